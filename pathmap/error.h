@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of what went wrong, carried from where it is known to who shows it (DESIGN 10.4). */
+#ifndef EVSPACE_ERROR_H
+#define EVSPACE_ERROR_H
+
+/** One failure in words: what happened, where, and what would be right. Plain data, no ownership. */
+struct error {
+	char text[1024];
+};
+
+/**
+ * Put a formatted text into @e (cut at its size). @e may be NULL: the text is then dropped.
+ * Preserves errno. Returns -1 always, so that `return errorf(e, ...)` reads well.
+ */
+int errorf(struct error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/**
+ * Put "prefix: " in front of the text that @e holds already. @e may be NULL. Preserves errno.
+ * Returns -1 always.
+ */
+int error_prefix(struct error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

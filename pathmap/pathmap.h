@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pathmap: application, cluster and mapping maps, read, checked against each other, immutable. */
+#ifndef EVSPACE_PATHMAP_H
+#define EVSPACE_PATHMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pathmap/error.h"
+
+/** A checked pathmap. Opaque, immutable, freed with pathmap_free(). */
+struct pathmap;
+
+/**
+ * Checks one stage of a view, since a pathmap does not know which stage kinds exist: called with the
+ * kind ("reduce") and its arguments ("last"). Returns 0, or -1 with what would be right in @e.
+ */
+typedef int pathmap_stage_check(const char *kind, const char *args, struct error *e);
+
+/**
+ * Read and check DIR/application.map, cluster.map and mapping.map. Every fault found in any of them
+ * is written to @complaints (NULL: nowhere) as "file:line:column: what was found; what would be
+ * right", with the line and a caret under it. @check may be NULL (stages are then not checked).
+ * Returns the pathmap, or NULL with errno and a summary ("3 errors in DIR") in @e.
+ */
+struct pathmap *pathmap_load(const char *dir, pathmap_stage_check *check, FILE *complaints,
+			     struct error *e);
+
+/**
+ * The pathmap of a machine for which nobody wrote one: one cluster "local" with one node @node that
+ * holds all ranks, and the shipped views. Never fails but for memory (aborts).
+ */
+struct pathmap *pathmap_local(const char *node);
+
+/** Free a pathmap. NULL is fine. */
+void pathmap_free(struct pathmap *map);
+
+/** The program's name in the application map. */
+const char *pathmap_application(const struct pathmap *map);
+
+/** The number of ranks that the application map names, 0 when it leaves that open. */
+unsigned pathmap_ranks(const struct pathmap *map);
+
+/** Capacity in tuples of the elements of @channel ("p2p", "collective", ...), by the application map. */
+unsigned pathmap_capacity(const struct pathmap *map, const char *channel);
+
+/** Does the mapping put @rank on @node? A mapping that says nothing of ranks puts them nowhere. */
+bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node);
+
+/** Does the mapping say where ranks are at all? If not, segments are taken by their host's name. */
+bool pathmap_places_ranks(const struct pathmap *map);
+
+/** The node @node's listening address "host:port" ("" if none), or NULL when there is no such node. */
+const char *pathmap_address(const struct pathmap *map, const char *node);
+
+/** The cluster of @node ("" outside all clusters), or NULL when there is no such node. */
+const char *pathmap_cluster(const struct pathmap *map, const char *node);
+
+/** The entry node: where consumers connect and plans are made. */
+const char *pathmap_entry(const struct pathmap *map);
+
+/** Names of all nodes (those of clusters, gateways and single ones), in the order of the map. */
+size_t pathmap_nodes(const struct pathmap *map, const char *const **names);
+
+/** Names of all views, in the order of the map. */
+size_t pathmap_views(const struct pathmap *map, const char *const **names);
+
+#endif

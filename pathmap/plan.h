@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A plan: the gather tree of one view, which stage runs on which host (generated from a pathmap). */
+#ifndef EVSPACE_PLAN_H
+#define EVSPACE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pathmap/error.h"
+
+struct pathmap;
+
+/** The levels of a view, from the elements up. A stage at a level folds what lies below it. */
+enum level {
+	LEVEL_ELEMENT,	/* every element by itself: /cluster/node/rank/thread/channel */
+	LEVEL_THREAD,	/* one thread of the program: /cluster/node/rank/thread */
+	LEVEL_NODE,	/* one node: /cluster/node */
+	LEVEL_CLUSTER,	/* one cluster: /cluster */
+	LEVEL_ALL,	/* the whole event space: / */
+	LEVEL_COUNT,
+};
+
+/** How a source reads its elements (DESIGN 5: `latest` the newest tuple, `stream` all since). */
+enum reading { READ_LATEST, READ_STREAM };
+
+/** One stage of a view: a kind ("reduce"), its arguments ("last"), and the level that it works at. */
+struct plan_stage {
+	enum level level;
+	char *kind;
+	char *args;
+};
+
+/**
+ * What one host does for a view. Local stages (element, thread, node level) work on the host's own
+ * elements; joined stages (cluster, all) work on what the gather joined from them and the children.
+ */
+struct plan_place {
+	uint32_t index;		/* position in the plan, root 0, parents before children */
+	char *node;		/* the node's name, unique in the pathmap */
+	char *cluster;		/* its cluster, "" for a node outside all clusters */
+	char *address;		/* "host:port" where its agent listens, "" when it has none */
+	bool leaf;		/* it holds elements of the program */
+	struct plan_stage *local;
+	size_t n_local;
+	struct plan_stage *joined;
+	size_t n_joined;
+	struct plan_place **children;
+	size_t n_children;
+};
+
+/** The whole gather tree of a view. Owns everything that it points to. */
+struct plan {
+	char *view;
+	enum reading reading;
+	char **select;		/* patterns over element names: an element is read if one matches */
+	size_t n_select;
+	struct plan_place *root;
+	size_t n_places;
+};
+
+/** The level's keyword in a view ("element", "thread", "node", "cluster", "all"). */
+const char *level_name(enum level level);
+
+/**
+ * Generate the plan of @view from @map, by the paper's path generate functions (section 4): threads
+ * to nodes by the mapping, nodes to clusters and gateways by the cluster map, stages by the view.
+ * Into a cluster with a gateway only the gateway has children. On success *@plan is the caller's to
+ * free. Returns 0, or -1 with the reason in @e (unknown view: those that exist are named).
+ */
+int plan_make(const struct pathmap *map, const char *view, struct plan **plan, struct error *e);
+
+/** Free a plan. NULL is fine. */
+void plan_free(struct plan *plan);
+
+/** The place with this index, or NULL. */
+struct plan_place *plan_place(const struct plan *plan, uint32_t index);
+
+/** Print every generated path, stage by stage with its host, to @out. */
+void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out);
+
+/** Print the tree as a graph in Graphviz's dot language to @out. */
+void plan_dot(const struct plan *plan, const struct pathmap *map, FILE *out);
+
+#endif

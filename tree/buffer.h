@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A reference-counted piece of memory that received or produced data lives in (DESIGN 5, Batch). */
+#ifndef EVSPACE_BUFFER_H
+#define EVSPACE_BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Bytes with an owner count. `data` is 16-byte aligned. One thread, so plain counting. */
+struct buffer {
+	uint32_t refs;
+	uint32_t pad;
+	size_t size; /* room in data */
+	size_t used; /* how far data is filled */
+	_Alignas(16) unsigned char data[];
+};
+
+/** A new buffer with room for @size bytes and one reference. Aborts when memory is out. */
+struct buffer *buffer_new(size_t size);
+
+/** Take one more reference. Returns @b. */
+struct buffer *buffer_ref(struct buffer *b);
+
+/** Give a reference back; the last one frees. NULL is fine. A few buffers of the common size are kept for reuse. */
+void buffer_unref(struct buffer *b);
+
+#endif

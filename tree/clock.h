@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clocks: raw ticks for collectors, and the line that turns ticks into nanoseconds (DESIGN 8). */
+#ifndef EVSPACE_CLOCK_H
+#define EVSPACE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+/** What a tick is. */
+enum clock_kind {
+	CLOCK_NONE,
+	CLOCK_TICKS_TSC,  /* the invariant time stamp counter */
+	CLOCK_TICKS_MONO, /* CLOCK_MONOTONIC in nanoseconds */
+};
+
+/** The same moment on both clocks. */
+struct clock_pair {
+	uint64_t ticks;
+	uint64_t mono_ns; /* CLOCK_MONOTONIC */
+};
+
+/**
+ * A line from ticks to nanoseconds of event-space time: ns = base_ns + (ticks - base_ticks) *
+ * ns_per_tick, right within error_ns. Event-space time is the Unix time of the reference agent at its
+ * start, carried on by its CLOCK_MONOTONIC, so that a stepped wall clock moves nothing.
+ */
+struct clock_line {
+	int64_t base_ns;
+	uint64_t base_ticks;
+	double ns_per_tick;
+	double error_ns;
+};
+
+/** The kind of ticks that every process of this host uses. Decided once (CPUID), then constant. */
+enum clock_kind clock_kind(void);
+
+/** Now, in ticks of @kind. */
+static inline uint64_t clock_ticks(enum clock_kind kind)
+{
+#if defined(__x86_64__)
+	if (__builtin_expect(kind == CLOCK_TICKS_TSC, 1))
+		return __rdtsc();
+#endif
+	struct timespec t;
+
+	(void)kind;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/** CLOCK_MONOTONIC in nanoseconds. */
+uint64_t clock_mono_ns(void);
+
+/** CLOCK_REALTIME in nanoseconds. */
+int64_t clock_real_ns(void);
+
+/** A pair taken now: the best of a few tries, the clock read between two reads of the ticks. */
+struct clock_pair clock_pair_take(enum clock_kind kind);
+
+/**
+ * The line through two pairs of one host, @epoch_ns being event-space time at CLOCK_MONOTONIC 0.
+ * error_ns grows with the distance from the pairs relative to their span. Pairs closer than 1 ms give
+ * a line with a correspondingly large error.
+ */
+struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair early,
+				     struct clock_pair late, int64_t epoch_ns);
+
+/** Event-space time of @ticks on @line, in nanoseconds. */
+int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks);
+
+#endif

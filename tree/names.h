@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names in a scope: what the numbers in runs stand for, said once per link (DESIGN 5, Few wake-ups). */
+#ifndef EVSPACE_NAMES_H
+#define EVSPACE_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pathmap/pattern.h"
+#include "pathmap/plan.h"
+
+/**
+ * A name id is unique in its scope without asking anybody: the index of the place that gave it out,
+ * and a number of that place's own.
+ */
+#define NAME_LOCAL_BITS 18
+#define NAME_LOCAL_MAX	((1u << NAME_LOCAL_BITS) - 1)
+#define NAME_PLACE_MAX	((1u << (32 - NAME_LOCAL_BITS)) - 1)
+
+static inline uint32_t name_id(uint32_t place, uint32_t local)
+{
+	return place << NAME_LOCAL_BITS | local;
+}
+
+static inline uint32_t name_place(uint32_t id)
+{
+	return id >> NAME_LOCAL_BITS;
+}
+
+/** A communicator, so that "who waits for whom" can be answered. */
+struct name_comm {
+	uint32_t id, parent, size;
+	int32_t *members; /* world ranks, `size` of them; NULL: rank i is world rank i if world, else unknown */
+	int world;
+};
+
+/** One name. `text` is "/cluster/node/rank/thread/channel" or a prefix of that for a reduced level. */
+struct name {
+	uint32_t id;
+	uint32_t group[LEVEL_COUNT]; /* ids of the names one to four levels up, 0 until asked for */
+	int32_t rank;		     /* world rank, -1 if the name is above ranks */
+	uint16_t level;		     /* enum level */
+	uint16_t channel;	     /* enum channel, for LEVEL_ELEMENT */
+	char *text;
+};
+
+/** The names known at one place of a scope, in the order in which they came. */
+struct names;
+
+/** @place is the index that ids given out here carry. Aborts when memory is out. */
+struct names *names_new(uint32_t place);
+void names_free(struct names *names);
+
+/**
+ * Learn a name from below or give one out here (@id from name_id()). A name that is known already
+ * is replaced (a leaf that restarted says its names again). Returns 0, or -1 (EPROTO) when the text is
+ * no name or too many names came.
+ */
+int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank,
+		uint16_t channel, const char *text);
+
+/** The name with this id, or NULL. Valid until the next names_learn() or names_group(). O(1). */
+const struct name *names_find(const struct names *names, uint32_t id);
+
+/**
+ * The id that stands for what @id belongs to at @level (LEVEL_NODE: "/cluster/node" …), giving out a
+ * new name here when nobody has said one yet. 0 when @id is unknown. O(1) from the second time on.
+ */
+uint32_t names_group(struct names *names, uint32_t id, enum level level);
+
+/** Number of names ever learnt or said again: @i in [seen, names_count) are the ones to announce next. */
+size_t names_count(const struct names *names);
+const struct name *names_at(const struct names *names, size_t i);
+
+/** The same for communicators: learn one (copies @members), find one, walk over those to announce. */
+int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
+		     const int32_t *members);
+const struct name_comm *names_comm_find(const struct names *names, uint32_t id);
+size_t names_comm_count(const struct names *names);
+const struct name_comm *names_comm_at(const struct names *names, size_t i);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations and their groups: numbers, names and channels, all from the table tree/ops.tab. */
+#ifndef EVSPACE_OP_H
+#define EVSPACE_OP_H
+
+#include <stdint.h>
+
+/**
+ * Operation groups: by default each thread has one trace element (a channel) per group, so that a
+ * chatty operation does not push out a rare one. Numbers are part of the segment layout.
+ */
+enum channel {
+	CHANNEL_P2P,	    /* sends and receives, and the starting of nonblocking ones */
+	CHANNEL_COLLECTIVE, /* collectives, and the starting of nonblocking ones */
+	CHANNEL_WAIT,	    /* Wait and Test calls */
+	CHANNEL_COMPLETION, /* one tuple per completed request */
+	CHANNEL_COMM,	    /* communicator creation */
+	CHANNEL_ENV,	    /* initialisation and finalisation */
+	CHANNEL_COUNT,
+	CHANNEL_STATE = CHANNEL_COUNT, /* pseudo channel: the thread's state line */
+};
+
+/** How many groups a segment has room for; more are added without a new layout. */
+#define CHANNEL_MAX 16
+
+/** The channel's name ("p2p"), or "?" when it is none. */
+const char *channel_name(unsigned channel);
+
+/** The channel with this name ("state" included), or -1. */
+int channel_find(const char *name);
+
+/** The operation's name ("MPI_Send"), or "op N" in a static buffer for a number that is unknown. */
+const char *op_name(uint16_t op);
+
+/** The operation with this name (letter case ignored, "MPI_" may be left out), or 0. */
+uint16_t op_find(const char *name);
+
+/** The channel that the operation's own tuples go to, or -1. */
+int op_channel(uint16_t op);
+
+/**
+ * Must every member of the communicator have entered this operation before any can leave it (MPI-3.1
+ * chapter 5: barrier, allreduce, allgather, alltoall, reduce_scatter, communicator creation)?
+ */
+int op_synchronizes(uint16_t op);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stages: the pieces of code that tuples pass on their path (the paper's wrappers; DESIGN 5). */
+#ifndef EVSPACE_STAGE_H
+#define EVSPACE_STAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pathmap/error.h"
+#include "pathmap/plan.h"
+#include "tree/batch.h"
+#include "tree/names.h"
+
+/** One wave's request, as a stage sees it. */
+struct ask {
+	uint64_t wave; /* counts from 1 in its scope */
+	uint64_t have; /* the consumer has all waves up to this one */
+	int again;     /* asked for before: give the same ranges, or count what was overwritten since */
+};
+
+struct stage;
+
+/**
+ * A stage kind: one const table in one file. Only the core waits; a stage never blocks, never sends,
+ * and is called by one thread. `read` for sources, `apply` for all others.
+ */
+struct stage_ops {
+	const char *name; /* keyword in the pathmap */
+	size_t size;	  /* private bytes, allocated by the core, zeroed */
+	/* Check the arguments and set up private bytes. -1 and @e says what would be right. May be called
+	   for a check only (then names is NULL and fini follows at once). */
+	int (*init)(struct stage *s, const char *args, struct error *e);
+	/* Source only: append this wave's runs to @out, the leaf's RUN_PART first. -1: @out untouched. */
+	int (*read)(struct stage *s, const struct ask *ask, struct batch *out);
+	/* Change @b in place: replace runs, keep every RUN_PART with its counts brought up to date. */
+	int (*apply)(struct stage *s, const struct ask *ask, struct batch *b);
+	/* Safe after a failed init and on zeroed private bytes. */
+	void (*fini)(struct stage *s);
+};
+
+/** An instance of a kind at one place of one scope. */
+struct stage {
+	const struct stage_ops *ops;
+	enum level level;
+	struct names *names; /* of the place; not owned */
+	_Alignas(16) unsigned char private[];
+};
+
+/** The kinds that the tree brings: reduce, filter, sort, convert. NULL when there is none of this name. */
+const struct stage_ops *stage_find(const char *kind);
+
+/** Is "@kind @args" a stage that exists with arguments that it takes? A pathmap_stage_check. */
+int stage_check(const char *kind, const char *args, struct error *e);
+
+/** Make an instance of @ops. Returns NULL with @e when the arguments are wrong. */
+struct stage *stage_new(const struct stage_ops *ops, enum level level, struct names *names,
+			const char *args, struct error *e);
+void stage_free(struct stage *s);
+
+/** Stages one behind the other. */
+struct chain {
+	struct stage **stages;
+	size_t n;
+};
+
+/** Make the stages of a plan's list. Returns 0, or -1 with @e and an empty chain. */
+int chain_init(struct chain *chain, const struct plan_stage *list, size_t n, struct names *names,
+	       struct error *e);
+void chain_fini(struct chain *chain);
+
+/** Send @b through all stages. Returns 0, or -1 with errno from the stage that failed. */
+int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b);
+
+extern const struct stage_ops reduce_ops;
+extern const struct stage_ops filter_ops;
+extern const struct stage_ops sort_ops;
+extern const struct stage_ops convert_ops;
+
+/** Swap the byte order of checked-length wire data in place, before batch_check() (convert.c). */
+int convert_swap(unsigned char *data, size_t bytes, struct error *e);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tuple: one communication event as a fixed-size record (DESIGN 5; the paper's section 4.1). */
+#ifndef EVSPACE_TUPLE_H
+#define EVSPACE_TUPLE_H
+
+#include <stdint.h>
+
+/** Changes whenever the meaning or layout of a tuple does; said in segments and in hello. */
+#define TUPLE_LAYOUT 1
+
+/** No peer: collectives, and operations with MPI_PROC_NULL. */
+#define TUPLE_NO_PEER (-1)
+/** The peer is not known yet: a receive from MPI_ANY_SOURCE that is under way. */
+#define TUPLE_ANY_PEER (-2)
+
+/** What else is known of a tuple. */
+enum tuple_flag {
+	TUPLE_RUNNING = 1 << 0,	     /* from a state line: under way, `end` is 0 */
+	TUPLE_COMPLETION = 1 << 1,   /* end of a request: `start` is when it was started */
+	TUPLE_FAILED = 1 << 2,	     /* the call did not return MPI_SUCCESS */
+	TUPLE_UNATTRIBUTED = 1 << 3, /* a completion whose request was not on record */
+	TUPLE_CANCELLED = 1 << 4,    /* a completion of a cancelled request */
+};
+
+/**
+ * One event: 40 bytes, native byte order. `start` and `end` are ticks of the process's clock
+ * (tree/clock.h) until a convert stage makes them nanoseconds.
+ */
+struct tuple {
+	uint64_t start, end;
+	uint64_t bytes;	     /* payload: count x size of the datatype */
+	int32_t peer;	     /* world rank or task id; TUPLE_NO_PEER, TUPLE_ANY_PEER */
+	uint32_t seq_or_tag; /* collective: its number on this communicator; p2p: tag */
+	uint32_t comm;	     /* communicator id, the same on all members; 0: none */
+	uint16_t op;	     /* tree/op.h */
+	uint16_t flags;	     /* enum tuple_flag */
+};
+
+_Static_assert(sizeof(struct tuple) == 40, "a tuple is 40 bytes on every machine");
+
+#endif

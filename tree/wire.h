@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames: a length, a protobuf header (tree/wire.proto) and a raw body (DESIGN 7). */
+#ifndef EVSPACE_WIRE_H
+#define EVSPACE_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pathmap/error.h"
+#include "pathmap/plan.h"
+#include "tree/wire.pb-c.h"
+
+#define WIRE_VERSION	1u
+#define WIRE_OLDEST	1u
+#define WIRE_HEADER_MAX (1u << 20)
+#define WIRE_BODY_MAX	(64u << 20)
+/** A connection that has not said hello yet may send no more than this. */
+#define WIRE_HELLO_MAX 4096u
+
+/** Why a leaf is missing from an answer. */
+enum missing_why {
+	MISSING_UNREACHABLE = 1, /* no connection to it, or to a host on the way */
+	MISSING_LATE,		 /* it did not answer before the deadline */
+	MISSING_REFUSED,	 /* it answered with an error */
+};
+
+/**
+ * The fixed front of a frame: two little-endian uint32, the lengths of header and body. The header
+ * follows, padded with zeros to a multiple of 8; the body's length is a multiple of 8 as well.
+ */
+struct wire_front {
+	uint32_t header_bytes;
+	uint32_t body_bytes;
+};
+
+/** Bytes of the whole frame with this front. */
+size_t wire_frame_bytes(const struct wire_front *front);
+
+/** Check a front against the limits. Returns 0, or -1 with EPROTO and @e. */
+int wire_front_check(const struct wire_front *front, size_t limit, struct error *e);
+
+/** Parse a header. Returns it (free with wire_header_free()), or NULL with EPROTO and @e. Checks that one kind is set. */
+Evspace__Frame *wire_header_parse(const unsigned char *data, size_t bytes, struct error *e);
+void wire_header_free(Evspace__Frame *frame);
+
+/** Plan parts to and from the wire. wire_place_new() makes a message that wire_place_free() frees. */
+Evspace__Place *wire_place_new(const struct plan_place *place);
+void wire_place_free(Evspace__Place *place);
+
+/** A plan part from a received message, checked (depth, counts, levels). NULL with @e. Free with wire_plan_place_free(). */
+struct plan_place *wire_plan_place(const Evspace__Place *place, struct error *e);
+void wire_plan_place_free(struct plan_place *place);
+
+#endif
