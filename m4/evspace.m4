@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Collects everything that configure misses, so that one message names it all.
+
+# EVSPACE_MISSES(WHAT, DEBIAN-PACKAGES)
+# Note that WHAT was not found, and the packages that have it.
+AC_DEFUN([EVSPACE_MISSES],
+[evspace_missing="$evspace_missing
+    $1: Debian package(s) $2"
+evspace_packages="$evspace_packages $2"])
+
+# EVSPACE_NEED_MODULE(VARIABLE, PKG-CONFIG-MODULES, WHAT, DEBIAN-PACKAGES)
+# Set VARIABLE_CFLAGS and VARIABLE_LIBS, or note what is missing.
+AC_DEFUN([EVSPACE_NEED_MODULE],
+[PKG_CHECK_MODULES([$1], [$2], [], [EVSPACE_MISSES([$3], [$4])])])
+
+# EVSPACE_NEED_HEADER(HEADER, WHAT, DEBIAN-PACKAGES)
+AC_DEFUN([EVSPACE_NEED_HEADER],
+[AC_CHECK_HEADER([$1], [], [EVSPACE_MISSES([$2], [$3])])])
+
+# EVSPACE_NEED_PROGRAM(VARIABLE, PROGRAM, WHAT, DEBIAN-PACKAGES)
+AC_DEFUN([EVSPACE_NEED_PROGRAM],
+[AC_PATH_PROG([$1], [$2])
+AS_IF([test -z "$$1"], [EVSPACE_MISSES([$3], [$4])])])
+
+# EVSPACE_REPORT_MISSING
+# End configure with everything that was noted, if anything was.
+AC_DEFUN([EVSPACE_REPORT_MISSING],
+[AS_IF([test -n "$evspace_missing"],
+[evspace_packages=`echo $evspace_packages | tr ' ' '\n' | sort -u | tr '\n' ' '`
+AC_MSG_ERROR([EventSpace needs what is missing here:
+$evspace_missing
+
+On Debian:  apt-get install $evspace_packages
+or run ./deploy/check, which installs everything in deploy/packages, builds and tests.])])])
