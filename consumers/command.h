@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Subcommands of evspace: one const entry each, one file each. */
+#ifndef EVSPACE_COMMAND_H
+#define EVSPACE_COMMAND_H
+
+/** Exit codes of all subcommands (DESIGN 9). */
+enum exit_code {
+	EXIT_FINE = 0,
+	EXIT_BAD_NEWS = 1,	/* the check failed, or the answer is bad news where asked for one */
+	EXIT_USAGE = 2,		/* wrong options or arguments */
+	EXIT_NO_CONNECTION = 3, /* no agent, refused, or lost and not found again */
+	EXIT_RUN_FAILED = 125,	/* from `run` and `exec`: evspace itself failed, not the program */
+};
+
+/** A subcommand: argv[0] is its name. Returns the exit code. */
+struct command {
+	const char *name;
+	const char *summary; /* one line for `evspace --help` */
+	int (*main)(int argc, char **argv);
+};
+
+int agent_main(int argc, char **argv);
+int events_main(int argc, char **argv);
+int exec_main(int argc, char **argv);
+int heartbeat_main(int argc, char **argv);
+int map_main(int argc, char **argv);
+int purge_main(int argc, char **argv);
+int run_main(int argc, char **argv);
+int runs_main(int argc, char **argv);
+int status_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The store: all segments of a user on this host, found as programs come and go (DESIGN 3, 5). */
+#ifndef EVSPACE_STORE_H
+#define EVSPACE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/queue.h>
+
+#include "node-agent/segment.h"
+#include "pathmap/error.h"
+
+/** A mapped segment and what is known of its process. */
+struct store_segment {
+	TAILQ_ENTRY(store_segment) link;
+	struct segment segment;
+	char run[64];  /* name of the run's folder */
+	char file[96]; /* file name in it */
+	char name[48]; /* "rank3"; "rank3.PID" for an older process of the same rank in the run */
+	uint64_t serial; /* unique in this store: never used again for another segment */
+	int pidfd;	 /* becomes readable when the process ends; -1: it has ended */
+	bool alive;
+	bool pidfd_watched;    /* for the agent's own use */
+	uint64_t died_mono_ns; /* first seen dead; 0 while alive */
+};
+
+TAILQ_HEAD(store_list, store_segment);
+
+/** A process that could not be collected ("rankR.PID.refused-REASON"), or a file that is no good. */
+struct store_refusal {
+	TAILQ_ENTRY(store_refusal) link;
+	char run[64];
+	char text[256]; /* "rank 3 (pid 4711): /dev/shm is full: …" with the remedy */
+};
+
+TAILQ_HEAD(store_refusals, store_refusal);
+
+/** The runs and segments below one base folder. */
+struct store {
+	char base[200];
+	struct store_list segments;
+	struct store_refusals refusals;
+	uint64_t version;   /* grows whenever a segment came or went */
+	int inotify;	    /* -1 unless watching */
+	uint64_t next_serial;
+};
+
+/**
+ * The base folder: $EVSPACE_DIR, else /dev/shm/evspace-UID. Writes it to @buf. Returns @buf, or NULL
+ * with @e when it is too long.
+ */
+const char *store_base(char *buf, size_t n, struct error *e);
+
+/**
+ * Scan @base (which need not exist yet) and map every sound segment; with @watch also start inotify on
+ * the base (made if missing, 0700) and every run folder, so that a change makes `inotify` readable.
+ * A folder of another owner is refused. Returns 0, or -1 with @e.
+ */
+int store_init(struct store *store, const char *base, bool watch, struct error *e);
+void store_fini(struct store *store);
+
+/** Read the pending inotify events (if watching) and look again: new segments are added, removed ones unmapped. */
+int store_refresh(struct store *store);
+
+/** Look whether the process of @s still lives; when it has just ended, note it here and in its control page. */
+bool store_check_alive(struct store_segment *s);
+
+/**
+ * Remove the segments of @run (NULL: of all runs) whose processes are dead for @older_than_ns, and what
+ * nobody owns: temporary files of dead makers, refusals, cursor files older than that, empty run folders.
+ * @force: also those of living processes (the files' names go; the programs keep running undisturbed).
+ * Returns the number of bytes freed.
+ */
+uint64_t store_purge(struct store *store, const char *run, uint64_t older_than_ns, bool force);
+
+/** One run, summed over its segments. */
+struct store_run {
+	char name[64];
+	char program[128];
+	unsigned processes, alive, finished;
+	int32_t world_size;
+	uint64_t bytes, events, overflowed;
+	int64_t born_real_ns;
+	uint64_t idle_ns; /* since the last process ended, 0 while one lives */
+};
+
+/** Sum up the runs, oldest first. Returns how many there are; *runs is the caller's to free(). */
+size_t store_runs(const struct store *store, struct store_run **runs);
+
+#endif
