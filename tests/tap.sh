@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by bash tests: reports each case in TAP, keeps a temp folder, cleans up at exit.
+#
+#	. "$top_srcdir/tests/tap.sh"
+#	tap_case "what must be true" COMMAND [ARG...]	# passes when COMMAND succeeds
+#	tap_skip "what would be tested" "why not here"
+#	tap_done
+#
+# $tap_dir is an empty folder, removed at exit. A test that starts things defines tap_cleanup().
+
+tap_number=0
+tap_failed=0
+tap_dir=$(mktemp -d "${TMPDIR:-/tmp}/evspace-test.XXXXXX") || exit 99
+
+tap_exit() {
+	local status=$?
+
+	if declare -F tap_cleanup >/dev/null; then
+		tap_cleanup
+	fi
+	rm -rf "$tap_dir"
+	exit "$status"
+}
+trap tap_exit EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# tap_case NAME COMMAND [ARG...]: one case; what a failing command printed becomes diagnostics.
+tap_case() {
+	local name=$1 output
+
+	shift
+	tap_number=$((tap_number + 1))
+	if output=$("$@" 2>&1); then
+		echo "ok $tap_number - $name"
+	else
+		tap_failed=$((tap_failed + 1))
+		printf '%s\n' "$output" | sed 's/^/# /'
+		echo "not ok $tap_number - $name"
+	fi
+}
+
+# tap_skip NAME REASON: one case that cannot run here.
+tap_skip() {
+	tap_number=$((tap_number + 1))
+	echo "ok $tap_number - $1 # SKIP $2"
+}
+
+# tap_done: print the plan and end the script.
+tap_done() {
+	echo "1..$tap_number"
+	exit $((tap_failed > 0))
+}
