@@ -15,13 +15,16 @@ struct buffer {
 	_Alignas(16) unsigned char data[];
 };
 
-/** A new buffer with room for @size bytes and one reference. Aborts when memory is out. */
+/** The common size: most waves fit. Buffers of this size are kept for reuse, a few of them. */
+#define BUFFER_COMMON (64u << 10)
+
+/** A new buffer with room for @size bytes or more and one reference. Aborts when memory is out. */
 struct buffer *buffer_new(size_t size);
 
 /** Take one more reference. Returns @b. */
 struct buffer *buffer_ref(struct buffer *b);
 
-/** Give a reference back; the last one frees. NULL is fine. A few buffers of the common size are kept for reuse. */
+/** Give a reference back; the last one frees. NULL is fine. */
 void buffer_unref(struct buffer *b);
 
 #endif

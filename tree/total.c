@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Totals: adding values, merging, checking what came from elsewhere. */
+#include "tree/total.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* The largest that honest sums come to: values are below 2^64, counts as well. */
+#define MEAN_MOST 1.9e19
+#define M2_MOST	  1e60
+
+static const char *const fold_names[FOLD_COUNT_OF_KINDS] = {
+	[FOLD_COUNT] = "count", [FOLD_SUM] = "sum",   [FOLD_MIN] = "min",
+	[FOLD_MAX] = "max",	[FOLD_MEAN] = "mean", [FOLD_VARIANCE] = "variance",
+};
+
+static const char *const value_names[TOTAL_VALUES] = {
+	[TOTAL_DURATION] = "duration",
+	[TOTAL_BYTES] = "bytes",
+};
+
+void total_add(struct total *t, uint64_t value)
+{
+	double delta = (double)value - t->mean;
+
+	t->count++;
+	t->sum += value;
+	t->mean += delta / (double)t->count;
+	t->m2 += delta * ((double)value - t->mean);
+	if (t->count == 1 || value < t->min)
+		t->min = value;
+	if (value > t->max)
+		t->max = value;
+}
+
+void total_merge(struct total *to, const struct total *from)
+{
+	double a = (double)to->count, b = (double)from->count, delta = from->mean - to->mean;
+
+	if (from->count == 0)
+		return;
+	if (to->count == 0 || from->min < to->min)
+		to->min = from->min;
+	if (from->max > to->max)
+		to->max = from->max;
+	to->count += from->count;
+	to->sum += from->sum;
+	to->mean += delta * (b / (a + b));
+	to->m2 += from->m2 + delta * delta * (a * b / (a + b));
+}
+
+double total_figure(const struct total *t, enum total_fold fold)
+{
+	switch (fold) {
+	case FOLD_COUNT:
+		return (double)t->count;
+	case FOLD_SUM:
+		return (double)t->sum;
+	case FOLD_MIN:
+		return (double)t->min;
+	case FOLD_MAX:
+		return (double)t->max;
+	case FOLD_MEAN:
+		return t->mean;
+	case FOLD_VARIANCE:
+		return t->count ? t->m2 / (double)t->count : 0;
+	case FOLD_COUNT_OF_KINDS:
+		break;
+	}
+	return 0;
+}
+
+int total_sound(const struct total *t)
+{
+	/* Written so that a NaN fails. */
+	return t->value < TOTAL_VALUES && t->fold < FOLD_COUNT_OF_KINDS && t->min <= t->max &&
+	       t->mean >= 0 && t->mean <= MEAN_MOST && t->m2 >= 0 && t->m2 <= M2_MOST;
+}
+
+static int find(const char *const *names, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+const char *total_fold_name(unsigned fold)
+{
+	return fold < FOLD_COUNT_OF_KINDS ? fold_names[fold] : "?";
+}
+
+int total_fold_find(const char *name)
+{
+	return find(fold_names, FOLD_COUNT_OF_KINDS, name);
+}
+
+const char *total_value_name(unsigned value)
+{
+	return value < TOTAL_VALUES ? value_names[value] : "?";
+}
+
+int total_value_find(const char *name)
+{
+	return find(value_names, TOTAL_VALUES, name);
+}
