@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by the bash scripts of deploy/: installs missing packages and builds into build/.
+#
+# The sourcing script stands in the top folder. Functions return non-zero after one clear message
+# on stderr. Nothing here changes the caller's traps or shell options.
+
+# note TEXT...: say what is being done. Progress goes to stderr, as in all of EventSpace.
+note() {
+	printf '%s\n' "== $*" >&2
+}
+
+# complain TEXT...: say what is wrong and what would be right; returns 1.
+complain() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	return 1
+}
+
+# packages_missing WHEN...: print the names in deploy/packages for these (build, check) that are
+# not installed, one a line.
+packages_missing() {
+	local when=" $* " name tag _ installed
+
+	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')
+	while read -r name tag _; do
+		case $name in '' | '#'*) continue ;; esac
+		case $when in *" $tag "*) ;; *) continue ;; esac
+		grep -qxF -e "$name" <<<"$installed" || printf '%s\n' "$name"
+	done <deploy/packages
+}
+
+# packages_apt ARG...: apt-get without questions; root rights are the caller's or come from sudo.
+packages_apt() {
+	local as_root=()
+
+	[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+		apt-get -q -o DPkg::Lock::Timeout=300 "$@" >&2
+}
+
+# packages_known NAME...: true when apt's lists offer all of them (a fresh machine has no lists).
+packages_known() {
+	local name
+
+	for name; do
+		apt-cache policy "$name" 2>/dev/null | grep -q 'Candidate: [^(]' || return 1
+	done
+}
+
+# packages_install WHEN...: install what is missing, and only that.
+packages_install() {
+	local missing install=(install -y --no-install-recommends)
+
+	if ! command -v dpkg-query >/dev/null; then
+		note "this is not Debian: install what configure asks for (names: deploy/packages)"
+		return 0
+	fi
+	mapfile -t missing < <(packages_missing "$@")
+	[ ${#missing[@]} -gt 0 ] || return 0
+	if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+		complain "these Debian packages are missing, and installing needs root or sudo." \
+			"Have somebody run: apt-get install --no-install-recommends ${missing[*]}"
+		return 1
+	fi
+
+	note "installing Debian packages: ${missing[*]}"
+	if ! packages_known "${missing[@]}"; then
+		packages_apt update || return
+	elif packages_apt "${install[@]}" "${missing[@]}"; then
+		return 0
+	else
+		note "that failed; the package lists may be old: updating them"
+		packages_apt update || return
+	fi
+	packages_apt "${install[@]}" "${missing[@]}" ||
+		complain "apt-get could not install ${missing[*]}; its messages above say why"
+}
+
+# project_configure [CONFIGURE-ARG...]: make configure where there is none (a git checkout), and
+# configure build/ unless that is done and the folder has not moved since. What changes later in
+# configure.ac or Makefile.am, make itself notices.
+project_configure() {
+	if ! [ -e configure ] || ! [ -e Makefile.in ]; then
+		note "autoreconf"
+		./autogen.sh >&2 || return
+	fi
+	if ! grep -qsxF -e "abs_top_builddir = $PWD/build" build/Makefile; then
+		note "configure in build/"
+		mkdir -p build && (cd build && ../configure --quiet "$@" >&2)
+	fi
+}
+
+# project_build [CONFIGURE-ARG...]: build into build/.
+project_build() {
+	project_configure "$@" || return
+	note "make in build/"
+	make -s -C build -j"$(nproc)" >&2
+}

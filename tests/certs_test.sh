@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests deploy/certs: what it makes is what TLS asks for, expires, and is not overwritten.
+
+. "$top_srcdir/tests/tap.sh"
+
+certs=$top_srcdir/deploy/certs
+dir=$tap_dir/certs
+
+modes_are_private() {
+	[ "$(stat -c %a "$dir")" = 700 ] && [ -z "$(find "$dir" -type f ! -perm 600)" ]
+}
+
+# shows FILE TEXT: the certificate's text has TEXT.
+shows() {
+	local text
+
+	text=$(openssl x509 -in "$dir/$1" -noout -text)
+	grep -F -e "$2" <<<"$text" || { echo "$text"; false; }
+}
+
+verifies() {
+	openssl verify -x509_strict -CAfile "$dir/ca.pem" "$@"
+}
+
+# says TEXT COMMAND...: the command fails, with TEXT in what it prints.
+says() {
+	local text=$1 output
+
+	shift
+	output=$("$@" 2>&1) && { echo "succeeded: $*"; return 1; }
+	grep -F -e "$text" <<<"$output" || { echo "printed: $output"; false; }
+}
+
+exits_with() {
+	local want=$1 status=0
+
+	shift
+	"$@" || status=$?
+	[ "$status" -eq "$want" ] || { echo "exit status $status, not $want"; false; }
+}
+
+unchanged_by() {
+	local file=$1 before status=0
+
+	shift
+	before=$(cat "$file")
+	"$@" || status=$?
+	[ "$(cat "$file")" = "$before" ] && [ "$status" -eq 1 ]
+}
+
+key_fits() {
+	[ "$(openssl pkey -in "$dir/$1.key" -pubout)" = "$(openssl x509 -in "$dir/$1.pem" -noout -pubkey)" ]
+}
+
+host_list_is_made() {
+	"$certs" agent "$dir" 'r[0-1]n[08-10,3]' || return
+	local name
+
+	for name in r{0,1}n{08,09,10,3}; do
+		verifies "$dir/$name.pem" || return
+	done
+	[ "$(find "$dir" -name 'r*.pem' | wc -l)" -eq 8 ]
+}
+
+nothing_half_made() {
+	says "w0.pem exists" "$certs" agent "$dir" new w0 && [ ! -e "$dir/new.pem" ]
+}
+
+replaced_by_force() {
+	local before
+
+	before=$(cat "$dir/w0.pem")
+	"$certs" agent "$dir" w0 --force && [ "$(cat "$dir/w0.pem")" != "$before" ] && key_fits w0
+}
+
+end_of() {
+	openssl x509 -in "$1" -noout -enddate
+}
+
+short_ca_cuts() {
+	"$certs" init "$tap_dir/short" --days 2 && "$certs" agent "$tap_dir/short" w0 --days 30 &&
+		[ "$(end_of "$tap_dir/short/ca.pem")" = "$(end_of "$tap_dir/short/w0.pem")" ]
+}
+
+expired_ca_refused() {
+	"$certs" init "$tap_dir/old" --days 0 &&
+		says "has expired" "$certs" agent "$tap_dir/old" w0
+}
+
+open_folder_refused() {
+	mkdir -m 755 "$tap_dir/open" && says "chmod 700" "$certs" init "$tap_dir/open"
+}
+
+tap_case "init makes a CA" "$certs" init "$dir"
+tap_case "the CA signs certificates only, and no other CA" shows ca.pem "CA:TRUE, pathlen:0"
+tap_case "agent makes several" "$certs" agent "$dir" w0 w1
+tap_case "its name and role are in the certificate" shows w0.pem "DNS:w0, URI:evspace:role=agent"
+tap_case "its key is P-256" shows w0.pem "NIST CURVE: P-256"
+tap_case "its key fits" key_fits w0
+tap_case "an agent may be server" verifies -purpose sslserver -verify_hostname w0 "$dir/w0.pem"
+tap_case "an agent may be client" verifies -purpose sslclient "$dir/w0.pem"
+tap_case "an agent is nobody else" \
+	says "hostname mismatch" verifies -verify_hostname w1 "$dir/w0.pem"
+tap_case "observe makes one" "$certs" observe "$dir" alice
+tap_case "with its role" shows alice.pem "URI:evspace:role=observe"
+tap_case "an observer may be client" verifies -purpose sslclient "$dir/alice.pem"
+tap_case "an observer may not be server" \
+	says "unsuitable certificate purpose" verifies -purpose sslserver "$dir/alice.pem"
+tap_case "control makes one" "$certs" control "$dir" bob --days 20
+tap_case "control has its role" shows bob.pem "URI:evspace:role=control"
+tap_case "host lists are those of cluster.map" host_list_is_made
+tap_case "folder and files are private" modes_are_private
+tap_case "--days 0 makes one" "$certs" agent "$dir" late --days 0
+tap_case "that has expired" says "certificate has expired" verifies "$dir/late.pem"
+tap_case "never valid longer than the CA" short_ca_cuts
+tap_case "another CA's certificate does not verify" \
+	says "verification failed" verifies "$tap_dir/short/w0.pem"
+tap_case "an expired CA signs nothing" expired_ca_refused
+tap_case "an existing certificate stays" unchanged_by "$dir/w0.pem" "$certs" agent "$dir" w0
+tap_case "an existing CA stays" unchanged_by "$dir/ca.key" "$certs" init "$dir"
+tap_case "none is made when one of several exists" nothing_half_made
+tap_case "--force replaces certificate and key" replaced_by_force
+tap_case "a folder open to others is refused" open_folder_refused
+tap_case "without a CA it says how to make one" \
+	says "deploy/certs init $tap_dir/none" "$certs" agent "$tap_dir/none" w0
+tap_case "a name with a slash is refused" says "is no name" "$certs" agent "$dir" ../w0
+tap_case "the CA's name is refused" says "ca" "$certs" observe "$dir" ca
+tap_case "a range backwards is refused" says "write 1-3" "$certs" agent "$dir" 'w[3-1]'
+tap_case "an unknown command is a usage error" exits_with 2 "$certs" revoke "$dir" w0
+tap_case "a bad --days is a usage error" exits_with 2 "$certs" init "$tap_dir/x" --days -3
+tap_case "an unknown option is a usage error" exits_with 2 "$certs" init "$tap_dir/x" --forever
+tap_case "--help teaches" "$certs" --help
+tap_done

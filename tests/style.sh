@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests the sources of a git checkout: format, cppcheck, shell syntax, SPDX lines.
+
+. "$top_srcdir/tests/tap.sh"
+
+# .clang-format is written for it; other versions format differently.
+clang_format_major=14
+
+# tracked PATTERN...: the files that git tracks and that are there, ended by NUL.
+tracked() {
+	local file
+
+	git -c safe.directory='*' ls-files -z -- "$@" |
+		while read -r -d '' file; do
+			[ ! -f "$file" ] || printf '%s\0' "$file"
+		done
+}
+
+# for_all COMMAND [ARG...]: run it on the files that stdin names, ended by NUL.
+for_all() {
+	xargs -0 -r "$@"
+}
+
+formatted() {
+	local output
+
+	output=$(tracked '*.c' '*.h' | for_all clang-format --dry-run -Werror 2>&1) && return
+	grep -E ': (error|warning): ' <<<"$output" | cut -d: -f1 | sort | uniq -c |
+		awk '{ print $2 ": " $1 " places; clang-format -i " $2 }'
+	return 1
+}
+
+cppcheck_clean() {
+	tracked '*.c' | for_all cppcheck --quiet -j "$(nproc)" --error-exitcode=1 --std=c11 \
+		--enable=warning,performance,portability --inline-suppr --library=posix,gnu \
+		-D_GNU_SOURCE -D__x86_64__ -D__linux__ -I . -I "$top_builddir"
+}
+
+is_script() {
+	[ "$(head -c 2 "$1")" = '#!' ]
+}
+
+scripts_parse() {
+	local file status=0
+
+	while read -r -d '' file; do
+		case $file in
+		*.sh) bash -n "$file" || status=1 ;;
+		*) ! is_script "$file" || bash -n "$file" || status=1 ;;
+		esac
+	done < <(tracked)
+	return $status
+}
+
+# Whatever is a source by its name, or a script.
+licensed() {
+	local file status=0
+
+	while read -r -d '' file; do
+		case $file in
+		*.[ch] | *.sh | *.awk | *.proto | *.tab | *.ac | *.am | *.m4 | *.in | *.map) ;;
+		*) is_script "$file" || continue ;;
+		esac
+		if ! head -n 2 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause'; then
+			echo "$file:1: no line with SPDX-License-Identifier: BSD-3-Clause"
+			status=1
+		fi
+	done < <(tracked)
+	return $status
+}
+
+# style_case NAME TOOL COMMAND: a case that needs a git checkout, and TOOL.
+style_case() {
+	if ! [ -e .git ]; then
+		tap_skip "$1" "this is no git checkout"
+	elif ! command -v git >/dev/null; then
+		tap_skip "$1" "git is missing (Debian package git)"
+	elif ! command -v "$2" >/dev/null; then
+		tap_skip "$1" "$2 is missing (Debian package $2)"
+	elif [ "$2" = clang-format ] && ! clang-format --version | grep -q "version $clang_format_major\."; then
+		tap_skip "$1" "needs clang-format $clang_format_major, here is $(clang-format --version)"
+	else
+		tap_case "$1" "$3"
+	fi
+}
+
+cd "$top_srcdir" || exit
+style_case "C sources are formatted as .clang-format says" clang-format formatted
+style_case "cppcheck finds nothing" cppcheck cppcheck_clean
+style_case "shell scripts parse" bash scripts_parse
+style_case "every source has its SPDX line" bash licensed
+tap_done
