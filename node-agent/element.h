@@ -11,8 +11,9 @@
 
 /**
  * A ring in shared memory. The slots follow at once. `head` counts the tuples ever written; tuple n
- * is in slot n % capacity; the newest capacity - 1 are readable (the oldest slot may be in the making).
- * No reader leaves a trace in it. PastSet's element, with a discard threshold (the paper, section 4.1).
+ * is in slot n % capacity; the newest capacity - 1 are readable (the oldest slot may be in the
+ * making). No reader leaves a trace in it. PastSet's element, with a discard threshold (the paper,
+ * section 4.1).
  */
 struct element_ring {
 	_Atomic uint64_t head;
@@ -28,13 +29,15 @@ struct element_writer {
 	uint32_t capacity;
 };
 
-/** Bytes that a ring of @capacity tuples takes, rounded up so that ring starts spread over the cache. */
+/** Bytes that a ring of @capacity tuples takes, rounded up so that ring starts spread over the
+ * cache. */
 size_t element_ring_bytes(uint32_t capacity);
 
 /** Start writing on a ring of @capacity >= 1 slots at its present head. */
 void element_writer_init(struct element_writer *w, struct element_ring *ring, uint32_t capacity);
 
-/** Append a tuple: relaxed 64-bit stores into the slot, then the head with release order (DESIGN 5). */
+/** Append a tuple: relaxed 64-bit stores into the slot, then the head with release order (DESIGN
+ * 5). */
 static inline void element_write(struct element_writer *w, const struct tuple *tuple)
 {
 	_Atomic uint64_t *to = (_Atomic uint64_t *)(void *)&w->ring->slots[w->slot];
@@ -50,7 +53,8 @@ static inline void element_write(struct element_writer *w, const struct tuple *t
 	atomic_thread_fence(memory_order_release);
 }
 
-/** What one reading gave: tuples [first, first + count), and how many before them were overwritten. */
+/** What one reading gave: tuples [first, first + count), and how many before them were overwritten.
+ */
 struct element_range {
 	uint64_t first;
 	uint32_t count;
@@ -61,10 +65,11 @@ struct element_range {
 uint64_t element_head(const struct element_ring *ring);
 
 /**
- * Copy the tuples [from, to) that still exist into @out (room for @max tuples), oldest first, and say
- * in @range which they are. Tuples that were overwritten, or may have been while copying, are counted
- * in range->lost, so that lost + count = min(to, from + lost + max) - from. Never blocks, never retries:
- * a writer that laps costs tuples, not time. @capacity 1 holds nothing: all are lost (the overflow element).
+ * Copy the tuples [from, to) that still exist into @out (room for @max tuples), oldest first, and
+ * say in @range which they are. Tuples that were overwritten, or may have been while copying, are
+ * counted: range->lost = range->first - from always, and reading goes on at first + count (when
+ * nothing is left below @to, that is where the head was). Never blocks, never retries: a writer
+ * that laps costs tuples, not time. @capacity 1 holds nothing: all are lost (the overflow element).
  */
 void element_read(const struct element_ring *ring, uint32_t capacity, uint64_t from, uint64_t to,
 		  struct tuple *out, uint32_t max, struct element_range *range);

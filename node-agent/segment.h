@@ -17,6 +17,21 @@
 #define SEGMENT_SUFFIX	".seg"
 #define SEGMENT_PAGE	4096u
 
+/** Where things are: offsets into the file, and how many fit. */
+struct segment_layout {
+	uint64_t control_at;
+	uint64_t threads_at;
+	uint64_t elements_at;
+	uint64_t comms_at;
+	uint64_t members_at;
+	uint64_t rings_at;
+	uint64_t rings_bytes;
+	uint32_t threads_max;
+	uint32_t elements_max;
+	uint32_t comms_max;
+	uint32_t members_max; /* in int32_t */
+};
+
 /** First page: written before the file gets its name, then constant but for the atomics. */
 struct segment_header {
 	char magic[8];
@@ -27,31 +42,22 @@ struct segment_header {
 	char boot_id[40];
 	uint32_t pid;
 	uint32_t uid;
-	uint64_t pid_start; /* field 22 of /proc/PID/stat: with pid and boot id the process's identity */
+	uint64_t pid_start; /* field 22 of /proc/PID/stat: with pid and boot id the process's
+			       identity */
 	int32_t rank;	    /* in MPI_COMM_WORLD */
 	int32_t world_size;
 	uint32_t world; /* id of MPI_COMM_WORLD; spawned worlds have their own */
 	uint32_t clock_kind;
 	struct clock_pair born; /* when the segment was made */
 	int64_t born_real_ns;
-	uint32_t cost_ps; /* picoseconds that one event costs, measured in this process at its start */
+	uint32_t cost_ps; /* picoseconds that one event costs, measured in this process at its start
+			   */
 	uint32_t pad0;
 	char run[64];
 	char host[64];
 	char program[128];
 	char job[64]; /* what the launcher calls the job (PMIX_NAMESPACE), "" if unknown */
-	/* where things are: offsets into the file, and how many fit */
-	uint64_t control_at;
-	uint64_t threads_at;
-	uint64_t elements_at;
-	uint64_t comms_at;
-	uint64_t members_at;
-	uint64_t rings_at;
-	uint32_t threads_max;
-	uint32_t elements_max;
-	uint32_t comms_max;
-	uint32_t members_max; /* in int32_t */
-	uint64_t rings_bytes;
+	struct segment_layout layout;
 	/* what is in use */
 	_Atomic uint32_t threads;
 	_Atomic uint32_t elements;
@@ -66,10 +72,15 @@ _Static_assert(sizeof(struct segment_header) <= SEGMENT_PAGE, "the header is one
 
 /** Why a process is not (fully) collected; `evspace status` says it in words. */
 enum segment_note {
-	SEGMENT_NOTE_THREADS = 1 << 0,	/* more threads than the reserve: the rest is counted as lost */
-	SEGMENT_NOTE_COMMS = 1 << 1,	/* more communicators than fit: some have no members on record */
-	SEGMENT_NOTE_REQUESTS = 1 << 2, /* more requests under way than fit: some are unattributed */
-	SEGMENT_NOTE_CLOCK = 1 << 3,	/* no invariant TSC: CLOCK_MONOTONIC is used and costs more */
+	SEGMENT_NOTE_THREADS =
+		1 << 0, /* more threads than the reserve: the rest is counted as lost */
+	SEGMENT_NOTE_COMMS =
+		1 << 1, /* more communicators than fit: some have no members on record */
+	SEGMENT_NOTE_REQUESTS =
+		1 << 2,		     /* more requests under way than fit: some are unattributed */
+	SEGMENT_NOTE_CLOCK = 1 << 3, /* no invariant TSC: CLOCK_MONOTONIC is used and costs more */
+	SEGMENT_NOTE_SETTINGS =
+		1 << 4, /* an EVSPACE_ variable was not understood: the default is used */
 };
 
 /** What a class of operations records. */
@@ -78,12 +89,13 @@ enum segment_mode { MODE_TRACE, MODE_OFF };
 /** The second page: the only one that an agent may write. */
 struct segment_control {
 	_Atomic uint8_t mode[CHANNEL_MAX]; /* enum segment_mode */
-	_Atomic uint64_t died_mono_ns;	   /* when an agent first saw the process gone, 0 while it lives */
+	_Atomic uint64_t
+		died_mono_ns; /* when an agent first saw the process gone, 0 while it lives */
 };
 
 /**
- * What a thread is doing now: 64 bytes, written by the thread alone. `turn` is odd while the line is
- * being changed; `what` is 0 outside any operation. Read it with segment_state().
+ * What a thread is doing now: 64 bytes, written by the thread alone. `turn` is odd while the line
+ * is being changed; `what` is 0 outside any operation. Read it with segment_state().
  */
 struct segment_state {
 	_Atomic uint64_t turn;
@@ -132,10 +144,10 @@ _Static_assert(sizeof(struct segment_element) == 32, "element entries are 32 byt
 
 /** One communicator that the process is a member of. */
 struct segment_comm {
-	uint32_t id;	    /* the same on all members; never 0 */
-	uint32_t parent;    /* id of the communicator that it was made from, 0 for the world */
-	uint32_t size;	    /* members */
-	uint32_t members;   /* index of the first in the member array (world ranks), or: */
+	uint32_t id;	  /* the same on all members; never 0 */
+	uint32_t parent;  /* id of the communicator that it was made from, 0 for the world */
+	uint32_t size;	  /* members */
+	uint32_t members; /* index of the first in the member array (world ranks), or: */
 #define SEGMENT_MEMBERS_WORLD	(UINT32_MAX - 1) /* rank i is world rank i */
 #define SEGMENT_MEMBERS_UNKNOWN UINT32_MAX
 	_Atomic uint32_t used;
@@ -148,18 +160,21 @@ _Static_assert(sizeof(struct segment_comm) == 32, "communicator entries are 32 b
 struct segment_plan {
 	const char *dir; /* the run's folder; must exist */
 	const char *run;
+	const char *job; /* what the launcher calls it; NULL: unknown */
 	int32_t rank, world_size;
 	uint32_t world;
 	uint32_t threads;		/* reserve of threads; default 8 */
 	uint32_t capacity[CHANNEL_MAX]; /* tuples per element; default 200 */
-	uint32_t comms;			/* default 64 */
+	uint32_t comms;			/* default 256 */
 	uint32_t members;		/* default 16 x world_size, 4096 at least */
-	uint64_t quota;			/* bytes that all of the user's segments may take; default a quarter of the file system */
+	uint64_t quota; /* bytes that all of the user's segments may take; default a quarter of the
+			   file system */
 };
 
 /** A mapped segment, writable in its own process, read-only elsewhere. */
 struct segment {
 	struct segment_header *header;
+	struct segment_layout layout; /* checked copy: the one in the file may change under us */
 	size_t size;
 	int fd; /* -1 once it is not needed */
 	char path[256];
@@ -190,28 +205,42 @@ struct segment_thread *segment_thread_add(struct segment *s, uint32_t tid);
 struct segment_element *segment_element_add(struct segment *s, uint32_t thread, uint16_t channel,
 					    uint32_t capacity);
 
-/** The segment's one overflow element (capacity 1, entry 0): everything written there is counted lost. */
+/** The segment's one overflow element (capacity 1, entry 0): everything written there is counted
+ * lost. */
 struct segment_element *segment_overflow(struct segment *s);
 
-/** Count a tuple of @bytes on the overflow element; any thread, one atomic add. */
+/** Count a tuple on the overflow element; any thread, one atomic add. */
 void segment_overflow_write(struct segment *s);
 
-/** Record a communicator (ids on record already are left). @members NULL: unknown, or the world's. */
-void segment_comm_add(struct segment *s, uint32_t id, uint32_t parent, uint32_t size,
-		      const int32_t *members);
+/**
+ * Take room for @n world ranks from the reserve, to be filled and given to segment_comm_add().
+ * Returns NULL when it is used up (noted in the header).
+ */
+int32_t *segment_members_take(struct segment *s, uint32_t n);
+
+/**
+ * Record a communicator (ids on record already are left). @members is NULL (unknown), or room from
+ * segment_members_take(), or the members of a communicator on record; room for a list that is on
+ * record already goes back to the reserve. Returns the entry (constant from now on), or NULL when
+ * it did not fit (noted in the header). Not for concurrent calls: communicators are made one at a
+ * time.
+ */
+const struct segment_comm *segment_comm_add(struct segment *s, uint32_t id, uint32_t parent,
+					    uint32_t size, const int32_t *members);
 
 /* ---- reader (node-agent/segment-read.c) ---- */
 
 /**
  * Map @dir/@name read-only after checking owner, mode and every offset and length in it: a hostile,
- * truncated or version-mismatched file ends in one clear error. Returns 0, or -1 with errno and text.
+ * truncated or version-mismatched file ends in one clear error. Returns 0, or -1 with errno and
+ * text.
  */
 int segment_open(struct segment *s, const char *dir, const char *name, struct error *e);
 
 /**
- * Run @read over mapped segments so that a file truncated under us ends in -1 (errno EIO) and not in
- * SIGBUS. The one routine through which agents look into segments. @read must hold nothing that a
- * jump out of it would leak. Not reentrant.
+ * Run @read over mapped segments so that a file truncated under us ends in -1 (errno EIO) and not
+ * in SIGBUS. The one routine through which agents look into segments. @read must hold nothing that
+ * a jump out of it would leak. Not reentrant.
  */
 int segment_guarded(int (*read)(void *arg), void *arg);
 
@@ -219,7 +248,8 @@ int segment_guarded(int (*read)(void *arg), void *arg);
 struct segment_control *segment_control_map(const struct segment *s);
 void segment_control_unmap(struct segment_control *control);
 
-/** Tables of a mapped segment: checked counts (never more than fit) and entries (NULL: not complete yet). */
+/** Tables of a mapped segment: checked counts (never more than fit) and entries (NULL: not complete
+ * yet). */
 uint32_t segment_threads(const struct segment *s);
 const struct segment_thread *segment_thread(const struct segment *s, uint32_t i);
 uint32_t segment_elements(const struct segment *s);
@@ -227,15 +257,19 @@ const struct segment_element *segment_element(const struct segment *s, uint32_t 
 uint32_t segment_comms(const struct segment *s);
 const struct segment_comm *segment_comm(const struct segment *s, uint32_t i);
 
-/** The ring of an entry, its place and capacity checked against the file; NULL when they are not right. */
-const struct element_ring *segment_ring(const struct segment *s, const struct segment_element *entry);
+/**
+ * The ring of an entry, its place and capacity checked against the file; NULL when they are not
+ * right. Give it a copy of the entry, and use that copy's capacity: what is in the file may change.
+ */
+const struct element_ring *segment_ring(const struct segment *s,
+					const struct segment_element *entry);
 
 /** World rank of member @i of @comm, -1 when unknown. */
 int32_t segment_member(const struct segment *s, const struct segment_comm *comm, uint32_t i);
 
 /**
- * A consistent copy of a thread's state line as a tuple with flag TUPLE_RUNNING. Returns 1, or 0 when
- * the thread is in no operation (or its line changed under every one of a few tries).
+ * A consistent copy of a thread's state line as a tuple with flag TUPLE_RUNNING. Returns 1, or 0
+ * when the thread is in no operation (or its line changed under every one of a few tries).
  */
 int segment_state(const struct segment_thread *thread, struct tuple *out);
 

@@ -3,6 +3,7 @@
 #ifndef EVSPACE_CLOCK_H
 #define EVSPACE_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 #if defined(__x86_64__)
@@ -50,6 +51,9 @@ static inline uint64_t clock_ticks(enum clock_kind kind)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+/** This host's boot id (the kernel's; the same id means the same clock), "" if unknown. Returns @buf. */
+const char *clock_boot_id(char *buf, size_t n);
 
 /** CLOCK_MONOTONIC in nanoseconds. */
 uint64_t clock_mono_ns(void);

@@ -39,8 +39,9 @@ uint16_t op_find(const char *name);
 int op_channel(uint16_t op);
 
 /**
- * Must every member of the communicator have entered this operation before any can leave it (MPI-3.1
- * chapter 5: barrier, allreduce, allgather, alltoall, reduce_scatter, communicator creation)?
+ * Must every member of the communicator have entered this operation before any can leave it
+ * (MPI-3.1 chapter 5: barrier, allreduce, allgather, alltoall, reduce_scatter, communicator
+ * creation)?
  */
 int op_synchronizes(uint16_t op);
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the writer and the reader of segments both need to know of files and processes. */
+#ifndef EVSPACE_SEGMENT_FILE_H
+#define EVSPACE_SEGMENT_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/** segment_header.byte_order as the writer stores it. */
+#define SEGMENT_BYTE_ORDER 0x0102030405060708u
+
+/**
+ * Start time of process @pid (field 22 of /proc/PID/stat, in clock ticks since boot). Returns 0, or
+ * -1 with errno when there is no such process or only what is left of it (a zombie).
+ */
+int segment_pid_start(int pid, uint64_t *start);
+
+/**
+ * Bytes of memory that the files of all runs beside the folder @dir take together. A *@quota of 0
+ * is set to the default, a quarter of the file system.
+ */
+uint64_t segment_usage(int dir, uint64_t *quota);
+
+#endif

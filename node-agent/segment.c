@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing a segment: made and reserved once, then filled from its reserves without a system call.
+ */
+#include "node-agent/segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "node-agent/segment-file.h"
+
+#define DEFAULT_THREADS	 8u
+#define DEFAULT_CAPACITY 200u
+#define DEFAULT_COMMS	 256u
+#define MIN_MEMBERS	 4096u
+
+/** Everything that segment_create() works on. */
+struct making {
+	struct segment *s;
+	struct segment_plan plan;
+	int dir;
+	char name[64], temp[64];
+};
+
+static void plan_defaults(struct segment_plan *plan)
+{
+	uint64_t members = 16 * (uint64_t)(plan->world_size > 0 ? plan->world_size : 1);
+
+	if (!plan->threads)
+		plan->threads = DEFAULT_THREADS;
+	for (int i = 0; i < CHANNEL_MAX; i++)
+		if (!plan->capacity[i])
+			plan->capacity[i] = DEFAULT_CAPACITY;
+	if (!plan->comms)
+		plan->comms = DEFAULT_COMMS;
+	if (!plan->members)
+		plan->members = members < MIN_MEMBERS  ? MIN_MEMBERS
+				: members > UINT32_MAX ? UINT32_MAX
+						       : (uint32_t)members;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+	return (n + to - 1) / to * to;
+}
+
+/* Returns the size of the file. */
+static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan *plan)
+{
+	l->threads_max = plan->threads;
+	l->elements_max = plan->threads * CHANNEL_COUNT + 1;
+	l->comms_max = plan->comms;
+	l->members_max = plan->members;
+	l->rings_bytes = 0;
+	for (int i = 0; i < CHANNEL_COUNT; i++)
+		l->rings_bytes += element_ring_bytes(plan->capacity[i]);
+	l->rings_bytes = l->rings_bytes * plan->threads + element_ring_bytes(1);
+
+	l->control_at = SEGMENT_PAGE;
+	l->threads_at = 2 * (uint64_t)SEGMENT_PAGE;
+	l->elements_at = l->threads_at + l->threads_max * sizeof(struct segment_thread);
+	l->comms_at = l->elements_at + l->elements_max * sizeof(struct segment_element);
+	l->members_at = l->comms_at + l->comms_max * sizeof(struct segment_comm);
+	l->rings_at = round_up(l->members_at + l->members_max * sizeof(int32_t), 64);
+	return round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);
+}
+
+static void header_fill(struct segment_header *h, const struct making *m)
+{
+	const struct segment_plan *plan = &m->plan;
+
+	memcpy(h->magic, SEGMENT_MAGIC, sizeof(h->magic));
+	h->version = SEGMENT_VERSION;
+	h->tuple_layout = TUPLE_LAYOUT;
+	h->byte_order = SEGMENT_BYTE_ORDER;
+	h->size = m->s->size;
+	h->layout = m->s->layout;
+	clock_boot_id(h->boot_id, sizeof(h->boot_id));
+	h->pid = (uint32_t)getpid();
+	h->uid = (uint32_t)geteuid();
+	segment_pid_start((int)h->pid, &h->pid_start);
+	h->rank = plan->rank;
+	h->world_size = plan->world_size;
+	h->world = plan->world;
+	h->clock_kind = clock_kind();
+	h->born = clock_pair_take(clock_kind());
+	h->born_real_ns = clock_real_ns();
+	snprintf(h->run, sizeof(h->run), "%s", plan->run ? plan->run : "");
+	snprintf(h->job, sizeof(h->job), "%s", plan->job ? plan->job : "");
+	snprintf(h->program, sizeof(h->program), "%s", program_invocation_short_name);
+	gethostname(h->host, sizeof(h->host) - 1);
+	if (h->clock_kind != CLOCK_TICKS_TSC)
+		atomic_store_explicit(&h->note, SEGMENT_NOTE_CLOCK, memory_order_relaxed);
+}
+
+/* A file size limit would end the program with SIGXFSZ, not with an error. */
+static int limit_check(uint64_t size, struct error *e)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < size) {
+		errno = EFBIG;
+		return errorf(
+			e, "the file size limit (ulimit -f) is below the %llu bytes of a segment",
+			(unsigned long long)size);
+	}
+	return 0;
+}
+
+static int file_reserve(struct making *m, struct error *e)
+{
+	uint64_t size = m->s->size, used, quota = m->plan.quota;
+	int error;
+
+	do
+		error = posix_fallocate(m->s->fd, 0, (off_t)size);
+	while (error == EINTR);
+	if (error) {
+		errno = error;
+		return errorf(
+			e, "cannot reserve %llu bytes in %s: %s; remove old runs (evspace purge)",
+			(unsigned long long)size, m->plan.dir, strerror(error));
+	}
+	/* after reserving: of several processes that start at once none can slip past the quota */
+	used = segment_usage(m->dir, &quota);
+	if (used > quota) {
+		errno = EDQUOT;
+		return errorf(e,
+			      "segments would take %llu bytes, the quota is %llu; remove old runs "
+			      "(evspace purge) or raise EVSPACE_QUOTA",
+			      (unsigned long long)used, (unsigned long long)quota);
+	}
+	return 0;
+}
+
+static int file_map(struct making *m, struct error *e)
+{
+	struct segment *s = m->s;
+	void *at = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, s->fd, 0);
+	struct stat st;
+
+	if (at == MAP_FAILED)
+		return errorf(e, "cannot map %zu bytes of %s: %s", s->size, s->path,
+			      strerror(errno));
+	s->header = at;
+	if (fstat(s->fd, &st) < 0)
+		return errorf(e, "cannot stat %s: %s", s->path, strerror(errno));
+	s->device = st.st_dev;
+	s->inode = st.st_ino;
+	return 0;
+}
+
+static const char *refusal(int error)
+{
+	switch (error) {
+	case ENOSPC:
+		return "no-space";
+	case EDQUOT:
+		return "quota";
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		return "denied";
+	default:
+		return "limits";
+	}
+}
+
+/* Leave word for `evspace status`: an empty file takes no space. */
+static void refusal_write(const struct making *m, int error)
+{
+	char name[128];
+	int fd;
+
+	snprintf(name, sizeof(name), "rank%d.%d.refused-%s", m->plan.rank, (int)getpid(),
+		 refusal(error));
+	fd = openat(m->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int segment_make(struct making *m, struct error *e)
+{
+	struct segment *s = m->s;
+
+	if (limit_check(s->size, e) < 0)
+		return -1;
+	s->fd = openat(m->dir, m->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (s->fd < 0)
+		return errorf(e, "cannot make %s/%s: %s", m->plan.dir, m->temp, strerror(errno));
+	if (fchmod(s->fd, 0600) < 0 || file_reserve(m, e) < 0 || file_map(m, e) < 0)
+		goto fail;
+	header_fill(s->header, m);
+	segment_element_add(s, SEGMENT_NO_THREAD, 0, 1);
+	if (renameat2(m->dir, m->temp, m->dir, m->name, RENAME_NOREPLACE) < 0) {
+		errorf(e, "cannot name %s: %s", s->path, strerror(errno));
+		goto fail;
+	}
+	close(s->fd);
+	s->fd = -1;
+	return 0;
+fail:;
+	int saved = errno;
+
+	unlinkat(m->dir, m->temp, 0);
+	segment_close(s);
+	errno = saved;
+	return -1;
+}
+
+int segment_create(struct segment *s, const struct segment_plan *plan, struct error *e)
+{
+	struct making m = {.s = s, .plan = *plan};
+	int rc, saved;
+
+	plan_defaults(&m.plan);
+	memset(s, 0, sizeof(*s));
+	s->fd = -1;
+	s->size = layout_plan(&s->layout, &m.plan);
+	snprintf(m.name, sizeof(m.name), "rank%d.%d" SEGMENT_SUFFIX, plan->rank, (int)getpid());
+	snprintf(m.temp, sizeof(m.temp), "rank%d.%d.tmp", plan->rank, (int)getpid());
+	if ((size_t)snprintf(s->path, sizeof(s->path), "%s/%s", plan->dir, m.name) >=
+	    sizeof(s->path)) {
+		errno = ENAMETOOLONG;
+		return errorf(e, "the name of the folder %s is too long", plan->dir);
+	}
+	m.dir = open(plan->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (m.dir < 0)
+		return errorf(e, "cannot open the folder %s: %s", plan->dir, strerror(errno));
+	rc = segment_make(&m, e);
+	saved = errno;
+	if (rc < 0)
+		refusal_write(&m, saved);
+	close(m.dir);
+	errno = saved;
+	return rc;
+}
+
+void segment_close(struct segment *s)
+{
+	int saved = errno;
+
+	if (!s)
+		return;
+	if (s->header)
+		munmap(s->header, s->size);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->header = NULL;
+	s->fd = -1;
+	errno = saved;
+}
+
+static void *table_at(const struct segment *s, uint64_t offset)
+{
+	return (char *)s->header + offset;
+}
+
+static void note_add(struct segment *s, uint32_t note)
+{
+	if (!(atomic_load_explicit(&s->header->note, memory_order_relaxed) & note))
+		atomic_fetch_or_explicit(&s->header->note, note, memory_order_relaxed);
+}
+
+/* Take @n of the @max that *@used counts. Returns the first taken, or UINT64_MAX. */
+static uint64_t take32(_Atomic uint32_t *used, uint32_t n, uint32_t max)
+{
+	uint32_t old = atomic_load_explicit(used, memory_order_relaxed);
+
+	do {
+		if (old > max || n > max - old)
+			return UINT64_MAX;
+	} while (!atomic_compare_exchange_weak_explicit(used, &old, old + n, memory_order_relaxed,
+							memory_order_relaxed));
+	return old;
+}
+
+static uint64_t take64(_Atomic uint64_t *used, uint64_t n, uint64_t max)
+{
+	uint64_t old = atomic_load_explicit(used, memory_order_relaxed);
+
+	do {
+		if (old > max || n > max - old)
+			return UINT64_MAX;
+	} while (!atomic_compare_exchange_weak_explicit(used, &old, old + n, memory_order_relaxed,
+							memory_order_relaxed));
+	return old;
+}
+
+struct segment_thread *segment_thread_add(struct segment *s, uint32_t tid)
+{
+	struct segment_thread *threads = table_at(s, s->layout.threads_at);
+	uint64_t i = take32(&s->header->threads, 1, s->layout.threads_max);
+
+	if (i == UINT64_MAX) {
+		note_add(s, SEGMENT_NOTE_THREADS);
+		return NULL;
+	}
+	threads[i].tid = tid;
+	atomic_store_explicit(&threads[i].used, 1, memory_order_release);
+	return &threads[i];
+}
+
+struct segment_element *segment_element_add(struct segment *s, uint32_t thread, uint16_t channel,
+					    uint32_t capacity)
+{
+	struct segment_element *elements = table_at(s, s->layout.elements_at), *entry;
+	uint64_t at =
+		take64(&s->header->rings_used, element_ring_bytes(capacity), s->layout.rings_bytes);
+	uint64_t i =
+		at == UINT64_MAX ? at : take32(&s->header->elements, 1, s->layout.elements_max);
+
+	if (i == UINT64_MAX) {
+		note_add(s, SEGMENT_NOTE_THREADS);
+		return NULL;
+	}
+	entry = &elements[i];
+	entry->ring_at = s->layout.rings_at + at;
+	entry->capacity = capacity;
+	entry->thread = thread;
+	entry->channel = channel;
+	atomic_store_explicit(&entry->used, 1, memory_order_release);
+	return entry;
+}
+
+struct segment_element *segment_overflow(struct segment *s)
+{
+	return table_at(s, s->layout.elements_at);
+}
+
+void segment_overflow_write(struct segment *s)
+{
+	struct element_ring *ring = table_at(s, segment_overflow(s)->ring_at);
+
+	atomic_fetch_add_explicit(&ring->head, 1, memory_order_release);
+}
+
+int32_t *segment_members_take(struct segment *s, uint32_t n)
+{
+	int32_t *members = table_at(s, s->layout.members_at);
+	uint64_t i = take32(&s->header->members, n, s->layout.members_max);
+
+	if (i == UINT64_MAX) {
+		note_add(s, SEGMENT_NOTE_COMMS);
+		return NULL;
+	}
+	return members + i;
+}
+
+static int members_are_world(const struct segment *s, uint32_t size, const int32_t *members)
+{
+	if ((int64_t)size != s->header->world_size)
+		return 0;
+	for (uint32_t i = 0; i < size; i++)
+		if (members[i] != (int32_t)i)
+			return 0;
+	return 1;
+}
+
+/* Where the list is on record, before @room; else @room itself. */
+static uint32_t members_find(const struct segment *s, uint32_t n, uint32_t size, uint32_t room)
+{
+	const struct segment_comm *comms = table_at(s, s->layout.comms_at);
+	const int32_t *all = table_at(s, s->layout.members_at);
+
+	if (members_are_world(s, size, all + room))
+		return SEGMENT_MEMBERS_WORLD;
+	for (uint32_t i = 0; i < n; i++)
+		if (comms[i].size == size && comms[i].members < SEGMENT_MEMBERS_WORLD &&
+		    memcmp(all + comms[i].members, all + room, size * sizeof(*all)) == 0)
+			return comms[i].members;
+	return room;
+}
+
+static void members_give_back(struct segment *s, uint32_t room, uint32_t size)
+{
+	uint32_t end = room + size;
+
+	atomic_compare_exchange_strong(&s->header->members, &end, room);
+}
+
+const struct segment_comm *segment_comm_add(struct segment *s, uint32_t id, uint32_t parent,
+					    uint32_t size, const int32_t *members)
+{
+	struct segment_comm *comms = table_at(s, s->layout.comms_at);
+	const int32_t *all = table_at(s, s->layout.members_at);
+	uint32_t n = atomic_load_explicit(&s->header->comms, memory_order_relaxed);
+	uint32_t room = members ? (uint32_t)(members - all) : SEGMENT_MEMBERS_UNKNOWN;
+	uint32_t found = members ? members_find(s, n, size, room) : room;
+	uint64_t i;
+
+	if (found != room)
+		members_give_back(s, room, size);
+	for (i = 0; i < n; i++)
+		if (comms[i].id == id)
+			return &comms[i];
+	i = take32(&s->header->comms, 1, s->layout.comms_max);
+	if (i == UINT64_MAX) {
+		note_add(s, SEGMENT_NOTE_COMMS);
+		return NULL;
+	}
+	comms[i].id = id;
+	comms[i].parent = parent;
+	comms[i].size = size;
+	comms[i].members = found;
+	atomic_store_explicit(&comms[i].used, 1, memory_order_release);
+	return &comms[i];
+}

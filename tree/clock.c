@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which ticks this host has, and how ticks become nanoseconds. */
+#include "tree/clock.h"
+
+#include <fcntl.h>
+#include <float.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define NS_PER_S 1000000000
+
+/** How far a pair may be off: two reads of the ticks around one of CLOCK_MONOTONIC. */
+#define PAIR_ERROR_NS 50.0
+
+/** A line is used up to this far outside its two pairs. */
+#define LINE_REACH_NS 1e9
+
+static enum clock_kind kind_of_host(void)
+{
+#if defined(__x86_64__)
+	unsigned a, b, c, d;
+
+	/* Intel SDM 18.17.1 and AMD APM vol. 3 E.4.7: "the TSC runs at a constant rate in all
+	 * states" */
+	if (__get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8)
+		return CLOCK_TICKS_TSC;
+#endif
+	return CLOCK_TICKS_MONO;
+}
+
+enum clock_kind clock_kind(void)
+{
+	static _Atomic int known = CLOCK_NONE;
+	int kind = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (kind == CLOCK_NONE) {
+		kind = (int)kind_of_host();
+		atomic_store_explicit(&known, kind, memory_order_relaxed);
+	}
+	return (enum clock_kind)kind;
+}
+
+const char *clock_boot_id(char *buf, size_t n)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, buf, n - 1);
+
+	if (fd >= 0)
+		close(fd);
+	buf[got < 0 ? 0 : got] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return buf;
+}
+
+uint64_t clock_mono_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+int64_t clock_real_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+struct clock_pair clock_pair_take(enum clock_kind kind)
+{
+	struct clock_pair best = {0, 0};
+	uint64_t width = UINT64_MAX;
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t before = clock_ticks(kind);
+		uint64_t ns = clock_mono_ns();
+		uint64_t after = clock_ticks(kind);
+
+		if (after - before < width) {
+			width = after - before;
+			best.ticks = before + width / 2;
+			best.mono_ns = ns;
+		}
+	}
+	return best;
+}
+
+struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair early,
+				     struct clock_pair late, int64_t epoch_ns)
+{
+	double ticks = (double)(int64_t)(late.ticks - early.ticks);
+	double ns = (double)(int64_t)(late.mono_ns - early.mono_ns);
+	struct clock_line line = {
+		.base_ns = epoch_ns + (int64_t)late.mono_ns,
+		.base_ticks = late.ticks,
+	};
+
+	if (kind == CLOCK_TICKS_MONO) {
+		line.ns_per_tick = 1;
+	} else if (ticks > 0 && ns > 0) {
+		line.ns_per_tick = ns / ticks;
+		line.error_ns = PAIR_ERROR_NS * (1 + 2 * LINE_REACH_NS / ns);
+	} else {
+		line.error_ns = DBL_MAX;
+	}
+	return line;
+}
+
+int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
+{
+	double ns = (double)(int64_t)(ticks - line->base_ticks) * line->ns_per_tick;
+
+	/* a tick count out of a damaged ring must not overflow the conversion */
+	if (ns >= 9e18 || ns <= -9e18)
+		return ns > 0 ? INT64_MAX : INT64_MIN;
+	return (int64_t)((uint64_t)line->base_ns +
+			 (uint64_t)(int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5));
+}
