@@ -11,7 +11,7 @@ note() {
 
 # complain TEXT...: say what is wrong and what would be right; returns 1.
 complain() {
-	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	printf 'deploy/%s: %s\n' "${0##*/}" "$*" >&2
 	return 1
 }
 
@@ -28,13 +28,16 @@ packages_missing() {
 	done <deploy/packages
 }
 
-# packages_apt ARG...: apt-get without questions; root rights are the caller's or come from sudo.
+# packages_apt ARG...: apt-get without questions, and silent unless it fails; root rights are the
+# caller's or come from sudo.
 packages_apt() {
-	local as_root=()
+	local as_root=() output
 
 	[ "$(id -u)" -eq 0 ] || as_root=(sudo)
-	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-		apt-get -q -o DPkg::Lock::Timeout=300 "$@" >&2
+	output=$("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+		apt-get -q -o DPkg::Lock::Timeout=300 "$@" 2>&1) && return
+	printf '%s\n' "$output" | tail -n 30 >&2
+	return 1
 }
 
 # packages_known NAME...: true when apt's lists offer all of them (a fresh machine has no lists).
@@ -62,7 +65,7 @@ packages_install() {
 		return 1
 	fi
 
-	note "installing Debian packages: ${missing[*]}"
+	note "installing Debian packages (a minute or two): ${missing[*]}"
 	if ! packages_known "${missing[@]}"; then
 		packages_apt update || return
 	elif packages_apt "${install[@]}" "${missing[@]}"; then
@@ -86,6 +89,8 @@ project_configure() {
 	if ! grep -qsxF -e "abs_top_builddir = $PWD/build" build/Makefile; then
 		note "configure in build/"
 		mkdir -p build && (cd build && ../configure --quiet "$@" >&2)
+	elif [ $# -gt 0 ]; then
+		complain "build/ is configured already; to configure it with $*, first: rm -r build"
 	fi
 }
 
