@@ -30,10 +30,12 @@ formatted() {
 	return 1
 }
 
+# readdir() is fine with a DIR of one's own; what cppcheck advises instead, glibc deprecates.
 cppcheck_clean() {
 	tracked '*.c' | for_all cppcheck --quiet -j "$(nproc)" --error-exitcode=1 --std=c11 \
-		--enable=warning,performance,portability --inline-suppr --library=posix,gnu \
-		-D_GNU_SOURCE -D__x86_64__ -D__linux__ -I . -I "$top_builddir"
+		--enable=warning,performance,portability --inline-suppr --suppress=readdirCalled \
+		--library=posix,gnu,tests/cppcheck.cfg -D_GNU_SOURCE -D__x86_64__ \
+		-D__linux__ -I .
 }
 
 is_script() {
