@@ -34,7 +34,7 @@ formatted() {
 cppcheck_clean() {
 	tracked '*.c' | for_all cppcheck --quiet -j "$(nproc)" --error-exitcode=1 --std=c11 \
 		--enable=warning,performance,portability --inline-suppr --suppress=readdirCalled \
-		--library=posix,gnu,tests/cppcheck.cfg -D_GNU_SOURCE -D__x86_64__ \
+		--library=posix,tests/cppcheck.cfg -D_GNU_SOURCE -D__x86_64__ \
 		-D__linux__ -I .
 }
 
