@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pathmap: application, cluster and mapping maps, read, checked against each other, immutable. */
+/* The pathmap: application, cluster and mapping maps, read, checked against each other, immutable.
+ */
 #ifndef EVSPACE_PATHMAP_H
 #define EVSPACE_PATHMAP_H
 
@@ -14,8 +15,8 @@
 struct pathmap;
 
 /**
- * Checks one stage of a view, since a pathmap does not know which stage kinds exist: called with the
- * kind ("reduce") and its arguments ("last"). Returns 0, or -1 with what would be right in @e.
+ * Checks one stage of a view, since a pathmap does not know which stage kinds exist: called with
+ * the kind ("reduce") and its arguments ("last"). Returns 0, or -1 with what would be right in @e.
  */
 typedef int pathmap_stage_check(const char *kind, const char *args, struct error *e);
 
@@ -43,7 +44,8 @@ const char *pathmap_application(const struct pathmap *map);
 /** The number of ranks that the application map names, 0 when it leaves that open. */
 unsigned pathmap_ranks(const struct pathmap *map);
 
-/** Capacity in tuples of the elements of @channel ("p2p", "collective", ...), by the application map. */
+/** Capacity in tuples of the elements of @channel ("p2p", "collective", ...), by the application
+ * map. */
 unsigned pathmap_capacity(const struct pathmap *map, const char *channel);
 
 /** Does the mapping put @rank on @node? A mapping that says nothing of ranks puts them nowhere. */
@@ -52,7 +54,8 @@ bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node)
 /** Does the mapping say where ranks are at all? If not, segments are taken by their host's name. */
 bool pathmap_places_ranks(const struct pathmap *map);
 
-/** The node @node's listening address "host:port" ("" if none), or NULL when there is no such node. */
+/** The node @node's listening address "host:port" ("" if none), or NULL when there is no such node.
+ */
 const char *pathmap_address(const struct pathmap *map, const char *node);
 
 /** The cluster of @node ("" outside all clusters), or NULL when there is no such node. */

@@ -4,6 +4,7 @@
 #define EVSPACE_PATTERN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "pathmap/error.h"
 
@@ -11,8 +12,8 @@
 #define NAME_BYTES 256
 
 /**
- * Does @name match @pattern? Both start with '/'. Within one part of a name `*` stands for any run of
- * characters, `?` for one, `[a-b]` with numbers for any number from a to b (`rank[0-7]`,
+ * Does @name match @pattern? Both start with '/'. Within one part of a name `*` stands for any run
+ * of characters, `?` for one, `[a-b]` with numbers for any number from a to b (`rank[0-7]`,
  * `rank[0-3,8]`); a part `**` stands for any number of parts, none included. A malformed pattern
  * matches nothing: check patterns where they are read.
  */
@@ -20,5 +21,23 @@ bool pattern_match(const char *pattern, const char *name);
 
 /** Is @pattern well formed? Returns 0, or -1 with the place and the remedy in @e. */
 int pattern_check(const char *pattern, struct error *e);
+
+/** The same with the place in *@offset (from 0) instead of in the text. */
+int pattern_check_at(const char *pattern, size_t *offset, struct error *e);
+
+/**
+ * Can @pattern match a name that begins with the parts of @prefix ("/4W/w0"; "/" for all)? So a
+ * node that holds nothing of a view need not be asked.
+ */
+bool pattern_reaches(const char *pattern, const char *prefix);
+
+/** The longest part of a name that people choose (cluster, node, view), without its zero. */
+#define NAME_PART_MAX 63
+
+/**
+ * May @part be a part of a name: letters, digits, `.`, `_`, `-`, and a letter or digit first?
+ * Returns 0, or -1 with what is wrong in @e.
+ */
+int name_part_check(const char *part, struct error *e);
 
 #endif

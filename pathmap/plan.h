@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plan: the gather tree of one view, which stage runs on which host (generated from a pathmap). */
+/* A plan: the gather tree of one view, which stage runs on which host (generated from a pathmap).
+ */
 #ifndef EVSPACE_PLAN_H
 #define EVSPACE_PLAN_H
 
@@ -14,18 +15,19 @@ struct pathmap;
 
 /** The levels of a view, from the elements up. A stage at a level folds what lies below it. */
 enum level {
-	LEVEL_ELEMENT,	/* every element by itself: /cluster/node/rank/thread/channel */
-	LEVEL_THREAD,	/* one thread of the program: /cluster/node/rank/thread */
-	LEVEL_NODE,	/* one node: /cluster/node */
-	LEVEL_CLUSTER,	/* one cluster: /cluster */
-	LEVEL_ALL,	/* the whole event space: / */
+	LEVEL_ELEMENT, /* every element by itself: /cluster/node/rank/thread/channel */
+	LEVEL_THREAD,  /* one thread of the program: /cluster/node/rank/thread */
+	LEVEL_NODE,    /* one node: /cluster/node */
+	LEVEL_CLUSTER, /* one cluster: /cluster */
+	LEVEL_ALL,     /* the whole event space: / */
 	LEVEL_COUNT,
 };
 
 /** How a source reads its elements (DESIGN 5: `latest` the newest tuple, `stream` all since). */
 enum reading { READ_LATEST, READ_STREAM };
 
-/** One stage of a view: a kind ("reduce"), its arguments ("last"), and the level that it works at. */
+/** One stage of a view: a kind ("reduce"), its arguments ("last"), and the level that it works at.
+ */
 struct plan_stage {
 	enum level level;
 	char *kind;
@@ -37,11 +39,11 @@ struct plan_stage {
  * elements; joined stages (cluster, all) work on what the gather joined from them and the children.
  */
 struct plan_place {
-	uint32_t index;		/* position in the plan, root 0, parents before children */
-	char *node;		/* the node's name, unique in the pathmap */
-	char *cluster;		/* its cluster, "" for a node outside all clusters */
-	char *address;		/* "host:port" where its agent listens, "" when it has none */
-	bool leaf;		/* it holds elements of the program */
+	uint32_t index; /* position in the plan, root 0, parents before children */
+	char *node;	/* the node's name, unique in the pathmap */
+	char *cluster;	/* its cluster, "" for a node outside all clusters */
+	char *address;	/* "host:port" where its agent listens, "" when it has none */
+	bool leaf;	/* it holds elements of the program */
 	struct plan_stage *local;
 	size_t n_local;
 	struct plan_stage *joined;
@@ -54,7 +56,7 @@ struct plan_place {
 struct plan {
 	char *view;
 	enum reading reading;
-	char **select;		/* patterns over element names: an element is read if one matches */
+	char **select; /* patterns over element names: an element is read if one matches */
 	size_t n_select;
 	struct plan_place *root;
 	size_t n_places;

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The cluster map as data: nodes by name, gateways, links. */
+#include "pathmap/cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/cluster-read.h"
+#include "pathmap/directive.h"
+#include "pathmap/memory.h"
+
+struct cluster *cluster_new(struct cluster_map *map, const char *name)
+{
+	struct cluster *cluster = memory_new(1, sizeof(*cluster));
+
+	cluster->name = memory_copy(name);
+	if (name != NULL) {
+		cluster->index = map->n_clusters;
+		map->clusters =
+			memory_room(map->clusters, map->n_clusters, sizeof(struct cluster *));
+		map->clusters[map->n_clusters++] = cluster;
+	} else {
+		map->blocks = memory_room(map->blocks, map->n_blocks, sizeof(struct cluster *));
+		map->blocks[map->n_blocks++] = cluster;
+	}
+	return cluster;
+}
+
+struct node *cluster_node_new(struct cluster_map *map, struct cluster *cluster, const char *name,
+			      size_t offset)
+{
+	struct node *node = memory_new(1, sizeof(*node));
+
+	node->name = memory_copy(name);
+	node->address = memory_copy("");
+	node->cluster = cluster->name != NULL ? cluster : NULL;
+	node->index = map->n_nodes;
+	node->offset = offset;
+	map->nodes = memory_room(map->nodes, map->n_nodes, sizeof(struct node *));
+	map->nodes[map->n_nodes++] = node;
+	HASH_ADD_KEYPTR(hh, map->by_name, node->name, strlen(node->name), node);
+	cluster->nodes = memory_room(cluster->nodes, cluster->n_nodes, sizeof(struct node *));
+	cluster->nodes[cluster->n_nodes++] = node;
+	return node;
+}
+
+void cluster_map_init(struct cluster_map *map, const char *cluster, const char *node)
+{
+	*map = (struct cluster_map){0};
+	cluster_node_new(map, cluster_new(map, cluster), node, 0);
+}
+
+static void cluster_free(struct cluster *cluster)
+{
+	free(cluster->nodes);
+	free(cluster->name);
+	free(cluster);
+}
+
+void cluster_map_fini(struct cluster_map *map)
+{
+	HASH_CLEAR(hh, map->by_name);
+	for (size_t i = 0; i < map->n_nodes; i++) {
+		free(map->nodes[i]->name);
+		free(map->nodes[i]->address);
+		free(map->nodes[i]);
+	}
+	for (size_t i = 0; i < map->n_clusters; i++)
+		cluster_free(map->clusters[i]);
+	for (size_t i = 0; i < map->n_blocks; i++)
+		cluster_free(map->blocks[i]);
+	for (size_t i = 0; i < map->n_links; i++) {
+		free(map->links[i].from);
+		free(map->links[i].to);
+	}
+	free(map->nodes);
+	free(map->clusters);
+	free(map->blocks);
+	free(map->links);
+	*map = (struct cluster_map){0};
+}
+
+struct node *cluster_map_node(const struct cluster_map *map, const char *name)
+{
+	struct node *node;
+
+	HASH_FIND_STR(map->by_name, name, node);
+	return node;
+}
+
+struct cluster *cluster_map_cluster(const struct cluster_map *map, const char *name)
+{
+	for (size_t i = 0; i < map->n_clusters; i++) {
+		if (strcmp(map->clusters[i]->name, name) == 0)
+			return map->clusters[i];
+	}
+	return NULL;
+}
+
+const char *cluster_map_nearest(const struct cluster_map *map, const char *name)
+{
+	const char *const *names;
+	const char **list = memory_new(map->n_nodes, sizeof(*list));
+	const char *nearest;
+
+	for (size_t i = 0; i < map->n_nodes; i++)
+		list[i] = map->nodes[i]->name;
+	names = list;
+	nearest = word_nearest(name, names, map->n_nodes, sizeof(*names));
+	free(list);
+	return nearest;
+}
+
+struct node *node_gateway(const struct node *node)
+{
+	if (node->gateway != NULL)
+		return node->gateway;
+	if (node->cluster != NULL && node->cluster->gateway != node)
+		return node->cluster->gateway;
+	return NULL;
+}
+
+/* Is @name the node, or its cluster? */
+static bool node_is_named(const struct node *node, const char *name)
+{
+	return strcmp(node->name, name) == 0 ||
+	       (node->cluster != NULL && strcmp(node->cluster->name, name) == 0);
+}
+
+struct link cluster_map_link(const struct cluster_map *map, const struct node *parent,
+			     const struct node *child)
+{
+	for (size_t i = 0; i < map->n_links; i++) {
+		const struct named_link *link = &map->links[i];
+
+		if ((node_is_named(parent, link->from) && node_is_named(child, link->to)) ||
+		    (node_is_named(parent, link->to) && node_is_named(child, link->from)))
+			return link->link;
+	}
+	if (child->cluster != NULL &&
+	    (parent->cluster == child->cluster || child->cluster->gateway == parent))
+		return child->cluster->link;
+	return child->link;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Directives: what may stand in a map file, where and how, as const tables that check and apply. */
+#include "pathmap/directive.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Words longer than this are not guessed at. */
+#define NEAREST_LENGTH 32
+
+void reader_complain(struct reader *reader, const struct word *word, const char *format, ...)
+{
+	struct error e;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(e.text, sizeof(e.text), format, args);
+	va_end(args);
+	complain(reader->complaints, reader->source, word->offset, "%s", e.text);
+}
+
+void reader_complain_at(struct reader *reader, const struct word *word, size_t at,
+			const char *format, ...)
+{
+	struct error e;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(e.text, sizeof(e.text), format, args);
+	va_end(args);
+	complain(reader->complaints, reader->source, word->offset + word->quoted + at, "%s",
+		 e.text);
+}
+
+/* Edits (a letter more, less, other, or two swapped) from @a to @b, both of bounded length. */
+static size_t word_distance(const char *a, const char *b)
+{
+	size_t rows[3][NEAREST_LENGTH + 1];
+	size_t *before = rows[0], *last = rows[1], *now = rows[2];
+	size_t n = strlen(b);
+
+	for (size_t j = 0; j <= n; j++)
+		last[j] = j;
+	for (size_t i = 0; a[i] != '\0'; i++) {
+		size_t *spare = before;
+
+		now[0] = i + 1;
+		for (size_t j = 0; j < n; j++) {
+			size_t best = last[j] + (a[i] != b[j]);
+
+			best = last[j + 1] + 1 < best ? last[j + 1] + 1 : best;
+			best = now[j] + 1 < best ? now[j] + 1 : best;
+			if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] &&
+			    before[j - 1] + 1 < best)
+				best = before[j - 1] + 1;
+			now[j + 1] = best;
+		}
+		before = last;
+		last = now;
+		now = spare;
+	}
+	return last[n];
+}
+
+const char *word_nearest(const char *word, const char *const *first, size_t n, size_t stride)
+{
+	size_t length = strlen(word);
+	size_t least = length < 5 ? 2 : 3; /* exclusive: one edit in short words, two in others */
+	const char *nearest = NULL;
+
+	if (length > NEAREST_LENGTH)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const char *candidate =
+			*(const char *const *)(const void *)((const char *)first + i * stride);
+		size_t distance;
+
+		if (candidate == NULL || strlen(candidate) > NEAREST_LENGTH)
+			continue;
+		distance = word_distance(word, candidate);
+		if (distance < least && distance < length) {
+			least = distance;
+			nearest = candidate;
+		}
+	}
+	return nearest;
+}
+
+/* The row of @word for the block, or else any row of @word, or NULL. */
+static const struct directive *directive_find(const struct directive *table, size_t n,
+					      const char *word, unsigned context)
+{
+	const struct directive *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(table[i].keyword, word) != 0)
+			continue;
+		if ((table[i].contexts & 1u << context) != 0)
+			return &table[i];
+		found = &table[i];
+	}
+	return found;
+}
+
+bool directive_is_keyword(const struct directive *table, size_t n, const char *word)
+{
+	return directive_find(table, n, word, 0) != NULL;
+}
+
+static void list_append(char *text, size_t size, const char *item)
+{
+	size_t length = strlen(text);
+
+	if (length < size)
+		snprintf(text + length, size - length, "%s`%s`", length > 0 ? ", " : "", item);
+}
+
+/* Complain of a keyword that is none, or not one in this block. */
+static void directive_unknown(struct reader *reader, unsigned context,
+			      const struct directive *known, const struct word *word)
+{
+	const char *keywords[DIRECTIVES_MAX];
+	char text[512] = "";
+	const char *nearest;
+
+	if (known != NULL) {
+		for (unsigned i = 0; reader->contexts[i] != NULL; i++) {
+			if ((known->contexts & 1u << i) != 0)
+				list_append(text, sizeof(text), reader->contexts[i]);
+		}
+		reader_complain(reader, word, "`%s` cannot be here (in `%s`); it belongs in %s",
+				word->text, reader->contexts[context], text);
+		return;
+	}
+	for (size_t i = 0; i < reader->n_table; i++) {
+		bool here = (reader->table[i].contexts & 1u << context) != 0;
+
+		keywords[i] = here ? reader->table[i].keyword : NULL;
+		if (here)
+			list_append(text, sizeof(text), keywords[i]);
+	}
+	nearest = word_nearest(word->text, keywords, reader->n_table, sizeof(*keywords));
+	if (nearest != NULL)
+		reader_complain(reader, word, "unknown `%.60s`; did you mean `%s`?", word->text,
+				nearest);
+	else
+		reader_complain(reader, word, "unknown `%.60s`; in `%s` there can be %s",
+				word->text, reader->contexts[context], text);
+}
+
+/* Check what the table says of the statement. Returns whether it may be applied. */
+static bool directive_check(struct reader *reader, const struct directive *directive,
+			    const struct statement *statement)
+{
+	const struct word *keyword = &statement->words[0];
+	size_t n = statement->n_words - 1;
+
+	if (n < directive->least) {
+		reader_complain(reader, keyword, "`%s` lacks something; write `%s`", keyword->text,
+				directive->usage);
+		return false;
+	}
+	if (n > directive->most) {
+		const struct word *extra = &statement->words[1 + directive->most];
+
+		reader_complain(reader, extra, "`%.60s` is too much; write `%s`", extra->text,
+				directive->usage);
+		return false;
+	}
+	if (directive->body == BODY_NONE && statement->has_body) {
+		reader_complain(reader, keyword, "`%s` has no block; write `%s`", keyword->text,
+				directive->usage);
+		return false;
+	}
+	if (directive->body == BODY_REQUIRED && !statement->has_body) {
+		reader_complain(reader, keyword, "`%s` needs a block; write `%s`", keyword->text,
+				directive->usage);
+		return false;
+	}
+	return true;
+}
+
+void directives_apply(struct reader *reader, unsigned context, const struct statement *statements,
+		      size_t n, void *target)
+{
+	const struct statement *seen[DIRECTIVES_MAX] = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		const struct word *word = &statements[i].words[0];
+		const struct directive *found =
+			word->quoted ? NULL
+				     : directive_find(reader->table, reader->n_table, word->text,
+						      context);
+		size_t row = found != NULL ? (size_t)(found - reader->table) : 0;
+
+		if (found == NULL || (found->contexts & 1u << context) == 0) {
+			directive_unknown(reader, context, found, word);
+		} else if (found->once && seen[row] != NULL) {
+			reader_complain(reader, word,
+					"a second `%s`; the first is in line %zu, keep one",
+					word->text,
+					source_line(reader->source, seen[row]->words[0].offset));
+		} else {
+			seen[row] = &statements[i];
+			if (directive_check(reader, found, &statements[i]))
+				found->apply(reader, target, &statements[i]);
+		}
+	}
+}

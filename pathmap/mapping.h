@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The mapping: which ranks are on which nodes, where the entry is, and the shape of each view's
+ * tree. */
+#ifndef EVSPACE_MAPPING_H
+#define EVSPACE_MAPPING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pathmap/application.h"
+#include "pathmap/cluster.h"
+#include "pathmap/source.h"
+
+/** The shapes of trees. */
+enum tree_kind { TREE_BY_CLUSTER, TREE_FLAT, TREE_FANOUT, TREE_BY_HAND };
+
+/** One node of a tree drawn by hand. */
+struct drawn {
+	const struct node *node;
+	const struct node *parent;
+	size_t offset;
+};
+
+/** The shape of the tree of one view, or of all that do not say. */
+struct tree {
+	bool said; /* the map has a `tree` for it; else it is the default */
+	enum tree_kind kind;
+	unsigned fanout;
+	bool ignoring_gateways;
+	struct drawn *drawn;
+	size_t n_drawn;
+	const struct node **heads; /* nodes that their cluster is to be joined on */
+	size_t n_heads;
+	size_t offset; /* of its statement */
+};
+
+struct view_tree {
+	char *view;
+	struct tree tree;
+};
+
+struct mapping {
+	const struct node *entry;
+	const struct node *everywhere; /* the node that holds all ranks, or NULL */
+	bool places;		       /* it says where ranks are */
+	const struct node **ranks;     /* where each is, NULL: nowhere */
+	size_t *rank_offsets;	       /* where in the map it says so */
+	size_t n_ranks;
+	struct tree tree; /* of views that have none of their own */
+	struct view_tree *views;
+	size_t n_views;
+};
+
+/**
+ * Make a mapping of the text in @source onto @clusters for @application; what is wrong, by itself
+ * or with these, is complained of.
+ */
+void mapping_read(struct mapping *mapping, const struct source *source,
+		  const struct application *application, const struct cluster_map *clusters,
+		  struct complaints *complaints);
+
+/** Free what it owns. */
+void mapping_fini(struct mapping *mapping);
+
+/** Is the rank on the node? */
+bool mapping_rank_on(const struct mapping *mapping, unsigned rank, const struct node *node);
+
+/** The shape of the view's tree. */
+const struct tree *mapping_tree(const struct mapping *mapping, const char *view);
+
+/** The node that the view's tree is to join the cluster on, or NULL when the map does not say. */
+const struct node *mapping_head(const struct mapping *mapping, const char *view,
+				const struct cluster *cluster);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names "/cluster/node/rank/thread/channel" and the patterns that select them (DESIGN 6). */
+#include "pathmap/pattern.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "pathmap/range.h"
+
+/* One part of a name or pattern: what stands between two slashes. */
+struct part {
+	const char *text;
+	size_t length;
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
+	       (c != '\0' && strchr("._-", c) != NULL);
+}
+
+/* Does the bracket at *@pattern hold the number at *@name? Moves both behind it. */
+static bool number_match(const char **pattern, const char **name, const char *name_end)
+{
+	const char *digits = *name;
+	const char *p = *pattern + 1;
+	size_t length = 0;
+	bool found = false;
+	int more = 1;
+
+	while (digits + length < name_end && is_digit(digits[length]))
+		length++;
+	while (more == 1) {
+		struct range range;
+
+		more = range_next(&p, &range, NULL);
+		if (more < 0)
+			return false;
+		found = found || range_holds(&range, digits, length);
+	}
+	*pattern = p;
+	*name = digits + length;
+	return found;
+}
+
+/* Does one part match? On a mismatch the last `*` takes one character more. */
+static bool part_match(struct part pattern, struct part name)
+{
+	const char *p = pattern.text, *p_end = p + pattern.length;
+	const char *n = name.text, *n_end = n + name.length;
+	const char *star = NULL, *taken = NULL;
+
+	for (;;) {
+		/* A number is the whole of its digits: `*[0-7]` does not find the 2 of `12`. */
+		bool inside = n > name.text && n < n_end && is_digit(n[-1]) && is_digit(*n);
+
+		if (p < p_end && *p == '*') {
+			star = ++p;
+			taken = n;
+			continue;
+		}
+		if (p == p_end && n == n_end)
+			return true;
+		if (p < p_end && *p == '[' && !(p == star && inside) && number_match(&p, &n, n_end))
+			continue;
+		if (p < p_end && n < n_end && *p != '[' && (*p == '?' || *p == *n)) {
+			p++;
+			n++;
+			continue;
+		}
+		if (star == NULL || taken == n_end)
+			return false;
+		p = star;
+		n = ++taken;
+	}
+}
+
+/* Take the next part from *@path, which is at a '/' or at the end. False at the end. */
+static bool part_next(const char **path, struct part *part)
+{
+	if (**path != '/' || (*path)[1] == '\0')
+		return false;
+	part->text = *path + 1;
+	part->length = strcspn(part->text, "/");
+	*path = part->text + part->length;
+	return true;
+}
+
+/* On a mismatch the last `**` takes one part more. @open: the name goes on below its last part. */
+static bool path_match(const char *pattern, const char *name, bool open)
+{
+	const char *stars = NULL, *taken = NULL;
+	struct part p, n;
+
+	if (*pattern != '/' || *name != '/')
+		return false;
+	for (;;) {
+		const char *pattern_rest = pattern, *name_rest = name;
+		bool has_pattern = part_next(&pattern_rest, &p);
+		bool has_name = part_next(&name_rest, &n);
+
+		if (!has_name && open)
+			return true;
+		if (has_pattern && p.length == 2 && memcmp(p.text, "**", 2) == 0) {
+			stars = pattern = pattern_rest;
+			taken = name;
+			continue;
+		}
+		if (!has_pattern && !has_name)
+			return true;
+		if (has_pattern && has_name && part_match(p, n)) {
+			pattern = pattern_rest;
+			name = name_rest;
+			continue;
+		}
+		if (stars == NULL || !part_next(&taken, &n))
+			return false;
+		pattern = stars;
+		name = taken;
+	}
+}
+
+bool pattern_match(const char *pattern, const char *name)
+{
+	return pattern_check(pattern, NULL) == 0 && path_match(pattern, name, false);
+}
+
+bool pattern_reaches(const char *pattern, const char *prefix)
+{
+	return pattern_check(pattern, NULL) == 0 && path_match(pattern, prefix, true);
+}
+
+/* Is the part at *@at well formed? Moves *@at to its end, or to what is wrong. */
+static int part_check(const char **at, struct error *e)
+{
+	const char *start = *at;
+
+	if (*start == '/' || *start == '\0')
+		return errorf(e,
+			      "an empty part; leave this `/` out, or write `*` or `**` behind it");
+	while (**at != '/' && **at != '\0') {
+		if (**at == '*' && (*at)[1] == '*' &&
+		    (*at != start || ((*at)[2] != '/' && (*at)[2] != '\0')))
+			return errorf(e, "`**` stands for whole parts of a name; write it between "
+					 "slashes, or a single `*`");
+		if (**at == '[') {
+			struct range range;
+			int more = 1;
+
+			++*at;
+			while (more == 1)
+				more = range_next(at, &range, e);
+			if (more < 0)
+				return -1;
+		} else if (is_name_char(**at) || **at == '*' || **at == '?') {
+			++*at;
+		} else {
+			return errorf(e,
+				      "`%c` cannot be in a pattern; parts are made of letters, "
+				      "digits, `.`, `_`, `-`, and of `*`, `?`, `[a-b]`",
+				      **at);
+		}
+	}
+	return 0;
+}
+
+int pattern_check_at(const char *pattern, size_t *offset, struct error *e)
+{
+	const char *at = pattern;
+
+	*offset = 0;
+	if (*at != '/')
+		return errorf(e, "a pattern begins with `/`, like `/**` or `/4W/*/rank[0-7]/**`");
+	if (strlen(pattern) >= NAME_BYTES)
+		return errorf(e, "a pattern of more than %d characters", NAME_BYTES - 1);
+	if (at[1] == '\0')
+		return 0;
+	while (*at == '/') {
+		at++;
+		if (part_check(&at, e) < 0) {
+			*offset = (size_t)(at - pattern);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int pattern_check(const char *pattern, struct error *e)
+{
+	size_t offset;
+
+	if (pattern_check_at(pattern, &offset, e) == 0)
+		return 0;
+	return error_prefix(e, "pattern `%.80s`, character %zu", pattern, offset + 1);
+}
+
+int name_part_check(const char *part, struct error *e)
+{
+	if (*part == '\0')
+		return errorf(e, "an empty name");
+	for (const char *p = part; *p != '\0'; p++) {
+		if (!is_name_char(*p))
+			return errorf(e,
+				      "`%c` cannot be in a name; names are made of letters, "
+				      "digits, `.`, `_` and `-`",
+				      *p >= ' ' && *p < 0x7f ? *p : '?');
+		if (p == part && strchr("._-", *p) != NULL)
+			return errorf(e, "a name begins with a letter or a digit, not with `%c`",
+				      *p);
+		if (p - part == NAME_PART_MAX)
+			return errorf(e, "a name of more than %d characters", NAME_PART_MAX);
+	}
+	return 0;
+}

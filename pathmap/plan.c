@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Generates plans: the paper's path generate functions, from the three maps to one tree per view.
+ */
+#include "pathmap/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/memory.h"
+#include "pathmap/parts.h"
+#include "pathmap/pattern.h"
+#include "pathmap/route.h"
+
+/* What is known of a node while a plan is made. */
+struct site {
+	struct plan_place *place; /* NULL: not in the plan */
+	struct site *parent;
+	size_t depth;
+	bool head; /* the lowest place that has all leaves of some cluster below it */
+};
+
+struct builder {
+	const struct pathmap *map;
+	const struct view *view;
+	struct plan *plan;
+	struct route route;
+	struct site *sites; /* by node index */
+};
+
+static void place_free(struct plan_place *place)
+{
+	if (place == NULL)
+		return;
+	for (size_t i = 0; i < place->n_children; i++)
+		place_free(place->children[i]);
+	for (size_t i = 0; i < place->n_local; i++) {
+		free(place->local[i].kind);
+		free(place->local[i].args);
+	}
+	for (size_t i = 0; i < place->n_joined; i++) {
+		free(place->joined[i].kind);
+		free(place->joined[i].args);
+	}
+	free(place->local);
+	free(place->joined);
+	free(place->children);
+	free(place->node);
+	free(place->cluster);
+	free(place->address);
+	free(place);
+}
+
+void plan_free(struct plan *plan)
+{
+	int saved = errno;
+
+	if (plan == NULL)
+		return;
+	place_free(plan->root);
+	for (size_t i = 0; i < plan->n_select; i++)
+		free(plan->select[i]);
+	free(plan->select);
+	free(plan->view);
+	free(plan);
+	errno = saved;
+}
+
+struct plan_place *plan_place(const struct plan *plan, uint32_t index)
+{
+	struct plan_place *place = plan->root;
+
+	if (index >= plan->n_places)
+		return NULL;
+	/* Indices run in preorder: the place is below the last child that is not behind it. */
+	while (place->index != index) {
+		size_t i = place->n_children - 1;
+
+		while (place->children[i]->index > index)
+			i--;
+		place = place->children[i];
+	}
+	return place;
+}
+
+static uint32_t places_number(struct plan_place *place, uint32_t index)
+{
+	place->index = index++;
+	for (size_t i = 0; i < place->n_children; i++)
+		index = places_number(place->children[i], index);
+	return index;
+}
+
+static struct plan_place *place_new(const struct node *node)
+{
+	struct plan_place *place = memory_new(1, sizeof(*place));
+
+	place->node = memory_copy(node->name);
+	place->cluster = memory_copy(node->cluster != NULL ? node->cluster->name : "");
+	place->address = memory_copy(node->address);
+	return place;
+}
+
+/* The node's site, with its place and all places above it made. NULL with the reason in @e. */
+static struct site *site_get(struct builder *builder, const struct node *node, struct error *e)
+{
+	struct site *site = &builder->sites[node->index];
+	const struct node *above;
+	struct plan_place *parent;
+
+	if (site->place != NULL)
+		return site;
+	if (node == builder->map->mapping.entry) {
+		site->place = builder->plan->root = place_new(node);
+		return site;
+	}
+	above = route_parent(&builder->route, node, e);
+	if (above == NULL)
+		return NULL;
+	site->parent = site_get(builder, above, e);
+	if (site->parent == NULL)
+		return NULL;
+	site->depth = site->parent->depth + 1;
+	site->place = place_new(node);
+	parent = site->parent->place;
+	parent->children =
+		memory_room(parent->children, parent->n_children, sizeof(struct plan_place *));
+	parent->children[parent->n_children++] = site->place;
+	return site;
+}
+
+static struct site *site_join(struct site *a, struct site *b)
+{
+	while (a != b) {
+		if (a->depth >= b->depth)
+			a = a->parent;
+		else
+			b = b->parent;
+	}
+	return a;
+}
+
+static void stages_copy(const struct view *view, enum level first, enum level last,
+			struct plan_stage **stages, size_t *n)
+{
+	for (size_t i = 0; i < view->n_stages; i++) {
+		const struct plan_stage *stage = &view->stages[i];
+
+		if (stage->level < first || stage->level > last)
+			continue;
+		*stages = memory_room(*stages, *n, sizeof(**stages));
+		(*stages)[(*n)++] = (struct plan_stage){
+			.level = stage->level,
+			.kind = memory_copy(stage->kind),
+			.args = memory_copy(stage->args),
+		};
+	}
+}
+
+/*
+ * Stages of clusters run where all of a cluster comes together. Where that is below such a place of
+ * another cluster, they run on the upper one: a stage there could not tell what is folded already.
+ */
+static void joined_stages_set(struct builder *builder)
+{
+	const struct cluster_map *clusters = &builder->map->clusters;
+
+	for (size_t i = 0; i < clusters->n_clusters; i++) {
+		const struct cluster *cluster = clusters->clusters[i];
+		struct site *head = NULL;
+
+		for (size_t j = 0; j < cluster->n_nodes; j++) {
+			struct site *site = &builder->sites[cluster->nodes[j]->index];
+
+			if (site->place != NULL && site->place->leaf)
+				head = head != NULL ? site_join(head, site) : site;
+		}
+		if (head != NULL)
+			head->head = true;
+	}
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		const struct site *site = &builder->sites[i], *above;
+
+		if (!site->head)
+			continue;
+		above = site->parent;
+		while (above != NULL && !above->head)
+			above = above->parent;
+		if (above == NULL)
+			stages_copy(builder->view, LEVEL_CLUSTER, LEVEL_CLUSTER,
+				    &site->place->joined, &site->place->n_joined);
+	}
+	stages_copy(builder->view, LEVEL_ALL, LEVEL_ALL, &builder->plan->root->joined,
+		    &builder->plan->root->n_joined);
+}
+
+static int leaves_place(struct builder *builder, struct error *e)
+{
+	const struct cluster_map *clusters = &builder->map->clusters;
+	size_t n_leaves = 0;
+
+	if (site_get(builder, builder->map->mapping.entry, e) == NULL)
+		return -1;
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		struct site *site;
+
+		if (!builder->route.leaves[i])
+			continue;
+		site = site_get(builder, clusters->nodes[i], e);
+		if (site == NULL)
+			return -1;
+		n_leaves++;
+		site->place->leaf = true;
+		stages_copy(builder->view, LEVEL_ELEMENT, LEVEL_NODE, &site->place->local,
+			    &site->place->n_local);
+	}
+	if (n_leaves == 0)
+		return errorf(e,
+			      "view `%s` selects nothing: no node holds ranks whose elements could "
+			      "match `%s`; names are like /%s/%s/rank0/t0/p2p",
+			      builder->view->name, builder->view->select[0],
+			      clusters->n_clusters > 0 ? clusters->clusters[0]->name : "CLUSTER",
+			      clusters->n_clusters > 0 && clusters->clusters[0]->n_nodes > 0
+				      ? clusters->clusters[0]->nodes[0]->name
+				      : "NODE");
+	joined_stages_set(builder);
+	return 0;
+}
+
+static int view_unknown(const struct pathmap *map, const char *name, struct error *e)
+{
+	char names[512] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < map->application.n_views && length < sizeof(names); i++)
+		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+					   i > 0 ? ", " : "", map->application.views[i]->name);
+	errno = ENOENT;
+	return errorf(e, "no view `%.60s`; there are %s", name, names);
+}
+
+int plan_make(const struct pathmap *map, const char *view_name, struct plan **plan, struct error *e)
+{
+	const struct view *view = application_view(&map->application, view_name);
+	struct builder builder = {.map = map, .view = view};
+	int result;
+
+	if (view == NULL)
+		return view_unknown(map, view_name, e);
+	builder.plan = memory_new(1, sizeof(*builder.plan));
+	builder.plan->view = memory_copy(view->name);
+	builder.plan->reading = view->reading;
+	for (size_t i = 0; i < view->n_select; i++) {
+		builder.plan->select = memory_room(builder.plan->select, i, sizeof(char *));
+		builder.plan->select[builder.plan->n_select++] = memory_copy(view->select[i]);
+	}
+	builder.sites = memory_new(map->clusters.n_nodes, sizeof(*builder.sites));
+	route_init(&builder.route, map, view);
+	result = leaves_place(&builder, e);
+	route_fini(&builder.route);
+	free(builder.sites);
+	if (result < 0) {
+		plan_free(builder.plan);
+		errno = EINVAL;
+		return -1;
+	}
+	builder.plan->n_places = places_number(builder.plan->root, 0);
+	*plan = builder.plan;
+	return 0;
+}

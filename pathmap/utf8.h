@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Characters of UTF-8 text (RFC 3629): where one ends, and whether a terminal would obey it. */
+#ifndef EVSPACE_UTF8_H
+#define EVSPACE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Bytes of the character at @text, of which @left bytes are there, or 0 if it is not UTF-8. */
+size_t utf8_length(const char *text, size_t left);
+
+/** Is the character of @length bytes at @text a control character (C0, DEL, C1)? */
+bool utf8_is_control(const char *text, size_t length);
+
+#endif
