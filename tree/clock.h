@@ -25,8 +25,8 @@ struct clock_pair {
 
 /**
  * A line from ticks to nanoseconds of event-space time: ns = base_ns + (ticks - base_ticks) *
- * ns_per_tick, right within error_ns. Event-space time is the Unix time of the reference agent at its
- * start, carried on by its CLOCK_MONOTONIC, so that a stepped wall clock moves nothing.
+ * ns_per_tick, right within error_ns. Event-space time is the Unix time of the reference agent at
+ * its start, carried on by its CLOCK_MONOTONIC, so that a stepped wall clock moves nothing.
  */
 struct clock_line {
 	int64_t base_ns;
@@ -52,7 +52,8 @@ static inline uint64_t clock_ticks(enum clock_kind kind)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/** This host's boot id (the kernel's; the same id means the same clock), "" if unknown. Returns @buf. */
+/** This host's boot id (the kernel's; the same id means the same clock), "" if unknown. Returns
+ * @buf. */
 const char *clock_boot_id(char *buf, size_t n);
 
 /** CLOCK_MONOTONIC in nanoseconds. */
@@ -66,13 +67,23 @@ struct clock_pair clock_pair_take(enum clock_kind kind);
 
 /**
  * The line through two pairs of one host, @epoch_ns being event-space time at CLOCK_MONOTONIC 0.
- * error_ns grows with the distance from the pairs relative to their span. Pairs closer than 1 ms give
- * a line with a correspondingly large error.
+ * error_ns grows with the distance from the pairs relative to their span. Pairs closer than 1 ms
+ * give a line with a correspondingly large error.
  */
 struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair early,
 				     struct clock_pair late, int64_t epoch_ns);
 
-/** Event-space time of @ticks on @line, in nanoseconds. */
+/** The line of times that are nanoseconds of event-space time already. */
+#define CLOCK_LINE_NS ((struct clock_line){.ns_per_tick = 1})
+
+/** Do both lines make the same times of the same ticks? (Their errors may differ.) */
+static inline int clock_line_same(const struct clock_line *a, const struct clock_line *b)
+{
+	return a->base_ns == b->base_ns && a->base_ticks == b->base_ticks &&
+	       a->ns_per_tick == b->ns_per_tick;
+}
+
+/** Event-space time of @ticks on @line, in nanoseconds. Exact where a tick is a nanosecond. */
 int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks);
 
 #endif

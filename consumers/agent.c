@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace agent: starts this node's agent and serves until it is told to stop. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/command.h"
+#include "node-agent/agent.h"
+#include "node-agent/store.h"
+
+static const char agent_help[] =
+	"usage: evspace agent [options]\n"
+	"\n"
+	"Hold this node's trace elements and serve views of them, until SIGTERM or Ctrl-C.\n"
+	"Without options: this host alone, through a Unix socket that the other commands find.\n"
+	"\n"
+	"  --pathmap DIR     application.map, cluster.map and mapping.map; makes gather trees\n"
+	"  --node NAME       which node of the pathmap this is (default: the host's name)\n"
+	"  --listen ADDR     HOST:PORT for other agents and for consumers outside, by TLS\n"
+	"                    (default: the node's address in the pathmap)\n"
+	"  --tls DIR         certificates made by deploy/certs: ca.pem, NAME.pem, NAME.key\n"
+	"                    (default: $EVSPACE_TLS)\n"
+	"  --retention TIME  how long elements of ended processes are kept, such as 90s, 1h, 2d\n"
+	"                    (default 1h)\n"
+	"  --help            this text\n"
+	"\n"
+	"The elements are files below $EVSPACE_DIR (default /dev/shm/evspace-UID). They outlive "
+	"the\n"
+	"agent: a new one goes on where the old one was.\n"
+	"\n"
+	"examples:\n"
+	"  evspace agent &                                        # this host\n"
+	"  evspace agent --pathmap maps --node w3 --tls ~/certs   # a node of a cluster\n";
+
+/* "90s", "1h", "2d" or plain seconds into ns; -1 if it is none of these. */
+static int parse_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		char unit;
+		uint64_t seconds;
+	} units[] = {{'\0', 1}, {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || value < 0 || value > 1e8 || (*end && end[1]))
+		return -1;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (*end == units[i].unit) {
+			*ns = (uint64_t)(value * (double)units[i].seconds * 1e9);
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int agent_options_parse(int argc, char **argv, struct agent_options *o)
+{
+	static const struct option options[] = {
+		{"pathmap", required_argument, NULL, 'p'},
+		{"node", required_argument, NULL, 'n'},
+		{"listen", required_argument, NULL, 'l'},
+		{"tls", required_argument, NULL, 't'},
+		{"retention", required_argument, NULL, 'r'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case 'p':
+			o->pathmap = optarg;
+			break;
+		case 'n':
+			o->node = optarg;
+			break;
+		case 'l':
+			o->listen = optarg;
+			break;
+		case 't':
+			o->tls = optarg;
+			break;
+		case 'r':
+			if (parse_time(optarg, &o->retention_ns) < 0) {
+				fprintf(stderr,
+					"evspace agent: '%s' is no time; write 90s, 10m, 1h or "
+					"2d\n",
+					optarg);
+				return -1;
+			}
+			break;
+		case 'h':
+			fputs(agent_help, stdout);
+			exit(EXIT_FINE);
+		default:
+			fputs("try 'evspace agent --help'\n", stderr);
+			return -1;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "evspace agent: '%s' is not wanted here; try --help\n",
+			argv[optind]);
+		return -1;
+	}
+	return 0;
+}
+
+int agent_main(int argc, char **argv)
+{
+	struct agent_options o = {.tls = getenv("EVSPACE_TLS"), .retention_ns = 3600000000000u};
+	char base[200];
+	struct error e;
+	struct agent *agent;
+
+	if (agent_options_parse(argc, argv, &o) < 0)
+		return EXIT_USAGE;
+	o.base = store_base(base, sizeof(base), &e);
+	agent = o.base ? agent_new(&o, &e) : NULL;
+	if (!agent) {
+		fprintf(stderr, "evspace agent: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	fprintf(stderr, "evspace agent: ready on %s%s%s\n", agent_socket(agent),
+		agent_address(agent)[0] ? " and " : "", agent_address(agent));
+	agent_run(agent);
+	agent_free(agent);
+	return EXIT_FINE;
+}

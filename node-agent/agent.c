@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts an agent together: store, identity, links, scopes, listeners, and one loop. */
+#include "node-agent/agent.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node-agent/keeper.h"
+#include "node-agent/session.h"
+#include "node-agent/source.h"
+#include "pathmap/pathmap.h"
+#include "tree/child.h"
+#include "tree/link.h"
+#include "tree/scope.h"
+
+struct agent {
+	char node[128];
+	char address[192];
+	char socket[256];
+	struct event_base *base;
+	struct event *signals[2];
+	bool stopping;
+	struct store store;
+	bool store_is_open;
+	struct pathmap *map;
+	struct tls *tls;
+	struct link_hub *hub;
+	struct child_set *children;
+	struct keeper *keeper;
+	struct link_listener *local, *remote;
+	struct source_host sources;
+	struct scope_host scopes;
+	struct session_host sessions;
+};
+
+static void agent_signal(evutil_socket_t number, short what, void *arg)
+{
+	struct agent *a = arg;
+
+	(void)number;
+	(void)what;
+	a->stopping = true;
+}
+
+static struct stage *agent_source_new(void *arg, const Evspace__Open *open,
+				      const struct plan_place *place, struct names *names,
+				      struct error *e)
+{
+	const struct agent *a = arg;
+
+	return source_new(&a->sources, open, place, names, e);
+}
+
+static void agent_source_free(void *arg, struct stage *source, bool keep)
+{
+	(void)arg;
+	source_free(source, keep);
+}
+
+/* ---- starting ---- */
+
+static int agent_map(struct agent *a, const struct agent_options *o, struct error *e)
+{
+	if (o->node)
+		snprintf(a->node, sizeof(a->node), "%s", o->node);
+	else if (gethostname(a->node, sizeof(a->node) - 1) < 0)
+		return errorf(e, "this host has no name: %s; use --node", strerror(errno));
+	a->map = o->pathmap ? pathmap_load(o->pathmap, stage_check, stderr, e)
+			    : pathmap_local(a->node);
+	if (!a->map)
+		return -1;
+	if (pathmap_address(a->map, a->node))
+		return 0;
+	errno = EINVAL;
+	return errorf(e, "%s has no node '%s'; say which node this is with --node", o->pathmap,
+		      a->node);
+}
+
+static int agent_links(struct agent *a, const struct agent_options *o, struct error *e)
+{
+	const char *address = o->listen ? o->listen : pathmap_address(a->map, a->node);
+	struct link_self self = {.name = a->node, .epoch_ns = a->sources.epoch_ns};
+
+	if (o->tls) {
+		a->tls = tls_new(o->tls, a->node, e);
+		if (!a->tls)
+			return -1;
+	} else if (address[0]) {
+		errno = EINVAL;
+		return errorf(e,
+			      "listening on %s needs a certificate: make one with 'deploy/certs "
+			      "agent DIR %s' and say --tls DIR",
+			      address, a->node);
+	}
+	a->hub = link_hub_new(a->base, a->tls, &self);
+	if (!a->hub)
+		return errorf(e, "cannot set up links: %s", strerror(errno));
+	a->children = child_set_new(a->base, a->hub);
+	snprintf(a->socket, sizeof(a->socket), "unix:%s/agent-%s.sock", a->store.base, a->node);
+	a->local = link_listen(a->hub, a->socket, session_accept, &a->sessions, e);
+	if (!a->local)
+		return -1;
+	if (!address[0])
+		return 0;
+	a->remote = link_listen(a->hub, address, session_accept, &a->sessions, e);
+	if (!a->remote)
+		return -1;
+	snprintf(a->address, sizeof(a->address), "%.*s:%u", (int)(strrchr(address, ':') - address),
+		 address, link_listener_port(a->remote));
+	return 0;
+}
+
+static int agent_signals(struct agent *a)
+{
+	static const int numbers[] = {SIGTERM, SIGINT};
+
+	for (size_t i = 0; i < 2; i++) {
+		a->signals[i] = evsignal_new(a->base, numbers[i], agent_signal, a);
+		if (!a->signals[i] || evsignal_add(a->signals[i], NULL) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void agent_hosts(struct agent *a, const struct agent_options *o)
+{
+	a->sources = (struct source_host){
+		.store = &a->store,
+		.map = a->map,
+		.node = a->node,
+		.epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns(),
+		.born = clock_pair_take(clock_kind()),
+	};
+	a->scopes = (struct scope_host){
+		.base = a->base,
+		.epoch_ns = a->sources.epoch_ns,
+		.source_new = agent_source_new,
+		.source_free = agent_source_free,
+		.arg = a,
+	};
+	a->sessions = (struct session_host){
+		.sources = &a->sources,
+		.scopes = &a->scopes,
+		.born_ns = clock_mono_ns(),
+		.retention_ns = o->retention_ns,
+	};
+	LIST_INIT(&a->sessions.sessions);
+}
+
+struct agent *agent_new(const struct agent_options *o, struct error *e)
+{
+	struct agent *a = calloc(1, sizeof(*a));
+	int saved;
+
+	if (!a)
+		abort();
+	a->base = event_base_new();
+	if (!a->base || agent_signals(a) < 0) {
+		errorf(e, "cannot make an event loop: %s", strerror(errno));
+		goto fail;
+	}
+	if (agent_map(a, o, e) < 0 || store_init(&a->store, o->base, true, e) < 0)
+		goto fail;
+	a->store_is_open = true;
+	agent_hosts(a, o);
+	if (agent_links(a, o, e) < 0)
+		goto fail;
+	a->scopes.children = a->children;
+	a->keeper = keeper_new(a->base, &a->store, o->retention_ns);
+	a->sessions.keeper = a->keeper;
+	return a;
+fail:
+	saved = errno;
+	agent_free(a);
+	errno = saved;
+	return NULL;
+}
+
+void agent_free(struct agent *a)
+{
+	if (!a)
+		return;
+	if (a->hub)
+		session_end_all(&a->sessions);
+	keeper_free(a->keeper);
+	link_listener_free(a->remote);
+	link_listener_free(a->local);
+	child_set_free(a->children);
+	link_hub_free(a->hub);
+	tls_free(a->tls);
+	if (a->store_is_open)
+		store_fini(&a->store);
+	pathmap_free(a->map);
+	for (size_t i = 0; i < 2; i++) {
+		if (a->signals[i])
+			event_free(a->signals[i]);
+	}
+	if (a->base)
+		event_base_free(a->base);
+	free(a);
+}
+
+void agent_run(struct agent *a)
+{
+	while (!a->stopping) {
+		event_base_loop(a->base, EVLOOP_ONCE);
+		link_hub_flush(a->hub);
+	}
+}
+
+const char *agent_address(const struct agent *a)
+{
+	return a->address;
+}
+
+const char *agent_socket(const struct agent *a)
+{
+	return a->socket;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The agent: the daemon of a node; it holds the node's elements and runs its stages (DESIGN 3). */
+#ifndef EVSPACE_AGENT_H
+#define EVSPACE_AGENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pathmap/error.h"
+
+/** What an agent is started with. Strings stay the caller's. */
+struct agent_options {
+	const char *base;    /* base folder of the segments */
+	const char *pathmap; /* folder of the three maps; NULL: this machine alone */
+	const char *node;    /* NULL: the host's name */
+	const char
+		*listen; /* "HOST:PORT"; NULL: the node's address in the pathmap, if it has one */
+	const char *tls; /* folder of certificates; needed to listen or to dial */
+	uint64_t retention_ns; /* how long segments of dead processes are kept */
+};
+
+struct agent;
+
+/**
+ * Map what is there, listen, and be ready to serve: on the Unix socket BASE/agent-NODE.sock always,
+ * on TLS when there is an address. Returns NULL with errno and @e: what is wrong and the remedy.
+ */
+struct agent *agent_new(const struct agent_options *options, struct error *e);
+void agent_free(struct agent *agent);
+
+/** Serve until agent_stop(), SIGTERM or SIGINT. Uses no CPU while nothing asks. */
+void agent_run(struct agent *agent);
+
+/** The address that it listens on ("HOST:PORT", the port that was bound), "" if none. */
+const char *agent_address(const struct agent *agent);
+
+/** The path of its Unix socket. */
+const char *agent_socket(const struct agent *agent);
+
+#endif

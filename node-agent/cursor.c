@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A mapped table, one row an element: where each of the last waves ended. */
+#include "node-agent/cursor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#define CURSOR_MAGIC   0x31525543565345ull /* "ESVCUR1" */
+#define CURSOR_VERSION 1u
+#define ROWS_FIRST     64u
+#define ROWS_MAX       (1u << 18)
+
+/* `made` counts waves; wave number waves[i % CURSOR_WAVES] was the i-th one made. */
+struct cursor_head {
+	uint64_t magic;
+	uint32_t version, row_bytes;
+	uint64_t rows, room;
+	uint64_t made;
+	uint64_t waves[CURSOR_WAVES];
+	unsigned char id[16];
+	uint64_t pad[7];
+};
+
+/* One row: 69 words, no power of two, so that rows do not collide in the cache. */
+struct cursor_line {
+	struct cursor_key key;
+	uint64_t ends[CURSOR_WAVES]; /* by the same index as waves[] */
+	uint64_t pad;
+};
+
+/* The index over keys; `row` numbers lines. */
+struct cursor_index {
+	struct cursor_key key;
+	uint32_t row;
+	UT_hash_handle hh;
+};
+
+struct cursor {
+	struct cursor_head *head;
+	struct cursor_line *lines; /* behind the head, in the same mapping */
+	size_t bytes;
+	int fd; /* -1: in memory only */
+	char path[512];
+	uint64_t slot; /* of the wave looked up last */
+	uint64_t wave;
+	struct cursor_index *index;
+};
+
+static size_t cursor_bytes(uint64_t room)
+{
+	return sizeof(struct cursor_head) + room * sizeof(struct cursor_line);
+}
+
+static int cursor_map(struct cursor *c, size_t bytes)
+{
+	int flags = c->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, c->fd, 0);
+
+	if (p == MAP_FAILED)
+		return -1;
+	c->head = p;
+	c->lines = (struct cursor_line *)(c->head + 1);
+	c->bytes = bytes;
+	return 0;
+}
+
+/* Room for twice as many rows; rows keep their numbers. */
+static int cursor_grow(struct cursor *c)
+{
+	uint64_t room = c->head->room * 2;
+	size_t bytes = cursor_bytes(room);
+	void *p;
+	int err;
+
+	if (room > ROWS_MAX) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (c->fd >= 0) {
+		/* A hole in a full file system would be a SIGBUS later. */
+		err = posix_fallocate(c->fd, 0, (off_t)bytes);
+		if (err) {
+			errno = err;
+			return -1;
+		}
+	}
+	p = mremap(c->head, c->bytes, bytes, MREMAP_MAYMOVE);
+	if (p == MAP_FAILED)
+		return -1;
+	c->head = p;
+	c->lines = (struct cursor_line *)(c->head + 1);
+	c->bytes = bytes;
+	c->head->room = room;
+	return 0;
+}
+
+static void cursor_index_add(struct cursor *c, uint32_t row)
+{
+	struct cursor_index *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		abort();
+	i->key = c->lines[row].key;
+	i->row = row;
+	HASH_ADD(hh, c->index, key, sizeof(i->key), i);
+}
+
+/* Does the file at hand hold this scope's cursors, every count in it true? */
+static bool cursor_sound(const struct cursor_head *h, size_t bytes, const unsigned char id[16])
+{
+	return h->magic == CURSOR_MAGIC && h->version == CURSOR_VERSION &&
+	       h->row_bytes == sizeof(struct cursor_line) && h->room <= ROWS_MAX &&
+	       h->rows <= h->room && cursor_bytes(h->room) <= bytes &&
+	       memcmp(h->id, id, sizeof(h->id)) == 0;
+}
+
+static int cursor_begin(struct cursor *c, const unsigned char id[16])
+{
+	size_t bytes = cursor_bytes(ROWS_FIRST);
+	int err;
+
+	if (c->fd >= 0) {
+		if (ftruncate(c->fd, 0) < 0)
+			return -1;
+		err = posix_fallocate(c->fd, 0, (off_t)bytes);
+		if (err) {
+			errno = err;
+			return -1;
+		}
+	}
+	if (cursor_map(c, bytes) < 0)
+		return -1;
+	memcpy(c->head->id, id, sizeof(c->head->id));
+	c->head->version = CURSOR_VERSION;
+	c->head->row_bytes = sizeof(struct cursor_line);
+	c->head->room = ROWS_FIRST;
+	c->head->magic = CURSOR_MAGIC;
+	return 0;
+}
+
+static int cursor_resume(struct cursor *c, const unsigned char id[16])
+{
+	struct stat st;
+
+	if (fstat(c->fd, &st) < 0)
+		return -1;
+	if ((size_t)st.st_size >= sizeof(struct cursor_head)) {
+		if (cursor_map(c, (size_t)st.st_size) < 0)
+			return -1;
+		if (cursor_sound(c->head, c->bytes, id)) {
+			for (uint32_t i = 0; i < c->head->rows; i++)
+				cursor_index_add(c, i);
+			return 0;
+		}
+		munmap(c->head, c->bytes);
+		c->head = NULL;
+	}
+	return cursor_begin(c, id);
+}
+
+struct cursor *cursor_open(const char *dir, const unsigned char id[16], const char *node,
+			   struct error *e)
+{
+	struct cursor *c = calloc(1, sizeof(*c));
+	size_t n = 0;
+
+	if (!c)
+		abort();
+	c->fd = -1;
+	if (!dir) {
+		if (cursor_begin(c, id) < 0)
+			goto fail;
+		return c;
+	}
+	n = (size_t)snprintf(c->path, sizeof(c->path), "%s/", dir);
+	for (int i = 0; i < 16 && n + 3 < sizeof(c->path); i++)
+		n += (size_t)snprintf(c->path + n, sizeof(c->path) - n, "%02x", id[i]);
+	snprintf(c->path + n, sizeof(c->path) - n, ".%s%s", node, CURSOR_SUFFIX);
+	c->fd = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (c->fd < 0 || cursor_resume(c, id) < 0)
+		goto fail;
+	return c;
+fail:
+	errorf(e, "cannot keep cursors in %s: %s; free some space there, or set EVSPACE_DIR",
+	       dir ? dir : "memory", strerror(errno));
+	cursor_close(c, false);
+	return NULL;
+}
+
+void cursor_close(struct cursor *c, bool keep)
+{
+	struct cursor_index *i, *next;
+	int saved = errno;
+
+	if (!c)
+		return;
+	HASH_ITER(hh, c->index, i, next)
+	{
+		HASH_DEL(c->index, i);
+		free(i);
+	}
+	if (c->head)
+		munmap(c->head, c->bytes);
+	if (c->fd >= 0) {
+		close(c->fd);
+		if (!keep)
+			unlink(c->path);
+	}
+	free(c);
+	errno = saved;
+}
+
+uint32_t cursor_rows(const struct cursor *c)
+{
+	return (uint32_t)c->head->rows;
+}
+
+uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t start)
+{
+	struct cursor_index *i;
+	struct cursor_line *line;
+	uint32_t row;
+
+	HASH_FIND(hh, c->index, key, sizeof(*key), i);
+	if (i)
+		return i->row;
+	if (c->head->rows == c->head->room && cursor_grow(c) < 0)
+		return UINT32_MAX;
+	row = (uint32_t)c->head->rows;
+	line = &c->lines[row];
+	line->key = *key;
+	for (unsigned k = 0; k < CURSOR_WAVES; k++)
+		line->ends[k] = start;
+	/* The row counts only once it is whole: we may be killed at any instruction. */
+	__atomic_store_n(&c->head->rows, row + 1, __ATOMIC_RELEASE);
+	cursor_index_add(c, row);
+	return row;
+}
+
+enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64_t have)
+{
+	const struct cursor_head *h = c->head;
+	uint64_t oldest = h->made >= CURSOR_WAVES - 1 ? h->made - (CURSOR_WAVES - 1) : 0;
+
+	c->wave = wave;
+	/* Slot 0 of the count stands for the beginning, so wave i's range is ends[i] to ends[i +
+	 * 1]. */
+	for (uint64_t i = oldest; i < h->made; i++) {
+		if (h->waves[(i + 1) % CURSOR_WAVES] != wave)
+			continue;
+		c->slot = i;
+		return CURSOR_AGAIN;
+	}
+	c->slot = h->made;
+	if (again)
+		return CURSOR_NEVER;
+	if (h->made >= CURSOR_WAVES - 1 && h->waves[(oldest + 1) % CURSOR_WAVES] > have)
+		return CURSOR_FULL;
+	return CURSOR_NEW;
+}
+
+uint64_t cursor_from(const struct cursor *c, uint32_t row)
+{
+	return c->lines[row].ends[c->slot % CURSOR_WAVES];
+}
+
+uint64_t cursor_end(const struct cursor *c, uint32_t row)
+{
+	return c->lines[row].ends[(c->slot + 1) % CURSOR_WAVES];
+}
+
+void cursor_to(struct cursor *c, uint32_t row, uint64_t to)
+{
+	c->lines[row].ends[(c->slot + 1) % CURSOR_WAVES] = to;
+}
+
+void cursor_commit(struct cursor *c)
+{
+	struct cursor_head *h = c->head;
+
+	h->waves[(h->made + 1) % CURSOR_WAVES] = c->wave;
+	__atomic_store_n(&h->made, h->made + 1, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cursors: how far a scope has read each element of a leaf, in a file that survives the agent
+ * (DESIGN 5). */
+#ifndef EVSPACE_CURSOR_H
+#define EVSPACE_CURSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pathmap/error.h"
+
+/** Waves whose ranges a cursor file remembers. */
+#define CURSOR_WAVES 64u
+
+#define CURSOR_SUFFIX ".cursor"
+
+/** An element as it is known over restarts of the agent: its segment's file and its entry in that.
+ */
+struct cursor_key {
+	uint64_t device, inode;
+	uint64_t born; /* start of the process: inodes are used again */
+	uint32_t element;
+	uint32_t pad;
+};
+
+struct cursor;
+
+/**
+ * Open the cursors of scope @id (16 bytes) at @node in folder @dir: a file "ID.NODE.cursor", made
+ * if missing. One that does not fit this version is begun anew. @dir NULL: in memory only, for
+ * readings that need only the numbering of rows. Returns NULL with errno and @e.
+ */
+struct cursor *cursor_open(const char *dir, const unsigned char id[16], const char *node,
+			   struct error *e);
+
+/** Close; @keep: the file stays. NULL is fine. */
+void cursor_close(struct cursor *c, bool keep);
+
+/** Rows so far. */
+uint32_t cursor_rows(const struct cursor *c);
+
+/**
+ * The row of an element: the one that it has, or the next free one with its position at @start in
+ * all waves. Rows never move. Returns UINT32_MAX with errno when there is no more room.
+ */
+uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t start);
+
+/** What to do for a wave that is asked for. */
+enum cursor_wave {
+	CURSOR_NEW, /* read on from cursor_from(), record with cursor_to(), then cursor_commit() */
+	CURSOR_AGAIN, /* give the range cursor_from() to cursor_end() once more */
+	CURSOR_NEVER, /* asked again, but never made here: an empty part */
+	CURSOR_FULL,  /* 63 waves wait for the consumer's word: an empty part, later waves bring the
+			 rest */
+};
+
+/** Look up @wave; @again: asked for once more; @have: waves up to it may be forgotten. */
+enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64_t have);
+
+/** Where the wave looked up last begins and (CURSOR_AGAIN) ends in @row's element. */
+uint64_t cursor_from(const struct cursor *c, uint32_t row);
+uint64_t cursor_end(const struct cursor *c, uint32_t row);
+
+/** Record where a new wave ends in @row. Every row must be recorded before cursor_commit(). */
+void cursor_to(struct cursor *c, uint32_t row, uint64_t to);
+
+/** The new wave stands: from now on it can be asked for again. */
+void cursor_commit(struct cursor *c);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events on inotify and process descriptors, and one timer for the next retention that ends. */
+#include "node-agent/keeper.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <uthash.h>
+
+/* The event on one process's descriptor, by the serial of its segment. */
+struct pulse {
+	uint64_t serial;
+	struct keeper *keeper;
+	struct store_segment *segment;
+	struct event *event;
+	UT_hash_handle hh;
+};
+
+struct keeper {
+	struct event_base *base;
+	struct store *store;
+	uint64_t retention_ns;
+	struct event *changed; /* the store's inotify is readable */
+	struct event *due;     /* the next retention ends */
+	struct pulse *pulses;
+	uint64_t noted_ns; /* when keeper_note() was last called, 0: nothing waits */
+};
+
+static void pulse_free(struct keeper *k, struct pulse *p)
+{
+	HASH_DEL(k->pulses, p);
+	event_free(p->event);
+	p->segment->pidfd_watched = false;
+	free(p);
+}
+
+static void keeper_gone(struct store_segment *s, void *arg)
+{
+	struct keeper *k = arg;
+	struct pulse *p;
+
+	HASH_FIND(hh, k->pulses, &s->serial, sizeof(s->serial), p);
+	if (p)
+		pulse_free(k, p);
+}
+
+/* When the next retention ends: a timer only if there is one. */
+static void keeper_arm(struct keeper *k)
+{
+	uint64_t first = k->noted_ns ? k->noted_ns : UINT64_MAX, now = clock_mono_ns(), left;
+	const struct store_segment *s;
+	struct timeval wait;
+
+	TAILQ_FOREACH (s, &k->store->segments, link) {
+		if (!s->alive && s->died_mono_ns < first)
+			first = s->died_mono_ns;
+	}
+	if (first == UINT64_MAX) {
+		evtimer_del(k->due);
+		return;
+	}
+	left = first + k->retention_ns > now ? first + k->retention_ns - now : 0;
+	wait.tv_sec = (time_t)(left / 1000000000u) + 1;
+	wait.tv_usec = 0;
+	evtimer_add(k->due, &wait);
+}
+
+static void keeper_died(evutil_socket_t fd, short what, void *arg)
+{
+	struct pulse *p = arg;
+	struct keeper *k = p->keeper;
+	struct store_segment *s = p->segment;
+
+	(void)fd;
+	(void)what;
+	pulse_free(k, p);
+	store_check_alive(s);
+	keeper_arm(k);
+}
+
+static void pulse_new(struct keeper *k, struct store_segment *s)
+{
+	struct pulse *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		abort();
+	p->serial = s->serial;
+	p->keeper = k;
+	p->segment = s;
+	p->event = event_new(k->base, s->pidfd, EV_READ, keeper_died, p);
+	if (!p->event)
+		abort();
+	event_add(p->event, NULL);
+	HASH_ADD(hh, k->pulses, serial, sizeof(p->serial), p);
+	s->pidfd_watched = true;
+}
+
+static void keeper_watch(struct keeper *k)
+{
+	struct store_segment *s;
+
+	TAILQ_FOREACH (s, &k->store->segments, link) {
+		if (s->pidfd >= 0 && !s->pidfd_watched)
+			pulse_new(k, s);
+	}
+	keeper_arm(k);
+}
+
+static void keeper_changed(evutil_socket_t fd, short what, void *arg)
+{
+	struct keeper *k = arg;
+
+	(void)fd;
+	(void)what;
+	store_refresh(k->store);
+	keeper_watch(k);
+}
+
+static void keeper_due(evutil_socket_t fd, short what, void *arg)
+{
+	struct keeper *k = arg;
+
+	(void)fd;
+	(void)what;
+	if (k->noted_ns && clock_mono_ns() >= k->noted_ns + k->retention_ns)
+		k->noted_ns = 0;
+	store_purge(k->store, NULL, k->retention_ns, false);
+	keeper_watch(k);
+}
+
+struct keeper *keeper_new(struct event_base *base, struct store *store, uint64_t retention_ns)
+{
+	struct keeper *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		abort();
+	k->base = base;
+	k->store = store;
+	k->retention_ns = retention_ns;
+	k->changed = event_new(base, store->inotify, EV_READ | EV_PERSIST, keeper_changed, k);
+	k->due = evtimer_new(base, keeper_due, k);
+	if (!k->changed || !k->due)
+		abort();
+	event_add(k->changed, NULL);
+	store->gone = keeper_gone;
+	store->gone_arg = k;
+	store_purge(store, NULL, retention_ns, false);
+	keeper_watch(k);
+	return k;
+}
+
+void keeper_free(struct keeper *k)
+{
+	struct pulse *p, *next;
+
+	if (!k)
+		return;
+	HASH_ITER(hh, k->pulses, p, next)
+	pulse_free(k, p);
+	k->store->gone = NULL;
+	event_free(k->changed);
+	event_free(k->due);
+	free(k);
+}
+
+void keeper_note(struct keeper *k)
+{
+	k->noted_ns = clock_mono_ns();
+	keeper_arm(k);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The keeper: watches the store and its processes in the agent's loop, and lets go of what is due.
+ */
+#ifndef EVSPACE_KEEPER_H
+#define EVSPACE_KEEPER_H
+
+#include <stdint.h>
+
+#include "node-agent/store.h"
+
+struct event_base;
+struct keeper;
+
+/**
+ * Keep @store (initialised with @watch) in step from @base's loop: new segments are mapped as they
+ * come, the end of a process is noted, segments of dead processes are removed after @retention_ns.
+ * No timer runs unless something waits for its retention to end.
+ */
+struct keeper *keeper_new(struct event_base *base, struct store *store, uint64_t retention_ns);
+void keeper_free(struct keeper *keeper);
+
+/** Something was left behind that retention ends, such as a scope's cursors. */
+void keeper_note(struct keeper *keeper);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts an agent's Status together from its store, its sessions and the kernel's accounts. */
+#include "node-agent/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A process of the report, with the room that its texts need. */
+struct entry {
+	Evspace__Process message;
+	struct segment_header header;
+	char notes[256];
+	uint64_t events, overflowed;
+	uint32_t threads, elements;
+	const struct segment *segment;
+};
+
+static uint64_t resident_bytes(void)
+{
+	unsigned long total = 0, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%lu %lu", &total, &resident) != 2)
+		resident = 0;
+	fclose(f);
+	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+/* Everything that is read from a segment, under its guard. */
+static int entry_read(void *arg)
+{
+	struct entry *en = arg;
+	const struct segment *s = en->segment;
+
+	memcpy(&en->header, s->header, sizeof(en->header));
+	en->events = en->overflowed = 0;
+	en->threads = segment_threads(s);
+	en->elements = segment_elements(s);
+	for (uint32_t i = 0; i < en->elements; i++) {
+		const struct segment_element *e = segment_element(s, i);
+		const struct element_ring *ring = e ? segment_ring(s, e) : NULL;
+
+		if (!ring)
+			continue;
+		en->events += element_head(ring);
+		if (e->thread == SEGMENT_NO_THREAD)
+			en->overflowed += element_head(ring);
+	}
+	return 0;
+}
+
+static int entry_init(struct entry *en, struct store_segment *s)
+{
+	Evspace__Process *m = &en->message;
+	uint64_t now = clock_mono_ns();
+
+	en->segment = &s->segment;
+	if (segment_guarded(entry_read, en) < 0)
+		return -1;
+	evspace__process__init(m);
+	en->header.program[sizeof(en->header.program) - 1] = '\0';
+	m->name = s->name;
+	m->pid = (uint32_t)s->pid;
+	m->run = s->run;
+	m->program = en->header.program;
+	m->host = s->host;
+	m->alive = s->alive;
+	m->finished = en->header.finished;
+	m->threads = en->threads;
+	m->elements = en->elements;
+	m->events = en->events;
+	m->overflowed = en->overflowed;
+	m->bytes = s->segment.size;
+	m->cost_ps = en->header.cost_ps;
+	segment_notes(en->header.note, en->notes, sizeof(en->notes));
+	m->notes = en->notes;
+	m->age_ms = (now - s->born.mono_ns) / 1000000u;
+	m->dead_ms = s->alive ? 0 : (now - s->died_mono_ns) / 1000000u;
+	return 0;
+}
+
+static size_t report_processes(const struct session_host *host, Evspace__Status *status,
+			       struct entry *entries, Evspace__Process **list)
+{
+	struct store_segment *s;
+	size_t n = 0;
+
+	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
+		if (!source_holds(host->sources, s) || entry_init(&entries[n], s) < 0)
+			continue;
+		list[n] = &entries[n].message;
+		n++;
+	}
+	status->n_processes = n;
+	status->processes = list;
+	return n;
+}
+
+static void report_fill(const struct session_host *host, Evspace__Status *status)
+{
+	const struct source_host *here = host->sources;
+	size_t scopes, links = session_count(host, &scopes);
+
+	status->node = (char *)(uintptr_t)here->node;
+	status->cluster = (char *)(uintptr_t)pathmap_cluster(here->map, here->node);
+	if (!status->cluster)
+		status->cluster = (char *)(uintptr_t) "";
+	status->entry = (char *)(uintptr_t)pathmap_entry(here->map);
+	status->version = (char *)(uintptr_t)PACKAGE_VERSION;
+	status->uptime_ms = (clock_mono_ns() - host->born_ns) / 1000000u;
+	status->pid = (uint32_t)getpid();
+	status->scopes = (uint32_t)scopes;
+	status->links = (uint32_t)links;
+	status->cpu_us = cpu_us();
+	status->memory = resident_bytes();
+	status->retention_ms = host->retention_ns / 1000000u;
+}
+
+void report_send(const struct session_host *host, struct link *link)
+{
+	const struct store *store = host->sources->store;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Status status = EVSPACE__STATUS__INIT;
+	const struct store_segment *s;
+	struct store_refusal *r;
+	size_t n = 1, n_refused = 1;
+	struct entry *entries;
+	Evspace__Process **list;
+	char **refused;
+
+	TAILQ_FOREACH (s, &store->segments, link)
+		n++;
+	TAILQ_FOREACH (r, &store->refusals, link)
+		n_refused++;
+	entries = calloc(n, sizeof(*entries));
+	list = calloc(n, sizeof(*list));
+	refused = calloc(n_refused, sizeof(*refused));
+	if (!entries || !list || !refused)
+		abort();
+	report_fill(host, &status);
+	report_processes(host, &status, entries, list);
+	status.refused = refused;
+	TAILQ_FOREACH (r, &store->refusals, link)
+		refused[status.n_refused++] = r->text;
+	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;
+	frame.status = &status;
+	link_send(link, &frame, NULL);
+	free(entries);
+	free(list);
+	free(refused);
+}

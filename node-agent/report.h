@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report: what an agent says of itself and of the processes whose elements it holds. */
+#ifndef EVSPACE_REPORT_H
+#define EVSPACE_REPORT_H
+
+#include "node-agent/session.h"
+
+/** Send the agent's Status on @link. */
+void report_send(const struct session_host *host, struct link *link);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows: which elements of which segments a source reads, kept in step as processes come and go. */
+#ifndef EVSPACE_ROW_H
+#define EVSPACE_ROW_H
+
+#include <stdint.h>
+
+#include "node-agent/cursor.h"
+#include "node-agent/segment.h"
+#include "node-agent/source.h"
+
+/** One element of a source, or one thread's state line. */
+struct row {
+	const struct element_ring *ring;     /* NULL: gone, not selected, or a state line */
+	const struct segment_thread *thread; /* of a state line, else NULL */
+	uint32_t capacity;
+	uint32_t name;	 /* name id */
+	uint64_t serial; /* of its segment in the store */
+};
+
+/** The rows of one source. Row numbers are those of its cursors. */
+struct rows;
+
+/** Nothing is read yet: call rows_refresh(). Aborts when memory is out. */
+struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
+		      const struct plan_place *place, struct names *names);
+void rows_free(struct rows *rows, bool keep);
+
+/**
+ * Take in what has come since the last call: segments, threads, elements, communicators; names are
+ * learnt as they come. Costs a load per segment when nothing has changed.
+ */
+void rows_refresh(struct rows *rows);
+
+uint32_t rows_count(const struct rows *rows);
+const struct row *rows_table(const struct rows *rows);
+
+/** The cursors, or NULL while the run is not there yet. */
+struct cursor *rows_cursor(const struct rows *rows);
+
+/** The host's clock line as of now. */
+struct clock_line rows_clock(const struct rows *rows);
+
+/** The segment of row @at could not be read: take all its rows out. Returns 0, or -1 if it was out
+ * already. */
+int rows_break(struct rows *rows, uint32_t at);
+
+/** Fetch the newest slot of a ring into the cache. */
+static inline void row_prefetch(const struct row *row)
+{
+	uint64_t head = atomic_load_explicit(&row->ring->head, memory_order_relaxed);
+	const char *slot = (const char *)&row->ring->slots[(head - 1) % row->capacity];
+
+	__builtin_prefetch(slot);
+	__builtin_prefetch(slot + sizeof(struct tuple) - 1);
+}
+
+#endif

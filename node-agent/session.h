@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A session: one connection to an agent from above, what it may do, and the scopes that it has
+ * open. */
+#ifndef EVSPACE_SESSION_H
+#define EVSPACE_SESSION_H
+
+#include <stddef.h>
+#include <sys/queue.h>
+
+#include "node-agent/keeper.h"
+#include "node-agent/source.h"
+#include "tree/link.h"
+#include "tree/scope.h"
+
+/** Scopes that one connection may have open: a parent agent carries those of all its consumers. */
+#define SESSION_SCOPES 1024u
+
+struct session;
+LIST_HEAD(session_list, session);
+
+/** What all sessions of an agent share. */
+struct session_host {
+	const struct source_host *sources;
+	const struct scope_host *scopes;
+	struct keeper *keeper;
+	uint64_t born_ns; /* CLOCK_MONOTONIC */
+	uint64_t retention_ns;
+	struct session_list sessions;
+};
+
+/** Serve a link that was accepted: a link_accepted whose argument is the session_host. */
+void session_accept(struct link *link, void *host);
+
+/** End all sessions; their scopes' cursors stay. */
+void session_end_all(struct session_host *host);
+
+/** Sessions and scopes now. */
+size_t session_count(const struct session_host *host, size_t *scopes);
+
+#endif

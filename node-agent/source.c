@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks rows of elements once a wave, under one guard, and says exactly what was read and what was
+ * lost. */
+#include "node-agent/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "node-agent/cursor.h"
+#include "node-agent/row.h"
+
+/* A leaf brings at most this many tuples a wave (2.6 MB), so that one backlog does not hold up all.
+ */
+#define WAVE_TUPLES 65536u
+
+/* Tuples copied from a ring at a time; a run has at most 65,535. */
+#define CHUNK 1024u
+
+/* How far ahead ring heads and newest slots are fetched into the cache. */
+#define AHEAD_HEAD 16u
+#define AHEAD_SLOT 8u
+
+struct source {
+	const struct source_host *host;
+	struct rows *rows;
+	uint32_t place;
+	enum reading reading;
+	uint64_t cpu_us;
+	/* of the reading under way, here because a guarded reading may be left by a jump */
+	const struct ask *ask;
+	struct batch *out;
+	struct part *part;
+	volatile uint32_t at; /* the row that is being read */
+	enum cursor_wave wave;
+	struct tuple chunk[CHUNK];
+};
+
+/* ---- one wave ---- */
+
+static void read_latest(struct source *src)
+{
+	const struct row *row = rows_table(src->rows);
+	uint32_t n = rows_count(src->rows);
+	struct tuple tuple;
+	uint64_t number;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i + AHEAD_HEAD < n && row[i + AHEAD_HEAD].ring)
+			__builtin_prefetch(row[i + AHEAD_HEAD].ring);
+		if (i + AHEAD_SLOT < n && row[i + AHEAD_SLOT].ring)
+			row_prefetch(&row[i + AHEAD_SLOT]);
+		src->at = i;
+		number = 0;
+		if (row[i].ring ? !element_latest(row[i].ring, row[i].capacity, &tuple, &number)
+				: !row[i].thread || !segment_state(row[i].thread, &tuple))
+			continue;
+		memcpy(batch_add(src->out, RUN_TUPLES, row[i].name, number, 1, 0), &tuple,
+		       sizeof(tuple));
+		src->part->read++;
+	}
+}
+
+/* Read one row's tuples [from, to), @room at most. Returns where it stopped. */
+static uint64_t read_range(struct source *src, const struct row *row, uint64_t from, uint64_t to,
+			   uint32_t *room)
+{
+	struct element_range got;
+
+	while (from<to && * room> 0) {
+		element_read(row->ring, row->capacity, from, to, src->chunk,
+			     *room < CHUNK ? *room : CHUNK, &got);
+		if (got.count > 0 || got.lost > 0)
+			memcpy(batch_add(src->out, RUN_TUPLES, row->name, got.first, got.count,
+					 got.lost),
+			       src->chunk, got.count * sizeof(struct tuple));
+		from += got.lost + got.count;
+		*room -= got.count;
+		src->part->read += got.count;
+		src->part->lost += got.lost;
+	}
+	return from;
+}
+
+static void read_stream(struct source *src)
+{
+	const struct row *row = rows_table(src->rows);
+	struct cursor *cursor = rows_cursor(src->rows);
+	uint32_t n = rows_count(src->rows), room = WAVE_TUPLES;
+	uint64_t from, to;
+
+	for (uint32_t k = 0; k < n; k++) {
+		/* Begin elsewhere each time, so that no element is always last when the room is
+		 * used up. */
+		uint32_t i = (uint32_t)((k + src->ask->wave) % n);
+
+		src->at = i;
+		from = cursor_from(cursor, i);
+		to = from;
+		if (src->wave == CURSOR_AGAIN) {
+			to = cursor_end(cursor, i);
+			if (row[i].ring)
+				read_range(src, &row[i], from, to, &room);
+			continue;
+		}
+		if (row[i].ring)
+			to = read_range(src, &row[i], from, element_head(row[i].ring), &room);
+		cursor_to(cursor, i, to);
+	}
+}
+
+static int read_rows(void *arg)
+{
+	struct source *src = arg;
+
+	if (src->reading == READ_LATEST)
+		read_latest(src);
+	else if (src->wave == CURSOR_NEW || src->wave == CURSOR_AGAIN)
+		read_stream(src);
+	return 0;
+}
+
+static void source_part(struct source *src)
+{
+	struct timespec t;
+	uint64_t cpu;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	cpu = (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+	src->part = batch_add(src->out, RUN_PART, src->place, src->ask->wave, 1, 0);
+	memset(src->part, 0, sizeof(*src->part));
+	src->part->clock = rows_clock(src->rows);
+	src->part->elements = rows_count(src->rows);
+	src->part->cpu_us = (uint32_t)(cpu - src->cpu_us);
+	src->cpu_us = cpu;
+}
+
+static int source_read(struct stage *stage, const struct ask *ask, struct batch *out)
+{
+	struct source *src = (struct source *)(void *)stage->private;
+	struct cursor *cursor;
+
+	do {
+		rows_refresh(src->rows);
+		cursor = rows_cursor(src->rows);
+		src->ask = ask;
+		src->out = out;
+		src->wave = CURSOR_NEVER;
+		if (src->reading == READ_STREAM && cursor)
+			src->wave = cursor_wave(cursor, ask->wave, ask->again, ask->have);
+		batch_clear(out);
+		source_part(src);
+		/* A file that was cut short under us: drop its rows and read the wave again without
+		 * them. */
+	} while (segment_guarded(read_rows, src) < 0 && rows_break(src->rows, src->at) == 0);
+	if (src->wave == CURSOR_NEW)
+		cursor_commit(cursor);
+	return 0;
+}
+
+/* ---- life ---- */
+
+static int source_init(struct stage *stage, const char *args, struct error *e)
+{
+	(void)stage;
+	if (args && *args) {
+		errno = EINVAL;
+		return errorf(e, "a source takes no arguments, but got '%s'", args);
+	}
+	return 0;
+}
+
+static void source_fini(struct stage *stage)
+{
+	(void)stage;
+}
+
+static const struct stage_ops source_ops = {
+	.name = "source",
+	.size = sizeof(struct source),
+	.init = source_init,
+	.read = source_read,
+	.fini = source_fini,
+};
+
+struct stage *source_new(const struct source_host *host, const Evspace__Open *open,
+			 const struct plan_place *place, struct names *names, struct error *e)
+{
+	struct stage *stage = stage_new(&source_ops, LEVEL_ELEMENT, names, "", e);
+	struct source *src;
+
+	if (!stage)
+		return NULL;
+	src = (struct source *)(void *)stage->private;
+	src->host = host;
+	src->place = place->index;
+	src->reading = open->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	src->rows = rows_new(host, open, place, names);
+	/* "From now on" means from the opening, not from the first wave. */
+	rows_refresh(src->rows);
+	return stage;
+}
+
+void source_free(struct stage *stage, bool keep)
+{
+	struct source *src;
+
+	if (!stage)
+		return;
+	src = (struct source *)(void *)stage->private;
+	rows_free(src->rows, keep);
+	stage_free(stage);
+}

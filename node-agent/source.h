@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The source stage: reads a node's elements from their segments, the newest tuple or all since
+ * (DESIGN 5). */
+#ifndef EVSPACE_SOURCE_H
+#define EVSPACE_SOURCE_H
+
+#include <stdbool.h>
+
+#include "node-agent/store.h"
+#include "pathmap/pathmap.h"
+#include "tree/stage.h"
+#include "tree/wire.h"
+
+/** What all sources of an agent share. */
+struct source_host {
+	struct store *store;
+	const struct pathmap *map;
+	const char *node;
+	int64_t epoch_ns;	/* event-space time at CLOCK_MONOTONIC 0 */
+	struct clock_pair born; /* taken when the agent started: the far end of its clock line */
+};
+
+/**
+ * A source for @place over the run @run (empty: the only live run, when there is one): those
+ * elements of the node whose names match one of open->select. It takes in new processes, threads
+ * and channels as they come.
+ * @host and @open outlive it. Returns NULL with errno and @e.
+ */
+struct stage *source_new(const struct source_host *host, const Evspace__Open *open,
+			 const struct plan_place *place, struct names *names, struct error *e);
+
+/** Free it; @keep: its cursor file stays. */
+void source_free(struct stage *source, bool keep);
+
+/** Does this node hold the segment's process (pathmap's mapping, else the host's name)? */
+bool source_holds(const struct source_host *host, const struct store_segment *s);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A child: an agent that this agent dials, one connection shared by all scopes, kept up while used.
+ */
+#ifndef EVSPACE_CHILD_H
+#define EVSPACE_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "pathmap/error.h"
+#include "tree/link.h"
+
+struct event_base;
+struct child;
+struct child_set;
+struct child_user;
+
+/** What a user of a child is told. A user must not leave (child_leave()) from within these. */
+struct child_events {
+	void (*up)(struct child_user *user);   /* the connection is there: (re)open the scope */
+	void (*down)(struct child_user *user); /* it broke, or a try to connect has failed */
+	void (*frame)(struct child_user *user, const struct frame *frame); /* for user->scope */
+};
+
+/** One scope's use of a child. Embed it; fill in nothing, child_join() does. */
+struct child_user {
+	TAILQ_ENTRY(child_user) entry;
+	const struct child_events *events;
+	struct child *child;
+	uint32_t scope; /* its number on the child's link */
+};
+
+/** The children of an agent. @hub and @base stay the caller's. */
+struct child_set *child_set_new(struct event_base *base, struct link_hub *hub);
+
+/** All users must have left. NULL is fine. */
+void child_set_free(struct child_set *set);
+
+/**
+ * Use the child agent named @node at @address (copied; the first user's address holds while anyone
+ * uses it). Dials when this is the first user; `up` follows, at once if the connection is there
+ * already.
+ */
+void child_join(struct child_set *set, struct child_user *user, const char *node,
+		const char *address, const struct child_events *events);
+
+/** Stop using it; after the last user the connection is closed. A user that never joined is fine.
+ */
+void child_leave(struct child_user *user);
+
+/** The link while it is up, else NULL. */
+struct link *child_link(const struct child_user *user);
+
+/** Since when (CLOCK_MONOTONIC, ns) it is down, 0 while it is up. */
+uint64_t child_down_since(const struct child_user *user);
+
+#endif

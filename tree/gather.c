@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Wave slots, preallocated: which inputs a wave waits for, and one timer for the oldest deadline.
+ */
+#include "tree/gather.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tree/clock.h"
+
+/* Slots of waves asked for the first time, then slots of those asked for again. */
+#define SLOTS (2 * GATHER_WINDOW)
+
+struct gather {
+	size_t inputs;
+	const struct gather_events *events;
+	void *arg;
+	struct event *timer;
+	bool timing;
+	unsigned busy;
+	bool *waiting; /* SLOTS x inputs, where the waves' `waiting` point to */
+	struct wave slots[SLOTS];
+};
+
+static void gather_expire(evutil_socket_t fd, short what, void *arg);
+
+struct gather *gather_new(struct event_base *base, size_t inputs,
+			  const struct gather_events *events, void *arg)
+{
+	struct gather *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		abort();
+	g->inputs = inputs;
+	g->events = events;
+	g->arg = arg;
+	g->timer = evtimer_new(base, gather_expire, g);
+	g->waiting = calloc(SLOTS * (inputs ? inputs : 1), sizeof(bool));
+	if (!g->timer || !g->waiting)
+		abort();
+	for (size_t i = 0; i < SLOTS; i++) {
+		batch_init(&g->slots[i].batch);
+		g->slots[i].waiting = &g->waiting[i * inputs];
+	}
+	return g;
+}
+
+void gather_free(struct gather *g)
+{
+	if (!g)
+		return;
+	event_free(g->timer);
+	for (size_t i = 0; i < SLOTS; i++) {
+		batch_fini(&g->slots[i].batch);
+		free(g->slots[i].missing);
+	}
+	free(g->waiting);
+	free(g);
+}
+
+static struct wave *gather_slot(struct gather *g, uint64_t number, bool again)
+{
+	return &g->slots[number % GATHER_WINDOW + (again ? GATHER_WINDOW : 0)];
+}
+
+static void gather_finish(struct gather *g, struct wave *w)
+{
+	for (size_t i = 0; w->pending > 0 && i < g->inputs; i++) {
+		if (!w->waiting[i])
+			continue;
+		w->waiting[i] = false;
+		w->pending--;
+		g->events->late(g->arg, w, i);
+	}
+	g->events->done(g->arg, w);
+	batch_clear(&w->batch);
+	w->busy = false;
+	if (--g->busy == 0 && g->timing) {
+		/* At rest no timer may wake the agent. */
+		evtimer_del(g->timer);
+		g->timing = false;
+	}
+}
+
+static void gather_time(struct gather *g)
+{
+	uint64_t now, first = UINT64_MAX, left;
+	struct timeval wait;
+
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (g->slots[i].busy && g->slots[i].deadline_ns < first)
+			first = g->slots[i].deadline_ns;
+	}
+	if (first == UINT64_MAX)
+		return;
+	now = clock_mono_ns();
+	left = first > now ? first - now : 0;
+	wait.tv_sec = (time_t)(left / 1000000000u);
+	wait.tv_usec = (suseconds_t)(left % 1000000000u / 1000u) + 1;
+	evtimer_add(g->timer, &wait);
+	g->timing = true;
+}
+
+static void gather_expire(evutil_socket_t fd, short what, void *arg)
+{
+	struct gather *g = arg;
+	uint64_t now = clock_mono_ns();
+
+	(void)fd;
+	(void)what;
+	g->timing = false;
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (g->slots[i].busy && g->slots[i].deadline_ns <= now)
+			gather_finish(g, &g->slots[i]);
+	}
+	gather_time(g);
+}
+
+struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_t have,
+			  unsigned deadline_ms)
+{
+	struct wave *w = gather_slot(g, number, again);
+
+	if (w->busy)
+		gather_finish(g, w);
+	w->number = number;
+	w->again = again;
+	w->have = have;
+	w->busy = true;
+	w->leaves = 0;
+	w->cpu_us = 0;
+	w->n_missing = 0;
+	w->asked_ns = clock_mono_ns();
+	w->deadline_ns = w->asked_ns + (uint64_t)deadline_ms * 1000000u;
+	w->pending = 0;
+	g->busy++;
+	return w;
+}
+
+void gather_expect(struct gather *g, struct wave *w, size_t input)
+{
+	(void)g;
+	w->waiting[input] = true;
+	w->pending++;
+}
+
+void gather_seal(struct gather *g, struct wave *w)
+{
+	if (w->pending == 0)
+		gather_finish(g, w);
+	else if (!g->timing)
+		gather_time(g);
+}
+
+struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input)
+{
+	struct wave *w = gather_slot(g, number, again);
+
+	return w->busy && w->number == number && w->waiting[input] ? w : NULL;
+}
+
+void gather_answered(struct gather *g, struct wave *w, size_t input)
+{
+	w->waiting[input] = false;
+	if (--w->pending == 0)
+		gather_finish(g, w);
+}
+
+void gather_lost(struct gather *g, size_t input)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct wave *w = &g->slots[i];
+
+		if (!w->busy || !w->waiting[input])
+			continue;
+		w->waiting[input] = false;
+		w->pending--;
+		g->events->late(g->arg, w, input);
+		if (w->pending == 0)
+			gather_finish(g, w);
+	}
+}
+
+void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns)
+{
+	if (w->n_missing == w->room_missing) {
+		size_t room = w->room_missing ? 2 * w->room_missing : 8;
+		struct missing *more = realloc(w->missing, room * sizeof(*more));
+
+		if (!more)
+			abort();
+		w->missing = more;
+		w->room_missing = room;
+	}
+	w->missing[w->n_missing++] = (struct missing){leaf, why, since_ns};
+}

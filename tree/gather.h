@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A gather: joins what a scope's inputs on one host bring for each wave; it alone knows deadlines
+ * and coverage. */
+#ifndef EVSPACE_GATHER_H
+#define EVSPACE_GATHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tree/batch.h"
+#include "tree/wire.h"
+
+struct event_base;
+struct gather;
+
+/** Waves that may be under way at once in a scope; slots are preallocated (DESIGN 7). */
+#define GATHER_WINDOW 64u
+
+/** A leaf that a wave lacks. */
+struct missing {
+	uint32_t leaf;
+	enum missing_why why;
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+};
+
+/** One wave in the making. Plain data; belongs to its gather. */
+struct wave {
+	uint64_t number;
+	uint64_t have;
+	bool again; /* asked for once more, of some leaves only */
+	bool busy;
+	unsigned pending; /* inputs that have not answered yet */
+	bool *waiting;	  /* per input */
+	struct batch batch;
+	unsigned leaves; /* that are in the batch */
+	uint32_t cpu_us; /* used by the agents below */
+	uint64_t asked_ns, deadline_ns;
+	struct missing *missing;
+	size_t n_missing, room_missing;
+};
+
+/** What a gather asks of its owner. */
+struct gather_events {
+	/* The input has not answered in time: note its leaves with wave_miss(). */
+	void (*late)(void *arg, struct wave *w, size_t input);
+	/* All is there, or the deadline has passed. The wave is free again when this returns. */
+	void (*done)(void *arg, struct wave *w);
+};
+
+/** A gather of @inputs inputs. Aborts when memory is out. */
+struct gather *gather_new(struct event_base *base, size_t inputs,
+			  const struct gather_events *events, void *arg);
+void gather_free(struct gather *g);
+
+/**
+ * Begin a wave. Should its slot still hold a wave 64 numbers older, that one is ended now. Returns
+ * the wave: say for each input that is asked gather_expect(), then gather_seal().
+ */
+struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_t have,
+			  unsigned deadline_ms);
+void gather_expect(struct gather *g, struct wave *w, size_t input);
+
+/** No more inputs: ends the wave at once if none is expected, else starts its deadline. */
+void gather_seal(struct gather *g, struct wave *w);
+
+/** The wave that still waits for this input, or NULL (late, asked for twice, or never asked for).
+ */
+struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input);
+
+/** The input's part is in the wave: ends it if it was the last. */
+void gather_answered(struct gather *g, struct wave *w, size_t input);
+
+/** The input will not answer anything that it was asked for (its connection broke): late() for
+ * each. */
+void gather_lost(struct gather *g, size_t input);
+
+/** Note that a leaf is not in the wave. */
+void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns);
+
+#endif

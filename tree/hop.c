@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends asks to a child agent, takes its answers into waves, and relates its clock to ours. */
+#include "tree/hop.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tree/clock.h"
+
+/* Clocks of different hosts may drift apart by this much: what a probe said gets worse with its
+ * age. */
+#define DRIFT_PPM 50.0
+
+/** How a child's CLOCK_MONOTONIC relates to ours: ours = theirs - offset_ns, right within error_ns.
+ */
+struct probe {
+	bool valid;
+	double offset_ns, error_ns;
+	uint64_t taken_ns;
+};
+
+struct hop {
+	struct child_user user; /* first: callbacks get back to the hop from it */
+	const struct hop_scope *scope;
+	const struct plan_place *place;
+	size_t input;
+	uint32_t *leaves; /* place indexes of all leaves behind this hop */
+	size_t n_leaves;
+	bool same_clock;
+	struct probe probe;
+	uint64_t late_since; /* first wave in a row that came late; 0: the last one was in time */
+	bool settled;
+	struct error refused;
+};
+
+static size_t place_leaves(const struct plan_place *p, uint32_t *out)
+{
+	size_t n = 0;
+
+	if (p->leaf) {
+		if (out)
+			out[n] = p->index;
+		n++;
+	}
+	for (size_t i = 0; i < p->n_children; i++)
+		n += place_leaves(p->children[i], out ? out + n : NULL);
+	return n;
+}
+
+static void hop_settle(struct hop *hop)
+{
+	if (hop->settled)
+		return;
+	hop->settled = true;
+	hop->scope->settled(hop->scope->arg);
+}
+
+/* ---- the way down ---- */
+
+static void hop_up(struct child_user *user)
+{
+	struct hop *hop = (struct hop *)user;
+	struct link *link = child_link(user);
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Open open = *hop->scope->open;
+
+	open.scope = user->scope;
+	open.place = wire_place_new(hop->place);
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	hop->refused.text[0] = '\0';
+	hop->probe.valid = false;
+	link_send(link, &frame, NULL);
+	wire_place_free(open.place);
+}
+
+static void hop_down(struct child_user *user)
+{
+	struct hop *hop = (struct hop *)user;
+
+	gather_lost(hop->scope->gather, hop->input);
+	hop_settle(hop);
+}
+
+int hop_ask(struct hop *hop, const Evspace__Ask *ask)
+{
+	struct link *link = child_link(&hop->user);
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Ask down = *ask;
+	unsigned margin = ask->deadline_ms / 10 > 2 ? ask->deadline_ms / 10 : 2;
+
+	if (!link || hop->refused.text[0] || !hop_leads_to(hop, ask->only, ask->n_only))
+		return 0;
+	down.scope = hop->user.scope;
+	down.deadline_ms = ask->deadline_ms > margin ? ask->deadline_ms - margin : 1;
+	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
+	frame.ask = &down;
+	return link_send(link, &frame, NULL) == 0;
+}
+
+bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < hop->n_leaves; k++) {
+			if (hop->leaves[k] == leaves[i])
+				return true;
+		}
+	}
+	return n == 0;
+}
+
+/* ---- the way up ---- */
+
+static void hop_learn(struct hop *hop, const Evspace__Answer *a)
+{
+	struct names *names = hop->scope->names;
+
+	for (size_t i = 0; i < a->n_names; i++) {
+		const Evspace__Name *n = a->names[i];
+
+		if (n->level < LEVEL_COUNT)
+			names_learn(names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text);
+	}
+	for (size_t i = 0; i < a->n_comms; i++) {
+		const Evspace__Comm *c = a->comms[i];
+		const int32_t *members = c->n_members == c->size ? c->members : NULL;
+
+		names_comm_learn(names, c->id, c->parent, c->size, c->world, members);
+	}
+}
+
+/* NTP's arithmetic (RFC 5905, section 8), on the timestamps that ride on asks and answers. */
+static void hop_probe(struct hop *hop, const struct wave *w, const Evspace__Answer *a)
+{
+	struct probe *p = &hop->probe;
+	double now = (double)clock_mono_ns(), asked = (double)w->asked_ns;
+	double offset = (((double)a->clock_ns - asked) + ((double)a->sent_ns - now)) / 2;
+	double error = ((now - asked) - ((double)a->sent_ns - (double)a->clock_ns)) / 2;
+	double aged = p->error_ns + (now - (double)p->taken_ns) * DRIFT_PPM * 1e-6;
+
+	if (a->clock_ns == 0 || error < 0)
+		return;
+	if (!p->valid || error < aged)
+		*p = (struct probe){true, offset, error, (uint64_t)now};
+}
+
+static void hop_relate(struct hop *hop, const struct batch *batch)
+{
+	const struct probe *p = &hop->probe;
+	double shift =
+		(double)(hop->scope->epoch_ns - link_hello(child_link(&hop->user))->epoch_ns);
+	double error = 0;
+	struct batch_cursor c = {0};
+	struct run_view run;
+
+	if (!hop->same_clock) {
+		shift -= p->offset_ns;
+		error = p->error_ns + (double)(clock_mono_ns() - p->taken_ns) * DRIFT_PPM * 1e-6;
+	}
+	if (shift == 0 && error == 0)
+		return;
+	while (batch_next(batch, &c, &run)) {
+		struct part *part = (struct part *)run.records;
+
+		if (run.run->kind != RUN_PART)
+			continue;
+		part->clock.base_ns += (int64_t)shift;
+		part->clock.error_ns += error;
+	}
+}
+
+static void hop_answer(struct hop *hop, const struct frame *frame)
+{
+	const Evspace__Answer *a = frame->header->answer;
+	struct gather *g = hop->scope->gather;
+	struct wave *w;
+	struct batch body;
+
+	hop_learn(hop, a);
+	w = gather_waiting(g, a->wave, a->again, hop->input);
+	/* Too late: its leaves are named as missing already, and hold a stream's ranges until asked
+	 * again. */
+	if (!w)
+		return;
+	if (!hop->same_clock)
+		hop_probe(hop, w, a);
+	hop->late_since = 0;
+	batch_init(&body);
+	if (frame->bytes)
+		batch_append(&body, frame->buffer, frame->at, frame->bytes);
+	hop_relate(hop, &body);
+	batch_link(&w->batch, &body);
+	batch_fini(&body);
+	w->leaves += a->leaves;
+	w->cpu_us += a->cpu_us;
+	for (size_t i = 0; i < a->n_missing; i++) {
+		wave_miss(w, a->missing[i]->leaf, a->missing[i]->why,
+			  clock_mono_ns() - a->missing[i]->since_ms * 1000000u);
+	}
+	gather_answered(g, w, hop->input);
+}
+
+static void hop_opened(struct hop *hop)
+{
+	static char boot_id[64];
+	const char *theirs = link_hello(child_link(&hop->user))->boot_id;
+
+	if (!boot_id[0])
+		clock_boot_id(boot_id, sizeof(boot_id));
+	hop->same_clock = boot_id[0] && strcmp(boot_id, theirs) == 0;
+	hop_settle(hop);
+}
+
+static void hop_frame(struct child_user *user, const struct frame *frame)
+{
+	struct hop *hop = (struct hop *)user;
+
+	switch (frame->header->kind_case) {
+	case EVSPACE__FRAME__KIND_OPENED:
+		hop_opened(hop);
+		break;
+	case EVSPACE__FRAME__KIND_ANSWER:
+		hop_answer(hop, frame);
+		break;
+	case EVSPACE__FRAME__KIND_ERROR:
+		errorf(&hop->refused, "%s", frame->header->error->text);
+		fprintf(stderr, "evspace: agent %s: %s\n", hop->place->node, hop->refused.text);
+		gather_lost(hop->scope->gather, hop->input);
+		hop_settle(hop);
+		break;
+	default:
+		break;
+	}
+}
+
+void hop_miss(struct hop *hop, struct wave *w, bool late)
+{
+	uint64_t since = child_down_since(&hop->user);
+	enum missing_why why = hop->refused.text[0] ? MISSING_REFUSED
+			       : late && since == 0 ? MISSING_LATE
+						    : MISSING_UNREACHABLE;
+
+	if (why == MISSING_LATE && hop->late_since == 0)
+		hop->late_since = w->asked_ns;
+	if (why != MISSING_UNREACHABLE)
+		since = why == MISSING_LATE ? hop->late_since : w->asked_ns;
+	for (size_t i = 0; i < hop->n_leaves; i++)
+		wave_miss(w, hop->leaves[i], why, since);
+}
+
+static const struct child_events hop_events = {
+	.up = hop_up,
+	.down = hop_down,
+	.frame = hop_frame,
+};
+
+struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *place, size_t input)
+{
+	struct hop *hop = calloc(1, sizeof(*hop));
+
+	if (!hop)
+		abort();
+	hop->scope = scope;
+	hop->place = place;
+	hop->input = input;
+	hop->n_leaves = place_leaves(place, NULL);
+	hop->leaves = calloc(hop->n_leaves + 1, sizeof(*hop->leaves));
+	if (!hop->leaves)
+		abort();
+	place_leaves(place, hop->leaves);
+	child_join(scope->children, &hop->user, place->node, place->address, &hop_events);
+	return hop;
+}
+
+void hop_free(struct hop *hop, bool keep)
+{
+	struct link *link;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Close close = EVSPACE__CLOSE__INIT;
+
+	if (!hop)
+		return;
+	link = child_link(&hop->user);
+	if (link) {
+		close.scope = hop->user.scope;
+		close.keep = keep;
+		frame.kind_case = EVSPACE__FRAME__KIND_CLOSE;
+		frame.close = &close;
+		link_send(link, &frame, NULL);
+	}
+	child_leave(&hop->user);
+	free(hop->leaves);
+	free(hop);
+}
