@@ -3,12 +3,13 @@
 #include "tree/batch.h"
 
 #include <errno.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A line outside of these is no clock: ticks of 10 s, errors of 30 years. */
+/* A line outside of these is no clock: ticks of 10 s, times past the year 2100. */
 #define NS_PER_TICK_MOST 1e10
-#define ERROR_NS_MOST	 1e18
+#define BASE_NS_MOST	 (INT64_C(1) << 62)
 
 static const uint8_t record_bytes[RUN_KINDS] = {
 	[RUN_TUPLES] = sizeof(struct tuple),
@@ -216,8 +217,9 @@ int batch_next(const struct batch *b, struct batch_cursor *c, struct run_view *v
 static int clock_sound(const struct clock_line *line)
 {
 	/* Written so that a NaN fails. */
-	return line->ns_per_tick > 0 && line->ns_per_tick <= NS_PER_TICK_MOST &&
-	       line->error_ns >= 0 && line->error_ns <= ERROR_NS_MOST;
+	return line->ns_per_tick >= 0 && line->ns_per_tick <= NS_PER_TICK_MOST &&
+	       line->error_ns >= 0 && line->error_ns <= DBL_MAX && line->base_ns >= -BASE_NS_MOST &&
+	       line->base_ns <= BASE_NS_MOST;
 }
 
 /* What is wrong with the header of a run that has @left bytes from its start, or NULL. */

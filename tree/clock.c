@@ -116,6 +116,9 @@ int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
 {
 	double ns = (double)(int64_t)(ticks - line->base_ticks) * line->ns_per_tick;
 
+	/* a double holds the nanoseconds since 1970 to 256 ns only */
+	if (line->ns_per_tick == 1)
+		return (int64_t)((uint64_t)line->base_ns + (ticks - line->base_ticks));
 	/* a tick count out of a damaged ring must not overflow the conversion */
 	if (ns >= 9e18 || ns <= -9e18)
 		return ns > 0 ? INT64_MAX : INT64_MIN;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names in a scope: what the numbers in runs stand for, said once per link (DESIGN 5, Few wake-ups). */
+/* Names in a scope: what the numbers in runs stand for, said once per link (DESIGN 5, Few
+ * wake-ups). */
 #ifndef EVSPACE_NAMES_H
 #define EVSPACE_NAMES_H
 
@@ -27,17 +28,22 @@ static inline uint32_t name_place(uint32_t id)
 	return id >> NAME_LOCAL_BITS;
 }
 
+/** Names, communicators and members of one that a place takes at most. */
+#define NAMES_MAX	 (1u << 20)
+#define NAMES_COMM_MAX	 (1u << 16)
+#define NAMES_MEMBER_MAX (1u << 20)
+
 /** A communicator, so that "who waits for whom" can be answered. */
 struct name_comm {
 	uint32_t id, parent, size;
-	int32_t *members; /* world ranks, `size` of them; NULL: rank i is world rank i if world, else unknown */
+	int32_t *members; /* world ranks, `size` of them; NULL: the world's own, or unknown */
 	int world;
 };
 
-/** One name. `text` is "/cluster/node/rank/thread/channel" or a prefix of that for a reduced level. */
+/** One name. `text` is "/cluster/node/rank/thread/channel", or a prefix of that above elements. */
 struct name {
 	uint32_t id;
-	uint32_t group[LEVEL_COUNT]; /* ids of the names one to four levels up, 0 until asked for */
+	uint32_t group[LEVEL_COUNT]; /* what names_group() said, 0 until asked for */
 	int32_t rank;		     /* world rank, -1 if the name is above ranks */
 	uint16_t level;		     /* enum level */
 	uint16_t channel;	     /* enum channel, for LEVEL_ELEMENT */
@@ -51,28 +57,39 @@ struct names;
 struct names *names_new(uint32_t place);
 void names_free(struct names *names);
 
+/** The place that this is. */
+uint32_t names_place(const struct names *names);
+
 /**
- * Learn a name from below or give one out here (@id from name_id()). A name that is known already
- * is replaced (a leaf that restarted says its names again). Returns 0, or -1 (EPROTO) when the text is
- * no name or too many names came.
+ * Learn a name from below or give one out here: @id from name_id(), numbers from 1 up
+ * (names_group() takes those from NAME_LOCAL_MAX down). An id that is known already gets the new
+ * name, which is announced again (a leaf that restarted may count anew); the same name once more
+ * changes nothing. @text has as many parts as @level wants ("/" for LEVEL_ALL; the cluster's may be
+ * empty), each of printable ASCII. Returns 0, or -1 (EPROTO) when it has not, the id is 0, or too
+ * many names came.
  */
-int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank,
-		uint16_t channel, const char *text);
+int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank, uint16_t channel,
+		const char *text);
 
 /** The name with this id, or NULL. Valid until the next names_learn() or names_group(). O(1). */
 const struct name *names_find(const struct names *names, uint32_t id);
 
 /**
- * The id that stands for what @id belongs to at @level (LEVEL_NODE: "/cluster/node" …), giving out a
- * new name here when nobody has said one yet. 0 when @id is unknown. O(1) from the second time on.
+ * The id that stands for what @id belongs to at @level (LEVEL_NODE: "/cluster/node" …): the one
+ * that was said first for that text, or a new one that is given out here (@id itself when there are
+ * no more to give). A name that is at @level or above it already stands for itself. 0 when @id is
+ * unknown. O(1) from the second time on.
  */
 uint32_t names_group(struct names *names, uint32_t id, enum level level);
 
-/** Number of names ever learnt or said again: @i in [seen, names_count) are the ones to announce next. */
+/** Number of names learnt or changed so far: @i in [seen, names_count) are to be announced next. */
 size_t names_count(const struct names *names);
 const struct name *names_at(const struct names *names, size_t i);
 
-/** The same for communicators: learn one (copies @members), find one, walk over those to announce. */
+/**
+ * The same for communicators: learn one (copies @members, which are @size, or NULL), find one, walk
+ * over those to announce. Learning gives -1 (EPROTO) for id 0 and beyond the limits.
+ */
 int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
 		     const int32_t *members);
 const struct name_comm *names_comm_find(const struct names *names, uint32_t id);

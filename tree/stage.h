@@ -15,24 +15,26 @@
 struct ask {
 	uint64_t wave; /* counts from 1 in its scope */
 	uint64_t have; /* the consumer has all waves up to this one */
-	int again;     /* asked for before: give the same ranges, or count what was overwritten since */
+	int again; /* asked for before: give the same ranges, or count what was overwritten since */
 };
 
 struct stage;
 
 /**
- * A stage kind: one const table in one file. Only the core waits; a stage never blocks, never sends,
- * and is called by one thread. `read` for sources, `apply` for all others.
+ * A stage kind: one const table in one file. Only the core waits; a stage never blocks, never
+ * sends, and is called by one thread. `read` for sources, `apply` for all others.
  */
 struct stage_ops {
 	const char *name; /* keyword in the pathmap */
 	size_t size;	  /* private bytes, allocated by the core, zeroed */
-	/* Check the arguments and set up private bytes. -1 and @e says what would be right. May be called
-	   for a check only (then names is NULL and fini follows at once). */
+	/* Check the arguments and set up private bytes. -1 and @e says what would be right. May be
+	   called for a check only (then names is NULL and fini follows at once). */
 	int (*init)(struct stage *s, const char *args, struct error *e);
-	/* Source only: append this wave's runs to @out, the leaf's RUN_PART first. -1: @out untouched. */
+	/* Source only: append this wave's runs to @out, the leaf's RUN_PART first. -1: @out
+	 * untouched. */
 	int (*read)(struct stage *s, const struct ask *ask, struct batch *out);
-	/* Change @b in place: replace runs, keep every RUN_PART with its counts brought up to date. */
+	/* Change @b in place: replace runs, keep every RUN_PART with its counts brought up to date.
+	 */
 	int (*apply)(struct stage *s, const struct ask *ask, struct batch *b);
 	/* Safe after a failed init and on zeroed private bytes. */
 	void (*fini)(struct stage *s);
@@ -46,7 +48,8 @@ struct stage {
 	_Alignas(16) unsigned char private[];
 };
 
-/** The kinds that the tree brings: reduce, filter, sort, convert. NULL when there is none of this name. */
+/** The kinds that the tree brings: reduce, filter, sort, convert. NULL when there is none of this
+ * name. */
 const struct stage_ops *stage_find(const char *kind);
 
 /** Is "@kind @args" a stage that exists with arguments that it takes? A pathmap_stage_check. */
@@ -76,7 +79,10 @@ extern const struct stage_ops filter_ops;
 extern const struct stage_ops sort_ops;
 extern const struct stage_ops convert_ops;
 
-/** Swap the byte order of checked-length wire data in place, before batch_check() (convert.c). */
+/**
+ * Swap the byte order of a batch that came from a host with the other one, in place, before
+ * batch_check(). Anything may be in it. Returns 0, or -1 with EPROTO and the place in @e.
+ */
 int convert_swap(unsigned char *data, size_t bytes, struct error *e);
 
 #endif

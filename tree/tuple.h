@@ -3,6 +3,7 @@
 #ifndef EVSPACE_TUPLE_H
 #define EVSPACE_TUPLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Changes whenever the meaning or layout of a tuple does; said in segments and in hello. */
@@ -37,5 +38,14 @@ struct tuple {
 };
 
 _Static_assert(sizeof(struct tuple) == 40, "a tuple is 40 bytes on every machine");
+
+struct clock_line;
+
+/** Make a tuple's ticks nanoseconds of event-space time; a missing end stays 0. */
+void tuple_to_ns(struct tuple *tuple, const struct clock_line *line);
+
+/** Has @tuple ended, so that it has a duration? Then it is in *@ns, 0 where the clock ran
+ * backwards. */
+bool tuple_duration(const struct tuple *tuple, const struct clock_line *line, uint64_t *ns);
 
 #endif

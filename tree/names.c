@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names: found by id in a small table, by text when a level is folded, announced in order of
+ * coming. */
+#include "tree/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "pathmap/memory.h"
+
+/* Changes that are announced at most over the life of a scope, in names: more is a leaf gone mad.
+ */
+#define CHANGES_MAX (4u * NAMES_MAX)
+
+struct entry {
+	struct name name;
+	UT_hash_handle by_text; /* only the entry that was first to say its key */
+	int said_first;
+	unsigned generation; /* of names, when name.group was filled in */
+	char key[]; /* '0' + level, then the text: a node outside clusters makes "/" a cluster, too
+		     */
+};
+
+struct comm {
+	struct name_comm comm;
+	UT_hash_handle by_id;
+};
+
+struct names {
+	uint32_t place;
+	uint32_t next_local;  /* the number that names_group() gives out next */
+	struct entry **slots; /* open addressing by id; NULL: free */
+	unsigned bits;	      /* 1 << bits slots */
+	size_t n;
+	struct entry *texts;
+	unsigned generation; /* counts replacements: conclusions from before are void */
+	uint32_t *log;	     /* ids in order of coming */
+	size_t n_log;
+	struct comm *comms;
+	struct comm **comm_log;
+	size_t n_comm_log;
+};
+
+/* ---- by id ---- */
+
+static size_t slot_of(const struct names *names, uint32_t id)
+{
+	/* Fibonacci hashing: ids of one place count up, this spreads them evenly. */
+	return (id * UINT32_C(2654435769)) >> (32 - names->bits);
+}
+
+static struct entry **find_slot(const struct names *names, uint32_t id)
+{
+	size_t mask = ((size_t)1 << names->bits) - 1, i = slot_of(names, id);
+
+	while (names->slots[i] && names->slots[i]->name.id != id)
+		i = (i + 1) & mask;
+	return &names->slots[i];
+}
+
+static void grow(struct names *names)
+{
+	struct entry **old = names->slots;
+	size_t n = (size_t)1 << names->bits;
+
+	names->bits++;
+	names->slots = memory_new(2 * n, sizeof(*names->slots));
+	for (size_t i = 0; i < n; i++)
+		if (old[i])
+			*find_slot(names, old[i]->name.id) = old[i];
+	free(old);
+}
+
+struct names *names_new(uint32_t place)
+{
+	struct names *names = memory_new(1, sizeof(*names));
+
+	names->place = place;
+	names->next_local = NAME_LOCAL_MAX;
+	names->bits = 6;
+	names->slots = memory_new((size_t)1 << names->bits, sizeof(*names->slots));
+	return names;
+}
+
+void names_free(struct names *names)
+{
+	struct comm *comm, *next;
+
+	if (!names)
+		return;
+	HASH_CLEAR(by_text, names->texts);
+	for (size_t i = 0; i < (size_t)1 << names->bits; i++)
+		free(names->slots[i]);
+	HASH_ITER(by_id, names->comms, comm, next)
+	{
+		HASH_DELETE(by_id, names->comms, comm);
+		free(comm->comm.members);
+		free(comm);
+	}
+	free(names->slots);
+	free(names->log);
+	free(names->comm_log);
+	free(names);
+}
+
+uint32_t names_place(const struct names *names)
+{
+	return names->place;
+}
+
+const struct name *names_find(const struct names *names, uint32_t id)
+{
+	const struct entry *entry = *find_slot(names, id);
+
+	return entry ? &entry->name : NULL;
+}
+
+/* ---- learning ---- */
+
+/* The number of parts that a name of this level has. */
+static const uint8_t level_parts[LEVEL_COUNT] = {
+	[LEVEL_ELEMENT] = 5, [LEVEL_THREAD] = 4, [LEVEL_NODE] = 2,
+	[LEVEL_CLUSTER] = 1, [LEVEL_ALL] = 0,
+};
+
+/* Bytes of the first @parts parts of @text ("/a/b": 2 parts, 4 bytes), or -1 if it has fewer. */
+static int prefix_bytes(const char *text, unsigned parts)
+{
+	const char *p = text;
+
+	while (parts-- > 0) {
+		if (*p != '/')
+			return -1;
+		p += 1 + strcspn(p + 1, "/");
+	}
+	return (int)(p - text);
+}
+
+static int text_sound(const char *text, enum level level)
+{
+	size_t length = strnlen(text, NAME_BYTES);
+	unsigned parts = 0;
+
+	if (length == NAME_BYTES || text[0] != '/')
+		return 0;
+	if (level == LEVEL_ALL)
+		return length == 1;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] <= ' ' || text[i] > '~')
+			return 0;
+		/* Only a cluster may be without a name. */
+		if (text[i] == '/' && ++parts > 1 && (text[i + 1] == '/' || text[i + 1] == '\0'))
+			return 0;
+	}
+	return parts == level_parts[level];
+}
+
+static struct entry *entry_new(uint32_t id, enum level level, int32_t rank, uint16_t channel,
+			       const char *text, size_t length)
+{
+	struct entry *entry = memory_new(1, sizeof(*entry) + length + 2);
+
+	entry->key[0] = (char)('0' + level);
+	memcpy(entry->key + 1, text, length);
+	entry->name = (struct name){
+		.id = id,
+		.rank = rank,
+		.level = (uint16_t)level,
+		.channel = channel,
+		.text = entry->key + 1,
+	};
+	return entry;
+}
+
+static void index_text(struct names *names, struct entry *entry)
+{
+	size_t length = strlen(entry->key);
+	struct entry *first;
+
+	HASH_FIND(by_text, names->texts, entry->key, length, first);
+	if (first)
+		return;
+	HASH_ADD_KEYPTR(by_text, names->texts, entry->key, length, entry);
+	entry->said_first = 1;
+}
+
+static int same(const struct name *name, enum level level, int32_t rank, uint16_t channel,
+		const char *text)
+{
+	return name->level == level && name->rank == rank && name->channel == channel &&
+	       strcmp(name->text, text) == 0;
+}
+
+static void insert(struct names *names, struct entry *entry)
+{
+	struct entry **slot = find_slot(names, entry->name.id);
+
+	if (*slot) {
+		if ((*slot)->said_first)
+			HASH_DELETE(by_text, names->texts, *slot);
+		free(*slot);
+		names->generation++;
+		names->n--;
+	}
+	*slot = entry;
+	if (++names->n > ((size_t)1 << names->bits) / 2)
+		grow(names);
+	index_text(names, entry);
+	names->log = memory_room(names->log, names->n_log, sizeof(*names->log));
+	names->log[names->n_log++] = entry->name.id;
+}
+
+int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank, uint16_t channel,
+		const char *text)
+{
+	const struct name *known = names_find(names, id);
+
+	if (known && same(known, level, rank, channel, text))
+		return 0;
+	if (id == 0 || level >= LEVEL_COUNT || !text_sound(text, level) ||
+	    names->n_log >= CHANGES_MAX || (!known && names->n >= NAMES_MAX)) {
+		errno = EPROTO;
+		return -1;
+	}
+	insert(names, entry_new(id, level, rank, channel, text, strlen(text)));
+	return 0;
+}
+
+/* ---- levels ---- */
+
+/* The id of the name that is @name's prefix at @level, by text. */
+static uint32_t group_find(struct names *names, const struct name *name, enum level level)
+{
+	int bytes = prefix_bytes(name->text, level_parts[level]);
+	char key[1 + NAME_BYTES];
+	struct entry *first;
+	uint32_t id;
+
+	if (bytes < 0)
+		return name->id;
+	key[0] = (char)('0' + level);
+	memcpy(key + 1, name->text, (size_t)bytes);
+	if (bytes == 0)
+		key[1 + bytes++] = '/';
+	HASH_FIND(by_text, names->texts, key, (size_t)bytes + 1, first);
+	if (first)
+		return first->name.id;
+	while (names->next_local > 0 && names_find(names, name_id(names->place, names->next_local)))
+		names->next_local--;
+	if (names->n >= NAMES_MAX || names->next_local == 0)
+		return name->id;
+	id = name_id(names->place, names->next_local);
+	insert(names, entry_new(id, level, level == LEVEL_THREAD ? name->rank : -1, 0, key + 1,
+				(size_t)bytes));
+	return id;
+}
+
+uint32_t names_group(struct names *names, uint32_t id, enum level level)
+{
+	struct entry *entry = *find_slot(names, id);
+
+	if (!entry)
+		return 0;
+	if (entry->generation != names->generation) {
+		memset(entry->name.group, 0, sizeof(entry->name.group));
+		entry->generation = names->generation;
+	}
+	if (entry->name.group[level] == 0) {
+		uint32_t group = id;
+
+		if (entry->name.level < level || !entry->said_first)
+			group = group_find(names, &entry->name,
+					   entry->name.level < level ? level : entry->name.level);
+		entry->name.group[level] = group;
+	}
+	return entry->name.group[level];
+}
+
+/* ---- announcing ---- */
+
+size_t names_count(const struct names *names)
+{
+	return names->n_log;
+}
+
+const struct name *names_at(const struct names *names, size_t i)
+{
+	return names_find(names, names->log[i]);
+}
+
+/* ---- communicators ---- */
+
+static int comm_same(const struct name_comm *a, const struct name_comm *b)
+{
+	return a->parent == b->parent && a->size == b->size && a->world == b->world &&
+	       !a->members == !b->members &&
+	       (!a->members || memcmp(a->members, b->members, a->size * sizeof(*a->members)) == 0);
+}
+
+int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
+		     const int32_t *members)
+{
+	struct name_comm comm = {id, parent, size, NULL, world};
+	struct comm *known;
+
+	HASH_FIND(by_id, names->comms, &id, sizeof(id), known);
+	comm.members = (int32_t *)(uintptr_t)members;
+	if (known && comm_same(&known->comm, &comm))
+		return 0;
+	if (id == 0 || (members && size > NAMES_MEMBER_MAX) ||
+	    names->n_comm_log >= NAMES_COMM_MAX) {
+		errno = EPROTO;
+		return -1;
+	}
+	if (members) {
+		comm.members = memory_new(size, sizeof(*members));
+		memcpy(comm.members, members, size * sizeof(*members));
+	}
+	if (known) {
+		free(known->comm.members);
+	} else {
+		known = memory_new(1, sizeof(*known));
+		known->comm.id = id;
+		HASH_ADD(by_id, names->comms, comm.id, sizeof(id), known);
+	}
+	known->comm = comm;
+	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
+	names->comm_log[names->n_comm_log++] = known;
+	return 0;
+}
+
+const struct name_comm *names_comm_find(const struct names *names, uint32_t id)
+{
+	struct comm *known;
+
+	HASH_FIND(by_id, names->comms, &id, sizeof(id), known);
+	return known ? &known->comm : NULL;
+}
+
+size_t names_comm_count(const struct names *names)
+{
+	return names->n_comm_log;
+}
+
+const struct name_comm *names_comm_at(const struct names *names, size_t i)
+{
+	return &names->comm_log[i]->comm;
+}
