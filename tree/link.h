@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A link: one connection between agents or agent and consumer, TLS off-host, Unix socket on-host. */
+/* A link: one connection between agents or agent and consumer, TLS off-host, Unix socket on-host.
+ */
 #ifndef EVSPACE_LINK_H
 #define EVSPACE_LINK_H
 
@@ -9,6 +10,7 @@
 
 #include "pathmap/error.h"
 #include "tree/batch.h"
+#include "tree/deframer.h"
 #include "tree/tls.h"
 #include "tree/wire.h"
 
@@ -18,16 +20,15 @@ struct link;
 /** All links of a process share a loop and an identity; what is written goes out once a round. */
 struct link_hub;
 
-/** A frame that came in. Valid during the callback; keep the body by taking a reference on its buffer. */
-struct frame {
-	const Evspace__Frame *header;
-	struct buffer *buffer; /* NULL when there is no body */
-	size_t at, bytes;      /* the body, already in native byte order and checked (batch_check) */
-};
-
-/** What a link tells its owner. After `closed` the link is gone: it is freed when the callback returns. */
+/**
+ * What a link tells its owner, all from within the loop or link_hub_flush(), never from within
+ * link_send() or another call of its own. After `closed` the link is gone: it is freed when the
+ * callback returns. @why does not name the peer ("the agent refused: our certificate has expired;
+ * …"): the owner knows where it dialled, or asks link_peer().
+ */
 struct link_events {
-	void (*ready)(struct link *link, void *arg); /* both hellos are exchanged and fit, the peer is known */
+	void (*ready)(struct link *link,
+		      void *arg); /* both hellos are exchanged and fit, the peer is known */
 	void (*frame)(struct link *link, void *arg, const struct frame *frame);
 	void (*closed)(struct link *link, void *arg, const struct error *why);
 };
@@ -38,26 +39,48 @@ struct link_self {
 	int64_t epoch_ns; /* event-space time at CLOCK_MONOTONIC 0 */
 };
 
-/** @tls may be NULL when only Unix sockets are used. Both stay the caller's. */
-struct link_hub *link_hub_new(struct event_base *base, struct tls *tls, const struct link_self *self);
+/** @tls may be NULL when only Unix sockets are used. @base and @tls stay the caller's; @self is
+ * copied. */
+struct link_hub *link_hub_new(struct event_base *base, struct tls *tls,
+			      const struct link_self *self);
+
+/** Close all links that are left, without a word to their owners. Free the listeners before. NULL
+ * is fine. */
 void link_hub_free(struct link_hub *hub);
 
 /**
- * Write out what all links hold, one send per connection. Call once per round of the loop, after
- * event_base_loop(base, EVLOOP_ONCE).
+ * Write out what all links hold, one send per connection. The loop does so by itself at the end of
+ * every round in which something was sent; call it to have it done now, and before leaving the
+ * loop.
  */
 void link_hub_flush(struct link_hub *hub);
 
 /**
- * Start a connection. @address is "HOST:PORT" (TLS; the peer's certificate must bear @name if not NULL)
- * or "unix:PATH". Never blocks (names are resolved before: numeric or through getaddrinfo at start).
- * Failures come later through `closed`, or at once as NULL with @e.
+ * Where to say who was not let in ("refused 10.0.0.1:4711: the peer showed no certificate; …"), at
+ * most once a second for each cause. stderr unless set. All are counted.
+ */
+typedef void link_log(void *arg, const char *text);
+void link_hub_log_set(struct link_hub *hub, link_log *log, void *arg);
+unsigned long link_hub_refused(const struct link_hub *hub);
+
+/** How long a peer may take to connect, and to prove who it is, in ms: 5000 unless set. */
+void link_hub_proof_set(struct link_hub *hub, unsigned ms);
+
+/**
+ * Start a connection. @address is "HOST:PORT" (TLS; the peer's certificate must bear @name if not
+ * NULL) or "unix:PATH". Never blocks (names are resolved before: numeric or through getaddrinfo at
+ * start). Failures come later through `closed`, or at once as NULL with @e.
  */
 struct link *link_dial(struct link_hub *hub, const char *address, const char *name,
 		       const struct link_events *events, void *arg, struct error *e);
 
-/** A listening socket. Accepted links call @accepted to get their owner's events; at most 64 of them may
-    be without proof of who they are, 5 s each (DESIGN 7). */
+/**
+ * A listening socket, at "HOST:PORT" or "unix:PATH". A peer that has proved who it is, by
+ * certificate or by the Unix socket's credentials, and said hello, becomes a link: @accepted gives
+ * it its events, `ready` follows at once. Others are logged. At most 64 may be without proof, 5 s
+ * each (DESIGN 7); more wait in the kernel. NULL with @e. A socket file that a dead agent left is
+ * replaced.
+ */
 struct link_listener;
 typedef void link_accepted(struct link *link, void *arg);
 struct link_listener *link_listen(struct link_hub *hub, const char *address,
@@ -66,13 +89,15 @@ struct link_listener *link_listen(struct link_hub *hub, const char *address,
 unsigned link_listener_port(const struct link_listener *listener);
 void link_listener_free(struct link_listener *listener);
 
-/** Set a link's events and their argument (from within `accepted`, or later). */
+/** Set a link's events and their argument (from within `accepted`, or later). @events is borrowed.
+ */
 void link_events_set(struct link *link, const struct link_events *events, void *arg);
 
 /**
  * Send a frame: @header packed now, @body's runs copied out now (they may be dropped afterwards);
- * @body may be NULL. It leaves at the next flush. Returns 0, or -1 when more than the limit is waiting
- * already because the peer does not read (ENOBUFS): the link is then closed.
+ * @body may be NULL. It leaves at the next flush. Returns 0, or -1: more than 64 MiB wait already
+ * because the peer does not read (ENOBUFS; `closed` follows at the next flush), the frame is too
+ * large (EMSGSIZE), the link is not ready (ENOTCONN) or has failed (EPIPE, `closed` follows).
  */
 int link_send(struct link *link, const Evspace__Frame *header, const struct batch *body);
 
@@ -89,7 +114,10 @@ size_t link_waiting(const struct link *link);
 /** Bytes sent and received on the wire so far. */
 void link_bytes(const struct link *link, uint64_t *sent, uint64_t *received);
 
-/** Close without calling `closed`. What waits is flushed if it fits into the socket. NULL is fine. */
+/**
+ * Close without calling `closed`, from anywhere, callbacks of the same link included. What waits is
+ * written if it fits into the socket. Not after `closed`. NULL is fine.
+ */
 void link_close(struct link *link);
 
 #endif

@@ -16,6 +16,12 @@
 #define WIRE_BODY_MAX	(64u << 20)
 /** A connection that has not said hello yet may send no more than this. */
 #define WIRE_HELLO_MAX 4096u
+/** Bytes of a frame's front, and of the largest frame. */
+#define WIRE_FRONT_BYTES 8u
+#define WIRE_FRAME_MAX	 (WIRE_FRONT_BYTES + WIRE_HEADER_MAX + WIRE_BODY_MAX)
+/** Limits of the plan parts that are taken from the wire. */
+#define WIRE_PLACE_DEPTH  16u
+#define WIRE_PLACE_STAGES 64u
 
 /** Why a leaf is missing from an answer. */
 enum missing_why {
@@ -33,21 +39,44 @@ struct wire_front {
 	uint32_t body_bytes;
 };
 
+/** A header's length in a frame: the next multiple of 8. */
+static inline size_t wire_pad(size_t header_bytes)
+{
+	return (header_bytes + 7) & ~(size_t)7;
+}
+
+/** The front at @data (8 bytes), and the other way round. */
+struct wire_front wire_front_get(const unsigned char *data);
+void wire_front_put(const struct wire_front *front, unsigned char *data);
+
 /** Bytes of the whole frame with this front. */
 size_t wire_frame_bytes(const struct wire_front *front);
 
-/** Check a front against the limits. Returns 0, or -1 with EPROTO and @e. */
+/** Check a front against the limits; the whole frame may have @limit bytes. Returns 0, or -1 with
+ * EPROTO and @e. */
 int wire_front_check(const struct wire_front *front, size_t limit, struct error *e);
 
-/** Parse a header. Returns it (free with wire_header_free()), or NULL with EPROTO and @e. Checks that one kind is set. */
+/**
+ * Parse a header. Returns it (free with wire_header_free()), or NULL with EPROTO and @e. Checks
+ * that one kind is set, and the depth of nesting before protobuf-c recurses into it.
+ */
 Evspace__Frame *wire_header_parse(const unsigned char *data, size_t bytes, struct error *e);
 void wire_header_free(Evspace__Frame *frame);
 
-/** Plan parts to and from the wire. wire_place_new() makes a message that wire_place_free() frees. */
+/** The same with memory from @allocator, which also takes it back. */
+Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsigned char *data,
+				     size_t bytes, struct error *e);
+
+/** A plan part as a message, copied. Free with wire_place_free(), NULL is fine. (wire-place.c) */
 Evspace__Place *wire_place_new(const struct plan_place *place);
 void wire_place_free(Evspace__Place *place);
 
-/** A plan part from a received message, checked (depth, counts, levels). NULL with @e. Free with wire_plan_place_free(). */
+/**
+ * A plan part from a received message, checked: at most 16 levels deep, every index below
+ * NAME_PLACE_MAX and used once (so at most 16,384 places), levels that exist, lengths, names
+ * without control characters. NULL with EPROTO and @e. Free with wire_plan_place_free(), NULL is
+ * fine.
+ */
 struct plan_place *wire_plan_place(const Evspace__Place *place, struct error *e);
 void wire_plan_place_free(struct plan_place *place);
 

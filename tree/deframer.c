@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds frames where they were received: headers are unpacked into an arena, bodies stay in place.
+ */
+#include "tree/deframer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tree/batch.h"
+#include "tree/stage.h"
+
+/* The room below which the next buffer is begun: a TLS record's. */
+#define DEFRAMER_SPARE (16u << 10)
+
+void deframer_init(struct deframer *d, struct arena *arena, size_t limit)
+{
+	*d = (struct deframer){.arena = arena, .limit = limit};
+}
+
+void deframer_fini(struct deframer *d)
+{
+	buffer_unref(d->buffer);
+	d->buffer = NULL;
+	d->at = 0;
+}
+
+static size_t deframer_held(const struct deframer *d)
+{
+	return d->buffer ? d->buffer->used - d->at : 0;
+}
+
+/** Bytes from the next frame's beginning that must fit: the frame once its front is known. */
+static size_t deframer_need(const struct deframer *d)
+{
+	struct wire_front front;
+
+	if (deframer_held(d) < WIRE_FRONT_BYTES)
+		return DEFRAMER_SPARE;
+	front = wire_front_get(d->buffer->data + d->at);
+	return wire_frame_bytes(&front);
+}
+
+unsigned char *deframer_room(struct deframer *d, size_t *room)
+{
+	size_t held = deframer_held(d), need = deframer_need(d);
+	struct buffer *old = d->buffer, *new;
+
+	if (old && old->refs == 1 && !held)
+		d->at = old->used = 0;
+	if (!old || old->size - d->at < need ||
+	    (old->size - old->used < DEFRAMER_SPARE && held < DEFRAMER_SPARE)) {
+		new = buffer_new(need > BUFFER_COMMON ? need : BUFFER_COMMON);
+		if (held)
+			memcpy(new->data, old->data + d->at, held);
+		new->used = held;
+		d->buffer = new;
+		d->at = 0;
+		buffer_unref(old);
+	}
+	*room = d->buffer->size - d->buffer->used;
+	return d->buffer->data + d->buffer->used;
+}
+
+void deframer_filled(struct deframer *d, size_t bytes)
+{
+	d->buffer->used += bytes;
+}
+
+bool deframer_partial(const struct deframer *d)
+{
+	return deframer_held(d) > 0;
+}
+
+void deframer_rest(struct deframer *d)
+{
+	if (!deframer_held(d))
+		deframer_fini(d);
+}
+
+/** Only answers have a body, and it is a batch. */
+static int body_check(const struct deframer *d, const struct frame *frame, struct error *e)
+{
+	unsigned char *body = frame->buffer->data + frame->at;
+
+	if (frame->header->kind_case != EVSPACE__FRAME__KIND_ANSWER)
+		return errorf(e, "a body in a frame that is no answer");
+	if (d->swap && convert_swap(body, frame->bytes, e) < 0)
+		return -1;
+	return batch_check(body, frame->bytes, e);
+}
+
+int deframer_next(struct deframer *d, struct frame *frame, struct error *e)
+{
+	struct wire_front front;
+	unsigned char *data;
+	size_t bytes;
+
+	if (deframer_held(d) < WIRE_FRONT_BYTES)
+		return 0;
+	data = d->buffer->data + d->at;
+	front = wire_front_get(data);
+	if (wire_front_check(&front, d->limit, e) < 0)
+		return -1;
+	bytes = wire_frame_bytes(&front);
+	if (deframer_held(d) < bytes)
+		return 0;
+	arena_reset(d->arena);
+	*frame = (struct frame){
+		.header = wire_header_parse_in(&d->arena->allocator, data + WIRE_FRONT_BYTES,
+					       front.header_bytes, e),
+		.buffer = front.body_bytes ? d->buffer : NULL,
+		.at = d->at + bytes - front.body_bytes,
+		.bytes = front.body_bytes,
+	};
+	if (!frame->header)
+		return -1;
+	if (frame->buffer && body_check(d, frame, e) < 0) {
+		errno = EPROTO;
+		return -1;
+	}
+	d->at += bytes;
+	return 1;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the loop calls on a link: bytes can be read or written, or too much time has passed. */
+#include "tree/link-private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static unsigned char *scratch(struct link_hub *hub)
+{
+	if (!hub->scratch)
+		hub->scratch = malloc(LINK_RECEIVE);
+	if (!hub->scratch)
+		abort();
+	return hub->scratch;
+}
+
+static void link_frame(struct link *link, const struct frame *frame)
+{
+	const Evspace__Error *error = frame->header->error;
+
+	if (link->state == LINK_HELLO) {
+		link_hello_received(link, frame);
+		return;
+	}
+	if (frame->header->kind_case == EVSPACE__FRAME__KIND_ERROR && !error->scope)
+		link_quote(&link->said, error->text);
+	if (!link->events->frame)
+		return;
+	link->hub->calls++;
+	link->events->frame(link, link->arg, frame);
+	link->hub->calls--;
+}
+
+static bool link_hears(const struct link *link)
+{
+	return link->state == LINK_HELLO || link->state == LINK_READY;
+}
+
+/** Hand out the frames that are whole. Returns -1 when the link does not go on. */
+static int link_frames(struct link *link)
+{
+	struct frame frame;
+	struct error e, why;
+	int result;
+
+	while ((result = deframer_next(&link->deframer, &frame, &e)) > 0) {
+		link_frame(link, &frame);
+		if (!link_hears(link))
+			return -1;
+	}
+	if (result == 0)
+		return 0;
+	errorf(&why, "%s sent what cannot be understood: %.900s", link_noun(link), e.text);
+	link_refuse(link, EPROTO, &why);
+	return -1;
+}
+
+/** Read what was received, decrypting it if need be, until there is nothing more. */
+static void link_read(struct link *link)
+{
+	struct error e;
+	ssize_t n;
+
+	do {
+		size_t room;
+		unsigned char *to = deframer_room(&link->deframer, &room);
+
+		room = room < LINK_RECEIVE ? room : LINK_RECEIVE;
+		n = transport_read(&link->transport, to, room, link_noun(link), &e);
+		if (n < 0) {
+			link_fail(link, &e);
+			return;
+		}
+		if (n == 0)
+			break;
+		deframer_filled(&link->deframer, (size_t)n);
+		if (link_frames(link) < 0)
+			return;
+	} while (transport_more(&link->transport));
+	deframer_rest(&link->deframer);
+	if (link_waiting(link))
+		hub_queue(link->hub, link);
+}
+
+static void link_handshake(struct link *link)
+{
+	struct transport *t = &link->transport;
+	struct error e;
+	int done = transport_handshake(t, link_noun(link), &e);
+
+	if (done < 0) {
+		link_fail(link, &e);
+		return;
+	}
+	hub_queue(link->hub, link);
+	if (!done)
+		return;
+	link->state = LINK_HELLO;
+	if (t->ssl && tls_peer(t->ssl, &link->peer, &e) < 0) {
+		link_refuse(link, EACCES, &e);
+	} else if (link->to && !(link->peer.roles & ROLE_AGENT)) {
+		errorf(&e, "\"%s\" is no agent: its certificate has another role", link->peer.name);
+		link_refuse(link, EACCES, &e);
+	} else {
+		link_hello_send(link);
+	}
+}
+
+void link_watch(struct link *link)
+{
+	event_assign(&link->readable, link->hub->base, link->transport.fd, EV_READ | EV_PERSIST,
+		     link_readable, link);
+	event_assign(&link->writable, link->hub->base, link->transport.fd, EV_WRITE, link_writable,
+		     link);
+	event_add(&link->readable, NULL);
+}
+
+void link_connected(struct link *link)
+{
+	link->state = LINK_HANDSHAKE;
+	link_timer_set(link, link->hub->proof_ms);
+	link_handshake(link);
+}
+
+/** All is said; what still comes is dropped until the other side closes, too. */
+static void link_drain(struct link *link)
+{
+	ssize_t n = recv(link->transport.fd, scratch(link->hub), LINK_RECEIVE, 0);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		link_bury(link);
+}
+
+void link_readable(evutil_socket_t fd, short what, void *arg)
+{
+	struct link *link = arg;
+	struct error e;
+	int filled;
+
+	(void)fd;
+	(void)what;
+	if (link->state == LINK_LINGERING) {
+		link_drain(link);
+		return;
+	}
+	filled = transport_fill(&link->transport, scratch(link->hub), LINK_RECEIVE, link_noun(link),
+				&e);
+	if (filled < 0)
+		link_fail(link, &e);
+	if (filled <= 0)
+		return;
+	if (link->state == LINK_HANDSHAKE)
+		link_handshake(link);
+	if (link_hears(link))
+		link_read(link);
+}
+
+void link_flush(struct link *link)
+{
+	struct error e;
+	int result = transport_flush(&link->transport, link_noun(link), &e);
+
+	if (result == 0) {
+		event_add(&link->writable, NULL);
+	} else if (result < 0) {
+		/* The other side may have said why before it went. */
+		if (link->state == LINK_HANDSHAKE || link_hears(link))
+			link_readable(link->transport.fd, EV_READ, link);
+		link_fail(link, &e);
+	}
+}
+
+void link_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct link *link = arg;
+	socklen_t room = sizeof(int);
+	int code = 0;
+	struct error e;
+
+	(void)what;
+	if (link->state != LINK_CONNECTING) {
+		link_flush(link);
+		return;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &room) < 0)
+		code = errno;
+	if (!code) {
+		link_watch(link);
+		link_connected(link);
+		return;
+	}
+	errno = code;
+	if (link_dial_next(link, &e) < 0)
+		link_fail(link, &e);
+}
+
+void link_timeout(evutil_socket_t fd, short what, void *arg)
+{
+	struct link *link = arg;
+	struct error e;
+
+	(void)fd;
+	(void)what;
+	switch (link->state) {
+	case LINK_CONNECTING:
+		errno = ETIMEDOUT;
+		if (link_dial_next(link, &e) < 0)
+			link_fail(link, &e);
+		break;
+	case LINK_HANDSHAKE:
+	case LINK_HELLO:
+		errorf(&e, "%s did not say who it is within %g s", link_noun(link),
+		       link->hub->proof_ms / 1000.0);
+		link_refuse(link, ETIMEDOUT, &e);
+		break;
+	default:
+		link_bury(link);
+	}
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of links share: a link's inside, and who does what to it. Nobody else includes
+ * this. */
+#ifndef EVSPACE_LINK_PRIVATE_H
+#define EVSPACE_LINK_PRIVATE_H
+
+#include <event2/event.h>
+#include <event2/event_struct.h>
+
+#include "tree/address.h"
+#include "tree/link.h"
+#include "tree/transport.h"
+
+/** Nobody may make us hold more than this for him. */
+#define LINK_WAITING_MAX (64u << 20)
+/** What one recv() brings at most. */
+#define LINK_RECEIVE (256u << 10)
+
+enum link_state {
+	LINK_CONNECTING,
+	LINK_HANDSHAKE,
+	LINK_HELLO, /* the peer's hello is awaited, ours is on its way */
+	LINK_READY,
+	LINK_FAILED,	/* `why` is to be reported at the next flush */
+	LINK_LINGERING, /* all said, the end of the other side is awaited so that it reads all of it
+			 */
+	LINK_DEAD,	/* freed at the end of the next flush */
+};
+
+struct link {
+	struct link_hub *hub;
+	LIST_ENTRY(link) entry;
+	TAILQ_ENTRY(link)
+	queued_entry; /* in the hub's queue: something is to be done at the flush */
+	bool queued;
+	enum link_state state;
+	const struct link_events *events; /* never NULL */
+	void *arg;
+	struct transport transport;
+	struct deframer deframer;
+	struct event readable, writable, timer;
+	struct link_listener
+		*listener;  /* accepted and not yet proven: it holds one of its places */
+	struct address *to; /* dialled: where to, and which of them is tried */
+	size_t tried;
+	char *expect; /* dialled: the node that should be there, or NULL */
+	struct peer peer;
+	Evspace__Frame *hello;
+	struct error why;
+	struct error said; /* the peer's last Error frame about the connection as a whole */
+};
+
+/** One text of refusal, so that it is not said more than once a second. */
+struct refusal {
+	char text[160];
+	uint64_t said_ns;
+	unsigned long unsaid;
+};
+
+#define REFUSALS 16
+
+struct link_hub {
+	struct event_base *base;
+	struct tls *tls;
+	char *name, boot_id[64];
+	int64_t epoch_ns;
+	struct event flush; /* active while the queue is not empty: runs last in a round */
+	TAILQ_HEAD(link_queue, link) queue;
+	LIST_HEAD(link_list, link) links, dead;
+	struct arena arena;
+	unsigned char *scratch; /* LINK_RECEIVE bytes, made when first needed */
+	unsigned calls;		/* callbacks under way: nothing is freed */
+	bool flushing;
+	unsigned proof_ms;
+	link_log *log;
+	void *log_arg;
+	struct refusal refusals[REFUSALS];
+	unsigned long refused;
+};
+
+/* link.c: life */
+struct link *link_new(struct link_hub *hub);
+void link_timer_set(struct link *link, unsigned ms);
+void link_fail(struct link *link, const struct error *why);
+/** Send an Error frame with the text of @why, then fail with it. */
+void link_refuse(struct link *link, int code, const struct error *why);
+void link_bury(struct link *link);
+void link_unlist(struct link *link);
+/** At the flush: report, write or free, whatever is due. */
+void link_work(struct link *link);
+/** How the other side is called in texts. */
+const char *link_noun(const struct link *link);
+
+/** Text of the other side's that will be shown, without what would disturb a terminal. */
+void link_quote(struct error *e, const char *text);
+
+/* link-io.c: what the loop calls */
+void link_readable(evutil_socket_t fd, short what, void *arg);
+void link_writable(evutil_socket_t fd, short what, void *arg);
+void link_timeout(evutil_socket_t fd, short what, void *arg);
+/** Write what waits; what does not fit follows when the socket has room. */
+void link_flush(struct link *link);
+/** Let the loop look at the link's socket. */
+void link_watch(struct link *link);
+/** The socket is connected: shake hands, or say hello. */
+void link_connected(struct link *link);
+
+/* link-dial.c */
+/** Try the next address. Returns 0, or -1 with @e when there is none left. */
+int link_dial_next(struct link *link, struct error *e);
+
+/* link-hello.c */
+void link_hello_send(struct link *link);
+/** The first frame came: check it, then the link is ready or refused. */
+void link_hello_received(struct link *link, const struct frame *frame);
+
+/* link-hub.c */
+void hub_queue(struct link_hub *hub, struct link *link);
+void hub_unqueue(struct link_hub *hub, struct link *link);
+/** Log that somebody was not let in, unless the same was said within the last second. */
+void hub_refused(struct link_hub *hub, const char *where, const struct error *why);
+
+/* listener.c */
+/** An accepted link has proved itself, or is gone: its place is free again. */
+void listener_release(struct link_listener *listener);
+/** Hand a proven link over to the owner of its listener. */
+void listener_accepted(struct link_listener *listener, struct link *link);
+/** Takes over @fd, a connected TCP socket without delays. */
+void socket_tune(int fd);
+
+#endif

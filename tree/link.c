@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a link, and what its owner does with it: send, ask who is there, close. */
+#include "tree/link-private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/memory.h"
+
+#define LINGER_MS 1000u
+
+static const struct link_events no_events;
+
+struct link *link_new(struct link_hub *hub)
+{
+	struct link *link = memory_new(1, sizeof(*link));
+
+	link->hub = hub;
+	link->events = &no_events;
+	link->transport.fd = -1;
+	deframer_init(&link->deframer, &hub->arena, WIRE_HELLO_MAX);
+	LIST_INSERT_HEAD(&hub->links, link, entry);
+	if (event_assign(&link->timer, hub->base, -1, 0, link_timeout, link) < 0 ||
+	    event_assign(&link->readable, hub->base, -1, 0, link_readable, link) < 0 ||
+	    event_assign(&link->writable, hub->base, -1, 0, link_writable, link) < 0)
+		abort();
+	return link;
+}
+
+void link_timer_set(struct link *link, unsigned ms)
+{
+	struct timeval after = {ms / 1000, (suseconds_t)(ms % 1000) * 1000};
+
+	evtimer_add(&link->timer, &after);
+}
+
+const char *link_noun(const struct link *link)
+{
+	return link->to ? "the agent" : "the peer";
+}
+
+void link_quote(struct error *e, const char *text)
+{
+	errorf(e, "%.800s", text);
+	for (char *c = e->text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
+/** Give back everything but the memory that callers up the stack may look at. */
+void link_bury(struct link *link)
+{
+	struct link_hub *hub = link->hub;
+
+	if (link->state == LINK_DEAD)
+		return;
+	link->state = LINK_DEAD;
+	link->events = &no_events;
+	event_del(&link->readable);
+	event_del(&link->writable);
+	event_del(&link->timer);
+	transport_fini(&link->transport);
+	deframer_fini(&link->deframer);
+	wire_header_free(link->hello);
+	link->hello = NULL;
+	free(link->to);
+	link->to = NULL;
+	free(link->expect);
+	link->expect = NULL;
+	if (link->listener)
+		listener_release(link->listener);
+	link->listener = NULL;
+	hub_unqueue(hub, link);
+	LIST_REMOVE(link, entry);
+	LIST_INSERT_HEAD(&hub->dead, link, entry);
+	if (!hub->flushing)
+		event_active(&hub->flush, EV_TIMEOUT, 0);
+}
+
+/**
+ * Nothing more is to be said. A socket that is closed while something unread lies in it is reset,
+ * and then the other side may never read why: so read on until it closes as well, for a second at
+ * most.
+ */
+static void link_linger(struct link *link)
+{
+	if (link->state == LINK_CONNECTING || transport_shutdown(&link->transport) <= 0) {
+		link_bury(link);
+		return;
+	}
+	link->state = LINK_LINGERING;
+	link->events = &no_events;
+	event_del(&link->writable);
+	link_timer_set(link, LINGER_MS);
+}
+
+void link_fail(struct link *link, const struct error *why)
+{
+	if (link->state >= LINK_FAILED)
+		return;
+	if (link->state == LINK_CONNECTING)
+		transport_fini(&link->transport);
+	link->why = *why;
+	if (link->said.text[0])
+		errorf(&link->why, "%.200s: %.800s", why->text, link->said.text);
+	link->state = LINK_FAILED;
+	event_del(&link->readable);
+	event_del(&link->writable);
+	event_del(&link->timer);
+	hub_queue(link->hub, link);
+}
+
+static void link_report(struct link *link)
+{
+	if (link->listener) {
+		hub_refused(link->hub, link->peer.where, &link->why);
+	} else if (link->events->closed) {
+		link->hub->calls++;
+		link->events->closed(link, link->arg, &link->why);
+		link->hub->calls--;
+	}
+	if (link->state == LINK_DEAD)
+		return;
+	if (link->transport.fd >= 0)
+		event_add(&link->readable, NULL);
+	link_linger(link);
+}
+
+void link_work(struct link *link)
+{
+	if (link->state == LINK_FAILED)
+		link_report(link);
+	else if (link->state < LINK_FAILED)
+		link_flush(link);
+}
+
+void link_refuse(struct link *link, int code, const struct error *why)
+{
+	if (link->state == LINK_HELLO || link->state == LINK_READY)
+		link_send_error(link, 0, code, why->text);
+	link_fail(link, why);
+}
+
+void link_events_set(struct link *link, const struct link_events *events, void *arg)
+{
+	link->events = events ? events : &no_events;
+	link->arg = arg;
+}
+
+static void body_copy(unsigned char *to, const struct batch *body)
+{
+	for (size_t i = 0; i < body->n; i++) {
+		const struct extent *x = &body->extents[i];
+
+		memcpy(to, x->buffer->data + x->at, x->bytes);
+		to += x->bytes;
+	}
+}
+
+int link_send(struct link *link, const Evspace__Frame *header, const struct batch *body)
+{
+	size_t packed = evspace__frame__get_packed_size(header);
+	size_t body_bytes = body ? body->bytes : 0, total;
+	struct wire_front front;
+	struct error why;
+	unsigned char *to;
+
+	if (link->state != LINK_HELLO && link->state != LINK_READY) {
+		errno = link->state < LINK_HELLO ? ENOTCONN : EPIPE;
+		return -1;
+	}
+	if (packed > WIRE_HEADER_MAX || body_bytes > WIRE_BODY_MAX) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	if (link_waiting(link) > LINK_WAITING_MAX) {
+		errorf(&why, "%s does not read: %zu bytes wait for it", link_noun(link),
+		       link_waiting(link));
+		link_fail(link, &why);
+		errno = ENOBUFS;
+		return -1;
+	}
+	front = (struct wire_front){(uint32_t)packed, (uint32_t)body_bytes};
+	total = wire_frame_bytes(&front);
+	to = bytes_reserve(&link->transport.plain, total);
+	wire_front_put(&front, to);
+	evspace__frame__pack(header, to + WIRE_FRONT_BYTES);
+	memset(to + WIRE_FRONT_BYTES + packed, 0, wire_pad(packed) - packed);
+	if (body)
+		body_copy(to + WIRE_FRONT_BYTES + wire_pad(packed), body);
+	bytes_commit(&link->transport.plain, total);
+	hub_queue(link->hub, link);
+	return 0;
+}
+
+int link_send_error(struct link *link, uint32_t scope, int code, const char *text)
+{
+	Evspace__Error error = EVSPACE__ERROR__INIT;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	struct error copy;
+
+	errorf(&copy, "%s", text);
+	error.scope = scope;
+	error.code = (uint32_t)code;
+	error.text = copy.text;
+	frame.kind_case = EVSPACE__FRAME__KIND_ERROR;
+	frame.error = &error;
+	return link_send(link, &frame, NULL);
+}
+
+const struct peer *link_peer(const struct link *link)
+{
+	return &link->peer;
+}
+
+const Evspace__Hello *link_hello(const struct link *link)
+{
+	return link->hello ? link->hello->hello : NULL;
+}
+
+size_t link_waiting(const struct link *link)
+{
+	return bytes_held(&link->transport.plain) + bytes_held(&link->transport.out);
+}
+
+void link_bytes(const struct link *link, uint64_t *sent, uint64_t *received)
+{
+	*sent = link->transport.sent;
+	*received = link->transport.received;
+}
+
+void link_close(struct link *link)
+{
+	if (!link || link->state >= LINK_LINGERING)
+		return;
+	link->events = &no_events;
+	if (link->state == LINK_FAILED)
+		return; /* reported to nobody, at the next flush */
+	link_linger(link);
+}
