@@ -61,12 +61,11 @@ void names_free(struct names *names);
 uint32_t names_place(const struct names *names);
 
 /**
- * Learn a name from below or give one out here: @id from name_id(), numbers from 1 up
+ * Learn a name from below or give one out here: @id from name_id(), numbers from 0 up
  * (names_group() takes those from NAME_LOCAL_MAX down). An id that is known already gets the new
  * name, which is announced again (a leaf that restarted may count anew); the same name once more
  * changes nothing. @text has as many parts as @level wants ("/" for LEVEL_ALL; the cluster's may be
- * empty), each of printable ASCII. Returns 0, or -1 (EPROTO) when it has not, the id is 0, or too
- * many names came.
+ * empty), each of printable ASCII. Returns 0, or -1 (EPROTO) when not so, or too many names came.
  */
 int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank, uint16_t channel,
 		const char *text);

@@ -30,11 +30,9 @@ struct stage_ops {
 	/* Check the arguments and set up private bytes. -1 and @e says what would be right. May be
 	   called for a check only (then names is NULL and fini follows at once). */
 	int (*init)(struct stage *s, const char *args, struct error *e);
-	/* Source only: append this wave's runs to @out, the leaf's RUN_PART first. -1: @out
-	 * untouched. */
+	/* Source only: this wave's runs to @out, the leaf's RUN_PART first. -1: @out untouched. */
 	int (*read)(struct stage *s, const struct ask *ask, struct batch *out);
-	/* Change @b in place: replace runs, keep every RUN_PART with its counts brought up to date.
-	 */
+	/* Change @b in place: replace runs, keep all parts, their counts brought up to date. */
 	int (*apply)(struct stage *s, const struct ask *ask, struct batch *b);
 	/* Safe after a failed init and on zeroed private bytes. */
 	void (*fini)(struct stage *s);
@@ -48,8 +46,22 @@ struct stage {
 	_Alignas(16) unsigned char private[];
 };
 
-/** The kinds that the tree brings: reduce, filter, sort, convert. NULL when there is none of this
- * name. */
+/**
+ * The kinds that the tree brings, NULL when there is none of this name:
+ * - `reduce first|last` keeps one tuple per name at the stage's level, by time: `last` by the end,
+ * or by the start of what is under way, `first` by the start.
+ * - `reduce FIGURE [of VALUE] [by op] [by comm]`: count, sum, min, max, mean or variance of
+ * duration (in ns, if not said) or bytes, as RUN_TOTALS per name at the level. Totals from below of
+ * the same value are merged in. What is under way has no part in it and counts as filtered.
+ * - `filter CONDITION...` keeps tuples for which all hold (tree/condition.h) and passes totals.
+ * - `sort` orders by start over all elements of the wave, totals behind.
+ * - `convert time` makes ticks nanoseconds.
+ *
+ * Only reduce and sort mix what several leaves brought, and then behind a mark (struct part). Names
+ * that are not known yet (when there are many, some are announced later) stand for themselves in a
+ * reduce; a filter by rank or name does not let them pass. Lost counts are in the runs until a
+ * reduce, in the parts always.
+ */
 const struct stage_ops *stage_find(const char *kind);
 
 /** Is "@kind @args" a stage that exists with arguments that it takes? A pathmap_stage_check. */
