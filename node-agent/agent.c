@@ -24,7 +24,6 @@ struct agent {
 	char socket[256];
 	struct event_base *base;
 	struct event *signals[2];
-	bool stopping;
 	struct store store;
 	bool store_is_open;
 	struct pathmap *map;
@@ -44,7 +43,7 @@ static void agent_signal(evutil_socket_t number, short what, void *arg)
 
 	(void)number;
 	(void)what;
-	a->stopping = true;
+	event_base_loopbreak(a->base);
 }
 
 static struct stage *agent_source_new(void *arg, const Evspace__Open *open,
@@ -207,10 +206,7 @@ void agent_free(struct agent *a)
 
 void agent_run(struct agent *a)
 {
-	while (!a->stopping) {
-		event_base_loop(a->base, EVLOOP_ONCE);
-		link_hub_flush(a->hub);
-	}
+	event_base_dispatch(a->base);
 }
 
 const char *agent_address(const struct agent *a)

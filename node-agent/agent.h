@@ -28,7 +28,7 @@ struct agent;
 struct agent *agent_new(const struct agent_options *options, struct error *e);
 void agent_free(struct agent *agent);
 
-/** Serve until agent_stop(), SIGTERM or SIGINT. Uses no CPU while nothing asks. */
+/** Serve until SIGTERM or SIGINT. Uses no CPU while nothing asks. */
 void agent_run(struct agent *agent);
 
 /** The address that it listens on ("HOST:PORT", the port that was bound), "" if none. */

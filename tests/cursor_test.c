@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests cursors: ranges asked for again are the same, survive the agent, and are never forgotten
+ * unasked. */
+#include "node-agent/cursor.h"
+#include "tests/tap.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const unsigned char id[16] = "0123456789abcde";
+static char dir[] = "/tmp/evspace-cursor.XXXXXX";
+
+static int setup(void)
+{
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void)
+{
+	return rmdir(dir);
+}
+
+static struct cursor *open_cursor(void)
+{
+	struct error e = {""};
+	struct cursor *c = cursor_open(dir, id, "w0", &e);
+
+	if (!c)
+		tap_note("%s", e.text);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	return c;
+}
+
+static uint32_t add_row(struct cursor *c, uint32_t element, uint64_t start)
+{
+	struct cursor_key key = {.device = 1, .inode = 2, .born = 3, .element = element};
+
+	return cursor_row(c, &key, start);
+}
+
+/* Make wave @wave, which reads @count tuples of every row. */
+static void make_wave(struct cursor *c, uint64_t wave, uint64_t have, uint64_t count)
+{
+	CU_ASSERT_EQUAL(cursor_wave(c, wave, false, have), CURSOR_NEW);
+	for (uint32_t i = 0; i < cursor_rows(c); i++)
+		cursor_to(c, i, cursor_from(c, i) + count);
+	cursor_commit(c);
+}
+
+static void again_is_the_same(void)
+{
+	struct cursor *c = open_cursor();
+	uint32_t a = add_row(c, 0, 5), b = add_row(c, 1, 0);
+
+	make_wave(c, 1, 0, 10);
+	make_wave(c, 2, 0, 7);
+	CU_ASSERT_EQUAL(cursor_wave(c, 1, true, 0), CURSOR_AGAIN);
+	CU_ASSERT_EQUAL(cursor_from(c, a), 5);
+	CU_ASSERT_EQUAL(cursor_end(c, a), 15);
+	CU_ASSERT_EQUAL(cursor_wave(c, 2, true, 0), CURSOR_AGAIN);
+	CU_ASSERT_EQUAL(cursor_from(c, b), 10);
+	CU_ASSERT_EQUAL(cursor_end(c, b), 17);
+	/* A new ask for a number that was made already is the same wave, too: never a second range.
+	 */
+	CU_ASSERT_EQUAL(cursor_wave(c, 2, false, 0), CURSOR_AGAIN);
+	CU_ASSERT_EQUAL(cursor_wave(c, 3, true, 0), CURSOR_NEVER);
+	cursor_close(c, false);
+}
+
+static void survives_the_agent(void)
+{
+	struct cursor *c = open_cursor();
+
+	add_row(c, 0, 0);
+	make_wave(c, 1, 0, 3);
+	/* Killed in the middle of wave 2: nothing of it counts. */
+	CU_ASSERT_EQUAL(cursor_wave(c, 2, false, 0), CURSOR_NEW);
+	cursor_to(c, 0, 99);
+	cursor_close(c, true);
+	c = open_cursor();
+	CU_ASSERT_EQUAL(cursor_rows(c), 1);
+	CU_ASSERT_EQUAL(add_row(c, 0, 50), 0);
+	CU_ASSERT_EQUAL(cursor_wave(c, 1, true, 0), CURSOR_AGAIN);
+	CU_ASSERT_EQUAL(cursor_end(c, 0), 3);
+	CU_ASSERT_EQUAL(cursor_wave(c, 2, true, 0), CURSOR_NEVER);
+	CU_ASSERT_EQUAL(cursor_wave(c, 1000, false, 0), CURSOR_NEW);
+	CU_ASSERT_EQUAL(cursor_from(c, 0), 3);
+	cursor_close(c, false);
+}
+
+static void holds_until_had(void)
+{
+	struct cursor *c = open_cursor();
+	uint64_t w = 1;
+
+	add_row(c, 0, 0);
+	while (w < CURSOR_WAVES)
+		make_wave(c, w++, 0, 1);
+	/* Every slot waits for the consumer's word: no wave is given up for a new one. */
+	CU_ASSERT_EQUAL(cursor_wave(c, w, false, 0), CURSOR_FULL);
+	CU_ASSERT_EQUAL(cursor_wave(c, 1, true, 0), CURSOR_AGAIN);
+	make_wave(c, w, 1, 1);
+	CU_ASSERT_EQUAL(cursor_wave(c, 1, true, 0), CURSOR_NEVER);
+	CU_ASSERT_EQUAL(cursor_wave(c, 2, true, 0), CURSOR_AGAIN);
+	CU_ASSERT_EQUAL(cursor_from(c, 0), 1);
+	cursor_close(c, false);
+}
+
+/* Against a model: whatever order waves, rows and asks again come in, ranges join without a gap. */
+static void ranges_join(void)
+{
+	struct cursor *c = open_cursor();
+	uint64_t model[100] = {0}, rows = 0;
+
+	srand(7);
+	for (uint64_t wave = 1; wave <= 2000; wave += 1 + (uint64_t)(rand() % 3)) {
+		if (rows < 100 && rand() % 4 == 0) {
+			model[rows] = (uint64_t)rand() % 50;
+			CU_ASSERT_EQUAL(add_row(c, (uint32_t)rows, model[rows]), rows);
+			rows++;
+		}
+		CU_ASSERT_EQUAL(cursor_wave(c, wave, false, wave - 1), CURSOR_NEW);
+		for (uint32_t i = 0; i < rows; i++) {
+			CU_ASSERT_EQUAL(cursor_from(c, i), model[i]);
+			model[i] += (uint64_t)rand() % 9;
+			cursor_to(c, i, model[i]);
+		}
+		cursor_commit(c);
+		if (rand() % 50 == 0) {
+			cursor_close(c, true);
+			c = open_cursor();
+		}
+	}
+	CU_ASSERT(rows > 64);
+	cursor_close(c, false);
+}
+
+static void other_files_are_begun_anew(void)
+{
+	char path[256];
+	struct cursor *c = open_cursor();
+	int fd;
+
+	add_row(c, 0, 0);
+	make_wave(c, 1, 0, 3);
+	cursor_close(c, true);
+	snprintf(path, sizeof(path), "%s/%s.w0.cursor", dir, "30313233343536373839616263646500");
+	fd = open(path, O_WRONLY);
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_EQUAL(write(fd, "garbage", 7), 7);
+	close(fd);
+	c = open_cursor();
+	CU_ASSERT_EQUAL(cursor_rows(c), 0);
+	CU_ASSERT_EQUAL(cursor_wave(c, 1, true, 0), CURSOR_NEVER);
+	cursor_close(c, false);
+}
+
+static void in_memory(void)
+{
+	struct error e;
+	struct cursor *c = cursor_open(NULL, id, "w0", &e);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	for (uint32_t i = 0; i < 500; i++)
+		CU_ASSERT_EQUAL(add_row(c, i, 0), i);
+	CU_ASSERT_EQUAL(add_row(c, 77, 0), 77);
+	cursor_close(c, true);
+}
+
+static void no_folder(void)
+{
+	struct error e;
+
+	CU_ASSERT_PTR_NULL(cursor_open("/nonexistent/folder", id, "w0", &e));
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "/nonexistent/folder"));
+}
+
+int main(void)
+{
+	CU_TestInfo cases[] = {
+		{"a wave asked for again has the same range", again_is_the_same},
+		{"cursors survive the agent, a wave in the making does not", survives_the_agent},
+		{"a range is held until the consumer has it", holds_until_had},
+		{"ranges join without a gap", ranges_join},
+		{"a damaged file is begun anew", other_files_are_begun_anew},
+		{"without a file: only the numbering of rows", in_memory},
+		{"a folder that is not there is named", no_folder},
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{.pName = "cursor", .pInitFunc = setup, .pCleanupFunc = teardown, .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}

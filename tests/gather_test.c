@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests gathers: waves end when all inputs have answered, or at the deadline with who is missing.
+ */
+#include "tree/gather.h"
+#include "tests/tap.h"
+
+#include <event2/event.h>
+#include <string.h>
+
+#include "tree/clock.h"
+
+#define INPUTS 3
+
+static struct event_base *base;
+static struct gather *gather;
+static unsigned late[INPUTS], done;
+static uint64_t last_number;
+static size_t last_missing;
+static unsigned last_leaves;
+
+static void on_late(void *arg, struct wave *w, size_t input)
+{
+	(void)arg;
+	late[input]++;
+	wave_miss(w, (uint32_t)input, MISSING_LATE, w->asked_ns);
+}
+
+static void on_done(void *arg, struct wave *w)
+{
+	(void)arg;
+	done++;
+	last_number = w->number;
+	last_missing = w->n_missing;
+	last_leaves = w->leaves;
+}
+
+static const struct gather_events events = {.late = on_late, .done = on_done};
+
+static void begin_case(void)
+{
+	memset(late, 0, sizeof(late));
+	done = 0;
+	base = event_base_new();
+	gather = gather_new(base, INPUTS, &events, NULL);
+}
+
+static void end_case(void)
+{
+	gather_free(gather);
+	event_base_free(base);
+}
+
+static struct wave *ask(uint64_t number, unsigned deadline_ms)
+{
+	struct wave *w = gather_begin(gather, number, false, 0, deadline_ms);
+
+	for (size_t i = 0; i < INPUTS; i++)
+		gather_expect(gather, w, i);
+	gather_seal(gather, w);
+	return w;
+}
+
+static void answer(uint64_t number, size_t input)
+{
+	struct wave *w = gather_waiting(gather, number, false, input);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	w->leaves++;
+	gather_answered(gather, w, input);
+}
+
+static void all_answer(void)
+{
+	begin_case();
+	ask(1, 1000);
+	answer(1, 2);
+	answer(1, 0);
+	CU_ASSERT_EQUAL(done, 0);
+	CU_ASSERT_PTR_NULL(gather_waiting(gather, 1, false, 0));
+	answer(1, 1);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_EQUAL(last_leaves, 3);
+	CU_ASSERT_EQUAL(last_missing, 0);
+	/* At rest no timer is pending: the loop has nothing to wait for. */
+	CU_ASSERT_EQUAL(event_base_dispatch(base), 1);
+	end_case();
+}
+
+static void deadline_ends_a_wave(void)
+{
+	uint64_t start = clock_mono_ns();
+
+	begin_case();
+	ask(1, 30);
+	answer(1, 1);
+	CU_ASSERT_EQUAL(event_base_dispatch(base), 1);
+	CU_ASSERT(clock_mono_ns() - start >= 30000000u);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_EQUAL(last_missing, 2);
+	CU_ASSERT_EQUAL(late[0], 1);
+	CU_ASSERT_EQUAL(late[1], 0);
+	CU_ASSERT_PTR_NULL(gather_waiting(gather, 1, false, 0));
+	end_case();
+}
+
+static void window_of_waves(void)
+{
+	begin_case();
+	for (uint64_t w = 1; w <= GATHER_WINDOW; w++)
+		ask(w, 10000);
+	/* The 65th wave needs the first one's slot: that one ends with what it has. */
+	answer(1, 0);
+	ask(GATHER_WINDOW + 1, 10000);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_EQUAL(last_number, 1);
+	CU_ASSERT_EQUAL(last_missing, 2);
+	for (uint64_t w = 2; w <= GATHER_WINDOW + 1; w++) {
+		for (size_t i = 0; i < INPUTS; i++)
+			answer(w, i);
+	}
+	CU_ASSERT_EQUAL(done, GATHER_WINDOW + 1);
+	end_case();
+}
+
+static void broken_input(void)
+{
+	begin_case();
+	ask(1, 10000);
+	ask(2, 10000);
+	answer(1, 0);
+	answer(1, 1);
+	gather_lost(gather, 2);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_EQUAL(last_number, 1);
+	CU_ASSERT_EQUAL(late[2], 2);
+	answer(2, 0);
+	answer(2, 1);
+	CU_ASSERT_EQUAL(done, 2);
+	end_case();
+}
+
+static void again_is_another_wave(void)
+{
+	struct wave *w;
+
+	begin_case();
+	ask(5, 10000);
+	w = gather_begin(gather, 5, true, 0, 10000);
+	gather_expect(gather, w, 1);
+	gather_seal(gather, w);
+	CU_ASSERT_PTR_NULL(gather_waiting(gather, 5, true, 0));
+	CU_ASSERT_PTR_EQUAL(gather_waiting(gather, 5, true, 1), w);
+	gather_answered(gather, w, 1);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_PTR_NOT_NULL(gather_waiting(gather, 5, false, 1));
+	end_case();
+}
+
+static void nobody_to_ask(void)
+{
+	struct wave *w;
+
+	begin_case();
+	w = gather_begin(gather, 1, false, 0, 1000);
+	wave_miss(w, 9, MISSING_UNREACHABLE, 0);
+	gather_seal(gather, w);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_EQUAL(last_missing, 1);
+	end_case();
+}
+
+int main(void)
+{
+	CU_TestInfo cases[] = {
+		{"a wave ends when all have answered, and leaves no timer", all_answer},
+		{"a wave ends at its deadline and names who is late", deadline_ends_a_wave},
+		{"64 waves are under way, the 65th ends the first", window_of_waves},
+		{"a broken input ends what waits for it only", broken_input},
+		{"asked for again is another wave", again_is_another_wave},
+		{"nobody to ask: the answer comes at once", nobody_to_ask},
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{.pName = "gather", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
