@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Puts an agent's Status together from its store, its sessions and the kernel's accounts. */
+#include "config.h"
 #include "node-agent/report.h"
 
 #include <stdio.h>
