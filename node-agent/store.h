@@ -15,11 +15,16 @@
 struct store_segment {
 	TAILQ_ENTRY(store_segment) link;
 	struct segment segment;
-	char run[64];  /* name of the run's folder */
-	char file[96]; /* file name in it */
-	char name[48]; /* "rank3"; "rank3.PID" for an older process of the same rank in the run */
+	char run[64];	 /* name of the run's folder */
+	char file[96];	 /* file name in it */
+	char name[48];	 /* "rank3"; "rank3.PID" for an older process of the same rank in the run */
 	uint64_t serial; /* unique in this store: never used again for another segment */
-	int pidfd;	 /* becomes readable when the process ends; -1: it has ended */
+	int32_t rank;	 /* in its world; with pid, host and born a copy from the header */
+	pid_t pid;
+	char host[64];
+	struct clock_pair born;
+	int pidfd; /* becomes readable when the process ends; -1: it has ended, nobody watches, or
+		      no descriptor was left (then ask store_check_alive() now and then) */
 	bool alive;
 	bool pidfd_watched;    /* for the agent's own use */
 	uint64_t died_mono_ns; /* first seen dead; 0 while alive */
@@ -27,7 +32,8 @@ struct store_segment {
 
 TAILQ_HEAD(store_list, store_segment);
 
-/** A process that could not be collected ("rankR.PID.refused-REASON"), or a file that is no good. */
+/** A process that could not be collected ("rankR.PID.refused-REASON"), or a file that is no good.
+ */
 struct store_refusal {
 	TAILQ_ENTRY(store_refusal) link;
 	char run[64];
@@ -41,36 +47,49 @@ struct store {
 	char base[200];
 	struct store_list segments;
 	struct store_refusals refusals;
-	uint64_t version;   /* grows whenever a segment came or went */
-	int inotify;	    /* -1 unless watching */
-	uint64_t next_serial;
+	uint64_t version;     /* grows whenever a segment came, went or changed its name */
+	int inotify;	      /* -1 unless watching */
+	uint64_t next_serial; /* from 1 */
+	/* NULL, or set after store_init(): told of each segment just before it is unmapped and its
+	   pidfd closed, by store_refresh(), store_purge() and store_fini(). */
+	void (*gone)(struct store_segment *s, void *arg);
+	void *gone_arg;
+	struct store_index *index; /* which files and folders are known; the store's own */
 };
 
 /**
- * The base folder: $EVSPACE_DIR, else /dev/shm/evspace-UID. Writes it to @buf. Returns @buf, or NULL
- * with @e when it is too long.
+ * The base folder: $EVSPACE_DIR, else /dev/shm/evspace-UID. Writes it to @buf. Returns @buf, or
+ * NULL with @e when it is too long.
  */
 const char *store_base(char *buf, size_t n, struct error *e);
 
 /**
- * Scan @base (which need not exist yet) and map every sound segment; with @watch also start inotify on
- * the base (made if missing, 0700) and every run folder, so that a change makes `inotify` readable.
- * A folder of another owner is refused. Returns 0, or -1 with @e.
+ * Scan @base (which need not exist yet) and map every sound segment; with @watch also start inotify
+ * on the base (made if missing, 0700) and every run folder, so that a change makes `inotify`
+ * readable. A folder of another owner is refused. Returns 0, or -1 with @e.
  */
 int store_init(struct store *store, const char *base, bool watch, struct error *e);
 void store_fini(struct store *store);
 
-/** Read the pending inotify events (if watching) and look again: new segments are added, removed ones unmapped. */
+/**
+ * Read the pending inotify events (if watching) and look again: new segments are added, removed
+ * ones unmapped. A base that is missing is no error: it is empty, and seen when it is made again.
+ * Returns 0, or -1 with errno when the base cannot be looked into (the store is empty then).
+ */
 int store_refresh(struct store *store);
 
-/** Look whether the process of @s still lives; when it has just ended, note it here and in its control page. */
+/**
+ * Look whether the process of @s still lives; when it has just ended, note it here and in its
+ * control page, and close its pidfd: take that out of your event loop first.
+ */
 bool store_check_alive(struct store_segment *s);
 
 /**
- * Remove the segments of @run (NULL: of all runs) whose processes are dead for @older_than_ns, and what
- * nobody owns: temporary files of dead makers, refusals, cursor files older than that, empty run folders.
- * @force: also those of living processes (the files' names go; the programs keep running undisturbed).
- * Returns the number of bytes freed.
+ * Remove the segments of @run (NULL: of all runs) whose processes are dead for @older_than_ns, and
+ * what nobody owns: temporary files of dead makers, refusals, cursor files older than that, empty
+ * run folders.
+ * @force: also those of living processes (the files' names go; the programs keep running
+ * undisturbed). Returns the number of bytes freed.
  */
 uint64_t store_purge(struct store *store, const char *run, uint64_t older_than_ns, bool force);
 
@@ -85,7 +104,10 @@ struct store_run {
 	uint64_t idle_ns; /* since the last process ended, 0 while one lives */
 };
 
-/** Sum up the runs, oldest first. Returns how many there are; *runs is the caller's to free(). */
+/**
+ * Sum up the runs, oldest first, those of which there are only refusals included (0 processes).
+ * Returns how many there are; *runs is the caller's to free().
+ */
 size_t store_runs(const struct store *store, struct store_run **runs);
 
 #endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Folders of the event space: opened only if they are the user's own; what their files are by name.
+ */
+#ifndef EVSPACE_FOLDER_H
+#define EVSPACE_FOLDER_H
+
+#include <dirent.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "pathmap/error.h"
+
+/** What the name of a file in a run's folder says that it is. */
+enum folder_kind {
+	FOLDER_OTHER,	   /* none of ours: left alone */
+	FOLDER_SEGMENT,	   /* "rankR.PID.seg" */
+	FOLDER_REFUSED,	   /* "rankR.PID.refused-REASON" */
+	FOLDER_CURSOR,	   /* "*.cursor" of an agent */
+	FOLDER_UNFINISHED, /* ".*" or "*.tmp": in the making */
+};
+
+/** A file's name taken apart. */
+struct folder_file {
+	enum folder_kind kind;
+	int32_t rank;	    /* -1: the name says none */
+	pid_t pid;	    /* of its maker, 0: the name says none */
+	const char *reason; /* of a refusal, points into the name; else "" */
+};
+
+/** Take @name apart. Any text is fine. */
+struct folder_file folder_file(const char *name);
+
+/** Does a process with the id that @file names exist (whoever it is)? */
+int folder_maker_exists(const struct folder_file *file);
+
+/**
+ * Open the folder @name below the folder @at (AT_FDCWD) without following a link at its end, and
+ * check that it is the effective user's own and that no one else may write to it. @path is what
+ * messages call it. Returns a descriptor (close-on-exec), or -1 with errno and the remedy in @e
+ * (ENOENT: it does not exist; EPERM: it is someone else's).
+ */
+int folder_open(int at, const char *name, const char *path, struct error *e);
+
+/** The next entry of @dir that is not "." or "..", NULL at the end. */
+struct dirent *folder_next(DIR *dir);
+
+#endif

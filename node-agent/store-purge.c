@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Removes runs that are over, and what nobody owns any more. */
+#include "node-agent/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "node-agent/folder.h"
+#include "node-agent/store-index.h"
+#include "tree/clock.h"
+
+/* An empty folder that is younger may be one whose program is just starting. */
+#define STARTING_NS 10000000000u
+
+struct purge {
+	struct store *store;
+	uint64_t older_than;
+	bool force;
+	uint64_t freed;
+};
+
+/* Since the file's name or content last changed. A clock that was set back makes it young. */
+static uint64_t age_of(const struct stat *st)
+{
+	int64_t then = st->st_mtim.tv_sec * (int64_t)1000000000 + st->st_mtim.tv_nsec;
+	int64_t now = clock_real_ns();
+
+	return now > then ? (uint64_t)(now - then) : 0;
+}
+
+static bool segment_over(const struct purge *p, struct store_segment *s)
+{
+	uint64_t now;
+
+	if (p->force)
+		return true;
+	if (store_check_alive(s))
+		return false;
+	now = clock_mono_ns();
+	return now - s->died_mono_ns >= p->older_than || now < s->died_mono_ns;
+}
+
+/* An agent that has a scope open holds a lock on its cursors; those of a dead agent wait for it. */
+static bool cursor_over(const struct purge *p, int dir, const char *name, const struct stat *st)
+{
+	int fd;
+	bool free;
+
+	if (p->force)
+		return true;
+	if (age_of(st) < p->older_than)
+		return false;
+	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	free = !flock(fd, LOCK_EX | LOCK_NB);
+	close(fd);
+	return free;
+}
+
+static bool file_over(const struct purge *p, int dir, const char *run, const char *name,
+		      const struct stat *st)
+{
+	struct folder_file file = folder_file(name);
+	const struct store_file *known;
+
+	if (file.kind == FOLDER_OTHER || !S_ISREG(st->st_mode) || st->st_uid != geteuid())
+		return false;
+	if (file.kind == FOLDER_CURSOR)
+		return cursor_over(p, dir, name, st);
+	if (file.kind == FOLDER_SEGMENT) {
+		known = store_file_find(p->store, run, name);
+		if (known && known->segment && known->segment->segment.inode == st->st_ino)
+			return segment_over(p, known->segment);
+	}
+	/* Refusals, broken segments, unfinished ones: their maker's as long as that is there. */
+	return p->force || (age_of(st) >= p->older_than && !folder_maker_exists(&file));
+}
+
+/* Returns how many files were removed. */
+static unsigned purge_files(struct purge *p, DIR *dir, const char *run)
+{
+	const struct dirent *entry;
+	unsigned removed = 0;
+	struct stat st;
+
+	while ((entry = folder_next(dir))) {
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+		    !file_over(p, dirfd(dir), run, entry->d_name, &st) ||
+		    unlinkat(dirfd(dir), entry->d_name, 0))
+			continue;
+		removed++;
+		p->freed += (uint64_t)st.st_blocks * 512;
+	}
+	return removed;
+}
+
+static void purge_folder(struct purge *p, int base, const char *run)
+{
+	uint64_t young = p->older_than > STARTING_NS ? p->older_than : STARTING_NS;
+	int fd = folder_open(base, run, run, NULL);
+	struct stat st;
+	DIR *dir;
+
+	if (fd < 0)
+		return;
+	dir = fstat(fd, &st) ? NULL : fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	/* Fails, as it shall, while anything is left in it. */
+	if (purge_files(p, dir, run) || p->force || age_of(&st) >= young)
+		(void)unlinkat(base, run, AT_REMOVEDIR);
+	closedir(dir);
+}
+
+uint64_t store_purge(struct store *store, const char *run, uint64_t older_than_ns, bool force)
+{
+	struct purge p = {.store = store, .older_than = older_than_ns, .force = force};
+	struct store_folder *folder;
+	int base;
+
+	(void)store_refresh(store);
+	base = folder_open(AT_FDCWD, store->base, store->base, NULL);
+	if (base < 0)
+		return 0;
+	for (folder = store->index->folders; folder; folder = folder->hh.next)
+		if (!run || !strcmp(run, folder->name))
+			purge_folder(&p, base, folder->name);
+	close(base);
+	(void)store_refresh(store);
+	return p.freed;
+}

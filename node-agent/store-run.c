@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums up the runs of a store: how many processes, events, bytes, and since when they are over. */
+#include "node-agent/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/store-index.h"
+#include "pathmap/memory.h"
+#include "tree/clock.h"
+
+struct look {
+	const struct store_segment *s;
+	struct store_run *run;
+};
+
+static int read_segment(void *arg)
+{
+	const struct look *look = arg;
+	const struct segment *s = &look->s->segment;
+	const struct segment_header *header = s->header;
+	struct store_run *run = look->run, sum = *run;
+	const struct segment_thread *thread;
+	const struct segment_element *overflow;
+	const struct element_ring *ring;
+	uint32_t i, channel;
+
+	for (i = 0; i < segment_threads(s); i++) {
+		thread = segment_thread(s, i);
+		for (channel = 0; thread && channel < CHANNEL_MAX; channel++)
+			sum.events += atomic_load_explicit(&thread->counters[channel].events,
+							   memory_order_relaxed);
+	}
+	overflow = segment_element(s, 0);
+	ring = overflow ? segment_ring(s, overflow) : NULL;
+	if (ring)
+		sum.overflowed += element_head(ring);
+	sum.finished += atomic_load(&header->finished) != 0;
+	if (header->world_size > sum.world_size)
+		sum.world_size = header->world_size;
+	if (!sum.born_real_ns || header->born_real_ns < sum.born_real_ns)
+		sum.born_real_ns = header->born_real_ns;
+	if (!sum.program[0])
+		snprintf(sum.program, sizeof(sum.program), "%.*s", (int)sizeof(header->program) - 1,
+			 header->program);
+	*run = sum;
+	return 0;
+}
+
+static struct store_run *find_or_add(struct store_run **runs, size_t *n, const char *name)
+{
+	size_t i;
+
+	for (i = *n; i > 0; i--)
+		if (!strcmp((*runs)[i - 1].name, name))
+			return &(*runs)[i - 1];
+	*runs = memory_room(*runs, *n, sizeof(**runs));
+	memset(&(*runs)[*n], 0, sizeof(**runs));
+	snprintf((*runs)[*n].name, sizeof((*runs)[*n].name), "%s", name);
+	return &(*runs)[(*n)++];
+}
+
+static void add_segment(struct store_run *run, const struct store_segment *s)
+{
+	struct look look = {.s = s, .run = run};
+
+	/* A file that was truncated counts as a process of which nothing is known. */
+	(void)segment_guarded(read_segment, &look);
+	run->processes++;
+	run->alive += s->alive;
+	run->bytes += s->segment.size;
+	/* Until store_runs() is through: when the last process ended. */
+	if (!s->alive && s->died_mono_ns > run->idle_ns)
+		run->idle_ns = s->died_mono_ns;
+}
+
+static int compare_birth(const void *a, const void *b)
+{
+	const struct store_run *x = a, *y = b;
+
+	if (x->born_real_ns != y->born_real_ns)
+		return x->born_real_ns < y->born_real_ns ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+size_t store_runs(const struct store *store, struct store_run **runs)
+{
+	const struct store_segment *s;
+	const struct store_refusal *refusal;
+	uint64_t now = clock_mono_ns();
+	size_t n = 0, i;
+
+	*runs = NULL;
+	TAILQ_FOREACH (s, &store->segments, link)
+		add_segment(find_or_add(runs, &n, s->run), s);
+	TAILQ_FOREACH (refusal, &store->refusals, link)
+		find_or_add(runs, &n, refusal->run);
+	for (i = 0; i < n; i++)
+		(*runs)[i].idle_ns =
+			(*runs)[i].alive || !(*runs)[i].processes ? 0 : now - (*runs)[i].idle_ns;
+	if (n)
+		qsort(*runs, n, sizeof(**runs), compare_birth);
+	return n;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The store's segments: mapped, named, and their processes watched. */
+#include "node-agent/store.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "node-agent/store-index.h"
+#include "pathmap/memory.h"
+#include "tree/clock.h"
+
+static int read_alive(void *arg)
+{
+	return segment_alive(arg);
+}
+
+static int process_lives(struct segment *s)
+{
+	return segment_guarded(read_alive, s) == 1;
+}
+
+struct death {
+	struct segment_control *control;
+	uint64_t when;
+};
+
+static int note_death(void *arg)
+{
+	struct death *death = arg;
+	uint64_t none = 0;
+
+	/* Two agents may see it: the first one's time stands. */
+	if (!atomic_compare_exchange_strong(&death->control->died_mono_ns, &none, death->when) &&
+	    none < death->when)
+		death->when = none;
+	return 0;
+}
+
+static void segment_died(struct store_segment *s)
+{
+	struct death death = {.when = clock_mono_ns()};
+
+	if (s->pidfd >= 0)
+		close(s->pidfd);
+	s->pidfd = -1;
+	s->alive = false;
+	death.control = segment_control_map(&s->segment);
+	if (death.control) {
+		(void)segment_guarded(note_death, &death);
+		segment_control_unmap(death.control);
+	}
+	s->died_mono_ns = death.when;
+}
+
+static bool pidfd_ended(int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 1;
+}
+
+bool store_check_alive(struct store_segment *s)
+{
+	if (s->alive && (s->pidfd >= 0 ? pidfd_ended(s->pidfd) : !process_lives(&s->segment)))
+		segment_died(s);
+	return s->alive;
+}
+
+/* A pidfd is of the process if that is still there after it was opened: the id may be used again.
+ */
+static void process_find(struct store *store, struct store_segment *s)
+{
+	s->pidfd = pidfd_open(s->pid, 0);
+	s->alive = process_lives(&s->segment) && !(s->pidfd < 0 && errno == ESRCH);
+	if (s->alive && s->pidfd >= 0 && pidfd_ended(s->pidfd))
+		s->alive = false;
+	if (!s->alive) {
+		segment_died(s);
+	} else if (store->inotify < 0 && s->pidfd >= 0) {
+		close(s->pidfd);
+		s->pidfd = -1;
+	}
+}
+
+static int read_header(void *arg)
+{
+	struct store_segment *s = arg;
+	const struct segment_header *header = s->segment.header;
+
+	s->rank = header->rank;
+	s->pid = (pid_t)header->pid;
+	s->born = header->born;
+	memcpy(s->host, header->host, sizeof(s->host));
+	s->host[sizeof(s->host) - 1] = 0;
+	return 0;
+}
+
+static int map_file(struct store_segment *s, const char *base, struct error *e)
+{
+	char dir[sizeof(((struct store *)0)->base) + sizeof(s->run) + 1];
+	int saved;
+
+	snprintf(dir, sizeof(dir), "%s/%s", base, s->run);
+	if (segment_open(&s->segment, dir, s->file, e))
+		return -1;
+	if (!segment_guarded(read_header, s))
+		return 0;
+	saved = errno;
+	segment_close(&s->segment);
+	errno = saved;
+	return errorf(e, "the file was truncated");
+}
+
+struct store_segment *store_segment_open(struct store *store, const char *run, const char *file,
+					 struct error *e)
+{
+	struct store_segment *s = memory_new(1, sizeof(*s));
+	int saved;
+
+	snprintf(s->run, sizeof(s->run), "%s", run);
+	snprintf(s->file, sizeof(s->file), "%s", file);
+	if (map_file(s, store->base, e)) {
+		saved = errno;
+		free(s);
+		errno = saved;
+		return NULL;
+	}
+	s->serial = ++store->next_serial;
+	process_find(store, s);
+	TAILQ_INSERT_TAIL(&store->segments, s, link);
+	return s;
+}
+
+void store_segment_close(struct store *store, struct store_segment *s)
+{
+	TAILQ_REMOVE(&store->segments, s, link);
+	if (store->gone)
+		store->gone(s, store->gone_arg);
+	if (s->pidfd >= 0)
+		close(s->pidfd);
+	segment_close(&s->segment);
+	free(s);
+}
+
+/* By run, rank, then the newest first. */
+static int compare_age(const void *a, const void *b)
+{
+	const struct store_segment *x = *(struct store_segment *const *)a;
+	const struct store_segment *y = *(struct store_segment *const *)b;
+	int runs = strcmp(x->run, y->run);
+
+	if (runs)
+		return runs;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->born.mono_ns != y->born.mono_ns)
+		return x->born.mono_ns > y->born.mono_ns ? -1 : 1;
+	return x->serial > y->serial ? -1 : 1;
+}
+
+/* The newest process of a rank in a run has the rank's name. */
+void store_segments_name(struct store *store)
+{
+	struct store_segment *s, **sorted;
+	size_t n = 0, i;
+
+	TAILQ_FOREACH (s, &store->segments, link)
+		n++;
+	sorted = memory_new(n + 1, sizeof(struct store_segment *));
+	n = 0;
+	TAILQ_FOREACH (s, &store->segments, link)
+		sorted[n++] = s;
+	qsort(sorted, n, sizeof(*sorted), compare_age);
+	for (i = 0; i < n; i++) {
+		s = sorted[i];
+		if (i && s->rank == sorted[i - 1]->rank && !strcmp(s->run, sorted[i - 1]->run))
+			snprintf(s->name, sizeof(s->name), "rank%d.%d", s->rank, (int)s->pid);
+		else
+			snprintf(s->name, sizeof(s->name), "rank%d", s->rank);
+	}
+	free(sorted);
+}
