@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced after tap.sh: agents on loopback with certificates and a pathmap of their own, for one test.
+#
+#	bed_begin			# the shipped local pathmap on free ports, certificates, EVSPACE_DIR
+#	bed_agents front ga a0 ...	# start agents and wait until they are ready
+#	bed_until CONDITION...		# wait until the command succeeds (60 s at most)
+#	bed_kill SIGNAL NODE		# signal an agent and wait for its end
+#
+# $bed_dir holds it all; bed_entry is the entry agent's address; consumers find the certificates by
+# themselves. State is in files, so that cases run in subshells may start and kill things, too.
+
+bed_dir=$tap_dir/bed
+
+# Segments are in shared memory, as in real life.
+bed_begin() {
+	local first port
+
+	mkdir -p "$bed_dir/pids"
+	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
+	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
+	for ((first = 7500 + RANDOM % 100 * 10; first < 9900; first += 10)); do
+		for ((port = first; port < first + 6; port++)); do
+			bed_port_free "$port" || continue 2
+		done
+		break
+	done
+	bed_entry=127.0.0.1:$first
+	cp -r "$top_srcdir/pathmap/examples/local" "$bed_dir/maps"
+	chmod -R u+w "$bed_dir/maps"
+	sed -i -E "s/744([0-9])/$((first / 10))\1/g" "$bed_dir/maps/cluster.map"
+	{ "$top_srcdir/deploy/certs" init "$EVSPACE_TLS" &&
+		"$top_srcdir/deploy/certs" agent "$EVSPACE_TLS" front ga 'a[0-1]' 'b[0-1]' &&
+		"$top_srcdir/deploy/certs" observe "$EVSPACE_TLS" observe &&
+		"$top_srcdir/deploy/certs" control "$EVSPACE_TLS" control; } >"$bed_dir/certs.log" 2>&1 ||
+		{ sed 's/^/# /' "$bed_dir/certs.log"; exit 99; }
+}
+
+# bed_port_free PORT: nothing listens there.
+bed_port_free() {
+	! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+# bed_until COMMAND...: wait until it succeeds.
+bed_until() {
+	local tries
+
+	for ((tries = 0; tries < 600; tries++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	echo "waited a minute in vain for: $*"
+	return 1
+}
+
+# bed_start NAME COMMAND...: run it in the background, output in $bed_dir/NAME.{out,err}.
+bed_start() {
+	local name=$1
+
+	shift
+	"$@" >"$bed_dir/$name.out" 2>"$bed_dir/$name.err" </dev/null &
+	echo $! >"$bed_dir/pids/$name"
+}
+
+bed_pid() {
+	cat "$bed_dir/pids/$1"
+}
+
+bed_ready() {
+	grep -q 'ready on' "$bed_dir/$1.err"
+}
+
+# bed_agents NODE...: start agents of the pathmap $bed_dir/maps and wait for them.
+bed_agents() {
+	local node
+
+	for node; do
+		bed_start "$node" evspace agent --pathmap "$bed_dir/maps" --node "$node"
+	done
+	for node; do
+		bed_until bed_ready "$node" || { cat "$bed_dir/$node.err"; return 1; }
+	done
+}
+
+bed_gone() {
+	# A zombie that its parent has not reaped yet is gone for us.
+	! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
+# bed_kill SIGNAL NAME: signal what bed_start started, and wait for its end.
+bed_kill() {
+	local pid
+
+	pid=$(bed_pid "$2") && kill "-$1" "$pid" && bed_until bed_gone "$pid"
+}
+
+# bed_end: everything that was started ends, and nothing is left.
+bed_end() {
+	local file
+
+	for file in "$bed_dir"/pids/*; do
+		[ -e "$file" ] && kill -TERM "$(cat "$file")" 2>/dev/null
+	done
+	for file in "$bed_dir"/pids/*; do
+		[ -e "$file" ] && bed_until bed_gone "$(cat "$file")" ||
+			kill -KILL "$(cat "$file")" 2>/dev/null
+	done
+	[ -n "${EVSPACE_DIR-}" ] && rm -rf "$EVSPACE_DIR"
+}
+
+tap_cleanup() {
+	bed_end
+}
