@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes a known number of MPI calls of every kind, checks that all of them did what they should,
+ * and says (--json) how many they were: the truth that collectors are compared with.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/apps/app.h"
+#include "tests/apps/calls.h"
+
+static struct {
+	long json, rounds;
+} want = {.rounds = 1};
+
+static const struct app_option options[] = {
+	{"json", APP_FLAG, &want.json, 0, 0, NULL, "print the counts, a line per rank and call"},
+	{"rounds", APP_NUMBER, &want.rounds, 1, 1000000, NULL, "do everything so often (1)"},
+	{0},
+};
+
+void calls_on(struct calls *on, MPI_Comm comm)
+{
+	on->comm = comm;
+	MPI_Comm_rank(comm, &on->rank);
+	MPI_Comm_size(comm, &on->size);
+	on->right = (on->rank + 1) % on->size;
+	on->left = (on->rank + on->size - 1) % on->size;
+}
+
+static int value_of(int from, int what, int i)
+{
+	return from * 1000003 + what * 1009 + i;
+}
+
+void calls_fill(int *buf, int n, int from, int what)
+{
+	for (int i = 0; i < n; i++)
+		buf[i] = value_of(from, what, i);
+}
+
+void calls_check(const char *op, const int *buf, int n, int from, int what)
+{
+	for (int i = 0; i < n; i++)
+		calls_must(buf[i] == value_of(from, what, i),
+			   "%s: number %d from rank %d is %d, not %d", op, i, from, buf[i],
+			   value_of(from, what, i));
+}
+
+void calls_must(int good, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+	int rank;
+
+	if (good)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	fprintf(stderr, "calls: rank %d: %s\n", rank, text);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void calls_wait(const char *op, MPI_Request *request, uint64_t bytes)
+{
+	COUNT(MPI_Wait, 0);
+	MPI_Wait(request, MPI_STATUS_IGNORE);
+	counts_done(op, 1, bytes);
+}
+
+static void calls_round(const struct calls *on)
+{
+	calls_p2p(on);
+	calls_requests(on);
+	calls_persistent(on);
+	for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
+		calls_collective(on, nonblocking);
+		calls_vectors(on, nonblocking);
+		calls_neighbour(on, nonblocking);
+	}
+	calls_inter(on);
+	calls_types(on);
+	calls_comm(on);
+}
+
+int main(int argc, char **argv)
+{
+	enum app_parsed parsed = app_parse(argc, argv, options);
+	struct calls world;
+
+	COUNT(MPI_Init, 0);
+	MPI_Init(&argc, &argv);
+	calls_on(&world, MPI_COMM_WORLD);
+	if (parsed != APP_RUN) {
+		if (world.rank == 0)
+			app_explain(parsed, "Makes, checks and counts MPI calls of every kind.",
+				    options);
+		MPI_Finalize();
+		return app_exit_code(parsed);
+	}
+	for (long round = 0; round < want.rounds; round++)
+		calls_round(&world);
+	if (want.json)
+		counts_print();
+	else if (world.rank == 0)
+		printf("calls: %d ranks, all results are right\n", world.size);
+	MPI_Finalize();
+	return 0;
+}
