@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pathmap/complaint.h"
 #include "pathmap/pathmap.h"
-#include "pathmap/plan.h"
-#include "pathmap/source.h"
+#include "pathmap/view.h"
 
 /** Tuples that an element holds unless the map says otherwise (the paper's discard threshold). */
 #define CAPACITY_DEFAULT 200u
@@ -16,26 +16,17 @@
 #define CAPACITY_LEAST 2u
 #define CAPACITY_MOST  (1u << 26)
 
+/** Views that one map may have. */
+#define VIEWS_MAX 256
+
 /** The channels that a map can name, in this order in the arrays below. */
 #define APPLICATION_CHANNELS 6
 
-/** One view: which elements, how they are read, and what is done with them at which level. */
-struct view {
-	char *name;
-	char **select;
-	size_t n_select;
-	bool has_reading;
-	enum reading reading;
-	struct plan_stage *stages; /* by level, lowest first */
-	size_t n_stages;
-	size_t offset; /* of its name in the map, to complain of it later */
-	bool shipped;  /* not from the map */
-};
-
+/** What the map says. */
 struct application {
 	char *name;
-	bool has_ranks; /* the map said which ranks there are, and it could be understood */
-	unsigned ranks; /* 0: left open */
+	unsigned ranks;	 /* 0: left open */
+	bool incomplete; /* something was wrong: what is missing may be a consequence of that */
 	unsigned capacity;
 	bool collected[APPLICATION_CHANNELS];
 	unsigned capacities[APPLICATION_CHANNELS];
@@ -53,8 +44,20 @@ void application_init(struct application *application, const char *name);
 /** Free what it owns. */
 void application_fini(struct application *application);
 
+/** Fill in what was left to defaults, the shipped views among it. */
+void application_finish(struct application *application);
+
+/** Add a view; the application owns it then. */
+void application_add(struct application *application, struct view *view);
+
 /** The view with this name, or NULL. */
 const struct view *application_view(const struct application *application, const char *name);
+
+/** The names of all views, in their order; the array is the caller's to free. */
+const char **application_view_names(const struct application *application);
+
+/** The names of the channels. */
+extern const char *const application_channels[APPLICATION_CHANNELS];
 
 /** The number of the channel with this name, or -1. */
 int application_channel(const char *name);

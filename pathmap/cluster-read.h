@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What reading a cluster map needs of the map's insides. */
+/* Reading cluster.map: what its files need of each other, and of the map's insides. */
 #ifndef EVSPACE_CLUSTER_READ_H
 #define EVSPACE_CLUSTER_READ_H
 
 #include "pathmap/cluster.h"
+#include "pathmap/directive.h"
+#include "pathmap/hostlist.h"
 
 /** Add a cluster, or with @name NULL a block of nodes outside clusters. The map owns it. */
 struct cluster *cluster_new(struct cluster_map *map, const char *name);
@@ -12,7 +14,50 @@ struct cluster *cluster_new(struct cluster_map *map, const char *name);
 struct node *cluster_node_new(struct cluster_map *map, struct cluster *cluster, const char *name,
 			      size_t offset);
 
+/**
+ * Give a node that has none its address, said at @offset of the map. Returns NULL, or the node that
+ * has this address already (then nothing is changed).
+ */
+struct node *node_address_set(struct cluster_map *map, struct node *node, const char *address,
+			      size_t offset);
+
 /** The cluster with this name, or NULL. */
 struct cluster *cluster_map_cluster(const struct cluster_map *map, const char *name);
+
+/**
+ * What resolves one statement of the block @cluster when all nodes are known. The map is
+ * reader_cluster_map().
+ */
+typedef void cluster_resolve(struct reader *reader, struct cluster *cluster,
+			     const struct statement *statement);
+
+/** `address [NODES] ADDRESSES;` */
+cluster_resolve address_resolve;
+/** `gateway NODE;` */
+cluster_resolve gateway_resolve;
+/** `unreachable NODES ...;` */
+cluster_resolve unreachable_resolve;
+/** `link FROM TO bandwidth Q latency Q;` */
+cluster_resolve named_link_resolve;
+
+/** The map that is being read. */
+struct cluster_map *reader_cluster_map(const struct reader *reader);
+
+/** Expand one word into @list. Returns whether it could be; else that is complained of. */
+bool word_expand(struct reader *reader, const struct word *word, struct hostlist *list);
+
+/**
+ * The node named @name, in @cluster unless that is NULL or a nameless block. Complains of @word and
+ * returns NULL when there is none.
+ */
+struct node *node_named(struct reader *reader, const struct cluster *cluster,
+			const struct word *word, const char *name);
+
+/** Read `bandwidth Q latency Q` (one of them is enough) from word @first on. */
+bool link_words(struct reader *reader, const struct statement *statement, size_t first,
+		struct link *link);
+
+/** Complain of gateways that are reached through themselves, or through too many others. */
+void gateways_check(struct reader *reader);
 
 #endif

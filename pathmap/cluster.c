@@ -2,11 +2,11 @@
 /* The cluster map as data: nodes by name, gateways, links. */
 #include "pathmap/cluster.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/cluster-read.h"
-#include "pathmap/directive.h"
 #include "pathmap/memory.h"
 
 struct cluster *cluster_new(struct cluster_map *map, const char *name)
@@ -60,6 +60,7 @@ static void cluster_free(struct cluster *cluster)
 void cluster_map_fini(struct cluster_map *map)
 {
 	HASH_CLEAR(hh, map->by_name);
+	HASH_CLEAR(hh_address, map->by_address);
 	for (size_t i = 0; i < map->n_nodes; i++) {
 		free(map->nodes[i]->name);
 		free(map->nodes[i]->address);
@@ -88,6 +89,22 @@ struct node *cluster_map_node(const struct cluster_map *map, const char *name)
 	return node;
 }
 
+struct node *node_address_set(struct cluster_map *map, struct node *node, const char *address,
+			      size_t offset)
+{
+	size_t length = strlen(address);
+	struct node *same;
+
+	HASH_FIND(hh_address, map->by_address, address, length, same);
+	if (same != NULL)
+		return same;
+	free(node->address);
+	node->address = memory_copy(address);
+	node->address_offset = offset;
+	HASH_ADD_KEYPTR(hh_address, map->by_address, node->address, length, node);
+	return NULL;
+}
+
 struct cluster *cluster_map_cluster(const struct cluster_map *map, const char *name)
 {
 	for (size_t i = 0; i < map->n_clusters; i++) {
@@ -97,18 +114,13 @@ struct cluster *cluster_map_cluster(const struct cluster_map *map, const char *n
 	return NULL;
 }
 
-const char *cluster_map_nearest(const struct cluster_map *map, const char *name)
+const char **cluster_map_names(const struct cluster_map *map)
 {
-	const char *const *names;
-	const char **list = memory_new(map->n_nodes, sizeof(*list));
-	const char *nearest;
+	const char **names = memory_new(map->n_nodes, sizeof(*names));
 
 	for (size_t i = 0; i < map->n_nodes; i++)
-		list[i] = map->nodes[i]->name;
-	names = list;
-	nearest = word_nearest(name, names, map->n_nodes, sizeof(*names));
-	free(list);
-	return nearest;
+		names[i] = map->nodes[i]->name;
+	return names;
 }
 
 struct node *node_gateway(const struct node *node)
@@ -141,4 +153,27 @@ struct link cluster_map_link(const struct cluster_map *map, const struct node *p
 	    (parent->cluster == child->cluster || child->cluster->gateway == parent))
 		return child->cluster->link;
 	return child->link;
+}
+
+char *link_text(struct link link, const char *between)
+{
+	static const struct {
+		double least;
+		const char *name;
+	} units[] = {
+		{1e12, "Tbit/s"}, {1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}, {1, "bit/s"}};
+	char bandwidth[64] = "", latency[64] = "";
+	size_t unit = 0;
+
+	while (unit + 1 < sizeof(units) / sizeof(units[0]) && link.bits_per_s < units[unit].least)
+		unit++;
+	if (link.bits_per_s > 0)
+		snprintf(bandwidth, sizeof(bandwidth), "%g %s", link.bits_per_s / units[unit].least,
+			 units[unit].name);
+	if (link.latency_s >= 1e-3)
+		snprintf(latency, sizeof(latency), "%g ms", link.latency_s * 1e3);
+	else if (link.latency_s > 0)
+		snprintf(latency, sizeof(latency), "%g us", link.latency_s * 1e6);
+	return memory_format("%s%s%s", bandwidth,
+			     *bandwidth != '\0' && *latency != '\0' ? between : "", latency);
 }

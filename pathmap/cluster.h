@@ -8,13 +8,22 @@
 
 #include <uthash.h>
 
-#include "pathmap/source.h"
+#include "pathmap/complaint.h"
 
 /** What a connection can do; 0 where the map does not say. */
 struct link {
 	double bits_per_s;
 	double latency_s;
 };
+
+/** Nodes of all clusters together. */
+#define NODES_MAX 65536
+
+/** Clusters in one map. */
+#define CLUSTERS_MAX 1024
+
+/** Gateways on the way to one node. */
+#define GATEWAYS_MAX 8
 
 struct cluster;
 
@@ -24,12 +33,13 @@ struct node {
 	char *address;		 /* "host:port", or "" */
 	struct cluster *cluster; /* NULL outside clusters */
 	struct node *gateway;	 /* through which it is reached, NULL: directly or as its cluster */
+	size_t gateway_offset;	 /* where the map says so */
 	bool unreachable;	 /* only nodes of its cluster can connect to it */
 	size_t index;		 /* in the order of the map */
 	size_t offset;		 /* where it is named first */
 	size_t address_offset;
 	struct link link; /* to it, when its own block says so */
-	UT_hash_handle hh;
+	UT_hash_handle hh, hh_address;
 };
 
 /** Nodes that belong together, or, without a name, those of one `node` block. */
@@ -53,6 +63,7 @@ struct cluster_map {
 	struct node **nodes;
 	size_t n_nodes;
 	struct node *by_name;
+	struct node *by_address;
 	struct cluster **clusters;
 	size_t n_clusters;
 	struct cluster **blocks; /* the nameless ones */
@@ -75,8 +86,8 @@ void cluster_map_fini(struct cluster_map *map);
 /** The node with this name, or NULL. */
 struct node *cluster_map_node(const struct cluster_map *map, const char *name);
 
-/** The name of the node that @name was probably meant to be, or NULL. */
-const char *cluster_map_nearest(const struct cluster_map *map, const char *name);
+/** The names of all nodes, in the order of the map; the array is the caller's to free. */
+const char **cluster_map_names(const struct cluster_map *map);
 
 /** The gateway through which @node is reached from outside, or NULL. */
 struct node *node_gateway(const struct node *node);
@@ -84,5 +95,10 @@ struct node *node_gateway(const struct node *node);
 /** What the map says of the link that @parent reaches @child by; zeros where it says nothing. */
 struct link cluster_map_link(const struct cluster_map *map, const struct node *parent,
 			     const struct node *child);
+
+/**
+ * What is known of a link ("100 Mbit/s, 70 us" with ", " @between, or ""), the caller's to free().
+ */
+char *link_text(struct link link, const char *between);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is wrong in map files: collected in any order, printed in the order of the text. */
-#include "pathmap/source.h"
+#include "pathmap/complaint.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -17,14 +17,10 @@
 static void complaint_add(struct complaints *complaints, struct complaint complaint,
 			  const char *format, va_list args)
 {
-	char *text = NULL;
-
-	complaints->total++;
-	if (complaints->kept == COMPLAINTS_SHOWN)
-		return;
-	if (vasprintf(&text, format, args) < 0)
+	if (vasprintf(&complaint.text, format, args) < 0)
 		abort();
-	complaint.text = text;
+	/* A long word may have been cut inside a character. */
+	utf8_clean(complaint.text);
 	complaint.order = complaints->kept;
 	complaints->items =
 		memory_room(complaints->items, complaints->kept, sizeof(*complaints->items));
@@ -34,9 +30,14 @@ static void complaint_add(struct complaints *complaints, struct complaint compla
 void complain(struct complaints *complaints, const struct source *source, size_t offset,
 	      const char *format, ...)
 {
-	struct complaint complaint = {.source = source, .has_place = true, .offset = offset};
+	struct complaint complaint = {.source = source, .offset = offset};
 	va_list args;
 
+	complaints->total++;
+	if (complaints->kept == COMPLAINTS_SHOWN)
+		return;
+	complaint.line = source_line(source, offset);
+	complaint.column = source_column(source, offset);
 	va_start(args, format);
 	complaint_add(complaints, complaint, format, args);
 	va_end(args);
@@ -47,6 +48,9 @@ void complain_file(struct complaints *complaints, const struct source *source, c
 {
 	va_list args;
 
+	complaints->total++;
+	if (complaints->kept == COMPLAINTS_SHOWN)
+		return;
 	va_start(args, format);
 	complaint_add(complaints, (struct complaint){.source = source}, format, args);
 	va_end(args);
@@ -59,30 +63,11 @@ static int complaint_compare(const void *left, const void *right)
 
 	if (a->source != b->source)
 		return (uintptr_t)a->source < (uintptr_t)b->source ? -1 : 1;
-	if (a->has_place != b->has_place)
-		return a->has_place ? 1 : -1;
+	if ((a->line == 0) != (b->line == 0))
+		return a->line == 0 ? -1 : 1;
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
 	return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* Print @text without anything that a terminal would obey. Returns the characters printed. */
-static size_t text_print(const char *text, size_t length, size_t most, FILE *out)
-{
-	size_t shown = 0;
-
-	for (size_t i = 0; i < length && shown < most; shown++) {
-		size_t n = utf8_length(text + i, length - i);
-
-		if (n == 0 || (utf8_is_control(text + i, n) && text[i] != '\t')) {
-			fputc('?', out);
-			i += n > 0 ? n : 1;
-		} else {
-			fwrite(text + i, 1, n, out);
-			i += n;
-		}
-	}
-	return shown;
 }
 
 static const char *character_next(const char *text, const char *end)
@@ -92,58 +77,61 @@ static const char *character_next(const char *text, const char *end)
 	return text + (n > 0 ? n : 1);
 }
 
-static void excerpt_print(const char *line, const char *fault, const char *end, size_t column,
-			  FILE *out)
+/* The line that the fault is in, cut to what is around it, and a caret under the fault. */
+static void excerpt_print(const struct complaint *complaint, FILE *out)
 {
-	const char *from = line;
+	const struct source *source = complaint->source;
+	const char *from = source->text + source->lines[complaint->line - 1];
+	const char *fault = source->text + complaint->offset;
+	const char *end = memchr(from, '\n', source->length - (size_t)(from - source->text));
+	const char *until;
 
-	for (; column > EXCERPT_BEFORE; column--)
+	if (end == NULL)
+		end = source->text + source->length;
+	for (size_t column = complaint->column; column > EXCERPT_BEFORE; column--)
 		from = character_next(from, end);
-	fputs("\t", out);
-	text_print(from, (size_t)(end - from), EXCERPT_WIDTH, out);
+	until = from;
+	for (size_t i = 0; i < EXCERPT_WIDTH && until < end; i++)
+		until = character_next(until, end);
+	fputc('\t', out);
+	for (const char *p = from; p < until; p = character_next(p, end)) {
+		size_t length = utf8_length(p, (size_t)(end - p));
+
+		if (length == 0 || (utf8_is_control(p, length) && *p != '\t'))
+			fputc(*p == '\r' ? ' ' : '?', out);
+		else
+			fwrite(p, 1, length, out);
+	}
 	fputs("\n\t", out);
-	for (const char *p = from; p < fault; p = character_next(p, end))
+	for (const char *p = from; p < fault && p < end; p = character_next(p, end))
 		fputc(*p == '\t' ? '\t' : ' ', out);
 	fputs("^\n", out);
 }
 
 static void complaint_print(const struct complaint *complaint, FILE *out)
 {
-	const struct source *source = complaint->source;
-	const char *fault = source->text + complaint->offset;
-	const char *line = fault, *end;
-	size_t column = 1;
-
-	text_print(source->file, strlen(source->file), SIZE_MAX, out);
-	if (complaint->has_place) {
-		while (line > source->text && line[-1] != '\n')
-			line--;
-		end = memchr(line, '\n', source->length - (size_t)(line - source->text));
-		if (end == NULL)
-			end = source->text + source->length;
-		if (end > line && end[-1] == '\r')
-			end--;
-		fault = fault < end ? fault : end;
-		for (const char *p = line; p < fault; p = character_next(p, end))
-			column++;
-		fprintf(out, ":%zu:%zu", source_line(source, complaint->offset), column);
-	}
-	fputs(": ", out);
-	text_print(complaint->text, strlen(complaint->text), SIZE_MAX, out);
-	fputc('\n', out);
-	if (complaint->has_place)
-		excerpt_print(line, fault, end, column, out);
+	fputs(complaint->source->file, out);
+	if (complaint->line > 0)
+		fprintf(out, ":%zu:%zu", complaint->line, complaint->column);
+	fprintf(out, ": %s\n", complaint->text);
+	if (complaint->line > 0)
+		excerpt_print(complaint, out);
 }
 
-void complaints_print(struct complaints *complaints, FILE *out)
+void complaints_sort(struct complaints *complaints)
 {
 	if (complaints->kept > 0)
 		qsort(complaints->items, complaints->kept, sizeof(*complaints->items),
 		      complaint_compare);
+}
+
+void complaints_print(const struct complaints *complaints, FILE *out)
+{
 	for (size_t i = 0; i < complaints->kept; i++)
 		complaint_print(&complaints->items[i], out);
-	if (complaints->total > complaints->kept)
-		fprintf(out, "and %zu more\n", complaints->total - complaints->kept);
+	if (complaints->kept == COMPLAINTS_SHOWN)
+		fprintf(out, "more than these %d are not looked for; correct them first\n",
+			COMPLAINTS_SHOWN);
 }
 
 void complaints_fini(struct complaints *complaints)

@@ -64,7 +64,7 @@ static size_t word_distance(const char *a, const char *b)
 	return last[n];
 }
 
-const char *word_nearest(const char *word, const char *const *first, size_t n, size_t stride)
+const char *word_nearest(const char *word, const char *const *words, size_t n)
 {
 	size_t length = strlen(word);
 	size_t least = length < 5 ? 2 : 3; /* exclusive: one edit in short words, two in others */
@@ -73,19 +73,44 @@ const char *word_nearest(const char *word, const char *const *first, size_t n, s
 	if (length > NEAREST_LENGTH)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
-		const char *candidate =
-			*(const char *const *)(const void *)((const char *)first + i * stride);
 		size_t distance;
 
-		if (candidate == NULL || strlen(candidate) > NEAREST_LENGTH)
+		if (words[i] == NULL || strlen(words[i]) > NEAREST_LENGTH)
 			continue;
-		distance = word_distance(word, candidate);
+		distance = word_distance(word, words[i]);
 		if (distance < least && distance < length) {
 			least = distance;
-			nearest = candidate;
+			nearest = words[i];
 		}
 	}
 	return nearest;
+}
+
+static void list_append(char *text, size_t size, const char *item)
+{
+	size_t length = strlen(text);
+
+	if (length < size)
+		snprintf(text + length, size - length, "%s`%s`", length > 0 ? ", " : "", item);
+}
+
+void reader_complain_unknown(struct reader *reader, const struct word *word, const char *what,
+			     const char *const *words, size_t n)
+{
+	const char *nearest = word_nearest(word->text, words, n);
+	char text[512] = "";
+
+	if (nearest != NULL && strcmp(nearest, word->text) != 0) {
+		reader_complain(reader, word, "unknown %s `%.60s`; did you mean `%s`?", what,
+				word->text, nearest);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (words[i] != NULL)
+			list_append(text, sizeof(text), words[i]);
+	}
+	reader_complain(reader, word, "unknown %s `%.60s`; there can be %s", what, word->text,
+			text);
 }
 
 /* The row of @word for the block, or else any row of @word, or NULL. */
@@ -109,28 +134,19 @@ bool directive_is_keyword(const struct directive *table, size_t n, const char *w
 	return directive_find(table, n, word, 0) != NULL;
 }
 
-static void list_append(char *text, size_t size, const char *item)
-{
-	size_t length = strlen(text);
-
-	if (length < size)
-		snprintf(text + length, size - length, "%s`%s`", length > 0 ? ", " : "", item);
-}
-
 /* Complain of a keyword that is none, or not one in this block. */
 static void directive_unknown(struct reader *reader, unsigned context,
 			      const struct directive *known, const struct word *word)
 {
 	const char *keywords[DIRECTIVES_MAX];
 	char text[512] = "";
-	const char *nearest;
 
 	if (known != NULL) {
 		for (unsigned i = 0; reader->contexts[i] != NULL; i++) {
 			if ((known->contexts & 1u << i) != 0)
 				list_append(text, sizeof(text), reader->contexts[i]);
 		}
-		reader_complain(reader, word, "`%s` cannot be here (in `%s`); it belongs in %s",
+		reader_complain(reader, word, "`%s` cannot be in `%s`; it belongs in %s",
 				word->text, reader->contexts[context], text);
 		return;
 	}
@@ -138,16 +154,9 @@ static void directive_unknown(struct reader *reader, unsigned context,
 		bool here = (reader->table[i].contexts & 1u << context) != 0;
 
 		keywords[i] = here ? reader->table[i].keyword : NULL;
-		if (here)
-			list_append(text, sizeof(text), keywords[i]);
 	}
-	nearest = word_nearest(word->text, keywords, reader->n_table, sizeof(*keywords));
-	if (nearest != NULL)
-		reader_complain(reader, word, "unknown `%.60s`; did you mean `%s`?", word->text,
-				nearest);
-	else
-		reader_complain(reader, word, "unknown `%.60s`; in `%s` there can be %s",
-				word->text, reader->contexts[context], text);
+	snprintf(text, sizeof(text), "keyword in `%s`,", reader->contexts[context]);
+	reader_complain_unknown(reader, word, text, keywords, reader->n_table);
 }
 
 /* Check what the table says of the statement. Returns whether it may be applied. */
@@ -187,7 +196,8 @@ void directives_apply(struct reader *reader, unsigned context, const struct stat
 {
 	const struct statement *seen[DIRECTIVES_MAX] = {0};
 
-	for (size_t i = 0; i < n; i++) {
+	/* What follows a hundred faults would not be shown, and might be made to take long. */
+	for (size_t i = 0; i < n && reader->complaints->total < COMPLAINTS_SHOWN; i++) {
 		const struct word *word = &statements[i].words[0];
 		const struct directive *found =
 			word->quoted ? NULL

@@ -5,12 +5,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pathmap/error.h"
 #include "pathmap/statement.h"
 
 /** Rows that one table may have. */
 #define DIRECTIVES_MAX 32
+
+/** The `most` of a directive that takes any number of words. */
+#define DIRECTIVE_ANY (SIZE_MAX - 1)
 
 /** May a directive have a block? */
 enum body { BODY_NONE, BODY_OPTIONAL, BODY_REQUIRED };
@@ -57,11 +61,14 @@ void reader_complain_at(struct reader *reader, const struct word *word, size_t a
 /** Is @word a keyword of the table? */
 bool directive_is_keyword(const struct directive *table, size_t n, const char *word);
 
+/** Of the @n words (NULL is none), the one that @word was probably meant to be, or NULL. */
+const char *word_nearest(const char *word, const char *const *words, size_t n);
+
 /**
- * Of the @n strings, the first of which is at @first and each next one @stride bytes on, the one
- * that
- * @word was probably meant to be, or NULL. Strings may be NULL.
+ * Complain of a word that is none of those that can be here: "unknown WHAT `WORD`", and which was
+ * meant, or which there are.
  */
-const char *word_nearest(const char *word, const char *const *first, size_t n, size_t stride);
+void reader_complain_unknown(struct reader *reader, const struct word *word, const char *what,
+			     const char *const *words, size_t n);
 
 #endif

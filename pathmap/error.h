@@ -3,8 +3,7 @@
 #ifndef EVSPACE_ERROR_H
 #define EVSPACE_ERROR_H
 
-/** One failure in words: what happened, where, and what would be right. Plain data, no ownership.
- */
+/** One failure in words: what happened, where, and what would be right. Plain data. */
 struct error {
 	char text[1024];
 };

@@ -6,12 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pathmap/source.h"
+#include "pathmap/complaint.h"
 
 enum token_kind { TOKEN_WORD, TOKEN_STRING, TOKEN_SEMICOLON, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_END };
 
-/** One token; for words and strings @text (not terminated) points into the source, without quotes.
- */
+/** One token; of words and strings @text (not terminated) is in the source, without quotes. */
 struct token {
 	enum token_kind kind;
 	size_t offset;

@@ -9,15 +9,18 @@
 
 #include "pathmap/application.h"
 #include "pathmap/cluster.h"
-#include "pathmap/source.h"
+#include "pathmap/complaint.h"
+
+/** Children that one place may have by `fanout`. */
+#define FANOUT_MAX 4096u
 
 /** The shapes of trees. */
 enum tree_kind { TREE_BY_CLUSTER, TREE_FLAT, TREE_FANOUT, TREE_BY_HAND };
 
-/** One node of a tree drawn by hand. */
+/** A node's place in a tree drawn by hand. */
 struct drawn {
-	const struct node *node;
-	const struct node *parent;
+	bool there;
+	const struct node *parent; /* NULL: the entry */
 	size_t offset;
 };
 
@@ -27,8 +30,7 @@ struct tree {
 	enum tree_kind kind;
 	unsigned fanout;
 	bool ignoring_gateways;
-	struct drawn *drawn;
-	size_t n_drawn;
+	struct drawn *drawn;	   /* by node index; NULL unless drawn by hand */
 	const struct node **heads; /* nodes that their cluster is to be joined on */
 	size_t n_heads;
 	size_t offset; /* of its statement */
@@ -44,7 +46,6 @@ struct mapping {
 	const struct node *everywhere; /* the node that holds all ranks, or NULL */
 	bool places;		       /* it says where ranks are */
 	const struct node **ranks;     /* where each is, NULL: nowhere */
-	size_t *rank_offsets;	       /* where in the map it says so */
 	size_t n_ranks;
 	struct tree tree; /* of views that have none of their own */
 	struct view_tree *views;
@@ -62,8 +63,8 @@ void mapping_read(struct mapping *mapping, const struct source *source,
 /** Free what it owns. */
 void mapping_fini(struct mapping *mapping);
 
-/** Is the rank on the node? */
-bool mapping_rank_on(const struct mapping *mapping, unsigned rank, const struct node *node);
+/** The node that the rank is on, or NULL: nowhere. */
+const struct node *mapping_rank_node(const struct mapping *mapping, unsigned rank);
 
 /** The shape of the view's tree. */
 const struct tree *mapping_tree(const struct mapping *mapping, const char *view);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a pathmap is made of, for the files of this folder that make it and generate plans from it.
- */
+/* What a pathmap is made of, for the files of this folder that make it and generate plans. */
 #ifndef EVSPACE_PARTS_H
 #define EVSPACE_PARTS_H
 
@@ -8,7 +7,7 @@
 #include "pathmap/cluster.h"
 #include "pathmap/mapping.h"
 #include "pathmap/pathmap.h"
-#include "pathmap/source.h"
+#include "pathmap/complaint.h"
 
 /** The three files, in the order that they are read in. */
 enum { SOURCE_APPLICATION, SOURCE_CLUSTER, SOURCE_MAPPING, SOURCE_COUNT };

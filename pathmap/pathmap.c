@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pathmap: application, cluster and mapping maps, read, checked against each other, immutable.
- */
+/* The pathmap: three maps, read, checked against each other, immutable. */
 #include "pathmap/pathmap.h"
 
 #include <errno.h>
@@ -14,44 +13,82 @@
 
 static void names_fill(struct pathmap *map)
 {
-	map->node_names = memory_new(map->clusters.n_nodes, sizeof(*map->node_names));
-	for (size_t i = 0; i < map->clusters.n_nodes; i++)
-		map->node_names[i] = map->clusters.nodes[i]->name;
-	map->view_names = memory_new(map->application.n_views, sizeof(*map->view_names));
-	for (size_t i = 0; i < map->application.n_views; i++)
-		map->view_names[i] = map->application.views[i]->name;
+	map->node_names = cluster_map_names(&map->clusters);
+	map->view_names = application_view_names(&map->application);
 }
 
-/* Can each place of the plan be dialled from the one above it? Each node is complained of once. */
-static void places_check(const struct pathmap *map, const struct plan_place *parent,
-			 const struct source *source, bool *complained,
-			 struct complaints *complaints)
+/* Is @node behind a gateway that @from would go round, other than as the map allows for benches? */
+static bool goes_round(const struct tree *tree, const struct node *from, const struct node *node)
+{
+	const struct node *gateway = node_gateway(node);
+
+	if (gateway == NULL || gateway == from || tree->ignoring_gateways)
+		return false;
+	return node->cluster == NULL || from->cluster != node->cluster;
+}
+
+/* Complain if the place cannot be dialled from the one above it. Returns whether it can. */
+static bool place_check(const struct pathmap *map, const struct tree *tree,
+			const struct plan_place *parent, const struct plan_place *place,
+			const struct source *sources, struct complaints *complaints)
 {
 	const struct node *from = cluster_map_node(&map->clusters, parent->node);
+	const struct node *node = cluster_map_node(&map->clusters, place->node);
 
+	if (*place->address == '\0') {
+		complain(complaints, &sources[SOURCE_CLUSTER], node->offset,
+			 "`%s` has no address, and `%s` has to dial it; add `address HOST:PORT;`",
+			 place->node, parent->node);
+		return false;
+	}
+	if (goes_round(tree, from, node)) {
+		complain(complaints, &sources[SOURCE_MAPPING],
+			 tree->kind == TREE_BY_HAND ? tree->drawn[node->index].offset
+						    : tree->offset,
+			 "`%s` is below `%s`, and can be reached only through its gateway `%s`; "
+			 "draw "
+			 "it below that",
+			 place->node, parent->node, node_gateway(node)->name);
+		return false;
+	}
+	if (node->unreachable && from->cluster != node->cluster && node->cluster->gateway != from) {
+		complain(complaints, &sources[SOURCE_CLUSTER], node->offset,
+			 "`%s` is unreachable from outside `%s`, and `%s` has to dial it; give the "
+			 "cluster a gateway, or have another node join it",
+			 place->node, place->cluster, parent->node);
+		return false;
+	}
+	return true;
+}
+
+static void places_check(const struct pathmap *map, const struct tree *tree,
+			 const struct plan_place *parent, const struct source *sources,
+			 bool *complained, struct complaints *complaints)
+{
 	for (size_t i = 0; i < parent->n_children; i++) {
 		const struct plan_place *place = parent->children[i];
-		const struct node *node = cluster_map_node(&map->clusters, place->node);
+		size_t index = cluster_map_node(&map->clusters, place->node)->index;
 
-		if (complained[node->index]) {
-			/* Once is enough. */
-		} else if (*place->address == '\0') {
-			complained[node->index] = true;
-			complain(complaints, source, node->offset,
-				 "`%s` has no address, and `%s` has to dial it; add `address "
-				 "HOST:PORT;`",
-				 place->node, parent->node);
-		} else if (node->unreachable && from->cluster != node->cluster &&
-			   node->cluster->gateway != from) {
-			complained[node->index] = true;
-			complain(complaints, source, node->offset,
-				 "`%s` is unreachable from outside `%s`, and `%s` has to dial it; "
-				 "give "
-				 "the cluster a gateway, or join it on another node",
-				 place->node, place->cluster, parent->node);
-		}
-		places_check(map, place, source, complained, complaints);
+		/* Once for each node is enough: views have much the same trees. */
+		if (!complained[index])
+			complained[index] =
+				!place_check(map, tree, parent, place, sources, complaints);
+		places_check(map, tree, place, sources, complained, complaints);
 	}
+}
+
+/* The entry is the root of every tree: one drawn by hand cannot have it below something. */
+static void entry_check(const struct pathmap *map, const struct tree *tree,
+			const struct source *sources, struct complaints *complaints)
+{
+	const struct node *entry = map->mapping.entry;
+
+	if (tree->kind == TREE_BY_HAND && tree->drawn[entry->index].parent != NULL)
+		complain(complaints, &sources[SOURCE_MAPPING], tree->drawn[entry->index].offset,
+			 "`%s` is the entry, and below `%s` here; the entry is the root, draw what "
+			 "is "
+			 "below it",
+			 entry->name, tree->drawn[entry->index].parent->name);
 }
 
 /* Generate every view's plan once, to see that it can be. */
@@ -59,7 +96,11 @@ static void plans_check(const struct pathmap *map, const struct source *sources,
 			struct complaints *complaints)
 {
 	bool *complained = memory_new(map->clusters.n_nodes, sizeof(*complained));
+	bool fine = complaints->total == 0;
 
+	entry_check(map, &map->mapping.tree, sources, complaints);
+	for (size_t i = 0; i < map->mapping.n_views; i++)
+		entry_check(map, &map->mapping.views[i].tree, sources, complaints);
 	for (size_t i = 0; i < map->application.n_views; i++) {
 		const struct view *view = map->application.views[i];
 		const struct tree *tree = mapping_tree(&map->mapping, view->name);
@@ -67,13 +108,17 @@ static void plans_check(const struct pathmap *map, const struct source *sources,
 		struct error e;
 
 		if (plan_make(map, view->name, &plan, &e) == 0) {
-			places_check(map, plan->root, &sources[SOURCE_CLUSTER], complained,
-				     complaints);
+			places_check(map, tree, plan->root, sources, complained, complaints);
 			plan_free(plan);
-		} else if (tree->said && !view->shipped) {
+		} else if (!fine) {
+			/* May be a consequence of what is complained of already. */
+		} else if (tree->kind == TREE_BY_HAND) {
 			complain(complaints, &sources[SOURCE_MAPPING], tree->offset, "%s", e.text);
-		} else {
+		} else if (view->shipped) {
 			complain_file(complaints, &sources[SOURCE_MAPPING], "%s", e.text);
+		} else {
+			complain(complaints, &sources[SOURCE_APPLICATION], view->offset, "%s",
+				 e.text);
 		}
 	}
 	free(complained);
@@ -96,7 +141,7 @@ struct pathmap *pathmap_make(const struct source sources[SOURCE_COUNT], pathmap_
 	if (sources[SOURCE_MAPPING].usable)
 		mapping_read(&map->mapping, &sources[SOURCE_MAPPING], &map->application,
 			     &map->clusters, complaints);
-	if (complaints->total == 0)
+	if (map->mapping.entry != NULL && !map->clusters.incomplete)
 		plans_check(map, sources, complaints);
 	if (complaints->total > 0) {
 		pathmap_free(map);
@@ -106,8 +151,32 @@ struct pathmap *pathmap_make(const struct source sources[SOURCE_COUNT], pathmap_
 	return map;
 }
 
-struct pathmap *pathmap_load(const char *dir, pathmap_stage_check *check, FILE *complaints_out,
-			     struct error *e)
+/* Where what is wrong goes: to a stream or to a function, or nowhere. */
+struct outlet {
+	FILE *stream;
+	pathmap_report *report;
+	void *arg;
+};
+
+static void complaints_deliver(const struct complaints *complaints, const struct outlet *outlet)
+{
+	if (outlet->stream != NULL)
+		complaints_print(complaints, outlet->stream);
+	for (size_t i = 0; i < complaints->kept && outlet->report != NULL; i++) {
+		const struct complaint *complaint = &complaints->items[i];
+		struct pathmap_fault fault = {
+			.file = complaint->source->file,
+			.line = complaint->line,
+			.column = complaint->column,
+			.text = complaint->text,
+		};
+
+		outlet->report(&fault, outlet->arg);
+	}
+}
+
+static struct pathmap *pathmap_read(const char *dir, pathmap_stage_check *check,
+				    const struct outlet *outlet, struct error *e)
 {
 	static const char *const names[SOURCE_COUNT] = {
 		[SOURCE_APPLICATION] = "application.map",
@@ -121,17 +190,34 @@ struct pathmap *pathmap_load(const char *dir, pathmap_stage_check *check, FILE *
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		source_read(&sources[i], dir, names[i], &complaints);
 	map = pathmap_make(sources, check, &complaints);
-	if (complaints_out != NULL)
-		complaints_print(&complaints, complaints_out);
+	complaints_sort(&complaints);
+	complaints_deliver(&complaints, outlet);
 	if (map == NULL) {
-		errorf(e, "%zu error%s in %s", complaints.total, complaints.total == 1 ? "" : "s",
-		       dir);
+		errorf(e, "%zu%s error%s in %s", complaints.kept,
+		       complaints.kept == COMPLAINTS_SHOWN ? " or more" : "",
+		       complaints.kept == 1 ? "" : "s", dir);
 		errno = EINVAL;
 	}
 	complaints_fini(&complaints);
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		source_fini(&sources[i]);
 	return map;
+}
+
+struct pathmap *pathmap_load(const char *dir, pathmap_stage_check *check, FILE *complaints,
+			     struct error *e)
+{
+	struct outlet outlet = {.stream = complaints};
+
+	return pathmap_read(dir, check, &outlet, e);
+}
+
+struct pathmap *pathmap_examine(const char *dir, pathmap_stage_check *check, pathmap_report *report,
+				void *arg, struct error *e)
+{
+	struct outlet outlet = {.report = report, .arg = arg};
+
+	return pathmap_read(dir, check, &outlet, e);
 }
 
 struct pathmap *pathmap_local(const char *node)
@@ -185,7 +271,14 @@ bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node)
 {
 	const struct node *found = cluster_map_node(&map->clusters, node);
 
-	return found != NULL && mapping_rank_on(&map->mapping, rank, found);
+	return found != NULL && mapping_rank_node(&map->mapping, rank) == found;
+}
+
+const char *pathmap_rank_node(const struct pathmap *map, unsigned rank)
+{
+	const struct node *node = mapping_rank_node(&map->mapping, rank);
+
+	return node != NULL ? node->name : NULL;
 }
 
 bool pathmap_places_ranks(const struct pathmap *map)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pathmap: application, cluster and mapping maps, read, checked against each other, immutable.
- */
+/* The pathmap: application, cluster and mapping map, checked against each other, immutable. */
 #ifndef EVSPACE_PATHMAP_H
 #define EVSPACE_PATHMAP_H
 
@@ -29,6 +28,20 @@ typedef int pathmap_stage_check(const char *kind, const char *args, struct error
 struct pathmap *pathmap_load(const char *dir, pathmap_stage_check *check, FILE *complaints,
 			     struct error *e);
 
+/** One fault of a map file, in words. */
+struct pathmap_fault {
+	const char *file;
+	size_t line, column; /* from 1, in characters; 0: it is about the file as a whole */
+	const char *text;    /* what was found; what would be right */
+};
+
+/** Called with each fault; @fault lasts until it returns. */
+typedef void pathmap_report(const struct pathmap_fault *fault, void *arg);
+
+/** The same as pathmap_load() for programs: every fault is reported to @report with @arg. */
+struct pathmap *pathmap_examine(const char *dir, pathmap_stage_check *check, pathmap_report *report,
+				void *arg, struct error *e);
+
 /**
  * The pathmap of a machine for which nobody wrote one: one cluster "local" with one node @node that
  * holds all ranks, and the shipped views. Never fails but for memory (aborts).
@@ -44,18 +57,22 @@ const char *pathmap_application(const struct pathmap *map);
 /** The number of ranks that the application map names, 0 when it leaves that open. */
 unsigned pathmap_ranks(const struct pathmap *map);
 
-/** Capacity in tuples of the elements of @channel ("p2p", "collective", ...), by the application
- * map. */
+/**
+ * Capacity in tuples of the elements of @channel ("p2p", "collective", ...), by the application
+ * map; 0 for a channel that it does not collect, and for one that does not exist.
+ */
 unsigned pathmap_capacity(const struct pathmap *map, const char *channel);
 
 /** Does the mapping put @rank on @node? A mapping that says nothing of ranks puts them nowhere. */
 bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node);
 
+/** The node that the mapping puts @rank on, or NULL when it does not say. */
+const char *pathmap_rank_node(const struct pathmap *map, unsigned rank);
+
 /** Does the mapping say where ranks are at all? If not, segments are taken by their host's name. */
 bool pathmap_places_ranks(const struct pathmap *map);
 
-/** The node @node's listening address "host:port" ("" if none), or NULL when there is no such node.
- */
+/** The listening address of @node, "host:port" ("" if none), or NULL when there is no such node. */
 const char *pathmap_address(const struct pathmap *map, const char *node);
 
 /** The cluster of @node ("" outside all clusters), or NULL when there is no such node. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Generates plans: the paper's path generate functions, from the three maps to one tree per view.
- */
+/* Generates plans: the paper's path generate functions, from three maps to a tree per view. */
 #include "pathmap/plan.h"
 
 #include <errno.h>
@@ -11,6 +10,21 @@
 #include "pathmap/parts.h"
 #include "pathmap/pattern.h"
 #include "pathmap/route.h"
+
+static const char *const levels[LEVEL_COUNT] = {
+	[LEVEL_ELEMENT] = "element", [LEVEL_THREAD] = "thread", [LEVEL_NODE] = "node",
+	[LEVEL_CLUSTER] = "cluster", [LEVEL_ALL] = "all",
+};
+
+const char *level_name(enum level level)
+{
+	return levels[level];
+}
+
+const char *reading_name(enum reading reading)
+{
+	return reading == READ_LATEST ? "latest" : "stream";
+}
 
 /* What is known of a node while a plan is made. */
 struct site {

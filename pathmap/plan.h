@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plan: the gather tree of one view, which stage runs on which host (generated from a pathmap).
- */
+/* A plan: the gather tree of one view, which stage runs on which host. */
 #ifndef EVSPACE_PLAN_H
 #define EVSPACE_PLAN_H
 
@@ -26,8 +25,7 @@ enum level {
 /** How a source reads its elements (DESIGN 5: `latest` the newest tuple, `stream` all since). */
 enum reading { READ_LATEST, READ_STREAM };
 
-/** One stage of a view: a kind ("reduce"), its arguments ("last"), and the level that it works at.
- */
+/** One stage of a view: a kind ("reduce"), its arguments ("last"), and its level. */
 struct plan_stage {
 	enum level level;
 	char *kind;
@@ -64,6 +62,9 @@ struct plan {
 
 /** The level's keyword in a view ("element", "thread", "node", "cluster", "all"). */
 const char *level_name(enum level level);
+
+/** The reading's keyword in a view ("latest", "stream"). */
+const char *reading_name(enum reading reading);
 
 /**
  * Generate the plan of @view from @map, by the paper's path generate functions (section 4): threads

@@ -24,8 +24,7 @@ struct range {
  */
 int range_next(const char **text, struct range *range, struct error *e);
 
-/** Does the number written in the @length digits at @digits belong to @range, written as it says?
- */
+/** Is the number in the @length digits at @digits in @range, written as that says? */
 bool range_holds(const struct range *range, const char *digits, size_t length);
 
 #endif

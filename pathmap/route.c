@@ -9,16 +9,6 @@
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
 
-/* Could the view read elements below this name? */
-static bool view_reaches(const struct view *view, const char *name)
-{
-	for (size_t i = 0; i < view->n_select; i++) {
-		if (pattern_reaches(view->select[i], name))
-			return true;
-	}
-	return false;
-}
-
 static bool node_reached(const struct view *view, const struct node *node)
 {
 	char name[NAME_BYTES];
@@ -150,13 +140,11 @@ static const struct node *cluster_parent(const struct route *route, const struct
 static const struct node *drawn_parent(const struct route *route, const struct node *node,
 				       struct error *e)
 {
-	const struct tree *tree = route->tree;
+	const struct drawn *drawn = &route->tree->drawn[node->index];
 	const struct node *entry = route->map->mapping.entry;
 
-	for (size_t i = 0; i < tree->n_drawn; i++) {
-		if (tree->drawn[i].node == node)
-			return tree->drawn[i].parent != NULL ? tree->drawn[i].parent : entry;
-	}
+	if (drawn->there)
+		return drawn->parent != NULL ? drawn->parent : entry;
 	errorf(e, "`%s` is not in the tree drawn by hand, and holds elements of the view; add it",
 	       node->name);
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of one map file: read whole, and checked to be text before anything looks at it. */
+/* The text of one map file, read whole and checked to be text. */
 #include "pathmap/source.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pathmap/complaint.h"
 #include "pathmap/memory.h"
 #include "pathmap/utf8.h"
 
@@ -41,6 +42,18 @@ static bool source_is_text(const struct source *source, struct complaints *compl
 	return true;
 }
 
+static void lines_find(struct source *source)
+{
+	source->lines = memory_room(NULL, 0, sizeof(*source->lines));
+	source->lines[source->n_lines++] = 0;
+	for (size_t i = 0; i < source->length; i++) {
+		if (source->text[i] != '\n')
+			continue;
+		source->lines = memory_room(source->lines, source->n_lines, sizeof(*source->lines));
+		source->lines[source->n_lines++] = i + 1;
+	}
+}
+
 void source_set(struct source *source, const char *file, const char *text, size_t length,
 		struct complaints *complaints)
 {
@@ -49,6 +62,8 @@ void source_set(struct source *source, const char *file, const char *text, size_
 		.text = memory_copy_bytes(text, length),
 		.length = length,
 	};
+	utf8_clean(source->file);
+	lines_find(source);
 	if (length > SOURCE_MAX)
 		complain_file(complaints, source, "larger than %u bytes; is this a map?",
 			      SOURCE_MAX);
@@ -97,6 +112,7 @@ void source_read(struct source *source, const char *dir, const char *name,
 		int error = errno;
 
 		*source = (struct source){.file = memory_copy(file), .text = memory_copy("")};
+		utf8_clean(source->file);
 		complain_file(complaints, source,
 			      "cannot be read: %s; a pathmap is a directory with application.map, "
 			      "cluster.map and mapping.map",
@@ -110,16 +126,37 @@ void source_read(struct source *source, const char *dir, const char *name,
 
 size_t source_line(const struct source *source, size_t offset)
 {
-	size_t line = 1;
+	size_t low = 0, high = source->n_lines;
 
-	for (size_t i = 0; i < offset && i < source->length; i++)
-		line += source->text[i] == '\n';
-	return line;
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (source->lines[middle] <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low + 1;
+}
+
+size_t source_column(const struct source *source, size_t offset)
+{
+	size_t start = source->lines[source_line(source, offset) - 1];
+	size_t column = 1;
+
+	while (start < offset && start < source->length) {
+		size_t length = utf8_length(source->text + start, source->length - start);
+
+		start += length > 0 ? length : 1;
+		column++;
+	}
+	return column;
 }
 
 void source_fini(struct source *source)
 {
 	free(source->file);
 	free(source->text);
+	free(source->lines);
 	*source = (struct source){0};
 }

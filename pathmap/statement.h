@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pathmap/source.h"
+#include "pathmap/complaint.h"
 
 /** How deep blocks may be in one another. */
 #define STATEMENT_DEPTH 16

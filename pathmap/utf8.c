@@ -3,6 +3,7 @@
 #include "pathmap/utf8.h"
 
 #include <stdint.h>
+#include <string.h>
 
 size_t utf8_length(const char *text, size_t left)
 {
@@ -34,4 +35,20 @@ bool utf8_is_control(const char *text, size_t length)
 	if (length == 1)
 		return c < 0x20 || c == 0x7f;
 	return length == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0;
+}
+
+void utf8_clean(char *text)
+{
+	size_t left = strlen(text);
+
+	while (left > 0) {
+		size_t length = utf8_length(text, left);
+
+		if (length == 0 || utf8_is_control(text, length)) {
+			memset(text, '?', length > 0 ? length : 1);
+			length = length > 0 ? length : 1;
+		}
+		text += length;
+		left -= length;
+	}
 }

@@ -12,4 +12,7 @@ size_t utf8_length(const char *text, size_t left);
 /** Is the character of @length bytes at @text a control character (C0, DEL, C1)? */
 bool utf8_is_control(const char *text, size_t length);
 
+/** Replace what is no UTF-8, and what a terminal would obey, by question marks. */
+void utf8_clean(char *text);
+
 #endif

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace map: checks a pathmap, and shows what is generated from it. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "consumers/command.h"
+#include "pathmap/memory.h"
+#include "pathmap/pathmap.h"
+#include "pathmap/plan.h"
+#include "pathmap/utf8.h"
+#include "tree/stage.h"
+
+/* The version of what --json prints. */
+#define MAP_SCHEMA 1
+
+static const char map_help[] =
+	"usage: evspace map check DIR [--json]\n"
+	"       evspace map show DIR [--view VIEW] [--dot | --json]\n"
+	"\n"
+	"DIR is a pathmap: application.map (which threads, what is collected, which views),\n"
+	"cluster.map (which hosts, how they are reached) and mapping.map (what is where).\n"
+	"\n"
+	"check reads all three, and says of everything that is wrong the file, line and column,\n"
+	"what was found and what would be right. Exit code 1 if anything is.\n"
+	"\n"
+	"show prints for each view the tree of hosts that answers it, and each path from a rank\n"
+	"up the tree with the host that each stage runs on.\n"
+	"\n"
+	"  --view VIEW  only this view\n"
+	"  --dot        the tree as a graph for Graphviz: ... --dot | dot -Tsvg >tree.svg\n"
+	"  --json       one object a line, with \"schema\": 1; check: one for each error, and a\n"
+	"               summary; show: one for each view\n"
+	"  --help       this text\n"
+	"\n"
+	"examples:\n"
+	"  evspace map check maps\n"
+	"  evspace map show maps --view heartbeat\n";
+
+enum format { FORMAT_TEXT, FORMAT_DOT, FORMAT_JSON };
+
+struct map_options {
+	const char *action; /* "check" or "show" */
+	const char *dir;
+	const char *view; /* NULL: all */
+	enum format format;
+};
+
+static void json_print(json_t *object)
+{
+	json_dumpf(object, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(object);
+}
+
+static void fault_print(const struct pathmap_fault *fault, void *arg)
+{
+	size_t *faults = arg;
+
+	++*faults;
+	json_print(json_pack("{si ss sI sI ss}", "schema", MAP_SCHEMA, "file", fault->file, "line",
+			     (json_int_t)fault->line, "column", (json_int_t)fault->column, "text",
+			     fault->text));
+}
+
+static int check_json(const char *dir)
+{
+	size_t faults = 0;
+	struct pathmap *map = pathmap_examine(dir, stage_check, fault_print, &faults, NULL);
+
+	char *name = memory_copy(dir);
+
+	utf8_clean(name);
+	json_print(json_pack("{si ss sb sI}", "schema", MAP_SCHEMA, "pathmap", name, "fine",
+			     map != NULL, "errors", (json_int_t)faults));
+	free(name);
+	if (map == NULL)
+		return EXIT_BAD_NEWS;
+	pathmap_free(map);
+	return EXIT_FINE;
+}
+
+static int check_text(const char *dir)
+{
+	struct error e;
+	struct pathmap *map = pathmap_load(dir, stage_check, stderr, &e);
+	const char *const *names;
+	size_t n;
+
+	if (map == NULL) {
+		fprintf(stderr, "evspace map: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	printf("%s: fine; application %s", dir, pathmap_application(map));
+	if (pathmap_ranks(map) > 0)
+		printf(" with %u rank%s", pathmap_ranks(map), pathmap_ranks(map) == 1 ? "" : "s");
+	n = pathmap_nodes(map, &names);
+	printf(", %zu node%s, entry %s, views", n, n == 1 ? "" : "s", pathmap_entry(map));
+	n = pathmap_views(map, &names);
+	for (size_t i = 0; i < n; i++)
+		printf(" %s", names[i]);
+	putchar('\n');
+	pathmap_free(map);
+	return EXIT_FINE;
+}
+
+static json_t *stages_json(const struct plan_stage *stages, size_t n)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(array,
+				      json_pack("{ss ss ss}", "level", level_name(stages[i].level),
+						"kind", stages[i].kind, "args", stages[i].args));
+	return array;
+}
+
+/* The ranks that the mapping says by node: {"w0": [0, 1], ...}. */
+static json_t *ranks_json(const struct pathmap *map)
+{
+	json_t *nodes = json_object();
+
+	for (unsigned rank = 0; rank < pathmap_ranks(map); rank++) {
+		const char *node = pathmap_rank_node(map, rank);
+		json_t *ranks = node != NULL ? json_object_get(nodes, node) : NULL;
+
+		if (node != NULL && ranks == NULL) {
+			ranks = json_array();
+			json_object_set_new(nodes, node, ranks);
+		}
+		if (node != NULL)
+			json_array_append_new(ranks, json_integer(rank));
+	}
+	return nodes;
+}
+
+static json_t *place_json(const struct plan_place *place, json_t *ranks)
+{
+	json_t *object =
+		json_pack("{ss ss ss sb so so}", "node", place->node, "cluster", place->cluster,
+			  "address", place->address, "leaf", (int)place->leaf, "local",
+			  stages_json(place->local, place->n_local), "joined",
+			  stages_json(place->joined, place->n_joined));
+	json_t *children = json_array();
+
+	if (place->leaf && json_object_get(ranks, place->node) != NULL)
+		json_object_set(object, "ranks", json_object_get(ranks, place->node));
+	for (size_t i = 0; i < place->n_children; i++)
+		json_array_append_new(children, place_json(place->children[i], ranks));
+	json_object_set_new(object, "children", children);
+	return object;
+}
+
+static void plan_json(const struct plan *plan, const struct pathmap *map)
+{
+	json_t *select = json_array(), *ranks = ranks_json(map);
+
+	for (size_t i = 0; i < plan->n_select; i++)
+		json_array_append_new(select, json_string(plan->select[i]));
+	json_print(json_pack("{si ss ss so sI so}", "schema", MAP_SCHEMA, "view", plan->view,
+			     "read", reading_name(plan->reading), "select", select, "hosts",
+			     (json_int_t)plan->n_places, "root", place_json(plan->root, ranks)));
+	json_decref(ranks);
+}
+
+static int view_show(const struct pathmap *map, const char *view, enum format format)
+{
+	struct plan *plan;
+	struct error e;
+
+	if (plan_make(map, view, &plan, &e) < 0) {
+		fprintf(stderr, "evspace map: %s\n", e.text);
+		return EXIT_USAGE;
+	}
+	if (format == FORMAT_JSON)
+		plan_json(plan, map);
+	else if (format == FORMAT_DOT)
+		plan_dot(plan, map, stdout);
+	else
+		plan_print(plan, map, stdout);
+	plan_free(plan);
+	return EXIT_FINE;
+}
+
+static int show(const struct map_options *options)
+{
+	struct error e;
+	struct pathmap *map = pathmap_load(options->dir, stage_check, stderr, &e);
+	const char *const *views;
+	int result = EXIT_FINE;
+	size_t n;
+
+	if (map == NULL) {
+		fprintf(stderr, "evspace map: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	n = pathmap_views(map, &views);
+	if (options->view != NULL) {
+		views = &options->view;
+		n = 1;
+	}
+	for (size_t i = 0; i < n && result == EXIT_FINE; i++) {
+		if (i > 0 && options->format == FORMAT_TEXT)
+			putchar('\n');
+		result = view_show(map, views[i], options->format);
+	}
+	pathmap_free(map);
+	return result;
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "evspace map: %s; try 'evspace map --help'\n", what);
+	return -1;
+}
+
+static int map_options_parse(int argc, char **argv, struct map_options *options)
+{
+	static const struct option longs[] = {
+		{"view", required_argument, NULL, 'v'},
+		{"dot", no_argument, NULL, 'd'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	bool dot = false, json = false;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		switch (c) {
+		case 'v':
+			options->view = optarg;
+			break;
+		case 'd':
+			dot = true;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			fputs(map_help, stdout);
+			exit(EXIT_FINE);
+		default:
+			fputs("try 'evspace map --help'\n", stderr);
+			return -1;
+		}
+	}
+	if (dot && json)
+		return usage("--dot and --json exclude each other");
+	options->format = dot ? FORMAT_DOT : json ? FORMAT_JSON : FORMAT_TEXT;
+	if (optind == argc)
+		return usage("say what to do, 'check' or 'show'");
+	options->action = argv[optind++];
+	if (strcmp(options->action, "check") != 0 && strcmp(options->action, "show") != 0)
+		return usage("only 'check' and 'show' can be done with a map");
+	if (optind == argc)
+		return usage("say which directory the maps are in");
+	options->dir = argv[optind++];
+	if (optind < argc)
+		return usage("one directory at a time");
+	if (*options->action == 'c' && (dot || options->view != NULL))
+		return usage("--view and --dot go with 'show'");
+	return 0;
+}
+
+int map_main(int argc, char **argv)
+{
+	struct map_options options = {0};
+	int result;
+
+	if (map_options_parse(argc, argv, &options) < 0)
+		return EXIT_USAGE;
+	if (*options.action == 's')
+		result = show(&options);
+	else if (options.format == FORMAT_JSON)
+		result = check_json(options.dir);
+	else
+		result = check_text(options.dir);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		perror("evspace map: writing the answer");
+		return EXIT_BAD_NEWS;
+	}
+	return result;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is wrong in map files: collected in any order, shown in the order of the text. */
+#ifndef EVSPACE_COMPLAINT_H
+#define EVSPACE_COMPLAINT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "pathmap/source.h"
+
+/** The most complaints that are kept and shown; more are only counted. */
+#define COMPLAINTS_SHOWN 100
+
+/** One complaint. */
+struct complaint {
+	const struct source *source;
+	size_t line, column; /* from 1; 0: it is about the file as a whole */
+	size_t offset;	     /* into the text */
+	size_t order;	     /* in which it was added */
+	char *text;
+};
+
+/** Everything complained of. Zero-initialise; complaints_fini() frees. */
+struct complaints {
+	struct complaint *items;
+	size_t kept;
+	size_t total;
+};
+
+/** Complain of what is at @offset. Each text says what was found; what would be right. */
+void complain(struct complaints *complaints, const struct source *source, size_t offset,
+	      const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** Complain of the file as a whole. */
+void complain_file(struct complaints *complaints, const struct source *source, const char *format,
+		   ...) __attribute__((format(printf, 3, 4)));
+
+/**
+ * Put them into the order of the files (whose sources are one array) and of the text, those about
+ * whole files first.
+ */
+void complaints_sort(struct complaints *complaints);
+
+/** Print them: "FILE:LINE:COLUMN: TEXT", with the line and a caret under it. */
+void complaints_print(const struct complaints *complaints, FILE *out);
+
+/** Free all complaints. */
+void complaints_fini(struct complaints *complaints);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `place`: deals ranks out to nodes, in blocks or in turn, and checks that it comes out even. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/mapping-read.h"
+#include "pathmap/quantity.h"
+#include "pathmap/rank.h"
+
+/* How ranks are dealt out to nodes. */
+struct deal {
+	const struct word *first_node;
+	const struct word *end_node;
+	unsigned by; /* so many consecutive ranks to each node, 0: not said */
+	bool cyclic;
+};
+
+/* Cut `place RANKS on NODES [by N | cyclic]` into its parts. */
+static bool deal_read(struct reader *reader, const struct statement *statement, struct deal *deal)
+{
+	const struct word *end = statement->words + statement->n_words;
+	const struct word *word = statement->words + 1;
+	struct error e;
+
+	while (word < end && (word->quoted || strcmp(word->text, "on") != 0))
+		word++;
+	if (word == end || word == statement->words + 1 || word + 1 == end) {
+		reader_complain(
+			reader, statement->words,
+			"ranks `on` nodes are expected; write `place rank[0-7] on w[0-7];`");
+		return false;
+	}
+	*deal = (struct deal){.first_node = word + 1, .end_node = end};
+	for (word++; word < end; word++) {
+		if (!word->quoted && strcmp(word->text, "cyclic") == 0 && word + 1 == end) {
+			deal->cyclic = true;
+			deal->end_node = word;
+		} else if (!word->quoted && strcmp(word->text, "by") == 0 && word + 2 >= end) {
+			deal->end_node = word;
+			if (word + 1 == end) {
+				reader_complain(reader, word,
+						"`by` lacks its number; write `by 8` for eight "
+						"ranks a node");
+				return false;
+			}
+			if (quantity_count(word[1].text, 1, RANKS_MAX, &deal->by, &e) < 0) {
+				reader_complain(reader, word + 1, "%s, as ranks a node have to be",
+						e.text);
+				return false;
+			}
+			break;
+		}
+	}
+	return true;
+}
+
+/* Does the deal come out even? Each node gets something, and each rank has a node. */
+static bool deal_check(struct reader *reader, const struct statement *statement,
+		       const struct deal *deal, size_t ranks, size_t nodes)
+{
+	size_t needed;
+
+	if (nodes == 1 && deal->by == 0)
+		return true;
+	if (ranks < nodes) {
+		reader_complain(reader, deal->first_node,
+				"%zu nodes for %zu rank%s; leave out nodes without ranks", nodes,
+				ranks, ranks == 1 ? "" : "s");
+		return false;
+	}
+	if (deal->by > 0) {
+		needed = (ranks + deal->by - 1) / deal->by;
+		if (needed == nodes)
+			return true;
+		reader_complain(
+			reader, deal->first_node,
+			"%zu ranks by %u need %zu node%s, not %zu; write `by %zu`, or other nodes",
+			ranks, deal->by, needed, needed == 1 ? "" : "s", nodes,
+			(ranks + nodes - 1) / nodes);
+		return false;
+	}
+	if (ranks == nodes || deal->cyclic)
+		return true;
+	reader_complain(
+		reader, statement->words,
+		"%zu ranks on %zu nodes; add `by %zu` (so many consecutive ranks to each) or "
+		"`cyclic` (in turn)",
+		ranks, nodes, (ranks + nodes - 1) / nodes);
+	return false;
+}
+
+static bool rank_place(struct reader *reader, const struct word *word, unsigned rank,
+		       const struct node *node)
+{
+	const struct mapping_reading *reading = reader->map;
+	struct mapping *mapping = reading->mapping;
+
+	if (reading->application->ranks > 0 && rank >= reading->application->ranks) {
+		reader_complain(reader, word,
+				"rank%u is not in the application map, which has rank0 to rank%u",
+				rank, reading->application->ranks - 1);
+		return false;
+	}
+	if (mapping->ranks[rank] != NULL) {
+		reader_complain(reader, word,
+				"rank%u is placed on `%s` already (line %zu); place it once", rank,
+				mapping->ranks[rank]->name,
+				source_line(reader->source, reading->rank_offsets[rank]));
+		return false;
+	}
+	mapping->ranks[rank] = node;
+	reading->rank_offsets[rank] = word->offset;
+	return true;
+}
+
+/* Ranks can only be on nodes that give their elements a name. */
+static bool nodes_can_hold(struct reader *reader, const struct word *word,
+			   const struct node *const *nodes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (nodes[i]->cluster != NULL)
+			continue;
+		reader_complain(reader, word,
+				"`%s` is outside all clusters, and ranks have names like "
+				"/CLUSTER/NODE/rank0; put it into a cluster of the cluster map",
+				nodes[i]->name);
+		return false;
+	}
+	return true;
+}
+
+static void everywhere_apply(struct reader *reader, const struct deal *deal,
+			     const struct node *const *nodes, size_t n)
+{
+	const struct mapping_reading *reading = reader->map;
+
+	if (n != 1 || deal->by > 0 || deal->cyclic)
+		reader_complain(reader, deal->first_node,
+				"`place all` takes one node; name the ranks to deal them out");
+	else
+		reading->mapping->everywhere = nodes[0];
+}
+
+void place_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+	struct rank_list ranks = {0};
+	const struct node **nodes = NULL;
+	size_t n_nodes = 0, at;
+	const struct word *first = statement->words + 1;
+	struct deal deal;
+	struct error e;
+
+	mapping->places = true;
+	if (!deal_read(reader, statement, &deal) ||
+	    !mapped_nodes(reader, deal.first_node, deal.end_node, &nodes, &n_nodes) ||
+	    !nodes_can_hold(reader, deal.first_node, nodes, n_nodes))
+		goto out;
+	if (deal.first_node == first + 2 && strcmp(first->text, "all") == 0) {
+		everywhere_apply(reader, &deal, nodes, n_nodes);
+		goto out;
+	}
+	for (const struct word *word = first; word < deal.first_node - 1; word++) {
+		if (rank_list_add(&ranks, word->text, &at, &e) < 0) {
+			reader_complain_at(reader, word, at, "%s", e.text);
+			goto out;
+		}
+	}
+	if (!deal_check(reader, statement, &deal, ranks.n, n_nodes))
+		goto out;
+	for (size_t i = 0; i < ranks.n; i++) {
+		size_t turn = deal.by > 0 ? i / deal.by : i % n_nodes;
+
+		if (!rank_place(reader, first, ranks.ranks[i], nodes[turn]))
+			break;
+	}
+out:
+	free(nodes);
+	free(ranks.ranks);
+}

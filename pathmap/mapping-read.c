@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and checks mapping.map against the application and the cluster map. */
+#include "pathmap/mapping-read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/hostlist.h"
+#include "pathmap/memory.h"
+#include "pathmap/rank.h"
+
+/* The blocks of a mapping. */
+enum context { IN_MAP, IN_VIEW };
+
+static const char *const contexts[] = {[IN_MAP] = "mapping.map", [IN_VIEW] = "view", NULL};
+
+const struct node *mapped_node(struct reader *reader, const struct word *word, const char *name)
+{
+	const struct mapping_reading *reading = reader->map;
+	const struct node *node = cluster_map_node(reading->clusters, name);
+	const char **names, *nearest;
+
+	if (node != NULL || reading->clusters->incomplete)
+		return node;
+	names = cluster_map_names(reading->clusters);
+	nearest = word_nearest(name, names, reading->clusters->n_nodes);
+	if (nearest != NULL)
+		reader_complain(reader, word,
+				"no node `%.60s` in the cluster map; did you mean `%s`?", name,
+				nearest);
+	else
+		reader_complain(reader, word, "no node `%.60s` in the cluster map; add it there",
+				name);
+	free(names);
+	return NULL;
+}
+
+bool mapped_nodes(struct reader *reader, const struct word *from, const struct word *to,
+		  const struct node ***nodes, size_t *n)
+{
+	bool right = true;
+
+	for (const struct word *word = from; word < to && right; word++) {
+		struct hostlist names = {0};
+		struct error e;
+		size_t at;
+
+		if (hostlist_add(&names, word->text, &at, &e) < 0) {
+			reader_complain_at(reader, word, at, "%s", e.text);
+			right = false;
+		}
+		for (size_t i = 0; i < names.n && right; i++) {
+			const struct node *node = mapped_node(reader, word, names.names[i]);
+
+			right = node != NULL;
+			*nodes = memory_room(*nodes, *n, sizeof(**nodes));
+			(*nodes)[(*n)++] = node;
+		}
+		hostlist_fini(&names);
+	}
+	return right;
+}
+
+static void entry_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	mapping->entry = mapped_node(reader, &statement->words[1], statement->words[1].text);
+}
+
+static void map_tree_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	tree_apply(reader, &mapping->tree, statement);
+}
+
+static void map_head_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	head_apply(reader, &mapping->tree, statement);
+}
+
+/* Complain of a view that the application map does not have, or that was had before. */
+static void view_check(struct reader *reader, const struct word *word)
+{
+	const struct mapping_reading *reading = reader->map;
+	const struct application *application = reading->application;
+	const struct mapping *mapping = reading->mapping;
+	const char **names;
+
+	if (application_view(application, word->text) == NULL && !application->incomplete) {
+		names = application_view_names(application);
+		reader_complain_unknown(reader, word, "view", names, application->n_views);
+		free(names);
+	}
+	for (size_t i = 0; i < mapping->n_views; i++) {
+		if (strcmp(mapping->views[i].view, word->text) == 0)
+			reader_complain(reader, word,
+					"a second `view %.60s`; put what both say into one",
+					word->text);
+	}
+}
+
+static void view_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+	struct view_tree view = {.view = memory_copy(statement->words[1].text)};
+
+	view_check(reader, &statement->words[1]);
+	directives_apply(reader, IN_VIEW, statement->body, statement->n_body, &view.tree);
+	mapping->views = memory_room(mapping->views, mapping->n_views, sizeof(*mapping->views));
+	mapping->views[mapping->n_views++] = view;
+}
+
+static const struct directive directives[] = {
+	{.keyword = "place",
+	 .usage = "place rank[0-7] on w[0-7];",
+	 .contexts = 1u << IN_MAP,
+	 .least = 3,
+	 .most = DIRECTIVE_ANY,
+	 .apply = place_apply},
+	{.keyword = "entry",
+	 .usage = "entry NODE;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = entry_apply},
+	{.keyword = "tree",
+	 .usage = "tree by-cluster;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 3,
+	 .body = BODY_OPTIONAL,
+	 .once = true,
+	 .apply = map_tree_apply},
+	{.keyword = "tree",
+	 .usage = "tree by-cluster;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = 3,
+	 .body = BODY_OPTIONAL,
+	 .once = true,
+	 .apply = tree_apply},
+	{.keyword = "cluster",
+	 .usage = "cluster on NODE;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 2,
+	 .most = 2,
+	 .apply = map_head_apply},
+	{.keyword = "cluster",
+	 .usage = "cluster on NODE;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 2,
+	 .most = 2,
+	 .apply = head_apply},
+	{.keyword = "view",
+	 .usage = "view NAME { tree flat; cluster on NODE; }",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 1,
+	 .body = BODY_REQUIRED,
+	 .apply = view_apply},
+};
+
+static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
+
+static bool is_keyword(const char *word)
+{
+	return directive_is_keyword(directives, n_directives, word);
+}
+
+/* Ranks that are placed nowhere although others are. */
+static void unplaced_check(const struct mapping *mapping, const struct application *application,
+			   const struct source *source, struct complaints *complaints)
+{
+	unsigned first = 0, last;
+
+	if (!mapping->places || mapping->everywhere != NULL)
+		return;
+	while (first < application->ranks && mapping->ranks[first] != NULL)
+		first++;
+	if (first == application->ranks)
+		return;
+	for (last = first; last + 1 < application->ranks && mapping->ranks[last + 1] == NULL;)
+		last++;
+	if (last > first)
+		complain_file(complaints, source,
+			      "rank[%u-%u] of the application map are placed nowhere; add `place "
+			      "rank[%u-%u] on NODES;`",
+			      first, last, first, last);
+	else
+		complain_file(
+			complaints, source,
+			"rank%u of the application map is placed nowhere; add `place rank%u on "
+			"NODE;`",
+			first, first);
+}
+
+/* The mapping is immutable from now on: keep no more of it than it says. */
+static void ranks_trim(struct mapping *mapping)
+{
+	const struct node **less;
+
+	while (mapping->n_ranks > 0 && mapping->ranks[mapping->n_ranks - 1] == NULL)
+		mapping->n_ranks--;
+	if (mapping->n_ranks == 0)
+		return;
+	less = realloc(mapping->ranks, mapping->n_ranks * sizeof(*mapping->ranks));
+	mapping->ranks = less != NULL ? less : mapping->ranks;
+}
+
+void mapping_read(struct mapping *mapping, const struct source *source,
+		  const struct application *application, const struct cluster_map *clusters,
+		  struct complaints *complaints)
+{
+	struct mapping_reading reading = {mapping, application, clusters, NULL};
+	struct reader reader = {
+		.source = source,
+		.complaints = complaints,
+		.table = directives,
+		.n_table = n_directives,
+		.contexts = contexts,
+		.map = &reading,
+	};
+	struct statement *statements;
+	size_t n, before = complaints->total;
+
+	*mapping = (struct mapping){.n_ranks = RANKS_MAX};
+	mapping->ranks = memory_new(RANKS_MAX, sizeof(*mapping->ranks));
+	reading.rank_offsets = memory_new(RANKS_MAX, sizeof(*reading.rank_offsets));
+	n = statements_read(source, is_keyword, complaints, &statements);
+	directives_apply(&reader, IN_MAP, statements, n, mapping);
+	if (complaints->total == before && !clusters->incomplete) {
+		if (mapping->entry == NULL)
+			complain_file(complaints, source,
+				      "no entry, where consumers connect; add `entry NODE;`");
+		unplaced_check(mapping, application, source, complaints);
+	}
+	ranks_trim(mapping);
+	free(reading.rank_offsets);
+	statements_free(statements, n);
+}

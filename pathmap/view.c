@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A view as the application map defines it: which elements, how they are read, what is done. */
+#include "pathmap/view.h"
+
+#include <stdlib.h>
+
+#include "pathmap/memory.h"
+#include "pathmap/pattern.h"
+
+struct view *view_new(const char *name)
+{
+	struct view *view = memory_new(1, sizeof(*view));
+
+	view->name = memory_copy(name);
+	return view;
+}
+
+void view_free(struct view *view)
+{
+	if (view == NULL)
+		return;
+	for (size_t i = 0; i < view->n_select; i++)
+		free(view->select[i]);
+	for (size_t i = 0; i < view->n_stages; i++) {
+		free(view->stages[i].kind);
+		free(view->stages[i].args);
+	}
+	free(view->select);
+	free(view->stages);
+	free(view->name);
+	free(view);
+}
+
+void view_select(struct view *view, const char *pattern)
+{
+	view->select = memory_room(view->select, view->n_select, sizeof(*view->select));
+	view->select[view->n_select++] = memory_copy(pattern);
+}
+
+void view_stage(struct view *view, enum level level, const char *kind, const char *args)
+{
+	view->stages = memory_room(view->stages, view->n_stages, sizeof(*view->stages));
+	view->stages[view->n_stages++] = (struct plan_stage){
+		.level = level,
+		.kind = memory_copy(kind),
+		.args = memory_copy(args),
+	};
+}
+
+bool view_reaches(const struct view *view, const char *prefix)
+{
+	for (size_t i = 0; i < view->n_select; i++) {
+		if (pattern_reaches(view->select[i], prefix))
+			return true;
+	}
+	return false;
+}
