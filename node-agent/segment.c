@@ -14,10 +14,9 @@
 
 #include "node-agent/segment-file.h"
 
-#define DEFAULT_THREADS	 8u
-#define DEFAULT_CAPACITY 200u
-#define DEFAULT_COMMS	 256u
-#define MIN_MEMBERS	 4096u
+#define DEFAULT_THREADS 8u
+#define DEFAULT_COMMS	256u
+#define MIN_MEMBERS	4096u
 
 /** Everything that segment_create() works on. */
 struct making {
@@ -35,7 +34,7 @@ static void plan_defaults(struct segment_plan *plan)
 		plan->threads = DEFAULT_THREADS;
 	for (int i = 0; i < CHANNEL_MAX; i++)
 		if (!plan->capacity[i])
-			plan->capacity[i] = DEFAULT_CAPACITY;
+			plan->capacity[i] = SEGMENT_CAPACITY;
 	if (!plan->comms)
 		plan->comms = DEFAULT_COMMS;
 	if (!plan->members)
@@ -184,6 +183,22 @@ static void refusal_write(const struct making *m, int error)
 		close(fd);
 }
 
+/* Others who may write to the folder could put anything under our names. */
+static int owner_check(const struct making *m, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(m->dir, &st) < 0)
+		return errorf(e, "cannot stat the folder %s: %s", m->plan.dir, strerror(errno));
+	if (st.st_uid == geteuid() && !(st.st_mode & 022))
+		return 0;
+	errno = EACCES;
+	return errorf(e,
+		      "the folder %s belongs to another user or can be written by others; set "
+		      "EVSPACE_DIR",
+		      m->plan.dir);
+}
+
 static int segment_make(struct making *m, struct error *e)
 {
 	struct segment *s = m->s;
@@ -232,7 +247,7 @@ int segment_create(struct segment *s, const struct segment_plan *plan, struct er
 	m.dir = open(plan->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (m.dir < 0)
 		return errorf(e, "cannot open the folder %s: %s", plan->dir, strerror(errno));
-	rc = segment_make(&m, e);
+	rc = owner_check(&m, e) < 0 ? -1 : segment_make(&m, e);
 	saved = errno;
 	if (rc < 0)
 		refusal_write(&m, saved);
@@ -362,52 +377,59 @@ static int members_are_world(const struct segment *s, uint32_t size, const int32
 	return 1;
 }
 
-/* Where the list is on record, before @room; else @room itself. */
-static uint32_t members_find(const struct segment *s, uint32_t n, uint32_t size, uint32_t room)
+static void members_give_back(struct segment *s, uint32_t room, uint32_t n)
 {
-	const struct segment_comm *comms = table_at(s, s->layout.comms_at);
-	const int32_t *all = table_at(s, s->layout.members_at);
-
-	if (members_are_world(s, size, all + room))
-		return SEGMENT_MEMBERS_WORLD;
-	for (uint32_t i = 0; i < n; i++)
-		if (comms[i].size == size && comms[i].members < SEGMENT_MEMBERS_WORLD &&
-		    memcmp(all + comms[i].members, all + room, size * sizeof(*all)) == 0)
-			return comms[i].members;
-	return room;
-}
-
-static void members_give_back(struct segment *s, uint32_t room, uint32_t size)
-{
-	uint32_t end = room + size;
+	uint32_t end = room + n;
 
 	atomic_compare_exchange_strong(&s->header->members, &end, room);
 }
 
-const struct segment_comm *segment_comm_add(struct segment *s, uint32_t id, uint32_t parent,
-					    uint32_t size, const int32_t *members)
+uint32_t segment_members_keep(struct segment *s, const int32_t *room, uint32_t n)
+{
+	const struct segment_comm *comms = table_at(s, s->layout.comms_at);
+	uint32_t used = atomic_load_explicit(&s->header->comms, memory_order_relaxed);
+	uint32_t kept = (uint32_t)(room - segment_members_at(s, 0));
+
+	if (members_are_world(s, n, room)) {
+		members_give_back(s, kept, n);
+		return SEGMENT_MEMBERS_WORLD;
+	}
+	for (uint32_t i = 0; i < used; i++) {
+		const struct segment_comm *c = &comms[i];
+
+		if (!atomic_load_explicit(&c->used, memory_order_acquire) || c->size != n ||
+		    c->members >= SEGMENT_MEMBERS_WORLD ||
+		    memcmp(segment_members_at(s, c->members), room, n * sizeof(*room)) != 0)
+			continue;
+		members_give_back(s, kept, n);
+		return c->members;
+	}
+	return kept;
+}
+
+const int32_t *segment_members_at(const struct segment *s, uint32_t members)
+{
+	return (const int32_t *)table_at(s, s->layout.members_at) + members;
+}
+
+void segment_comm_add(struct segment *s, uint32_t id, uint32_t parent, uint32_t size,
+		      uint32_t members)
 {
 	struct segment_comm *comms = table_at(s, s->layout.comms_at);
-	const int32_t *all = table_at(s, s->layout.members_at);
-	uint32_t n = atomic_load_explicit(&s->header->comms, memory_order_relaxed);
-	uint32_t room = members ? (uint32_t)(members - all) : SEGMENT_MEMBERS_UNKNOWN;
-	uint32_t found = members ? members_find(s, n, size, room) : room;
+	uint32_t used = atomic_load_explicit(&s->header->comms, memory_order_relaxed);
 	uint64_t i;
 
-	if (found != room)
-		members_give_back(s, room, size);
-	for (i = 0; i < n; i++)
-		if (comms[i].id == id)
-			return &comms[i];
+	for (i = 0; i < used; i++)
+		if (atomic_load_explicit(&comms[i].used, memory_order_acquire) && comms[i].id == id)
+			return;
 	i = take32(&s->header->comms, 1, s->layout.comms_max);
 	if (i == UINT64_MAX) {
 		note_add(s, SEGMENT_NOTE_COMMS);
-		return NULL;
+		return;
 	}
 	comms[i].id = id;
 	comms[i].parent = parent;
 	comms[i].size = size;
-	comms[i].members = found;
+	comms[i].members = members;
 	atomic_store_explicit(&comms[i].used, 1, memory_order_release);
-	return &comms[i];
 }

@@ -17,6 +17,9 @@
 #define SEGMENT_SUFFIX	".seg"
 #define SEGMENT_PAGE	4096u
 
+/** Tuples per element unless said otherwise: the paper's discard threshold (section 6). */
+#define SEGMENT_CAPACITY 200u
+
 /** Where things are: offsets into the file, and how many fit. */
 struct segment_layout {
 	uint64_t control_at;
@@ -212,21 +215,22 @@ struct segment_element *segment_overflow(struct segment *s);
 /** Count a tuple on the overflow element; any thread, one atomic add. */
 void segment_overflow_write(struct segment *s);
 
-/**
- * Take room for @n world ranks from the reserve, to be filled and given to segment_comm_add().
- * Returns NULL when it is used up (noted in the header).
- */
+/** Take room for @n world ranks from the reserve. NULL when it is used up (noted in the header). */
 int32_t *segment_members_take(struct segment *s, uint32_t n);
 
 /**
- * Record a communicator (ids on record already are left). @members is NULL (unknown), or room from
- * segment_members_take(), or the members of a communicator on record; room for a list that is on
- * record already goes back to the reserve. Returns the entry (constant from now on), or NULL when
- * it did not fit (noted in the header). Not for concurrent calls: communicators are made one at a
- * time.
+ * Where the list of @n members that was put into @room is on record: for segment_comm.members. A
+ * list that was there before is not kept twice, its room goes back to the reserve.
  */
-const struct segment_comm *segment_comm_add(struct segment *s, uint32_t id, uint32_t parent,
-					    uint32_t size, const int32_t *members);
+uint32_t segment_members_keep(struct segment *s, const int32_t *room, uint32_t n);
+
+/** The list at @members (not one of SEGMENT_MEMBERS_WORLD and _UNKNOWN); it never changes again. */
+const int32_t *segment_members_at(const struct segment *s, uint32_t members);
+
+/** Record a communicator (ids on record already are left); noted in the header when it does not
+ * fit. */
+void segment_comm_add(struct segment *s, uint32_t id, uint32_t parent, uint32_t size,
+		      uint32_t members);
 
 /* ---- reader (node-agent/segment-read.c) ---- */
 

@@ -15,6 +15,7 @@ BEGIN {
 }
 
 /^[ \t]*(#|$)/ { next }
+$1 == "-" { next } # wrapped, but not recorded
 
 {
 	if ($1 !~ /^[1-9][0-9]*$/ || $1 + 0 > 65535)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks the library for the sizes of datatypes that a thread has not met lately. */
+#include "node-agent/collect/mpi-bytes.h"
+
+#include "node-agent/collect/mpi-library.h"
+
+__thread struct mpi_type_cache mpi_types[MPI_TYPE_CACHE];
+_Atomic uint32_t mpi_type_epoch = 1;
+
+uint32_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry)
+{
+	uint32_t epoch = atomic_load_explicit(&mpi_type_epoch, memory_order_acquire);
+	int size = 0;
+
+	/* the real call will complain of it, to whoever the program has chosen to hear that */
+	if (type == mpi.datatype_null || !type)
+		return 0;
+	if (mpi.Type_size(type, &size) != MPI_SUCCESS || size < 0)
+		return 0;
+	*entry = (struct mpi_type_cache){.type = type, .epoch = epoch, .size = (uint32_t)size};
+	return (uint32_t)size;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many bytes of payload the arguments of an MPI call mean. */
+#ifndef EVSPACE_MPI_BYTES_H
+#define EVSPACE_MPI_BYTES_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "node-agent/collect/mpi-comm.h"
+
+/** Sizes of datatypes, a few per thread. */
+struct mpi_type_cache {
+	MPI_Datatype type;
+	uint32_t epoch;
+	uint32_t size;
+};
+
+#define MPI_TYPE_CACHE 16
+
+extern __thread struct mpi_type_cache mpi_types[MPI_TYPE_CACHE]
+	__attribute__((tls_model("initial-exec")));
+
+/** Changes whenever a datatype's handle may have got another meaning. */
+extern _Atomic uint32_t mpi_type_epoch;
+
+/** Ask the library for the size of @type and remember it. */
+uint32_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry);
+
+/** Bytes of @count times @type: their payload, without gaps. */
+static inline uint64_t mpi_bytes(int count, MPI_Datatype type)
+{
+	/* predefined types lie 512 bytes apart, others anywhere */
+	uintptr_t word = (uintptr_t)type;
+	struct mpi_type_cache *entry = &mpi_types[(word >> 9 ^ word >> 4) % MPI_TYPE_CACHE];
+
+	if (count <= 0)
+		return 0;
+	if (__builtin_expect(entry->type == type &&
+				     entry->epoch == atomic_load_explicit(&mpi_type_epoch,
+									  memory_order_relaxed),
+			     1))
+		return (uint64_t)(unsigned)count * entry->size;
+	return (uint64_t)(unsigned)count * mpi_type_ask(type, entry);
+}
+
+/*
+ * Bytes of collectives. Of an intercommunicator's root side only MPI_ROOT has arguments that mean
+ * something; where a buffer is MPI_IN_PLACE the arguments of the other one hold for it.
+ */
+
+static inline uint64_t mpi_bytes_bcast(int count, MPI_Datatype type, int root)
+{
+	return root == MPI_PROC_NULL ? 0 : mpi_bytes(count, type);
+}
+
+static inline uint64_t mpi_bytes_reduce(int count, MPI_Datatype type, int root)
+{
+	return root == MPI_PROC_NULL || root == MPI_ROOT ? 0 : mpi_bytes(count, type);
+}
+
+static inline uint64_t mpi_bytes_own(const void *buffer, int count, MPI_Datatype type, int count2,
+				     MPI_Datatype type2)
+{
+	return buffer == MPI_IN_PLACE ? mpi_bytes(count2, type2) : mpi_bytes(count, type);
+}
+
+static inline uint64_t mpi_bytes_own_v(const struct mpi_comm *at, const void *buffer, int count,
+				       MPI_Datatype type, const int counts2[], MPI_Datatype type2)
+{
+	if (buffer != MPI_IN_PLACE)
+		return mpi_bytes(count, type);
+	return at->id ? mpi_bytes(counts2[at->rank], type2) : 0;
+}
+
+static inline uint64_t mpi_bytes_rooted(int root, const void *buffer, int count, MPI_Datatype type,
+					int count2, MPI_Datatype type2)
+{
+	if (root == MPI_PROC_NULL || root == MPI_ROOT)
+		return 0;
+	return mpi_bytes_own(buffer, count, type, count2, type2);
+}
+
+static inline uint64_t mpi_bytes_rooted_v(const struct mpi_comm *at, int root, const void *buffer,
+					  int count, MPI_Datatype type, const int counts2[],
+					  MPI_Datatype type2)
+{
+	if (root == MPI_PROC_NULL || root == MPI_ROOT)
+		return 0;
+	return mpi_bytes_own_v(at, buffer, count, type, counts2, type2);
+}
+
+static inline uint64_t mpi_bytes_counts(uint32_t n, const int counts[], MPI_Datatype type)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += counts[i] > 0 ? (unsigned)counts[i] : 0;
+	return sum ? sum * mpi_bytes(1, type) : 0;
+}
+
+static inline uint64_t mpi_bytes_counts_w(uint32_t n, const int counts[],
+					  const MPI_Datatype types[])
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += mpi_bytes(counts[i], types[i]);
+	return sum;
+}
+
+static inline uint64_t mpi_bytes_sum(const void *buffer, uint32_t n, const int counts[],
+				     MPI_Datatype type, const int counts2[], MPI_Datatype type2)
+{
+	return buffer == MPI_IN_PLACE ? mpi_bytes_counts(n, counts2, type2)
+				      : mpi_bytes_counts(n, counts, type);
+}
+
+static inline uint64_t mpi_bytes_sum_w(const void *buffer, uint32_t n, const int counts[],
+				       const MPI_Datatype types[], const int counts2[],
+				       const MPI_Datatype types2[])
+{
+	return buffer == MPI_IN_PLACE ? mpi_bytes_counts_w(n, counts2, types2)
+				      : mpi_bytes_counts_w(n, counts, types);
+}
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the generated wrappers do before and after the real call; a shape of tree/ops.tab each. */
+#ifndef EVSPACE_MPI_CALLS_H
+#define EVSPACE_MPI_CALLS_H
+
+#include "node-agent/collect/collect.h"
+#include "node-agent/collect/mpi-bytes.h"
+#include "node-agent/collect/mpi-comm.h"
+#include "node-agent/collect/mpi-library.h"
+#include "node-agent/collect/mpi-request.h"
+
+/** Statuses that a call gets from us when the program ignores them; with more requests: as posted.
+ */
+#define MPI_OWN_STATUSES 512
+
+/** Fill *@t, take the time and show the state. */
+static inline void mpi_begin(struct tuple *t, uint16_t op, const struct mpi_comm *at, int32_t peer,
+			     uint32_t tag, uint64_t bytes)
+{
+	*t = (struct tuple){
+		.bytes = bytes,
+		.peer = peer,
+		.seq_or_tag = tag,
+		.comm = at->id,
+		.op = op,
+	};
+	collect_begin(t);
+}
+
+/** Write *@t, whose `end` is set. */
+static inline void mpi_end(struct tuple *t, unsigned channel, int rc)
+{
+	if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
+		t->flags |= TUPLE_FAILED;
+		t->bytes = 0;
+	}
+	collect_end(t, channel);
+}
+
+/** Where the library shall put a status: ours when the program ignores it. */
+static inline MPI_Status *mpi_status(MPI_Status *theirs, MPI_Status *own)
+{
+	return theirs == MPI_STATUS_IGNORE ? own : theirs;
+}
+
+/** Peer and tag of a message that was found or received (MPI-3.1 3.2.5). */
+static inline void mpi_tuple_from(struct tuple *t, struct mpi_ranks ranks, const MPI_Status *status)
+{
+	t->peer = mpi_ranks_peer(ranks, status->MPI_SOURCE);
+	t->seq_or_tag = (uint32_t)status->MPI_TAG;
+}
+
+/** Peer, tag and bytes of what was received. */
+static inline void mpi_tuple_received(struct tuple *t, struct mpi_ranks ranks,
+				      const MPI_Status *status)
+{
+	int bytes;
+	MPI_Count more;
+
+	mpi_tuple_from(t, ranks, status);
+	if (mpi.Get_count(status, mpi.byte, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED)
+		t->bytes = (uint64_t)bytes;
+	else if (mpi.Get_elements_x(status, mpi.byte, &more) == MPI_SUCCESS && more >= 0)
+		t->bytes = (uint64_t)more;
+}
+
+/**
+ * Begin to receive the matched @message of @bytes: what its probe has found. Returns whom the ranks
+ * in the status mean; the message leaves the record.
+ */
+static inline struct mpi_ranks mpi_matched(struct tuple *t, uint16_t op, MPI_Message message,
+					   uint64_t bytes)
+{
+	struct mpi_request *r = mpi_message_hold(message);
+	struct mpi_ranks ranks = {.n = 0};
+
+	*t = (struct tuple){.bytes = bytes, .peer = TUPLE_NO_PEER, .op = op};
+	if (r) {
+		t->peer = r->peer;
+		t->seq_or_tag = r->tag;
+		t->comm = r->comm;
+		ranks = r->ranks;
+		mpi_request_remove(r);
+	}
+	collect_begin(t);
+	return ranks;
+}
+
+/** The request of MPI_Comm_idup: with its completion the communicator is there. */
+static inline void mpi_comm_coming_add(const MPI_Request *request, const struct tuple *t,
+				       struct mpi_comm *parent, const MPI_Comm *made)
+{
+	struct mpi_comm_coming *coming = mpi_comm_expect(parent, made);
+	struct mpi_request *r = mpi_request_add(request, t, parent->ranks, 0);
+
+	if (r)
+		r->coming = coming;
+	else if (coming)
+		mpi_comm_arrived(coming);
+	mpi_request_publish(r);
+}
+
+/** Where the library shall put @n statuses: ours when the program ignores them and they fit. */
+static inline MPI_Status *mpi_statuses(MPI_Status *theirs, MPI_Status *own, int n)
+{
+	if (theirs != MPI_STATUSES_IGNORE || n > MPI_OWN_STATUSES)
+		return theirs;
+	return own;
+}
+
+/** The second half of an exchange: what was received, as a completion of the same call. */
+static inline void mpi_exchange_received(const struct tuple *call, struct mpi_ranks ranks,
+					 const MPI_Status *status, int rc)
+{
+	struct tuple t = *call;
+
+	if (rc != MPI_SUCCESS)
+		return;
+	t.flags = TUPLE_COMPLETION;
+	mpi_tuple_received(&t, ranks, status);
+	collect_extra(&t, CHANNEL_COMPLETION);
+}
+
+/** A tuple for something found just now, by a call that is in vain most times. */
+static inline void mpi_found(struct tuple *t, uint16_t op, const struct mpi_comm *at, int32_t peer,
+			     uint32_t tag)
+{
+	*t = (struct tuple){.peer = peer, .seq_or_tag = tag, .comm = at->id, .op = op};
+	t->start = t->end = collect_now();
+}
+
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gives communicators their ids and members without any communication (DESIGN 5). */
+#include "node-agent/collect/mpi-comm.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "node-agent/collect/collect.h"
+#include "node-agent/collect/mpi-library.h"
+#include "node-agent/collect/mpi-table.h"
+
+#define COMM_BITS 7
+#define COMMS	  (MPI_TABLE_WAYS << COMM_BITS)
+#define COMINGS	  64
+#define ROUNDS	  256
+
+/** Ranks that are translated at a time. */
+#define CHUNK 256
+
+_Atomic uint32_t mpi_comm_epoch = 1;
+__thread struct mpi_comm_cache mpi_comm_last;
+
+static struct mpi_table_bucket buckets[1 << COMM_BITS];
+static const struct mpi_table table = {.buckets = buckets, .bits = COMM_BITS};
+static struct mpi_comm comms[COMMS];
+static struct mpi_comm unknown = {.rank = 0};
+
+/** A communicator that MPI_Comm_idup is making. */
+struct mpi_comm_coming {
+	const MPI_Comm *where;
+	struct mpi_comm record;
+	_Atomic bool used;
+};
+
+static struct mpi_comm_coming comings[COMINGS];
+
+/* Communicators made with the same tag by the same members get different ids: how often it
+ * happened. */
+static struct {
+	_Atomic uint32_t base;
+	_Atomic uint32_t n;
+} rounds[ROUNDS];
+
+/* One step of hashing words (the finaliser of MurmurHash3 after each). */
+static uint32_t hash_add(uint32_t hash, uint32_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b1u;
+	hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+	hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+	return hash ^ hash >> 16;
+}
+
+static uint32_t hash_id(uint32_t parent, uint32_t n, uint32_t leader)
+{
+	uint32_t hash = hash_add(hash_add(hash_add(1, parent), n), leader);
+
+	return hash ? hash : 1;
+}
+
+uint32_t mpi_comm_name_hash(const char *name)
+{
+	uint32_t hash = 1;
+
+	while (*name)
+		hash = hash_add(hash, (unsigned char)*name++);
+	return hash ? hash : 1;
+}
+
+static uint32_t round_next(uint32_t base)
+{
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t at = (base + i) % ROUNDS, seen = 0;
+
+		if (atomic_compare_exchange_strong(&rounds[at].base, &seen, base) || seen == base)
+			return atomic_fetch_add(&rounds[at].n, 1);
+	}
+	return 0;
+}
+
+struct mpi_comm *mpi_comm_find(MPI_Comm comm)
+{
+	/* before looking: a change meanwhile makes what we found the last of an old epoch */
+	uint32_t epoch = atomic_load_explicit(&mpi_comm_epoch, memory_order_acquire);
+	int slot = mpi_table_find(&table, (uintptr_t)comm);
+
+	if (slot < 0)
+		return &unknown;
+	mpi_comm_last.comm = comm;
+	mpi_comm_last.at = &comms[slot];
+	mpi_comm_last.epoch = epoch;
+	return &comms[slot];
+}
+
+static void record_put(MPI_Comm comm, const struct mpi_comm *record)
+{
+	int slot = mpi_table_claim(&table, (uintptr_t)comm);
+
+	if (slot < 0) {
+		atomic_fetch_or(&collect.segment.header->note, SEGMENT_NOTE_COMMS);
+		return;
+	}
+	comms[slot] = *record;
+	mpi_table_release(&table, slot, (uintptr_t)comm);
+	atomic_fetch_add_explicit(&mpi_comm_epoch, 1, memory_order_release);
+}
+
+struct mpi_comm mpi_comm_forget(MPI_Comm comm)
+{
+	int slot = mpi_table_hold(&table, (uintptr_t)comm);
+	struct mpi_comm record = slot < 0 ? unknown : comms[slot];
+
+	if (slot >= 0) {
+		atomic_fetch_add_explicit(&mpi_comm_epoch, 1, memory_order_release);
+		mpi_table_release(&table, slot, 0);
+	}
+	return record;
+}
+
+void mpi_comm_restore(MPI_Comm comm, const struct mpi_comm *record)
+{
+	if (record->id)
+		record_put(comm, record);
+}
+
+/** The two sides of a communicator, the one with the lower leader first; others have one. */
+struct sides {
+	MPI_Group groups[2], world;
+	int sizes[2];
+	int32_t leaders[2];
+	int n;	   /* sides */
+	int local; /* which is ours */
+	uint32_t hash;
+	int32_t *room; /* world ranks of all members in the segment; NULL: no room left */
+};
+
+static int32_t leader_find(MPI_Group group, MPI_Group world)
+{
+	int zero = 0, rank = MPI_UNDEFINED;
+
+	mpi.Group_translate_ranks(group, 1, &zero, world, &rank);
+	return rank;
+}
+
+/* The world ranks of a side: into the hash, and if there is room into @out. */
+static void side_translate(struct sides *s, int side, int32_t *out)
+{
+	int from[CHUNK], to[CHUNK];
+
+	for (int done = 0; done < s->sizes[side]; done += CHUNK) {
+		int k = s->sizes[side] - done < CHUNK ? s->sizes[side] - done : CHUNK;
+
+		for (int i = 0; i < k; i++)
+			from[i] = done + i;
+		mpi.Group_translate_ranks(s->groups[side], k, from, s->world, to);
+		for (int i = 0; i < k; i++) {
+			int32_t rank = to[i] >= 0 ? to[i] : TUPLE_NO_PEER;
+
+			s->hash = hash_add(s->hash, (uint32_t)rank);
+			if (out)
+				out[done + i] = rank;
+		}
+	}
+}
+
+static void sides_order(struct sides *s)
+{
+	MPI_Group group = s->groups[0];
+
+	s->leaders[0] = leader_find(s->groups[0], s->world);
+	s->leaders[1] = s->n > 1 ? leader_find(s->groups[1], s->world) : s->leaders[0];
+	if (s->leaders[1] >= s->leaders[0])
+		return;
+	s->groups[0] = s->groups[1];
+	s->groups[1] = group;
+	s->leaders[0] = s->leaders[1];
+	s->local = 1;
+}
+
+static bool sides_find(struct sides *s, MPI_Comm comm)
+{
+	int inter = 0;
+
+	*s = (struct sides){.n = 1};
+	if (mpi.Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
+	    mpi.Comm_group(comm, &s->groups[0]) != MPI_SUCCESS)
+		return false;
+	mpi.Comm_group(mpi.world, &s->world);
+	if (inter)
+		s->n += mpi.Comm_remote_group(comm, &s->groups[1]) == MPI_SUCCESS;
+	sides_order(s);
+	for (int i = 0; i < s->n; i++)
+		mpi.Group_size(s->groups[i], &s->sizes[i]);
+	s->room = segment_members_take(&collect.segment, (uint32_t)(s->sizes[0] + s->sizes[1]));
+	s->hash = (uint32_t)s->sizes[1];
+	for (int i = 0; i < s->n; i++)
+		side_translate(s, i, s->room && i ? s->room + s->sizes[0] : s->room);
+	for (int i = 0; i < s->n; i++)
+		mpi.Group_free(&s->groups[i]);
+	mpi.Group_free(&s->world);
+	return true;
+}
+
+/* What all members can compute: @n is the parent's count, or where that differs what they share. */
+static uint32_t id_make(const struct mpi_comm *parent, enum mpi_comm_how how, uint32_t n, int tag,
+			const struct sides *sides)
+{
+	uint32_t base;
+
+	if (how == MPI_COMM_SAME || how == MPI_COMM_SUB)
+		return hash_id(parent->id, n, (uint32_t)sides->leaders[0]);
+	base = hash_id(how == MPI_COMM_GROUP ? parent->id : 0, (uint32_t)tag, sides->hash);
+	return hash_id(base, round_next(base), (uint32_t)sides->leaders[0]);
+}
+
+/* How many it sends to (MPI-3.1 7.6: Cartesian 2 a dimension, graph its degree). */
+static uint32_t neighbors_count(MPI_Comm comm, int rank)
+{
+	int kind = MPI_UNDEFINED, n = 0, in, weighted;
+
+	if (mpi.Topo_test(comm, &kind) != MPI_SUCCESS)
+		return 0;
+	if (kind == MPI_CART && mpi.Cartdim_get(comm, &n) == MPI_SUCCESS)
+		n *= 2;
+	else if (kind == MPI_GRAPH)
+		mpi.Graph_neighbors_count(comm, rank, &n);
+	else if (kind == MPI_DIST_GRAPH)
+		mpi.Dist_graph_neighbors_count(comm, &in, &n, &weighted);
+	return n > 0 ? (uint32_t)n : 0;
+}
+
+/* Record it in the segment, and point the ranks at the members there. */
+static void members_record(struct mpi_comm *c, const struct sides *s, uint32_t parent)
+{
+	int other = s->n > 1 ? !s->local : s->local;
+
+	c->all = (uint32_t)(s->sizes[0] + s->sizes[1]);
+	c->peers = (uint32_t)s->sizes[other];
+	c->members = s->room ? segment_members_keep(&collect.segment, s->room, c->all)
+			     : SEGMENT_MEMBERS_UNKNOWN;
+	segment_comm_add(&collect.segment, c->id, parent, c->all, c->members);
+	if (c->members == SEGMENT_MEMBERS_UNKNOWN)
+		return;
+	c->ranks.n = s->sizes[other];
+	c->ranks.first = other ? s->sizes[0] : 0;
+	if (c->members != SEGMENT_MEMBERS_WORLD)
+		c->ranks.world = segment_members_at(&collect.segment, c->members);
+}
+
+static struct mpi_comm copy_make(struct mpi_comm *parent, uint32_t n)
+{
+	struct mpi_comm c = *parent;
+
+	c.id = hash_id(parent->id, n, (uint32_t)parent->leader);
+	c.collectives = 0;
+	c.made = 0;
+	segment_comm_add(&collect.segment, c.id, parent->id, parent->all, parent->members);
+	return c;
+}
+
+void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how, int tag)
+{
+	/* a group's members alone make theirs: the others' counts must stay the same */
+	uint32_t n = how == MPI_COMM_GROUP ? 0 : atomic_fetch_add(&parent->made, 1);
+	struct mpi_comm c = {.id = 0};
+	struct sides sides;
+	int size = 0;
+
+	if (made == mpi.comm_null || !parent->id)
+		return;
+	if (how == MPI_COMM_SAME) {
+		c = copy_make(parent, n);
+	} else {
+		if (mpi.Comm_rank(made, &c.rank) != MPI_SUCCESS ||
+		    mpi.Comm_size(made, &size) != MPI_SUCCESS || !sides_find(&sides, made))
+			return;
+		c.size = (uint32_t)size;
+		c.leader = sides.leaders[0];
+		c.neighbors = neighbors_count(made, c.rank);
+		c.id = id_make(parent, how, n, tag, &sides);
+		members_record(&c, &sides, how == MPI_COMM_INTER ? 0 : parent->id);
+	}
+	record_put(made, &c);
+}
+
+struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, const MPI_Comm *where)
+{
+	uint32_t n = atomic_fetch_add(&parent->made, 1);
+
+	for (int i = 0; parent->id && i < COMINGS; i++) {
+		struct mpi_comm_coming *c = &comings[i];
+		bool used = false;
+
+		if (!atomic_compare_exchange_strong(&c->used, &used, true))
+			continue;
+		c->where = where;
+		c->record = copy_make(parent, n);
+		return c;
+	}
+	return NULL;
+}
+
+void mpi_comm_arrived(struct mpi_comm_coming *coming)
+{
+	if (*coming->where != mpi.comm_null)
+		record_put(*coming->where, &coming->record);
+	atomic_store(&coming->used, false);
+}
+
+void mpi_comm_init(uint32_t world, int rank, int size)
+{
+	struct mpi_comm c = {
+		.ranks = {.n = size},
+		.id = world,
+		.rank = rank,
+		.size = (uint32_t)size,
+		.peers = (uint32_t)size,
+		.members = SEGMENT_MEMBERS_WORLD,
+		.all = (uint32_t)size,
+	};
+	struct sides self = {.sizes = {1}, .n = 1};
+
+	segment_comm_add(&collect.segment, world, 0, c.all, c.members);
+	record_put(mpi.world, &c);
+	self.room = segment_members_take(&collect.segment, 1);
+	if (self.room)
+		*self.room = rank;
+	c = (struct mpi_comm){.size = 1, .leader = rank};
+	c.id = hash_id(world, UINT32_MAX, (uint32_t)rank);
+	members_record(&c, &self, world);
+	record_put(mpi.self, &c);
+}

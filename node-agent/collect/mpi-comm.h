@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators: the id that all members agree on, ranks as world ranks, numbers of collectives. */
+#ifndef EVSPACE_MPI_COMM_H
+#define EVSPACE_MPI_COMM_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "tree/tuple.h"
+
+/** Whom the ranks of a communicator mean: those that are sent to (an intercommunicator's other
+ * side). */
+struct mpi_ranks {
+	const int32_t *world; /* world ranks of all members; NULL: the same numbers */
+	int32_t first;	      /* where in all members these begin */
+	int32_t n;	      /* 0: unknown */
+};
+
+/** What is known of a communicator. Constant while its handle lives, but for the counters. */
+struct mpi_comm {
+	struct mpi_ranks ranks;
+	uint32_t id;
+	int32_t rank;	    /* this process's */
+	uint32_t size;	    /* of the own side */
+	uint32_t peers;	    /* of the other side; the same without one */
+	uint32_t neighbors; /* that it sends to in a topology */
+	int32_t leader;	    /* world rank of rank 0, the lower one of an intercommunicator's two */
+	uint32_t members;   /* segment_comm.members */
+	uint32_t all;	    /* members of both sides */
+	_Atomic uint32_t collectives; /* number of the next one */
+	_Atomic uint32_t made;	      /* communicators made from it */
+};
+
+/** How a communicator comes from its parent. */
+enum mpi_comm_how {
+	MPI_COMM_SAME,	/* the same members in the same order */
+	MPI_COMM_SUB,	/* collective over the parent */
+	MPI_COMM_GROUP, /* collective over the new one's members only */
+	MPI_COMM_INTER, /* collective over two parents */
+};
+
+/** The communicator's record; that of a communicator that is not on record (id 0) if there is none.
+ */
+struct mpi_comm *mpi_comm_find(MPI_Comm comm);
+
+/** Changes whenever a handle may have got another meaning. */
+extern _Atomic uint32_t mpi_comm_epoch;
+
+/** A thread's last communicator: most calls use the same one again. */
+struct mpi_comm_cache {
+	MPI_Comm comm;
+	struct mpi_comm *at;
+	uint32_t epoch;
+};
+
+extern __thread struct mpi_comm_cache mpi_comm_last __attribute__((tls_model("initial-exec")));
+
+static inline struct mpi_comm *mpi_comm_at(MPI_Comm comm)
+{
+	const struct mpi_comm_cache *last = &mpi_comm_last;
+
+	if (__builtin_expect(last->comm == comm &&
+				     last->epoch == atomic_load_explicit(&mpi_comm_epoch,
+									 memory_order_relaxed),
+			     1))
+		return last->at;
+	return mpi_comm_find(comm);
+}
+
+/** World rank of @rank. */
+static inline int32_t mpi_ranks_peer(struct mpi_ranks ranks, int rank)
+{
+	if (__builtin_expect((uint32_t)rank < (uint32_t)ranks.n, 1))
+		return ranks.world ? ranks.world[ranks.first + rank] : ranks.first + rank;
+	return rank == MPI_ANY_SOURCE ? TUPLE_ANY_PEER : TUPLE_NO_PEER;
+}
+
+/** The number of the collective that begins now; members call them in the same order
+ * (MPI-3.1 5.12). */
+static inline uint32_t mpi_comm_next(struct mpi_comm *at)
+{
+	uint32_t n = atomic_load_explicit(&at->collectives, memory_order_relaxed);
+
+	atomic_store_explicit(&at->collectives, n + 1, memory_order_relaxed);
+	return n;
+}
+
+/** Put MPI_COMM_WORLD and MPI_COMM_SELF on record, once, after MPI_Init. @world is the world's id.
+ */
+void mpi_comm_init(uint32_t world, int rank, int size);
+
+/**
+ * Put @made, which was made from @parent, on record (MPI_COMM_NULL: only the parent's count goes
+ * on). @tag is that of GROUP and INTER. Makes local MPI calls; not part of any path.
+ */
+void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how, int tag);
+
+/**
+ * MPI_Comm_idup: keep a record for the communicator that *@where will hold when the request is
+ * complete; mpi_comm_arrived() then gives it to its handle. Returns NULL when there is no room.
+ */
+struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, const MPI_Comm *where);
+void mpi_comm_arrived(struct mpi_comm_coming *coming);
+
+/** Forget a handle before it is freed. Returns a copy of its record for mpi_comm_restore(). */
+struct mpi_comm mpi_comm_forget(MPI_Comm comm);
+
+/** Freeing has failed: put the handle back on record. */
+void mpi_comm_restore(MPI_Comm comm, const struct mpi_comm *record);
+
+/** A hash of a name that is never 0: the id of a world. */
+uint32_t mpi_comm_name_hash(const char *name);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes the segment after MPI_Init; lets go of it in forked children; finds the library when
+ * loaded. */
+#include "node-agent/collect/mpi-process.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "node-agent/collect/collect.h"
+#include "node-agent/collect/mpi-calls.h"
+#include "node-agent/collect/settings.h"
+
+/* The same on all ranks of a world, another for each world. */
+static uint32_t world_id(const char *job, int size)
+{
+	char name[96];
+
+	if (job[0])
+		return mpi_comm_name_hash(job);
+	/* started without a launcher: alone, or by one that names nothing */
+	snprintf(name, sizeof(name), "process %d", size > 1 ? 0 : (int)getpid());
+	return mpi_comm_name_hash(name);
+}
+
+static int process_start(void)
+{
+	struct settings settings;
+	struct segment_plan plan = {.rank = 0};
+	struct error e;
+	int rank, size, level;
+
+	settings_read(&settings);
+	if (mpi.Comm_rank(mpi.world, &rank) != MPI_SUCCESS ||
+	    mpi.Comm_size(mpi.world, &size) != MPI_SUCCESS)
+		return -1;
+	plan.dir = settings.dir;
+	plan.run = settings.run;
+	plan.job = settings.job;
+	plan.rank = rank;
+	plan.world_size = size;
+	plan.world = world_id(settings.job, size);
+	plan.threads = settings.threads;
+	plan.quota = settings.quota;
+	for (int i = 0; i < CHANNEL_MAX; i++)
+		plan.capacity[i] = settings.capacity[i];
+	/* a refusal is on record in the folder, if there is one; the program must not hear of it */
+	if (settings_folder(&settings, &e) < 0 || collect_start(&plan, &e) < 0)
+		return -1;
+	atomic_fetch_or(&collect.segment.header->note, settings.note);
+	mpi.multiple = mpi.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
+	mpi_comm_init(plan.world, rank, size);
+	return 0;
+}
+
+void mpi_init_begin(struct tuple *t, uint16_t op)
+{
+	collect_self.depth++;
+	*t = (struct tuple){.op = op, .peer = TUPLE_NO_PEER};
+	t->start = clock_ticks(clock_kind());
+}
+
+void mpi_init_end(struct tuple *t, int rc)
+{
+	collect_leave();
+	t->end = clock_ticks(clock_kind());
+	if (rc != MPI_SUCCESS || collect.segment.header || !mpi_library_find() ||
+	    process_start() < 0)
+		return;
+	t->comm = collect.segment.header->world;
+	if (collect_enter(CHANNEL_ENV))
+		collect_end(t, CHANNEL_ENV);
+	else
+		collect_leave();
+}
+
+void mpi_finalize_end(struct tuple *t, int rc)
+{
+	mpi_end(t, CHANNEL_ENV, rc);
+	atomic_store_explicit(&collect.segment.header->finished, 1, memory_order_release);
+}
+
+/* Loaded into a program: most have no MPI library, some load it later (the wrappers then see to
+ * it). */
+static __attribute__((constructor)) void process_loaded(void)
+{
+	pthread_atfork(NULL, NULL, collect_abandon);
+	if (dlsym(RTLD_NEXT, "MPI_Init"))
+		mpi_wrappers_resolve();
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two fixed tables of requests: by handle, and by the address of the variable that holds the
+ * handle. */
+#include "node-agent/collect/mpi-request.h"
+
+#include <stddef.h>
+
+#include "node-agent/collect/collect.h"
+#include "node-agent/collect/mpi-library.h"
+#include "node-agent/collect/mpi-table.h"
+
+#define REQUEST_BITS 10
+#define REQUESTS     (MPI_TABLE_WAYS << REQUEST_BITS)
+
+/*
+ * Open MPI gives one and the same handle for everything that is complete when the call returns:
+ * these can only be told apart by where the program has put the handle.
+ */
+static struct mpi_table_bucket handle_buckets[1 << REQUEST_BITS];
+static struct mpi_table_bucket place_buckets[1 << REQUEST_BITS];
+static const struct mpi_table handles = {.buckets = handle_buckets, .bits = REQUEST_BITS};
+static const struct mpi_table places = {.buckets = place_buckets, .bits = REQUEST_BITS};
+static struct mpi_request by_handle[REQUESTS];
+static struct mpi_request by_place[REQUESTS];
+
+static const struct mpi_table *table_of(const struct mpi_request *r)
+{
+	return r->kind & MPI_REQUEST_LOCATED ? &places : &handles;
+}
+
+static void note_full(void)
+{
+	atomic_fetch_or_explicit(&collect.segment.header->note, SEGMENT_NOTE_REQUESTS,
+				 memory_order_relaxed);
+}
+
+/* A program that drops handles of finished requests leaves records of places: the first one goes.
+ */
+static int place_claim(uintptr_t key)
+{
+	int slot = mpi_table_claim(&places, key);
+	uint32_t b = mpi_table_hash(&places, key, 0);
+	uintptr_t old;
+
+	if (slot >= 0)
+		return slot;
+	note_full();
+	old = atomic_load_explicit(&place_buckets[b].keys[0], memory_order_relaxed);
+	return old > MPI_TABLE_HELD ? mpi_table_hold(&places, old) : -1;
+}
+
+static struct mpi_request *handle_claim(uintptr_t key)
+{
+	int slot = mpi_table_claim(&handles, key);
+
+	if (slot < 0) {
+		note_full();
+		return NULL;
+	}
+	by_handle[slot].slot = slot;
+	return &by_handle[slot];
+}
+
+static struct mpi_request *request_claim(MPI_Request handle, const MPI_Request *where,
+					 unsigned *kind)
+{
+	int slot;
+
+	if (handle != mpi.request_empty || !handle)
+		return handle_claim((uintptr_t)handle);
+	slot = place_claim((uintptr_t)where);
+	if (slot < 0)
+		return NULL;
+	*kind |= MPI_REQUEST_LOCATED;
+	by_place[slot].slot = slot;
+	return &by_place[slot];
+}
+
+static void request_fill(struct mpi_request *r, const struct tuple *t, struct mpi_ranks ranks,
+			 unsigned kind)
+{
+	r->start = t->start;
+	r->bytes = t->bytes;
+	r->peer = t->peer;
+	r->tag = t->seq_or_tag;
+	r->comm = t->comm;
+	r->op = t->op;
+	r->kind = (uint16_t)kind;
+	r->ranks = ranks;
+	r->coming = NULL;
+	r->next = NULL;
+}
+
+struct mpi_request *mpi_request_add(const MPI_Request *request, const struct tuple *t,
+				    struct mpi_ranks ranks, unsigned kind)
+{
+	struct mpi_request *r;
+
+	if (*request == mpi.request_null)
+		return NULL;
+	r = request_claim(*request, request, &kind);
+	if (!r)
+		return NULL;
+	if (!(kind & MPI_REQUEST_PERSISTENT))
+		kind |= MPI_REQUEST_ACTIVE;
+	request_fill(r, t, ranks, kind);
+	r->key = kind & MPI_REQUEST_LOCATED ? (uintptr_t)request : (uintptr_t)*request;
+	return r;
+}
+
+void mpi_request_publish(struct mpi_request *r)
+{
+	if (r)
+		mpi_table_release(table_of(r), r->slot, r->key);
+}
+
+struct mpi_request *mpi_request_hold(MPI_Request handle, const MPI_Request *where)
+{
+	int slot;
+
+	if (handle == mpi.request_null)
+		return NULL;
+	if (handle == mpi.request_empty) {
+		slot = mpi_table_hold(&places, (uintptr_t)where);
+		return slot < 0 ? NULL : &by_place[slot];
+	}
+	slot = mpi_table_hold(&handles, (uintptr_t)handle);
+	return slot < 0 ? NULL : &by_handle[slot];
+}
+
+void mpi_request_return(struct mpi_request *r, const MPI_Request *where)
+{
+	/* MPI_Start may put another handle into the variable (Open MPI's pml ob1 does) */
+	if (!(r->kind & MPI_REQUEST_LOCATED) && r->key != (uintptr_t)*where) {
+		struct mpi_request *moved = handle_claim((uintptr_t)*where);
+
+		if (moved) {
+			int slot = moved->slot;
+
+			*moved = *r;
+			moved->slot = slot;
+			moved->key = (uintptr_t)*where;
+			mpi_request_publish(moved);
+		}
+		mpi_request_remove(r);
+		return;
+	}
+	mpi_request_publish(r);
+}
+
+void mpi_request_remove(struct mpi_request *r)
+{
+	mpi_table_release(table_of(r), r->slot, 0);
+}
+
+struct mpi_request *mpi_request_look(const MPI_Request *where)
+{
+	int slot;
+
+	if (*where == mpi.request_null)
+		return NULL;
+	if (*where == mpi.request_empty) {
+		slot = mpi_table_find(&places, (uintptr_t)where);
+		return slot < 0 ? NULL : &by_place[slot];
+	}
+	slot = mpi_table_find(&handles, (uintptr_t)*where);
+	return slot < 0 ? NULL : &by_handle[slot];
+}
+
+void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_ranks ranks)
+{
+	struct mpi_request *r;
+
+	/* a message from MPI_PROC_NULL has one handle for all, and nothing in it */
+	if (message == mpi.message_null || message == mpi.message_no_proc)
+		return;
+	r = handle_claim((uintptr_t)message);
+	if (!r)
+		return;
+	request_fill(r, t, ranks, 0);
+	r->key = (uintptr_t)message;
+	mpi_request_publish(r);
+}
+
+struct mpi_request *mpi_message_hold(MPI_Message message)
+{
+	int slot = mpi_table_hold(&handles, (uintptr_t)message);
+
+	return slot < 0 ? NULL : &by_handle[slot];
+}

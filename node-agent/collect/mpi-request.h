@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests under way: what was started, so that its completion can say so, in whichever thread. */
+#ifndef EVSPACE_MPI_REQUEST_H
+#define EVSPACE_MPI_REQUEST_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "node-agent/collect/mpi-comm.h"
+#include "tree/tuple.h"
+
+/** What else is known of a request. */
+enum mpi_request_kind {
+	MPI_REQUEST_RECEIVES = 1 << 0,	 /* its status tells peer, tag and bytes */
+	MPI_REQUEST_PERSISTENT = 1 << 1, /* stays on record until it is freed */
+	MPI_REQUEST_ACTIVE = 1 << 2,	 /* started and not yet complete */
+	MPI_REQUEST_CANCEL = 1 << 3,	 /* MPI_Cancel was called */
+	MPI_REQUEST_LOCATED = 1 << 4,	 /* on record by the address of the program's variable */
+};
+
+/** One request (or matched message). Belongs to whoever holds its slot. */
+struct mpi_request {
+	uint64_t start; /* ticks */
+	uint64_t bytes; /* as posted */
+	int32_t peer;
+	uint32_t tag;
+	uint32_t comm;
+	uint16_t op;
+	uint16_t kind;
+	struct mpi_ranks ranks;
+	struct mpi_comm_coming *coming; /* MPI_Comm_idup: what arrives with it */
+	struct mpi_request *next;	/* of those that one Wait holds; by position */
+	uintptr_t key;			/* the handle, or the variable's address */
+	int position;			/* in the program's array */
+	int slot;
+};
+
+/**
+ * Put on record what @t has started (its op, peer, tag, bytes, comm and start) with @request, whose
+ * value MPI has just set. Persistent ones are recorded inactive. Without room: noted in the header.
+ * Returns the record while it is still the caller's alone to change, or NULL; then
+ * mpi_request_publish() it.
+ */
+struct mpi_request *mpi_request_add(const MPI_Request *request, const struct tuple *t,
+				    struct mpi_ranks ranks, unsigned kind);
+
+/** Let others find the record. NULL is fine. */
+void mpi_request_publish(struct mpi_request *r);
+
+/**
+ * Hold the record of the request in variable @where with value @handle, so that no one else finds
+ * it. NULL: it is not on record (MPI_REQUEST_NULL never is).
+ */
+struct mpi_request *mpi_request_hold(MPI_Request handle, const MPI_Request *where);
+
+/** Give back a held record: under the handle that *@where has now. */
+void mpi_request_return(struct mpi_request *r, const MPI_Request *where);
+
+/** Give up a held record for good. */
+void mpi_request_remove(struct mpi_request *r);
+
+/** The record of a request that nobody completes meanwhile, not held. NULL: none. */
+struct mpi_request *mpi_request_look(const MPI_Request *where);
+
+/** Matched messages (MPI_Mprobe) are kept likewise; hold gives the record to its receiver. */
+void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_ranks ranks);
+struct mpi_request *mpi_message_hold(MPI_Message message);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Turns what Wait and Test calls report into completions of the operations that were started. */
+#include "node-agent/collect/mpi-wait.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "node-agent/collect/collect.h"
+#include "node-agent/collect/mpi-calls.h"
+#include "node-agent/collect/mpi-library.h"
+
+static void held_append(struct mpi_wait *w, struct mpi_request *r, int position)
+{
+	r->position = position;
+	r->next = NULL;
+	if (w->last)
+		w->last->next = r;
+	else
+		w->first = r;
+	w->last = r;
+}
+
+/* Hold the record of request @i, if it is one that can be completed. */
+static void held_add(struct mpi_wait *w, int i, MPI_Request handle)
+{
+	struct mpi_request *r = mpi_request_hold(handle, &w->requests[i]);
+
+	if (r && r->kind & MPI_REQUEST_ACTIVE)
+		held_append(w, r, i);
+	else if (r)
+		mpi_request_publish(r);
+	else if (handle != mpi.request_null)
+		w->unknown++;
+}
+
+static void wait_init(struct mpi_wait *w, int n, const MPI_Request *requests)
+{
+	w->requests = requests;
+	w->n = n;
+	w->late = false;
+	w->unknown = 0;
+	w->first = NULL;
+	w->last = NULL;
+}
+
+static void hold_all(struct mpi_wait *w)
+{
+	for (int i = 0; i < w->n; i++)
+		held_add(w, i, w->requests[i]);
+}
+
+/* Whom the call has to do with: the requests' peer and communicator if they have all the same. */
+static void tuple_about(struct tuple *t, uint16_t op, const struct mpi_wait *w)
+{
+	const struct mpi_request *r = w->first;
+
+	*t = (struct tuple){.op = op, .peer = TUPLE_NO_PEER};
+	if (!r)
+		return;
+	t->peer = r->peer;
+	t->comm = r->comm;
+	for (; r; r = r->next) {
+		t->seq_or_tag++;
+		if (r->peer != t->peer)
+			t->peer = TUPLE_ANY_PEER;
+		if (r->comm != t->comm)
+			t->comm = 0;
+	}
+}
+
+void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
+		    const MPI_Request *requests)
+{
+	wait_init(w, n, requests);
+	hold_all(w);
+	tuple_about(t, op, w);
+	t->seq_or_tag += (uint32_t)w->unknown;
+	collect_begin(t);
+}
+
+void mpi_test_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
+		    const MPI_Request *requests)
+{
+	wait_init(w, n, requests);
+	*t = (struct tuple){.op = op, .peer = TUPLE_NO_PEER};
+	/* with several threads, a handle may mean another request as soon as this one is complete
+	 */
+	if (mpi.multiple || n > MPI_WAIT_HANDLES) {
+		hold_all(w);
+		return;
+	}
+	w->late = true;
+	for (int i = 0; i < n; i++)
+		w->handles[i] = requests[i];
+}
+
+/* The tuple of a completion: from the status where that is a receive's, else as posted. */
+static void completion_fill(struct tuple *c, const struct mpi_request *r, const MPI_Status *status)
+{
+	int cancelled = 0;
+
+	*c = (struct tuple){
+		.start = r->start,
+		.bytes = r->bytes,
+		.peer = r->peer,
+		.seq_or_tag = r->tag,
+		.comm = r->comm,
+		.op = r->op,
+		.flags = TUPLE_COMPLETION,
+	};
+	if (!status)
+		return;
+	if (r->kind & MPI_REQUEST_CANCEL)
+		mpi.Test_cancelled(status, &cancelled);
+	if (cancelled) {
+		c->flags |= TUPLE_CANCELLED;
+		c->bytes = 0;
+	} else if (r->kind & MPI_REQUEST_RECEIVES) {
+		mpi_tuple_received(c, r->ranks, status);
+	}
+}
+
+/* Request @r is complete: append its tuple, and take it off the record or make it inactive. */
+static void request_complete(struct mpi_request *r, const MPI_Status *status, bool failed,
+			     struct tuple *call)
+{
+	struct tuple c;
+
+	completion_fill(&c, r, failed ? NULL : status);
+	c.end = call->end;
+	if (failed) {
+		c.flags |= TUPLE_FAILED;
+		c.bytes = 0;
+	}
+	if (r->coming && !failed)
+		mpi_comm_arrived(r->coming);
+	if (r->kind & MPI_REQUEST_PERSISTENT) {
+		r->kind &= (uint16_t) ~(MPI_REQUEST_ACTIVE | MPI_REQUEST_CANCEL);
+		mpi_request_publish(r);
+	} else {
+		mpi_request_remove(r);
+	}
+	if (call->seq_or_tag++ == 0) {
+		call->peer = c.peer;
+		call->comm = c.comm;
+	} else {
+		call->peer = c.peer == call->peer ? c.peer : TUPLE_NO_PEER;
+		call->comm = c.comm == call->comm ? c.comm : 0;
+	}
+	collect_extra(&c, CHANNEL_COMPLETION);
+}
+
+static void unknown_complete(struct tuple *call)
+{
+	struct tuple c = {
+		.start = call->start,
+		.end = call->end,
+		.peer = TUPLE_NO_PEER,
+		.op = 0,
+		.flags = TUPLE_COMPLETION | TUPLE_UNATTRIBUTED,
+	};
+
+	call->seq_or_tag++;
+	collect_extra(&c, CHANNEL_COMPLETION);
+}
+
+/* Take the record of position @i out of the held ones; *@from is where the last one was found. */
+static struct mpi_request *held_take(struct mpi_wait *w, int i, struct mpi_request ***from)
+{
+	struct mpi_request **at = *from, *r;
+
+	/* MPI gives indices in ascending order, mostly: go on from there, else from the start */
+	if (!*at || (*at)->position > i)
+		at = &w->first;
+	while (*at && (*at)->position < i)
+		at = &(*at)->next;
+	*from = at;
+	r = *at;
+	if (!r || r->position != i)
+		return NULL;
+	*at = r->next;
+	return r;
+}
+
+static void position_complete(struct mpi_wait *w, int i, const MPI_Status *status, bool failed,
+			      struct mpi_request ***from, struct tuple *call)
+{
+	struct mpi_request *r;
+
+	if (w->late) {
+		w->unknown = 0;
+		w->first = w->last = NULL;
+		*from = &w->first;
+		held_add(w, i, w->handles[i]);
+	}
+	r = held_take(w, i, from);
+	if (r)
+		request_complete(r, status, failed, call);
+	else if (w->unknown)
+		unknown_complete(call);
+}
+
+/* After an error only the handles tell: what is MPI_REQUEST_NULL now has been completed
+ * (MPI-3.1 3.7.5). */
+static bool position_done(const struct mpi_wait *w, int i, int rc, const MPI_Status *status,
+			  bool *failed)
+{
+	*failed = false;
+	if (rc == MPI_SUCCESS)
+		return true;
+	if (rc == MPI_ERR_IN_STATUS && status) {
+		*failed = status->MPI_ERROR != MPI_SUCCESS;
+		return status->MPI_ERROR != MPI_ERR_PENDING;
+	}
+	*failed = true;
+	return w->requests[i] == mpi.request_null;
+}
+
+static void all_complete(struct mpi_wait *w, int rc, const MPI_Status *statuses, struct tuple *call)
+{
+	struct mpi_request *r, *next, *left = NULL, **end = &left;
+	bool failed;
+
+	if (w->late)
+		for (int i = 0; i < w->n; i++)
+			held_add(w, i, w->handles[i]);
+	for (r = w->first; r; r = next) {
+		const MPI_Status *status = statuses ? &statuses[r->position] : NULL;
+
+		next = r->next;
+		if (position_done(w, r->position, rc, status, &failed)) {
+			request_complete(r, status, failed, call);
+		} else {
+			r->next = NULL;
+			*end = r;
+			end = &r->next;
+		}
+	}
+	w->first = left;
+	for (int i = 0; rc == MPI_SUCCESS && i < w->unknown; i++)
+		unknown_complete(call);
+}
+
+static void some_complete(struct mpi_wait *w, int rc, const struct mpi_wait_answer *a,
+			  struct tuple *call)
+{
+	struct mpi_request **from = &w->first;
+	int n = *a->outcount == MPI_UNDEFINED ? 0 : *a->outcount;
+	bool failed;
+
+	for (int k = 0; k < n; k++) {
+		const MPI_Status *status = a->statuses ? &a->statuses[k] : NULL;
+		int i = a->indices[k];
+
+		if (i >= 0 && i < w->n && position_done(w, i, rc, status, &failed))
+			position_complete(w, i, status, failed, &from, call);
+	}
+}
+
+static void any_complete(struct mpi_wait *w, const struct mpi_wait_answer *a, struct tuple *call)
+{
+	struct mpi_request **from = &w->first;
+	int i = *a->index;
+
+	if (i >= 0 && i < w->n)
+		position_complete(w, i, a->statuses, false, &from, call);
+}
+
+static void answer_read(struct mpi_wait *w, struct tuple *call, int rc, enum mpi_wait_which which,
+			const struct mpi_wait_answer *a)
+{
+	call->seq_or_tag = 0;
+	if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS)
+		all_complete(w, rc, NULL, call);
+	else if (which == MPI_WAIT_SOME)
+		some_complete(w, rc, a, call);
+	else if (which == MPI_WAIT_ANY)
+		any_complete(w, a, call);
+	else
+		all_complete(w, rc, a->statuses, call);
+}
+
+/* What was not completed goes back on record. */
+static void put_back(struct mpi_wait *w)
+{
+	for (struct mpi_request *r = w->first, *next; r; r = next) {
+		next = r->next;
+		mpi_request_publish(r);
+	}
+}
+
+void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
+		  const struct mpi_wait_answer *answer)
+{
+	answer_read(w, t, rc, which, answer);
+	put_back(w);
+	mpi_end(t, CHANNEL_WAIT, rc);
+}
+
+/* Nothing is complete. (Without active requests MPI says that it is done: that is an answer.) */
+static bool in_vain(const struct mpi_wait_answer *a)
+{
+	return a->flag ? !*a->flag : *a->outcount == 0;
+}
+
+void mpi_test_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
+		  const struct mpi_wait_answer *answer)
+{
+	bool vain = rc == MPI_SUCCESS && in_vain(answer);
+
+	if (!vain) {
+		t->start = t->end = collect_now();
+		answer_read(w, t, rc, which, answer);
+	}
+	if (w->first)
+		put_back(w);
+	if (vain)
+		collect_poll();
+	else
+		mpi_end(t, CHANNEL_WAIT, rc);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Wait and Test calls: one tuple for the call, one for each request that it completes. */
+#ifndef EVSPACE_MPI_WAIT_H
+#define EVSPACE_MPI_WAIT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "node-agent/collect/mpi-request.h"
+
+/** Handles that a Test call copies; with more requests it looks them all up before. */
+#define MPI_WAIT_HANDLES 512
+
+/** Which requests a call completes. */
+enum mpi_wait_which { MPI_WAIT_ONE, MPI_WAIT_ANY, MPI_WAIT_ALL, MPI_WAIT_SOME };
+
+/** What MPI said that is complete; those that the call does not have are NULL. */
+struct mpi_wait_answer {
+	const MPI_Status *statuses; /* of all, or in the order of indices; NULL: unknown */
+	const int *flag;
+	const int *index;
+	const int *outcount;
+	const int *indices;
+};
+
+/** One such call, on the stack of its wrapper. */
+struct mpi_wait {
+	const MPI_Request *requests;
+	int n;
+	bool late;   /* only handles were copied: who completes what is looked up after the call */
+	int unknown; /* requests that are not on record */
+	struct mpi_request *first, *last; /* held records, by position */
+	MPI_Request handles[MPI_WAIT_HANDLES];
+};
+
+/** Begin a Wait call: hold its requests, and say in *@t and the state line whom it waits for. */
+void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
+		    const MPI_Request *requests);
+
+/** Begin a Test call: no clock and no state line, since most are in vain. */
+void mpi_test_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
+		    const MPI_Request *requests);
+
+/** End a Wait call, t->end set: its tuple, and a completion for each request. */
+void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
+		  const struct mpi_wait_answer *answer);
+
+/** The same for a Test call, or a poll is counted when it was in vain. Takes the time itself. */
+void mpi_test_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
+		  const struct mpi_wait_answer *answer);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the EVSPACE_ variables with libc alone and prepares the folder for the segment. */
+#include "node-agent/collect/settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tree/op.h"
+
+/* A whole number of digits up to @max at the start of @text; *end is behind it. False: none. */
+static bool number_read(const char *text, uint64_t max, uint64_t *out, const char **end)
+{
+	uint64_t n = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		n = n * 10 + (uint64_t)(*p - '0');
+		if (n > max)
+			return false;
+	}
+	*out = n;
+	*end = p;
+	return p > text;
+}
+
+static bool capacity_number(const char *text, uint32_t *out, const char **end)
+{
+	uint64_t n;
+
+	/* of capacity tuples all but one are readable */
+	if (!number_read(text, SETTINGS_CAPACITY_MAX, &n, end) || n < 2)
+		return false;
+	*out = (uint32_t)n;
+	return true;
+}
+
+/* "200", or "p2p=1000,collective=200" where the others keep their default. */
+static bool capacity_read(const char *text, uint32_t capacity[CHANNEL_MAX])
+{
+	char name[16];
+	const char *end;
+	uint32_t n;
+
+	if (capacity_number(text, &n, &end) && !*end) {
+		for (int i = 0; i < CHANNEL_MAX; i++)
+			capacity[i] = n;
+		return true;
+	}
+	for (;;) {
+		size_t length = strcspn(text, "=");
+		int channel;
+
+		if (!text[length] || length >= sizeof(name))
+			return false;
+		memcpy(name, text, length);
+		name[length] = '\0';
+		channel = channel_find(name);
+		if (channel < 0 || channel >= CHANNEL_COUNT ||
+		    !capacity_number(text + length + 1, &n, &end))
+			return false;
+		capacity[channel] = n;
+		if (!*end)
+			return true;
+		if (*end != ',')
+			return false;
+		text = end + 1;
+	}
+}
+
+static bool bytes_read(const char *text, uint64_t *out)
+{
+	static const char units[] = "KMG";
+	const char *end, *unit;
+
+	if (!number_read(text, UINT64_C(1) << 33, out, &end) || *out == 0)
+		return false;
+	if (!*end)
+		return true;
+	unit = strchr(units, *end);
+	if (!unit || end[1])
+		return false;
+	*out <<= 10 * (unit - units + 1);
+	return true;
+}
+
+static bool threads_read(const char *text, uint32_t *out)
+{
+	const char *end;
+	uint64_t n;
+
+	if (!number_read(text, SETTINGS_THREADS_MAX, &n, &end) || *end || n == 0)
+		return false;
+	*out = (uint32_t)n;
+	return true;
+}
+
+/* A name that is one folder below the base. */
+static bool run_read(const char *text, char *out, size_t n)
+{
+	if (!*text || *text == '.' || strchr(text, '/') || strlen(text) >= n)
+		return false;
+	memcpy(out, text, strlen(text) + 1);
+	return true;
+}
+
+/* What the launcher calls the job: PMIx (Open MPI, Slurm with pmix), else Slurm's own numbers. */
+static void job_read(char *out, size_t n)
+{
+	const char *job = getenv("PMIX_NAMESPACE");
+	const char *slurm = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
+
+	if (job)
+		snprintf(out, n, "%s", job);
+	else if (slurm)
+		snprintf(out, n, "slurm-%s.%s", slurm, step ? step : "0");
+	else
+		out[0] = '\0';
+}
+
+static void run_default(struct settings *s)
+{
+	if (s->job[0])
+		snprintf(s->run, sizeof(s->run), "run-%.59s", s->job);
+	else
+		snprintf(s->run, sizeof(s->run), "run-%d", (int)getppid());
+	for (char *p = s->run; *p; p++)
+		if (*p == '/')
+			*p = '-';
+}
+
+/* The variable's value, NULL when it is unset or empty. */
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+void settings_read(struct settings *out)
+{
+	struct settings s = {.note = 0};
+	uint32_t capacity[CHANNEL_MAX] = {0};
+	const char *text;
+	bool good = true;
+
+	job_read(s.job, sizeof(s.job));
+	text = variable("EVSPACE_DIR");
+	if (!text || strlen(text) >= sizeof(s.base)) {
+		good = !text;
+		snprintf(s.base, sizeof(s.base), "/dev/shm/evspace-%u", (unsigned)geteuid());
+	} else {
+		memcpy(s.base, text, strlen(text) + 1);
+	}
+	text = variable("EVSPACE_RUN");
+	if (!text || !run_read(text, s.run, sizeof(s.run))) {
+		good = good && !text;
+		run_default(&s);
+	}
+	text = variable("EVSPACE_CAPACITY");
+	if (text && capacity_read(text, capacity))
+		memcpy(s.capacity, capacity, sizeof(capacity));
+	else
+		good = good && !text;
+	text = variable("EVSPACE_THREADS");
+	good = good && (!text || threads_read(text, &s.threads));
+	text = variable("EVSPACE_QUOTA");
+	if (text && !bytes_read(text, &s.quota)) {
+		good = false;
+		s.quota = 0;
+	}
+	snprintf(s.dir, sizeof(s.dir), "%s/%s", s.base, s.run);
+	if (!good)
+		s.note = SEGMENT_NOTE_SETTINGS;
+	*out = s;
+}
+
+/* Opens the folder @name below @at, made if it is missing. Returns a descriptor, or -1 with @e. */
+static int folder_make(int at, const char *name, const char *path, struct error *e)
+{
+	struct stat st;
+	int fd;
+
+	if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
+		return errorf(e, "cannot make the folder %s: %s; set EVSPACE_DIR", path,
+			      strerror(errno));
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errorf(e, "cannot open the folder %s: %s; set EVSPACE_DIR", path,
+			      strerror(errno));
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022))
+		return fd;
+	close(fd);
+	errno = EACCES;
+	return errorf(e,
+		      "the folder %s belongs to another user or can be written by others; set "
+		      "EVSPACE_DIR",
+		      path);
+}
+
+int settings_folder(const struct settings *settings, struct error *e)
+{
+	int base = folder_make(AT_FDCWD, settings->base, settings->base, e), run, saved;
+
+	if (base < 0)
+		return -1;
+	run = folder_make(base, settings->run, settings->dir, e);
+	saved = errno;
+	close(base);
+	if (run >= 0)
+		close(run);
+	errno = saved;
+	return run < 0 ? -1 : 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the EVSPACE_ variables tell a collector, and the folder that its segment goes to. */
+#ifndef EVSPACE_SETTINGS_H
+#define EVSPACE_SETTINGS_H
+
+#include <stdint.h>
+
+#include "node-agent/segment.h"
+#include "pathmap/error.h"
+
+/** Room for a path of a run's folder. */
+#define SETTINGS_PATH 192
+
+/** Bounds of what can be asked for. */
+#define SETTINGS_CAPACITY_MAX 16777216u
+#define SETTINGS_THREADS_MAX  4096u
+
+/** The settings of this process. Plain data. */
+struct settings {
+	char base[SETTINGS_PATH]; /* EVSPACE_DIR, else /dev/shm/evspace-UID */
+	char run[64];		  /* EVSPACE_RUN, else run-JOB */
+	char job[64];		  /* what the launcher calls the job, "" if unknown */
+	char dir[SETTINGS_PATH + 64];
+	uint32_t capacity[CHANNEL_MAX]; /* EVSPACE_CAPACITY: "200" or "p2p=1000,collective=200" */
+	uint32_t threads;		/* EVSPACE_THREADS; 0: default */
+	uint64_t quota;			/* EVSPACE_QUOTA: bytes, or with K, M, G; 0: default */
+	uint32_t note;			/* SEGMENT_NOTE_SETTINGS when one was not understood */
+};
+
+/** Read the environment. A value that is not understood is as if it were not set, but for the note.
+ */
+void settings_read(struct settings *out);
+
+/**
+ * Make the base and the run's folder (0700) if they are missing, and check that both are ours, no
+ * links and not writable by others. Returns 0, or -1 with errno and @e.
+ */
+int settings_folder(const struct settings *settings, struct error *e);
+
+#endif

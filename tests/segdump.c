@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Prints what the segments of a folder hold, as JSON, one object a line: counts per operation in
+ * the form of tests/apps (--counts), or every tuple (--tuples), or the segment's own numbers.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/segment.h"
+#include "tree/op.h"
+
+enum what { HEADERS, COUNTS, TUPLES, COMMS };
+
+struct count {
+	uint64_t calls, bytes, completions, completed_bytes;
+};
+
+static struct count counts[UINT16_MAX + 1];
+
+static void tuple_print(const struct segment *s, const struct segment_element *element,
+			const struct tuple *t)
+{
+	printf("{\"rank\":%d,\"thread\":%u,\"channel\":\"%s\",\"op\":\"%s\",\"start\":%" PRIu64
+	       ",\"end\":%" PRIu64 ",\"bytes\":%" PRIu64
+	       ",\"peer\":%d,\"tag\":%u,\"comm\":%u,\"flags\":%u}\n",
+	       s->header->rank, element->thread, channel_name(element->channel), op_name(t->op),
+	       t->start, t->end, t->bytes, t->peer, t->seq_or_tag, t->comm, t->flags);
+}
+
+static void tuple_count(const struct tuple *t)
+{
+	struct count *c = &counts[t->op];
+
+	if (t->flags & TUPLE_COMPLETION) {
+		c->completions++;
+		c->completed_bytes += t->bytes;
+	} else {
+		c->calls++;
+		c->bytes += t->bytes;
+	}
+}
+
+/* Every tuple that the element still holds. Returns how many are lost. */
+static uint64_t element_look(const struct segment *s, const struct segment_element *element,
+			     enum what what)
+{
+	struct tuple *tuples = calloc(element->capacity, sizeof(*tuples));
+	const struct element_ring *ring = segment_ring(s, element);
+	struct element_range range = {0, 0, 0};
+
+	if (ring && tuples)
+		element_read(ring, element->capacity, 0, element_head(ring), tuples,
+			     element->capacity, &range);
+	for (uint32_t i = 0; i < range.count; i++) {
+		if (what == TUPLES)
+			tuple_print(s, element, &tuples[i]);
+		tuple_count(&tuples[i]);
+	}
+	free(tuples);
+	return range.lost;
+}
+
+static void counts_print(const struct segment *s)
+{
+	for (unsigned op = 0; op <= UINT16_MAX; op++) {
+		const struct count *c = &counts[op];
+
+		if (!c->calls && !c->completions)
+			continue;
+		printf("{\"rank\":%d,\"op\":\"%s\",\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64,
+		       s->header->rank, op_name((uint16_t)op), c->calls, c->bytes);
+		if (c->completions)
+			printf(",\"completions\":%" PRIu64 ",\"completed_bytes\":%" PRIu64,
+			       c->completions, c->completed_bytes);
+		printf("}\n");
+	}
+}
+
+static void comms_print(const struct segment *s)
+{
+	for (uint32_t i = 0; i < segment_comms(s); i++) {
+		const struct segment_comm *c = segment_comm(s, i);
+
+		if (!c)
+			continue;
+		printf("{\"rank\":%d,\"comm\":%u,\"parent\":%u,\"members\":[", s->header->rank,
+		       c->id, c->parent);
+		for (uint32_t k = 0; k < c->size; k++)
+			printf("%s%d", k ? "," : "", segment_member(s, c, k));
+		printf("]}\n");
+	}
+}
+
+static void header_print(const struct segment *s, uint64_t lost)
+{
+	uint64_t events = 0, polls = 0;
+	char notes[512];
+
+	for (uint32_t i = 0; i < segment_threads(s); i++) {
+		const struct segment_thread *t = segment_thread(s, i);
+
+		for (int c = 0; t && c < CHANNEL_MAX; c++)
+			events += atomic_load(&t->counters[c].events);
+		polls += t ? atomic_load(&t->state.polls) : 0;
+	}
+	printf("{\"rank\":%d,\"world_size\":%d,\"world\":%u,\"threads\":%u,\"elements\":%u,"
+	       "\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"polls\":%" PRIu64
+	       ",\"cost_ps\":%u,\"finished\":%u,\"alive\":%d,\"notes\":\"%s\"}\n",
+	       s->header->rank, s->header->world_size, s->header->world, segment_threads(s),
+	       segment_elements(s), events, lost, polls, s->header->cost_ps,
+	       atomic_load(&s->header->finished), segment_alive(s),
+	       segment_notes(atomic_load(&s->header->note), notes, sizeof(notes)));
+}
+
+static void segment_print(const struct segment *s, enum what what)
+{
+	uint64_t lost = 0;
+
+	memset(counts, 0, sizeof(counts));
+	for (uint32_t i = 0; i < segment_elements(s); i++)
+		if (segment_element(s, i))
+			lost += element_look(s, segment_element(s, i), what);
+	if (what == COUNTS)
+		counts_print(s);
+	else if (what == COMMS)
+		comms_print(s);
+	else if (what == HEADERS)
+		header_print(s, lost);
+}
+
+static int is_segment(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return dot && strcmp(dot, SEGMENT_SUFFIX) == 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = {"--headers", "--counts", "--tuples", "--comms"};
+	struct dirent **names_found;
+	enum what what = HEADERS;
+	int n, status = 0;
+
+	for (int i = 0; argc > 2 && i < 4; i++)
+		if (strcmp(argv[2], names[i]) == 0)
+			what = (enum what)i;
+	n = argc < 2 ? -1 : scandir(argv[1], &names_found, is_segment, alphasort);
+	if (n < 0) {
+		fprintf(stderr, "usage: segdump DIR [--headers|--counts|--tuples|--comms]\n");
+		return 2;
+	}
+	for (int i = 0; i < n; i++) {
+		struct segment s;
+		struct error e;
+
+		if (segment_open(&s, argv[1], names_found[i]->d_name, &e) == 0) {
+			segment_print(&s, what);
+			segment_close(&s);
+		} else {
+			fprintf(stderr, "segdump: %s\n", e.text);
+			status = 1;
+		}
+		free(names_found[i]);
+	}
+	free(names_found);
+	return status;
+}
