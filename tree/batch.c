@@ -251,6 +251,8 @@ static const char *records_fault(const struct run *run, const unsigned char *rec
 		memcpy(&part, records, sizeof(part));
 		if (!clock_sound(&part.clock))
 			return "has a clock that is none";
+		if (run->flags & RUN_FOLD && (part.read > 0 || part.lost > 0))
+			return "is a mark and counts as if it had read";
 	} else if (run->kind == RUN_TOTALS) {
 		for (unsigned i = 0; i < run->count; i++) {
 			struct total total;
@@ -268,7 +270,7 @@ int batch_check(const unsigned char *data, size_t bytes, struct error *e)
 	size_t at = 0;
 	const char *fault = NULL;
 
-	if ((uintptr_t)data % sizeof(uint64_t) != 0) {
+	if (bytes > 0 && (uintptr_t)data % sizeof(uint64_t) != 0) {
 		errno = EPROTO;
 		return errorf(e, "a batch must lie at a multiple of 8 bytes");
 	}

@@ -49,8 +49,9 @@ struct run {
  * Where a stage mixes what came from several leaves, it puts their parts first and then a mark: a
  * RUN_PART with RUN_FOLD whose `element` is the place that mixed and `elements` the number of parts
  * right before it that are in what follows. A mark's clock is that of the runs behind it, its
- * `read` is 0, its `filtered` and `reduced` count what was taken out after the mixing: for such
- * batches the sum over all parts of read, filtered and reduced fits the delivered tuples, as above.
+ * `read` and `lost` are 0, its `filtered` and `reduced` count what was taken out after the mixing:
+ * for such batches the sum over all parts of read, filtered and reduced fits the delivered tuples,
+ * as above.
  */
 struct part {
 	struct clock_line clock; /* how the times of the runs that follow become nanoseconds */

@@ -219,8 +219,8 @@ int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank
 
 	if (known && same(known, level, rank, channel, text))
 		return 0;
-	if (level >= LEVEL_COUNT || !text_sound(text, level) ||
-	    names->n_log >= CHANGES_MAX || (!known && names->n >= NAMES_MAX)) {
+	if (level >= LEVEL_COUNT || !text_sound(text, level) || names->n_log >= CHANGES_MAX ||
+	    (!known && names->n >= NAMES_MAX)) {
 		errno = EPROTO;
 		return -1;
 	}

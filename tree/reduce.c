@@ -88,10 +88,18 @@ static void reduce_fini(struct stage *s)
 
 /* ---- first and last ---- */
 
-/* Any order will do where times are equal, but the same in every tree. */
-static bool differs_up(const struct tuple *a, const struct tuple *b)
+/* Where times are equal any order will do that is the same in every tree, in ticks and in ns. */
+static bool is_greater(const struct tuple *a, const struct tuple *b)
 {
-	return memcmp(a, b, sizeof(*a)) > 0;
+	const uint64_t x[] = {a->start,	     a->end,  a->bytes, (uint32_t)a->peer,
+			      a->seq_or_tag, a->comm, a->op,	a->flags};
+	const uint64_t y[] = {b->start,	     b->end,  b->bytes, (uint32_t)b->peer,
+			      b->seq_or_tag, b->comm, b->op,	b->flags};
+	size_t i = 0;
+
+	while (i < sizeof(x) / sizeof(x[0]) - 1 && x[i] == y[i])
+		i++;
+	return x[i] > y[i];
 }
 
 /* When a tuple was last news: a running one since its start, its thread wrote all others before. */
@@ -108,12 +116,12 @@ static bool is_newer(const struct tuple *a, const struct tuple *b)
 		return news(a) > news(b);
 	if (a_runs != b_runs)
 		return a_runs > b_runs;
-	return differs_up(a, b);
+	return is_greater(a, b);
 }
 
 static bool is_older(const struct tuple *a, const struct tuple *b)
 {
-	return a->start != b->start ? a->start < b->start : differs_up(b, a);
+	return a->start != b->start ? a->start < b->start : is_greater(b, a);
 }
 
 static void choose(struct reduce *r, const struct run_view *view, uint32_t name)

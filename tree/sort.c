@@ -132,7 +132,8 @@ static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
 	uint32_t n;
 
 	take(sort, b);
-	qsort(sort->items, sort->n, sizeof(*sort->items), item_compare);
+	if (sort->n > 1)
+		qsort(sort->items, sort->n, sizeof(*sort->items), item_compare);
 	parts_emit(&sort->parts, names_place(s->names), ask->wave, &sort->out);
 	for (size_t at = 0; at < sort->n; at += n) {
 		const struct item *first = &sort->items[at];

@@ -2,12 +2,17 @@
 /* Totals: adding values, merging, checking what came from elsewhere. */
 #include "tree/total.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-/* The largest that honest sums come to: values are below 2^64, counts as well. */
-#define MEAN_MOST 1.9e19
-#define M2_MOST	  1e60
+/*
+ * The largest that honest figures come to, values being below 2^64. Dishonest ones must not become
+ * anything by merging that the next host would refuse: it would blame us.
+ */
+#define COUNT_MOST (UINT64_C(1) << 62)
+#define MEAN_MOST  1.9e19
+#define M2_MOST	   1e60
 
 static const char *const fold_names[FOLD_COUNT_OF_KINDS] = {
 	[FOLD_COUNT] = "count", [FOLD_SUM] = "sum",   [FOLD_MIN] = "min",
@@ -23,7 +28,7 @@ void total_add(struct total *t, uint64_t value)
 {
 	double delta = (double)value - t->mean;
 
-	t->count++;
+	t->count += t->count < COUNT_MOST;
 	t->sum += value;
 	t->mean += delta / (double)t->count;
 	t->m2 += delta * ((double)value - t->mean);
@@ -43,10 +48,10 @@ void total_merge(struct total *to, const struct total *from)
 		to->min = from->min;
 	if (from->max > to->max)
 		to->max = from->max;
-	to->count += from->count;
+	to->count = to->count + from->count < COUNT_MOST ? to->count + from->count : COUNT_MOST;
 	to->sum += from->sum;
-	to->mean += delta * (b / (a + b));
-	to->m2 += from->m2 + delta * delta * (a * b / (a + b));
+	to->mean = fmin(to->mean + delta * (b / (a + b)), MEAN_MOST);
+	to->m2 = fmin(to->m2 + from->m2 + delta * delta * (a * b / (a + b)), M2_MOST);
 }
 
 double total_figure(const struct total *t, enum total_fold fold)
@@ -73,8 +78,9 @@ double total_figure(const struct total *t, enum total_fold fold)
 int total_sound(const struct total *t)
 {
 	/* Written so that a NaN fails. */
-	return t->value < TOTAL_VALUES && t->fold < FOLD_COUNT_OF_KINDS && t->min <= t->max &&
-	       t->mean >= 0 && t->mean <= MEAN_MOST && t->m2 >= 0 && t->m2 <= M2_MOST;
+	return t->value < TOTAL_VALUES && t->fold < FOLD_COUNT_OF_KINDS && t->count <= COUNT_MOST &&
+	       t->min <= t->max && t->mean >= 0 && t->mean <= MEAN_MOST && t->m2 >= 0 &&
+	       t->m2 <= M2_MOST;
 }
 
 static int find(const char *const *names, int n, const char *name)

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the other byte order: every field swapped, nothing else touched, garbage refused. */
+#include "tree/stage.h"
+#include "tests/random.h"
+#include "tests/tap.h"
+
+#include <byteswap.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#define SWAP16(field) ((field) = bswap_16(field))
+#define SWAP32(field) ((field) = bswap_32(field))
+#define SWAP64(field) ((field) = bswap_64(field))
+
+static void swap_double(double *d)
+{
+	uint64_t bits;
+
+	memcpy(&bits, d, sizeof(bits));
+	SWAP64(bits);
+	memcpy(d, &bits, sizeof(bits));
+}
+
+static void swap_part(struct part *p)
+{
+	p->clock.base_ns = (int64_t)bswap_64((uint64_t)p->clock.base_ns);
+	SWAP64(p->clock.base_ticks);
+	swap_double(&p->clock.ns_per_tick);
+	swap_double(&p->clock.error_ns);
+	SWAP64(p->read);
+	SWAP64(p->lost);
+	SWAP64(p->filtered);
+	SWAP64(p->reduced);
+	SWAP32(p->elements);
+	SWAP32(p->cpu_us);
+}
+
+static void swap_tuple(struct tuple *t)
+{
+	SWAP64(t->start);
+	SWAP64(t->end);
+	SWAP64(t->bytes);
+	t->peer = (int32_t)bswap_32((uint32_t)t->peer);
+	SWAP32(t->seq_or_tag);
+	SWAP32(t->comm);
+	SWAP16(t->op);
+	SWAP16(t->flags);
+}
+
+static void swap_total(struct total *t)
+{
+	SWAP64(t->count);
+	SWAP64(t->sum);
+	swap_double(&t->mean);
+	swap_double(&t->m2);
+	SWAP64(t->min);
+	SWAP64(t->max);
+	SWAP32(t->comm);
+	SWAP16(t->op);
+}
+
+/* A batch as a host with the other byte order sends it, field by field. */
+static void swap_all(struct batch *b)
+{
+	struct batch_cursor c = {0};
+	struct run_view view;
+
+	while (batch_next(b, &c, &view)) {
+		if (view.run->kind == RUN_PART)
+			swap_part(view.part);
+		for (unsigned i = 0; i < view.run->count; i++) {
+			if (view.run->kind == RUN_TUPLES)
+				swap_tuple(&view.tuples[i]);
+			else if (view.run->kind == RUN_TOTALS)
+				swap_total(&view.totals[i]);
+		}
+		if (view.run->flags & RUN_LOST)
+			SWAP64(*(uint64_t *)(void *)(view.run + 1));
+		SWAP32(view.run->element);
+		SWAP16(view.run->count);
+		SWAP64(view.run->first);
+	}
+}
+
+static void fill(struct batch *b)
+{
+	struct part part = {
+		.clock = {-5, 7, 0.25, 3},
+		.read = 1,
+		.lost = 2,
+		.filtered = 3,
+		.reduced = 4,
+		.elements = 5,
+		.cpu_us = 6,
+	};
+	struct tuple tuple = {1, 2, 3, -4, 5, 6, 7, 8};
+	struct total total = {4, 10, 2.5, 5, 1, 4, 9, 3, TOTAL_BYTES, FOLD_MEAN};
+
+	memcpy(batch_add(b, RUN_PART, 77, 1234567, 1, 0), &part, sizeof(part));
+	for (uint32_t count = 0; count < 3; count++) {
+		struct tuple *t = batch_add(b, RUN_TUPLES, 5, 99, count, 2 - count);
+		struct total *f;
+
+		for (uint32_t i = 0; i < count; i++)
+			t[i] = tuple;
+		f = batch_add(b, RUN_TOTALS, 6, 0, count, 0);
+		for (uint32_t i = 0; i < count; i++)
+			f[i] = total;
+	}
+}
+
+static void every_field(void)
+{
+	unsigned char data[2048], *sent;
+	struct batch b;
+	struct error e;
+	size_t bytes;
+
+	batch_init(&b);
+	fill(&b);
+	CU_ASSERT_EQUAL_FATAL(b.n, 1);
+	bytes = b.bytes;
+	CU_ASSERT_FATAL(bytes < sizeof(data));
+	memcpy(data, b.own->data, bytes);
+	swap_all(&b);
+	sent = b.own->data;
+	CU_ASSERT_NOT_EQUAL(memcmp(sent, data, bytes), 0);
+	CU_ASSERT_EQUAL(convert_swap(sent, bytes, &e), 0);
+	CU_ASSERT_EQUAL(memcmp(sent, data, bytes), 0);
+	CU_ASSERT_EQUAL(batch_check(sent, bytes, &e), 0);
+	batch_fini(&b);
+}
+
+static void cut_anywhere(void)
+{
+	unsigned char data[2048];
+	size_t bytes, whole = 0;
+	struct batch b;
+	struct error e;
+
+	batch_init(&b);
+	fill(&b);
+	bytes = b.bytes;
+	swap_all(&b);
+	for (size_t cut = 0; cut <= bytes; cut++) {
+		memcpy(data, b.own->data, cut);
+		errno = 0;
+		if (convert_swap(data, cut, &e) == 0) {
+			whole++;
+			continue;
+		}
+		CU_ASSERT_EQUAL(errno, EPROTO);
+		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "other byte order"));
+	}
+	CU_ASSERT_EQUAL(whole, 8);
+	batch_fini(&b);
+}
+
+static void garbage(void)
+{
+	_Alignas(8) unsigned char data[256];
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 100000; i++) {
+		size_t bytes = random_below(&seed, sizeof(data));
+
+		for (size_t k = 0; k < bytes; k++)
+			data[k] = (unsigned char)random_below(&seed,
+							      random_below(&seed, 2) ? 4 : 256);
+		convert_swap(data, bytes, NULL);
+		batch_check(data, bytes, NULL);
+	}
+}
+
+static CU_TestInfo convert_cases[] = {
+	{"every field of every kind", every_field},
+	{"cut anywhere", cut_anywhere},
+	{"garbage", garbage},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "convert", .pTests = convert_cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}

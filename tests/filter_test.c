@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests filters: what conditions mean, what is wrong with bad ones, and that nothing goes
+ * uncounted. */
+#include "tree/condition.h"
+#include "tree/op.h"
+#include "tree/stage.h"
+#include "tests/random.h"
+#include "tests/tap.h"
+
+#include <string.h>
+
+static const struct clock_line half = {.ns_per_tick = 0.5};
+
+static struct tuple send_tuple(void)
+{
+	return (struct tuple){
+		.start = 1000,
+		.end = 5000, /* 2,000 ns on the line `half` */
+		.bytes = 2048,
+		.peer = 3,
+		.seq_or_tag = 17,
+		.comm = 0xabc,
+		.op = op_find("MPI_Send"),
+	};
+}
+
+/* Names: id 1 is a p2p element of rank 5, id 2 its thread, 3 its node; comm abc is a world. */
+static struct names *some_names(void)
+{
+	struct names *names = names_new(0);
+
+	names_learn(names, 1, LEVEL_ELEMENT, 5, CHANNEL_P2P, "/4W/w0/rank5/t0/p2p");
+	names_learn(names, 2, LEVEL_THREAD, 5, 0, "/4W/w0/rank5/t0");
+	names_learn(names, 3, LEVEL_NODE, -1, 0, "/4W/w0");
+	names_comm_learn(names, 0xabc, 0, 8, 1, NULL);
+	return names;
+}
+
+static int holds(const char *text, const struct tuple *tuple, uint32_t element)
+{
+	struct names *names = some_names();
+	struct condition_subject subject = {names, names_find(names, element), &half, tuple};
+	struct condition c;
+	struct error e;
+	int result;
+
+	if (condition_parse(&c, &text, &e) < 0) {
+		tap_note("%s", e.text);
+		CU_FAIL("not understood");
+	}
+	CU_ASSERT_STRING_EQUAL(text, "");
+	result = condition_holds(&c, &subject);
+	names_free(names);
+	return result;
+}
+
+static void expect_all(const char *const *texts, size_t n, const struct tuple *tuple,
+		       uint32_t element, int wanted)
+{
+	for (size_t i = 0; i < n; i++) {
+		int is = holds(texts[i], tuple, element);
+
+		if (is != wanted)
+			tap_note("%s: %d", texts[i], is);
+		CU_ASSERT_EQUAL(is, wanted);
+	}
+}
+
+#define EXPECT(tuple, element, wanted, ...)                                                  \
+	do {                                                                                 \
+		static const char *const texts[] = {__VA_ARGS__};                            \
+                                                                                             \
+		expect_all(texts, sizeof(texts) / sizeof(texts[0]), tuple, element, wanted); \
+	} while (0)
+
+static void of_a_send(void)
+{
+	struct tuple t = send_tuple();
+
+	EXPECT(&t, 1, 1, "op=MPI_Send", "op=send", "op=MPI_Recv|MPI_Send", "op!=MPI_Recv",
+	       "channel=p2p", "channel!=collective|wait", "comm=abc", "comm=ABC", "comm=world",
+	       "comm=17|world", "comm!=17", "peer=3", "peer=[0-3,8]", "peer=1|3", "peer!=[0-2,4]",
+	       "peer<4", "peer<=3", "peer>2", "peer>=3", "tag=17", "tag!=1", "bytes=2k",
+	       "bytes>=2k", "bytes<=2048", "bytes<1M", "bytes>1k", "bytes!=1G", "duration>1us",
+	       "duration=2us", "duration<0.1ms", "duration>=2000ns", "duration<1s", "rank=5",
+	       "rank=[0-7]", "rank<6", "name=/4W/*/rank[0-7]/t0/p2p", "name!=/8W/**", "name=/**",
+	       "bytes = 2k", "bytes\t>=  2k ");
+	EXPECT(&t, 1, 0, "op=MPI_Recv", "op!=MPI_Recv|MPI_Send", "channel=collective",
+	       "channel!=p2p", "comm=17", "comm!=world", "peer=[0-2,4]", "peer!=3", "peer>3",
+	       "peer<3", "tag<17", "bytes>2k", "bytes<2k", "duration>2us", "duration<2us",
+	       "rank=[0-4]", "rank!=5", "name=/4W", "name!=/4W/**");
+}
+
+/* What a tuple does not have fits no condition, whatever the relation. */
+static void of_what_is_not_there(void)
+{
+	struct tuple barrier = {.start = 5, .end = 6, .peer = TUPLE_NO_PEER, .seq_or_tag = 17};
+	struct tuple running = send_tuple();
+
+	barrier.op = op_find("MPI_Barrier");
+	EXPECT(&barrier, 9, 0, "peer=3", "peer!=3", "peer<3", "peer>=0", "tag=17", "tag!=17",
+	       "rank=5", "rank!=5", "rank<100", "name=/**", "name!=/8W", "comm=world");
+	EXPECT(&barrier, 9, 1, "comm!=world", "comm!=abc", "bytes=0", "bytes<1");
+	running.flags = TUPLE_RUNNING;
+	running.end = 0;
+	EXPECT(&running, 1, 0, "duration>1ns", "duration<1s", "duration!=1s");
+	EXPECT(&running, 3, 0, "rank=5", "rank!=5");
+	EXPECT(&running, 3, 1, "name=/4W/w0");
+}
+
+/* After a fold the element does not tell the channel any more. */
+static void channels_above_elements(void)
+{
+	struct tuple t = send_tuple();
+
+	EXPECT(&t, 2, 1, "channel=p2p", "rank=5");
+	t.flags = TUPLE_COMPLETION;
+	EXPECT(&t, 2, 1, "channel=completion");
+	t.flags = TUPLE_RUNNING;
+	EXPECT(&t, 2, 1, "channel=state");
+	t.flags = 0;
+	t.op = op_find("MPI_Barrier");
+	EXPECT(&t, 2, 1, "channel=collective|wait");
+	t.op = 65535;
+	EXPECT(&t, 2, 0, "channel=p2p", "channel!=p2p");
+}
+
+static void bad_conditions(void)
+{
+	static const char *const bad[][2] = {
+		{"", "nothing to filter by"},
+		{"size>1k", "there are op, channel, comm"},
+		{"bytes", "must be followed by =, !=, <, <=, >, >="},
+		{"op", "must be followed by =, != and a value"},
+		{"op>MPI_Send", "op can only be = or !="},
+		{"name<x", "name can only be = or !="},
+		{"op=MPI_Sned", "`MPI_Sned` is no operation"},
+		{"op=MPI_Send|", "`` is no operation"},
+		{"op=", "must be compared with a value"},
+		{"channel=p3p", "there are p2p, collective"},
+		{"comm=xyz", "write `world` or its id"},
+		{"comm=0", "is no communicator"},
+		{"comm=123456789", "is no communicator"},
+		{"comm=-1", "is no communicator"},
+		{"peer=x", "peer: `x` is no number"},
+		{"peer=-1", "is no number"},
+		{"peer=[0-3", "peer: "},
+		{"peer=[3-0]", "backwards"},
+		{"peer=[0-3]x", "too much behind the brackets"},
+		{"peer<[0-3]", "only = and != go with several values"},
+		{"peer<1|2", "only = and != go with several values"},
+		{"bytes=1T", "write it like `1k`"},
+		{"bytes=1kB", "write it like `1k`"},
+		{"bytes=-1", "write it like `1k`"},
+		{"bytes>99999999999999G", "write it like `1k`"},
+		{"duration>1", "is no time"},
+		{"duration>1h", "is no time"},
+		{"duration>9999999999s", "longer than any program"},
+		{"name=4W", "name: "},
+		{"rank=[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24]",
+		 "more than 24 values"},
+		{"op=Send bytes>1k wrong", "`wrong` is nothing to filter by"},
+	};
+	char longest[2000] = "op=";
+	struct error e;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CU_ASSERT_EQUAL(stage_check("filter", bad[i][0], &e), -1);
+		if (!strstr(e.text, bad[i][1]))
+			tap_note("%s: %s", bad[i][0], e.text);
+		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, bad[i][1]));
+	}
+	memset(longest + 3, 'x', sizeof(longest) - 4);
+	CU_ASSERT_EQUAL(stage_check("filter", longest, &e), -1);
+	CU_ASSERT_EQUAL(stage_check("filter", " op=Send  bytes>1k\trank=[0-7] ", &e), 0);
+}
+
+/* Tuples whose `bytes` are 10 times their number; those of odd `peer` go. */
+static uint64_t fill(struct batch *b, uint64_t *seed)
+{
+	struct part *part = batch_add(b, RUN_PART, 0, 1, 1, 0);
+	uint64_t odd = 0;
+
+	*part = (struct part){.clock = CLOCK_LINE_NS};
+	for (uint64_t first = 1; first < 1000;) {
+		uint32_t count = (uint32_t)random_below(seed, 30);
+		uint32_t rare = 1 + (uint32_t)random_below(seed, 8);
+		struct tuple *out = batch_add(b, RUN_TUPLES, 1, first, count, first > 1 ? 1 : 0);
+
+		for (uint32_t i = 0; i < count; i++) {
+			out[i] = (struct tuple){.bytes = 10 * (first + i)};
+			out[i].peer = random_below(seed, rare) == 0;
+			odd += (uint64_t)out[i].peer;
+		}
+		part->read += count;
+		first += count + 1;
+	}
+	return odd;
+}
+
+/* Returns how many tuples came, each once, in order, with their numbers where these are told. */
+static uint64_t expect_even(const struct batch *b, uint64_t *lost, uint64_t odd)
+{
+	struct batch_cursor c = {0};
+	struct run_view view;
+	uint64_t n = 0, last = 0;
+
+	*lost = 0;
+	CU_ASSERT_EQUAL_FATAL(batch_next(b, &c, &view), 1);
+	CU_ASSERT_EQUAL_FATAL(view.run->kind, RUN_PART);
+	CU_ASSERT_EQUAL(view.part->filtered, odd);
+	while (batch_next(b, &c, &view)) {
+		*lost += view.lost;
+		for (unsigned i = 0; i < view.run->count; i++) {
+			const struct tuple *t = &view.tuples[i];
+
+			CU_ASSERT_EQUAL(t->peer, 0);
+			CU_ASSERT(t->bytes > last);
+			last = t->bytes;
+			if (i == 0 || !(view.run->flags & RUN_SPARSE))
+				CU_ASSERT_EQUAL(t->bytes, 10 * (view.run->first + i));
+			n++;
+		}
+	}
+	return n;
+}
+
+static void nothing_goes_uncounted(void)
+{
+	struct names *names = names_new(0);
+	struct stage *s = stage_new(&filter_ops, LEVEL_ELEMENT, names, "peer=0", NULL);
+	struct ask ask = {.wave = 1};
+	uint64_t seed = 1, lost;
+	struct batch b;
+
+	batch_init(&b);
+	for (int i = 0; i < 200; i++) {
+		uint64_t odd = fill(&b, &seed), runs = 0, read;
+		struct batch_cursor c = {0};
+		struct run_view view;
+
+		while (batch_next(&b, &c, &view))
+			runs += view.run->kind == RUN_TUPLES;
+		c = (struct batch_cursor){0};
+		batch_next(&b, &c, &view);
+		read = view.part->read;
+		CU_ASSERT_EQUAL(s->ops->apply(s, &ask, &b), 0);
+		CU_ASSERT_EQUAL(expect_even(&b, &lost, odd), read - odd);
+		CU_ASSERT_EQUAL(lost, runs - 1);
+		batch_clear(&b);
+	}
+	batch_fini(&b);
+	stage_free(s);
+	names_free(names);
+}
+
+static CU_TestInfo filter_cases[] = {
+	{"of a send", of_a_send},
+	{"of what is not there", of_what_is_not_there},
+	{"channels above elements", channels_above_elements},
+	{"bad conditions are told what would be right", bad_conditions},
+	{"nothing goes uncounted", nothing_goes_uncounted},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "filter", .pTests = filter_cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests names: learning, announcing, levels, replacement, limits; and communicators. */
+#include "tree/names.h"
+#include "tests/tap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define P2P	   "/4W/w0/rank3/t0/p2p"
+#define COLLECTIVE "/4W/w0/rank3/t0/collective"
+
+static int learn(struct names *names, uint32_t id, const char *text)
+{
+	return names_learn(names, id, LEVEL_ELEMENT, 3, 0, text);
+}
+
+static const char *text_of(const struct names *names, uint32_t id)
+{
+	const struct name *name = names_find(names, id);
+
+	return name ? name->text : "none";
+}
+
+static void learnt_found_and_announced(void)
+{
+	struct names *names = names_new(7);
+
+	CU_ASSERT_EQUAL(names_place(names), 7);
+	CU_ASSERT_PTR_NULL(names_find(names, 0));
+	CU_ASSERT_EQUAL(learn(names, name_id(2, 5), P2P), 0);
+	CU_ASSERT_EQUAL(learn(names, name_id(0, 0), COLLECTIVE), 0);
+	CU_ASSERT_STRING_EQUAL(text_of(names, name_id(2, 5)), P2P);
+	CU_ASSERT_STRING_EQUAL(text_of(names, 0), COLLECTIVE);
+	CU_ASSERT_EQUAL(names_find(names, 0)->rank, 3);
+	CU_ASSERT_EQUAL(names_count(names), 2);
+	CU_ASSERT_EQUAL(names_at(names, 0)->id, name_id(2, 5));
+	CU_ASSERT_EQUAL(names_at(names, 1)->id, 0);
+	CU_ASSERT_EQUAL(name_place(name_id(NAME_PLACE_MAX, NAME_LOCAL_MAX)), NAME_PLACE_MAX);
+	names_free(names);
+	names_free(NULL);
+}
+
+static void said_again(void)
+{
+	struct names *names = names_new(0);
+	char text[] = P2P;
+
+	learn(names, 1, text);
+	memset(text, 'x', sizeof(text) - 1);
+	CU_ASSERT_STRING_EQUAL(text_of(names, 1), P2P);
+	/* The same once more is no news; another text for the id is. */
+	CU_ASSERT_EQUAL(learn(names, 1, P2P), 0);
+	CU_ASSERT_EQUAL(names_count(names), 1);
+	CU_ASSERT_EQUAL(learn(names, 1, COLLECTIVE), 0);
+	CU_ASSERT_EQUAL(names_count(names), 2);
+	CU_ASSERT_STRING_EQUAL(names_at(names, 0)->text, COLLECTIVE);
+	CU_ASSERT_STRING_EQUAL(names_at(names, 1)->text, COLLECTIVE);
+	names_free(names);
+}
+
+static void what_is_no_name(void)
+{
+	static const struct {
+		enum level level;
+		const char *text;
+	} bad[] = {
+		{LEVEL_ELEMENT, ""},
+		{LEVEL_ELEMENT, "4W/w0/rank3/t0/p2p"},
+		{LEVEL_ELEMENT, "/4W/w0/rank3/t0"},
+		{LEVEL_ELEMENT, "/4W/w0/rank3/t0/p2p/x"},
+		{LEVEL_ELEMENT, "/4W//rank3/t0/p2p"},
+		{LEVEL_ELEMENT, "/4W/w0/rank3/t0/"},
+		{LEVEL_ELEMENT, "/4W/w 0/rank3/t0/p2p"},
+		{LEVEL_ELEMENT, "/4W/w0/rank3/t0/p2p\033[2J"},
+		{LEVEL_ELEMENT, "/4W/w0/rank3/t0/p\xc3\xbcp"},
+		{LEVEL_NODE, "/4W"},
+		{LEVEL_CLUSTER, "/4W/"},
+		{LEVEL_ALL, "/4W"},
+		{LEVEL_COUNT, "/4W"},
+	};
+	char longest[NAME_BYTES + 1] = "/4W/w0/rank3/t0/";
+	struct names *names = names_new(0);
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		errno = 0;
+		CU_ASSERT_EQUAL(names_learn(names, 1, bad[i].level, 0, 0, bad[i].text), -1);
+		CU_ASSERT_EQUAL(errno, EPROTO);
+	}
+	memset(longest + strlen(longest), 'x', sizeof(longest) - 1 - strlen(longest));
+	CU_ASSERT_EQUAL(learn(names, 1, longest), -1);
+	CU_ASSERT_EQUAL(names_count(names), 0);
+	longest[NAME_BYTES - 1] = '\0';
+	CU_ASSERT_EQUAL(learn(names, 1, longest), 0);
+	CU_ASSERT_EQUAL(names_group(names, 1, LEVEL_NODE), name_id(0, NAME_LOCAL_MAX));
+	/* A node outside all clusters. */
+	CU_ASSERT_EQUAL(learn(names, 2, "//w0/rank3/t0/p2p"), 0);
+	names_free(names);
+}
+
+static void groups_by_level(void)
+{
+	struct names *names = names_new(7);
+	uint32_t node, thread;
+
+	learn(names, 1, P2P);
+	learn(names, 2, COLLECTIVE);
+	learn(names, 3, "/4W/w0/rank4/t0/p2p");
+	CU_ASSERT_EQUAL(names_group(names, 9, LEVEL_NODE), 0);
+	CU_ASSERT_EQUAL(names_group(names, 1, LEVEL_ELEMENT), 1);
+	CU_ASSERT_EQUAL(names_count(names), 3);
+	thread = names_group(names, 1, LEVEL_THREAD);
+	CU_ASSERT_EQUAL(name_place(thread), 7);
+	CU_ASSERT_EQUAL(names_group(names, 2, LEVEL_THREAD), thread);
+	CU_ASSERT_NOT_EQUAL(names_group(names, 3, LEVEL_THREAD), thread);
+	CU_ASSERT_EQUAL(names_find(names, thread)->rank, 3);
+	CU_ASSERT_EQUAL(names_find(names, thread)->level, LEVEL_THREAD);
+	node = names_group(names, 3, LEVEL_NODE);
+	CU_ASSERT_STRING_EQUAL(text_of(names, node), "/4W/w0");
+	CU_ASSERT_EQUAL(names_find(names, node)->rank, -1);
+	CU_ASSERT_EQUAL(names_group(names, thread, LEVEL_NODE), node);
+	CU_ASSERT_STRING_EQUAL(text_of(names, names_group(names, node, LEVEL_CLUSTER)), "/4W");
+	CU_ASSERT_STRING_EQUAL(text_of(names, names_group(names, 2, LEVEL_ALL)), "/");
+	/* What is above the level already stands for itself. */
+	CU_ASSERT_EQUAL(names_group(names, node, LEVEL_THREAD), node);
+	/* Those given out here are announced, too: two threads, node, cluster, all. */
+	CU_ASSERT_EQUAL(names_count(names), 8);
+	names_free(names);
+}
+
+static void outside_clusters(void)
+{
+	struct names *names = names_new(0);
+	uint32_t cluster, all;
+
+	learn(names, 1, "//w0/rank3/t0/p2p");
+	cluster = names_group(names, 1, LEVEL_CLUSTER);
+	all = names_group(names, 1, LEVEL_ALL);
+	CU_ASSERT_STRING_EQUAL(text_of(names, cluster), "/");
+	CU_ASSERT_STRING_EQUAL(text_of(names, all), "/");
+	CU_ASSERT_NOT_EQUAL(cluster, all);
+	CU_ASSERT_EQUAL(names_group(names, cluster, LEVEL_ALL), all);
+	names_free(names);
+}
+
+/* Whoever says a text first, says it for all: a fold must not fall apart by who named its group. */
+static void the_first_to_say_it(void)
+{
+	struct names *names = names_new(0);
+
+	names_learn(names, name_id(4, 9), LEVEL_NODE, -1, 0, "/4W/w0");
+	learn(names, 1, P2P);
+	CU_ASSERT_EQUAL(names_group(names, 1, LEVEL_NODE), name_id(4, 9));
+	names_learn(names, name_id(5, 9), LEVEL_NODE, -1, 0, "/4W/w0");
+	learn(names, 2, COLLECTIVE);
+	CU_ASSERT_EQUAL(names_group(names, 2, LEVEL_NODE), name_id(4, 9));
+	CU_ASSERT_EQUAL(names_group(names, name_id(5, 9), LEVEL_NODE), name_id(4, 9));
+	names_free(names);
+}
+
+static void groups_follow_replaced_names(void)
+{
+	struct names *names = names_new(0);
+
+	names_learn(names, name_id(4, 9), LEVEL_NODE, -1, 0, "/4W/w0");
+	learn(names, 1, P2P);
+	CU_ASSERT_EQUAL(names_group(names, 1, LEVEL_NODE), name_id(4, 9));
+	names_learn(names, name_id(4, 9), LEVEL_NODE, -1, 0, "/4W/w1");
+	CU_ASSERT_STRING_EQUAL(text_of(names, names_group(names, 1, LEVEL_NODE)), "/4W/w0");
+	learn(names, 1, "/4W/w1/rank3/t0/p2p");
+	CU_ASSERT_EQUAL(names_group(names, 1, LEVEL_NODE), name_id(4, 9));
+	names_free(names);
+}
+
+/* Somebody below uses our place's numbers: ours go around them. */
+static void our_numbers_taken(void)
+{
+	struct names *names = names_new(0);
+
+	learn(names, 1, P2P);
+	learn(names, name_id(0, NAME_LOCAL_MAX), COLLECTIVE);
+	CU_ASSERT_EQUAL(names_group(names, 1, LEVEL_ALL), name_id(0, NAME_LOCAL_MAX - 1));
+	CU_ASSERT_STRING_EQUAL(text_of(names, name_id(0, NAME_LOCAL_MAX)), COLLECTIVE);
+	names_free(names);
+}
+
+static void as_many_as_there_may_be(void)
+{
+	struct names *names = names_new(0);
+	char text[64];
+	uint32_t wrong = 0;
+
+	for (uint32_t i = 0; i < NAMES_MAX; i++) {
+		snprintf(text, sizeof(text), "/4W/w%u/rank%u/t0/p2p", i % 64, i);
+		wrong += names_learn(names, name_id(i % 64, i / 64), LEVEL_ELEMENT, (int32_t)i, 0,
+				     text) != 0;
+	}
+	for (uint32_t i = 0; i < NAMES_MAX; i++) {
+		const struct name *name = names_find(names, name_id(i % 64, i / 64));
+
+		wrong += !name || name->rank != (int32_t)i;
+	}
+	CU_ASSERT_EQUAL(wrong, 0);
+	CU_ASSERT_EQUAL(learn(names, name_id(99, 1), P2P), -1);
+	CU_ASSERT_EQUAL(errno, EPROTO);
+	/* No more to give: what belongs together falls apart, nothing else happens. */
+	CU_ASSERT_EQUAL(names_group(names, name_id(3, 3), LEVEL_NODE), name_id(3, 3));
+	CU_ASSERT_EQUAL(names_count(names), NAMES_MAX);
+	names_free(names);
+}
+
+static void communicators(void)
+{
+	static const int32_t members[] = {4, 2}, others[] = {4, 3};
+	struct names *names = names_new(0);
+	const struct name_comm *comm;
+
+	CU_ASSERT_PTR_NULL(names_comm_find(names, 5));
+	CU_ASSERT_EQUAL(names_comm_learn(names, 5, 0, 8, 1, NULL), 0);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 6, 5, 2, 0, members), 0);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 6, 5, 2, 0, members), 0);
+	CU_ASSERT_EQUAL(names_comm_count(names), 2);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 6, 5, 2, 0, others), 0);
+	CU_ASSERT_EQUAL(names_comm_count(names), 3);
+	comm = names_comm_find(names, 6);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(comm);
+	CU_ASSERT_EQUAL(comm->parent, 5);
+	CU_ASSERT_EQUAL(comm->members[1], 3);
+	CU_ASSERT_EQUAL(names_comm_find(names, 5)->world, 1);
+	CU_ASSERT_PTR_NULL(names_comm_find(names, 5)->members);
+	CU_ASSERT_EQUAL(names_comm_at(names, 0)->id, 5);
+	CU_ASSERT_PTR_EQUAL(names_comm_at(names, 2), comm);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 0, 5, 2, 0, members), -1);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 7, 5, NAMES_MEMBER_MAX + 1, 0, members), -1);
+	CU_ASSERT_EQUAL(errno, EPROTO);
+	for (uint32_t i = 3; i < NAMES_COMM_MAX; i++)
+		names_comm_learn(names, 100 + i, 5, 2, 0, NULL);
+	CU_ASSERT_EQUAL(names_comm_count(names), NAMES_COMM_MAX);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 7, 5, 2, 0, members), -1);
+	names_free(names);
+}
+
+static CU_TestInfo names_cases[] = {
+	{"learnt, found, announced", learnt_found_and_announced},
+	{"said again", said_again},
+	{"what is no name", what_is_no_name},
+	{"groups by level", groups_by_level},
+	{"a node outside all clusters", outside_clusters},
+	{"the first to say a text says it for all", the_first_to_say_it},
+	{"groups follow replaced names", groups_follow_replaced_names},
+	{"our numbers are taken", our_numbers_taken},
+	{"as many as there may be", as_many_as_there_may_be},
+	{"communicators", communicators},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "names", .pTests = names_cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}

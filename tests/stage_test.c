@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests stages by recorded cases (tests/recorded/stages: tuples in, answer out), and the making of
+ * them. */
+#include "tree/stage.h"
+#include "tests/tap.h"
+#include "tests/wave.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGES_MAX 8
+
+/* A recorded case: "place N", "stage LEVEL KIND ARGS"..., "in" and a wave, "out" and a wave. */
+struct recorded {
+	char *text, *in, *out;
+	struct plan_stage stages[STAGES_MAX];
+	size_t n;
+	unsigned place;
+};
+
+static char *file_text(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = NULL;
+	size_t room = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	CU_ASSERT(getdelim(&text, &room, '\0', f) > 0);
+	fclose(f);
+	return text;
+}
+
+static void recorded_stage(struct recorded *r, char *words)
+{
+	struct plan_stage *stage = &r->stages[r->n++];
+	char *rest, *level = strtok_r(words, " ", &rest);
+
+	stage->kind = strtok_r(NULL, " ", &rest);
+	stage->args = rest;
+	for (stage->level = 0; strcmp(level_name(stage->level), level) != 0; stage->level++)
+		CU_ASSERT_FATAL(stage->level < LEVEL_ALL);
+}
+
+static void recorded_open(struct recorded *r, const char *path)
+{
+	char *rest, *line;
+
+	*r = (struct recorded){.text = file_text(path)};
+	r->in = strstr(r->text, "\nin\n");
+	r->out = strstr(r->text, "\nout\n");
+	CU_ASSERT_FATAL(r->in && r->out);
+	*r->in = '\0';
+	*r->out = '\0';
+	r->in += 4;
+	r->out += 5;
+	for (line = strtok_r(r->text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (strncmp(line, "stage ", 6) == 0)
+			recorded_stage(r, line + 6);
+		else
+			sscanf(line, "place %u", &r->place);
+	}
+}
+
+static void play(const char *path)
+{
+	struct recorded r;
+	struct batch batch, wanted;
+	struct chain chain;
+	struct ask ask = {.wave = 7};
+	struct error e = {""};
+	struct names *names;
+	char *is, *should;
+
+	recorded_open(&r, path);
+	names = names_new(r.place);
+	batch_init(&batch);
+	batch_init(&wanted);
+	CU_ASSERT_EQUAL_FATAL(chain_init(&chain, r.stages, r.n, names, &e), 0);
+	CU_ASSERT_EQUAL(wave_read(r.in, names, &batch), 0);
+	CU_ASSERT_EQUAL(chain_apply(&chain, &ask, &batch), 0);
+	CU_ASSERT_EQUAL(wave_read(r.out, names, &wanted), 0);
+	is = wave_text(&batch, names);
+	should = wave_text(&wanted, names);
+	if (strcmp(is, should) != 0)
+		tap_note("%s gives\n%s", path, is);
+	CU_ASSERT_STRING_EQUAL(is, should);
+	free(is);
+	free(should);
+	chain_fini(&chain);
+	batch_fini(&batch);
+	batch_fini(&wanted);
+	names_free(names);
+	free(r.text);
+}
+
+static void recorded_cases(void)
+{
+	const char *top = getenv("top_srcdir");
+	struct dirent **list;
+	char folder[512], path[1024];
+	int n, played = 0;
+
+	snprintf(folder, sizeof(folder), "%s/tests/recorded/stages", top ? top : ".");
+	n = scandir(folder, &list, NULL, alphasort);
+	for (int i = 0; i < n; i++) {
+		if (list[i]->d_name[0] != '.') {
+			snprintf(path, sizeof(path), "%s/%s", folder, list[i]->d_name);
+			play(path);
+			played++;
+		}
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+	CU_ASSERT(played > 0);
+}
+
+static void kinds(void)
+{
+	struct error e;
+
+	CU_ASSERT_PTR_EQUAL(stage_find("reduce"), &reduce_ops);
+	CU_ASSERT_PTR_NULL(stage_find("reduces"));
+	CU_ASSERT_EQUAL(stage_check("reduce", "last", &e), 0);
+	CU_ASSERT_EQUAL(stage_check("sort", "", &e), 0);
+	CU_ASSERT_EQUAL(stage_check("sort", NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("shrink", "", &e), -1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "there are reduce, filter, sort and convert"));
+	CU_ASSERT_EQUAL(stage_check("sort", "upwards", &e), -1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "by the time of start"));
+	CU_ASSERT_EQUAL(stage_check("convert", "bytes", &e), -1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "convert time"));
+}
+
+static void chain_with_a_fault(void)
+{
+	char sort[] = "sort", reduce[] = "reduce", none[] = "", wrong[] = "lastly";
+	const struct plan_stage list[] = {
+		{.kind = sort, .args = none},
+		{.kind = reduce, .args = wrong},
+	};
+	struct chain chain;
+	struct error e;
+
+	errno = 0;
+	CU_ASSERT_EQUAL(chain_init(&chain, list, 2, NULL, &e), -1);
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "reduce lastly"));
+	CU_ASSERT_EQUAL(chain.n, 0);
+	chain_fini(&chain);
+	chain_fini(NULL);
+	stage_free(NULL);
+}
+
+static void nothing_in_a_wave(void)
+{
+	static const char *const all[][2] = {
+		{"reduce", "last"}, {"reduce", "sum"},	 {"filter", "op=Send"},
+		{"sort", ""},	    {"convert", "time"},
+	};
+	struct names *names = names_new(0);
+	struct ask ask = {.wave = 1};
+	struct batch b;
+
+	batch_init(&b);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct stage *s =
+			stage_new(stage_find(all[i][0]), LEVEL_ALL, names, all[i][1], NULL);
+
+		CU_ASSERT_EQUAL(s->ops->apply(s, &ask, &b), 0);
+		CU_ASSERT_EQUAL(b.n, 0);
+		stage_free(s);
+	}
+	batch_fini(&b);
+	names_free(names);
+}
+
+static CU_TestInfo stage_cases[] = {
+	{"recorded cases", recorded_cases},
+	{"kinds and their arguments are checked", kinds},
+	{"a chain with a fault is not made", chain_with_a_fault},
+	{"a wave without anything", nothing_in_a_wave},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "stage", .pTests = stage_cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
