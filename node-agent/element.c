@@ -21,9 +21,8 @@ size_t element_ring_bytes(uint32_t capacity)
 void element_writer_init(struct element_writer *w, struct element_ring *ring, uint32_t capacity)
 {
 	w->ring = ring;
-	w->head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	w->slot = (uint32_t)(w->head % capacity);
-	w->capacity = capacity;
+	w->next = &ring->slots[atomic_load_explicit(&ring->head, memory_order_relaxed) % capacity];
+	w->end = &ring->slots[capacity];
 }
 
 uint64_t element_head(const struct element_ring *ring)

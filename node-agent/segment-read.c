@@ -327,26 +327,26 @@ int segment_state(const struct segment_thread *thread, struct tuple *out)
 	const struct segment_state *line = &thread->state;
 
 	for (int i = 0; i < STATE_TRIES; i++) {
-		uint64_t turn = atomic_load_explicit(&line->turn, memory_order_acquire);
-		uint64_t what = atomic_load_explicit(&line->what, memory_order_relaxed);
-		uint64_t since = atomic_load_explicit(&line->since, memory_order_relaxed);
-		uint64_t bytes = atomic_load_explicit(&line->bytes, memory_order_relaxed);
-		uint64_t where = atomic_load_explicit(&line->where, memory_order_relaxed);
+		union {
+			uint64_t words[5];
+			struct tuple tuple;
+		} copy;
 
-		atomic_thread_fence(memory_order_acquire);
-		if (turn % 2 || atomic_load_explicit(&line->turn, memory_order_relaxed) != turn)
-			continue;
-		if (!what)
+		copy.words[4] = atomic_load_explicit(&line->what, memory_order_acquire);
+		if (!copy.words[4])
 			return 0;
-		*out = (struct tuple){
-			.start = since,
-			.bytes = bytes,
-			.peer = (int32_t)(what >> 32),
-			.seq_or_tag = (uint32_t)where,
-			.comm = (uint32_t)(where >> 32),
-			.op = (uint16_t)what,
-			.flags = (uint16_t)(what >> 16) | TUPLE_RUNNING,
-		};
+		copy.words[0] = atomic_load_explicit(&line->since, memory_order_relaxed);
+		copy.words[1] = 0;
+		copy.words[2] = atomic_load_explicit(&line->bytes, memory_order_relaxed);
+		copy.words[3] = atomic_load_explicit(&line->whom, memory_order_relaxed);
+		/* words of a later operation: then `what` is 0 by now, or `since` is another time
+		 */
+		atomic_thread_fence(memory_order_acquire);
+		if (atomic_load_explicit(&line->what, memory_order_acquire) != copy.words[4] ||
+		    atomic_load_explicit(&line->since, memory_order_relaxed) != copy.words[0])
+			continue;
+		*out = copy.tuple;
+		out->flags |= TUPLE_RUNNING;
 		return 1;
 	}
 	return 0;

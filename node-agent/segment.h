@@ -97,17 +97,17 @@ struct segment_control {
 };
 
 /**
- * What a thread is doing now: 64 bytes, written by the thread alone. `turn` is odd while the line
- * is being changed; `what` is 0 outside any operation. Read it with segment_state().
+ * What a thread is doing now: 64 bytes, written by the thread alone. The words are those of the
+ * tuple that it will leave; `what` is written last and is 0 outside any operation. Read it with
+ * segment_state().
  */
 struct segment_state {
-	_Atomic uint64_t turn;
-	_Atomic uint64_t what; /* op | flags << 16 | (uint32_t)peer << 32; 0: in no operation */
+	_Atomic uint64_t what; /* comm, op, flags as in a tuple */
 	_Atomic uint64_t since;
 	_Atomic uint64_t bytes;
-	_Atomic uint64_t where; /* seq_or_tag | comm << 32 */
+	_Atomic uint64_t whom;	/* peer, seq_or_tag as in a tuple */
 	_Atomic uint64_t polls; /* vain Test and Probe calls, coalesced: counted, not recorded */
-	uint64_t spare[2];
+	uint64_t spare[3];
 };
 
 _Static_assert(sizeof(struct segment_state) == 64, "a state line is one cache line");

@@ -45,7 +45,7 @@ static void thread_ended(void *arg)
 					 memory_order_release);
 	memset(self, 0, sizeof(*self));
 	/* destructors of others may still call the library: not recorded */
-	self->depth = 1;
+	self->inside = 1;
 }
 
 static struct segment_thread *entry_reuse(void)
@@ -142,7 +142,7 @@ static uint32_t cost_measure(void)
 		for (int i = 0; i < EVENTS; i++) {
 			struct tuple t = {.op = 1, .bytes = (uint64_t)i};
 
-			if (!collect_enter(CHANNEL_ENV))
+			if (collect_enter(CHANNEL_ENV) != COLLECT_RECORD)
 				break;
 			collect_begin(&t);
 			t.end = collect_now();
@@ -192,8 +192,9 @@ void collect_abandon(void)
 	/* cppcheck-suppress [invalidFunctionArg, leakReturnValNotUsed] */
 	mmap(s->header, s->size, access, kind, -1, 0);
 	s->header = NULL;
-	/* what is under way ends on those pages; nothing more is recorded */
-	collect_self.depth++;
+	/* what is under way ends on those pages; then no element can be prepared any more */
+	if (!collect_self.inside)
+		memset(&collect_self, 0, sizeof(collect_self));
 }
 
 void collect_stop(void)

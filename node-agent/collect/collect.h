@@ -11,7 +11,7 @@
 struct collect_thread {
 	struct segment_thread *entry;		      /* set before any writer is */
 	struct element_writer writers[CHANNEL_COUNT]; /* ring NULL: not made yet */
-	uint32_t depth;	   /* recorded or passed operations under way: only the outermost counts */
+	uint32_t inside;   /* an operation is under way: what it calls is not recorded */
 	uint32_t spilling; /* bit per channel: written to the overflow element */
 	uint32_t index;	   /* in the segment's thread table */
 };
@@ -56,25 +56,31 @@ static inline uint64_t collect_now(void)
 	return clock_ticks(collect.clock);
 }
 
-/**
- * Enter an operation of @channel. True: record it, with collect_begin() and collect_end(), or
- * collect_poll(). False: it is called from within another one, or is not to be collected. In any
- * case it is left again with collect_leave() (called by collect_end() and collect_poll()).
- */
-static inline bool collect_enter(unsigned channel)
+/** What collect_enter() found. */
+enum collect_entry {
+	COLLECT_NESTED, /* called from within an operation: just make the real call */
+	COLLECT_PASS,	/* not collected: make the real call, then collect_leave() */
+	COLLECT_RECORD, /* record it: collect_begin() and collect_end(), or collect_poll() */
+};
+
+/** Enter an operation of @channel. */
+static inline enum collect_entry collect_enter(unsigned channel)
 {
 	struct collect_thread *self = &collect_self;
 
-	if (__builtin_expect(self->depth++ != 0, 0))
-		return false;
+	if (__builtin_expect(self->inside, 0))
+		return COLLECT_NESTED;
+	self->inside = 1;
 	if (__builtin_expect(!self->writers[channel].ring, 0) && !collect_prepare(channel))
-		return false;
-	return atomic_load_explicit(&collect.mode[channel], memory_order_relaxed) == MODE_TRACE;
+		return COLLECT_PASS;
+	return atomic_load_explicit(&collect.mode[channel], memory_order_relaxed) == MODE_TRACE
+		       ? COLLECT_RECORD
+		       : COLLECT_PASS;
 }
 
 static inline void collect_leave(void)
 {
-	collect_self.depth--;
+	collect_self.inside = 0;
 }
 
 /** Begin @t (all but its times are set): take the time, and show in the state line what is going
@@ -82,19 +88,16 @@ static inline void collect_leave(void)
 static inline void collect_begin(struct tuple *t)
 {
 	struct segment_state *line = &collect_self.entry->state;
-	uint64_t turn = atomic_load_explicit(&line->turn, memory_order_relaxed);
 
 	t->start = collect_now();
-	atomic_store_explicit(&line->turn, turn + 1, memory_order_relaxed);
+	/* the words of this operation are not seen before the end of the last one (`what` 0) */
 	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&line->what,
-			      t->op | (uint64_t)t->flags << 16 | (uint64_t)(uint32_t)t->peer << 32,
+	atomic_store_explicit(&line->bytes, t->bytes, memory_order_relaxed);
+	atomic_store_explicit(&line->whom, element_word((uint32_t)t->peer, t->seq_or_tag),
 			      memory_order_relaxed);
 	atomic_store_explicit(&line->since, t->start, memory_order_relaxed);
-	atomic_store_explicit(&line->bytes, t->bytes, memory_order_relaxed);
-	atomic_store_explicit(&line->where, t->seq_or_tag | (uint64_t)t->comm << 32,
-			      memory_order_relaxed);
-	atomic_store_explicit(&line->turn, turn + 2, memory_order_release);
+	atomic_store_explicit(&line->what, element_word(t->comm, element_half(t->op, t->flags)),
+			      memory_order_release);
 }
 
 /** Append @t to this thread's element of @channel, whose writer exists, and count it. */

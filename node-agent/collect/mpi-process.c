@@ -56,23 +56,19 @@ static int process_start(void)
 
 void mpi_init_begin(struct tuple *t, uint16_t op)
 {
-	collect_self.depth++;
 	*t = (struct tuple){.op = op, .peer = TUPLE_NO_PEER};
 	t->start = clock_ticks(clock_kind());
 }
 
 void mpi_init_end(struct tuple *t, int rc)
 {
-	collect_leave();
 	t->end = clock_ticks(clock_kind());
 	if (rc != MPI_SUCCESS || collect.segment.header || !mpi_library_find() ||
 	    process_start() < 0)
 		return;
 	t->comm = collect.segment.header->world;
-	if (collect_enter(CHANNEL_ENV))
+	if (collect_enter(CHANNEL_ENV) == COLLECT_RECORD)
 		collect_end(t, CHANNEL_ENV);
-	else
-		collect_leave();
 }
 
 void mpi_finalize_end(struct tuple *t, int rc)

@@ -238,6 +238,8 @@ function variables(    statuses)
 		return
 	}
 	line("struct tuple t;")
+	if (shape != "init")
+		line("enum collect_entry entry;")
 	if (shape == "restart" || shape == "drop")
 		line("struct mpi_start s;")
 	if (shape == "wait" || shape == "test") {
@@ -284,9 +286,11 @@ function wrapper(    pass)
 		line("rc = " pass ";")
 		line("atomic_fetch_add_explicit(&mpi_type_epoch, 1, memory_order_release);")
 	} else {
-		line("if (!collect_enter(CHANNEL_" channel ")) {")
+		line("entry = collect_enter(CHANNEL_" channel ");")
+		line("if (entry != COLLECT_RECORD) {")
 		line("\trc = " pass ";")
-		line("\tcollect_leave();")
+		line("\tif (entry == COLLECT_PASS)")
+		line("\t\tcollect_leave();")
 		line("\treturn rc;")
 		line("}")
 		if ("comm" in trait)
