@@ -22,6 +22,19 @@ size_t run_record_bytes(unsigned kind)
 	return kind < RUN_KINDS ? record_bytes[kind] : 0;
 }
 
+/* Bytes of header and lost count, and of the whole run: tuples first, their size is a constant. */
+static inline size_t run_head(const struct run *run)
+{
+	return sizeof(*run) + (run->flags & RUN_LOST ? sizeof(uint64_t) : 0);
+}
+
+static inline size_t run_bytes(const struct run *run)
+{
+	if (__builtin_expect(run->kind == RUN_TUPLES, 1))
+		return run_head(run) + run->count * sizeof(struct tuple);
+	return run_head(run) + (size_t)run->count * record_bytes[run->kind];
+}
+
 void batch_init(struct batch *b)
 {
 	*b = (struct batch){0};
@@ -191,7 +204,6 @@ int batch_next(const struct batch *b, struct batch_cursor *c, struct run_view *v
 {
 	const struct extent *x;
 	struct run *run;
-	size_t head = sizeof(*run);
 
 	while (c->extent < b->n && c->offset == b->extents[c->extent].bytes) {
 		c->extent++;
@@ -204,12 +216,10 @@ int batch_next(const struct batch *b, struct batch_cursor *c, struct run_view *v
 	view->run = run;
 	view->buffer = x->buffer;
 	view->lost = 0;
-	if (run->flags & RUN_LOST) {
+	if (run->flags & RUN_LOST)
 		memcpy(&view->lost, run + 1, sizeof(view->lost));
-		head += sizeof(view->lost);
-	}
-	view->records = (unsigned char *)run + head;
-	view->bytes = head + (size_t)run->count * record_bytes[run->kind];
+	view->records = (unsigned char *)run + run_head(run);
+	view->bytes = run_bytes(run);
 	c->offset += view->bytes;
 	return 1;
 }
@@ -225,6 +235,8 @@ static int clock_sound(const struct clock_line *line)
 /* What is wrong with the header of a run that has @left bytes from its start, or NULL. */
 static const char *run_fault(const struct run *run, size_t left, int first)
 {
+	if (left < sizeof(*run))
+		return "is longer than what is left";
 	if (run->kind >= RUN_KINDS)
 		return "is of a kind that does not exist";
 	if (run->flags & ~(RUN_LOST | RUN_SPARSE | RUN_FOLD))
@@ -235,11 +247,7 @@ static const char *run_fault(const struct run *run, size_t left, int first)
 		return "is a part and holds not exactly one";
 	if (run->kind != RUN_PART && run->flags & RUN_FOLD)
 		return "is marked as a part but is none";
-	if ((run->flags & RUN_LOST ? sizeof(uint64_t) : 0) +
-		    (size_t)run->count * record_bytes[run->kind] >
-	    left - sizeof(*run))
-		return "is longer than what is left";
-	return NULL;
+	return run_bytes(run) > left ? "is longer than what is left" : NULL;
 }
 
 /* What is wrong with the records of a run, or NULL. */
@@ -274,21 +282,15 @@ int batch_check(const unsigned char *data, size_t bytes, struct error *e)
 		errno = EPROTO;
 		return errorf(e, "a batch must lie at a multiple of 8 bytes");
 	}
-	while (at < bytes && !fault) {
+	while (at < bytes) {
 		const struct run *run = (const struct run *)(const void *)(data + at);
-		size_t head;
 
-		if (bytes - at < sizeof(*run)) {
-			fault = "is longer than what is left";
-			break;
-		}
 		fault = run_fault(run, bytes - at, at == 0);
+		if (!fault && run->kind != RUN_TUPLES)
+			fault = records_fault(run, data + at + run_head(run));
 		if (fault)
 			break;
-		head = sizeof(*run) + (run->flags & RUN_LOST ? sizeof(uint64_t) : 0);
-		fault = records_fault(run, data + at + head);
-		if (!fault)
-			at += head + (size_t)run->count * record_bytes[run->kind];
+		at += run_bytes(run);
 	}
 	if (!fault)
 		return 0;

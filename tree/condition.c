@@ -227,6 +227,11 @@ int condition_parse(struct condition *c, const char **text, struct error *e)
 
 /* ---- asking ---- */
 
+bool condition_wants_name(const struct condition *c)
+{
+	return condition_on_element(c) || c->key == KEY_CHANNEL;
+}
+
 bool condition_on_element(const struct condition *c)
 {
 	return c->key == KEY_RANK || c->key == KEY_NAME;

@@ -56,6 +56,9 @@ struct condition_subject {
  */
 int condition_parse(struct condition *c, const char **text, struct error *e);
 
+/** Does it look at subject->name? */
+bool condition_wants_name(const struct condition *c);
+
 /** Does it depend on the element alone, so that one tuple speaks for its whole run? */
 bool condition_on_element(const struct condition *c);
 

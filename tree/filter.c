@@ -15,6 +15,7 @@
 struct filter {
 	struct condition *conditions;
 	size_t n;
+	bool by_name;	       /* a condition asks for the element's name */
 	struct batch out;      /* kept from wave to wave, like the next */
 	bool keep[UINT16_MAX]; /* the tuples of a run that stay */
 };
@@ -28,6 +29,7 @@ static int filter_init(struct stage *s, const char *args, struct error *e)
 			memory_room(filter->conditions, filter->n, sizeof(*filter->conditions));
 		if (condition_parse(&filter->conditions[filter->n], &args, e) < 0)
 			return -1;
+		filter->by_name |= condition_wants_name(&filter->conditions[filter->n]);
 		filter->n++;
 	} while (*args);
 	return 0;
@@ -59,7 +61,7 @@ static uint32_t choose(struct filter *filter, const struct run_view *view,
 	bool before = false;
 
 	*pieces = 0;
-	subject->name = names_find(subject->names, view->run->element);
+	subject->name = filter->by_name ? names_find(subject->names, view->run->element) : NULL;
 	if (!all_hold(filter, subject, true))
 		return 0;
 	for (unsigned i = 0; i < view->run->count; i++) {

@@ -18,9 +18,16 @@ struct entry {
 	struct name name;
 	UT_hash_handle by_text; /* only the entry that was first to say its key */
 	int said_first;
-	unsigned generation; /* of names, when name.group was filled in */
 	char key[]; /* '0' + level, then the text: a node outside clusters makes "/" a cluster, too
 		     */
+};
+
+/* What every run of every wave asks for, side by side. */
+struct slot {
+	uint32_t id;
+	unsigned generation;	     /* of names, when group was filled in */
+	uint32_t group[LEVEL_COUNT]; /* what names_group() says, 0 until asked for */
+	struct entry *entry;	     /* NULL: free */
 };
 
 struct comm {
@@ -30,9 +37,9 @@ struct comm {
 
 struct names {
 	uint32_t place;
-	uint32_t next_local;  /* the number that names_group() gives out next */
-	struct entry **slots; /* open addressing by id; NULL: free */
-	unsigned bits;	      /* 1 << bits slots */
+	uint32_t next_local; /* the number that names_group() gives out next */
+	struct slot *slots;  /* open addressing by id */
+	unsigned bits;	     /* 1 << bits slots */
 	size_t n;
 	struct entry *texts;
 	unsigned generation; /* counts replacements: conclusions from before are void */
@@ -51,25 +58,25 @@ static size_t slot_of(const struct names *names, uint32_t id)
 	return (id * UINT32_C(2654435769)) >> (32 - names->bits);
 }
 
-static struct entry **find_slot(const struct names *names, uint32_t id)
+static struct slot *find_slot(const struct names *names, uint32_t id)
 {
 	size_t mask = ((size_t)1 << names->bits) - 1, i = slot_of(names, id);
 
-	while (names->slots[i] && names->slots[i]->name.id != id)
+	while (names->slots[i].entry && names->slots[i].id != id)
 		i = (i + 1) & mask;
 	return &names->slots[i];
 }
 
 static void grow(struct names *names)
 {
-	struct entry **old = names->slots;
+	struct slot *old = names->slots;
 	size_t n = (size_t)1 << names->bits;
 
 	names->bits++;
 	names->slots = memory_new(2 * n, sizeof(*names->slots));
 	for (size_t i = 0; i < n; i++)
-		if (old[i])
-			*find_slot(names, old[i]->name.id) = old[i];
+		if (old[i].entry)
+			*find_slot(names, old[i].id) = old[i];
 	free(old);
 }
 
@@ -92,7 +99,7 @@ void names_free(struct names *names)
 		return;
 	HASH_CLEAR(by_text, names->texts);
 	for (size_t i = 0; i < (size_t)1 << names->bits; i++)
-		free(names->slots[i]);
+		free(names->slots[i].entry);
 	HASH_ITER(by_id, names->comms, comm, next)
 	{
 		HASH_DELETE(by_id, names->comms, comm);
@@ -112,7 +119,7 @@ uint32_t names_place(const struct names *names)
 
 const struct name *names_find(const struct names *names, uint32_t id)
 {
-	const struct entry *entry = *find_slot(names, id);
+	const struct entry *entry = find_slot(names, id)->entry;
 
 	return entry ? &entry->name : NULL;
 }
@@ -195,16 +202,16 @@ static int same(const struct name *name, enum level level, int32_t rank, uint16_
 
 static void insert(struct names *names, struct entry *entry)
 {
-	struct entry **slot = find_slot(names, entry->name.id);
+	struct slot *slot = find_slot(names, entry->name.id);
 
-	if (*slot) {
-		if ((*slot)->said_first)
-			HASH_DELETE(by_text, names->texts, *slot);
-		free(*slot);
+	if (slot->entry) {
+		if (slot->entry->said_first)
+			HASH_DELETE(by_text, names->texts, slot->entry);
+		free(slot->entry);
 		names->generation++;
 		names->n--;
 	}
-	*slot = entry;
+	*slot = (struct slot){.id = entry->name.id, .entry = entry};
 	if (++names->n > ((size_t)1 << names->bits) / 2)
 		grow(names);
 	index_text(names, entry);
@@ -259,23 +266,25 @@ static uint32_t group_find(struct names *names, const struct name *name, enum le
 
 uint32_t names_group(struct names *names, uint32_t id, enum level level)
 {
-	struct entry *entry = *find_slot(names, id);
+	struct slot *slot = find_slot(names, id);
+	const struct entry *entry = slot->entry;
+	uint32_t group = id;
 
 	if (!entry)
 		return 0;
-	if (entry->generation != names->generation) {
-		memset(entry->name.group, 0, sizeof(entry->name.group));
-		entry->generation = names->generation;
-	}
-	if (entry->name.group[level] == 0) {
-		uint32_t group = id;
-
-		if (entry->name.level < level || !entry->said_first)
-			group = group_find(names, &entry->name,
-					   entry->name.level < level ? level : entry->name.level);
-		entry->name.group[level] = group;
-	}
-	return entry->name.group[level];
+	if (slot->generation == names->generation && slot->group[level])
+		return slot->group[level];
+	if (entry->name.level < level)
+		group = group_find(names, &entry->name, level);
+	else if (!entry->said_first)
+		group = group_find(names, &entry->name, entry->name.level);
+	/* What was found may have been made, and have moved the slots. */
+	slot = find_slot(names, id);
+	if (slot->generation != names->generation)
+		memset(slot->group, 0, sizeof(slot->group));
+	slot->generation = names->generation;
+	slot->group[level] = group;
+	return group;
 }
 
 /* ---- announcing ---- */

@@ -43,10 +43,9 @@ struct name_comm {
 /** One name. `text` is "/cluster/node/rank/thread/channel", or a prefix of that above elements. */
 struct name {
 	uint32_t id;
-	uint32_t group[LEVEL_COUNT]; /* what names_group() said, 0 until asked for */
-	int32_t rank;		     /* world rank, -1 if the name is above ranks */
-	uint16_t level;		     /* enum level */
-	uint16_t channel;	     /* enum channel, for LEVEL_ELEMENT */
+	int32_t rank;	  /* world rank, -1 if the name is above ranks */
+	uint16_t level;	  /* enum level */
+	uint16_t channel; /* enum channel, for LEVEL_ELEMENT */
 	char *text;
 };
 

@@ -135,7 +135,11 @@ static void choose(struct reduce *r, const struct run_view *view, uint32_t name)
 	bool is_new;
 
 	group_key(key, name, NULL);
-	g = groups_at(&r->groups, key, &is_new);
+	/* Elements of one thread mostly follow each other. */
+	g = r->groups.n ? &r->groups.items[r->groups.n - 1] : NULL;
+	is_new = false;
+	if (!g || g->key[0] != key[0])
+		g = groups_at(&r->groups, key, &is_new);
 	for (; i < view->run->count; i++) {
 		struct tuple tuple = view->tuples[i];
 

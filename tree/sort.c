@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/memory.h"
 #include "tree/part.h"
 #include "tree/tuple.h"
 
@@ -15,13 +16,19 @@ struct item {
 	uint64_t number; /* in its element */
 	uint64_t lost;	 /* before it */
 	uint32_t element;
-	uint32_t place; /* in the batch, so that equal times keep their order */
-	bool sparse;	/* the number is only a lower bound */
+	bool sparse; /* the number is only a lower bound */
+};
+
+/* What is sorted. Equal times keep the order of the items. */
+struct key {
+	uint64_t start;
+	size_t item;
 };
 
 struct sort {
 	struct parts parts;
 	struct item *items; /* kept from wave to wave, like the tables below */
+	struct key *keys;
 	size_t n, room;
 	struct batch others; /* totals, and runs of nothing but losses */
 	struct batch out;
@@ -43,6 +50,7 @@ static void sort_fini(struct stage *s)
 	batch_fini(&sort->others);
 	batch_fini(&sort->out);
 	free(sort->items);
+	free(sort->keys);
 }
 
 static void take_run(struct sort *sort, const struct run_view *view, const struct clock_line *line)
@@ -55,7 +63,6 @@ static void take_run(struct sort *sort, const struct run_view *view, const struc
 			.number = view->run->first + i,
 			.lost = i == 0 ? view->lost : 0,
 			.element = view->run->element,
-			.place = (uint32_t)sort->n,
 			.sparse = view->run->flags & RUN_SPARSE,
 		};
 		if (sort->parts.mixed)
@@ -71,9 +78,9 @@ static void make_room(struct sort *sort, size_t bytes)
 	if (most <= sort->room)
 		return;
 	free(sort->items);
-	sort->items = reallocarray(NULL, most, sizeof(*sort->items));
-	if (!sort->items)
-		abort();
+	free(sort->keys);
+	sort->items = memory_new(most, sizeof(*sort->items));
+	sort->keys = memory_new(most, sizeof(*sort->keys));
 	sort->room = most;
 }
 
@@ -100,23 +107,36 @@ static void take(struct sort *sort, const struct batch *b)
 	}
 }
 
-static int item_compare(const void *a, const void *b)
+static int key_compare(const void *a, const void *b)
 {
-	const struct item *x = a, *y = b;
+	const struct key *x = a, *y = b;
 
-	if (x->tuple.start != y->tuple.start)
-		return x->tuple.start < y->tuple.start ? -1 : 1;
-	return x->place < y->place ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->item < y->item ? -1 : 1;
+}
+
+static void order(struct sort *sort)
+{
+	for (size_t i = 0; i < sort->n; i++)
+		sort->keys[i] = (struct key){sort->items[i].tuple.start, i};
+	if (sort->n > 1)
+		qsort(sort->keys, sort->n, sizeof(*sort->keys), key_compare);
+}
+
+static const struct item *item_at(const struct sort *sort, size_t at)
+{
+	return &sort->items[sort->keys[at].item];
 }
 
 /* How many items from @at on make one run. */
 static uint32_t run_length(const struct sort *sort, size_t at)
 {
-	const struct item *first = &sort->items[at];
+	const struct item *first = item_at(sort, at);
 	uint32_t n = 1;
 
 	while (at + n < sort->n && n < UINT16_MAX) {
-		const struct item *next = &first[n];
+		const struct item *next = item_at(sort, at + n);
 
 		if (next->element != first->element || next->number != first->number + n ||
 		    next->lost > 0 || next->sparse != first->sparse)
@@ -132,11 +152,10 @@ static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
 	uint32_t n;
 
 	take(sort, b);
-	if (sort->n > 1)
-		qsort(sort->items, sort->n, sizeof(*sort->items), item_compare);
+	order(sort);
 	parts_emit(&sort->parts, names_place(s->names), ask->wave, &sort->out);
 	for (size_t at = 0; at < sort->n; at += n) {
-		const struct item *first = &sort->items[at];
+		const struct item *first = item_at(sort, at);
 		struct tuple *out;
 
 		n = run_length(sort, at);
@@ -145,7 +164,7 @@ static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
 		if (first->sparse)
 			sort->out.last->flags |= RUN_SPARSE;
 		for (uint32_t i = 0; i < n; i++)
-			out[i] = first[i].tuple;
+			out[i] = item_at(sort, at + i)->tuple;
 	}
 	batch_link(&sort->out, &sort->others);
 	batch_clear(b);
