@@ -39,7 +39,8 @@ static bool segment_over(const struct purge *p, struct store_segment *s)
 
 	if (p->force)
 		return true;
-	if (store_check_alive(s))
+	/* One that has a pidfd is somebody's to watch, who is still to be told of its end. */
+	if (s->alive && (s->pidfd >= 0 || store_check_alive(s)))
 		return false;
 	now = clock_mono_ns();
 	return now - s->died_mono_ns >= p->older_than || now < s->died_mono_ns;

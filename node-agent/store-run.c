@@ -20,21 +20,17 @@ static int read_segment(void *arg)
 	const struct segment *s = &look->s->segment;
 	const struct segment_header *header = s->header;
 	struct store_run *run = look->run, sum = *run;
-	const struct segment_thread *thread;
-	const struct segment_element *overflow;
-	const struct element_ring *ring;
-	uint32_t i, channel;
 
-	for (i = 0; i < segment_threads(s); i++) {
-		thread = segment_thread(s, i);
-		for (channel = 0; thread && channel < CHANNEL_MAX; channel++)
-			sum.events += atomic_load_explicit(&thread->counters[channel].events,
-							   memory_order_relaxed);
+	for (uint32_t i = 0; i < segment_elements(s); i++) {
+		const struct segment_element *entry = segment_element(s, i);
+		const struct element_ring *ring = entry ? segment_ring(s, entry) : NULL;
+
+		if (!ring)
+			continue;
+		sum.events += element_head(ring);
+		if (entry->thread == SEGMENT_NO_THREAD)
+			sum.overflowed += element_head(ring);
 	}
-	overflow = segment_element(s, 0);
-	ring = overflow ? segment_ring(s, overflow) : NULL;
-	if (ring)
-		sum.overflowed += element_head(ring);
 	sum.finished += atomic_load(&header->finished) != 0;
 	if (header->world_size > sum.world_size)
 		sum.world_size = header->world_size;

@@ -99,7 +99,8 @@ struct store_run {
 	char program[128];
 	unsigned processes, alive, finished;
 	int32_t world_size;
-	uint64_t bytes, events, overflowed;
+	uint64_t bytes;		     /* of memory */
+	uint64_t events, overflowed; /* tuples written; those that no element had room for */
 	int64_t born_real_ns;
 	uint64_t idle_ns; /* since the last process ended, 0 while one lives */
 };

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace exec: becomes a program that is collected from, one process at a time. */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "consumers/command.h"
+#include "consumers/preload.h"
+#include "pathmap/pathmap.h"
+#include "tree/stage.h"
+
+static const char exec_help[] =
+	"usage: evspace exec [options] [--] PROGRAM [ARG...]\n"
+	"\n"
+	"Become PROGRAM, with its communication on record: for launchers that start each process,\n"
+	"where evspace run cannot stand in front. All processes of a job share a run.\n"
+	"\n"
+	"  --run NAME       what the run is called (default: run- and what the launcher calls the\n"
+	"                   job: PMIX_NAMESPACE, or SLURM_JOB_ID.SLURM_STEP_ID)\n"
+	"  --pathmap DIR    take what is collected from DIR/application.map\n"
+	"  --capacity N     tuples that each element holds (default 200); or by channel, as\n"
+	"                   p2p=1000,collective=500\n"
+	"  --threads N      threads of the process that get elements of their own (default 8)\n"
+	"  --quota SIZE     shared memory that all your runs on this host may take, as 500M or 2G\n"
+	"  --help           this text\n"
+	"\n"
+	"The exit code is the program's; 125 when it could not be started. The elements stay "
+	"until\n"
+	"an agent's retention ends, or evspace purge.\n"
+	"\n"
+	"examples:\n"
+	"  mpirun -np 4 evspace exec ./app\n"
+	"  srun -n 64 evspace exec --run night ./app\n";
+
+static int exec_options_parse(int argc, char **argv, struct preload_options *o,
+			      const char **pathmap)
+{
+	static const struct option options[] = {
+		{"run", required_argument, NULL, 'r'},
+		{"pathmap", required_argument, NULL, 'p'},
+		{"capacity", required_argument, NULL, 'c'},
+		{"threads", required_argument, NULL, 't'},
+		{"quota", required_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+		switch (c) {
+		case 'r':
+			o->run = optarg;
+			break;
+		case 'p':
+			*pathmap = optarg;
+			break;
+		case 'c':
+			o->capacity = optarg;
+			break;
+		case 't':
+			o->threads = optarg;
+			break;
+		case 'q':
+			o->quota = optarg;
+			break;
+		case 'h':
+			fputs(exec_help, stdout);
+			exit(EXIT_FINE);
+		default:
+			fputs("try 'evspace exec --help'\n", stderr);
+			return -1;
+		}
+	}
+	if (optind < argc)
+		return 0;
+	fputs("evspace exec: which program? as in: mpirun -np 4 evspace exec ./app\n", stderr);
+	return -1;
+}
+
+/* Set the environment. Returns 0, or -1 with errno and @e. */
+static int exec_prepare(const struct preload_options *o, struct error *e)
+{
+	struct settings settings;
+	char library[PATH_MAX];
+	char *preload;
+
+	if (preload_library(library, sizeof(library), e) || preload_settings(o, &settings, e))
+		return -1;
+	/* What the program starts in its turn belongs to the same run. */
+	setenv("EVSPACE_RUN", settings.run, 1);
+	preload = preload_value(library, getenv("LD_PRELOAD"));
+	setenv("LD_PRELOAD", preload, 1);
+	free(preload);
+	return 0;
+}
+
+int exec_main(int argc, char **argv)
+{
+	struct preload_options o = {.run = NULL};
+	const char *pathmap = NULL;
+	struct pathmap *map = NULL;
+	struct error e = {""};
+	int rc;
+
+	if (exec_options_parse(argc, argv, &o, &pathmap))
+		return EXIT_USAGE;
+	if (pathmap)
+		o.map = map = pathmap_load(pathmap, stage_check, stderr, &e);
+	rc = pathmap && !map ? -1 : exec_prepare(&o, &e);
+	pathmap_free(map);
+	if (!rc) {
+		execvp(argv[optind], argv + optind);
+		errorf(&e, "%s: %s", argv[optind],
+		       errno == ENOENT ? "not found; is it in PATH, or does it need ./ in front?"
+				       : strerror(errno));
+	}
+	fprintf(stderr, "evspace exec: %s\n", e.text);
+	return EXIT_RUN_FAILED;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the collector library and sets the environment that a monitored program gets. */
+#include "consumers/preload.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node-agent/collect/settings.h"
+#include "node-agent/store.h"
+#include "pathmap/memory.h"
+#include "pathmap/pathmap.h"
+#include "tree/op.h"
+
+#define LIBRARY "libevspace-mpi.so"
+
+/* ---- the library ---- */
+
+/* Is DIR/libevspace-mpi.so there? Then its path is in @buf. */
+static int library_in(char *buf, size_t n, const char *dir, const char *below)
+{
+	int length = snprintf(buf, n, "%s%s/" LIBRARY, dir, below);
+
+	return length >= 0 && (size_t)length < n && !access(buf, R_OK);
+}
+
+/* Beside the program as it is built: in the top of the build tree, or below a libtool's .libs. */
+static int library_built(char *buf, size_t n)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (length < 0)
+		return 0;
+	self[length] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return 0;
+	*slash = '\0';
+	slash = strrchr(self, '/');
+	if (slash && !strcmp(slash, "/.libs"))
+		*slash = '\0';
+	return library_in(buf, n, self, "/node-agent/collect/.libs") ||
+	       library_in(buf, n, self, "/.libs");
+}
+
+/* ld.so takes blanks and colons for separators (ld.so(8)). */
+static int check_path(const char *path, struct error *e)
+{
+	if (!strpbrk(path, ": \t"))
+		return 0;
+	errno = EINVAL;
+	return errorf(e,
+		      "%s: LD_PRELOAD takes no path with a blank or a colon; put the library "
+		      "elsewhere and name it in EVSPACE_LIB",
+		      path);
+}
+
+int preload_library(char *buf, size_t n, struct error *e)
+{
+	const char *named = getenv("EVSPACE_LIB");
+	char *absolute;
+
+	if (named && *named) {
+		absolute = realpath(named, NULL);
+		if (!absolute || strlen(absolute) >= n) {
+			free(absolute);
+			return errorf(e, "EVSPACE_LIB=%s: %s", named, strerror(errno));
+		}
+		memcpy(buf, absolute, strlen(absolute) + 1);
+		free(absolute);
+		return check_path(buf, e);
+	}
+	if (library_built(buf, n) || library_in(buf, n, PKGLIBDIR, ""))
+		return check_path(buf, e);
+	errno = ENOENT;
+	return errorf(e,
+		      "the collector " LIBRARY
+		      " is neither in the build tree of this evspace nor in "
+		      "%s: install EventSpace, or name the library in EVSPACE_LIB",
+		      PKGLIBDIR);
+}
+
+char *preload_value(const char *library, const char *before)
+{
+	size_t n = strlen(library);
+	const char *at;
+
+	if (!before || !*before)
+		return memory_copy(library);
+	for (at = strstr(before, library); at; at = strstr(at + 1, library))
+		if ((at == before || strchr(": ", at[-1])) && (!at[n] || strchr(": ", at[n])))
+			return memory_copy(before);
+	return memory_format("%s:%s", library, before);
+}
+
+/* ---- the variables ---- */
+
+enum variable { VARIABLE_DIR, VARIABLE_RUN, VARIABLE_CAPACITY, VARIABLE_THREADS, VARIABLE_QUOTA };
+
+#define VARIABLES 5
+
+static const char *const variables[VARIABLES + 1] = {
+	[VARIABLE_DIR] = "EVSPACE_DIR",		  [VARIABLE_RUN] = "EVSPACE_RUN",
+	[VARIABLE_CAPACITY] = "EVSPACE_CAPACITY", [VARIABLE_THREADS] = "EVSPACE_THREADS",
+	[VARIABLE_QUOTA] = "EVSPACE_QUOTA",
+};
+
+/* What would be right, and the flag that says the same. */
+static const struct {
+	const char *flag, *right;
+} sayings[VARIABLES] = {
+	[VARIABLE_DIR] = {"", "a path of less than 190 characters"},
+	[VARIABLE_RUN] = {"--run",
+			  "a name of at most 63 characters without '/' that does not start "
+			  "with '.'"},
+	[VARIABLE_CAPACITY] = {"--capacity",
+			       "a number of tuples from 2 to 16777216, or such numbers "
+			       "by channel, as p2p=1000,collective=500 (channels: p2p, "
+			       "collective, wait, completion, comm, env)"},
+	[VARIABLE_THREADS] = {"--threads", "a number from 1 to 4096"},
+	[VARIABLE_QUOTA] = {"--quota", "a number of bytes, or a number with K, M or G behind it"},
+};
+
+const char *const *preload_variables(void)
+{
+	return variables;
+}
+
+/* Programs change their folder, and other hosts start them in another. */
+static char *absolute_base(const char *base)
+{
+	char *here, *path;
+
+	if (!base || base[0] == '/')
+		return memory_copy(base);
+	here = getcwd(NULL, 0);
+	if (!here)
+		return memory_copy(base);
+	path = memory_format("%s/%s", here, base);
+	free(here);
+	return path;
+}
+
+/* "p2p=1000,collective=500,…" as the application map has it; NULL: there is none. */
+static char *map_capacities(const struct pathmap *map)
+{
+	char *text = NULL, *longer;
+	unsigned capacity;
+
+	for (unsigned channel = 0; map && channel < CHANNEL_COUNT; channel++) {
+		capacity = pathmap_capacity(map, channel_name(channel));
+		longer = memory_format("%s%s%s=%u", text ? text : "", text ? "," : "",
+				       channel_name(channel), capacity);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static void put(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+/* Try each alone, so that it is clear which one is not understood. */
+static int check_each(char *const values[VARIABLES], const char *const flags[VARIABLES],
+		      struct settings *settings, struct error *e)
+{
+	int i;
+
+	for (i = 0; i < VARIABLES; i++)
+		unsetenv(variables[i]);
+	for (i = 0; i < VARIABLES; i++) {
+		put(variables[i], values[i]);
+		settings_read(settings);
+		if (!(settings->note & SEGMENT_NOTE_SETTINGS))
+			continue;
+		errno = EINVAL;
+		return errorf(e, "%s%s%s: not understood; it must be %s",
+			      flags[i] ? sayings[i].flag : variables[i], flags[i] ? " " : "=",
+			      values[i], sayings[i].right);
+	}
+	return 0;
+}
+
+int preload_settings(const struct preload_options *options, struct settings *settings,
+		     struct error *e)
+{
+	const char *flags[VARIABLES] = {
+		[VARIABLE_RUN] = options->run,
+		[VARIABLE_CAPACITY] = options->capacity,
+		[VARIABLE_THREADS] = options->threads,
+		[VARIABLE_QUOTA] = options->quota,
+	};
+	char *values[VARIABLES];
+	const char *set;
+	int i, rc;
+
+	for (i = 0; i < VARIABLES; i++) {
+		set = flags[i] ? flags[i] : getenv(variables[i]);
+		values[i] = i == VARIABLE_DIR ? absolute_base(set && *set ? set : NULL)
+					      : memory_copy(set && *set ? set : NULL);
+	}
+	if (!values[VARIABLE_CAPACITY])
+		values[VARIABLE_CAPACITY] = map_capacities(options->map);
+	rc = check_each(values, flags, settings, e);
+	for (i = 0; i < VARIABLES; i++)
+		free(values[i]);
+	return rc;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What makes a program collect: the preloaded library, and the variables that its collector reads.
+ */
+#ifndef EVSPACE_PRELOAD_H
+#define EVSPACE_PRELOAD_H
+
+#include "node-agent/collect/settings.h"
+#include "pathmap/error.h"
+
+struct pathmap;
+
+/** What a user says of collecting; NULL: not said. Borrowed texts of the command line. */
+struct preload_options {
+	const char *run, *capacity, *quota, *threads;
+	const struct pathmap *map; /* gives the capacities that nobody said; NULL: none */
+};
+
+/**
+ * Find the MPI collector: $EVSPACE_LIB, else the build tree that this evspace is from, else where
+ * `make install` put it. Returns 0 with its path in @buf, or -1 with the places that were tried in
+ * @e.
+ */
+int preload_library(char *buf, size_t n, struct error *e);
+
+/**
+ * The value of LD_PRELOAD with @library in front of what @before (NULL: nothing) has, and not
+ * twice. Returns it for the caller to free().
+ */
+char *preload_value(const char *library, const char *before);
+
+/**
+ * Put EVSPACE_DIR (made absolute), EVSPACE_RUN and the others into the environment: flags before
+ * variables before map. What collectors will read from that is in *@settings. Returns 0, or -1
+ * (EINVAL) when one of them is not understood, with what would be right in @e.
+ */
+int preload_settings(const struct preload_options *options, struct settings *settings,
+		     struct error *e);
+
+/** Names of the variables that collectors read, ended by NULL: what other hosts must be given. */
+const char *const *preload_variables(void);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace run: starts a program with collectors, passes signals on, and sums up at its end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <glob.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "consumers/claim.h"
+#include "consumers/command.h"
+#include "consumers/launch.h"
+#include "consumers/preload.h"
+#include "consumers/summary.h"
+#include "pathmap/memory.h"
+#include "pathmap/pathmap.h"
+#include "tree/clock.h"
+#include "tree/stage.h"
+
+static const char run_help[] =
+	"usage: evspace run [options] [--] COMMAND [ARG...]\n"
+	"\n"
+	"Start an MPI program, unmodified, with its communication on record: every process gets\n"
+	"trace elements in shared memory, which evspace heartbeat, events and the others read\n"
+	"while it runs. At its end a summary goes to stderr. COMMAND is what you would type\n"
+	"without evspace; the exit code is its own (128 + N when signal N ended it, 125 when\n"
+	"evspace itself failed).\n"
+	"\n"
+	"  --run NAME       what the run is called (default: the program's name and the time); a\n"
+	"                   run of that name that has ended makes way, one that lives is an error\n"
+	"  --pathmap DIR    take what is collected from DIR/application.map\n"
+	"  --capacity N     tuples that each element holds (default 200); or by channel, as\n"
+	"                   p2p=1000,collective=500\n"
+	"  --threads N      threads of a process that get elements of their own (default 8)\n"
+	"  --quota SIZE     shared memory that all your runs on a host may take, as 500M or 2G\n"
+	"                   (default: a quarter of it)\n"
+	"  --keep           keep the elements at the end, until evspace purge. Without it they "
+	"are\n"
+	"                   kept, for its retention time, only if an agent serves them\n"
+	"  --no-summary     say nothing at the end, unless nothing was collected\n"
+	"  --json           the summary is one JSON object, with \"schema\": 1\n"
+	"  --summary FILE   the summary goes to FILE instead of stderr\n"
+	"  --help           this text\n"
+	"\n"
+	"Open MPI's mpirun passes the collector on to other hosts (by -x options that are added\n"
+	"for you), srun does so by itself. There an agent holds what is collected.\n"
+	"Variables: EVSPACE_DIR (folder of all runs, default /dev/shm/evspace-UID), EVSPACE_RUN,\n"
+	"EVSPACE_CAPACITY, EVSPACE_THREADS, EVSPACE_QUOTA, EVSPACE_LIB (the collector library).\n"
+	"\n"
+	"examples:\n"
+	"  evspace run -- mpirun -np 8 ./app            # then, elsewhere: evspace heartbeat\n"
+	"  evspace run --run test --capacity 10000 -- mpirun -np 4 ./app\n"
+	"  evspace run --json --summary run.json -- srun -n 64 ./app\n";
+
+struct job {
+	struct preload_options collect;
+	const char *pathmap;
+	bool keep, quiet, json;
+	const char *summary_path;
+	char *const *command;
+	FILE *out; /* where the summary goes */
+	struct pathmap *map;
+	struct launch launch;
+	struct claim claim;
+	char library[PATH_MAX];
+	char *preload;	      /* value of LD_PRELOAD; NULL: nothing is collected */
+	struct error no_room; /* why there is no folder, so that nothing is collected */
+	struct summary_span span;
+	int status; /* of the child, as waitpid(2) gives it */
+};
+
+/* ---- options ---- */
+
+static int job_options_parse(int argc, char **argv, struct job *job)
+{
+	static const struct option options[] = {
+		{"run", required_argument, NULL, 'r'},
+		{"pathmap", required_argument, NULL, 'p'},
+		{"capacity", required_argument, NULL, 'c'},
+		{"threads", required_argument, NULL, 't'},
+		{"quota", required_argument, NULL, 'q'},
+		{"keep", no_argument, NULL, 'k'},
+		{"no-summary", no_argument, NULL, 'n'},
+		{"json", no_argument, NULL, 'j'},
+		{"summary", required_argument, NULL, 's'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+		switch (c) {
+		case 'r':
+			job->collect.run = optarg;
+			break;
+		case 'p':
+			job->pathmap = optarg;
+			break;
+		case 'c':
+			job->collect.capacity = optarg;
+			break;
+		case 't':
+			job->collect.threads = optarg;
+			break;
+		case 'q':
+			job->collect.quota = optarg;
+			break;
+		case 'k':
+			job->keep = true;
+			break;
+		case 'n':
+			job->quiet = true;
+			break;
+		case 'j':
+			job->json = true;
+			break;
+		case 's':
+			job->summary_path = optarg;
+			break;
+		case 'h':
+			fputs(run_help, stdout);
+			exit(EXIT_FINE);
+		default:
+			fputs("try 'evspace run --help'\n", stderr);
+			return -1;
+		}
+	}
+	if (optind < argc) {
+		job->command = argv + optind;
+		return 0;
+	}
+	fputs("evspace run: which program? as in: evspace run -- mpirun -np 8 ./app\n", stderr);
+	return -1;
+}
+
+/* ---- preparing ---- */
+
+/* Returns EXIT_FINE, or the exit code with @e. */
+static enum exit_code job_prepare(struct job *job, struct error *e)
+{
+	if (job->summary_path) {
+		job->out = fopen(job->summary_path, "we");
+		if (!job->out) {
+			errorf(e, "--summary %s: %s", job->summary_path, strerror(errno));
+			return EXIT_RUN_FAILED;
+		}
+	}
+	if (job->pathmap) {
+		job->map = pathmap_load(job->pathmap, stage_check, stderr, e);
+		if (!job->map)
+			return EXIT_RUN_FAILED;
+		job->collect.map = job->map;
+	}
+	if (preload_library(job->library, sizeof(job->library), e))
+		return EXIT_RUN_FAILED;
+	launch_init(&job->launch, job->command);
+	if (claim_take(&job->claim, &job->collect, job->launch.program, e)) {
+		if (errno == EBUSY || errno == EINVAL)
+			return errno == EINVAL ? EXIT_USAGE : EXIT_RUN_FAILED;
+		/* What keeps a program from being collected does not keep it from running. */
+		job->no_room = *e;
+		return EXIT_FINE;
+	}
+	job->preload = preload_value(job->library, getenv("LD_PRELOAD"));
+	launch_forward(&job->launch, job->preload, preload_variables());
+	return EXIT_FINE;
+}
+
+/* ---- the child ---- */
+
+/* What the child and we are told while it runs. */
+static void signals_of_interest(sigset_t *set)
+{
+	static const int numbers[] = {SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaddset(set, numbers[i]);
+}
+
+static _Noreturn void child_exec(const struct job *job, const sigset_t *mask, int told)
+{
+	int failure;
+
+	if (job->preload && job->launch.inherits)
+		setenv("LD_PRELOAD", job->preload, 1);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(job->launch.argv[0], job->launch.argv);
+	failure = errno;
+	if (write(told, &failure, sizeof(failure)) < 0)
+		failure = 0; /* nobody is left to hear of it */
+	_exit(EXIT_RUN_FAILED);
+}
+
+/*
+ * The child stays in our process group: Ctrl-C reaches it as it would without us. What a terminal
+ * sends it has got already; what somebody sent to us alone is passed on.
+ */
+static void child_wait(struct job *job, pid_t child, const sigset_t *set)
+{
+	siginfo_t info;
+	int number;
+
+	for (;;) {
+		number = sigwaitinfo(set, &info);
+		if (number == SIGCHLD) {
+			if (waitpid(child, &job->status, WNOHANG) == child)
+				return;
+		} else if (number > 0 && info.si_code <= 0) {
+			kill(child, number);
+		}
+	}
+}
+
+/* Start the program and wait for its end. Returns -1 with @e when it could not be started. */
+static int job_program(struct job *job, struct error *e)
+{
+	sigset_t set, before;
+	int told[2], failure = 0;
+	pid_t child;
+
+	if (pipe2(told, O_CLOEXEC))
+		return errorf(e, "pipe: %s", strerror(errno));
+	signals_of_interest(&set);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	job->span.began_ns = clock_mono_ns();
+	child = fork();
+	if (child < 0)
+		return errorf(e, "fork: %s", strerror(errno));
+	if (child == 0)
+		child_exec(job, &before, told[1]);
+	close(told[1]);
+	if (read(told[0], &failure, sizeof(failure)) != sizeof(failure))
+		failure = 0;
+	close(told[0]);
+	child_wait(job, child, &set);
+	job->span.ended_ns = clock_mono_ns();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!failure)
+		return 0;
+	errno = failure;
+	return errorf(e, "%s: %s", job->launch.argv[0],
+		      failure == ENOENT ? "not found; is it in PATH, or does it need ./ in front?"
+					: strerror(failure));
+}
+
+/* ---- the end ---- */
+
+/* Does an agent listen on one of the base's sockets? */
+static bool agent_serves(const char *base)
+{
+	char *pattern = memory_format("%s/agent-*.sock", base);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	bool served = false;
+	glob_t found;
+	size_t i;
+	int fd;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &found))
+		found.gl_pathc = 0;
+	for (i = 0; i < found.gl_pathc && !served; i++) {
+		if (strlen(found.gl_pathv[i]) >= sizeof(address.sun_path))
+			continue;
+		snprintf(address.sun_path, sizeof(address.sun_path), "%s", found.gl_pathv[i]);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		served = fd >= 0 && (!connect(fd, (struct sockaddr *)&address, sizeof(address)) ||
+				     errno == EAGAIN);
+		if (fd >= 0)
+			close(fd);
+	}
+	globfree(&found);
+	free(pattern);
+	return served;
+}
+
+/* Why nothing was collected, if that can be told; text for the caller to free(), or NULL. */
+static char *why_none(const struct job *job, const struct summary *summary,
+		      const struct summary_about *about)
+{
+	const struct store_refusal *r;
+	size_t i, here = 0;
+
+	if (summary->n_processes)
+		return NULL;
+	if (job->claim.folder < 0)
+		return memory_copy(job->no_room.text);
+	TAILQ_FOREACH (r, &about->store->refusals, link)
+		if (!strcmp(r->run, about->run))
+			return NULL;
+	if (launch_is_static(&job->launch))
+		return memory_format("%s is statically linked, so nothing can be preloaded into "
+				     "it: link it dynamically",
+				     job->launch.program);
+	for (i = 0; i < about->hosts->n; i++)
+		here += summary_has_host(summary, about->hosts->names[i]);
+	if (about->hosts->n && !here)
+		return memory_copy("all its processes are on other hosts");
+	return memory_format("nothing came through MPI_Init: %s is no MPI program, or ended before",
+			     job->launch.program);
+}
+
+static void report(const struct job *job, const struct summary *summary,
+		   const struct summary_about *about)
+{
+	FILE *out = job->out ? job->out : stderr;
+
+	if (job->quiet && summary->n_processes)
+		return;
+	if (job->json && !job->quiet)
+		summary_json(summary, about, out);
+	else
+		summary_print(summary, about, out);
+	fflush(out);
+}
+
+/* The hosts that ranks are on, by the mapping or by the launcher's words. */
+static void job_hosts(const struct job *job, struct hostlist *hosts)
+{
+	const char *const *nodes;
+	size_t n, i, at;
+	unsigned rank;
+
+	launch_hosts(&job->launch, hosts);
+	if (hosts->n || !job->map || !pathmap_places_ranks(job->map))
+		return;
+	n = pathmap_nodes(job->map, &nodes);
+	for (i = 0; i < n; i++) {
+		for (rank = 0; rank < pathmap_ranks(job->map); rank++)
+			if (pathmap_rank_on(job->map, rank, nodes[i]))
+				break;
+		if (rank < pathmap_ranks(job->map))
+			(void)hostlist_add(hosts, nodes[i], &at, NULL);
+	}
+}
+
+static int job_end(struct job *job)
+{
+	struct hostlist hosts = {0};
+	struct summary_about about = {
+		.run = job->claim.settings.run,
+		.base = job->claim.settings.base,
+		.hosts = &hosts,
+		.span = job->span,
+		.signal = WIFSIGNALED(job->status) ? WTERMSIG(job->status) : 0,
+		.exit_code = WIFSIGNALED(job->status) ? 128 + WTERMSIG(job->status)
+						      : WEXITSTATUS(job->status),
+	};
+	struct store store;
+	struct summary summary;
+	struct error e = {""};
+	char *why, *stays_why;
+	bool served;
+
+	/* Who does not read the summary to its end must not keep us from clearing up after it. */
+	signal(SIGPIPE, SIG_IGN);
+	if (store_init(&store, job->claim.settings.base, false, &e) && job->claim.folder >= 0) {
+		fprintf(stderr, "evspace run: no summary: %s\n", e.text);
+		return about.exit_code;
+	}
+	job_hosts(job, &hosts);
+	summary_init(&summary, &store, about.run, &about.span);
+	served = agent_serves(about.base);
+	about.store = &store;
+	about.stays = job->keep || served || summary.alive;
+	stays_why = job->keep ? memory_format("until evspace purge %s", about.run)
+		    : served  ? memory_copy("the agent holds them for its retention time")
+		    : summary.alive
+			    ? memory_format("%zu processes are still running", summary.alive)
+			    : memory_format("no agent serves %s; --keep keeps them", about.base);
+	about.stays_why = stays_why;
+	about.why_none = why = why_none(job, &summary, &about);
+	report(job, &summary, &about);
+	if (!about.stays && job->claim.folder >= 0)
+		store_purge(&store, about.run, 0, true);
+	free(why);
+	free(stays_why);
+	summary_fini(&summary);
+	store_fini(&store);
+	hostlist_fini(&hosts);
+	return about.exit_code;
+}
+
+static void job_fini(struct job *job)
+{
+	if (job->out)
+		fclose(job->out);
+	claim_fini(&job->claim);
+	if (job->launch.argv)
+		launch_fini(&job->launch);
+	pathmap_free(job->map);
+	free(job->preload);
+}
+
+int run_main(int argc, char **argv)
+{
+	struct job job = {.claim.folder = -1};
+	struct error e = {""};
+	int code;
+
+	if (job_options_parse(argc, argv, &job))
+		return EXIT_USAGE;
+	code = job_prepare(&job, &e);
+	if (!code && job_program(&job, &e))
+		code = EXIT_RUN_FAILED;
+	if (code) {
+		fprintf(stderr, "evspace run: %s\n", e.text);
+		claim_drop(&job.claim);
+	} else {
+		code = job_end(&job);
+	}
+	job_fini(&job);
+	return code;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints the summary of a run: for people, and as JSON. */
+#include "consumers/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "consumers/unit.h"
+
+#define SUMMARY_SCHEMA 1
+
+static uint64_t overwritten(const struct summary *s)
+{
+	return s->written - s->kept - s->overflowed;
+}
+
+static double cost_percent(const struct summary *s)
+{
+	return s->life_ns ? 100 * (double)s->cost_ns / (double)s->life_ns : 0;
+}
+
+static double cost_per_event(const struct summary *s)
+{
+	return s->written ? (double)s->cost_ns / (double)s->written : 0;
+}
+
+/* ---- for people ---- */
+
+static void print_head(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	char time[UNIT_TEXT];
+
+	unit_duration(time, about->span.ended_ns - about->span.began_ns);
+	fprintf(out, "evspace run: %s: ", about->run);
+	if (s->n_processes == 0)
+		fprintf(out, "no process was collected");
+	else if (s->worlds > 1)
+		fprintf(out, "%zu of %zu processes in %zu MPI programs collected", s->n_processes,
+			s->expected, s->worlds);
+	else
+		fprintf(out, "%zu of %zu processes collected", s->n_processes, s->expected);
+	if (about->signal)
+		fprintf(out, ", %s, ended by signal %d (%s)\n", time, about->signal,
+			strsignal(about->signal));
+	else
+		fprintf(out, ", %s, exit code %d\n", time, about->exit_code);
+}
+
+static void print_missing(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	size_t count, elsewhere = 0;
+
+	for (size_t i = 0; i < s->worlds; i++) {
+		char *ranks = summary_missing(s, i, &count);
+
+		if (count)
+			fprintf(out,
+				"  not here    rank%s %s: on other hosts, where their agents hold "
+				"them, or not collected\n",
+				count > 1 ? "s" : "", ranks);
+		free(ranks);
+	}
+	for (size_t i = 0; i < about->hosts->n; i++) {
+		if (summary_has_host(s, about->hosts->names[i]))
+			continue;
+		fprintf(out, "%s%s", elsewhere++ ? ", " : "  other hosts ", about->hosts->names[i]);
+	}
+	if (elsewhere)
+		fprintf(out, ": not looked at from here; with an agent on each, `evspace status` "
+			     "shows their processes\n");
+}
+
+static void print_reasons(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	const struct store_refusal *r;
+	char notes[512];
+
+	if (about->why_none)
+		fprintf(out, "  why         %s\n", about->why_none);
+	TAILQ_FOREACH (r, &about->store->refusals, link)
+		if (!strcmp(r->run, about->run))
+			fprintf(out, "  refused     %s\n", r->text);
+	if (s->notes)
+		fprintf(out, "  note        %s\n", segment_notes(s->notes, notes, sizeof(notes)));
+}
+
+static void print_events(const struct summary *s, FILE *out)
+{
+	char count[UNIT_TEXT], kept[UNIT_TEXT];
+	int n = 0;
+
+	fprintf(out, "  events      %s", unit_count(count, s->written));
+	for (unsigned c = 0; c < CHANNEL_COUNT; c++)
+		if (s->channel_events[c])
+			fprintf(out, "%s%s %s", n++ ? ", " : "  (", channel_name(c),
+				unit_count(count, s->channel_events[c]));
+	fprintf(out, "%s\n", n ? ")" : "");
+	if (overwritten(s))
+		fprintf(out,
+			"  kept        %s of %s events: the rest was overwritten; connect a "
+			"consumer (evspace events) or raise --capacity\n",
+			unit_count(kept, s->kept), unit_count(count, s->written));
+	if (s->overflowed)
+		fprintf(out,
+			"  lost        %s events for which no element had room: raise --threads\n",
+			unit_count(count, s->overflowed));
+	if (!overwritten(s) && !s->overflowed)
+		fprintf(out, "  kept        all, 0 lost\n");
+}
+
+static void print_op(const struct summary_op *op, const char *label, int running, FILE *out)
+{
+	char time[UNIT_TEXT], bytes[UNIT_TEXT];
+
+	fprintf(out, "  %-11s %s %s for %s", label, op->name, op_name(op->tuple.op),
+		unit_duration(time, op->duration_ns));
+	if (op->tuple.peer >= 0)
+		fprintf(out, ", peer rank %d", op->tuple.peer);
+	else if (op->tuple.peer == TUPLE_ANY_PEER)
+		fprintf(out, ", any peer");
+	if (op->tuple.bytes)
+		fprintf(out, ", %s", unit_bytes(bytes, op->tuple.bytes));
+	fprintf(out, ", %s %.3f s\n", running ? "since" : "at", (double)op->start_ns / 1e9);
+}
+
+static void print_ops(const struct summary *s, FILE *out)
+{
+	for (size_t i = 0; i < s->n_slowest; i++)
+		print_op(&s->slowest[i], i ? "" : "slowest", 0, out);
+	for (size_t i = 0; i < s->n_stuck; i++)
+		print_op(&s->stuck[i], i ? "" : "stuck", 1, out);
+	if (s->all_stuck > s->n_stuck)
+		fprintf(out, "              and %zu more inside an operation at the end\n",
+			s->all_stuck - s->n_stuck);
+}
+
+static void print_cost(const struct summary *s, FILE *out)
+{
+	fprintf(out, "  cost        %.0f ns an event, %.2g %% of the processes' time\n",
+		cost_per_event(s), cost_percent(s));
+}
+
+void summary_print(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	print_head(s, about, out);
+	print_missing(s, about, out);
+	print_reasons(s, about, out);
+	if (!s->n_processes)
+		return;
+	print_events(s, out);
+	print_ops(s, out);
+	print_cost(s, out);
+	fprintf(out, "  elements    %s: %s\n", about->stays ? "kept" : "removed", about->stays_why);
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_ops(const struct summary_op *ops, size_t n)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tuple *t = &ops[i].tuple;
+
+		json_array_append_new(
+			array,
+			json_pack("{s:s,s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "name", ops[i].name, "op",
+				  op_name(t->op), "peer", (int)t->peer, "seq_or_tag",
+				  (json_int_t)t->seq_or_tag, "comm", (json_int_t)t->comm, "bytes",
+				  (json_int_t)t->bytes, "start_ns", (json_int_t)ops[i].start_ns,
+				  "duration_ns", (json_int_t)ops[i].duration_ns));
+	}
+	return array;
+}
+
+static json_t *json_channels(const struct summary *s)
+{
+	json_t *object = json_object();
+
+	for (unsigned c = 0; c < CHANNEL_COUNT; c++)
+		json_object_set_new(object, channel_name(c),
+				    json_pack("{s:I,s:I}", "events",
+					      (json_int_t)s->channel_events[c], "bytes",
+					      (json_int_t)s->channel_bytes[c]));
+	return object;
+}
+
+static json_t *json_missing(const struct summary *s)
+{
+	json_t *array = json_array();
+	size_t count;
+
+	for (size_t i = 0; i < s->worlds; i++) {
+		char *ranks = summary_missing(s, i, &count);
+
+		if (count)
+			json_array_append_new(array, json_string(ranks));
+		free(ranks);
+	}
+	return array;
+}
+
+static json_t *json_other_hosts(const struct summary *s, const struct hostlist *hosts)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < hosts->n; i++)
+		if (!summary_has_host(s, hosts->names[i]))
+			json_array_append_new(array, json_string(hosts->names[i]));
+	return array;
+}
+
+static json_t *json_refused(const struct summary_about *about)
+{
+	const struct store_refusal *r;
+	json_t *array = json_array();
+
+	TAILQ_FOREACH (r, &about->store->refusals, link)
+		if (!strcmp(r->run, about->run))
+			json_array_append_new(array, json_string(r->text));
+	return array;
+}
+
+void summary_json(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	char notes[512];
+	json_t *object =
+		json_pack("{s:i,s:s,s:i,s:i,s:f}", "schema", SUMMARY_SCHEMA, "run", about->run,
+			  "exit", about->exit_code, "signal", about->signal, "seconds",
+			  (double)(about->span.ended_ns - about->span.began_ns) / 1e9);
+
+	json_object_update_new(
+		object,
+		json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "processes", (json_int_t)s->n_processes,
+			  "expected", (json_int_t)s->expected, "worlds", (json_int_t)s->worlds,
+			  "alive", (json_int_t)s->alive, "missing_ranks", json_missing(s),
+			  "other_hosts", json_other_hosts(s, about->hosts)));
+	json_object_update_new(object,
+			       json_pack("{s:I,s:I,s:I,s:I,s:o}", "written", (json_int_t)s->written,
+					 "kept", (json_int_t)s->kept, "overwritten",
+					 (json_int_t)overwritten(s), "overflowed",
+					 (json_int_t)s->overflowed, "channels", json_channels(s)));
+	json_object_update_new(object,
+			       json_pack("{s:o,s:o,s:I,s:f,s:f}", "slowest",
+					 json_ops(s->slowest, s->n_slowest), "stuck",
+					 json_ops(s->stuck, s->n_stuck), "stuck_threads",
+					 (json_int_t)s->all_stuck, "cost_ns_per_event",
+					 cost_per_event(s), "cost_percent", cost_percent(s)));
+	json_object_update_new(object,
+			       json_pack("{s:s?,s:s,s:o,s:b,s:s}", "why_none", about->why_none,
+					 "notes", segment_notes(s->notes, notes, sizeof(notes)),
+					 "refused", json_refused(about), "stays", (int)about->stays,
+					 "stays_why", about->stays_why));
+	json_dumpf(object, out, JSON_COMPACT);
+	fputc('\n', out);
+	json_decref(object);
+}

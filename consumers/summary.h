@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The summary of a run: what was collected and what was not, what was slow, what it cost. */
+#ifndef EVSPACE_SUMMARY_H
+#define EVSPACE_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "node-agent/store.h"
+#include "pathmap/hostlist.h"
+
+#define SUMMARY_SLOWEST 5
+#define SUMMARY_STUCK	16
+
+/** One process that was collected. */
+struct summary_process {
+	uint32_t world;
+	int32_t world_size;
+	int32_t rank;
+	bool finished; /* MPI_Finalize has returned */
+	char host[64];
+};
+
+/** One operation: of the backlog, or under way. */
+struct summary_op {
+	char name[64]; /* "rank3/t0" */
+	struct tuple tuple;
+	int64_t start_ns; /* since the run began */
+	uint64_t duration_ns;
+};
+
+/** All of it. Plain data but for `processes`, which summary_fini() frees. */
+struct summary {
+	struct summary_process *processes; /* by world and rank */
+	size_t n_processes, alive;
+	size_t worlds, expected; /* expected: sum of the worlds' sizes */
+	uint64_t channel_events[CHANNEL_MAX];
+	uint64_t channel_bytes[CHANNEL_MAX];
+	uint64_t written;    /* tuples: kept + overwritten + overflowed */
+	uint64_t kept;	     /* that the elements still hold */
+	uint64_t overflowed; /* for which no element had room */
+	struct summary_op slowest[SUMMARY_SLOWEST];
+	size_t n_slowest;
+	struct summary_op stuck[SUMMARY_STUCK]; /* inside an operation when the program ended */
+	size_t n_stuck, all_stuck;		/* on record here, and all */
+	uint64_t cost_ns;			/* all events together */
+	uint64_t life_ns;			/* all processes together, from MPI_Init on */
+	uint32_t notes;				/* enum segment_note of all processes */
+};
+
+/** When a run began and ended, on CLOCK_MONOTONIC. */
+struct summary_span {
+	uint64_t began_ns, ended_ns;
+};
+
+/**
+ * Sum up what @store holds of @run. Operations under way are taken to have lasted to
+ * span->ended_ns. summary_fini() frees it.
+ */
+void summary_init(struct summary *summary, const struct store *store, const char *run,
+		  const struct summary_span *span);
+void summary_fini(struct summary *summary);
+
+/** What only the one who started the program knows. */
+struct summary_about {
+	const char *run, *base;
+	const char *why_none;	      /* nothing was collected, and this is probably why; or NULL */
+	const struct hostlist *hosts; /* that the launcher was told; may be empty */
+	const struct store *store;    /* its refusals of the run are named */
+	struct summary_span span;
+	int exit_code;
+	int signal; /* that ended it, 0: none */
+	bool stays; /* the segments are kept, and why: */
+	const char *stays_why;
+};
+
+/** Print it for people. */
+void summary_print(const struct summary *summary, const struct summary_about *about, FILE *out);
+
+/** Print it as one JSON object ("schema": 1) on a line. */
+void summary_json(const struct summary *summary, const struct summary_about *about, FILE *out);
+
+/**
+ * The ranks that ought to be there and are not, as "4-7, 9": of the @i-th world (0 …), "" when none
+ * misses or there is no such world. *@count is how many. Returns text for the caller to free().
+ */
+char *summary_missing(const struct summary *summary, size_t i, size_t *count);
+
+/** Is @host (as a launcher names it) one that processes of the summary are on, or this host? */
+bool summary_has_host(const struct summary *summary, const char *host);
+
+#endif

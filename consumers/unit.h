@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Quantities as people write and read them: "1h", "1.5 MiB", "12,345". */
+#ifndef EVSPACE_UNIT_H
+#define EVSPACE_UNIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pathmap/error.h"
+
+/** Room that any text made here fits into. */
+#define UNIT_TEXT 32
+
+/** A time such as 90s, 10m, 1h, 2d or plain seconds, in nanoseconds. Returns 0, or -1 with @e. */
+int unit_time(const char *text, uint64_t *ns, struct error *e);
+
+/** A duration of @ns in the unit that suits it, three digits: "1.23 ms", "45.6 s", "2.1 h". Returns
+ * @buf. */
+const char *unit_duration(char buf[UNIT_TEXT], uint64_t ns);
+
+/** "1.5 MiB". Returns @buf. */
+const char *unit_bytes(char buf[UNIT_TEXT], uint64_t bytes);
+
+/** "1,234,567". Returns @buf. */
+const char *unit_count(char buf[UNIT_TEXT], uint64_t n);
+
+#endif

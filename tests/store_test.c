@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the store: segments of real processes come, go and die, and have their names. */
+#include "node-agent/store.h"
+#include "tests/tap.h"
+#include "tests/trial.h"
+#include "tree/clock.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- coming and going ---- */
+
+static void no_base(void)
+{
+	trial_start(false);
+	CU_ASSERT_EQUAL(trial_count(), 0);
+	CU_ASSERT_FALSE(trial_exists("."));
+	CU_ASSERT_EQUAL(store_refresh(&trial.store), 0);
+}
+
+static void found_at_start(void)
+{
+	pid_t m = maker_start("first", 3, 20);
+	const struct store_segment *s;
+
+	trial_start(false);
+	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
+	s = trial_find("rank3");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	CU_ASSERT_STRING_EQUAL(s->run, "first");
+	CU_ASSERT_EQUAL(s->pid, m);
+	CU_ASSERT_EQUAL(s->rank, 3);
+	CU_ASSERT_TRUE(s->alive);
+	CU_ASSERT_EQUAL(s->pidfd, -1);
+	maker_end(m);
+	CU_ASSERT_TRUE(s->alive);
+	CU_ASSERT_FALSE(store_check_alive(trial_find("rank3")));
+	CU_ASSERT_NOT_EQUAL(s->died_mono_ns, 0);
+}
+
+static void watched(void)
+{
+	pid_t a, b;
+	uint64_t version;
+
+	trial_start(true);
+	CU_ASSERT_TRUE(trial_quiet(trial.store.inotify));
+	a = maker_start("one", 0, 0);
+	CU_ASSERT_TRUE(trial_becomes(1));
+	version = trial.store.version;
+	b = maker_start("one", 1, 0);
+	CU_ASSERT_TRUE(trial_becomes(2));
+	CU_ASSERT_TRUE(trial.store.version > version);
+	CU_ASSERT_PTR_NOT_NULL(trial_find("rank0"));
+	CU_ASSERT_PTR_NOT_NULL(trial_find("rank1"));
+	maker_end(a);
+	maker_end(b);
+}
+
+static void killed(void)
+{
+	pid_t m;
+	struct store_segment *s;
+
+	trial_start(true);
+	m = maker_start("one", 0, 5);
+	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
+	s = trial_find("rank0");
+	CU_ASSERT_TRUE(s->pidfd >= 0 && trial_quiet(s->pidfd));
+	CU_ASSERT_TRUE(store_check_alive(s));
+	kill(m, SIGKILL);
+	CU_ASSERT_TRUE(trial_readable(s->pidfd));
+	CU_ASSERT_FALSE(store_check_alive(s));
+	CU_ASSERT_EQUAL(s->pidfd, -1);
+	maker_end(m);
+	/* The segment stays, and another look knows when the process was first seen dead. */
+	CU_ASSERT_EQUAL(trial_count(), 1);
+	uint64_t died = s->died_mono_ns;
+	store_fini(&trial.store);
+	trial_start(false);
+	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
+	CU_ASSERT_FALSE(trial_find("rank0")->alive);
+	CU_ASSERT_EQUAL(trial_find("rank0")->died_mono_ns, died);
+}
+
+static void removed(void)
+{
+	pid_t m;
+	uint64_t version, serial;
+	char path[400];
+
+	trial_start(true);
+	m = maker_start("one", 0, 0);
+	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
+	version = trial.store.version;
+	serial = trial_find("rank0")->serial;
+	snprintf(path, sizeof(path), "%s/one", trial.base);
+	trial_remove(path);
+	CU_ASSERT_TRUE(trial_becomes(0));
+	CU_ASSERT_TRUE(trial.store.version > version);
+	maker_end(m);
+	m = maker_start("one", 0, 0);
+	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
+	CU_ASSERT_TRUE(trial_find("rank0")->serial > serial);
+	maker_end(m);
+}
+
+static void base_removed(void)
+{
+	pid_t m;
+
+	trial_start(true);
+	for (int i = 0; i < 3; i++) {
+		m = maker_start("one", 0, 0);
+		CU_ASSERT_TRUE_FATAL(trial_becomes(1));
+		trial_remove(trial.base);
+		CU_ASSERT_TRUE(trial_becomes(0));
+		/* With nothing to see it must also fall silent. */
+		for (int turn = 0; turn < 10 && !trial_quiet(trial.store.inotify); turn++)
+			store_refresh(&trial.store);
+		CU_ASSERT_TRUE(trial_quiet(trial.store.inotify));
+		maker_end(m);
+	}
+}
+
+static void base_moved(void)
+{
+	pid_t m;
+	char other[200];
+
+	trial_start(true);
+	m = maker_start("one", 0, 0);
+	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
+	snprintf(other, sizeof(other), "%s/other", trial.top);
+	rename(trial.base, other);
+	CU_ASSERT_TRUE(trial_becomes(0));
+	rename(other, trial.base);
+	CU_ASSERT_TRUE(trial_becomes(1));
+	maker_end(m);
+}
+
+static void silent_at_rest(void)
+{
+	pid_t m;
+	char path[400];
+
+	trial_start(true);
+	m = maker_start("one", 0, 0);
+	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
+	while (!trial_quiet(trial.store.inotify))
+		store_refresh(&trial.store);
+	/* Contents and times of files wake nobody. */
+	snprintf(path, sizeof(path), "%s/one/%s", trial.base, trial_find("rank0")->file);
+	CU_ASSERT_EQUAL(utimensat(AT_FDCWD, path, NULL, 0), 0);
+	CU_ASSERT_TRUE(trial_quiet(trial.store.inotify));
+	maker_end(m);
+}
+
+static unsigned gone_count;
+static uint64_t gone_serial;
+
+static void count_gone(struct store_segment *s, void *arg)
+{
+	(void)arg;
+	CU_ASSERT_PTR_NOT_NULL(s->segment.header);
+	gone_count++;
+	gone_serial = s->serial;
+}
+
+static void told_before(void)
+{
+	pid_t m;
+	uint64_t serial;
+
+	trial_start(true);
+	trial.store.gone = count_gone;
+	gone_count = 0;
+	m = maker_start("one", 0, 0);
+	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
+	serial = trial_find("rank0")->serial;
+	store_purge(&trial.store, NULL, 0, true);
+	CU_ASSERT_EQUAL(gone_count, 1);
+	CU_ASSERT_EQUAL(gone_serial, serial);
+	CU_ASSERT_EQUAL(trial_count(), 0);
+	maker_end(m);
+}
+
+/* ---- names ---- */
+
+static void same_rank(void)
+{
+	pid_t a, b, c;
+	char older[48];
+
+	trial_start(true);
+	a = maker_start("one", 2, 0);
+	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
+	CU_ASSERT_STRING_EQUAL(trial_find_pid(a)->name, "rank2");
+	b = maker_start("one", 2, 0);
+	c = maker_start("two", 2, 0);
+	CU_ASSERT_TRUE_FATAL(trial_becomes(3));
+	snprintf(older, sizeof(older), "rank2.%d", (int)a);
+	CU_ASSERT_STRING_EQUAL(trial_find_pid(a)->name, older);
+	CU_ASSERT_STRING_EQUAL(trial_find_pid(b)->name, "rank2");
+	CU_ASSERT_STRING_EQUAL(trial_find_pid(c)->name, "rank2");
+	/* The newest goes: the one before it has the name again. */
+	maker_end(b);
+	CU_ASSERT_FALSE(store_check_alive(trial_find_pid(b)));
+	store_purge(&trial.store, "one", 0, false);
+	CU_ASSERT_STRING_EQUAL(trial_find_pid(a)->name, "rank2");
+	maker_end(a);
+	maker_end(c);
+}
+
+/* ---- many ---- */
+
+#define MANY 1000
+
+static void many(void)
+{
+	pid_t m = maker_start("many", 0, 0);
+	char from[400], to[400];
+	uint64_t then;
+
+	trial_start(false);
+	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
+	snprintf(from, sizeof(from), "%s/many/%s", trial.base, trial_find("rank0")->file);
+	for (int i = 1; i < MANY; i++) {
+		snprintf(to, sizeof(to), "%s/many/rank%d.%d.seg", trial.base, i, (int)m);
+		CU_ASSERT_EQUAL_FATAL(link(from, to), 0);
+	}
+	store_fini(&trial.store);
+	then = clock_mono_ns();
+	trial_start(false);
+	tap_note("%d segments found in %.1f ms", MANY, (double)(clock_mono_ns() - then) / 1e6);
+	CU_ASSERT_EQUAL(trial_count(), MANY);
+	then = clock_mono_ns();
+	CU_ASSERT_EQUAL(store_refresh(&trial.store), 0);
+	tap_note("looked at again in %.1f ms", (double)(clock_mono_ns() - then) / 1e6);
+	CU_ASSERT_TRUE(clock_mono_ns() - then < 1000000000u);
+	maker_end(m);
+}
+
+static CU_TestInfo life_cases[] = {
+	{"a base that is missing is empty", no_base},
+	{"segments are found at the start", found_at_start},
+	{"segments that come are noticed", watched},
+	{"a killed process is noticed, its segment stays", killed},
+	{"a removed run is unmapped; serials are not used again", removed},
+	{"the base may be removed and made again", base_removed},
+	{"the base may be moved away and back", base_moved},
+	{"nothing wakes a store at rest", silent_at_rest},
+	{"users are told before a segment is unmapped", told_before},
+	{"the newest process of a rank has its name", same_rank},
+	{"1,000 segments", many},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "life",
+		 .pTests = life_cases,
+		 .pSetUpFunc = trial_begin,
+		 .pTearDownFunc = trial_end},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ground of the store's tests: a base in a temp folder, and processes with segments in it. */
+#include "tests/trial.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/tap.h"
+
+struct trial trial;
+
+/* ---- processes that make a segment and live until they are told to end ---- */
+
+static _Noreturn void make_segment(const char *run, int rank, unsigned events, int told)
+{
+	struct segment_plan plan = {.run = run, .rank = rank, .world_size = rank + 4, .world = 1};
+	struct segment_element *element;
+	struct segment_thread *thread;
+	struct element_writer writer;
+	struct tuple tuple = {.peer = TUPLE_NO_PEER, .op = 1};
+	struct segment segment;
+	char dir[256], byte = 0;
+
+	snprintf(dir, sizeof(dir), "%s/%s", trial.base, run);
+	mkdir(trial.base, 0700);
+	mkdir(dir, 0700);
+	plan.dir = dir;
+	if (segment_create(&segment, &plan, NULL))
+		_exit(1);
+	thread = segment_thread_add(&segment, 1);
+	element = segment_element_add(&segment, 0, CHANNEL_P2P, 16);
+	element_writer_init(&writer, (void *)((char *)segment.header + element->ring_at), 16);
+	for (unsigned i = 0; i < events; i++)
+		element_write(&writer, &tuple);
+	atomic_store(&thread->counters[CHANNEL_P2P].events, events);
+	if (write(told, &byte, 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+pid_t maker_start(const char *run, int rank, unsigned events)
+{
+	int told[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe2(told, O_CLOEXEC))
+		abort();
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		make_segment(run, rank, events, told[1]);
+	}
+	close(told[1]);
+	CU_ASSERT_EQUAL(read(told[0], &byte, 1), 1);
+	close(told[0]);
+	return pid;
+}
+
+void maker_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* ---- what the cases share ---- */
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
+{
+	(void)st;
+	(void)kind;
+	(void)walk;
+	return remove(path);
+}
+
+void trial_remove(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void trial_begin(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(trial.top, sizeof(trial.top), "%.90s/evspace-store.XXXXXX",
+		 tmp ? tmp : "/tmp");
+	if (!mkdtemp(trial.top))
+		abort();
+	snprintf(trial.base, sizeof(trial.base), "%s/base", trial.top);
+}
+
+void trial_end(void)
+{
+	store_fini(&trial.store);
+	trial_remove(trial.top);
+}
+
+void trial_start(bool watch)
+{
+	struct error e = {""};
+
+	CU_ASSERT_EQUAL_FATAL(store_init(&trial.store, trial.base, watch, &e), 0);
+}
+
+unsigned trial_count(void)
+{
+	const struct store_segment *s;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (s, &trial.store.segments, link)
+		n++;
+	return n;
+}
+
+struct store_segment *trial_find(const char *name)
+{
+	struct store_segment *s;
+
+	TAILQ_FOREACH (s, &trial.store.segments, link)
+		if (!strcmp(s->name, name))
+			return s;
+	return NULL;
+}
+
+struct store_segment *trial_find_pid(pid_t pid)
+{
+	struct store_segment *s;
+
+	TAILQ_FOREACH (s, &trial.store.segments, link)
+		if (s->pid == pid)
+			return s;
+	return NULL;
+}
+
+const char *trial_refusal(const char *part)
+{
+	const struct store_refusal *r;
+
+	TAILQ_FOREACH (r, &trial.store.refusals, link)
+		if (strstr(r->text, part))
+			return r->text;
+	return NULL;
+}
+
+bool trial_readable(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, 10000) == 1;
+}
+
+bool trial_quiet(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 0;
+}
+
+/* Refresh at every change until there are @n segments; false after ten seconds without a change. */
+bool trial_becomes(unsigned n)
+{
+	while (trial_count() != n)
+		if (!trial_readable(trial.store.inotify) || store_refresh(&trial.store))
+			return false;
+	return true;
+}
+
+void trial_file(const char *run, const char *name, const char *text)
+{
+	char path[300];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", trial.base, run);
+	mkdir(trial.base, 0700);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%s/%s", trial.base, run, name);
+	file = fopen(path, "w");
+	if (!file)
+		abort();
+	fchmod(fileno(file), 0600);
+	fputs(text, file);
+	fclose(file);
+}
+
+bool trial_exists(const char *format, ...)
+{
+	char path[600];
+	va_list args;
+	int n = snprintf(path, sizeof(path), "%s/", trial.base);
+
+	va_start(args, format);
+	vsnprintf(path + n, sizeof(path) - (size_t)n, format, args);
+	va_end(args);
+	return !access(path, F_OK);
+}
