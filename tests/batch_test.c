@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,6 +283,7 @@ static void broken_headers_are_found(void)
 	struct batch b;
 	struct run *part, *run;
 	unsigned char *data;
+	char where[80];
 
 	batch_init(&b);
 	add_part(&b, 5, 9);
@@ -292,7 +294,9 @@ static void broken_headers_are_found(void)
 	EXPECT_FAULT(data + 4, 8, "multiple of 8");
 	EXPECT_FAULT(run, b.bytes - ((unsigned char *)run - data), "before any part");
 	run->kind = RUN_KINDS;
-	EXPECT_FAULT(data, b.bytes, "byte 88 is of a kind that does not exist");
+	snprintf(where, sizeof(where), "the run at byte %td is of a kind that does not exist",
+		 (unsigned char *)run - data);
+	EXPECT_FAULT(data, b.bytes, where);
 	run->kind = RUN_TUPLES;
 	run->flags = 0x80;
 	EXPECT_FAULT(data, b.bytes, "flags that do not exist");
