@@ -34,6 +34,9 @@ static void swap_part(struct part *p)
 	SWAP64(p->reduced);
 	SWAP32(p->elements);
 	SWAP32(p->cpu_us);
+	SWAP64(p->written);
+	SWAP64(p->cost_ns);
+	SWAP32(p->processes);
 }
 
 static void swap_tuple(struct tuple *t)
@@ -93,6 +96,9 @@ static void fill(struct batch *b)
 		.reduced = 4,
 		.elements = 5,
 		.cpu_us = 6,
+		.written = 7,
+		.cost_ns = 8,
+		.processes = 9,
 	};
 	struct tuple tuple = {1, 2, 3, -4, 5, 6, 7, 8};
 	struct total total = {4, 10, 2.5, 5, 1, 4, 9, 3, TOTAL_BYTES, FOLD_MEAN};

@@ -8,60 +8,7 @@
 
 #include "pathmap/error.h"
 #include "tree/buffer.h"
-#include "tree/clock.h"
-#include "tree/total.h"
-#include "tree/tuple.h"
-
-/** What the records of a run are. */
-enum run_kind {
-	RUN_TUPLES, /* struct tuple, numbered from `first` */
-	RUN_TOTALS, /* struct total */
-	RUN_PART, /* one struct part: what follows, up to the next part, is from this leaf and wave
-		   */
-	RUN_KINDS,
-};
-
-enum run_flag {
-	RUN_LOST = 1 << 0,   /* a uint64_t follows the header: tuples overwritten before this run */
-	RUN_SPARSE = 1 << 1, /* tuples were taken out: numbers after `first` have gaps */
-	RUN_FOLD = 1 << 2,   /* on a RUN_PART: a mark, see struct part */
-};
-
-/**
- * The header of a run, 16 bytes, packed in native byte order, 8-byte aligned in memory; then the
- * lost count if RUN_LOST, then `count` records. For RUN_PART, `element` is the leaf's place index
- * and `first` its wave.
- */
-struct run {
-	uint32_t element; /* name id (tree/names.h) */
-	uint16_t count;
-	uint8_t kind;
-	uint8_t flags;
-	uint64_t first;
-};
-
-/**
- * Where runs come from, and what became of the tuples: in this wave, at this leaf,
- *   read = delivered + filtered + reduced     (DESIGN rule 4: every tuple is accounted for)
- * `lost` tuples were overwritten before they could be read, so written = read + lost.
- * For READ_LATEST, older tuples are not asked for and not counted.
- *
- * Where a stage mixes what came from several leaves, it puts their parts first and then a mark: a
- * RUN_PART with RUN_FOLD whose `element` is the place that mixed and `elements` the number of parts
- * right before it that are in what follows. A mark's clock is that of the runs behind it, its
- * `read` and `lost` are 0, its `filtered` and `reduced` count what was taken out after the mixing:
- * for such batches the sum over all parts of read, filtered and reduced fits the delivered tuples,
- * as above.
- */
-struct part {
-	struct clock_line clock; /* how the times of the runs that follow become nanoseconds */
-	uint64_t read, lost, filtered, reduced;
-	uint32_t elements; /* how many elements the leaf has in this scope */
-	uint32_t cpu_us;   /* CPU time that the leaf's agent used since the wave before */
-};
-
-_Static_assert(sizeof(struct run) == 16, "a run header is 16 bytes");
-_Static_assert(sizeof(struct part) == 72, "a part is 72 bytes");
+#include "tree/run.h"
 
 /** A stretch of a buffer that holds whole runs. */
 struct extent {
@@ -106,7 +53,7 @@ void batch_clear(struct batch *b);
 /** batch_clear() and free the table. NULL-safe. */
 void batch_fini(struct batch *b);
 
-/** Append a stretch of @buffer, taking a reference of its own. The stretch must hold whole runs. */
+/** Append a stretch of @buffer that holds whole runs, taking a reference of its own. */
 void batch_append(struct batch *b, struct buffer *buffer, size_t at, size_t bytes);
 
 /** Move everything in @from to the end of @to; copies no runs. */
@@ -132,9 +79,6 @@ void batch_trim(struct batch *b, uint32_t count);
 
 /** Append the run that @view shows, in another batch, without copying it. */
 void batch_keep(struct batch *b, const struct run_view *view);
-
-/** Bytes of a record of this kind, 0 for a kind that does not exist. */
-size_t run_record_bytes(unsigned kind);
 
 /** The next run in @view. Returns 1, or 0 at the end. The batch was made here or checked. */
 int batch_next(const struct batch *b, struct batch_cursor *c, struct run_view *view);
