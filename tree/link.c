@@ -184,11 +184,9 @@ int link_send(struct link *link, const Evspace__Frame *header, const struct batc
 	front = (struct wire_front){(uint32_t)packed, (uint32_t)body_bytes};
 	total = wire_frame_bytes(&front);
 	to = bytes_reserve(&link->transport.plain, total);
-	wire_front_put(&front, to);
-	evspace__frame__pack(header, to + WIRE_FRONT_BYTES);
-	memset(to + WIRE_FRONT_BYTES + packed, 0, wire_pad(packed) - packed);
+	to = wire_frame_put(&front, header, to);
 	if (body)
-		body_copy(to + WIRE_FRONT_BYTES + wire_pad(packed), body);
+		body_copy(to, body);
 	bytes_commit(&link->transport.plain, total);
 	hub_queue(link->hub, link);
 	return 0;

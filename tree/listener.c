@@ -40,19 +40,25 @@ void listener_accepted(struct link_listener *l, struct link *link)
 	l->accepted(link, l->arg);
 }
 
-/** Out of descriptors: without a spare one the connection would wake us for ever. */
-static void accept_drop(struct link_listener *l)
+/**
+ * Out of descriptors: without a spare one the connection would wake us for ever. Returns false when
+ * there was none (accept4(2) looks for a descriptor first).
+ */
+static bool accept_drop(struct link_listener *l)
 {
 	struct error e;
 	int fd;
 
 	close(l->spare);
-	fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
+	fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd >= 0)
 		close(fd);
 	l->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
 	errorf(&e, "too many open files; raise the limit: ulimit -n");
 	hub_refused(l->hub, "a connection", &e);
+	return true;
 }
 
 static int local_peer(struct link *link, struct error *e)
@@ -116,12 +122,14 @@ static void listener_acceptable(evutil_socket_t fd, short what, void *arg)
 		socklen_t bytes = sizeof(from);
 		int accepted = accept4(l->fd, &from.any, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-		if (accepted >= 0)
+		if (accepted >= 0) {
 			link_accept(l, accepted, &from);
-		else if (errno == EMFILE || errno == ENFILE)
-			accept_drop(l);
-		else if (errno != EINTR && errno != ECONNABORTED)
+		} else if (errno == EMFILE || errno == ENFILE) {
+			if (!accept_drop(l))
+				return;
+		} else if (errno != EINTR && errno != ECONNABORTED) {
 			return;
+		}
 	}
 }
 

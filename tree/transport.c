@@ -251,7 +251,6 @@ static int encrypt(struct transport *t)
 
 	n = n < FLUSH_CHUNK ? n : FLUSH_CHUNK;
 	bytes_reserve(&t->out, n + (n / RECORD_PLAIN + 1) * RECORD_OVERHEAD);
-	ERR_clear_error();
 	if (!SSL_write_ex(t->ssl, t->plain.data + t->plain.at, n, &done)) {
 		ERR_clear_error();
 		errno = EPROTO;
@@ -267,7 +266,8 @@ int transport_flush(struct transport *t, const char *where, struct error *e)
 	int result;
 
 	do {
-		if (t->ssl && !bytes_held(out) && bytes_held(&t->plain) && encrypt(t) < 0)
+		if (t->ssl && bytes_held(&t->plain) && bytes_held(out) < FLUSH_CHUNK &&
+		    encrypt(t) < 0)
 			return errorf(e, "the connection to %s is broken: TLS", where);
 		result = socket_send(t, out);
 		if (result < 0)

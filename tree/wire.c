@@ -3,7 +3,7 @@
 #include "tree/wire.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <string.h>
 
 size_t wire_frame_bytes(const struct wire_front *front)
 {
@@ -43,10 +43,20 @@ struct wire_front wire_front_get(const unsigned char *data)
 	return (struct wire_front){le32(data), le32(data + 4)};
 }
 
-void wire_front_put(const struct wire_front *front, unsigned char *data)
+static void wire_front_put(const struct wire_front *front, unsigned char *data)
 {
 	le32_put(data, front->header_bytes);
 	le32_put(data + 4, front->body_bytes);
+}
+
+unsigned char *wire_frame_put(const struct wire_front *front, const Evspace__Frame *header,
+			      unsigned char *to)
+{
+	wire_front_put(front, to);
+	to += WIRE_FRONT_BYTES;
+	evspace__frame__pack(header, to);
+	memset(to + front->header_bytes, 0, wire_pad(front->header_bytes) - front->header_bytes);
+	return to + wire_pad(front->header_bytes);
 }
 
 /** Bytes of protobuf that are being walked over. */
@@ -66,7 +76,7 @@ static int walk_varint(struct walk *w, unsigned most, uint64_t *value)
 	return -1;
 }
 
-/** Take one field. *@inner is what is inside if it is length-delimited, else empty. */
+/** Take one field. *@inner is what is inside if it is length-delimited, else NULL. */
 static int walk_field(struct walk *w, uint64_t *number, struct walk *inner)
 {
 	uint64_t tag, skip = 0;
@@ -74,7 +84,7 @@ static int walk_field(struct walk *w, uint64_t *number, struct walk *inner)
 	if (walk_varint(w, 5, &tag) < 0)
 		return -1;
 	*number = tag >> 3;
-	*inner = (struct walk){w->end, w->end};
+	*inner = (struct walk){NULL, NULL};
 	switch (tag & 7) {
 	case 0:
 		return walk_varint(w, 10, &skip);
@@ -116,7 +126,7 @@ static int walk_places(struct walk w, unsigned depth)
 	while (w.at < w.end) {
 		if (walk_field(&w, &number, &inner) < 0)
 			return -1;
-		if (number == nested && inner.at < inner.end && walk_places(inner, depth + 1) < 0)
+		if (number == nested && inner.at && walk_places(inner, depth + 1) < 0)
 			return -1;
 	}
 	return 0;

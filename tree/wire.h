@@ -45,9 +45,15 @@ static inline size_t wire_pad(size_t header_bytes)
 	return (header_bytes + 7) & ~(size_t)7;
 }
 
-/** The front at @data (8 bytes), and the other way round. */
+/** The front at @data (8 bytes). */
 struct wire_front wire_front_get(const unsigned char *data);
-void wire_front_put(const struct wire_front *front, unsigned char *data);
+
+/**
+ * Put @front and @header, which has front->header_bytes when packed, to @to, where there is room
+ * for the whole frame. Returns where the body belongs.
+ */
+unsigned char *wire_frame_put(const struct wire_front *front, const Evspace__Frame *header,
+			      unsigned char *to);
 
 /** Bytes of the whole frame with this front. */
 size_t wire_frame_bytes(const struct wire_front *front);

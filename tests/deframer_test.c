@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the deframer: frames in a stream of bytes, however they come. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/memory.h"
+#include "tests/tap.h"
+#include "tree/batch.h"
+#include "tree/deframer.h"
+#include "tree/stage.h"
+#include "tree/tuple.h"
+
+/** A frame as bytes: an answer of wave @wave with @tuples tuples. The caller frees. */
+static unsigned char *answer_bytes(uint64_t wave, uint32_t tuples, size_t *bytes, size_t *body_at)
+{
+	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	struct wire_front front;
+	struct batch batch;
+	unsigned char *data, *to;
+
+	batch_init(&batch);
+	if (tuples) {
+		memset(batch_add(&batch, RUN_PART, 0, wave, 1, 0), 0, sizeof(struct part));
+		memset(batch_add(&batch, RUN_TUPLES, 5, wave, tuples, 0), (int)(wave & 0x7f),
+		       tuples * sizeof(struct tuple));
+	}
+	answer.wave = wave;
+	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
+	frame.answer = &answer;
+	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
+	front.body_bytes = (uint32_t)batch.bytes;
+	*bytes = wire_frame_bytes(&front);
+	data = memory_new(*bytes, 1);
+	to = wire_frame_put(&front, &frame, data);
+	*body_at = (size_t)(to - data);
+	for (size_t i = 0; i < batch.n; i++) {
+		const struct extent *x = &batch.extents[i];
+
+		memcpy(to, x->buffer->data + x->at, x->bytes);
+		to += x->bytes;
+	}
+	batch_fini(&batch);
+	return data;
+}
+
+/** Put @bytes of @data into @d, at most @chunk at a time. Returns the number of frames, -1 if
+ * broken. */
+static int feed(struct deframer *d, const unsigned char *data, size_t bytes, size_t chunk,
+		uint64_t *next_wave)
+{
+	struct frame frame;
+	struct error e;
+	int frames = 0, result;
+
+	while (bytes) {
+		size_t room, n;
+		unsigned char *to = deframer_room(d, &room);
+
+		n = bytes < chunk ? bytes : chunk;
+		n = n < room ? n : room;
+		CU_ASSERT_FATAL(n > 0);
+		memcpy(to, data, n);
+		deframer_filled(d, n);
+		data += n;
+		bytes -= n;
+		while ((result = deframer_next(d, &frame, &e)) > 0) {
+			CU_ASSERT_EQUAL(frame.header->answer->wave, (*next_wave)++);
+			CU_ASSERT_EQUAL(frame.at % 8, 0);
+			frames++;
+		}
+		if (result < 0)
+			return -1;
+	}
+	return frames;
+}
+
+static void frames_are_found_however_they_come(void)
+{
+	static const size_t chunks[] = {1, 2, 3, 7, 8, 9, 100, 1447, 16384, SIZE_MAX};
+	static const uint32_t tuples[] = {0, 1, 3, 100, 0, 40000, 1600, 1, 0, 65535};
+	struct arena arena;
+
+	arena_init(&arena, 1 << 20);
+	for (size_t c = 0; c < sizeof(chunks) / sizeof(chunks[0]); c++) {
+		struct deframer d;
+		uint64_t next_wave = 0;
+		int frames = 0;
+
+		deframer_init(&d, &arena, WIRE_FRAME_MAX);
+		for (uint64_t wave = 0; wave < sizeof(tuples) / sizeof(tuples[0]); wave++) {
+			size_t bytes, body_at;
+			unsigned char *data = answer_bytes(wave, tuples[wave], &bytes, &body_at);
+
+			frames += feed(&d, data, bytes, chunks[c], &next_wave);
+			free(data);
+		}
+		CU_ASSERT_EQUAL(frames, (int)(sizeof(tuples) / sizeof(tuples[0])));
+		CU_ASSERT_FALSE(deframer_partial(&d));
+		deframer_rest(&d);
+		CU_ASSERT_PTR_NULL(d.buffer);
+		deframer_fini(&d);
+	}
+	arena_fini(&arena);
+}
+
+static void bodies_that_are_held_stay(void)
+{
+	enum { HELD = 50 };
+	struct buffer *held[HELD];
+	size_t at[HELD], room, bytes, body_at;
+	struct arena arena;
+	struct deframer d;
+	struct frame frame;
+	struct error e;
+
+	arena_init(&arena, 1 << 20);
+	deframer_init(&d, &arena, WIRE_FRAME_MAX);
+	for (unsigned i = 0; i < HELD; i++) {
+		unsigned char *data = answer_bytes(i, 200, &bytes, &body_at);
+
+		/* Two pieces, so that now and then a beginning has to move. */
+		for (size_t from = 0, n; from < bytes; from += n) {
+			unsigned char *to = deframer_room(&d, &room);
+
+			n = from ? bytes - from : bytes / 2;
+			n = n < room ? n : room;
+			memcpy(to, data + from, n);
+			deframer_filled(&d, n);
+		}
+		free(data);
+		CU_ASSERT_EQUAL_FATAL(deframer_next(&d, &frame, &e), 1);
+		held[i] = buffer_ref(frame.buffer);
+		at[i] = frame.at;
+	}
+	deframer_fini(&d);
+	for (unsigned i = 0; i < HELD; i++) {
+		size_t last = at[i] + sizeof(struct run) + sizeof(struct part) +
+			      sizeof(struct run) + 200 * sizeof(struct tuple) - 1;
+
+		CU_ASSERT_EQUAL(held[i]->data[last], i);
+		buffer_unref(held[i]);
+	}
+	arena_fini(&arena);
+}
+
+/** Reverse the bytes of the count in the header of a run. */
+static void count_reversed(unsigned char *run)
+{
+	unsigned char *count = run + offsetof(struct run, count), first = count[0];
+
+	count[0] = count[1];
+	count[1] = first;
+}
+
+static void the_other_byte_order_is_swapped(void)
+{
+	size_t bytes, body_at;
+	unsigned char *data = answer_bytes(0, 1, &bytes, &body_at);
+	unsigned char *part = data + body_at,
+		      *run = part + sizeof(struct run) + sizeof(struct part);
+	size_t tuple_at = (size_t)(run + sizeof(struct run) - data);
+	struct tuple *tuple = (struct tuple *)(data + tuple_at);
+	struct arena arena;
+	struct deframer d;
+	uint64_t next_wave = 0;
+	struct error e;
+
+	*tuple = (struct tuple){.start = 0x0102030405060708, .peer = -2, .comm = 7, .flags = 1};
+	/* Swapping reads the counts when it has swapped them, so they go there and back. */
+	count_reversed(part);
+	count_reversed(run);
+	CU_ASSERT_EQUAL(convert_swap(part, bytes - body_at, &e), 0);
+	count_reversed(part);
+	count_reversed(run);
+
+	arena_init(&arena, 1 << 20);
+	deframer_init(&d, &arena, WIRE_FRAME_MAX);
+	CU_ASSERT_EQUAL(feed(&d, data, bytes, bytes, &next_wave), -1);
+	deframer_fini(&d);
+	next_wave = 0;
+	d.swap = true;
+	CU_ASSERT_EQUAL(feed(&d, data, bytes, bytes, &next_wave), 1);
+	tuple = (struct tuple *)(d.buffer->data + tuple_at);
+	CU_ASSERT_EQUAL(tuple->start, 0x0102030405060708);
+	CU_ASSERT_EQUAL(tuple->peer, -2);
+	CU_ASSERT_EQUAL(tuple->comm, 7);
+	CU_ASSERT_EQUAL(tuple->flags, 1);
+	deframer_fini(&d);
+	arena_fini(&arena);
+	free(data);
+}
+
+/** Feed one damaged frame to a new deframer. */
+static int damaged(const unsigned char *data, size_t bytes, size_t limit)
+{
+	struct arena arena;
+	struct deframer d;
+	uint64_t next_wave = 1;
+	int result;
+
+	arena_init(&arena, 1 << 20);
+	deframer_init(&d, &arena, limit);
+	result = feed(&d, data, bytes, SIZE_MAX, &next_wave);
+	deframer_fini(&d);
+	arena_fini(&arena);
+	return result;
+}
+
+static void what_is_no_frame_is_refused(void)
+{
+	static const char http[] = "GET / HTTP/1.1\r\nHost: w0\r\n\r\n";
+	size_t bytes, body_at;
+	unsigned char *data = answer_bytes(1, 3, &bytes, &body_at);
+
+	CU_ASSERT_EQUAL(damaged((const unsigned char *)http, sizeof(http), WIRE_FRAME_MAX), -1);
+	CU_ASSERT_EQUAL(damaged(data, bytes, bytes), 1);
+	CU_ASSERT_EQUAL(damaged(data, bytes, bytes - 1), -1);
+	data[body_at + offsetof(struct run, kind)] = 99;
+	CU_ASSERT_EQUAL(damaged(data, bytes, bytes), -1);
+	data[body_at + offsetof(struct run, kind)] = RUN_PART;
+	/* The frame becomes a Close: a kind that has no body. */
+	data[WIRE_FRONT_BYTES] = 6 << 3 | 2;
+	CU_ASSERT_EQUAL(damaged(data, bytes, bytes), -1);
+	free(data);
+}
+
+int main(void)
+{
+	CU_TestInfo cases[] = {
+		{"frames are found however the bytes come", frames_are_found_however_they_come},
+		{"bodies that are held stay as they were", bodies_that_are_held_stay},
+		{"the other byte order is swapped", the_other_byte_order_is_swapped},
+		{"what is no frame is refused", what_is_no_frame_is_refused},
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{.pName = "deframer", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
