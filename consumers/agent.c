@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "consumers/command.h"
+#include "consumers/unit.h"
 #include "node-agent/agent.h"
 #include "node-agent/store.h"
 
@@ -33,27 +34,6 @@ static const char agent_help[] =
 	"  evspace agent &                                        # this host\n"
 	"  evspace agent --pathmap maps --node w3 --tls ~/certs   # a node of a cluster\n";
 
-/* "90s", "1h", "2d" or plain seconds into ns; -1 if it is none of these. */
-static int parse_time(const char *text, uint64_t *ns)
-{
-	static const struct {
-		char unit;
-		uint64_t seconds;
-	} units[] = {{'\0', 1}, {'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || value < 0 || value > 1e8 || (*end && end[1]))
-		return -1;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (*end == units[i].unit) {
-			*ns = (uint64_t)(value * (double)units[i].seconds * 1e9);
-			return 0;
-		}
-	}
-	return -1;
-}
-
 static int agent_options_parse(int argc, char **argv, struct agent_options *o)
 {
 	static const struct option options[] = {
@@ -65,6 +45,7 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o)
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
+	struct error e;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -82,11 +63,8 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o)
 			o->tls = optarg;
 			break;
 		case 'r':
-			if (parse_time(optarg, &o->retention_ns) < 0) {
-				fprintf(stderr,
-					"evspace agent: '%s' is no time; write 90s, 10m, 1h or "
-					"2d\n",
-					optarg);
+			if (unit_time(optarg, &o->retention_ns, &e) < 0) {
+				fprintf(stderr, "evspace agent: --retention: %s\n", e.text);
 				return -1;
 			}
 			break;

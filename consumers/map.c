@@ -11,6 +11,7 @@
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"
 #include "pathmap/plan.h"
+#include "pathmap/rank.h"
 #include "pathmap/utf8.h"
 #include "tree/stage.h"
 
@@ -58,12 +59,16 @@ static void json_print(json_t *object)
 
 static void fault_print(const struct pathmap_fault *fault, void *arg)
 {
+	json_t *object = json_pack("{si ss ss}", "schema", MAP_SCHEMA, "file", fault->file, "text",
+				   fault->text);
 	size_t *faults = arg;
 
 	++*faults;
-	json_print(json_pack("{si ss sI sI ss}", "schema", MAP_SCHEMA, "file", fault->file, "line",
-			     (json_int_t)fault->line, "column", (json_int_t)fault->column, "text",
-			     fault->text));
+	if (fault->line > 0) {
+		json_object_set_new(object, "line", json_integer((json_int_t)fault->line));
+		json_object_set_new(object, "column", json_integer((json_int_t)fault->column));
+	}
+	json_print(object);
 }
 
 static int check_json(const char *dir)
@@ -118,12 +123,16 @@ static json_t *stages_json(const struct plan_stage *stages, size_t n)
 	return array;
 }
 
-/* The ranks that the mapping says by node: {"w0": [0, 1], ...}. */
+/* The ranks that the mapping names, by node: {"w0": [0, 1], ...}. */
 static json_t *ranks_json(const struct pathmap *map)
 {
+	unsigned n = pathmap_ranks(map);
 	json_t *nodes = json_object();
 
-	for (unsigned rank = 0; rank < pathmap_ranks(map); rank++) {
+	/* When they are left open, those that are somewhere, unless all are on one node. */
+	if (n == 0 && pathmap_rank_node(map, RANKS_MAX) == NULL)
+		n = RANKS_MAX;
+	for (unsigned rank = 0; rank < n; rank++) {
 		const char *node = pathmap_rank_node(map, rank);
 		json_t *ranks = node != NULL ? json_object_get(nodes, node) : NULL;
 

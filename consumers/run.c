@@ -320,20 +320,20 @@ static void report(const struct job *job, const struct summary *summary,
 	fflush(out);
 }
 
-/* The hosts that ranks are on, by the mapping or by the launcher's words. */
-static void job_hosts(const struct job *job, struct hostlist *hosts)
+/* Where the mapping has ranks that are not here. What nodes are called need be no host's name. */
+static void add_mapped(const struct job *job, const struct summary *summary, struct hostlist *hosts)
 {
 	const char *const *nodes;
-	size_t n, i, at;
+	size_t n, at;
 	unsigned rank;
 
-	launch_hosts(&job->launch, hosts);
-	if (hosts->n || !job->map || !pathmap_places_ranks(job->map))
+	if (!job->map || !pathmap_places_ranks(job->map) || !summary->n_processes)
 		return;
 	n = pathmap_nodes(job->map, &nodes);
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		for (rank = 0; rank < pathmap_ranks(job->map); rank++)
-			if (pathmap_rank_on(job->map, rank, nodes[i]))
+			if (pathmap_rank_on(job->map, rank, nodes[i]) &&
+			    summary_lacks_rank(summary, (int32_t)rank))
 				break;
 		if (rank < pathmap_ranks(job->map))
 			(void)hostlist_add(hosts, nodes[i], &at, NULL);
@@ -364,8 +364,8 @@ static int job_end(struct job *job)
 		fprintf(stderr, "evspace run: no summary: %s\n", e.text);
 		return about.exit_code;
 	}
-	job_hosts(job, &hosts);
 	summary_init(&summary, &store, about.run, &about.span);
+	launch_hosts(&job->launch, &hosts);
 	served = agent_serves(about.base);
 	about.store = &store;
 	about.stays = job->keep || served || summary.alive;
@@ -376,6 +376,8 @@ static int job_end(struct job *job)
 			    : memory_format("no agent serves %s; --keep keeps them", about.base);
 	about.stays_why = stays_why;
 	about.why_none = why = why_none(job, &summary, &about);
+	if (!hosts.n)
+		add_mapped(job, &summary, &hosts);
 	report(job, &summary, &about);
 	if (!about.stays && job->claim.folder >= 0)
 		store_purge(&store, about.run, 0, true);

@@ -254,7 +254,7 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 					 "notes", segment_notes(s->notes, notes, sizeof(notes)),
 					 "refused", json_refused(about), "stays", (int)about->stays,
 					 "stays_why", about->stays_why));
-	json_dumpf(object, out, JSON_COMPACT);
+	json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	fputc('\n', out);
 	json_decref(object);
 }

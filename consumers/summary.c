@@ -274,6 +274,18 @@ char *summary_missing(const struct summary *summary, size_t i, size_t *count)
 	return text;
 }
 
+bool summary_lacks_rank(const struct summary *summary, int32_t rank)
+{
+	bool ought = false;
+
+	for (size_t i = 0; i < summary->n_processes; i++) {
+		if (summary->processes[i].rank == rank)
+			return false;
+		ought |= summary->processes[i].world_size > rank;
+	}
+	return ought;
+}
+
 /* "w1" and "w1.cluster.example" are the same host to a launcher. */
 static bool same_host(const char *a, const char *b)
 {

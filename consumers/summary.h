@@ -66,7 +66,7 @@ void summary_fini(struct summary *summary);
 struct summary_about {
 	const char *run, *base;
 	const char *why_none;	      /* nothing was collected, and this is probably why; or NULL */
-	const struct hostlist *hosts; /* that the launcher was told; may be empty */
+	const struct hostlist *hosts; /* that ranks ought to be on; may be empty */
 	const struct store *store;    /* its refusals of the run are named */
 	struct summary_span span;
 	int exit_code;
@@ -86,6 +86,9 @@ void summary_json(const struct summary *summary, const struct summary_about *abo
  * misses or there is no such world. *@count is how many. Returns text for the caller to free().
  */
 char *summary_missing(const struct summary *summary, size_t i, size_t *count);
+
+/** Is a process of this rank missing: is there a world so large, and none of the rank in any? */
+bool summary_lacks_rank(const struct summary *summary, int32_t rank);
 
 /** Is @host (as a launcher names it) one that processes of the summary are on, or this host? */
 bool summary_has_host(const struct summary *summary, const char *host);

@@ -53,6 +53,7 @@ struct copy {
 		struct segment_comm comms[COPY];
 	} as;
 	uint64_t heads[COPY];
+	uint32_t cost_ps;
 	int32_t *members;
 };
 
@@ -234,10 +235,9 @@ static struct row *rows_room(struct rows *r, uint32_t number)
 	return &r->table[number];
 }
 
-/* Give an element (or a state line: ring NULL) its row and its name. */
+/* Give an element (or a state line) its row and its name; @new has what is to be read. */
 static void rows_add(struct rows *r, const struct follow *f, uint32_t element, uint32_t thread,
-		     unsigned channel, const struct element_ring *ring, uint32_t capacity,
-		     uint64_t head)
+		     unsigned channel, struct row new, uint64_t head)
 {
 	struct cursor_key key = {
 		.device = f->segment->segment.device,
@@ -248,7 +248,6 @@ static void rows_add(struct rows *r, const struct follow *f, uint32_t element, u
 	const char *cluster = r->place->cluster[0] ? r->place->cluster : "-";
 	char part[16] = "overflow", name[NAME_BYTES];
 	uint32_t number;
-	struct row *row;
 
 	if (thread != SEGMENT_NO_THREAD)
 		snprintf(part, sizeof(part), "t%u", thread);
@@ -261,16 +260,10 @@ static void rows_add(struct rows *r, const struct follow *f, uint32_t element, u
 	number = cursor_row(r->cursor, &key, r->from_now && !r->begun ? head : 0);
 	if (number > NAME_LOCAL_MAX)
 		return;
-	row = rows_room(r, number);
-	*row = (struct row){
-		.ring = ring,
-		.capacity = capacity,
-		.name = name_id(r->place->index, number),
-		.serial = f->serial,
-	};
-	if (!ring)
-		row->thread = segment_thread(&f->segment->segment, thread);
-	names_learn(r->names, row->name, LEVEL_ELEMENT, f->segment->rank, (uint16_t)channel, name);
+	new.name = name_id(r->place->index, number);
+	new.serial = f->serial;
+	*rows_room(r, number) = new;
+	names_learn(r->names, new.name, LEVEL_ELEMENT, f->segment->rank, (uint16_t)channel, name);
 }
 
 static int copy_elements(void *arg)
@@ -278,6 +271,7 @@ static int copy_elements(void *arg)
 	struct copy *c = arg;
 	uint32_t total = segment_elements(c->segment);
 
+	c->cost_ps = c->segment->header->cost_ps;
 	for (c->count = 0; c->count < COPY && c->from + c->count < total; c->count++) {
 		const struct segment_element *e = segment_element(c->segment, c->from + c->count);
 		const struct element_ring *ring;
@@ -327,11 +321,15 @@ static int rows_take_elements(struct rows *r, struct follow *f)
 			return -1;
 		for (uint32_t i = 0; i < c.count; i++) {
 			const struct segment_element *e = &c.as.elements[i];
-			const struct element_ring *ring = segment_ring(c.segment, e);
+			struct row row = {
+				.ring = segment_ring(c.segment, e),
+				.capacity = e->capacity,
+				.cost_ps = c.cost_ps,
+			};
 
-			if (ring)
-				rows_add(r, f, f->elements + i, e->thread, e->channel, ring,
-					 e->capacity, c.heads[i]);
+			if (row.ring)
+				rows_add(r, f, f->elements + i, e->thread, e->channel, row,
+					 c.heads[i]);
 		}
 		f->elements += c.count;
 	} while (c.count > 0);
@@ -391,8 +389,11 @@ static int rows_take_threads(struct rows *r, struct follow *f)
 
 	if (segment_guarded(take_threads, &c) < 0)
 		return -1;
-	for (; r->reading == READ_LATEST && c.count > 0; c.count--, c.from++)
-		rows_add(r, f, STATE_KEY | c.from, c.from, CHANNEL_STATE, NULL, 0, 0);
+	for (uint32_t i = c.from; r->reading == READ_LATEST && i < c.from + c.count; i++) {
+		struct row row = {.thread = segment_thread(c.segment, i)};
+
+		rows_add(r, f, STATE_KEY | i, i, CHANNEL_STATE, row, 0);
+	}
 	f->threads = c.from + c.count;
 	return 0;
 }
@@ -451,6 +452,15 @@ const struct row *rows_table(const struct rows *r)
 struct cursor *rows_cursor(const struct rows *r)
 {
 	return r->cursor;
+}
+
+uint32_t rows_processes(const struct rows *r)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < r->n_follows; i++)
+		n += r->follows[i].segment->alive;
+	return n;
 }
 
 struct clock_line rows_clock(const struct rows *r)

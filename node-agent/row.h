@@ -14,7 +14,8 @@ struct row {
 	const struct element_ring *ring;     /* NULL: gone, not selected, or a state line */
 	const struct segment_thread *thread; /* of a state line, else NULL */
 	uint32_t capacity;
-	uint32_t name;	 /* name id */
+	uint32_t name;	  /* name id */
+	uint32_t cost_ps; /* of one event in its process */
 	uint64_t serial; /* of its segment in the store */
 };
 
@@ -37,6 +38,9 @@ const struct row *rows_table(const struct rows *rows);
 
 /** The cursors, or NULL while the run is not there yet. */
 struct cursor *rows_cursor(const struct rows *rows);
+
+/** How many processes of these rows live. */
+uint32_t rows_processes(const struct rows *rows);
 
 /** The host's clock line as of now. */
 struct clock_line rows_clock(const struct rows *rows);

@@ -40,6 +40,12 @@ struct source {
 
 /* ---- one wave ---- */
 
+static void count_written(struct source *src, const struct row *row, uint64_t head)
+{
+	src->part->written += head;
+	src->part->cost_ns += head * row->cost_ps / 1000u;
+}
+
 static void read_latest(struct source *src)
 {
 	const struct row *row = rows_table(src->rows);
@@ -60,6 +66,8 @@ static void read_latest(struct source *src)
 		memcpy(batch_add(src->out, RUN_TUPLES, row[i].name, number, 1, 0), &tuple,
 		       sizeof(tuple));
 		src->part->read++;
+		if (row[i].ring)
+			count_written(src, &row[i], number + 1);
 	}
 }
 
@@ -105,8 +113,12 @@ static void read_stream(struct source *src)
 				read_range(src, &row[i], from, to, &room);
 			continue;
 		}
-		if (row[i].ring)
-			to = read_range(src, &row[i], from, element_head(row[i].ring), &room);
+		if (row[i].ring) {
+			uint64_t head = element_head(row[i].ring);
+
+			to = read_range(src, &row[i], from, head, &room);
+			count_written(src, &row[i], head);
+		}
 		cursor_to(cursor, i, to);
 	}
 }
@@ -133,6 +145,7 @@ static void source_part(struct source *src)
 	memset(src->part, 0, sizeof(*src->part));
 	src->part->clock = rows_clock(src->rows);
 	src->part->elements = rows_count(src->rows);
+	src->part->processes = rows_processes(src->rows);
 	src->part->cpu_us = (uint32_t)(cpu - src->cpu_us);
 	src->cpu_us = cpu;
 }

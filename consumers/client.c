@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A client's life: open a view, wait for its waves, close it. */
+#include "consumers/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "tree/clock.h"
+
+/* How long a view may take to open, beyond a wave's deadline: children may have to be dialled. */
+#define OPEN_WITHIN_MS 9000
+
+/* ---- the scope ---- */
+
+static void ask_status(struct evspace_client *c)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
+
+	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	frame.status_ask = &ask;
+	link_send(c->link, &frame, NULL);
+}
+
+void client_ready(struct evspace_client *c)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+
+	if (c->status_only) {
+		ask_status(c);
+		return;
+	}
+	open.scope = 1;
+	open.id.data = c->id;
+	open.id.len = sizeof(c->id);
+	open.run = c->run;
+	open.view = c->view;
+	open.backlog = c->backlog;
+	open.n_select = c->n_select;
+	open.select = c->select;
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	link_send(c->link, &frame, NULL);
+}
+
+static void leaves_free(struct evspace_client *c)
+{
+	for (size_t i = 0; i < c->n_leaves; i++)
+		free(c->leaves[i].name);
+	free(c->leaves);
+	c->leaves = NULL;
+	c->n_leaves = 0;
+}
+
+/* Does the scope still have the leaves that we know? After a reconnection it should. */
+static bool same_leaves(const struct evspace_client *c, const Evspace__Opened *o)
+{
+	if (o->n_leaves != c->n_leaves)
+		return false;
+	for (size_t i = 0; i < o->n_leaves; i++) {
+		if (c->leaves[i].index != o->leaves[i]->index ||
+		    strcmp(c->leaves[i].name, o->leaves[i]->name) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
+{
+	snprintf(c->opened_run, sizeof(c->opened_run), "%s", o->run);
+	/* Come back to the same run, whichever others may be live by then. */
+	if (o->run[0] && !c->run[0]) {
+		free(c->run);
+		c->run = strdup(o->run);
+	}
+	c->reading = o->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	if (c->leaves && !same_leaves(c, o)) {
+		/* What waits to be taken may name leaves that are gone. */
+		for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
+			c->slots[i].wave.n_missing = 0;
+		c->again.wave.n_missing = 0;
+		leaves_free(c);
+	}
+	if (!c->leaves) {
+		c->leaves = calloc(o->n_leaves + 1, sizeof(*c->leaves));
+		for (size_t i = 0; c->leaves && i < o->n_leaves; i++) {
+			c->leaves[i].index = o->leaves[i]->index;
+			c->leaves[i].name = strdup(o->leaves[i]->name);
+		}
+		c->n_leaves = c->leaves ? o->n_leaves : 0;
+	}
+	if (!c->leaves || !c->run)
+		abort();
+	if (c->lost_ns)
+		c->counts.reconnections++;
+	c->lost_ns = 0;
+	c->opened = true;
+	client_ask_open_again(c);
+}
+
+static void on_error(struct evspace_client *c, const Evspace__Error *e)
+{
+	errorf(&c->why, "%s", e->text);
+	c->failure = e->code == EACCES ? EVSPACE_NO_CONNECTION : EVSPACE_WRONG;
+	c->failed = true;
+}
+
+static void on_status(struct evspace_client *c, const struct frame *frame)
+{
+	const Evspace__Status *s = frame->header->status;
+	size_t bytes = evspace__status__get_packed_size(s);
+	uint8_t *packed = malloc(bytes ? bytes : 1);
+
+	if (!packed)
+		abort();
+	evspace__status__pack(s, packed);
+	if (c->status)
+		evspace__status__free_unpacked(c->status, NULL);
+	c->status = evspace__status__unpack(NULL, bytes, packed);
+	free(packed);
+}
+
+void client_frame(struct evspace_client *c, const struct frame *frame)
+{
+	switch (frame->header->kind_case) {
+	case EVSPACE__FRAME__KIND_OPENED:
+		on_opened(c, frame->header->opened);
+		break;
+	case EVSPACE__FRAME__KIND_ANSWER:
+		client_answer(c, frame);
+		break;
+	case EVSPACE__FRAME__KIND_ERROR:
+		on_error(c, frame->header->error);
+		break;
+	case EVSPACE__FRAME__KIND_STATUS:
+		on_status(c, frame);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the loop ---- */
+
+static void on_pace(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	client_pump(arg);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+}
+
+static void on_limit(evutil_socket_t fd, short what, void *arg)
+{
+	struct evspace_client *c = arg;
+
+	(void)fd;
+	(void)what;
+	c->timed_out = true;
+}
+
+static void limit_set(struct evspace_client *c, int timeout_ms)
+{
+	struct timeval wait = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
+
+	c->timed_out = false;
+	if (timeout_ms >= 0)
+		evtimer_add(c->limit, &wait);
+	else
+		evtimer_del(c->limit);
+}
+
+int evspace_next(struct evspace_client *c, int timeout_ms)
+{
+	bool took = client_take(c);
+
+	client_pump(c);
+	if (took) {
+		link_hub_flush(c->hub);
+		return c->stopping ? 0 : 1;
+	}
+	limit_set(c, timeout_ms);
+	while (!c->failed && !c->stopping && !c->timed_out) {
+		event_base_loop(c->base, EVLOOP_ONCE);
+		if (client_take(c)) {
+			client_pump(c);
+			link_hub_flush(c->hub);
+			return 1;
+		}
+		client_pump(c);
+	}
+	return c->failed ? -1 : 0;
+}
+
+const struct evspace_wave *evspace_wave(const struct evspace_client *c)
+{
+	return c->current ? &c->current->wave : NULL;
+}
+
+/* ---- life ---- */
+
+static char *copy_text(const char *text, const char *otherwise)
+{
+	char *copy;
+
+	if (!text)
+		text = otherwise;
+	if (!text)
+		return NULL;
+	copy = strdup(text);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+static void client_options(struct evspace_client *c, const struct evspace_options *o)
+{
+	c->address = copy_text(o->connect, NULL);
+	c->tls_dir = copy_text(o->tls, NULL);
+	c->identity = copy_text(o->identity, "observe");
+	c->run = copy_text(o->run, "");
+	c->view = copy_text(o->view, "events");
+	c->select = calloc(o->n_select + 1, sizeof(*c->select));
+	if (!c->select)
+		abort();
+	for (size_t i = 0; i < o->n_select; i++)
+		c->select[c->n_select++] = copy_text(o->select[i], "");
+	c->backlog = o->backlog;
+	c->rate_hz = o->rate_hz > 0 ? o->rate_hz : 0;
+	c->window = o->window == 0 ? 1 : o->window;
+	c->window = c->window > CLIENT_WINDOW_MAX ? CLIENT_WINDOW_MAX : c->window;
+	c->deadline_ms = o->deadline_ms ? o->deadline_ms : 1000;
+	c->patience_ms = o->patience_ms ? o->patience_ms : 30000;
+}
+
+static struct evspace_client *client_new(const struct evspace_options *o)
+{
+	struct evspace_client *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		abort();
+	client_options(c, o);
+	for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
+		batch_init(&c->slots[i].batch);
+	batch_init(&c->again.batch);
+	c->next_ask = c->next_take = 1;
+	c->names = names_new(NAME_PLACE_MAX);
+	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	c->base = event_base_new();
+	if (c->wake_fd < 0 || !c->base || getrandom(c->id, sizeof(c->id), 0) != sizeof(c->id))
+		abort();
+	c->pace = evtimer_new(c->base, on_pace, c);
+	c->limit = evtimer_new(c->base, on_limit, c);
+	c->wake = event_new(c->base, c->wake_fd, EV_READ | EV_PERSIST, on_wake, c);
+	if (!c->pace || !c->limit || !c->wake)
+		abort();
+	event_add(c->wake, NULL);
+	return c;
+}
+
+/* Connect, and wait until the scope is open or the status is here. */
+static struct evspace_client *client_begin(const struct evspace_options *options, bool status_only,
+					   enum evspace_failure *failure, char *why, size_t n)
+{
+	struct evspace_client *c = client_new(options);
+
+	c->status_only = status_only;
+	*failure = EVSPACE_FINE;
+	if (client_connect(c) < 0)
+		c->failed = true;
+	limit_set(c, (int)c->deadline_ms + OPEN_WITHIN_MS);
+	while (!c->failed && !c->opened && !c->status && !c->timed_out)
+		event_base_loop(c->base, EVLOOP_ONCE);
+	if (c->opened || c->status)
+		return c;
+	if (!c->failed)
+		errorf(&c->why, "%s does not answer; is it an agent?", c->address);
+	*failure = c->failed && c->failure ? c->failure : EVSPACE_NO_CONNECTION;
+	snprintf(why, n, "%s", c->why.text);
+	evspace_close(c);
+	return NULL;
+}
+
+struct evspace_client *evspace_open(const struct evspace_options *options,
+				    enum evspace_failure *failure, char *why, size_t n)
+{
+	return client_begin(options, false, failure, why, n);
+}
+
+Evspace__Status *client_status(const struct evspace_options *options, enum evspace_failure *failure,
+			       char *why, size_t n)
+{
+	struct evspace_client *c = client_begin(options, true, failure, why, n);
+	Evspace__Status *status = c ? c->status : NULL;
+
+	if (c)
+		c->status = NULL;
+	evspace_close(c);
+	return status;
+}
+
+static void say_close(struct evspace_client *c)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Close close = EVSPACE__CLOSE__INIT;
+
+	close.scope = 1;
+	frame.kind_case = EVSPACE__FRAME__KIND_CLOSE;
+	frame.close = &close;
+	link_send(c->link, &frame, NULL);
+	link_hub_flush(c->hub);
+}
+
+void evspace_close(struct evspace_client *c)
+{
+	struct event *events[4];
+
+	if (!c)
+		return;
+	if (c->link && c->opened)
+		say_close(c);
+	link_close(c->link);
+	link_hub_free(c->hub);
+	tls_free(c->tls);
+	client_waves_fini(c);
+	client_counts_fini(c);
+	names_free(c->names);
+	leaves_free(c);
+	memcpy(events, (struct event *[]){c->retry, c->pace, c->limit, c->wake}, sizeof(events));
+	for (size_t i = 0; i < 4; i++) {
+		if (events[i])
+			event_free(events[i]);
+	}
+	event_base_free(c->base);
+	close(c->wake_fd);
+	for (size_t i = 0; i < c->n_select; i++)
+		free(c->select[i]);
+	if (c->status)
+		evspace__status__free_unpacked(c->status, NULL);
+	free(c->select);
+	free(c->address);
+	free(c->tls_dir);
+	free(c->identity);
+	free(c->run);
+	free(c->view);
+	free(c);
+}
+
+const char *evspace_run(const struct evspace_client *c)
+{
+	return c->opened_run;
+}
+
+const char *evspace_why(const struct evspace_client *c)
+{
+	return c->why.text;
+}
+
+void evspace_stop(struct evspace_client *c)
+{
+	int saved = errno;
+	uint64_t one = 1;
+
+	c->stopping = 1;
+	/* Fails only when the counter is full: then the loop wakes anyway. */
+	if (write(c->wake_fd, &one, sizeof(one)) < 0)
+		errno = saved;
+	errno = saved;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The client library: open a view of a running parallel program, and take its waves one by one. */
+#ifndef EVSPACE_CLIENT_H
+#define EVSPACE_CLIENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * A scope over a view, as one consumer sees it. Blocking, for one thread; evspace_stop() alone may
+ * be called from a signal handler. The connection is made again by itself when it breaks.
+ */
+struct evspace_client;
+
+/** What to look at, and how. Zero and NULL mean the default. Strings are copied. */
+struct evspace_options {
+	const char *connect;  /* "HOST:PORT" or "unix:PATH" of the entry agent; NULL: this host's
+				 only agent */
+	const char *tls;      /* folder of certificates (deploy/certs); NULL: $EVSPACE_TLS,
+				 ~/.config/evspace/tls */
+	const char *identity; /* NAME of NAME.pem there; NULL: "observe" */
+	const char *run;      /* NULL: the only live run */
+	const char *view;     /* NULL: "events" */
+	const char *const
+		*select; /* patterns: only names that match one of them; NULL: all of the view */
+	size_t n_select;
+	int backlog;	      /* streams: from what the elements still hold, not from now on */
+	double rate_hz;	      /* waves per second asked for; 0: as many as there can be */
+	unsigned window;      /* waves under way at once, 1 to 32; 0: 1 */
+	unsigned deadline_ms; /* for each wave; 0: 1000 */
+	unsigned patience_ms; /* how long a broken connection is tried again; 0: 30000 */
+};
+
+/** Why a call failed. */
+enum evspace_failure {
+	EVSPACE_FINE = 0,
+	EVSPACE_NO_CONNECTION, /* no agent there, it refused us, or it was lost and not found again
+				*/
+	EVSPACE_WRONG, /* what was asked for does not exist, or is not clear (several runs) */
+};
+
+/** A leaf (a host with elements of the program) that a wave lacks. */
+struct evspace_missing {
+	const char *leaf; /* "/cluster/node" */
+	const char *why;  /* "unreachable", "late", "refused" */
+	double since_s;	  /* for how long already */
+};
+
+/** One wave: one look at the whole view. Valid until the next evspace_next(). */
+struct evspace_wave {
+	uint64_t number; /* from 1 */
+	int again;	 /* what a leaf could not deliver in its time, now delivered */
+	unsigned leaves, answered;
+	const struct evspace_missing *missing;
+	size_t n_missing;
+	uint64_t bytes;	  /* of its batch */
+	uint32_t cpu_us;  /* CPU time of all agents since the wave before */
+	int64_t taken_ns; /* event-space time of the reference agent when it arrived */
+	double latency_s; /* from asking to arrival */
+	/* of the hosts that answered: */
+	unsigned processes; /* of the program that live */
+	uint64_t elements;  /* in the view */
+	uint64_t written;   /* tuples that these have been given since the program began */
+	uint64_t cost_ns;   /* what collecting those has cost the program, by its own measure */
+};
+
+/** One tuple. Strings are valid until the next evspace_next(). */
+struct evspace_event {
+	const char *name; /* "/cluster/node/rank/thread/channel", or what it was reduced to */
+	int32_t rank;	  /* world rank, -1 if reduced above ranks */
+	uint64_t number;  /* of the tuple in its element, from 0 */
+	int64_t start_ns, end_ns;  /* Unix time on the reference agent's clock; end is 0 while it is
+				      under way */
+	double error_ns;	   /* bound of the error of both, relative to other hosts */
+	const char *op;		   /* "MPI_Send" */
+	uint16_t op_number, flags; /* flags: EVSPACE_RUNNING … */
+	int32_t peer;		   /* world rank; -1 none, -2 any */
+	uint32_t seq_or_tag, comm;
+	uint64_t bytes;
+};
+
+#define EVSPACE_RUNNING	     0x01u /* under way: the thread is inside this operation */
+#define EVSPACE_COMPLETION   0x02u /* the end of a request; start is when it was started */
+#define EVSPACE_FAILED	     0x04u /* the call did not succeed */
+#define EVSPACE_UNATTRIBUTED 0x08u /* a completion of a request that was not on record */
+#define EVSPACE_CANCELLED    0x10u /* a completion of a cancelled request */
+
+/** One total of a reduced view. */
+struct evspace_total {
+	const char *name; /* what was summed up: a thread, node, cluster, or "/" */
+	const char *op;	  /* key, "" if not by operation */
+	uint32_t comm;	  /* key, 0 if not by communicator */
+	const char *what; /* "duration" (ns) or "bytes" */
+	const char *fold; /* the figure that the view asks for: "count", "sum", … */
+	uint64_t count, sum, min, max;
+	double mean, variance;
+};
+
+/** What came of all tuples so far; read = delivered + filtered + reduced, written = read + lost. */
+struct evspace_counts {
+	uint64_t waves, again; /* waves delivered; of these, asked for again */
+	uint64_t read, lost, filtered, reduced, delivered;
+	uint64_t unaccounted; /* gaps that no lost count explains: always 0, else report a bug */
+	uint64_t sent_bytes, received_bytes;
+	uint64_t cpu_us; /* CPU time of all agents */
+	unsigned leaves;
+	unsigned reconnections;
+	double seconds; /* since the first wave was asked for */
+};
+
+/**
+ * Connect and open the view. Returns the client, or NULL with *@failure and one line of text, with
+ * the remedy, in @why (@n bytes).
+ */
+struct evspace_client *evspace_open(const struct evspace_options *options,
+				    enum evspace_failure *failure, char *why, size_t n);
+
+/** Close the scope (its cursors are given up) and the connection. NULL is fine. */
+void evspace_close(struct evspace_client *client);
+
+/**
+ * Wait for the next wave. New waves come in order of their numbers. Returns 1 when there is one, 0
+ * when @timeout_ms have passed (-1: wait for ever) or evspace_stop() was called, and -1 with
+ * evspace_why() when the connection is lost for good.
+ */
+int evspace_next(struct evspace_client *client, int timeout_ms);
+
+/** The wave that evspace_next() brought. */
+const struct evspace_wave *evspace_wave(const struct evspace_client *client);
+
+/** The next tuple of the wave. Returns 1, or 0 when there is no more. */
+int evspace_event(struct evspace_client *client, struct evspace_event *event);
+
+/** The next total of the wave, for views that reduce to numbers. Returns 1, or 0 when there is no
+ * more. */
+int evspace_total(struct evspace_client *client, struct evspace_total *total);
+
+/** Begin again with the first record of the wave. */
+void evspace_rewind(struct evspace_client *client);
+
+/** Members of a communicator (world ranks; -1 unknown). Returns how many there are, 0 when it is
+ * unknown. */
+size_t evspace_members(const struct evspace_client *client, uint32_t comm, int32_t *members,
+		       size_t room);
+
+/** The counts so far. */
+void evspace_counts(struct evspace_client *client, struct evspace_counts *counts);
+
+/** The run that is watched, "" while it is not known. */
+const char *evspace_run(const struct evspace_client *client);
+
+/** Why the last call failed, in one line. */
+const char *evspace_why(const struct evspace_client *client);
+
+/** Make evspace_next() return 0 now and from now on. Safe in signal handlers. */
+void evspace_stop(struct evspace_client *client);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

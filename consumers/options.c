@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parses what all consumers understand, and turns failures into messages and exit codes. */
+#include "consumers/options.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/command.h"
+#include "consumers/unit.h"
+#include "pathmap/pattern.h"
+
+const char options_help[] =
+	"  --connect ADDR    HOST:PORT or unix:PATH of the entry agent\n"
+	"                    (default: $EVSPACE_CONNECT, else this host's only agent)\n"
+	"  --tls DIR         certificates made by deploy/certs, for HOST:PORT\n"
+	"                    (default: $EVSPACE_TLS, else ~/.config/evspace/tls)\n"
+	"  --identity NAME   NAME.pem and NAME.key there (default: observe)\n"
+	"  --run NAME        which run (default: $EVSPACE_RUN, else the only live one)\n"
+	"  --view NAME       a view of the pathmap's application map\n"
+	"  --select PATTERN  only these elements, such as '/*/*/rank[0-3]/**'; may be repeated\n"
+	"  --rate HZ|max     how often to look\n"
+	"  --window N        waves under way at once, 1 to 32 (default 1)\n"
+	"  --deadline MS     how long a wave waits for hosts (default 1000)\n"
+	"  --count N         end after N waves\n"
+	"  --duration TIME   end after 90s, 10m, 1h …\n"
+	"  --json            one JSON object a line, with \"schema\":1\n"
+	"  --help            this text\n";
+
+enum {
+	CONNECT = 1,
+	TLS,
+	IDENTITY,
+	RUN,
+	VIEW,
+	SELECT,
+	RATE,
+	WINDOW,
+	DEADLINE,
+	COUNT,
+	DURATION,
+	JSON
+};
+
+static const struct option common_options[] = {
+	{"connect", required_argument, NULL, CONNECT},
+	{"tls", required_argument, NULL, TLS},
+	{"identity", required_argument, NULL, IDENTITY},
+	{"run", required_argument, NULL, RUN},
+	{"view", required_argument, NULL, VIEW},
+	{"select", required_argument, NULL, SELECT},
+	{"rate", required_argument, NULL, RATE},
+	{"window", required_argument, NULL, WINDOW},
+	{"deadline", required_argument, NULL, DEADLINE},
+	{"count", required_argument, NULL, COUNT},
+	{"duration", required_argument, NULL, DURATION},
+	{"json", no_argument, NULL, JSON},
+	{"help", no_argument, NULL, 'h'},
+};
+
+#define COMMON_OPTIONS (sizeof(common_options) / sizeof(common_options[0]))
+#define OPTIONS_MAX    (COMMON_OPTIONS + 16)
+
+static int set_number(const char *text, uint64_t low, uint64_t high, uint64_t *value,
+		      struct error *e)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n < low || n > high)
+		return errorf(e, "'%s' is no whole number from %llu to %llu", text,
+			      (unsigned long long)low, (unsigned long long)high);
+	*value = n;
+	return 0;
+}
+
+static int set_rate(const char *text, double *rate, struct error *e)
+{
+	char *end;
+
+	if (strcmp(text, "max") == 0) {
+		*rate = 0;
+		return 0;
+	}
+	*rate = strtod(text, &end);
+	if (end == text || *end || !(*rate >= 0.001) || *rate > 1e6)
+		return errorf(e, "'%s' is no rate; write waves per second such as 25, or max",
+			      text);
+	return 0;
+}
+
+static int set_select(struct common *c, const char *pattern, struct error *e)
+{
+	if (c->look.n_select == OPTIONS_SELECT_MAX)
+		return errorf(e, "more than %d patterns", OPTIONS_SELECT_MAX);
+	if (pattern_check(pattern, e) < 0)
+		return -1;
+	c->select[c->look.n_select++] = pattern;
+	c->look.select = c->select;
+	return 0;
+}
+
+static int set_common(struct common *c, int code, const char *value, struct error *e)
+{
+	struct evspace_options *o = &c->look;
+	uint64_t n = 0;
+	int rc = 0;
+
+	switch (code) {
+	case CONNECT:
+		o->connect = value;
+		break;
+	case TLS:
+		o->tls = value;
+		break;
+	case IDENTITY:
+		o->identity = value;
+		break;
+	case RUN:
+		o->run = value;
+		break;
+	case VIEW:
+		o->view = value;
+		break;
+	case SELECT:
+		return set_select(c, value, e);
+	case RATE:
+		return set_rate(value, &o->rate_hz, e);
+	case WINDOW:
+		rc = set_number(value, 1, 32, &n, e);
+		o->window = (unsigned)n;
+		break;
+	case DEADLINE:
+		rc = set_number(value, 1, 600000, &n, e);
+		o->deadline_ms = (unsigned)n;
+		break;
+	case COUNT:
+		return set_number(value, 1, UINT64_MAX, &c->count, e);
+	case DURATION:
+		return unit_time(value, &c->duration_ns, e);
+	case JSON:
+		c->json = true;
+		break;
+	}
+	return rc;
+}
+
+/* The command's own options behind the common ones. */
+static void options_table(const struct own_option *own, struct option *table)
+{
+	size_t n = COMMON_OPTIONS;
+
+	memcpy(table, common_options, sizeof(common_options));
+	for (; own->name && n < OPTIONS_MAX; own++, n++) {
+		table[n] = (struct option){
+			.name = own->name,
+			.has_arg = own->takes_value ? required_argument : no_argument,
+			.val = own->code,
+		};
+	}
+	table[n] = (struct option){0};
+}
+
+int options_parse(int argc, char **argv, const char *help, const struct own_option *own,
+		  own_set *set, void *arg, struct common *common)
+{
+	struct option table[OPTIONS_MAX + 1];
+	struct error e;
+	int c, index = 0, rc;
+
+	common->look.connect = getenv("EVSPACE_CONNECT");
+	common->look.run = getenv("EVSPACE_RUN");
+	options_table(own, table);
+	while ((c = getopt_long(argc, argv, "h", table, &index)) != -1) {
+		if (c == 'h') {
+			fputs(help, stdout);
+			fputs(options_help, stdout);
+			return EXIT_FINE;
+		}
+		if (c == '?') {
+			fprintf(stderr, "try 'evspace %s --help'\n", argv[0]);
+			return EXIT_USAGE;
+		}
+		rc = c < 256 ? set_common(common, c, optarg, &e) : set(arg, c, optarg, &e);
+		if (rc < 0) {
+			fprintf(stderr, "evspace %s: --%s: %s\n", argv[0], table[index].name,
+				e.text);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind == argc)
+		return -1;
+	fprintf(stderr, "evspace %s: '%s' is not wanted here; try 'evspace %s --help'\n", argv[0],
+		argv[optind], argv[0]);
+	return EXIT_USAGE;
+}
+
+struct evspace_client *options_open(const char *command, const struct common *common, int *code)
+{
+	enum evspace_failure failure;
+	char why[sizeof(((struct error *)0)->text)];
+	struct evspace_client *client = evspace_open(&common->look, &failure, why, sizeof(why));
+
+	if (client)
+		return client;
+	fprintf(stderr, "evspace %s: %s\n", command, why);
+	*code = failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
+	return NULL;
+}
+
+static struct evspace_client *caught;
+
+static void on_signal(int number)
+{
+	(void)number;
+	evspace_stop(caught);
+}
+
+void options_catch_signals(struct evspace_client *client)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+
+	caught = client;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}

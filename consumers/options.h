@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options that all consumers have in common, and how a command adds its own (DESIGN 9). */
+#ifndef EVSPACE_OPTIONS_H
+#define EVSPACE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "consumers/evspace-client.h"
+#include "pathmap/error.h"
+
+/** Patterns that --select takes at most. */
+#define OPTIONS_SELECT_MAX 32
+
+/** What was said on the command line. Strings point into argv. */
+struct common {
+	struct evspace_options look;
+	const char *select[OPTIONS_SELECT_MAX];
+	bool json;
+	uint64_t count;	      /* waves, 0: no limit */
+	uint64_t duration_ns; /* 0: no limit */
+};
+
+/** An option of one command. */
+struct own_option {
+	const char *name;
+	bool takes_value;
+	int code; /* 256 or more */
+};
+
+/** Called for each own option. Returns 0, or -1 with what would be right in @e. */
+typedef int own_set(void *arg, int code, const char *value, struct error *e);
+
+/** The part of a --help text that describes the common options. */
+extern const char options_help[];
+
+/**
+ * Parse @argv. @own (ended by a NULL name) are the command's own options. Prints @help for --help.
+ * Returns -1 to go on, else the exit code to end with at once.
+ */
+int options_parse(int argc, char **argv, const char *help, const struct own_option *own,
+		  own_set *set, void *arg, struct common *common);
+
+/** Open the view. Returns the client, or NULL after one message, with the exit code in *@code. */
+struct evspace_client *options_open(const char *command, const struct common *common, int *code);
+
+/** Ctrl-C and SIGTERM end evspace_next() of this client from now on; a closed pipe is no signal. */
+void options_catch_signals(struct evspace_client *client);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace status: an agent and its processes, and why something is not (fully) collected. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "consumers/client.h"
+#include "consumers/command.h"
+#include "consumers/options.h"
+#include "consumers/unit.h"
+
+static const char status_help[] = "usage: evspace status [options]\n"
+				  "\n"
+				  "Show the agent that is connected to: its node, its load, the "
+				  "processes whose elements it holds,\n"
+				  "and why something is not, or not fully, collected.\n"
+				  "\n"
+				  "examples:\n"
+				  "  evspace status                          # this host's agent\n"
+				  "  evspace status --connect gw4w:7440 --json\n"
+				  "\n";
+
+static int own_take(void *arg, int code, const char *value, struct error *e)
+{
+	(void)arg;
+	(void)code;
+	(void)value;
+	return errorf(e, "no such option");
+}
+
+static const char *process_state(const Evspace__Process *p)
+{
+	return p->alive ? p->finished ? "finishing" : "running" : p->finished ? "finished" : "died";
+}
+
+static void print_processes(const Evspace__Status *s)
+{
+	char events[UNIT_TEXT], bytes[UNIT_TEXT], age[UNIT_TEXT];
+
+	printf("\n%-16s %-10s %-8s %-9s %7s %8s %14s %10s %9s  %s\n", "run", "process", "pid",
+	       "state", "threads", "elements", "events", "memory", "age", "program");
+	for (size_t i = 0; i < s->n_processes; i++) {
+		const Evspace__Process *p = s->processes[i];
+
+		printf("%-16s %-10s %-8u %-9s %7u %8u %14s %10s %9s  %s\n", p->run, p->name, p->pid,
+		       process_state(p), p->threads, p->elements, unit_count(events, p->events),
+		       unit_bytes(bytes, p->bytes), unit_duration(age, p->age_ms * 1000000u),
+		       p->program);
+		if (p->overflowed)
+			printf("%-16s   %llu events went to no element and are counted as lost\n",
+			       "", (unsigned long long)p->overflowed);
+		if (p->notes[0])
+			printf("%-16s   not fully collected: %s\n", "", p->notes);
+	}
+}
+
+static void print_status(const Evspace__Status *s)
+{
+	char uptime[UNIT_TEXT], memory[UNIT_TEXT], cpu[UNIT_TEXT], kept[UNIT_TEXT];
+
+	printf("agent %s%s%s, version %s, pid %u, up %s\n", s->node,
+	       s->cluster[0] ? " of cluster " : "", s->cluster, s->version, s->pid,
+	       unit_duration(uptime, s->uptime_ms * 1000000u));
+	printf("CPU %s, memory %s, %u connections, %u scopes; entry is %s; ended processes are "
+	       "kept %s\n",
+	       unit_duration(cpu, s->cpu_us * 1000u), unit_bytes(memory, s->memory), s->links,
+	       s->scopes, s->entry, unit_duration(kept, s->retention_ms * 1000000u));
+	if (s->n_processes)
+		print_processes(s);
+	else
+		puts("no process of a program is collected here");
+	for (size_t i = 0; i < s->n_refused; i++)
+		printf("not collected: %s\n", s->refused[i]);
+}
+
+static json_t *process_json(const Evspace__Process *p)
+{
+	return json_pack("{s:s,s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:f,s:s,s:I,s:I}", "name",
+			 p->name, "pid", (int)p->pid, "run", p->run, "program", p->program, "host",
+			 p->host, "state", process_state(p), "threads", (int)p->threads, "elements",
+			 (int)p->elements, "events", (json_int_t)p->events, "overflowed",
+			 (json_int_t)p->overflowed, "bytes", (json_int_t)p->bytes, "cost_ns",
+			 (double)p->cost_ps / 1000, "notes", p->notes, "age_ms",
+			 (json_int_t)p->age_ms, "dead_ms", (json_int_t)p->dead_ms);
+}
+
+static void print_json(const Evspace__Status *s)
+{
+	json_t *processes = json_array(), *refused = json_array(), *o;
+
+	for (size_t i = 0; i < s->n_processes; i++)
+		json_array_append_new(processes, process_json(s->processes[i]));
+	for (size_t i = 0; i < s->n_refused; i++)
+		json_array_append_new(refused, json_string(s->refused[i]));
+	o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:o,s:o}", "schema", 1,
+		      "node", s->node, "cluster", s->cluster, "version", s->version, "entry",
+		      s->entry, "pid", (int)s->pid, "uptime_ms", (json_int_t)s->uptime_ms, "cpu_us",
+		      (json_int_t)s->cpu_us, "memory", (json_int_t)s->memory, "links",
+		      (int)s->links, "scopes", (int)s->scopes, "retention_ms",
+		      (json_int_t)s->retention_ms, "processes", processes, "refused", refused);
+	if (!o)
+		abort();
+	json_dumpf(o, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(o);
+}
+
+int status_main(int argc, char **argv)
+{
+	static const struct own_option none[] = {{NULL, false, 0}};
+	struct common common = {.look = {.rate_hz = 1}};
+	int code = options_parse(argc, argv, status_help, none, own_take, NULL, &common);
+	enum evspace_failure failure = EVSPACE_FINE;
+	Evspace__Status *s;
+	char why[sizeof(((struct error *)0)->text)];
+
+	if (code >= 0)
+		return code;
+	s = client_status(&common.look, &failure, why, sizeof(why));
+	if (!s) {
+		fprintf(stderr, "evspace status: %s\n", why);
+		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
+	}
+	if (common.json)
+		print_json(s);
+	else
+		print_status(s);
+	evspace__status__free_unpacked(s, NULL);
+	return fflush(stdout) == EOF ? EXIT_BAD_NEWS : EXIT_FINE;
+}
