@@ -5,10 +5,12 @@
 #include <getopt.h>
 #include <glob.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -23,6 +25,9 @@
 #include "pathmap/pathmap.h"
 #include "tree/clock.h"
 #include "tree/stage.h"
+
+/* How long the ranks of a launcher that has returned may take to end. */
+#define GONE_WITHIN_NS 3000000000u
 
 static const char run_help[] =
 	"usage: evspace run [options] [--] COMMAND [ARG...]\n"
@@ -306,6 +311,26 @@ static char *why_none(const struct job *job, const struct summary *summary,
 			     job->launch.program);
 }
 
+/* A launcher may return a moment before the processes that it has killed are gone. */
+static void wait_for_ranks(struct store *store, const char *run)
+{
+	uint64_t deadline = clock_mono_ns() + GONE_WITHIN_NS, now;
+	struct store_segment *s;
+	struct pollfd process;
+
+	TAILQ_FOREACH (s, &store->segments, link) {
+		if (!s->alive || strcmp(s->run, run) != 0)
+			continue;
+		process = (struct pollfd){.fd = pidfd_open(s->pid, 0), .events = POLLIN};
+		now = clock_mono_ns();
+		if (process.fd >= 0 && now < deadline)
+			(void)poll(&process, 1, (int)((deadline - now) / 1000000));
+		if (process.fd >= 0)
+			close(process.fd);
+		store_check_alive(s);
+	}
+}
+
 static void report(const struct job *job, const struct summary *summary,
 		   const struct summary_about *about)
 {
@@ -364,6 +389,7 @@ static int job_end(struct job *job)
 		fprintf(stderr, "evspace run: no summary: %s\n", e.text);
 		return about.exit_code;
 	}
+	wait_for_ranks(&store, about.run);
 	summary_init(&summary, &store, about.run, &about.span);
 	launch_hosts(&job->launch, &hosts);
 	served = agent_serves(about.base);
