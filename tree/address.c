@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/memory.h"
+#include "tree/clock.h"
+
+#define LOOK_AGAIN_NS UINT64_C(10000000000)
+
 static int unix_parse(struct address *a, const char *path, struct error *e)
 {
 	size_t n = strlen(path);
@@ -96,6 +101,50 @@ int address_parse(struct address *a, const char *text, bool listen, struct error
 			      text);
 	}
 	return host_find(a, host, port, listen, e);
+}
+
+/** What came of looking for one address. */
+struct address_entry {
+	LIST_ENTRY(address_entry) entry;
+	char *text;
+	struct address address; /* n is 0 when nothing was found, */
+	struct error why;	/* then this says why */
+	uint64_t looked_ns;
+};
+
+int address_find(struct address_book *book, struct address *a, const char *text, struct error *e)
+{
+	struct address_entry *known;
+	uint64_t now = clock_mono_ns();
+
+	LIST_FOREACH (known, &book->entries, entry)
+		if (!strcmp(known->text, text))
+			break;
+	if (!known) {
+		known = memory_new(1, sizeof(*known));
+		known->text = memory_copy(text);
+		LIST_INSERT_HEAD(&book->entries, known, entry);
+	}
+	if (!known->address.n && (!known->looked_ns || now - known->looked_ns > LOOK_AGAIN_NS)) {
+		address_parse(&known->address, text, false, &known->why);
+		known->looked_ns = now;
+	}
+	*a = known->address;
+	if (a->n)
+		return 0;
+	errno = EHOSTUNREACH;
+	return errorf(e, "%s", known->why.text);
+}
+
+void address_book_fini(struct address_book *book)
+{
+	struct address_entry *known;
+
+	while ((known = LIST_FIRST(&book->entries))) {
+		LIST_REMOVE(known, entry);
+		free(known->text);
+		free(known);
+	}
 }
 
 void address_format(const union address_any *at, char *text, size_t room)

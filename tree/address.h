@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <netinet/in.h>
 #include <sys/un.h>
@@ -37,6 +39,18 @@ struct address {
  * right in @e.
  */
 int address_parse(struct address *a, const char *text, bool listen, struct error *e);
+
+/** Host names that were looked up, for programs that dial again and again and must not block. */
+struct address_book {
+	LIST_HEAD(, address_entry) entries;
+};
+
+/**
+ * address_parse() for dialling, but what was found for a name once is taken again, and a name that
+ * was not found is looked for again after 10 s only.
+ */
+int address_find(struct address_book *book, struct address *a, const char *text, struct error *e);
+void address_book_fini(struct address_book *book);
 
 /** "10.0.0.1:7440", "[::1]:7440" or "unix:PATH" into @text. */
 void address_format(const union address_any *at, char *text, size_t room);

@@ -121,7 +121,7 @@ struct link *link_dial(struct link_hub *hub, const char *address, const char *na
 
 	link->to = memory_new(1, sizeof(*link->to));
 	link->expect = memory_copy(name);
-	if (address_parse(link->to, address, false, e) < 0)
+	if (address_find(&hub->addresses, link->to, address, e) < 0)
 		goto fail;
 	if (!link->to->local && !hub->tls) {
 		errno = EACCES;

@@ -81,6 +81,7 @@ void link_hub_free(struct link_hub *hub)
 	hub_reap(hub);
 	event_del(&hub->flush);
 	arena_fini(&hub->arena);
+	address_book_fini(&hub->addresses);
 	free(hub->scratch);
 	free(hub->name);
 	free(hub);

@@ -80,7 +80,8 @@ static void link_read(struct link *link)
 			return;
 	} while (transport_more(&link->transport));
 	deframer_rest(&link->deframer);
-	if (link_waiting(link))
+	/* TLS itself may have to answer something, however little the peer reads. */
+	if (link_waiting(link) && !link_crowded(link))
 		hub_queue(link->hub, link);
 }
 

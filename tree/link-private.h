@@ -67,6 +67,7 @@ struct link_hub {
 	struct event flush; /* active while the queue is not empty: runs last in a round */
 	TAILQ_HEAD(link_queue, link) queue;
 	LIST_HEAD(link_list, link) links, dead;
+	struct address_book addresses;
 	struct arena arena;
 	unsigned char *scratch; /* LINK_RECEIVE bytes, made when first needed */
 	unsigned calls;		/* callbacks under way: nothing is freed */
@@ -82,6 +83,8 @@ struct link_hub {
 struct link *link_new(struct link_hub *hub);
 void link_timer_set(struct link *link, unsigned ms);
 void link_fail(struct link *link, const struct error *why);
+/** Does more wait for a peer that does not read than it may? The link has failed then. */
+bool link_crowded(struct link *link);
 /** Send an Error frame with the text of @why, then fail with it. */
 void link_refuse(struct link *link, int code, const struct error *why);
 void link_bury(struct link *link);

@@ -148,6 +148,18 @@ void link_events_set(struct link *link, const struct link_events *events, void *
 	link->arg = arg;
 }
 
+bool link_crowded(struct link *link)
+{
+	struct error why;
+
+	if (link_waiting(link) <= LINK_WAITING_MAX)
+		return false;
+	errorf(&why, "%s does not read: %zu bytes wait for it", link_noun(link),
+	       link_waiting(link));
+	link_fail(link, &why);
+	return true;
+}
+
 static void body_copy(unsigned char *to, const struct batch *body)
 {
 	for (size_t i = 0; i < body->n; i++) {
@@ -163,7 +175,6 @@ int link_send(struct link *link, const Evspace__Frame *header, const struct batc
 	size_t packed = evspace__frame__get_packed_size(header);
 	size_t body_bytes = body ? body->bytes : 0, total;
 	struct wire_front front;
-	struct error why;
 	unsigned char *to;
 
 	if (link->state != LINK_HELLO && link->state != LINK_READY) {
@@ -174,10 +185,7 @@ int link_send(struct link *link, const Evspace__Frame *header, const struct batc
 		errno = EMSGSIZE;
 		return -1;
 	}
-	if (link_waiting(link) > LINK_WAITING_MAX) {
-		errorf(&why, "%s does not read: %zu bytes wait for it", link_noun(link),
-		       link_waiting(link));
-		link_fail(link, &why);
+	if (link_crowded(link)) {
 		errno = ENOBUFS;
 		return -1;
 	}

@@ -11,62 +11,10 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 
-/* An empty `struct bytes` larger than this is given back: links at rest should be small. */
-#define BYTES_KEPT (16u << 10)
 /* What is encrypted ahead of a socket that may not take it, and what TLS adds to 16 KiB of it. */
-#define FLUSH_CHUNK	(1u << 20)
+#define FLUSH_CHUNK	(256u << 10)
 #define RECORD_PLAIN	(16u << 10)
 #define RECORD_OVERHEAD 64u
-
-unsigned char *bytes_reserve(struct bytes *b, size_t n)
-{
-	size_t room;
-
-	if (b->at == b->used)
-		b->at = b->used = 0;
-	if (b->room - b->used >= n)
-		return b->data + b->used;
-	if (b->at >= b->used - b->at && b->room - bytes_held(b) >= n) {
-		memcpy(b->data, b->data + b->at, bytes_held(b));
-	} else {
-		unsigned char *data;
-
-		room = bytes_held(b) + n;
-		room = room < 2 * b->room ? 2 * b->room : room < 1024 ? 1024 : room;
-		data = malloc(room);
-		if (!data)
-			abort();
-		if (bytes_held(b))
-			memcpy(data, b->data + b->at, bytes_held(b));
-		free(b->data);
-		b->data = data;
-		b->room = room;
-	}
-	b->used -= b->at;
-	b->at = 0;
-	return b->data + b->used;
-}
-
-void bytes_commit(struct bytes *b, size_t n)
-{
-	b->used += n;
-}
-
-void bytes_consume(struct bytes *b, size_t n)
-{
-	b->at += n;
-	if (b->at < b->used)
-		return;
-	b->at = b->used = 0;
-	if (b->room > BYTES_KEPT)
-		bytes_free(b);
-}
-
-void bytes_free(struct bytes *b)
-{
-	free(b->data);
-	*b = (struct bytes){0};
-}
 
 /* --- OpenSSL's view of a transport: a BIO over memory ------------------------------------- */
 
