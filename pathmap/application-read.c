@@ -308,9 +308,9 @@ static const struct directive directives[] = {
 
 static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
 
-static bool is_keyword(const char *word)
+static enum keyword keyword(const char *word)
 {
-	return directive_is_keyword(directives, n_directives, word);
+	return directive_keyword(directives, n_directives, word);
 }
 
 static void application_apply(struct reader *reader, void *target,
@@ -352,7 +352,7 @@ void application_read(struct application *application, const struct source *sour
 	size_t n, before = complaints->total;
 
 	*application = (struct application){0};
-	n = statements_read(source, is_keyword, complaints, &statements);
+	n = statements_read(source, keyword, complaints, &statements);
 	directives_apply(&reader, IN_MAP, statements, n, NULL);
 	if (application->name == NULL) {
 		application->name = memory_copy("");

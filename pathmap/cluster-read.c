@@ -227,9 +227,9 @@ static const struct directive directives[] = {
 
 static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
 
-static bool is_keyword(const char *word)
+static enum keyword keyword(const char *word)
 {
-	return directive_is_keyword(directives, n_directives, word);
+	return directive_keyword(directives, n_directives, word);
 }
 
 void cluster_map_read(struct cluster_map *map, const struct source *source,
@@ -248,7 +248,7 @@ void cluster_map_read(struct cluster_map *map, const struct source *source,
 	size_t n, before = complaints->total;
 
 	*map = (struct cluster_map){0};
-	n = statements_read(source, is_keyword, complaints, &statements);
+	n = statements_read(source, keyword, complaints, &statements);
 	directives_apply(&reader, IN_MAP, statements, n, map);
 	for (size_t i = 0; i < reading.n_pending && complaints->total < COMPLAINTS_SHOWN; i++) {
 		const struct pending *pending = &reading.pending[i];

@@ -64,6 +64,23 @@ static size_t word_distance(const char *a, const char *b)
 	return last[n];
 }
 
+/* Are they the same but for their numbers? Then one is hardly the other misspelt. */
+static bool word_numbered(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+
+	for (;;) {
+		a += strspn(a, digits);
+		b += strspn(b, digits);
+		if (*a != *b)
+			return false;
+		if (*a == '\0')
+			return true;
+		a++;
+		b++;
+	}
+}
+
 const char *word_nearest(const char *word, const char *const *words, size_t n)
 {
 	size_t length = strlen(word);
@@ -78,7 +95,7 @@ const char *word_nearest(const char *word, const char *const *words, size_t n)
 		if (words[i] == NULL || strlen(words[i]) > NEAREST_LENGTH)
 			continue;
 		distance = word_distance(word, words[i]);
-		if (distance < least && distance < length) {
+		if (distance < least && distance < length && !word_numbered(word, words[i])) {
 			least = distance;
 			nearest = words[i];
 		}
@@ -100,7 +117,7 @@ void reader_complain_unknown(struct reader *reader, const struct word *word, con
 	const char *nearest = word_nearest(word->text, words, n);
 	char text[512] = "";
 
-	if (nearest != NULL && strcmp(nearest, word->text) != 0) {
+	if (nearest != NULL) {
 		reader_complain(reader, word, "unknown %s `%.60s`; did you mean `%s`?", what,
 				word->text, nearest);
 		return;
@@ -129,9 +146,18 @@ static const struct directive *directive_find(const struct directive *table, siz
 	return found;
 }
 
-bool directive_is_keyword(const struct directive *table, size_t n, const char *word)
+enum keyword directive_keyword(const struct directive *table, size_t n, const char *word)
 {
-	return directive_find(table, n, word, 0) != NULL;
+	enum keyword keyword = KEYWORD_NONE;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(table[i].keyword, word) != 0)
+			continue;
+		if (table[i].contexts != 1u << 0)
+			return KEYWORD_INNER;
+		keyword = KEYWORD_OUTER;
+	}
+	return keyword;
 }
 
 /* Complain of a keyword that is none, or not one in this block. */
@@ -155,7 +181,7 @@ static void directive_unknown(struct reader *reader, unsigned context,
 
 		keywords[i] = here ? reader->table[i].keyword : NULL;
 	}
-	snprintf(text, sizeof(text), "keyword in `%s`,", reader->contexts[context]);
+	snprintf(text, sizeof(text), "word in `%s`:", reader->contexts[context]);
 	reader_complain_unknown(reader, word, text, keywords, reader->n_table);
 }
 
@@ -167,15 +193,15 @@ static bool directive_check(struct reader *reader, const struct directive *direc
 	size_t n = statement->n_words - 1;
 
 	if (n < directive->least) {
-		reader_complain(reader, keyword, "`%s` lacks something; write `%s`", keyword->text,
+		reader_complain(reader, keyword, "`%s` is not complete; write `%s`", keyword->text,
 				directive->usage);
 		return false;
 	}
 	if (n > directive->most) {
 		const struct word *extra = &statement->words[1 + directive->most];
 
-		reader_complain(reader, extra, "`%.60s` is too much; write `%s`", extra->text,
-				directive->usage);
+		reader_complain(reader, extra, "`%.60s` is one word too many; write `%s`",
+				extra->text, directive->usage);
 		return false;
 	}
 	if (directive->body == BODY_NONE && statement->has_body) {

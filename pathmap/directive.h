@@ -58,15 +58,15 @@ void reader_complain(struct reader *reader, const struct word *word, const char 
 void reader_complain_at(struct reader *reader, const struct word *word, size_t at,
 			const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** Is @word a keyword of the table? */
-bool directive_is_keyword(const struct directive *table, size_t n, const char *word);
+/** What @word is by the table, whose context number 0 is outside all blocks. */
+enum keyword directive_keyword(const struct directive *table, size_t n, const char *word);
 
 /** Of the @n words (NULL is none), the one that @word was probably meant to be, or NULL. */
 const char *word_nearest(const char *word, const char *const *words, size_t n);
 
 /**
- * Complain of a word that is none of those that can be here: "unknown WHAT `WORD`", and which was
- * meant, or which there are.
+ * Complain of a word that is none of the @n that can be here (NULL is none): "unknown WHAT `WORD`",
+ * and which was probably meant, or which there are.
  */
 void reader_complain_unknown(struct reader *reader, const struct word *word, const char *what,
 			     const char *const *words, size_t n);

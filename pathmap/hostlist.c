@@ -69,7 +69,7 @@ static int group_read(struct group *group, const char **text, size_t room, struc
 static size_t name_write(char *name, const struct group *groups, size_t n_groups, const char *rest,
 			 size_t index)
 {
-	size_t turn[HOSTLIST_GROUPS];
+	size_t turn[HOSTLIST_GROUPS] = {0};
 	size_t length = 0;
 
 	for (size_t i = n_groups; i-- > 0; index /= groups[i].n)

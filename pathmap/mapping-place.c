@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pathmap/mapping-read.h"
+#include "pathmap/memory.h"
 #include "pathmap/quantity.h"
 #include "pathmap/rank.h"
 
@@ -89,10 +90,29 @@ static bool deal_check(struct reader *reader, const struct statement *statement,
 	return false;
 }
 
+/* Make the arrays by rank hold @rank. */
+static void ranks_grow(struct mapping_reading *reading, unsigned rank)
+{
+	struct mapping *mapping = reading->mapping;
+	size_t n = 2 * mapping->n_ranks > rank ? 2 * mapping->n_ranks : (size_t)rank + 1;
+	const struct node **ranks = memory_new(n, sizeof(struct node *));
+	size_t *offsets = memory_new(n, sizeof(*offsets));
+
+	if (mapping->n_ranks > 0) {
+		memcpy(ranks, mapping->ranks, mapping->n_ranks * sizeof(struct node *));
+		memcpy(offsets, reading->rank_offsets, mapping->n_ranks * sizeof(*offsets));
+	}
+	free(mapping->ranks);
+	free(reading->rank_offsets);
+	mapping->ranks = ranks;
+	mapping->n_ranks = n;
+	reading->rank_offsets = offsets;
+}
+
 static bool rank_place(struct reader *reader, const struct word *word, unsigned rank,
 		       const struct node *node)
 {
-	const struct mapping_reading *reading = reader->map;
+	struct mapping_reading *reading = reader->map;
 	struct mapping *mapping = reading->mapping;
 
 	if (reading->application->ranks > 0 && rank >= reading->application->ranks) {
@@ -101,6 +121,8 @@ static bool rank_place(struct reader *reader, const struct word *word, unsigned 
 				rank, reading->application->ranks - 1);
 		return false;
 	}
+	if (rank >= mapping->n_ranks)
+		ranks_grow(reading, rank);
 	if (mapping->ranks[rank] != NULL) {
 		reader_complain(reader, word,
 				"rank%u is placed on `%s` already (line %zu); place it once", rank,
@@ -129,7 +151,8 @@ static bool nodes_can_hold(struct reader *reader, const struct word *word,
 	return true;
 }
 
-static void everywhere_apply(struct reader *reader, const struct deal *deal,
+/* `place all on NODE;`: there can be no other `place`. */
+static void everywhere_apply(struct reader *reader, const struct word *all, const struct deal *deal,
 			     const struct node *const *nodes, size_t n)
 {
 	const struct mapping_reading *reading = reader->map;
@@ -137,12 +160,17 @@ static void everywhere_apply(struct reader *reader, const struct deal *deal,
 	if (n != 1 || deal->by > 0 || deal->cyclic)
 		reader_complain(reader, deal->first_node,
 				"`place all` takes one node; name the ranks to deal them out");
+	else if (reading->n_places > 1)
+		reader_complain(reader, all,
+				"`place all` besides another `place` (line %zu); keep one of them",
+				source_line(reader->source, reading->place_offset));
 	else
 		reading->mapping->everywhere = nodes[0];
 }
 
 void place_apply(struct reader *reader, void *target, const struct statement *statement)
 {
+	struct mapping_reading *reading = reader->map;
 	struct mapping *mapping = target;
 	struct rank_list ranks = {0};
 	const struct node **nodes = NULL;
@@ -151,13 +179,23 @@ void place_apply(struct reader *reader, void *target, const struct statement *st
 	struct deal deal;
 	struct error e;
 
+	if (reading->n_places++ == 0)
+		reading->place_offset = statement->words[0].offset;
 	mapping->places = true;
 	if (!deal_read(reader, statement, &deal) ||
 	    !mapped_nodes(reader, deal.first_node, deal.end_node, &nodes, &n_nodes) ||
 	    !nodes_can_hold(reader, deal.first_node, nodes, n_nodes))
 		goto out;
 	if (deal.first_node == first + 2 && strcmp(first->text, "all") == 0) {
-		everywhere_apply(reader, &deal, nodes, n_nodes);
+		everywhere_apply(reader, first, &deal, nodes, n_nodes);
+		goto out;
+	}
+	if (mapping->everywhere != NULL) {
+		reader_complain(
+			reader, first,
+			"all ranks are placed on `%s` already (line %zu); keep one of the two",
+			mapping->everywhere->name,
+			source_line(reader->source, reading->place_offset));
 		goto out;
 	}
 	for (const struct word *word = first; word < deal.first_node - 1; word++) {

@@ -7,7 +7,6 @@
 
 #include "pathmap/hostlist.h"
 #include "pathmap/memory.h"
-#include "pathmap/rank.h"
 
 /* The blocks of a mapping. */
 enum context { IN_MAP, IN_VIEW };
@@ -63,8 +62,10 @@ bool mapped_nodes(struct reader *reader, const struct word *from, const struct w
 
 static void entry_apply(struct reader *reader, void *target, const struct statement *statement)
 {
+	struct mapping_reading *reading = reader->map;
 	struct mapping *mapping = target;
 
+	reading->has_entry = true;
 	mapping->entry = mapped_node(reader, &statement->words[1], statement->words[1].text);
 }
 
@@ -167,56 +168,50 @@ static const struct directive directives[] = {
 
 static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
 
-static bool is_keyword(const char *word)
+static enum keyword keyword(const char *word)
 {
-	return directive_is_keyword(directives, n_directives, word);
+	return directive_keyword(directives, n_directives, word);
 }
 
-/* Ranks that are placed nowhere although others are. */
-static void unplaced_check(const struct mapping *mapping, const struct application *application,
-			   const struct source *source, struct complaints *complaints)
+/* Complain of ranks that are placed nowhere although others are. */
+static void unplaced_check(struct reader *reader)
 {
-	unsigned first = 0, last;
+	const struct mapping_reading *reading = reader->map;
+	const struct mapping *mapping = reading->mapping;
+	unsigned ranks = reading->application->ranks, last;
 
 	if (!mapping->places || mapping->everywhere != NULL)
 		return;
-	while (first < application->ranks && mapping->ranks[first] != NULL)
-		first++;
-	if (first == application->ranks)
-		return;
-	for (last = first; last + 1 < application->ranks && mapping->ranks[last + 1] == NULL;)
-		last++;
-	if (last > first)
-		complain_file(complaints, source,
-			      "rank[%u-%u] of the application map are placed nowhere; add `place "
-			      "rank[%u-%u] on NODES;`",
-			      first, last, first, last);
-	else
-		complain_file(
-			complaints, source,
-			"rank%u of the application map is placed nowhere; add `place rank%u on "
-			"NODE;`",
-			first, first);
-}
-
-/* The mapping is immutable from now on: keep no more of it than it says. */
-static void ranks_trim(struct mapping *mapping)
-{
-	const struct node **less;
-
-	while (mapping->n_ranks > 0 && mapping->ranks[mapping->n_ranks - 1] == NULL)
-		mapping->n_ranks--;
-	if (mapping->n_ranks == 0)
-		return;
-	less = realloc(mapping->ranks, mapping->n_ranks * sizeof(*mapping->ranks));
-	mapping->ranks = less != NULL ? less : mapping->ranks;
+	for (unsigned first = 0; first < ranks; first = last + 1) {
+		last = first;
+		if (mapping_rank_node(mapping, first) != NULL)
+			continue;
+		while (last + 1 < ranks && mapping_rank_node(mapping, last + 1) == NULL)
+			last++;
+		if (last > first)
+			complain(
+				reader->complaints, reader->source, reading->place_offset,
+				"rank[%u-%u] of the application map are placed nowhere; add `place "
+				"rank[%u-%u] on NODES;`",
+				first, last, first, last);
+		else
+			complain(reader->complaints, reader->source, reading->place_offset,
+				 "rank%u of the application map is placed nowhere; add `place "
+				 "rank%u "
+				 "on NODE;`",
+				 first, first);
+	}
 }
 
 void mapping_read(struct mapping *mapping, const struct source *source,
 		  const struct application *application, const struct cluster_map *clusters,
 		  struct complaints *complaints)
 {
-	struct mapping_reading reading = {mapping, application, clusters, NULL};
+	struct mapping_reading reading = {
+		.mapping = mapping,
+		.application = application,
+		.clusters = clusters,
+	};
 	struct reader reader = {
 		.source = source,
 		.complaints = complaints,
@@ -228,18 +223,14 @@ void mapping_read(struct mapping *mapping, const struct source *source,
 	struct statement *statements;
 	size_t n, before = complaints->total;
 
-	*mapping = (struct mapping){.n_ranks = RANKS_MAX};
-	mapping->ranks = memory_new(RANKS_MAX, sizeof(*mapping->ranks));
-	reading.rank_offsets = memory_new(RANKS_MAX, sizeof(*reading.rank_offsets));
-	n = statements_read(source, is_keyword, complaints, &statements);
+	*mapping = (struct mapping){0};
+	n = statements_read(source, keyword, complaints, &statements);
 	directives_apply(&reader, IN_MAP, statements, n, mapping);
-	if (complaints->total == before && !clusters->incomplete) {
-		if (mapping->entry == NULL)
-			complain_file(complaints, source,
-				      "no entry, where consumers connect; add `entry NODE;`");
-		unplaced_check(mapping, application, source, complaints);
-	}
-	ranks_trim(mapping);
+	if (complaints->total == before && !clusters->incomplete)
+		unplaced_check(&reader);
+	if (!reading.has_entry)
+		complain_file(complaints, source,
+			      "no entry, where consumers connect; add `entry NODE;`");
 	free(reading.rank_offsets);
 	statements_free(statements, n);
 }

@@ -11,7 +11,10 @@ struct mapping_reading {
 	struct mapping *mapping;
 	const struct application *application;
 	const struct cluster_map *clusters;
-	size_t *rank_offsets; /* where the map places each rank */
+	bool has_entry;	      /* it says one, right or wrong */
+	size_t n_places;      /* how many times it says `place` */
+	size_t place_offset;  /* of its first `place` */
+	size_t *rank_offsets; /* where the map places each rank, as many as ranks */
 };
 
 /** `place RANKS on NODES [by N | cyclic];` into the mapping @target. */

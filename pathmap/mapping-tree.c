@@ -118,7 +118,8 @@ void tree_apply(struct reader *reader, void *target, const struct statement *sta
 	else if (i == TREE_FANOUT)
 		fanout_read(reader, tree, statement);
 	else if (statement->n_words > 2)
-		reader_complain(reader, kind + 1, "`%.60s` is too much; write `tree by-cluster;`",
+		reader_complain(reader, kind + 1,
+				"`%.60s` is one word too many; write `tree by-cluster;`",
 				kind[1].text);
 }
 

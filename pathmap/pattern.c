@@ -9,8 +9,16 @@
 
 /* One part of a name or pattern: what stands between two slashes. */
 struct part {
-	const char *text;
+	const char *text; /* NULL: of a name of which only the beginning is known */
 	size_t length;
+	unsigned number; /* from 0: cluster, node, rank, thread, channel */
+};
+
+/* Goes through the parts of a name or pattern. */
+struct parts {
+	const char *rest;
+	unsigned number; /* of the next part */
+	unsigned least;	 /* as many parts there are, though not all of them may be known */
 };
 
 static bool is_digit(char c)
@@ -24,7 +32,7 @@ static bool is_name_char(char c)
 	       (c != '\0' && strchr("._-", c) != NULL);
 }
 
-/* Does the bracket at *@pattern hold the number at *@name? Moves both behind it. */
+/* Does the bracket at *@pattern hold the number at *@name? Then moves both behind it. */
 static bool number_match(const char **pattern, const char **name, const char *name_end)
 {
 	const char *digits = *name;
@@ -43,8 +51,10 @@ static bool number_match(const char **pattern, const char **name, const char *na
 			return false;
 		found = found || range_holds(&range, digits, length);
 	}
-	*pattern = p;
-	*name = digits + length;
+	if (found) {
+		*pattern = p;
+		*name = digits + length;
+	}
 	return found;
 }
 
@@ -80,32 +90,75 @@ static bool part_match(struct part pattern, struct part name)
 	}
 }
 
-/* Take the next part from *@path, which is at a '/' or at the end. False at the end. */
-static bool part_next(const char **path, struct part *part)
+/* Take the next part. False at the end. */
+static bool part_next(struct parts *parts, struct part *part)
 {
-	if (**path != '/' || (*path)[1] == '\0')
+	*part = (struct part){.number = parts->number};
+	if (parts->rest[0] == '/' && parts->rest[1] != '\0') {
+		part->text = parts->rest + 1;
+		part->length = strcspn(part->text, "/");
+		parts->rest = part->text + part->length;
+	} else if (parts->number >= parts->least) {
 		return false;
-	part->text = *path + 1;
-	part->length = strcspn(part->text, "/");
-	*path = part->text + part->length;
+	}
+	parts->number++;
 	return true;
 }
 
-/* On a mismatch the last `**` takes one part more. @open: the name goes on below its last part. */
-static bool path_match(const char *pattern, const char *name, bool open)
+/* How many characters of the part come before its first wildcard. */
+static size_t part_literal(struct part pattern)
 {
-	const char *stars = NULL, *taken = NULL;
+	size_t length = 0;
+
+	while (length < pattern.length && strchr("*?[", pattern.text[length]) == NULL)
+		length++;
+	return length;
+}
+
+/* Could the pattern's part match @prefix with a number behind it? Wildcards could be anything. */
+static bool part_may_be_numbered(struct part pattern, const char *prefix)
+{
+	size_t prefix_length = strlen(prefix), literal = part_literal(pattern), i = prefix_length;
+
+	if (literal <= prefix_length)
+		return literal < pattern.length && memcmp(pattern.text, prefix, literal) == 0;
+	while (i < literal && is_digit(pattern.text[i]))
+		i++;
+	return i == literal && memcmp(pattern.text, prefix, prefix_length) == 0;
+}
+
+/* Could the pattern's part match one that is not known? Ranks and threads do not look like others.
+ */
+static bool part_may_match(struct part pattern, unsigned number)
+{
+	bool is_literal = part_literal(pattern) == pattern.length;
+
+	switch (number) {
+	case NAME_RANK:
+		return part_may_be_numbered(pattern, "rank");
+	case NAME_THREAD:
+		return part_may_be_numbered(pattern, "t");
+	case NAME_CHANNEL:
+		return strncmp(pattern.text, "rank", strlen("rank")) != 0 &&
+		       !(is_literal && part_may_be_numbered(pattern, "t"));
+	default:
+		return true;
+	}
+}
+
+/* On a mismatch the last `**` takes one part more. */
+static bool path_match(struct parts pattern, struct parts name)
+{
+	struct parts stars = {0}, taken = {0};
 	struct part p, n;
 
-	if (*pattern != '/' || *name != '/')
+	if (*pattern.rest != '/' || *name.rest != '/')
 		return false;
 	for (;;) {
-		const char *pattern_rest = pattern, *name_rest = name;
+		struct parts pattern_rest = pattern, name_rest = name;
 		bool has_pattern = part_next(&pattern_rest, &p);
 		bool has_name = part_next(&name_rest, &n);
 
-		if (!has_name && open)
-			return true;
 		if (has_pattern && p.length == 2 && memcmp(p.text, "**", 2) == 0) {
 			stars = pattern = pattern_rest;
 			taken = name;
@@ -113,12 +166,13 @@ static bool path_match(const char *pattern, const char *name, bool open)
 		}
 		if (!has_pattern && !has_name)
 			return true;
-		if (has_pattern && has_name && part_match(p, n)) {
+		if (has_pattern && has_name &&
+		    (n.text != NULL ? part_match(p, n) : part_may_match(p, n.number))) {
 			pattern = pattern_rest;
 			name = name_rest;
 			continue;
 		}
-		if (stars == NULL || !part_next(&taken, &n))
+		if (stars.rest == NULL || !part_next(&taken, &n))
 			return false;
 		pattern = stars;
 		name = taken;
@@ -127,12 +181,17 @@ static bool path_match(const char *pattern, const char *name, bool open)
 
 bool pattern_match(const char *pattern, const char *name)
 {
-	return pattern_check(pattern, NULL) == 0 && path_match(pattern, name, false);
+	struct parts pattern_parts = {.rest = pattern}, name_parts = {.rest = name};
+
+	return pattern_check(pattern, NULL) == 0 && path_match(pattern_parts, name_parts);
 }
 
 bool pattern_reaches(const char *pattern, const char *prefix)
 {
-	return pattern_check(pattern, NULL) == 0 && path_match(pattern, prefix, true);
+	struct parts pattern_parts = {.rest = pattern};
+	struct parts name_parts = {.rest = prefix, .least = NAME_PARTS};
+
+	return pattern_check(pattern, NULL) == 0 && path_match(pattern_parts, name_parts);
 }
 
 /* Is the part at *@at well formed? Moves *@at to its end, or to what is wrong. */

@@ -25,9 +25,12 @@ int pattern_check(const char *pattern, struct error *e);
 /** The same with the place in *@offset (from 0) instead of in the text. */
 int pattern_check_at(const char *pattern, size_t *offset, struct error *e);
 
+/** The parts of an element's name, by number. */
+enum name_part { NAME_CLUSTER, NAME_NODE, NAME_RANK, NAME_THREAD, NAME_CHANNEL, NAME_PARTS };
+
 /**
- * Can @pattern match a name that begins with the parts of @prefix ("/4W/w0"; "/" for all)? So a
- * node that holds nothing of a view need not be asked.
+ * Could @pattern match an element whose name begins with the parts of @prefix ("/4W/w0/rank3",
+ * "/4W/w0", "/")? A node none of whose elements it could match need not be asked.
  */
 bool pattern_reaches(const char *pattern, const char *prefix);
 

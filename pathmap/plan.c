@@ -88,11 +88,17 @@ struct plan_place *plan_place(const struct plan *plan, uint32_t index)
 		return NULL;
 	/* Indices run in preorder: the place is below the last child that is not behind it. */
 	while (place->index != index) {
-		size_t i = place->n_children - 1;
+		size_t low = 0, high = place->n_children;
 
-		while (place->children[i]->index > index)
-			i--;
-		place = place->children[i];
+		while (high - low > 1) {
+			size_t middle = low + (high - low) / 2;
+
+			if (place->children[middle]->index <= index)
+				low = middle;
+			else
+				high = middle;
+		}
+		place = place->children[low];
 	}
 	return place;
 }

@@ -69,6 +69,18 @@ static const struct node *head_find(const struct route *route, const struct view
 	return first;
 }
 
+/*
+ * Is the node the head of its cluster, or above that: the cluster's gateway, when one comes in from
+ * outside? Then no other node of the cluster dials it but, for the head, that gateway.
+ */
+static bool is_above(const struct route *route, const struct node *node)
+{
+	const struct cluster *cluster = node->cluster;
+
+	return node == route->heads[cluster->index] ||
+	       (node == cluster->gateway && route->map->mapping.entry->cluster != cluster);
+}
+
 void route_init(struct route *route, const struct pathmap *map, const struct view *view)
 {
 	const struct cluster_map *clusters = &map->clusters;
@@ -92,7 +104,7 @@ void route_init(struct route *route, const struct pathmap *map, const struct vie
 		for (size_t j = 0; j < cluster->n_nodes; j++) {
 			const struct node *node = cluster->nodes[j];
 
-			if (!route->leaves[node->index] || node == route->heads[i])
+			if (!route->leaves[node->index] || is_above(route, node))
 				continue;
 			route->positions[node->index] = n - route->first_follower[i];
 			route->followers[n++] = node;
@@ -126,7 +138,7 @@ static const struct node *cluster_parent(const struct route *route, const struct
 	const struct node *head;
 	size_t position;
 
-	if (cluster == NULL || node == route->heads[cluster->index])
+	if (cluster == NULL || is_above(route, node))
 		return outer_parent(route, node);
 	head = route->heads[cluster->index];
 	position = route->positions[node->index];

@@ -15,7 +15,7 @@ struct list {
 struct parser {
 	struct lexer lexer;
 	struct token token; /* the one looked at */
-	bool (*is_keyword)(const char *word);
+	enum keyword (*keyword)(const char *word);
 	bool too_deep; /* has been complained of */
 };
 
@@ -34,21 +34,35 @@ static void statement_fini(struct statement *statement)
 	statements_free(statement->body, statement->n_body);
 }
 
+/* What the token looked at is, if a statement can begin with it: on a new line, not quoted. */
+static enum keyword parser_keyword(const struct parser *parser)
+{
+	const struct token *token = &parser->token;
+	enum keyword keyword;
+	char *word;
+
+	if (token->kind != TOKEN_WORD || !token->first_in_line)
+		return KEYWORD_NONE;
+	word = memory_copy_bytes(token->text, token->length);
+	keyword = parser->keyword(word);
+	free(word);
+	return keyword;
+}
+
 static void words_read(struct parser *parser, struct statement *statement)
 {
 	while (parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_STRING) {
 		const struct token *token = &parser->token;
-		struct word word = {
+		struct word word;
+
+		if (statement->n_words > 0 && parser_keyword(parser) != KEYWORD_NONE)
+			return;
+		word = (struct word){
 			.text = memory_copy_bytes(token->text, token->length),
 			.offset = token->offset,
 			.quoted = token->kind == TOKEN_STRING,
 		};
 
-		if (statement->n_words > 0 && token->first_in_line && !word.quoted &&
-		    parser->is_keyword != NULL && parser->is_keyword(word.text)) {
-			free(word.text);
-			return;
-		}
 		statement->words = memory_room(statement->words, statement->n_words,
 					       sizeof(*statement->words));
 		statement->words[statement->n_words++] = word;
@@ -110,7 +124,10 @@ static struct list list_read(struct parser *parser, size_t depth)
 
 	for (;;) {
 		struct statement statement = {0};
+		struct list body;
 
+		if (depth > 0 && parser_keyword(parser) == KEYWORD_OUTER)
+			return list;
 		switch (parser->token.kind) {
 		case TOKEN_END:
 			return list;
@@ -128,9 +145,8 @@ static struct list list_read(struct parser *parser, size_t depth)
 			complain(parser->lexer.complaints, parser->lexer.source,
 				 parser->token.offset,
 				 "a block without a keyword; write the keyword before `{`");
-			statement.has_body = true;
-			statement.body = body_read(parser, depth).items;
-			statement_fini(&statement);
+			body = body_read(parser, depth);
+			statements_free(body.items, body.n);
 			break;
 		default:
 			words_read(parser, &statement);
@@ -141,12 +157,12 @@ static struct list list_read(struct parser *parser, size_t depth)
 	}
 }
 
-size_t statements_read(const struct source *source, bool (*is_keyword)(const char *word),
+size_t statements_read(const struct source *source, enum keyword (*keyword)(const char *word),
 		       struct complaints *complaints, struct statement **statements)
 {
 	struct parser parser = {
 		.lexer = {.source = source, .complaints = complaints},
-		.is_keyword = is_keyword,
+		.keyword = keyword,
 	};
 	struct list list;
 

@@ -27,12 +27,18 @@ struct statement {
 	size_t n_body;
 };
 
+/** What a word is at the start of a statement: that shows where a `;` or a `}` was forgotten. */
+enum keyword {
+	KEYWORD_NONE,
+	KEYWORD_INNER, /* can stand in a block */
+	KEYWORD_OUTER, /* can stand outside all blocks only */
+};
+
 /**
  * Read all statements of @source into *@statements, the caller's to free with statements_free().
- * What is wrong is complained of, and reading goes on behind it. A word at the start of a line that
- * is_keyword() ends a statement whose `;` was forgotten; it may be NULL. Returns how many.
+ * What is wrong is complained of, and reading goes on behind it. Returns how many.
  */
-size_t statements_read(const struct source *source, bool (*is_keyword)(const char *word),
+size_t statements_read(const struct source *source, enum keyword (*keyword)(const char *word),
 		       struct complaints *complaints, struct statement **statements);
 
 /** Free @n statements and what they hold. */

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests what a pathmap answers: defaults, capacities, ranks, addresses, faults, the local one. */
+#include "pathmap/pathmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/memory.h"
+#include "tests/maps.h"
+#include "tests/tap.h"
+
+static const char application[] = "application demo { ranks rank[0-4]; }";
+static const char cluster[] =
+	"cluster A { nodes a[0-1]; address 127.0.0.1:[7442-7443]; gateway ga; }\n"
+	"cluster B { nodes b0; address [::1]:7444; }\n"
+	"node ga { address ga.example.org:7441; }\n"
+	"node front;";
+static const char mapping[] = "entry front; place rank[0-3] on a[0-1] by 2; place rank4 on b0;";
+
+static struct pathmap *made(const char *application_text)
+{
+	struct pathmap *map = maps_make_of(application_text, cluster, mapping, stderr);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	return map;
+}
+
+static void names_and_addresses(void)
+{
+	static const char *const nodes[] = {"a0", "a1", "b0", "ga", "front"};
+	struct pathmap *map = made(application);
+	const char *const *names;
+
+	CU_ASSERT_STRING_EQUAL(pathmap_application(map), "demo");
+	CU_ASSERT_STRING_EQUAL(pathmap_entry(map), "front");
+	CU_ASSERT_STRING_EQUAL(pathmap_address(map, "a1"), "127.0.0.1:7443");
+	CU_ASSERT_STRING_EQUAL(pathmap_address(map, "b0"), "[::1]:7444");
+	CU_ASSERT_STRING_EQUAL(pathmap_address(map, "front"), "");
+	CU_ASSERT_PTR_NULL(pathmap_address(map, "a2"));
+	CU_ASSERT_STRING_EQUAL(pathmap_cluster(map, "a0"), "A");
+	CU_ASSERT_STRING_EQUAL(pathmap_cluster(map, "ga"), "");
+	CU_ASSERT_PTR_NULL(pathmap_cluster(map, "A"));
+	CU_ASSERT_EQUAL_FATAL(pathmap_nodes(map, &names), 5);
+	for (size_t i = 0; i < 5; i++)
+		CU_ASSERT_STRING_EQUAL(names[i], nodes[i]);
+	pathmap_free(map);
+}
+
+static void ranks(void)
+{
+	struct pathmap *map = made(application);
+
+	CU_ASSERT_EQUAL(pathmap_ranks(map), 5);
+	CU_ASSERT_TRUE(pathmap_places_ranks(map));
+	CU_ASSERT_TRUE(pathmap_rank_on(map, 1, "a0"));
+	CU_ASSERT_FALSE(pathmap_rank_on(map, 1, "a1"));
+	CU_ASSERT_FALSE(pathmap_rank_on(map, 1, "nobody"));
+	CU_ASSERT_STRING_EQUAL(pathmap_rank_node(map, 4), "b0");
+	CU_ASSERT_PTR_NULL(pathmap_rank_node(map, 5));
+	CU_ASSERT_PTR_NULL(pathmap_rank_node(map, 4294967295u));
+	CU_ASSERT_FALSE(pathmap_rank_on(map, 5, "b0"));
+	pathmap_free(map);
+}
+
+static void ranks_left_open(void)
+{
+	static const char open[] = "application demo { ranks any; }";
+	struct pathmap *map = maps_make_of(open, cluster, "entry front;", stderr);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL(pathmap_ranks(map), 0);
+	CU_ASSERT_FALSE(pathmap_places_ranks(map));
+	CU_ASSERT_FALSE(pathmap_rank_on(map, 0, "a0"));
+	CU_ASSERT_PTR_NULL(pathmap_rank_node(map, 0));
+	pathmap_free(map);
+	map = maps_make_of(open, cluster, "entry front; place all on b0;", stderr);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_TRUE(pathmap_places_ranks(map));
+	CU_ASSERT_TRUE(pathmap_rank_on(map, 70000, "b0"));
+	CU_ASSERT_FALSE(pathmap_rank_on(map, 0, "a0"));
+	pathmap_free(map);
+}
+
+static void capacities(void)
+{
+	struct pathmap *map = made(application);
+
+	CU_ASSERT_EQUAL(pathmap_capacity(map, "p2p"), 200);
+	CU_ASSERT_EQUAL(pathmap_capacity(map, "env"), 200);
+	CU_ASSERT_EQUAL(pathmap_capacity(map, "state"), 0);
+	CU_ASSERT_EQUAL(pathmap_capacity(map, ""), 0);
+	pathmap_free(map);
+	map = made("application demo { ranks any; collect p2p wait; collect env { capacity 7; } "
+		   "capacity 1000; }");
+	CU_ASSERT_EQUAL(pathmap_capacity(map, "p2p"), 1000);
+	CU_ASSERT_EQUAL(pathmap_capacity(map, "wait"), 1000);
+	CU_ASSERT_EQUAL(pathmap_capacity(map, "env"), 7);
+	CU_ASSERT_EQUAL(pathmap_capacity(map, "collective"), 0);
+	pathmap_free(map);
+}
+
+static void shipped_views(void)
+{
+	struct pathmap *map = made("application demo { ranks any; view z { read stream; } "
+				   "view events { read latest; } view a { read latest; } }");
+	static const char *const views[] = {"z", "events", "a", "heartbeat"};
+	const char *const *names;
+	struct plan *plan;
+
+	CU_ASSERT_EQUAL_FATAL(pathmap_views(map, &names), 4);
+	for (size_t i = 0; i < 4; i++)
+		CU_ASSERT_STRING_EQUAL(names[i], views[i]);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "events", &plan, NULL), 0);
+	CU_ASSERT_EQUAL(plan->reading, READ_LATEST);
+	plan_free(plan);
+	pathmap_free(map);
+}
+
+static char checked[256];
+
+static int stage_noted(const char *kind, const char *args, struct error *e)
+{
+	size_t length = strlen(checked);
+
+	snprintf(checked + length, sizeof(checked) - length, "%s(%s)", kind, args);
+	if (strcmp(kind, "melt") == 0)
+		return errorf(e, "nothing melts here");
+	return 0;
+}
+
+static void stages_are_checked(void)
+{
+	static const char text[] =
+		"application demo { ranks any; view a { read latest; thread reduce last;\n"
+		"node\nreduce \"sum of\"   bytes; all melt; all sort; } }";
+	const struct map_text texts[3] = {
+		{text, strlen(text)},
+		{cluster, strlen(cluster)},
+		{mapping, strlen(mapping)},
+	};
+	char *said = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&said, &size);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+	CU_ASSERT_PTR_NULL(maps_make(texts, stage_noted, out));
+	fclose(out);
+	CU_ASSERT_STRING_EQUAL(checked, "reduce(last)reduce(sum of bytes)melt()sort()");
+	CU_ASSERT_STRING_EQUAL(said, "application.map:3:30: nothing melts here\n"
+				     "\treduce \"sum of\"   bytes; all melt; all sort; } }\n"
+				     "\t                             ^\n");
+	free(said);
+}
+
+static void local(void)
+{
+	struct pathmap *map = pathmap_local("here");
+	const char *const *names;
+
+	CU_ASSERT_EQUAL(pathmap_nodes(map, &names), 1);
+	CU_ASSERT_STRING_EQUAL(names[0], "here");
+	CU_ASSERT_EQUAL(pathmap_views(map, &names), 2);
+	CU_ASSERT_STRING_EQUAL(pathmap_entry(map), "here");
+	CU_ASSERT_STRING_EQUAL(pathmap_cluster(map, "here"), "local");
+	CU_ASSERT_STRING_EQUAL(pathmap_address(map, "here"), "");
+	CU_ASSERT_TRUE(pathmap_rank_on(map, 0, "here"));
+	CU_ASSERT_TRUE(pathmap_rank_on(map, 123456, "here"));
+	CU_ASSERT_EQUAL(pathmap_ranks(map), 0);
+	CU_ASSERT_EQUAL(pathmap_capacity(map, "wait"), 200);
+	pathmap_free(map);
+	errno = ENOSPC;
+	pathmap_free(NULL);
+	CU_ASSERT_EQUAL(errno, ENOSPC);
+}
+
+struct seen {
+	size_t n;
+	struct pathmap_fault last;
+};
+
+static void fault_seen(const struct pathmap_fault *fault, void *arg)
+{
+	struct seen *seen = arg;
+
+	seen->n++;
+	seen->last.line = fault->line;
+	seen->last.column = fault->column;
+}
+
+/* A folder of the source tree, the caller's to free. */
+static char *source_folder(const char *name)
+{
+	const char *top = getenv("top_srcdir");
+
+	return memory_format("%s/%s", top != NULL ? top : ".", name);
+}
+
+static void from_files(void)
+{
+	char *dir = source_folder("pathmap/examples/paper");
+	struct error e;
+	struct pathmap *map = pathmap_load(dir, NULL, stderr, &e);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL(pathmap_ranks(map), 140);
+	CU_ASSERT_STRING_EQUAL(pathmap_rank_node(map, 139), "e3");
+	pathmap_free(map);
+	free(dir);
+}
+
+static void faults_of_files(void)
+{
+	char *dir = source_folder("tests/recorded/pathmap/error-ranks");
+	char *summary = memory_format("1 error in %s", dir);
+	struct seen seen = {0};
+	struct error e;
+
+	errno = 0;
+	CU_ASSERT_PTR_NULL(pathmap_load(dir, NULL, NULL, &e));
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_STRING_EQUAL(e.text, summary);
+	CU_ASSERT_PTR_NULL(pathmap_examine(dir, NULL, fault_seen, &seen, NULL));
+	CU_ASSERT_EQUAL(seen.n, 1);
+	CU_ASSERT_EQUAL(seen.last.line, 2);
+	CU_ASSERT_EQUAL(seen.last.column, 42);
+	seen.n = 0;
+	CU_ASSERT_PTR_NULL(pathmap_examine("/nowhere", NULL, fault_seen, &seen, &e));
+	CU_ASSERT_EQUAL(seen.n, 3);
+	CU_ASSERT_EQUAL(seen.last.line, 0);
+	CU_ASSERT_STRING_EQUAL(e.text, "3 errors in /nowhere");
+	free(summary);
+	free(dir);
+}
+
+static void bounded_complaints(void)
+{
+	char *text = memory_new(1 << 20, 1), *said = NULL;
+	size_t size = 0, lines = 0;
+	FILE *out = open_memstream(&said, &size);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+	memset(text, '}', (1 << 20) - 1);
+	CU_ASSERT_PTR_NULL(maps_make_of(application, cluster, text, out));
+	fclose(out);
+	for (size_t i = 0; i < size; i++)
+		lines += said[i] == '\n';
+	CU_ASSERT_EQUAL(lines, 301);
+	free(said);
+	free(text);
+}
+
+static CU_TestInfo pathmap_cases[] = {
+	{"names and addresses of nodes", names_and_addresses},
+	{"where ranks are", ranks},
+	{"ranks left open", ranks_left_open},
+	{"capacities of channels", capacities},
+	{"shipped views, and views in their place", shipped_views},
+	{"stages are checked by the caller's check", stages_are_checked},
+	{"the local pathmap", local},
+	{"the paper's pathmap from its files", from_files},
+	{"faults of files: summary, line, column", faults_of_files},
+	{"a million faults are a hundred complaints", bounded_complaints},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "pathmap", .pTests = pathmap_cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
