@@ -11,6 +11,10 @@
 #include "consumers/heartbeat.h"
 #include "tree/op.h"
 
+/* How long after one block the next one is due, a little under a second for the wave that comes
+ * early. */
+#define BLOCK_NS 950000000
+
 /* ---- words ---- */
 
 /* "in MPI_Recv from rank 3", "MPI_Barrier #17" */
@@ -110,6 +114,10 @@ static void table_head(struct table *t)
 	char line[512], written[UNIT_TEXT], held[UNIT_TEXT];
 	double per_event;
 
+	if (w->elements == 0) {
+		table_line(t, "", "no element of a run yet; waiting for a program to start");
+		return;
+	}
 	evspace_counts(h->client, &n);
 	per_event = w->written ? (double)w->cost_ns / (double)w->written : 0;
 	snprintf(line, sizeof(line),
@@ -125,8 +133,8 @@ static void table_head(struct table *t)
 	snprintf(line, sizeof(line),
 		 "looking: %.1f waves/s, %.0f tuples/s read, %llu lost; agents use %.2f %% of a "
 		 "core",
-		 n.seconds > 0 ? (double)n.waves / n.seconds : 0,
-		 n.seconds > 0 ? (double)n.read / n.seconds : 0, (unsigned long long)n.lost,
+		 n.seconds > 0.5 ? (double)n.waves / n.seconds : 0,
+		 n.seconds > 0.5 ? (double)n.read / n.seconds : 0, (unsigned long long)n.lost,
 		 100 * h->cpu_share);
 	table_line(t, "", line);
 	for (size_t i = 0; i < w->n_missing; i++) {
@@ -228,6 +236,11 @@ static void show_json(const struct heartbeat *h)
 
 int heartbeat_show(struct heartbeat *h)
 {
+	const struct evspace_wave *w = evspace_wave(h->client);
+
+	/* Into a file or pipe, one block a second is what a person can read later. */
+	if (!h->common.json && !h->redraw && h->last_ns && w->taken_ns - h->last_ns < BLOCK_NS)
+		return 0;
 	heartbeat_rates(h);
 	if (h->common.json)
 		show_json(h);
@@ -270,7 +283,7 @@ void heartbeat_summary(struct heartbeat *h)
 		"%llu waves (%.1f/s) over %u hosts, %.0f bytes and %.0f us of the agents' CPU time "
 		"each; "
 		"%llu tuples lost\n",
-		(unsigned long long)n.waves, n.seconds > 0 ? (double)n.waves / n.seconds : 0,
+		(unsigned long long)n.waves, n.seconds > 0.5 ? (double)n.waves / n.seconds : 0,
 		n.leaves, (double)n.received_bytes / waves, (double)n.cpu_us / waves,
 		(unsigned long long)n.lost);
 }
