@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes folders, certificates and maps, starts agents, and takes all of it away again. */
+#include "tests/bench/bed.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pathmap/memory.h"
+#include "tests/bench/bench.h"
+
+#define READY_S 20
+
+/* ---- folders and certificates ---- */
+
+static int bed_folders(struct bed *bed, struct error *e)
+{
+	const char *top = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : getenv("TMPDIR");
+
+	snprintf(bed->dir, sizeof(bed->dir), "%.60s/evspace-bench.XXXXXX", top ? top : "/tmp");
+	if (!mkdtemp(bed->dir)) {
+		errorf(e, "cannot make the folder %s: %s", bed->dir, strerror(errno));
+		bed->dir[0] = '\0';
+		return -1;
+	}
+	snprintf(bed->maps, sizeof(bed->maps), "%s/maps", bed->dir);
+	snprintf(bed->tls, sizeof(bed->tls), "%s/tls", bed->dir);
+	snprintf(bed->space, sizeof(bed->space), "%s/space", bed->dir);
+	if (mkdir(bed->maps, 0700) < 0 || mkdir(bed->space, 0700) < 0)
+		return errorf(e, "cannot make folders in %s: %s", bed->dir, strerror(errno));
+	setenv("EVSPACE_DIR", bed->space, 1);
+	return 0;
+}
+
+/* deploy/certs WHAT FOLDER [NAME]... */
+static int bed_certs(const struct bed *bed, const char *what, const char *const *names, size_t n,
+		     struct error *e)
+{
+	char program[4096], log[160], kind[16], folder[sizeof(bed->tls)];
+	char **argv = memory_new(n + 4, sizeof(*argv));
+	int result;
+
+	bench_source("deploy/certs", program, sizeof(program));
+	snprintf(log, sizeof(log), "%s/certs.log", bed->dir);
+	snprintf(kind, sizeof(kind), "%s", what);
+	memcpy(folder, bed->tls, sizeof(folder));
+	argv[0] = program;
+	argv[1] = kind;
+	argv[2] = folder;
+	for (size_t i = 0; i < n; i++)
+		argv[3 + i] = memory_copy(names[i]);
+	result = bench_run(argv, log, e);
+	for (size_t i = 0; i < n; i++)
+		free(argv[3 + i]);
+	free(argv);
+	return result;
+}
+
+/* ---- addresses ---- */
+
+static bool is_free(const char *address)
+{
+	struct sockaddr_in end = {.sin_family = AF_INET, .sin_port = htons(BED_PORT)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool bound;
+
+	if (fd < 0)
+		return false;
+	bound = inet_pton(AF_INET, address, &end.sin_addr) == 1 &&
+		bind(fd, (void *)&end, sizeof(end)) == 0;
+	close(fd);
+	return bound;
+}
+
+/* All of 127/8 is this machine: a net of our own, so that no port has to be searched for. */
+static int bed_addresses(struct bed *bed, struct error *e)
+{
+	char first[sizeof(bed->net) + 4];
+
+	for (int i = 0; i < 100; i++) {
+		int number = ((int)getpid() + i * 977) % (250 * 250);
+
+		snprintf(bed->net, sizeof(bed->net), "127.%d.%d", 1 + number / 250,
+			 1 + number % 250);
+		snprintf(first, sizeof(first), "%s.1", bed->net);
+		if (is_free(first))
+			return 0;
+	}
+	errno = EADDRINUSE;
+	return errorf(e, "no free address on the loopback interface");
+}
+
+int bed_begin(struct bed *bed, struct error *e)
+{
+	static const char *const consumer = BED_CONSUMER;
+
+	*bed = (struct bed){.dir = ""};
+	if (bed_folders(bed, e) < 0 || bed_addresses(bed, e) < 0 ||
+	    bed_certs(bed, "init", NULL, 0, e) < 0)
+		return -1;
+	return bed_certs(bed, "observe", &consumer, 1, e);
+}
+
+int bed_map(const struct bed *bed, const char *name, struct error *e, const char *format, ...)
+{
+	char path[sizeof(bed->maps) + 64];
+	va_list args;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", bed->maps, name);
+	file = fopen(path, "we");
+	if (!file)
+		return errorf(e, "cannot write %s: %s", path, strerror(errno));
+	va_start(args, format);
+	vfprintf(file, format, args);
+	va_end(args);
+	return fclose(file) == 0 ? 0 : errorf(e, "cannot write %s: %s", path, strerror(errno));
+}
+
+/* ---- agents ---- */
+
+static void agent_log(const struct bed *bed, const struct bed_agent *a, char *log, size_t n)
+{
+	snprintf(log, n, "%s/%s.log", bed->dir, a->node);
+}
+
+static int agent_start(const struct bed *bed, struct bed_agent *a, struct error *e)
+{
+	char program[4096], maps[sizeof(bed->maps)], tls[sizeof(bed->tls)], log[256], node[64];
+	char command[] = "agent", o1[] = "--pathmap", o2[] = "--tls", o3[] = "--node";
+	char *argv[] = {program, command, o1, maps, o2, tls, o3, node, NULL};
+
+	bench_built("evspace", program, sizeof(program));
+	memcpy(maps, bed->maps, sizeof(maps));
+	memcpy(tls, bed->tls, sizeof(tls));
+	snprintf(node, sizeof(node), "%s", a->node);
+	agent_log(bed, a, log, sizeof(log));
+	a->pid = bench_start(argv, log, e);
+	return a->pid < 0 ? -1 : 0;
+}
+
+static bool listens(const struct sockaddr_in *end)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool connected;
+
+	if (fd < 0)
+		return false;
+	connected = connect(fd, (const void *)end, sizeof(*end)) == 0;
+	close(fd);
+	return connected;
+}
+
+static bool all_listen(void *arg)
+{
+	const struct bed *bed = arg;
+
+	for (size_t i = 0; i < bed->n_agents; i++) {
+		if (!listens(&bed->agents[i].end))
+			return false;
+	}
+	return true;
+}
+
+/* What the agent says that has ended, if one has. */
+static int agents_explain(const struct bed *bed, struct error *e)
+{
+	char log[256];
+
+	for (size_t i = 0; i < bed->n_agents; i++) {
+		if (!bench_has_ended(bed->agents[i].pid))
+			continue;
+		errorf(e, "the agent %s ended", bed->agents[i].node);
+		agent_log(bed, &bed->agents[i], log, sizeof(log));
+		return bench_quote(log, e);
+	}
+	return -1;
+}
+
+int bed_start(struct bed *bed, struct error *e)
+{
+	const char *const *nodes;
+	size_t n;
+
+	bed->map = pathmap_load(bed->maps, NULL, stderr, e);
+	if (!bed->map)
+		return -1;
+	n = pathmap_nodes(bed->map, &nodes);
+	if (bed_certs(bed, "agent", nodes, n, e) < 0)
+		return -1;
+	bed->agents = memory_new(n, sizeof(*bed->agents));
+	for (size_t i = 0; i < n; i++) {
+		struct bed_agent *a = &bed->agents[i];
+		char address[64];
+
+		snprintf(address, sizeof(address), "%s", pathmap_address(bed->map, nodes[i]));
+		address[strcspn(address, ":")] = '\0';
+		*a = (struct bed_agent){
+			.node = nodes[i],
+			.end = {.sin_family = AF_INET, .sin_port = htons(BED_PORT)}};
+		inet_pton(AF_INET, address, &a->end.sin_addr);
+		if (agent_start(bed, a, e) < 0)
+			return -1;
+		bed->n_agents++;
+	}
+	if (bench_until(all_listen, bed, READY_S, "agents are ready", e) == 0)
+		return 0;
+	return agents_explain(bed, e);
+}
+
+const struct bed_agent *bed_agent(const struct bed *bed, const char *node)
+{
+	for (size_t i = 0; i < bed->n_agents; i++) {
+		if (strcmp(bed->agents[i].node, node) == 0)
+			return &bed->agents[i];
+	}
+	return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
+{
+	(void)st;
+	(void)kind;
+	(void)walk;
+	return remove(path);
+}
+
+void bed_end(struct bed *bed)
+{
+	for (size_t i = 0; i < bed->n_agents; i++)
+		kill(bed->agents[i].pid, SIGTERM);
+	for (size_t i = 0; i < bed->n_agents; i++)
+		bench_end(bed->agents[i].pid, SIGTERM);
+	free(bed->agents);
+	pathmap_free(bed->map);
+	if (bed->dir[0])
+		nftw(bed->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	*bed = (struct bed){.dir = ""};
+}

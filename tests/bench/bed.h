@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bed: agents of a pathmap on this machine's loopback interface, with certificates, for one
+ * bench. */
+#ifndef EVSPACE_BENCH_BED_H
+#define EVSPACE_BENCH_BED_H
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "pathmap/error.h"
+#include "pathmap/pathmap.h"
+
+/** All that is in it goes with bed_end(). */
+struct bed {
+	char dir[96]; /* a temp folder in shared memory, 0700 */
+	char maps[128], tls[128],
+		space[128]; /* folders in it; the last one is the agents' EVSPACE_DIR */
+	char net[16]; /* "127.77.13": the first three numbers of addresses that nobody listens on */
+	struct pathmap *map;
+	struct bed_agent {
+		const char *node; /* the map's */
+		pid_t pid;
+		struct sockaddr_in end;
+	} * agents; /* in the order of the map's nodes */
+	size_t n_agents;
+};
+
+/** The TCP port of all agents; their addresses differ. */
+#define BED_PORT 7440
+
+/** The name in the certificate of the bench's consumers. */
+#define BED_CONSUMER "bench"
+
+/**
+ * Make the folders, a CA, and a certificate for consumers, and find free addresses; EVSPACE_DIR is
+ * set. Returns 0, or -1 with @e; bed_end() is due in any case.
+ */
+int bed_begin(struct bed *bed, struct error *e);
+
+/** Write a file of the pathmap ("cluster.map"). */
+int bed_map(const struct bed *bed, const char *name, struct error *e, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/** Read the pathmap and start an agent for each of its nodes; returns when all of them listen. */
+int bed_start(struct bed *bed, struct error *e);
+
+/** The agent of @node, or NULL. */
+const struct bed_agent *bed_agent(const struct bed *bed, const char *node);
+
+/** End the agents and remove the folder. */
+void bed_end(struct bed *bed);
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The floor's processes: who connects to whom, and what each does in a round of its loop. */
+#include "tests/bench/floor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "node-agent/element.h"
+#include "pathmap/memory.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/pipe.h"
+
+#define EVENTS 64
+
+struct floor {
+	const struct floor_place *places;
+	size_t n;
+	unsigned capacity, window;
+	int *listeners; /* of each place */
+	struct sockaddr_in *ends;
+	struct tree_processes processes;
+};
+
+/* A wave in the making. */
+struct slot {
+	size_t missing; /* children */
+	struct tuple *tuples;
+};
+
+/* One process. */
+struct node {
+	int epoll;
+	char *rings;
+	size_t elements, ring_bytes, total; /* its own; all below it too */
+	unsigned capacity;
+	struct pipe up, *down;
+	size_t n_down;
+	struct slot *slots;
+	size_t n_slots;
+};
+
+/* ---- waves ---- */
+
+static struct tuple *own_copy(const struct node *node, struct tuple *to)
+{
+	for (size_t i = 0; i < node->elements; i++) {
+		const struct element_ring *ring = (void *)(node->rings + i * node->ring_bytes);
+		uint64_t head = element_head(ring);
+
+		*to++ = ring->slots[(head - 1) % node->capacity];
+	}
+	return to;
+}
+
+/* A leaf copies tuples to where they are sent from. */
+static void leaf_answer(struct node *node, uint32_t wave)
+{
+	size_t bytes = node->elements * sizeof(struct tuple);
+	struct floor_frame frame = {(uint32_t)bytes, wave};
+	char *to = pipe_room(&node->up, sizeof(frame) + bytes);
+
+	memcpy(to, &frame, sizeof(frame));
+	own_copy(node, (struct tuple *)(void *)(to + sizeof(frame)));
+}
+
+static void inner_answer(struct node *node, const struct slot *slot, uint32_t wave)
+{
+	size_t bytes = node->total * sizeof(struct tuple);
+	struct floor_frame frame = {(uint32_t)bytes, wave};
+	char *to = pipe_room(&node->up, sizeof(frame) + bytes);
+
+	memcpy(to, &frame, sizeof(frame));
+	memcpy(to + sizeof(frame), slot->tuples, bytes);
+}
+
+static void node_asked(struct node *node, const struct floor_frame *ask)
+{
+	for (size_t i = 0; i < node->n_down; i++)
+		memcpy(pipe_room(&node->down[i], sizeof(*ask)), ask, sizeof(*ask));
+	for (uint32_t wave = ask->wave; wave < ask->wave + ask->n; wave++) {
+		struct slot *slot = &node->slots[wave % node->n_slots];
+
+		if (!node->n_down) {
+			leaf_answer(node, wave);
+			continue;
+		}
+		slot->missing = node->n_down;
+		own_copy(node, slot->tuples);
+	}
+}
+
+static void node_answered(struct node *node, const struct pipe *child, uint32_t wave,
+			  const char *tuples)
+{
+	struct slot *slot = &node->slots[wave % node->n_slots];
+
+	memcpy(slot->tuples + child->first, tuples, child->elements * sizeof(struct tuple));
+	if (--slot->missing == 0)
+		inner_answer(node, slot, wave);
+}
+
+/* ---- the loop of a process ---- */
+
+static void watch(int epoll, struct pipe *p, int how, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = p};
+
+	if (epoll_ctl(epoll, how, p->fd, &event) < 0)
+		abort();
+}
+
+static void flush(int epoll, struct pipe *p)
+{
+	if (p->out_bytes > 0 && pipe_flush(p))
+		watch(epoll, p, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);
+}
+
+/* Take what is whole of what @p brought. */
+static void node_take(struct node *node, struct pipe *p)
+{
+	struct floor_frame frame;
+	size_t at = 0, bytes;
+
+	while (p->in_bytes - at >= sizeof(frame)) {
+		memcpy(&frame, p->in + at, sizeof(frame));
+		bytes = sizeof(frame) + (p == &node->up ? 0 : frame.n);
+		if (p->in_bytes - at < bytes)
+			break;
+		if (p == &node->up)
+			node_asked(node, &frame);
+		else
+			node_answered(node, p, frame.wave, p->in + at + sizeof(frame));
+		at += bytes;
+	}
+	pipe_drop(p, at);
+}
+
+static _Noreturn void node_loop(struct node *node)
+{
+	struct epoll_event events[EVENTS];
+
+	for (;;) {
+		int n = epoll_wait(node->epoll, events, EVENTS, -1);
+
+		for (int i = 0; i < n; i++) {
+			struct pipe *p = events[i].data.ptr;
+
+			if (events[i].events & EPOLLOUT)
+				watch(node->epoll, p, EPOLL_CTL_MOD, EPOLLIN);
+			pipe_fill(p);
+			node_take(node, p);
+		}
+		for (size_t i = 0; i < node->n_down; i++)
+			flush(node->epoll, &node->down[i]);
+		flush(node->epoll, &node->up);
+	}
+}
+
+/* Credit is given back when half of it is used up, so that one ask stands for several waves. */
+static _Noreturn void consumer_loop(struct pipe *root, unsigned window, struct tally *tally)
+{
+	struct floor_frame frame;
+	uint32_t asked = 0, came = 0;
+	struct epoll_event event;
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	size_t at;
+
+	watch(epoll, root, EPOLL_CTL_ADD, EPOLLIN);
+	for (;;) {
+		if (asked - came <= window / 2) {
+			frame = (struct floor_frame){window - (asked - came), asked};
+			asked += frame.n;
+			memcpy(pipe_room(root, sizeof(frame)), &frame, sizeof(frame));
+			pipe_flush(root);
+		}
+		if (epoll_wait(epoll, &event, 1, -1) < 1)
+			continue;
+		pipe_fill(root);
+		for (at = 0; root->in_bytes - at >= sizeof(frame); at += sizeof(frame) + frame.n) {
+			memcpy(&frame, root->in + at, sizeof(frame));
+			if (root->in_bytes - at < sizeof(frame) + frame.n)
+				break;
+			came++;
+		}
+		pipe_drop(root, at);
+		atomic_store_explicit(&tally->waves, came, memory_order_relaxed);
+	}
+}
+
+/* ---- the making of a process ---- */
+
+static int dial(const struct sockaddr_in *to)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || connect(fd, (const void *)to, sizeof(*to)) < 0)
+		_exit(1);
+	return fd;
+}
+
+static size_t elements_below(const struct floor *floor, size_t place)
+{
+	size_t sum = floor->places[place].elements;
+
+	for (size_t i = place + 1; i < floor->n; i++) {
+		if (floor->places[i].parent == place)
+			sum += elements_below(floor, i);
+	}
+	return sum;
+}
+
+/* Connect to the children; the kernel accepts for them, so nobody waits for anybody. */
+static void node_dial(struct node *node, const struct floor *floor, size_t place)
+{
+	size_t first = node->elements;
+
+	node->down = memory_new(floor->n, sizeof(*node->down));
+	for (size_t i = place + 1; i < floor->n; i++) {
+		struct pipe *p = &node->down[node->n_down];
+
+		if (floor->places[i].parent != place)
+			continue;
+		pipe_init(p, dial(&floor->ends[i]));
+		p->index = node->n_down++;
+		p->first = first;
+		p->elements = elements_below(floor, i);
+		first += p->elements;
+	}
+	for (size_t i = 0; i < node->n_down; i++)
+		watch(node->epoll, &node->down[i], EPOLL_CTL_ADD, EPOLLIN);
+}
+
+/* Rings as they are in segments, each with so much in it that newest tuples are all over them. */
+static void node_rings(struct node *node)
+{
+	struct tuple tuple = {.peer = 1, .bytes = 8};
+
+	node->ring_bytes = element_ring_bytes(node->capacity);
+	node->rings = memory_new(node->elements + 1, node->ring_bytes);
+	for (size_t i = 0; i < node->elements; i++) {
+		struct element_writer writer;
+
+		element_writer_init(&writer, (void *)(node->rings + i * node->ring_bytes),
+				    node->capacity);
+		for (uint64_t k = 0; k < node->capacity + i * 37 % node->capacity; k++) {
+			tuple.start = k;
+			element_write(&writer, &tuple);
+		}
+	}
+}
+
+static _Noreturn void node_run(const struct floor *floor, size_t place)
+{
+	struct node node = {
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.elements = floor->places[place].elements,
+		.capacity = floor->capacity,
+		.total = elements_below(floor, place),
+		.n_slots = 2 * floor->window,
+	};
+
+	node_rings(&node);
+	node_dial(&node, floor, place);
+	node.slots = memory_new(node.n_slots, sizeof(*node.slots));
+	for (size_t i = 0; i < node.n_slots; i++)
+		node.slots[i].tuples = memory_new(node.total, sizeof(struct tuple));
+	pipe_init(&node.up, accept(floor->listeners[place], NULL, NULL));
+	watch(node.epoll, &node.up, EPOLL_CTL_ADD, EPOLLIN);
+	node_loop(&node);
+}
+
+static _Noreturn void consumer_run(const struct floor *floor)
+{
+	struct pipe root;
+
+	pipe_init(&root, dial(&floor->ends[0]));
+	consumer_loop(&root, floor->window, floor->processes.tally);
+}
+
+/* ---- life ---- */
+
+static int floor_listen(struct floor *floor, size_t place, struct error *e)
+{
+	struct sockaddr_in *end = &floor->ends[place];
+	socklen_t n = sizeof(*end);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	*end = (struct sockaddr_in){.sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	floor->listeners[place] = fd;
+	if (fd < 0 || bind(fd, (void *)end, n) < 0 || listen(fd, 1) < 0 ||
+	    getsockname(fd, (void *)end, &n) < 0)
+		return errorf(e, "cannot listen on the loopback interface: %s", strerror(errno));
+	return 0;
+}
+
+static int floor_start(struct floor *floor, struct error *e)
+{
+	struct tree_processes *p = &floor->processes;
+
+	for (size_t i = 0; i < floor->n; i++) {
+		if (floor_listen(floor, i, e) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i <= floor->n; i++) {
+		pid_t pid = bench_fork();
+
+		if (pid < 0)
+			return errorf(e, "cannot fork: %s", strerror(errno));
+		if (pid == 0 && i < floor->n)
+			node_run(floor, i);
+		if (pid == 0)
+			consumer_run(floor);
+		if (i == 0)
+			p->root = pid;
+		else if (i < floor->n)
+			p->others[p->n_others++] = pid;
+		else
+			p->consumer = pid;
+	}
+	return 0;
+}
+
+struct floor *floor_new(const struct floor_place *places, size_t n, unsigned capacity,
+			unsigned window, struct error *e)
+{
+	struct floor *floor = memory_new(1, sizeof(*floor));
+
+	floor->places = places;
+	floor->n = n;
+	floor->capacity = capacity;
+	floor->window = window;
+	floor->listeners = memory_new(n, sizeof(*floor->listeners));
+	floor->ends = memory_new(n, sizeof(*floor->ends));
+	floor->processes.others = memory_new(n, sizeof(pid_t));
+	floor->processes.ends = floor->ends;
+	floor->processes.n_ends = n;
+	floor->processes.tally = tally_new();
+	if (floor_start(floor, e) == 0)
+		return floor;
+	floor_free(floor);
+	return NULL;
+}
+
+void floor_free(struct floor *floor)
+{
+	struct tree_processes *p;
+
+	if (!floor)
+		return;
+	p = &floor->processes;
+	bench_end(p->consumer, SIGKILL);
+	bench_end(p->root, SIGKILL);
+	for (size_t i = 0; i < p->n_others; i++)
+		bench_end(p->others[i], SIGKILL);
+	for (size_t i = 0; i < floor->n; i++) {
+		if (floor->listeners[i] > 0)
+			close(floor->listeners[i]);
+	}
+	tally_free(p->tally);
+	free(p->others);
+	free(floor->listeners);
+	free(floor->ends);
+	free(floor);
+}
+
+const struct tree_processes *floor_processes(const struct floor *floor)
+{
+	return &floor->processes;
+}

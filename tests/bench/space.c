@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fills segments as collectors would. */
+#include "tests/bench/space.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pathmap/memory.h"
+
+/* Some operation of each channel, so that no consumer wonders. */
+static const char *const ops[CHANNEL_COUNT] = {
+	[CHANNEL_P2P] = "MPI_Send",	   [CHANNEL_COLLECTIVE] = "MPI_Allreduce",
+	[CHANNEL_WAIT] = "MPI_Waitall",	   [CHANNEL_COMPLETION] = "MPI_Irecv",
+	[CHANNEL_COMM] = "MPI_Comm_split", [CHANNEL_ENV] = "MPI_Init",
+};
+
+static void element_fill(struct segment *s, const struct segment_element *element, uint64_t n)
+{
+	struct tuple tuple = {.peer = 1, .bytes = 8, .op = op_find(ops[element->channel])};
+	struct element_writer writer;
+
+	element_writer_init(&writer, (void *)((char *)s->header + element->ring_at),
+			    element->capacity);
+	for (uint64_t i = 0; i < n; i++) {
+		tuple.start = clock_ticks((enum clock_kind)s->header->clock_kind);
+		tuple.end = tuple.start + 1000;
+		element_write(&writer, &tuple);
+	}
+}
+
+static int segment_fill(struct segment *s, unsigned elements, unsigned capacity, struct error *e)
+{
+	for (unsigned i = 0; i < elements; i++) {
+		const struct segment_element *element;
+		struct segment_thread *thread = NULL;
+		uint64_t n = capacity + i * 37 % capacity;
+
+		if (i % CHANNEL_COUNT == 0)
+			thread = segment_thread_add(s, 1 + i);
+		element = segment_element_add(s, i / CHANNEL_COUNT, (uint16_t)(i % CHANNEL_COUNT),
+					      capacity);
+		if ((i % CHANNEL_COUNT == 0 && !thread) || !element) {
+			errno = ENOSPC;
+			return errorf(e, "%s has no room for %u elements", s->path, elements);
+		}
+		element_fill(s, element, n);
+	}
+	return 0;
+}
+
+int space_make(struct space *space, const char *base, const char *run, unsigned ranks,
+	       const unsigned *elements, unsigned capacity, struct error *e)
+{
+	char dir[256];
+	struct segment_plan plan = {.dir = dir,
+				    .run = run,
+				    .world_size = (int32_t)ranks,
+				    .world = 1,
+				    .quota = UINT64_MAX};
+
+	*space = (struct space){.segments = memory_new(ranks, sizeof(*space->segments))};
+	snprintf(dir, sizeof(dir), "%s/%s", base, run);
+	if (mkdir(dir, 0700) < 0)
+		return errorf(e, "cannot make the folder %s: %s", dir, strerror(errno));
+	for (unsigned i = 0; i < CHANNEL_COUNT; i++)
+		plan.capacity[i] = capacity;
+	for (unsigned rank = 0; rank < ranks; rank++) {
+		plan.rank = (int32_t)rank;
+		plan.threads = (elements[rank] + CHANNEL_COUNT - 1) / CHANNEL_COUNT;
+		if (segment_create(&space->segments[rank], &plan, e) < 0)
+			return -1;
+		space->ranks++;
+		if (segment_fill(&space->segments[rank], elements[rank], capacity, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void space_fini(struct space *space)
+{
+	for (unsigned i = 0; i < space->ranks; i++)
+		segment_close(&space->segments[i]);
+	free(space->segments);
+	*space = (struct space){0};
+}

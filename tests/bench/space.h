@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A space: the elements of many ranks, all made and held by this one process. */
+#ifndef EVSPACE_BENCH_SPACE_H
+#define EVSPACE_BENCH_SPACE_H
+
+#include "node-agent/segment.h"
+#include "pathmap/error.h"
+
+struct space {
+	struct segment *segments; /* one of each rank */
+	unsigned ranks;
+};
+
+/**
+ * Make the folder @base/@run and in it a segment for each of @ranks ranks; rank r gets elements[r]
+ * elements of @capacity tuples, six a thread (one of each channel), each holding so many tuples
+ * that the newest ones are all over the rings. Returns 0, or -1 with @e.
+ */
+int space_make(struct space *space, const char *base, const char *run, unsigned ranks,
+	       const unsigned *elements, unsigned capacity, struct error *e);
+
+/** Let go of them. The files stay. */
+void space_fini(struct space *space);
+
+#endif
