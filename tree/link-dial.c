@@ -127,7 +127,7 @@ struct link *link_dial(struct link_hub *hub, const char *address, const char *na
 		errno = EACCES;
 		errorf(e,
 		       "%s needs a certificate, and none was given; make one with deploy/certs "
-		       "observe, and name it with --certs",
+		       "observe, and say where it is with --tls DIR",
 		       address);
 		goto fail;
 	}

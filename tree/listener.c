@@ -152,8 +152,8 @@ static int local_clear(const struct address *a, struct error *e)
 	} else if (connect(fd, &a->at[0].any, a->bytes[0]) == 0 || errno == EAGAIN) {
 		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &room);
 		errno = EADDRINUSE;
-		errorf(e, "%s is in use by pid %d (another agent); end that, or use --socket",
-		       a->path, (int)who.pid);
+		errorf(e, "%s is in use by pid %d, an agent that serves this node already", a->path,
+		       (int)who.pid);
 	} else if (errno != ECONNREFUSED || unlink(a->path) < 0) {
 		errorf(e, "%s: %s", a->path, strerror(errno));
 	} else {
