@@ -23,7 +23,7 @@ static const char exec_help[] =
 	"                   job: PMIX_NAMESPACE, or SLURM_JOB_ID.SLURM_STEP_ID)\n"
 	"  --pathmap DIR    take what is collected from DIR/application.map\n"
 	"  --capacity N     tuples that each element holds (default 200); or by channel, as\n"
-	"                   p2p=1000,collective=500\n"
+	"                   p2p=1000,wait=0 (0: not collected)\n"
 	"  --threads N      threads of the process that get elements of their own (default 8)\n"
 	"  --quota SIZE     shared memory that all your runs on this host may take, as 500M or 2G\n"
 	"  --help           this text\n"

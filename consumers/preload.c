@@ -44,8 +44,7 @@ static int library_built(char *buf, size_t n)
 	slash = strrchr(self, '/');
 	if (slash && !strcmp(slash, "/.libs"))
 		*slash = '\0';
-	return library_in(buf, n, self, "/node-agent/collect/.libs") ||
-	       library_in(buf, n, self, "/.libs");
+	return library_in(buf, n, self, "/.libs");
 }
 
 /* ld.so takes blanks and colons for separators (ld.so(8)). */
@@ -120,7 +119,7 @@ static const struct {
 			  "with '.'"},
 	[VARIABLE_CAPACITY] = {"--capacity",
 			       "a number of tuples from 2 to 16777216, or such numbers "
-			       "by channel, as p2p=1000,collective=500 (channels: p2p, "
+			       "by channel, as p2p=1000,wait=0, 0 being none (channels: p2p, "
 			       "collective, wait, completion, comm, env)"},
 	[VARIABLE_THREADS] = {"--threads", "a number from 1 to 4096"},
 	[VARIABLE_QUOTA] = {"--quota", "a number of bytes, or a number with K, M or G behind it"},

@@ -42,7 +42,7 @@ static const char run_help[] =
 	"                   run of that name that has ended makes way, one that lives is an error\n"
 	"  --pathmap DIR    take what is collected from DIR/application.map\n"
 	"  --capacity N     tuples that each element holds (default 200); or by channel, as\n"
-	"                   p2p=1000,collective=500\n"
+	"                   p2p=1000,wait=0 (0: not collected)\n"
 	"  --threads N      threads of a process that get elements of their own (default 8)\n"
 	"  --quota SIZE     shared memory that all your runs on a host may take, as 500M or 2G\n"
 	"                   (default: a quarter of it)\n"

@@ -92,8 +92,7 @@ void trial_begin(void)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	snprintf(trial.top, sizeof(trial.top), "%.90s/evspace-store.XXXXXX",
-		 tmp ? tmp : "/tmp");
+	snprintf(trial.top, sizeof(trial.top), "%.90s/evspace-store.XXXXXX", tmp ? tmp : "/tmp");
 	if (!mkdtemp(trial.top))
 		abort();
 	snprintf(trial.base, sizeof(trial.base), "%s/base", trial.top);

@@ -24,6 +24,17 @@ static uint32_t world_id(const char *job, int size)
 	return mpi_comm_name_hash(name);
 }
 
+/* As an agent would: the control page is what collectors look at. */
+static void channels_switch(const bool off[CHANNEL_MAX])
+{
+	struct segment *s = &collect.segment;
+	struct segment_control *control = (void *)((char *)s->header + s->layout.control_at);
+
+	for (int i = 0; i < CHANNEL_MAX; i++)
+		if (off[i])
+			atomic_store(&control->mode[i], MODE_OFF);
+}
+
 static int process_start(void)
 {
 	struct settings settings;
@@ -48,6 +59,7 @@ static int process_start(void)
 	/* a refusal is on record in the folder, if there is one; the program must not hear of it */
 	if (settings_folder(&settings, &e) < 0 || collect_start(&plan, &e) < 0)
 		return -1;
+	channels_switch(settings.off);
 	atomic_fetch_or(&collect.segment.header->note, settings.note);
 	mpi.multiple = mpi.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
 	mpi_comm_init(plan.world, rank, size);
@@ -69,6 +81,8 @@ void mpi_init_end(struct tuple *t, int rc)
 	t->comm = collect.segment.header->world;
 	if (collect_enter(CHANNEL_ENV) == COLLECT_RECORD)
 		collect_end(t, CHANNEL_ENV);
+	else
+		collect_leave();
 }
 
 void mpi_finalize_end(struct tuple *t, int rc)

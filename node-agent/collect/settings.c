@@ -40,8 +40,8 @@ static bool capacity_number(const char *text, uint32_t *out, const char **end)
 	return true;
 }
 
-/* "200", or "p2p=1000,collective=200" where the others keep their default. */
-static bool capacity_read(const char *text, uint32_t capacity[CHANNEL_MAX])
+/* "200", or "p2p=1000,wait=0" where the others keep their default, and 0 switches one off. */
+static bool capacity_read(const char *text, uint32_t capacity[CHANNEL_MAX], bool off[CHANNEL_MAX])
 {
 	char name[16];
 	const char *end;
@@ -61,10 +61,16 @@ static bool capacity_read(const char *text, uint32_t capacity[CHANNEL_MAX])
 		memcpy(name, text, length);
 		name[length] = '\0';
 		channel = channel_find(name);
-		if (channel < 0 || channel >= CHANNEL_COUNT ||
-		    !capacity_number(text + length + 1, &n, &end))
+		text += length + 1;
+		if (channel < 0 || channel >= CHANNEL_COUNT)
 			return false;
-		capacity[channel] = n;
+		off[channel] = text[0] == '0' && (text[1] == ',' || !text[1]);
+		if (off[channel])
+			end = text + 1;
+		else if (capacity_number(text, &n, &end))
+			capacity[channel] = n;
+		else
+			return false;
 		if (!*end)
 			return true;
 		if (*end != ',')
@@ -146,6 +152,7 @@ void settings_read(struct settings *out)
 {
 	struct settings s = {.note = 0};
 	uint32_t capacity[CHANNEL_MAX] = {0};
+	bool off[CHANNEL_MAX] = {false};
 	const char *text;
 	bool good = true;
 
@@ -163,10 +170,12 @@ void settings_read(struct settings *out)
 		run_default(&s);
 	}
 	text = variable("EVSPACE_CAPACITY");
-	if (text && capacity_read(text, capacity))
+	if (text && capacity_read(text, capacity, off)) {
 		memcpy(s.capacity, capacity, sizeof(capacity));
-	else
+		memcpy(s.off, off, sizeof(off));
+	} else {
 		good = good && !text;
+	}
 	text = variable("EVSPACE_THREADS");
 	good = good && (!text || threads_read(text, &s.threads));
 	text = variable("EVSPACE_QUOTA");

@@ -3,6 +3,7 @@
 #ifndef EVSPACE_SETTINGS_H
 #define EVSPACE_SETTINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "node-agent/segment.h"
@@ -22,6 +23,7 @@ struct settings {
 	char job[64];		  /* what the launcher calls the job, "" if unknown */
 	char dir[SETTINGS_PATH + 64];
 	uint32_t capacity[CHANNEL_MAX]; /* EVSPACE_CAPACITY: "200" or "p2p=1000,collective=200" */
+	bool off[CHANNEL_MAX];		/* "wait=0": the channel is not collected */
 	uint32_t threads;		/* EVSPACE_THREADS; 0: default */
 	uint64_t quota;			/* EVSPACE_QUOTA: bytes, or with K, M, G; 0: default */
 	uint32_t note;			/* SEGMENT_NOTE_SETTINGS when one was not understood */
