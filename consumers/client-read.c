@@ -105,6 +105,7 @@ void evspace_rewind(struct evspace_client *c)
 	c->at_run = (struct run_view){0};
 	c->record = 0;
 	c->skipping = false;
+	c->first_read_ns = 0;
 }
 
 void client_counts_fini(struct evspace_client *c)
@@ -140,20 +141,32 @@ void evspace_counts(struct evspace_client *c, struct evspace_counts *counts)
 
 /* ---- reading ---- */
 
+/* A clock line is taken when a host is read: its base says when. */
+static void part_enter(struct evspace_client *c)
+{
+	int64_t read_ns;
+
+	c->part = *c->at_run.part;
+	c->skipping = c->at_run.run->flags & RUN_SKIP;
+	read_ns = c->part.clock.base_ns;
+	if (!(c->at_run.run->flags & RUN_FOLD) && (!c->first_read_ns || read_ns < c->first_read_ns))
+		c->first_read_ns = read_ns;
+	c->read_ns = c->at_run.run->flags & RUN_FOLD ? c->first_read_ns : read_ns;
+}
+
 /* The next record of this kind in the current wave; NULL at the end. */
 static const void *next_record(struct evspace_client *c, enum run_kind kind)
 {
-	while (c->current) {
+	while (c->taken.here) {
 		if (c->at_run.run && c->at_run.run->kind == kind && !c->skipping &&
 		    c->record < c->at_run.run->count)
 			return c->at_run.records + run_record_bytes(kind) * c->record++;
-		if (!batch_next(&c->current->batch, &c->cursor, &c->at_run))
+		if (!batch_next(&c->taken.batch, &c->cursor, &c->at_run))
 			break;
 		c->record = 0;
 		if (c->at_run.run->kind != RUN_PART)
 			continue;
-		c->part = *c->at_run.part;
-		c->skipping = c->at_run.run->flags & RUN_SKIP;
+		part_enter(c);
 	}
 	c->at_run.run = NULL;
 	return NULL;
@@ -180,6 +193,7 @@ int evspace_event(struct evspace_client *c, struct evspace_event *event)
 		.start_ns = clock_line_ns(&c->part.clock, t->start),
 		.end_ns = t->flags & TUPLE_RUNNING ? 0 : clock_line_ns(&c->part.clock, t->end),
 		.error_ns = c->part.clock.error_ns,
+		.read_ns = c->read_ns,
 		.op = op_name(t->op),
 		.op_number = t->op,
 		.flags = t->flags,
@@ -227,4 +241,11 @@ size_t evspace_members(const struct evspace_client *c, uint32_t comm, int32_t *m
 	for (uint32_t i = 0; i < m->size && i < room; i++)
 		members[i] = m->members ? m->members[i] : m->world ? (int32_t)i : -1;
 	return m->size;
+}
+
+int evspace_is_world(const struct evspace_client *c, uint32_t comm)
+{
+	const struct name_comm *m = names_comm_find(c->names, comm);
+
+	return m && m->world;
 }

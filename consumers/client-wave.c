@@ -30,6 +30,8 @@ void client_waves_fini(struct evspace_client *c)
 	}
 	answer_clear(&c->again);
 	batch_fini(&c->again.batch);
+	answer_clear(&c->taken);
+	batch_fini(&c->taken.batch);
 }
 
 /* ---- asking ---- */
@@ -53,7 +55,8 @@ static size_t fill_owing(struct evspace_client *c, Evspace__Owing *owing, Evspac
 	return n;
 }
 
-static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, uint32_t *only)
+static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, uint32_t *only,
+		     size_t n_only)
 {
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
@@ -70,7 +73,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	ask.n_owing = fill_owing(c, owing, list);
 	ask.owing = list;
 	ask.only = only;
-	ask.n_only = only ? 1 : 0;
+	ask.n_only = n_only;
 	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
 	frame.ask = &ask;
 	link_send(c->link, &frame, NULL);
@@ -78,14 +81,36 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	free(list);
 }
 
-/* A leaf that is back may have made waves that never reached us: ask it for them, one after the
- * other. */
-static void ask_lacking(struct evspace_client *c, struct client_leaf *l)
+/*
+ * Leaves that are back may have made waves that never reached us: ask them for the oldest. One ask
+ * at a time, to all that lack the wave: two for the same wave would answer for each other.
+ */
+static void ask_lacking(struct evspace_client *c)
 {
-	if (!c->opened || l->n_lacks == 0 || l->asking)
+	uint32_t *only;
+	size_t n = 0;
+
+	if (!c->opened || c->again_wave || c->again.here)
 		return;
-	l->asking = true;
-	send_ask(c, l->lacks[0], 1, &l->index);
+	for (size_t i = 0; i < c->n_leaves; i++) {
+		const struct client_leaf *l = &c->leaves[i];
+
+		if (l->back && l->n_lacks && (!c->again_wave || l->lacks[0] < c->again_wave))
+			c->again_wave = l->lacks[0];
+	}
+	if (!c->again_wave)
+		return;
+	only = calloc(c->n_leaves, sizeof(*only));
+	if (!only)
+		abort();
+	for (size_t i = 0; i < c->n_leaves; i++) {
+		const struct client_leaf *l = &c->leaves[i];
+
+		if (l->back && l->n_lacks && l->lacks[0] == c->again_wave)
+			only[n++] = l->index;
+	}
+	send_ask(c, c->again_wave, 1, only, n);
+	free(only);
 }
 
 void client_ask_open_again(struct evspace_client *c)
@@ -94,12 +119,10 @@ void client_ask_open_again(struct evspace_client *c)
 	 * twice. */
 	for (uint64_t w = c->next_take; w < c->next_ask; w++) {
 		if (!slot_of(c, w)->here)
-			send_ask(c, w, 1, NULL);
+			send_ask(c, w, 1, NULL, 0);
 	}
-	for (size_t i = 0; i < c->n_leaves; i++) {
-		c->leaves[i].asking = false;
-		ask_lacking(c, &c->leaves[i]);
-	}
+	/* What was asked again is not answered any more; who is back will be seen. */
+	c->again_wave = 0;
 }
 
 /* How many waves may be asked for now. */
@@ -137,7 +160,7 @@ void client_pump(struct evspace_client *c)
 		}
 		if (c->begun_ns == 0)
 			c->begun_ns = now;
-		send_ask(c, c->next_ask, n, NULL);
+		send_ask(c, c->next_ask, n, NULL, 0);
 		c->next_ask += n;
 		if (c->rate_hz > 0) {
 			step = (uint64_t)(1e9 / c->rate_hz);
@@ -148,6 +171,7 @@ void client_pump(struct evspace_client *c)
 	}
 	if (c->opened)
 		pace(c, now);
+	ask_lacking(c);
 }
 
 /* ---- answers ---- */
@@ -219,6 +243,7 @@ static void take_missing(struct evspace_client *c, const Evspace__Answer *a,
 
 		if (!l)
 			continue;
+		l->back = false;
 		if (c->reading == READ_STREAM && !a->again)
 			leaf_lacks(l, a->wave);
 		to->missing[n++] = (struct evspace_missing){
@@ -245,7 +270,7 @@ static void note_parts(struct evspace_client *c, const struct batch *batch)
 		if (!l)
 			continue;
 		leaf_has(l, run.run->first);
-		ask_lacking(c, l);
+		l->back = true;
 	}
 }
 
@@ -267,12 +292,8 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	uint64_t now = clock_mono_ns();
 
 	learn(c, a);
-	if (a->again) {
-		for (size_t i = 0; i < c->n_leaves; i++) {
-			if (c->leaves[i].n_lacks && c->leaves[i].lacks[0] == a->wave)
-				c->leaves[i].asking = false;
-		}
-	}
+	if (a->again && a->wave == c->again_wave)
+		c->again_wave = 0;
 	if (!to)
 		return;
 	take_missing(c, a, to);
@@ -293,12 +314,8 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 
 bool client_take(struct evspace_client *c)
 {
-	struct client_answer *a;
+	struct client_answer *a, taken;
 
-	if (c->current) {
-		answer_clear(c->current);
-		c->current = NULL;
-	}
 	if (c->again.here)
 		a = &c->again;
 	else if (c->next_take < c->next_ask && slot_of(c, c->next_take)->here) {
@@ -306,7 +323,11 @@ bool client_take(struct evspace_client *c)
 		c->next_take++;
 	} else
 		return false;
-	c->current = a;
-	client_count_wave(c, a);
+	/* The slot is free for the next answer; what was taken before stays until now. */
+	answer_clear(&c->taken);
+	taken = c->taken;
+	c->taken = *a;
+	*a = taken;
+	client_count_wave(c, &c->taken);
 	return true;
 }

@@ -85,6 +85,7 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 		for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
 			c->slots[i].wave.n_missing = 0;
 		c->again.wave.n_missing = 0;
+		c->taken.wave.n_missing = 0;
 		leaves_free(c);
 	}
 	if (!c->leaves) {
@@ -206,7 +207,7 @@ int evspace_next(struct evspace_client *c, int timeout_ms)
 
 const struct evspace_wave *evspace_wave(const struct evspace_client *c)
 {
-	return c->current ? &c->current->wave : NULL;
+	return c->taken.here ? &c->taken.wave : NULL;
 }
 
 /* ---- life ---- */
@@ -255,6 +256,7 @@ static struct evspace_client *client_new(const struct evspace_options *o)
 	for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
 		batch_init(&c->slots[i].batch);
 	batch_init(&c->again.batch);
+	batch_init(&c->taken.batch);
 	c->next_ask = c->next_take = 1;
 	c->names = names_new(NAME_PLACE_MAX);
 	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

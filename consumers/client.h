@@ -28,7 +28,7 @@ struct client_leaf {
 	uint64_t seen[CLIENT_SEEN]; /* wave number, by number % CLIENT_SEEN */
 	uint64_t lacks[CLIENT_LACKS];
 	size_t n_lacks;
-	bool asking; /* the first of them is being asked for again */
+	bool back; /* it was in the last answer that was its: what it lacks can be asked for */
 };
 
 /** An answer that came and was not taken yet. */
@@ -76,14 +76,16 @@ struct evspace_client {
 	uint64_t next_ask, next_take; /* wave numbers */
 	uint64_t due_ns;	      /* when the next wave may be asked for */
 	struct client_answer slots[CLIENT_WINDOW_MAX];
+	uint64_t again_wave;	    /* asked for again and not answered yet, 0: none */
 	struct client_answer again; /* an answer to what was asked for again, taken first */
-	struct client_answer *current;
+	struct client_answer taken; /* the wave that evspace_next() brought, until the next one */
 	/* reading the current wave */
 	struct batch_cursor cursor;
 	struct run_view at_run;
 	uint32_t record;
 	struct part part;
 	bool skipping;
+	int64_t read_ns, first_read_ns; /* of the part, of the wave's first one */
 	/* counts */
 	struct client_count *elements;
 	struct evspace_counts counts;

@@ -6,8 +6,8 @@
 /** Exit codes of all subcommands (DESIGN 9). */
 enum exit_code {
 	EXIT_FINE = 0,
-	EXIT_BAD_NEWS = 1,	/* the check failed, or the answer is bad news where asked for one */
-	EXIT_USAGE = 2,		/* wrong options or arguments */
+	EXIT_BAD_NEWS = 1, /* the check failed, or the answer is bad news where asked for one */
+	EXIT_USAGE = 2,	   /* wrong options or arguments */
 	EXIT_NO_CONNECTION = 3, /* no agent, refused, or lost and not found again */
 	EXIT_RUN_FAILED = 125,	/* from `run` and `exec`: evspace itself failed, not the program */
 };

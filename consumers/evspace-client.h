@@ -50,7 +50,7 @@ struct evspace_missing {
 	double since_s;	  /* for how long already */
 };
 
-/** One wave: one look at the whole view. Valid until the next evspace_next(). */
+/** One wave: one look at the whole view. Valid until evspace_next() brings another. */
 struct evspace_wave {
 	uint64_t number; /* from 1 */
 	int again;	 /* what a leaf could not deliver in its time, now delivered */
@@ -76,6 +76,8 @@ struct evspace_event {
 	int64_t start_ns, end_ns;  /* Unix time on the reference agent's clock; end is 0 while it is
 				      under way */
 	double error_ns;	   /* bound of the error of both, relative to other hosts */
+	int64_t read_ns;	   /* when its host was asked, on the same clock; of several hosts'
+				      mixed events the first */
 	const char *op;		   /* "MPI_Send" */
 	uint16_t op_number, flags; /* flags: EVSPACE_RUNNING … */
 	int32_t peer;		   /* world rank; -1 none, -2 any */
@@ -129,7 +131,7 @@ void evspace_close(struct evspace_client *client);
  */
 int evspace_next(struct evspace_client *client, int timeout_ms);
 
-/** The wave that evspace_next() brought. */
+/** The wave that evspace_next() brought last, NULL before the first. */
 const struct evspace_wave *evspace_wave(const struct evspace_client *client);
 
 /** The next tuple of the wave. Returns 1, or 0 when there is no more. */
@@ -146,6 +148,9 @@ void evspace_rewind(struct evspace_client *client);
  * unknown. */
 size_t evspace_members(const struct evspace_client *client, uint32_t comm, int32_t *members,
 		       size_t room);
+
+/** Is it the communicator of all processes that were started together (MPI_COMM_WORLD)? */
+int evspace_is_world(const struct evspace_client *client, uint32_t comm);
 
 /** The counts so far. */
 void evspace_counts(struct evspace_client *client, struct evspace_counts *counts);

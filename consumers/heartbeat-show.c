@@ -1,71 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shows heartbeats: a table that is drawn over on a terminal, blocks elsewhere, JSON for programs.
+/* Shows heartbeats: a table that is drawn over on a terminal, blocks elsewhere.
  */
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "consumers/heartbeat.h"
-#include "tree/op.h"
+#include "consumers/unit.h"
+#include "tree/clock.h"
 
-/* How long after one block the next one is due, a little under a second for the wave that comes
- * early. */
-#define BLOCK_NS 950000000
+/* Where the table is not drawn over, not more often than this unless something happens. */
+#define BLOCK_EVERY_NS 1000000000u
 
-/* ---- words ---- */
+/* Rates over less than this say nothing. */
+#define RATE_AFTER_S 0.5
 
-/* "in MPI_Recv from rank 3", "MPI_Barrier #17" */
-static void pulse_doing(const struct pulse *p, char *buf, size_t n)
+static double per_second(uint64_t n, double seconds)
 {
-	const char *in = p->running ? "in " : "";
-
-	if (p->peer >= 0)
-		snprintf(buf, n, "%s%s with rank %d", in, p->op, p->peer);
-	else if (p->peer == -2)
-		snprintf(buf, n, "%s%s from any rank", in, p->op);
-	else if (op_channel(p->op_number) == CHANNEL_COLLECTIVE)
-		snprintf(buf, n, "%s%s #%u", in, p->op, p->seq);
-	else
-		snprintf(buf, n, "%s%s", in, p->op);
+	return seconds > RATE_AFTER_S ? (double)n / seconds : 0;
 }
-
-/* "waits for rank 3 and 2 more, which computes (last: …)" */
-static void pulse_waits(const struct heartbeat *h, const struct pulse *p, char *buf, size_t n)
-{
-	const struct pulse *first;
-	char doing[128], more[32] = "", ago[UNIT_TEXT];
-
-	if (p->culprit) {
-		snprintf(buf, n, "waited for: outside any operation");
-		return;
-	}
-	if (!p->stuck) {
-		buf[0] = '\0';
-		return;
-	}
-	if (p->awaits == 0) {
-		snprintf(buf, n, "cannot tell for whom it waits");
-		return;
-	}
-	first = &h->pulses[p->first];
-	pulse_doing(first, doing, sizeof(doing));
-	if (p->awaits > 1)
-		snprintf(more, sizeof(more), " and %zu more", p->awaits - 1);
-	snprintf(buf, n, "waits for rank %d%s (%s%s, %s)%s", first->rank, more,
-		 first->running ? "" : "after ", doing,
-		 unit_duration(ago, (uint64_t)first->still_ns),
-		 p->cycle ? "; a circle: deadlock" : "");
-}
-
-static const char *pulse_word(const struct pulse *p)
-{
-	return p->culprit ? "LATE" : p->stuck ? "STUCK" : p->running ? "inside" : "";
-}
-
-/* ---- rates ---- */
 
 static void heartbeat_rates(struct heartbeat *h)
 {
@@ -73,8 +27,11 @@ static void heartbeat_rates(struct heartbeat *h)
 	double s = (double)(w->taken_ns - h->last_ns) * 1e-9;
 	struct evspace_counts counts;
 
+	/* Between two waves that come in one gulp there is no time to speak of. */
+	if (h->last_ns && s < 0.02)
+		return;
 	evspace_counts(h->client, &counts);
-	if (h->last_ns && s > 0 && w->written >= h->last_written) {
+	if (h->last_ns && w->written >= h->last_written && w->cost_ns >= h->last_cost_ns) {
 		h->written_rate = (double)(w->written - h->last_written) / s;
 		h->cpu_share = (double)(counts.cpu_us - h->last_cpu_us) * 1e-6 / s;
 		if (w->processes)
@@ -90,52 +47,67 @@ static void heartbeat_rates(struct heartbeat *h)
 /* ---- the table ---- */
 
 struct table {
-	FILE *out;
 	const struct heartbeat *h;
-	int lines, columns;
+	int lines, columns, rows;
 };
 
-/* A line no wider than the terminal, so that drawing over it works; STUCK in colour. */
+/* A line no wider than the terminal, so that drawing over it works. */
 static void table_line(struct table *t, const char *colour, const char *line)
 {
 	if (t->h->redraw)
-		fprintf(t->out, "\r\033[K%s%.*s%s\n", t->h->colour ? colour : "", t->columns - 1,
-			line, t->h->colour && *colour ? "\033[0m" : "");
+		printf("\r\033[K%s%.*s%s\n", t->h->colour ? colour : "", t->columns - 1, line,
+		       t->h->colour && *colour ? "\033[0m" : "");
 	else
-		fprintf(t->out, "%s\n", line);
+		puts(line);
 	t->lines++;
 }
 
-static void table_head(struct table *t)
+static void table_program(struct table *t, const struct evspace_wave *w)
 {
 	const struct heartbeat *h = t->h;
-	const struct evspace_wave *w = evspace_wave(h->client);
-	struct evspace_counts n;
-	char line[512], written[UNIT_TEXT], held[UNIT_TEXT];
-	double per_event;
+	char line[HEARTBEAT_TEXT], rate[UNIT_TEXT] = "?", total[UNIT_TEXT];
+	int n;
 
-	if (w->elements == 0) {
-		table_line(t, "", "no element of a run yet; waiting for a program to start");
-		return;
-	}
-	evspace_counts(h->client, &n);
-	per_event = w->written ? (double)w->cost_ns / (double)w->written : 0;
-	snprintf(line, sizeof(line),
-		 "run %s: %zu threads in %u live processes on %u of %u hosts; %zu stuck",
-		 evspace_run(h->client), h->n, w->processes, w->answered, w->leaves, h->stuck);
+	if (h->ended)
+		snprintf(line, sizeof(line),
+			 "run %s has ended; this is how its %zu threads were left",
+			 evspace_run(h->client), h->pulses.n);
+	else
+		snprintf(line, sizeof(line),
+			 "run %s: %zu threads in %u processes on %u of %u hosts; %zu stuck",
+			 evspace_run(h->client), h->pulses.n, w->processes, w->answered, w->leaves,
+			 h->stuck);
 	table_line(t, "\033[1m", line);
-	snprintf(line, sizeof(line),
-		 "program: %s events/s, %s so far; collecting costs %.1f ns an event, %.4f %% of "
-		 "its time",
-		 unit_count(written, (uint64_t)h->written_rate), unit_count(held, w->written),
-		 per_event, 100 * h->cost_share);
+	if (h->written_rate >= 0)
+		unit_count(rate, (uint64_t)h->written_rate);
+	n = snprintf(line, sizeof(line),
+		     "program: %s events/s, %s so far; collecting costs %.1f ns an event", rate,
+		     unit_count(total, w->written),
+		     w->written ? (double)w->cost_ns / (double)w->written : 0);
+	if (h->cost_share >= 0 && n > 0)
+		snprintf(line + n, sizeof(line) - (size_t)n, ", %.2g %% of its time",
+			 100 * h->cost_share);
 	table_line(t, "", line);
-	snprintf(line, sizeof(line),
-		 "looking: %.1f waves/s, %.0f tuples/s read, %llu lost; agents use %.2f %% of a "
-		 "core",
-		 n.seconds > 0.5 ? (double)n.waves / n.seconds : 0,
-		 n.seconds > 0.5 ? (double)n.read / n.seconds : 0, (unsigned long long)n.lost,
-		 100 * h->cpu_share);
+}
+
+static void table_looking(struct table *t, const struct evspace_wave *w)
+{
+	const struct heartbeat *h = t->h;
+	char line[HEARTBEAT_TEXT];
+	struct evspace_counts n;
+	int used;
+
+	evspace_counts(h->client, &n);
+	used = snprintf(line, sizeof(line), "looking: ");
+	if (n.seconds > RATE_AFTER_S)
+		used += snprintf(line + used, sizeof(line) - (size_t)used,
+				 "%.1f looks/s, %.0f tuples/s, ", per_second(n.waves, n.seconds),
+				 per_second(n.delivered, n.seconds));
+	used += snprintf(line + used, sizeof(line) - (size_t)used, "%llu lost",
+			 (unsigned long long)n.lost);
+	if (h->cpu_share >= 0)
+		snprintf(line + used, sizeof(line) - (size_t)used,
+			 "; all agents together use %.2g %% of a core", 100 * h->cpu_share);
 	table_line(t, "", line);
 	for (size_t i = 0; i < w->n_missing; i++) {
 		snprintf(line, sizeof(line), "missing: %s, %s for %.1f s", w->missing[i].leaf,
@@ -144,48 +116,71 @@ static void table_head(struct table *t)
 	}
 }
 
-static void table_threads(struct table *t, int room)
+static const char *pulse_word(const struct heartbeat *h, const struct pulse *p)
 {
-	const struct heartbeat *h = t->h;
-	char line[1024], doing[128], waits[512], ago[UNIT_TEXT];
+	if (p->wave != h->pulses.items[0].wave)
+		return "missing";
+	if (p->culprit && p->stuck)
+		return "AWAITED";
+	return p->stuck ? "STUCK" : p->running ? "inside" : "";
+}
+
+static void table_thread(struct table *t, const struct pulse *p, int width)
+{
+	char line[2 * HEARTBEAT_TEXT + 128], doing[HEARTBEAT_TEXT], waits[HEARTBEAT_TEXT];
+	char ago[UNIT_TEXT], rate[UNIT_TEXT] = "";
+
+	if (p->rate > 0)
+		unit_count(rate, (uint64_t)p->rate);
+	heartbeat_waits(t->h, p, waits);
+	snprintf(line, sizeof(line), "%-*s %-8s %9s %9s  %s%s%s", width, p->name,
+		 pulse_word(t->h, p), unit_duration(ago, (uint64_t)p->still_ns), rate,
+		 heartbeat_doing(t->h, p, doing), waits[0] ? "; " : "", waits);
+	table_line(t, p->stuck ? "\033[31m" : "", line);
+}
+
+static void table_threads(struct table *t)
+{
+	const struct pulses *p = &t->h->pulses;
+	char line[HEARTBEAT_TEXT];
 	size_t hidden = 0;
+	int width = 6;
 
-	snprintf(line, sizeof(line), "%-22s %-8s %10s  %s", "thread", "", "for",
-		 "last operation, or the one it is in");
+	for (size_t i = 0; i < p->n; i++) {
+		int length = (int)strlen(p->items[i].name);
+
+		width = length > width ? length : width;
+	}
+	snprintf(line, sizeof(line), "%-*s %-8s %9s %9s  %s", width, "thread", "", "for",
+		 "events/s", "the operation that it is in, or the last one");
 	table_line(t, "\033[4m", line);
-	for (size_t i = 0; i < h->n; i++) {
-		const struct pulse *p = &h->pulses[i];
-
-		/* On a terminal that is too small, those that make progress give way. */
-		if (h->redraw && t->lines >= room && !p->stuck) {
+	for (size_t i = 0; i < p->n; i++) {
+		/* On a terminal that is too small, those that make progress give way, then all. */
+		if (t->h->redraw && t->lines >= t->rows - (p->items[i].stuck ? 2 : 4))
 			hidden++;
-			continue;
-		}
-		pulse_doing(p, doing, sizeof(doing));
-		pulse_waits(h, p, waits, sizeof(waits));
-		snprintf(line, sizeof(line), "%-22s %-8s %10s  %s%s%s", p->name, pulse_word(p),
-			 unit_duration(ago, (uint64_t)p->still_ns), doing, waits[0] ? "; " : "",
-			 waits);
-		table_line(t, p->stuck ? "\033[31m" : "", line);
+		else
+			table_thread(t, &p->items[i], width);
 	}
 	if (hidden) {
-		snprintf(line, sizeof(line), "… and %zu more threads that make progress", hidden);
+		snprintf(line, sizeof(line), "... and %zu more threads", hidden);
 		table_line(t, "", line);
 	}
 }
 
 static void show_table(struct heartbeat *h)
 {
-	struct winsize size = {.ws_row = 24, .ws_col = 80};
-	struct table t = {.out = stdout, .h = h};
+	struct winsize size = {.ws_row = 0, .ws_col = 0};
+	struct table t = {.h = h};
 
 	if (h->redraw)
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	t.columns = size.ws_col > 20 ? size.ws_col : 80;
+	t.rows = size.ws_row > 10 ? size.ws_row : 24;
 	if (h->redraw && h->lines)
 		printf("\033[%dA", h->lines);
-	table_head(&t);
-	table_threads(&t, (size.ws_row > 10 ? size.ws_row : 24) - 2);
+	table_program(&t, evspace_wave(h->client));
+	table_looking(&t, evspace_wave(h->client));
+	table_threads(&t);
 	if (h->redraw)
 		fputs("\033[J", stdout);
 	else
@@ -193,97 +188,42 @@ static void show_table(struct heartbeat *h)
 	h->lines = t.lines;
 }
 
-/* ---- JSON ---- */
-
-static json_t *pulse_json(const struct heartbeat *h, const struct pulse *p)
-{
-	json_t *o = json_pack("{s:i,s:s,s:i,s:s,s:b,s:I,s:I,s:I,s:i,s:I,s:I,s:I,s:b,s:b,s:b}",
-			      "schema", 1, "thread", p->name, "rank", p->rank, "op", p->op,
-			      "running", p->running, "start_ns", (json_int_t)p->start_ns, "end_ns",
-			      (json_int_t)p->end_ns, "still_ns", (json_int_t)p->still_ns, "peer",
-			      p->peer, "seq_or_tag", (json_int_t)p->seq, "comm",
-			      (json_int_t)p->comm, "bytes", (json_int_t)p->bytes, "stuck", p->stuck,
-			      "culprit", p->culprit, "deadlock", p->cycle);
-	json_t *ranks = json_array();
-	int32_t last = -1;
-
-	if (!o || !ranks)
-		abort();
-	for (size_t i = 0; p->awaits && i < h->n; i++) {
-		if (h->pulses[i].rank == last ||
-		    !stall_awaits(p, &h->pulses[i], heartbeat_members, (void *)(uintptr_t)h))
-			continue;
-		last = h->pulses[i].rank;
-		json_array_append_new(ranks, json_integer(last));
-	}
-	json_object_set_new(o, "waits_for", ranks);
-	json_object_set_new(o, "wave", json_integer((json_int_t)evspace_wave(h->client)->number));
-	return o;
-}
-
-static void show_json(const struct heartbeat *h)
-{
-	for (size_t i = 0; i < h->n; i++) {
-		json_t *o = pulse_json(h, &h->pulses[i]);
-
-		json_dumpf(o, stdout, JSON_COMPACT);
-		putchar('\n');
-		json_decref(o);
-	}
-}
-
 /* ---- */
 
 int heartbeat_show(struct heartbeat *h)
 {
-	const struct evspace_wave *w = evspace_wave(h->client);
+	uint64_t now = clock_mono_ns();
 
-	/* Into a file or pipe, one block a second is what a person can read later. */
-	if (!h->common.json && !h->redraw && h->last_ns && w->taken_ns - h->last_ns < BLOCK_NS)
-		return 0;
 	heartbeat_rates(h);
-	if (h->common.json)
-		show_json(h);
-	else
-		show_table(h);
-	return fflush(stdout) == EOF ? -1 : 0;
-}
-
-void heartbeat_verdict(const struct heartbeat *h)
-{
-	char doing[128], waits[512], ago[UNIT_TEXT];
-
 	if (h->common.json) {
-		show_json(h);
-		return;
+		heartbeat_json(h);
+	} else if (h->redraw || !h->shown_ns || h->shown_stuck != h->stuck || h->ended ||
+		   now - h->shown_ns >= BLOCK_EVERY_NS) {
+		show_table(h);
+		h->shown_ns = now;
+		h->shown_stuck = h->stuck;
 	}
-	if (!h->stuck)
-		printf("all %zu threads make progress\n", h->n);
-	for (size_t i = 0; i < h->n; i++) {
-		const struct pulse *p = &h->pulses[i];
-
-		if (!p->stuck)
-			continue;
-		pulse_doing(p, doing, sizeof(doing));
-		pulse_waits(h, p, waits, sizeof(waits));
-		printf("%s %s: %s%s for %s; %s\n", p->name, p->culprit ? "is late" : "is stuck",
-		       p->culprit ? "after " : "", doing, unit_duration(ago, (uint64_t)p->still_ns),
-		       waits);
-	}
+	return fflush(stdout) == EOF ? -1 : 0;
 }
 
 void heartbeat_summary(struct heartbeat *h)
 {
+	char bytes[UNIT_TEXT], waves[UNIT_TEXT];
 	struct evspace_counts n;
-	double waves;
+	uint64_t each;
 
 	evspace_counts(h->client, &n);
-	waves = n.waves ? (double)n.waves : 1;
+	each = n.waves ? n.waves : 1;
+	fprintf(stderr, "%s look%s", unit_count(waves, n.waves), n.waves == 1 ? "" : "s");
+	if (n.seconds > RATE_AFTER_S)
+		fprintf(stderr, " (%.1f/s)", per_second(n.waves, n.seconds));
 	fprintf(stderr,
-		"%llu waves (%.1f/s) over %u hosts, %.0f bytes and %.0f us of the agents' CPU time "
-		"each; "
-		"%llu tuples lost\n",
-		(unsigned long long)n.waves, n.seconds > 0.5 ? (double)n.waves / n.seconds : 0,
-		n.leaves, (double)n.received_bytes / waves, (double)n.cpu_us / waves,
-		(unsigned long long)n.lost);
+		" at %u host%s, each %s on the wire and %llu us of CPU time of all agents; %llu "
+		"tuples lost",
+		n.leaves, n.leaves == 1 ? "" : "s", unit_bytes(bytes, n.received_bytes / each),
+		(unsigned long long)(n.cpu_us / each), (unsigned long long)n.lost);
+	if (n.reconnections)
+		fprintf(stderr, "; the connection was made again %u time%s", n.reconnections,
+			n.reconnections == 1 ? "" : "s");
+	fputc('\n', stderr);
 }

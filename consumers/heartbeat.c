@@ -8,23 +8,32 @@
 #include "consumers/command.h"
 #include "consumers/heartbeat.h"
 #include "consumers/options.h"
+#include "consumers/unit.h"
 #include "tree/clock.h"
 
 static const char heartbeat_help[] =
 	"usage: evspace heartbeat [options]\n"
 	"\n"
-	"Show what each thread of a run does now, how long already, and who is stuck waiting for "
-	"whom.\n"
+	"Show what each thread of a run does now, for how long already, and who is stuck waiting "
+	"for whom,\n"
+	"until Ctrl-C or the run's end. A thread is stuck when it has been inside one operation "
+	"for "
+	"longer\n"
+	"than --stuck-after; AWAITED is the one that others are stuck for while it does no "
+	"communication.\n"
 	"\n"
 	"examples:\n"
 	"  evspace heartbeat                              # this host's agent, the only live run\n"
-	"  evspace heartbeat --check --duration 5s        # exit code 1 if a thread is stuck\n"
-	"  evspace heartbeat --once --json                # one look, for scripts\n"
+	"  evspace heartbeat --check || mail -s stuck me  # exit code 1 if a thread is stuck\n"
+	"  evspace heartbeat --once --json | jq 'select(.stuck == true)'\n"
 	"\n"
-	"  --stuck-after TIME  how long in one operation is stuck (default 1s)\n"
-	"  --check           say only who is stuck; exit code 1 if somebody is, 0 if all make "
-	"progress\n"
-	"                    (looks for 3 s unless --count or --duration say otherwise)\n"
+	"  --stuck-after TIME\n"
+	"                    how long in one operation is stuck (default 1s)\n"
+	"  --check           say only who is stuck, for whom, since when; exit code 1 if somebody "
+	"is, or a\n"
+	"                    host does not answer; 0 if all make progress (looks until a second "
+	"after\n"
+	"                    --stuck-after, unless --count or --duration say otherwise)\n"
 	"  --once            look once\n";
 
 enum { STUCK_AFTER = 256, CHECK, ONCE };
@@ -56,75 +65,28 @@ static int own_take(void *arg, int code, const char *value, struct error *e)
 	}
 }
 
-/* ---- pulses ---- */
+/* ---- one wave ---- */
 
-static int by_name(const void *a, const void *b)
+static size_t heartbeat_members(void *arg, uint32_t comm, int32_t *members, size_t room)
 {
-	const struct pulse *x = a, *y = b;
+	const struct heartbeat *h = arg;
 
-	return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
-				  : strcmp(x->name, y->name);
+	return evspace_members(h->client, comm, members, room);
 }
 
-static struct pulse *pulse_of(struct heartbeat *h, const char *name)
-{
-	struct pulse *more;
-
-	for (size_t i = 0; i < h->n; i++) {
-		if (strcmp(h->pulses[i].name, name) == 0)
-			return &h->pulses[i];
-	}
-	if (h->n == h->room) {
-		h->room = h->room ? 2 * h->room : 64;
-		more = realloc(h->pulses, h->room * sizeof(*more));
-		if (!more)
-			abort();
-		h->pulses = more;
-	}
-	more = &h->pulses[h->n++];
-	*more = (struct pulse){.rank = -1};
-	snprintf(more->name, sizeof(more->name), "%s", name);
-	return more;
-}
-
-static void pulse_set(struct pulse *p, const struct evspace_event *ev)
-{
-	p->rank = ev->rank;
-	snprintf(p->op, sizeof(p->op), "%s", ev->op);
-	p->op_number = ev->op_number;
-	p->running = ev->flags & EVSPACE_RUNNING;
-	p->peer = ev->peer;
-	p->seq = ev->seq_or_tag;
-	p->comm = ev->comm;
-	p->bytes = ev->bytes;
-	p->start_ns = ev->start_ns;
-	p->end_ns = ev->end_ns;
-	p->error_ns = ev->error_ns;
-}
-
-/* Take a wave in: every thread's last event, and for how long it has been that. */
+/* Take a wave in: every thread's last event, for how long it has been that, who waits for whom. */
 static void heartbeat_take(struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);
 	struct evspace_event ev;
 
+	pulses_begin(&h->pulses);
 	while (evspace_event(h->client, &ev))
-		pulse_set(pulse_of(h, ev.name), &ev);
-	qsort(h->pulses, h->n, sizeof(*h->pulses), by_name);
-	for (size_t i = 0; i < h->n; i++) {
-		struct pulse *p = &h->pulses[i];
-		int64_t since = p->running ? p->start_ns : p->end_ns;
-
-		p->still_ns = w->taken_ns > since ? w->taken_ns - since : 0;
-	}
-	h->stuck = stall_find(h->pulses, h->n, h->stuck_after_ns, heartbeat_members, h);
-}
-
-size_t heartbeat_members(void *arg, uint32_t comm, int32_t *members, size_t room)
-{
-	const struct heartbeat *h = arg;
-
-	return evspace_members(h->client, comm, members, room);
+		pulses_add(&h->pulses, &ev, w->number);
+	pulses_end(&h->pulses, w->n_missing > 0);
+	h->ended = w->n_missing == 0 && w->processes == 0 && w->elements > 0;
+	h->stuck = stall_find(h->stall, h->pulses.items, h->ended ? 0 : h->pulses.fresh,
+			      h->stuck_after_ns, heartbeat_members, h);
 }
 
 /* ---- looking ---- */
@@ -146,9 +108,17 @@ static int look_once(struct heartbeat *h)
 		return 0;
 	/* One look tells a check whether somebody is stuck; that all make progress takes the whole
 	 * time. */
-	if (h->check && h->stuck)
+	if (h->ended || (h->check && h->stuck))
 		return 0;
 	return h->common.count == 0 || evspace_wave(h->client)->number < h->common.count;
+}
+
+/* A check that has not seen all hosts in its last look cannot say that all is well. */
+static bool is_whole(const struct heartbeat *h)
+{
+	const struct evspace_wave *w = evspace_wave(h->client);
+
+	return w && w->n_missing == 0;
 }
 
 static int heartbeat_look(struct heartbeat *h)
@@ -165,8 +135,11 @@ static int heartbeat_look(struct heartbeat *h)
 	}
 	if (!h->check)
 		return EXIT_FINE;
-	heartbeat_verdict(h);
-	return h->stuck ? EXIT_BAD_NEWS : EXIT_FINE;
+	if (h->common.json)
+		heartbeat_json(h);
+	else
+		heartbeat_verdict(h);
+	return h->stuck || !is_whole(h) ? EXIT_BAD_NEWS : EXIT_FINE;
 }
 
 int heartbeat_main(int argc, char **argv)
@@ -174,17 +147,23 @@ int heartbeat_main(int argc, char **argv)
 	struct heartbeat h = {
 		.common.look = {.view = "heartbeat", .rate_hz = 1},
 		.stuck_after_ns = 1000000000,
+		.stall = stall_new(),
+		.written_rate = -1,
+		.cost_share = -1,
+		.cpu_share = -1,
 	};
 	int code = options_parse(argc, argv, heartbeat_help, own, own_take, &h, &h.common);
 
-	if (code >= 0)
+	if (code < 0)
+		h.client = options_open(argv[0], &h.common, &code);
+	if (!h.client) {
+		stall_free(h.stall);
 		return code;
-	h.client = options_open(argv[0], &h.common, &code);
-	if (!h.client)
-		return code;
+	}
 	options_catch_signals(h.client);
+	/* Whoever is inside an operation at the first look has gone on by then, or is stuck. */
 	if (h.check && !h.common.count && !h.common.duration_ns)
-		h.common.duration_ns = 3000000000u;
+		h.common.duration_ns = (uint64_t)h.stuck_after_ns + 1000000000u;
 	if (h.common.duration_ns)
 		h.end_ns = clock_mono_ns() + h.common.duration_ns;
 	h.redraw = isatty(STDOUT_FILENO) && !h.common.json;
@@ -192,6 +171,7 @@ int heartbeat_main(int argc, char **argv)
 	code = heartbeat_look(&h);
 	heartbeat_summary(&h);
 	evspace_close(h.client);
-	free(h.pulses);
+	pulses_fini(&h.pulses);
+	stall_free(h.stall);
 	return code;
 }

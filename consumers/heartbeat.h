@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The heartbeat monitor's state, shared by its looking (heartbeat.c) and its showing
- * (heartbeat-show.c). */
+/* The heartbeat monitor's state, shared by its looking (heartbeat.c), its words
+ * (heartbeat-words.c) and its showing (heartbeat-show.c, heartbeat-json.c). */
 #ifndef EVSPACE_HEARTBEAT_H
 #define EVSPACE_HEARTBEAT_H
 
 #include "consumers/options.h"
+#include "consumers/pulses.h"
 #include "consumers/stall.h"
-#include "consumers/unit.h"
+
+/** Room for what is said of a thread. */
+#define HEARTBEAT_TEXT 512
 
 struct heartbeat {
 	struct common common;
@@ -14,25 +17,39 @@ struct heartbeat {
 	bool check, redraw, colour;
 	int64_t stuck_after_ns;
 	uint64_t end_ns; /* CLOCK_MONOTONIC, 0: no limit */
-	struct pulse *pulses;
-	size_t n, room;
-	size_t stuck;
-	int lines; /* that were drawn last, to draw over */
+	struct pulses pulses;
+	struct stall *stall;
+	size_t stuck; /* threads of the last wave */
+	bool begun;   /* a process of the run was seen alive */
+	bool ended;   /* all hosts answered, and no process of the run lives */
+	/* of the table that was drawn last */
+	int lines;
+	uint64_t shown_ns;
+	size_t shown_stuck;
 	/* of the wave before, for rates */
 	int64_t last_ns;
 	uint64_t last_written, last_cost_ns, last_cpu_us;
-	double written_rate, cost_share, cpu_share;
+	double written_rate, cost_share, cpu_share; /* -1: not known yet */
 };
 
-/** A stall_members over the client's communicators; @arg is the heartbeat. */
-size_t heartbeat_members(void *arg, uint32_t comm, int32_t *members, size_t room);
+/** "in MPI_Recv from rank 3 (tag 7)", "MPI_Barrier #17 on the world". Returns @buf. */
+const char *heartbeat_doing(const struct heartbeat *h, const struct pulse *p,
+			    char buf[HEARTBEAT_TEXT]);
+
+/** "waits for rank 3, in the end for rank 7, outside any operation"; "" if it does not wait.
+ * Returns @buf. */
+const char *heartbeat_waits(const struct heartbeat *h, const struct pulse *p,
+			    char buf[HEARTBEAT_TEXT]);
+
+/** Say on stdout who is stuck, a line each, or that nobody is. */
+void heartbeat_verdict(const struct heartbeat *h);
 
 /** Show the wave that was taken in: a table, or JSON. Returns 0, or -1 when nobody reads it any
  * more. */
 int heartbeat_show(struct heartbeat *h);
 
-/** Say who is stuck, a line each, or that nobody is. */
-void heartbeat_verdict(const struct heartbeat *h);
+/** The wave as JSON objects: one for the wave, one for each thread. */
+void heartbeat_json(const struct heartbeat *h);
 
 /** Say on stderr how often was looked, and what it cost. */
 void heartbeat_summary(struct heartbeat *h);

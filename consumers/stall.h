@@ -8,6 +8,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** No thread on record. */
+#define STALL_NOBODY ((size_t)-1)
+
+/** For whom a thread that is inside an operation waits. */
+enum stall_why {
+	STALL_NOT,     /* it does not, or not for long enough yet */
+	STALL_PEER,    /* for its peer in a point-to-point operation */
+	STALL_ANY,     /* for any one of the awaited: a receive from any source */
+	STALL_MEMBERS, /* for all of the awaited: they are not in this collective yet */
+	STALL_SOME,    /* perhaps for some of the awaited: nobody has to wait for all in this one */
+	STALL_UNKNOWN, /* for whom cannot be told */
+};
+
+/** What came first: this thread's waiting, or the silence of the one that causes it? */
+enum stall_order { STALL_CANNOT_TELL, STALL_SILENT_BEFORE, STALL_SILENT_AFTER };
+
+/** Classes of operations that have numbers of their own (tree/op.h). */
+#define PULSE_CLASSES 6
+
+/** The newest event of a class that was seen, to tell the rate by the next one. */
+struct pulse_class {
+	uint64_t number;
+	int64_t read_ns;
+	double rate;
+};
+
 /** What is known of one thread: its last event, and since when nothing has changed. Plain data. */
 struct pulse {
 	char name[256]; /* "/cluster/node/rank/thread" */
@@ -18,33 +44,54 @@ struct pulse {
 	int32_t peer;
 	uint32_t seq, comm;
 	uint64_t bytes;
+	uint64_t number;	  /* of the event in its element */
 	int64_t start_ns, end_ns; /* end: 0 while running */
-	double error_ns;
-	int64_t still_ns; /* for how long nothing has changed: since it entered or left the
-			     operation */
+	int64_t read_ns;	  /* when its host looked */
+	double error_ns;	  /* of both, when compared with other hosts */
+	int64_t still_ns;	  /* for how long nothing has changed: since it entered or left the
+				     operation, by its own host's clock */
+	uint64_t wave;		  /* that it was seen in last */
+	struct pulse_class classes[PULSE_CLASSES];
+	double rate; /* events per second, of those classes that were seen twice */
 	/* what stall_find() says: */
-	bool stuck; /* no progress for too long, inside an operation, or while others wait for it */
+	bool stuck; /* no progress for too long, inside an operation or while others wait for it */
 	bool culprit;  /* waited for, but in no operation itself: it computes, sleeps, or is gone */
-	bool cycle;    /* waits for itself over others: a deadlock */
-	size_t awaits; /* how many are waited for; 0 with running: cannot tell */
-	size_t first;  /* index of the first of them */
+	bool circle;   /* the chain of those waited for comes back to it */
+	bool deadlock; /* it can never go on: all that could help it wait as well */
+	bool meets;    /* its peer is in the other half of the same message */
+	bool mismatch; /* some of the awaited are in another collective of the same number */
+	enum stall_why why;
+	enum stall_order order; /* to `cause` */
+	const int32_t *awaits; /* world ranks, ascending; the stall's until the next stall_find() */
+	size_t n_awaits;
+	size_t next;	 /* thread that speaks for those awaited, where the chain goes on */
+	size_t cause;	 /* thread where the chain ends */
+	size_t holds_up; /* how many stuck threads' chains end here */
 };
 
-/** Members of a communicator as world ranks; returns how many there are, 0 if unknown. */
+/** Members of a communicator as world ranks (-1: not known); returns how many, 0 if unknown. */
 typedef size_t stall_members(void *arg, uint32_t comm, int32_t *members, size_t room);
 
-/**
- * Fill in the last fields of all @n pulses. A thread is stuck when it has been inside one operation
- * for @after_ns, or when a stuck thread waits for it and it has itself not changed for as long.
- * Waiting for: the peer of a point-to-point operation; in a collective that synchronizes
- * (op_synchronizes()) those members of the communicator that are not in the same one (same number)
- * yet. Returns how many are stuck.
- */
-size_t stall_find(struct pulse *pulses, size_t n, int64_t after_ns, stall_members *members,
-		  void *arg);
+/** Say that nothing was found yet. */
+void stall_reset(struct pulse *pulse);
 
-/** Does @p wait for @other, by what is known now? */
-bool stall_awaits(const struct pulse *p, const struct pulse *other, stall_members *members,
-		  void *arg);
+/** What stall_find() keeps for its caller. */
+struct stall;
+struct stall *stall_new(void);
+void stall_free(struct stall *stall);
+
+/**
+ * Fill in the last fields of all @n pulses, which are in order of their ranks. A thread is stuck
+ * when it has been inside one operation for @after_ns, or when a stuck thread's chain ends with it
+ * and it has not changed for as long. Waited for are
+ * - in point-to-point operations the peer;
+ * - in collectives that synchronize (op_synchronizes()) those members of the communicator that are
+ *   not in the one of the same number; in others those that have not been seen in it or behind it;
+ * - in MPI_Finalize, perhaps, all that are not in it.
+ * Of a rank's threads, the one that is inside an operation for longest speaks for it, else the one
+ * that was last in one. Returns how many are stuck.
+ */
+size_t stall_find(struct stall *stall, struct pulse *pulses, size_t n, int64_t after_ns,
+		  stall_members *members, void *arg);
 
 #endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds each thread's newest event in a wave, and compares with the wave before. */
+#include "consumers/pulses.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/pattern.h"
+#include "tree/op.h"
+
+/* "/cluster/node/rank/thread": how many parts name a thread. */
+#define THREAD_PARTS 4
+
+void pulses_fini(struct pulses *p)
+{
+	free(p->items);
+	free(p->before);
+	*p = (struct pulses){0};
+}
+
+void pulses_begin(struct pulses *p)
+{
+	struct pulse *items = p->before;
+	size_t room = p->room_before;
+
+	p->before = p->items;
+	p->n_before = p->n;
+	p->room_before = p->room;
+	p->items = items;
+	p->room = room;
+	p->n = p->fresh = 0;
+}
+
+/* @name without what is below its thread. */
+static void thread_name(const char *name, char *to, size_t room)
+{
+	const char *end = name;
+
+	for (unsigned parts = 0; *end; end++) {
+		if (*end == '/' && parts++ == THREAD_PARTS)
+			break;
+	}
+	snprintf(to, room, "%.*s", (int)(end - name), name);
+}
+
+static int64_t since(const struct pulse *p)
+{
+	return p->running ? p->start_ns : p->end_ns;
+}
+
+static struct pulse *pulse_room(struct pulses *p)
+{
+	if (p->n == p->room) {
+		p->room = p->room ? 2 * p->room : 64;
+		p->items = reallocarray(p->items, p->room, sizeof(*p->items));
+		if (!p->items)
+			abort();
+	}
+	return &p->items[p->n++];
+}
+
+void pulses_add(struct pulses *p, const struct evspace_event *ev, uint64_t wave)
+{
+	struct pulse *to = pulse_room(p);
+
+	*to = (struct pulse){
+		.rank = ev->rank,
+		.op_number = ev->op_number,
+		.running = ev->flags & EVSPACE_RUNNING,
+		.peer = ev->peer,
+		.seq = ev->seq_or_tag,
+		.comm = ev->comm,
+		.bytes = ev->bytes,
+		.number = ev->number,
+		.start_ns = ev->start_ns,
+		.end_ns = ev->end_ns,
+		.error_ns = ev->error_ns,
+		.read_ns = ev->read_ns,
+		.wave = wave,
+	};
+	thread_name(ev->name, to->name, sizeof(to->name));
+	snprintf(to->op, sizeof(to->op), "%s", ev->op);
+	if (ev->read_ns > since(to))
+		to->still_ns = ev->read_ns - since(to);
+}
+
+/* By rank and thread; a thread's newest event first. */
+static int compare(const void *a, const void *b)
+{
+	const struct pulse *x = a, *y = b;
+	int names;
+
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? 1 : -1;
+	names = strverscmp(x->name, y->name);
+	if (names != 0)
+		return names;
+	if (x->running != y->running)
+		return x->running ? -1 : 1;
+	return (since(x) < since(y)) - (since(x) > since(y));
+}
+
+/* Events of the class that both saw, over the time between, is a rate; other classes keep theirs.
+ */
+static void pulse_rate(struct pulse *p, const struct pulse *before)
+{
+	int channel = op_channel(p->op_number);
+	struct pulse_class *c;
+
+	if (before)
+		memcpy(p->classes, before->classes, sizeof(p->classes));
+	if (!p->running && channel >= 0 && channel < PULSE_CLASSES) {
+		c = &p->classes[channel];
+		if (c->read_ns && p->read_ns > c->read_ns && p->number >= c->number)
+			c->rate = (double)(p->number - c->number) * 1e9 /
+				  (double)(p->read_ns - c->read_ns);
+		c->number = p->number;
+		c->read_ns = p->read_ns;
+	}
+	p->rate = 0;
+	for (unsigned i = 0; i < PULSE_CLASSES; i++)
+		p->rate += p->classes[i].rate;
+}
+
+void pulses_end(struct pulses *p, bool keep)
+{
+	size_t kept = 0, at = 0;
+
+	qsort(p->items, p->n, sizeof(*p->items), compare);
+	for (size_t i = 0; i < p->n; i++) {
+		if (!kept || strcmp(p->items[kept - 1].name, p->items[i].name) != 0)
+			p->items[kept++] = p->items[i];
+	}
+	p->n = p->fresh = kept;
+	qsort(p->before, p->n_before, sizeof(*p->before), compare);
+	for (size_t i = 0; i < p->n_before; i++) {
+		const struct pulse *before = &p->before[i];
+
+		while (at < p->fresh && p->items[at].rank <= before->rank &&
+		       (p->items[at].rank < before->rank ||
+			strverscmp(p->items[at].name, before->name) < 0))
+			pulse_rate(&p->items[at++], NULL);
+		if (at < p->fresh && strcmp(p->items[at].name, before->name) == 0)
+			pulse_rate(&p->items[at++], before);
+		else if (keep)
+			*pulse_room(p) = *before;
+	}
+	while (at < p->fresh)
+		pulse_rate(&p->items[at++], NULL);
+	for (size_t i = 0; i < p->n; i++)
+		stall_reset(&p->items[i]);
+}
