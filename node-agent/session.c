@@ -72,24 +72,22 @@ static int session_may(const struct session *s, unsigned roles, const char *what
 		p->name, what);
 }
 
-/* The run that a consumer means when it names none: the only live one that is known here. */
-static int open_choose_run(const struct session *s, Evspace__Open *open, struct error *e)
+/* The run that a consumer means when it names none: the only live one that is known here, else "".
+ */
+static int open_choose_run(const struct session *s, char *chosen, size_t room, struct error *e)
 {
 	struct store_run *runs;
 	size_t n = store_runs(s->host->sources->store, &runs), live = 0;
-	static char chosen[sizeof(runs->name)];
 	char list[512] = "";
 
 	for (size_t i = 0; i < n; i++) {
 		if (runs[i].alive == 0)
 			continue;
 		live++;
-		snprintf(chosen, sizeof(chosen), "%s", runs[i].name);
+		snprintf(chosen, room, "%s", runs[i].name);
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", runs[i].name);
 	}
 	free(runs);
-	if (live == 1)
-		open->run = chosen;
 	if (live <= 1)
 		return 0;
 	errno = ENOTUNIQ;
@@ -108,8 +106,6 @@ static int open_check_run(const struct session *s, const Evspace__Open *open, st
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", runs[i].name);
 	}
 	free(runs);
-	/* Other hosts may hold a run of which nothing is here: only what is contradicted is
-	 * refused. */
 	if (found || n == 0)
 		return 0;
 	errno = ENOENT;
@@ -122,6 +118,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 {
 	const struct source_host *here = s->host->sources;
 	const char *entry = pathmap_entry(here->map);
+	char run[sizeof(((struct store_run *)0)->name)] = "";
 	Evspace__Open whole = *open;
 	struct plan *plan = NULL;
 	struct scope *scope = NULL;
@@ -132,9 +129,15 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 		       here->node, entry, pathmap_address(here->map, entry));
 		return NULL;
 	}
-	if ((open->run[0] ? open_check_run(s, open, e) : open_choose_run(s, &whole, e)) < 0 ||
-	    plan_make(here->map, open->view[0] ? open->view : "events", &plan, e) < 0)
+	if (plan_make(here->map, open->view[0] ? open->view : "events", &plan, e) < 0)
 		return NULL;
+	/* Other hosts may hold a run of which nothing is here: only one host alone can contradict.
+	 */
+	if (open->run[0] ? plan->n_places == 1 && open_check_run(s, open, e) < 0
+			 : open_choose_run(s, run, sizeof(run), e) < 0)
+		goto out;
+	if (run[0])
+		whole.run = run;
 	whole.reading = plan->reading;
 	whole.within = open->select;
 	whole.n_within = open->n_select;
@@ -143,6 +146,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.place = wire_place_new(plan->root);
 	scope = scope_new(s->host->scopes, s->link, &whole, e);
 	wire_place_free(whole.place);
+out:
 	plan_free(plan);
 	return scope;
 }
