@@ -101,6 +101,12 @@ static int compare(const void *a, const void *b)
 	return (since(x) < since(y)) - (since(x) > since(y));
 }
 
+static void sort(struct pulse *items, size_t n)
+{
+	if (n > 1)
+		qsort(items, n, sizeof(*items), compare);
+}
+
 /* Events of the class that both saw, over the time between, is a rate; other classes keep theirs.
  */
 static void pulse_rate(struct pulse *p, const struct pulse *before)
@@ -127,13 +133,13 @@ void pulses_end(struct pulses *p, bool keep)
 {
 	size_t kept = 0, at = 0;
 
-	qsort(p->items, p->n, sizeof(*p->items), compare);
+	sort(p->items, p->n);
 	for (size_t i = 0; i < p->n; i++) {
 		if (!kept || strcmp(p->items[kept - 1].name, p->items[i].name) != 0)
 			p->items[kept++] = p->items[i];
 	}
 	p->n = p->fresh = kept;
-	qsort(p->before, p->n_before, sizeof(*p->before), compare);
+	sort(p->before, p->n_before);
 	for (size_t i = 0; i < p->n_before; i++) {
 		const struct pulse *before = &p->before[i];
 

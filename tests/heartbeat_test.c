@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests who the heartbeat says is stuck, who waits for whom, and what it takes from waves. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "consumers/pulses.h"
+#include "consumers/stall.h"
+#include "tests/tap.h"
+#include "tree/op.h"
+#include "tree/tuple.h"
+
+#define SECOND	   1000000000ll
+#define NOW	   (1000 * SECOND)
+#define WORLD	   0x77u
+#define PAIR	   0x88u /* of ranks 1 and 2 */
+#define NOT_LISTED 0x99u
+#define ANY_TAG	   UINT32_MAX
+
+static struct pulse threads[256];
+static size_t n_threads;
+static int32_t world_size;
+static struct stall *stall;
+
+static size_t members(void *arg, uint32_t comm, int32_t *ranks, size_t room)
+{
+	size_t n = comm == WORLD ? (size_t)world_size : comm == PAIR ? 2 : 0;
+
+	(void)arg;
+	for (size_t i = 0; i < n && i < room; i++)
+		ranks[i] = (int32_t)i + (comm == PAIR);
+	return n;
+}
+
+static void begin(int32_t size)
+{
+	stall_free(stall);
+	stall = stall_new();
+	world_size = size;
+	n_threads = 0;
+}
+
+/* Ranks must be added in order. */
+static struct pulse *add(int32_t rank, const char *op, uint32_t comm, double still_s)
+{
+	struct pulse *p = &threads[n_threads++];
+
+	*p = (struct pulse){
+		.rank = rank,
+		.op_number = op_find(op),
+		.peer = TUPLE_NO_PEER,
+		.comm = comm,
+		.error_ns = 100,
+		.still_ns = (int64_t)(still_s * 1e9),
+	};
+	CU_ASSERT_NOT_EQUAL(p->op_number, 0);
+	snprintf(p->name, sizeof(p->name), "/c/n/rank%d/t%zu", rank, n_threads);
+	snprintf(p->op, sizeof(p->op), "%s", op);
+	return p;
+}
+
+static struct pulse *in_collective(int32_t rank, const char *op, uint32_t comm, uint32_t number,
+				   double still_s)
+{
+	struct pulse *p = add(rank, op, comm, still_s);
+
+	p->running = true;
+	p->seq = number;
+	p->start_ns = NOW - p->still_ns;
+	return p;
+}
+
+static struct pulse *after(int32_t rank, const char *op, uint32_t comm, uint32_t number,
+			   double still_s)
+{
+	struct pulse *p = add(rank, op, comm, still_s);
+
+	p->seq = number;
+	p->end_ns = NOW - p->still_ns;
+	p->start_ns = p->end_ns - 1000;
+	return p;
+}
+
+static struct pulse *in_message(int32_t rank, const char *op, int32_t peer, uint32_t tag,
+				double still_s)
+{
+	struct pulse *p = in_collective(rank, op, WORLD, tag, still_s);
+
+	p->peer = peer;
+	return p;
+}
+
+static size_t find(void)
+{
+	return stall_find(stall, threads, n_threads, SECOND, members, NULL);
+}
+
+/* Does thread @at wait, for the reason @why, for these ranks (-1 ends them)? */
+static bool waits(size_t at, enum stall_why why, ...)
+{
+	const struct pulse *p = &threads[at];
+	size_t n = 0;
+	va_list list;
+	int rank;
+	bool same = p->why == why;
+
+	va_start(list, why);
+	while ((rank = va_arg(list, int)) >= 0) {
+		same = same && n < p->n_awaits && p->awaits[n] == rank;
+		n++;
+	}
+	va_end(list);
+	if (!same || n != p->n_awaits)
+		tap_note("%s waits (%d) for %zu, the first is %d", p->name, (int)p->why,
+			 p->n_awaits, p->n_awaits ? p->awaits[0] : -1);
+	return same && n == p->n_awaits;
+}
+
+/* ---- collectives ---- */
+
+static void a_late_rank_is_named(void)
+{
+	begin(4);
+	for (int rank = 0; rank < 3; rank++)
+		in_collective(rank, "MPI_Barrier", WORLD, 5, 3);
+	after(3, "MPI_Send", WORLD, 7, 3.1);
+	CU_ASSERT_EQUAL(find(), 4);
+	for (size_t i = 0; i < 3; i++) {
+		CU_ASSERT_TRUE(threads[i].stuck);
+		CU_ASSERT_TRUE(waits(i, STALL_MEMBERS, 3, -1));
+		CU_ASSERT_EQUAL(threads[i].cause, 3);
+		CU_ASSERT_EQUAL(threads[i].order, STALL_SILENT_BEFORE);
+	}
+	CU_ASSERT_TRUE(threads[3].stuck && threads[3].culprit);
+	CU_ASSERT_EQUAL(threads[3].holds_up, 3);
+}
+
+static void who_has_waited_shortly_is_not_stuck(void)
+{
+	begin(3);
+	in_collective(0, "MPI_Allreduce", WORLD, 5, 0.9);
+	in_collective(1, "MPI_Allreduce", WORLD, 5, 1.1);
+	after(2, "MPI_Allreduce", WORLD, 4, 2);
+	CU_ASSERT_EQUAL(find(), 2);
+	CU_ASSERT_FALSE(threads[0].stuck);
+	CU_ASSERT_EQUAL(threads[0].why, STALL_NOT);
+	CU_ASSERT_EQUAL(threads[2].holds_up, 1);
+}
+
+/* The late one does something all the time, only not what is waited for. */
+static void who_goes_on_is_awaited_but_not_stuck(void)
+{
+	begin(2);
+	in_collective(0, "MPI_Barrier", WORLD, 5, 3);
+	after(1, "MPI_Send", WORLD, 0, 0.001);
+	CU_ASSERT_EQUAL(find(), 1);
+	CU_ASSERT_TRUE(threads[1].culprit);
+	CU_ASSERT_FALSE(threads[1].stuck);
+	CU_ASSERT_EQUAL(threads[0].order, STALL_SILENT_AFTER);
+}
+
+static void only_members_are_awaited(void)
+{
+	begin(4);
+	after(0, "MPI_Send", WORLD, 1, 9);
+	in_collective(1, "MPI_Barrier", PAIR, 0, 3);
+	after(2, "MPI_Send", WORLD, 1, 4);
+	after(3, "MPI_Send", WORLD, 1, 9);
+	CU_ASSERT_EQUAL(find(), 2);
+	CU_ASSERT_TRUE(waits(1, STALL_MEMBERS, 2, -1));
+	CU_ASSERT_EQUAL(threads[1].cause, 2);
+}
+
+static void unknown_members_cannot_be_told(void)
+{
+	begin(2);
+	in_collective(0, "MPI_Barrier", NOT_LISTED, 0, 3);
+	after(1, "MPI_Send", WORLD, 1, 4);
+	CU_ASSERT_EQUAL(find(), 1);
+	CU_ASSERT_TRUE(waits(0, STALL_UNKNOWN, -1));
+	CU_ASSERT_EQUAL(threads[0].cause, STALL_NOBODY);
+}
+
+static void numbers_tell_who_has_passed(void)
+{
+	begin(5);
+	in_collective(0, "MPI_Reduce", WORLD, 0xffffffff, 3); /* numbers wrap */
+	in_collective(1, "MPI_Barrier", WORLD, 0, 2.5);
+	after(2, "MPI_Reduce", WORLD, 0xffffffff, 2.5);
+	after(3, "MPI_Bcast", WORLD, 0xfffffffe, 4);
+	after(4, "MPI_Send", WORLD, 1, 5);
+	find();
+	CU_ASSERT_TRUE(waits(0, STALL_SOME, 3, 4, -1));
+	/* a barrier is for all of them */
+	CU_ASSERT_TRUE(waits(1, STALL_MEMBERS, 0, 2, 3, 4, -1));
+}
+
+static void all_inside_cannot_be_told(void)
+{
+	begin(2);
+	in_collective(0, "MPI_Barrier", WORLD, 5, 3);
+	in_collective(1, "MPI_Barrier", WORLD, 5, 3);
+	CU_ASSERT_EQUAL(find(), 2);
+	CU_ASSERT_TRUE(waits(0, STALL_UNKNOWN, -1));
+	CU_ASSERT_FALSE(threads[0].deadlock);
+}
+
+static void different_collectives_do_not_match(void)
+{
+	begin(3);
+	in_collective(0, "MPI_Barrier", WORLD, 5, 3);
+	in_collective(1, "MPI_Barrier", WORLD, 5, 3);
+	in_collective(2, "MPI_Allreduce", WORLD, 5, 3);
+	CU_ASSERT_EQUAL(find(), 3);
+	CU_ASSERT_TRUE(waits(0, STALL_MEMBERS, 2, -1));
+	CU_ASSERT_TRUE(waits(2, STALL_MEMBERS, 0, 1, -1));
+	for (size_t i = 0; i < 3; i++)
+		CU_ASSERT_TRUE(threads[i].mismatch && threads[i].deadlock);
+}
+
+static void two_communicators_can_deadlock(void)
+{
+	begin(3);
+	in_collective(0, "MPI_Barrier", WORLD, 5, 3);
+	in_collective(1, "MPI_Barrier", WORLD, 5, 3);
+	in_collective(2, "MPI_Barrier", PAIR, 0, 3);
+	CU_ASSERT_EQUAL(find(), 3);
+	CU_ASSERT_TRUE(threads[1].deadlock && threads[1].circle);
+	CU_ASSERT_TRUE(threads[2].deadlock && threads[2].circle);
+	/* not in the circle, but it will never go on either */
+	CU_ASSERT_TRUE(threads[0].deadlock && !threads[0].circle);
+	CU_ASSERT_EQUAL(threads[0].cause, 2);
+}
+
+static void finalize_waits_for_all(void)
+{
+	begin(3);
+	in_collective(0, "MPI_Finalize", 0, 0, 3);
+	after(1, "MPI_Finalize", 0, 0, 3);
+	after(2, "MPI_Barrier", WORLD, 9, 4);
+	find();
+	CU_ASSERT_TRUE(waits(0, STALL_SOME, 2, -1));
+	CU_ASSERT_EQUAL(threads[0].cause, 2);
+}
+
+static void one_thread_of_a_rank_is_enough(void)
+{
+	begin(2);
+	in_collective(0, "MPI_Barrier", WORLD, 5, 3);
+	after(1, "MPI_Send", WORLD, 1, 9);
+	in_collective(1, "MPI_Barrier", WORLD, 5, 3);
+	CU_ASSERT_EQUAL(find(), 2);
+	CU_ASSERT_TRUE(waits(0, STALL_UNKNOWN, -1));
+	CU_ASSERT_FALSE(threads[1].culprit);
+}
+
+/* ---- messages ---- */
+
+static void chains_are_followed(void)
+{
+	begin(4);
+	in_message(0, "MPI_Recv", 1, 7, 3);
+	in_message(1, "MPI_Recv", 2, 7, 4);
+	in_message(2, "MPI_Ssend", 3, 7, 5);
+	after(3, "MPI_Bcast", WORLD, 3, 6);
+	CU_ASSERT_EQUAL(find(), 4);
+	CU_ASSERT_TRUE(waits(0, STALL_PEER, 1, -1));
+	CU_ASSERT_EQUAL(threads[0].next, 1);
+	for (size_t i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(threads[i].cause, 3);
+		CU_ASSERT_FALSE(threads[i].deadlock);
+	}
+	CU_ASSERT_EQUAL(threads[3].holds_up, 3);
+}
+
+static void a_circle_is_a_deadlock(void)
+{
+	begin(4);
+	in_message(0, "MPI_Recv", 1, 7, 3);
+	in_message(1, "MPI_Recv", 2, 7, 3);
+	in_message(2, "MPI_Recv", 0, 7, 3);
+	in_message(3, "MPI_Recv", 0, 7, 3);
+	CU_ASSERT_EQUAL(find(), 4);
+	for (size_t i = 0; i < 4; i++) {
+		CU_ASSERT_TRUE(threads[i].deadlock);
+		CU_ASSERT_EQUAL(threads[i].circle, i < 3);
+	}
+}
+
+static void both_sending_is_a_deadlock(void)
+{
+	begin(2);
+	in_message(0, "MPI_Send", 1, 7, 3);
+	in_message(1, "MPI_Send", 0, 7, 3);
+	find();
+	CU_ASSERT_TRUE(threads[0].deadlock && threads[1].deadlock);
+}
+
+static void a_long_message_is_no_deadlock(void)
+{
+	begin(2);
+	in_message(0, "MPI_Send", 1, 7, 3);
+	in_message(1, "MPI_Recv", 0, ANY_TAG, 3);
+	CU_ASSERT_EQUAL(find(), 2);
+	for (size_t i = 0; i < 2; i++) {
+		CU_ASSERT_TRUE(threads[i].meets);
+		CU_ASSERT_FALSE(threads[i].deadlock || threads[i].circle || threads[i].culprit);
+		CU_ASSERT_EQUAL(threads[i].cause, STALL_NOBODY);
+	}
+}
+
+static void tags_that_differ_are_a_deadlock(void)
+{
+	begin(2);
+	in_message(0, "MPI_Ssend", 1, 7, 3);
+	in_message(1, "MPI_Recv", 0, 8, 3);
+	find();
+	CU_ASSERT_TRUE(threads[0].deadlock && threads[1].deadlock);
+}
+
+static void a_wait_may_be_either_half(void)
+{
+	begin(2);
+	in_message(0, "MPI_Wait", 1, 1, 3);
+	in_message(1, "MPI_Send", 0, 7, 3);
+	find();
+	CU_ASSERT_TRUE(waits(0, STALL_PEER, 1, -1));
+	CU_ASSERT_TRUE(threads[0].meets && !threads[0].deadlock);
+	begin(2);
+	in_message(0, "MPI_Waitall", TUPLE_ANY_PEER, 3, 3);
+	after(1, "MPI_Send", WORLD, 7, 3);
+	find();
+	CU_ASSERT_TRUE(waits(0, STALL_UNKNOWN, -1));
+}
+
+static void from_any_source_one_can_help(void)
+{
+	begin(3);
+	in_message(0, "MPI_Recv", TUPLE_ANY_PEER, 7, 3);
+	in_message(1, "MPI_Recv", 0, 7, 3);
+	after(2, "MPI_Recv", WORLD, 7, 3);
+	CU_ASSERT_EQUAL(find(), 2);
+	CU_ASSERT_TRUE(waits(0, STALL_ANY, 1, 2, -1));
+	CU_ASSERT_FALSE(threads[0].deadlock || threads[1].deadlock);
+	CU_ASSERT_FALSE(threads[2].culprit);
+}
+
+static void from_any_source_nobody_can_help(void)
+{
+	begin(3);
+	in_message(0, "MPI_Recv", TUPLE_ANY_PEER, 7, 3);
+	in_message(1, "MPI_Recv", 0, 7, 3);
+	in_message(2, "MPI_Recv", TUPLE_ANY_PEER, 7, 3);
+	CU_ASSERT_EQUAL(find(), 3);
+	for (size_t i = 0; i < 3; i++)
+		CU_ASSERT_TRUE(threads[i].deadlock);
+}
+
+/* Another thread of the rank could do what is waited for. */
+static void an_idle_thread_breaks_a_deadlock(void)
+{
+	begin(2);
+	in_message(0, "MPI_Recv", 1, 7, 3);
+	in_message(1, "MPI_Recv", 0, 7, 3);
+	after(1, "MPI_Send", WORLD, 7, 3);
+	CU_ASSERT_EQUAL(find(), 2);
+	CU_ASSERT_FALSE(threads[0].deadlock || threads[1].deadlock);
+	CU_ASSERT_TRUE(threads[0].circle && threads[1].circle);
+}
+
+static void a_rank_of_which_nothing_is_seen(void)
+{
+	begin(3);
+	in_message(0, "MPI_Recv", 2, 7, 3);
+	after(1, "MPI_Send", WORLD, 7, 3);
+	CU_ASSERT_EQUAL(find(), 1);
+	CU_ASSERT_TRUE(waits(0, STALL_PEER, 2, -1));
+	CU_ASSERT_EQUAL(threads[0].next, STALL_NOBODY);
+	CU_ASSERT_FALSE(threads[0].deadlock);
+}
+
+static void close_times_cannot_be_told(void)
+{
+	begin(2);
+	in_message(0, "MPI_Recv", 1, 7, 3);
+	after(1, "MPI_Send", WORLD, 7, 3.001)->error_ns = 2e6;
+	find();
+	CU_ASSERT_EQUAL(threads[0].order, STALL_CANNOT_TELL);
+	threads[1].error_ns = 1000;
+	find();
+	CU_ASSERT_EQUAL(threads[0].order, STALL_SILENT_BEFORE);
+}
+
+static void nothing_is_no_problem(void)
+{
+	begin(0);
+	CU_ASSERT_EQUAL(find(), 0);
+	stall_free(NULL);
+	stall_free(stall);
+	stall = NULL;
+}
+
+/* ---- waves ---- */
+
+static struct pulses pulses;
+
+static void event(const char *name, int32_t rank, const char *op, bool running, int64_t at_s,
+		  uint64_t number)
+{
+	struct evspace_event ev = {
+		.name = name,
+		.rank = rank,
+		.op = op,
+		.op_number = op_find(op),
+		.flags = running ? EVSPACE_RUNNING : 0,
+		.number = number,
+		.start_ns = at_s * SECOND - (running ? 0 : 1000),
+		.end_ns = running ? 0 : at_s * SECOND,
+		.read_ns = NOW,
+	};
+
+	pulses_add(&pulses, &ev, (uint64_t)(NOW / SECOND));
+}
+
+static void the_newest_event_counts(void)
+{
+	pulses_begin(&pulses);
+	event("/c/n/rank2/t0/p2p", 2, "MPI_Send", false, 997, 4);
+	event("/c/n/rank2/t0/collective", 2, "MPI_Barrier", false, 998, 9);
+	event("/c/n/rank2/t0/wait", 2, "MPI_Wait", false, 996, 1);
+	event("/c/n/rank1/t10", 1, "MPI_Send", false, 990, 4);
+	event("/c/n/rank1/t9/p2p", 1, "MPI_Send", false, 999, 4);
+	event("/c/n/rank1/t9/state", 1, "MPI_Recv", true, 998, 0);
+	pulses_end(&pulses, false);
+	CU_ASSERT_EQUAL_FATAL(pulses.n, 3);
+	CU_ASSERT_EQUAL(pulses.fresh, 3);
+	CU_ASSERT_STRING_EQUAL(pulses.items[0].name, "/c/n/rank1/t9");
+	CU_ASSERT_TRUE(pulses.items[0].running);
+	CU_ASSERT_EQUAL(pulses.items[0].still_ns, 2 * SECOND);
+	CU_ASSERT_STRING_EQUAL(pulses.items[1].name, "/c/n/rank1/t10");
+	CU_ASSERT_STRING_EQUAL(pulses.items[2].op, "MPI_Barrier");
+	pulses_fini(&pulses);
+}
+
+static void who_is_missing_stays_as_it_was(void)
+{
+	pulses_begin(&pulses);
+	event("/c/n/rank0/t0", 0, "MPI_Send", false, 990, 10);
+	event("/c/m/rank1/t0", 1, "MPI_Recv", true, 990, 0);
+	pulses_end(&pulses, false);
+	pulses_begin(&pulses);
+	event("/c/n/rank0/t0", 0, "MPI_Send", false, 999, 11);
+	pulses_end(&pulses, true);
+	CU_ASSERT_EQUAL_FATAL(pulses.n, 2);
+	CU_ASSERT_EQUAL(pulses.fresh, 1);
+	CU_ASSERT_STRING_EQUAL(pulses.items[1].name, "/c/m/rank1/t0");
+	CU_ASSERT_EQUAL(pulses.items[1].cause, STALL_NOBODY);
+	pulses_begin(&pulses);
+	event("/c/n/rank0/t0", 0, "MPI_Send", false, 999, 11);
+	pulses_end(&pulses, false);
+	CU_ASSERT_EQUAL(pulses.n, 1);
+	pulses_fini(&pulses);
+}
+
+static void numbers_make_rates(void)
+{
+	struct evspace_event ev = {.name = "/c/n/rank0/t0", .op = "MPI_Send", .end_ns = 1};
+	static const struct {
+		const char *op;
+		uint64_t number;
+		double rate;
+	} waves[] = {
+		{"MPI_Send", 100, 0},	{"MPI_Send", 150, 50},	  {"MPI_Barrier", 10, 50},
+		{"MPI_Send", 350, 100}, {"MPI_Barrier", 16, 103}, {"MPI_Send", 10, 103},
+	};
+
+	for (size_t i = 0; i < sizeof(waves) / sizeof(waves[0]); i++) {
+		ev.op_number = op_find(waves[i].op);
+		ev.number = waves[i].number;
+		ev.read_ns = (int64_t)(i + 1) * SECOND;
+		pulses_begin(&pulses);
+		pulses_add(&pulses, &ev, i);
+		pulses_end(&pulses, false);
+		CU_ASSERT_DOUBLE_EQUAL(pulses.items[0].rate, waves[i].rate, 1e-6);
+	}
+	pulses_fini(&pulses);
+}
+
+int main(void)
+{
+	static CU_TestInfo collectives[] = {
+		{"a late rank is named", a_late_rank_is_named},
+		{"who has waited shortly is not stuck", who_has_waited_shortly_is_not_stuck},
+		{"who goes on is awaited but not stuck", who_goes_on_is_awaited_but_not_stuck},
+		{"only members are awaited", only_members_are_awaited},
+		{"unknown members cannot be told", unknown_members_cannot_be_told},
+		{"numbers tell who has passed", numbers_tell_who_has_passed},
+		{"all inside: cannot be told", all_inside_cannot_be_told},
+		{"different collectives do not match", different_collectives_do_not_match},
+		{"two communicators can deadlock", two_communicators_can_deadlock},
+		{"MPI_Finalize waits for all", finalize_waits_for_all},
+		{"one thread of a rank is enough", one_thread_of_a_rank_is_enough},
+		CU_TEST_INFO_NULL,
+	};
+	static CU_TestInfo messages[] = {
+		{"chains are followed to the end", chains_are_followed},
+		{"a circle is a deadlock", a_circle_is_a_deadlock},
+		{"both sending is a deadlock", both_sending_is_a_deadlock},
+		{"a long message is no deadlock", a_long_message_is_no_deadlock},
+		{"tags that differ are a deadlock", tags_that_differ_are_a_deadlock},
+		{"a wait may be either half", a_wait_may_be_either_half},
+		{"from any source: one can help", from_any_source_one_can_help},
+		{"from any source: nobody can help", from_any_source_nobody_can_help},
+		{"an idle thread breaks a deadlock", an_idle_thread_breaks_a_deadlock},
+		{"a rank of which nothing is seen", a_rank_of_which_nothing_is_seen},
+		{"close times cannot be told", close_times_cannot_be_told},
+		{"nothing is no problem", nothing_is_no_problem},
+		CU_TEST_INFO_NULL,
+	};
+	static CU_TestInfo waves[] = {
+		{"the newest event counts", the_newest_event_counts},
+		{"who is missing stays as it was", who_is_missing_stays_as_it_was},
+		{"numbers make rates", numbers_make_rates},
+		CU_TEST_INFO_NULL,
+	};
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "collectives", .pTests = collectives},
+		{.pName = "messages", .pTests = messages},
+		{.pName = "waves", .pTests = waves},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
