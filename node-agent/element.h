@@ -59,7 +59,8 @@ static inline uint32_t element_half(uint16_t first, uint16_t second)
  * Append a tuple: relaxed 64-bit stores into the slot, then the head with release order (DESIGN 5).
  * The words are put together in registers: loads of what was just stored in halves would stall.
  */
-static inline void element_write(struct element_writer *w, const struct tuple *t)
+static inline __attribute__((always_inline)) void element_write(struct element_writer *w,
+								const struct tuple *t)
 {
 	_Atomic uint64_t *to = (_Atomic uint64_t *)(void *)w->next;
 	_Atomic uint64_t *head = &w->ring->head;

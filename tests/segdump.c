@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints what the segments of a folder hold, as JSON, one object a line: counts per operation in
- * the form of tests/apps (--counts), or every tuple (--tuples), or the segment's own numbers.
+ * the form of tests/apps (--counts), every tuple (--tuples), communicators (--comms), the segment's
+ * own numbers (--headers); or, as plain text, what was sent and what was received (--messages).
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -12,13 +13,14 @@
 #include "node-agent/segment.h"
 #include "tree/op.h"
 
-enum what { HEADERS, COUNTS, TUPLES, COMMS };
+enum what { HEADERS, COUNTS, TUPLES, COMMS, MESSAGES };
 
 struct count {
 	uint64_t calls, bytes, completions, completed_bytes;
 };
 
 static struct count counts[UINT16_MAX + 1];
+static uint64_t held;
 
 static void tuple_print(const struct segment *s, const struct segment_element *element,
 			const struct tuple *t)
@@ -28,6 +30,40 @@ static void tuple_print(const struct segment *s, const struct segment_element *e
 	       ",\"peer\":%d,\"tag\":%u,\"comm\":%u,\"flags\":%u}\n",
 	       s->header->rank, element->thread, channel_name(element->channel), op_name(t->op),
 	       t->start, t->end, t->bytes, t->peer, t->seq_or_tag, t->comm, t->flags);
+}
+
+/* Which operations send, and which receive; of requests it is known when they are complete. */
+static int is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(name, *names) == 0)
+			return 1;
+	return 0;
+}
+
+static void message_print(const struct segment *s, const struct tuple *t)
+{
+	static const char *const sends[] = {
+		"MPI_Send",   "MPI_Bsend",  "MPI_Ssend",  "MPI_Rsend",	  "MPI_Isend",
+		"MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Sendrecv", "MPI_Sendrecv_replace",
+		NULL};
+	static const char *const later_sends[] = {"MPI_Send_init", "MPI_Bsend_init",
+						  "MPI_Ssend_init", "MPI_Rsend_init", NULL};
+	static const char *const receives[] = {"MPI_Recv", "MPI_Mrecv", NULL};
+	static const char *const later_receives[] = {
+		"MPI_Irecv",	"MPI_Imrecv",		"MPI_Recv_init",
+		"MPI_Sendrecv", "MPI_Sendrecv_replace", NULL};
+	const char *op = op_name(t->op);
+	int rank = s->header->rank, completed = t->flags & TUPLE_COMPLETION;
+
+	if (t->peer == TUPLE_NO_PEER || t->flags & (TUPLE_FAILED | TUPLE_CANCELLED))
+		return;
+	if (is_one_of(op, completed ? later_sends : sends))
+		printf("sent %d %d %u %u %" PRIu64 "\n", rank, t->peer, t->seq_or_tag, t->comm,
+		       t->bytes);
+	else if (is_one_of(op, completed ? later_receives : receives))
+		printf("received %d %d %u %u %" PRIu64 "\n", t->peer, rank, t->seq_or_tag, t->comm,
+		       t->bytes);
 }
 
 static void tuple_count(const struct tuple *t)
@@ -43,7 +79,7 @@ static void tuple_count(const struct tuple *t)
 	}
 }
 
-/* Every tuple that the element still holds. Returns how many are lost. */
+/* Every tuple that the element still holds, counted in `held`. Returns how many are lost. */
 static uint64_t element_look(const struct segment *s, const struct segment_element *element,
 			     enum what what)
 {
@@ -57,9 +93,12 @@ static uint64_t element_look(const struct segment *s, const struct segment_eleme
 	for (uint32_t i = 0; i < range.count; i++) {
 		if (what == TUPLES)
 			tuple_print(s, element, &tuples[i]);
+		if (what == MESSAGES)
+			message_print(s, &tuples[i]);
 		tuple_count(&tuples[i]);
 	}
 	free(tuples);
+	held += range.count;
 	return range.lost;
 }
 
@@ -107,10 +146,10 @@ static void header_print(const struct segment *s, uint64_t lost)
 		polls += t ? atomic_load(&t->state.polls) : 0;
 	}
 	printf("{\"rank\":%d,\"world_size\":%d,\"world\":%u,\"threads\":%u,\"elements\":%u,"
-	       "\"events\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"polls\":%" PRIu64
+	       "\"events\":%" PRIu64 ",\"held\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"polls\":%" PRIu64
 	       ",\"cost_ps\":%u,\"finished\":%u,\"alive\":%d,\"notes\":\"%s\"}\n",
 	       s->header->rank, s->header->world_size, s->header->world, segment_threads(s),
-	       segment_elements(s), events, lost, polls, s->header->cost_ps,
+	       segment_elements(s), events, held, lost, polls, s->header->cost_ps,
 	       atomic_load(&s->header->finished), segment_alive(s),
 	       segment_notes(atomic_load(&s->header->note), notes, sizeof(notes)));
 }
@@ -120,6 +159,7 @@ static void segment_print(const struct segment *s, enum what what)
 	uint64_t lost = 0;
 
 	memset(counts, 0, sizeof(counts));
+	held = 0;
 	for (uint32_t i = 0; i < segment_elements(s); i++)
 		if (segment_element(s, i))
 			lost += element_look(s, segment_element(s, i), what);
@@ -140,17 +180,19 @@ static int is_segment(const struct dirent *entry)
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = {"--headers", "--counts", "--tuples", "--comms"};
+	static const char *const names[] = {"--headers", "--counts", "--tuples", "--comms",
+					    "--messages"};
 	struct dirent **names_found;
 	enum what what = HEADERS;
 	int n, status = 0;
 
-	for (int i = 0; argc > 2 && i < 4; i++)
+	for (int i = 0; argc > 2 && i < 5; i++)
 		if (strcmp(argv[2], names[i]) == 0)
 			what = (enum what)i;
 	n = argc < 2 ? -1 : scandir(argv[1], &names_found, is_segment, alphasort);
 	if (n < 0) {
-		fprintf(stderr, "usage: segdump DIR [--headers|--counts|--tuples|--comms]\n");
+		fprintf(stderr,
+			"usage: segdump DIR [--headers|--counts|--tuples|--comms|--messages]\n");
 		return 2;
 	}
 	for (int i = 0; i < n; i++) {

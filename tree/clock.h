@@ -38,6 +38,9 @@ struct clock_line {
 /** The kind of ticks that every process of this host uses. Decided once (CPUID), then constant. */
 enum clock_kind clock_kind(void);
 
+/** CLOCK_MONOTONIC in nanoseconds. */
+uint64_t clock_mono_ns(void);
+
 /** Now, in ticks of @kind. */
 static inline uint64_t clock_ticks(enum clock_kind kind)
 {
@@ -45,19 +48,13 @@ static inline uint64_t clock_ticks(enum clock_kind kind)
 	if (__builtin_expect(kind == CLOCK_TICKS_TSC, 1))
 		return __rdtsc();
 #endif
-	struct timespec t;
-
 	(void)kind;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return clock_mono_ns();
 }
 
 /** This host's boot id (the kernel's; the same id means the same clock), "" if unknown. Returns
  * @buf. */
 const char *clock_boot_id(char *buf, size_t n);
-
-/** CLOCK_MONOTONIC in nanoseconds. */
-uint64_t clock_mono_ns(void);
 
 /** CLOCK_REALTIME in nanoseconds. */
 int64_t clock_real_ns(void);

@@ -85,7 +85,7 @@ static inline void collect_leave(void)
 
 /** Begin @t (all but its times are set): take the time, and show in the state line what is going
  * on. */
-static inline void collect_begin(struct tuple *t)
+static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
 {
 	struct segment_state *line = &collect_self.entry->state;
 
@@ -101,7 +101,8 @@ static inline void collect_begin(struct tuple *t)
 }
 
 /** Append @t to this thread's element of @channel, whose writer exists, and count it. */
-static inline void collect_append(const struct tuple *t, unsigned channel)
+static inline __attribute__((always_inline)) void collect_append(const struct tuple *t,
+								 unsigned channel)
 {
 	struct collect_thread *self = &collect_self;
 	struct segment_counter *count = &self->entry->counters[channel];
@@ -127,7 +128,8 @@ static inline void collect_extra(const struct tuple *t, unsigned channel)
 }
 
 /** End the operation that began with @t, its `end` set: append it, clear the state line, leave. */
-static inline void collect_end(const struct tuple *t, unsigned channel)
+static inline __attribute__((always_inline)) void collect_end(const struct tuple *t,
+							      unsigned channel)
 {
 	collect_append(t, channel);
 	atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);

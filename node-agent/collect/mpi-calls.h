@@ -14,8 +14,9 @@
 #define MPI_OWN_STATUSES 512
 
 /** Fill *@t, take the time and show the state. */
-static inline void mpi_begin(struct tuple *t, uint16_t op, const struct mpi_comm *at, int32_t peer,
-			     uint32_t tag, uint64_t bytes)
+static inline __attribute__((always_inline)) void mpi_begin(struct tuple *t, uint16_t op,
+							    const struct mpi_comm *at, int32_t peer,
+							    uint32_t tag, uint64_t bytes)
 {
 	*t = (struct tuple){
 		.bytes = bytes,
@@ -28,7 +29,7 @@ static inline void mpi_begin(struct tuple *t, uint16_t op, const struct mpi_comm
 }
 
 /** Write *@t, whose `end` is set. */
-static inline void mpi_end(struct tuple *t, unsigned channel, int rc)
+static inline __attribute__((always_inline)) void mpi_end(struct tuple *t, unsigned channel, int rc)
 {
 	if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
 		t->flags |= TUPLE_FAILED;

@@ -36,6 +36,8 @@ static inline uint32_t mpi_table_hash(const struct mpi_table *t, uintptr_t key, 
 /** The slot of @key, or -1. */
 static inline int mpi_table_find(const struct mpi_table *t, uintptr_t key)
 {
+	if (key <= MPI_TABLE_HELD)
+		return -1;
 	for (unsigned which = 0; which < 2; which++) {
 		uint32_t b = mpi_table_hash(t, key, which);
 

@@ -150,6 +150,11 @@ static void request_complete(struct mpi_request *r, const MPI_Status *status, bo
 	collect_extra(&c, CHANNEL_COMPLETION);
 }
 
+static bool is_collected(unsigned channel)
+{
+	return atomic_load_explicit(&collect.mode[channel], memory_order_relaxed) == MODE_TRACE;
+}
+
 static void unknown_complete(struct tuple *call)
 {
 	struct tuple c = {
@@ -161,7 +166,9 @@ static void unknown_complete(struct tuple *call)
 	};
 
 	call->seq_or_tag++;
-	collect_extra(&c, CHANNEL_COMPLETION);
+	/* it may have been started by a class of operations that is not collected */
+	if (is_collected(CHANNEL_P2P) && is_collected(CHANNEL_COLLECTIVE))
+		collect_extra(&c, CHANNEL_COMPLETION);
 }
 
 /* Take the record of position @i out of the held ones; *@from is where the last one was found. */

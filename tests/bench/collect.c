@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What collecting costs: one event over two bare reads of the clock, alone and with a reader beside
- * it; reading the newest tuple of many elements over copying it. Pairs are interleaved, medians.
+ * What collecting costs: one event over two bare reads of the clock, alone, with a reader beside it
+ * (read), and as what a wrapper adds to an MPI call (mpi); the newest tuples of many elements over
+ * copying them (latest). Pairs are interleaved; medians.
  */
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -16,10 +18,12 @@
 #include "tree/op-table.h"
 
 /* Short runs, many of them: most fit between two interruptions by others. */
-enum { PAIRS = 401, EVENTS = 5000, ELEMENTS = 1948, CAPACITY = 200, TURNS = 3 };
+enum { PAIRS = 401, QUICK = 51, EVENTS = 5000, ELEMENTS = 1948, CAPACITY = 200, TURNS = 3 };
 
 static volatile uint64_t sink;
 static bool json;
+static int n_pairs = PAIRS;
+static char base[] = "/dev/shm/evspace-bench-XXXXXX", run[64];
 
 /** A reader of the writer's element on the other core. */
 struct reader {
@@ -113,12 +117,12 @@ static void pairs(const char *name, double (*what)(void), double (*limit)(void))
 
 	what();
 	limit();
-	for (int i = 0; i < PAIRS; i++) {
+	for (int i = 0; i < n_pairs; i++) {
 		limits[i] = limit();
 		ns[i] = what();
 		ratios[i] = ns[i] / limits[i];
 	}
-	report(name, median(ns, PAIRS), median(limits, PAIRS), median(ratios, PAIRS));
+	report(name, median(ns, n_pairs), median(limits, n_pairs), median(ratios, n_pairs));
 }
 
 static void *reader_run(void *arg)
@@ -203,17 +207,65 @@ static void latest(void)
 	free(memory);
 }
 
+/* In an MPI program, with what `make` has built. Without mpirun or the library there is no result.
+ */
+static void mpi(void)
+{
+	const char *built = getenv("top_builddir");
+	double ns, limit, ratio;
+	char command[1024];
+	FILE *out;
+
+	snprintf(command, sizeof(command),
+		 "EVSPACE_DIR=%s EVSPACE_RUN=mpi timeout 120 mpirun -np 1 -x LD_PRELOAD="
+		 "$(realpath %s/.libs/libevspace-mpi.so) %s/tests/bench/barrier",
+		 base, built ? built : ".", built ? built : ".");
+	out = popen(command, "r");
+	if (!out)
+		return;
+	if (fscanf(out, "%lf %lf %lf", &ns, &limit, &ratio) == 3)
+		report("mpi", ns, limit, ratio);
+	pclose(out);
+}
+
+static void folder_remove(const char *name)
+{
+	char path[128];
+	DIR *dir;
+	const struct dirent *entry;
+
+	snprintf(path, sizeof(path), "%s/%s", base, name);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(path);
+}
+
+static void options_read(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--json") == 0) {
+			json = true;
+		} else if (strcmp(argv[i], "--quick") == 0) {
+			n_pairs = QUICK;
+		} else {
+			bool help = strcmp(argv[i], "--help") == 0;
+
+			fprintf(help ? stdout : stderr, "usage: collect [--json] [--quick]\n"
+							"What collecting an event costs.\n");
+			exit(help ? 0 : 2);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
-	char base[] = "/dev/shm/evspace-bench-XXXXXX", run[64];
 	struct segment_plan plan = {.dir = run, .run = "bench", .world_size = 1, .world = 1};
 	struct error e;
 
-	json = argc > 1 && strcmp(argv[1], "--json") == 0;
-	if (argc > 1 + json) {
-		fprintf(stderr, "usage: collect [--json]\n");
-		return 2;
-	}
+	options_read(argc, argv);
 	if (!mkdtemp(base))
 		return perror(base), 1;
 	snprintf(run, sizeof(run), "%s/run", base);
@@ -227,10 +279,11 @@ int main(int argc, char **argv)
 		printf("%-8s %12s %12s %7s\n", "case", "", "limit", "ratio");
 	pairs("event", event_run, bare_run);
 	with_reader();
+	mpi();
 	latest();
-	unlink(collect.segment.path);
 	collect_stop();
-	rmdir(run);
+	folder_remove("run");
+	folder_remove("mpi");
 	rmdir(base);
 	return 0;
 }

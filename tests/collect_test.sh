@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests the collectors in MPI programs: what they record is what happened, and nobody notices them.
+
+. "$top_srcdir/tests/tap.sh"
+
+apps=$top_builddir/tests/apps
+preload=$top_builddir/tests/preload
+lib=$EVSPACE_LIBDIR/libevspace-mpi.so
+dump=$top_builddir/tests/segdump
+libs=$lib
+
+export EVSPACE_DIR=$tap_dir/space EVSPACE_RUN=run EVSPACE_CAPACITY=50000
+unset EVSPACE_THREADS EVSPACE_QUOTA
+
+# plain RANKS PROGRAM [OPTION...]; collected does the same with collectors, into an empty space.
+plain() {
+	local ranks=$1
+
+	shift
+	timeout -k 5 120 mpirun -np "$ranks" "$@"
+}
+
+collected() {
+	local ranks=$1
+
+	shift
+	rm -rf "$EVSPACE_DIR"
+	timeout -k 5 120 mpirun -np "$ranks" -x LD_PRELOAD="$libs" "$@"
+}
+
+dumped() {
+	"$dump" "$EVSPACE_DIR/run" "--$1"
+}
+
+# field NAME: that number of each line of --headers.
+field() {
+	dumped headers | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"
+}
+
+# --- counts ---
+
+# The collectors count polls per thread, not per operation.
+true_counts() {
+	grep '^{' "$tap_dir/out" | sed 's/,"polls":[0-9]*//' | grep -v '"calls":0,"bytes":0}' | sort
+}
+
+true_polls() {
+	sed -n "s/^{\"rank\":$1,.*\"polls\":\([0-9]*\).*/\1/p" "$tap_dir/out" |
+		awk '{ n += $1 } END { print n + 0 }'
+}
+
+counts_are_right() {
+	local ranks=$1 rank
+
+	collected "$@" --json >"$tap_dir/out" || return
+	diff <(true_counts) <(dumped counts | sort) || return
+	for ((rank = 0; rank < ranks; rank++)); do
+		[ "$(true_polls "$rank")" = "$(dumped headers | sed -n "s/^{\"rank\":$rank,.*\"polls\":\([0-9]*\).*/\1/p")" ] ||
+			{ echo "rank $rank: polls"; return 1; }
+	done
+}
+
+for ranks in 1 2 3 4; do
+	tap_case "calls, $ranks ranks: every count and byte sum per operation" \
+		counts_are_right "$ranks" "$apps/calls"
+done
+tap_case "calls: all of it again" counts_are_right 3 "$apps/calls" --rounds 5
+for shape in "1 3" "2 4" "3 2"; do
+	read -r ranks threads <<<"$shape"
+	tap_case "threads: $ranks ranks x $threads threads, every count and byte sum" \
+		counts_are_right "$ranks" "$apps/threads" --threads "$threads" --rounds 200
+done
+
+# --- peers, tags, communicators ---
+
+# From whom to whom, tag, communicator, bytes: by the senders and by the receivers.
+messages_agree() {
+	collected 4 "$@" >/dev/null || return
+	dumped messages >"$tap_dir/messages"
+	diff <(sed -n 's/^sent //p' "$tap_dir/messages" | sort) \
+		<(sed -n 's/^received //p' "$tap_dir/messages" | sort) &&
+		[ "$(wc -l <"$tap_dir/messages")" -gt 1000 ]
+}
+
+tap_case "calls: what is received is what was sent, world ranks, tags, communicators, bytes" \
+	messages_agree "$apps/calls"
+tap_case "threads: what is received is what was sent" \
+	messages_agree "$apps/threads" --rounds 100
+
+# Each communicator has the same members for all who are in it, and these are who has it on record.
+comms_agree() {
+	collected 4 "$apps/calls" >/dev/null || return
+	dumped comms | sed 's/^{"rank":\([0-9]*\),"comm":\([0-9]*\),"parent":\([0-9]*\),"members":\[\(.*\)\]}/\1 \2 \3 \4/' |
+		awk '{
+			if ($2 in about && about[$2] != $3 " " $4) {
+				print "communicator " $2 ": " about[$2] ", but rank " $1 ": " $3 " " $4
+				bad = 1
+			}
+			about[$2] = $3 " " $4
+			size[$2] = split($4, members, ",")
+			n[$2]++
+		}
+		END {
+			for (id in about) {
+				if (n[id] != size[id]) {
+					print "communicator " id ": on record " n[id] " times, " size[id] " members"
+					bad = 1
+				}
+				ids++
+			}
+			exit bad || ids < 30
+		}'
+}
+
+tap_case "calls: communicators have one id and the same members for all" comms_agree
+
+# The collective with one number on one communicator is one operation for all members.
+collectives_agree() {
+	collected 4 "$apps/calls" >/dev/null || return
+	dumped tuples | grep -E '"channel":"(collective|comm)"' | grep -v MPI_Comm_create_group |
+		sed 's/.*"rank":\([0-9]*\),.*"op":"\([^"]*\)".*"tag":\([0-9]*\),"comm":\([0-9]*\),.*/\4.\3 \2 \1/' |
+		awk '{
+			if ($1 in op && op[$1] != $2 || ($1, $3) in seen) {
+				print $1 ": rank " $3 " in " $2 ", others in " op[$1]
+				bad = 1
+			}
+			op[$1] = $2
+			seen[$1, $3] = 1
+			if (!($1 in found)) found[$1] = ++n
+		}
+		END { exit bad || n < 200 }'
+}
+
+tap_case "calls: collectives have the same numbers for all" collectives_agree
+
+# --- nobody notices ---
+
+# same_output STATUS RANKS PROGRAM [OPTION...]
+same_output() {
+	local wanted=$1 status=0 seen=0 want got
+
+	shift
+	want=$(plain "$@" 2>/dev/null) || status=$?
+	got=$(collected "$@" 2>/dev/null) || seen=$?
+	[ "$want" = "$got" ] && [ "$status" -eq "$wanted" ] && [ "$seen" -eq "$wanted" ] ||
+		{ echo "'$got' ($seen), not '$want' ($status)"; return 1; }
+}
+
+tap_case "calls: the same output" same_output 0 2 "$apps/calls"
+tap_case "threads: the same output" same_output 0 2 "$apps/threads"
+tap_case "the program's own exit code" same_output 1 2 "$apps/windtunnel" --threads 2 --check 5 --break-exchange 0
+
+no_folder() {
+	local EVSPACE_DIR=/proc/no/such/folder
+
+	same_output 0 2 "$apps/calls" && [ ! -e "$EVSPACE_DIR" ]
+}
+
+tap_case "no folder: the program runs on" no_folder
+
+over_quota() {
+	export EVSPACE_QUOTA=1
+	same_output 0 2 "$apps/calls" && [ "$(ls "$EVSPACE_DIR/run" | sed 's/\.[0-9]*\./ /' | sort)" = \
+		$'rank0 refused-quota\nrank1 refused-quota' ]
+}
+
+tap_case "over the quota: the program runs on, the reason is on record" eval '(over_quota)'
+
+wrong_settings() {
+	export EVSPACE_THREADS=many EVSPACE_CAPACITY=p2p
+	same_output 0 2 "$apps/calls" && [ "$(dumped headers | grep -c 'was not understood')" -eq 2 ]
+}
+
+tap_case "wrong settings: defaults, with a note" eval '(wrong_settings)'
+
+silent_elsewhere() {
+	[ -z "$(LD_PRELOAD=$lib /bin/true 2>&1)" ] && [ ! -e "$EVSPACE_DIR" ]
+}
+
+rm -rf "$EVSPACE_DIR"
+tap_case "in a program without MPI: nothing" silent_elsewhere
+
+# --- reserves ---
+
+small_rings() {
+	local EVSPACE_CAPACITY=p2p=7,completion=5 n held lost events
+
+	counts_are_right 2 "$apps/calls" >/dev/null && { echo "nothing was overwritten"; return 1; }
+	paste -d ' ' <(field held) <(field lost) <(field events) >"$tap_dir/sums"
+	[ "$(wc -l <"$tap_dir/sums")" -eq 2 ] || return
+	while read -r held lost events; do
+		[ "$lost" -gt 0 ] && [ $((held + lost)) -eq "$events" ] ||
+			{ echo "$held held, $lost lost, $events written"; return 1; }
+	done <"$tap_dir/sums"
+}
+
+tap_case "small elements: held and overwritten are what was written" small_rings
+
+few_threads() {
+	export EVSPACE_THREADS=2
+	same_output 0 2 "$apps/threads" --threads 5 && [ "$(field threads)" = $'2\n2' ] &&
+		[ "$(dumped headers | grep -c 'more threads than the reserve')" -eq 2 ] &&
+		[ "$(dumped headers | grep -c '"lost":0,')" -eq 0 ]
+}
+
+tap_case "more threads than the reserve: counted as lost, with a note" eval '(few_threads)'
+
+# --- with others ---
+
+late_library() {
+	[ "$(collected 2 "$preload/late" "$preload/.libs/plugin.so")" = "plugin: 1" ] || return
+	[ "$(dumped counts | grep -c '"op":"MPI_\(Barrier\|Allreduce\|Init_thread\|Finalize\)","calls":1,')" -eq 8 ]
+}
+
+tap_case "a program that loads MPI when it runs" late_library
+
+# The tool's own calls are the tool's when it comes after us, and the program's when it comes before.
+with_tool() {
+	local libs=$1 allreduces=$2
+
+	[ "$(collected 2 "$preload/late" "$preload/.libs/plugin.so" | sort)" = $'plugin: 1\ntool: 1 barriers' ] || return
+	[ "$(dumped counts | grep -c '"op":"MPI_Barrier","calls":1,')" -eq 2 ] &&
+		[ "$(dumped counts | grep -c "\"op\":\"MPI_Allreduce\",\"calls\":$allreduces,")" -eq 2 ]
+}
+
+tap_case "another tool after us: both see all" with_tool "$lib $preload/.libs/tool.so" 1
+tap_case "another tool before us: both see all" with_tool "$preload/.libs/tool.so $lib" 2
+tap_done

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the collector's path without MPI: threads, reserves, nesting, modes, forks, settings. */
+#include "node-agent/collect/collect.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "node-agent/collect/settings.h"
+#include "tests/segments.h"
+#include "tests/tap.h"
+#include "tree/op-table.h"
+
+static void start(uint32_t threads)
+{
+	struct segment_plan plan = segments_plan();
+	struct error e;
+
+	segments_folder_empty(segments_dir);
+	plan.threads = threads;
+	CU_ASSERT_EQUAL_FATAL(collect_start(&plan, &e), 0);
+}
+
+/* One operation of @bytes, as a wrapper makes it, that calls @inner while it lasts. */
+static void operate(unsigned channel, uint64_t bytes, void (*inner)(void))
+{
+	struct tuple t = {.op = OP_MPI_SEND, .peer = 1, .bytes = bytes};
+	enum collect_entry entry = collect_enter(channel);
+
+	if (entry == COLLECT_RECORD)
+		collect_begin(&t);
+	if (inner)
+		inner();
+	if (entry == COLLECT_RECORD) {
+		t.end = collect_now();
+		collect_end(&t, channel);
+	} else if (entry == COLLECT_PASS) {
+		collect_leave();
+	}
+}
+
+static uint64_t head_of(uint32_t thread, unsigned channel)
+{
+	const struct segment *s = &collect.segment;
+
+	for (uint32_t i = 0; i < segment_elements(s); i++) {
+		const struct segment_element *element = segment_element(s, i);
+
+		if (element->thread == thread && element->channel == channel)
+			return element_head(segment_ring(s, element));
+	}
+	return 0;
+}
+
+static uint64_t overflowed(void)
+{
+	return head_of(SEGMENT_NO_THREAD, 0);
+}
+
+static uint64_t events_of(uint32_t thread, unsigned channel)
+{
+	const struct segment_thread *t = segment_thread(&collect.segment, thread);
+
+	return t ? atomic_load(&t->counters[channel].events) : 0;
+}
+
+/* --- one thread --- */
+
+static void events_are_written(void)
+{
+	const struct segment_thread *t;
+
+	start(2);
+	for (uint64_t i = 1; i <= 10; i++)
+		operate(CHANNEL_P2P, i, NULL);
+	operate(CHANNEL_ENV, 0, NULL);
+	t = segment_thread(&collect.segment, 0);
+	CU_ASSERT_EQUAL(t->tid, (uint32_t)getpid());
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 10);
+	CU_ASSERT_EQUAL(events_of(0, CHANNEL_P2P), 10);
+	CU_ASSERT_EQUAL(atomic_load(&t->counters[CHANNEL_P2P].bytes), 55);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_ENV), 1);
+	/* the overflow element, and what was used: lazily */
+	CU_ASSERT_EQUAL(segment_elements(&collect.segment), 3);
+	CU_ASSERT_TRUE(collect.segment.header->cost_ps > 1000);
+	CU_ASSERT_TRUE(collect.segment.header->cost_ps < 100000000);
+	collect_stop();
+}
+
+static void sees_itself(void)
+{
+	struct tuple t;
+
+	CU_ASSERT_EQUAL(segment_state(segment_thread(&collect.segment, 0), &t), 1);
+	CU_ASSERT_EQUAL(t.op, OP_MPI_SEND);
+	CU_ASSERT_EQUAL(t.bytes, 4711);
+	CU_ASSERT_EQUAL(t.flags, TUPLE_RUNNING);
+	CU_ASSERT_TRUE(t.start > 0);
+}
+
+static void state_while_it_lasts(void)
+{
+	struct tuple t;
+
+	start(1);
+	operate(CHANNEL_P2P, 4711, sees_itself);
+	CU_ASSERT_EQUAL(segment_state(segment_thread(&collect.segment, 0), &t), 0);
+	collect_stop();
+}
+
+static void two_inside(void)
+{
+	operate(CHANNEL_P2P, 1, NULL);
+	operate(CHANNEL_COLLECTIVE, 1, NULL);
+}
+
+static void nested_are_not_recorded(void)
+{
+	start(1);
+	operate(CHANNEL_COLLECTIVE, 1, two_inside);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_COLLECTIVE), 1);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 0);
+	operate(CHANNEL_P2P, 1, NULL);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 1);
+	collect_stop();
+}
+
+/* What a class that is off calls inside is not recorded either. */
+static void off_is_nothing(void)
+{
+	struct segment_control *control;
+
+	start(1);
+	operate(CHANNEL_P2P, 1, NULL);
+	control = segment_control_map(&collect.segment);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
+	atomic_store(&control->mode[CHANNEL_COLLECTIVE], MODE_OFF);
+	operate(CHANNEL_COLLECTIVE, 1, two_inside);
+	CU_ASSERT_EQUAL(events_of(0, CHANNEL_COLLECTIVE), 0);
+	CU_ASSERT_EQUAL(events_of(0, CHANNEL_P2P), 1);
+	atomic_store(&control->mode[CHANNEL_COLLECTIVE], MODE_TRACE);
+	operate(CHANNEL_COLLECTIVE, 1, two_inside);
+	CU_ASSERT_EQUAL(events_of(0, CHANNEL_COLLECTIVE), 1);
+	segment_control_unmap(control);
+	collect_stop();
+}
+
+static void polls_are_counted(void)
+{
+	start(1);
+	for (int i = 0; i < 1000; i++)
+		if (collect_enter(CHANNEL_WAIT) == COLLECT_RECORD)
+			collect_poll();
+	CU_ASSERT_EQUAL(atomic_load(&segment_thread(&collect.segment, 0)->state.polls), 1000);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_WAIT), 0);
+	operate(CHANNEL_P2P, 1, NULL);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 1);
+	collect_stop();
+}
+
+static void without_a_segment(void)
+{
+	operate(CHANNEL_P2P, 1, two_inside);
+	CU_ASSERT_EQUAL(collect_enter(CHANNEL_P2P), COLLECT_PASS);
+	CU_ASSERT_EQUAL(collect_enter(CHANNEL_P2P), COLLECT_NESTED);
+	collect_leave();
+}
+
+/* --- many threads --- */
+
+static void *operate_often(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 100; i++)
+		operate(CHANNEL_P2P, 1, NULL);
+	return NULL;
+}
+
+static void threads_run(int n, bool at_once)
+{
+	pthread_t threads[16];
+
+	for (int i = 0; i < n; i++) {
+		pthread_create(&threads[i], NULL, operate_often, NULL);
+		if (!at_once)
+			pthread_join(threads[i], NULL);
+	}
+	for (int i = 0; at_once && i < n; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void a_thread_each(void)
+{
+	start(5);
+	operate_often(NULL);
+	threads_run(4, true);
+	CU_ASSERT_EQUAL(segment_threads(&collect.segment), 5);
+	for (uint32_t i = 0; i < 5; i++) {
+		CU_ASSERT_EQUAL(head_of(i, CHANNEL_P2P), 100);
+		CU_ASSERT_EQUAL(events_of(i, CHANNEL_P2P), 100);
+	}
+	CU_ASSERT_EQUAL(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_THREADS, 0);
+	collect_stop();
+}
+
+/* Programs that start threads again and again: ended threads' entries are taken by new ones. */
+static void threads_after_each_other(void)
+{
+	start(3);
+	threads_run(10, false);
+	CU_ASSERT_EQUAL(segment_threads(&collect.segment), 3);
+	CU_ASSERT_EQUAL(head_of(1, CHANNEL_P2P) + head_of(2, CHANNEL_P2P), 1000);
+	CU_ASSERT_EQUAL(overflowed(), 0);
+	collect_stop();
+}
+
+static pthread_barrier_t all_here;
+
+static void *operate_together(void *arg)
+{
+	operate(CHANNEL_P2P, 1, NULL);
+	pthread_barrier_wait(&all_here);
+	operate_often(arg);
+	pthread_barrier_wait(&all_here);
+	return NULL;
+}
+
+static void more_than_the_reserve(void)
+{
+	pthread_t threads[6];
+
+	start(2);
+	operate(CHANNEL_P2P, 1, NULL);
+	pthread_barrier_init(&all_here, NULL, 6);
+	for (int i = 0; i < 6; i++)
+		pthread_create(&threads[i], NULL, operate_together, NULL);
+	for (int i = 0; i < 6; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&all_here);
+	/* one of the six got the second entry */
+	CU_ASSERT_EQUAL(head_of(1, CHANNEL_P2P), 101);
+	CU_ASSERT_EQUAL(overflowed(), 5 * 101);
+	CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_THREADS);
+	collect_stop();
+}
+
+/* --- forks --- */
+
+static void child_runs(void)
+{
+	int status = 1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		collect_abandon();
+		operate(CHANNEL_P2P, 1, two_inside);
+		_exit(collect.segment.header != NULL);
+	}
+	CU_ASSERT_TRUE(waitpid(pid, &status, 0) == pid);
+	CU_ASSERT_EQUAL(status, 0);
+}
+
+static void child_leaves_it_alone(void)
+{
+	start(1);
+	operate(CHANNEL_P2P, 1, NULL);
+	child_runs();
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 1);
+	/* a fork from within an operation: the child, too, comes to its end */
+	operate(CHANNEL_P2P, 1, child_runs);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 2);
+	collect_stop();
+}
+
+/* The child comes back out of an operation that began before it was a process. */
+static void fork_within(void)
+{
+	pid_t pid = fork();
+	int status = 1;
+
+	if (pid == 0) {
+		collect_abandon();
+		return;
+	}
+	CU_ASSERT_TRUE(waitpid(pid, &status, 0) == pid);
+	CU_ASSERT_EQUAL(status, 0);
+}
+
+static void child_ends_an_operation(void)
+{
+	pid_t parent = getpid();
+
+	start(1);
+	operate(CHANNEL_P2P, 1, fork_within);
+	if (getpid() != parent) {
+		operate(CHANNEL_P2P, 1, NULL);
+		_exit(0);
+	}
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 1);
+	collect_stop();
+}
+
+/* --- settings --- */
+
+static struct settings settings_with(const char *name, const char *value)
+{
+	struct settings s;
+
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+	settings_read(&s);
+	unsetenv(name);
+	return s;
+}
+
+static void capacities(void)
+{
+	static const char *const wrong[] = {"0",       "1",    "x",	"-5",	  "99999999999",
+					    "p2p",     "p2p=", "=5",	"p2p=5,", "p2p=5,nix=3",
+					    "state=5", "5,6",  "p2p=5 "};
+	struct settings s = settings_with("EVSPACE_CAPACITY", "500");
+
+	CU_ASSERT_EQUAL(s.note, 0);
+	CU_ASSERT_EQUAL(s.capacity[CHANNEL_P2P], 500);
+	CU_ASSERT_EQUAL(s.capacity[CHANNEL_ENV], 500);
+	s = settings_with("EVSPACE_CAPACITY", "p2p=1000,collective=20");
+	CU_ASSERT_EQUAL(s.note, 0);
+	CU_ASSERT_EQUAL(s.capacity[CHANNEL_P2P], 1000);
+	CU_ASSERT_EQUAL(s.capacity[CHANNEL_COLLECTIVE], 20);
+	CU_ASSERT_EQUAL(s.capacity[CHANNEL_WAIT], 0);
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		s = settings_with("EVSPACE_CAPACITY", wrong[i]);
+		CU_ASSERT_EQUAL(s.note, SEGMENT_NOTE_SETTINGS);
+		CU_ASSERT_EQUAL(s.capacity[CHANNEL_P2P], 0);
+	}
+}
+
+static void numbers(void)
+{
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "256M").quota, 256 << 20);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "1G").quota, 1 << 30);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "70000").quota, 70000);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "1T").note, SEGMENT_NOTE_SETTINGS);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "1T").quota, 0);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "5MB").note, SEGMENT_NOTE_SETTINGS);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_THREADS", "12").threads, 12);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_THREADS", "0").note, SEGMENT_NOTE_SETTINGS);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_THREADS", "99999").threads, 0);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_THREADS", "").note, 0);
+}
+
+static void runs(void)
+{
+	char expected[64];
+
+	CU_ASSERT_STRING_EQUAL(settings_with("EVSPACE_RUN", "night").run, "night");
+	unsetenv("SLURM_JOB_ID");
+	setenv("PMIX_NAMESPACE", "prterun-h/7@1", 1);
+	CU_ASSERT_STRING_EQUAL(settings_with("EVSPACE_RUN", NULL).run, "run-prterun-h-7@1");
+	CU_ASSERT_STRING_EQUAL(settings_with("EVSPACE_RUN", "a/b").run, "run-prterun-h-7@1");
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_RUN", "..").note, SEGMENT_NOTE_SETTINGS);
+	unsetenv("PMIX_NAMESPACE");
+	snprintf(expected, sizeof(expected), "run-%d", (int)getppid());
+	CU_ASSERT_STRING_EQUAL(settings_with("EVSPACE_RUN", NULL).run, expected);
+	snprintf(expected, sizeof(expected), "/dev/shm/evspace-%u", (unsigned)geteuid());
+	CU_ASSERT_STRING_EQUAL(settings_with("EVSPACE_DIR", NULL).base, expected);
+	CU_ASSERT_STRING_EQUAL(settings_with("EVSPACE_DIR", "/x/y").base, "/x/y");
+}
+
+static int folder_error(const struct settings *s)
+{
+	struct error e = {""};
+	int rc = settings_folder(s, &e), error = errno;
+
+	CU_ASSERT_TRUE(rc == 0 || strstr(e.text, "EVSPACE_DIR"));
+	return rc == 0 ? 0 : error;
+}
+
+static void folders(void)
+{
+	struct settings s = {.run = "r"};
+	char link[128];
+	struct stat st;
+
+	snprintf(s.base, sizeof(s.base), "%s/base", segments_base);
+	snprintf(s.dir, sizeof(s.dir), "%s/r", s.base);
+	CU_ASSERT_EQUAL(folder_error(&s), 0);
+	CU_ASSERT_EQUAL(folder_error(&s), 0);
+	CU_ASSERT_TRUE(stat(s.dir, &st) == 0 && (st.st_mode & 0777) == 0700);
+	chmod(s.base, 0777);
+	CU_ASSERT_EQUAL(folder_error(&s), EACCES);
+	chmod(s.base, 0700);
+	rmdir(s.dir);
+	CU_ASSERT_EQUAL(symlink("/", s.dir), 0);
+	CU_ASSERT_EQUAL(folder_error(&s), ENOTDIR);
+	unlink(s.dir);
+	snprintf(link, sizeof(link), "%s/link", segments_base);
+	CU_ASSERT_EQUAL(symlink(s.base, link), 0);
+	snprintf(s.base, sizeof(s.base), "%s", link);
+	CU_ASSERT_EQUAL(folder_error(&s), ENOTDIR);
+	unlink(link);
+	snprintf(s.base, sizeof(s.base), "%s/missing/base", segments_base);
+	CU_ASSERT_EQUAL(folder_error(&s), ENOENT);
+	snprintf(s.base, sizeof(s.base), "%s/base", segments_base);
+	if (geteuid() == 0) {
+		CU_ASSERT_EQUAL(chown(s.base, 12345, (gid_t)-1), 0);
+		CU_ASSERT_EQUAL(folder_error(&s), EACCES);
+	}
+	rmdir(s.base);
+}
+
+static CU_TestInfo path_cases[] = {
+	{"events go to lazily made elements and are counted", events_are_written},
+	{"the state line while an operation lasts", state_while_it_lasts},
+	{"nested operations are not recorded", nested_are_not_recorded},
+	{"a class that is off: nothing", off_is_nothing},
+	{"polls in vain are counted only", polls_are_counted},
+	{"without a segment nothing happens", without_a_segment},
+	CU_TEST_INFO_NULL,
+};
+
+static CU_TestInfo thread_cases[] = {
+	{"each thread has elements of its own", a_thread_each},
+	{"entries of ended threads are used again", threads_after_each_other},
+	{"more threads than the reserve: counted as lost, with a note", more_than_the_reserve},
+	CU_TEST_INFO_NULL,
+};
+
+static CU_TestInfo fork_cases[] = {
+	{"a forked child writes nothing", child_leaves_it_alone},
+	{"a child forked within an operation ends it in vain", child_ends_an_operation},
+	CU_TEST_INFO_NULL,
+};
+
+static CU_TestInfo settings_cases[] = {
+	{"EVSPACE_CAPACITY", capacities},
+	{"EVSPACE_QUOTA and EVSPACE_THREADS", numbers},
+	{"EVSPACE_RUN and EVSPACE_DIR", runs},
+	{"folders are made, and refused when they are not ours", folders},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{"path", segments_folder_make, segments_folder_remove, NULL, NULL, path_cases},
+		{"threads", segments_folder_make, segments_folder_remove, NULL, NULL, thread_cases},
+		{"fork", segments_folder_make, segments_folder_remove, NULL, NULL, fork_cases},
+		{"settings", segments_folder_make, segments_folder_remove, NULL, NULL,
+		 settings_cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
