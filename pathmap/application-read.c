@@ -62,8 +62,8 @@ static void ranks_apply(struct reader *reader, void *target, const struct statem
 	if (statement->n_words == 2 && strcmp(statement->words[1].text, "any") == 0)
 		return;
 	seen = memory_new(RANKS_MAX + 1, sizeof(*seen));
-	for (size_t i = 1; i < statement->n_words && right; i++)
-		right = ranks_add(reader, &statement->words[i], &list, seen);
+	for (size_t i = 1; i < statement->n_words; i++)
+		right = ranks_add(reader, &statement->words[i], &list, seen) && right;
 	while (seen[missing])
 		missing++;
 	if (right && missing < list.n)

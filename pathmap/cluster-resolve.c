@@ -159,7 +159,7 @@ void gateways_check(struct reader *reader)
 		const struct node *gateway = node->gateway;
 		size_t n = 0;
 
-		while (gateway != NULL && gateway != node && n <= GATEWAYS_MAX) {
+		while (gateway != NULL && gateway != node && n < GATEWAYS_MAX) {
 			gateway = gateway->gateway;
 			n++;
 		}

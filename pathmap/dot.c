@@ -85,8 +85,10 @@ static void edges_write(const struct dot *dot, const struct plan_place *place)
 							cluster_map_node(clusters, child->node)),
 				       "\\n");
 
-		fprintf(dot->out, "\t\"%s\" -> \"%s\" [label=\"%s\"];\n", child->node, place->node,
-			link);
+		fprintf(dot->out, "\t\"%s\" -> \"%s\"", child->node, place->node);
+		if (*link != '\0')
+			fprintf(dot->out, " [label=\"%s\"]", link);
+		fputs(";\n", dot->out);
 		free(link);
 		edges_write(dot, child);
 	}

@@ -56,8 +56,13 @@ paper_paths() {
 		[ "$(grep -c '^/8W/e2/rank' "$tap_dir/out")" -eq 19 ]
 }
 
+# A copy of a pathmap that can be changed, also where the source cannot.
+copy() {
+	cp -r "$recorded/two-clusters" "$tap_dir/$1" && chmod -R u+w "$tap_dir/$1"
+}
+
 unreadable() {
-	cp -r "$recorded/two-clusters" "$tap_dir/unreadable" &&
+	copy unreadable &&
 		rm "$tap_dir/unreadable/cluster.map" "$tap_dir/unreadable/mapping.map" &&
 		mkdir "$tap_dir/unreadable/cluster.map" && mkfifo "$tap_dir/unreadable/mapping.map" &&
 		exit_code 1 check "$tap_dir/unreadable" &&
@@ -66,7 +71,7 @@ unreadable() {
 }
 
 too_large() {
-	cp -r "$recorded/two-clusters" "$tap_dir/large" &&
+	copy large &&
 		head -c 1048577 /dev/zero | tr '\0' ' ' >"$tap_dir/large/mapping.map" &&
 		exit_code 1 check "$tap_dir/large" &&
 		grep -q 'mapping.map: larger than 1048576 bytes' "$tap_dir/err"
@@ -76,7 +81,7 @@ too_large() {
 bounded() {
 	local i
 
-	cp -r "$recorded/two-clusters" "$tap_dir/flood" &&
+	copy flood &&
 		for ((i = 0; i < 20000; i++)); do
 			echo "place rank[0-65535] on a[0-65535];"
 		done >"$tap_dir/flood/mapping.map" &&

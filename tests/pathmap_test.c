@@ -250,6 +250,63 @@ static void bounded_complaints(void)
 	free(text);
 }
 
+/* One too many of what there is a limit to is said once, in so many words. */
+static void limits(void)
+{
+	char *texts[3] = {0}, *said = NULL;
+	size_t sizes[3], size;
+	FILE *out[3];
+
+	for (size_t i = 0; i < 3; i++) {
+		out[i] = open_memstream(&texts[i], &sizes[i]);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(out[i]);
+	}
+	fprintf(out[0], "application demo { ranks any; ");
+	for (unsigned i = 0; i < 257; i++)
+		fprintf(out[0], "view v%u { read latest; } ", i);
+	fprintf(out[0], "}");
+	for (unsigned i = 0; i < 1025; i++)
+		fprintf(out[1], "cluster c%u { nodes n%u; } ", i, i);
+	fprintf(out[1], "cluster large { nodes m[0-65535]; }");
+	fprintf(out[2], "entry n0;");
+	for (size_t i = 0; i < 3; i++)
+		fclose(out[i]);
+	out[0] = open_memstream(&said, &size);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(out[0]);
+	CU_ASSERT_PTR_NULL(maps_make_of(texts[0], texts[1], texts[2], out[0]));
+	fclose(out[0]);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "more than 256 views"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "more than 1024 clusters"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "more than 65536 nodes"));
+	for (size_t i = 0; i < 3; i++)
+		free(texts[i]);
+	free(said);
+}
+
+/* Ten gateways in a row: the first is behind nine others. */
+static void gateways_in_a_row(void)
+{
+	char *row = memory_copy("cluster A { nodes a0; } "), *said = NULL;
+	size_t size;
+	FILE *out = open_memstream(&said, &size);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+	for (unsigned i = 0; i < 10; i++) {
+		char *longer = memory_format("%snode g%u { gateway g%u; } ", row, i, i + 1);
+
+		free(row);
+		row = longer;
+	}
+	CU_ASSERT_PTR_NULL(maps_make_of(application, row, mapping, out));
+	free(row);
+	row = NULL;
+	fclose(out);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "no node `g10`"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "`g0` is behind more than 8 gateways"));
+	CU_ASSERT_PTR_NULL(strstr(said, "`g1` is behind"));
+	free(said);
+}
+
 static CU_TestInfo pathmap_cases[] = {
 	{"names and addresses of nodes", names_and_addresses},
 	{"where ranks are", ranks},
@@ -260,6 +317,8 @@ static CU_TestInfo pathmap_cases[] = {
 	{"the local pathmap", local},
 	{"the paper's pathmap from its files", from_files},
 	{"faults of files: summary, line, column", faults_of_files},
+	{"limits", limits},
+	{"gateways in a row", gateways_in_a_row},
 	{"a million faults are a hundred complaints", bounded_complaints},
 	CU_TEST_INFO_NULL,
 };
