@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "node-agent/keeper.h"
@@ -114,6 +115,17 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 	return 0;
 }
 
+/* Each process that lives takes a descriptor, each connection one: take all that we are allowed. */
+static void agent_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 static int agent_signals(struct agent *a)
 {
 	static const int numbers[] = {SIGTERM, SIGINT};
@@ -158,6 +170,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 
 	if (!a)
 		abort();
+	agent_descriptors();
 	a->base = event_base_new();
 	if (!a->base || agent_signals(a) < 0) {
 		errorf(e, "cannot make an event loop: %s", strerror(errno));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -184,7 +185,8 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 		n += (size_t)snprintf(c->path + n, sizeof(c->path) - n, "%02x", id[i]);
 	snprintf(c->path + n, sizeof(c->path) - n, ".%s%s", node, CURSOR_SUFFIX);
 	c->fd = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (c->fd < 0 || cursor_resume(c, id) < 0)
+	/* The lock tells those who clean up that the file is in use, however old it is. */
+	if (c->fd < 0 || flock(c->fd, LOCK_SH | LOCK_NB) < 0 || cursor_resume(c, id) < 0)
 		goto fail;
 	return c;
 fail:
@@ -209,9 +211,12 @@ void cursor_close(struct cursor *c, bool keep)
 	if (c->head)
 		munmap(c->head, c->bytes);
 	if (c->fd >= 0) {
-		close(c->fd);
-		if (!keep)
+		/* What is kept is kept for so long from now on. */
+		if (keep)
+			futimens(c->fd, NULL);
+		else
 			unlink(c->path);
+		close(c->fd);
 	}
 	free(c);
 	errno = saved;

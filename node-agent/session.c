@@ -242,8 +242,9 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 
 static void session_closed(struct link *link, void *arg, const struct error *why)
 {
-	(void)link;
-	(void)why;
+	/* That somebody left is no news; that somebody had to be dropped is. */
+	if (!strstr(why->text, "closed the connection"))
+		fprintf(stderr, "evspace agent: %s: %s\n", link_peer(link)->where, why->text);
 	session_free(arg);
 }
 
