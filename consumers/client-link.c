@@ -130,7 +130,7 @@ void client_lost(struct evspace_client *c, const struct error *why)
 	if (c->lost_ns == 0)
 		c->lost_ns = now;
 	/* What never worked is not waited for: the user wants to know now. */
-	if (c->n_leaves == 0 || now - c->lost_ns > (uint64_t)c->patience_ms * 1000000u) {
+	if (!c->was_open || now - c->lost_ns > (uint64_t)c->patience_ms * 1000000u) {
 		c->failed = true;
 		return;
 	}

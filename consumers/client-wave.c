@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/memory.h"
 #include "tree/clock.h"
 
 static struct client_answer *slot_of(struct evspace_client *c, uint64_t wave)
@@ -19,58 +20,48 @@ static void answer_clear(struct client_answer *a)
 	free(a->missing);
 	memset(&a->wave, 0, sizeof(a->wave));
 	a->missing = NULL;
-	a->here = a->asked = false;
+	a->here = a->early = false;
+}
+
+static void answer_fini(struct client_answer *a)
+{
+	answer_clear(a);
+	batch_fini(&a->batch);
 }
 
 void client_waves_fini(struct evspace_client *c)
 {
-	for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++) {
-		answer_clear(&c->slots[i]);
-		batch_fini(&c->slots[i].batch);
+	struct client_answer *a;
+
+	for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
+		answer_fini(&c->slots[i]);
+	answer_fini(&c->taken);
+	while ((a = STAILQ_FIRST(&c->again))) {
+		STAILQ_REMOVE_HEAD(&c->again, entry);
+		answer_fini(a);
+		free(a);
 	}
-	answer_clear(&c->again);
-	batch_fini(&c->again.batch);
-	answer_clear(&c->taken);
-	batch_fini(&c->taken.batch);
 }
 
 /* ---- asking ---- */
-
-/* What each leaf must not forget yet. Returns how many entries of @owing are used. */
-static size_t fill_owing(struct evspace_client *c, Evspace__Owing *owing, Evspace__Owing **list)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < c->n_leaves; i++) {
-		const struct client_leaf *l = &c->leaves[i];
-
-		if (l->n_lacks == 0)
-			continue;
-		evspace__owing__init(&owing[n]);
-		owing[n].leaf = l->index;
-		owing[n].wave = l->lacks[0];
-		list[n] = &owing[n];
-		n++;
-	}
-	return n;
-}
 
 static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, uint32_t *only,
 		     size_t n_only)
 {
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
-	Evspace__Owing *owing = calloc(c->n_leaves + 1, sizeof(*owing));
-	Evspace__Owing **list = calloc(c->n_leaves + 1, sizeof(*list));
+	size_t room = ledger_leaves(c->ledger) + 1;
+	Evspace__Owing *owing = memory_new(room, sizeof(*owing));
+	Evspace__Owing **list = memory_new(room, sizeof(*list));
 
-	if (!owing || !list)
-		abort();
 	ask.scope = 1;
 	ask.wave = wave;
 	ask.count = count;
 	ask.deadline_ms = c->deadline_ms;
 	ask.have = c->next_take - 1;
-	ask.n_owing = fill_owing(c, owing, list);
+	ask.n_owing = ledger_owing(c->ledger, owing);
+	for (size_t i = 0; i < ask.n_owing; i++)
+		list[i] = &owing[i];
 	ask.owing = list;
 	ask.only = only;
 	ask.n_only = n_only;
@@ -81,39 +72,28 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	free(list);
 }
 
-/*
- * Leaves that are back may have made waves that never reached us: ask them for the oldest. One ask
- * at a time, to all that lack the wave: two for the same wave would answer for each other.
- */
-static void ask_lacking(struct evspace_client *c)
+static bool again_under_way(const struct evspace_client *c)
 {
-	uint32_t *only;
-	size_t n = 0;
-
-	if (!c->opened || c->again_wave || c->again.here)
-		return;
-	for (size_t i = 0; i < c->n_leaves; i++) {
-		const struct client_leaf *l = &c->leaves[i];
-
-		if (l->back && l->n_lacks && (!c->again_wave || l->lacks[0] < c->again_wave))
-			c->again_wave = l->lacks[0];
-	}
-	if (!c->again_wave)
-		return;
-	only = calloc(c->n_leaves, sizeof(*only));
-	if (!only)
-		abort();
-	for (size_t i = 0; i < c->n_leaves; i++) {
-		const struct client_leaf *l = &c->leaves[i];
-
-		if (l->back && l->n_lacks && l->lacks[0] == c->again_wave)
-			only[n++] = l->index;
-	}
-	send_ask(c, c->again_wave, 1, only, n);
-	free(only);
+	return c->again_next < c->again_end;
 }
 
-void client_ask_open_again(struct evspace_client *c)
+/*
+ * Leaves that are back may have made waves that never reached us: ask them for these. One ask at a
+ * time, to all that owe its waves: two for the same wave would answer for each other.
+ */
+static void ask_again(struct evspace_client *c)
+{
+	struct ledger_again again;
+
+	if (!c->opened || again_under_way(c) || c->reading != READ_STREAM ||
+	    !ledger_again(c->ledger, CLIENT_WINDOW_MAX, &again))
+		return;
+	c->again_next = again.wave;
+	c->again_end = again.wave + again.count;
+	send_ask(c, again.wave, again.count, again.leaves, again.n);
+}
+
+void client_ask_unanswered(struct evspace_client *c)
 {
 	/* Leaves that made these waves give the same ranges again: nothing is lost, nothing comes
 	 * twice. */
@@ -121,12 +101,12 @@ void client_ask_open_again(struct evspace_client *c)
 		if (!slot_of(c, w)->here)
 			send_ask(c, w, 1, NULL, 0);
 	}
-	/* What was asked again is not answered any more; who is back will be seen. */
-	c->again_wave = 0;
+	/* What was asked for again is not answered any more; who is back will be seen. */
+	c->again_next = c->again_end = 0;
 }
 
 /* How many waves may be asked for now. */
-static uint32_t credit(struct evspace_client *c, uint64_t now)
+static uint32_t credit(const struct evspace_client *c, uint64_t now)
 {
 	uint64_t under_way = c->next_ask - c->next_take;
 
@@ -154,10 +134,8 @@ void client_pump(struct evspace_client *c)
 	uint32_t n = c->opened && !c->stopping ? credit(c, now) : 0;
 
 	if (n > 0) {
-		for (uint32_t i = 0; i < n; i++) {
-			slot_of(c, c->next_ask + i)->asked = true;
+		for (uint32_t i = 0; i < n; i++)
 			slot_of(c, c->next_ask + i)->asked_ns = now;
-		}
 		if (c->begun_ns == 0)
 			c->begun_ns = now;
 		send_ask(c, c->next_ask, n, NULL, 0);
@@ -171,46 +149,36 @@ void client_pump(struct evspace_client *c)
 	}
 	if (c->opened)
 		pace(c, now);
-	ask_lacking(c);
 }
 
-/* ---- answers ---- */
+/* ---- names ---- */
 
-static struct client_leaf *leaf_of(struct evspace_client *c, uint32_t index)
+/* "/A/a0/rank3/t0/p2p" is called "/A/a0/rank3.4711/t0/p2p" once another process is rank 3. */
+static bool is_renamed(const char *old, const char *new)
 {
-	for (size_t i = 0; i < c->n_leaves; i++) {
-		if (c->leaves[i].index == index)
-			return &c->leaves[i];
-	}
-	return NULL;
+	while (*old && *old == *new)
+		old++, new ++;
+	if (*new == '.')
+		new += 1 + strspn(new + 1, "0123456789");
+	return strcmp(old, new) == 0;
 }
 
-static void leaf_lacks(struct client_leaf *l, uint64_t wave)
+static void learn_name(struct evspace_client *c, const Evspace__Name *n)
 {
-	if (l->n_lacks < CLIENT_LACKS && (l->n_lacks == 0 || l->lacks[l->n_lacks - 1] < wave))
-		l->lacks[l->n_lacks++] = wave;
-}
+	const struct name *known = names_find(c->names, n->id);
 
-static void leaf_has(struct client_leaf *l, uint64_t wave)
-{
-	for (size_t i = 0; i < l->n_lacks; i++) {
-		if (l->lacks[i] != wave)
-			continue;
-		memmove(&l->lacks[i], &l->lacks[i + 1], (l->n_lacks - i - 1) * sizeof(l->lacks[0]));
-		l->n_lacks--;
+	if (n->level >= LEVEL_COUNT)
 		return;
-	}
+	/* A leaf whose cursors are gone numbers its elements anew. */
+	if (known && !is_renamed(known->text, n->text))
+		ledger_forget(c->ledger, n->id);
+	names_learn(c->names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text);
 }
 
 static void learn(struct evspace_client *c, const Evspace__Answer *a)
 {
-	for (size_t i = 0; i < a->n_names; i++) {
-		const Evspace__Name *n = a->names[i];
-
-		if (n->level < LEVEL_COUNT)
-			names_learn(c->names, n->id, n->level, n->rank, (uint16_t)n->channel,
-				    n->text);
-	}
+	for (size_t i = 0; i < a->n_names; i++)
+		learn_name(c, a->names[i]);
 	for (size_t i = 0; i < a->n_comms; i++) {
 		const Evspace__Comm *m = a->comms[i];
 
@@ -218,6 +186,8 @@ static void learn(struct evspace_client *c, const Evspace__Answer *a)
 				 m->n_members == m->size ? m->members : NULL);
 	}
 }
+
+/* ---- answers ---- */
 
 static const char *why_text(uint32_t why)
 {
@@ -230,24 +200,19 @@ static const char *why_text(uint32_t why)
 	return why < sizeof(texts) / sizeof(texts[0]) && texts[why] ? texts[why] : "missing";
 }
 
-static void take_missing(struct evspace_client *c, const Evspace__Answer *a,
+static void take_missing(const struct evspace_client *c, const Evspace__Answer *a,
 			 struct client_answer *to)
 {
 	size_t n = 0;
 
-	to->missing = calloc(a->n_missing + 1, sizeof(*to->missing));
-	if (!to->missing)
-		abort();
+	to->missing = memory_new(a->n_missing + 1, sizeof(*to->missing));
 	for (size_t i = 0; i < a->n_missing; i++) {
-		struct client_leaf *l = leaf_of(c, a->missing[i]->leaf);
+		const struct ledger_leaf *leaf = ledger_leaf_at(c->ledger, a->missing[i]->leaf);
 
-		if (!l)
+		if (!leaf)
 			continue;
-		l->back = false;
-		if (c->reading == READ_STREAM && !a->again)
-			leaf_lacks(l, a->wave);
 		to->missing[n++] = (struct evspace_missing){
-			.leaf = l->name,
+			.leaf = leaf->name,
 			.why = why_text(a->missing[i]->why),
 			.since_s = (double)a->missing[i]->since_ms / 1000,
 		};
@@ -256,30 +221,26 @@ static void take_missing(struct evspace_client *c, const Evspace__Answer *a,
 	to->wave.n_missing = n;
 }
 
-/* Which leaves are in the answer: they are there, so what they owe can be asked for. */
-static void note_parts(struct evspace_client *c, const struct batch *batch)
+/* An answer to what was asked for again; these come in order. */
+static struct client_answer *again_place(struct evspace_client *c, uint64_t wave)
 {
-	struct batch_cursor cursor = {0};
-	struct run_view run;
-	struct client_leaf *l;
+	struct client_answer *to;
 
-	while (batch_next(batch, &cursor, &run)) {
-		if (run.run->kind != RUN_PART || (run.run->flags & RUN_FOLD))
-			continue;
-		l = leaf_of(c, run.run->element);
-		if (!l)
-			continue;
-		leaf_has(l, run.run->first);
-		l->back = true;
-	}
+	if (wave < c->again_next || wave >= c->again_end)
+		return NULL;
+	c->again_next = wave + 1;
+	to = memory_new(1, sizeof(*to));
+	batch_init(&to->batch);
+	STAILQ_INSERT_TAIL(&c->again, to, entry);
+	return to;
 }
 
-/* Where an answer goes: the slot of its wave, or the one for what was asked again; NULL: not
+/* Where an answer goes: the slot of its wave, or behind those asked for again; NULL: it is not
  * awaited. */
-static struct client_answer *place_answer(struct evspace_client *c, const Evspace__Answer *a)
+static struct client_answer *answer_place(struct evspace_client *c, const Evspace__Answer *a)
 {
 	if (a->again)
-		return c->again.here ? NULL : &c->again;
+		return again_place(c, a->wave);
 	if (a->wave < c->next_take || a->wave >= c->next_ask || slot_of(c, a->wave)->here)
 		return NULL;
 	return slot_of(c, a->wave);
@@ -288,46 +249,63 @@ static struct client_answer *place_answer(struct evspace_client *c, const Evspac
 void client_answer(struct evspace_client *c, const struct frame *frame)
 {
 	const Evspace__Answer *a = frame->header->answer;
-	struct client_answer *to = place_answer(c, a);
-	uint64_t now = clock_mono_ns();
+	struct client_answer *to = answer_place(c, a);
+	struct ledger_times times = {.came_ns = clock_mono_ns()};
 
 	learn(c, a);
-	if (a->again && a->wave == c->again_wave)
-		c->again_wave = 0;
 	if (!to)
 		return;
+	times.asked_ns = to->asked_ns;
 	take_missing(c, a, to);
 	if (frame->bytes)
 		batch_append(&to->batch, frame->buffer, frame->at, frame->bytes);
+	ledger_take(c->ledger, a, &times, &to->batch, &to->sums);
 	to->wave.number = a->wave;
 	to->wave.again = a->again;
-	to->wave.leaves = (unsigned)c->n_leaves;
+	to->wave.leaves = (unsigned)ledger_leaves(c->ledger);
 	to->wave.answered = a->leaves;
 	to->wave.bytes = frame->bytes;
 	to->wave.cpu_us = a->cpu_us;
 	to->wave.taken_ns = link_hello(c->link)->epoch_ns + (int64_t)a->sent_ns;
-	to->wave.latency_s = to->asked ? (double)(now - to->asked_ns) * 1e-9 : 0;
+	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
+	to->early = to->sums.early;
 	to->here = true;
-	if (c->reading == READ_STREAM)
-		note_parts(c, &to->batch);
+	ask_again(c);
+}
+
+/* The next answer in order: what was asked for again, then waves whose leaves owe nothing older. */
+static struct client_answer *next_answer(struct evspace_client *c)
+{
+	struct client_answer *a = STAILQ_FIRST(&c->again);
+
+	if (a) {
+		STAILQ_REMOVE_HEAD(&c->again, entry);
+		return a;
+	}
+	if (c->next_take == c->next_ask)
+		return NULL;
+	a = slot_of(c, c->next_take);
+	if (!a->here || (a->early && again_under_way(c)))
+		return NULL;
+	c->next_take++;
+	return a;
 }
 
 bool client_take(struct evspace_client *c)
 {
-	struct client_answer *a, taken;
+	struct client_answer *a = next_answer(c), taken;
 
-	if (c->again.here)
-		a = &c->again;
-	else if (c->next_take < c->next_ask && slot_of(c, c->next_take)->here) {
-		a = slot_of(c, c->next_take);
-		c->next_take++;
-	} else
+	if (!a)
 		return false;
 	/* The slot is free for the next answer; what was taken before stays until now. */
 	answer_clear(&c->taken);
 	taken = c->taken;
 	c->taken = *a;
 	*a = taken;
+	if (c->taken.wave.again) {
+		answer_fini(a);
+		free(a);
+	}
 	client_count_wave(c, &c->taken);
 	return true;
 }

@@ -49,28 +49,6 @@ void client_ready(struct evspace_client *c)
 	link_send(c->link, &frame, NULL);
 }
 
-static void leaves_free(struct evspace_client *c)
-{
-	for (size_t i = 0; i < c->n_leaves; i++)
-		free(c->leaves[i].name);
-	free(c->leaves);
-	c->leaves = NULL;
-	c->n_leaves = 0;
-}
-
-/* Does the scope still have the leaves that we know? After a reconnection it should. */
-static bool same_leaves(const struct evspace_client *c, const Evspace__Opened *o)
-{
-	if (o->n_leaves != c->n_leaves)
-		return false;
-	for (size_t i = 0; i < o->n_leaves; i++) {
-		if (c->leaves[i].index != o->leaves[i]->index ||
-		    strcmp(c->leaves[i].name, o->leaves[i]->name) != 0)
-			return false;
-	}
-	return true;
-}
-
 static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 {
 	snprintf(c->opened_run, sizeof(c->opened_run), "%s", o->run);
@@ -80,29 +58,14 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 		c->run = strdup(o->run);
 	}
 	c->reading = o->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
-	if (c->leaves && !same_leaves(c, o)) {
-		/* What waits to be taken may name leaves that are gone. */
-		for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
-			c->slots[i].wave.n_missing = 0;
-		c->again.wave.n_missing = 0;
-		c->taken.wave.n_missing = 0;
-		leaves_free(c);
-	}
-	if (!c->leaves) {
-		c->leaves = calloc(o->n_leaves + 1, sizeof(*c->leaves));
-		for (size_t i = 0; c->leaves && i < o->n_leaves; i++) {
-			c->leaves[i].index = o->leaves[i]->index;
-			c->leaves[i].name = strdup(o->leaves[i]->name);
-		}
-		c->n_leaves = c->leaves ? o->n_leaves : 0;
-	}
-	if (!c->leaves || !c->run)
+	ledger_open(c->ledger, o, c->backlog);
+	if (!c->run)
 		abort();
 	if (c->lost_ns)
 		c->counts.reconnections++;
 	c->lost_ns = 0;
-	c->opened = true;
-	client_ask_open_again(c);
+	c->opened = c->was_open = true;
+	client_ask_unanswered(c);
 }
 
 static void on_error(struct evspace_client *c, const Evspace__Error *e)
@@ -185,24 +148,24 @@ static void limit_set(struct evspace_client *c, int timeout_ms)
 
 int evspace_next(struct evspace_client *c, int timeout_ms)
 {
-	bool took = client_take(c);
+	bool waiting = false;
 
-	client_pump(c);
-	if (took) {
-		link_hub_flush(c->hub);
-		return c->stopping ? 0 : 1;
-	}
-	limit_set(c, timeout_ms);
-	while (!c->failed && !c->stopping && !c->timed_out) {
-		event_base_loop(c->base, EVLOOP_ONCE);
-		if (client_take(c)) {
+	for (;;) {
+		if (!c->stopping && client_take(c)) {
 			client_pump(c);
 			link_hub_flush(c->hub);
 			return 1;
 		}
 		client_pump(c);
+		if (!waiting)
+			limit_set(c, timeout_ms);
+		waiting = true;
+		if (c->failed)
+			return -1;
+		if (c->stopping || c->timed_out)
+			return 0;
+		event_base_loop(c->base, EVLOOP_ONCE);
 	}
-	return c->failed ? -1 : 0;
 }
 
 const struct evspace_wave *evspace_wave(const struct evspace_client *c)
@@ -255,7 +218,8 @@ static struct evspace_client *client_new(const struct evspace_options *o)
 	client_options(c, o);
 	for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
 		batch_init(&c->slots[i].batch);
-	batch_init(&c->again.batch);
+	STAILQ_INIT(&c->again);
+	c->ledger = ledger_new();
 	batch_init(&c->taken.batch);
 	c->next_ask = c->next_take = 1;
 	c->names = names_new(NAME_PLACE_MAX);
@@ -337,9 +301,8 @@ void evspace_close(struct evspace_client *c)
 	link_hub_free(c->hub);
 	tls_free(c->tls);
 	client_waves_fini(c);
-	client_counts_fini(c);
 	names_free(c->names);
-	leaves_free(c);
+	ledger_free(c->ledger);
 	memcpy(events, (struct event *[]){c->retry, c->pace, c->limit, c->wake}, sizeof(events));
 	for (size_t i = 0; i < 4; i++) {
 		if (events[i])

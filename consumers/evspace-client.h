@@ -106,7 +106,9 @@ struct evspace_total {
 struct evspace_counts {
 	uint64_t waves, again; /* waves delivered; of these, asked for again */
 	uint64_t read, lost, filtered, reduced, delivered;
+	uint64_t repeated;    /* tuples that came once more, and were not delivered again */
 	uint64_t unaccounted; /* gaps that no lost count explains: always 0, else report a bug */
+	unsigned owing;	      /* hosts that could not deliver all that they have read yet */
 	uint64_t sent_bytes, received_bytes;
 	uint64_t cpu_us; /* CPU time of all agents */
 	unsigned leaves;
@@ -154,6 +156,17 @@ int evspace_is_world(const struct evspace_client *client, uint32_t comm);
 
 /** The counts so far. */
 void evspace_counts(struct evspace_client *client, struct evspace_counts *counts);
+
+/** What came of the tuples of one host. */
+struct evspace_leaf {
+	const char *name; /* "/cluster/node", valid until evspace_close() */
+	uint64_t read, lost, filtered, reduced; /* delivered = read - filtered - reduced */
+	int owing; /* it could not deliver all that it has read yet */
+};
+
+/** The account of host number @i from 0, of those that the view is read from. Returns 1, or 0 when
+ * there are no more. */
+int evspace_leaf(const struct evspace_client *client, size_t i, struct evspace_leaf *leaf);
 
 /** The run that is watched, "" while it is not known. */
 const char *evspace_run(const struct evspace_client *client);

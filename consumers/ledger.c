@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Judges each part of an answer, keeps what is new, and notes what is owed. */
+#include "consumers/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/memory.h"
+#include "tree/names.h"
+
+/* A part of an answer while it is judged. */
+struct entry {
+	struct ledger_leaf *leaf; /* NULL: a mark, or of no leaf that is known */
+	uint64_t wave;
+	bool is_new;
+	bool mixed; /* what follows is of several parts, this one among them or the mark of them */
+	uint32_t joins; /* of a mark: how many parts before it */
+};
+
+struct ledger {
+	enum reading reading;
+	bool backlog;
+	struct ledger_leaf **leaves; /* all that there ever were, those of now first */
+	size_t n_leaves, n_present;
+	struct ledger_leaf **places; /* by index */
+	size_t n_places;
+	struct numbers *numbers;
+	uint64_t serial; /* of answers */
+	uint32_t *again;
+	struct entry *entries;
+	size_t n_entries, room_entries;
+	struct batch kept;
+};
+
+struct ledger *ledger_new(void)
+{
+	struct ledger *l = memory_new(1, sizeof(*l));
+
+	l->numbers = numbers_new();
+	batch_init(&l->kept);
+	return l;
+}
+
+void ledger_free(struct ledger *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n_leaves; i++) {
+		spans_fini(&l->leaves[i]->owed);
+		free(l->leaves[i]->name);
+		free(l->leaves[i]);
+	}
+	free(l->leaves);
+	free(l->places);
+	free(l->again);
+	free(l->entries);
+	numbers_free(l->numbers);
+	batch_fini(&l->kept);
+	free(l);
+}
+
+/* ---- leaves ---- */
+
+static size_t leaf_by_name(struct ledger *l, const char *name)
+{
+	for (size_t i = l->n_present; i < l->n_leaves; i++) {
+		if (strcmp(l->leaves[i]->name, name) == 0)
+			return i;
+	}
+	l->leaves = memory_room(l->leaves, l->n_leaves, sizeof(*l->leaves));
+	l->leaves[l->n_leaves] = memory_new(1, sizeof(struct ledger_leaf));
+	l->leaves[l->n_leaves]->name = memory_copy(name);
+	return l->n_leaves++;
+}
+
+void ledger_open(struct ledger *l, const Evspace__Opened *opened, bool backlog)
+{
+	l->reading = opened->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	l->backlog = backlog;
+	for (size_t i = 0; i < l->n_leaves; i++)
+		l->leaves[i]->present = l->leaves[i]->back = false;
+	l->n_present = 0;
+	free(l->places);
+	l->n_places = 0;
+	for (size_t i = 0; i < opened->n_leaves; i++) {
+		if (opened->leaves[i]->index <= NAME_PLACE_MAX &&
+		    opened->leaves[i]->index >= l->n_places)
+			l->n_places = opened->leaves[i]->index + 1;
+	}
+	l->places = memory_new(l->n_places + 1, sizeof(struct ledger_leaf *));
+	for (size_t i = 0; i < opened->n_leaves; i++) {
+		uint32_t index = opened->leaves[i]->index;
+		size_t at = leaf_by_name(l, opened->leaves[i]->name);
+		struct ledger_leaf *leaf = l->leaves[at];
+
+		if (index >= l->n_places || l->places[index])
+			continue;
+		l->leaves[at] = l->leaves[l->n_present];
+		l->leaves[l->n_present++] = leaf;
+		leaf->index = index;
+		leaf->present = true;
+		l->places[index] = leaf;
+	}
+	free(l->again);
+	l->again = memory_new(l->n_present + 1, sizeof(*l->again));
+}
+
+size_t ledger_leaves(const struct ledger *l)
+{
+	return l->n_present;
+}
+
+const struct ledger_leaf *ledger_leaf(const struct ledger *l, size_t i)
+{
+	return i < l->n_present ? l->leaves[i] : NULL;
+}
+
+const struct ledger_leaf *ledger_leaf_at(const struct ledger *l, uint32_t index)
+{
+	return index < l->n_places ? l->places[index] : NULL;
+}
+
+/* ---- judging ---- */
+
+static struct entry *entry_add(struct ledger *l)
+{
+	if (l->n_entries == l->room_entries) {
+		l->room_entries = l->room_entries ? 2 * l->room_entries : 16;
+		l->entries = reallocarray(l->entries, l->room_entries, sizeof(*l->entries));
+		if (!l->entries)
+			abort();
+	}
+	l->entries[l->n_entries] = (struct entry){0};
+	return &l->entries[l->n_entries++];
+}
+
+/* A part comes once: as the wave that is answered, or because it is owed. */
+static bool part_is_new(const struct ledger *l, const Evspace__Answer *a, struct ledger_leaf *leaf,
+			uint64_t wave)
+{
+	bool twice = leaf->seen == l->serial;
+
+	leaf->seen = l->serial;
+	if (l->reading == READ_LATEST || (!a->again && wave == a->wave))
+		return !twice;
+	return spans_have(&leaf->owed, wave);
+}
+
+/* What a mark joins cannot be told apart: it is new as a whole, or not at all. */
+static void judge_mark(struct ledger *l, uint32_t joins)
+{
+	struct entry *mark = entry_add(l);
+	size_t at = l->n_entries - 1;
+	bool all = joins <= at;
+
+	mark->mixed = true;
+	mark->joins = joins = all ? joins : (uint32_t)at;
+	for (size_t i = at - joins; i < at; i++)
+		all = all && l->entries[i].is_new;
+	for (size_t i = at - joins; i < at; i++) {
+		l->entries[i].is_new = all;
+		l->entries[i].mixed = true;
+	}
+	l->entries[at].is_new = all;
+}
+
+static void judge(struct ledger *l, const Evspace__Answer *a, const struct batch *batch)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+
+	l->serial++;
+	l->n_entries = 0;
+	while (batch_next(batch, &cursor, &view)) {
+		struct entry *e;
+
+		if (view.run->kind != RUN_PART)
+			continue;
+		if (view.run->flags & RUN_FOLD) {
+			judge_mark(l, view.part->elements);
+			continue;
+		}
+		e = entry_add(l);
+		e->wave = view.run->first;
+		if (view.run->element < l->n_places)
+			e->leaf = l->places[view.run->element];
+		e->is_new = e->leaf && part_is_new(l, a, e->leaf, e->wave);
+	}
+}
+
+/* ---- keeping ---- */
+
+/* Begin to copy: what came before the run at @until stays as it is. */
+static void keep_all_before(struct ledger *l, const struct batch *batch,
+			    const struct batch_cursor *until)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+
+	while ((cursor.extent < until->extent || cursor.offset < until->offset) &&
+	       batch_next(batch, &cursor, &view))
+		batch_keep(&l->kept, &view);
+}
+
+/* How many of a run's tuples are new, and in *@lost of those that it says are lost. */
+static uint32_t take_numbers(struct ledger *l, const struct run_view *view, uint64_t *lost)
+{
+	uint64_t first = view->run->first, gap = view->lost < first ? view->lost : first;
+	uint64_t begin = l->backlog ? 0 : first - gap;
+
+	*lost = numbers_take(l->numbers, view->run->element, begin, first - gap, first);
+	if (view->run->count == 0)
+		return 0;
+	return (uint32_t)numbers_take(l->numbers, view->run->element, begin, first,
+				      first + view->run->count);
+}
+
+/* Put in what is new of a run: its end, because what came before are lower numbers. */
+static void keep_new(struct ledger *l, const struct run_view *view, uint32_t fresh, uint64_t lost)
+{
+	uint32_t old = view->run->count - fresh;
+
+	if (fresh == 0 && lost == 0)
+		return;
+	memcpy(batch_add(&l->kept, RUN_TUPLES, view->run->element, view->run->first + old, fresh,
+			 lost),
+	       view->tuples + old, fresh * sizeof(struct tuple));
+}
+
+/* Numbers are whole only where nothing takes tuples out on the way. */
+static bool has_numbers(const struct ledger *l, const struct entry *e, const struct run_view *view)
+{
+	const struct ledger_leaf *leaf = ledger_leaf_at(l, name_place(view->run->element));
+
+	return l->reading == READ_STREAM && view->run->kind == RUN_TUPLES && !e->mixed &&
+	       !(view->run->flags & RUN_SPARSE) && leaf && leaf == e->leaf &&
+	       leaf->sums.filtered == 0 && leaf->sums.reduced == 0;
+}
+
+static void take_part(const struct entry *e, const struct part *part, struct ledger_sums *sums)
+{
+	struct ledger_sums *of_leaf = e->leaf ? &e->leaf->sums : NULL;
+
+	sums->read += part->read;
+	sums->lost += part->lost;
+	sums->filtered += part->filtered;
+	sums->reduced += part->reduced;
+	if (!of_leaf)
+		return;
+	of_leaf->read += part->read;
+	of_leaf->lost += part->lost;
+	of_leaf->filtered += part->filtered;
+	of_leaf->reduced += part->reduced;
+}
+
+static void keep_tuples(struct ledger *l, struct entry *e, const struct run_view *view,
+			bool *copying, struct batch *batch, const struct batch_cursor *at,
+			struct ledger_sums *sums)
+{
+	uint64_t lost = view->lost;
+	uint32_t fresh = view->run->count;
+
+	if (has_numbers(l, e, view)) {
+		fresh = take_numbers(l, view, &lost);
+		/* What comes once more was counted as read, or lost, once more. */
+		sums->repeated += view->run->count - fresh;
+		sums->read -= view->run->count - fresh;
+		sums->lost -= view->lost - lost;
+		e->leaf->sums.read -= view->run->count - fresh;
+		e->leaf->sums.lost -= view->lost - lost;
+	}
+	sums->tuples += fresh;
+	if (e->leaf)
+		e->leaf->sums.tuples += fresh;
+	if (!*copying && (fresh != view->run->count || lost != view->lost)) {
+		keep_all_before(l, batch, at);
+		*copying = true;
+	}
+	if (*copying)
+		keep_new(l, view, fresh, lost);
+}
+
+/* Walk over the answer once more, and take in what is new. */
+static void keep(struct ledger *l, struct batch *batch, struct ledger_sums *sums)
+{
+	struct batch_cursor cursor = {0}, at = {0};
+	struct run_view view;
+	bool copying = false;
+	size_t parts = 0;
+
+	for (; batch_next(batch, &cursor, &view); at = cursor) {
+		struct entry *e;
+
+		parts += view.run->kind == RUN_PART;
+		e = &l->entries[parts - 1];
+		if (!e->is_new) {
+			if (!copying)
+				keep_all_before(l, batch, &at);
+			copying = true;
+			continue;
+		}
+		if (view.run->kind == RUN_PART)
+			take_part(e, view.part, sums);
+		if (view.run->kind == RUN_TUPLES)
+			keep_tuples(l, e, &view, &copying, batch, &at, sums);
+		else if (copying)
+			batch_keep(&l->kept, &view);
+	}
+	if (!copying)
+		return;
+	batch_clear(batch);
+	batch_link(batch, &l->kept);
+}
+
+/* ---- owing ---- */
+
+/* Its connection was down before the wave was asked for, so the leaf knows nothing of that wave. */
+static bool never_asked(const Evspace__Missing *m, const struct ledger_times *times)
+{
+	uint64_t since_ns = m->since_ms * 1000000u;
+
+	return m->why == MISSING_UNREACHABLE && since_ns < times->came_ns &&
+	       times->came_ns - since_ns < times->asked_ns;
+}
+
+static void note_answered(struct ledger *l, const Evspace__Answer *a,
+			  const struct ledger_times *times, struct ledger_sums *sums)
+{
+	/* Whoever is not in the answer may have the wave all the same. */
+	for (size_t i = 0; i < l->n_present && !a->again; i++)
+		spans_add(&l->leaves[i]->owed, a->wave, a->wave + 1);
+	for (size_t i = 0; i < a->n_missing; i++) {
+		struct ledger_leaf *leaf =
+			a->missing[i]->leaf < l->n_places ? l->places[a->missing[i]->leaf] : NULL;
+
+		if (!leaf)
+			continue;
+		leaf->back = false;
+		if (!a->again && never_asked(a->missing[i], times))
+			spans_remove(&leaf->owed, a->wave, a->wave + 1);
+	}
+	for (size_t i = 0; i < l->n_entries; i++) {
+		struct entry *e = &l->entries[i];
+
+		if (!e->leaf || !e->is_new)
+			continue;
+		spans_remove(&e->leaf->owed, e->wave, e->wave + 1);
+		e->leaf->back = true;
+	}
+	for (size_t i = 0; i < l->n_entries; i++) {
+		if (l->entries[i].leaf && l->entries[i].is_new && l->entries[i].leaf->owed.n)
+			sums->early = true;
+	}
+}
+
+void ledger_take(struct ledger *l, const Evspace__Answer *a, const struct ledger_times *times,
+		 struct batch *batch, struct ledger_sums *sums)
+{
+	uint64_t left;
+
+	*sums = (struct ledger_sums){0};
+	judge(l, a, batch);
+	if (l->reading == READ_STREAM)
+		note_answered(l, a, times, sums);
+	keep(l, batch, sums);
+	left = sums->read - sums->filtered - sums->reduced;
+	sums->unaccounted = left > sums->tuples ? left - sums->tuples : sums->tuples - left;
+}
+
+size_t ledger_owing(const struct ledger *l, Evspace__Owing *owing)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct ledger_leaf *leaf = l->leaves[i];
+
+		if (leaf->owed.n == 0)
+			continue;
+		evspace__owing__init(&owing[n]);
+		owing[n].leaf = leaf->index;
+		owing[n].wave = leaf->owed.items[0].from;
+		n++;
+	}
+	return n;
+}
+
+bool ledger_again(struct ledger *l, uint32_t most, struct ledger_again *again)
+{
+	uint64_t first = UINT64_MAX, end = UINT64_MAX;
+
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct ledger_leaf *leaf = l->leaves[i];
+
+		if (leaf->back && leaf->owed.n && leaf->owed.items[0].from < first)
+			first = leaf->owed.items[0].from;
+	}
+	if (first == UINT64_MAX)
+		return false;
+	*again = (struct ledger_again){.wave = first, .leaves = l->again};
+	/* All leaves that owe the first one, for as long as none comes or goes. */
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct ledger_leaf *leaf = l->leaves[i];
+
+		if (!leaf->back || leaf->owed.n == 0)
+			continue;
+		if (leaf->owed.items[0].from > first) {
+			end = leaf->owed.items[0].from < end ? leaf->owed.items[0].from : end;
+			continue;
+		}
+		end = leaf->owed.items[0].to < end ? leaf->owed.items[0].to : end;
+		again->leaves[again->n++] = leaf->index;
+	}
+	again->count = end - first < most ? (uint32_t)(end - first) : most;
+	return true;
+}
+
+/* ---- accounts ---- */
+
+void ledger_forget(struct ledger *l, uint32_t element)
+{
+	numbers_forget(l->numbers, element);
+}
+
+static bool owes_nothing(void *arg, uint32_t element)
+{
+	const struct ledger *l = arg;
+	const struct ledger_leaf *leaf = ledger_leaf_at(l, name_place(element));
+
+	return leaf && leaf->owed.n == 0 && leaf->sums.filtered == 0 && leaf->sums.reduced == 0;
+}
+
+uint64_t ledger_unaccounted(const struct ledger *l)
+{
+	return numbers_gaps(l->numbers, owes_nothing, (void *)(uintptr_t)l);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ledger: what has come of each leaf's waves and what is owed, so that every tuple counts once
+ * (DESIGN 5, Cursors). */
+#ifndef EVSPACE_LEDGER_H
+#define EVSPACE_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "consumers/numbers.h"
+#include "pathmap/plan.h"
+#include "tree/batch.h"
+#include "tree/wire.h"
+
+/** What an answer brought that had not come before. */
+struct ledger_sums {
+	uint64_t tuples; /* delivered */
+	uint64_t read, lost, filtered, reduced;
+	uint64_t repeated;    /* tuples that had come before, and were taken out */
+	uint64_t unaccounted; /* the parts' counts say something else than what is there */
+	bool early; /* streams: a leaf in it owes older waves, which it is being asked for */
+};
+
+/** A leaf of the scope, or one that was. Owned by the ledger until its end. */
+struct ledger_leaf {
+	uint32_t index; /* its place's, in the scope as it is now */
+	char *name;	/* "/cluster/node" */
+	bool present;	/* in the scope as it is now */
+	bool back;	/* it was in the newest answer that it could be in: it can be asked again */
+	struct spans owed; /* waves that it may have made, and that have not come */
+	uint64_t seen;	   /* answer that it was in last */
+	struct ledger_sums sums;
+};
+
+/** Waves of some leaves that are to be asked for again. */
+struct ledger_again {
+	uint64_t wave;
+	uint32_t count;
+	uint32_t *leaves; /* place indexes; the ledger's until it is asked the next time */
+	size_t n;
+};
+
+struct ledger;
+struct ledger *ledger_new(void);
+void ledger_free(struct ledger *ledger);
+
+/**
+ * The scope was opened, or opened again after a break. Leaves are known again by their names.
+ * @backlog: elements are read from their first tuple.
+ */
+void ledger_open(struct ledger *ledger, const Evspace__Opened *opened, bool backlog);
+
+/** Leaves of the scope as it is now. */
+size_t ledger_leaves(const struct ledger *ledger);
+const struct ledger_leaf *ledger_leaf(const struct ledger *ledger, size_t i);
+
+/** The leaf at this place, NULL if there is none. */
+const struct ledger_leaf *ledger_leaf_at(const struct ledger *ledger, uint32_t index);
+
+/** When a wave was asked for first, and when its answer came (CLOCK_MONOTONIC, ns). */
+struct ledger_times {
+	uint64_t asked_ns, came_ns;
+};
+
+/**
+ * Take in the answer @a with its body in @batch, from which what had come before is taken out. A
+ * leaf that is not in it owes the wave from now on, unless it cannot have been asked at all; one
+ * that is in an answer to what it was asked for again owes that no more. Where a stage has mixed
+ * what is new with what is not, the leaves that are new owe their wave still.
+ */
+void ledger_take(struct ledger *ledger, const Evspace__Answer *a, const struct ledger_times *times,
+		 struct batch *batch, struct ledger_sums *sums);
+
+/** Which leaves must keep which waves: fills @owing (room for ledger_leaves()). Returns how many.
+ */
+size_t ledger_owing(const struct ledger *ledger, Evspace__Owing *owing);
+
+/**
+ * What to ask for again now: the oldest waves owed by leaves that are back, @most of them. Only one
+ * such ask may be under way at a time. Returns false when nothing is.
+ */
+bool ledger_again(struct ledger *ledger, uint32_t most, struct ledger_again *again);
+
+/** The name @element has another meaning from now on. */
+void ledger_forget(struct ledger *ledger, uint32_t element);
+
+/** Tuples that are missing without a word of anybody: gaps in the numbers of elements of leaves
+ * that owe no wave. Always 0 but for bugs. */
+uint64_t ledger_unaccounted(const struct ledger *ledger);
+
+#endif
