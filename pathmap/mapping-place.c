@@ -16,43 +16,51 @@ struct deal {
 	bool cyclic;
 };
 
+/* Read `by N`, of which @by is the first word. Returns whether it is right. */
+static bool deal_by(struct reader *reader, const struct word *by, const struct word *end,
+		    struct deal *deal)
+{
+	struct error e;
+
+	if (by + 1 == end) {
+		reader_complain(reader, by,
+				"`by` lacks its number; write `by 8` for eight ranks a node");
+		return false;
+	}
+	if (quantity_count(by[1].text, 1, RANKS_MAX, &deal->by, &e) < 0) {
+		reader_complain(reader, by + 1, "%s, as ranks a node have to be", e.text);
+		return false;
+	}
+	return true;
+}
+
 /* Cut `place RANKS on NODES [by N | cyclic]` into its parts. */
 static bool deal_read(struct reader *reader, const struct statement *statement, struct deal *deal)
 {
 	const struct word *end = statement->words + statement->n_words;
-	const struct word *word = statement->words + 1;
-	struct error e;
+	const struct word *on = statement->words + 1, *last = end - 1;
 
-	while (word < end && (word->quoted || strcmp(word->text, "on") != 0))
-		word++;
-	if (word == end || word == statement->words + 1 || word + 1 == end) {
-		reader_complain(
-			reader, statement->words,
+	while (on < end && (on->quoted || strcmp(on->text, "on") != 0))
+		on++;
+	*deal = (struct deal){.first_node = on < end ? on + 1 : end, .end_node = end};
+	for (const struct word *word = deal->first_node; word < end; word++) {
+		if (word->quoted)
+			continue;
+		deal->cyclic = word == last && strcmp(word->text, "cyclic") == 0;
+		if (deal->cyclic)
+			deal->end_node = word;
+		if (word + 1 < last || strcmp(word->text, "by") != 0)
+			continue;
+		deal->end_node = word;
+		if (!deal_by(reader, word, end, deal))
+			return false;
+		break;
+	}
+	if (on > statement->words + 1 && deal->first_node < deal->end_node)
+		return true;
+	reader_complain(reader, statement->words,
 			"ranks `on` nodes are expected; write `place rank[0-7] on w[0-7];`");
-		return false;
-	}
-	*deal = (struct deal){.first_node = word + 1, .end_node = end};
-	for (word++; word < end; word++) {
-		if (!word->quoted && strcmp(word->text, "cyclic") == 0 && word + 1 == end) {
-			deal->cyclic = true;
-			deal->end_node = word;
-		} else if (!word->quoted && strcmp(word->text, "by") == 0 && word + 2 >= end) {
-			deal->end_node = word;
-			if (word + 1 == end) {
-				reader_complain(reader, word,
-						"`by` lacks its number; write `by 8` for eight "
-						"ranks a node");
-				return false;
-			}
-			if (quantity_count(word[1].text, 1, RANKS_MAX, &deal->by, &e) < 0) {
-				reader_complain(reader, word + 1, "%s, as ranks a node have to be",
-						e.text);
-				return false;
-			}
-			break;
-		}
-	}
-	return true;
+	return false;
 }
 
 /* Does the deal come out even? Each node gets something, and each rank has a node. */
