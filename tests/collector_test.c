@@ -259,7 +259,7 @@ static void child_runs(void)
 	if (pid == 0) {
 		collect_abandon();
 		operate(CHANNEL_P2P, 1, two_inside);
-		_exit(collect.segment.header != NULL);
+		_exit(collect.segment.header ? 1 : 0);
 	}
 	CU_ASSERT_TRUE(waitpid(pid, &status, 0) == pid);
 	CU_ASSERT_EQUAL(status, 0);

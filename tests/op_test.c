@@ -54,6 +54,7 @@ static void unknown_numbers(void)
 {
 	CU_ASSERT_STRING_EQUAL(op_name(9999), "op 9999");
 	CU_ASSERT_STRING_EQUAL(op_name(UINT16_MAX), "op 65535");
+	CU_ASSERT_STRING_EQUAL(op_name(0), "unknown");
 	CU_ASSERT_EQUAL(op_channel(0), -1);
 	CU_ASSERT_EQUAL(op_channel(UINT16_MAX), -1);
 	CU_ASSERT_EQUAL(op_synchronizes(UINT16_MAX), 0);

@@ -55,6 +55,8 @@ const char *op_name(uint16_t op)
 
 	if (row)
 		return row->name;
+	if (op == OP_NONE)
+		return "unknown";
 	snprintf(unknown, sizeof(unknown), "op %u", op);
 	return unknown;
 }

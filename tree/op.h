@@ -29,7 +29,8 @@ const char *channel_name(unsigned channel);
 /** The channel with this name ("state" included), or -1. */
 int channel_find(const char *name);
 
-/** The operation's name ("MPI_Send"), or "op N" in a static buffer for a number that is unknown. */
+/** The operation's name ("MPI_Send"); of 0, what is not attributed, "unknown"; else "op N" in a
+ * static buffer. */
 const char *op_name(uint16_t op);
 
 /** The operation with this name (letter case ignored, "MPI_" may be left out), or 0. */

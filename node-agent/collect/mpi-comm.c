@@ -22,7 +22,7 @@ _Atomic uint32_t mpi_comm_epoch = 1;
 __thread struct mpi_comm_cache mpi_comm_last;
 
 static struct mpi_table_bucket buckets[1 << COMM_BITS];
-static const struct mpi_table table = {.buckets = buckets, .bits = COMM_BITS};
+static struct mpi_table table = {.buckets = buckets, .bits = COMM_BITS};
 static struct mpi_comm comms[COMMS];
 static struct mpi_comm unknown = {.rank = 0};
 

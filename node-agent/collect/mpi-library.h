@@ -7,9 +7,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#ifndef OPEN_MPI
-#error "the collector knows the handles of Open MPI only"
-#endif
+_Static_assert(OMPI_MAJOR_VERSION >= 3, "the collector knows the handles of Open MPI only");
 
 /** MPI functions that the collector itself calls, by their PMPI_ names: all are local. */
 #define MPI_LIBRARY_FUNCTIONS(X)      \

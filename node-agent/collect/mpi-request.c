@@ -18,8 +18,8 @@
  */
 static struct mpi_table_bucket handle_buckets[1 << REQUEST_BITS];
 static struct mpi_table_bucket place_buckets[1 << REQUEST_BITS];
-static const struct mpi_table handles = {.buckets = handle_buckets, .bits = REQUEST_BITS};
-static const struct mpi_table places = {.buckets = place_buckets, .bits = REQUEST_BITS};
+static struct mpi_table handles = {.buckets = handle_buckets, .bits = REQUEST_BITS};
+static struct mpi_table places = {.buckets = place_buckets, .bits = REQUEST_BITS};
 static struct mpi_request by_handle[REQUESTS];
 static struct mpi_request by_place[REQUESTS];
 
@@ -39,14 +39,14 @@ static void note_full(void)
 static int place_claim(uintptr_t key)
 {
 	int slot = mpi_table_claim(&places, key);
-	uint32_t b = mpi_table_hash(&places, key, 0);
+	uint32_t home = mpi_table_home(&places, key, 0);
 	uintptr_t old;
 
 	if (slot >= 0)
 		return slot;
 	note_full();
-	old = atomic_load_explicit(&place_buckets[b].keys[0], memory_order_relaxed);
-	return old > MPI_TABLE_HELD ? mpi_table_hold(&places, old) : -1;
+	old = atomic_load_explicit(mpi_table_key(&places, home), memory_order_relaxed);
+	return old > MPI_TABLE_HELD && mpi_table_take(&places, home, old) ? (int)home : -1;
 }
 
 static struct mpi_request *handle_claim(uintptr_t key)

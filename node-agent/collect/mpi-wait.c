@@ -13,6 +13,7 @@ static void held_append(struct mpi_wait *w, struct mpi_request *r, int position)
 {
 	r->position = position;
 	r->next = NULL;
+	w->asks |= (r->kind & (MPI_REQUEST_RECEIVES | MPI_REQUEST_CANCEL)) != 0;
 	if (w->last)
 		w->last->next = r;
 	else
@@ -33,11 +34,8 @@ static void held_add(struct mpi_wait *w, int i, MPI_Request handle)
 		w->unknown++;
 }
 
-static void wait_init(struct mpi_wait *w, int n, const MPI_Request *requests)
+static void held_none(struct mpi_wait *w)
 {
-	w->requests = requests;
-	w->n = n;
-	w->late = false;
 	w->unknown = 0;
 	w->first = NULL;
 	w->last = NULL;
@@ -45,6 +43,7 @@ static void wait_init(struct mpi_wait *w, int n, const MPI_Request *requests)
 
 static void hold_all(struct mpi_wait *w)
 {
+	held_none(w);
 	for (int i = 0; i < w->n; i++)
 		held_add(w, i, w->requests[i]);
 }
@@ -71,27 +70,14 @@ static void tuple_about(struct tuple *t, uint16_t op, const struct mpi_wait *w)
 void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 		    const MPI_Request *requests)
 {
-	wait_init(w, n, requests);
+	w->requests = requests;
+	w->n = n;
+	w->late = false;
+	w->asks = false;
 	hold_all(w);
 	tuple_about(t, op, w);
 	t->seq_or_tag += (uint32_t)w->unknown;
 	collect_begin(t);
-}
-
-void mpi_test_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
-		    const MPI_Request *requests)
-{
-	wait_init(w, n, requests);
-	*t = (struct tuple){.op = op, .peer = TUPLE_NO_PEER};
-	/* with several threads, a handle may mean another request as soon as this one is complete
-	 */
-	if (mpi.multiple || n > MPI_WAIT_HANDLES) {
-		hold_all(w);
-		return;
-	}
-	w->late = true;
-	for (int i = 0; i < n; i++)
-		w->handles[i] = requests[i];
 }
 
 /* The tuple of a completion: from the status where that is a receive's, else as posted. */
@@ -195,8 +181,7 @@ static void position_complete(struct mpi_wait *w, int i, const MPI_Status *statu
 	struct mpi_request *r;
 
 	if (w->late) {
-		w->unknown = 0;
-		w->first = w->last = NULL;
+		held_none(w);
 		*from = &w->first;
 		held_add(w, i, w->handles[i]);
 	}
@@ -304,25 +289,25 @@ void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_whi
 	mpi_end(t, CHANNEL_WAIT, rc);
 }
 
-/* Nothing is complete. (Without active requests MPI says that it is done: that is an answer.) */
-static bool in_vain(const struct mpi_wait_answer *a)
+void mpi_test_hold(struct mpi_wait *w)
 {
-	return a->flag ? !*a->flag : *a->outcount == 0;
+	hold_all(w);
 }
 
-void mpi_test_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
+void mpi_test_put_back(struct mpi_wait *w)
+{
+	put_back(w);
+}
+
+void mpi_test_end(struct mpi_wait *w, uint16_t op, int rc, enum mpi_wait_which which,
 		  const struct mpi_wait_answer *answer)
 {
-	bool vain = rc == MPI_SUCCESS && in_vain(answer);
+	struct tuple t = {.op = op, .peer = TUPLE_NO_PEER};
 
-	if (!vain) {
-		t->start = t->end = collect_now();
-		answer_read(w, t, rc, which, answer);
-	}
-	if (w->first)
-		put_back(w);
-	if (vain)
-		collect_poll();
-	else
-		mpi_end(t, CHANNEL_WAIT, rc);
+	if (w->late)
+		held_none(w);
+	t.start = t.end = collect_now();
+	answer_read(w, &t, rc, which, answer);
+	put_back(w);
+	mpi_end(&t, CHANNEL_WAIT, rc);
 }

@@ -6,6 +6,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "node-agent/collect/collect.h"
+#include "node-agent/collect/mpi-library.h"
 #include "node-agent/collect/mpi-request.h"
 
 /** Handles that a Test call copies; with more requests it looks them all up before. */
@@ -23,11 +25,13 @@ struct mpi_wait_answer {
 	const int *indices;
 };
 
-/** One such call, on the stack of its wrapper. */
+/** One such call, on the stack of its wrapper. Of a late one, only this and the handles are set at
+ * first. */
 struct mpi_wait {
 	const MPI_Request *requests;
 	int n;
 	bool late;   /* only handles were copied: who completes what is looked up after the call */
+	bool asks;   /* a status is needed: something is received, or may have been cancelled */
 	int unknown; /* requests that are not on record */
 	struct mpi_request *first, *last; /* held records, by position */
 	MPI_Request handles[MPI_WAIT_HANDLES];
@@ -37,16 +41,49 @@ struct mpi_wait {
 void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 		    const MPI_Request *requests);
 
-/** Begin a Test call: no clock and no state line, since most are in vain. */
-void mpi_test_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
-		    const MPI_Request *requests);
-
 /** End a Wait call, t->end set: its tuple, and a completion for each request. */
 void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
 		  const struct mpi_wait_answer *answer);
 
-/** The same for a Test call, or a poll is counted when it was in vain. Takes the time itself. */
-void mpi_test_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
+/** Hold the requests of a Test call that cannot be a late one; put them back when it was in vain.
+ */
+void mpi_test_hold(struct mpi_wait *w);
+void mpi_test_put_back(struct mpi_wait *w);
+
+/** End a Test call that was not in vain: as with Wait; takes the time itself. */
+void mpi_test_end(struct mpi_wait *w, uint16_t op, int rc, enum mpi_wait_which which,
 		  const struct mpi_wait_answer *answer);
+
+/** Begin a Test call: no clock and no state line, since most are in vain. */
+static inline void mpi_test_begin(struct mpi_wait *w, int n, const MPI_Request *requests)
+{
+	w->requests = requests;
+	w->n = n;
+	w->asks = true;
+	/* with several threads, a handle may mean another request as soon as this one is complete
+	 */
+	w->late = !mpi.multiple && n <= MPI_WAIT_HANDLES;
+	if (__builtin_expect(!w->late, 0)) {
+		mpi_test_hold(w);
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		w->handles[i] = requests[i];
+		/* no loop of its own for one or two: gcc would make it a slow "rep movs" */
+		__asm__ volatile("" ::: "memory");
+	}
+}
+
+/** Was it a poll in vain? Then that is counted and over. (Without active requests MPI says "done".)
+ */
+static inline bool mpi_test_vain(struct mpi_wait *w, int rc, const struct mpi_wait_answer *a)
+{
+	if (rc != MPI_SUCCESS || (a->flag ? *a->flag : *a->outcount))
+		return false;
+	if (__builtin_expect(!w->late, 0))
+		mpi_test_put_back(w);
+	collect_poll();
+	return true;
+}
 
 #endif

@@ -169,27 +169,41 @@ function shape_cancel()
 	end()
 }
 
-function answer(    fields, i, n, part, statuses)
+# What MPI says that is complete.
+function answer(    fields, i, n, part)
 {
-	statuses = ("statuses" in trait) ? "statuses" : "status"
 	fields = ".statuses = where"
 	n = split("flag index outcount indices", part, " ")
 	for (i = 1; i <= n; i++)
 		if (part[i] in trait)
 			fields = fields ", ." part[i] " = " trait[part[i]]
-	line("answer = (struct mpi_wait_answer){ " fields " };")
-	return statuses
+	line("answer = (struct mpi_wait_answer){" fields "};")
 }
 
-function shape_wait(kind,    statuses)
+# Where the statuses go, when they are needed and the program does not want them.
+function where(    several)
 {
-	statuses = answer()
-	line("mpi_" kind "_begin(&w, &t, OP_" toupper(name) ", " trait["n"] ", " trait["requests"] ");")
-	if (kind == "wait")
-		call(statuses)
-	else
-		line("rc = real_" name "(" names_of(args, trait[statuses], "where") ");")
-	line("mpi_" kind "_end(&w, &t, rc, MPI_WAIT_" trait["which"] ", &answer);")
+	several = ("statuses" in trait)
+	line("where = w.asks ? " (several ? "mpi_statuses(" trait["statuses"] ", own, " trait["n"] ")" : "mpi_status(" trait["status"] ", &own)") " : " trait[several ? "statuses" : "status"] ";")
+	answer()
+	return several ? "statuses" : "status"
+}
+
+function shape_wait(    statuses)
+{
+	line("mpi_wait_begin(&w, &t, OP_" toupper(name) ", " trait["n"] ", " trait["requests"] ");")
+	statuses = where()
+	call(statuses)
+	line("mpi_wait_end(&w, &t, rc, MPI_WAIT_" trait["which"] ", &answer);")
+}
+
+function shape_test(    statuses)
+{
+	line("mpi_test_begin(&w, " trait["n"] ", " trait["requests"] ");")
+	statuses = where()
+	line("rc = real_" name "(" names_of(args, trait[statuses], "where") ");")
+	line("if (!mpi_test_vain(&w, rc, &answer))")
+	line("\tmpi_test_end(&w, OP_" toupper(name) ", rc, MPI_WAIT_" trait["which"] ", &answer);")
 }
 
 function shape_collect()
@@ -231,13 +245,14 @@ function shape_free()
 	end()
 }
 
-function variables(    statuses)
+function variables()
 {
 	if (shape == "forget") {
 		line("int rc;\n")
 		return
 	}
-	line("struct tuple t;")
+	if (shape != "test")
+		line("struct tuple t;")
 	if (shape != "init")
 		line("enum collect_entry entry;")
 	if (shape == "restart" || shape == "drop")
@@ -245,10 +260,7 @@ function variables(    statuses)
 	if (shape == "wait" || shape == "test") {
 		line("struct mpi_wait w;")
 		line("struct mpi_wait_answer answer;")
-	}
-	if ("statuses" in trait) {
-		line("MPI_Status own[MPI_OWN_STATUSES];")
-		line("MPI_Status *where = mpi_statuses(" trait["statuses"] ", own, " trait["n"] ");")
+		line("MPI_Status own" (("statuses" in trait) ? "[MPI_OWN_STATUSES]" : "") ", *where;")
 	} else if ("status" in trait) {
 		line("MPI_Status own, *where = mpi_status(" trait["status"] ", &own);")
 	}
@@ -312,7 +324,8 @@ function body()
 	else if (shape == "restart") shape_restart()
 	else if (shape == "drop") shape_drop()
 	else if (shape == "cancel") shape_cancel()
-	else if (shape == "wait" || shape == "test") shape_wait(shape)
+	else if (shape == "wait") shape_wait()
+	else if (shape == "test") shape_test()
 	else if (shape == "collect" || shape == "start_all") shape_collect()
 	else if (shape == "make") shape_make()
 	else if (shape == "start_make") shape_start_make()

@@ -113,7 +113,7 @@ static void report(const char *name, double ns, double limit, double ratio)
 /* Interleaved pairs of @what and its limit. */
 static void pairs(const char *name, double (*what)(void), double (*limit)(void))
 {
-	double ns[PAIRS], limits[PAIRS], ratios[PAIRS];
+	static double ns[PAIRS], limits[PAIRS], ratios[PAIRS];
 
 	what();
 	limit();

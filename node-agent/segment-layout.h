@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What lies where in a segment file: header, control page, tables (DESIGN 5). */
+#ifndef EVSPACE_SEGMENT_LAYOUT_H
+#define EVSPACE_SEGMENT_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "tree/clock.h"
+#include "tree/op.h"
+
+#define SEGMENT_MAGIC	"EVSPACE"
+#define SEGMENT_VERSION 1u
+#define SEGMENT_SUFFIX	".seg"
+#define SEGMENT_PAGE	4096u
+
+/** Where things are: offsets into the file, and how many fit. */
+struct segment_layout {
+	uint64_t control_at, threads_at, elements_at, comms_at, members_at, rings_at;
+	uint64_t rings_bytes;
+	uint32_t threads_max;
+	uint32_t elements_max;
+	uint32_t comms_max;
+	uint32_t members_max; /* in int32_t */
+};
+
+/** First page: written before the file gets its name, then constant but for the atomics. */
+struct segment_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t tuple_layout;
+	uint64_t byte_order; /* 0x0102030405060708 as the writer stores it */
+	uint64_t size;	     /* bytes of the file */
+	char boot_id[40];
+	uint32_t pid;
+	uint32_t uid;
+	uint64_t pid_start; /* field 22 of /proc/PID/stat: with pid and boot id the process's
+			       identity */
+	int32_t rank;	    /* in MPI_COMM_WORLD */
+	int32_t world_size;
+	uint32_t world; /* id of MPI_COMM_WORLD; spawned worlds have their own */
+	uint32_t clock_kind;
+	struct clock_pair born; /* when the segment was made */
+	int64_t born_real_ns;
+	uint32_t cost_ps; /* picoseconds that one event costs, measured in this process at its start
+			   */
+	uint32_t pad0;
+	char run[64];
+	char host[64];
+	char program[128];
+	char job[64]; /* what the launcher calls the job (PMIX_NAMESPACE), "" if unknown */
+	struct segment_layout layout;
+	/* what is in use */
+	_Atomic uint32_t threads;
+	_Atomic uint32_t elements;
+	_Atomic uint32_t comms;
+	_Atomic uint32_t members;
+	_Atomic uint64_t rings_used;
+	_Atomic uint32_t finished; /* MPI_Finalize has returned */
+	_Atomic uint32_t note;	   /* enum segment_note bits: why collecting is not complete */
+};
+
+/** Why a process is not (fully) collected; `evspace status` says it in words. */
+enum segment_note {
+	SEGMENT_NOTE_THREADS =
+		1 << 0, /* more threads than the reserve: the rest is counted as lost */
+	SEGMENT_NOTE_COMMS =
+		1 << 1, /* more communicators than fit: some have no members on record */
+	SEGMENT_NOTE_REQUESTS =
+		1 << 2,		     /* more requests under way than fit: some are unattributed */
+	SEGMENT_NOTE_CLOCK = 1 << 3, /* no invariant TSC: CLOCK_MONOTONIC is used and costs more */
+	SEGMENT_NOTE_SETTINGS =
+		1 << 4, /* an EVSPACE_ variable was not understood: the default is used */
+};
+
+/** What a class of operations records. */
+enum segment_mode { MODE_TRACE, MODE_OFF };
+
+/** The second page: the only one that an agent may write. */
+struct segment_control {
+	_Atomic uint8_t mode[CHANNEL_MAX]; /* enum segment_mode */
+	_Atomic uint64_t
+		died_mono_ns; /* when an agent first saw the process gone, 0 while it lives */
+};
+
+/**
+ * What a thread is doing now: 64 bytes, written by the thread alone. The words are those of the
+ * tuple that it will leave; `what` is written last and is 0 outside any operation. Read it with
+ * segment_state().
+ */
+struct segment_state {
+	_Atomic uint64_t what; /* comm, op, flags as in a tuple */
+	_Atomic uint64_t since;
+	_Atomic uint64_t bytes;
+	_Atomic uint64_t whom;	/* peer, seq_or_tag as in a tuple */
+	_Atomic uint64_t polls; /* vain Test and Probe calls, coalesced: counted, not recorded */
+	uint64_t spare[3];
+};
+
+/** Exact counts per thread and channel: of all tuples written, kept also when nothing reads. */
+struct segment_counter {
+	_Atomic uint64_t events;
+	_Atomic uint64_t bytes;
+};
+
+/** One thread of the process. */
+struct segment_thread {
+	struct segment_state state;
+	struct segment_counter counters[CHANNEL_MAX];
+	uint32_t tid;	       /* kernel thread id */
+	_Atomic uint32_t used; /* set (release) when the entry is complete */
+	uint32_t pad[14];
+};
+
+/** Entry number of the thread of an overflow element: no thread of the table. */
+#define SEGMENT_NO_THREAD UINT32_MAX
+
+/** One element: where its ring is and what it records. */
+struct segment_element {
+	uint64_t ring_at; /* offset in the file */
+	uint32_t capacity;
+	uint32_t thread; /* index in the thread table; SEGMENT_NO_THREAD: the overflow element */
+	uint16_t channel;
+	uint16_t pad;
+	_Atomic uint32_t used; /* set (release) when the entry is complete */
+	uint64_t pad2;
+};
+
+/** One communicator that the process is a member of. */
+struct segment_comm {
+	uint32_t id;	  /* the same on all members; never 0 */
+	uint32_t parent;  /* id of the communicator that it was made from, 0 for the world */
+	uint32_t size;	  /* members */
+	uint32_t members; /* index of the first in the member array (world ranks), or: */
+#define SEGMENT_MEMBERS_WORLD	(UINT32_MAX - 1) /* rank i is world rank i */
+#define SEGMENT_MEMBERS_UNKNOWN UINT32_MAX
+	_Atomic uint32_t used;
+	uint32_t pad[3];
+};
+
+_Static_assert(sizeof(struct segment_header) <= SEGMENT_PAGE, "the header is one page");
+_Static_assert(sizeof(struct segment_state) == 64, "a state line is one cache line");
+_Static_assert(sizeof(struct segment_thread) % 64 == 0, "threads do not share cache lines");
+_Static_assert(sizeof(struct segment_element) == 32, "element entries are 32 bytes");
+_Static_assert(sizeof(struct segment_comm) == 32, "communicator entries are 32 bytes");
+
+#endif
