@@ -85,10 +85,10 @@ void mpi_init_end(struct tuple *t, int rc)
 		collect_leave();
 }
 
-void mpi_finalize_end(struct tuple *t, int rc)
+void mpi_finished(void)
 {
-	mpi_end(t, CHANNEL_ENV, rc);
-	atomic_store_explicit(&collect.segment.header->finished, 1, memory_order_release);
+	if (collect.segment.header)
+		atomic_store_explicit(&collect.segment.header->finished, 1, memory_order_release);
 }
 
 /* Loaded into a program: most have no MPI library, some load it later (the wrappers then see to

@@ -13,7 +13,7 @@ void mpi_init_begin(struct tuple *t, uint16_t op);
 /** After it: make the segment, record what began. Without a segment the program runs on. */
 void mpi_init_end(struct tuple *t, int rc);
 
-/** MPI_Finalize has returned: mark the segment finished. */
-void mpi_finalize_end(struct tuple *t, int rc);
+/** MPI_Finalize has returned: mark the segment finished, if there is one. */
+void mpi_finished(void);
 
 #endif

@@ -301,6 +301,8 @@ function wrapper(    pass)
 		line("entry = collect_enter(CHANNEL_" channel ");")
 		line("if (entry != COLLECT_RECORD) {")
 		line("\trc = " pass ";")
+		if (shape == "finalize")
+			line("\tmpi_finished();")
 		line("\tif (entry == COLLECT_PASS)")
 		line("\t\tcollect_leave();")
 		line("\treturn rc;")
@@ -333,7 +335,8 @@ function body()
 	else if (shape == "finalize") {
 		line("mpi_begin(&t, OP_" toupper(name) ", mpi_comm_at(mpi.world), TUPLE_NO_PEER, 0, 0);")
 		call("")
-		line("mpi_finalize_end(&t, rc);")
+		line("mpi_end(&t, CHANNEL_ENV, rc);")
+		line("mpi_finished();")
 	} else fail("there is no shape \"" shape "\"")
 }
 
