@@ -86,7 +86,8 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 	const char *address = o->listen ? o->listen : pathmap_address(a->map, a->node);
 	struct link_self self = {.name = a->node, .epoch_ns = a->sources.epoch_ns};
 
-	if (o->tls) {
+	/* Alone on a host, an agent needs no certificate, even where consumers have one. */
+	if (o->tls && (address[0] || o->pathmap)) {
 		a->tls = tls_new(o->tls, a->node, e);
 		if (!a->tls)
 			return -1;

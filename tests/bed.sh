@@ -4,7 +4,9 @@
 #	bed_begin			# the shipped local pathmap on free ports, certificates, EVSPACE_DIR
 #	bed_agents front ga a0 ...	# start agents and wait until they are ready
 #	bed_until CONDITION...		# wait until the command succeeds (60 s at most)
-#	bed_kill SIGNAL NODE		# signal an agent and wait for its end
+#	bed_start NAME COMMAND...	# run a command in the background
+#	bed_wait NAME			# wait for its end; bed_ended NAME CODE is then true or not
+#	bed_kill SIGNAL NAME		# signal an agent or a command and wait for its end
 #
 # $bed_dir holds it all; bed_entry is the entry agent's address; consumers find the certificates by
 # themselves. State is in files, so that cases run in subshells may start and kill things, too.
@@ -57,6 +59,8 @@ bed_start() {
 	local name=$1
 
 	shift
+	# What is there of one before must not be taken for its own.
+	rm -f "$bed_dir/$name".{out,err,code}
 	"$@" >"$bed_dir/$name.out" 2>"$bed_dir/$name.err" </dev/null &
 	echo $! >"$bed_dir/pids/$name"
 }
@@ -65,8 +69,9 @@ bed_pid() {
 	cat "$bed_dir/pids/$1"
 }
 
+# bed_ready NODE: it is ready, or has ended.
 bed_ready() {
-	grep -q 'ready on' "$bed_dir/$1.err"
+	grep -q 'ready on' "$bed_dir/$1.err" || bed_gone "$(bed_pid "$1")"
 }
 
 # bed_agents NODE...: start agents of the pathmap $bed_dir/maps and wait for them.
@@ -77,13 +82,29 @@ bed_agents() {
 		bed_start "$node" evspace agent --pathmap "$bed_dir/maps" --node "$node"
 	done
 	for node; do
-		bed_until bed_ready "$node" || { cat "$bed_dir/$node.err"; return 1; }
+		bed_until bed_ready "$node" && grep -q 'ready on' "$bed_dir/$node.err" ||
+			{ cat "$bed_dir/$node.err"; return 1; }
 	done
 }
 
 bed_gone() {
 	# A zombie that its parent has not reaped yet is gone for us.
 	! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
+}
+
+# bed_wait NAME: wait for the end of what this shell has started, and keep its exit code.
+bed_wait() {
+	bed_until bed_gone "$(bed_pid "$1")" || return
+	wait "$(bed_pid "$1")"
+	echo $? >"$bed_dir/$1.code"
+}
+
+# bed_ended NAME CODE: bed_wait saw that exit code; else say what it printed.
+bed_ended() {
+	[ "$(cat "$bed_dir/$1.code" 2>/dev/null)" = "$2" ] && return
+	echo "$1: exit code $(cat "$bed_dir/$1.code" 2>&1), not $2"
+	tail -n 20 "$bed_dir/$1.err"
+	return 1
 }
 
 # bed_kill SIGNAL NAME: signal what bed_start started, and wait for its end.

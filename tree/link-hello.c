@@ -70,6 +70,11 @@ static int name_check(struct link *link, const Evspace__Hello *hello, struct err
 		return errorf(
 			e, "this is agent \"%s\", not \"%s\"; check the addresses in cluster.map",
 			hello->name, link->expect);
+	if (link->transport.ssl && (peer->roles & ROLE_AGENT) && !hello->name[0])
+		return errorf(e,
+			      "the certificate of agent \"%s\" is not for consumers; make one: "
+			      "deploy/certs observe DIR NAME, and say --identity NAME",
+			      peer->name);
 	if (link->transport.ssl && (peer->roles & ROLE_AGENT) &&
 	    !tls_peer_is(link->transport.ssl, hello->name))
 		return errorf(

@@ -118,10 +118,16 @@ void link_watch(struct link *link)
 	event_add(&link->readable, NULL);
 }
 
+/* Who dials waits longer: others that say nothing may hold all places of a listener first. */
+static unsigned proof_ms(const struct link *link)
+{
+	return link->hub->proof_ms * (link->to ? 2 : 1);
+}
+
 void link_connected(struct link *link)
 {
 	link->state = LINK_HANDSHAKE;
-	link_timer_set(link, link->hub->proof_ms);
+	link_timer_set(link, proof_ms(link));
 	link_handshake(link);
 }
 
@@ -213,7 +219,7 @@ void link_timeout(evutil_socket_t fd, short what, void *arg)
 	case LINK_HANDSHAKE:
 	case LINK_HELLO:
 		errorf(&e, "%s did not say who it is within %g s", link_noun(link),
-		       link->hub->proof_ms / 1000.0);
+		       proof_ms(link) / 1000.0);
 		link_refuse(link, ETIMEDOUT, &e);
 		break;
 	default:

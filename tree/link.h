@@ -63,7 +63,10 @@ typedef void link_log(void *arg, const char *text);
 void link_hub_log_set(struct link_hub *hub, link_log *log, void *arg);
 unsigned long link_hub_refused(const struct link_hub *hub);
 
-/** How long a peer may take to connect, and to prove who it is, in ms: 5000 unless set. */
+/**
+ * How long a peer may take to connect, and to prove who it is, in ms: 5000 unless set. One that was
+ * dialled may take twice as long for the proof.
+ */
 void link_hub_proof_set(struct link_hub *hub, unsigned ms);
 
 /**

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests observing: the wind tunnel through gateway and tree, by several consumers at once, late, and after its end.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+ranks=4 threads=2
+
+begun() {
+	[ "$(ls "$EVSPACE_DIR/$1" | grep -c '\.seg$')" -eq "$ranks" ]
+}
+
+program_start() {
+	local run=$1
+
+	shift
+	bed_start "$run" evspace run --run "$run" "$@" -- mpirun -np "$ranks" \
+		"$top_builddir/tests/apps/windtunnel" --threads "$threads" --seconds 300
+	bed_until begun "$run"
+}
+
+program_end() {
+	kill -TERM "$(bed_pid "$1")"
+	bed_wait "$1"
+}
+
+heartbeat() {
+	evspace heartbeat --connect "$bed_entry" "$@"
+}
+
+events() {
+	evspace events --connect "$bed_entry" "$@"
+}
+
+# Of each leaf its rank's threads, through the gateway for cluster A.
+names_all_threads() {
+	local thread want=0
+
+	heartbeat --run tunnel --once --json >"$tap_dir/json" || return
+	for thread in /A/a0/rank0 /A/a1/rank1 /B/b0/rank2 /B/b1/rank3; do
+		grep -q "\"thread\":\"$thread/t0\",\"rank\":${thread: -1},\"missing\":false" "$tap_dir/json" &&
+			grep -q "\"thread\":\"$thread/t1\"" "$tap_dir/json" && want=$((want + 2))
+	done
+	[ "$want" -eq 8 ] && grep -q '"hosts":4,"answered":4,"missing":\[\].*"threads":8' "$tap_dir/json" ||
+		{ cat "$tap_dir/json"; return 1; }
+}
+
+shows_all_threads() {
+	heartbeat --run tunnel --once >"$tap_dir/text" &&
+		[ "$(grep -c '^/[AB]/[ab][01]/rank[0-3]/t[01] ' "$tap_dir/text")" -eq 8 ] ||
+		{ cat "$tap_dir/text"; return 1; }
+}
+
+# The gateway alone is connected to what is behind it.
+through_the_gateway() {
+	evspace map show "$bed_dir/maps" --view heartbeat --dot >"$tap_dir/dot" &&
+		grep -q 'front.*ga\|ga.*front' "$tap_dir/dot"
+}
+
+# status_of NODE PATTERN...: what the agent says of itself, by its own Unix socket.
+status_of() {
+	local node=$1 pattern
+
+	shift
+	evspace status --connect "unix:$EVSPACE_DIR/agent-$node.sock" --json >"$tap_dir/status" || return
+	for pattern; do
+		grep -q -e "$pattern" "$tap_dir/status" || { cat "$tap_dir/status"; return 1; }
+	done
+}
+
+scopes_are() {
+	local node
+
+	for node in front ga a0 a1 b0 b1; do
+		status_of "$node" "\"scopes\":$1," || return
+	done
+}
+
+cursors() {
+	ls "$EVSPACE_DIR/$1" | grep -c '\.cursor$'
+}
+
+no_cursors() {
+	[ "$(cursors tunnel)" -eq 0 ]
+}
+
+# Scopes of four consumers at each agent, and a cursor file of each stream at each leaf.
+four_scopes() {
+	scopes_are 4 && [ "$(cursors tunnel)" -eq 8 ]
+}
+
+field() {
+	sed -n "s/.*\"name\":\"\([^\"]*\)\".*\"number\":\([0-9]*\),\"start_ns\":\([0-9]*\),\"end_ns\":\([0-9]*\).*\"bytes\":\([0-9]*\).*/\1 \2 \5/p" "$1"
+}
+
+# What two consumers that read the same elements both have of each tuple is the same.
+streams_agree() {
+	local common
+
+	field "$bed_dir/events1.out" | sort -u >"$tap_dir/one"
+	field "$bed_dir/events2.out" | sort -u >"$tap_dir/two"
+	common=$(comm -12 "$tap_dir/one" "$tap_dir/two" | wc -l)
+	cut -d' ' -f1,2 "$tap_dir/one" | sort -u >"$tap_dir/keys1"
+	cut -d' ' -f1,2 "$tap_dir/two" | sort -u >"$tap_dir/keys2"
+	echo "$common tuples in common, of $(wc -l <"$tap_dir/one") and $(wc -l <"$tap_dir/two")"
+	[ "$common" -gt 100 ] && [ "$common" -eq "$(comm -12 "$tap_dir/keys1" "$tap_dir/keys2" | wc -l)" ]
+}
+
+# Every wave has all hosts and threads, and numbers of events only grow.
+heartbeats_agree() {
+	local name
+
+	for name in heartbeat1 heartbeat2; do
+		grep '"type":"wave"' "$bed_dir/$name.out" >"$tap_dir/waves" || return
+		[ "$(grep -c '"answered":4,.*"threads":8,' "$tap_dir/waves")" -ge 10 ] || return
+		sed 's/.*"written":\([0-9]*\).*/\1/' "$tap_dir/waves" | sort -nc || return
+	done
+}
+
+# A stream from now on holds nothing of before.
+from_now_on() {
+	local now first
+
+	now=$(date +%s%N)
+	events --run tunnel --count 10 --json >"$tap_dir/now" 2>"$tap_dir/now.err" &&
+		first=$(sed 's/.*"start_ns":\([0-9]*\).*/\1/' "$tap_dir/now" | sort -n | head -n 1) || return
+	[ -s "$tap_dir/now" ] && ! grep -q 'MPI_Init' "$tap_dir/now" || return
+	# What was under way when it came began before it came.
+	[ "$first" -gt $((now - 2000000000)) ] || { echo "first at $first, opened at $now"; return 1; }
+}
+
+has_the_backlog() {
+	events --run tunnel --backlog --count 10 --json >"$tap_dir/backlog" 2>"$tap_dir/backlog.err" &&
+		[ "$(grep -c '"op":"MPI_Init_thread"' "$tap_dir/backlog")" -eq "$ranks" ] &&
+		! grep -i unaccounted "$tap_dir/backlog.err"
+}
+
+selects() {
+	events --run tunnel --backlog --count 3 --select '/A/*/rank1/t1/wait' --csv >"$tap_dir/csv" \
+		2>/dev/null || return
+	[ "$(head -n 1 "$tap_dir/csv")" = name,number,start_ns,end_ns,op,peer,seq_or_tag,comm,bytes,flags ] &&
+		[ "$(wc -l <"$tap_dir/csv")" -gt 50 ] &&
+		! tail -n +2 "$tap_dir/csv" | grep -v '^/A/a1/rank1/t1/wait,[0-9]*,[0-9]*,[0-9]*,MPI_Waitall,'
+}
+
+# The shipped map's view: bytes of large sends, summed up in the tree.
+reduces() {
+	sed -i 's/op=MPI_Send/op=MPI_Isend/; s/bytes>=1024/bytes>=200/' "$bed_dir/maps/application.map"
+	bed_kill TERM front && bed_agents front || return
+	events --run tunnel --view volume --backlog --count 3 --json >"$tap_dir/volume" \
+		2>"$tap_dir/volume.err" || { cat "$tap_dir/volume.err"; return 1; }
+	grep -q '"name":"/","op":"MPI_Isend",.*"what":"bytes","fold":"sum"' "$tap_dir/volume" ||
+		{ cat "$tap_dir/volume"; return 1; }
+}
+
+lost() {
+	sed -n 's/.*delivered.* \([0-9,]*\) lost.*/\1/p' "$1" | tr -d ,
+}
+
+# After the end: what the elements hold, and what was overwritten before.
+backlog_of_the_dead() {
+	events --run "$1" --backlog --until-end --json >"$tap_dir/dead" 2>"$tap_dir/dead.err" &&
+		"$top_builddir/tests/account" "$EVSPACE_DIR/$1" "all=$(lost "$tap_dir/dead.err")" \
+			<"$tap_dir/dead"
+}
+
+bed_begin
+bed_agents front ga a0 a1 b0 b1 || exit 99
+program_start tunnel
+
+tap_case "heartbeat --json has every thread, under its host" names_all_threads
+tap_case "heartbeat as text has every thread" shows_all_threads
+tap_case "cluster A is behind its gateway" through_the_gateway
+tap_case "heartbeat --check is content" bed_until heartbeat --run tunnel --check
+tap_case "without --run the only live run is meant" heartbeat --once
+tap_case "a consumer leaves no scope behind" bed_until scopes_are 0
+tap_case "and no cursors" bed_until no_cursors
+
+for name in 1 2; do
+	bed_start "heartbeat$name" evspace heartbeat --connect "$bed_entry" --run tunnel --rate $((5 * name)) --json
+	bed_start "events$name" evspace events --connect "$bed_entry" --run tunnel --rate $((20 * name)) --json
+done
+tap_case "four consumers: four scopes at each agent" bed_until four_scopes
+enough() {
+	[ "$(wc -l <"$bed_dir/heartbeat1.out")" -ge 110 ] && [ "$(wc -l <"$bed_dir/events1.out")" -ge 3000 ] &&
+		[ "$(wc -l <"$bed_dir/events2.out")" -ge 3000 ]
+}
+bed_until enough
+for name in heartbeat1 events1 events2 heartbeat2; do
+	kill -INT "$(bed_pid "$name")"
+	bed_wait "$name"
+done
+all_end_well() {
+	local name
+
+	for name in heartbeat1 events1 events2 heartbeat2; do
+		bed_ended "$name" 0 || return
+	done
+	! grep -i unaccounted "$bed_dir"/events?.err
+}
+tap_case "after Ctrl-C all end well" all_end_well
+tap_case "two streams have the same of each tuple" streams_agree
+tap_case "two heartbeats have all hosts in all waves" heartbeats_agree
+tap_case "their scopes are torn down" bed_until scopes_are 0
+tap_case "their cursor files are gone" bed_until no_cursors
+tap_case "a consumer that comes late begins now" from_now_on
+tap_case "with --backlog it begins with what the elements hold" has_the_backlog
+tap_case "--select and --csv" selects
+tap_case "a view of the application map reduces in the tree" reduces
+
+program_end tunnel
+tap_case "after the program's end its backlog is there, and all is accounted for" backlog_of_the_dead tunnel
+tap_case "heartbeat shows how it ended" eval 'heartbeat --run tunnel --once --json | grep -q "\"ended\":true"'
+tap_case "runs says so, too" eval 'evspace runs | grep "^tunnel "'
+tap_case "purge removes it" eval 'evspace purge tunnel && [ ! -e "$EVSPACE_DIR/tunnel" ]'
+tap_done

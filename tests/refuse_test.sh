@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests what is refused: options, maps, ports, certificates, garbage; one clear message each, and nobody is disturbed.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+certs=$top_srcdir/deploy/certs
+
+# refused CODE TEXT COMMAND...: it ends with CODE, says TEXT on stderr and nothing on stdout.
+refused() {
+	local code=$1 text=$2 status=0
+
+	shift 2
+	timeout -k 5 60 "$@" >"$tap_dir/stdout" 2>"$tap_dir/stderr" || status=$?
+	if [ "$status" -ne "$code" ] || [ -s "$tap_dir/stdout" ] || ! grep -qF -e "$text" "$tap_dir/stderr"; then
+		echo "exit code $status, not $code, or no '$text' in:"
+		cat "$tap_dir/stdout" "$tap_dir/stderr"
+		return 1
+	fi
+}
+
+# usage TEXT COMMAND...: a usage error, in two lines at most, the last of which says how to go on.
+usage() {
+	refused 2 "$@" && [ "$(wc -l <"$tap_dir/stderr")" -le 2 ] || { cat "$tap_dir/stderr"; return 1; }
+}
+
+# unreachable TEXT COMMAND...: no connection, in one line.
+unreachable() {
+	refused 3 "$@" && [ "$(wc -l <"$tap_dir/stderr")" -eq 1 ] || { cat "$tap_dir/stderr"; return 1; }
+}
+
+# no_agent TEXT OPTION...: the agent does not start, and leaves no socket but those of the others.
+no_agent() {
+	local text=$1 before
+
+	shift
+	before=$(ls "$EVSPACE_DIR")
+	refused 1 "$text" evspace agent "$@" && [ "$(ls "$EVSPACE_DIR")" = "$before" ]
+}
+
+consumer() {
+	evspace heartbeat --connect "$bed_entry" --run steady --once "$@"
+}
+
+begun() {
+	[ "$(ls "$EVSPACE_DIR/steady" | grep -c '\.seg$')" -eq 4 ]
+}
+
+# what the agent NODE says of those whom it refused
+logged() {
+	bed_until grep -qF -e "$2" "$bed_dir/$1.err" || { cat "$bed_dir/$1.err"; return 1; }
+}
+
+bed_begin
+bed_agents front ga a0 a1 b0 b1 || exit 99
+port=${bed_entry##*:}
+bed_start program evspace run --run steady -- mpirun -np 4 "$top_builddir/tests/apps/windtunnel" \
+	--seconds 600
+bed_until begun
+bed_start steady evspace events --connect "$bed_entry" --run steady --rate 20 --csv
+bed_until test -s "$bed_dir/steady.out"
+
+# --- options ---
+
+for command in agent events exec heartbeat map purge run runs status; do
+	tap_case "evspace $command: an unknown option" usage "--help" evspace "$command" --nonsense
+done
+tap_case "an unknown command" usage "there is no command 'evnts'; did you mean 'events'" evspace evnts
+tap_case "a rate that is none" usage "'fast' is no rate" evspace events --rate fast
+tap_case "a count that is none" usage "'-1' is no whole number" evspace heartbeat --count -1
+tap_case "a time that is none" usage "'soon' is no time" evspace agent --retention soon
+tap_case "a pattern that is none" usage "--select" evspace events --select 'rank['
+tap_case "a capacity that is none" usage "--capacity many" evspace run --capacity many -- true
+tap_case "no program" usage "which program?" evspace run
+tap_case "a word too many" usage "'extra' is not wanted here" evspace status extra
+tap_case "a view that does not exist" usage "no view \`nonsense\`; there are volume" \
+	evspace events --connect "$bed_entry" --view nonsense
+# Where hosts are many, one that has no such run cannot say that nobody has it.
+bed_start alone evspace agent --node alone
+bed_until bed_ready alone
+tap_case "a run that does not exist" usage "there is no run 'nonsense'; there are: steady" \
+	evspace events --connect "unix:$EVSPACE_DIR/agent-alone.sock" --run nonsense
+tap_case "several agents on this host" usage "say which with --connect: unix:" evspace events
+tap_case "an agent that is not the entry" usage "the entry of its pathmap is front: connect to $bed_entry" \
+	evspace events --connect "127.0.0.1:$((port + 1))"
+
+# --- maps ---
+
+tap_case "no map" no_agent "/nonexistent/cluster.map: cannot be read: No such file or directory" \
+	--pathmap /nonexistent --node a0
+cp -r "$bed_dir/maps" "$bed_dir/broken"
+echo 'cluser X { nodes x; }' >>"$bed_dir/broken/cluster.map"
+tap_case "a map with a mistake: file, line, column, and what would be right" \
+	no_agent "$bed_dir/broken/cluster.map:14:1: unknown word in \`cluster.map\`: \`cluser\`; did you mean \`cluster\`?" \
+	--pathmap "$bed_dir/broken" --node a0
+tap_case "a node that is in no map" no_agent "has no node 'nobody'" --pathmap "$bed_dir/maps" --node nobody
+
+# --- addresses ---
+
+tap_case "an agent of this node is there already" no_agent "agent-a0.sock is in use by pid $(bed_pid a0)" \
+	--pathmap "$bed_dir/maps" --node a0
+mkdir -m 700 "$bed_dir/elsewhere"
+tap_case "a port in use" refused 1 "port $port is in use" \
+	env EVSPACE_DIR="$bed_dir/elsewhere" evspace agent --pathmap "$bed_dir/maps" --node front
+tap_case "its socket is not left behind" eval '[ -z "$(ls "$bed_dir/elsewhere")" ]'
+tap_case "no agent at a port" unreachable "no agent listens at 127.0.0.1:$((port + 7)); start one there" \
+	evspace events --connect "127.0.0.1:$((port + 7))"
+tap_case "no agent at a socket" unreachable "no agent listens at unix:$EVSPACE_DIR/none.sock" \
+	evspace events --connect "unix:$EVSPACE_DIR/none.sock"
+tap_case "no agent on this host" unreachable "start one with 'evspace agent'" \
+	env EVSPACE_DIR="$bed_dir/elsewhere" evspace events
+tap_case "what is no address" unreachable '"127.0.0.1" is no address; write HOST:PORT' \
+	evspace events --connect 127.0.0.1
+
+# --- certificates ---
+
+{ "$certs" init "$bed_dir/other" && "$certs" observe "$bed_dir/other" observe &&
+	"$certs" agent "$bed_dir/other" b1 && "$certs" observe "$EVSPACE_TLS" late --days 0 &&
+	"$certs" agent "$bed_dir/other" late --days 0; } >"$bed_dir/certs.log" 2>&1
+# One that the CA has signed, without a word of what it is for.
+(cd "$EVSPACE_TLS" &&
+	openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout plain.key \
+		-subj /CN=plain -config /dev/null -out plain.csr &&
+	openssl x509 -req -in plain.csr -CA ca.pem -CAkey ca.key -sha256 -days 2 -out plain.pem &&
+	chmod 600 plain.key plain.pem) >>"$bed_dir/certs.log" 2>&1
+
+tap_case "no certificate, for a consumer" unreachable "/ca.pem: No such file or directory; make it with: deploy/certs" \
+	env -u EVSPACE_TLS HOME="$bed_dir/elsewhere" evspace events --connect "$bed_entry"
+# The node's own agent would be in its way first.
+tap_case "no certificate, for an agent" refused 1 "needs a certificate: make one with 'deploy/certs agent" \
+	env -u EVSPACE_TLS EVSPACE_DIR="$bed_dir/elsewhere" evspace agent --pathmap "$bed_dir/maps" --node b1
+tap_case "no such identity" unreachable "/nobody.pem: No such file or directory; make it with: deploy/certs" \
+	evspace events --connect "$bed_entry" --identity nobody
+tap_case "another CA" unreachable "from a CA that is not ours; use certificates of one CA on all hosts" \
+	evspace events --connect "$bed_entry" --tls "$bed_dir/other"
+tap_case "the agent says so, too" logged front "our certificate is from another CA"
+tap_case "an expired certificate" unreachable "late.pem has expired; make a new one with: deploy/certs" \
+	evspace events --connect "$bed_entry" --identity late
+tap_case "a certificate without a role" unreachable 'the certificate of "plain" gives no role' \
+	evspace events --connect "$bed_entry" --identity plain
+tap_case "an agent's certificate does not observe" unreachable 'the certificate of agent "a0" is not for consumers' \
+	evspace events --connect "$bed_entry" --identity a0
+tap_case "a control certificate does" consumer --identity control
+cp -r "$EVSPACE_TLS" "$bed_dir/open" && chmod 644 "$bed_dir/open/observe.key"
+tap_case "a key that others can read" unreachable "chmod 600" \
+	evspace events --connect "$bed_entry" --tls "$bed_dir/open"
+
+# Of an agent with a certificate of another CA the tree says that it is missing, and why.
+bed_kill TERM b1
+bed_start b1 evspace agent --pathmap "$bed_dir/maps" --node b1 --tls "$bed_dir/other"
+bed_until bed_ready b1
+leaf_is_missing() {
+	consumer >"$tap_dir/seen" 2>&1 && grep -q 'missing: /B/b1, unreachable' "$tap_dir/seen" &&
+		[ "$(grep -c '^/[AB]/[ab][01]/rank[012]/' "$tap_dir/seen")" -eq 3 ] || { cat "$tap_dir/seen"; return 1; }
+}
+tap_case "an agent of another CA is missing, the others answer" leaf_is_missing
+# Trees go by cluster: b0 connects to b1.
+tap_case "the agent above says why" logged b0 "from a CA that is not ours"
+bed_kill TERM b1
+bed_agents b1
+
+# --- garbage ---
+
+# sends BYTES...: to the entry's port, whatever becomes of it.
+sends() {
+	{ exec 3<>"/dev/tcp/127.0.0.1/$port" && "$@" >&3; cat <&3; exec 3>&-; } 2>/dev/null
+	return 0
+}
+
+tls_client() {
+	timeout 10 openssl s_client -connect "$bed_entry" "$@" </dev/null >/dev/null 2>&1
+}
+
+still_serves() {
+	consumer >"$tap_dir/seen" 2>&1 && [ "$(grep -c '^/[AB]/[ab][01]/rank[0-3]/' "$tap_dir/seen")" -eq 4 ] ||
+		{ cat "$tap_dir/seen"; return 1; }
+}
+
+sends head -c 100000 /dev/urandom
+sends printf 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
+tap_case "HTTP is refused" logged front "does not speak TLS"
+sends head -c 100000 /dev/zero
+tap_case "TLS 1.2 is refused" eval '! tls_client -tls1_2'
+tap_case "the agent says why" logged front "it does not speak TLS 1.3"
+tls_client
+tap_case "TLS without a certificate is refused" logged front "it showed no certificate"
+tls_client -cert "$bed_dir/other/late.pem" -key "$bed_dir/other/late.key"
+head -c 100000 /dev/urandom | timeout 10 openssl s_client -quiet -connect "$bed_entry" \
+	-cert "$EVSPACE_TLS/observe.pem" -key "$EVSPACE_TLS/observe.key" >/dev/null 2>&1
+tap_case "garbage with a good certificate is refused" logged front "sent what cannot be understood"
+tls_client -cert "$EVSPACE_TLS/late.pem" -key "$EVSPACE_TLS/late.key"
+tap_case "an expired certificate is seen by the agent as well" logged front "expired"
+tap_case "the entry agent still serves" still_serves
+
+# Connections that say nothing may take all places for those without proof, but not for long.
+(for ((i = 0; i < 80; i++)); do
+	exec {fd}<>"/dev/tcp/127.0.0.1/$port"
+done 2>/dev/null; exec sleep 60) &
+silent=$!
+tap_case "eighty silent connections do not lock others out" still_serves
+kill "$silent"
+
+memory() {
+	[ "$(awk '$1 == "Pss:" { print $2 }' "/proc/$(bed_pid front)/smaps_rollup")" -lt 32768 ]
+}
+tap_case "the entry agent has not grown" memory
+
+# --- all the while ---
+
+undisturbed() {
+	bed_ended steady 0 && ! grep -i 'unaccounted\|reconnection' "$bed_dir/steady.err" &&
+		grep ' 4 hosts' "$bed_dir/steady.err"
+}
+kill -TERM "$(bed_pid program)"
+bed_wait program
+kill -INT "$(bed_pid steady)"
+bed_wait steady
+tap_case "a consumer that was there all the while was not disturbed" undisturbed
+for node in front ga a0 a1 b0 b1 alone; do
+	bed_kill TERM "$node"
+done
+tap_case "agents that ended leave no sockets" eval '! ls "$EVSPACE_DIR"/*.sock 2>/dev/null'
+tap_case "purge --all leaves nothing" eval 'evspace purge --all && [ -z "$(ls -A "$EVSPACE_DIR")" ]'
+tap_done

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests that heartbeat names who is stuck within two seconds: since when, in which operation, waiting for whom.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+begun() {
+	[ "$(ls "$EVSPACE_DIR/$1" | grep -c '\.seg$')" -eq 4 ]
+}
+
+# stuck_start RUN OPTION...: a program of four ranks of which one sleeps, and who follows it.
+stuck_start() {
+	local run=$1
+
+	shift
+	bed_start "$run" evspace run --run "$run" -- mpirun -np 4 "$top_builddir/tests/apps/stuck" \
+		--seconds 300 "$@"
+	bed_until begun "$run"
+	bed_start "follow-$run" evspace heartbeat --connect "$bed_entry" --run "$run" --rate 5 --json
+	bed_until grep -q '^stuck: rank' "$bed_dir/$run.err"
+}
+
+stuck_end() {
+	kill -TERM "$(bed_pid "$1")"
+	bed_wait "$1"
+	bed_wait "follow-$1"
+}
+
+look() {
+	local run=$1
+
+	shift
+	evspace heartbeat --connect "$bed_entry" --run "$run" "$@"
+}
+
+# What a check says, and how long after the sleep has begun it has said so.
+check() {
+	local run=$1 began ended status=0
+
+	began=$(date +%s%N)
+	stuck_start "$@"
+	began=$(($(date +%s%N) - 100000000)) # bed_until looks ten times a second
+	look "$run" --check >"$tap_dir/check" 2>"$tap_dir/check.err" || status=$?
+	ended=$(date +%s%N)
+	look "$run" --once --json >"$tap_dir/json" 2>"$tap_dir/json.err"
+	echo $(((ended - began) / 1000000)) >"$tap_dir/ms"
+	echo $status >"$tap_dir/status"
+}
+
+says() {
+	local text
+
+	for text; do
+		grep -q -e "$text" "$tap_dir/check" || { echo "no '$text' in:"; cat "$tap_dir/check"; return 1; }
+	done
+}
+
+in_time() {
+	[ "$(cat "$tap_dir/ms")" -le 2000 ] || { echo "$(cat "$tap_dir/ms") ms"; return 1; }
+}
+
+has_status() {
+	[ "$(cat "$tap_dir/status")" -eq "$1" ] || { cat "$tap_dir/status" "$tap_dir/check" "$tap_dir/check.err"; return 1; }
+}
+
+# threads NUMBER PATTERN...: so many threads' lines of the JSON have all the patterns.
+threads() {
+	local want=$1 lines pattern
+
+	shift
+	lines=$(grep '"type":"thread"' "$tap_dir/json")
+	for pattern; do
+		lines=$(grep -e "$pattern" <<<"$lines")
+	done
+	[ "$(grep -c . <<<"$lines")" -eq "$want" ] || { cat "$tap_dir/json"; return 1; }
+}
+
+# knew_in_time RUN OPERATION: by the event space's own clock.
+knew_in_time() {
+	local out=$bed_dir/follow-$1.out wave start
+
+	bed_until grep -q '"type":"wave".*"stuck":4' "$out" || return
+	wave=$(sed -n 's/.*"type":"wave".*"time_ns":\([0-9]*\),.*"stuck":4.*/\1/p' "$out" | head -n 1)
+	start=$(sed -n "s/.*\"op\":\"$2\",\"running\":true,\"start_ns\":\([0-9]*\).*/\1/p" "$out" | tail -n 1)
+	echo "$1: known after $(((wave - start) / 1000000)) ms" | tee -a "$tap_dir/known"
+	[ $((wave - start)) -le 2000000000 ]
+}
+
+bed_begin
+bed_agents front ga a0 a1 b0 b1 || exit 99
+
+# On a machine that does much else, a second try is fair.
+for try in 1 2 3; do
+	check "barrier$try" --in barrier
+	in_time >"$tap_dir/late" && break
+	sed 's/^/# too late: /' "$tap_dir/late"
+	stuck_end "barrier$try"
+done
+tap_case "barrier: --check ends with 1" has_status 1
+tap_case "barrier: within two seconds of the sleep" in_time
+tap_case "barrier: it names the rank, in what it is not, since when" \
+	says '^rank 3 .*holds up 3 threads: outside any operation for .* (since [0-9:.]*)'
+tap_case "barrier: it names who waits for it, since when, in which operation" \
+	says '^rank 0 .*is stuck: in MPI_Barrier #5 .* (since [0-9:.]*); waits for rank 3' \
+	'^rank 1 .*in MPI_Barrier #5 .*; waits for rank 3' \
+	'^rank 2 .*in MPI_Barrier #5 .*; waits for rank 3'
+tap_case "barrier: JSON names the rank" threads 1 '"rank":3' '"culprit":true' '"holds_up":3'
+tap_case "barrier: JSON names those that wait" threads 3 '"stuck":true' '"running":true' \
+	'"op":"MPI_Barrier"' '"why":"members"' '"waits_for":\[3\]' '"cause":"/B/b1/rank3/t0"'
+tap_case "barrier: a heartbeat that was there before knew within two seconds" \
+	knew_in_time "barrier$try" MPI_Barrier
+stuck_end "barrier$try"
+tap_case "barrier: that heartbeat ends with the program" bed_ended "follow-barrier$try" 0
+
+check recv --in recv --rank 1
+tap_case "recv: --check ends with 1" has_status 1
+tap_case "recv: it names the rank" \
+	says '^rank 1 .*holds up 3 threads: outside any operation for .* (since [0-9:.]*)'
+tap_case "recv: it names who waits for it, since when, in which operation" \
+	says '^rank 0 .*in MPI_Recv from rank 1 (tag 7) .* (since [0-9:.]*); waits for rank 1' \
+	'^rank 2 .*in MPI_Recv from rank 1' '^rank 3 .*in MPI_Recv from rank 1'
+tap_case "recv: JSON names those that wait" threads 3 '"stuck":true' '"op":"MPI_Recv"' \
+	'"peer":1' '"why":"peer"' '"waits_for":\[1\]' '"cause":"/A/a1/rank1/t0"'
+tap_case "recv: a heartbeat that was there before knew within two seconds" knew_in_time recv MPI_Recv
+stuck_end recv
+sed 's/^/# /' "$tap_dir/known"
+
+bed_start healthy evspace run --run healthy -- mpirun -np 4 "$top_builddir/tests/apps/windtunnel" \
+	--threads 2 --seconds 300
+bed_until begun healthy
+healthy() {
+	look healthy --check >"$tap_dir/healthy" || { cat "$tap_dir/healthy"; return 1; }
+	grep 'all 8 threads make progress' "$tap_dir/healthy"
+}
+tap_case "a program that makes progress: --check ends with 0 and says so" bed_until healthy
+missing() {
+	local status=0
+
+	look healthy --check >"$tap_dir/healthy" || status=$?
+	cat "$tap_dir/healthy"
+	[ "$status" -eq 1 ] && grep '/B/b0 cannot be told: unreachable' "$tap_dir/healthy"
+}
+bed_kill KILL b0
+tap_case "a host that is away: --check ends with 1 and names it" missing
+kill -TERM "$(bed_pid healthy)"
+bed_wait healthy
+tap_done
