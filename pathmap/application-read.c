@@ -198,7 +198,7 @@ static void view_apply(struct reader *reader, void *target, const struct stateme
 		reader_complain(reader, word, "%s", e.text);
 	else if (same != NULL)
 		reader_complain(reader, word, "a second view `%s`; the first is in line %zu",
-				word->text, source_line(reader->source, same->offset));
+				word->text, mapfile_line(reader->source, same->offset));
 	else if (application->n_views == VIEWS_MAX)
 		reader_complain(reader, word, "more than %d views; leave some out", VIEWS_MAX);
 	view = view_new(word->text);
@@ -336,7 +336,7 @@ static void application_apply(struct reader *reader, void *target,
 			word->text);
 }
 
-void application_read(struct application *application, const struct source *source,
+void application_read(struct application *application, const struct mapfile *source,
 		      pathmap_stage_check *check, struct complaints *complaints)
 {
 	struct application_map map = {.application = application, .check = check};

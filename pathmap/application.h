@@ -35,7 +35,7 @@ struct application {
 };
 
 /** Make an application of the map in @source; what is wrong is complained of. */
-void application_read(struct application *application, const struct source *source,
+void application_read(struct application *application, const struct mapfile *source,
 		      pathmap_stage_check *check, struct complaints *complaints);
 
 /** Make one that leaves everything open, with the shipped views. */

@@ -74,7 +74,7 @@ static bool node_add(struct reader *reader, struct cluster *cluster, const struc
 			reader, word,
 			"a second node `%s`; the first is in line %zu, and names of nodes are "
 			"unique in the whole map",
-			name, source_line(reader->source, same->offset));
+			name, mapfile_line(reader->source, same->offset));
 	} else if (map->n_nodes == NODES_MAX) {
 		reader_complain(reader, word, "more than %d nodes; leave some out", NODES_MAX);
 	} else {
@@ -143,7 +143,7 @@ static void cluster_apply(struct reader *reader, void *target, const struct stat
 		reader_complain(reader, word, "%s", e.text);
 	else if (same != NULL)
 		reader_complain(reader, word, "a second cluster `%s`; the first is in line %zu",
-				word->text, source_line(reader->source, same->offset));
+				word->text, mapfile_line(reader->source, same->offset));
 	else if (map->n_clusters == CLUSTERS_MAX)
 		reader_complain(reader, word, "more than %d clusters; leave some out",
 				CLUSTERS_MAX);
@@ -232,7 +232,7 @@ static enum keyword keyword(const char *word)
 	return directive_keyword(directives, n_directives, word);
 }
 
-void cluster_map_read(struct cluster_map *map, const struct source *source,
+void cluster_map_read(struct cluster_map *map, const struct mapfile *source,
 		      struct complaints *complaints)
 {
 	struct reading_map reading = {.map = map};

@@ -74,7 +74,7 @@ static void address_set(struct reader *reader, struct node *node, const struct w
 		return;
 	if (*node->address != '\0') {
 		reader_complain(reader, word, "a second address for `%s`; the first is in line %zu",
-				node->name, source_line(reader->source, node->address_offset));
+				node->name, mapfile_line(reader->source, node->address_offset));
 		return;
 	}
 	same = node_address_set(reader_cluster_map(reader), node, address, word->offset);
@@ -83,7 +83,7 @@ static void address_set(struct reader *reader, struct node *node, const struct w
 			reader, word,
 			"`%.60s` is the address of `%s` already (line %zu); each node listens "
 			"on its own",
-			address, same->name, source_line(reader->source, same->address_offset));
+			address, same->name, mapfile_line(reader->source, same->address_offset));
 }
 
 /* The names that the statement gives addresses to: those it says, or all of the block. */

@@ -74,7 +74,7 @@ struct cluster_map {
 };
 
 /** Make a cluster map of the text in @source; what is wrong is complained of. */
-void cluster_map_read(struct cluster_map *map, const struct source *source,
+void cluster_map_read(struct cluster_map *map, const struct mapfile *source,
 		      struct complaints *complaints);
 
 /** Make one with the one node @node in the one cluster @cluster. */

@@ -27,7 +27,7 @@ static void complaint_add(struct complaints *complaints, struct complaint compla
 	complaints->items[complaints->kept++] = complaint;
 }
 
-void complain(struct complaints *complaints, const struct source *source, size_t offset,
+void complain(struct complaints *complaints, const struct mapfile *source, size_t offset,
 	      const char *format, ...)
 {
 	struct complaint complaint = {.source = source, .offset = offset};
@@ -36,14 +36,14 @@ void complain(struct complaints *complaints, const struct source *source, size_t
 	complaints->total++;
 	if (complaints->kept == COMPLAINTS_SHOWN)
 		return;
-	complaint.line = source_line(source, offset);
-	complaint.column = source_column(source, offset);
+	complaint.line = mapfile_line(source, offset);
+	complaint.column = mapfile_column(source, offset);
 	va_start(args, format);
 	complaint_add(complaints, complaint, format, args);
 	va_end(args);
 }
 
-void complain_file(struct complaints *complaints, const struct source *source, const char *format,
+void complain_file(struct complaints *complaints, const struct mapfile *source, const char *format,
 		   ...)
 {
 	va_list args;
@@ -80,7 +80,7 @@ static const char *character_next(const char *text, const char *end)
 /* The line that the fault is in, cut to what is around it, and a caret under the fault. */
 static void excerpt_print(const struct complaint *complaint, FILE *out)
 {
-	const struct source *source = complaint->source;
+	const struct mapfile *source = complaint->source;
 	const char *from = source->text + source->lines[complaint->line - 1];
 	const char *fault = source->text + complaint->offset;
 	const char *end = memchr(from, '\n', source->length - (size_t)(from - source->text));

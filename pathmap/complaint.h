@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "pathmap/source.h"
+#include "pathmap/mapfile.h"
 
 /** The most complaints that are kept and shown; more are only counted. */
 #define COMPLAINTS_SHOWN 100
 
 /** One complaint. */
 struct complaint {
-	const struct source *source;
+	const struct mapfile *source;
 	size_t line, column; /* from 1; 0: it is about the file as a whole */
 	size_t offset;	     /* into the text */
 	size_t order;	     /* in which it was added */
@@ -28,11 +28,11 @@ struct complaints {
 };
 
 /** Complain of what is at @offset. Each text says what was found; what would be right. */
-void complain(struct complaints *complaints, const struct source *source, size_t offset,
+void complain(struct complaints *complaints, const struct mapfile *source, size_t offset,
 	      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /** Complain of the file as a whole. */
-void complain_file(struct complaints *complaints, const struct source *source, const char *format,
+void complain_file(struct complaints *complaints, const struct mapfile *source, const char *format,
 		   ...) __attribute__((format(printf, 3, 4)));
 
 /**

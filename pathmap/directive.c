@@ -237,7 +237,7 @@ void directives_apply(struct reader *reader, unsigned context, const struct stat
 			reader_complain(reader, word,
 					"a second `%s`; the first is in line %zu, keep one",
 					word->text,
-					source_line(reader->source, seen[row]->words[0].offset));
+					mapfile_line(reader->source, seen[row]->words[0].offset));
 		} else {
 			seen[row] = &statements[i];
 			if (directive_check(reader, found, &statements[i]))

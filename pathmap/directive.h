@@ -35,7 +35,7 @@ struct directive {
 
 /** One map file being read: its table, and what its rows work on besides their own target. */
 struct reader {
-	const struct source *source;
+	const struct mapfile *source;
 	struct complaints *complaints;
 	const struct directive *table;
 	size_t n_table;

@@ -21,7 +21,7 @@ struct token {
 
 /** Where reading is. Set @source and @complaints, zero the rest. */
 struct lexer {
-	const struct source *source;
+	const struct mapfile *source;
 	struct complaints *complaints;
 	size_t offset;
 };

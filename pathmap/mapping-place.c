@@ -135,7 +135,7 @@ static bool rank_place(struct reader *reader, const struct word *word, unsigned 
 		reader_complain(reader, word,
 				"rank%u is placed on `%s` already (line %zu); place it once", rank,
 				mapping->ranks[rank]->name,
-				source_line(reader->source, reading->rank_offsets[rank]));
+				mapfile_line(reader->source, reading->rank_offsets[rank]));
 		return false;
 	}
 	mapping->ranks[rank] = node;
@@ -171,7 +171,7 @@ static void everywhere_apply(struct reader *reader, const struct word *all, cons
 	else if (reading->n_places > 1)
 		reader_complain(reader, all,
 				"`place all` besides another `place` (line %zu); keep one of them",
-				source_line(reader->source, reading->place_offset));
+				mapfile_line(reader->source, reading->place_offset));
 	else
 		reading->mapping->everywhere = nodes[0];
 }
@@ -203,7 +203,7 @@ void place_apply(struct reader *reader, void *target, const struct statement *st
 			reader, first,
 			"all ranks are placed on `%s` already (line %zu); keep one of the two",
 			mapping->everywhere->name,
-			source_line(reader->source, reading->place_offset));
+			mapfile_line(reader->source, reading->place_offset));
 		goto out;
 	}
 	for (const struct word *word = first; word < deal.first_node - 1; word++) {

@@ -203,7 +203,7 @@ static void unplaced_check(struct reader *reader)
 	}
 }
 
-void mapping_read(struct mapping *mapping, const struct source *source,
+void mapping_read(struct mapping *mapping, const struct mapfile *source,
 		  const struct application *application, const struct cluster_map *clusters,
 		  struct complaints *complaints)
 {

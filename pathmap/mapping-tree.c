@@ -17,7 +17,7 @@ static void node_draw(struct reader *reader, struct tree *tree, const struct wor
 		reader_complain(
 			reader, word,
 			"`%s` is in the tree already (line %zu); a node has one place in it",
-			node->name, source_line(reader->source, drawn->offset));
+			node->name, mapfile_line(reader->source, drawn->offset));
 	else
 		*drawn = (struct drawn){true, parent, word->offset};
 }

@@ -56,7 +56,7 @@ struct mapping {
  * Make a mapping of the text in @source onto @clusters for @application; what is wrong, by itself
  * or with these, is complained of.
  */
-void mapping_read(struct mapping *mapping, const struct source *source,
+void mapping_read(struct mapping *mapping, const struct mapfile *source,
 		  const struct application *application, const struct cluster_map *clusters,
 		  struct complaints *complaints);
 

@@ -24,7 +24,7 @@ struct pathmap {
  * Make a pathmap of three texts. What is wrong is complained of. Returns NULL when anything was;
  * the sources stay the caller's.
  */
-struct pathmap *pathmap_make(const struct source sources[SOURCE_COUNT], pathmap_stage_check *check,
+struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap_stage_check *check,
 			     struct complaints *complaints);
 
 #endif

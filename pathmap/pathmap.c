@@ -30,7 +30,7 @@ static bool goes_round(const struct tree *tree, const struct node *from, const s
 /* Complain if the place cannot be dialled from the one above it. Returns whether it can. */
 static bool place_check(const struct pathmap *map, const struct tree *tree,
 			const struct plan_place *parent, const struct plan_place *place,
-			const struct source *sources, struct complaints *complaints)
+			const struct mapfile *sources, struct complaints *complaints)
 {
 	const struct node *from = cluster_map_node(&map->clusters, parent->node);
 	const struct node *node = cluster_map_node(&map->clusters, place->node);
@@ -62,7 +62,7 @@ static bool place_check(const struct pathmap *map, const struct tree *tree,
 }
 
 static void places_check(const struct pathmap *map, const struct tree *tree,
-			 const struct plan_place *parent, const struct source *sources,
+			 const struct plan_place *parent, const struct mapfile *sources,
 			 bool *complained, struct complaints *complaints)
 {
 	for (size_t i = 0; i < parent->n_children; i++) {
@@ -79,7 +79,7 @@ static void places_check(const struct pathmap *map, const struct tree *tree,
 
 /* The entry is the root of every tree: one drawn by hand cannot have it below something. */
 static void entry_check(const struct pathmap *map, const struct tree *tree,
-			const struct source *sources, struct complaints *complaints)
+			const struct mapfile *sources, struct complaints *complaints)
 {
 	const struct node *entry = map->mapping.entry;
 
@@ -92,7 +92,7 @@ static void entry_check(const struct pathmap *map, const struct tree *tree,
 }
 
 /* Generate every view's plan once, to see that it can be. */
-static void plans_check(const struct pathmap *map, const struct source *sources,
+static void plans_check(const struct pathmap *map, const struct mapfile *sources,
 			struct complaints *complaints)
 {
 	bool *complained = memory_new(map->clusters.n_nodes, sizeof(*complained));
@@ -124,7 +124,7 @@ static void plans_check(const struct pathmap *map, const struct source *sources,
 	free(complained);
 }
 
-struct pathmap *pathmap_make(const struct source sources[SOURCE_COUNT], pathmap_stage_check *check,
+struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap_stage_check *check,
 			     struct complaints *complaints)
 {
 	struct pathmap *map = memory_new(1, sizeof(*map));
@@ -183,12 +183,12 @@ static struct pathmap *pathmap_read(const char *dir, pathmap_stage_check *check,
 		[SOURCE_CLUSTER] = "cluster.map",
 		[SOURCE_MAPPING] = "mapping.map",
 	};
-	struct source sources[SOURCE_COUNT];
+	struct mapfile sources[SOURCE_COUNT];
 	struct complaints complaints = {0};
 	struct pathmap *map;
 
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		source_read(&sources[i], dir, names[i], &complaints);
+		mapfile_read(&sources[i], dir, names[i], &complaints);
 	map = pathmap_make(sources, check, &complaints);
 	complaints_sort(&complaints);
 	complaints_deliver(&complaints, outlet);
@@ -200,7 +200,7 @@ static struct pathmap *pathmap_read(const char *dir, pathmap_stage_check *check,
 	}
 	complaints_fini(&complaints);
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		source_fini(&sources[i]);
+		mapfile_fini(&sources[i]);
 	return map;
 }
 

@@ -157,7 +157,7 @@ static struct list list_read(struct parser *parser, size_t depth)
 	}
 }
 
-size_t statements_read(const struct source *source, enum keyword (*keyword)(const char *word),
+size_t statements_read(const struct mapfile *source, enum keyword (*keyword)(const char *word),
 		       struct complaints *complaints, struct statement **statements)
 {
 	struct parser parser = {

@@ -38,7 +38,7 @@ enum keyword {
  * Read all statements of @source into *@statements, the caller's to free with statements_free().
  * What is wrong is complained of, and reading goes on behind it. Returns how many.
  */
-size_t statements_read(const struct source *source, enum keyword (*keyword)(const char *word),
+size_t statements_read(const struct mapfile *source, enum keyword (*keyword)(const char *word),
 		       struct complaints *complaints, struct statement **statements);
 
 /** Free @n statements and what they hold. */

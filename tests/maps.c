@@ -14,19 +14,19 @@ struct pathmap *maps_make(const struct map_text texts[3], pathmap_stage_check *c
 			  FILE *complaints_out)
 {
 	static const char *const names[] = {"application.map", "cluster.map", "mapping.map"};
-	struct source sources[SOURCE_COUNT];
+	struct mapfile sources[SOURCE_COUNT];
 	struct complaints complaints = {0};
 	struct pathmap *map;
 
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		source_set(&sources[i], names[i], texts[i].text, texts[i].length, &complaints);
+		mapfile_set(&sources[i], names[i], texts[i].text, texts[i].length, &complaints);
 	map = pathmap_make(sources, check, &complaints);
 	complaints_sort(&complaints);
 	if (complaints_out != NULL)
 		complaints_print(&complaints, complaints_out);
 	complaints_fini(&complaints);
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		source_fini(&sources[i]);
+		mapfile_fini(&sources[i]);
 	return map;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text of one map file, read whole and checked to be text. */
-#ifndef EVSPACE_SOURCE_H
-#define EVSPACE_SOURCE_H
+#ifndef EVSPACE_MAPFILE_H
+#define EVSPACE_MAPFILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,10 +9,10 @@
 struct complaints;
 
 /** The largest map file, in bytes. */
-#define SOURCE_MAX (1u << 20)
+#define MAPFILE_MAX (1u << 20)
 
 /** A map file's text. Complaints refer to it: it has to live until they are printed. */
-struct source {
+struct mapfile {
 	char *file; /* its path, as complaints name it */
 	char *text; /* zero-terminated */
 	size_t length;
@@ -25,20 +25,20 @@ struct source {
  * Read DIR/NAME. A file that cannot be read, is too large, is not UTF-8 or holds control characters
  * is complained of once and left not usable.
  */
-void source_read(struct source *source, const char *dir, const char *name,
-		 struct complaints *complaints);
+void mapfile_read(struct mapfile *mapfile, const char *dir, const char *name,
+		  struct complaints *complaints);
 
 /** The same of a text in memory, @length bytes at @text, copied. */
-void source_set(struct source *source, const char *file, const char *text, size_t length,
-		struct complaints *complaints);
+void mapfile_set(struct mapfile *mapfile, const char *file, const char *text, size_t length,
+		 struct complaints *complaints);
 
-/** Free what the source owns. */
-void source_fini(struct source *source);
+/** Free what it owns. */
+void mapfile_fini(struct mapfile *mapfile);
 
 /** The line of @offset, from 1. */
-size_t source_line(const struct source *source, size_t offset);
+size_t mapfile_line(const struct mapfile *mapfile, size_t offset);
 
 /** The column of @offset, from 1, in characters. */
-size_t source_column(const struct source *source, size_t offset);
+size_t mapfile_column(const struct mapfile *mapfile, size_t offset);
 
 #endif
