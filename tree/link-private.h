@@ -33,6 +33,7 @@ struct link {
 	TAILQ_ENTRY(link)
 	queued_entry; /* in the hub's queue: something is to be done at the flush */
 	bool queued;
+	bool refused; /* we ended it */
 	enum link_state state;
 	const struct link_events *events; /* never NULL */
 	void *arg;

@@ -114,7 +114,9 @@ void link_fail(struct link *link, const struct error *why)
 static void link_report(struct link *link)
 {
 	if (link->listener) {
-		hub_refused(link->hub, link->peer.where, &link->why);
+		/* One of this host that goes without a word only looked whether we are here. */
+		if (link->refused || !link->peer.local || link->transport.received)
+			hub_refused(link->hub, link->peer.where, &link->why);
 	} else if (link->events->closed) {
 		link->hub->calls++;
 		link->events->closed(link, link->arg, &link->why);
@@ -137,6 +139,7 @@ void link_work(struct link *link)
 
 void link_refuse(struct link *link, int code, const struct error *why)
 {
+	link->refused = true;
 	if (link->state == LINK_HELLO || link->state == LINK_READY)
 		link_send_error(link, 0, code, why->text);
 	link_fail(link, why);
