@@ -16,7 +16,7 @@ struct row {
 	uint32_t capacity;
 	uint32_t name;	  /* name id */
 	uint32_t cost_ps; /* of one event in its process */
-	uint64_t serial; /* of its segment in the store */
+	uint64_t serial;  /* of its segment in the store */
 };
 
 /** The rows of one source. Row numbers are those of its cursors. */
