@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "node-agent/cursor.h"
 #include "node-agent/row.h"
@@ -18,6 +17,9 @@
 
 /* Tuples copied from a ring at a time; a run has at most 65,535. */
 #define CHUNK 1024u
+
+/* Newest tuples that room is made for at a time. */
+#define RUN_ROOM 256u
 
 /* How far ahead ring heads and newest slots are fetched into the cache. */
 #define AHEAD_HEAD 16u
@@ -46,12 +48,24 @@ static void count_written(struct source *src, const struct row *row, uint64_t he
 	src->part->cost_ns += head * row->cost_ps / 1000u;
 }
 
+/* Read a row's newest tuple. Returns 1, or 0 when there is none. */
+static inline int row_newest(struct source *src, const struct row *row, struct newest *out)
+{
+	out->number = 0;
+	if (!row->ring)
+		return row->thread && segment_state(row->thread, &out->tuple);
+	if (!element_latest(row->ring, row->capacity, &out->tuple, &out->number))
+		return 0;
+	count_written(src, row, out->number + 1);
+	return 1;
+}
+
+/* Rows that follow each other have names that do: their tuples make one run. */
 static void read_latest(struct source *src)
 {
 	const struct row *row = rows_table(src->rows);
-	uint32_t n = rows_count(src->rows);
-	struct tuple tuple;
-	uint64_t number;
+	uint32_t n = rows_count(src->rows), count = 0, room = 0;
+	struct newest *out = NULL;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (i + AHEAD_HEAD < n && row[i + AHEAD_HEAD].ring)
@@ -59,16 +73,21 @@ static void read_latest(struct source *src)
 		if (i + AHEAD_SLOT < n && row[i + AHEAD_SLOT].ring)
 			row_prefetch(&row[i + AHEAD_SLOT]);
 		src->at = i;
-		number = 0;
-		if (row[i].ring ? !element_latest(row[i].ring, row[i].capacity, &tuple, &number)
-				: !row[i].thread || !segment_state(row[i].thread, &tuple))
-			continue;
-		memcpy(batch_add(src->out, RUN_TUPLES, row[i].name, number, 1, 0), &tuple,
-		       sizeof(tuple));
-		src->part->read++;
-		if (row[i].ring)
-			count_written(src, &row[i], number + 1);
+		if (count == room) {
+			room = n - i < RUN_ROOM ? n - i : RUN_ROOM;
+			out = batch_add(src->out, RUN_NEWEST, row[i].name, 0, room, 0);
+			count = 0;
+		}
+		if (row_newest(src, &row[i], &out[count])) {
+			src->part->read++;
+			count++;
+		} else {
+			batch_trim(src->out, count);
+			count = room = 0;
+		}
 	}
+	if (count < room)
+		batch_trim(src->out, count);
 }
 
 /* Read one row's tuples [from, to), @room at most. Returns where it stopped. */
@@ -136,11 +155,8 @@ static int read_rows(void *arg)
 
 static void source_part(struct source *src)
 {
-	struct timespec t;
-	uint64_t cpu;
+	uint64_t cpu = clock_cpu_us();
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	cpu = (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 	src->part = batch_add(src->out, RUN_PART, src->place, src->ask->wave, 1, 0);
 	memset(src->part, 0, sizeof(*src->part));
 	src->part->clock = rows_clock(src->rows);
@@ -150,26 +166,35 @@ static void source_part(struct source *src)
 	src->cpu_us = cpu;
 }
 
+static void source_begin(struct source *src, const struct ask *ask, struct batch *out)
+{
+	struct cursor *cursor;
+
+	rows_refresh(src->rows);
+	cursor = rows_cursor(src->rows);
+	src->ask = ask;
+	src->out = out;
+	src->wave = CURSOR_NEVER;
+	if (src->reading == READ_STREAM && cursor)
+		src->wave = cursor_wave(cursor, ask->wave, ask->again, ask->have);
+	batch_clear(out);
+	source_part(src);
+}
+
 static int source_read(struct stage *stage, const struct ask *ask, struct batch *out)
 {
 	struct source *src = (struct source *)(void *)stage->private;
-	struct cursor *cursor;
 
-	do {
-		rows_refresh(src->rows);
-		cursor = rows_cursor(src->rows);
-		src->ask = ask;
-		src->out = out;
-		src->wave = CURSOR_NEVER;
-		if (src->reading == READ_STREAM && cursor)
-			src->wave = cursor_wave(cursor, ask->wave, ask->again, ask->have);
-		batch_clear(out);
-		source_part(src);
-		/* A file that was cut short under us: drop its rows and read the wave again without
-		 * them. */
-	} while (segment_guarded(read_rows, src) < 0 && rows_break(src->rows, src->at) == 0);
+	source_begin(src, ask, out);
+	/* A file that was cut short under us: drop its rows and read the wave again without them.
+	 */
+	while (segment_guarded(read_rows, src) < 0) {
+		if (rows_break(src->rows, src->at) < 0)
+			return -1;
+		source_begin(src, ask, out);
+	}
 	if (src->wave == CURSOR_NEW)
-		cursor_commit(cursor);
+		cursor_commit(rows_cursor(src->rows));
 	return 0;
 }
 

@@ -88,6 +88,56 @@ static void runs_come_out_as_they_went_in(void)
 	batch_fini(NULL);
 }
 
+static void add_newest(struct batch *b, uint32_t element, uint32_t count)
+{
+	struct newest *out = batch_add(b, RUN_NEWEST, element, 0, count, 0);
+
+	for (uint32_t i = 0; i < count; i++)
+		out[i] = (struct newest){10 * i, tuple_no(10 * i)};
+}
+
+/* Each is a run of its own to who walks over them, and one to who looks at what is packed. */
+static void newest_tuples_of_many_elements(void)
+{
+	struct batch b, kept;
+	struct batch_cursor c = {0}, packed = {0}, parts = {0};
+	struct run_view view;
+
+	batch_init(&b);
+	batch_init(&kept);
+	add_part(&b, 5, 9);
+	add_newest(&b, 7, 4);
+	batch_trim(&b, 3);
+	add_newest(&b, 20, 4);
+	batch_trim(&b, 0);
+	add_tuples(&b, 30, 300, 2, 0);
+	add_part(&b, 6, 9);
+	CU_ASSERT_EQUAL(b.bytes, 4 * sizeof(struct run) + 2 * sizeof(struct part) +
+					 3 * sizeof(struct newest) + 2 * sizeof(struct tuple));
+	batch_next(&b, &c, &view);
+	while (batch_next(&b, &c, &view) && view.run->kind == RUN_TUPLES)
+		batch_keep(&kept, &view);
+	CU_ASSERT_EQUAL(view.run->kind, RUN_PART);
+	expect_end(&b, &c);
+	c = (struct batch_cursor){0};
+	for (uint32_t i = 0; i < 3; i++)
+		expect_tuples(&kept, &c, 7 + i, 10 * i, 1, 0);
+	expect_tuples(&kept, &c, 30, 300, 2, 0);
+	expect_end(&kept, &c);
+	batch_next_packed(&b, &packed, &view);
+	CU_ASSERT_EQUAL(batch_next_packed(&b, &packed, &view), 1);
+	CU_ASSERT_EQUAL(view.run->kind, RUN_NEWEST);
+	CU_ASSERT_EQUAL(view.run->count, 3);
+	CU_ASSERT_EQUAL(view.bytes, sizeof(struct run) + 3 * sizeof(struct newest));
+	CU_ASSERT_EQUAL(batch_next_part(&b, &parts, &view), 1);
+	CU_ASSERT_EQUAL(view.run->element, 5);
+	CU_ASSERT_EQUAL(batch_next_part(&b, &parts, &view), 1);
+	CU_ASSERT_EQUAL(view.run->element, 6);
+	CU_ASSERT_EQUAL(batch_next_part(&b, &parts, &view), 0);
+	batch_fini(&b);
+	batch_fini(&kept);
+}
+
 static void more_than_a_buffer(void)
 {
 	struct batch b;
@@ -322,6 +372,31 @@ static void broken_headers_are_found(void)
 	batch_fini(&b);
 }
 
+static void broken_newest_tuples_are_found(void)
+{
+	struct batch b;
+	struct run *run;
+	unsigned char *data;
+
+	batch_init(&b);
+	add_part(&b, 5, 9);
+	add_newest(&b, 7, 3);
+	run = b.last;
+	data = b.own->data;
+	CU_ASSERT_STRING_EQUAL(check(data, b.bytes), "");
+	run->flags = RUN_LOST;
+	EXPECT_FAULT(data, b.bytes, "holds newest tuples");
+	run->flags = 0;
+	run->count = 0;
+	EXPECT_FAULT(data, b.bytes, "holds newest tuples");
+	run->count = 4;
+	EXPECT_FAULT(data, b.bytes, "longer than what is left");
+	run->count = 3;
+	run->element = UINT32_MAX - 1;
+	EXPECT_FAULT(data, b.bytes, "past the last name");
+	batch_fini(&b);
+}
+
 static void numbers_to_stumble_over_are_found(void)
 {
 	static const struct clock_line lines[] = {
@@ -361,6 +436,7 @@ static void numbers_to_stumble_over_are_found(void)
 
 static CU_TestInfo batch_cases[] = {
 	{"runs come out as they went in", runs_come_out_as_they_went_in},
+	{"newest tuples of many elements", newest_tuples_of_many_elements},
 	{"more than a buffer holds", more_than_a_buffer},
 	{"the last run turns out to be another", settling_the_last_run},
 	{"... at the end of a buffer", settling_at_the_end_of_a_buffer},
@@ -373,6 +449,7 @@ static CU_TestInfo batch_cases[] = {
 static CU_TestInfo check_cases[] = {
 	{"sound batches pass, cut ones do not", sound_batches_pass},
 	{"broken headers are found", broken_headers_are_found},
+	{"broken newest tuples are found", broken_newest_tuples_are_found},
 	{"numbers to stumble over are found", numbers_to_stumble_over_are_found},
 	CU_TEST_INFO_NULL,
 };

@@ -69,10 +69,16 @@ static void swap_all(struct batch *b)
 	struct batch_cursor c = {0};
 	struct run_view view;
 
-	while (batch_next(b, &c, &view)) {
+	while (batch_next_packed(b, &c, &view)) {
+		struct newest *newest = (struct newest *)(void *)view.records;
+
 		if (view.run->kind == RUN_PART)
 			swap_part(view.part);
 		for (unsigned i = 0; i < view.run->count; i++) {
+			if (view.run->kind == RUN_NEWEST) {
+				SWAP64(newest[i].number);
+				swap_tuple(&newest[i].tuple);
+			}
 			if (view.run->kind == RUN_TUPLES)
 				swap_tuple(&view.tuples[i]);
 			else if (view.run->kind == RUN_TOTALS)
@@ -101,6 +107,7 @@ static void fill(struct batch *b)
 		.processes = 9,
 	};
 	struct tuple tuple = {1, 2, 3, -4, 5, 6, 7, 8};
+	struct newest newest = {12, tuple};
 	struct total total = {4, 10, 2.5, 5, 1, 4, 9, 3, TOTAL_BYTES, FOLD_MEAN};
 
 	memcpy(batch_add(b, RUN_PART, 77, 1234567, 1, 0), &part, sizeof(part));
@@ -114,6 +121,7 @@ static void fill(struct batch *b)
 		for (uint32_t i = 0; i < count; i++)
 			f[i] = total;
 	}
+	memcpy(batch_add(b, RUN_NEWEST, 5, 0, 1, 0), &newest, sizeof(newest));
 }
 
 static void every_field(void)
@@ -159,7 +167,7 @@ static void cut_anywhere(void)
 		CU_ASSERT_EQUAL(errno, EPROTO);
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "other byte order"));
 	}
-	CU_ASSERT_EQUAL(whole, 8);
+	CU_ASSERT_EQUAL(whole, 9);
 	batch_fini(&b);
 }
 

@@ -15,6 +15,7 @@ static const uint8_t record_bytes[RUN_KINDS] = {
 	[RUN_TUPLES] = sizeof(struct tuple),
 	[RUN_TOTALS] = sizeof(struct total),
 	[RUN_PART] = sizeof(struct part),
+	[RUN_NEWEST] = sizeof(struct newest),
 };
 
 size_t run_record_bytes(unsigned kind)
@@ -97,6 +98,13 @@ void batch_append(struct batch *b, struct buffer *buffer, size_t at, size_t byte
 
 void batch_keep(struct batch *b, const struct run_view *view)
 {
+	if (view->bytes == 0) {
+		struct tuple *tuple =
+			batch_add(b, RUN_TUPLES, view->run->element, view->run->first, 1, 0);
+
+		*tuple = view->tuples[0];
+		return;
+	}
 	batch_append(b, view->buffer, (size_t)((unsigned char *)view->run - view->buffer->data),
 		     view->bytes);
 }
@@ -200,27 +208,89 @@ void batch_trim(struct batch *b, uint32_t count)
 	batch_settle(b, b->last->first, count, lost);
 }
 
-int batch_next(const struct batch *b, struct batch_cursor *c, struct run_view *view)
+/* The run that the cursor stands at, NULL at the end. */
+static inline struct run *run_at(const struct batch *b, struct batch_cursor *c)
 {
 	const struct extent *x;
-	struct run *run;
 
 	while (c->extent < b->n && c->offset == b->extents[c->extent].bytes) {
 		c->extent++;
 		c->offset = 0;
 	}
 	if (c->extent == b->n)
-		return 0;
+		return NULL;
 	x = &b->extents[c->extent];
-	run = (struct run *)(void *)(x->buffer->data + x->at + c->offset);
+	return (struct run *)(void *)(x->buffer->data + x->at + c->offset);
+}
+
+/* Show the next record of a RUN_NEWEST as a run of its own, and go past the run after the last. */
+static inline void newest_show(const struct batch *b, struct run *run, struct batch_cursor *c,
+			       struct run_view *view)
+{
+	struct newest *newest = (struct newest *)(void *)(run + 1) + c->record;
+
+	c->shown = (struct run){
+		.element = run->element + c->record,
+		.count = 1,
+		.kind = RUN_TUPLES,
+		.first = newest->number,
+	};
+	*view = (struct run_view){
+		.run = &c->shown,
+		.tuples = &newest->tuple,
+		.buffer = b->extents[c->extent].buffer,
+	};
+	if (++c->record == run->count) {
+		c->record = 0;
+		c->offset += run_bytes(run);
+	}
+}
+
+static inline void run_show(const struct batch *b, struct run *run, struct batch_cursor *c,
+			    struct run_view *view)
+{
+	view->buffer = b->extents[c->extent].buffer;
 	view->run = run;
-	view->buffer = x->buffer;
 	view->lost = 0;
 	if (run->flags & RUN_LOST)
 		memcpy(&view->lost, run + 1, sizeof(view->lost));
 	view->records = (unsigned char *)run + run_head(run);
 	view->bytes = run_bytes(run);
 	c->offset += view->bytes;
+}
+
+int batch_next(const struct batch *b, struct batch_cursor *c, struct run_view *view)
+{
+	struct run *run = run_at(b, c);
+
+	if (!run)
+		return 0;
+	if (run->kind == RUN_NEWEST)
+		newest_show(b, run, c, view);
+	else
+		run_show(b, run, c, view);
+	return 1;
+}
+
+int batch_next_packed(const struct batch *b, struct batch_cursor *c, struct run_view *view)
+{
+	struct run *run = run_at(b, c);
+
+	if (!run)
+		return 0;
+	run_show(b, run, c, view);
+	return 1;
+}
+
+int batch_next_part(const struct batch *b, struct batch_cursor *c, struct run_view *view)
+{
+	struct run *run;
+
+	while ((run = run_at(b, c)) && run->kind != RUN_PART)
+		c->offset += run_bytes(run);
+	if (!run)
+		return 0;
+	run_show(b, run, c, view);
 	return 1;
 }
 
@@ -247,6 +317,10 @@ static const char *run_fault(const struct run *run, size_t left, int first)
 		return "is a part and holds not exactly one";
 	if (run->kind != RUN_PART && run->flags & RUN_FOLD)
 		return "is marked as a part but is none";
+	if (run->kind == RUN_NEWEST && (run->count == 0 || run->flags))
+		return "holds newest tuples and has none, or flags";
+	if (run->kind == RUN_NEWEST && run->element > UINT32_MAX - run->count)
+		return "has elements past the last name";
 	return run_bytes(run) > left ? "is longer than what is left" : NULL;
 }
 

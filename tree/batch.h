@@ -36,13 +36,15 @@ struct run_view {
 		struct part *part;
 	};
 	struct buffer *buffer; /* that it is in */
-	size_t bytes;	       /* of header, lost count and records */
+	size_t bytes; /* of header, lost count and records; 0: it has no header of its own */
 };
 
 /** Where an iteration stands. Start with {0}. */
 struct batch_cursor {
 	size_t extent;
 	size_t offset;
+	uint32_t record;  /* within a RUN_NEWEST: how many of it were shown */
+	struct run shown; /* the header that was made up for the last one */
 };
 
 void batch_init(struct batch *b);
@@ -77,11 +79,22 @@ void batch_settle(struct batch *b, uint64_t first, uint32_t count, uint64_t lost
 /** batch_settle() with `first` and the lost count as they are. */
 void batch_trim(struct batch *b, uint32_t count);
 
-/** Append the run that @view shows, in another batch, without copying it. */
+/** Append the run that @view shows, in another batch; copies it only if it has no header of its
+ * own. */
 void batch_keep(struct batch *b, const struct run_view *view);
 
-/** The next run in @view. Returns 1, or 0 at the end. The batch was made here or checked. */
+/**
+ * The next run in @view. Returns 1, or 0 at the end. The batch was made here or checked. A
+ * RUN_NEWEST comes as so many RUN_TUPLES of one tuple; their headers live in the cursor, until the
+ * next call with it.
+ */
 int batch_next(const struct batch *b, struct batch_cursor *c, struct run_view *view);
+
+/** The next run as it is packed: a RUN_NEWEST is one run. */
+int batch_next_packed(const struct batch *b, struct batch_cursor *c, struct run_view *view);
+
+/** The next RUN_PART, past all else. */
+int batch_next_part(const struct batch *b, struct batch_cursor *c, struct run_view *view);
 
 /**
  * Check @bytes at @data that came over the wire, 8-byte aligned and in native byte order: every run

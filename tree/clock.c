@@ -16,6 +16,9 @@
 /** How far a pair may be off: two reads of the ticks around one of CLOCK_MONOTONIC. */
 #define PAIR_ERROR_NS 50.0
 
+/** For how long the CPU time is not asked for again. */
+#define CPU_AGE_NS 1000000u
+
 /** A line is used up to this far outside its two pairs. */
 #define LINE_REACH_NS 1e9
 
@@ -70,6 +73,20 @@ int64_t clock_real_ns(void)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+uint64_t clock_cpu_us(void)
+{
+	static uint64_t asked_ns, us;
+	uint64_t now = clock_mono_ns();
+	struct timespec t;
+
+	if (asked_ns == 0 || now - asked_ns >= CPU_AGE_NS) {
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+		us = (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+		asked_ns = now;
+	}
+	return us;
 }
 
 struct clock_pair clock_pair_take(enum clock_kind kind)

@@ -54,6 +54,7 @@ static const char *const layouts[RUN_KINDS] = {
 	[RUN_TUPLES] = "88844422",
 	[RUN_TOTALS] = "8888884211",
 	[RUN_PART] = "88888888448844",
+	[RUN_NEWEST] = "888844422",
 };
 
 static unsigned char *swap_field(unsigned char *p, unsigned width)

@@ -162,13 +162,9 @@ static void hop_relate(struct hop *hop, const struct batch *batch)
 	}
 	if (shift == 0 && error == 0)
 		return;
-	while (batch_next(batch, &c, &run)) {
-		struct part *part = (struct part *)run.records;
-
-		if (run.run->kind != RUN_PART)
-			continue;
-		part->clock.base_ns += (int64_t)shift;
-		part->clock.error_ns += error;
+	while (batch_next_part(batch, &c, &run)) {
+		run.part->clock.base_ns += (int64_t)shift;
+		run.part->clock.error_ns += error;
 	}
 }
 

@@ -16,6 +16,8 @@ enum run_kind {
 	RUN_TUPLES, /* struct tuple, numbered from `first` */
 	RUN_TOTALS, /* struct total */
 	RUN_PART,   /* one struct part: where the runs up to the next part are from */
+	RUN_NEWEST, /* struct newest, one of each element from `element` on; batch_next() shows each
+		       as a run of one tuple */
 	RUN_KINDS,
 };
 
@@ -36,6 +38,12 @@ struct run {
 	uint8_t kind;
 	uint8_t flags;
 	uint64_t first;
+};
+
+/** The newest tuple of an element, and its number there. */
+struct newest {
+	uint64_t number;
+	struct tuple tuple;
 };
 
 /**
@@ -62,6 +70,7 @@ struct part {
 };
 
 _Static_assert(sizeof(struct run) == 16, "a run header is 16 bytes");
+_Static_assert(sizeof(struct newest) == 48, "a newest tuple is 48 bytes");
 _Static_assert(sizeof(struct part) == 96, "a part is 96 bytes");
 
 /** Bytes of a record of this kind, 0 for a kind that does not exist. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tree/clock.h"
 #include "tree/gather.h"
@@ -35,14 +34,6 @@ struct scope {
 	uint64_t cpu_us;      /* of this process when the last answer left */
 	struct batch scratch;
 };
-
-static uint64_t process_cpu_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
 
 /* ---- answers ---- */
 
@@ -140,7 +131,7 @@ static void scope_done(void *arg, struct wave *w)
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	Evspace__Missing *messages = NULL, **list = NULL;
 	struct announcement an = {0};
-	uint64_t cpu = process_cpu_us();
+	uint64_t cpu = clock_cpu_us();
 
 	/* Stages check their arguments when they are made; what fails here is memory or a broken
 	 * body. */
@@ -416,7 +407,7 @@ struct scope *scope_new(const struct scope_host *host, struct link *up, const Ev
 	s->open = open_copy(open);
 	s->place = place;
 	s->names = names_new(place->index);
-	s->cpu_us = process_cpu_us();
+	s->cpu_us = clock_cpu_us();
 	batch_init(&s->scratch);
 	if (scope_build(s, e) < 0) {
 		scope_free(s, false);

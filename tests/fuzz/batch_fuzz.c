@@ -135,6 +135,7 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 	for (uint32_t i = 0; i < 3; i++) {
 		struct part *part = batch_add(&b, RUN_PART, i, 7, 1, 0);
 		struct tuple *tuple;
+		struct newest *newest;
 		struct total *total;
 
 		*part = (struct part){.clock = {100 * i, 5, i < 2 ? 1 + i : 1, 3}};
@@ -143,6 +144,9 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 		tuple = batch_add(&b, RUN_TUPLES, 5 * i, 40, 2, i);
 		tuple[0] = (struct tuple){1 + seed % 5, 9, 64, 3, 1, 1, 1, 0};
 		tuple[1] = (struct tuple){4 + seed % 3, 0, 8, -1, 2, 1, 2, TUPLE_RUNNING};
+		newest = batch_add(&b, RUN_NEWEST, 6 * i, 0, 2, 0);
+		newest[0] = (struct newest){41, tuple[0]};
+		newest[1] = (struct newest){9, tuple[1]};
 		total = batch_add(&b, RUN_TOTALS, 3 * i, 0, 1, 0);
 		*total = (struct total){2, 30, 15, 50, 10, 20, 1, 1, seed % 2, FOLD_MEAN};
 	}
