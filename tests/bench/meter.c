@@ -3,7 +3,6 @@
 #include "tests/bench/meter.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +48,11 @@ void tally_fail(struct tally *tally, const char *why)
 	atomic_store_explicit(&tally->failed, 1, memory_order_release);
 }
 
+bool tally_failed(const struct tally *tally)
+{
+	return atomic_load_explicit(&tally->failed, memory_order_acquire);
+}
+
 /* CPU time of a process in seconds, added to *@sum. */
 static int cpu_add(pid_t pid, double *sum, struct error *e)
 {
@@ -79,23 +83,18 @@ static int reading_take(const struct tree_processes *tree, struct reading *r, st
 	return 0;
 }
 
-static bool has_failed(const struct tally *tally)
-{
-	return atomic_load_explicit(&tally->failed, memory_order_acquire);
-}
-
 static bool is_warm(void *arg)
 {
 	const struct tree_processes *tree = arg;
 
-	return has_failed(tree->tally) ||
+	return tally_failed(tree->tally) ||
 	       atomic_load_explicit(&tree->tally->waves, memory_order_relaxed) >= WARM_WAVES;
 }
 
 /* The reason that the consumer gave, if it has, instead of what is in @e. */
 static int fail(const struct tree_processes *tree, struct error *e)
 {
-	return has_failed(tree->tally) ? errorf(e, "the consumer: %s", tree->tally->why) : -1;
+	return tally_failed(tree->tally) ? errorf(e, "the consumer: %s", tree->tally->why) : -1;
 }
 
 int meter_run(const struct tree_processes *tree, double seconds, struct cost *cost, struct error *e)
@@ -106,7 +105,7 @@ int meter_run(const struct tree_processes *tree, double seconds, struct cost *co
 
 	if (bench_until(is_warm, &copy, WARM_S, "the first waves", e) < 0 ||
 	    reading_take(tree, &a, e) < 0 || bench_wait(seconds, e) < 0 ||
-	    reading_take(tree, &b, e) < 0 || has_failed(tree->tally))
+	    reading_take(tree, &b, e) < 0 || tally_failed(tree->tally))
 		return fail(tree, e);
 	if (b.waves == a.waves) {
 		errno = ETIMEDOUT;

@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,6 +15,7 @@
 /** What a consumer says of itself while it runs, in memory that it shares with the bench. */
 struct tally {
 	_Atomic uint64_t waves;	 /* that came whole */
+	_Atomic uint32_t tuples; /* in the last one */
 	_Atomic uint32_t failed; /* set (release) after `why`: the consumer has given up */
 	char why[512];
 };
@@ -24,6 +26,8 @@ void tally_free(struct tally *tally);
 
 /** Give up: note the reason, for the bench to see. */
 void tally_fail(struct tally *tally, const char *why);
+
+bool tally_failed(const struct tally *tally);
 
 /** The processes of a tree. */
 struct tree_processes {

@@ -19,8 +19,8 @@ static _Noreturn void give_up(struct tally *tally, const struct error *e)
 }
 
 /* The library counts what each wave brings; the first wave is also read, event by event. */
-static int wave_check(struct evspace_client *c, const struct puller_options *o, uint64_t *delivered,
-		      struct error *e)
+static int wave_check(struct evspace_client *c, const struct puller_options *o, struct tally *tally,
+		      uint64_t *delivered, struct error *e)
 {
 	const struct evspace_wave *w = evspace_wave(c);
 	struct evspace_counts counts;
@@ -30,6 +30,7 @@ static int wave_check(struct evspace_client *c, const struct puller_options *o, 
 	evspace_counts(c, &counts);
 	tuples = counts.delivered - *delivered;
 	*delivered = counts.delivered;
+	atomic_store_explicit(&tally->tuples, (uint32_t)tuples, memory_order_relaxed);
 	if (w->n_missing > 0)
 		return errorf(e, "wave %llu lacks %s: %s", (unsigned long long)w->number,
 			      w->missing[0].leaf, w->missing[0].why);
@@ -69,7 +70,7 @@ static _Noreturn void pull(const struct puller_options *o, struct tally *tally)
 	if (!c)
 		give_up(tally, &e);
 	while (evspace_next(c, -1) == 1) {
-		if (wave_check(c, o, &delivered, &e) < 0)
+		if (wave_check(c, o, tally, &delivered, &e) < 0)
 			give_up(tally, &e);
 		atomic_store_explicit(&tally->waves, ++waves, memory_order_relaxed);
 	}
