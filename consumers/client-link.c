@@ -2,69 +2,128 @@
 /* Finds the agent to talk to, connects, and connects again after a break, with backoff. */
 #include "consumers/client.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "node-agent/store.h"
+#include "pathmap/memory.h"
 #include "tree/clock.h"
 
-#define RETRY_FIRST_MS 50u
-#define RETRY_LAST_MS  2000u
+#define RETRY_LAST_MS 2000u
 
 /* ---- where ---- */
+
+/* A socket stays when its agent is killed. */
+static bool is_served(const char *path)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool served;
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	served = fd >= 0 && strlen(path) < sizeof(at.sun_path) &&
+		 connect(fd, (const struct sockaddr *)&at, sizeof(at)) == 0;
+	if (fd >= 0)
+		close(fd);
+	return served;
+}
+
+/* The agents that listen in the base folder, as addresses with blanks between them. */
+static char *list_agents(const glob_t *found, size_t *n)
+{
+	char *list = memory_copy(""), *longer;
+
+	*n = 0;
+	for (size_t i = 0; i < found->gl_pathc; i++) {
+		/* A single one is worth a try, whose failure says more. */
+		if (found->gl_pathc > 1 && !is_served(found->gl_pathv[i]))
+			continue;
+		longer = memory_format("%s%sunix:%s", list, *n ? " " : "", found->gl_pathv[i]);
+		free(list);
+		list = longer;
+		++*n;
+	}
+	return list;
+}
 
 /* This host's agent: the only socket in the base folder. */
 static int find_agent(struct evspace_client *c)
 {
-	char base[200], list[512] = "", found[512] = "";
-	const struct dirent *d;
-	unsigned n = 0;
-	DIR *dir;
+	char base[200], pattern[256];
+	glob_t found = {0};
+	char *list;
+	size_t n;
 
 	if (!store_base(base, sizeof(base), &c->why))
 		return -1;
-	dir = opendir(base);
-	while (dir && (d = readdir(dir))) {
-		size_t length = strlen(d->d_name);
-
-		if (strncmp(d->d_name, "agent-", 6) != 0 || length < 12 ||
-		    strcmp(d->d_name + length - 5, ".sock") != 0)
-			continue;
-		snprintf(found, sizeof(found), "unix:%s/%s", base, d->d_name);
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", found);
-		n++;
+	snprintf(pattern, sizeof(pattern), "%s/agent-*.sock", base);
+	glob(pattern, 0, NULL, &found);
+	list = list_agents(&found, &n);
+	globfree(&found);
+	if (n == 1) {
+		c->address = list;
+		return 0;
 	}
-	if (dir)
-		closedir(dir);
 	c->failure = n ? EVSPACE_WRONG : EVSPACE_NO_CONNECTION;
 	if (n == 0)
-		return errorf(&c->why,
-			      "no agent runs on this host; start one with 'evspace agent', or say "
-			      "--connect HOST:PORT");
-	if (n > 1)
-		return errorf(&c->why,
-			      "several agents run on this host; say which with --connect:%s", list);
-	c->address = strdup(found);
-	return c->address ? 0 : -1;
+		errorf(&c->why,
+		       "no agent runs on this host (none listens in %s); start one with 'evspace "
+		       "agent', or say --connect HOST:PORT",
+		       base);
+	else
+		errorf(&c->why, "several agents run on this host; say which with --connect: %s",
+		       list);
+	free(list);
+	return -1;
+}
+
+/* The name of the certificate to show: "observe", else the only one that has a key. */
+static char *find_identity(const char *dir)
+{
+	char *pattern = memory_format("%s/*.key", dir), *name = NULL;
+	glob_t found = {0};
+	size_t n = 0;
+
+	glob(pattern, 0, NULL, &found);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *file = strrchr(found.gl_pathv[i], '/') + 1;
+
+		if (strcmp(file, "ca.key") == 0)
+			continue;
+		n++;
+		free(name);
+		name = memory_copy_bytes(file, strlen(file) - strlen(".key"));
+		if (strcmp(name, "observe") == 0) {
+			n = 1;
+			break;
+		}
+	}
+	globfree(&found);
+	free(pattern);
+	if (n == 1)
+		return name;
+	free(name);
+	return memory_copy("observe");
 }
 
 static int load_identity(struct evspace_client *c)
 {
-	char dir[512];
-	const char *home = getenv("HOME");
+	const char *home = getenv("HOME"), *tls = c->tls_dir ? c->tls_dir : getenv("EVSPACE_TLS");
+	char *dir, *name;
 
 	if (strncmp(c->address, "unix:", 5) == 0)
 		return 0;
-	if (c->tls_dir)
-		snprintf(dir, sizeof(dir), "%s", c->tls_dir);
-	else if (getenv("EVSPACE_TLS"))
-		snprintf(dir, sizeof(dir), "%s", getenv("EVSPACE_TLS"));
-	else
-		snprintf(dir, sizeof(dir), "%s/.config/evspace/tls", home ? home : "");
-	c->tls = tls_new(dir, c->identity, &c->why);
+	dir = tls ? memory_copy(tls) : memory_format("%s/.config/evspace/tls", home ? home : "");
+	name = c->identity ? memory_copy(c->identity) : find_identity(dir);
+	c->tls = tls_new(dir, name, &c->why);
+	free(dir);
+	free(name);
 	return c->tls ? 0 : -1;
 }
 
@@ -75,7 +134,6 @@ static void on_ready(struct link *link, void *arg)
 	struct evspace_client *c = arg;
 
 	(void)link;
-	c->retry_ms = RETRY_FIRST_MS;
 	client_ready(c);
 }
 
@@ -148,7 +206,7 @@ int client_connect(struct evspace_client *c)
 	c->failure = EVSPACE_NO_CONNECTION;
 	if (load_identity(c) < 0)
 		return -1;
-	c->retry_ms = RETRY_FIRST_MS;
+	c->retry_ms = CLIENT_RETRY_FIRST_MS;
 	c->retry = evtimer_new(c->base, on_retry, c);
 	c->hub = link_hub_new(c->base, c->tls, &self);
 	if (!c->retry || !c->hub)

@@ -23,8 +23,8 @@ void client_count_wave(struct evspace_client *c, struct client_answer *a)
 	struct batch_cursor cursor = {0};
 	struct run_view run;
 
-	while (batch_next(&a->batch, &cursor, &run)) {
-		if (run.run->kind == RUN_PART && !(run.run->flags & RUN_FOLD))
+	while (batch_next_part(&a->batch, &cursor, &run)) {
+		if (!(run.run->flags & RUN_FOLD))
 			count_part(&a->wave, run.part);
 	}
 	n->waves++;

@@ -20,7 +20,7 @@ static void answer_clear(struct client_answer *a)
 	free(a->missing);
 	memset(&a->wave, 0, sizeof(a->wave));
 	a->missing = NULL;
-	a->here = a->early = false;
+	a->here = false;
 }
 
 static void answer_fini(struct client_answer *a)
@@ -101,8 +101,9 @@ void client_ask_unanswered(struct evspace_client *c)
 		if (!slot_of(c, w)->here)
 			send_ask(c, w, 1, NULL, 0);
 	}
-	/* What was asked for again is not answered any more; who is back will be seen. */
+	/* What was asked for again is not answered any more. */
 	c->again_next = c->again_end = 0;
+	ask_again(c);
 }
 
 /* How many waves may be asked for now. */
@@ -221,17 +222,25 @@ static void take_missing(const struct evspace_client *c, const Evspace__Answer *
 	to->wave.n_missing = n;
 }
 
-/* An answer to what was asked for again; these come in order. */
+/* An answer to what was asked for again; those of one ask come in order. */
 static struct client_answer *again_place(struct evspace_client *c, uint64_t wave)
 {
-	struct client_answer *to;
+	struct client_answer *to, *after = NULL, *a;
 
 	if (wave < c->again_next || wave >= c->again_end)
 		return NULL;
 	c->again_next = wave + 1;
 	to = memory_new(1, sizeof(*to));
 	batch_init(&to->batch);
-	STAILQ_INSERT_TAIL(&c->again, to, entry);
+	STAILQ_FOREACH (a, &c->again, entry) {
+		if (a->wave.number > wave)
+			break;
+		after = a;
+	}
+	if (after)
+		STAILQ_INSERT_AFTER(&c->again, after, to, entry);
+	else
+		STAILQ_INSERT_HEAD(&c->again, to, entry);
 	return to;
 }
 
@@ -255,6 +264,9 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	learn(c, a);
 	if (!to)
 		return;
+	/* Only now it is sure that the connection is good for something. */
+	c->lost_ns = 0;
+	c->retry_ms = CLIENT_RETRY_FIRST_MS;
 	times.asked_ns = to->asked_ns;
 	take_missing(c, a, to);
 	if (frame->bytes)
@@ -268,24 +280,30 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	to->wave.cpu_us = a->cpu_us;
 	to->wave.taken_ns = link_hello(c->link)->epoch_ns + (int64_t)a->sent_ns;
 	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
-	to->early = to->sums.early;
 	to->here = true;
 	ask_again(c);
 }
 
-/* The next answer in order: what was asked for again, then waves whose leaves owe nothing older. */
+/* Is what a leaf in the answer owes of older waves on its way? Then that goes first. */
+static bool is_early(const struct evspace_client *c, const struct client_answer *a)
+{
+	return !c->failed && (again_under_way(c) || !c->opened) &&
+	       ledger_is_early(c->ledger, &a->batch);
+}
+
+/* The next answer in order: a wave, then what was asked for again of it, then the next wave. */
 static struct client_answer *next_answer(struct evspace_client *c)
 {
 	struct client_answer *a = STAILQ_FIRST(&c->again);
 
-	if (a) {
+	if (a && a->wave.number < c->next_take) {
+		if (is_early(c, a))
+			return NULL;
 		STAILQ_REMOVE_HEAD(&c->again, entry);
 		return a;
 	}
-	if (c->next_take == c->next_ask)
-		return NULL;
 	a = slot_of(c, c->next_take);
-	if (!a->here || (a->early && again_under_way(c)))
+	if (c->next_take == c->next_ask || !a->here || is_early(c, a))
 		return NULL;
 	c->next_take++;
 	return a;

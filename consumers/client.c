@@ -61,9 +61,7 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 	ledger_open(c->ledger, o, c->backlog);
 	if (!c->run)
 		abort();
-	if (c->lost_ns)
-		c->counts.reconnections++;
-	c->lost_ns = 0;
+	c->counts.reconnections += c->was_open;
 	c->opened = c->was_open = true;
 	client_ask_unanswered(c);
 }
@@ -193,7 +191,7 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 {
 	c->address = copy_text(o->connect, NULL);
 	c->tls_dir = copy_text(o->tls, NULL);
-	c->identity = copy_text(o->identity, "observe");
+	c->identity = copy_text(o->identity, NULL);
 	c->run = copy_text(o->run, "");
 	c->view = copy_text(o->view, "events");
 	c->select = calloc(o->n_select + 1, sizeof(*c->select));

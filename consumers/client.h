@@ -17,11 +17,13 @@
 /** Waves under way at most; leaves remember 63 waves that the consumer lacks. */
 #define CLIENT_WINDOW_MAX 32u
 
+/** How long to wait before dialling again at first; doubles. */
+#define CLIENT_RETRY_FIRST_MS 50u
+
 /** An answer that is awaited, or that came and was not taken yet. */
 struct client_answer {
 	STAILQ_ENTRY(client_answer) entry; /* of those asked for again */
 	bool here;
-	bool early; /* a leaf in it is being asked for older waves, which go first */
 	uint64_t asked_ns;
 	struct evspace_wave wave;
 	struct ledger_sums sums;

@@ -22,7 +22,7 @@ struct evspace_options {
 				 only agent */
 	const char *tls;      /* folder of certificates (deploy/certs); NULL: $EVSPACE_TLS,
 				 ~/.config/evspace/tls */
-	const char *identity; /* NAME of NAME.pem there; NULL: "observe" */
+	const char *identity; /* NAME of NAME.pem there; NULL: "observe", else the only one */
 	const char *run;      /* NULL: the only live run */
 	const char *view;     /* NULL: "events" */
 	const char *const
@@ -159,9 +159,9 @@ void evspace_counts(struct evspace_client *client, struct evspace_counts *counts
 
 /** What came of the tuples of one host. */
 struct evspace_leaf {
-	const char *name; /* "/cluster/node", valid until evspace_close() */
+	const char *name;			/* "/cluster/node", valid until evspace_close() */
 	uint64_t read, lost, filtered, reduced; /* delivered = read - filtered - reduced */
-	int owing; /* it could not deliver all that it has read yet */
+	int owing;				/* it could not deliver all that it has read yet */
 };
 
 /** The account of host number @i from 0, of those that the view is read from. Returns 1, or 0 when

@@ -78,7 +78,7 @@ void ledger_open(struct ledger *l, const Evspace__Opened *opened, bool backlog)
 	l->reading = opened->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
 	l->backlog = backlog;
 	for (size_t i = 0; i < l->n_leaves; i++)
-		l->leaves[i]->present = l->leaves[i]->back = false;
+		l->leaves[i]->present = false;
 	l->n_present = 0;
 	free(l->places);
 	l->n_places = 0;
@@ -98,7 +98,7 @@ void ledger_open(struct ledger *l, const Evspace__Opened *opened, bool backlog)
 		l->leaves[at] = l->leaves[l->n_present];
 		l->leaves[l->n_present++] = leaf;
 		leaf->index = index;
-		leaf->present = true;
+		leaf->present = leaf->back = true;
 		l->places[index] = leaf;
 	}
 	free(l->again);
@@ -171,11 +171,9 @@ static void judge(struct ledger *l, const Evspace__Answer *a, const struct batch
 
 	l->serial++;
 	l->n_entries = 0;
-	while (batch_next(batch, &cursor, &view)) {
+	while (batch_next_part(batch, &cursor, &view)) {
 		struct entry *e;
 
-		if (view.run->kind != RUN_PART)
-			continue;
 		if (view.run->flags & RUN_FOLD) {
 			judge_mark(l, view.part->elements);
 			continue;
@@ -198,7 +196,7 @@ static void keep_all_before(struct ledger *l, const struct batch *batch,
 	struct run_view view;
 
 	while ((cursor.extent < until->extent || cursor.offset < until->offset) &&
-	       batch_next(batch, &cursor, &view))
+	       batch_next_packed(batch, &cursor, &view))
 		batch_keep(&l->kept, &view);
 }
 
@@ -280,6 +278,15 @@ static void keep_tuples(struct ledger *l, struct entry *e, const struct run_view
 		keep_new(l, view, fresh, lost);
 }
 
+/* These have no predecessors that could be missing: numbers say nothing. */
+static void take_newest(const struct entry *e, const struct run_view *view,
+			struct ledger_sums *sums)
+{
+	sums->tuples += view->run->count;
+	if (e->leaf)
+		e->leaf->sums.tuples += view->run->count;
+}
+
 /* Walk over the answer once more, and take in what is new. */
 static void keep(struct ledger *l, struct batch *batch, struct ledger_sums *sums)
 {
@@ -288,7 +295,7 @@ static void keep(struct ledger *l, struct batch *batch, struct ledger_sums *sums
 	bool copying = false;
 	size_t parts = 0;
 
-	for (; batch_next(batch, &cursor, &view); at = cursor) {
+	for (; batch_next_packed(batch, &cursor, &view); at = cursor) {
 		struct entry *e;
 
 		parts += view.run->kind == RUN_PART;
@@ -301,6 +308,8 @@ static void keep(struct ledger *l, struct batch *batch, struct ledger_sums *sums
 		}
 		if (view.run->kind == RUN_PART)
 			take_part(e, view.part, sums);
+		if (view.run->kind == RUN_NEWEST)
+			take_newest(e, &view, sums);
 		if (view.run->kind == RUN_TUPLES)
 			keep_tuples(l, e, &view, &copying, batch, &at, sums);
 		else if (copying)
@@ -324,7 +333,7 @@ static bool never_asked(const Evspace__Missing *m, const struct ledger_times *ti
 }
 
 static void note_answered(struct ledger *l, const Evspace__Answer *a,
-			  const struct ledger_times *times, struct ledger_sums *sums)
+			  const struct ledger_times *times)
 {
 	/* Whoever is not in the answer may have the wave all the same. */
 	for (size_t i = 0; i < l->n_present && !a->again; i++)
@@ -335,7 +344,10 @@ static void note_answered(struct ledger *l, const Evspace__Answer *a,
 
 		if (!leaf)
 			continue;
-		leaf->back = false;
+		/* Once late is no reason not to ask it again, but twice is. Answers may come in
+		 * another order: what is older says nothing of now. */
+		if (a->again || (a->missing[i]->why != MISSING_LATE && leaf->newest < a->wave))
+			leaf->back = false;
 		if (!a->again && never_asked(a->missing[i], times))
 			spans_remove(&leaf->owed, a->wave, a->wave + 1);
 	}
@@ -346,10 +358,7 @@ static void note_answered(struct ledger *l, const Evspace__Answer *a,
 			continue;
 		spans_remove(&e->leaf->owed, e->wave, e->wave + 1);
 		e->leaf->back = true;
-	}
-	for (size_t i = 0; i < l->n_entries; i++) {
-		if (l->entries[i].leaf && l->entries[i].is_new && l->entries[i].leaf->owed.n)
-			sums->early = true;
+		e->leaf->newest = e->wave > e->leaf->newest ? e->wave : e->leaf->newest;
 	}
 }
 
@@ -361,10 +370,26 @@ void ledger_take(struct ledger *l, const Evspace__Answer *a, const struct ledger
 	*sums = (struct ledger_sums){0};
 	judge(l, a, batch);
 	if (l->reading == READ_STREAM)
-		note_answered(l, a, times, sums);
+		note_answered(l, a, times);
 	keep(l, batch, sums);
 	left = sums->read - sums->filtered - sums->reduced;
 	sums->unaccounted = left > sums->tuples ? left - sums->tuples : sums->tuples - left;
+}
+
+bool ledger_is_early(const struct ledger *l, const struct batch *batch)
+{
+	struct batch_cursor cursor = {0};
+	const struct ledger_leaf *leaf;
+	struct run_view view;
+
+	while (batch_next_part(batch, &cursor, &view)) {
+		if (view.run->flags & RUN_FOLD)
+			continue;
+		leaf = ledger_leaf_at(l, view.run->element);
+		if (leaf && leaf->owed.n && leaf->owed.items[0].from < view.run->first)
+			return true;
+	}
+	return false;
 }
 
 size_t ledger_owing(const struct ledger *l, Evspace__Owing *owing)

@@ -19,7 +19,6 @@ struct ledger_sums {
 	uint64_t read, lost, filtered, reduced;
 	uint64_t repeated;    /* tuples that had come before, and were taken out */
 	uint64_t unaccounted; /* the parts' counts say something else than what is there */
-	bool early; /* streams: a leaf in it owes older waves, which it is being asked for */
 };
 
 /** A leaf of the scope, or one that was. Owned by the ledger until its end. */
@@ -29,6 +28,7 @@ struct ledger_leaf {
 	bool present;	/* in the scope as it is now */
 	bool back;	/* it was in the newest answer that it could be in: it can be asked again */
 	struct spans owed; /* waves that it may have made, and that have not come */
+	uint64_t newest;   /* wave that came */
 	uint64_t seen;	   /* answer that it was in last */
 	struct ledger_sums sums;
 };
@@ -71,6 +71,9 @@ struct ledger_times {
  */
 void ledger_take(struct ledger *ledger, const Evspace__Answer *a, const struct ledger_times *times,
 		 struct batch *batch, struct ledger_sums *sums);
+
+/** Does a leaf owe waves older than those that @batch, which was taken in, has of it? */
+bool ledger_is_early(const struct ledger *ledger, const struct batch *batch);
 
 /** Which leaves must keep which waves: fills @owing (room for ledger_leaves()). Returns how many.
  */
