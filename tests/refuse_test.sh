@@ -163,7 +163,7 @@ bed_agents b1
 
 # sends BYTES...: to the entry's port, whatever becomes of it.
 sends() {
-	{ exec 3<>"/dev/tcp/127.0.0.1/$port" && "$@" >&3; cat <&3; exec 3>&-; } 2>/dev/null
+	{ exec 3<>"/dev/tcp/127.0.0.1/$port" && "$@" >&3; cat <&3; exec 3>&-; } >/dev/null 2>&1
 	return 0
 }
 
