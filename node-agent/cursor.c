@@ -13,10 +13,13 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#include "tree/clock.h"
+
 #define CURSOR_MAGIC   0x31525543565345ull /* "ESVCUR1" */
 #define CURSOR_VERSION 1u
 #define ROWS_FIRST     64u
 #define ROWS_MAX       (1u << 18)
+#define TOUCH_NS       500000000u
 
 /* `made` counts waves; wave number waves[i % CURSOR_WAVES] was the i-th one made. */
 struct cursor_head {
@@ -51,6 +54,7 @@ struct cursor {
 	char path[512];
 	uint64_t slot; /* of the wave looked up last */
 	uint64_t wave;
+	uint64_t touched_ns; /* when the file was last marked as in use */
 	struct cursor_index *index;
 };
 
@@ -286,10 +290,25 @@ void cursor_to(struct cursor *c, uint32_t row, uint64_t to)
 	c->lines[row].ends[(c->slot + 1) % CURSOR_WAVES] = to;
 }
 
+/*
+ * Writing through a mapping leaves a file as old as it was. Were its agent killed, others and its
+ * next one would take it for one that has been given up long ago.
+ */
+static void cursor_touch(struct cursor *c)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (c->fd < 0 || now - c->touched_ns < TOUCH_NS)
+		return;
+	futimens(c->fd, NULL);
+	c->touched_ns = now;
+}
+
 void cursor_commit(struct cursor *c)
 {
 	struct cursor_head *h = c->head;
 
 	h->waves[(h->made + 1) % CURSOR_WAVES] = c->wave;
 	__atomic_store_n(&h->made, h->made + 1, __ATOMIC_RELEASE);
+	cursor_touch(c);
 }
