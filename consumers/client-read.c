@@ -129,10 +129,11 @@ int evspace_event(struct evspace_client *c, struct evspace_event *event)
 	if (!t)
 		return 0;
 	*event = (struct evspace_event){
-		.name = name_text(c, c->at_run.run->element, &event->rank),
 		.number = c->at_run.run->first + c->record - 1,
 		.start_ns = clock_line_ns(&c->part.clock, t->start),
-		.end_ns = t->flags & TUPLE_RUNNING ? 0 : clock_line_ns(&c->part.clock, t->end),
+		.end_ns = t->end && !(t->flags & TUPLE_RUNNING)
+				  ? clock_line_ns(&c->part.clock, t->end)
+				  : 0,
 		.error_ns = c->part.clock.error_ns,
 		.read_ns = c->read_ns,
 		.op = op_name(t->op),
@@ -143,8 +144,26 @@ int evspace_event(struct evspace_client *c, struct evspace_event *event)
 		.comm = t->comm,
 		.bytes = t->bytes,
 	};
-	name_text(c, c->at_run.run->element, &event->rank);
+	event->name = name_text(c, c->at_run.run->element, &event->rank);
 	return 1;
+}
+
+int evspace_loss(struct evspace_client *c, struct evspace_loss *loss)
+{
+	while (c->taken.here && batch_next(&c->taken.batch, &c->cursor, &c->at_run)) {
+		if (c->at_run.run->kind == RUN_PART)
+			part_enter(c);
+		if (c->at_run.run->kind != RUN_TUPLES || c->at_run.lost == 0)
+			continue;
+		*loss = (struct evspace_loss){
+			.first = c->at_run.run->first - c->at_run.lost,
+			.lost = c->at_run.lost,
+		};
+		loss->name = name_text(c, c->at_run.run->element, &loss->rank);
+		return 1;
+	}
+	c->at_run.run = NULL;
+	return 0;
 }
 
 int evspace_total(struct evspace_client *c, struct evspace_total *total)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace events: the paper's GetEvent monitor, every tuple of a view without further processing.
  */
-#include <jansson.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "consumers/client.h"
 #include "consumers/command.h"
+#include "consumers/events.h"
 #include "consumers/options.h"
 #include "consumers/unit.h"
 #include "tree/clock.h"
@@ -16,19 +16,34 @@
 static const char events_help[] =
 	"usage: evspace events [options]\n"
 	"\n"
-	"Print every communication event of a run as it is collected, until Ctrl-C; at the end, "
-	"how many\n"
-	"there were and how many were overwritten before they could be read.\n"
+	"Print every communication event of a run as it is collected, until Ctrl-C: when it began "
+	"(the\n"
+	"reference agent's time), in which thread and class, how long it took, how many bytes, "
+	"what, "
+	"with\n"
+	"whom. In each wave they are in order of their ends. At the end, on stderr: how many there "
+	"were,\n"
+	"and how many were overwritten before they could be read.\n"
 	"\n"
 	"examples:\n"
 	"  evspace events --backlog --until-end --json >events.json    # all there is and will be\n"
 	"  evspace events --select '/**/collective' --duration 10s     # collectives of all "
 	"threads\n"
+	"  evspace events --select '/**/rank3/t0/**'                   # one thread\n"
 	"  evspace events --connect front:7440 --view volume           # totals of a reduced view\n"
+	"\n"
+	"JSON: \"type\" is tuple, loss (so many lost before a tuple) or total; times are Unix time "
+	"in "
+	"ns.\n"
 	"\n"
 	"  --backlog         begin with what the elements still hold (default: from now on)\n"
 	"  --until-end       end when all processes have ended and everything is read\n"
 	"  --csv             comma-separated values, a line of names first\n";
+
+/* Rates over less than this say nothing. */
+#define RATE_AFTER_S 0.5
+
+#define BUFFER_BYTES (1u << 16)
 
 enum { BACKLOG = 256, UNTIL_END, CSV };
 
@@ -39,12 +54,22 @@ static const struct own_option own[] = {
 	{NULL, false, 0},
 };
 
+/* An event, and where it came in its wave. */
+struct timed {
+	struct evspace_event event;
+	size_t place;
+};
+
 struct events {
 	struct common common;
 	bool until_end, csv;
+	const struct events_format *format;
 	struct evspace_client *client;
 	uint64_t end_ns;
-	unsigned quiet; /* waves in a row that found no process alive and brought nothing */
+	unsigned quiet;	     /* waves in a row that found no process alive and brought nothing */
+	bool unread;	     /* nobody reads what we write any more */
+	struct timed *timed; /* of the wave */
+	size_t n, room;
 };
 
 static int own_take(void *arg, int code, const char *value, struct error *e)
@@ -59,106 +84,66 @@ static int own_take(void *arg, int code, const char *value, struct error *e)
 	return 0;
 }
 
-/* ---- one event ---- */
+/* ---- one wave ---- */
 
-static void print_json(const struct evspace_event *ev)
+static int64_t news(const struct evspace_event *ev)
 {
-	json_t *o = json_pack(
-		"{s:i,s:s?,s:s,s:i,s:I,s:I,s:I,s:f,s:i,s:I,s:I,s:I,s:b,s:b,s:b,s:b}", "schema", 1,
-		"name", ev->name, "op", ev->op, "rank", ev->rank, "number", (json_int_t)ev->number,
-		"start_ns", (json_int_t)ev->start_ns, "end_ns", (json_int_t)ev->end_ns, "error_ns",
-		ev->error_ns, "peer", ev->peer, "seq_or_tag", (json_int_t)ev->seq_or_tag, "comm",
-		(json_int_t)ev->comm, "bytes", (json_int_t)ev->bytes, "running",
-		!!(ev->flags & EVSPACE_RUNNING), "completion", !!(ev->flags & EVSPACE_COMPLETION),
-		"failed", !!(ev->flags & EVSPACE_FAILED), "unattributed",
-		!!(ev->flags & EVSPACE_UNATTRIBUTED));
-
-	if (!o)
-		abort();
-	json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
-	putchar('\n');
-	json_decref(o);
+	return ev->end_ns ? ev->end_ns : ev->start_ns;
 }
 
-static void print_csv(const struct evspace_event *ev)
+/* By time; those of an element stay in their order. */
+static int compare(const void *a, const void *b)
 {
-	printf("%s,%llu,%lld,%lld,%s,%d,%u,%08x,%llu,%u\n", ev->name,
-	       (unsigned long long)ev->number, (long long)ev->start_ns, (long long)ev->end_ns,
-	       ev->op, ev->peer, ev->seq_or_tag, ev->comm, (unsigned long long)ev->bytes,
-	       ev->flags);
+	const struct timed *x = a, *y = b;
+
+	if (news(&x->event) != news(&y->event))
+		return news(&x->event) > news(&y->event) ? 1 : -1;
+	return (x->place > y->place) - (x->place < y->place);
 }
 
-static void print_text(const struct evspace_event *ev)
-{
-	time_t second = (time_t)(ev->start_ns / 1000000000);
-	char clock[16], took[UNIT_TEXT] = "running", bytes[UNIT_TEXT], who[32] = "";
-	struct tm tm;
-
-	localtime_r(&second, &tm);
-	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	if (ev->end_ns)
-		unit_duration(took, (uint64_t)(ev->end_ns - ev->start_ns));
-	if (ev->peer >= 0)
-		snprintf(who, sizeof(who), "rank %d tag %u", ev->peer, ev->seq_or_tag);
-	else if (ev->peer == -2)
-		snprintf(who, sizeof(who), "any rank");
-	else if (ev->comm)
-		snprintf(who, sizeof(who), "%08x #%u", ev->comm, ev->seq_or_tag);
-	printf("%s.%06lld  %-32s %-20s %10s  %-22s %10s%s%s\n", clock,
-	       (long long)(ev->start_ns % 1000000000 / 1000), ev->name, ev->op, took, who,
-	       unit_bytes(bytes, ev->bytes), ev->flags & EVSPACE_COMPLETION ? "  completed" : "",
-	       ev->flags & EVSPACE_FAILED ? "  FAILED" : "");
-}
-
-static void print_total(const struct events *v, const struct evspace_total *t)
-{
-	double figure = strcmp(t->fold, "count") == 0  ? (double)t->count
-			: strcmp(t->fold, "sum") == 0  ? (double)t->sum
-			: strcmp(t->fold, "min") == 0  ? (double)t->min
-			: strcmp(t->fold, "max") == 0  ? (double)t->max
-			: strcmp(t->fold, "mean") == 0 ? t->mean
-						       : t->variance;
-
-	if (v->common.json)
-		printf("{\"schema\":1,\"name\":\"%s\",\"op\":\"%s\",\"comm\":%u,\"what\":\"%s\","
-		       "\"fold\":\"%s\",\"value\":%.17g,\"count\":%llu,\"sum\":%llu,\"min\":%llu,"
-		       "\"max\":%llu,\"mean\":%.17g,\"variance\":%.17g}\n",
-		       t->name, t->op, t->comm, t->what, t->fold, figure,
-		       (unsigned long long)t->count, (unsigned long long)t->sum,
-		       (unsigned long long)t->min, (unsigned long long)t->max, t->mean,
-		       t->variance);
-	else if (v->csv)
-		printf("%s,%s,%08x,%s,%s,%.17g,%llu\n", t->name, t->op, t->comm, t->what, t->fold,
-		       figure, (unsigned long long)t->count);
-	else
-		printf("%-32s %-20s %s of %s: %.6g (of %llu)\n", t->name, t->op, t->fold, t->what,
-		       figure, (unsigned long long)t->count);
-}
-
-/* ---- the stream ---- */
-
-static bool print_wave(struct events *v)
+static void take_events(struct events *v)
 {
 	struct evspace_event ev;
+
+	v->n = 0;
+	while (evspace_event(v->client, &ev)) {
+		if (v->n == v->room) {
+			v->room = v->room ? 2 * v->room : 1024;
+			v->timed = reallocarray(v->timed, v->room, sizeof(*v->timed));
+			if (!v->timed)
+				abort();
+		}
+		v->timed[v->n] = (struct timed){ev, v->n};
+		v->n++;
+	}
+	if (v->n > 1)
+		qsort(v->timed, v->n, sizeof(*v->timed), compare);
+}
+
+/* Returns whether there was anything in the wave. */
+static bool print_wave(struct events *v)
+{
 	struct evspace_total total;
+	struct evspace_loss loss;
 	bool any = false;
 
-	while (evspace_event(v->client, &ev)) {
+	while (evspace_loss(v->client, &loss)) {
 		any = true;
-		if (v->common.json)
-			print_json(&ev);
-		else if (v->csv)
-			print_csv(&ev);
-		else
-			print_text(&ev);
+		v->format->loss(&loss, stdout);
 	}
+	evspace_rewind(v->client);
+	take_events(v);
+	for (size_t i = 0; i < v->n; i++)
+		v->format->event(v->client, &v->timed[i].event, stdout);
 	evspace_rewind(v->client);
 	while (evspace_total(v->client, &total)) {
 		any = true;
-		print_total(v, &total);
+		v->format->total(&total, stdout);
 	}
-	return any;
+	return any || v->n;
 }
+
+/* ---- the stream ---- */
 
 /* Nothing came, nobody is missing, and no process lives that could write more: twice, to be sure.
  */
@@ -166,62 +151,102 @@ static bool at_end(struct events *v, bool any)
 {
 	const struct evspace_wave *w = evspace_wave(v->client);
 
+	struct evspace_counts n;
+
 	if (any || w->n_missing || w->processes || w->elements == 0)
 		v->quiet = 0;
 	else
 		v->quiet++;
-	return v->until_end && v->quiet >= 2;
+	if (!v->until_end || v->quiet < 2)
+		return false;
+	evspace_counts(v->client, &n);
+	return n.owing == 0;
+}
+
+static int milliseconds(uint64_t ns)
+{
+	return ns / 1000000u < INT_MAX ? (int)(ns / 1000000u) + 1 : INT_MAX;
+}
+
+/* What was seen is shown at once. Returns false when that is not possible any more. */
+static bool shown(struct events *v)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	/* A reader that has gone, such as head(1), has seen what it wanted. */
+	v->unread = true;
+	if (errno != 0 && errno != EPIPE)
+		fprintf(stderr, "evspace events: cannot write any more: %s\n", strerror(errno));
+	return false;
 }
 
 static int follow(struct events *v)
 {
 	uint64_t now;
 	int left, rc;
+	bool any;
 
 	for (;;) {
 		now = clock_mono_ns();
 		left = -1;
-		if (v->end_ns) {
-			if (now >= v->end_ns)
-				return 0;
-			left = (int)((v->end_ns - now) / 1000000u) + 1;
-		}
+		if (v->end_ns && now >= v->end_ns)
+			return EXIT_FINE;
+		if (v->end_ns)
+			left = milliseconds(v->end_ns - now);
 		rc = evspace_next(v->client, left);
-		if (rc < 0)
-			return -1;
+		if (rc < 0) {
+			fprintf(stderr, "evspace events: the connection is lost: %s\n",
+				evspace_why(v->client));
+			return EXIT_NO_CONNECTION;
+		}
 		if (rc == 0)
-			return 0;
-		if (at_end(v, print_wave(v)))
-			return 0;
-		/* What was seen is shown at once; a reader that has gone ends us. */
-		if (fflush(stdout) == EOF)
-			return 0;
-		if (v->common.count && evspace_wave(v->client)->number >= v->common.count)
-			return 0;
+			return EXIT_FINE;
+		any = print_wave(v);
+		if (!shown(v))
+			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
+		if (at_end(v, any) ||
+		    (v->common.count && evspace_wave(v->client)->number >= v->common.count))
+			return EXIT_FINE;
 	}
 }
 
 static void summary(struct events *v)
 {
-	struct evspace_counts n;
+	const struct evspace_wave *w = evspace_wave(v->client);
 	char delivered[UNIT_TEXT], lost[UNIT_TEXT], bytes[UNIT_TEXT];
+	struct evspace_counts n;
+	struct evspace_leaf leaf;
+	uint64_t each;
 
 	evspace_counts(v->client, &n);
-	fprintf(stderr, "%s tuples delivered (%.0f/s), %s lost (overwritten before they were read)",
-		unit_count(delivered, n.delivered),
-		n.seconds > 0 ? (double)n.delivered / n.seconds : 0, unit_count(lost, n.lost));
+	each = n.waves ? n.waves : 1;
+	fprintf(stderr, "%s tuples delivered", unit_count(delivered, n.delivered));
+	if (n.seconds > RATE_AFTER_S)
+		fprintf(stderr, " (%.0f/s)", (double)n.delivered / n.seconds);
+	fprintf(stderr, ", %s lost (overwritten before they were read)", unit_count(lost, n.lost));
 	if (n.filtered || n.reduced)
 		fprintf(stderr, ", %llu filtered, %llu reduced", (unsigned long long)n.filtered,
 			(unsigned long long)n.reduced);
 	if (n.unaccounted)
 		fprintf(stderr, ", %llu UNACCOUNTED FOR (please report this)",
 			(unsigned long long)n.unaccounted);
-	fprintf(stderr, "; %llu waves (%.1f/s) from %u hosts, %s received",
-		(unsigned long long)n.waves, n.seconds > 0 ? (double)n.waves / n.seconds : 0,
-		n.leaves, unit_bytes(bytes, n.received_bytes));
+	fprintf(stderr, "; %llu waves", (unsigned long long)n.waves);
+	if (n.seconds > RATE_AFTER_S)
+		fprintf(stderr, " (%.1f/s)", (double)n.waves / n.seconds);
+	fprintf(stderr,
+		", the last from %u of %u hosts, each %s on the wire and %llu us of CPU time of "
+		"all "
+		"agents",
+		w ? w->answered : 0, n.leaves, unit_bytes(bytes, n.received_bytes / each),
+		(unsigned long long)(n.cpu_us / each));
 	if (n.reconnections)
 		fprintf(stderr, ", %u reconnections", n.reconnections);
 	fputc('\n', stderr);
+	for (size_t i = 0; n.owing && evspace_leaf(v->client, i, &leaf); i++) {
+		if (leaf.owing)
+			fprintf(stderr, "%s has read more than it could deliver\n", leaf.name);
+	}
 }
 
 int events_main(int argc, char **argv)
@@ -237,15 +262,13 @@ int events_main(int argc, char **argv)
 	options_catch_signals(v.client);
 	if (v.common.duration_ns)
 		v.end_ns = clock_mono_ns() + v.common.duration_ns;
-	if (v.csv)
-		puts("name,number,start_ns,end_ns,op,peer,seq_or_tag,comm,bytes,flags");
-	code = EXIT_FINE;
-	if (follow(&v) < 0) {
-		fprintf(stderr, "evspace events: the connection is lost: %s\n",
-			evspace_why(v.client));
-		code = EXIT_NO_CONNECTION;
-	}
-	summary(&v);
+	v.format = v.common.json ? &events_json : v.csv ? &events_csv : &events_text;
+	setvbuf(stdout, NULL, _IOFBF, BUFFER_BYTES);
+	fputs(v.format->begin, stdout);
+	code = follow(&v);
+	if (!v.unread)
+		summary(&v);
 	evspace_close(v.client);
+	free(v.timed);
 	return code;
 }

@@ -143,6 +143,17 @@ int evspace_event(struct evspace_client *client, struct evspace_event *event);
  * more. */
 int evspace_total(struct evspace_client *client, struct evspace_total *total);
 
+/** Tuples of an element that were overwritten before they could be read. */
+struct evspace_loss {
+	const char *name;
+	int32_t rank;
+	uint64_t first; /* number of the first of them */
+	uint64_t lost;
+};
+
+/** The next loss of the wave. Returns 1, or 0 when there is no more. */
+int evspace_loss(struct evspace_client *client, struct evspace_loss *loss);
+
 /** Begin again with the first record of the wave. */
 void evspace_rewind(struct evspace_client *client);
 

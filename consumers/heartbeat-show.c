@@ -65,7 +65,7 @@ static void table_line(struct table *t, const char *colour, const char *line)
 static void table_program(struct table *t, const struct evspace_wave *w)
 {
 	const struct heartbeat *h = t->h;
-	char line[HEARTBEAT_TEXT], rate[UNIT_TEXT] = "?", total[UNIT_TEXT];
+	char line[WORDS_TEXT], rate[UNIT_TEXT] = "?", total[UNIT_TEXT];
 	int n;
 
 	if (h->ended)
@@ -93,7 +93,7 @@ static void table_program(struct table *t, const struct evspace_wave *w)
 static void table_looking(struct table *t, const struct evspace_wave *w)
 {
 	const struct heartbeat *h = t->h;
-	char line[HEARTBEAT_TEXT];
+	char line[WORDS_TEXT];
 	struct evspace_counts n;
 	int used;
 
@@ -127,7 +127,7 @@ static const char *pulse_word(const struct heartbeat *h, const struct pulse *p)
 
 static void table_thread(struct table *t, const struct pulse *p, int width)
 {
-	char line[2 * HEARTBEAT_TEXT + 128], doing[HEARTBEAT_TEXT], waits[HEARTBEAT_TEXT];
+	char line[2 * WORDS_TEXT + 128], doing[WORDS_TEXT], waits[WORDS_TEXT];
 	char ago[UNIT_TEXT], rate[UNIT_TEXT] = "";
 
 	if (p->rate > 0)
@@ -142,7 +142,7 @@ static void table_thread(struct table *t, const struct pulse *p, int width)
 static void table_threads(struct table *t)
 {
 	const struct pulses *p = &t->h->pulses;
-	char line[HEARTBEAT_TEXT];
+	char line[WORDS_TEXT];
 	size_t hidden = 0;
 	int width = 6;
 

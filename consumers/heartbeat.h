@@ -7,9 +7,7 @@
 #include "consumers/options.h"
 #include "consumers/pulses.h"
 #include "consumers/stall.h"
-
-/** Room for what is said of a thread. */
-#define HEARTBEAT_TEXT 512
+#include "consumers/words.h"
 
 struct heartbeat {
 	struct common common;
@@ -33,13 +31,11 @@ struct heartbeat {
 };
 
 /** "in MPI_Recv from rank 3 (tag 7)", "MPI_Barrier #17 on the world". Returns @buf. */
-const char *heartbeat_doing(const struct heartbeat *h, const struct pulse *p,
-			    char buf[HEARTBEAT_TEXT]);
+const char *heartbeat_doing(const struct heartbeat *h, const struct pulse *p, char buf[WORDS_TEXT]);
 
 /** "waits for rank 3, in the end for rank 7, outside any operation"; "" if it does not wait.
  * Returns @buf. */
-const char *heartbeat_waits(const struct heartbeat *h, const struct pulse *p,
-			    char buf[HEARTBEAT_TEXT]);
+const char *heartbeat_waits(const struct heartbeat *h, const struct pulse *p, char buf[WORDS_TEXT]);
 
 /** Say on stdout who is stuck, a line each, or that nobody is. */
 void heartbeat_verdict(const struct heartbeat *h);

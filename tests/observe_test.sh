@@ -123,7 +123,7 @@ from_now_on() {
 
 	now=$(date +%s%N)
 	events --run tunnel --count 10 --json >"$tap_dir/now" 2>"$tap_dir/now.err" &&
-		first=$(sed 's/.*"start_ns":\([0-9]*\).*/\1/' "$tap_dir/now" | sort -n | head -n 1) || return
+		first=$(sed -n 's/.*"start_ns":\([0-9]*\).*/\1/p' "$tap_dir/now" | sort -n | head -n 1) || return
 	[ -s "$tap_dir/now" ] && ! grep -q 'MPI_Init' "$tap_dir/now" || return
 	# What was under way when it came began before it came.
 	[ "$first" -gt $((now - 2000000000)) ] || { echo "first at $first, opened at $now"; return 1; }

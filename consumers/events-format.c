@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes events, losses and totals in the three formats; by hand, because there may be millions. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "consumers/events.h"
+#include "consumers/unit.h"
+#include "consumers/words.h"
+
+/* The figure that the view asks for. */
+static double figure(const struct evspace_total *t)
+{
+	return strcmp(t->fold, "count") == 0  ? (double)t->count
+	       : strcmp(t->fold, "sum") == 0  ? (double)t->sum
+	       : strcmp(t->fold, "min") == 0  ? (double)t->min
+	       : strcmp(t->fold, "max") == 0  ? (double)t->max
+	       : strcmp(t->fold, "mean") == 0 ? t->mean
+					      : t->variance;
+}
+
+/* ---- text ---- */
+
+static void text_event(const struct evspace_client *client, const struct evspace_event *ev,
+		       FILE *out)
+{
+	const struct words_about about = {ev->op, ev->op_number, ev->peer, ev->seq_or_tag,
+					  ev->comm};
+	char clock[32], took[UNIT_TEXT] = "under way", bytes[UNIT_TEXT] = "", what[WORDS_TEXT] = "";
+
+	words_clock(clock, sizeof(clock), ev->start_ns, 6);
+	if (ev->end_ns)
+		unit_duration(took, ev->end_ns > ev->start_ns
+					    ? (uint64_t)(ev->end_ns - ev->start_ns)
+					    : 0);
+	if (ev->bytes)
+		unit_bytes(bytes, ev->bytes);
+	words_add(what, "%s", ev->op);
+	words_add_about(what, client, &about);
+	fprintf(out, "%s  %-30s %9s %9s  %s%s%s%s\n", clock, ev->name, took, bytes, what,
+		ev->flags & EVSPACE_COMPLETION ? ", completed" : "",
+		ev->flags & EVSPACE_FAILED ? ", FAILED" : "",
+		ev->flags & EVSPACE_CANCELLED ? ", cancelled" : "");
+}
+
+static void text_loss(const struct evspace_loss *loss, FILE *out)
+{
+	char lost[UNIT_TEXT];
+
+	fprintf(out, "%-15s  %-30s %s tuples were overwritten before they could be read\n", "...",
+		loss->name, unit_count(lost, loss->lost));
+}
+
+static void text_total(const struct evspace_total *t, FILE *out)
+{
+	char n[UNIT_TEXT];
+
+	fprintf(out, "%-30s %-20s %s of %s %.6g of %s tuples", t->name, t->op, t->fold, t->what,
+		figure(t), unit_count(n, t->count));
+	if (t->comm)
+		fprintf(out, " on communicator %08x", t->comm);
+	putc('\n', out);
+}
+
+const struct events_format events_text = {"", text_event, text_loss, text_total};
+
+/* ---- JSON ---- */
+
+static const char *truth(unsigned is)
+{
+	return is ? "true" : "false";
+}
+
+static void json_event(const struct evspace_client *client, const struct evspace_event *ev,
+		       FILE *out)
+{
+	(void)client;
+	fputs("{\"schema\":1,\"type\":\"tuple\",\"name\":", out);
+	words_json(out, ev->name);
+	fputs(",\"op\":", out);
+	words_json(out, ev->op);
+	fprintf(out,
+		",\"rank\":%" PRId32 ",\"number\":%" PRIu64 ",\"start_ns\":%" PRId64
+		",\"end_ns\":%" PRId64 ",\"error_ns\":%.0f,\"peer\":%" PRId32
+		",\"seq_or_tag\":%" PRIu32 ",\"comm\":%" PRIu32 ",\"bytes\":%" PRIu64
+		",\"running\":%s,\"completion\":%s,\"failed\":%s,\"unattributed\":%s,"
+		"\"cancelled\":%s}\n",
+		ev->rank, ev->number, ev->start_ns, ev->end_ns, ev->error_ns, ev->peer,
+		ev->seq_or_tag, ev->comm, ev->bytes, truth(ev->flags & EVSPACE_RUNNING),
+		truth(ev->flags & EVSPACE_COMPLETION), truth(ev->flags & EVSPACE_FAILED),
+		truth(ev->flags & EVSPACE_UNATTRIBUTED), truth(ev->flags & EVSPACE_CANCELLED));
+}
+
+static void json_loss(const struct evspace_loss *loss, FILE *out)
+{
+	fputs("{\"schema\":1,\"type\":\"loss\",\"name\":", out);
+	words_json(out, loss->name);
+	fprintf(out, ",\"rank\":%" PRId32 ",\"first\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
+		loss->rank, loss->first, loss->lost);
+}
+
+static void json_total(const struct evspace_total *t, FILE *out)
+{
+	fputs("{\"schema\":1,\"type\":\"total\",\"name\":", out);
+	words_json(out, t->name);
+	fputs(",\"op\":", out);
+	words_json(out, t->op);
+	fprintf(out,
+		",\"comm\":%" PRIu32
+		",\"what\":\"%s\",\"fold\":\"%s\",\"value\":%.17g,\"count\":%" PRIu64
+		",\"sum\":%" PRIu64 ",\"min\":%" PRIu64 ",\"max\":%" PRIu64
+		",\"mean\":%.17g,\"variance\":%.17g}\n",
+		t->comm, t->what, t->fold, figure(t), t->count, t->sum, t->min, t->max, t->mean,
+		t->variance);
+}
+
+const struct events_format events_json = {"", json_event, json_loss, json_total};
+
+/* ---- CSV ---- */
+
+static void csv_event(const struct evspace_client *client, const struct evspace_event *ev,
+		      FILE *out)
+{
+	(void)client;
+	words_csv(out, ev->name);
+	fprintf(out, ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",", ev->number, ev->start_ns, ev->end_ns);
+	words_csv(out, ev->op);
+	fprintf(out, ",%" PRId32 ",%" PRIu32 ",%08" PRIx32 ",%" PRIu64 ",%u\n", ev->peer,
+		ev->seq_or_tag, ev->comm, ev->bytes, ev->flags);
+}
+
+/* A table has no room for what is not there: the gap in the numbers shows it. */
+static void csv_loss(const struct evspace_loss *loss, FILE *out)
+{
+	(void)loss;
+	(void)out;
+}
+
+static void csv_total(const struct evspace_total *t, FILE *out)
+{
+	words_csv(out, t->name);
+	putc(',', out);
+	words_csv(out, t->op);
+	fprintf(out, ",%08" PRIx32 ",%s,%s,%.17g,%" PRIu64 "\n", t->comm, t->what, t->fold,
+		figure(t), t->count);
+}
+
+const struct events_format events_csv = {
+	"name,number,start_ns,end_ns,op,peer,seq_or_tag,comm,bytes,flags\n", csv_event, csv_loss,
+	csv_total};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How evspace events writes what it gets: as text, JSON or CSV. */
+#ifndef EVSPACE_EVENTS_H
+#define EVSPACE_EVENTS_H
+
+#include <stdio.h>
+
+#include "consumers/evspace-client.h"
+
+/** Writes one kind of thing each to @out. `total` and the others may do nothing. */
+struct events_format {
+	const char *begin; /* before all, "" for nothing */
+	void (*event)(const struct evspace_client *client, const struct evspace_event *event,
+		      FILE *out);
+	void (*loss)(const struct evspace_loss *loss, FILE *out);
+	void (*total)(const struct evspace_total *total, FILE *out);
+};
+
+extern const struct events_format events_text, events_json, events_csv;
+
+#endif

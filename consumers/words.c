@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts operations, ranks and times into words, and texts into JSON and CSV. */
+#include "consumers/words.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "tree/op.h"
+#include "tree/tuple.h"
+
+/* Ranks or ranges of ranks that a list names. */
+#define RANGES 6
+
+#define NS_PER_S 1000000000
+
+void words_add(char buf[WORDS_TEXT], const char *format, ...)
+{
+	size_t used = strlen(buf);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(buf + used, WORDS_TEXT - used, format, args);
+	va_end(args);
+}
+
+void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n)
+{
+	size_t ranges = 0, i = 0, end;
+
+	words_add(buf, n == 1 ? "rank " : "ranks ");
+	for (; i < n && ranges < RANGES; i = end, ranges++) {
+		for (end = i + 1; end < n && ranks[end] == ranks[end - 1] + 1; end++)
+			;
+		words_add(buf, "%s%d", i ? ", " : "", ranks[i]);
+		if (end - i > 1)
+			words_add(buf, "%s%d", end - i == 2 ? ", " : "-", ranks[end - 1]);
+	}
+	if (i < n)
+		words_add(buf, " and %zu more", n - i);
+}
+
+static void add_message(char *buf, const struct words_about *a)
+{
+	bool receives = strstr(a->op, "ecv") || strstr(a->op, "robe");
+	bool sends = strstr(a->op, "end");
+
+	words_add(buf, receives && sends ? " with " : receives ? " from " : " to ");
+	if (a->peer == TUPLE_ANY_PEER)
+		words_add(buf, "any rank");
+	else
+		words_add(buf, "rank %d", a->peer);
+	if (a->seq_or_tag == UINT32_MAX)
+		words_add(buf, " (any tag)");
+	else
+		words_add(buf, " (tag %u)", a->seq_or_tag);
+}
+
+static void add_collective(char *buf, const struct evspace_client *client,
+			   const struct words_about *a)
+{
+	words_add(buf, " #%u", a->seq_or_tag);
+	if (evspace_is_world(client, a->comm))
+		words_add(buf, " on the world");
+	else if (a->comm)
+		words_add(buf, " on communicator %08x", a->comm);
+}
+
+void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
+		     const struct words_about *a)
+{
+	int channel = op_channel(a->op_number);
+
+	if (channel == CHANNEL_COLLECTIVE || channel == CHANNEL_COMM) {
+		add_collective(buf, client, a);
+	} else if (channel == CHANNEL_WAIT) {
+		if (a->seq_or_tag != 1)
+			words_add(buf, " of %u requests", a->seq_or_tag);
+		if (a->peer >= 0)
+			words_add(buf, " with rank %d", a->peer);
+	} else if (a->peer >= 0 || a->peer == TUPLE_ANY_PEER) {
+		add_message(buf, a);
+	}
+}
+
+void words_clock(char *buf, size_t room, int64_t ns, int digits)
+{
+	time_t second = (time_t)(ns / NS_PER_S);
+	long rest = ns % NS_PER_S;
+	char clock[16] = "";
+	struct tm tm;
+
+	/* what is before 1970 came from a broken clock */
+	if (rest < 0)
+		rest = 0;
+	for (int i = digits; i < 9; i++)
+		rest /= 10;
+	if (localtime_r(&second, &tm))
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	snprintf(buf, room, "%s.%0*ld", clock, digits, rest);
+}
+
+void words_json(FILE *out, const char *text)
+{
+	putc_unlocked('"', out);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c < ' ') {
+			fprintf(out, "\\u%04x", c);
+			continue;
+		}
+		if (c == '"' || c == '\\')
+			putc_unlocked('\\', out);
+		putc_unlocked(c, out);
+	}
+	putc_unlocked('"', out);
+}
+
+void words_csv(FILE *out, const char *text)
+{
+	if (!strpbrk(text, ",\"\r\n")) {
+		fputs(text, out);
+		return;
+	}
+	putc_unlocked('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc_unlocked('"', out);
+		putc_unlocked(*text, out);
+	}
+	putc_unlocked('"', out);
+}
