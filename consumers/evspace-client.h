@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The client library: open a view of a running parallel program, and take its waves one by one. */
+/*
+ * The client library: open a view of a running parallel program, and take its waves one by one.
+ *
+ *	struct evspace_options look = {.view = "events", .backlog = 1, .rate_hz = 10};
+ *	struct evspace_client *client = evspace_open(&look, &failure, why, sizeof(why));
+ *
+ *	while (evspace_next(client, -1) == 1) {
+ *		struct evspace_event event;
+ *
+ *		while (evspace_event(client, &event))
+ *			printf("%s %s\n", event.name, event.op);
+ *	}
+ *	evspace_close(client);
+ */
 #ifndef EVSPACE_CLIENT_H
 #define EVSPACE_CLIENT_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "evspace-record.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -68,40 +83,6 @@ struct evspace_wave {
 	uint64_t cost_ns;   /* what collecting those has cost the program, by its own measure */
 };
 
-/** One tuple. Strings are valid until the next evspace_next(). */
-struct evspace_event {
-	const char *name; /* "/cluster/node/rank/thread/channel", or what it was reduced to */
-	int32_t rank;	  /* world rank, -1 if reduced above ranks */
-	uint64_t number;  /* of the tuple in its element, from 0 */
-	int64_t start_ns, end_ns;  /* Unix time on the reference agent's clock; end is 0 while it is
-				      under way */
-	double error_ns;	   /* bound of the error of both, relative to other hosts */
-	int64_t read_ns;	   /* when its host was asked, on the same clock; of several hosts'
-				      mixed events the first */
-	const char *op;		   /* "MPI_Send" */
-	uint16_t op_number, flags; /* flags: EVSPACE_RUNNING … */
-	int32_t peer;		   /* world rank; -1 none, -2 any */
-	uint32_t seq_or_tag, comm;
-	uint64_t bytes;
-};
-
-#define EVSPACE_RUNNING	     0x01u /* under way: the thread is inside this operation */
-#define EVSPACE_COMPLETION   0x02u /* the end of a request; start is when it was started */
-#define EVSPACE_FAILED	     0x04u /* the call did not succeed */
-#define EVSPACE_UNATTRIBUTED 0x08u /* a completion of a request that was not on record */
-#define EVSPACE_CANCELLED    0x10u /* a completion of a cancelled request */
-
-/** One total of a reduced view. */
-struct evspace_total {
-	const char *name; /* what was summed up: a thread, node, cluster, or "/" */
-	const char *op;	  /* key, "" if not by operation */
-	uint32_t comm;	  /* key, 0 if not by communicator */
-	const char *what; /* "duration" (ns) or "bytes" */
-	const char *fold; /* the figure that the view asks for: "count", "sum", … */
-	uint64_t count, sum, min, max;
-	double mean, variance;
-};
-
 /** What came of all tuples so far; read = delivered + filtered + reduced, written = read + lost. */
 struct evspace_counts {
 	uint64_t waves, again; /* waves delivered; of these, asked for again */
@@ -127,43 +108,16 @@ struct evspace_client *evspace_open(const struct evspace_options *options,
 void evspace_close(struct evspace_client *client);
 
 /**
- * Wait for the next wave. New waves come in order of their numbers. Returns 1 when there is one, 0
- * when @timeout_ms have passed (-1: wait for ever) or evspace_stop() was called, and -1 with
+ * Wait for the next wave. Waves come in order of their numbers; one that was asked for again comes
+ * behind that of its number, and before later waves of its hosts unless they fail once more. In a
+ * stream every tuple comes once, or is counted as lost. Returns 1 when there is a wave, 0 when
+ * @timeout_ms have passed (-1: wait for ever) or evspace_stop() was called, and -1 with
  * evspace_why() when the connection is lost for good.
  */
 int evspace_next(struct evspace_client *client, int timeout_ms);
 
 /** The wave that evspace_next() brought last, NULL before the first. */
 const struct evspace_wave *evspace_wave(const struct evspace_client *client);
-
-/** The next tuple of the wave. Returns 1, or 0 when there is no more. */
-int evspace_event(struct evspace_client *client, struct evspace_event *event);
-
-/** The next total of the wave, for views that reduce to numbers. Returns 1, or 0 when there is no
- * more. */
-int evspace_total(struct evspace_client *client, struct evspace_total *total);
-
-/** Tuples of an element that were overwritten before they could be read. */
-struct evspace_loss {
-	const char *name;
-	int32_t rank;
-	uint64_t first; /* number of the first of them */
-	uint64_t lost;
-};
-
-/** The next loss of the wave. Returns 1, or 0 when there is no more. */
-int evspace_loss(struct evspace_client *client, struct evspace_loss *loss);
-
-/** Begin again with the first record of the wave. */
-void evspace_rewind(struct evspace_client *client);
-
-/** Members of a communicator (world ranks; -1 unknown). Returns how many there are, 0 when it is
- * unknown. */
-size_t evspace_members(const struct evspace_client *client, uint32_t comm, int32_t *members,
-		       size_t room);
-
-/** Is it the communicator of all processes that were started together (MPI_COMM_WORLD)? */
-int evspace_is_world(const struct evspace_client *client, uint32_t comm);
 
 /** The counts so far. */
 void evspace_counts(struct evspace_client *client, struct evspace_counts *counts);

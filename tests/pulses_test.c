@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests what the heartbeat takes from waves: each thread's newest event, and its rate. */
+#include "consumers/pulses.h"
+
+#include "tests/tap.h"
+#include "tree/op.h"
+
+#define SECOND 1000000000ll
+#define NOW    (1000 * SECOND)
+
+static struct pulses pulses;
+
+static void event(const char *name, int32_t rank, const char *op, bool running, int64_t at_s,
+		  uint64_t number)
+{
+	struct evspace_event ev = {
+		.name = name,
+		.rank = rank,
+		.op = op,
+		.op_number = op_find(op),
+		.flags = running ? EVSPACE_RUNNING : 0,
+		.number = number,
+		.start_ns = at_s * SECOND - (running ? 0 : 1000),
+		.end_ns = running ? 0 : at_s * SECOND,
+		.read_ns = NOW,
+	};
+
+	pulses_add(&pulses, &ev, (uint64_t)(NOW / SECOND));
+}
+
+static void the_newest_event_counts(void)
+{
+	pulses_begin(&pulses);
+	event("/c/n/rank2/t0/p2p", 2, "MPI_Send", false, 997, 4);
+	event("/c/n/rank2/t0/collective", 2, "MPI_Barrier", false, 998, 9);
+	event("/c/n/rank2/t0/wait", 2, "MPI_Wait", false, 996, 1);
+	event("/c/n/rank1/t10", 1, "MPI_Send", false, 990, 4);
+	event("/c/n/rank1/t9/p2p", 1, "MPI_Send", false, 999, 4);
+	event("/c/n/rank1/t9/state", 1, "MPI_Recv", true, 998, 0);
+	pulses_end(&pulses, false);
+	CU_ASSERT_EQUAL_FATAL(pulses.n, 3);
+	CU_ASSERT_EQUAL(pulses.fresh, 3);
+	CU_ASSERT_STRING_EQUAL(pulses.items[0].name, "/c/n/rank1/t9");
+	CU_ASSERT_TRUE(pulses.items[0].running);
+	CU_ASSERT_EQUAL(pulses.items[0].still_ns, 2 * SECOND);
+	CU_ASSERT_STRING_EQUAL(pulses.items[1].name, "/c/n/rank1/t10");
+	CU_ASSERT_STRING_EQUAL(pulses.items[2].op, "MPI_Barrier");
+	pulses_fini(&pulses);
+}
+
+static void who_is_missing_stays_as_it_was(void)
+{
+	pulses_begin(&pulses);
+	event("/c/n/rank0/t0", 0, "MPI_Send", false, 990, 10);
+	event("/c/m/rank1/t0", 1, "MPI_Recv", true, 990, 0);
+	pulses_end(&pulses, false);
+	pulses_begin(&pulses);
+	event("/c/n/rank0/t0", 0, "MPI_Send", false, 999, 11);
+	pulses_end(&pulses, true);
+	CU_ASSERT_EQUAL_FATAL(pulses.n, 2);
+	CU_ASSERT_EQUAL(pulses.fresh, 1);
+	CU_ASSERT_STRING_EQUAL(pulses.items[1].name, "/c/m/rank1/t0");
+	CU_ASSERT_EQUAL(pulses.items[1].cause, STALL_NOBODY);
+	pulses_begin(&pulses);
+	event("/c/n/rank0/t0", 0, "MPI_Send", false, 999, 11);
+	pulses_end(&pulses, false);
+	CU_ASSERT_EQUAL(pulses.n, 1);
+	pulses_fini(&pulses);
+}
+
+static void numbers_make_rates(void)
+{
+	struct evspace_event ev = {.name = "/c/n/rank0/t0", .op = "MPI_Send", .end_ns = 1};
+	static const struct {
+		const char *op;
+		uint64_t number;
+		double rate;
+	} waves[] = {
+		{"MPI_Send", 100, 0},	{"MPI_Send", 150, 50},	  {"MPI_Barrier", 10, 50},
+		{"MPI_Send", 350, 100}, {"MPI_Barrier", 16, 103}, {"MPI_Send", 10, 103},
+	};
+
+	for (size_t i = 0; i < sizeof(waves) / sizeof(waves[0]); i++) {
+		ev.op_number = op_find(waves[i].op);
+		ev.number = waves[i].number;
+		ev.read_ns = (int64_t)(i + 1) * SECOND;
+		pulses_begin(&pulses);
+		pulses_add(&pulses, &ev, i);
+		pulses_end(&pulses, false);
+		CU_ASSERT_DOUBLE_EQUAL(pulses.items[0].rate, waves[i].rate, 1e-6);
+	}
+	pulses_fini(&pulses);
+}
+
+int main(void)
+{
+	static CU_TestInfo waves[] = {
+		{"the newest event counts", the_newest_event_counts},
+		{"who is missing stays as it was", who_is_missing_stays_as_it_was},
+		{"numbers make rates", numbers_make_rates},
+		CU_TEST_INFO_NULL,
+	};
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "pulses", .pTests = waves},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
