@@ -45,6 +45,15 @@ void client_waves_fini(struct evspace_client *c)
 
 /* ---- asking ---- */
 
+/* So many tuples may a leaf bring that all waves under way fit into what we would hold. */
+static uint32_t leaf_room(const struct evspace_client *c)
+{
+	size_t shares = (size_t)c->window * (ledger_leaves(c->ledger) + 1);
+	size_t room = CLIENT_ROOM / sizeof(struct tuple) / shares;
+
+	return room < CLIENT_ROOM_LEAST ? CLIENT_ROOM_LEAST : (uint32_t)room;
+}
+
 static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, uint32_t *only,
 		     size_t n_only)
 {
@@ -65,6 +74,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	ask.owing = list;
 	ask.only = only;
 	ask.n_only = n_only;
+	ask.room = leaf_room(c);
 	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
 	frame.ask = &ask;
 	link_send(c->link, &frame, NULL);
@@ -106,17 +116,34 @@ void client_ask_unanswered(struct evspace_client *c)
 	ask_again(c);
 }
 
-/* How many waves may be asked for now. */
-static uint32_t credit(const struct evspace_client *c, uint64_t now)
+static uint64_t wave_ns(const struct evspace_client *c)
 {
-	uint64_t under_way = c->next_ask - c->next_take;
+	return (uint64_t)(1e9 / c->rate_hz);
+}
 
-	if (under_way >= c->window)
-		return 0;
-	if (c->rate_hz > 0)
-		return now >= c->due_ns;
+/*
+ * How many waves are due by the rate. What was held up is made up for, so that the rate is kept on
+ * average; but behind by more than a window, go on from now, not in a burst.
+ */
+static uint64_t due(struct evspace_client *c, uint64_t now)
+{
+	if (now > c->due_ns + c->window * wave_ns(c))
+		c->due_ns = now;
+	return now < c->due_ns ? 0 : (now - c->due_ns) / wave_ns(c) + 1;
+}
+
+/* How many waves may be asked for now. */
+static uint32_t credit(struct evspace_client *c, uint64_t now)
+{
+	uint64_t under_way = c->next_ask - c->next_take, n;
+	uint64_t room = under_way < c->window ? c->window - under_way : 0;
+
+	if (c->rate_hz > 0) {
+		n = due(c, now);
+		return (uint32_t)(n < room ? n : room);
+	}
 	/* Refill by halves, so that one frame brings many waves. */
-	return c->window == 1 || under_way <= c->window / 2 ? (uint32_t)(c->window - under_way) : 0;
+	return c->window == 1 || under_way <= c->window / 2 ? (uint32_t)room : 0;
 }
 
 static void pace(struct evspace_client *c, uint64_t now)
@@ -131,7 +158,7 @@ static void pace(struct evspace_client *c, uint64_t now)
 
 void client_pump(struct evspace_client *c)
 {
-	uint64_t now = clock_mono_ns(), step;
+	uint64_t now = clock_mono_ns();
 	uint32_t n = c->opened && !c->stopping ? credit(c, now) : 0;
 
 	if (n > 0) {
@@ -141,12 +168,8 @@ void client_pump(struct evspace_client *c)
 			c->begun_ns = now;
 		send_ask(c, c->next_ask, n, NULL, 0);
 		c->next_ask += n;
-		if (c->rate_hz > 0) {
-			step = (uint64_t)(1e9 / c->rate_hz);
-			/* Behind by more than a wave: go on from now, do not make up for it in a
-			 * burst. */
-			c->due_ns = c->due_ns + step > now ? c->due_ns + step : now + step;
-		}
+		if (c->rate_hz > 0)
+			c->due_ns += n * wave_ns(c);
 	}
 	if (c->opened)
 		pace(c, now);

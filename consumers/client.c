@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "pathmap/utf8.h"
 #include "tree/clock.h"
 
 /* How long a view may take to open, beyond a wave's deadline: children may have to be dialled. */
@@ -52,6 +53,7 @@ void client_ready(struct evspace_client *c)
 static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 {
 	snprintf(c->opened_run, sizeof(c->opened_run), "%s", o->run);
+	utf8_clean(c->opened_run);
 	/* Come back to the same run, whichever others may be live by then. */
 	if (o->run[0] && !c->run[0]) {
 		free(c->run);
@@ -69,6 +71,7 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 static void on_error(struct evspace_client *c, const Evspace__Error *e)
 {
 	errorf(&c->why, "%s", e->text);
+	utf8_clean(c->why.text);
 	c->failure = e->code == EACCES ? EVSPACE_NO_CONNECTION : EVSPACE_WRONG;
 	c->failed = true;
 }

@@ -14,6 +14,12 @@
 #include "tree/link.h"
 #include "tree/names.h"
 
+/** Bytes of tuples that may be on their way to a client, over all waves and leaves … */
+#define CLIENT_ROOM (32u << 20)
+
+/** … but each leaf may bring so many tuples in a wave at least. */
+#define CLIENT_ROOM_LEAST 64u
+
 /** Waves under way at most; leaves remember 63 waves that the consumer lacks. */
 #define CLIENT_WINDOW_MAX 32u
 

@@ -81,8 +81,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
 	nearest = word_nearest(argv[1], names, COMMANDS);
-	fprintf(stderr, "evspace: there is no command '%s'%s%s%s; evspace --help lists them\n",
-		argv[1], nearest ? "; did you mean '" : "", nearest ? nearest : "",
-		nearest ? "'" : "");
+	fprintf(stderr, "evspace: there is no command '%s'; %s%s%sevspace --help lists them\n",
+		argv[1], nearest ? "did you mean '" : "", nearest ? nearest : "",
+		nearest ? "'? " : "");
 	return EXIT_USAGE;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pathmap/memory.h"
+#include "pathmap/utf8.h"
 #include "tree/names.h"
 
 /* A part of an answer while it is judged. */
@@ -61,15 +62,21 @@ void ledger_free(struct ledger *l)
 
 /* ---- leaves ---- */
 
-static size_t leaf_by_name(struct ledger *l, const char *name)
+static size_t leaf_by_name(struct ledger *l, const char *text)
 {
+	char *name = memory_copy(text);
+
+	/* It comes from an agent and goes to terminals and JSON. */
+	utf8_clean(name);
 	for (size_t i = l->n_present; i < l->n_leaves; i++) {
-		if (strcmp(l->leaves[i]->name, name) == 0)
+		if (strcmp(l->leaves[i]->name, name) == 0) {
+			free(name);
 			return i;
+		}
 	}
 	l->leaves = memory_room(l->leaves, l->n_leaves, sizeof(*l->leaves));
 	l->leaves[l->n_leaves] = memory_new(1, sizeof(struct ledger_leaf));
-	l->leaves[l->n_leaves]->name = memory_copy(name);
+	l->leaves[l->n_leaves]->name = name;
 	return l->n_leaves++;
 }
 

@@ -54,6 +54,7 @@ struct cursor {
 	char path[512];
 	uint64_t slot; /* of the wave looked up last */
 	uint64_t wave;
+	bool resumed;
 	uint64_t touched_ns; /* when the file was last marked as in use */
 	struct cursor_index *index;
 };
@@ -162,6 +163,7 @@ static int cursor_resume(struct cursor *c, const unsigned char id[16])
 		if (cursor_sound(c->head, c->bytes, id)) {
 			for (uint32_t i = 0; i < c->head->rows; i++)
 				cursor_index_add(c, i);
+			c->resumed = true;
 			return 0;
 		}
 		munmap(c->head, c->bytes);
@@ -189,8 +191,8 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 		n += (size_t)snprintf(c->path + n, sizeof(c->path) - n, "%02x", id[i]);
 	snprintf(c->path + n, sizeof(c->path) - n, ".%s%s", node, CURSOR_SUFFIX);
 	c->fd = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* The lock tells those who clean up that the file is in use, however old it is. */
-	if (c->fd < 0 || flock(c->fd, LOCK_SH | LOCK_NB) < 0 || cursor_resume(c, id) < 0)
+	/* The lock: in use, however old it is; and one scope alone may count in it. */
+	if (c->fd < 0 || flock(c->fd, LOCK_EX | LOCK_NB) < 0 || cursor_resume(c, id) < 0)
 		goto fail;
 	return c;
 fail:
@@ -224,6 +226,11 @@ void cursor_close(struct cursor *c, bool keep)
 	}
 	free(c);
 	errno = saved;
+}
+
+bool cursor_resumed(const struct cursor *c)
+{
+	return c->resumed;
 }
 
 uint32_t cursor_rows(const struct cursor *c)

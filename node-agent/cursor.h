@@ -36,6 +36,9 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 /** Close; @keep: the file stays. NULL is fine. */
 void cursor_close(struct cursor *c, bool keep);
 
+/** Was the scope's file there already, from before this agent or this connection? */
+bool cursor_resumed(const struct cursor *c);
+
 /** Rows so far. */
 uint32_t cursor_rows(const struct cursor *c);
 

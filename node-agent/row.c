@@ -40,6 +40,7 @@ struct rows {
 	struct row *table;
 	uint32_t n, room;
 	struct cursor *cursor;
+	struct error complaint;	 /* of the cursors, said last */
 	struct clock_pair born;	 /* the oldest pair that is known of this host's clock */
 	volatile size_t looking; /* the follow that is being looked at under the guard */
 };
@@ -122,14 +123,21 @@ static bool rows_open_cursor(struct rows *r)
 
 	if (r->cursor)
 		return true;
-	if (!r->run[0])
+	if (r->n_follows == 0) {
+		/* Nothing of the run is here, so what comes is new. */
+		r->begun = true;
 		return false;
+	}
 	snprintf(dir, sizeof(dir), "%s/%s", r->host->store->base, r->run);
 	r->cursor = cursor_open(r->reading == READ_STREAM ? dir : NULL, r->id, r->host->node, &e);
 	if (!r->cursor) {
-		fprintf(stderr, "evspace: %s\n", e.text);
+		if (strcmp(r->complaint.text, e.text) != 0)
+			fprintf(stderr, "evspace: %s\n", e.text);
+		r->complaint = e;
 		return false;
 	}
+	/* What came while the agent was away is new as well. */
+	r->begun = r->begun || cursor_resumed(r->cursor);
 	return true;
 }
 

@@ -118,6 +118,12 @@ static void read_stream(struct source *src)
 	uint32_t n = rows_count(src->rows), room = WAVE_TUPLES;
 	uint64_t from, to;
 
+	if (src->ask->room && src->ask->room < room)
+		room = src->ask->room;
+	/* What was given once is given whole again. */
+	if (src->wave == CURSOR_AGAIN)
+		room = UINT32_MAX;
+
 	for (uint32_t k = 0; k < n; k++) {
 		/* Begin elsewhere each time, so that no element is always last when the room is
 		 * used up. */

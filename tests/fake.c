@@ -471,8 +471,8 @@ pid_t fake_start(const struct fake_script *script, const char **at)
 	pid_t pid;
 
 	if (!report)
-		/* cppcheck-suppress invalidFunctionArg */
 		report = mmap(NULL, sizeof(*report), PROT_READ | PROT_WRITE,
+			      /* cppcheck-suppress invalidFunctionArg ; anonymous memory */
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CU_ASSERT_FATAL(report != MAP_FAILED && pipe(ready) == 0);
 	memset(report, 0, sizeof(*report));

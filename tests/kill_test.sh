@@ -88,6 +88,11 @@ complete() {
 	bed_ended "$1" 0 && accounted "$1" "$2" && [ "$(lost "$1")" -eq 0 ]
 }
 
+# Or they would be cleaned away while their agent is dead for a moment.
+cursors_are_young() {
+	[ -z "$(find "$EVSPACE_DIR/first" -name '*.cursor' -mmin +60)" ]
+}
+
 bed_begin
 bed_agents $all || exit 99
 
@@ -97,6 +102,8 @@ program_start first --capacity 60000
 consumer_start steady first --rate 50
 consumer_start victim first --rate 50
 tap_case "two consumers follow a program" eval "goes_on steady a0 a1 b0 b1 && goes_on victim a0 b1"
+touch -d '2 hours ago' "$EVSPACE_DIR"/first/*.cursor
+tap_case "the cursors of scopes at work are never old" bed_until cursors_are_young
 tap_case "a leaf agent is killed: the other leaves go on, then it too" \
 	survives a0 a0 a1 b0 b1
 tap_case "a gateway is killed: the other cluster goes on" survives ga ga b0 b1

@@ -164,6 +164,13 @@ backlog_of_the_dead() {
 			<"$tap_dir/dead"
 }
 
+# Without --backlog, but there before the program: every tuple is from then on.
+first_of_all() {
+	bed_ended early 0 && "$top_builddir/tests/account" "$EVSPACE_DIR/later" \
+		"all=$(lost "$bed_dir/early.err")" <"$bed_dir/early.out" &&
+		[ "$(grep -c '"op":"MPI_Init_thread"' "$bed_dir/early.out")" -eq "$ranks" ]
+}
+
 bed_begin
 bed_agents front ga a0 a1 b0 b1 || exit 99
 program_start tunnel
@@ -213,4 +220,12 @@ tap_case "after the program's end its backlog is there, and all is accounted for
 tap_case "heartbeat shows how it ended" eval 'heartbeat --run tunnel --once --json | grep -q "\"ended\":true"'
 tap_case "runs says so, too" eval 'evspace runs | grep "^tunnel "'
 tap_case "purge removes it" eval 'evspace purge tunnel && [ ! -e "$EVSPACE_DIR/tunnel" ]'
+
+bed_start early evspace events --connect "$bed_entry" --run later --until-end --json --rate 20
+bed_until scopes_are 1
+bed_start later evspace run --run later --threads "$threads" -- mpirun -np "$ranks" \
+	"$top_builddir/tests/apps/windtunnel" --threads "$threads" --steps 60
+bed_wait later
+bed_wait early
+tap_case "a consumer that is there before its program misses nothing" first_of_all
 tap_done

@@ -12,8 +12,15 @@
 #include "tree/gather.h"
 #include "tree/hop.h"
 
-/* An answer announces at most this many names; the rest goes with the next one. */
-#define ANNOUNCE_MAX 32768u
+/* What an answer announces is at most this large, so that its header has room; the rest goes with
+ * the next. */
+#define ANNOUNCE_NAMES (4u << 20)
+#define ANNOUNCE_COMMS (2u << 20)
+
+_Static_assert(ANNOUNCE_NAMES + ANNOUNCE_COMMS < WIRE_HEADER_MAX, "announcements fit a header");
+
+/* Bytes that the fields of an announcement take beside its text or members, at most. */
+#define ANNOUNCE_EACH 40u
 
 struct scope {
 	const struct scope_host *host;
@@ -57,11 +64,12 @@ static void *must_calloc(size_t n, size_t size)
 
 static void announce_names(struct scope *s, Evspace__Answer *a, struct announcement *an)
 {
-	size_t count = names_count(s->names) - s->names_said;
+	size_t all = names_count(s->names) - s->names_said, count = 0, bytes = 0;
 
+	for (; count < all && bytes < ANNOUNCE_NAMES; count++)
+		bytes += ANNOUNCE_EACH + strlen(names_at(s->names, s->names_said + count)->text);
 	if (count == 0)
 		return;
-	count = count < ANNOUNCE_MAX ? count : ANNOUNCE_MAX;
 	an->names = must_calloc(count, sizeof(*an->names));
 	an->name_list = must_calloc(count, sizeof(*an->name_list));
 	for (size_t i = 0; i < count; i++) {
@@ -83,8 +91,16 @@ static void announce_names(struct scope *s, Evspace__Answer *a, struct announcem
 
 static void announce_comms(struct scope *s, Evspace__Answer *a, struct announcement *an)
 {
-	size_t count = names_comm_count(s->names) - s->comms_said;
+	size_t all = names_comm_count(s->names) - s->comms_said, count = 0, bytes = 0;
 
+	for (; count < all; count++) {
+		const struct name_comm *c = names_comm_at(s->names, s->comms_said + count);
+
+		/* A world rank takes five bytes at most; a first one goes whatever its size. */
+		bytes += ANNOUNCE_EACH + (c->members ? 5 * (size_t)c->size : 0);
+		if (count > 0 && bytes > ANNOUNCE_COMMS)
+			break;
+	}
 	if (count == 0)
 		return;
 	an->comms = must_calloc(count, sizeof(*an->comms));
@@ -123,6 +139,22 @@ static void answer_missing(const struct wave *w, Evspace__Answer *a, Evspace__Mi
 	a->missing = list;
 }
 
+/* A batch that no frame can hold is not sent: its leaves are late, and can be asked one by one. */
+static void wave_fit(struct wave *w)
+{
+	struct batch_cursor c = {0};
+	struct run_view run;
+
+	if (w->batch.bytes <= WIRE_BODY_MAX)
+		return;
+	while (batch_next_part(&w->batch, &c, &run)) {
+		if (!(run.run->flags & RUN_FOLD))
+			wave_miss(w, run.run->element, MISSING_LATE, w->asked_ns);
+	}
+	batch_clear(&w->batch);
+	w->leaves = 0;
+}
+
 static void scope_done(void *arg, struct wave *w)
 {
 	struct scope *s = arg;
@@ -137,6 +169,7 @@ static void scope_done(void *arg, struct wave *w)
 	 * body. */
 	if (chain_apply(&s->joined, &ask, &w->batch) < 0)
 		batch_clear(&w->batch);
+	wave_fit(w);
 	if (w->n_missing) {
 		messages = must_calloc(w->n_missing, sizeof(*messages));
 		list = must_calloc(w->n_missing, sizeof(*list));
@@ -206,6 +239,7 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 	struct ask local = {
 		.wave = w->number,
 		.have = ask_have(ask, s->place->index),
+		.room = ask->room,
 		.again = w->again,
 	};
 

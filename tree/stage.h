@@ -15,6 +15,7 @@
 struct ask {
 	uint64_t wave; /* counts from 1 in its scope */
 	uint64_t have; /* the consumer has all waves up to this one */
+	uint32_t room; /* tuples that the consumer has room for from this leaf, 0: any number */
 	int again; /* asked for before: give the same ranges, or count what was overwritten since */
 };
 

@@ -12,7 +12,7 @@
 
 #define WIRE_VERSION	1u
 #define WIRE_OLDEST	1u
-#define WIRE_HEADER_MAX (1u << 20)
+#define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
 /** A connection that has not said hello yet may send no more than this. */
 #define WIRE_HELLO_MAX 4096u
