@@ -450,8 +450,9 @@ static void a_rate_is_kept(void)
 	for (unsigned i = 0; i < 20; i++)
 		next();
 	took = clock_mono_ns() - began;
-	/* faster would be wrong, slower is the machine's affair */
-	CU_ASSERT_TRUE(took > 190000000);
+	/* Faster would be wrong, but for a window of waves that are made up for; slower is the
+	 * machine's affair. */
+	CU_ASSERT_TRUE(took > 150000000);
 	end();
 }
 

@@ -25,7 +25,6 @@
 
 #define RANKS	  4
 #define HOSTS	  4
-#define WINDOW	  32
 #define RUN	  "windtunnel"
 #define STARTED_S 60
 #define WARM_S	  20
@@ -49,12 +48,17 @@ static const char about[] = "usage: tradeoff [options]\n"
 /* A rate of waves, the consumer that asks for them, and what was measured in each pair. */
 struct step {
 	double rate;
-	pid_t puller; /* held but for its stretches */
+	unsigned window; /* waves under way: some 10 ms of them */
+	pid_t puller;	 /* held but for its stretches */
 	struct tally *tally;
 	double *slowdown, *got, *alone; /* got: waves a second; alone: events a second without */
 };
 
-static struct step steps[] = {{.rate = 25}, {.rate = 106}, {.rate = 1000}};
+static struct step steps[] = {
+	{.rate = 25, .window = 1},
+	{.rate = 106, .window = 2},
+	{.rate = 1000, .window = 16},
+};
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
 static struct bed bed;
@@ -189,7 +193,7 @@ static int step_start(struct step *step, struct error *e)
 		.name = BED_CONSUMER,
 		.view = "newest",
 		.run = RUN,
-		.window = WINDOW,
+		.window = step->window,
 		.rate = step->rate,
 		.hosts = HOSTS,
 	};
