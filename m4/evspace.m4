@@ -22,6 +22,17 @@ AC_DEFUN([EVSPACE_NEED_PROGRAM],
 [AC_PATH_PROG([$1], [$2])
 AS_IF([test -z "$$1"], [EVSPACE_MISSES([$3], [$4])])])
 
+# EVSPACE_HAVE_MPICH
+# MPICH may be there beside Open MPI: set MPICH_CFLAGS, MPICH_LIBS, MPICH_RUN (a launcher) and
+# MPICH_FC (its Fortran compiler, may be empty), and have_mpich to yes or no.
+AC_DEFUN([EVSPACE_HAVE_MPICH],
+[have_mpich=yes
+PKG_CHECK_MODULES([MPICH], [mpich], [], [have_mpich=no])
+AC_PATH_PROGS([MPICH_RUN], [mpirun.mpich mpiexec.mpich mpiexec.hydra])
+AC_PATH_PROGS([MPICH_FC], [mpifort.mpich mpif90.mpich])
+AM_CONDITIONAL([MPICH], [test "$have_mpich" = yes])
+AS_IF([test "$have_mpich" = no], [MPICH_RUN= MPICH_FC=])])
+
 # EVSPACE_REPORT_MISSING
 # End configure with everything that was noted, if anything was.
 AC_DEFUN([EVSPACE_REPORT_MISSING],
