@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node-agent/segment-class.h"
 #include "pathmap/memory.h"
 #include "tree/clock.h"
 
@@ -133,10 +134,11 @@ static void look_at_threads(struct look *look)
 		const struct segment_thread *thread = segment_thread(s, i);
 
 		for (unsigned c = 0; thread && c < CHANNEL_MAX; c++) {
-			sum->channel_events[c] += atomic_load_explicit(&thread->counters[c].events,
-								       memory_order_relaxed);
-			sum->channel_bytes[c] += atomic_load_explicit(&thread->counters[c].bytes,
-								      memory_order_relaxed);
+			struct segment_sum counts = {.calls = 0};
+
+			segment_channel_sum(s, i, c, &counts);
+			sum->channel_events[c] += counts.calls;
+			sum->channel_bytes[c] += counts.bytes;
 		}
 		if (!thread || !segment_state(thread, &tuple))
 			continue;

@@ -10,16 +10,17 @@
 #include "tree/op.h"
 
 #define SEGMENT_MAGIC	"EVSPACE"
-#define SEGMENT_VERSION 1u
+#define SEGMENT_VERSION 2u
 #define SEGMENT_SUFFIX	".seg"
 #define SEGMENT_PAGE	4096u
 
 /** Where things are: offsets into the file, and how many fit. */
 struct segment_layout {
-	uint64_t control_at, threads_at, elements_at, comms_at, members_at, rings_at;
-	uint64_t rings_bytes;
+	uint64_t control_at, threads_at, counts_at, elements_at, classes_at, comms_at, members_at;
+	uint64_t rings_at, rings_bytes;
 	uint32_t threads_max;
 	uint32_t elements_max;
+	uint32_t classes_max;
 	uint32_t comms_max;
 	uint32_t members_max; /* in int32_t */
 };
@@ -53,6 +54,7 @@ struct segment_header {
 	/* what is in use */
 	_Atomic uint32_t threads;
 	_Atomic uint32_t elements;
+	_Atomic uint32_t classes;
 	_Atomic uint32_t comms;
 	_Atomic uint32_t members;
 	_Atomic uint64_t rings_used;
@@ -71,16 +73,44 @@ enum segment_note {
 	SEGMENT_NOTE_CLOCK = 1 << 3, /* no invariant TSC: CLOCK_MONOTONIC is used and costs more */
 	SEGMENT_NOTE_SETTINGS =
 		1 << 4, /* an EVSPACE_ variable was not understood: the default is used */
+	SEGMENT_NOTE_CLASSES =
+		1 << 5, /* more classes than fit: the rest is in those of no communicator */
+	SEGMENT_NOTE_ELEMENTS = 1 << 6, /* more elements than the reserve: counted as lost */
 };
 
-/** What a class of operations records. */
-enum segment_mode { MODE_TRACE, MODE_OFF };
+/** What is recorded of a class of operations. */
+enum segment_mode {
+	MODE_TRACE,  /* everything: a tuple each, state line, counts */
+	MODE_OFF,    /* nothing */
+	MODE_COUNT,  /* calls and bytes; no clock is read */
+	MODE_TIME,   /* the time spent, too, and the state line */
+	MODE_SAMPLE, /* counts and the state line: for samplers outside */
+	MODE_COUNT_OF,
+	MODE_FRESH = 255, /* the class of a communicator that has not been made yet */
+};
+
+/** Classes that a segment can have at most; the last number stands for those not made yet. */
+#define SEGMENT_CLASSES_MAX 2048u
+#define SEGMENT_CLASS_FRESH (SEGMENT_CLASSES_MAX - 1)
 
 /** The second page: the only one that an agent may write. */
 struct segment_control {
-	_Atomic uint8_t mode[CHANNEL_MAX]; /* enum segment_mode */
+	_Atomic uint8_t mode[SEGMENT_CLASSES_MAX]; /* enum segment_mode, by class */
+	_Atomic uint8_t fresh[CHANNEL_MAX];	   /* that of classes made later */
 	_Atomic uint64_t
 		died_mono_ns; /* when an agent first saw the process gone, 0 while it lives */
+};
+
+/**
+ * A class: an operation group on a communicator. The first CHANNEL_MAX are those of operations on
+ * no communicator that is on record; others are made when they are first needed.
+ */
+struct segment_class {
+	uint32_t comm; /* id; 0: none on record */
+	uint16_t channel;
+	uint16_t pad;
+	_Atomic uint32_t used;
+	uint32_t pad1;
 };
 
 /**
@@ -97,16 +127,17 @@ struct segment_state {
 	uint64_t spare[3];
 };
 
-/** Exact counts per thread and channel: of all tuples written, kept also when nothing reads. */
-struct segment_counter {
-	_Atomic uint64_t events;
+/** Exact counts per thread and class, kept in every mode but off, read or not. */
+struct segment_count {
+	_Atomic uint64_t calls;
 	_Atomic uint64_t bytes;
+	_Atomic uint64_t ticks;	  /* time spent in calls while the mode was time */
+	_Atomic uint64_t skipped; /* calls that left no tuple because of the mode */
 };
 
 /** One thread of the process. */
 struct segment_thread {
 	struct segment_state state;
-	struct segment_counter counters[CHANNEL_MAX];
 	uint32_t tid;	       /* kernel thread id */
 	_Atomic uint32_t used; /* set (release) when the entry is complete */
 	uint32_t pad[14];
@@ -115,15 +146,19 @@ struct segment_thread {
 /** Entry number of the thread of an overflow element: no thread of the table. */
 #define SEGMENT_NO_THREAD UINT32_MAX
 
+/** What a channel of a thread is split into: an element for each (DESIGN 1, channel). */
+enum segment_split { SPLIT_THREAD, SPLIT_COMM, SPLIT_OP, SPLIT_SITE, SPLIT_COUNT };
+
 /** One element: where its ring is and what it records. */
 struct segment_element {
 	uint64_t ring_at; /* offset in the file */
 	uint32_t capacity;
 	uint32_t thread; /* index in the thread table; SEGMENT_NO_THREAD: the overflow element */
 	uint16_t channel;
-	uint16_t pad;
+	uint8_t split; /* enum segment_split */
+	uint8_t pad;
 	_Atomic uint32_t used; /* set (release) when the entry is complete */
-	uint64_t pad2;
+	uint64_t key; /* 0, or the communicator's id, the operation, the address returned to */
 };
 
 /** One communicator that the process is a member of. */
@@ -141,6 +176,9 @@ struct segment_comm {
 _Static_assert(sizeof(struct segment_header) <= SEGMENT_PAGE, "the header is one page");
 _Static_assert(sizeof(struct segment_state) == 64, "a state line is one cache line");
 _Static_assert(sizeof(struct segment_thread) % 64 == 0, "threads do not share cache lines");
+_Static_assert(sizeof(struct segment_control) <= SEGMENT_PAGE, "the control page is one page");
+_Static_assert(sizeof(struct segment_class) == 16, "class entries are 16 bytes");
+_Static_assert(sizeof(struct segment_count) == 32, "counts are 32 bytes");
 _Static_assert(sizeof(struct segment_element) == 32, "element entries are 32 bytes");
 _Static_assert(sizeof(struct segment_comm) == 32, "communicator entries are 32 bytes");
 

@@ -65,7 +65,7 @@ static int is_text(const char *s, size_t n)
 /* Does a table of @count entries lie in a file of @size bytes, behind the first two pages? */
 static int table_fits(uint64_t at, uint64_t count, uint64_t bytes, uint64_t size)
 {
-	/* counts are below 2^32 and entries below 2^12 bytes: no product overflows */
+	/* counts are below 2^43 and entries below 2^12 bytes: no product overflows */
 	return at % 8 == 0 && at >= 2 * (uint64_t)SEGMENT_PAGE && at <= size &&
 	       count * bytes <= size - at;
 }
@@ -76,6 +76,12 @@ static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 		return "control page";
 	if (!table_fits(l->threads_at, l->threads_max, sizeof(struct segment_thread), size))
 		return "thread table";
+	if (l->classes_max < CHANNEL_MAX || l->classes_max > SEGMENT_CLASS_FRESH ||
+	    !table_fits(l->counts_at, (uint64_t)l->threads_max * l->classes_max,
+			sizeof(struct segment_count), size))
+		return "table of counts";
+	if (!table_fits(l->classes_at, l->classes_max, sizeof(struct segment_class), size))
+		return "class table";
 	if (!table_fits(l->elements_at, l->elements_max, sizeof(struct segment_element), size) ||
 	    l->elements_max == 0)
 		return "element table";
@@ -370,6 +376,8 @@ const char *segment_notes(uint32_t note, char *buf, size_t n)
 		"more requests under way than fit: some completions are unattributed",
 		"no invariant TSC: CLOCK_MONOTONIC is used and costs more",
 		"an EVSPACE_ variable was not understood: the default is used",
+		"more classes than fit: the rest is counted without communicator",
+		"more elements than the reserve (EVSPACE_RESERVE): the rest is counted as lost",
 	};
 	size_t used = 0;
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "node-agent/segment-class.h"
 #include "node-agent/segment-file.h"
 
 #define DEFAULT_THREADS 8u
 #define DEFAULT_COMMS	256u
+#define DEFAULT_CLASSES 256u
+#define DEFAULT_SPLITS	256u
 #define MIN_MEMBERS	4096u
 
 /** Everything that segment_create() works on. */
@@ -35,6 +39,12 @@ static void plan_defaults(struct segment_plan *plan)
 	for (int i = 0; i < CHANNEL_MAX; i++)
 		if (!plan->capacity[i])
 			plan->capacity[i] = SEGMENT_CAPACITY;
+	if (!plan->elements)
+		plan->elements = DEFAULT_SPLITS;
+	if (!plan->classes)
+		plan->classes = DEFAULT_CLASSES;
+	if (plan->classes >= SEGMENT_CLASS_FRESH)
+		plan->classes = SEGMENT_CLASS_FRESH;
 	if (!plan->comms)
 		plan->comms = DEFAULT_COMMS;
 	if (!plan->members)
@@ -48,22 +58,42 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
+/* Few threads do these: room for two threads' elements is enough, the others' are for all. */
+static bool is_rare(int channel)
+{
+	return channel >= CHANNEL_RMA;
+}
+
+/* How many elements of @channel there is room for. */
+static uint32_t elements_plan(const struct segment_plan *plan, int channel)
+{
+	if (plan->split[channel] != SPLIT_THREAD)
+		return plan->elements;
+	return is_rare(channel) && plan->threads > 2 ? 2 : plan->threads;
+}
+
 /* Returns the size of the file. */
 static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan *plan)
 {
 	l->threads_max = plan->threads;
-	l->elements_max = plan->threads * CHANNEL_COUNT + 1;
+	l->elements_max = 1;
+	l->classes_max = plan->classes;
 	l->comms_max = plan->comms;
 	l->members_max = plan->members;
-	l->rings_bytes = 0;
-	for (int i = 0; i < CHANNEL_COUNT; i++)
-		l->rings_bytes += element_ring_bytes(plan->capacity[i]);
-	l->rings_bytes = l->rings_bytes * plan->threads + element_ring_bytes(1);
+	l->rings_bytes = element_ring_bytes(1);
+	for (int i = 0; i < CHANNEL_COUNT; i++) {
+		uint32_t n = elements_plan(plan, i);
 
+		l->elements_max += n;
+		l->rings_bytes += n * (uint64_t)element_ring_bytes(plan->capacity[i]);
+	}
 	l->control_at = SEGMENT_PAGE;
 	l->threads_at = 2 * (uint64_t)SEGMENT_PAGE;
-	l->elements_at = l->threads_at + l->threads_max * sizeof(struct segment_thread);
-	l->comms_at = l->elements_at + l->elements_max * sizeof(struct segment_element);
+	l->counts_at = l->threads_at + l->threads_max * sizeof(struct segment_thread);
+	l->elements_at = l->counts_at +
+			 (uint64_t)l->threads_max * l->classes_max * sizeof(struct segment_count);
+	l->classes_at = l->elements_at + l->elements_max * sizeof(struct segment_element);
+	l->comms_at = l->classes_at + l->classes_max * sizeof(struct segment_class);
 	l->members_at = l->comms_at + l->comms_max * sizeof(struct segment_comm);
 	l->rings_at = round_up(l->members_at + l->members_max * sizeof(int32_t), 64);
 	return round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);
@@ -211,7 +241,9 @@ static int segment_make(struct making *m, struct error *e)
 	if (fchmod(s->fd, 0600) < 0 || file_reserve(m, e) < 0 || file_map(m, e) < 0)
 		goto fail;
 	header_fill(s->header, m);
-	segment_element_add(s, SEGMENT_NO_THREAD, 0, 1);
+	segment_element_add(s,
+			    &(struct segment_element){.capacity = 1, .thread = SEGMENT_NO_THREAD});
+	segment_class_init(s);
 	if (renameat2(m->dir, m->temp, m->dir, m->name, RENAME_NOREPLACE) < 0) {
 		errorf(e, "cannot name %s: %s", s->path, strerror(errno));
 		goto fail;
@@ -321,24 +353,25 @@ struct segment_thread *segment_thread_add(struct segment *s, uint32_t tid)
 	return &threads[i];
 }
 
-struct segment_element *segment_element_add(struct segment *s, uint32_t thread, uint16_t channel,
-					    uint32_t capacity)
+struct segment_element *segment_element_add(struct segment *s, const struct segment_element *like)
 {
 	struct segment_element *elements = table_at(s, s->layout.elements_at), *entry;
-	uint64_t at =
-		take64(&s->header->rings_used, element_ring_bytes(capacity), s->layout.rings_bytes);
+	uint64_t at = take64(&s->header->rings_used, element_ring_bytes(like->capacity),
+			     s->layout.rings_bytes);
 	uint64_t i =
 		at == UINT64_MAX ? at : take32(&s->header->elements, 1, s->layout.elements_max);
 
 	if (i == UINT64_MAX) {
-		note_add(s, SEGMENT_NOTE_THREADS);
+		note_add(s, SEGMENT_NOTE_ELEMENTS);
 		return NULL;
 	}
 	entry = &elements[i];
 	entry->ring_at = s->layout.rings_at + at;
-	entry->capacity = capacity;
-	entry->thread = thread;
-	entry->channel = channel;
+	entry->capacity = like->capacity;
+	entry->thread = like->thread;
+	entry->channel = like->channel;
+	entry->split = like->split;
+	entry->key = like->key;
 	atomic_store_explicit(&entry->used, 1, memory_order_release);
 	return entry;
 }

@@ -22,6 +22,9 @@ struct segment_plan {
 	uint32_t world;
 	uint32_t threads;		/* reserve of threads; default 8 */
 	uint32_t capacity[CHANNEL_MAX]; /* tuples per element; default 200 */
+	uint8_t split[CHANNEL_MAX];	/* enum segment_split */
+	uint32_t elements;		/* reserve for each channel that is split; default 256 */
+	uint32_t classes;		/* default 256 */
 	uint32_t comms;			/* default 256 */
 	uint32_t members;		/* default 16 x world_size, 4096 at least */
 	uint64_t quota; /* bytes that all of the user's segments may take; default a quarter of the
@@ -56,11 +59,10 @@ void segment_close(struct segment *s);
 struct segment_thread *segment_thread_add(struct segment *s, uint32_t tid);
 
 /**
- * Take an element of @capacity for @thread (an index) and @channel from the reserve. Lock-free, no
- * system call. Returns the entry, or NULL when nothing is left.
+ * Take an element from the reserve that is like @like (its thread, channel, capacity, split, key).
+ * Lock-free, no system call. Returns the entry, or NULL when nothing is left (noted in the header).
  */
-struct segment_element *segment_element_add(struct segment *s, uint32_t thread, uint16_t channel,
-					    uint32_t capacity);
+struct segment_element *segment_element_add(struct segment *s, const struct segment_element *like);
 
 /** The segment's one overflow element (capacity 1, entry 0): everything written there is counted
  * lost. */

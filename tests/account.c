@@ -13,6 +13,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "node-agent/segment-class.h"
 #include "node-agent/segment.h"
 
 /* One element, known by its name without cluster and node: "rank0/t0/p2p". */
@@ -97,6 +98,15 @@ static void take_line(const char *line)
 
 /* ---- what was written ---- */
 
+/* How many tuples the counts say that the thread has written to @channel. */
+static uint64_t calls_recorded(const struct segment *s, uint32_t thread, unsigned channel)
+{
+	struct segment_sum sum = {.calls = 0};
+
+	segment_channel_sum(s, thread, channel, &sum);
+	return sum.calls - sum.skipped;
+}
+
 static void take_element(const struct segment *s, const struct segment_element *entry)
 {
 	const struct element_ring *ring = segment_ring(s, entry);
@@ -116,7 +126,7 @@ static void take_element(const struct segment *s, const struct segment_element *
 	e->written = e->counted = element_head(ring);
 	thread = entry->thread == SEGMENT_NO_THREAD ? NULL : segment_thread(s, entry->thread);
 	if (thread && entry->channel < CHANNEL_MAX)
-		e->counted = atomic_load(&thread->counters[entry->channel].events);
+		e->counted = calls_recorded(s, entry->thread, entry->channel);
 }
 
 static int is_segment(const struct dirent *entry)

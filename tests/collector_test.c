@@ -30,17 +30,15 @@ static void start(uint32_t threads)
 static void operate(unsigned channel, uint64_t bytes, void (*inner)(void))
 {
 	struct tuple t = {.op = OP_MPI_SEND, .peer = 1, .bytes = bytes};
-	enum collect_entry entry = collect_enter(channel);
+	enum collect_entry entry = collect_enter(&collect_none, channel);
 
 	if (entry == COLLECT_RECORD)
 		collect_begin(&t);
 	if (inner)
 		inner();
 	if (entry == COLLECT_RECORD) {
-		t.end = collect_now();
-		collect_end(&t, channel);
-	} else if (entry == COLLECT_PASS) {
-		collect_leave();
+		collect_stamp(&t);
+		collect_end(&t, &collect_none, channel);
 	}
 }
 
@@ -62,11 +60,17 @@ static uint64_t overflowed(void)
 	return head_of(SEGMENT_NO_THREAD, 0);
 }
 
+static struct segment_sum counts_of(uint32_t thread, unsigned channel)
+{
+	struct segment_sum sum = {.calls = 0};
+
+	segment_channel_sum(&collect.segment, thread, channel, &sum);
+	return sum;
+}
+
 static uint64_t events_of(uint32_t thread, unsigned channel)
 {
-	const struct segment_thread *t = segment_thread(&collect.segment, thread);
-
-	return t ? atomic_load(&t->counters[channel].events) : 0;
+	return counts_of(thread, channel).calls;
 }
 
 /* --- one thread --- */
@@ -83,7 +87,7 @@ static void events_are_written(void)
 	CU_ASSERT_EQUAL(t->tid, (uint32_t)getpid());
 	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 10);
 	CU_ASSERT_EQUAL(events_of(0, CHANNEL_P2P), 10);
-	CU_ASSERT_EQUAL(atomic_load(&t->counters[CHANNEL_P2P].bytes), 55);
+	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).bytes, 55);
 	CU_ASSERT_EQUAL(head_of(0, CHANNEL_ENV), 1);
 	/* the overflow element, and what was used: lazily */
 	CU_ASSERT_EQUAL(segment_elements(&collect.segment), 3);
@@ -140,9 +144,12 @@ static void off_is_nothing(void)
 	control = segment_control_map(&collect.segment);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
 	atomic_store(&control->mode[CHANNEL_COLLECTIVE], MODE_OFF);
+	operate(CHANNEL_COLLECTIVE, 1, NULL);
+	CU_ASSERT_EQUAL(events_of(0, CHANNEL_COLLECTIVE), 0);
+	/* what is off is not entered: what it calls is on its own */
 	operate(CHANNEL_COLLECTIVE, 1, two_inside);
 	CU_ASSERT_EQUAL(events_of(0, CHANNEL_COLLECTIVE), 0);
-	CU_ASSERT_EQUAL(events_of(0, CHANNEL_P2P), 1);
+	CU_ASSERT_EQUAL(events_of(0, CHANNEL_P2P), 2);
 	atomic_store(&control->mode[CHANNEL_COLLECTIVE], MODE_TRACE);
 	operate(CHANNEL_COLLECTIVE, 1, two_inside);
 	CU_ASSERT_EQUAL(events_of(0, CHANNEL_COLLECTIVE), 1);
@@ -150,11 +157,142 @@ static void off_is_nothing(void)
 	collect_stop();
 }
 
+static void switch_to(int channel, const uint32_t *comm, enum segment_mode mode)
+{
+	struct segment_control *control = segment_control_map(&collect.segment);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
+	CU_ASSERT_TRUE(segment_class_switch(control, &collect.segment, channel, comm, mode) > 0);
+	segment_control_unmap(control);
+}
+
+static void is_in_state(void)
+{
+	struct tuple t;
+
+	CU_ASSERT_EQUAL(segment_state(segment_thread(&collect.segment, 0), &t), 1);
+}
+
+static void is_in_no_state(void)
+{
+	struct tuple t;
+
+	CU_ASSERT_EQUAL(segment_state(segment_thread(&collect.segment, 0), &t), 0);
+}
+
+/* In every mode but off the counts are exact, and what left no tuple is known. */
+static void modes(void)
+{
+	start(1);
+	operate(CHANNEL_P2P, 1, is_in_state);
+	switch_to(CHANNEL_P2P, NULL, MODE_COUNT);
+	operate(CHANNEL_P2P, 10, is_in_no_state);
+	switch_to(CHANNEL_P2P, NULL, MODE_TIME);
+	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).ticks, 0);
+	operate(CHANNEL_P2P, 100, is_in_state);
+	CU_ASSERT_TRUE(counts_of(0, CHANNEL_P2P).ticks > 0);
+	switch_to(CHANNEL_P2P, NULL, MODE_SAMPLE);
+	operate(CHANNEL_P2P, 1000, is_in_state);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 1);
+	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).calls, 4);
+	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).skipped, 3);
+	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).bytes, 1111);
+	switch_to(CHANNEL_P2P, NULL, MODE_OFF);
+	operate(CHANNEL_P2P, 1, is_in_no_state);
+	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).calls, 4);
+	switch_to(-1, NULL, MODE_TRACE);
+	operate(CHANNEL_P2P, 1, is_in_state);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 2);
+	collect_stop();
+}
+
+static void operate_on(struct collect_classes *classes, uint16_t op)
+{
+	struct tuple t = {.op = op, .peer = 1, .comm = classes->comm};
+
+	if (collect_enter(classes, CHANNEL_P2P) != COLLECT_RECORD)
+		return;
+	collect_begin(&t);
+	collect_stamp(&t);
+	collect_end(&t, classes, CHANNEL_P2P);
+}
+
+/* A class is an operation group on a communicator, and is switched on its own. */
+static void classes(void)
+{
+	struct collect_classes a, b, later;
+	uint32_t id = 7;
+
+	start(1);
+	collect_classes_init(&a, 7);
+	collect_classes_init(&b, 8);
+	collect_classes_init(&later, 9);
+	operate_on(&a, 1);
+	operate_on(&b, 1);
+	CU_ASSERT_EQUAL(segment_classes(&collect.segment), CHANNEL_MAX + 2);
+	switch_to(CHANNEL_P2P, &id, MODE_OFF);
+	operate_on(&a, 1);
+	operate_on(&b, 1);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 3);
+	switch_to(CHANNEL_P2P, NULL, MODE_COUNT);
+	operate_on(&later, 1);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 3);
+	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).skipped, 1);
+	collect_stop();
+}
+
+/* More communicators than classes: those of no communicator take the rest. */
+static void classes_run_out(void)
+{
+	struct segment_plan plan = segments_plan();
+	struct collect_classes comm;
+	struct error e;
+
+	segments_folder_empty(segments_dir);
+	plan.classes = CHANNEL_MAX + 10;
+	CU_ASSERT_EQUAL_FATAL(collect_start(&plan, &e), 0);
+	for (uint32_t id = 1; id <= 100; id++) {
+		collect_classes_init(&comm, id);
+		operate_on(&comm, 1);
+	}
+	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).calls, 100);
+	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 100);
+	CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_CLASSES);
+	collect_stop();
+}
+
+/* An element for each operation; what is beyond the reserve is counted as lost. */
+static void split_by_operation(void)
+{
+	struct segment_plan plan = segments_plan();
+	uint64_t kept = 0;
+	struct error e;
+
+	segments_folder_empty(segments_dir);
+	plan.split[CHANNEL_P2P] = SPLIT_OP;
+	plan.elements = 40;
+	CU_ASSERT_EQUAL_FATAL(collect_start(&plan, &e), 0);
+	for (int round = 0; round < 3; round++)
+		for (uint16_t op = 1; op <= 100; op++)
+			operate_on(&collect_none, op);
+	for (uint32_t i = 1; i < segment_elements(&collect.segment); i++) {
+		const struct segment_element *element = segment_element(&collect.segment, i);
+
+		CU_ASSERT_EQUAL(element->split, SPLIT_OP);
+		CU_ASSERT_EQUAL(element_head(segment_ring(&collect.segment, element)), 3);
+		kept += 3;
+	}
+	CU_ASSERT_TRUE(kept >= 3 * 40);
+	CU_ASSERT_EQUAL(kept + overflowed(), 300);
+	CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_ELEMENTS);
+	collect_stop();
+}
+
 static void polls_are_counted(void)
 {
 	start(1);
 	for (int i = 0; i < 1000; i++)
-		if (collect_enter(CHANNEL_WAIT) == COLLECT_RECORD)
+		if (collect_enter(&collect_none, CHANNEL_WAIT) == COLLECT_RECORD)
 			collect_poll();
 	CU_ASSERT_EQUAL(atomic_load(&segment_thread(&collect.segment, 0)->state.polls), 1000);
 	CU_ASSERT_EQUAL(head_of(0, CHANNEL_WAIT), 0);
@@ -166,9 +304,8 @@ static void polls_are_counted(void)
 static void without_a_segment(void)
 {
 	operate(CHANNEL_P2P, 1, two_inside);
-	CU_ASSERT_EQUAL(collect_enter(CHANNEL_P2P), COLLECT_PASS);
-	CU_ASSERT_EQUAL(collect_enter(CHANNEL_P2P), COLLECT_NESTED);
-	collect_leave();
+	CU_ASSERT_EQUAL(collect_enter(&collect_none, CHANNEL_P2P), COLLECT_PASS);
+	CU_ASSERT_EQUAL(collect_enter(&collect_none, CHANNEL_P2P), COLLECT_PASS);
 }
 
 /* --- many threads --- */
@@ -322,9 +459,9 @@ static struct settings settings_with(const char *name, const char *value)
 
 static void capacities(void)
 {
-	static const char *const wrong[] = {"0",       "1",    "x",	"-5",	  "99999999999",
-					    "p2p",     "p2p=", "=5",	"p2p=5,", "p2p=5,nix=3",
-					    "state=5", "5,6",  "p2p=5 "};
+	static const char *const wrong[] = {"1",	   "x",	      "-5",  "99999999999",
+					    "p2p",	   "p2p=",    "=5",  "p2p=5,",
+					    "p2p=5,nix=3", "state=5", "5,6", "p2p=5 "};
 	struct settings s = settings_with("EVSPACE_CAPACITY", "500");
 
 	CU_ASSERT_EQUAL(s.note, 0);
@@ -340,6 +477,34 @@ static void capacities(void)
 		CU_ASSERT_EQUAL(s.note, SEGMENT_NOTE_SETTINGS);
 		CU_ASSERT_EQUAL(s.capacity[CHANNEL_P2P], 0);
 	}
+	s = settings_with("EVSPACE_CAPACITY", "wait=0");
+	CU_ASSERT_EQUAL(s.note, 0);
+	CU_ASSERT_EQUAL(s.modes[CHANNEL_WAIT], MODE_OFF);
+	CU_ASSERT_EQUAL(s.modes[CHANNEL_P2P], MODE_TRACE);
+}
+
+static void modes_and_splits(void)
+{
+	struct settings s = settings_with("EVSPACE_MODES", "p2p=count,wait=off,io=sample,env=time");
+
+	CU_ASSERT_EQUAL(s.note, 0);
+	CU_ASSERT_EQUAL(s.modes[CHANNEL_P2P], MODE_COUNT);
+	CU_ASSERT_EQUAL(s.modes[CHANNEL_WAIT], MODE_OFF);
+	CU_ASSERT_EQUAL(s.modes[CHANNEL_IO], MODE_SAMPLE);
+	CU_ASSERT_EQUAL(s.modes[CHANNEL_ENV], MODE_TIME);
+	CU_ASSERT_EQUAL(s.modes[CHANNEL_COMM], MODE_TRACE);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "count").modes[CHANNEL_USER], MODE_COUNT);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "fast").note, SEGMENT_NOTE_SETTINGS);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "p2p=").note, SEGMENT_NOTE_SETTINGS);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "state=off").note, SEGMENT_NOTE_SETTINGS);
+	s = settings_with("EVSPACE_ELEMENTS", "p2p=site,collective=comm,wait=op");
+	CU_ASSERT_EQUAL(s.note, 0);
+	CU_ASSERT_EQUAL(s.split[CHANNEL_P2P], SPLIT_SITE);
+	CU_ASSERT_EQUAL(s.split[CHANNEL_COLLECTIVE], SPLIT_COMM);
+	CU_ASSERT_EQUAL(s.split[CHANNEL_WAIT], SPLIT_OP);
+	CU_ASSERT_EQUAL(s.split[CHANNEL_ENV], SPLIT_THREAD);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_ELEMENTS", "p2p=peer").note, SEGMENT_NOTE_SETTINGS);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_RESERVE", "10000").reserve, 10000);
 }
 
 static void numbers(void)
@@ -440,7 +605,12 @@ static CU_TestInfo fork_cases[] = {
 };
 
 static CU_TestInfo settings_cases[] = {
+	{"modes", modes},
+	{"classes", classes},
+	{"classes run out", classes_run_out},
+	{"elements per operation", split_by_operation},
 	{"EVSPACE_CAPACITY", capacities},
+	{"EVSPACE_MODES, EVSPACE_ELEMENTS", modes_and_splits},
 	{"EVSPACE_QUOTA and EVSPACE_THREADS", numbers},
 	{"EVSPACE_RUN and EVSPACE_DIR", runs},
 	{"folders are made, and refused when they are not ours", folders},

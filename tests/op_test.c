@@ -62,7 +62,7 @@ static void unknown_numbers(void)
 
 static void channels(void)
 {
-	for (int i = 0; i <= CHANNEL_STATE; i++)
+	for (int i = 0; i < CHANNEL_COUNT; i++)
 		CU_ASSERT_EQUAL(channel_find(channel_name((unsigned)i)), i);
 	CU_ASSERT_STRING_EQUAL(channel_name(CHANNEL_STATE), "state");
 	CU_ASSERT_STRING_EQUAL(channel_name(CHANNEL_MAX), "?");

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/segment-class.h"
 #include "node-agent/segment.h"
 #include "tree/op.h"
 
@@ -141,8 +142,12 @@ static void header_print(const struct segment *s, uint64_t lost)
 	for (uint32_t i = 0; i < segment_threads(s); i++) {
 		const struct segment_thread *t = segment_thread(s, i);
 
-		for (int c = 0; t && c < CHANNEL_MAX; c++)
-			events += atomic_load(&t->counters[c].events);
+		for (unsigned c = 0; t && c < CHANNEL_MAX; c++) {
+			struct segment_sum sum = {.calls = 0};
+
+			segment_channel_sum(s, i, c, &sum);
+			events += sum.calls - sum.skipped;
+		}
 		polls += t ? atomic_load(&t->state.polls) : 0;
 	}
 	printf("{\"rank\":%d,\"world_size\":%d,\"world\":%u,\"threads\":%u,\"elements\":%u,"

@@ -40,7 +40,7 @@ static void places_outside(void)
 	const size_t at = offsetof(struct segment_header, layout);
 	const struct segment_layout good = w.header->layout;
 
-	for (size_t field = 0; field < 6; field++)
+	for (size_t field = 0; field < 8; field++)
 		for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 			poke(&w, at + field * 8, &wrong[i], 8);
 			must_be_refused(&w, "does not lie in the file");
@@ -49,7 +49,7 @@ static void places_outside(void)
 	poke(&w, at + offsetof(struct segment_layout, rings_bytes), &(uint64_t){size}, 8);
 	must_be_refused(&w, "rings");
 	poke(&w, at, &good, sizeof(good));
-	for (size_t field = 0; field < 4; field++) {
+	for (size_t field = 0; field < 5; field++) {
 		poke(&w, at + offsetof(struct segment_layout, threads_max) + field * 4,
 		     &(uint32_t){UINT32_MAX}, 4);
 		must_be_refused(&w, "table");
@@ -78,7 +78,7 @@ static void other_kinds(void)
 
 	memset(endless, 'x', sizeof(endless));
 	POKE("not a segment", magic, "ELF");
-	POKE("version 2", version, 2);
+	POKE("version 3", version, 3);
 	POKE("layout 77", tuple_layout, 77);
 	POKE("byte order", byte_order, 0x0807060504030201);
 	POKE("damaged", size, 4096);

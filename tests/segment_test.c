@@ -156,10 +156,12 @@ static void reserves_end(void)
 
 	CU_ASSERT_PTR_NOT_NULL(segment_thread_add(&w, 2));
 	CU_ASSERT_PTR_NULL(segment_thread_add(&w, 3));
-	while (segment_element_add(&w, 1, 0, SEGMENTS_CAPACITY))
+	while (segment_element_add(
+		&w, &(struct segment_element){.thread = 1, .capacity = SEGMENTS_CAPACITY}))
 		elements++;
 	CU_ASSERT_EQUAL(elements, 2 * CHANNEL_COUNT - 2);
-	CU_ASSERT_EQUAL(atomic_load(&w.header->note) & ~SEGMENT_NOTE_CLOCK, SEGMENT_NOTE_THREADS);
+	CU_ASSERT_EQUAL(atomic_load(&w.header->note) & ~SEGMENT_NOTE_CLOCK,
+			SEGMENT_NOTE_THREADS | SEGMENT_NOTE_ELEMENTS);
 	while (segment_members_take(&w, 1000))
 		;
 	for (uint32_t id = 1; id < 1000; id++)
@@ -303,19 +305,20 @@ static void write_for_ever(void)
 	struct segment_plan plan = segments_plan();
 	struct segment s;
 	struct error e;
-	struct segment_thread *thread;
+	struct segment_count *count;
 	struct segment_element *element;
 	struct element_writer w;
 	struct tuple t = {.op = 1};
 
 	if (segment_create(&s, &plan, &e) < 0)
 		_exit(1);
-	thread = segment_thread_add(&s, 1);
-	element = segment_element_add(&s, 0, CHANNEL_P2P, SEGMENTS_CAPACITY);
+	segment_thread_add(&s, 1);
+	count = &segment_counts_of(&s, 0)[CHANNEL_P2P];
+	element = segment_element_add(&s, &(struct segment_element){.channel = CHANNEL_P2P,
+								    .capacity = SEGMENTS_CAPACITY});
 	element_writer_init(&w, (void *)((char *)s.header + element->ring_at), SEGMENTS_CAPACITY);
 	for (t.bytes = 0;; t.bytes++) {
-		atomic_store_explicit(&thread->counters[CHANNEL_P2P].events, t.bytes + 1,
-				      memory_order_relaxed);
+		atomic_store_explicit(&count->calls, t.bytes + 1, memory_order_relaxed);
 		element_write(&w, &t);
 	}
 }
@@ -340,7 +343,7 @@ static void dead_is_read(const char *name)
 	element = segment_element(&r, 1);
 	if (element) {
 		head = element_head(segment_ring(&r, element));
-		events = atomic_load(&segment_thread(&r, 0)->counters[CHANNEL_P2P].events);
+		events = atomic_load(&segment_count(&r, 0, CHANNEL_P2P)->calls);
 		element_read(segment_ring(&r, element), element->capacity, 0, UINT64_MAX, out,
 			     SEGMENTS_CAPACITY, &range);
 		CU_ASSERT_EQUAL(range.lost + range.count, head);

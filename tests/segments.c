@@ -63,8 +63,9 @@ const char *segments_name(const struct segment *s)
 
 static struct element_writer writer_of(struct segment *s, uint32_t thread, uint16_t channel)
 {
-	struct segment_element *element =
-		segment_element_add(s, thread, channel, SEGMENTS_CAPACITY);
+	struct segment_element *element = segment_element_add(
+		s, &(struct segment_element){
+			   .thread = thread, .channel = channel, .capacity = SEGMENTS_CAPACITY});
 	struct element_writer w;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(element);

@@ -3,6 +3,7 @@
 #ifndef EVSPACE_TESTS_SEGMENTS_H
 #define EVSPACE_TESTS_SEGMENTS_H
 
+#include "node-agent/segment-class.h"
 #include "node-agent/segment.h"
 
 /** Tuples that each element of these segments has room for. */

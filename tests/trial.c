@@ -24,7 +24,6 @@ static _Noreturn void make_segment(const char *run, int rank, unsigned events, i
 {
 	struct segment_plan plan = {.run = run, .rank = rank, .world_size = rank + 4, .world = 1};
 	struct segment_element *element;
-	struct segment_thread *thread;
 	struct element_writer writer;
 	struct tuple tuple = {.peer = TUPLE_NO_PEER, .op = 1};
 	struct segment segment;
@@ -36,12 +35,13 @@ static _Noreturn void make_segment(const char *run, int rank, unsigned events, i
 	plan.dir = dir;
 	if (segment_create(&segment, &plan, NULL))
 		_exit(1);
-	thread = segment_thread_add(&segment, 1);
-	element = segment_element_add(&segment, 0, CHANNEL_P2P, 16);
+	segment_thread_add(&segment, 1);
+	element = segment_element_add(
+		&segment, &(struct segment_element){.capacity = 16, .channel = CHANNEL_P2P});
 	element_writer_init(&writer, (void *)((char *)segment.header + element->ring_at), 16);
 	for (unsigned i = 0; i < events; i++)
 		element_write(&writer, &tuple);
-	atomic_store(&thread->counters[CHANNEL_P2P].events, events);
+	atomic_store(&segment_counts_of(&segment, 0)[CHANNEL_P2P].calls, events);
 	if (write(told, &byte, 1) != 1)
 		_exit(1);
 	for (;;)

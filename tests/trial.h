@@ -3,6 +3,7 @@
 #ifndef EVSPACE_TESTS_TRIAL_H
 #define EVSPACE_TESTS_TRIAL_H
 
+#include "node-agent/segment-class.h"
 #include "node-agent/store.h"
 
 /** Where the present case plays. */

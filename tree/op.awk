@@ -9,7 +9,7 @@ function fail(text)
 }
 
 BEGIN {
-	split("p2p collective wait completion comm env", names, " ")
+	split("p2p collective wait completion comm env rma io user pack", names, " ")
 	for (i in names)
 		channels[names[i]] = 1
 }

@@ -12,6 +12,8 @@ static const char *const channel_names[] = {
 	[CHANNEL_P2P] = "p2p",	   [CHANNEL_COLLECTIVE] = "collective",
 	[CHANNEL_WAIT] = "wait",   [CHANNEL_COMPLETION] = "completion",
 	[CHANNEL_COMM] = "comm",   [CHANNEL_ENV] = "env",
+	[CHANNEL_RMA] = "rma",	   [CHANNEL_IO] = "io",
+	[CHANNEL_USER] = "user",   [CHANNEL_PACK] = "pack",
 	[CHANNEL_STATE] = "state",
 };
 
@@ -37,13 +39,13 @@ static const struct op_row *op_row(uint16_t op)
 
 const char *channel_name(unsigned channel)
 {
-	return channel < CHANNEL_NAMES ? channel_names[channel] : "?";
+	return channel < CHANNEL_NAMES && channel_names[channel] ? channel_names[channel] : "?";
 }
 
 int channel_find(const char *name)
 {
 	for (unsigned i = 0; i < CHANNEL_NAMES; i++)
-		if (strcmp(channel_names[i], name) == 0)
+		if (channel_names[i] && strcmp(channel_names[i], name) == 0)
 			return (int)i;
 	return -1;
 }

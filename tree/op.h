@@ -16,8 +16,12 @@ enum channel {
 	CHANNEL_COMPLETION, /* one tuple per completed request */
 	CHANNEL_COMM,	    /* communicator creation */
 	CHANNEL_ENV,	    /* initialisation and finalisation */
+	CHANNEL_RMA,	    /* one-sided communication and its synchronisation */
+	CHANNEL_IO,	    /* files */
+	CHANNEL_USER,	    /* what the program says itself: evspace.h */
+	CHANNEL_PACK,	    /* packing and unpacking of messages (PVM) */
 	CHANNEL_COUNT,
-	CHANNEL_STATE = CHANNEL_COUNT, /* pseudo channel: the thread's state line */
+	CHANNEL_STATE = 15, /* pseudo channel: the thread's state line */
 };
 
 /** How many groups a segment has room for; more are added without a new layout. */

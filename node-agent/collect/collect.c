@@ -12,16 +12,33 @@
  * nptl). */
 #define INLINE_KEYS 32
 
-struct collect collect;
+/* Nothing is collected: neither before the segment is there nor in forked children. */
+static const _Atomic uint8_t all_off[SEGMENT_CLASSES_MAX] = {
+	[0 ... SEGMENT_CLASSES_MAX - 1] = MODE_OFF,
+};
+
+struct collect collect = {.mode = all_off};
 __thread struct collect_thread collect_self;
+
+/* The numbers are those of the first classes of every segment. */
+struct collect_classes collect_none = {
+	.of = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
 
 /* Where threads without an entry keep what nobody reads: all of them write here, with atomic
  * stores. */
 static struct segment_thread no_entry;
-static union {
-	struct element_ring ring;
-	char bytes[sizeof(struct element_ring) + sizeof(struct tuple)];
-} no_ring;
+static struct segment_count no_counts[SEGMENT_CLASSES_MAX];
+
+/* Elements of split channels, by thread and key: an open hash table as large as the reserve needs,
+ * made at the start. A slot belongs for ever to the thread that has taken it. */
+struct keyed {
+	_Atomic uint64_t owner; /* thread and channel, 0: free */
+	uint64_t key;
+	struct element_writer writer;
+};
+
+static struct keyed *keyed;
+static uint64_t keyed_n; /* a power of two */
 
 /* Entries of threads that have ended, a bit each: taken again when the reserve is used up. */
 static _Atomic uint64_t free_entries;
@@ -45,7 +62,7 @@ static void thread_ended(void *arg)
 					 memory_order_release);
 	memset(self, 0, sizeof(*self));
 	/* destructors of others may still call the library: not recorded */
-	self->inside = 1;
+	self->state = COLLECT_INSIDE + MODE_OFF;
 }
 
 static struct segment_thread *entry_reuse(void)
@@ -73,12 +90,14 @@ static void thread_attach(struct collect_thread *self, uint32_t tid)
 		entry = segment_thread_add(s, tid);
 	self->entry = entry ? entry : &no_entry;
 	self->index = entry ? (uint32_t)(entry - entry_at(0)) : SEGMENT_NO_THREAD;
+	self->counts = entry ? segment_counts_of(s, self->index) : no_counts;
+	self->state = COLLECT_IDLE;
 	if (exit_key_made)
 		pthread_setspecific(exit_key, self);
 }
 
 /* The element that an ended thread with this entry has left. */
-static struct segment_element *element_find(uint32_t thread, unsigned channel)
+static struct segment_element *element_find(const struct segment_element *like)
 {
 	struct segment *s = &collect.segment;
 	struct segment_element *table = segment_overflow(s);
@@ -86,41 +105,163 @@ static struct segment_element *element_find(uint32_t thread, unsigned channel)
 
 	for (uint32_t i = 0; i < n && i < s->layout.elements_max; i++)
 		if (atomic_load_explicit(&table[i].used, memory_order_acquire) &&
-		    table[i].thread == thread && table[i].channel == channel)
+		    table[i].thread == like->thread && table[i].channel == like->channel &&
+		    table[i].split == like->split && table[i].key == like->key)
 			return &table[i];
 	return NULL;
 }
 
-bool collect_prepare(unsigned channel)
+/* Make this thread's element with @key, or find it. False: there is no room. */
+static bool element_prepare(struct element_writer *w, unsigned channel, uint64_t key)
 {
-	struct collect_thread *self = &collect_self;
-	struct segment *s = &collect.segment;
-	struct segment_element *element = NULL;
+	const struct segment_element like = {
+		.capacity = collect.capacity[channel],
+		.thread = collect_self.index,
+		.channel = (uint16_t)channel,
+		.split = collect.split[channel],
+		.key = key,
+	};
+	struct segment_element *element = element_find(&like);
 
-	if (!s->header)
-		return false;
-	if (!self->entry)
-		thread_attach(self, 0);
-	if (self->entry != &no_entry) {
-		element = element_find(self->index, channel);
-		if (!element)
-			element = segment_element_add(s, self->index, (uint16_t)channel,
-						      collect.capacity[channel]);
-	}
-	if (element) {
-		char *ring = (char *)s->header + element->ring_at;
-
-		element_writer_init(&self->writers[channel], (void *)ring, element->capacity);
-	} else {
-		element_writer_init(&self->writers[channel], &no_ring.ring, 1);
-		self->spilling |= 1u << channel;
-	}
-	return true;
+	if (!element)
+		element = segment_element_add(&collect.segment, &like);
+	if (element)
+		element_writer_init(w, (void *)((char *)collect.segment.header + element->ring_at),
+				    element->capacity);
+	return element != NULL;
 }
 
-void collect_spill(void)
+static uint64_t key_of(const struct tuple *t, unsigned channel)
 {
-	segment_overflow_write(&collect.segment);
+	switch (collect.split[channel]) {
+	case SPLIT_COMM:
+		return t->comm;
+	case SPLIT_OP:
+		return t->op;
+	default:
+		return (uintptr_t)collect_self.site;
+	}
+}
+
+/* The writer of an element of a split channel, or NULL when there is no room. */
+static struct element_writer *keyed_writer(unsigned channel, uint64_t key)
+{
+	uint64_t owner = ((uint64_t)collect_self.index + 1) << 8 | channel;
+	/* Fibonacci hashing (Knuth 6.4) */
+	uint64_t home = (key ^ owner << 40) * 0x9e3779b97f4a7c15u;
+
+	home ^= home >> 32;
+	for (uint64_t i = 0; i < keyed_n; i++) {
+		struct keyed *slot = &keyed[(home + i) & (keyed_n - 1)];
+		uint64_t found = atomic_load_explicit(&slot->owner, memory_order_relaxed);
+
+		if (found == owner && slot->key == key)
+			return slot->writer.ring ? &slot->writer : NULL;
+		if (found || !atomic_compare_exchange_strong_explicit(&slot->owner, &found, owner,
+								      memory_order_relaxed,
+								      memory_order_relaxed))
+			continue;
+		slot->key = key;
+		return element_prepare(&slot->writer, channel, key) ? &slot->writer : NULL;
+	}
+	return NULL;
+}
+
+static struct element_writer *writer_find(const struct tuple *t, unsigned channel)
+{
+	struct collect_thread *self = &collect_self;
+	struct element_writer *w = &self->writers[channel];
+
+	if (!collect.segment.header || self->entry == &no_entry || self->spilling >> channel & 1)
+		return NULL;
+	if (w->ring)
+		return w;
+	if (collect.split[channel] != SPLIT_THREAD)
+		return keyed_writer(channel, key_of(t, channel));
+	if (element_prepare(w, channel, 0))
+		return w;
+	self->spilling |= 1u << channel;
+	return NULL;
+}
+
+void collect_append_slow(const struct tuple *t, unsigned channel)
+{
+	struct element_writer *w = writer_find(t, channel);
+
+	if (w)
+		element_write(w, t);
+	else if (collect.segment.header)
+		segment_overflow_write(&collect.segment);
+}
+
+/* Its class may not have been made yet. */
+static unsigned class_ready(struct collect_classes *classes, unsigned channel)
+{
+	unsigned class = collect_class(classes, channel);
+
+	if (class != SEGMENT_CLASS_FRESH)
+		return class;
+	class = segment_class_make(&collect.segment, classes->comm, channel);
+	atomic_store_explicit(&classes->of[channel], (uint16_t) class, memory_order_relaxed);
+	return class;
+}
+
+enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel)
+{
+	struct collect_thread *self = &collect_self;
+	unsigned mode;
+
+	if (self->state > COLLECT_IDLE)
+		return COLLECT_NESTED;
+	if (!collect.segment.header)
+		return COLLECT_PASS;
+	if (self->state == COLLECT_NEW)
+		thread_attach(self, 0);
+	mode = collect_mode(class_ready(classes, channel));
+	if (mode == MODE_OFF || mode >= MODE_COUNT_OF)
+		return COLLECT_PASS;
+	self->state = COLLECT_INSIDE + mode;
+	return COLLECT_RECORD;
+}
+
+/* Count what leaves no tuple. */
+static void skip(const struct tuple *t, unsigned class, unsigned mode)
+{
+	struct segment_count *count = &collect_self.counts[class];
+
+	collect_add(&count->calls, 1);
+	collect_add(&count->bytes, t->bytes);
+	collect_add(&count->skipped, 1);
+	if (mode == MODE_TIME)
+		collect_add(&count->ticks, t->end - t->start);
+}
+
+void collect_end_slow(const struct tuple *t, unsigned class)
+{
+	skip(t, class, collect_self.state - COLLECT_INSIDE);
+}
+
+void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, unsigned channel)
+{
+	unsigned class, mode;
+
+	if (!collect.segment.header)
+		return;
+	class = class_ready(classes, channel);
+	mode = collect_mode(class);
+	if (mode == MODE_TRACE)
+		collect_append(t, channel, class);
+	else if (mode != MODE_OFF && mode < MODE_COUNT_OF)
+		skip(t, class, mode);
+}
+
+void collect_classes_init(struct collect_classes *classes, uint32_t comm)
+{
+	classes->comm = comm;
+	for (int i = 0; i < CHANNEL_MAX; i++)
+		atomic_store_explicit(&classes->of[i],
+				      comm ? (uint16_t)SEGMENT_CLASS_FRESH : (uint16_t)i,
+				      memory_order_relaxed);
 }
 
 /* The time of one event: the best of a few batches on a ring that nobody sees. */
@@ -131,10 +272,14 @@ static uint32_t cost_measure(void)
 		struct element_ring ring;
 		char bytes[sizeof(struct element_ring) + 200 * sizeof(struct tuple)];
 	} scratch;
+	static const _Atomic uint8_t all_on[SEGMENT_CLASSES_MAX];
 	struct collect_thread saved = collect_self;
 	uint64_t best = UINT64_MAX;
 
+	collect.mode = all_on;
 	collect_self.entry = &no_entry;
+	collect_self.counts = no_counts;
+	collect_self.state = COLLECT_IDLE;
 	element_writer_init(&collect_self.writers[CHANNEL_ENV], &scratch.ring, 200);
 	for (int batch = 0; batch < BATCHES; batch++) {
 		uint64_t ns = clock_mono_ns();
@@ -142,24 +287,44 @@ static uint32_t cost_measure(void)
 		for (int i = 0; i < EVENTS; i++) {
 			struct tuple t = {.op = 1, .bytes = (uint64_t)i};
 
-			if (collect_enter(CHANNEL_ENV) != COLLECT_RECORD)
+			if (collect_enter(&collect_none, CHANNEL_ENV) != COLLECT_RECORD)
 				break;
 			collect_begin(&t);
-			t.end = collect_now();
-			collect_end(&t, CHANNEL_ENV);
+			collect_stamp(&t);
+			collect_end(&t, &collect_none, CHANNEL_ENV);
 		}
 		ns = clock_mono_ns() - ns;
 		if (ns < best)
 			best = ns;
 	}
 	collect_self = saved;
+	collect.mode = all_off;
 	memset(&no_entry, 0, sizeof(no_entry));
+	memset(no_counts, 0, sizeof(no_counts));
 	return (uint32_t)(best * 1000 / EVENTS);
+}
+
+/* Room for the writers of split channels; twice as much as there can be elements. */
+static void keyed_make(const struct segment_layout *layout)
+{
+	void *at;
+
+	keyed = NULL;
+	keyed_n = 1;
+	while (keyed_n < 2 * (uint64_t)layout->elements_max)
+		keyed_n *= 2;
+	at = mmap(NULL, keyed_n * sizeof(*keyed), PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (at == MAP_FAILED)
+		keyed_n = 0; /* all of them spill */
+	else
+		keyed = at;
 }
 
 int collect_start(const struct segment_plan *plan, struct error *e)
 {
 	struct collect_thread *self = &collect_self;
+	bool split = false;
 	struct segment s;
 
 	if (!exit_key_made && pthread_key_create(&exit_key, thread_ended) == 0) {
@@ -169,14 +334,21 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 	}
 	if (segment_create(&s, plan, e) < 0)
 		return -1;
-	for (int i = 0; i < CHANNEL_MAX; i++)
+	for (int i = 0; i < CHANNEL_MAX; i++) {
 		collect.capacity[i] = plan->capacity[i] ? plan->capacity[i] : SEGMENT_CAPACITY;
+		collect.split[i] = plan->split[i];
+		collect.sites |= plan->split[i] == SPLIT_SITE;
+		split |= plan->split[i] != SPLIT_THREAD;
+	}
+	if (split)
+		keyed_make(&s.layout);
 	collect.clock = clock_kind();
-	collect.mode =
-		((struct segment_control *)(void *)((char *)s.header + s.layout.control_at))->mode;
 	s.header->cost_ps = cost_measure();
 	collect.segment = s;
 	thread_attach(self, (uint32_t)getpid());
+	/* from now on the path does something */
+	collect.mode =
+		((struct segment_control *)(void *)((char *)s.header + s.layout.control_at))->mode;
 	return 0;
 }
 
@@ -188,19 +360,23 @@ void collect_abandon(void)
 
 	if (!s->header)
 		return;
+	collect.mode = all_off;
 	/* memory of our own in its place: what is under way in this thread may still write there */
 	/* cppcheck-suppress [invalidFunctionArg, leakReturnValNotUsed] */
 	mmap(s->header, s->size, access, kind, -1, 0);
 	s->header = NULL;
-	/* what is under way ends on those pages; then no element can be prepared any more */
-	if (!collect_self.inside)
+	/* what is under way ends on those pages; then nothing is entered any more */
+	if (collect_self.state == COLLECT_IDLE)
 		memset(&collect_self, 0, sizeof(collect_self));
 }
 
 void collect_stop(void)
 {
 	segment_close(&collect.segment);
-	memset(&collect, 0, sizeof(collect));
+	if (keyed)
+		munmap(keyed, keyed_n * sizeof(*keyed));
+	keyed = NULL;
+	collect = (struct collect){.mode = all_off};
 	memset(&collect_self, 0, sizeof(collect_self));
 	atomic_store(&free_entries, 0);
 }

@@ -5,27 +5,46 @@
 
 #include <stdbool.h>
 
+#include "node-agent/segment-class.h"
 #include "node-agent/segment.h"
+
+/** What a thread is doing; beyond these, it is inside an operation whose mode is the difference. */
+#define COLLECT_NEW    0u /* it has no entry in the segment yet */
+#define COLLECT_IDLE   1u
+#define COLLECT_INSIDE 2u
 
 /** What a thread needs to write its elements. All zero in a thread that has not written yet. */
 struct collect_thread {
-	struct segment_thread *entry;		      /* set before any writer is */
-	struct element_writer writers[CHANNEL_COUNT]; /* ring NULL: not made yet */
-	uint32_t inside;   /* an operation is under way: what it calls is not recorded */
-	uint32_t spilling; /* bit per channel: written to the overflow element */
-	uint32_t index;	   /* in the segment's thread table */
+	uint32_t state; /* COLLECT_NEW, _IDLE, or COLLECT_INSIDE + enum segment_mode */
+	uint32_t index; /* in the segment's thread table */
+	struct segment_thread *entry;		      /* set before the state leaves COLLECT_NEW */
+	struct segment_count *counts;		      /* by class */
+	struct element_writer writers[CHANNEL_COUNT]; /* ring NULL: see collect_writer() */
+	uint32_t spilling; /* bit per channel: there is no room for its element */
+	const void *site;  /* where the operation was called from, if collect.sites */
+};
+
+/** The numbers of a communicator's classes; SEGMENT_CLASS_FRESH: not made yet. */
+struct collect_classes {
+	uint32_t comm; /* its id; 0: none on record */
+	_Atomic uint16_t of[CHANNEL_MAX];
 };
 
 /** What a process needs. */
 struct collect {
-	struct segment segment;	     /* header NULL: nothing is collected */
-	const _Atomic uint8_t *mode; /* per channel, enum segment_mode */
+	const _Atomic uint8_t *mode; /* by class, enum segment_mode; never NULL */
+	bool sites;		     /* some channel is split by call sites */
 	enum clock_kind clock;
+	struct segment segment; /* header NULL: nothing is collected */
 	uint32_t capacity[CHANNEL_MAX];
+	uint8_t split[CHANNEL_MAX]; /* enum segment_split */
 };
 
 extern struct collect collect;
 extern __thread struct collect_thread collect_self __attribute__((tls_model("initial-exec")));
+
+/** The classes of operations that are on no communicator. */
+extern struct collect_classes collect_none;
 
 /**
  * Make the process's segment by @plan and this thread its thread 0; measure what an event costs.
@@ -41,14 +60,8 @@ void collect_abandon(void);
 /** Unmap the segment; for tests and benches, where no other thread collects. */
 void collect_stop(void);
 
-/**
- * Make this thread's element for @channel from the segment's reserve: no system call, lock or
- * allocation. Without room the thread writes to the overflow element. False: nothing is collected.
- */
-bool collect_prepare(unsigned channel);
-
-/** Count a tuple on the overflow element. */
-void collect_spill(void);
+/** Prepare the classes of the communicator with @comm as id. */
+void collect_classes_init(struct collect_classes *classes, uint32_t comm);
 
 /** Now, on the process's clock. */
 static inline uint64_t collect_now(void)
@@ -58,29 +71,51 @@ static inline uint64_t collect_now(void)
 
 /** What collect_enter() found. */
 enum collect_entry {
+	COLLECT_PASS,	/* off, or not collected: make the real call, nothing is to be left */
 	COLLECT_NESTED, /* called from within an operation: just make the real call */
-	COLLECT_PASS,	/* not collected: make the real call, then collect_leave() */
-	COLLECT_RECORD, /* record it: collect_begin() and collect_end(), or collect_poll() */
+	COLLECT_RECORD, /* go on with collect_begin() and _end(), or _poll(), or _leave() */
 };
 
-/** Enter an operation of @channel. */
-static inline enum collect_entry collect_enter(unsigned channel)
-{
-	struct collect_thread *self = &collect_self;
+/* What is rare is out of line: new threads, classes and elements, and all modes but trace. */
+enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel);
+void collect_append_slow(const struct tuple *t, unsigned channel);
+void collect_end_slow(const struct tuple *t, unsigned class);
+void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, unsigned channel);
 
-	if (__builtin_expect(self->inside, 0))
-		return COLLECT_NESTED;
-	self->inside = 1;
-	if (__builtin_expect(!self->writers[channel].ring, 0) && !collect_prepare(channel))
-		return COLLECT_PASS;
-	return atomic_load_explicit(&collect.mode[channel], memory_order_relaxed) == MODE_TRACE
-		       ? COLLECT_RECORD
-		       : COLLECT_PASS;
+/** The class of @channel on the communicator: to be used at once, it may be made with the next
+ * call. */
+static inline unsigned collect_class(const struct collect_classes *classes, unsigned channel)
+{
+	return atomic_load_explicit(&classes->of[channel], memory_order_relaxed);
 }
 
+static inline unsigned collect_mode(unsigned class)
+{
+	return atomic_load_explicit(&collect.mode[class], memory_order_relaxed);
+}
+
+/** Enter an operation of @channel on the communicator with @classes. */
+static inline __attribute__((always_inline)) enum collect_entry collect_enter(
+	struct collect_classes *classes, unsigned channel)
+{
+	struct collect_thread *self = &collect_self;
+	unsigned mode = collect_mode(collect_class(classes, channel));
+
+	if (__builtin_expect(mode == MODE_TRACE && self->state == COLLECT_IDLE, 1))
+		self->state = COLLECT_INSIDE + MODE_TRACE;
+	else if (mode == MODE_OFF)
+		return COLLECT_PASS;
+	else if (collect_enter_slow(classes, channel) != COLLECT_RECORD)
+		return collect_self.state > COLLECT_IDLE ? COLLECT_NESTED : COLLECT_PASS;
+	if (__builtin_expect(collect.sites, 0))
+		self->site = __builtin_return_address(0);
+	return COLLECT_RECORD;
+}
+
+/** Leave the operation that was entered. */
 static inline void collect_leave(void)
 {
-	collect_self.inside = 0;
+	collect_self.state = COLLECT_IDLE;
 }
 
 /** Begin @t (all but its times are set): take the time, and show in the state line what is going
@@ -89,6 +124,8 @@ static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
 {
 	struct segment_state *line = &collect_self.entry->state;
 
+	if (__builtin_expect(collect_self.state == COLLECT_INSIDE + MODE_COUNT, 0))
+		return;
 	t->start = collect_now();
 	/* the words of this operation are not seen before the end of the last one (`what` 0) */
 	atomic_thread_fence(memory_order_release);
@@ -100,38 +137,61 @@ static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
 			      memory_order_release);
 }
 
-/** Append @t to this thread's element of @channel, whose writer exists, and count it. */
+/** Take the time of the end of @t, if the mode needs it. */
+static inline __attribute__((always_inline)) void collect_stamp(struct tuple *t)
+{
+	const uint32_t state = collect_self.state;
+
+	if (__builtin_expect(state == COLLECT_INSIDE + MODE_TRACE, 1) ||
+	    state == COLLECT_INSIDE + MODE_TIME)
+		t->end = collect_now();
+}
+
+static inline void collect_add(_Atomic uint64_t *to, uint64_t n)
+{
+	/* this thread alone writes here */
+	atomic_store_explicit(to, atomic_load_explicit(to, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+}
+
+/** Append @t to this thread's element of @channel and count it in @class. */
 static inline __attribute__((always_inline)) void collect_append(const struct tuple *t,
-								 unsigned channel)
+								 unsigned channel, unsigned class)
 {
 	struct collect_thread *self = &collect_self;
-	struct segment_counter *count = &self->entry->counters[channel];
+	struct segment_count *count = &self->counts[class];
 
-	element_write(&self->writers[channel], t);
-	atomic_store_explicit(&count->events,
-			      atomic_load_explicit(&count->events, memory_order_relaxed) + 1,
-			      memory_order_relaxed);
-	atomic_store_explicit(&count->bytes,
-			      atomic_load_explicit(&count->bytes, memory_order_relaxed) + t->bytes,
-			      memory_order_relaxed);
-	if (__builtin_expect(self->spilling >> channel & 1, 0))
-		collect_spill();
+	collect_add(&count->calls, 1);
+	collect_add(&count->bytes, t->bytes);
+	if (__builtin_expect(self->writers[channel].ring != NULL, 1))
+		element_write(&self->writers[channel], t);
+	else
+		collect_append_slow(t, channel);
 }
 
-/** Append @t, which belongs to the operation that was entered, to @channel if that is collected. */
-static inline void collect_extra(const struct tuple *t, unsigned channel)
+/** Add @t, which belongs to the operation that was entered, in the mode of its own class. */
+static inline void collect_extra(const struct tuple *t, struct collect_classes *classes,
+				 unsigned channel)
 {
-	if (!collect_self.writers[channel].ring && !collect_prepare(channel))
-		return;
-	if (atomic_load_explicit(&collect.mode[channel], memory_order_relaxed) == MODE_TRACE)
-		collect_append(t, channel);
+	unsigned class = collect_class(classes, channel);
+
+	if (__builtin_expect(collect_mode(class) == MODE_TRACE, 1))
+		collect_append(t, channel, class);
+	else
+		collect_extra_slow(t, classes, channel);
 }
 
-/** End the operation that began with @t, its `end` set: append it, clear the state line, leave. */
+/** End the operation that began with @t, stamped: append it, clear the state line, leave. */
 static inline __attribute__((always_inline)) void collect_end(const struct tuple *t,
+							      const struct collect_classes *classes,
 							      unsigned channel)
 {
-	collect_append(t, channel);
+	unsigned class = collect_class(classes, channel);
+
+	if (__builtin_expect(collect_self.state == COLLECT_INSIDE + MODE_TRACE, 1))
+		collect_append(t, channel, class);
+	else
+		collect_end_slow(t, class);
 	atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
 	collect_leave();
 }
@@ -139,10 +199,7 @@ static inline __attribute__((always_inline)) void collect_end(const struct tuple
 /** Leave a poll that found nothing: it is counted in the state line and leaves no tuple. */
 static inline void collect_poll(void)
 {
-	_Atomic uint64_t *polls = &collect_self.entry->state.polls;
-
-	atomic_store_explicit(polls, atomic_load_explicit(polls, memory_order_relaxed) + 1,
-			      memory_order_relaxed);
+	collect_add(&collect_self.entry->state.polls, 1);
 	collect_leave();
 }
 

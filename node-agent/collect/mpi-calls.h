@@ -29,13 +29,15 @@ static inline __attribute__((always_inline)) void mpi_begin(struct tuple *t, uin
 }
 
 /** Write *@t, whose `end` is set. */
-static inline __attribute__((always_inline)) void mpi_end(struct tuple *t, unsigned channel, int rc)
+static inline __attribute__((always_inline)) void mpi_end(struct tuple *t,
+							  const struct collect_classes *classes,
+							  unsigned channel, int rc)
 {
 	if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
 		t->flags |= TUPLE_FAILED;
 		t->bytes = 0;
 	}
-	collect_end(t, channel);
+	collect_end(t, classes, channel);
 }
 
 /** Where the library shall put a status: ours when the program ignores it. */
@@ -92,7 +94,7 @@ static inline void mpi_comm_coming_add(const MPI_Request *request, const struct 
 				       struct mpi_comm *parent, const MPI_Comm *made)
 {
 	struct mpi_comm_coming *coming = mpi_comm_expect(parent, made);
-	struct mpi_request *r = mpi_request_add(request, t, parent->ranks, 0);
+	struct mpi_request *r = mpi_request_add(request, t, parent, parent->ranks, 0);
 
 	if (r)
 		r->coming = coming;
@@ -110,7 +112,7 @@ static inline MPI_Status *mpi_statuses(MPI_Status *theirs, MPI_Status *own, int 
 }
 
 /** The second half of an exchange: what was received, as a completion of the same call. */
-static inline void mpi_exchange_received(const struct tuple *call, struct mpi_ranks ranks,
+static inline void mpi_exchange_received(const struct tuple *call, struct mpi_comm *at,
 					 const MPI_Status *status, int rc)
 {
 	struct tuple t = *call;
@@ -118,8 +120,8 @@ static inline void mpi_exchange_received(const struct tuple *call, struct mpi_ra
 	if (rc != MPI_SUCCESS)
 		return;
 	t.flags = TUPLE_COMPLETION;
-	mpi_tuple_received(&t, ranks, status);
-	collect_extra(&t, CHANNEL_COMPLETION);
+	mpi_tuple_received(&t, at->ranks, status);
+	collect_extra(&t, &at->classes, CHANNEL_COMPLETION);
 }
 
 /** A tuple for something found just now, by a call that is in vain most times. */
@@ -127,7 +129,8 @@ static inline void mpi_found(struct tuple *t, uint16_t op, const struct mpi_comm
 			     uint32_t tag)
 {
 	*t = (struct tuple){.peer = peer, .seq_or_tag = tag, .comm = at->id, .op = op};
-	t->start = t->end = collect_now();
+	collect_stamp(t);
+	t->start = t->end;
 }
 
 #endif

@@ -101,6 +101,7 @@ static void record_put(MPI_Comm comm, const struct mpi_comm *record)
 		return;
 	}
 	comms[slot] = *record;
+	collect_classes_init(&comms[slot].classes, record->id);
 	mpi_table_release(&table, slot, (uintptr_t)comm);
 	atomic_fetch_add_explicit(&mpi_comm_epoch, 1, memory_order_release);
 }
@@ -320,6 +321,7 @@ void mpi_comm_init(uint32_t world, int rank, int size)
 	};
 	struct sides self = {.sizes = {1}, .n = 1};
 
+	collect_classes_init(&unknown.classes, 0);
 	segment_comm_add(&collect.segment, world, 0, c.all, c.members);
 	record_put(mpi.world, &c);
 	self.room = segment_members_take(&collect.segment, 1);

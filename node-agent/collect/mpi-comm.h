@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "node-agent/collect/collect.h"
 #include "tree/tuple.h"
 
 /** Whom the ranks of a communicator mean: those that are sent to (an intercommunicator's other
@@ -30,6 +31,7 @@ struct mpi_comm {
 	uint32_t all;	    /* members of both sides */
 	_Atomic uint32_t collectives; /* number of the next one */
 	_Atomic uint32_t made;	      /* communicators made from it */
+	struct collect_classes classes;
 };
 
 /** How a communicator comes from its parent. */

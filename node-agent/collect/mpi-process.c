@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "node-agent/collect/collect.h"
@@ -25,14 +26,13 @@ static uint32_t world_id(const char *job, int size)
 }
 
 /* As an agent would: the control page is what collectors look at. */
-static void channels_switch(const bool off[CHANNEL_MAX])
+static void channels_switch(const uint8_t modes[CHANNEL_MAX])
 {
 	struct segment *s = &collect.segment;
 	struct segment_control *control = (void *)((char *)s->header + s->layout.control_at);
 
 	for (int i = 0; i < CHANNEL_MAX; i++)
-		if (off[i])
-			atomic_store(&control->mode[i], MODE_OFF);
+		segment_class_switch(control, s, i, NULL, modes[i]);
 }
 
 static int process_start(void)
@@ -56,10 +56,12 @@ static int process_start(void)
 	plan.quota = settings.quota;
 	for (int i = 0; i < CHANNEL_MAX; i++)
 		plan.capacity[i] = settings.capacity[i];
+	memcpy(plan.split, settings.split, sizeof(plan.split));
+	plan.elements = settings.reserve;
 	/* a refusal is on record in the folder, if there is one; the program must not hear of it */
 	if (settings_folder(&settings, &e) < 0 || collect_start(&plan, &e) < 0)
 		return -1;
-	channels_switch(settings.off);
+	channels_switch(settings.modes);
 	atomic_fetch_or(&collect.segment.header->note, settings.note);
 	mpi.multiple = mpi.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
 	mpi_comm_init(plan.world, rank, size);
@@ -79,10 +81,8 @@ void mpi_init_end(struct tuple *t, int rc)
 	    process_start() < 0)
 		return;
 	t->comm = collect.segment.header->world;
-	if (collect_enter(CHANNEL_ENV) == COLLECT_RECORD)
-		collect_end(t, CHANNEL_ENV);
-	else
-		collect_leave();
+	if (collect_enter(&collect_none, CHANNEL_ENV) == COLLECT_RECORD)
+		collect_end(t, &collect_none, CHANNEL_ENV);
 }
 
 void mpi_finished(void)

@@ -76,8 +76,8 @@ static struct mpi_request *request_claim(MPI_Request handle, const MPI_Request *
 	return &by_place[slot];
 }
 
-static void request_fill(struct mpi_request *r, const struct tuple *t, struct mpi_ranks ranks,
-			 unsigned kind)
+static void request_fill(struct mpi_request *r, const struct tuple *t, struct mpi_comm *at,
+			 struct mpi_ranks ranks, unsigned kind)
 {
 	r->start = t->start;
 	r->bytes = t->bytes;
@@ -87,12 +87,13 @@ static void request_fill(struct mpi_request *r, const struct tuple *t, struct mp
 	r->op = t->op;
 	r->kind = (uint16_t)kind;
 	r->ranks = ranks;
+	r->at = at;
 	r->coming = NULL;
 	r->next = NULL;
 }
 
 struct mpi_request *mpi_request_add(const MPI_Request *request, const struct tuple *t,
-				    struct mpi_ranks ranks, unsigned kind)
+				    struct mpi_comm *at, struct mpi_ranks ranks, unsigned kind)
 {
 	struct mpi_request *r;
 
@@ -103,7 +104,7 @@ struct mpi_request *mpi_request_add(const MPI_Request *request, const struct tup
 		return NULL;
 	if (!(kind & MPI_REQUEST_PERSISTENT))
 		kind |= MPI_REQUEST_ACTIVE;
-	request_fill(r, t, ranks, kind);
+	request_fill(r, t, at, ranks, kind);
 	r->key = kind & MPI_REQUEST_LOCATED ? (uintptr_t)request : (uintptr_t)*request;
 	return r;
 }
@@ -167,7 +168,8 @@ struct mpi_request *mpi_request_look(const MPI_Request *where)
 	return slot < 0 ? NULL : &by_handle[slot];
 }
 
-void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_ranks ranks)
+void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm *at,
+		     struct mpi_ranks ranks)
 {
 	struct mpi_request *r;
 
@@ -177,7 +179,7 @@ void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_rank
 	r = handle_claim((uintptr_t)message);
 	if (!r)
 		return;
-	request_fill(r, t, ranks, 0);
+	request_fill(r, t, at, ranks, 0);
 	r->key = (uintptr_t)message;
 	mpi_request_publish(r);
 }

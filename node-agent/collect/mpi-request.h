@@ -29,6 +29,7 @@ struct mpi_request {
 	uint16_t op;
 	uint16_t kind;
 	struct mpi_ranks ranks;
+	struct mpi_comm *at; /* its communicator's record, if that is still of `comm`; NULL: none */
 	struct mpi_comm_coming *coming; /* MPI_Comm_idup: what arrives with it */
 	struct mpi_request *next;	/* of those that one Wait holds; by position */
 	uintptr_t key;			/* the handle, or the variable's address */
@@ -43,7 +44,7 @@ struct mpi_request {
  * mpi_request_publish() it.
  */
 struct mpi_request *mpi_request_add(const MPI_Request *request, const struct tuple *t,
-				    struct mpi_ranks ranks, unsigned kind);
+				    struct mpi_comm *at, struct mpi_ranks ranks, unsigned kind);
 
 /** Let others find the record. NULL is fine. */
 void mpi_request_publish(struct mpi_request *r);
@@ -64,7 +65,8 @@ void mpi_request_remove(struct mpi_request *r);
 struct mpi_request *mpi_request_look(const MPI_Request *where);
 
 /** Matched messages (MPI_Mprobe) are kept likewise; hold gives the record to its receiver. */
-void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_ranks ranks);
+void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm *at,
+		     struct mpi_ranks ranks);
 struct mpi_request *mpi_message_hold(MPI_Message message);
 
 #endif

@@ -6,9 +6,15 @@ function begin(peer, tag, bytes)
 	line("mpi_begin(&t, OP_" toupper(name) ", at, " peer ", " tag ", " bytes ");")
 }
 
+# The classes that the operation belongs to one of: its communicator's.
+function classes()
+{
+	return ("comm" in trait) ? "&at->classes" : "&collect_none"
+}
+
 function end()
 {
-	line("mpi_end(&t, CHANNEL_" channel ", rc);")
+	line("mpi_end(&t, " classes() ", CHANNEL_" channel ", rc);")
 }
 
 function peer_of(key)
@@ -47,7 +53,7 @@ function shape_receive()
 	line("\tmpi_tuple_" (trait["bytes"] == "0" ? "from" : "received") "(&t, ranks, where);")
 	if ("found" in trait) {
 		line("if (rc == MPI_SUCCESS)")
-		line("\tmpi_message_add(*" trait["found"] ", &t, ranks);")
+		line("\tmpi_message_add(*" trait["found"] ", &t, at, ranks);")
 	}
 	end()
 }
@@ -57,7 +63,7 @@ function shape_exchange()
 	# while it lasts, it is the other's message that it waits for
 	begin(peer_of("peer2"), tag_of("tag2"), bytes_of("peer2", "bytes2"))
 	call("status")
-	line("mpi_exchange_received(&t, at->ranks, where, rc);")
+	line("mpi_exchange_received(&t, at, where, rc);")
 	line("t.peer = " peer_of("peer") ";")
 	line("t.seq_or_tag = " tag_of("tag") ";")
 	line("t.bytes = " bytes_of("peer", "bytes") ";")
@@ -78,7 +84,7 @@ function shape_probe()
 	}
 	if ("found" in trait) {
 		line("if (rc == MPI_SUCCESS)")
-		line("\tmpi_message_add(*" trait["found"] ", &t, at->ranks);")
+		line("\tmpi_message_add(*" trait["found"] ", &t, at, at->ranks);")
 	}
 	end()
 }
@@ -86,7 +92,7 @@ function shape_probe()
 function publish(ranks, kind)
 {
 	line("if (rc == MPI_SUCCESS)")
-	line("\tmpi_request_publish(mpi_request_add(" trait["request"] ", &t, " ranks ", " kind "));")
+	line("\tmpi_request_publish(mpi_request_add(" trait["request"] ", &t, " (("comm" in trait) ? "at" : "NULL") ", " ranks ", " kind "));")
 }
 
 function shape_start()
@@ -203,7 +209,7 @@ function shape_free()
 	call("")
 	line("if (rc != MPI_SUCCESS)")
 	line("\tmpi_comm_restore(handle, &record);")
-	end()
+	line("mpi_end(&t, &record.classes, CHANNEL_" channel ", rc);")
 }
 
 function body()
@@ -226,7 +232,7 @@ function body()
 	else if (shape == "finalize") {
 		line("mpi_begin(&t, OP_" toupper(name) ", mpi_comm_at(mpi.world), TUPLE_NO_PEER, 0, 0);")
 		call("")
-		line("mpi_end(&t, CHANNEL_ENV, rc);")
+		end()
 		line("mpi_finished();")
 	} else fail("there is no shape \"" shape "\"")
 }

@@ -58,7 +58,7 @@ void mpi_start_end(struct mpi_start *s, struct tuple *t, int rc)
 		}
 		mpi_request_return(r, &s->requests[r->position]);
 	}
-	mpi_end(t, CHANNEL_P2P, rc);
+	mpi_end(t, &collect_none, CHANNEL_P2P, rc);
 }
 
 void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, const MPI_Request *request)
@@ -75,7 +75,7 @@ void mpi_drop_end(struct mpi_start *s, struct tuple *t, int rc)
 		mpi_request_remove(s->first);
 	else
 		mpi_request_publish(s->first);
-	mpi_end(t, CHANNEL_P2P, rc);
+	mpi_end(t, &collect_none, CHANNEL_P2P, rc);
 }
 
 void mpi_cancel_begin(struct tuple *t, uint16_t op, const MPI_Request *request)

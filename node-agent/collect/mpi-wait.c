@@ -110,10 +110,15 @@ static void completion_fill(struct tuple *c, const struct mpi_request *r, const 
 static void request_complete(struct mpi_request *r, const MPI_Status *status, bool failed,
 			     struct tuple *call)
 {
+	struct collect_classes *classes =
+		r->at && r->at->id == r->comm ? &r->at->classes : &collect_none;
 	struct tuple c;
 
 	completion_fill(&c, r, failed ? NULL : status);
-	c.end = call->end;
+	/* those of calls that are only counted have no times */
+	c.end = call->end ? call->end : collect_now();
+	if (!c.start)
+		c.start = c.end;
 	if (failed) {
 		c.flags |= TUPLE_FAILED;
 		c.bytes = 0;
@@ -133,12 +138,12 @@ static void request_complete(struct mpi_request *r, const MPI_Status *status, bo
 		call->peer = c.peer == call->peer ? c.peer : TUPLE_NO_PEER;
 		call->comm = c.comm == call->comm ? c.comm : 0;
 	}
-	collect_extra(&c, CHANNEL_COMPLETION);
+	collect_extra(&c, classes, CHANNEL_COMPLETION);
 }
 
 static bool is_collected(unsigned channel)
 {
-	return atomic_load_explicit(&collect.mode[channel], memory_order_relaxed) == MODE_TRACE;
+	return collect_mode(collect_class(&collect_none, channel)) != MODE_OFF;
 }
 
 static void unknown_complete(struct tuple *call)
@@ -154,7 +159,7 @@ static void unknown_complete(struct tuple *call)
 	call->seq_or_tag++;
 	/* it may have been started by a class of operations that is not collected */
 	if (is_collected(CHANNEL_P2P) && is_collected(CHANNEL_COLLECTIVE))
-		collect_extra(&c, CHANNEL_COMPLETION);
+		collect_extra(&c, &collect_none, CHANNEL_COMPLETION);
 }
 
 /* Take the record of position @i out of the held ones; *@from is where the last one was found. */
@@ -286,7 +291,7 @@ void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_whi
 {
 	answer_read(w, t, rc, which, answer);
 	put_back(w);
-	mpi_end(t, CHANNEL_WAIT, rc);
+	mpi_end(t, &collect_none, CHANNEL_WAIT, rc);
 }
 
 void mpi_test_hold(struct mpi_wait *w)
@@ -306,8 +311,9 @@ void mpi_test_end(struct mpi_wait *w, uint16_t op, int rc, enum mpi_wait_which w
 
 	if (w->late)
 		held_none(w);
-	t.start = t.end = collect_now();
+	collect_stamp(&t);
+	t.start = t.end;
 	answer_read(w, &t, rc, which, answer);
 	put_back(w);
-	mpi_end(&t, CHANNEL_WAIT, rc);
+	mpi_end(&t, &collect_none, CHANNEL_WAIT, rc);
 }

@@ -37,7 +37,7 @@ function line(text)
 function call(status)
 {
 	line("rc = real_" name "(" names_of(args, status == "" ? "" : trait[status], status == "" ? "" : "where") ");")
-	line("t.end = collect_now();")
+	line("collect_stamp(&t);")
 }
 
 function variables()
@@ -66,9 +66,9 @@ function variables()
 		line("struct mpi_comm record;")
 	}
 	if ("comm" in trait)
-		line((shape == "collect" || shape == "start_all" || shape ~ /make$/ || shape == "free" ? "" : "const ") "struct mpi_comm *at;")
+		line("struct mpi_comm *at;")
 	else if (shape == "probe")
-		line("const struct mpi_comm *at = mpi_comm_find(NULL);")
+		line("struct mpi_comm *at = mpi_comm_find(NULL);")
 	line("int rc;\n")
 }
 
@@ -93,17 +93,15 @@ function wrapper(    pass)
 		line("rc = " pass ";")
 		line("atomic_fetch_add_explicit(&mpi_type_epoch, 1, memory_order_release);")
 	} else {
-		line("entry = collect_enter(CHANNEL_" channel ");")
+		if ("comm" in trait)
+			line("at = mpi_comm_at(" trait["comm"] ");")
+		line("entry = collect_enter(" classes() ", CHANNEL_" channel ");")
 		line("if (entry != COLLECT_RECORD) {")
 		line("\trc = " pass ";")
 		if (shape == "finalize")
 			line("\tmpi_finished();")
-		line("\tif (entry == COLLECT_PASS)")
-		line("\t\tcollect_leave();")
 		line("\treturn rc;")
 		line("}")
-		if ("comm" in trait)
-			line("at = mpi_comm_at(" trait["comm"] ");")
 		body()
 	}
 	line("return rc;")

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/segment-class.h"
 #include "tree/op.h"
 
 /* A whole number of digits up to @max at the start of @text; *end is behind it. False: none. */
@@ -29,54 +30,80 @@ static bool number_read(const char *text, uint64_t max, uint64_t *out, const cha
 	return p > text;
 }
 
-static bool capacity_number(const char *text, uint32_t *out, const char **end)
+/* Sets what @value says for @channel. False: it is not understood. */
+typedef bool value_set(struct settings *s, int channel, const char *value);
+
+static bool capacity_set(struct settings *s, int channel, const char *value)
 {
+	const char *end;
 	uint64_t n;
 
-	/* of capacity tuples all but one are readable */
-	if (!number_read(text, SETTINGS_CAPACITY_MAX, &n, end) || n < 2)
+	if (!number_read(value, SETTINGS_CAPACITY_MAX, &n, &end) || *end)
 		return false;
-	*out = (uint32_t)n;
-	return true;
+	if (n == 0)
+		s->modes[channel] = MODE_OFF;
+	else
+		s->capacity[channel] = (uint32_t)n;
+	/* of capacity tuples all but one are readable */
+	return n != 1;
 }
 
-/* "200", or "p2p=1000,wait=0" where the others keep their default, and 0 switches one off. */
-static bool capacity_read(const char *text, uint32_t capacity[CHANNEL_MAX], bool off[CHANNEL_MAX])
+static bool mode_set(struct settings *s, int channel, const char *value)
 {
-	char name[16];
-	const char *end;
-	uint32_t n;
+	int mode = segment_mode_find(value);
 
-	if (capacity_number(text, &n, &end) && !*end) {
-		for (int i = 0; i < CHANNEL_MAX; i++)
-			capacity[i] = n;
+	s->modes[channel] = (uint8_t)mode;
+	return mode >= 0;
+}
+
+static bool split_set(struct settings *s, int channel, const char *value)
+{
+	int split = segment_split_find(value);
+
+	s->split[channel] = (uint8_t)split;
+	return split >= 0;
+}
+
+/* "CHANNEL=VALUE", or if that is the whole list "VALUE", for all channels. */
+static bool item_read(struct settings *s, const char *item, size_t n, bool whole, value_set *set)
+{
+	char text[32], *value;
+	int channel;
+
+	if (n >= sizeof(text))
+		return false;
+	memcpy(text, item, n);
+	text[n] = '\0';
+	value = strchr(text, '=');
+	if (!value && whole) {
+		for (channel = 0; channel < CHANNEL_COUNT; channel++)
+			if (!set(s, channel, text))
+				return false;
 		return true;
 	}
-	for (;;) {
-		size_t length = strcspn(text, "=");
-		int channel;
+	if (!value)
+		return false;
+	*value++ = '\0';
+	channel = channel_find(text);
+	return channel >= 0 && channel < CHANNEL_COUNT && set(s, channel, value);
+}
 
-		if (!text[length] || length >= sizeof(name))
+/* The variable's items, separated by commas. @s changes only if all are understood. */
+static bool list_read(struct settings *s, const char *text, value_set *set)
+{
+	struct settings new = *s;
+	bool only = !strchr(text, ',');
+	size_t n;
+
+	for (;; text += n + 1) {
+		n = strcspn(text, ",");
+		if (!item_read(&new, text, n, only, set))
 			return false;
-		memcpy(name, text, length);
-		name[length] = '\0';
-		channel = channel_find(name);
-		text += length + 1;
-		if (channel < 0 || channel >= CHANNEL_COUNT)
-			return false;
-		off[channel] = text[0] == '0' && (text[1] == ',' || !text[1]);
-		if (off[channel])
-			end = text + 1;
-		else if (capacity_number(text, &n, &end))
-			capacity[channel] = n;
-		else
-			return false;
-		if (!*end)
-			return true;
-		if (*end != ',')
-			return false;
-		text = end + 1;
+		if (!text[n])
+			break;
 	}
+	*s = new;
+	return true;
 }
 
 static bool bytes_read(const char *text, uint64_t *out)
@@ -95,12 +122,12 @@ static bool bytes_read(const char *text, uint64_t *out)
 	return true;
 }
 
-static bool threads_read(const char *text, uint32_t *out)
+static bool count_read(const char *text, uint32_t max, uint32_t *out)
 {
 	const char *end;
 	uint64_t n;
 
-	if (!number_read(text, SETTINGS_THREADS_MAX, &n, &end) || *end || n == 0)
+	if (!number_read(text, max, &n, &end) || *end || n == 0)
 		return false;
 	*out = (uint32_t)n;
 	return true;
@@ -151,8 +178,6 @@ static const char *variable(const char *name)
 void settings_read(struct settings *out)
 {
 	struct settings s = {.note = 0};
-	uint32_t capacity[CHANNEL_MAX] = {0};
-	bool off[CHANNEL_MAX] = {false};
 	const char *text;
 	bool good = true;
 
@@ -170,14 +195,15 @@ void settings_read(struct settings *out)
 		run_default(&s);
 	}
 	text = variable("EVSPACE_CAPACITY");
-	if (text && capacity_read(text, capacity, off)) {
-		memcpy(s.capacity, capacity, sizeof(capacity));
-		memcpy(s.off, off, sizeof(off));
-	} else {
-		good = good && !text;
-	}
+	good = good && (!text || list_read(&s, text, capacity_set));
+	text = variable("EVSPACE_MODES");
+	good = good && (!text || list_read(&s, text, mode_set));
+	text = variable("EVSPACE_ELEMENTS");
+	good = good && (!text || list_read(&s, text, split_set));
+	text = variable("EVSPACE_RESERVE");
+	good = good && (!text || count_read(text, SETTINGS_RESERVE_MAX, &s.reserve));
 	text = variable("EVSPACE_THREADS");
-	good = good && (!text || threads_read(text, &s.threads));
+	good = good && (!text || count_read(text, SETTINGS_THREADS_MAX, &s.threads));
 	text = variable("EVSPACE_QUOTA");
 	if (text && !bytes_read(text, &s.quota)) {
 		good = false;

@@ -15,6 +15,7 @@
 /** Bounds of what can be asked for. */
 #define SETTINGS_CAPACITY_MAX 16777216u
 #define SETTINGS_THREADS_MAX  4096u
+#define SETTINGS_RESERVE_MAX  1048576u
 
 /** The settings of this process. Plain data. */
 struct settings {
@@ -22,11 +23,13 @@ struct settings {
 	char run[64];		  /* EVSPACE_RUN, else run-JOB */
 	char job[64];		  /* what the launcher calls the job, "" if unknown */
 	char dir[SETTINGS_PATH + 64];
-	uint32_t capacity[CHANNEL_MAX]; /* EVSPACE_CAPACITY: "200" or "p2p=1000,collective=200" */
-	bool off[CHANNEL_MAX];		/* "wait=0": the channel is not collected */
-	uint32_t threads;		/* EVSPACE_THREADS; 0: default */
-	uint64_t quota;			/* EVSPACE_QUOTA: bytes, or with K, M, G; 0: default */
-	uint32_t note;			/* SEGMENT_NOTE_SETTINGS when one was not understood */
+	uint32_t capacity[CHANNEL_MAX]; /* EVSPACE_CAPACITY: "200" or "p2p=1000,wait=0"; 0: off */
+	uint8_t modes[CHANNEL_MAX];	/* EVSPACE_MODES: "count" or "p2p=trace,wait=off" */
+	uint8_t split[CHANNEL_MAX];	/* EVSPACE_ELEMENTS: "op" or "p2p=site,collective=comm" */
+	uint32_t reserve; /* EVSPACE_RESERVE: elements of each split channel; 0: default */
+	uint32_t threads; /* EVSPACE_THREADS; 0: default */
+	uint64_t quota;	  /* EVSPACE_QUOTA: bytes, or with K, M, G; 0: default */
+	uint32_t note;	  /* SEGMENT_NOTE_SETTINGS when one was not understood */
 };
 
 /** Read the environment. A value that is not understood is as if it were not set, but for the note.

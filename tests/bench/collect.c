@@ -47,7 +47,7 @@ static __attribute__((noinline)) uint64_t event(int peer, uint32_t tag, uint64_t
 {
 	struct tuple t;
 
-	if (collect_enter(CHANNEL_P2P) != COLLECT_RECORD)
+	if (collect_enter(&collect_none, CHANNEL_P2P) != COLLECT_RECORD)
 		return 0;
 	t = (struct tuple){
 		.op = OP_MPI_SEND,
@@ -59,7 +59,7 @@ static __attribute__((noinline)) uint64_t event(int peer, uint32_t tag, uint64_t
 	collect_begin(&t);
 	__asm__ volatile("" ::: "memory");
 	t.end = collect_now();
-	collect_end(&t, CHANNEL_P2P);
+	collect_end(&t, &collect_none, CHANNEL_P2P);
 	return t.end;
 }
 

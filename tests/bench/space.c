@@ -10,8 +10,11 @@
 
 #include "pathmap/memory.h"
 
+/** Channels that every thread of a segment has room for. */
+#define COMMON CHANNEL_RMA
+
 /* Some operation of each channel, so that no consumer wonders. */
-static const char *const ops[CHANNEL_COUNT] = {
+static const char *const ops[COMMON] = {
 	[CHANNEL_P2P] = "MPI_Send",	   [CHANNEL_COLLECTIVE] = "MPI_Allreduce",
 	[CHANNEL_WAIT] = "MPI_Waitall",	   [CHANNEL_COMPLETION] = "MPI_Irecv",
 	[CHANNEL_COMM] = "MPI_Comm_split", [CHANNEL_ENV] = "MPI_Init",
@@ -38,11 +41,14 @@ static int segment_fill(struct segment *s, unsigned elements, unsigned capacity,
 		struct segment_thread *thread = NULL;
 		uint64_t n = capacity + i * 37 % capacity;
 
-		if (i % CHANNEL_COUNT == 0)
+		if (i % COMMON == 0)
 			thread = segment_thread_add(s, 1 + i);
-		element = segment_element_add(s, i / CHANNEL_COUNT, (uint16_t)(i % CHANNEL_COUNT),
-					      capacity);
-		if ((i % CHANNEL_COUNT == 0 && !thread) || !element) {
+		element = segment_element_add(s, &(struct segment_element){
+							 .thread = i / COMMON,
+							 .channel = (uint16_t)(i % COMMON),
+							 .capacity = capacity,
+						 });
+		if ((i % COMMON == 0 && !thread) || !element) {
 			errno = ENOSPC;
 			return errorf(e, "%s has no room for %u elements", s->path, elements);
 		}
@@ -65,11 +71,11 @@ int space_make(struct space *space, const char *base, const char *run, unsigned 
 	snprintf(dir, sizeof(dir), "%s/%s", base, run);
 	if (mkdir(dir, 0700) < 0)
 		return errorf(e, "cannot make the folder %s: %s", dir, strerror(errno));
-	for (unsigned i = 0; i < CHANNEL_COUNT; i++)
+	for (unsigned i = 0; i < COMMON; i++)
 		plan.capacity[i] = capacity;
 	for (unsigned rank = 0; rank < ranks; rank++) {
 		plan.rank = (int32_t)rank;
-		plan.threads = (elements[rank] + CHANNEL_COUNT - 1) / CHANNEL_COUNT;
+		plan.threads = (elements[rank] + COMMON - 1) / COMMON;
 		if (segment_create(&space->segments[rank], &plan, e) < 0)
 			return -1;
 		space->ranks++;
