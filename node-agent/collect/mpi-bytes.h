@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "node-agent/collect/mpi-comm.h"
+#include "node-agent/collect/mpi-handle.h"
 
 /** Sizes of datatypes, a few per thread. */
 struct mpi_type_cache {
@@ -30,9 +31,7 @@ uint32_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry);
 /** Bytes of @count times @type: their payload, without gaps. */
 static inline uint64_t mpi_bytes(int count, MPI_Datatype type)
 {
-	/* predefined types lie 512 bytes apart, others anywhere */
-	uintptr_t word = (uintptr_t)type;
-	struct mpi_type_cache *entry = &mpi_types[(word >> 9 ^ word >> 4) % MPI_TYPE_CACHE];
+	struct mpi_type_cache *entry = &mpi_types[mpi_type_hash(type) % MPI_TYPE_CACHE];
 
 	if (count <= 0)
 		return 0;

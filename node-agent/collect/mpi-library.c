@@ -54,21 +54,21 @@ void *mpi_library_next(const char *name)
 }
 
 /* RTLD_DEFAULT: a program that is not position independent may hold the copy that counts. */
-static void *handle_find(const char *name)
+void *mpi_library_data(const char *symbol)
 {
-	void *symbol = dlsym(RTLD_DEFAULT, name);
+	void *data = dlsym(RTLD_DEFAULT, symbol);
 
-	return symbol ? symbol : late_symbol(name);
+	return data ? data : late_symbol(symbol);
 }
 
 static bool functions_find(void)
 {
 	bool all = true;
 
-#define MPI_LIBRARY_FIND(name)                                            \
-	do {                                                              \
-		*(void **)(void *)&mpi.name = handle_find("PMPI_" #name); \
-		all = all && mpi.name;                                    \
+#define MPI_LIBRARY_FIND(name)                                                 \
+	do {                                                                   \
+		*(void **)(void *)&mpi.name = mpi_library_data("PMPI_" #name); \
+		all = all && mpi.name;                                         \
 	} while (0);
 	MPI_LIBRARY_FUNCTIONS(MPI_LIBRARY_FIND)
 	return all;
@@ -76,16 +76,16 @@ static bool functions_find(void)
 
 bool mpi_library_find(void)
 {
-	mpi.world = handle_find("ompi_mpi_comm_world");
-	mpi.self = handle_find("ompi_mpi_comm_self");
-	mpi.comm_null = handle_find("ompi_mpi_comm_null");
-	mpi.byte = handle_find("ompi_mpi_byte");
-	mpi.datatype_null = handle_find("ompi_mpi_datatype_null");
-	mpi.request_null = handle_find("ompi_request_null");
-	mpi.request_empty = handle_find("ompi_request_empty");
-	mpi.message_null = handle_find("ompi_message_null");
-	mpi.message_no_proc = handle_find("ompi_message_no_proc");
-	/* without the empty request its completions are just not attributed */
+	mpi.world = MPI_HANDLE(MPI_COMM_WORLD, "ompi_mpi_comm_world");
+	mpi.self = MPI_HANDLE(MPI_COMM_SELF, "ompi_mpi_comm_self");
+	mpi.comm_null = MPI_HANDLE(MPI_COMM_NULL, "ompi_mpi_comm_null");
+	mpi.byte = MPI_HANDLE(MPI_BYTE, "ompi_mpi_byte");
+	mpi.datatype_null = MPI_HANDLE(MPI_DATATYPE_NULL, "ompi_mpi_datatype_null");
+	mpi.request_null = MPI_HANDLE(MPI_REQUEST_NULL, "ompi_request_null");
+	mpi.message_null = MPI_HANDLE(MPI_MESSAGE_NULL, "ompi_message_null");
+	mpi.message_no_proc = MPI_HANDLE(MPI_MESSAGE_NO_PROC, "ompi_message_no_proc");
+	/* without it its completions are just not attributed */
+	mpi.request_shared = MPI_REQUEST_SHARED;
 	mpi.ready = functions_find() && mpi.world && mpi.self && mpi.comm_null && mpi.byte &&
 		    mpi.datatype_null && mpi.request_null && mpi.message_null;
 	return mpi.ready;

@@ -4,10 +4,7 @@
 #ifndef EVSPACE_MPI_LIBRARY_H
 #define EVSPACE_MPI_LIBRARY_H
 
-#include <mpi.h>
-#include <stdbool.h>
-
-_Static_assert(OMPI_MAJOR_VERSION >= 3, "the collector knows the handles of Open MPI only");
+#include "node-agent/collect/mpi-handle.h"
 
 /** MPI functions that the collector itself calls, by their PMPI_ names: all are local. */
 #define MPI_LIBRARY_FUNCTIONS(X)      \
@@ -18,6 +15,7 @@ _Static_assert(OMPI_MAJOR_VERSION >= 3, "the collector knows the handles of Open
 	X(Comm_size)                  \
 	X(Comm_test_inter)            \
 	X(Dist_graph_neighbors_count) \
+	X(Error_class)                \
 	X(Get_count)                  \
 	X(Get_elements_x)             \
 	X(Graph_neighbors_count)      \
@@ -29,14 +27,13 @@ _Static_assert(OMPI_MAJOR_VERSION >= 3, "the collector knows the handles of Open
 	X(Topo_test)                  \
 	X(Type_size)
 
-/** The library's functions and predefined handles (in Open MPI these are addresses of its data). */
+/** The library's functions and predefined handles. */
 struct mpi_library {
 #define MPI_LIBRARY_MEMBER(name) __typeof__(PMPI_##name) *name;
 	MPI_LIBRARY_FUNCTIONS(MPI_LIBRARY_MEMBER)
 	MPI_Comm world, self, comm_null;
 	MPI_Datatype byte, datatype_null;
-	MPI_Request request_null;
-	MPI_Request request_empty; /* Open MPI's one handle for all that is complete at once */
+	MPI_Request request_null, request_shared;
 	MPI_Message message_null, message_no_proc;
 	bool ready;    /* all of the above was found */
 	bool multiple; /* threads may call MPI at the same time */
@@ -46,6 +43,23 @@ extern struct mpi_library mpi;
 
 /** Find functions and handles. Returns whether all are there. */
 bool mpi_library_find(void);
+
+/** The library's data @symbol (Open MPI's handles); NULL: it has none. */
+void *mpi_library_data(const char *symbol);
+
+/** Does this handle stand for several requests at the same time (mpi-handle.h)? */
+static inline bool mpi_request_is_shared(MPI_Request request)
+{
+	return mpi_request_like(request, mpi.request_shared);
+}
+
+/** The error class of what a call has returned: MPICH's codes say more. */
+static inline int mpi_error_class(int rc)
+{
+	int class = rc;
+
+	return rc == MPI_SUCCESS || mpi.Error_class(rc, &class) != MPI_SUCCESS ? rc : class;
+}
 
 /** The next MPI_X behind us in the order of loading, else PMPI_X, else NULL. @name is "PMPI_X". */
 void *mpi_library_next(const char *name);

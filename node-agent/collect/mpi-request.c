@@ -13,8 +13,8 @@
 #define REQUESTS     (MPI_TABLE_WAYS << REQUEST_BITS)
 
 /*
- * Open MPI gives one and the same handle for everything that is complete when the call returns:
- * these can only be told apart by where the program has put the handle.
+ * Both MPIs give one and the same handle for everything that is complete when the call returns
+ * (mpi_request_is_shared): these can only be told apart by where the program has put the handle.
  */
 static struct mpi_table_bucket handle_buckets[1 << REQUEST_BITS];
 static struct mpi_table_bucket place_buckets[1 << REQUEST_BITS];
@@ -66,8 +66,8 @@ static struct mpi_request *request_claim(MPI_Request handle, const MPI_Request *
 {
 	int slot;
 
-	if (handle != mpi.request_empty || !handle)
-		return handle_claim((uintptr_t)handle);
+	if (!mpi_request_is_shared(handle))
+		return handle_claim(mpi_request_key(handle));
 	slot = place_claim((uintptr_t)where);
 	if (slot < 0)
 		return NULL;
@@ -105,7 +105,7 @@ struct mpi_request *mpi_request_add(const MPI_Request *request, const struct tup
 	if (!(kind & MPI_REQUEST_PERSISTENT))
 		kind |= MPI_REQUEST_ACTIVE;
 	request_fill(r, t, at, ranks, kind);
-	r->key = kind & MPI_REQUEST_LOCATED ? (uintptr_t)request : (uintptr_t)*request;
+	r->key = kind & MPI_REQUEST_LOCATED ? (uintptr_t)request : mpi_request_key(*request);
 	return r;
 }
 
@@ -121,26 +121,26 @@ struct mpi_request *mpi_request_hold(MPI_Request handle, const MPI_Request *wher
 
 	if (handle == mpi.request_null)
 		return NULL;
-	if (handle == mpi.request_empty) {
+	if (mpi_request_is_shared(handle)) {
 		slot = mpi_table_hold(&places, (uintptr_t)where);
 		return slot < 0 ? NULL : &by_place[slot];
 	}
-	slot = mpi_table_hold(&handles, (uintptr_t)handle);
+	slot = mpi_table_hold(&handles, mpi_request_key(handle));
 	return slot < 0 ? NULL : &by_handle[slot];
 }
 
 void mpi_request_return(struct mpi_request *r, const MPI_Request *where)
 {
 	/* MPI_Start may put another handle into the variable (Open MPI's pml ob1 does) */
-	if (!(r->kind & MPI_REQUEST_LOCATED) && r->key != (uintptr_t)*where) {
-		struct mpi_request *moved = handle_claim((uintptr_t)*where);
+	if (!(r->kind & MPI_REQUEST_LOCATED) && r->key != mpi_request_key(*where)) {
+		struct mpi_request *moved = handle_claim(mpi_request_key(*where));
 
 		if (moved) {
 			int slot = moved->slot;
 
 			*moved = *r;
 			moved->slot = slot;
-			moved->key = (uintptr_t)*where;
+			moved->key = mpi_request_key(*where);
 			mpi_request_publish(moved);
 		}
 		mpi_request_remove(r);
@@ -160,11 +160,11 @@ struct mpi_request *mpi_request_look(const MPI_Request *where)
 
 	if (*where == mpi.request_null)
 		return NULL;
-	if (*where == mpi.request_empty) {
+	if (mpi_request_is_shared(*where)) {
 		slot = mpi_table_find(&places, (uintptr_t)where);
 		return slot < 0 ? NULL : &by_place[slot];
 	}
-	slot = mpi_table_find(&handles, (uintptr_t)*where);
+	slot = mpi_table_find(&handles, mpi_request_key(*where));
 	return slot < 0 ? NULL : &by_handle[slot];
 }
 
@@ -176,17 +176,17 @@ void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm
 	/* a message from MPI_PROC_NULL has one handle for all, and nothing in it */
 	if (message == mpi.message_null || message == mpi.message_no_proc)
 		return;
-	r = handle_claim((uintptr_t)message);
+	r = handle_claim(mpi_message_key(message));
 	if (!r)
 		return;
 	request_fill(r, t, at, ranks, 0);
-	r->key = (uintptr_t)message;
+	r->key = mpi_message_key(message);
 	mpi_request_publish(r);
 }
 
 struct mpi_request *mpi_message_hold(MPI_Message message)
 {
-	int slot = mpi_table_hold(&handles, (uintptr_t)message);
+	int slot = mpi_table_hold(&handles, mpi_message_key(message));
 
 	return slot < 0 ? NULL : &by_handle[slot];
 }

@@ -205,7 +205,7 @@ static bool position_done(const struct mpi_wait *w, int i, int rc, const MPI_Sta
 	*failed = false;
 	if (rc == MPI_SUCCESS)
 		return true;
-	if (rc == MPI_ERR_IN_STATUS && status) {
+	if (mpi_error_class(rc) == MPI_ERR_IN_STATUS && status) {
 		*failed = status->MPI_ERROR != MPI_SUCCESS;
 		return status->MPI_ERROR != MPI_ERR_PENDING;
 	}
@@ -267,7 +267,7 @@ static void answer_read(struct mpi_wait *w, struct tuple *call, int rc, enum mpi
 			const struct mpi_wait_answer *a)
 {
 	call->seq_or_tag = 0;
-	if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS)
+	if (rc != MPI_SUCCESS && mpi_error_class(rc) != MPI_ERR_IN_STATUS)
 		all_complete(w, rc, NULL, call);
 	else if (which == MPI_WAIT_SOME)
 		some_complete(w, rc, a, call);
