@@ -36,7 +36,7 @@ function tag_of(key)
 function shape_call()
 {
 	begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
-	call("")
+	call()
 	end()
 }
 
@@ -48,7 +48,7 @@ function shape_receive()
 		begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
 		line("ranks = at->ranks;")
 	}
-	call("status")
+	call(trait["status"], "where")
 	line("if (rc == MPI_SUCCESS)")
 	line("\tmpi_tuple_" (trait["bytes"] == "0" ? "from" : "received") "(&t, ranks, where);")
 	if ("found" in trait) {
@@ -62,7 +62,7 @@ function shape_exchange()
 {
 	# while it lasts, it is the other's message that it waits for
 	begin(peer_of("peer2"), tag_of("tag2"), bytes_of("peer2", "bytes2"))
-	call("status")
+	call(trait["status"], "where")
 	line("mpi_exchange_received(&t, at, where, rc);")
 	line("t.peer = " peer_of("peer") ";")
 	line("t.seq_or_tag = " tag_of("tag") ";")
@@ -72,10 +72,12 @@ function shape_exchange()
 
 function shape_probe()
 {
-	line("rc = real_" name "(" names_of(args, trait["status"], "where") ");")
+	call_untimed(trait["status"], "where")
 	line("if (rc == MPI_SUCCESS && !*" trait["flag"] ") {")
-	line("\tcollect_poll();")
-	line("\treturn rc;")
+	indent = "\t"
+	line("collect_poll();")
+	leave_line()
+	indent = ""
 	line("}")
 	line("mpi_found(&t, OP_" toupper(name) ", at, " (("peer" in trait) ? peer_of("peer") ", " tag_of("tag") : "TUPLE_NO_PEER, 0") ");")
 	if ("peer" in trait) {
@@ -101,7 +103,7 @@ function shape_start()
 		line("ranks = mpi_matched(&t, OP_" toupper(name) ", *message, " trait["bytes"] ");")
 	else
 		begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
-	call("")
+	call()
 	publish(("message" in trait) ? "ranks" : "at->ranks", ("receives" in trait) ? "MPI_REQUEST_RECEIVES" : "0")
 	end()
 }
@@ -109,7 +111,7 @@ function shape_start()
 function shape_prepare()
 {
 	begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
-	call("")
+	call()
 	publish("at->ranks", "MPI_REQUEST_PERSISTENT" (("receives" in trait) ? " | MPI_REQUEST_RECEIVES" : ""))
 	line("t.bytes = 0;")
 	end()
@@ -118,21 +120,21 @@ function shape_prepare()
 function shape_restart()
 {
 	line("mpi_start_begin(&s, &t, OP_" toupper(name) ", " trait["n"] ", " trait["requests"] ");")
-	call("")
+	call()
 	line("mpi_start_end(&s, &t, rc);")
 }
 
 function shape_drop()
 {
 	line("mpi_drop_begin(&s, &t, OP_" toupper(name) ", " trait["request"] ");")
-	call("")
+	call()
 	line("mpi_drop_end(&s, &t, rc);")
 }
 
 function shape_cancel()
 {
 	line("mpi_cancel_begin(&t, OP_" toupper(name) ", " trait["request"] ");")
-	call("")
+	call()
 	end()
 }
 
@@ -160,7 +162,7 @@ function shape_wait(    statuses)
 {
 	line("mpi_wait_begin(&w, &t, OP_" toupper(name) ", " trait["n"] ", " trait["requests"] ");")
 	statuses = where()
-	call(statuses)
+	call(trait[statuses], "where")
 	line("mpi_wait_end(&w, &t, rc, MPI_WAIT_" trait["which"] ", &answer);")
 }
 
@@ -168,7 +170,7 @@ function shape_test(    statuses)
 {
 	line("mpi_test_begin(&w, " trait["n"] ", " trait["requests"] ");")
 	statuses = where()
-	line("rc = real_" name "(" names_of(args, trait[statuses], "where") ");")
+	call_untimed(trait[statuses], "where")
 	line("if (!mpi_test_vain(&w, rc, &answer))")
 	line("\tmpi_test_end(&w, OP_" toupper(name) ", rc, MPI_WAIT_" trait["which"] ", &answer);")
 }
@@ -176,7 +178,7 @@ function shape_test(    statuses)
 function shape_collect()
 {
 	begin("TUPLE_NO_PEER", "mpi_comm_next(at)", expression("bytes", "0"))
-	call("")
+	call()
 	if ("request" in trait)
 		publish("at->ranks", "0")
 	end()
@@ -186,7 +188,7 @@ function shape_make(    tag)
 {
 	tag = trait["how"] == "GROUP" ? "(uint32_t)tag" : "mpi_comm_next(at)"
 	begin("TUPLE_NO_PEER", tag, "0")
-	call("")
+	call()
 	line("if (rc == MPI_SUCCESS)")
 	line("\tmpi_comm_add(*" trait["new"] ", at, MPI_COMM_" trait["how"] ", " expression("tag", "0") ");")
 	end()
@@ -195,7 +197,7 @@ function shape_make(    tag)
 function shape_start_make()
 {
 	begin("TUPLE_NO_PEER", "mpi_comm_next(at)", "0")
-	call("")
+	call()
 	line("if (rc == MPI_SUCCESS)")
 	line("\tmpi_comm_coming_add(" trait["request"] ", &t, at, " trait["new"] ");")
 	end()
@@ -206,7 +208,7 @@ function shape_free()
 	line("handle = *comm;")
 	begin("TUPLE_NO_PEER", "mpi_comm_next(at)", "0")
 	line("record = mpi_comm_forget(handle);")
-	call("")
+	call()
 	line("if (rc != MPI_SUCCESS)")
 	line("\tmpi_comm_restore(handle, &record);")
 	line("mpi_end(&t, &record.classes, CHANNEL_" channel ", rc);")
@@ -231,7 +233,7 @@ function body()
 	else if (shape == "free") shape_free()
 	else if (shape == "finalize") {
 		line("mpi_begin(&t, OP_" toupper(name) ", mpi_comm_at(mpi.world), TUPLE_NO_PEER, 0, 0);")
-		call("")
+		call()
 		end()
 		line("mpi_finished();")
 	} else fail("there is no shape \"" shape "\"")

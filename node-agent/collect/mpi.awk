@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes mpi-wrappers.c of ops.tab: one wrapper for each row, by its shape.
+# Makes wrappers of ops.tab: one for each row, by its shape (mpi-shapes.awk), for the door that the
+# program comes through: C (mpi-c.awk) or Fortran (mpi-fortran.awk).
 
 function fail(text)
 {
@@ -8,19 +9,25 @@ function fail(text)
 	exit 1
 }
 
-# The names of C arguments: "int *argc, char ***argv" -> "argc, argv"; @from is called @to.
-function names_of(args, from, to,    part, n, i, name, out)
+# The names of the C arguments: "int *argc, char ***argv" -> "argc, argv"; @from is called @to.
+function names_of(from, to,    part, n, i, argument, out)
 {
 	if (args == "void")
 		return ""
 	n = split(args, part, /, */)
 	for (i = 1; i <= n; i++) {
-		name = part[i]
-		gsub(/\[\]/, "", name)
-		sub(/^.*[ *]/, "", name)
-		out = out (i > 1 ? ", " : "") (name == from ? to : name)
+		argument = argument_name(part[i])
+		out = out (i > 1 ? ", " : "") (argument == from ? to : argument)
 	}
 	return out
+}
+
+# "const int counts[]" -> "counts"
+function argument_name(text)
+{
+	gsub(/\[\]/, "", text)
+	sub(/^.*[ *]/, "", text)
+	return text
 }
 
 function expression(key, otherwise)
@@ -30,14 +37,22 @@ function expression(key, otherwise)
 
 function line(text)
 {
-	print "\t" text
+	print "\t" indent text
 }
 
-# The real call, with the program's status replaced by @status ("": as it is).
-function call(status)
+# The real call of one that is recorded, with @from replaced by @to, then the time.
+function call(from, to)
 {
-	line("rc = real_" name "(" names_of(args, status == "" ? "" : trait[status], status == "" ? "" : "where") ");")
+	call_line(from, to)
 	line("collect_stamp(&t);")
+	door_results()
+}
+
+# The same of one that is in vain most times.
+function call_untimed(from, to)
+{
+	call_line(from, to)
+	door_results()
 }
 
 function variables()
@@ -68,44 +83,40 @@ function variables()
 	if ("comm" in trait)
 		line("struct mpi_comm *at;")
 	else if (shape == "probe")
-		line("struct mpi_comm *at = mpi_comm_find(NULL);")
+		line("struct mpi_comm *at = mpi_comm_find(mpi.comm_null);")
 	line("int rc;\n")
 }
 
-function wrapper(    pass)
+function wrapper()
 {
-	pass = "real_" name "(" names_of(args) ")"
-	print "\nstatic int late_" name "(" args ");"
-	print "static int (*real_" name ")(" args ") = late_" name ";\n"
-	print "static int late_" name "(" args ")\n{"
-	line("mpi_wrappers_resolve();")
-	line("return real_" name " == late_" name " ? MPI_ERR_INTERN : " pass ";")
-	print "}\n"
-	print "int " name "(" args ")\n{"
+	door_open()
 	variables()
 	if (shape == "init") {
 		line("mpi_init_begin(&t, OP_" toupper(name) ");")
-		line("rc = " pass ";")
+		call_line()
 		line("mpi_init_end(&t, rc);")
 	} else if (shape == "forget") {
 		# before: the handle may be another thread's as soon as it is free; after: it may have been asked for
 		line("atomic_fetch_add_explicit(&mpi_type_epoch, 1, memory_order_release);")
-		line("rc = " pass ";")
+		call_line()
 		line("atomic_fetch_add_explicit(&mpi_type_epoch, 1, memory_order_release);")
 	} else {
 		if ("comm" in trait)
-			line("at = mpi_comm_at(" trait["comm"] ");")
+			line("at = mpi_comm_at(" handle("comm") ");")
 		line("entry = collect_enter(" classes() ", CHANNEL_" channel ");")
 		line("if (entry != COLLECT_RECORD) {")
-		line("\trc = " pass ";")
+		indent = "\t"
+		call_line()
 		if (shape == "finalize")
-			line("\tmpi_finished();")
-		line("\treturn rc;")
+			line("mpi_finished();")
+		leave_line()
+		indent = ""
 		line("}")
+		door_arguments()
 		body()
 	}
-	line("return rc;")
-	print "}"
+	leave_line()
+	door_close()
 }
 
 BEGIN {
@@ -139,24 +150,10 @@ $2 !~ /^MPI_/ { next }
 			trait[$i] = ""
 	}
 	wrapper()
-	all[++n] = name
 }
 
 END {
 	if (failed)
 		exit 1
-	print "\nvoid mpi_wrappers_resolve(void)\n{"
-	line("static const struct {")
-	line("\tconst char *name;")
-	line("\tvoid *real;")
-	line("} all[] = {")
-	for (i = 1; i <= n; i++)
-		line("\t{ \"P" all[i] "\", &real_" all[i] " },")
-	line("};\n")
-	line("for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {")
-	line("\tvoid *real = mpi_library_next(all[i].name);\n")
-	line("\tif (real)")
-	line("\t\t*(void **)all[i].real = real;")
-	line("}")
-	print "}"
+	door_end()
 }

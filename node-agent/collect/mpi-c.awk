@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The C door: wrappers of MPI_X that call the real one, for mpi.awk.
+
+function door_open()
+{
+	print "\nstatic int late_" name "(" args ");"
+	print "static int (*real_" name ")(" args ") = late_" name ";\n"
+	print "static int late_" name "(" args ")\n{"
+	line("mpi_wrappers_resolve();")
+	line("return real_" name " == late_" name " ? MPI_ERR_INTERN : " real() ";")
+	print "}\n"
+	print "int " name "(" args ")\n{"
+}
+
+function door_close()
+{
+	print "}"
+	doors[++n] = name
+}
+
+# The value of the real call, with the program's argument @from replaced by @to if there is one.
+function real(from, to)
+{
+	return "real_" name "(" names_of(from, to) ")"
+}
+
+# The real call, as a statement.
+function call_line(from, to)
+{
+	line("rc = " real(from, to) ";")
+}
+
+# Nothing is to be converted, neither before the real call nor after it.
+function door_arguments() {}
+function door_results() {}
+
+function leave_line()
+{
+	line("return rc;")
+}
+
+# The handle of trait @key, and where the program has it.
+function handle(key)
+{
+	return trait[key]
+}
+
+function place(key)
+{
+	return trait[key]
+}
+
+function door_end(    i)
+{
+	print "\nvoid mpi_wrappers_resolve(void)\n{"
+	line("static const struct {")
+	line("\tconst char *name;")
+	line("\tvoid *real;")
+	line("} all[] = {")
+	for (i = 1; i <= n; i++)
+		line("\t{ \"P" doors[i] "\", &real_" doors[i] " },")
+	line("};\n")
+	line("for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {")
+	line("\tvoid *real = mpi_library_next(all[i].name);\n")
+	line("\tif (real)")
+	line("\t\t*(void **)all[i].real = real;")
+	line("}")
+	print "}"
+}
