@@ -33,6 +33,13 @@ AC_PATH_PROGS([MPICH_FC], [mpifort.mpich mpif90.mpich])
 AM_CONDITIONAL([MPICH], [test "$have_mpich" = yes])
 AS_IF([test "$have_mpich" = no], [MPICH_RUN= MPICH_FC=])])
 
+# EVSPACE_HAVE_LTTNG
+# LTTng-UST may be there, for a bench to compare with: set LTTNG_CFLAGS, LTTNG_LIBS and have_lttng.
+AC_DEFUN([EVSPACE_HAVE_LTTNG],
+[have_lttng=yes
+PKG_CHECK_MODULES([LTTNG], [lttng-ust >= 2.13], [], [have_lttng=no])
+AM_CONDITIONAL([LTTNG], [test "$have_lttng" = yes])])
+
 # EVSPACE_REPORT_MISSING
 # End configure with everything that was noted, if anything was.
 AC_DEFUN([EVSPACE_REPORT_MISSING],

@@ -1,39 +1,128 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What collecting costs: one event over two bare reads of the clock, alone, with a reader beside it
- * (read), and as what a wrapper adds to an MPI call (mpi); the newest tuples of many elements over
- * copying them (latest). Pairs are interleaved; medians.
- */
-#include <dirent.h>
-#include <pthread.h>
+/* What collecting costs, case by case: each against a limit that is measured in the same run. */
+#include <errno.h>
+#include <ftw.h>
+#include <getopt.h>
 #include <sched.h>
-#include <stdbool.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/collect/collect.h"
-#include "tree/op-table.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/collect-case.h"
 
-/* Short runs, many of them: most fit between two interruptions by others. */
-enum { PAIRS = 401, QUICK = 51, EVENTS = 5000, ELEMENTS = 1948, CAPACITY = 200, TURNS = 3 };
-
-static volatile uint64_t sink;
-static bool json;
-static int n_pairs = PAIRS;
-static char base[] = "/dev/shm/evspace-bench-XXXXXX", run[64];
-
-/** A reader of the writer's element on the other core. */
-struct reader {
-	pthread_t thread;
-	_Atomic bool stop;
-	const struct element_ring *ring;
-	uint64_t delivered, lost;
+static const struct collect_case cases[] = {
+	{"event", 1.2, collect_event_case,
+	 "an event (times, state line, counts, store) : two bare clock reads"},
+	{"count", 0.25, collect_mode_case, "an event whose class is only counted : one traced"},
+	{"time", 0, collect_mode_case, "one whose class is timed : one traced"},
+	{"sample", 0, collect_mode_case, "one whose class is sampled : one traced"},
+	{"threads", 1.15, collect_threads_case, "an event while another thread has some : alone"},
+	{"read", 1.02, collect_read_case,
+	 "an event while another core reads every ring at 1 kHz : alone"},
+	{"switch", 1, collect_switch_case,
+	 "until the program sees a mode that another process has set : 5 us"},
+	{"elements", 0, collect_elements_case,
+	 "an event on each of so many elements in turn : bare stores to as many places"},
+	{"strides", 0, collect_strides_case,
+	 "a tuple on each of so many rings in turn : the same, rings a power of two apart"},
+	{"start", 1, collect_start_case,
+	 "making a segment with 10,000 elements : 50 ms (and what memory they take : as computed)"},
+	{"latest", 0, collect_latest_case,
+	 "reading the newest tuple of each of 1,948 rings : copying it without a check"},
+	{"mpi", 1.3, collect_solo_case,
+	 "added to an MPI_Barrier of one process : two bare clock reads"},
+	{"off", 1, collect_off_case,
+	 "added by a class that is off to a preload that only forwards : 0.5 ns"},
+	{"poll", 1, collect_solo_case, "added to an MPI_Test in vain : 2 ns"},
+	{"receive", 1, collect_solo_case, "added to MPI_Waitall by each receive : 12 ns"},
+	{"lttng", 1.0 / 6, collect_lttng_case,
+	 "added to an MPI_Barrier : by LTTng-UST in overwrite mode"},
+	{"pingpong", 1.06, collect_duo_case, "8 bytes to another rank and back : without"},
+	{"allreduce", 1.05, collect_duo_case, "8 bytes reduced over two ranks : without"},
+	{"windtunnel", 1.005, collect_tunnel_case,
+	 "a step of the wind tunnel, small, medium (1.01), large (1.01) : without"},
+	{"hpcc", 1.01, collect_hpcc_case,
+	 "a run of hpcc, and its MPIRandomAccess (1.05) : without"},
 };
 
-static void pin(int cpu)
+#define CASES (sizeof(cases) / sizeof(cases[0]))
+
+struct collect_bench collect_bench;
+static bool chosen[CASES], any_chosen;
+
+/* ---- output ---- */
+
+size_t collect_pairs(void)
+{
+	return collect_bench.quick ? PAIRS_QUICK : PAIRS_FULL;
+}
+
+static void table_row(const struct collect_case *c, const char *name, const struct pairs *p)
+{
+	static bool headed;
+
+	if (!headed)
+		printf("%-18s %12s %12s %8s %8s\n", "case", "ns", "limit ns", "ratio", "at most");
+	headed = true;
+	printf("%-18s %12.2f %12.2f %8.3f", name, p->ns, p->limit_ns, p->ratio);
+	if (c->at_most > 0)
+		printf(" %8.3f%s", c->at_most, p->ratio <= c->at_most ? "" : "  above");
+	if (p->high > 0)
+		printf("  95 %%: %.4f to %.4f", p->low, p->high);
+	printf("\n");
+}
+
+void collect_report(const struct collect_case *c, const char *part, struct pairs p)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s", c->name, part ? "-" : "", part ? part : "");
+	if (!collect_bench.json) {
+		table_row(c, name, &p);
+	} else {
+		printf("{\"bench\":\"collect\",\"case\":\"%s\",\"ns\":%.3f,\"limit_ns\":%.3f,"
+		       "\"ratio\":%.4f",
+		       name, p.ns, p.limit_ns, p.ratio);
+		if (p.high > 0)
+			printf(",\"low\":%.5f,\"high\":%.5f", p.low, p.high);
+		if (c->at_most > 0)
+			printf(",\"at_most\":%.4f", c->at_most);
+		printf("}\n");
+	}
+	fflush(stdout);
+}
+
+void collect_report_bytes(const struct collect_case *c, const char *part, double bytes,
+			  double expected)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s-%s", c->name, part);
+	printf(collect_bench.json ? "{\"bench\":\"collect\",\"case\":\"%s\",\"bytes\":%.0f,"
+				    "\"expected_bytes\":%.0f,\"ratio\":%.4f}\n"
+				  : "%-18s %12.0f %12.0f %8.3f  bytes\n",
+	       name, bytes, expected, bytes / expected);
+	fflush(stdout);
+}
+
+void collect_note(const struct collect_case *c, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: ", c->name);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+/* ---- what the cases share ---- */
+
+void collect_pin(int cpu)
 {
 	cpu_set_t set;
 
@@ -42,248 +131,139 @@ static void pin(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* What a wrapper does, without the real call in it. */
-static __attribute__((noinline)) uint64_t event(int peer, uint32_t tag, uint64_t bytes)
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
 {
-	struct tuple t;
-
-	if (collect_enter(&collect_none, CHANNEL_P2P) != COLLECT_RECORD)
-		return 0;
-	t = (struct tuple){
-		.op = OP_MPI_SEND,
-		.peer = peer,
-		.seq_or_tag = tag,
-		.bytes = bytes,
-		.comm = 1,
-	};
-	collect_begin(&t);
-	__asm__ volatile("" ::: "memory");
-	t.end = collect_now();
-	collect_end(&t, &collect_none, CHANNEL_P2P);
-	return t.end;
+	(void)st;
+	(void)kind;
+	(void)walk;
+	return remove(path);
 }
 
-/* The limit: what no collector can do without, a start and an end. */
-static double bare_run(void)
+void collect_remove(const char *path)
 {
-	uint64_t ns = clock_mono_ns();
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
 
-	for (int i = 0; i < EVENTS; i++) {
-		uint64_t start = clock_ticks(CLOCK_TICKS_TSC);
+/* ---- options ---- */
 
-		sink = start;
-		sink = clock_ticks(CLOCK_TICKS_TSC) - start;
+static void help(void)
+{
+	printf("usage: collect [--json] [--quick] [--case NAME]...\n"
+	       "What collecting costs. A line a case: nanoseconds, those of a limit that was "
+	       "measured "
+	       "in turn\n"
+	       "with them, the ratio of the two, and what it shall be at most. Pairs take turns; "
+	       "medians.\n"
+	       "A busy machine disturbs: what counts is a run on an idle one.\n\n"
+	       "  --json       one JSON object a line: case, ns, limit_ns, ratio (low, high: 95 %% "
+	       "interval)\n"
+	       "  --quick      fewer pairs and shorter runs: a first look, not a result\n"
+	       "  --case NAME  only this one; can be given again\n"
+	       "  --help       this text\n\n"
+	       "Cases (what : against what; at most):\n");
+	for (size_t i = 0; i < CASES; i++) {
+		printf("  %-11s %s", cases[i].name, cases[i].about);
+		if (cases[i].at_most > 0)
+			printf("; %.3g", cases[i].at_most);
+		printf("\n");
 	}
-	return (double)(clock_mono_ns() - ns) / EVENTS;
 }
 
-static double event_run(void)
+static bool case_choose(const char *name)
 {
-	uint64_t ns = clock_mono_ns();
-
-	for (int i = 0; i < EVENTS; i++)
-		sink = event(i & 7, (uint32_t)i, 8);
-	return (double)(clock_mono_ns() - ns) / EVENTS;
-}
-
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *values, int n)
-{
-	qsort(values, (size_t)n, sizeof(*values), compare);
-	return values[n / 2];
-}
-
-static void report(const char *name, double ns, double limit, double ratio)
-{
-	if (json)
-		printf("{\"bench\":\"collect\",\"case\":\"%s\",\"ns\":%.2f,\"limit_ns\":%.2f,"
-		       "\"ratio\":%.3f}\n",
-		       name, ns, limit, ratio);
-	else
-		printf("%-8s %9.2f ns %9.2f ns %7.3f\n", name, ns, limit, ratio);
-	fflush(stdout);
-}
-
-/* Interleaved pairs of @what and its limit. */
-static void pairs(const char *name, double (*what)(void), double (*limit)(void))
-{
-	static double ns[PAIRS], limits[PAIRS], ratios[PAIRS];
-
-	what();
-	limit();
-	for (int i = 0; i < n_pairs; i++) {
-		limits[i] = limit();
-		ns[i] = what();
-		ratios[i] = ns[i] / limits[i];
+	for (size_t i = 0; i < CASES; i++) {
+		if (strcmp(cases[i].name, name) == 0)
+			return any_chosen = chosen[i] = true;
 	}
-	report(name, median(ns, n_pairs), median(limits, n_pairs), median(ratios, n_pairs));
-}
-
-static void *reader_run(void *arg)
-{
-	struct reader *r = arg;
-	struct timespec pause = {.tv_nsec = 1000000};
-	struct tuple tuples[CAPACITY];
-	struct element_range range;
-	uint64_t from = element_head(r->ring);
-
-	pin(0);
-	while (!atomic_load(&r->stop)) {
-		element_read(r->ring, CAPACITY, from, UINT64_MAX, tuples, CAPACITY, &range);
-		r->delivered += range.count;
-		r->lost += range.lost;
-		from = range.first + range.count;
-		nanosleep(&pause, NULL);
-	}
-	return NULL;
-}
-
-static void with_reader(void)
-{
-	struct reader r = {.ring = collect_self.writers[CHANNEL_P2P].ring};
-
-	if (pthread_create(&r.thread, NULL, reader_run, &r))
-		return;
-	pairs("read", event_run, bare_run);
-	atomic_store(&r.stop, true);
-	pthread_join(r.thread, NULL);
-	if (!json)
-		printf("         (read %llu, overwritten %llu)\n", (unsigned long long)r.delivered,
-		       (unsigned long long)r.lost);
-}
-
-static struct element_ring *rings[ELEMENTS];
-static struct tuple newest[ELEMENTS];
-
-static double latest_run(void)
-{
-	uint64_t ns = clock_mono_ns(), number;
-
-	for (int turn = 0; turn < TURNS; turn++)
-		for (int i = 0; i < ELEMENTS; i++)
-			element_latest(rings[i], CAPACITY, &newest[i], &number);
-	return (double)(clock_mono_ns() - ns) / (TURNS * ELEMENTS);
-}
-
-/* The limit: where it is and what it is, without asking whether it is being overwritten. */
-static double copy_run(void)
-{
-	uint64_t ns = clock_mono_ns();
-
-	for (int turn = 0; turn < TURNS; turn++)
-		for (int i = 0; i < ELEMENTS; i++) {
-			uint64_t head = element_head(rings[i]);
-
-			memcpy(&newest[i], &rings[i]->slots[(head - 1) % CAPACITY],
-			       sizeof(newest[i]));
-		}
-	return (double)(clock_mono_ns() - ns) / (TURNS * ELEMENTS);
-}
-
-static void latest(void)
-{
-	size_t bytes = element_ring_bytes(CAPACITY);
-	char *memory = aligned_alloc(64, ELEMENTS * bytes);
-
-	if (!memory)
-		return;
-	memset(memory, 0, ELEMENTS * bytes);
-	for (int i = 0; i < ELEMENTS; i++) {
-		struct element_writer w;
-		struct tuple t = {.bytes = (uint64_t)i};
-
-		rings[i] = (struct element_ring *)(void *)(memory + (size_t)i * bytes);
-		element_writer_init(&w, rings[i], CAPACITY);
-		for (int k = 0; k <= i % 400; k++)
-			element_write(&w, &t);
-	}
-	pairs("latest", latest_run, copy_run);
-	free(memory);
-}
-
-/* In an MPI program, with what `make` has built. Without mpirun or the library there is no result.
- */
-static void mpi(void)
-{
-	const char *built = getenv("top_builddir");
-	double ns, limit, ratio;
-	char command[1024];
-	FILE *out;
-
-	snprintf(command, sizeof(command),
-		 "EVSPACE_DIR=%s EVSPACE_RUN=mpi timeout 120 mpirun -np 1 -x LD_PRELOAD="
-		 "$(realpath %s/.libs/libevspace-mpi.so) %s/tests/bench/barrier",
-		 base, built ? built : ".", built ? built : ".");
-	out = popen(command, "r");
-	if (!out)
-		return;
-	if (fscanf(out, "%lf %lf %lf", &ns, &limit, &ratio) == 3)
-		report("mpi", ns, limit, ratio);
-	pclose(out);
-}
-
-static void folder_remove(const char *name)
-{
-	char path[128];
-	DIR *dir;
-	const struct dirent *entry;
-
-	snprintf(path, sizeof(path), "%s/%s", base, name);
-	dir = opendir(path);
-	while (dir && (entry = readdir(dir)))
-		unlinkat(dirfd(dir), entry->d_name, 0);
-	if (dir)
-		closedir(dir);
-	rmdir(path);
+	fprintf(stderr, "collect: there is no case '%s'; try --help\n", name);
+	return false;
 }
 
 static void options_read(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--json") == 0) {
-			json = true;
-		} else if (strcmp(argv[i], "--quick") == 0) {
-			n_pairs = QUICK;
-		} else {
-			bool help = strcmp(argv[i], "--help") == 0;
+	static const struct option options[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"quick", no_argument, NULL, 'q'},
+		{"case", required_argument, NULL, 'c'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int c;
 
-			fprintf(help ? stdout : stderr, "usage: collect [--json] [--quick]\n"
-							"What collecting an event costs.\n");
-			exit(help ? 0 : 2);
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (c == 'j') {
+			collect_bench.json = true;
+		} else if (c == 'q') {
+			collect_bench.quick = true;
+		} else if (c == 'h') {
+			help();
+			exit(0);
+		} else if (c != 'c' || !case_choose(optarg)) {
+			exit(2);
 		}
 	}
+	if (optind == argc)
+		return;
+	fprintf(stderr, "collect: '%s' is not wanted here; try --help\n", argv[optind]);
+	exit(2);
+}
+
+/* ---- the run ---- */
+
+static int folders_make(struct error *e)
+{
+	struct collect_bench *b = &collect_bench;
+
+	snprintf(b->base, sizeof(b->base), "/dev/shm/evspace-bench.XXXXXX");
+	if (!mkdtemp(b->base)) {
+		errorf(e, "cannot make the folder %s: %s", b->base, strerror(errno));
+		b->base[0] = '\0';
+		return -1;
+	}
+	snprintf(b->space, sizeof(b->space), "%.60s/space", b->base);
+	if (mkdir(b->space, 0700) < 0)
+		return errorf(e, "cannot make the folder %s: %s", b->space, strerror(errno));
+	setenv("EVSPACE_DIR", b->space, 1);
+	/* MPI as root, with more ranks than cores: a bench changes no settings of anybody */
+	setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+	setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+	setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
+	setenv("OMP_NUM_THREADS", "1", 0);
+	return 0;
+}
+
+/* A case without a result is no reason to miss the others; being interrupted is. */
+static int cases_run(void)
+{
+	int missing = 0;
+
+	for (size_t i = 0; i < CASES; i++) {
+		struct error e = {""};
+
+		if (any_chosen && !chosen[i])
+			continue;
+		if (cases[i].run(&cases[i], &e) < 0) {
+			collect_note(&cases[i], "no result: %s", e.text);
+			missing = 1;
+		}
+		if (bench_wait(1e-4, &e) < 0 && errno == EINTR)
+			return 1;
+	}
+	return missing;
 }
 
 int main(int argc, char **argv)
 {
-	struct segment_plan plan = {.dir = run, .run = "bench", .world_size = 1, .world = 1};
-	struct error e;
+	struct error e = {""};
+	int result = 1;
 
 	options_read(argc, argv);
-	if (!mkdtemp(base))
-		return perror(base), 1;
-	snprintf(run, sizeof(run), "%s/run", base);
-	mkdir(run, 0700);
-	pin(1);
-	if (collect_start(&plan, &e) < 0) {
+	bench_begin();
+	if (folders_make(&e) < 0)
 		fprintf(stderr, "collect: %s\n", e.text);
-		return 1;
-	}
-	if (!json)
-		printf("%-8s %12s %12s %7s\n", "case", "", "limit", "ratio");
-	pairs("event", event_run, bare_run);
-	with_reader();
-	mpi();
-	latest();
-	collect_stop();
-	folder_remove("run");
-	folder_remove("mpi");
-	rmdir(base);
-	return 0;
+	else
+		result = cases_run();
+	if (collect_bench.base[0])
+		collect_remove(collect_bench.base);
+	return result;
 }
