@@ -39,7 +39,7 @@ function leave_line()
 	line("return rc;")
 }
 
-# The handle of trait @key, and where the program has it.
+# The handle that trait @key means, and where the program keeps it.
 function handle(key)
 {
 	return trait[key]
@@ -47,7 +47,7 @@ function handle(key)
 
 function place(key)
 {
-	return trait[key]
+	return "mpi_place_c(" trait[key] ")"
 }
 
 function door_end(    i)

@@ -90,8 +90,8 @@ static inline struct mpi_ranks mpi_matched(struct tuple *t, uint16_t op, MPI_Mes
 }
 
 /** The request of MPI_Comm_idup: with its completion the communicator is there. */
-static inline void mpi_comm_coming_add(const MPI_Request *request, const struct tuple *t,
-				       struct mpi_comm *parent, const MPI_Comm *made)
+static inline void mpi_comm_coming_add(struct mpi_place request, const struct tuple *t,
+				       struct mpi_comm *parent, struct mpi_place made)
 {
 	struct mpi_comm_coming *coming = mpi_comm_expect(parent, made);
 	struct mpi_request *r = mpi_request_add(request, t, parent, parent->ranks, 0);

@@ -28,7 +28,7 @@ static struct mpi_comm unknown = {.rank = 0};
 
 /** A communicator that MPI_Comm_idup is making. */
 struct mpi_comm_coming {
-	const MPI_Comm *where;
+	struct mpi_place where;
 	struct mpi_comm record;
 	_Atomic bool used;
 };
@@ -284,7 +284,7 @@ void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how,
 	record_put(made, &c);
 }
 
-struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, const MPI_Comm *where)
+struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, struct mpi_place where)
 {
 	uint32_t n = atomic_fetch_add(&parent->made, 1);
 
@@ -303,8 +303,10 @@ struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, const MPI_Comm 
 
 void mpi_comm_arrived(struct mpi_comm_coming *coming)
 {
-	if (*coming->where != mpi.comm_null)
-		record_put(*coming->where, &coming->record);
+	MPI_Comm comm = mpi_place_comm(coming->where);
+
+	if (comm != mpi.comm_null)
+		record_put(comm, &coming->record);
 	atomic_store(&coming->used, false);
 }
 

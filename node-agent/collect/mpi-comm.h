@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "node-agent/collect/collect.h"
+#include "node-agent/collect/mpi-place.h"
 #include "tree/tuple.h"
 
 /** Whom the ranks of a communicator mean: those that are sent to (an intercommunicator's other
@@ -99,10 +100,10 @@ void mpi_comm_init(uint32_t world, int rank, int size);
 void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how, int tag);
 
 /**
- * MPI_Comm_idup: keep a record for the communicator that *@where will hold when the request is
+ * MPI_Comm_idup: keep a record for the communicator that will be at @where when the request is
  * complete; mpi_comm_arrived() then gives it to its handle. Returns NULL when there is no room.
  */
-struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, const MPI_Comm *where);
+struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, struct mpi_place where);
 void mpi_comm_arrived(struct mpi_comm_coming *coming);
 
 /** Forget a handle before it is freed. Returns a copy of its record for mpi_comm_restore(). */

@@ -14,6 +14,7 @@
  * MPI_REQUEST_SHARED does. Both libraries give such a one for what is complete when the call
  * returns, as most small sends are.
  * MPI_HANDLE(NAME, symbol): the predefined handle, for mpi_library_find().
+ * MPI_F2C(Kind, number): the handle of which Fortran has the number, with MPI_F2C_FUNCTIONS.
  */
 
 #if defined(OPEN_MPI)
@@ -22,6 +23,16 @@ _Static_assert(OMPI_MAJOR_VERSION >= 3, "this collector knows the handles of Ope
 
 /** Predefined handles are addresses of the library's data, which we are not linked with. */
 #define MPI_HANDLE(name, symbol) mpi_library_data(symbol)
+
+/** The library has tables of its handles by number. */
+#define MPI_F2C(kind, number) mpi.kind##_f2c(number)
+#define MPI_F2C_FUNCTIONS(X) \
+	X(Comm_f2c)          \
+	X(File_f2c)          \
+	X(Message_f2c)       \
+	X(Request_f2c)       \
+	X(Type_f2c)          \
+	X(Win_f2c)
 
 /** The one handle for all that is complete at once, for mpi_library_find(). */
 #define MPI_REQUEST_SHARED MPI_HANDLE(, "ompi_request_empty")
@@ -64,9 +75,13 @@ _Static_assert(MPICH_NUMVERSION >= 30100000 && MPICH_NUMVERSION < 50000000,
 
 #define MPI_HANDLE(name, symbol) (name)
 
+/** Fortran has the same numbers. */
+#define MPI_F2C(kind, number)	 PMPI_##kind##_f2c(number)
+#define MPI_F2C_FUNCTIONS(X)
+
 /** Requests that are built into the library, one for each kind of operation (0x6c000001: a send):
  * "lightweight" in its src/include/mpir_request.h. The upper six bits say so. */
-#define MPI_REQUEST_SHARED	 ((MPI_Request)0x6c000000)
+#define MPI_REQUEST_SHARED ((MPI_Request)0x6c000000)
 
 /* Numbers in a row, where tables expect addresses: their lowest bits say nothing. */
 static inline uintptr_t mpi_comm_key(MPI_Comm comm)

@@ -25,7 +25,8 @@
 	X(Query_thread)               \
 	X(Test_cancelled)             \
 	X(Topo_test)                  \
-	X(Type_size)
+	X(Type_size)                  \
+	MPI_F2C_FUNCTIONS(X)
 
 /** The library's functions and predefined handles. */
 struct mpi_library {

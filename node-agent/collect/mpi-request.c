@@ -61,14 +61,13 @@ static struct mpi_request *handle_claim(uintptr_t key)
 	return &by_handle[slot];
 }
 
-static struct mpi_request *request_claim(MPI_Request handle, const MPI_Request *where,
-					 unsigned *kind)
+static struct mpi_request *request_claim(MPI_Request handle, struct mpi_place where, unsigned *kind)
 {
 	int slot;
 
 	if (!mpi_request_is_shared(handle))
 		return handle_claim(mpi_request_key(handle));
-	slot = place_claim((uintptr_t)where);
+	slot = place_claim((uintptr_t)where.at);
 	if (slot < 0)
 		return NULL;
 	*kind |= MPI_REQUEST_LOCATED;
@@ -92,20 +91,21 @@ static void request_fill(struct mpi_request *r, const struct tuple *t, struct mp
 	r->next = NULL;
 }
 
-struct mpi_request *mpi_request_add(const MPI_Request *request, const struct tuple *t,
+struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *t,
 				    struct mpi_comm *at, struct mpi_ranks ranks, unsigned kind)
 {
+	MPI_Request request = mpi_place_request(where);
 	struct mpi_request *r;
 
-	if (*request == mpi.request_null)
+	if (request == mpi.request_null)
 		return NULL;
-	r = request_claim(*request, request, &kind);
+	r = request_claim(request, where, &kind);
 	if (!r)
 		return NULL;
 	if (!(kind & MPI_REQUEST_PERSISTENT))
 		kind |= MPI_REQUEST_ACTIVE;
 	request_fill(r, t, at, ranks, kind);
-	r->key = kind & MPI_REQUEST_LOCATED ? (uintptr_t)request : mpi_request_key(*request);
+	r->key = kind & MPI_REQUEST_LOCATED ? (uintptr_t)where.at : mpi_request_key(request);
 	return r;
 }
 
@@ -115,32 +115,34 @@ void mpi_request_publish(struct mpi_request *r)
 		mpi_table_release(table_of(r), r->slot, r->key);
 }
 
-struct mpi_request *mpi_request_hold(MPI_Request handle, const MPI_Request *where)
+struct mpi_request *mpi_request_hold(MPI_Request handle, struct mpi_place where)
 {
 	int slot;
 
 	if (handle == mpi.request_null)
 		return NULL;
 	if (mpi_request_is_shared(handle)) {
-		slot = mpi_table_hold(&places, (uintptr_t)where);
+		slot = mpi_table_hold(&places, (uintptr_t)where.at);
 		return slot < 0 ? NULL : &by_place[slot];
 	}
 	slot = mpi_table_hold(&handles, mpi_request_key(handle));
 	return slot < 0 ? NULL : &by_handle[slot];
 }
 
-void mpi_request_return(struct mpi_request *r, const MPI_Request *where)
+void mpi_request_return(struct mpi_request *r, struct mpi_place where)
 {
+	uintptr_t key = mpi_request_key(mpi_place_request(where));
+
 	/* MPI_Start may put another handle into the variable (Open MPI's pml ob1 does) */
-	if (!(r->kind & MPI_REQUEST_LOCATED) && r->key != mpi_request_key(*where)) {
-		struct mpi_request *moved = handle_claim(mpi_request_key(*where));
+	if (!(r->kind & MPI_REQUEST_LOCATED) && r->key != key) {
+		struct mpi_request *moved = handle_claim(key);
 
 		if (moved) {
 			int slot = moved->slot;
 
 			*moved = *r;
 			moved->slot = slot;
-			moved->key = mpi_request_key(*where);
+			moved->key = key;
 			mpi_request_publish(moved);
 		}
 		mpi_request_remove(r);
@@ -154,17 +156,18 @@ void mpi_request_remove(struct mpi_request *r)
 	mpi_table_release(table_of(r), r->slot, 0);
 }
 
-struct mpi_request *mpi_request_look(const MPI_Request *where)
+struct mpi_request *mpi_request_look(struct mpi_place where)
 {
+	MPI_Request handle = mpi_place_request(where);
 	int slot;
 
-	if (*where == mpi.request_null)
+	if (handle == mpi.request_null)
 		return NULL;
-	if (mpi_request_is_shared(*where)) {
-		slot = mpi_table_find(&places, (uintptr_t)where);
+	if (mpi_request_is_shared(handle)) {
+		slot = mpi_table_find(&places, (uintptr_t)where.at);
 		return slot < 0 ? NULL : &by_place[slot];
 	}
-	slot = mpi_table_find(&handles, mpi_request_key(*where));
+	slot = mpi_table_find(&handles, mpi_request_key(handle));
 	return slot < 0 ? NULL : &by_handle[slot];
 }
 

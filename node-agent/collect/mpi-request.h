@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "node-agent/collect/mpi-comm.h"
+#include "node-agent/collect/mpi-place.h"
 #include "tree/tuple.h"
 
 /** What else is known of a request. */
@@ -38,31 +39,31 @@ struct mpi_request {
 };
 
 /**
- * Put on record what @t has started (its op, peer, tag, bytes, comm and start) with @request, whose
- * value MPI has just set. Persistent ones are recorded inactive. Without room: noted in the header.
- * Returns the record while it is still the caller's alone to change, or NULL; then
+ * Put on record what @t has started (its op, peer, tag, bytes, comm and start) with the request at
+ * @where, which MPI has just put there. Persistent ones are recorded inactive. Without room: noted
+ * in the header. Returns the record while it is still the caller's alone to change, or NULL; then
  * mpi_request_publish() it.
  */
-struct mpi_request *mpi_request_add(const MPI_Request *request, const struct tuple *t,
+struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *t,
 				    struct mpi_comm *at, struct mpi_ranks ranks, unsigned kind);
 
 /** Let others find the record. NULL is fine. */
 void mpi_request_publish(struct mpi_request *r);
 
 /**
- * Hold the record of the request in variable @where with value @handle, so that no one else finds
- * it. NULL: it is not on record (MPI_REQUEST_NULL never is).
+ * Hold the record of the request @handle that was at @where, so that no one else finds it. NULL: it
+ * is not on record (MPI_REQUEST_NULL never is).
  */
-struct mpi_request *mpi_request_hold(MPI_Request handle, const MPI_Request *where);
+struct mpi_request *mpi_request_hold(MPI_Request handle, struct mpi_place where);
 
-/** Give back a held record: under the handle that *@where has now. */
-void mpi_request_return(struct mpi_request *r, const MPI_Request *where);
+/** Give back a held record: under the handle that is at @where now. */
+void mpi_request_return(struct mpi_request *r, struct mpi_place where);
 
 /** Give up a held record for good. */
 void mpi_request_remove(struct mpi_request *r);
 
 /** The record of a request that nobody completes meanwhile, not held. NULL: none. */
-struct mpi_request *mpi_request_look(const MPI_Request *where);
+struct mpi_request *mpi_request_look(struct mpi_place where);
 
 /** Matched messages (MPI_Mprobe) are kept likewise; hold gives the record to its receiver. */
 void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm *at,

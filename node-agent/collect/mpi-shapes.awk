@@ -94,7 +94,7 @@ function shape_probe()
 function publish(ranks, kind)
 {
 	line("if (rc == MPI_SUCCESS)")
-	line("\tmpi_request_publish(mpi_request_add(" trait["request"] ", &t, " (("comm" in trait) ? "at" : "NULL") ", " ranks ", " kind "));")
+	line("\tmpi_request_publish(mpi_request_add(" place("request") ", &t, " (("comm" in trait) ? "at" : "NULL") ", " ranks ", " kind "));")
 }
 
 function shape_start()
@@ -119,21 +119,21 @@ function shape_prepare()
 
 function shape_restart()
 {
-	line("mpi_start_begin(&s, &t, OP_" toupper(name) ", " trait["n"] ", " trait["requests"] ");")
+	line("mpi_start_begin(&s, &t, OP_" toupper(name) ", " trait["n"] ", " place("requests") ");")
 	call()
 	line("mpi_start_end(&s, &t, rc);")
 }
 
 function shape_drop()
 {
-	line("mpi_drop_begin(&s, &t, OP_" toupper(name) ", " trait["request"] ");")
+	line("mpi_drop_begin(&s, &t, OP_" toupper(name) ", " place("request") ");")
 	call()
 	line("mpi_drop_end(&s, &t, rc);")
 }
 
 function shape_cancel()
 {
-	line("mpi_cancel_begin(&t, OP_" toupper(name) ", " trait["request"] ");")
+	line("mpi_cancel_begin(&t, OP_" toupper(name) ", " place("request") ");")
 	call()
 	end()
 }
@@ -160,7 +160,7 @@ function where(    several)
 
 function shape_wait(    statuses)
 {
-	line("mpi_wait_begin(&w, &t, OP_" toupper(name) ", " trait["n"] ", " trait["requests"] ");")
+	line("mpi_wait_begin(&w, &t, OP_" toupper(name) ", " trait["n"] ", " place("requests") ");")
 	statuses = where()
 	call(trait[statuses], "where")
 	line("mpi_wait_end(&w, &t, rc, MPI_WAIT_" trait["which"] ", &answer);")
@@ -168,7 +168,7 @@ function shape_wait(    statuses)
 
 function shape_test(    statuses)
 {
-	line("mpi_test_begin(&w, " trait["n"] ", " trait["requests"] ");")
+	line("mpi_test_begin(&w, " trait["n"] ", " place("requests") ");")
 	statuses = where()
 	call_untimed(trait[statuses], "where")
 	line("if (!mpi_test_vain(&w, rc, &answer))")
@@ -199,7 +199,7 @@ function shape_start_make()
 	begin("TUPLE_NO_PEER", "mpi_comm_next(at)", "0")
 	call()
 	line("if (rc == MPI_SUCCESS)")
-	line("\tmpi_comm_coming_add(" trait["request"] ", &t, at, " trait["new"] ");")
+	line("\tmpi_comm_coming_add(" place("request") ", &t, at, " place("new") ");")
 	end()
 }
 

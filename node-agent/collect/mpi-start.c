@@ -20,7 +20,7 @@ static struct tuple tuple_about(const struct mpi_request *r, uint16_t op)
 }
 
 void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
-		     const MPI_Request *requests)
+		     struct mpi_place requests)
 {
 	struct mpi_request **end = &s->first, *r;
 	uint64_t bytes = 0;
@@ -28,7 +28,9 @@ void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
 	s->requests = requests;
 	s->first = NULL;
 	for (int i = 0; i < n; i++) {
-		r = mpi_request_hold(requests[i], &requests[i]);
+		const struct mpi_place where = mpi_place_request_at(requests, i);
+
+		r = mpi_request_hold(mpi_place_request(where), where);
 		if (!r)
 			continue;
 		r->position = i;
@@ -56,15 +58,15 @@ void mpi_start_end(struct mpi_start *s, struct tuple *t, int rc)
 			r->kind |= MPI_REQUEST_ACTIVE;
 			r->start = t->start;
 		}
-		mpi_request_return(r, &s->requests[r->position]);
+		mpi_request_return(r, mpi_place_request_at(s->requests, r->position));
 	}
 	mpi_end(t, &collect_none, CHANNEL_P2P, rc);
 }
 
-void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, const MPI_Request *request)
+void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, struct mpi_place request)
 {
 	s->requests = request;
-	s->first = mpi_request_hold(*request, request);
+	s->first = mpi_request_hold(mpi_place_request(request), request);
 	*t = tuple_about(s->first, op);
 	collect_begin(t);
 }
@@ -78,7 +80,7 @@ void mpi_drop_end(struct mpi_start *s, struct tuple *t, int rc)
 	mpi_end(t, &collect_none, CHANNEL_P2P, rc);
 }
 
-void mpi_cancel_begin(struct tuple *t, uint16_t op, const MPI_Request *request)
+void mpi_cancel_begin(struct tuple *t, uint16_t op, struct mpi_place request)
 {
 	struct mpi_request *r = mpi_request_look(request);
 

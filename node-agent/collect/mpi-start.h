@@ -8,21 +8,21 @@
 
 /** One such call, on the stack of its wrapper. */
 struct mpi_start {
-	const MPI_Request *requests;
+	struct mpi_place requests;
 	struct mpi_request *first; /* held records, by position */
 };
 
 /** Begin to start @n persistent requests. The tuple has their bytes; its tag is @n when there are
  * more. */
 void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
-		     const MPI_Request *requests);
+		     struct mpi_place requests);
 void mpi_start_end(struct mpi_start *s, struct tuple *t, int rc);
 
 /** MPI_Request_free: the request leaves the record, no completion follows. */
-void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, const MPI_Request *request);
+void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, struct mpi_place request);
 void mpi_drop_end(struct mpi_start *s, struct tuple *t, int rc);
 
 /** MPI_Cancel: the completion will ask the status whether it came in time. */
-void mpi_cancel_begin(struct tuple *t, uint16_t op, const MPI_Request *request);
+void mpi_cancel_begin(struct tuple *t, uint16_t op, struct mpi_place request);
 
 #endif

@@ -24,7 +24,7 @@ static void held_append(struct mpi_wait *w, struct mpi_request *r, int position)
 /* Hold the record of request @i, if it is one that can be completed. */
 static void held_add(struct mpi_wait *w, int i, MPI_Request handle)
 {
-	struct mpi_request *r = mpi_request_hold(handle, &w->requests[i]);
+	struct mpi_request *r = mpi_request_hold(handle, mpi_place_request_at(w->requests, i));
 
 	if (r && r->kind & MPI_REQUEST_ACTIVE)
 		held_append(w, r, i);
@@ -45,7 +45,7 @@ static void hold_all(struct mpi_wait *w)
 {
 	held_none(w);
 	for (int i = 0; i < w->n; i++)
-		held_add(w, i, w->requests[i]);
+		held_add(w, i, mpi_place_request(mpi_place_request_at(w->requests, i)));
 }
 
 /* Whom the call has to do with: the requests' peer and communicator if they have all the same. */
@@ -68,7 +68,7 @@ static void tuple_about(struct tuple *t, uint16_t op, const struct mpi_wait *w)
 }
 
 void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
-		    const MPI_Request *requests)
+		    struct mpi_place requests)
 {
 	w->requests = requests;
 	w->n = n;
@@ -210,7 +210,7 @@ static bool position_done(const struct mpi_wait *w, int i, int rc, const MPI_Sta
 		return status->MPI_ERROR != MPI_ERR_PENDING;
 	}
 	*failed = true;
-	return w->requests[i] == mpi.request_null;
+	return mpi_place_request(mpi_place_request_at(w->requests, i)) == mpi.request_null;
 }
 
 static void all_complete(struct mpi_wait *w, int rc, const MPI_Status *statuses, struct tuple *call)
@@ -247,7 +247,7 @@ static void some_complete(struct mpi_wait *w, int rc, const struct mpi_wait_answ
 
 	for (int k = 0; k < n; k++) {
 		const MPI_Status *status = a->statuses ? &a->statuses[k] : NULL;
-		int i = a->indices[k];
+		int i = a->indices[k] - a->first;
 
 		if (i >= 0 && i < w->n && position_done(w, i, rc, status, &failed))
 			position_complete(w, i, status, failed, &from, call);
@@ -257,7 +257,7 @@ static void some_complete(struct mpi_wait *w, int rc, const struct mpi_wait_answ
 static void any_complete(struct mpi_wait *w, const struct mpi_wait_answer *a, struct tuple *call)
 {
 	struct mpi_request **from = &w->first;
-	int i = *a->index;
+	int i = *a->index - a->first;
 
 	if (i >= 0 && i < w->n)
 		position_complete(w, i, a->statuses, false, &from, call);

@@ -23,12 +23,13 @@ struct mpi_wait_answer {
 	const int *index;
 	const int *outcount;
 	const int *indices;
+	int first; /* what the first index is: 1 in Fortran */
 };
 
 /** One such call, on the stack of its wrapper. Of a late one, only this and the handles are set at
  * first. */
 struct mpi_wait {
-	const MPI_Request *requests;
+	struct mpi_place requests;
 	int n;
 	bool late;   /* only handles were copied: who completes what is looked up after the call */
 	bool asks;   /* a status is needed: something is received, or may have been cancelled */
@@ -39,7 +40,7 @@ struct mpi_wait {
 
 /** Begin a Wait call: hold its requests, and say in *@t and the state line whom it waits for. */
 void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
-		    const MPI_Request *requests);
+		    struct mpi_place requests);
 
 /** End a Wait call, t->end set: its tuple, and a completion for each request. */
 void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
@@ -55,7 +56,7 @@ void mpi_test_end(struct mpi_wait *w, uint16_t op, int rc, enum mpi_wait_which w
 		  const struct mpi_wait_answer *answer);
 
 /** Begin a Test call: no clock and no state line, since most are in vain. */
-static inline void mpi_test_begin(struct mpi_wait *w, int n, const MPI_Request *requests)
+static inline void mpi_test_begin(struct mpi_wait *w, int n, struct mpi_place requests)
 {
 	w->requests = requests;
 	w->n = n;
@@ -68,7 +69,7 @@ static inline void mpi_test_begin(struct mpi_wait *w, int n, const MPI_Request *
 		return;
 	}
 	for (int i = 0; i < n; i++) {
-		w->handles[i] = requests[i];
+		w->handles[i] = mpi_place_request(mpi_place_request_at(requests, i));
 		/* no loop of its own for one or two: gcc would make it a slow "rep movs" */
 		__asm__ volatile("" ::: "memory");
 	}
