@@ -18,7 +18,9 @@ static const _Atomic uint8_t all_off[SEGMENT_CLASSES_MAX] = {
 };
 
 struct collect collect = {.mode = all_off};
+#ifndef EVSPACE_DOOR
 __thread struct collect_thread collect_self;
+#endif
 
 /* The numbers are those of the first classes of every segment. */
 struct collect_classes collect_none = {
@@ -36,6 +38,9 @@ struct keyed {
 	uint64_t key;
 	struct element_writer writer;
 };
+
+/** Slots that are looked at before a key is given up: the table is at most half full of elements. */
+#define PROBES 32
 
 static struct keyed *keyed;
 static uint64_t keyed_n; /* a power of two */
@@ -151,7 +156,7 @@ static struct element_writer *keyed_writer(unsigned channel, uint64_t key)
 	uint64_t home = (key ^ owner << 40) * 0x9e3779b97f4a7c15u;
 
 	home ^= home >> 32;
-	for (uint64_t i = 0; i < keyed_n; i++) {
+	for (uint64_t i = 0; i < keyed_n && i < PROBES; i++) {
 		struct keyed *slot = &keyed[(home + i) & (keyed_n - 1)];
 		uint64_t found = atomic_load_explicit(&slot->owner, memory_order_relaxed);
 
@@ -222,6 +227,23 @@ enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned 
 		return COLLECT_PASS;
 	self->state = COLLECT_INSIDE + mode;
 	return COLLECT_RECORD;
+}
+
+bool collect_enter_quietly(void)
+{
+	struct collect_thread *self = &collect_self;
+
+	if (!collect.segment.header || self->state > COLLECT_IDLE)
+		return false;
+	if (self->state == COLLECT_NEW)
+		thread_attach(self, 0);
+	self->state = COLLECT_INSIDE + MODE_OFF;
+	return true;
+}
+
+bool collect_wants_slow(struct collect_classes *classes, unsigned channel)
+{
+	return collect.segment.header && collect_mode(class_ready(classes, channel)) != MODE_OFF;
 }
 
 /* Count what leaves no tuple. */

@@ -41,7 +41,13 @@ struct collect {
 };
 
 extern struct collect collect;
+#ifdef EVSPACE_DOOR
+/* It lies in the door (door.h): what is loaded later gets no such memory. */
+extern __thread struct collect_thread collect_self __asm__("evspace_door_thread")
+	__attribute__((tls_model("initial-exec"), visibility("default")));
+#else
 extern __thread struct collect_thread collect_self __attribute__((tls_model("initial-exec")));
+#endif
 
 /** The classes of operations that are on no communicator. */
 extern struct collect_classes collect_none;
@@ -107,14 +113,34 @@ static inline __attribute__((always_inline)) enum collect_entry collect_enter(
 		return COLLECT_PASS;
 	else if (collect_enter_slow(classes, channel) != COLLECT_RECORD)
 		return collect_self.state > COLLECT_IDLE ? COLLECT_NESTED : COLLECT_PASS;
+	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(collect.sites, 0))
 		self->site = __builtin_return_address(0);
 	return COLLECT_RECORD;
 }
 
+/**
+ * Enter an operation that itself leaves nothing, to keep book or to add what belongs to other
+ * classes. False: it is nested or nothing is collected; else collect_leave() ends it.
+ */
+bool collect_enter_quietly(void);
+
+/* Has the class, which may not have been made yet, a mode that is not off? */
+bool collect_wants_slow(struct collect_classes *classes, unsigned channel);
+
+/** Is anything collected of operations of @channel on the communicator with @classes? */
+static inline bool collect_wants(struct collect_classes *classes, unsigned channel)
+{
+	unsigned mode = collect_mode(collect_class(classes, channel));
+
+	return mode != MODE_FRESH ? mode != MODE_OFF : collect_wants_slow(classes, channel);
+}
+
 /** Leave the operation that was entered. */
 static inline void collect_leave(void)
 {
+	/* a signal handler that calls the library enters only when all of this one is written */
+	atomic_signal_fence(memory_order_seq_cst);
 	collect_self.state = COLLECT_IDLE;
 }
 
