@@ -33,6 +33,7 @@ void client_count_wave(struct evspace_client *c, struct client_answer *a)
 	n->delivered += a->sums.tuples;
 	n->read += a->sums.read;
 	n->lost += a->sums.lost;
+	n->discarded += a->sums.discarded;
 	n->filtered += a->sums.filtered;
 	n->reduced += a->sums.reduced;
 	n->repeated += a->sums.repeated;
@@ -74,6 +75,7 @@ int evspace_leaf(const struct evspace_client *c, size_t i, struct evspace_leaf *
 		.name = l->name,
 		.read = l->sums.read,
 		.lost = l->sums.lost,
+		.discarded = l->sums.discarded,
 		.filtered = l->sums.filtered,
 		.reduced = l->sums.reduced,
 		.owing = l->owed.n > 0,
@@ -158,6 +160,7 @@ int evspace_loss(struct evspace_client *c, struct evspace_loss *loss)
 		*loss = (struct evspace_loss){
 			.first = c->at_run.run->first - c->at_run.lost,
 			.lost = c->at_run.lost,
+			.discarded = (c->at_run.run->flags & RUN_DISCARDED) != 0,
 		};
 		loss->name = name_text(c, c->at_run.run->element, &loss->rank);
 		return 1;

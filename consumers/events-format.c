@@ -46,8 +46,10 @@ static void text_loss(const struct evspace_loss *loss, FILE *out)
 {
 	char lost[UNIT_TEXT];
 
-	fprintf(out, "%-15s  %-30s %s tuples were overwritten before they could be read\n", "...",
-		loss->name, unit_count(lost, loss->lost));
+	fprintf(out, "%-15s  %-30s %s tuples were %s\n", "...", loss->name,
+		unit_count(lost, loss->lost),
+		loss->discarded ? "discarded (by their lifetime or evspace discard)"
+				: "overwritten before they could be read");
 }
 
 static void text_total(const struct evspace_total *t, FILE *out)
@@ -92,10 +94,11 @@ static void json_event(const struct evspace_client *client, const struct evspace
 
 static void json_loss(const struct evspace_loss *loss, FILE *out)
 {
-	fputs("{\"schema\":1,\"type\":\"loss\",\"name\":", out);
+	fprintf(out,
+		"{\"schema\":1,\"type\":\"%s\",\"name\":", loss->discarded ? "discard" : "loss");
 	words_json(out, loss->name);
-	fprintf(out, ",\"rank\":%" PRId32 ",\"first\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n",
-		loss->rank, loss->first, loss->lost);
+	fprintf(out, ",\"rank\":%" PRId32 ",\"first\":%" PRIu64 ",\"%s\":%" PRIu64 "}\n",
+		loss->rank, loss->first, loss->discarded ? "discarded" : "lost", loss->lost);
 }
 
 static void json_total(const struct evspace_total *t, FILE *out)

@@ -32,9 +32,9 @@ static const char events_help[] =
 	"  evspace events --select '/**/rank3/t0/**'                   # one thread\n"
 	"  evspace events --connect front:7440 --view volume           # totals of a reduced view\n"
 	"\n"
-	"JSON: \"type\" is tuple, loss (so many lost before a tuple) or total; times are Unix time "
-	"in "
-	"ns.\n"
+	"JSON: \"type\" is tuple, loss (so many lost before a tuple), discard (so many discarded "
+	"before\n"
+	"one) or total; times are Unix time in ns.\n"
 	"\n"
 	"  --backlog         begin with what the elements still hold (default: from now on)\n"
 	"  --until-end       end when all processes have ended and everything is read\n"
@@ -225,6 +225,9 @@ static void summary(struct events *v)
 	if (n.seconds > RATE_AFTER_S)
 		fprintf(stderr, " (%.0f/s)", (double)n.delivered / n.seconds);
 	fprintf(stderr, ", %s lost (overwritten before they were read)", unit_count(lost, n.lost));
+	if (n.discarded)
+		fprintf(stderr, ", %s discarded (by their lifetime or evspace discard)",
+			unit_count(lost, n.discarded));
 	if (n.filtered || n.reduced)
 		fprintf(stderr, ", %llu filtered, %llu reduced", (unsigned long long)n.filtered,
 			(unsigned long long)n.reduced);

@@ -83,10 +83,13 @@ struct evspace_wave {
 	uint64_t cost_ns;   /* what collecting those has cost the program, by its own measure */
 };
 
-/** What came of all tuples so far; read = delivered + filtered + reduced, written = read + lost. */
+/**
+ * What came of all tuples so far; read = delivered + filtered + reduced, written = read + lost +
+ * discarded (they had outlived their element's lifetime, or were dropped by evspace discard).
+ */
 struct evspace_counts {
 	uint64_t waves, again; /* waves delivered; of these, asked for again */
-	uint64_t read, lost, filtered, reduced, delivered;
+	uint64_t read, lost, discarded, filtered, reduced, delivered;
 	uint64_t repeated;    /* tuples that came once more, and were not delivered again */
 	uint64_t unaccounted; /* gaps that no lost count explains: always 0, else report a bug */
 	unsigned owing;	      /* hosts that could not deliver all that they have read yet */
@@ -124,9 +127,10 @@ void evspace_counts(struct evspace_client *client, struct evspace_counts *counts
 
 /** What came of the tuples of one host. */
 struct evspace_leaf {
-	const char *name;			/* "/cluster/node", valid until evspace_close() */
-	uint64_t read, lost, filtered, reduced; /* delivered = read - filtered - reduced */
-	int owing;				/* it could not deliver all that it has read yet */
+	const char *name; /* "/cluster/node", valid until evspace_close() */
+	uint64_t read, lost, discarded;
+	uint64_t filtered, reduced; /* delivered = read - filtered - reduced */
+	int owing;		    /* it could not deliver all that it has read yet */
 };
 
 /** The account of host number @i from 0, of those that the view is read from. Returns 1, or 0 when

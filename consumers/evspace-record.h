@@ -53,12 +53,13 @@ struct evspace_total {
  * more. */
 int evspace_total(struct evspace_client *client, struct evspace_total *total);
 
-/** Tuples of an element that were overwritten before they could be read. */
+/** Tuples of an element that were overwritten before they could be read, or discarded. */
 struct evspace_loss {
 	const char *name;
 	int32_t rank;
 	uint64_t first; /* number of the first of them */
 	uint64_t lost;
+	int discarded; /* by their element's lifetime, or by evspace discard */
 };
 
 /** The next loss of the wave. Returns 1, or 0 when there is no more. */

@@ -227,6 +227,10 @@ static void keep_new(struct ledger *l, const struct run_view *view, uint32_t fre
 
 	if (fresh == 0 && lost == 0)
 		return;
+	if (view->run->flags & RUN_DISCARDED) {
+		batch_discard(&l->kept, view->run->element, view->run->first, lost);
+		return;
+	}
 	memcpy(batch_add(&l->kept, RUN_TUPLES, view->run->element, view->run->first + old, fresh,
 			 lost),
 	       view->tuples + old, fresh * sizeof(struct tuple));
@@ -242,18 +246,31 @@ static bool has_numbers(const struct ledger *l, const struct entry *e, const str
 	       leaf->sums.filtered == 0 && leaf->sums.reduced == 0;
 }
 
+/* Take out of the sums what a run says to be lost, or discarded, once more. */
+static void sums_repeat(struct ledger_sums *sums, const struct run_view *view, uint32_t fresh,
+			uint64_t lost)
+{
+	sums->read -= view->run->count - fresh;
+	if (view->run->flags & RUN_DISCARDED)
+		sums->discarded -= view->lost - lost;
+	else
+		sums->lost -= view->lost - lost;
+}
+
 static void take_part(const struct entry *e, const struct part *part, struct ledger_sums *sums)
 {
 	struct ledger_sums *of_leaf = e->leaf ? &e->leaf->sums : NULL;
 
 	sums->read += part->read;
 	sums->lost += part->lost;
+	sums->discarded += part->discarded;
 	sums->filtered += part->filtered;
 	sums->reduced += part->reduced;
 	if (!of_leaf)
 		return;
 	of_leaf->read += part->read;
 	of_leaf->lost += part->lost;
+	of_leaf->discarded += part->discarded;
 	of_leaf->filtered += part->filtered;
 	of_leaf->reduced += part->reduced;
 }
@@ -269,10 +286,8 @@ static void keep_tuples(struct ledger *l, struct entry *e, const struct run_view
 		fresh = take_numbers(l, view, &lost);
 		/* What comes once more was counted as read, or lost, once more. */
 		sums->repeated += view->run->count - fresh;
-		sums->read -= view->run->count - fresh;
-		sums->lost -= view->lost - lost;
-		e->leaf->sums.read -= view->run->count - fresh;
-		e->leaf->sums.lost -= view->lost - lost;
+		sums_repeat(sums, view, fresh, lost);
+		sums_repeat(&e->leaf->sums, view, fresh, lost);
 	}
 	sums->tuples += fresh;
 	if (e->leaf)

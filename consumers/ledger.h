@@ -16,7 +16,7 @@
 /** What an answer brought that had not come before. */
 struct ledger_sums {
 	uint64_t tuples; /* delivered */
-	uint64_t read, lost, filtered, reduced;
+	uint64_t read, lost, discarded, filtered, reduced;
 	uint64_t repeated;    /* tuples that had come before, and were taken out */
 	uint64_t unaccounted; /* the parts' counts say something else than what is there */
 };

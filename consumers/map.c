@@ -28,13 +28,13 @@ static const char map_help[] =
 	"check reads all three, and says of everything that is wrong the file, line and column,\n"
 	"what was found and what would be right. Exit code 1 if anything is.\n"
 	"\n"
-	"show prints for each view the tree of hosts that answers it, and each path from a rank\n"
-	"up the tree with the host that each stage runs on.\n"
+	"show prints what is collected of each channel, for each view the tree of hosts that\n"
+	"answers it, and each path from a rank up the tree with the host that each stage runs on.\n"
 	"\n"
 	"  --view VIEW  only this view\n"
 	"  --dot        the tree as a graph for Graphviz: ... --dot | dot -Tsvg >tree.svg\n"
 	"  --json       one object a line, with \"schema\": 1; check: one for each error, and a\n"
-	"               summary; show: one for each view\n"
+	"               summary; show: one for all channels, one for each view\n"
 	"  --help       this text\n"
 	"\n"
 	"examples:\n"
@@ -175,6 +175,35 @@ static void plan_json(const struct plan *plan, const struct pathmap *map)
 	json_decref(ranks);
 }
 
+static void recordings_json(const struct pathmap *map)
+{
+	json_t *channels = json_object();
+	const char *const *names;
+	size_t n = pathmap_channels(&names);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct recording *r = pathmap_recording(map, names[i]);
+
+		if (r->collected)
+			json_object_set_new(channels, names[i],
+					    json_pack("{ss si sI ss}", "element", r->element,
+						      "capacity", (int)r->capacity, "lifetime_ns",
+						      (json_int_t)r->lifetime_ns, "mode", r->mode));
+	}
+	json_print(json_pack("{si so}", "schema", MAP_SCHEMA, "channels", channels));
+}
+
+/* What is collected, which no view changes. */
+static void recordings_show(const struct pathmap *map, enum format format)
+{
+	if (format == FORMAT_JSON)
+		recordings_json(map);
+	if (format != FORMAT_TEXT)
+		return;
+	pathmap_print_recordings(map, stdout);
+	putchar('\n');
+}
+
 static int view_show(const struct pathmap *map, const char *view, enum format format)
 {
 	struct plan *plan;
@@ -210,6 +239,8 @@ static int show(const struct map_options *options)
 	if (options->view != NULL) {
 		views = &options->view;
 		n = 1;
+	} else {
+		recordings_show(map, options->format);
 	}
 	for (size_t i = 0; i < n && result == EXIT_FINE; i++) {
 		if (i > 0 && options->format == FORMAT_TEXT)

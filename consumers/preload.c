@@ -3,6 +3,7 @@
 #include "consumers/preload.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"
-#include "tree/op.h"
 
 #define LIBRARY "libevspace-mpi.so"
 
@@ -99,15 +99,32 @@ char *preload_value(const char *library, const char *before)
 
 /* ---- the variables ---- */
 
-enum variable { VARIABLE_DIR, VARIABLE_RUN, VARIABLE_CAPACITY, VARIABLE_THREADS, VARIABLE_QUOTA };
-
-#define VARIABLES 5
+enum variable {
+	VARIABLE_DIR,
+	VARIABLE_RUN,
+	VARIABLE_CAPACITY,
+	VARIABLE_ELEMENTS,
+	VARIABLE_LIFETIMES,
+	VARIABLE_MODES,
+	VARIABLE_RESERVE,
+	VARIABLE_THREADS,
+	VARIABLE_QUOTA,
+	VARIABLES
+};
 
 static const char *const variables[VARIABLES + 1] = {
-	[VARIABLE_DIR] = "EVSPACE_DIR",		  [VARIABLE_RUN] = "EVSPACE_RUN",
-	[VARIABLE_CAPACITY] = "EVSPACE_CAPACITY", [VARIABLE_THREADS] = "EVSPACE_THREADS",
+	[VARIABLE_DIR] = "EVSPACE_DIR",
+	[VARIABLE_RUN] = "EVSPACE_RUN",
+	[VARIABLE_CAPACITY] = "EVSPACE_CAPACITY",
+	[VARIABLE_ELEMENTS] = "EVSPACE_ELEMENTS",
+	[VARIABLE_LIFETIMES] = "EVSPACE_LIFETIMES",
+	[VARIABLE_MODES] = "EVSPACE_MODES",
+	[VARIABLE_RESERVE] = "EVSPACE_RESERVE",
+	[VARIABLE_THREADS] = "EVSPACE_THREADS",
 	[VARIABLE_QUOTA] = "EVSPACE_QUOTA",
 };
+
+#define CHANNELS "(channels: p2p, collective, wait, completion, comm, env, rma, io, user, pack)"
 
 /* What would be right, and the flag that says the same. */
 static const struct {
@@ -119,8 +136,15 @@ static const struct {
 			  "with '.'"},
 	[VARIABLE_CAPACITY] = {"--capacity",
 			       "a number of tuples from 2 to 16777216, or such numbers "
-			       "by channel, as p2p=1000,wait=0, 0 being none (channels: p2p, "
-			       "collective, wait, completion, comm, env)"},
+			       "by channel, as p2p=1000,wait=0, 0 being none " CHANNELS},
+	[VARIABLE_ELEMENTS] = {"", "thread, comm, op or site, or one of these by channel, as "
+				   "p2p=site,wait=op " CHANNELS},
+	[VARIABLE_LIFETIMES] =
+		{"", "a time (ns, us, ms, s), or times by channel, as p2p=10s,wait=500ms, "
+		     "at most a year " CHANNELS},
+	[VARIABLE_MODES] = {"", "trace, time, count, sample or off, or one of these by channel, as "
+				"p2p=trace,wait=count " CHANNELS},
+	[VARIABLE_RESERVE] = {"", "a number of elements from 1 to 1048576"},
 	[VARIABLE_THREADS] = {"--threads", "a number from 1 to 4096"},
 	[VARIABLE_QUOTA] = {"--quota", "a number of bytes, or a number with K, M or G behind it"},
 };
@@ -145,16 +169,32 @@ static char *absolute_base(const char *base)
 	return path;
 }
 
-/* "p2p=1000,collective=500,…" as the application map has it; NULL: there is none. */
-static char *map_capacities(const struct pathmap *map)
+/* What the application map says of a channel for a variable, the caller's to free. */
+static char *map_value(const struct recording *recording, enum variable variable)
 {
-	char *text = NULL, *longer;
-	unsigned capacity;
+	switch (variable) {
+	case VARIABLE_CAPACITY:
+		return memory_format("%u", recording->collected ? recording->capacity : 0);
+	case VARIABLE_ELEMENTS:
+		return memory_copy(recording->element);
+	case VARIABLE_LIFETIMES:
+		return memory_format("%" PRIu64 "ns", recording->lifetime_ns);
+	default:
+		return memory_copy(recording->collected ? recording->mode : "off");
+	}
+}
 
-	for (unsigned channel = 0; map && channel < CHANNEL_COUNT; channel++) {
-		capacity = pathmap_capacity(map, channel_name(channel));
-		longer = memory_format("%s%s%s=%u", text ? text : "", text ? "," : "",
-				       channel_name(channel), capacity);
+/* "p2p=1000,collective=500,…" as the application map has it. */
+static char *map_values(const struct pathmap *map, enum variable variable)
+{
+	char *text = memory_copy(""), *longer, *value;
+	const char *const *names;
+	size_t n = pathmap_channels(&names);
+
+	for (size_t i = 0; i < n; i++) {
+		value = map_value(pathmap_recording(map, names[i]), variable);
+		longer = memory_format("%s%s%s=%s", text, i ? "," : "", names[i], value);
+		free(value);
 		free(text);
 		text = longer;
 	}
@@ -208,8 +248,9 @@ int preload_settings(const struct preload_options *options, struct settings *set
 		values[i] = i == VARIABLE_DIR ? absolute_base(set && *set ? set : NULL)
 					      : memory_copy(set && *set ? set : NULL);
 	}
-	if (!values[VARIABLE_CAPACITY])
-		values[VARIABLE_CAPACITY] = map_capacities(options->map);
+	for (i = VARIABLE_CAPACITY; options->map && i <= VARIABLE_MODES; i++)
+		if (!values[i])
+			values[i] = map_values(options->map, (enum variable)i);
 	rc = check_each(values, flags, settings, e);
 	for (i = 0; i < VARIABLES; i++)
 		free(values[i]);

@@ -146,6 +146,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.map = a->map,
 		.node = a->node,
 		.epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns(),
+		.sites = sites_new(),
 		.born = clock_pair_take(clock_kind()),
 	};
 	a->scopes = (struct scope_host){
@@ -208,6 +209,7 @@ void agent_free(struct agent *a)
 	tls_free(a->tls);
 	if (a->store_is_open)
 		store_fini(&a->store);
+	sites_free(a->sources.sites);
 	pathmap_free(a->map);
 	for (size_t i = 0; i < 2; i++) {
 		if (a->signals[i])

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node-agent/label.h"
+
 /* State lines have cursor keys of their own, behind those of any element. */
 #define STATE_KEY 0x80000000u
 
@@ -54,6 +56,7 @@ struct copy {
 		struct segment_comm comms[COPY];
 	} as;
 	uint64_t heads[COPY];
+	uint64_t lifetimes_ns[CHANNEL_MAX];
 	uint32_t cost_ps;
 	int32_t *members;
 };
@@ -243,9 +246,10 @@ static struct row *rows_room(struct rows *r, uint32_t number)
 	return &r->table[number];
 }
 
-/* Give an element (or a state line) its row and its name; @new has what is to be read. */
-static void rows_add(struct rows *r, const struct follow *f, uint32_t element, uint32_t thread,
-		     unsigned channel, struct row new, uint64_t head)
+/* Give @e, element number @element (or a state line), its row and its name; @new has what is to be
+ * read. */
+static void rows_add(struct rows *r, const struct follow *f, uint32_t element,
+		     const struct segment_element *e, struct row new, uint64_t head)
 {
 	struct cursor_key key = {
 		.device = f->segment->segment.device,
@@ -254,15 +258,14 @@ static void rows_add(struct rows *r, const struct follow *f, uint32_t element, u
 		.element = element,
 	};
 	const char *cluster = r->place->cluster[0] ? r->place->cluster : "-";
-	char part[16] = "overflow", name[NAME_BYTES];
+	char part[16] = "overflow", label[NAME_BYTES], name[NAME_BYTES];
 	uint32_t number;
 
-	if (thread != SEGMENT_NO_THREAD)
-		snprintf(part, sizeof(part), "t%u", thread);
-	if ((size_t)snprintf(name, sizeof(name), "/%s/%s/%s/%s/%s", cluster, r->place->node,
-			     f->segment->name, part,
-			     thread == SEGMENT_NO_THREAD ? "overflow" : channel_name(channel)) >=
-		    sizeof(name) ||
+	if (e->thread != SEGMENT_NO_THREAD)
+		snprintf(part, sizeof(part), "t%u", e->thread);
+	if (label_write(label, sizeof(label), &f->segment->segment, e, r->host->sites) < 0 ||
+	    (size_t)snprintf(name, sizeof(name), "/%s/%s/%s/%s/%s", cluster, r->place->node,
+			     f->segment->name, part, label) >= sizeof(name) ||
 	    !rows_selects(r, name))
 		return;
 	number = cursor_row(r->cursor, &key, r->from_now && !r->begun ? head : 0);
@@ -271,7 +274,7 @@ static void rows_add(struct rows *r, const struct follow *f, uint32_t element, u
 	new.name = name_id(r->place->index, number);
 	new.serial = f->serial;
 	*rows_room(r, number) = new;
-	names_learn(r->names, new.name, LEVEL_ELEMENT, f->segment->rank, (uint16_t)channel, name);
+	names_learn(r->names, new.name, LEVEL_ELEMENT, f->segment->rank, e->channel, name);
 }
 
 static int copy_elements(void *arg)
@@ -280,6 +283,7 @@ static int copy_elements(void *arg)
 	uint32_t total = segment_elements(c->segment);
 
 	c->cost_ps = c->segment->header->cost_ps;
+	memcpy(c->lifetimes_ns, c->segment->header->lifetime_ns, sizeof(c->lifetimes_ns));
 	for (c->count = 0; c->count < COPY && c->from + c->count < total; c->count++) {
 		const struct segment_element *e = segment_element(c->segment, c->from + c->count);
 		const struct element_ring *ring;
@@ -331,13 +335,14 @@ static int rows_take_elements(struct rows *r, struct follow *f)
 			const struct segment_element *e = &c.as.elements[i];
 			struct row row = {
 				.ring = segment_ring(c.segment, e),
+				.mark = segment_mark(c.segment, f->elements + i),
+				.lifetime_ns = c.lifetimes_ns[e->channel % CHANNEL_MAX],
 				.capacity = e->capacity,
 				.cost_ps = c.cost_ps,
 			};
 
 			if (row.ring)
-				rows_add(r, f, f->elements + i, e->thread, e->channel, row,
-					 c.heads[i]);
+				rows_add(r, f, f->elements + i, e, row, c.heads[i]);
 		}
 		f->elements += c.count;
 	} while (c.count > 0);
@@ -398,9 +403,10 @@ static int rows_take_threads(struct rows *r, struct follow *f)
 	if (segment_guarded(take_threads, &c) < 0)
 		return -1;
 	for (uint32_t i = c.from; r->reading == READ_LATEST && i < c.from + c.count; i++) {
+		const struct segment_element e = {.thread = i, .channel = CHANNEL_STATE};
 		struct row row = {.thread = segment_thread(c.segment, i)};
 
-		rows_add(r, f, STATE_KEY | i, i, CHANNEL_STATE, row, 0);
+		rows_add(r, f, STATE_KEY | i, &e, row, 0);
 	}
 	f->threads = c.from + c.count;
 	return 0;
@@ -422,20 +428,23 @@ static int rows_look(void *arg)
 	return 0;
 }
 
-void rows_refresh(struct rows *r)
+bool rows_refresh(struct rows *r)
 {
+	bool grown = false;
+
 	if (r->version != r->host->store->version) {
 		rows_choose_run(r);
 		rows_match_store(r);
 		r->version = r->host->store->version;
 	}
 	if (!rows_open_cursor(r))
-		return;
+		return false;
 	while (segment_guarded(rows_look, r) < 0)
 		rows_lose(r, &r->follows[r->looking]);
 	for (size_t i = 0; i < r->n_follows; i++) {
 		struct follow *f = &r->follows[i];
 
+		grown = grown || f->changed;
 		if (f->changed && (rows_take_elements(r, f) < 0 || rows_take_comms(r, f) < 0 ||
 				   rows_take_threads(r, f) < 0))
 			rows_lose(r, f);
@@ -445,6 +454,7 @@ void rows_refresh(struct rows *r)
 	if (cursor_rows(r->cursor) > r->n)
 		rows_room(r, cursor_rows(r->cursor) - 1);
 	r->begun = true;
+	return grown;
 }
 
 uint32_t rows_count(const struct rows *r)

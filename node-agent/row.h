@@ -3,9 +3,11 @@
 #ifndef EVSPACE_ROW_H
 #define EVSPACE_ROW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "node-agent/cursor.h"
+#include "node-agent/segment-mark.h"
 #include "node-agent/segment.h"
 #include "node-agent/source.h"
 
@@ -13,6 +15,8 @@
 struct row {
 	const struct element_ring *ring;     /* NULL: gone, not selected, or a state line */
 	const struct segment_thread *thread; /* of a state line, else NULL */
+	const struct segment_mark *mark;     /* of the element: what was discarded */
+	uint64_t lifetime_ns;		     /* of its tuples; 0: no end */
 	uint32_t capacity;
 	uint32_t name;	  /* name id */
 	uint32_t cost_ps; /* of one event in its process */
@@ -29,9 +33,10 @@ void rows_free(struct rows *rows, bool keep);
 
 /**
  * Take in what has come since the last call: segments, threads, elements, communicators; names are
- * learnt as they come. Costs a load per segment when nothing has changed.
+ * learnt as they come. Costs a load per segment when nothing has changed. Returns whether anything
+ * has.
  */
-void rows_refresh(struct rows *rows);
+bool rows_refresh(struct rows *rows);
 
 uint32_t rows_count(const struct rows *rows);
 const struct row *rows_table(const struct rows *rows);

@@ -18,11 +18,14 @@
 struct segment_layout {
 	uint64_t control_at, threads_at, counts_at, elements_at, classes_at, comms_at, members_at;
 	uint64_t rings_at, rings_bytes;
+	uint64_t modules_at;
+	uint64_t marks_at; /* at the end, on pages of its own */
 	uint32_t threads_max;
 	uint32_t elements_max;
 	uint32_t classes_max;
 	uint32_t comms_max;
 	uint32_t members_max; /* in int32_t */
+	uint32_t modules_max; /* 0: no channel is split by call sites */
 };
 
 /** First page: written before the file gets its name, then constant but for the atomics. */
@@ -50,6 +53,7 @@ struct segment_header {
 	char host[64];
 	char program[128];
 	char job[64]; /* what the launcher calls the job (PMIX_NAMESPACE), "" if unknown */
+	uint64_t lifetime_ns[CHANNEL_MAX]; /* of tuples, by channel; 0: they stay */
 	struct segment_layout layout;
 	/* what is in use */
 	_Atomic uint32_t threads;
@@ -57,6 +61,7 @@ struct segment_header {
 	_Atomic uint32_t classes;
 	_Atomic uint32_t comms;
 	_Atomic uint32_t members;
+	_Atomic uint32_t modules;
 	_Atomic uint64_t rings_used;
 	_Atomic uint32_t finished; /* MPI_Finalize has returned */
 	_Atomic uint32_t note;	   /* enum segment_note bits: why collecting is not complete */
@@ -93,7 +98,7 @@ enum segment_mode {
 #define SEGMENT_CLASSES_MAX 2048u
 #define SEGMENT_CLASS_FRESH (SEGMENT_CLASSES_MAX - 1)
 
-/** The second page: the only one that an agent may write. */
+/** The second page: with the marks, all that an agent may write. */
 struct segment_control {
 	_Atomic uint8_t mode[SEGMENT_CLASSES_MAX]; /* enum segment_mode, by class */
 	_Atomic uint8_t fresh[CHANNEL_MAX];	   /* that of classes made later */

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "node-agent/segment-file.h"
+#include "node-agent/segment-mark.h"
+#include "node-agent/segment-module.h"
 
 /** How often a reader tries again when a state line changes under it. */
 #define STATE_TRIES 4
@@ -89,6 +91,11 @@ static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 		return "communicator table";
 	if (!table_fits(l->members_at, l->members_max, sizeof(int32_t), size))
 		return "member table";
+	if (!table_fits(l->modules_at, l->modules_max, sizeof(struct segment_module), size))
+		return "module table";
+	if (l->marks_at % SEGMENT_PAGE != 0 ||
+	    !table_fits(l->marks_at, l->elements_max, sizeof(struct segment_mark), size))
+		return "table of marks";
 	if (!table_fits(l->rings_at, 0, 0, size) || l->rings_bytes > size - l->rings_at)
 		return "place of the rings";
 	return NULL;

@@ -15,12 +15,15 @@
 
 #include "node-agent/segment-class.h"
 #include "node-agent/segment-file.h"
+#include "node-agent/segment-mark.h"
+#include "node-agent/segment-module.h"
 
 #define DEFAULT_THREADS 8u
 #define DEFAULT_COMMS	256u
 #define DEFAULT_CLASSES 256u
 #define DEFAULT_SPLITS	256u
 #define MIN_MEMBERS	4096u
+#define MODULES		256u
 
 /** Everything that segment_create() works on. */
 struct making {
@@ -72,6 +75,11 @@ static uint32_t elements_plan(const struct segment_plan *plan, int channel)
 	return is_rare(channel) && plan->threads > 2 ? 2 : plan->threads;
 }
 
+static bool has_sites(const struct segment_plan *plan)
+{
+	return memchr(plan->split, SPLIT_SITE, sizeof(plan->split)) != NULL;
+}
+
 /* Returns the size of the file. */
 static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan *plan)
 {
@@ -80,6 +88,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->classes_max = plan->classes;
 	l->comms_max = plan->comms;
 	l->members_max = plan->members;
+	l->modules_max = has_sites(plan) ? MODULES : 0;
 	l->rings_bytes = element_ring_bytes(1);
 	for (int i = 0; i < CHANNEL_COUNT; i++) {
 		uint32_t n = elements_plan(plan, i);
@@ -95,8 +104,11 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->classes_at = l->elements_at + l->elements_max * sizeof(struct segment_element);
 	l->comms_at = l->classes_at + l->classes_max * sizeof(struct segment_class);
 	l->members_at = l->comms_at + l->comms_max * sizeof(struct segment_comm);
-	l->rings_at = round_up(l->members_at + l->members_max * sizeof(int32_t), 64);
-	return round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);
+	l->modules_at = round_up(l->members_at + l->members_max * sizeof(int32_t), 64);
+	l->rings_at = round_up(l->modules_at + l->modules_max * sizeof(struct segment_module), 64);
+	/* agents map the marks writable: nothing else may be on their pages */
+	l->marks_at = round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);
+	return round_up(l->marks_at + l->elements_max * sizeof(struct segment_mark), SEGMENT_PAGE);
 }
 
 static void header_fill(struct segment_header *h, const struct making *m)
@@ -116,6 +128,7 @@ static void header_fill(struct segment_header *h, const struct making *m)
 	h->rank = plan->rank;
 	h->world_size = plan->world_size;
 	h->world = plan->world;
+	memcpy(h->lifetime_ns, plan->lifetime_ns, sizeof(h->lifetime_ns));
 	h->clock_kind = clock_kind();
 	h->born = clock_pair_take(clock_kind());
 	h->born_real_ns = clock_real_ns();

@@ -27,6 +27,8 @@ struct segment_plan {
 	uint32_t classes;		/* default 256 */
 	uint32_t comms;			/* default 256 */
 	uint32_t members;		/* default 16 x world_size, 4096 at least */
+	/* of tuples by channel; 0: they stay until they are overwritten */
+	uint64_t lifetime_ns[CHANNEL_MAX];
 	uint64_t quota; /* bytes that all of the user's segments may take; default a quarter of the
 			   file system */
 };

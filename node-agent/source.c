@@ -35,6 +35,8 @@ struct source {
 	const struct ask *ask;
 	struct batch *out;
 	struct part *part;
+	uint64_t now; /* ticks */
+	double ticks_per_ns;
 	volatile uint32_t at; /* the row that is being read */
 	enum cursor_wave wave;
 	struct tuple chunk[CHUNK];
@@ -48,6 +50,20 @@ static void count_written(struct source *src, const struct row *row, uint64_t he
 	src->part->cost_ns += head * row->cost_ps / 1000u;
 }
 
+/* The row's tuples that ended before this have outlived their lifetime. */
+static uint64_t row_oldest(const struct source *src, const struct row *row)
+{
+	uint64_t ticks = (uint64_t)((double)row->lifetime_ns * src->ticks_per_ns);
+
+	return row->lifetime_ns && ticks < src->now ? src->now - ticks : 0;
+}
+
+/* Tuples below this number were discarded on request. */
+static inline uint64_t row_mark(const struct row *row)
+{
+	return atomic_load_explicit(&row->mark->below, memory_order_relaxed);
+}
+
 /* Read a row's newest tuple. Returns 1, or 0 when there is none. */
 static inline int row_newest(struct source *src, const struct row *row, struct newest *out)
 {
@@ -57,7 +73,12 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 	if (!element_latest(row->ring, row->capacity, &out->tuple, &out->number))
 		return 0;
 	count_written(src, row, out->number + 1);
-	return 1;
+	if (__builtin_expect(out->number >= row_mark(row) && !row->lifetime_ns, 1))
+		return 1;
+	if (out->number >= row_mark(row) && out->tuple.end >= row_oldest(src, row))
+		return 1;
+	src->part->discarded++;
+	return 0;
 }
 
 /* Rows that follow each other have names that do: their tuples make one run. */
@@ -90,23 +111,66 @@ static void read_latest(struct source *src)
 		batch_trim(src->out, count);
 }
 
+static void put_discarded(struct source *src, const struct row *row, uint64_t first, uint64_t n)
+{
+	if (n == 0)
+		return;
+	batch_discard(src->out, row->name, first + n, n);
+	src->part->discarded += n;
+}
+
+/* Put in what was read of a row, but for those of the first tuples that ended before @oldest. */
+static uint32_t put_range(struct source *src, const struct row *row,
+			  const struct element_range *got, uint64_t oldest)
+{
+	uint32_t old = 0, left;
+
+	while (old < got->count && src->chunk[old].end < oldest)
+		old++;
+	left = got->count - old;
+	if (old > 0 && got->lost > 0)
+		batch_add(src->out, RUN_TUPLES, row->name, got->first, 0, got->lost);
+	put_discarded(src, row, got->first, old);
+	if (left > 0 || (got->lost > 0 && old == 0))
+		memcpy(batch_add(src->out, RUN_TUPLES, row->name, got->first + old, left,
+				 old > 0 ? 0 : got->lost),
+		       src->chunk + old, left * sizeof(struct tuple));
+	src->part->read += left;
+	src->part->lost += got->lost;
+	return left;
+}
+
+/* Pass over what was discarded on request: what the element could not hold even then is lost. */
+static uint64_t pass_mark(struct source *src, const struct row *row, uint64_t from, uint64_t to)
+{
+	uint64_t mark = row_mark(row), oldest = segment_mark_oldest(mark, row->capacity);
+	uint64_t end = mark < to ? mark : to;
+
+	if (oldest > end)
+		oldest = end;
+	if (oldest > from) {
+		batch_add(src->out, RUN_TUPLES, row->name, oldest, 0, oldest - from);
+		src->part->lost += oldest - from;
+		from = oldest;
+	}
+	put_discarded(src, row, from, end - from);
+	return end;
+}
+
 /* Read one row's tuples [from, to), @room at most. Returns where it stopped. */
 static uint64_t read_range(struct source *src, const struct row *row, uint64_t from, uint64_t to,
 			   uint32_t *room)
 {
+	uint64_t oldest = row_oldest(src, row);
 	struct element_range got;
 
+	if (from < row_mark(row) && from < to)
+		from = pass_mark(src, row, from, to);
 	while (from<to && * room> 0) {
 		element_read(row->ring, row->capacity, from, to, src->chunk,
 			     *room < CHUNK ? *room : CHUNK, &got);
-		if (got.count > 0 || got.lost > 0)
-			memcpy(batch_add(src->out, RUN_TUPLES, row->name, got.first, got.count,
-					 got.lost),
-			       src->chunk, got.count * sizeof(struct tuple));
 		from += got.lost + got.count;
-		*room -= got.count;
-		src->part->read += got.count;
-		src->part->lost += got.lost;
+		*room -= put_range(src, row, &got, oldest);
 	}
 	return from;
 }
@@ -170,13 +234,17 @@ static void source_part(struct source *src)
 	src->part->processes = rows_processes(src->rows);
 	src->part->cpu_us = (uint32_t)(cpu - src->cpu_us);
 	src->cpu_us = cpu;
+	src->now = clock_ticks(clock_kind());
+	src->ticks_per_ns = src->part->clock.ns_per_tick > 0 ? 1 / src->part->clock.ns_per_tick : 0;
 }
 
 static void source_begin(struct source *src, const struct ask *ask, struct batch *out)
 {
 	struct cursor *cursor;
 
-	rows_refresh(src->rows);
+	/* more may come with the next wave; when no more does, the files are not needed */
+	if (!rows_refresh(src->rows))
+		sites_rest(src->host->sites);
 	cursor = rows_cursor(src->rows);
 	src->ask = ask;
 	src->out = out;

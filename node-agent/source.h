@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "node-agent/site.h"
 #include "node-agent/store.h"
 #include "pathmap/pathmap.h"
 #include "tree/stage.h"
@@ -17,6 +18,7 @@ struct source_host {
 	const struct pathmap *map;
 	const char *node;
 	int64_t epoch_ns;	/* event-space time at CLOCK_MONOTONIC 0 */
+	struct sites *sites;	/* that were resolved for names */
 	struct clock_pair born; /* taken when the agent started: the far end of its clock line */
 };
 

@@ -7,7 +7,6 @@
 #include "pathmap/directive.h"
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
-#include "pathmap/quantity.h"
 #include "pathmap/rank.h"
 
 /* The blocks of an application map. */
@@ -77,15 +76,6 @@ static void ranks_apply(struct reader *reader, void *target, const struct statem
 	free(seen);
 }
 
-static void capacity_read(struct reader *reader, const struct word *word, unsigned *capacity)
-{
-	struct error e;
-
-	if (quantity_count(word->text, CAPACITY_LEAST, CAPACITY_MOST, capacity, &e) < 0)
-		reader_complain(reader, word, "%s; a capacity is the tuples that an element holds",
-				e.text);
-}
-
 static void application_capacity_apply(struct reader *reader, void *target,
 				       const struct statement *statement)
 {
@@ -94,32 +84,24 @@ static void application_capacity_apply(struct reader *reader, void *target,
 	capacity_read(reader, &statement->words[1], &application->capacity);
 }
 
-static void collect_capacity_apply(struct reader *reader, void *target,
-				   const struct statement *statement)
-{
-	capacity_read(reader, &statement->words[1], target);
-}
-
 static void collect_apply(struct reader *reader, void *target, const struct statement *statement)
 {
 	struct application *application = target;
-	unsigned capacity = 0;
+	struct recording recording = {.collected = true};
 
-	directives_apply(reader, IN_COLLECT, statement->body, statement->n_body, &capacity);
+	directives_apply(reader, IN_COLLECT, statement->body, statement->n_body, &recording);
 	for (size_t i = 1; i < statement->n_words; i++) {
 		const struct word *word = &statement->words[i];
-		int channel = application_channel(word->text);
+		int channel = recording_channel(word->text);
 
-		if (channel < 0) {
-			reader_complain_unknown(reader, word, "channel", application_channels,
-						APPLICATION_CHANNELS);
-		} else if (application->collected[channel]) {
+		if (channel < 0)
+			reader_complain_unknown(reader, word, "channel", recording_channels,
+						RECORDING_CHANNELS);
+		else if (application->recordings[channel].collected)
 			reader_complain(reader, word, "channel `%s` is named twice; name it once",
 					word->text);
-		} else {
-			application->collected[channel] = true;
-			application->capacities[channel] = capacity;
-		}
+		else
+			application->recordings[channel] = recording;
 	}
 }
 
@@ -246,9 +228,37 @@ static const struct directive directives[] = {
 	 .least = 1,
 	 .most = 1,
 	 .once = true,
-	 .apply = collect_capacity_apply},
+	 .apply = recording_capacity_apply},
+	{.keyword = "element",
+	 .usage = "element thread|comm|op|site;",
+	 .contexts = 1u << IN_COLLECT,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = recording_element_apply},
+	{.keyword = "lifetime",
+	 .usage = "lifetime TIME;",
+	 .contexts = 1u << IN_COLLECT,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = recording_lifetime_apply},
+	{.keyword = "mode",
+	 .usage = "mode trace|time|count|sample|off;",
+	 .contexts = 1u << IN_COLLECT,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = recording_mode_apply},
+	{.keyword = "remote",
+	 .usage = "remote on NODE;",
+	 .contexts = 1u << IN_COLLECT,
+	 .least = 2,
+	 .most = 2,
+	 .once = true,
+	 .apply = recording_remote_apply},
 	{.keyword = "collect",
-	 .usage = "collect CHANNEL ...;` or `collect CHANNEL ... { capacity TUPLES; }",
+	 .usage = "collect CHANNEL ...;` or `collect CHANNEL ... { element KIND; ... }",
 	 .contexts = 1u << IN_APPLICATION,
 	 .least = 1,
 	 .most = DIRECTIVE_ANY,

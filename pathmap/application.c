@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The application map as data: channels and their capacities, views, and the defaults of both. */
+/* The application map as data: channels and what is recorded of them, views, and the defaults of
+ * both. */
 #include "pathmap/application.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/memory.h"
-
-const char *const application_channels[APPLICATION_CHANNELS] = {
-	"p2p", "collective", "wait", "completion", "comm", "env",
-};
-
-int application_channel(const char *name)
-{
-	for (int i = 0; i < APPLICATION_CHANNELS; i++) {
-		if (strcmp(application_channels[i], name) == 0)
-			return i;
-	}
-	return -1;
-}
 
 const struct view *application_view(const struct application *application, const char *name)
 {
@@ -68,12 +56,13 @@ void application_finish(struct application *application)
 
 	if (application->capacity == 0)
 		application->capacity = CAPACITY_DEFAULT;
-	for (size_t i = 0; i < APPLICATION_CHANNELS; i++)
-		any = any || application->collected[i];
-	for (size_t i = 0; i < APPLICATION_CHANNELS; i++) {
-		application->collected[i] = application->collected[i] || !any;
-		if (application->capacities[i] == 0)
-			application->capacities[i] = application->capacity;
+	for (size_t i = 0; i < RECORDING_CHANNELS; i++)
+		any = any || application->recordings[i].collected;
+	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {
+		struct recording *recording = &application->recordings[i];
+
+		recording->collected = recording->collected || !any;
+		recording_finish(recording, application->capacity);
 	}
 	heartbeat = view_ship(application, "heartbeat", READ_LATEST);
 	if (heartbeat != NULL)

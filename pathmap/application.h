@@ -8,19 +8,11 @@
 
 #include "pathmap/complaint.h"
 #include "pathmap/pathmap.h"
+#include "pathmap/recording.h"
 #include "pathmap/view.h"
-
-/** Tuples that an element holds unless the map says otherwise (the paper's discard threshold). */
-#define CAPACITY_DEFAULT 200u
-/** The bounds of what it may say: one slot is always in the making; 64 Mi tuples are 2.5 GiB. */
-#define CAPACITY_LEAST 2u
-#define CAPACITY_MOST  (1u << 26)
 
 /** Views that one map may have. */
 #define VIEWS_MAX 256
-
-/** The channels that a map can name, in this order in the arrays below. */
-#define APPLICATION_CHANNELS 6
 
 /** What the map says. */
 struct application {
@@ -28,8 +20,7 @@ struct application {
 	unsigned ranks;	 /* 0: left open */
 	bool incomplete; /* something was wrong: what is missing may be a consequence of that */
 	unsigned capacity;
-	bool collected[APPLICATION_CHANNELS];
-	unsigned capacities[APPLICATION_CHANNELS];
+	struct recording recordings[RECORDING_CHANNELS];
 	struct view **views;
 	size_t n_views;
 };
@@ -55,11 +46,5 @@ const struct view *application_view(const struct application *application, const
 
 /** The names of all views, in their order; the array is the caller's to free. */
 const char **application_view_names(const struct application *application);
-
-/** The names of the channels. */
-extern const char *const application_channels[APPLICATION_CHANNELS];
-
-/** The number of the channel with this name, or -1. */
-int application_channel(const char *name);
 
 #endif

@@ -161,15 +161,19 @@ enum keyword directive_keyword(const struct directive *table, size_t n, const ch
 }
 
 /* Complain of a keyword that is none, or not one in this block. */
-static void directive_unknown(struct reader *reader, unsigned context,
-			      const struct directive *known, const struct word *word)
+static void directive_unknown(struct reader *reader, unsigned context, const struct word *word)
 {
 	const char *keywords[DIRECTIVES_MAX];
 	char text[512] = "";
+	unsigned known = 0;
 
-	if (known != NULL) {
+	for (size_t i = 0; i < reader->n_table && !word->quoted; i++) {
+		if (strcmp(reader->table[i].keyword, word->text) == 0)
+			known |= reader->table[i].contexts;
+	}
+	if (known != 0) {
 		for (unsigned i = 0; reader->contexts[i] != NULL; i++) {
-			if ((known->contexts & 1u << i) != 0)
+			if ((known & 1u << i) != 0)
 				list_append(text, sizeof(text), reader->contexts[i]);
 		}
 		reader_complain(reader, word, "`%s` cannot be in `%s`; it belongs in %s",
@@ -232,7 +236,7 @@ void directives_apply(struct reader *reader, unsigned context, const struct stat
 		size_t row = found != NULL ? (size_t)(found - reader->table) : 0;
 
 		if (found == NULL || (found->contexts & 1u << context) == 0) {
-			directive_unknown(reader, context, found, word);
+			directive_unknown(reader, context, word);
 		} else if (found->once && seen[row] != NULL) {
 			reader_complain(reader, word,
 					"a second `%s`; the first is in line %zu, keep one",

@@ -258,13 +258,22 @@ unsigned pathmap_ranks(const struct pathmap *map)
 	return map->application.ranks;
 }
 
-unsigned pathmap_capacity(const struct pathmap *map, const char *channel)
+size_t pathmap_channels(const char *const **names)
 {
-	int number = application_channel(channel);
+	*names = recording_channels;
+	return RECORDING_CHANNELS;
+}
 
-	if (number < 0 || !map->application.collected[number])
-		return 0;
-	return map->application.capacities[number];
+const struct recording *pathmap_recording(const struct pathmap *map, const char *channel)
+{
+	int number = recording_channel(channel);
+
+	return number < 0 ? NULL : &map->application.recordings[number];
+}
+
+void pathmap_print_recordings(const struct pathmap *map, FILE *out)
+{
+	recordings_print(map->application.recordings, out);
 }
 
 bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node)

@@ -57,11 +57,23 @@ const char *pathmap_application(const struct pathmap *map);
 /** The number of ranks that the application map names, 0 when it leaves that open. */
 unsigned pathmap_ranks(const struct pathmap *map);
 
-/**
- * Capacity in tuples of the elements of @channel ("p2p", "collective", ...), by the application
- * map; 0 for a channel that it does not collect, and for one that does not exist.
- */
-unsigned pathmap_capacity(const struct pathmap *map, const char *channel);
+/** What the application map says of a channel and its elements. Holds for elements made later. */
+struct recording {
+	bool collected;
+	const char *element;  /* what one of them is: "thread", "comm", "op" or "site" */
+	unsigned capacity;    /* in tuples */
+	uint64_t lifetime_ns; /* older tuples are discarded; 0: they stay until overwritten */
+	const char *mode;     /* at first: "trace", "time", "count", "sample" or "off" */
+};
+
+/** Names of the channels, in the order of their numbers. */
+size_t pathmap_channels(const char *const **names);
+
+/** What is said of @channel ("p2p", "collective", ...), or NULL when it does not exist. */
+const struct recording *pathmap_recording(const struct pathmap *map, const char *channel);
+
+/** Print what is collected, channel by channel, to @out. */
+void pathmap_print_recordings(const struct pathmap *map, FILE *out);
 
 /** Does the mapping put @rank on @node? A mapping that says nothing of ranks puts them nowhere. */
 bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node);

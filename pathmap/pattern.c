@@ -26,10 +26,16 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static bool is_name_char(char c)
+/* May it be in names that people choose? */
+static bool is_part_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
 	       (c != '\0' && strchr("._-", c) != NULL);
+}
+
+bool name_char(char c)
+{
+	return is_part_char(c) || (c != '\0' && strchr("@:+", c) != NULL);
 }
 
 /* Does the bracket at *@pattern hold the number at *@name? Then moves both behind it. */
@@ -179,11 +185,40 @@ static bool path_match(struct parts pattern, struct parts name)
 	}
 }
 
+/* Put the name of an element without what stands behind its channel into @bare. False: nothing
+ * does. */
+static bool name_bare(const char *name, char bare[NAME_BYTES])
+{
+	struct parts parts = {.rest = name};
+	struct part part = {0};
+	size_t length;
+
+	while (part_next(&parts, &part) && part.number < NAME_CHANNEL)
+		;
+	if (part.text == NULL || part.number != NAME_CHANNEL)
+		return false;
+	length = strcspn(part.text, "@.:");
+	if (length >= part.length)
+		return false;
+	length += (size_t)(part.text - name);
+	if (length >= NAME_BYTES)
+		return false;
+	memcpy(bare, name, length);
+	bare[length] = '\0';
+	return true;
+}
+
+static bool match(const char *pattern, const char *name)
+{
+	return path_match((struct parts){.rest = pattern}, (struct parts){.rest = name});
+}
+
 bool pattern_match(const char *pattern, const char *name)
 {
-	struct parts pattern_parts = {.rest = pattern}, name_parts = {.rest = name};
+	char bare[NAME_BYTES];
 
-	return pattern_check(pattern, NULL) == 0 && path_match(pattern_parts, name_parts);
+	return pattern_check(pattern, NULL) == 0 &&
+	       (match(pattern, name) || (name_bare(name, bare) && match(pattern, bare)));
 }
 
 bool pattern_reaches(const char *pattern, const char *prefix)
@@ -216,12 +251,13 @@ static int part_check(const char **at, struct error *e)
 				more = range_next(at, &range, e);
 			if (more < 0)
 				return -1;
-		} else if (is_name_char(**at) || **at == '*' || **at == '?') {
+		} else if (name_char(**at) || **at == '*' || **at == '?') {
 			++*at;
 		} else {
 			return errorf(e,
 				      "`%c` cannot be in a pattern; parts are made of letters, "
-				      "digits, `.`, `_`, `-`, and of `*`, `?`, `[a-b]`",
+				      "digits, `.`, `_`, `-`, `@`, `:`, `+`, and of `*`, `?`, "
+				      "`[a-b]`",
 				      **at);
 		}
 	}
@@ -263,7 +299,7 @@ int name_part_check(const char *part, struct error *e)
 	if (*part == '\0')
 		return errorf(e, "an empty name");
 	for (const char *p = part; *p != '\0'; p++) {
-		if (!is_name_char(*p))
+		if (!is_part_char(*p))
 			return errorf(e,
 				      "`%c` cannot be in a name; names are made of letters, "
 				      "digits, `.`, `_` and `-`",

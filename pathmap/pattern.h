@@ -16,6 +16,10 @@
  * of characters, `?` for one, `[a-b]` with numbers for any number from a to b (`rank[0-7]`,
  * `rank[0-3,8]`); a part `**` stands for any number of parts, none included. A malformed pattern
  * matches nothing: check patterns where they are read.
+ *
+ * Elements of a channel that is split have names like "…/p2p@2b6c01fe" (of a communicator),
+ * "…/p2p.MPI_Send" (an operation), "…/p2p:main.c:12" (a call site). A pattern that ends with the
+ * channel alone matches all of them.
  */
 bool pattern_match(const char *pattern, const char *name);
 
@@ -33,6 +37,9 @@ enum name_part { NAME_CLUSTER, NAME_NODE, NAME_RANK, NAME_THREAD, NAME_CHANNEL, 
  * "/4W/w0", "/")? A node none of whose elements it could match need not be asked.
  */
 bool pattern_reaches(const char *pattern, const char *prefix);
+
+/** Can @c be in a pattern as itself: in a name of a node, or behind a channel's (`@`, `:`, `+`)? */
+bool name_char(char c);
 
 /** The longest part of a name that people choose (cluster, node, view), without its zero. */
 #define NAME_PART_MAX 63

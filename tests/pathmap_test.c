@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/segment-class.h"
 #include "pathmap/memory.h"
+#include "tree/op.h"
 #include "tests/maps.h"
 #include "tests/tap.h"
 
@@ -82,22 +84,81 @@ static void ranks_left_open(void)
 	pathmap_free(map);
 }
 
+static unsigned capacity(const struct pathmap *map, const char *channel)
+{
+	const struct recording *recording = pathmap_recording(map, channel);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(recording);
+	return recording->collected ? recording->capacity : 0;
+}
+
 static void capacities(void)
 {
 	struct pathmap *map = made(application);
 
-	CU_ASSERT_EQUAL(pathmap_capacity(map, "p2p"), 200);
-	CU_ASSERT_EQUAL(pathmap_capacity(map, "env"), 200);
-	CU_ASSERT_EQUAL(pathmap_capacity(map, "state"), 0);
-	CU_ASSERT_EQUAL(pathmap_capacity(map, ""), 0);
+	CU_ASSERT_EQUAL(capacity(map, "p2p"), 200);
+	CU_ASSERT_EQUAL(capacity(map, "pack"), 200);
+	CU_ASSERT_PTR_NULL(pathmap_recording(map, "state"));
+	CU_ASSERT_PTR_NULL(pathmap_recording(map, ""));
 	pathmap_free(map);
 	map = made("application demo { ranks any; collect p2p wait; collect env { capacity 7; } "
 		   "capacity 1000; }");
-	CU_ASSERT_EQUAL(pathmap_capacity(map, "p2p"), 1000);
-	CU_ASSERT_EQUAL(pathmap_capacity(map, "wait"), 1000);
-	CU_ASSERT_EQUAL(pathmap_capacity(map, "env"), 7);
-	CU_ASSERT_EQUAL(pathmap_capacity(map, "collective"), 0);
+	CU_ASSERT_EQUAL(capacity(map, "p2p"), 1000);
+	CU_ASSERT_EQUAL(capacity(map, "wait"), 1000);
+	CU_ASSERT_EQUAL(capacity(map, "env"), 7);
+	CU_ASSERT_EQUAL(capacity(map, "collective"), 0);
 	pathmap_free(map);
+}
+
+static void recordings(void)
+{
+	struct pathmap *map = made("application demo { ranks any; "
+				   "collect p2p rma { element site; lifetime 2.5ms; mode count; } "
+				   "collect wait { element op; lifetime 10s; } "
+				   "collect comm { element comm; mode off; } collect io; }");
+	const struct recording *r = pathmap_recording(map, "rma");
+
+	CU_ASSERT_TRUE(r->collected);
+	CU_ASSERT_STRING_EQUAL(r->element, "site");
+	CU_ASSERT_STRING_EQUAL(r->mode, "count");
+	CU_ASSERT_EQUAL(r->lifetime_ns, 2500000);
+	CU_ASSERT_EQUAL(r->capacity, 200);
+	r = pathmap_recording(map, "wait");
+	CU_ASSERT_STRING_EQUAL(r->element, "op");
+	CU_ASSERT_STRING_EQUAL(r->mode, "trace");
+	CU_ASSERT_EQUAL(r->lifetime_ns, UINT64_C(10000000000));
+	r = pathmap_recording(map, "comm");
+	CU_ASSERT_STRING_EQUAL(r->element, "comm");
+	CU_ASSERT_STRING_EQUAL(r->mode, "off");
+	r = pathmap_recording(map, "io");
+	CU_ASSERT_STRING_EQUAL(r->element, "thread");
+	CU_ASSERT_EQUAL(r->lifetime_ns, 0);
+	CU_ASSERT_FALSE(pathmap_recording(map, "env")->collected);
+	pathmap_free(map);
+}
+
+/* The maps' words are those of collectors, though neither knows the other. */
+static void words_of_collectors(void)
+{
+	const char *const *names;
+	size_t n = pathmap_channels(&names);
+	char text[128];
+
+	CU_ASSERT_EQUAL(n, CHANNEL_COUNT);
+	for (unsigned i = 0; i < n && i < CHANNEL_COUNT; i++)
+		CU_ASSERT_STRING_EQUAL(names[i], channel_name(i));
+	for (unsigned mode = 0; mode < MODE_COUNT_OF; mode++) {
+		snprintf(text, sizeof(text),
+			 "application demo { ranks any; collect p2p { mode %s; } }",
+			 segment_mode_name(mode));
+		pathmap_free(made(text));
+	}
+	for (unsigned split = 0; split < SPLIT_COUNT; split++) {
+		snprintf(text, sizeof(text),
+			 "application demo { ranks any; collect p2p { element %s; } }",
+			 segment_split_name(split));
+		pathmap_free(made(text));
+	}
 }
 
 static void shipped_views(void)
@@ -167,7 +228,7 @@ static void local(void)
 	CU_ASSERT_TRUE(pathmap_rank_on(map, 0, "here"));
 	CU_ASSERT_TRUE(pathmap_rank_on(map, 123456, "here"));
 	CU_ASSERT_EQUAL(pathmap_ranks(map), 0);
-	CU_ASSERT_EQUAL(pathmap_capacity(map, "wait"), 200);
+	CU_ASSERT_EQUAL(capacity(map, "wait"), 200);
 	pathmap_free(map);
 	errno = ENOSPC;
 	pathmap_free(NULL);
@@ -312,6 +373,8 @@ static CU_TestInfo pathmap_cases[] = {
 	{"where ranks are", ranks},
 	{"ranks left open", ranks_left_open},
 	{"capacities of channels", capacities},
+	{"what is recorded of channels", recordings},
+	{"the words are those of collectors", words_of_collectors},
 	{"shipped views, and views in their place", shipped_views},
 	{"stages are checked by the caller's check", stages_are_checked},
 	{"the local pathmap", local},

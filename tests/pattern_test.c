@@ -111,6 +111,40 @@ static void any_number_of_parts(void)
 	match_all(matches, pattern_match);
 }
 
+static void elements_of_split_channels(void)
+{
+	static const struct match matches[] = {
+		{"/**/p2p", "/4W/w0/rank3/t0/p2p.MPI_Send", true},
+		{"/**/p2p", "/4W/w0/rank3/t0/p2p@2b6c01fe", true},
+		{"/**/p2p", "/4W/w0/rank3/t0/p2p:main.c:12", true},
+		{"/**/p2p", "/-/w0/rank3/t0/p2p:libx.so.1+0x4f", true},
+		{"/**/t0/*", "/4W/w0/rank3/t0/p2p:main.c:12", true},
+		{"/4W/w0/rank3/t0/p2p", "/4W/w0/rank3/t0/p2p:main.c:12", true},
+		{"/**/p2", "/4W/w0/rank3/t0/p2p.MPI_Send", false},
+		{"/**/wait", "/4W/w0/rank3/t0/p2p.MPI_Send", false},
+		{"/**/p2p.MPI_Send", "/4W/w0/rank3/t0/p2p.MPI_Send", true},
+		{"/**/p2p.MPI_Send", "/4W/w0/rank3/t0/p2p.MPI_Ssend", false},
+		{"/**/p2p.MPI_Send", "/4W/w0/rank3/t0/p2p", false},
+		{"/**/p2p.*send", "/4W/w0/rank3/t0/p2p.MPI_Isend", true},
+		{"/**/p2p@*", "/4W/w0/rank3/t0/p2p@2b6c01fe", true},
+		{"/**/p2p:*", "/4W/w0/rank3/t0/p2p@2b6c01fe", false},
+		{"/**/p2p:main.c:[10-19]", "/4W/w0/rank3/t0/p2p:main.c:12", true},
+		{"/**/p2p:main.c:[1-9]", "/4W/w0/rank3/t0/p2p:main.c:12", false},
+		/* only channels have something behind them */
+		{"/4W/w0", "/4W/w0.example", false},
+		{"/**/rank3/**", "/4W/w0/rank3.4711/t0/p2p", false},
+		{0},
+	};
+
+	match_all(matches, pattern_match);
+	CU_ASSERT_EQUAL(pattern_check("/**/p2p:main.c:12", NULL), 0);
+	CU_ASSERT_EQUAL(pattern_check("/**/p2p:?+0x4f", NULL), 0);
+	CU_ASSERT_TRUE(pattern_reaches("/**/p2p:main.c:12", "/4W/w0/rank3"));
+	CU_ASSERT_TRUE(pattern_reaches("/4W/**/p2p.MPI_Send", "/4W/w0"));
+	CU_ASSERT_FALSE(pattern_reaches("/4W/**/p2p.MPI_Send", "/8W/e0"));
+	CU_ASSERT_EQUAL(name_part_check("w0:1", NULL), -1);
+}
+
 static void reach_of_a_beginning(void)
 {
 	static const struct match matches[] = {
@@ -331,6 +365,7 @@ static CU_TestInfo pattern_cases[] = {
 	{"* and ? stay within a part", wildcards_in_a_part},
 	{"numbers in brackets", numbers_in_brackets},
 	{"** stands for any number of parts", any_number_of_parts},
+	{"elements of split channels, all and one", elements_of_split_channels},
 	{"what a pattern reaches below a name", reach_of_a_beginning},
 	{"malformed patterns: where and why", malformed_patterns},
 	{"the longest pattern", lengths},

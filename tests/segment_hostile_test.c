@@ -49,7 +49,15 @@ static void places_outside(void)
 	poke(&w, at + offsetof(struct segment_layout, rings_bytes), &(uint64_t){size}, 8);
 	must_be_refused(&w, "rings");
 	poke(&w, at, &good, sizeof(good));
-	for (size_t field = 0; field < 5; field++) {
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		poke(&w, at + offsetof(struct segment_layout, marks_at), &wrong[i], 8);
+		must_be_refused(&w, "marks");
+		poke(&w, at, &good, sizeof(good));
+	}
+	poke(&w, at + offsetof(struct segment_layout, modules_at), &(uint64_t){size + 8}, 8);
+	must_be_refused(&w, "module table");
+	poke(&w, at, &good, sizeof(good));
+	for (size_t field = 0; field < 6; field++) {
 		poke(&w, at + offsetof(struct segment_layout, threads_max) + field * 4,
 		     &(uint32_t){UINT32_MAX}, 4);
 		must_be_refused(&w, "table");

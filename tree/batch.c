@@ -170,6 +170,12 @@ void *batch_add(struct batch *b, enum run_kind kind, uint32_t element, uint64_t 
 	return (unsigned char *)run + head;
 }
 
+void batch_discard(struct batch *b, uint32_t element, uint64_t first, uint64_t discarded)
+{
+	batch_add(b, RUN_TUPLES, element, first, 0, discarded);
+	b->last->flags |= RUN_DISCARDED;
+}
+
 void batch_settle(struct batch *b, uint64_t first, uint32_t count, uint64_t lost)
 {
 	struct run *run = b->last;
@@ -309,7 +315,7 @@ static const char *run_fault(const struct run *run, size_t left, int first)
 		return "is longer than what is left";
 	if (run->kind >= RUN_KINDS)
 		return "is of a kind that does not exist";
-	if (run->flags & ~(RUN_LOST | RUN_SPARSE | RUN_FOLD))
+	if (run->flags & ~(RUN_LOST | RUN_SPARSE | RUN_FOLD | RUN_DISCARDED))
 		return "has flags that do not exist";
 	if (first && run->kind != RUN_PART)
 		return "comes before any part";
@@ -317,6 +323,9 @@ static const char *run_fault(const struct run *run, size_t left, int first)
 		return "is a part and holds not exactly one";
 	if (run->kind != RUN_PART && run->flags & RUN_FOLD)
 		return "is marked as a part but is none";
+	if (run->flags & RUN_DISCARDED &&
+	    (run->kind != RUN_TUPLES || run->count || run->flags != (RUN_DISCARDED | RUN_LOST)))
+		return "counts what was discarded and is not only that";
 	if (run->kind == RUN_NEWEST && (run->count == 0 || run->flags))
 		return "holds newest tuples and has none, or flags";
 	if (run->kind == RUN_NEWEST && run->element > UINT32_MAX - run->count)
@@ -333,7 +342,7 @@ static const char *records_fault(const struct run *run, const unsigned char *rec
 		memcpy(&part, records, sizeof(part));
 		if (!clock_sound(&part.clock))
 			return "has a clock that is none";
-		if (run->flags & RUN_FOLD && (part.read > 0 || part.lost > 0))
+		if (run->flags & RUN_FOLD && (part.read > 0 || part.lost > 0 || part.discarded > 0))
 			return "is a mark and counts as if it had read";
 	} else if (run->kind == RUN_TOTALS) {
 		for (unsigned i = 0; i < run->count; i++) {

@@ -69,6 +69,9 @@ void batch_link(struct batch *to, struct batch *from);
 void *batch_add(struct batch *b, enum run_kind kind, uint32_t element, uint64_t first,
 		uint32_t count, uint64_t lost);
 
+/** A run that says that the @discarded tuples before number @first of @element were discarded. */
+void batch_discard(struct batch *b, uint32_t element, uint64_t first, uint64_t discarded);
+
 /**
  * Say what the run added last turned out to be: @count records of those that room was made for, the
  * first one numbered @first, @lost tuples lost before it. A run without records and losses is taken

@@ -53,7 +53,7 @@ const struct stage_ops convert_ops = {
 static const char *const layouts[RUN_KINDS] = {
 	[RUN_TUPLES] = "88844422",
 	[RUN_TOTALS] = "8888884211",
-	[RUN_PART] = "88888888448844",
+	[RUN_PART] = "888888888448844",
 	[RUN_NEWEST] = "888844422",
 };
 

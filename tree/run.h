@@ -25,6 +25,8 @@ enum run_flag {
 	RUN_LOST = 1 << 0,   /* a uint64_t follows the header: tuples overwritten before this run */
 	RUN_SPARSE = 1 << 1, /* tuples were taken out: numbers after `first` have gaps */
 	RUN_FOLD = 1 << 2,   /* on a RUN_PART: a mark, see struct part */
+	RUN_DISCARDED =
+		1 << 3, /* no tuples, and those that RUN_LOST counts were discarded instead */
 };
 
 /**
@@ -49,7 +51,8 @@ struct newest {
 /**
  * Where runs come from, and what became of the tuples: in this wave, at this leaf,
  *   read = delivered + filtered + reduced     (DESIGN rule 4: every tuple is accounted for)
- * `lost` tuples were overwritten before they could be read, so written = read + lost.
+ * `lost` tuples were overwritten before they could be read, `discarded` ones had outlived their
+ * element's lifetime or were dropped on request, so written = read + lost + discarded.
  * For READ_LATEST, older tuples are not asked for and not counted.
  *
  * A stage that mixes what came from several leaves puts their parts first and then a mark: a
@@ -59,7 +62,7 @@ struct newest {
  */
 struct part {
 	struct clock_line clock; /* how the times of the runs that follow become nanoseconds */
-	uint64_t read, lost, filtered, reduced;
+	uint64_t read, lost, discarded, filtered, reduced;
 	uint32_t elements; /* how many elements the leaf has in this scope */
 	uint32_t cpu_us;   /* CPU time that the leaf's agent used since the wave before */
 	/* For rates and the cost of collecting, whatever is read: */
@@ -71,7 +74,7 @@ struct part {
 
 _Static_assert(sizeof(struct run) == 16, "a run header is 16 bytes");
 _Static_assert(sizeof(struct newest) == 48, "a newest tuple is 48 bytes");
-_Static_assert(sizeof(struct part) == 96, "a part is 96 bytes");
+_Static_assert(sizeof(struct part) == 104, "a part is 104 bytes");
 
 /** Bytes of a record of this kind, 0 for a kind that does not exist. */
 size_t run_record_bytes(unsigned kind);

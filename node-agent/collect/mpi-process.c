@@ -57,6 +57,7 @@ static int process_start(void)
 	for (int i = 0; i < CHANNEL_MAX; i++)
 		plan.capacity[i] = settings.capacity[i];
 	memcpy(plan.split, settings.split, sizeof(plan.split));
+	memcpy(plan.lifetime_ns, settings.lifetime_ns, sizeof(plan.lifetime_ns));
 	plan.elements = settings.reserve;
 	/* a refusal is on record in the folder, if there is one; the program must not hear of it */
 	if (settings_folder(&settings, &e) < 0 || collect_start(&plan, &e) < 0)

@@ -64,6 +64,27 @@ static bool split_set(struct settings *s, int channel, const char *value)
 	return split >= 0;
 }
 
+/* "10s", in whole units. */
+static bool lifetime_set(struct settings *s, int channel, const char *value)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+	const char *end;
+	uint64_t n;
+
+	if (!number_read(value, SETTINGS_LIFETIME_MAX, &n, &end))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(end, units[i].unit) != 0 || n > SETTINGS_LIFETIME_MAX / units[i].ns)
+			continue;
+		s->lifetime_ns[channel] = n * units[i].ns;
+		return true;
+	}
+	return false;
+}
+
 /* "CHANNEL=VALUE", or if that is the whole list "VALUE", for all channels. */
 static bool item_read(struct settings *s, const char *item, size_t n, bool whole, value_set *set)
 {
@@ -200,6 +221,8 @@ void settings_read(struct settings *out)
 	good = good && (!text || list_read(&s, text, mode_set));
 	text = variable("EVSPACE_ELEMENTS");
 	good = good && (!text || list_read(&s, text, split_set));
+	text = variable("EVSPACE_LIFETIMES");
+	good = good && (!text || list_read(&s, text, lifetime_set));
 	text = variable("EVSPACE_RESERVE");
 	good = good && (!text || count_read(text, SETTINGS_RESERVE_MAX, &s.reserve));
 	text = variable("EVSPACE_THREADS");

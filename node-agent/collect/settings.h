@@ -16,6 +16,7 @@
 #define SETTINGS_CAPACITY_MAX 16777216u
 #define SETTINGS_THREADS_MAX  4096u
 #define SETTINGS_RESERVE_MAX  1048576u
+#define SETTINGS_LIFETIME_MAX UINT64_C(31536000000000000) /* a year in ns */
 
 /** The settings of this process. Plain data. */
 struct settings {
@@ -26,6 +27,7 @@ struct settings {
 	uint32_t capacity[CHANNEL_MAX]; /* EVSPACE_CAPACITY: "200" or "p2p=1000,wait=0"; 0: off */
 	uint8_t modes[CHANNEL_MAX];	/* EVSPACE_MODES: "count" or "p2p=trace,wait=off" */
 	uint8_t split[CHANNEL_MAX];	/* EVSPACE_ELEMENTS: "op" or "p2p=site,collective=comm" */
+	uint64_t lifetime_ns[CHANNEL_MAX]; /* EVSPACE_LIFETIMES: "10s" or "p2p=500ms"; 0: none */
 	uint32_t reserve; /* EVSPACE_RESERVE: elements of each split channel; 0: default */
 	uint32_t threads; /* EVSPACE_THREADS; 0: default */
 	uint64_t quota;	  /* EVSPACE_QUOTA: bytes, or with K, M, G; 0: default */

@@ -46,7 +46,9 @@ static void pattern_try(const char *text)
 	char pattern[NAME_BYTES];
 
 	snprintf(pattern, sizeof(pattern), "%s", text);
-	if (pattern_match(pattern, "/4W/w0/rank3/t0/p2p") && !pattern_reaches(pattern, "/4W/w0"))
+	if (pattern_match(pattern, "/4W/w0/rank3/t0/p2p") &&
+	    (!pattern_reaches(pattern, "/4W/w0") ||
+	     !pattern_match(pattern, "/4W/w0/rank3/t0/p2p:main.c:12")))
 		abort();
 }
 
@@ -69,8 +71,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= used;
 	}
 	map = maps_make(texts, stage_of_a_kind, nowhere);
-	if (map != NULL)
+	if (map != NULL) {
+		pathmap_print_recordings(map, nowhere);
 		views_try(map);
+	}
 	pathmap_free(map);
 	if (texts[2].length > 0) {
 		char *copy = strndup(texts[2].text, texts[2].length);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "node-agent/segment-mark.h"
+#include "node-agent/segment-module.h"
 #include "node-agent/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,11 +26,14 @@ static int segment_look(void *arg)
 	for (uint32_t i = 0; i < segment_comms(s); i++)
 		for (uint32_t k = 0; segment_comm(s, i) && k < 3; k++)
 			segment_member(s, segment_comm(s, i), k);
+	segment_module_find(s, 4096);
 	for (uint32_t i = 0; i < segment_elements(s); i++) {
 		const struct segment_element *element = segment_element(s, i);
 		const struct element_ring *ring = element ? segment_ring(s, element) : NULL;
 
 		if (!ring)
+			continue;
+		if (atomic_load(&segment_mark(s, i)->below) == 7)
 			continue;
 		element_read(ring, element->capacity, 0, UINT64_MAX, tuples, 8, &range);
 		element_latest(ring, element->capacity, &t, &number);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Recordings: what an element of a channel is, how much it holds, for how long, in which mode. */
+#include "pathmap/recording.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/memory.h"
+#include "pathmap/quantity.h"
+#include "pathmap/table.h"
+
+const char *const recording_channels[RECORDING_CHANNELS] = {
+	"p2p", "collective", "wait", "completion", "comm", "env", "rma", "io", "user", "pack",
+};
+
+/* A word that a map may say, and what it means, for `map show`. */
+struct choice {
+	const char *word, *meaning;
+};
+
+static const struct choice elements[] = {
+	{"thread", "one per thread"},
+	{"comm", "one per thread and communicator"},
+	{"op", "one per thread and operation"},
+	{"site", "one per thread and call site"},
+};
+
+static const struct choice modes[] = {
+	{"trace", "every event"},
+	{"time", "calls, bytes and time spent"},
+	{"count", "calls and bytes"},
+	{"sample", "calls, bytes and what is under way"},
+	{"off", "nothing until it is switched on"},
+};
+
+#define N_ELEMENTS (sizeof(elements) / sizeof(elements[0]))
+#define N_MODES	   (sizeof(modes) / sizeof(modes[0]))
+
+int recording_channel(const char *name)
+{
+	for (int i = 0; i < RECORDING_CHANNELS; i++) {
+		if (strcmp(recording_channels[i], name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+void recording_finish(struct recording *recording, unsigned capacity)
+{
+	if (recording->capacity == 0)
+		recording->capacity = capacity;
+	if (recording->element == NULL)
+		recording->element = elements[0].word;
+	if (recording->mode == NULL)
+		recording->mode = modes[0].word;
+}
+
+/* ---- reading ---- */
+
+void capacity_read(struct reader *reader, const struct word *word, unsigned *capacity)
+{
+	struct error e;
+
+	if (quantity_count(word->text, CAPACITY_LEAST, CAPACITY_MOST, capacity, &e) < 0)
+		reader_complain(reader, word, "%s; a capacity is the tuples that an element holds",
+				e.text);
+}
+
+void recording_capacity_apply(struct reader *reader, void *target,
+			      const struct statement *statement)
+{
+	struct recording *recording = target;
+
+	capacity_read(reader, &statement->words[1], &recording->capacity);
+}
+
+/* The choice that @word makes; complains and returns NULL when it is none of them. */
+static const char *choice_read(struct reader *reader, const struct word *word, const char *what,
+			       const struct choice *choices, size_t n)
+{
+	const char *words[N_MODES];
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(choices[i].word, word->text) == 0)
+			return choices[i].word;
+		words[i] = choices[i].word;
+	}
+	reader_complain_unknown(reader, word, what, words, n);
+	return NULL;
+}
+
+void recording_element_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct recording *recording = target;
+
+	recording->element =
+		choice_read(reader, &statement->words[1], "kind of element", elements, N_ELEMENTS);
+}
+
+void recording_mode_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct recording *recording = target;
+
+	recording->mode = choice_read(reader, &statement->words[1], "mode", modes, N_MODES);
+}
+
+void recording_lifetime_apply(struct reader *reader, void *target,
+			      const struct statement *statement)
+{
+	const struct word *word = &statement->words[1];
+	struct recording *recording = target;
+	struct error e;
+	double seconds;
+
+	if (quantity_time(word->text, &seconds, &e) < 0) {
+		reader_complain(reader, word,
+				"%s; a lifetime is how long a tuple can be read after its event",
+				e.text);
+		return;
+	}
+	recording->lifetime_ns = seconds <= LIFETIME_MOST ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
+	if (recording->lifetime_ns == 0)
+		reader_complain(reader, word,
+				"a lifetime of `%.60s`; it must be more than nothing and at most "
+				"%.0fs, a year (leave it out, and tuples stay until they are "
+				"overwritten)",
+				word->text, LIFETIME_MOST);
+}
+
+void recording_remote_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	(void)target;
+	reader_complain(reader, &statement->words[0],
+			"elements cannot be on another node than their thread; leave `remote` "
+			"out, and say a small `capacity` where memory is scarce");
+}
+
+/* ---- showing ---- */
+
+static const char *choice_meaning(const struct choice *choices, const char *word)
+{
+	while (strcmp(choices->word, word) != 0)
+		choices++;
+	return choices->meaning;
+}
+
+/* "10 s", "1500 ms": in the largest unit that it is a whole number of. */
+static void lifetime_cell(struct table *table, uint64_t ns)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+	size_t i = 0;
+
+	if (ns == 0) {
+		table_cell(table, "-");
+		return;
+	}
+	while (ns % units[i].ns != 0)
+		i++;
+	table_cell(table, "%" PRIu64 " %s", ns / units[i].ns, units[i].unit);
+}
+
+static bool recording_same(const struct recording *a, const struct recording *b)
+{
+	return a->collected == b->collected && a->element == b->element &&
+	       a->capacity == b->capacity && a->lifetime_ns == b->lifetime_ns && a->mode == b->mode;
+}
+
+/* The names of channel @first and of all behind it that are recorded alike, the caller's to free.
+ */
+static char *channels_alike(const struct recording *recordings, size_t first)
+{
+	char *text = memory_copy(recording_channels[first]);
+
+	for (size_t i = first + 1; i < RECORDING_CHANNELS; i++) {
+		char *longer;
+
+		if (!recording_same(&recordings[first], &recordings[i]))
+			continue;
+		longer = memory_format("%s %s", text, recording_channels[i]);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static bool is_shown(const struct recording *recordings, size_t i)
+{
+	for (size_t before = 0; before < i; before++) {
+		if (recording_same(&recordings[before], &recordings[i]))
+			return true;
+	}
+	return !recordings[i].collected;
+}
+
+void recordings_print(const struct recording *recordings, FILE *out)
+{
+	static const char *const heads[] = {"CHANNELS", "ELEMENTS", "TUPLES", "LIFETIME",
+					    "RECORDED"};
+	struct table table;
+
+	table_init(&table, sizeof(heads) / sizeof(heads[0]));
+	for (size_t i = 0; i < table.n_columns; i++)
+		table_cell(&table, "%s", heads[i]);
+	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {
+		const struct recording *recording = &recordings[i];
+		char *channels;
+
+		if (is_shown(recordings, i))
+			continue;
+		channels = channels_alike(recordings, i);
+		table_cell(&table, "%s", channels);
+		free(channels);
+		table_cell(&table, "%s", choice_meaning(elements, recording->element));
+		table_cell(&table, "%u", recording->capacity);
+		lifetime_cell(&table, recording->lifetime_ns);
+		table_cell(&table, "%s: %s", recording->mode,
+			   choice_meaning(modes, recording->mode));
+	}
+	table_print(&table, out);
+	table_fini(&table);
+}
