@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "node-agent/collect/door.h"
+
 /*
  * mpi_X_key(handle): what tables of handles (mpi-table.h) know it by; neither 0 nor 1.
  * mpi_type_hash(type): a few bits that differ between types that are used together.
@@ -22,7 +24,7 @@
 _Static_assert(OMPI_MAJOR_VERSION >= 3, "this collector knows the handles of Open MPI 3 and later");
 
 /** Predefined handles are addresses of the library's data, which we are not linked with. */
-#define MPI_HANDLE(name, symbol) mpi_library_data(symbol)
+#define MPI_HANDLE(name, symbol) evspace_door_own(symbol)
 
 /** The library has tables of its handles by number. */
 #define MPI_F2C(kind, number) mpi.kind##_f2c(number)
@@ -76,12 +78,12 @@ _Static_assert(MPICH_NUMVERSION >= 30100000 && MPICH_NUMVERSION < 50000000,
 #define MPI_HANDLE(name, symbol) (name)
 
 /** Fortran has the same numbers. */
-#define MPI_F2C(kind, number)	 PMPI_##kind##_f2c(number)
+#define MPI_F2C(kind, number) PMPI_##kind##_f2c(number)
 #define MPI_F2C_FUNCTIONS(X)
 
 /** Requests that are built into the library, one for each kind of operation (0x6c000001: a send):
  * "lightweight" in its src/include/mpir_request.h. The upper six bits say so. */
-#define MPI_REQUEST_SHARED ((MPI_Request)0x6c000000)
+#define MPI_REQUEST_SHARED	 ((MPI_Request)0x6c000000)
 
 /* Numbers in a row, where tables expect addresses: their lowest bits say nothing. */
 static inline uintptr_t mpi_comm_key(MPI_Comm comm)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The MPI library in this process, found by dlsym alone: we are preloaded into programs without it,
- * too. */
+/* The MPI library in this process, found by dlsym alone: nothing of ours is linked with one. */
 #ifndef EVSPACE_MPI_LIBRARY_H
 #define EVSPACE_MPI_LIBRARY_H
 
@@ -9,6 +8,7 @@
 /** MPI functions that the collector itself calls, by their PMPI_ names: all are local. */
 #define MPI_LIBRARY_FUNCTIONS(X)      \
 	X(Cartdim_get)                \
+	X(Comm_get_parent)            \
 	X(Comm_group)                 \
 	X(Comm_rank)                  \
 	X(Comm_remote_group)          \
@@ -44,9 +44,6 @@ extern struct mpi_library mpi;
 
 /** Find functions and handles. Returns whether all are there. */
 bool mpi_library_find(void);
-
-/** The library's data @symbol (Open MPI's handles); NULL: it has none. */
-void *mpi_library_data(const char *symbol);
 
 /** Does this handle stand for several requests at the same time (mpi-handle.h)? */
 static inline bool mpi_request_is_shared(MPI_Request request)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the segment after MPI_Init; lets go of it in forked children; finds the library when
- * loaded. */
+/* Makes the segment after MPI_Init; lets go of it in forked children. */
 #include "node-agent/collect/mpi-process.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 
 #include "node-agent/collect/collect.h"
 #include "node-agent/collect/mpi-calls.h"
+#include "node-agent/collect/mpi-spawn.h"
 #include "node-agent/collect/settings.h"
 
 /* The same on all ranks of a world, another for each world. */
@@ -52,6 +51,7 @@ static int process_start(void)
 	plan.rank = rank;
 	plan.world_size = size;
 	plan.world = world_id(settings.job, size);
+	plan.parent = mpi_spawn_parent(settings.parent, plan.world);
 	plan.threads = settings.threads;
 	plan.quota = settings.quota;
 	for (int i = 0; i < CHANNEL_MAX; i++)
@@ -66,6 +66,7 @@ static int process_start(void)
 	atomic_fetch_or(&collect.segment.header->note, settings.note);
 	mpi.multiple = mpi.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
 	mpi_comm_init(plan.world, rank, size);
+	mpi_spawn_joined(plan.parent);
 	return 0;
 }
 
@@ -92,11 +93,9 @@ void mpi_finished(void)
 		atomic_store_explicit(&collect.segment.header->finished, 1, memory_order_release);
 }
 
-/* Loaded into a program: most have no MPI library, some load it later (the wrappers then see to
- * it). */
+/* The door has let us in: the program's first MPI call is on its way. */
 static __attribute__((constructor)) void process_loaded(void)
 {
 	pthread_atfork(NULL, NULL, collect_abandon);
-	if (dlsym(RTLD_NEXT, "MPI_Init"))
-		mpi_wrappers_resolve();
+	mpi_wrappers_resolve();
 }

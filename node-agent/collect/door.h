@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The door: the one library that is preloaded (libevspace-mpi.so). It has all MPI functions' names,
+ * and when the first of them is called it lets the collector for the program's MPI in, which lies
+ * beside it: libevspace-openmpi.so or libevspace-mpich.so. In a program without MPI it does
+ * nothing.
+ */
+#ifndef EVSPACE_DOOR_H
+#define EVSPACE_DOOR_H
+
+#include <stdint.h>
+
+#include "node-agent/collect/collect.h"
+
+/*
+ * Order: program, tools in front of us in LD_PRELOAD, we, tools behind us, MPI library. Whoever
+ * defines MPI_X passes on to what is behind it: by dlsym(RTLD_NEXT, "MPI_X"), or by PMPI_X, which
+ * means the library past all others. A call that comes from somebody in front of us who has done
+ * the latter has not been at MPI_X here: then PMPI_X is where it is recorded.
+ */
+
+/** A function's way through the door. Pointers are functions with the program's arguments. */
+struct door_way {
+	const char *name;	 /* "PMPI_Send"; behind the first letter, what the program calls */
+	void *_Atomic enter;	 /* where MPI_X goes: the collector's, or the next one */
+	void *_Atomic profiling; /* where PMPI_X goes: the library's, or inner */
+	void *inner;		 /* records a call that comes by PMPI_X from somebody in front */
+	void *onward;		 /* from the collector to next or real, as the call has come */
+	void *_Atomic wrapper, *_Atomic next, *_Atomic real; /* for inner and onward */
+};
+
+/** By name (mpi-door.c, generated). */
+extern struct door_way door_ways[];
+extern const unsigned door_ways_n;
+
+/** Where a thread is with a call that can come by both names. */
+enum door_place {
+	DOOR_OUTSIDE,
+	DOOR_INNER,  /* came by PMPI_X: goes on to the library */
+	DOOR_ONWARD, /* recorded: what others call by PMPI_X on the way belongs to it */
+};
+
+extern __thread unsigned char door_place __attribute__((tls_model("initial-exec")));
+
+/** The first call of MPI_X or PMPI_X (@i in door_ways): where it and all others go. */
+void *door_find(unsigned i);
+void *door_find_profiling(unsigned i);
+
+/** May a call that comes by PMPI_X be recorded? Then it is on its way in. */
+static inline int door_inner(void)
+{
+	if (door_place != DOOR_OUTSIDE || collect_self.state >= COLLECT_INSIDE)
+		return 0;
+	door_place = DOOR_INNER;
+	return 1;
+}
+
+/** The collector goes on to where the call wants to go. */
+static inline void *door_onward(struct door_way *way)
+{
+	void *to = door_place == DOOR_INNER ? way->real : way->next;
+
+	door_place = DOOR_ONWARD;
+	return to;
+}
+
+/* ---- for the collectors, which are linked with the door ---- */
+
+/** Bytes of thread-local memory that a collector has in the door: what is loaded later gets none.
+ */
+#define DOOR_TYPES_ROOM 256
+#define DOOR_COMM_ROOM	32
+
+/**
+ * The function behind us that the program would have called without us: of "PMPI_X" the next MPI_X
+ * in the order of loading, else PMPI_X itself. NULL: there is none.
+ */
+void *evspace_door_next(const char *name) __attribute__((visibility("default")));
+
+/** The MPI library's own @symbol, past all tools: a PMPI_ function or data. NULL: there is none. */
+void *evspace_door_own(const char *symbol) __attribute__((visibility("default")));
+
+#endif
