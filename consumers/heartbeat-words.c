@@ -4,6 +4,7 @@
 
 #include "consumers/heartbeat.h"
 #include "consumers/unit.h"
+#include "tree/process.h"
 
 /* Lines of a verdict at most: a thousand ranks behind one are no more news than forty. */
 #define VERDICT_LINES 40
@@ -35,10 +36,10 @@ static bool seen(const struct heartbeat *h, const struct pulse *p)
 static void add_cause(const struct heartbeat *h, const struct pulse *p, char *buf)
 {
 	const struct pulse *cause = &h->pulses.items[p->cause];
-	char doing[WORDS_TEXT];
+	char doing[WORDS_TEXT], who[PROCESS_NAME];
 
 	if (p->n_awaits > 1 || cause->rank != p->awaits[0])
-		words_add(buf, ", in the end for rank %d", cause->rank);
+		words_add(buf, ", in the end for %s", process_words(who, cause->rank));
 	else
 		words_add(buf, ", which is");
 	if (cause->running)
@@ -106,9 +107,9 @@ static void print_since(const struct pulse *p)
 
 static void print_culprit(const struct heartbeat *h, const struct pulse *p)
 {
-	char text[WORDS_TEXT];
+	char text[WORDS_TEXT], who[PROCESS_NAME];
 
-	printf("rank %d (%s) %s: outside any operation", p->rank, p->name,
+	printf("%s (%s) %s: outside any operation", process_words(who, p->rank), p->name,
 	       heartbeat_waits(h, p, text));
 	print_since(p);
 	printf(", after %s\n", heartbeat_doing(h, p, text));
@@ -116,9 +117,10 @@ static void print_culprit(const struct heartbeat *h, const struct pulse *p)
 
 static void print_stuck(const struct heartbeat *h, const struct pulse *p)
 {
-	char text[WORDS_TEXT];
+	char text[WORDS_TEXT], who[PROCESS_NAME];
 
-	printf("rank %d (%s) is stuck: %s", p->rank, p->name, heartbeat_doing(h, p, text));
+	printf("%s (%s) is stuck: %s", process_words(who, p->rank), p->name,
+	       heartbeat_doing(h, p, text));
 	print_since(p);
 	printf("; %s\n", heartbeat_waits(h, p, text));
 }

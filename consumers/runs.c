@@ -83,7 +83,12 @@ static void print_table(const struct store *store, const struct store_run *runs,
 	for (size_t i = 0; i < n; i++) {
 		const struct store_run *r = &runs[i];
 
-		snprintf(processes, sizeof(processes), "%u/%d", r->processes, r->world_size);
+		/* nobody knows how many tasks of PVM there will be */
+		if (r->world_size)
+			snprintf(processes, sizeof(processes), "%u/%d", r->processes,
+				 r->world_size);
+		else
+			snprintf(processes, sizeof(processes), "%u", r->processes);
 		printf("%-*s  %-8s  %9s  %5u  %15s  %8s  %8s  %s\n", width, r->name, state_of(r),
 		       processes, r->alive, unit_count(events, r->events),
 		       unit_bytes(size, r->bytes), unit_duration(age, age_of(r)), r->program);

@@ -88,14 +88,14 @@ static size_t rank_speaker(const struct stall *s, int32_t rank)
 
 static bool is_finalize(const struct pulse *p)
 {
-	return op_channel(p->op_number) == CHANNEL_ENV;
+	return op_channel(p->op_number) == CHANNEL_ENV && !op_is_pvm(p->op_number);
 }
 
 static bool is_collective(const struct pulse *p)
 {
 	int channel = op_channel(p->op_number);
 
-	return channel == CHANNEL_COLLECTIVE || channel == CHANNEL_COMM || channel == CHANNEL_ENV;
+	return channel == CHANNEL_COLLECTIVE || channel == CHANNEL_COMM || is_finalize(p);
 }
 
 /* Numbers count up and may wrap. */

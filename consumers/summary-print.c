@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "consumers/unit.h"
+#include "tree/process.h"
 
 #define SUMMARY_SCHEMA 1
 
@@ -37,6 +38,9 @@ static void print_head(const struct summary *s, const struct summary_about *abou
 	fprintf(out, "evspace run: %s: ", about->run);
 	if (s->n_processes == 0)
 		fprintf(out, "no process was collected");
+	else if (s->expected == 0)
+		fprintf(out, "%zu PVM task%s collected", s->n_processes,
+			s->n_processes == 1 ? "" : "s");
 	else if (s->worlds > 1)
 		fprintf(out, "%zu of %zu processes in %zu MPI programs collected", s->n_processes,
 			s->expected, s->worlds);
@@ -113,12 +117,12 @@ static void print_events(const struct summary *s, FILE *out)
 
 static void print_op(const struct summary_op *op, const char *label, int running, FILE *out)
 {
-	char time[UNIT_TEXT], bytes[UNIT_TEXT];
+	char time[UNIT_TEXT], bytes[UNIT_TEXT], peer[PROCESS_NAME];
 
 	fprintf(out, "  %-11s %s %s for %s", label, op->name, op_name(op->tuple.op),
 		unit_duration(time, op->duration_ns));
 	if (op->tuple.peer >= 0)
-		fprintf(out, ", peer rank %d", op->tuple.peer);
+		fprintf(out, ", peer %s", process_words(peer, op->tuple.peer));
 	else if (op->tuple.peer == TUPLE_ANY_PEER)
 		fprintf(out, ", any peer");
 	if (op->tuple.bytes)

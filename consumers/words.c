@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "tree/op.h"
+#include "tree/process.h"
 #include "tree/tuple.h"
 
 /* Ranks or ranges of ranks that a list names. */
@@ -24,17 +25,26 @@ void words_add(char buf[WORDS_TEXT], const char *format, ...)
 	va_end(args);
 }
 
+static void add_number(char *buf, const char *before, int32_t rank)
+{
+	if (process_is_task(rank))
+		words_add(buf, "%st%x", before, (unsigned)rank);
+	else
+		words_add(buf, "%s%d", before, rank);
+}
+
 void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n)
 {
 	size_t ranges = 0, i = 0, end;
 
-	words_add(buf, n == 1 ? "rank " : "ranks ");
+	words_add(buf, "%s%s ", n && process_is_task(ranks[0]) ? "task" : "rank",
+		  n == 1 ? "" : "s");
 	for (; i < n && ranges < RANGES; i = end, ranges++) {
 		for (end = i + 1; end < n && ranks[end] == ranks[end - 1] + 1; end++)
 			;
-		words_add(buf, "%s%d", i ? ", " : "", ranks[i]);
+		add_number(buf, i ? ", " : "", ranks[i]);
 		if (end - i > 1)
-			words_add(buf, "%s%d", end - i == 2 ? ", " : "-", ranks[end - 1]);
+			add_number(buf, end - i == 2 ? ", " : "-", ranks[end - 1]);
 	}
 	if (i < n)
 		words_add(buf, " and %zu more", n - i);
@@ -44,12 +54,13 @@ static void add_message(char *buf, const struct words_about *a)
 {
 	bool receives = strstr(a->op, "ecv") || strstr(a->op, "robe");
 	bool sends = strstr(a->op, "end");
+	char who[PROCESS_NAME];
 
 	words_add(buf, receives && sends ? " with " : receives ? " from " : " to ");
 	if (a->peer == TUPLE_ANY_PEER)
-		words_add(buf, "any rank");
+		words_add(buf, "any %s", op_is_pvm(a->op_number) ? "task" : "rank");
 	else
-		words_add(buf, "rank %d", a->peer);
+		words_add(buf, "%s", process_words(who, a->peer));
 	if (a->seq_or_tag == UINT32_MAX)
 		words_add(buf, " (any tag)");
 	else
@@ -70,6 +81,7 @@ void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 		     const struct words_about *a)
 {
 	int channel = op_channel(a->op_number);
+	char who[PROCESS_NAME];
 
 	if (channel == CHANNEL_COLLECTIVE || channel == CHANNEL_COMM) {
 		add_collective(buf, client, a);
@@ -77,7 +89,7 @@ void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 		if (a->seq_or_tag != 1)
 			words_add(buf, " of %u requests", a->seq_or_tag);
 		if (a->peer >= 0)
-			words_add(buf, " with rank %d", a->peer);
+			words_add(buf, " with %s", process_words(who, a->peer));
 	} else if (a->peer >= 0 || a->peer == TUPLE_ANY_PEER) {
 		add_message(buf, a);
 	}

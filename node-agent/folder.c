@@ -2,6 +2,7 @@
 /* Opens folders of the event space safely and tells their files apart by name. */
 #include "node-agent/folder.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +14,7 @@
 
 #include "node-agent/cursor.h"
 #include "node-agent/segment.h"
+#include "tree/process.h"
 
 #define UNFINISHED_SUFFIX ".tmp"
 #define REFUSED_PREFIX	  "refused-"
@@ -26,15 +28,15 @@ static int ends_in(const char *name, const char *suffix)
 
 /* A number from 0 to @most at *@text, which is moved behind it and the dot that follows; else -1.
  */
-static long number_dot(const char **text, long most)
+static long number_dot(const char **text, int base, long most)
 {
 	char *end;
 	long value;
 
-	if (**text < '0' || **text > '9')
+	if (base == 16 ? !isxdigit((unsigned char)**text) : !isdigit((unsigned char)**text))
 		return -1;
 	errno = 0;
-	value = strtol(*text, &end, 10);
+	value = strtol(*text, &end, base);
 	if (errno || value > most || *end != '.')
 		return -1;
 	*text = end + 1;
@@ -50,9 +52,13 @@ struct folder_file folder_file(const char *name)
 
 	if (!strncmp(text, "rank", 4)) {
 		text += 4;
-		rank = number_dot(&text, INT32_MAX);
-		pid = rank < 0 ? -1 : number_dot(&text, INT_MAX);
+		rank = number_dot(&text, 10, INT32_MAX);
+	} else if (*text == 't') {
+		text++;
+		rank = number_dot(&text, 16, INT32_MAX);
+		rank = process_is_task((int32_t)rank) ? rank : -1;
 	}
+	pid = rank < 0 ? -1 : number_dot(&text, 10, INT_MAX);
 	errno = saved;
 	if (pid > 0) {
 		file.rank = (int32_t)rank;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "node-agent/label.h"
+#include "tree/process.h"
 
 /* State lines have cursor keys of their own, behind those of any element. */
 #define STATE_KEY 0x80000000u
@@ -96,7 +97,8 @@ bool source_holds(const struct source_host *host, const struct store_segment *s)
 {
 	char own[sizeof(s->host)] = "";
 
-	if (pathmap_places_ranks(host->map))
+	/* a map places ranks; tasks of PVM are where they are */
+	if (pathmap_places_ranks(host->map) && !process_is_task(s->rank))
 		return s->rank >= 0 && pathmap_rank_on(host->map, (unsigned)s->rank, host->node);
 	gethostname(own, sizeof(own) - 1);
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
@@ -369,8 +371,10 @@ static int rows_take_comms(struct rows *r, struct follow *f)
 			free(c.members);
 			return -1;
 		}
-		/* All members record it; once is enough. */
-		if (!names_comm_find(r->names, comm->id))
+		/* All members record it, and once is enough; but PVM's tasks each say that they are
+		 * in a group. */
+		if (!names_comm_find(r->names, comm->id) ||
+		    (c.members && comm->size && process_is_task(c.members[0])))
 			names_comm_learn(r->names, comm->id, comm->parent, comm->size,
 					 comm->members == SEGMENT_MEMBERS_WORLD, c.members);
 		free(c.members);

@@ -40,9 +40,9 @@ struct segment_header {
 	uint32_t uid;
 	uint64_t pid_start; /* field 22 of /proc/PID/stat: with pid and boot id the process's
 			       identity */
-	int32_t rank;	    /* in MPI_COMM_WORLD */
-	int32_t world_size;
-	uint32_t world; /* id of MPI_COMM_WORLD; spawned worlds have their own */
+	int32_t rank;	    /* in MPI_COMM_WORLD; of a PVM task its id */
+	int32_t world_size; /* 0: PVM, where tasks come and go */
+	uint32_t world;	    /* id of MPI_COMM_WORLD; spawned worlds have their own */
 	uint32_t clock_kind;
 	struct clock_pair born; /* when the segment was made */
 	int64_t born_real_ns;
@@ -63,7 +63,7 @@ struct segment_header {
 	_Atomic uint32_t members;
 	_Atomic uint32_t modules;
 	_Atomic uint64_t rings_used;
-	_Atomic uint32_t finished; /* MPI_Finalize has returned */
+	_Atomic uint32_t finished; /* MPI_Finalize or pvm_exit has returned */
 	_Atomic uint32_t note;	   /* enum segment_note bits: why collecting is not complete */
 };
 

@@ -14,6 +14,7 @@
 #include "node-agent/segment-file.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/segment-module.h"
+#include "tree/process.h"
 
 /** How often a reader tries again when a state line changes under it. */
 #define STATE_TRIES 4
@@ -116,8 +117,8 @@ static int header_check(const struct segment_header *h, const struct stat *st, c
 	    !is_text(h->host, sizeof(h->host)) || !is_text(h->program, sizeof(h->program)) ||
 	    !is_text(h->job, sizeof(h->job)))
 		return errorf(e, "%s is damaged: a name in its header has no end", name);
-	if (h->uid != st->st_uid || h->pid == 0 || h->pid > INT32_MAX || h->world_size < 1 ||
-	    h->rank < 0 || h->rank >= h->world_size)
+	if (h->uid != st->st_uid || h->pid == 0 || h->pid > INT32_MAX || h->world_size < 0 ||
+	    h->rank < 0 || (h->world_size ? h->rank >= h->world_size : !process_is_task(h->rank)))
 		return errorf(e, "%s is damaged: process %u of user %u, rank %d of %d", name,
 			      h->pid, h->uid, h->rank, h->world_size);
 	if (h->clock_kind != CLOCK_TICKS_TSC && h->clock_kind != CLOCK_TICKS_MONO)

@@ -17,6 +17,7 @@
 #include "node-agent/segment-file.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/segment-module.h"
+#include "tree/process.h"
 
 #define DEFAULT_THREADS 8u
 #define DEFAULT_COMMS	256u
@@ -216,11 +217,11 @@ static const char *refusal(int error)
 /* Leave word for `evspace status`: an empty file takes no space. */
 static void refusal_write(const struct making *m, int error)
 {
-	char name[128];
+	char name[128], who[PROCESS_NAME];
 	int fd;
 
-	snprintf(name, sizeof(name), "rank%d.%d.refused-%s", m->plan.rank, (int)getpid(),
-		 refusal(error));
+	snprintf(name, sizeof(name), "%s.%d.refused-%s", process_name(who, m->plan.rank),
+		 (int)getpid(), refusal(error));
 	fd = openat(m->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
@@ -276,14 +277,16 @@ fail:;
 int segment_create(struct segment *s, const struct segment_plan *plan, struct error *e)
 {
 	struct making m = {.s = s, .plan = *plan};
+	char who[PROCESS_NAME];
 	int rc, saved;
 
 	plan_defaults(&m.plan);
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
 	s->size = layout_plan(&s->layout, &m.plan);
-	snprintf(m.name, sizeof(m.name), "rank%d.%d" SEGMENT_SUFFIX, plan->rank, (int)getpid());
-	snprintf(m.temp, sizeof(m.temp), "rank%d.%d.tmp", plan->rank, (int)getpid());
+	process_name(who, plan->rank);
+	snprintf(m.name, sizeof(m.name), "%s.%d" SEGMENT_SUFFIX, who, (int)getpid());
+	snprintf(m.temp, sizeof(m.temp), "%s.%d.tmp", who, (int)getpid());
 	if ((size_t)snprintf(s->path, sizeof(s->path), "%s/%s", plan->dir, m.name) >=
 	    sizeof(s->path)) {
 		errno = ENAMETOOLONG;

@@ -48,7 +48,8 @@ struct segment {
 
 /**
  * Make a segment file, really reserved (posix_fallocate), 0600, under a temporary name that is made
- * its own name "rankR.PID.seg" when complete. Nothing is left behind on failure but an empty file
+ * its own name "rankR.PID.seg" when complete ("t40003.PID.seg" of a PVM task). Nothing is left
+ * behind on failure but an empty file
  * "rankR.PID.refused-REASON" (REASON: no-space, quota, limits, denied) for `evspace status`.
  * Returns 0, or -1 with errno (ENOSPC, EDQUOT, EACCES, EINVAL …) and the remedy in @e.
  */

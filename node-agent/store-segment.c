@@ -12,6 +12,7 @@
 #include "node-agent/store-index.h"
 #include "pathmap/memory.h"
 #include "tree/clock.h"
+#include "tree/process.h"
 
 static int read_alive(void *arg)
 {
@@ -166,6 +167,7 @@ static int compare_age(const void *a, const void *b)
 void store_segments_name(struct store *store)
 {
 	struct store_segment *s, **sorted;
+	char who[PROCESS_NAME];
 	size_t n = 0, i;
 
 	TAILQ_FOREACH (s, &store->segments, link)
@@ -178,9 +180,10 @@ void store_segments_name(struct store *store)
 	for (i = 0; i < n; i++) {
 		s = sorted[i];
 		if (i && s->rank == sorted[i - 1]->rank && !strcmp(s->run, sorted[i - 1]->run))
-			snprintf(s->name, sizeof(s->name), "rank%d.%d", s->rank, (int)s->pid);
+			snprintf(s->name, sizeof(s->name), "%s.%d", process_name(who, s->rank),
+				 (int)s->pid);
 		else
-			snprintf(s->name, sizeof(s->name), "rank%d", s->rank);
+			process_name(s->name, s->rank);
 	}
 	free(sorted);
 }

@@ -16,6 +16,7 @@
 #include "node-agent/folder.h"
 #include "node-agent/store-index.h"
 #include "pathmap/memory.h"
+#include "tree/process.h"
 
 /* Folders and files of names that are longer than that are none that we made. */
 #define RUN_BYTES  sizeof(((struct store_segment *)0)->run)
@@ -145,7 +146,7 @@ static const struct {
 static void add_refusal(struct store *store, struct store_file *file, const char *run,
 			const struct folder_file *maker)
 {
-	char why[sizeof(store->base) + 160];
+	char why[sizeof(store->base) + 160], who[PROCESS_NAME];
 	size_t i;
 
 	snprintf(why, sizeof(why), "%s", maker->reason);
@@ -157,8 +158,8 @@ static void add_refusal(struct store *store, struct store_file *file, const char
 		snprintf(why, sizeof(why), reasons[i].text, store->base);
 #pragma GCC diagnostic pop
 	}
-	refuse(store, file, run, "rank %d (pid %d) is not collected: %.200s", maker->rank,
-	       (int)maker->pid, why);
+	refuse(store, file, run, "%s (pid %d) is not collected: %.200s",
+	       process_words(who, maker->rank), (int)maker->pid, why);
 }
 
 /* ---- folders ---- */

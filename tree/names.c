@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "pathmap/memory.h"
+#include "tree/process.h"
 
 /* Changes that are announced at most over the life of a scope, in names: more is a leaf gone mad.
  */
@@ -308,6 +309,35 @@ static int comm_same(const struct name_comm *a, const struct name_comm *b)
 	       (!a->members || memcmp(a->members, b->members, a->size * sizeof(*a->members)) == 0);
 }
 
+static int compare_members(const void *a, const void *b)
+{
+	const int32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static bool is_group(const struct name_comm *comm)
+{
+	return comm->members && comm->size && process_is_task(comm->members[0]);
+}
+
+/* Make the members of @comm all that are in one of the two. */
+static void comm_join(struct name_comm *comm, const struct name_comm *other)
+{
+	size_t all = (size_t)comm->size + other->size, kept = 0;
+	int32_t *members = memory_new(all, sizeof(*members));
+
+	memcpy(members, other->members, other->size * sizeof(*members));
+	memcpy(members + other->size, comm->members, comm->size * sizeof(*members));
+	qsort(members, all, sizeof(*members), compare_members);
+	for (size_t i = 0; i < all; i++)
+		if (kept == 0 || members[i] != members[kept - 1])
+			members[kept++] = members[i];
+	free(comm->members);
+	comm->members = members;
+	comm->size = (uint32_t)kept;
+}
+
 int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
 		     const int32_t *members)
 {
@@ -326,6 +356,13 @@ int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t
 	if (members) {
 		comm.members = memory_new(size, sizeof(*members));
 		memcpy(comm.members, members, size * sizeof(*members));
+	}
+	if (known && is_group(&comm) && is_group(&known->comm)) {
+		comm_join(&comm, &known->comm);
+		if (comm_same(&known->comm, &comm)) {
+			free(comm.members);
+			return 0;
+		}
 	}
 	if (known) {
 		free(known->comm.members);

@@ -86,7 +86,8 @@ const struct name *names_at(const struct names *names, size_t i);
 
 /**
  * The same for communicators: learn one (copies @members, which are @size, or NULL), find one, walk
- * over those to announce. Learning gives -1 (EPROTO) for id 0 and beyond the limits.
+ * over those to announce. Of PVM's groups each task says only that itself is in it: those that are
+ * learnt come to those that are known. Learning gives -1 (EPROTO) for id 0 and beyond the limits.
  */
 int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
 		     const int32_t *members);

@@ -43,6 +43,12 @@ uint16_t op_find(const char *name);
 /** The channel that the operation's own tuples go to, or -1. */
 int op_channel(uint16_t op);
 
+/** Is it one of PVM's, whose peers are task ids (tree/process.h)? */
+static inline int op_is_pvm(uint16_t op)
+{
+	return op >= 1000 && op < 1200;
+}
+
 /**
  * Must every member of the communicator have entered this operation before any can leave it
  * (MPI-3.1 chapter 5: barrier, allreduce, allgather, alltoall, reduce_scatter, communicator

@@ -163,13 +163,27 @@ static bool run_read(const char *text, char *out, size_t n)
 	return true;
 }
 
-/* What the launcher calls the job: PMIx (Open MPI, Slurm with pmix), else Slurm's own numbers. */
+void settings_job_pvm(char *out, size_t n)
+{
+	const char *machine = getenv("PVM_VMID");
+	bool named = machine && *machine;
+
+	/* a user has one virtual machine, or some with names */
+	snprintf(out, n, "pvm-%u%s%s", (unsigned)geteuid(), named ? "-" : "", named ? machine : "");
+}
+
+/*
+ * What the launcher calls the job: PVM, if a pvmd has started this process, PMIx (Open MPI, Slurm
+ * with pmix), else Slurm's own numbers.
+ */
 static void job_read(char *out, size_t n)
 {
 	const char *job = getenv("PMIX_NAMESPACE");
 	const char *slurm = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID");
 
-	if (job)
+	if (getenv("PVMEPID"))
+		settings_job_pvm(out, n);
+	else if (job)
 		snprintf(out, n, "%s", job);
 	else if (slurm)
 		snprintf(out, n, "slurm-%s.%s", slurm, step ? step : "0");
@@ -198,11 +212,19 @@ static const char *variable(const char *name)
 
 void settings_read(struct settings *out)
 {
+	settings_read_job(out, NULL);
+}
+
+void settings_read_job(struct settings *out, const char *job)
+{
 	struct settings s = {.note = 0};
 	const char *text;
 	bool good = true;
 
-	job_read(s.job, sizeof(s.job));
+	if (job)
+		snprintf(s.job, sizeof(s.job), "%s", job);
+	else
+		job_read(s.job, sizeof(s.job));
 	text = variable("EVSPACE_DIR");
 	if (!text || strlen(text) >= sizeof(s.base)) {
 		good = !text;

@@ -38,6 +38,12 @@ struct settings {
  */
 void settings_read(struct settings *out);
 
+/** The same in a process that knows what the launcher calls its job. */
+void settings_read_job(struct settings *out, const char *job);
+
+/** What all tasks on a user's virtual machine call it, on every host. */
+void settings_job_pvm(char *out, size_t n);
+
 /**
  * Make the base and the run's folder (0700) if they are missing, and check that both are ours, no
  * links and not writable by others. Returns 0, or -1 with errno and @e.

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes a plan for the segment of what the settings say, and the segment by it. */
+#include "node-agent/collect/member.h"
+
+#include <string.h>
+
+#include "node-agent/collect/collect.h"
+
+/* As an agent would: the control page is what collectors look at. */
+static void channels_switch(const uint8_t modes[CHANNEL_MAX])
+{
+	struct segment *s = &collect.segment;
+	struct segment_control *control = (void *)((char *)s->header + s->layout.control_at);
+
+	for (int i = 0; i < CHANNEL_MAX; i++)
+		if (modes[i] != MODE_TRACE)
+			segment_class_switch(control, s, i, NULL, modes[i]);
+}
+
+int member_start(const struct member *member, const struct settings *settings)
+{
+	struct segment_plan plan = {
+		.dir = settings->dir,
+		.run = settings->run,
+		.job = settings->job,
+		.rank = member->rank,
+		.world_size = member->size,
+		.world = member->world,
+		.threads = settings->threads,
+		.quota = settings->quota,
+		.elements = settings->reserve,
+	};
+	struct error e;
+
+	memcpy(plan.capacity, settings->capacity, sizeof(plan.capacity));
+	memcpy(plan.split, settings->split, sizeof(plan.split));
+	if (settings_folder(settings, &e) < 0 || collect_start(&plan, &e) < 0)
+		return -1;
+	channels_switch(settings->modes);
+	atomic_fetch_or(&collect.segment.header->note, settings->note);
+	return 0;
+}
+
+void member_finished(void)
+{
+	if (collect.segment.header)
+		atomic_store_explicit(&collect.segment.header->finished, 1, memory_order_release);
+}
