@@ -20,7 +20,8 @@ static const char exec_help[] =
 	"where evspace run cannot stand in front. All processes of a job share a run.\n"
 	"\n"
 	"  --run NAME       what the run is called (default: run- and what the launcher calls the\n"
-	"                   job: PMIX_NAMESPACE, or SLURM_JOB_ID.SLURM_STEP_ID)\n"
+	"                   job: PMIX_NAMESPACE, or SLURM_JOB_ID.SLURM_STEP_ID;\n"
+	"                   PVM tasks: pvm-UID, with PVM_VMID if that is set)\n"
 	"  --pathmap DIR    take what is collected from DIR/application.map\n"
 	"  --capacity N     tuples that each element holds (default 200); or by channel, as\n"
 	"                   p2p=1000,wait=0 (0: not collected)\n"
@@ -95,6 +96,7 @@ static int exec_prepare(const struct preload_options *o, struct error *e)
 	preload = preload_value(library, getenv("LD_PRELOAD"));
 	setenv("LD_PRELOAD", preload, 1);
 	free(preload);
+	preload_export();
 	return 0;
 }
 

@@ -15,7 +15,8 @@
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"
 
-#define LIBRARY "libevspace-mpi.so"
+#define LIBRARY	    "libevspace-mpi.so"
+#define LIBRARY_PVM "libevspace-pvm.so"
 
 /* ---- the library ---- */
 
@@ -59,7 +60,20 @@ static int check_path(const char *path, struct error *e)
 		      path);
 }
 
-int preload_library(char *buf, size_t n, struct error *e)
+/* Beside the collector for MPI is that for PVM: it costs nobody anything who is no PVM task. */
+static void add_pvm(char *buf, size_t n)
+{
+	size_t used = strlen(buf), directory = (size_t)(strrchr(buf, '/') - buf) + 1;
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%.*s" LIBRARY_PVM, (int)directory, buf) >= PATH_MAX ||
+	    used + strlen(path) + 2 > n || !strcmp(path, buf) || access(path, R_OK))
+		return;
+	buf[used] = ':';
+	memcpy(buf + used + 1, path, strlen(path) + 1);
+}
+
+static int library_find(char *buf, size_t n, struct error *e)
 {
 	const char *named = getenv("EVSPACE_LIB");
 	char *absolute;
@@ -84,6 +98,14 @@ int preload_library(char *buf, size_t n, struct error *e)
 		      PKGLIBDIR);
 }
 
+int preload_library(char *buf, size_t n, struct error *e)
+{
+	if (library_find(buf, n, e))
+		return -1;
+	add_pvm(buf, n);
+	return 0;
+}
+
 char *preload_value(const char *library, const char *before)
 {
 	size_t n = strlen(library);
@@ -95,6 +117,42 @@ char *preload_value(const char *library, const char *before)
 		if ((at == before || strchr(": ", at[-1])) && (!at[n] || strchr(": ", at[n])))
 			return memory_copy(before);
 	return memory_format("%s:%s", library, before);
+}
+
+/* Is @name in @list, which has colons between its names? */
+static int is_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name), length;
+
+	for (;; list += length + 1) {
+		length = strcspn(list, ":");
+		if (length == n && !memcmp(list, name, n))
+			return 1;
+		if (!list[length])
+			return 0;
+	}
+}
+
+static char *list_longer(char *list, const char *name)
+{
+	char *longer;
+
+	if (!getenv(name) || is_listed(list, name))
+		return list;
+	longer = memory_format("%s%s%s", list, *list ? ":" : "", name);
+	free(list);
+	return longer;
+}
+
+void preload_export(void)
+{
+	const char *before = getenv("PVM_EXPORT");
+	char *list = list_longer(memory_copy(before ? before : ""), "LD_PRELOAD");
+
+	for (const char *const *variable = preload_variables(); *variable; variable++)
+		list = list_longer(list, *variable);
+	setenv("PVM_EXPORT", list, 1);
+	free(list);
 }
 
 /* ---- the variables ---- */

@@ -17,8 +17,8 @@ struct preload_options {
 
 /**
  * Find the MPI collector: $EVSPACE_LIB, else the build tree that this evspace is from, else where
- * `make install` put it. Returns 0 with its path in @buf, or -1 with the places that were tried in
- * @e.
+ * `make install` put it. Returns 0 with its path in @buf, and behind a colon that of the PVM
+ * collector which is beside it, or -1 with the places that were tried in @e.
  */
 int preload_library(char *buf, size_t n, struct error *e);
 
@@ -35,6 +35,12 @@ char *preload_value(const char *library, const char *before);
  */
 int preload_settings(const struct preload_options *options, struct settings *settings,
 		     struct error *e);
+
+/**
+ * Have the tasks that a PVM program spawns get what is in the environment of LD_PRELOAD and of the
+ * variables: by PVM_EXPORT (pvm_spawn(3)), behind what that has.
+ */
+void preload_export(void);
 
 /** Names of the variables that collectors read, ended by NULL: what other hosts must be given. */
 const char *const *preload_variables(void);

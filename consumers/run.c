@@ -32,9 +32,10 @@
 static const char run_help[] =
 	"usage: evspace run [options] [--] COMMAND [ARG...]\n"
 	"\n"
-	"Start an MPI program, unmodified, with its communication on record: every process gets\n"
-	"trace elements in shared memory, which evspace heartbeat, events and the others read\n"
-	"while it runs. At its end a summary goes to stderr. COMMAND is what you would type\n"
+	"Start an MPI or PVM program, unmodified, with its communication on record: every\n"
+	"process gets trace elements in shared memory, which evspace heartbeat, events and the\n"
+	"others read while it runs. At its end a summary goes to stderr. COMMAND is what you would "
+	"type\n"
 	"without evspace; the exit code is its own (128 + N when signal N ended it, 125 when\n"
 	"evspace itself failed).\n"
 	"\n"
@@ -55,7 +56,8 @@ static const char run_help[] =
 	"  --help           this text\n"
 	"\n"
 	"Open MPI's mpirun passes the collector on to other hosts (by -x options that are added\n"
-	"for you), srun does so by itself. There an agent holds what is collected.\n"
+	"for you), srun does so by itself, and PVM's tasks pass it on to those they spawn. There\n"
+	"an agent holds what is collected.\n"
 	"Variables: EVSPACE_DIR (folder of all runs, default /dev/shm/evspace-UID), EVSPACE_RUN,\n"
 	"EVSPACE_CAPACITY, EVSPACE_THREADS, EVSPACE_QUOTA, EVSPACE_LIB (the collector library).\n"
 	"\n"
@@ -194,8 +196,10 @@ static _Noreturn void child_exec(const struct job *job, const sigset_t *mask, in
 {
 	int failure;
 
-	if (job->preload && job->launch.inherits)
+	if (job->preload && job->launch.inherits) {
 		setenv("LD_PRELOAD", job->preload, 1);
+		preload_export();
+	}
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(job->launch.argv[0], job->launch.argv);
 	failure = errno;
@@ -301,14 +305,17 @@ static char *why_none(const struct job *job, const struct summary *summary,
 			return NULL;
 	if (launch_is_static(&job->launch))
 		return memory_format("%s is statically linked, so nothing can be preloaded into "
-				     "it: link it dynamically",
+				     "it: link it dynamically, or if it is a PVM program with what "
+				     "`pkg-config --libs evspace-pvm` says",
 				     job->launch.program);
 	for (i = 0; i < about->hosts->n; i++)
 		here += summary_has_host(summary, about->hosts->names[i]);
 	if (about->hosts->n && !here)
 		return memory_copy("all its processes are on other hosts");
-	return memory_format("nothing came through MPI_Init: %s is no MPI program, or ended before",
-			     job->launch.program);
+	return memory_format(
+		"nothing came through MPI_Init, or made it a PVM task: %s is no MPI or "
+		"PVM program, or ended before",
+		job->launch.program);
 }
 
 /* A launcher may return a moment before the processes that it has killed are gone. */

@@ -202,7 +202,7 @@ forwards() {
 	exits 0 env PATH="$tap_dir/bin:$PATH" "${variables[@]}" evspace run --run it "$@" && says out "$regex"
 }
 
-lib='[^ ]*/libevspace-mpi\.so'
+lib='[^ ]*/libevspace-mpi\.so:[^ ]*/libevspace-pvm\.so'
 tap_case "mpirun forwards the collector, itself undisturbed" \
 	forwards '^preload= ' -- mpirun -np 2 app
 tap_case "... by options in front of the user's" \
