@@ -13,8 +13,7 @@ static void channels_switch(const uint8_t modes[CHANNEL_MAX])
 	struct segment_control *control = (void *)((char *)s->header + s->layout.control_at);
 
 	for (int i = 0; i < CHANNEL_MAX; i++)
-		if (modes[i] != MODE_TRACE)
-			segment_class_switch(control, s, i, NULL, modes[i]);
+		segment_class_switch(control, s, i, NULL, modes[i]);
 }
 
 int member_start(const struct member *member, const struct settings *settings)
@@ -33,6 +32,7 @@ int member_start(const struct member *member, const struct settings *settings)
 	struct error e;
 
 	memcpy(plan.capacity, settings->capacity, sizeof(plan.capacity));
+	memcpy(plan.lifetime_ns, settings->lifetime_ns, sizeof(plan.lifetime_ns));
 	memcpy(plan.split, settings->split, sizeof(plan.split));
 	if (settings_folder(settings, &e) < 0 || collect_start(&plan, &e) < 0)
 		return -1;
