@@ -24,7 +24,7 @@ struct element_ring {
 /** A writer's private view of its ring: where the next tuple goes. */
 struct element_writer {
 	struct element_ring *ring;
-	struct tuple *next;
+	struct tuple *next;	 /* the end: then the first slot is next */
 	const struct tuple *end; /* behind the last slot */
 };
 
@@ -56,26 +56,35 @@ static inline uint32_t element_half(uint16_t first, uint16_t second)
 }
 
 /**
- * Append a tuple: relaxed 64-bit stores into the slot, then the head with release order (DESIGN 5).
- * The words are put together in registers: loads of what was just stored in halves would stall.
+ * Append a tuple, by its words, where w->next is a slot: relaxed 64-bit stores into it, then the
+ * head with release order (DESIGN 5).
  */
-static inline __attribute__((always_inline)) void element_write(struct element_writer *w,
-								const struct tuple *t)
+static inline __attribute__((always_inline)) void element_put(struct element_writer *w,
+							      uint64_t start, uint64_t end,
+							      uint64_t bytes, uint64_t whom,
+							      uint64_t what)
 {
 	_Atomic uint64_t *to = (_Atomic uint64_t *)(void *)w->next;
 	_Atomic uint64_t *head = &w->ring->head;
 
-	atomic_store_explicit(&to[0], t->start, memory_order_relaxed);
-	atomic_store_explicit(&to[1], t->end, memory_order_relaxed);
-	atomic_store_explicit(&to[2], t->bytes, memory_order_relaxed);
-	atomic_store_explicit(&to[3], element_word((uint32_t)t->peer, t->seq_or_tag),
-			      memory_order_relaxed);
-	atomic_store_explicit(&to[4], element_word(t->comm, element_half(t->op, t->flags)),
-			      memory_order_relaxed);
-	w->next = w->next + 1 == w->end ? w->ring->slots : w->next + 1;
+	atomic_store_explicit(&to[0], start, memory_order_relaxed);
+	atomic_store_explicit(&to[1], end, memory_order_relaxed);
+	atomic_store_explicit(&to[2], bytes, memory_order_relaxed);
+	atomic_store_explicit(&to[3], whom, memory_order_relaxed);
+	atomic_store_explicit(&to[4], what, memory_order_relaxed);
+	w->next++;
 	atomic_store_explicit(head, atomic_load_explicit(head, memory_order_relaxed) + 1,
 			      memory_order_release);
 	atomic_thread_fence(memory_order_release);
+}
+
+/** Append a tuple. */
+static inline void element_write(struct element_writer *w, const struct tuple *t)
+{
+	if (w->next == w->end)
+		w->next = w->ring->slots;
+	element_put(w, t->start, t->end, t->bytes, element_word((uint32_t)t->peer, t->seq_or_tag),
+		    element_word(t->comm, element_half(t->op, t->flags)));
 }
 
 /** What one reading gave: tuples [first, first + count), and how many before them were overwritten.

@@ -39,7 +39,8 @@ struct keyed {
 	struct element_writer writer;
 };
 
-/** Slots that are looked at before a key is given up: the table is at most half full of elements. */
+/** Slots that are looked at before a key is given up: the table is at most half full of elements.
+ */
 #define PROBES 32
 
 static struct keyed *keyed;
@@ -96,7 +97,9 @@ static void thread_attach(struct collect_thread *self, uint32_t tid)
 	self->entry = entry ? entry : &no_entry;
 	self->index = entry ? (uint32_t)(entry - entry_at(0)) : SEGMENT_NO_THREAD;
 	self->counts = entry ? segment_counts_of(s, self->index) : no_counts;
-	self->state = COLLECT_IDLE;
+	self->idle =
+		collect.sites || collect.clock != CLOCK_TICKS_TSC ? COLLECT_CAREFUL : COLLECT_IDLE;
+	self->state = self->idle;
 	if (exit_key_made)
 		pthread_setspecific(exit_key, self);
 }
@@ -189,12 +192,16 @@ static struct element_writer *writer_find(const struct tuple *t, unsigned channe
 	return NULL;
 }
 
-void collect_append_slow(const struct tuple *t, unsigned channel)
+void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t whom, uint64_t what,
+			 unsigned channel)
 {
-	struct element_writer *w = writer_find(t, channel);
+	struct tuple t = {.start = start, .end = end};
+	struct element_writer *w;
 
+	collect_words(&t, bytes, whom, what);
+	w = writer_find(&t, channel);
 	if (w)
-		element_write(w, t);
+		element_write(w, &t);
 	else if (collect.segment.header)
 		segment_overflow_write(&collect.segment);
 }
@@ -211,7 +218,8 @@ static unsigned class_ready(struct collect_classes *classes, unsigned channel)
 	return class;
 }
 
-enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel)
+enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel,
+				      const void *site)
 {
 	struct collect_thread *self = &collect_self;
 	unsigned mode;
@@ -225,7 +233,11 @@ enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned 
 	mode = collect_mode(class_ready(classes, channel));
 	if (mode == MODE_OFF || mode >= MODE_COUNT_OF)
 		return COLLECT_PASS;
+	if (mode == MODE_TRACE && collect.clock != CLOCK_TICKS_TSC)
+		mode = COLLECT_TRACE_MONO;
 	self->state = COLLECT_INSIDE + mode;
+	atomic_signal_fence(memory_order_seq_cst);
+	self->site = site;
 	return COLLECT_RECORD;
 }
 
@@ -258,9 +270,14 @@ static void skip(const struct tuple *t, unsigned class, unsigned mode)
 		collect_add(&count->ticks, t->end - t->start);
 }
 
-void collect_end_slow(const struct tuple *t, unsigned class)
+void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel)
 {
-	skip(t, class, collect_self.state - COLLECT_INSIDE);
+	unsigned mode = collect_self.state - COLLECT_INSIDE;
+
+	if (mode == COLLECT_TRACE_MONO)
+		collect_append(t, channel, class);
+	else
+		skip(t, class, mode);
 }
 
 void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, unsigned channel)
@@ -301,7 +318,7 @@ static uint32_t cost_measure(void)
 	collect.mode = all_on;
 	collect_self.entry = &no_entry;
 	collect_self.counts = no_counts;
-	collect_self.state = COLLECT_IDLE;
+	collect_self.state = collect_self.idle = COLLECT_IDLE;
 	element_writer_init(&collect_self.writers[CHANNEL_ENV], &scratch.ring, 200);
 	for (int batch = 0; batch < BATCHES; batch++) {
 		uint64_t ns = clock_mono_ns();
@@ -388,7 +405,7 @@ void collect_abandon(void)
 	mmap(s->header, s->size, access, kind, -1, 0);
 	s->header = NULL;
 	/* what is under way ends on those pages; then nothing is entered any more */
-	if (collect_self.state == COLLECT_IDLE)
+	if (collect_self.state <= COLLECT_IDLE)
 		memset(&collect_self, 0, sizeof(collect_self));
 }
 

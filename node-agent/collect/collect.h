@@ -4,22 +4,28 @@
 #define EVSPACE_COLLECT_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "node-agent/segment-class.h"
 #include "node-agent/segment.h"
 
 /** What a thread is doing; beyond these, it is inside an operation whose mode is the difference. */
-#define COLLECT_NEW    0u /* it has no entry in the segment yet */
-#define COLLECT_IDLE   1u
-#define COLLECT_INSIDE 2u
+#define COLLECT_NEW	0u /* it has no entry in the segment yet */
+#define COLLECT_CAREFUL 1u /* idle, and all it enters is entered out of line */
+#define COLLECT_IDLE	2u
+#define COLLECT_INSIDE	3u
+
+/** The mode, in a thread's state only, of what is traced with another clock than the TSC. */
+#define COLLECT_TRACE_MONO MODE_COUNT_OF
 
 /** What a thread needs to write its elements. All zero in a thread that has not written yet. */
 struct collect_thread {
-	uint32_t state; /* COLLECT_NEW, _IDLE, or COLLECT_INSIDE + enum segment_mode */
-	uint32_t index; /* in the segment's thread table */
+	uint32_t state; /* COLLECT_NEW, _CAREFUL, _IDLE, or COLLECT_INSIDE + enum segment_mode */
+	uint32_t idle;	/* what it is outside of operations: COLLECT_CAREFUL or COLLECT_IDLE */
 	struct segment_thread *entry;		      /* set before the state leaves COLLECT_NEW */
 	struct segment_count *counts;		      /* by class */
-	struct element_writer writers[CHANNEL_COUNT]; /* ring NULL: see collect_writer() */
+	struct element_writer writers[CHANNEL_COUNT]; /* next is end: see collect_append_slow() */
+	uint32_t index;				      /* in the segment's thread table */
 	uint32_t spilling; /* bit per channel: there is no room for its element */
 	const void *site;  /* where the operation was called from, if collect.sites */
 };
@@ -82,10 +88,13 @@ enum collect_entry {
 	COLLECT_RECORD, /* go on with collect_begin() and _end(), or _poll(), or _leave() */
 };
 
-/* What is rare is out of line: new threads, classes and elements, and all modes but trace. */
-enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel);
-void collect_append_slow(const struct tuple *t, unsigned channel);
-void collect_end_slow(const struct tuple *t, unsigned class);
+/* What is rare is out of line: new threads, classes and elements, and most modes. Tuples go there
+ * by words, so that they can stay in registers as long as nothing is rare. */
+enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel,
+				      const void *site);
+void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t whom, uint64_t what,
+			 unsigned channel);
+void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel);
 void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, unsigned channel);
 
 /** The class of @channel on the communicator: to be used at once, it may be made with the next
@@ -107,15 +116,12 @@ static inline __attribute__((always_inline)) enum collect_entry collect_enter(
 	struct collect_thread *self = &collect_self;
 	unsigned mode = collect_mode(collect_class(classes, channel));
 
-	if (__builtin_expect(mode == MODE_TRACE && self->state == COLLECT_IDLE, 1))
-		self->state = COLLECT_INSIDE + MODE_TRACE;
-	else if (mode == MODE_OFF)
+	if (mode == MODE_OFF)
 		return COLLECT_PASS;
-	else if (collect_enter_slow(classes, channel) != COLLECT_RECORD)
-		return collect_self.state > COLLECT_IDLE ? COLLECT_NESTED : COLLECT_PASS;
+	if (__builtin_expect(mode >= MODE_COUNT_OF || self->state != COLLECT_IDLE, 0))
+		return collect_enter_slow(classes, channel, __builtin_return_address(0));
+	self->state = COLLECT_INSIDE + mode;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(collect.sites, 0))
-		self->site = __builtin_return_address(0);
 	return COLLECT_RECORD;
 }
 
@@ -141,26 +147,66 @@ static inline void collect_leave(void)
 {
 	/* a signal handler that calls the library enters only when all of this one is written */
 	atomic_signal_fence(memory_order_seq_cst);
-	collect_self.state = COLLECT_IDLE;
+	collect_self.state = collect_self.idle;
+}
+
+/* A tuple's words, and back. A word that was stored in halves makes who loads it whole wait. */
+static inline uint64_t collect_whom(const struct tuple *t)
+{
+	uint64_t word;
+
+	memcpy(&word, &t->peer, sizeof(word));
+	return word;
+}
+
+static inline uint64_t collect_what(const struct tuple *t)
+{
+	uint64_t word;
+
+	memcpy(&word, &t->comm, sizeof(word));
+	return word;
+}
+
+static inline void collect_words(struct tuple *t, uint64_t bytes, uint64_t whom, uint64_t what)
+{
+	t->bytes = bytes;
+	memcpy(&t->peer, &whom, sizeof(whom));
+	memcpy(&t->comm, &what, sizeof(what));
+}
+
+/** Set all of @t but its times; no flags. */
+static inline __attribute__((always_inline)) void collect_fill(struct tuple *t, uint16_t op,
+							       uint32_t comm, int32_t peer,
+							       uint32_t tag, uint64_t bytes)
+{
+	collect_words(t, bytes, element_word((uint32_t)peer, tag),
+		      element_word(comm, element_half(op, 0)));
+}
+
+/* Show in the state line what is going on since @start. */
+static inline __attribute__((always_inline)) void collect_show(const struct tuple *t,
+							       uint64_t start)
+{
+	struct segment_state *line = &collect_self.entry->state;
+
+	/* the words of this operation are not seen before the end of the last one (`what` 0) */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&line->bytes, t->bytes, memory_order_relaxed);
+	atomic_store_explicit(&line->whom, collect_whom(t), memory_order_relaxed);
+	atomic_store_explicit(&line->since, start, memory_order_relaxed);
+	atomic_store_explicit(&line->what, collect_what(t), memory_order_release);
 }
 
 /** Begin @t (all but its times are set): take the time, and show in the state line what is going
  * on. */
 static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
 {
-	struct segment_state *line = &collect_self.entry->state;
-
-	if (__builtin_expect(collect_self.state == COLLECT_INSIDE + MODE_COUNT, 0))
+	if (__builtin_expect(collect_self.state == COLLECT_INSIDE + MODE_COUNT, 0)) {
+		t->start = t->end = 0;
 		return;
+	}
 	t->start = collect_now();
-	/* the words of this operation are not seen before the end of the last one (`what` 0) */
-	atomic_thread_fence(memory_order_release);
-	atomic_store_explicit(&line->bytes, t->bytes, memory_order_relaxed);
-	atomic_store_explicit(&line->whom, element_word((uint32_t)t->peer, t->seq_or_tag),
-			      memory_order_relaxed);
-	atomic_store_explicit(&line->since, t->start, memory_order_relaxed);
-	atomic_store_explicit(&line->what, element_word(t->comm, element_half(t->op, t->flags)),
-			      memory_order_release);
+	collect_show(t, t->start);
 }
 
 /** Take the time of the end of @t, if the mode needs it. */
@@ -168,16 +214,22 @@ static inline __attribute__((always_inline)) void collect_stamp(struct tuple *t)
 {
 	const uint32_t state = collect_self.state;
 
-	if (__builtin_expect(state == COLLECT_INSIDE + MODE_TRACE, 1) ||
-	    state == COLLECT_INSIDE + MODE_TIME)
+	t->end = 0;
+	if (__builtin_expect(state != COLLECT_INSIDE + MODE_COUNT &&
+				     state != COLLECT_INSIDE + MODE_SAMPLE,
+			     1))
 		t->end = collect_now();
 }
 
 static inline void collect_add(_Atomic uint64_t *to, uint64_t n)
 {
 	/* this thread alone writes here */
+#if defined(__x86_64__)
+	__asm__("addq %1, %0" : "+m"(*to) : "er"(n) : "cc");
+#else
 	atomic_store_explicit(to, atomic_load_explicit(to, memory_order_relaxed) + n,
 			      memory_order_relaxed);
+#endif
 }
 
 /** Append @t to this thread's element of @channel and count it in @class. */
@@ -185,14 +237,16 @@ static inline __attribute__((always_inline)) void collect_append(const struct tu
 								 unsigned channel, unsigned class)
 {
 	struct collect_thread *self = &collect_self;
+	struct element_writer *w = &self->writers[channel];
 	struct segment_count *count = &self->counts[class];
 
 	collect_add(&count->calls, 1);
 	collect_add(&count->bytes, t->bytes);
-	if (__builtin_expect(self->writers[channel].ring != NULL, 1))
-		element_write(&self->writers[channel], t);
+	if (__builtin_expect(w->next != w->end, 1))
+		element_put(w, t->start, t->end, t->bytes, collect_whom(t), collect_what(t));
 	else
-		collect_append_slow(t, channel);
+		collect_append_slow(t->start, t->end, t->bytes, collect_whom(t), collect_what(t),
+				    channel);
 }
 
 /** Add @t, which belongs to the operation that was entered, in the mode of its own class. */
@@ -212,13 +266,21 @@ static inline __attribute__((always_inline)) void collect_end(const struct tuple
 							      const struct collect_classes *classes,
 							      unsigned channel)
 {
+	const uint32_t state = collect_self.state;
 	unsigned class = collect_class(classes, channel);
+	struct segment_count *count = &collect_self.counts[class];
 
-	if (__builtin_expect(collect_self.state == COLLECT_INSIDE + MODE_TRACE, 1))
-		collect_append(t, channel, class);
-	else
-		collect_end_slow(t, class);
-	atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
+	if (__builtin_expect(state == COLLECT_INSIDE + MODE_COUNT, 0)) {
+		collect_add(&count->calls, 1);
+		collect_add(&count->bytes, t->bytes);
+		collect_add(&count->skipped, 1);
+	} else {
+		if (__builtin_expect(state == COLLECT_INSIDE + MODE_TRACE, 1))
+			collect_append(t, channel, class);
+		else
+			collect_end_slow(t, class, channel);
+		atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
+	}
 	collect_leave();
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "node-agent/collect/collect-swift.h"
 #include "tests/bench/collect-case.h"
 #include "tree/op-table.h"
 
@@ -32,26 +33,53 @@ int path_start(struct error *e)
 	return collect_start(&plan, e);
 }
 
-__attribute__((noinline)) uint64_t path_event(struct collect_classes *classes, uint32_t tag,
-					      uint64_t bytes)
+/* Here the real call would be. */
+static inline void real_call(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static __attribute__((noinline)) uint64_t event_slow(struct collect_classes *classes, uint32_t tag,
+						     uint64_t bytes)
 {
 	struct tuple t;
 
 	if (collect_enter(classes, CHANNEL_P2P) != COLLECT_RECORD)
 		return 0;
-	t = (struct tuple){
-		.op = OP_MPI_SEND,
-		.peer = 1,
-		.seq_or_tag = tag,
-		.bytes = bytes,
-		.comm = classes->comm,
-	};
+	collect_fill(&t, OP_MPI_SEND, classes->comm, 1, tag, bytes);
 	collect_begin(&t);
-	/* here the real call would be */
-	__asm__ volatile("" ::: "memory");
+	real_call();
 	collect_stamp(&t);
 	collect_end(&t, classes, CHANNEL_P2P);
 	return 1;
+}
+
+static __attribute__((noinline)) uint64_t event_swift(struct collect_classes *classes, uint32_t tag,
+						      uint64_t bytes)
+{
+	struct tuple t;
+
+	collect_swift_enter();
+	collect_fill(&t, OP_MPI_SEND, classes->comm, 1, tag, bytes);
+	collect_swift_begin(&t);
+	real_call();
+	collect_swift_stamp(&t);
+	collect_swift_end(&t, classes, CHANNEL_P2P);
+	return 1;
+}
+
+/* As a generated wrapper (node-agent/collect/mpi.awk). */
+__attribute__((noinline)) uint64_t path_event(struct collect_classes *classes, uint32_t tag,
+					      uint64_t bytes)
+{
+	switch (collect_way(classes, CHANNEL_P2P)) {
+	case COLLECT_SWIFTLY:
+		return event_swift(classes, tag, bytes);
+	case COLLECT_NOT:
+		return 0;
+	default:
+		return event_slow(classes, tag, bytes);
+	}
 }
 
 static double events(int n)

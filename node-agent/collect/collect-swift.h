@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The collector's path for what is traced by an idle thread: as collect.h, without a question. */
+#ifndef EVSPACE_COLLECT_SWIFT_H
+#define EVSPACE_COLLECT_SWIFT_H
+
+#include "node-agent/collect/collect.h"
+
+/** Which way an operation goes. */
+enum collect_way {
+	COLLECT_SWIFTLY, /* the functions of this header, from collect_swift_enter() on */
+	COLLECT_NOT,	 /* its class is off: nothing is to be done */
+	COLLECT_SLOWLY,	 /* those of collect.h, which see to everything */
+};
+
+/** The way of an operation of @channel on the communicator with @classes. */
+static inline __attribute__((always_inline)) enum collect_way collect_way(
+	const struct collect_classes *classes, unsigned channel)
+{
+	unsigned mode = collect_mode(collect_class(classes, channel));
+
+	if (__builtin_expect(mode == MODE_TRACE && collect_self.state == COLLECT_IDLE, 1))
+		return COLLECT_SWIFTLY;
+	return mode == MODE_OFF ? COLLECT_NOT : COLLECT_SLOWLY;
+}
+
+/** Enter an operation that is to go this way. */
+static inline void collect_swift_enter(void)
+{
+	collect_self.state = COLLECT_INSIDE + MODE_TRACE;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/** Begin @t (all but its times are set). */
+static inline __attribute__((always_inline)) void collect_swift_begin(struct tuple *t)
+{
+	collect_show(t, clock_ticks(CLOCK_TICKS_TSC));
+}
+
+/**
+ * After the real call: @t is again what it was at its begin, with its times. It comes from the
+ * state line, so that nothing of it need be kept during the call.
+ */
+static inline __attribute__((always_inline)) void collect_swift_stamp(struct tuple *t)
+{
+	const struct segment_state *line;
+
+	t->end = clock_ticks(CLOCK_TICKS_TSC);
+	line = &collect_self.entry->state;
+	t->start = atomic_load_explicit(&line->since, memory_order_relaxed);
+	collect_words(t, atomic_load_explicit(&line->bytes, memory_order_relaxed),
+		      atomic_load_explicit(&line->whom, memory_order_relaxed),
+		      atomic_load_explicit(&line->what, memory_order_relaxed));
+}
+
+/** End the operation that began with @t, stamped. */
+static inline __attribute__((always_inline)) void collect_swift_end(
+	const struct tuple *t, const struct collect_classes *classes, unsigned channel)
+{
+	collect_append(t, channel, collect_class(classes, channel));
+	atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	collect_self.state = COLLECT_IDLE;
+}
+
+#endif
