@@ -9,6 +9,8 @@
 #include "consumers/unit.h"
 #include "node-agent/agent.h"
 #include "node-agent/store.h"
+#include "pathmap/pattern.h"
+#include "tree/address.h"
 
 static const char agent_help[] =
 	"usage: evspace agent [options]\n"
@@ -34,6 +36,12 @@ static const char agent_help[] =
 	"  evspace agent &                                        # this host\n"
 	"  evspace agent --pathmap maps --node w3 --tls ~/certs   # a node of a cluster\n";
 
+static int wrong(const char *option, const struct error *e)
+{
+	fprintf(stderr, "evspace agent: %s: %s\n", option, e->text);
+	return -1;
+}
+
 static int agent_options_parse(int argc, char **argv, struct agent_options *o)
 {
 	static const struct option options[] = {
@@ -54,19 +62,21 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o)
 			o->pathmap = optarg;
 			break;
 		case 'n':
+			if (name_part_check(optarg, &e) < 0)
+				return wrong("--node", &e);
 			o->node = optarg;
 			break;
 		case 'l':
+			if (address_check(optarg, true, &e) < 0)
+				return wrong("--listen", &e);
 			o->listen = optarg;
 			break;
 		case 't':
 			o->tls = optarg;
 			break;
 		case 'r':
-			if (unit_time(optarg, &o->retention_ns, &e) < 0) {
-				fprintf(stderr, "evspace agent: --retention: %s\n", e.text);
-				return -1;
-			}
+			if (unit_time(optarg, &o->retention_ns, &e) < 0)
+				return wrong("--retention", &e);
 			break;
 		case 'h':
 			fputs(agent_help, stdout);

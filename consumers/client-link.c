@@ -13,6 +13,7 @@
 
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
+#include "tree/address.h"
 #include "tree/clock.h"
 
 #define RETRY_LAST_MS 2000u
@@ -202,6 +203,9 @@ int client_connect(struct evspace_client *c)
 				 .epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns()};
 
 	if (!c->address && find_agent(c) < 0)
+		return -1;
+	c->failure = EVSPACE_WRONG;
+	if (address_check(c->address, false, &c->why) < 0)
 		return -1;
 	c->failure = EVSPACE_NO_CONNECTION;
 	if (load_identity(c) < 0)

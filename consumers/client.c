@@ -18,23 +18,13 @@
 
 /* ---- the scope ---- */
 
-static void ask_status(struct evspace_client *c)
-{
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
-
-	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
-	frame.status_ask = &ask;
-	link_send(c->link, &frame, NULL);
-}
-
 void client_ready(struct evspace_client *c)
 {
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 
-	if (c->status_only) {
-		ask_status(c);
+	if (c->question) {
+		link_send(c->link, c->question, NULL);
 		return;
 	}
 	open.scope = 1;
@@ -76,18 +66,17 @@ static void on_error(struct evspace_client *c, const Evspace__Error *e)
 	c->failed = true;
 }
 
-static void on_status(struct evspace_client *c, const struct frame *frame)
+static void on_reply(struct evspace_client *c, const struct frame *frame)
 {
-	const Evspace__Status *s = frame->header->status;
-	size_t bytes = evspace__status__get_packed_size(s);
+	const Evspace__Frame *f = frame->header;
+	size_t bytes = evspace__frame__get_packed_size(f);
 	uint8_t *packed = malloc(bytes ? bytes : 1);
 
 	if (!packed)
 		abort();
-	evspace__status__pack(s, packed);
-	if (c->status)
-		evspace__status__free_unpacked(c->status, NULL);
-	c->status = evspace__status__unpack(NULL, bytes, packed);
+	evspace__frame__pack(f, packed);
+	if (!c->reply)
+		c->reply = evspace__frame__unpack(NULL, bytes, packed);
 	free(packed);
 }
 
@@ -104,7 +93,9 @@ void client_frame(struct evspace_client *c, const struct frame *frame)
 		on_error(c, frame->header->error);
 		break;
 	case EVSPACE__FRAME__KIND_STATUS:
-		on_status(c, frame);
+	case EVSPACE__FRAME__KIND_SWITCHED:
+		if (c->question)
+			on_reply(c, frame);
 		break;
 	default:
 		break;
@@ -237,20 +228,21 @@ static struct evspace_client *client_new(const struct evspace_options *o)
 	return c;
 }
 
-/* Connect, and wait until the scope is open or the status is here. */
-static struct evspace_client *client_begin(const struct evspace_options *options, bool status_only,
+/* Connect, and wait until the scope is open or @question (NULL: none) is answered. */
+static struct evspace_client *client_begin(const struct evspace_options *options,
+					   const Evspace__Frame *question,
 					   enum evspace_failure *failure, char *why, size_t n)
 {
 	struct evspace_client *c = client_new(options);
 
-	c->status_only = status_only;
+	c->question = question;
 	*failure = EVSPACE_FINE;
 	if (client_connect(c) < 0)
 		c->failed = true;
 	limit_set(c, (int)c->deadline_ms + OPEN_WITHIN_MS);
-	while (!c->failed && !c->opened && !c->status && !c->timed_out)
+	while (!c->failed && !c->opened && !c->reply && !c->timed_out)
 		event_base_loop(c->base, EVLOOP_ONCE);
-	if (c->opened || c->status)
+	if (c->opened || c->reply)
 		return c;
 	if (!c->failed)
 		errorf(&c->why, "%s does not answer; is it an agent?", c->address);
@@ -263,19 +255,19 @@ static struct evspace_client *client_begin(const struct evspace_options *options
 struct evspace_client *evspace_open(const struct evspace_options *options,
 				    enum evspace_failure *failure, char *why, size_t n)
 {
-	return client_begin(options, false, failure, why, n);
+	return client_begin(options, NULL, failure, why, n);
 }
 
-Evspace__Status *client_status(const struct evspace_options *options, enum evspace_failure *failure,
-			       char *why, size_t n)
+Evspace__Frame *client_ask(const struct evspace_options *options, const Evspace__Frame *question,
+			   enum evspace_failure *failure, char *why, size_t n)
 {
-	struct evspace_client *c = client_begin(options, true, failure, why, n);
-	Evspace__Status *status = c ? c->status : NULL;
+	struct evspace_client *c = client_begin(options, question, failure, why, n);
+	Evspace__Frame *reply = c ? c->reply : NULL;
 
 	if (c)
-		c->status = NULL;
+		c->reply = NULL;
 	evspace_close(c);
-	return status;
+	return reply;
 }
 
 static void say_close(struct evspace_client *c)
@@ -313,8 +305,8 @@ void evspace_close(struct evspace_client *c)
 	close(c->wake_fd);
 	for (size_t i = 0; i < c->n_select; i++)
 		free(c->select[i]);
-	if (c->status)
-		evspace__status__free_unpacked(c->status, NULL);
+	if (c->reply)
+		evspace__frame__free_unpacked(c->reply, NULL);
 	free(c->select);
 	free(c->address);
 	free(c->tls_dir);

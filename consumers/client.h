@@ -82,9 +82,9 @@ struct evspace_client {
 	/* counts */
 	struct evspace_counts counts;
 	uint64_t begun_ns, bytes_sent, bytes_received;
-	/* instead of opening a scope: ask for the status */
-	bool status_only;
-	Evspace__Status *status;
+	/* instead of opening a scope: ask one question, and keep its answer */
+	const Evspace__Frame *question;
+	Evspace__Frame *reply;
 };
 
 /* client-link.c: finding an agent, connecting, reconnecting */
@@ -106,10 +106,10 @@ void client_waves_fini(struct evspace_client *c);
 void client_count_wave(struct evspace_client *c, struct client_answer *a);
 
 /**
- * Ask an agent, whichever it is, for its status: no scope is opened. Returns it (free it with
- * evspace__status__free_unpacked()), or NULL as evspace_open() does.
+ * Ask an agent @question, without opening a scope. Returns its answer, whatever kind it is but an
+ * error (free it with evspace__frame__free_unpacked()), or NULL as evspace_open() does.
  */
-Evspace__Status *client_status(const struct evspace_options *options, enum evspace_failure *failure,
-			       char *why, size_t n);
+Evspace__Frame *client_ask(const struct evspace_options *options, const Evspace__Frame *question,
+			   enum evspace_failure *failure, char *why, size_t n);
 
 #endif

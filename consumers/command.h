@@ -12,7 +12,7 @@ enum exit_code {
 	EXIT_RUN_FAILED = 125,	/* from `run` and `exec`: evspace itself failed, not the program */
 };
 
-/** A subcommand: argv[0] is its name. Returns the exit code. */
+/** A subcommand: argv[0] is "evspace NAME", with which messages begin. Returns the exit code. */
 struct command {
 	const char *name;
 	const char *summary; /* one line for `evspace --help` */
@@ -20,6 +20,7 @@ struct command {
 };
 
 int agent_main(int argc, char **argv);
+int collect_main(int argc, char **argv);
 int events_main(int argc, char **argv);
 int exec_main(int argc, char **argv);
 int heartbeat_main(int argc, char **argv);

@@ -259,6 +259,10 @@ int events_main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (v.common.json && v.csv) {
+		fprintf(stderr, "%s: --json or --csv, not both\n", argv[0]);
+		return EXIT_USAGE;
+	}
 	v.client = options_open(argv[0], &v.common, &code);
 	if (!v.client)
 		return code;

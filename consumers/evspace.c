@@ -15,6 +15,7 @@ static const struct command commands[] = {
 	{"heartbeat", "what each thread does now, and who is stuck waiting for whom",
 	 heartbeat_main},
 	{"events", "every communication event, as text, JSON or CSV", events_main},
+	{"collect", "what is collected of a running program, by class; switches it", collect_main},
 	{"status", "an agent, its processes, and why something is not collected", status_main},
 	{"runs", "the runs whose elements this host holds", runs_main},
 	{"purge", "remove the elements of runs that ended", purge_main},
@@ -52,6 +53,16 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
+/* With a first word that getopt(3) may begin its messages with. */
+static int command_run(const struct command *command, int argc, char **argv)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "evspace %s", command->name);
+	argv[0] = name;
+	return command->main(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
@@ -66,7 +77,7 @@ int main(int argc, char **argv)
 		if (argc > 2 && (command = command_find(argv[2]))) {
 			char ask[] = "--help", *args[] = {argv[2], ask, NULL};
 
-			return command->main(2, args);
+			return command_run(command, 2, args);
 		}
 		help(stdout);
 		return EXIT_FINE;
@@ -77,7 +88,7 @@ int main(int argc, char **argv)
 	}
 	command = command_find(argv[1]);
 	if (command)
-		return command->main(argc - 1, argv + 1);
+		return command_run(command, argc - 1, argv + 1);
 	for (size_t i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
 	nearest = word_nearest(argv[1], names, COMMANDS);

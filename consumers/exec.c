@@ -25,6 +25,9 @@ static const char exec_help[] =
 	"  --pathmap DIR    take what is collected from DIR/application.map\n"
 	"  --capacity N     tuples that each element holds (default 200); or by channel, as\n"
 	"                   p2p=1000,wait=0 (0: not collected)\n"
+	"  --modes MODES    what is recorded at first: trace (default), time, count, sample or "
+	"off,\n"
+	"                   or by channel, as p2p=trace,wait=count (see evspace collect --help)\n"
 	"  --threads N      threads of the process that get elements of their own (default 8)\n"
 	"  --quota SIZE     shared memory that all your runs on this host may take, as 500M or 2G\n"
 	"  --help           this text\n"
@@ -44,6 +47,7 @@ static int exec_options_parse(int argc, char **argv, struct preload_options *o,
 		{"run", required_argument, NULL, 'r'},
 		{"pathmap", required_argument, NULL, 'p'},
 		{"capacity", required_argument, NULL, 'c'},
+		{"modes", required_argument, NULL, 'm'},
 		{"threads", required_argument, NULL, 't'},
 		{"quota", required_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
@@ -61,6 +65,9 @@ static int exec_options_parse(int argc, char **argv, struct preload_options *o,
 			break;
 		case 'c':
 			o->capacity = optarg;
+			break;
+		case 'm':
+			o->modes = optarg;
 			break;
 		case 't':
 			o->threads = optarg;

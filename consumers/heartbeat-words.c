@@ -132,7 +132,8 @@ static void print_fine(const struct heartbeat *h)
 	if (h->ended)
 		printf("run %s has ended: none of its processes lives\n", evspace_run(h->client));
 	else if (h->pulses.fresh == 0)
-		printf("no thread of a program is seen yet\n");
+		printf("no thread of a program is seen: nobody has run %s\n",
+		       evspace_run(h->client)[0] ? evspace_run(h->client) : "(none was named)");
 	else
 		printf("all %zu threads make progress\n", h->pulses.fresh);
 	for (size_t i = 0; w && i < w->n_missing; i++)

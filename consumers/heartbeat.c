@@ -30,8 +30,9 @@ static const char heartbeat_help[] =
 	"  --stuck-after TIME\n"
 	"                    how long in one operation is stuck (default 1s)\n"
 	"  --check           say only who is stuck, for whom, since when; exit code 1 if somebody "
-	"is, or a\n"
-	"                    host does not answer; 0 if all make progress (looks until a second "
+	"is, a\n"
+	"                    host does not answer, or nobody has the run; 0 if all make progress "
+	"(looks until a second "
 	"after\n"
 	"                    --stuck-after, unless --count or --duration say otherwise)\n"
 	"  --once            look once\n";
@@ -139,7 +140,8 @@ static int heartbeat_look(struct heartbeat *h)
 		heartbeat_json(h);
 	else
 		heartbeat_verdict(h);
-	return h->stuck || !is_whole(h) ? EXIT_BAD_NEWS : EXIT_FINE;
+	return h->stuck || !is_whole(h) || (!h->ended && h->pulses.fresh == 0) ? EXIT_BAD_NEWS
+									       : EXIT_FINE;
 }
 
 int heartbeat_main(int argc, char **argv)

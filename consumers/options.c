@@ -182,20 +182,21 @@ int options_parse(int argc, char **argv, const char *help, const struct own_opti
 			return EXIT_FINE;
 		}
 		if (c == '?') {
-			fprintf(stderr, "try 'evspace %s --help'\n", argv[0]);
+			fprintf(stderr, "try '%s --help'\n", argv[0]);
 			return EXIT_USAGE;
 		}
 		rc = c < 256 ? set_common(common, c, optarg, &e) : set(arg, c, optarg, &e);
 		if (rc < 0) {
-			fprintf(stderr, "evspace %s: --%s: %s\n", argv[0], table[index].name,
-				e.text);
+			fprintf(stderr, "%s: --%s: %s\n", argv[0], table[index].name, e.text);
 			return EXIT_USAGE;
 		}
 	}
-	if (optind == argc)
+	common->words = argv + optind;
+	common->n_words = argc - optind;
+	if (common->n_words <= common->words_max)
 		return -1;
-	fprintf(stderr, "evspace %s: '%s' is not wanted here; try 'evspace %s --help'\n", argv[0],
-		argv[optind], argv[0]);
+	fprintf(stderr, "%s: '%s' is not wanted here; try '%s --help'\n", argv[0],
+		argv[optind + common->words_max], argv[0]);
 	return EXIT_USAGE;
 }
 
@@ -207,7 +208,7 @@ struct evspace_client *options_open(const char *command, const struct common *co
 
 	if (client)
 		return client;
-	fprintf(stderr, "evspace %s: %s\n", command, why);
+	fprintf(stderr, "%s: %s\n", command, why);
 	*code = failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	return NULL;
 }

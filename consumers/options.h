@@ -19,6 +19,9 @@ struct common {
 	bool json;
 	uint64_t count;	      /* waves, 0: no limit */
 	uint64_t duration_ns; /* 0: no limit */
+	int words_max;	      /* set by the command: words without "--" that it takes */
+	char **words;
+	int n_words;
 };
 
 /** An option of one command. */
@@ -35,7 +38,8 @@ typedef int own_set(void *arg, int code, const char *value, struct error *e);
 extern const char options_help[];
 
 /**
- * Parse @argv. @own (ended by a NULL name) are the command's own options. Prints @help for --help.
+ * Parse @argv, whose first word is the command's name ("evspace events"), as in all messages. @own
+ * (ended by a NULL name) are the command's own options. Prints @help for --help.
  * Returns -1 to go on, else the exit code to end with at once.
  */
 int options_parse(int argc, char **argv, const char *help, const struct own_option *own,

@@ -200,8 +200,9 @@ static const struct {
 	[VARIABLE_LIFETIMES] =
 		{"", "a time (ns, us, ms, s), or times by channel, as p2p=10s,wait=500ms, "
 		     "at most a year " CHANNELS},
-	[VARIABLE_MODES] = {"", "trace, time, count, sample or off, or one of these by channel, as "
-				"p2p=trace,wait=count " CHANNELS},
+	[VARIABLE_MODES] = {"--modes",
+			    "trace, time, count, sample or off, or one of these by channel, as "
+			    "p2p=trace,wait=count " CHANNELS},
 	[VARIABLE_RESERVE] = {"", "a number of elements from 1 to 1048576"},
 	[VARIABLE_THREADS] = {"--threads", "a number from 1 to 4096"},
 	[VARIABLE_QUOTA] = {"--quota", "a number of bytes, or a number with K, M or G behind it"},
@@ -292,9 +293,8 @@ int preload_settings(const struct preload_options *options, struct settings *set
 		     struct error *e)
 {
 	const char *flags[VARIABLES] = {
-		[VARIABLE_RUN] = options->run,
-		[VARIABLE_CAPACITY] = options->capacity,
-		[VARIABLE_THREADS] = options->threads,
+		[VARIABLE_RUN] = options->run,	   [VARIABLE_CAPACITY] = options->capacity,
+		[VARIABLE_MODES] = options->modes, [VARIABLE_THREADS] = options->threads,
 		[VARIABLE_QUOTA] = options->quota,
 	};
 	char *values[VARIABLES];

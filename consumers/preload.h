@@ -11,7 +11,7 @@ struct pathmap;
 
 /** What a user says of collecting; NULL: not said. Borrowed texts of the command line. */
 struct preload_options {
-	const char *run, *capacity, *quota, *threads;
+	const char *run, *capacity, *modes, *quota, *threads;
 	const struct pathmap *map; /* gives the capacities that nobody said; NULL: none */
 };
 

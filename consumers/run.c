@@ -44,6 +44,9 @@ static const char run_help[] =
 	"  --pathmap DIR    take what is collected from DIR/application.map\n"
 	"  --capacity N     tuples that each element holds (default 200); or by channel, as\n"
 	"                   p2p=1000,wait=0 (0: not collected)\n"
+	"  --modes MODES    what is recorded at first: trace (default), time, count, sample or "
+	"off,\n"
+	"                   or by channel, as p2p=trace,wait=count (see evspace collect --help)\n"
 	"  --threads N      threads of a process that get elements of their own (default 8)\n"
 	"  --quota SIZE     shared memory that all your runs on a host may take, as 500M or 2G\n"
 	"                   (default: a quarter of it)\n"
@@ -59,7 +62,8 @@ static const char run_help[] =
 	"for you), srun does so by itself, and PVM's tasks pass it on to those they spawn. There\n"
 	"an agent holds what is collected.\n"
 	"Variables: EVSPACE_DIR (folder of all runs, default /dev/shm/evspace-UID), EVSPACE_RUN,\n"
-	"EVSPACE_CAPACITY, EVSPACE_THREADS, EVSPACE_QUOTA, EVSPACE_LIB (the collector library).\n"
+	"EVSPACE_CAPACITY, EVSPACE_MODES, EVSPACE_THREADS, EVSPACE_QUOTA, EVSPACE_LIB (the\n"
+	"collector library).\n"
 	"\n"
 	"examples:\n"
 	"  evspace run -- mpirun -np 8 ./app            # then, elsewhere: evspace heartbeat\n"
@@ -91,6 +95,7 @@ static int job_options_parse(int argc, char **argv, struct job *job)
 		{"run", required_argument, NULL, 'r'},
 		{"pathmap", required_argument, NULL, 'p'},
 		{"capacity", required_argument, NULL, 'c'},
+		{"modes", required_argument, NULL, 'm'},
 		{"threads", required_argument, NULL, 't'},
 		{"quota", required_argument, NULL, 'q'},
 		{"keep", no_argument, NULL, 'k'},
@@ -112,6 +117,9 @@ static int job_options_parse(int argc, char **argv, struct job *job)
 			break;
 		case 'c':
 			job->collect.capacity = optarg;
+			break;
+		case 'm':
+			job->collect.modes = optarg;
 			break;
 		case 't':
 			job->collect.threads = optarg;

@@ -3,10 +3,12 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "consumers/client.h"
 #include "consumers/command.h"
 #include "consumers/options.h"
+#include "consumers/tally.h"
 #include "consumers/unit.h"
 #include "pathmap/utf8.h"
 
@@ -14,7 +16,10 @@ static const char status_help[] = "usage: evspace status [options]\n"
 				  "\n"
 				  "Show the agent that is connected to: its node, its load, the "
 				  "processes whose elements it holds,\n"
-				  "and why something is not, or not fully, collected.\n"
+				  "and why something is not, or not fully, collected: what is "
+				  "switched off (evspace collect), what\n"
+				  "had no room, and which processes have the collector but no "
+				  "elements.\n"
 				  "\n"
 				  "examples:\n"
 				  "  evspace status                          # this host's agent\n"
@@ -38,13 +43,15 @@ static void status_clean(Evspace__Status *s)
 		utf8_clean(of_agent[i]);
 	for (size_t i = 0; i < s->n_processes; i++) {
 		Evspace__Process *p = s->processes[i];
-		char *of_process[] = {p->name, p->run, p->program, p->host, p->notes};
+		char *of_process[] = {p->name, p->run, p->program, p->host, p->notes, p->modes};
 
 		for (size_t k = 0; k < sizeof(of_process) / sizeof(of_process[0]); k++)
 			utf8_clean(of_process[k]);
 	}
 	for (size_t i = 0; i < s->n_refused; i++)
 		utf8_clean(s->refused[i]);
+	for (size_t i = 0; i < s->n_classes; i++)
+		utf8_clean(s->classes[i]->run);
 }
 
 static const char *process_state(const Evspace__Process *p)
@@ -70,6 +77,34 @@ static void print_processes(const Evspace__Status *s)
 			       "", (unsigned long long)p->overflowed);
 		if (p->notes[0])
 			printf("%-16s   not fully collected: %s\n", "", p->notes);
+		if (p->modes[0])
+			printf("%-16s   not traced: %s\n", "", p->modes);
+	}
+}
+
+/* The classes of the run that those at @from are of; *to is behind them. */
+static struct classes *run_classes(const Evspace__Status *s, size_t from, size_t *to)
+{
+	struct classes *classes = classes_new();
+
+	for (*to = from; *to < s->n_classes; ++*to) {
+		if (strcmp(s->classes[*to]->run, s->classes[from]->run) != 0)
+			break;
+		classes_add_wire(classes, s->classes[*to]);
+	}
+	return classes;
+}
+
+static void print_classes(const Evspace__Status *s)
+{
+	size_t next;
+
+	for (size_t i = 0; i < s->n_classes; i = next) {
+		struct classes *classes = run_classes(s, i, &next);
+
+		printf("\nrun %s:\n", s->classes[i]->run);
+		tally_print(classes, "  ", 0, stdout);
+		classes_free(classes);
 	}
 }
 
@@ -88,19 +123,39 @@ static void print_status(const Evspace__Status *s)
 		print_processes(s);
 	else
 		puts("no process of a program is collected here");
+	print_classes(s);
 	for (size_t i = 0; i < s->n_refused; i++)
 		printf("not collected: %s\n", s->refused[i]);
 }
 
 static json_t *process_json(const Evspace__Process *p)
 {
-	return json_pack("{s:s,s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:f,s:s,s:I,s:I}", "name",
-			 p->name, "pid", (int)p->pid, "run", p->run, "program", p->program, "host",
-			 p->host, "state", process_state(p), "threads", (int)p->threads, "elements",
-			 (int)p->elements, "events", (json_int_t)p->events, "overflowed",
-			 (json_int_t)p->overflowed, "bytes", (json_int_t)p->bytes, "cost_ns",
-			 (double)p->cost_ps / 1000, "notes", p->notes, "age_ms",
-			 (json_int_t)p->age_ms, "dead_ms", (json_int_t)p->dead_ms);
+	return json_pack("{s:s,s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:f,s:s,s:s,s:I,s:I}",
+			 "name", p->name, "pid", (int)p->pid, "run", p->run, "program", p->program,
+			 "host", p->host, "state", process_state(p), "threads", (int)p->threads,
+			 "elements", (int)p->elements, "events", (json_int_t)p->events,
+			 "overflowed", (json_int_t)p->overflowed, "bytes", (json_int_t)p->bytes,
+			 "cost_ns", (double)p->cost_ps / 1000, "notes", p->notes, "not_traced",
+			 p->modes, "age_ms", (json_int_t)p->age_ms, "dead_ms",
+			 (json_int_t)p->dead_ms);
+}
+
+static json_t *classes_json(const Evspace__Status *s)
+{
+	json_t *array = json_array(), *each, *object;
+	size_t next, k;
+
+	for (size_t i = 0; i < s->n_classes; i = next) {
+		struct classes *classes = run_classes(s, i, &next);
+
+		each = tally_json(classes);
+		json_array_foreach(each, k, object)
+			json_object_set_new(object, "run", json_string(s->classes[i]->run));
+		json_array_extend(array, each);
+		json_decref(each);
+		classes_free(classes);
+	}
+	return array;
 }
 
 static void print_json(const Evspace__Status *s)
@@ -111,12 +166,13 @@ static void print_json(const Evspace__Status *s)
 		json_array_append_new(processes, process_json(s->processes[i]));
 	for (size_t i = 0; i < s->n_refused; i++)
 		json_array_append_new(refused, json_string(s->refused[i]));
-	o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:o,s:o}", "schema", 1,
+	o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:o,s:o,s:o}", "schema", 1,
 		      "node", s->node, "cluster", s->cluster, "version", s->version, "entry",
 		      s->entry, "pid", (int)s->pid, "uptime_ms", (json_int_t)s->uptime_ms, "cpu_us",
 		      (json_int_t)s->cpu_us, "memory", (json_int_t)s->memory, "links",
 		      (int)s->links, "scopes", (int)s->scopes, "retention_ms",
-		      (json_int_t)s->retention_ms, "processes", processes, "refused", refused);
+		      (json_int_t)s->retention_ms, "processes", processes, "refused", refused,
+		      "classes", classes_json(s));
 	if (!o)
 		abort();
 	json_dumpf(o, stdout, JSON_COMPACT);
@@ -130,21 +186,24 @@ int status_main(int argc, char **argv)
 	struct common common = {.look = {.rate_hz = 1}};
 	int code = options_parse(argc, argv, status_help, none, own_take, NULL, &common);
 	enum evspace_failure failure = EVSPACE_FINE;
-	Evspace__Status *s;
+	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
 	char why[sizeof(((struct error *)0)->text)];
 
 	if (code >= 0)
 		return code;
-	s = client_status(&common.look, &failure, why, sizeof(why));
-	if (!s) {
-		fprintf(stderr, "evspace status: %s\n", why);
+	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	ask.status_ask = &status_ask;
+	reply = client_ask(&common.look, &ask, &failure, why, sizeof(why));
+	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_STATUS) {
+		fprintf(stderr, "evspace status: %s\n", reply ? "the agent talks nonsense" : why);
 		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	}
-	status_clean(s);
+	status_clean(reply->status);
 	if (common.json)
-		print_json(s);
+		print_json(reply->status);
 	else
-		print_status(s);
-	evspace__status__free_unpacked(s, NULL);
+		print_status(reply->status);
+	evspace__frame__free_unpacked(reply, NULL);
 	return fflush(stdout) == EOF ? EXIT_BAD_NEWS : EXIT_FINE;
 }

@@ -8,10 +8,14 @@
 
 #include <jansson.h>
 
+#include "consumers/tally.h"
 #include "consumers/unit.h"
 #include "tree/process.h"
 
 #define SUMMARY_SCHEMA 1
+
+/* Classes that people are shown. */
+#define CLASS_LINES 8
 
 static uint64_t overwritten(const struct summary *s)
 {
@@ -115,6 +119,21 @@ static void print_events(const struct summary *s, FILE *out)
 		fprintf(out, "  kept        all, 0 lost\n");
 }
 
+static void print_classes(const struct summary *s, FILE *out)
+{
+	char count[UNIT_TEXT];
+	uint64_t skipped = 0;
+
+	for (size_t i = 0; i < classes_count(s->classes); i++)
+		skipped += classes_at(s->classes, i)->skipped;
+	if (skipped)
+		fprintf(out,
+			"  skipped     %s calls were counted, not recorded: their classes were not "
+			"in mode trace\n",
+			unit_count(count, skipped));
+	tally_print(s->classes, "    ", CLASS_LINES, out);
+}
+
 static void print_op(const struct summary_op *op, const char *label, int running, FILE *out)
 {
 	char time[UNIT_TEXT], bytes[UNIT_TEXT], peer[PROCESS_NAME];
@@ -155,6 +174,7 @@ void summary_print(const struct summary *s, const struct summary_about *about, F
 	if (!s->n_processes)
 		return;
 	print_events(s, out);
+	print_classes(s, out);
 	print_ops(s, out);
 	print_cost(s, out);
 	fprintf(out, "  elements    %s: %s\n", about->stays ? "kept" : "removed", about->stays_why);
@@ -258,6 +278,7 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 					 "notes", segment_notes(s->notes, notes, sizeof(notes)),
 					 "refused", json_refused(about), "stays", (int)about->stays,
 					 "stays_why", about->stays_why));
+	json_object_set_new(object, "classes", tally_json(s->classes));
 	json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	fputc('\n', out);
 	json_decref(object);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "node-agent/segment-class.h"
+#include "node-agent/switch.h"
 #include "pathmap/memory.h"
 #include "tree/clock.h"
 
@@ -137,7 +138,7 @@ static void look_at_threads(struct look *look)
 			struct segment_sum counts = {.calls = 0};
 
 			segment_channel_sum(s, i, c, &counts);
-			sum->channel_events[c] += counts.calls;
+			sum->channel_events[c] += counts.calls - counts.skipped;
 			sum->channel_bytes[c] += counts.bytes;
 		}
 		if (!thread || !segment_state(thread, &tuple))
@@ -202,6 +203,7 @@ void summary_init(struct summary *summary, const struct store *store, const char
 	TAILQ_FOREACH (s, &store->segments, link)
 		n++;
 	summary->processes = memory_new(n + 1, sizeof(*summary->processes));
+	summary->classes = classes_new();
 	look->summary = summary;
 	look->span = span;
 	TAILQ_FOREACH (s, &store->segments, link) {
@@ -215,6 +217,7 @@ void summary_init(struct summary *summary, const struct store *store, const char
 		memcpy(look->process->host, s->host, sizeof(s->host));
 		summary->alive += s->alive;
 		(void)segment_guarded(look_at_segment, look);
+		(void)switch_read(s, summary->classes);
 	}
 	free(look);
 	qsort(summary->processes, summary->n_processes, sizeof(*summary->processes),
@@ -226,6 +229,8 @@ void summary_fini(struct summary *summary)
 {
 	free(summary->processes);
 	summary->processes = NULL;
+	classes_free(summary->classes);
+	summary->classes = NULL;
 }
 
 /* ---- what is not there ---- */

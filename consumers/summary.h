@@ -9,6 +9,7 @@
 
 #include "node-agent/store.h"
 #include "pathmap/hostlist.h"
+#include "tree/classes.h"
 
 #define SUMMARY_SLOWEST 5
 #define SUMMARY_STUCK	16
@@ -30,7 +31,7 @@ struct summary_op {
 	uint64_t duration_ns;
 };
 
-/** All of it. Plain data but for `processes`, which summary_fini() frees. */
+/** All of it. Plain data but for `processes` and `classes`, which summary_fini() frees. */
 struct summary {
 	struct summary_process *processes; /* by world and rank */
 	size_t n_processes, alive;
@@ -47,6 +48,7 @@ struct summary {
 	uint64_t cost_ns;			/* all events together */
 	uint64_t life_ns;			/* all processes together, from MPI_Init on */
 	uint32_t notes;				/* enum segment_note of all processes */
+	struct classes *classes;		/* what all processes have counted */
 };
 
 /** When a run began and ended, on CLOCK_MONOTONIC. */

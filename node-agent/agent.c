@@ -159,6 +159,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	a->sessions = (struct session_host){
 		.sources = &a->sources,
 		.scopes = &a->scopes,
+		.base = a->base,
 		.born_ns = clock_mono_ns(),
 		.retention_ns = o->retention_ns,
 	};

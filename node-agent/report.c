@@ -9,11 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "node-agent/absent.h"
+#include "node-agent/switch.h"
+#include "pathmap/memory.h"
+
 /* A process of the report, with the room that its texts need. */
 struct entry {
 	Evspace__Process message;
 	struct segment_header header;
-	char notes[256];
+	char notes[256], modes[512];
 	uint64_t events, overflowed;
 	uint32_t threads, elements;
 	const struct segment *segment;
@@ -88,6 +92,7 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	m->cost_ps = en->header.cost_ps;
 	segment_notes(en->header.note, en->notes, sizeof(en->notes));
 	m->notes = en->notes;
+	m->modes = (char *)(uintptr_t)switch_modes(s, en->modes, sizeof(en->modes));
 	m->age_ms = (now - s->born.mono_ns) / 1000000u;
 	m->dead_ms = s->alive ? 0 : (now - s->died_mono_ns) / 1000000u;
 	return 0;
@@ -130,36 +135,104 @@ static void report_fill(const struct session_host *host, Evspace__Status *status
 	status->retention_ms = host->retention_ns / 1000000u;
 }
 
-void report_send(const struct session_host *host, struct link *link)
+/* ---- classes, by run ---- */
+
+/* Those of one run, as messages. */
+struct run_classes {
+	struct classes *classes;
+	Evspace__Class **messages;
+};
+
+static void run_classes_read(const struct session_host *host, const char *run,
+			     struct run_classes *of)
+{
+	const struct store_segment *s;
+
+	of->classes = classes_new();
+	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
+		if (strcmp(s->run, run) == 0 && source_holds(host->sources, s))
+			(void)switch_read(s, of->classes);
+	}
+	of->messages = classes_wire(of->classes, run);
+}
+
+struct report {
+	Evspace__Status status;
+	struct store_run *runs;
+	struct run_classes *of;
+	size_t n_runs;
+	struct entry *entries;
+	Evspace__Process **processes;
+	struct absent absent;
+};
+
+static void report_classes(const struct session_host *host, struct report *r)
+{
+	size_t n = 0;
+
+	r->n_runs = store_runs(host->sources->store, &r->runs);
+	r->of = memory_new(r->n_runs + 1, sizeof(*r->of));
+	for (size_t i = 0; i < r->n_runs; i++) {
+		run_classes_read(host, r->runs[i].name, &r->of[i]);
+		n += classes_count(r->of[i].classes);
+	}
+	r->status.classes = memory_new(n + 1, sizeof(*r->status.classes));
+	for (size_t i = 0; i < r->n_runs; i++) {
+		n = classes_count(r->of[i].classes);
+		memcpy(&r->status.classes[r->status.n_classes], r->of[i].messages,
+		       n * sizeof(*r->status.classes));
+		r->status.n_classes += n;
+	}
+}
+
+static void report_refused(const struct session_host *host, struct report *r)
 {
 	const struct store *store = host->sources->store;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	Evspace__Status status = EVSPACE__STATUS__INIT;
-	const struct store_segment *s;
-	struct store_refusal *r;
-	size_t n = 1, n_refused = 1;
-	struct entry *entries;
-	Evspace__Process **list;
-	char **refused;
+	const struct store_refusal *refusal;
+	size_t n = 0;
 
-	TAILQ_FOREACH (s, &store->segments, link)
+	absent_init(&r->absent, store);
+	TAILQ_FOREACH (refusal, &store->refusals, link)
 		n++;
-	TAILQ_FOREACH (r, &store->refusals, link)
-		n_refused++;
-	entries = calloc(n, sizeof(*entries));
-	list = calloc(n, sizeof(*list));
-	refused = calloc(n_refused, sizeof(*refused));
-	if (!entries || !list || !refused)
-		abort();
-	report_fill(host, &status);
-	report_processes(host, &status, entries, list);
-	status.refused = refused;
-	TAILQ_FOREACH (r, &store->refusals, link)
-		refused[status.n_refused++] = r->text;
+	r->status.refused = memory_new(n + r->absent.n + 1, sizeof(char *));
+	TAILQ_FOREACH (refusal, &store->refusals, link)
+		r->status.refused[r->status.n_refused++] = (char *)(uintptr_t)refusal->text;
+	for (size_t i = 0; i < r->absent.n; i++)
+		r->status.refused[r->status.n_refused++] = r->absent.texts[i];
+}
+
+static void report_fini(struct report *r)
+{
+	for (size_t i = 0; i < r->n_runs; i++) {
+		classes_free(r->of[i].classes);
+		free(r->of[i].messages);
+	}
+	absent_fini(&r->absent);
+	free(r->of);
+	free(r->runs);
+	free(r->entries);
+	free(r->processes);
+	free(r->status.classes);
+	free(r->status.refused);
+}
+
+void report_send(const struct session_host *host, struct link *link)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	struct report r = {.status = EVSPACE__STATUS__INIT};
+	const struct store_segment *s;
+	size_t n = 1;
+
+	TAILQ_FOREACH (s, &host->sources->store->segments, link)
+		n++;
+	r.entries = memory_new(n, sizeof(*r.entries));
+	r.processes = memory_new(n, sizeof(*r.processes));
+	report_fill(host, &r.status);
+	report_processes(host, &r.status, r.entries, r.processes);
+	report_classes(host, &r);
+	report_refused(host, &r);
 	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;
-	frame.status = &status;
+	frame.status = &r.status;
 	link_send(link, &frame, NULL);
-	free(entries);
-	free(list);
-	free(refused);
+	report_fini(&r);
 }

@@ -104,21 +104,11 @@ bool source_holds(const struct source_host *host, const struct store_segment *s)
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
 }
 
-/* The newest live run, else the newest one: what the entry could not resolve, each leaf does by
- * itself. */
+/* What the entry could not resolve, each leaf does by itself. */
 static void rows_choose_run(struct rows *r)
 {
-	const struct store_segment *s, *best = NULL;
-
-	if (r->run[0])
-		return;
-	TAILQ_FOREACH (s, &r->host->store->segments, link) {
-		if (!best || s->alive > best->alive ||
-		    (s->alive == best->alive && s->born.mono_ns > best->born.mono_ns))
-			best = s;
-	}
-	if (best)
-		snprintf(r->run, sizeof(r->run), "%s", best->run);
+	if (!r->run[0])
+		snprintf(r->run, sizeof(r->run), "%s", store_run_newest(r->host->store));
 }
 
 static bool rows_open_cursor(struct rows *r)
@@ -214,7 +204,7 @@ static void rows_match_store(struct rows *r)
 
 /* ---- what is in them ---- */
 
-static bool name_in(char *const *patterns, size_t n, const char *name)
+bool source_selects(char *const *patterns, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (pattern_match(patterns[i], name))
@@ -227,8 +217,8 @@ static bool rows_selects(const struct rows *r, const char *name)
 {
 	const Evspace__Open *o = r->open;
 
-	return name_in(o->select, o->n_select, name) &&
-	       (o->n_within == 0 || name_in(o->within, o->n_within, name));
+	return source_selects(o->select, o->n_select, name) &&
+	       (o->n_within == 0 || source_selects(o->within, o->n_within, name));
 }
 
 static struct row *rows_room(struct rows *r, uint32_t number)

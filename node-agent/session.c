@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes frames from consumers and parent agents: opens, asks, closes, and questions for the status.
- */
+/* Takes frames from consumers and parent agents: opens, asks, closes, orders to switch classes, and
+ * questions for the status. */
 #include "node-agent/session.h"
 
 #include <errno.h>
@@ -9,12 +9,22 @@
 #include <string.h>
 
 #include "node-agent/report.h"
+#include "node-agent/switch.h"
 #include "pathmap/plan.h"
+#include "tree/order.h"
 
 /* A scope that a session has open. */
 struct opened {
 	LIST_ENTRY(opened) entry;
 	struct scope *scope;
+};
+
+/* An order that is under way. */
+struct ordered {
+	LIST_ENTRY(ordered) entry;
+	struct session *session;
+	struct order *order;
+	struct order_host host;
 };
 
 struct session {
@@ -23,6 +33,8 @@ struct session {
 	struct link *link;
 	LIST_HEAD(, opened) scopes;
 	size_t n_scopes;
+	LIST_HEAD(, ordered) orders;
+	size_t n_orders;
 };
 
 static void session_close_scope(struct session *s, struct opened *o, bool keep)
@@ -35,12 +47,22 @@ static void session_close_scope(struct session *s, struct opened *o, bool keep)
 		keeper_note(s->host->keeper);
 }
 
+static void ordered_free(struct ordered *o)
+{
+	LIST_REMOVE(o, entry);
+	o->session->n_orders--;
+	order_free(o->order);
+	free(o);
+}
+
 static void session_free(struct session *s)
 {
 	struct opened *o;
 
 	while ((o = LIST_FIRST(&s->scopes)))
 		session_close_scope(s, o, true);
+	while (LIST_FIRST(&s->orders))
+		ordered_free(LIST_FIRST(&s->orders));
 	LIST_REMOVE(s, entry);
 	free(s);
 }
@@ -94,7 +116,7 @@ static int open_choose_run(const struct session *s, char *chosen, size_t room, s
 	return errorf(e, "several runs are live; say which with --run:%s", list);
 }
 
-static int open_check_run(const struct session *s, const Evspace__Open *open, struct error *e)
+static int open_check_run(const struct session *s, const char *run, struct error *e)
 {
 	struct store_run *runs;
 	size_t n = store_runs(s->host->sources->store, &runs);
@@ -102,26 +124,24 @@ static int open_check_run(const struct session *s, const Evspace__Open *open, st
 	bool found = false;
 
 	for (size_t i = 0; i < n; i++) {
-		found = found || strcmp(runs[i].name, open->run) == 0;
+		found = found || strcmp(runs[i].name, run) == 0;
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", runs[i].name);
 	}
 	free(runs);
 	if (found || n == 0)
 		return 0;
 	errno = ENOENT;
-	return errorf(e, "there is no run '%s'; there are:%s", open->run, list);
+	return errorf(e, "there is no run '%s'; there are:%s", run, list);
 }
 
-/* A consumer's open names a view: make the plan, and open its root here. */
-static struct scope *session_open_view(struct session *s, const Evspace__Open *open,
-				       struct error *e)
+/* A consumer names a view and a run, or none: the plan of that view from here on, and in @chosen
+ * the run if it is known. NULL with @e. */
+static struct plan *session_plan(const struct session *s, const char *view, const char *run,
+				 char *chosen, size_t room, struct error *e)
 {
 	const struct source_host *here = s->host->sources;
 	const char *entry = pathmap_entry(here->map);
-	char run[sizeof(((struct store_run *)0)->name)] = "";
-	Evspace__Open whole = *open;
 	struct plan *plan = NULL;
-	struct scope *scope = NULL;
 
 	if (strcmp(entry, here->node) != 0) {
 		errno = EREMOTE;
@@ -129,15 +149,31 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 		       here->node, entry, pathmap_address(here->map, entry));
 		return NULL;
 	}
-	if (plan_make(here->map, open->view[0] ? open->view : "events", &plan, e) < 0)
+	if (plan_make(here->map, view[0] ? view : "events", &plan, e) < 0)
 		return NULL;
+	snprintf(chosen, room, "%s", run);
 	/* Other hosts may hold a run of which nothing is here: only one host alone can contradict.
 	 */
-	if (open->run[0] ? plan->n_places == 1 && open_check_run(s, open, e) < 0
-			 : open_choose_run(s, run, sizeof(run), e) < 0)
-		goto out;
-	if (run[0])
-		whole.run = run;
+	if (run[0] ? plan->n_places == 1 && open_check_run(s, run, e) < 0
+		   : open_choose_run(s, chosen, room, e) < 0) {
+		plan_free(plan);
+		return NULL;
+	}
+	return plan;
+}
+
+/* A consumer's open names a view: make the plan, and open its root here. */
+static struct scope *session_open_view(struct session *s, const Evspace__Open *open,
+				       struct error *e)
+{
+	char run[sizeof(((struct store_run *)0)->name)] = "";
+	struct plan *plan = session_plan(s, open->view, open->run, run, sizeof(run), e);
+	Evspace__Open whole = *open;
+	struct scope *scope;
+
+	if (!plan)
+		return NULL;
+	whole.run = run;
 	whole.reading = plan->reading;
 	whole.within = open->select;
 	whole.n_within = open->n_select;
@@ -146,7 +182,6 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.place = wire_place_new(plan->root);
 	scope = scope_new(s->host->scopes, s->link, &whole, e);
 	wire_place_free(whole.place);
-out:
 	plan_free(plan);
 	return scope;
 }
@@ -181,6 +216,94 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	o->scope = scope;
 	LIST_INSERT_HEAD(&s->scopes, o, entry);
 	s->n_scopes++;
+	return 0;
+}
+
+/* ---- orders ---- */
+
+static const char *ordered_carry(void *arg, const Evspace__SwitchAsk *ask,
+				 const struct plan_place *place, struct classes *classes,
+				 Evspace__Host *host)
+{
+	const struct ordered *o = arg;
+
+	return switch_carry(o->session->host->sources, ask, place, classes, host);
+}
+
+static void ordered_done(void *arg, struct order *order)
+{
+	(void)order;
+	ordered_free(arg);
+}
+
+/* The order begins here, or at the root of the view's tree, which is here. */
+static struct order *session_order(const struct session *s, const struct ordered *o,
+				   const Evspace__SwitchAsk *ask, struct error *e)
+{
+	char run[sizeof(((struct store_run *)0)->name)] = "", who[300];
+	const struct peer *peer = link_peer(s->link);
+	Evspace__SwitchAsk whole = *ask;
+	struct order *order;
+	struct plan *plan;
+
+	if (ask->place)
+		return order_new(&o->host, s->link, ask, e);
+	plan = session_plan(s, ask->view, ask->run, run, sizeof(run), e);
+	if (!plan)
+		return NULL;
+	snprintf(who, sizeof(who), "%s (%s)", peer->name, peer->where);
+	whole.who = who;
+	whole.run = run;
+	whole.within = ask->select;
+	whole.n_within = ask->n_select;
+	whole.select = plan->select;
+	whole.n_select = plan->n_select;
+	whole.place = wire_place_new(plan->root);
+	order = order_new(&o->host, s->link, &whole, e);
+	wire_place_free(whole.place);
+	plan_free(plan);
+	return order;
+}
+
+static int session_switch(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
+{
+	const char *what = ask->place	 ? "switch parts of the tree"
+			   : ask->change ? "switch what is collected"
+					 : "observe";
+	unsigned roles = ask->place    ? ROLE_AGENT
+			 : ask->change ? ROLE_CONTROL
+				       : ROLE_OBSERVE | ROLE_CONTROL;
+	struct ordered *o;
+
+	if (session_may(s, roles, what, e) < 0) {
+		if (ask->change)
+			fprintf(stderr, "evspace agent: %s: %s\n", link_peer(s->link)->where,
+				e->text);
+		return -1;
+	}
+	if (s->n_orders >= SESSION_ORDERS) {
+		errno = EMFILE;
+		return errorf(e, "%u orders are under way on this connection already",
+			      SESSION_ORDERS);
+	}
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		abort();
+	o->session = s;
+	o->host = (struct order_host){
+		.base = s->host->base,
+		.children = s->host->scopes->children,
+		.carry = ordered_carry,
+		.done = ordered_done,
+		.arg = o,
+	};
+	o->order = session_order(s, o, ask, e);
+	if (!o->order) {
+		free(o);
+		return -1;
+	}
+	LIST_INSERT_HEAD(&s->orders, o, entry);
+	s->n_orders++;
 	return 0;
 }
 
@@ -225,6 +348,10 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 	case EVSPACE__FRAME__KIND_CLOSE:
 		session_close(s, f->close);
 		break;
+	case EVSPACE__FRAME__KIND_SWITCH_ASK:
+		scope = f->switch_ask->scope;
+		rc = session_switch(s, f->switch_ask, &e);
+		break;
 	case EVSPACE__FRAME__KIND_STATUS_ASK:
 		rc = session_may(s, ROLE_OBSERVE | ROLE_CONTROL | ROLE_AGENT, "ask for the status",
 				 &e);
@@ -262,6 +389,7 @@ void session_accept(struct link *link, void *host)
 	s->host = host;
 	s->link = link;
 	LIST_INIT(&s->scopes);
+	LIST_INIT(&s->orders);
 	LIST_INSERT_HEAD(&s->host->sessions, s, entry);
 	link_events_set(link, &session_events, s);
 }

@@ -15,6 +15,10 @@
 /** Scopes that one connection may have open: a parent agent carries those of all its consumers. */
 #define SESSION_SCOPES 1024u
 
+/** Orders that one connection may have under way. */
+#define SESSION_ORDERS 64u
+
+struct event_base;
 struct session;
 LIST_HEAD(session_list, session);
 
@@ -22,6 +26,7 @@ LIST_HEAD(session_list, session);
 struct session_host {
 	const struct source_host *sources;
 	const struct scope_host *scopes;
+	struct event_base *base;
 	struct keeper *keeper;
 	uint64_t born_ns; /* CLOCK_MONOTONIC */
 	uint64_t retention_ns;

@@ -37,4 +37,7 @@ void source_free(struct stage *source, bool keep);
 /** Does this node hold the segment's process (pathmap's mapping, else the host's name)? */
 bool source_holds(const struct source_host *host, const struct store_segment *s);
 
+/** Does one of the @n patterns match the element name @name? */
+bool source_selects(char *const *patterns, size_t n, const char *name);
+
 #endif

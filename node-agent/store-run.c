@@ -98,3 +98,15 @@ size_t store_runs(const struct store *store, struct store_run **runs)
 		qsort(*runs, n, sizeof(**runs), compare_birth);
 	return n;
 }
+
+const char *store_run_newest(const struct store *store)
+{
+	const struct store_segment *s, *best = NULL;
+
+	TAILQ_FOREACH (s, &store->segments, link) {
+		if (!best || s->alive > best->alive ||
+		    (s->alive == best->alive && s->born.mono_ns > best->born.mono_ns))
+			best = s;
+	}
+	return best ? best->run : "";
+}

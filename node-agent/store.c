@@ -125,6 +125,7 @@ static void add_segment(struct store *store, struct store_file *file, const char
 	} else {
 		file->again = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
 		refuse(store, file, run, "%.250s", e.text);
+		file->refusal->pid = folder_file(name).pid;
 	}
 }
 
@@ -160,6 +161,7 @@ static void add_refusal(struct store *store, struct store_file *file, const char
 	}
 	refuse(store, file, run, "%s (pid %d) is not collected: %.200s",
 	       process_words(who, maker->rank), (int)maker->pid, why);
+	file->refusal->pid = maker->pid;
 }
 
 /* ---- folders ---- */

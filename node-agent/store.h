@@ -37,6 +37,7 @@ TAILQ_HEAD(store_list, store_segment);
 struct store_refusal {
 	TAILQ_ENTRY(store_refusal) link;
 	char run[64];
+	pid_t pid;	/* of the process; 0: not known */
 	char text[256]; /* "rank 3 (pid 4711): /dev/shm is full: …" with the remedy */
 };
 
@@ -110,5 +111,9 @@ struct store_run {
  * Returns how many there are; *runs is the caller's to free().
  */
 size_t store_runs(const struct store *store, struct store_run **runs);
+
+/** The newest live run, else the newest one, "" when there is none: what is meant where none is
+ * named. Valid until the next store_refresh(). */
+const char *store_run_newest(const struct store *store);
 
 #endif

@@ -86,6 +86,17 @@ static int host_find(struct address *a, const char *host, const char *port, bool
 	return 0;
 }
 
+/* Take @text, which is no Unix socket's, apart. */
+static int address_split(const char *text, bool listen, char *host, size_t room, const char **port,
+			 struct error *e)
+{
+	if (host_split(text, host, room, port) == 0 &&
+	    (listen || (*host && strcmp(*port, "0") != 0)))
+		return 0;
+	errno = EINVAL;
+	return errorf(e, "\"%s\" is no address; write HOST:PORT, [IPV6]:PORT or unix:PATH", text);
+}
+
 int address_parse(struct address *a, const char *text, bool listen, struct error *e)
 {
 	const char *port;
@@ -94,13 +105,20 @@ int address_parse(struct address *a, const char *text, bool listen, struct error
 	memset(a, 0, sizeof(*a));
 	if (!strncmp(text, "unix:", 5))
 		return unix_parse(a, text + 5, e);
-	if (host_split(text, host, sizeof(host), &port) < 0 ||
-	    (!listen && (!*host || !strcmp(port, "0")))) {
-		errno = EINVAL;
-		return errorf(e, "\"%s\" is no address; write HOST:PORT, [IPV6]:PORT or unix:PATH",
-			      text);
-	}
+	if (address_split(text, listen, host, sizeof(host), &port, e) < 0)
+		return -1;
 	return host_find(a, host, port, listen, e);
+}
+
+int address_check(const char *text, bool listen, struct error *e)
+{
+	const char *port;
+	struct address a;
+	char host[256];
+
+	if (!strncmp(text, "unix:", 5))
+		return unix_parse(&a, text + 5, e);
+	return address_split(text, listen, host, sizeof(host), &port, e);
 }
 
 /** What came of looking for one address. */

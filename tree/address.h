@@ -40,6 +40,9 @@ struct address {
  */
 int address_parse(struct address *a, const char *text, bool listen, struct error *e);
 
+/** Is @text an address, as far as can be told without looking its host up? As address_parse(). */
+int address_check(const char *text, bool listen, struct error *e);
+
 /** Host names that were looked up, for programs that dial again and again and must not block. */
 struct address_book {
 	LIST_HEAD(, address_entry) entries;

@@ -99,6 +99,8 @@ static uint32_t frame_scope(const Evspace__Frame *f)
 		return f->answer->scope;
 	case EVSPACE__FRAME__KIND_ERROR:
 		return f->error->scope;
+	case EVSPACE__FRAME__KIND_SWITCHED:
+		return f->switched->scope;
 	default:
 		return 0;
 	}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tallies: what classes of operations are and have counted, as a table and as JSON. */
+#ifndef EVSPACE_TALLY_H
+#define EVSPACE_TALLY_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "tree/classes.h"
+
+/**
+ * A line for each class that was used or is not traced, with @indent before each; at most @most
+ * lines (0: all), of which those with the most calls are shown. Nothing when there are none.
+ */
+void tally_print(struct classes *classes, const char *indent, size_t most, FILE *out);
+
+/** The same classes, as an array of objects. */
+json_t *tally_json(struct classes *classes);
+
+/** One class as an object. */
+json_t *tally_class_json(const struct class_sum *sum);
+
+/** Is it worth a line: used, or not traced? */
+bool tally_shows(const struct class_sum *sum);
+
+#endif

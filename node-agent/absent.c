@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Looks in /proc for processes that ought to have a segment and have none. */
+#include "node-agent/absent.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pathmap/memory.h"
+#include "pathmap/utf8.h"
+
+/* How much of a file in /proc is looked at. */
+#define FILE_MOST (1u << 20)
+
+/* How many ancestors of a process are looked at. */
+#define ANCESTORS 32
+
+/* One process, as /proc has it. */
+struct process {
+	int pid, inner_pid, parent; /* inner: in its own PID namespace */
+	unsigned uid;		    /* effective */
+	char name[32];
+	char *environ; /* its variables, each ended by a zero, and an empty one */
+};
+
+/* The text of /proc/PID/NAME, for the caller to free(), with two zeros behind; NULL: we may not. */
+static char *proc_read(int pid, const char *name)
+{
+	char path[64], *text;
+	size_t n = 0;
+	ssize_t more;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	/* Zeroed pages that are not written to are not taken. */
+	text = memory_new(FILE_MOST + 2, 1);
+	while (n < FILE_MOST && (more = read(fd, text + n, FILE_MOST - n)) > 0)
+		n += (size_t)more;
+	close(fd);
+	return text;
+}
+
+/* Number @which (from 1; 0: the last) behind @key in a /proc/PID/status. */
+static int status_number(const char *status, const char *key, int which)
+{
+	const char *line = strstr(status, key), *end;
+	int n = 0, number = 0, at;
+
+	if (!line)
+		return 0;
+	line += strlen(key);
+	end = line + strcspn(line, "\n");
+	while (line < end && sscanf(line, "%d%n", &number, &at) == 1) {
+		line += at;
+		if (++n == which)
+			break;
+	}
+	return number;
+}
+
+static int parent_of(int pid)
+{
+	char *status = proc_read(pid, "status");
+	int parent = status ? status_number(status, "\nPPid:", 1) : 0;
+
+	free(status);
+	return parent;
+}
+
+/* The value of a variable in a process's environment, or NULL. */
+static const char *process_variable(const struct process *p, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = p->environ; *at; at += strlen(at) + 1) {
+		if (!strncmp(at, name, n) && at[n] == '=')
+			return at + n + 1;
+	}
+	return NULL;
+}
+
+/* Does it mean this store's folder? */
+static bool means_base(const struct process *p, const struct store *store)
+{
+	const char *dir = process_variable(p, "EVSPACE_DIR");
+	char usual[64];
+
+	if (dir && *dir)
+		return !strcmp(dir, store->base);
+	snprintf(usual, sizeof(usual), "/dev/shm/evspace-%u", (unsigned)geteuid());
+	return !strcmp(usual, store->base);
+}
+
+static bool has_collector(int pid)
+{
+	char *maps = proc_read(pid, "maps");
+	bool has = maps && strstr(maps, "/libevspace-") &&
+		   (strstr(maps, "/libmpi") || strstr(maps, "/libpvm"));
+
+	free(maps);
+	return has;
+}
+
+/* Returns whether it is one that could be collected; then p->environ is to be freed. */
+static bool process_init(struct process *p, int pid, const struct store *store)
+{
+	const char *preload;
+	char *status;
+
+	*p = (struct process){.pid = pid, .environ = proc_read(pid, "environ")};
+	if (!p->environ)
+		return false;
+	preload = process_variable(p, "LD_PRELOAD");
+	status = preload && strstr(preload, "libevspace-") && means_base(p, store) &&
+				 has_collector(pid)
+			 ? proc_read(pid, "status")
+			 : NULL;
+	if (!status) {
+		free(p->environ);
+		return false;
+	}
+	p->parent = status_number(status, "\nPPid:", 1);
+	p->uid = (unsigned)status_number(status, "\nUid:", 2);
+	p->inner_pid = status_number(status, "\nNSpid:", 0);
+	sscanf(status, "Name:\t%31[^\n]", p->name);
+	utf8_clean(p->name);
+	free(status);
+	return true;
+}
+
+static const struct store_segment *segment_of(const struct store *store, int pid)
+{
+	const struct store_segment *s;
+
+	TAILQ_FOREACH (s, &store->segments, link) {
+		if (s->pid == pid && s->alive)
+			return s;
+	}
+	return NULL;
+}
+
+static bool is_known(const struct store *store, const struct process *p)
+{
+	const struct store_refusal *r;
+
+	if (segment_of(store, p->pid) || (p->inner_pid && segment_of(store, p->inner_pid)))
+		return true;
+	TAILQ_FOREACH (r, &store->refusals, link) {
+		if (r->pid && (r->pid == p->pid || r->pid == p->inner_pid))
+			return true;
+	}
+	return false;
+}
+
+/* Does it see the store's folder where we see it? If not, *@root is where it has been put. */
+static bool sees_base(const struct process *p, const struct store *store, char *root, size_t n)
+{
+	char *theirs = memory_format("/proc/%d/root%s", p->pid, store->base);
+	char path[64];
+	struct stat here, there;
+	bool same = !stat(store->base, &here) && !stat(theirs, &there) &&
+		    here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+	ssize_t length;
+
+	free(theirs);
+	snprintf(path, sizeof(path), "/proc/%d/root", p->pid);
+	length = readlink(path, root, n - 1);
+	root[length > 0 ? length : 0] = '\0';
+	utf8_clean(root);
+	return same;
+}
+
+/* An ancestor that is collected, 0: none. */
+static int collected_ancestor(const struct process *p, const struct store *store)
+{
+	int pid = p->parent;
+
+	for (int i = 0; i < ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+		if (segment_of(store, pid))
+			return pid;
+	}
+	return 0;
+}
+
+static char *reason(const struct process *p, const struct store *store)
+{
+	int ancestor = collected_ancestor(p, store);
+	char root[256];
+
+	if (ancestor)
+		return memory_format("it was forked by pid %d, which is; what a rank starts is not",
+				     ancestor);
+	if (p->uid != geteuid())
+		return memory_format("it runs as user %u, and %s is of user %u alone: start it as "
+				     "that user, or look with an agent of user %u",
+				     p->uid, store->base, (unsigned)geteuid(), p->uid);
+	if (!sees_base(p, store, root, sizeof(root)))
+		return memory_format("in its root folder (%.100s) there is no %s, or another one: "
+				     "make that folder visible there",
+				     root, store->base);
+	return memory_copy("it has not come through MPI_Init");
+}
+
+static void absent_add(struct absent *absent, const struct process *p, const struct store *store)
+{
+	const char *run = process_variable(p, "EVSPACE_RUN");
+	char *why = reason(p, store);
+	char *name = memory_copy_bytes(run ? run : "", run ? strnlen(run, 63) : 0);
+
+	utf8_clean(name);
+	absent->texts[absent->n++] =
+		memory_format("%s%s%spid %d (%s) is not collected: %s", *name ? "run " : "", name,
+			      *name ? ": " : "", p->pid, p->name, why);
+	free(name);
+	free(why);
+}
+
+void absent_init(struct absent *absent, const struct store *store)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	struct process p;
+
+	absent->n = 0;
+	while (dir && absent->n < ABSENT_MOST && (entry = readdir(dir))) {
+		int pid = atoi(entry->d_name);
+
+		if (pid <= 0 || !process_init(&p, pid, store))
+			continue;
+		if (!is_known(store, &p))
+			absent_add(absent, &p, store);
+		free(p.environ);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void absent_fini(struct absent *absent)
+{
+	for (size_t i = 0; i < absent->n; i++)
+		free(absent->texts[i]);
+	absent->n = 0;
+}

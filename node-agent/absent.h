@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes that carry a collector and are not in the event space, and why (DESIGN 2.1). */
+#ifndef EVSPACE_ABSENT_H
+#define EVSPACE_ABSENT_H
+
+#include <stddef.h>
+
+#include "node-agent/store.h"
+
+/** How many are named at most. */
+#define ABSENT_MOST 64u
+
+/** What was found. */
+struct absent {
+	char *texts[ABSENT_MOST]; /* "run night: pid 4711 (app) is not collected: …" */
+	size_t n;
+};
+
+/**
+ * Look through this host's processes, as far as we may (proc(5)), for those that have a collector
+ * and an MPI or PVM library loaded, mean @store's base folder, and have neither a segment nor a
+ * refusal there: because of another user, another root folder (a container, chroot(2)), because
+ * they were forked by one that has, or because they have not come through MPI_Init. It reads a file
+ * or two per process of the host: not for every wave. absent_fini() frees the texts.
+ */
+void absent_init(struct absent *absent, const struct store *store);
+void absent_fini(struct absent *absent);
+
+#endif

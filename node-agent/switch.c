@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the class tables of processes, and writes their mode bytes: the only thing that an agent
+ * writes into a running program's memory. */
+#include "node-agent/switch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/segment-class.h"
+#include "pathmap/memory.h"
+#include "pathmap/pattern.h"
+#include "pathmap/utf8.h"
+#include "tree/op.h"
+
+/* What is copied out of a segment under its guard. */
+struct look {
+	const struct segment *s;
+	struct class_sum *sums; /* SEGMENT_CLASSES_MAX */
+	uint32_t n, threads, world;
+	struct clock_line line;
+};
+
+/* An order on its way through the processes. */
+struct carrying {
+	const struct source_host *here;
+	const Evspace__SwitchAsk *ask;
+	const struct plan_place *place;
+	struct classes *classes;
+	Evspace__Host *host;
+	/* of the process that it is at */
+	const struct store_segment *s;
+	uint32_t channels; /* bits: those that are selected */
+	struct segment_control *control;
+	uint32_t changed;
+};
+
+/* ---- reading ---- */
+
+static void look_class(struct look *look, uint32_t i, const struct segment_class *class)
+{
+	const struct segment *s = look->s;
+	const struct segment_control *control =
+		(const void *)((const char *)s->header + s->layout.control_at);
+	struct class_sum *sum = &look->sums[look->n++];
+	uint64_t ticks = 0;
+
+	*sum = (struct class_sum){
+		.comm = class->comm,
+		.channel = class->channel,
+		.mode = atomic_load_explicit(&control->mode[i], memory_order_relaxed),
+		.world = class->comm && class->comm == look->world,
+	};
+	for (uint32_t thread = 0; thread < look->threads; thread++) {
+		const struct segment_count *count = segment_count(s, thread, i);
+
+		sum->calls += atomic_load_explicit(&count->calls, memory_order_relaxed);
+		sum->bytes += atomic_load_explicit(&count->bytes, memory_order_relaxed);
+		sum->skipped += atomic_load_explicit(&count->skipped, memory_order_relaxed);
+		ticks += atomic_load_explicit(&count->ticks, memory_order_relaxed);
+	}
+	sum->time_ns = (uint64_t)((double)ticks * look->line.ns_per_tick);
+}
+
+static int look_at(void *arg)
+{
+	struct look *look = arg;
+	const struct segment_header *header = look->s->header;
+	uint32_t n = segment_classes(look->s);
+
+	look->n = 0;
+	look->threads = segment_threads(look->s);
+	look->world = header->world;
+	look->line = clock_line_through(header->clock_kind, header->born,
+					clock_pair_take(header->clock_kind), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct segment_class *class = segment_class(look->s, i);
+
+		/* One in the making has no mode yet. */
+		if (class && class->channel < CHANNEL_COUNT)
+			look_class(look, i, class);
+	}
+	return 0;
+}
+
+static int look_init(struct look *look, const struct segment *s)
+{
+	*look = (struct look){.s = s};
+	look->sums = memory_new(SEGMENT_CLASSES_MAX, sizeof(*look->sums));
+	if (segment_guarded(look_at, look) == 0)
+		return 0;
+	free(look->sums);
+	return -1;
+}
+
+/* The classes of one process, each once: threads that met may have made one twice. */
+static struct classes *look_merge(const struct look *look, uint32_t channels)
+{
+	struct classes *own = classes_new();
+
+	for (uint32_t i = 0; i < look->n; i++) {
+		if (channels >> look->sums[i].channel & 1)
+			classes_add(own, &look->sums[i]);
+	}
+	return own;
+}
+
+static void look_add(const struct look *look, uint32_t channels, struct classes *classes)
+{
+	struct classes *own = look_merge(look, channels);
+
+	for (size_t i = 0; i < classes_count(own); i++) {
+		struct class_sum sum = *classes_at(own, i);
+
+		sum.processes = 1;
+		classes_add(classes, &sum);
+	}
+	classes_free(own);
+}
+
+int switch_read(const struct store_segment *s, struct classes *classes)
+{
+	struct look look;
+
+	if (look_init(&look, &s->segment) < 0)
+		return -1;
+	look_add(&look, UINT32_MAX, classes);
+	free(look.sums);
+	return 0;
+}
+
+const char *switch_modes(const struct store_segment *s, char *buf, size_t n)
+{
+	struct classes *own;
+	char name[CLASS_TEXT];
+	struct look look;
+	size_t used = 0;
+
+	buf[0] = '\0';
+	if (look_init(&look, &s->segment) < 0)
+		return buf;
+	own = look_merge(&look, UINT32_MAX);
+	for (size_t i = 0; i < classes_count(own) && used < n; i++) {
+		const struct class_sum *sum = classes_at(own, i);
+
+		if (sum->mode != MODE_TRACE)
+			used += (size_t)snprintf(buf + used, n - used, "%s%s %s", used ? ", " : "",
+						 class_name(sum, name),
+						 segment_mode_name(sum->mode));
+	}
+	classes_free(own);
+	free(look.sums);
+	return buf;
+}
+
+/* ---- switching ---- */
+
+/* Which channels of a process have an element that is selected. */
+static uint32_t select_channels(const struct carrying *c, uint32_t threads)
+{
+	const char *cluster = c->place->cluster[0] ? c->place->cluster : "-";
+	char name[NAME_BYTES];
+	uint32_t channels = 0;
+
+	for (uint32_t t = 0; t == 0 || t < threads; t++) {
+		for (unsigned channel = 0; channel < CHANNEL_COUNT; channel++) {
+			int length = snprintf(name, sizeof(name), "/%s/%s/%s/t%u/%s", cluster,
+					      c->place->node, c->s->name, t, channel_name(channel));
+
+			if ((size_t)length < sizeof(name) && !(channels >> channel & 1) &&
+			    source_selects(c->ask->select, c->ask->n_select, name) &&
+			    (c->ask->n_within == 0 ||
+			     source_selects(c->ask->within, c->ask->n_within, name)))
+				channels |= 1u << channel;
+		}
+	}
+	return channels;
+}
+
+/* Switch what one choice means (NULL: all). */
+static void switch_choice(struct carrying *c, const Evspace__Choice *choice)
+{
+	const struct segment *s = &c->s->segment;
+	uint32_t comm = choice && choice->world ? s->header->world : choice ? choice->comm : 0;
+	const uint32_t *only = choice && (choice->world || choice->comm) ? &comm : NULL;
+
+	for (int channel = 0; channel < CHANNEL_COUNT; channel++) {
+		if ((c->channels >> channel & 1) &&
+		    (!choice || choice->channel < 0 || choice->channel == channel))
+			c->changed += segment_class_switch(c->control, s, channel, only,
+							   (enum segment_mode)c->ask->mode);
+	}
+}
+
+static int switch_guarded(void *arg)
+{
+	struct carrying *c = arg;
+
+	c->changed = 0;
+	if (c->ask->n_choices == 0)
+		switch_choice(c, NULL);
+	for (size_t i = 0; i < c->ask->n_choices; i++)
+		switch_choice(c, c->ask->choices[i]);
+	return 0;
+}
+
+/* Returns 0, or -1 when the process cannot be switched: said in @why. */
+static int switch_process(struct carrying *c, char *why, size_t n)
+{
+	int rc;
+
+	c->control = segment_control_map(&c->s->segment);
+	rc = c->control ? segment_guarded(switch_guarded, c) : -1;
+	if (rc < 0)
+		snprintf(why, n, "%s (pid %d) cannot be switched: %s", c->s->name, (int)c->s->pid,
+			 strerror(errno));
+	segment_control_unmap(c->control);
+	return rc;
+}
+
+/* Of what is chosen; everything if nothing is. */
+static uint32_t chosen_channels(const Evspace__SwitchAsk *ask)
+{
+	uint32_t channels = ask->n_choices ? 0 : UINT32_MAX;
+
+	for (size_t i = 0; i < ask->n_choices; i++) {
+		int32_t channel = ask->choices[i]->channel;
+
+		if (channel < CHANNEL_COUNT)
+			channels |= channel < 0 ? UINT32_MAX : 1u << channel;
+	}
+	return channels;
+}
+
+static void carry_process(struct carrying *c, char *why, size_t n)
+{
+	struct look look;
+
+	if ((c->ask->change && !c->s->alive) || look_init(&look, &c->s->segment) < 0)
+		return;
+	c->channels = select_channels(c, look.threads) & chosen_channels(c->ask);
+	free(look.sums);
+	if (!c->channels || (c->ask->change && switch_process(c, why, n) < 0))
+		return;
+	c->host->processes++;
+	c->host->changed += c->changed;
+	if (look_init(&look, &c->s->segment) < 0)
+		return;
+	look_add(&look, c->channels, c->classes);
+	free(look.sums);
+}
+
+/* ---- the log ---- */
+
+static void choice_name(const Evspace__Choice *choice, char *buf, size_t n)
+{
+	const char *channel = choice->channel < 0 ? "all" : channel_name((unsigned)choice->channel);
+
+	if (choice->world)
+		snprintf(buf, n, "%s@world", channel);
+	else if (choice->comm)
+		snprintf(buf, n, "%s@%08x", channel, choice->comm);
+	else
+		snprintf(buf, n, "%s", channel);
+}
+
+static void carry_log(const struct carrying *c, const char *run)
+{
+	char who[200], name[CLASS_TEXT], classes[512] = "";
+	size_t used = 0;
+
+	snprintf(who, sizeof(who), "%s", c->ask->who);
+	utf8_clean(who);
+	for (size_t i = 0; i < c->ask->n_choices && used < sizeof(classes); i++) {
+		choice_name(c->ask->choices[i], name, sizeof(name));
+		used += (size_t)snprintf(classes + used, sizeof(classes) - used, "%s%s",
+					 used ? "," : "", name);
+	}
+	fprintf(stderr, "evspace agent: %s switched %s to %s in %u processes of run %s\n", who,
+		c->ask->n_choices ? classes : "all", segment_mode_name(c->ask->mode),
+		c->host->processes, run);
+}
+
+const char *switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+			 const struct plan_place *place, struct classes *classes,
+			 Evspace__Host *host)
+{
+	static char run[sizeof(((struct store_segment *)0)->run)];
+	static char why[160];
+	struct carrying c = {
+		.here = here, .ask = ask, .place = place, .classes = classes, .host = host};
+
+	snprintf(run, sizeof(run), "%s", ask->run[0] ? ask->run : store_run_newest(here->store));
+	why[0] = '\0';
+	host->text = why;
+	if (ask->change && ask->mode >= MODE_COUNT_OF) {
+		snprintf(why, sizeof(why), "it does not know the mode %u", ask->mode);
+		return run;
+	}
+	TAILQ_FOREACH (c.s, &here->store->segments, link) {
+		c.changed = 0;
+		if (strcmp(c.s->run, run) == 0 && source_holds(here, c.s))
+			carry_process(&c, why, sizeof(why));
+	}
+	if (ask->change && host->processes)
+		carry_log(&c, run);
+	return run;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An order to switch classes of operations, on its way down a view's tree and back with what came
+ * of it. */
+#ifndef EVSPACE_ORDER_H
+#define EVSPACE_ORDER_H
+
+#include <stdint.h>
+
+#include "pathmap/error.h"
+#include "pathmap/plan.h"
+#include "tree/child.h"
+#include "tree/classes.h"
+
+struct event_base;
+struct order;
+
+/** What the process that carries orders out gives to them. Outlives them. */
+struct order_host {
+	struct event_base *base;
+	struct child_set *children;
+	/* Carry @ask out on this host's processes, as far as the leaf @place goes: add what their
+	   classes are now to @classes, and say in @host (its name is set) how many there are and
+	   were changed; host->text, if any, is the callee's until the next call. Returns the run
+	   that it took, "": there is none. */
+	const char *(*carry)(void *arg, const Evspace__SwitchAsk *ask,
+			     const struct plan_place *place, struct classes *classes,
+			     Evspace__Host *host);
+	/* The answer was sent: order_free() it now. */
+	void (*done)(void *arg, struct order *order);
+	void *arg;
+};
+
+/**
+ * Carry @ask (with its place) out here, pass it on to all children, and answer with Switched to @up
+ * when all have answered, or its deadline has passed; that is never before this returns. Who has
+ * not answered is named in the answer. Returns NULL with EPROTO and @e. The caller frees it, at the
+ * latest when @up is gone.
+ */
+struct order *order_new(const struct order_host *host, struct link *up,
+			const Evspace__SwitchAsk *ask, struct error *e);
+
+/** Forget it, answered or not. NULL is fine. */
+void order_free(struct order *order);
+
+#endif
