@@ -42,13 +42,13 @@ struct segment_header {
 			       identity */
 	int32_t rank;	    /* in MPI_COMM_WORLD; of a PVM task its id */
 	int32_t world_size; /* 0: PVM, where tasks come and go */
-	uint32_t world;	    /* id of MPI_COMM_WORLD; spawned worlds have their own */
+	uint32_t world; /* id of MPI_COMM_WORLD; spawned worlds have their own */
 	uint32_t clock_kind;
 	struct clock_pair born; /* when the segment was made */
 	int64_t born_real_ns;
 	uint32_t cost_ps; /* picoseconds that one event costs, measured in this process at its start
 			   */
-	uint32_t pad0;
+	uint32_t parent; /* id of the communicator with those who spawned it (MPI-3.1 10.3); 0: nobody */
 	char run[64];
 	char host[64];
 	char program[128];

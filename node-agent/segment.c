@@ -129,6 +129,7 @@ static void header_fill(struct segment_header *h, const struct making *m)
 	h->rank = plan->rank;
 	h->world_size = plan->world_size;
 	h->world = plan->world;
+	h->parent = plan->parent;
 	memcpy(h->lifetime_ns, plan->lifetime_ns, sizeof(h->lifetime_ns));
 	h->clock_kind = clock_kind();
 	h->born = clock_pair_take(clock_kind());

@@ -20,6 +20,7 @@ struct segment_plan {
 	const char *job; /* what the launcher calls it; NULL: unknown */
 	int32_t rank, world_size;
 	uint32_t world;
+	uint32_t parent;		/* of a spawned process; else 0 */
 	uint32_t threads;		/* reserve of threads; default 8 */
 	uint32_t capacity[CHANNEL_MAX]; /* tuples per element; default 200 */
 	uint8_t split[CHANNEL_MAX];	/* enum segment_split */

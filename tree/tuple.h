@@ -13,6 +13,9 @@
 #define TUPLE_NO_PEER (-1)
 /** The peer is not known yet: a receive from MPI_ANY_SOURCE that is under way. */
 #define TUPLE_ANY_PEER (-2)
+/** Rank r of the communicator (of its other side) is TUPLE_FOREIGN_PEER - r when it is a process of
+ * another world (MPI_Comm_spawn, MPI_Comm_connect): what its rank is there is not known. */
+#define TUPLE_FOREIGN_PEER (-16)
 
 /** What else is known of a tuple. */
 enum tuple_flag {
@@ -30,7 +33,7 @@ enum tuple_flag {
 struct tuple {
 	uint64_t start, end;
 	uint64_t bytes;	     /* payload: count x size of the datatype */
-	int32_t peer;	     /* world rank or task id; TUPLE_NO_PEER, TUPLE_ANY_PEER */
+	int32_t peer;	     /* world rank or task id; TUPLE_NO_PEER, _ANY_PEER, _FOREIGN_PEER */
 	uint32_t seq_or_tag; /* collective: its number on this communicator; p2p: tag */
 	uint32_t comm;	     /* communicator id, the same on all members; 0: none */
 	uint16_t op;	     /* tree/op.h */

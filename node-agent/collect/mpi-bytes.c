@@ -4,7 +4,6 @@
 
 #include "node-agent/collect/mpi-library.h"
 
-__thread struct mpi_type_cache mpi_types[MPI_TYPE_CACHE];
 _Atomic uint32_t mpi_type_epoch = 1;
 
 uint32_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "node-agent/collect/door.h"
 #include "node-agent/collect/mpi-comm.h"
 #include "node-agent/collect/mpi-handle.h"
 
@@ -19,8 +20,11 @@ struct mpi_type_cache {
 
 #define MPI_TYPE_CACHE 16
 
-extern __thread struct mpi_type_cache mpi_types[MPI_TYPE_CACHE]
-	__attribute__((tls_model("initial-exec")));
+/* In the door, as all that belongs to a thread. */
+extern __thread struct mpi_type_cache mpi_types[MPI_TYPE_CACHE] __asm__("evspace_door_types")
+	__attribute__((tls_model("initial-exec"), visibility("default")));
+
+_Static_assert(sizeof(mpi_types) <= DOOR_TYPES_ROOM, "the door has no room for this");
 
 /** Changes whenever a datatype's handle may have got another meaning. */
 extern _Atomic uint32_t mpi_type_epoch;
@@ -29,7 +33,7 @@ extern _Atomic uint32_t mpi_type_epoch;
 uint32_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry);
 
 /** Bytes of @count times @type: their payload, without gaps. */
-static inline uint64_t mpi_bytes(int count, MPI_Datatype type)
+static inline uint64_t mpi_bytes(MPI_Count count, MPI_Datatype type)
 {
 	struct mpi_type_cache *entry = &mpi_types[mpi_type_hash(type) % MPI_TYPE_CACHE];
 
@@ -39,8 +43,14 @@ static inline uint64_t mpi_bytes(int count, MPI_Datatype type)
 				     entry->epoch == atomic_load_explicit(&mpi_type_epoch,
 									  memory_order_relaxed),
 			     1))
-		return (uint64_t)(unsigned)count * entry->size;
-	return (uint64_t)(unsigned)count * mpi_type_ask(type, entry);
+		return (uint64_t)count * entry->size;
+	return (uint64_t)count * mpi_type_ask(type, entry);
+}
+
+/** One of an array of counts, each of which has @width bytes: int, or MPI_Count in MPI_X_c(). */
+static inline MPI_Count mpi_count_at(const void *counts, size_t width, uint32_t i)
+{
+	return width == sizeof(int) ? ((const int *)counts)[i] : ((const MPI_Count *)counts)[i];
 }
 
 /*
@@ -48,32 +58,33 @@ static inline uint64_t mpi_bytes(int count, MPI_Datatype type)
  * something; where a buffer is MPI_IN_PLACE the arguments of the other one hold for it.
  */
 
-static inline uint64_t mpi_bytes_bcast(int count, MPI_Datatype type, int root)
+static inline uint64_t mpi_bytes_bcast(MPI_Count count, MPI_Datatype type, int root)
 {
 	return root == MPI_PROC_NULL ? 0 : mpi_bytes(count, type);
 }
 
-static inline uint64_t mpi_bytes_reduce(int count, MPI_Datatype type, int root)
+static inline uint64_t mpi_bytes_reduce(MPI_Count count, MPI_Datatype type, int root)
 {
 	return root == MPI_PROC_NULL || root == MPI_ROOT ? 0 : mpi_bytes(count, type);
 }
 
-static inline uint64_t mpi_bytes_own(const void *buffer, int count, MPI_Datatype type, int count2,
-				     MPI_Datatype type2)
+static inline uint64_t mpi_bytes_own(const void *buffer, MPI_Count count, MPI_Datatype type,
+				     MPI_Count count2, MPI_Datatype type2)
 {
 	return buffer == MPI_IN_PLACE ? mpi_bytes(count2, type2) : mpi_bytes(count, type);
 }
 
-static inline uint64_t mpi_bytes_own_v(const struct mpi_comm *at, const void *buffer, int count,
-				       MPI_Datatype type, const int counts2[], MPI_Datatype type2)
+static inline uint64_t mpi_bytes_own_v(const struct mpi_comm *at, const void *buffer,
+				       MPI_Count count, MPI_Datatype type, const void *counts2,
+				       size_t width, MPI_Datatype type2)
 {
 	if (buffer != MPI_IN_PLACE)
 		return mpi_bytes(count, type);
-	return at->id ? mpi_bytes(counts2[at->rank], type2) : 0;
+	return at->id ? mpi_bytes(mpi_count_at(counts2, width, (uint32_t)at->rank), type2) : 0;
 }
 
-static inline uint64_t mpi_bytes_rooted(int root, const void *buffer, int count, MPI_Datatype type,
-					int count2, MPI_Datatype type2)
+static inline uint64_t mpi_bytes_rooted(int root, const void *buffer, MPI_Count count,
+					MPI_Datatype type, MPI_Count count2, MPI_Datatype type2)
 {
 	if (root == MPI_PROC_NULL || root == MPI_ROOT)
 		return 0;
@@ -81,46 +92,52 @@ static inline uint64_t mpi_bytes_rooted(int root, const void *buffer, int count,
 }
 
 static inline uint64_t mpi_bytes_rooted_v(const struct mpi_comm *at, int root, const void *buffer,
-					  int count, MPI_Datatype type, const int counts2[],
-					  MPI_Datatype type2)
+					  MPI_Count count, MPI_Datatype type, const void *counts2,
+					  size_t width, MPI_Datatype type2)
 {
 	if (root == MPI_PROC_NULL || root == MPI_ROOT)
 		return 0;
-	return mpi_bytes_own_v(at, buffer, count, type, counts2, type2);
+	return mpi_bytes_own_v(at, buffer, count, type, counts2, width, type2);
 }
 
-static inline uint64_t mpi_bytes_counts(uint32_t n, const int counts[], MPI_Datatype type)
+static inline uint64_t mpi_bytes_counts(uint32_t n, const void *counts, size_t width,
+					MPI_Datatype type)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		sum += counts[i] > 0 ? (unsigned)counts[i] : 0;
+	for (uint32_t i = 0; i < n; i++) {
+		MPI_Count count = mpi_count_at(counts, width, i);
+
+		sum += count > 0 ? (uint64_t)count : 0;
+	}
 	return sum ? sum * mpi_bytes(1, type) : 0;
 }
 
-static inline uint64_t mpi_bytes_counts_w(uint32_t n, const int counts[],
+static inline uint64_t mpi_bytes_counts_w(uint32_t n, const void *counts, size_t width,
 					  const MPI_Datatype types[])
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		sum += mpi_bytes(counts[i], types[i]);
+		sum += mpi_bytes(mpi_count_at(counts, width, i), types[i]);
 	return sum;
 }
 
-static inline uint64_t mpi_bytes_sum(const void *buffer, uint32_t n, const int counts[],
-				     MPI_Datatype type, const int counts2[], MPI_Datatype type2)
+static inline uint64_t mpi_bytes_sum(const void *buffer, uint32_t n, const void *counts,
+				     size_t width, MPI_Datatype type, const void *counts2,
+				     size_t width2, MPI_Datatype type2)
 {
-	return buffer == MPI_IN_PLACE ? mpi_bytes_counts(n, counts2, type2)
-				      : mpi_bytes_counts(n, counts, type);
+	return buffer == MPI_IN_PLACE ? mpi_bytes_counts(n, counts2, width2, type2)
+				      : mpi_bytes_counts(n, counts, width, type);
 }
 
-static inline uint64_t mpi_bytes_sum_w(const void *buffer, uint32_t n, const int counts[],
-				       const MPI_Datatype types[], const int counts2[],
+static inline uint64_t mpi_bytes_sum_w(const void *buffer, uint32_t n, const void *counts,
+				       size_t width, const MPI_Datatype types[],
+				       const void *counts2, size_t width2,
 				       const MPI_Datatype types2[])
 {
-	return buffer == MPI_IN_PLACE ? mpi_bytes_counts_w(n, counts2, types2)
-				      : mpi_bytes_counts_w(n, counts, types);
+	return buffer == MPI_IN_PLACE ? mpi_bytes_counts_w(n, counts2, width2, types2)
+				      : mpi_bytes_counts_w(n, counts, width, types);
 }
 
 #endif

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The C door: wrappers of MPI_X that call the real one, for mpi.awk.
 
+function door_begin() {}
+
+# The names by which programs call one function: one.
+function wrappers()
+{
+	wrapper()
+}
+
 function door_open()
 {
 	print "\nstatic int late_" name "(" args ");"
@@ -16,6 +24,7 @@ function door_close()
 {
 	print "}"
 	doors[++n] = name
+	guards[n] = guard
 }
 
 # The value of the real call, with the program's argument @from replaced by @to if there is one.
@@ -34,6 +43,17 @@ function call_line(from, to)
 function door_arguments() {}
 function door_results() {}
 
+# The program's own call, when nothing is done around it.
+function pass_line()
+{
+	call_line()
+}
+
+function passed_line()
+{
+	leave_line()
+}
+
 function leave_line()
 {
 	line("return rc;")
@@ -50,6 +70,17 @@ function place(key)
 	return "mpi_place_c(" trait[key] ")"
 }
 
+function status(key)
+{
+	return trait[key]
+}
+
+# What the first of an array has for an index.
+function first_index()
+{
+	return "0"
+}
+
 function door_end(    i)
 {
 	print "\nvoid mpi_wrappers_resolve(void)\n{"
@@ -57,8 +88,13 @@ function door_end(    i)
 	line("\tconst char *name;")
 	line("\tvoid *real;")
 	line("} all[] = {")
-	for (i = 1; i <= n; i++)
+	for (i = 1; i <= n; i++) {
+		if (guards[i] != guards[i - 1])
+			print (guards[i - 1] == "" ? "" : "#endif\n") (guards[i] == "" ? "" : "#if " guards[i])
 		line("\t{ \"P" doors[i] "\", &real_" doors[i] " },")
+	}
+	if (guards[n] != "")
+		print "#endif"
 	line("};\n")
 	line("for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {")
 	line("\tvoid *real = mpi_library_next(all[i].name);\n")

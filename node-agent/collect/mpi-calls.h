@@ -13,10 +13,10 @@
  */
 #define MPI_OWN_STATUSES 512
 
-/** Fill *@t, take the time and show the state. */
-static inline __attribute__((always_inline)) void mpi_begin(struct tuple *t, uint16_t op,
-							    const struct mpi_comm *at, int32_t peer,
-							    uint32_t tag, uint64_t bytes)
+/** Fill all of *@t but its times. */
+static inline __attribute__((always_inline)) void mpi_fill(struct tuple *t, uint16_t op,
+							   const struct mpi_comm *at, int32_t peer,
+							   uint32_t tag, uint64_t bytes)
 {
 	*t = (struct tuple){
 		.bytes = bytes,
@@ -25,7 +25,6 @@ static inline __attribute__((always_inline)) void mpi_begin(struct tuple *t, uin
 		.comm = at->id,
 		.op = op,
 	};
-	collect_begin(t);
 }
 
 /** Write *@t, whose `end` is set. */
@@ -53,18 +52,24 @@ static inline void mpi_tuple_from(struct tuple *t, struct mpi_ranks ranks, const
 	t->seq_or_tag = (uint32_t)status->MPI_TAG;
 }
 
-/** Peer, tag and bytes of what was received. */
-static inline void mpi_tuple_received(struct tuple *t, struct mpi_ranks ranks,
-				      const MPI_Status *status)
+/** Bytes of what was transferred. */
+static inline void mpi_tuple_moved(struct tuple *t, const MPI_Status *status)
 {
 	int bytes;
 	MPI_Count more;
 
-	mpi_tuple_from(t, ranks, status);
 	if (mpi.Get_count(status, mpi.byte, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED)
 		t->bytes = (uint64_t)bytes;
 	else if (mpi.Get_elements_x(status, mpi.byte, &more) == MPI_SUCCESS && more >= 0)
 		t->bytes = (uint64_t)more;
+}
+
+/** Peer, tag and bytes of what was received. */
+static inline void mpi_tuple_received(struct tuple *t, struct mpi_ranks ranks,
+				      const MPI_Status *status)
+{
+	mpi_tuple_from(t, ranks, status);
+	mpi_tuple_moved(t, status);
 }
 
 /**
@@ -85,7 +90,6 @@ static inline struct mpi_ranks mpi_matched(struct tuple *t, uint16_t op, MPI_Mes
 		ranks = r->ranks;
 		mpi_request_remove(r);
 	}
-	collect_begin(t);
 	return ranks;
 }
 
@@ -124,13 +128,11 @@ static inline void mpi_exchange_received(const struct tuple *call, struct mpi_co
 	collect_extra(&t, &at->classes, CHANNEL_COMPLETION);
 }
 
-/** A tuple for something found just now, by a call that is in vain most times. */
-static inline void mpi_found(struct tuple *t, uint16_t op, const struct mpi_comm *at, int32_t peer,
-			     uint32_t tag)
+/** Is it to be known, at their ends, what requests and messages on @at are? */
+static inline bool mpi_wanted(struct mpi_comm *at)
 {
-	*t = (struct tuple){.peer = peer, .seq_or_tag = tag, .comm = at->id, .op = op};
-	collect_stamp(t);
-	t->start = t->end;
+	return collect_wants(&at->classes, CHANNEL_COMPLETION) ||
+	       collect_wants(&collect_none, CHANNEL_WAIT);
 }
 
 #endif

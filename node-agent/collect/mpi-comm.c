@@ -19,12 +19,11 @@
 #define CHUNK 256
 
 _Atomic uint32_t mpi_comm_epoch = 1;
-__thread struct mpi_comm_cache mpi_comm_last;
 
 static struct mpi_table_bucket buckets[1 << COMM_BITS];
 static struct mpi_table table = {.buckets = buckets, .bits = COMM_BITS};
 static struct mpi_comm comms[COMMS];
-static struct mpi_comm unknown = {.rank = 0};
+struct mpi_comm mpi_comm_none;
 
 /** A communicator that MPI_Comm_idup is making. */
 struct mpi_comm_coming {
@@ -78,23 +77,23 @@ static uint32_t round_next(uint32_t base)
 	return 0;
 }
 
-struct mpi_comm *mpi_comm_find(MPI_Comm comm)
+struct mpi_comm *mpi_comm_find(uintptr_t key)
 {
 	/* before looking: a change meanwhile makes what we found the last of an old epoch */
 	uint32_t epoch = atomic_load_explicit(&mpi_comm_epoch, memory_order_acquire);
-	int slot = mpi_table_find(&table, (uintptr_t)comm);
+	int slot = mpi_table_find(&table, key);
 
 	if (slot < 0)
-		return &unknown;
-	mpi_comm_last.comm = comm;
+		return &mpi_comm_none;
+	mpi_comm_last.key = key;
 	mpi_comm_last.at = &comms[slot];
 	mpi_comm_last.epoch = epoch;
 	return &comms[slot];
 }
 
-static void record_put(MPI_Comm comm, const struct mpi_comm *record)
+static void record_put(uintptr_t key, const struct mpi_comm *record)
 {
-	int slot = mpi_table_claim(&table, (uintptr_t)comm);
+	int slot = mpi_table_claim(&table, key);
 
 	if (slot < 0) {
 		atomic_fetch_or(&collect.segment.header->note, SEGMENT_NOTE_COMMS);
@@ -102,14 +101,14 @@ static void record_put(MPI_Comm comm, const struct mpi_comm *record)
 	}
 	comms[slot] = *record;
 	collect_classes_init(&comms[slot].classes, record->id);
-	mpi_table_release(&table, slot, (uintptr_t)comm);
+	mpi_table_release(&table, slot, key);
 	atomic_fetch_add_explicit(&mpi_comm_epoch, 1, memory_order_release);
 }
 
-struct mpi_comm mpi_comm_forget(MPI_Comm comm)
+struct mpi_comm mpi_comm_forget(uintptr_t key)
 {
-	int slot = mpi_table_hold(&table, (uintptr_t)comm);
-	struct mpi_comm record = slot < 0 ? unknown : comms[slot];
+	int slot = mpi_table_hold(&table, key);
+	struct mpi_comm record = slot < 0 ? mpi_comm_none : comms[slot];
 
 	if (slot >= 0) {
 		atomic_fetch_add_explicit(&mpi_comm_epoch, 1, memory_order_release);
@@ -118,10 +117,10 @@ struct mpi_comm mpi_comm_forget(MPI_Comm comm)
 	return record;
 }
 
-void mpi_comm_restore(MPI_Comm comm, const struct mpi_comm *record)
+void mpi_comm_restore(uintptr_t key, const struct mpi_comm *record)
 {
 	if (record->id)
-		record_put(comm, record);
+		record_put(key, record);
 }
 
 /** The two sides of a communicator, the one with the lower leader first; others have one. */
@@ -129,8 +128,9 @@ struct sides {
 	MPI_Group groups[2], world;
 	int sizes[2];
 	int32_t leaders[2];
-	int n;	   /* sides */
-	int local; /* which is ours */
+	int n;	      /* sides */
+	int local;    /* which is ours */
+	bool foreign; /* some are of other worlds: who they are there is not known */
 	uint32_t hash;
 	int32_t *room; /* world ranks of all members in the segment; NULL: no room left */
 };
@@ -155,8 +155,9 @@ static void side_translate(struct sides *s, int side, int32_t *out)
 			from[i] = done + i;
 		mpi.Group_translate_ranks(s->groups[side], k, from, s->world, to);
 		for (int i = 0; i < k; i++) {
-			int32_t rank = to[i] >= 0 ? to[i] : TUPLE_NO_PEER;
+			int32_t rank = to[i] >= 0 ? to[i] : TUPLE_FOREIGN_PEER - (done + i);
 
+			s->foreign |= to[i] < 0;
 			s->hash = hash_add(s->hash, (uint32_t)rank);
 			if (out)
 				out[done + i] = rank;
@@ -199,6 +200,8 @@ static bool sides_find(struct sides *s, MPI_Comm comm)
 	for (int i = 0; i < s->n; i++)
 		mpi.Group_free(&s->groups[i]);
 	mpi.Group_free(&s->world);
+	if (s->foreign)
+		s->leaders[0] = 0; /* it must be the same for all */
 	return true;
 }
 
@@ -210,6 +213,9 @@ static uint32_t id_make(const struct mpi_comm *parent, enum mpi_comm_how how, ui
 
 	if (how == MPI_COMM_SAME || how == MPI_COMM_SUB)
 		return hash_id(parent->id, n, (uint32_t)sides->leaders[0]);
+	/* nothing is known to both sides: each has an id of its own */
+	if (how == MPI_COMM_MEET && sides->foreign)
+		return hash_id(parent->id, n, (uint32_t)parent->leader);
 	base = hash_id(how == MPI_COMM_GROUP ? parent->id : 0, (uint32_t)tag, sides->hash);
 	return hash_id(base, round_next(base), (uint32_t)sides->leaders[0]);
 }
@@ -259,29 +265,69 @@ static struct mpi_comm copy_make(struct mpi_comm *parent, uint32_t n)
 	return c;
 }
 
+/* What the library says of a communicator, but for its id. */
+static bool record_ask(struct mpi_comm *c, struct sides *sides, MPI_Comm made)
+{
+	int size = 0;
+
+	*c = (struct mpi_comm){.id = 0};
+	if (mpi.Comm_rank(made, &c->rank) != MPI_SUCCESS ||
+	    mpi.Comm_size(made, &size) != MPI_SUCCESS || !sides_find(sides, made))
+		return false;
+	c->size = (uint32_t)size;
+	c->leader = sides->leaders[0];
+	c->neighbors = neighbors_count(made, c->rank);
+	return true;
+}
+
 void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how, int tag)
 {
 	/* a group's members alone make theirs: the others' counts must stay the same */
 	uint32_t n = how == MPI_COMM_GROUP ? 0 : atomic_fetch_add(&parent->made, 1);
-	struct mpi_comm c = {.id = 0};
+	struct mpi_comm c;
 	struct sides sides;
-	int size = 0;
 
 	if (made == mpi.comm_null || !parent->id)
 		return;
 	if (how == MPI_COMM_SAME) {
 		c = copy_make(parent, n);
 	} else {
-		if (mpi.Comm_rank(made, &c.rank) != MPI_SUCCESS ||
-		    mpi.Comm_size(made, &size) != MPI_SUCCESS || !sides_find(&sides, made))
+		if (!record_ask(&c, &sides, made))
 			return;
-		c.size = (uint32_t)size;
-		c.leader = sides.leaders[0];
-		c.neighbors = neighbors_count(made, c.rank);
 		c.id = id_make(parent, how, n, tag, &sides);
-		members_record(&c, &sides, how == MPI_COMM_INTER ? 0 : parent->id);
+		members_record(&c, &sides, how >= MPI_COMM_INTER ? 0 : parent->id);
 	}
-	record_put(made, &c);
+	record_put(mpi_comm_key(made), &c);
+}
+
+uint32_t mpi_comm_id_next(struct mpi_comm *parent)
+{
+	uint32_t n = atomic_fetch_add(&parent->made, 1);
+
+	return parent->id ? hash_id(parent->id, n, (uint32_t)parent->leader) : 0;
+}
+
+void mpi_comm_add_as(MPI_Comm made, uint32_t id)
+{
+	struct mpi_comm c;
+	struct sides sides;
+
+	if (made == mpi.comm_null || !id || !record_ask(&c, &sides, made))
+		return;
+	c.id = id;
+	members_record(&c, &sides, 0);
+	record_put(mpi_comm_key(made), &c);
+}
+
+void mpi_comm_copy(uintptr_t key, struct mpi_comm *parent)
+{
+	uint32_t n = atomic_fetch_add(&parent->made, 1);
+	struct mpi_comm c;
+
+	if (!parent->id)
+		return;
+	c = copy_make(parent, n);
+	record_put(key, &c);
 }
 
 struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, struct mpi_place where)
@@ -306,7 +352,7 @@ void mpi_comm_arrived(struct mpi_comm_coming *coming)
 	MPI_Comm comm = mpi_place_comm(coming->where);
 
 	if (comm != mpi.comm_null)
-		record_put(comm, &coming->record);
+		record_put(mpi_comm_key(comm), &coming->record);
 	atomic_store(&coming->used, false);
 }
 
@@ -323,14 +369,14 @@ void mpi_comm_init(uint32_t world, int rank, int size)
 	};
 	struct sides self = {.sizes = {1}, .n = 1};
 
-	collect_classes_init(&unknown.classes, 0);
+	collect_classes_init(&mpi_comm_none.classes, 0);
 	segment_comm_add(&collect.segment, world, 0, c.all, c.members);
-	record_put(mpi.world, &c);
+	record_put(mpi_comm_key(mpi.world), &c);
 	self.room = segment_members_take(&collect.segment, 1);
 	if (self.room)
 		*self.room = rank;
 	c = (struct mpi_comm){.size = 1, .leader = rank};
 	c.id = hash_id(world, UINT32_MAX, (uint32_t)rank);
 	members_record(&c, &self, world);
-	record_put(mpi.self, &c);
+	record_put(mpi_comm_key(mpi.self), &c);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "node-agent/collect/collect.h"
+#include "node-agent/collect/door.h"
 #include "node-agent/collect/mpi-place.h"
 #include "tree/tuple.h"
 
@@ -41,34 +42,44 @@ enum mpi_comm_how {
 	MPI_COMM_SUB,	/* collective over the parent */
 	MPI_COMM_GROUP, /* collective over the new one's members only */
 	MPI_COMM_INTER, /* collective over two parents */
+	MPI_COMM_MEET,	/* with processes of which nothing is known */
 };
 
-/** The communicator's record; that of a communicator that is not on record (id 0) if there is none.
+/** The record for what is on no communicator, or on one that is not on record: its id is 0. */
+extern struct mpi_comm mpi_comm_none;
+
+/**
+ * The record of the handle with @key (mpi-handle.h), &mpi_comm_none if there is none. Windows and
+ * files have records, too: of the communicator of their own that they are.
  */
-struct mpi_comm *mpi_comm_find(MPI_Comm comm);
+struct mpi_comm *mpi_comm_find(uintptr_t key);
 
 /** Changes whenever a handle may have got another meaning. */
 extern _Atomic uint32_t mpi_comm_epoch;
 
 /** A thread's last communicator: most calls use the same one again. */
 struct mpi_comm_cache {
-	MPI_Comm comm;
+	uintptr_t key;
 	struct mpi_comm *at;
 	uint32_t epoch;
 };
 
-extern __thread struct mpi_comm_cache mpi_comm_last __attribute__((tls_model("initial-exec")));
+/* In the door, as all that belongs to a thread. */
+extern __thread struct mpi_comm_cache mpi_comm_last __asm__("evspace_door_comm")
+	__attribute__((tls_model("initial-exec"), visibility("default")));
 
-static inline struct mpi_comm *mpi_comm_at(MPI_Comm comm)
+_Static_assert(sizeof(mpi_comm_last) <= DOOR_COMM_ROOM, "the door has no room for this");
+
+static inline struct mpi_comm *mpi_comm_at(uintptr_t key)
 {
 	const struct mpi_comm_cache *last = &mpi_comm_last;
 
-	if (__builtin_expect(last->comm == comm &&
+	if (__builtin_expect(last->key == key &&
 				     last->epoch == atomic_load_explicit(&mpi_comm_epoch,
 									 memory_order_relaxed),
 			     1))
 		return last->at;
-	return mpi_comm_find(comm);
+	return mpi_comm_find(key);
 }
 
 /** World rank of @rank. */
@@ -99,6 +110,12 @@ void mpi_comm_init(uint32_t world, int rank, int size);
  */
 void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how, int tag);
 
+/** The id of what is made next from @parent, if that is known beforehand; it counts as made. */
+uint32_t mpi_comm_id_next(struct mpi_comm *parent);
+
+/** Put @made on record under an id that was agreed on before; 0, or MPI_COMM_NULL: nothing. */
+void mpi_comm_add_as(MPI_Comm made, uint32_t id);
+
 /**
  * MPI_Comm_idup: keep a record for the communicator that will be at @where when the request is
  * complete; mpi_comm_arrived() then gives it to its handle. Returns NULL when there is no room.
@@ -106,11 +123,14 @@ void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how,
 struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, struct mpi_place where);
 void mpi_comm_arrived(struct mpi_comm_coming *coming);
 
+/** Put a window or file on record under its @key: its members are the parent's. */
+void mpi_comm_copy(uintptr_t key, struct mpi_comm *parent);
+
 /** Forget a handle before it is freed. Returns a copy of its record for mpi_comm_restore(). */
-struct mpi_comm mpi_comm_forget(MPI_Comm comm);
+struct mpi_comm mpi_comm_forget(uintptr_t key);
 
 /** Freeing has failed: put the handle back on record. */
-void mpi_comm_restore(MPI_Comm comm, const struct mpi_comm *record);
+void mpi_comm_restore(uintptr_t key, const struct mpi_comm *record);
 
 /** A hash of a name that is never 0: the id of a world. */
 uint32_t mpi_comm_name_hash(const char *name);

@@ -23,6 +23,15 @@ static struct mpi_table places = {.buckets = place_buckets, .bits = REQUEST_BITS
 static struct mpi_request by_handle[REQUESTS];
 static struct mpi_request by_place[REQUESTS];
 
+/* Slots of records of places in the order of their turns; from `oldest` on they may still be there.
+ */
+static struct {
+	_Atomic uint32_t next, oldest;
+	_Atomic uint32_t slots[REQUESTS];
+} turns;
+
+_Atomic uint64_t mpi_requests_booked;
+
 static const struct mpi_table *table_of(const struct mpi_request *r)
 {
 	return r->kind & MPI_REQUEST_LOCATED ? &places : &handles;
@@ -34,6 +43,86 @@ static void note_full(void)
 				 memory_order_relaxed);
 }
 
+/* A record is filled, or given up. */
+static void booked_add(int64_t n)
+{
+	collect_add(&mpi_requests_booked, (uint64_t)n);
+}
+
+/* ---- those whose handle stands for several, in the order in which they were started ---- */
+
+static uint32_t turn_next(void)
+{
+	uint32_t turn = atomic_load_explicit(&turns.next, memory_order_relaxed);
+
+	if (mpi.multiple)
+		return atomic_fetch_add_explicit(&turns.next, 1, memory_order_relaxed);
+	atomic_store_explicit(&turns.next, turn + 1, memory_order_relaxed);
+	return turn;
+}
+
+/* The record in @slot takes its turn: a new one, or after it was copied the one that it had. */
+static void turn_set(int slot, uint32_t turn)
+{
+	by_place[slot].turn = turn;
+	atomic_store_explicit(&turns.slots[turn % REQUESTS], (uint32_t)slot, memory_order_relaxed);
+}
+
+/* The record with @turn, held, if it is still there. */
+static struct mpi_request *turn_hold(uint32_t turn)
+{
+	uint32_t slot = atomic_load_explicit(&turns.slots[turn % REQUESTS], memory_order_relaxed);
+	uintptr_t key = atomic_load_explicit(mpi_table_key(&places, slot), memory_order_acquire);
+	struct mpi_request *r = &by_place[slot];
+
+	if (key <= MPI_TABLE_HELD || r->turn != turn || !mpi_table_take(&places, slot, key))
+		return NULL;
+	if (r->turn == turn)
+		return r;
+	mpi_table_release(&places, (int)slot, key);
+	return NULL;
+}
+
+/* The oldest one: the program has copied the handle to where we have not seen it. */
+static struct mpi_request *moved_hold(void)
+{
+	for (;;) {
+		uint32_t next = atomic_load_explicit(&turns.next, memory_order_relaxed);
+		uint32_t oldest = atomic_load_explicit(&turns.oldest, memory_order_relaxed);
+		uint32_t from = next - oldest > REQUESTS ? next - REQUESTS : oldest;
+		struct mpi_request *r;
+
+		if (from == next)
+			return NULL;
+		if (!atomic_compare_exchange_strong(&turns.oldest, &oldest, from + 1))
+			continue;
+		r = turn_hold(from);
+		if (!r)
+			continue;
+		r->kind |= MPI_REQUEST_MOVED;
+		return r;
+	}
+}
+
+/* The variable of the held record in @slot is used again: keep the record under its turn. */
+static void place_leave(int slot)
+{
+	struct mpi_request *old = &by_place[slot], *copy;
+	uintptr_t key = (uintptr_t)old->turn << 2 | 2; /* none is at such an address */
+	int to = mpi_table_claim(&places, key);
+
+	if (to < 0)
+		return;
+	copy = &by_place[to];
+	*copy = *old;
+	copy->slot = to;
+	copy->key = key;
+	copy->kind |= MPI_REQUEST_MOVED;
+	turn_set(to, copy->turn);
+	old->kind = 0;
+	mpi_table_release(&places, to, key);
+}
+
 /* A program that drops handles of finished requests leaves records of places: the first one goes.
  */
 static int place_claim(uintptr_t key)
@@ -42,6 +131,8 @@ static int place_claim(uintptr_t key)
 	uint32_t home = mpi_table_home(&places, key, 0);
 	uintptr_t old;
 
+	if (slot >= 0 && by_place[slot].kind)
+		place_leave(slot);
 	if (slot >= 0)
 		return slot;
 	note_full();
@@ -61,23 +152,26 @@ static struct mpi_request *handle_claim(uintptr_t key)
 	return &by_handle[slot];
 }
 
-static struct mpi_request *request_claim(MPI_Request handle, struct mpi_place where, unsigned *kind)
+static struct mpi_request *request_claim(MPI_Request handle, const void *where, unsigned *kind)
 {
 	int slot;
 
 	if (!mpi_request_is_shared(handle))
 		return handle_claim(mpi_request_key(handle));
-	slot = place_claim((uintptr_t)where.at);
+	slot = place_claim((uintptr_t)where);
 	if (slot < 0)
 		return NULL;
 	*kind |= MPI_REQUEST_LOCATED;
 	by_place[slot].slot = slot;
+	turn_set(slot, turn_next());
 	return &by_place[slot];
 }
 
 static void request_fill(struct mpi_request *r, const struct tuple *t, struct mpi_comm *at,
 			 struct mpi_ranks ranks, unsigned kind)
 {
+	if (!r->kind)
+		booked_add(1);
 	r->start = t->start;
 	r->bytes = t->bytes;
 	r->peer = t->peer;
@@ -99,7 +193,7 @@ struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *
 
 	if (request == mpi.request_null)
 		return NULL;
-	r = request_claim(request, where, &kind);
+	r = request_claim(request, where.at, &kind);
 	if (!r)
 		return NULL;
 	if (!(kind & MPI_REQUEST_PERSISTENT))
@@ -111,6 +205,8 @@ struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *
 
 void mpi_request_publish(struct mpi_request *r)
 {
+	if (r && r->kind & MPI_REQUEST_MOVED)
+		turn_set(r->slot, turn_next());
 	if (r)
 		mpi_table_release(table_of(r), r->slot, r->key);
 }
@@ -123,7 +219,7 @@ struct mpi_request *mpi_request_hold(MPI_Request handle, struct mpi_place where)
 		return NULL;
 	if (mpi_request_is_shared(handle)) {
 		slot = mpi_table_hold(&places, (uintptr_t)where.at);
-		return slot < 0 ? NULL : &by_place[slot];
+		return slot < 0 ? moved_hold() : &by_place[slot];
 	}
 	slot = mpi_table_hold(&handles, mpi_request_key(handle));
 	return slot < 0 ? NULL : &by_handle[slot];
@@ -140,6 +236,8 @@ void mpi_request_return(struct mpi_request *r, struct mpi_place where)
 		if (moved) {
 			int slot = moved->slot;
 
+			if (!moved->kind)
+				booked_add(1);
 			*moved = *r;
 			moved->slot = slot;
 			moved->key = key;
@@ -153,7 +251,11 @@ void mpi_request_return(struct mpi_request *r, struct mpi_place where)
 
 void mpi_request_remove(struct mpi_request *r)
 {
-	mpi_table_release(table_of(r), r->slot, 0);
+	const struct mpi_table *table = table_of(r);
+
+	booked_add(-1);
+	r->kind = 0;
+	mpi_table_release(table, r->slot, 0);
 }
 
 struct mpi_request *mpi_request_look(struct mpi_place where)
@@ -182,7 +284,7 @@ void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm
 	r = handle_claim(mpi_message_key(message));
 	if (!r)
 		return;
-	request_fill(r, t, at, ranks, 0);
+	request_fill(r, t, at, ranks, MPI_REQUEST_MESSAGE);
 	r->key = mpi_message_key(message);
 	mpi_request_publish(r);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "node-agent/collect/mpi-comm.h"
+#include "node-agent/collect/mpi-library.h"
 #include "node-agent/collect/mpi-place.h"
 #include "tree/tuple.h"
 
@@ -18,6 +19,9 @@ enum mpi_request_kind {
 	MPI_REQUEST_ACTIVE = 1 << 2,	 /* started and not yet complete */
 	MPI_REQUEST_CANCEL = 1 << 3,	 /* MPI_Cancel was called */
 	MPI_REQUEST_LOCATED = 1 << 4,	 /* on record by the address of the program's variable */
+	MPI_REQUEST_MOVED = 1 << 5,	 /* it is not there any more: found by its turn */
+	MPI_REQUEST_TRANSFERS = 1 << 6,	 /* its status tells bytes alone */
+	MPI_REQUEST_MESSAGE = 1 << 7,	 /* it is a matched message */
 };
 
 /** One request (or matched message). Belongs to whoever holds its slot. */
@@ -36,7 +40,18 @@ struct mpi_request {
 	uintptr_t key;			/* the handle, or the variable's address */
 	int position;			/* in the program's array */
 	int slot;
+	uint32_t turn; /* of one that is LOCATED: the how manyth it was */
 };
+
+/** How many are on record, where one thread at a time calls MPI. */
+extern _Atomic uint64_t mpi_requests_booked;
+
+/** Is there surely none on record? */
+static inline bool mpi_requests_none(void)
+{
+	return !mpi.multiple &&
+	       atomic_load_explicit(&mpi_requests_booked, memory_order_relaxed) == 0;
+}
 
 /**
  * Put on record what @t has started (its op, peer, tag, bytes, comm and start) with the request at

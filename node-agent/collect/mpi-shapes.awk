@@ -1,51 +1,146 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a wrapper does around the real call, by the shape of its row; used with mpi.awk.
+#
+# Some shapes keep book for classes of others (requests, communicators): they do so also when their
+# own class is off. `quiet` is set while the body for that is written: no state line, no tuple.
+
+function open_block(condition)
+{
+	line(condition " {")
+	indent = indent "\t"
+}
+
+function close_block()
+{
+	indent = substr(indent, 2)
+	line("}")
+}
+
+# Where the record of what the operation is on comes from, "": it is on nothing.
+function record_of()
+{
+	if ("comm" in trait)
+		return "mpi_comm_at(mpi_comm_key(" handle("comm") "))"
+	if ("win" in trait)
+		return "mpi_comm_at(mpi_win_key(" handle("win") "))"
+	if ("file" in trait)
+		return "mpi_comm_at(mpi_file_key(" handle("file") "))"
+	return ""
+}
+
+# The classes that the operation belongs to one of: its communicator's, window's or file's.
+function classes()
+{
+	return record_of() != "" ? "&at->classes" : "&collect_none"
+}
+
+# What keeps book of an operation that is not recorded must not be nested, and wanted by somebody.
+function wanted()
+{
+	if (shape ~ /^(make|start_make|free|spawn)$/)
+		return "true"
+	if (shape ~ /^(restart|drop|cancel|wait|test)$/ || "message" in trait)
+		return "!mpi_requests_none()"
+	if (shape ~ /^(start|start_all|start_exchange|prepare|prepare_all)$/ || "found" in trait)
+		return "mpi_wanted(at)"
+	return ""
+}
+
+# All of the tuple but its times is set: now it begins.
+function begun()
+{
+	if (quiet)
+		line("t.start = collect_now();")
+	else
+		line("collect_begin(&t);")
+}
 
 function begin(peer, tag, bytes)
 {
-	line("mpi_begin(&t, OP_" toupper(name) ", at, " peer ", " tag ", " bytes ");")
+	line("mpi_fill(&t, " op ", at, " peer ", " tag ", " bytes ");")
+	begun()
 }
 
-# The classes that the operation belongs to one of: its communicator's.
-function classes()
+# The real call, with @from replaced by @to if there is one, then the time.
+function call(from, to)
 {
-	return ("comm" in trait) ? "&at->classes" : "&collect_none"
+	call_line(from, to)
+	if (!quiet)
+		line("collect_stamp(&t);")
+	door_results()
+}
+
+# The same of one that is in vain most times.
+function call_untimed(from, to)
+{
+	call_line(from, to)
+	door_results()
+}
+
+function end_in(where)
+{
+	if (!quiet)
+		line("mpi_end(&t, " where ", CHANNEL_" channel ", rc);")
 }
 
 function end()
 {
-	line("mpi_end(&t, " classes() ", CHANNEL_" channel ", rc);")
+	end_in(classes())
 }
 
 function peer_of(key)
 {
-	return "mpi_ranks_peer(at->ranks, " trait[key] ")"
+	return (key in trait) ? "mpi_ranks_peer(at->ranks, " trait[key] ")" : "TUPLE_NO_PEER"
 }
 
 # To and from MPI_PROC_NULL nothing moves.
 function bytes_of(peer, bytes)
 {
-	return "(" trait[peer] " == MPI_PROC_NULL ? 0 : " trait[bytes] ")"
+	if (!(bytes in trait))
+		return "0"
+	return (peer in trait) ? "(" trait[peer] " == MPI_PROC_NULL ? 0 : " trait[bytes] ")" : trait[bytes]
 }
 
 function tag_of(key)
 {
-	return "(uint32_t)" trait[key]
+	return (key in trait) ? "(uint32_t)" trait[key] : "0"
+}
+
+function begin_plainly()
+{
+	begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
+}
+
+# The next one of those that all members make in the same order.
+function begin_together()
+{
+	begin("TUPLE_NO_PEER", "mpi_comm_next(at)", bytes_of("", "bytes"))
 }
 
 function shape_call()
 {
-	begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
+	begin_plainly()
 	call()
 	end()
+}
+
+function shape_abort()
+{
+	# it does not come back: the tuple is there before, and the state line says what goes on
+	begin_plainly()
+	line("collect_stamp(&t);")
+	line("collect_extra(&t, " classes() ", CHANNEL_" channel ");")
+	call_untimed()
+	line("collect_leave();")
 }
 
 function shape_receive()
 {
 	if ("message" in trait) {
-		line("ranks = mpi_matched(&t, OP_" toupper(name) ", *message, " trait["bytes"] ");")
+		line("ranks = mpi_matched(&t, " op ", *message, " trait["bytes"] ");")
+		begun()
 	} else {
-		begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
+		begin_plainly()
 		line("ranks = at->ranks;")
 	}
 	call(trait["status"], "where")
@@ -70,16 +165,30 @@ function shape_exchange()
 	end()
 }
 
+# It was in vain: only counted.
+function vain(condition)
+{
+	open_block("if (" condition ")")
+	line((quiet ? "collect_leave" : "collect_poll") "();")
+	leave_line()
+	close_block()
+}
+
+# What is found just now has no duration.
+function found_now()
+{
+	if (!quiet) {
+		line("collect_stamp(&t);")
+		line("t.start = t.end;")
+	}
+}
+
 function shape_probe()
 {
-	call_untimed(trait["status"], "where")
-	line("if (rc == MPI_SUCCESS && !*" trait["flag"] ") {")
-	indent = "\t"
-	line("collect_poll();")
-	leave_line()
-	indent = ""
-	line("}")
-	line("mpi_found(&t, OP_" toupper(name) ", at, " (("peer" in trait) ? peer_of("peer") ", " tag_of("tag") : "TUPLE_NO_PEER, 0") ");")
+	call_untimed(expression("status", ""), "where")
+	vain("rc == MPI_SUCCESS && !*" trait["flag"])
+	line("mpi_fill(&t, " op ", at, " peer_of("peer") ", " tag_of("tag") ", 0);")
+	found_now()
 	if ("peer" in trait) {
 		line("if (rc == MPI_SUCCESS)")
 		line("\tmpi_tuple_from(&t, at->ranks, where);")
@@ -91,49 +200,101 @@ function shape_probe()
 	end()
 }
 
+function shape_poll()
+{
+	call_untimed()
+	vain("rc == MPI_SUCCESS && !*" trait["flag"])
+	line("mpi_about(&t, " op ", " handle("request") ");")
+	found_now()
+	end()
+}
+
+function shape_about()
+{
+	line("mpi_about(&t, " op ", " handle("request") ");")
+	begun()
+	call()
+	end()
+}
+
 function publish(ranks, kind)
 {
+	if ("receives" in trait)
+		kind = (kind == "0" ? "" : kind " | ") "MPI_REQUEST_RECEIVES"
+	else if ("transfers" in trait)
+		kind = (kind == "0" ? "" : kind " | ") "MPI_REQUEST_TRANSFERS"
 	line("if (rc == MPI_SUCCESS)")
-	line("\tmpi_request_publish(mpi_request_add(" place("request") ", &t, " (("comm" in trait) ? "at" : "NULL") ", " ranks ", " kind "));")
+	line("\tmpi_request_publish(mpi_request_add(" place("request") ", &t, " (record_of() != "" ? "at" : "NULL") ", " ranks ", " kind "));")
 }
 
 function shape_start()
 {
-	if ("message" in trait)
-		line("ranks = mpi_matched(&t, OP_" toupper(name) ", *message, " trait["bytes"] ");")
-	else
-		begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
+	if ("message" in trait) {
+		line("ranks = mpi_matched(&t, " op ", *message, " trait["bytes"] ");")
+		begun()
+	} else {
+		begin_plainly()
+	}
 	call()
-	publish(("message" in trait) ? "ranks" : "at->ranks", ("receives" in trait) ? "MPI_REQUEST_RECEIVES" : "0")
+	publish(("message" in trait) ? "ranks" : "at->ranks", "0")
+	end()
+}
+
+function shape_start_exchange()
+{
+	begin_plainly()
+	call()
+	line("half = t;")
+	line("half.peer = " peer_of("peer2") ";")
+	line("half.seq_or_tag = " tag_of("tag2") ";")
+	line("half.bytes = " bytes_of("peer2", "bytes2") ";")
+	line("if (rc == MPI_SUCCESS)")
+	line("\tmpi_request_publish(mpi_request_add(" place("request") ", &half, at, at->ranks, MPI_REQUEST_RECEIVES));")
+	end()
+}
+
+function prepared()
+{
+	call()
+	publish("at->ranks", "MPI_REQUEST_PERSISTENT")
+	line("t.bytes = 0;")
 	end()
 }
 
 function shape_prepare()
 {
-	begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
-	call()
-	publish("at->ranks", "MPI_REQUEST_PERSISTENT" (("receives" in trait) ? " | MPI_REQUEST_RECEIVES" : ""))
-	line("t.bytes = 0;")
-	end()
+	begin_plainly()
+	prepared()
+}
+
+function shape_prepare_all()
+{
+	begin_together()
+	prepared()
 }
 
 function shape_restart()
 {
-	line("mpi_start_begin(&s, &t, OP_" toupper(name) ", " trait["n"] ", " place("requests") ");")
+	line("mpi_start_begin(&s, &t, " op ", " trait["n"] ", " place("requests") ");")
+	begun()
 	call()
 	line("mpi_start_end(&s, &t, rc);")
+	end()
 }
 
 function shape_drop()
 {
-	line("mpi_drop_begin(&s, &t, OP_" toupper(name) ", " place("request") ");")
+	line("mpi_drop_begin(&s, &t, " op ", " place("request") ");")
+	begun()
 	call()
-	line("mpi_drop_end(&s, &t, rc);")
+	line("mpi_drop_end(&s, rc);")
+	end()
 }
 
 function shape_cancel()
 {
-	line("mpi_cancel_begin(&t, OP_" toupper(name) ", " place("request") ");")
+	line("mpi_cancel_begin(&t, " op ", " place("request") ");")
+	begun()
 	call()
 	end()
 }
@@ -141,7 +302,7 @@ function shape_cancel()
 # What MPI says that is complete.
 function answer(    fields, i, n, part)
 {
-	fields = ".statuses = where"
+	fields = ".first = " first_index() ", .statuses = where"
 	n = split("flag index outcount indices", part, " ")
 	for (i = 1; i <= n; i++)
 		if (part[i] in trait)
@@ -153,17 +314,20 @@ function answer(    fields, i, n, part)
 function where(    several)
 {
 	several = ("statuses" in trait)
-	line("where = w.asks ? " (several ? "mpi_statuses(" trait["statuses"] ", own, " trait["n"] ")" : "mpi_status(" trait["status"] ", &own)") " : " trait[several ? "statuses" : "status"] ";")
+	line("where = w.asks ? " (several ? "mpi_statuses(" status("statuses") ", own, " trait["n"] ")" : "mpi_status(" status("status") ", &own)") " : " status(several ? "statuses" : "status") ";")
 	answer()
 	return several ? "statuses" : "status"
 }
 
 function shape_wait(    statuses)
 {
-	line("mpi_wait_begin(&w, &t, OP_" toupper(name) ", " trait["n"] ", " place("requests") ");")
+	line("mpi_wait_begin(&w, &t, " op ", " trait["n"] ", " place("requests") ");")
+	if (!quiet)
+		line("collect_begin(&t);")
 	statuses = where()
 	call(trait[statuses], "where")
 	line("mpi_wait_end(&w, &t, rc, MPI_WAIT_" trait["which"] ", &answer);")
+	end()
 }
 
 function shape_test(    statuses)
@@ -171,70 +335,132 @@ function shape_test(    statuses)
 	line("mpi_test_begin(&w, " trait["n"] ", " place("requests") ");")
 	statuses = where()
 	call_untimed(trait[statuses], "where")
-	line("if (!mpi_test_vain(&w, rc, &answer))")
-	line("\tmpi_test_end(&w, OP_" toupper(name) ", rc, MPI_WAIT_" trait["which"] ", &answer);")
+	vain("mpi_test_vain(&w, rc, &answer)")
+	line("mpi_fill(&t, " op ", &mpi_comm_none, TUPLE_NO_PEER, 0, 0);")
+	found_now()
+	line("mpi_wait_end(&w, &t, rc, MPI_WAIT_" trait["which"] ", &answer);")
+	end()
 }
 
 function shape_collect()
 {
-	begin("TUPLE_NO_PEER", "mpi_comm_next(at)", expression("bytes", "0"))
+	begin_together()
 	call()
 	if ("request" in trait)
 		publish("at->ranks", "0")
 	end()
 }
 
+# What a status says that was moved; the state line has what was asked for.
+function moved()
+{
+	call(trait["status"], "where")
+	line("if (rc == MPI_SUCCESS)")
+	line("\tmpi_tuple_moved(&t, where);")
+	end()
+}
+
+function shape_transfer()
+{
+	begin_plainly()
+	moved()
+}
+
+function shape_transfer_all()
+{
+	begin_together()
+	moved()
+}
+
+function shape_split()
+{
+	begin_together()
+	call()
+	line("t.bytes = 0;")
+	end()
+}
+
 function shape_make(    tag)
 {
-	tag = trait["how"] == "GROUP" ? "(uint32_t)tag" : "mpi_comm_next(at)"
+	tag = trait["how"] == "GROUP" ? tag_of("tag") : "mpi_comm_next(at)"
 	begin("TUPLE_NO_PEER", tag, "0")
 	call()
 	line("if (rc == MPI_SUCCESS)")
-	line("\tmpi_comm_add(*" trait["new"] ", at, MPI_COMM_" trait["how"] ", " expression("tag", "0") ");")
+	if (trait["how"] == "WINDOW")
+		line("\tmpi_comm_copy(mpi_win_key(*" trait["new"] "), at);")
+	else if (trait["how"] == "FILE")
+		line("\tmpi_comm_copy(mpi_file_key(*" trait["new"] "), at);")
+	else
+		line("\tmpi_comm_add(*" trait["new"] ", at, MPI_COMM_" trait["how"] ", " expression("tag", "0") ");")
 	end()
 }
 
 function shape_start_make()
 {
-	begin("TUPLE_NO_PEER", "mpi_comm_next(at)", "0")
+	begin_together()
 	call()
 	line("if (rc == MPI_SUCCESS)")
 	line("\tmpi_comm_coming_add(" place("request") ", &t, at, " place("new") ");")
 	end()
 }
 
-function shape_free()
+function shape_spawn()
 {
-	line("handle = *comm;")
-	begin("TUPLE_NO_PEER", "mpi_comm_next(at)", "0")
-	line("record = mpi_comm_forget(handle);")
+	begin_together()
+	line("mpi_spawn_begin(&spawn, at, " trait["root"] ");")
+	call()
+	line("mpi_spawn_end(&spawn, *" trait["new"] ", rc);")
+	end()
+}
+
+function shape_free(    key)
+{
+	key = record_of()
+	gsub(/^mpi_comm_at\(|\)$/, "", key)
+	line("key = " key ";")
+	begin_together()
+	line("record = mpi_comm_forget(key);")
 	call()
 	line("if (rc != MPI_SUCCESS)")
-	line("\tmpi_comm_restore(handle, &record);")
-	line("mpi_end(&t, &record.classes, CHANNEL_" channel ", rc);")
+	line("\tmpi_comm_restore(key, &record);")
+	end_in("&record.classes")
+}
+
+function shape_finalize()
+{
+	line("mpi_fill(&t, " op ", mpi_comm_at(mpi_comm_key(mpi.world)), TUPLE_NO_PEER, 0, 0);")
+	begun()
+	call()
+	end()
+	line("mpi_finished();")
 }
 
 function body()
 {
 	if (shape == "call") shape_call()
+	else if (shape == "abort") shape_abort()
 	else if (shape == "receive") shape_receive()
 	else if (shape == "exchange") shape_exchange()
 	else if (shape == "probe") shape_probe()
+	else if (shape == "poll") shape_poll()
+	else if (shape == "about") shape_about()
 	else if (shape == "start") shape_start()
+	else if (shape == "start_exchange") shape_start_exchange()
 	else if (shape == "prepare") shape_prepare()
+	else if (shape == "prepare_all") shape_prepare_all()
 	else if (shape == "restart") shape_restart()
 	else if (shape == "drop") shape_drop()
 	else if (shape == "cancel") shape_cancel()
 	else if (shape == "wait") shape_wait()
 	else if (shape == "test") shape_test()
 	else if (shape == "collect" || shape == "start_all") shape_collect()
+	else if (shape == "transfer") shape_transfer()
+	else if (shape == "transfer_all") shape_transfer_all()
+	else if (shape == "split") shape_split()
 	else if (shape == "make") shape_make()
 	else if (shape == "start_make") shape_start_make()
+	else if (shape == "spawn") shape_spawn()
 	else if (shape == "free") shape_free()
-	else if (shape == "finalize") {
-		line("mpi_begin(&t, OP_" toupper(name) ", mpi_comm_at(mpi.world), TUPLE_NO_PEER, 0, 0);")
-		call()
-		end()
-		line("mpi_finished();")
-	} else fail("there is no shape \"" shape "\"")
+	else if (shape == "finalize") shape_finalize()
+	else fail("there is no shape \"" shape "\"")
 }

@@ -47,10 +47,9 @@ void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
 	}
 	if (n > 1)
 		t->seq_or_tag = (uint32_t)n;
-	collect_begin(t);
 }
 
-void mpi_start_end(struct mpi_start *s, struct tuple *t, int rc)
+void mpi_start_end(struct mpi_start *s, const struct tuple *t, int rc)
 {
 	for (struct mpi_request *r = s->first, *next; r; r = next) {
 		next = r->next;
@@ -60,7 +59,6 @@ void mpi_start_end(struct mpi_start *s, struct tuple *t, int rc)
 		}
 		mpi_request_return(r, mpi_place_request_at(s->requests, r->position));
 	}
-	mpi_end(t, &collect_none, CHANNEL_P2P, rc);
 }
 
 void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, struct mpi_place request)
@@ -68,16 +66,14 @@ void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, struct mp
 	s->requests = request;
 	s->first = mpi_request_hold(mpi_place_request(request), request);
 	*t = tuple_about(s->first, op);
-	collect_begin(t);
 }
 
-void mpi_drop_end(struct mpi_start *s, struct tuple *t, int rc)
+void mpi_drop_end(struct mpi_start *s, int rc)
 {
 	if (s->first && rc == MPI_SUCCESS)
 		mpi_request_remove(s->first);
 	else
 		mpi_request_publish(s->first);
-	mpi_end(t, &collect_none, CHANNEL_P2P, rc);
 }
 
 void mpi_cancel_begin(struct tuple *t, uint16_t op, struct mpi_place request)
@@ -87,5 +83,9 @@ void mpi_cancel_begin(struct tuple *t, uint16_t op, struct mpi_place request)
 	if (r)
 		r->kind |= MPI_REQUEST_CANCEL;
 	*t = tuple_about(r, op);
-	collect_begin(t);
+}
+
+void mpi_about(struct tuple *t, uint16_t op, MPI_Request request)
+{
+	*t = tuple_about(mpi_request_look(mpi_place_c(&request)), op);
 }

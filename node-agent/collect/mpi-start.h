@@ -12,17 +12,22 @@ struct mpi_start {
 	struct mpi_request *first; /* held records, by position */
 };
 
-/** Begin to start @n persistent requests. The tuple has their bytes; its tag is @n when there are
- * more. */
+/** Begin to start @n persistent requests: hold them. The tuple, all but whose times is set, has
+ * their bytes; its tag is @n when there are more. */
 void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
 		     struct mpi_place requests);
-void mpi_start_end(struct mpi_start *s, struct tuple *t, int rc);
+
+/** They were started at t->start, or if @rc says so were not. */
+void mpi_start_end(struct mpi_start *s, const struct tuple *t, int rc);
 
 /** MPI_Request_free: the request leaves the record, no completion follows. */
 void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, struct mpi_place request);
-void mpi_drop_end(struct mpi_start *s, struct tuple *t, int rc);
+void mpi_drop_end(struct mpi_start *s, int rc);
 
 /** MPI_Cancel: the completion will ask the status whether it came in time. */
 void mpi_cancel_begin(struct tuple *t, uint16_t op, struct mpi_place request);
+
+/** Something is done to a request: fill all of @t but its times from what is on record of it. */
+void mpi_about(struct tuple *t, uint16_t op, MPI_Request request);
 
 #endif

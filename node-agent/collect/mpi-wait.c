@@ -13,7 +13,8 @@ static void held_append(struct mpi_wait *w, struct mpi_request *r, int position)
 {
 	r->position = position;
 	r->next = NULL;
-	w->asks |= (r->kind & (MPI_REQUEST_RECEIVES | MPI_REQUEST_CANCEL)) != 0;
+	w->asks |= (r->kind &
+		    (MPI_REQUEST_RECEIVES | MPI_REQUEST_TRANSFERS | MPI_REQUEST_CANCEL)) != 0;
 	if (w->last)
 		w->last->next = r;
 	else
@@ -77,7 +78,6 @@ void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 	hold_all(w);
 	tuple_about(t, op, w);
 	t->seq_or_tag += (uint32_t)w->unknown;
-	collect_begin(t);
 }
 
 /* The tuple of a completion: from the status where that is a receive's, else as posted. */
@@ -103,6 +103,8 @@ static void completion_fill(struct tuple *c, const struct mpi_request *r, const 
 		c->bytes = 0;
 	} else if (r->kind & MPI_REQUEST_RECEIVES) {
 		mpi_tuple_received(c, r->ranks, status);
+	} else if (r->kind & MPI_REQUEST_TRANSFERS) {
+		mpi_tuple_moved(c, status);
 	}
 }
 
@@ -115,8 +117,10 @@ static void request_complete(struct mpi_request *r, const MPI_Status *status, bo
 	struct tuple c;
 
 	completion_fill(&c, r, failed ? NULL : status);
-	/* those of calls that are only counted have no times */
-	c.end = call->end ? call->end : collect_now();
+	/* calls that are only counted have no times */
+	if (!call->end)
+		call->end = collect_now();
+	c.end = call->end;
 	if (!c.start)
 		c.start = c.end;
 	if (failed) {
@@ -289,9 +293,10 @@ static void put_back(struct mpi_wait *w)
 void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
 		  const struct mpi_wait_answer *answer)
 {
+	if (w->late)
+		held_none(w);
 	answer_read(w, t, rc, which, answer);
 	put_back(w);
-	mpi_end(t, &collect_none, CHANNEL_WAIT, rc);
 }
 
 void mpi_test_hold(struct mpi_wait *w)
@@ -302,18 +307,4 @@ void mpi_test_hold(struct mpi_wait *w)
 void mpi_test_put_back(struct mpi_wait *w)
 {
 	put_back(w);
-}
-
-void mpi_test_end(struct mpi_wait *w, uint16_t op, int rc, enum mpi_wait_which which,
-		  const struct mpi_wait_answer *answer)
-{
-	struct tuple t = {.op = op, .peer = TUPLE_NO_PEER};
-
-	if (w->late)
-		held_none(w);
-	collect_stamp(&t);
-	t.start = t.end;
-	answer_read(w, &t, rc, which, answer);
-	put_back(w);
-	mpi_end(&t, &collect_none, CHANNEL_WAIT, rc);
 }

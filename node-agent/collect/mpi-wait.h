@@ -38,11 +38,14 @@ struct mpi_wait {
 	MPI_Request handles[MPI_WAIT_HANDLES];
 };
 
-/** Begin a Wait call: hold its requests, and say in *@t and the state line whom it waits for. */
+/** Begin a Wait call: hold its requests, and say in *@t (all but its times) whom it waits for. */
 void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 		    struct mpi_place requests);
 
-/** End a Wait call, t->end set: its tuple, and a completion for each request. */
+/**
+ * End a Wait call, or a Test call that was not in vain: a completion for each request, and in *@t
+ * how many they were and with whom. Those of a call without times get their end here.
+ */
 void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
 		  const struct mpi_wait_answer *answer);
 
@@ -50,10 +53,6 @@ void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_whi
  */
 void mpi_test_hold(struct mpi_wait *w);
 void mpi_test_put_back(struct mpi_wait *w);
-
-/** End a Test call that was not in vain: as with Wait; takes the time itself. */
-void mpi_test_end(struct mpi_wait *w, uint16_t op, int rc, enum mpi_wait_which which,
-		  const struct mpi_wait_answer *answer);
 
 /** Begin a Test call: no clock and no state line, since most are in vain. */
 static inline void mpi_test_begin(struct mpi_wait *w, int n, struct mpi_place requests)
@@ -75,15 +74,13 @@ static inline void mpi_test_begin(struct mpi_wait *w, int n, struct mpi_place re
 	}
 }
 
-/** Was it a poll in vain? Then that is counted and over. (Without active requests MPI says "done".)
- */
+/** Was it a poll in vain? Then it is over. (Without active requests MPI says "done".) */
 static inline bool mpi_test_vain(struct mpi_wait *w, int rc, const struct mpi_wait_answer *a)
 {
 	if (rc != MPI_SUCCESS || (a->flag ? *a->flag : *a->outcount))
 		return false;
 	if (__builtin_expect(!w->late, 0))
 		mpi_test_put_back(w);
-	collect_poll();
 	return true;
 }
 

@@ -40,29 +40,13 @@ function line(text)
 	print "\t" indent text
 }
 
-# The real call of one that is recorded, with @from replaced by @to, then the time.
-function call(from, to)
-{
-	call_line(from, to)
-	line("collect_stamp(&t);")
-	door_results()
-}
-
-# The same of one that is in vain most times.
-function call_untimed(from, to)
-{
-	call_line(from, to)
-	door_results()
-}
-
 function variables()
 {
 	if (shape == "forget") {
 		line("int rc;\n")
 		return
 	}
-	if (shape != "test")
-		line("struct tuple t;")
+	line("struct tuple t;")
 	if (shape != "init")
 		line("enum collect_entry entry;")
 	if (shape == "restart" || shape == "drop")
@@ -71,20 +55,48 @@ function variables()
 		line("struct mpi_wait w;")
 		line("struct mpi_wait_answer answer;")
 		line("MPI_Status own" (("statuses" in trait) ? "[MPI_OWN_STATUSES]" : "") ", *where;")
-	} else if ("status" in trait) {
-		line("MPI_Status own, *where = mpi_status(" trait["status"] ", &own);")
+	} else if ("status" in trait && shape != "poll") {
+		line("MPI_Status own, *where = mpi_status(" status("status") ", &own);")
 	}
 	if (shape == "receive" || (shape == "start" && ("message" in trait)))
 		line("struct mpi_ranks ranks;")
+	if (shape == "start_exchange")
+		line("struct tuple half;")
+	if (shape == "spawn")
+		line("struct mpi_spawn spawn;")
 	if (shape == "free") {
-		line("MPI_Comm handle;")
+		line("uintptr_t key;")
 		line("struct mpi_comm record;")
 	}
-	if ("comm" in trait)
+	if (record_of() != "")
 		line("struct mpi_comm *at;")
-	else if (shape == "probe")
-		line("struct mpi_comm *at = mpi_comm_find(mpi.comm_null);")
+	else if ((shape == "call" || shape == "start") && !("message" in trait))
+		line("struct mpi_comm *at = &mpi_comm_none;")
 	line("int rc;\n")
+}
+
+# The real call of what is not recorded; some keep book all the same.
+function pass()
+{
+	open_block("if (entry != COLLECT_RECORD)")
+	if (wanted() != "") {
+		open_block("if (entry == COLLECT_NESTED || !" wanted() " || !collect_enter_quietly())")
+		pass_line()
+		passed_line()
+		close_block()
+		door_arguments()
+		quiet = 1
+		body()
+		quiet = 0
+		line("collect_leave();")
+		leave_line()
+	} else {
+		pass_line()
+		if (shape == "finalize")
+			line("mpi_finished();")
+		passed_line()
+	}
+	close_block()
 }
 
 function wrapper()
@@ -92,7 +104,7 @@ function wrapper()
 	door_open()
 	variables()
 	if (shape == "init") {
-		line("mpi_init_begin(&t, OP_" toupper(name) ");")
+		line("mpi_init_begin(&t, " op ");")
 		call_line()
 		line("mpi_init_end(&t, rc);")
 	} else if (shape == "forget") {
@@ -101,17 +113,10 @@ function wrapper()
 		call_line()
 		line("atomic_fetch_add_explicit(&mpi_type_epoch, 1, memory_order_release);")
 	} else {
-		if ("comm" in trait)
-			line("at = mpi_comm_at(" handle("comm") ");")
+		if (record_of() != "")
+			line("at = " record_of() ";")
 		line("entry = collect_enter(" classes() ", CHANNEL_" channel ");")
-		line("if (entry != COLLECT_RECORD) {")
-		indent = "\t"
-		call_line()
-		if (shape == "finalize")
-			line("mpi_finished();")
-		leave_line()
-		indent = ""
-		line("}")
+		pass()
 		door_arguments()
 		body()
 	}
@@ -119,13 +124,57 @@ function wrapper()
 	door_close()
 }
 
+# The arguments of the function that MPI-4 has beside this one for counts beyond int: MPI_X_c.
+function large_arguments(text,    part, n, i, out)
+{
+	n = split(text, part, /, */)
+	for (i = 1; i <= n; i++) {
+		if (part[i] ~ /^int [a-z_]*count$/ || part[i] == "int *size" || part[i] ~ /^const int [a-z_]*counts\[\]$/)
+			sub(/int/, "MPI_Count", part[i])
+		else if (part[i] ~ /^const int [a-z_]*displs\[\]$/ || part[i] == "int disp_unit")
+			sub(/int/, "MPI_Aint", part[i])
+		out = out (i > 1 ? ", " : "") part[i]
+	}
+	return out
+}
+
+# A function that not every MPI has.
+function guarded(condition)
+{
+	guard = condition
+	if (guard != "")
+		print "\n#if " guard
+	wrappers()
+	if (guard != "")
+		print "#endif"
+	guard = ""
+}
+
+# The functions of a row: its own, that of an earlier MPI, and that for large counts.
+function functions(    own)
+{
+	own = name
+	guarded(("since" in trait) ? "MPI_VERSION >= " trait["since"] : "")
+	if ("before" in trait) {
+		name = trait["before"]
+		guarded("MPI_VERSION < " trait["since"] " && defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)")
+	}
+	if ("large" in trait) {
+		name = own "_c"
+		args = large_arguments(args)
+		guarded("MPI_VERSION >= 4")
+	}
+}
+
 BEGIN {
 	print "/* Generated from tree/ops.tab by node-agent/collect/mpi.awk. */"
 	print "#include \"node-agent/collect/mpi-calls.h\""
 	print "#include \"node-agent/collect/mpi-process.h\""
+	print "#include \"node-agent/collect/mpi-spawn.h\""
 	print "#include \"node-agent/collect/mpi-start.h\""
 	print "#include \"node-agent/collect/mpi-wait.h\""
 	print "#include \"tree/op-table.h\""
+	door_begin()
 }
 
 /^[ \t]*(#|$)/ { next }
@@ -138,6 +187,7 @@ $2 !~ /^MPI_/ { next }
 	args = substr($0, bar + 1)
 	gsub(/^ +| +$/, "", args)
 	name = $2
+	op = "OP_" toupper(name)
 	channel = toupper($3)
 	shape = $4
 	for (key in trait)
@@ -149,7 +199,7 @@ $2 !~ /^MPI_/ { next }
 		else
 			trait[$i] = ""
 	}
-	wrapper()
+	functions()
 }
 
 END {

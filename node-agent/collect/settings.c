@@ -202,6 +202,21 @@ static void run_default(struct settings *s)
 			*p = '-';
 }
 
+/* "1a2b3c4d.run": from those who have spawned this process. Returns their run, or NULL. */
+static const char *parent_read(const char *text, uint32_t *id)
+{
+	char *end;
+	unsigned long n;
+
+	if (!text)
+		return NULL;
+	n = strtoul(text, &end, 16);
+	if (end != text + 8 || *end != '.')
+		return NULL;
+	*id = (uint32_t)n;
+	return end + 1;
+}
+
 /* The variable's value, NULL when it is unset or empty. */
 static const char *variable(const char *name)
 {
@@ -218,7 +233,7 @@ void settings_read(struct settings *out)
 void settings_read_job(struct settings *out, const char *job)
 {
 	struct settings s = {.note = 0};
-	const char *text;
+	const char *text, *parents_run;
 	bool good = true;
 
 	if (job)
@@ -232,7 +247,10 @@ void settings_read_job(struct settings *out, const char *job)
 	} else {
 		memcpy(s.base, text, strlen(text) + 1);
 	}
+	parents_run = parent_read(getenv(SETTINGS_PARENT), &s.parent);
 	text = variable("EVSPACE_RUN");
+	if (!text)
+		text = parents_run;
 	if (!text || !run_read(text, s.run, sizeof(s.run))) {
 		good = good && !text;
 		run_default(&s);

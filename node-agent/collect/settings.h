@@ -18,10 +18,14 @@
 #define SETTINGS_RESERVE_MAX  1048576u
 #define SETTINGS_LIFETIME_MAX UINT64_C(31536000000000000) /* a year in ns */
 
+/** The variable that hands what spawned processes have in common with their parents down to them:
+ * the id of the intercommunicator, in hex, a dot and the run. */
+#define SETTINGS_PARENT "OMPI_MCA_evspace_parent"
+
 /** The settings of this process. Plain data. */
 struct settings {
 	char base[SETTINGS_PATH]; /* EVSPACE_DIR, else /dev/shm/evspace-UID */
-	char run[64];		  /* EVSPACE_RUN, else run-JOB */
+	char run[64];		  /* EVSPACE_RUN, else the parents', else run-JOB */
 	char job[64];		  /* what the launcher calls the job, "" if unknown */
 	char dir[SETTINGS_PATH + 64];
 	uint32_t capacity[CHANNEL_MAX]; /* EVSPACE_CAPACITY: "200" or "p2p=1000,wait=0"; 0: off */
@@ -29,6 +33,7 @@ struct settings {
 	uint8_t split[CHANNEL_MAX];	/* EVSPACE_ELEMENTS: "op" or "p2p=site,collective=comm" */
 	uint64_t lifetime_ns[CHANNEL_MAX]; /* EVSPACE_LIFETIMES: "10s" or "p2p=500ms"; 0: none */
 	uint32_t reserve; /* EVSPACE_RESERVE: elements of each split channel; 0: default */
+	uint32_t parent;  /* id of what it has in common with those who spawned it; 0: none */
 	uint32_t threads; /* EVSPACE_THREADS; 0: default */
 	uint64_t quota;	  /* EVSPACE_QUOTA: bytes, or with K, M, G; 0: default */
 	uint32_t note;	  /* SEGMENT_NOTE_SETTINGS when one was not understood */

@@ -45,6 +45,7 @@ static void send_modes(const struct calls *on)
 		calls_wait("MPI_Irecv", &receive, INTS(n));
 		calls_check(modes[m].op, in, n, on->left, m);
 	}
+	COUNT(MPI_Buffer_detach, 0);
 	MPI_Buffer_detach(&buffer, &size);
 	free(buffer);
 }

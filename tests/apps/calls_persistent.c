@@ -133,6 +133,7 @@ void calls_persistent(const struct calls *on)
 	for (int m = 0; m < MODES; m++) {
 		MPI_Buffer_attach(buffer, room);
 		start_each(on, &modes[m]);
+		COUNT(MPI_Buffer_detach, 0);
 		MPI_Buffer_detach(&buffer, &size);
 	}
 	free(buffer);

@@ -266,6 +266,7 @@ void calls_requests(const struct calls *on)
 		for (int way = 0; way < 2 * WAYS; way++) {
 			MPI_Buffer_attach(buffer, room);
 			requests_complete(on, &modes[m], way / 2, way % 2);
+			COUNT(MPI_Buffer_detach, 0);
 			MPI_Buffer_detach(&buffer, &size);
 		}
 	}

@@ -9,7 +9,7 @@
 
 #include "tests/apps/counts.h"
 
-enum { OPS_MAX = 160 };
+enum { OPS_MAX = 320 };
 
 /* A fixed size: the gathering of the tables is counted before it is done. */
 struct count {

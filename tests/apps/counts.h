@@ -9,7 +9,7 @@
 /*
  * Counted are calls that communicate, wait, test or probe, that start, cancel or free requests,
  * that make, free or split communicators, and MPI_Init(_thread) and MPI_Finalize; not calls that
- * only ask or describe (Comm_rank, Get_count, Type_*, Group_*, Buffer_*, Errhandler_*).
+ * only ask or describe (Comm_rank, Get_count, Type_*, Group_*, Buffer_attach, Errhandler_*).
  *
  * - "calls": how often.
  * - "polls": further calls, of Test*, Iprobe and Improbe, that found nothing.
