@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes that are spawned, and worlds that meet at a port. */
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/conformance/suite.h"
 
@@ -96,6 +97,20 @@ static void meet(MPI_Comm side, bool host, char *port)
 	SUITE(MPI_Comm_disconnect(&inter));
 }
 
+/* A service is published, found and taken back; the name server may be none. */
+static void published(const struct suite *s, const char *port)
+{
+	char found[MPI_MAX_PORT_NAME] = "";
+
+	if (s->rank != 0)
+		return;
+	if (SUITE(MPI_Publish_name("evspace-suite", MPI_INFO_NULL, port)) != MPI_SUCCESS)
+		return;
+	SUITE(MPI_Lookup_name("evspace-suite", MPI_INFO_NULL, found));
+	suite_say("found: %d", strcmp(found, port) == 0);
+	SUITE(MPI_Unpublish_name("evspace-suite", MPI_INFO_NULL, port));
+}
+
 /* Rank 0 opens a port, to which all others connect. */
 void suite_ports(const struct suite *s)
 {
@@ -112,6 +127,7 @@ void suite_ports(const struct suite *s)
 		return;
 	}
 	SUITE(MPI_Comm_split(s->comm, s->rank == 0, s->rank, &side));
+	published(s, port);
 	meet(side, s->rank == 0, port);
 	if (s->rank == 0)
 		SUITE(MPI_Close_port(port));

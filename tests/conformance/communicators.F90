@@ -42,9 +42,14 @@ subroutine copies()
   INCLUDE_MPI
   T_COMM :: comm
   T_REQUEST :: r
+  T_INFO :: info
   integer :: rc
 
   call MPI_Comm_dup(MPI_COMM_WORLD, comm, rc)
+  call MPI_Info_create(info, rc)
+  call MPI_Comm_set_info(comm, info, rc)
+  call said('MPI_Comm_set_info', rc)
+  call MPI_Info_free(info, rc)
   call comm_end('MPI_Comm_dup', comm)
   call MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, comm, rc)
   call comm_end('MPI_Comm_dup_with_info', comm)

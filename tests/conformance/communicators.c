@@ -45,6 +45,7 @@ static void copies(const struct suite *s)
 	SUITE(MPI_Info_create(&info));
 	SUITE(MPI_Info_set(info, "color", "blue"));
 	SUITE(MPI_Comm_dup_with_info(s->comm, info, &comm));
+	SUITE(MPI_Comm_set_info(comm, info));
 	comm_end("MPI_Comm_dup_with_info", &comm);
 	SUITE(MPI_Comm_dup_with_info(s->comm, MPI_INFO_NULL, &comm));
 	SUITE(MPI_Comm_disconnect(&comm));
@@ -87,6 +88,33 @@ static void parts(const struct suite *s)
 	comm_end("MPI_Comm_create of nobody", &comm);
 	SUITE(MPI_Group_free(&some));
 	SUITE(MPI_Group_free(&world));
+}
+
+/* Of a group alone, without a communicator above it (MPI-4.0 7.4.2). */
+static void of_groups(const struct suite *s)
+{
+#if MPI_VERSION >= 4
+	const int even = s->rank % 2 == 0;
+	MPI_Group world, mine, theirs;
+	MPI_Comm comm;
+
+	SUITE(MPI_Comm_group(s->comm, &world));
+	SUITE(MPI_Comm_create_from_group(world, "suite", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+	comm_end("MPI_Comm_create_from_group", &comm);
+	SUITE(MPI_Comm_split(s->comm, even, s->rank, &comm));
+	SUITE(MPI_Comm_group(comm, &mine));
+	SUITE(MPI_Group_difference(world, mine, &theirs));
+	SUITE(MPI_Comm_free(&comm));
+	SUITE(MPI_Intercomm_create_from_groups(mine, 0, theirs, 0, "between", MPI_INFO_NULL,
+					       MPI_ERRORS_RETURN, &comm));
+	SUITE(MPI_Barrier(comm));
+	SUITE(MPI_Comm_free(&comm));
+	SUITE(MPI_Group_free(&theirs));
+	SUITE(MPI_Group_free(&mine));
+	SUITE(MPI_Group_free(&world));
+#else
+	(void)s;
+#endif
 }
 
 static void grids(const struct suite *s)
@@ -149,6 +177,7 @@ void suite_communicators(const struct suite *s)
 	comm_look("self", MPI_COMM_SELF);
 	copies(s);
 	parts(s);
+	of_groups(s);
 	grids(s);
 	graphs(s);
 	/* many, made and freed: handles come again */

@@ -10,6 +10,7 @@ subroutine all_files()
   integer :: rc
   integer(kind=MPI_OFFSET_KIND) :: zero, bytes
   T_FILE :: file
+  T_INFO :: info
 
   zero = 0
   call MPI_File_open(MPI_COMM_WORLD, trim(folder) // '/numbers', &
@@ -29,6 +30,18 @@ subroutine all_files()
   bytes = 64
   call MPI_File_set_size(file, bytes, rc)
   call said('MPI_File_set_size', rc)
+  call MPI_Barrier(MPI_COMM_WORLD, rc)
+  call MPI_File_get_size(file, bytes, rc)
+  call said_ints('MPI_File_get_size', [int(bytes)])
+  call MPI_File_set_atomicity(file, .false., rc)
+  call said('MPI_File_set_atomicity', rc)
+  call MPI_File_get_position_shared(file, bytes, rc)
+  call said('MPI_File_get_position_shared', rc)
+  call MPI_Info_create(info, rc)
+  call MPI_Info_set(info, 'access_style', 'sequential', rc)
+  call MPI_File_set_info(file, info, rc)
+  call said('MPI_File_set_info', rc)
+  call MPI_Info_free(info, rc)
   call MPI_File_sync(file, rc)
   call said('MPI_File_sync', rc)
   call MPI_File_close(file, rc)

@@ -95,6 +95,21 @@ static void views(const struct suite *s, MPI_File file)
 	SUITE(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
 }
 
+static void hints(MPI_File file)
+{
+	MPI_Offset position = -1;
+	MPI_Info info;
+
+	SUITE(MPI_Info_create(&info));
+	SUITE(MPI_Info_set(info, "access_style", "sequential"));
+	SUITE(MPI_File_set_info(file, info));
+	SUITE(MPI_Info_free(&info));
+	SUITE(MPI_File_set_atomicity(file, 1));
+	SUITE(MPI_File_set_atomicity(file, 0));
+	SUITE(MPI_File_get_position_shared(file, &position));
+	suite_say("shared position %lld", (long long)position);
+}
+
 static void sizes(const struct suite *s, MPI_File file)
 {
 	MPI_Offset size = -1;
@@ -134,6 +149,7 @@ void suite_files(const struct suite *s)
 	at_places(s, file);
 	by_pointer(s, file);
 	by_turns(s, file);
+	hints(file);
 	views(s, file);
 	sizes(s, file);
 	wrong(s, file);

@@ -90,6 +90,30 @@ static void exchanges(const struct suite *s)
 				   MPI_STATUS_IGNORE));
 }
 
+/* The nonblocking ones that MPI-4.0 has. */
+static void started(const struct suite *s)
+{
+#if MPI_VERSION >= 4
+	int to[N], from[N] = {0};
+	MPI_Request request;
+	MPI_Status status;
+
+	suite_fill(to, N, s->rank, 12);
+	suite_mark(&status, 1);
+	SUITE(MPI_Isendrecv(to, 3, MPI_INT, s->right, TAG, from, N, MPI_INT, s->left, TAG, s->comm,
+			    &request));
+	SUITE(MPI_Wait(&request, &status));
+	suite_status("MPI_Isendrecv", &status, MPI_INT);
+	suite_ints("MPI_Isendrecv", from, N);
+	SUITE(MPI_Isendrecv_replace(to, N, MPI_INT, s->right, TAG, s->left, TAG, s->comm,
+				    &request));
+	SUITE(MPI_Wait(&request, MPI_STATUS_IGNORE));
+	suite_ints("MPI_Isendrecv_replace", to, N);
+#else
+	(void)s;
+#endif
+}
+
 /* To and from MPI_PROC_NULL: nothing moves, and the status says so (MPI-3.1 3.11). */
 static void nobody(const struct suite *s)
 {
@@ -137,6 +161,7 @@ void suite_messages(const struct suite *s)
 	receives(s);
 	SUITE(MPI_Barrier(s->comm));
 	exchanges(s);
+	started(s);
 	nobody(s);
 	SUITE(MPI_Buffer_detach(&was, &bytes));
 	suite_say("the buffer is the one that was attached: %d, %d bytes", was == room, bytes);

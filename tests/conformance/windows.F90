@@ -187,6 +187,7 @@ subroutine allocated_ones()
   integer :: rc
   integer(kind=MPI_ADDRESS_KIND) :: bytes, at
   T_BASE :: base
+  T_INFO :: info
   T_WIN :: win
 
   bytes = 16
@@ -209,6 +210,10 @@ subroutine allocated_ones()
   call MPI_Win_free(win, rc)
   call MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, win, rc)
   call said('MPI_Win_create_dynamic', rc)
+  call MPI_Info_create(info, rc)
+  call MPI_Win_set_info(win, info, rc)
+  call said('MPI_Win_set_info', rc)
+  call MPI_Info_free(info, rc)
   call MPI_Win_attach(win, memory, bytes, rc)
   call said('MPI_Win_attach', rc)
   call MPI_Get_address(memory, at, rc)

@@ -112,10 +112,15 @@ static void dynamic(const struct suite *s)
 	int memory[N] = {0}, out[2];
 	MPI_Aint own, there;
 	MPI_Status status;
+	MPI_Info info;
 	MPI_Win win;
 
 	suite_fill(out, 2, s->rank, 6);
 	SUITE(MPI_Win_create_dynamic(MPI_INFO_NULL, s->comm, &win));
+	SUITE(MPI_Info_create(&info));
+	SUITE(MPI_Info_set(info, "no_locks", "false"));
+	SUITE(MPI_Win_set_info(win, info));
+	SUITE(MPI_Info_free(&info));
 	SUITE(MPI_Win_attach(win, memory, sizeof(memory)));
 	MPI_Get_address(memory, &own);
 	SUITE(MPI_Sendrecv(&own, 1, MPI_AINT, s->left, 1, &there, 1, MPI_AINT, s->right, 1, s->comm,
