@@ -7,6 +7,7 @@
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "node-agent/collect/door-refuse.h"
 
@@ -60,7 +61,7 @@ static void *object_symbol(const char *name)
 void *evspace_door_own(const char *symbol)
 {
 	/* data: a program that is not position independent may hold the copy that counts */
-	void *own = dlsym(strncmp(symbol, "PMPI_", 5) ? RTLD_DEFAULT : RTLD_NEXT, symbol);
+	void *own = dlsym(strncasecmp(symbol, "PMPI_", 5) ? RTLD_DEFAULT : RTLD_NEXT, symbol);
 
 	return own ? own : object_symbol(symbol);
 }
