@@ -10,6 +10,7 @@
 
 #include "consumers/command.h"
 #include "consumers/preload.h"
+#include "consumers/program.h"
 #include "pathmap/pathmap.h"
 #include "tree/stage.h"
 
@@ -113,6 +114,7 @@ int exec_main(int argc, char **argv)
 	const char *pathmap = NULL;
 	struct pathmap *map = NULL;
 	struct error e = {""};
+	char *why;
 	int rc;
 
 	if (exec_options_parse(argc, argv, &o, &pathmap))
@@ -122,6 +124,10 @@ int exec_main(int argc, char **argv)
 	rc = pathmap && !map ? -1 : exec_prepare(&o, &e);
 	pathmap_free(map);
 	if (!rc) {
+		why = program_complaint(argv[optind]);
+		if (why)
+			fprintf(stderr, "evspace exec: %s\n", why);
+		free(why);
 		execvp(argv[optind], argv + optind);
 		errorf(&e, "%s: %s", argv[optind],
 		       errno == ENOENT ? "not found; is it in PATH, or does it need ./ in front?"

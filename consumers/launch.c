@@ -2,18 +2,17 @@
 /* Takes launchers' command lines apart and adds to them what collectors need on other hosts. */
 #include "consumers/launch.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "consumers/preload.h"
+#include "consumers/program.h"
 #include "pathmap/memory.h"
 
 #define ENV_LIST     "mca_base_env_list"
@@ -69,15 +68,15 @@ static void first_words(const char *program, char *buf, size_t n)
 
 static enum launcher find_launcher(const char *command)
 {
-	static const char *const mpis[] = {"mpirun",  "mpiexec",	"orterun",
-					   "prterun", "mpirun.openmpi", "mpiexec.openmpi",
-					   NULL};
-	static const char *const others[] = {"srun", "mpiexec.hydra", "mpirun.mpich",
-					     "mpiexec.mpich", NULL};
+	static const char *const mpis[] = {"mpirun",	     "mpiexec",
+					   "orterun",	     "prterun",
+					   "mpirun.openmpi", "mpiexec.openmpi",
+					   "mpirun.mpich",   "mpiexec.mpich",
+					   "mpiexec.hydra",  NULL};
 	const char *name = base_name(command);
 	char words[256];
 
-	if (is_one_of(name, others))
+	if (!strcmp(name, "srun"))
 		return LAUNCHER_INHERITS;
 	if (!is_one_of(name, mpis))
 		return LAUNCHER_NONE;
@@ -85,42 +84,31 @@ static enum launcher find_launcher(const char *command)
 	/* Version 5 calls itself "mpirun (Open MPI)", its launcher "prterun (PRRTE)". */
 	if (strstr(words, "Open MPI") || strstr(words, "OpenRTE") || strstr(words, "PRRTE"))
 		return LAUNCHER_OPEN_MPI;
-	return LAUNCHER_INHERITS;
-}
-
-static bool is_executable(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
-/* The file that execvp(3) would start for @command, in @buf. */
-static bool find_executable(const char *command, char *buf, size_t n)
-{
-	const char *dir = getenv("PATH"), *colon;
-
-	if (strchr(command, '/')) {
-		snprintf(buf, n, "%s", command);
-		return is_executable(buf);
-	}
-	for (; dir && *command; dir = colon ? colon + 1 : NULL) {
-		colon = strchr(dir, ':');
-		snprintf(buf, n, "%.*s/%s", (int)(colon ? colon - dir : (int)strlen(dir)), dir,
-			 command);
-		if (is_executable(buf))
-			return true;
-	}
-	return false;
+	return strstr(words, "HYDRA") ? LAUNCHER_HYDRA : LAUNCHER_INHERITS;
 }
 
 /* Behind a launcher: the first word that is something to start, and no word that an option takes.
  */
 static const char *find_program(const struct launch *launch)
 {
-	static const char *const takers[] = {
-		"--map-by", "-map-by", "--rank-by", "-rank-by",		 "--bind-to", "-bind-to",
-		"-x",	    "--mca",   "-mca",	    "--output-filename", NULL};
+	static const char *const takers[] = {"--map-by",
+					     "-map-by",
+					     "--rank-by",
+					     "-rank-by",
+					     "--bind-to",
+					     "-bind-to",
+					     "-x",
+					     "--mca",
+					     "-mca",
+					     "--output-filename",
+					     "-launcher",
+					     "-bootstrap",
+					     "-launcher-exec",
+					     "-bootstrap-exec",
+					     "-rmk",
+					     "-f",
+					     "-wdir",
+					     NULL};
 	char path[PATH_MAX];
 	char **word = launch->argv;
 
@@ -129,7 +117,7 @@ static const char *find_program(const struct launch *launch)
 	while (*++word) {
 		if (is_one_of(*word, takers) && word[1])
 			word++;
-		else if (**word != '-' && find_executable(*word, path, sizeof(path)))
+		else if (**word != '-' && program_find(*word, path, sizeof(path)))
 			return *word;
 	}
 	return launch->argv[0];
@@ -146,7 +134,8 @@ void launch_init(struct launch *launch, char *const *argv)
 		launch->argv[i] = memory_copy(argv[i]);
 	launch->launcher = find_launcher(argv[0]);
 	launch->program = find_program(launch);
-	launch->inherits = launch->launcher != LAUNCHER_OPEN_MPI;
+	launch->inherits =
+		launch->launcher != LAUNCHER_OPEN_MPI && launch->launcher != LAUNCHER_HYDRA;
 }
 
 void launch_fini(struct launch *launch)
@@ -157,32 +146,9 @@ void launch_fini(struct launch *launch)
 	launch->argv = NULL;
 }
 
-bool launch_is_static(const struct launch *launch)
+char *launch_complaint(const struct launch *launch)
 {
-	char path[PATH_MAX];
-	Elf64_Ehdr header;
-	Elf64_Phdr part;
-	int fd, i;
-	bool is_static = false;
-
-	if (!find_executable(launch->program, path, sizeof(path)))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-	    !memcmp(header.e_ident, ELFMAG, SELFMAG) && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-	    header.e_phentsize == sizeof(part)) {
-		is_static = true;
-		for (i = 0; i < header.e_phnum; i++)
-			if (pread(fd, &part, sizeof(part),
-				  (off_t)(header.e_phoff + (size_t)i * sizeof(part))) !=
-				    sizeof(part) ||
-			    part.p_type == PT_INTERP)
-				is_static = false;
-	}
-	close(fd);
-	return is_static;
+	return program_complaint(launch->program);
 }
 
 /* ---- forwarding ---- */
@@ -304,12 +270,58 @@ static void forward_by_x(struct launch *launch, const char *preload, const char 
 	launch->argv = argv;
 }
 
+/* The value in "-genv NAME VALUE" or, of one part, "-env NAME VALUE"; from @word on. NULL: none. */
+static char **find_genv(char **word, const char *name)
+{
+	static const char *const options[] = {"-genv", "-env", NULL};
+
+	for (; *word && word[1] && word[2]; word++)
+		if (is_one_of(*word, options) && !strcmp(word[1], name))
+			return word + 2;
+	return NULL;
+}
+
+static char **add_genv(char **to, const char *name, const char *value)
+{
+	*to++ = memory_copy("-genv");
+	*to++ = memory_copy(name);
+	*to++ = memory_copy(value);
+	return to;
+}
+
+/* What the user gives is behind ours, and therefore holds. */
+static void forward_by_genv(struct launch *launch, const char *preload,
+			    const char *const *variables)
+{
+	size_t n = 0, more = 1;
+	char **argv, **to, **value;
+
+	while (launch->argv[n])
+		n++;
+	for (; variables[more - 1]; more++)
+		;
+	for (value = launch->argv + 1; (value = find_genv(value, "LD_PRELOAD")); value++)
+		replace(value, preload_value(preload, *value));
+	argv = memory_new(n + 3 * more + 1, sizeof(char *));
+	to = argv;
+	*to++ = launch->argv[0];
+	to = add_genv(to, "LD_PRELOAD", preload);
+	for (; *variables; variables++)
+		if (getenv(*variables))
+			to = add_genv(to, *variables, getenv(*variables));
+	memcpy(to, launch->argv + 1, (n - 1) * sizeof(char *));
+	free(launch->argv);
+	launch->argv = argv;
+}
+
 void launch_forward(struct launch *launch, const char *preload, const char *const *variables)
 {
 	static const char *const files[] = {"-app", "--app", NULL};
 	const char *set = getenv(ENV_LIST_VAR);
 	char **given, *list;
 
+	if (launch->launcher == LAUNCHER_HYDRA)
+		forward_by_genv(launch, preload, variables);
 	if (launch->launcher != LAUNCHER_OPEN_MPI)
 		return;
 	/* An application file has options of its own for each part: only what is inherited gets
@@ -359,15 +371,13 @@ static void add_hostfile(struct hostlist *hosts, const char *path)
 
 void launch_hosts(const struct launch *launch, struct hostlist *hosts)
 {
-	static const char *const lists[] = {"-host", "--host", "-H", NULL};
-	static const char *const files[] = {"-hostfile",
-					    "--hostfile",
-					    "-machinefile",
-					    "--machinefile",
-					    "-default-hostfile",
-					    "--default-hostfile",
-					    NULL};
-	const char *file = getenv("OMPI_MCA_orte_default_hostfile");
+	static const char *const lists[] = {"-host", "--host", "-H", "-hosts", NULL};
+	static const char *const files[] = {
+		"-hostfile",	     "--hostfile",	   "-machinefile", "--machinefile",
+		"-default-hostfile", "--default-hostfile", "-f",	   NULL};
+	const char *file = launch->launcher == LAUNCHER_HYDRA
+				   ? getenv("HYDRA_HOST_FILE")
+				   : getenv("OMPI_MCA_orte_default_hostfile");
 	const char *slurm = getenv("SLURM_JOB_NODELIST");
 	size_t before = hosts->n, at;
 	char *list;
@@ -381,7 +391,7 @@ void launch_hosts(const struct launch *launch, struct hostlist *hosts)
 			add_hostfile(hosts, word[1]);
 		}
 	}
-	if (hosts->n == before && launch->launcher == LAUNCHER_OPEN_MPI && file)
+	if (hosts->n == before && launch->launcher >= LAUNCHER_OPEN_MPI && file)
 		add_hostfile(hosts, file);
 	if (hosts->n == before && launch->launcher != LAUNCHER_NONE && slurm)
 		(void)hostlist_add(hosts, slurm, &at, NULL);

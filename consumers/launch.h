@@ -11,8 +11,9 @@
 /** Who starts the processes, and so how they get their environment. */
 enum launcher {
 	LAUNCHER_NONE,	   /* nobody we know: whoever it starts inherits the environment */
+	LAUNCHER_INHERITS, /* srun and others: these carry the environment everywhere */
 	LAUNCHER_OPEN_MPI, /* mpirun: ranks on other hosts get what -x says */
-	LAUNCHER_INHERITS, /* srun, MPICH's mpiexec: these carry the environment everywhere */
+	LAUNCHER_HYDRA,	   /* MPICH's mpiexec: ranks get what -genv says, too */
 };
 
 /** A command line, looked at. */
@@ -35,7 +36,7 @@ void launch_fini(struct launch *launch);
  * by
  * `-x` options in every part of its command line; what the user forwards already is left, but for
  * LD_PRELOAD, where @preload comes in front. If the user has mca_base_env_list, which excludes -x,
- * that is made longer instead.
+ * that is made longer instead. For MPICH's Hydra by `-genv` options.
  */
 void launch_forward(struct launch *launch, const char *preload, const char *const *variables);
 
@@ -45,7 +46,7 @@ void launch_forward(struct launch *launch, const char *preload, const char *cons
  */
 void launch_hosts(const struct launch *launch, struct hostlist *hosts);
 
-/** Is the program a statically linked one, into which nothing can be preloaded? */
-bool launch_is_static(const struct launch *launch);
+/** Why nothing can be preloaded into the program (program_complaint()). */
+char *launch_complaint(const struct launch *launch);
 
 #endif

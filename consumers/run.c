@@ -157,6 +157,16 @@ static int job_options_parse(int argc, char **argv, struct job *job)
 
 /* ---- preparing ---- */
 
+/* Before it starts: what will not be seen, said where nothing of the program's is in between. */
+static void warn(const struct launch *launch)
+{
+	char *why = launch_complaint(launch);
+
+	if (why)
+		fprintf(stderr, "evspace run: %s\n", why);
+	free(why);
+}
+
 /* Returns EXIT_FINE, or the exit code with @e. */
 static enum exit_code job_prepare(struct job *job, struct error *e)
 {
@@ -183,6 +193,7 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 		job->no_room = *e;
 		return EXIT_FINE;
 	}
+	warn(&job->launch);
 	job->preload = preload_value(job->library, getenv("LD_PRELOAD"));
 	launch_forward(&job->launch, job->preload, preload_variables());
 	return EXIT_FINE;
@@ -303,6 +314,7 @@ static char *why_none(const struct job *job, const struct summary *summary,
 {
 	const struct store_refusal *r;
 	size_t i, here = 0;
+	char *why;
 
 	if (summary->n_processes)
 		return NULL;
@@ -311,11 +323,9 @@ static char *why_none(const struct job *job, const struct summary *summary,
 	TAILQ_FOREACH (r, &about->store->refusals, link)
 		if (!strcmp(r->run, about->run))
 			return NULL;
-	if (launch_is_static(&job->launch))
-		return memory_format("%s is statically linked, so nothing can be preloaded into "
-				     "it: link it dynamically, or if it is a PVM program with what "
-				     "`pkg-config --libs evspace-pvm` says",
-				     job->launch.program);
+	why = launch_complaint(&job->launch);
+	if (why)
+		return why;
 	for (i = 0; i < about->hosts->n; i++)
 		here += summary_has_host(summary, about->hosts->names[i]);
 	if (about->hosts->n && !here)

@@ -140,6 +140,14 @@ static const struct {
 	 "the quota of %s is used up: evspace purge old runs, take a smaller --capacity, or "
 	 "raise --quota (EVSPACE_QUOTA)"},
 	{"limits", "too much for one segment in %s: take a smaller --capacity or fewer --threads"},
+	{"other-mpi",
+	 "its MPI is neither Open MPI nor MPICH, and there are collectors for these two alone"},
+	{"no-openmpi",
+	 "its MPI is Open MPI, but libevspace-openmpi.so cannot be loaded from the folder of "
+	 "libevspace-mpi.so"},
+	{"no-mpich",
+	 "its MPI is MPICH, but libevspace-mpich.so cannot be loaded from the folder of "
+	 "libevspace-mpi.so: it is built where libmpich-dev is installed"},
 	{"denied",
 	 "no right to make a file in %s: it must be a folder of the program's user, mode 0700"},
 };

@@ -172,9 +172,79 @@ void settings_job_pvm(char *out, size_t n)
 	snprintf(out, n, "pvm-%u%s%s", (unsigned)geteuid(), named ? "-" : "", named ? machine : "");
 }
 
+/* What is in the file PATH/NAME, ended by 0; how many bytes, or -1. */
+static ssize_t file_read(const char *path, const char *name, char *out, size_t n)
+{
+	char file[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(file, sizeof(file), "%s/%s", path, name);
+	fd = open(file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	got = read(fd, out, n - 1);
+	close(fd);
+	if (got >= 0)
+		out[got] = '\0';
+	return got;
+}
+
+/* "hydra-HOST-PORT" of "hydra_pmi_proxy --control-port HOST:PORT … --pgid 0", words ended by 0;
+ * ".1" and so on behind it for what was spawned later. False: it is no such command. */
+static bool hydra_read(const char *words, const char *end, char *out, size_t n)
+{
+	const char *name = strrchr(words, '/'), *port = NULL, *group = "0", *word;
+
+	if (strcmp(name ? name + 1 : words, "hydra_pmi_proxy") != 0)
+		return false;
+	for (word = words; word < end; word += strlen(word) + 1) {
+		const char *value = word + strlen(word) + 1;
+
+		if (value < end && !strcmp(word, "--control-port"))
+			port = value;
+		else if (value < end && !strcmp(word, "--pgid"))
+			group = value;
+	}
+	if (!port)
+		return false;
+	snprintf(out, n, "hydra-%s%s%s", port, strcmp(group, "0") ? "." : "",
+		 strcmp(group, "0") ? group : "");
+	for (; *out; out++)
+		if (*out == ':' || *out == '/')
+			*out = '-';
+	return true;
+}
+
+/*
+ * MPICH's Hydra gives its processes no name of the job, but one proxy on each host starts them, and
+ * all proxies are told where their mpiexec listens. Scripts may be in between.
+ */
+static bool hydra_find(char *out, size_t n)
+{
+	char path[32] = "/proc/self", text[4096];
+	const char *after;
+	ssize_t got;
+	int parent;
+
+	for (int level = 0; level < 6 && getenv("PMI_FD"); level++) {
+		if (file_read(path, "stat", text, sizeof(text)) < 0)
+			return false;
+		/* proc(5): the name, in brackets, may have anything in it */
+		after = strrchr(text, ')');
+		if (!after || sscanf(after, ") %*c %d", &parent) != 1 || parent <= 1)
+			return false;
+		snprintf(path, sizeof(path), "/proc/%d", parent);
+		got = file_read(path, "cmdline", text, sizeof(text));
+		if (got > 0 && hydra_read(text, text + got, out, n))
+			return true;
+	}
+	return false;
+}
+
 /*
  * What the launcher calls the job: PVM, if a pvmd has started this process, PMIx (Open MPI, Slurm
- * with pmix), else Slurm's own numbers.
+ * with pmix), MPICH's Hydra, else Slurm's own numbers.
  */
 static void job_read(char *out, size_t n)
 {
@@ -185,6 +255,8 @@ static void job_read(char *out, size_t n)
 		settings_job_pvm(out, n);
 	else if (job)
 		snprintf(out, n, "%s", job);
+	else if (hydra_find(out, n))
+		return;
 	else if (slurm)
 		snprintf(out, n, "slurm-%s.%s", slurm, step ? step : "0");
 	else
