@@ -33,6 +33,14 @@ AC_PATH_PROGS([MPICH_FC], [mpifort.mpich mpif90.mpich])
 AM_CONDITIONAL([MPICH], [test "$have_mpich" = yes])
 AS_IF([test "$have_mpich" = no], [MPICH_RUN= MPICH_FC=])])
 
+# EVSPACE_HAVE_FORTRAN
+# Fortran programs are compiled for tests alone, each MPI's by its own compiler: after
+# EVSPACE_HAVE_MPICH, set OPENMPI_FC, and conditionals for both compilers.
+AC_DEFUN([EVSPACE_HAVE_FORTRAN],
+[AC_PATH_PROGS([OPENMPI_FC], [mpifort.openmpi mpif90.openmpi])
+AM_CONDITIONAL([OPENMPI_FC], [test -n "$OPENMPI_FC"])
+AM_CONDITIONAL([MPICH_FC], [test -n "$MPICH_FC"])])
+
 # EVSPACE_HAVE_LTTNG
 # LTTng-UST may be there, for a bench to compare with: set LTTNG_CFLAGS, LTTNG_LIBS and have_lttng.
 AC_DEFUN([EVSPACE_HAVE_LTTNG],
