@@ -61,7 +61,7 @@ static void *object_symbol(const char *name)
 void *evspace_door_own(const char *symbol)
 {
 	/* data: a program that is not position independent may hold the copy that counts */
-	void *own = dlsym(strncasecmp(symbol, "PMPI_", 5) ? RTLD_DEFAULT : RTLD_NEXT, symbol);
+	void *own = dlsym(strncasecmp(symbol, "PMPI", 4) ? RTLD_DEFAULT : RTLD_NEXT, symbol);
 
 	return own ? own : object_symbol(symbol);
 }
