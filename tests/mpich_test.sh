@@ -168,20 +168,22 @@ tap_case "two jobs in one run: their worlds differ" two_worlds
 
 # --- observed ---
 
+bed_start agent evspace agent
+bed_start stuck evspace run --run stuck -- "$MPICH_RUN" -np 4 "$apps/stuck-mpich" --seconds 300
+bed_until grep -q '^stuck: rank' "$bed_dir/stuck.err"
+
 stuck_is_seen() {
-	bed_start agent evspace agent
-	bed_start stuck evspace run --run stuck -- "$MPICH_RUN" -np 4 "$apps/stuck-mpich" --seconds 300
-	bed_until grep -q '^stuck: rank' "$bed_dir/stuck.err" || return
 	seen_stuck() {
-		evspace heartbeat --run stuck --once --stuck-after 300ms >"$tap_dir/look" 2>&1
+		evspace heartbeat --run stuck --once >"$tap_dir/look" 2>&1
 		grep -q 'is stuck: in MPI_Barrier .*waits for rank 3' "$tap_dir/look"
 	}
 	bed_until seen_stuck || { cat "$tap_dir/look"; return 1; }
 }
 
 events_are_seen() {
-	evspace events --run stuck --json --duration 1 >"$tap_dir/events" 2>"$tap_dir/err"
-	grep -q '"op":"MPI_Init' "$tap_dir/events" || { head -n 3 "$tap_dir/events"; cat "$tap_dir/err"; return 1; }
+	evspace events --run stuck --backlog --json --count 2 >"$tap_dir/events" 2>"$tap_dir/err"
+	[ "$(grep -c '"op":"MPI_Init"' "$tap_dir/events")" -eq 4 ] ||
+		{ head -n 3 "$tap_dir/events"; cat "$tap_dir/err"; return 1; }
 }
 
 tap_case "heartbeat says who is stuck" stuck_is_seen

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "node-agent/collect/door-refuse.h"
+#include "node-agent/collect/user.h"
 
 /* What is loaded later gets hardly any of this memory (ld.so's rtld.optional_static_tls). */
 __thread struct collect_thread collect_self;
@@ -18,6 +19,9 @@ __thread uint64_t door_types[DOOR_TYPES_ROOM / 8] __asm__("evspace_door_types")
 	__attribute__((visibility("default")));
 __thread uint64_t door_comm[DOOR_COMM_ROOM / 8] __asm__("evspace_door_comm")
 	__attribute__((visibility("default")));
+
+/* Programs look for it before there is a collector that fills it in. */
+struct evspace_calls evspace_calls_1;
 
 /* ---- the MPI library ---- */
 
@@ -51,11 +55,37 @@ static void *object_find(void)
 	return object;
 }
 
+/** A symbol that is looked for in every object. */
+struct search {
+	const char *name;
+	void *found;
+};
+
+static int symbol_look(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *search = arg;
+	void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+
+	(void)size;
+	if (handle && info->dlpi_name[0] && !strstr(info->dlpi_name, "/libevspace-"))
+		search->found = dlsym(handle, search->name);
+	if (handle)
+		dlclose(handle);
+	return search->found != NULL;
+}
+
+/* What is not for all to see. Fortran's functions are in a library of their own. */
 static void *object_symbol(const char *name)
 {
+	struct search search = {.name = name};
 	void *object = object_find();
 
-	return object ? dlsym(object, name) : NULL;
+	if (!object)
+		return NULL;
+	search.found = dlsym(object, name);
+	if (!search.found && name[0] == 'p')
+		dl_iterate_phdr(symbol_look, &search);
+	return search.found;
 }
 
 void *evspace_door_own(const char *symbol)
