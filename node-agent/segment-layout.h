@@ -19,6 +19,7 @@ struct segment_layout {
 	uint64_t control_at, threads_at, counts_at, elements_at, classes_at, comms_at, members_at;
 	uint64_t rings_at, rings_bytes;
 	uint64_t modules_at;
+	uint64_t labels_at;
 	uint64_t marks_at; /* at the end, on pages of its own */
 	uint32_t threads_max;
 	uint32_t elements_max;
@@ -26,6 +27,7 @@ struct segment_layout {
 	uint32_t comms_max;
 	uint32_t members_max; /* in int32_t */
 	uint32_t modules_max; /* 0: no channel is split by call sites */
+	uint32_t labels_max;
 };
 
 /** First page: written before the file gets its name, then constant but for the atomics. */
@@ -42,13 +44,14 @@ struct segment_header {
 			       identity */
 	int32_t rank;	    /* in MPI_COMM_WORLD; of a PVM task its id */
 	int32_t world_size; /* 0: PVM, where tasks come and go */
-	uint32_t world; /* id of MPI_COMM_WORLD; spawned worlds have their own */
+	uint32_t world;	    /* id of MPI_COMM_WORLD; spawned worlds have their own */
 	uint32_t clock_kind;
 	struct clock_pair born; /* when the segment was made */
 	int64_t born_real_ns;
 	uint32_t cost_ps; /* picoseconds that one event costs, measured in this process at its start
 			   */
-	uint32_t parent; /* id of the communicator with those who spawned it (MPI-3.1 10.3); 0: nobody */
+	uint32_t parent;  /* id of the communicator with those who spawned it (MPI-3.1 10.3); 0:
+			     nobody */
 	char run[64];
 	char host[64];
 	char program[128];
@@ -62,6 +65,7 @@ struct segment_header {
 	_Atomic uint32_t comms;
 	_Atomic uint32_t members;
 	_Atomic uint32_t modules;
+	_Atomic uint32_t labels;
 	_Atomic uint64_t rings_used;
 	_Atomic uint32_t finished; /* MPI_Finalize or pvm_exit has returned */
 	_Atomic uint32_t note;	   /* enum segment_note bits: why collecting is not complete */
@@ -140,9 +144,26 @@ struct segment_count {
 	_Atomic uint64_t skipped; /* calls that left no tuple because of the mode */
 };
 
+/** Regions of a program that can be open in a thread at once. */
+#define SEGMENT_REGIONS 8
+
+/** What the program says a thread is at (evspace.h), written by the thread alone. */
+struct segment_user {
+	_Atomic uint64_t depth;	    /* regions that are open */
+	_Atomic uint64_t iteration; /* 1 + the number of the last one that is done, 0: none */
+	_Atomic uint64_t iterated;  /* when */
+	_Atomic uint64_t phase;	    /* label (segment-label.h), 0: none */
+	_Atomic uint64_t phase_since;
+	uint64_t spare[3];
+	struct {
+		_Atomic uint64_t label, since;
+	} regions[SEGMENT_REGIONS];
+};
+
 /** One thread of the process. */
 struct segment_thread {
 	struct segment_state state;
+	struct segment_user user;
 	uint32_t tid;	       /* kernel thread id */
 	_Atomic uint32_t used; /* set (release) when the entry is complete */
 	uint32_t pad[14];

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "node-agent/segment-file.h"
+#include "node-agent/segment-label.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/segment-module.h"
 #include "tree/process.h"
@@ -94,6 +95,8 @@ static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 		return "member table";
 	if (!table_fits(l->modules_at, l->modules_max, sizeof(struct segment_module), size))
 		return "module table";
+	if (!table_fits(l->labels_at, l->labels_max, sizeof(struct segment_label), size))
+		return "table of labels";
 	if (l->marks_at % SEGMENT_PAGE != 0 ||
 	    !table_fits(l->marks_at, l->elements_max, sizeof(struct segment_mark), size))
 		return "table of marks";

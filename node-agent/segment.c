@@ -15,6 +15,7 @@
 
 #include "node-agent/segment-class.h"
 #include "node-agent/segment-file.h"
+#include "node-agent/segment-label.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/segment-module.h"
 #include "tree/process.h"
@@ -25,6 +26,9 @@
 #define DEFAULT_SPLITS	256u
 #define MIN_MEMBERS	4096u
 #define MODULES		256u
+
+/** Names of regions and phases that a program has at most. */
+#define LABELS 256u
 
 /** Everything that segment_create() works on. */
 struct making {
@@ -90,6 +94,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->comms_max = plan->comms;
 	l->members_max = plan->members;
 	l->modules_max = has_sites(plan) ? MODULES : 0;
+	l->labels_max = LABELS;
 	l->rings_bytes = element_ring_bytes(1);
 	for (int i = 0; i < CHANNEL_COUNT; i++) {
 		uint32_t n = elements_plan(plan, i);
@@ -106,7 +111,9 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->comms_at = l->classes_at + l->classes_max * sizeof(struct segment_class);
 	l->members_at = l->comms_at + l->comms_max * sizeof(struct segment_comm);
 	l->modules_at = round_up(l->members_at + l->members_max * sizeof(int32_t), 64);
-	l->rings_at = round_up(l->modules_at + l->modules_max * sizeof(struct segment_module), 64);
+	l->labels_at =
+		round_up(l->modules_at + l->modules_max * sizeof(struct segment_module), 64);
+	l->rings_at = l->labels_at + l->labels_max * sizeof(struct segment_label);
 	/* agents map the marks writable: nothing else may be on their pages */
 	l->marks_at = round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);
 	return round_up(l->marks_at + l->elements_max * sizeof(struct segment_mark), SEGMENT_PAGE);

@@ -97,6 +97,9 @@ static void thread_attach(struct collect_thread *self, uint32_t tid)
 	self->entry = entry ? entry : &no_entry;
 	self->index = entry ? (uint32_t)(entry - entry_at(0)) : SEGMENT_NO_THREAD;
 	self->counts = entry ? segment_counts_of(s, self->index) : no_counts;
+	/* what an ended thread had begun is not this one's */
+	if (entry)
+		memset(&entry->user, 0, sizeof(entry->user));
 	self->idle =
 		collect.sites || collect.clock != CLOCK_TICKS_TSC ? COLLECT_CAREFUL : COLLECT_IDLE;
 	self->state = self->idle;

@@ -11,6 +11,7 @@
 #include "node-agent/collect/mpi-calls.h"
 #include "node-agent/collect/mpi-spawn.h"
 #include "node-agent/collect/settings.h"
+#include "node-agent/collect/user.h"
 
 /* The same on all ranks of a world, another for each world. */
 static uint32_t world_id(const char *job, int size)
@@ -67,6 +68,7 @@ static int process_start(void)
 	mpi.multiple = mpi.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
 	mpi_comm_init(plan.world, rank, size);
 	mpi_spawn_joined(plan.parent);
+	user_begin();
 	return 0;
 }
 
@@ -89,6 +91,7 @@ void mpi_init_end(struct tuple *t, int rc)
 
 void mpi_finished(void)
 {
+	user_end();
 	if (collect.segment.header)
 		atomic_store_explicit(&collect.segment.header->finished, 1, memory_order_release);
 }

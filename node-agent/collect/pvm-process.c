@@ -12,6 +12,7 @@
 #include "node-agent/collect/member.h"
 #include "node-agent/collect/pvm-group.h"
 #include "node-agent/collect/pvm-library.h"
+#include "node-agent/collect/user.h"
 
 struct pvm_process pvm_process;
 
@@ -51,6 +52,7 @@ static bool segment_make(void)
 	if (member_start(&member, &settings) < 0)
 		return false;
 	pvm_group_init(member.world, member.rank);
+	user_begin();
 	return true;
 }
 
@@ -67,6 +69,7 @@ bool pvm_process_entered(void)
 
 void pvm_process_left(void)
 {
+	user_end();
 	member_finished();
 	pvm_process.task = false;
 }

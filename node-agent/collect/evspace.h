@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a program can say of itself, to be seen among its communication: regions, phases and
+ * iterations. Nothing is linked: when the program runs under `evspace run` the collector that is
+ * preloaded takes what is said, else each call is a load and a branch. From any thread, before
+ * MPI_Init and after MPI_Finalize too (nothing is collected then). C11, C++11; Fortran:
+ *evspace.f90.
+ *
+ *	evspace_phase("solve");
+ *	for (i = 0; i < n; i++) {
+ *		evspace_region("exchange", EVSPACE_BEGIN);
+ *		...
+ *		evspace_region("exchange", EVSPACE_END);
+ *		evspace_iteration(i);
+ *	}
+ *	evspace_phase(NULL);
+ *
+ * Each is a tuple of channel "user": a region at its end, a phase when the next one begins, an
+ * iteration when it is over; each with the time that it took. Compile with -ldl before glibc 2.34.
+ */
+#ifndef EVSPACE_H
+#define EVSPACE_H
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Of a region. */
+#define EVSPACE_END   0
+#define EVSPACE_BEGIN 1
+
+/**
+ * What a collector has for programs, under the name evspace_calls_1. A NULL stands for what is not
+ * collected now: before MPI_Init, and after MPI_Finalize.
+ */
+struct evspace_calls {
+	void (*region)(const char *name, size_t length, int begin);
+	void (*phase)(const char *name, size_t length);
+	void (*iteration)(uint64_t number);
+};
+
+/* Found once in each program and library; every file of one shares it. */
+__attribute__((weak, visibility("hidden"))) const struct evspace_calls *evspace_found;
+__attribute__((weak, visibility("hidden"))) struct evspace_calls evspace_absent = {NULL, NULL,
+										   NULL};
+
+static __attribute__((unused, noinline, cold)) const struct evspace_calls *evspace_find(void)
+{
+	const struct evspace_calls *calls = &evspace_absent;
+	void *program = dlopen(NULL, RTLD_LAZY);
+
+	if (program) {
+		void *symbol = dlsym(program, "evspace_calls_1");
+
+		if (symbol)
+			calls = (const struct evspace_calls *)symbol;
+		/* the program stays where it is */
+		dlclose(program);
+	}
+	__atomic_store_n(&evspace_found, calls, __ATOMIC_RELEASE);
+	return calls;
+}
+
+static inline const struct evspace_calls *evspace_calls(void)
+{
+	const struct evspace_calls *calls = __atomic_load_n(&evspace_found, __ATOMIC_ACQUIRE);
+
+	return __builtin_expect(calls != NULL, 1) ? calls : evspace_find();
+}
+
+/**
+ * A region begins or ends on this thread. Regions may be nested, 8 deep at most; an end closes the
+ * innermost open region with this name, and those in it that were left open. Of a name the first
+ * 55 bytes count, and of names the first 255.
+ */
+static inline void evspace_region(const char *name, int begin)
+{
+	const struct evspace_calls *calls = evspace_calls();
+
+	if (__builtin_expect(calls->region != NULL, 0))
+		calls->region(name, strlen(name), begin);
+}
+
+/** This thread enters a phase, and leaves the one that it was in. NULL: it is in none. */
+static inline void evspace_phase(const char *name)
+{
+	const struct evspace_calls *calls = evspace_calls();
+
+	if (__builtin_expect(calls->phase != NULL, 0))
+		calls->phase(name, name ? strlen(name) : 0);
+}
+
+/**
+ * This thread has done iteration @number (32 bits of it are kept). It took the time since the
+ * iteration before, or since the phase began.
+ */
+static inline void evspace_iteration(uint64_t number)
+{
+	const struct evspace_calls *calls = evspace_calls();
+
+	if (__builtin_expect(calls->iteration != NULL, 0))
+		calls->iteration(number);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
