@@ -209,6 +209,27 @@ static void as_many_as_there_may_be(void)
 	names_free(names);
 }
 
+/* Each task of PVM says only that itself is in a group. */
+static void groups(void)
+{
+	static const int32_t tasks[] = {0x40003, 0x40001, 0xc0001};
+	struct names *names = names_new(0);
+	const struct name_comm *comm;
+
+	for (int i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(names_comm_learn(names, 9, 5, 1, 0, &tasks[i]), 0);
+		CU_ASSERT_EQUAL(names_comm_learn(names, 9, 5, 1, 0, &tasks[i]), 0);
+		CU_ASSERT_EQUAL(names_comm_count(names), (size_t)i + 1);
+	}
+	comm = names_comm_find(names, 9);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(comm);
+	CU_ASSERT_EQUAL(comm->size, 3);
+	CU_ASSERT_EQUAL(comm->members[0], 0x40001);
+	CU_ASSERT_EQUAL(comm->members[1], 0x40003);
+	CU_ASSERT_EQUAL(comm->members[2], 0xc0001);
+	names_free(names);
+}
+
 static void communicators(void)
 {
 	static const int32_t members[] = {4, 2}, others[] = {4, 3};
@@ -251,6 +272,7 @@ static CU_TestInfo names_cases[] = {
 	{"our numbers are taken", our_numbers_taken},
 	{"as many as there may be", as_many_as_there_may_be},
 	{"communicators", communicators},
+	{"members of groups come together", groups},
 	CU_TEST_INFO_NULL,
 };
 

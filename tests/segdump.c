@@ -47,10 +47,11 @@ static void message_print(const struct segment *s, const struct tuple *t)
 	static const char *const sends[] = {
 		"MPI_Send",   "MPI_Bsend",  "MPI_Ssend",  "MPI_Rsend",	  "MPI_Isend",
 		"MPI_Ibsend", "MPI_Issend", "MPI_Irsend", "MPI_Sendrecv", "MPI_Sendrecv_replace",
-		NULL};
+		"pvm_send",   "pvm_psend",  NULL};
 	static const char *const later_sends[] = {"MPI_Send_init", "MPI_Bsend_init",
 						  "MPI_Ssend_init", "MPI_Rsend_init", NULL};
-	static const char *const receives[] = {"MPI_Recv", "MPI_Mrecv", NULL};
+	static const char *const receives[] = {"MPI_Recv",  "MPI_Mrecv", "pvm_recv", "pvm_nrecv",
+					       "pvm_trecv", "pvm_precv", NULL};
 	static const char *const later_receives[] = {
 		"MPI_Irecv",	"MPI_Imrecv",		"MPI_Recv_init",
 		"MPI_Sendrecv", "MPI_Sendrecv_replace", NULL};

@@ -36,7 +36,6 @@ static void party_make(struct party *p, char **argv, char *where)
 	CHECK(length > 0);
 	program[length] = '\0';
 	p->tids[0] = pvm_mytid();
-	COUNT(pvm_mytid, 0);
 	CHECK(p->tids[0] > 0);
 	if (p->n > 1) {
 		CHECK(pvm_spawn(program, args, flag, where ? where : (char *)(uintptr_t) "",
@@ -54,7 +53,6 @@ static void party_join(struct party *p, int parent)
 {
 	int tid = pvm_mytid();
 
-	COUNT(pvm_parent, 0);
 	CHECK(pvm_recv(parent, TAG_PARTY) > 0);
 	COUNT(pvm_recv, p->n * 4);
 	CHECK(pvm_upkint(p->tids, p->n, 1) == 0);
@@ -90,7 +88,7 @@ int main(int argc, char **argv)
 {
 	struct party p = {.dir = argv[1]};
 	char *where = argc > 4 ? argv[4] : NULL;
-	int parent;
+	int parent = PvmNoParent;
 
 	if (argc < 4) {
 		fputs("usage: pvm_calls DIR TASKS ROUNDS [WHERE]\n", stderr);
@@ -98,8 +96,13 @@ int main(int argc, char **argv)
 	}
 	p.n = atoi(argv[2]);
 	p.rounds = atoi(argv[3]);
-	/* that is for the first task to say, without becoming one by another call before */
-	parent = getenv("PVMEPID") ? pvm_parent() : PvmNoParent;
+	/* whichever it is, the first call is the one that makes it a task */
+	if (getenv("PVMEPID")) {
+		parent = pvm_parent();
+		COUNT(pvm_parent, 0);
+	} else {
+		COUNT(pvm_mytid, 0);
+	}
 	if (parent > 0)
 		party_join(&p, parent);
 	else

@@ -41,6 +41,9 @@ static void broadcast(const struct party *p, int instance)
 {
 	short value = 3;
 
+	/* to all members but itself: without others that fails */
+	if (instance == 0 && p->n == 1)
+		return;
 	if (instance == 0) {
 		pvm_initsend(PvmDataRaw);
 		CHECK(pvm_pkshort(&value, 1, 1) == 0);
