@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "node-agent/collect/modules.h"
+
 /** Keys below this are kept inside the thread descriptor: setting one takes no memory (glibc,
  * nptl). */
 #define INLINE_KEYS 32
@@ -173,6 +175,8 @@ static struct element_writer *keyed_writer(unsigned channel, uint64_t key)
 								      memory_order_relaxed))
 			continue;
 		slot->key = key;
+		if (collect.split[channel] == SPLIT_SITE)
+			modules_note(&collect.segment, key);
 		return element_prepare(&slot->writer, channel, key) ? &slot->writer : NULL;
 	}
 	return NULL;
@@ -387,6 +391,8 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 	collect.clock = clock_kind();
 	s.header->cost_ps = cost_measure();
 	collect.segment = s;
+	if (collect.sites)
+		modules_note_all(&collect.segment);
 	thread_attach(self, (uint32_t)getpid());
 	/* from now on the path does something */
 	collect.mode =
