@@ -195,8 +195,8 @@ static void print_host(const Evspace__Host *h, bool changed)
 	else if (h->text[0])
 		fprintf(stderr, "evspace collect: %s: %s\n", h->name, h->text);
 	if (changed && !h->why)
-		printf("%s: %u classes switched in %u processes\n", h->name, h->changed,
-		       h->processes);
+		printf("%s: %u classes switched in %u process%s\n", h->name, h->changed,
+		       h->processes, h->processes == 1 ? "" : "es");
 }
 
 static void print_text(const struct collect *c, const Evspace__Switched *s, struct classes *classes)

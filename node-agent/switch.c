@@ -277,9 +277,9 @@ static void carry_log(const struct carrying *c, const char *run)
 		used += (size_t)snprintf(classes + used, sizeof(classes) - used, "%s%s",
 					 used ? "," : "", name);
 	}
-	fprintf(stderr, "evspace agent: %s switched %s to %s in %u processes of run %s\n", who,
+	fprintf(stderr, "evspace agent: %s switched %s to %s in %u process%s of run %s\n", who,
 		c->ask->n_choices ? classes : "all", segment_mode_name(c->ask->mode),
-		c->host->processes, run);
+		c->host->processes, c->host->processes == 1 ? "" : "es", run);
 }
 
 const char *switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
