@@ -169,12 +169,25 @@ static intptr_t closed(void)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
+static bool is_ours(const char *function)
+{
+	return function >= __ehdr_start && function < _end;
+}
+
 /* Is the program's MPI_X somebody else's than ours? */
 static bool is_wrapped_in_front(const char *name)
 {
 	const char *first = dlsym(RTLD_DEFAULT, name + 1);
 
-	return first && (first < __ehdr_start || first >= _end);
+	return first && !is_ours(first);
+}
+
+/* The collector's MPI_X; NULL: it has none. (dlsym(3) looks into what it is linked with, too.) */
+static void *wrapper_find(void *collector, const char *name)
+{
+	void *wrapper = dlsym(collector, name + 1);
+
+	return is_ours(wrapper) ? NULL : wrapper;
 }
 
 static struct door_way *way_find(const char *name)
@@ -220,7 +233,7 @@ void *door_find(unsigned i)
 	void *collector, *to = NULL;
 
 	if (door_open(&collector) == DOOR_OPEN)
-		to = dlsym(collector, way->name + 1);
+		to = wrapper_find(collector, way->name);
 	if (!to)
 		to = behind(way->name);
 	if (to)
@@ -237,7 +250,7 @@ void *door_find_profiling(unsigned i)
 		return (void *)closed;
 	if (door_open(&collector) == DOOR_OPEN && is_wrapped_in_front(way->name)) {
 		way->real = to;
-		way->wrapper = dlsym(collector, way->name + 1);
+		way->wrapper = wrapper_find(collector, way->name);
 		if (way->wrapper)
 			to = way->inner;
 	}
