@@ -174,6 +174,9 @@ BEGIN {
 	print "#include \"node-agent/collect/mpi-start.h\""
 	print "#include \"node-agent/collect/mpi-wait.h\""
 	print "#include \"tree/op-table.h\""
+	print "#if MPI_VERSION < 4 && defined(OPEN_MPI)"
+	print "#include <mpi-ext.h>"
+	print "#endif"
 	door_begin()
 }
 

@@ -84,6 +84,11 @@ static void calls_round(const struct calls *on)
 	calls_inter(on);
 	calls_types(on);
 	calls_comm(on);
+	calls_again(on);
+	calls_general(on);
+	calls_window(on);
+	calls_file(on);
+	calls_mpi4(on);
 }
 
 int main(int argc, char **argv)

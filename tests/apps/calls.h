@@ -41,8 +41,14 @@ void calls_persistent(
 void calls_collective(const struct calls *on, int nonblocking); /* calls_coll.c: no v, no w */
 void calls_vectors(const struct calls *on, int nonblocking);	/* calls_vector.c: v and w */
 void calls_neighbour(const struct calls *on, int nonblocking);	/* calls_neighbour.c: on a Cart */
-void calls_comm(const struct calls *on);  /* calls_comm.c: making and freeing communicators */
-void calls_inter(const struct calls *on); /* calls_inter.c: intercommunicators */
+void calls_comm(const struct calls *on);    /* calls_comm.c: making and freeing communicators */
+void calls_inter(const struct calls *on);   /* calls_inter.c: intercommunicators */
+void calls_across(MPI_Comm comm, int high); /* calls_across.c: the same, rooted and v, w */
+void calls_window(const struct calls *on);  /* calls_window.c: one-sided */
+void calls_file(const struct calls *on);    /* calls_file.c: files */
+void calls_again(const struct calls *on);   /* calls_again.c: persistent collectives */
+void calls_mpi4(const struct calls *on);    /* calls_mpi4.c: what MPI-4 has more, if it is one */
+void calls_general(const struct calls *on); /* calls_general.c: requests by other means */
 void calls_types(
 	const struct calls *on); /* calls_types.c: derived datatypes, zero counts, errors */
 

@@ -129,6 +129,7 @@ void calls_inter(const struct calls *on)
 	COUNT(MPI_Intercomm_create, 0);
 	MPI_Intercomm_create(half, 0, on->comm, high ? 0 : first_high, TAG, &inter);
 	use(inter, high);
+	calls_across(inter, high);
 	COUNT(MPI_Comm_dup, 0);
 	MPI_Comm_dup(inter, &dup);
 	use(dup, high);
