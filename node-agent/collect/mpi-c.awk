@@ -3,13 +3,28 @@
 
 function door_begin() {}
 
-# The names by which programs call one function: one.
+# The name by which programs call a function: one. What it does is in functions of their own: what
+# is off then costs a question and a jump, and what is traced asks nothing more.
 function wrappers()
 {
-	wrapper()
+	late()
+	if (shape ~ /^(init|forget|abort|finalize)$/ || !is_swift() && wanted() != "") {
+		frame = "int "
+		wrapper()
+	} else {
+		frame = "\nstatic __attribute__((noinline)) int slow_"
+		wrapper()
+		frame = "\nstatic __attribute__((noinline)) int swift_"
+		if (is_swift())
+			swift_wrapper()
+		frame = "\nint "
+		ways()
+	}
+	doors[++n] = name
+	guards[n] = guard
 }
 
-function door_open()
+function late()
 {
 	print "\nstatic int late_" name "(" args ");"
 	print "static int (*real_" name ")(" args ") = late_" name ";\n"
@@ -17,14 +32,46 @@ function door_open()
 	line("mpi_wrappers_resolve();")
 	line("return real_" name " == late_" name " ? MPI_ERR_INTERN : " real() ";")
 	print "}\n"
-	print "int " name "(" args ")\n{"
+}
+
+# Which way a call goes.
+function ways(    key, classes_at)
+{
+	key = record_of()
+	classes_at = "&collect_none"
+	door_open()
+	line("enum collect_way way;\n")
+	if (key != "") {
+		gsub(/^mpi_comm_at\(|\)$/, "", key)
+		classes_at = "&mpi_comm_last.at->classes"
+		line("if (!mpi_comm_is_last(" key "))")
+		line("\treturn slow_" name "(" names_of() ");")
+	}
+	if (shape == "test") {
+		line("if (__builtin_expect(!mpi_test_is_late(" trait["n"] "), 0))")
+		line("\treturn slow_" name "(" names_of() ");")
+	}
+	line("way = collect_way(" classes_at ", CHANNEL_" channel ");")
+	if (is_swift()) {
+		line("if (__builtin_expect(way == COLLECT_SWIFTLY, 1))")
+		line("\treturn swift_" name "(" names_of() ");")
+	}
+	if (wanted() == "") {
+		line("if (way == COLLECT_NOT)")
+		line("\treturn " real() ";")
+	}
+	line("return slow_" name "(" names_of() ");")
+	door_close()
+}
+
+function door_open()
+{
+	print frame name "(" args ")\n{"
 }
 
 function door_close()
 {
 	print "}"
-	doors[++n] = name
-	guards[n] = guard
 }
 
 # The value of the real call, with the program's argument @from replaced by @to if there is one.

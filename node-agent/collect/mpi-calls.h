@@ -4,6 +4,7 @@
 #define EVSPACE_MPI_CALLS_H
 
 #include "node-agent/collect/collect.h"
+#include "node-agent/collect/collect-swift.h"
 #include "node-agent/collect/mpi-bytes.h"
 #include "node-agent/collect/mpi-comm.h"
 #include "node-agent/collect/mpi-library.h"
@@ -18,13 +19,16 @@ static inline __attribute__((always_inline)) void mpi_fill(struct tuple *t, uint
 							   const struct mpi_comm *at, int32_t peer,
 							   uint32_t tag, uint64_t bytes)
 {
-	*t = (struct tuple){
-		.bytes = bytes,
-		.peer = peer,
-		.seq_or_tag = tag,
-		.comm = at->id,
-		.op = op,
-	};
+	collect_fill(t, op, at->id, peer, tag, bytes);
+}
+
+/* What has failed has moved nothing. */
+static inline void mpi_failed(struct tuple *t, int rc)
+{
+	if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
+		t->flags |= TUPLE_FAILED;
+		t->bytes = 0;
+	}
 }
 
 /** Write *@t, whose `end` is set. */
@@ -32,11 +36,15 @@ static inline __attribute__((always_inline)) void mpi_end(struct tuple *t,
 							  const struct collect_classes *classes,
 							  unsigned channel, int rc)
 {
-	if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
-		t->flags |= TUPLE_FAILED;
-		t->bytes = 0;
-	}
+	mpi_failed(t, rc);
 	collect_end(t, classes, channel);
+}
+
+static inline __attribute__((always_inline)) void mpi_swift_end(
+	struct tuple *t, const struct collect_classes *classes, unsigned channel, int rc)
+{
+	mpi_failed(t, rc);
+	collect_swift_end(t, classes, channel);
 }
 
 /** Where the library shall put a status: ours when the program ignores it. */
@@ -48,13 +56,19 @@ static inline MPI_Status *mpi_status(MPI_Status *theirs, MPI_Status *own)
 /** Peer and tag of a message that was found or received (MPI-3.1 3.2.5). */
 static inline void mpi_tuple_from(struct tuple *t, struct mpi_ranks ranks, const MPI_Status *status)
 {
-	t->peer = mpi_ranks_peer(ranks, status->MPI_SOURCE);
-	t->seq_or_tag = (uint32_t)status->MPI_TAG;
+	collect_words(t, t->bytes,
+		      element_word((uint32_t)mpi_ranks_peer(ranks, status->MPI_SOURCE),
+				   (uint32_t)status->MPI_TAG),
+		      collect_what(t));
 }
 
-/** Bytes of what was transferred. */
+/** Bytes of what was transferred, if the status tells. */
 static inline void mpi_tuple_moved(struct tuple *t, const MPI_Status *status)
 {
+#if defined(OPEN_MPI)
+	/* what MPI_Get_count divides by the size of the type (its mpi.h) */
+	t->bytes = status->_ucount;
+#else
 	int bytes;
 	MPI_Count more;
 
@@ -62,6 +76,7 @@ static inline void mpi_tuple_moved(struct tuple *t, const MPI_Status *status)
 		t->bytes = (uint64_t)bytes;
 	else if (mpi.Get_elements_x(status, mpi.byte, &more) == MPI_SUCCESS && more >= 0)
 		t->bytes = (uint64_t)more;
+#endif
 }
 
 /** Peer, tag and bytes of what was received. */
@@ -105,6 +120,12 @@ static inline void mpi_comm_coming_add(struct mpi_place request, const struct tu
 	else if (coming)
 		mpi_comm_arrived(coming);
 	mpi_request_publish(r);
+}
+
+/** Statuses that the library has filled; NULL: it was told to ignore them, which MPICH calls 1. */
+static inline const MPI_Status *mpi_statuses_known(const MPI_Status *where)
+{
+	return where == MPI_STATUSES_IGNORE || where == MPI_STATUS_IGNORE ? NULL : where;
 }
 
 /** Where the library shall put @n statuses: ours when the program ignores them and they fit. */

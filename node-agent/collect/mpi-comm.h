@@ -70,16 +70,18 @@ extern __thread struct mpi_comm_cache mpi_comm_last __asm__("evspace_door_comm")
 
 _Static_assert(sizeof(mpi_comm_last) <= DOOR_COMM_ROOM, "the door has no room for this");
 
+/** Is mpi_comm_last.at the record of the handle with @key? */
+static inline bool mpi_comm_is_last(uintptr_t key)
+{
+	uint32_t epoch = atomic_load_explicit(&mpi_comm_epoch, memory_order_relaxed);
+
+	return __builtin_expect(mpi_comm_last.key == key, 1) &&
+	       __builtin_expect(mpi_comm_last.epoch == epoch, 1);
+}
+
 static inline struct mpi_comm *mpi_comm_at(uintptr_t key)
 {
-	const struct mpi_comm_cache *last = &mpi_comm_last;
-
-	if (__builtin_expect(last->key == key &&
-				     last->epoch == atomic_load_explicit(&mpi_comm_epoch,
-									 memory_order_relaxed),
-			     1))
-		return last->at;
-	return mpi_comm_find(key);
+	return mpi_comm_is_last(key) ? mpi_comm_last.at : mpi_comm_find(key);
 }
 
 /** World rank of @rank. */

@@ -39,6 +39,15 @@ static inline MPI_Request mpi_place_request(struct mpi_place p)
 	return p.fortran ? MPI_F2C(Request, *(const MPI_Fint *)p.at) : *(const MPI_Request *)p.at;
 }
 
+/** Is no request there any more? */
+static inline bool mpi_place_is_null(struct mpi_place p)
+{
+	MPI_Request request = mpi_place_request(p);
+
+	/* a call that fails leaves Fortran's number: of a request that is gone it is that of none */
+	return request == mpi.request_null || !request;
+}
+
 static inline MPI_Comm mpi_place_comm(struct mpi_place p)
 {
 	return p.fortran ? MPI_F2C(Comm, *(const MPI_Fint *)p.at) : *(const MPI_Comm *)p.at;

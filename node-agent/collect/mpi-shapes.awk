@@ -52,7 +52,7 @@ function begun()
 	if (quiet)
 		line("t.start = collect_now();")
 	else
-		line("collect_begin(&t);")
+		line("collect_" (swift ? "swift_" : "") "begin(&t);")
 }
 
 function begin(peer, tag, bytes)
@@ -66,7 +66,7 @@ function call(from, to)
 {
 	call_line(from, to)
 	if (!quiet)
-		line("collect_stamp(&t);")
+		line("collect_" (swift ? "swift_" : "") "stamp(&t);")
 	door_results()
 }
 
@@ -80,7 +80,7 @@ function call_untimed(from, to)
 function end_in(where)
 {
 	if (!quiet)
-		line("mpi_end(&t, " where ", CHANNEL_" channel ", rc);")
+		line("mpi_" (swift ? "swift_" : "") "end(&t, " where ", CHANNEL_" channel ", rc);")
 }
 
 function end()
@@ -302,7 +302,7 @@ function shape_cancel()
 # What MPI says that is complete.
 function answer(    fields, i, n, part)
 {
-	fields = ".first = " first_index() ", .statuses = where"
+	fields = ".first = " first_index() ", .statuses = mpi_statuses_known(where)"
 	n = split("flag index outcount indices", part, " ")
 	for (i = 1; i <= n; i++)
 		if (part[i] in trait)
@@ -330,12 +330,31 @@ function shape_wait(    statuses)
 	end()
 }
 
+# A late one: before the call only handles are copied, for most are in vain.
+function shape_test_swiftly(    several, key)
+{
+	several = ("statuses" in trait)
+	key = several ? "statuses" : "status"
+	line("mpi_test_copy(&w, " trait["n"] ", " place("requests") ");")
+	line("where = " (several ? "mpi_statuses(" status(key) ", own, " trait["n"] ")" : "mpi_status(" status(key) ", &own)") ";")
+	call_untimed(trait[key], "where")
+	vain("rc == MPI_SUCCESS && !*" trait[("flag" in trait) ? "flag" : "outcount"])
+	line("mpi_test_late(&w, " trait["n"] ", " place("requests") ");")
+	answer()
+	test_end()
+}
+
 function shape_test(    statuses)
 {
 	line("mpi_test_begin(&w, " trait["n"] ", " place("requests") ");")
 	statuses = where()
 	call_untimed(trait[statuses], "where")
 	vain("mpi_test_vain(&w, rc, &answer)")
+	test_end()
+}
+
+function test_end()
+{
 	line("mpi_fill(&t, " op ", &mpi_comm_none, TUPLE_NO_PEER, 0, 0);")
 	found_now()
 	line("mpi_wait_end(&w, &t, rc, MPI_WAIT_" trait["which"] ", &answer);")
@@ -452,6 +471,7 @@ function body()
 	else if (shape == "drop") shape_drop()
 	else if (shape == "cancel") shape_cancel()
 	else if (shape == "wait") shape_wait()
+	else if (shape == "test" && swift) shape_test_swiftly()
 	else if (shape == "test") shape_test()
 	else if (shape == "collect" || shape == "start_all") shape_collect()
 	else if (shape == "transfer") shape_transfer()

@@ -85,15 +85,9 @@ static void completion_fill(struct tuple *c, const struct mpi_request *r, const 
 {
 	int cancelled = 0;
 
-	*c = (struct tuple){
-		.start = r->start,
-		.bytes = r->bytes,
-		.peer = r->peer,
-		.seq_or_tag = r->tag,
-		.comm = r->comm,
-		.op = r->op,
-		.flags = TUPLE_COMPLETION,
-	};
+	c->start = r->start;
+	collect_words(c, r->bytes, element_word((uint32_t)r->peer, r->tag),
+		      element_word(r->comm, element_half(r->op, TUPLE_COMPLETION)));
 	if (!status)
 		return;
 	if (r->kind & MPI_REQUEST_CANCEL)
@@ -214,7 +208,7 @@ static bool position_done(const struct mpi_wait *w, int i, int rc, const MPI_Sta
 		return status->MPI_ERROR != MPI_ERR_PENDING;
 	}
 	*failed = true;
-	return mpi_place_request(mpi_place_request_at(w->requests, i)) == mpi.request_null;
+	return mpi_place_is_null(mpi_place_request_at(w->requests, i));
 }
 
 static void all_complete(struct mpi_wait *w, int rc, const MPI_Status *statuses, struct tuple *call)
@@ -271,7 +265,9 @@ static void answer_read(struct mpi_wait *w, struct tuple *call, int rc, enum mpi
 			const struct mpi_wait_answer *a)
 {
 	call->seq_or_tag = 0;
-	if (rc != MPI_SUCCESS && mpi_error_class(rc) != MPI_ERR_IN_STATUS)
+	/* Open MPI tells Fortran neither statuses nor indices of a call that fails */
+	if (rc != MPI_SUCCESS &&
+	    (w->requests.fortran || mpi_error_class(rc) != MPI_ERR_IN_STATUS))
 		all_complete(w, rc, NULL, call);
 	else if (which == MPI_WAIT_SOME)
 		some_complete(w, rc, a, call);

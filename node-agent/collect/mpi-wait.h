@@ -54,24 +54,45 @@ void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_whi
 void mpi_test_hold(struct mpi_wait *w);
 void mpi_test_put_back(struct mpi_wait *w);
 
-/** Begin a Test call: no clock and no state line, since most are in vain. */
-static inline void mpi_test_begin(struct mpi_wait *w, int n, struct mpi_place requests)
+/** Can a Test call of @n requests be a late one? With several threads, a handle may mean another
+ * request as soon as this one is complete. */
+static inline bool mpi_test_is_late(int n)
 {
-	w->requests = requests;
-	w->n = n;
-	w->asks = true;
-	/* with several threads, a handle may mean another request as soon as this one is complete
-	 */
-	w->late = !mpi.multiple && n <= MPI_WAIT_HANDLES;
-	if (__builtin_expect(!w->late, 0)) {
-		mpi_test_hold(w);
-		return;
-	}
+	return !mpi.multiple && n <= MPI_WAIT_HANDLES;
+}
+
+/** Copy the handles of a late one: no clock and no state line, since most are in vain. */
+static inline void mpi_test_copy(struct mpi_wait *w, int n, struct mpi_place requests)
+{
 	for (int i = 0; i < n; i++) {
 		w->handles[i] = mpi_place_request(mpi_place_request_at(requests, i));
 		/* no loop of its own for one or two: gcc would make it a slow "rep movs" */
 		__asm__ volatile("" ::: "memory");
 	}
+}
+
+/** The rest of a late one. */
+static inline void mpi_test_late(struct mpi_wait *w, int n, struct mpi_place requests)
+{
+	w->requests = requests;
+	w->n = n;
+	w->asks = true;
+	w->late = true;
+}
+
+/** Begin a Test call. */
+static inline void mpi_test_begin(struct mpi_wait *w, int n, struct mpi_place requests)
+{
+	if (__builtin_expect(mpi_test_is_late(n), 1)) {
+		mpi_test_late(w, n, requests);
+		mpi_test_copy(w, n, requests);
+		return;
+	}
+	w->requests = requests;
+	w->n = n;
+	w->asks = true;
+	w->late = false;
+	mpi_test_hold(w);
 }
 
 /** Was it a poll in vain? Then it is over. (Without active requests MPI says "done".) */

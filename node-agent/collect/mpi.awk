@@ -47,7 +47,7 @@ function variables()
 		return
 	}
 	line("struct tuple t;")
-	if (shape != "init")
+	if (shape != "init" && !swift)
 		line("enum collect_entry entry;")
 	if (shape == "restart" || shape == "drop")
 		line("struct mpi_start s;")
@@ -122,6 +122,27 @@ function wrapper()
 	}
 	leave_line()
 	door_close()
+}
+
+# The same for what is traced, entered by an idle thread on the communicator that it has used last:
+# no questions. What happens often is worth it.
+function is_swift()
+{
+	return shape ~ /^(call|collect|exchange|receive|start|start_all|test)$/ && !("message" in trait)
+}
+
+function swift_wrapper()
+{
+	swift = 1
+	door_open()
+	variables()
+	if (record_of() != "")
+		line("at = mpi_comm_last.at;")
+	line("collect_swift_enter();")
+	body()
+	leave_line()
+	door_close()
+	swift = 0
 }
 
 # The arguments of the function that MPI-4 has beside this one for counts beyond int: MPI_X_c.

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tests/bench/library.h"
 #include "tree/clock.h"
 
 enum { STRETCHES = 100000, WARM = 4 };
@@ -36,7 +37,7 @@ static __attribute__((constructor)) void resolve(void)
 {
 #define RESOLVE(name)                                             \
 	*(void **)&watched.name = dlsym(RTLD_NEXT, "MPI_" #name); \
-	*(void **)&alone.name = dlsym(RTLD_DEFAULT, "PMPI_" #name);
+	*(void **)&alone.name = library_find("PMPI_" #name);
 	CALLS(RESOLVE)
 }
 

@@ -7,9 +7,9 @@
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "tests/bench/lttng-provider.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 
+#include "tests/bench/library.h"
 #include "tests/bench/lttng.h"
 #include "tree/clock.h"
 
@@ -18,7 +18,7 @@ static uint32_t barriers;
 
 static __attribute__((constructor)) void resolve(void)
 {
-	*(void **)&real_barrier = dlsym(RTLD_DEFAULT, "PMPI_Barrier");
+	*(void **)&real_barrier = library_find("PMPI_Barrier");
 }
 
 int lttng_barrier(MPI_Comm comm)
