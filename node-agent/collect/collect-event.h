@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The events of the collector's path: begun, stamped, ended, for whoever has entered (collect.h).
+ */
+#ifndef EVSPACE_COLLECT_EVENT_H
+#define EVSPACE_COLLECT_EVENT_H
+
+#include <string.h>
+
+#include "node-agent/collect/collect.h"
+
+/* A tuple's words, and back. A word that was stored in halves makes who loads it whole wait. */
+static inline uint64_t collect_whom(const struct tuple *t)
+{
+	uint64_t word;
+
+	memcpy(&word, &t->peer, sizeof(word));
+	return word;
+}
+
+static inline uint64_t collect_what(const struct tuple *t)
+{
+	uint64_t word;
+
+	memcpy(&word, &t->comm, sizeof(word));
+	return word;
+}
+
+static inline void collect_words(struct tuple *t, uint64_t bytes, uint64_t whom, uint64_t what)
+{
+	t->bytes = bytes;
+	memcpy(&t->peer, &whom, sizeof(whom));
+	memcpy(&t->comm, &what, sizeof(what));
+}
+
+/** Set all of @t but its times; no flags. */
+static inline __attribute__((always_inline)) void collect_fill(struct tuple *t, uint16_t op,
+							       uint32_t comm, int32_t peer,
+							       uint32_t tag, uint64_t bytes)
+{
+	collect_words(t, bytes, element_word((uint32_t)peer, tag),
+		      element_word(comm, element_half(op, 0)));
+}
+
+/* Show in the state line what is going on since @start. */
+static inline __attribute__((always_inline)) void collect_show(const struct tuple *t,
+							       uint64_t start)
+{
+	struct segment_state *line = &collect_self.entry->state;
+
+	/* the words of this operation are not seen before the end of the last one (`what` 0) */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&line->bytes, t->bytes, memory_order_relaxed);
+	atomic_store_explicit(&line->whom, collect_whom(t), memory_order_relaxed);
+	atomic_store_explicit(&line->since, start, memory_order_relaxed);
+	atomic_store_explicit(&line->what, collect_what(t), memory_order_release);
+}
+
+/** Begin @t (all but its times are set): take the time, and show in the state line what is going
+ * on. */
+static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
+{
+	if (__builtin_expect(collect_self.state == COLLECT_INSIDE + MODE_COUNT, 0)) {
+		t->start = t->end = 0;
+		return;
+	}
+	t->start = collect_now();
+	collect_show(t, t->start);
+}
+
+/** Take the time of the end of @t, if the mode needs it. */
+static inline __attribute__((always_inline)) void collect_stamp(struct tuple *t)
+{
+	const uint32_t state = collect_self.state;
+
+	t->end = 0;
+	if (__builtin_expect(state != COLLECT_INSIDE + MODE_COUNT &&
+				     state != COLLECT_INSIDE + MODE_SAMPLE,
+			     1))
+		t->end = collect_now();
+}
+
+/** Append @t to this thread's element of @channel and count it in @class. */
+static inline __attribute__((always_inline)) void collect_append(const struct tuple *t,
+								 unsigned channel, unsigned class)
+{
+	struct collect_thread *self = &collect_self;
+	struct element_writer *w = &self->writers[channel];
+	struct segment_count *count = &self->counts[class];
+
+	collect_add(&count->calls, 1);
+	collect_add(&count->bytes, t->bytes);
+	if (__builtin_expect(w->next != w->end, 1))
+		element_put(w, t->start, t->end, t->bytes, collect_whom(t), collect_what(t));
+	else
+		collect_append_slow(t->start, t->end, t->bytes, collect_whom(t), collect_what(t),
+				    channel);
+}
+
+/** Add @t, which belongs to the operation that was entered, in the mode of its own class. */
+static inline void collect_extra(const struct tuple *t, struct collect_classes *classes,
+				 unsigned channel)
+{
+	unsigned class = collect_class(classes, channel);
+
+	if (__builtin_expect(collect_mode(class) == MODE_TRACE, 1))
+		collect_append(t, channel, class);
+	else
+		collect_extra_slow(t, classes, channel);
+}
+
+/** End the operation that began with @t, stamped: append it, clear the state line, leave. */
+static inline __attribute__((always_inline)) void collect_end(const struct tuple *t,
+							      const struct collect_classes *classes,
+							      unsigned channel)
+{
+	const uint32_t state = collect_self.state;
+	unsigned class = collect_class(classes, channel);
+	struct segment_count *count = &collect_self.counts[class];
+
+	if (__builtin_expect(state == COLLECT_INSIDE + MODE_COUNT, 0)) {
+		collect_add(&count->calls, 1);
+		collect_add(&count->bytes, t->bytes);
+		collect_add(&count->skipped, 1);
+	} else {
+		if (__builtin_expect(state == COLLECT_INSIDE + MODE_TRACE, 1))
+			collect_append(t, channel, class);
+		else
+			collect_end_slow(t, class, channel);
+		atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
+	}
+	collect_leave();
+}
+
+#endif
