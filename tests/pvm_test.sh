@@ -242,6 +242,23 @@ mkdir -p "$bed_dir/pids"
 tap_case "a killed task leaves a segment that can be read" killed
 pvm_reset
 
+# A process may be one task after the other; the child of one is none.
+twice() {
+	fresh
+	collected "$apps/pvm_twice" || return
+	dumped counts | sed 's/"rank":[0-9]*,//' | sort | uniq -c | awk '{ print $1, $2 }' |
+		sed 's/[{}"]//g' >"$tap_dir/twice"
+	diff - "$tap_dir/twice" <<-END
+		2 op:pvm_barrier,calls:1,bytes:0
+		1 op:pvm_exit,calls:1,bytes:0
+		2 op:pvm_joingroup,calls:1,bytes:0
+		1 op:pvm_lvgroup,calls:1,bytes:0
+		2 op:pvm_mytid,calls:1,bytes:0
+		2 op:pvm_pkint,calls:1,bytes:4
+	END
+}
+tap_case "a process that is two tasks, and forks: two segments, each of its own calls" twice
+
 # --- consumers ---
 
 # Waiting tasks are named as PVM names them. An agent serves those on its host.

@@ -25,6 +25,7 @@ int member_start(const struct member *member, const struct settings *settings)
 		.rank = member->rank,
 		.world_size = member->size,
 		.world = member->world,
+		.parent = member->parent,
 		.threads = settings->threads,
 		.quota = settings->quota,
 		.elements = settings->reserve,

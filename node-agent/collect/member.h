@@ -10,9 +10,10 @@
 
 /** Who the process is in its run. */
 struct member {
-	int32_t rank;	/* world rank, or task id */
-	int32_t size;	/* of the world; 0: tasks come and go */
-	uint32_t world; /* id of the world */
+	int32_t rank;	 /* world rank, or task id */
+	int32_t size;	 /* of the world; 0: tasks come and go */
+	uint32_t world;	 /* id of the world */
+	uint32_t parent; /* id of the world that has spawned this one, 0: none */
 };
 
 /**

@@ -4,10 +4,10 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "node-agent/collect/collect.h"
+#include "node-agent/collect/member.h"
 #include "node-agent/collect/mpi-calls.h"
 #include "node-agent/collect/mpi-spawn.h"
 #include "node-agent/collect/settings.h"
@@ -25,49 +25,25 @@ static uint32_t world_id(const char *job, int size)
 	return mpi_comm_name_hash(name);
 }
 
-/* As an agent would: the control page is what collectors look at. */
-static void channels_switch(const uint8_t modes[CHANNEL_MAX])
-{
-	struct segment *s = &collect.segment;
-	struct segment_control *control = (void *)((char *)s->header + s->layout.control_at);
-
-	for (int i = 0; i < CHANNEL_MAX; i++)
-		segment_class_switch(control, s, i, NULL, modes[i]);
-}
-
 static int process_start(void)
 {
 	struct settings settings;
-	struct segment_plan plan = {.rank = 0};
-	struct error e;
+	struct member member = {.rank = 0};
 	int rank, size, level;
 
 	settings_read(&settings);
 	if (mpi.Comm_rank(mpi.world, &rank) != MPI_SUCCESS ||
 	    mpi.Comm_size(mpi.world, &size) != MPI_SUCCESS)
 		return -1;
-	plan.dir = settings.dir;
-	plan.run = settings.run;
-	plan.job = settings.job;
-	plan.rank = rank;
-	plan.world_size = size;
-	plan.world = world_id(settings.job, size);
-	plan.parent = mpi_spawn_parent(settings.parent, plan.world);
-	plan.threads = settings.threads;
-	plan.quota = settings.quota;
-	for (int i = 0; i < CHANNEL_MAX; i++)
-		plan.capacity[i] = settings.capacity[i];
-	memcpy(plan.split, settings.split, sizeof(plan.split));
-	memcpy(plan.lifetime_ns, settings.lifetime_ns, sizeof(plan.lifetime_ns));
-	plan.elements = settings.reserve;
-	/* a refusal is on record in the folder, if there is one; the program must not hear of it */
-	if (settings_folder(&settings, &e) < 0 || collect_start(&plan, &e) < 0)
+	member.rank = rank;
+	member.size = size;
+	member.world = world_id(settings.job, size);
+	member.parent = mpi_spawn_parent(settings.parent, member.world);
+	if (member_start(&member, &settings) < 0)
 		return -1;
-	channels_switch(settings.modes);
-	atomic_fetch_or(&collect.segment.header->note, settings.note);
 	mpi.multiple = mpi.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
-	mpi_comm_init(plan.world, rank, size);
-	mpi_spawn_joined(plan.parent);
+	mpi_comm_init(member.world, rank, size);
+	mpi_spawn_joined(member.parent);
 	user_begin();
 	return 0;
 }
@@ -92,8 +68,7 @@ void mpi_init_end(struct tuple *t, int rc)
 void mpi_finished(void)
 {
 	user_end();
-	if (collect.segment.header)
-		atomic_store_explicit(&collect.segment.header->finished, 1, memory_order_release);
+	member_finished();
 }
 
 /* The door has let us in: the program's first MPI call is on its way. */
