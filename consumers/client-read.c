@@ -206,6 +206,11 @@ size_t evspace_members(const struct evspace_client *c, uint32_t comm, int32_t *m
 	return m->size;
 }
 
+const char *evspace_label(const struct evspace_client *c, uint32_t seq_or_tag)
+{
+	return names_label_find(c->names, seq_or_tag);
+}
+
 int evspace_is_world(const struct evspace_client *c, uint32_t comm)
 {
 	const struct name_comm *m = names_comm_find(c->names, comm);

@@ -206,8 +206,11 @@ static void learn(struct evspace_client *c, const Evspace__Answer *a)
 	for (size_t i = 0; i < a->n_comms; i++) {
 		const Evspace__Comm *m = a->comms[i];
 
-		names_comm_learn(c->names, m->id, m->parent, m->size, m->world,
-				 m->n_members == m->size ? m->members : NULL);
+		if (m->label[0])
+			names_label_learn(c->names, m->id, m->label);
+		else
+			names_comm_learn(c->names, m->id, m->parent, m->size, m->world,
+					 m->n_members == m->size ? m->members : NULL);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "consumers/events.h"
 #include "consumers/unit.h"
 #include "consumers/words.h"
+#include "tree/op.h"
 
 /* The figure that the view asks for. */
 static double figure(const struct evspace_total *t)
@@ -75,11 +76,18 @@ static const char *truth(unsigned is)
 static void json_event(const struct evspace_client *client, const struct evspace_event *ev,
 		       FILE *out)
 {
-	(void)client;
+	const char *label = op_channel(ev->op_number) == CHANNEL_USER
+				    ? evspace_label(client, ev->seq_or_tag)
+				    : NULL;
+
 	fputs("{\"schema\":1,\"type\":\"tuple\",\"name\":", out);
 	words_json(out, ev->name);
 	fputs(",\"op\":", out);
 	words_json(out, ev->op);
+	if (label) {
+		fputs(",\"label\":", out);
+		words_json(out, label);
+	}
 	fprintf(out,
 		",\"rank\":%" PRId32 ",\"number\":%" PRIu64 ",\"start_ns\":%" PRId64
 		",\"end_ns\":%" PRId64 ",\"error_ns\":%.0f,\"peer\":%" PRId32

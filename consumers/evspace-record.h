@@ -73,6 +73,9 @@ void evspace_rewind(struct evspace_client *client);
 size_t evspace_members(const struct evspace_client *client, uint32_t comm, int32_t *members,
 		       size_t room);
 
+/** What the program calls the region or phase with this seq_or_tag (evspace.h), or NULL. */
+const char *evspace_label(const struct evspace_client *client, uint32_t seq_or_tag);
+
 /** Is it the communicator of all processes that were started together (MPI_COMM_WORLD)? */
 int evspace_is_world(const struct evspace_client *client, uint32_t comm);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tree/op-table.h"
 #include "tree/op.h"
 #include "tree/process.h"
 #include "tree/tuple.h"
@@ -77,6 +78,19 @@ static void add_collective(char *buf, const struct evspace_client *client,
 		words_add(buf, " on communicator %08x", a->comm);
 }
 
+/* evspace.h: the number of an iteration, the name of a region or phase. */
+static void add_user(char *buf, const struct evspace_client *client, const struct words_about *a)
+{
+	const char *label = evspace_label(client, a->seq_or_tag);
+
+	if (a->op_number == OP_EVSPACE_ITERATION)
+		words_add(buf, " %u", a->seq_or_tag);
+	else if (label)
+		words_add(buf, " \"%s\"", label);
+	else
+		words_add(buf, " %08x", a->seq_or_tag);
+}
+
 void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 		     const struct words_about *a)
 {
@@ -85,6 +99,8 @@ void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 
 	if (channel == CHANNEL_COLLECTIVE || channel == CHANNEL_COMM) {
 		add_collective(buf, client, a);
+	} else if (channel == CHANNEL_USER) {
+		add_user(buf, client, a);
 	} else if (channel == CHANNEL_WAIT) {
 		if (a->seq_or_tag != 1)
 			words_add(buf, " of %u requests", a->seq_or_tag);

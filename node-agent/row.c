@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "node-agent/label.h"
+#include "node-agent/row-label.h"
+#include "node-agent/segment-label.h"
 #include "tree/process.h"
 
 /* State lines have cursor keys of their own, behind those of any element. */
@@ -22,7 +24,7 @@ struct follow {
 	uint64_t serial;
 	const struct store_segment *segment;
 	char name[sizeof(((struct store_segment *)0)->name)];
-	uint32_t elements, threads, comms;
+	uint32_t elements, threads, comms, labels;
 	bool changed, broken;
 };
 
@@ -415,9 +417,10 @@ static int rows_look(void *arg)
 		struct follow *f = &r->follows[r->looking];
 		const struct segment *s = &f->segment->segment;
 
-		f->changed = !f->broken &&
-			     (segment_elements(s) != f->elements ||
-			      segment_threads(s) != f->threads || segment_comms(s) != f->comms);
+		f->changed =
+			!f->broken &&
+			(segment_elements(s) != f->elements || segment_threads(s) != f->threads ||
+			 segment_comms(s) != f->comms || segment_labels(s) != f->labels);
 	}
 	return 0;
 }
@@ -440,7 +443,8 @@ bool rows_refresh(struct rows *r)
 
 		grown = grown || f->changed;
 		if (f->changed && (rows_take_elements(r, f) < 0 || rows_take_comms(r, f) < 0 ||
-				   rows_take_threads(r, f) < 0))
+				   rows_take_threads(r, f) < 0 ||
+				   row_labels_take(&f->segment->segment, r->names, &f->labels) < 0))
 			rows_lose(r, f);
 	}
 	/* Rows of a resumed cursor file whose segments are gone have a position, but nothing to

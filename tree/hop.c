@@ -128,7 +128,10 @@ static void hop_learn(struct hop *hop, const Evspace__Answer *a)
 		const Evspace__Comm *c = a->comms[i];
 		const int32_t *members = c->n_members == c->size ? c->members : NULL;
 
-		names_comm_learn(names, c->id, c->parent, c->size, c->world, members);
+		if (c->label[0])
+			names_label_learn(names, c->id, c->label);
+		else
+			names_comm_learn(names, c->id, c->parent, c->size, c->world, members);
 	}
 }
 

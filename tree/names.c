@@ -105,6 +105,7 @@ void names_free(struct names *names)
 	{
 		HASH_DELETE(by_id, names->comms, comm);
 		free(comm->comm.members);
+		free(comm->comm.label);
 		free(comm);
 	}
 	free(names->slots);
@@ -341,7 +342,7 @@ static void comm_join(struct name_comm *comm, const struct name_comm *other)
 int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
 		     const int32_t *members)
 {
-	struct name_comm comm = {id, parent, size, NULL, world};
+	struct name_comm comm = {id, parent, size, NULL, world, NULL};
 	struct comm *known;
 
 	HASH_FIND(by_id, names->comms, &id, sizeof(id), known);
@@ -366,6 +367,7 @@ int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t
 	}
 	if (known) {
 		free(known->comm.members);
+		free(known->comm.label);
 	} else {
 		known = memory_new(1, sizeof(*known));
 		known->comm.id = id;
@@ -375,6 +377,38 @@ int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t
 	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
 	names->comm_log[names->n_comm_log++] = known;
 	return 0;
+}
+
+int names_label_learn(struct names *names, uint32_t id, const char *text)
+{
+	size_t length = strnlen(text, NAME_BYTES);
+	struct comm *known;
+
+	HASH_FIND(by_id, names->comms, &id, sizeof(id), known);
+	if (known)
+		return 0;
+	for (size_t i = 0; i < length; i++)
+		if (text[i] < ' ' || text[i] > '~')
+			length = NAME_BYTES;
+	if (id == 0 || length == NAME_BYTES || names->n_comm_log >= NAMES_COMM_MAX) {
+		errno = EPROTO;
+		return -1;
+	}
+	known = memory_new(1, sizeof(*known));
+	known->comm.id = id;
+	known->comm.label = memory_new(length + 1, 1);
+	memcpy(known->comm.label, text, length);
+	HASH_ADD(by_id, names->comms, comm.id, sizeof(id), known);
+	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
+	names->comm_log[names->n_comm_log++] = known;
+	return 0;
+}
+
+const char *names_label_find(const struct names *names, uint32_t id)
+{
+	const struct name_comm *comm = names_comm_find(names, id);
+
+	return comm ? comm->label : NULL;
 }
 
 const struct name_comm *names_comm_find(const struct names *names, uint32_t id)

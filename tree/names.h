@@ -38,6 +38,7 @@ struct name_comm {
 	uint32_t id, parent, size;
 	int32_t *members; /* world ranks, `size` of them; NULL: the world's own, or unknown */
 	int world;
+	char *label; /* of a region or phase, which the program has named; NULL: a communicator */
 };
 
 /** One name. `text` is "/cluster/node/rank/thread/channel", or a prefix of that above elements. */
@@ -92,6 +93,15 @@ const struct name *names_at(const struct names *names, size_t i);
 int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
 		     const int32_t *members);
 const struct name_comm *names_comm_find(const struct names *names, uint32_t id);
+
+/**
+ * Names that the program gives to regions and phases are among them, by their ids (hashes of the
+ * text): they are announced alike. Learn one; -1 (EPROTO) when it is not printable ASCII, or too
+ * long. Find one, or NULL.
+ */
+int names_label_learn(struct names *names, uint32_t id, const char *text);
+const char *names_label_find(const struct names *names, uint32_t id);
+
 size_t names_comm_count(const struct names *names);
 const struct name_comm *names_comm_at(const struct names *names, size_t i);
 

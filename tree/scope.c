@@ -97,7 +97,8 @@ static void announce_comms(struct scope *s, Evspace__Answer *a, struct announcem
 		const struct name_comm *c = names_comm_at(s->names, s->comms_said + count);
 
 		/* A world rank takes five bytes at most; a first one goes whatever its size. */
-		bytes += ANNOUNCE_EACH + (c->members ? 5 * (size_t)c->size : 0);
+		bytes += ANNOUNCE_EACH + (c->members ? 5 * (size_t)c->size : 0) +
+			 (c->label ? strlen(c->label) : 0);
 		if (count > 0 && bytes > ANNOUNCE_COMMS)
 			break;
 	}
@@ -116,6 +117,7 @@ static void announce_comms(struct scope *s, Evspace__Answer *a, struct announcem
 		m->world = c->world;
 		m->n_members = c->members ? c->size : 0;
 		m->members = c->members;
+		m->label = c->label ? c->label : m->label;
 		an->comm_list[i] = m;
 	}
 	a->n_comms = count;
