@@ -1,0 +1,23 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! The same from Fortran: what tests/user/regions.c says in its first thread.
+program regions
+  use evspace
+  use mpi
+  implicit none
+  integer :: i, rc
+
+  call evspace_region('before', EVSPACE_BEGIN)
+  call MPI_Init(rc)
+  call evspace_phase('setup')
+  call evspace_phase('solve   ')
+  do i = 0, 4
+    call evspace_region('exchange', EVSPACE_BEGIN)
+    call MPI_Barrier(MPI_COMM_WORLD, rc)
+    call evspace_region('exchange', EVSPACE_END)
+    call evspace_iteration(i)
+  end do
+  call evspace_phase('')
+  call MPI_Finalize(rc)
+  call evspace_region('after', EVSPACE_END)
+  print '(a)', 'regions: fine'
+end program regions

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Says by evspace.h what it does, in C or C++: before MPI_Init, in threads, nested, left open,
+ * after MPI_Finalize. With --cost it says what a call costs, in ns. Linked with MPI or, -DALONE,
+ * without.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "node-agent/collect/evspace.h"
+#ifndef ALONE
+#include <mpi.h>
+#endif
+
+enum { ITERATIONS = 5, CALLS = 2000000 };
+
+static void *work(void *arg)
+{
+	evspace_region("thread", EVSPACE_BEGIN);
+	for (int i = 0; i < ITERATIONS; i++) {
+		evspace_region((const char *)arg, EVSPACE_BEGIN);
+		evspace_region("inner", EVSPACE_BEGIN);
+		evspace_region((const char *)arg, EVSPACE_END);
+	}
+	evspace_region("thread", EVSPACE_END);
+	return NULL;
+}
+
+static void solve(void)
+{
+	char one[] = "one", other[] = "other";
+	pthread_t thread;
+
+	evspace_phase("setup");
+	evspace_phase("solve");
+	for (int i = 0; i < ITERATIONS; i++) {
+		evspace_region("exchange", EVSPACE_BEGIN);
+#ifndef ALONE
+		MPI_Barrier(MPI_COMM_WORLD);
+#endif
+		evspace_region("exchange", EVSPACE_END);
+		evspace_iteration((uint64_t)i);
+	}
+	if (pthread_create(&thread, NULL, work, other) == 0)
+		pthread_join(thread, NULL);
+	work(one);
+	evspace_region("never begun", EVSPACE_END);
+	evspace_region("never ended", EVSPACE_BEGIN);
+	evspace_phase(NULL);
+}
+
+/* Of one call, over a loop without it: the best of a few. */
+static double cost(int with)
+{
+	double best = 1e9;
+
+	for (int round = 0; round < 7; round++) {
+		struct timespec from, to;
+		double ns;
+
+		clock_gettime(CLOCK_MONOTONIC, &from);
+		for (int i = 0; i < CALLS; i++) {
+			if (with)
+				evspace_region("cost", i & 1);
+			__asm__ volatile("" ::: "memory");
+		}
+		clock_gettime(CLOCK_MONOTONIC, &to);
+		ns = ((double)(to.tv_sec - from.tv_sec) * 1e9 +
+		      (double)(to.tv_nsec - from.tv_nsec)) /
+		     CALLS;
+		if (ns < best)
+			best = ns;
+	}
+	return best;
+}
+
+int main(int argc, char **argv)
+{
+	evspace_region("before", EVSPACE_BEGIN);
+	evspace_iteration(1);
+	if (argc > 1) {
+		printf("%.2f\n", cost(1) - cost(0));
+		return 0;
+	}
+#ifndef ALONE
+	MPI_Init(&argc, &argv);
+#else
+	(void)argv;
+#endif
+	solve();
+#ifndef ALONE
+	MPI_Finalize();
+#endif
+	evspace_region("after", EVSPACE_BEGIN);
+	evspace_region("after", EVSPACE_END);
+	evspace_phase("after");
+	puts("regions: fine");
+	return 0;
+}

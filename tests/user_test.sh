@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests evspace.h and evspace.f90: nothing is linked, nothing happens without a collector and it
+# costs nothing, and with one regions, phases and iterations are on record.
+
+. "$top_srcdir/tests/tap.sh"
+
+lib=$EVSPACE_LIBDIR/libevspace-mpi.so
+dump=$top_builddir/tests/segdump
+source=$top_srcdir/tests/user/regions
+strict="-O2 -Wall -Wextra -pedantic -Werror -I$top_srcdir"
+
+EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
+export EVSPACE_DIR EVSPACE_RUN=run
+unset EVSPACE_MODES EVSPACE_ELEMENTS EVSPACE_CAPACITY EVSPACE_THREADS
+tap_cleanup() {
+	rm -rf "$EVSPACE_DIR"
+}
+
+# alone NAME COMPILER...: compile without MPI or any library, run, nothing is left.
+alone() {
+	local program=$tap_dir/$1
+
+	shift
+	# shellcheck disable=SC2086 # its words are options
+	"$@" $strict -DALONE -pthread -o "$program" || return
+	[ "$("$program")" = "regions: fine" ] && [ -z "$(ls "$EVSPACE_DIR")" ] || return
+	# a collector in a program without MPI
+	[ "$(LD_PRELOAD=$lib "$program")" = "regions: fine" ] && [ -z "$(ls "$EVSPACE_DIR")" ]
+}
+
+tap_case "C11, position independent" alone pie gcc -std=c11 -D_GNU_SOURCE -fPIE -pie "$source.c"
+tap_case "C11, not position independent" alone nopie gcc -std=c11 -D_GNU_SOURCE -fno-pie -no-pie "$source.c"
+if command -v g++ >/dev/null; then
+	tap_case "C++" alone cxx g++ -std=c++11 -x c++ "$source.c"
+else
+	tap_skip "C++" "g++ is missing (Debian package g++)"
+fi
+
+# Under 2 ns; the best of a few tries, the machine may be busy.
+cheap() {
+	local try ns
+
+	for try in 1 2 3; do
+		ns=$("$tap_dir/$1" --cost)
+		awk -v ns="$ns" 'BEGIN { exit !(ns < 2) }' && { echo "# $ns ns" >>"$tap_dir/costs"; return; }
+	done
+	echo "$ns ns a call"
+	return 1
+}
+
+tap_case "a call costs less than 2 ns when nobody collects" cheap pie
+tap_case "the same, not position independent" cheap nopie
+cat "$tap_dir/costs" 2>/dev/null
+
+# said FILE: operation, label or number, times.
+said() {
+	"$dump" "$EVSPACE_DIR/run" --tuples | grep '"channel":"user"' |
+		sed 's/.*"thread":\([0-9]*\),.*"op":"\([^"]*\)".*"tag":\([0-9]*\),.*/\1 \2 \3/' | sort | uniq -c |
+		sed 's/^ *//'
+}
+
+# FNV-1a, as labels are numbered: the same in all processes.
+label() {
+	local i hash=2166136261
+
+	for ((i = 0; i < ${#1}; i++)); do
+		hash=$(((hash ^ $(printf '%d' "'${1:i:1}")) * 16777619 % 4294967296))
+	done
+	echo "$hash"
+}
+
+first_thread() {
+	printf '5 0 evspace_region %s\n' "$(label exchange)"
+	printf '1 0 evspace_phase %s\n' "$(label setup)" "$(label solve)"
+	printf '1 0 evspace_iteration %s\n' 0 1 2 3 4
+}
+
+in_c() {
+	printf '5 0 evspace_region %s\n' "$(label one)"
+	printf '5 1 evspace_region %s\n' "$(label other)"
+	printf '1 %s\n' "0 evspace_region $(label thread)" "1 evspace_region $(label thread)"
+}
+
+recorded() {
+	local wanted=$1
+
+	shift
+	rm -rf "$EVSPACE_DIR/run"
+	[ "$(LD_PRELOAD=$lib "$@")" = "regions: fine" ] || return
+	diff <("$wanted" | sort) <(said | sort)
+}
+
+with_threads() {
+	first_thread
+	in_c
+}
+
+mpi_program() {
+	# shellcheck disable=SC2086
+	mpicc -O2 -I"$top_srcdir" -pthread -o "$tap_dir/mpi" "$source.c" && recorded with_threads "$tap_dir/mpi"
+}
+
+tap_case "an MPI program: everything is on record, nested, by two threads" mpi_program
+
+counted() {
+	local EVSPACE_MODES=user=count
+
+	export EVSPACE_MODES
+	rm -rf "$EVSPACE_DIR/run"
+	[ "$(LD_PRELOAD=$lib "$tap_dir/mpi")" = "regions: fine" ] && [ -z "$(said)" ]
+}
+
+tap_case "in mode count: nothing but counts" counted
+
+fortran_program() {
+	(cd "$tap_dir" && mpifort.openmpi -O1 -o fortran "$top_srcdir/node-agent/collect/evspace.f90" "$source.F90") &&
+		[ "$("$tap_dir/fortran")" = "regions: fine" ] && recorded first_thread "$tap_dir/fortran"
+}
+
+if command -v mpifort.openmpi >/dev/null; then
+	tap_case "a Fortran program: the same" fortran_program
+else
+	tap_skip "a Fortran program: the same" "mpifort.openmpi is missing (Debian packages gfortran libopenmpi-dev)"
+fi
+tap_done
