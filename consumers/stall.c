@@ -248,7 +248,9 @@ static void await(struct stall *s, struct pulse *p)
 {
 	int channel = op_channel(p->op_number);
 
-	if (is_collective(p))
+	if (p->rank < 0)
+		p->why = STALL_UNKNOWN; /* of a spawned world: its ranks are not those of others */
+	else if (is_collective(p))
 		await_members(s, p);
 	else if (p->peer >= 0)
 		await_peer(s, p);

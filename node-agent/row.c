@@ -100,7 +100,8 @@ bool source_holds(const struct source_host *host, const struct store_segment *s)
 	char own[sizeof(s->host)] = "";
 
 	/* a map places ranks; tasks of PVM are where they are */
-	if (pathmap_places_ranks(host->map) && !process_is_task(s->rank))
+	/* a map says nothing of tasks, nor of worlds that the program spawns */
+	if (pathmap_places_ranks(host->map) && !process_is_task(s->rank) && !s->world)
 		return s->rank >= 0 && pathmap_rank_on(host->map, (unsigned)s->rank, host->node);
 	gethostname(own, sizeof(own) - 1);
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
@@ -268,7 +269,8 @@ static void rows_add(struct rows *r, const struct follow *f, uint32_t element,
 	new.name = name_id(r->place->index, number);
 	new.serial = f->serial;
 	*rows_room(r, number) = new;
-	names_learn(r->names, new.name, LEVEL_ELEMENT, f->segment->rank, e->channel, name);
+	names_learn(r->names, new.name, LEVEL_ELEMENT, f->segment->world ? -1 : f->segment->rank,
+		    e->channel, name);
 }
 
 static int copy_elements(void *arg)

@@ -93,6 +93,7 @@ static int read_header(void *arg)
 	const struct segment_header *header = s->segment.header;
 
 	s->rank = header->rank;
+	s->world = header->parent ? header->world : 0;
 	s->pid = (pid_t)header->pid;
 	s->born = header->born;
 	memcpy(s->host, header->host, sizeof(s->host));
@@ -147,7 +148,7 @@ void store_segment_close(struct store *store, struct store_segment *s)
 	free(s);
 }
 
-/* By run, rank, then the newest first. */
+/* By run, world, rank, then the newest first. */
 static int compare_age(const void *a, const void *b)
 {
 	const struct store_segment *x = *(struct store_segment *const *)a;
@@ -156,6 +157,8 @@ static int compare_age(const void *a, const void *b)
 
 	if (runs)
 		return runs;
+	if (x->world != y->world)
+		return x->world < y->world ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
 	if (x->born.mono_ns != y->born.mono_ns)
@@ -163,11 +166,17 @@ static int compare_age(const void *a, const void *b)
 	return x->serial > y->serial ? -1 : 1;
 }
 
+/* Is it another process of the same rank of the same world? */
+static bool is_same(const struct store_segment *a, const struct store_segment *b)
+{
+	return a->rank == b->rank && a->world == b->world && !strcmp(a->run, b->run);
+}
+
 /* The newest process of a rank in a run has the rank's name. */
 void store_segments_name(struct store *store)
 {
 	struct store_segment *s, **sorted;
-	char who[PROCESS_NAME];
+	char who[PROCESS_NAME], world[16], older[16];
 	size_t n = 0, i;
 
 	TAILQ_FOREACH (s, &store->segments, link)
@@ -179,11 +188,13 @@ void store_segments_name(struct store *store)
 	qsort(sorted, n, sizeof(*sorted), compare_age);
 	for (i = 0; i < n; i++) {
 		s = sorted[i];
-		if (i && s->rank == sorted[i - 1]->rank && !strcmp(s->run, sorted[i - 1]->run))
-			snprintf(s->name, sizeof(s->name), "%s.%d", process_name(who, s->rank),
-				 (int)s->pid);
-		else
-			process_name(s->name, s->rank);
+		world[0] = older[0] = '\0';
+		if (s->world)
+			snprintf(world, sizeof(world), ".w%08x", s->world);
+		if (i && is_same(s, sorted[i - 1]))
+			snprintf(older, sizeof(older), ".%d", (int)s->pid);
+		snprintf(s->name, sizeof(s->name), "%s%s%s", process_name(who, s->rank), world,
+			 older);
 	}
 	free(sorted);
 }

@@ -17,9 +17,12 @@ struct store_segment {
 	struct segment segment;
 	char run[64];	 /* name of the run's folder */
 	char file[96];	 /* file name in it */
-	char name[48];	 /* "rank3"; "rank3.PID" for an older process of the same rank in the run */
+	char name[48];	 /* "rank3"; in a world that others spawned "rank3.w1a2b3c4d", after its id;
+			    and
+			    ".PID" behind for an older process of the same rank in the run */
 	uint64_t serial; /* unique in this store: never used again for another segment */
-	int32_t rank;	 /* in its world; with pid, host and born a copy from the header */
+	uint32_t world;	 /* id of the world, if it was spawned by others; else 0 */
+	int32_t rank;	 /* in its world; with world, pid, host and born a copy from the header */
 	pid_t pid;
 	char host[64];
 	struct clock_pair born;

@@ -111,8 +111,9 @@ static void counts_print(const struct segment *s)
 
 		if (!c->calls && !c->completions)
 			continue;
-		printf("{\"rank\":%d,\"op\":\"%s\",\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64,
-		       s->header->rank, op_name((uint16_t)op), c->calls, c->bytes);
+		printf("{\"rank\":%d,%s\"op\":\"%s\",\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64,
+		       s->header->rank, s->header->parent ? "\"spawned\":1," : "",
+		       op_name((uint16_t)op), c->calls, c->bytes);
 		if (c->completions)
 			printf(",\"completions\":%" PRIu64 ",\"completed_bytes\":%" PRIu64,
 			       c->completions, c->completed_bytes);

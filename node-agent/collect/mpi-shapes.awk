@@ -249,7 +249,7 @@ function shape_start_exchange()
 	line("half.seq_or_tag = " tag_of("tag2") ";")
 	line("half.bytes = " bytes_of("peer2", "bytes2") ";")
 	line("if (rc == MPI_SUCCESS)")
-	line("\tmpi_request_publish(mpi_request_add(" place("request") ", &half, at, at->ranks, MPI_REQUEST_RECEIVES));")
+	line("\tmpi_request_publish(mpi_request_add(" place("request") ", &half, at, at->ranks, 0));")
 	end()
 }
 

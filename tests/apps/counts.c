@@ -18,6 +18,7 @@ struct count {
 };
 
 static struct count table[OPS_MAX];
+int counts_spawned;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Called with the lock held. */
@@ -64,9 +65,11 @@ void counts_done(const char *op, uint64_t completions, uint64_t bytes)
 
 static void table_print(int rank, const struct count *counts)
 {
+	const char *of = counts_spawned ? "\"spawned\":1," : "";
+
 	for (const struct count *c = counts; c < counts + OPS_MAX && c->op[0]; c++) {
-		printf("{\"rank\":%d,\"op\":\"%s\",\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64, rank,
-		       c->op, c->calls, c->bytes);
+		printf("{\"rank\":%d,%s\"op\":\"%s\",\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64,
+		       rank, of, c->op, c->calls, c->bytes);
 		if (c->polls)
 			printf(",\"polls\":%" PRIu64, c->polls);
 		if (c->completions)

@@ -8,8 +8,9 @@
 
 /*
  * Counted are calls that communicate, wait, test or probe, that start, cancel or free requests,
- * that make, free or split communicators, and MPI_Init(_thread) and MPI_Finalize; not calls that
- * only ask or describe (Comm_rank, Get_count, Type_*, Group_*, Buffer_attach, Errhandler_*).
+ * that make, free or split communicators, windows, files and processes, and MPI_Init(_thread) and
+ * MPI_Finalize; not calls that only ask or describe (Comm_rank, Get_count, Type_*, Group_*,
+ * Buffer_attach, Errhandler_*).
  *
  * - "calls": how often.
  * - "polls": further calls, of Test*, Iprobe and Improbe, that found nothing.
@@ -37,6 +38,11 @@
  * | Alltoall(v, w)                   | the whole send buffer, of an intercommunicator for all |
  * |                                  | of the other side                                      |
  * | Reduce_scatter(_block)           | the whole send buffer                                  |
+ * | Put, Get, Accumulate, ...        | what moves, at the target                              |
+ * | Win_*, File_* without data       | 0                                                      |
+ * | File_read_*, File_write_*        | what was moved, not the room for it                    |
+ * | File_iread_*, File_iwrite_*      | the room, or what is given                             |
+ * | File_*_begin                     | 0: the other half has them                             |
  * | Neighbor_allgather(v)            | the send buffer, once                                  |
  * | Neighbor_alltoall(v, w)          | the whole send buffer, also what goes to MPI_PROC_NULL |
  *
@@ -50,6 +56,9 @@
 
 /** Count a call of @op that found nothing. */
 #define COUNT_POLL(op) counts_poll(#op)
+
+/** Set in processes that others have spawned: their lines say so ("spawned":1 after the rank). */
+extern int counts_spawned;
 
 /* By name; any thread. Names must live as long as the program. */
 void counts_call(const char *op, uint64_t bytes);

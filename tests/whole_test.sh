@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests that the table of operations has all of MPI in it, and what one program's processes that come
+# later are called.
+
+. "$top_srcdir/tests/tap.sh"
+
+apps=$top_builddir/tests/apps
+lib=$EVSPACE_LIBDIR/libevspace-mpi.so
+dump=$top_builddir/tests/segdump
+
+export EVSPACE_DIR=$tap_dir/space EVSPACE_RUN=run EVSPACE_CAPACITY=50000
+unset EVSPACE_THREADS EVSPACE_QUOTA EVSPACE_MODES
+
+# --- every function of the standard is wrapped, or it is said why not ---
+
+# declared MODULE: the functions that the mpi.h of this MPI (pkg-config's name of it) declares.
+declared() {
+	pkg-config --cflags "$1" | tr ' ' '\n' | sed -n 's/^-I//p' | sort -u | while read -r folder; do
+		cat "$folder"/mpi.h "$folder"/mpi_proto.h "$folder"/mpio.h 2>/dev/null
+	done | grep -oE '\bMPIX?_[A-Z][a-z][A-Za-z0-9_]*\(' | tr -d '(' | sort -u
+}
+
+# Those of the table, by all their names.
+wrapped() {
+	awk '$2 ~ /^MPI_/ {
+		print $2
+		for (i = 5; i <= NF && $i != "|"; i++) {
+			if ($i == "large") print $2 "_c"
+			if ($i ~ /^before=/) print substr($i, 8)
+		}
+	}' "$top_srcdir/tree/ops.tab" | sort -u
+}
+
+is_exempt() {
+	local pattern why
+
+	while read -r pattern why; do
+		case $1 in $pattern) return 0 ;; esac
+	done < <(grep -v '^#' "$top_srcdir/tests/exempt.tab" | grep .)
+	return 1
+}
+
+all_are_known() {
+	local name missing=0
+
+	declared "$1" >"$tap_dir/declared"
+	[ "$(wc -l <"$tap_dir/declared")" -gt 350 ] || { echo "no mpi.h of $1 was found"; return 1; }
+	while read -r name; do
+		is_exempt "$name" || { echo "$name: no row in tree/ops.tab, not in tests/exempt.tab"; missing=1; }
+	done < <(comm -23 "$tap_dir/declared" <(wrapped))
+	return $missing
+}
+
+# What is exempt is not wrapped as well.
+exempt_or_wrapped() {
+	local name bad=0
+
+	while read -r name; do
+		case $name in MPIX_*) continue ;; esac
+		is_exempt "$name" && [ "$name" != MPI_Type_free ] && { echo "$name: wrapped and exempt"; bad=1; }
+	done < <(wrapped)
+	return $bad
+}
+
+tap_case "Open MPI: every function of its mpi.h has a row or is exempt" all_are_known ompi-c
+if pkg-config --exists mpich; then
+	tap_case "MPICH: every function of its mpi.h has a row or is exempt" all_are_known mpich
+fi
+tap_case "no function is both" exempt_or_wrapped
+
+# --- spawned processes ---
+
+# The same counts, of parents and children; the children's lines say so.
+spawned_counts() {
+	rm -rf "$EVSPACE_DIR"
+	timeout -k 5 120 mpirun -np "$1" -x LD_PRELOAD="$lib" "$apps/spawn" --json >"$tap_dir/out" || return
+	diff <(grep '^{' "$tap_dir/out" | sed 's/,"polls":[0-9]*//' | grep -v '"calls":0,"bytes":0}' | sort) \
+		<("$dump" "$EVSPACE_DIR/run" --counts | sort)
+}
+
+tap_case "spawn, 1 rank: parents and children, every count" spawned_counts 1
+tap_case "spawn, 2 ranks: parents and children, every count" spawned_counts 2
+
+# What both sides have in common has one id; from whom to whom is ranks of the other side.
+one_id() {
+	local both
+
+	"$dump" "$EVSPACE_DIR/run" --tuples | grep '"op":"MPI_Bcast"' |
+		sed 's/.*"comm":\([0-9]*\),.*/\1/' | sort | uniq -c >"$tap_dir/ids"
+	both=$(awk '$1 == 4' "$tap_dir/ids" | wc -l)
+	[ "$both" -ge 1 ] || { cat "$tap_dir/ids"; return 1; }
+}
+
+tap_case "spawn: parents and children have one id for what connects them" one_id
+
+joined_by_itself() {
+	unset EVSPACE_RUN
+	rm -rf "$EVSPACE_DIR"
+	timeout -k 5 120 mpirun -np 2 -x LD_PRELOAD="$lib" "$apps/spawn" >/dev/null || return
+	[ "$(ls "$EVSPACE_DIR" | wc -l)" -eq 1 ] && [ "$(ls "$EVSPACE_DIR"/*/ | grep -c 'seg$')" -eq 4 ] ||
+		{ ls -R "$EVSPACE_DIR"; return 1; }
+}
+
+tap_case "spawn: children join their parents' run by themselves" eval '(joined_by_itself)'
+tap_done
