@@ -16,6 +16,7 @@ static const struct command commands[] = {
 	 heartbeat_main},
 	{"events", "every communication event, as text, JSON or CSV", events_main},
 	{"collect", "what is collected of a running program, by class; switches it", collect_main},
+	{"discard", "drops the events that elements hold", discard_main},
 	{"status", "an agent, its processes, and why something is not collected", status_main},
 	{"runs", "the runs whose elements this host holds", runs_main},
 	{"purge", "remove the elements of runs that ended", purge_main},

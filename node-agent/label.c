@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pathmap/pattern.h"
+
 /* What is copied out of the segment under the guard. */
 struct copy {
 	const struct segment *segment;
@@ -93,4 +95,20 @@ int label_write(char *buf, size_t n, const struct segment *s, const struct segme
 	default:
 		return 0;
 	}
+}
+
+int label_name(char *name, const struct plan_place *place, const struct store_segment *s,
+	       const struct segment_element *element, struct sites *sites)
+{
+	const char *cluster = place->cluster[0] ? place->cluster : "-";
+	char part[16] = "overflow", label[NAME_BYTES];
+	int length;
+
+	if (element->thread != SEGMENT_NO_THREAD)
+		snprintf(part, sizeof(part), "t%u", element->thread);
+	if (label_write(label, sizeof(label), &s->segment, element, sites) < 0)
+		return -1;
+	length = snprintf(name, NAME_BYTES, "/%s/%s/%s/%s/%s", cluster, place->node, s->name, part,
+			  label);
+	return length < NAME_BYTES ? 0 : -1;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 #include "node-agent/site.h"
+#include "node-agent/store.h"
+#include "pathmap/plan.h"
 
 /**
  * Write the label of @element (a copy) of @s: "p2p", "p2p@world", "p2p@2b6c01fe", "p2p.MPI_Send",
@@ -15,5 +17,12 @@
  */
 int label_write(char *buf, size_t n, const struct segment *s, const struct segment_element *element,
 		struct sites *sites);
+
+/**
+ * The whole name of an element into @name (NAME_BYTES): "/CLUSTER/NODE/rankR/tT/LABEL", of the leaf
+ * @place. Returns 0, or -1 when the segment cannot be read or the name is too long.
+ */
+int label_name(char *name, const struct plan_place *place, const struct store_segment *s,
+	       const struct segment_element *element, struct sites *sites);
 
 #endif

@@ -252,16 +252,10 @@ static void rows_add(struct rows *r, const struct follow *f, uint32_t element,
 		.born = f->segment->born.mono_ns,
 		.element = element,
 	};
-	const char *cluster = r->place->cluster[0] ? r->place->cluster : "-";
-	char part[16] = "overflow", label[NAME_BYTES], name[NAME_BYTES];
+	char name[NAME_BYTES];
 	uint32_t number;
 
-	if (e->thread != SEGMENT_NO_THREAD)
-		snprintf(part, sizeof(part), "t%u", e->thread);
-	if (label_write(label, sizeof(label), &f->segment->segment, e, r->host->sites) < 0 ||
-	    (size_t)snprintf(name, sizeof(name), "/%s/%s/%s/%s/%s", cluster, r->place->node,
-			     f->segment->name, part, label) >= sizeof(name) ||
-	    !rows_selects(r, name))
+	if (label_name(name, r->place, f->segment, e, r->host->sites) < 0 || !rows_selects(r, name))
 		return;
 	number = cursor_row(r->cursor, &key, r->from_now && !r->begun ? head : 0);
 	if (number > NAME_LOCAL_MAX)

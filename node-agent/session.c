@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/discard.h"
 #include "node-agent/report.h"
 #include "node-agent/switch.h"
 #include "pathmap/plan.h"
@@ -227,6 +228,8 @@ static const char *ordered_carry(void *arg, const Evspace__SwitchAsk *ask,
 {
 	const struct ordered *o = arg;
 
+	if (ask->discard)
+		return discard_carry(o->session->host->sources, ask, place, host);
 	return switch_carry(o->session->host->sources, ask, place, classes, host);
 }
 

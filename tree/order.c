@@ -103,6 +103,7 @@ static void order_carry(struct order *o)
 	if (h) {
 		h->processes = said.processes;
 		h->changed = said.changed;
+		h->discarded = said.discarded;
 	}
 	free(said.name);
 }
@@ -204,6 +205,7 @@ static void branch_switched(struct branch *b, const Evspace__Switched *s)
 			break;
 		h->processes = from->processes;
 		h->changed = from->changed;
+		h->discarded = from->discarded;
 		h->why = from->why;
 	}
 	for (size_t i = 0; i < s->n_classes; i++)

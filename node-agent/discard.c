@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks the elements of processes that an order selects, and marks them. */
+#include "node-agent/discard.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "node-agent/label.h"
+#include "node-agent/segment-mark.h"
+#include "pathmap/utf8.h"
+
+/* An order on its way through the elements of a process. */
+struct discarding {
+	const struct source_host *here;
+	const Evspace__SwitchAsk *ask;
+	const struct plan_place *place;
+	const struct store_segment *s;
+	struct segment_mark *marks;
+	uint32_t at, n; /* the element that it is at, of how many */
+	struct segment_element element;
+	bool complete;
+	uint64_t discarded;
+};
+
+/* Copy the entry of the element, if it is complete. */
+static int look(void *arg)
+{
+	struct discarding *d = arg;
+	const struct segment_element *entry = segment_element(&d->s->segment, d->at);
+
+	d->n = segment_elements(&d->s->segment);
+	d->complete = entry != NULL;
+	if (entry)
+		memcpy(&d->element, entry, sizeof(d->element));
+	return 0;
+}
+
+static int mark(void *arg)
+{
+	struct discarding *d = arg;
+
+	d->discarded = segment_discard(&d->s->segment, d->marks, d->at);
+	return 0;
+}
+
+/* Does the order mean the element? As a source names it. */
+static bool selects(const struct discarding *d)
+{
+	const Evspace__SwitchAsk *a = d->ask;
+	char name[NAME_BYTES];
+
+	return label_name(name, d->place, d->s, &d->element, d->here->sites) == 0 &&
+	       source_selects(a->select, a->n_select, name) &&
+	       (a->n_within == 0 || source_selects(a->within, a->n_within, name));
+}
+
+/* Returns 0, or -1 with errno when the process's segment cannot be read or written. */
+static int discard_process(struct discarding *d, Evspace__Host *host)
+{
+	bool any = false;
+
+	for (d->at = 0, d->n = 1; d->at < d->n; d->at++) {
+		if (segment_guarded(look, d) < 0)
+			return -1;
+		if (!d->complete || d->element.thread == SEGMENT_NO_THREAD || !selects(d))
+			continue;
+		if (segment_guarded(mark, d) < 0)
+			return -1;
+		any = true;
+		host->changed++;
+		host->discarded += d->discarded;
+	}
+	host->processes += any;
+	return 0;
+}
+
+static void discard_log(const Evspace__SwitchAsk *ask, const Evspace__Host *host, const char *run)
+{
+	char who[200];
+
+	snprintf(who, sizeof(who), "%s", ask->who);
+	utf8_clean(who);
+	fprintf(stderr,
+		"evspace agent: %s discarded %llu tuples of %u elements in %u processes of run "
+		"%s\n",
+		who, (unsigned long long)host->discarded, host->changed, host->processes, run);
+}
+
+const char *discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+			  const struct plan_place *place, Evspace__Host *host)
+{
+	static char run[sizeof(((struct store_segment *)0)->run)];
+	static char why[160];
+	struct discarding d = {.here = here, .ask = ask, .place = place};
+
+	snprintf(run, sizeof(run), "%s", ask->run[0] ? ask->run : store_run_newest(here->store));
+	why[0] = '\0';
+	host->text = why;
+	TAILQ_FOREACH (d.s, &here->store->segments, link) {
+		if (strcmp(d.s->run, run) != 0 || !source_holds(here, d.s))
+			continue;
+		d.marks = segment_marks_map(&d.s->segment);
+		if (!d.marks || discard_process(&d, host) < 0)
+			snprintf(why, sizeof(why), "%s (pid %d): nothing can be discarded: %s",
+				 d.s->name, (int)d.s->pid, strerror(errno));
+		segment_marks_unmap(&d.s->segment, d.marks);
+	}
+	sites_rest(here->sites);
+	if (host->changed)
+		discard_log(ask, host, run);
+	return run;
+}
