@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "node-agent/segment-label.h"
+#include "node-agent/segment-mark.h"
+#include "node-agent/segment-module.h"
 #include "tests/bench/collect-case.h"
 #include "tests/bench/collect-path.h"
 
@@ -215,6 +218,9 @@ static double memory_computed(const struct segment_layout *l)
 	       l->elements_max * (double)sizeof(struct segment_element) +
 	       l->classes_max * (double)sizeof(struct segment_class) +
 	       l->comms_max * (double)sizeof(struct segment_comm) + l->members_max * 4.0 +
+	       l->modules_max * (double)sizeof(struct segment_module) +
+	       l->labels_max * (double)sizeof(struct segment_label) +
+	       l->elements_max * (double)sizeof(struct segment_mark) +
 	       (double)(l->elements_max - 1) * (double)element_ring_bytes(CAPACITY) +
 	       (double)element_ring_bytes(1);
 }

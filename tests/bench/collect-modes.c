@@ -123,6 +123,7 @@ int collect_switch_case(const struct collect_case *c, struct error *e)
 
 	if (path_start(e) < 0)
 		return -1;
+	/* cppcheck-suppress [invalidFunctionArg] */
 	talk = mmap(NULL, sizeof(*talk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (talk == MAP_FAILED)
 		return errorf(e, "no shared memory: %s", strerror(errno));
