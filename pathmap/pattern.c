@@ -210,7 +210,9 @@ static bool name_bare(const char *name, char bare[NAME_BYTES])
 
 static bool match(const char *pattern, const char *name)
 {
-	return path_match((struct parts){.rest = pattern}, (struct parts){.rest = name});
+	struct parts pattern_parts = {.rest = pattern}, name_parts = {.rest = name};
+
+	return path_match(pattern_parts, name_parts);
 }
 
 bool pattern_match(const char *pattern, const char *name)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests how call sites are resolved, what elements are called, and what marks discard. */
+#include "node-agent/site.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/collect/modules.h"
+#include "node-agent/label.h"
+#include "node-agent/segment-mark.h"
+#include "pathmap/pattern.h"
+#include "tests/segments.h"
+#include "tests/tap.h"
+
+#define ELEMENTS 10000u
+
+/* Where a call returns to. */
+static __attribute__((noinline)) uint64_t here(void)
+{
+	/* or gcc takes two calls for one */
+	__asm__ volatile("");
+	return (uintptr_t)__builtin_return_address(0);
+}
+
+/* A segment with room for many elements of call sites, and this program's modules. */
+static struct segment site_segment(void)
+{
+	struct segment_plan plan = segments_plan();
+	struct segment s;
+	struct error e;
+
+	segments_folder_empty(segments_dir);
+	plan.split[CHANNEL_P2P] = SPLIT_SITE;
+	plan.elements = ELEMENTS;
+	plan.capacity[CHANNEL_P2P] = 4;
+	CU_ASSERT_EQUAL_FATAL(segment_create(&s, &plan, &e), 0);
+	modules_note_all(&s);
+	return s;
+}
+
+static const char *label(const struct segment *s, struct sites *sites, uint8_t split, uint64_t key)
+{
+	static char text[NAME_BYTES];
+	const struct segment_element element = {.split = split, .key = key};
+
+	CU_ASSERT_EQUAL(label_write(text, sizeof(text), s, &element, sites), 0);
+	return text;
+}
+
+static void lines(void)
+{
+	struct segment s = site_segment();
+	struct sites *sites = sites_new();
+	uint64_t first = here(), line = __LINE__, second = here();
+	char text[64];
+
+	snprintf(text, sizeof(text), "p2p:site_test.c:%" PRIu64, line);
+	CU_ASSERT_STRING_EQUAL(label(&s, sites, SPLIT_SITE, first), text);
+	/* the same line once more, from another place in it */
+	snprintf(text, sizeof(text), "p2p:site_test.c:%" PRIu64 "+0x%" PRIx64, line,
+		 second - segment_module_find(&s, second)->bias);
+	CU_ASSERT_STRING_EQUAL(label(&s, sites, SPLIT_SITE, second), text);
+	sites_rest(sites);
+	CU_ASSERT_STRING_EQUAL(label(&s, sites, SPLIT_SITE, second), text);
+	CU_ASSERT_STRING_EQUAL(label(&s, sites, SPLIT_SITE, 4096), "p2p:?+0x1000");
+	sites_free(sites);
+	segment_close(&s);
+}
+
+/* A file that was not run, or is gone, is not looked into. */
+static void other_files(void)
+{
+	struct segment s = site_segment();
+	struct sites *sites = sites_new();
+	struct segment_module module = *segment_module_find(&s, here());
+
+	module.build_id[0] ^= 1;
+	snprintf(module.path, sizeof(module.path), "%s", "/proc/self/exe");
+	CU_ASSERT_STRING_EQUAL(sites_find(sites, &module, 0x1234), "exe+0x1234");
+	module.build_id[0] ^= 2;
+	snprintf(module.path, sizeof(module.path), "%s", "/nowhere/a b.so");
+	CU_ASSERT_STRING_EQUAL(sites_find(sites, &module, 0x1234), "a_b.so+0x1234");
+	module.build_id_bytes = 0;
+	module.build_id[0] ^= 4;
+	module.path[0] = '\0';
+	CU_ASSERT_STRING_EQUAL(sites_find(sites, &module, 0x1234), "?+0x1234");
+	sites_free(sites);
+	segment_close(&s);
+}
+
+static void labels(void)
+{
+	struct segment s = site_segment();
+
+	CU_ASSERT_STRING_EQUAL(label(&s, NULL, SPLIT_THREAD, 0), "p2p");
+	CU_ASSERT_STRING_EQUAL(label(&s, NULL, SPLIT_COMM, 99), "p2p@world");
+	CU_ASSERT_STRING_EQUAL(label(&s, NULL, SPLIT_COMM, 0xbeef), "p2p@0000beef");
+	CU_ASSERT_STRING_EQUAL(label(&s, NULL, SPLIT_OP, op_find("MPI_Send")), "p2p.MPI_Send");
+	CU_ASSERT_STRING_EQUAL(label(&s, NULL, SPLIT_OP, 65000), "p2p.op_65000");
+	segment_close(&s);
+}
+
+static void marks(void)
+{
+	struct segment s = segments_full();
+	struct segment_mark *m = segment_marks_map(&s);
+	struct element_writer w;
+	struct tuple t = {.op = 5};
+	const struct segment_element *element = segment_element(&s, 1);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	CU_ASSERT_EQUAL(segment_discard(&s, m, 1), SEGMENTS_CAPACITY - 1);
+	CU_ASSERT_EQUAL(segment_mark(&s, 1)->below, 3 * SEGMENTS_CAPACITY);
+	CU_ASSERT_EQUAL(segment_mark_oldest(3 * SEGMENTS_CAPACITY, SEGMENTS_CAPACITY),
+			2 * SEGMENTS_CAPACITY + 1);
+	CU_ASSERT_EQUAL(segment_discard(&s, m, 1), 0);
+	element_writer_init(&w, (void *)((char *)s.header + element->ring_at), SEGMENTS_CAPACITY);
+	element_write(&w, &t);
+	CU_ASSERT_EQUAL(segment_discard(&s, m, 1), 1);
+	CU_ASSERT_EQUAL(segment_discard(&s, m, 2), 1);
+	CU_ASSERT_EQUAL(segment_discard(&s, m, s.layout.elements_max), 0);
+	CU_ASSERT_PTR_NULL(segment_mark(&s, s.layout.elements_max));
+	segment_marks_unmap(&s, m);
+	segment_close(&s);
+}
+
+/* Ten thousand sites: each has a name of its own, that its channel's name matches. */
+static void many_sites(void)
+{
+	struct segment s = site_segment();
+	struct sites *sites = sites_new();
+	uint64_t from = here();
+	char name[NAME_BYTES];
+	unsigned matched = 0;
+
+	for (uint32_t i = 0; i < ELEMENTS; i++) {
+		const struct segment_element like = {
+			.capacity = 4, .split = SPLIT_SITE, .key = from + i};
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(segment_element_add(&s, &like));
+		snprintf(name, sizeof(name), "/c/n/rank0/t0/%.200s",
+			 label(&s, sites, SPLIT_SITE, like.key));
+		matched += pattern_match("/**/p2p", name) && pattern_check(name, NULL) == 0;
+	}
+	CU_ASSERT_EQUAL(matched, ELEMENTS);
+	CU_ASSERT_EQUAL(segment_elements(&s), ELEMENTS + 1);
+	sites_free(sites);
+	segment_close(&s);
+}
+
+static CU_TestInfo site_cases[] = {
+	{"call sites are lines, each with a text of its own", lines},
+	{"files that were not run are not looked into", other_files},
+	{"labels of elements", labels},
+	{"marks discard what an element holds, once", marks},
+	{"ten thousand sites", many_sites},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "site",
+		 .pInitFunc = segments_folder_make,
+		 .pCleanupFunc = segments_folder_remove,
+		 .pTests = site_cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
