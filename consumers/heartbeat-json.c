@@ -93,6 +93,8 @@ static void thread_json(const struct heartbeat *h, const struct pulse *p, uint64
 		json_object_update_new(
 			o, json_pack("{s:s,s:s}", "cause", h->pulses.items[p->cause].name,
 				     "cause_is_silent_since", order_words[p->order]));
+	if (p->gone)
+		json_object_set_new(o, "dead", json_true());
 	if (p->holds_up)
 		json_object_set_new(o, "holds_up", json_integer((json_int_t)p->holds_up));
 	print(o);

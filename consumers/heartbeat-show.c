@@ -120,6 +120,8 @@ static const char *pulse_word(const struct heartbeat *h, const struct pulse *p)
 {
 	if (p->wave != h->pulses.items[0].wave)
 		return "missing";
+	if (p->gone)
+		return "DEAD";
 	if (p->culprit && p->stuck)
 		return "AWAITED";
 	return p->stuck ? "STUCK" : p->running ? "inside" : "";

@@ -42,7 +42,9 @@ static void add_cause(const struct heartbeat *h, const struct pulse *p, char *bu
 		words_add(buf, ", in the end for %s", process_words(who, cause->rank));
 	else
 		words_add(buf, ", which is");
-	if (cause->running)
+	if (cause->gone)
+		words_add(buf, " dead");
+	else if (cause->running)
 		words_add(buf, " %s", heartbeat_doing(h, cause, doing));
 	else
 		words_add(buf, " outside any operation");
@@ -109,8 +111,8 @@ static void print_culprit(const struct heartbeat *h, const struct pulse *p)
 {
 	char text[WORDS_TEXT], who[PROCESS_NAME];
 
-	printf("%s (%s) %s: outside any operation", process_words(who, p->rank), p->name,
-	       heartbeat_waits(h, p, text));
+	printf("%s (%s) %s: %s", process_words(who, p->rank), p->name, heartbeat_waits(h, p, text),
+	       p->gone ? "its process has ended, silent" : "outside any operation");
 	print_since(p);
 	printf(", after %s\n", heartbeat_doing(h, p, text));
 }

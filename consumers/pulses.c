@@ -67,7 +67,8 @@ void pulses_add(struct pulses *p, const struct evspace_event *ev, uint64_t wave)
 	*to = (struct pulse){
 		.rank = ev->rank,
 		.op_number = ev->op_number,
-		.running = ev->flags & EVSPACE_RUNNING,
+		.running = (ev->flags & EVSPACE_RUNNING) && !(ev->flags & EVSPACE_GONE),
+		.gone = ev->flags & EVSPACE_GONE,
 		.peer = ev->peer,
 		.seq = ev->seq_or_tag,
 		.comm = ev->comm,
@@ -79,6 +80,9 @@ void pulses_add(struct pulses *p, const struct evspace_event *ev, uint64_t wave)
 		.read_ns = ev->read_ns,
 		.wave = wave,
 	};
+	/* When it ended is not known, but that it has not gone on since then. */
+	if (to->gone)
+		to->end_ns = to->start_ns;
 	thread_name(ev->name, to->name, sizeof(to->name));
 	snprintf(to->op, sizeof(to->op), "%s", ev->op);
 	if (ev->read_ns > since(to))

@@ -21,6 +21,7 @@
 #include "consumers/launch.h"
 #include "consumers/preload.h"
 #include "consumers/summary.h"
+#include "node-agent/absent.h"
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"
 #include "tree/clock.h"
@@ -330,10 +331,13 @@ static char *why_none(const struct job *job, const struct summary *summary,
 		here += summary_has_host(summary, about->hosts->names[i]);
 	if (about->hosts->n && !here)
 		return memory_copy("all its processes are on other hosts");
-	return memory_format(
-		"nothing came through MPI_Init, or made it a PVM task: %s is no MPI or "
-		"PVM program, or ended before",
-		job->launch.program);
+	why = absent_folder(about->base, about->run);
+	if (why)
+		return why;
+	return memory_format("nothing came through MPI_Init, or made it a PVM task: %s is no MPI "
+			     "or PVM program, ended before, or could not reach %s (as another "
+			     "user, or in another root folder)",
+			     job->launch.program, about->base);
 }
 
 /* A launcher may return a moment before the processes that it has killed are gone. */

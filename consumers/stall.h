@@ -41,6 +41,7 @@ struct pulse {
 	char op[64];
 	uint16_t op_number;
 	bool running; /* inside the operation, else it was the last one */
+	bool gone;    /* its process ended inside the operation; not running then */
 	int32_t peer;
 	uint32_t seq, comm;
 	uint64_t bytes;

@@ -11,11 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/folder.h"
 #include "pathmap/memory.h"
 #include "pathmap/utf8.h"
 
 /* How much of a file in /proc is looked at. */
 #define FILE_MOST (1u << 20)
+
+/* What is tried to reserve; segments are larger. */
+#define TRY_BYTES (64 << 10)
 
 /* How many ancestors of a process are looked at. */
 #define ANCESTORS 32
@@ -190,10 +194,39 @@ static int collected_ancestor(const struct process *p, const struct store *store
 	return 0;
 }
 
+char *absent_folder(const char *base, const char *run)
+{
+	char *path = memory_format("%s/%s", base, run), *why = NULL;
+	int fd = open(path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), error = fd < 0 ? errno : 0;
+	struct error e = {""};
+	int dir;
+
+	if (fd >= 0)
+		error = posix_fallocate(fd, 0, TRY_BYTES);
+	if (fd >= 0)
+		close(fd);
+	dir = error && error != ENOSPC ? -1 : folder_open(AT_FDCWD, path, path, &e);
+	if (dir >= 0)
+		close(dir);
+	if (error == ENOSPC)
+		why = memory_format("no room is left in %s: free some (evspace purge), or set "
+				    "EVSPACE_DIR to a larger tmpfs",
+				    path);
+	else if (error == ENOENT)
+		why = memory_format("there is no folder %s, and it could not be made", path);
+	else if (error)
+		why = memory_format("no file can be made in %s: %s", path, strerror(error));
+	else if (dir < 0)
+		why = memory_copy(e.text);
+	free(path);
+	return why;
+}
+
 static char *reason(const struct process *p, const struct store *store)
 {
+	const char *run = process_variable(p, "EVSPACE_RUN");
 	int ancestor = collected_ancestor(p, store);
-	char root[256];
+	char root[256], *why;
 
 	if (ancestor)
 		return memory_format("it was forked by pid %d, which is; what a rank starts is not",
@@ -206,7 +239,8 @@ static char *reason(const struct process *p, const struct store *store)
 		return memory_format("in its root folder (%.100s) there is no %s, or another one: "
 				     "make that folder visible there",
 				     root, store->base);
-	return memory_copy("it has not come through MPI_Init");
+	why = run && *run ? absent_folder(store->base, run) : NULL;
+	return why ? why : memory_copy("it has not come through MPI_Init");
 }
 
 static void absent_add(struct absent *absent, const struct process *p, const struct store *store)

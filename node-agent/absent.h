@@ -26,4 +26,10 @@ struct absent {
 void absent_init(struct absent *absent, const struct store *store);
 void absent_fini(struct absent *absent);
 
+/**
+ * Why no segment can be made in the folder of @run below @base, by trying it (a file without a name
+ * of a few pages, gone at once): text for the caller to free(), or NULL when it can.
+ */
+char *absent_folder(const char *base, const char *run);
+
 #endif

@@ -396,7 +396,10 @@ static int rows_take_threads(struct rows *r, struct follow *f)
 		return -1;
 	for (uint32_t i = c.from; r->reading == READ_LATEST && i < c.from + c.count; i++) {
 		const struct segment_element e = {.thread = i, .channel = CHANNEL_STATE};
-		struct row row = {.thread = segment_thread(c.segment, i)};
+		struct row row = {
+			.thread = segment_thread(c.segment, i),
+			.alive = &f->segment->alive,
+		};
 
 		rows_add(r, f, STATE_KEY | i, &e, row, 0);
 	}

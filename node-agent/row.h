@@ -15,6 +15,7 @@
 struct row {
 	const struct element_ring *ring;     /* NULL: gone, not selected, or a state line */
 	const struct segment_thread *thread; /* of a state line, else NULL */
+	const bool *alive;		     /* of a state line: whether its process lives */
 	const struct segment_mark *mark;     /* of the element: what was discarded */
 	uint64_t lifetime_ns;		     /* of its tuples; 0: no end */
 	uint32_t capacity;

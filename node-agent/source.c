@@ -64,12 +64,22 @@ static inline uint64_t row_mark(const struct row *row)
 	return atomic_load_explicit(&row->mark->below, memory_order_relaxed);
 }
 
+/* What a thread does, or did when its process ended. */
+static int row_state(const struct row *row, struct tuple *out)
+{
+	if (!row->thread || !segment_state(row->thread, out))
+		return 0;
+	if (!*row->alive)
+		out->flags |= TUPLE_GONE;
+	return 1;
+}
+
 /* Read a row's newest tuple. Returns 1, or 0 when there is none. */
 static inline int row_newest(struct source *src, const struct row *row, struct newest *out)
 {
 	out->number = 0;
 	if (!row->ring)
-		return row->thread && segment_state(row->thread, &out->tuple);
+		return row_state(row, &out->tuple);
 	if (!element_latest(row->ring, row->capacity, &out->tuple, &out->number))
 		return 0;
 	count_written(src, row, out->number + 1);

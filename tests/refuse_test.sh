@@ -62,7 +62,7 @@ bed_until test -s "$bed_dir/steady.out"
 
 # --- options ---
 
-for command in agent events exec heartbeat map purge run runs status; do
+for command in agent collect events exec heartbeat map purge run runs status; do
 	tap_case "evspace $command: an unknown option" usage "--help" evspace "$command" --nonsense
 done
 tap_case "an unknown command" usage "there is no command 'evnts'; did you mean 'events'" evspace evnts
@@ -109,8 +109,22 @@ tap_case "no agent at a socket" unreachable "no agent listens at unix:$EVSPACE_D
 	evspace events --connect "unix:$EVSPACE_DIR/none.sock"
 tap_case "no agent on this host" unreachable "start one with 'evspace agent'" \
 	env EVSPACE_DIR="$bed_dir/elsewhere" evspace events
-tap_case "what is no address" unreachable '"127.0.0.1" is no address; write HOST:PORT' \
+tap_case "what is no address" usage '"127.0.0.1" is no address; write HOST:PORT' \
 	evspace events --connect 127.0.0.1
+tap_case "what is no address, without any certificate" usage '"" is no address' \
+	env -u EVSPACE_TLS HOME="$bed_dir/elsewhere" evspace status --connect ''
+tap_case "a node without a name" usage "--node: an empty name" evspace agent --node ''
+tap_case "a port that is none" usage "--listen: \"a:b\" is no address" evspace agent --listen a:b
+tap_case "two formats" usage "--json or --csv, not both" evspace events --json --csv
+tap_case "messages of options say who speaks" refused 2 "evspace events: unrecognized option" evspace events --nonsense
+tap_case "a mode that is none" usage "--modes p2p=fast" evspace run --modes p2p=fast -- true
+check_of_nobody() {
+	local status=0
+
+	evspace heartbeat --connect "$bed_entry" --run nobody --check --count 2 >"$tap_dir/nobody" || status=$?
+	[ "$status" -eq 1 ] && grep -q 'nobody has run nobody' "$tap_dir/nobody" || { echo "$status"; cat "$tap_dir/nobody"; return 1; }
+}
+tap_case "a check of a run that nobody has is bad news" check_of_nobody
 
 # --- certificates ---
 

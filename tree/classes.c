@@ -11,9 +11,11 @@
 #include "pathmap/memory.h"
 #include "tree/op.h"
 
+/* Worlds are one: each program of a run has one of its own. */
 struct key {
-	uint32_t comm;
-	uint16_t channel, mode;
+	uint32_t comm; /* 0: none, or a world */
+	uint16_t channel;
+	uint8_t mode, world;
 };
 
 struct entry {
@@ -49,7 +51,7 @@ void classes_free(struct classes *classes)
 
 void classes_add(struct classes *classes, const struct class_sum *sum)
 {
-	struct key key = {sum->comm, sum->channel, sum->mode};
+	struct key key = {sum->world ? 0 : sum->comm, sum->channel, sum->mode, sum->world};
 	struct entry *en;
 
 	HASH_FIND(hh, classes->entries, &key, sizeof(key), en);
@@ -60,10 +62,10 @@ void classes_add(struct classes *classes, const struct class_sum *sum)
 	if (!en) {
 		en = memory_new(1, sizeof(*en));
 		en->key = key;
-		en->sum.comm = key.comm;
+		en->sum.comm = key.world ? sum->comm : key.comm;
 		en->sum.channel = key.channel;
 		en->sum.mode = sum->mode;
-		en->sum.world = sum->world && key.comm;
+		en->sum.world = sum->world;
 		HASH_ADD(hh, classes->entries, key, sizeof(en->key), en);
 		free(classes->sorted);
 		classes->sorted = NULL;

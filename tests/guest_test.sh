@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests what programs do to their guest, and what keeps it out: the program is as without us, and status says why.
+
+. "$top_srcdir/tests/tap.sh"
+
+guest=$top_builddir/tests/apps/guest
+lib=$EVSPACE_LIBDIR/libevspace-mpi.so
+pids=()
+
+tap_cleanup() {
+	[ ${#pids[@]} -eq 0 ] || kill -TERM "${pids[@]}" 2>/dev/null
+	wait
+	umount "$tap_dir/small" "$tap_dir/few" 2>/dev/null
+	rm -rf "$space" "$signs"
+}
+
+space=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
+# Other users look for files here.
+signs=$(mktemp -d "${TMPDIR:-/tmp}/evspace-signs.XXXXXX") && chmod 755 "$signs" || exit 99
+export EVSPACE_DIR=$space
+unset EVSPACE_RUN EVSPACE_CAPACITY EVSPACE_THREADS EVSPACE_QUOTA EVSPACE_MODES
+
+until_true() {
+	local tries
+
+	for ((tries = 0; tries < 600; tries++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	echo "waited a minute in vain for: $*"
+	return 1
+}
+
+# agent NAME: an agent of $EVSPACE_DIR.
+agent() {
+	evspace agent --node "$1" 2>"$tap_dir/$1.err" &
+	pids+=($!)
+	until_true grep -q 'ready on' "$tap_dir/$1.err"
+}
+
+# plain, collected COMMAND...: output and exit code, without and with us.
+plain() {
+	timeout -k 5 60 "$@" >"$tap_dir/plain" 2>"$tap_dir/plain.err" </dev/null
+	echo "exit code $?" >>"$tap_dir/plain"
+	# Whose line comes first is the launcher's business.
+	sort -o "$tap_dir/plain" "$tap_dir/plain"
+}
+
+collected() {
+	timeout -k 5 60 evspace run --run guest --keep --json --summary "$tap_dir/summary" "$@" \
+		>"$tap_dir/collected" 2>"$tap_dir/collected.err" </dev/null
+	echo "exit code $?" >>"$tap_dir/collected"
+	sort -o "$tap_dir/collected" "$tap_dir/collected"
+}
+
+# same COMMAND...: nothing that it does tells whether it is collected.
+same() {
+	plain "$@"
+	grep -q '^guest: [0-9]' "$tap_dir/plain" || { cat "$tap_dir/plain" "$tap_dir/plain.err"; return 1; }
+	collected -- "$@"
+	diff "$tap_dir/plain" "$tap_dir/collected" || { cat "$tap_dir/collected.err"; return 1; }
+}
+
+summary_has() {
+	grep -q -e "$1" "$tap_dir/summary" || { cat "$tap_dir/summary"; return 1; }
+}
+
+# --- bad deeds ---
+
+for deed in nothing close fork exec "fork --late" "exec --late" "user --late" "chroot --late" "signal --late"; do
+	read -r -a options <<<"$deed"
+	case $deed in
+	user* | chroot*)
+		if [ "$(id -u)" -ne 0 ]; then
+			tap_skip "$deed" "only root may"
+			continue
+		fi
+		;;
+	esac
+	tap_case "$deed: the program is as without us" \
+		same mpirun -np 2 "$guest" --code 3 --do "${options[@]}"
+	tap_case "$deed: it is collected, whole" summary_has '"class":"collective@world".*"calls":400,'
+done
+
+# Of the last: tuples of whole operations only, in order; a call from a handler within another one is none.
+untorn() {
+	"$top_builddir/tests/segdump" "$space/guest" --tuples >"$tap_dir/tuples" || return
+	sed -n 's/.*"op":"\([^"]*\)","start":\([0-9]*\),"end":\([0-9]*\),.*/\1 \2 \3/p' "$tap_dir/tuples" |
+		awk '$1 !~ /^MPI_(Init|Finalize|Test|Sendrecv|Allreduce)$/ || $2 == 0 || $3 < $2 { print; bad = 1 }
+			END { exit bad || NR < 400 }'
+}
+tap_case "calls from signal handlers: no tuple is torn" untorn
+
+# --- why it is not collected ---
+
+# alone OPTION...: a program that is there until $signs/go is, started without evspace run.
+alone() {
+	rm -f "$signs/go"
+	{
+		EVSPACE_RUN=alone LD_PRELOAD=$lib timeout -k 5 60 "$guest" --code 3 --until "$signs/go" "$@" \
+			>"$tap_dir/alone" 2>"$tap_dir/alone.err" </dev/null
+		echo "exit code $?" >>"$tap_dir/alone"
+	} &
+	until_true grep -q '^guest: [0-9]' "$tap_dir/alone"
+}
+
+# goes_on: it ends as it does without us.
+goes_on() {
+	touch "$signs/go"
+	until_true grep -q '^exit code' "$tap_dir/alone"
+	plain "$guest" --code 3
+	sort "$tap_dir/alone" | diff "$tap_dir/plain" -
+}
+
+# status_says TEXT: of what is not collected.
+status_says() {
+	evspace status >"$tap_dir/status" 2>&1 && grep -q -e "^not collected: .*$1" "$tap_dir/status" ||
+		{ cat "$tap_dir/status"; return 1; }
+}
+
+agent whole
+alone
+tap_case "a collected program is not said to be missing" \
+	eval 'evspace status | tee "$tap_dir/status" | grep -q "^alone .*running" && ! grep "^not collected" "$tap_dir/status"'
+tap_case "it ends as without us" goes_on
+if [ "$(id -u)" -eq 0 ]; then
+	alone --do user
+	tap_case "another user: status says so" status_says "runs as user 65534, and $space is of user 0 alone"
+	tap_case "another user: the program is as without us" goes_on
+fi
+
+if [ "$(id -u)" -eq 0 ]; then
+	rm -rf "$space/alone"
+	mkdir "$space/alone" && chown 65534 "$space/alone"
+	alone
+	tap_case "a folder of somebody else: status says so" status_says "alone belongs to another user"
+	tap_case "a folder of somebody else: the program is as without us" goes_on
+	rm -rf "$space/alone"
+fi
+
+EVSPACE_DIR=/proc/nowhere
+tap_case "a folder that cannot be made: the program is as without us" same mpirun -np 2 "$guest" --code 3
+tap_case "a folder that cannot be made: the summary says so" summary_has '"why_none":"[^"]*/proc/nowhere'
+EVSPACE_DIR=$space
+
+if mkdir "$tap_dir/small" "$tap_dir/few" && mount -t tmpfs -o size=64k,mode=700 none "$tap_dir/small" 2>/dev/null &&
+	mount -t tmpfs -o nr_inodes=4,mode=700 none "$tap_dir/few" 2>/dev/null; then
+	EVSPACE_DIR=$tap_dir/small
+	agent small
+	alone
+	tap_case "too small: status says so" status_says "no room left in $tap_dir/small"
+	tap_case "too small: the program is as without us" goes_on
+	tap_case "too small: so it is under run" same mpirun -np 2 "$guest" --code 3
+	tap_case "too small: the summary says so" summary_has 'rank 0 [^"]*no room left'
+	head -c 1M /dev/zero >"$tap_dir/small/full" 2>/dev/null
+	alone
+	tap_case "full: status says so" status_says "no room left in $tap_dir/small"
+	tap_case "full: the program is as without us" goes_on
+	# Not even an empty file can be made: root folder, socket, two more.
+	EVSPACE_DIR=$tap_dir/few
+	agent few
+	mkdir -m 700 "$EVSPACE_DIR/alone" && touch "$EVSPACE_DIR/1" "$EVSPACE_DIR/2" 2>/dev/null
+	alone
+	tap_case "no file fits: status says so" status_says "no room is left in $tap_dir/few"
+	tap_case "no file fits: the program is as without us" goes_on
+	EVSPACE_DIR=$space
+else
+	tap_skip "too small" "mount(8) is not allowed here"
+fi
+tap_done
