@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "node-agent/collect/door.h"
+#include "node-agent/collect/mpi-fortran.h"
 
 struct mpi_library mpi;
 
@@ -38,6 +39,7 @@ bool mpi_library_find(void)
 	mpi.message_no_proc = MPI_HANDLE(MPI_MESSAGE_NO_PROC, "ompi_message_no_proc");
 	/* without it its completions are just not attributed */
 	mpi.request_shared = MPI_REQUEST_SHARED;
+	mpi_fortran_find();
 	mpi.ready = functions_find() && mpi.world && mpi.self && mpi.comm_null && mpi.byte &&
 		    mpi.datatype_null && mpi.request_null && mpi.message_null;
 	return mpi.ready;
