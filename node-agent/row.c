@@ -99,7 +99,6 @@ bool source_holds(const struct source_host *host, const struct store_segment *s)
 {
 	char own[sizeof(s->host)] = "";
 
-	/* a map places ranks; tasks of PVM are where they are */
 	/* a map says nothing of tasks, nor of worlds that the program spawns */
 	if (pathmap_places_ranks(host->map) && !process_is_task(s->rank) && !s->world)
 		return s->rank >= 0 && pathmap_rank_on(host->map, (unsigned)s->rank, host->node);
