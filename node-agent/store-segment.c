@@ -176,7 +176,7 @@ static bool is_same(const struct store_segment *a, const struct store_segment *b
 void store_segments_name(struct store *store)
 {
 	struct store_segment *s, **sorted;
-	char who[PROCESS_NAME], world[16], older[16];
+	char who[PROCESS_NAME], world[12], older[13];
 	size_t n = 0, i;
 
 	TAILQ_FOREACH (s, &store->segments, link)
