@@ -11,16 +11,26 @@ dump=$top_builddir/tests/segdump
 export EVSPACE_DIR=$tap_dir/space EVSPACE_RUN=run EVSPACE_CAPACITY=8000
 unset EVSPACE_THREADS EVSPACE_QUOTA EVSPACE_MODES EVSPACE_ELEMENTS
 
-# launch LIBRARY PROGRAM [collected]: its output, in the order of its lines. MPICH's processes never
-# sleep: no more of them than a small machine has cores.
+# launch LIBRARY PROGRAM [collected]: its output, in the order of its lines. MPICH's launcher mixes
+# what processes write, also within lines; its processes never sleep: no more of them than a small
+# machine has cores.
 launch() {
-	local library=$1 program=$2 preload=${3:+$lib}
+	local library=$1 program=$2 preload=${3:+$lib} status=0
 
+	rm -f "$tap_dir"/output*
 	case $library in
-	openmpi) timeout -k 5 120 mpirun -np 2 ${preload:+-x LD_PRELOAD="$preload"} "$program" ;;
-	mpich) timeout -k 5 120 "$MPICH_RUN" -np 2 ${preload:+-genv LD_PRELOAD "$preload"} "$program" ;;
-	esac 2>"$tap_dir/errors" | sort -k1n -k2n
-	[ "${PIPESTATUS[0]}" -eq 0 ] || { cat "$tap_dir/errors"; return 1; }
+	openmpi)
+		timeout -k 5 120 mpirun -np 2 ${preload:+-x LD_PRELOAD="$preload"} "$program" \
+			>"$tap_dir/output" 2>"$tap_dir/errors" || status=$?
+		;;
+	mpich)
+		timeout -k 5 120 "$MPICH_RUN" -np 2 -outfile-pattern "$tap_dir/output%r" \
+			${preload:+-genv LD_PRELOAD "$preload"} "$program" \
+			>"$tap_dir/errors" 2>&1 || status=$?
+		;;
+	esac
+	[ "$status" -eq 0 ] || { cat "$tap_dir/errors"; return 1; }
+	sort -k1n -k2n "$tap_dir"/output*
 }
 
 # same_output LIBRARY PROGRAM: without collectors and with them.
@@ -40,7 +50,7 @@ tuples() {
 			for (i = 1; i < NF; i += 2)
 				value[$i] = $(i + 1)
 			at = value["rank"] " " value["comm"]
-			if (!(at in number))
+			if (value["comm"] && !(at in number))
 				number[at] = ++n[value["rank"]]
 			print value["rank"], value["thread"], value["channel"], value["op"], value["bytes"],
 				value["peer"], value["tag"], value["flags"],

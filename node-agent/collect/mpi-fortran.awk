@@ -59,7 +59,9 @@ function is_passed()
 		return 1
 	if (library != "mpich")
 		return 0
-	return name ~ /^MPI_(File_|Comm_spawn)/ || (args ~ /void \*/ && args !~ /\*baseptr/)
+	if (name ~ /^MPI_(File_|Comm_spawn)/)
+		return 1
+	return args ~ /void \*/ && args !~ /\*(baseptr|extra_state)/ && name != "MPI_Buffer_detach"
 }
 
 # The names of one function of MPI: the doors that it can be called by.

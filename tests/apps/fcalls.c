@@ -26,6 +26,8 @@ static void say_say(const char *what, const int *numbers, int n)
 	for (int i = 0; i < n; i++)
 		printf(" %d", numbers[i]);
 	putchar('\n');
+	/* a line is one write: launchers mix the processes' output as it comes */
+	fflush(stdout);
 }
 
 static void say_status(const char *what, const MPI_Status *status)
@@ -138,7 +140,7 @@ int main(void)
 	int flag, index, indices[8], outcount, room_size = sizeof(room), wraps[] = {1};
 	void *room_address;
 
-	setlinebuf(stdout);
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	for (int i = 0; i < 8; i++)
 		r[i] = MPI_REQUEST_NULL;
 #include "tests/apps/fcalls-c.inc"
