@@ -175,7 +175,7 @@ bed_until grep -q '^stuck: rank' "$bed_dir/stuck.err"
 stuck_is_seen() {
 	seen_stuck() {
 		evspace heartbeat --run stuck --once >"$tap_dir/look" 2>&1
-		grep -q 'is stuck: in MPI_Barrier .*waits for rank 3' "$tap_dir/look"
+		grep -q 'rank0/t0 STUCK .*in MPI_Barrier .*waits for rank 3' "$tap_dir/look"
 	}
 	bed_until seen_stuck || { cat "$tap_dir/look"; return 1; }
 }
