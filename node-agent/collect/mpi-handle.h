@@ -78,12 +78,12 @@ _Static_assert(MPICH_NUMVERSION >= 30100000 && MPICH_NUMVERSION < 50000000,
 #define MPI_HANDLE(name, symbol) (name)
 
 /** Fortran has the same numbers. */
-#define MPI_F2C(kind, number) PMPI_##kind##_f2c(number)
+#define MPI_F2C(kind, number)	 PMPI_##kind##_f2c(number)
 #define MPI_F2C_FUNCTIONS(X)
 
 /** Requests that are built into the library, one for each kind of operation (0x6c000001: a send):
  * "lightweight" in its src/include/mpir_request.h. The upper six bits say so. */
-#define MPI_REQUEST_SHARED	 ((MPI_Request)0x6c000000)
+#define MPI_REQUEST_SHARED ((MPI_Request)0x6c000000)
 
 /* Numbers in a row, where tables expect addresses: their lowest bits say nothing. */
 static inline uintptr_t mpi_comm_key(MPI_Comm comm)

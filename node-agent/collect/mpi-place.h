@@ -44,7 +44,8 @@ static inline bool mpi_place_is_null(struct mpi_place p)
 {
 	MPI_Request request = mpi_place_request(p);
 
-	/* a call that fails leaves Fortran's number: of a request that is gone it is that of none */
+	/* a call that fails leaves Fortran's number: of a request that is gone it is that of none
+	 */
 	return request == mpi.request_null || !request;
 }
 

@@ -266,8 +266,7 @@ static void answer_read(struct mpi_wait *w, struct tuple *call, int rc, enum mpi
 {
 	call->seq_or_tag = 0;
 	/* Open MPI tells Fortran neither statuses nor indices of a call that fails */
-	if (rc != MPI_SUCCESS &&
-	    (w->requests.fortran || mpi_error_class(rc) != MPI_ERR_IN_STATUS))
+	if (rc != MPI_SUCCESS && (w->requests.fortran || mpi_error_class(rc) != MPI_ERR_IN_STATUS))
 		all_complete(w, rc, NULL, call);
 	else if (which == MPI_WAIT_SOME)
 		some_complete(w, rc, a, call);
