@@ -64,9 +64,6 @@ void suite_children(const struct suite *s)
 	int codes[CHILDREN] = {-1, -1};
 	MPI_Comm inter = MPI_COMM_NULL;
 
-	/* Open MPI 4.1.4 does not always come back from it under MPI_THREAD_MULTIPLE */
-	if (s->threads)
-		return;
 	snprintf(folder, sizeof(folder), "%s/spawned", s->folder);
 	snprintf(one, sizeof(one), "%s/multiple", s->folder);
 	snprintf(other, sizeof(other), "%s/multiple", s->folder);
@@ -117,7 +114,7 @@ void suite_ports(const struct suite *s)
 	char port[MPI_MAX_PORT_NAME] = "";
 	MPI_Comm side;
 
-	if (s->size < 2 || s->threads)
+	if (s->size < 2)
 		return;
 	if (s->rank == 0)
 		SUITE(MPI_Open_port(MPI_INFO_NULL, port));

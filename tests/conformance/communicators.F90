@@ -198,13 +198,12 @@ subroutine all_children()
   codes = -1
   call MPI_Comm_spawn(trim(program), argv, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, inter, codes, rc)
   call said('MPI_Comm_spawn', rc)
-  if (rc /= MPI_SUCCESS) return
   if (rank == 0) call said_ints('codes', codes)
-  call across(inter, root)
+  if (rc == MPI_SUCCESS) call across(inter, root)
   call MPI_Comm_spawn_multiple(1, commands, argvs, counts, infos, 0, MPI_COMM_WORLD, inter, &
     MPI_ERRCODES_IGNORE, rc)
   call said('MPI_Comm_spawn_multiple', rc)
-  call across(inter, root)
+  if (rc == MPI_SUCCESS) call across(inter, root)
 end subroutine all_children
 
 ! Rank 0 opens a port, to which all others connect.
