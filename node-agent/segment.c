@@ -111,8 +111,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->comms_at = l->classes_at + l->classes_max * sizeof(struct segment_class);
 	l->members_at = l->comms_at + l->comms_max * sizeof(struct segment_comm);
 	l->modules_at = round_up(l->members_at + l->members_max * sizeof(int32_t), 64);
-	l->labels_at =
-		round_up(l->modules_at + l->modules_max * sizeof(struct segment_module), 64);
+	l->labels_at = round_up(l->modules_at + l->modules_max * sizeof(struct segment_module), 64);
 	l->rings_at = l->labels_at + l->labels_max * sizeof(struct segment_label);
 	/* agents map the marks writable: nothing else may be on their pages */
 	l->marks_at = round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);

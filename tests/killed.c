@@ -177,10 +177,10 @@ static int segment_look(const struct segment *s, bool steady, struct findings *f
 /* Look at the segments in @dir, and remove them. Returns how many there were, or -1. */
 static int folder_look(const char *dir, bool steady, struct findings *found)
 {
-	struct dirent **entries;
+	struct dirent **entries = NULL;
 	int n = scandir(dir, &entries, NULL, NULL), seen = 0;
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; entries && i < n; i++) {
 		const char *dot = strrchr(entries[i]->d_name, '.');
 		char path[512];
 		struct segment s;
@@ -257,6 +257,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: killed DIR N [SEED] | --check DIR\n");
 		return 2;
 	}
+	/* cppcheck-suppress invalidFunctionArg */
 	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	if (truth == MAP_FAILED)

@@ -117,7 +117,7 @@ static inline bool mpi_request_like(MPI_Request request, MPI_Request shared)
 }
 
 #else
-#error "EventSpace knows the handles of Open MPI and MPICH"
+_Static_assert(0, "EventSpace knows the handles of Open MPI and MPICH");
 #endif
 
 /** An open file: an address in both. */
