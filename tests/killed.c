@@ -177,10 +177,11 @@ static int segment_look(const struct segment *s, bool steady, struct findings *f
 /* Look at the segments in @dir, and remove them. Returns how many there were, or -1. */
 static int folder_look(const char *dir, bool steady, struct findings *found)
 {
-	struct dirent **entries = NULL;
+	struct dirent **entries;
+	/* cppcheck-suppress nullPointer */
 	int n = scandir(dir, &entries, NULL, NULL), seen = 0;
 
-	for (int i = 0; entries && i < n; i++) {
+	for (int i = 0; i < n; i++) {
 		const char *dot = strrchr(entries[i]->d_name, '.');
 		char path[512];
 		struct segment s;
