@@ -3,6 +3,7 @@
 # costs nothing, and with one regions, phases and iterations are on record.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
 
 lib=$EVSPACE_LIBDIR/libevspace-mpi.so
 dump=$top_builddir/tests/segdump
@@ -12,8 +13,10 @@ strict="-O2 -Wall -Wextra -pedantic -Werror -I$top_srcdir"
 EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
 export EVSPACE_DIR EVSPACE_RUN=run
 unset EVSPACE_MODES EVSPACE_ELEMENTS EVSPACE_CAPACITY EVSPACE_THREADS
+own_dir=$EVSPACE_DIR
 tap_cleanup() {
-	rm -rf "$EVSPACE_DIR"
+	bed_end
+	rm -rf "$own_dir"
 }
 
 # alone NAME COMPILER...: compile without MPI or any library, run, nothing is left.
@@ -122,4 +125,21 @@ if command -v mpifort.openmpi >/dev/null; then
 else
 	tap_skip "a Fortran program: the same" "mpifort.openmpi is missing (Debian packages gfortran libopenmpi-dev)"
 fi
+# Consumers learn the names from the agents.
+named() {
+	evspace run --run user -- mpirun -np 4 "$tap_dir/mpi" >/dev/null || return
+	evspace events --connect "$bed_entry" --run user --backlog --until-end --select '/**/user' "$@" \
+		>"$tap_dir/events" 2>"$tap_dir/events.err" || { cat "$tap_dir/events.err"; return 1; }
+}
+
+in_words() {
+	named && [ "$(grep -c 'evspace_region "exchange"' "$tap_dir/events")" -eq 20 ] &&
+		[ "$(grep -c 'evspace_phase "solve"' "$tap_dir/events")" -eq 4 ] &&
+		[ "$(grep -c 'evspace_iteration 4$' "$tap_dir/events")" -eq 4 ] ||
+		{ head -n 20 "$tap_dir/events"; return 1; }
+}
+
+bed_begin
+bed_agents front ga a0 a1 b0 b1 || exit 99
+tap_case "events says regions and phases by their names" in_words
 tap_done
