@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "node-agent/segment-entry.h"
 #include "tree/clock.h"
 #include "tree/op.h"
 
@@ -122,90 +123,8 @@ struct segment_class {
 	uint32_t pad1;
 };
 
-/**
- * What a thread is doing now: 64 bytes, written by the thread alone. The words are those of the
- * tuple that it will leave; `what` is written last and is 0 outside any operation. Read it with
- * segment_state().
- */
-struct segment_state {
-	_Atomic uint64_t what; /* comm, op, flags as in a tuple */
-	_Atomic uint64_t since;
-	_Atomic uint64_t bytes;
-	_Atomic uint64_t whom;	/* peer, seq_or_tag as in a tuple */
-	_Atomic uint64_t polls; /* vain Test and Probe calls, coalesced: counted, not recorded */
-	uint64_t spare[3];
-};
-
-/** Exact counts per thread and class, kept in every mode but off, read or not. */
-struct segment_count {
-	_Atomic uint64_t calls;
-	_Atomic uint64_t bytes;
-	_Atomic uint64_t ticks;	  /* time spent in calls while the mode was time */
-	_Atomic uint64_t skipped; /* calls that left no tuple because of the mode */
-};
-
-/** Regions of a program that can be open in a thread at once. */
-#define SEGMENT_REGIONS 8
-
-/** What the program says a thread is at (evspace.h), written by the thread alone. */
-struct segment_user {
-	_Atomic uint64_t depth;	    /* regions that are open */
-	_Atomic uint64_t iteration; /* 1 + the number of the last one that is done, 0: none */
-	_Atomic uint64_t iterated;  /* when */
-	_Atomic uint64_t phase;	    /* label (segment-label.h), 0: none */
-	_Atomic uint64_t phase_since;
-	uint64_t spare[3];
-	struct {
-		_Atomic uint64_t label, since;
-	} regions[SEGMENT_REGIONS];
-};
-
-/** One thread of the process. */
-struct segment_thread {
-	struct segment_state state;
-	struct segment_user user;
-	uint32_t tid;	       /* kernel thread id */
-	_Atomic uint32_t used; /* set (release) when the entry is complete */
-	uint32_t pad[14];
-};
-
-/** Entry number of the thread of an overflow element: no thread of the table. */
-#define SEGMENT_NO_THREAD UINT32_MAX
-
-/** What a channel of a thread is split into: an element for each (DESIGN 1, channel). */
-enum segment_split { SPLIT_THREAD, SPLIT_COMM, SPLIT_OP, SPLIT_SITE, SPLIT_COUNT };
-
-/** One element: where its ring is and what it records. */
-struct segment_element {
-	uint64_t ring_at; /* offset in the file */
-	uint32_t capacity;
-	uint32_t thread; /* index in the thread table; SEGMENT_NO_THREAD: the overflow element */
-	uint16_t channel;
-	uint8_t split; /* enum segment_split */
-	uint8_t pad;
-	_Atomic uint32_t used; /* set (release) when the entry is complete */
-	uint64_t key; /* 0, or the communicator's id, the operation, the address returned to */
-};
-
-/** One communicator that the process is a member of. */
-struct segment_comm {
-	uint32_t id;	  /* the same on all members; never 0 */
-	uint32_t parent;  /* id of the communicator that it was made from, 0 for the world */
-	uint32_t size;	  /* members */
-	uint32_t members; /* index of the first in the member array (world ranks), or: */
-#define SEGMENT_MEMBERS_WORLD	(UINT32_MAX - 1) /* rank i is world rank i */
-#define SEGMENT_MEMBERS_UNKNOWN UINT32_MAX
-	_Atomic uint32_t used;
-	uint32_t pad[3];
-};
-
 _Static_assert(sizeof(struct segment_header) <= SEGMENT_PAGE, "the header is one page");
-_Static_assert(sizeof(struct segment_state) == 64, "a state line is one cache line");
-_Static_assert(sizeof(struct segment_thread) % 64 == 0, "threads do not share cache lines");
 _Static_assert(sizeof(struct segment_control) <= SEGMENT_PAGE, "the control page is one page");
 _Static_assert(sizeof(struct segment_class) == 16, "class entries are 16 bytes");
-_Static_assert(sizeof(struct segment_count) == 32, "counts are 32 bytes");
-_Static_assert(sizeof(struct segment_element) == 32, "element entries are 32 bytes");
-_Static_assert(sizeof(struct segment_comm) == 32, "communicator entries are 32 bytes");
 
 #endif
