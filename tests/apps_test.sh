@@ -84,7 +84,7 @@ done
 
 # What depends on timing is left out.
 counts() {
-	run 3 "$@" --json | grep -v 'Waitsome\|Testsome' | sed 's/"polls":[0-9]*,*//'
+	run 3 "$@" --json | grep -v 'Waitsome\|Testsome' | sed 's/,*"polls":[0-9]*//'
 }
 
 counts_come_again() {
