@@ -77,13 +77,19 @@ _Static_assert(MPICH_NUMVERSION >= 30100000 && MPICH_NUMVERSION < 50000000,
 
 #define MPI_HANDLE(name, symbol) (name)
 
-/** Fortran has the same numbers. */
-#define MPI_F2C(kind, number)	 PMPI_##kind##_f2c(number)
-#define MPI_F2C_FUNCTIONS(X)
+/** Fortran has the same numbers, but for files, which are addresses. */
+#define MPI_F2C(kind, number)	 MPI_F2C_##kind(number)
+#define MPI_F2C_Comm		 PMPI_Comm_f2c
+#define MPI_F2C_File		 mpi.File_f2c
+#define MPI_F2C_Message		 PMPI_Message_f2c
+#define MPI_F2C_Request		 PMPI_Request_f2c
+#define MPI_F2C_Type		 PMPI_Type_f2c
+#define MPI_F2C_Win		 PMPI_Win_f2c
+#define MPI_F2C_FUNCTIONS(X)	 X(File_f2c)
 
 /** Requests that are built into the library, one for each kind of operation (0x6c000001: a send):
  * "lightweight" in its src/include/mpir_request.h. The upper six bits say so. */
-#define MPI_REQUEST_SHARED ((MPI_Request)0x6c000000)
+#define MPI_REQUEST_SHARED	 ((MPI_Request)0x6c000000)
 
 /* Numbers in a row, where tables expect addresses: their lowest bits say nothing. */
 static inline uintptr_t mpi_comm_key(MPI_Comm comm)
