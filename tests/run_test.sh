@@ -134,7 +134,7 @@ tap_case "all elements are removed at the end" nothing_left
 
 tap_case "a program without MPI runs" exits 0 evspace run -- mpirun -np 2 echo fine
 tap_case "... as ever" says out '^fine$'
-tap_case "... and the note says why it is not collected" says err 'echo is no MPI program'
+tap_case "... and the note says why it is not collected" says err 'echo is no MPI or PVM program'
 tap_case "the note comes also with --no-summary" exits 0 evspace run --no-summary -- true
 tap_case "... on stderr" says err 'no process was collected'
 echo 'int main(void) { return 0; }' >"$tap_dir/static.c"
@@ -243,7 +243,7 @@ if unshare -m -u true 2>/dev/null; then
 	tap_case "ranks on another host run" exits 0 env \
 		OMPI_MCA_plm_rsh_agent="$tap_dir/bin/login" \
 		evspace run --keep --run two -- mpirun -host "$here:1,elsewhere:1" -np 2 sh -c \
-		"echo on \$(hostname) by \$LD_PRELOAD in \$EVSPACE_RUN; exec $apps/calls"
+		"echo on \$(hostname) by \$LD_PRELOAD in \$EVSPACE_RUN; exec $apps/windtunnel --steps 20"
 	tap_case "... with the collector" says out "^on elsewhere by $lib in two"
 	tap_case "... and are named as not seen here" says err '1 of 2 processes collected'
 	tap_case "... by rank" says err 'not here +rank 1:'
