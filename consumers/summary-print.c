@@ -113,7 +113,9 @@ static void print_events(const struct summary *s, FILE *out)
 			unit_count(kept, s->kept), unit_count(count, s->written));
 	if (s->overflowed)
 		fprintf(out,
-			"  lost        %s events for which no element had room: raise --threads\n",
+			"  lost        %s events for which no element had room: raise --threads, "
+			"or "
+			"EVSPACE_RESERVE if elements are split\n",
 			unit_count(count, s->overflowed));
 	if (!overwritten(s) && !s->overflowed)
 		fprintf(out, "  kept        all, 0 lost\n");

@@ -45,6 +45,7 @@ static void look_class(struct look *look, uint32_t i, const struct segment_class
 		(const void *)((const char *)s->header + s->layout.control_at);
 	struct class_sum *sum = &look->sums[look->n++];
 	uint64_t ticks = 0;
+	double ns;
 
 	*sum = (struct class_sum){
 		.comm = class->comm,
@@ -60,7 +61,9 @@ static void look_class(struct look *look, uint32_t i, const struct segment_class
 		sum->skipped += atomic_load_explicit(&count->skipped, memory_order_relaxed);
 		ticks += atomic_load_explicit(&count->ticks, memory_order_relaxed);
 	}
-	sum->time_ns = (uint64_t)((double)ticks * look->line.ns_per_tick);
+	/* a damaged header may make anything of it */
+	ns = (double)ticks * look->line.ns_per_tick;
+	sum->time_ns = ns >= 0 && ns < 0x1p63 ? (uint64_t)ns : 0;
 }
 
 static int look_at(void *arg)
@@ -100,7 +103,8 @@ static struct classes *look_merge(const struct look *look, uint32_t channels)
 	struct classes *own = classes_new();
 
 	for (uint32_t i = 0; i < look->n; i++) {
-		if (channels >> look->sums[i].channel & 1)
+		/* it may have changed since it was looked at */
+		if (look->sums[i].channel < CHANNEL_COUNT && channels >> look->sums[i].channel & 1)
 			classes_add(own, &look->sums[i]);
 	}
 	return own;

@@ -59,13 +59,14 @@ same() {
 	[ "$2" -eq "$3" ] || { echo "$1: $2, not $3"; return 1; }
 }
 
-# The line that each site names calls the operation that the site's tuples have, through a pointer perhaps.
+# The line that each site names calls the operation that the site's tuples have, through a pointer or
+# macro perhaps; or the next one does, since what stands around a call is moved across it.
 sites_are_lines() {
 	local label op file line n=0
 
 	while read -r label op; do
 		file=$(cut -d : -f 2 <<<"$label") line=$(cut -d : -f 3 <<<"$label" | cut -d + -f 1)
-		sed -n "${line}p" "$sources/$file" | grep -qE "$op|\.send\(|\.start\(|\.init\(|COLL\(|->|\.call" ||
+		sed -n "$line,$((line + 1))p" "$sources/$file" | grep -qE "$op|AGAIN\(|\.send\(|\.start\(|\.init\(|COLL\(|->|\.call" ||
 			{ echo "$label has $op, but:"; sed -n "${line}p" "$sources/$file"; return 1; }
 		n=$((n + 1))
 	done < <(tuples site 'p2p:' | awk '{ print $1, $2 }' | sort -u)

@@ -102,8 +102,10 @@ static void thread_attach(struct collect_thread *self, uint32_t tid)
 	/* what an ended thread had begun is not this one's */
 	if (entry)
 		memset(&entry->user, 0, sizeof(entry->user));
-	self->idle =
-		collect.sites || collect.clock != CLOCK_TICKS_TSC ? COLLECT_CAREFUL : COLLECT_IDLE;
+	/* the swift way reads its state line back: that of threads without an entry is everybody's
+	 */
+	self->idle = !entry || collect.sites || collect.clock != CLOCK_TICKS_TSC ? COLLECT_CAREFUL
+										 : COLLECT_IDLE;
 	self->state = self->idle;
 	if (exit_key_made)
 		pthread_setspecific(exit_key, self);
