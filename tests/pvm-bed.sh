@@ -15,16 +15,21 @@ pvm_log() {
 	cat "$pvm_dir"/v*/pvml.* 2>/dev/null
 }
 
-# pvm_on HOST COMMAND [ARG...]
-pvm_on() {
+# pvm_exec HOST COMMAND [ARG...]: instead of this shell, so that its process id is the command's.
+pvm_exec() {
 	local host=$1
 
 	shift
 	if [ "$pvm_hosts" -gt 1 ]; then
-		nsenter -t "$(cat "$pvm_dir/$host/pid")" -n -u -m --wd="$PWD" -- "$@"
+		exec nsenter -t "$(cat "$pvm_dir/$host/pid")" -n -u -m --wd="$PWD" -- "$@"
 	else
-		"$@"
+		exec "$@"
 	fi
+}
+
+# pvm_on HOST COMMAND [ARG...]
+pvm_on() {
+	(pvm_exec "$@")
 }
 
 # What pvmd calls instead of rsh: "-x -l USER HOST COMMAND" or so.

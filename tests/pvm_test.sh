@@ -230,7 +230,7 @@ killed() {
 	local victim
 
 	fresh
-	LD_PRELOAD=$lib bed_start stuck pvm_on v1 "$apps/pvm_stuck"
+	LD_PRELOAD=$lib bed_start stuck pvm_exec v1 "$apps/pvm_stuck"
 	pvm_until grep -q stuck "$bed_dir/stuck.out" || return
 	pvm_until eval '[ "$(dumped tuples | grep -c pvm_joingroup)" -eq 3 ]' || return
 	victim=$(ls "$EVSPACE_DIR/run" | sed -n '2s/.*\.\([0-9]*\)\.seg/\1/p')
@@ -264,7 +264,7 @@ tap_case "a process that is two tasks, and forks: two segments, each of its own 
 # Waiting tasks are named as PVM names them. An agent serves those on its host.
 seen_stuck() {
 	fresh
-	bed_start agent pvm_on v1 evspace agent
+	bed_start agent pvm_exec v1 evspace agent
 	LD_PRELOAD=$lib bed_start stuck pvm_on v1 "$apps/pvm_stuck"
 	pvm_until grep -q stuck "$bed_dir/stuck.out" || return
 	pvm_until eval 'pvm_on v1 evspace heartbeat --once >"$tap_dir/beat";
