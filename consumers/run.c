@@ -90,22 +90,17 @@ struct job {
 
 /* ---- options ---- */
 
+static const struct option options[] = {
+	{"run", required_argument, NULL, 'r'},	    {"pathmap", required_argument, NULL, 'p'},
+	{"capacity", required_argument, NULL, 'c'}, {"modes", required_argument, NULL, 'm'},
+	{"threads", required_argument, NULL, 't'},  {"quota", required_argument, NULL, 'q'},
+	{"keep", no_argument, NULL, 'k'},	    {"no-summary", no_argument, NULL, 'n'},
+	{"json", no_argument, NULL, 'j'},	    {"summary", required_argument, NULL, 's'},
+	{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
+};
+
 static int job_options_parse(int argc, char **argv, struct job *job)
 {
-	static const struct option options[] = {
-		{"run", required_argument, NULL, 'r'},
-		{"pathmap", required_argument, NULL, 'p'},
-		{"capacity", required_argument, NULL, 'c'},
-		{"modes", required_argument, NULL, 'm'},
-		{"threads", required_argument, NULL, 't'},
-		{"quota", required_argument, NULL, 'q'},
-		{"keep", no_argument, NULL, 'k'},
-		{"no-summary", no_argument, NULL, 'n'},
-		{"json", no_argument, NULL, 'j'},
-		{"summary", required_argument, NULL, 's'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {

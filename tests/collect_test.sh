@@ -2,6 +2,7 @@
 # Tests the collectors in MPI programs: what they record is what happened, and nobody notices them.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/counts.sh"
 
 apps=$top_builddir/tests/apps
 preload=$top_builddir/tests/preload
@@ -38,27 +39,6 @@ field() {
 }
 
 # --- counts ---
-
-# The collectors count polls per thread, not per operation.
-true_counts() {
-	grep '^{' "$tap_dir/out" | sed 's/,"polls":[0-9]*//' | grep -v '"calls":0,"bytes":0}' | sort
-}
-
-true_polls() {
-	sed -n "s/^{\"rank\":$1,.*\"polls\":\([0-9]*\).*/\1/p" "$tap_dir/out" |
-		awk '{ n += $1 } END { print n + 0 }'
-}
-
-counts_are_right() {
-	local ranks=$1 rank
-
-	collected "$@" --json >"$tap_dir/out" || return
-	diff <(true_counts) <(dumped counts | sort) || return
-	for ((rank = 0; rank < ranks; rank++)); do
-		[ "$(true_polls "$rank")" = "$(dumped headers | sed -n "s/^{\"rank\":$rank,.*\"polls\":\([0-9]*\).*/\1/p")" ] ||
-			{ echo "rank $rank: polls"; return 1; }
-	done
-}
 
 for ranks in 1 2 3 4; do
 	tap_case "calls, $ranks ranks: every count and byte sum per operation" \

@@ -128,25 +128,7 @@ function first_index()
 	return "0"
 }
 
-function door_end(    i)
+function door_end()
 {
-	print "\nvoid mpi_wrappers_resolve(void)\n{"
-	line("static const struct {")
-	line("\tconst char *name;")
-	line("\tvoid *real;")
-	line("} all[] = {")
-	for (i = 1; i <= n; i++) {
-		if (guards[i] != guards[i - 1])
-			print (guards[i - 1] == "" ? "" : "#endif\n") (guards[i] == "" ? "" : "#if " guards[i])
-		line("\t{ \"P" doors[i] "\", &real_" doors[i] " },")
-	}
-	if (guards[n] != "")
-		print "#endif"
-	line("};\n")
-	line("for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {")
-	line("\tvoid *real = mpi_library_next(all[i].name);\n")
-	line("\tif (real)")
-	line("\t\t*(void **)all[i].real = real;")
-	line("}")
-	print "}"
+	resolver("mpi_wrappers_resolve", "P")
 }

@@ -187,6 +187,30 @@ function functions(    own)
 	}
 }
 
+# The function @resolve, that looks up all that the wrappers call; @prefix makes profiling names.
+function resolver(resolve, prefix,    i)
+{
+	print "\nvoid " resolve "(void)\n{"
+	line("static const struct {")
+	line("\tconst char *name;")
+	line("\tvoid *real;")
+	line("} all[] = {")
+	for (i = 1; i <= n; i++) {
+		if (guards[i] != guards[i - 1])
+			print (guards[i - 1] == "" ? "" : "#endif\n") (guards[i] == "" ? "" : "#if " guards[i])
+		line("\t{ \"" prefix doors[i] "\", &real_" doors[i] " },")
+	}
+	if (guards[n] != "")
+		print "#endif"
+	line("};\n")
+	line("for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {")
+	line("\tvoid *real = mpi_library_next(all[i].name);\n")
+	line("\tif (real)")
+	line("\t\t*(void **)all[i].real = real;")
+	line("}")
+	print "}"
+}
+
 BEGIN {
 	print "/* Generated from tree/ops.tab by node-agent/collect/mpi.awk. */"
 	print "#include \"node-agent/collect/mpi-calls.h\""
