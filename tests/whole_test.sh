@@ -68,30 +68,33 @@ if pkg-config --exists mpich; then
 fi
 tap_case "no function is both" exempt_or_wrapped
 
-# --- spawned processes ---
+# --- processes that are spawned, and groups that meet ---
 
-# The same counts, of parents and children; the children's lines say so.
-spawned_counts() {
+# The same counts, of parents and children, whose lines say so; of both groups.
+counts_agree() {
 	rm -rf "$EVSPACE_DIR"
-	timeout -k 5 120 mpirun -np "$1" -x LD_PRELOAD="$lib" "$apps/spawn" --json >"$tap_dir/out" || return
+	timeout -k 5 120 mpirun -np "$2" -x LD_PRELOAD="$lib" "$apps/$1" --json >"$tap_dir/out" || return
 	diff <(grep '^{' "$tap_dir/out" | sed 's/,"polls":[0-9]*//' | grep -v '"calls":0,"bytes":0}' | sort) \
 		<("$dump" "$EVSPACE_DIR/run" --counts | sort)
 }
 
-tap_case "spawn, 1 rank: parents and children, every count" spawned_counts 1
-tap_case "spawn, 2 ranks: parents and children, every count" spawned_counts 2
+tap_case "spawn, 1 rank: parents and children, every count" counts_agree spawn 1
+tap_case "spawn, 2 ranks: parents and children, every count" counts_agree spawn 2
 
-# What both sides have in common has one id; from whom to whom is ranks of the other side.
+# What both sides have in common has one id: broadcasts of 4 and of 2 ranks, so many communicators.
 one_id() {
-	local both
+	local all=$1 pairs=$2
 
 	"$dump" "$EVSPACE_DIR/run" --tuples | grep '"op":"MPI_Bcast"' |
 		sed 's/.*"comm":\([0-9]*\),.*/\1/' | sort | uniq -c >"$tap_dir/ids"
-	both=$(awk '$1 == 4' "$tap_dir/ids" | wc -l)
-	[ "$both" -ge 1 ] || { cat "$tap_dir/ids"; return 1; }
+	[ "$(grep -c '^ *4 ' "$tap_dir/ids")" -ge "$all" ] &&
+		[ "$(grep -c '^ *2 ' "$tap_dir/ids")" -ge "$pairs" ] || { cat "$tap_dir/ids"; return 1; }
 }
 
-tap_case "spawn: parents and children have one id for what connects them" one_id
+tap_case "spawn: parents and children have one id for what connects them" one_id 1 0
+tap_case "meet, 2 ranks: accept, connect, names and join, every count" counts_agree meet 2
+tap_case "meet, 4 ranks: the same" counts_agree meet 4
+tap_case "meet: both groups have one id for what connects them" one_id 2 1
 
 joined_by_itself() {
 	unset EVSPACE_RUN

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes that are spawned, and worlds that meet at a port. */
+/* Processes that are spawned. */
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/conformance/suite.h"
 
@@ -78,55 +77,4 @@ void suite_children(const struct suite *s)
 	SUITE(MPI_Comm_spawn_multiple(2, commands, argvs, counts, infos, 0, s->comm, &inter,
 				      MPI_ERRCODES_IGNORE));
 	talk(&inter, root_of(s));
-}
-
-static void meet(MPI_Comm side, bool host, char *port)
-{
-	MPI_Comm inter = MPI_COMM_NULL;
-
-	if (host)
-		SUITE(MPI_Comm_accept(port, MPI_INFO_NULL, 0, side, &inter));
-	else
-		SUITE(MPI_Comm_connect(port, MPI_INFO_NULL, 0, side, &inter));
-	if (inter == MPI_COMM_NULL)
-		return;
-	SUITE(MPI_Barrier(inter));
-	SUITE(MPI_Comm_disconnect(&inter));
-}
-
-/* A service is published, found and taken back; the name server may be none. */
-static void published(const struct suite *s, const char *port)
-{
-	char found[MPI_MAX_PORT_NAME] = "";
-
-	if (s->rank != 0)
-		return;
-	if (SUITE(MPI_Publish_name("evspace-suite", MPI_INFO_NULL, port)) != MPI_SUCCESS)
-		return;
-	SUITE(MPI_Lookup_name("evspace-suite", MPI_INFO_NULL, found));
-	suite_say("found: %d", strcmp(found, port) == 0);
-	SUITE(MPI_Unpublish_name("evspace-suite", MPI_INFO_NULL, port));
-}
-
-/* Rank 0 opens a port, to which all others connect. */
-void suite_ports(const struct suite *s)
-{
-	char port[MPI_MAX_PORT_NAME] = "";
-	MPI_Comm side;
-
-	if (s->size < 2)
-		return;
-	if (s->rank == 0)
-		SUITE(MPI_Open_port(MPI_INFO_NULL, port));
-	SUITE(MPI_Bcast(port, MPI_MAX_PORT_NAME, MPI_CHAR, 0, s->comm));
-	if (!port[0]) {
-		suite_say("no port");
-		return;
-	}
-	SUITE(MPI_Comm_split(s->comm, s->rank == 0, s->rank, &side));
-	published(s, port);
-	meet(side, s->rank == 0, port);
-	if (s->rank == 0)
-		SUITE(MPI_Close_port(port));
-	SUITE(MPI_Comm_free(&side));
 }
