@@ -281,6 +281,69 @@ pvm_reset
 pvm_until bed_gone "$(bed_pid stuck)"
 bed_kill TERM agent >/dev/null
 
+# --- several agents ---
+
+# A cluster of the three hosts; each agent has the tasks that are on its host.
+agents_begin() {
+	local host maps=$tap_dir/maps
+
+	mkdir "$maps" && echo 'application pvm { ranks any; }' >"$maps/application.map" &&
+		echo 'cluster P { nodes v[1-3]; address 10.77.0.[1-3]:7480; }' >"$maps/cluster.map" &&
+		echo 'entry v1; tree by-cluster;' >"$maps/mapping.map" &&
+		evspace map check "$maps" || return
+	export EVSPACE_TLS=$tap_dir/tls EVSPACE_CONNECT=10.77.0.1:7480
+	{ "$top_srcdir/deploy/certs" init "$EVSPACE_TLS" &&
+		"$top_srcdir/deploy/certs" agent "$EVSPACE_TLS" 'v[1-3]' &&
+		"$top_srcdir/deploy/certs" observe "$EVSPACE_TLS" observe; } >"$tap_dir/certs" 2>&1 ||
+		{ cat "$tap_dir/certs"; return 1; }
+	for host in v1 v2 v3; do
+		bed_start "agent-$host" pvm_exec "$host" evspace agent --pathmap "$maps" --node "$host"
+		pvm_until grep -q 'ready on' "$bed_dir/agent-$host.err" ||
+			{ cat "$bed_dir/agent-$host.err"; return 1; }
+	done
+}
+
+# One view over all hosts has every event of each task, under the name of its host.
+events_over_hosts() {
+	local host
+
+	fresh
+	collected "$apps/pvm_calls" "$counts" 7 2 >/dev/null || return
+	pvm_on v1 evspace events --run run --backlog --until-end --csv >"$tap_dir/events" \
+		2>"$tap_dir/events.err" || { cat "$tap_dir/events.err"; return 1; }
+	grep ', 0 lost .*from 3 of 3 hosts' "$tap_dir/events.err" || { cat "$tap_dir/events.err"; return 1; }
+	diff <(sed -n 's|.*/P/v[1-3]/t\([0-9a-f]*\)/.*|\1|p' "$tap_dir/events" | sort | uniq -c |
+			awk '{ print $2, $1 }') \
+		<(dumped headers | sed 's/.*"rank":\([0-9]*\),.*"events":\([0-9]*\),.*/\1 \2/' |
+			while read -r task events; do printf '%x %s\n' "$task" "$events"; done | sort)
+}
+
+stuck_over_hosts() {
+	fresh
+	LD_PRELOAD=$lib bed_start stuck pvm_on v1 "$apps/pvm_stuck" v2
+	pvm_until grep -q stuck "$bed_dir/stuck.out" || return
+	pvm_until eval 'pvm_on v1 evspace heartbeat --once --run run >"$tap_dir/beat";
+		[ "$(grep -c "/P/v2/t[0-9a-f]*/t0 STUCK .*in pvm_barrier .*; waits for task t[0-9a-f]*;" \
+			"$tap_dir/beat")" -eq 2 ] &&
+		grep -q "/P/v1/t[0-9a-f]*/t0 .*in pvm_recv from task t[0-9a-f]* " "$tap_dir/beat"' ||
+		{ cat "$tap_dir/beat"; return 1; }
+}
+
+if [ "$pvm_hosts" -gt 1 ]; then
+	tap_case "agents on three hosts" agents_begin
+	export EVSPACE_TLS=$tap_dir/tls EVSPACE_CONNECT=10.77.0.1:7480
+	tap_case "one view over them has all events of tasks on three hosts" events_over_hosts
+	tap_case "heartbeat says who waits for whom on another host" stuck_over_hosts
+	pvm_reset
+	pvm_until bed_gone "$(bed_pid stuck)"
+	for host in v1 v2 v3; do
+		bed_kill TERM "agent-$host" >/dev/null
+	done
+	unset EVSPACE_TLS EVSPACE_CONNECT
+else
+	tap_skip "one view over agents on three hosts" "namespaces are not allowed"
+fi
+
 # --- a real program ---
 
 # Its way to a solution is random; that there is one, and what is in it, is not.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two PVM tasks wait in a barrier for the third, which waits for a message that never comes:
- * pvm_stuck, until somebody ends it. The first task prints "stuck" when it begins to wait.
+ * pvm_stuck [HOST], until somebody ends it; the two are on HOST, or where the third is. The first
+ * task prints "stuck" when it begins to wait.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +13,16 @@
 #define TASKS	  3
 #define TAG_NEVER 7
 
-int main(void)
+int main(int argc, char **argv)
 {
-	char program[512], group[] = "stuck", here[] = ".";
+	char program[512], group[] = "stuck", here[] = ".", *where = argc > 1 ? argv[1] : here;
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 	int tids[TASKS], parent = pvm_parent();
 
 	if (length < 0)
 		return 1;
 	program[length] = '\0';
-	if (parent < 0 && pvm_spawn(program, NULL, PvmTaskHost, here, TASKS - 1, tids) != TASKS - 1)
+	if (parent < 0 && pvm_spawn(program, NULL, PvmTaskHost, where, TASKS - 1, tids) != TASKS - 1)
 		return 1;
 	if (pvm_joingroup(group) < 0)
 		return 1;
