@@ -217,6 +217,24 @@ static void created(const struct calls *on)
 	win_free(&w);
 }
 
+/* Of ranks that have memory in common: those of one host. */
+static void shared(const struct calls *on)
+{
+	struct window w = {.at = 0};
+	struct calls here;
+	MPI_Comm comm;
+
+	COUNT(MPI_Comm_split_type, 0);
+	MPI_Comm_split_type(on->comm, MPI_COMM_TYPE_SHARED, on->rank, MPI_INFO_NULL, &comm);
+	calls_on(&here, comm);
+	COUNT(MPI_Win_allocate_shared, 0);
+	MPI_Win_allocate_shared(INTS(N), sizeof(int), MPI_INFO_NULL, comm, &w.base, &w.win);
+	fences(&here, &w);
+	win_free(&w);
+	COUNT(MPI_Comm_free, 0);
+	MPI_Comm_free(&comm);
+}
+
 void calls_window(const struct calls *on)
 {
 	struct window w = {.at = 0};
@@ -229,10 +247,7 @@ void calls_window(const struct calls *on)
 	MPI_Barrier(on->comm); /* the other side's lock is over */
 	lock_all(on, &w);
 	win_free(&w);
-	COUNT(MPI_Win_allocate_shared, 0);
-	MPI_Win_allocate_shared(INTS(N), sizeof(int), MPI_INFO_NULL, on->comm, &w.base, &w.win);
-	fences(on, &w);
-	win_free(&w);
+	shared(on);
 	/* Open MPI has neither of these for a rank alone */
 	if (on->size > 1) {
 		created(on);

@@ -22,7 +22,8 @@ int main(int argc, char **argv)
 	if (length < 0)
 		return 1;
 	program[length] = '\0';
-	if (parent < 0 && pvm_spawn(program, NULL, PvmTaskHost, where, TASKS - 1, tids) != TASKS - 1)
+	if (parent < 0 &&
+	    pvm_spawn(program, NULL, PvmTaskHost, where, TASKS - 1, tids) != TASKS - 1)
 		return 1;
 	if (pvm_joingroup(group) < 0)
 		return 1;
