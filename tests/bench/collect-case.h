@@ -61,6 +61,9 @@ int collect_strides_case(const struct collect_case *c, struct error *e);
 int collect_start_case(const struct collect_case *c, struct error *e);
 int collect_latest_case(const struct collect_case *c, struct error *e);
 
+/* PVM tasks (collect-pvm.c). */
+int collect_pvm_case(const struct collect_case *c, struct error *e);
+
 /* MPI programs with the collector preloaded (collect-mpi.c, collect-lttng.c, collect-runs.c). */
 int collect_solo_case(const struct collect_case *c, struct error *e);
 int collect_duo_case(const struct collect_case *c, struct error *e);

@@ -214,7 +214,7 @@ static int many_make(struct segment *s, struct element_writer *writers, const ch
 static double memory_computed(const struct segment_layout *l)
 {
 	return 2.0 * SEGMENT_PAGE + l->threads_max * (double)sizeof(struct segment_thread) +
-	       (double)l->threads_max * l->classes_max * sizeof(struct segment_count) +
+	       (l->threads_max + 1.0) * l->classes_max * sizeof(struct segment_count) +
 	       l->elements_max * (double)sizeof(struct segment_element) +
 	       l->classes_max * (double)sizeof(struct segment_class) +
 	       l->comms_max * (double)sizeof(struct segment_comm) + l->members_max * 4.0 +

@@ -58,7 +58,8 @@ int mpi_run(const struct mpi_run *run, struct error *e)
 	word_add(&words, "-np");
 	word_add(&words, ranks);
 	word_add(&words, "--bind-to");
-	word_add(&words, (long)run->ranks <= sysconf(_SC_NPROCESSORS_ONLN) ? "core" : "none");
+	/* more ranks than cores share them for good: to wander costs more than what is measured */
+	word_add(&words, "core:overload-allowed");
 	word_add(&words, "-x");
 	word_add(&words, preload);
 	if (run->folder) {

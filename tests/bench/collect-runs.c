@@ -14,16 +14,16 @@
 
 /* ---- the wind tunnel ---- */
 
-enum { STRETCHES = 4000 };
+enum { STRETCHES = 8000 };
 
 static const struct tunnel {
 	const char *size;
 	double at_most; /* of the upper end of the interval for the two larger ones */
 	const char *check, *seconds, *quick;
 } tunnels[] = {
-	{"small", 1.005, "5", "12", "3"},
-	{"medium", 1.01, "1", "16", "3"},
-	{"large", 1.01, "1", "24", "4"},
+	{"small", 1.005, "41", "10", "3"},
+	{"medium", 1.01, "13", "18", "3"},
+	{"large", 1.01, "9", "55", "6"},
 };
 
 /* What tests/bench/alternate.c prints. */
@@ -82,10 +82,32 @@ int collect_tunnel_case(const struct collect_case *c, struct error *e)
 #define HPCC_INPUT  "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 #define HPCC_OUTPUT "hpccoutf.txt"
 
-enum { HPCC_PAIRS = 10, HPCC_PAIRS_QUICK = 1 };
+/*
+ * As the example has it, four ranks, of which two take turns on a core here; and one rank a core,
+ * where every poll is in the program's way and nothing hides it: shown, not judged.
+ */
+static const struct hpcc {
+	unsigned ranks;
+	const char *rows, *size; /* as in its input: of the grid of ranks, and of the matrix */
+	size_t pairs;
+	double at_most, access_at_most;
+	const char *whole, *access; /* what it is called in the report */
+} hpccs[] = {
+	{4, "2 Ps\n", "500 Ns\n", 16, 1.01, 1.05, NULL, "randomaccess"},
+	{2, "1 Ps\n", "1000 Ns\n", 6, 0, 0, "alone", "alone-randomaccess"},
+};
 
-/* The example's problem, but smaller: most of its time is then communication. */
-static int hpcc_input(const char *folder, struct error *e)
+enum { HPCC_PAIRS = 16 };
+
+static const char *hpcc_line(const struct hpcc *h, const char *line)
+{
+	if (strncmp(line, "1000 ", 5) == 0)
+		return h->size;
+	return strncmp(line, "2 ", 2) == 0 && strstr(line, " Ps") ? h->rows : line;
+}
+
+/* The example's problem. */
+static int hpcc_input(const struct hpcc *h, const char *folder, struct error *e)
 {
 	char path[256], line[512];
 	FILE *in = fopen(HPCC_INPUT, "re"), *out;
@@ -95,7 +117,7 @@ static int hpcc_input(const char *folder, struct error *e)
 	snprintf(path, sizeof(path), "%s/hpccinf.txt", folder);
 	out = fopen(path, "we");
 	while (out && fgets(line, sizeof(line), in))
-		fputs(strncmp(line, "1000 ", 5) == 0 ? "500 Ns\n" : line, out);
+		fputs(hpcc_line(h, line), out);
 	fclose(in);
 	if (!out || fclose(out) != 0)
 		return errorf(e, "cannot write %s: %s", path, strerror(errno));
@@ -117,44 +139,62 @@ static double hpcc_figure(const char *folder, const char *name)
 			value = strtod(line + length + 1, NULL);
 	if (file)
 		fclose(file);
-	remove(path);
 	return value;
 }
 
-/* One run: seconds of the whole and of MPIRandomAccess, both as nanoseconds. */
-static int hpcc_run(const char *folder, bool alone, double *wall, double *access, struct error *e)
+/* One run: nanoseconds of the whole, and of an update of MPIRandomAccess, which makes fewer when it
+ * is slow. */
+static int hpcc_run(const struct hpcc *h, const char *folder, bool alone, double *wall,
+		    double *access, struct error *e)
 {
-	struct mpi_run run = {.ranks = 4, .folder = folder, .program = "hpcc", .alone = alone};
-	double since = bench_seconds();
+	struct mpi_run run = {
+		.ranks = h->ranks, .folder = folder, .program = "hpcc", .alone = alone};
+	double since = bench_seconds(), updates;
+	char output[256];
 
+	/* it appends to what is there */
+	snprintf(output, sizeof(output), "%s/" HPCC_OUTPUT, folder);
+	remove(output);
 	if (mpi_run(&run, e) < 0)
 		return -1;
 	*wall = (bench_seconds() - since) * 1e9;
-	*access = hpcc_figure(folder, "MPIRandomAccess_time") * 1e9;
+	updates = hpcc_figure(folder, "MPIRandomAccess_ExeUpdates");
+	*access = hpcc_figure(folder, "MPIRandomAccess_time") * 1e9 / (updates > 0 ? updates : 1);
 	return *access > 0 ? 0 : errorf(e, "hpcc says nothing of MPIRandomAccess");
 }
 
-int collect_hpcc_case(const struct collect_case *c, struct error *e)
+static int hpcc_measure(const struct collect_case *c, const struct hpcc *h, const char *folder,
+			struct error *e)
 {
 	double wall[2][HPCC_PAIRS], access[2][HPCC_PAIRS];
-	size_t n = collect_bench.quick ? HPCC_PAIRS_QUICK : HPCC_PAIRS;
-	struct collect_case random = *c;
-	char folder[128];
+	size_t n = collect_bench.quick ? 1 : h->pairs;
+	struct collect_case whole = *c, random = *c;
 
-	snprintf(folder, sizeof(folder), "%s/hpcc", collect_bench.base);
-	if (mkdir(folder, 0700) < 0)
-		return errorf(e, "cannot make the folder %s: %s", folder, strerror(errno));
-	if (hpcc_input(folder, e) < 0)
+	if (hpcc_input(h, folder, e) < 0)
 		return -1;
 	for (size_t i = 0; i < 2 * n; i++) {
 		/* with, without, without, with: what drifts goes into both */
 		size_t alone = (i ^ i >> 1) & 1;
 
-		if (hpcc_run(folder, alone, &wall[alone][i / 2], &access[alone][i / 2], e) < 0)
+		if (hpcc_run(h, folder, alone, &wall[alone][i / 2], &access[alone][i / 2], e) < 0)
 			return -1;
 	}
-	random.at_most = 1.05;
-	collect_report(c, NULL, pairs_of(wall[0], wall[1], n));
-	collect_report(&random, "randomaccess", pairs_of(access[0], access[1], n));
+	whole.at_most = h->at_most;
+	random.at_most = h->access_at_most;
+	collect_report(&whole, h->whole, pairs_of(wall[0], wall[1], n));
+	collect_report(&random, h->access, pairs_of(access[0], access[1], n));
+	return 0;
+}
+
+int collect_hpcc_case(const struct collect_case *c, struct error *e)
+{
+	char folder[128];
+
+	snprintf(folder, sizeof(folder), "%s/hpcc", collect_bench.base);
+	if (mkdir(folder, 0700) < 0)
+		return errorf(e, "cannot make the folder %s: %s", folder, strerror(errno));
+	for (size_t i = 0; i < sizeof(hpccs) / sizeof(hpccs[0]); i++)
+		if (hpcc_measure(c, &hpccs[i], folder, e) < 0)
+			return -1;
 	return 0;
 }

@@ -44,10 +44,12 @@ static const struct collect_case cases[] = {
 	 "added to an MPI_Barrier : by LTTng-UST in overwrite mode"},
 	{"pingpong", 1.06, collect_duo_case, "8 bytes to another rank and back : without"},
 	{"allreduce", 1.05, collect_duo_case, "8 bytes reduced over two ranks : without"},
+	{"pvm", 1.06, collect_pvm_case, "8 bytes to another PVM task and back, directly : without"},
 	{"windtunnel", 1.005, collect_tunnel_case,
 	 "a step of the wind tunnel, small, medium (1.01), large (1.01) : without"},
 	{"hpcc", 1.01, collect_hpcc_case,
-	 "a run of hpcc, and its MPIRandomAccess (1.05) : without"},
+	 "hpcc on 4 ranks, an update of its MPIRandomAccess (1.05); alone: a rank a core : "
+	 "without"},
 };
 
 #define CASES (sizeof(cases) / sizeof(cases[0]))
