@@ -132,12 +132,12 @@ int claim_take(struct claim *claim, const struct preload_options *options, const
 	int rc = -1, tries;
 
 	claim->folder = -1;
-	if (options->run || (set && *set))
+	if (options->flags.said[FLAG_RUN] || (set && *set))
 		return claim_named(claim, options, true, e);
 	first = name_default(program);
 	for (tries = 1; tries < TRIES; tries++) {
 		name = tries == 1 ? memory_copy(first) : memory_format("%s-%d", first, tries);
-		named.run = name;
+		named.flags.said[FLAG_RUN] = name;
 		rc = claim_named(claim, &named, false, e);
 		free(name);
 		if (!rc || errno != EBUSY)

@@ -12,6 +12,7 @@
 static void count_part(struct evspace_wave *w, const struct part *p)
 {
 	w->processes += p->processes;
+	w->unreadable += p->unreadable;
 	w->elements += p->elements;
 	w->written += p->written;
 	w->cost_ns += p->cost_ns;
@@ -79,6 +80,7 @@ int evspace_leaf(const struct evspace_client *c, size_t i, struct evspace_leaf *
 		.filtered = l->sums.filtered,
 		.reduced = l->sums.reduced,
 		.owing = l->owed.n > 0,
+		.unreadable = l->unreadable,
 	};
 	return 1;
 }

@@ -29,6 +29,12 @@ static const char collect_help[] =
 	"  sample  calls and bytes, and who is in one now (heartbeat)\n"
 	"  trace   everything: each call is an event\n"
 	"\n"
+	"Without a mode: \"recorded\" are the calls that left an event, \"not recorded\" those "
+	"that\n"
+	"their class's mode left out. Below stands how many of these events elements still have, "
+	"and\n"
+	"how many were overwritten, discarded, or had no element to go to.\n"
+	"\n"
 	"Communicators made later are in the mode that their group was switched to last. Needs a "
 	"control\n"
 	"certificate (deploy/certs), or to be the agent's user on its host. Exit code 1 when "
@@ -41,14 +47,16 @@ static const char collect_help[] =
 	"  evspace collect --class p2p@world count      # only on MPI_COMM_WORLD\n"
 	"  evspace collect --select '/**/rank[0-3]/**' --class collective time\n"
 	"\n"
-	"  --class CLASS     only these, separated by commas; may be repeated (default: all)\n";
+	"  --class CLASS     only these, separated by commas; may be repeated (default: all)\n"
+	"  --all             show all classes, not only the 20 busiest\n";
 
 #define CHOICES_MAX 64
 
-enum { CLASS = 256 };
+enum { CLASS = 256, ALL };
 
 static const struct own_option own[] = {
 	{"class", true, CLASS},
+	{"all", false, ALL},
 	{NULL, false, 0},
 };
 
@@ -58,6 +66,7 @@ struct collect {
 	char names[CHOICES_MAX][CLASS_TEXT];
 	size_t n;
 	int mode; /* -1: only say what is */
+	bool all; /* classes are shown */
 };
 
 /* ---- options ---- */
@@ -75,10 +84,14 @@ static int take_class(struct collect *c, const char *name, struct error *e)
 static int own_take(void *arg, int code, const char *value, struct error *e)
 {
 	struct collect *c = arg;
-	char *list = memory_copy(value), *rest = list, *name;
+	char *list, *rest, *name;
 	int rc = 0;
 
-	(void)code;
+	if (code == ALL) {
+		c->all = true;
+		return 0;
+	}
+	list = rest = memory_copy(value);
 	while (rc == 0 && (name = strsep(&rest, ",")))
 		rc = take_class(c, name, e);
 	free(list);
@@ -166,14 +179,42 @@ static void print_line(json_t *object)
 	json_decref(object);
 }
 
+/* What became of the events of what was asked about. */
+static struct holding host_holding(const Evspace__Host *h)
+{
+	return (struct holding){
+		.written = h->written,
+		.held = h->held,
+		.discarded = h->discarded,
+		.lost = h->lost,
+	};
+}
+
+static struct holding answer_holding(const Evspace__Switched *s)
+{
+	struct holding sum = {0};
+
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		sum.written += s->hosts[i]->written;
+		sum.held += s->hosts[i]->held;
+		sum.discarded += s->hosts[i]->discarded;
+		sum.lost += s->hosts[i]->lost;
+	}
+	return sum;
+}
+
 static void print_json(const Evspace__Switched *s, struct classes *classes)
 {
 	for (size_t i = 0; i < s->n_hosts; i++) {
 		const Evspace__Host *h = s->hosts[i];
+		const struct holding holding = host_holding(h);
+		json_t *object;
 
-		print_line(json_pack("{s:s,s:s,s:s,s:i,s:i,s:s,s:s}", "type", "host", "run", s->run,
-				     "host", h->name, "processes", (int)h->processes, "switched",
-				     (int)h->changed, "missing", host_why(h), "text", h->text));
+		object = json_pack("{s:s,s:s,s:s,s:i,s:i,s:s,s:s}", "type", "host", "run", s->run,
+				   "host", h->name, "processes", (int)h->processes, "switched",
+				   (int)h->changed, "missing", host_why(h), "text", h->text);
+		tally_holding_json(&holding, object);
+		print_line(object);
 	}
 	for (size_t i = 0; i < classes_count(classes); i++) {
 		json_t *object;
@@ -199,12 +240,26 @@ static void print_host(const Evspace__Host *h, bool changed)
 		       h->processes, h->processes == 1 ? "" : "es");
 }
 
+static uint32_t processes(const Evspace__Switched *s)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->n_hosts; i++)
+		n += s->hosts[i]->processes;
+	return n;
+}
+
 static void print_text(const struct collect *c, const Evspace__Switched *s, struct classes *classes)
 {
+	const struct holding holding = answer_holding(s);
+	bool changed = c->mode >= 0 && processes(s) > 0;
+
 	for (size_t i = 0; i < s->n_hosts; i++)
-		print_host(s->hosts[i], c->mode >= 0);
-	if (c->mode < 0)
-		tally_print(classes, "", 0, stdout);
+		print_host(s->hosts[i], changed);
+	if (c->mode >= 0)
+		return;
+	tally_print(classes, "", c->all ? 0 : TALLY_MOST, "--all shows them", stdout);
+	tally_print_holding(&holding, "", stdout);
 }
 
 static const char *a_run(const Evspace__Switched *s)
@@ -215,15 +270,14 @@ static const char *a_run(const Evspace__Switched *s)
 /* Is there something that was asked for and is not so? Then it is said. */
 static bool bad_news(const struct collect *c, const Evspace__Switched *s)
 {
-	uint32_t processes = 0, changed = 0;
+	uint32_t changed = 0;
 	bool bad = false;
 
 	for (size_t i = 0; i < s->n_hosts; i++) {
-		processes += s->hosts[i]->processes;
 		changed += s->hosts[i]->changed;
 		bad |= s->hosts[i]->why || s->hosts[i]->text[0];
 	}
-	if (processes == 0)
+	if (processes(s) == 0)
 		fprintf(stderr, "evspace collect: no %sprocess of run %s that the view selects\n",
 			c->mode >= 0 ? "living " : "", a_run(s));
 	else if (c->mode >= 0 && changed == 0)
@@ -231,12 +285,12 @@ static bool bad_news(const struct collect *c, const Evspace__Switched *s)
 			"evspace collect: no process of run %s has used such a class yet: switch "
 			"the whole group (without @), or see what there is: evspace collect\n",
 			s->run);
-	return bad || processes == 0 || (c->mode >= 0 && changed == 0);
+	return bad || processes(s) == 0 || (c->mode >= 0 && changed == 0);
 }
 
 int collect_main(int argc, char **argv)
 {
-	struct collect c = {.common = {.look = {.rate_hz = 1}, .words_max = 1}, .mode = -1};
+	struct collect c = {.common = {.takes = OPTIONS_VIEW, .words_max = 1}, .mode = -1};
 	int code = options_parse(argc, argv, collect_help, own, own_take, &c, &c.common);
 	enum evspace_failure failure = EVSPACE_FINE;
 	char why[sizeof(((struct error *)0)->text)];

@@ -105,7 +105,7 @@ static int print(Evspace__Switched *s, bool json)
 
 int discard_main(int argc, char **argv)
 {
-	struct common common = {.look = {.rate_hz = 1}};
+	struct common common = {.takes = OPTIONS_VIEW};
 	int code = options_parse(argc, argv, discard_help, own, own_take, NULL, &common);
 	enum evspace_failure failure = EVSPACE_FINE;
 	char why[sizeof(((struct error *)0)->text)];

@@ -37,7 +37,9 @@ static const char events_help[] =
 	"one) or total; times are Unix time in ns.\n"
 	"\n"
 	"  --backlog         begin with what the elements still hold (default: from now on)\n"
-	"  --until-end       end when all processes have ended and everything is read\n"
+	"  --until-end       end when all processes have ended and everything is read; a run that\n"
+	"                    had ended before ends it without this, unless --count or --duration\n"
+	"                    say when; exit code 1 if files of the run are damaged\n"
 	"  --csv             comma-separated values, a line of names first\n";
 
 /* Rates over less than this say nothing. */
@@ -67,6 +69,7 @@ struct events {
 	struct evspace_client *client;
 	uint64_t end_ns;
 	unsigned quiet;	     /* waves in a row that found no process alive and brought nothing */
+	bool lived;	     /* a process was seen alive */
 	bool unread;	     /* nobody reads what we write any more */
 	struct timed *timed; /* of the wave */
 	size_t n, room;
@@ -147,20 +150,54 @@ static bool print_wave(struct events *v)
 
 /* Nothing came, nobody is missing, and no process lives that could write more: twice, to be sure.
  */
-static bool at_end(struct events *v, bool any)
+static bool is_over(struct events *v, bool any)
 {
 	const struct evspace_wave *w = evspace_wave(v->client);
-
 	struct evspace_counts n;
 
-	if (any || w->n_missing || w->processes || w->elements == 0)
+	v->lived |= w->processes > 0;
+	if (any || w->n_missing || w->processes || (w->elements == 0 && w->unreadable == 0))
 		v->quiet = 0;
 	else
 		v->quiet++;
-	if (!v->until_end || v->quiet < 2)
+	if (v->quiet < 2)
 		return false;
 	evspace_counts(v->client, &n);
 	return n.owing == 0;
+}
+
+/* Is it the end that the user waits for: of a run that had ended before there is no other. */
+static bool at_end(struct events *v, bool any)
+{
+	if (!is_over(v, any))
+		return false;
+	if (v->until_end)
+		return true;
+	if (v->lived || v->common.count || v->end_ns)
+		return false;
+	fprintf(stderr, "evspace events: run %s has ended%s\n", evspace_run(v->client),
+		v->common.look.backlog ? ", and this is all that its elements hold"
+				       : "; with --backlog comes what its elements hold");
+	return true;
+}
+
+/* Say which hosts have files that are damaged. Returns whether there are any. */
+static bool damaged(const struct events *v)
+{
+	struct evspace_leaf leaf;
+	bool any = false;
+
+	for (size_t i = 0; evspace_leaf(v->client, i, &leaf); i++) {
+		if (!leaf.unreadable)
+			continue;
+		any = true;
+		fprintf(stderr,
+			"evspace events: %s: the elements of %u process%s cannot be read, their "
+			"files are damaged or of another release; evspace status there names "
+			"them\n",
+			leaf.name, leaf.unreadable, leaf.unreadable == 1 ? "" : "es");
+	}
+	return any;
 }
 
 static int milliseconds(uint64_t ns)
@@ -205,8 +242,9 @@ static int follow(struct events *v)
 		any = print_wave(v);
 		if (!shown(v))
 			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
-		if (at_end(v, any) ||
-		    (v->common.count && evspace_wave(v->client)->number >= v->common.count))
+		if (at_end(v, any))
+			return damaged(v) ? EXIT_BAD_NEWS : EXIT_FINE;
+		if (v->common.count && evspace_wave(v->client)->number >= v->common.count)
 			return EXIT_FINE;
 	}
 }
@@ -254,7 +292,8 @@ static void summary(struct events *v)
 
 int events_main(int argc, char **argv)
 {
-	struct events v = {.common.look = {.view = "events", .rate_hz = 10}};
+	struct events v = {.common = {.takes = OPTIONS_VIEW | OPTIONS_WAVES,
+				      .look = {.view = "events", .rate_hz = 10}}};
 	int code = options_parse(argc, argv, events_help, own, own_take, &v, &v.common);
 
 	if (code >= 0)

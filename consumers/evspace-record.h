@@ -34,7 +34,14 @@ struct evspace_event {
 #define EVSPACE_FAILED	     0x04u /* the call did not succeed */
 #define EVSPACE_UNATTRIBUTED 0x08u /* a completion of a request that was not on record */
 #define EVSPACE_CANCELLED    0x10u /* a completion of a cancelled request */
-#define EVSPACE_GONE	     0x20u /* the process has ended inside this operation */
+#define EVSPACE_GONE                                                  \
+	0x20u /* the process has ended without finishing: inside this \
+		 operation if that is under way, else after it */
+#define EVSPACE_UNNUMBERED \
+	0x40u /* a collective whose number may not be that of other members: its class was off */
+#define EVSPACE_REGION                                                                         \
+	0x80u /* under way, too: not what the thread does, but the region or phase (evspace.h) \
+		 that it does it in */
 
 /** The next tuple of the wave. Returns 1, or 0 when there is no more. */
 int evspace_event(struct evspace_client *client, struct evspace_event *event);

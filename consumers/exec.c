@@ -24,14 +24,10 @@ static const char exec_help[] =
 	"                   job: PMIX_NAMESPACE, or SLURM_JOB_ID.SLURM_STEP_ID;\n"
 	"                   PVM tasks: pvm-UID, with PVM_VMID if that is set)\n"
 	"  --pathmap DIR    take what is collected from DIR/application.map\n"
-	"  --capacity N     tuples that each element holds (default 200); or by channel, as\n"
-	"                   p2p=1000,wait=0 (0: not collected)\n"
-	"  --modes MODES    what is recorded at first: trace (default), time, count, sample or "
-	"off,\n"
-	"                   or by channel, as p2p=trace,wait=count (see evspace collect --help)\n"
-	"  --threads N      threads of the process that get elements of their own (default 8)\n"
-	"  --quota SIZE     shared memory that all your runs on this host may take, as 500M or 2G\n"
-	"  --help           this text\n"
+	"  --help           this text\n";
+
+/* Behind what flags_help() says. */
+static const char exec_help_end[] =
 	"\n"
 	"The exit code is the program's; 125 when it could not be started. The elements stay "
 	"until\n"
@@ -41,43 +37,33 @@ static const char exec_help[] =
 	"  mpirun -np 4 evspace exec ./app\n"
 	"  srun -n 64 evspace exec --run night ./app\n";
 
+/* Those of its own; behind them come those that say what is collected. */
+static const struct option own_options[] = {
+	{"pathmap", required_argument, NULL, 'p'},
+	{"help", no_argument, NULL, 'h'},
+};
+
+#define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
+
 static int exec_options_parse(int argc, char **argv, struct preload_options *o,
 			      const char **pathmap)
 {
-	static const struct option options[] = {
-		{"run", required_argument, NULL, 'r'},
-		{"pathmap", required_argument, NULL, 'p'},
-		{"capacity", required_argument, NULL, 'c'},
-		{"modes", required_argument, NULL, 'm'},
-		{"threads", required_argument, NULL, 't'},
-		{"quota", required_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
+	struct option options[OWN_OPTIONS + FLAG_OPTIONS];
 	int c;
 
+	memcpy(options, own_options, sizeof(own_options));
+	flags_options(options + OWN_OPTIONS);
 	while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+		if (flags_take(&o->flags, c, optarg))
+			continue;
 		switch (c) {
-		case 'r':
-			o->run = optarg;
-			break;
 		case 'p':
 			*pathmap = optarg;
 			break;
-		case 'c':
-			o->capacity = optarg;
-			break;
-		case 'm':
-			o->modes = optarg;
-			break;
-		case 't':
-			o->threads = optarg;
-			break;
-		case 'q':
-			o->quota = optarg;
-			break;
 		case 'h':
 			fputs(exec_help, stdout);
+			flags_help(stdout);
+			fputs(exec_help_end, stdout);
 			exit(EXIT_FINE);
 		default:
 			fputs("try 'evspace exec --help'\n", stderr);
@@ -110,7 +96,7 @@ static int exec_prepare(const struct preload_options *o, struct error *e)
 
 int exec_main(int argc, char **argv)
 {
-	struct preload_options o = {.run = NULL};
+	struct preload_options o = {.map = NULL};
 	const char *pathmap = NULL;
 	struct pathmap *map = NULL;
 	struct error e = {""};

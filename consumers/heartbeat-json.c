@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "consumers/heartbeat.h"
+#include "tree/op-table.h"
 
 #define HEARTBEAT_SCHEMA 1
 
@@ -71,6 +72,16 @@ static json_t *ranks_json(const struct pulse *p)
 	return ranks;
 }
 
+static json_t *region_json(const struct heartbeat *h, const struct pulse *p)
+{
+	const char *label = evspace_label(h->client, p->region);
+
+	return json_pack("{s:s,s:o,s:I}", "region_kind",
+			 p->region_op == OP_EVSPACE_PHASE ? "phase" : "region", "region",
+			 label ? json_string(label) : json_sprintf("%08x", p->region),
+			 "region_since_ns", (json_int_t)p->region_ns);
+}
+
 static void thread_json(const struct heartbeat *h, const struct pulse *p, uint64_t wave)
 {
 	json_t *o = json_pack("{s:i,s:s,s:I,s:s,s:i,s:b,s:s,s:b,s:I,s:I,s:I,s:f}", "schema",
@@ -95,6 +106,10 @@ static void thread_json(const struct heartbeat *h, const struct pulse *p, uint64
 				     "cause_is_silent_since", order_words[p->order]));
 	if (p->gone)
 		json_object_set_new(o, "dead", json_true());
+	if (p->region_op)
+		json_object_update_new(o, region_json(h, p));
+	if (p->world)
+		json_object_set_new(o, "world", json_sprintf("%08x", p->world));
 	if (p->holds_up)
 		json_object_set_new(o, "holds_up", json_integer((json_int_t)p->holds_up));
 	print(o);

@@ -129,15 +129,16 @@ static const char *pulse_word(const struct heartbeat *h, const struct pulse *p)
 
 static void table_thread(struct table *t, const struct pulse *p, int width)
 {
-	char line[2 * WORDS_TEXT + 128], doing[WORDS_TEXT], waits[WORDS_TEXT];
+	char line[3 * WORDS_TEXT + 128], doing[WORDS_TEXT], waits[WORDS_TEXT], region[WORDS_TEXT];
 	char ago[UNIT_TEXT], rate[UNIT_TEXT] = "";
 
 	if (p->rate > 0)
 		unit_count(rate, (uint64_t)p->rate);
 	heartbeat_waits(t->h, p, waits);
-	snprintf(line, sizeof(line), "%-*s %-8s %9s %9s  %s%s%s", width, p->name,
+	snprintf(line, sizeof(line), "%-*s %-8s %9s %9s  %s%s%s%s%s", width, p->name,
 		 pulse_word(t->h, p), unit_duration(ago, (uint64_t)p->still_ns), rate,
-		 heartbeat_doing(t->h, p, doing), waits[0] ? "; " : "", waits);
+		 heartbeat_doing(t->h, p, doing), p->region_op ? "; in " : "",
+		 heartbeat_region(t->h, p, region), waits[0] ? "; " : "", waits);
 	table_line(t, p->stuck ? "\033[31m" : "", line);
 }
 

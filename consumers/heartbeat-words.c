@@ -4,6 +4,7 @@
 
 #include "consumers/heartbeat.h"
 #include "consumers/unit.h"
+#include "tree/op-table.h"
 #include "tree/process.h"
 
 /* Lines of a verdict at most: a thousand ranks behind one are no more news than forty. */
@@ -19,6 +20,20 @@ const char *heartbeat_doing(const struct heartbeat *h, const struct pulse *p, ch
 	return buf;
 }
 
+const char *heartbeat_region(const struct heartbeat *h, const struct pulse *p, char buf[WORDS_TEXT])
+{
+	const char *label = p->region_op ? evspace_label(h->client, p->region) : NULL;
+
+	buf[0] = '\0';
+	if (p->region_op)
+		words_add(buf, "%s ", p->region_op == OP_EVSPACE_PHASE ? "phase" : "region");
+	if (label)
+		words_add(buf, "\"%s\"", label);
+	else if (p->region_op)
+		words_add(buf, "%08x", p->region);
+	return buf;
+}
+
 /* ---- waiting ---- */
 
 /* Has any thread of these ranks been seen? */
@@ -26,7 +41,8 @@ static bool seen(const struct heartbeat *h, const struct pulse *p)
 {
 	for (size_t i = 0; i < h->pulses.fresh; i++) {
 		for (size_t k = 0; k < p->n_awaits; k++) {
-			if (h->pulses.items[i].rank == p->awaits[k])
+			if (h->pulses.items[i].rank == p->awaits[k] &&
+			    h->pulses.items[i].world == p->world)
 				return true;
 		}
 	}
@@ -69,6 +85,8 @@ static void add_awaits(const struct pulse *p, char *buf)
 		break;
 	}
 	words_add_ranks(buf, p->awaits, p->n_awaits);
+	if (p->world)
+		words_add(buf, " of its world");
 }
 
 const char *heartbeat_waits(const struct heartbeat *h, const struct pulse *p, char buf[WORDS_TEXT])
@@ -107,14 +125,24 @@ static void print_since(const struct pulse *p)
 	printf(" for %s (since %s)", unit_duration(ago, (uint64_t)p->still_ns), clock);
 }
 
+static void print_region(const struct heartbeat *h, const struct pulse *p)
+{
+	char text[WORDS_TEXT];
+
+	if (p->region_op)
+		printf(", in %s", heartbeat_region(h, p, text));
+}
+
 static void print_culprit(const struct heartbeat *h, const struct pulse *p)
 {
 	char text[WORDS_TEXT], who[PROCESS_NAME];
 
 	printf("%s (%s) %s: %s", process_words(who, p->rank), p->name, heartbeat_waits(h, p, text),
-	       p->gone ? "its process has ended, silent" : "outside any operation");
+	       p->gone ? "its process has died, silent" : "outside any operation");
 	print_since(p);
-	printf(", after %s\n", heartbeat_doing(h, p, text));
+	printf(", after %s", heartbeat_doing(h, p, text));
+	print_region(h, p);
+	putchar('\n');
 }
 
 static void print_stuck(const struct heartbeat *h, const struct pulse *p)
@@ -124,6 +152,7 @@ static void print_stuck(const struct heartbeat *h, const struct pulse *p)
 	printf("%s (%s) is stuck: %s", process_words(who, p->rank), p->name,
 	       heartbeat_doing(h, p, text));
 	print_since(p);
+	print_region(h, p);
 	printf("; %s\n", heartbeat_waits(h, p, text));
 }
 

@@ -147,7 +147,8 @@ static int heartbeat_look(struct heartbeat *h)
 int heartbeat_main(int argc, char **argv)
 {
 	struct heartbeat h = {
-		.common.look = {.view = "heartbeat", .rate_hz = 1},
+		.common = {.takes = OPTIONS_VIEW | OPTIONS_WAVES,
+			   .look = {.view = "heartbeat", .rate_hz = 1}},
 		.stuck_after_ns = 1000000000,
 		.stall = stall_new(),
 		.written_rate = -1,

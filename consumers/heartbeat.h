@@ -33,6 +33,11 @@ struct heartbeat {
 /** "in MPI_Recv from rank 3 (tag 7)", "MPI_Barrier #17 on the world". Returns @buf. */
 const char *heartbeat_doing(const struct heartbeat *h, const struct pulse *p, char buf[WORDS_TEXT]);
 
+/** What the program says that the thread is in (evspace.h): "region exchange", "" if nothing.
+ * Returns @buf. */
+const char *heartbeat_region(const struct heartbeat *h, const struct pulse *p,
+			     char buf[WORDS_TEXT]);
+
 /** "waits for rank 3, in the end for rank 7, outside any operation"; "" if it does not wait.
  * Returns @buf. */
 const char *heartbeat_waits(const struct heartbeat *h, const struct pulse *p, char buf[WORDS_TEXT]);

@@ -273,6 +273,7 @@ static void take_part(const struct entry *e, const struct part *part, struct led
 	of_leaf->discarded += part->discarded;
 	of_leaf->filtered += part->filtered;
 	of_leaf->reduced += part->reduced;
+	e->leaf->unreadable = part->unreadable;
 }
 
 static void keep_tuples(struct ledger *l, struct entry *e, const struct run_view *view,

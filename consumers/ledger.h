@@ -31,6 +31,7 @@ struct ledger_leaf {
 	uint64_t newest;   /* wave that came */
 	uint64_t seen;	   /* answer that it was in last */
 	struct ledger_sums sums;
+	uint32_t unreadable; /* processes of which it said so last */
 };
 
 /** Waves of some leaves that are to be asked for again. */

@@ -12,25 +12,6 @@
 #include "consumers/unit.h"
 #include "pathmap/pattern.h"
 
-const char options_help[] =
-	"  --connect ADDR    HOST:PORT or unix:PATH of the entry agent\n"
-	"                    (default: $EVSPACE_CONNECT, else this host's only agent)\n"
-	"  --tls DIR         certificates made by deploy/certs, for HOST:PORT\n"
-	"                    (default: $EVSPACE_TLS, else ~/.config/evspace/tls)\n"
-	"  --identity NAME   NAME.pem and NAME.key there (default: observe, else the\n"
-	"                    only one)\n"
-	"  --run NAME        which run (default: $EVSPACE_RUN, else the only live one)\n"
-	"  --view NAME       a view of the pathmap's application map\n"
-	"  --select PATTERN  only these elements, such as '/*/*/rank[0-3]/**'; may be repeated\n"
-	"  --rate HZ|max     how often to look, in waves per second (default: heartbeat 1, events "
-	"10)\n"
-	"  --window N        waves under way at once, 1 to 32 (default 1)\n"
-	"  --deadline MS     how long a wave waits for hosts (default 1000)\n"
-	"  --count N         end after N waves\n"
-	"  --duration TIME   end after 90s, 10m, 1h …\n"
-	"  --json            one JSON object a line, with \"schema\":1\n"
-	"  --help            this text\n";
-
 enum {
 	CONNECT = 1,
 	TLS,
@@ -46,24 +27,44 @@ enum {
 	JSON
 };
 
-static const struct option common_options[] = {
-	{"connect", required_argument, NULL, CONNECT},
-	{"tls", required_argument, NULL, TLS},
-	{"identity", required_argument, NULL, IDENTITY},
-	{"run", required_argument, NULL, RUN},
-	{"view", required_argument, NULL, VIEW},
-	{"select", required_argument, NULL, SELECT},
-	{"rate", required_argument, NULL, RATE},
-	{"window", required_argument, NULL, WINDOW},
-	{"deadline", required_argument, NULL, DEADLINE},
-	{"count", required_argument, NULL, COUNT},
-	{"duration", required_argument, NULL, DURATION},
-	{"json", no_argument, NULL, JSON},
-	{"help", no_argument, NULL, 'h'},
+/* The options that commands share, in the order in which --help has them. */
+static const struct {
+	const char *name;
+	bool takes_value;
+	int code;
+	unsigned group; /* enum options_group; 0: all commands take it */
+	const char *help;
+} shared[] = {
+	{"connect", true, CONNECT, 0,
+	 "  --connect ADDR    HOST:PORT or unix:PATH of the entry agent\n"
+	 "                    (default: $EVSPACE_CONNECT, else this host's only agent)\n"},
+	{"tls", true, TLS, 0,
+	 "  --tls DIR         certificates made by deploy/certs, for HOST:PORT\n"
+	 "                    (default: $EVSPACE_TLS, else ~/.config/evspace/tls)\n"},
+	{"identity", true, IDENTITY, 0,
+	 "  --identity NAME   NAME.pem and NAME.key there (default: observe, else the\n"
+	 "                    only one)\n"},
+	{"run", true, RUN, OPTIONS_VIEW,
+	 "  --run NAME        which run (default: $EVSPACE_RUN, else the only live one)\n"},
+	{"view", true, VIEW, OPTIONS_VIEW,
+	 "  --view NAME       a view of the pathmap's application map\n"},
+	{"select", true, SELECT, OPTIONS_VIEW,
+	 "  --select PATTERN  only these elements, such as '/*/*/rank[0-3]/**'; may be repeated\n"},
+	{"rate", true, RATE, OPTIONS_WAVES,
+	 "  --rate HZ|max     how often to look, in waves per second (default: heartbeat 1, events "
+	 "10)\n"},
+	{"window", true, WINDOW, OPTIONS_WAVES,
+	 "  --window N        waves under way at once, 1 to 32 (default 1)\n"},
+	{"deadline", true, DEADLINE, OPTIONS_VIEW,
+	 "  --deadline MS     how long hosts are waited for (default 1000)\n"},
+	{"count", true, COUNT, OPTIONS_WAVES, "  --count N         end after N waves\n"},
+	{"duration", true, DURATION, OPTIONS_WAVES,
+	 "  --duration TIME   end after 90s, 10m, 1h …\n"},
+	{"json", false, JSON, 0, "  --json            one JSON object a line, with \"schema\":1\n"},
 };
 
-#define COMMON_OPTIONS (sizeof(common_options) / sizeof(common_options[0]))
-#define OPTIONS_MAX    (COMMON_OPTIONS + 16)
+#define SHARED	    (sizeof(shared) / sizeof(shared[0]))
+#define OPTIONS_MAX (SHARED + 16)
 
 static int set_number(const char *text, uint64_t low, uint64_t high, uint64_t *value,
 		      struct error *e)
@@ -149,12 +150,26 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 	return rc;
 }
 
-/* The command's own options behind the common ones. */
-static void options_table(const struct own_option *own, struct option *table)
+static bool takes(const struct common *common, size_t i)
 {
-	size_t n = COMMON_OPTIONS;
+	return !shared[i].group || (common->takes & shared[i].group);
+}
 
-	memcpy(table, common_options, sizeof(common_options));
+/* The shared options that the command takes, --help, and its own behind them. */
+static void options_table(const struct common *common, const struct own_option *own,
+			  struct option *table)
+{
+	size_t n = 0;
+
+	table[n++] = (struct option){.name = "help", .val = 'h'};
+	for (size_t i = 0; i < SHARED; i++) {
+		if (takes(common, i))
+			table[n++] = (struct option){
+				.name = shared[i].name,
+				.has_arg = shared[i].takes_value ? required_argument : no_argument,
+				.val = shared[i].code,
+			};
+	}
 	for (; own->name && n < OPTIONS_MAX; own++, n++) {
 		table[n] = (struct option){
 			.name = own->name,
@@ -163,6 +178,15 @@ static void options_table(const struct own_option *own, struct option *table)
 		};
 	}
 	table[n] = (struct option){0};
+}
+
+static void options_help(const struct common *common)
+{
+	for (size_t i = 0; i < SHARED; i++) {
+		if (takes(common, i))
+			fputs(shared[i].help, stdout);
+	}
+	puts("  --help            this text");
 }
 
 int options_parse(int argc, char **argv, const char *help, const struct own_option *own,
@@ -174,11 +198,11 @@ int options_parse(int argc, char **argv, const char *help, const struct own_opti
 
 	common->look.connect = getenv("EVSPACE_CONNECT");
 	common->look.run = getenv("EVSPACE_RUN");
-	options_table(own, table);
+	options_table(common, own, table);
 	while ((c = getopt_long(argc, argv, "h", table, &index)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);
-			fputs(options_help, stdout);
+			options_help(common);
 			return EXIT_FINE;
 		}
 		if (c == '?') {

@@ -12,8 +12,15 @@
 /** Patterns that --select takes at most. */
 #define OPTIONS_SELECT_MAX 32
 
+/** Shared options that not all commands take, beside --connect, --tls, --identity and --json. */
+enum options_group {
+	OPTIONS_VIEW = 1,  /* --run, --view, --select, --deadline: what is asked of which hosts */
+	OPTIONS_WAVES = 2, /* --rate, --window, --count, --duration: how often */
+};
+
 /** What was said on the command line. Strings point into argv. */
 struct common {
+	unsigned takes; /* set by the command: enum options_group bits */
 	struct evspace_options look;
 	const char *select[OPTIONS_SELECT_MAX];
 	bool json;
@@ -34,12 +41,10 @@ struct own_option {
 /** Called for each own option. Returns 0, or -1 with what would be right in @e. */
 typedef int own_set(void *arg, int code, const char *value, struct error *e);
 
-/** The part of a --help text that describes the common options. */
-extern const char options_help[];
-
 /**
  * Parse @argv, whose first word is the command's name ("evspace events"), as in all messages. @own
- * (ended by a NULL name) are the command's own options. Prints @help for --help.
+ * (ended by a NULL name) are the command's own options; of the shared ones those are taken that
+ * @common says. Prints @help and these for --help.
  * Returns -1 to go on, else the exit code to end with at once.
  */
 int options_parse(int argc, char **argv, const char *help, const struct own_option *own,

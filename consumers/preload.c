@@ -149,69 +149,13 @@ void preload_export(void)
 	const char *before = getenv("PVM_EXPORT");
 	char *list = list_longer(memory_copy(before ? before : ""), "LD_PRELOAD");
 
-	for (const char *const *variable = preload_variables(); *variable; variable++)
+	for (const char *const *variable = flag_variables; *variable; variable++)
 		list = list_longer(list, *variable);
 	setenv("PVM_EXPORT", list, 1);
 	free(list);
 }
 
 /* ---- the variables ---- */
-
-enum variable {
-	VARIABLE_DIR,
-	VARIABLE_RUN,
-	VARIABLE_CAPACITY,
-	VARIABLE_ELEMENTS,
-	VARIABLE_LIFETIMES,
-	VARIABLE_MODES,
-	VARIABLE_RESERVE,
-	VARIABLE_THREADS,
-	VARIABLE_QUOTA,
-	VARIABLES
-};
-
-static const char *const variables[VARIABLES + 1] = {
-	[VARIABLE_DIR] = "EVSPACE_DIR",
-	[VARIABLE_RUN] = "EVSPACE_RUN",
-	[VARIABLE_CAPACITY] = "EVSPACE_CAPACITY",
-	[VARIABLE_ELEMENTS] = "EVSPACE_ELEMENTS",
-	[VARIABLE_LIFETIMES] = "EVSPACE_LIFETIMES",
-	[VARIABLE_MODES] = "EVSPACE_MODES",
-	[VARIABLE_RESERVE] = "EVSPACE_RESERVE",
-	[VARIABLE_THREADS] = "EVSPACE_THREADS",
-	[VARIABLE_QUOTA] = "EVSPACE_QUOTA",
-};
-
-#define CHANNELS "(channels: p2p, collective, wait, completion, comm, env, rma, io, user, pack)"
-
-/* What would be right, and the flag that says the same. */
-static const struct {
-	const char *flag, *right;
-} sayings[VARIABLES] = {
-	[VARIABLE_DIR] = {"", "a path of less than 190 characters"},
-	[VARIABLE_RUN] = {"--run",
-			  "a name of at most 63 characters without '/' that does not start "
-			  "with '.'"},
-	[VARIABLE_CAPACITY] = {"--capacity",
-			       "a number of tuples from 2 to 16777216, or such numbers "
-			       "by channel, as p2p=1000,wait=0, 0 being none " CHANNELS},
-	[VARIABLE_ELEMENTS] = {"", "thread, comm, op or site, or one of these by channel, as "
-				   "p2p=site,wait=op " CHANNELS},
-	[VARIABLE_LIFETIMES] =
-		{"", "a time (ns, us, ms, s), or times by channel, as p2p=10s,wait=500ms, "
-		     "at most a year " CHANNELS},
-	[VARIABLE_MODES] = {"--modes",
-			    "trace, time, count, sample or off, or one of these by channel, as "
-			    "p2p=trace,wait=count " CHANNELS},
-	[VARIABLE_RESERVE] = {"", "a number of elements from 1 to 1048576"},
-	[VARIABLE_THREADS] = {"--threads", "a number from 1 to 4096"},
-	[VARIABLE_QUOTA] = {"--quota", "a number of bytes, or a number with K, M or G behind it"},
-};
-
-const char *const *preload_variables(void)
-{
-	return variables;
-}
 
 /* Programs change their folder, and other hosts start them in another. */
 static char *absolute_base(const char *base)
@@ -229,14 +173,14 @@ static char *absolute_base(const char *base)
 }
 
 /* What the application map says of a channel for a variable, the caller's to free. */
-static char *map_value(const struct recording *recording, enum variable variable)
+static char *map_value(const struct recording *recording, enum flag flag)
 {
-	switch (variable) {
-	case VARIABLE_CAPACITY:
+	switch (flag) {
+	case FLAG_CAPACITY:
 		return memory_format("%u", recording->collected ? recording->capacity : 0);
-	case VARIABLE_ELEMENTS:
+	case FLAG_ELEMENTS:
 		return memory_copy(recording->element);
-	case VARIABLE_LIFETIMES:
+	case FLAG_LIFETIMES:
 		return memory_format("%" PRIu64 "ns", recording->lifetime_ns);
 	default:
 		return memory_copy(recording->collected ? recording->mode : "off");
@@ -244,14 +188,14 @@ static char *map_value(const struct recording *recording, enum variable variable
 }
 
 /* "p2p=1000,collective=500,…" as the application map has it. */
-static char *map_values(const struct pathmap *map, enum variable variable)
+static char *map_values(const struct pathmap *map, enum flag flag)
 {
 	char *text = memory_copy(""), *longer, *value;
 	const char *const *names;
 	size_t n = pathmap_channels(&names);
 
 	for (size_t i = 0; i < n; i++) {
-		value = map_value(pathmap_recording(map, names[i]), variable);
+		value = map_value(pathmap_recording(map, names[i]), flag);
 		longer = memory_format("%s%s%s=%s", text, i ? "," : "", names[i], value);
 		free(value);
 		free(text);
@@ -268,23 +212,45 @@ static void put(const char *name, const char *value)
 		unsetenv(name);
 }
 
+static bool is_understood(enum flag flag, const char *value, struct settings *settings)
+{
+	put(flag_variables[flag], value);
+	settings_read(settings);
+	return !(settings->note & SEGMENT_NOTE_SETTINGS);
+}
+
+/* "p2p=fast" of "wait=off,p2p=fast": the part that is wrong by itself, to free(), or NULL. */
+static char *wrong_part(enum flag flag, const char *value)
+{
+	struct settings settings;
+	char *list = memory_copy(value), *rest = list, *part, *wrong = NULL;
+
+	while (!wrong && strchr(value, ',') && (part = strsep(&rest, ",")))
+		if (!*part || !is_understood(flag, part, &settings))
+			wrong = memory_format("'%s' is ", part);
+	free(list);
+	return wrong;
+}
+
 /* Try each alone, so that it is clear which one is not understood. */
-static int check_each(char *const values[VARIABLES], const char *const flags[VARIABLES],
+static int check_each(char *const values[FLAGS], const char *const flags[FLAGS],
 		      struct settings *settings, struct error *e)
 {
+	char *wrong;
 	int i;
 
-	for (i = 0; i < VARIABLES; i++)
-		unsetenv(variables[i]);
-	for (i = 0; i < VARIABLES; i++) {
-		put(variables[i], values[i]);
-		settings_read(settings);
-		if (!(settings->note & SEGMENT_NOTE_SETTINGS))
+	for (i = 0; i < FLAGS; i++)
+		unsetenv(flag_variables[i]);
+	for (i = 0; i < FLAGS; i++) {
+		if (is_understood((enum flag)i, values[i], settings))
 			continue;
+		wrong = wrong_part((enum flag)i, values[i]);
 		errno = EINVAL;
-		return errorf(e, "%s%s%s: not understood; it must be %s",
-			      flags[i] ? sayings[i].flag : variables[i], flags[i] ? " " : "=",
-			      values[i], sayings[i].right);
+		errorf(e, "%s%s%s: %snot understood; it must be %s",
+		       flags[i] ? flag_name((enum flag)i) : flag_variables[i], flags[i] ? " " : "=",
+		       values[i], wrong ? wrong : "", flag_right((enum flag)i));
+		free(wrong);
+		return -1;
 	}
 	return 0;
 }
@@ -292,25 +258,21 @@ static int check_each(char *const values[VARIABLES], const char *const flags[VAR
 int preload_settings(const struct preload_options *options, struct settings *settings,
 		     struct error *e)
 {
-	const char *flags[VARIABLES] = {
-		[VARIABLE_RUN] = options->run,	   [VARIABLE_CAPACITY] = options->capacity,
-		[VARIABLE_MODES] = options->modes, [VARIABLE_THREADS] = options->threads,
-		[VARIABLE_QUOTA] = options->quota,
-	};
-	char *values[VARIABLES];
+	const char *const *flags = options->flags.said;
+	char *values[FLAGS];
 	const char *set;
 	int i, rc;
 
-	for (i = 0; i < VARIABLES; i++) {
-		set = flags[i] ? flags[i] : getenv(variables[i]);
-		values[i] = i == VARIABLE_DIR ? absolute_base(set && *set ? set : NULL)
-					      : memory_copy(set && *set ? set : NULL);
+	for (i = 0; i < FLAGS; i++) {
+		set = flags[i] ? flags[i] : getenv(flag_variables[i]);
+		values[i] = i == FLAG_DIR ? absolute_base(set && *set ? set : NULL)
+					  : memory_copy(set && *set ? set : NULL);
 	}
-	for (i = VARIABLE_CAPACITY; options->map && i <= VARIABLE_MODES; i++)
+	for (i = FLAG_CAPACITY; options->map && i <= FLAG_MODES; i++)
 		if (!values[i])
-			values[i] = map_values(options->map, (enum variable)i);
+			values[i] = map_values(options->map, (enum flag)i);
 	rc = check_each(values, flags, settings, e);
-	for (i = 0; i < VARIABLES; i++)
+	for (i = 0; i < FLAGS; i++)
 		free(values[i]);
 	return rc;
 }

@@ -4,15 +4,16 @@
 #ifndef EVSPACE_PRELOAD_H
 #define EVSPACE_PRELOAD_H
 
+#include "consumers/flag.h"
 #include "node-agent/collect/settings.h"
 #include "pathmap/error.h"
 
 struct pathmap;
 
-/** What a user says of collecting; NULL: not said. Borrowed texts of the command line. */
+/** What a user says of collecting. */
 struct preload_options {
-	const char *run, *capacity, *modes, *quota, *threads;
-	const struct pathmap *map; /* gives the capacities that nobody said; NULL: none */
+	struct flags flags;
+	const struct pathmap *map; /* says what neither flags nor variables say; NULL: none */
 };
 
 /**
@@ -41,8 +42,5 @@ int preload_settings(const struct preload_options *options, struct settings *set
  * variables: by PVM_EXPORT (pvm_spawn(3)), behind what that has.
  */
 void preload_export(void);
-
-/** Names of the variables that collectors read, ended by NULL: what other hosts must be given. */
-const char *const *preload_variables(void);
 
 #endif

@@ -44,6 +44,19 @@ static void thread_name(const char *name, char *to, size_t room)
 	snprintf(to, room, "%.*s", (int)(end - name), name);
 }
 
+/* Of "/cluster/node/rank3.w1a2b3c4d/thread", a process that others spawned: its rank and world. */
+static void find_world(struct pulse *p)
+{
+	const char *part = strstr(p->name, "/rank");
+	unsigned world;
+	int rank;
+
+	if (p->rank >= 0 || !part || sscanf(part, "/rank%9d.w%8x", &rank, &world) != 2 || rank < 0)
+		return;
+	p->rank = rank;
+	p->world = world;
+}
+
 static int64_t since(const struct pulse *p)
 {
 	return p->running ? p->start_ns : p->end_ns;
@@ -63,6 +76,7 @@ static struct pulse *pulse_room(struct pulses *p)
 void pulses_add(struct pulses *p, const struct evspace_event *ev, uint64_t wave)
 {
 	struct pulse *to = pulse_room(p);
+	bool region = ev->flags & EVSPACE_REGION;
 
 	*to = (struct pulse){
 		.rank = ev->rank,
@@ -72,6 +86,7 @@ void pulses_add(struct pulses *p, const struct evspace_event *ev, uint64_t wave)
 		.peer = ev->peer,
 		.seq = ev->seq_or_tag,
 		.comm = ev->comm,
+		.unnumbered = ev->flags & EVSPACE_UNNUMBERED,
 		.bytes = ev->bytes,
 		.number = ev->number,
 		.start_ns = ev->start_ns,
@@ -79,27 +94,40 @@ void pulses_add(struct pulses *p, const struct evspace_event *ev, uint64_t wave)
 		.error_ns = ev->error_ns,
 		.read_ns = ev->read_ns,
 		.wave = wave,
+		.region_op = region ? ev->op_number : 0,
+		.region = region ? ev->seq_or_tag : 0,
+		.region_ns = region ? ev->start_ns : 0,
 	};
 	/* When it ended is not known, but that it has not gone on since then. */
-	if (to->gone)
+	if (to->gone && !to->end_ns)
 		to->end_ns = to->start_ns;
 	thread_name(ev->name, to->name, sizeof(to->name));
+	find_world(to);
 	snprintf(to->op, sizeof(to->op), "%s", ev->op);
 	if (ev->read_ns > since(to))
 		to->still_ns = ev->read_ns - since(to);
 }
 
-/* By rank and thread; a thread's newest event first. */
+/* By world, rank and name. */
+static int compare_threads(const struct pulse *x, const struct pulse *y)
+{
+	if (x->world != y->world)
+		return x->world > y->world ? 1 : -1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? 1 : -1;
+	return strverscmp(x->name, y->name);
+}
+
+/* The same; a thread's newest event first, the region that it is in last. */
 static int compare(const void *a, const void *b)
 {
 	const struct pulse *x = a, *y = b;
-	int names;
+	int threads = compare_threads(x, y);
 
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? 1 : -1;
-	names = strverscmp(x->name, y->name);
-	if (names != 0)
-		return names;
+	if (threads != 0)
+		return threads;
+	if (!x->region_op != !y->region_op)
+		return x->region_op ? 1 : -1;
 	if (x->running != y->running)
 		return x->running ? -1 : 1;
 	return (since(x) < since(y)) - (since(x) > since(y));
@@ -139,17 +167,20 @@ void pulses_end(struct pulses *p, bool keep)
 
 	sort(p->items, p->n);
 	for (size_t i = 0; i < p->n; i++) {
-		if (!kept || strcmp(p->items[kept - 1].name, p->items[i].name) != 0)
+		if (!kept || strcmp(p->items[kept - 1].name, p->items[i].name) != 0) {
 			p->items[kept++] = p->items[i];
+		} else if (p->items[i].region_op) {
+			p->items[kept - 1].region_op = p->items[i].region_op;
+			p->items[kept - 1].region = p->items[i].region;
+			p->items[kept - 1].region_ns = p->items[i].region_ns;
+		}
 	}
 	p->n = p->fresh = kept;
 	sort(p->before, p->n_before);
 	for (size_t i = 0; i < p->n_before; i++) {
 		const struct pulse *before = &p->before[i];
 
-		while (at < p->fresh && p->items[at].rank <= before->rank &&
-		       (p->items[at].rank < before->rank ||
-			strverscmp(p->items[at].name, before->name) < 0))
+		while (at < p->fresh && compare_threads(&p->items[at], before) < 0)
 			pulse_rate(&p->items[at++], NULL);
 		if (at < p->fresh && strcmp(p->items[at].name, before->name) == 0)
 			pulse_rate(&p->items[at++], before);

@@ -6,8 +6,8 @@
 #include "consumers/evspace-client.h"
 #include "consumers/stall.h"
 
-/** All threads: first those that are in the last wave, by rank and name, then those whose hosts are
- * missing in it, as they were last seen. Usable when zeroed. */
+/** All threads: first those that are in the last wave, by world, rank and name, then those whose
+ * hosts are missing in it, as they were last seen. Usable when zeroed. */
 struct pulses {
 	struct pulse *items;
 	size_t n, fresh;

@@ -43,28 +43,20 @@ static const char run_help[] =
 	"  --run NAME       what the run is called (default: the program's name and the time); a\n"
 	"                   run of that name that has ended makes way, one that lives is an error\n"
 	"  --pathmap DIR    take what is collected from DIR/application.map\n"
-	"  --capacity N     tuples that each element holds (default 200); or by channel, as\n"
-	"                   p2p=1000,wait=0 (0: not collected)\n"
-	"  --modes MODES    what is recorded at first: trace (default), time, count, sample or "
-	"off,\n"
-	"                   or by channel, as p2p=trace,wait=count (see evspace collect --help)\n"
-	"  --threads N      threads of a process that get elements of their own (default 8)\n"
-	"  --quota SIZE     shared memory that all your runs on a host may take, as 500M or 2G\n"
-	"                   (default: a quarter of it)\n"
 	"  --keep           keep the elements at the end, until evspace purge. Without it they "
 	"are\n"
 	"                   kept, for its retention time, only if an agent serves them\n"
 	"  --no-summary     say nothing at the end, unless nothing was collected\n"
 	"  --json           the summary is one JSON object, with \"schema\": 1\n"
 	"  --summary FILE   the summary goes to FILE instead of stderr\n"
-	"  --help           this text\n"
+	"  --help           this text\n";
+
+/* Behind what flags_help() says. */
+static const char run_help_end[] =
 	"\n"
 	"Open MPI's mpirun passes the collector on to other hosts (by -x options that are added\n"
 	"for you), srun does so by itself, and PVM's tasks pass it on to those they spawn. There\n"
 	"an agent holds what is collected.\n"
-	"Variables: EVSPACE_DIR (folder of all runs, default /dev/shm/evspace-UID), EVSPACE_RUN,\n"
-	"EVSPACE_CAPACITY, EVSPACE_MODES, EVSPACE_THREADS, EVSPACE_QUOTA, EVSPACE_LIB (the\n"
-	"collector library).\n"
 	"\n"
 	"examples:\n"
 	"  evspace run -- mpirun -np 8 ./app            # then, elsewhere: evspace heartbeat\n"
@@ -90,38 +82,36 @@ struct job {
 
 /* ---- options ---- */
 
-static const struct option options[] = {
-	{"run", required_argument, NULL, 'r'},	    {"pathmap", required_argument, NULL, 'p'},
-	{"capacity", required_argument, NULL, 'c'}, {"modes", required_argument, NULL, 'm'},
-	{"threads", required_argument, NULL, 't'},  {"quota", required_argument, NULL, 'q'},
-	{"keep", no_argument, NULL, 'k'},	    {"no-summary", no_argument, NULL, 'n'},
-	{"json", no_argument, NULL, 'j'},	    {"summary", required_argument, NULL, 's'},
-	{"help", no_argument, NULL, 'h'},	    {NULL, 0, NULL, 0},
+/* Those of its own; behind them come those that say what is collected. */
+static const struct option own_options[] = {
+	{"pathmap", required_argument, NULL, 'p'}, {"keep", no_argument, NULL, 'k'},
+	{"no-summary", no_argument, NULL, 'n'},	   {"json", no_argument, NULL, 'j'},
+	{"summary", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
 };
+
+#define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
+
+static _Noreturn void help(void)
+{
+	fputs(run_help, stdout);
+	flags_help(stdout);
+	fputs(run_help_end, stdout);
+	exit(EXIT_FINE);
+}
 
 static int job_options_parse(int argc, char **argv, struct job *job)
 {
+	struct option options[OWN_OPTIONS + FLAG_OPTIONS];
 	int c;
 
+	memcpy(options, own_options, sizeof(own_options));
+	flags_options(options + OWN_OPTIONS);
 	while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+		if (flags_take(&job->collect.flags, c, optarg))
+			continue;
 		switch (c) {
-		case 'r':
-			job->collect.run = optarg;
-			break;
 		case 'p':
 			job->pathmap = optarg;
-			break;
-		case 'c':
-			job->collect.capacity = optarg;
-			break;
-		case 'm':
-			job->collect.modes = optarg;
-			break;
-		case 't':
-			job->collect.threads = optarg;
-			break;
-		case 'q':
-			job->collect.quota = optarg;
 			break;
 		case 'k':
 			job->keep = true;
@@ -136,8 +126,7 @@ static int job_options_parse(int argc, char **argv, struct job *job)
 			job->summary_path = optarg;
 			break;
 		case 'h':
-			fputs(run_help, stdout);
-			exit(EXIT_FINE);
+			help();
 		default:
 			fputs("try 'evspace run --help'\n", stderr);
 			return -1;
@@ -191,7 +180,7 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 	}
 	warn(&job->launch);
 	job->preload = preload_value(job->library, getenv("LD_PRELOAD"));
-	launch_forward(&job->launch, job->preload, preload_variables());
+	launch_forward(&job->launch, job->preload, flag_variables);
 	return EXIT_FINE;
 }
 
@@ -330,8 +319,9 @@ static char *why_none(const struct job *job, const struct summary *summary,
 	if (why)
 		return why;
 	return memory_format("nothing came through MPI_Init, or made it a PVM task: %s is no MPI "
-			     "or PVM program, ended before, or could not reach %s (as another "
-			     "user, or in another root folder)",
+			     "or PVM program, ended before, could not reach %s (as another "
+			     "user, or in another root folder), or finds MPI by dlsym(3) or with "
+			     "RTLD_DEEPBIND, which passes us by",
 			     job->launch.program, about->base);
 }
 

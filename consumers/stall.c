@@ -48,20 +48,30 @@ void stall_free(struct stall *s)
 
 /* ---- ranks ---- */
 
-/* The first thread of @rank, and in *@count how many it has. */
-static size_t rank_threads(const struct stall *s, int32_t rank, size_t *count)
+/* By world and rank. */
+static int compare_where(const struct pulse *p, uint32_t world, int32_t rank)
+{
+	if (p->world != world)
+		return p->world > world ? 1 : -1;
+	return (p->rank > rank) - (p->rank < rank);
+}
+
+/* The first thread of @rank in the world of @of, and in *@count how many it has. */
+static size_t rank_threads(const struct stall *s, const struct pulse *of, int32_t rank,
+			   size_t *count)
 {
 	size_t low = 0, high = s->n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (s->pulses[middle].rank < rank)
+		if (compare_where(&s->pulses[middle], of->world, rank) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (*count = 0; low + *count < s->n && s->pulses[low + *count].rank == rank;)
+	for (*count = 0;
+	     low + *count < s->n && compare_where(&s->pulses[low + *count], of->world, rank) == 0;)
 		++*count;
 	return low;
 }
@@ -73,9 +83,9 @@ static bool speaks_rather(const struct pulse *a, const struct pulse *b)
 	return a->running ? a->still_ns > b->still_ns : a->still_ns < b->still_ns;
 }
 
-static size_t rank_speaker(const struct stall *s, int32_t rank)
+static size_t rank_speaker(const struct stall *s, const struct pulse *of, int32_t rank)
 {
-	size_t count, first = rank_threads(s, rank, &count), best = first;
+	size_t count, first = rank_threads(s, of, rank, &count), best = first;
 
 	for (size_t i = first + 1; i < first + count; i++) {
 		if (speaks_rather(&s->pulses[i], &s->pulses[best]))
@@ -93,9 +103,7 @@ static bool is_finalize(const struct pulse *p)
 
 static bool is_collective(const struct pulse *p)
 {
-	int channel = op_channel(p->op_number);
-
-	return channel == CHANNEL_COLLECTIVE || channel == CHANNEL_COMM || is_finalize(p);
+	return op_is_collective(p->op_number) || is_finalize(p);
 }
 
 /* Numbers count up and may wrap. */
@@ -105,7 +113,7 @@ static int compare_seq(uint32_t a, uint32_t b)
 }
 
 /* Where a rank is, seen from a collective. */
-enum whereabouts { UNSEEN, BEFORE, ELSEWHERE, INSIDE, IN_ANOTHER, PAST };
+enum whereabouts { UNSEEN, BEFORE, ELSEWHERE, UNSURE, INSIDE, IN_ANOTHER, PAST };
 
 static enum whereabouts thread_whereabouts(const struct pulse *p, const struct pulse *t)
 {
@@ -113,6 +121,8 @@ static enum whereabouts thread_whereabouts(const struct pulse *p, const struct p
 
 	if (!is_collective(t) || t->comm != p->comm || is_finalize(t) != is_finalize(p))
 		return ELSEWHERE;
+	if (p->unnumbered || t->unnumbered)
+		return t->running && t->op_number == p->op_number ? INSIDE : UNSURE;
 	seq = is_finalize(p) ? 0 : compare_seq(t->seq, p->seq);
 	if (seq != 0)
 		return seq > 0 ? PAST : BEFORE;
@@ -124,7 +134,7 @@ static enum whereabouts thread_whereabouts(const struct pulse *p, const struct p
 /* The thread that is farthest speaks for its rank. */
 static enum whereabouts rank_whereabouts(const struct stall *s, const struct pulse *p, int32_t rank)
 {
-	size_t count, first = rank_threads(s, rank, &count);
+	size_t count, first = rank_threads(s, p, rank, &count);
 	enum whereabouts farthest = UNSEEN;
 
 	for (size_t i = first; i < first + count; i++) {
@@ -142,7 +152,7 @@ static int compare_ranks(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* World ranks that take part in @p's collective: a list of the stall's, and its length. */
+/* Ranks of its world that take part in @p's collective: a list of the stall's, and its length. */
 static int32_t *participants(struct stall *s, const struct pulse *p, size_t *n)
 {
 	size_t room = is_finalize(p) ? s->n : s->members(s->arg, p->comm, NULL, 0);
@@ -150,8 +160,10 @@ static int32_t *participants(struct stall *s, const struct pulse *p, size_t *n)
 
 	*n = room;
 	if (is_finalize(p)) {
+		*n = 0;
 		for (size_t i = 0; i < room; i++)
-			list[i] = s->pulses[i].rank;
+			if (s->pulses[i].world == p->world)
+				list[(*n)++] = s->pulses[i].rank;
 	} else if (s->members(s->arg, p->comm, list, room) != room) {
 		*n = 0;
 	}
@@ -181,6 +193,9 @@ static void await_members(struct stall *s, struct pulse *p)
 		if (w == INSIDE || w == PAST)
 			continue;
 		p->mismatch = p->mismatch || w == IN_ANOTHER;
+		/* where numbers say nothing, it may have left already */
+		if (w == UNSURE && p->why == STALL_MEMBERS)
+			p->why = STALL_SOME;
 		list[kept++] = rank;
 	}
 	p->awaits = list;
@@ -221,7 +236,7 @@ static bool thread_meets(const struct pulse *p, const struct pulse *t)
 
 static void await_peer(struct stall *s, struct pulse *p)
 {
-	size_t count, first = rank_threads(s, p->peer, &count);
+	size_t count, first = rank_threads(s, p, p->peer, &count);
 
 	p->why = STALL_PEER;
 	p->awaits = &p->peer;
@@ -249,7 +264,7 @@ static void await(struct stall *s, struct pulse *p)
 	int channel = op_channel(p->op_number);
 
 	if (p->rank < 0)
-		p->why = STALL_UNKNOWN; /* of a spawned world: its ranks are not those of others */
+		p->why = STALL_UNKNOWN;
 	else if (is_collective(p))
 		await_members(s, p);
 	else if (p->peer >= 0)
@@ -283,7 +298,7 @@ static size_t choose_next(const struct stall *s, const struct pulse *p)
 	if (p->meets || p->why == STALL_UNKNOWN || (p->why == STALL_ANY && p->n_awaits > 1))
 		return STALL_NOBODY;
 	for (size_t i = 0; i < p->n_awaits; i++) {
-		size_t speaker = rank_speaker(s, p->awaits[i]);
+		size_t speaker = rank_speaker(s, p, p->awaits[i]);
 
 		if (speaker == STALL_NOBODY)
 			continue;
@@ -332,9 +347,9 @@ static void follow(struct stall *s, size_t at, int64_t after_ns)
 /* ---- deadlocks ---- */
 
 /* All threads of the rank that are on record, and there are some. */
-static bool rank_blocked(const struct stall *s, int32_t rank)
+static bool rank_blocked(const struct stall *s, const struct pulse *of, int32_t rank)
 {
-	size_t count, first = rank_threads(s, rank, &count);
+	size_t count, first = rank_threads(s, of, rank, &count);
 
 	for (size_t i = first; i < first + count; i++) {
 		if (!s->blocked[i])
@@ -350,7 +365,7 @@ static bool can_go_on(const struct stall *s, const struct pulse *p)
 	if (p->meets)
 		return true;
 	for (size_t i = 0; i < p->n_awaits; i++)
-		blocked += rank_blocked(s, p->awaits[i]);
+		blocked += rank_blocked(s, p, p->awaits[i]);
 	return p->why == STALL_ANY ? blocked < p->n_awaits : blocked == 0;
 }
 
@@ -385,10 +400,14 @@ static int by_collective(const void *a, const void *b, void *arg)
 	const struct pulse *pulses = arg;
 	const struct pulse *x = &pulses[*(const size_t *)a], *y = &pulses[*(const size_t *)b];
 
+	if (x->world != y->world)
+		return x->world > y->world ? 1 : -1;
 	if (x->comm != y->comm)
 		return x->comm > y->comm ? 1 : -1;
 	if (x->seq != y->seq)
 		return x->seq > y->seq ? 1 : -1;
+	if (x->unnumbered != y->unnumbered)
+		return x->unnumbered - y->unnumbered;
 	return x->op_number - y->op_number;
 }
 

@@ -37,14 +37,19 @@ struct pulse_class {
 /** What is known of one thread: its last event, and since when nothing has changed. Plain data. */
 struct pulse {
 	char name[256]; /* "/cluster/node/rank/thread" */
+	uint32_t world; /* id of the world that its rank is in, if others spawned it; else 0 */
 	int32_t rank;
 	char op[64];
 	uint16_t op_number;
 	bool running; /* inside the operation, else it was the last one */
-	bool gone;    /* its process ended inside the operation; not running then */
+	bool gone;    /* its process died: inside the operation (not running then), or after it */
 	int32_t peer;
 	uint32_t seq, comm;
+	bool unnumbered; /* a collective whose number says nothing: EVSPACE_UNNUMBERED */
 	uint64_t bytes;
+	uint16_t region_op;	  /* the region or phase (evspace.h) that it is in; 0: none */
+	uint32_t region;	  /* label */
+	int64_t region_ns;	  /* since when */
 	uint64_t number;	  /* of the event in its element */
 	int64_t start_ns, end_ns; /* end: 0 while running */
 	int64_t read_ns;	  /* when its host looked */
@@ -63,7 +68,8 @@ struct pulse {
 	bool mismatch; /* some of the awaited are in another collective of the same number */
 	enum stall_why why;
 	enum stall_order order; /* to `cause` */
-	const int32_t *awaits; /* world ranks, ascending; the stall's until the next stall_find() */
+	const int32_t *
+		awaits; /* ranks of its world, ascending; the stall's until the next stall_find() */
 	size_t n_awaits;
 	size_t next;	 /* thread that speaks for those awaited, where the chain goes on */
 	size_t cause;	 /* thread where the chain ends */
@@ -82,12 +88,14 @@ struct stall *stall_new(void);
 void stall_free(struct stall *stall);
 
 /**
- * Fill in the last fields of all @n pulses, which are in order of their ranks. A thread is stuck
- * when it has been inside one operation for @after_ns, or when a stuck thread's chain ends with it
- * and it has not changed for as long. Waited for are
+ * Fill in the last fields of all @n pulses, which are in order of their worlds and ranks. Who waits
+ * for whom is told within each world: nothing says which rank of another is meant. A thread is
+ * stuck when it has been inside one operation for @after_ns, or when a stuck thread's chain ends
+ * with it and it has not changed for as long. Waited for are
  * - in point-to-point operations the peer;
- * - in collectives that synchronize (op_synchronizes()) those members of the communicator that are
- *   not in the one of the same number; in others those that have not been seen in it or behind it;
+ * - in collectives, on windows and files too, that synchronize (op_synchronizes()) those members of
+ *   the communicator that are not in the one of the same number; in others those that have not been
+ * seen in it or behind it;
  * - in MPI_Finalize, perhaps, all that are not in it.
  * Of a rank's threads, the one that is inside an operation for longest speaks for it, else the one
  * that was last in one. Returns how many are stuck.

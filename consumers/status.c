@@ -24,14 +24,26 @@ static const char status_help[] = "usage: evspace status [options]\n"
 				  "examples:\n"
 				  "  evspace status                          # this host's agent\n"
 				  "  evspace status --connect gw4w:7440 --json\n"
-				  "\n";
+				  "\n"
+				  "  --all             show all classes, not only each run's 20 "
+				  "busiest\n";
+
+enum { ALL = 256 };
+
+static const struct own_option own[] = {
+	{"all", false, ALL},
+	{NULL, false, 0},
+};
 
 static int own_take(void *arg, int code, const char *value, struct error *e)
 {
-	(void)arg;
+	bool *all = arg;
+
 	(void)code;
 	(void)value;
-	return errorf(e, "no such option");
+	(void)e;
+	*all = true;
+	return 0;
 }
 
 /* Texts that come from programs and agents, for terminals and JSON. */
@@ -95,20 +107,40 @@ static struct classes *run_classes(const Evspace__Status *s, size_t from, size_t
 	return classes;
 }
 
-static void print_classes(const Evspace__Status *s)
+static struct holding run_holding(const Evspace__Status *s, const char *run)
 {
+	struct holding sum = {0};
+
+	for (size_t i = 0; i < s->n_processes; i++) {
+		const Evspace__Process *p = s->processes[i];
+
+		if (strcmp(p->run, run) != 0)
+			continue;
+		sum.written += p->events;
+		sum.held += p->held;
+		sum.discarded += p->discarded;
+		sum.lost += p->overflowed;
+	}
+	return sum;
+}
+
+static void print_classes(const Evspace__Status *s, bool all)
+{
+	struct holding holding;
 	size_t next;
 
 	for (size_t i = 0; i < s->n_classes; i = next) {
 		struct classes *classes = run_classes(s, i, &next);
 
 		printf("\nrun %s:\n", s->classes[i]->run);
-		tally_print(classes, "  ", 0, stdout);
+		tally_print(classes, "  ", all ? 0 : TALLY_MOST, "--all shows them", stdout);
+		holding = run_holding(s, s->classes[i]->run);
+		tally_print_holding(&holding, "  ", stdout);
 		classes_free(classes);
 	}
 }
 
-static void print_status(const Evspace__Status *s)
+static void print_status(const Evspace__Status *s, bool all)
 {
 	char uptime[UNIT_TEXT], memory[UNIT_TEXT], cpu[UNIT_TEXT], kept[UNIT_TEXT];
 
@@ -123,21 +155,22 @@ static void print_status(const Evspace__Status *s)
 		print_processes(s);
 	else
 		puts("no process of a program is collected here");
-	print_classes(s);
+	print_classes(s, all);
 	for (size_t i = 0; i < s->n_refused; i++)
 		printf("not collected: %s\n", s->refused[i]);
 }
 
 static json_t *process_json(const Evspace__Process *p)
 {
-	return json_pack("{s:s,s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:f,s:s,s:s,s:I,s:I}",
-			 "name", p->name, "pid", (int)p->pid, "run", p->run, "program", p->program,
-			 "host", p->host, "state", process_state(p), "threads", (int)p->threads,
-			 "elements", (int)p->elements, "events", (json_int_t)p->events,
-			 "overflowed", (json_int_t)p->overflowed, "bytes", (json_int_t)p->bytes,
-			 "cost_ns", (double)p->cost_ps / 1000, "notes", p->notes, "not_traced",
-			 p->modes, "age_ms", (json_int_t)p->age_ms, "dead_ms",
-			 (json_int_t)p->dead_ms);
+	return json_pack(
+		"{s:s,s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:f,s:s,s:s,s:I,s:I}", "name",
+		p->name, "pid", (int)p->pid, "run", p->run, "program", p->program, "host", p->host,
+		"state", process_state(p), "threads", (int)p->threads, "elements", (int)p->elements,
+		"events", (json_int_t)p->events, "overflowed", (json_int_t)p->overflowed, "held",
+		(json_int_t)p->held, "discarded", (json_int_t)p->discarded, "bytes",
+		(json_int_t)p->bytes, "cost_ns", (double)p->cost_ps / 1000, "notes", p->notes,
+		"not_traced", p->modes, "age_ms", (json_int_t)p->age_ms, "dead_ms",
+		(json_int_t)p->dead_ms);
 }
 
 static json_t *classes_json(const Evspace__Status *s)
@@ -182,9 +215,9 @@ static void print_json(const Evspace__Status *s)
 
 int status_main(int argc, char **argv)
 {
-	static const struct own_option none[] = {{NULL, false, 0}};
-	struct common common = {.look = {.rate_hz = 1}};
-	int code = options_parse(argc, argv, status_help, none, own_take, NULL, &common);
+	struct common common = {.takes = 0};
+	bool all = false;
+	int code = options_parse(argc, argv, status_help, own, own_take, &all, &common);
 	enum evspace_failure failure = EVSPACE_FINE;
 	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
 	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
@@ -203,7 +236,7 @@ int status_main(int argc, char **argv)
 	if (common.json)
 		print_json(reply->status);
 	else
-		print_status(reply->status);
+		print_status(reply->status, all);
 	evspace__frame__free_unpacked(reply, NULL);
 	return fflush(stdout) == EOF ? EXIT_BAD_NEWS : EXIT_FINE;
 }

@@ -114,8 +114,7 @@ static void print_events(const struct summary *s, FILE *out)
 	if (s->overflowed)
 		fprintf(out,
 			"  lost        %s events for which no element had room: raise --threads, "
-			"or "
-			"EVSPACE_RESERVE if elements are split\n",
+			"or --reserve if elements are split\n",
 			unit_count(count, s->overflowed));
 	if (!overwritten(s) && !s->overflowed)
 		fprintf(out, "  kept        all, 0 lost\n");
@@ -133,7 +132,7 @@ static void print_classes(const struct summary *s, FILE *out)
 			"  skipped     %s calls were counted, not recorded: their classes were not "
 			"in mode trace\n",
 			unit_count(count, skipped));
-	tally_print(s->classes, "    ", CLASS_LINES, out);
+	tally_print(s->classes, "    ", CLASS_LINES, "--json has all", out);
 }
 
 static void print_op(const struct summary_op *op, const char *label, int running, FILE *out)

@@ -41,7 +41,8 @@ static int compare_calls(const void *a, const void *b)
 	return (x->calls < y->calls) - (x->calls > y->calls);
 }
 
-void tally_print(struct classes *classes, const char *indent, size_t most, FILE *out)
+void tally_print(struct classes *classes, const char *indent, size_t most, const char *how,
+		 FILE *out)
 {
 	size_t n = classes_count(classes), shown = 0;
 	const struct class_sum **list = memory_new(n + 1, sizeof(*list));
@@ -58,9 +59,35 @@ void tally_print(struct classes *classes, const char *indent, size_t most, FILE 
 	for (size_t i = 0; i < shown && (!most || i < most); i++)
 		print_line(list[i], indent, out);
 	if (most && shown > most)
-		fprintf(out, "%sand %zu more with fewer calls (--json has all)\n", indent,
-			shown - most);
+		fprintf(out, "%sand %zu more (%s)\n", indent, shown - most, how);
 	free(list);
+}
+
+void tally_print_holding(const struct holding *h, const char *indent, FILE *out)
+{
+	char count[UNIT_TEXT];
+
+	if (!h->written)
+		return;
+	fprintf(out, "%s%s events were recorded:", indent, unit_count(count, h->written));
+	fprintf(out, " %s are there", unit_count(count, h->held));
+	if (holding_overwritten(h))
+		fprintf(out, ", %s were overwritten", unit_count(count, holding_overwritten(h)));
+	if (h->discarded)
+		fprintf(out, ", %s were discarded", unit_count(count, h->discarded));
+	if (h->lost)
+		fprintf(out, ", %s are lost: no element had room (run --threads, --reserve)",
+			unit_count(count, h->lost));
+	fputc('\n', out);
+}
+
+void tally_holding_json(const struct holding *h, json_t *object)
+{
+	json_object_update_new(object,
+			       json_pack("{s:I,s:I,s:I,s:I,s:I}", "written", (json_int_t)h->written,
+					 "held", (json_int_t)h->held, "overwritten",
+					 (json_int_t)holding_overwritten(h), "discarded",
+					 (json_int_t)h->discarded, "lost", (json_int_t)h->lost));
 }
 
 json_t *tally_class_json(const struct class_sum *sum)

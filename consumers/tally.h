@@ -6,13 +6,25 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "node-agent/holding.h"
 #include "tree/classes.h"
+
+/** Classes that a table shows unless all are asked for: more would flood a terminal. */
+#define TALLY_MOST 20
 
 /**
  * A line for each class that was used or is not traced, with @indent before each; at most @most
- * lines (0: all), of which those with the most calls are shown. Nothing when there are none.
+ * lines (0: all), of which those with the most calls are shown, and @how to see the others is said.
+ * Nothing when there are none.
  */
-void tally_print(struct classes *classes, const char *indent, size_t most, FILE *out);
+void tally_print(struct classes *classes, const char *indent, size_t most, const char *how,
+		 FILE *out);
+
+/** A line that says what became of the tuples that were recorded; nothing when there are none. */
+void tally_print_holding(const struct holding *holding, const char *indent, FILE *out);
+
+/** The same as members of an object: written = held + overwritten + discarded + lost. */
+void tally_holding_json(const struct holding *holding, json_t *object);
 
 /** The same classes, as an array of objects. */
 json_t *tally_json(struct classes *classes);

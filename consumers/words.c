@@ -68,14 +68,24 @@ static void add_message(char *buf, const struct words_about *a)
 		words_add(buf, " (tag %u)", a->seq_or_tag);
 }
 
+/* Windows and files have ids of their own, but are made on a communicator. */
+static bool on_communicator(uint16_t op)
+{
+	int channel = op_channel(op);
+
+	return channel == CHANNEL_COLLECTIVE || channel == CHANNEL_COMM;
+}
+
 static void add_collective(char *buf, const struct evspace_client *client,
 			   const struct words_about *a)
 {
 	words_add(buf, " #%u", a->seq_or_tag);
 	if (evspace_is_world(client, a->comm))
 		words_add(buf, " on the world");
-	else if (a->comm)
+	else if (a->comm && on_communicator(a->op_number))
 		words_add(buf, " on communicator %08x", a->comm);
+	else if (a->comm)
+		words_add(buf, " on %08x", a->comm);
 }
 
 /* evspace.h: the number of an iteration, the name of a region or phase. */
@@ -97,7 +107,7 @@ void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 	int channel = op_channel(a->op_number);
 	char who[PROCESS_NAME];
 
-	if (channel == CHANNEL_COLLECTIVE || channel == CHANNEL_COMM) {
+	if (op_is_collective(a->op_number)) {
 		add_collective(buf, client, a);
 	} else if (channel == CHANNEL_USER) {
 		add_user(buf, client, a);

@@ -240,7 +240,10 @@ static char *reason(const struct process *p, const struct store *store)
 				     "make that folder visible there",
 				     root, store->base);
 	why = run && *run ? absent_folder(store->base, run) : NULL;
-	return why ? why : memory_copy("it has not come through MPI_Init");
+	if (why)
+		return why;
+	return memory_copy("it has not come through MPI_Init, or its calls pass us by: those that "
+			   "are found by dlsym(3) or bound with RTLD_DEEPBIND are not seen");
 }
 
 static void absent_add(struct absent *absent, const struct process *p, const struct store *store)

@@ -20,8 +20,8 @@ struct absent {
  * Look through this host's processes, as far as we may (proc(5)), for those that have a collector
  * and an MPI or PVM library loaded, mean @store's base folder, and have neither a segment nor a
  * refusal there: because of another user, another root folder (a container, chroot(2)), because
- * they were forked by one that has, or because they have not come through MPI_Init. It reads a file
- * or two per process of the host: not for every wave. absent_fini() frees the texts.
+ * they were forked by one that has, or because they have not come through MPI_Init as we see it. It
+ * reads a file or two per process of the host: not for every wave. absent_fini() frees the texts.
  */
 void absent_init(struct absent *absent, const struct store *store);
 void absent_fini(struct absent *absent);

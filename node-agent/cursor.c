@@ -172,6 +172,21 @@ static int cursor_resume(struct cursor *c, const unsigned char id[16])
 	return cursor_begin(c, id);
 }
 
+/* Another scope counts in the file: it stays as it is. */
+static void cursor_locked(struct cursor *c, const char *dir, struct error *e)
+{
+	if (errno == EWOULDBLOCK)
+		errorf(e,
+		       "another scope with the same id has %s in use: one of a connection that is "
+		       "not given up yet, or of a second agent with this node's name",
+		       c->path);
+	else
+		errorf(e, "cannot lock cursors in %s: %s", dir, strerror(errno));
+	close(c->fd);
+	c->fd = -1;
+	cursor_close(c, false);
+}
+
 struct cursor *cursor_open(const char *dir, const unsigned char id[16], const char *node,
 			   struct error *e)
 {
@@ -192,7 +207,11 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 	snprintf(c->path + n, sizeof(c->path) - n, ".%s%s", node, CURSOR_SUFFIX);
 	c->fd = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	/* The lock: in use, however old it is; and one scope alone may count in it. */
-	if (c->fd < 0 || flock(c->fd, LOCK_EX | LOCK_NB) < 0 || cursor_resume(c, id) < 0)
+	if (c->fd >= 0 && flock(c->fd, LOCK_EX | LOCK_NB) < 0) {
+		cursor_locked(c, dir, e);
+		return NULL;
+	}
+	if (c->fd < 0 || cursor_resume(c, id) < 0)
 		goto fail;
 	return c;
 fail:

@@ -28,7 +28,8 @@ struct cursor;
 /**
  * Open the cursors of scope @id (16 bytes) at @node in folder @dir: a file "ID.NODE.cursor", made
  * if missing. One that does not fit this version is begun anew. @dir NULL: in memory only, for
- * readings that need only the numbering of rows. Returns NULL with errno and @e.
+ * readings that need only the numbering of rows. Returns NULL with errno (EWOULDBLOCK: another
+ * scope has the file in use; it is left as it is) and @e.
  */
 struct cursor *cursor_open(const char *dir, const unsigned char id[16], const char *node,
 			   struct error *e);

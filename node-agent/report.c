@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "node-agent/absent.h"
+#include "node-agent/holding.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
 
@@ -17,8 +18,8 @@
 struct entry {
 	Evspace__Process message;
 	struct segment_header header;
-	char notes[256], modes[512];
-	uint64_t events, overflowed;
+	char notes[512], modes[512];
+	struct holding holding;
 	uint32_t threads, elements;
 	const struct segment *segment;
 };
@@ -51,19 +52,8 @@ static int entry_read(void *arg)
 	const struct segment *s = en->segment;
 
 	memcpy(&en->header, s->header, sizeof(en->header));
-	en->events = en->overflowed = 0;
 	en->threads = segment_threads(s);
 	en->elements = segment_elements(s);
-	for (uint32_t i = 0; i < en->elements; i++) {
-		const struct segment_element *e = segment_element(s, i);
-		const struct element_ring *ring = e ? segment_ring(s, e) : NULL;
-
-		if (!ring)
-			continue;
-		en->events += element_head(ring);
-		if (e->thread == SEGMENT_NO_THREAD)
-			en->overflowed += element_head(ring);
-	}
 	return 0;
 }
 
@@ -73,7 +63,8 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	uint64_t now = clock_mono_ns();
 
 	en->segment = &s->segment;
-	if (segment_guarded(entry_read, en) < 0)
+	if (segment_guarded(entry_read, en) < 0 ||
+	    holding_read(&s->segment, HOLDING_ALL, &en->holding) < 0)
 		return -1;
 	evspace__process__init(m);
 	en->header.program[sizeof(en->header.program) - 1] = '\0';
@@ -86,8 +77,10 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	m->finished = en->header.finished;
 	m->threads = en->threads;
 	m->elements = en->elements;
-	m->events = en->events;
-	m->overflowed = en->overflowed;
+	m->events = en->holding.written;
+	m->held = en->holding.held;
+	m->discarded = en->holding.discarded;
+	m->overflowed = en->holding.lost;
 	m->bytes = s->segment.size;
 	m->cost_ps = en->header.cost_ps;
 	segment_notes(en->header.note, en->notes, sizeof(en->notes));

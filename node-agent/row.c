@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 #include "node-agent/label.h"
+#include "node-agent/row-comm.h"
 #include "node-agent/row-label.h"
 #include "node-agent/segment-label.h"
 #include "tree/process.h"
 
-/* State lines have cursor keys of their own, behind those of any element. */
-#define STATE_KEY 0x80000000u
+/* State lines and regions have cursor keys of their own, behind those of any element. */
+#define STATE_KEY  0x80000000u
+#define REGION_KEY 0xc0000000u
 
 /* Table entries copied out of a segment at a time. */
 #define COPY 64u
@@ -24,7 +26,8 @@ struct follow {
 	uint64_t serial;
 	const struct store_segment *segment;
 	char name[sizeof(((struct store_segment *)0)->name)];
-	uint32_t elements, threads, comms, labels;
+	uint32_t elements, threads, labels;
+	struct row_comms comms;
 	bool changed, broken;
 };
 
@@ -54,14 +57,10 @@ struct rows {
 struct copy {
 	const struct segment *segment;
 	uint32_t from, count; /* count of 0: not complete yet */
-	union {
-		struct segment_element elements[COPY];
-		struct segment_comm comms[COPY];
-	} as;
+	struct segment_element elements[COPY];
 	uint64_t heads[COPY];
 	uint64_t lifetimes_ns[CHANNEL_MAX];
 	uint32_t cost_ps;
-	int32_t *members;
 };
 
 struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
@@ -281,34 +280,10 @@ static int copy_elements(void *arg)
 		 * time. */
 		if (!e)
 			break;
-		memcpy(&c->as.elements[c->count], e, sizeof(*e));
+		memcpy(&c->elements[c->count], e, sizeof(*e));
 		ring = segment_ring(c->segment, e);
 		c->heads[c->count] = ring ? element_head(ring) : 0;
 	}
-	return 0;
-}
-
-static int copy_comms(void *arg)
-{
-	struct copy *c = arg;
-	uint32_t total = segment_comms(c->segment);
-	const struct segment_comm *comm;
-
-	c->count = 0;
-	comm = c->from < total ? segment_comm(c->segment, c->from) : NULL;
-	if (!comm)
-		return 0;
-	memcpy(&c->as.comms[0], comm, sizeof(*comm));
-	c->count = 1;
-	return 0;
-}
-
-static int copy_members(void *arg)
-{
-	struct copy *c = arg;
-
-	for (uint32_t i = 0; i < c->as.comms[0].size; i++)
-		c->members[i] = segment_member(c->segment, &c->as.comms[0], i);
 	return 0;
 }
 
@@ -321,9 +296,11 @@ static int rows_take_elements(struct rows *r, struct follow *f)
 		if (segment_guarded(copy_elements, &c) < 0)
 			return -1;
 		for (uint32_t i = 0; i < c.count; i++) {
-			const struct segment_element *e = &c.as.elements[i];
+			const struct segment_element *e = &c.elements[i];
 			struct row row = {
 				.ring = segment_ring(c.segment, e),
+				.alive = &f->segment->alive,
+				.finished = &c.segment->header->finished,
 				.mark = segment_mark(c.segment, f->elements + i),
 				.lifetime_ns = c.lifetimes_ns[e->channel % CHANNEL_MAX],
 				.capacity = e->capacity,
@@ -336,37 +313,6 @@ static int rows_take_elements(struct rows *r, struct follow *f)
 		f->elements += c.count;
 	} while (c.count > 0);
 	return 0;
-}
-
-static int rows_take_comms(struct rows *r, struct follow *f)
-{
-	struct copy c = {.segment = &f->segment->segment};
-	const struct segment_comm *comm = &c.as.comms[0];
-	bool listed;
-
-	for (;;) {
-		c.from = f->comms;
-		if (segment_guarded(copy_comms, &c) < 0)
-			return -1;
-		if (c.count == 0)
-			return 0;
-		listed = comm->members != SEGMENT_MEMBERS_WORLD &&
-			 comm->members != SEGMENT_MEMBERS_UNKNOWN &&
-			 comm->size <= c.segment->layout.members_max;
-		c.members = listed ? calloc(comm->size ? comm->size : 1, sizeof(int32_t)) : NULL;
-		if (listed && (!c.members || segment_guarded(copy_members, &c) < 0)) {
-			free(c.members);
-			return -1;
-		}
-		/* All members record it, and once is enough; but PVM's tasks each say that they are
-		 * in a group. */
-		if (!names_comm_find(r->names, comm->id) ||
-		    (c.members && comm->size && process_is_task(c.members[0])))
-			names_comm_learn(r->names, comm->id, comm->parent, comm->size,
-					 comm->members == SEGMENT_MEMBERS_WORLD, c.members);
-		free(c.members);
-		f->comms++;
-	}
 }
 
 static void rows_lose(struct rows *r, struct follow *f)
@@ -394,13 +340,17 @@ static int rows_take_threads(struct rows *r, struct follow *f)
 	if (segment_guarded(take_threads, &c) < 0)
 		return -1;
 	for (uint32_t i = c.from; r->reading == READ_LATEST && i < c.from + c.count; i++) {
-		const struct segment_element e = {.thread = i, .channel = CHANNEL_STATE};
+		struct segment_element e = {.thread = i, .channel = CHANNEL_STATE};
 		struct row row = {
 			.thread = segment_thread(c.segment, i),
 			.alive = &f->segment->alive,
+			.finished = &c.segment->header->finished,
 		};
 
 		rows_add(r, f, STATE_KEY | i, &e, row, 0);
+		e.channel = CHANNEL_USER;
+		row.region = true;
+		rows_add(r, f, REGION_KEY | i, &e, row, 0);
 	}
 	f->threads = c.from + c.count;
 	return 0;
@@ -418,7 +368,7 @@ static int rows_look(void *arg)
 		f->changed =
 			!f->broken &&
 			(segment_elements(s) != f->elements || segment_threads(s) != f->threads ||
-			 segment_comms(s) != f->comms || segment_labels(s) != f->labels);
+			 segment_comms(s) != f->comms.seen || segment_labels(s) != f->labels);
 	}
 	return 0;
 }
@@ -440,7 +390,8 @@ bool rows_refresh(struct rows *r)
 		struct follow *f = &r->follows[i];
 
 		grown = grown || f->changed;
-		if (f->changed && (rows_take_elements(r, f) < 0 || rows_take_comms(r, f) < 0 ||
+		if (f->changed && (rows_take_elements(r, f) < 0 ||
+				   row_comms_take(&f->segment->segment, r->names, &f->comms) < 0 ||
 				   rows_take_threads(r, f) < 0 ||
 				   row_labels_take(&f->segment->segment, r->names, &f->labels) < 0))
 			rows_lose(r, f);
@@ -474,6 +425,28 @@ uint32_t rows_processes(const struct rows *r)
 
 	for (size_t i = 0; i < r->n_follows; i++)
 		n += r->follows[i].segment->alive;
+	return n;
+}
+
+/* Of a file that nothing can be told of but its name, whose it is follows from that. */
+static bool rows_means(const struct rows *r, const struct store_refusal *refusal)
+{
+	const struct pathmap *map = r->host->map;
+
+	return refusal->unreadable && strcmp(refusal->run, r->run) == 0 &&
+	       (refusal->rank < 0 || process_is_task(refusal->rank) || !pathmap_places_ranks(map) ||
+		pathmap_rank_on(map, (unsigned)refusal->rank, r->host->node));
+}
+
+uint32_t rows_unreadable(const struct rows *r)
+{
+	const struct store_refusal *refusal;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < r->n_follows; i++)
+		n += r->follows[i].broken;
+	TAILQ_FOREACH (refusal, &r->host->store->refusals, link)
+		n += rows_means(r, refusal);
 	return n;
 }
 

@@ -14,8 +14,10 @@
 /** One element of a source, or one thread's state line. */
 struct row {
 	const struct element_ring *ring;     /* NULL: gone, not selected, or a state line */
-	const struct segment_thread *thread; /* of a state line, else NULL */
-	const bool *alive;		     /* of a state line: whether its process lives */
+	const struct segment_thread *thread; /* of a state line or region, else NULL */
+	bool region;			     /* it is what the thread says that it is in */
+	const bool *alive;		     /* whether its process lives */
+	const _Atomic uint32_t *finished;    /* not 0: its process has ended as it should */
 	const struct segment_mark *mark;     /* of the element: what was discarded */
 	uint64_t lifetime_ns;		     /* of its tuples; 0: no end */
 	uint32_t capacity;
@@ -47,6 +49,9 @@ struct cursor *rows_cursor(const struct rows *rows);
 
 /** How many processes of these rows live. */
 uint32_t rows_processes(const struct rows *rows);
+
+/** Of how many the files are damaged, or were from the start: their elements cannot be read. */
+uint32_t rows_unreadable(const struct rows *rows);
 
 /** The host's clock line as of now. */
 struct clock_line rows_clock(const struct rows *rows);

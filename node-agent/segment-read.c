@@ -20,6 +20,10 @@
 /** How often a reader tries again when a state line changes under it. */
 #define STATE_TRIES 4
 
+/* No process has more: with holes in it a file has room for tables that nobody can walk. */
+#define THREADS_MOST  (1u << 16)
+#define ELEMENTS_MOST (1u << 24)
+
 static int file_check(const struct stat *st, const char *name, struct error *e)
 {
 	errno = EINVAL;
@@ -78,7 +82,8 @@ static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 {
 	if (l->control_at != SEGMENT_PAGE)
 		return "control page";
-	if (!table_fits(l->threads_at, l->threads_max, sizeof(struct segment_thread), size))
+	if (l->threads_max > THREADS_MOST ||
+	    !table_fits(l->threads_at, l->threads_max, sizeof(struct segment_thread), size))
 		return "thread table";
 	if (l->classes_max < CHANNEL_MAX || l->classes_max > SEGMENT_CLASS_FRESH ||
 	    !table_fits(l->counts_at, (uint64_t)l->threads_max * l->classes_max,
@@ -87,7 +92,7 @@ static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 	if (!table_fits(l->classes_at, l->classes_max, sizeof(struct segment_class), size))
 		return "class table";
 	if (!table_fits(l->elements_at, l->elements_max, sizeof(struct segment_element), size) ||
-	    l->elements_max == 0)
+	    l->elements_max == 0 || l->elements_max > ELEMENTS_MOST)
 		return "element table";
 	if (!table_fits(l->comms_at, l->comms_max, sizeof(struct segment_comm), size))
 		return "communicator table";
@@ -382,13 +387,13 @@ int segment_alive(const struct segment *s)
 const char *segment_notes(uint32_t note, char *buf, size_t n)
 {
 	static const char *const words[] = {
-		"more threads than the reserve (EVSPACE_THREADS): the rest is counted as lost",
+		"more threads than the reserve (run --threads): the rest is counted as lost",
 		"more communicators than fit: some have no members on record",
 		"more requests under way than fit: some completions are unattributed",
 		"no invariant TSC: CLOCK_MONOTONIC is used and costs more",
 		"an EVSPACE_ variable was not understood: the default is used",
 		"more classes than fit: the rest is counted without communicator",
-		"more elements than the reserve (EVSPACE_RESERVE): the rest is counted as lost",
+		"more elements than the reserve (run --reserve): the rest is counted as lost",
 	};
 	size_t used = 0;
 

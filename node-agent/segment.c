@@ -182,7 +182,7 @@ static int file_reserve(struct making *m, struct error *e)
 		errno = EDQUOT;
 		return errorf(e,
 			      "segments would take %llu bytes, the quota is %llu; remove old runs "
-			      "(evspace purge) or raise EVSPACE_QUOTA",
+			      "(evspace purge) or raise --quota (EVSPACE_QUOTA)",
 			      (unsigned long long)used, (unsigned long long)quota);
 	}
 	return 0;

@@ -10,6 +10,7 @@
 
 #include "node-agent/cursor.h"
 #include "node-agent/row.h"
+#include "node-agent/segment-region.h"
 
 /* A leaf brings at most this many tuples a wave (2.6 MB), so that one backlog does not hold up all.
  */
@@ -64,14 +65,24 @@ static inline uint64_t row_mark(const struct row *row)
 	return atomic_load_explicit(&row->mark->below, memory_order_relaxed);
 }
 
-/* What a thread does, or did when its process ended. */
+/* What a thread does, or did when its process died. */
 static int row_state(const struct row *row, struct tuple *out)
 {
-	if (!row->thread || !segment_state(row->thread, out))
+	if (!row->thread)
+		return 0;
+	if (!(row->region ? segment_region(row->thread, out) : segment_state(row->thread, out)))
 		return 0;
 	if (!*row->alive)
 		out->flags |= TUPLE_GONE;
 	return 1;
+}
+
+/* The last that a process did which was killed, or forgot to finish. */
+static inline void row_mark_gone(const struct row *row, struct tuple *newest)
+{
+	if (__builtin_expect(!*row->alive, 0) &&
+	    !atomic_load_explicit(row->finished, memory_order_relaxed))
+		newest->flags |= TUPLE_GONE;
 }
 
 /* Read a row's newest tuple. Returns 1, or 0 when there is none. */
@@ -83,6 +94,7 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 	if (!element_latest(row->ring, row->capacity, &out->tuple, &out->number))
 		return 0;
 	count_written(src, row, out->number + 1);
+	row_mark_gone(row, &out->tuple);
 	if (__builtin_expect(out->number >= row_mark(row) && !row->lifetime_ns, 1))
 		return 1;
 	if (out->number >= row_mark(row) && out->tuple.end >= row_oldest(src, row))
@@ -242,6 +254,7 @@ static void source_part(struct source *src)
 	src->part->clock = rows_clock(src->rows);
 	src->part->elements = rows_count(src->rows);
 	src->part->processes = rows_processes(src->rows);
+	src->part->unreadable = rows_unreadable(src->rows);
 	src->part->cpu_us = (uint32_t)(cpu - src->cpu_us);
 	src->cpu_us = cpu;
 	src->now = clock_ticks(clock_kind());

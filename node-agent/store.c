@@ -51,6 +51,7 @@ static void refuse(struct store *store, struct store_file *file, const char *run
 	struct store_refusal *refusal = memory_new(1, sizeof(*refusal));
 	va_list args;
 
+	refusal->rank = -1;
 	snprintf(refusal->run, sizeof(refusal->run), "%s", run);
 	va_start(args, format);
 	vsnprintf(refusal->text, sizeof(refusal->text), format, args);
@@ -126,6 +127,8 @@ static void add_segment(struct store *store, struct store_file *file, const char
 		file->again = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
 		refuse(store, file, run, "%.250s", e.text);
 		file->refusal->pid = folder_file(name).pid;
+		file->refusal->rank = folder_file(name).rank;
+		file->refusal->unreadable = true;
 	}
 }
 

@@ -40,8 +40,10 @@ TAILQ_HEAD(store_list, store_segment);
 struct store_refusal {
 	TAILQ_ENTRY(store_refusal) link;
 	char run[64];
-	pid_t pid;	/* of the process; 0: not known */
-	char text[256]; /* "rank 3 (pid 4711): /dev/shm is full: …" with the remedy */
+	pid_t pid;	 /* of the process; 0: not known */
+	int32_t rank;	 /* its rank or task id; -1: not known */
+	bool unreadable; /* it may have been collected, but its file is no good */
+	char text[256];	 /* "rank 3 (pid 4711): /dev/shm is full: …" with the remedy */
 };
 
 TAILQ_HEAD(store_refusals, store_refusal);

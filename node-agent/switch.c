@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/holding.h"
 #include "node-agent/segment-class.h"
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
@@ -34,6 +35,7 @@ struct carrying {
 	uint32_t channels; /* bits: those that are selected */
 	struct segment_control *control;
 	uint32_t changed;
+	struct holding holding; /* of all of them */
 };
 
 /* ---- reading ---- */
@@ -160,6 +162,8 @@ const char *switch_modes(const struct store_segment *s, char *buf, size_t n)
 
 /* ---- switching ---- */
 
+#define ALL_CHANNELS ((1u << CHANNEL_COUNT) - 1)
+
 /* Which channels of a process have an element that is selected. */
 static uint32_t select_channels(const struct carrying *c, uint32_t threads)
 {
@@ -167,7 +171,7 @@ static uint32_t select_channels(const struct carrying *c, uint32_t threads)
 	char name[NAME_BYTES];
 	uint32_t channels = 0;
 
-	for (uint32_t t = 0; t == 0 || t < threads; t++) {
+	for (uint32_t t = 0; (t == 0 || t < threads) && channels != ALL_CHANNELS; t++) {
 		for (unsigned channel = 0; channel < CHANNEL_COUNT; channel++) {
 			int length = snprintf(name, sizeof(name), "/%s/%s/%s/t%u/%s", cluster,
 					      c->place->node, c->s->name, t, channel_name(channel));
@@ -253,6 +257,7 @@ static void carry_process(struct carrying *c, char *why, size_t n)
 		return;
 	look_add(&look, c->channels, c->classes);
 	free(look.sums);
+	(void)holding_read(&c->s->segment, c->channels, &c->holding);
 }
 
 /* ---- the log ---- */
@@ -307,6 +312,10 @@ const char *switch_carry(const struct source_host *here, const Evspace__SwitchAs
 		if (strcmp(c.s->run, run) == 0 && source_holds(here, c.s))
 			carry_process(&c, why, sizeof(why));
 	}
+	host->written = c.holding.written;
+	host->held = c.holding.held;
+	host->discarded = c.holding.discarded;
+	host->lost = c.holding.lost;
 	if (ask->change && host->processes)
 		carry_log(&c, run);
 	return run;

@@ -4,6 +4,7 @@
 #include "node-agent/cursor.h"
 #include "tests/tap.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,28 @@ static void no_folder(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "/nonexistent/folder"));
 }
 
+static void one_scope_alone_has_the_file(void)
+{
+	struct cursor *c = open_cursor();
+	struct error e = {""};
+
+	add_row(c, 0, 0);
+	make_wave(c, 1, 0, 3);
+	errno = 0;
+	CU_ASSERT_PTR_NULL(cursor_open(dir, id, "w0", &e));
+	CU_ASSERT_EQUAL(errno, EWOULDBLOCK);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "another scope with the same id has"));
+	CU_ASSERT_PTR_NULL(strstr(e.text, "free some"));
+	/* it goes on, and leaves its positions to whoever comes next */
+	make_wave(c, 2, 1, 4);
+	cursor_close(c, true);
+	c = open_cursor();
+	CU_ASSERT_TRUE(cursor_resumed(c));
+	CU_ASSERT_EQUAL(cursor_wave(c, 2, true, 1), CURSOR_AGAIN);
+	CU_ASSERT_EQUAL(cursor_end(c, 0), 7);
+	cursor_close(c, false);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -185,6 +208,7 @@ int main(void)
 		{"cursors survive the agent, a wave in the making does not", survives_the_agent},
 		{"a range is held until the consumer has it", holds_until_had},
 		{"ranges join without a gap", ranges_join},
+		{"one scope alone has the file", one_scope_alone_has_the_file},
 		{"a damaged file is begun anew", other_files_are_begun_anew},
 		{"without a file: only the numbering of rows", in_memory},
 		{"a folder that is not there is named", no_folder},

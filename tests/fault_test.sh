@@ -125,9 +125,9 @@ follow many-events --run many --backlog --until-end
 bed_wait many-events
 tap_case "more threads than fit: the program is right" has "$bed_dir/many.out" "all messages are right"
 tap_case "its summary says what to do" has "$bed_dir/many.err" \
-	"more threads than the reserve (EVSPACE_THREADS)" "events for which no element had room: raise --threads"
+	"more threads than the reserve (run --threads)" "events for which no element had room: raise --threads"
 tap_case "status says so" eval 'status_of a0 >"$tap_dir/status"; has "$tap_dir/status" \
-	"events went to no element and are counted as lost" "more threads than the reserve (EVSPACE_THREADS)"'
+	"events went to no element and are counted as lost" "more threads than the reserve (run --threads)"'
 tap_case "what had no room is counted as lost" accounted many-events many all
 
 # --- what is no segment of ours; a file that is cut short ---

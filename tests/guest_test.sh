@@ -123,6 +123,39 @@ alone
 tap_case "a collected program is not said to be missing" \
 	eval 'evspace status | tee "$tap_dir/status" | grep -q "^alone .*running" && ! grep "^not collected" "$tap_dir/status"'
 tap_case "it ends as without us" goes_on
+
+# passes_by: a program that finds its MPI by itself, there until $signs/go is.
+passes_by() {
+	cat >"$tap_dir/past.c" <<-'END'
+		#include <dlfcn.h>
+		#include <stdio.h>
+		#include <unistd.h>
+
+		int main(int argc, char **argv)
+		{
+			void *mpi = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
+			int (*init)(int *, char ***), (*finalize)(void);
+
+			if (!mpi || argc < 2)
+				return 2;
+			*(void **)&init = dlsym(mpi, "MPI_Init");
+			*(void **)&finalize = dlsym(mpi, "MPI_Finalize");
+			init(NULL, NULL);
+			puts("past: ready");
+			fflush(stdout);
+			while (access(argv[1], F_OK))
+				usleep(10000);
+			return finalize();
+		}
+	END
+	cc -o "$tap_dir/past" "$tap_dir/past.c" -ldl || return
+	rm -f "$signs/go"
+	EVSPACE_RUN=past LD_PRELOAD=$lib timeout -k 5 60 "$tap_dir/past" "$signs/go" >"$tap_dir/past.out" 2>&1 </dev/null &
+	until_true grep -q '^past: ready' "$tap_dir/past.out" || { cat "$tap_dir/past.out"; return 1; }
+	status_says "run past: .* found by dlsym(3) or bound with RTLD_DEEPBIND"
+}
+tap_case "a program that finds MPI by dlsym: status says why nothing is seen" passes_by
+touch "$signs/go"
 if [ "$(id -u)" -eq 0 ]; then
 	alone --do user
 	tap_case "another user: status says so" status_says "runs as user 65534, and $space is of user 0 alone"

@@ -134,6 +134,56 @@ static void a_late_rank_is_named(void)
 	CU_ASSERT_EQUAL(threads[3].holds_up, 3);
 }
 
+/* Fences and what files' members do together have numbers as collectives have. */
+static void windows_and_files_are_waited_for(void)
+{
+	begin(3);
+	in_collective(0, "MPI_Win_fence", WORLD, 5, 3);
+	in_collective(1, "MPI_Win_fence", WORLD, 5, 3);
+	after(2, "MPI_Win_fence", WORLD, 4, 3.1);
+	CU_ASSERT_EQUAL(find(), 3);
+	CU_ASSERT_TRUE(waits(0, STALL_SOME, 2, -1));
+	CU_ASSERT_TRUE(waits(1, STALL_SOME, 2, -1));
+	CU_ASSERT_TRUE(threads[2].culprit);
+	begin(2);
+	in_collective(0, "MPI_File_write_all", WORLD, 2, 3);
+	in_message(1, "MPI_Recv", 0, 7, 3);
+	find();
+	CU_ASSERT_TRUE(waits(0, STALL_SOME, 1, -1));
+	CU_ASSERT_EQUAL(threads[0].cause, STALL_NOBODY);
+	CU_ASSERT_TRUE(threads[0].circle);
+}
+
+/* The ranks of each world are its own. */
+static void spawned_worlds_wait_within_themselves(void)
+{
+	begin(2);
+	after(0, "MPI_Barrier", WORLD, 5, 0.1);
+	after(1, "MPI_Barrier", WORLD, 5, 0.1);
+	in_collective(0, "MPI_Barrier", WORLD, 5, 3)->world = 7;
+	after(1, "MPI_Barrier", WORLD, 4, 3)->world = 7;
+	in_message(0, "MPI_Recv", 1, 7, 3)->world = 8;
+	after(1, "MPI_Barrier", WORLD, 4, 3)->world = 8;
+	CU_ASSERT_EQUAL(find(), 4);
+	CU_ASSERT_TRUE(waits(2, STALL_MEMBERS, 1, -1));
+	CU_ASSERT_EQUAL(threads[2].cause, 3);
+	CU_ASSERT_TRUE(waits(4, STALL_PEER, 1, -1));
+	CU_ASSERT_EQUAL(threads[4].cause, 5);
+	CU_ASSERT_FALSE(threads[0].culprit || threads[1].culprit);
+}
+
+/* Where a class was off, numbers of collectives say nothing. */
+static void unnumbered_collectives_are_doubted(void)
+{
+	begin(3);
+	in_collective(0, "MPI_Barrier", WORLD, 5, 3)->unnumbered = true;
+	in_collective(1, "MPI_Barrier", WORLD, 9, 3);
+	after(2, "MPI_Barrier", WORLD, 9, 3);
+	find();
+	CU_ASSERT_TRUE(waits(0, STALL_SOME, 2, -1));
+	CU_ASSERT_TRUE(waits(1, STALL_UNKNOWN, -1));
+}
+
 static void who_has_waited_shortly_is_not_stuck(void)
 {
 	begin(3);
@@ -404,6 +454,9 @@ int main(void)
 	static CU_TestInfo collectives[] = {
 		{"a late rank is named", a_late_rank_is_named},
 		{"who has waited shortly is not stuck", who_has_waited_shortly_is_not_stuck},
+		{"windows and files are waited for", windows_and_files_are_waited_for},
+		{"spawned worlds wait within themselves", spawned_worlds_wait_within_themselves},
+		{"unnumbered collectives are doubted", unnumbered_collectives_are_doubted},
 		{"who goes on is awaited but not stuck", who_goes_on_is_awaited_but_not_stuck},
 		{"only members are awaited", only_members_are_awaited},
 		{"unknown members cannot be told", unknown_members_cannot_be_told},

@@ -68,6 +68,79 @@ static void who_is_missing_stays_as_it_was(void)
 	pulses_fini(&pulses);
 }
 
+/* A rank of a world that others spawned has a rank, too, and that is not one of the first world. */
+static void worlds_are_told_apart(void)
+{
+	pulses_begin(&pulses);
+	event("/c/n/rank1.w1a2b3c4d.4711/t0/p2p", -1, "MPI_Send", false, 990, 1);
+	event("/c/n/rank1.w1a2b3c4d/t0/p2p", -1, "MPI_Send", false, 998, 1);
+	event("/c/n/rank1/t0/p2p", 1, "MPI_Send", false, 999, 1);
+	event("/c/n/rank0.w1a2b3c4d/t0/p2p", -1, "MPI_Send", false, 997, 1);
+	event("/c/n", -1, "MPI_Send", false, 997, 1);
+	pulses_end(&pulses, false);
+	CU_ASSERT_EQUAL_FATAL(pulses.n, 5);
+	CU_ASSERT_EQUAL(pulses.items[0].rank, -1);
+	CU_ASSERT_STRING_EQUAL(pulses.items[1].name, "/c/n/rank1/t0");
+	CU_ASSERT_EQUAL(pulses.items[1].world, 0);
+	CU_ASSERT_STRING_EQUAL(pulses.items[2].name, "/c/n/rank0.w1a2b3c4d/t0");
+	CU_ASSERT_EQUAL(pulses.items[2].rank, 0);
+	CU_ASSERT_EQUAL(pulses.items[2].world, 0x1a2b3c4d);
+	CU_ASSERT_EQUAL(pulses.items[4].rank, 1);
+	pulses_fini(&pulses);
+}
+
+/* Killed while it computed: that it ended its last operation stays true. */
+static void the_dead_are_gone(void)
+{
+	struct evspace_event ev = {
+		.name = "/c/n/rank0/t0", .op = "MPI_Send", .op_number = op_find("MPI_Send")};
+
+	ev.start_ns = 5 * SECOND;
+	ev.end_ns = 6 * SECOND;
+	ev.read_ns = 9 * SECOND;
+	ev.flags = EVSPACE_GONE;
+	pulses_begin(&pulses);
+	pulses_add(&pulses, &ev, 1);
+	pulses_end(&pulses, false);
+	CU_ASSERT_TRUE(pulses.items[0].gone);
+	CU_ASSERT_FALSE(pulses.items[0].running);
+	CU_ASSERT_EQUAL(pulses.items[0].still_ns, 3 * SECOND);
+	ev.end_ns = 0;
+	ev.flags = EVSPACE_GONE | EVSPACE_RUNNING;
+	pulses_begin(&pulses);
+	pulses_add(&pulses, &ev, 2);
+	pulses_end(&pulses, false);
+	CU_ASSERT_TRUE(pulses.items[0].gone);
+	CU_ASSERT_FALSE(pulses.items[0].running);
+	CU_ASSERT_EQUAL(pulses.items[0].still_ns, 4 * SECOND);
+	pulses_fini(&pulses);
+}
+
+static void regions_are_beside_what_is_done(void)
+{
+	struct evspace_event ev = {.name = "/c/n/rank0/t0",
+				   .op = "evspace_region",
+				   .op_number = op_find("evspace_region"),
+				   .seq_or_tag = 77,
+				   .start_ns = 998 * SECOND,
+				   .read_ns = NOW,
+				   .flags = EVSPACE_RUNNING | EVSPACE_REGION};
+
+	pulses_begin(&pulses);
+	pulses_add(&pulses, &ev, 1);
+	event("/c/n/rank0/t0/p2p", 0, "MPI_Send", false, 990, 4);
+	event("/c/n/rank0/t1/p2p", 0, "MPI_Send", false, 990, 4);
+	pulses_end(&pulses, false);
+	CU_ASSERT_EQUAL_FATAL(pulses.n, 2);
+	CU_ASSERT_STRING_EQUAL(pulses.items[0].op, "MPI_Send");
+	CU_ASSERT_FALSE(pulses.items[0].running);
+	CU_ASSERT_EQUAL(pulses.items[0].region_op, ev.op_number);
+	CU_ASSERT_EQUAL(pulses.items[0].region, 77);
+	CU_ASSERT_EQUAL(pulses.items[0].region_ns, 998 * SECOND);
+	CU_ASSERT_EQUAL(pulses.items[1].region_op, 0);
+	pulses_fini(&pulses);
+}
+
 static void numbers_make_rates(void)
 {
 	struct evspace_event ev = {.name = "/c/n/rank0/t0", .op = "MPI_Send", .end_ns = 1};
@@ -97,6 +170,9 @@ int main(void)
 	static CU_TestInfo waves[] = {
 		{"the newest event counts", the_newest_event_counts},
 		{"who is missing stays as it was", who_is_missing_stays_as_it_was},
+		{"worlds are told apart", worlds_are_told_apart},
+		{"the dead are gone", the_dead_are_gone},
+		{"regions are beside what is done", regions_are_beside_what_is_done},
 		{"numbers make rates", numbers_make_rates},
 		CU_TEST_INFO_NULL,
 	};

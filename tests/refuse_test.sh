@@ -71,6 +71,15 @@ tap_case "a count that is none" usage "'-1' is no whole number" evspace heartbea
 tap_case "a time that is none" usage "'soon' is no time" evspace agent --retention soon
 tap_case "a pattern that is none" usage "--select" evspace events --select 'rank['
 tap_case "a capacity that is none" usage "--capacity many" evspace run --capacity many -- true
+for command in collect discard status; do
+	for option in --rate --window --count --duration; do
+		tap_case "evspace $command: $option means nothing there" \
+			usage "unrecognized option '$option'" evspace "$command" "$option" 5
+	done
+	tap_case "evspace $command --help lists only what it takes" eval \
+		'evspace $command --help | grep -q -e "^  --connect" && ! evspace $command --help | grep -e "^  --rate" -e "^  --count"'
+done
+tap_case "evspace status: --view means nothing there" usage "unrecognized option '--view'" evspace status --view events
 tap_case "no program" usage "which program?" evspace run
 tap_case "a word too many" usage "'extra' is not wanted here" evspace status extra
 tap_case "a view that does not exist" usage "no view \`nonsense\`; there are volume" \
@@ -118,6 +127,15 @@ tap_case "a port that is none" usage "--listen: \"a:b\" is no address" evspace a
 tap_case "two formats" usage "--json or --csv, not both" evspace events --json --csv
 tap_case "messages of options say who speaks" refused 2 "evspace events: unrecognized option" evspace events --nonsense
 tap_case "a mode that is none" usage "--modes p2p=fast" evspace run --modes p2p=fast -- true
+tap_case "one of several that is none, and the good ones" \
+	refused 2 "--modes wait=count,p2p=fast: 'p2p=fast' is not understood; it must be trace, time, count, sample or off" \
+	evspace run --modes wait=count,p2p=fast -- true
+tap_case "a channel that is none, and the good ones" refused 2 "(channels: p2p, collective, wait," \
+	evspace run --modes send=off -- true
+for setting in reserve threads quota elements lifetimes; do
+	tap_case "--$setting that is none" refused 2 "--$setting none: not understood" evspace run "--$setting" none -- true
+	tap_case "the same of exec" refused 125 "--$setting none: not understood" evspace exec "--$setting" none -- true
+done
 check_of_nobody() {
 	local status=0
 

@@ -77,6 +77,37 @@ for command in run exec runs purge; do
 	tap_case "$command --help shows examples" exits 0 evspace "$command" --help
 	tap_case "... on stdout" says out '^examples:$'
 done
+# Every variable that a collector reads is found in the help, those with a flag by that, too.
+all_settings() {
+	local name
+
+	exits 0 evspace "$1" --help || return
+	for name in $(grep -o '"EVSPACE_[A-Z]*"' "$top_srcdir/node-agent/collect/settings.c" | tr -d '"' | sort -u); do
+		grep -q -w "$name" "$tap_dir/out" || { echo "$name is not in $1 --help"; return 1; }
+	done
+	for name in run pathmap capacity elements lifetimes modes reserve threads quota; do
+		grep -q -e "^  --$name " "$tap_dir/out" || { echo "--$name is not in $1 --help"; return 1; }
+	done
+}
+tap_case "run --help has every setting" all_settings run
+tap_case "exec --help has every setting" all_settings exec
+# shown NAME FLAG...: what the program gets of that variable.
+shown() {
+	local name=$1
+
+	shift
+	exits 0 evspace run --no-summary "$@" -- sh -c "echo \$$name"
+}
+tap_case "a flag is before a variable" eval 'EVSPACE_RESERVE=7 shown EVSPACE_RESERVE --reserve 9 && says out "^9$"'
+tap_case "a variable is before the map" eval 'EVSPACE_MODES=count shown EVSPACE_MODES --pathmap "$bed_dir/maps" && says out "^count$"'
+tap_case "--modes all=count,p2p=trace" exits 0 evspace run --json --modes all=count,p2p=trace -- \
+	mpirun -np 2 "$apps/calls" --rounds 2
+modes_hold() {
+	sed 's/{"class"/\n&/g' "$tap_dir/err" >"$tap_dir/classes"
+	grep '^{"class"' "$tap_dir/classes" | grep '"group":"p2p"' | grep -q '"mode":"trace"' &&
+		! grep '^{"class"' "$tap_dir/classes" | grep -v '"group":"p2p"' | grep '"mode":"trace"'
+}
+tap_case "... all others are counted" modes_hold
 tap_case "nothing is left by all that" nothing_left
 
 # --- the summary ---

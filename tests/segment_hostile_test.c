@@ -66,6 +66,23 @@ static void places_outside(void)
 	segment_close(&w);
 }
 
+/* A file that is nearly all holes has room for any table. */
+static void tables_without_an_end(void)
+{
+	struct segment w = segments_full();
+	const uint64_t size = UINT64_C(1) << 40;
+	const size_t at = offsetof(struct segment_header, layout);
+
+	CU_ASSERT_EQUAL_FATAL(truncate(w.path, (off_t)size), 0);
+	poke(&w, offsetof(struct segment_header, size), &size, 8);
+	poke(&w, at + offsetof(struct segment_layout, threads_max), &(uint32_t){1 << 20}, 4);
+	must_be_refused(&w, "thread table");
+	poke(&w, at + offsetof(struct segment_layout, threads_max), &w.layout.threads_max, 4);
+	poke(&w, at + offsetof(struct segment_layout, elements_max), &(uint32_t){1 << 30}, 4);
+	must_be_refused(&w, "element table");
+	segment_close(&w);
+}
+
 static void poke_header(const char *why, size_t at, const void *bytes, size_t n)
 {
 	struct segment w = segments_full();
@@ -86,7 +103,7 @@ static void other_kinds(void)
 
 	memset(endless, 'x', sizeof(endless));
 	POKE("not a segment", magic, "ELF");
-	POKE("version 3", version, 3);
+	POKE("version 9", version, 9);
 	POKE("layout 77", tuple_layout, 77);
 	POKE("byte order", byte_order, 0x0807060504030201);
 	POKE("damaged", size, 4096);
@@ -211,6 +228,7 @@ static void not_ours(void)
 
 static CU_TestInfo hostile_cases[] = {
 	{"each place and length wrong in turn", places_outside},
+	{"tables without an end are refused", tables_without_an_end},
 	{"other kinds of files, other versions", other_kinds},
 	{"entries that lead outside", wild_entries},
 	{"cut at every page", truncated},

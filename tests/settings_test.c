@@ -62,6 +62,12 @@ static void modes_and_splits(void)
 	CU_ASSERT_EQUAL(s.modes[CHANNEL_ENV], MODE_TIME);
 	CU_ASSERT_EQUAL(s.modes[CHANNEL_COMM], MODE_TRACE);
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "count").modes[CHANNEL_USER], MODE_COUNT);
+	s = settings_with("EVSPACE_MODES", "all=count,p2p=trace");
+	CU_ASSERT_EQUAL(s.note, 0);
+	CU_ASSERT_EQUAL(s.modes[CHANNEL_P2P], MODE_TRACE);
+	CU_ASSERT_EQUAL(s.modes[CHANNEL_USER], MODE_COUNT);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "all=time").modes[CHANNEL_WAIT], MODE_TIME);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "all=fast").note, SEGMENT_NOTE_SETTINGS);
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "fast").note, SEGMENT_NOTE_SETTINGS);
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "p2p=").note, SEGMENT_NOTE_SETTINGS);
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_MODES", "state=off").note, SEGMENT_NOTE_SETTINGS);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "node-agent/segment-label.h"
 #include "tests/tap.h"
 
 struct trial trial;
@@ -24,6 +25,7 @@ static _Noreturn void make_segment(const char *run, int rank, unsigned events, i
 {
 	struct segment_plan plan = {.run = run, .rank = rank, .world_size = rank + 4, .world = 1};
 	struct segment_element *element;
+	struct segment_thread *thread;
 	struct element_writer writer;
 	struct tuple tuple = {.peer = TUPLE_NO_PEER, .op = 1};
 	struct segment segment;
@@ -35,7 +37,10 @@ static _Noreturn void make_segment(const char *run, int rank, unsigned events, i
 	plan.dir = dir;
 	if (segment_create(&segment, &plan, NULL))
 		_exit(1);
-	segment_thread_add(&segment, 1);
+	thread = segment_thread_add(&segment, 1);
+	atomic_store(&thread->user.regions[0].label, segment_label_make(&segment, "region", 6));
+	atomic_store(&thread->user.regions[0].since, 1);
+	atomic_store(&thread->user.depth, 1);
 	element = segment_element_add(
 		&segment, &(struct segment_element){.capacity = 16, .channel = CHANNEL_P2P});
 	element_writer_init(&writer, (void *)((char *)segment.header + element->ring_at), 16);

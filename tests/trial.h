@@ -21,7 +21,7 @@ void trial_end(void);
 
 /**
  * Start a process that makes a segment of @run for @rank (of rank + 4) with one element of 16
- * tuples, writes @events tuples and waits. Returns when it has.
+ * tuples, writes @events tuples, opens the region "region" and waits. Returns when it has.
  */
 pid_t maker_start(const char *run, int rank, unsigned events);
 

@@ -32,9 +32,11 @@ $1 == "-" { next } # wrapped, but not recorded
 	for (i = 5; i <= NF && $i != "|"; i++)
 		if ($i == "sync")
 			sync = 1
+	# all of a communicator, window or file take part: mpi-shapes.awk numbers these
+	all = $2 ~ /^MPI_/ && $4 ~ /^(collect|start_all|prepare_all|transfer_all|split|make|start_make|spawn|free)$/
 	n++
 	id[n] = "OP_" toupper($2)
-	row[n] = sprintf("\"%s\", CHANNEL_%s, %d", $2, toupper($3), sync)
+	row[n] = sprintf("\"%s\", CHANNEL_%s, %d, %d", $2, toupper($3), sync, all)
 	number[n] = $1
 }
 
@@ -47,7 +49,7 @@ END {
 	for (i = 1; i <= n; i++)
 		printf "\t%s = %s,\n", id[i], number[i]
 	print "};\n"
-	print "/** ROW(number, name, channel, synchronizes) for every operation. */"
+	print "/** ROW(number, name, channel, synchronizes, collective) for every operation. */"
 	printf "#define OP_TABLE(ROW)"
 	for (i = 1; i <= n; i++)
 		printf " \\\n\tROW(%s, %s)", id[i], row[i]

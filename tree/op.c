@@ -23,10 +23,14 @@ struct op_row {
 	const char *name;
 	uint8_t channel;
 	uint8_t synchronizes;
+	uint8_t collective;
 };
 
-#define OP_ROW(number, row_name, row_channel, row_sync) \
-	[number] = {.name = row_name, .channel = row_channel, .synchronizes = row_sync},
+#define OP_ROW(number, row_name, row_channel, row_sync, row_collective) \
+	[number] = {.name = row_name,                                   \
+		    .channel = row_channel,                             \
+		    .synchronizes = row_sync,                           \
+		    .collective = row_collective},
 
 static const struct op_row rows[] = {OP_TABLE(OP_ROW)};
 
@@ -90,4 +94,12 @@ int op_synchronizes(uint16_t op)
 	const struct op_row *row = op_row(op);
 
 	return row ? row->synchronizes : 0;
+}
+
+int op_is_collective(uint16_t op)
+{
+	const struct op_row *row = op_row(op);
+
+	return row && (row->collective || row->channel == CHANNEL_COLLECTIVE ||
+		       row->channel == CHANNEL_COMM);
 }

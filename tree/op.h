@@ -56,4 +56,11 @@ static inline int op_is_pvm(uint16_t op)
  */
 int op_synchronizes(uint16_t op);
 
+/**
+ * Do all members of its communicator, window or file call it, in the same order, so that its tuples
+ * have numbers (MPI-3.1 5.12, 11.5.1, 13.6.1)? Collectives, what makes communicators, fences, and
+ * what files' members do together.
+ */
+int op_is_collective(uint16_t op);
+
 #endif

@@ -104,6 +104,9 @@ static void order_carry(struct order *o)
 		h->processes = said.processes;
 		h->changed = said.changed;
 		h->discarded = said.discarded;
+		h->written = said.written;
+		h->held = said.held;
+		h->lost = said.lost;
 	}
 	free(said.name);
 }
@@ -206,6 +209,9 @@ static void branch_switched(struct branch *b, const Evspace__Switched *s)
 		h->processes = from->processes;
 		h->changed = from->changed;
 		h->discarded = from->discarded;
+		h->written = from->written;
+		h->held = from->held;
+		h->lost = from->lost;
 		h->why = from->why;
 	}
 	for (size_t i = 0; i < s->n_classes; i++)

@@ -135,10 +135,12 @@ static void choose(struct reduce *r, const struct run_view *view, uint32_t name)
 	bool is_new;
 
 	group_key(key, name, NULL);
+	/* An element has either regions or what is done in them, and these do not compete. */
+	key[1] = view->tuples[0].flags & TUPLE_REGION;
 	/* Elements of one thread mostly follow each other. */
 	g = r->groups.n ? &r->groups.items[r->groups.n - 1] : NULL;
 	is_new = false;
-	if (!g || g->key[0] != key[0])
+	if (!g || g->key[0] != key[0] || g->key[1] != key[1])
 		g = groups_at(&r->groups, key, &is_new);
 	for (; i < view->run->count; i++) {
 		struct tuple tuple = view->tuples[i];

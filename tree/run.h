@@ -66,10 +66,10 @@ struct part {
 	uint32_t elements; /* how many elements the leaf has in this scope */
 	uint32_t cpu_us;   /* CPU time that the leaf's agent used since the wave before */
 	/* For rates and the cost of collecting, whatever is read: */
-	uint64_t written;   /* tuples that these elements have been given so far */
-	uint64_t cost_ns;   /* what collecting those has cost their processes */
-	uint32_t processes; /* that live */
-	uint32_t pad;
+	uint64_t written;    /* tuples that these elements have been given so far */
+	uint64_t cost_ns;    /* what collecting those has cost their processes */
+	uint32_t processes;  /* that live */
+	uint32_t unreadable; /* processes whose elements cannot be read: damaged files */
 };
 
 _Static_assert(sizeof(struct run) == 16, "a run header is 16 bytes");

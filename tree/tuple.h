@@ -24,7 +24,9 @@ enum tuple_flag {
 	TUPLE_FAILED = 1 << 2,	     /* the call did not return MPI_SUCCESS */
 	TUPLE_UNATTRIBUTED = 1 << 3, /* a completion whose request was not on record */
 	TUPLE_CANCELLED = 1 << 4,    /* a completion of a cancelled request */
-	TUPLE_GONE = 1 << 5, /* of a state line: the process has ended inside the operation */
+	TUPLE_GONE = 1 << 5, /* the process died: inside the operation (RUNNING), or after it */
+	TUPLE_REGION = 1 << 7,	   /* RUNNING, too: not what a thread does, but the region or phase
+				      (evspace.h) that it does it in */
 };
 
 /**

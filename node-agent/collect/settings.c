@@ -85,7 +85,7 @@ static bool lifetime_set(struct settings *s, int channel, const char *value)
 	return false;
 }
 
-/* "CHANNEL=VALUE", or if that is the whole list "VALUE", for all channels. */
+/* "CHANNEL=VALUE"; "all=VALUE", or if that is the whole list "VALUE", for all channels. */
 static bool item_read(struct settings *s, const char *item, size_t n, bool whole, value_set *set)
 {
 	char text[32], *value;
@@ -96,15 +96,16 @@ static bool item_read(struct settings *s, const char *item, size_t n, bool whole
 	memcpy(text, item, n);
 	text[n] = '\0';
 	value = strchr(text, '=');
-	if (!value && whole) {
+	if (!value && !whole)
+		return false;
+	if (value)
+		*value++ = '\0';
+	if (!value || strcmp(text, "all") == 0) {
 		for (channel = 0; channel < CHANNEL_COUNT; channel++)
-			if (!set(s, channel, text))
+			if (!set(s, channel, value ? value : text))
 				return false;
 		return true;
 	}
-	if (!value)
-		return false;
-	*value++ = '\0';
 	channel = channel_find(text);
 	return channel >= 0 && channel < CHANNEL_COUNT && set(s, channel, value);
 }

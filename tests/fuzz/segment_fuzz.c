@@ -1,79 +1,282 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzzes the reading of segments: any bytes are a file that is opened and read whole. */
+/* Fuzzes the reading of segments: a good one, with fields changed as the input says, is opened and
+ * read whole, and its control page and marks are written to. */
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/holding.h"
+#include "node-agent/row-comm.h"
+#include "node-agent/row-label.h"
+#include "node-agent/segment-class.h"
+#include "node-agent/segment-label.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/segment-module.h"
-#include "node-agent/segment.h"
+#include "node-agent/segment-region.h"
+#include "tree/op.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define RUN "run"
+
+static char folder[] = "/dev/shm/evspace-fuzz-XXXXXX";
+static char dir[64];
+static unsigned char *good; /* what the maker wrote */
+static size_t good_bytes;
+static struct segment_layout layout;
+
+/* ---- the good segment ---- */
+
+static void element_fill(struct segment *s, uint16_t channel, uint8_t split, uint64_t key)
+{
+	const struct segment_element like = {
+		.capacity = 8, .channel = channel, .split = split, .key = key};
+	struct segment_element *e = segment_element_add(s, &like);
+	struct tuple t = {.op = 1, .peer = 1, .comm = 99};
+	struct element_writer w;
+
+	if (!e)
+		abort();
+	element_writer_init(&w, (void *)((char *)s->header + e->ring_at), 8);
+	for (t.bytes = 0; t.bytes < 20; t.bytes++)
+		element_write(&w, &t);
+}
+
+static void tables_fill(struct segment *s)
+{
+	static const struct segment_module module = {
+		.from = 4096, .end = 8192, .path = "/bin/true"};
+	int32_t *members = segment_members_take(s, 2);
+	struct segment_thread *thread = segment_thread_add(s, 1);
+
+	if (!members || !thread)
+		abort();
+	members[0] = 1;
+	atomic_store(&thread->state.what, 1);
+	atomic_store(&thread->user.depth, 1);
+	atomic_store(&thread->user.regions[0].label, 7);
+	atomic_store(&thread->user.regions[0].since, 7);
+	segment_comm_add(s, 99, 0, 4, SEGMENT_MEMBERS_WORLD);
+	segment_comm_add(s, 100, 99, 2, segment_members_keep(s, members, 2));
+	segment_comm_add(s, 101, 99, 3, SEGMENT_MEMBERS_UNKNOWN);
+	segment_class_make(s, 99, CHANNEL_P2P);
+	segment_class_make(s, 100, CHANNEL_WAIT);
+	segment_label_make(s, "setup", 5);
+	segment_module_add(s, &module);
+	element_fill(s, CHANNEL_P2P, SPLIT_SITE, 5000);
+	element_fill(s, CHANNEL_COLLECTIVE, SPLIT_THREAD, 0);
+}
+
+static void file_remove(void)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/a.seg", dir);
+	unlink(path);
+	rmdir(dir);
+	rmdir(folder);
+}
+
+static void good_make(void)
+{
+	struct segment_plan plan = {
+		.dir = dir, .run = RUN, .rank = 1, .world_size = 4, .world = 99, .threads = 2};
+	struct segment s;
+	struct error e;
+
+	if (!mkdtemp(folder))
+		abort();
+	atexit(file_remove);
+	snprintf(dir, sizeof(dir), "%s/" RUN, folder);
+	plan.classes = 40;
+	plan.comms = 4;
+	plan.members = 16;
+	plan.elements = 4;
+	for (int i = 0; i < CHANNEL_MAX; i++)
+		plan.capacity[i] = 8;
+	plan.split[CHANNEL_P2P] = SPLIT_SITE;
+	if (mkdir(dir, 0700) < 0 || segment_create(&s, &plan, &e) < 0)
+		abort();
+	tables_fill(&s);
+	layout = s.layout;
+	good_bytes = s.size;
+	good = malloc(good_bytes);
+	if (!good)
+		abort();
+	memcpy(good, s.header, good_bytes);
+	unlink(s.path);
+	segment_close(&s);
+}
+
+/* ---- changing it ---- */
+
+/* What an input may change: 14 bytes say the place, how many bytes, where in it, and what to. */
+#define CHANGE_BYTES 14u
+
+struct place {
+	uint64_t at, bytes;
+};
+
+static struct place place_of(uint8_t kind)
+{
+	const struct segment_layout *l = &layout;
+	const struct place places[] = {
+		{0, good_bytes},
+		{0, sizeof(struct segment_header)},
+		{offsetof(struct segment_header, layout), sizeof(struct segment_layout)},
+		{offsetof(struct segment_header, threads), 48},
+		{l->control_at, sizeof(struct segment_control)},
+		{l->threads_at, l->threads_max * sizeof(struct segment_thread)},
+		{l->counts_at, l->threads_max * l->classes_max * sizeof(struct segment_count)},
+		{l->elements_at, 4 * sizeof(struct segment_element)},
+		{l->classes_at, l->classes_max * sizeof(struct segment_class)},
+		{l->comms_at, l->comms_max * sizeof(struct segment_comm)},
+		{l->members_at, l->members_max * sizeof(int32_t)},
+		{l->modules_at, 2 * sizeof(struct segment_module)},
+		{l->labels_at, l->labels_max * sizeof(struct segment_label)},
+		{l->marks_at, 4 * sizeof(struct segment_mark)},
+		{l->rings_at, 2048},
+	};
+
+	return places[kind % (sizeof(places) / sizeof(places[0]))];
+}
+
+static void change(unsigned char *bytes, const uint8_t *by)
+{
+	const struct place place = place_of(by[0]);
+	const size_t width = (size_t)1 << (by[1] & 3);
+	uint32_t at;
+
+	memcpy(&at, by + 2, sizeof(at));
+	/* fields lie at multiples of their size */
+	at = (uint32_t)(at % (place.bytes / width) * width);
+	if (place.at + at + width <= good_bytes)
+		memcpy(bytes + place.at + at, by + 6, width);
+}
+
+/* Those fields that the opening answers for are made right again, so that all else is looked at. */
+static void mend(unsigned char *bytes)
+{
+	struct segment_header *h = (void *)bytes;
+	const struct segment_header *was = (const void *)good;
+
+	memcpy(h->magic, was->magic, sizeof(h->magic));
+	h->version = was->version;
+	h->tuple_layout = was->tuple_layout;
+	h->byte_order = was->byte_order;
+	h->size = was->size;
+	h->uid = was->uid;
+	h->pid = was->pid;
+}
+
+static void file_write(const uint8_t *data, size_t size)
+{
+	unsigned char *bytes = malloc(good_bytes);
+	char path[96];
+	int fd;
+
+	if (!bytes)
+		abort();
+	memcpy(bytes, good, good_bytes);
+	for (size_t at = 1; at + CHANGE_BYTES <= size; at += CHANGE_BYTES)
+		change(bytes, data + at);
+	if (size && data[0] % 8)
+		mend(bytes);
+	snprintf(path, sizeof(path), "%s/a.seg", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || pwrite(fd, bytes, good_bytes, 0) != (ssize_t)good_bytes ||
+	    ftruncate(fd, (off_t)good_bytes) < 0)
+		abort();
+	close(fd);
+	free(bytes);
+}
+
+/* ---- reading it ---- */
+
+static void look_at_classes(const struct segment *s)
+{
+	struct segment_sum sum = {0};
+
+	for (uint32_t thread = 0; thread < segment_threads(s); thread++)
+		for (unsigned channel = 0; channel < CHANNEL_MAX; channel++)
+			segment_channel_sum(s, thread, channel, &sum);
+	for (uint32_t i = 0; i < segment_classes(s); i++)
+		if (segment_class(s, i) && !segment_count(s, 0, i) && s->layout.threads_max)
+			abort();
+}
 
 static int segment_look(void *arg)
 {
 	const struct segment *s = arg;
 	struct tuple tuples[8], t;
 	struct element_range range;
+	char notes[512];
 	uint64_t number;
 
-	for (uint32_t i = 0; i < segment_threads(s); i++)
-		if (segment_thread(s, i))
-			segment_state(segment_thread(s, i), &t);
-	for (uint32_t i = 0; i < segment_comms(s); i++)
-		for (uint32_t k = 0; segment_comm(s, i) && k < 3; k++)
-			segment_member(s, segment_comm(s, i), k);
-	segment_module_find(s, 4096);
+	segment_alive(s);
+	segment_notes(atomic_load(&s->header->note), notes, sizeof(notes));
+	for (uint32_t i = 0; i < segment_threads(s); i++) {
+		if (!segment_thread(s, i))
+			continue;
+		segment_state(segment_thread(s, i), &t);
+		segment_region(segment_thread(s, i), &t);
+	}
+	look_at_classes(s);
 	for (uint32_t i = 0; i < segment_elements(s); i++) {
-		const struct segment_element *element = segment_element(s, i);
-		const struct element_ring *ring = element ? segment_ring(s, element) : NULL;
+		const struct segment_element *entry = segment_element(s, i);
+		const struct element_ring *ring = entry ? segment_ring(s, entry) : NULL;
 
 		if (!ring)
 			continue;
-		if (atomic_load(&segment_mark(s, i)->below) == 7)
-			continue;
-		element_read(ring, element->capacity, 0, UINT64_MAX, tuples, 8, &range);
-		element_latest(ring, element->capacity, &t, &number);
+		if (entry->split == SPLIT_SITE)
+			segment_module_find(s, entry->key);
+		element_read(ring, entry->capacity, 0, UINT64_MAX, tuples, 8, &range);
+		if (range.count > 8)
+			abort();
+		element_latest(ring, entry->capacity, &t, &number);
 	}
 	return 0;
 }
 
-static char folder[] = "/dev/shm/evspace-fuzz-XXXXXX";
-static int file = -1;
+/* What an agent writes: modes, and marks. */
+struct writing {
+	const struct segment *s;
+	struct segment_control *control;
+	struct segment_mark *marks;
+};
 
-static void file_remove(void)
+static int segment_write(void *arg)
 {
-	char path[64];
+	struct writing *w = arg;
+	uint32_t comm = 100;
 
-	snprintf(path, sizeof(path), "%s/a.seg", folder);
-	unlink(path);
-	rmdir(folder);
+	segment_class_switch(w->control, w->s, -1, NULL, MODE_COUNT);
+	segment_class_switch(w->control, w->s, CHANNEL_WAIT, &comm, MODE_OFF);
+	for (uint32_t i = 0; i < segment_elements(w->s); i++)
+		segment_discard(w->s, w->marks, i);
+	return 0;
 }
 
-static void file_make(void)
+static void segment_use(struct segment *s)
 {
-	char path[64];
+	struct writing w = {s, segment_control_map(s), segment_marks_map(s)};
+	struct names *names = names_new(NAME_PLACE_MAX);
+	struct row_comms comms = {0};
+	struct holding holding = {0};
+	uint32_t labels = 0;
 
-	if (!mkdtemp(folder))
+	if (!w.control || !w.marks || segment_guarded(segment_look, s) < 0 ||
+	    segment_guarded(segment_write, &w) < 0 || row_comms_take(s, names, &comms) < 0 ||
+	    row_labels_take(s, names, &labels) < 0 || holding_read(s, HOLDING_ALL, &holding) < 0)
 		abort();
-	atexit(file_remove);
-	snprintf(path, sizeof(path), "%s/a.seg", folder);
-	file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (file < 0)
-		abort();
-}
-
-/* The fields that the file itself answers for are made right, so that the others are looked at. */
-static void header_mend(uint64_t size)
-{
-	const uint32_t uid = (uint32_t)geteuid();
-
-	if (pwrite(file, &size, sizeof(size), offsetof(struct segment_header, size)) < 0 ||
-	    pwrite(file, &uid, sizeof(uid), offsetof(struct segment_header, uid)) < 0)
-		abort();
+	names_free(names);
+	segment_marks_unmap(s, w.marks);
+	segment_control_unmap(w.control);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -81,17 +284,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct segment s;
 	struct error e;
 
-	if (file < 0)
-		file_make();
-	if (ftruncate(file, 0) < 0 || pwrite(file, data, size, 0) < 0)
-		abort();
-	/* an odd byte more: not what the header says */
-	if (size > sizeof(struct segment_header) && size % 2 == 0)
-		header_mend(size);
-	if (segment_open(&s, folder, "a.seg", &e) < 0)
+	if (!good)
+		good_make();
+	file_write(data, size);
+	if (segment_open(&s, dir, "a.seg", &e) < 0)
 		return 0;
-	if (segment_guarded(segment_look, &s) < 0)
-		abort();
+	segment_use(&s);
 	segment_close(&s);
 	return 0;
 }

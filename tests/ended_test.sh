@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests what is said of a run that has ended: what it counted adds up, nothing waits for more, damage is named.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+# says CODE COMMAND...: it ends with that code within a minute; its output is in $tap_dir/{out,err}.
+says() {
+	local code=$1 status=0
+
+	shift
+	timeout -k 5 60 "$@" >"$tap_dir/out" 2>"$tap_dir/err" || status=$?
+	[ "$status" -eq "$code" ] && return
+	echo "exit code $status, not $code"
+	head -n 40 "$tap_dir/out" "$tap_dir/err"
+	return 1
+}
+
+has() {
+	local file=$1 text
+
+	shift
+	for text; do
+		grep -q -e "$text" "$tap_dir/$file" && continue
+		echo "no '$text' in:"
+		head -n 40 "$tap_dir/$file"
+		return 1
+	done
+}
+
+# sum FIELD: of all lines of JSON.
+sum() {
+	grep -o "\"$1\":[0-9]*" "$tap_dir/out" | cut -d: -f2 | awk '{ n += $1 } END { print n + 0 }'
+}
+
+bed_begin
+bed_start agent evspace agent
+bed_until bed_ready agent
+evspace run --run calls -- mpirun -np 3 "$top_builddir/tests/apps/calls" --rounds 20 >"$tap_dir/run" 2>&1 ||
+	{ sed 's/^/# /' "$tap_dir/run"; exit 99; }
+
+# --- what it counted ---
+
+adds_up() {
+	says 0 evspace collect --run calls --json || return
+	echo "recorded $(sum recorded), written $(sum written): held $(sum held), overwritten" \
+		"$(sum overwritten), discarded $(sum discarded), lost $(sum lost)"
+	[ "$(sum recorded)" -eq "$(sum written)" ] && [ "$(sum overwritten)" -gt 0 ] &&
+		[ "$(sum written)" -eq $(($(sum held) + $(sum overwritten) + $(sum discarded) + $(sum lost))) ] &&
+		[ "$(sum calls)" -eq $(($(sum recorded) + $(sum not_recorded))) ]
+}
+tap_case "collect: recorded = held + overwritten + discarded + lost, calls = recorded + not recorded" adds_up
+held=$(sum held)
+
+twenty() {
+	says 0 evspace "$@" && has out 'and [0-9]* more (--all shows them)' &&
+		[ "$(grep -cE '^ *[a-z0-9]+(@[a-z0-9]+)? +(trace|off|count|time|sample) ' "$tap_dir/out")" -eq 20 ] ||
+		{ cat "$tap_dir/out"; return 1; }
+}
+tap_case "collect shows the 20 busiest classes" twenty collect --run calls
+tap_case "... and what became of the events" has out 'events were recorded: .* are there, .* were overwritten'
+tap_case "status does" twenty status
+everything() {
+	says 0 evspace "$@" --all && ! grep 'more (' "$tap_dir/out" && [ "$(wc -l <"$tap_dir/out")" -gt 25 ] ||
+		{ cat "$tap_dir/out"; return 1; }
+}
+tap_case "collect --all shows all" everything collect --run calls
+tap_case "status --all does" everything status
+
+# --- nothing waits for what cannot come ---
+
+# Twice the same: by the end of what there is, and by the end of the run.
+all_events() {
+	says 0 evspace events --run calls --backlog --csv "$@" || return
+	[ "$(($(wc -l <"$tap_dir/out") - 1))" -eq "$held" ] || { echo "$(wc -l <"$tap_dir/out") lines, $held are held"; return 1; }
+}
+tap_case "events --backlog ends when all is told" all_events
+tap_case "... and says why" has err 'run calls has ended, and this is all that its elements hold'
+tap_case "events --backlog --until-end brings the same" all_events --until-end
+tap_case "events without --backlog ends as well" says 0 evspace events --run calls
+tap_case "... and says what would bring some" has err 'run calls has ended; with --backlog'
+
+# --- nothing can be switched ---
+
+only_the_error() {
+	says 1 evspace collect --run calls off && [ ! -s "$tap_dir/out" ] &&
+		has err '^evspace collect: no living process of run calls' && [ "$(wc -l <"$tap_dir/err")" -eq 1 ] ||
+		{ cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+}
+tap_case "collect off: only an error, exit code 1" only_the_error
+
+# --- what was discarded is no longer held ---
+
+tap_case "discard" says 0 evspace discard --run calls --select '/**/p2p'
+tap_case "collect counts it" eval 'adds_up && [ "$(sum discarded)" -gt 0 ] && [ "$(sum held)" -lt "$held" ]'
+
+# --- the dead ---
+
+# A rank is killed while it is in no operation: it is said to be dead, not only silent.
+bed_start stuck evspace run --run stuck -- mpirun -np 2 "$top_builddir/tests/apps/stuck" --seconds 300
+bed_until grep -q '^stuck: rank' "$bed_dir/stuck.err"
+kill -KILL "$(ls "$EVSPACE_DIR/stuck" | sed -n 's/^rank1\.\([0-9]*\)\.seg$/\1/p')"
+bed_wait stuck
+dead() {
+	says 0 evspace heartbeat --run stuck --once && has out '/rank1/t0 *DEAD'
+}
+tap_case "heartbeat shows who was killed outside any operation" bed_until dead
+
+# --- damage ---
+
+for file in "$EVSPACE_DIR"/calls/rank[01].*.seg; do
+	truncate -s 10000 "$file.new" && chmod 600 "$file.new" && mv "$file.new" "$file"
+done
+complains() {
+	says 1 evspace events --run calls --backlog --until-end &&
+		has err 'the elements of 2 processes cannot be read, their files are damaged'
+}
+tap_case "events --until-end ends, and names the damage" bed_until complains
+tap_case "status names the files" eval 'says 0 evspace status && has out "not collected: .*rank0\." "not collected: .*rank1\."'
+truncate -s 10000 "$EVSPACE_DIR"/calls/rank2.*.seg
+nothing_left() {
+	says 1 evspace events --run calls --backlog --until-end &&
+		has err 'the elements of 3 processes cannot be read'
+}
+tap_case "the same when nothing of the run is left" bed_until nothing_left
+tap_done

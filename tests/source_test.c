@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests what a leaf's source makes of segments: how much, for whom, of the dead, of damaged files.
+ */
+#include "node-agent/source.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node-agent/holding.h"
+#include "node-agent/segment-mark.h"
+#include "tests/tap.h"
+#include "tests/trial.h"
+#include "tree/op-table.h"
+#include "tree/op.h"
+
+/* Of the maker's element of 16 as many can be read. */
+#define HELD 15u
+
+static char everything[] = "/**", *patterns[] = {everything};
+static char node[] = "n", cluster[] = "c";
+static struct plan_place place = {.node = node, .cluster = cluster, .leaf = true};
+static struct pathmap *map;
+static struct source_host host;
+static struct names *names;
+static struct batch batch;
+
+static void begin(void)
+{
+	trial_begin();
+	map = pathmap_local(node);
+	names = names_new(NAME_PLACE_MAX);
+	batch_init(&batch);
+}
+
+static void end(void)
+{
+	batch_fini(&batch);
+	names_free(names);
+	sites_free(host.sites);
+	host.sites = NULL;
+	pathmap_free(map);
+	trial_end();
+}
+
+/* The maker's host is this one, whatever the node is called. */
+static void look_at_store(void)
+{
+	trial_start(false);
+	host = (struct source_host){
+		.store = &trial.store,
+		.map = map,
+		.node = node,
+		.sites = sites_new(),
+		.born = clock_pair_take(clock_kind()),
+	};
+}
+
+static Evspace__Open asked_for(enum reading reading)
+{
+	static uint8_t id[16] = "a scope of tests";
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	static char run[] = "run";
+
+	open.id.data = id;
+	open.id.len = sizeof(id);
+	open.run = run;
+	open.reading = reading;
+	open.backlog = true;
+	open.select = patterns;
+	open.n_select = 1;
+	return open;
+}
+
+static struct stage *source_open(const Evspace__Open *open)
+{
+	struct error e = {""};
+	struct stage *source = source_new(&host, open, &place, names, &e);
+
+	if (!source)
+		tap_note("%s", e.text);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+	return source;
+}
+
+/* Read a wave. Returns the tuples in it, and in *@last (may be NULL) the last of them. */
+static uint64_t wave(struct stage *source, const struct ask *ask, struct part *part,
+		     struct tuple *last)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+	uint64_t n = 0;
+
+	memset(part, 0, sizeof(*part));
+	CU_ASSERT_EQUAL_FATAL(source->ops->read(source, ask, &batch), 0);
+	while (batch_next(&batch, &cursor, &view)) {
+		if (view.run->kind == RUN_PART)
+			*part = *view.part;
+		if (view.run->kind != RUN_TUPLES || view.run->count == 0)
+			continue;
+		n += view.run->count;
+		if (last && !(view.tuples[0].flags & TUPLE_REGION))
+			*last = view.tuples[view.run->count - 1];
+	}
+	CU_ASSERT_EQUAL(part->read, n);
+	return n;
+}
+
+static void no_more_than_there_is_room_for(void)
+{
+	pid_t maker = maker_start("run", 0, 40);
+	struct stage *source;
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct part part;
+	struct ask ask = {.wave = 1, .room = 6};
+
+	look_at_store();
+	source = source_open(&open);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 6);
+	CU_ASSERT_EQUAL(part.lost, 40 - HELD);
+	/* what was given once is given whole again, however little room there is by then */
+	ask.again = 1;
+	ask.room = 1;
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 6);
+	ask = (struct ask){.wave = 2, .room = 6};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 6);
+	CU_ASSERT_EQUAL(part.lost, 0);
+	ask = (struct ask){.wave = 3, .have = 2};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), HELD - 12);
+	ask = (struct ask){.wave = 4, .have = 3};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	source_free(source, false);
+	maker_end(maker);
+}
+
+/* Of two scopes with one id only one counts; the other one has its turn when that is gone. */
+static void one_scope_alone_counts(void)
+{
+	pid_t maker = maker_start("run", 0, 10);
+	struct stage *first, *second;
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct part part;
+	struct ask ask = {.wave = 1};
+
+	look_at_store();
+	first = source_open(&open);
+	second = source_open(&open);
+	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 10);
+	source_free(first, true);
+	ask.again = 1;
+	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 10);
+	ask = (struct ask){.wave = 2, .have = 1};
+	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 0);
+	source_free(second, false);
+	maker_end(maker);
+}
+
+static void who_was_killed_is_marked(void)
+{
+	pid_t maker = maker_start("run", 0, 10);
+	struct stage *source;
+	Evspace__Open open = asked_for(READ_LATEST);
+	struct part part;
+	struct ask ask = {.wave = 1};
+	struct tuple last = {0};
+
+	look_at_store();
+	source = source_open(&open);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, &last), 2);
+	CU_ASSERT_EQUAL(last.flags & TUPLE_GONE, 0);
+	CU_ASSERT_EQUAL(part.processes, 1);
+	maker_end(maker);
+	CU_ASSERT_FALSE(store_check_alive(trial_find("rank0")));
+	ask.wave = 2;
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, &last), 2);
+	CU_ASSERT_EQUAL(last.flags & (TUPLE_GONE | TUPLE_RUNNING), TUPLE_GONE);
+	CU_ASSERT_EQUAL(part.processes, 0);
+	source_free(source, false);
+}
+
+/* The region that a thread is in comes beside what it does. */
+static void regions_are_read(void)
+{
+	pid_t maker = maker_start("run", 0, 3);
+	struct stage *source;
+	Evspace__Open open = asked_for(READ_LATEST);
+	struct part part;
+	struct ask ask = {.wave = 1};
+	static char users[] = "/**/user";
+	char *only[] = {users};
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+
+	open.select = only;
+	look_at_store();
+	source = source_open(&open);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 1);
+	while (batch_next(&batch, &cursor, &view) && view.run->kind != RUN_TUPLES)
+		;
+	CU_ASSERT_EQUAL_FATAL(view.run->kind, RUN_TUPLES);
+	CU_ASSERT_EQUAL(view.tuples[0].flags, TUPLE_REGION | TUPLE_RUNNING);
+	CU_ASSERT_EQUAL(view.tuples[0].op, OP_EVSPACE_REGION);
+	CU_ASSERT_EQUAL(view.tuples[0].start, 1);
+	CU_ASSERT_STRING_EQUAL(names_label_find(names, view.tuples[0].seq_or_tag), "region");
+	CU_ASSERT_STRING_EQUAL(names_find(names, view.run->element)->text, "/c/n/rank0/t0/user");
+	source_free(source, false);
+	maker_end(maker);
+}
+
+static void damaged_files_are_counted(void)
+{
+	pid_t makers[] = {maker_start("run", 0, 10), maker_start("run", 1, 10)};
+	struct stage *source;
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct part part;
+	struct ask ask = {.wave = 1};
+	char path[400];
+
+	trial_file("run", "rank7.1.seg", "nothing that could be a segment");
+	trial_file("other", "rank8.1.seg", "neither, of another run");
+	look_at_store();
+	source = source_open(&open);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 20);
+	CU_ASSERT_EQUAL(part.unreadable, 1);
+	/* cut short under the reader */
+	snprintf(path, sizeof(path), "%s/run/%s", trial.base, trial_find("rank1")->file);
+	CU_ASSERT_EQUAL(truncate(path, 4096), 0);
+	ask.wave = 2;
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	ask.wave = 3;
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(part.unreadable, 2);
+	source_free(source, false);
+	for (size_t i = 0; i < 2; i++)
+		maker_end(makers[i]);
+}
+
+/* ---- holdings ---- */
+
+static void discard(const struct segment *s, uint32_t element, uint64_t below)
+{
+	struct segment_mark *marks = segment_marks_map(s);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(marks);
+	atomic_store(&marks[element].below, below);
+	segment_marks_unmap(s, marks);
+}
+
+static void holdings_add_up(void)
+{
+	pid_t maker = maker_start("run", 0, 40);
+	const struct segment *s;
+	struct holding h = {0}, nothing = {0}, damaged = {0};
+
+	trial_start(false);
+	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
+	s = &trial_find("rank0")->segment;
+	CU_ASSERT_EQUAL(holding_read(s, HOLDING_ALL, &h), 0);
+	CU_ASSERT_EQUAL(h.written, 40);
+	CU_ASSERT_EQUAL(h.held, HELD);
+	CU_ASSERT_EQUAL(holding_overwritten(&h), 40 - HELD);
+	CU_ASSERT_EQUAL(holding_read(s, 1u << CHANNEL_WAIT, &nothing), 0);
+	CU_ASSERT_EQUAL(nothing.written, 0);
+	/* element 0 is the overflow's */
+	discard(s, 1, 30);
+	h = (struct holding){0};
+	CU_ASSERT_EQUAL(holding_read(s, 1u << CHANNEL_P2P, &h), 0);
+	CU_ASSERT_EQUAL(h.held, 10);
+	CU_ASSERT_EQUAL(h.discarded, HELD - 10);
+	CU_ASSERT_EQUAL(holding_overwritten(&h), 40 - HELD);
+	discard(s, 1, UINT64_MAX);
+	CU_ASSERT_EQUAL(holding_read(s, HOLDING_ALL, &damaged), 0);
+	CU_ASSERT_EQUAL(damaged.held, 0);
+	CU_ASSERT_EQUAL(damaged.discarded, HELD);
+	maker_end(maker);
+}
+
+int main(void)
+{
+	static CU_TestInfo waves[] = {
+		{"no more comes than there is room for", no_more_than_there_is_room_for},
+		{"of two scopes with one id one alone counts", one_scope_alone_counts},
+		{"who was killed is marked in the last that it did", who_was_killed_is_marked},
+		{"regions are read", regions_are_read},
+		{"damaged files are counted", damaged_files_are_counted},
+		CU_TEST_INFO_NULL,
+	};
+	static CU_TestInfo holdings[] = {
+		{"written = held + overwritten + discarded", holdings_add_up},
+		CU_TEST_INFO_NULL,
+	};
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "waves", .pTests = waves, .pSetUpFunc = begin, .pTearDownFunc = end},
+		{.pName = "holdings",
+		 .pTests = holdings,
+		 .pSetUpFunc = trial_begin,
+		 .pTearDownFunc = trial_end},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
