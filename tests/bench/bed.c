@@ -234,6 +234,17 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	return remove(path);
 }
 
+struct puller_options bed_puller(const struct bed *bed, const char *view, const char *run)
+{
+	return (struct puller_options){
+		.connect = pathmap_address(bed->map, pathmap_entry(bed->map)),
+		.tls = bed->tls,
+		.name = BED_CONSUMER,
+		.view = view,
+		.run = run,
+	};
+}
+
 void bed_end(struct bed *bed)
 {
 	for (size_t i = 0; i < bed->n_agents; i++)

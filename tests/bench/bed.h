@@ -10,6 +10,7 @@
 
 #include "pathmap/error.h"
 #include "pathmap/pathmap.h"
+#include "tests/bench/puller.h"
 
 /** All that is in it goes with bed_end(). */
 struct bed {
@@ -32,6 +33,11 @@ struct bed {
 /** The name in the certificate of the bench's consumers. */
 #define BED_CONSUMER "bench"
 
+/** What a view says that has the newest tuple of each element, in a map; state lines are none. */
+#define BED_NEWEST                                                                 \
+	"select /**/p2p /**/collective /**/wait /**/completion /**/comm /**/env; " \
+	"read latest;"
+
 /**
  * Make the folders, a CA, and a certificate for consumers, and find free addresses; EVSPACE_DIR is
  * set. Returns 0, or -1 with @e; bed_end() is due in any case.
@@ -47,6 +53,9 @@ int bed_start(struct bed *bed, struct error *e);
 
 /** The agent of @node, or NULL. */
 const struct bed_agent *bed_agent(const struct bed *bed, const char *node);
+
+/** To pull @view of @run from the entry agent, as the bench's consumer; the rest is 0. */
+struct puller_options bed_puller(const struct bed *bed, const char *view, const char *run);
 
 /** End the agents and remove the folder. */
 void bed_end(struct bed *bed);

@@ -253,6 +253,14 @@ int bench_quote(const char *log, struct error *e)
 	return -1;
 }
 
+void bench_mpi(void)
+{
+	setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+	setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+	setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
+	setenv("OMP_NUM_THREADS", "1", 0);
+}
+
 /* ---- where things are ---- */
 
 const char *bench_built(const char *name, char *path, size_t n)

@@ -67,6 +67,9 @@ int bench_quote(const char *log, struct error *e);
 /** Seconds of CLOCK_MONOTONIC. */
 double bench_seconds(void);
 
+/** Let MPI programs run here: as root, with more ranks than cores. What somebody has set stays. */
+void bench_mpi(void);
+
 /** Path of a file of the build (@name "evspace") or of the sources. Returns @path. */
 const char *bench_built(const char *name, char *path, size_t n);
 const char *bench_source(const char *name, char *path, size_t n);

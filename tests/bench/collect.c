@@ -227,11 +227,7 @@ static int folders_make(struct error *e)
 	if (mkdir(b->space, 0700) < 0)
 		return errorf(e, "cannot make the folder %s: %s", b->space, strerror(errno));
 	setenv("EVSPACE_DIR", b->space, 1);
-	/* MPI as root, with more ranks than cores: a bench changes no settings of anybody */
-	setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
-	setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-	setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
-	setenv("OMP_NUM_THREADS", "1", 0);
+	bench_mpi();
 	return 0;
 }
 

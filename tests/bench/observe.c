@@ -78,13 +78,10 @@ static void elements_plan(void)
 /* Both trees run over the same agents, each for a view of its own. State lines are no elements. */
 static int maps_write(struct error *e)
 {
-	static const char view[] = "select /**/p2p /**/collective /**/wait /**/completion /**/comm "
-				   "/**/env; read latest;";
-
 	if (bed_map(&bed, "application.map", e,
 		    "application bench { ranks rank[0-%u]; capacity %u;\n"
-		    "view flat { %s }\nview two-level { %s } }\n",
-		    RANKS - 1, CAPACITY, view, view) < 0)
+		    "view flat { " BED_NEWEST " }\nview two-level { " BED_NEWEST " } }\n",
+		    RANKS - 1, CAPACITY) < 0)
 		return -1;
 	if (bed_map(&bed, "cluster.map", e,
 		    "cluster 4W { nodes w[0-7]; address %s.[1-8]:%d; gateway gw4w; }\n"
@@ -156,19 +153,13 @@ static int floor_measure(const struct cell *cell, double seconds, struct cost *c
 
 static int real_measure(const struct cell *cell, double seconds, struct cost *cost, struct error *e)
 {
-	struct puller_options o = {
-		.connect = pathmap_address(bed.map, pathmap_entry(bed.map)),
-		.tls = bed.tls,
-		.name = BED_CONSUMER,
-		.view = cell->tree,
-		.run = RUN,
-		.window = cell->window,
-		.hosts = 12,
-		.tuples = ELEMENTS,
-	};
+	struct puller_options o = bed_puller(&bed, cell->tree, RUN);
 	struct tree_processes tree = {.n_ends = bed.n_agents};
 	int result = -1;
 
+	o.window = cell->window;
+	o.hosts = 12;
+	o.tuples = ELEMENTS;
 	tree.tally = tally_new();
 	tree.ends = memory_new(bed.n_agents, sizeof(*tree.ends));
 	tree.others = memory_new(bed.n_agents, sizeof(pid_t));

@@ -116,10 +116,7 @@ static int tunnel_start(struct error *e)
 			(char[]){"1000000"},
 			NULL};
 
-	/* As root, and with more ranks than cores. */
-	setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
-	setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-	setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
+	bench_mpi();
 	bench_built("evspace", evspace, sizeof(evspace));
 	bench_built("tests/apps/windtunnel", program, sizeof(program));
 	snprintf(tunnel_log, sizeof(tunnel_log), "%s/windtunnel.log", bed.dir);
@@ -135,9 +132,8 @@ static int set_up(struct error *e)
 {
 	if (bed_begin(&bed, e) < 0 ||
 	    bed_map(&bed, "application.map", e,
-		    "application windtunnel { ranks rank[0-%d];\n"
-		    "view newest { select /**/p2p /**/collective /**/wait /**/completion /**/comm "
-		    "/**/env; read latest; } }\n",
+		    "application windtunnel { ranks rank[0-%d];\nview newest { " BED_NEWEST
+		    " } }\n",
 		    RANKS - 1) < 0 ||
 	    bed_map(&bed, "cluster.map", e,
 		    "cluster A { nodes a[0-1]; address %s.[1-2]:%d; gateway ga; }\n"
@@ -187,17 +183,11 @@ static bool has_begun(void *arg)
 /* Start the consumer, and hold it once waves have come. */
 static int step_start(struct step *step, struct error *e)
 {
-	struct puller_options o = {
-		.connect = pathmap_address(bed.map, pathmap_entry(bed.map)),
-		.tls = bed.tls,
-		.name = BED_CONSUMER,
-		.view = "newest",
-		.run = RUN,
-		.window = step->window,
-		.rate = step->rate,
-		.hosts = HOSTS,
-	};
+	struct puller_options o = bed_puller(&bed, "newest", RUN);
 
+	o.window = step->window;
+	o.rate = step->rate;
+	o.hosts = HOSTS;
 	step->tally = tally_new();
 	step->puller = puller_start(&o, step->tally, e);
 	if (step->puller < 0)
