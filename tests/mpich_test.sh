@@ -108,6 +108,34 @@ for launcher in mpirun.mpich mpiexec.mpich mpiexec.hydra; do
 	fi
 done
 
+# A stand-in for ssh to a host with a name and an environment of its own.
+cat >"$tap_dir/login" <<'END'
+#!/bin/sh
+while [ "${1#-}" != "$1" ]; do
+	shift
+done
+host=$1
+shift
+exec unshare -u sh -c 'hostname "$1" && shift && exec env -i PATH="$PATH" HOME="$HOME" sh -c "$*"' \
+	login "$host" "$@"
+END
+chmod +x "$tap_dir/login"
+
+across_hosts() {
+	evspace run --keep --run across -- "$MPICH_RUN" -launcher ssh -launcher-exec "$tap_dir/login" \
+		-hosts "$(hostname),elsewhere" -np 2 "$apps/windtunnel-mpich" --steps 20 \
+		>"$tap_dir/out" 2>"$tap_dir/err" && has_ranks across 2 &&
+		grep -q 'momentum conserved' "$tap_dir/out" &&
+		[ "$(grep -al elsewhere "$EVSPACE_DIR"/across/*.seg | wc -l)" -eq 1 ] ||
+		{ cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+}
+
+if unshare -u true 2>/dev/null; then
+	tap_case "evspace run: Hydra starts a rank on another host" across_hosts
+else
+	tap_skip "evspace run: Hydra starts a rank on another host" "needs namespaces"
+fi
+
 alone() {
 	evspace run --keep --run alone -- "$apps/calls-mpich" >"$tap_dir/out" 2>"$tap_dir/err" &&
 		has_ranks alone 1
