@@ -124,6 +124,20 @@ static void look_at_elements(struct look *look)
 	}
 }
 
+/* Of a thread, or of all of those beyond the reserve. */
+static void look_at_counts(struct look *look, uint32_t thread)
+{
+	struct summary *sum = look->summary;
+
+	for (unsigned c = 0; c < CHANNEL_MAX; c++) {
+		struct segment_sum counts = {.calls = 0};
+
+		segment_channel_sum(&look->s->segment, thread, c, &counts);
+		sum->channel_events[c] += counts.calls - counts.skipped;
+		sum->channel_bytes[c] += counts.bytes;
+	}
+}
+
 static void look_at_threads(struct look *look)
 {
 	const struct segment *s = &look->s->segment;
@@ -131,16 +145,11 @@ static void look_at_threads(struct look *look)
 	struct summary_op op;
 	struct tuple tuple;
 
+	look_at_counts(look, s->layout.threads_max);
 	for (uint32_t i = 0; i < segment_threads(s); i++) {
 		const struct segment_thread *thread = segment_thread(s, i);
 
-		for (unsigned c = 0; thread && c < CHANNEL_MAX; c++) {
-			struct segment_sum counts = {.calls = 0};
-
-			segment_channel_sum(s, i, c, &counts);
-			sum->channel_events[c] += counts.calls - counts.skipped;
-			sum->channel_bytes[c] += counts.bytes;
-		}
+		look_at_counts(look, i);
 		if (!thread || !segment_state(thread, &tuple))
 			continue;
 		op = op_of(look, &tuple, i);

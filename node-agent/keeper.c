@@ -4,6 +4,7 @@
 
 #include <event2/event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <uthash.h>
 
 /* The event on one process's descriptor, by the serial of its segment. */
@@ -64,6 +65,23 @@ static void keeper_arm(struct keeper *k)
 	evtimer_add(k->due, &wait);
 }
 
+/* When a run's last process has ended here: what others were making when they were killed goes. */
+static void keeper_tidy(struct keeper *k, const struct store_segment *died)
+{
+	const struct store_segment *s;
+	char run[sizeof(died->run)];
+
+	TAILQ_FOREACH (s, &k->store->segments, link) {
+		if (s->alive && strcmp(s->run, died->run) == 0)
+			return;
+	}
+	/* the segment may go, too */
+	memcpy(run, died->run, sizeof(run));
+	store_purge(k->store, run, UINT64_MAX, false);
+}
+
+static void keeper_watch(struct keeper *k);
+
 static void keeper_died(evutil_socket_t fd, short what, void *arg)
 {
 	struct pulse *p = arg;
@@ -74,7 +92,9 @@ static void keeper_died(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	pulse_free(k, p);
 	store_check_alive(s);
-	keeper_arm(k);
+	keeper_tidy(k, s);
+	/* who tidies finds new ones */
+	keeper_watch(k);
 }
 
 static void pulse_new(struct keeper *k, struct store_segment *s)

@@ -5,6 +5,11 @@
 
 #include "node-agent/segment.h"
 
+/** Sums of counts, as plain numbers. */
+struct segment_sum {
+	uint64_t calls, bytes, ticks, skipped;
+};
+
 /** The name of a mode ("trace", "off", "count", "time", "sample"), or "?". */
 const char *segment_mode_name(unsigned mode);
 
@@ -20,6 +25,9 @@ int segment_split_find(const char *name);
 /** Put the classes of no communicator on record; every mode is trace. */
 void segment_class_init(struct segment *s);
 
+/** Classes of a channel that stay to be read when their communicators are freed: the last ones. */
+#define SEGMENT_CLASSES_LEFT 16u
+
 /**
  * The number of the class of @channel on communicator @comm (its id; 0: none), made if it is not
  * there: in the mode that the control page has for later ones. Without room: that of no
@@ -28,8 +36,25 @@ void segment_class_init(struct segment *s);
  */
 uint32_t segment_class_make(struct segment *s, uint32_t comm, unsigned channel);
 
-/** The counts of a thread: one for each class. */
+/**
+ * The communicator @comm is freed: its classes may be made again for others, the oldest ones first
+ * and the last SEGMENT_CLASSES_LEFT of a channel only when there is no other room. What is counted
+ * in them still, goes to whoever has them then: sums over a channel stay exact.
+ */
+void segment_class_leave(struct segment *s, uint32_t comm);
+
+/** The mode of class @class, which from now on is not MODE_MISSED any more. */
+unsigned segment_class_resume(struct segment *s, uint32_t class);
+
+/** Is @channel off, or was it, for classes that are made now? */
+int segment_class_missed(const struct segment *s, unsigned channel);
+
+/** The counts of a thread: one for each class; of layout.threads_max: those of all threads beyond
+ * the reserve, which add to them atomically (segment_count_share()). */
 struct segment_count *segment_counts_of(struct segment *s, uint32_t thread);
+
+/** Count a call in the counts that threads beyond the reserve share. */
+void segment_count_share(struct segment *s, uint32_t class, const struct segment_sum *call);
 
 /* ---- reader ---- */
 
@@ -38,17 +63,27 @@ struct segment_count *segment_counts_of(struct segment *s, uint32_t thread);
 uint32_t segment_classes(const struct segment *s);
 const struct segment_class *segment_class(const struct segment *s, uint32_t i);
 
-/** The counts of thread @thread and class @class; NULL: out of range. */
+/** The counts of thread @thread (layout.threads_max: of those beyond the reserve) and class @class;
+ * NULL: out of range. */
 const struct segment_count *segment_count(const struct segment *s, uint32_t thread, uint32_t class);
 
-/** Sums of counts, as plain numbers. */
-struct segment_sum {
-	uint64_t calls, bytes, ticks, skipped;
-};
-
-/** Add a thread's counts of all classes of @channel to *@sum. */
+/** Add a thread's counts of all classes of @channel to *@sum; layout.threads_max as above. */
 void segment_channel_sum(const struct segment *s, uint32_t thread, unsigned channel,
 			 struct segment_sum *sum);
+
+/** What all threads have counted in a class. */
+struct segment_class_sum {
+	uint32_t comm; /* id; 0: none on record */
+	unsigned channel;
+	unsigned mode;		   /* enum segment_mode */
+	struct segment_sum own;	   /* on the communicator */
+	struct segment_sum before; /* on those that had the entry before: to be added to the
+				      channel's class of no communicator */
+};
+
+/** Read class @i, which others may be making again meanwhile. Returns 0, or -1: not complete yet.
+ */
+int segment_class_read(const struct segment *s, uint32_t i, struct segment_class_sum *sum);
 
 /**
  * Switch classes to @mode on the control page: of @channel (-1: of all) and of the communicator

@@ -11,7 +11,7 @@
 #include "tree/op.h"
 
 #define SEGMENT_MAGIC	"EVSPACE"
-#define SEGMENT_VERSION 2u
+#define SEGMENT_VERSION 3u
 #define SEGMENT_SUFFIX	".seg"
 #define SEGMENT_PAGE	4096u
 
@@ -68,14 +68,15 @@ struct segment_header {
 	_Atomic uint32_t modules;
 	_Atomic uint32_t labels;
 	_Atomic uint64_t rings_used;
-	_Atomic uint32_t finished; /* MPI_Finalize or pvm_exit has returned */
-	_Atomic uint32_t note;	   /* enum segment_note bits: why collecting is not complete */
+	_Atomic uint32_t finished;     /* MPI_Finalize or pvm_exit has returned */
+	_Atomic uint32_t note;	       /* enum segment_note bits: why collecting is not complete */
+	_Atomic uint64_t classes_left; /* how often a class's communicator was freed */
 };
 
 /** Why a process is not (fully) collected; `evspace status` says it in words. */
 enum segment_note {
 	SEGMENT_NOTE_THREADS =
-		1 << 0, /* more threads than the reserve: the rest is counted as lost */
+		1 << 0, /* more threads than the reserve: the rest is counted, its tuples lost */
 	SEGMENT_NOTE_COMMS =
 		1 << 1, /* more communicators than fit: some have no members on record */
 	SEGMENT_NOTE_REQUESTS =
@@ -96,6 +97,7 @@ enum segment_mode {
 	MODE_TIME,   /* the time spent, too, and the state line */
 	MODE_SAMPLE, /* counts and the state line: for samplers outside */
 	MODE_COUNT_OF,
+	MODE_MISSED = 64, /* a bit beside one of these: it was off, and is entered out of line */
 	MODE_FRESH = 255, /* the class of a communicator that has not been made yet */
 };
 
@@ -109,22 +111,39 @@ struct segment_control {
 	_Atomic uint8_t fresh[CHANNEL_MAX];	   /* that of classes made later */
 	_Atomic uint64_t
 		died_mono_ns; /* when an agent first saw the process gone, 0 while it lives */
+	/* by channel, 1: its classes are all off, later ones too; 0: look at the class */
+	_Atomic uint8_t quiet[CHANNEL_MAX];
+};
+
+/** What an entry of the class table is. */
+enum segment_class_use {
+	SEGMENT_CLASS_USED = 1, /* its communicator is there */
+	SEGMENT_CLASS_LEFT,	/* that is freed: the entry can be made again for another one */
+	SEGMENT_CLASS_REMADE,	/* somebody is at it */
 };
 
 /**
  * A class: an operation group on a communicator. The first CHANNEL_MAX are those of operations on
  * no communicator that is on record; others are made when they are first needed.
+ *
+ * An entry keeps its channel for ever, and its counts only grow: whatever is read of it and when,
+ * the sum over all classes of a channel is exact. What was counted before its communicator had the
+ * entry is in `before`, for readers to move to the channel's class of no communicator.
  */
 struct segment_class {
-	uint32_t comm; /* id; 0: none on record */
+	_Atomic uint32_t comm; /* id; 0: none on record */
 	uint16_t channel;
 	uint16_t pad;
-	_Atomic uint32_t used;
-	uint32_t pad1;
+	_Atomic uint32_t
+		used; /* enum segment_class_use; set (release) when the entry is complete */
+	_Atomic uint32_t made; /* counts up before and after `comm` and `before` change */
+	_Atomic uint64_t left; /* the how manyth it was that was left: the oldest is made again */
+	struct segment_count before;
+	uint64_t pad1;
 };
 
 _Static_assert(sizeof(struct segment_header) <= SEGMENT_PAGE, "the header is one page");
 _Static_assert(sizeof(struct segment_control) <= SEGMENT_PAGE, "the control page is one page");
-_Static_assert(sizeof(struct segment_class) == 16, "class entries are 16 bytes");
+_Static_assert(sizeof(struct segment_class) == 64, "class entries are 64 bytes");
 
 #endif

@@ -86,7 +86,7 @@ static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 	    !table_fits(l->threads_at, l->threads_max, sizeof(struct segment_thread), size))
 		return "thread table";
 	if (l->classes_max < CHANNEL_MAX || l->classes_max > SEGMENT_CLASS_FRESH ||
-	    !table_fits(l->counts_at, (uint64_t)l->threads_max * l->classes_max,
+	    !table_fits(l->counts_at, ((uint64_t)l->threads_max + 1) * l->classes_max,
 			sizeof(struct segment_count), size))
 		return "table of counts";
 	if (!table_fits(l->classes_at, l->classes_max, sizeof(struct segment_class), size))
@@ -387,7 +387,8 @@ int segment_alive(const struct segment *s)
 const char *segment_notes(uint32_t note, char *buf, size_t n)
 {
 	static const char *const words[] = {
-		"more threads than the reserve (run --threads): the rest is counted as lost",
+		"more threads than the reserve (run --threads): their events are counted, and "
+		"lost",
 		"more communicators than fit: some have no members on record",
 		"more requests under way than fit: some completions are unattributed",
 		"no invariant TSC: CLOCK_MONOTONIC is used and costs more",

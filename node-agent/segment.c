@@ -105,8 +105,9 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->control_at = SEGMENT_PAGE;
 	l->threads_at = 2 * (uint64_t)SEGMENT_PAGE;
 	l->counts_at = l->threads_at + l->threads_max * sizeof(struct segment_thread);
-	l->elements_at = l->counts_at +
-			 (uint64_t)l->threads_max * l->classes_max * sizeof(struct segment_count);
+	/* one row more, for the threads beyond the reserve */
+	l->elements_at = l->counts_at + ((uint64_t)l->threads_max + 1) * l->classes_max *
+						sizeof(struct segment_count);
 	l->classes_at = l->elements_at + l->elements_max * sizeof(struct segment_element);
 	l->comms_at = l->classes_at + l->classes_max * sizeof(struct segment_class);
 	l->members_at = l->comms_at + l->comms_max * sizeof(struct segment_comm);

@@ -79,6 +79,9 @@ static bool file_over(const struct purge *p, int dir, const char *run, const cha
 		if (known && known->segment && known->segment->segment.inode == st->st_ino)
 			return segment_over(p, known->segment);
 	}
+	/* Nobody will finish it, and it takes the room of a segment. */
+	if (file.kind == FOLDER_UNFINISHED && file.pid > 0 && !folder_maker_exists(&file))
+		return true;
 	/* Refusals, broken segments, unfinished ones: their maker's as long as that is there. */
 	return p->force || (age_of(st) >= p->older_than && !folder_maker_exists(&file));
 }

@@ -40,38 +40,38 @@ struct carrying {
 
 /* ---- reading ---- */
 
-static void look_class(struct look *look, uint32_t i, const struct segment_class *class)
+static void look_add_sum(const struct look *look, struct class_sum *to,
+			 const struct segment_sum *sum)
 {
-	const struct segment *s = look->s;
-	const struct segment_control *control =
-		(const void *)((const char *)s->header + s->layout.control_at);
+	/* a damaged header may make anything of it */
+	double ns = (double)sum->ticks * look->line.ns_per_tick;
+
+	to->calls += sum->calls;
+	to->bytes += sum->bytes;
+	to->skipped += sum->skipped;
+	to->time_ns += ns >= 0 && ns < 0x1p62 ? (uint64_t)ns : 0;
+}
+
+static void look_class(struct look *look, const struct segment_class_sum *class)
+{
 	struct class_sum *sum = &look->sums[look->n++];
-	uint64_t ticks = 0;
-	double ns;
 
 	*sum = (struct class_sum){
 		.comm = class->comm,
-		.channel = class->channel,
-		.mode = atomic_load_explicit(&control->mode[i], memory_order_relaxed),
+		.channel = (uint16_t) class->channel,
+		.mode = (uint8_t) class->mode,
 		.world = class->comm && class->comm == look->world,
 	};
-	for (uint32_t thread = 0; thread < look->threads; thread++) {
-		const struct segment_count *count = segment_count(s, thread, i);
-
-		sum->calls += atomic_load_explicit(&count->calls, memory_order_relaxed);
-		sum->bytes += atomic_load_explicit(&count->bytes, memory_order_relaxed);
-		sum->skipped += atomic_load_explicit(&count->skipped, memory_order_relaxed);
-		ticks += atomic_load_explicit(&count->ticks, memory_order_relaxed);
-	}
-	/* a damaged header may make anything of it */
-	ns = (double)ticks * look->line.ns_per_tick;
-	sum->time_ns = ns >= 0 && ns < 0x1p63 ? (uint64_t)ns : 0;
+	look_add_sum(look, sum, &class->own);
+	/* of communicators that are gone; the first classes are those of none */
+	look_add_sum(look, &look->sums[class->channel], &class->before);
 }
 
 static int look_at(void *arg)
 {
 	struct look *look = arg;
 	const struct segment_header *header = look->s->header;
+	struct segment_class_sum sum;
 	uint32_t n = segment_classes(look->s);
 
 	look->n = 0;
@@ -80,11 +80,11 @@ static int look_at(void *arg)
 	look->line = clock_line_through(header->clock_kind, header->born,
 					clock_pair_take(header->clock_kind), 0);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct segment_class *class = segment_class(look->s, i);
-
-		/* One in the making has no mode yet. */
-		if (class && class->channel < CHANNEL_COUNT)
-			look_class(look, i, class);
+		/* one in the making has no counts yet; those of no communicator come first, unless
+		 * it is damaged */
+		if (segment_class_read(look->s, i, &sum) == 0 && sum.channel < look->n + 1 &&
+		    sum.channel < CHANNEL_COUNT)
+			look_class(look, &sum);
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the collector's path without MPI: threads, reserves, nesting, modes, forks. */
-#include "node-agent/collect/collect.h"
+#include "node-agent/collect/collect-class.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -204,8 +204,12 @@ static void purge_what_nobody_owns(void)
 	trial_file("one", name, "x");
 	trial_file("one", "mine.txt", "x");
 	trial_start(false);
-	store_purge(&trial.store, NULL, 0, false);
+	/* nobody can read it: its age does not matter */
+	store_purge(&trial.store, NULL, UINT64_MAX, false);
 	CU_ASSERT_FALSE(trial_exists("one/rank1.%d.tmp", (int)m));
+	CU_ASSERT_TRUE(trial_exists("one/rank1.%d.refused-quota", (int)m));
+	CU_ASSERT_TRUE(trial_exists("one/rank2.%d.tmp", (int)getpid()));
+	store_purge(&trial.store, NULL, 0, false);
 	CU_ASSERT_FALSE(trial_exists("one/rank1.%d.refused-quota", (int)m));
 	CU_ASSERT_TRUE(trial_exists("one/rank2.%d.tmp", (int)getpid()));
 	CU_ASSERT_TRUE(trial_exists("one/mine.txt"));

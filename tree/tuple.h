@@ -25,6 +25,8 @@ enum tuple_flag {
 	TUPLE_UNATTRIBUTED = 1 << 3, /* a completion whose request was not on record */
 	TUPLE_CANCELLED = 1 << 4,    /* a completion of a cancelled request */
 	TUPLE_GONE = 1 << 5, /* the process died: inside the operation (RUNNING), or after it */
+	TUPLE_UNNUMBERED = 1 << 6, /* of a collective: its number may not be that of other members,
+				      since calls were not counted while their class was off */
 	TUPLE_REGION = 1 << 7,	   /* RUNNING, too: not what a thread does, but the region or phase
 				      (evspace.h) that it does it in */
 };

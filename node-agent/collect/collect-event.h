@@ -41,6 +41,16 @@ static inline __attribute__((always_inline)) void collect_fill(struct tuple *t, 
 		      element_word(comm, element_half(op, 0)));
 }
 
+/** The same of a collective with number @seq: @on is the collect_classes.on of its communicator. */
+static inline __attribute__((always_inline)) void collect_fill_numbered(struct tuple *t,
+									uint16_t op, uint64_t on,
+									uint32_t seq,
+									uint64_t bytes)
+{
+	collect_words(t, bytes, element_word((uint32_t)TUPLE_NO_PEER, seq),
+		      on | element_word(0, element_half(op, 0)));
+}
+
 /* Show in the state line what is going on since @start. */
 static inline __attribute__((always_inline)) void collect_show(const struct tuple *t,
 							       uint64_t start)
@@ -79,21 +89,42 @@ static inline __attribute__((always_inline)) void collect_stamp(struct tuple *t)
 		t->end = collect_now();
 }
 
+/* Class and channel in one word, for collect_append_slow(). */
+static inline unsigned collect_where(unsigned class, unsigned channel)
+{
+	return class << 8 | channel;
+}
+
+/** Count @t in @class. */
+static inline __attribute__((always_inline)) void collect_count(const struct tuple *t,
+								unsigned class)
+{
+	struct segment_count *count = &collect_self.counts[class];
+
+	collect_add(&count->calls, 1);
+	collect_add(&count->bytes, t->bytes);
+}
+
+/** Write @t into this thread's element of @channel, where there is a place for it. */
+static inline __attribute__((always_inline)) void collect_put(const struct tuple *t,
+							      unsigned channel)
+{
+	element_put(&collect_self.writers[channel], t->start, t->end, t->bytes, collect_whom(t),
+		    collect_what(t));
+}
+
 /** Append @t to this thread's element of @channel and count it in @class. */
 static inline __attribute__((always_inline)) void collect_append(const struct tuple *t,
 								 unsigned channel, unsigned class)
 {
-	struct collect_thread *self = &collect_self;
-	struct element_writer *w = &self->writers[channel];
-	struct segment_count *count = &self->counts[class];
+	const struct element_writer *w = &collect_self.writers[channel];
 
-	collect_add(&count->calls, 1);
-	collect_add(&count->bytes, t->bytes);
+	collect_count(t, class);
 	if (__builtin_expect(w->next != w->end, 1))
-		element_put(w, t->start, t->end, t->bytes, collect_whom(t), collect_what(t));
+		collect_put(t, channel);
 	else
 		collect_append_slow(t->start, t->end, t->bytes, collect_whom(t), collect_what(t),
-				    channel);
+				    collect_where(class, channel));
 }
 
 /** Add @t, which belongs to the operation that was entered, in the mode of its own class. */

@@ -12,8 +12,8 @@ enum collect_way {
 	COLLECT_SLOWLY,	 /* those of collect.h, which see to everything */
 };
 
-/** The way of an operation of @channel on the communicator with @classes. */
-static inline __attribute__((always_inline)) enum collect_way collect_way(
+/** The way of an operation of @channel on the communicator with @classes that ends late. */
+static inline __attribute__((always_inline)) enum collect_way collect_way_late(
 	const struct collect_classes *classes, unsigned channel)
 {
 	unsigned mode = collect_mode(collect_class(classes, channel));
@@ -21,6 +21,17 @@ static inline __attribute__((always_inline)) enum collect_way collect_way(
 	if (__builtin_expect(mode == MODE_TRACE && collect_self.state == COLLECT_IDLE, 1))
 		return COLLECT_SWIFTLY;
 	return mode == MODE_OFF ? COLLECT_NOT : COLLECT_SLOWLY;
+}
+
+/** The same of one whose tuple has a place before it begins: then nothing is left to ask. */
+static inline __attribute__((always_inline)) enum collect_way collect_way(
+	const struct collect_classes *classes, unsigned channel)
+{
+	const struct element_writer *w = &collect_self.writers[channel];
+	enum collect_way way = collect_way_late(classes, channel);
+
+	return way != COLLECT_SWIFTLY || __builtin_expect(w->next != w->end, 1) ? way
+										: COLLECT_SLOWLY;
 }
 
 /** Enter an operation that is to go this way. */
@@ -52,14 +63,28 @@ static inline __attribute__((always_inline)) void collect_swift_stamp(struct tup
 		      atomic_load_explicit(&line->what, memory_order_relaxed));
 }
 
+static inline __attribute__((always_inline)) void collect_swift_leave(void)
+{
+	atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	collect_self.state = COLLECT_IDLE;
+}
+
 /** End the operation that began with @t, stamped. */
 static inline __attribute__((always_inline)) void collect_swift_end(
 	const struct tuple *t, const struct collect_classes *classes, unsigned channel)
 {
+	collect_count(t, collect_class(classes, channel));
+	collect_put(t, channel);
+	collect_swift_leave();
+}
+
+/** The same when it has gone collect_way_late(). */
+static inline __attribute__((always_inline)) void collect_swift_end_late(
+	const struct tuple *t, const struct collect_classes *classes, unsigned channel)
+{
 	collect_append(t, channel, collect_class(classes, channel));
-	atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
-	collect_self.state = COLLECT_IDLE;
+	collect_swift_leave();
 }
 
 #endif

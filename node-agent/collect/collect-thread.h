@@ -16,13 +16,15 @@
 
 /** The mode, in a thread's state only, of what is traced with another clock than the TSC. */
 #define COLLECT_TRACE_MONO MODE_COUNT_OF
+/** The same of a thread beyond the reserve: its counts are everybody's, and kept out of line. */
+#define COLLECT_SHARED (MODE_COUNT_OF + 1)
 
 /** What a thread needs to write its elements. All zero in a thread that has not written yet. */
 struct collect_thread {
 	uint32_t state; /* COLLECT_NEW, _CAREFUL, _IDLE, or COLLECT_INSIDE + enum segment_mode */
 	uint32_t idle;	/* what it is outside of operations: COLLECT_CAREFUL or COLLECT_IDLE */
-	struct segment_thread *entry;		      /* set before the state leaves COLLECT_NEW */
-	struct segment_count *counts;		      /* by class */
+	struct segment_thread *entry; /* set before the state leaves COLLECT_NEW */
+	struct segment_count *counts; /* by class; nobody reads those of one beyond the reserve */
 	struct element_writer writers[CHANNEL_COUNT]; /* next is end: see collect_append_slow() */
 	uint32_t index;				      /* in the segment's thread table */
 	uint32_t spilling; /* bit per channel: there is no room for its element */
@@ -31,7 +33,9 @@ struct collect_thread {
 
 /** The numbers of a communicator's classes; SEGMENT_CLASS_FRESH: not made yet. */
 struct collect_classes {
-	uint32_t comm; /* its id; 0: none on record */
+	uint32_t comm;	     /* its id; 0: none on record */
+	uint32_t numbered;   /* channels (bits) whose calls get their numbers only when collected */
+	_Atomic uint64_t on; /* what tuples with numbers say: the id, TUPLE_UNNUMBERED perhaps */
 	_Atomic uint16_t of[CHANNEL_MAX];
 };
 
@@ -45,7 +49,7 @@ struct collect {
 	uint8_t split[CHANNEL_MAX]; /* enum segment_split */
 };
 
-extern struct collect collect;
+extern struct collect collect __attribute__((visibility("hidden")));
 #ifdef EVSPACE_DOOR
 /* It lies in the door (door.h): what is loaded later gets no such memory. */
 extern __thread struct collect_thread collect_self __asm__("evspace_door_thread")
@@ -55,6 +59,6 @@ extern __thread struct collect_thread collect_self __attribute__((tls_model("ini
 #endif
 
 /** The classes of operations that are on no communicator. */
-extern struct collect_classes collect_none;
+extern struct collect_classes collect_none __attribute__((visibility("hidden")));
 
 #endif

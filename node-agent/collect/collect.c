@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "node-agent/collect/collect-class.h"
 #include "node-agent/collect/modules.h"
 
 /** Keys below this are kept inside the thread descriptor: setting one takes no memory (glibc,
@@ -24,12 +25,8 @@ struct collect collect = {.mode = all_off};
 __thread struct collect_thread collect_self;
 #endif
 
-/* The numbers are those of the first classes of every segment. */
-struct collect_classes collect_none = {
-	.of = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
-
-/* Where threads without an entry keep what nobody reads: all of them write here, with atomic
- * stores. */
+/* Where the path of threads beyond the reserve keeps what nobody reads: all of them write here,
+ * with atomic stores. What they count is added out of line to counts that they share. */
 static struct segment_thread no_entry;
 static struct segment_count no_counts[SEGMENT_CLASSES_MAX];
 
@@ -201,37 +198,36 @@ static struct element_writer *writer_find(const struct tuple *t, unsigned channe
 	return NULL;
 }
 
+static bool is_shared(void)
+{
+	return collect_self.entry == &no_entry;
+}
+
 void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t whom, uint64_t what,
-			 unsigned channel)
+			 unsigned where)
 {
 	struct tuple t = {.start = start, .end = end};
 	struct element_writer *w;
 
 	collect_words(&t, bytes, whom, what);
-	w = writer_find(&t, channel);
-	if (w)
+	w = writer_find(&t, where & 0xff);
+	if (w) {
 		element_write(w, &t);
-	else if (collect.segment.header)
-		segment_overflow_write(&collect.segment);
-}
-
-/* Its class may not have been made yet. */
-static unsigned class_ready(struct collect_classes *classes, unsigned channel)
-{
-	unsigned class = collect_class(classes, channel);
-
-	if (class != SEGMENT_CLASS_FRESH)
-		return class;
-	class = segment_class_make(&collect.segment, classes->comm, channel);
-	atomic_store_explicit(&classes->of[channel], (uint16_t) class, memory_order_relaxed);
-	return class;
+		return;
+	}
+	if (!collect.segment.header)
+		return;
+	segment_overflow_write(&collect.segment);
+	if (is_shared())
+		segment_count_share(&collect.segment, where >> 8,
+				    &(struct segment_sum){.calls = 1, .bytes = bytes});
 }
 
 enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel,
 				      const void *site)
 {
 	struct collect_thread *self = &collect_self;
-	unsigned mode;
+	unsigned class, mode;
 
 	if (self->state > COLLECT_IDLE)
 		return COLLECT_NESTED;
@@ -239,10 +235,15 @@ enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned 
 		return COLLECT_PASS;
 	if (self->state == COLLECT_NEW)
 		thread_attach(self, 0);
-	mode = collect_mode(class_ready(classes, channel));
+	class = collect_class_ready(classes, channel);
+	mode = collect_mode(class);
+	if (mode & MODE_MISSED)
+		mode = collect_class_resumed(classes, class, channel);
 	if (mode == MODE_OFF || mode >= MODE_COUNT_OF)
 		return COLLECT_PASS;
-	if (mode == MODE_TRACE && collect.clock != CLOCK_TICKS_TSC)
+	if (mode == MODE_COUNT && is_shared())
+		mode = COLLECT_SHARED;
+	else if (mode == MODE_TRACE && collect.clock != CLOCK_TICKS_TSC)
 		mode = COLLECT_TRACE_MONO;
 	self->state = COLLECT_INSIDE + mode;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -264,19 +265,29 @@ bool collect_enter_quietly(void)
 
 bool collect_wants_slow(struct collect_classes *classes, unsigned channel)
 {
-	return collect.segment.header && collect_mode(class_ready(classes, channel)) != MODE_OFF;
+	return collect.segment.header && collect_mode(collect_class_ready(classes, channel)) != MODE_OFF;
 }
 
 /* Count what leaves no tuple. */
 static void skip(const struct tuple *t, unsigned class, unsigned mode)
 {
+	const struct segment_sum call = {
+		.calls = 1,
+		.bytes = t->bytes,
+		.ticks = mode == MODE_TIME ? t->end - t->start : 0,
+		.skipped = 1,
+	};
 	struct segment_count *count = &collect_self.counts[class];
 
-	collect_add(&count->calls, 1);
-	collect_add(&count->bytes, t->bytes);
-	collect_add(&count->skipped, 1);
-	if (mode == MODE_TIME)
-		collect_add(&count->ticks, t->end - t->start);
+	if (is_shared()) {
+		if (collect.segment.header)
+			segment_count_share(&collect.segment, class, &call);
+		return;
+	}
+	collect_add(&count->calls, call.calls);
+	collect_add(&count->bytes, call.bytes);
+	collect_add(&count->ticks, call.ticks);
+	collect_add(&count->skipped, call.skipped);
 }
 
 void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel)
@@ -295,21 +306,12 @@ void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, 
 
 	if (!collect.segment.header)
 		return;
-	class = class_ready(classes, channel);
-	mode = collect_mode(class);
+	class = collect_class_ready(classes, channel);
+	mode = collect_mode(class) & ~(unsigned)MODE_MISSED;
 	if (mode == MODE_TRACE)
 		collect_append(t, channel, class);
 	else if (mode != MODE_OFF && mode < MODE_COUNT_OF)
 		skip(t, class, mode);
-}
-
-void collect_classes_init(struct collect_classes *classes, uint32_t comm)
-{
-	classes->comm = comm;
-	for (int i = 0; i < CHANNEL_MAX; i++)
-		atomic_store_explicit(&classes->of[i],
-				      comm ? (uint16_t)SEGMENT_CLASS_FRESH : (uint16_t)i,
-				      memory_order_relaxed);
 }
 
 /* The time of one event: the best of a few batches on a ring that nobody sees. */

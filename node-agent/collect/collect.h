@@ -19,9 +19,6 @@ void collect_abandon(void);
 /** Unmap the segment; for tests and benches, where no other thread collects. */
 void collect_stop(void);
 
-/** Prepare the classes of the communicator with @comm as id. */
-void collect_classes_init(struct collect_classes *classes, uint32_t comm);
-
 /** Now, on the process's clock. */
 static inline uint64_t collect_now(void)
 {
@@ -40,7 +37,7 @@ enum collect_entry {
 enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel,
 				      const void *site);
 void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t whom, uint64_t what,
-			 unsigned channel);
+			 unsigned where);
 void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel);
 void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, unsigned channel);
 

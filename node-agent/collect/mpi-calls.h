@@ -22,13 +22,21 @@ static inline __attribute__((always_inline)) void mpi_fill(struct tuple *t, uint
 	collect_fill(t, op, at->id, peer, tag, bytes);
 }
 
+/** The same of a collective: @seq is its number. */
+static inline __attribute__((always_inline)) void mpi_fill_numbered(struct tuple *t, uint16_t op,
+								    const struct mpi_comm *at,
+								    uint32_t seq, uint64_t bytes)
+{
+	collect_fill_numbered(t, op, atomic_load_explicit(&at->classes.on, memory_order_relaxed),
+			      seq, bytes);
+}
+
 /* What has failed has moved nothing. */
 static inline void mpi_failed(struct tuple *t, int rc)
 {
-	if (__builtin_expect(rc != MPI_SUCCESS, 0)) {
-		t->flags |= TUPLE_FAILED;
-		t->bytes = 0;
-	}
+	if (__builtin_expect(rc != MPI_SUCCESS, 0))
+		collect_words(t, 0, collect_whom(t),
+			      collect_what(t) | element_word(0, element_half(0, TUPLE_FAILED)));
 }
 
 /** Write *@t, whose `end` is set. */
@@ -45,6 +53,13 @@ static inline __attribute__((always_inline)) void mpi_swift_end(
 {
 	mpi_failed(t, rc);
 	collect_swift_end(t, classes, channel);
+}
+
+static inline __attribute__((always_inline)) void mpi_swift_end_late(
+	struct tuple *t, const struct collect_classes *classes, unsigned channel, int rc)
+{
+	mpi_failed(t, rc);
+	collect_swift_end_late(t, classes, channel);
 }
 
 /** Where the library shall put a status: ours when the program ignores it. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "node-agent/collect/collect.h"
+#include "node-agent/collect/collect-class.h"
 #include "node-agent/collect/mpi-library.h"
 #include "node-agent/collect/mpi-table.h"
 
@@ -66,6 +66,12 @@ uint32_t mpi_comm_name_hash(const char *name)
 	return hash ? hash : 1;
 }
 
+uint32_t mpi_comm_next_rarely(struct mpi_comm *at)
+{
+	collect_classes_check(&at->classes);
+	return mpi_comm_next(at);
+}
+
 static uint32_t round_next(uint32_t base)
 {
 	for (uint32_t i = 0; i < ROUNDS; i++) {
@@ -91,18 +97,25 @@ struct mpi_comm *mpi_comm_find(uintptr_t key)
 	return &comms[slot];
 }
 
-static void record_put(uintptr_t key, const struct mpi_comm *record)
+/* Channels of collectives on communicators, and on windows and files. */
+#define ON_COMMS (1u << CHANNEL_COLLECTIVE)
+#define ON_THOSE (1u << CHANNEL_RMA | 1u << CHANNEL_IO)
+
+/* Returns the record in its place, NULL: there is no room. */
+static struct mpi_comm *record_put(uintptr_t key, const struct mpi_comm *record, uint32_t numbered)
 {
 	int slot = mpi_table_claim(&table, key);
 
 	if (slot < 0) {
 		atomic_fetch_or(&collect.segment.header->note, SEGMENT_NOTE_COMMS);
-		return;
+		return NULL;
 	}
 	comms[slot] = *record;
 	collect_classes_init(&comms[slot].classes, record->id);
+	collect_classes_number(&comms[slot].classes, numbered);
 	mpi_table_release(&table, slot, key);
 	atomic_fetch_add_explicit(&mpi_comm_epoch, 1, memory_order_release);
+	return &comms[slot];
 }
 
 struct mpi_comm mpi_comm_forget(uintptr_t key)
@@ -111,6 +124,8 @@ struct mpi_comm mpi_comm_forget(uintptr_t key)
 	struct mpi_comm record = slot < 0 ? mpi_comm_none : comms[slot];
 
 	if (slot >= 0) {
+		/* requests that are still under way end on no communicator */
+		collect_classes_init(&comms[slot].classes, 0);
 		atomic_fetch_add_explicit(&mpi_comm_epoch, 1, memory_order_release);
 		mpi_table_release(&table, slot, 0);
 	}
@@ -119,8 +134,15 @@ struct mpi_comm mpi_comm_forget(uintptr_t key)
 
 void mpi_comm_restore(uintptr_t key, const struct mpi_comm *record)
 {
-	if (record->id)
-		record_put(key, record);
+	struct mpi_comm *c = record->id ? record_put(key, record, record->classes.numbered) : NULL;
+
+	if (c)
+		c->classes = record->classes;
+}
+
+void mpi_comm_freed(const struct mpi_comm *record)
+{
+	segment_class_leave(&collect.segment, record->id);
 }
 
 /** The two sides of a communicator, the one with the lower leader first; others have one. */
@@ -297,7 +319,7 @@ void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how,
 		c.id = id_make(parent, how, n, tag, &sides);
 		members_record(&c, &sides, how >= MPI_COMM_INTER ? 0 : parent->id);
 	}
-	record_put(mpi_comm_key(made), &c);
+	record_put(mpi_comm_key(made), &c, ON_COMMS);
 }
 
 uint32_t mpi_comm_id_next(struct mpi_comm *parent)
@@ -316,7 +338,7 @@ void mpi_comm_add_as(MPI_Comm made, uint32_t id)
 		return;
 	c.id = id;
 	members_record(&c, &sides, 0);
-	record_put(mpi_comm_key(made), &c);
+	record_put(mpi_comm_key(made), &c, ON_COMMS);
 }
 
 void mpi_comm_copy(uintptr_t key, struct mpi_comm *parent)
@@ -327,7 +349,7 @@ void mpi_comm_copy(uintptr_t key, struct mpi_comm *parent)
 	if (!parent->id)
 		return;
 	c = copy_make(parent, n);
-	record_put(key, &c);
+	record_put(key, &c, ON_THOSE);
 }
 
 struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, struct mpi_place where)
@@ -352,8 +374,19 @@ void mpi_comm_arrived(struct mpi_comm_coming *coming)
 	MPI_Comm comm = mpi_place_comm(coming->where);
 
 	if (comm != mpi.comm_null)
-		record_put(mpi_comm_key(comm), &coming->record);
+		record_put(mpi_comm_key(comm), &coming->record, ON_COMMS);
 	atomic_store(&coming->used, false);
+}
+
+/* That of all processes is switched by its name, perhaps before it is used. */
+static void world_put(const struct mpi_comm *record)
+{
+	static const unsigned channels[] = {CHANNEL_P2P, CHANNEL_COLLECTIVE, CHANNEL_COMPLETION,
+					    CHANNEL_COMM};
+	struct mpi_comm *c = record_put(mpi_comm_key(mpi.world), record, ON_COMMS);
+
+	for (unsigned i = 0; c && i < sizeof(channels) / sizeof(channels[0]); i++)
+		collect_classes_make(&c->classes, channels[i]);
 }
 
 void mpi_comm_init(uint32_t world, int rank, int size)
@@ -371,12 +404,12 @@ void mpi_comm_init(uint32_t world, int rank, int size)
 
 	collect_classes_init(&mpi_comm_none.classes, 0);
 	segment_comm_add(&collect.segment, world, 0, c.all, c.members);
-	record_put(mpi_comm_key(mpi.world), &c);
+	world_put(&c);
 	self.room = segment_members_take(&collect.segment, 1);
 	if (self.room)
 		*self.room = rank;
 	c = (struct mpi_comm){.size = 1, .leader = rank};
 	c.id = hash_id(world, UINT32_MAX, (uint32_t)rank);
 	members_record(&c, &self, world);
-	record_put(mpi_comm_key(mpi.self), &c);
+	record_put(mpi_comm_key(mpi.self), &c, ON_COMMS);
 }

@@ -55,7 +55,7 @@ extern struct mpi_comm mpi_comm_none;
 struct mpi_comm *mpi_comm_find(uintptr_t key);
 
 /** Changes whenever a handle may have got another meaning. */
-extern _Atomic uint32_t mpi_comm_epoch;
+extern _Atomic uint32_t mpi_comm_epoch __attribute__((visibility("hidden")));
 
 /** A thread's last communicator: most calls use the same one again. */
 struct mpi_comm_cache {
@@ -93,7 +93,7 @@ static inline int32_t mpi_ranks_peer(struct mpi_ranks ranks, int rank)
 }
 
 /** The number of the collective that begins now; members call them in the same order
- * (MPI-3.1 5.12). */
+ * (MPI-3.1 5.12). Not given while its class is off: what follows is then TUPLE_UNNUMBERED. */
 static inline uint32_t mpi_comm_next(struct mpi_comm *at)
 {
 	uint32_t n = atomic_load_explicit(&at->collectives, memory_order_relaxed);
@@ -101,6 +101,9 @@ static inline uint32_t mpi_comm_next(struct mpi_comm *at)
 	atomic_store_explicit(&at->collectives, n + 1, memory_order_relaxed);
 	return n;
 }
+
+/** The same of one of another channel than most, that is numbered in every mode. */
+uint32_t mpi_comm_next_rarely(struct mpi_comm *at);
 
 /** Put MPI_COMM_WORLD and MPI_COMM_SELF on record, once, after MPI_Init. @world is the world's id.
  */
@@ -133,6 +136,9 @@ struct mpi_comm mpi_comm_forget(uintptr_t key);
 
 /** Freeing has failed: put the handle back on record. */
 void mpi_comm_restore(uintptr_t key, const struct mpi_comm *record);
+
+/** The handle with this record is free: its classes can be made again for others. */
+void mpi_comm_freed(const struct mpi_comm *record);
 
 /** A hash of a name that is never 0: the id of a world. */
 uint32_t mpi_comm_name_hash(const char *name);

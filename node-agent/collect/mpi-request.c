@@ -178,7 +178,7 @@ static void request_fill(struct mpi_request *r, const struct tuple *t, struct mp
 	r->tag = t->seq_or_tag;
 	r->comm = t->comm;
 	r->op = t->op;
-	r->kind = (uint16_t)kind;
+	r->kind = (uint16_t)(kind | (t->flags & TUPLE_UNNUMBERED ? MPI_REQUEST_UNNUMBERED : 0u));
 	r->ranks = ranks;
 	r->at = at;
 	r->coming = NULL;

@@ -22,6 +22,7 @@ enum mpi_request_kind {
 	MPI_REQUEST_MOVED = 1 << 5,	 /* it is not there any more: found by its turn */
 	MPI_REQUEST_TRANSFERS = 1 << 6,	 /* its status tells bytes alone */
 	MPI_REQUEST_MESSAGE = 1 << 7,	 /* it is a matched message */
+	MPI_REQUEST_UNNUMBERED = 1 << 8, /* its tuples are TUPLE_UNNUMBERED */
 };
 
 /** One request (or matched message). Belongs to whoever holds its slot. */

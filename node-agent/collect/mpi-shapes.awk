@@ -37,7 +37,8 @@ function classes()
 # What keeps book of an operation that is not recorded must not be nested, and wanted by somebody.
 function wanted()
 {
-	if (shape ~ /^(make|start_make|free|spawn)$/)
+	# all that has a number on a communicator, but for collectives themselves
+	if (shape ~ /^(make|start_make|free|spawn)$/ || (channel == "COMM" && shape == "collect"))
 		return "true"
 	if (shape ~ /^(restart|drop|cancel|wait|test)$/ || "message" in trait)
 		return "!mpi_requests_none()"
@@ -114,7 +115,14 @@ function begin_plainly()
 # The next one of those that all members make in the same order.
 function begin_together()
 {
-	begin("TUPLE_NO_PEER", "mpi_comm_next(at)", bytes_of("", "bytes"))
+	begin_numbered(bytes_of("", "bytes"))
+}
+
+# Channels that have few of them need not be quick to see whether the others have all been numbered.
+function begin_numbered(bytes)
+{
+	line("mpi_fill_numbered(&t, " op ", at, mpi_comm_next" (channel == "COLLECTIVE" ? "" : "_rarely") "(at), " bytes ");")
+	begun()
 }
 
 function shape_call()
@@ -399,10 +407,12 @@ function shape_split()
 	end()
 }
 
-function shape_make(    tag)
+function shape_make()
 {
-	tag = trait["how"] == "GROUP" ? tag_of("tag") : "mpi_comm_next(at)"
-	begin("TUPLE_NO_PEER", tag, "0")
+	if (trait["how"] == "GROUP")
+		begin("TUPLE_NO_PEER", tag_of("tag"), "0")
+	else
+		begin_numbered("0")
 	call()
 	line("if (rc == MPI_SUCCESS)")
 	if (trait["how"] == "WINDOW")
@@ -443,6 +453,8 @@ function shape_free(    key)
 	line("if (rc != MPI_SUCCESS)")
 	line("\tmpi_comm_restore(key, &record);")
 	end_in("&record.classes")
+	line("if (rc == MPI_SUCCESS)")
+	line("\tmpi_comm_freed(&record);")
 }
 
 function shape_finalize()

@@ -83,11 +83,13 @@ void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 /* The tuple of a completion: from the status where that is a receive's, else as posted. */
 static void completion_fill(struct tuple *c, const struct mpi_request *r, const MPI_Status *status)
 {
+	const unsigned number = r->kind & MPI_REQUEST_UNNUMBERED ? TUPLE_UNNUMBERED : 0;
 	int cancelled = 0;
 
 	c->start = r->start;
-	collect_words(c, r->bytes, element_word((uint32_t)r->peer, r->tag),
-		      element_word(r->comm, element_half(r->op, TUPLE_COMPLETION)));
+	collect_words(
+		c, r->bytes, element_word((uint32_t)r->peer, r->tag),
+		element_word(r->comm, element_half(r->op, (uint16_t)(TUPLE_COMPLETION | number))));
 	if (!status)
 		return;
 	if (r->kind & MPI_REQUEST_CANCEL)

@@ -2,6 +2,8 @@
 /* Keeps groups in a fixed table by the hash of their names, and members in the segment. */
 #include "node-agent/collect/pvm-group.h"
 
+#include "node-agent/collect/collect-class.h"
+
 #define GROUPS 256u
 
 struct pvm_group pvm_world;
