@@ -273,7 +273,7 @@ static void enter_folder(struct store *store, const char *name)
 	HASH_FIND_STR(store->index->folders, name, folder);
 	if (!folder) {
 		folder = memory_new(1, sizeof(*folder));
-		snprintf(folder->name, sizeof(folder->name), "%s", name);
+		snprintf(folder->name, sizeof(folder->name), "%.*s", (int)RUN_BYTES - 1, name);
 		folder->wd = -1;
 		HASH_ADD_STR(store->index->folders, name, folder);
 	}
