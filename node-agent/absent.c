@@ -222,6 +222,16 @@ char *absent_folder(const char *base, const char *run)
 	return why;
 }
 
+/* The same of a process: a run's folder that is not there yet is made in MPI_Init. */
+static char *run_folder(const char *base, const char *run)
+{
+	char *path = memory_format("%s/%s", base, run);
+	bool missing = access(path, F_OK) < 0 && errno == ENOENT;
+
+	free(path);
+	return absent_folder(base, missing ? "." : run);
+}
+
 static char *reason(const struct process *p, const struct store *store)
 {
 	const char *run = process_variable(p, "EVSPACE_RUN");
@@ -239,7 +249,7 @@ static char *reason(const struct process *p, const struct store *store)
 		return memory_format("in its root folder (%.100s) there is no %s, or another one: "
 				     "make that folder visible there",
 				     root, store->base);
-	why = run && *run ? absent_folder(store->base, run) : NULL;
+	why = run && *run ? run_folder(store->base, run) : NULL;
 	if (why)
 		return why;
 	return memory_copy("it has not come through MPI_Init, or its calls pass us by: those that "
