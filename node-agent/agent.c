@@ -35,6 +35,7 @@ struct agent {
 	struct link_listener *local, *remote;
 	struct source_host sources;
 	struct scope_host scopes;
+	struct stem_list stems;
 	struct session_host sessions;
 };
 
@@ -149,8 +150,12 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.sites = sites_new(),
 		.born = clock_pair_take(clock_kind()),
 	};
+	LIST_INIT(&a->stems);
 	a->scopes = (struct scope_host){
 		.base = a->base,
+		.stems = &a->stems,
+		.self = a->node,
+		.self_address = a->socket,
 		.epoch_ns = a->sources.epoch_ns,
 		.source_new = agent_source_new,
 		.source_free = agent_source_free,

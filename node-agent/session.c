@@ -181,7 +181,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.select = plan->select;
 	whole.n_select = plan->n_select;
 	whole.place = wire_place_new(plan->root);
-	scope = scope_new(s->host->scopes, s->link, &whole, e);
+	scope = scope_new(s->host->scopes, s->link, &whole, NULL, NULL, e);
 	wire_place_free(whole.place);
 	plan_free(plan);
 	return scope;
@@ -203,7 +203,7 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	if (open->place) {
 		if (session_may(s, ROLE_AGENT, "open parts of gather trees", e) < 0)
 			return -1;
-		scope = scope_new(s->host->scopes, s->link, open, e);
+		scope = scope_new(s->host->scopes, s->link, open, NULL, NULL, e);
 	} else {
 		if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0)
 			return -1;
@@ -331,6 +331,17 @@ static void session_close(struct session *s, const Evspace__Close *close)
 		session_close_scope(s, o, close->keep);
 }
 
+static void session_pong(struct link *link)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Ping ping = EVSPACE__PING__INIT;
+
+	ping.answer = true;
+	frame.kind_case = EVSPACE__FRAME__KIND_PING;
+	frame.ping = &ping;
+	link_send(link, &frame, NULL);
+}
+
 static void session_frame(struct link *link, void *arg, const struct frame *frame)
 {
 	struct session *s = arg;
@@ -354,6 +365,10 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 	case EVSPACE__FRAME__KIND_SWITCH_ASK:
 		scope = f->switch_ask->scope;
 		rc = session_switch(s, f->switch_ask, &e);
+		break;
+	case EVSPACE__FRAME__KIND_PING:
+		if (!f->ping->answer)
+			session_pong(link);
 		break;
 	case EVSPACE__FRAME__KIND_STATUS_ASK:
 		rc = session_may(s, ROLE_OBSERVE | ROLE_CONTROL | ROLE_AGENT, "ask for the status",

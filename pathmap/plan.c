@@ -56,6 +56,12 @@ static void place_free(struct plan_place *place)
 		free(place->joined[i].kind);
 		free(place->joined[i].args);
 	}
+	for (size_t i = 0; i < place->n_alternates; i++) {
+		free(place->alternates[i].node);
+		free(place->alternates[i].address);
+	}
+	free(place->alternates);
+	free(place->holds);
 	free(place->local);
 	free(place->joined);
 	free(place->children);
@@ -118,6 +124,7 @@ static struct plan_place *place_new(const struct node *node)
 	place->node = memory_copy(node->name);
 	place->cluster = memory_copy(node->cluster != NULL ? node->cluster->name : "");
 	place->address = memory_copy(node->address);
+	place->holds = memory_copy("");
 	return place;
 }
 
@@ -146,6 +153,8 @@ static struct site *site_get(struct builder *builder, const struct node *node, s
 	parent->children =
 		memory_room(parent->children, parent->n_children, sizeof(struct plan_place *));
 	parent->children[parent->n_children++] = site->place;
+	if (node_gateway(node) == above && !builder->route.tree->ignoring_gateways)
+		parent->gateway = true;
 	return site;
 }
 
@@ -285,6 +294,13 @@ int plan_make(const struct pathmap *map, const char *view_name, struct plan **pl
 		return -1;
 	}
 	builder.plan->n_places = places_number(builder.plan->root, 0);
+	if (builder.plan->n_places > PLAN_PLACES) {
+		errorf(e, "the tree of view `%s` has %zu hosts; at most %u are possible", view_name,
+		       builder.plan->n_places, PLAN_PLACES);
+		plan_free(builder.plan);
+		errno = EINVAL;
+		return -1;
+	}
 	*plan = builder.plan;
 	return 0;
 }
