@@ -41,8 +41,9 @@ struct plan_alternate {
 #define PLAN_PLACES 8192u
 
 /**
- * What one host does for a view. Local stages (element, thread, node level) work on the host's own
- * elements; joined stages (cluster, all) work on what the gather joined from them and the children.
+ * What one host does for a view. Local stages (of element, thread and node level, unless the
+ * mapping puts them higher) work on the host's own elements; joined stages work on what the gather
+ * joined from them and the children.
  */
 struct plan_place {
 	uint32_t index; /* in the plan, root 0; the same for a node from map to map */
@@ -63,6 +64,7 @@ struct plan_place {
 	char *holds;	      /* "0-7,12"; "" when none */
 	unsigned concurrency; /* children that are asked at once for one wave, 0: all */
 	bool gateway;	      /* nobody but it and its alternates may connect to its children */
+	char *elsewhere;      /* ranks that another map puts on another node; NULL or "": none */
 };
 
 /** The whole gather tree of a view. Owns everything that it points to. */

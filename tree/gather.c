@@ -66,6 +66,9 @@ static struct wave *gather_slot(struct gather *g, uint64_t number, bool again)
 
 static void gather_finish(struct gather *g, struct wave *w)
 {
+	for (size_t i = w->next; i < g->inputs; i++)
+		g->events->late(g->arg, w, i);
+	w->next = g->inputs;
 	for (size_t i = 0; w->pending > 0 && i < g->inputs; i++) {
 		if (!w->waiting[i])
 			continue;
@@ -134,6 +137,7 @@ struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_
 	w->asked_ns = clock_mono_ns();
 	w->deadline_ns = w->asked_ns + (uint64_t)deadline_ms * 1000000u;
 	w->pending = 0;
+	w->next = g->inputs;
 	g->busy++;
 	return w;
 }
@@ -161,11 +165,20 @@ struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_
 	return w->busy && w->number == number && w->waiting[input] == way ? w : NULL;
 }
 
+/* One input less to wait for: ask the next ones, or end the wave. */
+static void gather_go_on(struct gather *g, struct wave *w)
+{
+	if (w->next < g->inputs)
+		g->events->more(g->arg, w);
+	if (w->pending == 0)
+		gather_finish(g, w);
+}
+
 void gather_answered(struct gather *g, struct wave *w, size_t input)
 {
 	w->waiting[input] = 0;
-	if (--w->pending == 0)
-		gather_finish(g, w);
+	w->pending--;
+	gather_go_on(g, w);
 }
 
 void gather_lost(struct gather *g, size_t input, unsigned way)
@@ -178,8 +191,7 @@ void gather_lost(struct gather *g, size_t input, unsigned way)
 		w->waiting[input] = 0;
 		w->pending--;
 		g->events->late(g->arg, w, input);
-		if (w->pending == 0)
-			gather_finish(g, w);
+		gather_go_on(g, w);
 	}
 }
 

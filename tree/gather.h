@@ -32,6 +32,7 @@ struct wave {
 	bool busy;
 	unsigned pending; /* inputs that have not answered yet */
 	uint8_t *waiting; /* per input: by which way its answer is to come, 0: none is awaited */
+	size_t next;	  /* the input that is to be asked next; from here on none was */
 	struct batch batch;
 	unsigned leaves; /* that are in the batch */
 	uint32_t cpu_us; /* used by the agents below */
@@ -42,6 +43,9 @@ struct wave {
 
 /** What a gather asks of its owner. */
 struct gather_events {
+	/* An answer is there, and inputs from w->next on have not been asked: ask some. May be NULL
+	   when w->next is never set. */
+	void (*more)(void *arg, struct wave *w);
 	/* The input has not answered in time: note its leaves with wave_miss(). */
 	void (*late)(void *arg, struct wave *w, size_t input);
 	/* All is there, or the deadline has passed. The wave is free again when this returns. */
@@ -56,7 +60,8 @@ void gather_free(struct gather *g);
 /**
  * Begin a wave. Should its slot still hold a wave 64 numbers older, that one is ended now. Returns
  * the wave: say for each input that is asked gather_expect() with the way (1 to 255: an input may
- * have more than one, its child's and its child's stand-in's), then gather_seal().
+ * have more than one, its child's and its child's stand-in's), then gather_seal(). When not all are
+ * to be asked at once, set `next`.
  */
 struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_t have,
 			  unsigned deadline_ms);

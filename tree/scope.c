@@ -34,6 +34,7 @@ struct scope {
 	struct event *drain; /* until no wave is under way */
 	uint64_t cpu_us;     /* of this process when the last answer left */
 	struct batch scratch;
+	Evspace__Ask *last; /* a copy, when not all branches are asked at once; else NULL */
 };
 
 /* ---- answers ---- */
@@ -115,7 +116,29 @@ static void scope_late(void *arg, struct wave *w, size_t input)
 	branch_miss(s->branches[input], w, true);
 }
 
+static void scope_more(void *arg, struct wave *w)
+{
+	struct scope *s = arg;
+	uint64_t now = clock_mono_ns();
+	Evspace__Ask ask = *s->last;
+
+	ask.wave = w->number;
+	ask.count = 1;
+	ask.deadline_ms = w->deadline_ns > now ? (uint32_t)((w->deadline_ns - now) / 1000000u) : 0;
+	ask.deadline_ms += ask.deadline_ms == 0;
+	while (w->pending < s->place->concurrency && w->next < s->n_branches) {
+		size_t input = w->next++;
+		unsigned way = branch_ask(s->branches[input], &ask);
+
+		if (way)
+			gather_expect(s->gather, w, input, way);
+		else
+			branch_miss(s->branches[input], w, false);
+	}
+}
+
 static const struct gather_events scope_gather_events = {
+	.more = scope_more,
 	.late = scope_late,
 	.done = scope_done,
 };
@@ -167,17 +190,43 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 	}
 }
 
+/* Not more children at once than the map says: it takes longer, and disturbs less. */
+static bool scope_is_throttled(const struct scope *s, const Evspace__Ask *ask)
+{
+	return s->place->concurrency > 0 && s->place->concurrency < s->n_branches &&
+	       ask->n_only == 0;
+}
+
+static Evspace__Ask *ask_copy(const Evspace__Ask *ask)
+{
+	size_t bytes = evspace__ask__get_packed_size(ask);
+	uint8_t *packed = memory_new(bytes, 1);
+	Evspace__Ask *copy;
+
+	evspace__ask__pack(ask, packed);
+	copy = evspace__ask__unpack(NULL, bytes, packed);
+	free(packed);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+/* @ways: by which way each branch was asked; NULL: not yet. */
 static void scope_wave(struct scope *s, const Evspace__Ask *ask, uint64_t number,
 		       const unsigned *ways)
 {
 	struct wave *w =
 		gather_begin(s->gather, number, ask->n_only > 0, ask->have, ask->deadline_ms);
 
-	for (size_t i = 0; i < s->n_branches; i++) {
+	for (size_t i = 0; ways && i < s->n_branches; i++) {
 		if (ways[i])
 			gather_expect(s->gather, w, i, ways[i]);
 		else if (branch_leads_to(s->branches[i], ask->only, ask->n_only))
 			branch_miss(s->branches[i], w, false);
+	}
+	if (!ways) {
+		w->next = 0;
+		scope_more(s, w);
 	}
 	if (s->place->leaf && ask_names(ask, s->place->index))
 		scope_read(s, ask, w);
@@ -186,7 +235,7 @@ static void scope_wave(struct scope *s, const Evspace__Ask *ask, uint64_t number
 
 int scope_ask(struct scope *s, const Evspace__Ask *ask, struct error *e)
 {
-	unsigned *ways;
+	unsigned *ways = NULL;
 
 	if (ask->count == 0 || ask->count > GATHER_WINDOW || ask->wave == 0 ||
 	    ask->wave > UINT64_MAX - GATHER_WINDOW || ask->deadline_ms == 0) {
@@ -197,8 +246,14 @@ int scope_ask(struct scope *s, const Evspace__Ask *ask, struct error *e)
 			      ask->count, (unsigned long)ask->wave, ask->deadline_ms,
 			      GATHER_WINDOW);
 	}
-	ways = memory_new(s->n_branches, sizeof(*ways));
-	for (size_t i = 0; i < s->n_branches; i++)
+	if (scope_is_throttled(s, ask)) {
+		if (s->last)
+			evspace__ask__free_unpacked(s->last, NULL);
+		s->last = ask_copy(ask);
+	} else {
+		ways = memory_new(s->n_branches, sizeof(*ways));
+	}
+	for (size_t i = 0; ways && i < s->n_branches; i++)
 		ways[i] = branch_ask(s->branches[i], ask);
 	for (uint32_t k = 0; k < ask->count; k++)
 		scope_wave(s, ask, ask->wave + k, ways);
@@ -239,14 +294,15 @@ struct unready_list {
 	size_t n;
 };
 
-static void unready_add(void *arg, const char *node, const char *text)
+static void unready_add(void *arg, const struct hop_unready *who)
 {
 	struct unready_list *list = arg;
 	Evspace__Unready *u = memory_new(1, sizeof(*u));
 
 	evspace__unready__init(u);
-	u->node = memory_copy(node);
-	u->text = memory_copy(text);
+	u->node = memory_copy(who->node);
+	u->text = memory_copy(who->text);
+	u->refused = who->refused;
 	list->items = memory_room(list->items, list->n, sizeof(*list->items));
 	list->items[list->n++] = u;
 }
@@ -397,6 +453,8 @@ void scope_free(struct scope *s, bool keep)
 	chain_fini(&s->local);
 	chain_fini(&s->joined);
 	batch_fini(&s->scratch);
+	if (s->last)
+		evspace__ask__free_unpacked(s->last, NULL);
 	stem_leave(s->stem, keep);
 	wire_plan_place_free(s->place);
 	evspace__open__free_unpacked(s->open, NULL);
