@@ -220,13 +220,14 @@ void branch_miss(struct branch *b, struct wave *w, bool late)
 
 void branch_unready(const struct branch *b, branch_report *report, void *arg)
 {
-	const struct hop_unready *list;
+	static char text[] = "it has not answered yet";
+	const struct hop_unready waiting = {.node = b->place->node, .text = text}, *list;
 	size_t n = hop_unready(b->child, &list);
 
 	if (n == 0 && !hop_ready(b->child))
-		report(arg, b->place->node, "it has not answered yet");
+		report(arg, &waiting);
 	for (size_t i = 0; i < n; i++)
-		report(arg, list[i].node, list[i].text);
+		report(arg, &list[i]);
 }
 
 struct branch *branch_new(const struct hop_scope *scope, const struct plan_place *place,

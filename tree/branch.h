@@ -34,7 +34,7 @@ bool branch_leads_to(const struct branch *branch, const uint32_t *leaves, size_t
 void branch_miss(struct branch *branch, struct wave *w, bool late);
 
 /** Hosts of the plan that have not opened their parts, stand-ins or not: called for each. */
-typedef void branch_report(void *arg, const char *node, const char *text);
+typedef void branch_report(void *arg, const struct hop_unready *who);
 void branch_unready(const struct branch *branch, branch_report *report, void *arg);
 
 #endif

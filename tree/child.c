@@ -285,7 +285,7 @@ void child_join(struct child_set *set, struct child_user *user, const char *node
 	struct child *c;
 
 	LIST_FOREACH (c, &set->children, entry) {
-		if (strcmp(c->node, node) == 0)
+		if (strcmp(c->node, node) == 0 && strcmp(c->address, address) == 0)
 			break;
 	}
 	if (!c) {
@@ -325,4 +325,11 @@ bool child_is_silent(const struct child_user *user)
 uint64_t child_down_since(const struct child_user *user)
 {
 	return user->child ? user->child->down_since : 0;
+}
+
+const char *child_complaint(const struct child_user *user)
+{
+	const struct child *c = user->child;
+
+	return c && c->complaint.text[0] ? c->complaint.text : "no connection to it";
 }

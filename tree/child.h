@@ -47,9 +47,8 @@ struct child_set *child_set_new(struct event_base *base, struct link_hub *hub);
 void child_set_free(struct child_set *set);
 
 /**
- * Use the child agent named @node at @address (copied; the first user's address holds while anyone
- * uses it). Dials when this is the first user; `up` follows, at once if the connection is there
- * already.
+ * Use the child agent named @node at @address (both copied). Dials when this is the first user;
+ * `up` follows, at once if the connection is there already.
  */
 void child_join(struct child_set *set, struct child_user *user, const char *node,
 		const char *address, const struct child_events *events);
@@ -69,6 +68,9 @@ struct link *child_link(const struct child_user *user);
 
 /** Has `silent` been the last word? */
 bool child_is_silent(const struct child_user *user);
+
+/** Why there is no connection, in words. */
+const char *child_complaint(const struct child_user *user);
 
 /** Since when (CLOCK_MONOTONIC, ns) it is down or silent, 0 while it is up and speaks. */
 uint64_t child_down_since(const struct child_user *user);

@@ -78,12 +78,13 @@ static void unready_clear(struct hop *hop)
 	hop->n_unready = 0;
 }
 
-static void unready_add(struct hop *hop, const char *node, const char *text)
+static void unready_add(struct hop *hop, const char *node, const char *text, uint32_t code)
 {
 	hop->unready = memory_room(hop->unready, hop->n_unready, sizeof(*hop->unready));
 	hop->unready[hop->n_unready++] = (struct hop_unready){
 		.node = memory_copy(node),
 		.text = memory_copy(text),
+		.code = code,
 	};
 }
 
@@ -121,7 +122,7 @@ static void hop_down(struct child_user *user)
 	hop->opened = false;
 	gather_lost(hop->scope->gather, hop->input, hop->way);
 	unready_clear(hop);
-	unready_add(hop, hop->place->node, "no connection to it");
+	unready_add(hop, hop->place->node, child_complaint(user), 0);
 	hop_settle(hop);
 	hop->events->changed(hop->arg, hop);
 }
@@ -132,7 +133,7 @@ static void hop_silent(struct child_user *user)
 	struct hop *hop = (struct hop *)user;
 
 	if (!hop->opened)
-		unready_add(hop, hop->place->node, "it does not answer");
+		unready_add(hop, hop->place->node, "it does not answer", 0);
 	/* Its stand-in will be asked for what it owes. */
 	if (hop->place->n_children > 0)
 		gather_lost(hop->scope->gather, hop->input, hop->way);
@@ -289,7 +290,7 @@ static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 	hop->same_clock = boot_id[0] && strcmp(boot_id, theirs) == 0;
 	unready_clear(hop);
 	for (size_t i = 0; i < o->n_unready; i++)
-		unready_add(hop, o->unready[i]->node, o->unready[i]->text);
+		unready_add(hop, o->unready[i]->node, o->unready[i]->text, o->unready[i]->code);
 	hop->opened = true;
 	hop_settle(hop);
 	hop->events->changed(hop->arg, hop);
@@ -302,7 +303,7 @@ static void hop_refused(struct hop *hop, const Evspace__Error *error)
 	hop->opened = false;
 	gather_lost(hop->scope->gather, hop->input, hop->way);
 	unready_clear(hop);
-	unready_add(hop, hop->place->node, hop->refused.text);
+	unready_add(hop, hop->place->node, hop->refused.text, error->code);
 	hop_settle(hop);
 	hop->events->changed(hop->arg, hop);
 }

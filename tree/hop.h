@@ -39,6 +39,7 @@ struct hop_scope {
 /** A host that has not opened its part, and why. */
 struct hop_unready {
 	char *node, *text;
+	uint32_t code; /* of the error that it answered; 0: it has not */
 };
 
 /**

@@ -302,7 +302,7 @@ static void unready_add(void *arg, const struct hop_unready *who)
 	evspace__unready__init(u);
 	u->node = memory_copy(who->node);
 	u->text = memory_copy(who->text);
-	u->refused = who->refused;
+	u->code = who->code;
 	list->items = memory_room(list->items, list->n, sizeof(*list->items));
 	list->items[list->n++] = u;
 }

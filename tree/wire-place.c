@@ -60,6 +60,7 @@ Evspace__Place *wire_place_new(const struct plan_place *place)
 	message->alternates = alternates_new(place);
 	message->placed = place->placed;
 	message->holds = memory_copy(place->holds ? place->holds : "");
+	message->elsewhere = memory_copy(place->elsewhere ? place->elsewhere : "");
 	message->concurrency = place->concurrency;
 	message->gateway = place->gateway;
 	message->n_children = place->n_children;
@@ -136,9 +137,10 @@ static int place_check(const Evspace__Place *place, unsigned depth, unsigned cha
 	    text_check("cluster", place->cluster, NAME_BYTES, e) < 0 ||
 	    text_check("address", place->address, NAME_BYTES, e) < 0 ||
 	    text_check("list of ranks", place->holds, HOLDS_BYTES, e) < 0 ||
+	    text_check("list of ranks", place->elsewhere, HOLDS_BYTES, e) < 0 ||
 	    alternates_check(place, e) < 0 ||
 	    stages_check(place->local, place->n_local, LEVEL_ELEMENT, LEVEL_NODE, e) < 0 ||
-	    stages_check(place->joined, place->n_joined, LEVEL_CLUSTER, LEVEL_ALL, e) < 0)
+	    stages_check(place->joined, place->n_joined, LEVEL_ELEMENT, LEVEL_ALL, e) < 0)
 		return -1;
 	for (size_t i = 0; i < place->n_children; i++)
 		if (place_check(place->children[i], depth + 1, seen, e) < 0)
@@ -189,6 +191,7 @@ static struct plan_place *place_build(const Evspace__Place *place)
 		.n_alternates = place->n_alternates,
 		.placed = place->placed,
 		.holds = memory_copy(place->holds),
+		.elsewhere = memory_copy(place->elsewhere),
 		.concurrency = place->concurrency,
 		.gateway = place->gateway,
 	};
@@ -232,6 +235,7 @@ void wire_plan_place_free(struct plan_place *place)
 	}
 	free(place->alternates);
 	free(place->holds);
+	free(place->elsewhere);
 	plan_stages_free(place->local, place->n_local);
 	plan_stages_free(place->joined, place->n_joined);
 	free(place->node);
