@@ -14,7 +14,7 @@
 #include "node-agent/keeper.h"
 #include "node-agent/session.h"
 #include "node-agent/source.h"
-#include "pathmap/pathmap.h"
+#include "pathmap/holding.h"
 #include "tree/child.h"
 #include "tree/link.h"
 #include "tree/scope.h"
@@ -27,7 +27,7 @@ struct agent {
 	struct event *signals[2];
 	struct store store;
 	bool store_is_open;
-	struct pathmap *map;
+	struct chart *chart;
 	struct tls *tls;
 	struct link_hub *hub;
 	struct child_set *children;
@@ -35,6 +35,7 @@ struct agent {
 	struct link_listener *local, *remote;
 	struct source_host sources;
 	struct scope_host scopes;
+	struct stem_list stems;
 	struct session_host sessions;
 };
 
@@ -70,11 +71,12 @@ static int agent_map(struct agent *a, const struct agent_options *o, struct erro
 		snprintf(a->node, sizeof(a->node), "%s", o->node);
 	else if (gethostname(a->node, sizeof(a->node) - 1) < 0)
 		return errorf(e, "this host has no name: %s; use --node", strerror(errno));
-	a->map = o->pathmap ? pathmap_load(o->pathmap, stage_check, stderr, e)
-			    : pathmap_local(a->node);
-	if (!a->map)
+	a->chart = chart_open(o->base, a->node, o->pathmap, stderr, e);
+	if (!a->chart)
 		return -1;
-	if (pathmap_address(a->map, a->node))
+	if (a->chart->note[0])
+		fprintf(stderr, "evspace agent: %s\n", a->chart->note);
+	if (pathmap_address(a->chart->map, a->node))
 		return 0;
 	errno = EINVAL;
 	return errorf(e, "%s has no node '%s'; say which node this is with --node", o->pathmap,
@@ -83,7 +85,7 @@ static int agent_map(struct agent *a, const struct agent_options *o, struct erro
 
 static int agent_links(struct agent *a, const struct agent_options *o, struct error *e)
 {
-	const char *address = o->listen ? o->listen : pathmap_address(a->map, a->node);
+	const char *address = o->listen ? o->listen : pathmap_address(a->chart->map, a->node);
 	struct link_self self = {.name = a->node, .epoch_ns = a->sources.epoch_ns};
 
 	/* Alone on a host, an agent needs no certificate, even where consumers have one. */
@@ -139,18 +141,31 @@ static int agent_signals(struct agent *a)
 	return 0;
 }
 
+/* What the agent's own map says of its node. */
+static void agent_map_changed(struct session_host *sessions)
+{
+	struct source_host *here = &((struct agent *)sessions->arg)->sources;
+
+	free(here->holds);
+	here->placed = pathmap_places_ranks(sessions->chart->map);
+	here->holds = holding_list(sessions->chart->map, here->node);
+}
+
 static void agent_hosts(struct agent *a, const struct agent_options *o)
 {
 	a->sources = (struct source_host){
 		.store = &a->store,
-		.map = a->map,
 		.node = a->node,
 		.epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns(),
 		.sites = sites_new(),
 		.born = clock_pair_take(clock_kind()),
 	};
+	LIST_INIT(&a->stems);
 	a->scopes = (struct scope_host){
 		.base = a->base,
+		.stems = &a->stems,
+		.self = a->node,
+		.self_address = a->socket,
 		.epoch_ns = a->sources.epoch_ns,
 		.source_new = agent_source_new,
 		.source_free = agent_source_free,
@@ -164,6 +179,12 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.retention_ns = o->retention_ns,
 	};
 	LIST_INIT(&a->sessions.sessions);
+	LIST_INIT(&a->sessions.views);
+	a->sessions.chart = a->chart;
+	a->sessions.map_changed = agent_map_changed;
+	a->sessions.arg = a;
+	a->sessions.remap = remap_new(&a->sessions);
+	agent_map_changed(&a->sessions);
 }
 
 struct agent *agent_new(const struct agent_options *o, struct error *e)
@@ -202,6 +223,7 @@ void agent_free(struct agent *a)
 		return;
 	if (a->hub)
 		session_end_all(&a->sessions);
+	remap_free(a->sessions.remap);
 	keeper_free(a->keeper);
 	link_listener_free(a->remote);
 	link_listener_free(a->local);
@@ -211,7 +233,8 @@ void agent_free(struct agent *a)
 	if (a->store_is_open)
 		store_fini(&a->store);
 	sites_free(a->sources.sites);
-	pathmap_free(a->map);
+	free(a->sources.holds);
+	chart_free(a->chart);
 	for (size_t i = 0; i < 2; i++) {
 		if (a->signals[i])
 			event_free(a->signals[i]);

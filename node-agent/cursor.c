@@ -294,7 +294,9 @@ enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64
 		return CURSOR_AGAIN;
 	}
 	c->slot = h->made;
-	if (again)
+	/* Waves are made in order. An ask that a later one has overtaken, by another way, may be
+	 * answered to somebody who waits for it no longer: its tuples are in the later one. */
+	if (again || (h->made > 0 && wave < h->waves[h->made % CURSOR_WAVES]))
 		return CURSOR_NEVER;
 	if (h->made >= CURSOR_WAVES - 1 && h->waves[(oldest + 1) % CURSOR_WAVES] > have)
 		return CURSOR_FULL;

@@ -98,7 +98,7 @@ const char *discard_carry(const struct source_host *here, const Evspace__SwitchA
 	why[0] = '\0';
 	host->text = why;
 	TAILQ_FOREACH (d.s, &here->store->segments, link) {
-		if (strcmp(d.s->run, run) != 0 || !source_holds(here, d.s))
+		if (strcmp(d.s->run, run) != 0 || !source_holds(here, place, d.s))
 			continue;
 		d.marks = segment_marks_map(&d.s->segment);
 		if (!d.marks || discard_process(&d, host) < 0)

@@ -98,7 +98,7 @@ static size_t report_processes(const struct session_host *host, Evspace__Status 
 	size_t n = 0;
 
 	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
-		if (!source_holds(host->sources, s) || entry_init(&entries[n], s) < 0)
+		if (!source_holds(host->sources, NULL, s) || entry_init(&entries[n], s) < 0)
 			continue;
 		list[n] = &entries[n].message;
 		n++;
@@ -114,10 +114,10 @@ static void report_fill(const struct session_host *host, Evspace__Status *status
 	size_t scopes, links = session_count(host, &scopes);
 
 	status->node = (char *)(uintptr_t)here->node;
-	status->cluster = (char *)(uintptr_t)pathmap_cluster(here->map, here->node);
+	status->cluster = (char *)(uintptr_t)pathmap_cluster(host->chart->map, here->node);
 	if (!status->cluster)
 		status->cluster = (char *)(uintptr_t) "";
-	status->entry = (char *)(uintptr_t)pathmap_entry(here->map);
+	status->entry = (char *)(uintptr_t)pathmap_entry(host->chart->map);
 	status->version = (char *)(uintptr_t)PACKAGE_VERSION;
 	status->uptime_ms = (clock_mono_ns() - host->born_ns) / 1000000u;
 	status->pid = (uint32_t)getpid();
@@ -143,7 +143,7 @@ static void run_classes_read(const struct session_host *host, const char *run,
 
 	of->classes = classes_new();
 	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
-		if (strcmp(s->run, run) == 0 && source_holds(host->sources, s))
+		if (strcmp(s->run, run) == 0 && source_holds(host->sources, NULL, s))
 			(void)switch_read(s, of->classes);
 	}
 	of->messages = classes_wire(of->classes, run);

@@ -12,6 +12,7 @@
 #include "node-agent/row-comm.h"
 #include "node-agent/row-label.h"
 #include "node-agent/segment-label.h"
+#include "pathmap/holding.h"
 #include "tree/process.h"
 
 /* State lines and regions have cursor keys of their own, behind those of any element. */
@@ -94,13 +95,16 @@ void rows_free(struct rows *r, bool keep)
 
 /* ---- which run, which segments ---- */
 
-bool source_holds(const struct source_host *host, const struct store_segment *s)
+bool source_holds(const struct source_host *host, const struct plan_place *place,
+		  const struct store_segment *s)
 {
+	bool placed = place ? place->placed : host->placed;
 	char own[sizeof(s->host)] = "";
 
 	/* a map says nothing of tasks, nor of worlds that the program spawns */
-	if (pathmap_places_ranks(host->map) && !process_is_task(s->rank) && !s->world)
-		return s->rank >= 0 && pathmap_rank_on(host->map, (unsigned)s->rank, host->node);
+	if (placed && !process_is_task(s->rank) && !s->world)
+		return s->rank >= 0 &&
+		       holding_has(place ? place->holds : host->holds, (unsigned)s->rank);
 	gethostname(own, sizeof(own) - 1);
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
 }
@@ -195,7 +199,7 @@ static void rows_match_store(struct rows *r)
 	}
 	r->n_follows = kept;
 	TAILQ_FOREACH (s, &r->host->store->segments, link) {
-		if (strcmp(s->run, r->run) != 0 || !source_holds(r->host, s))
+		if (strcmp(s->run, r->run) != 0 || !source_holds(r->host, r->place, s))
 			continue;
 		rows_follow(r, s);
 		if (s->born.mono_ns < r->born.mono_ns)

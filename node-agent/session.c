@@ -11,14 +11,9 @@
 #include "node-agent/discard.h"
 #include "node-agent/report.h"
 #include "node-agent/switch.h"
+#include "pathmap/pathmap.h"
 #include "pathmap/plan.h"
 #include "tree/order.h"
-
-/* A scope that a session has open. */
-struct opened {
-	LIST_ENTRY(opened) entry;
-	struct scope *scope;
-};
 
 /* An order that is under way. */
 struct ordered {
@@ -32,7 +27,7 @@ struct session {
 	LIST_ENTRY(session) entry;
 	struct session_host *host;
 	struct link *link;
-	LIST_HEAD(, opened) scopes;
+	struct opened_list scopes;
 	size_t n_scopes;
 	LIST_HEAD(, ordered) orders;
 	size_t n_orders;
@@ -41,8 +36,11 @@ struct session {
 static void session_close_scope(struct session *s, struct opened *o, bool keep)
 {
 	LIST_REMOVE(o, entry);
-	scope_free(o->scope, keep);
-	free(o);
+	if (o->is_view) {
+		LIST_REMOVE(o, view);
+		remap_scopes_changed(s->host->remap);
+	}
+	opened_free(o, keep);
 	s->n_scopes--;
 	if (keep)
 		keeper_note(s->host->keeper);
@@ -64,6 +62,7 @@ static void session_free(struct session *s)
 		session_close_scope(s, o, true);
 	while (LIST_FIRST(&s->orders))
 		ordered_free(LIST_FIRST(&s->orders));
+	remap_forget(s->host->remap, s->link);
 	LIST_REMOVE(s, entry);
 	free(s);
 }
@@ -140,17 +139,18 @@ static int open_check_run(const struct session *s, const char *run, struct error
 static struct plan *session_plan(const struct session *s, const char *view, const char *run,
 				 char *chosen, size_t room, struct error *e)
 {
-	const struct source_host *here = s->host->sources;
-	const char *entry = pathmap_entry(here->map);
+	const char *node = s->host->sources->node;
+	struct chart *chart = s->host->chart;
+	const char *entry = pathmap_entry(chart->map);
 	struct plan *plan = NULL;
 
-	if (strcmp(entry, here->node) != 0) {
+	if (strcmp(entry, node) != 0) {
 		errno = EREMOTE;
-		errorf(e, "this agent is %s; the entry of its pathmap is %s: connect to %s",
-		       here->node, entry, pathmap_address(here->map, entry));
+		errorf(e, "this agent is %s; the entry of its pathmap is %s: connect to %s", node,
+		       entry, pathmap_address(chart->map, entry));
 		return NULL;
 	}
-	if (plan_make(here->map, view[0] ? view : "events", &plan, e) < 0)
+	if (chart_plan(chart, NULL, view, NULL, &plan, e) < 0)
 		return NULL;
 	snprintf(chosen, room, "%s", run);
 	/* Other hosts may hold a run of which nothing is here: only one host alone can contradict.
@@ -181,7 +181,8 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.select = plan->select;
 	whole.n_select = plan->n_select;
 	whole.place = wire_place_new(plan->root);
-	scope = scope_new(s->host->scopes, s->link, &whole, e);
+	whole.generation = s->host->chart->generation;
+	scope = scope_new(s->host->scopes, s->link, &whole, NULL, NULL, e);
 	wire_place_free(whole.place);
 	plan_free(plan);
 	return scope;
@@ -203,7 +204,7 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	if (open->place) {
 		if (session_may(s, ROLE_AGENT, "open parts of gather trees", e) < 0)
 			return -1;
-		scope = scope_new(s->host->scopes, s->link, open, e);
+		scope = scope_new(s->host->scopes, s->link, open, NULL, NULL, e);
 	} else {
 		if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0)
 			return -1;
@@ -211,11 +212,13 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	}
 	if (!scope)
 		return -1;
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		abort();
-	o->scope = scope;
+	o = opened_new(scope, s->link);
+	o->is_view = !open->place;
 	LIST_INSERT_HEAD(&s->scopes, o, entry);
+	if (o->is_view) {
+		LIST_INSERT_HEAD(&s->host->views, o, view);
+		remap_scopes_changed(s->host->remap);
+	}
 	s->n_scopes++;
 	return 0;
 }
@@ -310,7 +313,7 @@ static int session_switch(struct session *s, const Evspace__SwitchAsk *ask, stru
 	return 0;
 }
 
-/* ---- frames ---- */
+/* ---- asking ---- */
 
 static int session_ask(struct session *s, const Evspace__Ask *ask, struct error *e)
 {
@@ -320,7 +323,7 @@ static int session_ask(struct session *s, const Evspace__Ask *ask, struct error 
 		errno = EPROTO;
 		return errorf(e, "no scope %u is open on this connection", ask->scope);
 	}
-	return scope_ask(o->scope, ask, e);
+	return opened_ask(o, ask, e);
 }
 
 static void session_close(struct session *s, const Evspace__Close *close)
@@ -329,6 +332,44 @@ static void session_close(struct session *s, const Evspace__Close *close)
 
 	if (o)
 		session_close_scope(s, o, close->keep);
+}
+
+/* ---- maps ---- */
+
+static int session_map(const struct session *s, struct error *e)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__MapTexts texts[2];
+	Evspace__Map map;
+
+	if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "ask for the map", e) < 0)
+		return -1;
+	chart_message(s->host->chart, &map, texts);
+	frame.kind_case = EVSPACE__FRAME__KIND_MAP;
+	frame.map = &map;
+	link_send(s->link, &frame, NULL);
+	return 0;
+}
+
+static int session_map_apply(struct session *s, const Evspace__MapApply *apply, struct error *e)
+{
+	if (session_may(s, ROLE_CONTROL, "apply a map", e) == 0)
+		return remap_begin(s->host->remap, s->link, apply, e);
+	fprintf(stderr, "evspace agent: %s: %s\n", link_peer(s->link)->where, e->text);
+	return -1;
+}
+
+/* ---- frames ---- */
+
+static void session_pong(struct link *link)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Ping ping = EVSPACE__PING__INIT;
+
+	ping.answer = true;
+	frame.kind_case = EVSPACE__FRAME__KIND_PING;
+	frame.ping = &ping;
+	link_send(link, &frame, NULL);
 }
 
 static void session_frame(struct link *link, void *arg, const struct frame *frame)
@@ -354,6 +395,16 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 	case EVSPACE__FRAME__KIND_SWITCH_ASK:
 		scope = f->switch_ask->scope;
 		rc = session_switch(s, f->switch_ask, &e);
+		break;
+	case EVSPACE__FRAME__KIND_PING:
+		if (!f->ping->answer)
+			session_pong(link);
+		break;
+	case EVSPACE__FRAME__KIND_MAP_ASK:
+		rc = session_map(s, &e);
+		break;
+	case EVSPACE__FRAME__KIND_MAP_APPLY:
+		rc = session_map_apply(s, f->map_apply, &e);
 		break;
 	case EVSPACE__FRAME__KIND_STATUS_ASK:
 		rc = session_may(s, ROLE_OBSERVE | ROLE_CONTROL | ROLE_AGENT, "ask for the status",

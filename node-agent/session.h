@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
+#include "node-agent/chart.h"
 #include "node-agent/keeper.h"
+#include "node-agent/opened.h"
+#include "node-agent/remap.h"
 #include "node-agent/source.h"
 #include "tree/link.h"
 #include "tree/scope.h"
@@ -31,6 +34,11 @@ struct session_host {
 	uint64_t born_ns; /* CLOCK_MONOTONIC */
 	uint64_t retention_ns;
 	struct session_list sessions;
+	struct chart *chart; /* the map that views' trees are made by */
+	struct remap *remap;
+	struct opened_list views;			/* all scopes that consumers have open */
+	void (*map_changed)(struct session_host *host); /* it goes by another map now */
+	void *arg;
 };
 
 /** Serve a link that was accepted: a link_accepted whose argument is the session_host. */

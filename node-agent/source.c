@@ -11,6 +11,8 @@
 #include "node-agent/cursor.h"
 #include "node-agent/row.h"
 #include "node-agent/segment-region.h"
+#include "pathmap/holding.h"
+#include "tree/process.h"
 
 /* A leaf brings at most this many tuples a wave (2.6 MB), so that one backlog does not hold up all.
  */
@@ -320,12 +322,38 @@ static const struct stage_ops source_ops = {
 	.fini = source_fini,
 };
 
+/* Ranks are where the program put them, whatever maps say. */
+static int source_check(const struct source_host *host, const Evspace__Open *open,
+			const struct plan_place *place, struct error *e)
+{
+	const struct store_segment *s;
+
+	if (!place->elsewhere || !place->elsewhere[0])
+		return 0;
+	TAILQ_FOREACH (s, &host->store->segments, link) {
+		if (!s->alive || process_is_task(s->rank) || s->world || s->rank < 0 ||
+		    (open->run[0] && strcmp(s->run, open->run) != 0) ||
+		    !source_holds(host, place, s) ||
+		    !holding_has(place->elsewhere, (unsigned)s->rank))
+			continue;
+		errno = SOURCE_ELSEWHERE;
+		return errorf(e,
+			      "rank %d of run %s is here, where the program put it; a map cannot "
+			      "move it",
+			      s->rank, s->run);
+	}
+	return 0;
+}
+
 struct stage *source_new(const struct source_host *host, const Evspace__Open *open,
 			 const struct plan_place *place, struct names *names, struct error *e)
 {
-	struct stage *stage = stage_new(&source_ops, LEVEL_ELEMENT, names, "", e);
+	struct stage *stage;
 	struct source *src;
 
+	if (source_check(host, open, place, e) < 0)
+		return NULL;
+	stage = stage_new(&source_ops, LEVEL_ELEMENT, names, "", e);
 	if (!stage)
 		return NULL;
 	src = (struct source *)(void *)stage->private;

@@ -4,19 +4,23 @@
 #ifndef EVSPACE_SOURCE_H
 #define EVSPACE_SOURCE_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "node-agent/site.h"
 #include "node-agent/store.h"
-#include "pathmap/pathmap.h"
 #include "tree/stage.h"
 #include "tree/wire.h"
+
+/** The errno of a place that contradicts where ranks are; used for nothing else. */
+#define SOURCE_ELSEWHERE EXDEV
 
 /** What all sources of an agent share. */
 struct source_host {
 	struct store *store;
-	const struct pathmap *map;
 	const char *node;
+	bool placed;		/* this agent's own map says which ranks are here: */
+	char *holds;		/* as a list */
 	int64_t epoch_ns;	/* event-space time at CLOCK_MONOTONIC 0 */
 	struct sites *sites;	/* that were resolved for names */
 	struct clock_pair born; /* taken when the agent started: the far end of its clock line */
@@ -34,8 +38,12 @@ struct stage *source_new(const struct source_host *host, const Evspace__Open *op
 /** Free it; @keep: its cursor file stays. */
 void source_free(struct stage *source, bool keep);
 
-/** Does this node hold the segment's process (pathmap's mapping, else the host's name)? */
-bool source_holds(const struct source_host *host, const struct store_segment *s);
+/**
+ * Does this node hold the segment's process, going by @place (NULL: by its own map)? By the list of
+ * ranks where there is one, else by the host's name.
+ */
+bool source_holds(const struct source_host *host, const struct plan_place *place,
+		  const struct store_segment *s);
 
 /** Does one of the @n patterns match the element name @name? */
 bool source_selects(char *const *patterns, size_t n, const char *name);

@@ -309,7 +309,7 @@ const char *switch_carry(const struct source_host *here, const Evspace__SwitchAs
 	}
 	TAILQ_FOREACH (c.s, &here->store->segments, link) {
 		c.changed = 0;
-		if (strcmp(c.s->run, run) == 0 && source_holds(here, c.s))
+		if (strcmp(c.s->run, run) == 0 && source_holds(here, place, c.s))
 			carry_process(&c, why, sizeof(why));
 	}
 	host->written = c.holding.written;

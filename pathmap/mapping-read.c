@@ -83,6 +83,29 @@ static void map_head_apply(struct reader *reader, void *target, const struct sta
 	head_apply(reader, &mapping->tree, statement);
 }
 
+static void map_stages_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	stages_apply(reader, &mapping->tree, statement);
+}
+
+static void map_concurrency_apply(struct reader *reader, void *target,
+				  const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	concurrency_apply(reader, &mapping->tree, statement);
+}
+
+static void map_alternate_apply(struct reader *reader, void *target,
+				const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	alternate_apply(reader, &mapping->tree, statement);
+}
+
 /* Complain of a view that the application map does not have, or that was had before. */
 static void view_check(struct reader *reader, const struct word *word)
 {
@@ -157,6 +180,44 @@ static const struct directive directives[] = {
 	 .least = 2,
 	 .most = 2,
 	 .apply = head_apply},
+	{.keyword = "stages",
+	 .usage = "stages thread node at cluster;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 3,
+	 .most = 2 + LEVEL_COUNT,
+	 .apply = map_stages_apply},
+	{.keyword = "stages",
+	 .usage = "stages thread node at cluster;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 3,
+	 .most = 2 + LEVEL_COUNT,
+	 .apply = stages_apply},
+	{.keyword = "concurrency",
+	 .usage = "concurrency 8;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = map_concurrency_apply},
+	{.keyword = "concurrency",
+	 .usage = "concurrency 8;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = concurrency_apply},
+	{.keyword = "alternate",
+	 .usage = "alternate w1 for w0;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 3,
+	 .most = DIRECTIVE_ANY,
+	 .apply = map_alternate_apply},
+	{.keyword = "alternate",
+	 .usage = "alternate w1 for w0;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 3,
+	 .most = DIRECTIVE_ANY,
+	 .apply = alternate_apply},
 	{.keyword = "view",
 	 .usage = "view NAME { tree flat; cluster on NODE; }",
 	 .contexts = 1u << IN_MAP,

@@ -26,6 +26,11 @@ void tree_apply(struct reader *reader, void *target, const struct statement *sta
 /** `cluster on NODE;` into the tree @target. */
 void head_apply(struct reader *reader, void *target, const struct statement *statement);
 
+/** `stages LEVEL... at LEVEL;`, `concurrency N;` and `alternate NODES for NODES;`. */
+void stages_apply(struct reader *reader, void *target, const struct statement *statement);
+void concurrency_apply(struct reader *reader, void *target, const struct statement *statement);
+void alternate_apply(struct reader *reader, void *target, const struct statement *statement);
+
 /**
  * The node named @name. Returns NULL when there is none; complains of @word then, unless that may
  * be a consequence of what is wrong in the cluster map.

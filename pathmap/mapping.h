@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pathmap/application.h"
 #include "pathmap/cluster.h"
@@ -24,7 +25,12 @@ struct drawn {
 	size_t offset;
 };
 
-/** The shape of the tree of one view, or of all that do not say. */
+/** A node that runs another one's part while that is away. */
+struct alternate {
+	const struct node *by, *instead_of;
+};
+
+/** The shape of the tree of one view, or of all that do not say, and how it is run. */
 struct tree {
 	bool said; /* the map has a `tree` for it; else it is the default */
 	enum tree_kind kind;
@@ -33,7 +39,12 @@ struct tree {
 	struct drawn *drawn;	   /* by node index; NULL unless drawn by hand */
 	const struct node **heads; /* nodes that their cluster is to be joined on */
 	size_t n_heads;
-	size_t offset; /* of its statement */
+	struct alternate *alternates; /* in the order in which they are tried */
+	size_t n_alternates;
+	bool concurrency_said;
+	unsigned concurrency;	 /* children asked at once for one wave, 0: all */
+	uint8_t at[LEVEL_COUNT]; /* the level whose host runs this one's stages, 0: not said */
+	size_t offset;		 /* of its statement */
 };
 
 struct view_tree {
@@ -68,6 +79,19 @@ const struct node *mapping_rank_node(const struct mapping *mapping, unsigned ran
 
 /** The shape of the view's tree. */
 const struct tree *mapping_tree(const struct mapping *mapping, const char *view);
+
+/**
+ * The level on whose host the view's stages of @level run: LEVEL_NODE on the leaf, LEVEL_CLUSTER
+ * where a cluster comes together, LEVEL_ALL on the entry. Stages never run below those before them.
+ */
+enum level mapping_stage_place(const struct mapping *mapping, const char *view, enum level level);
+
+/** How many children are asked at once for one wave of the view, 0: all. */
+unsigned mapping_concurrency(const struct mapping *mapping, const char *view);
+
+/** The @i-th node that runs @node's part of the view while that is away, or NULL. */
+const struct node *mapping_alternate(const struct mapping *mapping, const char *view,
+				     const struct node *node, size_t i);
 
 /** The node that the view's tree is to join the cluster on, or NULL when the map does not say. */
 const struct node *mapping_head(const struct mapping *mapping, const char *view,

@@ -56,6 +56,13 @@ static void place_free(struct plan_place *place)
 		free(place->joined[i].kind);
 		free(place->joined[i].args);
 	}
+	for (size_t i = 0; i < place->n_alternates; i++) {
+		free(place->alternates[i].node);
+		free(place->alternates[i].address);
+	}
+	free(place->alternates);
+	free(place->holds);
+	free(place->elsewhere);
 	free(place->local);
 	free(place->joined);
 	free(place->children);
@@ -118,6 +125,7 @@ static struct plan_place *place_new(const struct node *node)
 	place->node = memory_copy(node->name);
 	place->cluster = memory_copy(node->cluster != NULL ? node->cluster->name : "");
 	place->address = memory_copy(node->address);
+	place->holds = memory_copy("");
 	return place;
 }
 
@@ -146,7 +154,34 @@ static struct site *site_get(struct builder *builder, const struct node *node, s
 	parent->children =
 		memory_room(parent->children, parent->n_children, sizeof(struct plan_place *));
 	parent->children[parent->n_children++] = site->place;
+	if (node_gateway(node) == above && !builder->route.tree->ignoring_gateways)
+		parent->gateway = true;
 	return site;
+}
+
+/* How the tree is run, where hosts have others below them. */
+static void runs_set(struct builder *builder)
+{
+	const struct cluster_map *clusters = &builder->map->clusters;
+	const struct mapping *mapping = &builder->map->mapping;
+
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		struct plan_place *place = builder->sites[i].place;
+		const struct node *by;
+
+		if (place == NULL || place->n_children == 0)
+			continue;
+		place->concurrency = mapping_concurrency(mapping, builder->view->name);
+		while ((by = mapping_alternate(mapping, builder->view->name, clusters->nodes[i],
+					       place->n_alternates)) != NULL) {
+			place->alternates = memory_room(place->alternates, place->n_alternates,
+							sizeof(*place->alternates));
+			place->alternates[place->n_alternates++] = (struct plan_alternate){
+				.node = memory_copy(by->name),
+				.address = memory_copy(by->address),
+			};
+		}
+	}
 }
 
 static struct site *site_join(struct site *a, struct site *b)
@@ -160,13 +195,16 @@ static struct site *site_join(struct site *a, struct site *b)
 	return a;
 }
 
-static void stages_copy(const struct view *view, enum level first, enum level last,
-			struct plan_stage **stages, size_t *n)
+/* The stages that the mapping puts on hosts of the level @place. */
+static void stages_copy(const struct builder *builder, enum level place, struct plan_stage **stages,
+			size_t *n)
 {
+	const struct view *view = builder->view;
+
 	for (size_t i = 0; i < view->n_stages; i++) {
 		const struct plan_stage *stage = &view->stages[i];
 
-		if (stage->level < first || stage->level > last)
+		if (mapping_stage_place(&builder->map->mapping, view->name, stage->level) != place)
 			continue;
 		*stages = memory_room(*stages, *n, sizeof(**stages));
 		(*stages)[(*n)++] = (struct plan_stage){
@@ -207,10 +245,10 @@ static void joined_stages_set(struct builder *builder)
 		while (above != NULL && !above->head)
 			above = above->parent;
 		if (above == NULL)
-			stages_copy(builder->view, LEVEL_CLUSTER, LEVEL_CLUSTER,
-				    &site->place->joined, &site->place->n_joined);
+			stages_copy(builder, LEVEL_CLUSTER, &site->place->joined,
+				    &site->place->n_joined);
 	}
-	stages_copy(builder->view, LEVEL_ALL, LEVEL_ALL, &builder->plan->root->joined,
+	stages_copy(builder, LEVEL_ALL, &builder->plan->root->joined,
 		    &builder->plan->root->n_joined);
 }
 
@@ -231,8 +269,7 @@ static int leaves_place(struct builder *builder, struct error *e)
 			return -1;
 		n_leaves++;
 		site->place->leaf = true;
-		stages_copy(builder->view, LEVEL_ELEMENT, LEVEL_NODE, &site->place->local,
-			    &site->place->n_local);
+		stages_copy(builder, LEVEL_NODE, &site->place->local, &site->place->n_local);
 	}
 	if (n_leaves == 0)
 		return errorf(e,
@@ -244,6 +281,7 @@ static int leaves_place(struct builder *builder, struct error *e)
 				      ? clusters->clusters[0]->nodes[0]->name
 				      : "NODE");
 	joined_stages_set(builder);
+	runs_set(builder);
 	return 0;
 }
 
@@ -285,6 +323,13 @@ int plan_make(const struct pathmap *map, const char *view_name, struct plan **pl
 		return -1;
 	}
 	builder.plan->n_places = places_number(builder.plan->root, 0);
+	if (builder.plan->n_places > PLAN_PLACES) {
+		errorf(e, "the tree of view `%s` has %zu hosts; at most %u are possible", view_name,
+		       builder.plan->n_places, PLAN_PLACES);
+		plan_free(builder.plan);
+		errno = EINVAL;
+		return -1;
+	}
 	*plan = builder.plan;
 	return 0;
 }

@@ -32,12 +32,21 @@ struct plan_stage {
 	char *args;
 };
 
+/** A host that runs a place's part while the place's own is away. */
+struct plan_alternate {
+	char *node, *address;
+};
+
+/** Indices of places are below this; those of their stand-ins are so much higher. */
+#define PLAN_PLACES 8192u
+
 /**
- * What one host does for a view. Local stages (element, thread, node level) work on the host's own
- * elements; joined stages (cluster, all) work on what the gather joined from them and the children.
+ * What one host does for a view. Local stages (of element, thread and node level, unless the
+ * mapping puts them higher) work on the host's own elements; joined stages work on what the gather
+ * joined from them and the children.
  */
 struct plan_place {
-	uint32_t index; /* position in the plan, root 0, parents before children */
+	uint32_t index; /* in the plan, root 0; the same for a node from map to map */
 	char *node;	/* the node's name, unique in the pathmap */
 	char *cluster;	/* its cluster, "" for a node outside all clusters */
 	char *address;	/* "host:port" where its agent listens, "" when it has none */
@@ -48,6 +57,14 @@ struct plan_place {
 	size_t n_joined;
 	struct plan_place **children;
 	size_t n_children;
+	/* In the order in which they are tried; then it is the parent's own host, if it may. */
+	struct plan_alternate *alternates;
+	size_t n_alternates;
+	bool placed;	      /* the mapping says which ranks are here: */
+	char *holds;	      /* "0-7,12"; "" when none */
+	unsigned concurrency; /* children that are asked at once for one wave, 0: all */
+	bool gateway;	      /* nobody but it and its alternates may connect to its children */
+	char *elsewhere;      /* ranks that another map puts on another node; NULL or "": none */
 };
 
 /** The whole gather tree of a view. Owns everything that it points to. */

@@ -55,14 +55,14 @@ static struct wave *ask(uint64_t number, unsigned deadline_ms)
 	struct wave *w = gather_begin(gather, number, false, 0, deadline_ms);
 
 	for (size_t i = 0; i < INPUTS; i++)
-		gather_expect(gather, w, i);
+		gather_expect(gather, w, i, 1);
 	gather_seal(gather, w);
 	return w;
 }
 
 static void answer(uint64_t number, size_t input)
 {
-	struct wave *w = gather_waiting(gather, number, false, input);
+	struct wave *w = gather_waiting(gather, number, false, input, 1);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
 	w->leaves++;
@@ -76,7 +76,7 @@ static void all_answer(void)
 	answer(1, 2);
 	answer(1, 0);
 	CU_ASSERT_EQUAL(done, 0);
-	CU_ASSERT_PTR_NULL(gather_waiting(gather, 1, false, 0));
+	CU_ASSERT_PTR_NULL(gather_waiting(gather, 1, false, 0, 1));
 	answer(1, 1);
 	CU_ASSERT_EQUAL(done, 1);
 	CU_ASSERT_EQUAL(last_leaves, 3);
@@ -99,7 +99,7 @@ static void deadline_ends_a_wave(void)
 	CU_ASSERT_EQUAL(last_missing, 2);
 	CU_ASSERT_EQUAL(late[0], 1);
 	CU_ASSERT_EQUAL(late[1], 0);
-	CU_ASSERT_PTR_NULL(gather_waiting(gather, 1, false, 0));
+	CU_ASSERT_PTR_NULL(gather_waiting(gather, 1, false, 0, 1));
 	end_case();
 }
 
@@ -129,7 +129,7 @@ static void broken_input(void)
 	ask(2, 10000);
 	answer(1, 0);
 	answer(1, 1);
-	gather_lost(gather, 2);
+	gather_lost(gather, 2, 1);
 	CU_ASSERT_EQUAL(done, 1);
 	CU_ASSERT_EQUAL(last_number, 1);
 	CU_ASSERT_EQUAL(late[2], 2);
@@ -146,13 +146,13 @@ static void again_is_another_wave(void)
 	begin_case();
 	ask(5, 10000);
 	w = gather_begin(gather, 5, true, 0, 10000);
-	gather_expect(gather, w, 1);
+	gather_expect(gather, w, 1, 1);
 	gather_seal(gather, w);
-	CU_ASSERT_PTR_NULL(gather_waiting(gather, 5, true, 0));
-	CU_ASSERT_PTR_EQUAL(gather_waiting(gather, 5, true, 1), w);
+	CU_ASSERT_PTR_NULL(gather_waiting(gather, 5, true, 0, 1));
+	CU_ASSERT_PTR_EQUAL(gather_waiting(gather, 5, true, 1, 1), w);
 	gather_answered(gather, w, 1);
 	CU_ASSERT_EQUAL(done, 1);
-	CU_ASSERT_PTR_NOT_NULL(gather_waiting(gather, 5, false, 1));
+	CU_ASSERT_PTR_NOT_NULL(gather_waiting(gather, 5, false, 1, 1));
 	end_case();
 }
 

@@ -12,10 +12,10 @@
 #define BASE_NS_MOST	 (INT64_C(1) << 62)
 
 static const uint8_t record_bytes[RUN_KINDS] = {
-	[RUN_TUPLES] = sizeof(struct tuple),
-	[RUN_TOTALS] = sizeof(struct total),
-	[RUN_PART] = sizeof(struct part),
-	[RUN_NEWEST] = sizeof(struct newest),
+	[RUN_TUPLES] = sizeof(struct tuple), [RUN_TOTALS] = sizeof(struct total),
+	[RUN_PART] = sizeof(struct part),    [RUN_NEWEST] = sizeof(struct newest),
+	[RUN_BINS] = sizeof(struct bin),     [RUN_CELLS] = sizeof(struct cell),
+	[RUN_COUNTS] = sizeof(struct count),
 };
 
 size_t run_record_bytes(unsigned kind)
@@ -333,27 +333,52 @@ static const char *run_fault(const struct run *run, size_t left, int first)
 	return run_bytes(run) > left ? "is longer than what is left" : NULL;
 }
 
+static const char *part_fault(const struct run *run, const unsigned char *record)
+{
+	struct part part;
+
+	memcpy(&part, record, sizeof(part));
+	if (!clock_sound(&part.clock))
+		return "has a clock that is none";
+	if (run->flags & RUN_FOLD && (part.read > 0 || part.lost > 0 || part.discarded > 0))
+		return "is a mark and counts as if it had read";
+	return NULL;
+}
+
+static const char *record_fault(const struct run *run, const unsigned char *record)
+{
+	union {
+		struct total total;
+		struct bin bin;
+		struct cell cell;
+		struct count count;
+	} as;
+
+	memcpy(&as, record, record_bytes[run->kind]);
+	switch (run->kind) {
+	case RUN_TOTALS:
+		return total_sound(&as.total) ? NULL : "has a total that is none";
+	case RUN_BINS:
+		return bin_sound(&as.bin) ? NULL : "has a bin that is none";
+	case RUN_CELLS:
+		return cell_sound(&as.cell) ? NULL : "has a cell that is none";
+	default:
+		return count_sound(&as.count) ? NULL : "has a count that is none";
+	}
+}
+
 /* What is wrong with the records of a run, or NULL. */
 static const char *records_fault(const struct run *run, const unsigned char *records)
 {
-	if (run->kind == RUN_PART) {
-		struct part part;
+	const char *fault = NULL;
 
-		memcpy(&part, records, sizeof(part));
-		if (!clock_sound(&part.clock))
-			return "has a clock that is none";
-		if (run->flags & RUN_FOLD && (part.read > 0 || part.lost > 0 || part.discarded > 0))
-			return "is a mark and counts as if it had read";
-	} else if (run->kind == RUN_TOTALS) {
-		for (unsigned i = 0; i < run->count; i++) {
-			struct total total;
-
-			memcpy(&total, records + i * sizeof(total), sizeof(total));
-			if (!total_sound(&total))
-				return "has a total that is none";
-		}
-	}
-	return NULL;
+	if (run->kind == RUN_PART)
+		return part_fault(run, records);
+	if (run->kind == RUN_NEWEST)
+		return NULL;
+	for (unsigned i = 0; i < run->count && !fault; i++)
+		fault = record_fault(run, records + i * record_bytes[run->kind]);
+	return fault;
 }
 
 int batch_check(const unsigned char *data, size_t bytes, struct error *e)

@@ -33,6 +33,9 @@ struct run_view {
 		unsigned char *records; /* by run->kind: */
 		struct tuple *tuples;
 		struct total *totals;
+		struct bin *bins;
+		struct cell *cells;
+		struct count *counts;
 		struct part *part;
 	};
 	struct buffer *buffer; /* that it is in */

@@ -25,6 +25,10 @@ struct child {
 	struct event *retry;
 	unsigned retry_ms;
 	uint64_t down_since;
+	struct event *watch; /* runs while an answer is awaited */
+	bool watching, silent;
+	uint64_t expecting_ns; /* since when something is awaited and nothing came, 0: nothing is */
+	uint64_t pinged_ns;    /* when it was asked whether it is there, 0: it was not */
 	uint32_t next_scope;
 	struct error complaint; /* said last, so that it is not said again on every try */
 	struct child_users users;
@@ -63,6 +67,88 @@ static void child_complain(struct child *c, const struct error *why)
 	fprintf(stderr, "evspace: agent %s at %s: %s; trying again\n", c->node, c->address,
 		why->text);
 }
+
+/* ---- whether it speaks ---- */
+
+static void child_watch_for(struct child *c, unsigned ms)
+{
+	struct timeval wait = {ms / 1000, ms % 1000 * 1000};
+
+	c->watching = true;
+	evtimer_add(c->watch, &wait);
+}
+
+static void child_ping(struct child *c)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Ping ping = EVSPACE__PING__INIT;
+
+	frame.kind_case = EVSPACE__FRAME__KIND_PING;
+	frame.ping = &ping;
+	link_send(c->link, &frame, NULL);
+}
+
+static void child_fall_silent(struct child *c, uint64_t now)
+{
+	struct child_user *u;
+
+	c->silent = true;
+	/* Not since the question: what was asked after that may have reached it, too. */
+	c->down_since = now;
+	TAILQ_FOREACH (u, &c->users, entry) {
+		if (u->events->silent)
+			u->events->silent(u);
+	}
+}
+
+static void child_watch(evutil_socket_t fd, short what, void *arg)
+{
+	struct child *c = arg;
+	uint64_t now = clock_mono_ns(), patience = CHILD_PATIENCE_MS * UINT64_C(1000000);
+
+	(void)fd;
+	(void)what;
+	c->watching = false;
+	if (!c->ready || c->expecting_ns == 0 || c->silent)
+		return;
+	if (now - c->expecting_ns < patience) {
+		child_watch_for(c, CHILD_PATIENCE_MS);
+	} else if (c->pinged_ns == 0) {
+		c->pinged_ns = now;
+		child_ping(c);
+		child_watch_for(c, CHILD_SILENT_MS - CHILD_PATIENCE_MS);
+	} else {
+		child_fall_silent(c, now);
+	}
+}
+
+/* A frame came, whatever it is. */
+static void child_hear(struct child *c)
+{
+	struct child_user *u;
+
+	c->expecting_ns = c->pinged_ns = 0;
+	if (!c->silent)
+		return;
+	c->silent = false;
+	c->down_since = 0;
+	TAILQ_FOREACH (u, &c->users, entry) {
+		if (u->events->heard)
+			u->events->heard(u);
+	}
+}
+
+void child_expect(struct child_user *user)
+{
+	struct child *c = user->child;
+
+	if (c->expecting_ns == 0)
+		c->expecting_ns = clock_mono_ns();
+	if (!c->watching && !c->silent)
+		child_watch_for(c, CHILD_PATIENCE_MS);
+}
+
+/* ---- whether it is connected ---- */
 
 static void child_retry_later(struct child *c)
 {
@@ -113,6 +199,7 @@ static void child_frame(struct link *link, void *arg, const struct frame *frame)
 	struct child_user *u;
 
 	(void)link;
+	child_hear(c);
 	/* A frame for nobody is an answer that crossed a close: nothing is owed to it. */
 	TAILQ_FOREACH (u, &c->users, entry) {
 		if (u->scope == scope) {
@@ -129,7 +216,8 @@ static void child_closed(struct link *link, void *arg, const struct error *why)
 
 	(void)link;
 	c->link = NULL;
-	c->ready = false;
+	c->ready = c->silent = false;
+	c->expecting_ns = c->pinged_ns = 0;
 	child_complain(c, why);
 	child_retry_later(c);
 	TAILQ_FOREACH (u, &c->users, entry)
@@ -170,7 +258,8 @@ static struct child *child_new(struct child_set *set, const char *node, const ch
 	c->node = strdup(node);
 	c->address = strdup(address);
 	c->retry = evtimer_new(set->base, child_retry, c);
-	if (!c->node || !c->address || !c->retry)
+	c->watch = evtimer_new(set->base, child_watch, c);
+	if (!c->node || !c->address || !c->retry || !c->watch)
 		abort();
 	c->retry_ms = RETRY_FIRST_MS;
 	c->down_since = clock_mono_ns();
@@ -183,6 +272,7 @@ static void child_free(struct child *c)
 {
 	LIST_REMOVE(c, entry);
 	event_free(c->retry);
+	event_free(c->watch);
 	link_close(c->link);
 	free(c->node);
 	free(c->address);
@@ -195,7 +285,7 @@ void child_join(struct child_set *set, struct child_user *user, const char *node
 	struct child *c;
 
 	LIST_FOREACH (c, &set->children, entry) {
-		if (strcmp(c->node, node) == 0)
+		if (strcmp(c->node, node) == 0 && strcmp(c->address, address) == 0)
 			break;
 	}
 	if (!c) {
@@ -227,7 +317,19 @@ struct link *child_link(const struct child_user *user)
 	return user->child && user->child->ready ? user->child->link : NULL;
 }
 
+bool child_is_silent(const struct child_user *user)
+{
+	return user->child && user->child->silent;
+}
+
 uint64_t child_down_since(const struct child_user *user)
 {
 	return user->child ? user->child->down_since : 0;
+}
+
+const char *child_complaint(const struct child_user *user)
+{
+	const struct child *c = user->child;
+
+	return c && c->complaint.text[0] ? c->complaint.text : "no connection to it";
 }

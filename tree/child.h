@@ -21,7 +21,16 @@ struct child_events {
 	void (*up)(struct child_user *user);   /* the connection is there: (re)open the scope */
 	void (*down)(struct child_user *user); /* it broke, or a try to connect has failed */
 	void (*frame)(struct child_user *user, const struct frame *frame); /* for user->scope */
+	/* The connection is there, but nobody has spoken for CHILD_SILENT_MS in spite of a question
+	   (child_expect()); or somebody does again. Both may be NULL. */
+	void (*silent)(struct child_user *user);
+	void (*heard)(struct child_user *user);
 };
+
+/** How long a child may owe an answer before it is asked whether it is there at all, and how long
+ * it may take to say so. A busy one answers, a stopped or cut off one does not. */
+#define CHILD_PATIENCE_MS 250u
+#define CHILD_SILENT_MS	  600u
 
 /** One scope's use of a child. Embed it; fill in nothing, child_join() does. */
 struct child_user {
@@ -38,9 +47,8 @@ struct child_set *child_set_new(struct event_base *base, struct link_hub *hub);
 void child_set_free(struct child_set *set);
 
 /**
- * Use the child agent named @node at @address (copied; the first user's address holds while anyone
- * uses it). Dials when this is the first user; `up` follows, at once if the connection is there
- * already.
+ * Use the child agent named @node at @address (both copied). Dials when this is the first user;
+ * `up` follows, at once if the connection is there already.
  */
 void child_join(struct child_set *set, struct child_user *user, const char *node,
 		const char *address, const struct child_events *events);
@@ -49,10 +57,22 @@ void child_join(struct child_set *set, struct child_user *user, const char *node
  */
 void child_leave(struct child_user *user);
 
+/**
+ * Something was sent to the child that it will answer: should it say nothing at all, `silent`
+ * follows. Costs nothing but a timer for as long as the child speaks.
+ */
+void child_expect(struct child_user *user);
+
 /** The link while it is up, else NULL. */
 struct link *child_link(const struct child_user *user);
 
-/** Since when (CLOCK_MONOTONIC, ns) it is down, 0 while it is up. */
+/** Has `silent` been the last word? */
+bool child_is_silent(const struct child_user *user);
+
+/** Why there is no connection, in words. */
+const char *child_complaint(const struct child_user *user);
+
+/** Since when (CLOCK_MONOTONIC, ns) it is down or silent, 0 while it is up and speaks. */
 uint64_t child_down_since(const struct child_user *user);
 
 #endif

@@ -51,10 +51,9 @@ const struct stage_ops convert_ops = {
 
 /* The widths of a record's fields, in order. */
 static const char *const layouts[RUN_KINDS] = {
-	[RUN_TUPLES] = "88844422",
-	[RUN_TOTALS] = "8888884211",
-	[RUN_PART] = "888888888448844",
-	[RUN_NEWEST] = "888844422",
+	[RUN_TUPLES] = "88844422",  [RUN_TOTALS] = "8888884211", [RUN_PART] = "888888888448844",
+	[RUN_NEWEST] = "888844422", [RUN_BINS] = "888422",	 [RUN_CELLS] = "884444",
+	[RUN_COUNTS] = "8888422",
 };
 
 static unsigned char *swap_field(unsigned char *p, unsigned width)

@@ -19,7 +19,7 @@ struct gather {
 	struct event *timer;
 	bool timing;
 	unsigned busy;
-	bool *waiting; /* SLOTS x inputs, where the waves' `waiting` point to */
+	uint8_t *waiting; /* SLOTS x inputs, where the waves' `waiting` point to */
 	struct wave slots[SLOTS];
 };
 
@@ -36,7 +36,7 @@ struct gather *gather_new(struct event_base *base, size_t inputs,
 	g->events = events;
 	g->arg = arg;
 	g->timer = evtimer_new(base, gather_expire, g);
-	g->waiting = calloc(SLOTS * (inputs ? inputs : 1), sizeof(bool));
+	g->waiting = calloc(SLOTS * (inputs ? inputs : 1), 1);
 	if (!g->timer || !g->waiting)
 		abort();
 	for (size_t i = 0; i < SLOTS; i++) {
@@ -66,10 +66,13 @@ static struct wave *gather_slot(struct gather *g, uint64_t number, bool again)
 
 static void gather_finish(struct gather *g, struct wave *w)
 {
+	for (size_t i = w->next; i < g->inputs; i++)
+		g->events->late(g->arg, w, i);
+	w->next = g->inputs;
 	for (size_t i = 0; w->pending > 0 && i < g->inputs; i++) {
 		if (!w->waiting[i])
 			continue;
-		w->waiting[i] = false;
+		w->waiting[i] = 0;
 		w->pending--;
 		g->events->late(g->arg, w, i);
 	}
@@ -134,14 +137,15 @@ struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_
 	w->asked_ns = clock_mono_ns();
 	w->deadline_ns = w->asked_ns + (uint64_t)deadline_ms * 1000000u;
 	w->pending = 0;
+	w->next = g->inputs;
 	g->busy++;
 	return w;
 }
 
-void gather_expect(struct gather *g, struct wave *w, size_t input)
+void gather_expect(struct gather *g, struct wave *w, size_t input, unsigned way)
 {
 	(void)g;
-	w->waiting[input] = true;
+	w->waiting[input] = (uint8_t)way;
 	w->pending++;
 }
 
@@ -153,33 +157,56 @@ void gather_seal(struct gather *g, struct wave *w)
 		gather_time(g);
 }
 
-struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input)
+struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input,
+			    unsigned way)
 {
 	struct wave *w = gather_slot(g, number, again);
 
-	return w->busy && w->number == number && w->waiting[input] ? w : NULL;
+	return w->busy && w->number == number && w->waiting[input] == way ? w : NULL;
+}
+
+/* One input less to wait for: ask the next ones, or end the wave. */
+static void gather_go_on(struct gather *g, struct wave *w)
+{
+	if (w->next < g->inputs)
+		g->events->more(g->arg, w);
+	if (w->pending == 0)
+		gather_finish(g, w);
 }
 
 void gather_answered(struct gather *g, struct wave *w, size_t input)
 {
-	w->waiting[input] = false;
-	if (--w->pending == 0)
-		gather_finish(g, w);
+	w->waiting[input] = 0;
+	w->pending--;
+	gather_go_on(g, w);
 }
 
-void gather_lost(struct gather *g, size_t input)
+void gather_lost(struct gather *g, size_t input, unsigned way)
 {
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct wave *w = &g->slots[i];
 
-		if (!w->busy || !w->waiting[input])
+		if (!w->busy || w->waiting[input] != way)
 			continue;
-		w->waiting[input] = false;
+		w->waiting[input] = 0;
 		w->pending--;
 		g->events->late(g->arg, w, input);
-		if (w->pending == 0)
-			gather_finish(g, w);
+		gather_go_on(g, w);
 	}
+}
+
+unsigned gather_busy(const struct gather *g)
+{
+	return g->busy;
+}
+
+unsigned gather_awaits(const struct gather *g, size_t input, unsigned way)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < SLOTS; i++)
+		n += g->slots[i].busy && g->slots[i].waiting[input] == way;
+	return n;
 }
 
 void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns)

@@ -31,7 +31,8 @@ struct wave {
 	bool again; /* asked for once more, of some leaves only */
 	bool busy;
 	unsigned pending; /* inputs that have not answered yet */
-	bool *waiting;	  /* per input */
+	uint8_t *waiting; /* per input: by which way its answer is to come, 0: none is awaited */
+	size_t next;	  /* the input that is to be asked next; from here on none was */
 	struct batch batch;
 	unsigned leaves; /* that are in the batch */
 	uint32_t cpu_us; /* used by the agents below */
@@ -42,6 +43,9 @@ struct wave {
 
 /** What a gather asks of its owner. */
 struct gather_events {
+	/* An answer is there, and inputs from w->next on have not been asked: ask some. May be NULL
+	   when w->next is never set. */
+	void (*more)(void *arg, struct wave *w);
 	/* The input has not answered in time: note its leaves with wave_miss(). */
 	void (*late)(void *arg, struct wave *w, size_t input);
 	/* All is there, or the deadline has passed. The wave is free again when this returns. */
@@ -55,25 +59,32 @@ void gather_free(struct gather *g);
 
 /**
  * Begin a wave. Should its slot still hold a wave 64 numbers older, that one is ended now. Returns
- * the wave: say for each input that is asked gather_expect(), then gather_seal().
+ * the wave: say for each input that is asked gather_expect() with the way (1 to 255: an input may
+ * have more than one, its child's and its child's stand-in's), then gather_seal(). When not all are
+ * to be asked at once, set `next`.
  */
 struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_t have,
 			  unsigned deadline_ms);
-void gather_expect(struct gather *g, struct wave *w, size_t input);
+void gather_expect(struct gather *g, struct wave *w, size_t input, unsigned way);
 
 /** No more inputs: ends the wave at once if none is expected, else starts its deadline. */
 void gather_seal(struct gather *g, struct wave *w);
 
-/** The wave that still waits for this input, or NULL (late, asked for twice, or never asked for).
- */
-struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input);
+/** The wave that still waits for this input by this way, or NULL (late, asked for twice, or never
+ * asked for). */
+struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input,
+			    unsigned way);
 
 /** The input's part is in the wave: ends it if it was the last. */
 void gather_answered(struct gather *g, struct wave *w, size_t input);
 
-/** The input will not answer anything that it was asked for (its connection broke): late() for
- * each. */
-void gather_lost(struct gather *g, size_t input);
+/** The input will not answer anything that it was asked for by this way (its connection broke):
+ * late() for each. */
+void gather_lost(struct gather *g, size_t input, unsigned way);
+
+/** How many waves are in the making; of them, how many wait for this input by this way. */
+unsigned gather_busy(const struct gather *g);
+unsigned gather_awaits(const struct gather *g, size_t input, unsigned way);
 
 /** Note that a leaf is not in the wave. */
 void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns);

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tree/bin.h"
+#include "tree/cell.h"
+#include "tree/count.h"
 #include "tree/total.h"
 #include "tree/tuple.h"
 
@@ -16,7 +19,11 @@ struct group {
 	uint32_t slot;	 /* in groups->index */
 	uint32_t part;	 /* first and last: where the tuple is from, in the wave's parts */
 	union {
+		unsigned char record[sizeof(struct total)]; /* any of these: */
 		struct total total;
+		struct bin bin;
+		struct cell cell;
+		struct count count;
 		struct {
 			struct tuple tuple;
 			uint64_t number; /* in its element */
@@ -31,6 +38,13 @@ struct groups {
 	uint32_t *index; /* open addressing; 0: free, else the number of an item plus 1 */
 	unsigned bits;	 /* 1 << bits entries, 0: none yet */
 };
+
+/** The key of @name's group by two more numbers. */
+static inline void group_key_of(uint64_t key[2], uint32_t name, uint32_t a, uint64_t b)
+{
+	key[0] = (uint64_t)name << 32 | a;
+	key[1] = b;
+}
 
 /** The key of @name's group, of @total's kind of figure and its operation and communicator if
  * given. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pathmap/memory.h"
 #include "tree/clock.h"
 
 /* Clocks of different hosts may drift apart by this much: what a probe said gets worse with its
@@ -27,13 +28,19 @@ struct hop {
 	const struct hop_scope *scope;
 	const struct plan_place *place;
 	size_t input;
+	unsigned way;
+	const struct hop_events *events;
+	void *arg;
 	uint32_t *leaves; /* place indexes of all leaves behind this hop */
 	size_t n_leaves;
 	bool same_clock;
 	struct probe probe;
 	uint64_t late_since; /* first wave in a row that came late; 0: the last one was in time */
+	bool opened;	     /* on the connection that is there now */
 	bool settled;
 	struct error refused;
+	struct hop_unready *unready;
+	size_t n_unready;
 };
 
 static size_t place_leaves(const struct plan_place *p, uint32_t *out)
@@ -55,7 +62,36 @@ static void hop_settle(struct hop *hop)
 	if (hop->settled)
 		return;
 	hop->settled = true;
-	hop->scope->settled(hop->scope->arg);
+	hop->events->settled(hop->arg, hop);
+}
+
+/* ---- who is not ready ---- */
+
+static void unready_clear(struct hop *hop)
+{
+	for (size_t i = 0; i < hop->n_unready; i++) {
+		free(hop->unready[i].node);
+		free(hop->unready[i].text);
+	}
+	free(hop->unready);
+	hop->unready = NULL;
+	hop->n_unready = 0;
+}
+
+static void unready_add(struct hop *hop, const char *node, const char *text, uint32_t code)
+{
+	hop->unready = memory_room(hop->unready, hop->n_unready, sizeof(*hop->unready));
+	hop->unready[hop->n_unready++] = (struct hop_unready){
+		.node = memory_copy(node),
+		.text = memory_copy(text),
+		.code = code,
+	};
+}
+
+size_t hop_unready(const struct hop *hop, const struct hop_unready **list)
+{
+	*list = hop->unready;
+	return hop->n_unready;
 }
 
 /* ---- the way down ---- */
@@ -75,30 +111,72 @@ static void hop_up(struct child_user *user)
 	hop->probe.valid = false;
 	link_send(link, &frame, NULL);
 	wire_place_free(open.place);
+	child_expect(user);
+	hop->events->changed(hop->arg, hop);
 }
 
 static void hop_down(struct child_user *user)
 {
 	struct hop *hop = (struct hop *)user;
 
-	gather_lost(hop->scope->gather, hop->input);
+	hop->opened = false;
+	gather_lost(hop->scope->gather, hop->input, hop->way);
+	unready_clear(hop);
+	unready_add(hop, hop->place->node, child_complaint(user), 0);
 	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
 }
 
-int hop_ask(struct hop *hop, const Evspace__Ask *ask)
+/* It may be stopped, or cut off: what it holds comes when it speaks again, or is asked for anew. */
+static void hop_silent(struct child_user *user)
+{
+	struct hop *hop = (struct hop *)user;
+
+	if (!hop->opened)
+		unready_add(hop, hop->place->node, "it does not answer", 0);
+	/* Its stand-in will be asked for what it owes. */
+	if (hop->place->n_children > 0)
+		gather_lost(hop->scope->gather, hop->input, hop->way);
+	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
+}
+
+static void hop_heard(struct child_user *user)
+{
+	struct hop *hop = (struct hop *)user;
+
+	hop->events->changed(hop->arg, hop);
+}
+
+bool hop_reachable(const struct hop *hop)
+{
+	return child_link(&hop->user) && !child_is_silent(&hop->user) && !hop->refused.text[0];
+}
+
+bool hop_ready(const struct hop *hop)
+{
+	return hop->opened && hop_reachable(hop);
+}
+
+unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask)
 {
 	struct link *link = child_link(&hop->user);
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Ask down = *ask;
 	unsigned margin = ask->deadline_ms / 10 > 2 ? ask->deadline_ms / 10 : 2;
 
-	if (!link || hop->refused.text[0] || !hop_leads_to(hop, ask->only, ask->n_only))
+	if (!hop_reachable(hop) || !hop_leads_to(hop, ask->only, ask->n_only))
 		return 0;
 	down.scope = hop->user.scope;
 	down.deadline_ms = ask->deadline_ms > margin ? ask->deadline_ms - margin : 1;
 	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
 	frame.ask = &down;
-	return link_send(link, &frame, NULL) == 0;
+	if (link_send(link, &frame, NULL) < 0)
+		return 0;
+	/* A leaf that is stopped has nobody who could stand in for it: it is late, that is all. */
+	if (hop->place->n_children > 0)
+		child_expect(&hop->user);
+	return hop->way;
 }
 
 bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n)
@@ -179,7 +257,7 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	struct batch body;
 
 	hop_learn(hop, a);
-	w = gather_waiting(g, a->wave, a->again, hop->input);
+	w = gather_waiting(g, a->wave, a->again, hop->input, hop->way);
 	/* Too late: its leaves are named as missing already, and hold a stream's ranges until asked
 	 * again. */
 	if (!w)
@@ -202,7 +280,7 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	gather_answered(g, w, hop->input);
 }
 
-static void hop_opened(struct hop *hop)
+static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 {
 	static char boot_id[64];
 	const char *theirs = link_hello(child_link(&hop->user))->boot_id;
@@ -210,7 +288,24 @@ static void hop_opened(struct hop *hop)
 	if (!boot_id[0])
 		clock_boot_id(boot_id, sizeof(boot_id));
 	hop->same_clock = boot_id[0] && strcmp(boot_id, theirs) == 0;
+	unready_clear(hop);
+	for (size_t i = 0; i < o->n_unready; i++)
+		unready_add(hop, o->unready[i]->node, o->unready[i]->text, o->unready[i]->code);
+	hop->opened = true;
 	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
+}
+
+static void hop_refused(struct hop *hop, const Evspace__Error *error)
+{
+	errorf(&hop->refused, "%s", error->text);
+	fprintf(stderr, "evspace: agent %s: %s\n", hop->place->node, hop->refused.text);
+	hop->opened = false;
+	gather_lost(hop->scope->gather, hop->input, hop->way);
+	unready_clear(hop);
+	unready_add(hop, hop->place->node, hop->refused.text, error->code);
+	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
 }
 
 static void hop_frame(struct child_user *user, const struct frame *frame)
@@ -219,16 +314,13 @@ static void hop_frame(struct child_user *user, const struct frame *frame)
 
 	switch (frame->header->kind_case) {
 	case EVSPACE__FRAME__KIND_OPENED:
-		hop_opened(hop);
+		hop_opened(hop, frame->header->opened);
 		break;
 	case EVSPACE__FRAME__KIND_ANSWER:
 		hop_answer(hop, frame);
 		break;
 	case EVSPACE__FRAME__KIND_ERROR:
-		errorf(&hop->refused, "%s", frame->header->error->text);
-		fprintf(stderr, "evspace: agent %s: %s\n", hop->place->node, hop->refused.text);
-		gather_lost(hop->scope->gather, hop->input);
-		hop_settle(hop);
+		hop_refused(hop, frame->header->error);
 		break;
 	default:
 		break;
@@ -254,9 +346,12 @@ static const struct child_events hop_events = {
 	.up = hop_up,
 	.down = hop_down,
 	.frame = hop_frame,
+	.silent = hop_silent,
+	.heard = hop_heard,
 };
 
-struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *place, size_t input)
+struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *place, size_t input,
+		    unsigned way, const struct hop_events *events, void *arg)
 {
 	struct hop *hop = calloc(1, sizeof(*hop));
 
@@ -265,6 +360,9 @@ struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *plac
 	hop->scope = scope;
 	hop->place = place;
 	hop->input = input;
+	hop->way = way;
+	hop->events = events;
+	hop->arg = arg;
 	hop->n_leaves = place_leaves(place, NULL);
 	hop->leaves = calloc(hop->n_leaves + 1, sizeof(*hop->leaves));
 	if (!hop->leaves)
@@ -291,6 +389,7 @@ void hop_free(struct hop *hop, bool keep)
 		link_send(link, &frame, NULL);
 	}
 	child_leave(&hop->user);
+	unready_clear(hop);
 	free(hop->leaves);
 	free(hop);
 }

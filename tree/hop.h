@@ -11,34 +11,59 @@
 #include "tree/gather.h"
 #include "tree/names.h"
 
+struct event_base;
 struct hop;
+
+/** What a hop tells its owner, who must not free it from within these. */
+struct hop_events {
+	/* The child has opened the scope, refused, or cannot be reached: said once. */
+	void (*settled)(void *arg, struct hop *hop);
+	/* hop_reachable() or hop_ready() may say another thing than before. */
+	void (*changed)(void *arg, struct hop *hop);
+};
 
 /** What all hops of a scope share; the scope owns it and all that it points to. */
 struct hop_scope {
+	struct event_base *base;
 	struct child_set *children;
 	struct gather *gather;
 	struct names *names;
-	const Evspace__Open *open; /* id, run, view, backlog, reading, select of the scope */
-	int64_t epoch_ns;	   /* event-space time at this host's CLOCK_MONOTONIC 0 */
-	/* Called once per hop, when its child has opened the scope, refused, or cannot be reached.
-	 */
+	const Evspace__Open *open;	 /* id, run, view, backlog, reading, select of the scope */
+	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */
+	const char *self, *self_address; /* how this agent is reached from itself */
+	/* Called once per input, when its child has settled (see hop_events). */
 	void (*settled)(void *arg);
 	void *arg;
 };
 
-/** A hop to @place, the gather's input number @input. It opens the scope there whenever the child
- * is up. */
-struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *place, size_t input);
+/** A host that has not opened its part, and why. */
+struct hop_unready {
+	char *node, *text;
+	uint32_t code; /* of the error that it answered; 0: it has not */
+};
+
+/**
+ * A hop to @place, the gather's input number @input by way @way. It opens the scope there whenever
+ * the child is up. @place stays the caller's.
+ */
+struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *place, size_t input,
+		    unsigned way, const struct hop_events *events, void *arg);
 
 /** Close the scope at the child (@keep: its cursors stay) and free. NULL is fine. */
 void hop_free(struct hop *hop, bool keep);
 
+/** Is the child there, does it speak, and has it not refused? Then it can be asked. */
+bool hop_reachable(const struct hop *hop);
+
+/** Has it opened the scope as well, with all below that could be reached? */
+bool hop_ready(const struct hop *hop);
+
 /**
  * Pass an ask on, with a deadline that leaves time for the way back. @only (of @n_only place
- * indexes) restricts it to some leaves when n_only > 0. Returns 1 when it was sent, 0 when the
- * child is not there or holds none of those leaves.
+ * indexes) restricts it to some leaves when n_only > 0. Returns the hop's way when it was sent, 0
+ * when the child is not there or holds none of those leaves.
  */
-int hop_ask(struct hop *hop, const Evspace__Ask *ask);
+unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask);
 
 /** Does the hop lead to one of these leaves (all, if @n is 0)? */
 bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n);
@@ -46,5 +71,9 @@ bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n);
 /** Note all leaves behind the hop as missing in @w; @late: it was asked and did not answer in time.
  */
 void hop_miss(struct hop *hop, struct wave *w, bool late);
+
+/** Hosts behind the hop that had not opened their parts when it settled: the hop's until it is
+ * freed. */
+size_t hop_unready(const struct hop *hop, const struct hop_unready **list);
 
 #endif

@@ -2,26 +2,27 @@
 /* Reduce: folds tuples by what they belong to at the stage's level: first, last, or figures. */
 #include "tree/stage.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "tree/group.h"
-#include "tree/part.h"
+#include "tree/fold.h"
 
-#define ARGS_BYTES 128
+/* The longest of the arguments has 8. */
+#define WORD_BYTES 16
 
 enum reduce_kind { REDUCE_TOTAL, REDUCE_FIRST, REDUCE_LAST };
 
 struct reduce {
+	struct fold fold;
 	enum reduce_kind kind;
-	enum total_fold fold;
+	enum total_fold figure;
 	enum total_value value;
 	bool by_op, by_comm;
-	struct parts parts; /* kept from wave to wave, like the tables below */
-	struct groups groups;
-	struct batch others; /* what is not folded: totals that pass first and last */
-	struct batch out;
 };
+
+static inline struct reduce *reduce_of(struct stage *s)
+{
+	return (struct reduce *)(void *)s->private;
+}
 
 /* ---- arguments ---- */
 
@@ -29,7 +30,7 @@ static int reduce_complain(const char *args, struct error *e)
 {
 	return errorf(
 		e,
-		"`reduce %s` is unknown; write `reduce first`, `reduce last`, or `reduce` with "
+		"`reduce %.60s` is unknown; write `reduce first`, `reduce last`, or `reduce` with "
 		"count, sum, min, max, mean or variance, then `of duration` or `of bytes`, "
 		"`by op`, `by comm` as wanted",
 		args);
@@ -39,26 +40,18 @@ static int reduce_option(struct reduce *r, const char *word, const char *what)
 {
 	if (strcmp(word, "of") == 0 && total_value_find(what) >= 0)
 		r->value = (enum total_value)total_value_find(what);
-	else if (strcmp(word, "by") == 0 && strcmp(what, "op") == 0)
-		r->by_op = true;
-	else if (strcmp(word, "by") == 0 && strcmp(what, "comm") == 0)
-		r->by_comm = true;
-	else
+	else if (strcmp(word, "by") != 0 || !fold_by(what, &r->by_op, &r->by_comm))
 		return -1;
 	return 0;
 }
 
 static int reduce_init(struct stage *s, const char *args, struct error *e)
 {
-	struct reduce *r = (struct reduce *)(void *)s->private;
-	char copy[ARGS_BYTES];
-	char *rest, *word, *what;
+	struct reduce *r = reduce_of(s);
+	const char *rest = args;
+	char word[WORD_BYTES], what[WORD_BYTES];
 
-	if (strlen(args) >= sizeof(copy))
-		return reduce_complain("...", e);
-	strcpy(copy, args);
-	word = strtok_r(copy, " \t", &rest);
-	if (!word)
+	if (!fold_word(&rest, word, sizeof(word)))
 		return reduce_complain(args, e);
 	r->kind = strcmp(word, "first") == 0  ? REDUCE_FIRST
 		  : strcmp(word, "last") == 0 ? REDUCE_LAST
@@ -66,11 +59,11 @@ static int reduce_init(struct stage *s, const char *args, struct error *e)
 	if (r->kind == REDUCE_TOTAL) {
 		if (total_fold_find(word) < 0)
 			return reduce_complain(args, e);
-		r->fold = (enum total_fold)total_fold_find(word);
+		r->figure = (enum total_fold)total_fold_find(word);
 	}
-	while ((word = strtok_r(NULL, " \t", &rest))) {
-		what = strtok_r(NULL, " \t", &rest);
-		if (r->kind != REDUCE_TOTAL || !what || reduce_option(r, word, what) < 0)
+	while (fold_word(&rest, word, sizeof(word))) {
+		if (r->kind != REDUCE_TOTAL || !fold_word(&rest, what, sizeof(what)) ||
+		    reduce_option(r, word, what) < 0)
 			return reduce_complain(args, e);
 	}
 	return 0;
@@ -78,12 +71,7 @@ static int reduce_init(struct stage *s, const char *args, struct error *e)
 
 static void reduce_fini(struct stage *s)
 {
-	struct reduce *r = (struct reduce *)(void *)s->private;
-
-	parts_fini(&r->parts);
-	groups_fini(&r->groups);
-	batch_fini(&r->others);
-	batch_fini(&r->out);
+	fold_fini(fold_of(s));
 }
 
 /* ---- first and last ---- */
@@ -126,9 +114,10 @@ static bool is_older(const struct tuple *a, const struct tuple *b)
 
 static void choose(struct reduce *r, const struct run_view *view, uint32_t name)
 {
-	const struct part_item *item = &r->parts.items[r->parts.n - 1];
-	struct part_item *items = r->parts.items;
-	uint32_t part = (uint32_t)r->parts.n - 1;
+	struct parts *parts = &r->fold.parts;
+	struct groups *groups = &r->fold.groups;
+	struct part_item *items = parts->items;
+	uint32_t part = (uint32_t)parts->n - 1;
 	uint64_t key[2];
 	struct group *g;
 	unsigned i = 0;
@@ -138,15 +127,15 @@ static void choose(struct reduce *r, const struct run_view *view, uint32_t name)
 	/* An element has either regions or what is done in them, and these do not compete. */
 	key[1] = view->tuples[0].flags & TUPLE_REGION;
 	/* Elements of one thread mostly follow each other. */
-	g = r->groups.n ? &r->groups.items[r->groups.n - 1] : NULL;
+	g = groups->n ? &groups->items[groups->n - 1] : NULL;
 	is_new = false;
 	if (!g || g->key[0] != key[0] || g->key[1] != key[1])
-		g = groups_at(&r->groups, key, &is_new);
+		g = groups_at(groups, key, &is_new);
 	for (; i < view->run->count; i++) {
 		struct tuple tuple = view->tuples[i];
 
-		if (r->parts.mixed)
-			tuple_to_ns(&tuple, &item->part.clock);
+		if (parts->mixed)
+			tuple_to_ns(&tuple, &items[part].part.clock);
 		if (!is_new && !(r->kind == REDUCE_LAST ? is_newer(&tuple, &g->tuple)
 							: is_older(&tuple, &g->tuple))) {
 			items[part].part.reduced++;
@@ -163,10 +152,12 @@ static void choose(struct reduce *r, const struct run_view *view, uint32_t name)
 
 /* The first part with another clock has come: what was chosen so far is in ticks of the common one.
  */
-static void chosen_to_ns(struct reduce *r)
+static void chosen_to_ns(struct stage *s)
 {
-	for (size_t i = 0; r->kind != REDUCE_TOTAL && i < r->groups.n; i++)
-		tuple_to_ns(&r->groups.items[i].tuple, &r->parts.line);
+	struct fold *fold = fold_of(s);
+
+	for (size_t i = 0; i < fold->groups.n; i++)
+		tuple_to_ns(&fold->groups.items[i].tuple, &fold->parts.line);
 }
 
 /* ---- figures ---- */
@@ -178,7 +169,7 @@ static struct total *total_of(struct reduce *r, uint32_t name, const struct tota
 	bool is_new;
 
 	group_key(key, name, like);
-	g = groups_at(&r->groups, key, &is_new);
+	g = groups_at(&r->fold.groups, key, &is_new);
 	if (is_new) {
 		g->total.op = like->op;
 		g->total.comm = like->comm;
@@ -188,10 +179,11 @@ static struct total *total_of(struct reduce *r, uint32_t name, const struct tota
 	return &g->total;
 }
 
-static void sum_tuples(struct reduce *r, const struct run_view *view, uint32_t name)
+static void sum_tuples(struct stage *s, const struct run_view *view, uint32_t name)
 {
-	struct part *part = &r->parts.items[r->parts.n - 1].part;
-	struct total like = {.value = (uint8_t)r->value, .fold = (uint8_t)r->fold};
+	struct reduce *r = reduce_of(s);
+	struct part *part = fold_part(&r->fold);
+	struct total like = {.value = (uint8_t)r->value, .fold = (uint8_t)r->figure};
 	struct total *total = NULL;
 
 	for (unsigned i = 0; i < view->run->count; i++) {
@@ -215,8 +207,10 @@ static void sum_tuples(struct reduce *r, const struct run_view *view, uint32_t n
 	}
 }
 
-static void sum_totals(struct reduce *r, const struct run_view *view, uint32_t name)
+static void sum_totals(struct stage *s, const struct run_view *view, uint32_t name)
 {
+	struct reduce *r = reduce_of(s);
+
 	for (unsigned i = 0; i < view->run->count; i++) {
 		struct total like = view->totals[i];
 
@@ -226,95 +220,47 @@ static void sum_totals(struct reduce *r, const struct run_view *view, uint32_t n
 		if (!r->by_comm)
 			like.comm = 0;
 		if (like.value == r->value)
-			like.fold = (uint8_t)r->fold;
+			like.fold = (uint8_t)r->figure;
 		total_merge(total_of(r, name, &like), &view->totals[i]);
 	}
 }
 
 /* ---- waves ---- */
 
-static int take(struct reduce *r, const struct stage *s, const struct batch *b)
+static void take_chosen(struct stage *s, const struct run_view *view, uint32_t name)
 {
-	struct batch_cursor c = {0};
-	struct run_view view;
-
-	parts_reset(&r->parts);
-	groups_reset(&r->groups);
-	while (batch_next(b, &c, &view)) {
-		uint32_t name;
-
-		if (view.run->kind == RUN_PART) {
-			if (parts_add(&r->parts, &view))
-				chosen_to_ns(r);
-			continue;
-		}
-		if (r->parts.n == 0) {
-			errno = EPROTO;
-			return -1;
-		}
-		if (view.run->count == 0)
-			continue;
-		/* A name that did not come yet stands for itself. */
-		name = names_group(s->names, view.run->element, s->level);
-		if (name == 0)
-			name = view.run->element;
-		if (view.run->kind == RUN_TUPLES && r->kind == REDUCE_TOTAL)
-			sum_tuples(r, &view, name);
-		else if (view.run->kind == RUN_TUPLES)
-			choose(r, &view, name);
-		else if (r->kind == REDUCE_TOTAL)
-			sum_totals(r, &view, name);
-		else
-			batch_keep(&r->others, &view);
-	}
-	return 0;
+	choose(reduce_of(s), view, name);
 }
 
-static void emit_chosen(struct reduce *r)
+static void emit_chosen(struct stage *s)
 {
-	for (size_t i = 0; i < r->groups.n; i++) {
-		const struct group *g = &r->groups.items[i];
-		struct tuple *out = batch_add(&r->out, RUN_TUPLES, group_name(g), g->number, 1, 0);
+	struct fold *fold = fold_of(s);
+
+	for (size_t i = 0; i < fold->groups.n; i++) {
+		const struct group *g = &fold->groups.items[i];
+		struct tuple *out =
+			batch_add(&fold->out, RUN_TUPLES, group_name(g), g->number, 1, 0);
 
 		*out = g->tuple;
 	}
 }
 
-/* Totals of one name that came one after the other are one run. */
-static void emit_totals(struct reduce *r)
-{
-	const struct group *g = r->groups.items;
-	uint32_t n;
+static const struct fold_ops choose_ops = {
+	.kind = RUN_TUPLES,
+	.tuples = take_chosen,
+	.mixed = chosen_to_ns,
+	.emit = emit_chosen,
+};
 
-	for (size_t at = 0; at < r->groups.n; at += n) {
-		struct total *out;
-
-		for (n = 1; at + n < r->groups.n && n < UINT16_MAX; n++)
-			if (group_name(&g[at + n]) != group_name(&g[at]))
-				break;
-		out = batch_add(&r->out, RUN_TOTALS, group_name(&g[at]), 0, n, 0);
-		for (uint32_t i = 0; i < n; i++)
-			out[i] = g[at + i].total;
-	}
-}
+static const struct fold_ops sum_ops = {
+	.kind = RUN_TOTALS,
+	.tuples = sum_tuples,
+	.records = sum_totals,
+};
 
 static int reduce_apply(struct stage *s, const struct ask *ask, struct batch *b)
 {
-	struct reduce *r = (struct reduce *)(void *)s->private;
-
-	if (take(r, s, b) < 0) {
-		batch_clear(&r->others);
-		return -1;
-	}
-	parts_emit(&r->parts, names_place(s->names), ask->wave, &r->out);
-	if (r->kind == REDUCE_TOTAL)
-		emit_totals(r);
-	else
-		emit_chosen(r);
-	batch_link(&r->out, &r->others);
-	batch_clear(b);
-	batch_link(b, &r->out);
-	return 0;
+	return fold_apply(s, reduce_of(s)->kind == REDUCE_TOTAL ? &sum_ops : &choose_ops, ask, b);
 }
 
 const struct stage_ops reduce_ops = {

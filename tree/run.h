@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tree/bin.h"
+#include "tree/cell.h"
 #include "tree/clock.h"
+#include "tree/count.h"
 #include "tree/total.h"
 #include "tree/tuple.h"
 
@@ -18,6 +21,9 @@ enum run_kind {
 	RUN_PART,   /* one struct part: where the runs up to the next part are from */
 	RUN_NEWEST, /* struct newest, one of each element from `element` on; batch_next() shows each
 		       as a run of one tuple */
+	RUN_BINS,   /* struct bin */
+	RUN_CELLS,  /* struct cell */
+	RUN_COUNTS, /* struct count */
 	RUN_KINDS,
 };
 
@@ -53,7 +59,7 @@ struct newest {
  *   read = delivered + filtered + reduced     (DESIGN rule 4: every tuple is accounted for)
  * `lost` tuples were overwritten before they could be read, `discarded` ones had outlived their
  * element's lifetime or were dropped on request, so written = read + lost + discarded.
- * For READ_LATEST, older tuples are not asked for and not counted.
+ * For READ_LATEST, older tuples are not asked for and not counted; for READ_COUNTS none are read.
  *
  * A stage that mixes what came from several leaves puts their parts first and then a mark: a
  * RUN_PART with RUN_FOLD, `element` being the place that mixed, `elements` how many parts right

@@ -8,19 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/memory.h"
+#include "tree/announce.h"
+#include "tree/branch.h"
 #include "tree/clock.h"
 #include "tree/gather.h"
-#include "tree/hop.h"
-
-/* What an answer announces is at most this large, so that its header has room; the rest goes with
- * the next. */
-#define ANNOUNCE_NAMES (4u << 20)
-#define ANNOUNCE_COMMS (2u << 20)
-
-_Static_assert(ANNOUNCE_NAMES + ANNOUNCE_COMMS < WIRE_HEADER_MAX, "announcements fit a header");
-
-/* Bytes that the fields of an announcement take beside its text or members, at most. */
-#define ANNOUNCE_EACH 40u
 
 struct scope {
 	const struct scope_host *host;
@@ -28,102 +20,24 @@ struct scope {
 	uint32_t number;
 	Evspace__Open *open; /* a copy, without its place */
 	struct plan_place *place;
-	struct names *names;
-	size_t names_said, comms_said;
-	struct stage *source; /* NULL when the place is no leaf */
+	struct stem *stem; /* names, and the source */
+	struct announce said;
 	struct chain local, joined;
 	struct gather *gather;
 	struct hop_scope shared;
-	struct hop **hops;
-	size_t n_hops;
-	size_t unsettled;     /* hops of which nothing has been heard yet */
+	struct branch **branches;
+	size_t n_branches;
+	size_t unsettled;     /* branches of which nothing has been heard yet */
 	struct event *settle; /* how long the first `Opened` waits for them; NULL: it was said */
-	uint64_t cpu_us;      /* of this process when the last answer left */
+	scope_call *settled, *idle;
+	void *settled_arg, *idle_arg;
+	struct event *drain; /* until no wave is under way */
+	uint64_t cpu_us;     /* of this process when the last answer left */
 	struct batch scratch;
+	Evspace__Ask *last; /* a copy, when not all branches are asked at once; else NULL */
 };
 
 /* ---- answers ---- */
-
-/* Room for what an answer announces: messages and the pointers that protobuf-c wants, in one piece.
- */
-struct announcement {
-	Evspace__Name *names;
-	Evspace__Name **name_list;
-	Evspace__Comm *comms;
-	Evspace__Comm **comm_list;
-};
-
-static void *must_calloc(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p)
-		abort();
-	return p;
-}
-
-static void announce_names(struct scope *s, Evspace__Answer *a, struct announcement *an)
-{
-	size_t all = names_count(s->names) - s->names_said, count = 0, bytes = 0;
-
-	for (; count < all && bytes < ANNOUNCE_NAMES; count++)
-		bytes += ANNOUNCE_EACH + strlen(names_at(s->names, s->names_said + count)->text);
-	if (count == 0)
-		return;
-	an->names = must_calloc(count, sizeof(*an->names));
-	an->name_list = must_calloc(count, sizeof(*an->name_list));
-	for (size_t i = 0; i < count; i++) {
-		const struct name *n = names_at(s->names, s->names_said + i);
-		Evspace__Name *m = &an->names[i];
-
-		evspace__name__init(m);
-		m->id = n->id;
-		m->level = n->level;
-		m->rank = n->rank;
-		m->channel = n->channel;
-		m->text = n->text;
-		an->name_list[i] = m;
-	}
-	a->n_names = count;
-	a->names = an->name_list;
-	s->names_said += count;
-}
-
-static void announce_comms(struct scope *s, Evspace__Answer *a, struct announcement *an)
-{
-	size_t all = names_comm_count(s->names) - s->comms_said, count = 0, bytes = 0;
-
-	for (; count < all; count++) {
-		const struct name_comm *c = names_comm_at(s->names, s->comms_said + count);
-
-		/* A world rank takes five bytes at most; a first one goes whatever its size. */
-		bytes += ANNOUNCE_EACH + (c->members ? 5 * (size_t)c->size : 0) +
-			 (c->label ? strlen(c->label) : 0);
-		if (count > 0 && bytes > ANNOUNCE_COMMS)
-			break;
-	}
-	if (count == 0)
-		return;
-	an->comms = must_calloc(count, sizeof(*an->comms));
-	an->comm_list = must_calloc(count, sizeof(*an->comm_list));
-	for (size_t i = 0; i < count; i++) {
-		const struct name_comm *c = names_comm_at(s->names, s->comms_said + i);
-		Evspace__Comm *m = &an->comms[i];
-
-		evspace__comm__init(m);
-		m->id = c->id;
-		m->parent = c->parent;
-		m->size = c->size;
-		m->world = c->world;
-		m->n_members = c->members ? c->size : 0;
-		m->members = c->members;
-		m->label = c->label ? c->label : m->label;
-		an->comm_list[i] = m;
-	}
-	a->n_comms = count;
-	a->comms = an->comm_list;
-	s->comms_said += count;
-}
 
 static void answer_missing(const struct wave *w, Evspace__Answer *a, Evspace__Missing *messages,
 			   Evspace__Missing **list)
@@ -164,7 +78,6 @@ static void scope_done(void *arg, struct wave *w)
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	Evspace__Missing *messages = NULL, **list = NULL;
-	struct announcement an = {0};
 	uint64_t cpu = clock_cpu_us();
 
 	/* Stages check their arguments when they are made; what fails here is memory or a broken
@@ -173,12 +86,11 @@ static void scope_done(void *arg, struct wave *w)
 		batch_clear(&w->batch);
 	wave_fit(w);
 	if (w->n_missing) {
-		messages = must_calloc(w->n_missing, sizeof(*messages));
-		list = must_calloc(w->n_missing, sizeof(*list));
+		messages = memory_new(w->n_missing, sizeof(*messages));
+		list = memory_new(w->n_missing, sizeof(*list));
 		answer_missing(w, &answer, messages, list);
 	}
-	announce_names(s, &answer, &an);
-	announce_comms(s, &answer, &an);
+	announce_fill(&s->said, s->stem->names, &answer);
 	answer.scope = s->number;
 	answer.wave = w->number;
 	answer.again = w->again;
@@ -192,20 +104,41 @@ static void scope_done(void *arg, struct wave *w)
 	link_send(s->up, &frame, &w->batch);
 	free(messages);
 	free(list);
-	free(an.names);
-	free(an.name_list);
-	free(an.comms);
-	free(an.comm_list);
+	announce_clear(&s->said);
+	if (s->drain && gather_busy(s->gather) <= 1)
+		event_active(s->drain, EV_TIMEOUT, 1);
 }
 
 static void scope_late(void *arg, struct wave *w, size_t input)
 {
 	struct scope *s = arg;
 
-	hop_miss(s->hops[input], w, true);
+	branch_miss(s->branches[input], w, true);
+}
+
+static void scope_more(void *arg, struct wave *w)
+{
+	struct scope *s = arg;
+	uint64_t now = clock_mono_ns();
+	Evspace__Ask ask = *s->last;
+
+	ask.wave = w->number;
+	ask.count = 1;
+	ask.deadline_ms = w->deadline_ns > now ? (uint32_t)((w->deadline_ns - now) / 1000000u) : 0;
+	ask.deadline_ms += ask.deadline_ms == 0;
+	while (w->pending < s->place->concurrency && w->next < s->n_branches) {
+		size_t input = w->next++;
+		unsigned way = branch_ask(s->branches[input], &ask);
+
+		if (way)
+			gather_expect(s->gather, w, input, way);
+		else
+			branch_miss(s->branches[input], w, false);
+	}
 }
 
 static const struct gather_events scope_gather_events = {
+	.more = scope_more,
 	.late = scope_late,
 	.done = scope_done,
 };
@@ -245,7 +178,9 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 		.again = w->again,
 	};
 
-	if (s->source->ops->read(s->source, &local, &s->scratch) == 0 &&
+	struct stage *source = s->stem->source;
+
+	if (source->ops->read(source, &local, &s->scratch) == 0 &&
 	    chain_apply(&s->local, &local, &s->scratch) == 0) {
 		batch_link(&w->batch, &s->scratch);
 		w->leaves++;
@@ -255,25 +190,52 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 	}
 }
 
-static void scope_wave(struct scope *s, const Evspace__Ask *ask, uint64_t number, const bool *asked)
+/* Not more children at once than the map says: it takes longer, and disturbs less. */
+static bool scope_is_throttled(const struct scope *s, const Evspace__Ask *ask)
+{
+	return s->place->concurrency > 0 && s->place->concurrency < s->n_branches &&
+	       ask->n_only == 0;
+}
+
+static Evspace__Ask *ask_copy(const Evspace__Ask *ask)
+{
+	size_t bytes = evspace__ask__get_packed_size(ask);
+	uint8_t *packed = memory_new(bytes, 1);
+	Evspace__Ask *copy;
+
+	evspace__ask__pack(ask, packed);
+	copy = evspace__ask__unpack(NULL, bytes, packed);
+	free(packed);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+/* @ways: by which way each branch was asked; NULL: not yet. */
+static void scope_wave(struct scope *s, const Evspace__Ask *ask, uint64_t number,
+		       const unsigned *ways)
 {
 	struct wave *w =
 		gather_begin(s->gather, number, ask->n_only > 0, ask->have, ask->deadline_ms);
 
-	for (size_t i = 0; i < s->n_hops; i++) {
-		if (asked[i])
-			gather_expect(s->gather, w, i);
-		else if (hop_leads_to(s->hops[i], ask->only, ask->n_only))
-			hop_miss(s->hops[i], w, false);
+	for (size_t i = 0; ways && i < s->n_branches; i++) {
+		if (ways[i])
+			gather_expect(s->gather, w, i, ways[i]);
+		else if (branch_leads_to(s->branches[i], ask->only, ask->n_only))
+			branch_miss(s->branches[i], w, false);
 	}
-	if (s->source && ask_names(ask, s->place->index))
+	if (!ways) {
+		w->next = 0;
+		scope_more(s, w);
+	}
+	if (s->place->leaf && ask_names(ask, s->place->index))
 		scope_read(s, ask, w);
 	gather_seal(s->gather, w);
 }
 
 int scope_ask(struct scope *s, const Evspace__Ask *ask, struct error *e)
 {
-	bool *asked;
+	unsigned *ways = NULL;
 
 	if (ask->count == 0 || ask->count > GATHER_WINDOW || ask->wave == 0 ||
 	    ask->wave > UINT64_MAX - GATHER_WINDOW || ask->deadline_ms == 0) {
@@ -284,12 +246,18 @@ int scope_ask(struct scope *s, const Evspace__Ask *ask, struct error *e)
 			      ask->count, (unsigned long)ask->wave, ask->deadline_ms,
 			      GATHER_WINDOW);
 	}
-	asked = must_calloc(s->n_hops, sizeof(*asked));
-	for (size_t i = 0; i < s->n_hops; i++)
-		asked[i] = hop_ask(s->hops[i], ask) == 1;
+	if (scope_is_throttled(s, ask)) {
+		if (s->last)
+			evspace__ask__free_unpacked(s->last, NULL);
+		s->last = ask_copy(ask);
+	} else {
+		ways = memory_new(s->n_branches, sizeof(*ways));
+	}
+	for (size_t i = 0; ways && i < s->n_branches; i++)
+		ways[i] = branch_ask(s->branches[i], ask);
 	for (uint32_t k = 0; k < ask->count; k++)
-		scope_wave(s, ask, ask->wave + k, asked);
-	free(asked);
+		scope_wave(s, ask, ask->wave + k, ways);
+	free(ways);
 	return 0;
 }
 
@@ -313,20 +281,46 @@ static void place_list(const struct plan_place *p, Evspace__Leaf *leaves, size_t
 
 		evspace__leaf__init(leaf);
 		leaf->index = p->index;
-		leaf->name = must_calloc(bytes, 1);
+		leaf->name = memory_new(bytes, 1);
 		snprintf(leaf->name, bytes, "/%s/%s", p->cluster[0] ? p->cluster : "-", p->node);
 	}
 	for (size_t i = 0; i < p->n_children; i++)
 		place_list(p->children[i], leaves, n);
 }
 
-static void scope_say_opened(struct scope *s)
+/* Hosts that are not ready, as messages; their texts are copies. */
+struct unready_list {
+	Evspace__Unready **items;
+	size_t n;
+};
+
+static void unready_add(void *arg, const struct hop_unready *who)
 {
+	struct unready_list *list = arg;
+	Evspace__Unready *u = memory_new(1, sizeof(*u));
+
+	evspace__unready__init(u);
+	u->node = memory_copy(who->node);
+	u->text = memory_copy(who->text);
+	u->code = who->code;
+	list->items = memory_room(list->items, list->n, sizeof(*list->items));
+	list->items[list->n++] = u;
+}
+
+void scope_unready(const struct scope *s, branch_report *report, void *arg)
+{
+	for (size_t i = 0; i < s->n_branches; i++)
+		branch_unready(s->branches[i], report, arg);
+}
+
+void scope_say_opened(struct scope *s)
+{
+	struct unready_list unready = {NULL, 0};
 	size_t places = place_count(s->place), n = 0;
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Opened opened = EVSPACE__OPENED__INIT;
-	Evspace__Leaf *leaves = must_calloc(places, sizeof(*leaves));
-	Evspace__Leaf **list = must_calloc(places, sizeof(*list));
+	Evspace__Leaf *leaves = memory_new(places, sizeof(*leaves));
+	Evspace__Leaf **list = memory_new(places, sizeof(*list));
 
 	place_list(s->place, leaves, &n);
 	for (size_t i = 0; i < n; i++)
@@ -338,11 +332,18 @@ static void scope_say_opened(struct scope *s)
 	opened.reading = s->open->reading;
 	opened.entry = s->place->node;
 	opened.places = (uint32_t)places;
+	opened.generation = s->open->generation;
+	scope_unready(s, unready_add, &unready);
+	opened.unready = unready.items;
+	opened.n_unready = unready.n;
 	frame.kind_case = EVSPACE__FRAME__KIND_OPENED;
 	frame.opened = &opened;
 	link_send(s->up, &frame, NULL);
 	for (size_t i = 0; i < n; i++)
 		free(leaves[i].name);
+	for (size_t i = 0; i < unready.n; i++)
+		evspace__unready__free_unpacked(unready.items[i], NULL);
+	free(unready.items);
 	free(leaves);
 	free(list);
 }
@@ -355,7 +356,10 @@ static void scope_settle(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	event_free(s->settle);
 	s->settle = NULL;
-	scope_say_opened(s);
+	if (s->settled)
+		s->settled(s->settled_arg, s);
+	else
+		scope_say_opened(s);
 }
 
 static void scope_settled(void *arg)
@@ -369,42 +373,23 @@ static void scope_settled(void *arg)
 
 /* ---- building ---- */
 
-static Evspace__Open *open_copy(const Evspace__Open *open)
-{
-	Evspace__Open bare = *open;
-	size_t bytes;
-	uint8_t *packed;
-	Evspace__Open *copy;
-
-	bare.place = NULL;
-	bytes = evspace__open__get_packed_size(&bare);
-	packed = must_calloc(bytes, 1);
-	evspace__open__pack(&bare, packed);
-	copy = evspace__open__unpack(NULL, bytes, packed);
-	free(packed);
-	if (!copy)
-		abort();
-	return copy;
-}
-
 static int scope_build(struct scope *s, struct error *e)
 {
 	static const struct timeval settle_within = {1, 0};
 	const struct plan_place *p = s->place;
 
-	if (chain_init(&s->local, p->local, p->n_local, s->names, e) < 0 ||
-	    chain_init(&s->joined, p->joined, p->n_joined, s->names, e) < 0)
+	s->stem = stem_join(s->host, s->host->stems, s->open, p, e);
+	if (!s->stem || chain_init(&s->local, p->local, p->n_local, s->stem->names, e) < 0 ||
+	    chain_init(&s->joined, p->joined, p->n_joined, s->stem->names, e) < 0)
 		return -1;
-	if (p->leaf) {
-		s->source = s->host->source_new(s->host->arg, s->open, p, s->names, e);
-		if (!s->source)
-			return -1;
-	}
 	s->gather = gather_new(s->host->base, p->n_children, &scope_gather_events, s);
 	s->shared = (struct hop_scope){
+		.base = s->host->base,
+		.self = s->host->self,
+		.self_address = s->host->self_address,
 		.children = s->host->children,
 		.gather = s->gather,
-		.names = s->names,
+		.names = s->stem->names,
 		.open = s->open,
 		.epoch_ns = s->host->epoch_ns,
 		.settled = scope_settled,
@@ -415,15 +400,15 @@ static int scope_build(struct scope *s, struct error *e)
 		abort();
 	evtimer_add(s->settle, &settle_within);
 	s->unsettled = p->n_children + 1;
-	s->hops = must_calloc(p->n_children, sizeof(struct hop *));
+	s->branches = memory_new(p->n_children, sizeof(struct branch *));
 	for (size_t i = 0; i < p->n_children; i++)
-		s->hops[s->n_hops++] = hop_new(&s->shared, p->children[i], i);
+		s->branches[s->n_branches++] = branch_new(&s->shared, p->children[i], i);
 	scope_settled(s);
 	return 0;
 }
 
 struct scope *scope_new(const struct scope_host *host, struct link *up, const Evspace__Open *open,
-			struct error *e)
+			scope_call *settled, void *arg, struct error *e)
 {
 	struct plan_place *place;
 	struct scope *s;
@@ -436,17 +421,18 @@ struct scope *scope_new(const struct scope_host *host, struct link *up, const Ev
 	place = wire_plan_place(open->place, e);
 	if (!place)
 		return NULL;
-	s = must_calloc(1, sizeof(*s));
+	s = memory_new(1, sizeof(*s));
+	s->settled = settled;
+	s->settled_arg = arg;
 	s->host = host;
 	s->up = up;
 	s->number = open->scope;
-	s->open = open_copy(open);
+	s->open = wire_open_bare(open);
 	s->place = place;
-	s->names = names_new(place->index);
 	s->cpu_us = clock_cpu_us();
 	batch_init(&s->scratch);
 	if (scope_build(s, e) < 0) {
-		scope_free(s, false);
+		scope_free(s, true);
 		return NULL;
 	}
 	return s;
@@ -458,19 +444,46 @@ void scope_free(struct scope *s, bool keep)
 		return;
 	if (s->settle)
 		event_free(s->settle);
-	for (size_t i = 0; i < s->n_hops; i++)
-		hop_free(s->hops[i], keep);
-	free(s->hops);
+	if (s->drain)
+		event_free(s->drain);
+	for (size_t i = 0; i < s->n_branches; i++)
+		branch_free(s->branches[i], keep);
+	free(s->branches);
 	gather_free(s->gather);
-	if (s->source)
-		s->host->source_free(s->host->arg, s->source, keep);
 	chain_fini(&s->local);
 	chain_fini(&s->joined);
 	batch_fini(&s->scratch);
-	names_free(s->names);
+	if (s->last)
+		evspace__ask__free_unpacked(s->last, NULL);
+	stem_leave(s->stem, keep);
 	wire_plan_place_free(s->place);
 	evspace__open__free_unpacked(s->open, NULL);
 	free(s);
+}
+
+static void scope_drained(evutil_socket_t fd, short what, void *arg)
+{
+	struct scope *s = arg;
+
+	(void)fd;
+	(void)what;
+	if (gather_busy(s->gather) == 0)
+		s->idle(s->idle_arg, s);
+}
+
+void scope_drain(struct scope *s, scope_call *idle, void *arg)
+{
+	s->idle = idle;
+	s->idle_arg = arg;
+	s->drain = evtimer_new(s->host->base, scope_drained, s);
+	if (!s->drain)
+		abort();
+	event_active(s->drain, EV_TIMEOUT, 1);
+}
+
+const Evspace__Open *scope_opened_with(const struct scope *s)
+{
+	return s->open;
 }
 
 uint32_t scope_number(const struct scope *s)

@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 #include "pathmap/error.h"
+#include "tree/branch.h"
 #include "tree/child.h"
 #include "tree/stage.h"
+#include "tree/stem.h"
 
 struct event_base;
 struct scope;
@@ -18,7 +20,9 @@ struct scope;
 struct scope_host {
 	struct event_base *base;
 	struct child_set *children;
-	int64_t epoch_ns; /* event-space time at this host's CLOCK_MONOTONIC 0 */
+	struct stem_list *stems;
+	const char *self, *self_address; /* its node, and how it is reached from itself */
+	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */
 	/* The source over this host's elements for a leaf place; NULL with @e. */
 	struct stage *(*source_new)(void *arg, const Evspace__Open *open,
 				    const struct plan_place *place, struct names *names,
@@ -29,14 +33,26 @@ struct scope_host {
 	void *arg;
 };
 
+/** Called from the loop, never from within a call of the scope's. It may free the scope. */
+typedef void scope_call(void *arg, struct scope *scope);
+
 /**
  * Build the part that @open (with its place) describes; answers go to @up. Hops to children are
- * opened at once and as often as their agents come back. `Opened` is said when all children have
- * said it, cannot be reached, or have not settled within a second. Returns NULL with @e and errno
- * (EINVAL, EPROTO, …).
+ * opened at once and as often as their agents come back. When all children have opened it, cannot
+ * be reached, or have not settled within a second, @settled is called, or if that is NULL `Opened`
+ * is said. Returns NULL with @e and errno (EINVAL, EPROTO, …).
  */
 struct scope *scope_new(const struct scope_host *host, struct link *up, const Evspace__Open *open,
-			struct error *e);
+			scope_call *settled, void *arg, struct error *e);
+
+/** Say `Opened` upstream: which leaves there are, and who has not opened its part. */
+void scope_say_opened(struct scope *scope);
+
+/** Name the hosts of the plan that have not opened their parts. */
+void scope_unready(const struct scope *scope, branch_report *report, void *arg);
+
+/** Call @idle once, when no wave is under way any more. */
+void scope_drain(struct scope *scope, scope_call *idle, void *arg);
 
 /** Tear down here and at the children; @keep: cursors stay. NULL is fine. */
 void scope_free(struct scope *scope, bool keep);
@@ -44,6 +60,9 @@ void scope_free(struct scope *scope, bool keep);
 /** Begin the waves of an ask: each gives one answer upstream. Returns 0, or -1 with EPROTO and @e.
  */
 int scope_ask(struct scope *scope, const Evspace__Ask *ask, struct error *e);
+
+/** What it was opened with, but for its place. */
+const Evspace__Open *scope_opened_with(const struct scope *scope);
 
 /** Its number on the upstream link. */
 uint32_t scope_number(const struct scope *scope);

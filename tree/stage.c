@@ -3,16 +3,15 @@
 #include "tree/stage.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/memory.h"
 
 static const struct stage_ops *const kinds[] = {
-	&reduce_ops,
-	&filter_ops,
-	&sort_ops,
-	&convert_ops,
+	&reduce_ops,	&filter_ops,  &sort_ops,   &convert_ops,
+	&histogram_ops, &slowest_ops, &matrix_ops, &counts_ops,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -28,13 +27,19 @@ const struct stage_ops *stage_find(const char *kind)
 static const struct stage_ops *stage_find_or_say(const char *kind, struct error *e)
 {
 	const struct stage_ops *ops = stage_find(kind);
+	char names[128] = "";
 
-	if (!ops) {
-		errno = EINVAL;
-		errorf(e, "there is no stage \"%s\"; there are reduce, filter, sort and convert",
-		       kind);
-	}
-	return ops;
+	if (ops)
+		return ops;
+	for (size_t i = 0; i < KINDS; i++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 i == 0		 ? ""
+			 : i < KINDS - 1 ? ", "
+					 : " and ",
+			 kinds[i]->name);
+	errno = EINVAL;
+	errorf(e, "there is no stage \"%.60s\"; there are %s", kind, names);
+	return NULL;
 }
 
 int stage_check(const char *kind, const char *args, struct error *e)

@@ -57,11 +57,22 @@ struct stage {
  * - `filter CONDITION...` keeps tuples for which all hold (tree/condition.h) and passes totals.
  * - `sort` orders by start over all elements of the wave, totals behind.
  * - `convert time` makes ticks nanoseconds.
+ * - `histogram [of VALUE] [by op] [by comm]` makes log-linear histograms (tree/bin.h: off by 3.1 %
+ * at most) of duration (if not said) or bytes, as RUN_BINS per name; bins from below are merged.
+ * - `slowest K [by VALUE]` keeps the K tuples of each name at the level that took longest (or were
+ * largest), with their elements and numbers. Of equal ones those that any tree would keep.
+ * - `matrix [of sends|of receives] [by rank|by node]` counts messages (tree/message.h) from one
+ * process to another as RUN_CELLS per name; at level node and above (or `by node`) processes become
+ * their nodes, if a name says where they are: those that only a place above knows are folded there.
+ * - `counts [by channel] [by comm]` adds up RUN_COUNTS of a view that reads counts.
  *
- * Only reduce and sort mix what several leaves brought, and then behind a mark (struct part). Names
- * that are not known yet (when there are many, some are announced later) stand for themselves in a
- * reduce; a filter by rank or name does not let them pass. Lost counts are in the runs until a
- * reduce, in the parts always.
+ * The figures of all of these are exact in any tree. What is under way has no part in them, nor
+ * have tuples that are no message in a matrix: they count as filtered.
+ *
+ * Only these, reduce and sort mix what several leaves brought, and then behind a mark (struct
+ * part). Names that are not known yet (when there are many, some are announced later) stand for
+ * themselves in a reduce; a filter by rank or name does not let them pass. Lost counts are in the
+ * runs until a reduce, in the parts always.
  */
 const struct stage_ops *stage_find(const char *kind);
 
@@ -91,6 +102,10 @@ extern const struct stage_ops reduce_ops;
 extern const struct stage_ops filter_ops;
 extern const struct stage_ops sort_ops;
 extern const struct stage_ops convert_ops;
+extern const struct stage_ops histogram_ops;
+extern const struct stage_ops slowest_ops;
+extern const struct stage_ops matrix_ops;
+extern const struct stage_ops counts_ops;
 
 /**
  * Swap the byte order of a batch that came from a host with the other one, in place, before

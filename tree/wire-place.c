@@ -12,6 +12,8 @@
 
 #define STAGE_KIND_BYTES 64
 #define STAGE_ARGS_BYTES 1024
+#define ALTERNATES_MAX	 16
+#define HOLDS_BYTES	 (1u << 20)
 
 static Evspace__Stage **stages_new(const struct plan_stage *list, size_t n)
 {
@@ -25,6 +27,19 @@ static Evspace__Stage **stages_new(const struct plan_stage *list, size_t n)
 		stages[i]->args = memory_copy(list[i].args ? list[i].args : "");
 	}
 	return stages;
+}
+
+static Evspace__Alternate **alternates_new(const struct plan_place *place)
+{
+	Evspace__Alternate **list = memory_new(place->n_alternates, sizeof(*list));
+
+	for (size_t i = 0; i < place->n_alternates; i++) {
+		list[i] = memory_new(1, sizeof(*list[i]));
+		evspace__alternate__init(list[i]);
+		list[i]->node = memory_copy(place->alternates[i].node);
+		list[i]->address = memory_copy(place->alternates[i].address);
+	}
+	return list;
 }
 
 Evspace__Place *wire_place_new(const struct plan_place *place)
@@ -41,6 +56,13 @@ Evspace__Place *wire_place_new(const struct plan_place *place)
 	message->local = stages_new(place->local, place->n_local);
 	message->n_joined = place->n_joined;
 	message->joined = stages_new(place->joined, place->n_joined);
+	message->n_alternates = place->n_alternates;
+	message->alternates = alternates_new(place);
+	message->placed = place->placed;
+	message->holds = memory_copy(place->holds ? place->holds : "");
+	message->elsewhere = memory_copy(place->elsewhere ? place->elsewhere : "");
+	message->concurrency = place->concurrency;
+	message->gateway = place->gateway;
 	message->n_children = place->n_children;
 	message->children = memory_new(place->n_children, sizeof(*message->children));
 	for (size_t i = 0; i < place->n_children; i++)
@@ -84,6 +106,21 @@ static int stages_check(Evspace__Stage *const *stages, size_t n, enum level from
 	return 0;
 }
 
+static int alternates_check(const Evspace__Place *place, struct error *e)
+{
+	if (place->n_alternates > ALTERNATES_MAX)
+		return errorf(e, "a plan with %zu alternates of one place (at most %u)",
+			      place->n_alternates, ALTERNATES_MAX);
+	for (size_t i = 0; i < place->n_alternates; i++) {
+		if (!place->alternates[i]->node[0])
+			return errorf(e, "a plan with an alternate that has no node");
+		if (text_check("node", place->alternates[i]->node, NAME_BYTES, e) < 0 ||
+		    text_check("address", place->alternates[i]->address, NAME_BYTES, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /** Check one place and all below; @seen has one byte per index. */
 static int place_check(const Evspace__Place *place, unsigned depth, unsigned char *seen,
 		       struct error *e)
@@ -99,8 +136,11 @@ static int place_check(const Evspace__Place *place, unsigned depth, unsigned cha
 	if (text_check("node", place->node, NAME_BYTES, e) < 0 ||
 	    text_check("cluster", place->cluster, NAME_BYTES, e) < 0 ||
 	    text_check("address", place->address, NAME_BYTES, e) < 0 ||
+	    text_check("list of ranks", place->holds, HOLDS_BYTES, e) < 0 ||
+	    text_check("list of ranks", place->elsewhere, HOLDS_BYTES, e) < 0 ||
+	    alternates_check(place, e) < 0 ||
 	    stages_check(place->local, place->n_local, LEVEL_ELEMENT, LEVEL_NODE, e) < 0 ||
-	    stages_check(place->joined, place->n_joined, LEVEL_CLUSTER, LEVEL_ALL, e) < 0)
+	    stages_check(place->joined, place->n_joined, LEVEL_ELEMENT, LEVEL_ALL, e) < 0)
 		return -1;
 	for (size_t i = 0; i < place->n_children; i++)
 		if (place_check(place->children[i], depth + 1, seen, e) < 0)
@@ -116,6 +156,18 @@ static struct plan_stage *plan_stages(Evspace__Stage *const *stages, size_t n)
 		list[i] = (struct plan_stage){.level = (enum level)stages[i]->level,
 					      .kind = memory_copy(stages[i]->kind),
 					      .args = memory_copy(stages[i]->args)};
+	return list;
+}
+
+static struct plan_alternate *plan_alternates(const Evspace__Place *place)
+{
+	struct plan_alternate *list = memory_new(place->n_alternates, sizeof(*list));
+
+	for (size_t i = 0; i < place->n_alternates; i++)
+		list[i] = (struct plan_alternate){
+			.node = memory_copy(place->alternates[i]->node),
+			.address = memory_copy(place->alternates[i]->address),
+		};
 	return list;
 }
 
@@ -135,6 +187,13 @@ static struct plan_place *place_build(const Evspace__Place *place)
 		.n_joined = place->n_joined,
 		.children = memory_new(place->n_children, sizeof(struct plan_place *)),
 		.n_children = place->n_children,
+		.alternates = plan_alternates(place),
+		.n_alternates = place->n_alternates,
+		.placed = place->placed,
+		.holds = memory_copy(place->holds),
+		.elsewhere = memory_copy(place->elsewhere),
+		.concurrency = place->concurrency,
+		.gateway = place->gateway,
 	};
 	for (size_t i = 0; i < place->n_children; i++)
 		built->children[i] = place_build(place->children[i]);
@@ -170,10 +229,35 @@ void wire_plan_place_free(struct plan_place *place)
 	for (size_t i = 0; i < place->n_children; i++)
 		wire_plan_place_free(place->children[i]);
 	free(place->children);
+	for (size_t i = 0; i < place->n_alternates; i++) {
+		free(place->alternates[i].node);
+		free(place->alternates[i].address);
+	}
+	free(place->alternates);
+	free(place->holds);
+	free(place->elsewhere);
 	plan_stages_free(place->local, place->n_local);
 	plan_stages_free(place->joined, place->n_joined);
 	free(place->node);
 	free(place->cluster);
 	free(place->address);
 	free(place);
+}
+
+Evspace__Open *wire_open_bare(const Evspace__Open *open)
+{
+	Evspace__Open bare = *open;
+	size_t bytes;
+	uint8_t *packed;
+	Evspace__Open *copy;
+
+	bare.place = NULL;
+	bytes = evspace__open__get_packed_size(&bare);
+	packed = memory_new(bytes, 1);
+	evspace__open__pack(&bare, packed);
+	copy = evspace__open__unpack(NULL, bytes, packed);
+	free(packed);
+	if (!copy)
+		abort();
+	return copy;
 }

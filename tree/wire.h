@@ -77,6 +77,9 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 Evspace__Place *wire_place_new(const struct plan_place *place);
 void wire_place_free(Evspace__Place *place);
 
+/** A copy of @open without its place. Free with evspace__open__free_unpacked(). */
+Evspace__Open *wire_open_bare(const Evspace__Open *open);
+
 /**
  * A plan part from a received message, checked: at most 16 levels deep, every index below
  * NAME_PLACE_MAX and used once (so at most 16,384 places), levels that exist, lengths, names

@@ -8,8 +8,8 @@
 
 #include "tree/stage.h"
 
-/* Every kind, and after folds once more what folds do to folds. A bit of the first byte for each.
- */
+/* Every kind, and after folds once more what folds do to folds. A bit of the first two bytes for
+ * each. */
 static const struct {
 	enum level level;
 	const char *kind, *args;
@@ -22,6 +22,13 @@ static const struct {
 	{LEVEL_NODE, "convert", "time"},
 	{LEVEL_CLUSTER, "reduce", "first"},
 	{LEVEL_ALL, "reduce", "sum of bytes by comm"},
+	{LEVEL_THREAD, "slowest", "2"},
+	{LEVEL_THREAD, "matrix", "of receives"},
+	{LEVEL_NODE, "matrix", ""},
+	{LEVEL_THREAD, "histogram", "by op"},
+	{LEVEL_ALL, "histogram", "of bytes by comm"},
+	{LEVEL_NODE, "counts", "by channel by comm"},
+	{LEVEL_ALL, "counts", ""},
 };
 
 #define STAGES (sizeof(wanted) / sizeof(wanted[0]))
@@ -100,6 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct buffer *buffer;
 	struct batch b;
 	uint64_t balance;
+	unsigned wished;
 
 	if (bytes < FRONT)
 		return 0;
@@ -108,12 +116,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	buffer = buffer_new(bytes);
 	memcpy(buffer->data, data + FRONT, bytes);
 	batch_init(&b);
+	wished = (unsigned)data[0] | (unsigned)data[2] << 8;
 	if ((data[1] == 0 || convert_swap(buffer->data, bytes, NULL) == 0) &&
 	    batch_check(buffer->data, bytes, NULL) == 0) {
 		batch_append(&b, buffer, 0, bytes);
 		balance = unaccounted(&b);
 		for (size_t i = 0; i < STAGES; i++) {
-			if (!(data[0] >> i & 1))
+			if (!(wished >> i & 1))
 				continue;
 			must(stages[i]->ops->apply(stages[i], &ask, &b) == 0, "a stage failed");
 			must(unaccounted(&b) == balance, "the counts do not add up");
@@ -149,11 +158,18 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 		newest[1] = (struct newest){9, tuple[1]};
 		total = batch_add(&b, RUN_TOTALS, 3 * i, 0, 1, 0);
 		*total = (struct total){2, 30, 15, 50, 10, 20, 1, 1, seed % 2, FOLD_MEAN};
+		*(struct bin *)batch_add(&b, RUN_BINS, 2 * i, 0, 1, 0) =
+			(struct bin){3, 60, 21, 1, 1, (uint16_t)bin_number(21)};
+		*(struct cell *)batch_add(&b, RUN_CELLS, 4 * i, 0, 1, 0) =
+			(struct cell){3, 60, seed % 7, 5 * i, seed % 4, 0};
+		*(struct count *)batch_add(&b, RUN_COUNTS, 4 * i, 0, 1, 0) =
+			(struct count){3, 60, 21, 1, seed % 3, CHANNEL_P2P, 0};
 	}
 	bytes = b.bytes + FRONT <= room ? b.bytes + FRONT : 0;
 	if (bytes) {
 		memset(data, 0, FRONT);
 		data[0] = (uint8_t)seed;
+		data[2] = (uint8_t)(seed >> 8);
 		memcpy(data + FRONT, b.own->data, b.bytes);
 	}
 	batch_fini(&b);

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps the map in effect in a file, so that an agent that is started again goes on with it. */
+#include "node-agent/chart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pathmap/holding.h"
+#include "pathmap/memory.h"
+#include "tree/stage.h"
+
+/* Six texts and the names of 8,192 nodes fit. */
+#define KEPT_MAX (16u << 20)
+
+/* ---- the file ---- */
+
+static char *kept_path(const char *base, const char *node)
+{
+	return memory_format("%s/agent-%s.map", base, node);
+}
+
+static Evspace__MapKept *kept_parse(int fd, size_t bytes)
+{
+	uint8_t *packed = memory_new(bytes + 1, 1);
+	Evspace__MapKept *kept = NULL;
+	size_t n = 0;
+	ssize_t more;
+
+	while (n < bytes && (more = read(fd, packed + n, bytes - n)) > 0)
+		n += (size_t)more;
+	if (n == bytes)
+		kept = evspace__map_kept__unpack(NULL, bytes, packed);
+	free(packed);
+	if (!kept || (kept->map && kept->map->texts && kept->started && kept->map->generation))
+		return kept;
+	evspace__map_kept__free_unpacked(kept, NULL);
+	return NULL;
+}
+
+/* What is kept there, NULL: nothing that can be used. */
+static Evspace__MapKept *kept_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	Evspace__MapKept *kept = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    st.st_size <= (off_t)KEPT_MAX)
+		kept = kept_parse(fd, (size_t)st.st_size);
+	close(fd);
+	return kept;
+}
+
+static int packed_write(const char *path, const uint8_t *packed, size_t bytes, struct error *e)
+{
+	char *aside = memory_format("%s.new", path);
+	int fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	size_t n = 0;
+	ssize_t more = 0;
+
+	while (fd >= 0 && n < bytes && (more = write(fd, packed + n, bytes - n)) > 0)
+		n += (size_t)more;
+	if (fd >= 0)
+		close(fd);
+	if (fd < 0 || n < bytes || rename(aside, path) < 0) {
+		errorf(e, "the map cannot be kept in %s: %s", path, strerror(errno));
+		unlink(aside);
+		free(aside);
+		return -1;
+	}
+	free(aside);
+	return 0;
+}
+
+static void texts_message(const struct pathmap_texts *texts, Evspace__MapTexts *m)
+{
+	static char none[] = "";
+
+	evspace__map_texts__init(m);
+	m->application = texts->application ? texts->application : none;
+	m->cluster = texts->cluster ? texts->cluster : none;
+	m->mapping = texts->mapping ? texts->mapping : none;
+}
+
+void chart_message(const struct chart *c, Evspace__Map *map, Evspace__MapTexts texts[2])
+{
+	evspace__map__init(map);
+	texts_message(&c->texts, &texts[0]);
+	texts_message(&c->previous, &texts[1]);
+	map->generation = c->generation;
+	map->texts = &texts[0];
+	map->before = c->before;
+	map->previous = c->before ? &texts[1] : NULL;
+}
+
+static int chart_keep(const struct chart *c, struct error *e)
+{
+	Evspace__MapKept kept = EVSPACE__MAP_KEPT__INIT;
+	Evspace__MapTexts texts[2], started;
+	Evspace__Map map;
+	uint8_t *packed;
+	size_t bytes;
+	int rc;
+
+	chart_message(c, &map, texts);
+	texts_message(&c->started, &started);
+	kept.map = &map;
+	kept.started = &started;
+	kept.n_nodes = roster_count(c->roster);
+	kept.nodes = roster_nodes(c->roster);
+	bytes = evspace__map_kept__get_packed_size(&kept);
+	packed = memory_new(bytes, 1);
+	evspace__map_kept__pack(&kept, packed);
+	rc = packed_write(c->path, packed, bytes, e);
+	free(packed);
+	return rc;
+}
+
+/* ---- which map counts ---- */
+
+enum which {
+	WHICH_FILES, /* nothing is kept, or nothing that can be used */
+	WHICH_KEPT,  /* the files are as they were, or say the same as what was applied */
+	WHICH_NEWER, /* the files were changed since */
+};
+
+static void texts_take(struct pathmap_texts *texts, const Evspace__MapTexts *m)
+{
+	texts_set(texts, m->application, m->cluster, m->mapping);
+}
+
+static enum which kept_which(const Evspace__MapKept *kept, const struct pathmap_texts *started)
+{
+	struct pathmap_texts then, applied;
+	enum which which;
+
+	if (!kept)
+		return WHICH_FILES;
+	texts_take(&then, kept->started);
+	texts_take(&applied, kept->map->texts);
+	which = texts_equal(&then, started) || texts_equal(&applied, started) ? WHICH_KEPT
+									      : WHICH_NEWER;
+	texts_fini(&then);
+	texts_fini(&applied);
+	return which;
+}
+
+static int started_read(struct pathmap_texts *started, const char *node, const char *dir,
+			struct error *e)
+{
+	if (dir)
+		return texts_read(started, dir, e);
+	texts_local(started, node);
+	return 0;
+}
+
+/* ---- a chart ---- */
+
+static int chart_take_kept(struct chart *c, const Evspace__MapKept *kept)
+{
+	struct pathmap *map;
+
+	for (size_t i = 0; i < kept->n_nodes; i++) {
+		if (roster_add(c->roster, kept->nodes[i], NULL) < 0)
+			return -1;
+	}
+	texts_take(&c->texts, kept->map->texts);
+	c->generation = kept->map->generation;
+	if (kept->map->before && kept->map->previous) {
+		c->before = kept->map->before;
+		texts_take(&c->previous, kept->map->previous);
+	}
+	map = texts_parse(&c->texts, stage_check, NULL);
+	if (!map)
+		return -1;
+	pathmap_free(c->map);
+	c->map = map;
+	return 0;
+}
+
+static void chart_forget(struct chart *c)
+{
+	texts_fini(&c->texts);
+	texts_fini(&c->previous);
+	roster_free(c->roster);
+	c->roster = roster_new();
+	c->before = c->generation = 0;
+}
+
+/* The files count; what was applied, if anything, is the map before them. */
+static void chart_take_files(struct chart *c, const Evspace__MapKept *kept)
+{
+	const struct pathmap_texts *t = &c->started;
+
+	texts_set(&c->texts, t->application, t->cluster, t->mapping);
+	c->generation = 1;
+	if (!kept)
+		return;
+	for (size_t i = 0; i < kept->n_nodes; i++)
+		roster_add(c->roster, kept->nodes[i], NULL);
+	c->before = kept->map->generation;
+	c->generation = c->before + 1;
+	texts_take(&c->previous, kept->map->texts);
+	snprintf(c->note, sizeof(c->note),
+		 "map generation %llu is what the files say, which were changed; generation %llu, "
+		 "which was applied, is the one before",
+		 (unsigned long long)c->generation, (unsigned long long)c->before);
+}
+
+static void chart_choose(struct chart *c)
+{
+	Evspace__MapKept *kept = kept_read(c->path);
+	enum which which = kept_which(kept, &c->started);
+
+	if (which == WHICH_KEPT && chart_take_kept(c, kept) == 0) {
+		if (!texts_equal(&c->texts, &c->started))
+			snprintf(c->note, sizeof(c->note),
+				 "going on with map generation %llu, which was applied; the files "
+				 "have not been changed since",
+				 (unsigned long long)c->generation);
+	} else {
+		if (which == WHICH_KEPT)
+			chart_forget(c);
+		chart_take_files(c, which == WHICH_NEWER ? kept : NULL);
+	}
+	if (kept)
+		evspace__map_kept__free_unpacked(kept, NULL);
+}
+
+struct chart *chart_open(const char *base, const char *node, const char *dir, FILE *complaints,
+			 struct error *e)
+{
+	struct chart *c = memory_new(1, sizeof(*c));
+	int saved;
+
+	c->path = kept_path(base, node);
+	c->roster = roster_new();
+	c->map = dir ? pathmap_load(dir, stage_check, complaints, e) : pathmap_local(node);
+	if (!c->map || started_read(&c->started, node, dir, e) < 0)
+		goto fail;
+	chart_choose(c);
+	if (roster_fill(c->roster, c->map, e) < 0 || (c->before && chart_keep(c, e) < 0))
+		goto fail;
+	return c;
+fail:
+	saved = errno;
+	chart_free(c);
+	errno = saved;
+	return NULL;
+}
+
+void chart_free(struct chart *c)
+{
+	if (!c)
+		return;
+	pathmap_free(c->map);
+	texts_fini(&c->texts);
+	texts_fini(&c->previous);
+	texts_fini(&c->started);
+	roster_free(c->roster);
+	free(c->path);
+	free(c);
+}
+
+struct pathmap *chart_pathmap(const char *base, const char *dir, FILE *complaints, char **note,
+			      struct error *e)
+{
+	struct pathmap *files = pathmap_load(dir, stage_check, complaints, e), *map = NULL;
+	struct pathmap_texts started = {NULL, NULL, NULL}, applied;
+	Evspace__MapKept *kept;
+	char *path;
+
+	*note = NULL;
+	if (!files)
+		return NULL;
+	path = kept_path(base, pathmap_entry(files));
+	kept = kept_read(path);
+	if (kept && texts_read(&started, dir, NULL) == 0 &&
+	    kept_which(kept, &started) == WHICH_KEPT) {
+		texts_take(&applied, kept->map->texts);
+		map = texts_parse(&applied, stage_check, NULL);
+		if (map && !texts_equal(&applied, &started))
+			*note = memory_format("map generation %llu counts, which was applied at %s",
+					      (unsigned long long)kept->map->generation,
+					      pathmap_entry(files));
+		texts_fini(&applied);
+	}
+	texts_fini(&started);
+	if (kept)
+		evspace__map_kept__free_unpacked(kept, NULL);
+	free(path);
+	if (!map)
+		return files;
+	pathmap_free(files);
+	return map;
+}
+
+int chart_plan(struct chart *c, const struct pathmap *map, const char *view,
+	       const struct pathmap *other, struct plan **plan, struct error *e)
+{
+	struct plan *made;
+
+	map = map ? map : c->map;
+	if (plan_make(map, view[0] ? view : "events", &made, e) < 0)
+		return -1;
+	if (roster_number(c->roster, made, e) < 0) {
+		plan_free(made);
+		return -1;
+	}
+	holding_set(made, map, other);
+	*plan = made;
+	return 0;
+}
+
+int chart_take(struct chart *c, struct pathmap *map, struct pathmap_texts *texts, struct error *e)
+{
+	struct chart next = *c;
+
+	next.before = c->generation;
+	next.previous = c->texts;
+	next.generation = c->generation + 1;
+	next.texts = *texts;
+	next.map = map;
+	if (chart_keep(&next, e) < 0)
+		return -1;
+	pathmap_free(c->map);
+	texts_fini(&c->previous);
+	*c = next;
+	*texts = (struct pathmap_texts){NULL, NULL, NULL};
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The chart: the pathmap that an agent goes by now, and the one before it. */
+#ifndef EVSPACE_CHART_H
+#define EVSPACE_CHART_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pathmap/plan.h"
+#include "pathmap/roster.h"
+#include "pathmap/texts.h"
+#include "tree/wire.h"
+
+/** Plain data; owns what it points to. */
+struct chart {
+	struct pathmap *map;
+	uint64_t generation; /* from 1 */
+	struct pathmap_texts texts;
+	uint64_t before; /* generation of the map before, 0: there was none */
+	struct pathmap_texts previous;
+	struct pathmap_texts started; /* the files that the agent was started with */
+	struct roster *roster;
+	char *path;	/* of the file that it is kept in */
+	char note[512]; /* where the map is from, when that is not plain; else "" */
+};
+
+/**
+ * The chart of agent @node, which is started with the pathmap in @dir (NULL: none, this machine
+ * alone) and keeps its state in @base. A map that was applied while it ran counts, until the files
+ * in @dir are other ones than those it was started with at that time: then these do, and the
+ * applied map is the one before. @complaints: as of pathmap_load(). NULL with errno and @e.
+ */
+struct chart *chart_open(const char *base, const char *node, const char *dir, FILE *complaints,
+			 struct error *e);
+
+/** NULL is fine. */
+void chart_free(struct chart *chart);
+
+/**
+ * The pathmap that counts for what is started with @dir on this host: the one that its entry agent
+ * has kept in @base, by the same rule, else what @dir says. *@note, unless NULL, is the caller's to
+ * free: what is to be said about it, or NULL.
+ */
+struct pathmap *chart_pathmap(const char *base, const char *dir, FILE *complaints, char **note,
+			      struct error *e);
+
+/**
+ * The plan of a view by @map (NULL: the chart's own) with the indexes that nodes have in all of
+ * this agent's plans, and what each leaf holds; see holding_set() for @other. Returns 0 or -1 with
+ * @e.
+ */
+int chart_plan(struct chart *chart, const struct pathmap *map, const char *view,
+	       const struct pathmap *other, struct plan **plan, struct error *e);
+
+/**
+ * Go by @map from now on, which is made of @texts: kept first, then taken over with the texts.
+ * Returns 0, or -1 with errno and @e: then nothing has changed.
+ */
+int chart_take(struct chart *chart, struct pathmap *map, struct pathmap_texts *texts,
+	       struct error *e);
+
+/** The chart as a message; its texts stay the chart's. */
+void chart_message(const struct chart *chart, Evspace__Map *map, Evspace__MapTexts texts[2]);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Switches an open scope from one tree to another between two waves. */
+#include "node-agent/opened.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "pathmap/memory.h"
+#include "tree/gather.h"
+
+/* Asks that wait for a switch: more than any consumer may have under way. */
+#define HELD_MAX (4 * GATHER_WINDOW)
+
+struct opened *opened_new(struct scope *scope, struct link *link)
+{
+	struct opened *o = memory_new(1, sizeof(*o));
+
+	o->scope = scope;
+	o->link = link;
+	return o;
+}
+
+static void held_free(struct opened *o)
+{
+	for (size_t i = 0; i < o->n_held; i++)
+		evspace__ask__free_unpacked(o->held[i], NULL);
+	free(o->held);
+	o->held = NULL;
+	o->n_held = 0;
+}
+
+void opened_free(struct opened *o, bool keep)
+{
+	held_free(o);
+	scope_free(o->next, keep);
+	scope_free(o->scope, keep);
+	free(o);
+}
+
+static Evspace__Ask *ask_copy(const Evspace__Ask *ask)
+{
+	size_t bytes = evspace__ask__get_packed_size(ask);
+	uint8_t *packed = memory_new(bytes + 1, 1);
+	Evspace__Ask *copy;
+
+	evspace__ask__pack(ask, packed);
+	copy = evspace__ask__unpack(NULL, bytes, packed);
+	free(packed);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
+{
+	if (!o->switching)
+		return scope_ask(o->scope, ask, e);
+	if (o->n_held == HELD_MAX) {
+		errno = EPROTO;
+		return errorf(e, "%u asks wait for a remap of the tree already", HELD_MAX);
+	}
+	o->held = memory_room(o->held, o->n_held, sizeof(struct opened *));
+	o->held[o->n_held++] = ask_copy(ask);
+	return 0;
+}
+
+static void opened_settled(void *arg, struct scope *scope)
+{
+	struct opened *o = arg;
+
+	(void)scope;
+	o->next_settled = true;
+	o->changed(o->arg);
+}
+
+int opened_prepare(struct opened *o, const struct scope_host *host, const struct plan_place *root,
+		   uint64_t generation, void (*changed)(void *arg), void *arg, struct error *e)
+{
+	Evspace__Open open = *scope_opened_with(o->scope);
+
+	open.place = wire_place_new(root);
+	open.generation = generation;
+	o->changed = changed;
+	o->arg = arg;
+	o->next_settled = false;
+	o->next = scope_new(host, o->link, &open, opened_settled, o, e);
+	wire_place_free(open.place);
+	return o->next ? 0 : -1;
+}
+
+void opened_give_up(struct opened *o)
+{
+	/* Cursors that were there before are not ours to give up: a host may have been taken away,
+	 * and be wanted again. */
+	scope_free(o->next, true);
+	o->next = NULL;
+}
+
+static void opened_drained(void *arg, struct scope *scope)
+{
+	struct opened *o = arg;
+	struct error e;
+
+	o->scope = o->next;
+	o->next = NULL;
+	o->switching = false;
+	scope_say_opened(o->scope);
+	/* Each was checked as far as it can be when it came; what is wrong with it, its waves miss.
+	 */
+	for (size_t i = 0; i < o->n_held; i++) {
+		if (scope_ask(o->scope, o->held[i], &e) < 0)
+			link_send_error(o->link, o->held[i]->scope, errno, e.text);
+	}
+	held_free(o);
+	scope_free(scope, true);
+	o->changed(o->arg);
+}
+
+void opened_switch(struct opened *o)
+{
+	o->switching = true;
+	scope_drain(o->scope, opened_drained, o);
+}

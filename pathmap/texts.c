@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pathmaps from texts in memory. */
+#include "pathmap/texts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/memory.h"
+#include "pathmap/parts.h"
+
+static const char *const names[SOURCE_COUNT] = {
+	[SOURCE_APPLICATION] = "application.map",
+	[SOURCE_CLUSTER] = "cluster.map",
+	[SOURCE_MAPPING] = "mapping.map",
+};
+
+/* What is wrong first. */
+static int complaints_first(struct complaints *complaints, struct error *e)
+{
+	const struct complaint *first;
+
+	complaints_sort(complaints);
+	first = &complaints->items[0];
+	errno = EINVAL;
+	if (first->line > 0)
+		return errorf(e, "%s:%zu:%zu: %s", first->source->file, first->line, first->column,
+			      first->text);
+	return errorf(e, "%s: %s", first->source->file, first->text);
+}
+
+int texts_read(struct pathmap_texts *texts, const char *dir, struct error *e)
+{
+	struct mapfile sources[SOURCE_COUNT];
+	struct complaints complaints = {0};
+	int result = 0;
+
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		mapfile_read(&sources[i], dir, names[i], &complaints);
+	if (complaints.total > 0)
+		result = complaints_first(&complaints, e);
+	else
+		texts_set(texts, sources[SOURCE_APPLICATION].text, sources[SOURCE_CLUSTER].text,
+			  sources[SOURCE_MAPPING].text);
+	complaints_fini(&complaints);
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		mapfile_fini(&sources[i]);
+	return result;
+}
+
+void texts_local(struct pathmap_texts *texts, const char *node)
+{
+	texts->application = memory_copy("application local {\n\tranks any;\n}\n");
+	texts->cluster = memory_format("cluster local {\n\tnodes \"%s\";\n}\n", node);
+	texts->mapping = memory_format("entry \"%s\";\nplace all on \"%s\";\n", node, node);
+}
+
+void texts_set(struct pathmap_texts *texts, const char *application, const char *cluster,
+	       const char *mapping)
+{
+	texts->application = memory_copy(application);
+	texts->cluster = memory_copy(cluster);
+	texts->mapping = memory_copy(mapping);
+}
+
+void texts_fini(struct pathmap_texts *texts)
+{
+	free(texts->application);
+	free(texts->cluster);
+	free(texts->mapping);
+	*texts = (struct pathmap_texts){0};
+}
+
+bool texts_equal(const struct pathmap_texts *a, const struct pathmap_texts *b)
+{
+	return a->application && b->application && strcmp(a->application, b->application) == 0 &&
+	       strcmp(a->cluster, b->cluster) == 0 && strcmp(a->mapping, b->mapping) == 0;
+}
+
+struct pathmap *texts_parse(const struct pathmap_texts *texts, pathmap_stage_check *check,
+			    struct error *e)
+{
+	const char *const all[SOURCE_COUNT] = {
+		[SOURCE_APPLICATION] = texts->application,
+		[SOURCE_CLUSTER] = texts->cluster,
+		[SOURCE_MAPPING] = texts->mapping,
+	};
+	struct mapfile sources[SOURCE_COUNT];
+	struct complaints complaints = {0};
+	struct pathmap *map;
+
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		mapfile_set(&sources[i], names[i], all[i], strlen(all[i]), &complaints);
+	map = pathmap_make(sources, check, &complaints);
+	if (map == NULL)
+		complaints_first(&complaints, e);
+	complaints_fini(&complaints);
+	for (size_t i = 0; i < SOURCE_COUNT; i++)
+		mapfile_fini(&sources[i]);
+	return map;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Announcements: names and communicators that an answer says for the first time on its link. */
+#ifndef EVSPACE_ANNOUNCE_H
+#define EVSPACE_ANNOUNCE_H
+
+#include <stddef.h>
+
+#include "tree/names.h"
+#include "tree/wire.h"
+
+/** How much has been said on a link. Plain data, usable when zeroed. */
+struct announce {
+	size_t names, comms;
+	Evspace__Name *name_items;
+	Evspace__Name **name_list;
+	Evspace__Comm *comm_items;
+	Evspace__Comm **comm_list;
+};
+
+/**
+ * Put into @answer what has not been said of @names, as much of it as a header has room for; the
+ * rest goes with the next answer. What it points to lasts until announce_clear().
+ */
+void announce_fill(struct announce *said, const struct names *names, Evspace__Answer *answer);
+void announce_clear(struct announce *said);
+
+#endif

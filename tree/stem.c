@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the stem of a scope by its id, makes the first and frees the last. */
+#include "tree/stem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/memory.h"
+#include "tree/scope.h"
+
+static struct stem *stem_find(const struct stem_list *stems, const Evspace__Open *open)
+{
+	struct stem *s;
+
+	LIST_FOREACH (s, stems, entry) {
+		if (s->open->id.len == open->id.len &&
+		    memcmp(s->open->id.data, open->id.data, open->id.len) == 0)
+			return s;
+	}
+	return NULL;
+}
+
+static struct plan_place *leaf_copy(const struct plan_place *place)
+{
+	struct plan_place alone = *place;
+	struct plan_place *copy;
+	Evspace__Place *message;
+	struct error e;
+
+	alone.n_children = alone.n_joined = alone.n_local = alone.n_alternates = 0;
+	message = wire_place_new(&alone);
+	copy = wire_plan_place(message, &e);
+	wire_place_free(message);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+static bool same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b)
+{
+	for (size_t i = 0; i < n_a && n_a == n_b; i++) {
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	}
+	return n_a == n_b;
+}
+
+/* Rows of a source have numbers, which are in its cursors: it cannot become another one. */
+static int stem_check(const struct stem *s, const Evspace__Open *open,
+		      const struct plan_place *place, struct error *e)
+{
+	const Evspace__Open *was = s->open;
+
+	if (was->reading == open->reading &&
+	    (!was->run[0] || !open->run[0] || strcmp(was->run, open->run) == 0) &&
+	    (!place->leaf || !s->place || s->place->index == place->index) &&
+	    same_texts(was->select, was->n_select, open->select, open->n_select) &&
+	    same_texts(was->within, was->n_within, open->within, open->n_within))
+		return 0;
+	errno = EEXIST;
+	return errorf(e, "the scope is open here already, for other elements");
+}
+
+static int stem_source(struct stem *s, const struct plan_place *place, struct error *e)
+{
+	if (!place->leaf || s->source)
+		return 0;
+	s->place = leaf_copy(place);
+	s->source = s->host->source_new(s->host->arg, s->open, s->place, s->names, e);
+	if (s->source)
+		return 0;
+	wire_plan_place_free(s->place);
+	s->place = NULL;
+	return -1;
+}
+
+struct stem *stem_join(const struct scope_host *host, struct stem_list *stems,
+		       const Evspace__Open *open, const struct plan_place *place, struct error *e)
+{
+	struct stem *s = stem_find(stems, open);
+
+	if (s && stem_check(s, open, place, e) < 0)
+		return NULL;
+	if (!s) {
+		s = memory_new(1, sizeof(*s));
+		s->host = host;
+		s->open = wire_open_bare(open);
+		s->names = names_new(place->index);
+		LIST_INSERT_HEAD(stems, s, entry);
+	}
+	s->parts++;
+	if (stem_source(s, place, e) < 0) {
+		stem_leave(s, true);
+		return NULL;
+	}
+	return s;
+}
+
+void stem_leave(struct stem *s, bool keep)
+{
+	int saved = errno;
+
+	if (!s || --s->parts > 0)
+		return;
+	LIST_REMOVE(s, entry);
+	if (s->source)
+		s->host->source_free(s->host->arg, s->source, keep);
+	names_free(s->names);
+	wire_plan_place_free(s->place);
+	evspace__open__free_unpacked(s->open, NULL);
+	free(s);
+	errno = saved;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stems: what all parts of one consumer's scope on one host share, its names and its source. */
+#ifndef EVSPACE_STEM_H
+#define EVSPACE_STEM_H
+
+#include <sys/queue.h>
+
+#include "pathmap/error.h"
+#include "tree/names.h"
+#include "tree/stage.h"
+#include "tree/wire.h"
+
+struct scope_host;
+
+/**
+ * While a tree changes, a host may have two parts of one scope: the old one that drains and the new
+ * one, or its own and one that it stands in for. They read from the same cursors, so that a wave is
+ * the same whichever part it is asked by, and names mean the same in both.
+ */
+struct stem {
+	LIST_ENTRY(stem) entry;
+	const struct scope_host *host;
+	Evspace__Open *open; /* a copy of the first part's */
+	struct plan_place
+		*place; /* the leaf's, without what is below it; NULL: there is no source */
+	struct names *names;
+	struct stage *source;
+	unsigned parts;
+};
+
+LIST_HEAD(stem_list, stem);
+
+/**
+ * The stem of the scope that @open opens, for one more part of it at @place; with a source from now
+ * on if that is a leaf. NULL with errno and @e: no source could be made, or the part asks for other
+ * elements than those before it (EEXIST).
+ */
+struct stem *stem_join(const struct scope_host *host, struct stem_list *stems,
+		       const Evspace__Open *open, const struct plan_place *place, struct error *e);
+
+/** The part is gone; with the last one the stem ends, its cursors stay if @keep. NULL is fine. */
+void stem_leave(struct stem *stem, bool keep);
+
+#endif
