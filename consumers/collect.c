@@ -180,9 +180,9 @@ static void print_line(json_t *object)
 }
 
 /* What became of the events of what was asked about. */
-static struct holding host_holding(const Evspace__Host *h)
+static struct fate host_fate(const Evspace__Host *h)
 {
-	return (struct holding){
+	return (struct fate){
 		.written = h->written,
 		.held = h->held,
 		.discarded = h->discarded,
@@ -190,9 +190,9 @@ static struct holding host_holding(const Evspace__Host *h)
 	};
 }
 
-static struct holding answer_holding(const Evspace__Switched *s)
+static struct fate answer_fate(const Evspace__Switched *s)
 {
-	struct holding sum = {0};
+	struct fate sum = {0};
 
 	for (size_t i = 0; i < s->n_hosts; i++) {
 		sum.written += s->hosts[i]->written;
@@ -207,13 +207,13 @@ static void print_json(const Evspace__Switched *s, struct classes *classes)
 {
 	for (size_t i = 0; i < s->n_hosts; i++) {
 		const Evspace__Host *h = s->hosts[i];
-		const struct holding holding = host_holding(h);
+		const struct fate fate = host_fate(h);
 		json_t *object;
 
 		object = json_pack("{s:s,s:s,s:s,s:i,s:i,s:s,s:s}", "type", "host", "run", s->run,
 				   "host", h->name, "processes", (int)h->processes, "switched",
 				   (int)h->changed, "missing", host_why(h), "text", h->text);
-		tally_holding_json(&holding, object);
+		tally_fate_json(&fate, object);
 		print_line(object);
 	}
 	for (size_t i = 0; i < classes_count(classes); i++) {
@@ -251,7 +251,7 @@ static uint32_t processes(const Evspace__Switched *s)
 
 static void print_text(const struct collect *c, const Evspace__Switched *s, struct classes *classes)
 {
-	const struct holding holding = answer_holding(s);
+	const struct fate fate = answer_fate(s);
 	bool changed = c->mode >= 0 && processes(s) > 0;
 
 	for (size_t i = 0; i < s->n_hosts; i++)
@@ -259,7 +259,7 @@ static void print_text(const struct collect *c, const Evspace__Switched *s, stru
 	if (c->mode >= 0)
 		return;
 	tally_print(classes, "", c->all ? 0 : TALLY_MOST, "--all shows them", stdout);
-	tally_print_holding(&holding, "", stdout);
+	tally_print_fate(&fate, "", stdout);
 }
 
 static const char *a_run(const Evspace__Switched *s)

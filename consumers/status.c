@@ -107,9 +107,9 @@ static struct classes *run_classes(const Evspace__Status *s, size_t from, size_t
 	return classes;
 }
 
-static struct holding run_holding(const Evspace__Status *s, const char *run)
+static struct fate run_fate(const Evspace__Status *s, const char *run)
 {
-	struct holding sum = {0};
+	struct fate sum = {0};
 
 	for (size_t i = 0; i < s->n_processes; i++) {
 		const Evspace__Process *p = s->processes[i];
@@ -126,7 +126,7 @@ static struct holding run_holding(const Evspace__Status *s, const char *run)
 
 static void print_classes(const Evspace__Status *s, bool all)
 {
-	struct holding holding;
+	struct fate fate;
 	size_t next;
 
 	for (size_t i = 0; i < s->n_classes; i = next) {
@@ -134,8 +134,8 @@ static void print_classes(const Evspace__Status *s, bool all)
 
 		printf("\nrun %s:\n", s->classes[i]->run);
 		tally_print(classes, "  ", all ? 0 : TALLY_MOST, "--all shows them", stdout);
-		holding = run_holding(s, s->classes[i]->run);
-		tally_print_holding(&holding, "  ", stdout);
+		fate = run_fate(s, s->classes[i]->run);
+		tally_print_fate(&fate, "  ", stdout);
 		classes_free(classes);
 	}
 }

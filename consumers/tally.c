@@ -63,7 +63,7 @@ void tally_print(struct classes *classes, const char *indent, size_t most, const
 	free(list);
 }
 
-void tally_print_holding(const struct holding *h, const char *indent, FILE *out)
+void tally_print_fate(const struct fate *h, const char *indent, FILE *out)
 {
 	char count[UNIT_TEXT];
 
@@ -71,8 +71,8 @@ void tally_print_holding(const struct holding *h, const char *indent, FILE *out)
 		return;
 	fprintf(out, "%s%s events were recorded:", indent, unit_count(count, h->written));
 	fprintf(out, " %s are there", unit_count(count, h->held));
-	if (holding_overwritten(h))
-		fprintf(out, ", %s were overwritten", unit_count(count, holding_overwritten(h)));
+	if (fate_overwritten(h))
+		fprintf(out, ", %s were overwritten", unit_count(count, fate_overwritten(h)));
 	if (h->discarded)
 		fprintf(out, ", %s were discarded", unit_count(count, h->discarded));
 	if (h->lost)
@@ -81,12 +81,12 @@ void tally_print_holding(const struct holding *h, const char *indent, FILE *out)
 	fputc('\n', out);
 }
 
-void tally_holding_json(const struct holding *h, json_t *object)
+void tally_fate_json(const struct fate *h, json_t *object)
 {
 	json_object_update_new(object,
 			       json_pack("{s:I,s:I,s:I,s:I,s:I}", "written", (json_int_t)h->written,
 					 "held", (json_int_t)h->held, "overwritten",
-					 (json_int_t)holding_overwritten(h), "discarded",
+					 (json_int_t)fate_overwritten(h), "discarded",
 					 (json_int_t)h->discarded, "lost", (json_int_t)h->lost));
 }
 

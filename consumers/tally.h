@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "node-agent/holding.h"
+#include "node-agent/fate.h"
 #include "tree/classes.h"
 
 /** Classes that a table shows unless all are asked for: more would flood a terminal. */
@@ -21,10 +21,10 @@ void tally_print(struct classes *classes, const char *indent, size_t most, const
 		 FILE *out);
 
 /** A line that says what became of the tuples that were recorded; nothing when there are none. */
-void tally_print_holding(const struct holding *holding, const char *indent, FILE *out);
+void tally_print_fate(const struct fate *fate, const char *indent, FILE *out);
 
 /** The same as members of an object: written = held + overwritten + discarded + lost. */
-void tally_holding_json(const struct holding *holding, json_t *object);
+void tally_fate_json(const struct fate *fate, json_t *object);
 
 /** The same classes, as an array of objects. */
 json_t *tally_json(struct classes *classes);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "node-agent/absent.h"
-#include "node-agent/holding.h"
+#include "node-agent/fate.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
 
@@ -19,7 +19,7 @@ struct entry {
 	Evspace__Process message;
 	struct segment_header header;
 	char notes[512], modes[512];
-	struct holding holding;
+	struct fate fate;
 	uint32_t threads, elements;
 	const struct segment *segment;
 };
@@ -64,7 +64,7 @@ static int entry_init(struct entry *en, struct store_segment *s)
 
 	en->segment = &s->segment;
 	if (segment_guarded(entry_read, en) < 0 ||
-	    holding_read(&s->segment, HOLDING_ALL, &en->holding) < 0)
+	    fate_read(&s->segment, FATE_ALL, &en->fate) < 0)
 		return -1;
 	evspace__process__init(m);
 	en->header.program[sizeof(en->header.program) - 1] = '\0';
@@ -77,10 +77,10 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	m->finished = en->header.finished;
 	m->threads = en->threads;
 	m->elements = en->elements;
-	m->events = en->holding.written;
-	m->held = en->holding.held;
-	m->discarded = en->holding.discarded;
-	m->overflowed = en->holding.lost;
+	m->events = en->fate.written;
+	m->held = en->fate.held;
+	m->discarded = en->fate.discarded;
+	m->overflowed = en->fate.lost;
 	m->bytes = s->segment.size;
 	m->cost_ps = en->header.cost_ps;
 	segment_notes(en->header.note, en->notes, sizeof(en->notes));

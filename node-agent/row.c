@@ -95,16 +95,22 @@ void rows_free(struct rows *r, bool keep)
 
 /* ---- which run, which segments ---- */
 
+/* By the mapping; where it says nothing of ranks, every node may. */
+static bool holds_rank(const struct source_host *host, const struct plan_place *place, int rank)
+{
+	if (!(place ? place->placed : host->placed))
+		return true;
+	return rank >= 0 && holding_has(place ? place->holds : host->holds, (unsigned)rank);
+}
+
 bool source_holds(const struct source_host *host, const struct plan_place *place,
 		  const struct store_segment *s)
 {
-	bool placed = place ? place->placed : host->placed;
 	char own[sizeof(s->host)] = "";
 
 	/* a map says nothing of tasks, nor of worlds that the program spawns */
-	if (placed && !process_is_task(s->rank) && !s->world)
-		return s->rank >= 0 &&
-		       holding_has(place ? place->holds : host->holds, (unsigned)s->rank);
+	if ((place ? place->placed : host->placed) && !process_is_task(s->rank) && !s->world)
+		return holds_rank(host, place, s->rank);
 	gethostname(own, sizeof(own) - 1);
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
 }
@@ -435,11 +441,9 @@ uint32_t rows_processes(const struct rows *r)
 /* Of a file that nothing can be told of but its name, whose it is follows from that. */
 static bool rows_means(const struct rows *r, const struct store_refusal *refusal)
 {
-	const struct pathmap *map = r->host->map;
-
 	return refusal->unreadable && strcmp(refusal->run, r->run) == 0 &&
-	       (refusal->rank < 0 || process_is_task(refusal->rank) || !pathmap_places_ranks(map) ||
-		pathmap_rank_on(map, (unsigned)refusal->rank, r->host->node));
+	       (refusal->rank < 0 || process_is_task(refusal->rank) ||
+		holds_rank(r->host, r->place, refusal->rank));
 }
 
 uint32_t rows_unreadable(const struct rows *r)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/holding.h"
+#include "node-agent/fate.h"
 #include "node-agent/segment-class.h"
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node-agent/holding.h"
+#include "node-agent/fate.h"
 #include "node-agent/segment-mark.h"
 #include "tests/tap.h"
 #include "tests/trial.h"
@@ -236,7 +236,7 @@ static void damaged_files_are_counted(void)
 		maker_end(makers[i]);
 }
 
-/* ---- holdings ---- */
+/* ---- fates ---- */
 
 static void discard(const struct segment *s, uint32_t element, uint64_t below)
 {
@@ -247,30 +247,30 @@ static void discard(const struct segment *s, uint32_t element, uint64_t below)
 	segment_marks_unmap(s, marks);
 }
 
-static void holdings_add_up(void)
+static void fates_add_up(void)
 {
 	pid_t maker = maker_start("run", 0, 40);
 	const struct segment *s;
-	struct holding h = {0}, nothing = {0}, damaged = {0};
+	struct fate h = {0}, nothing = {0}, damaged = {0};
 
 	trial_start(false);
 	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
 	s = &trial_find("rank0")->segment;
-	CU_ASSERT_EQUAL(holding_read(s, HOLDING_ALL, &h), 0);
+	CU_ASSERT_EQUAL(fate_read(s, FATE_ALL, &h), 0);
 	CU_ASSERT_EQUAL(h.written, 40);
 	CU_ASSERT_EQUAL(h.held, HELD);
-	CU_ASSERT_EQUAL(holding_overwritten(&h), 40 - HELD);
-	CU_ASSERT_EQUAL(holding_read(s, 1u << CHANNEL_WAIT, &nothing), 0);
+	CU_ASSERT_EQUAL(fate_overwritten(&h), 40 - HELD);
+	CU_ASSERT_EQUAL(fate_read(s, 1u << CHANNEL_WAIT, &nothing), 0);
 	CU_ASSERT_EQUAL(nothing.written, 0);
 	/* element 0 is the overflow's */
 	discard(s, 1, 30);
-	h = (struct holding){0};
-	CU_ASSERT_EQUAL(holding_read(s, 1u << CHANNEL_P2P, &h), 0);
+	h = (struct fate){0};
+	CU_ASSERT_EQUAL(fate_read(s, 1u << CHANNEL_P2P, &h), 0);
 	CU_ASSERT_EQUAL(h.held, 10);
 	CU_ASSERT_EQUAL(h.discarded, HELD - 10);
-	CU_ASSERT_EQUAL(holding_overwritten(&h), 40 - HELD);
+	CU_ASSERT_EQUAL(fate_overwritten(&h), 40 - HELD);
 	discard(s, 1, UINT64_MAX);
-	CU_ASSERT_EQUAL(holding_read(s, HOLDING_ALL, &damaged), 0);
+	CU_ASSERT_EQUAL(fate_read(s, FATE_ALL, &damaged), 0);
 	CU_ASSERT_EQUAL(damaged.held, 0);
 	CU_ASSERT_EQUAL(damaged.discarded, HELD);
 	maker_end(maker);
@@ -286,14 +286,14 @@ int main(void)
 		{"damaged files are counted", damaged_files_are_counted},
 		CU_TEST_INFO_NULL,
 	};
-	static CU_TestInfo holdings[] = {
-		{"written = held + overwritten + discarded", holdings_add_up},
+	static CU_TestInfo fates[] = {
+		{"written = held + overwritten + discarded", fates_add_up},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {
 		{.pName = "waves", .pTests = waves, .pSetUpFunc = begin, .pTearDownFunc = end},
-		{.pName = "holdings",
-		 .pTests = holdings,
+		{.pName = "fates",
+		 .pTests = fates,
 		 .pSetUpFunc = trial_begin,
 		 .pTearDownFunc = trial_end},
 		CU_SUITE_INFO_NULL,

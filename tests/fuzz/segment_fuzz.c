@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/holding.h"
+#include "node-agent/fate.h"
 #include "node-agent/row-comm.h"
 #include "node-agent/row-label.h"
 #include "node-agent/segment-class.h"
@@ -267,12 +267,12 @@ static void segment_use(struct segment *s)
 	struct writing w = {s, segment_control_map(s), segment_marks_map(s)};
 	struct names *names = names_new(NAME_PLACE_MAX);
 	struct row_comms comms = {0};
-	struct holding holding = {0};
+	struct fate fate = {0};
 	uint32_t labels = 0;
 
 	if (!w.control || !w.marks || segment_guarded(segment_look, s) < 0 ||
 	    segment_guarded(segment_write, &w) < 0 || row_comms_take(s, names, &comms) < 0 ||
-	    row_labels_take(s, names, &labels) < 0 || holding_read(s, HOLDING_ALL, &holding) < 0)
+	    row_labels_take(s, names, &labels) < 0 || fate_read(s, FATE_ALL, &fate) < 0)
 		abort();
 	names_free(names);
 	segment_marks_unmap(s, w.marks);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holdings: what became of the tuples that a process has written, as its elements have it now. */
-#ifndef EVSPACE_HOLDING_H
-#define EVSPACE_HOLDING_H
+/* Fates: what became of the tuples that a process has written, as its elements have it now. */
+#ifndef EVSPACE_FATE_H
+#define EVSPACE_FATE_H
 
 #include <stdint.h>
 
 #include "node-agent/segment.h"
 
 /** Every channel: then what had no room is in it, too, which is of no channel. */
-#define HOLDING_ALL UINT32_MAX
+#define FATE_ALL UINT32_MAX
 
 /** Tuples. Plain data. */
-struct holding {
+struct fate {
 	uint64_t written;   /* ever: held + discarded + overwritten + lost */
 	uint64_t held;	    /* elements have them still */
 	uint64_t discarded; /* on request, and not overwritten since */
@@ -19,7 +19,7 @@ struct holding {
 };
 
 /** Those that elements had, and have no more. */
-static inline uint64_t holding_overwritten(const struct holding *h)
+static inline uint64_t fate_overwritten(const struct fate *h)
 {
 	return h->written - h->held - h->discarded - h->lost;
 }
@@ -28,6 +28,6 @@ static inline uint64_t holding_overwritten(const struct holding *h)
  * Add what the elements of @channels (bits) of @s hold to @sum. Returns 0, or -1 with errno when
  * the segment cannot be read; then @sum is unchanged.
  */
-int holding_read(const struct segment *s, uint32_t channels, struct holding *sum);
+int fate_read(const struct segment *s, uint32_t channels, struct fate *sum);
 
 #endif

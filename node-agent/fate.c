@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Adds up the heads of a segment's rings: how much was written, how much of it is there. */
-#include "node-agent/holding.h"
+#include "node-agent/fate.h"
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 struct look {
 	const struct segment *s;
 	uint32_t channels;
-	struct holding sum;
+	struct fate sum;
 };
 
 static void look_at_element(struct look *look, uint32_t i, const struct segment_element *e)
@@ -58,7 +58,7 @@ static int look_at(void *arg)
 	return 0;
 }
 
-int holding_read(const struct segment *s, uint32_t channels, struct holding *sum)
+int fate_read(const struct segment *s, uint32_t channels, struct fate *sum)
 {
 	struct look look = {.s = s, .channels = channels};
 
