@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The classes of a communicator: made when first needed, and whether its numbers can be compared. */
+/* The classes of a communicator: made when first needed, and whether its numbers can be compared.
+ */
 #include "node-agent/collect/collect-class.h"
 
 /* The numbers are those of the first classes of every segment. */
@@ -78,4 +79,3 @@ void collect_classes_init(struct collect_classes *classes, uint32_t comm)
 				      comm ? (uint16_t)SEGMENT_CLASS_FRESH : (uint16_t)i,
 				      memory_order_relaxed);
 }
-

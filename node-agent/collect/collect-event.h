@@ -128,15 +128,20 @@ static inline __attribute__((always_inline)) void collect_append(const struct tu
 }
 
 /** Add @t, which belongs to the operation that was entered, in the mode of its own class. */
-static inline void collect_extra(const struct tuple *t, struct collect_classes *classes,
-				 unsigned channel)
+static inline __attribute__((always_inline)) void collect_extra(const struct tuple *t,
+								struct collect_classes *classes,
+								unsigned channel)
 {
 	unsigned class = collect_class(classes, channel);
 
-	if (__builtin_expect(collect_mode(class) == MODE_TRACE, 1))
+	if (__builtin_expect(collect_mode(class) == MODE_TRACE, 1)) {
 		collect_append(t, channel, class);
-	else
-		collect_extra_slow(t, classes, channel);
+	} else {
+		/* of a copy: *@t can stay in registers */
+		const struct tuple copy = *t;
+
+		collect_extra_slow(&copy, classes, channel);
+	}
 }
 
 /** End the operation that began with @t, stamped: append it, clear the state line, leave. */

@@ -265,7 +265,8 @@ bool collect_enter_quietly(void)
 
 bool collect_wants_slow(struct collect_classes *classes, unsigned channel)
 {
-	return collect.segment.header && collect_mode(collect_class_ready(classes, channel)) != MODE_OFF;
+	return collect.segment.header &&
+	       collect_mode(collect_class_ready(classes, channel)) != MODE_OFF;
 }
 
 /* Count what leaves no tuple. */

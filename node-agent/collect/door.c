@@ -20,6 +20,14 @@ __thread uint64_t door_types[DOOR_TYPES_ROOM / 8] __asm__("evspace_door_types")
 __thread uint64_t door_comm[DOOR_COMM_ROOM / 8] __asm__("evspace_door_comm")
 	__attribute__((visibility("default")));
 
+static const _Atomic uint8_t all_quiet[CHANNEL_MAX] = {[0 ... CHANNEL_MAX - 1] = 1};
+const _Atomic uint8_t *_Atomic door_quiet = all_quiet;
+
+void evspace_door_watch(const _Atomic uint8_t *quiet)
+{
+	atomic_store_explicit(&door_quiet, quiet, memory_order_release);
+}
+
 /* Programs look for it before there is a collector that fills it in. */
 struct evspace_calls evspace_calls_1;
 
@@ -220,24 +228,31 @@ void *evspace_door_next(const char *name)
 	struct door_way *way = way_find(name);
 	void *next = behind(name);
 
-	if (!way || !next || !is_wrapped_in_front(name))
+	if (!way || !next)
 		return next;
-	way->next = next;
-	way->real = evspace_door_own(name);
-	return way->onward;
+	if (is_wrapped_in_front(name)) {
+		way->next = next;
+		way->real = evspace_door_own(name);
+		next = way->onward;
+	}
+	way->quiet = next;
+	return next;
 }
 
 void *door_find(unsigned i)
 {
 	struct door_way *way = &door_ways[i];
-	void *collector, *to = NULL;
+	void *find = way->enter, *collector, *to = NULL;
 
 	if (door_open(&collector) == DOOR_OPEN)
 		to = wrapper_find(collector, way->name);
 	if (!to)
 		to = behind(way->name);
-	if (to)
+	if (to) {
 		way->enter = to;
+		/* the collector, if there is one for it, has asked for the next one already */
+		atomic_compare_exchange_strong(&way->quiet, &find, to);
+	}
 	return to ? to : (void *)closed;
 }
 

@@ -23,6 +23,7 @@
 struct door_way {
 	const char *name;	 /* "PMPI_Send"; behind the first letter, what the program calls */
 	void *_Atomic enter;	 /* where MPI_X goes: the collector's, or the next one */
+	void *_Atomic quiet;	 /* where it goes at once while all of its channel is off */
 	void *_Atomic profiling; /* where PMPI_X goes: the library's, or inner */
 	void *inner;		 /* records a call that comes by PMPI_X from somebody in front */
 	void *onward;		 /* from the collector to next or real, as the call has come */
@@ -30,8 +31,19 @@ struct door_way {
 };
 
 /** By name (mpi-door.c, generated). */
-extern struct door_way door_ways[];
+extern struct door_way door_ways[] __attribute__((visibility("hidden")));
 extern const unsigned door_ways_n;
+
+/** By channel: is all of it off (segment_control.quiet)? While there is no segment: all is. */
+extern const _Atomic uint8_t *_Atomic door_quiet __attribute__((visibility("hidden")));
+
+/** Is there nothing to be done for a call of this channel? */
+static inline int door_is_quiet(unsigned channel)
+{
+	const _Atomic uint8_t *quiet = atomic_load_explicit(&door_quiet, memory_order_relaxed);
+
+	return __builtin_expect(atomic_load_explicit(&quiet[channel], memory_order_relaxed), 0);
+}
 
 /** Where a thread is with a call that can come by both names. */
 enum door_place {
@@ -76,6 +88,9 @@ static inline void *door_onward(struct door_way *way)
  * in the order of loading, else PMPI_X itself. NULL: there is none.
  */
 void *evspace_door_next(const char *name) __attribute__((visibility("default")));
+
+/** There is a segment now: @quiet is what its control page says of channels. */
+void evspace_door_watch(const _Atomic uint8_t *quiet) __attribute__((visibility("default")));
 
 /** The MPI library's own @symbol, past all tools: a PMPI_ function or data. NULL: there is none. */
 void *evspace_door_own(const char *symbol) __attribute__((visibility("default")));

@@ -4,47 +4,19 @@
 #define EVSPACE_MPI_BYTES_H
 
 #include <mpi.h>
-#include <stdatomic.h>
 #include <stdint.h>
 
-#include "node-agent/collect/door.h"
 #include "node-agent/collect/mpi-comm.h"
-#include "node-agent/collect/mpi-handle.h"
-
-/** Sizes of datatypes, a few per thread. */
-struct mpi_type_cache {
-	MPI_Datatype type;
-	uint32_t epoch;
-	uint32_t size;
-};
-
-#define MPI_TYPE_CACHE 16
-
-/* In the door, as all that belongs to a thread. */
-extern __thread struct mpi_type_cache mpi_types[MPI_TYPE_CACHE] __asm__("evspace_door_types")
-	__attribute__((tls_model("initial-exec"), visibility("default")));
-
-_Static_assert(sizeof(mpi_types) <= DOOR_TYPES_ROOM, "the door has no room for this");
-
-/** Changes whenever a datatype's handle may have got another meaning. */
-extern _Atomic uint32_t mpi_type_epoch;
-
-/** Ask the library for the size of @type and remember it. */
-uint32_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry);
+#include "node-agent/collect/mpi-type.h"
 
 /** Bytes of @count times @type: their payload, without gaps. */
 static inline uint64_t mpi_bytes(MPI_Count count, MPI_Datatype type)
 {
-	struct mpi_type_cache *entry = &mpi_types[mpi_type_hash(type) % MPI_TYPE_CACHE];
-
 	if (count <= 0)
 		return 0;
-	if (__builtin_expect(entry->type == type &&
-				     entry->epoch == atomic_load_explicit(&mpi_type_epoch,
-									  memory_order_relaxed),
-			     1))
-		return (uint64_t)count * entry->size;
-	return (uint64_t)count * mpi_type_ask(type, entry);
+	if (mpi_type_is_known(type))
+		return mpi_bytes_known(count, type);
+	return (uint64_t)count * mpi_type_ask(type, mpi_type_entry(type));
 }
 
 /** One of an array of counts, each of which has @width bytes: int, or MPI_Count in MPI_X_c(). */

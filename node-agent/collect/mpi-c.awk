@@ -3,28 +3,24 @@
 
 function door_begin() {}
 
-# The name by which programs call a function: one. What it does is in functions of their own: what
-# is off then costs a question and a jump, and what is traced asks nothing more.
+# The name by which programs call a function: one. What is not swift is in a function of its own.
 function wrappers()
 {
-	late()
-	if (shape ~ /^(init|forget|abort|finalize)$/ || !is_swift() && wanted() != "") {
-		frame = "int "
-		wrapper()
-	} else {
+	unresolved()
+	if (is_swift()) {
 		frame = "\nstatic __attribute__((noinline)) int slow_"
 		wrapper()
-		frame = "\nstatic __attribute__((noinline)) int swift_"
-		if (is_swift())
-			swift_wrapper()
 		frame = "\nint "
-		ways()
+		swift_wrapper()
+	} else {
+		frame = "int "
+		wrapper()
 	}
 	doors[++n] = name
 	guards[n] = guard
 }
 
-function late()
+function unresolved()
 {
 	print "\nstatic int late_" name "(" args ");"
 	print "static int (*real_" name ")(" args ") = late_" name ";\n"
@@ -34,34 +30,57 @@ function late()
 	print "}\n"
 }
 
-# Which way a call goes.
-function ways(    key, classes_at)
+# What happens often is worth a way of its own: that of what is traced, by an idle thread, on the
+# communicator that it has used last.
+function is_swift()
+{
+	return shape ~ /^(call|collect|exchange|receive|start|start_all|test)$/ && !("message" in trait)
+}
+
+function swift_wrapper()
+{
+	swift = 1
+	door_open()
+	variables()
+	ways()
+	line("collect_swift_enter();")
+	body()
+	leave_line()
+	door_close()
+	swift = 0
+}
+
+# Which way a call goes: what needs no question more goes on here, and calls nothing but the real
+# function, so that hardly any register need be kept.
+function ways(    key, on, type, i)
 {
 	key = record_of()
-	classes_at = "&collect_none"
-	door_open()
-	line("enum collect_way way;\n")
+	on = "collect_none"
 	if (key != "") {
 		gsub(/^mpi_comm_at\(|\)$/, "", key)
-		classes_at = "&mpi_comm_last.at->classes"
-		line("if (!mpi_comm_is_last(" key "))")
-		line("\treturn slow_" name "(" names_of() ");")
+		on = "at->classes"
+		line("at = mpi_comm_last.at;")
+		slowly("!mpi_comm_is_last(" key ")")
 	}
-	if (shape == "test") {
-		line("if (__builtin_expect(!mpi_test_is_late(" trait["n"] "), 0))")
-		line("\treturn slow_" name "(" names_of() ");")
+	for (i = 1; i <= 2; i++) {
+		type = type_of(i == 1 ? "bytes" : "bytes2")
+		if (type != "")
+			slowly("!mpi_type_is_known(" type ")")
 	}
-	line("way = collect_way(" classes_at ", CHANNEL_" channel ");")
-	if (is_swift()) {
-		line("if (__builtin_expect(way == COLLECT_SWIFTLY, 1))")
-		line("\treturn swift_" name "(" names_of() ");")
-	}
+	if (shape == "test")
+		slowly("!mpi_test_is_late(" trait["n"] ")")
+	line("way = collect_way" late() "(&" on ", CHANNEL_" channel ");")
 	if (wanted() == "") {
 		line("if (way == COLLECT_NOT)")
 		line("\treturn " real() ";")
 	}
-	line("return slow_" name "(" names_of() ");")
-	door_close()
+	slowly("way != COLLECT_SWIFTLY")
+}
+
+function slowly(condition)
+{
+	line("if (__builtin_expect(" condition ", 0))")
+	line("\treturn slow_" name "(" names_of() ");")
 }
 
 function door_open()

@@ -131,7 +131,7 @@ static inline void mpi_comm_coming_add(struct mpi_place request, const struct tu
 	struct mpi_request *r = mpi_request_add(request, t, parent, parent->ranks, 0);
 
 	if (r)
-		r->coming = coming;
+		mpi_request_brings(r, coming);
 	else if (coming)
 		mpi_comm_arrived(coming);
 	mpi_request_publish(r);

@@ -21,7 +21,8 @@
 _Atomic uint32_t mpi_comm_epoch = 1;
 
 static struct mpi_table_bucket buckets[1 << COMM_BITS];
-static struct mpi_table table = {.buckets = buckets, .bits = COMM_BITS};
+static _Atomic uint32_t seconds;
+static const struct mpi_table table = {.buckets = buckets, .bits = COMM_BITS, .seconds = &seconds};
 static struct mpi_comm comms[COMMS];
 struct mpi_comm mpi_comm_none;
 

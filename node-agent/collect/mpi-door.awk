@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes mpi-door.c of ops.tab: for each function of MPI the names that programs call, in C and
 # Fortran, with and without P. They just jump on; door.c says where to. Handles are numbers in one
-# MPI and addresses in another: to a jump all arguments are words.
+# MPI and addresses in another: to a jump all arguments are words. Rows: mpi-row.awk.
 
 # "a1, a2, a3", or with @what in front of each: "word a1, word a2, word a3"
 function words(n, what,    i, out)
@@ -16,6 +16,7 @@ function add(name, n)
 	if (name in length_of)
 		return
 	length_of[name] = n
+	quiet_of[name] = is_quiet() ? "CHANNEL_" channel : ""
 	names[++count] = name
 }
 
@@ -59,40 +60,50 @@ function way(i,    name, n, type)
 	type = "__attribute__((visibility(\"default\"))) word"
 	print type " " substr(name, 2) "(" (n ? words(n, "word ") : "void") ");"
 	print type " " name "(" (n ? words(n, "word ") : "void") ");"
-	jump("word", substr(name, 2), n, "door_ways[" i "].enter")
+	if (quiet_of[name] != "") {
+		print "word " substr(name, 2) "(" (n ? words(n, "word ") : "void") ")\n{"
+		print "\tif (door_is_quiet(" quiet_of[name] "))"
+		print "\t\treturn ((call" n " *)door_ways[" i "].quiet)(" words(n) ");"
+		print "\treturn ((call" n " *)door_ways[" i "].enter)(" words(n) ");"
+		print "}"
+	} else {
+		jump("word", substr(name, 2), n, "door_ways[" i "].enter")
+	}
 	jump("word", name, n, "door_ways[" i "].profiling")
 }
 
-# What is called @name in C, and in Fortran: there follow the error code, and the lengths of texts.
-function function_of(name, args,    n, part, own)
+# What is called @own in C, and in Fortran: there follow the error code, and the lengths of texts.
+function function_of(own,    text, n, part, fortran)
 {
-	n = args ~ /^ *void *$/ ? 0 : split(args, part, ",")
-	add("P" name, n)
-	own = "p" tolower(name)
-	if (args ~ /^ *int \*argc, char \*\*\*argv/)
+	text = args
+	n = text == "void" ? 0 : split(text, part, ",")
+	add("P" own, n)
+	fortran = "p" tolower(own)
+	if (text ~ /^int \*argc, char \*\*\*argv/)
 		n -= 2
 	else
-		n += gsub(/(^|[^a-z])char[^a-z]/, "", args)
-	add(own "_", n + 1)
-	add(own "_f08_", n + 1)
-	if (name ~ /^MPI_Win_(allocate|shared_query)/)
-		add(own "_cptr_", n + 1)
+		n += gsub(/(^|[^a-z])char[^a-z]/, "", text)
+	add(fortran "_", n + 1)
+	add(fortran "_f08_", n + 1)
+	if (own ~ /^MPI_Win_(allocate|shared_query)/)
+		add(fortran "_cptr_", n + 1)
 }
 
 /^[ \t]*(#|$)/ { next }
 $2 !~ /^MPI_/ { next }
 
 {
-	args = substr($0, index($0, "|") + 1)
-	function_of($2, args)
-	for (i = 5; i <= NF && $i != "|"; i++)
-		if ($i ~ /^before=/)
-			function_of(substr($i, 8), args)
-		else if ($i == "large")
-			add("P" $2 "_c", split(args, part, ","))
+	row_read()
+	function_of(name)
+	if ("before" in trait)
+		function_of(trait["before"])
+	if ("large" in trait)
+		add("P" name "_c", split(args, part, ","))
 }
 
 END {
+	if (failed)
+		exit 1
 	print "/* Generated from tree/ops.tab by node-agent/collect/mpi-door.awk. */"
 	print "#include \"node-agent/collect/door.h\""
 	print "\n/* A frame of ours would hide from where the program calls. */"
@@ -104,7 +115,7 @@ END {
 		way(i)
 	print "\nstruct door_way door_ways[] = {"
 	for (i = 1; i <= count; i++)
-		print "\t{\"" names[i] "\", find_" (i - 1) ", find_profiling_" (i - 1) \
+		print "\t{\"" names[i] "\", find_" (i - 1) ", find_" (i - 1) ", find_profiling_" (i - 1) \
 			", inner_" (i - 1) ", onward_" (i - 1) ", NULL, NULL, NULL},"
 	print "};"
 	print "const unsigned door_ways_n = " count ";"

@@ -29,6 +29,7 @@ static int process_start(void)
 {
 	struct settings settings;
 	struct member member = {.rank = 0};
+	const struct segment_control *control;
 	int rank, size, level;
 
 	settings_read(&settings);
@@ -41,6 +42,8 @@ static int process_start(void)
 	member.parent = mpi_spawn_parent(settings.parent, member.world);
 	if (member_start(&member, &settings) < 0)
 		return -1;
+	control = (void *)((char *)collect.segment.header + collect.segment.layout.control_at);
+	evspace_door_watch(control->quiet);
 	mpi.multiple = mpi.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
 	mpi_comm_init(member.world, rank, size);
 	mpi_spawn_joined(member.parent);

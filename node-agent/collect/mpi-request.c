@@ -7,21 +7,19 @@
 
 #include "node-agent/collect/collect.h"
 #include "node-agent/collect/mpi-library.h"
-#include "node-agent/collect/mpi-table.h"
+#include "node-agent/collect/mpi-request-table.h"
 
-#define REQUEST_BITS 10
-#define REQUESTS     (MPI_TABLE_WAYS << REQUEST_BITS)
+#define REQUESTS MPI_REQUESTS
 
-/*
- * Both MPIs give one and the same handle for everything that is complete when the call returns
- * (mpi_request_is_shared): these can only be told apart by where the program has put the handle.
- */
-static struct mpi_table_bucket handle_buckets[1 << REQUEST_BITS];
-static struct mpi_table_bucket place_buckets[1 << REQUEST_BITS];
-static struct mpi_table handles = {.buckets = handle_buckets, .bits = REQUEST_BITS};
-static struct mpi_table places = {.buckets = place_buckets, .bits = REQUEST_BITS};
-static struct mpi_request by_handle[REQUESTS];
-static struct mpi_request by_place[REQUESTS];
+struct mpi_table_bucket mpi_request_buckets[2 * MPI_REQUEST_BUCKETS];
+_Atomic uint32_t mpi_request_seconds[2];
+struct mpi_request mpi_request_records[2 * MPI_REQUESTS];
+
+/* The tables by their short names here. */
+static const struct mpi_table *const handles = &mpi_requests_by_handle;
+static const struct mpi_table *const places = &mpi_requests_by_place;
+static struct mpi_request *const by_handle = mpi_request_records;
+static struct mpi_request *const by_place = mpi_request_records + MPI_REQUESTS;
 
 /* Slots of records of places in the order of their turns; from `oldest` on they may still be there.
  */
@@ -32,21 +30,10 @@ static struct {
 
 _Atomic uint64_t mpi_requests_booked;
 
-static const struct mpi_table *table_of(const struct mpi_request *r)
-{
-	return r->kind & MPI_REQUEST_LOCATED ? &places : &handles;
-}
-
 static void note_full(void)
 {
 	atomic_fetch_or_explicit(&collect.segment.header->note, SEGMENT_NOTE_REQUESTS,
 				 memory_order_relaxed);
-}
-
-/* A record is filled, or given up. */
-static void booked_add(int64_t n)
-{
-	collect_add(&mpi_requests_booked, (uint64_t)n);
 }
 
 /* ---- those whose handle stands for several, in the order in which they were started ---- */
@@ -72,14 +59,14 @@ static void turn_set(int slot, uint32_t turn)
 static struct mpi_request *turn_hold(uint32_t turn)
 {
 	uint32_t slot = atomic_load_explicit(&turns.slots[turn % REQUESTS], memory_order_relaxed);
-	uintptr_t key = atomic_load_explicit(mpi_table_key(&places, slot), memory_order_acquire);
+	uintptr_t key = atomic_load_explicit(mpi_table_key(places, slot), memory_order_acquire);
 	struct mpi_request *r = &by_place[slot];
 
-	if (key <= MPI_TABLE_HELD || r->turn != turn || !mpi_table_take(&places, slot, key))
+	if (key <= MPI_TABLE_HELD || r->turn != turn || !mpi_table_take(places, slot, key))
 		return NULL;
 	if (r->turn == turn)
 		return r;
-	mpi_table_release(&places, (int)slot, key);
+	mpi_table_release(places, (int)slot, key);
 	return NULL;
 }
 
@@ -109,26 +96,25 @@ static void place_leave(int slot)
 {
 	struct mpi_request *old = &by_place[slot], *copy;
 	uintptr_t key = (uintptr_t)old->turn << 2 | 2; /* none is at such an address */
-	int to = mpi_table_claim(&places, key);
+	int to = mpi_table_claim(places, key);
 
 	if (to < 0)
 		return;
 	copy = &by_place[to];
 	*copy = *old;
-	copy->slot = to;
 	copy->key = key;
 	copy->kind |= MPI_REQUEST_MOVED;
 	turn_set(to, copy->turn);
 	old->kind = 0;
-	mpi_table_release(&places, to, key);
+	mpi_table_release(places, to, key);
 }
 
 /* A program that drops handles of finished requests leaves records of places: the first one goes.
  */
 static int place_claim(uintptr_t key)
 {
-	int slot = mpi_table_claim(&places, key);
-	uint32_t home = mpi_table_home(&places, key, 0);
+	int slot = mpi_table_claim(places, key);
+	uint32_t home = mpi_table_home(places, key, 0);
 	uintptr_t old;
 
 	if (slot >= 0 && by_place[slot].kind)
@@ -136,19 +122,18 @@ static int place_claim(uintptr_t key)
 	if (slot >= 0)
 		return slot;
 	note_full();
-	old = atomic_load_explicit(mpi_table_key(&places, home), memory_order_relaxed);
-	return old > MPI_TABLE_HELD && mpi_table_take(&places, home, old) ? (int)home : -1;
+	old = atomic_load_explicit(mpi_table_key(places, home), memory_order_relaxed);
+	return old > MPI_TABLE_HELD && mpi_table_take(places, home, old) ? (int)home : -1;
 }
 
 static struct mpi_request *handle_claim(uintptr_t key)
 {
-	int slot = mpi_table_claim(&handles, key);
+	int slot = mpi_table_claim(handles, key);
 
 	if (slot < 0) {
 		note_full();
 		return NULL;
 	}
-	by_handle[slot].slot = slot;
 	return &by_handle[slot];
 }
 
@@ -162,7 +147,6 @@ static struct mpi_request *request_claim(MPI_Request handle, const void *where, 
 	if (slot < 0)
 		return NULL;
 	*kind |= MPI_REQUEST_LOCATED;
-	by_place[slot].slot = slot;
 	turn_set(slot, turn_next());
 	return &by_place[slot];
 }
@@ -171,7 +155,7 @@ static void request_fill(struct mpi_request *r, const struct tuple *t, struct mp
 			 struct mpi_ranks ranks, unsigned kind)
 {
 	if (!r->kind)
-		booked_add(1);
+		mpi_requests_book(1);
 	r->start = t->start;
 	r->bytes = t->bytes;
 	r->peer = t->peer;
@@ -181,8 +165,6 @@ static void request_fill(struct mpi_request *r, const struct tuple *t, struct mp
 	r->kind = (uint16_t)(kind | (t->flags & TUPLE_UNNUMBERED ? MPI_REQUEST_UNNUMBERED : 0u));
 	r->ranks = ranks;
 	r->at = at;
-	r->coming = NULL;
-	r->next = NULL;
 }
 
 struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *t,
@@ -206,9 +188,9 @@ struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *
 void mpi_request_publish(struct mpi_request *r)
 {
 	if (r && r->kind & MPI_REQUEST_MOVED)
-		turn_set(r->slot, turn_next());
+		turn_set((int)(r - by_place), turn_next());
 	if (r)
-		mpi_table_release(table_of(r), r->slot, r->key);
+		mpi_request_release(r, r->key);
 }
 
 struct mpi_request *mpi_request_hold(MPI_Request handle, struct mpi_place where)
@@ -218,10 +200,10 @@ struct mpi_request *mpi_request_hold(MPI_Request handle, struct mpi_place where)
 	if (handle == mpi.request_null)
 		return NULL;
 	if (mpi_request_is_shared(handle)) {
-		slot = mpi_table_hold(&places, (uintptr_t)where.at);
+		slot = mpi_table_hold(places, (uintptr_t)where.at);
 		return slot < 0 ? moved_hold() : &by_place[slot];
 	}
-	slot = mpi_table_hold(&handles, mpi_request_key(handle));
+	slot = mpi_table_hold(handles, mpi_request_key(handle));
 	return slot < 0 ? NULL : &by_handle[slot];
 }
 
@@ -234,12 +216,9 @@ void mpi_request_return(struct mpi_request *r, struct mpi_place where)
 		struct mpi_request *moved = handle_claim(key);
 
 		if (moved) {
-			int slot = moved->slot;
-
 			if (!moved->kind)
-				booked_add(1);
+				mpi_requests_book(1);
 			*moved = *r;
-			moved->slot = slot;
 			moved->key = key;
 			mpi_request_publish(moved);
 		}
@@ -251,26 +230,12 @@ void mpi_request_return(struct mpi_request *r, struct mpi_place where)
 
 void mpi_request_remove(struct mpi_request *r)
 {
-	const struct mpi_table *table = table_of(r);
-
-	booked_add(-1);
-	r->kind = 0;
-	mpi_table_release(table, r->slot, 0);
+	mpi_request_clear(r);
 }
 
 struct mpi_request *mpi_request_look(struct mpi_place where)
 {
-	MPI_Request handle = mpi_place_request(where);
-	int slot;
-
-	if (handle == mpi.request_null)
-		return NULL;
-	if (mpi_request_is_shared(handle)) {
-		slot = mpi_table_find(&places, (uintptr_t)where.at);
-		return slot < 0 ? NULL : &by_place[slot];
-	}
-	slot = mpi_table_find(&handles, mpi_request_key(handle));
-	return slot < 0 ? NULL : &by_handle[slot];
+	return mpi_request_find(mpi_place_request(where), where);
 }
 
 void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm *at,
@@ -291,7 +256,7 @@ void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm
 
 struct mpi_request *mpi_message_hold(MPI_Message message)
 {
-	int slot = mpi_table_hold(&handles, mpi_message_key(message));
+	int slot = mpi_table_hold(handles, mpi_message_key(message));
 
 	return slot < 0 ? NULL : &by_handle[slot];
 }

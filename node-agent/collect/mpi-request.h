@@ -23,25 +23,27 @@ enum mpi_request_kind {
 	MPI_REQUEST_TRANSFERS = 1 << 6,	 /* its status tells bytes alone */
 	MPI_REQUEST_MESSAGE = 1 << 7,	 /* it is a matched message */
 	MPI_REQUEST_UNNUMBERED = 1 << 8, /* its tuples are TUPLE_UNNUMBERED */
+	MPI_REQUEST_BRINGS = 1 << 9,	 /* with it a communicator arrives */
 };
 
-/** One request (or matched message). Belongs to whoever holds its slot. */
+/** One request (or matched message). Belongs to whoever holds its slot. What all need is in one
+ * cache line. */
 struct mpi_request {
-	uint64_t start; /* ticks */
-	uint64_t bytes; /* as posted */
+	_Alignas(64) uint64_t start; /* ticks */
+	uint64_t bytes;		     /* as posted */
 	int32_t peer;
 	uint32_t tag;
 	uint32_t comm;
 	uint16_t op;
-	uint16_t kind;
+	uint16_t kind; /* enum mpi_request_kind; 0: nothing is on record here */
 	struct mpi_ranks ranks;
 	struct mpi_comm *at; /* its communicator's record, if that is still of `comm`; NULL: none */
-	struct mpi_comm_coming *coming; /* MPI_Comm_idup: what arrives with it */
+	uintptr_t key;	     /* the handle, or the variable's address */
+
+	struct mpi_comm_coming *coming; /* of one that BRINGS: MPI_Comm_idup */
 	struct mpi_request *next;	/* of those that one Wait holds; by position */
-	uintptr_t key;			/* the handle, or the variable's address */
 	int position;			/* in the program's array */
-	int slot;
-	uint32_t turn; /* of one that is LOCATED: the how manyth it was */
+	uint32_t turn;			/* of one that is LOCATED: the how manyth it was */
 };
 
 /** How many are on record, where one thread at a time calls MPI. */
@@ -78,8 +80,16 @@ void mpi_request_return(struct mpi_request *r, struct mpi_place where);
 /** Give up a held record for good. */
 void mpi_request_remove(struct mpi_request *r);
 
-/** The record of a request that nobody completes meanwhile, not held. NULL: none. */
+/** The record of the request at @where, which nobody completes meanwhile, not held. NULL: none. */
 struct mpi_request *mpi_request_look(struct mpi_place where);
+
+/** With the request whose record the caller holds, a communicator arrives. */
+static inline void mpi_request_brings(struct mpi_request *r, struct mpi_comm_coming *coming)
+{
+	r->coming = coming;
+	if (coming)
+		r->kind |= MPI_REQUEST_BRINGS;
+}
 
 /** Matched messages (MPI_Mprobe) are kept likewise; hold gives the record to its receiver. */
 void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm *at,

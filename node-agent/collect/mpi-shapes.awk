@@ -34,19 +34,6 @@ function classes()
 	return record_of() != "" ? "&at->classes" : "&collect_none"
 }
 
-# What keeps book of an operation that is not recorded must not be nested, and wanted by somebody.
-function wanted()
-{
-	# all that has a number on a communicator, but for collectives themselves
-	if (shape ~ /^(make|start_make|free|spawn)$/ || (channel == "COMM" && shape == "collect"))
-		return "true"
-	if (shape ~ /^(restart|drop|cancel|wait|test)$/ || "message" in trait)
-		return "!mpi_requests_none()"
-	if (shape ~ /^(start|start_all|start_exchange|prepare|prepare_all)$/ || "found" in trait)
-		return "mpi_wanted(at)"
-	return ""
-}
-
 # All of the tuple but its times is set: now it begins.
 function begun()
 {
@@ -81,7 +68,13 @@ function call_untimed(from, to)
 function end_in(where)
 {
 	if (!quiet)
-		line("mpi_" (swift ? "swift_" : "") "end(&t, " where ", CHANNEL_" channel ", rc);")
+		line("mpi_" (swift ? "swift_end" late() : "end") "(&t, " where ", CHANNEL_" channel ", rc);")
+}
+
+# Most polls are in vain, and need no place for a tuple.
+function late()
+{
+	return shape == "test" ? "_late" : ""
 }
 
 function end()
@@ -99,7 +92,7 @@ function bytes_of(peer, bytes)
 {
 	if (!(bytes in trait))
 		return "0"
-	return (peer in trait) ? "(" trait[peer] " == MPI_PROC_NULL ? 0 : " trait[bytes] ")" : trait[bytes]
+	return (peer in trait) ? "(__builtin_expect(" trait[peer] " == MPI_PROC_NULL, 0) ? 0 : " bytes_in(bytes) ")" : bytes_in(bytes)
 }
 
 function tag_of(key)
@@ -142,21 +135,22 @@ function shape_abort()
 	line("collect_leave();")
 }
 
-function shape_receive()
+function shape_receive(    ranks)
 {
 	if ("message" in trait) {
+		ranks = "ranks"
 		line("ranks = mpi_matched(&t, " op ", *message, " trait["bytes"] ");")
 		begun()
 	} else {
 		begin_plainly()
-		line("ranks = at->ranks;")
+		ranks = "at->ranks"
 	}
 	call(trait["status"], "where")
 	line("if (rc == MPI_SUCCESS)")
-	line("\tmpi_tuple_" (trait["bytes"] == "0" ? "from" : "received") "(&t, ranks, where);")
+	line("\tmpi_tuple_" (trait["bytes"] == "0" ? "from" : "received") "(&t, " ranks ", where);")
 	if ("found" in trait) {
 		line("if (rc == MPI_SUCCESS)")
-		line("\tmpi_message_add(*" trait["found"] ", &t, at, ranks);")
+		line("\tmpi_message_add(*" trait["found"] ", &t, at, " ranks ");")
 	}
 	end()
 }

@@ -26,7 +26,7 @@ struct mpi_table_bucket {
 struct mpi_table {
 	struct mpi_table_bucket *buckets;
 	unsigned bits;
-	_Atomic uint32_t seconds; /* 1: keys have been put into second buckets */
+	_Atomic uint32_t *seconds; /* 1: keys have been put into second buckets */
 };
 
 /** The slot where @key is looked for first, in its first or second bucket (@which). */
@@ -41,7 +41,8 @@ static inline uint32_t mpi_table_home(const struct mpi_table *t, uintptr_t key, 
 /** The key word of @slot. */
 static inline _Atomic uintptr_t *mpi_table_key(const struct mpi_table *t, uint32_t slot)
 {
-	return &t->buckets[slot / MPI_TABLE_WAYS].keys[slot % MPI_TABLE_WAYS];
+	/* buckets have nothing but keys: the same as [slot / WAYS].keys[slot % WAYS] */
+	return (_Atomic uintptr_t *)(void *)t->buckets + slot;
 }
 
 /** The first slot with @key in the bucket of @home, looked for from there on, or -1. */
@@ -61,12 +62,17 @@ static inline int mpi_table_look(const struct mpi_table *t, uint32_t home, uintp
 /** The slot of @key, or -1. */
 static inline int mpi_table_find(const struct mpi_table *t, uintptr_t key)
 {
+	uint32_t home = mpi_table_home(t, key, 0);
 	int slot;
 
 	if (key <= MPI_TABLE_HELD)
 		return -1;
-	slot = mpi_table_look(t, mpi_table_home(t, key, 0), key);
-	if (slot < 0 && atomic_load_explicit(&t->seconds, memory_order_relaxed))
+	/* nearly always it is the first */
+	if (__builtin_expect(
+		    atomic_load_explicit(mpi_table_key(t, home), memory_order_acquire) == key, 1))
+		return (int)home;
+	slot = mpi_table_look(t, home, key);
+	if (slot < 0 && atomic_load_explicit(t->seconds, memory_order_relaxed))
 		slot = mpi_table_look(t, mpi_table_home(t, key, 1), key);
 	return slot;
 }
@@ -106,14 +112,14 @@ static inline int mpi_table_free(const struct mpi_table *t, uint32_t home)
 
 /** Hold a slot for a record of @key: the one that has it (its record is stale), or a free one. -1:
  * none. */
-static inline int mpi_table_claim(struct mpi_table *t, uintptr_t key)
+static inline int mpi_table_claim(const struct mpi_table *t, uintptr_t key)
 {
 	int slot = mpi_table_hold(t, key);
 
 	if (slot < 0)
 		slot = mpi_table_free(t, mpi_table_home(t, key, 0));
 	if (slot < 0) {
-		atomic_store_explicit(&t->seconds, 1, memory_order_relaxed);
+		atomic_store_explicit(t->seconds, 1, memory_order_relaxed);
 		slot = mpi_table_free(t, mpi_table_home(t, key, 1));
 	}
 	return slot;

@@ -10,8 +10,8 @@
 #include "node-agent/collect/mpi-library.h"
 #include "node-agent/collect/mpi-request.h"
 
-/** Handles that a Test call copies; with more requests it looks them all up before. */
-#define MPI_WAIT_HANDLES 512
+/** Requests whose handles or records a call has room for; with more, all records are held. */
+#define MPI_WAIT_ROOM 512
 
 /** Which requests a call completes. */
 enum mpi_wait_which { MPI_WAIT_ONE, MPI_WAIT_ANY, MPI_WAIT_ALL, MPI_WAIT_SOME };
@@ -26,19 +26,30 @@ struct mpi_wait_answer {
 	int first; /* what the first index is: 1 in Fortran */
 };
 
+/** How a call knows its requests. */
+enum mpi_wait_how {
+	MPI_WAIT_HELD,	 /* their records are held: several threads may call MPI, or no room */
+	MPI_WAIT_LOOKED, /* their records were looked up before the call */
+	MPI_WAIT_LATE, /* only handles were copied: what is complete is looked up after the call */
+};
+
 /** One such call, on the stack of its wrapper. Of a late one, only this and the handles are set at
  * first. */
 struct mpi_wait {
 	struct mpi_place requests;
 	int n;
-	bool late;   /* only handles were copied: who completes what is looked up after the call */
+	enum mpi_wait_how how;
 	bool asks;   /* a status is needed: something is received, or may have been cancelled */
 	int unknown; /* requests that are not on record */
-	struct mpi_request *first, *last; /* held records, by position */
-	MPI_Request handles[MPI_WAIT_HANDLES];
+	struct mpi_request *first, *last; /* HELD: records, by position */
+	union {
+		struct mpi_request *records[MPI_WAIT_ROOM]; /* LOOKED: NULL where none is active */
+		MPI_Request handles[MPI_WAIT_ROOM];	    /* LATE */
+	};
 };
 
-/** Begin a Wait call: hold its requests, and say in *@t (all but its times) whom it waits for. */
+/** Begin a Wait call: look for its requests, and say in *@t (all but its times) whom it waits for.
+ */
 void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 		    struct mpi_place requests);
 
@@ -58,7 +69,7 @@ void mpi_test_put_back(struct mpi_wait *w);
  * request as soon as this one is complete. */
 static inline bool mpi_test_is_late(int n)
 {
-	return !mpi.multiple && n <= MPI_WAIT_HANDLES;
+	return !mpi.multiple && n <= MPI_WAIT_ROOM;
 }
 
 /** Copy the handles of a late one: no clock and no state line, since most are in vain. */
@@ -77,7 +88,7 @@ static inline void mpi_test_late(struct mpi_wait *w, int n, struct mpi_place req
 	w->requests = requests;
 	w->n = n;
 	w->asks = true;
-	w->late = true;
+	w->how = MPI_WAIT_LATE;
 }
 
 /** Begin a Test call. */
@@ -91,7 +102,7 @@ static inline void mpi_test_begin(struct mpi_wait *w, int n, struct mpi_place re
 	w->requests = requests;
 	w->n = n;
 	w->asks = true;
-	w->late = false;
+	w->how = MPI_WAIT_HELD;
 	mpi_test_hold(w);
 }
 
@@ -100,7 +111,7 @@ static inline bool mpi_test_vain(struct mpi_wait *w, int rc, const struct mpi_wa
 {
 	if (rc != MPI_SUCCESS || (a->flag ? *a->flag : *a->outcount))
 		return false;
-	if (__builtin_expect(!w->late, 0))
+	if (__builtin_expect(w->how != MPI_WAIT_LATE, 0))
 		mpi_test_put_back(w);
 	return true;
 }

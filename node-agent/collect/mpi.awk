@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes wrappers of ops.tab: one for each row, by its shape (mpi-shapes.awk), for the door that the
-# program comes through: C (mpi-c.awk) or Fortran (mpi-fortran.awk).
-
-function fail(text)
-{
-	printf "%s:%d: %s\n", FILENAME, FNR, text >"/dev/stderr"
-	failed = 1
-	exit 1
-}
+# program comes through: C (mpi-c.awk) or Fortran (mpi-fortran.awk). Rows: mpi-row.awk.
 
 # The names of the C arguments: "int *argc, char ***argv" -> "argc, argv"; @from is called @to.
 function names_of(from, to,    part, n, i, argument, out)
@@ -47,6 +40,8 @@ function variables()
 		return
 	}
 	line("struct tuple t;")
+	if (swift)
+		line("enum collect_way way;")
 	if (shape != "init" && !swift)
 		line("enum collect_entry entry;")
 	if (shape == "restart" || shape == "drop")
@@ -58,7 +53,7 @@ function variables()
 	} else if ("status" in trait && shape != "poll") {
 		line("MPI_Status own, *where = mpi_status(" status("status") ", &own);")
 	}
-	if (shape == "receive" || (shape == "start" && ("message" in trait)))
+	if (shape ~ /^(receive|start)$/ && ("message" in trait))
 		line("struct mpi_ranks ranks;")
 	if (shape == "start_exchange")
 		line("struct tuple half;")
@@ -122,27 +117,6 @@ function wrapper()
 	}
 	leave_line()
 	door_close()
-}
-
-# The same for what is traced, entered by an idle thread on the communicator that it has used last:
-# no questions. What happens often is worth it.
-function is_swift()
-{
-	return shape ~ /^(call|collect|exchange|receive|start|start_all|test)$/ && !("message" in trait)
-}
-
-function swift_wrapper()
-{
-	swift = 1
-	door_open()
-	variables()
-	if (record_of() != "")
-		line("at = mpi_comm_last.at;")
-	line("collect_swift_enter();")
-	body()
-	leave_line()
-	door_close()
-	swift = 0
 }
 
 # The arguments of the function that MPI-4 has beside this one for counts beyond int: MPI_X_c.
@@ -229,24 +203,8 @@ BEGIN {
 $2 !~ /^MPI_/ { next }
 
 {
-	bar = index($0, "|")
-	if (!bar)
-		fail("no \"|\" with the C arguments behind it")
-	args = substr($0, bar + 1)
-	gsub(/^ +| +$/, "", args)
-	name = $2
+	row_read()
 	op = "OP_" toupper(name)
-	channel = toupper($3)
-	shape = $4
-	for (key in trait)
-		delete trait[key]
-	for (i = 5; i <= NF && $i != "|"; i++) {
-		equals = index($i, "=")
-		if (equals)
-			trait[substr($i, 1, equals - 1)] = substr($i, equals + 1)
-		else
-			trait[$i] = ""
-	}
 	functions()
 }
 
