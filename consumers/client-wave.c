@@ -177,9 +177,16 @@ void client_pump(struct evspace_client *c)
 
 /* ---- names ---- */
 
-/* "/A/a0/rank3/t0/p2p" is called "/A/a0/rank3.4711/t0/p2p" once another process is rank 3. */
+/* "/A/a0/rank3/t0/p2p" is called "/A/a0/rank3.4711/t0/p2p" once another process is rank 3, and
+ * "/B/a0/rank3/t0/p2p" when the node belongs to another cluster. */
 static bool is_renamed(const char *old, const char *new)
 {
+	const char *node = old + 1 + strcspn(old + 1, "/"), *to = new + 1 + strcspn(new + 1, "/");
+
+	if (*old == '/' && *new == '/') {
+		old = node;
+		new = to;
+	}
 	while (*old && *old == *new)
 		old++, new ++;
 	if (*new == '.')
@@ -303,6 +310,8 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	to->wave.leaves = (unsigned)ledger_leaves(c->ledger);
 	to->wave.answered = a->leaves;
 	to->wave.bytes = frame->bytes;
+	if (!a->again && a->wave == c->remap_wave)
+		to->wave.remapped = c->remap_generation;
 	to->wave.cpu_us = a->cpu_us;
 	to->wave.taken_ns = link_hello(c->link)->epoch_ns + (int64_t)a->sent_ns;
 	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;

@@ -40,8 +40,19 @@ void client_ready(struct evspace_client *c)
 	link_send(c->link, &frame, NULL);
 }
 
+/* Answers come in the order of asks, so what is not here yet is the new tree's. */
+static void on_remapped(struct evspace_client *c, uint64_t generation)
+{
+	c->remap_wave = c->next_take;
+	while (c->remap_wave < c->next_ask && c->slots[c->remap_wave % CLIENT_WINDOW_MAX].here)
+		c->remap_wave++;
+	c->remap_generation = generation;
+}
+
 static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 {
+	bool other = c->was_open && o->generation != c->generation;
+
 	snprintf(c->opened_run, sizeof(c->opened_run), "%s", o->run);
 	utf8_clean(c->opened_run);
 	/* Come back to the same run, whichever others may be live by then. */
@@ -53,6 +64,12 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 	ledger_open(c->ledger, o, c->backlog);
 	if (!c->run)
 		abort();
+	if (other)
+		on_remapped(c, o->generation);
+	c->generation = o->generation;
+	/* The tree was changed under us: what was asked for will be answered. */
+	if (c->opened)
+		return;
 	c->counts.reconnections += c->was_open;
 	c->opened = c->was_open = true;
 	client_ask_unanswered(c);
@@ -94,6 +111,8 @@ void client_frame(struct evspace_client *c, const struct frame *frame)
 		break;
 	case EVSPACE__FRAME__KIND_STATUS:
 	case EVSPACE__FRAME__KIND_SWITCHED:
+	case EVSPACE__FRAME__KIND_MAP:
+	case EVSPACE__FRAME__KIND_MAP_APPLIED:
 		if (c->question)
 			on_reply(c, frame);
 		break;

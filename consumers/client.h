@@ -67,8 +67,10 @@ struct evspace_client {
 	char opened_run[64];
 	struct names *names;
 	struct ledger *ledger;
-	uint64_t next_ask, next_take; /* wave numbers */
-	uint64_t due_ns;	      /* when the next wave may be asked for */
+	uint64_t next_ask, next_take;	       /* wave numbers */
+	uint64_t generation;		       /* of the map that the scope is open by */
+	uint64_t remap_wave, remap_generation; /* the first wave by another map */
+	uint64_t due_ns;		       /* when the next wave may be asked for */
 	struct client_answer slots[CLIENT_WINDOW_MAX];
 	uint64_t again_next, again_end;	    /* waves asked for again, and not answered yet */
 	STAILQ_HEAD(, client_answer) again; /* answers to these, taken before all others */
@@ -104,6 +106,12 @@ void client_waves_fini(struct evspace_client *c);
 
 /* client-read.c: what is in a wave */
 void client_count_wave(struct evspace_client *c, struct client_answer *a);
+
+/** The next record of this kind in the current wave; NULL at the end. */
+const void *client_record(struct evspace_client *c, enum run_kind kind);
+
+/** The text of a name and, if it is wanted, its rank; "?" and -1 if it is unknown. */
+const char *client_name(const struct evspace_client *c, uint32_t id, int32_t *rank);
 
 /**
  * Ask an agent @question, without opening a scope. Returns its answer, whatever kind it is but an

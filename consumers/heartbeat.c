@@ -104,6 +104,7 @@ static int look_once(struct heartbeat *h)
 	rc = evspace_next(h->client, left);
 	if (rc <= 0)
 		return rc;
+	options_note_remapped("heartbeat", &h->common, h->client);
 	heartbeat_take(h);
 	if (!h->check && heartbeat_show(h) < 0)
 		return 0;

@@ -62,6 +62,14 @@ void ledger_free(struct ledger *l)
 
 /* ---- leaves ---- */
 
+/* Nodes have unique names; one that has moved to another cluster keeps its name here. */
+static bool same_node(const char *a, const char *b)
+{
+	const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
+
+	return strcmp(x ? x : a, y ? y : b) == 0;
+}
+
 static size_t leaf_by_name(struct ledger *l, const char *text)
 {
 	char *name = memory_copy(text);
@@ -69,7 +77,7 @@ static size_t leaf_by_name(struct ledger *l, const char *text)
 	/* It comes from an agent and goes to terminals and JSON. */
 	utf8_clean(name);
 	for (size_t i = l->n_present; i < l->n_leaves; i++) {
-		if (strcmp(l->leaves[i]->name, name) == 0) {
+		if (same_node(l->leaves[i]->name, name)) {
 			free(name);
 			return i;
 		}

@@ -47,7 +47,8 @@ struct ledger *ledger_new(void);
 void ledger_free(struct ledger *ledger);
 
 /**
- * The scope was opened, or opened again after a break. Leaves are known again by their names.
+ * The scope was opened, or opened again after a break. Leaves are known again by their nodes'
+ * names.
  * @backlog: elements are read from their first tuple.
  */
 void ledger_open(struct ledger *ledger, const Evspace__Opened *opened, bool backlog);

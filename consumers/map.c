@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "consumers/command.h"
+#include "consumers/map-change.h"
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"
 #include "pathmap/plan.h"
@@ -21,6 +22,7 @@
 static const char map_help[] =
 	"usage: evspace map check DIR [--json]\n"
 	"       evspace map show DIR [--view VIEW] [--dot | --json]\n"
+	"       evspace map diff | apply | rollback ...   (see evspace map apply --help)\n"
 	"\n"
 	"DIR is a pathmap: application.map (which threads, what is collected, which views),\n"
 	"cluster.map (which hosts, how they are reached) and mapping.map (what is where).\n"
@@ -243,6 +245,8 @@ static int show(const struct map_options *options)
 		recordings_show(map, options->format);
 	}
 	for (size_t i = 0; i < n && result == EXIT_FINE; i++) {
+		if (options->view == NULL && pathmap_view_is_quiet(map, views[i]))
+			continue;
 		if (i > 0 && options->format == FORMAT_TEXT)
 			putchar('\n');
 		result = view_show(map, views[i], options->format);
@@ -295,7 +299,7 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 		return usage("say what to do, 'check' or 'show'");
 	options->action = argv[optind++];
 	if (strcmp(options->action, "check") != 0 && strcmp(options->action, "show") != 0)
-		return usage("only 'check' and 'show' can be done with a map");
+		return usage("only 'check', 'show', 'diff', 'apply' and 'rollback' can be done with maps");
 	if (optind == argc)
 		return usage("say which directory the maps are in");
 	options->dir = argv[optind++];
@@ -311,6 +315,9 @@ int map_main(int argc, char **argv)
 	struct map_options options = {0};
 	int result;
 
+	if (argc > 1 && (strcmp(argv[1], "diff") == 0 || strcmp(argv[1], "apply") == 0 ||
+			 strcmp(argv[1], "rollback") == 0))
+		return map_change_main(argc - 1, argv + 1);
 	if (map_options_parse(argc, argv, &options) < 0)
 		return EXIT_USAGE;
 	if (*options.action == 's')

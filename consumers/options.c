@@ -254,3 +254,17 @@ void options_catch_signals(struct evspace_client *client)
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
+
+void options_note_remapped(const char *command, const struct common *common,
+			   const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+
+	if (!w->remapped)
+		return;
+	fprintf(stderr, "evspace %s: from wave %llu on by map generation %llu\n", command,
+		(unsigned long long)w->number, (unsigned long long)w->remapped);
+	if (common->json)
+		printf("{\"schema\":1,\"type\":\"remapped\",\"generation\":%llu,\"wave\":%llu}\n",
+		       (unsigned long long)w->remapped, (unsigned long long)w->number);
+}

@@ -53,6 +53,11 @@ int options_parse(int argc, char **argv, const char *help, const struct own_opti
 /** Open the view. Returns the client, or NULL after one message, with the exit code in *@code. */
 struct evspace_client *options_open(const char *command, const struct common *common, int *code);
 
+/** If this wave is the first one by another map of the entry agent's, say so on stderr, and with
+ * --json in the stream. */
+void options_note_remapped(const char *command, const struct common *common,
+			   const struct evspace_client *client);
+
 /** Ctrl-C and SIGTERM end evspace_next() of this client from now on; a closed pipe is no signal. */
 void options_catch_signals(struct evspace_client *client);
 

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compares two pathmaps by their nodes, ranks, recordings and generated trees. */
+#include "pathmap/difference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/holding.h"
+#include "pathmap/memory.h"
+#include "pathmap/parts.h"
+#include "pathmap/plan.h"
+
+struct walk {
+	const struct pathmap *from, *to;
+	difference_report *report;
+	void *arg;
+	const char *view;
+	size_t n;
+};
+
+/* Report one; frees @text. */
+static void differ(struct walk *w, const char *what, const char *subject, const char *from,
+		   const char *to, char *text)
+{
+	struct difference d = {
+		.what = what,
+		.view = w->view,
+		.subject = subject,
+		.from = from,
+		.to = to,
+		.text = text,
+	};
+
+	w->n++;
+	w->report(w->arg, &d);
+	free(text);
+}
+
+/* ---- nodes and ranks ---- */
+
+static const char *cluster_of(const struct node *node)
+{
+	return node->cluster != NULL ? node->cluster->name : "";
+}
+
+static void node_compare(struct walk *w, const struct node *a, const struct node *b)
+{
+	if (strcmp(cluster_of(a), cluster_of(b)) != 0)
+		differ(w, "node", a->name, cluster_of(a), cluster_of(b),
+		       memory_format("%s from cluster %s to %s", a->name,
+				     *cluster_of(a) ? cluster_of(a) : "(none)",
+				     *cluster_of(b) ? cluster_of(b) : "(none)"));
+	if (strcmp(a->address, b->address) != 0)
+		differ(w, "node", a->name, a->address, b->address,
+		       memory_format("%s listens on %s instead of %s", a->name,
+				     *b->address ? b->address : "no address",
+				     *a->address ? a->address : "none"));
+}
+
+static void ranks_compare(struct walk *w, const char *node)
+{
+	char *from = holding_list(w->from, node), *to = holding_list(w->to, node);
+
+	if (strcmp(from, to) != 0)
+		differ(w, "rank", node, from, to,
+		       memory_format("%s holds %s%s instead of %s", node,
+				     *to ? "ranks " : "no ranks", to, *from ? from : "none"));
+	free(from);
+	free(to);
+}
+
+static void nodes_compare(struct walk *w)
+{
+	const struct cluster_map *from = &w->from->clusters, *to = &w->to->clusters;
+
+	for (size_t i = 0; i < from->n_nodes; i++) {
+		const struct node *a = from->nodes[i], *b = cluster_map_node(to, a->name);
+
+		if (b == NULL)
+			differ(w, "node", a->name, a->name, "",
+			       memory_format("%s is taken away", a->name));
+		else
+			node_compare(w, a, b);
+		ranks_compare(w, a->name);
+	}
+	for (size_t i = 0; i < to->n_nodes; i++) {
+		const struct node *b = to->nodes[i];
+
+		if (cluster_map_node(from, b->name) != NULL)
+			continue;
+		differ(w, "node", b->name, "", b->name, memory_format("%s is added", b->name));
+		ranks_compare(w, b->name);
+	}
+}
+
+/* ---- what is collected ---- */
+
+static char *recording_text(const struct recording *r)
+{
+	if (!r->collected)
+		return memory_copy("not collected");
+	if (r->lifetime_ns > 0)
+		return memory_format("element %s, capacity %u, mode %s, lifetime %g s", r->element,
+				     r->capacity, r->mode, (double)r->lifetime_ns * 1e-9);
+	return memory_format("element %s, capacity %u, mode %s", r->element, r->capacity, r->mode);
+}
+
+static void recordings_compare(struct walk *w)
+{
+	const char *const *names;
+	size_t n = pathmap_channels(&names);
+
+	for (size_t i = 0; i < n; i++) {
+		char *from = recording_text(pathmap_recording(w->from, names[i]));
+		char *to = recording_text(pathmap_recording(w->to, names[i]));
+
+		if (strcmp(from, to) != 0)
+			differ(w, "channel", names[i], from, to,
+			       memory_format("%s: %s instead of %s, for what starts later",
+					     names[i], to, from));
+		free(from);
+		free(to);
+	}
+}
+
+/* ---- views ---- */
+
+/* A place and where it is. */
+struct seat {
+	const struct plan_place *place, *parent;
+};
+
+struct seats {
+	struct seat *items;
+	size_t n;
+};
+
+static void seats_take(struct seats *seats, const struct plan_place *place,
+		       const struct plan_place *parent)
+{
+	seats->items = memory_room(seats->items, seats->n, sizeof(*seats->items));
+	seats->items[seats->n++] = (struct seat){place, parent};
+	for (size_t i = 0; i < place->n_children; i++)
+		seats_take(seats, place->children[i], place);
+}
+
+static const struct seat *seats_find(const struct seats *seats, const char *node)
+{
+	for (size_t i = 0; i < seats->n; i++) {
+		if (strcmp(seats->items[i].place->node, node) == 0)
+			return &seats->items[i];
+	}
+	return NULL;
+}
+
+static void stages_print(FILE *out, const struct plan_stage *stages, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%s %s%s%s", ftell(out) > 0 ? "; " : "", level_name(stages[i].level),
+			stages[i].kind, *stages[i].args ? " " : "", stages[i].args);
+}
+
+/* What a place does, in words. */
+static char *place_text(const struct plan_place *place)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		abort();
+	stages_print(out, place->local, place->n_local);
+	stages_print(out, place->joined, place->n_joined);
+	if (place->concurrency > 0)
+		fprintf(out, "%sasks %u at once", ftell(out) > 0 ? "; " : "", place->concurrency);
+	for (size_t i = 0; i < place->n_alternates; i++)
+		fprintf(out, "%salternate %s", ftell(out) > 0 ? "; " : "",
+			place->alternates[i].node);
+	fclose(out);
+	return text;
+}
+
+static void place_compare(struct walk *w, const struct seat *a, const struct seat *b)
+{
+	char *from = place_text(a->place), *to = place_text(b->place);
+	const char *was = a->parent ? a->parent->node : "", *is = b->parent ? b->parent->node : "";
+
+	if (strcmp(was, is) != 0)
+		differ(w, "place", a->place->node, was, is,
+		       memory_format("%s from %s to %s", a->place->node, was, is));
+	if (strcmp(from, to) != 0)
+		differ(w, "stages", a->place->node, from, to,
+		       memory_format("%s runs %s instead of %s", a->place->node,
+				     *to ? to : "no stages", *from ? from : "none"));
+	if (a->place->leaf != b->place->leaf)
+		differ(w, "place", a->place->node, a->place->leaf ? "read" : "",
+		       b->place->leaf ? "read" : "",
+		       memory_format("%s is %s", a->place->node,
+				     b->place->leaf ? "read, too" : "not read any more"));
+	free(from);
+	free(to);
+}
+
+static void trees_compare(struct walk *w, const struct plan *from, const struct plan *to)
+{
+	struct seats a = {NULL, 0}, b = {NULL, 0};
+
+	seats_take(&a, from->root, NULL);
+	seats_take(&b, to->root, NULL);
+	for (size_t i = 0; i < a.n; i++) {
+		const struct seat *there = seats_find(&b, a.items[i].place->node);
+
+		if (there != NULL)
+			place_compare(w, &a.items[i], there);
+		else
+			differ(w, "place", a.items[i].place->node,
+			       a.items[i].parent ? a.items[i].parent->node : "", "",
+			       memory_format("%s leaves the tree", a.items[i].place->node));
+	}
+	for (size_t i = 0; i < b.n; i++) {
+		const char *node = b.items[i].place->node;
+		const char *parent = b.items[i].parent ? b.items[i].parent->node : "";
+
+		if (seats_find(&a, node) == NULL)
+			differ(w, "place", node, "", parent,
+			       memory_format("%s comes in below %s", node, parent));
+	}
+	free(a.items);
+	free(b.items);
+}
+
+static char *selection_text(const struct plan *plan)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		abort();
+	fprintf(out, "%s of", reading_name(plan->reading));
+	for (size_t i = 0; i < plan->n_select; i++)
+		fprintf(out, " %s", plan->select[i]);
+	fclose(out);
+	return text;
+}
+
+static void selection_compare(struct walk *w, const struct plan *from, const struct plan *to)
+{
+	char *a = selection_text(from), *b = selection_text(to);
+
+	if (strcmp(a, b) != 0)
+		differ(w, "view", from->view, a, b,
+		       memory_format("reads %s instead of %s, for who opens it later", b, a));
+	free(a);
+	free(b);
+}
+
+static void views_compare(struct walk *w)
+{
+	const char *const *names;
+	size_t n = pathmap_views(w->from, &names);
+	struct plan *from, *to;
+
+	for (size_t i = 0; i < n; i++) {
+		w->view = names[i];
+		if (plan_make(w->from, names[i], &from, NULL) < 0)
+			continue;
+		if (plan_make(w->to, names[i], &to, NULL) == 0) {
+			selection_compare(w, from, to);
+			trees_compare(w, from, to);
+			plan_free(to);
+		} else {
+			differ(w, "view", names[i], names[i], "", memory_copy("is taken away"));
+		}
+		plan_free(from);
+	}
+	n = pathmap_views(w->to, &names);
+	for (size_t i = 0; i < n; i++) {
+		w->view = names[i];
+		if (application_view(&w->from->application, names[i]) == NULL)
+			differ(w, "view", names[i], "", names[i], memory_copy("is added"));
+	}
+	w->view = NULL;
+}
+
+size_t difference_walk(const struct pathmap *from, const struct pathmap *to,
+		       difference_report *report, void *arg)
+{
+	struct walk w = {.from = from, .to = to, .report = report, .arg = arg};
+
+	if (strcmp(pathmap_entry(from), pathmap_entry(to)) != 0)
+		differ(&w, "node", pathmap_entry(to), pathmap_entry(from), pathmap_entry(to),
+		       memory_format("the entry is %s instead of %s", pathmap_entry(to),
+				     pathmap_entry(from)));
+	nodes_compare(&w);
+	recordings_compare(&w);
+	views_compare(&w);
+	return w.n;
+}
