@@ -36,6 +36,7 @@ struct evspace_wave {
 	uint64_t elements;   /* in the view */
 	uint64_t written;    /* tuples that these have been given since the program began */
 	uint64_t cost_ns;    /* what collecting those has cost the program, by its own measure */
+	uint64_t remapped;   /* the first one by another map: that map's generation; else 0 */
 };
 
 /**
