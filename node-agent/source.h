@@ -12,14 +12,18 @@
 #include "tree/stage.h"
 #include "tree/wire.h"
 
+struct rows;
+LIST_HEAD(rows_list, rows);
+
 /** What all sources of an agent share. */
 struct source_host {
 	struct store *store;
 	const struct pathmap *map;
 	const char *node;
-	int64_t epoch_ns;	/* event-space time at CLOCK_MONOTONIC 0 */
-	struct sites *sites;	/* that were resolved for names */
-	struct clock_pair born; /* taken when the agent started: the far end of its clock line */
+	int64_t epoch_ns;	   /* event-space time at CLOCK_MONOTONIC 0 */
+	struct sites *sites;	   /* that were resolved for names */
+	struct rows_list *fetched; /* what other nodes fetch at present */
+	struct clock_pair born;	   /* taken when the agent started: the far end of its clock line */
 };
 
 /**
@@ -36,6 +40,9 @@ void source_free(struct stage *source, bool keep);
 
 /** Does this node hold the segment's process (pathmap's mapping, else the host's name)? */
 bool source_holds(const struct source_host *host, const struct store_segment *s);
+
+/** The node that fetches what the channel's elements here hold, or NULL: they are read here. */
+const char *source_remote(const struct source_host *host, const struct segment_element *e);
 
 /** Does one of the @n patterns match the element name @name? */
 bool source_selects(char *const *patterns, size_t n, const char *name);
