@@ -179,18 +179,23 @@ static void plan_json(const struct plan *plan, const struct pathmap *map)
 
 static void recordings_json(const struct pathmap *map)
 {
-	json_t *channels = json_object();
+	json_t *channels = json_object(), *channel;
 	const char *const *names;
 	size_t n = pathmap_channels(&names);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct recording *r = pathmap_recording(map, names[i]);
 
-		if (r->collected)
-			json_object_set_new(channels, names[i],
-					    json_pack("{ss si sI ss}", "element", r->element,
-						      "capacity", (int)r->capacity, "lifetime_ns",
-						      (json_int_t)r->lifetime_ns, "mode", r->mode));
+		if (!r->collected)
+			continue;
+		channel = json_pack("{ss si sI ss}", "element", r->element, "capacity",
+				    (int)r->capacity, "lifetime_ns", (json_int_t)r->lifetime_ns,
+				    "mode", r->mode);
+		if (r->remote[0])
+			json_object_update_new(channel, json_pack("{ss si}", "remote", r->remote,
+								  "remote_capacity",
+								  (int)r->remote_capacity));
+		json_object_set_new(channels, names[i], channel);
 	}
 	json_print(json_pack("{si so}", "schema", MAP_SCHEMA, "channels", channels));
 }

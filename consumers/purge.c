@@ -120,7 +120,14 @@ static void purge_run(struct purge *p, const struct store_run *run, bool named)
 				       "--force",
 				       run->alive));
 		p->bad_news |= named;
-	} else if (run->processes && !run->alive && run->idle_ns < p->older_than_ns && !p->force) {
+	} else if (run->mirrors_alive && !p->force) {
+		keep_run(
+			p, run->name,
+			memory_copy("it has mirrors of processes that live on other nodes; end the "
+				    "program first, or --force"));
+		p->bad_news |= named;
+	} else if ((run->processes || run->mirrors) && !run->alive &&
+		   run->idle_ns < p->older_than_ns && !p->force) {
 		keep_run(
 			p, run->name,
 			memory_format("first seen ended %s ago", unit_duration(age, run->idle_ns)));

@@ -22,7 +22,9 @@ static const char runs_help[] =
 	"\n"
 	"  RUN        the name, for --run and evspace purge\n"
 	"  STATE      running; finished (all processes came through MPI_Finalize); died (not all\n"
-	"             did); refused (no process could be collected: the reasons are below)\n"
+	"             did); mirrored (of processes elsewhere, fetched to here); refused (no "
+	"process\n"
+	"             could be collected: the reasons are below)\n"
 	"  PROCESSES  collected here, of how many in the program\n"
 	"  ALIVE      of these, still running\n"
 	"  EVENTS     recorded since the program began, read or not\n"
@@ -41,7 +43,7 @@ static const char *state_of(const struct store_run *run)
 	if (run->alive)
 		return "running";
 	if (!run->processes)
-		return "refused";
+		return run->mirrors ? "mirrored" : "refused";
 	return run->finished == run->processes ? "finished" : "died";
 }
 
@@ -117,13 +119,13 @@ static void print_json(const struct store *store, const struct store_run *runs, 
 				  (int)r->processes, "alive", (int)r->alive, "finished",
 				  (int)r->finished, "world", (int)r->world_size);
 
-		json_object_update_new(object, json_pack("{s:I,s:I,s:I,s:I,s:I,s:o}", "events",
-							 (json_int_t)r->events, "overflowed",
-							 (json_int_t)r->overflowed, "bytes",
-							 (json_int_t)r->bytes, "age_ns",
-							 (json_int_t)age_of(r), "idle_ns",
-							 (json_int_t)r->idle_ns, "refused",
-							 json_refusals(store, r->name)));
+		json_object_update_new(
+			object, json_pack("{s:I,s:i,s:I,s:I,s:I,s:I,s:o}", "events",
+					  (json_int_t)r->events, "mirrors", (int)r->mirrors,
+					  "overflowed", (json_int_t)r->overflowed, "bytes",
+					  (json_int_t)r->bytes, "age_ns", (json_int_t)age_of(r),
+					  "idle_ns", (json_int_t)r->idle_ns, "refused",
+					  json_refusals(store, r->name)));
 		json_dumpf(object, stdout, JSON_COMPACT);
 		putchar('\n');
 		json_decref(object);

@@ -62,6 +62,8 @@ static void status_clean(Evspace__Status *s)
 	}
 	for (size_t i = 0; i < s->n_refused; i++)
 		utf8_clean(s->refused[i]);
+	for (size_t i = 0; i < s->n_remote; i++)
+		utf8_clean(s->remote[i]);
 	for (size_t i = 0; i < s->n_classes; i++)
 		utf8_clean(s->classes[i]->run);
 }
@@ -158,6 +160,8 @@ static void print_status(const Evspace__Status *s, bool all)
 	print_classes(s, all);
 	for (size_t i = 0; i < s->n_refused; i++)
 		printf("not collected: %s\n", s->refused[i]);
+	for (size_t i = 0; i < s->n_remote; i++)
+		printf("remote: %s\n", s->remote[i]);
 }
 
 static json_t *process_json(const Evspace__Process *p)
@@ -193,19 +197,21 @@ static json_t *classes_json(const Evspace__Status *s)
 
 static void print_json(const Evspace__Status *s)
 {
-	json_t *processes = json_array(), *refused = json_array(), *o;
+	json_t *processes = json_array(), *refused = json_array(), *remote = json_array(), *o;
 
 	for (size_t i = 0; i < s->n_processes; i++)
 		json_array_append_new(processes, process_json(s->processes[i]));
 	for (size_t i = 0; i < s->n_refused; i++)
 		json_array_append_new(refused, json_string(s->refused[i]));
-	o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:o,s:o,s:o}", "schema", 1,
-		      "node", s->node, "cluster", s->cluster, "version", s->version, "entry",
+	for (size_t i = 0; i < s->n_remote; i++)
+		json_array_append_new(remote, json_string(s->remote[i]));
+	o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:o,s:o,s:o,s:o}", "schema",
+		      1, "node", s->node, "cluster", s->cluster, "version", s->version, "entry",
 		      s->entry, "pid", (int)s->pid, "uptime_ms", (json_int_t)s->uptime_ms, "cpu_us",
 		      (json_int_t)s->cpu_us, "memory", (json_int_t)s->memory, "links",
 		      (int)s->links, "scopes", (int)s->scopes, "retention_ms",
 		      (json_int_t)s->retention_ms, "processes", processes, "refused", refused,
-		      "classes", classes_json(s));
+		      "remote", remote, "classes", classes_json(s));
 	if (!o)
 		abort();
 	json_dumpf(o, stdout, JSON_COMPACT);

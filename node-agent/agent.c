@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "node-agent/fetch.h"
 #include "node-agent/keeper.h"
 #include "node-agent/session.h"
 #include "node-agent/source.h"
@@ -32,6 +33,8 @@ struct agent {
 	struct link_hub *hub;
 	struct child_set *children;
 	struct keeper *keeper;
+	struct fetches *fetches;
+	struct rows_list fetched;
 	struct link_listener *local, *remote;
 	struct source_host sources;
 	struct scope_host scopes;
@@ -144,9 +147,11 @@ static int agent_signals(struct agent *a)
 /* What the agent's own map says of its node. */
 static void agent_map_changed(struct session_host *sessions)
 {
-	struct source_host *here = &((struct agent *)sessions->arg)->sources;
+	struct agent *a = sessions->arg;
+	struct source_host *here = &a->sources;
 
 	free(here->holds);
+	here->map = sessions->chart->map;
 	here->placed = pathmap_places_ranks(sessions->chart->map);
 	here->holds = holding_list(sessions->chart->map, here->node);
 }
@@ -158,9 +163,11 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.node = a->node,
 		.epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns(),
 		.sites = sites_new(),
+		.fetched = &a->fetched,
 		.born = clock_pair_take(clock_kind()),
 	};
 	LIST_INIT(&a->stems);
+	LIST_INIT(&a->fetched);
 	a->scopes = (struct scope_host){
 		.base = a->base,
 		.stems = &a->stems,
@@ -209,6 +216,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 	a->scopes.children = a->children;
 	a->keeper = keeper_new(a->base, &a->store, o->retention_ns);
 	a->sessions.keeper = a->keeper;
+	a->fetches = fetches_new(a->base, &a->sources, a->children, a->keeper);
 	return a;
 fail:
 	saved = errno;
@@ -224,6 +232,7 @@ void agent_free(struct agent *a)
 	if (a->hub)
 		session_end_all(&a->sessions);
 	remap_free(a->sessions.remap);
+	fetches_free(a->fetches);
 	keeper_free(a->keeper);
 	link_listener_free(a->remote);
 	link_listener_free(a->local);

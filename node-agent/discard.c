@@ -44,15 +44,22 @@ static int mark(void *arg)
 	return 0;
 }
 
-/* Does the order mean the element? As a source names it. */
+static bool selects_name(const Evspace__SwitchAsk *a, const char *name)
+{
+	return source_selects(a->select, a->n_select, name) &&
+	       (a->n_within == 0 || source_selects(a->within, a->n_within, name));
+}
+
+/* Does the order mean the element? As a source names it; remote ones are discarded where they are
+ * read. */
 static bool selects(const struct discarding *d)
 {
 	const Evspace__SwitchAsk *a = d->ask;
 	char name[NAME_BYTES];
 
-	return label_name(name, d->place, d->s, &d->element, d->here->sites) == 0 &&
-	       source_selects(a->select, a->n_select, name) &&
-	       (a->n_within == 0 || source_selects(a->within, a->n_within, name));
+	return !source_remote(d->here, &d->element) &&
+	       label_name(name, d->place, d->s, &d->element, d->here->sites) == 0 &&
+	       selects_name(a, name);
 }
 
 /* Returns 0, or -1 with errno when the process's segment cannot be read or written. */
@@ -73,6 +80,27 @@ static int discard_process(struct discarding *d, Evspace__Host *host)
 	}
 	host->processes += any;
 	return 0;
+}
+
+/* Mirrors that this node holds of the run. */
+static void discard_mirrors(const struct discarding *d, const char *run, Evspace__Host *host)
+{
+	struct store_mirror *s;
+	char name[2 * NAME_BYTES];
+	bool any = false;
+
+	TAILQ_FOREACH (s, &d->here->store->mirrors, link) {
+		if (strcmp(s->mirror.origin.run, run) != 0 ||
+		    strcmp(s->mirror.holder, d->here->node) != 0)
+			continue;
+		mirror_name(&s->mirror, d->here->map, name, sizeof(name));
+		if (!selects_name(d->ask, name))
+			continue;
+		host->changed++;
+		host->discarded += mirror_discard(&s->mirror);
+		any = true;
+	}
+	host->processes += any;
 }
 
 static void discard_log(const Evspace__SwitchAsk *ask, const Evspace__Host *host, const char *run)
@@ -106,6 +134,7 @@ const char *discard_carry(const struct source_host *here, const Evspace__SwitchA
 				 d.s->name, (int)d.s->pid, strerror(errno));
 		segment_marks_unmap(&d.s->segment, d.marks);
 	}
+	discard_mirrors(&d, run, host);
 	sites_rest(here->sites);
 	if (host->changed)
 		discard_log(ask, host, run);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "node-agent/cursor.h"
+#include "node-agent/mirror.h"
 #include "node-agent/segment.h"
 #include "tree/process.h"
 
@@ -68,6 +69,8 @@ struct folder_file folder_file(const char *name)
 		file.kind = FOLDER_UNFINISHED;
 	} else if (ends_in(name, CURSOR_SUFFIX)) {
 		file.kind = FOLDER_CURSOR;
+	} else if (ends_in(name, MIRROR_SUFFIX)) {
+		file.kind = FOLDER_MIRROR;
 	} else if (ends_in(name, SEGMENT_SUFFIX)) {
 		file.kind = FOLDER_SEGMENT;
 	} else if (pid > 0 && !strncmp(text, REFUSED_PREFIX, strlen(REFUSED_PREFIX))) {

@@ -15,6 +15,7 @@ enum folder_kind {
 	FOLDER_OTHER,	   /* none of ours: left alone */
 	FOLDER_SEGMENT,	   /* "rankR.PID.seg", "tTID.PID.seg" */
 	FOLDER_REFUSED,	   /* "rankR.PID.refused-REASON" */
+	FOLDER_MIRROR,	   /* "rankR.PID.HASH.mirror": of another node's process */
 	FOLDER_CURSOR,	   /* "*.cursor" of an agent */
 	FOLDER_UNFINISHED, /* ".*" or "*.tmp": in the making */
 };

@@ -49,11 +49,18 @@ static void keeper_arm(struct keeper *k)
 {
 	uint64_t first = k->noted_ns ? k->noted_ns : UINT64_MAX, now = clock_mono_ns(), left;
 	const struct store_segment *s;
+	const struct store_mirror *m;
 	struct timeval wait;
 
 	TAILQ_FOREACH (s, &k->store->segments, link) {
 		if (!s->alive && s->died_mono_ns < first)
 			first = s->died_mono_ns;
+	}
+	TAILQ_FOREACH (m, &k->store->mirrors, link) {
+		uint64_t died = mirror_died(&m->mirror);
+
+		if (died && died < first)
+			first = died;
 	}
 	if (first == UINT64_MAX) {
 		evtimer_del(k->due);

@@ -11,6 +11,7 @@
 
 #include "node-agent/absent.h"
 #include "node-agent/fate.h"
+#include "node-agent/remote-report.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
 
@@ -157,6 +158,7 @@ struct report {
 	struct entry *entries;
 	Evspace__Process **processes;
 	struct absent absent;
+	struct remote_report remote;
 };
 
 static void report_classes(const struct session_host *host, struct report *r)
@@ -201,6 +203,7 @@ static void report_fini(struct report *r)
 		free(r->of[i].messages);
 	}
 	absent_fini(&r->absent);
+	remote_report_fini(&r->remote);
 	free(r->of);
 	free(r->runs);
 	free(r->entries);
@@ -224,6 +227,9 @@ void report_send(const struct session_host *host, struct link *link)
 	report_processes(host, &r.status, r.entries, r.processes);
 	report_classes(host, &r);
 	report_refused(host, &r);
+	remote_report_init(&r.remote, host->sources);
+	r.status.n_remote = r.remote.n;
+	r.status.remote = r.remote.texts;
 	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;
 	frame.status = &r.status;
 	link_send(link, &frame, NULL);

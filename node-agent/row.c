@@ -11,6 +11,7 @@
 #include "node-agent/label.h"
 #include "node-agent/row-comm.h"
 #include "node-agent/row-label.h"
+#include "node-agent/row-private.h"
 #include "node-agent/segment-label.h"
 #include "pathmap/holding.h"
 #include "tree/process.h"
@@ -26,32 +27,10 @@
 struct follow {
 	uint64_t serial;
 	const struct store_segment *segment;
-	char name[sizeof(((struct store_segment *)0)->name)];
+	char name[ROW_PROCESS];
 	uint32_t elements, threads, labels;
 	struct row_comms comms;
 	bool changed, broken;
-};
-
-struct rows {
-	const struct source_host *host;
-	const struct plan_place *place;
-	struct names *names;
-	char run[64];
-	unsigned char id[16];
-	bool from_now;
-	bool begun; /* the first refresh is over: what comes now is new, and read from its first
-		       tuple */
-	enum reading reading;
-	const Evspace__Open *open; /* of the scope; its patterns */
-	uint64_t version;	   /* of the store, when its list was last looked at */
-	struct follow *follows;
-	size_t n_follows;
-	struct row *table;
-	uint32_t n, room;
-	struct cursor *cursor;
-	struct error complaint;	 /* of the cursors, said last */
-	struct clock_pair born;	 /* the oldest pair that is known of this host's clock */
-	volatile size_t looking; /* the follow that is being looked at under the guard */
 };
 
 /* What is copied out of a segment under the guard. */
@@ -78,6 +57,9 @@ struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 	memcpy(r->id, open->id.data, sizeof(r->id));
 	r->reading = open->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
 	r->from_now = r->reading == READ_STREAM && !open->backlog;
+	snprintf(r->fetch, sizeof(r->fetch), "%s", open->fetch);
+	if (r->fetch[0])
+		LIST_INSERT_HEAD(host->fetched, r, fetched);
 	r->open = open;
 	r->born = host->born;
 	return r;
@@ -87,6 +69,8 @@ void rows_free(struct rows *r, bool keep)
 {
 	if (!r)
 		return;
+	if (r->fetch[0])
+		LIST_REMOVE(r, fetched);
 	cursor_close(r->cursor, keep);
 	free(r->follows);
 	free(r->table);
@@ -95,24 +79,10 @@ void rows_free(struct rows *r, bool keep)
 
 /* ---- which run, which segments ---- */
 
-/* By the mapping; where it says nothing of ranks, every node may. */
-static bool holds_rank(const struct source_host *host, const struct plan_place *place, int rank)
+/* Who fetches does not say which ranks are here: this agent's own map does. */
+static const struct plan_place *rows_place(const struct rows *r)
 {
-	if (!(place ? place->placed : host->placed))
-		return true;
-	return rank >= 0 && holding_has(place ? place->holds : host->holds, (unsigned)rank);
-}
-
-bool source_holds(const struct source_host *host, const struct plan_place *place,
-		  const struct store_segment *s)
-{
-	char own[sizeof(s->host)] = "";
-
-	/* a map says nothing of tasks, nor of worlds that the program spawns */
-	if ((place ? place->placed : host->placed) && !process_is_task(s->rank) && !s->world)
-		return holds_rank(host, place, s->rank);
-	gethostname(own, sizeof(own) - 1);
-	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
+	return r->fetch[0] ? NULL : r->place;
 }
 
 /* What the entry could not resolve, each leaf does by itself. */
@@ -129,13 +99,15 @@ static bool rows_open_cursor(struct rows *r)
 
 	if (r->cursor)
 		return true;
-	if (r->n_follows == 0) {
+	if (r->n_follows == 0 && r->n_mirrors == 0) {
 		/* Nothing of the run is here, so what comes is new. */
 		r->begun = true;
 		return false;
 	}
 	snprintf(dir, sizeof(dir), "%s/%s", r->host->store->base, r->run);
-	r->cursor = cursor_open(r->reading == READ_STREAM ? dir : NULL, r->id, r->host->node, &e);
+	/* Who fetches knows by numbers what it has: it needs no file. */
+	r->cursor = cursor_open(r->reading == READ_STREAM && !r->fetch[0] ? dir : NULL, r->id,
+				r->host->node, &e);
 	if (!r->cursor) {
 		if (strcmp(r->complaint.text, e.text) != 0)
 			fprintf(stderr, "evspace: %s\n", e.text);
@@ -149,11 +121,14 @@ static bool rows_open_cursor(struct rows *r)
 
 /* A process that is not its rank's newest any more has another name: take all its elements in
  * again. */
-static void follow_rename(struct follow *f)
+static void follow_rename(const struct rows *r, struct follow *f)
 {
-	if (strcmp(f->name, f->segment->name) == 0)
+	char name[sizeof(f->name)];
+
+	rows_process(r, f->segment, name, sizeof(name));
+	if (strcmp(f->name, name) == 0)
 		return;
-	snprintf(f->name, sizeof(f->name), "%s", f->segment->name);
+	memcpy(f->name, name, sizeof(f->name));
 	f->elements = f->threads = 0;
 }
 
@@ -163,7 +138,7 @@ static struct follow *rows_follow(struct rows *r, const struct store_segment *s)
 
 	for (size_t i = 0; i < r->n_follows; i++) {
 		if (r->follows[i].serial == s->serial) {
-			follow_rename(&r->follows[i]);
+			follow_rename(r, &r->follows[i]);
 			return &r->follows[i];
 		}
 	}
@@ -173,7 +148,7 @@ static struct follow *rows_follow(struct rows *r, const struct store_segment *s)
 	r->follows = more;
 	more = &more[r->n_follows++];
 	*more = (struct follow){.serial = s->serial, .segment = s};
-	snprintf(more->name, sizeof(more->name), "%s", s->name);
+	rows_process(r, s, more->name, sizeof(more->name));
 	return more;
 }
 
@@ -205,24 +180,17 @@ static void rows_match_store(struct rows *r)
 	}
 	r->n_follows = kept;
 	TAILQ_FOREACH (s, &r->host->store->segments, link) {
-		if (strcmp(s->run, r->run) != 0 || !source_holds(r->host, r->place, s))
+		if ((!r->fetch[0] && strcmp(s->run, r->run) != 0) ||
+		    !source_holds(r->host, rows_place(r), s))
 			continue;
 		rows_follow(r, s);
 		if (s->born.mono_ns < r->born.mono_ns)
 			r->born = s->born;
 	}
+	r->n_mirrors = rows_count_mirrors(r);
 }
 
 /* ---- what is in them ---- */
-
-bool source_selects(char *const *patterns, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (pattern_match(patterns[i], name))
-			return true;
-	}
-	return false;
-}
 
 static bool rows_selects(const struct rows *r, const char *name)
 {
@@ -249,6 +217,35 @@ static struct row *rows_room(struct rows *r, uint32_t number)
 	return &r->table[number];
 }
 
+bool rows_have_all(const struct rows *r, const struct store_segment *s)
+{
+	for (size_t i = 0; i < r->n_follows; i++) {
+		const struct follow *f = &r->follows[i];
+
+		if (f->serial == s->serial)
+			return f->broken || f->elements >= segment_elements(&s->segment);
+	}
+	return false;
+}
+
+void rows_put(struct rows *r, const struct cursor_key *key, const struct row_name *name,
+	      struct row new, uint64_t head)
+{
+	const struct row *old;
+	uint32_t number;
+
+	if (!rows_selects(r, name->text))
+		return;
+	number = cursor_row(r->cursor, key, r->from_now && !r->begun ? head : 0);
+	if (number > NAME_LOCAL_MAX)
+		return;
+	old = rows_room(r, number);
+	new.name = name_id(r->place->index, number);
+	new.acked = old->acked;
+	r->table[number] = new;
+	names_learn(r->names, new.name, LEVEL_ELEMENT, name->rank, name->channel, name->text);
+}
+
 /* Give @e, element number @element (or a state line), its row and its name; @new has what is to be
  * read. */
 static void rows_add(struct rows *r, const struct follow *f, uint32_t element,
@@ -260,19 +257,15 @@ static void rows_add(struct rows *r, const struct follow *f, uint32_t element,
 		.born = f->segment->born.mono_ns,
 		.element = element,
 	};
-	char name[NAME_BYTES];
-	uint32_t number;
+	char text[NAME_BYTES];
+	struct row_name name = {text, f->segment->world ? -1 : f->segment->rank, e->channel};
 
-	if (label_name(name, r->place, f->segment, e, r->host->sites) < 0 || !rows_selects(r, name))
+	if (!rows_read_here(r, e) ||
+	    label_name(text, r->place, f->segment, e, r->host->sites) < 0 ||
+	    (r->fetch[0] && rows_fetch_name(r, f->segment, text) < 0))
 		return;
-	number = cursor_row(r->cursor, &key, r->from_now && !r->begun ? head : 0);
-	if (number > NAME_LOCAL_MAX)
-		return;
-	new.name = name_id(r->place->index, number);
 	new.serial = f->serial;
-	*rows_room(r, number) = new;
-	names_learn(r->names, new.name, LEVEL_ELEMENT, f->segment->world ? -1 : f->segment->rank,
-		    e->channel, name);
+	rows_put(r, &key, &name, new, head);
 }
 
 static int copy_elements(void *arg)
@@ -385,15 +378,18 @@ static int rows_look(void *arg)
 
 bool rows_refresh(struct rows *r)
 {
-	bool grown = false;
+	bool grown = false, changed = r->version != r->host->store->version;
 
-	if (r->version != r->host->store->version) {
+	if (changed)
 		rows_choose_run(r);
+	/* where it is fetched, also a process that ended has another name */
+	if (changed || r->fetch[0])
 		rows_match_store(r);
-		r->version = r->host->store->version;
-	}
+	r->version = r->host->store->version;
 	if (!rows_open_cursor(r))
 		return false;
+	if (changed || !r->begun)
+		rows_take_mirrors(r);
 	while (segment_guarded(rows_look, r) < 0)
 		rows_lose(r, &r->follows[r->looking]);
 	for (size_t i = 0; i < r->n_follows; i++) {
@@ -433,8 +429,9 @@ uint32_t rows_processes(const struct rows *r)
 {
 	uint32_t n = 0;
 
+	/* What is still to be fetched is as if it were yet to come. */
 	for (size_t i = 0; i < r->n_follows; i++)
-		n += r->follows[i].segment->alive;
+		n += r->follows[i].segment->alive || rows_behind(r->host, r->follows[i].segment);
 	return n;
 }
 
@@ -443,7 +440,7 @@ static bool rows_means(const struct rows *r, const struct store_refusal *refusal
 {
 	return refusal->unreadable && strcmp(refusal->run, r->run) == 0 &&
 	       (refusal->rank < 0 || process_is_task(refusal->rank) ||
-		holds_rank(r->host, r->place, refusal->rank));
+		source_may_hold(r->host, rows_place(r), refusal->rank));
 }
 
 uint32_t rows_unreadable(const struct rows *r)
@@ -458,12 +455,6 @@ uint32_t rows_unreadable(const struct rows *r)
 	return n;
 }
 
-struct clock_line rows_clock(const struct rows *r)
-{
-	return clock_line_through(clock_kind(), r->born, clock_pair_take(clock_kind()),
-				  r->host->epoch_ns);
-}
-
 int rows_break(struct rows *r, uint32_t at)
 {
 	if (at >= r->n || r->table[at].serial == 0)
@@ -474,5 +465,8 @@ int rows_break(struct rows *r, uint32_t at)
 			return 0;
 		}
 	}
-	return -1;
+	if (!r->table[at].ring)
+		return -1;
+	rows_drop(r, r->table[at].serial);
+	return 0;
 }

@@ -23,7 +23,9 @@ struct row {
 	uint32_t capacity;
 	uint32_t name;	  /* name id */
 	uint32_t cost_ps; /* of one event in its process */
-	uint64_t serial;  /* of its segment in the store */
+	uint64_t serial;  /* of its segment or mirror in the store */
+	uint64_t acked;	  /* where it is fetched, what is below this has come there */
+	bool mirrored;	  /* it is a mirror: there are holes in it */
 };
 
 /** The rows of one source. Row numbers are those of its cursors. */
@@ -53,8 +55,21 @@ uint32_t rows_processes(const struct rows *rows);
 /** Of how many the files are damaged, or were from the start: their elements cannot be read. */
 uint32_t rows_unreadable(const struct rows *rows);
 
-/** The host's clock line as of now. */
+/** The host's clock line as of now, its error that of what was fetched included. */
 struct clock_line rows_clock(const struct rows *rows);
+
+/** Who fetches row @at has all below @number. */
+void rows_acked(struct rows *rows, uint32_t at, uint64_t number);
+
+/** Has a node that fetches from @s not got all yet? (row-fetch.c) */
+bool rows_behind(const struct source_host *host, const struct store_segment *s);
+
+/**
+ * How much of what @s has written in elements that @node fetches has come there: *@got of
+ * *@written. Returns whether it fetches at all at present. (row-fetch.c)
+ */
+bool rows_fetched(const struct source_host *host, const struct store_segment *s, const char *node,
+		  uint64_t *got, uint64_t *written);
 
 /** The segment of row @at could not be read: take all its rows out. Returns 0, or -1 if it was out
  * already. */

@@ -175,6 +175,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	if (!plan)
 		return NULL;
 	whole.run = run;
+	whole.fetch = (char *)(uintptr_t) "";
 	whole.reading = plan->reading;
 	whole.within = open->select;
 	whole.n_within = open->n_select;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "node-agent/cursor.h"
 #include "node-agent/row.h"
@@ -93,7 +94,8 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 	out->number = 0;
 	if (!row->ring)
 		return row_state(row, &out->tuple);
-	if (!element_latest(row->ring, row->capacity, &out->tuple, &out->number))
+	if (!element_latest(row->ring, row->capacity, &out->tuple, &out->number) ||
+	    (row->mirrored && mirror_hole(&out->tuple) != HOLE_NONE))
 		return 0;
 	count_written(src, row, out->number + 1);
 	row_mark_gone(row, &out->tuple);
@@ -144,12 +146,12 @@ static void put_discarded(struct source *src, const struct row *row, uint64_t fi
 }
 
 /* Put in what was read of a row, but for those of the first tuples that ended before @oldest. */
-static uint32_t put_range(struct source *src, const struct row *row,
+static uint32_t put_range(struct source *src, const struct row *row, const struct tuple *tuples,
 			  const struct element_range *got, uint64_t oldest)
 {
 	uint32_t old = 0, left;
 
-	while (old < got->count && src->chunk[old].end < oldest)
+	while (old < got->count && tuples[old].end < oldest)
 		old++;
 	left = got->count - old;
 	if (old > 0 && got->lost > 0)
@@ -158,10 +160,38 @@ static uint32_t put_range(struct source *src, const struct row *row,
 	if (left > 0 || (got->lost > 0 && old == 0))
 		memcpy(batch_add(src->out, RUN_TUPLES, row->name, got->first + old, left,
 				 old > 0 ? 0 : got->lost),
-		       src->chunk + old, left * sizeof(struct tuple));
+		       tuples + old, left * sizeof(struct tuple));
 	src->part->read += left;
 	src->part->lost += got->lost;
 	return left;
+}
+
+/* The same of a mirror: what was lost or discarded where it is from is that here, too. */
+static uint32_t put_mirrored(struct source *src, const struct row *row,
+			     const struct element_range *got, uint64_t oldest)
+{
+	struct element_range part = {.first = got->first, .lost = got->lost};
+	uint32_t put = 0;
+
+	for (uint32_t i = 0, n; i < got->count; i += n) {
+		enum mirror_hole hole = mirror_hole(&src->chunk[i]);
+
+		for (n = 1; i + n < got->count && mirror_hole(&src->chunk[i + n]) == hole;)
+			n++;
+		part.first = got->first + i;
+		part.count = hole == HOLE_NONE ? n : 0;
+		if (hole == HOLE_LOST) {
+			part.lost += n;
+			continue;
+		}
+		put += put_range(src, row, &src->chunk[i], &part, oldest);
+		part.lost = 0;
+		if (hole == HOLE_DISCARDED)
+			put_discarded(src, row, part.first, n);
+	}
+	part.first = got->first + got->count;
+	part.count = 0;
+	return put + put_range(src, row, src->chunk, &part, oldest);
 }
 
 /* Pass over what was discarded on request: what the element could not hold even then is lost. */
@@ -194,7 +224,8 @@ static uint64_t read_range(struct source *src, const struct row *row, uint64_t f
 		element_read(row->ring, row->capacity, from, to, src->chunk,
 			     *room < CHUNK ? *room : CHUNK, &got);
 		from += got.lost + got.count;
-		*room -= put_range(src, row, &got, oldest);
+		*room -= row->mirrored ? put_mirrored(src, row, &got, oldest)
+				       : put_range(src, row, src->chunk, &got, oldest);
 	}
 	return from;
 }
@@ -233,6 +264,8 @@ static void read_stream(struct source *src)
 			count_written(src, &row[i], head);
 		}
 		cursor_to(cursor, i, to);
+		if (src->ask->have + 1 >= src->ask->wave)
+			rows_acked(src->rows, i, from);
 	}
 }
 
@@ -295,6 +328,48 @@ static int source_read(struct stage *stage, const struct ask *ask, struct batch 
 	if (src->wave == CURSOR_NEW)
 		cursor_commit(rows_cursor(src->rows));
 	return 0;
+}
+
+/* ---- what is whose ---- */
+
+bool source_may_hold(const struct source_host *host, const struct plan_place *place, int rank)
+{
+	if (!(place ? place->placed : host->placed))
+		return true;
+	return rank >= 0 && holding_has(place ? place->holds : host->holds, (unsigned)rank);
+}
+
+bool source_holds(const struct source_host *host, const struct plan_place *place,
+		  const struct store_segment *s)
+{
+	char own[sizeof(s->host)] = "";
+
+	/* a map says nothing of tasks, nor of worlds that the program spawns */
+	if ((place ? place->placed : host->placed) && !process_is_task(s->rank) && !s->world)
+		return source_may_hold(host, place, s->rank);
+	gethostname(own, sizeof(own) - 1);
+	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
+}
+
+bool source_selects(char *const *patterns, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (pattern_match(patterns[i], name))
+			return true;
+	}
+	return false;
+}
+
+/* The overflow element is of no channel; state lines and regions, of no capacity, are of now. */
+const char *source_remote(const struct source_host *host, const struct segment_element *e)
+{
+	const struct recording *recording = pathmap_recording(host->map, channel_name(e->channel));
+
+	if (!recording || !recording->collected || !recording->remote[0] ||
+	    e->thread == SEGMENT_NO_THREAD || e->capacity == 0 ||
+	    strcmp(recording->remote, host->node) == 0)
+		return NULL;
+	return recording->remote;
 }
 
 /* ---- life ---- */

@@ -15,15 +15,20 @@
 /** The errno of a place that contradicts where ranks are; used for nothing else. */
 #define SOURCE_ELSEWHERE EXDEV
 
+struct rows;
+LIST_HEAD(rows_list, rows);
+
 /** What all sources of an agent share. */
 struct source_host {
 	struct store *store;
 	const char *node;
-	bool placed;		/* this agent's own map says which ranks are here: */
-	char *holds;		/* as a list */
-	int64_t epoch_ns;	/* event-space time at CLOCK_MONOTONIC 0 */
-	struct sites *sites;	/* that were resolved for names */
-	struct clock_pair born; /* taken when the agent started: the far end of its clock line */
+	const struct pathmap *map; /* this agent's own, for what it says of recording */
+	bool placed;		   /* it says which ranks are here: */
+	char *holds;		   /* as a list */
+	int64_t epoch_ns;	   /* event-space time at CLOCK_MONOTONIC 0 */
+	struct sites *sites;	   /* that were resolved for names */
+	struct rows_list *fetched; /* what other nodes fetch at present */
+	struct clock_pair born;	   /* taken when the agent started: the far end of its clock line */
 };
 
 /**
@@ -44,6 +49,12 @@ void source_free(struct stage *source, bool keep);
  */
 bool source_holds(const struct source_host *host, const struct plan_place *place,
 		  const struct store_segment *s);
+
+/** Is the rank on this node by the list? Where there is none, every rank may be. */
+bool source_may_hold(const struct source_host *host, const struct plan_place *place, int rank);
+
+/** The node that fetches what the channel's elements here hold, or NULL: they are read here. */
+const char *source_remote(const struct source_host *host, const struct segment_element *e);
 
 /** Does one of the @n patterns match the element name @name? */
 bool source_selects(char *const *patterns, size_t n, const char *name);

@@ -23,7 +23,8 @@ struct store_file {
 	ino_t inode;
 	uint64_t turn;		       /* last scan of its folder that saw it */
 	bool again;		       /* what was wrong may have passed: look at it again */
-	struct store_segment *segment; /* one of these two */
+	struct store_segment *segment; /* one of these three */
+	struct store_mirror *mirror;
 	struct store_refusal *refusal;
 	UT_hash_handle hh;
 };

@@ -46,6 +46,13 @@ static bool segment_over(const struct purge *p, struct store_segment *s)
 	return now - s->died_mono_ns >= p->older_than || now < s->died_mono_ns;
 }
 
+static bool mirror_over(const struct purge *p, const struct mirror *m)
+{
+	uint64_t died = mirror_died(m), now = clock_mono_ns();
+
+	return p->force || (died && (now < died || now - died >= p->older_than));
+}
+
 /* An agent that has a scope open holds a lock on its cursors; those of a dead agent wait for it. */
 static bool cursor_over(const struct purge *p, int dir, const char *name, const struct stat *st)
 {
@@ -78,6 +85,12 @@ static bool file_over(const struct purge *p, int dir, const char *run, const cha
 		known = store_file_find(p->store, run, name);
 		if (known && known->segment && known->segment->segment.inode == st->st_ino)
 			return segment_over(p, known->segment);
+	}
+	if (file.kind == FOLDER_MIRROR) {
+		known = store_file_find(p->store, run, name);
+		if (known && known->mirror && known->mirror->mirror.inode == st->st_ino)
+			return mirror_over(p, &known->mirror->mirror);
+		return p->force || age_of(st) >= p->older_than;
 	}
 	/* Nobody will finish it, and it takes the room of a segment. */
 	if (file.kind == FOLDER_UNFINISHED && file.pid > 0 && !folder_maker_exists(&file))

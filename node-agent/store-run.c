@@ -70,6 +70,17 @@ static void add_segment(struct store_run *run, const struct store_segment *s)
 		run->idle_ns = s->died_mono_ns;
 }
 
+static void add_mirror(struct store_run *run, const struct store_mirror *m)
+{
+	uint64_t died = mirror_died(&m->mirror);
+
+	run->mirrors++;
+	run->mirrors_alive += died == 0;
+	run->bytes += m->mirror.size;
+	if (died > run->idle_ns)
+		run->idle_ns = died;
+}
+
 static int compare_birth(const void *a, const void *b)
 {
 	const struct store_run *x = a, *y = b;
@@ -82,6 +93,7 @@ static int compare_birth(const void *a, const void *b)
 size_t store_runs(const struct store *store, struct store_run **runs)
 {
 	const struct store_segment *s;
+	const struct store_mirror *m;
 	const struct store_refusal *refusal;
 	uint64_t now = clock_mono_ns();
 	size_t n = 0, i;
@@ -89,14 +101,30 @@ size_t store_runs(const struct store *store, struct store_run **runs)
 	*runs = NULL;
 	TAILQ_FOREACH (s, &store->segments, link)
 		add_segment(find_or_add(runs, &n, s->run), s);
+	TAILQ_FOREACH (m, &store->mirrors, link)
+		add_mirror(find_or_add(runs, &n, m->mirror.origin.run), m);
 	TAILQ_FOREACH (refusal, &store->refusals, link)
 		find_or_add(runs, &n, refusal->run);
 	for (i = 0; i < n; i++)
 		(*runs)[i].idle_ns =
-			(*runs)[i].alive || !(*runs)[i].processes ? 0 : now - (*runs)[i].idle_ns;
+			(*runs)[i].alive || (*runs)[i].mirrors_alive || !(*runs)[i].idle_ns
+				? 0
+				: now - (*runs)[i].idle_ns;
 	if (n)
 		qsort(*runs, n, sizeof(**runs), compare_birth);
 	return n;
+}
+
+/* Where there are mirrors alone: that of the mirror made last. */
+static const char *mirror_run_newest(const struct store *store)
+{
+	const struct store_mirror *m, *best = NULL;
+
+	TAILQ_FOREACH (m, &store->mirrors, link) {
+		if (!best || m->mirror.born.mono_ns > best->mirror.born.mono_ns)
+			best = m;
+	}
+	return best ? best->mirror.origin.run : "";
 }
 
 const char *store_run_newest(const struct store *store)
@@ -108,5 +136,5 @@ const char *store_run_newest(const struct store *store)
 		    (s->alive == best->alive && s->born.mono_ns > best->born.mono_ns))
 			best = s;
 	}
-	return best ? best->run : "";
+	return best ? best->run : mirror_run_newest(store);
 }

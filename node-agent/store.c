@@ -66,6 +66,12 @@ static void file_forget(struct store *store, struct store_file *file)
 		store->index->changed = true;
 		store_segment_close(store, file->segment);
 	}
+	if (file->mirror) {
+		store->index->changed = true;
+		TAILQ_REMOVE(&store->mirrors, file->mirror, link);
+		mirror_close(&file->mirror->mirror);
+		free(file->mirror);
+	}
 	if (file->refusal) {
 		TAILQ_REMOVE(&store->refusals, file->refusal, link);
 		free(file->refusal);
@@ -130,6 +136,25 @@ static void add_segment(struct store *store, struct store_file *file, const char
 		file->refusal->rank = folder_file(name).rank;
 		file->refusal->unreadable = true;
 	}
+}
+
+static void add_mirror(struct store *store, struct store_file *file, const char *run,
+		       const char *name)
+{
+	char dir[sizeof(store->base) + RUN_BYTES + 1];
+	struct store_mirror *m = memory_new(1, sizeof(*m));
+	struct error e = {""};
+
+	snprintf(dir, sizeof(dir), "%s/%s", store->base, run);
+	if (mirror_open(&m->mirror, dir, name, &e) < 0) {
+		free(m);
+		refuse(store, file, run, "%.250s", e.text);
+		return;
+	}
+	m->serial = ++store->next_serial;
+	TAILQ_INSERT_TAIL(&store->mirrors, m, link);
+	file->mirror = m;
+	store->index->changed = true;
 }
 
 /* Why the collector could not make a segment, and what helps; "%s" is the base folder. */
@@ -203,7 +228,8 @@ static void scan_file(struct store *store, const char *run, const struct dirent 
 	struct store_file *file;
 	bool known;
 
-	if ((name.kind != FOLDER_SEGMENT && name.kind != FOLDER_REFUSED) ||
+	if ((name.kind != FOLDER_SEGMENT && name.kind != FOLDER_MIRROR &&
+	     name.kind != FOLDER_REFUSED) ||
 	    strlen(entry->d_name) >= FILE_BYTES)
 		return;
 	file = file_enter(store, run, entry->d_name, entry->d_ino, &known);
@@ -211,6 +237,8 @@ static void scan_file(struct store *store, const char *run, const struct dirent 
 		return;
 	if (name.kind == FOLDER_SEGMENT)
 		add_segment(store, file, run, entry->d_name);
+	else if (name.kind == FOLDER_MIRROR)
+		add_mirror(store, file, run, entry->d_name);
 	else
 		add_refusal(store, file, run, &name);
 }
@@ -377,6 +405,7 @@ int store_init(struct store *store, const char *base, bool watch, struct error *
 
 	memset(store, 0, sizeof(*store));
 	TAILQ_INIT(&store->segments);
+	TAILQ_INIT(&store->mirrors);
 	TAILQ_INIT(&store->refusals);
 	store->inotify = -1;
 	if (strlen(base) >= sizeof(store->base)) {

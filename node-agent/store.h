@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <sys/queue.h>
 
+#include "node-agent/mirror.h"
 #include "node-agent/segment.h"
 #include "pathmap/error.h"
 
@@ -35,6 +36,15 @@ struct store_segment {
 
 TAILQ_HEAD(store_list, store_segment);
 
+/** A mapped mirror. */
+struct store_mirror {
+	TAILQ_ENTRY(store_mirror) link;
+	struct mirror mirror;
+	uint64_t serial; /* unique as those of segments */
+};
+
+TAILQ_HEAD(store_mirrors, store_mirror);
+
 /** A process that could not be collected ("rankR.PID.refused-REASON"), or a file that is no good.
  */
 struct store_refusal {
@@ -52,9 +62,10 @@ TAILQ_HEAD(store_refusals, store_refusal);
 struct store {
 	char base[200];
 	struct store_list segments;
+	struct store_mirrors mirrors;
 	struct store_refusals refusals;
-	uint64_t version;     /* grows whenever a segment came, went or changed its name */
-	int inotify;	      /* -1 unless watching */
+	uint64_t version; /* grows whenever a segment or mirror came, went or changed its name */
+	int inotify;	  /* -1 unless watching */
 	uint64_t next_serial; /* from 1 */
 	/* NULL, or set after store_init(): told of each segment just before it is unmapped and its
 	   pidfd closed, by store_refresh(), store_purge() and store_fini(). */
@@ -104,6 +115,7 @@ struct store_run {
 	char name[64];
 	char program[128];
 	unsigned processes, alive, finished;
+	unsigned mirrors, mirrors_alive; /* elements of processes on other nodes, fetched */
 	int32_t world_size;
 	uint64_t bytes;		     /* of memory */
 	uint64_t events, overflowed; /* tuples written; those that no element had room for */

@@ -124,6 +124,48 @@ static void plans_check(const struct pathmap *map, const struct mapfile *sources
 	free(complained);
 }
 
+/* The node that fetches elements must be there, and reach those whose elements it fetches. */
+static void remote_check(const struct pathmap *map, const struct recording *recording,
+			 const struct mapfile *sources, bool *complained,
+			 struct complaints *complaints)
+{
+	if (!recording->remote[0])
+		return;
+	if (cluster_map_node(&map->clusters, recording->remote) == NULL) {
+		complain(complaints, &sources[SOURCE_APPLICATION], recording->remote_offset,
+			 "no node `%s` in cluster.map to fetch elements to; name one that is there",
+			 recording->remote);
+		return;
+	}
+	for (size_t i = 0; i < map->clusters.n_nodes; i++) {
+		struct plan_place *way =
+			plan_way(map, recording->remote, map->clusters.nodes[i]->name);
+
+		if (way != NULL)
+			places_check(map, &map->mapping.tree, way, sources, complained, complaints);
+		plan_way_free(way);
+	}
+}
+
+static void remotes_check(const struct pathmap *map, const struct mapfile *sources,
+			  struct complaints *complaints)
+{
+	const struct recording *recordings = map->application.recordings;
+	bool *complained = memory_new(map->clusters.n_nodes, sizeof(*complained));
+
+	/* A block `collect` of several channels says it once. */
+	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {
+		size_t before = 0;
+
+		while (before < i &&
+		       recordings[before].remote_offset != recordings[i].remote_offset)
+			before++;
+		if (before == i)
+			remote_check(map, &recordings[i], sources, complained, complaints);
+	}
+	free(complained);
+}
+
 struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap_stage_check *check,
 			     struct complaints *complaints)
 {
@@ -141,8 +183,10 @@ struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap
 	if (sources[SOURCE_MAPPING].usable)
 		mapping_read(&map->mapping, &sources[SOURCE_MAPPING], &map->application,
 			     &map->clusters, complaints);
-	if (map->mapping.entry != NULL && !map->clusters.incomplete)
+	if (map->mapping.entry != NULL && !map->clusters.incomplete) {
+		remotes_check(map, sources, complaints);
 		plans_check(map, sources, complaints);
+	}
 	if (complaints->total > 0) {
 		pathmap_free(map);
 		return NULL;

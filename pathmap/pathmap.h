@@ -60,10 +60,13 @@ unsigned pathmap_ranks(const struct pathmap *map);
 /** What the application map says of a channel and its elements. Holds for elements made later. */
 struct recording {
 	bool collected;
-	const char *element;  /* what one of them is: "thread", "comm", "op" or "site" */
-	unsigned capacity;    /* in tuples */
-	uint64_t lifetime_ns; /* older tuples are discarded; 0: they stay until overwritten */
-	const char *mode;     /* at first: "trace", "time", "count", "sample" or "off" */
+	const char *element;	  /* what one of them is: "thread", "comm", "op" or "site" */
+	unsigned capacity;	  /* in tuples */
+	uint64_t lifetime_ns;	  /* older tuples are discarded; 0: they stay until overwritten */
+	const char *mode;	  /* at first: "trace", "time", "count", "sample" or "off" */
+	char remote[64];	  /* node whose agent fetches what they hold; "": they stay there */
+	unsigned remote_capacity; /* in tuples, of the mirror that it keeps of each */
+	size_t remote_offset;	  /* where the map says so */
 };
 
 /** Names of the channels, in the order of their numbers. */

@@ -215,6 +215,16 @@ static void stages_copy(const struct builder *builder, enum level place, struct 
 	}
 }
 
+/* Elements of any cluster may be fetched to the nodes that fetch: theirs comes together with it. */
+static struct site *head_with_mirrors(const struct builder *builder, struct site *head)
+{
+	for (size_t i = 0; i < builder->map->clusters.n_nodes; i++) {
+		if (builder->route.mirrors[i])
+			head = site_join(head, &builder->sites[i]);
+	}
+	return head;
+}
+
 /*
  * Stages of clusters run where all of a cluster comes together. Where that is below such a place of
  * another cluster, they run on the upper one: a stage there could not tell what is folded already.
@@ -234,7 +244,7 @@ static void joined_stages_set(struct builder *builder)
 				head = head != NULL ? site_join(head, site) : site;
 		}
 		if (head != NULL)
-			head->head = true;
+			head_with_mirrors(builder, head)->head = true;
 	}
 	for (size_t i = 0; i < clusters->n_nodes; i++) {
 		const struct site *site = &builder->sites[i], *above;
@@ -332,4 +342,46 @@ int plan_make(const struct pathmap *map, const char *view_name, struct plan **pl
 	}
 	*plan = builder.plan;
 	return 0;
+}
+
+/* ---- ways ---- */
+
+static bool holds_ranks(const struct mapping *mapping, const struct node *node)
+{
+	if (!mapping->places)
+		return node->cluster != NULL;
+	for (size_t i = 0; i < mapping->n_ranks; i++) {
+		if (mapping->ranks[i] == node)
+			return true;
+	}
+	return mapping->everywhere == node;
+}
+
+struct plan_place *plan_way(const struct pathmap *map, const char *from, const char *to)
+{
+	const struct node *first = cluster_map_node(&map->clusters, from);
+	const struct node *node = cluster_map_node(&map->clusters, to), *gateway;
+	struct plan_place *place, *above;
+
+	if (first == NULL || node == NULL || first == node || !holds_ranks(&map->mapping, node))
+		return NULL;
+	place = place_new(node);
+	place->leaf = true;
+	while (node != first) {
+		gateway = node_gateway(node);
+		if (gateway == NULL || (node->cluster != NULL && node->cluster == first->cluster))
+			gateway = first;
+		node = gateway;
+		above = place_new(node);
+		above->children = memory_room(above->children, 0, sizeof(struct plan_place *));
+		above->children[above->n_children++] = place;
+		place = above;
+	}
+	places_number(place, 0);
+	return place;
+}
+
+void plan_way_free(struct plan_place *way)
+{
+	place_free(way);
 }

@@ -97,6 +97,14 @@ void plan_free(struct plan *plan);
 /** The place with this index, or NULL. */
 struct plan_place *plan_place(const struct plan *plan, uint32_t index);
 
+/**
+ * The way from the agent of node @from to that of @to for what is fetched from it: @from's place,
+ * below it those of gateways, at last @to's, a leaf. NULL when @to holds no ranks, or is @from. The
+ * caller's to free with plan_way_free().
+ */
+struct plan_place *plan_way(const struct pathmap *map, const char *from, const char *to);
+void plan_way_free(struct plan_place *way);
+
 /** Print every generated path, stage by stage with its host, to @out. */
 void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pathmap/memory.h"
+#include "pathmap/pattern.h"
 #include "pathmap/quantity.h"
 #include "pathmap/table.h"
 
@@ -50,6 +51,8 @@ void recording_finish(struct recording *recording, unsigned capacity)
 {
 	if (recording->capacity == 0)
 		recording->capacity = capacity;
+	if (recording->remote_capacity == 0)
+		recording->remote_capacity = capacity;
 	if (recording->element == NULL)
 		recording->element = elements[0].word;
 	if (recording->mode == NULL)
@@ -130,10 +133,25 @@ void recording_lifetime_apply(struct reader *reader, void *target,
 
 void recording_remote_apply(struct reader *reader, void *target, const struct statement *statement)
 {
-	(void)target;
-	reader_complain(reader, &statement->words[0],
-			"elements cannot be on another node than their thread; leave `remote` "
-			"out, and say a small `capacity` where memory is scarce");
+	const struct word *words = statement->words;
+	struct recording *recording = target;
+	struct error e;
+
+	if (name_part_check(words[1].text, &e) < 0) {
+		reader_complain(reader, &words[1], "%s", e.text);
+		return;
+	}
+	if (statement->n_words == 4 && strcmp(words[2].text, "capacity") == 0) {
+		capacity_read(reader, &words[3], &recording->remote_capacity);
+	} else if (statement->n_words != 2) {
+		reader_complain(reader, &words[2],
+				"`%.60s` behind the node; write `remote NODE;` or `remote NODE "
+				"capacity TUPLES;`",
+				words[2].text);
+		return;
+	}
+	snprintf(recording->remote, sizeof(recording->remote), "%s", words[1].text);
+	recording->remote_offset = words[1].offset;
 }
 
 /* ---- showing ---- */
@@ -166,7 +184,9 @@ static void lifetime_cell(struct table *table, uint64_t ns)
 static bool recording_same(const struct recording *a, const struct recording *b)
 {
 	return a->collected == b->collected && a->element == b->element &&
-	       a->capacity == b->capacity && a->lifetime_ns == b->lifetime_ns && a->mode == b->mode;
+	       a->capacity == b->capacity && a->lifetime_ns == b->lifetime_ns &&
+	       a->mode == b->mode && strcmp(a->remote, b->remote) == 0 &&
+	       a->remote_capacity == b->remote_capacity;
 }
 
 /* The names of channel @first and of all behind it that are recorded alike, the caller's to free.
@@ -196,13 +216,33 @@ static bool is_shown(const struct recording *recordings, size_t i)
 	return !recordings[i].collected;
 }
 
+/* Is there a channel whose elements are fetched to another node? */
+static bool is_any_remote(const struct recording *recordings)
+{
+	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {
+		if (recordings[i].collected && recordings[i].remote[0])
+			return true;
+	}
+	return false;
+}
+
+static void remote_cell(struct table *table, const struct recording *recording)
+{
+	if (recording->remote[0])
+		table_cell(table, "to %s: %u tuples", recording->remote,
+			   recording->remote_capacity);
+	else
+		table_cell(table, "-");
+}
+
 void recordings_print(const struct recording *recordings, FILE *out)
 {
-	static const char *const heads[] = {"CHANNELS", "ELEMENTS", "TUPLES", "LIFETIME",
-					    "RECORDED"};
+	static const char *const heads[] = {"CHANNELS", "ELEMENTS", "TUPLES",
+					    "LIFETIME", "RECORDED", "FETCHED"};
+	bool remote = is_any_remote(recordings);
 	struct table table;
 
-	table_init(&table, sizeof(heads) / sizeof(heads[0]));
+	table_init(&table, sizeof(heads) / sizeof(heads[0]) - !remote);
 	for (size_t i = 0; i < table.n_columns; i++)
 		table_cell(&table, "%s", heads[i]);
 	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {
@@ -219,6 +259,8 @@ void recordings_print(const struct recording *recordings, FILE *out)
 		lifetime_cell(&table, recording->lifetime_ns);
 		table_cell(&table, "%s: %s", recording->mode,
 			   choice_meaning(modes, recording->mode));
+		if (remote)
+			remote_cell(&table, recording);
 	}
 	table_print(&table, out);
 	table_fini(&table);

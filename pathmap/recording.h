@@ -42,7 +42,7 @@ recording_apply recording_element_apply;
 recording_apply recording_lifetime_apply;
 /** `mode trace|time|count|sample|off;` */
 recording_apply recording_mode_apply;
-/** `remote on NODE;` (complains: elements are where their threads are). */
+/** `remote NODE;` or `remote NODE capacity TUPLES;` */
 recording_apply recording_remote_apply;
 
 /** Read the number of tuples that @word says into *@capacity, or complain. */

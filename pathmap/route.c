@@ -25,6 +25,25 @@ static bool rank_reached(const struct view *view, const struct node *node, size_
 	return view_reaches(view, name);
 }
 
+/* What the ranks' nodes do not keep themselves can be read where it is fetched to. */
+static void mirrors_find(struct route *route)
+{
+	const struct cluster_map *clusters = &route->map->clusters;
+	bool any = false;
+
+	for (size_t i = 0; i < clusters->n_nodes; i++)
+		any = any || route->leaves[i];
+	for (size_t i = 0; i < RECORDING_CHANNELS && any; i++) {
+		const struct recording *recording = &route->map->application.recordings[i];
+		const struct node *node = NULL;
+
+		if (recording->collected && recording->remote[0])
+			node = cluster_map_node(clusters, recording->remote);
+		if (node != NULL)
+			route->mirrors[node->index] = route->leaves[node->index] = true;
+	}
+}
+
 static void leaves_find(struct route *route, const struct view *view)
 {
 	const struct mapping *mapping = &route->map->mapping;
@@ -42,6 +61,7 @@ static void leaves_find(struct route *route, const struct view *view)
 		if (clusters->nodes[i]->cluster != NULL)
 			route->leaves[i] = node_reached(view, clusters->nodes[i]);
 	}
+	mirrors_find(route);
 }
 
 /* Where all of the cluster comes together if the tree goes by clusters. */
@@ -90,6 +110,7 @@ void route_init(struct route *route, const struct pathmap *map, const struct vie
 		.map = map,
 		.tree = mapping_tree(&map->mapping, view->name),
 		.leaves = memory_new(clusters->n_nodes, sizeof(*route->leaves)),
+		.mirrors = memory_new(clusters->n_nodes, sizeof(*route->mirrors)),
 		.heads = memory_new(clusters->n_clusters, sizeof(*route->heads)),
 		.positions = memory_new(clusters->n_nodes, sizeof(*route->positions)),
 		.followers = memory_new(clusters->n_nodes, sizeof(*route->followers)),
@@ -115,6 +136,7 @@ void route_init(struct route *route, const struct pathmap *map, const struct vie
 void route_fini(struct route *route)
 {
 	free(route->leaves);
+	free(route->mirrors);
 	free(route->heads);
 	free(route->positions);
 	free(route->followers);

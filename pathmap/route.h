@@ -15,6 +15,7 @@ struct route {
 	const struct pathmap *map;
 	const struct tree *tree;
 	bool *leaves;		   /* by node index: it holds elements that the view reads */
+	bool *mirrors;		   /* by node index: among these such as it fetches from others */
 	const struct node **heads; /* by cluster index: the node that dials the others of it */
 	size_t *positions;	   /* by node index: among the leaves of its cluster but the head */
 	const struct node **followers; /* those leaves, cluster by cluster */

@@ -53,9 +53,9 @@ static inline unsigned collect_mode(unsigned class)
 	return atomic_load_explicit(&collect.mode[class], memory_order_relaxed);
 }
 
-/** Enter an operation of @channel on the communicator with @classes. */
-static inline __attribute__((always_inline)) enum collect_entry collect_enter(
-	struct collect_classes *classes, unsigned channel)
+/** Enter an operation of @channel on the communicator with @classes, called from @site. */
+static inline __attribute__((always_inline)) enum collect_entry collect_enter_from(
+	const void *site, struct collect_classes *classes, unsigned channel)
 {
 	struct collect_thread *self = &collect_self;
 	unsigned mode = collect_mode(collect_class(classes, channel));
@@ -63,10 +63,17 @@ static inline __attribute__((always_inline)) enum collect_entry collect_enter(
 	if (mode == MODE_OFF)
 		return COLLECT_PASS;
 	if (__builtin_expect(mode >= MODE_COUNT_OF || self->state != COLLECT_IDLE, 0))
-		return collect_enter_slow(classes, channel, __builtin_return_address(0));
+		return collect_enter_slow(classes, channel, site);
 	self->state = COLLECT_INSIDE + mode;
 	atomic_signal_fence(memory_order_seq_cst);
 	return COLLECT_RECORD;
+}
+
+/** The same from where the function that this stands in was called. */
+static inline __attribute__((always_inline)) enum collect_entry collect_enter(
+	struct collect_classes *classes, unsigned channel)
+{
+	return collect_enter_from(__builtin_return_address(0), classes, channel);
 }
 
 /**

@@ -9,7 +9,9 @@ function wrappers()
 	unresolved()
 	if (is_swift()) {
 		frame = "\nstatic __attribute__((noinline)) int slow_"
+		came = "came"
 		wrapper()
+		came = ""
 		frame = "\nint "
 		swift_wrapper()
 	} else {
@@ -80,12 +82,12 @@ function ways(    key, on, type, i)
 function slowly(condition)
 {
 	line("if (__builtin_expect(" condition ", 0))")
-	line("\treturn slow_" name "(" names_of() ");")
+	line("\treturn slow_" name "(__builtin_return_address(0), " names_of() ");")
 }
 
 function door_open()
 {
-	print frame name "(" args ")\n{"
+	print frame name "(" (came ? "const void *" came ", " : "") args ")\n{"
 }
 
 function door_close()

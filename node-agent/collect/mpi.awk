@@ -110,7 +110,7 @@ function wrapper()
 	} else {
 		if (record_of() != "")
 			line("at = " record_of() ";")
-		line("entry = collect_enter(" classes() ", CHANNEL_" channel ");")
+		line("entry = collect_enter" (came ? "_from(" came ", " : "(") classes() ", CHANNEL_" channel ");")
 		pass()
 		door_arguments()
 		body()
