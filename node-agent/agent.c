@@ -154,6 +154,10 @@ static void agent_map_changed(struct session_host *sessions)
 	here->map = sessions->chart->map;
 	here->placed = pathmap_places_ranks(sessions->chart->map);
 	here->holds = holding_list(sessions->chart->map, here->node);
+	if (!a->keeper)
+		return;
+	fetches_free(a->fetches);
+	a->fetches = fetches_new(a->base, here, a->children, a->keeper);
 }
 
 static void agent_hosts(struct agent *a, const struct agent_options *o)
