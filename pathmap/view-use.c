@@ -30,12 +30,14 @@ static void complain_unknown(const struct resolver *r, const struct view_use *us
 	const char **names = application_view_names(r->application);
 	const char *nearest = word_nearest(use->view, names, r->application->n_views);
 
-	complain(
-		r->complaints, r->source, use->offset,
-		"there is no view `%.60s`%s%s%s; write the name of another view of this map, or of "
-		"a shipped one",
-		use->view, nearest ? "; did you mean `" : "", nearest ? nearest : "",
-		nearest ? "`?" : "");
+	if (nearest != NULL)
+		complain(r->complaints, r->source, use->offset,
+			 "there is no view `%.60s`; did you mean `%s`?", use->view, nearest);
+	else
+		complain(r->complaints, r->source, use->offset,
+			 "there is no view `%.60s`; write the name of another view of this map, or "
+			 "of a shipped one",
+			 use->view);
 	free(names);
 }
 
@@ -50,17 +52,10 @@ static const struct view *used(struct resolver *r, const struct view *view,
 		return NULL;
 	}
 	if (other->state == VIEW_RESOLVING) {
-		if (nearest != NULL)
-			complain(r->complaints, r->source, use->offset,
-				 "view `%.60s` is made of itself%s%.60s%s; take this `use` away",
-				 other->name, other != view ? " by way of `" : "",
-				 other != view ? view->name : "", other != view ? "`" : "");
-		return NULL;
-	}
-	if (other->state == VIEW_RESOLVING) {
 		complain(r->complaints, r->source, use->offset,
-			 "view `%.60s` is made of itself by way of `%.60s`; take this `use` away",
-			 other->name, view->name);
+			 "view `%.60s` is made of itself%s%.60s%s; take this `use` away",
+			 other->name, other != view ? " by way of `" : "",
+			 other != view ? view->name : "", other != view ? "`" : "");
 		return NULL;
 	}
 	view_resolve(r, other);
