@@ -24,7 +24,7 @@ const char options_help[] =
 	"  --select PATTERN  only these elements, such as '/*/*/rank[0-3]/**'; may be repeated\n"
 	"  --rate HZ|max     how often to look, in waves per second (default: heartbeat 1, events "
 	"10)\n"
-	"  --window N        waves under way at once, 1 to 32 (default 1)\n"
+	"  --window N        waves under way at once, 1 to 64 (default 1)\n"
 	"  --deadline MS     how long a wave waits for hosts (default 1000)\n"
 	"  --count N         end after N waves\n"
 	"  --duration TIME   end after 90s, 10m, 1h …\n"
@@ -131,7 +131,7 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 	case RATE:
 		return set_rate(value, &o->rate_hz, e);
 	case WINDOW:
-		rc = set_number(value, 1, 32, &n, e);
+		rc = set_number(value, 1, 64, &n, e);
 		o->window = (unsigned)n;
 		break;
 	case DEADLINE:
