@@ -16,14 +16,14 @@
 #define RUN	  "wind"
 #define RATE_HZ	  200
 #define CONTROL	  "steer"
-#define NODES	  4 /* of each cluster, with two ranks each */
+#define NODES	  4 /* of each cluster, with a rank each */
 #define CAPACITY  "60000"
 #define PROGRAM_S 20
 
 static const char about[] =
 	"usage: remap [options]\n"
 	"\n"
-	"A wind tunnel of 16 ranks on two clusters of four agents, TLS on, and a consumer that "
+	"A wind tunnel of 8 ranks on two clusters of four agents, TLS on, and a consumer that "
 	"takes every\n"
 	"tuple, 200 waves a second. Edits of the pathmap at random are applied one after the "
 	"other: shapes,\n"
@@ -58,7 +58,7 @@ static int application_write(unsigned stages, struct error *e)
 	return bed_map(&bed, "application.map", e,
 		       "application wind {\n\tranks rank[0-%d];\n\tview events {\n\t\tselect "
 		       "/**;\n\t\tread stream;\n\t\t%s\n\t}\n}\n",
-		       4 * NODES - 1, stage[stages]);
+		       2 * NODES - 1, stage[stages]);
 }
 
 /* The spare host of a cluster is in the map, or is not. */
@@ -100,10 +100,10 @@ static int mapping_write(const char *tree, struct error *e)
 	static const char *const more[] = {"", "concurrency 1;", "concurrency 2;",
 					   "stages node at cluster;"};
 
-	return bed_map(&bed, "mapping.map", e,
-		       "entry front;\nplace rank[0-7] on a[0-3] by 2;\nplace rank[8-15] on b[0-3] "
-		       "by 2;\n%s\n%s\n",
-		       tree, more[chance(4)]);
+	return bed_map(
+		&bed, "mapping.map", e,
+		"entry front;\nplace rank[0-3] on a[0-3];\nplace rank[4-7] on b[0-3];\n%s\n%s\n",
+		tree, more[chance(4)]);
 }
 
 static int maps_edit(struct error *e)
@@ -148,7 +148,7 @@ static int tunnel_start(struct error *e)
 	char program[4096], app[4096];
 	char run[] = "run", o1[] = "--run", name[] = RUN, o2[] = "--capacity", n[] = CAPACITY,
 	     o3[] = "--threads", one[] = "1", end[] = "--", mpirun[] = "mpirun",
-	     over[] = "--oversubscribe", np[] = "-np", ranks[] = "16", o4[] = "--seconds",
+	     over[] = "--oversubscribe", np[] = "-np", ranks[] = "8", o4[] = "--seconds",
 	     seconds[] = "100000";
 	char *argv[] = {program, run,  o1, name,  o2,  n,  o3,	    one, end,
 			mpirun,	 over, np, ranks, app, o4, seconds, NULL};
