@@ -79,7 +79,7 @@ static void tree_choose(bool spare, char *text, size_t n)
 		snprintf(text, n, "tree flat;");
 		break;
 	case 1:
-		snprintf(text, n, "tree fanout %u;", 1 + chance(3));
+		snprintf(text, n, "tree fanout %u;", 2 + chance(3));
 		break;
 	case 2:
 		snprintf(text, n, "tree by-cluster; cluster on b%u;", chance(spare ? 5 : 4));
@@ -224,7 +224,7 @@ static int measure(const struct bench_options *o, struct outcome *out, struct er
 	began = bench_seconds();
 	for (unsigned i = 0; i < o->rounds; i++) {
 		if (maps_edit(e) < 0 || apply(e) < 0)
-			return error_prefix(e, "edit %u: ", i + 1);
+			return error_prefix(e, "edit %u", i + 1);
 		out->edits++;
 		if (bench_wait(o->seconds, e) < 0)
 			return -1;
