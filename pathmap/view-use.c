@@ -136,11 +136,37 @@ static void view_resolve(struct resolver *r, struct view *view)
 	view->state = VIEW_RESOLVED;
 }
 
+/* Counts are no tuples: only one stage knows what to do with them, and that with nothing else. */
+static void view_check(const struct resolver *r, const struct view *view)
+{
+	for (size_t i = 0; i < view->n_stages && !view->shipped; i++) {
+		const char *kind = view->stages[i].kind;
+		bool counts = strcmp(kind, "counts") == 0;
+
+		if (counts == (view->reading == READ_COUNTS))
+			continue;
+		if (counts)
+			complain(r->complaints, r->source, view->offset,
+				 "view `%.60s` has a stage `counts`, which adds up what `read "
+				 "counts;` reads, but it reads `%s`",
+				 view->name, reading_name(view->reading));
+		else
+			complain(
+				r->complaints, r->source, view->offset,
+				"view `%.60s` reads counts, which its stage `%.60s` can do nothing "
+				"with; write `counts`, or `read stream;`",
+				view->name, kind);
+		return;
+	}
+}
+
 void application_resolve(struct application *application, const struct mapfile *source,
 			 struct complaints *complaints)
 {
 	struct resolver r = {application, source, complaints};
 
-	for (size_t i = 0; i < application->n_views; i++)
+	for (size_t i = 0; i < application->n_views; i++) {
 		view_resolve(&r, application->views[i]);
+		view_check(&r, application->views[i]);
+	}
 }
