@@ -171,7 +171,7 @@ static void child_watch(evutil_socket_t fd, short what, void *arg)
 	} else if (c->silent) {
 		child_give_up(c);
 	} else if (now - c->expecting_ns < patience) {
-		child_watch_for(c, CHILD_PATIENCE_MS);
+		child_watch_for(c, 1 + (unsigned)((patience - (now - c->expecting_ns)) / 1000000u));
 	} else if (c->pinged_ns == 0) {
 		c->pinged_ns = now;
 		child_ping(c);
@@ -204,8 +204,11 @@ void child_expect(struct child_user *user)
 {
 	struct child *c = user->child;
 
-	if (c->expecting_ns == 0)
+	if (c->expecting_ns == 0) {
 		c->expecting_ns = clock_mono_ns();
+		if (c->ready)
+			child_receives(c);
+	}
 	if (!c->watching && !c->silent)
 		child_watch_for(c, CHILD_PATIENCE_MS);
 }
@@ -385,6 +388,11 @@ struct link *child_link(const struct child_user *user)
 bool child_is_silent(const struct child_user *user)
 {
 	return user->child && user->child->silent;
+}
+
+uint64_t child_owes_since(const struct child_user *user)
+{
+	return user->child ? user->child->expecting_ns : 0;
 }
 
 uint64_t child_down_since(const struct child_user *user)

@@ -35,6 +35,7 @@ struct hop {
 	size_t n_leaves;
 	bool same_clock;
 	struct probe probe;
+	uint64_t late_asked_ns; /* when the last wave that came late was asked for */
 	uint64_t late_since; /* first wave in a row that came late; 0: the last one was in time */
 	bool opened;	     /* on the connection that is there now */
 	bool settled;
@@ -150,10 +151,14 @@ static void hop_heard(struct child_user *user)
 	hop->events->changed(hop->arg, hop);
 }
 
-/* A leaf has no stand-in: only once a wave has waited for it in vain the others do not. */
+/* A leaf has no stand-in: one wave has waited for it in vain, the others do not before it speaks.
+ */
 static bool hop_left_out(const struct hop *hop)
 {
-	return child_is_silent(&hop->user) && (hop->place->n_children > 0 || hop->late_since);
+	uint64_t owes = child_owes_since(&hop->user);
+
+	return child_is_silent(&hop->user) ||
+	       (hop->place->n_children == 0 && owes && owes <= hop->late_asked_ns);
 }
 
 bool hop_reachable(const struct hop *hop)
@@ -335,20 +340,24 @@ static void hop_frame(struct child_user *user, const struct frame *frame)
 
 void hop_miss(struct hop *hop, struct wave *w, bool late)
 {
+	bool leaf = hop->place->n_children == 0;
 	uint64_t since = child_down_since(&hop->user);
-	bool is_late =
-		late && (since == 0 || (hop->place->n_children == 0 && child_link(&hop->user)));
+	bool is_late = late && (since == 0 || (leaf && child_link(&hop->user)));
 	enum missing_why why = hop->refused.text[0] ? MISSING_REFUSED
 			       : is_late	    ? MISSING_LATE
 						    : MISSING_UNREACHABLE;
 
 	if (is_late && hop->late_since == 0)
 		hop->late_since = w->asked_ns;
+	if (is_late && hop->late_asked_ns < w->asked_ns)
+		hop->late_asked_ns = w->asked_ns;
 	if (why != MISSING_UNREACHABLE)
 		since = why == MISSING_LATE ? hop->late_since : w->asked_ns;
 	/* Since before the wave was asked for would mean that its leaves have not been asked. */
 	else if (late && since < w->asked_ns)
 		since = w->asked_ns;
+	else if (!late && leaf && hop_left_out(hop))
+		since = child_owes_since(&hop->user);
 	for (size_t i = 0; i < hop->n_leaves; i++)
 		wave_miss(w, hop->leaves[i], why, since);
 }
