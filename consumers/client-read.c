@@ -99,8 +99,7 @@ static void part_enter(struct evspace_client *c)
 	c->read_ns = c->at_run.run->flags & RUN_FOLD ? c->first_read_ns : read_ns;
 }
 
-/* The next record of this kind in the current wave; NULL at the end. */
-static const void *next_record(struct evspace_client *c, enum run_kind kind)
+const void *client_record(struct evspace_client *c, enum run_kind kind)
 {
 	while (c->taken.here) {
 		if (c->at_run.run && c->at_run.run->kind == kind &&
@@ -117,7 +116,7 @@ static const void *next_record(struct evspace_client *c, enum run_kind kind)
 	return NULL;
 }
 
-static const char *name_text(const struct evspace_client *c, uint32_t element, int32_t *rank)
+const char *client_name(const struct evspace_client *c, uint32_t element, int32_t *rank)
 {
 	const struct name *n = names_find(c->names, element);
 
@@ -128,7 +127,7 @@ static const char *name_text(const struct evspace_client *c, uint32_t element, i
 
 int evspace_event(struct evspace_client *c, struct evspace_event *event)
 {
-	const struct tuple *t = next_record(c, RUN_TUPLES);
+	const struct tuple *t = client_record(c, RUN_TUPLES);
 
 	if (!t)
 		return 0;
@@ -148,7 +147,7 @@ int evspace_event(struct evspace_client *c, struct evspace_event *event)
 		.comm = t->comm,
 		.bytes = t->bytes,
 	};
-	event->name = name_text(c, c->at_run.run->element, &event->rank);
+	event->name = client_name(c, c->at_run.run->element, &event->rank);
 	return 1;
 }
 
@@ -164,7 +163,7 @@ int evspace_loss(struct evspace_client *c, struct evspace_loss *loss)
 			.lost = c->at_run.lost,
 			.discarded = (c->at_run.run->flags & RUN_DISCARDED) != 0,
 		};
-		loss->name = name_text(c, c->at_run.run->element, &loss->rank);
+		loss->name = client_name(c, c->at_run.run->element, &loss->rank);
 		return 1;
 	}
 	c->at_run.run = NULL;
@@ -177,12 +176,12 @@ int evspace_total(struct evspace_client *c, struct evspace_total *total)
 		[FOLD_COUNT] = "count", [FOLD_SUM] = "sum",   [FOLD_MIN] = "min",
 		[FOLD_MAX] = "max",	[FOLD_MEAN] = "mean", [FOLD_VARIANCE] = "variance",
 	};
-	const struct total *t = next_record(c, RUN_TOTALS);
+	const struct total *t = client_record(c, RUN_TOTALS);
 
 	if (!t)
 		return 0;
 	*total = (struct evspace_total){
-		.name = name_text(c, c->at_run.run->element, NULL),
+		.name = client_name(c, c->at_run.run->element, NULL),
 		.op = t->op ? op_name(t->op) : "",
 		.comm = t->comm,
 		.what = t->value == TOTAL_BYTES ? "bytes" : "duration",

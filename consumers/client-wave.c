@@ -96,7 +96,7 @@ static void ask_again(struct evspace_client *c)
 	struct ledger_again again;
 
 	if (!c->opened || again_under_way(c) || c->reading != READ_STREAM ||
-	    !ledger_again(c->ledger, CLIENT_WINDOW_MAX, &again))
+	    !ledger_again(c->ledger, CLIENT_WINDOW_STREAM, &again))
 		return;
 	c->again_next = again.wave;
 	c->again_end = again.wave + again.count;

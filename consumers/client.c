@@ -61,6 +61,8 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 		c->run = strdup(o->run);
 	}
 	c->reading = o->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	if (c->reading == READ_STREAM && c->window > CLIENT_WINDOW_STREAM)
+		c->window = CLIENT_WINDOW_STREAM;
 	ledger_open(c->ledger, o, c->backlog);
 	if (!c->run)
 		abort();

@@ -20,8 +20,11 @@
 /** … but each leaf may bring so many tuples in a wave at least. */
 #define CLIENT_ROOM_LEAST 64u
 
-/** Waves under way at most; leaves remember 63 waves that the consumer lacks. */
-#define CLIENT_WINDOW_MAX 32u
+/** Waves under way at most, as many as a gather has slots … */
+#define CLIENT_WINDOW_MAX 64u
+
+/** … and of streams, or asked for again: leaves remember 63 waves that the consumer lacks. */
+#define CLIENT_WINDOW_STREAM 32u
 
 /** How long to wait before dialling again at first; doubles. */
 #define CLIENT_RETRY_FIRST_MS 50u

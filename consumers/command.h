@@ -30,5 +30,6 @@ int purge_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int runs_main(int argc, char **argv);
 int status_main(int argc, char **argv);
+int view_main(int argc, char **argv);
 
 #endif

@@ -46,7 +46,7 @@ struct evspace_options {
 	size_t n_select;
 	int backlog;	      /* streams: from what the elements still hold, not from now on */
 	double rate_hz;	      /* waves per second asked for; 0: as many as there can be */
-	unsigned window;      /* waves under way at once, 1 to 32; 0: 1 */
+	unsigned window;      /* waves under way at once, 1 to 64 (streams: 32); 0: 1 */
 	unsigned deadline_ms; /* for each wave; 0: 1000 */
 	unsigned patience_ms; /* how long a broken connection is tried again; 0: 30000 */
 };

@@ -61,6 +61,43 @@ struct evspace_total {
  * more. */
 int evspace_total(struct evspace_client *client, struct evspace_total *total);
 
+/** One bin of a histogram (views with a stage `histogram`); bins without values are left out. */
+struct evspace_bin {
+	const char *name;	   /* what it is a histogram of: a thread, node, cluster, or "/" */
+	const char *op;		   /* key, "" if not by operation */
+	uint32_t comm;		   /* key, 0 if not by communicator */
+	const char *what;	   /* "duration" (ns) or "bytes" */
+	uint64_t low, high;	   /* the smallest and the largest value that belong into it */
+	uint64_t count, sum, most; /* of the values: how many, their sum, the largest; all exact */
+};
+
+/** The next bin of the wave. Returns 1, or 0 when there is no more. */
+int evspace_bin(struct evspace_client *client, struct evspace_bin *bin);
+
+/** One cell of a matrix (views with a stage `matrix`): messages from one to another. */
+struct evspace_cell {
+	const char *name;      /* whose matrix it is */
+	const char *from, *to; /* a node, or another process of many; NULL: one with a number */
+	int32_t from_rank, to_rank; /* then it is here, as evspace_event.peer */
+	uint64_t calls, bytes;
+};
+
+/** The next cell of the wave. Returns 1, or 0 when there is no more. */
+int evspace_cell(struct evspace_client *client, struct evspace_cell *cell);
+
+/** What a class of operations has counted since its program began (views that read counts). */
+struct evspace_class {
+	const char *name;    /* of whom: a thread's channel, or what it was summed up to */
+	const char *channel; /* key, "" if not by channel */
+	uint32_t comm;	     /* key: communicator; 0: none on record, or not by communicator */
+	uint64_t calls, bytes;
+	uint64_t time_ns; /* spent in calls while their class was in mode `time` */
+	uint64_t skipped; /* calls that left no tuple */
+};
+
+/** The next class of the wave. Returns 1, or 0 when there is no more. */
+int evspace_class(struct evspace_client *client, struct evspace_class *class_of);
+
 /** Tuples of an element that were overwritten before they could be read, or discarded. */
 struct evspace_loss {
 	const char *name;
@@ -72,6 +109,9 @@ struct evspace_loss {
 
 /** The next loss of the wave. Returns 1, or 0 when there is no more. */
 int evspace_loss(struct evspace_client *client, struct evspace_loss *loss);
+
+/** Does the view read all tuples that are written (1), or what is newest at each wave (0)? */
+int evspace_is_stream(const struct evspace_client *client);
 
 /** Begin again with the first record of the wave. */
 void evspace_rewind(struct evspace_client *client);

@@ -15,6 +15,7 @@ static const struct command commands[] = {
 	{"heartbeat", "what each thread does now, and who is stuck waiting for whom",
 	 heartbeat_main},
 	{"events", "every communication event, as text, JSON or CSV", events_main},
+	{"view", "any view's answer: rates, histograms, matrices, the slowest events", view_main},
 	{"collect", "what is collected of a running program, by class; switches it", collect_main},
 	{"discard", "drops the events that elements hold", discard_main},
 	{"status", "an agent, its processes, and why something is not collected", status_main},

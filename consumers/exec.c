@@ -106,7 +106,7 @@ int exec_main(int argc, char **argv)
 	if (exec_options_parse(argc, argv, &o, &pathmap))
 		return EXIT_USAGE;
 	if (pathmap)
-		o.map = map = pathmap_load(pathmap, stage_check, stderr, &e);
+		o.map = map = preload_pathmap("exec", pathmap, &e);
 	rc = pathmap && !map ? -1 : exec_prepare(&o, &e);
 	pathmap_free(map);
 	if (!rc) {

@@ -27,6 +27,7 @@ struct ledger {
 	size_t n_places;
 	struct numbers *numbers;
 	uint64_t serial; /* of answers */
+	bool thinned;	 /* tuples were taken out where parts are mixed: whose cannot be told */
 	uint32_t *again;
 	struct entry *entries;
 	size_t n_entries, room_entries;
@@ -245,13 +246,19 @@ static void keep_new(struct ledger *l, const struct run_view *view, uint32_t fre
 }
 
 /* Numbers are whole only where nothing takes tuples out on the way. */
-static bool has_numbers(const struct ledger *l, const struct entry *e, const struct run_view *view)
+static bool has_numbers(const struct ledger *l, const struct run_view *view)
 {
 	const struct ledger_leaf *leaf = ledger_leaf_at(l, name_place(view->run->element));
 
-	return l->reading == READ_STREAM && view->run->kind == RUN_TUPLES && !e->mixed &&
-	       !(view->run->flags & RUN_SPARSE) && leaf && leaf == e->leaf &&
+	return l->reading == READ_STREAM && view->run->kind == RUN_TUPLES &&
+	       !(view->run->flags & RUN_SPARSE) && leaf && !l->thinned &&
 	       leaf->sums.filtered == 0 && leaf->sums.reduced == 0;
+}
+
+/* What is mixed was judged as a whole; and who sends it is who gave out its name. */
+static bool is_single(const struct ledger *l, const struct entry *e, const struct run_view *view)
+{
+	return !e->mixed && e->leaf && e->leaf == ledger_leaf_at(l, name_place(view->run->element));
 }
 
 /* Take out of the sums what a run says to be lost, or discarded, once more. */
@@ -265,7 +272,8 @@ static void sums_repeat(struct ledger_sums *sums, const struct run_view *view, u
 		sums->lost -= view->lost - lost;
 }
 
-static void take_part(const struct entry *e, const struct part *part, struct ledger_sums *sums)
+static void take_part(struct ledger *l, const struct entry *e, const struct part *part,
+		      struct ledger_sums *sums)
 {
 	struct ledger_sums *of_leaf = e->leaf ? &e->leaf->sums : NULL;
 
@@ -274,8 +282,10 @@ static void take_part(const struct entry *e, const struct part *part, struct led
 	sums->discarded += part->discarded;
 	sums->filtered += part->filtered;
 	sums->reduced += part->reduced;
-	if (!of_leaf)
+	if (!of_leaf) {
+		l->thinned = l->thinned || part->filtered || part->reduced;
 		return;
+	}
 	of_leaf->read += part->read;
 	of_leaf->lost += part->lost;
 	of_leaf->discarded += part->discarded;
@@ -291,7 +301,11 @@ static void keep_tuples(struct ledger *l, struct entry *e, const struct run_view
 	uint64_t lost = view->lost;
 	uint32_t fresh = view->run->count;
 
-	if (has_numbers(l, e, view)) {
+	if (has_numbers(l, view) && e->mixed) {
+		/* A view's stages may change: its numbers must be known then. */
+		take_numbers(l, view, &lost);
+		lost = view->lost;
+	} else if (has_numbers(l, view) && is_single(l, e, view)) {
 		fresh = take_numbers(l, view, &lost);
 		/* What comes once more was counted as read, or lost, once more. */
 		sums->repeated += view->run->count - fresh;
@@ -338,7 +352,7 @@ static void keep(struct ledger *l, struct batch *batch, struct ledger_sums *sums
 			continue;
 		}
 		if (view.run->kind == RUN_PART)
-			take_part(e, view.part, sums);
+			take_part(l, e, view.part, sums);
 		if (view.run->kind == RUN_NEWEST)
 			take_newest(e, &view, sums);
 		if (view.run->kind == RUN_TUPLES)
@@ -482,7 +496,8 @@ static bool owes_nothing(void *arg, uint32_t element)
 	const struct ledger *l = arg;
 	const struct ledger_leaf *leaf = ledger_leaf_at(l, name_place(element));
 
-	return leaf && leaf->owed.n == 0 && leaf->sums.filtered == 0 && leaf->sums.reduced == 0;
+	return !l->thinned && leaf && leaf->owed.n == 0 && leaf->sums.filtered == 0 &&
+	       leaf->sums.reduced == 0;
 }
 
 uint64_t ledger_unaccounted(const struct ledger *l)

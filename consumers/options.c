@@ -54,7 +54,7 @@ static const struct {
 	 "  --rate HZ|max     how often to look, in waves per second (default: heartbeat 1, events "
 	 "10)\n"},
 	{"window", true, WINDOW, OPTIONS_WAVES,
-	 "  --window N        waves under way at once, 1 to 32 (default 1)\n"},
+	 "  --window N        waves under way at once, 1 to 64 (default 1)\n"},
 	{"deadline", true, DEADLINE, OPTIONS_VIEW,
 	 "  --deadline MS     how long hosts are waited for (default 1000)\n"},
 	{"count", true, COUNT, OPTIONS_WAVES, "  --count N         end after N waves\n"},
@@ -132,7 +132,7 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 	case RATE:
 		return set_rate(value, &o->rate_hz, e);
 	case WINDOW:
-		rc = set_number(value, 1, 32, &n, e);
+		rc = set_number(value, 1, 64, &n, e);
 		o->window = (unsigned)n;
 		break;
 	case DEADLINE:

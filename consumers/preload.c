@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node-agent/chart.h"
 #include "node-agent/collect/settings.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
@@ -275,4 +276,18 @@ int preload_settings(const struct preload_options *options, struct settings *set
 	for (i = 0; i < FLAGS; i++)
 		free(values[i]);
 	return rc;
+}
+
+struct pathmap *preload_pathmap(const char *command, const char *dir, struct error *e)
+{
+	char base[200], *note = NULL;
+	struct pathmap *map;
+
+	if (!store_base(base, sizeof(base), e))
+		return NULL;
+	map = chart_pathmap(base, dir, stderr, &note, e);
+	if (note)
+		fprintf(stderr, "evspace %s: %s\n", command, note);
+	free(note);
+	return map;
 }

@@ -38,6 +38,13 @@ int preload_settings(const struct preload_options *options, struct settings *set
 		     struct error *e);
 
 /**
+ * The pathmap in @dir, or the one that was applied (evspace map apply) at its entry agent since
+ * that was started with it, if that is on this host: then this is said for @command ("run").
+ * Complaints go to stderr. Returns NULL with errno and @e.
+ */
+struct pathmap *preload_pathmap(const char *command, const char *dir, struct error *e);
+
+/**
  * Have the tasks that a PVM program spawns get what is in the environment of LD_PRELOAD and of the
  * variables: by PVM_EXPORT (pvm_spawn(3)), behind what that has.
  */

@@ -163,7 +163,7 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 		}
 	}
 	if (job->pathmap) {
-		job->map = pathmap_load(job->pathmap, stage_check, stderr, e);
+		job->map = preload_pathmap("run", job->pathmap, e);
 		if (!job->map)
 			return EXIT_RUN_FAILED;
 		job->collect.map = job->map;

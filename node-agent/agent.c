@@ -91,6 +91,12 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 	const char *address = o->listen ? o->listen : pathmap_address(a->chart->map, a->node);
 	struct link_self self = {.name = a->node, .epoch_ns = a->sources.epoch_ns};
 
+	snprintf(a->socket, sizeof(a->socket), "unix:%s/agent-%s.sock", a->store.base, a->node);
+	if (strncmp(address, "unix:", 5) == 0) {
+		/* The map connects the agents of one host: this socket is all that there is. */
+		snprintf(a->socket, sizeof(a->socket), "%s", address);
+		address = "";
+	}
 	/* Alone on a host, an agent needs no certificate, even where consumers have one. */
 	if (o->tls && (address[0] || o->pathmap)) {
 		a->tls = tls_new(o->tls, a->node, e);
@@ -107,7 +113,6 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 	if (!a->hub)
 		return errorf(e, "cannot set up links: %s", strerror(errno));
 	a->children = child_set_new(a->base, a->hub);
-	snprintf(a->socket, sizeof(a->socket), "unix:%s/agent-%s.sock", a->store.base, a->node);
 	a->local = link_listen(a->hub, a->socket, session_accept, &a->sessions, e);
 	if (!a->local)
 		return -1;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node-agent/counter.h"
 #include "node-agent/cursor.h"
 #include "node-agent/row.h"
 #include "node-agent/segment-region.h"
@@ -428,6 +429,8 @@ struct stage *source_new(const struct source_host *host, const Evspace__Open *op
 
 	if (source_check(host, open, place, e) < 0)
 		return NULL;
+	if (open->reading == READ_COUNTS)
+		return counter_new(host, open, place, names, e);
 	stage = stage_new(&source_ops, LEVEL_ELEMENT, names, "", e);
 	if (!stage)
 		return NULL;
@@ -448,6 +451,7 @@ void source_free(struct stage *stage, bool keep)
 	if (!stage)
 		return;
 	src = (struct source *)(void *)stage->private;
-	rows_free(src->rows, keep);
+	if (stage->ops == &source_ops)
+		rows_free(src->rows, keep);
 	stage_free(stage);
 }

@@ -129,12 +129,22 @@ static void read_apply(struct reader *reader, void *target, const struct stateme
 		view->reading = READ_LATEST;
 	else if (strcmp(word->text, "stream") == 0)
 		view->reading = READ_STREAM;
+	else if (strcmp(word->text, "counts") == 0)
+		view->reading = READ_COUNTS;
 	else
 		reader_complain(
 			reader, word,
 			"unknown reading `%.60s`; write `read latest;` (the newest tuple of "
-			"each element) or `read stream;` (all since the last wave)",
+			"each element), `read stream;` (all since the last wave) or `read "
+			"counts;` (what classes of operations have counted)",
 			word->text);
+}
+
+static void use_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	(void)reader;
+	for (size_t i = 1; i < statement->n_words; i++)
+		view_use(target, statement->words[i].text, statement->words[i].offset);
 }
 
 static void stage_apply(struct reader *reader, void *target, const struct statement *statement)
@@ -186,13 +196,11 @@ static void view_apply(struct reader *reader, void *target, const struct stateme
 	view = view_new(word->text);
 	view->offset = word->offset;
 	directives_apply(reader, IN_VIEW, statement->body, statement->n_body, view);
-	if (!view->has_reading && reader->complaints->total == before)
+	if (!view->has_reading && view->n_uses == 0 && reader->complaints->total == before)
 		reader_complain(reader, word,
-				"view `%s` does not say how it reads; add `read latest;` or "
-				"`read stream;`",
+				"view `%s` does not say how it reads; add `read latest;`, "
+				"`read stream;` or `read counts;`",
 				word->text);
-	if (view->n_select == 0)
-		view_select(view, "/**");
 	application_add(application, view);
 }
 
@@ -265,7 +273,8 @@ static const struct directive directives[] = {
 	 .body = BODY_OPTIONAL,
 	 .apply = collect_apply},
 	{.keyword = "view",
-	 .usage = "view NAME { select PATTERN; read latest|stream; LEVEL STAGE; ... }",
+	 .usage = "view NAME { use VIEW; select PATTERN; read latest|stream|counts; LEVEL STAGE; "
+		  "... }",
 	 .contexts = 1u << IN_APPLICATION,
 	 .least = 1,
 	 .most = 1,
@@ -278,12 +287,18 @@ static const struct directive directives[] = {
 	 .most = DIRECTIVE_ANY,
 	 .apply = select_apply},
 	{.keyword = "read",
-	 .usage = "read latest;` or `read stream;",
+	 .usage = "read latest;`, `read stream;` or `read counts;",
 	 .contexts = 1u << IN_VIEW,
 	 .least = 1,
 	 .most = 1,
 	 .once = true,
 	 .apply = read_apply},
+	{.keyword = "use",
+	 .usage = "use VIEW ...;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = use_apply},
 	{.keyword = "element",
 	 .usage = "element STAGE ARGUMENTS;",
 	 .contexts = 1u << IN_VIEW,
@@ -371,7 +386,8 @@ void application_read(struct application *application, const struct mapfile *sou
 				      "there is no application in it; write `application NAME { "
 				      "ranks any; }`");
 	}
-	application->incomplete = complaints->total > before;
 	application_finish(application);
+	application_resolve(application, source, complaints);
+	application->incomplete = complaints->total > before;
 	statements_free(statements, n);
 }

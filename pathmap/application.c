@@ -33,25 +33,115 @@ void application_add(struct application *application, struct view *view)
 	application->views[application->n_views++] = view;
 }
 
-/* A view that every program has, if the map does not have its own by the same name. */
-static struct view *view_ship(struct application *application, const char *name,
-			      enum reading reading)
-{
-	struct view *view;
+/* What calls take, not what they start: that overlaps, and the bytes would count twice. */
+#define CALLS "channel!=completion"
 
-	if (application_view(application, name) != NULL)
+/* Views that every program has, if the map does not have its own by the same name. */
+static const struct {
+	const char *name;
+	enum reading reading;
+	bool quiet;
+	struct {
+		enum level level;
+		const char *kind, *args;
+	} stages[6]; /* ended by no kind */
+} shipped[] = {
+	{"heartbeat", READ_LATEST, false, {{LEVEL_THREAD, "reduce", "last"}}},
+	{"events", READ_STREAM, false, {{0}}},
+	{"latest", READ_LATEST, true, {{0}}},
+	{"rates",
+	 READ_COUNTS,
+	 true,
+	 {{LEVEL_THREAD, "counts", "by channel by comm"},
+	  {LEVEL_NODE, "counts", "by channel by comm"},
+	  {LEVEL_CLUSTER, "counts", "by channel by comm"},
+	  {LEVEL_ALL, "counts", "by channel by comm"}}},
+	{"histogram",
+	 READ_STREAM,
+	 true,
+	 {{LEVEL_ELEMENT, "filter", CALLS},
+	  {LEVEL_THREAD, "histogram", "of duration by op"},
+	  {LEVEL_NODE, "histogram", "of duration by op"},
+	  {LEVEL_CLUSTER, "histogram", "of duration by op"},
+	  {LEVEL_ALL, "histogram", "of duration by op"}}},
+	{"sizes",
+	 READ_STREAM,
+	 true,
+	 {{LEVEL_ELEMENT, "filter", CALLS},
+	  {LEVEL_THREAD, "histogram", "of bytes by op"},
+	  {LEVEL_NODE, "histogram", "of bytes by op"},
+	  {LEVEL_CLUSTER, "histogram", "of bytes by op"},
+	  {LEVEL_ALL, "histogram", "of bytes by op"}}},
+	{"slowest",
+	 READ_STREAM,
+	 true,
+	 {{LEVEL_ELEMENT, "filter", CALLS},
+	  {LEVEL_NODE, "slowest", "10"},
+	  {LEVEL_CLUSTER, "slowest", "10"},
+	  {LEVEL_ALL, "slowest", "10"}}},
+	{"largest",
+	 READ_STREAM,
+	 true,
+	 {{LEVEL_ELEMENT, "filter", CALLS},
+	  {LEVEL_NODE, "slowest", "10 by bytes"},
+	  {LEVEL_CLUSTER, "slowest", "10 by bytes"},
+	  {LEVEL_ALL, "slowest", "10 by bytes"}}},
+	{"matrix",
+	 READ_STREAM,
+	 true,
+	 {{LEVEL_NODE, "matrix", "by rank"},
+	  {LEVEL_CLUSTER, "matrix", "by rank"},
+	  {LEVEL_ALL, "matrix", "by rank"}}},
+	{"traffic",
+	 READ_STREAM,
+	 true,
+	 {{LEVEL_NODE, "matrix", "by node"},
+	  {LEVEL_CLUSTER, "matrix", "by node"},
+	  {LEVEL_ALL, "matrix", "by node"}}},
+};
+
+static void views_ship(struct application *application)
+{
+	for (size_t i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++) {
+		struct view *view;
+
+		if (application_view(application, shipped[i].name) != NULL)
+			continue;
+		view = view_new(shipped[i].name);
+		view->shipped = true;
+		view->quiet = shipped[i].quiet;
+		view->has_reading = true;
+		view->reading = shipped[i].reading;
+		view_select(view, "/**");
+		for (size_t k = 0; shipped[i].stages[k].kind != NULL; k++)
+			view_stage(view, shipped[i].stages[k].level, shipped[i].stages[k].kind,
+				   shipped[i].stages[k].args);
+		application_add(application, view);
+	}
+}
+
+const struct view *application_view_to(const struct application *application, const char *name,
+				       enum level *top)
+{
+	const struct view *view = application_view(application, name);
+	const char *at = strrchr(name, '@');
+	char *base;
+
+	*top = LEVEL_ALL;
+	if (view != NULL || at == NULL)
+		return view;
+	while (*top > LEVEL_ELEMENT && strcmp(level_name(*top), at + 1) != 0)
+		(*top)--;
+	if (strcmp(level_name(*top), at + 1) != 0)
 		return NULL;
-	view = view_new(name);
-	view->shipped = true;
-	view->reading = reading;
-	view_select(view, "/**");
-	application_add(application, view);
+	base = memory_format("%.*s", (int)(at - name), name);
+	view = application_view(application, base);
+	free(base);
 	return view;
 }
 
 void application_finish(struct application *application)
 {
-	struct view *heartbeat;
 	bool any = false;
 
 	if (application->capacity == 0)
@@ -64,10 +154,7 @@ void application_finish(struct application *application)
 		recording->collected = recording->collected || !any;
 		recording_finish(recording, application->capacity);
 	}
-	heartbeat = view_ship(application, "heartbeat", READ_LATEST);
-	if (heartbeat != NULL)
-		view_stage(heartbeat, LEVEL_THREAD, "reduce", "last");
-	view_ship(application, "events", READ_STREAM);
+	views_ship(application);
 }
 
 void application_init(struct application *application, const char *name)

@@ -44,6 +44,17 @@ void application_add(struct application *application, struct view *view);
 /** The view with this name, or NULL. */
 const struct view *application_view(const struct application *application, const char *name);
 
+/** The view that @name or "NAME@LEVEL" means, or NULL; *@top is the last level that is meant. */
+const struct view *application_view_to(const struct application *application, const char *name,
+				       enum level *top);
+
+/**
+ * Put what views use in the place of their `use`: selections, if a view has none of its own, the
+ * reading, and stages. What does not exist, goes round, or does not fit is complained of.
+ */
+void application_resolve(struct application *application, const struct mapfile *source,
+			 struct complaints *complaints);
+
 /** The names of all views, in their order; the array is the caller's to free. */
 const char **application_view_names(const struct application *application);
 

@@ -35,13 +35,15 @@ struct node *node_named(struct reader *reader, const struct cluster *cluster,
 	return NULL;
 }
 
-/* Is it "host:port" with a port from 1 to 65535? */
+/* Is it "unix:/PATH", or "host:port" with a port from 1 to 65535? */
 static bool address_check(struct reader *reader, const struct word *word, const char *address)
 {
 	const char *colon = strrchr(address, ':');
 	unsigned port;
 	struct error e;
 
+	if (strncmp(address, "unix:/", 6) == 0)
+		return true;
 	if (colon == NULL || colon == address) {
 		reader_complain(
 			reader, word,

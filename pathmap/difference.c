@@ -154,52 +154,84 @@ static const struct seat *seats_find(const struct seats *seats, const char *node
 	return NULL;
 }
 
-static void stages_print(FILE *out, const struct plan_stage *stages, size_t n)
+/* The stages of a place, and how it is run, each in words. */
+struct doings {
+	char **items;
+	size_t n;
+};
+
+static void doings_add(struct doings *d, char *text)
 {
-	for (size_t i = 0; i < n; i++)
-		fprintf(out, "%s%s %s%s%s", ftell(out) > 0 ? "; " : "", level_name(stages[i].level),
-			stages[i].kind, *stages[i].args ? " " : "", stages[i].args);
+	d->items = memory_room(d->items, d->n, sizeof(*d->items));
+	d->items[d->n++] = text;
 }
 
-/* What a place does, in words. */
-static char *place_text(const struct plan_place *place)
+static void doings_take(struct doings *d, const struct plan_stage *stages, size_t n)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	for (size_t i = 0; i < n; i++)
+		doings_add(d, memory_format("runs `%s %s%s%s`", level_name(stages[i].level),
+					    stages[i].kind, *stages[i].args ? " " : "",
+					    stages[i].args));
+}
 
-	if (out == NULL)
-		abort();
-	stages_print(out, place->local, place->n_local);
-	stages_print(out, place->joined, place->n_joined);
+static void doings_init(struct doings *d, const struct plan_place *place)
+{
+	*d = (struct doings){NULL, 0};
+	doings_take(d, place->local, place->n_local);
+	doings_take(d, place->joined, place->n_joined);
+	if (place->leaf)
+		doings_add(d, memory_copy("reads its elements"));
 	if (place->concurrency > 0)
-		fprintf(out, "%sasks %u at once", ftell(out) > 0 ? "; " : "", place->concurrency);
+		doings_add(d, memory_format("asks %u at once", place->concurrency));
 	for (size_t i = 0; i < place->n_alternates; i++)
-		fprintf(out, "%salternate %s", ftell(out) > 0 ? "; " : "",
-			place->alternates[i].node);
-	fclose(out);
-	return text;
+		doings_add(d, memory_format("has the alternate %s", place->alternates[i].node));
+}
+
+static void doings_fini(struct doings *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		free(d->items[i]);
+	free(d->items);
+}
+
+static bool doings_have(const struct doings *d, const char *text)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		if (strcmp(d->items[i], text) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What the host does by one map and not by the other. */
+static void doings_compare(struct walk *w, const char *node, const struct doings *from,
+			   const struct doings *to)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		if (!doings_have(to, from->items[i]))
+			differ(w, "stages", node, from->items[i], "",
+			       memory_format("%s no longer %s", node, from->items[i]));
+	}
+	for (size_t i = 0; i < to->n; i++) {
+		if (!doings_have(from, to->items[i]))
+			differ(w, "stages", node, "", to->items[i],
+			       memory_format("%s now %s", node, to->items[i]));
+	}
 }
 
 static void place_compare(struct walk *w, const struct seat *a, const struct seat *b)
 {
-	char *from = place_text(a->place), *to = place_text(b->place);
 	const char *was = a->parent ? a->parent->node : "", *is = b->parent ? b->parent->node : "";
+	struct doings from, to;
 
 	if (strcmp(was, is) != 0)
 		differ(w, "place", a->place->node, was, is,
 		       memory_format("%s from %s to %s", a->place->node, was, is));
-	if (strcmp(from, to) != 0)
-		differ(w, "stages", a->place->node, from, to,
-		       memory_format("%s runs %s instead of %s", a->place->node,
-				     *to ? to : "no stages", *from ? from : "none"));
-	if (a->place->leaf != b->place->leaf)
-		differ(w, "place", a->place->node, a->place->leaf ? "read" : "",
-		       b->place->leaf ? "read" : "",
-		       memory_format("%s is %s", a->place->node,
-				     b->place->leaf ? "read, too" : "not read any more"));
-	free(from);
-	free(to);
+	doings_init(&from, a->place);
+	doings_init(&to, b->place);
+	doings_compare(w, a->place->node, &from, &to);
+	doings_fini(&from);
+	doings_fini(&to);
 }
 
 static void trees_compare(struct walk *w, const struct plan *from, const struct plan *to)

@@ -97,10 +97,12 @@ static void plans_check(const struct pathmap *map, const struct mapfile *sources
 {
 	bool *complained = memory_new(map->clusters.n_nodes, sizeof(*complained));
 	bool fine = complaints->total == 0;
+	size_t before;
 
 	entry_check(map, &map->mapping.tree, sources, complaints);
 	for (size_t i = 0; i < map->mapping.n_views; i++)
 		entry_check(map, &map->mapping.views[i].tree, sources, complaints);
+	before = complaints->total;
 	for (size_t i = 0; i < map->application.n_views; i++) {
 		const struct view *view = map->application.views[i];
 		const struct tree *tree = mapping_tree(&map->mapping, view->name);
@@ -114,6 +116,8 @@ static void plans_check(const struct pathmap *map, const struct mapfile *sources
 			/* May be a consequence of what is complained of already. */
 		} else if (tree->kind == TREE_BY_HAND) {
 			complain(complaints, &sources[SOURCE_MAPPING], tree->offset, "%s", e.text);
+		} else if (view->quiet && complaints->total > before) {
+			/* What is wrong with one of them is wrong with all. */
 		} else if (view->shipped) {
 			complain_file(complaints, &sources[SOURCE_MAPPING], "%s", e.text);
 		} else {
@@ -364,6 +368,13 @@ size_t pathmap_nodes(const struct pathmap *map, const char *const **names)
 {
 	*names = map->node_names;
 	return map->clusters.n_nodes;
+}
+
+bool pathmap_view_is_quiet(const struct pathmap *map, const char *name)
+{
+	const struct view *view = application_view(&map->application, name);
+
+	return view != NULL && view->quiet;
 }
 
 size_t pathmap_views(const struct pathmap *map, const char *const **names)

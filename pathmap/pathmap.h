@@ -102,4 +102,7 @@ size_t pathmap_nodes(const struct pathmap *map, const char *const **names);
 /** Names of all views, in the order of the map. */
 size_t pathmap_views(const struct pathmap *map, const char *const **names);
 
+/** Is this a shipped view that is of interest only to who asks for it? */
+bool pathmap_view_is_quiet(const struct pathmap *map, const char *name);
+
 #endif

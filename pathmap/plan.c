@@ -23,7 +23,13 @@ const char *level_name(enum level level)
 
 const char *reading_name(enum reading reading)
 {
-	return reading == READ_LATEST ? "latest" : "stream";
+	static const char *const readings[READ_COUNT] = {
+		[READ_LATEST] = "latest",
+		[READ_STREAM] = "stream",
+		[READ_COUNTS] = "counts",
+	};
+
+	return readings[reading];
 }
 
 /* What is known of a node while a plan is made. */
@@ -37,6 +43,7 @@ struct site {
 struct builder {
 	const struct pathmap *map;
 	const struct view *view;
+	enum level top; /* of its stages */
 	struct plan *plan;
 	struct route route;
 	struct site *sites; /* by node index */
@@ -204,7 +211,8 @@ static void stages_copy(const struct builder *builder, enum level place, struct 
 	for (size_t i = 0; i < view->n_stages; i++) {
 		const struct plan_stage *stage = &view->stages[i];
 
-		if (mapping_stage_place(&builder->map->mapping, view->name, stage->level) != place)
+		if (stage->level > builder->top ||
+		    mapping_stage_place(&builder->map->mapping, view->name, stage->level) != place)
 			continue;
 		*stages = memory_room(*stages, *n, sizeof(**stages));
 		(*stages)[(*n)++] = (struct plan_stage){
@@ -309,14 +317,15 @@ static int view_unknown(const struct pathmap *map, const char *name, struct erro
 
 int plan_make(const struct pathmap *map, const char *view_name, struct plan **plan, struct error *e)
 {
-	const struct view *view = application_view(&map->application, view_name);
-	struct builder builder = {.map = map, .view = view};
+	enum level top;
+	const struct view *view = application_view_to(&map->application, view_name, &top);
+	struct builder builder = {.map = map, .view = view, .top = top};
 	int result;
 
 	if (view == NULL)
 		return view_unknown(map, view_name, e);
 	builder.plan = memory_new(1, sizeof(*builder.plan));
-	builder.plan->view = memory_copy(view->name);
+	builder.plan->view = memory_copy(view_name);
 	builder.plan->reading = view->reading;
 	for (size_t i = 0; i < view->n_select; i++) {
 		builder.plan->select = memory_room(builder.plan->select, i, sizeof(char *));

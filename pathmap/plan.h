@@ -22,8 +22,9 @@ enum level {
 	LEVEL_COUNT,
 };
 
-/** How a source reads its elements (DESIGN 5: `latest` the newest tuple, `stream` all since). */
-enum reading { READ_LATEST, READ_STREAM };
+/** How a source reads: of elements the newest tuple or all since (DESIGN 5), or what classes of
+ * operations have counted so far. */
+enum reading { READ_LATEST, READ_STREAM, READ_COUNTS, READ_COUNT };
 
 /** One stage of a view: a kind ("reduce"), its arguments ("last"), and its level. */
 struct plan_stage {
@@ -69,7 +70,7 @@ struct plan_place {
 
 /** The whole gather tree of a view. Owns everything that it points to. */
 struct plan {
-	char *view;
+	char *view; /* with "@LEVEL" if it is only its part up to that level */
 	enum reading reading;
 	char **select; /* patterns over element names: an element is read if one matches */
 	size_t n_select;
@@ -80,14 +81,15 @@ struct plan {
 /** The level's keyword in a view ("element", "thread", "node", "cluster", "all"). */
 const char *level_name(enum level level);
 
-/** The reading's keyword in a view ("latest", "stream"). */
+/** The reading's keyword in a view ("latest", "stream", "counts"). */
 const char *reading_name(enum reading reading);
 
 /**
  * Generate the plan of @view from @map, by the paper's path generate functions (section 4): threads
  * to nodes by the mapping, nodes to clusters and gateways by the cluster map, stages by the view.
- * Into a cluster with a gateway only the gateway has children. On success *@plan is the caller's to
- * free. Returns 0, or -1 with the reason in @e (unknown view: those that exist are named).
+ * Into a cluster with a gateway only the gateway has children. "VIEW@LEVEL" is the view with its
+ * stages up to this level only. On success *@plan is the caller's to free. Returns 0, or -1 with
+ * the reason in @e (unknown view: those that exist are named).
  */
 int plan_make(const struct pathmap *map, const char *view, struct plan **plan, struct error *e);
 

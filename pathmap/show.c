@@ -93,12 +93,14 @@ static void hosts_print(struct show *show, FILE *out)
 
 static void stages_add(struct show *show, enum level first, enum level last)
 {
-	const struct view *view = application_view(&show->map->application, show->plan->view);
+	enum level top;
+	const struct view *view =
+		application_view_to(&show->map->application, show->plan->view, &top);
 
 	for (size_t i = 0; i < view->n_stages; i++) {
 		const struct plan_stage *stage = &view->stages[i];
 
-		if (stage->level < first || stage->level > last)
+		if (stage->level < first || stage->level > last || stage->level > top)
 			continue;
 		table_cell(&show->table, "%s %s", level_name(stage->level), stage->kind);
 		table_cell(&show->table, "%s", stage->args);
@@ -108,13 +110,17 @@ static void stages_add(struct show *show, enum level first, enum level last)
 /* Each stage once, with all that is said of it; the paths only name them. */
 static void stages_print(struct show *show, FILE *out)
 {
+	static const char *const sources[READ_COUNT] = {
+		[READ_LATEST] = "the newest tuple of each element",
+		[READ_STREAM] = "all tuples since the last wave",
+		[READ_COUNTS] = "what classes of operations have counted",
+	};
+
 	table_init(&show->table, 2);
 	table_cell(&show->table, "STAGE");
 	table_cell(&show->table, "WHAT IT DOES");
 	table_cell(&show->table, "source");
-	table_cell(&show->table, "%s",
-		   show->plan->reading == READ_LATEST ? "the newest tuple of each element"
-						      : "all tuples since the last wave");
+	table_cell(&show->table, "%s", sources[show->plan->reading]);
 	stages_add(show, LEVEL_ELEMENT, LEVEL_NODE);
 	table_cell(&show->table, "gather");
 	table_cell(&show->table, "joins the answers of the hosts below, and its own");

@@ -25,6 +25,9 @@ void view_free(struct view *view)
 		free(view->stages[i].kind);
 		free(view->stages[i].args);
 	}
+	for (size_t i = 0; i < view->n_uses; i++)
+		free(view->uses[i].view);
+	free(view->uses);
 	free(view->select);
 	free(view->stages);
 	free(view->name);
@@ -44,6 +47,16 @@ void view_stage(struct view *view, enum level level, const char *kind, const cha
 		.level = level,
 		.kind = memory_copy(kind),
 		.args = memory_copy(args),
+	};
+}
+
+void view_use(struct view *view, const char *name, size_t offset)
+{
+	view->uses = memory_room(view->uses, view->n_uses, sizeof(*view->uses));
+	view->uses[view->n_uses++] = (struct view_use){
+		.view = memory_copy(name),
+		.offset = offset,
+		.before = view->n_stages,
 	};
 }
 

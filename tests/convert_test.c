@@ -63,6 +63,35 @@ static void swap_total(struct total *t)
 	SWAP16(t->op);
 }
 
+static void swap_bin(struct bin *b)
+{
+	SWAP64(b->count);
+	SWAP64(b->sum);
+	SWAP64(b->most);
+	SWAP32(b->comm);
+	SWAP16(b->op);
+	SWAP16(b->slot);
+}
+
+static void swap_cell(struct cell *c)
+{
+	SWAP64(c->calls);
+	SWAP64(c->bytes);
+	SWAP32(c->from);
+	SWAP32(c->to);
+	SWAP32(c->named);
+}
+
+static void swap_count(struct count *c)
+{
+	SWAP64(c->calls);
+	SWAP64(c->bytes);
+	SWAP64(c->time_ns);
+	SWAP64(c->skipped);
+	SWAP32(c->comm);
+	SWAP16(c->channel);
+}
+
 /* A batch as a host with the other byte order sends it, field by field. */
 static void swap_all(struct batch *b)
 {
@@ -83,6 +112,12 @@ static void swap_all(struct batch *b)
 				swap_tuple(&view.tuples[i]);
 			else if (view.run->kind == RUN_TOTALS)
 				swap_total(&view.totals[i]);
+			else if (view.run->kind == RUN_BINS)
+				swap_bin(&view.bins[i]);
+			else if (view.run->kind == RUN_CELLS)
+				swap_cell(&view.cells[i]);
+			else if (view.run->kind == RUN_COUNTS)
+				swap_count(&view.counts[i]);
 		}
 		if (view.run->flags & RUN_LOST)
 			SWAP64(*(uint64_t *)(void *)(view.run + 1));
@@ -122,6 +157,12 @@ static void fill(struct batch *b)
 			f[i] = total;
 	}
 	memcpy(batch_add(b, RUN_NEWEST, 5, 0, 1, 0), &newest, sizeof(newest));
+	*(struct bin *)batch_add(b, RUN_BINS, 7, 0, 1, 0) =
+		(struct bin){1, 2, 3, 4, 5, (uint16_t)bin_number(3)};
+	*(struct cell *)batch_add(b, RUN_CELLS, 8, 0, 1, 0) =
+		(struct cell){1, 2, 3, 4, CELL_TO_NAMED, 0};
+	*(struct count *)batch_add(b, RUN_COUNTS, 9, 0, 1, 0) =
+		(struct count){1, 2, 3, 4, 5, CHANNEL_WAIT, 0};
 }
 
 static void every_field(void)
@@ -167,7 +208,7 @@ static void cut_anywhere(void)
 		CU_ASSERT_EQUAL(errno, EPROTO);
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "other byte order"));
 	}
-	CU_ASSERT_EQUAL(whole, 9);
+	CU_ASSERT_EQUAL(whole, 12);
 	batch_fini(&b);
 }
 

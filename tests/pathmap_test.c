@@ -169,12 +169,81 @@ static void shipped_views(void)
 	const char *const *names;
 	struct plan *plan;
 
-	CU_ASSERT_EQUAL_FATAL(pathmap_views(map, &names), 4);
+	CU_ASSERT_EQUAL_FATAL(pathmap_views(map, &names), 12);
 	for (size_t i = 0; i < 4; i++)
 		CU_ASSERT_STRING_EQUAL(names[i], views[i]);
+	CU_ASSERT_TRUE(pathmap_view_is_quiet(map, "rates"));
+	CU_ASSERT_FALSE(pathmap_view_is_quiet(map, "z"));
 	CU_ASSERT_EQUAL_FATAL(plan_make(map, "events", &plan, NULL), 0);
 	CU_ASSERT_EQUAL(plan->reading, READ_LATEST);
 	plan_free(plan);
+	pathmap_free(map);
+}
+
+/* The stages of the only place of @view's plan, as text. */
+static char *stages_of(const struct pathmap *map, const char *view)
+{
+	struct plan *plan;
+	char *text = memory_copy("");
+
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, view, &plan, NULL), 0);
+	for (size_t i = 0; i < plan->root->n_local + plan->root->n_joined; i++) {
+		const struct plan_stage *stage =
+			i < plan->root->n_local ? &plan->root->local[i]
+						: &plan->root->joined[i - plan->root->n_local];
+		char *longer = memory_format("%s%s %s %s;", text, level_name(stage->level),
+					     stage->kind, stage->args);
+
+		free(text);
+		text = longer;
+	}
+	plan_free(plan);
+	return text;
+}
+
+static void views_of_views(void)
+{
+	static const char text[] =
+		"application demo { ranks any; view b { use a; node two; }\n"
+		"view a { select /**/p2p; read stream; thread one; }\n"
+		"view c { element zero; use b; all three; }\n"
+		"view d { use b; select /**/wait; }\n"
+		"view e { use big heartbeat; } view big { read latest; element filter bytes>9; } }";
+	static const char alone[] = "cluster A { nodes a0; }",
+			  here[] = "entry a0; place all on a0;";
+	static const struct {
+		const char *view, *stages;
+	} wanted[] = {
+		{"b", "thread one ;node two ;"},
+		{"c", "element zero ;thread one ;node two ;all three ;"},
+		{"c@node", "element zero ;thread one ;node two ;"},
+		{"c@element", "element zero ;"},
+		{"d", "thread one ;node two ;"},
+		{"e", "element filter bytes>9;thread reduce last;"},
+		{"rates@thread", "thread counts by channel by comm;"},
+	};
+	const struct map_text texts[3] = {
+		{text, strlen(text)}, {alone, strlen(alone)}, {here, strlen(here)}};
+	struct pathmap *map = maps_make(texts, NULL, stderr);
+	struct plan *plan;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		char *stages = stages_of(map, wanted[i].view);
+
+		CU_ASSERT_STRING_EQUAL(stages, wanted[i].stages);
+		free(stages);
+	}
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "c", &plan, NULL), 0);
+	CU_ASSERT_EQUAL(plan->reading, READ_STREAM);
+	CU_ASSERT_EQUAL_FATAL(plan->n_select, 1);
+	CU_ASSERT_STRING_EQUAL(plan->select[0], "/**/p2p");
+	plan_free(plan);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "d", &plan, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(plan->n_select, 1);
+	CU_ASSERT_STRING_EQUAL(plan->select[0], "/**/wait");
+	plan_free(plan);
+	CU_ASSERT_EQUAL(plan_make(map, "c@rank", &plan, NULL), -1);
 	pathmap_free(map);
 }
 
@@ -221,7 +290,7 @@ static void local(void)
 
 	CU_ASSERT_EQUAL(pathmap_nodes(map, &names), 1);
 	CU_ASSERT_STRING_EQUAL(names[0], "here");
-	CU_ASSERT_EQUAL(pathmap_views(map, &names), 2);
+	CU_ASSERT_EQUAL(pathmap_views(map, &names), 10);
 	CU_ASSERT_STRING_EQUAL(pathmap_entry(map), "here");
 	CU_ASSERT_STRING_EQUAL(pathmap_cluster(map, "here"), "local");
 	CU_ASSERT_STRING_EQUAL(pathmap_address(map, "here"), "");
@@ -376,6 +445,7 @@ static CU_TestInfo pathmap_cases[] = {
 	{"what is recorded of channels", recordings},
 	{"the words are those of collectors", words_of_collectors},
 	{"shipped views, and views in their place", shipped_views},
+	{"views that are made of others", views_of_views},
 	{"stages are checked by the caller's check", stages_are_checked},
 	{"the local pathmap", local},
 	{"the paper's pathmap from its files", from_files},

@@ -6,12 +6,22 @@
 #include <stdlib.h>
 
 #include "pathmap/memory.h"
+#include "tree/clock.h"
 
 /* The ways by which an answer may come. */
 enum way { WAY_CHILD = 1, WAY_STANDIN };
 
-/* How soon a stand-in that is not needed any more is looked at again. */
-#define TIDY_AGAIN_MS 50
+/* How soon a stand-in that is not needed any more is looked at again, or the next one is tried. */
+#define TIDY_AGAIN_MS 50u
+
+/* How long a stand-in may take until it can be asked. */
+#define REACH_MS 400u
+
+/* The same, for the child when all hosts are dialled at once. */
+#define FIRST_MS 1000u
+
+/* All of these become longer with each round of all that there are, up to so many times. */
+#define ROUNDS_MAX 16u
 
 struct branch {
 	const struct hop_scope *scope;
@@ -20,10 +30,10 @@ struct branch {
 	struct hop *child;
 	struct hop *standin;	  /* NULL: not needed, or not there yet */
 	struct plan_place *aside; /* the stand-in's part */
-	size_t next;		  /* alternate that is tried next; n_alternates: this host */
+	unsigned tries;		  /* stand-ins that were tried since the child was there */
 	bool standing_in;	  /* asks go to the stand-in */
-	bool failed;		  /* the stand-in, too */
 	bool settled;
+	uint64_t until_ns;  /* whoever cannot be asked by then is given up */
 	struct event *tidy; /* frees and makes stand-ins, from the loop */
 };
 
@@ -83,19 +93,33 @@ static bool branch_replaceable(const struct branch *b)
 
 static const struct hop_events standin_events;
 
+/* Hosts that may stand in: the alternates, then this one. */
+static unsigned branch_choices(const struct branch *b)
+{
+	return (unsigned)b->place->n_alternates + !b->place->gateway;
+}
+
+/* Look at it in @ms, longer after rounds in vain. */
+static void branch_wait(struct branch *b, unsigned ms)
+{
+	unsigned rounds = b->tries / branch_choices(b) + 1;
+	struct timeval wait;
+
+	ms *= rounds < ROUNDS_MAX ? rounds : ROUNDS_MAX;
+	b->until_ns = clock_mono_ns() + ms * UINT64_C(1000000);
+	wait = (struct timeval){ms / 1000, ms % 1000 * 1000};
+	evtimer_add(b->tidy, &wait);
+}
+
 static void standin_begin(struct branch *b)
 {
 	const struct plan_place *p = b->place;
-	bool here;
+	size_t at = b->tries++ % branch_choices(b);
+	bool here = at == p->n_alternates;
 
-	if (b->next >= p->n_alternates && p->gateway)
-		b->next = 0;
-	here = b->next >= p->n_alternates;
-	b->failed = false;
-	b->aside =
-		here ? part_aside(p, b->scope->self, b->scope->self_address)
-		     : part_aside(p, p->alternates[b->next].node, p->alternates[b->next].address);
-	b->next = here ? 0 : b->next + 1;
+	b->aside = here ? part_aside(p, b->scope->self, b->scope->self_address)
+			: part_aside(p, p->alternates[at].node, p->alternates[at].address);
+	branch_wait(b, REACH_MS);
 	if (b->aside)
 		b->standin = hop_new(b->scope, b->aside, b->input, WAY_STANDIN, &standin_events, b);
 }
@@ -109,32 +133,38 @@ static void standin_end(struct branch *b, bool keep)
 	b->standing_in = false;
 }
 
-static void tidy_in(struct branch *b, int ms)
+/* What the stand-in was asked for before comes through it still. */
+static void branch_give_back(struct branch *b)
 {
-	struct timeval wait = {0, ms * 1000};
+	struct timeval wait = {0, TIDY_AGAIN_MS * 1000};
 
-	evtimer_add(b->tidy, &wait);
+	b->tries = 0;
+	if (b->standin && gather_awaits(b->scope->gather, b->input, WAY_STANDIN) > 0)
+		evtimer_add(b->tidy, &wait);
+	else
+		standin_end(b, true);
 }
 
 static void branch_tidy(evutil_socket_t fd, short what, void *arg)
 {
 	struct branch *b = arg;
+	uint64_t now = clock_mono_ns();
+	struct timeval left;
 
 	(void)fd;
 	(void)what;
 	if (hop_ready(b->child)) {
-		/* What the stand-in was asked for before comes through it still. */
-		if (b->standin && gather_awaits(b->scope->gather, b->input, WAY_STANDIN) > 0)
-			tidy_in(b, TIDY_AGAIN_MS);
-		else
-			standin_end(b, true);
-		b->next = 0;
+		branch_give_back(b);
+	} else if (hop_reachable(b->standin ? b->standin : b->child)) {
 		return;
+	} else if (now < b->until_ns) {
+		left.tv_sec = (time_t)((b->until_ns - now) / 1000000000u);
+		left.tv_usec = (suseconds_t)((b->until_ns - now) % 1000000000u / 1000u) + 1;
+		evtimer_add(b->tidy, &left);
+	} else {
+		standin_end(b, true);
+		standin_begin(b);
 	}
-	if (b->standin ? !b->failed : hop_reachable(b->child))
-		return;
-	standin_end(b, true);
-	standin_begin(b);
 }
 
 static void branch_settle(struct branch *b)
@@ -157,16 +187,16 @@ static void child_settled(void *arg, struct hop *hop)
 
 static void child_changed(void *arg, struct hop *hop)
 {
+	static const struct timeval now = {0, 0};
 	struct branch *b = arg;
 
 	if (!branch_replaceable(b))
 		return;
-	if (hop_ready(hop))
-		b->standing_in = false;
-	else
-		b->standing_in = b->standin && hop_reachable(b->standin);
+	b->standing_in = !hop_ready(hop) && b->standin && hop_reachable(b->standin);
+	if (!b->standin)
+		b->until_ns = 0;
 	if (hop_ready(hop) || !hop_reachable(hop))
-		tidy_in(b, 0);
+		evtimer_add(b->tidy, &now);
 }
 
 static void standin_settled(void *arg, struct hop *hop)
@@ -181,9 +211,8 @@ static void standin_changed(void *arg, struct hop *hop)
 
 	/* Its children may take a while: it is asked at once, for those that it has. */
 	b->standing_in = hop_reachable(hop) && !hop_ready(b->child);
-	b->failed = !hop_reachable(hop);
-	if (b->failed)
-		tidy_in(b, TIDY_AGAIN_MS);
+	if (!hop_reachable(hop) && !hop_ready(b->child))
+		branch_wait(b, TIDY_AGAIN_MS);
 }
 
 static const struct hop_events child_hop_events = {
@@ -241,6 +270,8 @@ struct branch *branch_new(const struct hop_scope *scope, const struct plan_place
 	b->tidy = evtimer_new(scope->base, branch_tidy, b);
 	if (!b->tidy)
 		abort();
+	if (branch_replaceable(b))
+		branch_wait(b, FIRST_MS);
 	b->child = hop_new(scope, place, input, WAY_CHILD, &child_hop_events, b);
 	return b;
 }

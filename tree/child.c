@@ -8,10 +8,15 @@
 #include <string.h>
 
 #include "tree/clock.h"
+#include "tree/ration.h"
 
 /* How long to wait before dialling again: doubles from the first to the last. */
 #define RETRY_FIRST_MS 50
 #define RETRY_LAST_MS  2000
+
+/* After a cut, TCP itself looks for the other side ever more seldom: whoever has been silent for so
+ * long is dialled anew. */
+#define GIVE_UP_MS 3000
 
 TAILQ_HEAD(child_users, child_user);
 
@@ -29,8 +34,11 @@ struct child {
 	bool watching, silent;
 	uint64_t expecting_ns; /* since when something is awaited and nothing came, 0: nothing is */
 	uint64_t pinged_ns;    /* when it was asked whether it is there, 0: it was not */
+	uint64_t received;     /* bytes, when it was looked at last */
 	uint32_t next_scope;
-	struct error complaint; /* said last, so that it is not said again on every try */
+	struct error complaint; /* the last one, so that it is not said again on every try */
+	bool complained;	/* since it was connected, and it was said */
+	struct ration said;
 	struct child_users users;
 };
 
@@ -41,6 +49,7 @@ struct child_set {
 };
 
 static void child_dial(struct child *c);
+static void child_closed(struct link *link, void *arg, const struct error *why);
 
 struct child_set *child_set_new(struct event_base *base, struct link_hub *hub)
 {
@@ -59,13 +68,32 @@ void child_set_free(struct child_set *set)
 	free(set);
 }
 
+/* One line on stderr, but not too many. Returns whether it was said. */
+static bool child_say_line(struct child *c, const char *text, const char *then)
+{
+	unsigned long unsaid;
+	char more[64] = "";
+
+	if (!ration_take(&c->said, &unsaid))
+		return false;
+	if (unsaid)
+		snprintf(more, sizeof(more), " (%lu lines before that are not shown)", unsaid);
+	fprintf(stderr, "evspace: agent %s at %s: %s%s%s\n", c->node, c->address, text, then, more);
+	return true;
+}
+
+void child_say(struct child_user *user, const char *text)
+{
+	child_say_line(user->child, text, "");
+}
+
 static void child_complain(struct child *c, const struct error *why)
 {
 	if (strcmp(c->complaint.text, why->text) == 0)
 		return;
 	c->complaint = *why;
-	fprintf(stderr, "evspace: agent %s at %s: %s; trying again\n", c->node, c->address,
-		why->text);
+	if (child_say_line(c, why->text, "; trying again"))
+		c->complained = true;
 }
 
 /* ---- whether it speaks ---- */
@@ -93,12 +121,35 @@ static void child_fall_silent(struct child *c, uint64_t now)
 	struct child_user *u;
 
 	c->silent = true;
+	child_watch_for(c, GIVE_UP_MS);
 	/* Not since the question: what was asked after that may have reached it, too. */
 	c->down_since = now;
 	TAILQ_FOREACH (u, &c->users, entry) {
 		if (u->events->silent)
 			u->events->silent(u);
 	}
+}
+
+/* Part of a frame is a word, too: a large answer may take long on a slow link. */
+static bool child_receives(struct child *c)
+{
+	uint64_t sent, received;
+	bool more;
+
+	link_bytes(c->link, &sent, &received);
+	more = received != c->received;
+	c->received = received;
+	return more;
+}
+
+static void child_give_up(struct child *c)
+{
+	struct link *link = c->link;
+	struct error e;
+
+	errorf(&e, "it has not answered for %g s", (CHILD_SILENT_MS + GIVE_UP_MS) / 1000.0);
+	child_closed(link, c, &e);
+	link_close(link);
 }
 
 static void child_watch(evutil_socket_t fd, short what, void *arg)
@@ -109,10 +160,18 @@ static void child_watch(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	c->watching = false;
-	if (!c->ready || c->expecting_ns == 0 || c->silent)
+	if (!c->ready || c->expecting_ns == 0)
 		return;
-	if (now - c->expecting_ns < patience) {
-		child_watch_for(c, CHILD_PATIENCE_MS);
+	if (child_receives(c)) {
+		c->expecting_ns = now;
+		c->pinged_ns = 0;
+	}
+	if (c->silent && c->expecting_ns == now) {
+		child_watch_for(c, GIVE_UP_MS);
+	} else if (c->silent) {
+		child_give_up(c);
+	} else if (now - c->expecting_ns < patience) {
+		child_watch_for(c, 1 + (unsigned)((patience - (now - c->expecting_ns)) / 1000000u));
 	} else if (c->pinged_ns == 0) {
 		c->pinged_ns = now;
 		child_ping(c);
@@ -128,9 +187,12 @@ static void child_hear(struct child *c)
 	struct child_user *u;
 
 	c->expecting_ns = c->pinged_ns = 0;
+	/* Not as soon as it is connected: it may be so ill that it does no more than that. */
+	c->retry_ms = RETRY_FIRST_MS;
 	if (!c->silent)
 		return;
-	c->silent = false;
+	c->silent = c->watching = false;
+	evtimer_del(c->watch);
 	c->down_since = 0;
 	TAILQ_FOREACH (u, &c->users, entry) {
 		if (u->events->heard)
@@ -142,8 +204,11 @@ void child_expect(struct child_user *user)
 {
 	struct child *c = user->child;
 
-	if (c->expecting_ns == 0)
+	if (c->expecting_ns == 0) {
 		c->expecting_ns = clock_mono_ns();
+		if (c->ready)
+			child_receives(c);
+	}
 	if (!c->watching && !c->silent)
 		child_watch_for(c, CHILD_PATIENCE_MS);
 }
@@ -166,11 +231,12 @@ static void child_ready(struct link *link, void *arg)
 	struct child_user *u;
 
 	(void)link;
-	if (c->complaint.text[0])
-		fprintf(stderr, "evspace: agent %s at %s: connected\n", c->node, c->address);
+	if (c->complained)
+		child_say_line(c, "connected", "");
+	c->complained = false;
 	c->complaint.text[0] = '\0';
 	c->ready = true;
-	c->retry_ms = RETRY_FIRST_MS;
+	c->received = 0;
 	c->down_since = 0;
 	TAILQ_FOREACH (u, &c->users, entry)
 		u->events->up(u);
@@ -298,6 +364,8 @@ void child_join(struct child_set *set, struct child_user *user, const char *node
 	TAILQ_INSERT_TAIL(&c->users, user, entry);
 	if (c->ready)
 		events->up(user);
+	else if (c->complaint.text[0])
+		events->down(user);
 }
 
 void child_leave(struct child_user *user)
@@ -320,6 +388,11 @@ struct link *child_link(const struct child_user *user)
 bool child_is_silent(const struct child_user *user)
 {
 	return user->child && user->child->silent;
+}
+
+uint64_t child_owes_since(const struct child_user *user)
+{
+	return user->child ? user->child->expecting_ns : 0;
 }
 
 uint64_t child_down_since(const struct child_user *user)

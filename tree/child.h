@@ -48,7 +48,8 @@ void child_set_free(struct child_set *set);
 
 /**
  * Use the child agent named @node at @address (both copied). Dials when this is the first user;
- * `up` follows, at once if the connection is there already.
+ * `up` follows, from within this call if the connection is there already, or `down` if the last try
+ * to connect has failed.
  */
 void child_join(struct child_set *set, struct child_user *user, const char *node,
 		const char *address, const struct child_events *events);
@@ -68,6 +69,12 @@ struct link *child_link(const struct child_user *user);
 
 /** Has `silent` been the last word? */
 bool child_is_silent(const struct child_user *user);
+
+/** Since when (CLOCK_MONOTONIC, ns) something is awaited and not a word has come, 0: nothing is. */
+uint64_t child_owes_since(const struct child_user *user);
+
+/** Say something of the child on stderr, unless so much has been said of it already. */
+void child_say(struct child_user *user, const char *text);
 
 /** Why there is no connection, in words. */
 const char *child_complaint(const struct child_user *user);

@@ -35,6 +35,7 @@ struct hop {
 	size_t n_leaves;
 	bool same_clock;
 	struct probe probe;
+	uint64_t late_asked_ns; /* when the last wave that came late was asked for */
 	uint64_t late_since; /* first wave in a row that came late; 0: the last one was in time */
 	bool opened;	     /* on the connection that is there now */
 	bool settled;
@@ -132,9 +133,11 @@ static void hop_silent(struct child_user *user)
 {
 	struct hop *hop = (struct hop *)user;
 
-	if (!hop->opened)
+	if (!hop->opened) {
+		unready_clear(hop);
 		unready_add(hop, hop->place->node, "it does not answer", 0);
-	/* Its stand-in will be asked for what it owes. */
+	}
+	/* Its stand-in will be asked for what it owes. A leaf has none, and until its deadline. */
 	if (hop->place->n_children > 0)
 		gather_lost(hop->scope->gather, hop->input, hop->way);
 	hop_settle(hop);
@@ -148,9 +151,19 @@ static void hop_heard(struct child_user *user)
 	hop->events->changed(hop->arg, hop);
 }
 
+/* A leaf has no stand-in: one wave has waited for it in vain, the others do not before it speaks.
+ */
+static bool hop_left_out(const struct hop *hop)
+{
+	uint64_t owes = child_owes_since(&hop->user);
+
+	return child_is_silent(&hop->user) ||
+	       (hop->place->n_children == 0 && owes && owes <= hop->late_asked_ns);
+}
+
 bool hop_reachable(const struct hop *hop)
 {
-	return child_link(&hop->user) && !child_is_silent(&hop->user) && !hop->refused.text[0];
+	return child_link(&hop->user) && !hop_left_out(hop) && !hop->refused.text[0];
 }
 
 bool hop_ready(const struct hop *hop)
@@ -173,9 +186,7 @@ unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask)
 	frame.ask = &down;
 	if (link_send(link, &frame, NULL) < 0)
 		return 0;
-	/* A leaf that is stopped has nobody who could stand in for it: it is late, that is all. */
-	if (hop->place->n_children > 0)
-		child_expect(&hop->user);
+	child_expect(&hop->user);
 	return hop->way;
 }
 
@@ -299,7 +310,7 @@ static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 static void hop_refused(struct hop *hop, const Evspace__Error *error)
 {
 	errorf(&hop->refused, "%s", error->text);
-	fprintf(stderr, "evspace: agent %s: %s\n", hop->place->node, hop->refused.text);
+	child_say(&hop->user, hop->refused.text);
 	hop->opened = false;
 	gather_lost(hop->scope->gather, hop->input, hop->way);
 	unready_clear(hop);
@@ -329,15 +340,24 @@ static void hop_frame(struct child_user *user, const struct frame *frame)
 
 void hop_miss(struct hop *hop, struct wave *w, bool late)
 {
+	bool leaf = hop->place->n_children == 0;
 	uint64_t since = child_down_since(&hop->user);
+	bool is_late = late && (since == 0 || (leaf && child_link(&hop->user)));
 	enum missing_why why = hop->refused.text[0] ? MISSING_REFUSED
-			       : late && since == 0 ? MISSING_LATE
+			       : is_late	    ? MISSING_LATE
 						    : MISSING_UNREACHABLE;
 
-	if (why == MISSING_LATE && hop->late_since == 0)
+	if (is_late && hop->late_since == 0)
 		hop->late_since = w->asked_ns;
+	if (is_late && hop->late_asked_ns < w->asked_ns)
+		hop->late_asked_ns = w->asked_ns;
 	if (why != MISSING_UNREACHABLE)
 		since = why == MISSING_LATE ? hop->late_since : w->asked_ns;
+	/* Since before the wave was asked for would mean that its leaves have not been asked. */
+	else if (late && since < w->asked_ns)
+		since = w->asked_ns;
+	else if (!late && leaf && hop_left_out(hop))
+		since = child_owes_since(&hop->user);
 	for (size_t i = 0; i < hop->n_leaves; i++)
 		wave_miss(w, hop->leaves[i], why, since);
 }

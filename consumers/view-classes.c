@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counts of a view's answer: what they have become since the last wave, per second. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "consumers/unit.h"
+#include "consumers/view.h"
+#include "consumers/words.h"
+#include "pathmap/memory.h"
+
+/* What a class has counted. */
+struct counted {
+	uint64_t calls, bytes, time_ns, skipped;
+};
+
+struct entry {
+	UT_hash_handle hh;
+	char *name, *channel; /* in the key */
+	uint32_t comm;
+	bool here;  /* in this wave */
+	bool known; /* in the last one, too, and grown since: there is a rate */
+	struct counted now, before;
+	double seconds; /* between the two */
+	int64_t taken_ns;
+	uint64_t from; /* who it was summed up from */
+	size_t key_bytes;
+	char key[]; /* the two texts, each with its end, then the communicator */
+};
+
+static struct entry *entries;
+
+static struct entry *entry_at(const struct evspace_class *c)
+{
+	char key[1024];
+	int bytes =
+		snprintf(key, sizeof(key), "%s%c%s%c%08x", c->name, 0, c->channel, 0, c->comm) + 1;
+	struct entry *e;
+
+	if ((size_t)bytes > sizeof(key))
+		bytes = sizeof(key);
+	HASH_FIND(hh, entries, key, (size_t)bytes, e);
+	if (e)
+		return e;
+	e = memory_new(1, sizeof(*e) + (size_t)bytes);
+	e->key_bytes = (size_t)bytes;
+	memcpy(e->key, key, e->key_bytes);
+	e->name = e->key;
+	e->channel = e->name + strlen(e->name) + 1;
+	e->comm = c->comm;
+	HASH_ADD_KEYPTR(hh, entries, e->key, e->key_bytes, e);
+	return e;
+}
+
+/* Sums over other hosts than before have no difference that means anything. */
+static uint64_t answering(const struct evspace_wave *w)
+{
+	uint64_t hash = 14695981039346656037u;
+
+	for (size_t i = 0; i < w->n_missing; i++)
+		for (const char *p = w->missing[i].leaf; *p; p++)
+			hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+	return hash;
+}
+
+/* The wave begins: what was counted until now is what was before. */
+static void classes_turn(const struct evspace_wave *w, uint64_t from)
+{
+	for (struct entry *e = entries; e; e = e->hh.next) {
+		e->known = e->here && e->from == from && w->taken_ns > e->taken_ns;
+		e->here = false;
+		e->before = e->now;
+		e->now = (struct counted){0};
+		e->seconds = (double)(w->taken_ns - e->taken_ns) * 1e-9;
+		e->taken_ns = w->taken_ns;
+		e->from = from;
+	}
+}
+
+static size_t classes_take(const struct viewer *v)
+{
+	const struct evspace_wave *w = evspace_wave(v->client);
+	uint64_t from = answering(w);
+	struct evspace_class c;
+	size_t n = 0;
+
+	classes_turn(w, from);
+	for (; evspace_class(v->client, &c); n++) {
+		struct entry *e = entry_at(&c);
+
+		e->here = true;
+		e->from = from;
+		e->taken_ns = w->taken_ns;
+		e->now.calls += c.calls;
+		e->now.bytes += c.bytes;
+		e->now.time_ns += c.time_ns;
+		e->now.skipped += c.skipped;
+	}
+	/* A process whose elements were removed takes its counts with it. */
+	for (struct entry *e = entries; e; e = e->hh.next) {
+		if (e->now.calls < e->before.calls || e->now.bytes < e->before.bytes)
+			e->known = false;
+		/* Its clock is known better and better. */
+		if (e->now.time_ns < e->before.time_ns)
+			e->now.time_ns = e->before.time_ns;
+	}
+	return n;
+}
+
+static double rate(const struct entry *e, uint64_t now, uint64_t before)
+{
+	return e->known ? (double)(now - before) / e->seconds : 0;
+}
+
+static double calls_rate(const struct entry *e)
+{
+	return rate(e, e->now.calls, e->before.calls);
+}
+
+/* By name, then the busiest, then what has counted most. */
+static int compare(const void *a, const void *b)
+{
+	const struct entry *x = *(const struct entry *const *)a;
+	const struct entry *y = *(const struct entry *const *)b;
+	int order = strverscmp(x->name, y->name);
+
+	if (order)
+		return order;
+	if (calls_rate(x) != calls_rate(y))
+		return calls_rate(x) < calls_rate(y) ? 1 : -1;
+	return (x->now.calls < y->now.calls) - (x->now.calls > y->now.calls);
+}
+
+static int compare_busy(const void *a, const void *b)
+{
+	const struct entry *x = *(const struct entry *const *)a;
+	const struct entry *y = *(const struct entry *const *)b;
+
+	if (calls_rate(x) != calls_rate(y))
+		return calls_rate(x) < calls_rate(y) ? 1 : -1;
+	return compare(a, b);
+}
+
+static size_t classes_list(struct entry ***list, int (*order)(const void *, const void *))
+{
+	size_t n = 0;
+
+	*list = memory_new(HASH_COUNT(entries) + 1, sizeof(**list));
+	for (struct entry *e = entries; e; e = e->hh.next)
+		if (e->here)
+			(*list)[n++] = e;
+	qsort(*list, n, sizeof(**list), order);
+	return n;
+}
+
+/* ---- text ---- */
+
+static void class_text(const struct viewer *v, const struct entry *e, FILE *out)
+{
+	char class[64], calls[UNIT_TEXT], bytes[UNIT_TEXT], text[UNIT_TEXT];
+
+	snprintf(class, sizeof(class), "%.20s", *e->channel ? e->channel : "all");
+	if (e->comm && evspace_is_world(v->client, e->comm))
+		strcat(class, "@world");
+	else if (e->comm)
+		snprintf(class + strlen(class), sizeof(class) - strlen(class), "@%08x", e->comm);
+	fprintf(out, "%-28s %-20s", e->name, class);
+	if (e->known)
+		fprintf(out, " %12s %12s", unit_count(calls, (uint64_t)(calls_rate(e) + 0.5)),
+			unit_bytes(bytes,
+				   (uint64_t)(rate(e, e->now.bytes, e->before.bytes) + 0.5)));
+	else
+		fprintf(out, " %12s %12s", "-", "-");
+	if (e->known && e->now.time_ns)
+		snprintf(text, sizeof(text), "%.1f%%",
+			 rate(e, e->now.time_ns, e->before.time_ns) * 1e-7);
+	else
+		strcpy(text, "-");
+	fprintf(out, " %8s %15s %12s\n", text, unit_count(calls, e->now.calls),
+		unit_bytes(bytes, e->now.bytes));
+}
+
+static void classes_text(const struct viewer *v, FILE *out)
+{
+	struct entry **list;
+	size_t n;
+
+	if (!entries)
+		return;
+	n = classes_list(&list, compare);
+	/* Of more than are shown, the busiest. */
+	if (v->top && n > v->top)
+		qsort(list, n, sizeof(*list), compare_busy);
+	fprintf(out, "%-28s %-20s %12s %12s %8s %15s %12s\n", "RATES OF", "CLASS", "CALLS/s",
+		"BYTES/s", "TIME", "CALLS", "BYTES");
+	for (size_t i = 0; viewer_shows(v, i, n, out); i++)
+		class_text(v, list[i], out);
+	free(list);
+}
+
+/* ---- JSON ---- */
+
+static void rate_json(const struct entry *e, const char *key, uint64_t now, uint64_t before,
+		      FILE *out)
+{
+	if (e->known)
+		fprintf(out, ",\"%s\":%.6g", key, rate(e, now, before));
+	else
+		fprintf(out, ",\"%s\":null", key);
+}
+
+static void classes_json(const struct viewer *v, FILE *out)
+{
+	struct entry **list;
+	size_t n = classes_list(&list, compare);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct entry *e = list[i];
+
+		fputs("{\"schema\":1,\"type\":\"rate\",\"name\":", out);
+		words_json(out, e->name);
+		fprintf(out,
+			",\"channel\":\"%s\",\"comm\":%" PRIu32 ",\"world\":%s,\"calls\":%" PRIu64
+			",\"bytes\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",\"not_recorded\":%" PRIu64,
+			e->channel, e->comm,
+			e->comm && evspace_is_world(v->client, e->comm) ? "true" : "false",
+			e->now.calls, e->now.bytes, e->now.time_ns, e->now.skipped);
+		rate_json(e, "calls_per_s", e->now.calls, e->before.calls, out);
+		rate_json(e, "bytes_per_s", e->now.bytes, e->before.bytes, out);
+		rate_json(e, "ns_per_s", e->now.time_ns, e->before.time_ns, out);
+		fputs("}\n", out);
+	}
+	free(list);
+}
+
+static void classes_fini(void)
+{
+	struct entry *e, *next;
+
+	HASH_ITER(hh, entries, e, next)
+	{
+		HASH_DEL(entries, e);
+		free(e);
+	}
+}
+
+const struct figure figure_classes = {classes_take, classes_text, classes_json, classes_fini};

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace view: any view's answer, as a table for each wave. */
+#include "consumers/view.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "consumers/command.h"
+#include "consumers/words.h"
+#include "pathmap/memory.h"
+#include "tree/clock.h"
+
+static const char view_help[] =
+	"usage: evspace view NAME [options]\n"
+	"\n"
+	"Show the answer of a view, wave by wave, until Ctrl-C. Views are defined by the "
+	"pathmap's\n"
+	"application map; these are shipped:\n"
+	"\n"
+	"  rates        calls and bytes per second by class (operation group and communicator)\n"
+	"  histogram    how long operations take, by operation: quantiles\n"
+	"  sizes        the same of how many bytes they have\n"
+	"  slowest      the 10 operations that took longest since the last wave: who, where\n"
+	"  largest      the 10 with the most bytes\n"
+	"  matrix       messages and bytes from each process to each other\n"
+	"  traffic      the same from node to node\n"
+	"  latest       the newest event of every element\n"
+	"  heartbeat    the last of every thread\n"
+	"  events       all events (see also: evspace events, evspace heartbeat)\n"
+	"\n"
+	"Figures are those of what came since the wave before (rates: of what was counted between\n"
+	"the two); quantiles are off by 3.1 % at most.\n"
+	"\n"
+	"examples:\n"
+	"  evspace view rates                              # of the whole program\n"
+	"  evspace view rates --level thread --top 5       # of each thread, the 5 busiest\n"
+	"  evspace view sizes --backlog --until-end --sum  # of all messages of a run\n"
+	"  evspace view matrix --sum --count 10 --json\n"
+	"\n"
+	"JSON: \"type\" is wave, then rate, bin, cell, total or tuple; times are in ns.\n"
+	"\n"
+	"  --level LEVEL     only the view's stages up to thread, node, cluster: one answer each\n"
+	"  --sum             add up bins and cells over all waves\n"
+	"  --bars            draw histograms, too\n"
+	"  --top N|all       lines of a table, the largest first (default 20; JSON has all)\n"
+	"  --backlog         begin with what the elements still hold (default: from now on)\n"
+	"  --until-end       end when all processes have ended and everything is read\n";
+
+#define BUFFER_BYTES (1u << 16)
+
+enum { LEVEL = 256, SUM, BARS, TOP, BACKLOG, UNTIL_END };
+
+static const struct own_option own[] = {
+	{"level", true, LEVEL}, {"sum", false, SUM},	     {"bars", false, BARS},
+	{"top", true, TOP},	{"backlog", false, BACKLOG}, {"until-end", false, UNTIL_END},
+	{NULL, false, 0},
+};
+
+static const struct figure *const figures[] = {
+	&figure_classes,
+	&figure_bins,
+	&figure_cells,
+	&figure_tuples,
+};
+
+#define FIGURES (sizeof(figures) / sizeof(figures[0]))
+
+static int top_take(struct viewer *v, const char *value, struct error *e)
+{
+	char *end;
+
+	if (strcmp(value, "all") == 0) {
+		v->top = 0;
+		return 0;
+	}
+	v->top = strtoull(value, &end, 10);
+	if (*value < '1' || *value > '9' || *end)
+		return errorf(e, "'%s' is no number of lines; write 5, or all", value);
+	return 0;
+}
+
+static int own_take(void *arg, int code, const char *value, struct error *e)
+{
+	struct viewer *v = arg;
+
+	switch (code) {
+	case LEVEL:
+		v->level = value;
+		break;
+	case TOP:
+		return top_take(v, value, e);
+	default:
+		v->sum |= code == SUM;
+		v->bars |= code == BARS;
+		v->common.look.backlog |= code == BACKLOG;
+		v->until_end |= code == UNTIL_END;
+	}
+	return 0;
+}
+
+bool viewer_shows(const struct viewer *v, size_t shown, size_t n, FILE *out)
+{
+	if (shown < n && v->top && shown == v->top)
+		fprintf(out, "and %zu more (--top all shows them)\n", n - shown);
+	return shown < n && (!v->top || shown < v->top);
+}
+
+/* ---- one wave ---- */
+
+static void head_text(const struct viewer *v, const struct evspace_wave *w)
+{
+	char clock[32];
+
+	words_clock(clock, sizeof(clock), w->taken_ns, 1);
+	if (v->redraw)
+		fputs("\033[H\033[2J", stdout);
+	printf("%s of %s, wave %llu%s at %s, %u of %u hosts", v->view,
+	       *evspace_run(v->client) ? evspace_run(v->client) : "no run yet",
+	       (unsigned long long)w->number, w->again ? " (what was late)" : "", clock,
+	       w->answered, w->leaves);
+	for (size_t i = 0; i < w->n_missing; i++)
+		printf("%s %s %s for %.0f s", i ? "," : ";", w->missing[i].leaf, w->missing[i].why,
+		       w->missing[i].since_s);
+	putchar('\n');
+}
+
+static void head_json(const struct viewer *v, const struct evspace_wave *w)
+{
+	printf("{\"schema\":1,\"type\":\"wave\",\"view\":");
+	words_json(stdout, v->view);
+	printf(",\"wave\":%llu,\"again\":%s,\"taken_ns\":%lld,\"hosts\":%u,\"answered\":%u,"
+	       "\"missing\":[",
+	       (unsigned long long)w->number, w->again ? "true" : "false", (long long)w->taken_ns,
+	       w->leaves, w->answered);
+	for (size_t i = 0; i < w->n_missing; i++) {
+		printf("%s{\"host\":", i ? "," : "");
+		words_json(stdout, w->missing[i].leaf);
+		printf(",\"why\":\"%s\",\"since_s\":%.3f}", w->missing[i].why,
+		       w->missing[i].since_s);
+	}
+	puts("]}");
+}
+
+/* Returns whether there was anything in the wave. */
+static bool show_wave(struct viewer *v)
+{
+	const struct evspace_wave *w = evspace_wave(v->client);
+	size_t records = 0;
+
+	if (v->common.json)
+		head_json(v, w);
+	else
+		head_text(v, w);
+	for (size_t i = 0; i < FIGURES; i++) {
+		evspace_rewind(v->client);
+		records += figures[i]->take(v);
+		if (v->common.json)
+			figures[i]->json(v, stdout);
+		else
+			figures[i]->text(v, stdout);
+	}
+	if (!v->common.json && !v->redraw)
+		putchar('\n');
+	return records > 0;
+}
+
+/* ---- the waves ---- */
+
+/* Nothing came, nobody is missing, and no process lives that could write more: twice, to be sure.
+ */
+static bool at_end(struct viewer *v, bool any)
+{
+	const struct evspace_wave *w = evspace_wave(v->client);
+	struct evspace_counts n;
+
+	/* What is not a stream brings the same for ever. */
+	if ((any && evspace_is_stream(v->client)) || w->n_missing || w->processes ||
+	    w->elements == 0)
+		v->quiet = 0;
+	else
+		v->quiet++;
+	if (!v->until_end || v->quiet < 2)
+		return false;
+	evspace_counts(v->client, &n);
+	return n.owing == 0;
+}
+
+static int milliseconds(uint64_t ns)
+{
+	return ns / 1000000u < INT_MAX ? (int)(ns / 1000000u) + 1 : INT_MAX;
+}
+
+static int follow(struct viewer *v)
+{
+	for (;;) {
+		uint64_t now = clock_mono_ns();
+		int rc;
+		bool any;
+
+		if (v->end_ns && now >= v->end_ns)
+			return EXIT_FINE;
+		rc = evspace_next(v->client, v->end_ns ? milliseconds(v->end_ns - now) : -1);
+		if (rc < 0) {
+			fprintf(stderr, "evspace view: the connection is lost: %s\n",
+				evspace_why(v->client));
+			return EXIT_NO_CONNECTION;
+		}
+		if (rc == 0)
+			return EXIT_FINE;
+		any = show_wave(v);
+		errno = 0;
+		if (fflush(stdout) != 0 || ferror(stdout))
+			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
+		if (at_end(v, any) ||
+		    (v->common.count && evspace_wave(v->client)->number >= v->common.count))
+			return EXIT_FINE;
+	}
+}
+
+static void summary(const struct viewer *v)
+{
+	struct evspace_counts n;
+
+	evspace_counts(v->client, &n);
+	fprintf(stderr, "%llu waves", (unsigned long long)n.waves);
+	if (n.read || n.lost)
+		fprintf(stderr,
+			", %llu tuples read: %llu delivered, %llu filtered, %llu reduced; "
+			"%llu lost (overwritten before they were read)",
+			(unsigned long long)n.read, (unsigned long long)n.delivered,
+			(unsigned long long)n.filtered, (unsigned long long)n.reduced,
+			(unsigned long long)n.lost);
+	if (n.unaccounted)
+		fprintf(stderr, ", %llu UNACCOUNTED FOR (please report this)",
+			(unsigned long long)n.unaccounted);
+	fputc('\n', stderr);
+}
+
+static int view_open(struct viewer *v, const char *command)
+{
+	const char *name = v->common.n_words ? v->common.words[0] : v->common.look.view;
+	int code = EXIT_FINE;
+
+	if (!name) {
+		fprintf(stderr, "%s: which view? such as `%s rates`; try '%s --help'\n", command,
+			command, command);
+		return EXIT_USAGE;
+	}
+	v->view = memory_format("%s%s%s", name, v->level ? "@" : "", v->level ? v->level : "");
+	v->common.look.view = v->view;
+	v->client = options_open(command, &v->common, &code);
+	return code;
+}
+
+int view_main(int argc, char **argv)
+{
+	struct viewer v = {.common = {.look.rate_hz = 1, .words_max = 1}, .top = 20};
+	int code = options_parse(argc, argv, view_help, own, own_take, &v, &v.common);
+
+	if (code < 0)
+		code = view_open(&v, argv[0]);
+	if (v.client) {
+		options_catch_signals(v.client);
+		if (v.common.duration_ns)
+			v.end_ns = clock_mono_ns() + v.common.duration_ns;
+		v.redraw = isatty(STDOUT_FILENO) && !v.common.json;
+		setvbuf(stdout, NULL, _IOFBF, BUFFER_BYTES);
+		code = follow(&v);
+		summary(&v);
+		evspace_close(v.client);
+	}
+	for (size_t i = 0; i < FIGURES; i++)
+		if (figures[i]->fini)
+			figures[i]->fini();
+	free(v.view);
+	return code;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of evspace view: what it watches, and the kinds of figures that an answer may have. */
+#ifndef EVSPACE_CONSUMERS_VIEW_H
+#define EVSPACE_CONSUMERS_VIEW_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "consumers/evspace-client.h"
+#include "consumers/options.h"
+
+/** What is watched, and how it is shown. */
+struct viewer {
+	struct common common;
+	struct evspace_client *client;
+	const char *level;
+	char *view; /* as the agent is asked for it */
+	bool sum;   /* of all waves */
+	bool bars;
+	bool until_end;
+	uint64_t top; /* lines of a table, 0: all */
+	bool redraw;
+	uint64_t end_ns;
+	unsigned quiet; /* waves in a row that found no process alive and brought nothing */
+};
+
+/** A kind of figures. Its state is in its own file: there is one viewer. */
+struct figure {
+	/* Take in what the wave has of them. Returns how many records. */
+	size_t (*take)(const struct viewer *v);
+	/* Show what there is after this wave. */
+	void (*text)(const struct viewer *v, FILE *out);
+	void (*json)(const struct viewer *v, FILE *out);
+	void (*fini)(void);
+};
+
+extern const struct figure figure_tuples;  /* view-records.c, totals too */
+extern const struct figure figure_bins;	   /* view-bins.c */
+extern const struct figure figure_cells;   /* view-cells.c */
+extern const struct figure figure_classes; /* view-classes.c */
+
+/** Is line @shown, from 0, of a table still to be shown? Says that there are more of the @n behind
+ * the last one. */
+bool viewer_shows(const struct viewer *v, size_t shown, size_t n, FILE *out);
+
+#endif

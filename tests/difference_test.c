@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests what changes from map to map: differences in words, indexes that stay, ranks that would
+ * move. */
+#include "pathmap/difference.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/holding.h"
+#include "pathmap/memory.h"
+#include "pathmap/roster.h"
+#include "pathmap/texts.h"
+#include "tests/maps.h"
+#include "tests/tap.h"
+
+static const char application[] =
+	"application demo { ranks rank[0-3]; view v { select /**; read stream; } }";
+static const char cluster[] = "cluster A { nodes a[0-1]; address a[0-1].example:1; gateway ga; }"
+			      "cluster B { nodes b[0-1]; address b[0-1].example:1; }"
+			      "node ga { address ga.example:1; } node front;";
+static const char mapping[] = "entry front; place rank[0-3] on a[0-1] b[0-1];";
+
+static struct pathmap *first(void)
+{
+	struct pathmap *map = maps_make_of(application, cluster, mapping, stderr);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	return map;
+}
+
+/* ---- differences ---- */
+
+static void note(void *arg, const struct difference *d)
+{
+	char **all = arg;
+	char *longer = memory_format("%s%s%s%s\n", *all, d->view ? d->view : "",
+				     d->view ? ": " : "", d->text);
+
+	free(*all);
+	*all = longer;
+}
+
+/* Each of @expected, which ends with NULL, is a line of what differs; *@n lines there are. */
+static void differs(const char *app, const char *clusters, const char *places,
+		    const char *const *expected, size_t n)
+{
+	struct pathmap *from = first(), *to = maps_make_of(app, clusters, places, stderr);
+	char *all = memory_copy("");
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+	CU_ASSERT_EQUAL(difference_walk(from, to, note, &all), n);
+	for (; *expected; expected++) {
+		char *line = memory_format("%s\n", *expected);
+
+		CU_ASSERT_PTR_NOT_NULL(strstr(all, line));
+		if (!strstr(all, line))
+			tap_note("no '%s' in:\n%s", *expected, all);
+		free(line);
+	}
+	free(all);
+	pathmap_free(from);
+	pathmap_free(to);
+}
+
+static void nothing(void)
+{
+	const char *const none[] = {NULL};
+
+	differs(application, cluster, mapping, none, 0);
+	differs(application, cluster,
+		"entry front; # the same\nplace rank[0-3] on a[0-1] b[0-1]; tree by-cluster;", none,
+		0);
+}
+
+static void shape(void)
+{
+	const char *const lines[] = {"v: b1 from b0 to front", "events: b1 from b0 to front", NULL};
+	char *flat = memory_format("%s view v { tree flat; } view events { tree flat; }", mapping);
+
+	differs(application, cluster, flat, lines, 2);
+	free(flat);
+}
+
+static void nodes(void)
+{
+	const char *const lines[] = {"b1 is taken away",
+				     "b1 holds no ranks instead of 3",
+				     "c is added",
+				     "a1 listens on a1.example:2 instead of a1.example:1",
+				     "v: b1 leaves the tree",
+				     NULL};
+	struct pathmap *from = first();
+	struct pathmap *to = maps_make_of(
+		"application demo { ranks rank[0-2]; view v { select /**; read stream; } }",
+		"cluster A { nodes a[0-1]; address a0 a0.example:1; address a1 a1.example:2; "
+		"gateway ga; } cluster B { nodes b0; address b0.example:1; }"
+		"node ga { address ga.example:1; } node front; node c { address c.example:1; }",
+		"entry front; place rank[0-2] on a[0-1] b0;", stderr);
+	char *all = memory_copy("");
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+	difference_walk(from, to, note, &all);
+	for (size_t i = 0; lines[i]; i++) {
+		CU_ASSERT_PTR_NOT_NULL(strstr(all, lines[i]));
+		if (!strstr(all, lines[i]))
+			tap_note("no '%s' in:\n%s", lines[i], all);
+	}
+	free(all);
+	pathmap_free(from);
+	pathmap_free(to);
+}
+
+static void views(void)
+{
+	const char *const lines[] = {
+		"v: b0 now runs `node sort`",
+		"v: front now runs `all sort`",
+		"v: reads stream of /**/p2p instead of stream of /**, for who opens it later",
+		"w: is added",
+		NULL,
+	};
+
+	differs("application demo { ranks rank[0-3]; view v { select /**/p2p; read stream; node "
+		"sort; all sort; } view w { select /**; read latest; } }",
+		cluster, mapping, lines, 7);
+}
+
+static void recordings(void)
+{
+	const char *const lines[] = {
+		"p2p: element thread, capacity 500, mode count instead of element thread, capacity "
+		"200, mode trace, for what starts later",
+		NULL,
+	};
+
+	differs("application demo { ranks rank[0-3]; collect wait collective completion comm "
+		"env rma io user pack; collect p2p { mode count; capacity 500; } view v { select "
+		"/**; read stream; } }",
+		cluster, mapping, lines, 1);
+}
+
+/* ---- indexes ---- */
+
+static uint32_t index_of(const struct plan_place *place, const char *node)
+{
+	if (strcmp(place->node, node) == 0)
+		return place->index;
+	for (size_t i = 0; i < place->n_children; i++) {
+		uint32_t index = index_of(place->children[i], node);
+
+		if (index != UINT32_MAX)
+			return index;
+	}
+	return UINT32_MAX;
+}
+
+static struct plan *numbered(struct roster *roster, const struct pathmap *map, const char *view)
+{
+	struct plan *plan;
+
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, view, &plan, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(roster_number(roster, plan, NULL), 0);
+	return plan;
+}
+
+static void indexes(void)
+{
+	static const char *const nodes_of[] = {"front", "ga", "a0", "a1", "b0", "b1"};
+	struct roster *roster = roster_new();
+	struct pathmap *from = first();
+	struct pathmap *to =
+		maps_make_of(application,
+			     "cluster C { nodes c[0-1]; address c[0-1].example:1; }"
+			     "cluster B { nodes b[0-1]; address b[0-1].example:1; }"
+			     "cluster A { nodes a[0-1]; address a[0-1].example:1; gateway ga; }"
+			     "node ga { address ga.example:1; } node front;",
+			     "entry front; place rank[0-3] on c[0-1] b1 a1; tree flat;", stderr);
+	struct plan *before, *after;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+	CU_ASSERT_EQUAL_FATAL(roster_fill(roster, from, NULL), 0);
+	before = numbered(roster, from, "v");
+	after = numbered(roster, to, "v");
+	CU_ASSERT_EQUAL(index_of(before->root, "front"), 0);
+	for (size_t i = 0; i < sizeof(nodes_of) / sizeof(nodes_of[0]); i++) {
+		uint32_t index = index_of(after->root, nodes_of[i]);
+
+		if (index != UINT32_MAX)
+			CU_ASSERT_EQUAL(index, index_of(before->root, nodes_of[i]));
+	}
+	CU_ASSERT_EQUAL(index_of(after->root, "c0"), 6);
+	CU_ASSERT_EQUAL(index_of(after->root, "c1"), 7);
+	CU_ASSERT_EQUAL(roster_count(roster), 8);
+	plan_free(after);
+	after = numbered(roster, from, "events");
+	CU_ASSERT_EQUAL(index_of(after->root, "b0"), index_of(before->root, "b0"));
+	plan_free(before);
+	plan_free(after);
+	pathmap_free(from);
+	pathmap_free(to);
+	roster_free(roster);
+}
+
+static void indexes_end(void)
+{
+	struct roster *roster = roster_new();
+	struct error e = {""};
+	char name[16];
+
+	for (unsigned i = 0; i < PLAN_PLACES; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		CU_ASSERT_EQUAL_FATAL(roster_add(roster, name, &e), 0);
+	}
+	CU_ASSERT_EQUAL(roster_add(roster, "n17", &e), 0);
+	CU_ASSERT_EQUAL(roster_add(roster, "one", &e), -1);
+	CU_ASSERT_EQUAL(errno, ENOSPC);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "8192"));
+	roster_free(roster);
+}
+
+/* ---- ranks ---- */
+
+static void holdings(void)
+{
+	CU_ASSERT_TRUE(holding_has("0-7,12", 0));
+	CU_ASSERT_TRUE(holding_has("0-7,12", 7));
+	CU_ASSERT_FALSE(holding_has("0-7,12", 8));
+	CU_ASSERT_TRUE(holding_has("0-7,12", 12));
+	CU_ASSERT_FALSE(holding_has("10-17", 1));
+	CU_ASSERT_TRUE(holding_has("all", 65535));
+	CU_ASSERT_FALSE(holding_has("", 0));
+	CU_ASSERT_FALSE(holding_has("nonsense", 0));
+	CU_ASSERT_FALSE(holding_has("1-", 1));
+}
+
+static const struct plan_place *place_of(const struct plan_place *place, const char *node)
+{
+	const struct plan_place *found = strcmp(place->node, node) == 0 ? place : NULL;
+
+	for (size_t i = 0; !found && i < place->n_children; i++)
+		found = place_of(place->children[i], node);
+	return found;
+}
+
+static void moved(void)
+{
+	struct pathmap *from = first();
+	struct pathmap *to = maps_make_of(application, cluster,
+					  "entry front; place rank[0-3] on a[0-1] b1 b0;", stderr);
+	struct plan *plan;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+	CU_ASSERT_EQUAL_FATAL(plan_make(from, "v", &plan, NULL), 0);
+	holding_set(plan, from, to);
+	CU_ASSERT_STRING_EQUAL(place_of(plan->root, "a1")->holds, "1");
+	CU_ASSERT_STRING_EQUAL(place_of(plan->root, "a1")->elsewhere, "");
+	CU_ASSERT_STRING_EQUAL(place_of(plan->root, "b0")->holds, "2");
+	CU_ASSERT_TRUE(holding_has(place_of(plan->root, "b0")->elsewhere, 2));
+	CU_ASSERT_FALSE(holding_has(place_of(plan->root, "b0")->elsewhere, 3));
+	plan_free(plan);
+	pathmap_free(from);
+	pathmap_free(to);
+}
+
+/* ---- texts ---- */
+
+static void texts(void)
+{
+	struct pathmap_texts a = {NULL, NULL, NULL}, b = {NULL, NULL, NULL};
+	struct pathmap *map;
+	struct error e = {""};
+
+	texts_local(&a, "here");
+	map = texts_parse(&a, NULL, &e);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_STRING_EQUAL(pathmap_entry(map), "here");
+	CU_ASSERT_STRING_EQUAL(pathmap_rank_node(map, 17), "here");
+	pathmap_free(map);
+	CU_ASSERT_FALSE(texts_equal(&a, &b));
+	texts_set(&b, a.application, a.cluster, "entry here;\nplace all on there;\n");
+	CU_ASSERT_FALSE(texts_equal(&a, &b));
+	CU_ASSERT_PTR_NULL(texts_parse(&b, NULL, &e));
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "mapping.map:2:"));
+	texts_fini(&a);
+	texts_fini(&b);
+}
+
+static CU_TestInfo cases[] = {
+	{"nothing differs", nothing},
+	{"another shape", shape},
+	{"nodes that come, go and move", nodes},
+	{"views and their stages", views},
+	{"what is collected", recordings},
+	{"a node has one index in all views and maps", indexes},
+	{"indexes come to an end", indexes_end},
+	{"lists of ranks", holdings},
+	{"ranks that another map puts elsewhere", moved},
+	{"maps of texts", texts},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "difference", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests views over several agents: what each says of a run is what its events say, exactly, at every level.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+views='
+	view volumes  { read stream; thread histogram of bytes by op by comm; }
+	view all-volumes { use volumes; node histogram of bytes by op by comm; all histogram of bytes by op by comm; }
+	view received { read stream; node matrix of receives by rank; all matrix of receives by rank; }
+	view big      { read stream; node slowest 7 by bytes; cluster slowest 7 by bytes; all slowest 7 by bytes; }
+	view calls    { read counts; thread counts by channel; }
+	view of-one   { select /*/*/rank1/t1/p2p /*/*/rank1/t1/wait; read counts; element counts by channel; }
+'
+
+view() {
+	evspace view --connect "$bed_entry" --run tunnel --rate 20 "$@"
+}
+
+# agrees WHAT OPTIONS...: the view with these options says the same as the events.
+agrees() {
+	local what=$1
+
+	shift
+	view "$@" --backlog --until-end --sum --json >"$tap_dir/view" 2>"$tap_dir/err" ||
+		{ cat "$tap_dir/err"; return 1; }
+	! grep -q UNACCOUNTED "$tap_dir/err" &&
+		"$top_builddir/tests/answers" "$what" "$bed_dir/events.out" "$tap_dir/view" ||
+		{ cat "$tap_dir/err"; return 1; }
+}
+
+has_all_events() {
+	bed_ended events 0 && grep -q ' 0 lost' "$bed_dir/events.err" &&
+		[ "$(wc -l <"$bed_dir/events.out")" -gt 1000 ]
+}
+
+all_accounted_for() {
+	view slowest --backlog --until-end >/dev/null 2>"$tap_dir/err" || return
+	awk '{ gsub(/[,;:]/, ""); for (i = 1; i < NF; i++) n[$(i + 1)] = $i
+		exit !(n["tuples"] == n["delivered"] + n["filtered"] + n["reduced"] && n["tuples"] > 1000) }' \
+		"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+}
+
+# What was counted only grows, and there is a rate from the second wave on.
+rates_while_it_runs() {
+	view rates --count 4 --json >"$tap_dir/rates" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	grep '"channel":"p2p".*"world":true' "$tap_dir/rates" >"$tap_dir/p2p"
+	[ "$(wc -l <"$tap_dir/p2p")" -eq 4 ] &&
+		sed 's/.*"calls":\([0-9]*\).*/\1/' "$tap_dir/p2p" | sort -nc &&
+		head -n 1 "$tap_dir/p2p" | grep -q '"calls_per_s":null' &&
+		tail -n 1 "$tap_dir/p2p" | grep -q '"calls_per_s":[0-9.e+]*,' || { cat "$tap_dir/rates"; return 1; }
+}
+
+# shows PATTERN OPTIONS...: a line of the text matches.
+shows() {
+	local pattern=$1
+
+	shift
+	view "$@" >"$tap_dir/text" 2>"$tap_dir/err"
+	grep -q -e "$pattern" "$tap_dir/text" || { cat "$tap_dir/text" "$tap_dir/err"; return 1; }
+}
+
+refuses() {
+	local code=$1 pattern=$2
+
+	shift 2
+	view "$@" >/dev/null 2>"$tap_dir/err"
+	[ $? -eq "$code" ] && grep -q -e "$pattern" "$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+}
+
+# Rates of all who answer, and who does not is named.
+names_the_missing() {
+	bed_kill KILL b1 && bed_until shows '/B/b1 ' rates --count 3
+}
+
+bed_begin
+sed -i '/^}/d; s/capacity 1000/capacity 50000/' "$bed_dir/maps/application.map"
+printf '%s}\n' "$views" >>"$bed_dir/maps/application.map"
+bed_agents front ga a0 a1 b0 b1 || exit 99
+bed_start tunnel evspace run --pathmap "$bed_dir/maps" --run tunnel --threads 2 -- mpirun -np 4 \
+	"$top_builddir/tests/apps/windtunnel" --threads 2 --steps 300
+tap_case "rates grow while the program runs" bed_until rates_while_it_runs
+bed_wait tunnel
+bed_start events evspace events --connect "$bed_entry" --run tunnel --backlog --until-end --json
+bed_wait events
+tap_case "all events are there" has_all_events
+tap_case "histograms of sizes are exact" agrees sizes all-volumes
+tap_case "histograms of sizes are exact at level node" agrees sizes all-volumes --level node
+tap_case "histograms of sizes are exact at level thread" agrees sizes volumes
+tap_case "histograms of durations have all calls" agrees durations histogram
+tap_case "a matrix of what was sent is exact" agrees sent matrix
+tap_case "a matrix of what was received is exact" agrees received received
+tap_case "a matrix of nodes is exact" agrees nodes traffic
+tap_case "what classes counted is what was written" agrees counts calls
+tap_case "the largest are the largest" agrees largest=7 big
+tap_case "all tuples are accounted for" all_accounted_for
+tap_case "a view of one thread's channels has no others" \
+	eval '[ "$(view of-one --count 1 --json 2>/dev/null | grep -c "\"name\":\"/A/a1/rank1/t1/")" -eq 2 ]'
+tap_case "quantiles as text" shows '^/ *MPI_Isend .* B *272 B' sizes --backlog --count 1
+tap_case "bars" shows ' ####' sizes --backlog --count 1 --bars
+tap_case "a matrix as text" shows '^rank1 .* KiB' matrix --backlog --count 1
+tap_case "no more lines than wanted" shows '^and [0-9]* more ' rates --level thread --top 3 --count 1
+tap_case "an unknown view" refuses 2 'no view `nosuch`; there are ' nosuch
+tap_case "an unknown level" refuses 2 'no view `rates@rank`' rates --level rank
+tap_case "no view" refuses 2 'which view?'
+tap_case "a host that does not answer is named" names_the_missing
+tap_done

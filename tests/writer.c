@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program without MPI whose ranks, all in this process, write a known number into each tuple:
+ * what consumers sum up can be compared with what must come out.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "node-agent/element.h"
+#include "pathmap/memory.h"
+#include "tests/truth.h"
+#include "tree/clock.h"
+#include "tree/op.h"
+
+#define TICK_MS 10
+
+struct rank {
+	struct segment segment;
+	struct element_writer writer;
+	uint64_t written;
+};
+
+static volatile sig_atomic_t stopping;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stopping = 1;
+}
+
+static int rank_begin(struct rank *r, struct segment_plan *plan, int number, struct error *e)
+{
+	const struct segment_element *element;
+	uint32_t capacity = plan->capacity[CHANNEL_P2P];
+
+	plan->rank = number;
+	if (segment_create(&r->segment, plan, e) < 0)
+		return -1;
+	if (!segment_thread_add(&r->segment, 1))
+		return errorf(e, "no room for a thread");
+	element = segment_element_add(&r->segment, &(struct segment_element){.channel = CHANNEL_P2P,
+									     .capacity = capacity});
+	if (!element)
+		return errorf(e, "no room for an element of %u tuples", capacity);
+	element_writer_init(&r->writer, (void *)((char *)r->segment.header + element->ring_at),
+			    capacity);
+	return 0;
+}
+
+static void rank_write(struct rank *r, int number, uint64_t n)
+{
+	struct tuple tuple = {.peer = 1, .op = op_find("MPI_Send")};
+
+	for (uint64_t i = 0; i < n; i++) {
+		tuple.start = clock_ticks((enum clock_kind)r->segment.header->clock_kind);
+		tuple.end = tuple.start + 1000;
+		tuple.bytes = truth_bytes(number, r->written++);
+		element_write(&r->writer, &tuple);
+	}
+}
+
+/* Until the time is over, or a signal. */
+static void write_all(struct rank *ranks, int n, double rate, double seconds)
+{
+	const struct timespec tick = {0, TICK_MS * 1000000};
+	uint64_t began = clock_mono_ns(), all = (uint64_t)(rate * seconds), due = 0;
+
+	while (!stopping && due < all) {
+		due = (uint64_t)(rate * (double)(clock_mono_ns() - began) * 1e-9);
+		due = due < all ? due : all;
+		for (int i = 0; i < n; i++)
+			rank_write(&ranks[i], i, due - ranks[i].written);
+		nanosleep(&tick, NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct segment_plan plan = {.run = "run", .world = 1, .quota = UINT64_MAX, .threads = 1};
+	struct sigaction action = {.sa_handler = on_signal};
+	struct error e = {""};
+	struct rank *ranks;
+	double rate, seconds;
+	int n;
+
+	if (argc != 5) {
+		fprintf(stderr, "usage: writer RUN-FOLDER RANKS TUPLES-PER-SECOND SECONDS\n");
+		return 2;
+	}
+	n = atoi(argv[2]);
+	rate = strtod(argv[3], NULL);
+	seconds = strtod(argv[4], NULL);
+	plan.dir = argv[1];
+	plan.world_size = n;
+	/* Nothing is overwritten, so that nothing may be lost. */
+	plan.capacity[CHANNEL_P2P] = (uint32_t)(rate * seconds) + 2;
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	mkdir(argv[1], 0700);
+	ranks = memory_new((size_t)n, sizeof(*ranks));
+	for (int i = 0; i < n; i++) {
+		if (rank_begin(&ranks[i], &plan, i, &e) < 0) {
+			fprintf(stderr, "writer: %s\n", e.text);
+			return 1;
+		}
+	}
+	write_all(ranks, n, rate, seconds);
+	for (int i = 0; i < n; i++)
+		segment_close(&ranks[i].segment);
+	free(ranks);
+	return 0;
+}
