@@ -257,7 +257,12 @@ static int view_open(struct viewer *v, const char *command)
 
 int view_main(int argc, char **argv)
 {
-	struct viewer v = {.common = {.look.rate_hz = 1, .words_max = 1}, .top = 20};
+	struct viewer v = {
+		.common = {.takes = OPTIONS_VIEW | OPTIONS_WAVES,
+			   .look.rate_hz = 1,
+			   .words_max = 1},
+		.top = 20,
+	};
 	int code = options_parse(argc, argv, view_help, own, own_take, &v, &v.common);
 
 	if (code < 0)

@@ -35,7 +35,7 @@ struct carrying {
 	uint32_t channels; /* bits: those that are selected */
 	struct segment_control *control;
 	uint32_t changed;
-	struct holding holding; /* of all of them */
+	struct fate fate; /* of all of them */
 };
 
 /* ---- reading ---- */
@@ -257,7 +257,7 @@ static void carry_process(struct carrying *c, char *why, size_t n)
 		return;
 	look_add(&look, c->channels, c->classes);
 	free(look.sums);
-	(void)holding_read(&c->s->segment, c->channels, &c->holding);
+	(void)fate_read(&c->s->segment, c->channels, &c->fate);
 }
 
 /* ---- the log ---- */
@@ -312,10 +312,10 @@ const char *switch_carry(const struct source_host *here, const Evspace__SwitchAs
 		if (strcmp(c.s->run, run) == 0 && source_holds(here, place, c.s))
 			carry_process(&c, why, sizeof(why));
 	}
-	host->written = c.holding.written;
-	host->held = c.holding.held;
-	host->discarded = c.holding.discarded;
-	host->lost = c.holding.lost;
+	host->written = c.fate.written;
+	host->held = c.fate.held;
+	host->discarded = c.fate.discarded;
+	host->lost = c.fate.lost;
 	if (ask->change && host->processes)
 		carry_log(&c, run);
 	return run;
