@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "pathmap/memory.h"
@@ -148,14 +149,18 @@ static int agent_start(const struct bed *bed, struct bed_agent *a, struct error 
 	return a->pid < 0 ? -1 : 0;
 }
 
-static bool listens(const struct sockaddr_in *end)
+static bool listens(const struct bed_agent *a)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un local = {.sun_family = AF_UNIX};
+	int fd = socket(a->local ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool connected;
 
 	if (fd < 0)
 		return false;
-	connected = connect(fd, (const void *)end, sizeof(*end)) == 0;
+	if (a->local)
+		snprintf(local.sun_path, sizeof(local.sun_path), "%s", a->local);
+	connected = (a->local ? connect(fd, (const void *)&local, sizeof(local))
+			      : connect(fd, (const void *)&a->end, sizeof(a->end))) == 0;
 	close(fd);
 	return connected;
 }
@@ -165,7 +170,7 @@ static bool all_listen(void *arg)
 	const struct bed *bed = arg;
 
 	for (size_t i = 0; i < bed->n_agents; i++) {
-		if (!listens(&bed->agents[i].end))
+		if (!listens(&bed->agents[i]))
 			return false;
 	}
 	return true;
@@ -200,14 +205,18 @@ int bed_start(struct bed *bed, struct error *e)
 	bed->agents = memory_new(n, sizeof(*bed->agents));
 	for (size_t i = 0; i < n; i++) {
 		struct bed_agent *a = &bed->agents[i];
+		const char *where = pathmap_address(bed->map, nodes[i]);
 		char address[64];
 
-		snprintf(address, sizeof(address), "%s", pathmap_address(bed->map, nodes[i]));
+		snprintf(address, sizeof(address), "%.60s", where);
 		address[strcspn(address, ":")] = '\0';
 		*a = (struct bed_agent){
 			.node = nodes[i],
 			.end = {.sin_family = AF_INET, .sin_port = htons(BED_PORT)}};
-		inet_pton(AF_INET, address, &a->end.sin_addr);
+		if (strncmp(where, "unix:", 5) == 0)
+			a->local = where + 5;
+		else
+			inet_pton(AF_INET, address, &a->end.sin_addr);
 		if (agent_start(bed, a, e) < 0)
 			return -1;
 		bed->n_agents++;

@@ -22,7 +22,8 @@ struct bed {
 		const char *node; /* the map's */
 		pid_t pid;
 		struct sockaddr_in end;
-	} * agents; /* in the order of the map's nodes */
+		const char *local; /* the map's path of a Unix socket, or NULL: `end` is it */
+	} * agents;		   /* in the order of the map's nodes */
 	size_t n_agents;
 };
 
