@@ -235,6 +235,44 @@ const struct bed_agent *bed_agent(const struct bed *bed, const char *node)
 	return NULL;
 }
 
+static struct bed_agent *agent_find(struct bed *bed, const char *node, struct error *e)
+{
+	for (size_t i = 0; i < bed->n_agents; i++) {
+		if (strcmp(bed->agents[i].node, node) == 0)
+			return &bed->agents[i];
+	}
+	errno = ENOENT;
+	errorf(e, "no node %s is in the map", node);
+	return NULL;
+}
+
+int bed_kill(struct bed *bed, const char *node, struct error *e)
+{
+	struct bed_agent *a = agent_find(bed, node, e);
+
+	if (!a)
+		return -1;
+	bench_end(a->pid, SIGKILL);
+	a->pid = 0;
+	return 0;
+}
+
+static bool one_listens(void *arg)
+{
+	const struct bed_agent *a = arg;
+
+	return listens(a);
+}
+
+int bed_restart(struct bed *bed, const char *node, struct error *e)
+{
+	struct bed_agent *a = agent_find(bed, node, e);
+
+	if (!a || agent_start(bed, a, e) < 0)
+		return -1;
+	return bench_until(one_listens, a, READY_S, "the agent is ready again", e);
+}
+
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
 {
 	(void)st;
@@ -246,7 +284,8 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 void bed_end(struct bed *bed)
 {
 	for (size_t i = 0; i < bed->n_agents; i++)
-		kill(bed->agents[i].pid, SIGTERM);
+		if (bed->agents[i].pid > 0)
+			kill(bed->agents[i].pid, SIGTERM);
 	for (size_t i = 0; i < bed->n_agents; i++)
 		bench_end(bed->agents[i].pid, SIGTERM);
 	free(bed->agents);

@@ -46,6 +46,10 @@ int bed_map(const struct bed *bed, const char *name, struct error *e, const char
 /** Read the pathmap and start an agent for each of its nodes; returns when all of them listen. */
 int bed_start(struct bed *bed, struct error *e);
 
+/** Kill the agent of @node (SIGKILL); start it again, which returns when it listens. */
+int bed_kill(struct bed *bed, const char *node, struct error *e);
+int bed_restart(struct bed *bed, const char *node, struct error *e);
+
 /** The agent of @node, or NULL. */
 const struct bed_agent *bed_agent(const struct bed *bed, const char *node);
 
