@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "node-agent/label.h"
 #include "node-agent/row-label.h"
 #include "node-agent/segment-label.h"
-#include "pathmap/holding.h"
 #include "tree/process.h"
 
 /* State lines have cursor keys of their own, behind those of any element. */
@@ -95,20 +93,6 @@ void rows_free(struct rows *r, bool keep)
 }
 
 /* ---- which run, which segments ---- */
-
-bool source_holds(const struct source_host *host, const struct plan_place *place,
-		  const struct store_segment *s)
-{
-	bool placed = place ? place->placed : host->placed;
-	char own[sizeof(s->host)] = "";
-
-	/* a map says nothing of tasks, nor of worlds that the program spawns */
-	if (placed && !process_is_task(s->rank) && !s->world)
-		return s->rank >= 0 &&
-		       holding_has(place ? place->holds : host->holds, (unsigned)s->rank);
-	gethostname(own, sizeof(own) - 1);
-	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
-}
 
 /* What the entry could not resolve, each leaf does by itself. */
 static void rows_choose_run(struct rows *r)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "node-agent/counter.h"
 #include "node-agent/cursor.h"
@@ -309,6 +310,20 @@ static const struct stage_ops source_ops = {
 	.read = source_read,
 	.fini = source_fini,
 };
+
+bool source_holds(const struct source_host *host, const struct plan_place *place,
+		  const struct store_segment *s)
+{
+	bool placed = place ? place->placed : host->placed;
+	char own[sizeof(s->host)] = "";
+
+	/* a map says nothing of tasks, nor of worlds that the program spawns */
+	if (placed && !process_is_task(s->rank) && !s->world)
+		return s->rank >= 0 &&
+		       holding_has(place ? place->holds : host->holds, (unsigned)s->rank);
+	gethostname(own, sizeof(own) - 1);
+	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
+}
 
 /* Ranks are where the program put them, whatever maps say. */
 static int source_check(const struct source_host *host, const Evspace__Open *open,
