@@ -148,6 +148,17 @@ static json_t *ranks_json(const struct pathmap *map)
 	return nodes;
 }
 
+static json_t *alternates_json(const struct plan_place *place)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < place->n_alternates; i++)
+		json_array_append_new(array,
+				      json_pack("{ss ss}", "node", place->alternates[i].node,
+						"address", place->alternates[i].address));
+	return array;
+}
+
 static json_t *place_json(const struct plan_place *place, json_t *ranks)
 {
 	json_t *object =
@@ -157,6 +168,10 @@ static json_t *place_json(const struct plan_place *place, json_t *ranks)
 			  stages_json(place->joined, place->n_joined));
 	json_t *children = json_array();
 
+	if (place->n_children > 0) {
+		json_object_set_new(object, "concurrency", json_integer(place->concurrency));
+		json_object_set_new(object, "alternates", alternates_json(place));
+	}
 	if (place->leaf && json_object_get(ranks, place->node) != NULL)
 		json_object_set(object, "ranks", json_object_get(ranks, place->node));
 	for (size_t i = 0; i < place->n_children; i++)
