@@ -24,10 +24,12 @@
 
 #define END_WITHIN_S 60
 #define FAULTS_SHOWN 20
+#define SAY_AGAIN_MS 100
 
 /* One leaf, which holds one rank. */
 struct leaf {
-	const char *name; /* "a0" */
+	char *name; /* "a0" */
+	int rank;
 	struct truth_element element;
 	uint64_t before, then, now; /* written when the last waves were asked for, and now */
 	uint64_t read;
@@ -42,7 +44,7 @@ static struct witness {
 	int n_leaves;
 	struct truth got;
 	uint64_t waves, whole, checked, faults, gap_wave;
-	uint64_t last_ns, whole_ns, gap_ns, blind_ns;
+	uint64_t last_ns, whole_ns, said_ns, gap_ns, blind_ns;
 	unsigned answered; /* of the last wave */
 	bool verbose;
 } me;
@@ -149,8 +151,7 @@ static void leaves_look(void)
 			fault("%s has read %" PRIu64 " tuples after %" PRIu64 ", of %" PRIu64,
 			      leaf->name, counts.read, leaf->read, truth_written(&leaf->element));
 		else
-			truth_take(&leaf->so_far, (int)(leaf - me.leaves), leaf->read,
-				   counts.read - leaf->read);
+			truth_take(&leaf->so_far, leaf->rank, leaf->read, counts.read - leaf->read);
 		leaf->read = counts.read;
 		leaf->owing = counts.owing;
 	}
@@ -200,8 +201,12 @@ static void figures_check(void)
 
 static void say_coverage(const struct evspace_wave *w, double gap_s)
 {
-	if (!me.verbose || (w->answered == me.answered && gap_s < 0.2))
+	uint64_t now = clock_mono_ns();
+
+	if (!me.verbose || (w->answered == me.answered && gap_s < 0.2 &&
+			    now - me.said_ns < SAY_AGAIN_MS * UINT64_C(1000000)))
 		return;
+	me.said_ns = now;
 	printf("wave %" PRIu64 ": %u of %u after %.3f s, missing", w->number, w->answered,
 	       w->leaves, gap_s);
 	for (size_t i = 0; i < w->n_missing; i++)
@@ -271,7 +276,7 @@ static void end_check(void)
 
 	evspace_counts(me.client, &counts);
 	for (int i = 0; i < me.n_leaves; i++) {
-		if (truth_read(&me.leaves[i].element, i, &all, &e) < 0)
+		if (truth_read(&me.leaves[i].element, me.leaves[i].rank, &all, &e) < 0)
 			fault("%s", e.text);
 		if (me.leaves[i].read != truth_written(&me.leaves[i].element))
 			fault("%s has read %" PRIu64 " of %" PRIu64 " tuples%s", me.leaves[i].name,
@@ -323,8 +328,13 @@ static int leaves_open(char **names, int n, const char *folder)
 	me.leaves = memory_new((size_t)n, sizeof(*me.leaves));
 	me.n_leaves = n;
 	for (int i = 0; i < n; i++) {
+		char *equal = strchr(names[i], '=');
+
+		me.leaves[i].rank = equal ? atoi(equal + 1) : i;
+		if (equal)
+			*equal = '\0';
 		me.leaves[i].name = names[i];
-		if (truth_open(&me.leaves[i].element, folder, i, &e) < 0) {
+		if (truth_open(&me.leaves[i].element, folder, me.leaves[i].rank, &e) < 0) {
 			fprintf(stderr, "witness: %s\n", e.text);
 			return -1;
 		}
@@ -364,7 +374,7 @@ int main(int argc, char **argv)
 			break;
 		default:
 			fprintf(stderr, "usage: witness -c ENTRY -d RUN-FOLDER -w VIEW [-r HZ] "
-					"[-s SECONDS] [-v] LEAF...\n");
+					"[-s SECONDS] [-v] LEAF[=RANK]...\n");
 			return 2;
 		}
 	}
