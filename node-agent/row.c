@@ -315,6 +315,7 @@ static int rows_take_elements(struct rows *r, struct follow *f)
 				.mark = segment_mark(c.segment, f->elements + i),
 				.lifetime_ns = c.lifetimes_ns[e->channel % CHANNEL_MAX],
 				.capacity = e->capacity,
+				.inverse = element_inverse(e->capacity),
 				.cost_ps = c.cost_ps,
 			};
 

@@ -84,7 +84,7 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 	out->number = 0;
 	if (!row->ring)
 		return row_state(row, &out->tuple);
-	if (!element_latest(row->ring, row->capacity, &out->tuple, &out->number))
+	if (!element_latest(row->ring, row->capacity, row->inverse, &out->tuple, &out->number))
 		return 0;
 	count_written(src, row, out->number + 1);
 	if (__builtin_expect(out->number >= row_mark(row) && !row->lifetime_ns, 1))

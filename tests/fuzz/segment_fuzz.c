@@ -36,7 +36,8 @@ static int segment_look(void *arg)
 		if (atomic_load(&segment_mark(s, i)->below) == 7)
 			continue;
 		element_read(ring, element->capacity, 0, UINT64_MAX, tuples, 8, &range);
-		element_latest(ring, element->capacity, &t, &number);
+		element_latest(ring, element->capacity, element_inverse(element->capacity), &t,
+			       &number);
 	}
 	return 0;
 }
