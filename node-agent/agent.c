@@ -71,7 +71,8 @@ static int agent_map(struct agent *a, const struct agent_options *o, struct erro
 		snprintf(a->node, sizeof(a->node), "%s", o->node);
 	else if (gethostname(a->node, sizeof(a->node) - 1) < 0)
 		return errorf(e, "this host has no name: %s; use --node", strerror(errno));
-	a->chart = chart_open(o->base, a->node, o->pathmap, stderr, e);
+	a->chart = o->chart ? chart_make_own(o->chart, o->base, a->node, o->pathmap, stderr, e)
+			    : chart_open(o->base, a->node, o->pathmap, stderr, e);
 	if (!a->chart)
 		return -1;
 	if (a->chart->note[0])

@@ -18,6 +18,7 @@
 
 #include "pathmap/memory.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/certificate.h"
 
 #define READY_S 20
 
@@ -191,17 +192,80 @@ static int agents_explain(const struct bed *bed, struct error *e)
 	return -1;
 }
 
+int bed_prepare(struct bed *bed, struct error *e)
+{
+	const char *const *nodes;
+	size_t n;
+
+	if (bed->map)
+		return 0;
+	bed->map = pathmap_load(bed->maps, NULL, stderr, e);
+	if (!bed->map)
+		return -1;
+	n = pathmap_nodes(bed->map, &nodes);
+	return certificates_make(bed->tls, nodes, n, e);
+}
+
+static void nursery_log(const struct bed *bed, char *log, size_t n)
+{
+	snprintf(log, n, "%s/agents.log", bed->dir);
+}
+
+static bool nursery_is_ready(void *arg)
+{
+	const struct bed *bed = arg;
+	char path[160], line[256];
+	bool ready = false;
+	FILE *file;
+
+	nursery_log(bed, path, sizeof(path));
+	file = fopen(path, "re");
+	while (file && !ready && fgets(line, sizeof(line), file))
+		ready = strstr(line, "agents are ready") != NULL;
+	if (file)
+		fclose(file);
+	return ready;
+}
+
+int bed_start_together(struct bed *bed, const char *list, const char *space, struct error *e)
+{
+	char program[4096], log[160];
+	char *argv[] = {program,
+			memory_copy("agent"),
+			memory_copy("--pathmap"),
+			memory_copy(bed->maps),
+			memory_copy("--tls"),
+			memory_copy(bed->tls),
+			memory_copy("--node"),
+			memory_copy(list),
+			NULL};
+	int rc = -1;
+
+	bench_built("evspace", program, sizeof(program));
+	nursery_log(bed, log, sizeof(log));
+	if (bed_prepare(bed, e) == 0) {
+		setenv("EVSPACE_DIR", space, 1);
+		bed->nursery = bench_start(argv, log, e);
+		setenv("EVSPACE_DIR", bed->space, 1);
+	}
+	if (bed->nursery > 0) {
+		rc = bench_until(nursery_is_ready, bed, READY_S, "agents are ready", e);
+		if (rc < 0)
+			bench_quote(log, e);
+	}
+	for (size_t i = 1; argv[i]; i++)
+		free(argv[i]);
+	return rc;
+}
+
 int bed_start(struct bed *bed, struct error *e)
 {
 	const char *const *nodes;
 	size_t n;
 
-	bed->map = pathmap_load(bed->maps, NULL, stderr, e);
-	if (!bed->map)
+	if (bed_prepare(bed, e) < 0)
 		return -1;
 	n = pathmap_nodes(bed->map, &nodes);
-	if (bed_certs(bed, "agent", nodes, n, e) < 0)
-		return -1;
 	bed->agents = memory_new(n, sizeof(*bed->agents));
 	for (size_t i = 0; i < n; i++) {
 		struct bed_agent *a = &bed->agents[i];
@@ -288,6 +352,7 @@ void bed_end(struct bed *bed)
 			kill(bed->agents[i].pid, SIGTERM);
 	for (size_t i = 0; i < bed->n_agents; i++)
 		bench_end(bed->agents[i].pid, SIGTERM);
+	bench_end(bed->nursery, SIGTERM);
 	free(bed->agents);
 	pathmap_free(bed->map);
 	if (bed->dir[0])
