@@ -34,6 +34,8 @@ struct session {
 
 static void session_close_scope(struct session *s, struct opened *o, bool keep)
 {
+	size_t left;
+
 	LIST_REMOVE(o, entry);
 	if (o->is_view) {
 		LIST_REMOVE(o, view);
@@ -43,6 +45,9 @@ static void session_close_scope(struct session *s, struct opened *o, bool keep)
 	s->n_scopes--;
 	if (keep)
 		keeper_note(s->host->keeper);
+	session_count(s->host, &left);
+	if (left == 0)
+		s->host->rests(s->host);
 }
 
 static void ordered_free(struct ordered *o)
