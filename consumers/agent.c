@@ -8,6 +8,7 @@
 #include "consumers/command.h"
 #include "consumers/unit.h"
 #include "node-agent/agent.h"
+#include "node-agent/nursery.h"
 #include "node-agent/store.h"
 #include "pathmap/pattern.h"
 #include "tree/address.h"
@@ -19,7 +20,9 @@ static const char agent_help[] =
 	"Without options: this host alone, through a Unix socket that the other commands find.\n"
 	"\n"
 	"  --pathmap DIR     application.map, cluster.map and mapping.map; makes gather trees\n"
-	"  --node NAME       which node of the pathmap this is (default: the host's name)\n"
+	"  --node NAME       which node of the pathmap this is (default: the host's name); "
+	"several\n"
+	"                    on this machine, such as w[0-3]: an agent each\n"
 	"  --listen ADDR     HOST:PORT for other agents and for consumers outside, by TLS\n"
 	"                    (default: the node's address in the pathmap)\n"
 	"  --tls DIR         certificates made by deploy/certs: ca.pem, NAME.pem, NAME.key\n"
@@ -30,7 +33,9 @@ static const char agent_help[] =
 	"\n"
 	"The elements are files below $EVSPACE_DIR (default /dev/shm/evspace-UID). They outlive "
 	"the\n"
-	"agent: a new one goes on where the old one was.\n"
+	"agent: a new one goes on where the old one was. \"%n\" in EVSPACE_DIR is the node's "
+	"name:\n"
+	"for nodes on one machine that do not see each other's programs.\n"
 	"\n"
 	"examples:\n"
 	"  evspace agent &                                        # this host\n"
@@ -42,7 +47,32 @@ static int wrong(const char *option, const struct error *e)
 	return -1;
 }
 
-static int agent_options_parse(int argc, char **argv, struct agent_options *o)
+/* One node, or several on this machine, for which there must be a map. */
+static int nodes_parse(const char *text, struct hostlist *nodes, struct error *e)
+{
+	size_t at;
+
+	hostlist_fini(nodes);
+	if (hostlist_add(nodes, text, &at, e) < 0)
+		return -1;
+	for (size_t i = 0; i < nodes->n; i++)
+		if (name_part_check(nodes->names[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static int nodes_check(const struct agent_options *o, const struct hostlist *nodes)
+{
+	if (nodes->n < 2 || (o->pathmap && !o->listen))
+		return 0;
+	fprintf(stderr, "evspace agent: several nodes %s\n",
+		o->pathmap ? "cannot --listen on one address: the map says theirs"
+			   : "are those of a map: say --pathmap DIR");
+	return -1;
+}
+
+static int agent_options_parse(int argc, char **argv, struct agent_options *o,
+			       struct hostlist *nodes)
 {
 	static const struct option options[] = {
 		{"pathmap", required_argument, NULL, 'p'},
@@ -62,9 +92,9 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o)
 			o->pathmap = optarg;
 			break;
 		case 'n':
-			if (name_part_check(optarg, &e) < 0)
+			if (nodes_parse(optarg, nodes, &e) < 0)
 				return wrong("--node", &e);
-			o->node = optarg;
+			o->node = nodes->names[0];
 			break;
 		case 'l':
 			if (address_check(optarg, true, &e) < 0)
@@ -91,20 +121,14 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o)
 			argv[optind]);
 		return -1;
 	}
-	return 0;
+	return nodes_check(o, nodes);
 }
 
-int agent_main(int argc, char **argv)
+static int agent_serve(const struct agent_options *o)
 {
-	struct agent_options o = {.tls = getenv("EVSPACE_TLS"), .retention_ns = 3600000000000u};
-	char base[200];
 	struct error e;
-	struct agent *agent;
+	struct agent *agent = agent_new(o, &e);
 
-	if (agent_options_parse(argc, argv, &o) < 0)
-		return EXIT_USAGE;
-	o.base = store_base(base, sizeof(base), &e);
-	agent = o.base ? agent_new(&o, &e) : NULL;
 	if (!agent) {
 		fprintf(stderr, "evspace agent: %s\n", e.text);
 		return EXIT_BAD_NEWS;
@@ -114,4 +138,43 @@ int agent_main(int argc, char **argv)
 	agent_run(agent);
 	agent_free(agent);
 	return EXIT_FINE;
+}
+
+/* Where the node's elements are, or those of several nodes. */
+static const char *agent_base(const struct agent_options *o, const struct hostlist *nodes,
+			      char *buf, size_t n, struct error *e)
+{
+	char base[200];
+
+	if (!store_base(base, sizeof(base), e))
+		return NULL;
+	if (nodes->n != 1) {
+		snprintf(buf, n, "%s", base);
+		return buf;
+	}
+	return nursery_base(base, o->node, buf, n, e);
+}
+
+int agent_main(int argc, char **argv)
+{
+	struct agent_options o = {.tls = getenv("EVSPACE_TLS"), .retention_ns = 3600000000000u};
+	struct hostlist nodes = {0};
+	char base[200];
+	struct error e;
+	int code;
+
+	if (agent_options_parse(argc, argv, &o, &nodes) < 0) {
+		code = EXIT_USAGE;
+	} else if (!(o.base = agent_base(&o, &nodes, base, sizeof(base), &e))) {
+		fprintf(stderr, "evspace agent: %s\n", e.text);
+		code = EXIT_BAD_NEWS;
+	} else if (nodes.n > 1) {
+		code = nursery_run(&o, &nodes, &e) < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
+		if (code != EXIT_FINE)
+			fprintf(stderr, "evspace agent: %s\n", e.text);
+	} else {
+		code = agent_serve(&o);
+	}
+	hostlist_fini(&nodes);
+	return code;
 }

@@ -216,19 +216,6 @@ static void keep_all_before(struct ledger *l, const struct batch *batch,
 		batch_keep(&l->kept, &view);
 }
 
-/* How many of a run's tuples are new, and in *@lost of those that it says are lost. */
-static uint32_t take_numbers(struct ledger *l, const struct run_view *view, uint64_t *lost)
-{
-	uint64_t first = view->run->first, gap = view->lost < first ? view->lost : first;
-	uint64_t begin = l->backlog ? 0 : first - gap;
-
-	*lost = numbers_take(l->numbers, view->run->element, begin, first - gap, first);
-	if (view->run->count == 0)
-		return 0;
-	return (uint32_t)numbers_take(l->numbers, view->run->element, begin, first,
-				      first + view->run->count);
-}
-
 /* Put in what is new of a run: its end, because what came before are lower numbers. */
 static void keep_new(struct ledger *l, const struct run_view *view, uint32_t fresh, uint64_t lost)
 {
@@ -303,10 +290,10 @@ static void keep_tuples(struct ledger *l, struct entry *e, const struct run_view
 
 	if (has_numbers(l, view) && e->mixed) {
 		/* A view's stages may change: its numbers must be known then. */
-		take_numbers(l, view, &lost);
+		numbers_take_run(l->numbers, view, l->backlog, &lost);
 		lost = view->lost;
 	} else if (has_numbers(l, view) && is_single(l, e, view)) {
-		fresh = take_numbers(l, view, &lost);
+		fresh = numbers_take_run(l->numbers, view, l->backlog, &lost);
 		/* What comes once more was counted as read, or lost, once more. */
 		sums->repeated += view->run->count - fresh;
 		sums_repeat(sums, view, fresh, lost);

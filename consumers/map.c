@@ -9,9 +9,11 @@
 
 #include "consumers/command.h"
 #include "consumers/map-change.h"
+#include "consumers/map-cost.h"
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"
 #include "pathmap/plan.h"
+#include "pathmap/quantity.h"
 #include "pathmap/rank.h"
 #include "pathmap/utf8.h"
 #include "tree/stage.h"
@@ -19,9 +21,12 @@
 /* The version of what --json prints. */
 #define MAP_SCHEMA 1
 
+/* Waves that can be under way. */
+#define WINDOW_MOST 64
+
 static const char map_help[] =
 	"usage: evspace map check DIR [--json]\n"
-	"       evspace map show DIR [--view VIEW] [--dot | --json]\n"
+	"       evspace map show DIR [--view VIEW] [--window N] [--dot | --json]\n"
 	"       evspace map diff | apply | rollback ...   (see evspace map apply --help)\n"
 	"\n"
 	"DIR is a pathmap: application.map (which threads, what is collected, which views),\n"
@@ -31,9 +36,12 @@ static const char map_help[] =
 	"what was found and what would be right. Exit code 1 if anything is.\n"
 	"\n"
 	"show prints what is collected of each channel, for each view the tree of hosts that\n"
-	"answers it, and each path from a rank up the tree with the host that each stage runs on.\n"
+	"answers it, each path from a rank up the tree with the host that each stage runs on, and\n"
+	"what is predicted: waves per second, CPU time per host and bytes per link and wave (by\n"
+	"what `evspace doctor` has measured here; of a stream, one tuple per element and wave).\n"
 	"\n"
 	"  --view VIEW  only this view\n"
+	"  --window N   predict for N waves under way, too, 1 to 64 (default 16)\n"
 	"  --dot        the tree as a graph for Graphviz: ... --dot | dot -Tsvg >tree.svg\n"
 	"  --json       one object a line, with \"schema\": 1; check: one for each error, and a\n"
 	"               summary; show: one for all channels, one for each view\n"
@@ -49,6 +57,7 @@ struct map_options {
 	const char *action; /* "check" or "show" */
 	const char *dir;
 	const char *view; /* NULL: all */
+	unsigned window;  /* waves under way that are predicted for, too */
 	enum format format;
 };
 
@@ -148,6 +157,16 @@ static json_t *ranks_json(const struct pathmap *map)
 	return nodes;
 }
 
+static json_t *alternates_json(const struct plan_place *place)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < place->n_alternates; i++)
+		json_array_append_new(array, json_pack("{ss ss}", "node", place->alternates[i].node,
+						       "address", place->alternates[i].address));
+	return array;
+}
+
 static json_t *place_json(const struct plan_place *place, json_t *ranks)
 {
 	json_t *object =
@@ -157,6 +176,10 @@ static json_t *place_json(const struct plan_place *place, json_t *ranks)
 			  stages_json(place->joined, place->n_joined));
 	json_t *children = json_array();
 
+	if (place->n_children > 0) {
+		json_object_set_new(object, "concurrency", json_integer(place->concurrency));
+		json_object_set_new(object, "alternates", alternates_json(place));
+	}
 	if (place->leaf && json_object_get(ranks, place->node) != NULL)
 		json_object_set(object, "ranks", json_object_get(ranks, place->node));
 	for (size_t i = 0; i < place->n_children; i++)
@@ -165,15 +188,17 @@ static json_t *place_json(const struct plan_place *place, json_t *ranks)
 	return object;
 }
 
-static void plan_json(const struct plan *plan, const struct pathmap *map)
+static void plan_json(const struct plan *plan, const struct pathmap *map, const struct cost *cost,
+		      const struct calibration *c)
 {
 	json_t *select = json_array(), *ranks = ranks_json(map);
 
 	for (size_t i = 0; i < plan->n_select; i++)
 		json_array_append_new(select, json_string(plan->select[i]));
-	json_print(json_pack("{si ss ss so sI so}", "schema", MAP_SCHEMA, "view", plan->view,
+	json_print(json_pack("{si ss ss so sI so so}", "schema", MAP_SCHEMA, "view", plan->view,
 			     "read", reading_name(plan->reading), "select", select, "hosts",
-			     (json_int_t)plan->n_places, "root", place_json(plan->root, ranks)));
+			     (json_int_t)plan->n_places, "root", place_json(plan->root, ranks),
+			     "predicted", map_cost_json(cost, c)));
 	json_decref(ranks);
 }
 
@@ -211,21 +236,28 @@ static void recordings_show(const struct pathmap *map, enum format format)
 	putchar('\n');
 }
 
-static int view_show(const struct pathmap *map, const char *view, enum format format)
+static int view_show(const struct pathmap *map, const char *view, const struct map_options *options,
+		     const struct calibration *c)
 {
 	struct plan *plan;
+	struct cost cost;
 	struct error e;
 
 	if (plan_make(map, view, &plan, &e) < 0) {
 		fprintf(stderr, "evspace map: %s\n", e.text);
 		return EXIT_USAGE;
 	}
-	if (format == FORMAT_JSON)
-		plan_json(plan, map);
-	else if (format == FORMAT_DOT)
+	cost_predict(&cost, plan, map, c, options->window);
+	if (options->format == FORMAT_JSON) {
+		plan_json(plan, map, &cost, c);
+	} else if (options->format == FORMAT_DOT) {
 		plan_dot(plan, map, stdout);
-	else
+	} else {
 		plan_print(plan, map, stdout);
+		putchar('\n');
+		map_cost_print(&cost, c, stdout);
+	}
+	cost_fini(&cost);
 	plan_free(plan);
 	return EXIT_FINE;
 }
@@ -235,6 +267,7 @@ static int show(const struct map_options *options)
 	struct error e;
 	struct pathmap *map = pathmap_load(options->dir, stage_check, stderr, &e);
 	const char *const *views;
+	struct calibration c;
 	int result = EXIT_FINE;
 	size_t n;
 
@@ -242,6 +275,7 @@ static int show(const struct map_options *options)
 		fprintf(stderr, "evspace map: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}
+	map_calibration(&c);
 	n = pathmap_views(map, &views);
 	if (options->view != NULL) {
 		views = &options->view;
@@ -254,7 +288,7 @@ static int show(const struct map_options *options)
 			continue;
 		if (i > 0 && options->format == FORMAT_TEXT)
 			putchar('\n');
-		result = view_show(map, views[i], options->format);
+		result = view_show(map, views[i], options, &c);
 	}
 	pathmap_free(map);
 	return result;
@@ -269,19 +303,22 @@ static int usage(const char *what)
 static int map_options_parse(int argc, char **argv, struct map_options *options)
 {
 	static const struct option longs[] = {
-		{"view", required_argument, NULL, 'v'},
-		{"dot", no_argument, NULL, 'd'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
+		{"view", required_argument, NULL, 'v'}, {"window", required_argument, NULL, 'w'},
+		{"dot", no_argument, NULL, 'd'},	{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},	{NULL, 0, NULL, 0},
 	};
 	bool dot = false, json = false;
+	struct error e;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		switch (c) {
 		case 'v':
 			options->view = optarg;
+			break;
+		case 'w':
+			if (quantity_count(optarg, 1, WINDOW_MOST, &options->window, &e) < 0)
+				return usage("--window takes a number from 1 to 64");
 			break;
 		case 'd':
 			dot = true;
@@ -301,10 +338,10 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 		return usage("--dot and --json exclude each other");
 	options->format = dot ? FORMAT_DOT : json ? FORMAT_JSON : FORMAT_TEXT;
 	if (optind == argc)
-		return usage("say what to do, 'check' or 'show'");
+		return usage("say what to do, 'check', 'show', 'diff', 'apply' or 'rollback'");
 	options->action = argv[optind++];
 	if (strcmp(options->action, "check") != 0 && strcmp(options->action, "show") != 0)
-		return usage("only 'check', 'show', 'diff', 'apply' and 'rollback' can be done with maps");
+		return usage("there are 'check', 'show', 'diff', 'apply' and 'rollback'");
 	if (optind == argc)
 		return usage("say which directory the maps are in");
 	options->dir = argv[optind++];
@@ -317,7 +354,7 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 
 int map_main(int argc, char **argv)
 {
-	struct map_options options = {0};
+	struct map_options options = {.window = 16};
 	int result;
 
 	if (argc > 1 && (strcmp(argv[1], "diff") == 0 || strcmp(argv[1], "apply") == 0 ||

@@ -184,6 +184,19 @@ uint64_t numbers_take(struct numbers *numbers, uint32_t id, uint64_t begin, uint
 	return fresh + (e->gaps.n ? spans_remove(&e->gaps, from, to) : 0);
 }
 
+uint32_t numbers_take_run(struct numbers *numbers, const struct run_view *view, bool backlog,
+			  uint64_t *lost)
+{
+	uint64_t first = view->run->first, gap = view->lost < first ? view->lost : first;
+	uint64_t begin = backlog ? 0 : first - gap;
+
+	*lost = numbers_take(numbers, view->run->element, begin, first - gap, first);
+	if (view->run->count == 0)
+		return 0;
+	return (uint32_t)numbers_take(numbers, view->run->element, begin, first,
+				      first + view->run->count);
+}
+
 void numbers_forget(struct numbers *numbers, uint32_t id)
 {
 	struct element *e = element_find(numbers, id);

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tree/batch.h"
+
 /** A run of numbers: [from, to). */
 struct span {
 	uint64_t from, to;
@@ -42,6 +44,13 @@ void numbers_free(struct numbers *numbers);
  */
 uint64_t numbers_take(struct numbers *numbers, uint32_t element, uint64_t begin, uint64_t from,
 		      uint64_t to);
+
+/**
+ * The tuples of a run have come. Returns how many are new, and in *@lost how many of those that it
+ * says are lost. @backlog: an element that is new begins with its first tuple, else with the run.
+ */
+uint32_t numbers_take_run(struct numbers *numbers, const struct run_view *view, bool backlog,
+			  uint64_t *lost);
 
 /** Another element has this id from now on: it begins with what comes first. */
 void numbers_forget(struct numbers *numbers, uint32_t element);

@@ -210,6 +210,7 @@ static int follow(struct viewer *v)
 		}
 		if (rc == 0)
 			return EXIT_FINE;
+		options_note_remapped("view", &v->common, v->client);
 		any = show_wave(v);
 		errno = 0;
 		if (fflush(stdout) != 0 || ferror(stdout))

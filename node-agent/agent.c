@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct agent {
 	char socket[256];
 	struct event_base *base;
 	struct event *signals[2];
+	struct event *rest;
 	struct store store;
 	bool store_is_open;
 	struct chart *chart;
@@ -66,6 +68,32 @@ static void agent_source_free(void *arg, struct stage *source, bool keep)
 	source_free(source, keep);
 }
 
+/* ---- resting ---- */
+
+/* Consumers that come and go do not make us give back what the next one needs. */
+#define REST_MS 300
+
+static void agent_rests(struct session_host *sessions)
+{
+	static const struct timeval after = {.tv_usec = REST_MS * 1000};
+	const struct agent *a = sessions->arg;
+
+	event_add(a->rest, &after);
+}
+
+/* Nobody looks: what scopes took is the system's again. */
+static void agent_rest(evutil_socket_t fd, short what, void *arg)
+{
+	const struct agent *a = arg;
+	size_t scopes;
+
+	(void)fd;
+	(void)what;
+	session_count(&a->sessions, &scopes);
+	if (scopes == 0)
+		malloc_trim(0);
+}
+
 /* ---- starting ---- */
 
 static int agent_map(struct agent *a, const struct agent_options *o, struct error *e)
@@ -74,7 +102,8 @@ static int agent_map(struct agent *a, const struct agent_options *o, struct erro
 		snprintf(a->node, sizeof(a->node), "%s", o->node);
 	else if (gethostname(a->node, sizeof(a->node) - 1) < 0)
 		return errorf(e, "this host has no name: %s; use --node", strerror(errno));
-	a->chart = chart_open(o->base, a->node, o->pathmap, stderr, e);
+	a->chart = o->chart ? chart_make_own(o->chart, o->base, a->node, o->pathmap, stderr, e)
+			    : chart_open(o->base, a->node, o->pathmap, stderr, e);
 	if (!a->chart)
 		return -1;
 	if (a->chart->note[0])
@@ -198,6 +227,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	LIST_INIT(&a->sessions.views);
 	a->sessions.chart = a->chart;
 	a->sessions.map_changed = agent_map_changed;
+	a->sessions.rests = agent_rests;
 	a->sessions.arg = a;
 	a->sessions.remap = remap_new(&a->sessions);
 	agent_map_changed(&a->sessions);
@@ -212,7 +242,8 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 		abort();
 	agent_descriptors();
 	a->base = event_base_new();
-	if (!a->base || agent_signals(a) < 0) {
+	a->rest = a->base ? evtimer_new(a->base, agent_rest, a) : NULL;
+	if (!a->rest || agent_signals(a) < 0) {
 		errorf(e, "cannot make an event loop: %s", strerror(errno));
 		goto fail;
 	}
@@ -257,6 +288,8 @@ void agent_free(struct agent *a)
 		if (a->signals[i])
 			event_free(a->signals[i]);
 	}
+	if (a->rest)
+		event_free(a->rest);
 	if (a->base)
 		event_base_free(a->base);
 	free(a);

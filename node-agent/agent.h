@@ -8,6 +8,8 @@
 
 #include "pathmap/error.h"
 
+struct chart;
+
 /** What an agent is started with. Strings stay the caller's. */
 struct agent_options {
 	const char *base;    /* base folder of the segments */
@@ -17,6 +19,7 @@ struct agent_options {
 		*listen; /* "HOST:PORT"; NULL: the node's address in the pathmap, if it has one */
 	const char *tls; /* folder of certificates; needed to listen or to dial */
 	uint64_t retention_ns; /* how long segments of dead processes are kept */
+	struct chart *chart;   /* NULL, or one to make its own (chart_make_own()) */
 };
 
 struct agent;

@@ -240,12 +240,18 @@ struct chart *chart_open(const char *base, const char *node, const char *dir, FI
 	struct chart *c = memory_new(1, sizeof(*c));
 	int saved;
 
+	c->node = memory_copy(node);
 	c->path = kept_path(base, node);
 	c->roster = roster_new();
 	c->map = dir ? pathmap_load(dir, stage_check, complaints, e) : pathmap_local(node);
 	if (!c->map || started_read(&c->started, node, dir, e) < 0)
 		goto fail;
 	chart_choose(c);
+	if (chart_is_entry(c, NULL) < 0) {
+		chart_forget(c);
+		texts_fini(&c->started);
+		return c;
+	}
 	if (roster_fill(c->roster, c->map, e) < 0 || (c->before && chart_keep(c, e) < 0))
 		goto fail;
 	return c;
@@ -254,6 +260,35 @@ fail:
 	chart_free(c);
 	errno = saved;
 	return NULL;
+}
+
+int chart_is_entry(const struct chart *c, struct error *e)
+{
+	const char *entry = pathmap_entry(c->map);
+
+	if (strcmp(entry, c->node) == 0)
+		return 0;
+	errno = EREMOTE;
+	return errorf(e, "this agent is %s; the entry of its pathmap is %s: connect to %s", c->node,
+		      entry, pathmap_address(c->map, entry));
+}
+
+struct chart *chart_make_own(struct chart *c, const char *base, const char *node, const char *dir,
+			     FILE *complaints, struct error *e)
+{
+	char *path = kept_path(base, node);
+
+	/* The entry has more, and what was kept may be another map. */
+	if (strcmp(pathmap_entry(c->map), node) == 0 || access(path, F_OK) == 0) {
+		free(path);
+		chart_free(c);
+		return chart_open(base, node, dir, complaints, e);
+	}
+	free(c->path);
+	free(c->node);
+	c->path = path;
+	c->node = memory_copy(node);
+	return c;
 }
 
 void chart_free(struct chart *c)
@@ -265,6 +300,7 @@ void chart_free(struct chart *c)
 	texts_fini(&c->previous);
 	texts_fini(&c->started);
 	roster_free(c->roster);
+	free(c->node);
 	free(c->path);
 	free(c);
 }

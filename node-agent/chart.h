@@ -11,7 +11,7 @@
 #include "pathmap/texts.h"
 #include "tree/wire.h"
 
-/** Plain data; owns what it points to. */
+/** Plain data; owns what it points to. Texts and roster are the entry's only. */
 struct chart {
 	struct pathmap *map;
 	uint64_t generation; /* from 1 */
@@ -20,6 +20,7 @@ struct chart {
 	struct pathmap_texts previous;
 	struct pathmap_texts started; /* the files that the agent was started with */
 	struct roster *roster;
+	char *node;
 	char *path;	/* of the file that it is kept in */
 	char note[512]; /* where the map is from, when that is not plain; else "" */
 };
@@ -32,6 +33,17 @@ struct chart {
  */
 struct chart *chart_open(const char *base, const char *node, const char *dir, FILE *complaints,
 			 struct error *e);
+
+/** Is it the entry that has this chart? Only it makes plans. Returns 0, or -1 with EREMOTE and @e.
+ */
+int chart_is_entry(const struct chart *chart, struct error *e);
+
+/**
+ * In a process forked off one that opened @chart for no node of the map ("%n"): make it that of
+ * @node, without writing to what all have in common. @chart is taken over. As chart_open().
+ */
+struct chart *chart_make_own(struct chart *chart, const char *base, const char *node,
+			     const char *dir, FILE *complaints, struct error *e);
 
 /** NULL is fine. */
 void chart_free(struct chart *chart);

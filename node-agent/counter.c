@@ -14,6 +14,9 @@
 #define NAME_OPEN UINT32_MAX
 #define NAME_NONE (UINT32_MAX - 1)
 
+/* In ns; more is damaged. */
+#define TIME_MOST 9e18
+
 /* A process, and the names of what its threads count, by thread and channel. */
 struct counted {
 	uint64_t serial;
@@ -37,6 +40,7 @@ struct counter {
 	const struct segment *segment;
 	uint32_t thread, threads, n, world;
 	int32_t world_size;
+	uint32_t cost_ps; /* of one event in the process */
 	double ns_per_tick;
 	struct count counts[SEGMENT_CLASSES_MAX]; /* of one thread */
 };
@@ -50,6 +54,7 @@ static int read_threads(void *arg)
 	c->threads = segment_threads(c->segment);
 	c->world = c->segment->header->world;
 	c->world_size = c->segment->header->world_size;
+	c->cost_ps = c->segment->header->cost_ps;
 	return 0;
 }
 
@@ -65,19 +70,25 @@ static int read_thread(void *arg)
 		const struct segment_class *class = segment_class(c->segment, i);
 		const struct segment_count *from = segment_count(c->segment, c->thread, i);
 		struct count *to = &c->counts[c->n];
+		uint16_t channel;
+		double ns;
 
-		if (!class || !from || class->channel >= CHANNEL_COUNT)
+		if (!class || !from)
 			continue;
+		/* once: in a damaged file it may change meanwhile */
+		channel = *(const volatile uint16_t *)&class->channel;
+		if (channel >= CHANNEL_COUNT)
+			continue;
+		ns = (double)atomic_load_explicit(&from->ticks, memory_order_relaxed) *
+		     c->ns_per_tick;
 		*to = (struct count){
 			.calls = atomic_load_explicit(&from->calls, memory_order_relaxed),
 			.bytes = atomic_load_explicit(&from->bytes, memory_order_relaxed),
 			.skipped = atomic_load_explicit(&from->skipped, memory_order_relaxed),
 			.comm = class->comm,
-			.channel = class->channel,
+			.channel = channel,
+			.time_ns = ns < TIME_MOST ? (uint64_t)ns : 0,
 		};
-		to->time_ns = (uint64_t)((double)atomic_load_explicit(&from->ticks,
-								      memory_order_relaxed) *
-					 c->ns_per_tick);
 		c->n += to->calls > 0;
 	}
 	return 0;
@@ -142,15 +153,25 @@ static uint32_t name_of(struct counter *c, struct counted *p, const struct store
 
 /* ---- waves ---- */
 
-static void put_channel(struct counter *c, uint32_t name, unsigned channel, struct batch *out)
+static void put_channel(struct counter *c, uint32_t name, unsigned channel, struct part *part,
+			struct batch *out)
 {
 	struct count *to = batch_add(out, RUN_COUNTS, name, 0, c->n, 0);
+	uint64_t written = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->counts[i].channel == channel)
-			to[n++] = c->counts[i];
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (c->counts[i].channel != channel)
+			continue;
+		to[n++] = c->counts[i];
+		/* it is being counted meanwhile */
+		if (c->counts[i].calls > c->counts[i].skipped)
+			written += c->counts[i].calls - c->counts[i].skipped;
+	}
 	batch_trim(out, n);
+	part->elements++;
+	part->written += written;
+	part->cost_ns += written * c->cost_ps / 1000u;
 }
 
 static void put_thread(struct counter *c, struct counted *p, const struct store_segment *s,
@@ -166,8 +187,7 @@ static void put_thread(struct counter *c, struct counted *p, const struct store_
 
 		if (name == NAME_NONE)
 			continue;
-		part->elements++;
-		put_channel(c, name, channel, out);
+		put_channel(c, name, channel, part, out);
 	}
 }
 

@@ -29,7 +29,8 @@ struct cursor_head {
 	uint64_t made;
 	uint64_t waves[CURSOR_WAVES];
 	unsigned char id[16];
-	uint64_t pad[7];
+	uint64_t never; /* waves up to this one that are not made yet never will be */
+	uint64_t pad[6];
 };
 
 /* One row: 69 words, no power of two, so that rows do not collide in the cache. */
@@ -281,7 +282,7 @@ uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t sta
 
 enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64_t have)
 {
-	const struct cursor_head *h = c->head;
+	struct cursor_head *h = c->head;
 	uint64_t oldest = h->made >= CURSOR_WAVES - 1 ? h->made - (CURSOR_WAVES - 1) : 0;
 
 	c->wave = wave;
@@ -294,12 +295,18 @@ enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64
 		return CURSOR_AGAIN;
 	}
 	c->slot = h->made;
+	/* Who is told that there is nothing of a wave waits for it no longer: another ask for it
+	 * may still be on its way, by another way, and must not make it. */
+	if (again && wave > h->never)
+		h->never = wave;
 	/* Waves are made in order. An ask that a later one has overtaken, by another way, may be
 	 * answered to somebody who waits for it no longer: its tuples are in the later one. */
-	if (again || (h->made > 0 && wave < h->waves[h->made % CURSOR_WAVES]))
+	if (wave <= h->never || (h->made > 0 && wave < h->waves[h->made % CURSOR_WAVES]))
 		return CURSOR_NEVER;
-	if (h->made >= CURSOR_WAVES - 1 && h->waves[(oldest + 1) % CURSOR_WAVES] > have)
+	if (h->made >= CURSOR_WAVES - 1 && h->waves[(oldest + 1) % CURSOR_WAVES] > have) {
+		h->never = wave;
 		return CURSOR_FULL;
+	}
 	return CURSOR_NEW;
 }
 

@@ -53,7 +53,8 @@ uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t sta
 enum cursor_wave {
 	CURSOR_NEW, /* read on from cursor_from(), record with cursor_to(), then cursor_commit() */
 	CURSOR_AGAIN, /* give the range cursor_from() to cursor_end() once more */
-	CURSOR_NEVER, /* asked again, or after a later one, but never made here: an empty part */
+	CURSOR_NEVER, /* asked again, or after a later one, or after this answer, but never made
+			 here: an empty part */
 	CURSOR_FULL,  /* 63 waves wait for the consumer's word: an empty part, later waves bring the
 			 rest */
 };

@@ -6,9 +6,6 @@
 
 #define CACHE_LINE 64u
 
-/** How often element_latest() tries again when the writer laps it. */
-#define LATEST_TRIES 4
-
 size_t element_ring_bytes(uint32_t capacity)
 {
 	size_t bytes = sizeof(struct element_ring) + (size_t)capacity * sizeof(struct tuple);
@@ -36,19 +33,6 @@ static uint64_t oldest_readable(uint64_t head, uint32_t capacity)
 	return head >= capacity ? head - (capacity - 1) : 0;
 }
 
-static void tuple_copy(struct tuple *to, const struct tuple *from)
-{
-	const _Atomic uint64_t *words = (const _Atomic uint64_t *)(const void *)from;
-	union {
-		uint64_t words[5];
-		struct tuple tuple;
-	} copy;
-
-	for (int i = 0; i < 5; i++)
-		copy.words[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
-	*to = copy.tuple;
-}
-
 void element_read(const struct element_ring *ring, uint32_t capacity, uint64_t from, uint64_t to,
 		  struct tuple *out, uint32_t max, struct element_range *range)
 {
@@ -67,7 +51,7 @@ void element_read(const struct element_ring *ring, uint32_t capacity, uint64_t f
 	n = to - first < max ? (uint32_t)(to - first) : max;
 	slot = (uint32_t)(first % capacity);
 	for (uint32_t i = 0; i < n; i++) {
-		tuple_copy(&out[i], &ring->slots[slot]);
+		element_copy(&out[i], &ring->slots[slot]);
 		slot = slot + 1 == capacity ? 0 : slot + 1;
 	}
 	/* pairs with the fence in element_write(): whoever saw a new word sees the head before it
@@ -84,22 +68,4 @@ void element_read(const struct element_ring *ring, uint32_t capacity, uint64_t f
 	range->first = first;
 	range->count = n;
 	range->lost = first - from;
-}
-
-int element_latest(const struct element_ring *ring, uint32_t capacity, struct tuple *out,
-		   uint64_t *number)
-{
-	for (int i = 0; i < LATEST_TRIES; i++) {
-		uint64_t head = element_head(ring);
-
-		if (head == 0 || capacity < 2)
-			return 0;
-		tuple_copy(out, &ring->slots[(head - 1) % capacity]);
-		atomic_thread_fence(memory_order_acquire);
-		if (atomic_load_explicit(&ring->head, memory_order_relaxed) - head < capacity - 1) {
-			*number = head - 1;
-			return 1;
-		}
-	}
-	return 0;
 }

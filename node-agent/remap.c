@@ -398,12 +398,8 @@ static int remap_texts(struct remap *r, const Evspace__MapApply *apply, struct e
 
 static int remap_check(const struct remap *r, struct error *e)
 {
-	const char *node = r->host->sources->node, *entry = pathmap_entry(r->host->chart->map);
+	const char *node = r->host->sources->node;
 
-	errno = EREMOTE;
-	if (strcmp(entry, node) != 0)
-		return errorf(e, "this agent is %s; the entry of its pathmap is %s: connect to %s",
-			      node, entry, pathmap_address(r->host->chart->map, entry));
 	errno = EINVAL;
 	if (strcmp(pathmap_entry(r->map), node) != 0)
 		return errorf(
@@ -429,7 +425,8 @@ int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *ap
 	r->dry_run = apply->dry_run;
 	r->began_ns = clock_mono_ns();
 	r->switched = 0;
-	if (remap_texts(r, apply, e) < 0 || remap_check(r, e) < 0 ||
+	if (chart_is_entry(r->host->chart, e) < 0 || remap_texts(r, apply, e) < 0 ||
+	    remap_check(r, e) < 0 ||
 	    probe_begin(&r->before, r->host->chart->map, r->map, r->host->chart->generation, e) <
 		    0 ||
 	    probe_begin(&r->after, r->map, r->host->chart->map, r->host->chart->generation + 1, e) <

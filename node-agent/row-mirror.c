@@ -53,6 +53,7 @@ static void take_mirror(struct rows *r, const struct store_mirror *s)
 		.mark = &m->header->mark,
 		.lifetime_ns = m->lifetime_ns,
 		.capacity = m->capacity,
+		.inverse = element_inverse(m->capacity),
 		.cost_ps = m->cost_ps,
 		.serial = s->serial,
 		.mirrored = true,

@@ -6,14 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "node-agent/label.h"
 #include "node-agent/row-comm.h"
 #include "node-agent/row-label.h"
 #include "node-agent/row-private.h"
 #include "node-agent/segment-label.h"
-#include "pathmap/holding.h"
 #include "tree/process.h"
 
 /* State lines and regions have cursor keys of their own, behind those of any element. */
@@ -307,6 +305,7 @@ static int rows_take_elements(struct rows *r, struct follow *f)
 				.mark = segment_mark(c.segment, f->elements + i),
 				.lifetime_ns = c.lifetimes_ns[e->channel % CHANNEL_MAX],
 				.capacity = e->capacity,
+				.inverse = element_inverse(e->capacity),
 				.cost_ps = c.cost_ps,
 			};
 

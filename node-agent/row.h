@@ -20,6 +20,7 @@ struct row {
 	const _Atomic uint32_t *finished;    /* not 0: its process has ended as it should */
 	const struct segment_mark *mark;     /* of the element: what was discarded */
 	uint64_t lifetime_ns;		     /* of its tuples; 0: no end */
+	uint64_t inverse;		     /* element_inverse() of: */
 	uint32_t capacity;
 	uint32_t name;	  /* name id */
 	uint32_t cost_ps; /* of one event in its process */
@@ -79,7 +80,8 @@ int rows_break(struct rows *rows, uint32_t at);
 static inline void row_prefetch(const struct row *row)
 {
 	uint64_t head = atomic_load_explicit(&row->ring->head, memory_order_relaxed);
-	const char *slot = (const char *)&row->ring->slots[(head - 1) % row->capacity];
+	uint32_t at = element_slot(head - 1, row->capacity, row->inverse);
+	const char *slot = (const char *)&row->ring->slots[at];
 
 	__builtin_prefetch(slot);
 	__builtin_prefetch(slot + sizeof(struct tuple) - 1);

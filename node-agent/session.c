@@ -11,7 +11,6 @@
 #include "node-agent/discard.h"
 #include "node-agent/report.h"
 #include "node-agent/switch.h"
-#include "pathmap/pathmap.h"
 #include "pathmap/plan.h"
 #include "tree/order.h"
 
@@ -35,6 +34,8 @@ struct session {
 
 static void session_close_scope(struct session *s, struct opened *o, bool keep)
 {
+	size_t left;
+
 	LIST_REMOVE(o, entry);
 	if (o->is_view) {
 		LIST_REMOVE(o, view);
@@ -44,6 +45,9 @@ static void session_close_scope(struct session *s, struct opened *o, bool keep)
 	s->n_scopes--;
 	if (keep)
 		keeper_note(s->host->keeper);
+	session_count(s->host, &left);
+	if (left == 0)
+		s->host->rests(s->host);
 }
 
 static void ordered_free(struct ordered *o)
@@ -139,17 +143,11 @@ static int open_check_run(const struct session *s, const char *run, struct error
 static struct plan *session_plan(const struct session *s, const char *view, const char *run,
 				 char *chosen, size_t room, struct error *e)
 {
-	const char *node = s->host->sources->node;
 	struct chart *chart = s->host->chart;
-	const char *entry = pathmap_entry(chart->map);
 	struct plan *plan = NULL;
 
-	if (strcmp(entry, node) != 0) {
-		errno = EREMOTE;
-		errorf(e, "this agent is %s; the entry of its pathmap is %s: connect to %s", node,
-		       entry, pathmap_address(chart->map, entry));
+	if (chart_is_entry(chart, e) < 0)
 		return NULL;
-	}
 	if (chart_plan(chart, NULL, view, NULL, &plan, e) < 0)
 		return NULL;
 	snprintf(chosen, room, "%s", run);
@@ -343,7 +341,8 @@ static int session_map(const struct session *s, struct error *e)
 	Evspace__MapTexts texts[2];
 	Evspace__Map map;
 
-	if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "ask for the map", e) < 0)
+	if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "ask for the map", e) < 0 ||
+	    chart_is_entry(s->host->chart, e) < 0)
 		return -1;
 	chart_message(s->host->chart, &map, texts);
 	frame.kind_case = EVSPACE__FRAME__KIND_MAP;

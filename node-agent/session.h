@@ -38,6 +38,7 @@ struct session_host {
 	struct remap *remap;
 	struct opened_list views;			/* all scopes that consumers have open */
 	void (*map_changed)(struct session_host *host); /* it goes by another map now */
+	void (*rests)(struct session_host *host);	/* the last scope was closed */
 	void *arg;
 };
 

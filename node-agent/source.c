@@ -95,7 +95,7 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 	out->number = 0;
 	if (!row->ring)
 		return row_state(row, &out->tuple);
-	if (!element_latest(row->ring, row->capacity, &out->tuple, &out->number) ||
+	if (!element_latest(row->ring, row->capacity, row->inverse, &out->tuple, &out->number) ||
 	    (row->mirrored && mirror_hole(&out->tuple) != HOLE_NONE))
 		return 0;
 	count_written(src, row, out->number + 1);

@@ -11,7 +11,7 @@
 /** A run's folder. */
 struct store_folder {
 	char name[64];
-	int wd;	       /* inotify's number for it, -1: not watched */
+	int wd;	       /* its watch, -1: not watched */
 	bool dirty;    /* look into it at the next refresh */
 	uint64_t turn; /* last scan of the base that saw it */
 	UT_hash_handle hh;
@@ -34,6 +34,7 @@ struct store_index {
 	struct store_file *files;     /* by key */
 	int base_wd;		      /* -1: the base is not watched (it is missing) */
 	int above_wd;		      /* nearest folder above a missing base, else -1 */
+	bool by_signals; /* there is no inotify: watches are open folders that send SIGIO */
 	bool base_dirty;
 	bool changed; /* a segment came or went since the names were made */
 	uint64_t turn;
@@ -54,6 +55,16 @@ void store_segment_close(struct store *store, struct store_segment *s);
 
 /** Give all segments their names: the newest process of a rank in a run has the rank's name. */
 void store_segments_name(struct store *store);
+
+/**
+ * Make @store->inotify, which becomes readable when something changes: an inotify instance, or when
+ * this user has no more of those (128 by default), a signalfd for the SIGIO of watched folders
+ * (fcntl(2), F_NOTIFY), which needs no setting. That wakes an agent as seldom, but does not say
+ * what has changed, and a base that is removed is not missed before something else changes. Returns
+ * 0, or -1 with errno.
+ */
+int store_watch_open(struct store *store);
+void store_watch_close(struct store *store);
 
 /**
  * Read all pending events of @store->inotify and mark what they are about. Without a watch

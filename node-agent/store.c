@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -420,13 +419,9 @@ int store_init(struct store *store, const char *base, bool watch, struct error *
 		errorf(e, "%s cannot be made: %s", base, strerror(errno));
 		goto fail;
 	}
-	if (watch) {
-		store->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-		if (store->inotify < 0) {
-			errorf(e, "inotify: %s; raise the sysctl fs.inotify.max_user_instances",
-			       strerror(errno));
-			goto fail;
-		}
+	if (watch && store_watch_open(store) < 0) {
+		errorf(e, "%s cannot be watched: %s", base, strerror(errno));
+		goto fail;
 	}
 	if (!refresh(store, e))
 		return 0;
@@ -452,9 +447,7 @@ void store_fini(struct store *store)
 		next = folder->hh.next;
 		folder_forget(store, folder);
 	}
-	if (store->inotify >= 0)
-		close(store->inotify);
-	store->inotify = -1;
+	store_watch_close(store);
 	free(store->index);
 	store->index = NULL;
 }

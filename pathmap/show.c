@@ -19,6 +19,7 @@ struct show {
 	struct placement placement;
 	size_t depth; /* of the deepest place; the root's is 0 */
 	size_t n_leaves;
+	bool alternates;		  /* some place has one */
 	bool *gathers;			  /* by depth: does a place there join answers? */
 	const struct plan_place **joined; /* by depth: a place there with joined stages, or NULL */
 	const struct plan_place *
@@ -33,6 +34,7 @@ static void show_survey(struct show *show, const struct plan_place *place, size_
 	if (depth > show->depth)
 		show->depth = depth;
 	show->n_leaves += place->leaf;
+	show->alternates = show->alternates || place->n_alternates > 0;
 	for (size_t i = 0; i < place->n_children; i++)
 		show_survey(show, place->children[i], depth + 1);
 }
@@ -55,6 +57,22 @@ static const struct node *place_node(const struct show *show, const struct plan_
 	return cluster_map_node(&show->map->clusters, place->node);
 }
 
+/* Who runs the place's part while it is away, in the order in which they are tried. */
+static void alternates_add(struct show *show, const struct plan_place *place)
+{
+	char *text = memory_copy("");
+
+	for (size_t i = 0; i < place->n_alternates; i++) {
+		char *longer =
+			memory_format("%s%s%s", text, i > 0 ? " " : "", place->alternates[i].node);
+
+		free(text);
+		text = longer;
+	}
+	table_cell(&show->table, "%s", *text != '\0' ? text : "-");
+	free(text);
+}
+
 static void hosts_add(struct show *show, const struct plan_place *place,
 		      const struct plan_place *parent, size_t depth)
 {
@@ -73,6 +91,8 @@ static void hosts_add(struct show *show, const struct plan_place *place,
 	table_cell(&show->table, "%s", *place->address != '\0' ? place->address : "-");
 	table_cell(&show->table, "%s", *link != '\0' ? link : "-");
 	table_cell(&show->table, "%s", place->leaf ? *ranks != '\0' ? ranks : "any" : "-");
+	if (show->alternates)
+		alternates_add(show, place);
 	free(link);
 	free(ranks);
 	for (size_t i = 0; i < place->n_children; i++)
@@ -81,9 +101,10 @@ static void hosts_add(struct show *show, const struct plan_place *place,
 
 static void hosts_print(struct show *show, FILE *out)
 {
-	static const char *const heads[] = {"HOST", "CLUSTER", "ADDRESS", "LINK TO IT", "RANKS"};
+	static const char *const heads[] = {"HOST",	  "CLUSTER", "ADDRESS",
+					    "LINK TO IT", "RANKS",   "STAND-INS"};
 
-	table_init(&show->table, sizeof(heads) / sizeof(heads[0]));
+	table_init(&show->table, sizeof(heads) / sizeof(heads[0]) - !show->alternates);
 	for (size_t i = 0; i < show->table.n_columns; i++)
 		table_cell(&show->table, "%s", heads[i]);
 	hosts_add(show, show->plan->root, NULL, 0);
@@ -91,18 +112,27 @@ static void hosts_print(struct show *show, FILE *out)
 	table_fini(&show->table);
 }
 
+/* The stages that run at one of the levels from @first to @last. */
 static void stages_add(struct show *show, enum level first, enum level last)
 {
+	static const char *const wheres[LEVEL_COUNT] = {
+		[LEVEL_NODE] = "hosts of elements",
+		[LEVEL_CLUSTER] = "where a cluster is whole",
+		[LEVEL_ALL] = "the entry",
+	};
 	enum level top;
 	const struct view *view =
 		application_view_to(&show->map->application, show->plan->view, &top);
 
 	for (size_t i = 0; i < view->n_stages; i++) {
 		const struct plan_stage *stage = &view->stages[i];
+		enum level place =
+			mapping_stage_place(&show->map->mapping, view->name, stage->level);
 
-		if (stage->level < first || stage->level > last || stage->level > top)
+		if (place < first || place > last || stage->level > top)
 			continue;
 		table_cell(&show->table, "%s %s", level_name(stage->level), stage->kind);
+		table_cell(&show->table, "%s", wheres[place]);
 		table_cell(&show->table, "%s", stage->args);
 	}
 }
@@ -115,14 +145,17 @@ static void stages_print(struct show *show, FILE *out)
 		[READ_STREAM] = "all tuples since the last wave",
 		[READ_COUNTS] = "what classes of operations have counted",
 	};
+	static const char *const heads[] = {"STAGE", "RUNS ON", "WHAT IT DOES"};
 
-	table_init(&show->table, 2);
-	table_cell(&show->table, "STAGE");
-	table_cell(&show->table, "WHAT IT DOES");
+	table_init(&show->table, sizeof(heads) / sizeof(heads[0]));
+	for (size_t i = 0; i < show->table.n_columns; i++)
+		table_cell(&show->table, "%s", heads[i]);
 	table_cell(&show->table, "source");
+	table_cell(&show->table, "hosts of elements");
 	table_cell(&show->table, "%s", sources[show->plan->reading]);
-	stages_add(show, LEVEL_ELEMENT, LEVEL_NODE);
+	stages_add(show, LEVEL_NODE, LEVEL_NODE);
 	table_cell(&show->table, "gather");
+	table_cell(&show->table, "hosts above others");
 	table_cell(&show->table, "joins the answers of the hosts below, and its own");
 	stages_add(show, LEVEL_CLUSTER, LEVEL_ALL);
 	table_print(&show->table, out);
@@ -231,8 +264,13 @@ void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out)
 	fprintf(out, "view %s: %s of", plan->view, reading_name(plan->reading));
 	for (size_t i = 0; i < plan->n_select; i++)
 		fprintf(out, " %s", plan->select[i]);
-	fprintf(out, " from %zu node%s by way of %zu host%s\n\n", show.n_leaves,
+	fprintf(out, " from %zu node%s by way of %zu host%s", show.n_leaves,
 		show.n_leaves == 1 ? "" : "s", plan->n_places, plan->n_places == 1 ? "" : "s");
+	if (plan->root->concurrency == 1)
+		fputs(", asked one after the other", out);
+	else if (plan->root->concurrency > 0)
+		fprintf(out, ", at most %u asked at once by each", plan->root->concurrency);
+	fputs("\n\n", out);
 	hosts_print(&show, out);
 	fputc('\n', out);
 	stages_print(&show, out);

@@ -175,7 +175,8 @@ static void element_check(struct element *e)
 {
 	uint64_t twice = 0;
 
-	qsort(e->numbers, e->n, sizeof(*e->numbers), compare);
+	if (e->n)
+		qsort(e->numbers, e->n, sizeof(*e->numbers), compare);
 	for (size_t i = 1; i < e->n; i++)
 		twice += e->numbers[i] == e->numbers[i - 1];
 	if (twice)

@@ -92,6 +92,24 @@ static void survives_the_agent(void)
 	cursor_close(c, false);
 }
 
+/* The first ask for a wave may come after it was asked for again, by another way. */
+static void told_once(void)
+{
+	struct cursor *c = open_cursor();
+
+	add_row(c, 0, 0);
+	make_wave(c, 1, 0, 3);
+	CU_ASSERT_EQUAL(cursor_wave(c, 3, true, 0), CURSOR_NEVER);
+	cursor_close(c, true);
+	c = open_cursor();
+	CU_ASSERT_EQUAL(cursor_wave(c, 2, false, 0), CURSOR_NEVER);
+	CU_ASSERT_EQUAL(cursor_wave(c, 3, false, 0), CURSOR_NEVER);
+	CU_ASSERT_EQUAL(cursor_wave(c, 1, false, 0), CURSOR_AGAIN);
+	CU_ASSERT_EQUAL(cursor_wave(c, 4, false, 0), CURSOR_NEW);
+	CU_ASSERT_EQUAL(cursor_from(c, 0), 3);
+	cursor_close(c, false);
+}
+
 static void holds_until_had(void)
 {
 	struct cursor *c = open_cursor();
@@ -103,7 +121,7 @@ static void holds_until_had(void)
 	/* Every slot waits for the consumer's word: no wave is given up for a new one. */
 	CU_ASSERT_EQUAL(cursor_wave(c, w, false, 0), CURSOR_FULL);
 	CU_ASSERT_EQUAL(cursor_wave(c, 1, true, 0), CURSOR_AGAIN);
-	make_wave(c, w, 1, 1);
+	make_wave(c, w + 1, 1, 1);
 	CU_ASSERT_EQUAL(cursor_wave(c, 1, true, 0), CURSOR_NEVER);
 	CU_ASSERT_EQUAL(cursor_wave(c, 2, true, 0), CURSOR_AGAIN);
 	CU_ASSERT_EQUAL(cursor_from(c, 0), 1);
@@ -206,6 +224,7 @@ int main(void)
 	CU_TestInfo cases[] = {
 		{"a wave asked for again has the same range", again_is_the_same},
 		{"cursors survive the agent, a wave in the making does not", survives_the_agent},
+		{"a wave that was said never to have been never is", told_once},
 		{"a range is held until the consumer has it", holds_until_had},
 		{"ranges join without a gap", ranges_join},
 		{"one scope alone has the file", one_scope_alone_has_the_file},

@@ -97,7 +97,7 @@ static void newest_and_compare(const struct element_ring *ring, uint32_t capacit
 {
 	struct tuple t;
 	uint64_t number = 0;
-	int found = element_latest(ring, capacity, &t, &number);
+	int found = element_latest(ring, capacity, element_inverse(capacity), &t, &number);
 
 	CU_ASSERT_EQUAL(found, head > 0 && capacity > 1);
 	if (found) {
@@ -164,7 +164,7 @@ static void any_head(void)
 		CU_ASSERT_EQUAL(range.lost, range.first);
 		element_read(ring, 0, 0, UINT64_MAX, out, 8, &range);
 		CU_ASSERT_EQUAL(range.count, 0);
-		element_latest(ring, 8, &t, &number);
+		element_latest(ring, 8, element_inverse(8), &t, &number);
 	}
 	free(ring);
 }
@@ -218,7 +218,8 @@ static void *race_read(void *arg)
 			race->backwards += range.first != from + range.lost;
 			from = range.first + range.count;
 		} while (last && range.count);
-		if (element_latest(race->ring, race->capacity, &newest, &number)) {
+		if (element_latest(race->ring, race->capacity, element_inverse(race->capacity),
+				   &newest, &number)) {
 			race->torn += !tuple_is(&newest, number);
 			race->backwards += number < seen;
 			seen = number;

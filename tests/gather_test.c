@@ -34,7 +34,24 @@ static void on_done(void *arg, struct wave *w)
 	last_leaves = w->leaves;
 }
 
-static const struct gather_events events = {.late = on_late, .done = on_done};
+/* Inputs that were asked later than the others, and what is to be asked of them. */
+static unsigned asked_more;
+static size_t at_once;
+
+static void on_more(void *arg, struct wave *w)
+{
+	(void)arg;
+	while (w->next < INPUTS && w->pending < at_once) {
+		gather_expect(gather, w, w->next++, 1);
+		asked_more++;
+	}
+}
+
+static const struct gather_events events = {
+	.more = on_more,
+	.late = on_late,
+	.done = on_done,
+};
 
 static void begin_case(void)
 {
@@ -139,6 +156,67 @@ static void broken_input(void)
 	end_case();
 }
 
+/* As a scope does with `concurrency N`: the first N inputs, the others as answers come. */
+static struct wave *ask_some(uint64_t number, size_t n, unsigned deadline_ms)
+{
+	struct wave *w = gather_begin(gather, number, false, 0, deadline_ms);
+
+	at_once = n;
+	asked_more = 0;
+	for (w->next = 0; w->next < n; w->next++)
+		gather_expect(gather, w, w->next, 1);
+	gather_seal(gather, w);
+	return w;
+}
+
+static void one_after_the_other(void)
+{
+	struct wave *w;
+
+	begin_case();
+	w = ask_some(1, 1, 1000);
+	CU_ASSERT_PTR_NULL(gather_waiting(gather, 1, false, 1, 1));
+	answer(1, 0);
+	CU_ASSERT_EQUAL(asked_more, 1);
+	CU_ASSERT_PTR_NULL(gather_waiting(gather, 1, false, 2, 1));
+	/* Who goes away is no reason not to ask the next one. */
+	gather_lost(gather, 1, 1);
+	CU_ASSERT_EQUAL(asked_more, 2);
+	CU_ASSERT_EQUAL(done, 0);
+	answer(1, 2);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_EQUAL(last_missing, 1);
+	CU_ASSERT_EQUAL(late[1], 1);
+	CU_ASSERT_FALSE(w->busy);
+	end_case();
+}
+
+static void two_at_once(void)
+{
+	begin_case();
+	ask_some(1, 2, 1000);
+	answer(1, 1);
+	CU_ASSERT_EQUAL(asked_more, 1);
+	answer(1, 0);
+	CU_ASSERT_EQUAL(done, 0);
+	answer(1, 2);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_EQUAL(last_leaves, 3);
+	end_case();
+}
+
+/* Those that were not asked before the deadline are late, too. */
+static void not_asked_in_time(void)
+{
+	begin_case();
+	ask_some(1, 1, 30);
+	CU_ASSERT_EQUAL(event_base_dispatch(base), 1);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_EQUAL(last_missing, 3);
+	CU_ASSERT_EQUAL(asked_more, 0);
+	end_case();
+}
+
 static void again_is_another_wave(void)
 {
 	struct wave *w;
@@ -176,6 +254,9 @@ int main(void)
 		{"a wave ends at its deadline and names who is late", deadline_ends_a_wave},
 		{"64 waves are under way, the 65th ends the first", window_of_waves},
 		{"a broken input ends what waits for it only", broken_input},
+		{"concurrency 1: one input is asked after the other", one_after_the_other},
+		{"concurrency 2: the third is asked when one has answered", two_at_once},
+		{"concurrency: who was not asked by the deadline is late", not_asked_in_time},
 		{"asked for again is another wave", again_is_another_wave},
 		{"nobody to ask: the answer comes at once", nobody_to_ask},
 		CU_TEST_INFO_NULL,

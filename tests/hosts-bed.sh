@@ -9,6 +9,7 @@
 #	hosts_cut NODE, hosts_mend NODE, hosts_slow NODE	# its wire; only if $hosts_real
 #	hosts_end
 #
+# With hosts_loopback=1 it is loopback addresses in any case.
 # $hosts_nodes and $hosts_leaves are the nodes' names; $hosts_real is 1 with namespaces, else 0.
 
 hosts_nodes=(front m ga gb a0 a1 b0 b1)
@@ -76,6 +77,7 @@ hosts_maps() {
 		application writer {
 			ranks rank[0-3];
 			view total { select /**/p2p; read stream; node reduce sum of bytes; all reduce sum of bytes; }
+			view of-b { select /B/**/p2p; read stream; all reduce sum of bytes; }
 			view spread { select /**/p2p; read stream; node histogram of bytes; all histogram of bytes; }
 		}
 	END
@@ -100,7 +102,7 @@ hosts_begin() {
 	mkdir -p "$bed_dir/pids" "$hosts_dir"
 	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
 	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
-	if hosts_make; then
+	if [ -z "${hosts_loopback-}" ] && hosts_make; then
 		hosts_real=1
 	else
 		hosts_net=$((1 + $$ % 250))

@@ -52,21 +52,28 @@ struct verifier {
 	struct error *e;
 };
 
-static size_t stages_of(const struct verifier *v, enum level first, enum level last)
+/* The level on whose host the mapping puts the stages of @level. */
+static enum level where(const struct verifier *v, enum level level)
+{
+	return mapping_stage_place(&v->map->mapping, v->view->name, level);
+}
+
+/* The stages of the view that run on hosts of this level. */
+static size_t stages_at(const struct verifier *v, enum level place)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < v->view->n_stages; i++)
-		n += v->view->stages[i].level >= first && v->view->stages[i].level <= last;
+		n += where(v, v->view->stages[i].level) == place;
 	return n;
 }
 
-static size_t joined_at(const struct plan_place *place, enum level level)
+static size_t joined_at(const struct verifier *v, const struct plan_place *at, enum level place)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < place->n_joined; i++)
-		n += place->joined[i].level == level;
+	for (size_t i = 0; i < at->n_joined; i++)
+		n += where(v, at->joined[i].level) == place;
 	return n;
 }
 
@@ -126,11 +133,10 @@ static int place_verify(const struct verifier *v, const struct plan_place *place
 		return errorf(v->e, "%s is asked in vain", place->node);
 	if (place->leaf && *place->cluster == '\0')
 		return errorf(v->e, "%s is a leaf outside clusters", place->node);
-	if (place->n_local != (place->leaf ? stages_of(v, LEVEL_ELEMENT, LEVEL_NODE) : 0))
+	if (place->n_local != (place->leaf ? stages_at(v, LEVEL_NODE) : 0))
 		return errorf(v->e, "%s has %zu local stages", place->node, place->n_local);
-	if (joined_at(place, LEVEL_ALL) !=
-	    (place->index == 0 ? stages_of(v, LEVEL_ALL, LEVEL_ALL) : 0))
-		return errorf(v->e, "%s has the wrong stages of level all", place->node);
+	if (joined_at(v, place, LEVEL_ALL) != (place->index == 0 ? stages_at(v, LEVEL_ALL) : 0))
+		return errorf(v->e, "%s has the wrong stages of the entry", place->node);
 	for (size_t i = 1; i < place->n_joined; i++) {
 		if (place->joined[i].level < place->joined[i - 1].level)
 			return errorf(v->e, "%s has stages out of order", place->node);
@@ -138,14 +144,14 @@ static int place_verify(const struct verifier *v, const struct plan_place *place
 	return 0;
 }
 
-/* On each way up from a leaf there are all stages of the cluster level once. @above: so far. */
+/* On each way up from a leaf there are all stages that run at clusters once. @above: so far. */
 static int cluster_stages_verify(const struct verifier *v, const struct plan_place *place,
 				 size_t above)
 {
-	size_t here = above + joined_at(place, LEVEL_CLUSTER);
+	size_t here = above + joined_at(v, place, LEVEL_CLUSTER);
 
-	if (place->leaf && here != stages_of(v, LEVEL_CLUSTER, LEVEL_CLUSTER))
-		return errorf(v->e, "%zu stages of level cluster above %s", here, place->node);
+	if (place->leaf && here != stages_at(v, LEVEL_CLUSTER))
+		return errorf(v->e, "%zu stages that run at clusters above %s", here, place->node);
 	for (size_t i = 0; i < place->n_children; i++) {
 		if (cluster_stages_verify(v, place->children[i], here) < 0)
 			return -1;

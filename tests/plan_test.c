@@ -161,6 +161,91 @@ static void stages_of_a_plan(void)
 	pathmap_free(map);
 }
 
+/* The stages that run on @place behind its gather, as "thread reduce;node sort;". */
+static void has_joined(const struct plan_place *place, const char *expected)
+{
+	char said[256] = "";
+
+	for (size_t i = 0; i < place->n_joined; i++) {
+		size_t length = strlen(said);
+
+		snprintf(said + length, sizeof(said) - length, "%s %s;",
+			 level_name(place->joined[i].level), place->joined[i].kind);
+	}
+	CU_ASSERT_STRING_EQUAL(said, expected);
+}
+
+static void has_stages(const char *stages, size_t local, const char *head, const char *root)
+{
+	char *mapping = memory_format("%s %s", places, stages);
+	struct pathmap *map = maps_make_of(application, cluster, mapping, stderr);
+	struct plan *plan;
+	struct error e;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "v", &plan, NULL), 0);
+	CU_ASSERT_EQUAL(plan_place(plan, 4)->n_local, local);
+	CU_ASSERT_EQUAL(plan_verify(plan, map, &e), 0);
+	has_joined(plan->root->children[0], head);
+	has_joined(plan->root->children[1], head);
+	has_joined(plan->root, root);
+	plan_free(plan);
+	pathmap_free(map);
+	free(mapping);
+}
+
+static void places_of_stages(void)
+{
+	has_stages("", 3, "cluster reduce;", "all sort;all reduce;");
+	has_stages("stages node at cluster;", 2, "node sort;cluster reduce;",
+		   "all sort;all reduce;");
+	/* What comes behind a stage never runs below it. */
+	has_stages("stages thread at cluster;", 1, "thread reduce;node sort;cluster reduce;",
+		   "all sort;all reduce;");
+	has_stages("stages element at cluster; stages cluster at all;", 0,
+		   "element filter;thread reduce;node sort;",
+		   "cluster reduce;all sort;all reduce;");
+	has_stages("stages element thread node cluster at all;", 0, "",
+		   "element filter;thread reduce;node sort;cluster reduce;all sort;all reduce;");
+	has_stages("stages node at all; view v { stages node at node; }", 3, "cluster reduce;",
+		   "all sort;all reduce;");
+	has_stages("stages node at all; view events { stages node at node; }", 2, "",
+		   "node sort;cluster reduce;all sort;all reduce;");
+}
+
+static void concurrency_and_alternates(void)
+{
+	char *mapping = memory_format(
+		"%s concurrency 4; alternate b[1-2] for b0 b3; alternate a1 for a2;"
+		"view v { concurrency sequential; alternate b3 for b0; tree fanout 2; }",
+		places);
+	struct pathmap *map = maps_make_of(application, cluster, mapping, stderr);
+	const struct plan_place *b0;
+	struct plan *plan;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "v", &plan, NULL), 0);
+	CU_ASSERT_EQUAL(plan->root->concurrency, 1);
+	CU_ASSERT_EQUAL(plan->root->n_alternates, 0);
+	b0 = plan->root->children[1];
+	CU_ASSERT_STRING_EQUAL(b0->node, "b0");
+	CU_ASSERT_EQUAL(b0->concurrency, 1);
+	/* The view's own come first. */
+	CU_ASSERT_EQUAL_FATAL(b0->n_alternates, 3);
+	CU_ASSERT_STRING_EQUAL(b0->alternates[0].node, "b3");
+	CU_ASSERT_STRING_EQUAL(b0->alternates[1].node, "b1");
+	CU_ASSERT_STRING_EQUAL(b0->alternates[1].address, "b1.example:1");
+	CU_ASSERT_STRING_EQUAL(b0->alternates[2].node, "b2");
+	/* Nobody stands in for a host that has nobody below it. */
+	CU_ASSERT_EQUAL(plan_place(plan, 4)->n_alternates, 0);
+	plan_free(plan);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "events", &plan, NULL), 0);
+	CU_ASSERT_EQUAL(plan->root->concurrency, 4);
+	plan_free(plan);
+	pathmap_free(map);
+	free(mapping);
+}
+
 static void local_plan(void)
 {
 	struct pathmap *map = pathmap_local("here");
@@ -239,11 +324,25 @@ static void cluster_draw(struct draw *draw)
 		below(draw, 2) ? "gateway g2;" : "");
 }
 
+static void run_draw(struct draw *draw)
+{
+	static const char *const levels[] = {"element", "thread", "node", "cluster", "all"};
+	unsigned level = below(draw, 5), place = 2 + below(draw, 3);
+
+	if (level <= place)
+		fprintf(draw->mapping, "stages %s at %s; ", levels[level], levels[place]);
+	if (below(draw, 3) == 0)
+		fprintf(draw->mapping, "concurrency %u; ", 1 + below(draw, 4));
+	if (below(draw, 3) == 0)
+		fprintf(draw->mapping, "alternate g0 for c0n0; ");
+}
+
 static void tree_draw(struct draw *draw)
 {
 	FILE *out = draw->mapping;
 	unsigned c = below(draw, draw->n);
 
+	run_draw(draw);
 	if (below(draw, 3) == 0)
 		fprintf(out, "cluster on c%un%u; ", c, below(draw, draw->sizes[c]));
 	switch (below(draw, 4)) {
@@ -342,20 +441,36 @@ static void random_pathmaps(void)
 	}
 }
 
-/* As large as maps may be: 65,536 nodes and ranks. */
+/* As large as trees may be: 8,192 hosts, with 65,536 ranks; one more is refused with its place. */
 static void largest_pathmap(void)
 {
-	struct pathmap *map =
-		maps_make_of("application large { ranks rank[0-65535]; view part { read latest; "
-			     "cluster sort; } }",
-			     "cluster A { nodes a[0-65534]; address a[0-65534]:1; } node front;",
-			     "entry front; place rank[0-65535] on a[0-65534] cyclic; view part { "
-			     "tree fanout 2; }",
-			     stderr);
+	static const char views[] = "application large { ranks rank[0-65535]; view part { read "
+				    "latest; cluster sort; } }";
+	char *said = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&said, &size);
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
-	plans_verify(map);
-	pathmap_free(map);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+	for (unsigned last = PLAN_PLACES - 2; last < PLAN_PLACES; last++) {
+		char *clusters = memory_format(
+			"cluster A { nodes a[0-%u]; address a[0-%u]:1; } node front;", last, last);
+		char *mapping = memory_format("entry front; place rank[0-65535] on a[0-%u] cyclic; "
+					      "view part { tree fanout 2; }",
+					      last);
+		struct pathmap *map = maps_make_of(views, clusters, mapping, out);
+
+		CU_ASSERT_EQUAL(map != NULL, last == PLAN_PLACES - 2);
+		if (map != NULL)
+			plans_verify(map);
+		pathmap_free(map);
+		free(clusters);
+		free(mapping);
+	}
+	fclose(out);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said,
+				      "application.map:1:47: the tree of view `part` has 8193 "
+				      "hosts; at most 8192 are possible"));
+	free(said);
 }
 
 static CU_TestInfo plan_cases[] = {
@@ -363,6 +478,8 @@ static CU_TestInfo plan_cases[] = {
 	{"the shape of a view's own tree", shape_of_a_view},
 	{"the shape with a gateway inside its cluster", shape_with_a_gateway_inside},
 	{"stages: where they run, in which order", stages_of_a_plan},
+	{"stages where the mapping puts them", places_of_stages},
+	{"how many are asked at once, and who stands in", concurrency_and_alternates},
 	{"the plan of one host", local_plan},
 	{"an unknown view: those that there are", unknown_view},
 	{"the plans of 500 random pathmaps are good", random_pathmaps},

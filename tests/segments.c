@@ -126,7 +126,8 @@ int segments_read(void *arg)
 		if (!ring)
 			continue;
 		element_read(ring, element.capacity, 0, UINT64_MAX, out, SEGMENTS_CAPACITY, &range);
-		element_latest(ring, element.capacity, &t, &number);
+		element_latest(ring, element.capacity, element_inverse(element.capacity), &t,
+			       &number);
 	}
 	segment_alive(s);
 	return 0;

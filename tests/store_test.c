@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -260,6 +261,38 @@ static CU_TestInfo life_cases[] = {
 	CU_TEST_INFO_NULL,
 };
 
+/* ---- without inotify ---- */
+
+#define INSTANCES_MAX 4096
+
+static int instances[INSTANCES_MAX];
+static unsigned n_instances;
+
+static void instances_begin(void)
+{
+	trial_begin();
+	while (n_instances < INSTANCES_MAX &&
+	       (instances[n_instances] = inotify_init1(IN_CLOEXEC)) >= 0)
+		n_instances++;
+}
+
+static void instances_end(void)
+{
+	trial_end();
+	while (n_instances > 0)
+		close(instances[--n_instances]);
+}
+
+static CU_TestInfo signal_cases[] = {
+	{"segments that come are noticed", watched},
+	{"a killed process is noticed, its segment stays", killed},
+	{"a removed run is unmapped; serials are not used again", removed},
+	{"the base may be removed and made again", base_removed},
+	{"nothing wakes a store at rest", silent_at_rest},
+	{"the newest process of a rank has its name", same_rank},
+	CU_TEST_INFO_NULL,
+};
+
 int main(void)
 {
 	static const CU_SuiteInfo suites[] = {
@@ -267,6 +300,10 @@ int main(void)
 		 .pTests = life_cases,
 		 .pSetUpFunc = trial_begin,
 		 .pTearDownFunc = trial_end},
+		{.pName = "the user has no inotify instance left",
+		 .pTests = signal_cases,
+		 .pSetUpFunc = instances_begin,
+		 .pTearDownFunc = instances_end},
 		CU_SUITE_INFO_NULL,
 	};
 

@@ -24,12 +24,15 @@
 
 #define END_WITHIN_S 60
 #define FAULTS_SHOWN 20
+#define SAY_AGAIN_MS 100
+#define HEADS	     64 /* more than waves can be under way */
 
 /* One leaf, which holds one rank. */
 struct leaf {
-	const char *name; /* "a0" */
+	char *name; /* "a0" */
+	int rank;
 	struct truth_element element;
-	uint64_t before, then, now; /* written when the last waves were asked for, and now */
+	uint64_t heads[HEADS]; /* written, after each of the last waves */
 	uint64_t read;
 	bool owing, missing;
 	double missing_s;
@@ -42,8 +45,9 @@ static struct witness {
 	int n_leaves;
 	struct truth got;
 	uint64_t waves, whole, checked, faults, gap_wave;
-	uint64_t last_ns, whole_ns, gap_ns, blind_ns;
+	uint64_t last_ns, whole_ns, said_ns, gap_ns, blind_ns;
 	unsigned answered; /* of the last wave */
+	unsigned window;
 	bool verbose;
 } me;
 
@@ -149,8 +153,7 @@ static void leaves_look(void)
 			fault("%s has read %" PRIu64 " tuples after %" PRIu64 ", of %" PRIu64,
 			      leaf->name, counts.read, leaf->read, truth_written(&leaf->element));
 		else
-			truth_take(&leaf->so_far, (int)(leaf - me.leaves), leaf->read,
-				   counts.read - leaf->read);
+			truth_take(&leaf->so_far, leaf->rank, leaf->read, counts.read - leaf->read);
 		leaf->read = counts.read;
 		leaf->owing = counts.owing;
 	}
@@ -161,11 +164,14 @@ static void left_out_check(void)
 {
 	for (int i = 0; i < me.n_leaves; i++) {
 		const struct leaf *leaf = &me.leaves[i];
+		uint64_t before = me.waves > me.window + 1
+					  ? leaf->heads[(me.waves - me.window - 1) % HEADS]
+					  : 0;
 
-		if (!leaf->missing && !leaf->owing && leaf->read < leaf->before)
+		if (!leaf->missing && !leaf->owing && leaf->read < before)
 			fault("%s was asked when %" PRIu64
 			      " tuples were there, and has read %" PRIu64,
-			      leaf->name, leaf->before, leaf->read);
+			      leaf->name, before, leaf->read);
 	}
 }
 
@@ -181,11 +187,16 @@ static struct truth expected(void)
 	return all;
 }
 
-/* Only when nothing that was read is still on its way: the hosts' accounts are ahead of us. */
+/* Only when nothing that was read is still on its way: the hosts' accounts are ahead of us, and who
+ * owes a wave has given later ones. */
 static void figures_check(void)
 {
 	struct truth all = expected();
 
+	for (int i = 0; i < me.n_leaves; i++) {
+		if (me.leaves[i].owing)
+			return;
+	}
 	if (all.count != me.got.count)
 		return;
 	me.checked++;
@@ -200,8 +211,12 @@ static void figures_check(void)
 
 static void say_coverage(const struct evspace_wave *w, double gap_s)
 {
-	if (!me.verbose || (w->answered == me.answered && gap_s < 0.2))
+	uint64_t now = clock_mono_ns();
+
+	if (!me.verbose || (w->answered == me.answered && gap_s < 0.2 &&
+			    now - me.said_ns < SAY_AGAIN_MS * UINT64_C(1000000)))
 		return;
+	me.said_ns = now;
 	printf("wave %" PRIu64 ": %u of %u after %.3f s, missing", w->number, w->answered,
 	       w->leaves, gap_s);
 	for (size_t i = 0; i < w->n_missing; i++)
@@ -241,11 +256,8 @@ static void wave_take(void)
 		me.whole_ns = now;
 		me.whole++;
 	}
-	for (int i = 0; i < me.n_leaves; i++) {
-		me.leaves[i].before = me.leaves[i].then;
-		me.leaves[i].then = me.leaves[i].now;
-		me.leaves[i].now = truth_written(&me.leaves[i].element);
-	}
+	for (int i = 0; i < me.n_leaves; i++)
+		me.leaves[i].heads[me.waves % HEADS] = truth_written(&me.leaves[i].element);
 }
 
 /* ---- the end ---- */
@@ -271,7 +283,7 @@ static void end_check(void)
 
 	evspace_counts(me.client, &counts);
 	for (int i = 0; i < me.n_leaves; i++) {
-		if (truth_read(&me.leaves[i].element, i, &all, &e) < 0)
+		if (truth_read(&me.leaves[i].element, me.leaves[i].rank, &all, &e) < 0)
 			fault("%s", e.text);
 		if (me.leaves[i].read != truth_written(&me.leaves[i].element))
 			fault("%s has read %" PRIu64 " of %" PRIu64 " tuples%s", me.leaves[i].name,
@@ -323,8 +335,13 @@ static int leaves_open(char **names, int n, const char *folder)
 	me.leaves = memory_new((size_t)n, sizeof(*me.leaves));
 	me.n_leaves = n;
 	for (int i = 0; i < n; i++) {
+		char *equal = strchr(names[i], '=');
+
+		me.leaves[i].rank = equal ? atoi(equal + 1) : i;
+		if (equal)
+			*equal = '\0';
 		me.leaves[i].name = names[i];
-		if (truth_open(&me.leaves[i].element, folder, i, &e) < 0) {
+		if (truth_open(&me.leaves[i].element, folder, me.leaves[i].rank, &e) < 0) {
 			fprintf(stderr, "witness: %s\n", e.text);
 			return -1;
 		}
@@ -342,13 +359,16 @@ int main(int argc, char **argv)
 	char why[500];
 	int c, result;
 
-	while ((c = getopt(argc, argv, "c:d:r:s:vw:")) != -1) {
+	while ((c = getopt(argc, argv, "c:d:n:r:s:vw:")) != -1) {
 		switch (c) {
 		case 'c':
 			o.connect = optarg;
 			break;
 		case 'd':
 			folder = optarg;
+			break;
+		case 'n':
+			o.window = (unsigned)atoi(optarg);
 			break;
 		case 'r':
 			o.rate_hz = strtod(optarg, NULL);
@@ -363,14 +383,16 @@ int main(int argc, char **argv)
 			o.view = optarg;
 			break;
 		default:
-			fprintf(stderr, "usage: witness -c ENTRY -d RUN-FOLDER -w VIEW [-r HZ] "
-					"[-s SECONDS] [-v] LEAF...\n");
+			fprintf(stderr,
+				"usage: witness -c ENTRY -d RUN-FOLDER -w VIEW [-n WINDOW] [-r HZ] "
+				"[-s SECONDS] [-v] LEAF[=RANK]...\n");
 			return 2;
 		}
 	}
 	sigaction(SIGTERM, &action, NULL);
 	if (leaves_open(argv + optind, argc - optind, folder) < 0)
 		return 1;
+	me.window = o.window;
 	me.client = evspace_open(&o, &failure, why, sizeof(why));
 	if (!me.client) {
 		fprintf(stderr, "witness: %s\n", why);

@@ -86,23 +86,29 @@ static void gather_finish(struct gather *g, struct wave *w)
 	}
 }
 
+/* Wake up at @deadline_ns. */
+static void gather_wait(struct gather *g, uint64_t deadline_ns)
+{
+	uint64_t now = clock_mono_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
+	struct timeval wait = {
+		.tv_sec = (time_t)(left / 1000000000u),
+		.tv_usec = (suseconds_t)(left % 1000000000u / 1000u) + 1,
+	};
+
+	evtimer_add(g->timer, &wait);
+	g->timing = true;
+}
+
 static void gather_time(struct gather *g)
 {
-	uint64_t now, first = UINT64_MAX, left;
-	struct timeval wait;
+	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < SLOTS; i++) {
 		if (g->slots[i].busy && g->slots[i].deadline_ns < first)
 			first = g->slots[i].deadline_ns;
 	}
-	if (first == UINT64_MAX)
-		return;
-	now = clock_mono_ns();
-	left = first > now ? first - now : 0;
-	wait.tv_sec = (time_t)(left / 1000000000u);
-	wait.tv_usec = (suseconds_t)(left % 1000000000u / 1000u) + 1;
-	evtimer_add(g->timer, &wait);
-	g->timing = true;
+	if (first != UINT64_MAX)
+		gather_wait(g, first);
 }
 
 static void gather_expire(evutil_socket_t fd, short what, void *arg)
@@ -154,7 +160,8 @@ void gather_seal(struct gather *g, struct wave *w)
 	if (w->pending == 0)
 		gather_finish(g, w);
 	else if (!g->timing)
-		gather_time(g);
+		/* No wave waits but this one. */
+		gather_wait(g, w->deadline_ns);
 }
 
 struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input,

@@ -358,6 +358,9 @@ void hop_miss(struct hop *hop, struct wave *w, bool late)
 		since = w->asked_ns;
 	else if (!late && leaf && hop_left_out(hop))
 		since = child_owes_since(&hop->user);
+	/* The connection breaks just now. */
+	if (since == 0)
+		since = w->asked_ns;
 	for (size_t i = 0; i < hop->n_leaves; i++)
 		wave_miss(w, hop->leaves[i], why, since);
 }

@@ -13,10 +13,12 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "pathmap/memory.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/certificate.h"
 
 #define READY_S 20
 
@@ -148,14 +150,18 @@ static int agent_start(const struct bed *bed, struct bed_agent *a, struct error 
 	return a->pid < 0 ? -1 : 0;
 }
 
-static bool listens(const struct sockaddr_in *end)
+static bool listens(const struct bed_agent *a)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un local = {.sun_family = AF_UNIX};
+	int fd = socket(a->local ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	bool connected;
 
 	if (fd < 0)
 		return false;
-	connected = connect(fd, (const void *)end, sizeof(*end)) == 0;
+	if (a->local)
+		snprintf(local.sun_path, sizeof(local.sun_path), "%s", a->local);
+	connected = (a->local ? connect(fd, (const void *)&local, sizeof(local))
+			      : connect(fd, (const void *)&a->end, sizeof(a->end))) == 0;
 	close(fd);
 	return connected;
 }
@@ -165,7 +171,7 @@ static bool all_listen(void *arg)
 	const struct bed *bed = arg;
 
 	for (size_t i = 0; i < bed->n_agents; i++) {
-		if (!listens(&bed->agents[i].end))
+		if (!listens(&bed->agents[i]))
 			return false;
 	}
 	return true;
@@ -186,28 +192,95 @@ static int agents_explain(const struct bed *bed, struct error *e)
 	return -1;
 }
 
+int bed_prepare(struct bed *bed, struct error *e)
+{
+	const char *const *nodes;
+	size_t n;
+
+	if (bed->map)
+		return 0;
+	bed->map = pathmap_load(bed->maps, NULL, stderr, e);
+	if (!bed->map)
+		return -1;
+	n = pathmap_nodes(bed->map, &nodes);
+	return certificates_make(bed->tls, nodes, n, e);
+}
+
+static void nursery_log(const struct bed *bed, char *log, size_t n)
+{
+	snprintf(log, n, "%s/agents.log", bed->dir);
+}
+
+static bool nursery_is_ready(void *arg)
+{
+	const struct bed *bed = arg;
+	char path[160], line[256];
+	bool ready = false;
+	FILE *file;
+
+	nursery_log(bed, path, sizeof(path));
+	file = fopen(path, "re");
+	while (file && !ready && fgets(line, sizeof(line), file))
+		ready = strstr(line, "agents are ready") != NULL;
+	if (file)
+		fclose(file);
+	return ready;
+}
+
+int bed_start_together(struct bed *bed, const char *list, const char *space, struct error *e)
+{
+	char program[4096], log[160];
+	char *argv[] = {program,
+			memory_copy("agent"),
+			memory_copy("--pathmap"),
+			memory_copy(bed->maps),
+			memory_copy("--tls"),
+			memory_copy(bed->tls),
+			memory_copy("--node"),
+			memory_copy(list),
+			NULL};
+	int rc = -1;
+
+	bench_built("evspace", program, sizeof(program));
+	nursery_log(bed, log, sizeof(log));
+	if (bed_prepare(bed, e) == 0) {
+		setenv("EVSPACE_DIR", space, 1);
+		bed->nursery = bench_start(argv, log, e);
+		setenv("EVSPACE_DIR", bed->space, 1);
+	}
+	if (bed->nursery > 0) {
+		rc = bench_until(nursery_is_ready, bed, READY_S, "agents are ready", e);
+		if (rc < 0)
+			bench_quote(log, e);
+	}
+	for (size_t i = 1; argv[i]; i++)
+		free(argv[i]);
+	return rc;
+}
+
 int bed_start(struct bed *bed, struct error *e)
 {
 	const char *const *nodes;
 	size_t n;
 
-	bed->map = pathmap_load(bed->maps, NULL, stderr, e);
-	if (!bed->map)
+	if (bed_prepare(bed, e) < 0)
 		return -1;
 	n = pathmap_nodes(bed->map, &nodes);
-	if (bed_certs(bed, "agent", nodes, n, e) < 0)
-		return -1;
 	bed->agents = memory_new(n, sizeof(*bed->agents));
 	for (size_t i = 0; i < n; i++) {
 		struct bed_agent *a = &bed->agents[i];
+		const char *where = pathmap_address(bed->map, nodes[i]);
 		char address[64];
 
-		snprintf(address, sizeof(address), "%s", pathmap_address(bed->map, nodes[i]));
+		snprintf(address, sizeof(address), "%.60s", where);
 		address[strcspn(address, ":")] = '\0';
 		*a = (struct bed_agent){
 			.node = nodes[i],
 			.end = {.sin_family = AF_INET, .sin_port = htons(BED_PORT)}};
-		inet_pton(AF_INET, address, &a->end.sin_addr);
+		if (strncmp(where, "unix:", 5) == 0)
+			a->local = where + 5;
+		else
+			inet_pton(AF_INET, address, &a->end.sin_addr);
 		if (agent_start(bed, a, e) < 0)
 			return -1;
 		bed->n_agents++;
@@ -224,6 +297,44 @@ const struct bed_agent *bed_agent(const struct bed *bed, const char *node)
 			return &bed->agents[i];
 	}
 	return NULL;
+}
+
+static struct bed_agent *agent_find(struct bed *bed, const char *node, struct error *e)
+{
+	for (size_t i = 0; i < bed->n_agents; i++) {
+		if (strcmp(bed->agents[i].node, node) == 0)
+			return &bed->agents[i];
+	}
+	errno = ENOENT;
+	errorf(e, "no node %s is in the map", node);
+	return NULL;
+}
+
+int bed_kill(struct bed *bed, const char *node, struct error *e)
+{
+	struct bed_agent *a = agent_find(bed, node, e);
+
+	if (!a)
+		return -1;
+	bench_end(a->pid, SIGKILL);
+	a->pid = 0;
+	return 0;
+}
+
+static bool one_listens(void *arg)
+{
+	const struct bed_agent *a = arg;
+
+	return listens(a);
+}
+
+int bed_restart(struct bed *bed, const char *node, struct error *e)
+{
+	struct bed_agent *a = agent_find(bed, node, e);
+
+	if (!a || agent_start(bed, a, e) < 0)
+		return -1;
+	return bench_until(one_listens, a, READY_S, "the agent is ready again", e);
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
@@ -248,9 +359,11 @@ struct puller_options bed_puller(const struct bed *bed, const char *view, const 
 void bed_end(struct bed *bed)
 {
 	for (size_t i = 0; i < bed->n_agents; i++)
-		kill(bed->agents[i].pid, SIGTERM);
+		if (bed->agents[i].pid > 0)
+			kill(bed->agents[i].pid, SIGTERM);
 	for (size_t i = 0; i < bed->n_agents; i++)
 		bench_end(bed->agents[i].pid, SIGTERM);
+	bench_end(bed->nursery, SIGTERM);
 	free(bed->agents);
 	pathmap_free(bed->map);
 	if (bed->dir[0])

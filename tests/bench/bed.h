@@ -23,8 +23,10 @@ struct bed {
 		const char *node; /* the map's */
 		pid_t pid;
 		struct sockaddr_in end;
-	} * agents; /* in the order of the map's nodes */
+		const char *local; /* the map's path of a Unix socket, or NULL: `end` is it */
+	} * agents;		   /* in the order of the map's nodes */
 	size_t n_agents;
+	pid_t nursery; /* of bed_start_together(), else 0 */
 };
 
 /** The TCP port of all agents; their addresses differ. */
@@ -50,6 +52,22 @@ int bed_map(const struct bed *bed, const char *name, struct error *e, const char
 
 /** Read the pathmap and start an agent for each of its nodes; returns when all of them listen. */
 int bed_start(struct bed *bed, struct error *e);
+
+/**
+ * Read the pathmap and make the certificates of its nodes; bed_start() does that, too, unless it
+ * was done before.
+ */
+int bed_prepare(struct bed *bed, struct error *e);
+
+/**
+ * Start the agents of all nodes as one `evspace agent --node @list`, which forks them; returns when
+ * all are ready. EVSPACE_DIR is @space, where %n is the node's name. bed->agents stays empty.
+ */
+int bed_start_together(struct bed *bed, const char *list, const char *space, struct error *e);
+
+/** Kill the agent of @node (SIGKILL); start it again, which returns when it listens. */
+int bed_kill(struct bed *bed, const char *node, struct error *e);
+int bed_restart(struct bed *bed, const char *node, struct error *e);
 
 /** The agent of @node, or NULL. */
 const struct bed_agent *bed_agent(const struct bed *bed, const char *node);

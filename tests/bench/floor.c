@@ -16,15 +16,20 @@
 #include "pathmap/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/pipe.h"
+#include "tree/tls.h"
 
 #define EVENTS 64
 
 struct floor {
 	const struct floor_place *places;
 	size_t n;
-	unsigned capacity, window;
-	int *listeners; /* of each place */
-	struct sockaddr_in *ends;
+	const struct floor_options *options;
+	struct tls *tls, *consumer_tls; /* NULL without */
+	int *listeners;			/* of each place */
+	struct end {
+		struct sockaddr_storage at;
+		socklen_t bytes;
+	} * ends;
 	struct tree_processes processes;
 };
 
@@ -38,8 +43,9 @@ struct slot {
 struct node {
 	int epoll;
 	char *rings;
-	size_t elements, ring_bytes, total; /* its own; all below it too */
+	size_t elements, ring_bytes, total; /* its own; tuples that it passes on */
 	unsigned capacity;
+	bool reduce;
 	struct pipe up, *down;
 	size_t n_down;
 	struct slot *slots;
@@ -48,26 +54,40 @@ struct node {
 
 /* ---- waves ---- */
 
-static struct tuple *own_copy(const struct node *node, struct tuple *to)
+static const struct tuple *newest(const struct node *node, size_t i)
 {
-	for (size_t i = 0; i < node->elements; i++) {
-		const struct element_ring *ring = (void *)(node->rings + i * node->ring_bytes);
-		uint64_t head = element_head(ring);
+	const struct element_ring *ring = (void *)(node->rings + i * node->ring_bytes);
 
-		*to++ = ring->slots[(head - 1) % node->capacity];
+	return &ring->slots[(element_head(ring) - 1) % node->capacity];
+}
+
+static void fold(struct tuple *to, const struct tuple *with)
+{
+	if (with->start >= to->start)
+		*to = *with;
+}
+
+static void own_put(const struct node *node, struct tuple *to)
+{
+	if (node->reduce)
+		*to = (struct tuple){0};
+	for (size_t i = 0; i < node->elements; i++) {
+		if (node->reduce)
+			fold(to, newest(node, i));
+		else
+			to[i] = *newest(node, i);
 	}
-	return to;
 }
 
 /* A leaf copies tuples to where they are sent from. */
 static void leaf_answer(struct node *node, uint32_t wave)
 {
-	size_t bytes = node->elements * sizeof(struct tuple);
+	size_t bytes = node->total * sizeof(struct tuple);
 	struct floor_frame frame = {(uint32_t)bytes, wave};
 	char *to = pipe_room(&node->up, sizeof(frame) + bytes);
 
 	memcpy(to, &frame, sizeof(frame));
-	own_copy(node, (struct tuple *)(void *)(to + sizeof(frame)));
+	own_put(node, (struct tuple *)(void *)(to + sizeof(frame)));
 }
 
 static void inner_answer(struct node *node, const struct slot *slot, uint32_t wave)
@@ -92,7 +112,7 @@ static void node_asked(struct node *node, const struct floor_frame *ask)
 			continue;
 		}
 		slot->missing = node->n_down;
-		own_copy(node, slot->tuples);
+		own_put(node, slot->tuples);
 	}
 }
 
@@ -101,7 +121,10 @@ static void node_answered(struct node *node, const struct pipe *child, uint32_t 
 {
 	struct slot *slot = &node->slots[wave % node->n_slots];
 
-	memcpy(slot->tuples + child->first, tuples, child->elements * sizeof(struct tuple));
+	if (node->reduce)
+		fold(slot->tuples, (const struct tuple *)(const void *)tuples);
+	else
+		memcpy(slot->tuples + child->first, tuples, child->elements * sizeof(struct tuple));
 	if (--slot->missing == 0)
 		inner_answer(node, slot, wave);
 }
@@ -196,19 +219,24 @@ static _Noreturn void consumer_loop(struct pipe *root, unsigned window, struct t
 
 /* ---- the making of a process ---- */
 
-static int dial(const struct sockaddr_in *to)
+static void dial(struct pipe *p, const struct end *to, struct tls *tls)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(to->at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct error e;
 
-	if (fd < 0 || connect(fd, (const void *)to, sizeof(*to)) < 0)
+	if (fd < 0 || connect(fd, (const void *)&to->at, to->bytes) < 0)
 		_exit(1);
-	return fd;
+	pipe_init(p, fd);
+	if (tls)
+		pipe_secure(p, tls_client(tls, NULL, &e));
 }
 
 static size_t elements_below(const struct floor *floor, size_t place)
 {
 	size_t sum = floor->places[place].elements;
 
+	if (floor->options->reduce)
+		return 1;
 	for (size_t i = place + 1; i < floor->n; i++) {
 		if (floor->places[i].parent == place)
 			sum += elements_below(floor, i);
@@ -227,7 +255,7 @@ static void node_dial(struct node *node, const struct floor *floor, size_t place
 
 		if (floor->places[i].parent != place)
 			continue;
-		pipe_init(p, dial(&floor->ends[i]));
+		dial(p, &floor->ends[i], floor->tls);
 		p->index = node->n_down++;
 		p->first = first;
 		p->elements = elements_below(floor, i);
@@ -261,10 +289,12 @@ static _Noreturn void node_run(const struct floor *floor, size_t place)
 	struct node node = {
 		.epoll = epoll_create1(EPOLL_CLOEXEC),
 		.elements = floor->places[place].elements,
-		.capacity = floor->capacity,
+		.capacity = floor->options->capacity,
+		.reduce = floor->options->reduce,
 		.total = elements_below(floor, place),
-		.n_slots = 2 * floor->window,
+		.n_slots = 2 * (size_t)floor->options->window,
 	};
+	struct error e;
 
 	node_rings(&node);
 	node_dial(&node, floor, place);
@@ -272,6 +302,8 @@ static _Noreturn void node_run(const struct floor *floor, size_t place)
 	for (size_t i = 0; i < node.n_slots; i++)
 		node.slots[i].tuples = memory_new(node.total, sizeof(struct tuple));
 	pipe_init(&node.up, accept(floor->listeners[place], NULL, NULL));
+	if (floor->tls)
+		pipe_secure(&node.up, tls_server(floor->tls, &e));
 	watch(node.epoll, &node.up, EPOLL_CTL_ADD, EPOLLIN);
 	node_loop(&node);
 }
@@ -280,25 +312,46 @@ static _Noreturn void consumer_run(const struct floor *floor)
 {
 	struct pipe root;
 
-	pipe_init(&root, dial(&floor->ends[0]));
-	consumer_loop(&root, floor->window, floor->processes.tally);
+	dial(&root, &floor->ends[0], floor->consumer_tls);
+	consumer_loop(&root, floor->options->window, floor->processes.tally);
 }
 
 /* ---- life ---- */
 
 static int floor_listen(struct floor *floor, size_t place, struct error *e)
 {
-	struct sockaddr_in *end = &floor->ends[place];
-	socklen_t n = sizeof(*end);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct end *end = &floor->ends[place];
+	struct sockaddr_in *in = (void *)&end->at;
+	bool is_unix = floor->options->net == FLOOR_UNIX;
+	int fd = socket(is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	*end = (struct sockaddr_in){.sin_family = AF_INET,
-				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	/* The kernel finds a name for a Unix socket that has only a family, as it finds a port. */
+	if (is_unix)
+		end->at.ss_family = AF_UNIX;
+	else
+		*in = (struct sockaddr_in){.sin_family = AF_INET,
+					   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	end->bytes = is_unix ? sizeof(end->at.ss_family) : sizeof(*in);
 	floor->listeners[place] = fd;
-	if (fd < 0 || bind(fd, (void *)end, n) < 0 || listen(fd, 1) < 0 ||
-	    getsockname(fd, (void *)end, &n) < 0)
-		return errorf(e, "cannot listen on the loopback interface: %s", strerror(errno));
+	if (fd < 0 || bind(fd, (void *)&end->at, end->bytes) < 0 || listen(fd, 1) < 0)
+		return errorf(e, "cannot listen on this host: %s", strerror(errno));
+	end->bytes = sizeof(end->at);
+	if (getsockname(fd, (void *)&end->at, &end->bytes) < 0)
+		return errorf(e, "cannot find out where a socket listens: %s", strerror(errno));
+	if (!is_unix)
+		floor->processes.ends[floor->processes.n_ends++] = *in;
 	return 0;
+}
+
+static int floor_tls(struct floor *floor, struct error *e)
+{
+	const struct floor_options *o = floor->options;
+
+	if (o->net != FLOOR_TLS)
+		return 0;
+	floor->tls = tls_new(o->tls, o->agent, e);
+	floor->consumer_tls = floor->tls ? tls_new(o->tls, o->consumer, e) : NULL;
+	return floor->consumer_tls ? 0 : -1;
 }
 
 static int floor_start(struct floor *floor, struct error *e)
@@ -328,22 +381,20 @@ static int floor_start(struct floor *floor, struct error *e)
 	return 0;
 }
 
-struct floor *floor_new(const struct floor_place *places, size_t n, unsigned capacity,
-			unsigned window, struct error *e)
+struct floor *floor_new(const struct floor_place *places, size_t n, const struct floor_options *o,
+			struct error *e)
 {
 	struct floor *floor = memory_new(1, sizeof(*floor));
 
 	floor->places = places;
 	floor->n = n;
-	floor->capacity = capacity;
-	floor->window = window;
+	floor->options = o;
 	floor->listeners = memory_new(n, sizeof(*floor->listeners));
 	floor->ends = memory_new(n, sizeof(*floor->ends));
 	floor->processes.others = memory_new(n, sizeof(pid_t));
-	floor->processes.ends = floor->ends;
-	floor->processes.n_ends = n;
+	floor->processes.ends = memory_new(n, sizeof(struct sockaddr_in));
 	floor->processes.tally = tally_new();
-	if (floor_start(floor, e) == 0)
+	if (floor_tls(floor, e) == 0 && floor_start(floor, e) == 0)
 		return floor;
 	floor_free(floor);
 	return NULL;
@@ -366,6 +417,9 @@ void floor_free(struct floor *floor)
 	}
 	tally_free(p->tally);
 	free(p->others);
+	free(p->ends);
+	tls_free(floor->tls);
+	tls_free(floor->consumer_tls);
 	free(floor->listeners);
 	free(floor->ends);
 	free(floor);

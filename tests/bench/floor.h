@@ -3,6 +3,7 @@
 #ifndef EVSPACE_BENCH_FLOOR_H
 #define EVSPACE_BENCH_FLOOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "pathmap/error.h"
@@ -14,17 +15,30 @@ struct floor_place {
 	unsigned elements; /* rings that it holds itself */
 };
 
+/** What the processes are connected by. */
+enum floor_net { FLOOR_TCP, FLOOR_TLS, FLOOR_UNIX };
+
+/** How a floor's waves are made. */
+struct floor_options {
+	unsigned capacity; /* tuples that a ring holds */
+	unsigned window;   /* waves under way */
+	bool reduce; /* each process passes on the newest tuple of all that are below it, only */
+	enum floor_net net;
+	const char *tls; /* FLOOR_TLS: a folder with certificates (deploy/certs) of … */
+	const char *agent, *consumer; /* … an agent, for all processes, and a consumer */
+};
+
 struct floor;
 
 /**
  * Start a process for each of @places and one more, the consumer, which asks the root for waves as
- * fast as they come, @window under way. Processes are connected by TCP over loopback and use epoll;
- * each writes once per connection and round. A wave is the newest 40-byte tuple of every element,
- * copied out of rings of @capacity tuples. There is no TLS, no check, no name, no deadline.
- * Returns NULL with @e.
+ * fast as they come. Processes are connected over the loopback interface or by Unix sockets and use
+ * epoll; each writes once per connection and round. A wave is the newest 40-byte tuple of every
+ * element, copied out of rings. There is no check, no name, no deadline, and only with FLOOR_TLS
+ * any security. @o and @places outlive it. Returns NULL with @e.
  */
-struct floor *floor_new(const struct floor_place *places, size_t n, unsigned capacity,
-			unsigned window, struct error *e);
+struct floor *floor_new(const struct floor_place *places, size_t n, const struct floor_options *o,
+			struct error *e);
 
 /** End all of it. NULL is fine. */
 void floor_free(struct floor *floor);

@@ -3,6 +3,7 @@
 #include "tests/bench/pipe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -29,8 +30,22 @@ void pipe_init(struct pipe *p, int fd)
 	*p = (struct pipe){.fd = fd, .in_room = ROOM, .out_room = ROOM};
 	p->in = must_realloc(NULL, ROOM);
 	p->out = must_realloc(NULL, ROOM);
-	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) < 0)
+	/* A Unix socket does not know of delays. */
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) < 0 && errno != EOPNOTSUPP)
 		abort();
+}
+
+void pipe_secure(struct pipe *p, SSL *ssl)
+{
+	/* A record is 16 KiB, and each takes one read(2) and one write(2): all that TLS must do. */
+	if (!ssl || !SSL_set_fd(ssl, p->fd) || SSL_do_handshake(ssl) != 1)
+		_exit(1);
+	SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_set_read_ahead(ssl, 1);
+	SSL_set_default_read_buffer_len(ssl, 256u << 10);
+	if (fcntl(p->fd, F_SETFL, O_NONBLOCK) < 0)
+		abort();
+	p->ssl = ssl;
 }
 
 char *pipe_room(struct pipe *p, size_t bytes)
@@ -46,11 +61,35 @@ char *pipe_room(struct pipe *p, size_t bytes)
 	return at;
 }
 
+/* As send(2) and recv(2), with or without TLS. */
+static ssize_t put(struct pipe *p)
+{
+	size_t done, bytes = p->out_bytes - p->out_at;
+
+	if (!p->ssl)
+		return send(p->fd, p->out + p->out_at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (SSL_write_ex(p->ssl, p->out + p->out_at, bytes, &done))
+		return (ssize_t)done;
+	errno = SSL_get_error(p->ssl, 0) == SSL_ERROR_WANT_WRITE ? EAGAIN : EPIPE;
+	return -1;
+}
+
+static ssize_t get(struct pipe *p)
+{
+	size_t done, room = p->in_room - p->in_bytes;
+
+	if (!p->ssl)
+		return recv(p->fd, p->in + p->in_bytes, room, MSG_DONTWAIT);
+	if (SSL_read_ex(p->ssl, p->in + p->in_bytes, room, &done))
+		return (ssize_t)done;
+	errno = SSL_get_error(p->ssl, 0) == SSL_ERROR_WANT_READ ? EAGAIN : EPIPE;
+	return -1;
+}
+
 int pipe_flush(struct pipe *p)
 {
 	while (p->out_at < p->out_bytes) {
-		ssize_t n = send(p->fd, p->out + p->out_at, p->out_bytes - p->out_at,
-				 MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n = put(p);
 
 		if (n < 0 && errno == EAGAIN)
 			return 1;
@@ -66,14 +105,17 @@ void pipe_fill(struct pipe *p)
 {
 	ssize_t n;
 
-	if (p->in_bytes == p->in_room) {
-		p->in_room *= 2;
-		p->in = must_realloc(p->in, p->in_room);
-	}
-	n = recv(p->fd, p->in + p->in_bytes, p->in_room - p->in_bytes, MSG_DONTWAIT);
-	if (n == 0 || (n < 0 && errno != EAGAIN))
-		_exit(0);
-	p->in_bytes += n > 0 ? (size_t)n : 0;
+	do {
+		if (p->in_bytes == p->in_room) {
+			p->in_room *= 2;
+			p->in = must_realloc(p->in, p->in_room);
+		}
+		n = get(p);
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			_exit(0);
+		p->in_bytes += n > 0 ? (size_t)n : 0;
+		/* One record at a time; those that were read ahead are pending. */
+	} while (n > 0 && p->ssl && SSL_has_pending(p->ssl));
 }
 
 void pipe_drop(struct pipe *p, size_t bytes)

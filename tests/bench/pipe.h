@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <openssl/ssl.h>
+
 /**
  * What goes over a pipe: downwards `n` is how many waves from `wave` on are wanted, upwards how
  * many bytes of tuples follow.
@@ -16,6 +18,7 @@ struct floor_frame {
 
 struct pipe {
 	int fd;
+	SSL *ssl;	 /* NULL: plain */
 	size_t index;	 /* of a child among its parent's */
 	size_t elements; /* below a child, and where they go in a wave */
 	size_t first;
@@ -26,6 +29,9 @@ struct pipe {
 
 /** On a connected socket; its other fields are 0. Any failure of the floor ends the process. */
 void pipe_init(struct pipe *p, int fd);
+
+/** Shake hands by @ssl, which goes with the process; waits for the other side. */
+void pipe_secure(struct pipe *p, SSL *ssl);
 
 /** Room for @bytes more to send. Returns where they go. */
 char *pipe_room(struct pipe *p, size_t bytes);

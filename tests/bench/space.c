@@ -74,12 +74,16 @@ int space_make(struct space *space, const char *base, const char *run, unsigned 
 	for (unsigned i = 0; i < COMMON; i++)
 		plan.capacity[i] = capacity;
 	for (unsigned rank = 0; rank < ranks; rank++) {
+		struct segment *s = &space->segments[space->n];
+
+		if (elements[rank] == 0)
+			continue;
 		plan.rank = (int32_t)rank;
 		plan.threads = (elements[rank] + COMMON - 1) / COMMON;
-		if (segment_create(&space->segments[rank], &plan, e) < 0)
+		if (segment_create(s, &plan, e) < 0)
 			return -1;
-		space->ranks++;
-		if (segment_fill(&space->segments[rank], elements[rank], capacity, e) < 0)
+		space->n++;
+		if (segment_fill(s, elements[rank], capacity, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -87,7 +91,7 @@ int space_make(struct space *space, const char *base, const char *run, unsigned 
 
 void space_fini(struct space *space)
 {
-	for (unsigned i = 0; i < space->ranks; i++)
+	for (unsigned i = 0; i < space->n; i++)
 		segment_close(&space->segments[i]);
 	free(space->segments);
 	*space = (struct space){0};

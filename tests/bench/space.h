@@ -7,14 +7,14 @@
 #include "pathmap/error.h"
 
 struct space {
-	struct segment *segments; /* one of each rank */
-	unsigned ranks;
+	struct segment *segments; /* one of each rank that has elements */
+	unsigned n;
 };
 
 /**
  * Make the folder @base/@run and in it a segment for each of @ranks ranks; rank r gets elements[r]
- * elements of @capacity tuples, six a thread (one of each channel), each holding so many tuples
- * that the newest ones are all over the rings. Returns 0, or -1 with @e.
+ * elements of @capacity tuples (none: no segment), six a thread (one of each channel), each holding
+ * so many tuples that the newest ones are all over the rings. Returns 0, or -1 with @e.
  */
 int space_make(struct space *space, const char *base, const char *run, unsigned ranks,
 	       const unsigned *elements, unsigned capacity, struct error *e);

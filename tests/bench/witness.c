@@ -198,8 +198,10 @@ static _Noreturn void witness_live(const struct witness_options *o, struct testi
 
 pid_t witness_start(const struct witness_options *o, struct testimony **seen, struct error *e)
 {
-	struct testimony *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-					MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct testimony *shared =
+		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		     /* cppcheck-suppress invalidFunctionArg ; anonymous memory */
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 
 	if (shared == MAP_FAILED)

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Forks agents, waits until all are ready, and then for their end. */
+#include "node-agent/nursery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "node-agent/chart.h"
+#include "pathmap/memory.h"
+#include "tree/tls.h"
+
+#define BASE_BYTES 200
+
+struct nursery {
+	const struct agent_options *o;
+	const struct hostlist *nodes;
+	struct chart *chart; /* each agent's own, after the fork */
+	pid_t *pids;	     /* of the nodes, 0: ended */
+	size_t living;
+	bool ending; /* they were told to */
+	sigset_t before;
+};
+
+const char *nursery_base(const char *base, const char *node, char *buf, size_t n, struct error *e)
+{
+	const char *mark = strstr(base, "%n");
+	int length;
+
+	if (mark)
+		length = snprintf(buf, n, "%.*s%s%s", (int)(mark - base), base, node, mark + 2);
+	else
+		length = snprintf(buf, n, "%s", base);
+	if (length >= 0 && (size_t)length < n)
+		return buf;
+	errno = ENAMETOOLONG;
+	errorf(e, "EVSPACE_DIR is too long for node %s", node);
+	return NULL;
+}
+
+/* ---- an agent ---- */
+
+static _Noreturn void child_serve(const struct nursery *n, const char *node, int ready)
+{
+	struct agent_options o = *n->o;
+	char base[BASE_BYTES];
+	struct error e = {""};
+	struct agent *agent;
+
+	o.node = node;
+	o.chart = n->chart;
+	o.base = nursery_base(n->o->base, node, base, sizeof(base), &e);
+	agent = o.base ? agent_new(&o, &e) : NULL;
+	if (!agent || write(ready, "", 1) != 1) {
+		fprintf(stderr, "evspace agent: %s: %s\n", node, e.text);
+		exit(1);
+	}
+	close(ready);
+	agent_run(agent);
+	agent_free(agent);
+	exit(0);
+}
+
+static int child_start(struct nursery *n, size_t i, int ready, struct error *e)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid < 0)
+		return errorf(e, "cannot start the agent of %s: %s", n->nodes->names[i],
+			      strerror(errno));
+	if (pid > 0) {
+		n->pids[i] = pid;
+		n->living++;
+		return 0;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(1);
+	free(n->pids);
+	sigprocmask(SIG_SETMASK, &n->before, NULL);
+	child_serve(n, n->nodes->names[i], ready);
+}
+
+/* ---- all of them ---- */
+
+static void nursery_end(struct nursery *n)
+{
+	n->ending = true;
+	for (size_t i = 0; i < n->nodes->n; i++)
+		if (n->pids[i] > 0)
+			kill(n->pids[i], SIGTERM);
+}
+
+static int ended_badly(const struct nursery *n, size_t i, int status, struct error *e)
+{
+	if (n->ending && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	fprintf(stderr, "evspace agent: the agent of %s ended%s\n", n->nodes->names[i],
+		n->ending ? " badly" : " unasked");
+	errno = ECHILD;
+	return errorf(e, "not all agents ended as they should");
+}
+
+/* Take notice of those that have ended; with @wait of one at least. */
+static int nursery_reap(struct nursery *n, bool wait, struct error *e)
+{
+	int status, rc = 0;
+	pid_t pid;
+
+	while (n->living && (pid = waitpid(-1, &status, wait ? 0 : WNOHANG)) != 0) {
+		if (pid < 0 && errno != EINTR)
+			break;
+		for (size_t i = 0; pid > 0 && i < n->nodes->n; i++) {
+			if (n->pids[i] != pid)
+				continue;
+			n->pids[i] = 0;
+			n->living--;
+			if (ended_badly(n, i, status, e) < 0)
+				rc = -1;
+		}
+	}
+	return rc;
+}
+
+/* Each agent that is ready writes a byte; there is no more when none is left that might. */
+static bool all_are_ready(const struct nursery *n, int ready)
+{
+	size_t count = 0;
+	char bytes[256];
+	ssize_t got;
+
+	while ((got = read(ready, bytes, sizeof(bytes))) > 0 || (got < 0 && errno == EINTR))
+		count += got > 0 ? (size_t)got : 0;
+	return count == n->nodes->n;
+}
+
+static int nursery_start(struct nursery *n, struct error *e)
+{
+	int ready[2], rc = 0;
+
+	if (pipe2(ready, O_CLOEXEC) < 0)
+		return errorf(e, "no pipe: %s", strerror(errno));
+	fflush(NULL);
+	for (size_t i = 0; i < n->nodes->n && rc == 0; i++)
+		rc = child_start(n, i, ready[1], e);
+	close(ready[1]);
+	if (rc == 0 && !all_are_ready(n, ready[0])) {
+		errno = ECHILD;
+		rc = errorf(e, "not all agents could be started");
+	}
+	close(ready[0]);
+	return rc;
+}
+
+static int nursery_serve(struct nursery *n, const sigset_t *set, struct error *e)
+{
+	int number, rc = 0;
+
+	while (n->living) {
+		if (sigwait(set, &number) != 0)
+			continue;
+		if (number != SIGCHLD)
+			nursery_end(n);
+		else if (nursery_reap(n, false, e) < 0)
+			rc = -1;
+	}
+	return rc;
+}
+
+/* What all agents would do for themselves, once. */
+static int nursery_prepare(struct nursery *n, struct error *e)
+{
+	struct tls *tls;
+
+	n->chart = chart_open(n->o->base, "%n", n->o->pathmap, stderr, e);
+	if (!n->chart)
+		return -1;
+	if (!n->o->tls)
+		return 0;
+	/* Whose it is does not matter: OpenSSL's tables are made. */
+	tls = tls_new(n->o->tls, n->nodes->names[0], e);
+	if (!tls)
+		return -1;
+	tls_free(tls);
+	return 0;
+}
+
+int nursery_run(const struct agent_options *o, const struct hostlist *nodes, struct error *e)
+{
+	struct nursery n = {.o = o, .nodes = nodes};
+	struct error ignored;
+	sigset_t set;
+	int rc = -1;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &n.before);
+	n.pids = memory_new(nodes->n, sizeof(*n.pids));
+	if (nursery_prepare(&n, e) == 0 && nursery_start(&n, e) == 0) {
+		fprintf(stderr, "evspace agent: %zu agents are ready\n", nodes->n);
+		rc = nursery_serve(&n, &set, e);
+	} else {
+		nursery_end(&n);
+		while (n.living)
+			nursery_reap(&n, true, &ignored);
+	}
+	chart_free(n.chart);
+	free(n.pids);
+	sigprocmask(SIG_SETMASK, &n.before, NULL);
+	return rc;
+}

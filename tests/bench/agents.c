@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Many agents on this machine as one gather tree: how long it takes until they answer, what they
+ * take at rest, and how waves get slower with their number.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "consumers/evspace-client.h"
+#include "pathmap/memory.h"
+#include "tests/bench/bed.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/census.h"
+#include "tests/bench/space.h"
+
+#define FANOUT	    10
+#define RUN	    "bench"
+#define ELEMENTS    6 /* of each agent; one of them is looked at */
+#define CAPACITY    200
+#define DEADLINE_MS 10000
+#define ANSWER_S    60
+
+static const char about[] =
+	"usage: agents [options]\n"
+	"\n"
+	"10, 64, 100 and 1,000 agents on this machine as one tree, by TLS, at most 10 children of\n"
+	"a host. Each has elements of its own, in a folder of its own, and is a leaf; some join\n"
+	"others, too. Maps, certificates and elements are made before (set-up, not counted).\n"
+	"\n"
+	"  built    from starting the first agent until a consumer's first answer of them all\n"
+	"  started  until all of them listen; a part of that\n"
+	"  first    from the consumer's connecting until its first answer: the tree connects\n"
+	"  again    the same for another consumer: the tree is connected\n"
+	"  PSS      proportional set size of the largest agent at rest, after the waves\n"
+	"  private  what is its own of that\n"
+	"  rest     CPU time that all agents take at rest, per second\n"
+	"  waves/s  of one wave at a time, in which each agent has an event\n"
+	"\n"
+	"Growth: agents on one machine share its processors. A wave wakes every agent once for "
+	"the\n"
+	"request and each host above others once for all that it gets at a time, so that CPU time "
+	"per\n"
+	"agent and wave (the last column) stays and waves per second fall as the number grows. "
+	"The\n"
+	"first answer takes a TLS handshake per agent (two signatures, two checks, a key agreement "
+	"on\n"
+	"each side), which is all processor time, too; another consumer finds the tree connected. "
+	"On\n"
+	"machines of their own, agents of a level work at the same time: then depth counts, which\n"
+	"grows with the logarithm of their number.\n";
+
+struct result {
+	size_t agents;
+	double setup_s, built_s, started_s, first_s, again_s;
+	double waves_per_s, cpu_us; /* per agent and wave */
+	double rest_us;		    /* per second */
+	struct census_size size;
+};
+
+struct planting {
+	struct bed bed;
+	struct space *spaces; /* one of each agent */
+	size_t n_spaces;
+	unsigned *elements; /* of each rank: one has some at a time */
+	char list[32];
+	char space[192];
+	char entry[64];
+};
+
+/* ---- set-up ---- */
+
+static int maps_write(struct planting *p, size_t n, struct error *e)
+{
+	/* No other bench has nets from 251 on. */
+	int port = 8000 + (int)(getpid() % 20000);
+	char address[64];
+
+	if (n <= 250)
+		snprintf(address, sizeof(address), "127.251.0.[1-%zu]:%d", n, port);
+	else
+		snprintf(address, sizeof(address), "127.251.[0-%zu].[1-250]:%d", n / 250 - 1, port);
+	snprintf(p->entry, sizeof(p->entry), "127.251.0.1:%d", port);
+	if (bed_map(&p->bed, "application.map", e,
+		    "application bench { ranks rank[0-%zu]; capacity %d;\n"
+		    "view look { select /**/p2p; read latest; } }\n",
+		    n - 1, CAPACITY) < 0 ||
+	    bed_map(&p->bed, "cluster.map", e, "cluster c { nodes %s; address %s; }\n", p->list,
+		    address) < 0)
+		return -1;
+	return bed_map(&p->bed, "mapping.map", e,
+		       "entry n0;\nplace rank[0-%zu] on %s;\ntree fanout %d;\n", n - 1, p->list,
+		       FANOUT);
+}
+
+/* A folder for each node, with the elements of its rank, as hosts have. */
+static int spaces_make(struct planting *p, size_t n, struct error *e)
+{
+	char dir[224];
+
+	p->spaces = memory_new(n, sizeof(*p->spaces));
+	p->elements = memory_new(n, sizeof(*p->elements));
+	for (size_t i = 0; i < n; i++) {
+		int rc;
+
+		snprintf(dir, sizeof(dir), "%s/n%zu", p->bed.space, i);
+		if (mkdir(dir, 0700) < 0)
+			return errorf(e, "cannot make %s: %s", dir, strerror(errno));
+		p->elements[i] = ELEMENTS;
+		rc = space_make(&p->spaces[i], dir, RUN, (unsigned)i + 1, p->elements, CAPACITY, e);
+		p->n_spaces++;
+		p->elements[i] = 0;
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int planting_begin(struct planting *p, size_t n, struct error *e)
+{
+	if (bed_begin(&p->bed, e) < 0)
+		return -1;
+	snprintf(p->list, sizeof(p->list), "n[0-%zu]", n - 1);
+	snprintf(p->space, sizeof(p->space), "%s/%%n", p->bed.space);
+	if (maps_write(p, n, e) < 0 || spaces_make(p, n, e) < 0)
+		return -1;
+	return bed_prepare(&p->bed, e);
+}
+
+static void planting_end(struct planting *p)
+{
+	bed_end(&p->bed);
+	for (size_t i = 0; i < p->n_spaces; i++)
+		space_fini(&p->spaces[i]);
+	free(p->spaces);
+	free(p->elements);
+}
+
+/* ---- looking ---- */
+
+static struct evspace_client *look(const struct planting *p, struct error *e)
+{
+	const struct evspace_options options = {
+		.connect = p->entry,
+		.tls = p->bed.tls,
+		.identity = BED_CONSUMER,
+		.run = RUN,
+		.view = "look",
+		.deadline_ms = DEADLINE_MS,
+	};
+	enum evspace_failure failure;
+
+	return evspace_open(&options, &failure, e->text, sizeof(e->text));
+}
+
+/* Wait for the next wave that all @n hosts have answered. */
+static int answer(struct evspace_client *client, size_t n, struct error *e)
+{
+	double until = bench_seconds() + ANSWER_S;
+	unsigned answered = 0;
+
+	while (bench_seconds() < until) {
+		int rc = evspace_next(client, ANSWER_S * 1000);
+
+		if (rc < 0)
+			return errorf(e, "%s", evspace_why(client));
+		if (rc == 0)
+			break;
+		answered = evspace_wave(client)->answered;
+		if (answered == n && evspace_wave(client)->n_missing == 0)
+			return 0;
+		if (bench_wait(0, e) < 0)
+			return -1;
+	}
+	errno = ETIMEDOUT;
+	return errorf(e, "only %u of %zu agents answer", answered, n);
+}
+
+/* Seconds from connecting to the first answer of all agents. */
+static struct evspace_client *first_answer(const struct planting *p, size_t n, double *seconds,
+					   struct error *e)
+{
+	double begin = bench_seconds();
+	struct evspace_client *client = look(p, e);
+
+	if (client && answer(client, n, e) < 0) {
+		evspace_close(client);
+		return NULL;
+	}
+	*seconds = bench_seconds() - begin;
+	return client;
+}
+
+static int waves_measure(struct evspace_client *client, const struct census *census, double seconds,
+			 struct result *r, struct error *e)
+{
+	double begin = bench_seconds(), cpu = census_cpu(census), took;
+	unsigned waves = 0;
+
+	do {
+		if (answer(client, census->n, e) < 0)
+			return -1;
+		waves++;
+		took = bench_seconds() - begin;
+	} while (took < seconds);
+	r->waves_per_s = waves / took;
+	r->cpu_us = (census_cpu(census) - cpu) * 1e6 / (double)census->n / waves;
+	return 0;
+}
+
+static int rest_measure(const struct census *census, double seconds, struct result *r,
+			struct error *e)
+{
+	double cpu;
+
+	/* Links that are not needed are given up after a while. */
+	if (bench_wait(1, e) < 0)
+		return -1;
+	cpu = census_cpu(census);
+	if (bench_wait(seconds, e) < 0)
+		return -1;
+	r->rest_us = (census_cpu(census) - cpu) * 1e6 / seconds;
+	return census_sizes(census, &r->size, e);
+}
+
+static int planting_measure(struct planting *p, const struct bench_options *o, struct result *r,
+			    struct error *e)
+{
+	struct evspace_client *first = NULL, *second = NULL;
+	struct census census = {0};
+	double begin = bench_seconds();
+	int rc = -1;
+
+	if (bed_start_together(&p->bed, p->list, p->space, e) < 0)
+		return -1;
+	r->started_s = bench_seconds() - begin;
+	first = first_answer(p, r->agents, &r->first_s, e);
+	r->built_s = bench_seconds() - begin;
+	if (first)
+		second = first_answer(p, r->agents, &r->again_s, e);
+	evspace_close(second);
+	if (second && census_take(&census, p->bed.nursery, e) == 0)
+		rc = waves_measure(first, &census, o->seconds, r, e);
+	evspace_close(first);
+	if (rc == 0)
+		rc = rest_measure(&census, o->seconds, r, e);
+	census_fini(&census);
+	return rc;
+}
+
+static int measure(size_t n, const struct bench_options *o, struct result *r, struct error *e)
+{
+	struct planting p = {.n_spaces = 0};
+	double begin = bench_seconds();
+	int rc;
+
+	*r = (struct result){.agents = n};
+	rc = planting_begin(&p, n, e);
+	r->setup_s = bench_seconds() - begin;
+	if (rc == 0)
+		rc = planting_measure(&p, o, r, e);
+	planting_end(&p);
+	return rc == 0 ? 0 : error_prefix(e, "%zu agents", n);
+}
+
+/* ---- what came out ---- */
+
+static void result_print(const struct result *r, bool json)
+{
+	static const char line[] = "{\"bench\":\"agents\",\"agents\":%zu,\"built_s\":%.3f,"
+				   "\"first_answer_ms\":%.1f,\"pss_mb\":%.3f,\"private_mb\":%.3f,"
+				   "\"waves_per_s\":%.1f,\"started_s\":%.3f,\"again_ms\":%.1f,"
+				   "\"threads\":%u,\"rest_cpu_us_per_s\":%.1f,"
+				   "\"cpu_us_per_agent_and_wave\":%.1f,\"setup_s\":%.2f}\n";
+
+	if (json)
+		printf(line, r->agents, r->built_s, r->first_s * 1e3, r->size.pss_mb,
+		       r->size.private_mb, r->waves_per_s, r->started_s, r->again_s * 1e3,
+		       r->size.threads, r->rest_us, r->cpu_us, r->setup_s);
+	else
+		printf("%6zu %8.3f %9.3f %8.1f %8.1f %8.3f %10.3f %7u %8.1f %8.1f %9.1f\n",
+		       r->agents, r->built_s, r->started_s, r->first_s * 1e3, r->again_s * 1e3,
+		       r->size.pss_mb, r->size.private_mb, r->size.threads, r->rest_us,
+		       r->waves_per_s, r->cpu_us);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bench_options quick = {.seconds = 0.5, .rounds = 1};
+	static const size_t sizes[] = {10, 64, 100, 1000};
+	struct bench_options o = {.seconds = 2, .rounds = 1};
+	struct error e = {""};
+	struct result r;
+	struct rlimit limit;
+	int result = 0;
+
+	bench_parse(argc, argv, &o, &quick, about);
+	bench_begin();
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max; /* a descriptor for each element's segment */
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (!o.json)
+		printf("%6s %8s %9s %8s %8s %8s %10s %7s %8s %8s %9s\n", "agents", "built s",
+		       "started s", "first ms", "again ms", "PSS MB", "private MB", "threads",
+		       "rest us", "waves/s", "CPU us");
+	for (unsigned round = 0; round < o.rounds; round++) {
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && result == 0; i++) {
+			result = measure(sizes[i], &o, &r, &e);
+			if (result == 0)
+				result_print(&r, o.json);
+		}
+	}
+	if (result < 0)
+		fprintf(stderr, "agents: %s\n", e.text);
+	return result < 0 ? 1 : 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests predictions: what can be computed by hand, which mapping is better, and the file of costs.
+ */
+#include "pathmap/cost.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pathmap/memory.h"
+#include "tests/maps.h"
+#include "tests/tap.h"
+
+static const char application[] =
+	"application demo { ranks rank[0-15]; collect p2p; collect wait;"
+	"view each { read latest; }"
+	"view lasts { read latest; thread reduce last; cluster reduce last; all reduce last; } }";
+static const char cluster[] =
+	"cluster A { nodes a[0-7]; address a[0-7].example:1; gateway ga; }"
+	"cluster B { nodes b[0-7]; address b[0-7].example:1; }"
+	"node ga { address ga.example:1; } node front { address front.example:1; }";
+static const char places[] = "entry front; place rank[0-15] on a[0-7] b[0-7];";
+
+static const struct calibration simple = {
+	.wake_us = 10,
+	.frame_us = 5,
+	.encrypt_ns = 1,
+	.copy_ns = 1,
+	.read_ns = 100,
+	.stage_ns = 100,
+	.cores = 2,
+};
+
+static struct cost predicted(const char *clusters, const char *tree, const char *view)
+{
+	char *mapping = memory_format("%s %s", places, tree);
+	struct pathmap *map = maps_make_of(application, clusters, mapping, stderr);
+	struct plan *plan;
+	struct cost cost;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, view, &plan, NULL), 0);
+	cost_predict(&cost, plan, map, &simple, 16);
+	/* What the hosts are called is not looked at any more. */
+	plan_free(plan);
+	pathmap_free(map);
+	free(mapping);
+	return cost;
+}
+
+static double rate(const char *clusters, const char *tree)
+{
+	struct cost cost = predicted(clusters, tree, "each");
+
+	cost_fini(&cost);
+	return cost.waves_per_s;
+}
+
+/* One host, by hand: woken 10, request 5, 2 tuples read 0.2, answer 5 and its bytes. */
+static void by_hand(void)
+{
+	struct pathmap *map =
+		maps_make_of("application one { ranks rank0; collect p2p; collect wait; view v { "
+			     "read latest; } }",
+			     "cluster A { nodes a0; }", "entry a0; place rank0 on a0;", stderr);
+	struct plan *plan;
+	struct cost cost;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "v", &plan, NULL), 0);
+	cost_predict(&cost, plan, map, &simple, 2);
+	CU_ASSERT_EQUAL(cost.n_hosts, 1);
+	CU_ASSERT_DOUBLE_EQUAL(cost.hosts[0].records, 2, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(cost.hosts[0].bytes, 120 + 2 * 48 + 130, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(cost.hosts[0].cpu_us, 20.2 + 346 * 2e-3, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(cost.cpu_us, cost.hosts[0].cpu_us, 1e-9);
+	/* And the consumer: woken, two frames, the bytes. */
+	CU_ASSERT_DOUBLE_EQUAL(1e6 / cost.waves_per_s, cost.cpu_us + 20 + 346 * 2e-3, 1e-6);
+	/* Two under way: half of that, as long as the host keeps up with 15.9 us each. */
+	CU_ASSERT_DOUBLE_EQUAL(cost.window_waves_per_s, 2 * cost.waves_per_s, 1e-6);
+	cost_fini(&cost);
+	plan_free(plan);
+	pathmap_free(map);
+}
+
+static void better_mappings(void)
+{
+	static const char chain[] =
+		"tree by-hand { ga { a0 { a1 { a2 { a3 { a4 { a5 { a6 { a7; } } } } } } } }"
+		"b0 { b1 { b2 { b3 { b4 { b5 { b6 { b7; } } } } } } } }";
+
+	CU_ASSERT(rate(cluster, "tree by-cluster;") > rate(cluster, "tree fanout 2;"));
+	CU_ASSERT(rate(cluster, "tree fanout 2;") > rate(cluster, chain));
+	CU_ASSERT(rate(cluster, chain) > rate(cluster, "tree flat; concurrency sequential;"));
+	CU_ASSERT(rate(cluster, "concurrency 4;") > rate(cluster, "concurrency sequential;"));
+	CU_ASSERT(rate(cluster, "concurrency all;") > rate(cluster, "concurrency 4;"));
+}
+
+static void links(void)
+{
+	char *slow = memory_format("%s link front B latency 5ms;", cluster);
+	char *narrow = memory_format("%s link front B bandwidth 1Mbit;", cluster);
+	struct cost cost = predicted(narrow, "", "each");
+	double bytes = 0;
+
+	/* There and back. */
+	CU_ASSERT(rate(slow, "") < 100 && rate(slow, "") > 90);
+	for (size_t i = 0; i < cost.n_hosts; i++) {
+		if (cost.hosts[i].bits_per_s > 0)
+			bytes = cost.hosts[i].bytes;
+	}
+	CU_ASSERT(bytes > 1000);
+	/* However many are under way, the link is full. */
+	CU_ASSERT_DOUBLE_EQUAL(cost.window_waves_per_s, 1e6 / 8 / bytes, 1e-6);
+	cost_fini(&cost);
+	free(slow);
+	free(narrow);
+}
+
+/* On one machine all hosts share its two cores. */
+static void shared_machine(void)
+{
+	static const char here[] =
+		"cluster A { nodes a[0-7]; address 127.0.0.1:[1-8]; gateway ga; }"
+		"cluster B { nodes b[0-7]; address 127.0.0.1:[9-16]; }"
+		"node ga { address 127.0.0.1:17; } node front { address 127.0.0.1:18; }";
+	struct cost cost = predicted(here, "tree flat;", "each");
+
+	for (size_t i = 0; i < cost.n_hosts; i++)
+		CU_ASSERT_EQUAL(cost.hosts[i].machine, 0);
+	CU_ASSERT(1e6 / cost.waves_per_s >= cost.cpu_us / 2 - 1e-6);
+	CU_ASSERT(cost.window_waves_per_s > cost.waves_per_s);
+	cost_fini(&cost);
+	CU_ASSERT(rate(cluster, "tree flat;") > rate(here, "tree flat;"));
+}
+
+static double root_records(const char *tree, const char *view, size_t host)
+{
+	struct cost cost = predicted(cluster, tree, view);
+	double records = cost.hosts[host].records;
+
+	cost_fini(&cost);
+	return records;
+}
+
+static void stages(void)
+{
+	/* 16 threads with 2 elements; host 1 is ga, below it all of A. */
+	CU_ASSERT_DOUBLE_EQUAL(root_records("", "each", 0), 32, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(root_records("", "each", 1), 16, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(root_records("", "each", 2), 2, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(root_records("", "lasts", 0), 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(root_records("", "lasts", 1), 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(root_records("", "lasts", 2), 1, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(root_records("stages thread at cluster;", "lasts", 2), 2, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(root_records("stages cluster at all;", "lasts", 1), 8, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(root_records("stages thread at all;", "lasts", 1), 16, 1e-9);
+}
+
+static void file_of_costs(void)
+{
+	char path[] = "/tmp/evspace-cost-XXXXXX", *file;
+	struct calibration c;
+	struct error e;
+	FILE *out;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(path));
+	file = memory_format("%s/evspace/cost", path);
+	CU_ASSERT_EQUAL(calibration_read(&c, file, &e), 0);
+	CU_ASSERT_FALSE(c.measured);
+	CU_ASSERT_EQUAL(calibration_write(&simple, file, &e), 0);
+	CU_ASSERT_EQUAL(calibration_read(&c, file, &e), 0);
+	CU_ASSERT_TRUE(c.measured);
+	CU_ASSERT_DOUBLE_EQUAL(c.wake_us, 10, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(c.stage_ns, 100, 1e-9);
+	CU_ASSERT_EQUAL(c.cores, 2);
+	for (const char *const *wrong =
+		     (const char *const[]){"wake_us -1\n", "wake 1\n", "cores 0\n", "read_ns nan\n",
+					   "copy_ns 1 2\n", NULL};
+	     *wrong != NULL; wrong++) {
+		out = fopen(file, "w");
+		CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+		fprintf(out, "# fine\ncores 4\n%s", *wrong);
+		fclose(out);
+		CU_ASSERT_EQUAL(calibration_read(&c, file, &e), -1);
+		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "cost:3: not a line"));
+		CU_ASSERT_FALSE(c.measured);
+	}
+	remove(file);
+	*strrchr(file, '/') = '\0';
+	rmdir(file);
+	rmdir(path);
+	free(file);
+}
+
+int main(void)
+{
+	CU_TestInfo cases[] = {
+		{"one host, computed by hand", by_hand},
+		{"better mappings are predicted to be faster", better_mappings},
+		{"links: latency there and back, bandwidth", links},
+		{"hosts of one machine share its cores", shared_machine},
+		{"what stages leave", stages},
+		{"the file of costs", file_of_costs},
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {
+		{.pName = "cost", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
