@@ -130,4 +130,5 @@ for view in "${views[@]}"; do
 done
 tap_case "nobody has ended by itself" nobody_died
 tap_case "what agents say stays short" is_short
+tap_case "agents end when they are told to" hosts_clean
 tap_done

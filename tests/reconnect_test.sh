@@ -110,4 +110,5 @@ is_exact() {
 }
 tap_case "all that was said is exact, and in the end all has come" is_exact total
 sed -n 's/^[0-9]* waves/# &/p' "$bed_dir/total.out"
+tap_case "agents end when they are told to" hosts_clean
 tap_done
