@@ -22,6 +22,7 @@ struct command {
 int agent_main(int argc, char **argv);
 int collect_main(int argc, char **argv);
 int discard_main(int argc, char **argv);
+int doctor_main(int argc, char **argv);
 int events_main(int argc, char **argv);
 int exec_main(int argc, char **argv);
 int heartbeat_main(int argc, char **argv);

@@ -22,6 +22,8 @@ static const struct command commands[] = {
 	{"runs", "the runs whose elements this host holds", runs_main},
 	{"purge", "remove the elements of runs that ended", purge_main},
 	{"map", "check a pathmap, show the gather trees that it makes", map_main},
+	{"doctor", "check what this host has for EventSpace; measure what waves cost here",
+	 doctor_main},
 	{"agent", "the daemon of a node: holds elements, runs its part of gather trees",
 	 agent_main},
 };

@@ -21,4 +21,7 @@ json_t *map_cost_json(const struct cost *cost, const struct calibration *c);
 /** An amount for people, "640 us", "14 kB"; the caller's to free(). */
 char *map_amount(double value, const char *unit);
 
+/** Print the mappings of @view that are worth a thought. Returns the exit code. (map-suggest.c) */
+int map_suggest(const struct pathmap *map, const char *view, unsigned window, bool json);
+
 #endif

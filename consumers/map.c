@@ -27,6 +27,7 @@
 static const char map_help[] =
 	"usage: evspace map check DIR [--json]\n"
 	"       evspace map show DIR [--view VIEW] [--window N] [--dot | --json]\n"
+	"       evspace map suggest DIR --view VIEW [--window N] [--json]\n"
 	"       evspace map diff | apply | rollback ...   (see evspace map apply --help)\n"
 	"\n"
 	"DIR is a pathmap: application.map (which threads, what is collected, which views),\n"
@@ -39,6 +40,10 @@ static const char map_help[] =
 	"answers it, each path from a rank up the tree with the host that each stage runs on, and\n"
 	"what is predicted: waves per second, CPU time per host and bytes per link and wave (by\n"
 	"what `evspace doctor` has measured here; of a stream, one tuple per element and wave).\n"
+	"\n"
+	"suggest tries shapes and places of stages for one view, and prints those mappings that "
+	"no\n"
+	"other is predicted to beat in everything: rate against the price at the busiest host.\n"
 	"\n"
 	"  --view VIEW  only this view\n"
 	"  --window N   predict for N waves under way, too, 1 to 64 (default 16)\n"
@@ -54,7 +59,7 @@ static const char map_help[] =
 enum format { FORMAT_TEXT, FORMAT_DOT, FORMAT_JSON };
 
 struct map_options {
-	const char *action; /* "check" or "show" */
+	const char *action; /* "check", "show" or "suggest" */
 	const char *dir;
 	const char *view; /* NULL: all */
 	unsigned window;  /* waves under way that are predicted for, too */
@@ -262,6 +267,21 @@ static int view_show(const struct pathmap *map, const char *view, const struct m
 	return EXIT_FINE;
 }
 
+static int suggest(const struct map_options *options)
+{
+	struct error e;
+	struct pathmap *map = pathmap_load(options->dir, stage_check, stderr, &e);
+	int result;
+
+	if (map == NULL) {
+		fprintf(stderr, "evspace map: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	result = map_suggest(map, options->view, options->window, options->format == FORMAT_JSON);
+	pathmap_free(map);
+	return result;
+}
+
 static int show(const struct map_options *options)
 {
 	struct error e;
@@ -340,8 +360,11 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 	if (optind == argc)
 		return usage("say what to do, 'check', 'show', 'diff', 'apply' or 'rollback'");
 	options->action = argv[optind++];
-	if (strcmp(options->action, "check") != 0 && strcmp(options->action, "show") != 0)
-		return usage("there are 'check', 'show', 'diff', 'apply' and 'rollback'");
+	if (strcmp(options->action, "check") != 0 && strcmp(options->action, "show") != 0 &&
+	    strcmp(options->action, "suggest") != 0)
+		return usage(
+			"only 'check', 'show', 'suggest', 'diff', 'apply' and 'rollback' can be "
+			"done with maps");
 	if (optind == argc)
 		return usage("say which directory the maps are in");
 	options->dir = argv[optind++];
@@ -349,6 +372,8 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 		return usage("one directory at a time");
 	if (*options->action == 'c' && (dot || options->view != NULL))
 		return usage("--view and --dot go with 'show'");
+	if (strcmp(options->action, "suggest") == 0 && (dot || options->view == NULL))
+		return usage("'suggest' needs --view VIEW, and draws no graph");
 	return 0;
 }
 
@@ -362,8 +387,10 @@ int map_main(int argc, char **argv)
 		return map_change_main(argc - 1, argv + 1);
 	if (map_options_parse(argc, argv, &options) < 0)
 		return EXIT_USAGE;
-	if (*options.action == 's')
+	if (strcmp(options.action, "show") == 0)
 		result = show(&options);
+	else if (strcmp(options.action, "suggest") == 0)
+		result = suggest(&options);
 	else if (options.format == FORMAT_JSON)
 		result = check_json(options.dir);
 	else

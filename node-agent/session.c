@@ -423,10 +423,17 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 
 static void session_closed(struct link *link, void *arg, const struct error *why)
 {
+	struct session *s = arg;
+	unsigned long unsaid;
+
 	/* That somebody left is no news; that somebody had to be dropped is. */
-	if (!strstr(why->text, "closed the connection"))
-		fprintf(stderr, "evspace agent: %s: %s\n", link_peer(link)->where, why->text);
-	session_free(arg);
+	if (!strstr(why->text, "closed the connection") && ration_take(&s->host->said, &unsaid)) {
+		fprintf(stderr, "evspace agent: %s: %s", link_peer(link)->where, why->text);
+		if (unsaid)
+			fprintf(stderr, " (%lu lines before that are not shown)", unsaid);
+		fputc('\n', stderr);
+	}
+	session_free(s);
 }
 
 static const struct link_events session_events = {

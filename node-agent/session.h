@@ -13,6 +13,7 @@
 #include "node-agent/remap.h"
 #include "node-agent/source.h"
 #include "tree/link.h"
+#include "tree/ration.h"
 #include "tree/scope.h"
 
 /** Scopes that one connection may have open: a parent agent carries those of all its consumers. */
@@ -34,6 +35,7 @@ struct session_host {
 	uint64_t born_ns; /* CLOCK_MONOTONIC */
 	uint64_t retention_ns;
 	struct session_list sessions;
+	struct ration said;  /* of connections that broke */
 	struct chart *chart; /* the map that views' trees are made by */
 	struct remap *remap;
 	struct opened_list views;			/* all scopes that consumers have open */

@@ -49,10 +49,10 @@ make_well() {
 }
 
 chaos() {
-	local tick node whats=(kill stop kill stop)
+	local tick=0 node whats=(kill stop kill stop) began=${EPOCHREALTIME/[.,]/}
 
 	[ "$hosts_real" = 1 ] && whats=(kill stop cut slow)
-	for ((tick = 0; tick < seconds * 20; tick++)); do
+	while ((tick < seconds * 20)); do
 		for node in "${!ail[@]}"; do
 			[ "$tick" -ge "${until[$node]}" ] && make_well "$node"
 		done
@@ -64,6 +64,7 @@ chaos() {
 			fi
 		fi
 		sleep 0.05
+		tick=$(((${EPOCHREALTIME/[.,]/} - began) / 50000))
 	done
 	for node in "${!ail[@]}"; do
 		make_well "$node"
@@ -130,4 +131,5 @@ for view in "${views[@]}"; do
 done
 tap_case "nobody has ended by itself" nobody_died
 tap_case "what agents say stays short" is_short
+tap_case "agents end when they are told to" hosts_clean
 tap_done

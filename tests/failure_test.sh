@@ -210,4 +210,5 @@ tap_case "a gateway with an alternate" sees '4 of 4'
 tap_case "... is killed" after bed_kill KILL ga -- '4 of 4'
 finish
 tap_case "... exact" exact
+tap_case "agents end when they are told to" hosts_clean
 tap_done

@@ -7,6 +7,7 @@
 #	hosts_write RATE SECONDS	# tests/writer, rank i on leaf i
 #	hosts_witness NAME VIEW [OPTION...]	# tests/witness in the background
 #	hosts_cut NODE, hosts_mend NODE, hosts_slow NODE	# its wire; only if $hosts_real
+#	hosts_clean			# they end, and had no errors of sanitizers
 #	hosts_end
 #
 # With hosts_loopback=1 it is loopback addresses in any case.
@@ -183,6 +184,17 @@ hosts_mend() {
 # What goes to the node crawls: 200 kbit/s, up to half a second in a queue.
 hosts_slow() {
 	hosts_in switch tc qdisc replace dev "p-$1" root tbf rate 200kbit burst 3000 latency 500ms
+}
+
+# All agents end when they are told to, and none has reported an error of a sanitizer.
+hosts_clean() {
+	local node
+
+	for node in "${hosts_nodes[@]}"; do
+		kill -0 "$(bed_pid "$node")" 2>/dev/null || continue
+		bed_kill TERM "$node" || { echo "$node does not end"; return 1; }
+	done
+	! grep -H 'Sanitizer\|runtime error' "$bed_dir"/*.err "$bed_dir"/*.all 2>/dev/null
 }
 
 hosts_end() {

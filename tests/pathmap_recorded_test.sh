@@ -57,6 +57,27 @@ predicted() {
 		grep -q '^  front-ga [0-9]* B, .* a wave$' "$tap_dir/out"
 }
 
+# figure NAME FILE: the first number of that name in lines of JSON.
+figure() {
+	sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$2" | head -n 1
+}
+
+# What is suggested can be written, and is predicted the same then.
+suggested() {
+	local lines
+
+	cp -r "$recorded/tree-flat" "$tap_dir/better" && chmod -R u+w "$tap_dir/better" &&
+		exit_code 0 suggest --view heartbeat "$tap_dir/better" &&
+		grep -q '  as it is$' "$tap_dir/out" &&
+		json_lines 0 suggest --view heartbeat --json "$tap_dir/better" &&
+		grep '"lines":"t' "$tap_dir/out" | tail -n 1 >"$tap_dir/suggested" &&
+		lines=$(sed 's/.*"lines":"\([^"]*\)".*/\1/' "$tap_dir/suggested") &&
+		echo "view heartbeat { $lines }" >>"$tap_dir/better/mapping.map" &&
+		exit_code 0 show --json --view heartbeat "$tap_dir/better" &&
+		sed 's/.*"predicted"://' "$tap_dir/out" >"$tap_dir/now" &&
+		[ "$(figure waves_per_s "$tap_dir/now")" = "$(figure waves_per_s "$tap_dir/suggested")" ]
+}
+
 # What a person who reads the paper would count: one line for each of its 140 threads.
 paper_paths() {
 	local examples=$top_srcdir/pathmap/examples
@@ -116,6 +137,9 @@ tap_case "check --json: an object for each error, and a summary" json_errors
 tap_case "check --json: fine" json_lines 0 check --json "$recorded/two-clusters"
 tap_case "show --json: an object for each view" json_lines 0 show --json "$recorded/two-clusters"
 tap_case "show: each view is followed by what is predicted" predicted
+tap_case "suggest: what it says can be written" suggested
+tap_case "suggest --view of a view that is not there" exit_code 2 suggest "$recorded/two-clusters" --view x
+tap_case "suggest without --view" one_line_of_usage suggest a
 tap_case "show --view of a view that is not there" exit_code 2 show "$recorded/two-clusters" --view x
 tap_case "no action" one_line_of_usage
 tap_case "an unknown action" one_line_of_usage paint "$recorded/two-clusters"

@@ -9,6 +9,8 @@
 
 cuts=${RECONNECTIONS:-1000}
 hosts_loopback=1
+# A sanitizer keeps what was freed; this is about what was not.
+export ASAN_OPTIONS=quarantine_size_mb=1:thread_local_quarantine_size_kb=64:${ASAN_OPTIONS-}
 hosts_nodes=(front a0 a1 b0 b1)
 
 # The children's addresses are those of the cutter, who passes on what comes to where they listen.
@@ -110,4 +112,5 @@ is_exact() {
 }
 tap_case "all that was said is exact, and in the end all has come" is_exact total
 sed -n 's/^[0-9]* waves/# &/p' "$bed_dir/total.out"
+tap_case "agents end when they are told to" hosts_clean
 tap_done

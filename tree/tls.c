@@ -17,7 +17,7 @@
 #define ROLE_URI "evspace:role="
 
 struct tls {
-	SSL_CTX *client, *server;
+	SSL_CTX *context; /* both ends': they differ in nothing */
 	X509 *own;
 };
 
@@ -72,9 +72,9 @@ struct files {
 	char ca[4096], pem[4096], key[4096], make[512];
 };
 
-static SSL_CTX *context_new(const SSL_METHOD *method, const struct files *f, struct error *e)
+static SSL_CTX *context_new(const struct files *f, struct error *e)
 {
-	SSL_CTX *ctx = SSL_CTX_new(method);
+	SSL_CTX *ctx = SSL_CTX_new(TLS_method());
 
 	ERR_clear_error();
 	if (!ctx || !options_set(ctx))
@@ -133,13 +133,10 @@ struct tls *tls_new(const char *dir, const char *name, struct error *e)
 	if (file_check(f.ca, 0, "deploy/certs init", e) < 0 ||
 	    file_check(f.pem, 0, f.make, e) < 0 || file_check(f.key, 1, f.make, e) < 0)
 		goto fail;
-	tls->client = context_new(TLS_client_method(), &f, e);
-	if (!tls->client)
+	tls->context = context_new(&f, e);
+	if (!tls->context)
 		goto fail;
-	tls->server = context_new(TLS_server_method(), &f, e);
-	if (!tls->server)
-		goto fail;
-	tls->own = SSL_CTX_get0_certificate(tls->server);
+	tls->own = SSL_CTX_get0_certificate(tls->context);
 	if (own_check(tls, &f, e) < 0)
 		goto fail;
 	return tls;
@@ -153,8 +150,7 @@ void tls_free(struct tls *tls)
 	int saved = errno;
 
 	if (tls) {
-		SSL_CTX_free(tls->client);
-		SSL_CTX_free(tls->server);
+		SSL_CTX_free(tls->context);
 		free(tls);
 	}
 	errno = saved;
@@ -162,7 +158,7 @@ void tls_free(struct tls *tls)
 
 SSL *tls_client(struct tls *tls, const char *name, struct error *e)
 {
-	SSL *ssl = SSL_new(tls->client);
+	SSL *ssl = SSL_new(tls->context);
 
 	ERR_clear_error();
 	if (!ssl)
@@ -180,7 +176,7 @@ fail:
 
 SSL *tls_server(struct tls *tls, struct error *e)
 {
-	SSL *ssl = SSL_new(tls->server);
+	SSL *ssl = SSL_new(tls->context);
 
 	if (!ssl) {
 		errorf(e, "no TLS connection: %s", openssl_says());

@@ -22,8 +22,7 @@ struct peer {
 	char until[32];	 /* when its certificate expires, "" if it has none */
 };
 
-/** An identity: certificate, key and the CA that both sides trust. Holds client and server
- * contexts. */
+/** An identity: certificate, key and the CA that both sides trust. */
 struct tls;
 
 /**

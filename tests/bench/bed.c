@@ -20,7 +20,8 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/certificate.h"
 
-#define READY_S 20
+#define READY_S		 20
+#define TOGETHER_READY_S 60 /* a thousand, on a busy machine */
 
 /* ---- folders and certificates ---- */
 
@@ -249,7 +250,7 @@ int bed_start_together(struct bed *bed, const char *list, const char *space, str
 		setenv("EVSPACE_DIR", bed->space, 1);
 	}
 	if (bed->nursery > 0) {
-		rc = bench_until(nursery_is_ready, bed, READY_S, "agents are ready", e);
+		rc = bench_until(nursery_is_ready, bed, TOGETHER_READY_S, "agents are ready", e);
 		if (rc < 0)
 			bench_quote(log, e);
 	}
