@@ -67,7 +67,9 @@ static void connection_pass(int listener, const struct sockaddr_in *to)
 
 	setsockopt(from, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	setsockopt(on, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (from >= 0 && on >= 0 && connect(on, (const void *)to, sizeof(*to)) == 0) {
+	if (from < 0 || on < 0)
+		failed("a connection");
+	if (connect(on, (const void *)to, sizeof(*to)) == 0) {
 		pass(from, on);
 		pass(on, from);
 	}

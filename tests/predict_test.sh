@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests predictions: five mappings of one view are in the order of observe rates that the cost model
-# says. Eight agents and an entry on this machine, with wires of 10 ms between them (tests/delay), so
+# says. Eight agents and an entry on this machine, with wires of 20 ms between them (tests/delay), so
 # that it is the mappings that differ, whatever else runs here.
 
 . "$top_srcdir/tests/tap.sh"
@@ -9,7 +9,7 @@
 views=(flat clusters fanout chain sequential)
 leaves=(a0 a1 a2 a3 b0 b1 b2 b3)
 net=$((1 + $$ % 250))
-wire_us=10000
+wire_us=20000
 
 # maps NAME FIRST: pathmap with the leaves on 127.FIRST.net.*.
 maps() {
@@ -99,8 +99,8 @@ waves_us() {
 measure_one() {
 	local few many
 
-	few=$(waves_us "$1" 5) && many=$(waves_us "$1" 25) && [ "$many" -gt "$few" ] &&
-		echo "$1 $((20 * 1000000 / (many - few)))"
+	few=$(waves_us "$1" 5) && many=$(waves_us "$1" 20) && [ "$many" -gt "$few" ] &&
+		echo "$1 $((15 * 1000000000 / (many - few)))e-3"
 }
 
 # The better one of two rounds, since others use this machine, too.
