@@ -218,12 +218,14 @@ static void pareto_keep(struct suggestions *s)
 int suggestions_make(struct suggestions *s, const struct pathmap *map, const char *view_name,
 		     const struct calibration *calibration, unsigned window, struct error *e)
 {
-	struct trial trial = {s, map, view_name, calibration, window};
+	struct trial trial = {
+		.map = map, .view = view_name, .calibration = calibration, .window = window};
 	const struct view *view;
 	struct plan *plan;
 	enum level top;
 
 	*s = (struct suggestions){0};
+	trial.found = s;
 	if (plan_make(map, view_name, &plan, e) < 0)
 		return -1;
 	trial_add(&trial, plan, map, memory_copy(""), true);

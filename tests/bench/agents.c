@@ -36,8 +36,11 @@ static const char about[] =
 	"  started  until all of them listen; a part of that\n"
 	"  first    from the consumer's connecting until its first answer: the tree connects\n"
 	"  again    the same for another consumer: the tree is connected\n"
+	"  CPU s    time that all agents have spent on processors until the first answer\n"
 	"  PSS      proportional set size of the largest agent at rest, after the waves\n"
 	"  private  what is its own of that\n"
+	"  entry    private memory of the entry agent, which alone knows all hosts and their "
+	"names\n"
 	"  rest     CPU time that all agents take at rest, per second\n"
 	"  waves/s  of one wave at a time, in which each agent has an event\n"
 	"\n"
@@ -59,7 +62,8 @@ struct result {
 	double setup_s, built_s, started_s, first_s, again_s;
 	double waves_per_s, cpu_us; /* per agent and wave */
 	double rest_us;		    /* per second */
-	struct census_size size;
+	double started_cpu_s, built_cpu_s;
+	struct census_size size, entry; /* the largest of all others; the entry agent */
 };
 
 struct planting {
@@ -215,6 +219,7 @@ static int waves_measure(struct evspace_client *client, const struct census *cen
 static int rest_measure(const struct census *census, double seconds, struct result *r,
 			struct error *e)
 {
+	struct census entry, others;
 	double cpu;
 
 	/* Links that are not needed are given up after a while. */
@@ -224,7 +229,12 @@ static int rest_measure(const struct census *census, double seconds, struct resu
 	if (bench_wait(seconds, e) < 0)
 		return -1;
 	r->rest_us = (census_cpu(census) - cpu) * 1e6 / seconds;
-	return census_sizes(census, &r->size, e);
+	/* They were forked in order; the entry is the first node. */
+	entry = (struct census){census->pids, 1};
+	others = (struct census){census->pids + 1, census->n - 1};
+	if (census_sizes(&entry, &r->entry, e) < 0)
+		return -1;
+	return census_sizes(&others, &r->size, e);
 }
 
 static int planting_measure(struct planting *p, const struct bench_options *o, struct result *r,
@@ -238,12 +248,16 @@ static int planting_measure(struct planting *p, const struct bench_options *o, s
 	if (bed_start_together(&p->bed, p->list, p->space, e) < 0)
 		return -1;
 	r->started_s = bench_seconds() - begin;
+	if (census_take(&census, p->bed.nursery, e) < 0)
+		return -1;
+	r->started_cpu_s = census_cpu(&census);
 	first = first_answer(p, r->agents, &r->first_s, e);
 	r->built_s = bench_seconds() - begin;
+	r->built_cpu_s = census_cpu(&census);
 	if (first)
 		second = first_answer(p, r->agents, &r->again_s, e);
 	evspace_close(second);
-	if (second && census_take(&census, p->bed.nursery, e) == 0)
+	if (second)
 		rc = waves_measure(first, &census, o->seconds, r, e);
 	evspace_close(first);
 	if (rc == 0)
@@ -271,21 +285,25 @@ static int measure(size_t n, const struct bench_options *o, struct result *r, st
 
 static void result_print(const struct result *r, bool json)
 {
-	static const char line[] = "{\"bench\":\"agents\",\"agents\":%zu,\"built_s\":%.3f,"
-				   "\"first_answer_ms\":%.1f,\"pss_mb\":%.3f,\"private_mb\":%.3f,"
-				   "\"waves_per_s\":%.1f,\"started_s\":%.3f,\"again_ms\":%.1f,"
-				   "\"threads\":%u,\"rest_cpu_us_per_s\":%.1f,"
-				   "\"cpu_us_per_agent_and_wave\":%.1f,\"setup_s\":%.2f}\n";
+	static const char line[] =
+		"{\"bench\":\"agents\",\"agents\":%zu,\"built_s\":%.3f,\"first_answer_ms\":%.1f,"
+		"\"pss_mb\":%.3f,\"private_mb\":%.3f,\"waves_per_s\":%.1f,"
+		"\"entry_pss_mb\":%.3f,\"entry_private_mb\":%.3f,\"threads\":%u,"
+		"\"started_s\":%.3f,\"started_cpu_s\":%.3f,\"built_cpu_s\":%.3f,"
+		"\"again_ms\":%.1f,\"rest_cpu_us_per_s\":%.1f,"
+		"\"cpu_us_per_agent_and_wave\":%.1f,\"setup_s\":%.2f}\n";
 
 	if (json)
 		printf(line, r->agents, r->built_s, r->first_s * 1e3, r->size.pss_mb,
-		       r->size.private_mb, r->waves_per_s, r->started_s, r->again_s * 1e3,
-		       r->size.threads, r->rest_us, r->cpu_us, r->setup_s);
+		       r->size.private_mb, r->waves_per_s, r->entry.pss_mb, r->entry.private_mb,
+		       r->size.threads, r->started_s, r->started_cpu_s, r->built_cpu_s,
+		       r->again_s * 1e3, r->rest_us, r->cpu_us, r->setup_s);
 	else
-		printf("%6zu %8.3f %9.3f %8.1f %8.1f %8.3f %10.3f %7u %8.1f %8.1f %9.1f\n",
-		       r->agents, r->built_s, r->started_s, r->first_s * 1e3, r->again_s * 1e3,
-		       r->size.pss_mb, r->size.private_mb, r->size.threads, r->rest_us,
-		       r->waves_per_s, r->cpu_us);
+		printf("%6zu %8.3f %9.3f %8.3f %8.1f %8.1f %8.3f %10.3f %8.3f %7u %8.1f %8.1f "
+		       "%9.1f\n",
+		       r->agents, r->built_s, r->started_s, r->built_cpu_s, r->first_s * 1e3,
+		       r->again_s * 1e3, r->size.pss_mb, r->size.private_mb, r->entry.private_mb,
+		       r->size.threads, r->rest_us, r->waves_per_s, r->cpu_us);
 	fflush(stdout);
 }
 
@@ -306,9 +324,9 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 	if (!o.json)
-		printf("%6s %8s %9s %8s %8s %8s %10s %7s %8s %8s %9s\n", "agents", "built s",
-		       "started s", "first ms", "again ms", "PSS MB", "private MB", "threads",
-		       "rest us", "waves/s", "CPU us");
+		printf("%6s %8s %9s %8s %8s %8s %8s %10s %8s %7s %8s %8s %9s\n", "agents",
+		       "built s", "started s", "CPU s", "first ms", "again ms", "PSS MB",
+		       "private MB", "entry MB", "threads", "rest us", "waves/s", "CPU us");
 	for (unsigned round = 0; round < o.rounds; round++) {
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && result == 0; i++) {
 			result = measure(sizes[i], &o, &r, &e);

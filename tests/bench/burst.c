@@ -42,8 +42,10 @@ static _Noreturn void burst(const struct puller_options *o, unsigned waves, stru
 	struct evspace_client *c = evspace_open(&options, &failure, e.text, sizeof(e.text));
 	double begun;
 
-	/* The first wave says the names of all elements. */
-	if (!c || pull(c, 1, &e) < 0) {
+	/* Until all hosts are connected, and the names of all elements are said. */
+	while (c && evspace_next(c, DEADLINE_MS) == 1 && evspace_wave(c)->n_missing > 0)
+		;
+	if (!c || !evspace_wave(c)) {
 		tally_fail(tally, e.text);
 		_exit(1);
 	}
