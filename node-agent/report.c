@@ -64,8 +64,7 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	uint64_t now = clock_mono_ns();
 
 	en->segment = &s->segment;
-	if (segment_guarded(entry_read, en) < 0 ||
-	    fate_read(&s->segment, FATE_ALL, &en->fate) < 0)
+	if (segment_guarded(entry_read, en) < 0 || fate_read(&s->segment, FATE_ALL, &en->fate) < 0)
 		return -1;
 	evspace__process__init(m);
 	en->header.program[sizeof(en->header.program) - 1] = '\0';

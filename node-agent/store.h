@@ -64,8 +64,8 @@ struct store {
 	struct store_list segments;
 	struct store_mirrors mirrors;
 	struct store_refusals refusals;
-	uint64_t version;     /* grows whenever a segment or mirror came, went or changed its name */
-	int inotify;	      /* readable when something changed; -1 unless watching */
+	uint64_t version; /* grows whenever a segment or mirror came, went or changed its name */
+	int inotify;	  /* readable when something changed; -1 unless watching */
 	uint64_t next_serial; /* from 1 */
 	/* NULL, or set after store_init(): told of each segment just before it is unmapped and its
 	   pidfd closed, by store_refresh(), store_purge() and store_fini(). */
@@ -83,7 +83,8 @@ const char *store_base(char *buf, size_t n, struct error *e);
 /**
  * Scan @base (which need not exist yet) and map every sound segment; with @watch also watch the
  * base (made if missing, 0700) and every run folder, so that a change makes `inotify` readable: by
- * inotify, or where this user has no instance of it left, by signals (SIGIO is blocked then). A folder of another owner is refused. Returns 0, or -1 with @e.
+ * inotify, or where this user has no instance of it left, by signals (SIGIO is blocked then). A
+ * folder of another owner is refused. Returns 0, or -1 with @e.
  */
 int store_init(struct store *store, const char *base, bool watch, struct error *e);
 void store_fini(struct store *store);

@@ -238,7 +238,8 @@ static int segment_look(void *arg)
 		element_read(ring, entry->capacity, 0, UINT64_MAX, tuples, 8, &range);
 		if (range.count > 8)
 			abort();
-		element_latest(ring, entry->capacity, element_inverse(entry->capacity), &t, &number);
+		element_latest(ring, entry->capacity, element_inverse(entry->capacity), &t,
+			       &number);
 	}
 	return 0;
 }
