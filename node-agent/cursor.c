@@ -123,8 +123,8 @@ static void cursor_index_add(struct cursor *c, uint32_t row)
 static bool cursor_sound(const struct cursor_head *h, size_t bytes, const unsigned char id[16])
 {
 	return h->magic == CURSOR_MAGIC && h->version == CURSOR_VERSION &&
-	       h->row_bytes == sizeof(struct cursor_line) && h->room <= ROWS_MAX &&
-	       h->rows <= h->room && cursor_bytes(h->room) <= bytes &&
+	       h->row_bytes == sizeof(struct cursor_line) && h->room >= ROWS_FIRST &&
+	       h->room <= ROWS_MAX && h->rows <= h->room && cursor_bytes(h->room) <= bytes &&
 	       memcmp(h->id, id, sizeof(h->id)) == 0;
 }
 

@@ -56,7 +56,8 @@ struct names *fetch_take_names(struct fetch_take *t)
 /* ---- names ---- */
 
 /* "/RUN/NODE/PROCESS:PID[:ended]/tT/LABEL", as row-fetch.c makes it; parts become file names. */
-static bool origin_read(struct mirror_origin *o, const struct name *name, const char *node)
+static bool origin_read(struct mirror_origin *o, const struct name *name, const char *node,
+			const struct pathmap *map)
 {
 	char ended[16] = "";
 	struct error e;
@@ -70,7 +71,8 @@ static bool origin_read(struct mirror_origin *o, const struct name *name, const 
 		return false;
 	o->ended = strcmp(ended, ":ended") == 0;
 	return name_part_check(o->run, &e) == 0 && name_part_check(o->process, &e) == 0 &&
-	       strcmp(o->node, node) == 0 && o->pid > 0 && o->channel < CHANNEL_COUNT;
+	       strcmp(o->node, node) == 0 && o->pid > 0 && o->channel < CHANNEL_COUNT &&
+	       pathmap_recording(map, channel_name(o->channel)) != NULL;
 }
 
 static struct taken *taken_at(struct fetch_take *t, uint32_t id)
@@ -120,7 +122,7 @@ static void names_take(struct fetch_take *t)
 			t->n = number + 1;
 		}
 		t->taken[number] = (struct taken){.version = UINT64_MAX};
-		if (!origin_read(&t->taken[number].origin, name, t->node))
+		if (!origin_read(&t->taken[number].origin, name, t->node, t->host->sources->map))
 			t->taken[number].origin.pid = 0;
 		else
 			taken_note(t, &t->taken[number]);

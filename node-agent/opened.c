@@ -55,6 +55,8 @@ int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
 {
 	if (!o->switching)
 		return scope_ask(o->scope, ask, e);
+	if (scope_check(ask, e) < 0)
+		return -1;
 	if (o->n_held == HELD_MAX) {
 		errno = EPROTO;
 		return errorf(e, "%u asks wait for a remap of the tree already", HELD_MAX);

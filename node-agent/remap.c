@@ -396,6 +396,26 @@ static int remap_texts(struct remap *r, const Evspace__MapApply *apply, struct e
 	return r->map ? 0 : -1;
 }
 
+/* Where elements are fetched to is what each agent's own map says. */
+static int remap_check_remote(const struct remap *r, struct error *e)
+{
+	const char *const *channels;
+	size_t n = pathmap_channels(&channels);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct recording *is = pathmap_recording(r->host->chart->map, channels[i]);
+		const struct recording *would = pathmap_recording(r->map, channels[i]);
+
+		if (strcmp(is->collected ? is->remote : "",
+			   would->collected ? would->remote : "") != 0)
+			return errorf(e,
+				      "`remote` of %s would be another; start all agents anew with "
+				      "these maps for that",
+				      channels[i]);
+	}
+	return 0;
+}
+
 static int remap_check(const struct remap *r, struct error *e)
 {
 	const char *node = r->host->sources->node;
@@ -407,7 +427,7 @@ static int remap_check(const struct remap *r, struct error *e)
 			"the entry would be %s: consumers are connected to %s, which stays the "
 			"entry while it runs",
 			pathmap_entry(r->map), node);
-	return 0;
+	return remap_check_remote(r, e);
 }
 
 int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *apply,

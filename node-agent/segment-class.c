@@ -369,21 +369,39 @@ int segment_class_read(const struct segment *s, uint32_t i, struct segment_class
 
 /* ---- switching ---- */
 
-/* Say of each channel whether all of it is off, when the modes are there. */
-static void quiet_tell(struct segment_control *control, const struct segment *s)
-{
-	bool quiet[CHANNEL_MAX];
+/* How often what others switch meanwhile is looked at again. */
+#define QUIET_TRIES 8
 
+/* Which channels are off as a whole. What the program wrote is read once: it may change it. */
+static void quiet_find(struct segment_control *control, const struct segment *s,
+		       bool quiet[CHANNEL_MAX])
+{
 	for (int i = 0; i < CHANNEL_MAX; i++)
 		quiet[i] = atomic_load(&control->fresh[i]) == MODE_OFF;
 	for (uint32_t i = 0; i < segment_classes(s); i++) {
 		const struct segment_class *c = segment_class(s, i);
+		unsigned channel = c ? *(const volatile uint16_t *)&c->channel : CHANNEL_MAX;
 
-		if (c && c->channel < CHANNEL_MAX && atomic_load(&control->mode[i]) != MODE_OFF)
-			quiet[c->channel] = false;
+		if (channel < CHANNEL_MAX && atomic_load(&control->mode[i]) != MODE_OFF)
+			quiet[channel] = false;
 	}
-	for (int i = 0; i < CHANNEL_MAX; i++)
-		atomic_store(&control->quiet[i], quiet[i]);
+}
+
+/* Say of each channel whether all of it is off, when the modes are there: until that is so still
+ * when it is said, for somebody else may be switching. */
+static void quiet_tell(struct segment_control *control, const struct segment *s)
+{
+	bool quiet[CHANNEL_MAX], now[CHANNEL_MAX];
+
+	quiet_find(control, s, quiet);
+	for (int tries = 0; tries < QUIET_TRIES; tries++) {
+		for (int i = 0; i < CHANNEL_MAX; i++)
+			atomic_store(&control->quiet[i], quiet[i]);
+		quiet_find(control, s, now);
+		if (memcmp(quiet, now, sizeof(now)) == 0)
+			break;
+		memcpy(quiet, now, sizeof(now));
+	}
 }
 
 /* One that was off has missed calls, which its program is to know (collect_enter_slow()). */

@@ -64,8 +64,10 @@ static void headers_of_a_known_kind(void)
 	CU_ASSERT_FALSE(header_ok(endless, sizeof(endless)));
 }
 
-/** Bytes of Frame.open.place.children.children…, @depth places deep, packed from the inside out. */
-static size_t nested_places(unsigned char *data, size_t room, unsigned depth)
+/** Bytes of Frame.F.G.children.children…, @depth places deep, packed from the inside out; F and G
+ * are the numbers of fields. */
+static size_t nested_places(unsigned char *data, size_t room, unsigned depth, unsigned f,
+			    unsigned g)
 {
 	size_t at = room, bytes = 0;
 
@@ -80,7 +82,7 @@ static size_t nested_places(unsigned char *data, size_t room, unsigned depth)
 		} while (length);
 		at -= n;
 		memcpy(data + at, varint, n);
-		data[--at] = i < depth ? 8 << 3 | 2 : 2 << 3 | 2;
+		data[--at] = (unsigned char)((i == depth ? f : i == depth - 1 ? g : 8) << 3 | 2);
 		bytes = room - at;
 	}
 	memmove(data, data + at, bytes);
@@ -89,15 +91,21 @@ static size_t nested_places(unsigned char *data, size_t room, unsigned depth)
 
 static void nesting_is_limited_before_it_recurses(void)
 {
+	/* Frame.open.place and Frame.switch_ask.place */
+	static const unsigned ways[][2] = {{2, 8}, {10, 6}};
 	unsigned char *data = memory_new(WIRE_HEADER_MAX, 1);
 	size_t n;
 
-	n = nested_places(data, WIRE_HEADER_MAX, WIRE_PLACE_DEPTH);
-	CU_ASSERT_TRUE(header_ok(data, n));
-	n = nested_places(data, WIRE_HEADER_MAX, WIRE_PLACE_DEPTH + 1);
-	CU_ASSERT_FALSE(header_ok(data, n));
-	n = nested_places(data, WIRE_HEADER_MAX, 200000);
-	CU_ASSERT_FALSE(header_ok(data, n));
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		unsigned f = ways[i][0], g = ways[i][1];
+
+		n = nested_places(data, WIRE_HEADER_MAX, WIRE_PLACE_DEPTH, f, g);
+		CU_ASSERT_TRUE(header_ok(data, n));
+		n = nested_places(data, WIRE_HEADER_MAX, WIRE_PLACE_DEPTH + 1, f, g);
+		CU_ASSERT_FALSE(header_ok(data, n));
+		n = nested_places(data, WIRE_HEADER_MAX, 200000, f, g);
+		CU_ASSERT_FALSE(header_ok(data, n));
+	}
 	free(data);
 }
 

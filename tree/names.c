@@ -382,15 +382,15 @@ int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t
 int names_label_learn(struct names *names, uint32_t id, const char *text)
 {
 	size_t length = strnlen(text, NAME_BYTES);
+	bool sound = length < NAME_BYTES;
 	struct comm *known;
 
 	HASH_FIND(by_id, names->comms, &id, sizeof(id), known);
 	if (known)
 		return 0;
 	for (size_t i = 0; i < length; i++)
-		if (text[i] < ' ' || text[i] > '~')
-			length = NAME_BYTES;
-	if (id == 0 || length == NAME_BYTES || names->n_comm_log >= NAMES_COMM_MAX) {
+		sound = sound && text[i] >= ' ' && text[i] <= '~';
+	if (id == 0 || !sound || names->n_comm_log >= NAMES_COMM_MAX) {
 		errno = EPROTO;
 		return -1;
 	}

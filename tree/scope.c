@@ -233,10 +233,13 @@ static void scope_wave(struct scope *s, const Evspace__Ask *ask, uint64_t number
 	gather_seal(s->gather, w);
 }
 
-int scope_ask(struct scope *s, const Evspace__Ask *ask, struct error *e)
+int scope_check(const Evspace__Ask *ask, struct error *e)
 {
-	unsigned *ways = NULL;
-
+	if (ask->n_only > PLAN_PLACES || ask->n_owing > PLAN_PLACES) {
+		errno = EPROTO;
+		return errorf(e, "an ask of %zu leaves that owes %zu; there are at most %u",
+			      ask->n_only, ask->n_owing, PLAN_PLACES);
+	}
 	if (ask->count == 0 || ask->count > GATHER_WINDOW || ask->wave == 0 ||
 	    ask->wave > UINT64_MAX - GATHER_WINDOW || ask->deadline_ms == 0) {
 		errno = EPROTO;
@@ -246,6 +249,15 @@ int scope_ask(struct scope *s, const Evspace__Ask *ask, struct error *e)
 			      ask->count, (unsigned long)ask->wave, ask->deadline_ms,
 			      GATHER_WINDOW);
 	}
+	return 0;
+}
+
+int scope_ask(struct scope *s, const Evspace__Ask *ask, struct error *e)
+{
+	unsigned *ways = NULL;
+
+	if (scope_check(ask, e) < 0)
+		return -1;
 	if (scope_is_throttled(s, ask)) {
 		if (s->last)
 			evspace__ask__free_unpacked(s->last, NULL);

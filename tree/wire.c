@@ -108,25 +108,44 @@ static int walk_field(struct walk *w, uint64_t *number, struct walk *inner)
 	return 0;
 }
 
-#define FIELD_FRAME_OPEN     2
-#define FIELD_OPEN_PLACE     8
-#define FIELD_PLACE_CHILDREN 8
+#define FIELD_FRAME_OPEN       2
+#define FIELD_FRAME_SWITCH_ASK 10
+#define FIELD_OPEN_PLACE       8
+#define FIELD_SWITCH_ASK_PLACE 6
+#define FIELD_PLACE_CHILDREN   8
 
-/** How deep Frame.open.place.children… goes, at most 2 + WIRE_PLACE_DEPTH. */
-static int walk_places(struct walk w, unsigned depth)
+/** How deep the messages in fields @nested go, and those of places in them: at most @left. */
+static int walk_places(struct walk w, uint64_t nested, unsigned left)
 {
-	uint64_t number, nested;
 	struct walk inner;
+	uint64_t number;
 
-	if (depth >= 2 + WIRE_PLACE_DEPTH)
+	if (left == 0)
 		return -1;
-	nested = depth == 0   ? FIELD_FRAME_OPEN
-		 : depth == 1 ? FIELD_OPEN_PLACE
-			      : FIELD_PLACE_CHILDREN;
 	while (w.at < w.end) {
 		if (walk_field(&w, &number, &inner) < 0)
 			return -1;
-		if (number == nested && inner.at && walk_places(inner, depth + 1) < 0)
+		if (number == nested && inner.at &&
+		    walk_places(inner, FIELD_PLACE_CHILDREN, left - 1) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/** How deep Frame.open.place.children… and Frame.switch_ask.place.children… go. */
+static int walk_frame(struct walk w)
+{
+	struct walk inner;
+	uint64_t number;
+
+	while (w.at < w.end) {
+		if (walk_field(&w, &number, &inner) < 0)
+			return -1;
+		if (number == FIELD_FRAME_OPEN && inner.at &&
+		    walk_places(inner, FIELD_OPEN_PLACE, 1 + WIRE_PLACE_DEPTH) < 0)
+			return -1;
+		if (number == FIELD_FRAME_SWITCH_ASK && inner.at &&
+		    walk_places(inner, FIELD_SWITCH_ASK_PLACE, 1 + WIRE_PLACE_DEPTH) < 0)
 			return -1;
 	}
 	return 0;
@@ -138,7 +157,7 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 	Evspace__Frame *frame;
 
 	/* protobuf-c recurses as deep as its input is nested, so the depth is checked before. */
-	if (bytes > WIRE_HEADER_MAX || walk_places((struct walk){data, data + bytes}, 0) < 0) {
+	if (bytes > WIRE_HEADER_MAX || walk_frame((struct walk){data, data + bytes}) < 0) {
 		errno = EPROTO;
 		errorf(e, "a frame header that is malformed, too long or too deep");
 		return NULL;

@@ -12,8 +12,8 @@ enum collect_way {
 	COLLECT_SLOWLY,	 /* those of collect.h, which see to everything */
 };
 
-/** The way of an operation of @channel on the communicator with @classes that ends late. */
-static inline __attribute__((always_inline)) enum collect_way collect_way_late(
+/** The way of an operation of @channel on the communicator with @classes. */
+static inline __attribute__((always_inline)) enum collect_way collect_way(
 	const struct collect_classes *classes, unsigned channel)
 {
 	unsigned mode = collect_mode(collect_class(classes, channel));
@@ -23,22 +23,22 @@ static inline __attribute__((always_inline)) enum collect_way collect_way_late(
 	return mode == MODE_OFF ? COLLECT_NOT : COLLECT_SLOWLY;
 }
 
-/** The same of one whose tuple has a place before it begins: then nothing is left to ask. */
-static inline __attribute__((always_inline)) enum collect_way collect_way(
-	const struct collect_classes *classes, unsigned channel)
-{
-	const struct element_writer *w = &collect_self.writers[channel];
-	enum collect_way way = collect_way_late(classes, channel);
-
-	return way != COLLECT_SWIFTLY || __builtin_expect(w->next != w->end, 1) ? way
-										: COLLECT_SLOWLY;
-}
-
 /** Enter an operation that is to go this way. */
 static inline void collect_swift_enter(void)
 {
 	collect_self.state = COLLECT_INSIDE + MODE_TRACE;
 	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/**
+ * Has the tuple a place before the operation begins, so that nothing is left to ask? To be asked by
+ * who has entered: no signal handler can take it then. Else collect_swift_leave(), and go slowly.
+ */
+static inline __attribute__((always_inline)) bool collect_swift_room(unsigned channel)
+{
+	const struct element_writer *w = &collect_self.writers[channel];
+
+	return __builtin_expect(w->next != w->end, 1);
 }
 
 /** Begin @t (all but its times are set). */
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void collect_swift_end(
 	collect_swift_leave();
 }
 
-/** The same when it has gone collect_way_late(). */
+/** The same when it was not asked for collect_swift_room(). */
 static inline __attribute__((always_inline)) void collect_swift_end_late(
 	const struct tuple *t, const struct collect_classes *classes, unsigned channel)
 {

@@ -308,7 +308,10 @@ void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, 
 	if (!collect.segment.header)
 		return;
 	class = collect_class_ready(classes, channel);
-	mode = collect_mode(class) & ~(unsigned)MODE_MISSED;
+	mode = collect_mode(class);
+	/* Nobody enters by the channel of completions: who adds to it sees that it is on again. */
+	if (mode & MODE_MISSED)
+		mode = collect_class_resumed(classes, class, channel);
 	if (mode == MODE_TRACE)
 		collect_append(t, channel, class);
 	else if (mode != MODE_OFF && mode < MODE_COUNT_OF)

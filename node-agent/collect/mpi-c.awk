@@ -46,6 +46,12 @@ function swift_wrapper()
 	variables()
 	ways()
 	line("collect_swift_enter();")
+	if (late() == "") {
+		line("if (!collect_swift_room(CHANNEL_" channel ")) {")
+		line("\tcollect_swift_leave();")
+		line("\treturn slow_" name "(__builtin_return_address(0), " names_of() ");")
+		line("}")
+	}
 	body()
 	leave_line()
 	door_close()
@@ -71,7 +77,7 @@ function ways(    key, on, type, i)
 	}
 	if (shape == "test")
 		slowly("!mpi_test_is_late(" trait["n"] ")")
-	line("way = collect_way" late() "(&" on ", CHANNEL_" channel ");")
+	line("way = collect_way(&" on ", CHANNEL_" channel ");")
 	if (wanted() == "") {
 		line("if (way == COLLECT_NOT)")
 		line("\treturn " real() ";")

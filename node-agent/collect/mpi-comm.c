@@ -92,9 +92,13 @@ struct mpi_comm *mpi_comm_find(uintptr_t key)
 
 	if (slot < 0)
 		return &mpi_comm_none;
+	/* A signal handler may do the same in between: then what we leave is of no epoch. */
+	mpi_comm_last.epoch = epoch - 1;
+	atomic_signal_fence(memory_order_seq_cst);
 	mpi_comm_last.key = key;
 	mpi_comm_last.at = &comms[slot];
-	mpi_comm_last.epoch = epoch;
+	atomic_signal_fence(memory_order_seq_cst);
+	mpi_comm_last.epoch = mpi_comm_last.key == key ? epoch : epoch - 1;
 	return &comms[slot];
 }
 

@@ -114,7 +114,7 @@ function begin_together()
 # Channels that have few of them need not be quick to see whether the others have all been numbered.
 function begin_numbered(bytes)
 {
-	line("mpi_fill_numbered(&t, " op ", at, mpi_comm_next" (channel == "COLLECTIVE" ? "" : "_rarely") "(at), " bytes ");")
+	line("mpi_fill_numbered(&t, " op ", at, mpi_comm_next" (channel == "COLLECTIVE" && !quiet ? "" : "_rarely") "(at), " bytes ");")
 	begun()
 }
 
@@ -182,6 +182,8 @@ function found_now()
 	if (!quiet) {
 		line("collect_stamp(&t);")
 		line("t.start = t.end;")
+	} else {
+		line("t.start = t.end = 0;")
 	}
 }
 

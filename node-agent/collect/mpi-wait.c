@@ -322,7 +322,8 @@ static inline __attribute__((always_inline)) bool receive_complete(struct mpi_re
 {
 	struct tuple c;
 
-	if (__builtin_expect(r->at != lane->at || r->comm != lane->comm, 0) && !lane_find(lane, r))
+	if (__builtin_expect(!lane->at || r->at != lane->at || r->comm != lane->comm, 0) &&
+	    !lane_find(lane, r))
 		return false;
 	c.start = r->start ? r->start : end;
 	c.end = end;

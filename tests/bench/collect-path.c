@@ -60,6 +60,10 @@ static __attribute__((noinline)) uint64_t event_swift(struct collect_classes *cl
 	struct tuple t;
 
 	collect_swift_enter();
+	if (!collect_swift_room(CHANNEL_P2P)) {
+		collect_swift_leave();
+		return event_slow(classes, tag, bytes);
+	}
 	collect_fill(&t, OP_MPI_SEND, classes->comm, 1, tag, bytes);
 	collect_swift_begin(&t);
 	real_call();
