@@ -113,9 +113,17 @@ goes_on() {
 }
 
 # status_says TEXT: of what is not collected.
+# The program may be on its way to MPI_Init.
 status_says() {
-	evspace status >"$tap_dir/status" 2>&1 && grep -q -e "^not collected: .*$1" "$tap_dir/status" ||
-		{ cat "$tap_dir/status"; return 1; }
+	local tries
+
+	for ((tries = 0; tries < 100; tries++)); do
+		evspace status >"$tap_dir/status" 2>&1 &&
+			grep -q -e "^not collected: .*$1" "$tap_dir/status" && return
+		sleep 0.1
+	done
+	cat "$tap_dir/status"
+	return 1
 }
 
 agent whole
