@@ -158,13 +158,13 @@ static size_t classes_list(struct entry ***list, int (*order)(const void *, cons
 
 static void class_text(const struct viewer *v, const struct entry *e, FILE *out)
 {
-	char class[64], calls[UNIT_TEXT], bytes[UNIT_TEXT], text[UNIT_TEXT];
+	char class[64], comm[16] = "", calls[UNIT_TEXT], bytes[UNIT_TEXT], text[UNIT_TEXT] = "-";
 
-	snprintf(class, sizeof(class), "%.20s", *e->channel ? e->channel : "all");
 	if (e->comm && evspace_is_world(v->client, e->comm))
-		strcat(class, "@world");
+		snprintf(comm, sizeof(comm), "@world");
 	else if (e->comm)
-		snprintf(class + strlen(class), sizeof(class) - strlen(class), "@%08x", e->comm);
+		snprintf(comm, sizeof(comm), "@%08x", e->comm);
+	snprintf(class, sizeof(class), "%.20s%s", *e->channel ? e->channel : "all", comm);
 	fprintf(out, "%-28s %-20s", e->name, class);
 	if (e->known)
 		fprintf(out, " %12s %12s", unit_count(calls, (uint64_t)(calls_rate(e) + 0.5)),
@@ -175,8 +175,6 @@ static void class_text(const struct viewer *v, const struct entry *e, FILE *out)
 	if (e->known && e->now.time_ns)
 		snprintf(text, sizeof(text), "%.1f%%",
 			 rate(e, e->now.time_ns, e->before.time_ns) * 1e-7);
-	else
-		strcpy(text, "-");
 	fprintf(out, " %8s %15s %12s\n", text, unit_count(calls, e->now.calls),
 		unit_bytes(bytes, e->now.bytes));
 }
