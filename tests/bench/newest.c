@@ -15,6 +15,7 @@
 
 #include "node-agent/source.h"
 #include "pathmap/memory.h"
+#include "pathmap/pathmap.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/space.h"
@@ -36,6 +37,7 @@ struct turn {
 struct reader {
 	struct space space;
 	struct store store;
+	struct pathmap *map;
 	struct source_host host;
 	struct names *names;
 	struct stage *source;
@@ -187,8 +189,11 @@ static int reader_source(struct reader *r, const char *base, struct error *e)
 	open.reading = READ_LATEST;
 	open.select = select;
 	open.n_select = 1;
-	r->host = (struct source_host){
-		.store = &r->store, .node = node, .born = clock_pair_take(clock_kind())};
+	r->map = pathmap_local(node);
+	r->host = (struct source_host){.store = &r->store,
+				       .node = node,
+				       .map = r->map,
+				       .born = clock_pair_take(clock_kind())};
 	r->names = names_new(0);
 	r->source = source_new(&r->host, &open, &place, r->names, e);
 	return r->source ? 0 : -1;
@@ -201,6 +206,7 @@ static void reader_fini(struct reader *r)
 	batch_fini(&r->batch);
 	names_free(r->names);
 	store_fini(&r->store);
+	pathmap_free(r->map);
 	space_fini(&r->space);
 	if (r->turn)
 		munmap(r->turn, sizeof(*r->turn));
