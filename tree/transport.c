@@ -94,7 +94,10 @@ void transport_fini(struct transport *t)
 	bytes_free(&t->out);
 }
 
-/** What a call of OpenSSL that did not succeed means: 0 to go on later, -1 with @e. */
+/**
+ * What a call of OpenSSL that did not succeed means: 0 to go on later, -1 with @e. Its queue of
+ * errors is empty afterwards, as it has to be before the next call.
+ */
 static int tls_result(struct transport *t, int result, const char *where, struct error *e)
 {
 	switch (SSL_get_error(t->ssl, result)) {
@@ -160,7 +163,6 @@ ssize_t transport_read(struct transport *t, void *data, size_t room, const char 
 	ssize_t n;
 
 	if (t->ssl) {
-		ERR_clear_error();
 		if (SSL_read_ex(t->ssl, data, room, &got))
 			return (ssize_t)got;
 		return tls_result(t, 0, where, e);
@@ -173,7 +175,7 @@ ssize_t transport_read(struct transport *t, void *data, size_t room, const char 
 
 bool transport_more(const struct transport *t)
 {
-	return t->ssl && (t->in_bytes || SSL_pending(t->ssl) > 0);
+	return t->ssl && (t->in_bytes || SSL_has_pending(t->ssl));
 }
 
 /** 1: all of @b is out, 0: the socket is full, -1. */

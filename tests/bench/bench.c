@@ -27,6 +27,7 @@ static const char options_help[] =
 	"  --json       one JSON object a line instead of a table\n"
 	"  --seconds S  how long one measurement takes (%g)\n"
 	"  --rounds N   measurements of each kind, taken in turn (%u)\n"
+	"  --case NAME  only this one (where there are several)\n"
 	"  --quick      %g seconds, %u rounds: a first look, not a result\n"
 	"  --help       this text\n";
 
@@ -46,9 +47,13 @@ void bench_parse(int argc, char **argv, struct bench_options *o, const struct be
 		 const char *about)
 {
 	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},	  {"seconds", required_argument, NULL, 's'},
-		{"rounds", required_argument, NULL, 'r'}, {"quick", no_argument, NULL, 'q'},
-		{"help", no_argument, NULL, 'h'},	  {NULL, 0, NULL, 0},
+		{"json", no_argument, NULL, 'j'},
+		{"seconds", required_argument, NULL, 's'},
+		{"rounds", required_argument, NULL, 'r'},
+		{"quick", no_argument, NULL, 'q'},
+		{"case", required_argument, NULL, 'c'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
 	};
 	const struct bench_options defaults = *o;
 	const char *name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
@@ -68,6 +73,9 @@ void bench_parse(int argc, char **argv, struct bench_options *o, const struct be
 		case 'q':
 			o->seconds = quick->seconds;
 			o->rounds = quick->rounds;
+			break;
+		case 'c':
+			o->only = optarg;
 			break;
 		case 'h':
 			fputs(about, stdout);

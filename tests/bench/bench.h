@@ -11,9 +11,10 @@
 
 /** What every bench of the gather tree can be told. */
 struct bench_options {
-	bool json;	 /* one object a line instead of a table */
-	double seconds;	 /* that one measurement takes */
-	unsigned rounds; /* of measurements that are compared */
+	bool json;	  /* one object a line instead of a table */
+	double seconds;	  /* that one measurement takes */
+	unsigned rounds;  /* of measurements that are compared */
+	const char *only; /* the one case that is asked for; NULL: all */
 };
 
 /**

@@ -18,6 +18,8 @@
 /* Waves that are asked for at once. */
 #define BURST_FEW  200u
 #define BURST_MANY 20000u
+/* Of the view reduced64. */
+#define BURST_HOSTS 64u
 
 static const char about[] =
 	"usage: tree [options]\n"
@@ -82,6 +84,17 @@ static struct cell cells[] = {
 static struct grove groves[2];
 static struct newest_cost *newest;
 static double *few, *many; /* waves per second */
+
+/* Whether the case is wanted, which @view names, too, where there is one. */
+static bool is_wanted(const struct bench_options *o, const char *name, const char *view)
+{
+	return !o->only || strcmp(o->only, name) == 0 || (view && strcmp(o->only, view) == 0);
+}
+
+static bool cell_is_wanted(const struct bench_options *o, const struct cell *cell)
+{
+	return is_wanted(o, cell->name, cell->view);
+}
 
 static const struct grove *grove_of(const struct cell *cell)
 {
@@ -187,10 +200,11 @@ static int burst_round(unsigned round, struct error *e)
 	struct puller_options o;
 
 	for (size_t i = 0; !cell; i++) {
-		if (cells[i].reduce && cells[i].leaves == 64)
+		if (cells[i].reduce && strcmp(cells[i].view, "reduced64") == 0)
 			cell = &cells[i];
 	}
 	o = puller_options(cell);
+	o.hosts = BURST_HOSTS;
 	if (burst_measure(&o, BURST_FEW, &few[round], e) < 0 ||
 	    burst_measure(&o, BURST_MANY, &many[round], e) < 0)
 		return error_prefix(e, "burst");
@@ -210,12 +224,14 @@ static int measure(const struct bench_options *o, struct error *e)
 		char base[160];
 
 		for (size_t i = 0; i < CELLS; i++) {
-			if (cell_measure(&cells[i], round, o->seconds, e) < 0)
+			if (cell_is_wanted(o, &cells[i]) &&
+			    cell_measure(&cells[i], round, o->seconds, e) < 0)
 				return -1;
 		}
 		snprintf(base, sizeof(base), "%.100s/newest%u", groves[0].bed.dir, round);
-		if (burst_round(round, e) < 0 ||
-		    newest_measure(base, o->seconds, &newest[round], e) < 0)
+		if ((is_wanted(o, "burst", NULL) && burst_round(round, e) < 0) ||
+		    (is_wanted(o, "newest", NULL) &&
+		     newest_measure(base, o->seconds, &newest[round], e) < 0))
 			return -1;
 	}
 	return 0;
@@ -323,10 +339,14 @@ static void results_print(const struct bench_options *o)
 		       "medians of %u rounds\n\n%-9s %-6s %6s %9s %9s %9s %6s %8s %8s %8s\n",
 		       o->rounds, "case", "shape", "window", "waves/s", "CPU us", "floor us",
 		       "ratio", "root us", "consumer", "kB/wave");
-	for (size_t i = 0; i < CELLS; i++)
-		cell_print(&cells[i], o);
-	newest_print(o);
-	burst_print(o);
+	for (size_t i = 0; i < CELLS; i++) {
+		if (cell_is_wanted(o, &cells[i]))
+			cell_print(&cells[i], o);
+	}
+	if (is_wanted(o, "newest", NULL))
+		newest_print(o);
+	if (is_wanted(o, "burst", NULL))
+		burst_print(o);
 }
 
 int main(int argc, char **argv)
