@@ -90,8 +90,10 @@ static void agent_rest(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	session_count(&a->sessions, &scopes);
-	if (scopes == 0)
-		malloc_trim(0);
+	if (scopes > 0)
+		return;
+	link_hub_rest(a->hub);
+	malloc_trim(0);
 }
 
 /* ---- starting ---- */

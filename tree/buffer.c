@@ -46,3 +46,9 @@ void buffer_unref(struct buffer *b)
 	else
 		free(b);
 }
+
+void buffer_rest(void)
+{
+	while (n_free > 0)
+		free(free_list[--n_free]);
+}

@@ -27,4 +27,7 @@ struct buffer *buffer_ref(struct buffer *b);
 /** Give a reference back; the last one frees. NULL is fine. */
 void buffer_unref(struct buffer *b);
 
+/** No waves will come for a while: free the buffers that are kept for them. */
+void buffer_rest(void);
+
 #endif

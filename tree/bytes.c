@@ -95,3 +95,9 @@ void bytes_free(struct bytes *b)
 	free(b->data);
 	*b = (struct bytes){0};
 }
+
+void bytes_rest(void)
+{
+	for (unsigned i = 0; i < SPARES; i++)
+		bytes_free(&spares[i]);
+}

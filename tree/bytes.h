@@ -18,6 +18,8 @@ void bytes_commit(struct bytes *b, size_t n);
 /** @n bytes at the beginning were used up. */
 void bytes_consume(struct bytes *b, size_t n);
 void bytes_free(struct bytes *b);
+/** Nothing large will be sent for a while: free what is spare. */
+void bytes_rest(void);
 static inline size_t bytes_held(const struct bytes *b)
 {
 	return b->used - b->at;

@@ -120,6 +120,14 @@ void hub_unqueue(struct link_hub *hub, struct link *link)
 	link->queued = false;
 }
 
+void link_hub_rest(struct link_hub *hub)
+{
+	free(hub->scratch);
+	hub->scratch = NULL;
+	bytes_rest();
+	buffer_rest();
+}
+
 void link_hub_flush(struct link_hub *hub)
 {
 	struct link *link;

@@ -55,6 +55,10 @@ void link_hub_free(struct link_hub *hub);
  */
 void link_hub_flush(struct link_hub *hub);
 
+/** There is nothing to do for a while: free what only busy links need. Call it from outside of
+ * links' callbacks. */
+void link_hub_rest(struct link_hub *hub);
+
 /**
  * Where to say who was not let in ("refused 10.0.0.1:4711: the peer showed no certificate; …"), at
  * most once a second for each cause. stderr unless set. All are counted.

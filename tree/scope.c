@@ -14,9 +14,6 @@
 #include "tree/clock.h"
 #include "tree/gather.h"
 
-/* How often a process looks at its CPU time while waves come fast. */
-#define CPU_EVERY_NS 2000000u
-
 struct scope {
 	const struct scope_host *host;
 	struct link *up;
@@ -35,8 +32,7 @@ struct scope {
 	scope_call *settled, *idle;
 	void *settled_arg, *idle_arg;
 	struct event *drain; /* until no wave is under way */
-	uint64_t cpu_us;     /* of this process when it was looked at last … */
-	uint64_t cpu_ns;     /* … and when that was */
+	uint64_t cpu_us;     /* of this process when the last answer left */
 	struct batch scratch;
 	Evspace__Ask *last; /* a copy, when not all branches are asked at once; else NULL */
 };
@@ -75,22 +71,6 @@ static void wave_fit(struct wave *w)
 	w->leaves = 0;
 }
 
-/*
- * CPU time of this process since it was asked for last. That costs a system call, and many waves are
- * shorter than what it says is exact: now and then is enough, nothing is left out.
- */
-static uint32_t scope_cpu(struct scope *s, uint64_t now)
-{
-	uint64_t cpu, before = s->cpu_us;
-
-	if (now - s->cpu_ns < CPU_EVERY_NS)
-		return 0;
-	cpu = clock_cpu_us();
-	s->cpu_us = cpu;
-	s->cpu_ns = now;
-	return (uint32_t)(cpu - before);
-}
-
 static void scope_done(void *arg, struct wave *w)
 {
 	struct scope *s = arg;
@@ -98,7 +78,7 @@ static void scope_done(void *arg, struct wave *w)
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	Evspace__Missing *messages = NULL, **list = NULL;
-	uint64_t now;
+	uint64_t cpu = clock_cpu_us();
 
 	/* Stages check their arguments when they are made; what fails here is memory or a broken
 	 * body. */
@@ -115,10 +95,10 @@ static void scope_done(void *arg, struct wave *w)
 	answer.wave = w->number;
 	answer.again = w->again;
 	answer.leaves = w->leaves;
-	now = clock_mono_ns();
-	answer.cpu_us = w->cpu_us + scope_cpu(s, now);
+	answer.cpu_us = w->cpu_us + (uint32_t)(cpu - s->cpu_us);
 	answer.clock_ns = w->asked_ns;
-	answer.sent_ns = now;
+	answer.sent_ns = clock_mono_ns();
+	s->cpu_us = cpu;
 	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
 	frame.answer = &answer;
 	link_send(s->up, &frame, &w->batch);
@@ -462,7 +442,6 @@ struct scope *scope_new(const struct scope_host *host, struct link *up, const Ev
 	s->open = wire_open_bare(open);
 	s->place = place;
 	s->cpu_us = clock_cpu_us();
-	s->cpu_ns = clock_mono_ns();
 	batch_init(&s->scratch);
 	if (scope_build(s, e) < 0) {
 		scope_free(s, true);

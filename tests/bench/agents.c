@@ -38,7 +38,7 @@ static const char about[] =
 	"  again    the same for another consumer: the tree is connected\n"
 	"  CPU s    time that all agents have spent on processors until the first answer\n"
 	"  PSS      proportional set size of the largest agent at rest, after the waves\n"
-	"  private  what is its own of that\n"
+	"  private  what is its own of that; median: of the agent in the middle, a leaf\n"
 	"  entry    private memory of the entry agent, which alone knows all hosts and their "
 	"names\n"
 	"  rest     CPU time that all agents take at rest, per second\n"
@@ -287,7 +287,8 @@ static void result_print(const struct result *r, bool json)
 {
 	static const char line[] =
 		"{\"bench\":\"agents\",\"agents\":%zu,\"built_s\":%.3f,\"first_answer_ms\":%.1f,"
-		"\"pss_mb\":%.3f,\"private_mb\":%.3f,\"waves_per_s\":%.1f,"
+		"\"pss_mb\":%.3f,\"private_mb\":%.3f,\"private_median_mb\":%.3f,"
+		"\"waves_per_s\":%.1f,"
 		"\"entry_pss_mb\":%.3f,\"entry_private_mb\":%.3f,\"threads\":%u,"
 		"\"started_s\":%.3f,\"started_cpu_s\":%.3f,\"built_cpu_s\":%.3f,"
 		"\"again_ms\":%.1f,\"rest_cpu_us_per_s\":%.1f,"
@@ -295,15 +296,16 @@ static void result_print(const struct result *r, bool json)
 
 	if (json)
 		printf(line, r->agents, r->built_s, r->first_s * 1e3, r->size.pss_mb,
-		       r->size.private_mb, r->waves_per_s, r->entry.pss_mb, r->entry.private_mb,
-		       r->size.threads, r->started_s, r->started_cpu_s, r->built_cpu_s,
-		       r->again_s * 1e3, r->rest_us, r->cpu_us, r->setup_s);
+		       r->size.private_mb, r->size.median_mb, r->waves_per_s, r->entry.pss_mb,
+		       r->entry.private_mb, r->size.threads, r->started_s, r->started_cpu_s,
+		       r->built_cpu_s, r->again_s * 1e3, r->rest_us, r->cpu_us, r->setup_s);
 	else
-		printf("%6zu %8.3f %9.3f %8.3f %8.1f %8.1f %8.3f %10.3f %8.3f %7u %8.1f %8.1f "
+		printf("%6zu %8.3f %9.3f %8.3f %8.1f %8.1f %8.3f %10.3f %9.3f %8.3f %7u %8.1f "
+		       "%8.1f "
 		       "%9.1f\n",
 		       r->agents, r->built_s, r->started_s, r->built_cpu_s, r->first_s * 1e3,
-		       r->again_s * 1e3, r->size.pss_mb, r->size.private_mb, r->entry.private_mb,
-		       r->size.threads, r->rest_us, r->waves_per_s, r->cpu_us);
+		       r->again_s * 1e3, r->size.pss_mb, r->size.private_mb, r->size.median_mb,
+		       r->entry.private_mb, r->size.threads, r->rest_us, r->waves_per_s, r->cpu_us);
 	fflush(stdout);
 }
 
@@ -324,9 +326,10 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 	if (!o.json)
-		printf("%6s %8s %9s %8s %8s %8s %8s %10s %8s %7s %8s %8s %9s\n", "agents",
+		printf("%6s %8s %9s %8s %8s %8s %8s %10s %9s %8s %7s %8s %8s %9s\n", "agents",
 		       "built s", "started s", "CPU s", "first ms", "again ms", "PSS MB",
-		       "private MB", "entry MB", "threads", "rest us", "waves/s", "CPU us");
+		       "private MB", "median MB", "entry MB", "threads", "rest us", "waves/s",
+		       "CPU us");
 	for (unsigned round = 0; round < o.rounds; round++) {
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && result == 0; i++) {
 			result = measure(sizes[i], &o, &r, &e);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "pathmap/memory.h"
+#include "tests/bench/figures.h"
 
 int census_take(struct census *census, pid_t parent, struct error *e)
 {
@@ -65,6 +66,9 @@ int census_sizes(const struct census *census, struct census_size *most, struct e
 	static const char *const pss[] = {"Pss:", NULL}, *const threads[] = {"Threads:", NULL};
 	static const char *const own[] = {"Private_Clean:", "Private_Dirty:", NULL};
 
+	double *privates = memory_new(census->n, sizeof(*privates));
+	int rc = 0;
+
 	*most = (struct census_size){0};
 	for (size_t i = 0; i < census->n; i++) {
 		char memory[64], status[64];
@@ -75,13 +79,18 @@ int census_sizes(const struct census *census, struct census_size *most, struct e
 		kb = number_read(memory, pss);
 		if (kb < 0) {
 			errno = ESRCH;
-			return errorf(e, "%s says nothing", memory);
+			rc = errorf(e, "%s says nothing", memory);
+			break;
 		}
+		privates[i] = number_read(memory, own) * 1024e-6;
 		most->pss_mb = max(most->pss_mb, kb * 1024e-6);
-		most->private_mb = max(most->private_mb, number_read(memory, own) * 1024e-6);
+		most->private_mb = max(most->private_mb, privates[i]);
 		most->threads = (unsigned)max(most->threads, number_read(status, threads));
 	}
-	return 0;
+	if (rc == 0)
+		most->median_mb = figures_median(privates, census->n);
+	free(privates);
+	return rc;
 }
 
 double census_cpu(const struct census *census)

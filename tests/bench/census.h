@@ -21,6 +21,7 @@ void census_fini(struct census *census);
 /** Of the process that has most of it. Private is what no other process has mapped. */
 struct census_size {
 	double pss_mb, private_mb; /* 10^6 bytes */
+	double median_mb;	   /* private memory of the one in the middle */
 	unsigned threads;
 };
 
