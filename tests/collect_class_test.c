@@ -309,6 +309,56 @@ static void others_see_it_at_once(void)
 	collect_stop();
 }
 
+/* Another thread has freed the communicator while an operation on it was under way, and its record
+ * is a new one's, whose classes are not made yet: it is counted on no communicator. */
+static void freed_while_under_way(void)
+{
+	struct collect_classes comm;
+	struct tuple t;
+
+	for (enum segment_mode mode = MODE_TRACE; mode < MODE_COUNT_OF; mode++) {
+		if (mode == MODE_OFF)
+			continue;
+		start(1, 0);
+		comm_init(&comm, 5);
+		switch_to(CHANNEL_P2P, NULL, mode);
+		CU_ASSERT_EQUAL(collect_enter(&comm, CHANNEL_P2P), COLLECT_RECORD);
+		collect_fill(&t, OP_MPI_SEND, comm.comm, 1, 0, 100);
+		collect_begin(&t);
+		comm_init(&comm, 6);
+		collect_stamp(&t);
+		collect_end(&t, &comm, CHANNEL_P2P);
+		CU_ASSERT_EQUAL(segment_count(&collect.segment, 0, CHANNEL_P2P)->calls, 1);
+		CU_ASSERT_EQUAL(by_classes(CHANNEL_P2P).bytes, 100);
+		collect_stop();
+	}
+}
+
+/* What is only kept book of, in a class that is off, still says where its completions were. */
+static void sites_of_the_quiet(void)
+{
+	static const char here, there;
+	struct segment_plan plan = segments_plan();
+	const struct segment_element *element;
+	struct error e;
+	struct tuple t;
+
+	segments_folder_empty(segments_dir);
+	plan.split[CHANNEL_COMPLETION] = SPLIT_SITE;
+	CU_ASSERT_EQUAL_FATAL(collect_start(&plan, &e), 0);
+	CU_ASSERT_EQUAL(collect_enter_from(&here, &collect_none, CHANNEL_P2P), COLLECT_RECORD);
+	collect_leave();
+	CU_ASSERT_TRUE(collect_enter_quietly(&there));
+	collect_fill(&t, OP_MPI_IRECV, 0, 1, 0, 8);
+	t.start = t.end = collect_now();
+	collect_extra(&t, &collect_none, CHANNEL_COMPLETION);
+	collect_leave();
+	element = segment_element(&collect.segment, segment_elements(&collect.segment) - 1);
+	CU_ASSERT_EQUAL(element->channel, CHANNEL_COMPLETION);
+	CU_ASSERT_EQUAL(element->key, (uintptr_t)&there);
+	collect_stop();
+}
+
 /* A class that is made beforehand can be switched before its first use. */
 static void before_first_use(void)
 {
@@ -329,6 +379,7 @@ static CU_TestInfo count_cases[] = {
 	{"5,000 communicators, traced", traced_come_and_go},
 	{"a class used again has the counts of its own communicator", each_has_its_own},
 	{"sums are never torn", sums_are_never_torn},
+	{"a communicator is freed while it is used", freed_while_under_way},
 	CU_TEST_INFO_NULL,
 };
 
@@ -336,6 +387,7 @@ static CU_TestInfo number_cases[] = {
 	{"numbers after an off period are marked, others are not", off_loses_numbers},
 	{"what is always numbered is marked at once", others_see_it_at_once},
 	{"a class is switched before its first use", before_first_use},
+	{"call sites of what is only kept book of", sites_of_the_quiet},
 	CU_TEST_INFO_NULL,
 };
 

@@ -93,6 +93,19 @@ known_line() {
 	same "calls_p2p.c:$line" "$(tuples site "p2p:calls_p2p.c:$line " | grep -c " $2 ")" "$3"
 }
 
+# With a class that is off, requests are completed where the program does it, still.
+completions_are_lines() {
+	local label file line n=0
+
+	while read -r label; do
+		file=$(cut -d : -f 2 <<<"$label") line=$(cut -d : -f 3 <<<"$label" | cut -d + -f 1)
+		sed -n "$line,$((line + 1))p" "$sources/$file" | grep -qE 'MPI_(Wait|Test|Sendrecv)|AGAIN\(|->|ways\[|\.call' ||
+			{ echo "$label:"; sed -n "${line}p" "$sources/$file"; return 1; }
+		n=$((n + 1))
+	done < <(tuples quiet 'completion:' | awk '{ print $1 }' | sort -u)
+	[ "$n" -gt 3 ] || { echo "only $n sites"; return 1; }
+}
+
 ops_are_exact() {
 	local op label
 
@@ -167,19 +180,24 @@ discarded_on_request() {
 }
 
 tap_case "a map with elements by site, operation and communicator" map \
-	'collect p2p { element site; } collect wait { element op; } collect collective { element comm; } collect completion comm env rma io user pack;'
+	'collect p2p { element site; } collect wait { element op; } collect collective { element comm; } collect env { element site; } collect completion comm rma io user pack;'
 tap_case "the program runs" program site
 tap_case "an agent that comes when the program is gone" agent
 tap_case "its events" events site
 tap_case "call sites are lines of the program" sites_are_lines
 tap_case "every call is in an element of a site" sites_are_exact
 tap_case "one line, known by its text" known_line 'MPI_Sendrecv(out, N / 2' MPI_Sendrecv 2
+tap_case "MPI_Init was called by the program" eval \
+	'same MPI_Init "$(tuples site "env:calls.c:" | grep -c " MPI_Init ")" 2'
 tap_case "elements by operation" ops_are_exact
 tap_case "elements by communicator" comms_are_exact
 tap_case "the channel's name selects all its elements" selects '/**/p2p' 'p2p:'
 tap_case "one operation is selected" selects '/**/wait.MPI_Wait' 'wait\.MPI_Wait '
 tap_case "lines of a file are selected" selects '/**/p2p:calls_p2p.c:[1-99]' 'p2p:calls_p2p.c:[0-9]{1,2} '
 tap_case "one communicator is selected" selects '/**/collective@world' 'collective@world '
+tap_case "a class that only keeps book" eval \
+	'map "collect p2p; collect wait { mode off; } collect completion { element site; }" && program quiet && events quiet'
+tap_case "its completions are at lines that complete requests" completions_are_lines
 bed_kill TERM agent
 tap_case "a map with a lifetime" map 'collect completion { lifetime 1ms; } collect p2p wait collective { lifetime 10000s; } collect env;'
 tap_case "the program runs with that" program short

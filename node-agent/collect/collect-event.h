@@ -150,7 +150,7 @@ static inline __attribute__((always_inline)) void collect_end(const struct tuple
 							      unsigned channel)
 {
 	const uint32_t state = collect_self.state;
-	unsigned class = collect_class(classes, channel);
+	unsigned class = collect_class_after(classes, channel);
 	struct segment_count *count = &collect_self.counts[class];
 
 	if (__builtin_expect(state == COLLECT_INSIDE + MODE_COUNT, 0)) {

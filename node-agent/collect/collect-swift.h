@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void collect_swift_leave(void)
 static inline __attribute__((always_inline)) void collect_swift_end(
 	const struct tuple *t, const struct collect_classes *classes, unsigned channel)
 {
-	collect_count(t, collect_class(classes, channel));
+	collect_count(t, collect_class_after(classes, channel));
 	collect_put(t, channel);
 	collect_swift_leave();
 }
@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void collect_swift_end(
 static inline __attribute__((always_inline)) void collect_swift_end_late(
 	const struct tuple *t, const struct collect_classes *classes, unsigned channel)
 {
-	collect_append(t, channel, collect_class(classes, channel));
+	collect_append(t, channel, collect_class_after(classes, channel));
 	collect_swift_leave();
 }
 

@@ -251,7 +251,7 @@ enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned 
 	return COLLECT_RECORD;
 }
 
-bool collect_enter_quietly(void)
+bool collect_enter_quietly(const void *site)
 {
 	struct collect_thread *self = &collect_self;
 
@@ -260,6 +260,8 @@ bool collect_enter_quietly(void)
 	if (self->state == COLLECT_NEW)
 		thread_attach(self, 0);
 	self->state = COLLECT_INSIDE + MODE_OFF;
+	atomic_signal_fence(memory_order_seq_cst);
+	self->site = site;
 	return true;
 }
 

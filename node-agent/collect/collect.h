@@ -48,6 +48,22 @@ static inline unsigned collect_class(const struct collect_classes *classes, unsi
 	return atomic_load_explicit(&classes->of[channel], memory_order_relaxed);
 }
 
+/**
+ * The same after the call: with several threads, the communicator may have been freed meanwhile
+ * and its record be another one's, whose class is not made yet. Then that of none.
+ */
+static inline unsigned collect_class_after(const struct collect_classes *classes, unsigned channel)
+{
+	unsigned class = collect_class(classes, channel);
+
+	if (__builtin_expect(class == SEGMENT_CLASS_FRESH, 0)) {
+		class = channel;
+		/* a jump: what follows need not wait, as it would for a conditional move */
+		__asm__ volatile("");
+	}
+	return class;
+}
+
 static inline unsigned collect_mode(unsigned class)
 {
 	return atomic_load_explicit(&collect.mode[class], memory_order_relaxed);
@@ -78,9 +94,10 @@ static inline __attribute__((always_inline)) enum collect_entry collect_enter(
 
 /**
  * Enter an operation that itself leaves nothing, to keep book or to add what belongs to other
- * classes. False: it is nested or nothing is collected; else collect_leave() ends it.
+ * classes, called from @site. False: it is nested or nothing is collected; else collect_leave()
+ * ends it.
  */
-bool collect_enter_quietly(void);
+bool collect_enter_quietly(const void *site);
 
 /* Has the class, which may not have been made yet, a mode that is not off? */
 bool collect_wants_slow(struct collect_classes *classes, unsigned channel);

@@ -11,8 +11,9 @@ uint32_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry)
 	uint32_t epoch = atomic_load_explicit(&mpi_type_epoch, memory_order_acquire);
 	int size = 0;
 
-	/* the real call will complain of it, to whoever the program has chosen to hear that */
-	if (type == mpi.datatype_null || !type)
+	/* The real call complains of what is none, to whoever the program has chosen to hear that:
+	 * of our question MPI_COMM_WORLD's error handler would hear. */
+	if (type == mpi.datatype_null || !mpi_type_is_one(type))
 		return 0;
 	if (mpi.Type_size(type, &size) != MPI_SUCCESS || size < 0)
 		return 0;

@@ -26,8 +26,9 @@ static inline MPI_Count mpi_count_at(const void *counts, size_t width, uint32_t 
 }
 
 /*
- * Bytes of collectives. Of an intercommunicator's root side only MPI_ROOT has arguments that mean
- * something; where a buffer is MPI_IN_PLACE the arguments of the other one hold for it.
+ * Bytes of collectives. Arrays that are missing are for the real call to complain of. Of an
+ * intercommunicator's root side only MPI_ROOT has arguments that mean something; where a buffer is
+ * MPI_IN_PLACE the arguments of the other one hold for it.
  */
 
 static inline uint64_t mpi_bytes_bcast(MPI_Count count, MPI_Datatype type, int root)
@@ -52,7 +53,9 @@ static inline uint64_t mpi_bytes_own_v(const struct mpi_comm *at, const void *bu
 {
 	if (buffer != MPI_IN_PLACE)
 		return mpi_bytes(count, type);
-	return at->id ? mpi_bytes(mpi_count_at(counts2, width, (uint32_t)at->rank), type2) : 0;
+	return at->id && counts2
+		       ? mpi_bytes(mpi_count_at(counts2, width, (uint32_t)at->rank), type2)
+		       : 0;
 }
 
 static inline uint64_t mpi_bytes_rooted(int root, const void *buffer, MPI_Count count,
@@ -77,7 +80,7 @@ static inline uint64_t mpi_bytes_counts(uint32_t n, const void *counts, size_t w
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; counts && i < n; i++) {
 		MPI_Count count = mpi_count_at(counts, width, i);
 
 		sum += count > 0 ? (uint64_t)count : 0;
@@ -90,7 +93,7 @@ static inline uint64_t mpi_bytes_counts_w(uint32_t n, const void *counts, size_t
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; counts && types && i < n; i++)
 		sum += mpi_bytes(mpi_count_at(counts, width, i), types[i]);
 	return sum;
 }

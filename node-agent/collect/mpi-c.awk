@@ -76,7 +76,7 @@ function ways(    key, on, type, i)
 			slowly("!mpi_type_is_known(" type ")")
 	}
 	if (shape == "test")
-		slowly("!mpi_test_is_late(" trait["n"] ")")
+		slowly("!mpi_test_is_late(" trait["n"] ", " place("requests") ")")
 	line("way = collect_way(&" on ", CHANNEL_" channel ");")
 	if (wanted() == "") {
 		line("if (way == COLLECT_NOT)")
@@ -134,9 +134,11 @@ function leave_line()
 }
 
 # The handle that trait @key means, and where the program keeps it.
-function handle(key)
+function handle(key,    what)
 {
-	return trait[key]
+	what = trait[key]
+	# the real call complains of an address that is none
+	return sub(/^\*/, "", what) ? "(" what " ? *" what " : 0)" : what
 }
 
 function place(key)

@@ -102,25 +102,29 @@ static inline void mpi_tuple_received(struct tuple *t, struct mpi_ranks ranks,
 	mpi_tuple_moved(t, status);
 }
 
-/**
- * Begin to receive the matched @message of @bytes: what its probe has found. Returns whom the ranks
- * in the status mean; the message leaves the record.
- */
-static inline struct mpi_ranks mpi_matched(struct tuple *t, uint16_t op, MPI_Message message,
-					   uint64_t bytes)
+/** Where a matched message came by, as far as that is on record. */
+struct mpi_matched {
+	struct mpi_ranks ranks; /* whom the ranks in its status mean */
+	struct mpi_comm *at;	/* NULL: not known */
+};
+
+/** Begin to receive the matched @message (NULL: an error) of @bytes: what its probe has found. It
+ * leaves the record. */
+static inline struct mpi_matched mpi_matched(struct tuple *t, uint16_t op,
+					     const MPI_Message *message, uint64_t bytes)
 {
-	struct mpi_request *r = mpi_message_hold(message);
-	struct mpi_ranks ranks = {.n = 0};
+	struct mpi_request *r = message ? mpi_message_hold(*message) : NULL;
+	struct mpi_matched from = {.at = NULL};
 
 	*t = (struct tuple){.bytes = bytes, .peer = TUPLE_NO_PEER, .op = op};
 	if (r) {
 		t->peer = r->peer;
 		t->seq_or_tag = r->tag;
 		t->comm = r->comm;
-		ranks = r->ranks;
+		from = (struct mpi_matched){.ranks = r->ranks, .at = r->at};
 		mpi_request_remove(r);
 	}
-	return ranks;
+	return from;
 }
 
 /** The request of MPI_Comm_idup: with its completion the communicator is there. */

@@ -12,6 +12,7 @@
 /*
  * mpi_X_key(handle): what tables of handles (mpi-table.h) know it by; neither 0 nor 1.
  * mpi_type_hash(type): a few bits that differ between types that are used together.
+ * mpi_type_is_one(type): can the library be asked about it, so that no error handler hears of that?
  * mpi_request_like(request, shared): this handle stands for several requests at the same time, as
  * MPI_REQUEST_SHARED does. Both libraries give such a one for what is complete when the call
  * returns, as most small sends are.
@@ -65,6 +66,11 @@ static inline uintptr_t mpi_type_hash(MPI_Datatype type)
 	return (uintptr_t)type >> 9 ^ (uintptr_t)type >> 4;
 }
 
+static inline bool mpi_type_is_one(MPI_Datatype type)
+{
+	return type != (MPI_Datatype)0;
+}
+
 static inline bool mpi_request_like(MPI_Request request, MPI_Request shared)
 {
 	return request == shared && request;
@@ -115,6 +121,13 @@ static inline uintptr_t mpi_win_key(MPI_Win win)
 static inline uintptr_t mpi_type_hash(MPI_Datatype type)
 {
 	return (unsigned)type;
+}
+
+/* The upper two bits say where it is (0: nowhere), the next four that it is a datatype
+ * (src/include/mpir_objects.h); the library itself looks no further. */
+static inline bool mpi_type_is_one(MPI_Datatype type)
+{
+	return (unsigned)type >> 30 != 0 && ((unsigned)type >> 26 & 15) == 3;
 }
 
 static inline bool mpi_request_like(MPI_Request request, MPI_Request shared)

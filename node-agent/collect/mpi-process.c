@@ -57,14 +57,14 @@ void mpi_init_begin(struct tuple *t, uint16_t op)
 	t->start = clock_ticks(clock_kind());
 }
 
-void mpi_init_end(struct tuple *t, int rc)
+void mpi_init_end(struct tuple *t, int rc, const void *site)
 {
 	t->end = clock_ticks(clock_kind());
 	if (rc != MPI_SUCCESS || collect.segment.header || !mpi_library_find() ||
 	    process_start() < 0)
 		return;
 	t->comm = collect.segment.header->world;
-	if (collect_enter(&collect_none, CHANNEL_ENV) == COLLECT_RECORD)
+	if (collect_enter_from(site, &collect_none, CHANNEL_ENV) == COLLECT_RECORD)
 		collect_end(t, &collect_none, CHANNEL_ENV);
 }
 

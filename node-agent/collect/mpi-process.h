@@ -10,8 +10,9 @@
 /** MPI_Init, MPI_Init_thread: before the real one. */
 void mpi_init_begin(struct tuple *t, uint16_t op);
 
-/** After it: make the segment, record what began. Without a segment the program runs on. */
-void mpi_init_end(struct tuple *t, int rc);
+/** After it: make the segment, record what began, called from @site. Without a segment the program
+ * runs on. */
+void mpi_init_end(struct tuple *t, int rc, const void *site);
 
 /** MPI_Finalize has returned: mark the segment finished, if there is one. */
 void mpi_finished(void);

@@ -138,8 +138,8 @@ function shape_abort()
 function shape_receive(    ranks)
 {
 	if ("message" in trait) {
-		ranks = "ranks"
-		line("ranks = mpi_matched(&t, " op ", *message, " trait["bytes"] ");")
+		ranks = "from.ranks"
+		line("from = mpi_matched(&t, " op ", message, " trait["bytes"] ");")
 		begun()
 	} else {
 		begin_plainly()
@@ -221,26 +221,30 @@ function shape_about()
 	end()
 }
 
-function publish(ranks, kind)
+# @at: the record of what the request is on.
+function publish(at, ranks, kind)
 {
 	if ("receives" in trait)
 		kind = (kind == "0" ? "" : kind " | ") "MPI_REQUEST_RECEIVES"
 	else if ("transfers" in trait)
 		kind = (kind == "0" ? "" : kind " | ") "MPI_REQUEST_TRANSFERS"
 	line("if (rc == MPI_SUCCESS)")
-	line("\tmpi_request_publish(mpi_request_add(" place("request") ", &t, " (record_of() != "" ? "at" : "NULL") ", " ranks ", " kind "));")
+	line("\tmpi_request_publish(mpi_request_add(" place("request") ", &t, " at ", " ranks ", " kind "));")
 }
 
 function shape_start()
 {
 	if ("message" in trait) {
-		line("ranks = mpi_matched(&t, " op ", *message, " trait["bytes"] ");")
+		line("from = mpi_matched(&t, " op ", message, " trait["bytes"] ");")
 		begun()
 	} else {
 		begin_plainly()
 	}
 	call()
-	publish(("message" in trait) ? "ranks" : "at->ranks", "0")
+	if ("message" in trait)
+		publish("from.at", "from.ranks", "0")
+	else
+		publish(record_of() != "" ? "at" : "NULL", "at->ranks", "0")
 	end()
 }
 
@@ -260,7 +264,7 @@ function shape_start_exchange()
 function prepared()
 {
 	call()
-	publish("at->ranks", "MPI_REQUEST_PERSISTENT")
+	publish("at", "at->ranks", "MPI_REQUEST_PERSISTENT")
 	line("t.bytes = 0;")
 	end()
 }
@@ -370,7 +374,7 @@ function shape_collect()
 	begin_together()
 	call()
 	if ("request" in trait)
-		publish("at->ranks", "0")
+		publish("at", "at->ranks", "0")
 	end()
 }
 
@@ -434,7 +438,7 @@ function shape_spawn()
 	begin_together()
 	line("mpi_spawn_begin(&spawn, at, " trait["root"] ");")
 	call()
-	line("mpi_spawn_end(&spawn, *" trait["new"] ", rc);")
+	line("mpi_spawn_end(&spawn, " trait["new"] ", rc);")
 	end()
 }
 

@@ -67,7 +67,7 @@ void mpi_spawn_begin(struct mpi_spawn *s, struct mpi_comm *at, int root)
 		hand_down(s);
 }
 
-void mpi_spawn_end(struct mpi_spawn *s, MPI_Comm made, int rc)
+void mpi_spawn_end(struct mpi_spawn *s, const MPI_Comm *made, int rc)
 {
 	if (s->environ) {
 		/* somebody has set a variable meanwhile: then it stays, and so does ours */
@@ -77,7 +77,7 @@ void mpi_spawn_end(struct mpi_spawn *s, MPI_Comm made, int rc)
 		}
 	}
 	if (rc == MPI_SUCCESS)
-		mpi_comm_add_as(made, s->id);
+		mpi_comm_add_as(*made, s->id);
 }
 
 uint32_t mpi_spawn_parent(uint32_t given, uint32_t world)

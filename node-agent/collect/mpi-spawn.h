@@ -22,8 +22,8 @@ struct mpi_spawn {
  */
 void mpi_spawn_begin(struct mpi_spawn *s, struct mpi_comm *at, int root);
 
-/** After it: the environment is as it was, @made is on record. */
-void mpi_spawn_end(struct mpi_spawn *s, MPI_Comm made, int rc);
+/** After it: the environment is as it was, and what is at @made, unless it failed, on record. */
+void mpi_spawn_end(struct mpi_spawn *s, const MPI_Comm *made, int rc);
 
 /**
  * In a process that has just started: the id of what it has in common with those who spawned it:

@@ -27,7 +27,7 @@ void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
 
 	s->requests = requests;
 	s->first = NULL;
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < mpi_place_requests(requests, n); i++) {
 		const struct mpi_place where = mpi_place_request_at(requests, i);
 
 		r = mpi_request_hold(mpi_place_request(where), where);
@@ -64,7 +64,9 @@ void mpi_start_end(struct mpi_start *s, const struct tuple *t, int rc)
 void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, struct mpi_place request)
 {
 	s->requests = request;
-	s->first = mpi_request_hold(mpi_place_request(request), request);
+	s->first = NULL;
+	if (mpi_place_requests(request, 1))
+		s->first = mpi_request_hold(mpi_place_request(request), request);
 	*t = tuple_about(s->first, op);
 }
 
@@ -78,8 +80,10 @@ void mpi_drop_end(struct mpi_start *s, int rc)
 
 void mpi_cancel_begin(struct tuple *t, uint16_t op, struct mpi_place request)
 {
-	struct mpi_request *r = mpi_request_look(request);
+	struct mpi_request *r = NULL;
 
+	if (mpi_place_requests(request, 1))
+		r = mpi_request_look(request);
 	if (r)
 		r->kind |= MPI_REQUEST_CANCEL;
 	*t = tuple_about(r, op);

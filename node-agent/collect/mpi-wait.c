@@ -104,6 +104,7 @@ void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 {
 	struct common c = common_none;
 
+	n = mpi_place_requests(requests, n);
 	w->requests = requests;
 	w->n = n;
 	w->how = MPI_WAIT_LOOKED;

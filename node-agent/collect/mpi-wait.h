@@ -67,9 +67,9 @@ void mpi_test_put_back(struct mpi_wait *w);
 
 /** Can a Test call of @n requests be a late one? With several threads, a handle may mean another
  * request as soon as this one is complete. */
-static inline bool mpi_test_is_late(int n)
+static inline bool mpi_test_is_late(int n, struct mpi_place requests)
 {
-	return !mpi.multiple && n <= MPI_WAIT_ROOM;
+	return !mpi.multiple && n <= MPI_WAIT_ROOM && requests.at;
 }
 
 /** Copy the handles of a late one: no clock and no state line, since most are in vain. */
@@ -94,13 +94,13 @@ static inline void mpi_test_late(struct mpi_wait *w, int n, struct mpi_place req
 /** Begin a Test call. */
 static inline void mpi_test_begin(struct mpi_wait *w, int n, struct mpi_place requests)
 {
-	if (__builtin_expect(mpi_test_is_late(n), 1)) {
+	if (__builtin_expect(mpi_test_is_late(n, requests), 1)) {
 		mpi_test_late(w, n, requests);
 		mpi_test_copy(w, n, requests);
 		return;
 	}
 	w->requests = requests;
-	w->n = n;
+	w->n = mpi_place_requests(requests, n);
 	w->asks = true;
 	w->how = MPI_WAIT_HELD;
 	mpi_test_hold(w);

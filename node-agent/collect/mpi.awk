@@ -54,7 +54,7 @@ function variables()
 		line("MPI_Status own, *where = mpi_status(" status("status") ", &own);")
 	}
 	if (shape ~ /^(receive|start)$/ && ("message" in trait))
-		line("struct mpi_ranks ranks;")
+		line("struct mpi_matched from;")
 	if (shape == "start_exchange")
 		line("struct tuple half;")
 	if (shape == "spawn")
@@ -75,7 +75,7 @@ function pass()
 {
 	open_block("if (entry != COLLECT_RECORD)")
 	if (wanted() != "") {
-		open_block("if (entry == COLLECT_NESTED || !" wanted() " || !collect_enter_quietly())")
+		open_block("if (entry == COLLECT_NESTED || !" wanted() " || !collect_enter_quietly(" (came ? came : "__builtin_return_address(0)") "))")
 		pass_line()
 		passed_line()
 		close_block()
@@ -101,7 +101,7 @@ function wrapper()
 	if (shape == "init") {
 		line("mpi_init_begin(&t, " op ");")
 		call_line()
-		line("mpi_init_end(&t, rc);")
+		line("mpi_init_end(&t, rc, __builtin_return_address(0));")
 	} else if (shape == "forget") {
 		# before: the handle may be another thread's as soon as it is free; after: it may have been asked for
 		line("atomic_fetch_add_explicit(&mpi_type_epoch, 1, memory_order_release);")

@@ -2,11 +2,11 @@
 /* What is rare in PVM calls: the first one of a task, and polls in vain. */
 #include "node-agent/collect/pvm-calls.h"
 
-void pvm_end_first(struct tuple *t, struct pvm_group *at, unsigned channel)
+void pvm_end_first(struct tuple *t, struct pvm_group *at, unsigned channel, const void *site)
 {
 	struct collect_classes *classes = at ? &at->classes : &collect_none;
 
-	if (!pvm_process_entered() || collect_enter(classes, channel) != COLLECT_RECORD)
+	if (!pvm_process_entered() || collect_enter_from(site, classes, channel) != COLLECT_RECORD)
 		return;
 	t->comm = classes->comm;
 	collect_end(t, classes, channel);
@@ -21,7 +21,7 @@ void pvm_vain(unsigned channel)
 	collect_poll();
 }
 
-void pvm_ask_first(const struct pvm_ask *ask, uint16_t op)
+void pvm_ask_first(const struct pvm_ask *ask, uint16_t op, const void *site)
 {
 	struct tuple t = {
 		.start = ask->start,
@@ -30,5 +30,5 @@ void pvm_ask_first(const struct pvm_ask *ask, uint16_t op)
 		.op = op,
 	};
 
-	pvm_end_first(&t, NULL, CHANNEL_ENV);
+	pvm_end_first(&t, NULL, CHANNEL_ENV, site);
 }

@@ -64,8 +64,9 @@ static inline __attribute__((always_inline)) void pvm_stamp(struct tuple *t)
 		t->end = clock_ticks(clock_kind());
 }
 
-/** End the first call of a process: if it is a task now, make its segment, and record the call. */
-void pvm_end_first(struct tuple *t, struct pvm_group *at, unsigned channel);
+/** End the first call of a process, from @site: if it is a task now, make its segment, and record
+ * the call. */
+void pvm_end_first(struct tuple *t, struct pvm_group *at, unsigned channel, const void *site);
 
 /** End the call, which has returned @rc: less than 0 is an error. */
 static inline __attribute__((always_inline)) void pvm_end(struct tuple *t, struct pvm_group *at,
@@ -78,7 +79,7 @@ static inline __attribute__((always_inline)) void pvm_end(struct tuple *t, struc
 	if (__builtin_expect(pvm_process.task, 1))
 		collect_end(t, at ? &at->classes : &collect_none, channel);
 	else
-		pvm_end_first(t, at, channel);
+		pvm_end_first(t, at, channel, __builtin_return_address(0));
 }
 
 /** Leave a call that found no message: it is counted, and leaves no tuple. */
@@ -114,14 +115,15 @@ static inline bool pvm_ask_enter(struct pvm_ask *ask)
 }
 
 /** It was the first call of the process: if that is a task now, this call is recorded. */
-void pvm_ask_first(const struct pvm_ask *ask, uint16_t op);
+void pvm_ask_first(const struct pvm_ask *ask, uint16_t op, const void *site);
 
-static inline void pvm_ask_leave(const struct pvm_ask *ask, uint16_t op)
+static inline __attribute__((always_inline)) void pvm_ask_leave(const struct pvm_ask *ask,
+								uint16_t op)
 {
 	if (__builtin_expect(pvm_process.task, 1))
 		collect_self.state = ask->state;
 	else
-		pvm_ask_first(ask, op);
+		pvm_ask_first(ask, op, __builtin_return_address(0));
 }
 
 #endif

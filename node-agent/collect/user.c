@@ -21,9 +21,9 @@ static uint64_t words_load(_Atomic uint64_t *from)
 }
 
 /* Threads beyond the reserve share an entry that nobody reads: they can keep nothing there. */
-static struct segment_user *user_enter(void)
+static struct segment_user *user_enter(const void *site)
 {
-	if (collect_enter(&collect_none, CHANNEL_USER) != COLLECT_RECORD)
+	if (collect_enter_from(site, &collect_none, CHANNEL_USER) != COLLECT_RECORD)
 		return NULL;
 	if (collect_self.index != SEGMENT_NO_THREAD)
 		return &collect_self.entry->user;
@@ -65,7 +65,7 @@ static uint64_t region_find(struct segment_user *user, uint32_t label)
 
 static void user_region(const char *name, size_t length, int begin)
 {
-	struct segment_user *user = user_enter();
+	struct segment_user *user = user_enter(__builtin_return_address(0));
 	uint64_t depth, since;
 	uint32_t label;
 
@@ -89,7 +89,7 @@ static void user_region(const char *name, size_t length, int begin)
 
 static void user_phase(const char *name, size_t length)
 {
-	struct segment_user *user = user_enter();
+	struct segment_user *user = user_enter(__builtin_return_address(0));
 	uint64_t before, since, now;
 
 	if (!user)
@@ -108,7 +108,7 @@ static void user_phase(const char *name, size_t length)
 
 static void user_iteration(uint64_t number)
 {
-	struct segment_user *user = user_enter();
+	struct segment_user *user = user_enter(__builtin_return_address(0));
 	uint64_t since, now;
 
 	if (!user)

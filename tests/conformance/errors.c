@@ -54,6 +54,81 @@ static void wrong_collectives(const struct suite *s)
 	SUITE(MPI_Neighbor_allgather(buf, 1, MPI_INT, all, 1, MPI_INT, s->comm));
 }
 
+/* Addresses that are none, where both libraries look at them before they use them. */
+static void no_addresses(void)
+{
+	int flag = 0, index = 0, n = 0, indices[N];
+	MPI_Request r = MPI_REQUEST_NULL;
+
+	SUITE(MPI_Wait(NULL, MPI_STATUS_IGNORE));
+	SUITE(MPI_Waitall(2, NULL, MPI_STATUSES_IGNORE));
+	SUITE(MPI_Waitany(2, NULL, &index, MPI_STATUS_IGNORE));
+	SUITE(MPI_Waitsome(2, NULL, &n, indices, MPI_STATUSES_IGNORE));
+	SUITE(MPI_Test(NULL, &flag, MPI_STATUS_IGNORE));
+	SUITE(MPI_Testall(2, NULL, &flag, MPI_STATUSES_IGNORE));
+	SUITE(MPI_Testany(2, NULL, &index, &flag, MPI_STATUS_IGNORE));
+	SUITE(MPI_Testsome(2, NULL, &n, indices, MPI_STATUSES_IGNORE));
+	SUITE(MPI_Test(&r, NULL, MPI_STATUS_IGNORE));
+	SUITE(MPI_Testany(1, &r, NULL, &flag, MPI_STATUS_IGNORE));
+	SUITE(MPI_Testsome(1, &r, NULL, indices, MPI_STATUSES_IGNORE));
+	SUITE(MPI_Start(NULL));
+	SUITE(MPI_Startall(2, NULL));
+	SUITE(MPI_Request_free(NULL));
+	SUITE(MPI_Cancel(NULL));
+	SUITE(MPI_Isend(&n, 1, MPI_INT, 0, TAG, MPI_COMM_SELF, NULL));
+	SUITE(MPI_Comm_dup(MPI_COMM_SELF, NULL));
+	SUITE(MPI_Comm_idup(MPI_COMM_SELF, NULL, &r));
+	SUITE(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, NULL,
+			     MPI_ERRCODES_IGNORE));
+}
+
+/* The same where only one of them does so. */
+static void no_addresses_of_one(void)
+{
+	int buf[N] = {0};
+	MPI_Request r = MPI_REQUEST_NULL;
+
+#if defined(OPEN_MPI)
+	SUITE(MPI_Alltoallv(buf, NULL, NULL, MPI_INT, buf, NULL, NULL, MPI_INT, MPI_COMM_SELF));
+	SUITE(MPI_Alltoallw(buf, NULL, NULL, NULL, buf, NULL, NULL, NULL, MPI_COMM_SELF));
+	SUITE(MPI_Ialltoallw(buf, NULL, NULL, NULL, buf, NULL, NULL, NULL, MPI_COMM_SELF, &r));
+	SUITE(MPI_Scatterv(buf, NULL, NULL, MPI_INT, buf, 1, MPI_INT, 0, MPI_COMM_SELF));
+	SUITE(MPI_Gatherv(MPI_IN_PLACE, 0, MPI_INT, buf, NULL, NULL, MPI_INT, 0, MPI_COMM_SELF));
+	SUITE(MPI_Reduce_scatter(buf, buf + 1, NULL, MPI_INT, MPI_SUM, MPI_COMM_SELF));
+	SUITE(MPI_File_close(NULL));
+#else
+	SUITE(MPI_Mrecv(buf, N, MPI_INT, NULL, MPI_STATUS_IGNORE));
+	SUITE(MPI_Imrecv(buf, N, MPI_INT, NULL, &r));
+	SUITE(MPI_Comm_free(NULL));
+	SUITE(MPI_Comm_disconnect(NULL));
+	SUITE(MPI_Win_free(NULL));
+#endif
+}
+
+/* Who asks to be told of errors on a communicator is told of them there, and of no others: to
+ * anybody else they would be the end. */
+static void wrong_types(const struct suite *s)
+{
+	int buf[N] = {0};
+	MPI_Comm comm;
+
+	MPI_Comm_dup(s->comm, &comm);
+	MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+	SUITE(MPI_Send(buf, N, MPI_DATATYPE_NULL, s->right, TAG, comm));
+	SUITE(MPI_Allreduce(MPI_IN_PLACE, buf, N, MPI_DATATYPE_NULL, MPI_SUM, comm));
+#if !defined(OPEN_MPI)
+	/* there, handles are numbers */
+	SUITE(MPI_Send(buf, N, (MPI_Datatype)12345, s->right, TAG, comm));
+	SUITE(MPI_Bcast(buf, N, (MPI_Datatype)MPI_COMM_WORLD, 0, comm));
+	SUITE(MPI_Recv(buf, N, (MPI_Datatype)-1, s->left, TAG, comm, MPI_STATUS_IGNORE));
+#endif
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_free(&comm);
+}
+
 /* More than there is room for (MPI-3.1 3.2.4): the receiver hears of it, whatever it waits by. */
 static void truncated(const struct suite *s)
 {
@@ -103,6 +178,9 @@ void suite_errors(const struct suite *s)
 
 	wrong_arguments(s);
 	wrong_collectives(s);
+	no_addresses();
+	no_addresses_of_one();
+	wrong_types(s);
 	truncated(s);
 	SUITE(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, s->comm));
 	suite_ints("and all goes on", &sum, 1);
