@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node-agent/element.h"
+#include "node-agent/element-writer.h"
 #include "pathmap/memory.h"
 #include "tree/batch.h"
 #include "tree/clock.h"

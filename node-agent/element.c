@@ -15,13 +15,6 @@ size_t element_ring_bytes(uint32_t capacity)
 	return (lines | 1) * CACHE_LINE;
 }
 
-void element_writer_init(struct element_writer *w, struct element_ring *ring, uint32_t capacity)
-{
-	w->ring = ring;
-	w->next = &ring->slots[atomic_load_explicit(&ring->head, memory_order_relaxed) % capacity];
-	w->end = &ring->slots[capacity];
-}
-
 uint64_t element_head(const struct element_ring *ring)
 {
 	return atomic_load_explicit(&ring->head, memory_order_acquire);

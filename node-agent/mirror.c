@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/element-writer.h"
 #include "node-agent/segment-file.h"
 #include "node-agent/segment.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests segments: what is written is read, reserves, refusals, writers that are killed. */
+#include "node-agent/element-writer.h"
 #include "node-agent/segment.h"
 
 #include <dirent.h>

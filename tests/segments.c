@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/element-writer.h"
 #include "tests/tap.h"
 
 char segments_base[64], segments_dir[96];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests how call sites are resolved, what elements are called, and what marks discard. */
+#include "node-agent/element-writer.h"
 #include "node-agent/site.h"
 
 #include <inttypes.h>

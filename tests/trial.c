@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "node-agent/element-writer.h"
 #include "node-agent/segment-label.h"
 #include "tests/tap.h"
 

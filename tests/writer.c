@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "node-agent/element.h"
+#include "node-agent/element-writer.h"
 #include "pathmap/memory.h"
 #include "tests/truth.h"
 #include "tree/clock.h"

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "node-agent/element-writer.h"
 #include "node-agent/segment-class.h"
 #include "node-agent/segment.h"
 

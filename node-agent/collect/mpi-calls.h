@@ -9,10 +9,7 @@
 #include "node-agent/collect/mpi-comm.h"
 #include "node-agent/collect/mpi-library.h"
 #include "node-agent/collect/mpi-request.h"
-
-/** Statuses that a call gets from us when the program ignores them; with more requests: as posted.
- */
-#define MPI_OWN_STATUSES 512
+#include "node-agent/collect/mpi-status.h"
 
 /** Fill all of *@t but its times. */
 static inline __attribute__((always_inline)) void mpi_fill(struct tuple *t, uint16_t op,
@@ -62,46 +59,6 @@ static inline __attribute__((always_inline)) void mpi_swift_end_late(
 	collect_swift_end_late(t, classes, channel);
 }
 
-/** Where the library shall put a status: ours when the program ignores it. */
-static inline MPI_Status *mpi_status(MPI_Status *theirs, MPI_Status *own)
-{
-	return theirs == MPI_STATUS_IGNORE ? own : theirs;
-}
-
-/** Peer and tag of a message that was found or received (MPI-3.1 3.2.5). */
-static inline void mpi_tuple_from(struct tuple *t, struct mpi_ranks ranks, const MPI_Status *status)
-{
-	collect_words(t, t->bytes,
-		      element_word((uint32_t)mpi_ranks_peer(ranks, status->MPI_SOURCE),
-				   (uint32_t)status->MPI_TAG),
-		      collect_what(t));
-}
-
-/** Bytes of what was transferred, if the status tells. */
-static inline void mpi_tuple_moved(struct tuple *t, const MPI_Status *status)
-{
-#if defined(OPEN_MPI)
-	/* what MPI_Get_count divides by the size of the type (its mpi.h) */
-	t->bytes = status->_ucount;
-#else
-	int bytes;
-	MPI_Count more;
-
-	if (mpi.Get_count(status, mpi.byte, &bytes) == MPI_SUCCESS && bytes != MPI_UNDEFINED)
-		t->bytes = (uint64_t)bytes;
-	else if (mpi.Get_elements_x(status, mpi.byte, &more) == MPI_SUCCESS && more >= 0)
-		t->bytes = (uint64_t)more;
-#endif
-}
-
-/** Peer, tag and bytes of what was received. */
-static inline void mpi_tuple_received(struct tuple *t, struct mpi_ranks ranks,
-				      const MPI_Status *status)
-{
-	mpi_tuple_from(t, ranks, status);
-	mpi_tuple_moved(t, status);
-}
-
 /** Where a matched message came by, as far as that is on record. */
 struct mpi_matched {
 	struct mpi_ranks ranks; /* whom the ranks in its status mean */
@@ -139,20 +96,6 @@ static inline void mpi_comm_coming_add(struct mpi_place request, const struct tu
 	else if (coming)
 		mpi_comm_arrived(coming);
 	mpi_request_publish(r);
-}
-
-/** Statuses that the library has filled; NULL: it was told to ignore them, which MPICH calls 1. */
-static inline const MPI_Status *mpi_statuses_known(const MPI_Status *where)
-{
-	return where == MPI_STATUSES_IGNORE || where == MPI_STATUS_IGNORE ? NULL : where;
-}
-
-/** Where the library shall put @n statuses: ours when the program ignores them and they fit. */
-static inline MPI_Status *mpi_statuses(MPI_Status *theirs, MPI_Status *own, int n)
-{
-	if (theirs != MPI_STATUSES_IGNORE || n > MPI_OWN_STATUSES)
-		return theirs;
-	return own;
 }
 
 /** The second half of an exchange: what was received, as a completion of the same call. */

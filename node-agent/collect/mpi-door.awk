@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes mpi-door.c of ops.tab: for each function of MPI the names that programs call, in C and
 # Fortran, with and without P. They just jump on; door.c says where to. Handles are numbers in one
-# MPI and addresses in another: to a jump all arguments are words. Rows: mpi-row.awk.
+# MPI and addresses in another: to a jump all arguments are words. Rows: row.awk, mpi-row.awk.
 
 # "a1, a2, a3", or with @what in front of each: "word a1, word a2, word a3"
 function words(n, what,    i, out)

@@ -25,7 +25,7 @@
 	X(Query_thread)               \
 	X(Test_cancelled)             \
 	X(Topo_test)                  \
-	X(Type_size)                  \
+	X(Type_size_x)                \
 	MPI_F2C_FUNCTIONS(X)
 
 /** The library's functions and predefined handles. */

@@ -29,8 +29,8 @@ _Static_assert(sizeof(mpi_types) <= DOOR_TYPES_ROOM, "the door has no room for t
 /** Changes whenever a datatype's handle may have got another meaning. */
 extern _Atomic uint32_t mpi_type_epoch __attribute__((visibility("hidden")));
 
-/** Ask the library for the size of @type and remember it. */
-uint32_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry);
+/** Ask the library for the size of @type and remember it, if it is less than 4 GiB. */
+uint64_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry);
 
 /** Where this thread has the size of @type, if it has. */
 static inline struct mpi_type_cache *mpi_type_entry(MPI_Datatype type)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes wrappers of ops.tab: one for each row, by its shape (mpi-shapes.awk), for the door that the
-# program comes through: C (mpi-c.awk) or Fortran (mpi-fortran.awk). Rows: mpi-row.awk.
+# program comes through: C (mpi-c.awk) or Fortran (mpi-fortran.awk). Rows: row.awk, mpi-row.awk.
 
 # The names of the C arguments: "int *argc, char ***argv" -> "argc, argv"; @from is called @to.
 function names_of(from, to,    part, n, i, argument, out)

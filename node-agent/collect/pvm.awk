@@ -1,12 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes pvm-wrappers.c of ops.tab: one wrapper for each row of PVM's, by its shape.
-
-function fail(text)
-{
-	printf "%s:%d: %s\n", FILENAME, FNR, text >"/dev/stderr"
-	failed = 1
-	exit 1
-}
+# Makes pvm-wrappers.c of ops.tab: one wrapper for each row of PVM's, by its shape. Rows: row.awk.
 
 # The names of C arguments: "int *tids, int (*handler)(int)" -> "tids, handler".
 function names_of(args,    part, n, i, name, out)
@@ -281,23 +274,7 @@ BEGIN {
 $2 !~ /^pvm_/ { next }
 
 {
-	bar = index($0, "|")
-	if (!bar)
-		fail("no \"|\" with the C arguments behind it")
-	args = substr($0, bar + 1)
-	gsub(/^ +| +$/, "", args)
-	name = $2
-	channel = toupper($3)
-	shape = $4
-	for (key in trait)
-		delete trait[key]
-	for (i = 5; i <= NF && $i != "|"; i++) {
-		equals = index($i, "=")
-		if (equals)
-			trait[substr($i, 1, equals - 1)] = substr($i, equals + 1)
-		else
-			trait[$i] = ""
-	}
+	row_read()
 	if (shape == "leave")
 		shape = "collect"
 	wrapper()

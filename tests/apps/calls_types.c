@@ -105,6 +105,28 @@ static void nothing(const struct calls *on)
 	calls_must(in == 7, "a message of nothing brought something");
 }
 
+/* Types of more bytes than an int, or 32 bits, can say. They go to nobody: nothing is touched. */
+static void large(void)
+{
+	static const int pieces[] = {3, 9};
+	MPI_Datatype piece, type;
+	char none = 0;
+
+	MPI_Type_contiguous(1 << 29, MPI_BYTE, &piece);
+	for (int i = 0; i < 2; i++) {
+		uint64_t bytes = (uint64_t)pieces[i] << 29;
+
+		MPI_Type_contiguous(pieces[i], piece, &type);
+		MPI_Type_commit(&type);
+		for (int again = 0; again < 2; again++) {
+			COUNT(MPI_Bcast, bytes);
+			MPI_Bcast(&none, 1, type, 0, MPI_COMM_SELF);
+		}
+		MPI_Type_free(&type);
+	}
+	MPI_Type_free(&piece);
+}
+
 static void must_fail(const char *call, int code, int expected)
 {
 	int class = MPI_SUCCESS;
@@ -152,5 +174,6 @@ void calls_types(const struct calls *on)
 	structs(on);
 	handles_again(on);
 	nothing(on);
+	large();
 	failures(on);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "node-agent/element-writer.h"
 #include "node-agent/segment-label.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/segment-module.h"

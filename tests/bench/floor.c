@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "node-agent/element.h"
+#include "node-agent/element-writer.h"
 #include "pathmap/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/pipe.h"

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/element-writer.h"
 #include "node-agent/source.h"
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"

@@ -11,7 +11,7 @@
 
 #include "tests/bench/bed.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/witness.h"
+#include "tests/bench/follower.h"
 
 #define RUN	  "wind"
 #define RATE_HZ	  200
@@ -37,7 +37,7 @@ static const char about[] =
 
 static struct bed bed;
 static struct testimony *seen;
-static pid_t tunnel = -1, witness = -1;
+static pid_t tunnel = -1, follower = -1;
 static char tunnel_log[160], apply_log[160];
 static unsigned random_state = 20261121;
 
@@ -183,7 +183,7 @@ static bool has_segments(void *arg)
 static int set_up(struct error *e)
 {
 	static char connect[64], folder[256];
-	static struct witness_options o = {
+	static struct follower_options o = {
 		.identity = BED_CONSUMER, .run = RUN, .rate_hz = RATE_HZ};
 
 	if (bed_begin(&bed, e) < 0)
@@ -200,8 +200,8 @@ static int set_up(struct error *e)
 	    tunnel_start(e) < 0 ||
 	    bench_until(has_segments, NULL, PROGRAM_S, "the program has begun", e) < 0)
 		return bench_quote(tunnel_log, e);
-	witness = witness_start(&o, &seen, e);
-	if (witness < 0)
+	follower = follower_start(&o, &seen, e);
+	if (follower < 0)
 		return -1;
 	return bench_until(is_followed, NULL, PROGRAM_S, "the consumer follows", e);
 }
@@ -290,11 +290,11 @@ int main(int argc, char **argv)
 		outcome_print(&o, &out, gap_us);
 	else
 		fprintf(stderr, "remap: %s\n", e.text);
-	if (witness > 0)
-		bench_end(witness, SIGTERM);
+	if (follower > 0)
+		bench_end(follower, SIGTERM);
 	if (tunnel > 0)
 		bench_end(tunnel, SIGTERM);
-	witness_free(seen);
+	follower_free(seen);
 	bed_end(&bed);
 	return result < 0 ? 1 : 0;
 }

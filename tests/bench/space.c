@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "node-agent/element-writer.h"
 #include "pathmap/memory.h"
 
 /** Channels that every thread of a segment has room for. */

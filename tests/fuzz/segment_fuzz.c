@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/element-writer.h"
 #include "node-agent/fate.h"
 #include "node-agent/row-comm.h"
 #include "node-agent/row-label.h"

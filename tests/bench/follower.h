@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A witness: a consumer that looks at every tuple and at the time between waves, and compares with
+/* A follower: a consumer that looks at every tuple and at the time between waves, and compares with
  * the segments in the end. */
-#ifndef EVSPACE_BENCH_WITNESS_H
-#define EVSPACE_BENCH_WITNESS_H
+#ifndef EVSPACE_BENCH_FOLLOWER_H
+#define EVSPACE_BENCH_FOLLOWER_H
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -22,16 +22,16 @@ struct testimony {
 	char why[256]; /* it failed; "": it has not */
 };
 
-struct witness_options {
+struct follower_options {
 	const char *connect, *tls, *identity, *run;
 	const char *folder; /* of the run's segments */
 	double rate_hz;
 };
 
 /** Start one in a process of its own. Returns its pid and *@seen, or -1 with @e. */
-pid_t witness_start(const struct witness_options *o, struct testimony **seen, struct error *e);
+pid_t follower_start(const struct follower_options *o, struct testimony **seen, struct error *e);
 
 /** Forget what it said. NULL is fine. */
-void witness_free(struct testimony *seen);
+void follower_free(struct testimony *seen);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Follows a run to its end with the client library, element by element. */
-#include "tests/bench/witness.h"
+#include "tests/bench/follower.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -29,8 +29,8 @@ struct track {
 	UT_hash_handle hh;
 };
 
-struct witness {
-	const struct witness_options *o;
+struct follower {
+	const struct follower_options *o;
 	struct testimony *seen;
 	struct evspace_client *client;
 	struct track *tracks;
@@ -38,7 +38,7 @@ struct witness {
 	unsigned quiet;
 };
 
-static struct track *track_of(struct witness *w, const char *name)
+static struct track *track_of(struct follower *w, const char *name)
 {
 	struct track *t;
 
@@ -66,7 +66,7 @@ static void longest(_Atomic uint64_t *us, uint64_t ns)
 		atomic_store(us, ns / 1000);
 }
 
-static uint64_t take_events(struct witness *w)
+static uint64_t take_events(struct follower *w)
 {
 	struct evspace_event ev;
 	uint64_t n = 0;
@@ -86,7 +86,7 @@ static uint64_t take_events(struct witness *w)
 	return n;
 }
 
-static void take_wave(struct witness *w)
+static void take_wave(struct follower *w)
 {
 	const struct evspace_wave *wave = evspace_wave(w->client);
 	uint64_t now = clock_mono_ns();
@@ -108,7 +108,7 @@ static void take_wave(struct witness *w)
 
 /* ---- against the segments ---- */
 
-static void compare_element(struct witness *w, const struct segment *s,
+static void compare_element(struct follower *w, const struct segment *s,
 			    const struct segment_element *entry)
 {
 	const struct element_ring *ring = segment_ring(s, entry);
@@ -124,7 +124,7 @@ static void compare_element(struct witness *w, const struct segment *s,
 	atomic_fetch_add(&w->seen->lost, element_head(ring) - track_of(w, name)->delivered);
 }
 
-static int compare_segments(struct witness *w, struct error *e)
+static int compare_segments(struct follower *w, struct error *e)
 {
 	DIR *dir = opendir(w->o->folder);
 	const struct dirent *entry;
@@ -152,7 +152,7 @@ static int compare_segments(struct witness *w, struct error *e)
 
 /* ---- its life ---- */
 
-static int witness_look(struct witness *w, struct error *e)
+static int follower_look(struct follower *w, struct error *e)
 {
 	const struct evspace_options look = {
 		.connect = w->o->connect,
@@ -182,12 +182,12 @@ static int witness_look(struct witness *w, struct error *e)
 	return compare_segments(w, e);
 }
 
-static _Noreturn void witness_live(const struct witness_options *o, struct testimony *seen)
+static _Noreturn void follower_live(const struct follower_options *o, struct testimony *seen)
 {
-	struct witness w = {.o = o, .seen = seen};
+	struct follower w = {.o = o, .seen = seen};
 	struct error e = {""};
 
-	if (witness_look(&w, &e) < 0)
+	if (follower_look(&w, &e) < 0)
 		snprintf(seen->why, sizeof(seen->why), "%.250s", e.text);
 	evspace_close(w.client);
 	atomic_store(&seen->ended, 1);
@@ -196,7 +196,7 @@ static _Noreturn void witness_live(const struct witness_options *o, struct testi
 		pause();
 }
 
-pid_t witness_start(const struct witness_options *o, struct testimony **seen, struct error *e)
+pid_t follower_start(const struct follower_options *o, struct testimony **seen, struct error *e)
 {
 	struct testimony *shared =
 		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -208,12 +208,12 @@ pid_t witness_start(const struct witness_options *o, struct testimony **seen, st
 		return errorf(e, "no shared memory");
 	pid = bench_fork();
 	if (pid == 0)
-		witness_live(o, shared);
+		follower_live(o, shared);
 	*seen = shared;
 	return pid < 0 ? errorf(e, "cannot start a consumer") : pid;
 }
 
-void witness_free(struct testimony *seen)
+void follower_free(struct testimony *seen)
 {
 	if (seen)
 		munmap(seen, sizeof(*seen));
