@@ -15,7 +15,6 @@
 	X(Comm_size)                  \
 	X(Comm_test_inter)            \
 	X(Dist_graph_neighbors_count) \
-	X(Error_class)                \
 	X(Get_count)                  \
 	X(Get_elements_x)             \
 	X(Graph_neighbors_count)      \
@@ -49,14 +48,6 @@ bool mpi_library_find(void);
 static inline bool mpi_request_is_shared(MPI_Request request)
 {
 	return mpi_request_like(request, mpi.request_shared);
-}
-
-/** The error class of what a call has returned: MPICH's codes say more. */
-static inline int mpi_error_class(int rc)
-{
-	int class = rc;
-
-	return rc == MPI_SUCCESS || mpi.Error_class(rc, &class) != MPI_SUCCESS ? rc : class;
 }
 
 /** The next MPI_X behind us in the order of loading, else PMPI_X, else NULL. @name is "PMPI_X". */

@@ -11,6 +11,20 @@
  */
 #define MPI_OWN_STATUSES 512
 
+/** Do the statuses tell which request of a call has failed, by its code @rc? (Not
+ * MPI_Error_class(): it calls error handlers, should the code be none, as callbacks of the program
+ * may return.) */
+static inline bool mpi_is_in_status(int rc)
+{
+#if defined(OPEN_MPI)
+	return rc == MPI_ERR_IN_STATUS;
+#else
+	/* the class is in the lowest seven bits; one bit says that it is the program's own
+	 * (src/include/mpir_err.h) */
+	return (rc & 0x4000007f) == MPI_ERR_IN_STATUS;
+#endif
+}
+
 /** Where the library shall put a status: ours when the program ignores it. */
 static inline MPI_Status *mpi_status(MPI_Status *theirs, MPI_Status *own)
 {

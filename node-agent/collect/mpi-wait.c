@@ -282,7 +282,7 @@ static bool position_done(const struct mpi_wait *w, int i, int rc, const MPI_Sta
 	*failed = false;
 	if (rc == MPI_SUCCESS)
 		return true;
-	if (mpi_error_class(rc) == MPI_ERR_IN_STATUS && status) {
+	if (mpi_is_in_status(rc) && status) {
 		*failed = status->MPI_ERROR != MPI_SUCCESS;
 		return status->MPI_ERROR != MPI_ERR_PENDING;
 	}
@@ -410,7 +410,7 @@ static void answer_read(struct mpi_wait *w, int rc, enum mpi_wait_which which,
 			const struct mpi_wait_answer *a, struct ending *e)
 {
 	/* Open MPI tells Fortran neither statuses nor indices of a call that fails */
-	if (rc != MPI_SUCCESS && (w->requests.fortran || mpi_error_class(rc) != MPI_ERR_IN_STATUS))
+	if (rc != MPI_SUCCESS && (w->requests.fortran || !mpi_is_in_status(rc)))
 		all_complete(w, rc, NULL, e);
 	else if (which == MPI_WAIT_SOME)
 		some_complete(w, rc, a, e);
