@@ -29,6 +29,9 @@ static const char agent_help[] =
 	"                    (default: $EVSPACE_TLS)\n"
 	"  --retention TIME  how long elements of ended processes are kept, such as 90s, 1h, 2d\n"
 	"                    (default 1h)\n"
+	"  --monitored       record what it does itself from now on, for --of evspace (default: "
+	"while\n"
+	"                    somebody looks)\n"
 	"  --help            this text\n"
 	"\n"
 	"The elements are files below $EVSPACE_DIR (default /dev/shm/evspace-UID). They outlive "
@@ -80,6 +83,7 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 		{"listen", required_argument, NULL, 'l'},
 		{"tls", required_argument, NULL, 't'},
 		{"retention", required_argument, NULL, 'r'},
+		{"monitored", no_argument, NULL, 'm'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
@@ -107,6 +111,9 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 		case 'r':
 			if (unit_time(optarg, &o->retention_ns, &e) < 0)
 				return wrong("--retention", &e);
+			break;
+		case 'm':
+			o->monitored = true;
 			break;
 		case 'h':
 			fputs(agent_help, stdout);

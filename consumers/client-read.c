@@ -212,6 +212,14 @@ const char *evspace_label(const struct evspace_client *c, uint32_t seq_or_tag)
 	return names_label_find(c->names, seq_or_tag);
 }
 
+const char *evspace_host(const struct evspace_client *c, int32_t place)
+{
+	const struct ledger_leaf *l =
+		place >= 0 ? ledger_leaf_at(c->ledger, (uint32_t)place % PLAN_PLACES) : NULL;
+
+	return l ? l->name : NULL;
+}
+
 int evspace_is_world(const struct evspace_client *c, uint32_t comm)
 {
 	const struct name_comm *m = names_comm_find(c->names, comm);

@@ -305,6 +305,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	if (frame->bytes)
 		batch_append(&to->batch, frame->buffer, frame->at, frame->bytes);
 	ledger_take(c->ledger, a, &times, &to->batch, &to->sums);
+	client_monitor_wave(c, frame, times.asked_ns);
 	to->wave.number = a->wave;
 	to->wave.again = a->again;
 	to->wave.leaves = (unsigned)ledger_leaves(c->ledger);

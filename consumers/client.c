@@ -220,6 +220,7 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->window = c->window > CLIENT_WINDOW_MAX ? CLIENT_WINDOW_MAX : c->window;
 	c->deadline_ms = o->deadline_ms ? o->deadline_ms : 1000;
 	c->patience_ms = o->patience_ms ? o->patience_ms : 30000;
+	c->monitored = o->monitored;
 }
 
 static struct evspace_client *client_new(const struct evspace_options *o)
@@ -263,8 +264,10 @@ static struct evspace_client *client_begin(const struct evspace_options *options
 	limit_set(c, (int)c->deadline_ms + OPEN_WITHIN_MS);
 	while (!c->failed && !c->opened && !c->reply && !c->timed_out)
 		event_base_loop(c->base, EVLOOP_ONCE);
-	if (c->opened || c->reply)
+	if (c->reply || (c->opened && (!c->monitored || client_monitor_begin(c, &c->why) == 0)))
 		return c;
+	if (c->opened)
+		c->failed = true;
 	if (!c->failed)
 		errorf(&c->why, "%s does not answer; is it an agent?", c->address);
 	*failure = c->failed && c->failure ? c->failure : EVSPACE_NO_CONNECTION;
@@ -311,6 +314,7 @@ void evspace_close(struct evspace_client *c)
 		return;
 	if (c->link && c->opened)
 		say_close(c);
+	client_monitor_end(c);
 	link_close(c->link);
 	link_hub_free(c->hub);
 	tls_free(c->tls);

@@ -13,6 +13,7 @@
 #include "tree/batch.h"
 #include "tree/link.h"
 #include "tree/names.h"
+#include "tree/track.h"
 
 /** Bytes of tuples that may be on their way to a client, over all waves and leaves … */
 #define CLIENT_ROOM (32u << 20)
@@ -63,7 +64,12 @@ struct evspace_client {
 	struct error why;
 	unsigned retry_ms;
 	uint64_t lost_ns; /* when it was lost, 0 while it is there */
-	int wake_fd;	  /* an eventfd that evspace_stop() writes to */
+	/* what it records of itself */
+	bool monitored;
+	struct monitor *monitor; /* NULL: nothing */
+	struct track track;
+	uint64_t cpu_us; /* of this process when the last answer came */
+	int wake_fd;	 /* an eventfd that evspace_stop() writes to */
 	volatile sig_atomic_t stopping;
 	/* the scope */
 	enum reading reading;
@@ -95,6 +101,11 @@ struct evspace_client {
 /* client-link.c: finding an agent, connecting, reconnecting */
 int client_connect(struct evspace_client *c);
 void client_lost(struct evspace_client *c, const struct error *why);
+
+/* client-monitor.c: what a client records of itself */
+int client_monitor_begin(struct evspace_client *c, struct error *e);
+void client_monitor_wave(struct evspace_client *c, const struct frame *frame, uint64_t asked_ns);
+void client_monitor_end(struct evspace_client *c);
 
 /* client.c: frames of an open link */
 void client_ready(struct evspace_client *c);

@@ -76,9 +76,10 @@ static const char *truth(unsigned is)
 static void json_event(const struct evspace_client *client, const struct evspace_event *ev,
 		       FILE *out)
 {
-	const char *label = op_channel(ev->op_number) == CHANNEL_USER
-				    ? evspace_label(client, ev->seq_or_tag)
-				    : NULL;
+	int channel = op_channel(ev->op_number);
+	const char *label = channel == CHANNEL_USER	  ? evspace_label(client, ev->seq_or_tag)
+			    : channel >= CHANNEL_PROGRAMS ? evspace_label(client, ev->comm)
+							  : NULL;
 
 	fputs("{\"schema\":1,\"type\":\"tuple\",\"name\":", out);
 	words_json(out, ev->name);

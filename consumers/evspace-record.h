@@ -121,7 +121,12 @@ void evspace_rewind(struct evspace_client *client);
 size_t evspace_members(const struct evspace_client *client, uint32_t comm, int32_t *members,
 		       size_t room);
 
-/** What the program calls the region or phase with this seq_or_tag (evspace.h), or NULL. */
+/** The host with this place number, "/cluster/node", or NULL: peers of hops have such numbers, when
+ * the monitors are looked at. */
+const char *evspace_host(const struct evspace_client *client, int32_t place);
+
+/** What the program calls the region or phase with this seq_or_tag (evspace.h), or NULL. Of
+ * what monitors record of themselves: the view, by comm. */
 const char *evspace_label(const struct evspace_client *client, uint32_t seq_or_tag);
 
 /** Is it the communicator of all processes that were started together (MPI_COMM_WORLD)? */

@@ -28,9 +28,11 @@ static const struct {
 	const char *help;
 } flags_table[FLAGS] = {
 	[FLAG_DIR] = {"", "a path of less than 190 characters", NULL},
-	[FLAG_RUN] = {"--run",
-		      "a name of at most 63 characters without '/' that does not start with '.'",
-		      NULL},
+	[FLAG_RUN] =
+		{"--run",
+		 "a name of at most 63 characters without '/' that does not start with '.', but "
+		 "not evspace, which is EventSpace's own",
+		 NULL},
 	[FLAG_CAPACITY] =
 		{"--capacity",
 		 "a number of tuples from 2 to 16777216, or such numbers by channel, as "

@@ -11,12 +11,14 @@
 #include "consumers/command.h"
 #include "consumers/unit.h"
 #include "pathmap/pattern.h"
+#include "tree/track.h"
 
 enum {
 	CONNECT = 1,
 	TLS,
 	IDENTITY,
 	RUN,
+	OF,
 	VIEW,
 	SELECT,
 	RATE,
@@ -24,6 +26,7 @@ enum {
 	DEADLINE,
 	COUNT,
 	DURATION,
+	MONITORED,
 	JSON
 };
 
@@ -46,6 +49,8 @@ static const struct {
 	 "                    only one)\n"},
 	{"run", true, RUN, OPTIONS_VIEW,
 	 "  --run NAME        which run (default: $EVSPACE_RUN, else the only live one)\n"},
+	{"of", true, OF, OPTIONS_VIEW,
+	 "  --of evspace      not a program: what agents and monitored consumers do themselves\n"},
 	{"view", true, VIEW, OPTIONS_VIEW,
 	 "  --view NAME       a view of the pathmap's application map\n"},
 	{"select", true, SELECT, OPTIONS_VIEW,
@@ -60,6 +65,8 @@ static const struct {
 	{"count", true, COUNT, OPTIONS_WAVES, "  --count N         end after N waves\n"},
 	{"duration", true, DURATION, OPTIONS_WAVES,
 	 "  --duration TIME   end after 90s, 10m, 1h …\n"},
+	{"monitored", false, MONITORED, OPTIONS_WAVES,
+	 "  --monitored       record what this command itself does, for others' --of evspace\n"},
 	{"json", false, JSON, 0, "  --json            one JSON object a line, with \"schema\":1\n"},
 };
 
@@ -105,6 +112,17 @@ static int set_select(struct common *c, const char *pattern, struct error *e)
 	return 0;
 }
 
+static int set_of(struct common *c, const char *what, struct error *e)
+{
+	if (strcmp(what, TRACK_RUN) != 0)
+		return errorf(e,
+			      "'%.60s' cannot be looked at; a program's run is --run, and "
+			      "EventSpace itself --of " TRACK_RUN,
+			      what);
+	c->look.run = TRACK_RUN;
+	return 0;
+}
+
 static int set_common(struct common *c, int code, const char *value, struct error *e)
 {
 	struct evspace_options *o = &c->look;
@@ -124,6 +142,8 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 	case RUN:
 		o->run = value;
 		break;
+	case OF:
+		return set_of(c, value, e);
 	case VIEW:
 		o->view = value;
 		break;
@@ -143,6 +163,9 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 		return set_number(value, 1, UINT64_MAX, &c->count, e);
 	case DURATION:
 		return unit_time(value, &c->duration_ns, e);
+	case MONITORED:
+		o->monitored = 1;
+		break;
 	case JSON:
 		c->json = true;
 		break;

@@ -14,8 +14,9 @@
 
 /** Shared options that not all commands take, beside --connect, --tls, --identity and --json. */
 enum options_group {
-	OPTIONS_VIEW = 1,  /* --run, --view, --select, --deadline: what is asked of which hosts */
-	OPTIONS_WAVES = 2, /* --rate, --window, --count, --duration: how often */
+	OPTIONS_VIEW =
+		1, /* --run, --of, --view, --select, --deadline: what is asked of which hosts */
+	OPTIONS_WAVES = 2, /* --rate, --window, --count, --duration: how often; --monitored */
 };
 
 /** What was said on the command line. Strings point into argv. */

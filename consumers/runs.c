@@ -11,6 +11,7 @@
 #include "consumers/unit.h"
 #include "node-agent/store.h"
 #include "tree/clock.h"
+#include "tree/track.h"
 
 #define RUNS_SCHEMA 1
 
@@ -30,6 +31,9 @@ static const char runs_help[] =
 	"  EVENTS     recorded since the program began, read or not\n"
 	"  SIZE       of shared memory\n"
 	"  AGE        since the first process began\n"
+	"\n"
+	"The run evspace, listed last, is no program's: agents and consumers that are looked at\n"
+	"themselves (evspace view rates --of evspace).\n"
 	"\n"
 	"  --json     one object a line, with \"schema\": 1\n"
 	"  --help     this text\n"
@@ -120,12 +124,13 @@ static void print_json(const struct store *store, const struct store_run *runs, 
 				  (int)r->finished, "world", (int)r->world_size);
 
 		json_object_update_new(
-			object, json_pack("{s:I,s:i,s:I,s:I,s:I,s:I,s:o}", "events",
-					  (json_int_t)r->events, "mirrors", (int)r->mirrors,
-					  "overflowed", (json_int_t)r->overflowed, "bytes",
-					  (json_int_t)r->bytes, "age_ns", (json_int_t)age_of(r),
-					  "idle_ns", (json_int_t)r->idle_ns, "refused",
-					  json_refusals(store, r->name)));
+			object,
+			json_pack("{s:I,s:i,s:I,s:I,s:I,s:I,s:o,s:b}", "events",
+				  (json_int_t)r->events, "mirrors", (int)r->mirrors, "overflowed",
+				  (json_int_t)r->overflowed, "bytes", (json_int_t)r->bytes,
+				  "age_ns", (json_int_t)age_of(r), "idle_ns",
+				  (json_int_t)r->idle_ns, "refused", json_refusals(store, r->name),
+				  "monitors", strcmp(r->name, TRACK_RUN) == 0));
 		json_dumpf(object, stdout, JSON_COMPACT);
 		putchar('\n');
 		json_decref(object);

@@ -101,7 +101,7 @@ static void print_events(const struct summary *s, FILE *out)
 	int n = 0;
 
 	fprintf(out, "  events      %s", unit_count(count, s->written));
-	for (unsigned c = 0; c < CHANNEL_COUNT; c++)
+	for (unsigned c = 0; c < CHANNEL_PROGRAMS; c++)
 		if (s->channel_events[c])
 			fprintf(out, "%s%s %s", n++ ? ", " : "  (", channel_name(c),
 				unit_count(count, s->channel_events[c]));
@@ -205,7 +205,7 @@ static json_t *json_channels(const struct summary *s)
 {
 	json_t *object = json_object();
 
-	for (unsigned c = 0; c < CHANNEL_COUNT; c++)
+	for (unsigned c = 0; c < CHANNEL_PROGRAMS; c++)
 		json_object_set_new(object, channel_name(c),
 				    json_pack("{s:I,s:I}", "events",
 					      (json_int_t)s->channel_events[c], "bytes",

@@ -130,15 +130,12 @@ static const char *value_text(char buf[UNIT_TEXT], const struct histogram *h, ui
 	return strcmp(h->what, "bytes") == 0 ? unit_bytes(buf, value) : unit_duration(buf, value);
 }
 
-static void quantiles_text(const struct histogram *h, FILE *out)
+static void quantiles_text(const struct viewer *v, const struct histogram *h, FILE *out)
 {
 	static const double shares[] = {0.5, 0.9, 0.99};
-	char text[UNIT_TEXT], mean[UNIT_TEXT] = "-", key[64];
+	char text[UNIT_TEXT], mean[UNIT_TEXT] = "-", key[96];
 
-	if (h->comm)
-		snprintf(key, sizeof(key), "%.40s@%08x", h->op, h->comm);
-	else
-		snprintf(key, sizeof(key), "%.60s", *h->op ? h->op : "all");
+	words_class(key, sizeof(key), v->client, *h->op ? h->op : "all", h->comm);
 	if (h->count)
 		value_text(mean, h, h->sum / h->count);
 	fprintf(out, "%-24s %-24s %12s %9s", h->name, key, unit_count(text, h->count), mean);
@@ -188,7 +185,7 @@ static void bins_text(const struct viewer *v, FILE *out)
 			fprintf(out, "%-24s %-24s %12s %9s %9s %9s %9s %9s\n",
 				strcmp(list[i]->what, "bytes") == 0 ? "SIZES OF" : "DURATIONS OF",
 				"OPERATION", "COUNT", "MEAN", "P50", "P90", "P99", "MAX");
-		quantiles_text(list[i], out);
+		quantiles_text(v, list[i], out);
 		if (v->bars)
 			bars_text(list[i], out);
 	}

@@ -158,13 +158,9 @@ static size_t classes_list(struct entry ***list, int (*order)(const void *, cons
 
 static void class_text(const struct viewer *v, const struct entry *e, FILE *out)
 {
-	char class[64], comm[16] = "", calls[UNIT_TEXT], bytes[UNIT_TEXT], text[UNIT_TEXT] = "-";
+	char class[96], calls[UNIT_TEXT], bytes[UNIT_TEXT], text[UNIT_TEXT] = "-";
 
-	if (e->comm && evspace_is_world(v->client, e->comm))
-		snprintf(comm, sizeof(comm), "@world");
-	else if (e->comm)
-		snprintf(comm, sizeof(comm), "@%08x", e->comm);
-	snprintf(class, sizeof(class), "%.20s%s", *e->channel ? e->channel : "all", comm);
+	words_class(class, sizeof(class), v->client, *e->channel ? e->channel : "all", e->comm);
 	fprintf(out, "%-28s %-20s", e->name, class);
 	if (e->known)
 		fprintf(out, " %12s %12s", unit_count(calls, (uint64_t)(calls_rate(e) + 0.5)),
@@ -224,6 +220,10 @@ static void classes_json(const struct viewer *v, FILE *out)
 			e->channel, e->comm,
 			e->comm && evspace_is_world(v->client, e->comm) ? "true" : "false",
 			e->now.calls, e->now.bytes, e->now.time_ns, e->now.skipped);
+		if (e->comm && evspace_label(v->client, e->comm)) {
+			fputs(",\"label\":", out);
+			words_json(out, evspace_label(v->client, e->comm));
+		}
 		rate_json(e, "calls_per_s", e->now.calls, e->before.calls, out);
 		rate_json(e, "bytes_per_s", e->now.bytes, e->before.bytes, out);
 		rate_json(e, "ns_per_s", e->now.time_ns, e->before.time_ns, out);

@@ -101,6 +101,36 @@ static void add_user(char *buf, const struct evspace_client *client, const struc
 		words_add(buf, " %08x", a->seq_or_tag);
 }
 
+/* What monitors record: the wave and the view that it was of. */
+static void add_monitor(char *buf, const struct evspace_client *client, const struct words_about *a)
+{
+	const char *view = evspace_label(client, a->comm);
+	const char *child = a->op_number == OP_EVSPACE_ASK ? evspace_host(client, a->peer) : NULL;
+
+	if (child)
+		words_add(buf, " %s", child);
+	if (a->op_number == OP_EVSPACE_WAVE)
+		words_add(buf, " of %d input%s", a->peer, a->peer == 1 ? "" : "s");
+	words_add(buf, " #%u", a->seq_or_tag);
+	if (view)
+		words_add(buf, " of %s", view);
+}
+
+void words_class(char *buf, size_t room, const struct evspace_client *client, const char *group,
+		 uint32_t comm)
+{
+	const char *view = comm ? evspace_label(client, comm) : NULL;
+
+	if (!comm)
+		snprintf(buf, room, "%.40s", group);
+	else if (evspace_is_world(client, comm))
+		snprintf(buf, room, "%.40s@world", group);
+	else if (view)
+		snprintf(buf, room, "%.40s@%.40s", group, view);
+	else
+		snprintf(buf, room, "%.40s@%08x", group, comm);
+}
+
 void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 		     const struct words_about *a)
 {
@@ -111,6 +141,8 @@ void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 		add_collective(buf, client, a);
 	} else if (channel == CHANNEL_USER) {
 		add_user(buf, client, a);
+	} else if (channel >= CHANNEL_PROGRAMS) {
+		add_monitor(buf, client, a);
 	} else if (channel == CHANNEL_WAIT) {
 		if (a->seq_or_tag != 1)
 			words_add(buf, " of %u requests", a->seq_or_tag);

@@ -30,6 +30,10 @@ void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n);
 void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 		     const struct words_about *about);
 
+/** Write "p2p", "p2p@world", "gather@rates" (the monitors', by their view) or "p2p@1a2b3c4d". */
+void words_class(char *buf, size_t room, const struct evspace_client *client, const char *group,
+		 uint32_t comm);
+
 /** "14:02:13.345678" of a Unix time in ns, in local time, with @digits behind the point. */
 void words_clock(char *buf, size_t room, int64_t ns, int digits);
 

@@ -14,11 +14,13 @@
 
 #include "node-agent/fetch.h"
 #include "node-agent/keeper.h"
+#include "node-agent/monitor.h"
 #include "node-agent/session.h"
 #include "node-agent/source.h"
 #include "pathmap/holding.h"
 #include "tree/child.h"
 #include "tree/link.h"
+#include "tree/process.h"
 #include "tree/scope.h"
 
 struct agent {
@@ -35,6 +37,7 @@ struct agent {
 	struct link_hub *hub;
 	struct child_set *children;
 	struct keeper *keeper;
+	struct monitor *monitor;
 	struct fetches *fetches;
 	struct rows_list fetched;
 	struct link_listener *local, *remote;
@@ -206,6 +209,13 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.fetched = &a->fetched,
 		.born = clock_pair_take(clock_kind()),
 	};
+	a->monitor = monitor_new(&(struct monitor_plan){
+		.base = a->store.base,
+		.process = PROCESS_AGENT,
+		.host = a->node,
+		.loop = a->base,
+		.keep = o->monitored,
+	});
 	LIST_INIT(&a->stems);
 	LIST_INIT(&a->fetched);
 	a->scopes = (struct scope_host){
@@ -214,6 +224,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.self = a->node,
 		.self_address = a->socket,
 		.epoch_ns = a->sources.epoch_ns,
+		.tracer = monitor_tracer(a->monitor),
 		.source_new = agent_source_new,
 		.source_free = agent_source_free,
 		.arg = a,
@@ -227,6 +238,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	};
 	LIST_INIT(&a->sessions.sessions);
 	LIST_INIT(&a->sessions.views);
+	a->sessions.monitor = a->monitor;
 	a->sessions.chart = a->chart;
 	a->sessions.map_changed = agent_map_changed;
 	a->sessions.rests = agent_rests;
@@ -253,7 +265,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 		goto fail;
 	a->store_is_open = true;
 	agent_hosts(a, o);
-	if (agent_links(a, o, e) < 0)
+	if (agent_links(a, o, e) < 0 || (o->monitored && monitor_want(a->monitor, e) < 0))
 		goto fail;
 	a->scopes.children = a->children;
 	a->keeper = keeper_new(a->base, &a->store, o->retention_ns);
@@ -274,6 +286,7 @@ void agent_free(struct agent *a)
 	if (a->hub)
 		session_end_all(&a->sessions);
 	remap_free(a->sessions.remap);
+	monitor_free(a->monitor);
 	fetches_free(a->fetches);
 	keeper_free(a->keeper);
 	link_listener_free(a->remote);

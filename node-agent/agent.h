@@ -19,6 +19,7 @@ struct agent_options {
 		*listen; /* "HOST:PORT"; NULL: the node's address in the pathmap, if it has one */
 	const char *tls; /* folder of certificates; needed to listen or to dial */
 	uint64_t retention_ns; /* how long segments of dead processes are kept */
+	bool monitored;	       /* it records what it does itself from its start, watched or not */
 	struct chart *chart;   /* NULL, or one to make its own (chart_make_own()) */
 };
 

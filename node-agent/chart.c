@@ -13,6 +13,7 @@
 #include "pathmap/holding.h"
 #include "pathmap/memory.h"
 #include "tree/stage.h"
+#include "tree/track.h"
 
 /* Six texts and the names of 8,192 nodes fit. */
 #define KEPT_MAX (16u << 20)
@@ -338,13 +339,16 @@ struct pathmap *chart_pathmap(const char *base, const char *dir, FILE *complaint
 	return map;
 }
 
-int chart_plan(struct chart *c, const struct pathmap *map, const char *view,
+int chart_plan(struct chart *c, const struct pathmap *map, const char *view, const char *run,
 	       const struct pathmap *other, struct plan **plan, struct error *e)
 {
+	bool monitors = strcmp(run, TRACK_RUN) == 0;
 	struct plan *made;
 
 	map = map ? map : c->map;
-	if (plan_make(map, view[0] ? view : "events", &made, e) < 0)
+	view = view[0] ? view : "events";
+	if ((monitors ? plan_make_monitors(map, view, &made, e) : plan_make(map, view, &made, e)) <
+	    0)
 		return -1;
 	if (roster_number(c->roster, made, e) < 0) {
 		plan_free(made);

@@ -58,10 +58,11 @@ struct pathmap *chart_pathmap(const char *base, const char *dir, FILE *complaint
 
 /**
  * The plan of a view by @map (NULL: the chart's own) with the indexes that nodes have in all of
- * this agent's plans, and what each leaf holds; see holding_set() for @other. Returns 0 or -1 with
+ * this agent's plans, and what each leaf holds of @run ("": the program's); see holding_set() for
+ * @other. Returns 0 or -1 with
  * @e.
  */
-int chart_plan(struct chart *chart, const struct pathmap *map, const char *view,
+int chart_plan(struct chart *chart, const struct pathmap *map, const char *view, const char *run,
 	       const struct pathmap *other, struct plan **plan, struct error *e);
 
 /**

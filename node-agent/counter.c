@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "node-agent/label.h"
+#include "node-agent/row-label.h"
 #include "node-agent/segment-class.h"
 #include "pathmap/memory.h"
+#include "tree/op-table.h"
 
 /* What is in place of a name: not looked for yet, or not in the view. */
 #define NAME_OPEN UINT32_MAX
@@ -22,7 +24,7 @@ struct counted {
 	uint64_t serial;
 	char process[sizeof(((struct store_segment *)0)->name)];
 	uint32_t (*names)[CHANNEL_COUNT];
-	uint32_t threads;
+	uint32_t threads, labels;
 	bool here; /* in this wave */
 };
 
@@ -147,7 +149,7 @@ static uint32_t name_of(struct counter *c, struct counted *p, const struct store
 	    !counter_selects(c, name))
 		return NAME_NONE;
 	*id = name_id(c->place->index, c->next++);
-	names_learn(c->names, *id, LEVEL_ELEMENT, s->world ? -1 : s->rank, (uint16_t)channel, name);
+	names_learn(c->names, *id, LEVEL_ELEMENT, store_segment_rank(s), (uint16_t)channel, name);
 	return *id;
 }
 
@@ -205,6 +207,8 @@ static void put_process(struct counter *c, const struct store_segment *s, struct
 				 c->world_size > 0 ? (uint32_t)c->world_size : 0, 1, NULL);
 	part->processes += s->alive;
 	p = counted_of(c, s, c->threads);
+	if (row_labels_take(c->segment, c->names, &p->labels) < 0)
+		return;
 	for (c->thread = 0; c->thread < p->threads; c->thread++) {
 		if (segment_guarded(read_thread, c) < 0)
 			return;
@@ -288,6 +292,7 @@ static void counter_fini(struct stage *stage)
 
 static const struct stage_ops counter_ops = {
 	.name = "counter",
+	.op = OP_EVSPACE_SOURCE,
 	.size = sizeof(struct counter),
 	.init = counter_init,
 	.read = counter_read,

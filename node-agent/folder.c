@@ -44,22 +44,40 @@ static long number_dot(const char **text, int base, long most)
 	return value;
 }
 
+/* Whose it is, at *@text, which is moved behind it and the dot that follows; else -1. */
+static long process_dot(const char **text)
+{
+	static const int32_t monitors[] = {PROCESS_AGENT, PROCESS_CONSUMER};
+	char who[PROCESS_NAME];
+	long rank;
+
+	for (size_t i = 0; i < sizeof(monitors) / sizeof(monitors[0]); i++) {
+		size_t n = strlen(process_name(who, monitors[i]));
+
+		if (strncmp(*text, who, n) == 0 && (*text)[n] == '.') {
+			*text += n + 1;
+			return monitors[i];
+		}
+	}
+	if (!strncmp(*text, "rank", 4)) {
+		*text += 4;
+		return number_dot(text, 10, INT32_MAX);
+	}
+	if (**text != 't')
+		return -1;
+	++*text;
+	rank = number_dot(text, 16, INT32_MAX);
+	return process_is_task((int32_t)rank) ? rank : -1;
+}
+
 struct folder_file folder_file(const char *name)
 {
 	struct folder_file file = {.rank = -1, .reason = ""};
 	const char *text = name + (name[0] == '.');
 	int saved = errno;
-	long rank = -1, pid = -1;
+	long rank = process_dot(&text);
+	long pid = rank == -1 ? -1 : number_dot(&text, 10, INT_MAX);
 
-	if (!strncmp(text, "rank", 4)) {
-		text += 4;
-		rank = number_dot(&text, 10, INT32_MAX);
-	} else if (*text == 't') {
-		text++;
-		rank = number_dot(&text, 16, INT32_MAX);
-		rank = process_is_task((int32_t)rank) ? rank : -1;
-	}
-	pid = rank < 0 ? -1 : number_dot(&text, 10, INT_MAX);
 	errno = saved;
 	if (pid > 0) {
 		file.rank = (int32_t)rank;

@@ -12,11 +12,11 @@
 
 /** What the name of a file in a run's folder says that it is. */
 enum folder_kind {
-	FOLDER_OTHER,	   /* none of ours: left alone */
-	FOLDER_SEGMENT,	   /* "rankR.PID.seg", "tTID.PID.seg" */
-	FOLDER_REFUSED,	   /* "rankR.PID.refused-REASON" */
-	FOLDER_MIRROR,	   /* "rankR.PID.HASH.mirror": of another node's process */
-	FOLDER_CURSOR,	   /* "*.cursor" of an agent */
+	FOLDER_OTHER,	/* none of ours: left alone */
+	FOLDER_SEGMENT, /* "rankR.PID.seg", "tTID.PID.seg", "agent.PID.seg", "consumer.PID.seg" */
+	FOLDER_REFUSED, /* "rankR.PID.refused-REASON" */
+	FOLDER_MIRROR,	/* "rankR.PID.HASH.mirror": of another node's process */
+	FOLDER_CURSOR,	/* "*.cursor" of an agent */
 	FOLDER_UNFINISHED, /* ".*" or "*.tmp": in the making */
 };
 

@@ -132,14 +132,17 @@ static void keeper_watch(struct keeper *k)
 	keeper_arm(k);
 }
 
-static void keeper_changed(evutil_socket_t fd, short what, void *arg)
+void keeper_look(struct keeper *k)
 {
-	struct keeper *k = arg;
-
-	(void)fd;
-	(void)what;
 	store_refresh(k->store);
 	keeper_watch(k);
+}
+
+static void keeper_changed(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	keeper_look(arg);
 }
 
 static void keeper_due(evutil_socket_t fd, short what, void *arg)

@@ -19,6 +19,9 @@ struct keeper;
 struct keeper *keeper_new(struct event_base *base, struct store *store, uint64_t retention_ns);
 void keeper_free(struct keeper *keeper);
 
+/** Look now at what has come or gone, not only in the next round of the loop. */
+void keeper_look(struct keeper *keeper);
+
 /** Something was left behind that retention ends, such as a scope's cursors. */
 void keeper_note(struct keeper *keeper);
 

@@ -240,7 +240,7 @@ static int probe_begin(struct probe *p, const struct pathmap *map, const struct 
 
 	if (getrandom(id, sizeof(id), 0) != sizeof(id))
 		abort();
-	if (chart_plan(host->chart, map, "events", other, &plan, e) < 0)
+	if (chart_plan(host->chart, map, "events", "", other, &plan, e) < 0)
 		return -1;
 	open.id.data = id;
 	open.id.len = sizeof(id);
@@ -260,11 +260,12 @@ static int probe_begin(struct probe *p, const struct pathmap *map, const struct 
 static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 {
 	struct chart *chart = r->host->chart;
-	const char *view = scope_opened_with(o->scope)->view;
+	const Evspace__Open *open = scope_opened_with(o->scope);
+	const char *view = open->view;
 	struct plan *plan;
 	int rc;
 
-	if (chart_plan(chart, r->map, view, NULL, &plan, e) < 0)
+	if (chart_plan(chart, r->map, view, open->run, NULL, &plan, e) < 0)
 		return error_prefix(e, "the view `%s` is open by %s: ", view,
 				    link_peer(o->link)->name[0] ? link_peer(o->link)->name
 								: "a consumer");

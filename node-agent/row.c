@@ -256,7 +256,7 @@ static void rows_add(struct rows *r, const struct follow *f, uint32_t element,
 		.element = element,
 	};
 	char text[NAME_BYTES];
-	struct row_name name = {text, f->segment->world ? -1 : f->segment->rank, e->channel};
+	struct row_name name = {text, store_segment_rank(f->segment), e->channel};
 
 	if (!rows_read_here(r, e) ||
 	    label_name(text, r->place, f->segment, e, r->host->sites) < 0 ||

@@ -71,7 +71,9 @@ static uint64_t folder_usage(int parent, const char *name)
 		return 0;
 	}
 	while ((entry = readdir(dir)))
-		if ((strncmp(entry->d_name, "rank", 4) == 0 || entry->d_name[0] == 't') &&
+		if ((strncmp(entry->d_name, "rank", 4) == 0 || entry->d_name[0] == 't' ||
+		     strncmp(entry->d_name, "agent.", 6) == 0 ||
+		     strncmp(entry->d_name, "consumer.", 9) == 0) &&
 		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode))
 			sum += (uint64_t)st.st_blocks * 512;

@@ -43,8 +43,8 @@ struct segment_header {
 	uint32_t uid;
 	uint64_t pid_start; /* field 22 of /proc/PID/stat: with pid and boot id the process's
 			       identity */
-	int32_t rank;	    /* in MPI_COMM_WORLD; of a PVM task its id */
-	int32_t world_size; /* 0: PVM, where tasks come and go */
+	int32_t rank;	    /* in MPI_COMM_WORLD; of a PVM task its id; see process.h */
+	int32_t world_size; /* 0: PVM, where tasks come and go, and monitors */
 	uint32_t world;	    /* id of MPI_COMM_WORLD; spawned worlds have their own */
 	uint32_t clock_kind;
 	struct clock_pair born; /* when the segment was made */

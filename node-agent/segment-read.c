@@ -110,6 +110,14 @@ static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 	return NULL;
 }
 
+/* A world rank, a task id, or one of the monitors. */
+static bool rank_fits(const struct segment_header *h)
+{
+	if (process_is_monitor(h->rank))
+		return h->world_size == 0;
+	return h->rank >= 0 && (h->world_size ? h->rank < h->world_size : process_is_task(h->rank));
+}
+
 static int header_check(const struct segment_header *h, const struct stat *st, const char *name,
 			struct error *e)
 {
@@ -126,7 +134,7 @@ static int header_check(const struct segment_header *h, const struct stat *st, c
 	    !is_text(h->job, sizeof(h->job)))
 		return errorf(e, "%s is damaged: a name in its header has no end", name);
 	if (h->uid != st->st_uid || h->pid == 0 || h->pid > INT32_MAX || h->world_size < 0 ||
-	    h->rank < 0 || (h->world_size ? h->rank >= h->world_size : !process_is_task(h->rank)))
+	    !rank_fits(h))
 		return errorf(e, "%s is damaged: process %u of user %u, rank %d of %d", name,
 			      h->pid, h->uid, h->rank, h->world_size);
 	if (h->clock_kind != CLOCK_TICKS_TSC && h->clock_kind != CLOCK_TICKS_MONO)

@@ -44,6 +44,8 @@ static void plan_defaults(struct segment_plan *plan)
 
 	if (!plan->threads)
 		plan->threads = DEFAULT_THREADS;
+	if (!plan->channels)
+		plan->channels = (1u << CHANNEL_PROGRAMS) - 1;
 	for (int i = 0; i < CHANNEL_MAX; i++)
 		if (!plan->capacity[i])
 			plan->capacity[i] = SEGMENT_CAPACITY;
@@ -69,12 +71,14 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 /* Few threads do these: room for two threads' elements is enough, the others' are for all. */
 static bool is_rare(int channel)
 {
-	return channel >= CHANNEL_RMA;
+	return channel >= CHANNEL_RMA && channel < CHANNEL_PROGRAMS;
 }
 
 /* How many elements of @channel there is room for. */
 static uint32_t elements_plan(const struct segment_plan *plan, int channel)
 {
+	if (!(plan->channels >> channel & 1))
+		return 0;
 	if (plan->split[channel] != SPLIT_THREAD)
 		return plan->elements;
 	return is_rare(channel) && plan->threads > 2 ? 2 : plan->threads;
@@ -144,7 +148,10 @@ static void header_fill(struct segment_header *h, const struct making *m)
 	snprintf(h->run, sizeof(h->run), "%s", plan->run ? plan->run : "");
 	snprintf(h->job, sizeof(h->job), "%s", plan->job ? plan->job : "");
 	snprintf(h->program, sizeof(h->program), "%s", program_invocation_short_name);
-	gethostname(h->host, sizeof(h->host) - 1);
+	if (plan->host)
+		snprintf(h->host, sizeof(h->host), "%s", plan->host);
+	else
+		gethostname(h->host, sizeof(h->host) - 1);
 	if (h->clock_kind != CLOCK_TICKS_TSC)
 		atomic_store_explicit(&h->note, SEGMENT_NOTE_CLOCK, memory_order_relaxed);
 }

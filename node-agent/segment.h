@@ -17,7 +17,9 @@
 struct segment_plan {
 	const char *dir; /* the run's folder; must exist */
 	const char *run;
-	const char *job; /* what the launcher calls it; NULL: unknown */
+	const char *job;   /* what the launcher calls it; NULL: unknown */
+	const char *host;  /* NULL: this host's name */
+	uint32_t channels; /* bits, by number: that it has elements of; default those of programs */
 	int32_t rank, world_size;
 	uint32_t world;
 	uint32_t parent;		/* of a spawned process; else 0 */
@@ -49,10 +51,10 @@ struct segment {
 
 /**
  * Make a segment file, really reserved (posix_fallocate), 0600, under a temporary name that is made
- * its own name "rankR.PID.seg" when complete ("t40003.PID.seg" of a PVM task). Nothing is left
- * behind on failure but an empty file
- * "rankR.PID.refused-REASON" (REASON: no-space, quota, limits, denied) for `evspace status`.
- * Returns 0, or -1 with errno (ENOSPC, EDQUOT, EACCES, EINVAL …) and the remedy in @e.
+ * its own name "rankR.PID.seg" when complete ("t40003.PID.seg" of a PVM task, "agent.PID.seg").
+ * Nothing is left behind on failure but an empty file "rankR.PID.refused-REASON" (REASON: no-space,
+ * quota, limits, denied) for `evspace status`. Returns 0, or -1 with errno (ENOSPC, EDQUOT, EACCES,
+ * EINVAL …) and the remedy in @e.
  */
 int segment_create(struct segment *s, const struct segment_plan *plan, struct error *e);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "node-agent/discard.h"
+#include "node-agent/monitor.h"
 #include "node-agent/report.h"
 #include "node-agent/switch.h"
 #include "pathmap/plan.h"
@@ -32,10 +33,27 @@ struct session {
 	size_t n_orders;
 };
 
+/* Who looks at the run of the monitors makes this one record, until he has gone. */
+static bool is_of_monitors(const char *run)
+{
+	return strcmp(run, TRACK_RUN) == 0;
+}
+
+static void session_monitor(const struct session *s)
+{
+	struct error e;
+
+	if (monitor_want(s->host->monitor, &e) < 0)
+		fprintf(stderr, "evspace agent: it is not monitored: %s\n", e.text);
+	keeper_look(s->host->keeper);
+}
+
 static void session_close_scope(struct session *s, struct opened *o, bool keep)
 {
 	size_t left;
 
+	if (is_of_monitors(scope_opened_with(o->scope)->run))
+		monitor_unwant(s->host->monitor);
 	LIST_REMOVE(o, entry);
 	if (o->is_view) {
 		LIST_REMOVE(o, view);
@@ -107,7 +125,7 @@ static int open_choose_run(const struct session *s, char *chosen, size_t room, s
 	char list[512] = "";
 
 	for (size_t i = 0; i < n; i++) {
-		if (runs[i].alive == 0)
+		if (runs[i].alive == 0 || is_of_monitors(runs[i].name))
 			continue;
 		live++;
 		snprintf(chosen, room, "%s", runs[i].name);
@@ -132,7 +150,7 @@ static int open_check_run(const struct session *s, const char *run, struct error
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", runs[i].name);
 	}
 	free(runs);
-	if (found || n == 0)
+	if (found || n == 0 || is_of_monitors(run))
 		return 0;
 	errno = ENOENT;
 	return errorf(e, "there is no run '%s'; there are:%s", run, list);
@@ -148,7 +166,7 @@ static struct plan *session_plan(const struct session *s, const char *view, cons
 
 	if (chart_is_entry(chart, e) < 0)
 		return NULL;
-	if (chart_plan(chart, NULL, view, NULL, &plan, e) < 0)
+	if (chart_plan(chart, NULL, view, run, NULL, &plan, e) < 0)
 		return NULL;
 	snprintf(chosen, room, "%s", run);
 	/* Other hosts may hold a run of which nothing is here: only one host alone can contradict.
@@ -189,6 +207,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 
 static int session_open(struct session *s, const Evspace__Open *open, struct error *e)
 {
+	bool monitors = is_of_monitors(open->run);
 	struct scope *scope;
 	struct opened *o;
 
@@ -200,17 +219,18 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 		errno = EPROTO;
 		return errorf(e, "scope number %u is 0 or in use", open->scope);
 	}
-	if (open->place) {
-		if (session_may(s, ROLE_AGENT, "open parts of gather trees", e) < 0)
-			return -1;
-		scope = scope_new(s->host->scopes, s->link, open, NULL, NULL, e);
-	} else {
-		if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0)
-			return -1;
-		scope = session_open_view(s, open, e);
-	}
-	if (!scope)
+	if (open->place ? session_may(s, ROLE_AGENT, "open parts of gather trees", e) < 0
+			: session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0)
 		return -1;
+	if (monitors)
+		session_monitor(s);
+	scope = open->place ? scope_new(s->host->scopes, s->link, open, NULL, NULL, e)
+			    : session_open_view(s, open, e);
+	if (!scope) {
+		if (monitors)
+			monitor_unwant(s->host->monitor);
+		return -1;
+	}
 	o = opened_new(scope, s->link);
 	o->is_view = !open->place;
 	LIST_INSERT_HEAD(&s->scopes, o, entry);

@@ -14,6 +14,7 @@
 #include "node-agent/row.h"
 #include "node-agent/segment-region.h"
 #include "pathmap/holding.h"
+#include "tree/op-table.h"
 #include "tree/process.h"
 
 /* A leaf brings at most this many tuples a wave (2.6 MB), so that one backlog does not hold up all.
@@ -345,8 +346,14 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 {
 	char own[sizeof(s->host)] = "";
 
+	if (strcmp(s->host, host->node) == 0 && process_is_monitor(s->rank))
+		return true;
+	/* of another node's agent, which may run on this host as well */
+	if (s->rank == PROCESS_AGENT)
+		return false;
 	/* a map says nothing of tasks, nor of worlds that the program spawns */
-	if ((place ? place->placed : host->placed) && !process_is_task(s->rank) && !s->world)
+	if ((place ? place->placed : host->placed) && !process_is_task(s->rank) &&
+	    !process_is_monitor(s->rank) && !s->world)
 		return source_may_hold(host, place, s->rank);
 	gethostname(own, sizeof(own) - 1);
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
@@ -392,6 +399,7 @@ static void source_fini(struct stage *stage)
 
 static const struct stage_ops source_ops = {
 	.name = "source",
+	.op = OP_EVSPACE_SOURCE,
 	.size = sizeof(struct source),
 	.init = source_init,
 	.read = source_read,

@@ -8,6 +8,7 @@
 #include "node-agent/store-index.h"
 #include "pathmap/memory.h"
 #include "tree/clock.h"
+#include "tree/track.h"
 
 struct look {
 	const struct store_segment *s;
@@ -84,7 +85,10 @@ static void add_mirror(struct store_run *run, const struct store_mirror *m)
 static int compare_birth(const void *a, const void *b)
 {
 	const struct store_run *x = a, *y = b;
+	int monitors = (strcmp(x->name, TRACK_RUN) == 0) - (strcmp(y->name, TRACK_RUN) == 0);
 
+	if (monitors)
+		return monitors;
 	if (x->born_real_ns != y->born_real_ns)
 		return x->born_real_ns < y->born_real_ns ? -1 : 1;
 	return strcmp(x->name, y->name);
@@ -132,6 +136,9 @@ const char *store_run_newest(const struct store *store)
 	const struct store_segment *s, *best = NULL;
 
 	TAILQ_FOREACH (s, &store->segments, link) {
+		/* Monitors are looked at by name alone. */
+		if (strcmp(s->run, TRACK_RUN) == 0)
+			continue;
 		if (!best || s->alive > best->alive ||
 		    (s->alive == best->alive && s->born.mono_ns > best->born.mono_ns))
 			best = s;

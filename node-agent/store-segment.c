@@ -161,15 +161,18 @@ static int compare_age(const void *a, const void *b)
 		return x->world < y->world ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
+	if (process_is_monitor(x->rank) && strcmp(x->host, y->host) != 0)
+		return strcmp(x->host, y->host);
 	if (x->born.mono_ns != y->born.mono_ns)
 		return x->born.mono_ns > y->born.mono_ns ? -1 : 1;
 	return x->serial > y->serial ? -1 : 1;
 }
 
-/* Is it another process of the same rank of the same world? */
+/* Is it another process of the same rank of the same world? Each node has monitors of its own. */
 static bool is_same(const struct store_segment *a, const struct store_segment *b)
 {
-	return a->rank == b->rank && a->world == b->world && !strcmp(a->run, b->run);
+	return a->rank == b->rank && a->world == b->world && !strcmp(a->run, b->run) &&
+	       (!process_is_monitor(a->rank) || !strcmp(a->host, b->host));
 }
 
 /* The newest process of a rank in a run has the rank's name. */

@@ -36,6 +36,12 @@ struct store_segment {
 
 TAILQ_HEAD(store_list, store_segment);
 
+/** Its rank in the program's world or its task id, -1: it has none there. */
+static inline int32_t store_segment_rank(const struct store_segment *s)
+{
+	return s->world || s->rank < 0 ? -1 : s->rank;
+}
+
 /** A mapped mirror. */
 struct store_mirror {
 	TAILQ_ENTRY(store_mirror) link;
@@ -125,8 +131,8 @@ struct store_run {
 };
 
 /**
- * Sum up the runs, oldest first, those of which there are only refusals included (0 processes).
- * Returns how many there are; *runs is the caller's to free().
+ * Sum up the runs, oldest first, the monitors' last, those of which there are only refusals
+ * included (0 processes). Returns how many there are; *runs is the caller's to free().
  */
 size_t store_runs(const struct store *store, struct store_run **runs);
 

@@ -270,6 +270,23 @@ static void joined_stages_set(struct builder *builder)
 		    &builder->plan->root->n_joined);
 }
 
+static void leaf_place(const struct builder *builder, struct plan_place *place)
+{
+	place->leaf = true;
+	stages_copy(builder, LEVEL_NODE, &place->local, &place->n_local);
+}
+
+/* Each host that has a part in the tree is monitored, also where no rank is. */
+static void monitors_place(const struct builder *builder)
+{
+	for (size_t i = 0; i < builder->map->clusters.n_nodes; i++) {
+		struct plan_place *place = builder->sites[i].place;
+
+		if (place != NULL && !place->leaf)
+			leaf_place(builder, place);
+	}
+}
+
 static int leaves_place(struct builder *builder, struct error *e)
 {
 	const struct cluster_map *clusters = &builder->map->clusters;
@@ -286,8 +303,7 @@ static int leaves_place(struct builder *builder, struct error *e)
 		if (site == NULL)
 			return -1;
 		n_leaves++;
-		site->place->leaf = true;
-		stages_copy(builder, LEVEL_NODE, &site->place->local, &site->place->n_local);
+		leaf_place(builder, site->place);
 	}
 	if (n_leaves == 0)
 		return errorf(e,
@@ -298,6 +314,8 @@ static int leaves_place(struct builder *builder, struct error *e)
 			      clusters->n_clusters > 0 && clusters->clusters[0]->n_nodes > 0
 				      ? clusters->clusters[0]->nodes[0]->name
 				      : "NODE");
+	if (builder->route.monitors)
+		monitors_place(builder);
 	joined_stages_set(builder);
 	runs_set(builder);
 	return 0;
@@ -315,7 +333,8 @@ static int view_unknown(const struct pathmap *map, const char *name, struct erro
 	return errorf(e, "no view `%.60s`; there are %s", name, names);
 }
 
-int plan_make(const struct pathmap *map, const char *view_name, struct plan **plan, struct error *e)
+static int plan_build(const struct pathmap *map, const char *view_name, bool monitors,
+		      struct plan **plan, struct error *e)
 {
 	enum level top;
 	const struct view *view = application_view_to(&map->application, view_name, &top);
@@ -332,7 +351,7 @@ int plan_make(const struct pathmap *map, const char *view_name, struct plan **pl
 		builder.plan->select[builder.plan->n_select++] = memory_copy(view->select[i]);
 	}
 	builder.sites = memory_new(map->clusters.n_nodes, sizeof(*builder.sites));
-	route_init(&builder.route, map, view);
+	route_init(&builder.route, map, view, monitors);
 	result = leaves_place(&builder, e);
 	route_fini(&builder.route);
 	free(builder.sites);
@@ -351,6 +370,17 @@ int plan_make(const struct pathmap *map, const char *view_name, struct plan **pl
 	}
 	*plan = builder.plan;
 	return 0;
+}
+
+int plan_make(const struct pathmap *map, const char *view, struct plan **plan, struct error *e)
+{
+	return plan_build(map, view, false, plan, e);
+}
+
+int plan_make_monitors(const struct pathmap *map, const char *view, struct plan **plan,
+		       struct error *e)
+{
+	return plan_build(map, view, true, plan, e);
 }
 
 /* ---- ways ---- */

@@ -93,6 +93,10 @@ const char *reading_name(enum reading reading);
  */
 int plan_make(const struct pathmap *map, const char *view, struct plan **plan, struct error *e);
 
+/** The same for what the hosts of the view's tree record of themselves: all of them are leaves. */
+int plan_make_monitors(const struct pathmap *map, const char *view, struct plan **plan,
+		       struct error *e);
+
 /** Free a plan. NULL is fine. */
 void plan_free(struct plan *plan);
 

@@ -53,7 +53,8 @@ static void leaves_find(struct route *route, const struct view *view)
 		const struct node *node = mapping->ranks[i];
 
 		if (node != NULL && !route->leaves[node->index])
-			route->leaves[node->index] = rank_reached(view, node, i);
+			route->leaves[node->index] = route->monitors ? node_reached(view, node)
+								     : rank_reached(view, node, i);
 	}
 	if (mapping->everywhere != NULL)
 		route->leaves[mapping->everywhere->index] = node_reached(view, mapping->everywhere);
@@ -101,13 +102,15 @@ static bool is_above(const struct route *route, const struct node *node)
 	       (node == cluster->gateway && route->map->mapping.entry->cluster != cluster);
 }
 
-void route_init(struct route *route, const struct pathmap *map, const struct view *view)
+void route_init(struct route *route, const struct pathmap *map, const struct view *view,
+		bool monitors)
 {
 	const struct cluster_map *clusters = &map->clusters;
 	size_t n = 0;
 
 	*route = (struct route){
 		.map = map,
+		.monitors = monitors,
 		.tree = mapping_tree(&map->mapping, view->name),
 		.leaves = memory_new(clusters->n_nodes, sizeof(*route->leaves)),
 		.mirrors = memory_new(clusters->n_nodes, sizeof(*route->mirrors)),

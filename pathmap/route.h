@@ -14,6 +14,7 @@
 struct route {
 	const struct pathmap *map;
 	const struct tree *tree;
+	bool monitors;
 	bool *leaves;		   /* by node index: it holds elements that the view reads */
 	bool *mirrors;		   /* by node index: among these such as it fetches from others */
 	const struct node **heads; /* by cluster index: the node that dials the others of it */
@@ -22,8 +23,10 @@ struct route {
 	size_t *first_follower;	       /* by cluster index: where its followers begin */
 };
 
-/** Find the leaves of the view and the head of each cluster. */
-void route_init(struct route *route, const struct pathmap *map, const struct view *view);
+/** Find the leaves of the view and the head of each cluster. @monitors: not the program's elements
+ * are read, but those of the hosts' own monitors. */
+void route_init(struct route *route, const struct pathmap *map, const struct view *view,
+		bool monitors);
 
 /** Free what it owns. */
 void route_fini(struct route *route);

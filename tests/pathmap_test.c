@@ -144,8 +144,8 @@ static void words_of_collectors(void)
 	size_t n = pathmap_channels(&names);
 	char text[128];
 
-	CU_ASSERT_EQUAL(n, CHANNEL_COUNT);
-	for (unsigned i = 0; i < n && i < CHANNEL_COUNT; i++)
+	CU_ASSERT_EQUAL(n, CHANNEL_PROGRAMS);
+	for (unsigned i = 0; i < n && i < CHANNEL_PROGRAMS; i++)
 		CU_ASSERT_STRING_EQUAL(names[i], channel_name(i));
 	for (unsigned mode = 0; mode < MODE_COUNT_OF; mode++) {
 		snprintf(text, sizeof(text),

@@ -160,7 +160,7 @@ static void reserves_end(void)
 	while (segment_element_add(
 		&w, &(struct segment_element){.thread = 1, .capacity = SEGMENTS_CAPACITY}))
 		elements++;
-	CU_ASSERT_EQUAL(elements, 2 * CHANNEL_COUNT - 2);
+	CU_ASSERT_EQUAL(elements, 2 * CHANNEL_PROGRAMS - 2);
 	CU_ASSERT_EQUAL(atomic_load(&w.header->note) & ~SEGMENT_NOTE_CLOCK,
 			SEGMENT_NOTE_THREADS | SEGMENT_NOTE_ELEMENTS);
 	while (segment_members_take(&w, 1000))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Convert: ticks to nanoseconds (a stage), and the other byte order to ours (for links). */
 #include "tree/stage.h"
+#include "tree/op-table.h"
 #include "tree/tuple.h"
 
 #include <errno.h>
@@ -43,6 +44,7 @@ static int convert_apply(struct stage *s, const struct ask *ask, struct batch *b
 
 const struct stage_ops convert_ops = {
 	.name = "convert",
+	.op = OP_EVSPACE_CONVERT,
 	.init = convert_init,
 	.apply = convert_apply,
 };

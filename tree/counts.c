@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tree/fold.h"
+#include "tree/op-table.h"
 
 /* The longest of the arguments has 7. */
 #define WORD_BYTES 16
@@ -86,6 +87,7 @@ static int counts_apply(struct stage *s, const struct ask *ask, struct batch *b)
 
 const struct stage_ops counts_ops = {
 	.name = "counts",
+	.op = OP_EVSPACE_COUNTS,
 	.size = sizeof(struct counts),
 	.init = counts_init,
 	.apply = counts_apply,

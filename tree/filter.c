@@ -7,6 +7,7 @@
 
 #include "pathmap/memory.h"
 #include "tree/condition.h"
+#include "tree/op-table.h"
 
 /* Runs are split at gaps as long as they hold this many tuples on average; a header takes 16 bytes.
  */
@@ -154,6 +155,7 @@ static int filter_apply(struct stage *s, const struct ask *ask, struct batch *b)
 
 const struct stage_ops filter_ops = {
 	.name = "filter",
+	.op = OP_EVSPACE_FILTER,
 	.size = sizeof(struct filter),
 	.init = filter_init,
 	.apply = filter_apply,

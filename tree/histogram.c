@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tree/fold.h"
+#include "tree/op-table.h"
 
 /* The longest of the arguments has 8. */
 #define WORD_BYTES 16
@@ -121,6 +122,7 @@ static int histogram_apply(struct stage *s, const struct ask *ask, struct batch 
 
 const struct stage_ops histogram_ops = {
 	.name = "histogram",
+	.op = OP_EVSPACE_HISTOGRAM,
 	.size = sizeof(struct histogram),
 	.init = histogram_init,
 	.apply = histogram_apply,

@@ -10,6 +10,7 @@
 
 #include "pathmap/memory.h"
 #include "tree/clock.h"
+#include "tree/track.h"
 
 /* Clocks of different hosts may drift apart by this much: what a probe said gets worse with its
  * age. */
@@ -35,6 +36,7 @@ struct hop {
 	size_t n_leaves;
 	bool same_clock;
 	struct probe probe;
+	uint64_t *asked_ns;	/* by wave; NULL: it was never recorded */
 	uint64_t late_asked_ns; /* when the last wave that came late was asked for */
 	uint64_t late_since; /* first wave in a row that came late; 0: the last one was in time */
 	bool opened;	     /* on the connection that is there now */
@@ -161,6 +163,29 @@ static bool hop_left_out(const struct hop *hop)
 	       (hop->place->n_children == 0 && owes && owes <= hop->late_asked_ns);
 }
 
+/* ---- what is recorded ---- */
+
+static void trace_ask(struct hop *hop, const Evspace__Ask *ask)
+{
+	uint64_t now = track_since(hop->scope->track);
+
+	if (!now)
+		return;
+	if (!hop->asked_ns)
+		hop->asked_ns = memory_new(GATHER_WINDOW, sizeof(*hop->asked_ns));
+	for (uint32_t k = 0; k < ask->count && k < GATHER_WINDOW; k++)
+		hop->asked_ns[(ask->wave + k) % GATHER_WINDOW] = now;
+}
+
+/* Where not all are asked at once, it is asked after the wave began. */
+static void trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes)
+{
+	uint64_t since = hop->asked_ns ? hop->asked_ns[w->number % GATHER_WINDOW] : 0;
+
+	track_write(hop->scope->track, OP_EVSPACE_ASK, since > w->asked_ns ? since : w->asked_ns,
+		    bytes, (int32_t)hop->place->index, w->number);
+}
+
 bool hop_reachable(const struct hop *hop)
 {
 	return child_link(&hop->user) && !hop_left_out(hop) && !hop->refused.text[0];
@@ -187,6 +212,7 @@ unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask)
 	if (link_send(link, &frame, NULL) < 0)
 		return 0;
 	child_expect(&hop->user);
+	trace_ask(hop, ask);
 	return hop->way;
 }
 
@@ -276,6 +302,7 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	if (!hop->same_clock)
 		hop_probe(hop, w, a);
 	hop->late_since = 0;
+	trace_answer(hop, w, frame->bytes);
 	batch_init(&body);
 	if (frame->bytes)
 		batch_append(&body, frame->buffer, frame->at, frame->bytes);
@@ -413,6 +440,7 @@ void hop_free(struct hop *hop, bool keep)
 	}
 	child_leave(&hop->user);
 	unready_clear(hop);
+	free(hop->asked_ns);
 	free(hop->leaves);
 	free(hop);
 }

@@ -13,6 +13,7 @@
 
 struct event_base;
 struct hop;
+struct track;
 
 /** What a hop tells its owner, who must not free it from within these. */
 struct hop_events {
@@ -28,6 +29,7 @@ struct hop_scope {
 	struct child_set *children;
 	struct gather *gather;
 	struct names *names;
+	struct track *track;		 /* where asks are recorded, NULL: nowhere */
 	const Evspace__Open *open;	 /* id, run, view, backlog, reading, select of the scope */
 	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */
 	const char *self, *self_address; /* how this agent is reached from itself */

@@ -9,6 +9,7 @@
 #include "pathmap/memory.h"
 #include "tree/fold.h"
 #include "tree/message.h"
+#include "tree/op-table.h"
 
 /* The longest of the arguments has 8. */
 #define WORD_BYTES 16
@@ -206,6 +207,7 @@ static int matrix_apply(struct stage *s, const struct ask *ask, struct batch *b)
 
 const struct stage_ops matrix_ops = {
 	.name = "matrix",
+	.op = OP_EVSPACE_MATRIX,
 	.size = sizeof(struct matrix),
 	.init = matrix_init,
 	.apply = matrix_apply,

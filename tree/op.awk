@@ -9,7 +9,7 @@ function fail(text)
 }
 
 BEGIN {
-	split("p2p collective wait completion comm env rma io user pack", names, " ")
+	split("p2p collective wait completion comm env rma io user pack gather hop stage cpu", names, " ")
 	for (i in names)
 		channels[names[i]] = 1
 }

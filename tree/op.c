@@ -9,11 +9,13 @@
 #include "tree/op-table.h"
 
 static const char *const channel_names[] = {
-	[CHANNEL_P2P] = "p2p",	   [CHANNEL_COLLECTIVE] = "collective",
-	[CHANNEL_WAIT] = "wait",   [CHANNEL_COMPLETION] = "completion",
-	[CHANNEL_COMM] = "comm",   [CHANNEL_ENV] = "env",
-	[CHANNEL_RMA] = "rma",	   [CHANNEL_IO] = "io",
-	[CHANNEL_USER] = "user",   [CHANNEL_PACK] = "pack",
+	[CHANNEL_P2P] = "p2p",	     [CHANNEL_COLLECTIVE] = "collective",
+	[CHANNEL_WAIT] = "wait",     [CHANNEL_COMPLETION] = "completion",
+	[CHANNEL_COMM] = "comm",     [CHANNEL_ENV] = "env",
+	[CHANNEL_RMA] = "rma",	     [CHANNEL_IO] = "io",
+	[CHANNEL_USER] = "user",     [CHANNEL_PACK] = "pack",
+	[CHANNEL_GATHER] = "gather", [CHANNEL_HOP] = "hop",
+	[CHANNEL_STAGE] = "stage",   [CHANNEL_CPU] = "cpu",
 	[CHANNEL_STATE] = "state",
 };
 

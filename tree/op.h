@@ -20,6 +20,11 @@ enum channel {
 	CHANNEL_IO,	    /* files */
 	CHANNEL_USER,	    /* what the program says itself: evspace.h */
 	CHANNEL_PACK,	    /* packing and unpacking of messages (PVM) */
+	CHANNEL_PROGRAMS,   /* how many of these programs have; the others are the monitors' own: */
+	CHANNEL_GATHER = CHANNEL_PROGRAMS, /* waves, from the ask to the answer */
+	CHANNEL_HOP,			   /* from an ask that a child was sent to its answer */
+	CHANNEL_STAGE,			   /* each stage that a wave passes, the source first */
+	CHANNEL_CPU,			   /* processor time that a wave took */
 	CHANNEL_COUNT,
 	CHANNEL_STATE = 15, /* pseudo channel: the thread's state line */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tree/fold.h"
+#include "tree/op-table.h"
 
 /* The longest of the arguments has 8. */
 #define WORD_BYTES 16
@@ -265,6 +266,7 @@ static int reduce_apply(struct stage *s, const struct ask *ask, struct batch *b)
 
 const struct stage_ops reduce_ops = {
 	.name = "reduce",
+	.op = OP_EVSPACE_REDUCE,
 	.size = sizeof(struct reduce),
 	.init = reduce_init,
 	.apply = reduce_apply,

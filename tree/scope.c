@@ -13,6 +13,8 @@
 #include "tree/branch.h"
 #include "tree/clock.h"
 #include "tree/gather.h"
+#include "tree/opening.h"
+#include "tree/track.h"
 
 struct scope {
 	const struct scope_host *host;
@@ -22,6 +24,7 @@ struct scope {
 	struct plan_place *place;
 	struct stem *stem; /* names, and the source */
 	struct announce said;
+	struct track track;
 	struct chain local, joined;
 	struct gather *gather;
 	struct hop_scope shared;
@@ -71,6 +74,19 @@ static void wave_fit(struct wave *w)
 	w->leaves = 0;
 }
 
+/* The wave is complete; @cpu_us is what it has taken of this process. */
+static void scope_trace(struct scope *s, const struct wave *w, uint32_t cpu_us)
+{
+	uint64_t now = track_since(&s->track);
+
+	if (!now)
+		return;
+	track_write(&s->track, OP_EVSPACE_WAVE, w->asked_ns, w->batch.bytes, (int32_t)s->n_branches,
+		    w->number);
+	track_write(&s->track, OP_EVSPACE_CPU, now - cpu_us * UINT64_C(1000), 0, TUPLE_NO_PEER,
+		    w->number);
+}
+
 static void scope_done(void *arg, struct wave *w)
 {
 	struct scope *s = arg;
@@ -101,6 +117,7 @@ static void scope_done(void *arg, struct wave *w)
 	s->cpu_us = cpu;
 	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
 	frame.answer = &answer;
+	scope_trace(s, w, answer.cpu_us - w->cpu_us);
 	link_send(s->up, &frame, &w->batch);
 	free(messages);
 	free(list);
@@ -179,9 +196,11 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 	};
 
 	struct stage *source = s->stem->source;
+	uint64_t since = track_since(&s->track);
+	int rc = source->ops->read(source, &local, &s->scratch);
 
-	if (source->ops->read(source, &local, &s->scratch) == 0 &&
-	    chain_apply(&s->local, &local, &s->scratch) == 0) {
+	track_write(&s->track, source->ops->op, since, s->scratch.bytes, -1, w->number);
+	if (rc == 0 && chain_apply(&s->local, &local, &s->scratch) == 0) {
 		batch_link(&w->batch, &s->scratch);
 		w->leaves++;
 	} else {
@@ -275,50 +294,6 @@ int scope_ask(struct scope *s, const Evspace__Ask *ask, struct error *e)
 
 /* ---- opening ---- */
 
-static size_t place_count(const struct plan_place *p)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < p->n_children; i++)
-		n += place_count(p->children[i]);
-	return n;
-}
-
-/* Names of the leaves below @p, into @leaves (and their number into *@n). */
-static void place_list(const struct plan_place *p, Evspace__Leaf *leaves, size_t *n)
-{
-	if (p->leaf) {
-		Evspace__Leaf *leaf = &leaves[(*n)++];
-		size_t bytes = strlen(p->cluster) + strlen(p->node) + 4;
-
-		evspace__leaf__init(leaf);
-		leaf->index = p->index;
-		leaf->name = memory_new(bytes, 1);
-		snprintf(leaf->name, bytes, "/%s/%s", p->cluster[0] ? p->cluster : "-", p->node);
-	}
-	for (size_t i = 0; i < p->n_children; i++)
-		place_list(p->children[i], leaves, n);
-}
-
-/* Hosts that are not ready, as messages; their texts are copies. */
-struct unready_list {
-	Evspace__Unready **items;
-	size_t n;
-};
-
-static void unready_add(void *arg, const struct hop_unready *who)
-{
-	struct unready_list *list = arg;
-	Evspace__Unready *u = memory_new(1, sizeof(*u));
-
-	evspace__unready__init(u);
-	u->node = memory_copy(who->node);
-	u->text = memory_copy(who->text);
-	u->code = who->code;
-	list->items = memory_room(list->items, list->n, sizeof(*list->items));
-	list->items[list->n++] = u;
-}
-
 void scope_unready(const struct scope *s, branch_report *report, void *arg)
 {
 	for (size_t i = 0; i < s->n_branches; i++)
@@ -327,37 +302,10 @@ void scope_unready(const struct scope *s, branch_report *report, void *arg)
 
 void scope_say_opened(struct scope *s)
 {
-	struct unready_list unready = {NULL, 0};
-	size_t places = place_count(s->place), n = 0;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	Evspace__Opened opened = EVSPACE__OPENED__INIT;
-	Evspace__Leaf *leaves = memory_new(places, sizeof(*leaves));
-	Evspace__Leaf **list = memory_new(places, sizeof(*list));
+	struct opening opening = {NULL, 0};
 
-	place_list(s->place, leaves, &n);
-	for (size_t i = 0; i < n; i++)
-		list[i] = &leaves[i];
-	opened.scope = s->number;
-	opened.run = s->open->run;
-	opened.n_leaves = n;
-	opened.leaves = list;
-	opened.reading = s->open->reading;
-	opened.entry = s->place->node;
-	opened.places = (uint32_t)places;
-	opened.generation = s->open->generation;
-	scope_unready(s, unready_add, &unready);
-	opened.unready = unready.items;
-	opened.n_unready = unready.n;
-	frame.kind_case = EVSPACE__FRAME__KIND_OPENED;
-	frame.opened = &opened;
-	link_send(s->up, &frame, NULL);
-	for (size_t i = 0; i < n; i++)
-		free(leaves[i].name);
-	for (size_t i = 0; i < unready.n; i++)
-		evspace__unready__free_unpacked(unready.items[i], NULL);
-	free(unready.items);
-	free(leaves);
-	free(list);
+	scope_unready(s, opening_unready, &opening);
+	opening_say(&opening, s->up, s->number, s->open, s->place);
 }
 
 static void scope_settle(evutil_socket_t fd, short what, void *arg)
@@ -394,6 +342,8 @@ static int scope_build(struct scope *s, struct error *e)
 	if (!s->stem || chain_init(&s->local, p->local, p->n_local, s->stem->names, e) < 0 ||
 	    chain_init(&s->joined, p->joined, p->n_joined, s->stem->names, e) < 0)
 		return -1;
+	track_init(&s->track, s->host->tracer, s->open->view, s->open->run);
+	s->local.track = s->joined.track = &s->track;
 	s->gather = gather_new(s->host->base, p->n_children, &scope_gather_events, s);
 	s->shared = (struct hop_scope){
 		.base = s->host->base,
@@ -402,6 +352,7 @@ static int scope_build(struct scope *s, struct error *e)
 		.children = s->host->children,
 		.gather = s->gather,
 		.names = s->stem->names,
+		.track = &s->track,
 		.open = s->open,
 		.epoch_ns = s->host->epoch_ns,
 		.settled = scope_settled,
@@ -462,6 +413,7 @@ void scope_free(struct scope *s, bool keep)
 		branch_free(s->branches[i], keep);
 	free(s->branches);
 	gather_free(s->gather);
+	track_fini(&s->track);
 	chain_fini(&s->local);
 	chain_fini(&s->joined);
 	batch_fini(&s->scratch);

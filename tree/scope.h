@@ -15,6 +15,7 @@
 
 struct event_base;
 struct scope;
+struct tracer;
 
 /** What the process that runs scopes gives to them. Outlives its scopes. */
 struct scope_host {
@@ -23,6 +24,7 @@ struct scope_host {
 	struct stem_list *stems;
 	const char *self, *self_address; /* its node, and how it is reached from itself */
 	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */
+	struct tracer *tracer;		 /* records what is done for scopes; NULL: nobody does */
 	/* The source over this host's elements for a leaf place; NULL with @e. */
 	struct stage *(*source_new)(void *arg, const Evspace__Open *open,
 				    const struct plan_place *place, struct names *names,

@@ -9,6 +9,7 @@
 #include "pathmap/memory.h"
 #include "pathmap/quantity.h"
 #include "tree/fold.h"
+#include "tree/op-table.h"
 
 /* Tuples that each name may keep. */
 #define SLOWEST_MOST 1000u
@@ -240,6 +241,7 @@ static int slowest_apply(struct stage *s, const struct ask *ask, struct batch *b
 
 const struct stage_ops slowest_ops = {
 	.name = "slowest",
+	.op = OP_EVSPACE_SLOWEST,
 	.size = sizeof(struct slowest),
 	.init = slowest_init,
 	.apply = slowest_apply,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pathmap/memory.h"
+#include "tree/op-table.h"
 #include "tree/part.h"
 #include "tree/tuple.h"
 
@@ -174,6 +175,7 @@ static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
 
 const struct stage_ops sort_ops = {
 	.name = "sort",
+	.op = OP_EVSPACE_SORT,
 	.size = sizeof(struct sort),
 	.init = sort_init,
 	.apply = sort_apply,

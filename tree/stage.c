@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pathmap/memory.h"
+#include "tree/track.h"
 
 static const struct stage_ops *const kinds[] = {
 	&reduce_ops,	&filter_ops,  &sort_ops,   &convert_ops,
@@ -112,8 +113,13 @@ void chain_fini(struct chain *chain)
 
 int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b)
 {
-	for (size_t i = 0; i < chain->n; i++)
-		if (chain->stages[i]->ops->apply(chain->stages[i], ask, b) < 0)
+	for (size_t i = 0; i < chain->n; i++) {
+		struct stage *s = chain->stages[i];
+		uint64_t since = track_since(chain->track);
+
+		if (s->ops->apply(s, ask, b) < 0)
 			return -1;
+		track_write(chain->track, s->ops->op, since, b->bytes, (int32_t)i, ask->wave);
+	}
 	return 0;
 }

@@ -20,6 +20,7 @@ struct ask {
 };
 
 struct stage;
+struct track;
 
 /**
  * A stage kind: one const table in one file. Only the core waits; a stage never blocks, never
@@ -27,6 +28,7 @@ struct stage;
  */
 struct stage_ops {
 	const char *name; /* keyword in the pathmap */
+	uint16_t op;	  /* of ops.tab: what is recorded when it is monitored */
 	size_t size;	  /* private bytes, allocated by the core, zeroed */
 	/* Check the arguments and set up private bytes. -1 and @e says what would be right. May be
 	   called for a check only (then names is NULL and fini follows at once). */
@@ -88,6 +90,7 @@ void stage_free(struct stage *s);
 struct chain {
 	struct stage **stages;
 	size_t n;
+	struct track *track; /* where that is recorded; NULL after chain_init(); borrowed */
 };
 
 /** Make the stages of a plan's list. Returns 0, or -1 with @e and an empty chain. */

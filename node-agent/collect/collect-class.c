@@ -45,7 +45,7 @@ void collect_classes_number(struct collect_classes *classes, uint32_t channels)
 	classes->numbered = channels;
 	/* one that is made later could not tell what was missed before there was the communicator
 	 */
-	for (unsigned i = 0; i < CHANNEL_COUNT && collect.segment.header; i++) {
+	for (unsigned i = 0; i < CHANNEL_PROGRAMS && collect.segment.header; i++) {
 		unsigned class;
 
 		if (!(channels >> i & 1) || !segment_class_missed(&collect.segment, i))
@@ -58,7 +58,7 @@ void collect_classes_number(struct collect_classes *classes, uint32_t channels)
 
 void collect_classes_check(struct collect_classes *classes)
 {
-	for (unsigned i = 0; i < CHANNEL_COUNT && collect.segment.header; i++) {
+	for (unsigned i = 0; i < CHANNEL_PROGRAMS && collect.segment.header; i++) {
 		unsigned class = collect_class(classes, i), mode = collect_mode(class);
 
 		if (!(classes->numbered >> i & 1))

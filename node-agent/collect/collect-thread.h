@@ -26,10 +26,11 @@ struct collect_thread {
 	uint32_t idle;	/* what it is outside of operations: COLLECT_CAREFUL or COLLECT_IDLE */
 	struct segment_thread *entry; /* set before the state leaves COLLECT_NEW */
 	struct segment_count *counts; /* by class; nobody reads those of one beyond the reserve */
-	struct element_writer writers[CHANNEL_COUNT]; /* next is end: see collect_append_slow() */
-	uint32_t index;				      /* in the segment's thread table */
-	uint32_t spilling; /* bit per channel: there is no room for its element */
-	const void *site;  /* where the operation was called from, if collect.sites */
+	struct element_writer
+		writers[CHANNEL_PROGRAMS]; /* next is end: see collect_append_slow() */
+	uint32_t index;			   /* in the segment's thread table */
+	uint32_t spilling;		   /* bit per channel: there is no room for its element */
+	const void *site; /* where the operation was called from, if collect.sites */
 };
 
 /** The numbers of a communicator's classes; SEGMENT_CLASS_FRESH: not made yet. */

@@ -13,6 +13,7 @@
 
 #include "node-agent/segment-class.h"
 #include "tree/op.h"
+#include "tree/track.h"
 
 /* A whole number of digits up to @max at the start of @text; *end is behind it. False: none. */
 static bool number_read(const char *text, uint64_t max, uint64_t *out, const char **end)
@@ -101,13 +102,13 @@ static bool item_read(struct settings *s, const char *item, size_t n, bool whole
 	if (value)
 		*value++ = '\0';
 	if (!value || strcmp(text, "all") == 0) {
-		for (channel = 0; channel < CHANNEL_COUNT; channel++)
+		for (channel = 0; channel < CHANNEL_PROGRAMS; channel++)
 			if (!set(s, channel, value ? value : text))
 				return false;
 		return true;
 	}
 	channel = channel_find(text);
-	return channel >= 0 && channel < CHANNEL_COUNT && set(s, channel, value);
+	return channel >= 0 && channel < CHANNEL_PROGRAMS && set(s, channel, value);
 }
 
 /* The variable's items, separated by commas. @s changes only if all are understood. */
@@ -155,9 +156,11 @@ static bool count_read(const char *text, uint32_t max, uint32_t *out)
 	return true;
 }
 
-/* A name that is one folder below the base. */
+/* A name that is one folder below the base, and not that of the monitors (tree/track.h). */
 static bool run_read(const char *text, char *out, size_t n)
 {
+	if (strcmp(text, TRACK_RUN) == 0)
+		return false;
 	if (!*text || *text == '.' || strchr(text, '/') || strlen(text) >= n)
 		return false;
 	memcpy(out, text, strlen(text) + 1);
