@@ -77,8 +77,6 @@ static bool is_rare(int channel)
 /* How many elements of @channel there is room for. */
 static uint32_t elements_plan(const struct segment_plan *plan, int channel)
 {
-	if (!(plan->channels >> channel & 1))
-		return 0;
 	if (plan->split[channel] != SPLIT_THREAD)
 		return plan->elements;
 	return is_rare(channel) && plan->threads > 2 ? 2 : plan->threads;
@@ -101,7 +99,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->labels_max = LABELS;
 	l->rings_bytes = element_ring_bytes(1);
 	for (int i = 0; i < CHANNEL_COUNT; i++) {
-		uint32_t n = elements_plan(plan, i);
+		uint32_t n = plan->channels >> i & 1 ? elements_plan(plan, i) : 0;
 
 		l->elements_max += n;
 		l->rings_bytes += n * (uint64_t)element_ring_bytes(plan->capacity[i]);
@@ -148,10 +146,9 @@ static void header_fill(struct segment_header *h, const struct making *m)
 	snprintf(h->run, sizeof(h->run), "%s", plan->run ? plan->run : "");
 	snprintf(h->job, sizeof(h->job), "%s", plan->job ? plan->job : "");
 	snprintf(h->program, sizeof(h->program), "%s", program_invocation_short_name);
+	gethostname(h->host, sizeof(h->host) - 1);
 	if (plan->host)
 		snprintf(h->host, sizeof(h->host), "%s", plan->host);
-	else
-		gethostname(h->host, sizeof(h->host) - 1);
 	if (h->clock_kind != CLOCK_TICKS_TSC)
 		atomic_store_explicit(&h->note, SEGMENT_NOTE_CLOCK, memory_order_relaxed);
 }

@@ -33,12 +33,12 @@ struct session {
 	size_t n_orders;
 };
 
-/* Who looks at the run of the monitors makes this one record, until he has gone. */
 static bool is_of_monitors(const char *run)
 {
 	return strcmp(run, TRACK_RUN) == 0;
 }
 
+/* Who looks at the monitors makes this one record, until he has gone. */
 static void session_monitor(const struct session *s)
 {
 	struct error e;
@@ -226,11 +226,10 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 		session_monitor(s);
 	scope = open->place ? scope_new(s->host->scopes, s->link, open, NULL, NULL, e)
 			    : session_open_view(s, open, e);
-	if (!scope) {
-		if (monitors)
-			monitor_unwant(s->host->monitor);
+	if (!scope && monitors)
+		monitor_unwant(s->host->monitor);
+	if (!scope)
 		return -1;
-	}
 	o = opened_new(scope, s->link);
 	o->is_view = !open->place;
 	LIST_INSERT_HEAD(&s->scopes, o, entry);
