@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/element-writer.h"
 #include "node-agent/segment-class.h"
 #include "node-agent/segment-label.h"
 #include "node-agent/segment.h"

@@ -233,7 +233,8 @@ tap_case "what hops received is what children sent" bytes_agree
 tap_case "durations and stages are those of the waves" durations_agree
 tap_case "rates as text, by view" shows '^/  *gather@sizes' view rates --count 1
 tap_case "rates of a level" shows '^/A/a0  *cpu@sizes' view rates --level node --count 1 --top all
-tap_case "the slowest, with their hosts" shows 'evspace_ask /B/b0 #[0-9]* of sizes' view slowest --backlog --count 1
+tap_case "the slowest" shows 'evspace_wave of [0-9]* inputs* #[0-9]* of sizes' view slowest --backlog --count 1
+tap_case "events, with the hosts that were asked" shows 'evspace_ask /B/b0 #[0-9]* of sizes' events --backlog --count 1
 tap_case "a histogram" shows '^/ *evspace_wave ' view histogram --backlog --count 1
 tap_case "nothing else is looked at this way" refuses 'cannot be looked at' evspace view rates --of program
 tap_case "no program has this name" refuses 'not evspace' evspace run --run evspace -- true
