@@ -21,6 +21,7 @@ struct command {
 
 int agent_main(int argc, char **argv);
 int collect_main(int argc, char **argv);
+int deploy_main(int argc, char **argv);
 int discard_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int events_main(int argc, char **argv);

@@ -24,6 +24,8 @@ static const struct command commands[] = {
 	{"map", "check a pathmap, show the gather trees that it makes", map_main},
 	{"doctor", "check what this host has for EventSpace; measure what waves cost here",
 	 doctor_main},
+	{"deploy", "start the agents of a pathmap on all its hosts, end them, show how they are",
+	 deploy_main},
 	{"agent", "the daemon of a node: holds elements, runs its part of gather trees",
 	 agent_main},
 };

@@ -9,12 +9,13 @@
 #include "pathmap/pattern.h"
 
 /* The blocks of a cluster map. */
-enum context { IN_MAP, IN_CLUSTER, IN_NODE };
+enum context { IN_MAP, IN_CLUSTER, IN_NODE, IN_DEPLOY };
 
 static const char *const contexts[] = {
 	[IN_MAP] = "cluster.map",
 	[IN_CLUSTER] = "cluster",
 	[IN_NODE] = "node",
+	[IN_DEPLOY] = "deploy",
 	NULL,
 };
 
@@ -113,6 +114,17 @@ static void unreachable_apply(struct reader *reader, void *target,
 			      const struct statement *statement)
 {
 	resolve_later(reader, target, statement, unreachable_resolve);
+}
+
+static void host_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	resolve_later(reader, target, statement, deploy_host_resolve);
+}
+
+static void deploy_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	deploy_read(reader, target, statement);
+	directives_apply(reader, IN_DEPLOY, statement->body, statement->n_body, target);
 }
 
 static void named_link_apply(struct reader *reader, void *target, const struct statement *statement)
@@ -223,6 +235,49 @@ static const struct directive directives[] = {
 	 .most = 4,
 	 .once = true,
 	 .apply = block_link_apply},
+	{.keyword = "deploy",
+	 .usage = "deploy ssh; or deploy ssh { user NAME; port 22; ... }",
+	 .contexts = 1u << IN_CLUSTER | 1u << IN_NODE,
+	 .least = 1,
+	 .most = 1,
+	 .body = BODY_OPTIONAL,
+	 .once = true,
+	 .apply = deploy_apply},
+	{.keyword = "user",
+	 .usage = "user NAME;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = deploy_user_read},
+	{.keyword = "port",
+	 .usage = "port 22;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = deploy_port_read},
+	{.keyword = "host",
+	 .usage = "host w[0-7].example.org;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .once = true,
+	 .apply = host_apply},
+	{.keyword = "binary",
+	 .usage = "binary /usr/bin/evspace;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = deploy_binary_read},
+	{.keyword = "folder",
+	 .usage = "folder /var/tmp/evspace;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = deploy_folder_read},
 };
 
 static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);

@@ -40,6 +40,23 @@ cluster_resolve unreachable_resolve;
 /** `link FROM TO bandwidth Q latency Q;` */
 cluster_resolve named_link_resolve;
 
+/** `host HOSTS ...;` of a deployment */
+cluster_resolve deploy_host_resolve;
+
+/** `deploy ENGINE`, without its block. */
+cluster_resolve deploy_read;
+
+/** `user NAME;`, `port N;`, `binary PATH;`, `folder PATH;` of the deployment of the cluster
+ * @target.
+ */
+void deploy_user_read(struct reader *reader, void *target, const struct statement *statement);
+void deploy_port_read(struct reader *reader, void *target, const struct statement *statement);
+void deploy_binary_read(struct reader *reader, void *target, const struct statement *statement);
+void deploy_folder_read(struct reader *reader, void *target, const struct statement *statement);
+
+/** Free what it owns. */
+void deployment_fini(struct deployment *deployment);
+
 /** The map that is being read. */
 struct cluster_map *reader_cluster_map(const struct reader *reader);
 

@@ -34,6 +34,7 @@ struct node *cluster_node_new(struct cluster_map *map, struct cluster *cluster, 
 	node->name = memory_copy(name);
 	node->address = memory_copy("");
 	node->cluster = cluster->name != NULL ? cluster : NULL;
+	node->deployment = &cluster->deployment;
 	node->index = map->n_nodes;
 	node->offset = offset;
 	map->nodes = memory_room(map->nodes, map->n_nodes, sizeof(struct node *));
@@ -52,6 +53,7 @@ void cluster_map_init(struct cluster_map *map, const char *cluster, const char *
 
 static void cluster_free(struct cluster *cluster)
 {
+	deployment_fini(&cluster->deployment);
 	free(cluster->nodes);
 	free(cluster->name);
 	free(cluster);
@@ -64,6 +66,7 @@ void cluster_map_fini(struct cluster_map *map)
 	for (size_t i = 0; i < map->n_nodes; i++) {
 		free(map->nodes[i]->name);
 		free(map->nodes[i]->address);
+		free(map->nodes[i]->host);
 		free(map->nodes[i]);
 	}
 	for (size_t i = 0; i < map->n_clusters; i++)

@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "pathmap/complaint.h"
+#include "pathmap/deployment.h"
 
 /** What a connection can do; 0 where the map does not say. */
 struct link {
@@ -39,6 +40,8 @@ struct node {
 	size_t offset;		 /* where it is named first */
 	size_t address_offset;
 	struct link link; /* to it, when its own block says so */
+	char *host;	  /* that it is reached at by ssh, NULL: that of its address */
+	const struct deployment *deployment; /* of its cluster or block */
 	UT_hash_handle hh, hh_address;
 };
 
@@ -49,6 +52,7 @@ struct cluster {
 	size_t n_nodes;
 	struct node *gateway;
 	struct link link; /* inside, and between gateway and nodes */
+	struct deployment deployment;
 	size_t index;
 	size_t offset;
 };
