@@ -194,14 +194,21 @@ static bool is_renamed(const char *old, const char *new)
 	return strcmp(old, new) == 0;
 }
 
+static bool is_stream_element(const struct evspace_client *c, const Evspace__Name *n)
+{
+	return c->reading == READ_STREAM && n->level == LEVEL_ELEMENT;
+}
+
 static void learn_name(struct evspace_client *c, const Evspace__Name *n)
 {
 	const struct name *known = names_find(c->names, n->id);
 
 	if (n->level >= LEVEL_COUNT)
 		return;
-	/* A leaf whose cursors are gone numbers its elements anew. */
-	if (known && !is_renamed(known->text, n->text))
+	/* A leaf whose cursors are gone numbers its elements anew; one that took an element over
+	 * begins where another one has stopped. */
+	if (known ? !is_renamed(known->text, n->text)
+		  : is_stream_element(c, n) && namesakes_note(c->namesakes, n->text))
 		ledger_forget(c->ledger, n->id);
 	names_learn(c->names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text);
 }

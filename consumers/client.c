@@ -234,6 +234,7 @@ static struct evspace_client *client_new(const struct evspace_options *o)
 		batch_init(&c->slots[i].batch);
 	STAILQ_INIT(&c->again);
 	c->ledger = ledger_new();
+	c->namesakes = namesakes_new();
 	batch_init(&c->taken.batch);
 	c->next_ask = c->next_take = 1;
 	c->names = names_new(NAME_PLACE_MAX);
@@ -321,6 +322,7 @@ void evspace_close(struct evspace_client *c)
 	client_waves_fini(c);
 	names_free(c->names);
 	ledger_free(c->ledger);
+	namesakes_free(c->namesakes);
 	memcpy(events, (struct event *[]){c->retry, c->pace, c->limit, c->wake}, sizeof(events));
 	for (size_t i = 0; i < 4; i++) {
 		if (events[i])

@@ -10,6 +10,7 @@
 
 #include "consumers/evspace-client.h"
 #include "consumers/ledger.h"
+#include "consumers/namesakes.h"
 #include "tree/batch.h"
 #include "tree/link.h"
 #include "tree/names.h"
@@ -76,6 +77,7 @@ struct evspace_client {
 	char opened_run[64];
 	struct names *names;
 	struct ledger *ledger;
+	struct namesakes *namesakes;	       /* of elements, for streams */
 	uint64_t next_ask, next_take;	       /* wave numbers */
 	uint64_t generation;		       /* of the map that the scope is open by */
 	uint64_t remap_wave, remap_generation; /* the first wave by another map */

@@ -87,7 +87,7 @@ size_t ledger_owing(const struct ledger *ledger, Evspace__Owing *owing);
  */
 bool ledger_again(struct ledger *ledger, uint32_t most, struct ledger_again *again);
 
-/** The name @element has another meaning from now on. */
+/** The name @element has another meaning from now on, or its first tuples were another leaf's. */
 void ledger_forget(struct ledger *ledger, uint32_t element);
 
 /** Tuples that are missing without a word of anybody: gaps in the numbers of elements of leaves

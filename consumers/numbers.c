@@ -199,10 +199,7 @@ uint32_t numbers_take_run(struct numbers *numbers, const struct run_view *view, 
 
 void numbers_forget(struct numbers *numbers, uint32_t id)
 {
-	struct element *e = element_find(numbers, id);
-
-	if (e)
-		e->forgotten = true;
+	element_get(numbers, id, 0)->forgotten = true;
 }
 
 uint64_t numbers_gaps(const struct numbers *numbers, bool (*counts)(void *arg, uint32_t element),

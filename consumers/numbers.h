@@ -52,7 +52,8 @@ uint64_t numbers_take(struct numbers *numbers, uint32_t element, uint64_t begin,
 uint32_t numbers_take_run(struct numbers *numbers, const struct run_view *view, bool backlog,
 			  uint64_t *lost);
 
-/** Another element has this id from now on: it begins with what comes first. */
+/** What this id stands for begins with what comes first from now on: it is another element, or was
+ * another leaf's before. */
 void numbers_forget(struct numbers *numbers, uint32_t element);
 
 /**

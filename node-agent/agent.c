@@ -65,6 +65,12 @@ static struct stage *agent_source_new(void *arg, const Evspace__Open *open,
 	return source_new(&a->sources, open, place, names, e);
 }
 
+static void agent_source_replace(void *arg, struct stage *source, const struct plan_place *place)
+{
+	(void)arg;
+	source_replace(source, place);
+}
+
 static void agent_source_free(void *arg, struct stage *source, bool keep)
 {
 	(void)arg;
@@ -124,8 +130,10 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 {
 	const char *address = o->listen ? o->listen : pathmap_address(a->chart->map, a->node);
 	struct link_self self = {.name = a->node, .epoch_ns = a->sources.epoch_ns};
+	char path[SOURCE_SOCKET];
 
-	snprintf(a->socket, sizeof(a->socket), "unix:%s/agent-%s.sock", a->store.base, a->node);
+	source_socket(&a->store, a->node, path);
+	snprintf(a->socket, sizeof(a->socket), "unix:%s", path);
 	if (strncmp(address, "unix:", 5) == 0) {
 		/* The map connects the agents of one host: this socket is all that there is. */
 		snprintf(a->socket, sizeof(a->socket), "%s", address);
@@ -226,6 +234,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.epoch_ns = a->sources.epoch_ns,
 		.tracer = monitor_tracer(a->monitor),
 		.source_new = agent_source_new,
+		.source_replace = agent_source_replace,
 		.source_free = agent_source_free,
 		.arg = a,
 	};

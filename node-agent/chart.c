@@ -164,14 +164,21 @@ static int started_read(struct pathmap_texts *started, const char *node, const c
 
 /* ---- a chart ---- */
 
+/* The map before, and which indexes the nodes of both had. */
+static int chart_remember(struct chart *c, const Evspace__MapKept *kept, struct error *e)
+{
+	const struct pathmap *maps[2] = {c->map, NULL};
+
+	if (c->before)
+		c->was = texts_parse(&c->previous, stage_check, NULL);
+	maps[1] = c->was;
+	return roster_restore(c->roster, kept->nodes, kept->n_nodes, maps, e);
+}
+
 static int chart_take_kept(struct chart *c, const Evspace__MapKept *kept)
 {
 	struct pathmap *map;
 
-	for (size_t i = 0; i < kept->n_nodes; i++) {
-		if (roster_add(c->roster, kept->nodes[i], NULL) < 0)
-			return -1;
-	}
 	texts_take(&c->texts, kept->map->texts);
 	c->generation = kept->map->generation;
 	if (kept->map->before && kept->map->previous) {
@@ -183,13 +190,15 @@ static int chart_take_kept(struct chart *c, const Evspace__MapKept *kept)
 		return -1;
 	pathmap_free(c->map);
 	c->map = map;
-	return 0;
+	return chart_remember(c, kept, NULL);
 }
 
 static void chart_forget(struct chart *c)
 {
 	texts_fini(&c->texts);
 	texts_fini(&c->previous);
+	pathmap_free(c->was);
+	c->was = NULL;
 	roster_free(c->roster);
 	c->roster = roster_new();
 	c->before = c->generation = 0;
@@ -204,11 +213,10 @@ static void chart_take_files(struct chart *c, const Evspace__MapKept *kept)
 	c->generation = 1;
 	if (!kept)
 		return;
-	for (size_t i = 0; i < kept->n_nodes; i++)
-		roster_add(c->roster, kept->nodes[i], NULL);
 	c->before = kept->map->generation;
 	c->generation = c->before + 1;
 	texts_take(&c->previous, kept->map->texts);
+	(void)chart_remember(c, kept, NULL);
 	snprintf(c->note, sizeof(c->note),
 		 "map generation %llu is what the files say, which were changed; generation %llu, "
 		 "which was applied, is the one before",
@@ -297,6 +305,7 @@ void chart_free(struct chart *c)
 	if (!c)
 		return;
 	pathmap_free(c->map);
+	pathmap_free(c->was);
 	texts_fini(&c->texts);
 	texts_fini(&c->previous);
 	texts_fini(&c->started);
@@ -339,40 +348,63 @@ struct pathmap *chart_pathmap(const char *base, const char *dir, FILE *complaint
 	return map;
 }
 
-int chart_plan(struct chart *c, const struct pathmap *map, const char *view, const char *run,
+int chart_draft_make(struct chart_draft *draft, const struct chart *c, struct error *e)
+{
+	draft->map = texts_parse(&draft->texts, stage_check, e);
+	if (!draft->map)
+		return -1;
+	draft->roster = roster_copy(c->roster);
+	return roster_fill(draft->roster, draft->map, e);
+}
+
+void chart_draft_fini(struct chart_draft *draft)
+{
+	pathmap_free(draft->map);
+	texts_fini(&draft->texts);
+	roster_free(draft->roster);
+	*draft = (struct chart_draft){.map = NULL};
+}
+
+int chart_plan(struct chart *c, const struct chart_draft *draft, const char *view, const char *run,
 	       const struct pathmap *other, struct plan **plan, struct error *e)
 {
+	const struct pathmap *map = draft ? draft->map : c->map;
 	bool monitors = strcmp(run, TRACK_RUN) == 0;
 	struct plan *made;
 
-	map = map ? map : c->map;
 	view = view[0] ? view : "events";
 	if ((monitors ? plan_make_monitors(map, view, &made, e) : plan_make(map, view, &made, e)) <
 	    0)
 		return -1;
-	if (roster_number(c->roster, made, e) < 0) {
+	if (roster_number(draft ? draft->roster : c->roster, made, e) < 0) {
 		plan_free(made);
 		return -1;
 	}
-	holding_set(made, map, other);
+	holding_set(made, map);
+	holding_moved(made, map, draft ? c->map : c->was);
+	if (other)
+		holding_compare(made, map, other);
 	*plan = made;
 	return 0;
 }
 
-int chart_take(struct chart *c, struct pathmap *map, struct pathmap_texts *texts, struct error *e)
+int chart_take(struct chart *c, struct chart_draft *draft, struct error *e)
 {
 	struct chart next = *c;
 
 	next.before = c->generation;
 	next.previous = c->texts;
+	next.was = c->map;
 	next.generation = c->generation + 1;
-	next.texts = *texts;
-	next.map = map;
+	next.texts = draft->texts;
+	next.map = draft->map;
+	next.roster = draft->roster;
 	if (chart_keep(&next, e) < 0)
 		return -1;
-	pathmap_free(c->map);
+	pathmap_free(c->was);
 	texts_fini(&c->previous);
+	roster_free(c->roster);
 	*c = next;
-	*texts = (struct pathmap_texts){NULL, NULL, NULL};
+	*draft = (struct chart_draft){.map = NULL};
 	return 0;
 }

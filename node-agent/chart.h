@@ -18,12 +18,24 @@ struct chart {
 	struct pathmap_texts texts;
 	uint64_t before; /* generation of the map before, 0: there was none */
 	struct pathmap_texts previous;
+	struct pathmap *was;	      /* that map, NULL: there was none that is understood */
 	struct pathmap_texts started; /* the files that the agent was started with */
 	struct roster *roster;
 	char *node;
 	char *path;	/* of the file that it is kept in */
 	char note[512]; /* where the map is from, when that is not plain; else "" */
 };
+
+/** A map that may come to count. Plain data; owns what it points to. */
+struct chart_draft {
+	struct pathmap *map;
+	struct pathmap_texts texts; /* that it is made of */
+	struct roster *roster;	    /* with its nodes as well */
+};
+
+/** Make the draft of its texts, which are there. Returns 0, or -1 with errno and @e. */
+int chart_draft_make(struct chart_draft *draft, const struct chart *chart, struct error *e);
+void chart_draft_fini(struct chart_draft *draft);
 
 /**
  * The chart of agent @node, which is started with the pathmap in @dir (NULL: none, this machine
@@ -57,20 +69,18 @@ struct pathmap *chart_pathmap(const char *base, const char *dir, FILE *complaint
 			      struct error *e);
 
 /**
- * The plan of a view by @map (NULL: the chart's own) with the indexes that nodes have in all of
- * this agent's plans, and what each leaf holds of @run ("": the program's); see holding_set() for
- * @other. Returns 0 or -1 with
- * @e.
+ * The plan of a view by @draft (NULL: by the chart's own map) with the indexes that nodes have in
+ * all of this agent's plans, what each leaf holds of @run ("": the program's), and what of that it
+ * did not by the map before. @other, NULL or a map: see holding_compare(). Returns 0 or -1 with @e.
  */
-int chart_plan(struct chart *chart, const struct pathmap *map, const char *view, const char *run,
-	       const struct pathmap *other, struct plan **plan, struct error *e);
+int chart_plan(struct chart *chart, const struct chart_draft *draft, const char *view,
+	       const char *run, const struct pathmap *other, struct plan **plan, struct error *e);
 
 /**
- * Go by @map from now on, which is made of @texts: kept first, then taken over with the texts.
- * Returns 0, or -1 with errno and @e: then nothing has changed.
+ * Go by @draft from now on: kept first, then taken over; the draft is empty then. Returns 0, or -1
+ * with errno and @e: then nothing has changed.
  */
-int chart_take(struct chart *chart, struct pathmap *map, struct pathmap_texts *texts,
-	       struct error *e);
+int chart_take(struct chart *chart, struct chart_draft *draft, struct error *e);
 
 /** The chart as a message; its texts stay the chart's. */
 void chart_message(const struct chart *chart, Evspace__Map *map, Evspace__MapTexts texts[2]);

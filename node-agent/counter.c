@@ -315,3 +315,13 @@ struct stage *counter_new(const struct source_host *host, const Evspace__Open *o
 	snprintf(c->run, sizeof(c->run), "%s", open->run);
 	return stage;
 }
+
+void counter_replace(struct stage *stage, const struct plan_place *place)
+{
+	struct counter *c = (struct counter *)(void *)stage->private;
+
+	c->place = place;
+	/* Names have the cluster in them. */
+	for (size_t i = 0; i < c->n_counted; i++)
+		c->counted[i].threads = 0;
+}

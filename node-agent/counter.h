@@ -13,4 +13,7 @@
 struct stage *counter_new(const struct source_host *host, const Evspace__Open *open,
 			  const struct plan_place *place, struct names *names, struct error *e);
 
+/** Go by @place from now on, of the same node; it outlives the stage. */
+void counter_replace(struct stage *stage, const struct plan_place *place);
+
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A mapped table, one row an element: where each of the last waves ended. */
-#include "node-agent/cursor.h"
+#include "node-agent/cursor-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,30 +16,7 @@
 
 #include "tree/clock.h"
 
-#define CURSOR_MAGIC   0x31525543565345ull /* "ESVCUR1" */
-#define CURSOR_VERSION 1u
-#define ROWS_FIRST     64u
-#define ROWS_MAX       (1u << 18)
-#define TOUCH_NS       500000000u
-
-/* `made` counts waves; wave number waves[i % CURSOR_WAVES] was the i-th one made. */
-struct cursor_head {
-	uint64_t magic;
-	uint32_t version, row_bytes;
-	uint64_t rows, room;
-	uint64_t made;
-	uint64_t waves[CURSOR_WAVES];
-	unsigned char id[16];
-	uint64_t never; /* waves up to this one that are not made yet never will be */
-	uint64_t pad[6];
-};
-
-/* One row: 69 words, no power of two, so that rows do not collide in the cache. */
-struct cursor_line {
-	struct cursor_key key;
-	uint64_t ends[CURSOR_WAVES]; /* by the same index as waves[] */
-	uint64_t pad;
-};
+#define TOUCH_NS 500000000u
 
 /* The index over keys; `row` numbers lines. */
 struct cursor_index {
@@ -59,11 +37,6 @@ struct cursor {
 	uint64_t touched_ns; /* when the file was last marked as in use */
 	struct cursor_index *index;
 };
-
-static size_t cursor_bytes(uint64_t room)
-{
-	return sizeof(struct cursor_head) + room * sizeof(struct cursor_line);
-}
 
 static int cursor_map(struct cursor *c, size_t bytes)
 {
@@ -117,15 +90,6 @@ static void cursor_index_add(struct cursor *c, uint32_t row)
 	i->key = c->lines[row].key;
 	i->row = row;
 	HASH_ADD(hh, c->index, key, sizeof(i->key), i);
-}
-
-/* Does the file at hand hold this scope's cursors, every count in it true? */
-static bool cursor_sound(const struct cursor_head *h, size_t bytes, const unsigned char id[16])
-{
-	return h->magic == CURSOR_MAGIC && h->version == CURSOR_VERSION &&
-	       h->row_bytes == sizeof(struct cursor_line) && h->room >= ROWS_FIRST &&
-	       h->room <= ROWS_MAX && h->rows <= h->room && cursor_bytes(h->room) <= bytes &&
-	       memcmp(h->id, id, sizeof(h->id)) == 0;
 }
 
 static int cursor_begin(struct cursor *c, const unsigned char id[16])
@@ -192,7 +156,7 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 			   struct error *e)
 {
 	struct cursor *c = calloc(1, sizeof(*c));
-	size_t n = 0;
+	char name[CURSOR_FILE];
 
 	if (!c)
 		abort();
@@ -202,10 +166,8 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 			goto fail;
 		return c;
 	}
-	n = (size_t)snprintf(c->path, sizeof(c->path), "%s/", dir);
-	for (int i = 0; i < 16 && n + 3 < sizeof(c->path); i++)
-		n += (size_t)snprintf(c->path + n, sizeof(c->path) - n, "%02x", id[i]);
-	snprintf(c->path + n, sizeof(c->path) - n, ".%s%s", node, CURSOR_SUFFIX);
+	cursor_file(name, id, node);
+	snprintf(c->path, sizeof(c->path), "%s/%s", dir, name);
 	c->fd = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	/* The lock: in use, however old it is; and one scope alone may count in it. */
 	if (c->fd >= 0 && flock(c->fd, LOCK_EX | LOCK_NB) < 0) {
@@ -258,15 +220,19 @@ uint32_t cursor_rows(const struct cursor *c)
 	return (uint32_t)c->head->rows;
 }
 
-uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t start)
+uint32_t cursor_find(const struct cursor *c, const struct cursor_key *key)
 {
 	struct cursor_index *i;
+
+	HASH_FIND(hh, c->index, key, sizeof(*key), i);
+	return i ? i->row : UINT32_MAX;
+}
+
+static uint32_t line_add(struct cursor *c, const struct cursor_key *key, uint64_t start, bool given)
+{
 	struct cursor_line *line;
 	uint32_t row;
 
-	HASH_FIND(hh, c->index, key, sizeof(*key), i);
-	if (i)
-		return i->row;
 	if (c->head->rows == c->head->room && cursor_grow(c) < 0)
 		return UINT32_MAX;
 	row = (uint32_t)c->head->rows;
@@ -274,10 +240,33 @@ uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t sta
 	line->key = *key;
 	for (unsigned k = 0; k < CURSOR_WAVES; k++)
 		line->ends[k] = start;
+	atomic_store_explicit(&line->given, given, memory_order_relaxed);
 	/* The row counts only once it is whole: we may be killed at any instruction. */
 	__atomic_store_n(&c->head->rows, row + 1, __ATOMIC_RELEASE);
 	cursor_index_add(c, row);
 	return row;
+}
+
+uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t start)
+{
+	uint32_t row = cursor_find(c, key);
+
+	return row == UINT32_MAX ? line_add(c, key, start, false) : row;
+}
+
+uint32_t cursor_row_given(struct cursor *c, const struct cursor_key *key)
+{
+	return line_add(c, key, 0, true);
+}
+
+bool cursor_is_given(const struct cursor *c, uint32_t row)
+{
+	return atomic_load_explicit(&c->lines[row].given, memory_order_acquire) != 0;
+}
+
+void cursor_give(struct cursor *c, uint32_t row)
+{
+	atomic_store_explicit(&c->lines[row].given, 1, memory_order_release);
 }
 
 enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64_t have)

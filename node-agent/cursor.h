@@ -20,7 +20,7 @@ struct cursor_key {
 	uint64_t device, inode;
 	uint64_t born; /* start of the process: inodes are used again */
 	uint32_t element;
-	uint32_t pad;
+	uint32_t tenure; /* how often the node had got the element back, see cursor_give() */
 };
 
 struct cursor;
@@ -48,6 +48,20 @@ uint32_t cursor_rows(const struct cursor *c);
  * all waves. Rows never move. Returns UINT32_MAX with errno when there is no more room.
  */
 uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t start);
+
+/** The row of an element, UINT32_MAX: it has none. */
+uint32_t cursor_find(const struct cursor *c, const struct cursor_key *key);
+
+/** A new row for an element that another node may read still, as if it had been given away. */
+uint32_t cursor_row_given(struct cursor *c, const struct cursor_key *key);
+
+/**
+ * Give the row's element away: no wave that is new reads it here any more, and another node may
+ * read on from where the last one ended (handover.h). A row that was given stays so; should the
+ * element come back, it gets another one.
+ */
+void cursor_give(struct cursor *c, uint32_t row);
+bool cursor_is_given(const struct cursor *c, uint32_t row);
 
 /** What to do for a wave that is asked for. */
 enum cursor_wave {

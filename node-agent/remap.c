@@ -34,8 +34,7 @@ struct remap {
 	struct link *asker; /* NULL: it has left */
 	char who[300];
 	bool dry_run;
-	struct pathmap_texts texts;
-	struct pathmap *map;
+	struct chart_draft draft;
 	struct probe before, after;
 	uint64_t began_ns, committed_ns;
 	unsigned switched;
@@ -154,9 +153,7 @@ static void remap_rest(struct remap *r)
 		if (r->state == PREPARING && o->next)
 			opened_give_up(o);
 	}
-	pathmap_free(r->map);
-	r->map = NULL;
-	texts_fini(&r->texts);
+	chart_draft_fini(&r->draft);
 	missing_clear(r);
 	event_del(r->look);
 	r->asker = NULL;
@@ -228,9 +225,9 @@ static void probe_settled(void *arg, struct scope *scope)
 	look_soon(p->remap);
 }
 
-/* A tree by @map, where hosts say what contradicts @other. */
-static int probe_begin(struct probe *p, const struct pathmap *map, const struct pathmap *other,
-		       uint64_t generation, struct error *e)
+/* A tree by @draft (NULL: the map that counts), where hosts say what contradicts @other. */
+static int probe_begin(struct probe *p, const struct chart_draft *draft,
+		       const struct pathmap *other, struct error *e)
 {
 	static char none[] = "";
 	struct session_host *host = p->remap->host;
@@ -240,14 +237,14 @@ static int probe_begin(struct probe *p, const struct pathmap *map, const struct 
 
 	if (getrandom(id, sizeof(id), 0) != sizeof(id))
 		abort();
-	if (chart_plan(host->chart, map, "events", "", other, &plan, e) < 0)
+	if (chart_plan(host->chart, draft, "events", "", other, &plan, e) < 0)
 		return -1;
 	open.id.data = id;
 	open.id.len = sizeof(id);
 	open.run = none;
 	open.view = plan->view;
 	open.reading = READ_LATEST;
-	open.generation = generation;
+	open.generation = host->chart->generation + (draft ? 1 : 0);
 	open.place = wire_place_new(plan->root);
 	p->scope = scope_new(host->scopes, p->remap->asker, &open, probe_settled, p, e);
 	if (!p->scope)
@@ -265,7 +262,7 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 	struct plan *plan;
 	int rc;
 
-	if (chart_plan(chart, r->map, view, open->run, NULL, &plan, e) < 0)
+	if (chart_plan(chart, &r->draft, view, open->run, NULL, &plan, e) < 0)
 		return error_prefix(e, "the view `%s` is open by %s: ", view,
 				    link_peer(o->link)->name[0] ? link_peer(o->link)->name
 								: "a consumer");
@@ -296,11 +293,10 @@ static void remap_commit(struct remap *r)
 	struct opened *o;
 	struct error e;
 
-	if (chart_take(chart, r->map, &r->texts, &e) < 0) {
+	if (chart_take(chart, &r->draft, &e) < 0) {
 		remap_fail(r, errno, e.text);
 		return;
 	}
-	r->map = NULL;
 	r->state = SWITCHING;
 	r->host->map_changed(r->host);
 	LIST_FOREACH (o, &r->host->views, view) {
@@ -388,13 +384,12 @@ static int remap_texts(struct remap *r, const Evspace__MapApply *apply, struct e
 		return errorf(e, "there is no map before this one");
 	}
 	if (apply->texts)
-		texts_set(&r->texts, apply->texts->application, apply->texts->cluster,
+		texts_set(&r->draft.texts, apply->texts->application, apply->texts->cluster,
 			  apply->texts->mapping);
 	else
-		texts_set(&r->texts, chart->previous.application, chart->previous.cluster,
+		texts_set(&r->draft.texts, chart->previous.application, chart->previous.cluster,
 			  chart->previous.mapping);
-	r->map = texts_parse(&r->texts, stage_check, e);
-	return r->map ? 0 : -1;
+	return chart_draft_make(&r->draft, chart, e);
 }
 
 /* Where elements are fetched to is what each agent's own map says. */
@@ -405,7 +400,7 @@ static int remap_check_remote(const struct remap *r, struct error *e)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct recording *is = pathmap_recording(r->host->chart->map, channels[i]);
-		const struct recording *would = pathmap_recording(r->map, channels[i]);
+		const struct recording *would = pathmap_recording(r->draft.map, channels[i]);
 
 		if (strcmp(is->collected ? is->remote : "",
 			   would->collected ? would->remote : "") != 0)
@@ -419,15 +414,16 @@ static int remap_check_remote(const struct remap *r, struct error *e)
 
 static int remap_check(const struct remap *r, struct error *e)
 {
-	const char *node = r->host->sources->node;
+	const char *node = r->host->sources->node, *entry = pathmap_entry(r->draft.map);
 
 	errno = EINVAL;
-	if (strcmp(pathmap_entry(r->map), node) != 0)
+	if (strcmp(entry, node) != 0)
 		return errorf(
 			e,
-			"the entry would be %s: consumers are connected to %s, which stays the "
-			"entry while it runs",
-			pathmap_entry(r->map), node);
+			"mapping.map:%u: `entry %s;`, but consumers are connected to %s, which "
+			"stays the entry while it runs: write `entry %s;` here, or end the "
+			"agents of %s and %s and start them again with these maps",
+			pathmap_entry_line(r->draft.map), entry, node, node, node, entry);
 	return remap_check_remote(r, e);
 }
 
@@ -447,11 +443,8 @@ int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *ap
 	r->began_ns = clock_mono_ns();
 	r->switched = 0;
 	if (chart_is_entry(r->host->chart, e) < 0 || remap_texts(r, apply, e) < 0 ||
-	    remap_check(r, e) < 0 ||
-	    probe_begin(&r->before, r->host->chart->map, r->map, r->host->chart->generation, e) <
-		    0 ||
-	    probe_begin(&r->after, r->map, r->host->chart->map, r->host->chart->generation + 1, e) <
-		    0) {
+	    remap_check(r, e) < 0 || probe_begin(&r->before, NULL, r->draft.map, e) < 0 ||
+	    probe_begin(&r->after, &r->draft, NULL, e) < 0) {
 		int number = errno;
 
 		fprintf(stderr, "evspace agent: %s: the map was not applied: %s\n", r->who,

@@ -63,7 +63,7 @@ static void take_mirror(struct rows *r, const struct store_mirror *s)
 
 	mirror_name(m, r->host->map, text, sizeof(text));
 	if (strlen(text) < NAME_BYTES)
-		rows_put(r, &key, &name, row, mirror_head(m));
+		rows_put(r, NULL, &key, &name, row, mirror_head(m));
 	if (m->born.mono_ns < r->born.mono_ns)
 		r->born = m->born;
 }

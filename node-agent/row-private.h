@@ -3,10 +3,24 @@
 #ifndef EVSPACE_ROW_PRIVATE_H
 #define EVSPACE_ROW_PRIVATE_H
 
+#include "node-agent/row-comm.h"
 #include "node-agent/row.h"
 
-/* A segment that is followed, in row.c. */
-struct follow;
+/** Room for a process's name: that in the store, its pid and end. */
+#define ROW_PROCESS 80
+
+/** A segment that this source reads, and how much of its tables has been taken in. */
+struct follow {
+	uint64_t serial;
+	const struct store_segment *segment;
+	char name[ROW_PROCESS];
+	uint32_t elements, threads, labels;
+	struct row_comms comms;
+	bool changed, broken;
+	bool moved;   /* the map before had it on another node */
+	bool waiting; /* other nodes have not given all of it yet */
+	bool given;   /* another node reads it; what waves had is told again from here */
+};
 
 struct rows {
 	LIST_ENTRY(rows) fetched; /* if @fetch */
@@ -27,9 +41,12 @@ struct rows {
 	struct row *table;
 	uint32_t n, room;
 	struct cursor *cursor;
-	struct error complaint;	 /* of the cursors, said last */
-	struct clock_pair born;	 /* the oldest pair that is known of this host's clock */
-	volatile size_t looking; /* the follow that is being looked at under the guard */
+	struct error complaint;	     /* of the cursors, said last */
+	struct clock_pair born;	     /* the oldest pair that is known of this host's clock */
+	volatile size_t looking;     /* the follow that is being looked at under the guard */
+	bool replaced;		     /* the place is another one since the last refresh */
+	bool waiting;		     /* for other nodes to give elements */
+	struct handovers *handovers; /* while these are looked for */
 };
 
 /** What a row is called. */
@@ -39,12 +56,35 @@ struct row_name {
 	uint16_t channel;
 };
 
-/** Room for a process's name: that in the store, its pid and end. */
-#define ROW_PROCESS 80
+/**
+ * Give the element @key its row, if its name is selected; @new has what is to be read. @f is the
+ * process that it is of, NULL: a mirror.
+ */
+void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
+	      const struct row_name *name, struct row new, uint64_t head);
 
-/** Give the element @key its row, if its name is selected; @new has what is to be read. */
-void rows_put(struct rows *r, const struct cursor_key *key, const struct row_name *name,
-	      struct row new, uint64_t head);
+/** Take in the elements of @f that are new. Returns 0, or -1: it broke. */
+int rows_take_elements(struct rows *r, struct follow *f);
+
+/** Its file cannot be read any more. */
+void rows_lose(struct rows *r, struct follow *f);
+
+/** Who fetches does not say which ranks are here: this agent's own map does (NULL). */
+const struct plan_place *rows_place(const struct rows *r);
+
+/** The folder of the run, in which cursors are (ROW_FOLDER bytes). */
+#define ROW_FOLDER 512
+void rows_folder(const struct rows *r, char *buf);
+
+/**
+ * The number of the row of element @key, which has one already, or a new one that begins at @start;
+ * *@given: it is another node's to read, for now (row-move.c).
+ */
+uint32_t rows_number(struct rows *r, struct follow *f, const struct cursor_key *key, uint64_t start,
+		     bool *given);
+
+/** The place does not hold the process any more: another node is to read it (row-move.c). */
+void rows_give(struct rows *r, struct follow *f);
 
 /** Have all elements of @s that these rows are of their row? (Call it under the guard.) */
 bool rows_have_all(const struct rows *r, const struct store_segment *s);

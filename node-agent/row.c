@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "node-agent/label.h"
-#include "node-agent/row-comm.h"
 #include "node-agent/row-label.h"
 #include "node-agent/row-private.h"
 #include "node-agent/segment-label.h"
+#include "pathmap/holding.h"
 #include "tree/process.h"
 
 /* State lines and regions have cursor keys of their own, behind those of any element. */
@@ -20,16 +20,6 @@
 
 /* Table entries copied out of a segment at a time. */
 #define COPY 64u
-
-/* A segment that this source reads, and how much of its tables has been taken in. */
-struct follow {
-	uint64_t serial;
-	const struct store_segment *segment;
-	char name[ROW_PROCESS];
-	uint32_t elements, threads, labels;
-	struct row_comms comms;
-	bool changed, broken;
-};
 
 /* What is copied out of a segment under the guard. */
 struct copy {
@@ -77,10 +67,14 @@ void rows_free(struct rows *r, bool keep)
 
 /* ---- which run, which segments ---- */
 
-/* Who fetches does not say which ranks are here: this agent's own map does. */
-static const struct plan_place *rows_place(const struct rows *r)
+const struct plan_place *rows_place(const struct rows *r)
 {
 	return r->fetch[0] ? NULL : r->place;
+}
+
+void rows_folder(const struct rows *r, char *buf)
+{
+	snprintf(buf, ROW_FOLDER, "%s/%s", r->host->store->base, r->run);
 }
 
 /* What the entry could not resolve, each leaf does by itself. */
@@ -92,7 +86,7 @@ static void rows_choose_run(struct rows *r)
 
 static bool rows_open_cursor(struct rows *r)
 {
-	char dir[sizeof(r->host->store->base) + sizeof(r->run) + 2];
+	char dir[ROW_FOLDER];
 	struct error e;
 
 	if (r->cursor)
@@ -102,7 +96,7 @@ static bool rows_open_cursor(struct rows *r)
 		r->begun = true;
 		return false;
 	}
-	snprintf(dir, sizeof(dir), "%s/%s", r->host->store->base, r->run);
+	rows_folder(r, dir);
 	/* Who fetches knows by numbers what it has: it needs no file. */
 	r->cursor = cursor_open(r->reading == READ_STREAM && !r->fetch[0] ? dir : NULL, r->id,
 				r->host->node, &e);
@@ -130,6 +124,15 @@ static void follow_rename(const struct rows *r, struct follow *f)
 	f->elements = f->threads = 0;
 }
 
+/* It was given away, and is to be read here again. */
+static void follow_get_back(struct follow *f)
+{
+	if (!f->given)
+		return;
+	f->given = false;
+	f->elements = f->threads = 0;
+}
+
 static struct follow *rows_follow(struct rows *r, const struct store_segment *s)
 {
 	struct follow *more;
@@ -137,6 +140,7 @@ static struct follow *rows_follow(struct rows *r, const struct store_segment *s)
 	for (size_t i = 0; i < r->n_follows; i++) {
 		if (r->follows[i].serial == s->serial) {
 			follow_rename(r, &r->follows[i]);
+			follow_get_back(&r->follows[i]);
 			return &r->follows[i];
 		}
 	}
@@ -160,6 +164,25 @@ static void rows_drop(struct rows *r, uint64_t serial)
 	}
 }
 
+/* What a stream has read is told again from here, also when the process is another node's now. */
+static bool rows_keeps(struct rows *r, struct follow *f)
+{
+	if (r->fetch[0] || source_holds(r->host, r->place, f->segment))
+		return true;
+	if (r->reading == READ_STREAM)
+		rows_give(r, f);
+	return r->reading == READ_STREAM;
+}
+
+/* Did the map before have the process on another node? */
+static bool rows_moved(const struct rows *r, const struct store_segment *s)
+{
+	const struct plan_place *place = rows_place(r);
+
+	return place && place->before && !process_is_task(s->rank) && !s->world && s->rank >= 0 &&
+	       holding_has(place->before, (unsigned)s->rank);
+}
+
 /* Let go of segments that the store has let go of, and follow those that came. */
 static void rows_match_store(struct rows *r)
 {
@@ -171,17 +194,17 @@ static void rows_match_store(struct rows *r)
 			if (s->serial == r->follows[i].serial)
 				break;
 		}
-		if (s)
-			r->follows[kept++] = r->follows[i];
-		else
+		if (!s || !rows_keeps(r, &r->follows[i]))
 			rows_drop(r, r->follows[i].serial);
+		else
+			r->follows[kept++] = r->follows[i];
 	}
 	r->n_follows = kept;
 	TAILQ_FOREACH (s, &r->host->store->segments, link) {
 		if ((!r->fetch[0] && strcmp(s->run, r->run) != 0) ||
 		    !source_holds(r->host, rows_place(r), s))
 			continue;
-		rows_follow(r, s);
+		rows_follow(r, s)->moved = rows_moved(r, s);
 		if (s->born.mono_ns < r->born.mono_ns)
 			r->born = s->born;
 	}
@@ -226,15 +249,15 @@ bool rows_have_all(const struct rows *r, const struct store_segment *s)
 	return false;
 }
 
-void rows_put(struct rows *r, const struct cursor_key *key, const struct row_name *name,
-	      struct row new, uint64_t head)
+void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
+	      const struct row_name *name, struct row new, uint64_t head)
 {
 	const struct row *old;
 	uint32_t number;
 
 	if (!rows_selects(r, name->text))
 		return;
-	number = cursor_row(r->cursor, key, r->from_now && !r->begun ? head : 0);
+	number = rows_number(r, f, key, r->from_now && !r->begun ? head : 0, &new.given);
 	if (number > NAME_LOCAL_MAX)
 		return;
 	old = rows_room(r, number);
@@ -246,7 +269,7 @@ void rows_put(struct rows *r, const struct cursor_key *key, const struct row_nam
 
 /* Give @e, element number @element (or a state line), its row and its name; @new has what is to be
  * read. */
-static void rows_add(struct rows *r, const struct follow *f, uint32_t element,
+static void rows_add(struct rows *r, struct follow *f, uint32_t element,
 		     const struct segment_element *e, struct row new, uint64_t head)
 {
 	struct cursor_key key = {
@@ -263,7 +286,7 @@ static void rows_add(struct rows *r, const struct follow *f, uint32_t element,
 	    (r->fetch[0] && rows_fetch_name(r, f->segment, text) < 0))
 		return;
 	new.serial = f->serial;
-	rows_put(r, &key, &name, new, head);
+	rows_put(r, f, &key, &name, new, head);
 }
 
 static int copy_elements(void *arg)
@@ -288,7 +311,7 @@ static int copy_elements(void *arg)
 	return 0;
 }
 
-static int rows_take_elements(struct rows *r, struct follow *f)
+int rows_take_elements(struct rows *r, struct follow *f)
 {
 	struct copy c = {.segment = &f->segment->segment};
 
@@ -317,7 +340,7 @@ static int rows_take_elements(struct rows *r, struct follow *f)
 	return 0;
 }
 
-static void rows_lose(struct rows *r, struct follow *f)
+void rows_lose(struct rows *r, struct follow *f)
 {
 	f->broken = true;
 	rows_drop(r, f->serial);
@@ -368,7 +391,7 @@ static int rows_look(void *arg)
 		const struct segment *s = &f->segment->segment;
 
 		f->changed =
-			!f->broken &&
+			!f->broken && !f->given &&
 			(segment_elements(s) != f->elements || segment_threads(s) != f->threads ||
 			 segment_comms(s) != f->comms.seen || segment_labels(s) != f->labels);
 	}
@@ -377,7 +400,7 @@ static int rows_look(void *arg)
 
 bool rows_refresh(struct rows *r)
 {
-	bool grown = false, changed = r->version != r->host->store->version;
+	bool grown = false, changed = r->version != r->host->store->version || r->replaced;
 
 	if (changed)
 		rows_choose_run(r);
@@ -385,6 +408,7 @@ bool rows_refresh(struct rows *r)
 	if (changed || r->fetch[0])
 		rows_match_store(r);
 	r->version = r->host->store->version;
+	r->replaced = false;
 	if (!rows_open_cursor(r))
 		return false;
 	if (changed || !r->begun)
@@ -430,7 +454,8 @@ uint32_t rows_processes(const struct rows *r)
 
 	/* What is still to be fetched is as if it were yet to come. */
 	for (size_t i = 0; i < r->n_follows; i++)
-		n += r->follows[i].segment->alive || rows_behind(r->host, r->follows[i].segment);
+		n += !r->follows[i].given &&
+		     (r->follows[i].segment->alive || rows_behind(r->host, r->follows[i].segment));
 	return n;
 }
 
@@ -448,7 +473,7 @@ uint32_t rows_unreadable(const struct rows *r)
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < r->n_follows; i++)
-		n += r->follows[i].broken;
+		n += r->follows[i].broken && !r->follows[i].given;
 	TAILQ_FOREACH (refusal, &r->host->store->refusals, link)
 		n += rows_means(r, refusal);
 	return n;

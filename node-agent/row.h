@@ -27,6 +27,7 @@ struct row {
 	uint64_t serial;  /* of its segment or mirror in the store */
 	uint64_t acked;	  /* where it is fetched, what is below this has come there */
 	bool mirrored;	  /* it is a mirror: there are holes in it */
+	bool given;	  /* another node reads it: no wave that is new */
 };
 
 /** The rows of one source. Row numbers are those of its cursors. */
@@ -43,6 +44,16 @@ void rows_free(struct rows *rows, bool keep);
  * has.
  */
 bool rows_refresh(struct rows *rows);
+
+/**
+ * Go by @place from now on, of the same node: which ranks it holds, and what its cluster is called.
+ * The next refresh gives processes away that it does not hold any more, after what waves have read
+ * of them, and takes in those that it holds now.
+ */
+void rows_replace(struct rows *rows, const struct plan_place *place);
+
+/** Take over what other nodes of the event space have given, for a stream's wave that is new. */
+void rows_claim(struct rows *rows);
 
 uint32_t rows_count(const struct rows *rows);
 const struct row *rows_table(const struct rows *rows);

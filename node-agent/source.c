@@ -259,7 +259,7 @@ static void read_stream(struct source *src)
 				read_range(src, &row[i], from, to, &room);
 			continue;
 		}
-		if (row[i].ring) {
+		if (row[i].ring && !row[i].given) {
 			uint64_t head = element_head(row[i].ring);
 
 			to = read_range(src, &row[i], from, head, &room);
@@ -305,6 +305,8 @@ static void source_begin(struct source *src, const struct ask *ask, struct batch
 	/* more may come with the next wave; when no more does, the files are not needed */
 	if (!rows_refresh(src->rows))
 		sites_rest(src->host->sites);
+	if (!ask->again)
+		rows_claim(src->rows);
 	cursor = rows_cursor(src->rows);
 	src->ask = ask;
 	src->out = out;
@@ -380,6 +382,11 @@ const char *source_remote(const struct source_host *host, const struct segment_e
 	return recording->remote;
 }
 
+void source_socket(const struct store *store, const char *node, char *path)
+{
+	snprintf(path, SOURCE_SOCKET, "%s/agent-%s.sock", store->base, node);
+}
+
 /* ---- life ---- */
 
 static int source_init(struct stage *stage, const char *args, struct error *e)
@@ -406,11 +413,21 @@ static const struct stage_ops source_ops = {
 	.fini = source_fini,
 };
 
+/* An agent of @node serves the same event space: what is here is there as well. */
+static bool shares_space(const struct source_host *host, const char *node)
+{
+	char path[SOURCE_SOCKET];
+
+	source_socket(host->store, node, path);
+	return access(path, F_OK) == 0;
+}
+
 /* Ranks are where the program put them, whatever maps say. */
 static int source_check(const struct source_host *host, const Evspace__Open *open,
 			const struct plan_place *place, struct error *e)
 {
 	const struct store_segment *s;
+	char node[128];
 
 	if (!place->elsewhere || !place->elsewhere[0])
 		return 0;
@@ -418,13 +435,14 @@ static int source_check(const struct source_host *host, const Evspace__Open *ope
 		if (!s->alive || process_is_task(s->rank) || s->world || s->rank < 0 ||
 		    (open->run[0] && strcmp(s->run, open->run) != 0) ||
 		    !source_holds(host, place, s) ||
-		    !holding_has(place->elsewhere, (unsigned)s->rank))
+		    !holding_other(place->elsewhere, (unsigned)s->rank, node, sizeof(node)) ||
+		    shares_space(host, node))
 			continue;
 		errno = SOURCE_ELSEWHERE;
 		return errorf(e,
 			      "rank %d of run %s is here, where the program put it; a map cannot "
-			      "move it",
-			      s->rank, s->run);
+			      "move it to %s, whose agent has another EVSPACE_DIR or host",
+			      s->rank, s->run, node);
 	}
 	return 0;
 }
@@ -450,6 +468,16 @@ struct stage *source_new(const struct source_host *host, const Evspace__Open *op
 	/* "From now on" means from the opening, not from the first wave. */
 	rows_refresh(src->rows);
 	return stage;
+}
+
+void source_replace(struct stage *stage, const struct plan_place *place)
+{
+	struct source *src = (struct source *)(void *)stage->private;
+
+	if (stage->ops == &source_ops)
+		rows_replace(src->rows, place);
+	else
+		counter_replace(stage, place);
 }
 
 void source_free(struct stage *stage, bool keep)

@@ -40,6 +40,12 @@ struct source_host {
 struct stage *source_new(const struct source_host *host, const Evspace__Open *open,
 			 const struct plan_place *place, struct names *names, struct error *e);
 
+/**
+ * Read by @place from now on, of the same node, which the source's goes with (rows_replace()).
+ * @place outlives it.
+ */
+void source_replace(struct stage *source, const struct plan_place *place);
+
 /** Free it; @keep: its cursor file stays. */
 void source_free(struct stage *source, bool keep);
 
@@ -52,6 +58,10 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 
 /** Is the rank on this node by the list? Where there is none, every rank may be. */
 bool source_may_hold(const struct source_host *host, const struct plan_place *place, int rank);
+
+/** The path of the socket on which @node's agent serves @store's event space. */
+#define SOURCE_SOCKET 250
+void source_socket(const struct store *store, const char *node, char *path);
 
 /** The node that fetches what the channel's elements here hold, or NULL: they are read here. */
 const char *source_remote(const struct source_host *host, const struct segment_element *e);

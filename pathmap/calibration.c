@@ -40,6 +40,9 @@ static const struct field {
 #define VALUE_MOST 1e6
 #define CORES_MOST 65536
 
+/* Of a file of so few figures. */
+#define LINES_MAX 1000u
+
 char *calibration_path(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -86,8 +89,7 @@ int calibration_read(struct calibration *c, const char *path, struct error *e)
 			       : errorf(e, "%s: %s", path, strerror(errno));
 	read.measured = true;
 	while (fgets(line, sizeof(line), in) != NULL) {
-		number++;
-		if (line_read(&read, line))
+		if (++number <= LINES_MAX && line_read(&read, line))
 			continue;
 		fclose(in);
 		return errorf(e,

@@ -2,6 +2,7 @@
 /* Lists of ranks by node, and what two maps disagree about. */
 #include "pathmap/holding.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +10,11 @@
 #include "pathmap/parts.h"
 #include "pathmap/placement.h"
 
-/* What is needed to say it of all leaves. */
+/* What is needed to compare all leaves. */
 struct holding {
 	const struct pathmap *map, *other;
-	struct placement placement;
 	bool differ;
+	bool nodes; /* it is to be said on which node the other map has them */
 };
 
 static char *list_of(const struct pathmap *map, const struct placement *placement, const char *node)
@@ -53,14 +54,37 @@ bool holding_has(const char *list, unsigned rank)
 	return false;
 }
 
-/* Could @rank be held by the node's agent, and does the other map say that another node has it? */
-static bool is_elsewhere(const struct holding *h, const char *node, const char *holds,
-			 unsigned rank)
+bool holding_other(const char *elsewhere, unsigned rank, char *node, size_t room)
+{
+	while (*elsewhere) {
+		const char *end = elsewhere + strcspn(elsewhere, ";");
+		const char *at = memchr(elsewhere, '@', (size_t)(end - elsewhere));
+		char *list = strndup(elsewhere, (size_t)((at ? at : end) - elsewhere));
+		bool has;
+
+		if (list == NULL)
+			abort();
+		has = at != NULL && holding_has(list, rank);
+		free(list);
+		if (has) {
+			snprintf(node, room, "%.*s", (int)(end - at - 1), at + 1);
+			return true;
+		}
+		elsewhere = *end ? end + 1 : end;
+	}
+	return false;
+}
+
+/* Where the other map has @rank, if that is another node and this one's agent could hold it. */
+static const char *other_node(const struct holding *h, const char *node, const char *holds,
+			      unsigned rank)
 {
 	const char *there = pathmap_rank_node(h->other, rank);
 
-	return there != NULL && strcmp(there, node) != 0 &&
-	       (!h->map->mapping.places || holding_has(holds, rank));
+	if (there == NULL || strcmp(there, node) == 0 ||
+	    (h->map->mapping.places && !holding_has(holds, rank)))
+		return NULL;
+	return there;
 }
 
 static bool maps_differ(const struct pathmap *a, const struct pathmap *b)
@@ -79,53 +103,82 @@ static bool maps_differ(const struct pathmap *a, const struct pathmap *b)
 	return false;
 }
 
+/* Ranks of @node that the other map has elsewhere: "0-3@b1;7-7@b2", or without nodes "0-3,7-7". */
 static char *elsewhere(const struct holding *h, const char *node, const char *holds)
 {
 	const struct mapping *there = &h->other->mapping;
+	const char *all = h->map->mapping.places ? holds : "all", *between = "";
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
-	const char *comma = "";
 
 	if (out == NULL)
 		abort();
-	if (there->everywhere != NULL && strcmp(there->everywhere->name, node) != 0)
-		fputs(h->map->mapping.places ? holds : "all", out);
+	if (there->everywhere != NULL && strcmp(there->everywhere->name, node) != 0 && all[0])
+		fprintf(out, "%s%s%s", all, h->nodes ? "@" : "",
+			h->nodes ? there->everywhere->name : "");
 	for (unsigned rank = 0; h->differ && rank < there->n_ranks; rank++) {
+		const char *other = other_node(h, node, holds, rank);
 		unsigned last = rank;
 
-		if (!is_elsewhere(h, node, holds, rank))
+		if (other == NULL)
 			continue;
-		while (last + 1 < there->n_ranks && is_elsewhere(h, node, holds, last + 1))
+		while (last + 1 < there->n_ranks && other_node(h, node, holds, last + 1) == other)
 			last++;
-		fprintf(out, "%s%u-%u", comma, rank, last);
-		comma = ",";
+		fprintf(out, "%s%u-%u%s%s", between, rank, last, h->nodes ? "@" : "",
+			h->nodes ? other : "");
+		between = h->nodes ? ";" : ",";
 		rank = last;
 	}
 	fclose(out);
 	return text;
 }
 
-static void place_set(const struct holding *h, struct plan_place *place)
+static void place_compare(const struct holding *h, struct plan_place *place)
 {
-	place->placed = h->map->mapping.places;
-	free(place->holds);
-	place->holds = place->placed && place->leaf ? list_of(h->map, &h->placement, place->node)
-						    : memory_copy("");
-	if (h->other != NULL && place->leaf) {
-		free(place->elsewhere);
-		place->elsewhere = elsewhere(h, place->node, place->holds);
+	char **list = h->nodes ? &place->elsewhere : &place->before;
+
+	if (place->leaf) {
+		free(*list);
+		*list = elsewhere(h, place->node, place->holds);
 	}
 	for (size_t i = 0; i < place->n_children; i++)
-		place_set(h, place->children[i]);
+		place_compare(h, place->children[i]);
 }
 
-void holding_set(struct plan *plan, const struct pathmap *map, const struct pathmap *other)
+void holding_compare(struct plan *plan, const struct pathmap *map, const struct pathmap *other)
 {
-	struct holding h = {.map = map, .other = other};
+	struct holding h = {map, other, maps_differ(map, other), true};
 
-	h.differ = other != NULL && maps_differ(map, other);
-	placement_init(&h.placement, map);
-	place_set(&h, plan->root);
-	placement_fini(&h.placement);
+	place_compare(&h, plan->root);
+}
+
+void holding_moved(struct plan *plan, const struct pathmap *map, const struct pathmap *before)
+{
+	struct holding h = {.map = map, .other = before};
+
+	if (before == NULL)
+		return;
+	h.differ = maps_differ(map, before);
+	place_compare(&h, plan->root);
+}
+
+static void place_set(const struct pathmap *map, const struct placement *placement,
+		      struct plan_place *place)
+{
+	place->placed = map->mapping.places;
+	free(place->holds);
+	place->holds = place->placed && place->leaf ? list_of(map, placement, place->node)
+						    : memory_copy("");
+	for (size_t i = 0; i < place->n_children; i++)
+		place_set(map, placement, place->children[i]);
+}
+
+void holding_set(struct plan *plan, const struct pathmap *map)
+{
+	struct placement placement;
+
+	placement_init(&placement, map);
+	place_set(map, &placement, plan->root);
+	placement_fini(&placement);
 }

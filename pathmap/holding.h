@@ -15,10 +15,19 @@ char *holding_list(const struct pathmap *map, const char *node);
 /** Is @rank in the list? */
 bool holding_has(const char *list, unsigned rank);
 
+/** Say at every leaf of @plan, which is of @map, which ranks it holds. */
+void holding_set(struct plan *plan, const struct pathmap *map);
+
 /**
- * Say at every leaf of @plan, which is of @map, which ranks it holds, and, where @other is not
- * NULL, which of these that map puts on another node: they cannot be where both say.
+ * Say at every leaf of @plan, of which holding_set() has said what it holds by @map, which of these
+ * ranks @other puts on other nodes, and on which (`elsewhere`), and which ones @before (NULL: there
+ * was no map) did.
  */
-void holding_set(struct plan *plan, const struct pathmap *map, const struct pathmap *other);
+void holding_compare(struct plan *plan, const struct pathmap *map, const struct pathmap *other);
+void holding_moved(struct plan *plan, const struct pathmap *map, const struct pathmap *before);
+
+/** On which node does the list @elsewhere have @rank? Copied to @node (@room bytes); false: none.
+ */
+bool holding_other(const char *elsewhere, unsigned rank, char *node, size_t room);
 
 #endif

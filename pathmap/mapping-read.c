@@ -67,6 +67,7 @@ static void entry_apply(struct reader *reader, void *target, const struct statem
 
 	reading->has_entry = true;
 	mapping->entry = mapped_node(reader, &statement->words[1], statement->words[1].text);
+	mapping->entry_line = mapfile_line(reader->source, statement->words[1].offset);
 }
 
 static void map_tree_apply(struct reader *reader, void *target, const struct statement *statement)

@@ -54,6 +54,7 @@ struct view_tree {
 
 struct mapping {
 	const struct node *entry;
+	size_t entry_line;	       /* of the file, 0: it is not from one */
 	const struct node *everywhere; /* the node that holds all ranks, or NULL */
 	bool places;		       /* it says where ranks are */
 	const struct node **ranks;     /* where each is, NULL: nowhere */

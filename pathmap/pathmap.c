@@ -364,6 +364,11 @@ const char *pathmap_entry(const struct pathmap *map)
 	return map->mapping.entry->name;
 }
 
+unsigned pathmap_entry_line(const struct pathmap *map)
+{
+	return (unsigned)map->mapping.entry_line;
+}
+
 size_t pathmap_nodes(const struct pathmap *map, const char *const **names)
 {
 	*names = map->node_names;

@@ -96,6 +96,9 @@ const char *pathmap_cluster(const struct pathmap *map, const char *node);
 /** The entry node: where consumers connect and plans are made. */
 const char *pathmap_entry(const struct pathmap *map);
 
+/** The line of the mapping that says so. */
+unsigned pathmap_entry_line(const struct pathmap *map);
+
 /** Names of all nodes (those of clusters, gateways and single ones), in the order of the map. */
 size_t pathmap_nodes(const struct pathmap *map, const char *const **names);
 

@@ -65,7 +65,8 @@ struct plan_place {
 	char *holds;	      /* "0-7,12"; "" when none */
 	unsigned concurrency; /* children that are asked at once for one wave, 0: all */
 	bool gateway;	      /* nobody but it and its alternates may connect to its children */
-	char *elsewhere;      /* ranks that another map puts on another node; NULL or "": none */
+	char *elsewhere;      /* ranks that another map puts on other nodes: "0-3@b1;7-7@b2" */
+	char *before; /* ranks that the map before put on other nodes; both: NULL or "" if none */
 };
 
 /** The whole gather tree of a view. Owns everything that it points to. */

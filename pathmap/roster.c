@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nodes and their indexes, which only grow. */
+/* Nodes and their indexes, by name and by index. */
 #include "pathmap/roster.h"
 
 #include <errno.h>
@@ -18,9 +18,12 @@ struct entry {
 
 struct roster {
 	struct entry *entries;
-	char **nodes;
+	char **nodes; /* by index; "": free */
 	size_t n;
+	size_t low; /* no index below this is free */
 };
+
+static char nobody[] = "";
 
 struct roster *roster_new(void)
 {
@@ -51,13 +54,39 @@ static struct entry *roster_find(const struct roster *roster, const char *node)
 	return entry;
 }
 
+/* @index is free, and at most the next one. */
+static void roster_put(struct roster *roster, const char *node, size_t index)
+{
+	struct entry *entry = memory_new(1, sizeof(*entry));
+
+	entry->node = memory_copy(node);
+	entry->index = (uint32_t)index;
+	if (index == roster->n) {
+		roster->nodes = memory_room(roster->nodes, roster->n, sizeof(*roster->nodes));
+		roster->n++;
+	}
+	roster->nodes[index] = entry->node;
+	HASH_ADD_KEYPTR(hh, roster->entries, entry->node, strlen(entry->node), entry);
+}
+
+/* The next index, @node's or ("") free. */
+static void roster_set(struct roster *roster, size_t index, const char *node)
+{
+	if (node[0]) {
+		roster_put(roster, node, index);
+		return;
+	}
+	roster->nodes = memory_room(roster->nodes, roster->n, sizeof(*roster->nodes));
+	roster->nodes[roster->n++] = nobody;
+}
+
 int roster_add(struct roster *roster, const char *node, struct error *e)
 {
-	struct entry *entry = roster_find(roster, node);
-
-	if (entry != NULL)
+	if (roster_find(roster, node) != NULL)
 		return 0;
-	if (roster->n == PLAN_PLACES) {
+	while (roster->low < roster->n && roster->nodes[roster->low][0])
+		roster->low++;
+	if (roster->low == PLAN_PLACES) {
 		errno = ENOSPC;
 		return errorf(e,
 			      "trees with more than %u different hosts, over all views and the "
@@ -65,13 +94,45 @@ int roster_add(struct roster *roster, const char *node, struct error *e)
 			      "gone",
 			      PLAN_PLACES);
 	}
-	entry = memory_new(1, sizeof(*entry));
-	entry->node = memory_copy(node);
-	entry->index = (uint32_t)roster->n;
-	roster->nodes = memory_room(roster->nodes, roster->n, sizeof(*roster->nodes));
-	roster->nodes[roster->n++] = entry->node;
-	HASH_ADD_KEYPTR(hh, roster->entries, entry->node, strlen(entry->node), entry);
+	roster_put(roster, node, roster->low);
 	return 0;
+}
+
+struct roster *roster_copy(const struct roster *roster)
+{
+	struct roster *copy = roster_new();
+
+	for (size_t i = 0; i < roster->n; i++)
+		roster_set(copy, i, roster->nodes[i]);
+	return copy;
+}
+
+/* The names of both maps' nodes, each with its own name's address. */
+static void known_add(struct roster *known, const struct pathmap *map)
+{
+	const char *const *nodes;
+	size_t n = map != NULL ? pathmap_nodes(map, &nodes) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (roster_find(known, nodes[i]) == NULL)
+			roster_put(known, nodes[i], known->n);
+	}
+}
+
+int roster_restore(struct roster *roster, char *const *nodes, size_t n,
+		   const struct pathmap *const maps[2], struct error *e)
+{
+	struct roster *known = roster_new();
+
+	known_add(known, maps[0]);
+	known_add(known, maps[1]);
+	for (size_t i = 0; i < n && i < PLAN_PLACES; i++)
+		roster_set(roster, i, roster_find(known, nodes[i]) != NULL ? nodes[i] : nobody);
+	roster_free(known);
+	if (n <= PLAN_PLACES)
+		return 0;
+	errno = ENOSPC;
+	return errorf(e, "%zu nodes were kept; at most %u are possible", n, PLAN_PLACES);
 }
 
 static int place_number(struct roster *roster, struct plan_place *place, struct error *e)
@@ -93,7 +154,7 @@ int roster_number(struct roster *roster, struct plan *plan, struct error *e)
 
 int roster_fill(struct roster *roster, const struct pathmap *map, struct error *e)
 {
-	const char *const *views;
+	const char *const *views, *const *nodes;
 	size_t n = pathmap_views(map, &views);
 	int result = 0;
 
@@ -105,6 +166,10 @@ int roster_fill(struct roster *roster, const struct pathmap *map, struct error *
 		result = roster_number(roster, plan, e);
 		plan_free(plan);
 	}
+	/* Who looks at the monitors sees nodes that are in no view. */
+	n = pathmap_nodes(map, &nodes);
+	for (size_t i = 0; i < n && result == 0 && roster_count(roster) < PLAN_PLACES; i++)
+		result = roster_add(roster, nodes[i], e);
 	return result;
 }
 

@@ -14,19 +14,30 @@ struct roster *roster_new(void);
 void roster_free(struct roster *roster);
 
 /**
- * Give the places of @plan the indexes that their nodes have, and to new nodes the next free ones.
- * A node that is not in the map any more keeps its own: names of elements carry it. Returns 0, or
- * -1 with ENOSPC and @e when there would be more than PLAN_PLACES.
+ * Give the places of @plan the indexes that their nodes have, and to new nodes the lowest free
+ * ones. A node that is not in the map any more keeps its own: names of elements carry it. Returns
+ * 0, or -1 with ENOSPC and @e when there would be more than PLAN_PLACES.
  */
 int roster_number(struct roster *roster, struct plan *plan, struct error *e);
 
-/** Enter the nodes of all plans of @map, so that indexes do not depend on who asks first. */
+/** Enter the nodes of all plans of @map, then all others, so that indexes do not depend on who asks
+ * first. */
 int roster_fill(struct roster *roster, const struct pathmap *map, struct error *e);
 
-/** Enter @node as the next one. */
+/** Enter @node at the lowest index that is free. */
 int roster_add(struct roster *roster, const char *node, struct error *e);
 
-/** The nodes, by index. */
+/** A copy, for what may be given up. Aborts when memory is out. */
+struct roster *roster_copy(const struct roster *roster);
+
+/**
+ * Enter those of the @n @nodes (by index; "": nobody had it) that are in one of the maps, NULL: no
+ * map. What others had is free again. Returns 0, or -1 with @e when there are too many.
+ */
+int roster_restore(struct roster *roster, char *const *nodes, size_t n,
+		   const struct pathmap *const maps[2], struct error *e);
+
+/** The nodes, by index; "": it is free. */
 size_t roster_count(const struct roster *roster);
 char **roster_nodes(const struct roster *roster);
 

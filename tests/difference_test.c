@@ -219,6 +219,35 @@ static void indexes_end(void)
 	roster_free(roster);
 }
 
+/* A copy that is given up leaves no trace; who starts anew has no room for nodes of old maps. */
+static void indexes_are_free_again(void)
+{
+	static char gone[] = "gone", a0[] = "a0", free_one[] = "", b1[] = "b1";
+	char *kept[] = {gone, a0, free_one, b1};
+	struct roster *roster = roster_new(), *copy;
+	struct pathmap *map = first();
+	const struct pathmap *maps[2] = {map, NULL};
+
+	CU_ASSERT_EQUAL(roster_restore(roster, kept, 4, maps, NULL), 0);
+	CU_ASSERT_EQUAL(roster_count(roster), 4);
+	CU_ASSERT_STRING_EQUAL(roster_nodes(roster)[0], "");
+	CU_ASSERT_STRING_EQUAL(roster_nodes(roster)[1], "a0");
+	CU_ASSERT_STRING_EQUAL(roster_nodes(roster)[3], "b1");
+	copy = roster_copy(roster);
+	CU_ASSERT_EQUAL(roster_add(copy, "x", NULL), 0);
+	CU_ASSERT_EQUAL(roster_add(copy, "y", NULL), 0);
+	CU_ASSERT_EQUAL(roster_add(copy, "z", NULL), 0);
+	CU_ASSERT_STRING_EQUAL(roster_nodes(copy)[0], "x");
+	CU_ASSERT_STRING_EQUAL(roster_nodes(copy)[2], "y");
+	CU_ASSERT_STRING_EQUAL(roster_nodes(copy)[4], "z");
+	roster_free(copy);
+	CU_ASSERT_EQUAL(roster_count(roster), 4);
+	CU_ASSERT_EQUAL(roster_add(roster, "b0", NULL), 0);
+	CU_ASSERT_STRING_EQUAL(roster_nodes(roster)[0], "b0");
+	roster_free(roster);
+	pathmap_free(map);
+}
+
 /* ---- ranks ---- */
 
 static void holdings(void)
@@ -249,15 +278,28 @@ static void moved(void)
 	struct pathmap *to = maps_make_of(application, cluster,
 					  "entry front; place rank[0-3] on a[0-1] b1 b0;", stderr);
 	struct plan *plan;
+	char node[20];
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(to);
 	CU_ASSERT_EQUAL_FATAL(plan_make(from, "v", &plan, NULL), 0);
-	holding_set(plan, from, to);
+	holding_set(plan, from);
+	holding_compare(plan, from, to);
+	holding_moved(plan, from, to);
 	CU_ASSERT_STRING_EQUAL(place_of(plan->root, "a1")->holds, "1");
 	CU_ASSERT_STRING_EQUAL(place_of(plan->root, "a1")->elsewhere, "");
 	CU_ASSERT_STRING_EQUAL(place_of(plan->root, "b0")->holds, "2");
-	CU_ASSERT_TRUE(holding_has(place_of(plan->root, "b0")->elsewhere, 2));
-	CU_ASSERT_FALSE(holding_has(place_of(plan->root, "b0")->elsewhere, 3));
+	CU_ASSERT_STRING_EQUAL(place_of(plan->root, "b0")->elsewhere, "2-2@b1");
+	CU_ASSERT_TRUE(holding_other(place_of(plan->root, "b0")->elsewhere, 2, node, sizeof(node)));
+	CU_ASSERT_STRING_EQUAL(node, "b1");
+	CU_ASSERT_FALSE(
+		holding_other(place_of(plan->root, "b0")->elsewhere, 3, node, sizeof(node)));
+	CU_ASSERT_TRUE(holding_has(place_of(plan->root, "b0")->before, 2));
+	CU_ASSERT_FALSE(holding_has(place_of(plan->root, "b0")->before, 3));
+	CU_ASSERT_TRUE(holding_other("0-1,5@x;7-9@yz", 8, node, sizeof(node)));
+	CU_ASSERT_STRING_EQUAL(node, "yz");
+	CU_ASSERT_TRUE(holding_other("0-1,5@x;7-9@yz", 5, node, sizeof(node)));
+	CU_ASSERT_STRING_EQUAL(node, "x");
+	CU_ASSERT_FALSE(holding_other("0-1,5@x;7-9@yz", 6, node, sizeof(node)));
 	plan_free(plan);
 	pathmap_free(from);
 	pathmap_free(to);
@@ -295,6 +337,7 @@ static CU_TestInfo cases[] = {
 	{"what is collected", recordings},
 	{"a node has one index in all views and maps", indexes},
 	{"indexes come to an end", indexes_end},
+	{"indexes of nodes that are gone are free again", indexes_are_free_again},
 	{"lists of ranks", holdings},
 	{"ranks that another map puts elsewhere", moved},
 	{"maps of texts", texts},

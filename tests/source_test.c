@@ -156,6 +156,61 @@ static void one_scope_alone_counts(void)
 	maker_end(maker);
 }
 
+/* A map takes rank 0 from node n to node m, which has the same event space, and gives it back. */
+static void a_rank_changes_nodes(void)
+{
+	static char other[] = "m", rank[] = "0", none[] = "";
+	pid_t maker = maker_start("run", 0, 14);
+	struct source_host there;
+	struct plan_place had = place, without = place, taker = place;
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct stage *first, *second;
+	struct ask ask = {.wave = 1, .room = 4};
+	struct part part;
+
+	look_at_store();
+	there = host;
+	there.node = other;
+	had.placed = without.placed = taker.placed = true;
+	had.holds = taker.holds = rank;
+	had.before = taker.before = rank;
+	without.holds = none;
+	taker.node = other;
+	taker.index = 1;
+	first = source_new(&host, &open, &had, names, NULL);
+	second = source_new(&there, &open, &taker, names, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(second);
+	/* whoever comes first has it, the other one waits for as long as that reads */
+	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 4);
+	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 0);
+	source_free(second, false);
+	ask.wave = 2;
+	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 4);
+	second = source_new(&there, &open, &taker, names, NULL);
+	ask.wave = 3;
+	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(part.processes, 1);
+	source_replace(first, &without);
+	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(part.processes, 0);
+	ask.wave = 4;
+	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 4);
+	/* what was read before is told again by who has read it */
+	ask = (struct ask){.wave = 2, .again = true};
+	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 4);
+	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 0);
+	/* who ends gives all that it has, and it comes back where it stopped */
+	source_replace(first, &had);
+	ask = (struct ask){.wave = 5};
+	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 0);
+	source_free(second, true);
+	ask.wave = 6;
+	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 2);
+	source_free(first, false);
+	maker_end(maker);
+}
+
 static void who_was_killed_is_marked(void)
 {
 	pid_t maker = maker_start("run", 0, 10);
@@ -281,6 +336,7 @@ int main(void)
 	static CU_TestInfo waves[] = {
 		{"no more comes than there is room for", no_more_than_there_is_room_for},
 		{"of two scopes with one id one alone counts", one_scope_alone_counts},
+		{"a rank changes nodes, and comes back", a_rank_changes_nodes},
 		{"who was killed is marked in the last that it did", who_was_killed_is_marked},
 		{"regions are read", regions_are_read},
 		{"damaged files are counted", damaged_files_are_counted},

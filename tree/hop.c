@@ -3,6 +3,7 @@
 #include "tree/hop.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,11 @@ struct probe {
 	uint64_t taken_ns;
 };
 
+/* A child that has refused is asked to open the scope again after this, then later and later: a
+ * part that is in the way may go. */
+#define REOPEN_FIRST_MS 100u
+#define REOPEN_LAST_MS	5000u
+
 struct hop {
 	struct child_user user; /* first: callbacks get back to the hop from it */
 	const struct hop_scope *scope;
@@ -42,6 +48,8 @@ struct hop {
 	bool opened;	     /* on the connection that is there now */
 	bool settled;
 	struct error refused;
+	struct event *reopen; /* pending while it has refused */
+	unsigned reopen_ms;
 	struct hop_unready *unready;
 	size_t n_unready;
 };
@@ -99,23 +107,52 @@ size_t hop_unready(const struct hop *hop, const struct hop_unready **list)
 
 /* ---- the way down ---- */
 
-static void hop_up(struct child_user *user)
+static void hop_open(struct hop *hop)
 {
-	struct hop *hop = (struct hop *)user;
-	struct link *link = child_link(user);
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Open open = *hop->scope->open;
 
-	open.scope = user->scope;
+	open.scope = hop->user.scope;
 	open.place = wire_place_new(hop->place);
 	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
 	frame.open = &open;
-	hop->refused.text[0] = '\0';
-	hop->probe.valid = false;
-	link_send(link, &frame, NULL);
+	link_send(child_link(&hop->user), &frame, NULL);
 	wire_place_free(open.place);
-	child_expect(user);
+	child_expect(&hop->user);
+}
+
+static void hop_close(struct hop *hop, bool keep)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Close close = EVSPACE__CLOSE__INIT;
+
+	close.scope = hop->user.scope;
+	close.keep = keep;
+	frame.kind_case = EVSPACE__FRAME__KIND_CLOSE;
+	frame.close = &close;
+	link_send(child_link(&hop->user), &frame, NULL);
+}
+
+static void hop_up(struct child_user *user)
+{
+	struct hop *hop = (struct hop *)user;
+
+	hop->refused.text[0] = '\0';
+	hop->reopen_ms = REOPEN_FIRST_MS;
+	hop->probe.valid = false;
+	hop_open(hop);
 	hop->events->changed(hop->arg, hop);
+}
+
+/* What was refused may have been an ask, too: then the scope is open there still. */
+static void hop_reopen(evutil_socket_t fd, short what, void *arg)
+{
+	struct hop *hop = arg;
+
+	(void)fd;
+	(void)what;
+	hop_close(hop, true);
+	hop_open(hop);
 }
 
 static void hop_down(struct child_user *user)
@@ -123,6 +160,7 @@ static void hop_down(struct child_user *user)
 	struct hop *hop = (struct hop *)user;
 
 	hop->opened = false;
+	evtimer_del(hop->reopen);
 	gather_lost(hop->scope->gather, hop->input, hop->way);
 	unready_clear(hop);
 	unready_add(hop, hop->place->node, child_complaint(user), 0);
@@ -229,6 +267,17 @@ bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n)
 
 /* ---- the way up ---- */
 
+/* While trees change, a host may still say of an element what it was called when that was below it.
+ */
+static bool hop_names(const struct hop *hop, const Evspace__Name *n)
+{
+	const struct name *known = names_find(hop->scope->names, n->id);
+	uint32_t place = name_place(n->id);
+
+	return !known || n->level != LEVEL_ELEMENT || strcmp(known->text, n->text) == 0 ||
+	       hop_leads_to(hop, &place, 1);
+}
+
 static void hop_learn(struct hop *hop, const Evspace__Answer *a)
 {
 	struct names *names = hop->scope->names;
@@ -236,7 +285,7 @@ static void hop_learn(struct hop *hop, const Evspace__Answer *a)
 	for (size_t i = 0; i < a->n_names; i++) {
 		const Evspace__Name *n = a->names[i];
 
-		if (n->level < LEVEL_COUNT)
+		if (n->level < LEVEL_COUNT && hop_names(hop, n))
 			names_learn(names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text);
 	}
 	for (size_t i = 0; i < a->n_comms; i++) {
@@ -330,14 +379,25 @@ static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 	for (size_t i = 0; i < o->n_unready; i++)
 		unready_add(hop, o->unready[i]->node, o->unready[i]->text, o->unready[i]->code);
 	hop->opened = true;
+	hop->refused.text[0] = '\0';
+	hop->reopen_ms = REOPEN_FIRST_MS;
+	evtimer_del(hop->reopen);
 	hop_settle(hop);
 	hop->events->changed(hop->arg, hop);
 }
 
 static void hop_refused(struct hop *hop, const Evspace__Error *error)
 {
+	struct timeval wait = {hop->reopen_ms / 1000, hop->reopen_ms % 1000 * 1000};
+
+	/* Asks that were sent behind the open are refused for that reason, in other words. */
+	if (evtimer_pending(hop->reopen, NULL))
+		return;
+	evtimer_add(hop->reopen, &wait);
+	hop->reopen_ms = hop->reopen_ms * 2 < REOPEN_LAST_MS ? hop->reopen_ms * 2 : REOPEN_LAST_MS;
+	if (strcmp(hop->refused.text, error->text) != 0)
+		child_say(&hop->user, error->text);
 	errorf(&hop->refused, "%s", error->text);
-	child_say(&hop->user, hop->refused.text);
 	hop->opened = false;
 	gather_lost(hop->scope->gather, hop->input, hop->way);
 	unready_clear(hop);
@@ -418,26 +478,20 @@ struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *plac
 	if (!hop->leaves)
 		abort();
 	place_leaves(place, hop->leaves);
+	hop->reopen = evtimer_new(scope->base, hop_reopen, hop);
+	if (!hop->reopen)
+		abort();
 	child_join(scope->children, &hop->user, place->node, place->address, &hop_events);
 	return hop;
 }
 
 void hop_free(struct hop *hop, bool keep)
 {
-	struct link *link;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	Evspace__Close close = EVSPACE__CLOSE__INIT;
-
 	if (!hop)
 		return;
-	link = child_link(&hop->user);
-	if (link) {
-		close.scope = hop->user.scope;
-		close.keep = keep;
-		frame.kind_case = EVSPACE__FRAME__KIND_CLOSE;
-		frame.close = &close;
-		link_send(link, &frame, NULL);
-	}
+	if (child_link(&hop->user))
+		hop_close(hop, keep);
+	event_free(hop->reopen);
 	child_leave(&hop->user);
 	unready_clear(hop);
 	free(hop->asked_ns);

@@ -46,7 +46,8 @@ struct hop_unready {
 
 /**
  * A hop to @place, the gather's input number @input by way @way. It opens the scope there whenever
- * the child is up. @place stays the caller's.
+ * the child is up, and again with longer and longer pauses when that has refused. @place stays the
+ * caller's.
  */
 struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *place, size_t input,
 		    unsigned way, const struct hop_events *events, void *arg);

@@ -197,8 +197,11 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 
 	struct stage *source = s->stem->source;
 	uint64_t since = track_since(&s->track);
-	int rc = source->ops->read(source, &local, &s->scratch);
+	int rc;
 
+	if (!w->again)
+		stem_turn(s->stem, s->open->generation, s->place);
+	rc = source->ops->read(source, &local, &s->scratch);
 	track_write(&s->track, source->ops->op, since, s->scratch.bytes, -1, w->number);
 	if (rc == 0 && chain_apply(&s->local, &local, &s->scratch) == 0) {
 		batch_link(&w->batch, &s->scratch);
@@ -419,7 +422,7 @@ void scope_free(struct scope *s, bool keep)
 	batch_fini(&s->scratch);
 	if (s->last)
 		evspace__ask__free_unpacked(s->last, NULL);
-	stem_leave(s->stem, keep);
+	stem_leave(s->stem, s->open->generation, keep);
 	wire_plan_place_free(s->place);
 	evspace__open__free_unpacked(s->open, NULL);
 	free(s);

@@ -29,6 +29,8 @@ struct scope_host {
 	struct stage *(*source_new)(void *arg, const Evspace__Open *open,
 				    const struct plan_place *place, struct names *names,
 				    struct error *e);
+	/* The source goes by another place of the same node from now on, which outlives it. */
+	void (*source_replace)(void *arg, struct stage *source, const struct plan_place *place);
 	/* Free it; @keep: its cursors stay, because the consumer may come back with the same scope
 	 * id. */
 	void (*source_free)(void *arg, struct stage *source, bool keep);

@@ -62,11 +62,13 @@ static int stem_check(const struct stem *s, const Evspace__Open *open,
 	return errorf(e, "the scope is open here already, for other elements");
 }
 
-static int stem_source(struct stem *s, const struct plan_place *place, struct error *e)
+static int stem_source(struct stem *s, uint64_t generation, const struct plan_place *place,
+		       struct error *e)
 {
 	if (!place->leaf || s->source)
 		return 0;
 	s->place = leaf_copy(place);
+	s->generation = generation;
 	s->source = s->host->source_new(s->host->arg, s->open, s->place, s->names, e);
 	if (s->source)
 		return 0;
@@ -90,19 +92,45 @@ struct stem *stem_join(const struct scope_host *host, struct stem_list *stems,
 		LIST_INSERT_HEAD(stems, s, entry);
 	}
 	s->parts++;
-	if (stem_source(s, place, e) < 0) {
-		stem_leave(s, true);
+	if (stem_source(s, open->generation, place, e) < 0) {
+		stem_leave(s, open->generation, true);
 		return NULL;
 	}
 	return s;
 }
 
-void stem_leave(struct stem *s, bool keep)
+static bool same_leaf(const struct plan_place *a, const struct plan_place *b)
+{
+	return a->placed == b->placed && strcmp(a->holds, b->holds) == 0 &&
+	       strcmp(a->before, b->before) == 0 && strcmp(a->cluster, b->cluster) == 0;
+}
+
+void stem_turn(struct stem *s, uint64_t generation, const struct plan_place *place)
+{
+	struct plan_place *old = s->place;
+
+	if (generation <= s->generation)
+		return;
+	s->generation = generation;
+	if (same_leaf(old, place))
+		return;
+	s->place = leaf_copy(place);
+	s->host->source_replace(s->host->arg, s->source, s->place);
+	wire_plan_place_free(old);
+}
+
+void stem_leave(struct stem *s, uint64_t generation, bool keep)
 {
 	int saved = errno;
 
-	if (!s || --s->parts > 0)
+	if (!s)
 		return;
+	if (--s->parts > 0) {
+		/* Who counts maps anew may be who asks next. */
+		if (generation == s->generation)
+			s->generation = 0;
+		return;
+	}
 	LIST_REMOVE(s, entry);
 	if (s->source)
 		s->host->source_free(s->host->arg, s->source, keep);

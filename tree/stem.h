@@ -22,7 +22,8 @@ struct stem {
 	const struct scope_host *host;
 	Evspace__Open *open; /* a copy of the first part's */
 	struct plan_place
-		*place; /* the leaf's, without what is below it; NULL: there is no source */
+		*place;	     /* the leaf's, without what is below it; NULL: there is no source */
+	uint64_t generation; /* of the map that it is from; 0: that part is gone */
 	struct names *names;
 	struct stage *source;
 	unsigned parts;
@@ -38,7 +39,17 @@ LIST_HEAD(stem_list, stem);
 struct stem *stem_join(const struct scope_host *host, struct stem_list *stems,
 		       const Evspace__Open *open, const struct plan_place *place, struct error *e);
 
-/** The part is gone; with the last one the stem ends, its cursors stay if @keep. NULL is fine. */
-void stem_leave(struct stem *stem, bool keep);
+/**
+ * A wave that is new is read for the part at @place of map @generation. The first one for a newer
+ * map than before has the source go by that place from there on: all waves of the old tree are read
+ * by the old place, all of the new tree by the new one, on each host.
+ */
+void stem_turn(struct stem *stem, uint64_t generation, const struct plan_place *place);
+
+/**
+ * The part of map @generation is gone; with the last one the stem ends, its cursors stay if @keep.
+ * NULL is fine.
+ */
+void stem_leave(struct stem *stem, uint64_t generation, bool keep);
 
 #endif

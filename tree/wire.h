@@ -10,8 +10,8 @@
 #include "pathmap/plan.h"
 #include "tree/wire.pb-c.h"
 
-#define WIRE_VERSION	2u
-#define WIRE_OLDEST	2u
+#define WIRE_VERSION	3u
+#define WIRE_OLDEST	3u
 #define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
 /** A connection that has not said hello yet may send no more than this. */
