@@ -12,6 +12,7 @@
 #include "node-agent/store.h"
 #include "pathmap/pattern.h"
 #include "tree/address.h"
+#include "tree/manager.h"
 
 static const char agent_help[] =
 	"usage: evspace agent [options]\n"
@@ -142,6 +143,7 @@ static int agent_serve(const struct agent_options *o)
 	}
 	fprintf(stderr, "evspace agent: ready on %s%s%s\n", agent_socket(agent),
 		agent_address(agent)[0] ? " and " : "", agent_address(agent));
+	manager_ready();
 	agent_run(agent);
 	agent_free(agent);
 	return EXIT_FINE;

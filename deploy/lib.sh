@@ -23,7 +23,7 @@ packages_missing() {
 	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p')
 	while read -r name tag _; do
 		case $name in '' | '#'*) continue ;; esac
-		case $when in *" $tag "*) ;; *) continue ;; esac
+		case $when in *" ${tag%,*} "* | *" ${tag#*,} "*) ;; *) continue ;; esac
 		grep -qxF -e "$name" <<<"$installed" || printf '%s\n' "$name"
 	done <deploy/packages
 }

@@ -17,6 +17,7 @@
 
 #include "node-agent/chart.h"
 #include "pathmap/memory.h"
+#include "tree/manager.h"
 #include "tree/tls.h"
 
 #define BASE_BYTES 200
@@ -228,6 +229,7 @@ int nursery_run(const struct agent_options *o, const struct hostlist *nodes, str
 	n.pids = memory_new(nodes->n, sizeof(*n.pids));
 	if (nursery_prepare(&n, e) == 0 && nursery_start(&n, e) == 0) {
 		fprintf(stderr, "evspace agent: %zu agents are ready\n", nodes->n);
+		manager_ready();
 		rc = nursery_serve(&n, &set, e);
 	} else {
 		nursery_end(&n);

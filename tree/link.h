@@ -86,7 +86,7 @@ struct link *link_dial(struct link_hub *hub, const char *address, const char *na
  * certificate or by the Unix socket's credentials, and said hello, becomes a link: @accepted gives
  * it its events, `ready` follows at once. Others are logged. At most 64 may be without proof, 5 s
  * each (DESIGN 7); more wait in the kernel. NULL with @e. A socket file that a dead agent left is
- * replaced.
+ * replaced. A socket that the service manager holds there for us is taken (tree/manager.h).
  */
 struct link_listener;
 typedef void link_accepted(struct link *link, void *arg);

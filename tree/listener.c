@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pathmap/memory.h"
+#include "tree/manager.h"
 
 #define UNPROVEN_MOST 64u
 #define BACKLOG	      512
@@ -212,6 +213,10 @@ static int listener_bind(struct link_listener *l, const char *text, struct error
 {
 	struct address *a = &l->address;
 
+	for (size_t i = 0; i < a->n && l->fd < 0; i++)
+		l->fd = manager_socket(&a->at[i]);
+	if (l->fd >= 0)
+		return 0;
 	if (a->local && (local_folder_check(a, e) < 0 || local_clear(a, e) < 0))
 		return -1;
 	/* A host name may stand for addresses of a protocol that this host does not have. */

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests what an installation brings along: man pages, completion, units, modulefile, sockets that a
+# service manager hands over.
+
+. "$top_srcdir/tests/tap.sh"
+
+root=$tap_dir/root
+agent=
+
+tap_cleanup() {
+	[ -n "$agent" ] && kill "$agent" 2>/dev/null && wait "$agent" 2>/dev/null
+}
+
+installs() {
+	make -s -C "$top_builddir" install DESTDIR="$root" >"$tap_dir/log" 2>&1 || {
+		tail "$tap_dir/log"
+		false
+	}
+}
+
+found() {
+	find "$root" -path "*$1" | grep . || { echo "no $1 in $root"; false; }
+}
+
+commands() {
+	"$top_builddir/evspace" --help | awk '/^  [a-z]+  / { print $1; on = 1; next } on { exit }'
+}
+
+# A page for each command, with a name that whatis(1) finds, its options, and no faults.
+pages_are_good() {
+	local command page
+
+	for command in '' $(commands); do
+		page=$(found "/man1/evspace${command:+-$command}.1") || return
+		grep -q "^\.SH SYNOPSIS" "$page" && grep -q '^evspace.* \\- ' "$page" || { cat "$page"; return 1; }
+		# shellcheck disable=SC2046
+		for option in $("$top_builddir/evspace" $command --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do
+			grep -qF -e "${option//-/\\-}" "$page" || { echo "$page: no $option"; return 1; }
+		done
+	done
+}
+
+pages_have_no_faults() {
+	local page
+
+	for page in $(found '/man1/evspace*.1'); do
+		[ -z "$(man --warnings -l "$page" 2>&1 >/dev/null)" ] || return
+	done
+}
+
+# completes WANT WORD...: what is offered for the last word, as bash would ask.
+completes() {
+	local want=$1 got
+
+	shift
+	got=$(PATH=$top_builddir:$PATH bash -c '
+		. /usr/share/bash-completion/bash_completion
+		. "$1"; shift
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+		_evspace
+		echo "${COMPREPLY[*]}"' bash "$(found /completions/evspace)" "$@")
+	[ "$got" = "$want" ] || { echo "offered: $got"; false; }
+}
+
+units_are_sound() {
+	local unit
+
+	for unit in $(found '/evspace-agent.service') $(found '/evspace-agent.socket'); do
+		mkdir -p "$tap_dir/units"
+		sed "s,=[^ ]*/bin/evspace,=$top_builddir/evspace," "$unit" >"$tap_dir/units/${unit##*/}"
+	done
+	systemd-analyze verify --man=no "$tap_dir"/units/* 2>"$tap_dir/said"
+	! grep -F evspace-agent "$tap_dir/said"
+}
+
+# The exposure that systemd itself counts: 10 is none at all kept from it.
+unit_is_hardened() {
+	systemd-analyze security --offline=yes --threshold=30 --no-pager "$tap_dir/units/evspace-agent.service"
+}
+
+module_is_sound() {
+	local said
+
+	said=$(tclsh <<-EOF
+		proc module-whatis text {}
+		proc conflict name {}
+		proc prepend-path {name dir} { puts "\$name=\$dir" }
+		source $(found /evspace/modulefile)
+	EOF
+	) && grep -q '^PATH=.*/bin$' <<<"$said" && grep -q '^MANPATH=.*/man$' <<<"$said"
+}
+
+# The agent uses the socket that it was handed, and says when it is ready.
+socket_is_taken() {
+	local socket=$tap_dir/space/agent-here.sock
+
+	mkdir -m 700 "$tap_dir/space"
+	EVSPACE_DIR=$tap_dir/space systemd-socket-activate -E EVSPACE_DIR -l "$socket" \
+		"$top_builddir/evspace" agent --node here 2>"$tap_dir/agent.log" &
+	agent=$!
+	until [ -S "$socket" ]; do kill -0 $agent && sleep 0.02 || return; done
+	EVSPACE_DIR=$tap_dir/space "$top_builddir/evspace" status --connect "unix:$socket" --json >"$tap_dir/status" || {
+		cat "$tap_dir/agent.log"
+		return 1
+	}
+	grep -q '"here"' "$tap_dir/status" || { cat "$tap_dir/status"; return 1; }
+	kill $agent
+	wait $agent
+	agent=
+	# It is the manager's: the next one is started behind the same socket.
+	[ -S "$socket" ]
+}
+
+readiness_is_told() {
+	perl -e '
+		use IO::Socket::UNIX;
+		my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
+		my $pid = fork() // die;
+		if (!$pid) {
+			$ENV{NOTIFY_SOCKET} = $ARGV[0];
+			exec @ARGV[1 .. $#ARGV];
+		}
+		alarm 30;
+		recv($s, my $said, 64, 0);
+		kill TERM => $pid;
+		waitpid($pid, 0);
+		exit($said ne "READY=1");' "$tap_dir/notify" env EVSPACE_DIR="$tap_dir/space" \
+		"$top_builddir/evspace" agent --node here
+}
+
+tap_case "it installs below DESTDIR" installs
+if found /man1/evspace.1 >/dev/null; then
+	tap_case "each command has a man page with all its options" pages_are_good
+	if command -v man >/dev/null; then
+		tap_case "man finds no fault in them" pages_have_no_faults
+	else
+		tap_skip "man finds no fault in them" "no man here"
+	fi
+else
+	tap_skip "each command has a man page with all its options" "no help2man here"
+fi
+if [ -r /usr/share/bash-completion/bash_completion ]; then
+	tap_case "commands are completed" completes heartbeat evspace heartb
+	tap_case "options are completed" completes --stuck-after evspace heartbeat --stu
+	tap_case "parts of map are completed" completes rollback evspace map ro
+else
+	tap_skip "commands and options are completed" "no bash-completion here"
+fi
+if command -v systemd-analyze >/dev/null; then
+	tap_case "systemd accepts the units" units_are_sound
+	tap_case "the service is hardened" unit_is_hardened
+else
+	tap_skip "systemd accepts the units" "no systemd here"
+fi
+if command -v tclsh >/dev/null; then
+	tap_case "the modulefile is sound" module_is_sound
+else
+	tap_skip "the modulefile is sound" "no tclsh here"
+fi
+if command -v systemd-socket-activate >/dev/null; then
+	tap_case "an agent takes the socket that it is handed, and leaves it" socket_is_taken
+else
+	tap_skip "an agent takes the socket that it is handed" "no systemd here"
+fi
+tap_case "the service manager is told when the agent is ready" readiness_is_told
+tap_done
