@@ -35,10 +35,20 @@ void client_monitor_wave(struct evspace_client *c, const struct frame *frame, ui
 	if (!now)
 		return;
 	cpu = clock_cpu_us();
-	track_write(&c->track, OP_EVSPACE_WAVE, asked_ns ? asked_ns : now, frame->bytes, 1,
-		    a->wave);
-	track_write(&c->track, OP_EVSPACE_CPU, now - (cpu - c->cpu_us) * 1000, 0, TUPLE_NO_PEER,
-		    a->wave);
+	track_write(&c->track, &(struct trace){
+				       .op = OP_EVSPACE_WAVE,
+				       .flags = a->n_missing ? TUPLE_FAILED : 0,
+				       .since_ns = asked_ns ? asked_ns : now,
+				       .bytes = frame->bytes,
+				       .peer = 1,
+				       .wave = a->wave,
+			       });
+	track_write(&c->track, &(struct trace){
+				       .op = OP_EVSPACE_CPU,
+				       .since_ns = now - (cpu - c->cpu_us) * 1000,
+				       .peer = TUPLE_NO_PEER,
+				       .wave = a->wave,
+			       });
 	c->cpu_us = cpu;
 }
 

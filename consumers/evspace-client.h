@@ -48,8 +48,8 @@ struct evspace_options {
 	double rate_hz;	      /* waves per second asked for; 0: as many as there can be */
 	unsigned window;      /* waves under way at once, 1 to 64 (streams: 32); 0: 1 */
 	unsigned deadline_ms; /* for each wave; 0: 1000 */
-	int monitored;	      /* record this client's waves in the run "evspace" of this host */
 	unsigned patience_ms; /* how long a broken connection is tried again; 0: 30000 */
+	int monitored;	      /* record this client's waves in the run "evspace" of this host */
 };
 
 /** Why a call failed. */

@@ -170,6 +170,7 @@ static void monitor_write(struct tracer *tracer, struct track *track, const stru
 		.peer = trace->peer,
 		.seq_or_tag = (uint32_t)trace->wave,
 		.op = trace->op,
+		.flags = trace->flags,
 	};
 	int channel = op_channel(trace->op);
 

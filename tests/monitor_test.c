@@ -36,7 +36,11 @@ static void end(void)
 
 static void write(struct track *track, uint64_t bytes)
 {
-	track_write(track, OP_EVSPACE_ASK, track_since(track), bytes, 7, 3);
+	track_write(track, &(struct trace){.op = OP_EVSPACE_ASK,
+					   .since_ns = track_since(track),
+					   .bytes = bytes,
+					   .peer = 7,
+					   .wave = 3});
 }
 
 /* The only segment there is; the store is opened for it. */

@@ -149,6 +149,22 @@ durations_agree() {
 		}' "$tap_dir/sizes" || { grep /-/front "$tap_dir/sizes"; return 1; }
 }
 
+# Who holds a wave up is seen by how long it was waited for, and that it was in vain.
+names_who_is_late() {
+	bed_start looker evspace view latest --connect "$bed_entry" --deadline 400 --rate 20 --json
+	bed_until looker_saw '"wave":5,.*"answered":4,' && kill -STOP "$(bed_pid b1)" &&
+		bed_until looker_saw '"host":"/B/b1","why":"late"'
+	kill -CONT "$(bed_pid b1)"
+	bed_kill INT looker
+	evspace events --connect "$bed_entry" --of evspace --backlog --count 1 >"$tap_dir/text" 2>&1
+	grep '/B/b0/agent/.*evspace_ask /B/b1 #[0-9]* of latest, FAILED' "$tap_dir/text" | grep -q '[2-9][0-9][0-9] ms ' ||
+		{ grep 'latest, FAILED' "$tap_dir/text"; return 1; }
+}
+
+looker_saw() {
+	grep -q "$1" "$bed_dir/looker.out"
+}
+
 # shows PATTERN COMMAND...: a line of its text matches.
 shows() {
 	local pattern=$1
@@ -236,6 +252,7 @@ tap_case "rates of a level" shows '^/A/a0  *cpu@sizes' view rates --level node -
 tap_case "the slowest" shows 'evspace_wave of [0-9]* inputs* #[0-9]* of sizes' view slowest --backlog --count 1
 tap_case "events, with the hosts that were asked" shows 'evspace_ask /B/b0 #[0-9]* of sizes' events --backlog --count 1
 tap_case "a histogram" shows '^/ *evspace_wave ' view histogram --backlog --count 1
+tap_case "who holds a wave up" names_who_is_late
 tap_case "nothing else is looked at this way" refuses 'cannot be looked at' evspace view rates --of program
 tap_case "no program has this name" refuses 'not evspace' evspace run --run evspace -- true
 tap_case "the only live run is the program's" program_is_the_only_run

@@ -216,12 +216,19 @@ static void trace_ask(struct hop *hop, const Evspace__Ask *ask)
 }
 
 /* Where not all are asked at once, it is asked after the wave began. */
-static void trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes)
+static void trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes, bool late)
 {
 	uint64_t since = hop->asked_ns ? hop->asked_ns[w->number % GATHER_WINDOW] : 0;
 
-	track_write(hop->scope->track, OP_EVSPACE_ASK, since > w->asked_ns ? since : w->asked_ns,
-		    bytes, (int32_t)hop->place->index, w->number);
+	track_write(hop->scope->track,
+		    &(struct trace){
+			    .op = OP_EVSPACE_ASK,
+			    .flags = late ? TUPLE_FAILED : 0,
+			    .since_ns = since > w->asked_ns ? since : w->asked_ns,
+			    .bytes = bytes,
+			    .peer = (int32_t)hop->place->index,
+			    .wave = w->number,
+		    });
 }
 
 bool hop_reachable(const struct hop *hop)
@@ -351,7 +358,7 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	if (!hop->same_clock)
 		hop_probe(hop, w, a);
 	hop->late_since = 0;
-	trace_answer(hop, w, frame->bytes);
+	trace_answer(hop, w, frame->bytes, false);
 	batch_init(&body);
 	if (frame->bytes)
 		batch_append(&body, frame->buffer, frame->at, frame->bytes);
@@ -434,6 +441,8 @@ void hop_miss(struct hop *hop, struct wave *w, bool late)
 			       : is_late	    ? MISSING_LATE
 						    : MISSING_UNREACHABLE;
 
+	if (late)
+		trace_answer(hop, w, 0, true);
 	if (is_late && hop->late_since == 0)
 		hop->late_since = w->asked_ns;
 	if (is_late && hop->late_asked_ns < w->asked_ns)

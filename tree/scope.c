@@ -81,10 +81,20 @@ static void scope_trace(struct scope *s, const struct wave *w, uint32_t cpu_us)
 
 	if (!now)
 		return;
-	track_write(&s->track, OP_EVSPACE_WAVE, w->asked_ns, w->batch.bytes, (int32_t)s->n_branches,
-		    w->number);
-	track_write(&s->track, OP_EVSPACE_CPU, now - cpu_us * UINT64_C(1000), 0, TUPLE_NO_PEER,
-		    w->number);
+	track_write(&s->track, &(struct trace){
+				       .op = OP_EVSPACE_WAVE,
+				       .flags = w->n_missing ? TUPLE_FAILED : 0,
+				       .since_ns = w->asked_ns,
+				       .bytes = w->batch.bytes,
+				       .peer = (int32_t)s->n_branches,
+				       .wave = w->number,
+			       });
+	track_write(&s->track, &(struct trace){
+				       .op = OP_EVSPACE_CPU,
+				       .since_ns = now - cpu_us * UINT64_C(1000),
+				       .peer = TUPLE_NO_PEER,
+				       .wave = w->number,
+			       });
 }
 
 static void scope_done(void *arg, struct wave *w)
@@ -202,7 +212,13 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 	if (!w->again)
 		stem_turn(s->stem, s->open->generation, s->place);
 	rc = source->ops->read(source, &local, &s->scratch);
-	track_write(&s->track, source->ops->op, since, s->scratch.bytes, -1, w->number);
+	track_write(&s->track, &(struct trace){
+				       .op = source->ops->op,
+				       .since_ns = since,
+				       .bytes = s->scratch.bytes,
+				       .peer = TUPLE_NO_PEER,
+				       .wave = w->number,
+			       });
 	if (rc == 0 && chain_apply(&s->local, &local, &s->scratch) == 0) {
 		batch_link(&w->batch, &s->scratch);
 		w->leaves++;

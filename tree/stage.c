@@ -119,7 +119,11 @@ int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b)
 
 		if (s->ops->apply(s, ask, b) < 0)
 			return -1;
-		track_write(chain->track, s->ops->op, since, b->bytes, (int32_t)i, ask->wave);
+		track_write(chain->track, &(struct trace){.op = s->ops->op,
+							  .since_ns = since,
+							  .bytes = b->bytes,
+							  .peer = (int32_t)i,
+							  .wave = ask->wave});
 	}
 	return 0;
 }

@@ -22,6 +22,7 @@ struct track;
 /** Something that was done: a tuple of the operation @op. */
 struct trace {
 	uint16_t op;	   /* OP_EVSPACE_... of ops.tab; it says which channel */
+	uint16_t flags;	   /* TUPLE_FAILED: not all of it came in time */
 	uint64_t since_ns; /* CLOCK_MONOTONIC; until now */
 	uint64_t bytes;
 	int32_t peer; /* gather: inputs, hop: the child's place, stage: its place in the chain */
@@ -73,14 +74,11 @@ static inline uint64_t track_since(const struct track *track)
 	return track_is_on(track) ? clock_mono_ns() : 0;
 }
 
-/** Something has ended that began at @since_ns; nothing is recorded if that is 0. */
-static inline void track_write(struct track *track, uint16_t op, uint64_t since_ns, uint64_t bytes,
-			       int32_t peer, uint64_t wave)
+/** Something has ended; nothing is recorded if it began at 0. */
+static inline void track_write(struct track *track, const struct trace *trace)
 {
-	struct trace trace = {op, since_ns, bytes, peer, wave};
-
-	if (since_ns && track_is_on(track))
-		track->tracer->write(track->tracer, track, &trace);
+	if (trace->since_ns && track_is_on(track))
+		track->tracer->write(track->tracer, track, trace);
 }
 
 #endif
