@@ -1,15 +1,181 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace deploy status: asks all agents of a map through its entry, and shows them side by side.
  */
-#include "consumers/deploy.h"
-
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "consumers/client.h"
 #include "consumers/command.h"
+#include "consumers/deploy.h"
+#include "consumers/unit.h"
+#include "pathmap/utf8.h"
+
+/* When somebody should make a new certificate. */
+#define EXPIRES_SOON_S (14 * 86400)
+
+#define DAY_S 86400
+
+/* ---- asking ---- */
+
+/* Those of the map's nodes that are wanted, in the map's order. */
+static bool is_wanted(const struct deploy_options *o, const Evspace__Status *s)
+{
+	for (size_t i = 0; i < o->only.n; i++)
+		if (strcmp(o->only.names[i], s->node) == 0 ||
+		    strcmp(o->only.names[i], s->cluster) == 0)
+			return true;
+	return o->only.n == 0;
+}
+
+static Evspace__Frame *status_ask(const struct deploy_options *o, const struct pathmap *map,
+				  int *code)
+{
+	const struct evspace_options look = {
+		.connect = o->connect ? o->connect : pathmap_address(map, pathmap_entry(map)),
+		.tls = o->tls,
+		.identity = o->identity,
+	};
+	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
+	enum evspace_failure failure = EVSPACE_FINE;
+	char why[sizeof(((struct error *)0)->text)];
+
+	status_ask.all = true;
+	status_ask.deadline_ms = o->timeout_s * 1000;
+	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	ask.status_ask = &status_ask;
+	reply = client_ask(&look, &ask, &failure, why, sizeof(why));
+	if (reply && reply->kind_case == EVSPACE__FRAME__KIND_STATUS)
+		return reply;
+	fprintf(stderr, "evspace deploy: the entry of the map, %s, cannot be asked: %s\n",
+		pathmap_entry(map), reply ? "the agent talks nonsense" : why);
+	if (reply)
+		evspace__frame__free_unpacked(reply, NULL);
+	*code = failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
+	return NULL;
+}
+
+static void status_clean(Evspace__Status *s)
+{
+	utf8_clean(s->node);
+	utf8_clean(s->cluster);
+	utf8_clean(s->version);
+	utf8_clean(s->text);
+}
+
+/* ---- showing ---- */
+
+/* "+0.12 ms (0.05 ms)": ahead of the entry's, right within. */
+static const char *clock_text(char *buf, size_t n, const Evspace__Status *s)
+{
+	char offset[UNIT_TEXT], error[UNIT_TEXT];
+	uint64_t ns = s->clock_ns < 0 ? -(uint64_t)s->clock_ns : (uint64_t)s->clock_ns;
+
+	if (s->clock_error_ns == 0)
+		snprintf(buf, n, "0");
+	else if (ns <= s->clock_error_ns)
+		snprintf(buf, n, "0 +- %s", unit_duration(error, s->clock_error_ns));
+	else
+		snprintf(buf, n, "%s%s +- %s", s->clock_ns < 0 ? "-" : "+",
+			 unit_duration(offset, ns), unit_duration(error, s->clock_error_ns));
+	return buf;
+}
+
+static const char *expiry_text(char *buf, size_t n, const Evspace__Status *s)
+{
+	if (!s->certified)
+		snprintf(buf, n, "none");
+	else if (s->expires_s <= 0)
+		snprintf(buf, n, "EXPIRED");
+	else
+		snprintf(buf, n, "%lld days%s", (long long)(s->expires_s / DAY_S),
+			 s->expires_s < EXPIRES_SOON_S ? " (soon!)" : "");
+	return buf;
+}
+
+static void print_row(const Evspace__Status *s)
+{
+	char name[200], uptime[UNIT_TEXT], clock[100], cpu[UNIT_TEXT], memory[UNIT_TEXT];
+	char expiry[40];
+
+	snprintf(name, sizeof(name), "/%s/%s", s->cluster[0] ? s->cluster : "-", s->node);
+	if (s->why) {
+		printf("%-16s NOT THERE: %s\n", name, s->text);
+		return;
+	}
+	printf("%-16s %-8s %9s %-22s %5u %8u %6u %9s %10s %s\n", name, s->version,
+	       unit_duration(uptime, s->uptime_ms * 1000000u), clock_text(clock, sizeof(clock), s),
+	       s->collected, s->elements, s->scopes, unit_duration(cpu, s->cpu_us * 1000u),
+	       unit_bytes(memory, s->memory), expiry_text(expiry, sizeof(expiry), s));
+}
+
+static void print_json(const Evspace__Status *s)
+{
+	json_t *o = json_pack("{s:i,s:s,s:s,s:b,s:s}", "schema", 1, "node", s->node, "cluster",
+			      s->cluster, "there", s->why == 0, "why", s->text);
+	json_t *more = json_pack(
+		"{s:s,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I,s:o}", "version", s->version, "pid",
+		(json_int_t)s->pid, "uptime_ms", (json_int_t)s->uptime_ms, "clock_ns",
+		(json_int_t)s->clock_ns, "clock_error_ns", (json_int_t)s->clock_error_ns,
+		"processes", (int)s->collected, "elements", (int)s->elements, "scopes",
+		(int)s->scopes, "links", (int)s->links, "cpu_us", (json_int_t)s->cpu_us, "memory",
+		(json_int_t)s->memory, "certificate_expires_s",
+		s->certified ? json_integer(s->expires_s) : json_null());
+
+	if (!o || !more)
+		abort();
+	if (s->why == 0)
+		json_object_update(o, more);
+	json_dumpf(o, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(more);
+	json_decref(o);
+}
+
+static void print_one(const struct deploy_options *o, Evspace__Status *s)
+{
+	status_clean(s);
+	if (o->json)
+		print_json(s);
+	else
+		print_row(s);
+}
+
+/* By cluster and node, a2 before a10. */
+static int status_order(const void *a, const void *b)
+{
+	const Evspace__Status *const *x = a, *const *y = b;
+	int order = strverscmp((*x)->cluster, (*y)->cluster);
+
+	return order ? order : strverscmp((*x)->node, (*y)->node);
+}
 
 int deploy_status(const struct deploy_options *o, const struct pathmap *map)
 {
-	(void)o;
-	(void)map;
-	return EXIT_FINE;
+	size_t there = 0, n = 0;
+	int code = EXIT_FINE;
+	Evspace__Frame *reply = status_ask(o, map, &code);
+
+	if (!reply)
+		return code;
+	qsort(reply->status->below, reply->status->n_below, sizeof(Evspace__Status *),
+	      status_order);
+	if (!o->json)
+		printf("%-16s %-8s %9s %-22s %5s %8s %6s %9s %10s %s\n", "agent", "version", "up",
+		       "clock", "procs", "elements", "scopes", "CPU", "memory", "certificate");
+	for (size_t i = 0; i <= reply->status->n_below; i++) {
+		/* the entry first */
+		Evspace__Status *s = i == 0 ? reply->status : reply->status->below[i - 1];
+
+		if (!is_wanted(o, s))
+			continue;
+		print_one(o, s);
+		n++;
+		there += s->why == 0;
+	}
+	fprintf(stderr, "%zu of %zu agents are there\n", there, n);
+	evspace__frame__free_unpacked(reply, NULL);
+	return there < n || fflush(stdout) == EOF ? EXIT_BAD_NEWS : EXIT_FINE;
 }

@@ -277,6 +277,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 	if (agent_links(a, o, e) < 0 || (o->monitored && monitor_want(a->monitor, e) < 0))
 		goto fail;
 	a->scopes.children = a->children;
+	a->sessions.tls = a->tls;
 	a->keeper = keeper_new(a->base, &a->store, o->retention_ns);
 	a->sessions.keeper = a->keeper;
 	a->fetches = fetches_new(a->base, &a->sources, a->children, a->keeper);

@@ -126,6 +126,39 @@ static void report_fill(const struct session_host *host, Evspace__Status *status
 	status->cpu_us = cpu_us();
 	status->memory = resident_bytes();
 	status->retention_ms = host->retention_ns / 1000000u;
+	status->certified = host->tls != NULL;
+	status->expires_s = host->tls ? tls_expires_in(host->tls) : 0;
+}
+
+static int elements_count(void *arg)
+{
+	struct entry *en = arg;
+
+	en->elements = segment_elements(en->segment);
+	return 0;
+}
+
+/* Processes and elements, in numbers only. */
+static void report_count(const struct session_host *host, Evspace__Status *status)
+{
+	const struct store_segment *s;
+
+	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
+		struct entry en = {.segment = &s->segment};
+
+		if (!source_holds(host->sources, NULL, s) ||
+		    segment_guarded(elements_count, &en) < 0)
+			continue;
+		status->collected++;
+		status->elements += en.elements;
+	}
+}
+
+void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame)
+{
+	report_fill(host, frame->status);
+	report_count(host, frame->status);
+	link_send(link, frame, NULL);
 }
 
 /* ---- classes, by run ---- */
@@ -223,6 +256,7 @@ void report_send(const struct session_host *host, struct link *link)
 	r.entries = memory_new(n, sizeof(*r.entries));
 	r.processes = memory_new(n, sizeof(*r.processes));
 	report_fill(host, &r.status);
+	report_count(host, &r.status);
 	report_processes(host, &r.status, r.entries, r.processes);
 	report_classes(host, &r);
 	report_refused(host, &r);

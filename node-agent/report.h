@@ -5,7 +5,10 @@
 
 #include "node-agent/session.h"
 
-/** Send the agent's Status on @link. */
+/** Send the agent's Status on @link, with its processes. */
 void report_send(const struct session_host *host, struct link *link);
+
+/** Fill in what the Status of @frame says of the agent itself, without processes, and send it. */
+void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame);
 
 #endif

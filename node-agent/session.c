@@ -10,7 +10,7 @@
 
 #include "node-agent/discard.h"
 #include "node-agent/monitor.h"
-#include "node-agent/report.h"
+#include "node-agent/rollcall.h"
 #include "node-agent/switch.h"
 #include "pathmap/plan.h"
 #include "tree/order.h"
@@ -31,6 +31,7 @@ struct session {
 	size_t n_scopes;
 	LIST_HEAD(, ordered) orders;
 	size_t n_orders;
+	struct rollcall_list rollcalls;
 };
 
 static bool is_of_monitors(const char *run)
@@ -84,6 +85,7 @@ static void session_free(struct session *s)
 		session_close_scope(s, o, true);
 	while (LIST_FIRST(&s->orders))
 		ordered_free(LIST_FIRST(&s->orders));
+	rollcall_end_all(&s->rollcalls);
 	remap_forget(s->host->remap, s->link);
 	LIST_REMOVE(s, entry);
 	free(s);
@@ -380,15 +382,13 @@ static int session_map_apply(struct session *s, const Evspace__MapApply *apply, 
 
 /* ---- frames ---- */
 
-static void session_pong(struct link *link)
+static int session_status(struct session *s, const Evspace__StatusAsk *ask, struct error *e)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	Evspace__Ping ping = EVSPACE__PING__INIT;
+	unsigned others = ask->place ? 0 : ROLE_OBSERVE | ROLE_CONTROL;
 
-	ping.answer = true;
-	frame.kind_case = EVSPACE__FRAME__KIND_PING;
-	frame.ping = &ping;
-	link_send(link, &frame, NULL);
+	if (session_may(s, ROLE_AGENT | others, "ask for the status", e) < 0)
+		return -1;
+	return rollcall_answer(s->host, &s->rollcalls, s->link, ask, e);
 }
 
 static void session_frame(struct link *link, void *arg, const struct frame *frame)
@@ -417,7 +417,7 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 		break;
 	case EVSPACE__FRAME__KIND_PING:
 		if (!f->ping->answer)
-			session_pong(link);
+			link_send_ping(link, true);
 		break;
 	case EVSPACE__FRAME__KIND_MAP_ASK:
 		rc = session_map(s, &e);
@@ -426,10 +426,8 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 		rc = session_map_apply(s, f->map_apply, &e);
 		break;
 	case EVSPACE__FRAME__KIND_STATUS_ASK:
-		rc = session_may(s, ROLE_OBSERVE | ROLE_CONTROL | ROLE_AGENT, "ask for the status",
-				 &e);
-		if (rc == 0)
-			report_send(s->host, link);
+		scope = f->status_ask->scope;
+		rc = session_status(s, f->status_ask, &e);
 		break;
 	default:
 		errno = EPROTO;
@@ -470,6 +468,7 @@ void session_accept(struct link *link, void *host)
 	s->link = link;
 	LIST_INIT(&s->scopes);
 	LIST_INIT(&s->orders);
+	LIST_INIT(&s->rollcalls);
 	LIST_INSERT_HEAD(&s->host->sessions, s, entry);
 	link_events_set(link, &session_events, s);
 }

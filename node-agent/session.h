@@ -32,6 +32,7 @@ struct session_host {
 	const struct scope_host *scopes;
 	struct event_base *base;
 	struct keeper *keeper;
+	const struct tls *tls; /* NULL: it has no certificate */
 	struct monitor *monitor;
 	uint64_t born_ns; /* CLOCK_MONOTONIC */
 	uint64_t retention_ns;

@@ -421,6 +421,40 @@ struct plan_place *plan_way(const struct pathmap *map, const char *from, const c
 	return place;
 }
 
+/* Who dials @node when it is about agents, not ranks. */
+static const struct node *node_above(const struct node *node, const struct node *entry)
+{
+	const struct node *gateway = node_gateway(node);
+
+	if (gateway == NULL || (node->cluster != NULL && node->cluster == entry->cluster))
+		return entry;
+	return gateway;
+}
+
+struct plan_place *plan_all(const struct pathmap *map)
+{
+	const struct cluster_map *clusters = &map->clusters;
+	const struct node *entry = map->mapping.entry;
+	struct plan_place **places = memory_new(clusters->n_nodes, sizeof(struct plan_place *));
+	struct plan_place *above, *root;
+
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		places[i] = place_new(clusters->nodes[i]);
+		places[i]->index = (uint32_t)i;
+	}
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		if (clusters->nodes[i] == entry)
+			continue;
+		above = places[node_above(clusters->nodes[i], entry)->index];
+		above->children = memory_room(above->children, above->n_children,
+					      sizeof(struct plan_place *));
+		above->children[above->n_children++] = places[i];
+	}
+	root = places[entry->index];
+	free(places);
+	return root;
+}
+
 void plan_way_free(struct plan_place *way)
 {
 	place_free(way);

@@ -112,6 +112,12 @@ struct plan_place *plan_place(const struct plan *plan, uint32_t index);
 struct plan_place *plan_way(const struct pathmap *map, const char *from, const char *to);
 void plan_way_free(struct plan_place *way);
 
+/**
+ * All nodes of the map as places without stages: the entry, and below it each node, or below its
+ * gateway. The caller's to free with plan_way_free().
+ */
+struct plan_place *plan_all(const struct pathmap *map);
+
 /** Print every generated path, stage by stage with its host, to @out. */
 void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out);
 

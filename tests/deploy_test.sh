@@ -75,6 +75,18 @@ comes_up() {
 		agent_pids >"$cluster_dir/pids" && ! grep -vE '^[a-z0-9]+ [0-9]+ $' "$cluster_dir/pids"
 }
 
+status_shows_all() {
+	expect 0 status --json && said '7 of 7 agents are there' || return
+	[ "$(grep -c '"there":true,"why":"","version":"[0-9.]*","pid":[0-9]*,"uptime_ms":[0-9]*,"clock_ns":-\?[0-9]*,' \
+		"$cluster_dir/json")" -eq 7 ] && expect 0 status && [ "$(wc -l <"$cluster_dir/json")" -eq 8 ] &&
+		grep -Eq '^/A/a1  .* 36[0-9] days$' "$cluster_dir/json"
+}
+
+# The certificate of an agent does not let one ask from outside; the entry alone knows them all.
+status_needs_the_entry() {
+	expect 3 status --connect ga:7440 && said 'the entry of its pathmap is front'
+}
+
 only_gateway_leads_there() {
 	! cluster_on out ssh -F "$cluster_dir/ssh/config" -oConnectTimeout=2 a0 true
 }
@@ -171,7 +183,8 @@ dead_host_costs_itself() {
 
 	touch "$cluster_dir/b2/off"
 	cluster_power_off b2
-	expect 1 up --timeout 2 --only b2 &&
+	expect 1 status --timeout 2 && said '6 of 7 agents are there' && grep -q '^/B/b2 .*NOT THERE: ' "$cluster_dir/json" &&
+		expect 1 up --timeout 2 --only b2 &&
 		said 'b2 (ssh, 10.81.2.12): FAILED' '1 failed' 'failed: b2; the same command tries these again' &&
 		[ $((SECONDS - begin)) -le 20 ] &&
 		expect 1 up && said '6 already up, 1 failed' 'failed: b2;'
@@ -234,6 +247,8 @@ maps_make
 certificates_make >"$cluster_dir/certs.log" 2>&1 || { sed 's/^/# /' "$cluster_dir/certs.log"; exit 99; }
 
 tap_case "up starts the agents of all hosts, also of those behind a gateway" comes_up
+tap_case "status shows all of them" status_shows_all
+tap_case "the entry is who knows" status_needs_the_entry
 tap_case "those are reached by it alone" only_gateway_leads_there
 tap_case "up again is no change" twice_is_once
 tap_case "files are private, each host has its own key only" files_are_private

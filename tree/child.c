@@ -106,16 +106,6 @@ static void child_watch_for(struct child *c, unsigned ms)
 	evtimer_add(c->watch, &wait);
 }
 
-static void child_ping(struct child *c)
-{
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	Evspace__Ping ping = EVSPACE__PING__INIT;
-
-	frame.kind_case = EVSPACE__FRAME__KIND_PING;
-	frame.ping = &ping;
-	link_send(c->link, &frame, NULL);
-}
-
 static void child_fall_silent(struct child *c, uint64_t now)
 {
 	struct child_user *u;
@@ -174,7 +164,7 @@ static void child_watch(evutil_socket_t fd, short what, void *arg)
 		child_watch_for(c, 1 + (unsigned)((patience - (now - c->expecting_ns)) / 1000000u));
 	} else if (c->pinged_ns == 0) {
 		c->pinged_ns = now;
-		child_ping(c);
+		link_send_ping(c->link, false);
 		child_watch_for(c, CHILD_SILENT_MS - CHILD_PATIENCE_MS);
 	} else {
 		child_fall_silent(c, now);
@@ -251,6 +241,8 @@ static uint32_t frame_scope(const Evspace__Frame *f)
 		return f->answer->scope;
 	case EVSPACE__FRAME__KIND_ERROR:
 		return f->error->scope;
+	case EVSPACE__FRAME__KIND_STATUS:
+		return f->status->scope;
 	case EVSPACE__FRAME__KIND_SWITCHED:
 		return f->switched->scope;
 	default:

@@ -218,6 +218,17 @@ int link_send_error(struct link *link, uint32_t scope, int code, const char *tex
 	return link_send(link, &frame, NULL);
 }
 
+void link_send_ping(struct link *link, bool answer)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Ping ping = EVSPACE__PING__INIT;
+
+	ping.answer = answer;
+	frame.kind_case = EVSPACE__FRAME__KIND_PING;
+	frame.ping = &ping;
+	link_send(link, &frame, NULL);
+}
+
 const struct peer *link_peer(const struct link *link)
 {
 	return &link->peer;

@@ -111,6 +111,9 @@ int link_send(struct link *link, const Evspace__Frame *header, const struct batc
 /** Send an Error frame with @text. */
 int link_send_error(struct link *link, uint32_t scope, int code, const char *text);
 
+/** Ask whether anybody is there, or @answer that. */
+void link_send_ping(struct link *link, bool answer);
+
 /** Who is at the other end; valid once `ready` was called. */
 const struct peer *link_peer(const struct link *link);
 const Evspace__Hello *link_hello(const struct link *link);

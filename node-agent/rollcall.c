@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Begins musters for those who ask how agents are, and forgets them at their end. */
+#include "node-agent/rollcall.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "node-agent/report.h"
+#include "node-agent/session.h"
+#include "pathmap/memory.h"
+#include "pathmap/plan.h"
+#include "tree/muster.h"
+
+/* That one connection may have under way. */
+#define ROLLCALLS_MOST 16u
+
+struct rollcall {
+	LIST_ENTRY(rollcall) entry;
+	const struct session_host *sessions;
+	struct muster_host host;
+	struct muster *muster;
+};
+
+static void rollcall_free(struct rollcall *r)
+{
+	LIST_REMOVE(r, entry);
+	muster_free(r->muster);
+	free(r);
+}
+
+void rollcall_end_all(struct rollcall_list *list)
+{
+	while (LIST_FIRST(list))
+		rollcall_free(LIST_FIRST(list));
+}
+
+static void rollcall_report(void *arg, struct link *up, Evspace__Frame *frame)
+{
+	const struct rollcall *r = arg;
+
+	report_answer(r->sessions, up, frame);
+}
+
+static void rollcall_done(void *arg, struct muster *muster)
+{
+	(void)muster;
+	rollcall_free(arg);
+}
+
+static int rollcall_begin(const struct session_host *host, struct rollcall_list *list,
+			  struct link *link, const Evspace__StatusAsk *ask, struct error *e)
+{
+	struct rollcall *r, *other;
+	unsigned n = 0;
+
+	LIST_FOREACH (other, list, entry)
+		n++;
+	if (n >= ROLLCALLS_MOST) {
+		errno = EMFILE;
+		return errorf(e, "%u questions for the status are under way already", n);
+	}
+	r = memory_new(1, sizeof(*r));
+	r->sessions = host;
+	r->host = (struct muster_host){
+		.base = host->base,
+		.children = host->scopes->children,
+		.answer = rollcall_report,
+		.done = rollcall_done,
+		.arg = r,
+	};
+	LIST_INSERT_HEAD(list, r, entry);
+	r->muster = muster_new(&r->host, link, ask, e);
+	if (r->muster)
+		return 0;
+	rollcall_free(r);
+	return -1;
+}
+
+int rollcall_answer(const struct session_host *host, struct rollcall_list *list, struct link *link,
+		    const Evspace__StatusAsk *ask, struct error *e)
+{
+	Evspace__StatusAsk whole = *ask;
+	struct plan_place *all;
+	int rc;
+
+	if (!ask->place && !ask->all) {
+		report_send(host, link);
+		return 0;
+	}
+	if (ask->place)
+		return rollcall_begin(host, list, link, ask, e);
+	if (chart_is_entry(host->chart, e) < 0)
+		return -1;
+	all = plan_all(host->chart->map);
+	whole.place = wire_place_new(all);
+	rc = rollcall_begin(host, list, link, &whole, e);
+	wire_place_free(whole.place);
+	plan_way_free(all);
+	return rc;
+}
