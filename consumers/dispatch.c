@@ -121,10 +121,11 @@ static void talk_limit(evutil_socket_t fd, short what, void *arg)
 
 static const struct parcel_file *talk_file(const struct talk *t, const char *name)
 {
-	const struct parcel *all[] = {t->post->program, t->post->common, &t->post->own};
+	const struct parcel *all[POST_PARCELS];
 	const struct parcel_file *file = NULL;
 
-	for (size_t i = 0; !file && i < 3; i++)
+	post_parcels(t->post, all);
+	for (size_t i = 0; !file && i < POST_PARCELS; i++)
 		file = all[i] ? parcel_find(all[i], name) : NULL;
 	return file;
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "consumers/post.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,24 @@ static int common_init(struct posts *posts, const struct post_plan *plan, struct
 	return rc;
 }
 
+/* What starts tasks of PVM is beside evspace where it was built, else where it is installed. */
+static int starter_init(struct posts *posts, struct error *e)
+{
+	char self[PATH_MAX], *path;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int rc;
+
+	self[n > 0 ? n : 0] = '\0';
+	path = memory_format("%s-pvm", self);
+	if (access(path, R_OK) < 0) {
+		free(path);
+		path = memory_copy(PKGLIBEXECDIR "/evspace-pvm");
+	}
+	rc = parcel_add(&posts->starter, "evspace-pvm", path, e);
+	free(path);
+	return rc;
+}
+
 /* ---- posts ---- */
 
 static bool is_launched(enum engine engine)
@@ -217,10 +236,11 @@ static struct post *post_new(struct posts *posts, const struct post_plan *plan, 
 static void post_header(struct post *post, const struct post_plan *plan, const char *hosts,
 			const struct deployment *d)
 {
-	const struct parcel *all[] = {post->program, post->common, &post->own};
+	const struct parcel *all[POST_PARCELS];
 	char *wants = memory_copy("");
 
-	for (size_t i = 0; i < 3; i++) {
+	post_parcels(post, all);
+	for (size_t i = 0; i < POST_PARCELS; i++) {
 		for (size_t k = 0; all[i] && k < all[i]->n; k++) {
 			const struct parcel_file *f = &all[i]->files[k];
 			char *want = memory_format("want %s %zu %s\n", f->sum, f->size, f->name);
@@ -295,6 +315,10 @@ static int post_node(struct posts *posts, const struct post_plan *plan, const ch
 		return 0;
 	if (!d->binary)
 		post->program = &posts->program;
+	if (d->engine == ENGINE_PVM)
+		post->starter = &posts->starter;
+	if (d->engine == ENGINE_PVM && posts->starter.n == 0 && starter_init(posts, e) < 0)
+		return -1;
 	post->common = &posts->common;
 	return post_certificates(post, plan, node, e);
 }
@@ -354,7 +378,16 @@ void posts_fini(struct posts *posts)
 	free(posts->posts);
 	parcel_fini(&posts->common);
 	parcel_fini(&posts->program);
+	parcel_fini(&posts->starter);
 	*posts = (struct posts){0};
+}
+
+void post_parcels(const struct post *post, const struct parcel *all[POST_PARCELS])
+{
+	all[0] = post->program;
+	all[1] = post->starter;
+	all[2] = post->common;
+	all[3] = &post->own;
 }
 
 bool post_is_fine(const struct post *post)

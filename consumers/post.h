@@ -38,7 +38,8 @@ struct post {
 	char *header;		     /* what deploy/host reads first, that script included */
 	const struct parcel *common; /* for all: the maps; NULL: nothing */
 	const struct parcel *program;
-	struct parcel own; /* certificates */
+	const struct parcel *starter; /* of PVM's tasks */
+	struct parcel own;	      /* certificates */
 	/* what came of it */
 	enum post_result result;
 	char *text;	/* why it failed, or what was done */
@@ -49,7 +50,7 @@ struct post {
 struct posts {
 	struct post *posts;
 	size_t n;
-	struct parcel common, program;
+	struct parcel common, program, starter;
 };
 
 /**
@@ -58,6 +59,12 @@ struct posts {
  */
 int posts_init(struct posts *posts, const struct post_plan *plan, struct error *e);
 void posts_fini(struct posts *posts);
+
+/** Parcels of one post. */
+#define POST_PARCELS 4
+
+/** All that goes there; some may be NULL. */
+void post_parcels(const struct post *post, const struct parcel *all[POST_PARCELS]);
 
 /** Does the post succeed? */
 bool post_is_fine(const struct post *post);
