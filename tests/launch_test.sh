@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests evspace deploy by launchers, on three hosts that are namespaces: mpirun, PVM, Slurm.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cluster/bed.sh"
+
+nodes=(b0 b1 b2)
+
+# maps_make ENGINE: the cluster's folder is one that all hosts share.
+maps_make() {
+	mkdir -p "$cluster_dir/maps"
+	echo 'application any { ranks any; }' >"$cluster_dir/maps/application.map"
+	echo 'entry front;' >"$cluster_dir/maps/mapping.map"
+	cat >"$cluster_dir/maps/cluster.map" <<-END
+		cluster B { nodes b[0-2]; address b[0-2]:7440; deploy $1 { folder $cluster_dir/shared; } }
+		node front { address front:7440; deploy ssh; }
+	END
+}
+
+certificates_make() {
+	"$top_srcdir/deploy/certs" init "$cluster_dir/tls" &&
+		"$top_srcdir/deploy/certs" agent "$cluster_dir/tls" front "${nodes[@]}" &&
+		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" observe
+}
+
+# expect CODE ACTION [OPTION...]: from outside; what it says is in $cluster_dir/said.
+expect() {
+	local code=$1 action=$2 got
+
+	shift 2
+	cluster_on out env EVSPACE_DIR=/dev/shm/evspace-0 "${environment[@]}" evspace deploy "$action" "$cluster_dir/maps" \
+		--tls "$cluster_dir/tls" --ssh-config "$cluster_dir/ssh/config" "$@" \
+		>"$cluster_dir/json" 2>"$cluster_dir/said"
+	got=$?
+	[ "$got" -eq "$code" ] && return
+	echo "exit code $got, not $code"
+	cat "$cluster_dir/said" "$cluster_dir/json" "$cluster_dir/shared/@B/log"
+	return 1
+}
+
+# said TEXT...: the last deploy has said each of these.
+said() {
+	local text
+
+	for text; do
+		grep -qF -- "$text" "$cluster_dir/said" "$cluster_dir/json" && continue
+		echo "nobody says: $text"
+		cat "$cluster_dir/said" "$cluster_dir/json"
+		return 1
+	done
+}
+
+comes_up() {
+	expect 0 up && said '2 started, 0 already up, 0 failed' "@B ($1" || return
+	expect 0 status && said '4 of 4 agents are there'
+}
+
+twice_is_once() {
+	expect 0 up && said '0 started, 2 already up'
+}
+
+agent_is_missed() {
+	cluster_on b1 pkill -f 'evspace agent' && cluster_until ended_is_noticed &&
+		expect 1 status && said '3 of 4 agents are there' '/B/b1' 'NOT THERE'
+}
+
+ended_is_noticed() {
+	grep -q 'the agent of b1 has ended' "$cluster_dir/shared/@B/log"
+}
+
+comes_back() {
+	expect 0 up && said '1 started, 1 already up' 'up, restarted' &&
+		expect 0 status && said '4 of 4 agents are there'
+}
+
+# Of the launcher's own, PVM leaves its log, and Slurm's daemons are the bed's.
+nothing_is_left() {
+	local host left
+
+	expect 0 down && said '2 ended, 0 were not up, 0 failed' || return
+	for host in out front "${nodes[@]}"; do
+		left=$(cluster_on "$host" sh -c 'pgrep -fa "evspace [a]gent|deploy/[l]aunch|[m]pirun|[o]rted|[s]run"
+			find /var/tmp /dev/shm -mindepth 1')
+		[ -z "$left" ] || { echo "$host: $left"; return 1; }
+	done
+	! [ -e "$cluster_dir/shared" ]
+}
+
+# all_cases ENGINE: with $environment as it is.
+all_cases() {
+	maps_make "$1"
+	tap_case "$1: up starts an agent on each host" comes_up "$1"
+	tap_case "$1: up again is no change" twice_is_once
+	tap_case "$1: an agent that ends is missed, the others stay" agent_is_missed
+	tap_case "$1: up starts it again" comes_back
+	tap_case "$1: down leaves nothing" nothing_is_left
+}
+
+# ---- PVM ----
+
+pvm_hosts() {
+	cluster_on out env "${environment[@]}" sh -c 'echo conf | pvm' 2>/dev/null
+}
+
+# A virtual machine that runs already is used, and is as before afterwards.
+machine_stays() {
+	cluster_on out env "${environment[@]}" pvmd </dev/null >"$cluster_dir/pvmd.log" 2>&1 &
+	disown
+	cluster_until cluster_on out test -s /tmp/pvmd.0 || return
+	expect 0 up --only B && pvm_hosts | grep -q '^ *b2 ' || return
+	expect 0 down --only B || return
+	pvm_hosts >"$cluster_dir/conf"
+	cluster_on out env "${environment[@]}" sh -c 'echo halt | pvm' >/dev/null 2>&1
+	grep -q '1 host' "$cluster_dir/conf" || { cat "$cluster_dir/conf"; return 1; }
+}
+
+if ! cluster_allowed; then
+	tap_skip "evspace deploy by launchers" "$cluster_why"
+	tap_done
+fi
+cluster_begin 0 3 || exit 99
+certificates_make >"$cluster_dir/certs.log" 2>&1 || { sed 's/^/# /' "$cluster_dir/certs.log"; exit 99; }
+printf '#!/bin/sh\nexec ssh -F %s "$@"\n' "$cluster_dir/ssh/config" >"$cluster_dir/rsh"
+chmod +x "$cluster_dir/rsh"
+
+environment=(OMPI_MCA_plm_rsh_agent="$cluster_dir/rsh")
+all_cases mpi
+environment=(PVM_RSH="$cluster_dir/rsh" PVM_ALLOW_ROOT=1 PVM_ARCH=LINUX64 PVM_ROOT=/usr/lib/pvm3)
+all_cases pvm
+tap_case "pvm: a virtual machine that was there is there afterwards, as it was" machine_stays
+tap_done
