@@ -25,7 +25,7 @@ struct segment_state {
 struct segment_count {
 	_Atomic uint64_t calls;
 	_Atomic uint64_t bytes;
-	_Atomic uint64_t ticks;	  /* time spent in calls while the mode was time */
+	_Atomic uint64_t ticks;	  /* time spent in calls while the mode was time or trace */
 	_Atomic uint64_t skipped; /* calls that left no tuple because of the mode */
 };
 

@@ -92,6 +92,7 @@ tap_case "a matrix of what was sent is exact" agrees sent matrix
 tap_case "a matrix of what was received is exact" agrees received received
 tap_case "a matrix of nodes is exact" agrees nodes traffic
 tap_case "what classes counted is what was written" agrees counts calls
+tap_case "the time that classes counted is that of the events" agrees times calls
 tap_case "the largest are the largest" agrees largest=7 big
 tap_case "all tuples are accounted for" all_accounted_for
 tap_case "a view of one thread's channels has no others" \

@@ -59,6 +59,7 @@ static inline __attribute__((always_inline)) void collect_count(const struct tup
 
 	collect_add(&count->calls, 1);
 	collect_add(&count->bytes, t->bytes);
+	collect_add(&count->ticks, t->end - t->start);
 }
 
 /** Write @t into this thread's element of @channel, where there is a place for it. */

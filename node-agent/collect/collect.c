@@ -219,8 +219,9 @@ void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t 
 		return;
 	segment_overflow_write(&collect.segment);
 	if (is_shared())
-		segment_count_share(&collect.segment, where >> 8,
-				    &(struct segment_sum){.calls = 1, .bytes = bytes});
+		segment_count_share(
+			&collect.segment, where >> 8,
+			&(struct segment_sum){.calls = 1, .bytes = bytes, .ticks = end - start});
 }
 
 enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel,
