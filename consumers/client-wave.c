@@ -196,7 +196,9 @@ static bool is_renamed(const char *old, const char *new)
 
 static bool is_stream_element(const struct evspace_client *c, const Evspace__Name *n)
 {
-	return c->reading == READ_STREAM && n->level == LEVEL_ELEMENT;
+	/* Those of the monitors are called alike on all hosts. */
+	return c->reading == READ_STREAM && n->level == LEVEL_ELEMENT &&
+	       n->channel < CHANNEL_PROGRAMS;
 }
 
 static void learn_name(struct evspace_client *c, const Evspace__Name *n)

@@ -267,8 +267,10 @@ static struct evspace_client *client_begin(const struct evspace_options *options
 		event_base_loop(c->base, EVLOOP_ONCE);
 	if (c->reply || (c->opened && (!c->monitored || client_monitor_begin(c, &c->why) == 0)))
 		return c;
-	if (c->opened)
+	if (c->opened) {
 		c->failed = true;
+		c->failure = EVSPACE_WRONG;
+	}
 	if (!c->failed)
 		errorf(&c->why, "%s does not answer; is it an agent?", c->address);
 	*failure = c->failed && c->failure ? c->failure : EVSPACE_NO_CONNECTION;

@@ -274,8 +274,11 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 		goto fail;
 	a->store_is_open = true;
 	agent_hosts(a, o);
-	if (agent_links(a, o, e) < 0 || (o->monitored && monitor_want(a->monitor, e) < 0))
+	if (agent_links(a, o, e) < 0)
 		goto fail;
+	/* It serves all the same. */
+	if (o->monitored && monitor_want(a->monitor, e) < 0)
+		fprintf(stderr, "evspace agent: it is not monitored itself: %s\n", e->text);
 	a->scopes.children = a->children;
 	a->sessions.tls = a->tls;
 	a->keeper = keeper_new(a->base, &a->store, o->retention_ns);

@@ -27,7 +27,8 @@
 #define RATE_AGE_NS UINT64_C(1000000000)
 
 /* Who looked may come back: a parent that connects again, the next view. */
-#define REST_S 1
+#define REST_S	    1
+#define REST_LOST_S 30
 
 #define CAPACITY_MOST 65536ul
 
@@ -291,9 +292,9 @@ int monitor_want(struct monitor *m, struct error *e)
 	return 0;
 }
 
-void monitor_unwant(struct monitor *m)
+void monitor_unwant(struct monitor *m, bool lost)
 {
-	static const struct timeval after = {REST_S, 0};
+	const struct timeval after = {lost ? REST_LOST_S : REST_S, 0};
 
 	if (--m->wanted == 0)
 		evtimer_add(m->rest, &after);

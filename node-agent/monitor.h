@@ -43,7 +43,10 @@ struct tracer *monitor_tracer(struct monitor *monitor);
  */
 int monitor_want(struct monitor *monitor, struct error *e);
 
-/** One less. A moment after the last one has gone, for he may come back, the segment is removed. */
-void monitor_unwant(struct monitor *monitor);
+/**
+ * One less. A second after the last one has gone the segment is removed; half a minute if his
+ * connection was @lost, so that he finds what he has not read yet when he comes back.
+ */
+void monitor_unwant(struct monitor *monitor, bool lost);
 
 #endif

@@ -54,7 +54,7 @@ static void session_close_scope(struct session *s, struct opened *o, bool keep)
 	size_t left;
 
 	if (is_of_monitors(scope_opened_with(o->scope)->run))
-		monitor_unwant(s->host->monitor);
+		monitor_unwant(s->host->monitor, keep);
 	LIST_REMOVE(o, entry);
 	if (o->is_view) {
 		LIST_REMOVE(o, view);
@@ -229,7 +229,7 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	scope = open->place ? scope_new(s->host->scopes, s->link, open, NULL, NULL, e)
 			    : session_open_view(s, open, e);
 	if (!scope && monitors)
-		monitor_unwant(s->host->monitor);
+		monitor_unwant(s->host->monitor, false);
 	if (!scope)
 		return -1;
 	o = opened_new(scope, s->link);

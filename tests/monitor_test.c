@@ -102,7 +102,7 @@ static void records_while_wanted(void)
 	CU_ASSERT_TRUE(t.start <= t.end && t.comm != 0);
 	track_fini(&track);
 	track_fini(&own);
-	monitor_unwant(monitor);
+	monitor_unwant(monitor, false);
 	event_base_dispatch(loop);
 	CU_ASSERT_FALSE(trial_exists("%s", TRACK_RUN));
 	monitor_free(monitor);
@@ -149,12 +149,12 @@ static void begins_again(void)
 	track_init(&track, monitor_tracer(monitor), "rates", "prog");
 	CU_ASSERT_EQUAL_FATAL(monitor_want(monitor, &error), 0);
 	write(&track, 1);
-	monitor_unwant(monitor);
+	monitor_unwant(monitor, false);
 	CU_ASSERT_EQUAL_FATAL(monitor_want(monitor, &error), 0);
 	event_base_dispatch(loop);
 	write(&track, 1);
 	CU_ASSERT_TRUE(track_is_on(&track));
-	monitor_unwant(monitor);
+	monitor_unwant(monitor, false);
 	event_base_dispatch(loop);
 	CU_ASSERT_FALSE(track_is_on(&track));
 	CU_ASSERT_EQUAL_FATAL(monitor_want(monitor, &error), 0);

@@ -122,6 +122,13 @@ void hub_unqueue(struct link_hub *hub, struct link *link)
 
 void link_hub_rest(struct link_hub *hub)
 {
+	struct link *link;
+
+	/* OpenSSL's, which refuses where something is pending and makes them again when needed. */
+	LIST_FOREACH (link, &hub->links, entry) {
+		if (link->transport.ssl)
+			SSL_free_buffers(link->transport.ssl);
+	}
 	free(hub->scratch);
 	hub->scratch = NULL;
 	bytes_rest();

@@ -48,7 +48,12 @@ static bool listens_at(int fd, const union address_any *at)
 {
 	union address_any bound = {0};
 	socklen_t room = sizeof(bound) - 1, number = sizeof(int);
-	int listens = 0;
+	int listens = 0, only6 = 0;
+
+	if (at->any.sa_family == AF_INET &&
+	    getsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &only6, &number) == 0 && only6)
+		return false;
+	number = sizeof(int);
 
 	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &number) == 0 && listens &&
 	       getsockname(fd, &bound.any, &room) == 0 && hears(&bound, at);
