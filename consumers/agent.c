@@ -13,6 +13,7 @@
 #include "pathmap/pattern.h"
 #include "tree/address.h"
 #include "tree/manager.h"
+#include "tree/allow.h"
 
 static const char agent_help[] =
 	"usage: evspace agent [options]\n"
@@ -33,6 +34,8 @@ static const char agent_help[] =
 	"  --monitored       record what it does itself from now on, for --of evspace (default: "
 	"while\n"
 	"                    somebody looks)\n"
+	"  --allow WHO       other users of this host that may observe (not control) through the\n"
+	"                    Unix socket: USER,@GROUP,... (default: only you and root)\n"
 	"  --help            this text\n"
 	"\n"
 	"The elements are files below $EVSPACE_DIR (default /dev/shm/evspace-UID). They outlive "
@@ -40,6 +43,9 @@ static const char agent_help[] =
 	"agent: a new one goes on where the old one was. \"%n\" in EVSPACE_DIR is the node's "
 	"name:\n"
 	"for nodes on one machine that do not see each other's programs.\n"
+	"\n"
+	"On SIGHUP, and when files in the folder of --tls change, certificates and the list of\n"
+	"revoked ones are loaded again.\n"
 	"\n"
 	"examples:\n"
 	"  evspace agent &                                        # this host\n"
@@ -76,7 +82,7 @@ static int nodes_check(const struct agent_options *o, const struct hostlist *nod
 }
 
 static int agent_options_parse(int argc, char **argv, struct agent_options *o,
-			       struct hostlist *nodes)
+			       struct hostlist *nodes, struct allow *allow)
 {
 	static const struct option options[] = {
 		{"pathmap", required_argument, NULL, 'p'},
@@ -85,6 +91,7 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 		{"tls", required_argument, NULL, 't'},
 		{"retention", required_argument, NULL, 'r'},
 		{"monitored", no_argument, NULL, 'm'},
+		{"allow", required_argument, NULL, 'a'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
@@ -115,6 +122,11 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 			break;
 		case 'm':
 			o->monitored = true;
+			break;
+		case 'a':
+			if (allow_parse(allow, optarg, &e) < 0)
+				return wrong("--allow", &e);
+			o->allow = allow;
 			break;
 		case 'h':
 			fputs(agent_help, stdout);
@@ -168,11 +180,12 @@ int agent_main(int argc, char **argv)
 {
 	struct agent_options o = {.tls = getenv("EVSPACE_TLS"), .retention_ns = 3600000000000u};
 	struct hostlist nodes = {0};
+	struct allow allow = {0};
 	char base[200];
 	struct error e;
 	int code;
 
-	if (agent_options_parse(argc, argv, &o, &nodes) < 0) {
+	if (agent_options_parse(argc, argv, &o, &nodes, &allow) < 0) {
 		code = EXIT_USAGE;
 	} else if (!(o.base = agent_base(&o, &nodes, base, sizeof(base), &e))) {
 		fprintf(stderr, "evspace agent: %s\n", e.text);
@@ -185,5 +198,6 @@ int agent_main(int argc, char **argv)
 		code = agent_serve(&o);
 	}
 	hostlist_fini(&nodes);
+	allow_fini(&allow);
 	return code;
 }

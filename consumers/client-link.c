@@ -113,9 +113,19 @@ static char *find_identity(const char *dir)
 	return memory_copy("observe");
 }
 
+/* On stderr, and not again in this process. */
+static void note_once(bool *told, const char *text)
+{
+	if (!*told)
+		fprintf(stderr, "evspace: %s\n", text);
+	*told = true;
+}
+
 static int load_identity(struct evspace_client *c)
 {
 	const char *home = getenv("HOME"), *tls = c->tls_dir ? c->tls_dir : getenv("EVSPACE_TLS");
+	static bool told;
+	struct error e;
 	char *dir, *name;
 
 	if (strncmp(c->address, "unix:", 5) == 0)
@@ -125,16 +135,26 @@ static int load_identity(struct evspace_client *c)
 	c->tls = tls_new(dir, name, &c->why);
 	free(dir);
 	free(name);
-	return c->tls ? 0 : -1;
+	if (!c->tls)
+		return -1;
+	if (tls_warning(c->tls, &e))
+		note_once(&told, e.text);
+	return 0;
 }
 
 /* ---- connecting ---- */
 
 static void on_ready(struct link *link, void *arg)
 {
+	const struct peer *peer = link_peer(link);
 	struct evspace_client *c = arg;
+	static bool told;
+	struct error e;
 
-	(void)link;
+	if (peer->local && peer->uid != geteuid()) {
+		errorf(&e, "the agent at %s is that of uid %u", c->address, peer->uid);
+		note_once(&told, e.text);
+	}
 	client_ready(c);
 }
 
@@ -166,6 +186,10 @@ static void client_dial(struct evspace_client *c)
 {
 	struct error e;
 
+	/* A long break: the certificates may be new ones. What is wrong with them, the agent says.
+	 */
+	if (c->tls)
+		(void)tls_refresh(c->tls, &e);
 	c->link = link_dial(c->hub, c->address, NULL, &events, c, &e);
 	if (!c->link)
 		client_lost(c, &e);
@@ -202,7 +226,9 @@ int client_connect(struct evspace_client *c)
 	struct link_self self = {.name = "",
 				 .epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns()};
 
-	if (!c->address && find_agent(c) < 0)
+	bool named = c->address != NULL;
+
+	if (!named && find_agent(c) < 0)
 		return -1;
 	c->failure = EVSPACE_WRONG;
 	if (address_check(c->address, false, &c->why) < 0)
@@ -215,6 +241,7 @@ int client_connect(struct evspace_client *c)
 	c->hub = link_hub_new(c->base, c->tls, &self);
 	if (!c->retry || !c->hub)
 		return errorf(&c->why, "cannot set up a connection: %s", strerror(errno));
+	link_hub_foreign_set(c->hub, named);
 	client_dial(c);
 	return 0;
 }

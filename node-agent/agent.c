@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "node-agent/fetch.h"
+#include "node-agent/identity.h"
 #include "node-agent/keeper.h"
 #include "node-agent/monitor.h"
 #include "node-agent/session.h"
@@ -34,6 +36,7 @@ struct agent {
 	bool store_is_open;
 	struct chart *chart;
 	struct tls *tls;
+	struct identity *identity;
 	struct link_hub *hub;
 	struct child_set *children;
 	struct keeper *keeper;
@@ -62,7 +65,11 @@ static struct stage *agent_source_new(void *arg, const Evspace__Open *open,
 {
 	const struct agent *a = arg;
 
-	return source_new(&a->sources, open, place, names, e);
+	if (limits_own_user(open->users, open->n_users))
+		return source_new(&a->sources, open, place, names, e);
+	errno = EACCES;
+	errorf(e, "its runs are of a user that is not asked for");
+	return NULL;
 }
 
 static void agent_source_replace(void *arg, struct stage *source, const struct plan_place *place)
@@ -126,6 +133,17 @@ static int agent_map(struct agent *a, const struct agent_options *o, struct erro
 		      a->node);
 }
 
+/* Who is allowed must get to the socket, and no further. */
+static int agent_allow(struct agent *a, const struct agent_options *o, struct error *e)
+{
+	if (!o->allow)
+		return 0;
+	link_hub_allow_set(a->hub, o->allow);
+	if (chmod(a->store.base, 0711) < 0)
+		return errorf(e, "%s: %s", a->store.base, strerror(errno));
+	return 0;
+}
+
 static int agent_links(struct agent *a, const struct agent_options *o, struct error *e)
 {
 	const char *address = o->listen ? o->listen : pathmap_address(a->chart->map, a->node);
@@ -154,6 +172,10 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 	a->hub = link_hub_new(a->base, a->tls, &self);
 	if (!a->hub)
 		return errorf(e, "cannot set up links: %s", strerror(errno));
+	if (a->tls)
+		a->identity = identity_new(a->base, a->tls, a->hub);
+	if (agent_allow(a, o, e) < 0)
+		return -1;
 	a->children = child_set_new(a->base, a->hub);
 	a->local = link_listen(a->hub, a->socket, session_accept, &a->sessions, e);
 	if (!a->local)
@@ -305,6 +327,7 @@ void agent_free(struct agent *a)
 	link_listener_free(a->remote);
 	link_listener_free(a->local);
 	child_set_free(a->children);
+	identity_free(a->identity);
 	link_hub_free(a->hub);
 	tls_free(a->tls);
 	if (a->store_is_open)

@@ -8,6 +8,7 @@
 
 #include "pathmap/error.h"
 
+struct allow;
 struct chart;
 
 /** What an agent is started with. Strings stay the caller's. */
@@ -18,9 +19,10 @@ struct agent_options {
 	const char
 		*listen; /* "HOST:PORT"; NULL: the node's address in the pathmap, if it has one */
 	const char *tls; /* folder of certificates; needed to listen or to dial */
-	uint64_t retention_ns; /* how long segments of dead processes are kept */
-	bool monitored;	       /* it records what it does itself from its start, watched or not */
-	struct chart *chart;   /* NULL, or one to make its own (chart_make_own()) */
+	const struct allow *allow; /* other users of this host that may observe; NULL: nobody */
+	uint64_t retention_ns;	   /* how long segments of dead processes are kept */
+	bool monitored;	     /* it records what it does itself from its start, watched or not */
+	struct chart *chart; /* NULL, or one to make its own (chart_make_own()) */
 };
 
 struct agent;

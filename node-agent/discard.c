@@ -8,7 +8,6 @@
 
 #include "node-agent/label.h"
 #include "node-agent/segment-mark.h"
-#include "pathmap/utf8.h"
 
 /* An order on its way through the elements of a process. */
 struct discarding {
@@ -103,18 +102,6 @@ static void discard_mirrors(const struct discarding *d, const char *run, Evspace
 	host->processes += any;
 }
 
-static void discard_log(const Evspace__SwitchAsk *ask, const Evspace__Host *host, const char *run)
-{
-	char who[200];
-
-	snprintf(who, sizeof(who), "%s", ask->who);
-	utf8_clean(who);
-	fprintf(stderr,
-		"evspace agent: %s discarded %llu tuples of %u elements in %u processes of run "
-		"%s\n",
-		who, (unsigned long long)host->discarded, host->changed, host->processes, run);
-}
-
 const char *discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 			  const struct plan_place *place, Evspace__Host *host)
 {
@@ -136,7 +123,5 @@ const char *discard_carry(const struct source_host *here, const Evspace__SwitchA
 	}
 	discard_mirrors(&d, run, host);
 	sites_rest(here->sites);
-	if (host->changed)
-		discard_log(ask, host, run);
 	return run;
 }

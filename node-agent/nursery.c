@@ -94,12 +94,17 @@ static int child_start(struct nursery *n, size_t i, int ready, struct error *e)
 
 /* ---- all of them ---- */
 
+static void nursery_pass(const struct nursery *n, int number)
+{
+	for (size_t i = 0; i < n->nodes->n; i++)
+		if (n->pids[i] > 0)
+			kill(n->pids[i], number);
+}
+
 static void nursery_end(struct nursery *n)
 {
 	n->ending = true;
-	for (size_t i = 0; i < n->nodes->n; i++)
-		if (n->pids[i] > 0)
-			kill(n->pids[i], SIGTERM);
+	nursery_pass(n, SIGTERM);
 }
 
 static int ended_badly(const struct nursery *n, size_t i, int status, struct error *e)
@@ -170,7 +175,9 @@ static int nursery_serve(struct nursery *n, const sigset_t *set, struct error *e
 	while (n->living) {
 		if (sigwait(set, &number) != 0)
 			continue;
-		if (number != SIGCHLD)
+		if (number == SIGHUP)
+			nursery_pass(n, SIGHUP);
+		else if (number != SIGCHLD)
 			nursery_end(n);
 		else if (nursery_reap(n, false, e) < 0)
 			rc = -1;
@@ -225,6 +232,8 @@ int nursery_run(const struct agent_options *o, const struct hostlist *nodes, str
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGCHLD);
+	if (o->tls)
+		sigaddset(&set, SIGHUP); /* as a single agent: certificates are loaded again */
 	sigprocmask(SIG_BLOCK, &set, &n.before);
 	n.pids = memory_new(nodes->n, sizeof(*n.pids));
 	if (nursery_prepare(&n, e) == 0 && nursery_start(&n, e) == 0) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "node-agent/audit.h"
 #include "node-agent/session.h"
 #include "pathmap/memory.h"
 #include "tree/clock.h"
@@ -33,6 +34,7 @@ struct remap {
 	enum state state;
 	struct link *asker; /* NULL: it has left */
 	char who[300];
+	const char *what;
 	bool dry_run;
 	struct chart_draft draft;
 	struct probe before, after;
@@ -165,7 +167,7 @@ static void remap_fail(struct remap *r, int number, const char *why)
 	struct error e;
 
 	errorf(&e, "%s; nothing has changed", why);
-	fprintf(stderr, "evspace agent: %s: the map was not applied: %s\n", r->who, e.text);
+	audit_failed(&r->host->failed, r->who, r->what, e.text);
 	if (r->asker)
 		link_send_error(r->asker, 0, number, e.text);
 	remap_rest(r);
@@ -196,13 +198,14 @@ static void remap_reply(struct remap *r, uint64_t committed_ns, uint64_t now)
 static void remap_finish(struct remap *r)
 {
 	uint64_t now = clock_mono_ns();
+	char outcome[128];
 
-	fprintf(stderr,
-		"evspace agent: %s applied map generation %llu: prepared in %u ms, %u open scope%s "
-		"switched in %u ms\n",
-		r->who, (unsigned long long)r->host->chart->generation,
-		elapsed_ms(r->began_ns, r->committed_ns), r->switched, r->switched == 1 ? "" : "s",
-		elapsed_ms(r->committed_ns, now));
+	snprintf(outcome, sizeof(outcome),
+		 "map generation %llu: prepared in %u ms, %u open scope%s switched in %u ms",
+		 (unsigned long long)r->host->chart->generation,
+		 elapsed_ms(r->began_ns, r->committed_ns), r->switched, r->switched == 1 ? "" : "s",
+		 elapsed_ms(r->committed_ns, now));
+	audit_done(r->who, r->what, outcome);
 	remap_reply(r, r->committed_ns, now);
 	remap_rest(r);
 }
@@ -436,7 +439,8 @@ int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *ap
 		errno = EBUSY;
 		return errorf(e, "%s is applying a map already; nothing has changed", r->who);
 	}
-	snprintf(r->who, sizeof(r->who), "%s (%s)", peer->name, peer->where);
+	audit_who(peer, r->who, sizeof(r->who));
+	r->what = audit_map(apply);
 	r->state = PREPARING;
 	r->asker = asker;
 	r->dry_run = apply->dry_run;
@@ -447,8 +451,6 @@ int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *ap
 	    probe_begin(&r->after, &r->draft, NULL, e) < 0) {
 		int number = errno;
 
-		fprintf(stderr, "evspace agent: %s: the map was not applied: %s\n", r->who,
-			e->text);
 		remap_rest(r);
 		errno = number;
 		return -1;

@@ -12,6 +12,7 @@
 #include "node-agent/absent.h"
 #include "node-agent/fate.h"
 #include "node-agent/remote-report.h"
+#include "node-agent/rights.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
 
@@ -91,14 +92,16 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	return 0;
 }
 
-static size_t report_processes(const struct session_host *host, Evspace__Status *status,
-			       struct entry *entries, Evspace__Process **list)
+static size_t report_processes(const struct session_host *host, const struct peer *peer,
+			       Evspace__Status *status, struct entry *entries,
+			       Evspace__Process **list)
 {
 	struct store_segment *s;
 	size_t n = 0;
 
 	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
-		if (!source_holds(host->sources, NULL, s) || entry_init(&entries[n], s) < 0)
+		if (!rights_see(peer, s->run) || !source_holds(host->sources, NULL, s) ||
+		    entry_init(&entries[n], s) < 0)
 			continue;
 		list[n] = &entries[n].message;
 		n++;
@@ -193,11 +196,18 @@ struct report {
 	struct remote_report remote;
 };
 
-static void report_classes(const struct session_host *host, struct report *r)
+static void report_classes(const struct session_host *host, const struct peer *peer,
+			   struct report *r)
 {
 	size_t n = 0;
 
 	r->n_runs = store_runs(host->sources->store, &r->runs);
+	for (size_t i = 0; i < r->n_runs; i++) {
+		if (rights_see(peer, r->runs[i].name))
+			r->runs[n++] = r->runs[i];
+	}
+	r->n_runs = n;
+	n = 0;
 	r->of = memory_new(r->n_runs + 1, sizeof(*r->of));
 	for (size_t i = 0; i < r->n_runs; i++) {
 		run_classes_read(host, r->runs[i].name, &r->of[i]);
@@ -248,6 +258,7 @@ void report_send(const struct session_host *host, struct link *link)
 {
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct report r = {.status = EVSPACE__STATUS__INIT};
+	const struct peer *peer = link_peer(link);
 	const struct store_segment *s;
 	size_t n = 1;
 
@@ -257,10 +268,13 @@ void report_send(const struct session_host *host, struct link *link)
 	r.processes = memory_new(n, sizeof(*r.processes));
 	report_fill(host, &r.status);
 	report_count(host, &r.status);
-	report_processes(host, &r.status, r.entries, r.processes);
-	report_classes(host, &r);
-	report_refused(host, &r);
-	remote_report_init(&r.remote, host->sources);
+	report_processes(host, peer, &r.status, r.entries, r.processes);
+	report_classes(host, peer, &r);
+	/* These are lines of any run. */
+	if (!peer->limits) {
+		report_refused(host, &r);
+		remote_report_init(&r.remote, host->sources);
+	}
 	r.status.n_remote = r.remote.n;
 	r.status.remote = r.remote.texts;
 	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;

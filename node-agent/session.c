@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/audit.h"
 #include "node-agent/discard.h"
 #include "node-agent/monitor.h"
+#include "node-agent/rights.h"
 #include "node-agent/rollcall.h"
 #include "node-agent/switch.h"
+#include "pathmap/memory.h"
 #include "pathmap/plan.h"
 #include "tree/order.h"
 
@@ -21,6 +24,7 @@ struct ordered {
 	struct session *session;
 	struct order *order;
 	struct order_host host;
+	char *who, *what; /* of one that changes something and begins here; else NULL */
 };
 
 struct session {
@@ -33,11 +37,6 @@ struct session {
 	size_t n_orders;
 	struct rollcall_list rollcalls;
 };
-
-static bool is_of_monitors(const char *run)
-{
-	return strcmp(run, TRACK_RUN) == 0;
-}
 
 /* Who looks at the monitors makes this one record, until he has gone. */
 static void session_monitor(const struct session *s)
@@ -53,7 +52,7 @@ static void session_close_scope(struct session *s, struct opened *o, bool keep)
 {
 	size_t left;
 
-	if (is_of_monitors(scope_opened_with(o->scope)->run))
+	if (track_is_run(scope_opened_with(o->scope)->run))
 		monitor_unwant(s->host->monitor, keep);
 	LIST_REMOVE(o, entry);
 	if (o->is_view) {
@@ -74,6 +73,8 @@ static void ordered_free(struct ordered *o)
 	LIST_REMOVE(o, entry);
 	o->session->n_orders--;
 	order_free(o->order);
+	free(o->who);
+	free(o->what);
 	free(o);
 }
 
@@ -106,56 +107,7 @@ static struct opened *session_scope(struct session *s, uint32_t number)
 
 static int session_may(const struct session *s, unsigned roles, const char *what, struct error *e)
 {
-	const struct peer *p = link_peer(s->link);
-
-	if (p->local || (p->roles & roles))
-		return 0;
-	errno = EACCES;
-	return errorf(
-		e,
-		"%s may not %s: its certificate does not have the role for that; make one with "
-		"deploy/certs",
-		p->name, what);
-}
-
-/* The run that a consumer means when it names none: the only live one that is known here, else "".
- */
-static int open_choose_run(const struct session *s, char *chosen, size_t room, struct error *e)
-{
-	struct store_run *runs;
-	size_t n = store_runs(s->host->sources->store, &runs), live = 0;
-	char list[512] = "";
-
-	for (size_t i = 0; i < n; i++) {
-		if (runs[i].alive == 0 || is_of_monitors(runs[i].name))
-			continue;
-		live++;
-		snprintf(chosen, room, "%s", runs[i].name);
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", runs[i].name);
-	}
-	free(runs);
-	if (live <= 1)
-		return 0;
-	errno = ENOTUNIQ;
-	return errorf(e, "several runs are live; say which with --run:%s", list);
-}
-
-static int open_check_run(const struct session *s, const char *run, struct error *e)
-{
-	struct store_run *runs;
-	size_t n = store_runs(s->host->sources->store, &runs);
-	char list[512] = "";
-	bool found = false;
-
-	for (size_t i = 0; i < n; i++) {
-		found = found || strcmp(runs[i].name, run) == 0;
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", runs[i].name);
-	}
-	free(runs);
-	if (found || n == 0 || is_of_monitors(run))
-		return 0;
-	errno = ENOENT;
-	return errorf(e, "there is no run '%s'; there are:%s", run, list);
+	return rights_may(link_peer(s->link), roles, what, e);
 }
 
 /* A consumer names a view and a run, or none: the plan of that view from here on, and in @chosen
@@ -170,15 +122,11 @@ static struct plan *session_plan(const struct session *s, const char *view, cons
 		return NULL;
 	if (chart_plan(chart, NULL, view, run, NULL, &plan, e) < 0)
 		return NULL;
-	snprintf(chosen, room, "%s", run);
-	/* Other hosts may hold a run of which nothing is here: only one host alone can contradict.
-	 */
-	if (run[0] ? plan->n_places == 1 && open_check_run(s, run, e) < 0
-		   : open_choose_run(s, chosen, room, e) < 0) {
-		plan_free(plan);
-		return NULL;
-	}
-	return plan;
+	if (rights_run(link_peer(s->link), s->host->sources->store, run, plan->n_places == 1,
+		       chosen, room, e) == 0)
+		return plan;
+	plan_free(plan);
+	return NULL;
 }
 
 /* A consumer's open names a view: make the plan, and open its root here. */
@@ -187,6 +135,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 {
 	char run[sizeof(((struct store_run *)0)->name)] = "";
 	struct plan *plan = session_plan(s, open->view, open->run, run, sizeof(run), e);
+	const struct limits *limits = link_peer(s->link)->limits;
 	Evspace__Open whole = *open;
 	struct scope *scope;
 
@@ -199,6 +148,8 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.n_within = open->n_select;
 	whole.select = plan->select;
 	whole.n_select = plan->n_select;
+	whole.users = limits ? limits->users : NULL;
+	whole.n_users = limits ? limits->n_users : 0;
 	whole.place = wire_place_new(plan->root);
 	whole.generation = s->host->chart->generation;
 	scope = scope_new(s->host->scopes, s->link, &whole, NULL, NULL, e);
@@ -209,7 +160,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 
 static int session_open(struct session *s, const Evspace__Open *open, struct error *e)
 {
-	bool monitors = is_of_monitors(open->run);
+	bool monitors = track_is_run(open->run);
 	struct scope *scope;
 	struct opened *o;
 
@@ -250,23 +201,42 @@ static const char *ordered_carry(void *arg, const Evspace__SwitchAsk *ask,
 				 Evspace__Host *host)
 {
 	const struct ordered *o = arg;
+	const struct source_host *here = o->session->host->sources;
+	const char *run;
 
-	if (ask->discard)
-		return discard_carry(o->session->host->sources, ask, place, host);
-	return switch_carry(o->session->host->sources, ask, place, classes, host);
+	if (!limits_own_user(ask->users, ask->n_users)) {
+		host->text = (char *)(uintptr_t) "its runs are of a user that is not asked for";
+		return "";
+	}
+	run = ask->discard ? discard_carry(here, ask, place, host)
+			   : switch_carry(here, ask, place, classes, host);
+	/* Where it began, a line says what came of it everywhere. */
+	if (!o->who && (ask->discard ? host->changed : ask->change && host->processes))
+		audit_carried(ask, host, run);
+	return run;
 }
 
 static void ordered_done(void *arg, struct order *order)
 {
-	(void)order;
-	ordered_free(arg);
+	struct ordered *o = arg;
+	char outcome[512];
+
+	if (o->who)
+		audit_done(o->who, o->what, order_outcome(order, outcome, sizeof(outcome)));
+	ordered_free(o);
+}
+
+/* Is it more than a question? */
+static bool changes(const Evspace__SwitchAsk *ask)
+{
+	return ask->change || ask->discard;
 }
 
 /* The order begins here, or at the root of the view's tree, which is here. */
-static struct order *session_order(const struct session *s, const struct ordered *o,
+static struct order *session_order(const struct session *s, struct ordered *o,
 				   const Evspace__SwitchAsk *ask, struct error *e)
 {
-	char run[sizeof(((struct store_run *)0)->name)] = "", who[300];
+	char run[sizeof(((struct store_run *)0)->name)] = "", who[300], what[AUDIT_WHAT];
 	const struct peer *peer = link_peer(s->link);
 	Evspace__SwitchAsk whole = *ask;
 	struct order *order;
@@ -277,13 +247,18 @@ static struct order *session_order(const struct session *s, const struct ordered
 	plan = session_plan(s, ask->view, ask->run, run, sizeof(run), e);
 	if (!plan)
 		return NULL;
-	snprintf(who, sizeof(who), "%s (%s)", peer->name, peer->where);
-	whole.who = who;
+	whole.who = (char *)(uintptr_t)audit_who(peer, who, sizeof(who));
+	if (changes(ask)) {
+		o->who = memory_copy(who);
+		o->what = memory_copy(audit_order(ask, run, what, sizeof(what)));
+	}
 	whole.run = run;
 	whole.within = ask->select;
 	whole.n_within = ask->n_select;
 	whole.select = plan->select;
 	whole.n_select = plan->n_select;
+	whole.users = peer->limits ? peer->limits->users : NULL;
+	whole.n_users = peer->limits ? peer->limits->n_users : 0;
 	whole.place = wire_place_new(plan->root);
 	order = order_new(&o->host, s->link, &whole, e);
 	wire_place_free(whole.place);
@@ -291,22 +266,19 @@ static struct order *session_order(const struct session *s, const struct ordered
 	return order;
 }
 
-static int session_switch(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
+static int session_begin(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
 {
-	const char *what = ask->place	 ? "switch parts of the tree"
-			   : ask->change ? "switch what is collected"
-					 : "observe";
-	unsigned roles = ask->place    ? ROLE_AGENT
-			 : ask->change ? ROLE_CONTROL
-				       : ROLE_OBSERVE | ROLE_CONTROL;
+	const char *what = ask->place	  ? "switch parts of the tree"
+			   : ask->discard ? "discard what is held"
+			   : changes(ask) ? "switch what is collected"
+					  : "observe";
+	unsigned roles = ask->place	? ROLE_AGENT
+			 : changes(ask) ? ROLE_CONTROL
+					: ROLE_OBSERVE | ROLE_CONTROL;
 	struct ordered *o;
 
-	if (session_may(s, roles, what, e) < 0) {
-		if (ask->change)
-			fprintf(stderr, "evspace agent: %s: %s\n", link_peer(s->link)->where,
-				e->text);
+	if (session_may(s, roles, what, e) < 0)
 		return -1;
-	}
 	if (s->n_orders >= SESSION_ORDERS) {
 		errno = EMFILE;
 		return errorf(e, "%u orders are under way on this connection already",
@@ -325,12 +297,33 @@ static int session_switch(struct session *s, const Evspace__SwitchAsk *ask, stru
 	};
 	o->order = session_order(s, o, ask, e);
 	if (!o->order) {
+		free(o->who);
+		free(o->what);
 		free(o);
 		return -1;
 	}
 	LIST_INSERT_HEAD(&s->orders, o, entry);
 	s->n_orders++;
 	return 0;
+}
+
+static void session_failed(struct session *s, const char *what, const struct error *e)
+{
+	char who[300];
+
+	audit_failed(&s->host->failed, audit_who(link_peer(s->link), who, sizeof(who)), what,
+		     e->text);
+}
+
+static int session_switch(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
+{
+	char what[AUDIT_WHAT];
+	int rc = session_begin(s, ask, e), saved = errno;
+
+	if (rc < 0 && changes(ask))
+		session_failed(s, audit_order(ask, ask->run, what, sizeof(what)), e);
+	errno = saved;
+	return rc;
 }
 
 /* ---- asking ---- */
@@ -374,9 +367,15 @@ static int session_map(const struct session *s, struct error *e)
 
 static int session_map_apply(struct session *s, const Evspace__MapApply *apply, struct error *e)
 {
-	if (session_may(s, ROLE_CONTROL, "apply a map", e) == 0)
-		return remap_begin(s->host->remap, s->link, apply, e);
-	fprintf(stderr, "evspace agent: %s: %s\n", link_peer(s->link)->where, e->text);
+	int saved;
+
+	if (session_may(s, ROLE_CONTROL, "apply a map", e) == 0 &&
+	    rights_all(link_peer(s->link), "apply a map", e) == 0 &&
+	    remap_begin(s->host->remap, s->link, apply, e) == 0)
+		return 0;
+	saved = errno;
+	session_failed(s, audit_map(apply), e);
+	errno = saved;
 	return -1;
 }
 

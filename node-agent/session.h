@@ -37,8 +37,9 @@ struct session_host {
 	uint64_t born_ns; /* CLOCK_MONOTONIC */
 	uint64_t retention_ns;
 	struct session_list sessions;
-	struct ration said;  /* of connections that broke */
-	struct chart *chart; /* the map that views' trees are made by */
+	struct ration said;   /* of connections that broke */
+	struct ration failed; /* of control actions that failed */
+	struct chart *chart;  /* the map that views' trees are made by */
 	struct remap *remap;
 	struct opened_list views;			/* all scopes that consumers have open */
 	void (*map_changed)(struct session_host *host); /* it goes by another map now */

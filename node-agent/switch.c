@@ -12,7 +12,6 @@
 #include "node-agent/segment-class.h"
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
-#include "pathmap/utf8.h"
 #include "tree/op.h"
 
 /* What is copied out of a segment under its guard. */
@@ -260,37 +259,6 @@ static void carry_process(struct carrying *c, char *why, size_t n)
 	(void)fate_read(&c->s->segment, c->channels, &c->fate);
 }
 
-/* ---- the log ---- */
-
-static void choice_name(const Evspace__Choice *choice, char *buf, size_t n)
-{
-	const char *channel = choice->channel < 0 ? "all" : channel_name((unsigned)choice->channel);
-
-	if (choice->world)
-		snprintf(buf, n, "%s@world", channel);
-	else if (choice->comm)
-		snprintf(buf, n, "%s@%08x", channel, choice->comm);
-	else
-		snprintf(buf, n, "%s", channel);
-}
-
-static void carry_log(const struct carrying *c, const char *run)
-{
-	char who[200], name[CLASS_TEXT], classes[512] = "";
-	size_t used = 0;
-
-	snprintf(who, sizeof(who), "%s", c->ask->who);
-	utf8_clean(who);
-	for (size_t i = 0; i < c->ask->n_choices && used < sizeof(classes); i++) {
-		choice_name(c->ask->choices[i], name, sizeof(name));
-		used += (size_t)snprintf(classes + used, sizeof(classes) - used, "%s%s",
-					 used ? "," : "", name);
-	}
-	fprintf(stderr, "evspace agent: %s switched %s to %s in %u process%s of run %s\n", who,
-		c->ask->n_choices ? classes : "all", segment_mode_name(c->ask->mode),
-		c->host->processes, c->host->processes == 1 ? "" : "es", run);
-}
-
 const char *switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 			 const struct plan_place *place, struct classes *classes,
 			 Evspace__Host *host)
@@ -316,7 +284,5 @@ const char *switch_carry(const struct source_host *here, const Evspace__SwitchAs
 	host->held = c.fate.held;
 	host->discarded = c.fate.discarded;
 	host->lost = c.fate.lost;
-	if (ask->change && host->processes)
-		carry_log(&c, run);
 	return run;
 }

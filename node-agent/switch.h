@@ -21,7 +21,7 @@ const char *switch_modes(const struct store_segment *s, char *buf, size_t n);
  * Carry @ask out as far as the leaf @place goes: on those processes of its run (the newest living
  * one, if it names none) that this node holds and that have a thread with an element of the class's
  * channel that the view selects. The mode byte is a process's, so all its threads follow. Only
- * living processes are switched; each action is logged. For order_host.carry, which see.
+ * living processes are switched. For order_host.carry, which see.
  */
 const char *switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 			 const struct plan_place *place, struct classes *classes,

@@ -91,6 +91,95 @@ open_folder_refused() {
 	mkdir -m 755 "$tap_dir/open" && says "chmod 700" "$certs" init "$tap_dir/open"
 }
 
+serial_of() {
+	openssl x509 -in "$dir/$1.pem" -noout -serial
+}
+
+# renewed NAME [ARGUMENT]: renew gives it another certificate, and key.
+renewed() {
+	local before
+
+	before=$(serial_of "$1")
+	"$certs" renew "$dir" ${2-"$1"} && [ "$(serial_of "$1")" != "$before" ] && key_fits "$1" &&
+		verifies "$dir/$1.pem"
+}
+
+says_fine() {
+	grep -F -e "$1" <<<"$("${@:2}" 2>&1)"
+}
+
+# revoked NAME...: revoke puts them into the list, which verifies.
+revoked() {
+	local name
+
+	"$certs" revoke "$dir" "$@" && [ "$(stat -c %a "$dir/ca.crl")" = 600 ] || return
+	for name; do
+		says "certificate revoked" verifies -crl_check -CRLfile "$dir/ca.crl" "$dir/$name.pem" || return
+	done
+}
+
+old_is_revoked() {
+	local old
+
+	"$certs" observe "$dir" zoe && cp "$dir/zoe.pem" "$tap_dir/old.pem" && "$certs" renew "$dir" zoe &&
+		revoked zoe && says "certificate revoked" verifies -crl_check -CRLfile "$dir/ca.crl" "$tap_dir/old.pem"
+}
+
+new_after_revoked() {
+	"$certs" renew "$dir" zoe && verifies -crl_check -CRLfile "$dir/ca.crl" "$dir/zoe.pem"
+}
+
+revoked_without_index() {
+	"$certs" observe "$dir" before && rm "$dir/ca.index" && revoked before
+}
+
+list_again() {
+	"$certs" crl "$dir" --days 3 && [ "$(openssl crl -in "$dir/ca.crl" -noout -nextupdate | cut -d= -f2)" != "$(
+		openssl x509 -in "$dir/ca.pem" -noout -enddate | cut -d= -f2)" ] &&
+		says "certificate revoked" verifies -crl_check -CRLfile "$dir/ca.crl" "$dir/before.pem"
+}
+
+new_ca_forgets() {
+	cp -r "$dir" "$tap_dir/copy" && "$certs" init "$tap_dir/copy" --force &&
+		[ ! -e "$tap_dir/copy/ca.crl" ] && [ ! -e "$tap_dir/copy/ca.index" ]
+}
+
+existing_ca() {
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$tap_dir/corp.key" -out "$tap_dir/corp.pem" \
+		-subj "/O=Corp/CN=Corp CA" -days 30 -addext keyUsage=keyCertSign,cRLSign &&
+		"$certs" init "$tap_dir/corp" --ca "$tap_dir/corp.pem" --ca-key "$tap_dir/corp.key" &&
+		"$certs" agent "$tap_dir/corp" w0 && "$certs" revoke "$tap_dir/corp" w0 &&
+		openssl verify -CAfile "$tap_dir/corp.pem" "$tap_dir/corp/w0.pem" &&
+		says "certificate revoked" openssl verify -crl_check -CAfile "$tap_dir/corp.pem" \
+			-CRLfile "$tap_dir/corp/ca.crl" "$tap_dir/corp/w0.pem"
+}
+
+signed_elsewhere() {
+	"$certs" observe "$tap_dir/elsewhere" eve --run wind-1 --request &&
+		openssl x509 -req -in "$tap_dir/elsewhere/eve.csr" -CA "$tap_dir/corp.pem" \
+			-CAkey "$tap_dir/corp.key" -CAcreateserial -copy_extensions copy -days 2 \
+			-out "$tap_dir/elsewhere/eve.pem" &&
+		openssl x509 -in "$tap_dir/elsewhere/eve.pem" -noout -text |
+		grep -F "URI:evspace:role=observe, URI:evspace:run=wind-1"
+}
+
+# Every openssl that is run notes what everybody on the host could see of it.
+no_secrets() {
+	local lines
+
+	mkdir "$tap_dir/bin" && cat >"$tap_dir/bin/openssl" <<-END
+		#!/bin/bash
+		{ tr '\0' '\n' <"/proc/\$\$/cmdline"; env; } >>"$tap_dir/seen"
+		exec $(command -v openssl) "\$@"
+	END
+	chmod +x "$tap_dir/bin/openssl"
+	(PATH=$tap_dir/bin:$PATH && "$certs" init "$tap_dir/quiet" && "$certs" agent "$tap_dir/quiet" w0 &&
+		"$certs" renew "$tap_dir/quiet" w0 && "$certs" revoke "$tap_dir/quiet" w0) >"$tap_dir/said" 2>&1 || return
+	[ -s "$tap_dir/seen" ] || return
+	lines=$(cat "$tap_dir"/quiet/*.key | grep -v -e '-----')
+	! grep -F -e "$lines" "$tap_dir/seen" "$tap_dir/said"
+}
+
 tap_case "init makes a CA" "$certs" init "$dir"
 tap_case "the CA signs certificates only, and no other CA" shows ca.pem "CA:TRUE, pathlen:0"
 tap_case "agent makes several" "$certs" agent "$dir" w0 w1
@@ -126,7 +215,30 @@ tap_case "without a CA it says how to make one" \
 tap_case "a name with a slash is refused" says "is no name" "$certs" agent "$dir" ../w0
 tap_case "the CA's name is refused" says "ca" "$certs" observe "$dir" ca
 tap_case "a range backwards is refused" says "write 1-3" "$certs" agent "$dir" 'w[3-1]'
-tap_case "an unknown command is a usage error" exits_with 2 "$certs" revoke "$dir" w0
+tap_case "an unknown command is a usage error" exits_with 2 "$certs" revive "$dir" w0
+tap_case "roles can be limited" "$certs" observe "$dir" carol --user alice --user bob --run wind-1
+tap_case "that is in the certificate" shows carol.pem \
+	"URI:evspace:role=observe, URI:evspace:user=alice, URI:evspace:user=bob, URI:evspace:run=wind-1"
+tap_case "agents cannot" exits_with 2 "$certs" agent "$dir" w9 --run wind-1
+tap_case "a limit with a comma is refused" exits_with 2 "$certs" observe "$dir" dora --run 'a,DNS:b'
+tap_case "renew makes it again" renewed carol
+tap_case "with the same limits" shows carol.pem "URI:evspace:user=bob, URI:evspace:run=wind-1"
+tap_case "renew without names renews what ends soon" renewed bob ''
+tap_case "... and nothing else" says_fine "none ends within 30 days" "$certs" renew "$dir"
+tap_case "nobody to renew" says "there is no $dir/nobody.pem" "$certs" renew "$dir" nobody
+tap_case "revoke makes a list" revoked alice w1
+tap_case "who is not in it is fine" verifies -crl_check -CRLfile "$dir/ca.crl" "$dir/w0.pem"
+tap_case "also what was replaced is in it" old_is_revoked
+tap_case "who was revoked gets a new one" new_after_revoked
+tap_case "one that no index knows can be revoked" revoked_without_index
+tap_case "nobody to revoke" unchanged_by "$dir/ca.crl" "$certs" revoke "$dir" nobody
+tap_case "the list is made again" list_again
+tap_case "a new CA forgets the list" new_ca_forgets
+tap_case "an existing CA can be used" existing_ca
+tap_case "not with another key" says "is not the key of" "$certs" init "$tap_dir/y" --ca "$tap_dir/corp.pem" --ca-key "$dir/ca.key"
+tap_case "not what is no CA" says "is no CA's certificate" "$certs" init "$tap_dir/y" --ca "$dir/w0.pem" --ca-key "$dir/w0.key"
+tap_case "a CA elsewhere signs requests" signed_elsewhere
+tap_case "no secret is on a command line, in the environment or in what is said" no_secrets
 tap_case "a bad --days is a usage error" exits_with 2 "$certs" init "$tap_dir/x" --days -3
 tap_case "an unknown option is a usage error" exits_with 2 "$certs" init "$tap_dir/x" --forever
 tap_case "--help teaches" "$certs" --help

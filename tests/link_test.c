@@ -41,7 +41,7 @@ static void both_know_each_other(void)
 		CU_ASSERT_STRING_EQUAL(link_hello(link)->boot_id,
 				       link_hello(w.served.link)->boot_id);
 		if (local) {
-			CU_ASSERT_EQUAL(consumer->roles, ROLE_OBSERVE | ROLE_CONTROL);
+			CU_ASSERT_EQUAL(consumer->roles, ROLE_AGENT | ROLE_OBSERVE | ROLE_CONTROL);
 			CU_ASSERT_PTR_NOT_NULL(strstr(consumer->where, "unix, pid "));
 			CU_ASSERT_STRING_EQUAL(consumer->until, "");
 		} else {

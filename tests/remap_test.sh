@@ -130,7 +130,7 @@ tap_case "a dry run prepares and changes nothing" eval 'ended 0 map apply "$new"
 # --- one edit after the other ---
 
 tap_case "flat" applied a0 a1 b0 b1
-tap_case "the agent's log says who did it" grep -q 'control (.*) applied map generation 2: .* 1 open scope switched' "$bed_dir/front.err"
+tap_case "the agent's log says who did it" grep -q 'audit: control (.*): apply a map: done, map generation 2: .* 1 open scope switched' "$bed_dir/front.err"
 tap_case "so does the consumer" grep -q 'from wave [0-9]* on by map generation 2' "$bed_dir/watch.err"
 edit mapping 's/^tree .*/tree fanout 2;/'
 tap_case "a fan-out" applied a0 a1 b0 b1

@@ -41,9 +41,10 @@ static int local_peer(struct link *link, struct error *e)
 	snprintf(link->peer.where, sizeof(link->peer.where), "unix, pid %d, uid %u", (int)who.pid,
 		 (unsigned)who.uid);
 	errno = EACCES;
-	if (who.uid != geteuid() && who.uid != 0)
+	if (who.uid != geteuid() && who.uid != 0 && !link->hub->foreign)
 		return errorf(e, "the socket belongs to another user (uid %u)", (unsigned)who.uid);
 	link->peer.local = true;
+	link->peer.uid = (unsigned)who.uid;
 	link->peer.roles = ROLE_AGENT;
 	return 0;
 }
@@ -120,6 +121,9 @@ struct link *link_dial(struct link_hub *hub, const char *address, const char *na
 	SSL *ssl = NULL;
 
 	link->to = memory_new(1, sizeof(*link->to));
+	/* Who dials waits longer: others that say nothing may hold all places of a listener first.
+	 */
+	link->proof_ms = 2 * hub->proof_ms;
 	link->expect = memory_copy(name);
 	if (address_find(&hub->addresses, link->to, address, e) < 0)
 		goto fail;

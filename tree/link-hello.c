@@ -86,7 +86,7 @@ static int name_check(struct link *link, const Evspace__Hello *hello, struct err
 		return errorf(
 			e, "\"%s\" says it is agent \"%s\", but its certificate has no role=agent",
 			peer->name, hello->name);
-	if (peer->roles & ROLE_AGENT)
+	if ((peer->roles & ROLE_AGENT) && hello->name[0])
 		snprintf(peer->name, sizeof(peer->name), "%s", hello->name);
 	return 0;
 }

@@ -3,6 +3,7 @@
  */
 #include "tree/link-private.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 /* Memory that the unpacked header of one frame may take. */
 #define HEADER_MEMORY (64u << 20)
 #define SAY_AGAIN_NS  UINT64_C(1000000000)
+#define SAY_SELDOM_NS (60 * SAY_AGAIN_NS)
 
 static void log_stderr(void *arg, const char *text)
 {
@@ -91,6 +93,33 @@ void link_hub_log_set(struct link_hub *hub, link_log *log, void *arg)
 {
 	hub->log = log ? log : log_stderr;
 	hub->log_arg = arg;
+}
+
+size_t link_hub_recheck(struct link_hub *hub)
+{
+	struct link *link, *next;
+	struct error why;
+	size_t n = 0;
+
+	for (link = LIST_FIRST(&hub->links); link; link = next) {
+		next = LIST_NEXT(link, entry);
+		if ((link->state != LINK_HELLO && link->state != LINK_READY) ||
+		    !link->transport.ssl || tls_trusts(hub->tls, link->transport.ssl, &why))
+			continue;
+		link_refuse(link, EACCES, &why);
+		n++;
+	}
+	return n;
+}
+
+void link_hub_foreign_set(struct link_hub *hub, bool foreign)
+{
+	hub->foreign = foreign;
+}
+
+void link_hub_allow_set(struct link_hub *hub, const struct allow *allow)
+{
+	hub->allow = allow;
 }
 
 void link_hub_proof_set(struct link_hub *hub, unsigned ms)
@@ -173,13 +202,20 @@ void hub_refused(struct link_hub *hub, const char *where, const struct error *wh
 {
 	struct refusal *r = refusal_find(hub, why->text);
 	uint64_t now = clock_mono_ns();
+	unsigned long unsaid;
 	struct error text;
 
 	hub->refused++;
-	if (r->said_ns && now - r->said_ns < SAY_AGAIN_NS) {
+	if (r->said_ns && now - r->said_ns < r->pause_ns) {
 		r->unsaid++;
 		return;
 	}
+	if (!r->said_ns && !ration_take(&hub->rationed, &unsaid)) {
+		r->unsaid++;
+		return;
+	}
+	r->pause_ns = r->unsaid && r->pause_ns ? 2 * r->pause_ns : SAY_AGAIN_NS;
+	r->pause_ns = r->pause_ns < SAY_SELDOM_NS ? r->pause_ns : SAY_SELDOM_NS;
 	errorf(&text, "refused %s: %s", where, why->text);
 	if (r->unsaid)
 		errorf(&text, "refused %s (and %lu before that, not shown): %s", where, r->unsaid,

@@ -118,16 +118,10 @@ void link_watch(struct link *link)
 	event_add(&link->readable, NULL);
 }
 
-/* Who dials waits longer: others that say nothing may hold all places of a listener first. */
-static unsigned proof_ms(const struct link *link)
-{
-	return link->hub->proof_ms * (link->to ? 2 : 1);
-}
-
 void link_connected(struct link *link)
 {
 	link->state = LINK_HANDSHAKE;
-	link_timer_set(link, proof_ms(link));
+	link_timer_set(link, link->proof_ms);
 	link_handshake(link);
 }
 
@@ -219,7 +213,7 @@ void link_timeout(evutil_socket_t fd, short what, void *arg)
 	case LINK_HANDSHAKE:
 	case LINK_HELLO:
 		errorf(&e, "%s did not say who it is within %g s", link_noun(link),
-		       proof_ms(link) / 1000.0);
+		       link->proof_ms / 1000.0);
 		link_refuse(link, ETIMEDOUT, &e);
 		break;
 	default:

@@ -8,7 +8,9 @@
 #include <event2/event_struct.h>
 
 #include "tree/address.h"
+#include "tree/allow.h"
 #include "tree/link.h"
+#include "tree/ration.h"
 #include "tree/transport.h"
 
 /** Nobody may make us hold more than this for him. */
@@ -33,7 +35,8 @@ struct link {
 	TAILQ_ENTRY(link)
 	queued_entry; /* in the hub's queue: something is to be done at the flush */
 	bool queued;
-	bool refused; /* we ended it */
+	bool refused;	   /* we ended it */
+	unsigned proof_ms; /* how long it may take to say who it is */
 	enum link_state state;
 	const struct link_events *events; /* never NULL */
 	void *arg;
@@ -55,6 +58,7 @@ struct link {
 struct refusal {
 	char text[160];
 	uint64_t said_ns;
+	uint64_t pause_ns; /* until it is said again */
 	unsigned long unsaid;
 };
 
@@ -77,6 +81,9 @@ struct link_hub {
 	link_log *log;
 	void *log_arg;
 	struct refusal refusals[REFUSALS];
+	struct ration rationed; /* of causes that are not in there: who invents them fills no log */
+	bool foreign;
+	const struct allow *allow;
 	unsigned long refused;
 };
 

@@ -64,6 +64,8 @@ void link_bury(struct link *link)
 	deframer_fini(&link->deframer);
 	wire_header_free(link->hello);
 	link->hello = NULL;
+	limits_free(link->peer.limits);
+	link->peer.limits = NULL;
 	free(link->to);
 	link->to = NULL;
 	free(link->expect);

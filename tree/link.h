@@ -14,6 +14,7 @@
 #include "tree/tls.h"
 #include "tree/wire.h"
 
+struct allow;
 struct event_base;
 struct link;
 
@@ -60,8 +61,22 @@ void link_hub_flush(struct link_hub *hub);
 void link_hub_rest(struct link_hub *hub);
 
 /**
+ * The identity has changed: links whose peer would not be let in any more are closed. Returns how
+ * many. From outside of links' callbacks.
+ */
+size_t link_hub_recheck(struct link_hub *hub);
+
+/** Unix sockets that are dialled may be another user's agent's: who asks knows that and wants it.
+ */
+void link_hub_foreign_set(struct link_hub *hub, bool foreign);
+
+/** Who may observe through Unix sockets beside their owner and root; stays the caller's. */
+void link_hub_allow_set(struct link_hub *hub, const struct allow *allow);
+
+/**
  * Where to say who was not let in ("refused 10.0.0.1:4711: the peer showed no certificate; …"), at
- * most once a second for each cause. stderr unless set. All are counted.
+ * most once a second for each cause, ever more seldom (once a minute) while it goes on, and of all
+ * causes together no more than a ration. stderr unless set. All are counted.
  */
 typedef void link_log(void *arg, const char *text);
 void link_hub_log_set(struct link_hub *hub, link_log *log, void *arg);

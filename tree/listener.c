@@ -18,6 +18,11 @@
 #define UNPROVEN_MOST 64u
 #define BACKLOG	      512
 
+/* When so many places are taken, who comes has a tenth of the time: a crowd that says nothing is
+ * through the queue before those give up that have something to say. */
+#define CROWD	    16u
+#define CROWD_HURRY 10u
+
 struct link_listener {
 	struct link_hub *hub;
 	link_accepted *accepted;
@@ -74,11 +79,18 @@ static int local_peer(struct link *link, struct error *e)
 		 (unsigned)who.uid);
 	snprintf(peer->name, sizeof(peer->name), "uid %u", (unsigned)who.uid);
 	peer->local = true;
+	peer->uid = (unsigned)who.uid;
 	errno = EACCES;
-	if (who.uid != geteuid() && who.uid != 0)
-		return errorf(e, "this agent serves uid %u and root only, you are uid %u",
+	if (who.uid == geteuid() || who.uid == 0) {
+		peer->roles = ROLE_AGENT | ROLE_OBSERVE | ROLE_CONTROL;
+		return 0;
+	}
+	if (!allow_has(link->hub->allow, who.uid, who.gid, link->transport.fd))
+		return errorf(e,
+			      "this agent serves uid %u and root only, you are uid %u; its owner "
+			      "can start it with --allow",
 			      (unsigned)geteuid(), (unsigned)who.uid);
-	peer->roles = ROLE_OBSERVE | ROLE_CONTROL;
+	peer->roles = ROLE_OBSERVE;
 	return 0;
 }
 
@@ -89,6 +101,7 @@ static void link_accept(struct link_listener *l, int fd, const union address_any
 	struct error e;
 
 	link->listener = l;
+	link->proof_ms = l->hub->proof_ms / (l->unproven < CROWD ? 1 : CROWD_HURRY);
 	if (++l->unproven == UNPROVEN_MOST)
 		event_del(&l->acceptable);
 	if (!l->address.local) {
@@ -229,6 +242,9 @@ static int listener_bind(struct link_listener *l, const char *text, struct error
 	if (l->fd < 0)
 		return errorf(e, "cannot listen at %s: %s", text, strerror(errno));
 	if (a->local && lstat(a->path, &l->file) < 0)
+		return errorf(e, "%s: %s", a->path, strerror(errno));
+	/* Whoever may not is told so: who it is, is asked of each. */
+	if (a->local && l->hub->allow && chmod(a->path, 0666) < 0)
 		return errorf(e, "%s: %s", a->path, strerror(errno));
 	return 0;
 }

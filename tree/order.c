@@ -320,6 +320,23 @@ struct order *order_new(const struct order_host *host, struct link *up,
 	return o;
 }
 
+const char *order_outcome(const struct order *o, char *buf, size_t n)
+{
+	unsigned long processes = 0, hosts = 0;
+	const char *why = "";
+
+	for (size_t i = 0; i < o->n_hosts; i++) {
+		processes += o->hosts[i].processes;
+		hosts += o->hosts[i].why == 0;
+		if (o->hosts[i].text[0])
+			why = o->hosts[i].text;
+	}
+	snprintf(buf, n, "%lu process%s on %lu of %zu host%s%s%s", processes,
+		 processes == 1 ? "" : "es", hosts, o->n_leaves, o->n_leaves == 1 ? "" : "s",
+		 why[0] ? "; " : "", why);
+	return buf;
+}
+
 void order_free(struct order *o)
 {
 	if (!o)

@@ -4,6 +4,7 @@
 #ifndef EVSPACE_ORDER_H
 #define EVSPACE_ORDER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pathmap/error.h"
@@ -38,6 +39,9 @@ struct order_host {
  */
 struct order *order_new(const struct order_host *host, struct link *up,
 			const Evspace__SwitchAsk *ask, struct error *e);
+
+/** What came of an order that is done, in words: "4 processes on 2 of 3 hosts". Returns @buf. */
+const char *order_outcome(const struct order *order, char *buf, size_t n);
 
 /** Forget it, answered or not. NULL is fine. */
 void order_free(struct order *order);

@@ -21,6 +21,7 @@ struct words {
 /** Why we do not accept the peer's certificate (X509_verify_cert_error_string(3)). */
 static const struct words verify_words[] = {
 	{X509_V_ERR_CERT_HAS_EXPIRED, "its certificate has expired; " RENEW " --force"},
+	{X509_V_ERR_CERT_REVOKED, "its certificate was revoked; " RENEW},
 	{X509_V_ERR_CERT_NOT_YET_VALID,
 	 "its certificate is not valid yet; set the clocks of both hosts right"},
 	{X509_V_ERR_HOSTNAME_MISMATCH, "its certificate bears another name; cluster.map must name "
@@ -88,6 +89,13 @@ static const char *words_find(const struct words *list, size_t n, long number)
 	return NULL;
 }
 
+const char *tls_verify_text(long code)
+{
+	const char *text = words_find(verify_words, ARRAY_SIZE(verify_words), code);
+
+	return text ? text : X509_verify_cert_error_string(code);
+}
+
 /** Does this failure mean that what came is no TLS at all? */
 static int reason_is_garbage(int reason)
 {
@@ -129,10 +137,7 @@ void tls_explain(SSL *ssl, const char *where, struct error *e)
 		return;
 	}
 	if (verified != X509_V_OK) {
-		text = words_find(verify_words, ARRAY_SIZE(verify_words), verified);
-		errorf(e, "%s is not accepted: %s%s", where,
-		       text ? text : X509_verify_cert_error_string(verified),
-		       text ? "" : "; " RENEW);
+		errorf(e, "%s is not accepted: %s", where, tls_verify_text(verified));
 		return;
 	}
 	text = words_find(reason_words, ARRAY_SIZE(reason_words), reason);

@@ -10,15 +10,33 @@
 #include <unistd.h>
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include "pathmap/memory.h"
 
-#define ROLE_URI "evspace:role="
+/* Who is about to expire is told so long before. */
+#define WARN_S (14 * 86400L)
+
+/** By this it is seen that a file is another one. All zero: it is not there. */
+struct stamp {
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	struct timespec changed;
+};
+
+/** The paths of one identity's files. */
+struct files {
+	char *dir, *ca, *pem, *key, *crl, *make;
+	struct stamp stamps[4]; /* when they were loaded */
+};
 
 struct tls {
 	SSL_CTX *context; /* both ends': they differ in nothing */
 	X509 *own;
+	STACK_OF(X509_CRL) * crls;
+	struct files files;
 };
 
 static int file_check(const char *path, int secret, const char *make, struct error *e)
@@ -49,12 +67,29 @@ static const char *openssl_says(void)
 	return text ? text : "unknown reason";
 }
 
+/**
+ * A list that has ended still says who is revoked, and one CA of several may have none: neither is
+ * a reason to lock everybody out.
+ */
+static int verify(int ok, X509_STORE_CTX *store)
+{
+	switch (X509_STORE_CTX_get_error(store)) {
+	case X509_V_ERR_CRL_HAS_EXPIRED:
+	case X509_V_ERR_CRL_NOT_YET_VALID:
+	case X509_V_ERR_UNABLE_TO_GET_CRL:
+		X509_STORE_CTX_set_error(store, X509_V_OK);
+		return 1;
+	default:
+		return ok;
+	}
+}
+
 static int options_set(SSL_CTX *ctx)
 {
 	SSL_CTX_set_options(ctx,
 			    SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, verify);
 	SSL_CTX_set_verify_depth(ctx, 1);
 	SSL_CTX_set_max_cert_list(ctx, 16 << 10);
 	/*
@@ -71,10 +106,47 @@ static int options_set(SSL_CTX *ctx)
 	       SSL_CTX_set1_sigalgs_list(ctx, "ECDSA+SHA256");
 }
 
-/** The paths of one identity's files. */
-struct files {
-	char ca[4096], pem[4096], key[4096], make[512];
-};
+static void files_init(struct files *f, const char *dir, const char *name)
+{
+	*f = (struct files){
+		.dir = memory_copy(dir),
+		.ca = memory_format("%s/ca.pem", dir),
+		.pem = memory_format("%s/%s.pem", dir, name),
+		.key = memory_format("%s/%s.key", dir, name),
+		.crl = memory_format("%s/ca.crl", dir),
+		.make = memory_format("deploy/certs agent|observe|control %.200s %.128s", dir,
+				      name),
+	};
+}
+
+static void files_fini(struct files *f)
+{
+	free(f->dir);
+	free(f->ca);
+	free(f->pem);
+	free(f->key);
+	free(f->crl);
+	free(f->make);
+}
+
+/** What the files are now. */
+static void files_stamp(const struct files *f, struct stamp stamps[4])
+{
+	const char *paths[4] = {f->ca, f->pem, f->key, f->crl};
+	struct stat st;
+
+	memset(stamps, 0, 4 * sizeof(*stamps));
+	for (size_t i = 0; i < 4; i++) {
+		if (stat(paths[i], &st) < 0)
+			continue;
+		stamps[i].device = st.st_dev;
+		stamps[i].inode = st.st_ino;
+		stamps[i].size = st.st_size;
+		stamps[i].changed = st.st_ctim;
+	}
+}
+
+/* ---- whom to trust ---- */
 
 static SSL_CTX *context_new(const struct files *f, struct error *e)
 {
@@ -86,13 +158,6 @@ static SSL_CTX *context_new(const struct files *f, struct error *e)
 	else if (!SSL_CTX_load_verify_file(ctx, f->ca))
 		errorf(e, "%s: no certificate (%s); copy the CA's ca.pem there", f->ca,
 		       openssl_says());
-	else if (SSL_CTX_use_certificate_file(ctx, f->pem, SSL_FILETYPE_PEM) != 1)
-		errorf(e, "%s: no certificate with a P-256 key (%s); make it with: %s", f->pem,
-		       openssl_says(), f->make);
-	else if (SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) != 1 ||
-		 SSL_CTX_check_private_key(ctx) != 1)
-		errorf(e, "%s is not the key of %s (%s); make both with: %s --force", f->key,
-		       f->pem, openssl_says(), f->make);
 	else
 		return ctx;
 	SSL_CTX_free(ctx);
@@ -100,9 +165,87 @@ static SSL_CTX *context_new(const struct files *f, struct error *e)
 	return NULL;
 }
 
-static int own_check(const struct tls *tls, const struct files *f, struct error *e)
+/** Is the list signed by a CA of ca.pem? */
+static bool crl_is_ours(X509_STORE *store, X509_CRL *crl)
 {
-	EVP_PKEY *key = X509_get0_pubkey(tls->own);
+	STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(store);
+	bool ours = false;
+
+	for (int i = 0; i < sk_X509_OBJECT_num(objects) && !ours; i++) {
+		X509 *ca = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, i));
+
+		ours = ca && X509_CRL_verify(crl, X509_get0_pubkey(ca)) == 1;
+	}
+	ERR_clear_error();
+	return ours;
+}
+
+static int crls_add(struct tls *tls, X509_STORE *store, FILE *file, struct error *e)
+{
+	X509_CRL *crl;
+
+	while ((crl = PEM_read_X509_CRL(file, NULL, NULL, NULL))) {
+		bool ours = crl_is_ours(store, crl);
+
+		if (!sk_X509_CRL_push(tls->crls, crl))
+			abort();
+		if (!ours)
+			return errorf(e,
+				      "%s is not from the CA of %s: copy both from the same folder",
+				      tls->files.crl, tls->files.ca);
+		if (!X509_STORE_add_crl(store, crl))
+			return errorf(e, "%s: %s", tls->files.crl, openssl_says());
+	}
+	if (sk_X509_CRL_num(tls->crls) &&
+	    ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE) {
+		ERR_clear_error();
+		return 0;
+	}
+	return errorf(e,
+		      "%s is damaged (%s): it says who is revoked; copy it again from where it was "
+		      "made, or make it again: deploy/certs crl DIR",
+		      tls->files.crl, openssl_says());
+}
+
+/** Who is revoked, if there is a list. */
+static int crls_load(struct tls *tls, struct error *e)
+{
+	X509_STORE *store = SSL_CTX_get_cert_store(tls->context);
+	FILE *file = fopen(tls->files.crl, "re");
+	int result;
+
+	tls->crls = sk_X509_CRL_new_null();
+	if (!tls->crls)
+		abort();
+	/* Whoever is in ca.pem is trusted, be it signed by others. */
+	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+	if (!file)
+		return errno == ENOENT ? 0 : errorf(e, "%s: %s", tls->files.crl, strerror(errno));
+	X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
+	result = crls_add(tls, store, file, e);
+	fclose(file);
+	errno = EINVAL;
+	return result;
+}
+
+/* ---- who we are ---- */
+
+static int own_load(SSL_CTX *ctx, const struct files *f, struct error *e)
+{
+	errno = EINVAL;
+	if (SSL_CTX_use_certificate_chain_file(ctx, f->pem) != 1)
+		return errorf(e, "%s: no certificate with a P-256 key (%s); make it with: %s",
+			      f->pem, openssl_says(), f->make);
+	if (SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) != 1 ||
+	    SSL_CTX_check_private_key(ctx) != 1)
+		return errorf(e, "%s is not the key of %s (%s); make both with: %s --force", f->key,
+			      f->pem, openssl_says(), f->make);
+	return 0;
+}
+
+static int own_check(const struct files *f, X509 *own, struct error *e)
+{
+	EVP_PKEY *key = X509_get0_pubkey(own);
 	char group[32] = "";
 
 	errno = EINVAL;
@@ -110,43 +253,102 @@ static int own_check(const struct tls *tls, const struct files *f, struct error 
 	    strcmp(group, "prime256v1"))
 		return errorf(e, "%s: its key is not P-256; make it with: %s --force", f->pem,
 			      f->make);
-	if (X509_cmp_current_time(X509_get0_notAfter(tls->own)) < 0)
+	if (X509_cmp_current_time(X509_get0_notAfter(own)) < 0)
 		return errorf(e, "%s has expired; make a new one with: %s --force", f->pem,
 			      f->make);
-	if (X509_cmp_current_time(X509_get0_notBefore(tls->own)) > 0)
+	if (X509_cmp_current_time(X509_get0_notBefore(own)) > 0)
 		return errorf(e, "%s is not valid yet; set this host's clock right", f->pem);
 	return 0;
+}
+
+static bool own_is_revoked(const struct tls *tls)
+{
+	X509_REVOKED *entry;
+
+	for (int i = 0; i < sk_X509_CRL_num(tls->crls); i++) {
+		if (X509_CRL_get0_by_cert(sk_X509_CRL_value(tls->crls, i), &entry, tls->own) == 1)
+			return true;
+	}
+	return false;
+}
+
+static int own_take(struct tls *tls, struct error *e)
+{
+	const struct files *f = &tls->files;
+
+	if (file_check(f->pem, 0, f->make, e) < 0 || file_check(f->key, 1, f->make, e) < 0 ||
+	    own_load(tls->context, f, e) < 0 ||
+	    own_check(f, SSL_CTX_get0_certificate(tls->context), e) < 0)
+		return -1;
+	tls->own = SSL_CTX_get0_certificate(tls->context);
+	return 0;
+}
+
+/** All but the own certificate. */
+static int tls_load(struct tls *tls, struct error *e)
+{
+	struct files *f = &tls->files;
+
+	files_stamp(f, f->stamps);
+	if (file_check(f->ca, 0, "deploy/certs init", e) < 0)
+		return -1;
+	tls->context = context_new(f, e);
+	return tls->context ? crls_load(tls, e) : -1;
+}
+
+static void tls_unload(struct tls *tls)
+{
+	SSL_CTX_free(tls->context);
+	sk_X509_CRL_pop_free(tls->crls, X509_CRL_free);
 }
 
 struct tls *tls_new(const char *dir, const char *name, struct error *e)
 {
 	struct tls *tls = memory_new(1, sizeof(*tls));
-	struct files f;
 
-	if (!name[0] || strchr(name, '/') || strlen(dir) + strlen(name) + 8 > sizeof(f.pem) ||
-	    strlen(name) > 128) {
+	files_init(&tls->files, dir, name);
+	if (!name[0] || strchr(name, '/') || strlen(name) > 128) {
 		errno = EINVAL;
 		errorf(e, "\"%s\" is no name of a certificate in %s", name, dir);
 		goto fail;
 	}
-	snprintf(f.ca, sizeof(f.ca), "%s/ca.pem", dir);
-	snprintf(f.pem, sizeof(f.pem), "%s/%s.pem", dir, name);
-	snprintf(f.key, sizeof(f.key), "%s/%s.key", dir, name);
-	snprintf(f.make, sizeof(f.make), "deploy/certs agent|observe|control %.200s %.128s", dir,
-		 name);
-	if (file_check(f.ca, 0, "deploy/certs init", e) < 0 ||
-	    file_check(f.pem, 0, f.make, e) < 0 || file_check(f.key, 1, f.make, e) < 0)
+	if (tls_load(tls, e) < 0 || own_take(tls, e) < 0)
 		goto fail;
-	tls->context = context_new(&f, e);
-	if (!tls->context)
-		goto fail;
-	tls->own = SSL_CTX_get0_certificate(tls->context);
-	if (own_check(tls, &f, e) < 0)
-		goto fail;
-	return tls;
+	if (!own_is_revoked(tls))
+		return tls;
+	errno = EACCES;
+	errorf(e, "%s has been revoked; make a new one with: %s --force", tls->files.pem,
+	       tls->files.make);
 fail:
 	tls_free(tls);
 	return NULL;
+}
+
+int tls_refresh(struct tls *tls, struct error *e)
+{
+	struct tls next = {.files = tls->files};
+	int result = 1;
+
+	files_stamp(&next.files, next.files.stamps);
+	if (memcmp(next.files.stamps, tls->files.stamps, sizeof(next.files.stamps)) == 0)
+		return 0;
+	if (tls_load(&next, e) < 0) {
+		memcpy(tls->files.stamps, next.files.stamps, sizeof(tls->files.stamps));
+		tls_unload(&next);
+		return -1;
+	}
+	if (own_take(&next, e) < 0) {
+		/* Whom to trust counts all the same. */
+		result = -1;
+		if (SSL_CTX_use_certificate(next.context, tls->own) != 1 ||
+		    SSL_CTX_use_PrivateKey(next.context, SSL_CTX_get0_privatekey(tls->context)) !=
+			    1)
+			abort();
+		next.own = SSL_CTX_get0_certificate(next.context);
+	}
+	tls_unload(tls);
+	*tls = next;
+	return result;
 }
 
 void tls_free(struct tls *tls)
@@ -154,10 +356,39 @@ void tls_free(struct tls *tls)
 	int saved = errno;
 
 	if (tls) {
-		SSL_CTX_free(tls->context);
+		tls_unload(tls);
+		files_fini(&tls->files);
 		free(tls);
 	}
 	errno = saved;
+}
+
+const char *tls_folder(const struct tls *tls)
+{
+	return tls->files.dir;
+}
+
+bool tls_trusts(const struct tls *tls, SSL *ssl, struct error *e)
+{
+	X509_STORE_CTX *check = X509_STORE_CTX_new();
+	X509 *cert = SSL_get0_peer_certificate(ssl);
+	bool good = false;
+
+	if (!check)
+		abort();
+	if (cert &&
+	    X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(tls->context), cert,
+				SSL_get_peer_cert_chain(ssl)) &&
+	    X509_STORE_CTX_set_default(check, SSL_is_server(ssl) ? "ssl_client" : "ssl_server")) {
+		X509_STORE_CTX_set_verify_cb(check, verify);
+		good = X509_verify_cert(check) == 1;
+		if (!good)
+			errorf(e, "no longer accepted: %s",
+			       tls_verify_text(X509_STORE_CTX_get_error(check)));
+	}
+	ERR_clear_error();
+	X509_STORE_CTX_free(check);
+	return good;
 }
 
 SSL *tls_client(struct tls *tls, const char *name, struct error *e)
@@ -190,89 +421,60 @@ SSL *tls_server(struct tls *tls, struct error *e)
 	return ssl;
 }
 
-static const char *ia5_text(const ASN1_IA5STRING *s)
+/** Seconds until @end. */
+static long seconds_until(const ASN1_TIME *end)
 {
-	const char *text = (const char *)ASN1_STRING_get0_data(s);
+	int days = 0, seconds = 0;
 
-	return strlen(text) == (size_t)ASN1_STRING_length(s) ? text : "";
-}
-
-/** The roles and the first DNS name that a certificate's alternative names say. */
-static void names_read(X509 *cert, struct peer *peer)
-{
-	static const struct {
-		const char *uri;
-		enum role role;
-	} roles[] = {
-		{ROLE_URI "agent", ROLE_AGENT},
-		{ROLE_URI "observe", ROLE_OBSERVE},
-		{ROLE_URI "control", ROLE_CONTROL | ROLE_OBSERVE},
-	};
-	GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
-
-	for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
-		const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
-
-		if (name->type == GEN_DNS && !peer->name[0])
-			snprintf(peer->name, sizeof(peer->name), "%s", ia5_text(name->d.dNSName));
-		if (name->type != GEN_URI)
-			continue;
-		for (size_t k = 0; k < sizeof(roles) / sizeof(roles[0]); k++)
-			if (!strcmp(ia5_text(name->d.uniformResourceIdentifier), roles[k].uri))
-				peer->roles |= roles[k].role;
-	}
-	GENERAL_NAMES_free(names);
-}
-
-static void until_read(X509 *cert, struct peer *peer)
-{
-	struct tm tm;
-
-	if (ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm))
-		strftime(peer->until, sizeof(peer->until), "%Y-%m-%d %H:%M:%S UTC", &tm);
-}
-
-int tls_peer(SSL *ssl, struct peer *peer, struct error *e)
-{
-	X509 *cert = SSL_get0_peer_certificate(ssl);
-
-	peer->roles = 0;
-	peer->name[0] = '\0';
-	errno = EACCES;
-	if (!cert || SSL_get_verify_result(ssl) != X509_V_OK)
-		return errorf(e, "no certificate that was verified");
-	names_read(cert, peer);
-	if (!(peer->roles & ROLE_AGENT)) {
-		X509_NAME *subject = X509_get_subject_name(cert);
-
-		peer->name[0] = '\0';
-		X509_NAME_get_text_by_NID(subject, NID_commonName, peer->name, sizeof(peer->name));
-	}
-	for (char *c = peer->name; *c; c++)
-		if ((unsigned char)*c <= ' ' || *c == 0x7f)
-			*c = '_';
-	until_read(cert, peer);
-	if (!peer->roles)
-		return errorf(e,
-			      "the certificate of \"%s\" gives no role; make one with deploy/certs "
-			      "agent, observe or control",
-			      peer->name);
-	return 0;
-}
-
-bool tls_peer_is(SSL *ssl, const char *name)
-{
-	X509 *cert = SSL_get0_peer_certificate(ssl);
-	unsigned flags = X509_CHECK_FLAG_NO_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT;
-
-	return cert && name[0] && X509_check_host(cert, name, 0, flags, NULL) == 1;
+	if (!ASN1_TIME_diff(&days, &seconds, NULL, end))
+		return 0;
+	return days * 86400L + seconds;
 }
 
 long tls_expires_in(const struct tls *tls)
 {
-	int days = 0, seconds = 0;
+	return seconds_until(X509_get0_notAfter(tls->own));
+}
 
-	if (!ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(tls->own)))
-		return 0;
-	return days * 86400L + seconds;
+/** "ends in 3 days", "has ended". */
+static const char *end_text(long left, char *buf, size_t n)
+{
+	if (left <= 0)
+		snprintf(buf, n, "has ended");
+	else if (left < 2 * 86400L)
+		snprintf(buf, n, "ends in %ld hour%s", left / 3600, left / 3600 == 1 ? "" : "s");
+	else
+		snprintf(buf, n, "ends in %ld days", left / 86400);
+	return buf;
+}
+
+int tls_warning(const struct tls *tls, struct error *e)
+{
+	long left = tls_expires_in(tls);
+	char when[40];
+
+	if (own_is_revoked(tls)) {
+		errorf(e, "%s has been revoked: nobody accepts it; make a new one with: %s --force",
+		       tls->files.pem, tls->files.make);
+		return 1;
+	}
+	if (left < WARN_S) {
+		errorf(e,
+		       "%s %s; make a new one with: deploy/certs renew DIR NAME, and copy it here",
+		       tls->files.pem, end_text(left, when, sizeof(when)));
+		return 1;
+	}
+	for (int i = 0; i < sk_X509_CRL_num(tls->crls); i++) {
+		const ASN1_TIME *end = X509_CRL_get0_nextUpdate(sk_X509_CRL_value(tls->crls, i));
+
+		left = end ? seconds_until(end) : WARN_S;
+		if (left >= WARN_S)
+			continue;
+		errorf(e,
+		       "%s %s; whom it lists is refused all the same, but make it again: "
+		       "deploy/certs crl DIR, and copy it here",
+		       tls->files.crl, end_text(left, when, sizeof(when)));
+		return 1;
+	}
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* TLS 1.3 identities: certificates of agents and consumers, and the roles written in them (DESIGN
- * 7). */
+/* TLS 1.3 identities: certificates of agents and consumers, the roles written in them, and what is
+ * revoked (DESIGN 7). */
 #ifndef EVSPACE_TLS_H
 #define EVSPACE_TLS_H
 
@@ -8,6 +8,7 @@
 #include <openssl/ssl.h>
 
 #include "pathmap/error.h"
+#include "tree/limits.h"
 
 /** Rights of a peer, from URIs "evspace:role=…" in its certificate. Control implies observe. */
 enum role { ROLE_AGENT = 1, ROLE_OBSERVE = 2, ROLE_CONTROL = 4 };
@@ -19,19 +20,41 @@ struct peer {
 			    its user */
 	char where[128]; /* address and port, or "unix, pid N, uid N" */
 	bool local;	 /* on this host, through the Unix socket */
-	char until[32];	 /* when its certificate expires, "" if it has none */
+	unsigned uid;	 /* there: whose process it is */
+	struct limits *limits; /* what its roles are limited to, NULL: nothing; limits_free() it */
+	char until[32];	       /* when its certificate expires, "" if it has none */
 };
 
 /** An identity: certificate, key and the CA that both sides trust. */
 struct tls;
 
 /**
- * Load @dir/ca.pem and @dir/NAME.pem with @dir/NAME.key. The key file must not be readable by
- * others. NULL with @e: what is missing or wrong (file, expired, key does not match), how
- * deploy/certs makes it.
+ * Load @dir/ca.pem and @dir/NAME.pem with @dir/NAME.key, and @dir/ca.crl if it is there: who is in
+ * that list is refused, also when the list has ended (tls_warning() says so). The key file must not
+ * be readable by others. NULL with @e: what is missing or wrong (file, expired, revoked, key does
+ * not match, damaged list), how deploy/certs makes it.
  */
 struct tls *tls_new(const char *dir, const char *name, struct error *e);
 void tls_free(struct tls *tls);
+
+/**
+ * Load the files again if one of them has changed; new connections are made from them then. Returns
+ * 1: that was so; 0: none has changed; -1 with @e: they are no good, and what there was before
+ * stays (the own certificate, if only that is no good), until they change again.
+ */
+int tls_refresh(struct tls *tls, struct error *e);
+
+/** Would the peer of this connection, whose handshake is over, be let in now? Else @e says why. */
+bool tls_trusts(const struct tls *tls, SSL *ssl, struct error *e);
+
+/**
+ * What should be told soon: the own certificate, or the list of what is revoked, ends within two
+ * weeks or has ended. Returns 1 with the text in @e, else 0.
+ */
+int tls_warning(const struct tls *tls, struct error *e);
+
+/** The folder that the files are in. */
+const char *tls_folder(const struct tls *tls);
 
 /**
  * A connection's SSL: as client (expecting @name as the server's DNS name if not NULL), or as
@@ -41,13 +64,16 @@ SSL *tls_client(struct tls *tls, const char *name, struct error *e);
 SSL *tls_server(struct tls *tls, struct error *e);
 
 /**
- * Read the verified peer certificate of a finished handshake into @peer (roles, name, expiry). -1
- * with EACCES and @e if it has no role.
+ * Read the verified peer certificate of a finished handshake into @peer (roles, limits, name,
+ * expiry). -1 with EACCES and @e if it has no role, or a limit that is not understood. (tls-peer.c)
  */
 int tls_peer(SSL *ssl, struct peer *peer, struct error *e);
 
-/** Does the peer's certificate bear the DNS name @name? No wildcards. */
+/** Does the peer's certificate bear the DNS name @name? No wildcards. (tls-peer.c) */
 bool tls_peer_is(SSL *ssl, const char *name);
+
+/** The words for an error of X509_verify_cert(3), with the remedy. (tls-text.c) */
+const char *tls_verify_text(long code);
 
 /**
  * What OpenSSL has to say of the last failure on @ssl in one line, with the remedy: our verdict on

@@ -47,13 +47,17 @@ struct track {
 	uint32_t comm;
 };
 
+/** Is it the monitors' run? */
+static inline bool track_is_run(const char *run)
+{
+	return strcmp(run, TRACK_RUN) == 0;
+}
+
 /** A scope of @view (borrowed) over @run begins; @tracer may be NULL. */
 static inline void track_init(struct track *track, struct tracer *tracer, const char *view,
 			      const char *run)
 {
-	bool of_monitors = strcmp(run, TRACK_RUN) == 0;
-
-	*track = (struct track){.tracer = of_monitors ? NULL : tracer, .view = view};
+	*track = (struct track){.tracer = track_is_run(run) ? NULL : tracer, .view = view};
 }
 
 static inline void track_fini(struct track *track)

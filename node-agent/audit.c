@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts control actions into words, one line each. */
+#include "node-agent/audit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "node-agent/segment-class.h"
+#include "pathmap/utf8.h"
+#include "tree/classes.h"
+#include "tree/op.h"
+
+const char *audit_who(const struct peer *peer, char *buf, size_t n)
+{
+	snprintf(buf, n, "%s (%s)", peer->name, peer->where);
+	return buf;
+}
+
+static void choice_name(const Evspace__Choice *choice, char *buf, size_t n)
+{
+	const char *channel = "all";
+
+	if (choice->channel >= 0)
+		channel = choice->channel < CHANNEL_COUNT ? channel_name((unsigned)choice->channel)
+							  : "unknown";
+	if (choice->world)
+		snprintf(buf, n, "%s@world", channel);
+	else if (choice->comm)
+		snprintf(buf, n, "%s@%08x", channel, choice->comm);
+	else
+		snprintf(buf, n, "%s", channel);
+}
+
+/* The classes that an order means, with commas between them. */
+static void choices_name(const Evspace__SwitchAsk *ask, char *buf, size_t n)
+{
+	char name[CLASS_TEXT];
+	size_t used = 0;
+
+	snprintf(buf, n, "%s", ask->n_choices ? "" : "all");
+	for (size_t i = 0; i < ask->n_choices && used < n; i++) {
+		choice_name(ask->choices[i], name, sizeof(name));
+		used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "," : "", name);
+	}
+}
+
+static const char *mode_name(const Evspace__SwitchAsk *ask)
+{
+	return ask->mode < MODE_COUNT_OF ? segment_mode_name(ask->mode) : "an unknown mode";
+}
+
+const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *buf, size_t n)
+{
+	char classes[512];
+
+	choices_name(ask, classes, sizeof(classes));
+	if (ask->discard)
+		snprintf(buf, n, "discard what is held of run %s", run[0] ? run : "(the newest)");
+	else
+		snprintf(buf, n, "switch %s to %s in run %s", classes, mode_name(ask),
+			 run[0] ? run : "(the newest)");
+	return buf;
+}
+
+const char *audit_map(const Evspace__MapApply *apply)
+{
+	if (apply->dry_run)
+		return "prepare a map";
+	return apply->texts ? "apply a map" : "roll back the map";
+}
+
+/* Names come from elsewhere: nothing in them may begin another line. */
+static void line_say(char *line)
+{
+	utf8_clean(line);
+	fprintf(stderr, "evspace agent: audit: %s\n", line);
+}
+
+void audit_done(const char *who, const char *what, const char *outcome)
+{
+	char line[2048];
+
+	snprintf(line, sizeof(line), "%s: %s: done, %s", who, what, outcome);
+	line_say(line);
+}
+
+void audit_failed(struct ration *ration, const char *who, const char *what, const char *why)
+{
+	unsigned long unsaid;
+	char line[2048], more[64] = "";
+
+	if (!ration_take(ration, &unsaid))
+		return;
+	if (unsaid)
+		snprintf(more, sizeof(more), " (%lu failures before that are not shown)", unsaid);
+	snprintf(line, sizeof(line), "%s: %s: failed: %s%s", who, what, why, more);
+	line_say(line);
+}
+
+void audit_carried(const Evspace__SwitchAsk *ask, const Evspace__Host *host, const char *run)
+{
+	char line[1024], who[300], classes[512];
+
+	snprintf(who, sizeof(who), "%s", ask->who);
+	if (ask->discard) {
+		snprintf(line, sizeof(line),
+			 "%s discarded %llu tuples of %u elements in %u processes of run %s", who,
+			 (unsigned long long)host->discarded, host->changed, host->processes, run);
+	} else {
+		choices_name(ask, classes, sizeof(classes));
+		snprintf(line, sizeof(line), "%s switched %s to %s in %u process%s of run %s%s%s",
+			 who, classes, mode_name(ask), host->processes,
+			 host->processes == 1 ? "" : "es", run, host->text[0] ? "; " : "",
+			 host->text);
+	}
+	line_say(line);
+}

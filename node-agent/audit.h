@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The audit: a line in the agent's log for every control action: who, from where, what, and what
+ * came of it. */
+#ifndef EVSPACE_AUDIT_H
+#define EVSPACE_AUDIT_H
+
+#include "tree/link.h"
+#include "tree/ration.h"
+#include "tree/wire.h"
+
+/** Room for what was asked for, in words. */
+#define AUDIT_WHAT 600
+
+/** "control (10.0.0.1:4711)": who is at the other end, and where. Returns @buf. */
+const char *audit_who(const struct peer *peer, char *buf, size_t n);
+
+/** "switch p2p@world to off in run st", or "discard …": what an order says. Returns @buf. */
+const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *buf, size_t n);
+
+/** The same of a map that is to be applied. */
+const char *audit_map(const Evspace__MapApply *apply);
+
+/** Done, by its entry agent; @outcome says how far. */
+void audit_done(const char *who, const char *what, const char *outcome);
+
+/** Not done, and why: no more often than @ration allows. */
+void audit_failed(struct ration *ration, const char *who, const char *what, const char *why);
+
+/** What an order that came from another agent, who says who asked for it, has done on this host. */
+void audit_carried(const Evspace__SwitchAsk *ask, const Evspace__Host *host, const char *run);
+
+#endif

@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What somebody without the right certificate, or another user of the host, can do to an agent: nothing,
+# and without filling its log, its memory or its places. What refuse_test, tls_test and listener_test try
+# is not tried again here.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+certs=$top_srcdir/deploy/certs
+attacker=$top_builddir/tests/attacker
+KB_MORE=1024 # what an agent may have more after 12,000 connections than after 1,000
+other=64123     # a user that this host does not know
+
+# --- the bed: one agent with a certificate, two runs of a program ---
+
+attack_begin() {
+	mkdir -p "$bed_dir/pids"
+	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
+	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
+	for ((port = 7500 + RANDOM % 2000; port < 9900; port++)); do
+		bed_port_free "$port" && break
+	done
+	bed_entry=127.0.0.1:$port
+	{ "$certs" init "$EVSPACE_TLS" && "$certs" agent "$EVSPACE_TLS" w0 w1 &&
+		"$certs" observe "$EVSPACE_TLS" observe eve && "$certs" control "$EVSPACE_TLS" control &&
+		"$certs" observe "$EVSPACE_TLS" one --run one && "$certs" control "$EVSPACE_TLS" two --run two &&
+		"$certs" observe "$EVSPACE_TLS" mine --user "$(id -un)" &&
+		"$certs" observe "$EVSPACE_TLS" other --user nobody; } >"$bed_dir/certs.log" 2>&1 ||
+		{ sed 's/^/# /' "$bed_dir/certs.log"; exit 99; }
+}
+
+agent_start() {
+	bed_start w0 evspace agent --node w0 --listen "$bed_entry" --tls "$bed_dir/tls" "$@"
+	bed_until bed_ready w0 && grep 'ready on' "$bed_dir/w0.err" || { cat "$bed_dir/w0.err"; return 1; }
+}
+
+runs_start() {
+	bed_start one "$top_builddir/tests/writer" "$EVSPACE_DIR/one" 2 100 900
+	bed_start two "$top_builddir/tests/writer" "$EVSPACE_DIR/two" 2 100 900
+	bed_until eval '[ "$(ls "$EVSPACE_DIR/one" "$EVSPACE_DIR/two" | grep -c "\.seg$")" -eq 4 ]'
+}
+
+# looks NAME [OPTION...]: with that certificate, one look at the last events.
+looks() {
+	evspace events --connect "$bed_entry" --identity "$1" --count 1 --csv "${@:2}" >"$tap_dir/seen" 2>"$tap_dir/why"
+}
+
+# sees NAME [OPTION...]: it does.
+sees() {
+	looks "$@" || { cat "$tap_dir/seen" "$tap_dir/why"; return 1; }
+}
+
+# refuses TEXT NAME [OPTION...]: it does not, and is told why.
+refuses() {
+	local text=$1
+
+	shift
+	! looks "$@" && grep -F -e "$text" "$tap_dir/why" || { cat "$tap_dir/seen" "$tap_dir/why"; return 1; }
+}
+
+# The agent's log has that line.
+logged() {
+	bed_until grep -q -e "$1" "$bed_dir/w0.err" || { tail "$bed_dir/w0.err"; return 1; }
+}
+
+lines() {
+	wc -l <"$bed_dir/w0.err"
+}
+
+# no_more_lines BEFORE MOST: the log has grown by no more than that.
+no_more_lines() {
+	local now
+
+	now=$(lines)
+	[ $((now - $1)) -le "$2" ] || { tail -n $((now - $1)) "$bed_dir/w0.err"; return 1; }
+}
+
+sizes() {
+	echo "$(ls "/proc/$(bed_pid w0)/fd" | wc -l)" \
+		"$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$(bed_pid w0)/status")"
+}
+
+kb_are() {
+	[ "$(sizes | cut -d" " -f2)" -le "$1" ]
+}
+
+descriptors_are() {
+	[ "$(ls "/proc/$(bed_pid w0)/fd" | wc -l)" -le "$1" ]
+}
+
+attack_begin
+runs_start
+tap_case "an agent with a certificate" agent_start
+tap_case "serves who has one" sees observe --run one
+tap_case "and who may control" sees control --run two
+
+# --- roles, and what they are limited to ---
+
+tap_case "limited to a run: sees it" sees one --run one
+tap_case "... and no other" refuses "may not see run 'two'" one --run two
+tap_case "... also when it does not name it" sees one
+tap_case "... it is that one" eval 'evspace status --connect "$bed_entry" --identity one --json >"$tap_dir/status" &&
+	grep -q "\"one\"" "$tap_dir/status" && ! grep "\"two\"" "$tap_dir/status"'
+tap_case "limited to users: sees their runs" sees mine --run two
+tap_case "... another's certificate does not" refuses "limited to other runs" other --run two
+tap_case "... nor a word of them in the status" eval '
+	evspace status --connect "$bed_entry" --identity other --json >"$tap_dir/status" && ! grep "\"one\"\|\"two\"" "$tap_dir/status"'
+switches() {
+	evspace collect --connect "$bed_entry" --identity "$1" --run "$2" --class p2p "$3" >"$tap_dir/switched" 2>&1
+}
+tap_case "control limited to a run switches there" switches two two off
+tap_case "... and nowhere else" eval '! switches two one off && grep -F "may not see run" "$tap_dir/switched"'
+tap_case "who did what, from where, and what came of it is logged" \
+	logged 'audit: two (127\.0\.0\.1:[0-9]*): switch p2p to off in run two: done, 2 processes on 1 of 1 host$'
+tap_case "... also what failed" logged 'audit: two (127.*): switch p2p to off in run one: failed: two may not see run'
+tap_case "a discard is logged" eval 'evspace discard --connect "$bed_entry" --identity control --run two >/dev/null 2>&1
+	logged "audit: control (127.*): discard what is held of run two: done, 2 processes"'
+no_orders() {
+	"$attacker" orders "$bed_entry" "$EVSPACE_TLS" "$1" >"$tap_dir/orders" 2>&1 &&
+		[ "$(grep -c '^refused: ' "$tap_dir/orders")" -eq 7 ] && ! grep granted "$tap_dir/orders" ||
+		{ cat "$tap_dir/orders"; return 1; }
+}
+tap_case "observe asks for control, and for what agents ask: refused, each" no_orders observe
+tap_case "... logged as failures, with who and from where" \
+	logged 'audit: observe (127\.0\.0\.1:[0-9]*): .*: failed: observe may not '
+no_grant() {
+	# It may roll a map back, but there is none; what agents may, it may not.
+	"$attacker" orders "$bed_entry" "$EVSPACE_TLS" control >"$tap_dir/orders" 2>&1
+	[ "$(grep -c 'refused: control may not .* parts' "$tap_dir/orders")" -eq 3 ] || { cat "$tap_dir/orders"; return 1; }
+}
+tap_case "control asks for what agents ask: refused" no_grant
+tap_case "failures in plenty are rationed" eval '
+	for ((i = 0; i < 20; i++)); do no_orders observe || exit 1; done
+	[ "$(grep -c "audit: .*failed" "$bed_dir/w0.err")" -le 12 ] || { grep audit "$bed_dir/w0.err"; exit 1; }'
+unknown_limit() {
+	(cd "$EVSPACE_TLS" && printf 'subjectAltName=URI:evspace:role=observe,URI:evspace:hours=9-17\nextendedKeyUsage=clientAuth\n' >ext &&
+		openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout later.key -subj /CN=later -out later.csr -config /dev/null &&
+		openssl x509 -req -in later.csr -CA ca.pem -CAkey ca.key -days 2 -extfile ext -out later.pem && chmod 600 later.*) || return
+	refuses "limited in a way that is not known here" later
+}
+tap_case "a limit that is not understood lets nobody in" unknown_limit
+
+# --- certificates that are wrong ---
+
+self_signed() {
+	mkdir -p "$bed_dir/self" && cp "$EVSPACE_TLS/ca.pem" "$bed_dir/self" &&
+		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$bed_dir/self/observe.key" \
+			-out "$bed_dir/self/observe.pem" -subj /CN=observe -days 2 \
+			-addext subjectAltName=URI:evspace:role=control &&
+		chmod 600 "$bed_dir/self/observe.key" &&
+		refuses "refused: our certificate is from another CA" observe --tls "$bed_dir/self"
+}
+tap_case "a self-signed certificate" self_signed
+
+# An agent's certificate under another node's name: in a tree, its parent would not take it.
+other_node() {
+	cp "$EVSPACE_TLS/w1.pem" "$bed_dir/self/w0.pem" && cp "$EVSPACE_TLS/w1.key" "$bed_dir/self/w0.key" || return
+	EVSPACE_DIR=$bed_dir/elsewhere bed_start false evspace agent --node w0 --listen "127.0.0.1:$((port + 1))" --tls "$bed_dir/self"
+	bed_until bed_ready false
+	! evspace status --connect "127.0.0.1:$((port + 1))" --identity observe >"$tap_dir/why" 2>&1 &&
+		grep -F 'calls itself "w0" but its certificate is for "w1"' "$tap_dir/why" || { cat "$tap_dir/why"; return 1; }
+	bed_kill TERM false
+}
+mkdir -m 700 "$bed_dir/elsewhere"
+tap_case "an agent's certificate under another node's name" other_node
+
+# An existing CA, of another kind of key than ours.
+other_authority() {
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout "$bed_dir/corp.key" -out "$bed_dir/corp.pem" -subj /CN=Corp \
+		-days 30 -addext keyUsage=keyCertSign,cRLSign 2>/dev/null &&
+		"$certs" init "$bed_dir/corp" --ca "$bed_dir/corp.pem" --ca-key "$bed_dir/corp.key" &&
+		"$certs" agent "$bed_dir/corp" w0 && "$certs" observe "$bed_dir/corp" observe zed &&
+		"$certs" revoke "$bed_dir/corp" zed || return
+	EVSPACE_DIR=$bed_dir/elsewhere bed_start corp evspace agent --node w0 --listen "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp"
+	bed_until bed_ready corp
+	evspace status --connect "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp" >"$tap_dir/why" 2>&1 || { cat "$tap_dir/why"; return 1; }
+	rm "$bed_dir/corp/ca.crl"
+	bed_until eval 'evspace status --connect "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp" --identity zed'
+	"$certs" crl "$bed_dir/corp" && bed_until grep -c 'certificates loaded again' "$bed_dir/corp.err" &&
+		bed_until eval '! evspace status --connect "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp" --identity zed'
+}
+tap_case "certificates and list of an existing CA, with RSA" other_authority
+bed_kill TERM corp
+
+# --- revoked, renewed, without a restart ---
+
+# What agent and consumers have; the folder of the CA is another one.
+mv "$EVSPACE_TLS" "$bed_dir/ca" && cp -r "$bed_dir/ca" "$EVSPACE_TLS" && rm "$EVSPACE_TLS"/ca.{key,index}
+bed_kill TERM w0
+agent_start
+cp -r "$EVSPACE_TLS" "$bed_dir/consumer"
+eve() {
+	evspace events --connect "$bed_entry" --tls "$bed_dir/consumer" --identity eve --run one "$@"
+}
+
+revoked_at_once() {
+	bed_until test -s "$bed_dir/eve.out" && bed_until test -s "$bed_dir/alice.out" || return
+	"$certs" revoke "$bed_dir/ca" eve && cp "$bed_dir/ca/ca.crl" "$EVSPACE_TLS" || return
+	bed_until bed_gone "$(bed_pid eve)" && logged 'certificates loaded again' && logged '1 connection closed' || return
+	grep -F 'its certificate was revoked' "$bed_dir/eve.err" || { cat "$bed_dir/eve.err"; return 1; }
+}
+bed_start eve eve --csv
+bed_start alice evspace events --connect "$bed_entry" --identity observe --run one --csv
+tap_case "who is revoked is cut off when the list comes" revoked_at_once
+bed_wait eve
+tap_case "... and told why" bed_ended eve 3
+tap_case "... and does not come back" eval '! eve --count 1 2>"$tap_dir/why"; grep -F "our certificate was revoked" "$tap_dir/why"'
+tap_case "who is not goes on" eval '! bed_gone "$(bed_pid alice)" && ! grep -i "again\|closed" "$bed_dir/alice.err"'
+tap_case "a consumer does not start with a certificate that it knows to be revoked" \
+	refuses "eve.pem has been revoked; make a new one with: deploy/certs" eve --run one
+
+bad_list() {
+	local before
+
+	before=$(lines)
+	echo 'no list' >"$EVSPACE_TLS/ca.crl"
+	bed_until eval '[ "$(lines)" -gt '"$before"' ]' && tail -n 1 "$bed_dir/w0.err" |
+		grep -F 'ca.crl is damaged' | grep -F 'deploy/certs crl DIR' | grep 'going on with those before'
+}
+tap_case "a damaged list: what to do, and what was before counts" bad_list
+tap_case "... for consumers, too" refuses "ca.crl is damaged" observe --run one
+tap_case "... who was revoked is so still" eval '! eve --count 1 2>"$tap_dir/why"; grep -F "our certificate was revoked" "$tap_dir/why"'
+foreign_list() {
+	"$certs" init "$bed_dir/foreign" && "$certs" agent "$bed_dir/foreign" w0 && "$certs" revoke "$bed_dir/foreign" w0 &&
+		cp "$bed_dir/foreign/ca.crl" "$EVSPACE_TLS" && logged 'ca.crl is not from the CA of'
+}
+tap_case "another CA's list" foreign_list
+old_list() {
+	"$certs" crl "$bed_dir/ca" --days 0 && sleep_until_over && cp "$bed_dir/ca/ca.crl" "$EVSPACE_TLS" &&
+		logged 'ca.crl has ended; whom it lists is refused all the same'
+}
+# It ends with the second in which it was made.
+sleep_until_over() {
+	bed_until eval '[ "$(date +%s)" -gt "$(date -d "$(openssl crl -in "$bed_dir/ca/ca.crl" -noout -nextupdate | cut -d= -f2)" +%s)" ]'
+}
+tap_case "a list that has ended is told" old_list
+tap_case "... consumers tell it, and go on" eval 'sees observe --run one && [ "$(grep -c "ca.crl has ended" "$tap_dir/why")" -eq 1 ]'
+tap_case "... who is in it is refused all the same" eval '! eve --count 1 2>"$tap_dir/why"; grep -F "our certificate was revoked" "$tap_dir/why"'
+"$certs" crl "$bed_dir/ca" >/dev/null && cp "$bed_dir/ca/ca.crl" "$EVSPACE_TLS"
+
+agent_revoked() {
+	"$certs" revoke "$bed_dir/ca" w0 && cp "$bed_dir/ca/ca.crl" "$bed_dir/consumer" &&
+		! evspace events --connect "$bed_entry" --tls "$bed_dir/consumer" --identity observe --count 1 2>"$tap_dir/why" &&
+		grep -F 'its certificate was revoked' "$tap_dir/why" || { cat "$tap_dir/why"; return 1; }
+}
+tap_case "a consumer does not speak to an agent that is revoked" agent_revoked
+
+# shown: the serial number of the certificate that the agent shows.
+shown() {
+	openssl s_client -connect "$bed_entry" -cert "$bed_dir/consumer/observe.pem" -key "$bed_dir/consumer/observe.key" \
+		</dev/null 2>/dev/null | openssl x509 -noout -serial
+}
+agent_renewed() {
+	"$certs" renew "$bed_dir/ca" w0 --days 10 &&
+		cp "$bed_dir/ca/w0.key" "$bed_dir/ca/w0.pem" "$bed_dir/ca/ca.crl" "$EVSPACE_TLS" &&
+		bed_until eval '[ "$(shown)" = "$(openssl x509 -in "$EVSPACE_TLS/w0.pem" -noout -serial)" ]' &&
+		evspace events --connect "$bed_entry" --tls "$bed_dir/consumer" --identity observe --run one --count 1
+}
+tap_case "... renewed, it shows the new one without a restart" agent_renewed
+tap_case "a certificate that ends in two weeks is told" logged 'w0.pem ends in 9 days; make a new one with: deploy/certs renew'
+half_renewed() {
+	cp "$bed_dir/ca/w1.key" "$EVSPACE_TLS/w0.key" && logged 'w0.key is not the key of' &&
+		evspace events --connect "$bed_entry" --identity observe --run one --count 1
+}
+tap_case "a key that does not fit: the old ones stay" half_renewed
+hangup() {
+	cp "$bed_dir/ca/w0.key" "$EVSPACE_TLS/w0.key" && kill -HUP "$(bed_pid w0)" &&
+		bed_until eval 'tail -n 2 "$bed_dir/w0.err" | grep "certificates loaded again"'
+}
+tap_case "SIGHUP is survived" hangup
+soon_over() {
+	"$certs" renew "$bed_dir/ca" observe --days 13 && cp "$bed_dir/ca"/observe.* "$EVSPACE_TLS" && sees observe --run one &&
+		[ "$(grep -c 'observe.pem ends in 12 days; make a new one with' "$tap_dir/why")" -eq 1 ] || { cat "$tap_dir/why"; return 1; }
+}
+tap_case "consumers tell it of their own, once" soon_over
+"$certs" renew "$bed_dir/ca" observe w0 >/dev/null && cp "$bed_dir/ca"/{observe,w0}.* "$EVSPACE_TLS"
+kill -INT "$(bed_pid alice)"
+bed_wait alice
+tap_case "the consumer that was there all the while was not disturbed" eval '
+	bed_ended alice 0 && ! grep -i "reconnect\|unaccounted" "$bed_dir/alice.err"'
+
+# --- protocols ---
+
+# s_client OPTION...: with a good certificate, and what it says of that in $tap_dir/tls.
+s_client() {
+	timeout 20 openssl s_client -connect "$bed_entry" -CAfile "$EVSPACE_TLS/ca.pem" \
+		-cert "$EVSPACE_TLS/observe.pem" -key "$EVSPACE_TLS/observe.key" "$@" >"$tap_dir/tls" 2>&1
+}
+for version in tls1 tls1_1 tls1_2; do
+	tap_case "$version is not spoken, with the weakest that a client can do" eval \
+		'! s_client -"$version" -cipher ALL:@SECLEVEL=0 </dev/null; ! grep "Cipher is TLS\|Cipher is ECD" "$tap_dir/tls"'
+done
+tap_case "TLS 1.3 is, with AES-GCM and P-256" eval 's_client -tls1_3 </dev/null
+	grep "New, TLSv1.3, Cipher is TLS_AES_[0-9]*_GCM" "$tap_dir/tls" && grep "Server Temp Key: ECDH, prime256v1" "$tap_dir/tls" &&
+	grep "Verify return code: 0 (ok)" "$tap_dir/tls"'
+for option in '-ciphersuites TLS_CHACHA20_POLY1305_SHA256' '-groups X25519' '-sigalgs RSA-PSS+SHA256'; do
+	tap_case "nothing else: $option" eval '! s_client -tls1_3 $option </dev/null; ! grep "Cipher is TLS" "$tap_dir/tls"'
+done
+tap_case "no tickets, so nobody comes back without proof" eval \
+	's_client -tls1_3 -sess_out "$tap_dir/session" </dev/null; [ ! -s "$tap_dir/session" ]'
+renegotiates() {
+	# In TLS 1.3 there is none; a key update, which there is, is answered.
+	printf 'R\nK\nK\nk\nR\n' | s_client -tls1_3 -no_ign_eof
+	sees observe --run one
+}
+tap_case "renegotiation and new keys do no harm" renegotiates
+huge() {
+	{ printf '\x00\x00\x00\x04\xff\xff\xff\xff'; head -c 65536 /dev/zero; } | s_client -tls1_3 -quiet
+	logged 'sent what cannot be understood: a frame with a header of .* bytes'
+}
+tap_case "a frame that says it has 4 GiB" huge
+raw() {
+	{ exec 3<>"/dev/tcp/127.0.0.1/$port" && cat >&3; timeout 20 cat <&3; exec 3>&-; } 2>/dev/null | head -c 100000 | wc -c
+}
+tap_case "a record that says it is larger than any" eval '[ "$({ printf "\x16\x03\x01\xff\xff"; head -c 70000 /dev/zero; } | raw)" -lt 100 ]'
+tap_case "... is refused" logged 'refused 127.*: the peer does not speak TLS'
+
+replayed() {
+	local before
+
+	bed_start recorder "$attacker" record "$bed_entry" "$((port + 2))" "$bed_dir/recorded"
+	bed_until grep -q here "$bed_dir/recorder.out"
+	evspace collect --connect "127.0.0.1:$((port + 2))" --identity control --run one --class p2p count || return
+	bed_wait recorder && [ "$(stat -c %s "$bed_dir/recorded")" -gt 1000 ] && logged 'control (.*switch p2p to count in run one: done' || return
+	evspace collect --connect "$bed_entry" --identity control --run one --class p2p trace || return
+	before=$(grep -c 'audit.*: done' "$bed_dir/w0.err")
+	raw <"$bed_dir/recorded" >"$tap_dir/answer"
+	logged 'refused 127.*: .*TLS failed\|refused 127.*: the peer .*' &&
+		[ "$(grep -c 'audit.*: done' "$bed_dir/w0.err")" -eq "$before" ]
+}
+tap_case "what was recorded cannot be said again" replayed
+
+# --- many, slow, loud ---
+
+# A crowd, and a consumer, have come and gone, so that what they take is not taken for growth.
+"$attacker" flood "$bed_entry" 1000 >/dev/null
+sees observe --run one
+bed_until eval '[ "$(evspace status --connect "$bed_entry" --json | grep -o "\"links\":[0-9]*")" = "\"links\":1" ]'
+read -r fds kb < <(sizes)
+slow() {
+	"$attacker" drip "$bed_entry" >"$tap_dir/drip" && cat "$tap_dir/drip" && [ "$(sed 's/[^0-9]*\([0-9]*\).*/\1/' "$tap_dir/drip")" -lt 8000 ]
+}
+tap_case "who says a byte now and then has five seconds" slow
+before=$(lines)
+tap_case "10,000 connections that speak no TLS are refused" eval '[ "$("$attacker" flood "$bed_entry" 10000)" = "10000 refused" ]'
+tap_case "... in a few lines" no_more_lines "$before" 8
+before=$(lines)
+tap_case "all alerts that there might be" "$attacker" alerts "$bed_entry"
+tap_case "... in a few lines" no_more_lines "$before" 16
+before=$(lines)
+crowded() {
+	bed_until grep -q here "$bed_dir/crowd.out"
+	sees observe --run one
+}
+bed_start crowd "$attacker" crowd "$bed_entry" 1000
+tap_case "while 1,000 say nothing, who has a certificate gets in" crowded
+bed_wait crowd
+tap_case "... they are gone soon" bed_ended crowd 0
+tap_case "... in a few lines" no_more_lines "$before" 12
+tap_case "no descriptor is kept" bed_until descriptors_are "$fds"
+has_not_grown() {
+	sees observe --run one # when nobody looks any more, the agent gives back what it can
+	bed_until kb_are $((kb + KB_MORE))
+	read -r _ now < <(sizes)
+	echo "$kb KiB before, $now KiB now"
+	[ "$now" -le $((kb + KB_MORE)) ]
+}
+tap_case "no memory is kept" has_not_grown
+echo "# agent: $fds descriptors, $kb KiB before all that; $(sizes) after it; $(cat "$tap_dir/drip"); $(tail -n 1 "$bed_dir/crowd.out")"
+tap_case "and it serves" sees observe --run one
+
+# --- what can be seen on the host ---
+
+no_secrets() {
+	local keys
+
+	keys=$(cat "$EVSPACE_TLS"/*.key | grep -v -e -----)
+	! grep -aF -e "$keys" "/proc/$(bed_pid w0)/cmdline" "/proc/$(bed_pid w0)/environ" "$bed_dir"/*.err "$bed_dir"/*.out
+}
+tap_case "no key is in the log, on the command line or in the environment" no_secrets
+
+# as USER COMMAND...: another user, of no group of ours.
+as() {
+	setpriv --reuid "$1" --regid "$1" --clear-groups env HOME=/ EVSPACE_DIR="$bed_dir/nowhere" "${@:2}"
+}
+socket=unix:$EVSPACE_DIR/agent-w0.sock
+# stranger OPTION...: another user looks through the agent's Unix socket.
+stranger() {
+	as "$other" evspace events --connect "$socket" --run one --count 5 --csv "$@" >"$tap_dir/seen" 2>"$tap_dir/why"
+}
+if [ "$(id -u)" != 0 ] || ! as "$other" evspace --help >/dev/null 2>&1; then
+	tap_skip "other users see nothing but what they may" "needs root, setpriv, and a build that others may read"
+else
+	tap_case "another user does not get at the agent" eval '! stranger && [ ! -s "$tap_dir/seen" ]'
+	tap_case "... nor at the runs' names or elements" eval '! as "$other" ls "$EVSPACE_DIR" 2>/dev/null &&
+		! as "$other" cat "$EVSPACE_DIR"/one/*.seg 2>/dev/null && ! as "$other" ls "$EVSPACE_DIR/one" 2>/dev/null'
+	tap_case "... nor when the folder is left open" eval 'chmod 755 "$EVSPACE_DIR"; ! stranger && [ ! -s "$tap_dir/seen" ] &&
+		! as "$other" cat "$EVSPACE_DIR"/one/*.seg 2>/dev/null; chmod 700 "$EVSPACE_DIR"'
+	bed_kill TERM w0
+	tap_case "its owner may allow a user" agent_start --allow "nobody,$other"
+	tap_case "... who sees the run" eval 'stranger && [ "$(wc -l <"$tap_dir/seen")" -gt 1 ]'
+	tap_case "... is told whose agent it is" grep -F "is that of uid $(id -u)" "$tap_dir/why"
+	tap_case "... may not control" eval '! as "$other" evspace collect --connect "$socket" --run one --class p2p off >"$tap_dir/why" 2>&1 &&
+		grep -F "lets other users observe only" "$tap_dir/why" && logged "audit: uid $other (unix, .*): switch p2p to off in run one: failed"'
+	tap_case "... and has no other way to the elements" eval '! as "$other" ls "$EVSPACE_DIR" 2>/dev/null && ! as "$other" cat "$EVSPACE_DIR"/one/*.seg 2>/dev/null'
+	tap_case "a third user sees nothing, and is told so" eval '! as 64124 evspace events --connect "$socket" --run one --count 1 2>"$tap_dir/why" &&
+		grep -F "this agent serves uid 0 and root only, you are uid 64124; its owner can start it with --allow" "$tap_dir/why"'
+	bed_kill TERM w0
+	tap_case "its owner may allow a group" agent_start --allow @64200
+	tap_case "... whose members see the run" setpriv --reuid "$other" --regid "$other" --groups 64199,64200 \
+		env HOME=/ evspace events --connect "$socket" --run one --count 1
+	tap_case "... and nobody else" eval '! stranger'
+	tap_case "somebody else's socket is not taken for ours" eval 'mkdir -m 700 "$bed_dir/trap" && chown "$other" "$bed_dir/trap" && chmod 711 "$bed_dir" "$tap_dir" &&
+		as "$other" python3 -c "import socket,sys,time; s=socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); print(1, flush=True); s.settimeout(60); s.accept()" "$bed_dir/trap/agent-w0.sock" >"$tap_dir/trap" 2>&1 &
+		trap_pid=$!; bed_until test -s "$tap_dir/trap"; ! EVSPACE_DIR=$bed_dir/trap evspace events --count 1 2>"$tap_dir/why"; kill $trap_pid 2>/dev/null
+		grep -F "belongs to another user" "$tap_dir/why"'
+fi
+tap_case "a user whom nobody knows cannot be allowed" eval '! evspace agent --node w9 --allow nosuchuser 2>"$tap_dir/why" && grep -F "there is no user \"nosuchuser\" here" "$tap_dir/why"'
+
+tap_case "it ends when it is told to, with no error of a sanitizer" eval 'bed_kill TERM w0 && ! grep "Sanitizer\|runtime error" "$bed_dir"/*.err'
+tap_done

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Does to an agent's port what somebody without the right certificate can do, and says what came of
+ * it on stdout:
+ *
+ *	attacker crowd HOST:PORT N	N connections, all at once, that say nothing, until closed
+ *	attacker flood HOST:PORT N	N connections, 200 at a time, that say what is no TLS
+ *	attacker drip HOST:PORT		one that says a byte of a handshake every 20 ms
+ *	attacker alerts HOST:PORT	one for each alert that there might be in TLS
+ *	attacker record HOST:PORT PORT FILE	passes one connection on, and keeps what the client
+ *said attacker orders HOST:PORT DIR NAME	asks for all that a certificate NAME might not allow
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pathmap/memory.h"
+#include "tree/address.h"
+#include "tree/clock.h"
+#include "tree/link.h"
+
+#define AT_ONCE	    200
+#define DRIP_MS	    20
+#define CONNECT_MS  60000
+#define ANSWERS_MS  20000
+#define NOISE_BYTES 64
+
+static struct address target;
+
+static _Noreturn void die(const char *what)
+{
+	fprintf(stderr, "attacker: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* A connection that is under way. */
+static int knock(void)
+{
+	int fd = socket(target.at[0].any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		die("socket");
+	if (connect(fd, &target.at[0].any, target.bytes[0]) < 0 && errno != EINPROGRESS &&
+	    errno != EAGAIN)
+		die("connect");
+	return fd;
+}
+
+/* One that is there. */
+static int enter(void)
+{
+	int fd = knock();
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+	if (poll(&p, 1, CONNECT_MS) != 1)
+		die("nobody accepts");
+	return fd;
+}
+
+/* Has the other side ended it? What it says is of no interest. */
+static bool is_over(int fd)
+{
+	char data[4096];
+	ssize_t n;
+
+	while ((n = recv(fd, data, sizeof(data), 0)) > 0) {
+	}
+	return n == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+/* ---- crowd ---- */
+
+/* Wait until all that are still open have been closed by the other side. */
+static void crowd_wait(struct pollfd *all, int n)
+{
+	int open = n;
+
+	while (open > 0) {
+		if (poll(all, (nfds_t)n, CONNECT_MS) <= 0)
+			die("it keeps some for ever");
+		for (int i = 0; i < n; i++) {
+			if (all[i].fd < 0 || !all[i].revents || !is_over(all[i].fd))
+				continue;
+			close(all[i].fd);
+			all[i].fd = -1;
+			open--;
+		}
+	}
+}
+
+static int crowd(int n)
+{
+	struct pollfd *all = memory_new((size_t)n, sizeof(*all));
+	uint64_t began = clock_mono_ns();
+
+	for (int i = 0; i < n; i++)
+		all[i] = (struct pollfd){.fd = knock(), .events = POLLIN};
+	puts("here");
+	fflush(stdout);
+	crowd_wait(all, n);
+	printf("all %d were closed within %llu ms\n", n,
+	       (unsigned long long)(clock_mono_ns() - began) / 1000000u);
+	free(all);
+	return 0;
+}
+
+/* ---- flood ---- */
+
+static int flood(int n)
+{
+	static const char noise[NOISE_BYTES] = "GET / HTTP/1.1\r\n\r\n";
+	struct pollfd all[AT_ONCE];
+	int begun = 0, ended = 0;
+
+	for (int i = 0; i < AT_ONCE; i++)
+		all[i].fd = -1;
+	while (ended < n) {
+		for (int i = 0; i < AT_ONCE && begun < n; i++) {
+			if (all[i].fd >= 0)
+				continue;
+			all[i] = (struct pollfd){.fd = knock(), .events = POLLIN | POLLOUT};
+			begun++;
+		}
+		if (poll(all, AT_ONCE, CONNECT_MS) <= 0)
+			die("it does not answer any more");
+		for (int i = 0; i < AT_ONCE; i++) {
+			if (all[i].fd < 0 || !all[i].revents)
+				continue;
+			if (all[i].revents & POLLOUT &&
+			    send(all[i].fd, noise, sizeof(noise), MSG_NOSIGNAL) > 0)
+				all[i].events = POLLIN;
+			if (!(all[i].revents & (POLLIN | POLLHUP | POLLERR)) || !is_over(all[i].fd))
+				continue;
+			close(all[i].fd);
+			all[i].fd = -1;
+			ended++;
+		}
+	}
+	printf("%d refused\n", ended);
+	return 0;
+}
+
+/* ---- drip, alerts ---- */
+
+/* A handshake that will never be whole: the longest record, of one long ClientHello. */
+static int drip(void)
+{
+	static const unsigned char begin[] = {22, 3, 1, 0x40, 0, 1, 0, 0x3f, 0xfc, 3, 3};
+	int fd = enter();
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	uint64_t began = clock_mono_ns();
+	unsigned long sent = 0;
+
+	while (!(poll(&p, 1, DRIP_MS) > 0 && is_over(fd))) {
+		unsigned char byte = sent < sizeof(begin) ? begin[sent] : 'x';
+
+		if (clock_mono_ns() - began > CONNECT_MS * UINT64_C(1000000))
+			die("it listens for ever");
+		sent += send(fd, &byte, 1, MSG_NOSIGNAL) == 1;
+	}
+	printf("closed after %llu ms and %lu bytes\n",
+	       (unsigned long long)(clock_mono_ns() - began) / 1000000u, sent);
+	close(fd);
+	return 0;
+}
+
+static int alerts(void)
+{
+	for (int i = 0; i < 256; i++) {
+		unsigned char alert[] = {21, 3, 3, 0, 2, 2, (unsigned char)i};
+		int fd = enter();
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+
+		if (send(fd, alert, sizeof(alert), MSG_NOSIGNAL) < 0 ||
+		    poll(&p, 1, CONNECT_MS) != 1)
+			die("an alert");
+		close(fd);
+	}
+	puts("256 said");
+	return 0;
+}
+
+/* ---- record ---- */
+
+static int passage_open(const char *port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port))};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (const struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 1) < 0)
+		die(port);
+	puts("here");
+	fflush(stdout);
+	return fd;
+}
+
+static int record(const char *port, const char *path)
+{
+	int door = passage_open(port), file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	struct pollfd p[2] = {{.fd = accept(door, NULL, NULL), .events = POLLIN},
+			      {.fd = enter(), .events = POLLIN}};
+	size_t kept = 0;
+	char data[65536];
+
+	if (file < 0 || p[0].fd < 0)
+		die(path);
+	if (fcntl(p[1].fd, F_SETFL, 0) < 0)
+		die("fcntl");
+	while (poll(p, 2, CONNECT_MS) > 0) {
+		int i = p[0].revents ? 0 : 1;
+		ssize_t n = recv(p[i].fd, data, sizeof(data), 0);
+
+		if (n <= 0)
+			break;
+		if (i == 0 && write(file, data, (size_t)n) != n)
+			die(path);
+		kept += i == 0 ? (size_t)n : 0;
+		if (send(p[1 - i].fd, data, (size_t)n, MSG_NOSIGNAL) != n)
+			break;
+	}
+	printf("%zu bytes\n", kept);
+	close(file);
+	return 0;
+}
+
+/* ---- orders ---- */
+
+struct orders {
+	struct event_base *base;
+	int wanted, answered;
+};
+
+static void say(struct link *link, struct orders *o, Evspace__Frame *frame)
+{
+	o->wanted++;
+	link_send(link, frame, NULL);
+}
+
+/* What a program of ours would not send with this certificate, or would not send at all. */
+static void orders_ready(struct link *link, void *arg)
+{
+	struct orders *o = arg;
+	Evspace__Place place = EVSPACE__PLACE__INIT;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
+	Evspace__MapTexts texts = EVSPACE__MAP_TEXTS__INIT;
+	Evspace__MapApply apply = EVSPACE__MAP_APPLY__INIT;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	unsigned char id[16] = {1};
+
+	place.node = place.cluster = place.address = (char *)(uintptr_t) "w0";
+	place.leaf = true;
+	open.scope = 1;
+	open.id = (ProtobufCBinaryData){sizeof(id), id};
+	open.place = &place;
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	say(link, o, &frame);
+
+	ask.view = (char *)(uintptr_t) "events";
+	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
+	frame.switch_ask = &ask;
+	for (ask.scope = 2; ask.scope < 6; ask.scope++) {
+		ask.change = ask.scope == 2;
+		ask.discard = ask.scope == 3 || ask.scope == 5;
+		ask.place = ask.scope > 3 ? &place : NULL;
+		say(link, o, &frame);
+	}
+
+	frame.kind_case = EVSPACE__FRAME__KIND_MAP_APPLY;
+	frame.map_apply = &apply;
+	say(link, o, &frame);
+	apply.texts = &texts;
+	say(link, o, &frame);
+}
+
+static void orders_frame(struct link *link, void *arg, const struct frame *frame)
+{
+	const Evspace__Frame *f = frame->header;
+	struct orders *o = arg;
+
+	if (f->kind_case == EVSPACE__FRAME__KIND_ERROR)
+		printf("refused: %s\n", f->error->text);
+	else
+		printf("granted: a frame of kind %d\n", (int)f->kind_case);
+	if (++o->answered == o->wanted) {
+		link_close(link);
+		event_base_loopbreak(o->base);
+	}
+}
+
+static void orders_closed(struct link *link, void *arg, const struct error *why)
+{
+	const struct orders *o = arg;
+
+	(void)link;
+	printf("closed: %s\n", why->text);
+	event_base_loopbreak(o->base);
+}
+
+static int orders(const char *address, const char *dir, const char *name)
+{
+	static const struct link_events events = {orders_ready, orders_frame, orders_closed};
+	static const struct link_self self = {"", 0};
+	static const struct timeval most = {.tv_sec = ANSWERS_MS / 1000};
+	struct orders o = {.base = event_base_new()};
+	struct error e;
+	struct tls *tls = tls_new(dir, name, &e);
+	struct link_hub *hub = tls ? link_hub_new(o.base, tls, &self) : NULL;
+
+	if (!hub || !link_dial(hub, address, NULL, &events, &o, &e)) {
+		fprintf(stderr, "attacker: %s\n", e.text);
+		return 1;
+	}
+	event_base_loopexit(o.base, &most);
+	event_base_dispatch(o.base);
+	link_hub_free(hub);
+	tls_free(tls);
+	event_base_free(o.base);
+	return o.answered < o.wanted;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 2 ? argv[1] : "";
+	struct error e;
+
+	if (*what && address_parse(&target, argv[2], false, &e) < 0) {
+		fprintf(stderr, "attacker: %s\n", e.text);
+		return 2;
+	}
+	if (!strcmp(what, "crowd") && argc == 4)
+		return crowd(atoi(argv[3]));
+	if (!strcmp(what, "flood") && argc == 4)
+		return flood(atoi(argv[3]));
+	if (!strcmp(what, "drip"))
+		return drip();
+	if (!strcmp(what, "alerts"))
+		return alerts();
+	if (!strcmp(what, "record") && argc == 5)
+		return record(argv[3], argv[4]);
+	if (!strcmp(what, "orders") && argc == 5)
+		return orders(argv[2], argv[3], argv[4]);
+	fputs("attacker: see its source\n", stderr);
+	return 2;
+}
