@@ -433,13 +433,11 @@ static int remap_check(const struct remap *r, struct error *e)
 int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *apply,
 		struct error *e)
 {
-	const struct peer *peer = link_peer(asker);
-
 	if (r->state != REST) {
 		errno = EBUSY;
 		return errorf(e, "%s is applying a map already; nothing has changed", r->who);
 	}
-	audit_who(peer, r->who, sizeof(r->who));
+	audit_who(link_peer(asker), r->who, sizeof(r->who));
 	r->what = audit_map(apply);
 	r->state = PREPARING;
 	r->asker = asker;

@@ -187,7 +187,7 @@ bed_kill TERM corp
 # What agent and consumers have; the folder of the CA is another one.
 mv "$EVSPACE_TLS" "$bed_dir/ca" && cp -r "$bed_dir/ca" "$EVSPACE_TLS" && rm "$EVSPACE_TLS"/ca.{key,index}
 bed_kill TERM w0
-agent_start
+agent_start >/dev/null
 cp -r "$EVSPACE_TLS" "$bed_dir/consumer"
 eve() {
 	evspace events --connect "$bed_entry" --tls "$bed_dir/consumer" --identity eve --run one "$@"

@@ -36,10 +36,12 @@ static int add_one(struct allow *a, const char *name, struct error *e)
 	long number = number_of(bare);
 
 	if (number < 0 && is_group) {
+		/* cppcheck-suppress getgrnamCalled */ /* there is one thread */
 		const struct group *group = getgrnam(bare);
 
 		number = group ? (long)group->gr_gid : -1;
 	} else if (number < 0) {
+		/* cppcheck-suppress getpwnamCalled */
 		const struct passwd *user = getpwnam(bare);
 
 		number = user ? (long)user->pw_uid : -1;
@@ -89,10 +91,10 @@ static bool has_group(const struct allow *a, gid_t gid)
 static bool has_other_group(const struct allow *a, int fd)
 {
 	socklen_t bytes = 0;
-	gid_t *groups;
+	gid_t *groups, none;
 	bool has = false;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || errno != ERANGE ||
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, &none, &bytes) == 0 || errno != ERANGE ||
 	    bytes > GROUPS_MOST * sizeof(gid_t))
 		return false;
 	groups = memory_new(bytes, 1);

@@ -70,6 +70,7 @@ bool limits_own_user(char *const *users, size_t n)
 		return true;
 	if (!number[0]) {
 		/* Users come from afar on some hosts: asked once. */
+		/* cppcheck-suppress getpwuidCalled */ /* there is one thread */
 		user = getpwuid(geteuid());
 		snprintf(name, sizeof(name), "%s", user ? user->pw_name : "");
 		snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
