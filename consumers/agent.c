@@ -12,8 +12,8 @@
 #include "node-agent/store.h"
 #include "pathmap/pattern.h"
 #include "tree/address.h"
-#include "tree/manager.h"
 #include "tree/allow.h"
+#include "tree/manager.h"
 
 static const char agent_help[] =
 	"usage: evspace agent [options]\n"
