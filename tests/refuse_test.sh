@@ -153,7 +153,7 @@ tap_case "a check of a run that nobody has is bad news" check_of_nobody
 (cd "$EVSPACE_TLS" &&
 	openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout plain.key \
 		-subj /CN=plain -config /dev/null -out plain.csr &&
-	openssl x509 -req -in plain.csr -CA ca.pem -CAkey ca.key -sha256 -days 2 -out plain.pem &&
+	openssl x509 -req -in plain.csr -CA ca.pem -CAkey ca.key -sha256 -days 20 -out plain.pem &&
 	chmod 600 plain.key plain.pem) >>"$bed_dir/certs.log" 2>&1
 
 tap_case "no certificate, for a consumer" unreachable "/ca.pem: No such file or directory; make it with: deploy/certs" \
