@@ -257,7 +257,7 @@ agent_renewed() {
 		evspace events --connect "$bed_entry" --tls "$bed_dir/consumer" --identity observe --run one --count 1
 }
 tap_case "... renewed, it shows the new one without a restart" agent_renewed
-tap_case "a certificate that ends in two weeks is told" logged 'w0.pem ends in 9 days; make a new one with: deploy/certs renew'
+tap_case "a certificate that ends in two weeks is told" logged 'w0.pem ends in [0-9]* days; make a new one with: deploy/certs renew'
 half_renewed() {
 	cp "$bed_dir/ca/w1.key" "$EVSPACE_TLS/w0.key" && logged 'w0.key is not the key of' &&
 		evspace events --connect "$bed_entry" --identity observe --run one --count 1
@@ -270,7 +270,7 @@ hangup() {
 tap_case "SIGHUP is survived" hangup
 soon_over() {
 	"$certs" renew "$bed_dir/ca" observe --days 13 && cp "$bed_dir/ca"/observe.* "$EVSPACE_TLS" && sees observe --run one &&
-		[ "$(grep -c 'observe.pem ends in 12 days; make a new one with' "$tap_dir/why")" -eq 1 ] || { cat "$tap_dir/why"; return 1; }
+		[ "$(grep -c 'observe.pem ends in 1[23] days; make a new one with' "$tap_dir/why")" -eq 1 ] || { cat "$tap_dir/why"; return 1; }
 }
 tap_case "consumers tell it of their own, once" soon_over
 "$certs" renew "$bed_dir/ca" observe w0 >/dev/null && cp "$bed_dir/ca"/{observe,w0}.* "$EVSPACE_TLS"
