@@ -32,7 +32,7 @@ static const char deploy_help[] =
 	"         the cluster's gateway; keys, agents and ~/.ssh/config are used as ssh does\n"
 	"  local  this machine\n"
 	"  mpi    mpirun of Open MPI, on the gateway or here, one agent on each host\n"
-	"  slurm  srun --overlap in the job that you are in, the same way\n"
+	"  slurm  srun --overlap in a job, the same way\n"
 	"  pvm    as tasks of your virtual machine, which is started when it is not there\n"
 	"\n"
 	"  binary PATH;   evspace as it is installed on the hosts; without, this one is copied\n"
@@ -50,6 +50,7 @@ static const char deploy_help[] =
 	"  --parallel N       hosts under way at once, 1 to 256 (default 8)\n"
 	"  --timeout S        seconds until a host counts as unreachable, 1 to 600 (default 10)\n"
 	"  --ssh-config FILE  instead of ~/.ssh/config ($EVSPACE_SSH_CONFIG)\n"
+	"  --job ID           slurm: the job (default: $SLURM_JOB_ID, the one that you are in)\n"
 	"  --connect ADDR     status: an agent to ask (default: the map's entry)\n"
 	"  --identity NAME    status: NAME.pem and NAME.key in the folder of certificates\n"
 	"  --json             one JSON object a line for each host, with \"schema\":1\n"
@@ -61,7 +62,7 @@ static const char deploy_help[] =
 	"  evspace deploy status maps\n"
 	"  evspace deploy down maps\n";
 
-enum { ONLY = 1, TLS, PARALLEL, TIMEOUT, SSH_CONFIG, CONNECT, IDENTITY, JSON };
+enum { ONLY = 1, TLS, PARALLEL, TIMEOUT, SSH_CONFIG, CONNECT, IDENTITY, JOB, JSON };
 
 /* ---- the command line ---- */
 
@@ -86,6 +87,11 @@ static int option_set(struct deploy_options *o, int code, const char *value, str
 		return number_set(value, 600, &o->timeout_s, e);
 	case SSH_CONFIG:
 		o->ssh_config = value;
+		break;
+	case JOB:
+		if (!*value || value[strspn(value, "0123456789")])
+			return errorf(e, "'%s' is no number of a job", value);
+		o->job = value;
 		break;
 	case CONNECT:
 		o->connect = value;
@@ -135,6 +141,7 @@ static int deploy_parse(int argc, char **argv, struct deploy_options *o)
 		{"parallel", required_argument, NULL, PARALLEL},
 		{"timeout", required_argument, NULL, TIMEOUT},
 		{"ssh-config", required_argument, NULL, SSH_CONFIG},
+		{"job", required_argument, NULL, JOB},
 		{"connect", required_argument, NULL, CONNECT},
 		{"identity", required_argument, NULL, IDENTITY},
 		{"json", no_argument, NULL, JSON},
@@ -242,6 +249,7 @@ static int deploy_change(const struct deploy_options *o, const struct pathmap *m
 		.maps = o->maps,
 		.tls = o->tls,
 		.ssh_config = o->ssh_config,
+		.job = o->job,
 		.timeout_s = o->timeout_s,
 		.map = map,
 		.only = (const char *const *)o->only.names,
@@ -277,6 +285,7 @@ int deploy_main(int argc, char **argv)
 	struct deploy_options o = {
 		.tls = getenv("EVSPACE_TLS"),
 		.ssh_config = getenv("EVSPACE_SSH_CONFIG"),
+		.job = getenv("SLURM_JOB_ID"),
 		.at_once = 8,
 		.timeout_s = 10,
 	};

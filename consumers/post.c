@@ -249,10 +249,10 @@ static void post_header(struct post *post, const struct post_plan *plan, const c
 			free(want);
 		}
 	}
-	post->header = memory_format("%s%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%send\n", deploy_host,
-				     plan->action, post->name, d->folder ? d->folder : "",
-				     d->binary ? d->binary : "", PACKAGE_VERSION,
-				     engine_names[d->engine], post->nodes, hosts, wants);
+	post->header = memory_format(
+		"%s%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%send\n", deploy_host, plan->action,
+		post->name, d->folder ? d->folder : "", d->binary ? d->binary : "", PACKAGE_VERSION,
+		engine_names[d->engine], post->nodes, hosts, plan->job ? plan->job : "", wants);
 	free(wants);
 }
 

@@ -21,6 +21,7 @@ struct post_plan {
 	const char *maps;	/* folder of the pathmap */
 	const char *tls;	/* folder of certificates */
 	const char *ssh_config; /* NULL: ssh's own */
+	const char *job;	/* of Slurm; NULL: none */
 	unsigned timeout_s;	/* for a connection */
 	const struct pathmap *map;
 	const char *const *only; /* nodes and clusters; NULL: all */
