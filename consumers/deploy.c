@@ -36,7 +36,7 @@ static const char deploy_help[] =
 	"  pvm    as tasks of your virtual machine, which is started when it is not there\n"
 	"\n"
 	"  binary PATH;   evspace as it is installed on the hosts; without, this one is copied\n"
-	"  folder PATH;   where files go on the hosts (/var/tmp/evspace-agents-UID); for mpi,\n"
+	"  folder PATH;   where evspace-agents-UID with all files is (/var/tmp); for mpi,\n"
 	"                 slurm and pvm one that all hosts of the cluster share\n"
 	"\n"
 	"up copies the maps, each host its own certificate (0600, never on a command line) and\n"

@@ -140,8 +140,17 @@ static void talk_need(struct talk *t, const char *name)
 	t->needed[t->n_needed++] = file;
 }
 
+/* A slow line is no host that says nothing: what leaves counts. */
+static void talk_sent(struct evbuffer *out, const struct evbuffer_cb_info *info, void *arg)
+{
+	(void)out;
+	if (info->n_deleted > 0)
+		talk_patience(arg, PATIENCE_S);
+}
+
 static void talk_send(struct talk *t)
 {
+	evbuffer_add_cb(bufferevent_get_output(t->io), talk_sent, t);
 	for (size_t i = 0; i < t->n_needed; i++) {
 		evbuffer_add_reference(bufferevent_get_output(t->io), t->needed[i]->bytes,
 				       t->needed[i]->size, NULL, NULL);

@@ -256,11 +256,21 @@ static void post_header(struct post *post, const struct post_plan *plan, const c
 	free(wants);
 }
 
+/* What a launcher starts are all nodes of a cluster: who names one of them means all. */
+static bool is_meant(const struct post_plan *plan, const char *only, const char *node)
+{
+	const char *cluster = pathmap_cluster(plan->map, node);
+	const char *other = pathmap_cluster(plan->map, only);
+
+	return strcmp(only, node) == 0 || strcmp(only, cluster) == 0 ||
+	       (is_launched(pathmap_deployment(plan->map, node)->engine) && other && cluster[0] &&
+		strcmp(other, cluster) == 0);
+}
+
 static bool is_wanted(const struct post_plan *plan, const char *node)
 {
 	for (size_t i = 0; i < plan->n_only; i++)
-		if (strcmp(plan->only[i], node) == 0 ||
-		    strcmp(plan->only[i], pathmap_cluster(plan->map, node)) == 0)
+		if (is_meant(plan, plan->only[i], node))
 			return true;
 	return plan->n_only == 0;
 }
