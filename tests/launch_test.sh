@@ -34,7 +34,7 @@ expect() {
 	got=$?
 	[ "$got" -eq "$code" ] && return
 	echo "exit code $got, not $code"
-	cat "$cluster_dir/said" "$cluster_dir/json" "$cluster_dir/shared/@B/log"
+	cat "$cluster_dir/said" "$cluster_dir/json" "$cluster_dir/shared/evspace-agents-0/@B/log"
 	return 1
 }
 
@@ -65,7 +65,7 @@ agent_is_missed() {
 }
 
 ended_is_noticed() {
-	grep -q 'the agent of b1 has ended' "$cluster_dir/shared/@B/log"
+	grep -q 'the agent of b1 has ended' "$cluster_dir/shared/evspace-agents-0/@B/log"
 }
 
 comes_back() {
