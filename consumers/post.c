@@ -141,16 +141,21 @@ static int post_certificates(struct post *post, const struct post_plan *plan, co
 			     struct error *e)
 {
 	char *pem = memory_format("%s.pem", node), *key = memory_format("%s.key", node);
+	char *crl = memory_format("%s/ca.crl", plan->tls);
 	int rc = 0;
 
 	if (!parcel_find(&post->own, "tls/ca.pem"))
 		rc = own_add(post, plan, "ca.pem", node, e);
+	/* Which certificates count no more, where there is such a list. */
+	if (rc == 0 && access(crl, F_OK) == 0 && !parcel_find(&post->own, "tls/ca.crl"))
+		rc = own_add(post, plan, "ca.crl", node, e);
 	if (rc == 0)
 		rc = own_add(post, plan, pem, node, e);
 	if (rc == 0)
 		rc = own_add(post, plan, key, node, e);
 	free(pem);
 	free(key);
+	free(crl);
 	return rc;
 }
 
