@@ -254,9 +254,14 @@ uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t sta
 	return row == UINT32_MAX ? line_add(c, key, start, false) : row;
 }
 
-uint32_t cursor_row_given(struct cursor *c, const struct cursor_key *key)
+uint32_t cursor_row_given(struct cursor *c, const struct cursor_key *key, uint64_t start)
 {
-	return line_add(c, key, 0, true);
+	return line_add(c, key, start, true);
+}
+
+uint64_t cursor_position(const struct cursor *c, uint32_t row)
+{
+	return c->lines[row].ends[c->head->made % CURSOR_WAVES];
 }
 
 bool cursor_is_given(const struct cursor *c, uint32_t row)

@@ -52,8 +52,12 @@ uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t sta
 /** The row of an element, UINT32_MAX: it has none. */
 uint32_t cursor_find(const struct cursor *c, const struct cursor_key *key);
 
-/** A new row for an element that another node may read still, as if it had been given away. */
-uint32_t cursor_row_given(struct cursor *c, const struct cursor_key *key);
+/** A new row for an element that another node may read still, as if it had been given away when it
+ * was read up to @start. */
+uint32_t cursor_row_given(struct cursor *c, const struct cursor_key *key, uint64_t start);
+
+/** Up to where the row was read by the waves made so far. */
+uint64_t cursor_position(const struct cursor *c, uint32_t row);
 
 /**
  * Give the row's element away: no wave that is new reads it here any more, and another node may

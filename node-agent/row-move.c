@@ -11,20 +11,22 @@ uint32_t rows_number(struct rows *r, struct follow *f, const struct cursor_key *
 {
 	struct cursor_key own = *key;
 	uint32_t row = cursor_find(r->cursor, &own), next;
-	uint64_t position = start;
+	uint64_t position, mine;
 
 	*given = false;
 	if (row == UINT32_MAX) {
 		if (!f || !f->moved || r->reading != READ_STREAM)
 			return cursor_row(r->cursor, &own, start);
-		row = cursor_row_given(r->cursor, &own);
+		row = cursor_row_given(r->cursor, &own, start);
 	}
 	for (own.tenure = 1; (next = cursor_find(r->cursor, &own)) != UINT32_MAX; own.tenure++)
 		row = next;
 	if (row == UINT32_MAX || !f || !cursor_is_given(r->cursor, row))
 		return row;
+	/* On from where the last one stopped, which may have been this node. */
+	position = mine = cursor_position(r->cursor, row);
 	if (r->handovers && handover_take(r->handovers, key, &position) != HANDOVER_WAIT)
-		return cursor_row(r->cursor, &own, position);
+		return cursor_row(r->cursor, &own, position > mine ? position : mine);
 	*given = f->waiting = r->waiting = true;
 	return row;
 }

@@ -98,7 +98,7 @@ bed_agents $all || exit 99
 
 # --- one after the other, elements large enough for the time without agents ---
 
-program_start first --capacity 60000
+program_start first --capacity 150000
 consumer_start steady first --rate 50
 consumer_start victim first --rate 50
 tap_case "two consumers follow a program" eval "goes_on steady a0 a1 b0 b1 && goes_on victim a0 b1"

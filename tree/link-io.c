@@ -99,7 +99,10 @@ static void link_handshake(struct link *link)
 	if (!done)
 		return;
 	link->state = LINK_HELLO;
-	if (t->ssl && tls_peer(t->ssl, &link->peer, &e) < 0) {
+	if (t->ssl && (tls_peer(t->ssl, &link->peer, &e) < 0 ||
+		       /* What was revoked since the handshake began. */
+		       (tls_is_outdated(link->hub->tls, t->ssl) &&
+			!tls_trusts(link->hub->tls, t->ssl, &e)))) {
 		link_refuse(link, EACCES, &e);
 	} else if (link->to && !(link->peer.roles & ROLE_AGENT)) {
 		errorf(&e, "\"%s\" is no agent: its certificate has another role", link->peer.name);

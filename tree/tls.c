@@ -368,6 +368,11 @@ const char *tls_folder(const struct tls *tls)
 	return tls->files.dir;
 }
 
+bool tls_is_outdated(const struct tls *tls, SSL *ssl)
+{
+	return SSL_get_SSL_CTX(ssl) != tls->context;
+}
+
 bool tls_trusts(const struct tls *tls, SSL *ssl, struct error *e)
 {
 	X509_STORE_CTX *check = X509_STORE_CTX_new();

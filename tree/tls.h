@@ -44,6 +44,9 @@ void tls_free(struct tls *tls);
  */
 int tls_refresh(struct tls *tls, struct error *e);
 
+/** Was the connection begun with certificates or a revocation list that have changed since? */
+bool tls_is_outdated(const struct tls *tls, SSL *ssl);
+
 /** Would the peer of this connection, whose handshake is over, be let in now? Else @e says why. */
 bool tls_trusts(const struct tls *tls, SSL *ssl, struct error *e);
 
