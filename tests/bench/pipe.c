@@ -38,7 +38,11 @@ void pipe_init(struct pipe *p, int fd)
 void pipe_secure(struct pipe *p, SSL *ssl)
 {
 	/* A record is 16 KiB, and each takes one read(2) and one write(2): all that TLS must do. */
-	if (!ssl || !SSL_set_fd(ssl, p->fd) || SSL_do_handshake(ssl) != 1)
+	if (!ssl || !SSL_set_fd(ssl, p->fd))
+		_exit(1);
+	/* What comes behind the handshake stays in the socket, where epoll sees it. */
+	SSL_set_read_ahead(ssl, 0);
+	if (SSL_do_handshake(ssl) != 1 || !SSL_free_buffers(ssl))
 		_exit(1);
 	SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_set_read_ahead(ssl, 1);
