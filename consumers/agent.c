@@ -81,6 +81,15 @@ static int nodes_check(const struct agent_options *o, const struct hostlist *nod
 	return -1;
 }
 
+/* It takes options only. */
+static int words_check(int argc, char **argv)
+{
+	if (optind == argc)
+		return 0;
+	fprintf(stderr, "evspace agent: '%s' is not wanted here; try --help\n", argv[optind]);
+	return -1;
+}
+
 static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 			       struct hostlist *nodes, struct allow *allow)
 {
@@ -136,12 +145,7 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 			return -1;
 		}
 	}
-	if (optind < argc) {
-		fprintf(stderr, "evspace agent: '%s' is not wanted here; try --help\n",
-			argv[optind]);
-		return -1;
-	}
-	return nodes_check(o, nodes);
+	return words_check(argc, argv) < 0 ? -1 : nodes_check(o, nodes);
 }
 
 static int agent_serve(const struct agent_options *o)

@@ -37,20 +37,6 @@ void opened_free(struct opened *o, bool keep)
 	free(o);
 }
 
-static Evspace__Ask *ask_copy(const Evspace__Ask *ask)
-{
-	size_t bytes = evspace__ask__get_packed_size(ask);
-	uint8_t *packed = memory_new(bytes + 1, 1);
-	Evspace__Ask *copy;
-
-	evspace__ask__pack(ask, packed);
-	copy = evspace__ask__unpack(NULL, bytes, packed);
-	free(packed);
-	if (!copy)
-		abort();
-	return copy;
-}
-
 int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
 {
 	if (!o->switching)
@@ -62,7 +48,7 @@ int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
 		return errorf(e, "%u asks wait for a remap of the tree already", HELD_MAX);
 	}
 	o->held = memory_room(o->held, o->n_held, sizeof(struct opened *));
-	o->held[o->n_held++] = ask_copy(ask);
+	o->held[o->n_held++] = (Evspace__Ask *)wire_copy(&ask->base);
 	return 0;
 }
 

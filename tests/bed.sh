@@ -131,3 +131,14 @@ bed_end() {
 tap_cleanup() {
 	bed_end
 }
+
+# bed_lost NAME: how many tuples the consumer says that it lost.
+bed_lost() {
+	sed -n 's/.*delivered.* \([0-9,]*\) lost.*/\1/p' "$bed_dir/$1.err" | tr -d ,
+}
+
+# bed_accounted NAME RUN CLASS: what the consumer NAME got and lost is what was written, nothing came twice.
+bed_accounted() {
+	bed_ended "$1" 0 && "$top_builddir/tests/account" "$EVSPACE_DIR/$2" "$3=$(bed_lost "$1")" \
+		<"$bed_dir/$1.out" && ! grep -i unaccounted "$bed_dir/$1.err"
+}

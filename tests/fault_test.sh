@@ -29,16 +29,6 @@ status_of() {
 	evspace status --connect "unix:$EVSPACE_DIR/agent-$1.sock"
 }
 
-lost() {
-	sed -n 's/.*delivered.* \([0-9,]*\) lost.*/\1/p' "$bed_dir/$1.err" | tr -d ,
-}
-
-# accounted NAME RUN CLASS: what the consumer NAME got and lost is what was written.
-accounted() {
-	bed_ended "$1" 0 && "$top_builddir/tests/account" "$EVSPACE_DIR/$2" "$3=$(lost "$1")" \
-		<"$bed_dir/$1.out" && ! grep -i unaccounted "$bed_dir/$1.err"
-}
-
 # lines NAME LEAF: how many tuples of a leaf the consumer has got so far.
 lines() {
 	cat "$bed_dir/$1.out" 2>/dev/null | grep -c "/$2/"
@@ -128,7 +118,7 @@ tap_case "its summary says what to do" has "$bed_dir/many.err" \
 	"more threads than the reserve (run --threads)" "events for which no element had room: raise --threads"
 tap_case "status says so" eval 'status_of a0 >"$tap_dir/status"; has "$tap_dir/status" \
 	"events went to no element and are counted as lost" "more threads than the reserve (run --threads)"'
-tap_case "what had no room is counted as lost" accounted many-events many all
+tap_case "what had no room is counted as lost" bed_accounted many-events many all
 
 # --- what is no segment of ours; a file that is cut short ---
 
@@ -240,10 +230,10 @@ tap_case "no agent has grown for the one that does not read" small_enough
 kill -TERM "$(bed_pid main)"
 bed_wait main
 bed_wait steady
-tap_case "the program ends, and the steady consumer has all" accounted steady main wait
+tap_case "the program ends, and the steady consumer has all" bed_accounted steady main wait
 kill -CONT "$(bed_pid hung)"
 bed_wait hung
-tap_case "the one that stopped reads on, and knows what it has lost" accounted hung main all
+tap_case "the one that stopped reads on, and knows what it has lost" bed_accounted hung main all
 sed 's/^/# stopped: /' "$bed_dir/hung.err"
 sed 's/^/# steady: /' "$bed_dir/steady.err"
 tap_done

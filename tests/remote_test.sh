@@ -36,16 +36,6 @@ follow() {
 	bed_start "$name" evspace events --connect "$bed_entry" --json "$@"
 }
 
-lost() {
-	sed -n 's/.*delivered.* \([0-9,]*\) lost.*/\1/p' "$bed_dir/$1.err" | tr -d ,
-}
-
-# accounted NAME RUN CLASS: what the consumer NAME got and lost is what was written, nothing came twice.
-accounted() {
-	bed_ended "$1" 0 && "$top_builddir/tests/account" "$EVSPACE_DIR/$2" "$3=$(lost "$1")" \
-		<"$bed_dir/$1.out" && ! grep -i unaccounted "$bed_dir/$1.err"
-}
-
 lines() {
 	cat "$bed_dir/$1.out" 2>/dev/null | grep -c "rank.*/$2\""
 }
@@ -99,9 +89,9 @@ follow only --run fine --backlog --until-end --select '/**/p2p'
 bed_wait fine
 bed_wait all
 bed_wait only
-tap_case "each tuple is seen once, or lost where it was written" accounted all fine all
+tap_case "each tuple is seen once, or lost where it was written" bed_accounted all fine all
 tap_case "its times are right" times_fit all
-tap_case "also by who selects what is remote alone" accounted only fine p2p
+tap_case "also by who selects what is remote alone" bed_accounted only fine p2p
 tap_case "there is a mirror of each element" [ "$(mirrors fine)" -eq 4 ]
 tap_case "it is drained after the end, from both clusters" eval 'says a0 "run fine, rank0: p2p drained to front, at ([0-9]+) of \1$" &&
 	says b1 "run fine, rank3: p2p drained to front, at ([0-9]+) of \1$"'
@@ -109,7 +99,7 @@ tap_case "the status of who fetches says from where" says front 'run fine, rank0
 tap_case "names are those of the origin" eval 'grep -q "\"/A/a0/rank0/t0/p2p\"" "$bed_dir/all.out" && grep -q "\"/B/b1/rank3/t0/p2p\"" "$bed_dir/all.out"'
 follow late --run fine --backlog --until-end
 bed_wait late
-tap_case "who comes late sees what the mirror holds" accounted late fine all
+tap_case "who comes late sees what the mirror holds" bed_accounted late fine all
 
 # --- agents die ---
 
@@ -130,7 +120,7 @@ for pid in $(ls "$EVSPACE_DIR/long" | sed -n 's/^rank[0-9]*\.\([0-9]*\)\.seg$/\1
 done
 bed_wait long
 bed_wait long-all
-tap_case "every tuple is accounted for" accounted long-all long all
+tap_case "every tuple is accounted for" bed_accounted long-all long all
 tap_case "the last event of each thread is known from the mirror" eval 'evspace heartbeat --connect "$bed_entry" --run long --once --json >"$tap_dir/heartbeat";
 	[ -s "$tap_dir/heartbeat" ]'
 
@@ -144,7 +134,7 @@ tap_case "without the agent that fetches, what is remote stays" eval '[ "$(mirro
 bed_agents front
 follow back --run alone --backlog --until-end
 bed_wait back
-tap_case "when it comes, it fetches what the rings hold; the rest is lost" accounted back alone all
+tap_case "when it comes, it fetches what the rings hold; the rest is lost" bed_accounted back alone all
 tap_case "discard takes what mirrors hold" eval 'evspace discard --connect "unix:$EVSPACE_DIR/agent-front.sock" --run alone --select "/**/p2p" >"$tap_dir/discard" 2>&1 &&
 	grep -q "front: [1-9][0-9]* tuples of 4 elements" "$tap_dir/discard" || { cat "$tap_dir/discard"; exit 1; }'
 tap_case "runs and purge know mirrors" eval 'evspace runs --json | grep "\"run\":\"alone\"" | grep -q "\"mirrors\":4" &&

@@ -110,21 +110,6 @@ static void branch_status(struct branch *b, Evspace__Status *s)
 	muster_add(b->muster, s);
 }
 
-/* A copy, as frames do not outlive their callbacks. */
-static Evspace__Status *status_copy(const Evspace__Status *s)
-{
-	size_t bytes = evspace__status__get_packed_size(s);
-	uint8_t *packed = memory_new(bytes + 1, 1);
-	Evspace__Status *copy;
-
-	evspace__status__pack(s, packed);
-	copy = evspace__status__unpack(NULL, bytes, packed);
-	free(packed);
-	if (!copy)
-		abort();
-	return copy;
-}
-
 static void branch_frame(struct child_user *user, const struct frame *frame)
 {
 	struct branch *b = (struct branch *)user;
@@ -133,7 +118,7 @@ static void branch_frame(struct child_user *user, const struct frame *frame)
 		return;
 	switch (frame->header->kind_case) {
 	case EVSPACE__FRAME__KIND_STATUS:
-		branch_status(b, status_copy(frame->header->status));
+		branch_status(b, (Evspace__Status *)wire_copy(&frame->header->status->base));
 		break;
 	case EVSPACE__FRAME__KIND_ERROR:
 		muster_miss(b->muster, b->place, MISSING_REFUSED, frame->header->error->text);

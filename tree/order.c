@@ -249,17 +249,9 @@ static const struct child_events branch_events = {
 static Evspace__SwitchAsk *ask_copy(const Evspace__SwitchAsk *ask)
 {
 	Evspace__SwitchAsk bare = *ask, *copy;
-	size_t bytes;
-	uint8_t *packed;
 
 	bare.place = NULL;
-	bytes = evspace__switch_ask__get_packed_size(&bare);
-	packed = memory_new(bytes + 1, 1);
-	evspace__switch_ask__pack(&bare, packed);
-	copy = evspace__switch_ask__unpack(NULL, bytes, packed);
-	free(packed);
-	if (!copy)
-		abort();
+	copy = (Evspace__SwitchAsk *)wire_copy(&bare.base);
 	if (copy->deadline_ms == 0)
 		copy->deadline_ms = DEADLINE_MS;
 	if (copy->deadline_ms > DEADLINE_MOST_MS)

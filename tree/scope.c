@@ -235,20 +235,6 @@ static bool scope_is_throttled(const struct scope *s, const Evspace__Ask *ask)
 	       ask->n_only == 0;
 }
 
-static Evspace__Ask *ask_copy(const Evspace__Ask *ask)
-{
-	size_t bytes = evspace__ask__get_packed_size(ask);
-	uint8_t *packed = memory_new(bytes, 1);
-	Evspace__Ask *copy;
-
-	evspace__ask__pack(ask, packed);
-	copy = evspace__ask__unpack(NULL, bytes, packed);
-	free(packed);
-	if (!copy)
-		abort();
-	return copy;
-}
-
 /* @ways: by which way each branch was asked; NULL: not yet. */
 static void scope_wave(struct scope *s, const Evspace__Ask *ask, uint64_t number,
 		       const unsigned *ways)
@@ -299,7 +285,7 @@ int scope_ask(struct scope *s, const Evspace__Ask *ask, struct error *e)
 	if (scope_is_throttled(s, ask)) {
 		if (s->last)
 			evspace__ask__free_unpacked(s->last, NULL);
-		s->last = ask_copy(ask);
+		s->last = (Evspace__Ask *)wire_copy(&ask->base);
 	} else {
 		ways = memory_new(s->n_branches, sizeof(*ways));
 	}

@@ -248,20 +248,24 @@ void wire_plan_place_free(struct plan_place *place)
 	free(place);
 }
 
-Evspace__Open *wire_open_bare(const Evspace__Open *open)
+ProtobufCMessage *wire_copy(const ProtobufCMessage *message)
 {
-	Evspace__Open bare = *open;
-	size_t bytes;
-	uint8_t *packed;
-	Evspace__Open *copy;
+	size_t bytes = protobuf_c_message_get_packed_size(message);
+	uint8_t *packed = memory_new(bytes + 1, 1);
+	ProtobufCMessage *copy;
 
-	bare.place = NULL;
-	bytes = evspace__open__get_packed_size(&bare);
-	packed = memory_new(bytes, 1);
-	evspace__open__pack(&bare, packed);
-	copy = evspace__open__unpack(NULL, bytes, packed);
+	protobuf_c_message_pack(message, packed);
+	copy = protobuf_c_message_unpack(message->descriptor, NULL, bytes, packed);
 	free(packed);
 	if (!copy)
 		abort();
 	return copy;
+}
+
+Evspace__Open *wire_open_bare(const Evspace__Open *open)
+{
+	Evspace__Open bare = *open;
+
+	bare.place = NULL;
+	return (Evspace__Open *)wire_copy(&bare.base);
 }

@@ -77,6 +77,10 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 Evspace__Place *wire_place_new(const struct plan_place *place);
 void wire_place_free(Evspace__Place *place);
 
+/** A copy of a message, whatever it is, as frames do not outlive their callbacks. Free with its own
+ * free_unpacked(). Aborts when memory is out. */
+ProtobufCMessage *wire_copy(const ProtobufCMessage *message);
+
 /** A copy of @open without its place. Free with evspace__open__free_unpacked(). */
 Evspace__Open *wire_open_bare(const Evspace__Open *open);
 
