@@ -3,6 +3,7 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/cluster/bed.sh"
+. "$top_srcdir/tests/cluster/slurm.sh"
 
 nodes=(b0 b1 b2)
 
@@ -116,63 +117,9 @@ machine_stays() {
 
 # ---- Slurm ----
 
-slurm_make() {
-	cat >"$cluster_dir/slurm.conf" <<-END
-		ClusterName=bed
-		SlurmctldHost=out(10.81.0.2)
-		SlurmUser=root
-		SlurmdUser=root
-		AuthType=auth/none
-		CredType=cred/none
-		MpiDefault=none
-		ProctrackType=proctrack/linuxproc
-		TaskPlugin=task/none
-		JobAcctGatherType=jobacct_gather/none
-		AccountingStorageType=accounting_storage/none
-		SelectType=select/cons_tres
-		SelectTypeParameters=CR_Core
-		ReturnToService=2
-		StateSaveLocation=/run/slurm-state
-		SlurmdSpoolDir=/run/slurmd.%n
-		SlurmctldPidFile=/run/slurmctld.pid
-		SlurmdPidFile=/run/slurmd.%n.pid
-		SlurmctldTimeout=30
-		SlurmdTimeout=30
-		SlurmdParameters=config_overrides
-		NodeName=b0 NodeAddr=10.81.2.10 CPUs=2 State=UNKNOWN
-		NodeName=b1 NodeAddr=10.81.2.11 CPUs=2 State=UNKNOWN
-		NodeName=b2 NodeAddr=10.81.2.12 CPUs=2 State=UNKNOWN
-		PartitionName=p Nodes=ALL Default=YES MaxTime=10 State=UP OverSubscribe=YES
-	END
-	printf 'CgroupPlugin=cgroup/v1\nCgroupAutomount=yes\nConstrainCores=no\nConstrainRAMSpace=no\n' \
-		>"$cluster_dir/cgroup.conf"
-}
-
-# Slurm's daemon on a host; what it is to be found in has to be mounted first.
-slurm_daemon() {
-	cluster_on "$1" sh -c 'mkdir -p /run/slurm-state && mount -t tmpfs none /sys/fs/cgroup &&
-		for c in freezer cpuset memory cpuacct; do
-			mkdir /sys/fs/cgroup/$c && mount -t cgroup -o $c none /sys/fs/cgroup/$c || exit
-		done' || return
-	cluster_on "$@" </dev/null >"$cluster_dir/slurm-$1.log" 2>&1 &
-	disown
-}
-
-slurm_idle() {
-	[ "$(cluster_on out env "${environment[@]}" sinfo -h -N -t idle -o %N | wc -l)" -eq 3 ]
-}
-
-slurm_begin() {
-	local host
-
-	slurm_make
-	for host in "${nodes[@]}"; do
-		slurm_daemon "$host" "$(command -v slurmd)" -D -N "$host" -f "$cluster_dir/slurm.conf" || return
-	done
-	slurm_daemon out "$(command -v slurmctld)" -D -f "$cluster_dir/slurm.conf" || return
-	cluster_until slurm_idle || { tail -n 5 "$cluster_dir"/slurm-*.log; return 1; }
-	cluster_on out env "${environment[@]}" salloc --no-shell -N3 >"$cluster_dir/salloc" 2>&1 ||
-		{ cat "$cluster_dir/salloc"; return 1; }
+job_is_there() {
+	slurm_begin out 10.81.0.2 "${nodes[@]}" && slurm_job -N3 >"$cluster_dir/job" ||
+		{ cat "$cluster_dir/job"; return 1; }
 }
 
 # From outside a job, too.
@@ -201,15 +148,15 @@ environment=(PVM_RSH="$cluster_dir/rsh" PVM_ALLOW_ROOT=1 PVM_ARCH=LINUX64 PVM_RO
 all_cases pvm
 tap_case "pvm: a virtual machine that was there is there afterwards, as it was" machine_stays
 environment=(SLURM_CONF="$cluster_dir/slurm.conf")
-if command -v slurmd slurmctld srun >/dev/null; then
+if slurm_allowed; then
 	maps_make slurm
 	tap_case "slurm: outside a job, it is said that one is needed" slurm_needs_a_job
-	tap_case "slurm: there is a job on three hosts" slurm_begin
-	slurm_job=$(sed -n 's/.*Granted job allocation //p' "$cluster_dir/salloc")
-	tap_case "slurm: from outside, the job is named" slurm_by_number "$slurm_job"
-	environment+=(SLURM_JOB_ID="$slurm_job")
+	tap_case "slurm: there is a job on three hosts" job_is_there
+	job=$(cat "$cluster_dir/job")
+	tap_case "slurm: from outside, the job is named" slurm_by_number "$job"
+	environment+=(SLURM_JOB_ID="$job")
 	all_cases slurm
 else
-	tap_skip "slurm" "slurmctld, slurmd and slurm-client are missing"
+	tap_skip "slurm" "$cluster_why"
 fi
 tap_done

@@ -3,6 +3,8 @@
 #
 #	cluster_begin [A [B]]		# A hosts behind the gateway ga (4), B behind the router (3)
 #	cluster_on HOST COMMAND [ARG...]
+#	cluster_join			# hosts of A and B reach each other, too; nobody else does
+#	cluster_address HOST		# the one of /etc/hosts
 #	cluster_power_off HOST		# everything on it dies at once
 #	cluster_end			# nothing is left
 #
@@ -116,6 +118,23 @@ cluster_on() {
 	(cluster_exec "$@")
 }
 
+# cluster_address HOST: the one that it is known by.
+cluster_address() {
+	awk -v host="$1" '$2 == host { print $1 }' "$cluster_dir/hosts"
+}
+
+# Programs over both clusters: the gateway forwards between their hosts, and for nobody outside.
+cluster_join() {
+	local host
+
+	cluster_route router 10.81.0.4 10.81.1.0/24 &&
+		cluster_on ga sysctl -q -w net.ipv4.ip_forward=1 &&
+		cluster_on ga ip rule add iif eth0 from 10.81.0.0/24 to 10.81.1.0/24 unreachable || return
+	for host in "${cluster_hosts[@]}"; do
+		[[ $host != a* ]] || cluster_route "$host" 10.81.1.1 || return
+	done
+}
+
 # wire HOST NETWORK NUMBER: an interface of the host in that network.
 cluster_wire() {
 	local wires
@@ -128,8 +147,9 @@ cluster_wire() {
 		nsenter -t "$(cluster_pid "$1")" -n ip link set "eth$2" up
 }
 
+# cluster_route HOST GATEWAY [NETWORK]
 cluster_route() {
-	nsenter -t "$(cluster_pid "$1")" -n ip route add default via "$2"
+	nsenter -t "$(cluster_pid "$1")" -n ip route add "${3:-default}" via "$2"
 }
 
 cluster_wires_make() {
