@@ -158,6 +158,22 @@ static int texts_parse_message(const struct change *c, const Evspace__MapTexts *
 	return *map ? EXIT_FINE : change_end(c, EXIT_BAD_NEWS, e.text);
 }
 
+/* What the agent does not say of its map is not compared. */
+static int change_hide(struct change *c)
+{
+	struct pathmap_texts texts;
+	struct error e;
+
+	fprintf(stderr, "%s: where hosts are is not compared: only control may see that\n",
+		c->command);
+	texts_set(&texts, c->texts.application, c->texts.cluster, c->texts.mapping);
+	texts_hide(&texts);
+	pathmap_free(c->to);
+	c->to = texts_parse(&texts, stage_check, &e);
+	texts_fini(&texts);
+	return c->to ? EXIT_FINE : change_end(c, EXIT_BAD_NEWS, e.text);
+}
+
 /* Read the new map: DIR, or the one before. */
 static int change_read(struct change *c)
 {
@@ -176,7 +192,7 @@ static int change_read(struct change *c)
 	c->to = pathmap_load(c->common.words[0], stage_check, stderr, &e);
 	if (!c->to || texts_read(&c->texts, c->common.words[0], &e) < 0)
 		return change_end(c, EXIT_BAD_NEWS, e.text);
-	return EXIT_FINE;
+	return c->now->hidden ? change_hide(c) : EXIT_FINE;
 }
 
 static void line_add(void *arg, const struct difference *d)

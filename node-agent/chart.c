@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pathmap/deployment.h"
 #include "pathmap/holding.h"
 #include "pathmap/memory.h"
 #include "tree/stage.h"
@@ -90,7 +91,8 @@ static void texts_message(const struct pathmap_texts *texts, Evspace__MapTexts *
 	m->mapping = texts->mapping ? texts->mapping : none;
 }
 
-void chart_message(const struct chart *c, Evspace__Map *map, Evspace__MapTexts texts[2])
+/* The chart as a message; its texts stay the chart's. */
+static void chart_message(const struct chart *c, Evspace__Map *map, Evspace__MapTexts texts[2])
 {
 	evspace__map__init(map);
 	texts_message(&c->texts, &texts[0]);
@@ -99,6 +101,35 @@ void chart_message(const struct chart *c, Evspace__Map *map, Evspace__MapTexts t
 	map->texts = &texts[0];
 	map->before = c->before;
 	map->previous = c->before ? &texts[1] : NULL;
+}
+
+/* A copy of @texts that says nothing of where hosts are. */
+static void texts_message_hidden(const struct pathmap_texts *texts, struct pathmap_texts *hidden,
+				 Evspace__MapTexts *m)
+{
+	texts_set(hidden, texts->application, texts->cluster, texts->mapping);
+	texts_hide(hidden);
+	texts_message(hidden, m);
+}
+
+void chart_send(const struct chart *c, struct link *link)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	struct pathmap_texts hidden[2] = {{0}};
+	Evspace__MapTexts texts[2];
+	Evspace__Map map;
+
+	chart_message(c, &map, texts);
+	map.hidden = !(link_peer(link)->roles & ROLE_CONTROL);
+	if (map.hidden)
+		texts_message_hidden(&c->texts, &hidden[0], &texts[0]);
+	if (map.hidden && c->before)
+		texts_message_hidden(&c->previous, &hidden[1], &texts[1]);
+	frame.kind_case = EVSPACE__FRAME__KIND_MAP;
+	frame.map = &map;
+	link_send(link, &frame, NULL);
+	texts_fini(&hidden[0]);
+	texts_fini(&hidden[1]);
 }
 
 static int chart_keep(const struct chart *c, struct error *e)
@@ -279,7 +310,24 @@ int chart_is_entry(const struct chart *c, struct error *e)
 		return 0;
 	errno = EREMOTE;
 	return errorf(e, "this agent is %s; the entry of its pathmap is %s: connect to %s", c->node,
-		      entry, pathmap_address(c->map, entry));
+		      entry,
+		      pathmap_gateway(c->map, entry) ? "it" : pathmap_address(c->map, entry));
+}
+
+int chart_admit(const struct chart *c, const struct peer *peer, struct error *e)
+{
+	const char *entry = pathmap_entry(c->map), *gateway = NULL;
+
+	if (!peer->local && !(peer->roles & ROLE_AGENT) && strcmp(entry, c->node) != 0)
+		gateway = pathmap_gateway(c->map, c->node);
+	if (!gateway)
+		return 0;
+	errno = EREMOTE;
+	return errorf(
+		e,
+		"this agent is %s, behind the gateway %s: agents alone may connect to it; the "
+		"entry of its pathmap is %s: connect to that",
+		c->node, gateway, entry);
 }
 
 struct chart *chart_make_own(struct chart *c, const char *base, const char *node, const char *dir,

@@ -9,6 +9,7 @@
 #include "pathmap/plan.h"
 #include "pathmap/roster.h"
 #include "pathmap/texts.h"
+#include "tree/link.h"
 #include "tree/wire.h"
 
 /** Plain data; owns what it points to. Texts and roster are the entry's only. */
@@ -51,6 +52,12 @@ struct chart *chart_open(const char *base, const char *node, const char *dir, FI
 int chart_is_entry(const struct chart *chart, struct error *e);
 
 /**
+ * May the peer ask the agent that has this chart anything? Whoever is no agent, and not on its
+ * host, comes through the gateway if there is one. Returns 0, or -1 with EREMOTE and @e.
+ */
+int chart_admit(const struct chart *chart, const struct peer *peer, struct error *e);
+
+/**
  * In a process forked off one that opened @chart for no node of the map ("%n"): make it that of
  * @node, without writing to what all have in common. @chart is taken over. As chart_open().
  */
@@ -82,7 +89,7 @@ int chart_plan(struct chart *chart, const struct chart_draft *draft, const char 
  */
 int chart_take(struct chart *chart, struct chart_draft *draft, struct error *e);
 
-/** The chart as a message; its texts stay the chart's. */
-void chart_message(const struct chart *chart, Evspace__Map *map, Evspace__MapTexts texts[2]);
+/** Send it to who asked for it. Whoever may not control is not told where hosts are. */
+void chart_send(const struct chart *chart, struct link *link);
 
 #endif

@@ -351,17 +351,10 @@ static void session_close(struct session *s, const Evspace__Close *close)
 
 static int session_map(const struct session *s, struct error *e)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	Evspace__MapTexts texts[2];
-	Evspace__Map map;
-
 	if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "ask for the map", e) < 0 ||
 	    chart_is_entry(s->host->chart, e) < 0)
 		return -1;
-	chart_message(s->host->chart, &map, texts);
-	frame.kind_case = EVSPACE__FRAME__KIND_MAP;
-	frame.map = &map;
-	link_send(s->link, &frame, NULL);
+	chart_send(s->host->chart, s->link);
 	return 0;
 }
 
@@ -398,6 +391,10 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 	struct error e = {""};
 	int rc = 0;
 
+	if (chart_admit(s->host->chart, link_peer(link), &e) < 0) {
+		link_send_error(link, 0, errno, e.text);
+		return;
+	}
 	switch (f->kind_case) {
 	case EVSPACE__FRAME__KIND_OPEN:
 		scope = f->open->scope;

@@ -25,6 +25,12 @@ void texts_set(struct pathmap_texts *texts, const char *application, const char 
 /** Free them, and have none. */
 void texts_fini(struct pathmap_texts *texts);
 
+/**
+ * Leave out what says where hosts are and how they are reached: `address`, `deploy` and all
+ * comments. Texts that were right stay so: each node's address is its name, which leads nowhere.
+ */
+void texts_hide(struct pathmap_texts *texts);
+
 /** Are they the same, byte by byte? */
 bool texts_equal(const struct pathmap_texts *a, const struct pathmap_texts *b);
 

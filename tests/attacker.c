@@ -9,6 +9,8 @@
  *	attacker alerts HOST:PORT	one for each alert that there might be in TLS
  *	attacker record HOST:PORT PORT FILE	passes one connection on, and keeps what the client
  *said attacker orders HOST:PORT DIR NAME	asks for all that a certificate NAME might not allow
+ *	attacker frames HOST:PORT DIR NAME ELSEWHERE	asks for all that there is, also for
+ *			parts of trees at the address ELSEWHERE, and prints all that comes as it is
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -237,6 +239,7 @@ static int record(const char *port, const char *path)
 struct orders {
 	struct event_base *base;
 	int wanted, answered;
+	const char *elsewhere;
 };
 
 static void say(struct link *link, struct orders *o, Evspace__Frame *frame)
@@ -307,17 +310,110 @@ static void orders_closed(struct link *link, void *arg, const struct error *why)
 	event_base_loopbreak(o->base);
 }
 
-static int orders(const char *address, const char *dir, const char *name)
+/* ---- frames ---- */
+
+/* Parts for an agent that is nowhere in the map: nobody may be led there. */
+static void frames_parts(struct link *link, struct orders *o)
 {
-	static const struct link_events events = {orders_ready, orders_frame, orders_closed};
+	Evspace__Place place = EVSPACE__PLACE__INIT, below = EVSPACE__PLACE__INIT,
+		       *children = &below;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	Evspace__StatusAsk status = EVSPACE__STATUS_ASK__INIT;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	unsigned char id[16] = {2};
+
+	place.node = place.cluster = below.node = below.cluster = (char *)(uintptr_t) "x";
+	place.address = below.address = (char *)(uintptr_t)o->elsewhere;
+	below.leaf = true;
+	below.index = 1;
+	place.n_children = 1;
+	place.children = &children;
+	open.scope = 20;
+	open.id = (ProtobufCBinaryData){sizeof(id), id};
+	open.place = &place;
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	say(link, o, &frame);
+	status.scope = 21;
+	status.place = &place;
+	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	frame.status_ask = &status;
+	say(link, o, &frame);
+}
+
+static void frames_ready(struct link *link, void *arg)
+{
+	Evspace__StatusAsk status = EVSPACE__STATUS_ASK__INIT;
+	Evspace__SwitchAsk classes = EVSPACE__SWITCH_ASK__INIT;
+	Evspace__MapAsk map = EVSPACE__MAP_ASK__INIT;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	Evspace__Ask ask = EVSPACE__ASK__INIT;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	unsigned char id[16] = {1};
+
+	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	frame.status_ask = &status;
+	say(link, arg, &frame);
+	status.all = true;
+	status.scope = 10;
+	say(link, arg, &frame);
+	frame.kind_case = EVSPACE__FRAME__KIND_MAP_ASK;
+	frame.map_ask = &map;
+	say(link, arg, &frame);
+	classes.view = (char *)(uintptr_t) "events";
+	classes.scope = 11;
+	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
+	frame.switch_ask = &classes;
+	say(link, arg, &frame);
+	open.scope = 12;
+	open.id = (ProtobufCBinaryData){sizeof(id), id};
+	open.view = classes.view;
+	open.backlog = true;
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	say(link, arg, &frame);
+	ask.scope = open.scope;
+	ask.wave = ask.count = 1;
+	ask.deadline_ms = ANSWERS_MS / 4;
+	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
+	frame.ask = &ask;
+	say(link, arg, &frame);
+	frames_parts(link, arg);
+}
+
+static void frames_frame(struct link *link, void *arg, const struct frame *frame)
+{
+	size_t n = evspace__frame__get_packed_size(frame->header);
+	unsigned char *packed = memory_new(n, 1);
+	struct orders *o = arg;
+
+	evspace__frame__pack(frame->header, packed);
+	printf("kind %d:", (int)frame->header->kind_case);
+	fwrite(packed, 1, n, stdout);
+	if (frame->bytes)
+		fwrite(frame->buffer->data + frame->at, 1, frame->bytes, stdout);
+	putchar('\n');
+	free(packed);
+	if (++o->answered == o->wanted) {
+		link_close(link);
+		event_base_loopbreak(o->base);
+	}
+}
+
+static const struct link_events orders_events = {orders_ready, orders_frame, orders_closed};
+static const struct link_events frames_events = {frames_ready, frames_frame, orders_closed};
+
+static int orders(const char *address, const char *dir, const char *name, const char *elsewhere)
+{
 	static const struct link_self self = {"", 0};
 	static const struct timeval most = {.tv_sec = ANSWERS_MS / 1000};
-	struct orders o = {.base = event_base_new()};
+	struct orders o = {.base = event_base_new(), .elsewhere = elsewhere};
 	struct error e;
 	struct tls *tls = tls_new(dir, name, &e);
 	struct link_hub *hub = tls ? link_hub_new(o.base, tls, &self) : NULL;
 
-	if (!hub || !link_dial(hub, address, NULL, &events, &o, &e)) {
+	if (!hub ||
+	    !link_dial(hub, address, NULL, elsewhere ? &frames_events : &orders_events, &o, &e)) {
 		fprintf(stderr, "attacker: %s\n", e.text);
 		return 1;
 	}
@@ -349,7 +445,9 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "record") && argc == 5)
 		return record(argv[3], argv[4]);
 	if (!strcmp(what, "orders") && argc == 5)
-		return orders(argv[2], argv[3], argv[4]);
+		return orders(argv[2], argv[3], argv[4], NULL);
+	if (!strcmp(what, "frames") && argc == 6)
+		return orders(argv[2], argv[3], argv[4], argv[5]);
 	fputs("attacker: see its source\n", stderr);
 	return 2;
 }

@@ -49,12 +49,19 @@ static int local_peer(struct link *link, struct error *e)
 	return 0;
 }
 
-/** What connect() failed with, in words. */
+/**
+ * What connect() failed with, in words. Those about a node come to consumers outside its cluster,
+ * who are not told where it is: by its name.
+ */
 static int dial_explain(const struct link *link, int code, struct error *e)
 {
 	char where[256];
 
-	address_format(&link->to->at[link->tried ? link->tried - 1 : 0], where, sizeof(where));
+	if (link->expect)
+		snprintf(where, sizeof(where), "%s", link->expect);
+	else
+		address_format(&link->to->at[link->tried ? link->tried - 1 : 0], where,
+			       sizeof(where));
 	errno = code;
 	switch (code) {
 	case ECONNREFUSED:
@@ -125,14 +132,17 @@ struct link *link_dial(struct link_hub *hub, const char *address, const char *na
 	 */
 	link->proof_ms = 2 * hub->proof_ms;
 	link->expect = memory_copy(name);
-	if (address_find(&hub->addresses, link->to, address, e) < 0)
+	if (address_find(&hub->addresses, link->to, address, e) < 0) {
+		if (name)
+			errorf(e, "the address of %s in the map leads nowhere from here", name);
 		goto fail;
+	}
 	if (!link->to->local && !hub->tls) {
 		errno = EACCES;
 		errorf(e,
 		       "%s needs a certificate, and none was given; make one with deploy/certs "
 		       "observe, and say where it is with --tls DIR",
-		       address);
+		       name ? name : address);
 		goto fail;
 	}
 	if (!link->to->local && !(ssl = tls_client(hub->tls, name, e)))
