@@ -3,8 +3,6 @@
 #ifndef EVSPACE_COMMAND_H
 #define EVSPACE_COMMAND_H
 
-#include <stdbool.h>
-
 /** Exit codes of all subcommands (DESIGN 9). */
 enum exit_code {
 	EXIT_FINE = 0,
@@ -19,7 +17,6 @@ struct command {
 	const char *name;
 	const char *summary; /* one line for `evspace --help` */
 	int (*main)(int argc, char **argv);
-	bool looks; /* it goes by a profile */
 };
 
 int agent_main(int argc, char **argv);
@@ -31,7 +28,6 @@ int events_main(int argc, char **argv);
 int exec_main(int argc, char **argv);
 int heartbeat_main(int argc, char **argv);
 int map_main(int argc, char **argv);
-int profile_main(int argc, char **argv);
 int purge_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int runs_main(int argc, char **argv);

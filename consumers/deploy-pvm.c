@@ -9,6 +9,8 @@
 
 #include <pvm3.h>
 
+#include "consumers/deploy-pvm.h"
+
 /* Messages of pvm_notify. */
 enum { TAG_EXIT = 1, TAG_HOST = 2 };
 
@@ -43,7 +45,7 @@ static void on_signal(int number)
 	told_to_end = 1;
 }
 
-static int complain(const char *what, const char *of, int code)
+int machine_complain(const char *what, const char *of, int code)
 {
 	fprintf(stderr, "evspace-pvm: %s%s%s: PVM error %d%s\n", what, *of ? " " : "", of, code,
 		code == PvmNoFile ? " (no such file there)"
@@ -69,12 +71,12 @@ static int machine_join(struct crew *c)
 		int code = pvm_start_pvmd(0, NULL, 1);
 
 		if (code < 0 && code != PvmDupHost)
-			return complain("cannot start pvmd", "", code);
+			return machine_complain("cannot start pvmd", "", code);
 		c->started = code >= 0;
 		tid = pvm_mytid();
 	}
 	if (tid < 0)
-		return complain("cannot join the virtual machine", "", tid);
+		return machine_complain("cannot join the virtual machine", "", tid);
 	return 0;
 }
 
@@ -101,7 +103,7 @@ static int member_host(struct member *m)
 		return 0;
 	result = pvm_addhosts(&m->host, 1, &code);
 	if (result < 0 || (code < 0 && code != PvmDupHost))
-		return complain("cannot add the host", m->host, code < 0 ? code : result);
+		return machine_complain("cannot add the host", m->host, code < 0 ? code : result);
 	m->added = code != PvmDupHost;
 	m->daemon = machine_daemon(m->host);
 	return 0;
@@ -118,7 +120,7 @@ static int member_spawn(const struct crew *c, struct member *m)
 		return 0;
 	code = code < 0 ? code : m->task;
 	m->task = 0;
-	return complain("cannot start the agent on", m->host, code);
+	return machine_complain("cannot start the agent on", m->host, code);
 }
 
 static int crew_start(struct crew *c)
@@ -231,9 +233,13 @@ int main(int argc, char **argv)
 	struct crew c;
 	int rc;
 
+	if (argc == 2 && strcmp(argv[1], "list") == 0)
+		return machine_list();
 	if (argc != 6) {
 		fputs("usage: evspace-pvm LAUNCH FOLDER EVSPACE \"NODE...\" \"HOST...\"\n"
-		      "(started by evspace deploy, where cluster.map says: deploy pvm)\n",
+		      "       evspace-pvm list\n"
+		      "(started by evspace deploy, where cluster.map says: deploy pvm; by evspace "
+		      "map discover)\n",
 		      stderr);
 		return 2;
 	}

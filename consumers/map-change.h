@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace map diff, apply and rollback. */
+/* Parts of evspace map that are commands of their own: diff, apply, rollback, discover. */
 #ifndef EVSPACE_MAP_CHANGE_H
 #define EVSPACE_MAP_CHANGE_H
 
 /** Runs the command whose words are from "diff", "apply" or "rollback" on. Returns its exit code.
  */
 int map_change_main(int argc, char **argv);
+
+/** The same for "discover". (discover.c) */
+int discover_main(int argc, char **argv);
 
 #endif

@@ -28,6 +28,7 @@ static const char map_help[] =
 	"usage: evspace map check DIR [--json]\n"
 	"       evspace map show DIR [--view VIEW] [--window N] [--dot | --json]\n"
 	"       evspace map suggest DIR --view VIEW [--window N] [--json]\n"
+	"       evspace map discover ...   the maps of what runs (evspace map discover --help)\n"
 	"       evspace map diff | apply | rollback ...   (see evspace map apply --help)\n"
 	"\n"
 	"DIR is a pathmap: application.map (which threads, what is collected, which views),\n"
@@ -362,9 +363,8 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 	options->action = argv[optind++];
 	if (strcmp(options->action, "check") != 0 && strcmp(options->action, "show") != 0 &&
 	    strcmp(options->action, "suggest") != 0)
-		return usage(
-			"only 'check', 'show', 'suggest', 'diff', 'apply' and 'rollback' can be "
-			"done with maps");
+		return usage("only 'check', 'show', 'suggest', 'discover', 'diff', 'apply' and "
+			     "'rollback' can be done with maps");
 	if (optind == argc)
 		return usage("say which directory the maps are in");
 	options->dir = argv[optind++];
@@ -385,6 +385,8 @@ int map_main(int argc, char **argv)
 	if (argc > 1 && (strcmp(argv[1], "diff") == 0 || strcmp(argv[1], "apply") == 0 ||
 			 strcmp(argv[1], "rollback") == 0))
 		return map_change_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "discover") == 0)
+		return discover_main(argc - 1, argv + 1);
 	if (map_options_parse(argc, argv, &options) < 0)
 		return EXIT_USAGE;
 	if (strcmp(options.action, "show") == 0)

@@ -175,20 +175,23 @@ static int common_init(struct posts *posts, const struct post_plan *plan, struct
 	return rc;
 }
 
-/* What starts tasks of PVM is beside evspace where it was built, else where it is installed. */
-static int starter_init(struct posts *posts, struct error *e)
+char *post_starter(void)
 {
 	char self[PATH_MAX], *path;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	int rc;
 
 	self[n > 0 ? n : 0] = '\0';
 	path = memory_format("%s-pvm", self);
-	if (access(path, R_OK) < 0) {
-		free(path);
-		path = memory_copy(PKGLIBEXECDIR "/evspace-pvm");
-	}
-	rc = parcel_add(&posts->starter, "evspace-pvm", path, e);
+	if (access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return memory_copy(PKGLIBEXECDIR "/evspace-pvm");
+}
+
+static int starter_init(struct posts *posts, struct error *e)
+{
+	char *path = post_starter();
+	int rc = parcel_add(&posts->starter, "evspace-pvm", path, e);
 	free(path);
 	return rc;
 }

@@ -64,6 +64,10 @@ void posts_fini(struct posts *posts);
 /** Parcels of one post. */
 #define POST_PARCELS 4
 
+/** Where evspace-pvm is: beside evspace where that was built, else where it is installed. The
+ * caller's to free(). */
+char *post_starter(void);
+
 /** All that goes there; some may be NULL. */
 void post_parcels(const struct post *post, const struct parcel *all[POST_PARCELS]);
 

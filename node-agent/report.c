@@ -12,6 +12,7 @@
 #include "node-agent/absent.h"
 #include "node-agent/fate.h"
 #include "node-agent/remote-report.h"
+#include "node-agent/resident.h"
 #include "node-agent/rights.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
@@ -157,11 +158,21 @@ static void report_count(const struct session_host *host, Evspace__Status *statu
 	}
 }
 
-void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame)
+void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
+		   const char *run)
 {
+	struct residents residents = {.n = 0};
+
 	report_fill(host, frame->status);
 	report_count(host, frame->status);
+	if (run)
+		residents_init(&residents, host->sources->store, host->sources, run);
+	frame->status->n_processes = residents.n;
+	frame->status->processes = residents.processes;
+	frame->status->n_comms = residents.n_comms;
+	frame->status->comms = residents.comms;
 	link_send(link, frame, NULL);
+	residents_fini(&residents);
 }
 
 /* ---- classes, by run ---- */

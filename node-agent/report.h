@@ -8,7 +8,11 @@
 /** Send the agent's Status on @link, with its processes. */
 void report_send(const struct session_host *host, struct link *link);
 
-/** Fill in what the Status of @frame says of the agent itself, without processes, and send it. */
-void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame);
+/**
+ * Fill in what the Status of @frame says of the agent itself, and send it: without processes, or,
+ * with @run (NULL: none), with where those of that run are (node-agent/resident.h).
+ */
+void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
+		   const char *run);
 
 #endif

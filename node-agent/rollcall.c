@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "node-agent/report.h"
+#include "node-agent/rights.h"
 #include "node-agent/session.h"
 #include "pathmap/memory.h"
 #include "pathmap/plan.h"
@@ -19,6 +20,8 @@ struct rollcall {
 	const struct session_host *sessions;
 	struct muster_host host;
 	struct muster *muster;
+	bool residents;
+	char run[sizeof(((struct store_run *)0)->name)]; /* of which they are asked for */
 };
 
 static void rollcall_free(struct rollcall *r)
@@ -38,7 +41,7 @@ static void rollcall_report(void *arg, struct link *up, Evspace__Frame *frame)
 {
 	const struct rollcall *r = arg;
 
-	report_answer(r->sessions, up, frame);
+	report_answer(r->sessions, up, frame, r->residents ? r->run : NULL);
 }
 
 static void rollcall_done(void *arg, struct muster *muster)
@@ -69,7 +72,10 @@ static int rollcall_begin(const struct session_host *host, struct rollcall_list 
 		.arg = r,
 	};
 	LIST_INSERT_HEAD(list, r, entry);
-	r->muster = muster_new(&r->host, link, ask, e);
+	r->residents = ask->residents && limits_own_user(ask->users, ask->n_users);
+	if (!r->residents || rights_run(link_peer(link), host->sources->store, ask->run, false,
+					r->run, sizeof(r->run), e) == 0)
+		r->muster = muster_new(&r->host, link, ask, e);
 	if (r->muster)
 		return 0;
 	rollcall_free(r);
@@ -79,6 +85,8 @@ static int rollcall_begin(const struct session_host *host, struct rollcall_list 
 int rollcall_answer(const struct session_host *host, struct rollcall_list *list, struct link *link,
 		    const Evspace__StatusAsk *ask, struct error *e)
 {
+	const struct limits *limits = link_peer(link)->limits;
+	char run[sizeof(((struct store_run *)0)->name)] = "";
 	Evspace__StatusAsk whole = *ask;
 	struct plan_place *all;
 	int rc;
@@ -91,6 +99,12 @@ int rollcall_answer(const struct session_host *host, struct rollcall_list *list,
 		return rollcall_begin(host, list, link, ask, e);
 	if (chart_is_entry(host->chart, e) < 0)
 		return -1;
+	if (ask->residents && rights_run(link_peer(link), host->sources->store, ask->run, false,
+					 run, sizeof(run), e) < 0)
+		return -1;
+	whole.run = run;
+	whole.users = limits ? limits->users : NULL;
+	whole.n_users = limits ? limits->n_users : 0;
 	all = plan_all(host->chart->map);
 	whole.place = wire_place_new(all);
 	rc = rollcall_begin(host, list, link, &whole, e);

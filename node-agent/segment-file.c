@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,4 +103,35 @@ uint64_t segment_usage(int dir, uint64_t *quota)
 			sum += folder_usage(base, entry->d_name);
 	closedir(runs);
 	return sum;
+}
+
+static void cpus_write(char *list, size_t n, const cpu_set_t *set)
+{
+	size_t used = 0;
+
+	for (int first = 0, last; first < CPU_SETSIZE; first = last + 1) {
+		last = first;
+		if (!CPU_ISSET(first, set))
+			continue;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
+			last++;
+		used += (size_t)snprintf(list + used, n - used, "%s%d", used ? "," : "", first);
+		if (used < n && last > first)
+			used += (size_t)snprintf(list + used, n - used, "-%d", last);
+		if (used >= n) {
+			list[0] = '\0';
+			return;
+		}
+	}
+}
+
+void segment_cpus(uint32_t *cpu, char *list, size_t n)
+{
+	int now = sched_getcpu();
+	cpu_set_t set;
+
+	*cpu = now < 0 ? 0 : (uint32_t)now + 1;
+	list[0] = '\0';
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		cpus_write(list, n, &set);
 }

@@ -22,4 +22,10 @@ int segment_pid_start(int pid, uint64_t *start);
  */
 uint64_t segment_usage(int dir, uint64_t *quota);
 
+/**
+ * Where this process runs: *@cpu is 1 + the CPU that it is on (0: not known), @list (of @n bytes)
+ * the CPUs that it may run on, "0-3,8", or "" when they are not known or more than fit.
+ */
+void segment_cpus(uint32_t *cpu, char *list, size_t n);
+
 #endif

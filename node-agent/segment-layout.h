@@ -71,6 +71,10 @@ struct segment_header {
 	_Atomic uint32_t finished;     /* MPI_Finalize or pvm_exit has returned */
 	_Atomic uint32_t note;	       /* enum segment_note bits: why collecting is not complete */
 	_Atomic uint64_t classes_left; /* how often a class's communicator was freed */
+	/* where its launcher has put the process; nothing in segments of before this was recorded
+	 */
+	uint32_t cpu;  /* that it was on when the segment was made, from 1; 0: not known */
+	char cpus[60]; /* that it may run on, "0-3,8"; "": not known, or a longer list */
 };
 
 /** Why a process is not (fully) collected; `evspace status` says it in words. */

@@ -131,7 +131,7 @@ static int header_check(const struct segment_header *h, const struct stat *st, c
 			      (unsigned long long)h->size, (long long)st->st_size);
 	if (!is_text(h->boot_id, sizeof(h->boot_id)) || !is_text(h->run, sizeof(h->run)) ||
 	    !is_text(h->host, sizeof(h->host)) || !is_text(h->program, sizeof(h->program)) ||
-	    !is_text(h->job, sizeof(h->job)))
+	    !is_text(h->job, sizeof(h->job)) || !is_text(h->cpus, sizeof(h->cpus)))
 		return errorf(e, "%s is damaged: a name in its header has no end", name);
 	if (h->uid != st->st_uid || h->pid == 0 || h->pid > INT32_MAX || h->world_size < 0 ||
 	    !rank_fits(h))

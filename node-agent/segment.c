@@ -270,6 +270,7 @@ static int segment_make(struct making *m, struct error *e)
 	if (fchmod(s->fd, 0600) < 0 || file_reserve(m, e) < 0 || file_map(m, e) < 0)
 		goto fail;
 	header_fill(s->header, m);
+	segment_cpus(&s->header->cpu, s->header->cpus, sizeof(s->header->cpus));
 	segment_element_add(s,
 			    &(struct segment_element){.capacity = 1, .thread = SEGMENT_NO_THREAD});
 	segment_class_init(s);

@@ -24,6 +24,12 @@ struct hostlist {
  */
 int hostlist_add(struct hostlist *list, const char *text, size_t *at, struct error *e);
 
+/**
+ * The other way round: a short text that stands for the @n @names in their order, with blanks where
+ * one list is not enough ("w[0-3,6] front"). The caller's to free().
+ */
+char *hostlist_text(const char *const *names, size_t n);
+
 /** Free the names. */
 void hostlist_fini(struct hostlist *list);
 

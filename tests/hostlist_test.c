@@ -184,14 +184,55 @@ static void quantities(void)
 	CU_ASSERT_EQUAL(count, 4294967295u);
 }
 
+/* Names become short lists, which stand for these names again, in their order. */
+static void texts(void)
+{
+	static const struct {
+		const char *names[8];
+		const char *text;
+	} cases[] = {
+		{{"vm"}, "vm"},
+		{{"w0", "w1", "w2"}, "w[0-2]"},
+		{{"w0", "w1", "w3", "w5", "w6"}, "w[0-1,3,5-6]"},
+		{{"w2", "w1"}, "w[2,1]"},
+		{{"w8", "w9", "w10", "w11"}, "w[8-11]"},
+		{{"w08", "w09", "w10"}, "w[08-10]"},
+		{{"w1", "w01"}, "w1 w01"},
+		{{"w1", "w1"}, "w[1,1]"},
+		{{"a0", "a1", "b0", "b1", "front"}, "a[0-1] b[0-1] front"},
+		{{"r0n0", "r0n1", "r1n0"}, "r0n[0-1] r1n0"},
+		{{"n1.x2.org", "n2.x2.org", "n3.x2.org"}, "n[1-3].x2.org"},
+		{{"10.0.0.9:7440", "10.0.0.10:7440"}, "10.0.0.[9-10]:7440"},
+		{{"w1a", "w2b"}, "w1a w2b"},
+		{{"w", "w1"}, "w w1"},
+		{{"w9999999998", "w9999999999"}, "w9999999998 w9999999999"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hostlist list = {0};
+		size_t n = 0, at;
+		struct error e;
+		char *text, *rest, *word;
+
+		while (n < 8 && cases[i].names[n])
+			n++;
+		text = hostlist_text(cases[i].names, n);
+		CU_ASSERT_STRING_EQUAL(text, cases[i].text);
+		for (rest = text; (word = strsep(&rest, " ")) != NULL;)
+			CU_ASSERT_EQUAL(hostlist_add(&list, word, &at, &e), 0);
+		CU_ASSERT_EQUAL_FATAL(list.n, n);
+		for (size_t k = 0; k < n; k++)
+			CU_ASSERT_STRING_EQUAL(list.names[k], cases[i].names[k]);
+		hostlist_fini(&list);
+		free(text);
+	}
+}
+
 static CU_TestInfo hostlist_cases[] = {
-	{"what lists stand for", expansions},
-	{"malformed lists: where and why", faults},
-	{"the largest lists", largest},
-	{"names that get too long", name_too_long},
-	{"lists of ranks", ranks},
-	{"quantities with units", quantities},
-	CU_TEST_INFO_NULL,
+	{"what lists stand for", expansions},	    {"short lists of names", texts},
+	{"malformed lists: where and why", faults}, {"the largest lists", largest},
+	{"names that get too long", name_too_long}, {"lists of ranks", ranks},
+	{"quantities with units", quantities},	    CU_TEST_INFO_NULL,
 };
 
 int main(void)

@@ -29,6 +29,7 @@ struct muster {
 	uint32_t number, deadline_ms;
 	int64_t asked_ns;
 	struct plan_place *place;
+	Evspace__StatusAsk *ask; /* what is passed on of it, but for the place */
 	struct branch *branches;
 	size_t n_branches, pending;
 	struct event *end; /* by the deadline, or when all have answered */
@@ -134,7 +135,7 @@ static void branch_up(struct child_user *user)
 	struct branch *b = (struct branch *)user;
 	uint32_t deadline_ms = b->muster->deadline_ms, margin = deadline_ms / 10 + 2;
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
+	Evspace__StatusAsk ask = *b->muster->ask;
 
 	if (b->settled)
 		return;
@@ -227,6 +228,7 @@ struct muster *muster_new(const struct muster_host *host, struct link *up,
 {
 	struct plan_place *place = wire_plan_place(ask->place, e);
 	uint32_t deadline_ms = ask->deadline_ms ? ask->deadline_ms : DEADLINE_MS;
+	Evspace__StatusAsk bare = *ask;
 	struct muster *m;
 
 	if (!place)
@@ -238,6 +240,8 @@ struct muster *muster_new(const struct muster_host *host, struct link *up,
 	m->deadline_ms = deadline_ms < DEADLINE_MOST_MS ? deadline_ms : DEADLINE_MOST_MS;
 	m->asked_ns = clock_real_ns();
 	m->place = place;
+	bare.place = NULL;
+	m->ask = (Evspace__StatusAsk *)wire_copy(&bare.base);
 	m->n_most = places_of(place) - 1;
 	m->below = memory_new(m->n_most + 1, sizeof(*m->below));
 	m->branches = memory_new(place->n_children + 1, sizeof(*m->branches));
@@ -257,5 +261,6 @@ void muster_free(struct muster *m)
 	free(m->below);
 	free(m->branches);
 	wire_plan_place_free(m->place);
+	evspace__status_ask__free_unpacked(m->ask, NULL);
 	free(m);
 }

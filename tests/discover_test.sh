@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests evspace map discover: what runs under mpirun, PVM and Slurm on hosts that are namespaces.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cluster/bed.sh"
+. "$top_srcdir/tests/cluster/slurm.sh"
+
+found=$cluster_dir/found
+environment=(EVSPACE_DIR=/dev/shm/evspace-0)
+
+on() {
+	local host=$1
+
+	shift
+	cluster_on "$host" env "${environment[@]}" "$@"
+}
+
+# discover HOST CODE [OPTION...]: what it says is in $cluster_dir/said.
+discover() {
+	local host=$1 code=$2 got
+
+	shift 2
+	on "$host" evspace map discover "$@" >"$cluster_dir/out.txt" 2>"$cluster_dir/said"
+	got=$?
+	[ "$got" -eq "$code" ] && return
+	echo "exit code $got, not $code"
+	cat "$cluster_dir/said" "$cluster_dir/out.txt"
+	return 1
+}
+
+# has FILE LINE...: these lines are in it, up to blanks before them.
+has() {
+	local file=$1 line
+
+	shift
+	for line; do
+		sed 's/^[[:blank:]]*//' "$file" | grep -qxF -- "$line" && continue
+		echo "not in $file: $line"
+		cat "$file"
+		return 1
+	done
+}
+
+said() {
+	local text
+
+	for text; do
+		grep -qF -- "$text" "$cluster_dir/said" && continue
+		echo "nobody says: $text"
+		cat "$cluster_dir/said"
+		return 1
+	done
+}
+
+right() {
+	evspace map check "$found" >"$cluster_dir/check" 2>&1 || { cat "$cluster_dir/check"; return 1; }
+}
+
+# ---- nothing, and one host ----
+
+nothing_runs() {
+	discover front 1 "$found" && said 'nothing is found: no run is live' 'start the program with' &&
+		! [ -e "$found" ]
+}
+
+# program HOST RUN MPIRUN-OPTION...: until the test ends it.
+program() {
+	local host=$1 run=$2
+
+	shift 2
+	on "$host" evspace run --keep --run "$run" -- mpirun "$@" "$top_builddir/tests/apps/windtunnel" \
+		--threads 1 --seconds 300 </dev/null >"$cluster_dir/$run.log" 2>&1 &
+	echo $! >"$cluster_dir/$run.pid"
+	disown
+}
+
+# All that run there.
+program_end() {
+	on "$1" pkill -TERM -x mpirun
+	cluster_until cluster_gone "$(cat "$cluster_dir/$2.pid")"
+}
+
+# begun RUN N HOST...: so many processes of it are on record.
+begun() {
+	local run=$1 n=$2 host
+
+	shift 2
+	for host; do
+		on "$host" sh -c "ls \$EVSPACE_DIR/$run/*.seg"
+	done 2>/dev/null | wc -l | grep -qx "$n"
+}
+
+one_host() {
+	program b0 tunnel --bind-to core --oversubscribe -np 2
+	cluster_until begun tunnel 2 b0 && discover b0 0 "$found" && right &&
+		has "$found/mapping.map" 'entry b0;' 'place rank[0-1] on b0;' '#   world: rank[0-1]' &&
+		has "$found/cluster.map" 'nodes b0;' &&
+		has "$found/application.map" 'application windtunnel {' 'ranks rank[0-1];' || return
+	grep -q '# b0: rank0 on cpu [0-9]*; rank1 on cpu [0-9]*;' "$found/mapping.map" ||
+		{ cat "$found/mapping.map"; return 1; }
+}
+
+not_overwritten() {
+	echo '# mine' >"$found/mapping.map"
+	discover b0 1 "$found" && said 'is there already; --force' &&
+		has "$found/mapping.map" '# mine' && discover b0 0 --force "$found" && right
+}
+
+several_runs() {
+	program b0 other --oversubscribe -np 1
+	cluster_until begun other 1 b0 && discover b0 2 && said 'say which with --run:' other tunnel &&
+		discover b0 0 --run other && grep -qx 'place rank0 on b0;' "$cluster_dir/out.txt" || return
+	program_end b0 tunnel
+	# what has ended is still there to be looked at, when it is named
+	discover b0 0 --run tunnel && discover b0 1 --run nobody && said "there is no run 'nobody'"
+}
+
+# ---- several hosts, through agents ----
+
+agents_begin() {
+	mkdir "$cluster_dir/maps"
+	printf 'application any { # all\n\tranks any; view mine { select /**/p2p; read latest; }\n}\n' \
+		>"$cluster_dir/maps/application.map"
+	printf '# who asks\nentry front;\ntree flat;\n' >"$cluster_dir/maps/mapping.map"
+	cat >"$cluster_dir/maps/cluster.map" <<-END
+		cluster B { nodes b[0-2]; address b[0-2]:7440; }
+		node front { address front:7440; }
+	END
+	{ "$top_srcdir/deploy/certs" init "$cluster_dir/tls" &&
+		"$top_srcdir/deploy/certs" agent "$cluster_dir/tls" front 'b[0-2]' &&
+		"$top_srcdir/deploy/certs" control "$cluster_dir/tls" control &&
+		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" observe &&
+		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" guest --run other; } >"$cluster_dir/certs.log" 2>&1 || return
+	on out evspace deploy up "$cluster_dir/maps" --tls "$cluster_dir/tls" \
+		--ssh-config "$cluster_dir/ssh/config" >"$cluster_dir/up" 2>&1 || { cat "$cluster_dir/up"; return 1; }
+}
+
+asks=(--connect front:7440 --tls "$cluster_dir/tls" --identity control)
+
+# Everything but the places stays as the entry has it.
+several_hosts() {
+	environment+=(OMPI_MCA_plm_rsh_agent="$cluster_dir/rsh")
+	program b0 wind --host b0:2,b1:2,b2:1 -np 5
+	cluster_until begun wind 5 b0 b1 b2 &&
+		discover out 0 "${asks[@]}" --force "$found" && right &&
+		has "$found/mapping.map" '# who asks' 'entry front;' 'place rank[0-4] on b[0-2] by 2;' 'tree flat;' &&
+		has "$found/application.map" 'application any { # all' \
+			'ranks rank[0-4]; view mine { select /**/p2p; read latest; }' &&
+		cmp "$found/cluster.map" "$cluster_dir/maps/cluster.map"
+}
+
+is_applied() {
+	on out evspace map apply "$found" "${asks[@]}" >"$cluster_dir/said" 2>&1 &&
+		said 'b0 holds ranks 0-1 instead of none' 'applied as generation 2' || { cat "$cluster_dir/said"; return 1; }
+}
+
+# Found again in what was written, it is the same, with one head.
+found_again() {
+	cp -r "$found" "$found.1"
+	discover out 0 "${asks[@]}" --force "$found" &&
+		diff <(grep -v '^# Found by' "$found.1/mapping.map") <(grep -v '^# Found by' "$found/mapping.map")
+}
+
+# Who may see one run only is told of no other.
+limited() {
+	discover out 3 "${asks[@]}" --identity guest --run wind && said 'limited to other runs' || return
+	discover out 1 "${asks[@]}" --identity guest --force "$found" && said 'where hosts are is told to control only' &&
+		discover out 0 "${asks[@]}" --identity guest && has "$cluster_dir/out.txt" '# run other, 1 rank of windtunnel.'
+}
+
+a_host_is_missing() {
+	cluster_on b2 pkill -f '[e]vspace agent --pathmap'
+	cluster_until cluster_on b2 sh -c '! pgrep -f "[e]vspace agent --pathmap"' &&
+		discover out 1 "${asks[@]}" && said 'b2 is not there' 'rank4 of 5 is not here'
+}
+
+agents_end() {
+	program_end b0 wind
+	on out evspace deploy down "$cluster_dir/maps" --tls "$cluster_dir/tls" \
+		--ssh-config "$cluster_dir/ssh/config" >/dev/null 2>&1
+}
+
+# ---- PVM ----
+
+pvm_is_missing() {
+	discover out 1 --pvm && said 'you have no virtual machine of PVM' '/tmp/pvmd.0'
+}
+
+pvm_is_stale() {
+	on out sh -c 'echo 7f000001:1234 >/tmp/pvmd.0'
+	discover out 1 --pvm && said '/tmp/pvmd.0 may be left of a pvmd that was killed' || return
+	on out rm /tmp/pvmd.0
+}
+
+machine_begin() {
+	printf '* ep=%s:/usr/bin wd=/tmp\nout\nb0\nb1\n' "$top_builddir/tests/apps" >"$cluster_dir/machine"
+	on out pvmd "$cluster_dir/machine" </dev/null >"$cluster_dir/pvmd.log" 2>&1 &
+	disown
+	cluster_until machine_is_there || { cat "$cluster_dir/pvmd.log"; return 1; }
+}
+
+machine_is_there() {
+	on out test -s /tmp/pvmd.0 && on out sh -c 'echo conf | pvm' | grep -q '^ *b1 '
+}
+
+task_is_there() {
+	on out sh -c 'echo ps -a | pvm' | grep -q sleep
+}
+
+a_machine() {
+	machine_begin || return
+	echo 'spawn -1 -b1 sleep 300' | on out pvm >/dev/null 2>&1
+	cluster_until task_is_there && discover out 0 --pvm --folder "$cluster_dir/shared" --force "$found" &&
+		right && has "$found/cluster.map" 'nodes b[0-1] out;' "deploy pvm { folder $cluster_dir/shared; }" &&
+		has "$found/application.map" 'ranks any;' || return
+	grep -q '^#   t[0-9a-f]* sleep on b1$' "$found/mapping.map" || { cat "$found/mapping.map"; return 1; }
+	# it is what there is
+	discover out 0 && grep -q 'cluster pvm' "$cluster_dir/out.txt"
+}
+
+machine_end() {
+	on out sh -c 'echo halt | pvm' >/dev/null 2>&1
+	cluster_until on out sh -c '! test -e /tmp/pvmd.0'
+}
+
+# ---- Slurm ----
+
+slurm_is_away() {
+	discover out 1 --slurm 4711 && said 'is slurmctld up'
+}
+
+job_has_no_step() {
+	discover out 1 --slurm 4711 && said 'Slurm does not know such a job' || return
+	job=$(slurm_job -N3 -n4 --job-name='my job') && echo "$job" >"$cluster_dir/job" || return
+	discover out 0 --slurm "$job" --folder "$cluster_dir/shared" --force "$found" && right &&
+		has "$found/application.map" 'application my-job {' 'ranks any;' &&
+		has "$found/cluster.map" 'nodes b[0-2];' 'address 10.81.2.[10-12]:7440;' \
+			"deploy slurm { host b[0-2]; folder $cluster_dir/shared; }" &&
+		has "$found/mapping.map" 'entry b0;' '# place rank[0-1] on b0;' '# place rank[2-3] on b[1-2];'
+}
+
+# step SRUN-OPTION...
+step() {
+	slurm_on out srun --jobid="$(cat "$cluster_dir/job")" --mpi=none "$@" sleep 300 </dev/null >/dev/null 2>&1 &
+	disown
+}
+
+step_runs() {
+	slurm_on out squeue -h -s -j "$(cat "$cluster_dir/job")" -o %i | grep -c '\.[0-9]' | grep -qx "$1"
+}
+
+step_is_mapped() {
+	local job
+
+	job=$(cat "$cluster_dir/job")
+	step -n4 -m cyclic
+	cluster_until step_runs 1 && discover out 0 --slurm "$job" --force "$found" && right &&
+		has "$found/mapping.map" 'place rank[0-3] on b[0-2] cyclic;' &&
+		has "$found/application.map" 'ranks rank[0-3];' || return
+	step --overlap -n2 -N2
+	cluster_until step_runs 2 && discover out 2 --slurm "$job" && said 'several steps; say which with --slurm' &&
+		discover out 0 --slurm "$job.1" && grep -qx 'place rank[[]0-1[]] on b[[]0-1[]];' "$cluster_dir/out.txt"
+}
+
+# The job's agents, by the maps that were found; in the job they are found without being named.
+job_is_deployed() {
+	local job
+
+	job=$(cat "$cluster_dir/job")
+	slurm_on out scancel -s KILL "$job.0" "$job.1"
+	cluster_until step_runs 0 || return
+	environment+=(SLURM_JOB_ID="$job")
+	discover out 0 --folder "$cluster_dir/shared" --force "$found" || return
+	rm -rf "$cluster_dir/tls"
+	{ "$top_srcdir/deploy/certs" init "$cluster_dir/tls" &&
+		"$top_srcdir/deploy/certs" agent "$cluster_dir/tls" 'b[0-2]' &&
+		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" observe; } >"$cluster_dir/certs.log" 2>&1 || return
+	on out evspace deploy up "$found" --tls "$cluster_dir/tls" >"$cluster_dir/said" 2>&1 &&
+		said '1 started' && on out evspace deploy status "$found" --tls "$cluster_dir/tls" >>"$cluster_dir/said" 2>&1 &&
+		said '3 of 3 agents are there' || { cat "$cluster_dir/said"; return 1; }
+	# the agents' own step is none with ranks
+	discover out 0 && grep -q 'has no step with ranks' "$cluster_dir/out.txt" &&
+		on out evspace deploy down "$found" --tls "$cluster_dir/tls" >"$cluster_dir/said" 2>&1 || cat "$cluster_dir/said"
+}
+
+job_is_over() {
+	slurm_on out scancel "$(cat "$cluster_dir/job")"
+	cluster_until discover out 1 --slurm "$(cat "$cluster_dir/job")" && said 'has no nodes any more'
+}
+
+if ! cluster_allowed; then
+	tap_skip "evspace map discover" "$cluster_why"
+	tap_done
+fi
+cluster_begin 0 3 || exit 99
+printf '#!/bin/sh\nexec ssh -F %s "$@"\n' "$cluster_dir/ssh/config" >"$cluster_dir/rsh"
+chmod +x "$cluster_dir/rsh"
+tap_case "nothing runs: it says what would be found" nothing_runs
+tap_case "a program of one host, with its cores and communicators" one_host
+tap_case "files that are there stay, but for --force" not_overwritten
+tap_case "of several runs one is named, also an ended one" several_runs
+tap_case "there are agents on four hosts" agents_begin
+tap_case "a program of three hosts, by the agents' maps" several_hosts
+tap_case "these maps can be applied" is_applied
+tap_case "found again, it is the same" found_again
+tap_case "who is limited to a run finds no other" limited
+tap_case "a host that does not answer, and its ranks, are named" a_host_is_missing
+agents_end
+environment=(EVSPACE_DIR=/dev/shm/evspace-0 PVM_RSH="$cluster_dir/rsh" PVM_ALLOW_ROOT=1
+	PVM_ARCH=LINUX64 PVM_ROOT=/usr/lib/pvm3)
+tap_case "pvm: there is none" pvm_is_missing
+tap_case "pvm: what a killed pvmd has left is named" pvm_is_stale
+tap_case "pvm: a machine, its hosts and tasks" a_machine
+machine_end
+environment=(SLURM_CONF="$cluster_dir/slurm.conf" EVSPACE_DIR=/dev/shm/evspace-0)
+if slurm_allowed; then
+	slurm_make out 10.81.0.2 b0 b1 b2 >"$cluster_dir/slurm.conf"
+	tap_case "slurm: slurmctld does not answer" slurm_is_away
+	slurm_begin out 10.81.0.2 b0 b1 b2 || exit 99
+	tap_case "slurm: a job without steps" job_has_no_step
+	tap_case "slurm: where a step's tasks are" step_is_mapped
+	tap_case "slurm: a job is deployed by what was found" job_is_deployed
+	tap_case "slurm: a job that is over" job_is_over
+else
+	tap_skip "slurm" "$cluster_why"
+fi
+tap_done
