@@ -3,6 +3,8 @@
 #ifndef EVSPACE_COMMAND_H
 #define EVSPACE_COMMAND_H
 
+#include <stdbool.h>
+
 /** Exit codes of all subcommands (DESIGN 9). */
 enum exit_code {
 	EXIT_FINE = 0,
@@ -17,6 +19,7 @@ struct command {
 	const char *name;
 	const char *summary; /* one line for `evspace --help` */
 	int (*main)(int argc, char **argv);
+	bool looks; /* it goes by a profile */
 };
 
 int agent_main(int argc, char **argv);
@@ -28,6 +31,7 @@ int events_main(int argc, char **argv);
 int exec_main(int argc, char **argv);
 int heartbeat_main(int argc, char **argv);
 int map_main(int argc, char **argv);
+int profile_main(int argc, char **argv);
 int purge_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int runs_main(int argc, char **argv);

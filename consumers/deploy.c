@@ -11,6 +11,7 @@
 
 #include "consumers/command.h"
 #include "consumers/dispatch.h"
+#include "consumers/profile.h"
 #include "consumers/unit.h"
 #include "pathmap/memory.h"
 #include "pathmap/quantity.h"
@@ -52,6 +53,8 @@ static const char deploy_help[] =
 	"  --ssh-config FILE  instead of ~/.ssh/config ($EVSPACE_SSH_CONFIG)\n"
 	"  --job ID           slurm: the job (default: $SLURM_JOB_ID, the one that you are in)\n"
 	"  --connect ADDR     status: an agent to ask (default: the map's entry)\n"
+	"  --profile NAME     certificates as `evspace profile save NAME` has noted, but for what\n"
+	"                     is said here or in $EVSPACE_TLS (default: $EVSPACE_PROFILE)\n"
 	"  --identity NAME    status: NAME.pem and NAME.key in the folder of certificates\n"
 	"  --json             one JSON object a line for each host, with \"schema\":1\n"
 	"  --help             this text\n"
@@ -62,7 +65,7 @@ static const char deploy_help[] =
 	"  evspace deploy status maps\n"
 	"  evspace deploy down maps\n";
 
-enum { ONLY = 1, TLS, PARALLEL, TIMEOUT, SSH_CONFIG, CONNECT, IDENTITY, JOB, JSON };
+enum { ONLY = 1, TLS, PARALLEL, TIMEOUT, SSH_CONFIG, CONNECT, IDENTITY, PROFILE, JOB, JSON };
 
 /* ---- the command line ---- */
 
@@ -98,6 +101,9 @@ static int option_set(struct deploy_options *o, int code, const char *value, str
 		break;
 	case IDENTITY:
 		o->identity = value;
+		break;
+	case PROFILE:
+		o->profile = value;
 		break;
 	case JSON:
 		o->json = true;
@@ -144,6 +150,7 @@ static int deploy_parse(int argc, char **argv, struct deploy_options *o)
 		{"job", required_argument, NULL, JOB},
 		{"connect", required_argument, NULL, CONNECT},
 		{"identity", required_argument, NULL, IDENTITY},
+		{"profile", required_argument, NULL, PROFILE},
 		{"json", no_argument, NULL, JSON},
 		{NULL, 0, NULL, 0},
 	};
@@ -278,6 +285,20 @@ static int deploy_change(const struct deploy_options *o, const struct pathmap *m
 	return code;
 }
 
+/* Who we are, where that is not said; which agent is the entry, the map says. */
+static int profile_apply(struct deploy_options *o, struct error *e)
+{
+	const struct profile *profile = profile_chosen(o->profile, e);
+
+	if (!profile)
+		return -1;
+	if (!o->tls || !*o->tls)
+		o->tls = profile->tls;
+	if (!o->identity)
+		o->identity = profile->identity;
+	return 0;
+}
+
 int deploy_main(int argc, char **argv)
 {
 	const char *home = getenv("HOME");
@@ -293,6 +314,10 @@ int deploy_main(int argc, char **argv)
 	struct pathmap *map;
 	struct error e;
 
+	if (code < 0 && profile_apply(&o, &e) < 0) {
+		fprintf(stderr, "evspace deploy: --profile: %s\n", e.text);
+		code = EXIT_USAGE;
+	}
 	if (!o.tls || !*o.tls)
 		o.tls = tls;
 	if (code < 0) {

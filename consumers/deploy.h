@@ -12,7 +12,7 @@
 struct deploy_options {
 	const char *action; /* "up", "down", "restart" or "status" */
 	const char *maps;
-	const char *tls, *identity, *connect, *ssh_config, *job;
+	const char *tls, *identity, *connect, *profile, *ssh_config, *job;
 	struct hostlist only;
 	unsigned at_once, timeout_s;
 	bool json;

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "consumers/command.h"
@@ -10,31 +11,35 @@
 
 /* In the order of a user's day. */
 static const struct command commands[] = {
-	{"run", "start a program, monitored: evspace run -- mpirun -np 8 ./app", run_main},
-	{"exec", "the same per process: mpirun -np 8 evspace exec ./app", exec_main},
+	{"run", "start a program, monitored: evspace run -- mpirun -np 8 ./app", run_main, false},
+	{"exec", "the same per process: mpirun -np 8 evspace exec ./app", exec_main, false},
 	{"heartbeat", "what each thread does now, and who is stuck waiting for whom",
-	 heartbeat_main},
-	{"events", "every communication event, as text, JSON or CSV", events_main},
-	{"view", "any view's answer: rates, histograms, matrices, the slowest events", view_main},
-	{"collect", "what is collected of a running program, by class; switches it", collect_main},
-	{"discard", "drops the events that elements hold", discard_main},
-	{"status", "an agent, its processes, and why something is not collected", status_main},
-	{"runs", "the runs whose elements this host holds", runs_main},
-	{"purge", "remove the elements of runs that ended", purge_main},
-	{"map", "check a pathmap, show the gather trees that it makes", map_main},
+	 heartbeat_main, true},
+	{"events", "every communication event, as text, JSON or CSV", events_main, true},
+	{"view", "any view's answer: rates, histograms, matrices, the slowest events", view_main,
+	 true},
+	{"collect", "what is collected of a running program, by class; switches it", collect_main,
+	 true},
+	{"discard", "drops the events that elements hold", discard_main, true},
+	{"status", "an agent, its processes, and why something is not collected", status_main,
+	 true},
+	{"runs", "the runs whose elements this host holds", runs_main, false},
+	{"purge", "remove the elements of runs that ended", purge_main, false},
+	{"profile", "remember where to look and as who, for --profile NAME", profile_main, false},
+	{"map", "check a pathmap, show the gather trees that it makes", map_main, true},
 	{"doctor", "check what this host has for EventSpace; measure what waves cost here",
-	 doctor_main},
+	 doctor_main, true},
 	{"deploy", "start the agents of a pathmap on all its hosts, end them, show how they are",
-	 deploy_main},
-	{"agent", "the daemon of a node: holds elements, runs its part of gather trees",
-	 agent_main},
+	 deploy_main, true},
+	{"agent", "the daemon of a node: holds elements, runs its part of gather trees", agent_main,
+	 false},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static void help(FILE *out)
 {
-	fputs("usage: evspace COMMAND [options]\n"
+	fputs("usage: evspace [--profile NAME] COMMAND [options]\n"
 	      "\n"
 	      "Watch what the communication of parallel programs does, while they run.\n"
 	      "\n",
@@ -42,6 +47,7 @@ static void help(FILE *out)
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fputs("\n"
+	      "evspace --profile NAME COMMAND looks where `evspace profile save NAME` has noted.\n"
 	      "evspace COMMAND --help tells more. A first look, all on this host:\n"
 	      "\n"
 	      "  evspace agent &\n"
@@ -69,12 +75,46 @@ static int command_run(const struct command *command, int argc, char **argv)
 	return command->main(argc, argv);
 }
 
+/* `--profile NAME` before the command is the same as behind it. Returns how many words it takes, or
+ * -1 when there is no name. */
+static int profile_take(int argc, char **argv, const char **name)
+{
+	static const char flag[] = "--profile";
+	size_t n = strlen(flag);
+
+	*name = NULL;
+	if (argc < 2 || strncmp(argv[1], flag, n) != 0 || (argv[1][n] && argv[1][n] != '='))
+		return 0;
+	if (argv[1][n] == '=') {
+		*name = argv[1] + n + 1;
+		return 1;
+	}
+	*name = argc > 2 ? argv[2] : NULL;
+	return *name ? 2 : -1;
+}
+
+static int command_unknown(const char *name)
+{
+	const char *names[COMMANDS], *nearest;
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		names[i] = commands[i].name;
+	nearest = word_nearest(name, names, COMMANDS);
+	fprintf(stderr, "evspace: there is no command '%s'; %s%s%sevspace --help lists them\n",
+		name, nearest ? "did you mean '" : "", nearest ? nearest : "",
+		nearest ? "'? " : "");
+	return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
-	const char *names[COMMANDS], *nearest;
+	const char *profile;
+	int taken = profile_take(argc, argv, &profile);
 
-	if (argc < 2) {
+	argc -= taken > 0 ? taken : 0;
+	argv += taken > 0 ? taken : 0;
+	if (taken < 0 || argc < 2) {
 		help(stderr);
 		return EXIT_USAGE;
 	}
@@ -93,13 +133,13 @@ int main(int argc, char **argv)
 		return EXIT_FINE;
 	}
 	command = command_find(argv[1]);
-	if (command)
-		return command_run(command, argc - 1, argv + 1);
-	for (size_t i = 0; i < COMMANDS; i++)
-		names[i] = commands[i].name;
-	nearest = word_nearest(argv[1], names, COMMANDS);
-	fprintf(stderr, "evspace: there is no command '%s'; %s%s%sevspace --help lists them\n",
-		argv[1], nearest ? "did you mean '" : "", nearest ? nearest : "",
-		nearest ? "'? " : "");
-	return EXIT_USAGE;
+	if (!command)
+		return command_unknown(argv[1]);
+	if (profile && !command->looks) {
+		fprintf(stderr, "evspace: `%s` goes by no profile\n", command->name);
+		return EXIT_USAGE;
+	}
+	if (profile)
+		setenv("EVSPACE_PROFILE", profile, 1);
+	return command_run(command, argc - 1, argv + 1);
 }

@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "consumers/command.h"
+#include "consumers/profile.h"
 #include "consumers/unit.h"
 #include "pathmap/pattern.h"
 #include "tree/track.h"
 
 enum {
 	CONNECT = 1,
+	PROFILE,
 	TLS,
 	IDENTITY,
 	RUN,
@@ -41,6 +43,9 @@ static const struct {
 	{"connect", true, CONNECT, 0,
 	 "  --connect ADDR    HOST:PORT or unix:PATH of the entry agent\n"
 	 "                    (default: $EVSPACE_CONNECT, else this host's only agent)\n"},
+	{"profile", true, PROFILE, 0,
+	 "  --profile NAME    as `evspace profile save NAME` has noted, but for what is said\n"
+	 "                    here or in variables (default: $EVSPACE_PROFILE)\n"},
 	{"tls", true, TLS, 0,
 	 "  --tls DIR         certificates made by deploy/certs, for HOST:PORT\n"
 	 "                    (default: $EVSPACE_TLS, else ~/.config/evspace/tls)\n"},
@@ -86,21 +91,6 @@ static int set_number(const char *text, uint64_t low, uint64_t high, uint64_t *v
 	return 0;
 }
 
-static int set_rate(const char *text, double *rate, struct error *e)
-{
-	char *end;
-
-	if (strcmp(text, "max") == 0) {
-		*rate = 0;
-		return 0;
-	}
-	*rate = strtod(text, &end);
-	if (end == text || *end || !(*rate >= 0.001) || *rate > 1e6)
-		return errorf(e, "'%s' is no rate; write waves per second such as 25, or max",
-			      text);
-	return 0;
-}
-
 static int set_select(struct common *c, const char *pattern, struct error *e)
 {
 	if (c->look.n_select == OPTIONS_SELECT_MAX)
@@ -133,6 +123,9 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 	case CONNECT:
 		o->connect = value;
 		break;
+	case PROFILE:
+		c->profile = value;
+		break;
 	case TLS:
 		o->tls = value;
 		break;
@@ -150,7 +143,8 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 	case SELECT:
 		return set_select(c, value, e);
 	case RATE:
-		return set_rate(value, &o->rate_hz, e);
+		c->rate_said = true;
+		return unit_rate(value, &o->rate_hz, e);
 	case WINDOW:
 		rc = set_number(value, 1, 64, &n, e);
 		o->window = (unsigned)n;
@@ -212,6 +206,31 @@ static void options_help(const struct common *common)
 	puts("  --help            this text");
 }
 
+/* What no option has said: a variable, else the profile. */
+static int options_settle(struct common *c, struct error *e)
+{
+	const struct profile *profile = profile_chosen(c->profile, e);
+	struct evspace_options *o = &c->look;
+
+	if (!profile)
+		return -1;
+	if (!o->connect)
+		o->connect = getenv("EVSPACE_CONNECT");
+	if (!o->connect)
+		o->connect = profile->connect;
+	if (!o->run)
+		o->run = getenv("EVSPACE_RUN");
+	if (!o->run)
+		o->run = profile->run;
+	if (!o->tls && !getenv("EVSPACE_TLS"))
+		o->tls = profile->tls;
+	if (!o->identity)
+		o->identity = profile->identity;
+	if (!c->rate_said && profile->rate && (c->takes & OPTIONS_WAVES))
+		return unit_rate(profile->rate, &o->rate_hz, e);
+	return 0;
+}
+
 int options_parse(int argc, char **argv, const char *help, const struct own_option *own,
 		  own_set *set, void *arg, struct common *common)
 {
@@ -219,8 +238,6 @@ int options_parse(int argc, char **argv, const char *help, const struct own_opti
 	struct error e;
 	int c, index = 0, rc;
 
-	common->look.connect = getenv("EVSPACE_CONNECT");
-	common->look.run = getenv("EVSPACE_RUN");
 	options_table(common, own, table);
 	while ((c = getopt_long(argc, argv, "h", table, &index)) != -1) {
 		if (c == 'h') {
@@ -237,6 +254,10 @@ int options_parse(int argc, char **argv, const char *help, const struct own_opti
 			fprintf(stderr, "%s: --%s: %s\n", argv[0], table[index].name, e.text);
 			return EXIT_USAGE;
 		}
+	}
+	if (options_settle(common, &e) < 0) {
+		fprintf(stderr, "%s: --profile: %s\n", argv[0], e.text);
+		return EXIT_USAGE;
 	}
 	common->words = argv + optind;
 	common->n_words = argc - optind;

@@ -19,12 +19,14 @@ enum options_group {
 	OPTIONS_WAVES = 2, /* --rate, --window, --count, --duration: how often; --monitored */
 };
 
-/** What was said on the command line. Strings point into argv. */
+/** What was said on the command line, in variables and in a profile. Strings live as long as the
+ * process. */
 struct common {
 	unsigned takes; /* set by the command: enum options_group bits */
 	struct evspace_options look;
 	const char *select[OPTIONS_SELECT_MAX];
-	bool json;
+	const char *profile; /* NULL: $EVSPACE_PROFILE, or none */
+	bool json, rate_said;
 	uint64_t count;	      /* waves, 0: no limit */
 	uint64_t duration_ns; /* 0: no limit */
 	int words_max;	      /* set by the command: words without "--" that it takes */

@@ -35,6 +35,21 @@ int unit_time(const char *text, uint64_t *ns, struct error *e)
 	return errorf(e, "'%s' is no time: write 90s, 10m, 1h or 2d", text);
 }
 
+int unit_rate(const char *text, double *rate, struct error *e)
+{
+	char *end;
+
+	if (strcmp(text, "max") == 0) {
+		*rate = 0;
+		return 0;
+	}
+	*rate = strtod(text, &end);
+	if (end == text || *end || !(*rate >= 0.001) || *rate > 1e6)
+		return errorf(e, "'%s' is no rate; write waves per second such as 25, or max",
+			      text);
+	return 0;
+}
+
 /* Three digits of @value in the largest of @units that it reaches. */
 static const char *in_units(char buf[UNIT_TEXT], double value, const struct unit *units, size_t n)
 {

@@ -14,6 +14,9 @@
 /** A time such as 90s, 10m, 1h, 2d or plain seconds, in nanoseconds. Returns 0, or -1 with @e. */
 int unit_time(const char *text, uint64_t *ns, struct error *e);
 
+/** A rate such as 25, or max (then 0), in 1/s. Returns 0, or -1 with @e. */
+int unit_rate(const char *text, double *rate, struct error *e);
+
 /** A duration of @ns in the unit that suits it, three digits: "1.23 ms", "45.6 s", "2.1 h". Returns
  * @buf. */
 const char *unit_duration(char buf[UNIT_TEXT], uint64_t ns);

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/config.h"
 
 /* Of a server of 2020, undisturbed. */
 static const struct calibration built_in = {
@@ -45,11 +44,7 @@ static const struct field {
 
 char *calibration_path(void)
 {
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-
-	if (config != NULL && *config == '/')
-		return memory_format("%s/evspace/cost", config);
-	return memory_format("%s/.config/evspace/cost", home != NULL ? home : "");
+	return config_path("cost");
 }
 
 static bool line_read(struct calibration *c, const char *line)
@@ -102,32 +97,15 @@ int calibration_read(struct calibration *c, const char *path, struct error *e)
 	return 0;
 }
 
-/* Make the folders above the file; what is there is fine. */
-static void folders_make(const char *path)
-{
-	char *folder = memory_copy(path);
-
-	for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(folder, 0700);
-		*slash = '/';
-	}
-	free(folder);
-}
-
 int calibration_write(const struct calibration *c, const char *path, struct error *e)
 {
-	/* Beside it first: who reads it meanwhile finds all or nothing. */
-	char *beside = memory_format("%s.new", path);
-	FILE *out;
-	int result = 0;
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	int result;
 
-	folders_make(path);
-	out = fopen(beside, "w");
-	if (out == NULL) {
-		free(beside);
-		return errorf(e, "%s cannot be written: %s", path, strerror(errno));
-	}
+	if (out == NULL)
+		abort();
 	fputs("# What the parts of a wave cost here, measured by `evspace doctor`.\n", out);
 	for (size_t i = 0; i < FIELDS; i++) {
 		double value;
@@ -136,12 +114,9 @@ int calibration_write(const struct calibration *c, const char *path, struct erro
 		fprintf(out, "%s %.4g\n", fields[i].name, value);
 	}
 	fprintf(out, "cores %u\n", c->cores);
-	if (ferror(out) != 0)
-		result = -1;
-	if (fclose(out) != 0 || result < 0 || rename(beside, path) < 0) {
-		result = errorf(e, "%s cannot be written: %s", path, strerror(errno));
-		remove(beside);
-	}
-	free(beside);
+	if (fclose(out) != 0)
+		abort();
+	result = config_write(path, text, bytes, e);
+	free(text);
 	return result;
 }

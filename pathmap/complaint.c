@@ -2,6 +2,7 @@
 /* What is wrong in map files: collected in any order, printed in the order of the text. */
 #include "pathmap/complaint.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -123,6 +124,19 @@ void complaints_sort(struct complaints *complaints)
 	if (complaints->kept > 0)
 		qsort(complaints->items, complaints->kept, sizeof(*complaints->items),
 		      complaint_compare);
+}
+
+int complaints_error(struct complaints *complaints, struct error *e)
+{
+	const struct complaint *first;
+
+	complaints_sort(complaints);
+	first = &complaints->items[0];
+	errno = EINVAL;
+	if (first->line > 0)
+		return errorf(e, "%s:%zu:%zu: %s", first->source->file, first->line, first->column,
+			      first->text);
+	return errorf(e, "%s: %s", first->source->file, first->text);
 }
 
 void complaints_print(const struct complaints *complaints, FILE *out)

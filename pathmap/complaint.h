@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "pathmap/error.h"
 #include "pathmap/mapfile.h"
 
 /** The most complaints that are kept and shown; more are only counted. */
@@ -40,6 +41,11 @@ void complain_file(struct complaints *complaints, const struct mapfile *source, 
  * whole files first.
  */
 void complaints_sort(struct complaints *complaints);
+
+/** What is wrong first, "FILE:LINE:COLUMN: TEXT"; there is something. Returns -1 with EINVAL and
+ * @e.
+ */
+int complaints_error(struct complaints *complaints, struct error *e);
 
 /** Print them: "FILE:LINE:COLUMN: TEXT", with the line and a caret under it. */
 void complaints_print(const struct complaints *complaints, FILE *out);

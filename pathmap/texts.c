@@ -2,7 +2,6 @@
 /* Pathmaps from texts in memory. */
 #include "pathmap/texts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,20 +14,6 @@ static const char *const names[SOURCE_COUNT] = {
 	[SOURCE_MAPPING] = "mapping.map",
 };
 
-/* What is wrong first. */
-static int complaints_first(struct complaints *complaints, struct error *e)
-{
-	const struct complaint *first;
-
-	complaints_sort(complaints);
-	first = &complaints->items[0];
-	errno = EINVAL;
-	if (first->line > 0)
-		return errorf(e, "%s:%zu:%zu: %s", first->source->file, first->line, first->column,
-			      first->text);
-	return errorf(e, "%s: %s", first->source->file, first->text);
-}
-
 int texts_read(struct pathmap_texts *texts, const char *dir, struct error *e)
 {
 	struct mapfile sources[SOURCE_COUNT];
@@ -38,7 +23,7 @@ int texts_read(struct pathmap_texts *texts, const char *dir, struct error *e)
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		mapfile_read(&sources[i], dir, names[i], &complaints);
 	if (complaints.total > 0)
-		result = complaints_first(&complaints, e);
+		result = complaints_error(&complaints, e);
 	else
 		texts_set(texts, sources[SOURCE_APPLICATION].text, sources[SOURCE_CLUSTER].text,
 			  sources[SOURCE_MAPPING].text);
@@ -93,7 +78,7 @@ struct pathmap *texts_parse(const struct pathmap_texts *texts, pathmap_stage_che
 		mapfile_set(&sources[i], names[i], all[i], strlen(all[i]), &complaints);
 	map = pathmap_make(sources, check, &complaints);
 	if (map == NULL)
-		complaints_first(&complaints, e);
+		complaints_error(&complaints, e);
 	complaints_fini(&complaints);
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		mapfile_fini(&sources[i]);

@@ -141,6 +141,10 @@ else
 fi
 if [ -r /usr/share/bash-completion/bash_completion ]; then
 	tap_case "commands are completed" completes heartbeat evspace heartb
+	XDG_CONFIG_HOME=$tap_dir/config "$top_builddir/evspace" profile save lab --run x
+	export XDG_CONFIG_HOME=$tap_dir/config
+	tap_case "so are profiles, and what is behind them" eval 'completes lab evspace --profile l &&
+		completes heartbeat evspace --profile lab heartb && completes lab evspace status --profile ""'
 	tap_case "options are completed" completes --stuck-after evspace heartbeat --stu
 	tap_case "parts of map are completed" completes rollback evspace map ro
 else
