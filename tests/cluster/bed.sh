@@ -214,7 +214,7 @@ cluster_ssh_make() {
 			UsePAM no
 			StrictModes no
 			PidFile none
-			SetEnv PVM_ALLOW_ROOT=1 PVM_ROOT=/usr/lib/pvm3 PVM_ARCH=LINUX64
+			SetEnv PVM_ALLOW_ROOT=1 PVM_ROOT=/usr/lib/pvm3 PVM_ARCH=LINUX64 SLURM_CONF=$cluster_dir/slurm.conf
 		END
 	done
 	# by name and by address
