@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace runs: lists the runs whose elements this host holds. */
-#include <getopt.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
+#include "consumers/client.h"
 #include "consumers/command.h"
+#include "consumers/options.h"
 #include "consumers/unit.h"
 #include "node-agent/store.h"
+#include "pathmap/memory.h"
+#include "pathmap/utf8.h"
 #include "tree/clock.h"
 #include "tree/track.h"
 
 #define RUNS_SCHEMA 1
 
 static const char runs_help[] =
-	"usage: evspace runs [--json]\n"
+	"usage: evspace runs [options]\n"
 	"\n"
 	"List the runs of yours whose trace elements this host holds, oldest first: those under\n"
-	"way, and those that are over and not yet purged.\n"
+	"way, and those that are over and not yet purged. With --connect: those of all hosts of "
+	"the\n"
+	"entry agent's map, summed up.\n"
 	"\n"
 	"  RUN        the name, for --run and evspace purge\n"
 	"  STATE      running; finished (all processes came through MPI_Finalize); died (not all\n"
@@ -35,12 +41,19 @@ static const char runs_help[] =
 	"The run evspace, listed last, is no program's: agents and consumers that are looked at\n"
 	"themselves (evspace view rates --of evspace).\n"
 	"\n"
-	"  --json     one object a line, with \"schema\": 1\n"
-	"  --help     this text\n"
-	"\n"
 	"examples:\n"
 	"  evspace runs\n"
-	"  evspace runs --json | jq -r 'select(.state == \"died\").run'\n";
+	"  evspace runs --connect front:7440\n"
+	"  evspace runs --json | jq -r 'select(.state == \"died\").run'\n"
+	"\n";
+
+struct runs {
+	struct common common;
+	const struct store *store; /* this host's, NULL: others' */
+	const char *where;	   /* nothing is */
+	struct store_run *list;
+	size_t n;
+};
 
 static const char *state_of(const struct store_run *run)
 {
@@ -63,6 +76,8 @@ static void print_refusals(const struct store *store, const char *run)
 {
 	const struct store_refusal *r;
 
+	if (!store)
+		return;
 	TAILQ_FOREACH (r, &store->refusals, link)
 		if (!strcmp(r->run, run))
 			printf("  %s\n", r->text);
@@ -79,15 +94,15 @@ static int name_width(const struct store_run *runs, size_t n)
 	return (int)width;
 }
 
-static void print_table(const struct store *store, const struct store_run *runs, size_t n)
+static void print_table(const struct runs *all)
 {
 	char events[UNIT_TEXT], size[UNIT_TEXT], age[UNIT_TEXT], processes[UNIT_TEXT];
-	int width = name_width(runs, n);
+	int width = name_width(all->list, all->n);
 
 	printf("%-*s  %-8s  %9s  %5s  %15s  %8s  %8s  PROGRAM\n", width, "RUN", "STATE",
 	       "PROCESSES", "ALIVE", "EVENTS", "SIZE", "AGE");
-	for (size_t i = 0; i < n; i++) {
-		const struct store_run *r = &runs[i];
+	for (size_t i = 0; i < all->n; i++) {
+		const struct store_run *r = &all->list[i];
 
 		/* nobody knows how many tasks of PVM there will be */
 		if (r->world_size)
@@ -98,7 +113,7 @@ static void print_table(const struct store *store, const struct store_run *runs,
 		printf("%-*s  %-8s  %9s  %5u  %15s  %8s  %8s  %s\n", width, r->name, state_of(r),
 		       processes, r->alive, unit_count(events, r->events),
 		       unit_bytes(size, r->bytes), unit_duration(age, age_of(r)), r->program);
-		print_refusals(store, r->name);
+		print_refusals(all->store, r->name);
 	}
 }
 
@@ -107,16 +122,18 @@ static json_t *json_refusals(const struct store *store, const char *run)
 	const struct store_refusal *r;
 	json_t *array = json_array();
 
+	if (!store)
+		return array;
 	TAILQ_FOREACH (r, &store->refusals, link)
 		if (!strcmp(r->run, run))
 			json_array_append_new(array, json_string(r->text));
 	return array;
 }
 
-static void print_json(const struct store *store, const struct store_run *runs, size_t n)
+static void print_json(const struct runs *all)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct store_run *r = &runs[i];
+	for (size_t i = 0; i < all->n; i++) {
+		const struct store_run *r = &all->list[i];
 		json_t *object =
 			json_pack("{s:i,s:s,s:s,s:s,s:i,s:i,s:i,s:i}", "schema", RUNS_SCHEMA, "run",
 				  r->name, "state", state_of(r), "program", r->program, "processes",
@@ -124,72 +141,128 @@ static void print_json(const struct store *store, const struct store_run *runs, 
 				  (int)r->finished, "world", (int)r->world_size);
 
 		json_object_update_new(
-			object,
-			json_pack("{s:I,s:i,s:I,s:I,s:I,s:I,s:o,s:b}", "events",
-				  (json_int_t)r->events, "mirrors", (int)r->mirrors, "overflowed",
-				  (json_int_t)r->overflowed, "bytes", (json_int_t)r->bytes,
-				  "age_ns", (json_int_t)age_of(r), "idle_ns",
-				  (json_int_t)r->idle_ns, "refused", json_refusals(store, r->name),
-				  "monitors", strcmp(r->name, TRACK_RUN) == 0));
+			object, json_pack("{s:I,s:i,s:I,s:I,s:I,s:I,s:o,s:b}", "events",
+					  (json_int_t)r->events, "mirrors", (int)r->mirrors,
+					  "overflowed", (json_int_t)r->overflowed, "bytes",
+					  (json_int_t)r->bytes, "age_ns", (json_int_t)age_of(r),
+					  "idle_ns", (json_int_t)r->idle_ns, "refused",
+					  json_refusals(all->store, r->name), "monitors",
+					  strcmp(r->name, TRACK_RUN) == 0));
 		json_dumpf(object, stdout, JSON_COMPACT);
 		putchar('\n');
 		json_decref(object);
 	}
 }
 
-/* Returns 1 for JSON, 0 for a table, -1 for neither. */
-static int runs_options_parse(int argc, char **argv)
+static void print_runs(const struct runs *r)
 {
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	int c, json = 0;
-
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			json = 1;
-			break;
-		case 'h':
-			fputs(runs_help, stdout);
-			exit(EXIT_FINE);
-		default:
-			fputs("try 'evspace runs --help'\n", stderr);
-			return -1;
-		}
-	}
-	if (optind == argc)
-		return json;
-	fprintf(stderr, "evspace runs: '%s' is not wanted here; try --help\n", argv[optind]);
-	return -1;
+	if (r->common.json)
+		print_json(r);
+	else if (r->n)
+		print_table(r);
+	else
+		fprintf(stderr, "no runs in %s; start one: evspace run -- mpirun -np 8 ./app\n",
+			r->where);
 }
 
-int runs_main(int argc, char **argv)
+/* ---- this host ---- */
+
+static int runs_here(struct runs *r)
 {
-	int json = runs_options_parse(argc, argv);
-	struct store_run *runs;
 	char base[200];
 	struct error e = {""};
 	struct store store;
-	size_t n;
 
-	if (json < 0)
-		return EXIT_USAGE;
 	if (!store_base(base, sizeof(base), &e) || store_init(&store, base, false, &e)) {
 		fprintf(stderr, "evspace runs: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}
-	n = store_runs(&store, &runs);
-	if (json)
-		print_json(&store, runs, n);
-	else if (n)
-		print_table(&store, runs, n);
-	else
-		fprintf(stderr, "no runs in %s; start one: evspace run -- mpirun -np 8 ./app\n",
-			base);
-	free(runs);
+	r->store = &store;
+	r->where = base;
+	r->n = store_runs(&store, &r->list);
+	print_runs(r);
 	store_fini(&store);
 	return EXIT_FINE;
+}
+
+/* ---- all hosts of a map ---- */
+
+static struct store_run *runs_find(struct runs *r, const char *name)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		if (strcmp(r->list[i].name, name) == 0)
+			return &r->list[i];
+	}
+	r->list = memory_room(r->list, r->n, sizeof(*r->list));
+	r->list[r->n] = (struct store_run){.idle_ns = UINT64_MAX};
+	snprintf(r->list[r->n].name, sizeof(r->list[r->n].name), "%s", name);
+	return &r->list[r->n++];
+}
+
+static void runs_add(struct runs *r, Evspace__Run *m)
+{
+	struct store_run *sum;
+
+	utf8_clean(m->name);
+	utf8_clean(m->program);
+	sum = runs_find(r, m->name);
+	if (!sum->program[0])
+		snprintf(sum->program, sizeof(sum->program), "%s", m->program);
+	sum->processes += m->processes;
+	sum->alive += m->alive;
+	sum->finished += m->finished;
+	sum->world_size = m->world > sum->world_size ? m->world : sum->world_size;
+	sum->bytes += m->bytes;
+	sum->events += m->events;
+	sum->overflowed += m->overflowed;
+	if (!sum->born_real_ns || m->born_ns < sum->born_real_ns)
+		sum->born_real_ns = m->born_ns;
+	sum->idle_ns = m->idle_ns < sum->idle_ns ? m->idle_ns : sum->idle_ns;
+}
+
+/* What an agent has said of its runs, or that it has not. */
+static void runs_add_all(struct runs *r, const Evspace__Status *status)
+{
+	if (status->why)
+		fprintf(stderr, "evspace runs: %s is not there: %s\n", status->node, status->text);
+	for (size_t i = 0; i < status->n_runs; i++)
+		runs_add(r, status->runs[i]);
+}
+
+static int runs_there(struct runs *r)
+{
+	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
+	enum evspace_failure failure = EVSPACE_FINE;
+	char why[sizeof(((struct error *)0)->text)];
+
+	all.all = true;
+	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	ask.status_ask = &all;
+	reply = client_ask(&r->common.look, &ask, &failure, why, sizeof(why));
+	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_STATUS) {
+		fprintf(stderr, "evspace runs: %s\n", reply ? "the agent talks nonsense" : why);
+		evspace__frame__free_unpacked(reply, NULL);
+		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
+	}
+	r->where = "the hosts of its map";
+	runs_add_all(r, reply->status);
+	for (size_t i = 0; i < reply->status->n_below; i++)
+		runs_add_all(r, reply->status->below[i]);
+	evspace__frame__free_unpacked(reply, NULL);
+	print_runs(r);
+	return EXIT_FINE;
+}
+
+int runs_main(int argc, char **argv)
+{
+	static const struct own_option none[] = {{NULL, false, 0}};
+	struct runs r = {.n = 0};
+	int code = options_parse(argc, argv, runs_help, none, NULL, NULL, &r.common);
+
+	if (code >= 0)
+		return code;
+	code = r.common.look.connect ? runs_there(&r) : runs_here(&r);
+	free(r.list);
+	return code;
 }

@@ -158,21 +158,93 @@ static void report_count(const struct session_host *host, Evspace__Status *statu
 	}
 }
 
+/* ---- runs ---- */
+
+struct report_runs {
+	struct store_run *sums;
+	Evspace__Run *messages, **list;
+};
+
+static bool holds_here(const void *arg, const struct store_segment *s)
+{
+	return source_holds(arg, NULL, s);
+}
+
+static void report_runs_init(const struct session_host *host, Evspace__Status *status,
+			     struct report_runs *r)
+{
+	size_t n = store_runs_held(host->sources->store, holds_here, host->sources, &r->sums);
+
+	r->messages = memory_new(n + 1, sizeof(*r->messages));
+	r->list = memory_new(n + 1, sizeof(*r->list));
+	for (size_t i = 0; i < n; i++) {
+		const struct store_run *sum = &r->sums[i];
+		Evspace__Run *m = &r->messages[i];
+
+		evspace__run__init(m);
+		m->name = r->sums[i].name;
+		m->program = r->sums[i].program;
+		m->processes = sum->processes;
+		m->alive = sum->alive;
+		m->finished = sum->finished;
+		m->world = sum->world_size;
+		m->events = sum->events;
+		m->overflowed = sum->overflowed;
+		m->bytes = sum->bytes;
+		m->born_ns = sum->born_real_ns;
+		m->idle_ns = sum->idle_ns;
+		r->list[i] = m;
+	}
+	status->n_runs = n;
+	status->runs = r->list;
+	status->user = (char *)(uintptr_t)limits_own_name();
+	status->uid = (uint32_t)geteuid();
+}
+
+static void report_runs_fini(struct report_runs *r)
+{
+	free(r->sums);
+	free(r->messages);
+	free(r->list);
+}
+
+/* Leave out the runs that @peer may not see, which are freed where they were @received. */
+static void runs_hide(const struct peer *peer, Evspace__Status *status, bool received)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < status->n_runs; i++) {
+		if (rights_see_there(peer, status, status->runs[i]->name))
+			status->runs[kept++] = status->runs[i];
+		else if (received)
+			evspace__run__free_unpacked(status->runs[i], NULL);
+	}
+	status->n_runs = kept;
+}
+
 void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
 		   const char *run)
 {
+	const struct peer *peer = link_peer(link);
 	struct residents residents = {.n = 0};
+	Evspace__Status *status = frame->status;
+	struct report_runs runs;
 
-	report_fill(host, frame->status);
-	report_count(host, frame->status);
+	report_fill(host, status);
+	report_count(host, status);
+	report_runs_init(host, status, &runs);
+	runs_hide(peer, status, false);
+	for (size_t i = 0; i < status->n_below; i++)
+		runs_hide(peer, status->below[i], true);
 	if (run)
 		residents_init(&residents, host->sources->store, host->sources, run);
-	frame->status->n_processes = residents.n;
-	frame->status->processes = residents.processes;
-	frame->status->n_comms = residents.n_comms;
-	frame->status->comms = residents.comms;
+	status->n_processes = residents.n;
+	status->processes = residents.processes;
+	status->n_comms = residents.n_comms;
+	status->comms = residents.comms;
 	link_send(link, frame, NULL);
 	residents_fini(&residents);
+	report_runs_fini(&runs);
 }
 
 /* ---- classes, by run ---- */

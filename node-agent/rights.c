@@ -44,6 +44,14 @@ bool rights_see(const struct peer *peer, const char *run)
 	return limits_run(peer->limits, run) && sees_user(peer);
 }
 
+bool rights_see_there(const struct peer *peer, const Evspace__Status *status, const char *run)
+{
+	const struct limits *l = peer->limits;
+
+	return !l ||
+	       (limits_run(l, run) && limits_user(l->users, l->n_users, status->user, status->uid));
+}
+
 static void list_add(char *list, size_t room, const char *name)
 {
 	size_t used = strlen(list);

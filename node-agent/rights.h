@@ -9,6 +9,7 @@
 
 #include "node-agent/store.h"
 #include "tree/link.h"
+#include "tree/wire.h"
 
 /** Has it one of @roles? @what completes "may not …". Returns 0, or -1 with EACCES and @e. */
 int rights_may(const struct peer *peer, unsigned roles, const char *what, struct error *e);
@@ -18,6 +19,9 @@ int rights_all(const struct peer *peer, const char *what, struct error *e);
 
 /** May it see this host's run of that name? */
 bool rights_see(const struct peer *peer, const char *run);
+
+/** May it see a run of that name of the agent which @status is of? */
+bool rights_see_there(const struct peer *peer, const Evspace__Status *status, const char *run);
 
 /**
  * The run that it means by @run. Named: one that it may see, and when @alone (nobody else holds

@@ -13,6 +13,7 @@
 #include "node-agent/monitor.h"
 #include "node-agent/rights.h"
 #include "node-agent/rollcall.h"
+#include "node-agent/search.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
 #include "pathmap/plan.h"
@@ -36,6 +37,7 @@ struct session {
 	LIST_HEAD(, ordered) orders;
 	size_t n_orders;
 	struct rollcall_list rollcalls;
+	struct search_list searches;
 };
 
 /* Who looks at the monitors makes this one record, until he has gone. */
@@ -87,6 +89,7 @@ static void session_free(struct session *s)
 	while (LIST_FIRST(&s->orders))
 		ordered_free(LIST_FIRST(&s->orders));
 	rollcall_end_all(&s->rollcalls);
+	search_end_all(&s->searches);
 	remap_forget(s->host->remap, s->link);
 	LIST_REMOVE(s, entry);
 	free(s);
@@ -383,10 +386,9 @@ static int session_status(struct session *s, const Evspace__StatusAsk *ask, stru
 	return rollcall_answer(s->host, &s->rollcalls, s->link, ask, e);
 }
 
-static void session_frame(struct link *link, void *arg, const struct frame *frame)
+/* What a frame asks for, of which the run is known if it can be. */
+static void session_take(struct session *s, const Evspace__Frame *f)
 {
-	struct session *s = arg;
-	const Evspace__Frame *f = frame->header;
 	uint32_t scope = 0;
 	struct error e = {""};
 	int rc = 0;
@@ -413,7 +415,7 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 		break;
 	case EVSPACE__FRAME__KIND_PING:
 		if (!f->ping->answer)
-			link_send_ping(link, true);
+			link_send_ping(s->link, true);
 		break;
 	case EVSPACE__FRAME__KIND_MAP_ASK:
 		rc = session_map(s, &e);
@@ -431,7 +433,35 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 			    (int)f->kind_case);
 	}
 	if (rc < 0)
-		link_send_error(link, scope, errno, e.text);
+		link_send_error(s->link, scope, errno, e.text);
+}
+
+static uint32_t frame_scope(const Evspace__Frame *f)
+{
+	return f->kind_case == EVSPACE__FRAME__KIND_OPEN ? f->open->scope : f->switch_ask->scope;
+}
+
+static void session_found(void *arg, const Evspace__Frame *f, const struct error *e)
+{
+	struct session *s = arg;
+
+	if (e)
+		link_send_error(s->link, frame_scope(f), ENOTUNIQ, e->text);
+	else
+		session_take(s, f);
+}
+
+static void session_frame(struct link *link, void *arg, const struct frame *frame)
+{
+	const Evspace__Frame *f = frame->header;
+	struct session *s = arg;
+	struct error e = {""};
+
+	if (!search_needed(s->host, f))
+		session_take(s, f);
+	else if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", &e) < 0 ||
+		 search_begin(s->host, &s->searches, link, f, session_found, s, &e) < 0)
+		link_send_error(link, frame_scope(f), errno, e.text);
 }
 
 static void session_closed(struct link *link, void *arg, const struct error *why)
@@ -465,6 +495,7 @@ void session_accept(struct link *link, void *host)
 	LIST_INIT(&s->scopes);
 	LIST_INIT(&s->orders);
 	LIST_INIT(&s->rollcalls);
+	LIST_INIT(&s->searches);
 	LIST_INSERT_HEAD(&s->host->sessions, s, entry);
 	link_events_set(link, &session_events, s);
 }

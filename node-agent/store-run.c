@@ -94,13 +94,41 @@ static int compare_birth(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* All are added up: how long they are idle, and their order. */
+static void runs_end(struct store_run *runs, size_t n)
+{
+	uint64_t now = clock_mono_ns();
+
+	for (size_t i = 0; i < n; i++)
+		runs[i].idle_ns = runs[i].alive || runs[i].mirrors_alive || !runs[i].idle_ns
+					  ? 0
+					  : now - runs[i].idle_ns;
+	if (n)
+		qsort(runs, n, sizeof(*runs), compare_birth);
+}
+
+size_t store_runs_held(const struct store *store,
+		       bool (*holds)(const void *arg, const struct store_segment *s),
+		       const void *arg, struct store_run **runs)
+{
+	const struct store_segment *s;
+	size_t n = 0;
+
+	*runs = NULL;
+	TAILQ_FOREACH (s, &store->segments, link) {
+		if (holds(arg, s))
+			add_segment(find_or_add(runs, &n, s->run), s);
+	}
+	runs_end(*runs, n);
+	return n;
+}
+
 size_t store_runs(const struct store *store, struct store_run **runs)
 {
 	const struct store_segment *s;
 	const struct store_mirror *m;
 	const struct store_refusal *refusal;
-	uint64_t now = clock_mono_ns();
-	size_t n = 0, i;
+	size_t n = 0;
 
 	*runs = NULL;
 	TAILQ_FOREACH (s, &store->segments, link)
@@ -109,13 +137,7 @@ size_t store_runs(const struct store *store, struct store_run **runs)
 		add_mirror(find_or_add(runs, &n, m->mirror.origin.run), m);
 	TAILQ_FOREACH (refusal, &store->refusals, link)
 		find_or_add(runs, &n, refusal->run);
-	for (i = 0; i < n; i++)
-		(*runs)[i].idle_ns =
-			(*runs)[i].alive || (*runs)[i].mirrors_alive || !(*runs)[i].idle_ns
-				? 0
-				: now - (*runs)[i].idle_ns;
-	if (n)
-		qsort(*runs, n, sizeof(**runs), compare_birth);
+	runs_end(*runs, n);
 	return n;
 }
 

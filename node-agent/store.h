@@ -136,6 +136,11 @@ struct store_run {
  */
 size_t store_runs(const struct store *store, struct store_run **runs);
 
+/** The same of those segments alone that @holds(@arg, segment) is true of. */
+size_t store_runs_held(const struct store *store,
+		       bool (*holds)(const void *arg, const struct store_segment *s),
+		       const void *arg, struct store_run **runs);
+
 /** The newest live run, else the newest one, "" when there is none: what is meant where none is
  * named. Valid until the next store_refresh(). */
 const char *store_run_newest(const struct store *store);

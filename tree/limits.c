@@ -61,19 +61,31 @@ bool limits_run(const struct limits *limits, const char *run)
 	return !limits || !limits->n_runs || list_has(limits->runs, limits->n_runs, run);
 }
 
-bool limits_own_user(char *const *users, size_t n)
+bool limits_user(char *const *users, size_t n, const char *name, unsigned uid)
 {
-	static char name[64], number[16];
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", uid);
+	return n == 0 || list_has(users, n, number) || (name[0] && list_has(users, n, name));
+}
+
+const char *limits_own_name(void)
+{
+	static char name[64];
+	static bool asked;
 	const struct passwd *user;
 
-	if (n == 0)
-		return true;
-	if (!number[0]) {
-		/* Users come from afar on some hosts: asked once. */
+	/* Users come from afar on some hosts: asked once. */
+	if (!asked) {
 		/* cppcheck-suppress getpwuidCalled */ /* there is one thread */
 		user = getpwuid(geteuid());
 		snprintf(name, sizeof(name), "%s", user ? user->pw_name : "");
-		snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
 	}
-	return list_has(users, n, number) || (name[0] && list_has(users, n, name));
+	asked = true;
+	return name;
+}
+
+bool limits_own_user(char *const *users, size_t n)
+{
+	return n == 0 || limits_user(users, n, limits_own_name(), (unsigned)geteuid());
 }

@@ -25,7 +25,13 @@ void limits_free(struct limits *limits);
 /** May the run of that name be seen, as far as its name goes? NULL: there are no limits. */
 bool limits_run(const struct limits *limits, const char *run);
 
-/** Is this process's user in the list (by name, or by number)? An empty list means everybody. */
+/** Is the user of that name and number in the list? An empty list means everybody. */
+bool limits_user(char *const *users, size_t n, const char *name, unsigned uid);
+
+/** Is this process's user? */
 bool limits_own_user(char *const *users, size_t n);
+
+/** The name of this process's user, "" if it has none. */
+const char *limits_own_name(void);
 
 #endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Musters all agents for the runs that they hold, and chooses among these. */
+#include "node-agent/search.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/rights.h"
+#include "node-agent/session.h"
+#include "pathmap/memory.h"
+#include "tree/muster.h"
+#include "tree/track.h"
+
+/* That one connection may have under way. */
+#define SEARCHES_MOST 16u
+
+/* How long a host that does not answer can hold up what is asked for. */
+#define SEARCH_WITHIN_MS 1000u
+
+struct search {
+	LIST_ENTRY(search) entry;
+	const struct session_host *sessions;
+	struct link *link;
+	struct muster_host host;
+	struct muster *muster;
+	Evspace__Frame *frame;
+	void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e);
+	void *arg;
+	/* what has been found: live ones, each once, and the one that began last */
+	char live[16][sizeof(((struct store_run *)0)->name)];
+	size_t n_live;
+	char last[sizeof(((struct store_run *)0)->name)];
+	int64_t last_ns;
+};
+
+/* It is in no list any more. */
+static void search_free(struct search *s)
+{
+	muster_free(s->muster);
+	evspace__frame__free_unpacked(s->frame, NULL);
+	free(s);
+}
+
+void search_end_all(struct search_list *list)
+{
+	struct search *s;
+
+	while ((s = LIST_FIRST(list))) {
+		LIST_REMOVE(s, entry);
+		search_free(s);
+	}
+}
+
+/* The name of the run in a frame. */
+static char **frame_run(const Evspace__Frame *frame)
+{
+	return frame->kind_case == EVSPACE__FRAME__KIND_OPEN ? &frame->open->run
+							     : &frame->switch_ask->run;
+}
+
+bool search_needed(const struct session_host *host, const Evspace__Frame *frame)
+{
+	bool open = frame->kind_case == EVSPACE__FRAME__KIND_OPEN;
+	struct plan_place *all;
+	struct error e;
+	bool several;
+
+	if (!open && frame->kind_case != EVSPACE__FRAME__KIND_SWITCH_ASK)
+		return false;
+	if ((open ? frame->open->place : frame->switch_ask->place) || **frame_run(frame) ||
+	    chart_is_entry(host->chart, &e) < 0)
+		return false;
+	all = plan_all(host->chart->map);
+	several = all->n_children > 0;
+	plan_way_free(all);
+	return several;
+}
+
+/* ---- what there is ---- */
+
+static void search_add(struct search *s, const char *run, bool alive, int64_t born_ns)
+{
+	if (track_is_run(run) || strlen(run) >= sizeof(s->last))
+		return;
+	if (born_ns > s->last_ns) {
+		s->last_ns = born_ns;
+		snprintf(s->last, sizeof(s->last), "%s", run);
+	}
+	for (size_t i = 0; i < s->n_live; i++)
+		alive = alive && strcmp(s->live[i], run) != 0;
+	if (alive && s->n_live < sizeof(s->live) / sizeof(s->live[0]))
+		snprintf(s->live[s->n_live++], sizeof(s->last), "%s", run);
+}
+
+static void search_here(struct search *s)
+{
+	struct store_run *runs;
+	size_t n = store_runs(s->sessions->sources->store, &runs);
+
+	for (size_t i = 0; i < n; i++) {
+		if (rights_see(link_peer(s->link), runs[i].name))
+			search_add(s, runs[i].name, runs[i].alive > 0, runs[i].born_real_ns);
+	}
+	free(runs);
+}
+
+static void search_there(struct search *s, const Evspace__Status *status)
+{
+	for (size_t i = 0; i < status->n_runs; i++) {
+		const Evspace__Run *run = status->runs[i];
+
+		if (rights_see_there(link_peer(s->link), status, run->name))
+			search_add(s, run->name, run->alive > 0, run->born_ns);
+	}
+}
+
+static void search_answer(void *arg, struct link *up, Evspace__Frame *frame)
+{
+	struct search *s = arg;
+
+	(void)up;
+	search_here(s);
+	for (size_t i = 0; i < frame->status->n_below; i++)
+		search_there(s, frame->status->below[i]);
+}
+
+/* ---- what is meant ---- */
+
+static int search_choose(const struct search *s, struct error *e)
+{
+	char list[sizeof(s->live) + 16] = "", **run = frame_run(s->frame);
+
+	if (s->n_live <= 1) {
+		/* a text that was not sent is not the message's own */
+		if (*run != (char *)(uintptr_t)protobuf_c_empty_string)
+			free(*run);
+		*run = memory_copy(s->n_live ? s->live[0] : s->last);
+		return 0;
+	}
+	for (size_t i = 0; i < s->n_live; i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", s->live[i]);
+	errno = ENOTUNIQ;
+	return errorf(e, "several runs are live; say which with --run:%s", list);
+}
+
+static void search_done(void *arg, struct muster *muster)
+{
+	struct search *s = arg;
+	struct error e;
+	int rc = search_choose(s, &e);
+
+	(void)muster;
+	/* What is found may end the connection, and all searches of it. */
+	LIST_REMOVE(s, entry);
+	s->found(s->arg, s->frame, rc < 0 ? &e : NULL);
+	search_free(s);
+}
+
+int search_begin(const struct session_host *host, struct search_list *list, struct link *link,
+		 const Evspace__Frame *frame,
+		 void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e),
+		 void *arg, struct error *e)
+{
+	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
+	struct plan_place *all;
+	struct search *s, *other;
+	unsigned n = 0;
+
+	LIST_FOREACH (other, list, entry)
+		n++;
+	if (n >= SEARCHES_MOST) {
+		errno = EMFILE;
+		return errorf(e, "%u questions without the name of a run are under way already", n);
+	}
+	s = memory_new(1, sizeof(*s));
+	s->sessions = host;
+	s->link = link;
+	s->frame = (Evspace__Frame *)wire_copy(&frame->base);
+	s->found = found;
+	s->arg = arg;
+	s->host = (struct muster_host){
+		.base = host->base,
+		.children = host->scopes->children,
+		.answer = search_answer,
+		.done = search_done,
+		.arg = s,
+	};
+	all = plan_all(host->chart->map);
+	ask.place = wire_place_new(all);
+	ask.deadline_ms = SEARCH_WITHIN_MS;
+	s->muster = muster_new(&s->host, link, &ask, e);
+	wire_place_free(ask.place);
+	plan_way_free(all);
+	if (!s->muster) {
+		search_free(s);
+		return -1;
+	}
+	LIST_INSERT_HEAD(list, s, entry);
+	return 0;
+}
