@@ -53,24 +53,45 @@ void search_end_all(struct search_list *list)
 	}
 }
 
-/* The name of the run in a frame. */
-static char **frame_run(const Evspace__Frame *frame)
+/* What may lack the name of a run, when it comes from a consumer. */
+struct lack {
+	char **run;
+	uint32_t scope;
+};
+
+static bool frame_lack(const Evspace__Frame *f, struct lack *lack)
 {
-	return frame->kind_case == EVSPACE__FRAME__KIND_OPEN ? &frame->open->run
-							     : &frame->switch_ask->run;
+	switch (f->kind_case) {
+	case EVSPACE__FRAME__KIND_OPEN:
+		*lack = (struct lack){&f->open->run, f->open->scope};
+		return !f->open->place;
+	case EVSPACE__FRAME__KIND_SWITCH_ASK:
+		*lack = (struct lack){&f->switch_ask->run, f->switch_ask->scope};
+		return !f->switch_ask->place;
+	case EVSPACE__FRAME__KIND_STATUS_ASK:
+		*lack = (struct lack){&f->status_ask->run, f->status_ask->scope};
+		return f->status_ask->all && f->status_ask->residents;
+	default:
+		return false;
+	}
+}
+
+uint32_t search_scope(const Evspace__Frame *frame)
+{
+	struct lack lack = {.scope = 0};
+
+	(void)frame_lack(frame, &lack);
+	return lack.scope;
 }
 
 bool search_needed(const struct session_host *host, const Evspace__Frame *frame)
 {
-	bool open = frame->kind_case == EVSPACE__FRAME__KIND_OPEN;
 	struct plan_place *all;
+	struct lack lack;
 	struct error e;
 	bool several;
 
-	if (!open && frame->kind_case != EVSPACE__FRAME__KIND_SWITCH_ASK)
-		return false;
-	if ((open ? frame->open->place : frame->switch_ask->place) || **frame_run(frame) ||
-	    chart_is_entry(host->chart, &e) < 0)
+	if (!frame_lack(frame, &lack) || **lack.run || chart_is_entry(host->chart, &e) < 0)
 		return false;
 	all = plan_all(host->chart->map);
 	several = all->n_children > 0;
@@ -130,13 +151,14 @@ static void search_answer(void *arg, struct link *up, Evspace__Frame *frame)
 
 static int search_choose(const struct search *s, struct error *e)
 {
-	char list[sizeof(s->live) + 16] = "", **run = frame_run(s->frame);
+	char list[sizeof(s->live) + 16] = "";
+	struct lack lack;
 
-	if (s->n_live <= 1) {
+	if (s->n_live <= 1 && frame_lack(s->frame, &lack)) {
 		/* a text that was not sent is not the message's own */
-		if (*run != (char *)(uintptr_t)protobuf_c_empty_string)
-			free(*run);
-		*run = memory_copy(s->n_live ? s->live[0] : s->last);
+		if (*lack.run != (char *)(uintptr_t)protobuf_c_empty_string)
+			free(*lack.run);
+		*lack.run = memory_copy(s->n_live ? s->live[0] : s->last);
 		return 0;
 	}
 	for (size_t i = 0; i < s->n_live; i++)

@@ -15,8 +15,8 @@ struct session_host;
 LIST_HEAD(search_list, search);
 
 /**
- * Is there anything to search for? When @frame, an Open or a SwitchAsk of a consumer, names no run
- * and this is the entry of a map of several nodes: any of them may hold one.
+ * Is there anything to search for? When @frame, an Open, a SwitchAsk or a question for residents of
+ * a consumer, names no run and this is the entry of a map of several nodes: any may hold one.
  */
 bool search_needed(const struct session_host *host, const Evspace__Frame *frame);
 
@@ -30,6 +30,9 @@ int search_begin(const struct session_host *host, struct search_list *list, stru
 		 const Evspace__Frame *frame,
 		 void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e),
 		 void *arg, struct error *e);
+
+/** The number that errors about such a frame carry. */
+uint32_t search_scope(const Evspace__Frame *frame);
 
 /** Forget those that are under way. */
 void search_end_all(struct search_list *list);

@@ -393,10 +393,6 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 	struct error e = {""};
 	int rc = 0;
 
-	if (chart_admit(s->host->chart, link_peer(link), &e) < 0) {
-		link_send_error(link, 0, errno, e.text);
-		return;
-	}
 	switch (f->kind_case) {
 	case EVSPACE__FRAME__KIND_OPEN:
 		scope = f->open->scope;
@@ -436,17 +432,12 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		link_send_error(s->link, scope, errno, e.text);
 }
 
-static uint32_t frame_scope(const Evspace__Frame *f)
-{
-	return f->kind_case == EVSPACE__FRAME__KIND_OPEN ? f->open->scope : f->switch_ask->scope;
-}
-
 static void session_found(void *arg, const Evspace__Frame *f, const struct error *e)
 {
 	struct session *s = arg;
 
 	if (e)
-		link_send_error(s->link, frame_scope(f), ENOTUNIQ, e->text);
+		link_send_error(s->link, search_scope(f), ENOTUNIQ, e->text);
 	else
 		session_take(s, f);
 }
@@ -457,11 +448,13 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 	struct session *s = arg;
 	struct error e = {""};
 
-	if (!search_needed(s->host, f))
+	if (chart_admit(s->host->chart, link_peer(link), &e) < 0)
+		link_send_error(link, 0, errno, e.text);
+	else if (!search_needed(s->host, f))
 		session_take(s, f);
 	else if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", &e) < 0 ||
 		 search_begin(s->host, &s->searches, link, f, session_found, s, &e) < 0)
-		link_send_error(link, frame_scope(f), errno, e.text);
+		link_send_error(link, search_scope(f), errno, e.text);
 }
 
 static void session_closed(struct link *link, void *arg, const struct error *why)
