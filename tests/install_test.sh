@@ -48,6 +48,16 @@ pages_have_no_faults() {
 	done
 }
 
+# They find the evspace that they are installed with.
+slurm_scripts_are_there() {
+	local script
+
+	for script in prolog epilog agents; do
+		[ -x "$(found "/evspace/slurm/$script")" ] || return
+	done
+	[ -x "$(dirname "$(found /evspace/slurm/agents)")/../../../bin/evspace" ]
+}
+
 # completes WANT WORD...: what is offered for the last word, as bash would ask.
 completes() {
 	local want=$1 got
@@ -129,6 +139,7 @@ readiness_is_told() {
 }
 
 tap_case "it installs below DESTDIR" installs
+tap_case "Slurm's prolog and epilog are among it" slurm_scripts_are_there
 if found /man1/evspace.1 >/dev/null; then
 	tap_case "each command has a man page with all its options" pages_are_good
 	if command -v man >/dev/null; then
