@@ -17,7 +17,8 @@
 #include "pathmap/quantity.h"
 
 static const char discover_help[] =
-	"usage: evspace map discover [--run NAME | --pvm | --slurm JOB] [options] [DIR]\n"
+	"usage: evspace map discover [--run NAME | --pvm | --slurm JOB | --ssh HOSTS] [options] "
+	"[DIR]\n"
 	"\n"
 	"Find what runs, and write the pathmap that it has: application.map, cluster.map and\n"
 	"mapping.map in DIR, for evspace deploy, evspace agent --pathmap and evspace map apply, "
@@ -33,6 +34,7 @@ static const char discover_help[] =
 	"\n"
 	"examples:\n"
 	"  evspace map discover maps\n"
+	"  evspace map discover --ssh 'w[0-7]' maps && evspace deploy up maps\n"
 	"  evspace map discover --connect front:7440 --identity control now\n"
 	"  evspace map apply now --connect front:7440 --identity control\n"
 	"  evspace map discover --slurm 42 maps && evspace deploy up maps --job 42 --tls certs\n"
@@ -44,21 +46,29 @@ static const char discover_help[] =
 	"  --pvm             the hosts and tasks of your virtual machine of PVM\n"
 	"  --slurm JOB       the nodes of a job of Slurm, and where the tasks of its step are (of\n"
 	"                    several say which: 42.0; of none, how srun would deal them out)\n"
+	"  --ssh HOSTS       hosts that you reach by ssh, as w[0-7] or w[0-7].example.org, "
+	"whatever\n"
+	"                    runs there; the first is where consumers connect; may be repeated\n"
 	"  --folder PATH     pvm, slurm: what all hosts share, for evspace deploy (~/.evspace)\n"
 	"  --port N          of the agents (7440)\n"
 	"  --force           overwrite what is in DIR\n";
 
-enum { RUN = 256, PVM, SLURM, FOLDER, PORT, FORCE };
+enum { RUN = 256, PVM, SLURM, SSH, FOLDER, PORT, FORCE };
 
 static const struct own_option own[] = {
 	{"run", true, RUN},	  {"pvm", false, PVM},	{"slurm", true, SLURM},
 	{"folder", true, FOLDER}, {"port", true, PORT}, {"force", false, FORCE},
-	{NULL, false, 0},
+	{"ssh", true, SSH},	  {NULL, false, 0},
 };
+
+/* Lists of hosts that --ssh takes. */
+#define HOSTS_MOST 64
 
 struct discover {
 	struct common common;
 	const char *run, *job, *folder;
+	const char *hosts[HOSTS_MOST];
+	size_t n_hosts;
 	bool pvm, force;
 	unsigned port;
 };
@@ -76,6 +86,11 @@ static int own_take(void *arg, int code, const char *value, struct error *e)
 		break;
 	case SLURM:
 		d->job = value;
+		break;
+	case SSH:
+		if (d->n_hosts == HOSTS_MOST)
+			return errorf(e, "more than %d lists", HOSTS_MOST);
+		d->hosts[d->n_hosts++] = value;
 		break;
 	case FOLDER:
 		if (*value != '/' && strncmp(value, "~/", 2) != 0)
@@ -121,8 +136,8 @@ static int look(const struct discover *d, struct finding *f, struct error *e)
 {
 	struct evspace_options options = d->common.look;
 
-	if (d->pvm + (d->job != NULL) + (d->run != NULL) > 1) {
-		errorf(e, "--run, --pvm and --slurm exclude each other");
+	if (d->pvm + (d->job != NULL) + (d->run != NULL) + (d->n_hosts > 0) > 1) {
+		errorf(e, "--run, --pvm, --slurm and --ssh exclude each other");
 		return EXIT_USAGE;
 	}
 	options.run = d->run ? d->run : options.run;
@@ -130,6 +145,8 @@ static int look(const struct discover *d, struct finding *f, struct error *e)
 		return discover_pvm(f, e);
 	if (d->job)
 		return discover_slurm(f, d->job, e);
+	if (d->n_hosts)
+		return discover_ssh(f, d->hosts, d->n_hosts, e);
 	if (options.connect)
 		return discover_agents(f, &options, e);
 	return options.run ? discover_segments(f, options.run, e) : look_around(f, e);

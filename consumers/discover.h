@@ -27,4 +27,7 @@ bool discover_pvm_is_there(void);
 /** A job of Slurm, or one of its steps: "42", "42.0". */
 int discover_slurm(struct finding *f, const char *job, struct error *e);
 
+/** @n lists of hosts that a person names, as "w[0-7]" or "w[0-7].example.org". */
+int discover_ssh(struct finding *f, const char *const *hosts, size_t n, struct error *e);
+
 #endif

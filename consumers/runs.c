@@ -245,7 +245,7 @@ static int runs_there(struct runs *r)
 		evspace__frame__free_unpacked(reply, NULL);
 		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	}
-	r->where = "the hosts of its map";
+	r->where = "the elements of its hosts";
 	runs_add_all(r, reply->status);
 	for (size_t i = 0; i < reply->status->n_below; i++)
 		runs_add_all(r, reply->status->below[i]);

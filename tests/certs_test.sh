@@ -206,6 +206,15 @@ tap_case "another CA's certificate does not verify" \
 	says "verification failed" verifies "$tap_dir/short/w0.pem"
 tap_case "an expired CA signs nothing" expired_ca_refused
 tap_case "an existing certificate stays" unchanged_by "$dir/w0.pem" "$certs" agent "$dir" w0
+all_at_once() {
+	"$certs" init "$tap_dir/all/tls" 'h[0-1]' gw >"$tap_dir/said" || return
+	for name in h0 h1 gw observe control; do
+		openssl verify -CAfile "$tap_dir/all/tls/ca.pem" "$tap_dir/all/tls/$name.pem" || return
+	done
+	[ "$(grep -c '^V' "$tap_dir/all/tls/ca.index")" -eq 5 ] && grep -q 'control.pem: control control' "$tap_dir/said" &&
+		[ -z "$(find "$tap_dir/all/tls" -name '.new*')" ]
+}
+tap_case "init with names: agents, observe and control at once" all_at_once
 tap_case "an existing CA stays" unchanged_by "$dir/ca.key" "$certs" init "$dir"
 tap_case "none is made when one of several exists" nothing_half_made
 tap_case "--force replaces certificate and key" replaced_by_force

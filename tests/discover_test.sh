@@ -56,6 +56,24 @@ right() {
 	evspace map check "$found" >"$cluster_dir/check" 2>&1 || { cat "$cluster_dir/check"; return 1; }
 }
 
+# ---- hosts that are named ----
+
+# What the README says: certificates, maps, agents; then somebody looks, and it all goes again.
+three_commands() {
+	local new=$cluster_dir/new
+
+	"$top_srcdir/deploy/certs" init "$new/tls" 'b[0-1]' >"$cluster_dir/said" &&
+		discover out 0 --ssh 'b[0-1]' "$new/maps" &&
+		on out evspace deploy up "$new/maps" --tls "$new/tls" --ssh-config "$cluster_dir/ssh/config" \
+			>"$cluster_dir/said" 2>&1 && said '2 started, 0 already up, 0 failed' &&
+		on out evspace runs --connect b0:7440 --tls "$new/tls" >"$cluster_dir/said" 2>&1 &&
+		said 'no runs in the elements of its hosts' &&
+		on out evspace deploy down "$new/maps" --tls "$new/tls" --ssh-config "$cluster_dir/ssh/config" \
+			>"$cluster_dir/said" 2>&1 && said '2 ended' &&
+		discover out 2 --ssh 'b[0' "$new/maps" && said 'is no list of hosts' &&
+		discover out 2 --ssh b0 --pvm "$new/maps" && said 'exclude each other'
+}
+
 # ---- nothing, and one host ----
 
 nothing_runs() {
@@ -299,6 +317,7 @@ tap_case "nothing runs: it says what would be found" nothing_runs
 tap_case "a program of one host, with its cores and communicators" one_host
 tap_case "files that are there stay, but for --force" not_overwritten
 tap_case "of several runs one is named, also an ended one" several_runs
+tap_case "hosts that are named: three commands to agents on two" three_commands
 tap_case "there are agents on four hosts" agents_begin
 tap_case "a program of three hosts, by the agents' maps" several_hosts
 tap_case "these maps can be applied" is_applied
