@@ -161,8 +161,8 @@ static void print_runs(const struct runs *r)
 	else if (r->n)
 		print_table(r);
 	else
-		fprintf(stderr, "no runs in %s; start one: evspace run -- mpirun -np 8 ./app\n",
-			r->where);
+		fprintf(stderr, "no runs %s %s; start one: evspace run -- mpirun -np 8 ./app\n",
+			r->store ? "in" : "on", r->where);
 }
 
 /* ---- this host ---- */
@@ -245,7 +245,7 @@ static int runs_there(struct runs *r)
 		evspace__frame__free_unpacked(reply, NULL);
 		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	}
-	r->where = "the elements of its hosts";
+	r->where = "the hosts of its map";
 	runs_add_all(r, reply->status);
 	for (size_t i = 0; i < reply->status->n_below; i++)
 		runs_add_all(r, reply->status->below[i]);
