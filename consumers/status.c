@@ -149,10 +149,11 @@ static void print_status(const Evspace__Status *s, bool all)
 	printf("agent %s%s%s, version %s, pid %u, up %s\n", s->node,
 	       s->cluster[0] ? " of cluster " : "", s->cluster, s->version, s->pid,
 	       unit_duration(uptime, s->uptime_ms * 1000000u));
-	printf("CPU %s, memory %s, %u connections, %u scopes; entry is %s; ended processes are "
+	printf("CPU %s, memory %s, %u connection%s, %u scope%s; entry is %s; ended processes are "
 	       "kept %s\n",
 	       unit_duration(cpu, s->cpu_us * 1000u), unit_bytes(memory, s->memory), s->links,
-	       s->scopes, s->entry, unit_duration(kept, s->retention_ms * 1000000u));
+	       s->links == 1 ? "" : "s", s->scopes, s->scopes == 1 ? "" : "s", s->entry,
+	       unit_duration(kept, s->retention_ms * 1000000u));
 	if (s->n_processes)
 		print_processes(s);
 	else

@@ -77,8 +77,8 @@ static void print_missing(const struct summary *s, const struct summary_about *a
 		fprintf(out, "%s%s", elsewhere++ ? ", " : "  other hosts ", about->hosts->names[i]);
 	}
 	if (elsewhere)
-		fprintf(out, ": not looked at from here; with an agent on each, `evspace status` "
-			     "shows their processes\n");
+		fprintf(out, ": not looked at from here; with an agent on each, `evspace runs "
+			     "--connect ENTRY` counts what they hold\n");
 }
 
 static void print_reasons(const struct summary *s, const struct summary_about *about, FILE *out)
