@@ -164,16 +164,21 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
 	client_frame(arg, frame);
 }
 
-static void on_closed(struct link *link, void *arg, const struct error *why)
+void client_closed(struct evspace_client *c, struct link *link, const struct error *why)
 {
-	struct evspace_client *c = arg;
 	uint64_t sent, received;
 
 	link_bytes(link, &sent, &received);
 	c->bytes_sent += sent;
 	c->bytes_received += received;
+	c->bytes_unpacked += link_unpacked(link);
 	c->link = NULL;
 	client_lost(c, why);
+}
+
+static void on_closed(struct link *link, void *arg, const struct error *why)
+{
+	client_closed(arg, link, why);
 }
 
 static const struct link_events events = {
@@ -217,6 +222,10 @@ void client_lost(struct evspace_client *c, const struct error *why)
 		c->failed = true;
 		return;
 	}
+	if (!c->told_lost)
+		fprintf(stderr, "evspace: %s; trying again for %u s\n", c->why.text,
+			c->patience_ms / 1000);
+	c->told_lost = true;
 	evtimer_add(c->retry, &wait);
 	c->retry_ms = c->retry_ms * 2 > RETRY_LAST_MS ? RETRY_LAST_MS : c->retry_ms * 2;
 }
@@ -242,6 +251,7 @@ int client_connect(struct evspace_client *c)
 	if (!c->retry || !c->hub)
 		return errorf(&c->why, "cannot set up a connection: %s", strerror(errno));
 	link_hub_foreign_set(c->hub, named);
+	link_hub_unpacks_set(c->hub, c->unpacks);
 	client_dial(c);
 	return 0;
 }

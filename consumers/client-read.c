@@ -59,6 +59,7 @@ void evspace_counts(struct evspace_client *c, struct evspace_counts *counts)
 		link_bytes(c->link, &sent, &received);
 	counts->sent_bytes = c->bytes_sent + sent;
 	counts->received_bytes = c->bytes_received + received;
+	counts->unpacked_bytes = c->bytes_unpacked + (c->link ? link_unpacked(c->link) : 0);
 	counts->leaves = (unsigned)ledger_leaves(c->ledger);
 	counts->seconds = c->begun_ns ? (double)(clock_mono_ns() - c->begun_ns) * 1e-9 : 0;
 	counts->unaccounted += ledger_unaccounted(c->ledger);

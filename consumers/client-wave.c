@@ -49,7 +49,7 @@ void client_waves_fini(struct evspace_client *c)
 static uint32_t leaf_room(const struct evspace_client *c)
 {
 	size_t shares = (size_t)c->window * (ledger_leaves(c->ledger) + 1);
-	size_t room = CLIENT_ROOM / sizeof(struct tuple) / shares;
+	size_t room = c->credit.bytes / sizeof(struct tuple) / shares;
 
 	return room < CLIENT_ROOM_LEAST ? CLIENT_ROOM_LEAST : (uint32_t)room;
 }
@@ -326,6 +326,9 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	to->wave.taken_ns = link_hello(c->link)->epoch_ns + (int64_t)a->sent_ns;
 	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
 	to->here = true;
+	if (!a->again)
+		credit_wave(&c->credit, a->wave, frame->bytes, to->wave.latency_s, c->window,
+			    c->deadline_ms * 1e-3, c->next_ask);
 	ask_again(c);
 }
 

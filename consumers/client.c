@@ -73,7 +73,13 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 	if (c->opened)
 		return;
 	c->counts.reconnections += c->was_open;
+	if (c->told_lost)
+		fprintf(stderr, "evspace: %s: connected again\n", c->address);
+	c->told_lost = false;
 	c->opened = c->was_open = true;
+	credit_begin(&c->credit, link_is_slow(c->link));
+	if (client_watch_begin(c) < 0)
+		abort();
 	client_ask_unanswered(c);
 }
 
@@ -219,8 +225,11 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->window = o->window == 0 ? 1 : o->window;
 	c->window = c->window > CLIENT_WINDOW_MAX ? CLIENT_WINDOW_MAX : c->window;
 	c->deadline_ms = o->deadline_ms ? o->deadline_ms : 1000;
-	c->patience_ms = o->patience_ms ? o->patience_ms : 30000;
+	c->patience_ms = o->patience_ms ? o->patience_ms : 120000;
 	c->monitored = o->monitored;
+	c->unpacks = o->compress == EVSPACE_COMPRESS_NEVER    ? UNPACKS_NEVER
+		     : o->compress == EVSPACE_COMPRESS_ALWAYS ? UNPACKS_ALWAYS
+							      : UNPACKS_SLOW;
 }
 
 static struct evspace_client *client_new(const struct evspace_options *o)
@@ -311,7 +320,7 @@ static void say_close(struct evspace_client *c)
 
 void evspace_close(struct evspace_client *c)
 {
-	struct event *events[4];
+	struct event *events[5];
 
 	if (!c)
 		return;
@@ -325,8 +334,9 @@ void evspace_close(struct evspace_client *c)
 	names_free(c->names);
 	ledger_free(c->ledger);
 	namesakes_free(c->namesakes);
-	memcpy(events, (struct event *[]){c->retry, c->pace, c->limit, c->wake}, sizeof(events));
-	for (size_t i = 0; i < 4; i++) {
+	memcpy(events, (struct event *[]){c->retry, c->pace, c->limit, c->wake, c->watch},
+	       sizeof(events));
+	for (size_t i = 0; i < 5; i++) {
 		if (events[i])
 			event_free(events[i]);
 	}

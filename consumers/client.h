@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
+#include "consumers/credit.h"
 #include "consumers/evspace-client.h"
 #include "consumers/ledger.h"
 #include "consumers/namesakes.h"
@@ -16,10 +17,7 @@
 #include "tree/names.h"
 #include "tree/track.h"
 
-/** Bytes of tuples that may be on their way to a client, over all waves and leaves … */
-#define CLIENT_ROOM (32u << 20)
-
-/** … but each leaf may bring so many tuples in a wave at least. */
+/** Each leaf may bring so many tuples in a wave at least. */
 #define CLIENT_ROOM_LEAST 64u
 
 /** Waves under way at most, as many as a gather has slots … */
@@ -48,6 +46,7 @@ struct evspace_client {
 	char **select;
 	size_t n_select;
 	bool backlog;
+	enum wire_unpacks unpacks;
 	double rate_hz;
 	unsigned window, deadline_ms, patience_ms;
 	unsigned char id[16];
@@ -56,7 +55,9 @@ struct evspace_client {
 	struct tls *tls;
 	struct link_hub *hub;
 	struct link *link;
-	struct event *retry, *pace, *wake, *limit;
+	struct event *retry, *pace, *wake, *limit, *watch;
+	uint64_t looked_ns, heard_ns, heard_bytes; /* by the watch */
+	bool pinged, told_lost;
 	bool opened; /* the scope is open on this connection */
 	bool was_open;
 	bool failed; /* for good */
@@ -65,6 +66,7 @@ struct evspace_client {
 	struct error why;
 	unsigned retry_ms;
 	uint64_t lost_ns; /* when it was lost, 0 while it is there */
+	struct credit credit;
 	/* what it records of itself */
 	bool monitored;
 	struct monitor *monitor; /* NULL: nothing */
@@ -94,7 +96,7 @@ struct evspace_client {
 	int64_t read_ns, first_read_ns; /* of the part, of the wave's first one */
 	/* counts */
 	struct evspace_counts counts;
-	uint64_t begun_ns, bytes_sent, bytes_received;
+	uint64_t begun_ns, bytes_sent, bytes_received, bytes_unpacked;
 	/* instead of opening a scope: ask one question, and keep its answer */
 	const Evspace__Frame *question;
 	Evspace__Frame *reply;
@@ -103,6 +105,11 @@ struct evspace_client {
 /* client-link.c: finding an agent, connecting, reconnecting */
 int client_connect(struct evspace_client *c);
 void client_lost(struct evspace_client *c, const struct error *why);
+/** @link is gone, or is to be closed by the caller. */
+void client_closed(struct evspace_client *c, struct link *link, const struct error *why);
+
+/* client-watch.c: whether the agent still speaks, from `Opened` on while the connection lasts */
+int client_watch_begin(struct evspace_client *c);
 
 /* client-monitor.c: what a client records of itself */
 int client_monitor_begin(struct evspace_client *c, struct error *e);

@@ -64,7 +64,14 @@ static void text_total(const struct evspace_total *t, FILE *out)
 	putc('\n', out);
 }
 
-const struct events_format events_text = {"", text_event, text_loss, text_total};
+/* That is said on stderr. */
+static void no_summary(const struct evspace_counts *counts, FILE *out)
+{
+	(void)counts;
+	(void)out;
+}
+
+const struct events_format events_text = {"", text_event, text_loss, text_total, no_summary};
 
 /* ---- JSON ---- */
 
@@ -125,7 +132,19 @@ static void json_total(const struct evspace_total *t, FILE *out)
 		t->variance);
 }
 
-const struct events_format events_json = {"", json_event, json_loss, json_total};
+static void json_summary(const struct evspace_counts *n, FILE *out)
+{
+	fprintf(out,
+		"{\"schema\":1,\"type\":\"summary\",\"seconds\":%.3f,\"waves\":%" PRIu64
+		",\"again\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"lost\":%" PRIu64
+		",\"discarded\":%" PRIu64 ",\"filtered\":%" PRIu64 ",\"reduced\":%" PRIu64
+		",\"unaccounted\":%" PRIu64 ",\"received_bytes\":%" PRIu64
+		",\"unpacked_bytes\":%" PRIu64 ",\"reconnections\":%u}\n",
+		n->seconds, n->waves, n->again, n->delivered, n->lost, n->discarded, n->filtered,
+		n->reduced, n->unaccounted, n->received_bytes, n->unpacked_bytes, n->reconnections);
+}
+
+const struct events_format events_json = {"", json_event, json_loss, json_total, json_summary};
 
 /* ---- CSV ---- */
 
@@ -158,4 +177,4 @@ static void csv_total(const struct evspace_total *t, FILE *out)
 
 const struct events_format events_csv = {
 	"name,number,start_ns,end_ns,op,peer,seq_or_tag,comm,bytes,flags\n", csv_event, csv_loss,
-	csv_total};
+	csv_total, no_summary};

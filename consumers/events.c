@@ -34,7 +34,7 @@ static const char events_help[] =
 	"\n"
 	"JSON: \"type\" is tuple, loss (so many lost before a tuple), discard (so many discarded "
 	"before\n"
-	"one) or total; times are Unix time in ns.\n"
+	"one), total, or at the end summary; times are Unix time in ns.\n"
 	"\n"
 	"  --backlog         begin with what the elements still hold (default: from now on)\n"
 	"  --until-end       end when all processes have ended and everything is read; a run that\n"
@@ -259,6 +259,7 @@ static void summary(struct events *v)
 	uint64_t each;
 
 	evspace_counts(v->client, &n);
+	v->format->summary(&n, stdout);
 	each = n.waves ? n.waves : 1;
 	fprintf(stderr, "%s tuples delivered", unit_count(delivered, n.delivered));
 	if (n.seconds > RATE_AFTER_S)
@@ -276,11 +277,13 @@ static void summary(struct events *v)
 	fprintf(stderr, "; %llu waves", (unsigned long long)n.waves);
 	if (n.seconds > RATE_AFTER_S)
 		fprintf(stderr, " (%.1f/s)", (double)n.waves / n.seconds);
-	fprintf(stderr,
-		", the last from %u of %u hosts, each %s on the wire and %llu us of CPU time of "
-		"all "
-		"agents",
-		w ? w->answered : 0, n.leaves, unit_bytes(bytes, n.received_bytes / each),
+	fprintf(stderr, ", the last from %u of %u hosts, each %s on the wire", w ? w->answered : 0,
+		n.leaves, unit_bytes(bytes, n.received_bytes / each));
+	/* TLS alone makes it more. */
+	if (n.unpacked_bytes > n.received_bytes)
+		fprintf(stderr, " (%s before compression)",
+			unit_bytes(bytes, n.unpacked_bytes / each));
+	fprintf(stderr, " and %llu us of CPU time of all agents",
 		(unsigned long long)(n.cpu_us / each));
 	if (n.reconnections)
 		fprintf(stderr, ", %u reconnections", n.reconnections);

@@ -7,13 +7,15 @@
 
 #include "consumers/evspace-client.h"
 
-/** Writes one kind of thing each to @out. `total` and the others may do nothing. */
+/** Writes one kind of thing each to @out. Each may do nothing. */
 struct events_format {
 	const char *begin; /* before all, "" for nothing */
 	void (*event)(const struct evspace_client *client, const struct evspace_event *event,
 		      FILE *out);
 	void (*loss)(const struct evspace_loss *loss, FILE *out);
 	void (*total)(const struct evspace_total *total, FILE *out);
+	/* What came of all, at the end. */
+	void (*summary)(const struct evspace_counts *counts, FILE *out);
 };
 
 extern const struct events_format events_text, events_json, events_csv;

@@ -32,6 +32,13 @@ extern "C" {
  */
 struct evspace_client;
 
+/** When agents compress what they send to this client (zstd). */
+enum evspace_compress {
+	EVSPACE_COMPRESS_AUTO = 0, /* on a slow connection, as the agent's kernel sees it */
+	EVSPACE_COMPRESS_NEVER,
+	EVSPACE_COMPRESS_ALWAYS, /* through a tunnel, whose near end only the agent sees */
+};
+
 /** What to look at, and how. Zero and NULL mean the default. Strings are copied. */
 struct evspace_options {
 	const char *connect;  /* "HOST:PORT" or "unix:PATH" of the entry agent; NULL: this host's
@@ -48,8 +55,9 @@ struct evspace_options {
 	double rate_hz;	      /* waves per second asked for; 0: as many as there can be */
 	unsigned window;      /* waves under way at once, 1 to 64 (streams: 32); 0: 1 */
 	unsigned deadline_ms; /* for each wave; 0: 1000 */
-	unsigned patience_ms; /* how long a broken connection is tried again; 0: 30000 */
-	int monitored;	      /* record this client's waves in the run "evspace" of this host */
+	unsigned patience_ms; /* how long a broken connection is tried again; 0: 120000 */
+	enum evspace_compress compress;
+	int monitored; /* record this client's waves in the run "evspace" of this host */
 };
 
 /** Why a call failed. */

@@ -49,8 +49,9 @@ struct evspace_counts {
 	uint64_t repeated;    /* tuples that came once more, and were not delivered again */
 	uint64_t unaccounted; /* gaps that no lost count explains: always 0, else report a bug */
 	unsigned owing;	      /* hosts that could not deliver all that they have read yet */
-	uint64_t sent_bytes, received_bytes;
-	uint64_t cpu_us; /* CPU time of all agents */
+	uint64_t sent_bytes, received_bytes; /* on the wire */
+	uint64_t unpacked_bytes;	     /* received, without compression */
+	uint64_t cpu_us;		     /* CPU time of all agents */
 	unsigned leaves;
 	unsigned reconnections;
 	double seconds; /* since the first wave was asked for */

@@ -3,6 +3,7 @@
 #include "consumers/options.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,8 @@ enum {
 	DEADLINE,
 	COUNT,
 	DURATION,
+	COMPRESS,
+	PATIENCE,
 	MONITORED,
 	JSON
 };
@@ -70,6 +73,11 @@ static const struct {
 	{"count", true, COUNT, OPTIONS_WAVES, "  --count N         end after N waves\n"},
 	{"duration", true, DURATION, OPTIONS_WAVES,
 	 "  --duration TIME   end after 90s, 10m, 1h …\n"},
+	{"compress", true, COMPRESS, OPTIONS_WAVES,
+	 "  --compress WHEN   what agents send: auto (on a slow connection; default), never, or\n"
+	 "                    always (through a tunnel, say, that hides how slow it is)\n"},
+	{"patience", true, PATIENCE, OPTIONS_WAVES,
+	 "  --patience TIME   how long a broken connection is tried again (default 2m)\n"},
 	{"monitored", false, MONITORED, OPTIONS_WAVES,
 	 "  --monitored       record what this command itself does, for others' --of evspace\n"},
 	{"json", false, JSON, 0, "  --json            one JSON object a line, with \"schema\":1\n"},
@@ -110,6 +118,35 @@ static int set_of(struct common *c, const char *what, struct error *e)
 			      "EventSpace itself --of " TRACK_RUN,
 			      what);
 	c->look.run = TRACK_RUN;
+	return 0;
+}
+
+static int set_compress(const char *when, enum evspace_compress *to, struct error *e)
+{
+	static const char *const names[] = {
+		[EVSPACE_COMPRESS_AUTO] = "auto",
+		[EVSPACE_COMPRESS_NEVER] = "never",
+		[EVSPACE_COMPRESS_ALWAYS] = "always",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(when, names[i]) != 0)
+			continue;
+		*to = (enum evspace_compress)i;
+		return 0;
+	}
+	return errorf(e, "'%.60s' is none of auto, never and always", when);
+}
+
+static int set_patience(const char *text, unsigned *ms, struct error *e)
+{
+	uint64_t ns;
+
+	if (unit_time(text, &ns, e) < 0)
+		return -1;
+	if (ns < 1000000u || ns / 1000000u > UINT_MAX)
+		return errorf(e, "'%.60s' is too short, or longer than a month", text);
+	*ms = (unsigned)(ns / 1000000u);
 	return 0;
 }
 
@@ -157,6 +194,10 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 		return set_number(value, 1, UINT64_MAX, &c->count, e);
 	case DURATION:
 		return unit_time(value, &c->duration_ns, e);
+	case COMPRESS:
+		return set_compress(value, &o->compress, e);
+	case PATIENCE:
+		return set_patience(value, &o->patience_ms, e);
 	case MONITORED:
 		o->monitored = 1;
 		break;

@@ -21,7 +21,7 @@
 #include "node-agent/source.h"
 #include "pathmap/holding.h"
 #include "tree/child.h"
-#include "tree/link.h"
+#include "tree/listener.h"
 #include "tree/process.h"
 #include "tree/scope.h"
 

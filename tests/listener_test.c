@@ -273,10 +273,10 @@ static void other_versions_are_told(void)
 
 	n = raw_hello(data, sizeof(data), 9, 7, TUPLE_LAYOUT);
 	answers_with(data, n,
-		     "the peer speaks versions 7 to 9 of the wire protocol, this side 3 to 3");
+		     "the peer speaks versions 7 to 9 of the wire protocol, this side 3 to 4");
 	n = raw_hello(data, sizeof(data), 0, 0, TUPLE_LAYOUT);
 	answers_with(data, n,
-		     "the peer speaks versions 0 to 0 of the wire protocol, this side 3 to 3");
+		     "the peer speaks versions 0 to 0 of the wire protocol, this side 3 to 4");
 	n = raw_hello(data, sizeof(data), WIRE_VERSION, WIRE_OLDEST, 77);
 	answers_with(data, n, "the peer has tuple layout 77, this side 1");
 	n = raw_hello(data, sizeof(data), WIRE_VERSION, WIRE_OLDEST, TUPLE_LAYOUT);
@@ -287,8 +287,10 @@ static void other_versions_are_told(void)
 	memset(data, 0, sizeof(data));
 	data[1] = 0x10; /* a header of 4096 bytes: with its front more than a hello may have */
 	answers_with(data, 8, "a frame of 4104 bytes where 4096 are allowed");
+	memset(data, 0x7f, sizeof(data));
+	answers_with(data, 64, "a header of 2139062143 bytes");
 	memset(data, 0xff, sizeof(data));
-	answers_with(data, 64, "a header of 4294967295 bytes");
+	answers_with(data, 64, "a compressed piece where none was asked for");
 }
 
 static void newer_versions_that_still_speak_ours_are_fine(void)

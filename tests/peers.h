@@ -9,7 +9,7 @@
 #include <event2/event.h>
 
 #include "tests/tap.h"
-#include "tree/link.h"
+#include "tree/listener.h"
 
 /** What happened on a link, or on all accepted ones. Its events are watch_events. */
 struct watch {

@@ -4,8 +4,10 @@
 #include "tree/deframer.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/memory.h"
 #include "tree/batch.h"
 #include "tree/stage.h"
 
@@ -17,11 +19,22 @@ void deframer_init(struct deframer *d, struct arena *arena, size_t limit)
 	*d = (struct deframer){.arena = arena, .limit = limit};
 }
 
-void deframer_fini(struct deframer *d)
+static void buffer_drop(struct deframer *d)
 {
 	buffer_unref(d->buffer);
 	d->buffer = NULL;
 	d->at = 0;
+}
+
+void deframer_fini(struct deframer *d)
+{
+	buffer_drop(d);
+	unpacker_free(d->unpacker);
+	d->unpacker = NULL;
+	if (d->inner)
+		buffer_drop(d->inner);
+	free(d->inner);
+	d->inner = NULL;
 }
 
 static size_t deframer_held(const struct deframer *d)
@@ -68,13 +81,15 @@ void deframer_filled(struct deframer *d, size_t bytes)
 
 bool deframer_partial(const struct deframer *d)
 {
-	return deframer_held(d) > 0;
+	return deframer_held(d) > 0 || (d->inner && deframer_held(d->inner) > 0);
 }
 
 void deframer_rest(struct deframer *d)
 {
 	if (!deframer_held(d))
-		deframer_fini(d);
+		buffer_drop(d);
+	if (d->inner)
+		deframer_rest(d->inner);
 }
 
 /** Only answers have a body, and it is a batch. */
@@ -89,28 +104,20 @@ static int body_check(const struct deframer *d, const struct frame *frame, struc
 	return batch_check(body, frame->bytes, e);
 }
 
-int deframer_next(struct deframer *d, struct frame *frame, struct error *e)
+/** The frame at @data, which is whole. */
+static int frame_take(struct deframer *d, const struct wire_front *front, struct frame *frame,
+		      struct error *e)
 {
-	struct wire_front front;
-	unsigned char *data;
-	size_t bytes;
+	size_t bytes = wire_frame_bytes(front);
 
-	if (deframer_held(d) < WIRE_FRONT_BYTES)
-		return 0;
-	data = d->buffer->data + d->at;
-	front = wire_front_get(data);
-	if (wire_front_check(&front, d->limit, e) < 0)
-		return -1;
-	bytes = wire_frame_bytes(&front);
-	if (deframer_held(d) < bytes)
-		return 0;
 	arena_reset(d->arena);
 	*frame = (struct frame){
-		.header = wire_header_parse_in(&d->arena->allocator, data + WIRE_FRONT_BYTES,
-					       front.header_bytes, e),
-		.buffer = front.body_bytes ? d->buffer : NULL,
-		.at = d->at + bytes - front.body_bytes,
-		.bytes = front.body_bytes,
+		.header = wire_header_parse_in(&d->arena->allocator,
+					       d->buffer->data + d->at + WIRE_FRONT_BYTES,
+					       front->header_bytes, e),
+		.buffer = front->body_bytes ? d->buffer : NULL,
+		.at = d->at + bytes - front->body_bytes,
+		.bytes = front->body_bytes,
 	};
 	if (!frame->header)
 		return -1;
@@ -119,5 +126,64 @@ int deframer_next(struct deframer *d, struct frame *frame, struct error *e)
 		return -1;
 	}
 	d->at += bytes;
+	d->bytes += bytes;
 	return 1;
+}
+
+/** The piece that is next, and whole. Its bytes stay where they are until it is used up. */
+static void piece_begin(struct deframer *d, const struct wire_front *front)
+{
+	if (!d->unpacker)
+		d->unpacker = unpacker_new();
+	if (!d->inner) {
+		d->inner = memory_new(1, sizeof(*d->inner));
+		deframer_init(d->inner, d->arena, d->limit);
+		d->inner->swap = d->swap;
+	}
+	unpacker_begin(d->unpacker, d->buffer->data + d->at + WIRE_FRONT_BYTES,
+		       front->header_bytes & ~WIRE_PIECE, front->body_bytes);
+	d->at += wire_frame_bytes(front);
+	d->bytes += front->body_bytes;
+}
+
+/** The next frame of the piece that is being unpacked; 0 when it is used up. */
+static int piece_next(struct deframer *d, struct frame *frame, struct error *e)
+{
+	size_t room, got;
+	int result;
+
+	while ((result = deframer_next(d->inner, frame, e)) == 0 && unpacker_busy(d->unpacker)) {
+		unsigned char *to = deframer_room(d->inner, &room);
+
+		if (unpacker_more(d->unpacker, to, room, &got, e) < 0)
+			return -1;
+		deframer_filled(d->inner, got);
+	}
+	return result;
+}
+
+int deframer_next(struct deframer *d, struct frame *frame, struct error *e)
+{
+	struct wire_front front;
+	int result;
+
+	for (;;) {
+		if (d->inner && (result = piece_next(d, frame, e)) != 0)
+			return result;
+		if (deframer_held(d) < WIRE_FRONT_BYTES)
+			return 0;
+		front = wire_front_get(d->buffer->data + d->at);
+		errno = EPROTO;
+		if (wire_front_is_piece(&front) && !d->unpacks)
+			return errorf(e, "a compressed piece where none was asked for");
+		if (wire_front_check(&front, d->limit, e) < 0)
+			return -1;
+		if (!wire_front_is_piece(&front) && d->inner && deframer_held(d->inner))
+			return errorf(e, "a frame where another one has begun in a piece");
+		if (deframer_held(d) < wire_frame_bytes(&front))
+			return 0;
+		if (!wire_front_is_piece(&front))
+			return frame_take(d, &front, frame, e);
+		piece_begin(d, &front);
+	}
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A deframer: finds the frames in a stream of bytes. Knows no sockets, so that it can be fuzzed. */
+/* A deframer: finds the frames in a stream of bytes, plain or in pieces. Knows no sockets, so that
+ * it can be fuzzed. */
 #ifndef EVSPACE_DEFRAMER_H
 #define EVSPACE_DEFRAMER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pathmap/error.h"
 #include "tree/arena.h"
 #include "tree/buffer.h"
+#include "tree/unpacker.h"
 #include "tree/wire.h"
 
 /** A frame that came in. Valid during the callback; keep the body by a reference on its buffer. */
@@ -20,11 +23,15 @@ struct frame {
 
 /** Bytes received and not yet understood. Bodies stay where they were received. */
 struct deframer {
-	struct buffer *buffer; /* NULL: nothing is held */
-	size_t at;	       /* where the next frame begins, a multiple of 8 */
-	size_t limit;	       /* bytes that a frame may have */
-	bool swap;	       /* the sender's byte order is not ours */
-	struct arena *arena;   /* for the headers; reset with every frame */
+	struct buffer *buffer;	   /* NULL: nothing is held */
+	size_t at;		   /* where the next frame begins, a multiple of 8 */
+	size_t limit;		   /* bytes that a frame may have */
+	bool swap;		   /* the sender's byte order is not ours */
+	bool unpacks;		   /* pieces are expected; else they are refused */
+	struct arena *arena;	   /* for the headers; reset with every frame */
+	uint64_t bytes;		   /* of all frames so far, unpacked */
+	struct unpacker *unpacker; /* since the first piece, else NULL */
+	struct deframer *inner;	   /* what was unpacked and not yet understood */
 };
 
 /** @arena stays the caller's. */

@@ -24,6 +24,7 @@ void link_hello_send(struct link *link)
 	hello.name = link->hub->name;
 	hello.boot_id = link->hub->boot_id;
 	hello.epoch_ns = link->hub->epoch_ns;
+	hello.unpacks = link->hub->unpacks;
 	frame.kind_case = EVSPACE__FRAME__KIND_HELLO;
 	frame.hello = &hello;
 	link_send(link, &frame, NULL);
@@ -97,6 +98,7 @@ static void link_ready(struct link *link)
 
 	link->state = LINK_READY;
 	link->deframer.limit = WIRE_FRAME_MAX;
+	link->deframer.unpacks = link->hub->unpacks != UNPACKS_NEVER;
 	link->deframer.swap = link->hello->hello->big_endian != BIG_ENDIAN_HERE;
 	event_del(&link->timer);
 	link->hub->calls++;

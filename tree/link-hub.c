@@ -51,6 +51,7 @@ struct link_hub *link_hub_new(struct event_base *base, struct tls *tls,
 	hub->name = memory_copy(self->name);
 	hub->epoch_ns = self->epoch_ns;
 	hub->proof_ms = PROOF_MS;
+	hub->unpacks = UNPACKS_SLOW;
 	hub->log = log_stderr;
 	if (event_assign(&hub->flush, base, -1, 0, hub_flush_due, hub) < 0)
 		abort();
@@ -117,6 +118,11 @@ void link_hub_foreign_set(struct link_hub *hub, bool foreign)
 	hub->foreign = foreign;
 }
 
+void link_hub_unpacks_set(struct link_hub *hub, enum wire_unpacks unpacks)
+{
+	hub->unpacks = unpacks;
+}
+
 void link_hub_allow_set(struct link_hub *hub, const struct allow *allow)
 {
 	hub->allow = allow;
@@ -155,6 +161,7 @@ void link_hub_rest(struct link_hub *hub)
 
 	/* OpenSSL's, which refuses where something is pending and makes them again when needed. */
 	LIST_FOREACH (link, &hub->links, entry) {
+		link_pack_end(link);
 		if (link->transport.ssl)
 			SSL_free_buffers(link->transport.ssl);
 	}

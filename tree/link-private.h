@@ -9,14 +9,14 @@
 
 #include "tree/address.h"
 #include "tree/allow.h"
-#include "tree/link.h"
+#include "tree/listener.h"
+#include "tree/packer.h"
 #include "tree/ration.h"
+#include "tree/speed.h"
 #include "tree/transport.h"
 
-/** Nobody may make us hold more than this for him. */
-#define LINK_WAITING_MAX (64u << 20)
-/** What one recv() brings at most. */
-#define LINK_RECEIVE (256u << 10)
+#define LINK_WAITING_MAX (64u << 20)  /* nobody may make us hold more than this for him */
+#define LINK_RECEIVE	 (256u << 10) /* what one recv() brings at most */
 
 enum link_state {
 	LINK_CONNECTING,
@@ -24,16 +24,14 @@ enum link_state {
 	LINK_HELLO, /* the peer's hello is awaited, ours is on its way */
 	LINK_READY,
 	LINK_FAILED,	/* `why` is to be reported at the next flush */
-	LINK_LINGERING, /* all said, the end of the other side is awaited so that it reads all of it
-			 */
+	LINK_LINGERING, /* all said; read on until the other side has read it, too */
 	LINK_DEAD,	/* freed at the end of the next flush */
 };
 
 struct link {
 	struct link_hub *hub;
 	LIST_ENTRY(link) entry;
-	TAILQ_ENTRY(link)
-	queued_entry; /* in the hub's queue: something is to be done at the flush */
+	TAILQ_ENTRY(link) queued_entry; /* in the hub's queue: it is due at the flush */
 	bool queued;
 	bool refused;	   /* we ended it */
 	unsigned proof_ms; /* how long it may take to say who it is */
@@ -42,10 +40,11 @@ struct link {
 	void *arg;
 	struct transport transport;
 	struct deframer deframer;
+	struct speed speed;
+	struct packer *packer; /* while frames are compressed, else NULL */
 	struct event readable, writable, timer;
-	struct link_listener
-		*listener;  /* accepted and not yet proven: it holds one of its places */
-	struct address *to; /* dialled: where to, and which of them is tried */
+	struct link_listener *listener; /* accepted, not yet proven: it holds one of its places */
+	struct address *to;		/* dialled: where to, and which of them is tried */
 	size_t tried;
 	char *expect; /* dialled: the node that should be there, or NULL */
 	struct peer peer;
@@ -57,8 +56,7 @@ struct link {
 /** One text of refusal, so that it is not said more than once a second. */
 struct refusal {
 	char text[160];
-	uint64_t said_ns;
-	uint64_t pause_ns; /* until it is said again */
+	uint64_t said_ns, pause_ns; /* when; how long it is not said again */
 	unsigned long unsaid;
 };
 
@@ -83,6 +81,7 @@ struct link_hub {
 	struct refusal refusals[REFUSALS];
 	struct ration rationed; /* of causes that are not in there: who invents them fills no log */
 	bool foreign;
+	enum wire_unpacks unpacks;
 	const struct allow *allow;
 	unsigned long refused;
 };
@@ -104,6 +103,13 @@ const char *link_noun(const struct link *link);
 
 /** Text of the other side's that will be shown, without what would disturb a terminal. */
 void link_quote(struct error *e, const char *text);
+
+/* link-pack.c */
+/** Add a frame to what is to be sent; @body may be NULL. */
+void link_put(struct link *link, const struct wire_front *front, const Evspace__Frame *header,
+	      const struct batch *body);
+/** Frames are not compressed for a while: free what that takes, here and at the other side. */
+void link_pack_end(struct link *link);
 
 /* link-io.c: what the loop calls */
 void link_readable(evutil_socket_t fd, short what, void *arg);

@@ -62,6 +62,8 @@ void link_bury(struct link *link)
 	event_del(&link->timer);
 	transport_fini(&link->transport);
 	deframer_fini(&link->deframer);
+	packer_free(link->packer);
+	link->packer = NULL;
 	wire_header_free(link->hello);
 	link->hello = NULL;
 	limits_free(link->peer.limits);
@@ -165,22 +167,11 @@ bool link_crowded(struct link *link)
 	return true;
 }
 
-static void body_copy(unsigned char *to, const struct batch *body)
-{
-	for (size_t i = 0; i < body->n; i++) {
-		const struct extent *x = &body->extents[i];
-
-		memcpy(to, x->buffer->data + x->at, x->bytes);
-		to += x->bytes;
-	}
-}
-
 int link_send(struct link *link, const Evspace__Frame *header, const struct batch *body)
 {
 	size_t packed = evspace__frame__get_packed_size(header);
-	size_t body_bytes = body ? body->bytes : 0, total;
+	size_t body_bytes = body ? body->bytes : 0;
 	struct wire_front front;
-	unsigned char *to;
 
 	if (link->state != LINK_HELLO && link->state != LINK_READY) {
 		errno = link->state < LINK_HELLO ? ENOTCONN : EPIPE;
@@ -195,12 +186,7 @@ int link_send(struct link *link, const Evspace__Frame *header, const struct batc
 		return -1;
 	}
 	front = (struct wire_front){(uint32_t)packed, (uint32_t)body_bytes};
-	total = wire_frame_bytes(&front);
-	to = bytes_reserve(&link->transport.plain, total);
-	to = wire_frame_put(&front, header, to);
-	if (body)
-		body_copy(to, body);
-	bytes_commit(&link->transport.plain, total);
+	link_put(link, &front, header, body);
 	hub_queue(link->hub, link);
 	return 0;
 }
@@ -250,6 +236,11 @@ void link_bytes(const struct link *link, uint64_t *sent, uint64_t *received)
 {
 	*sent = link->transport.sent;
 	*received = link->transport.received;
+}
+
+uint64_t link_unpacked(const struct link *link)
+{
+	return link->deframer.bytes;
 }
 
 void link_close(struct link *link)

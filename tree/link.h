@@ -70,6 +70,10 @@ size_t link_hub_recheck(struct link_hub *hub);
  */
 void link_hub_foreign_set(struct link_hub *hub, bool foreign);
 
+/** When peers are to compress what they send us: on slow connections unless set. For links that are
+ * made later. */
+void link_hub_unpacks_set(struct link_hub *hub, enum wire_unpacks unpacks);
+
 /** Who may observe through Unix sockets beside their owner and root; stays the caller's. */
 void link_hub_allow_set(struct link_hub *hub, const struct allow *allow);
 
@@ -95,21 +99,6 @@ void link_hub_proof_set(struct link_hub *hub, unsigned ms);
  */
 struct link *link_dial(struct link_hub *hub, const char *address, const char *name,
 		       const struct link_events *events, void *arg, struct error *e);
-
-/**
- * A listening socket, at "HOST:PORT" or "unix:PATH". A peer that has proved who it is, by
- * certificate or by the Unix socket's credentials, and said hello, becomes a link: @accepted gives
- * it its events, `ready` follows at once. Others are logged. At most 64 may be without proof, 5 s
- * each (DESIGN 7); more wait in the kernel. NULL with @e. A socket file that a dead agent left is
- * replaced. A socket that the service manager holds there for us is taken (tree/manager.h).
- */
-struct link_listener;
-typedef void link_accepted(struct link *link, void *arg);
-struct link_listener *link_listen(struct link_hub *hub, const char *address,
-				  link_accepted *accepted, void *arg, struct error *e);
-/** The port that was bound (for address "HOST:0"), 0 for a Unix socket. */
-unsigned link_listener_port(const struct link_listener *listener);
-void link_listener_free(struct link_listener *listener);
 
 /** Set a link's events and their argument (from within `accepted`, or later). @events is borrowed.
  */
@@ -138,6 +127,12 @@ size_t link_waiting(const struct link *link);
 
 /** Bytes sent and received on the wire so far. */
 void link_bytes(const struct link *link, uint64_t *sent, uint64_t *received);
+
+/** Bytes of the frames that were received so far, unpacked. */
+uint64_t link_unpacked(const struct link *link);
+
+/** Is the connection slow (tree/speed.h)? */
+bool link_is_slow(struct link *link);
 
 /**
  * Close without calling `closed`, from anywhere, callbacks of the same link included. What waits is

@@ -7,12 +7,28 @@
 
 size_t wire_frame_bytes(const struct wire_front *front)
 {
+	if (wire_front_is_piece(front))
+		return WIRE_FRONT_BYTES + wire_pad(front->header_bytes & ~WIRE_PIECE);
 	return WIRE_FRONT_BYTES + wire_pad(front->header_bytes) + front->body_bytes;
+}
+
+static int piece_check(const struct wire_front *front, struct error *e)
+{
+	uint32_t packed = front->header_bytes & ~WIRE_PIECE;
+
+	if (!packed || packed > WIRE_PIECE_PACKED || front->body_bytes > WIRE_PIECE_PLAIN)
+		return errorf(e,
+			      "a piece of %u bytes that unpack to %u (1 to %u, and up to %u, are "
+			      "allowed)",
+			      packed, front->body_bytes, WIRE_PIECE_PACKED, WIRE_PIECE_PLAIN);
+	return 0;
 }
 
 int wire_front_check(const struct wire_front *front, size_t limit, struct error *e)
 {
 	errno = EPROTO;
+	if (wire_front_is_piece(front))
+		return piece_check(front, e);
 	if (!front->header_bytes || front->header_bytes > WIRE_HEADER_MAX)
 		return errorf(e, "a frame with a header of %u bytes (1 to %u are allowed)",
 			      front->header_bytes, WIRE_HEADER_MAX);
@@ -47,6 +63,13 @@ static void wire_front_put(const struct wire_front *front, unsigned char *data)
 {
 	le32_put(data, front->header_bytes);
 	le32_put(data + 4, front->body_bytes);
+}
+
+void wire_piece_put(size_t packed, size_t plain, unsigned char *to)
+{
+	struct wire_front front = {WIRE_PIECE | (uint32_t)packed, (uint32_t)plain};
+
+	wire_front_put(&front, to);
 }
 
 unsigned char *wire_frame_put(const struct wire_front *front, const Evspace__Frame *header,

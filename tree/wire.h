@@ -3,6 +3,7 @@
 #ifndef EVSPACE_WIRE_H
 #define EVSPACE_WIRE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,7 +11,8 @@
 #include "pathmap/plan.h"
 #include "tree/wire.pb-c.h"
 
-#define WIRE_VERSION	3u
+/** Version 4 has pieces, which are sent only to those who say in their hello that they unpack. */
+#define WIRE_VERSION	4u
 #define WIRE_OLDEST	3u
 #define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
@@ -19,9 +21,25 @@
 /** Bytes of a frame's front, and of the largest frame. */
 #define WIRE_FRONT_BYTES 8u
 #define WIRE_FRAME_MAX	 (WIRE_FRONT_BYTES + WIRE_HEADER_MAX + WIRE_BODY_MAX)
+/**
+ * A piece of the stream of frames, compressed: its front has WIRE_PIECE set in the first word, the
+ * rest of which is how many bytes of zstd (RFC 8878) follow, padded with zeros to a multiple of 8;
+ * the second word is how many they unpack to. Unpacked pieces, one behind the other, are frames; a
+ * frame may go on in the next piece, and a plain frame comes only where none has begun in one.
+ */
+#define WIRE_PIECE	  0x80000000u
+#define WIRE_PIECE_PLAIN  (128u << 10)
+#define WIRE_PIECE_PACKED (WIRE_PIECE_PLAIN + (4u << 10))
 /** Limits of the plan parts that are taken from the wire. */
 #define WIRE_PLACE_DEPTH  16u
 #define WIRE_PLACE_STAGES 64u
+
+/** What a side says in its hello about being sent pieces. */
+enum wire_unpacks {
+	UNPACKS_NEVER, /* what it does not say means this */
+	UNPACKS_SLOW,  /* when the sender finds the connection slow */
+	UNPACKS_ALWAYS,
+};
 
 /** Why a leaf is missing from an answer. */
 enum missing_why {
@@ -55,10 +73,19 @@ struct wire_front wire_front_get(const unsigned char *data);
 unsigned char *wire_frame_put(const struct wire_front *front, const Evspace__Frame *header,
 			      unsigned char *to);
 
-/** Bytes of the whole frame with this front. */
+/** Is this the front of a piece? */
+static inline bool wire_front_is_piece(const struct wire_front *front)
+{
+	return (front->header_bytes & WIRE_PIECE) != 0;
+}
+
+/** Put the front of a piece of @packed bytes, which unpack to @plain, to @to. */
+void wire_piece_put(size_t packed, size_t plain, unsigned char *to);
+
+/** Bytes of the whole frame or piece with this front. */
 size_t wire_frame_bytes(const struct wire_front *front);
 
-/** Check a front against the limits; the whole frame may have @limit bytes. Returns 0, or -1 with
+/** Check a front against the limits; a whole frame may have @limit bytes. Returns 0, or -1 with
  * EPROTO and @e. */
 int wire_front_check(const struct wire_front *front, size_t limit, struct error *e);
 

@@ -6,6 +6,8 @@
 #	cluster_join			# hosts of A and B reach each other, too; nobody else does
 #	cluster_address HOST		# the one of /etc/hosts
 #	cluster_power_off HOST		# everything on it dies at once
+#	cluster_far HOST MS PERCENT MBIT	# it is far away: round trip, loss, rate (10.81.0.0/24 only)
+#	cluster_cut HOST; cluster_mend HOST	# its wire there; nobody is told
 #	cluster_end			# nothing is left
 #
 #	outside 10.81.0.0/24:	out, front, ga, router
@@ -261,6 +263,37 @@ cluster_begin() {
 	for host in "${cluster_hosts[@]}"; do
 		cluster_until cluster_listens "$host" || { cat "$cluster_dir/$host/sshd.log"; return 1; }
 	done
+}
+
+cluster_wire_ready() {
+	grep -q ready "$cluster_dir/$1/wire"
+}
+
+# cluster_far HOST ROUND_TRIP_MS LOSS_PERCENT MBIT/S: its wire to the outside becomes a long one.
+cluster_far() {
+	local host=$1 address route
+
+	shift
+	address=$(cluster_on "$host" ip -o -4 addr show dev eth0 | awk '{ print $4 }')
+	route=$(cluster_on "$host" ip route show default dev eth0 | awk '{ print $3 }')
+	nsenter -t "$(cluster_pid wires)" -n ip link del "$host-0" || return
+	(exec 3<"/proc/$(cluster_pid "$host")/ns/net" &&
+		cluster_exec wires "$top_builddir/tests/cluster/wire" "$host-0" eth0 "$@") \
+		</dev/null >"$cluster_dir/$host/wire" 2>&1 &
+	disown
+	cluster_until cluster_wire_ready "$host" || { cat "$cluster_dir/$host/wire"; return 1; }
+	cluster_mend "$host" &&
+		cluster_on "$host" ip addr add "$address" dev eth0 &&
+		cluster_on "$host" ip link set eth0 up || return
+	[ -z "$route" ] || cluster_on "$host" ip route add default via "$route"
+}
+
+cluster_cut() {
+	nsenter -t "$(cluster_pid wires)" -n ip link set "$1-0" down
+}
+
+cluster_mend() {
+	nsenter -t "$(cluster_pid wires)" -n ip link set "$1-0" master net0 up
 }
 
 cluster_power_off() {

@@ -10,8 +10,9 @@
 #include "tree/batch.h"
 #include "tree/deframer.h"
 
-#define FLAG_SWAP  1
-#define FLAG_HELLO 2
+#define FLAG_SWAP   1
+#define FLAG_HELLO  2
+#define FLAG_PIECES 4
 
 /** What came of a stream. */
 struct outcome {
@@ -88,6 +89,7 @@ static struct outcome try_stream(const uint8_t *data, size_t bytes, unsigned fla
 	arena_init(&arena, 1 << 20);
 	deframer_init(&d, &arena, flags & FLAG_HELLO ? WIRE_HELLO_MAX : WIRE_FRAME_MAX);
 	d.swap = flags & FLAG_SWAP;
+	d.unpacks = flags & FLAG_PIECES;
 	while (bytes && result >= 0) {
 		size_t room, n = bytes < chunk ? bytes : chunk;
 		unsigned char *to = deframer_room(&d, &room);

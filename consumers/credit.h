@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Credit: how many bytes of tuples may be on their way to a client, by how fast they come. */
+#ifndef EVSPACE_CREDIT_H
+#define EVSPACE_CREDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** At most, over all waves and leaves. */
+#define CREDIT_MOST ((size_t)32 << 20)
+
+/** Plain data, zeroed at first. */
+struct credit {
+	size_t bytes;	/* 0: credit_begin() is still to come */
+	uint64_t since; /* waves from here on were asked for with so much */
+};
+
+/** The client has connected. A @slow connection is tried with little, another one with the most. */
+void credit_begin(struct credit *c, bool slow);
+
+/**
+ * The wave @number has brought @bytes, @seconds after it was asked for, with @window under way and
+ * @deadline_s to make it; @next will be asked for next. What takes a second longer than it may
+ * waits in queues: half as much then. What is there within half a second, and was limited by the
+ * credit: twice as much.
+ */
+void credit_wave(struct credit *c, uint64_t number, size_t bytes, double seconds, unsigned window,
+		 double deadline_s, uint64_t next);
+
+#endif

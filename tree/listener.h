@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A listener: a socket on which peers become links once they have proved who they are. */
+#ifndef EVSPACE_LISTENER_H
+#define EVSPACE_LISTENER_H
+
+#include "tree/link.h"
+
+/**
+ * A listening socket, at "HOST:PORT" or "unix:PATH". A peer that has proved who it is, by
+ * certificate or by the Unix socket's credentials, and said hello, becomes a link: @accepted gives
+ * it its events, `ready` follows at once. Others are logged. At most 64 may be without proof, 5 s
+ * each (DESIGN 7); more wait in the kernel. NULL with @e. A socket file that a dead agent left is
+ * replaced. A socket that the service manager holds there for us is taken (tree/manager.h).
+ */
+struct link_listener;
+typedef void link_accepted(struct link *link, void *arg);
+struct link_listener *link_listen(struct link_hub *hub, const char *address,
+				  link_accepted *accepted, void *arg, struct error *e);
+/** The port that was bound (for address "HOST:0"), 0 for a Unix socket. */
+unsigned link_listener_port(const struct link_listener *listener);
+void link_listener_free(struct link_listener *listener);
+
+#endif
