@@ -65,9 +65,9 @@ void link_pack_end(struct link *link)
 
 bool link_is_slow(struct link *link)
 {
-	/* Unix sockets have no TLS. */
+	/* Unix sockets have no TLS. What was added since the last flush has not been tried yet. */
 	return link->transport.ssl && link->state == LINK_READY &&
-	       speed_is_slow(&link->speed, link->transport.fd, link_waiting(link));
+	       speed_is_slow(&link->speed, link->transport.fd, bytes_held(&link->transport.out));
 }
 
 /** Is a frame of so many bytes to be compressed? */
