@@ -27,6 +27,7 @@ struct command {
 struct member {
 	char *node, *host;
 	int task, daemon; /* task ids; 0: it has ended */
+	int was;	  /* its task id, also when it has ended */
 	bool added;	  /* the host is of the virtual machine because of us */
 };
 
@@ -76,7 +77,14 @@ static int machine_join(struct crew *c)
 		tid = pvm_mytid();
 	}
 	if (tid < 0)
-		return machine_complain("cannot join the virtual machine", "", tid);
+		return machine_complain(
+			"cannot join the virtual machine: $PVM_TMP/pvmd.UID is of a "
+			"pvmd that does not answer; if none runs here any more, remove "
+			"that file",
+			"", tid);
+	if (!c->started)
+		fprintf(stderr,
+			"evspace launch: note: by the virtual machine of PVM that runs already\n");
 	return 0;
 }
 
@@ -116,6 +124,7 @@ static int member_spawn(const struct crew *c, struct member *m)
 	char *words[] = {o->launch, task, o->now, o->program, o->nodes, o->hosts, m->node, NULL};
 	int code = pvm_spawn(shell, words, PvmTaskHost, m->host, 1, &m->task);
 
+	m->was = m->task;
 	if (code == 1)
 		return 0;
 	code = code < 0 ? code : m->task;
@@ -187,10 +196,58 @@ static void crew_serve(struct crew *c, const sigset_t *during)
 	}
 }
 
+/* How many tasks there are on the host of @daemon (0: on all) that are not ours. */
+static int machine_others(const struct crew *c, int daemon)
+{
+	struct pvmtaskinfo *tasks;
+	int n, others = 0, own = pvm_mytid();
+
+	if (pvm_tasks(daemon, &n, &tasks) < 0)
+		return 0;
+	for (int i = 0; i < n; i++) {
+		bool ours = tasks[i].ti_tid == own;
+
+		for (size_t k = 0; !ours && k < c->n; k++)
+			ours = tasks[i].ti_tid == c->members[k].was;
+		/* the group server is nobody's program, and stays as long as the machine does */
+		others += !ours && (!tasks[i].ti_a_out || strcmp(tasks[i].ti_a_out, "pvmgs") != 0);
+	}
+	return others;
+}
+
+/* Programs that others have started meanwhile go on: halting would kill them (pvm_halt(3PVM)). */
+static void machine_leave(const struct crew *c)
+{
+	int code, others = c->started ? machine_others(c, 0) : 0;
+
+	if (c->started && others == 0) {
+		pvm_halt();
+		return;
+	}
+	if (c->started)
+		fprintf(stderr,
+			"evspace launch: left: the virtual machine of PVM runs on with %d task%s "
+			"of "
+			"others; halt ends it (echo halt | pvm)\n",
+			others, others == 1 ? "" : "s");
+	for (size_t i = 0; !c->started && i < c->n; i++) {
+		struct member *m = &c->members[i];
+
+		others = m->added ? machine_others(c, m->daemon) : 0;
+		if (m->added && others == 0)
+			pvm_delhosts(&m->host, 1, &code);
+		else if (m->added)
+			fprintf(stderr,
+				"evspace launch: left: %s stays in the virtual machine of PVM, "
+				"with "
+				"%d task%s of others\n",
+				m->host, others, others == 1 ? "" : "s");
+	}
+	pvm_exit();
+}
+
 static void crew_end(struct crew *c, const sigset_t *during)
 {
-	int code;
-
 	for (size_t i = 0; i < c->n; i++)
 		if (c->members[i].task)
 			pvm_sendsig(c->members[i].task, SIGTERM);
@@ -201,14 +258,7 @@ static void crew_end(struct crew *c, const sigset_t *during)
 	for (size_t i = 0; i < c->n; i++)
 		if (c->members[i].task)
 			pvm_kill(c->members[i].task);
-	if (c->started) {
-		pvm_halt();
-		return;
-	}
-	for (size_t i = 0; i < c->n; i++)
-		if (c->members[i].added)
-			pvm_delhosts(&c->members[i].host, 1, &code);
-	pvm_exit();
+	machine_leave(c);
 }
 
 /* ---- beginning ---- */

@@ -32,8 +32,12 @@ static bool is_wanted(const struct deploy_options *o, const Evspace__Status *s)
 static Evspace__Frame *status_ask(const struct deploy_options *o, const struct pathmap *map,
 				  int *code)
 {
+	const char *entry = pathmap_address(map, pathmap_entry(map));
 	const struct evspace_options look = {
-		.connect = o->connect ? o->connect : pathmap_address(map, pathmap_entry(map)),
+		/* one without an address is on this host */
+		.connect = o->connect ? o->connect
+			   : *entry   ? entry
+				      : NULL,
 		.tls = o->tls,
 		.identity = o->identity,
 	};

@@ -254,10 +254,9 @@ static void print_next(const struct finding *f, const struct discover *d, const 
 	if (f->maps.mapping)
 		fprintf(stderr, "evspace map apply %s --connect %s --identity control\n", dir,
 			d->common.look.connect);
-	else if (f->engine == ENGINE_LOCAL)
-		fprintf(stderr, "evspace agent --pathmap %s --node %s\n", dir, f->nodes[0].name);
 	else
-		fprintf(stderr, "evspace deploy up %s --tls DIR%s%.*s\n", dir,
+		fprintf(stderr, "evspace deploy up %s%s%s%.*s\n", dir,
+			f->engine == ENGINE_LOCAL ? "" : " --tls CERTIFICATES",
 			d->job ? " --job " : "", d->job ? (int)strcspn(d->job, ".") : 0,
 			d->job ? d->job : "");
 }

@@ -159,6 +159,21 @@ static int post_certificates(struct post *post, const struct post_plan *plan, co
 	return rc;
 }
 
+/* Does anybody listen off their host? Unix sockets need no certificates. */
+static bool is_private(const struct pathmap *map)
+{
+	const char *const *nodes;
+	size_t n = pathmap_nodes(map, &nodes);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *address = pathmap_address(map, nodes[i]);
+
+		if (address && address[0] && strncmp(address, "unix:", 5) != 0)
+			return false;
+	}
+	return true;
+}
+
 static int common_init(struct posts *posts, const struct post_plan *plan, struct error *e)
 {
 	static const char *const maps[] = {"application.map", "cluster.map", "mapping.map"};
@@ -338,7 +353,7 @@ static int post_node(struct posts *posts, const struct post_plan *plan, const ch
 	if (d->engine == ENGINE_PVM && posts->starter.n == 0 && starter_init(posts, e) < 0)
 		return -1;
 	post->common = &posts->common;
-	return post_certificates(post, plan, node, e);
+	return is_private(plan->map) ? 0 : post_certificates(post, plan, node, e);
 }
 
 /* The deployment that a post's nodes have in common. */

@@ -175,7 +175,30 @@ full_disk_harms_nobody() {
 
 another_map_restarts() {
 	cluster_on b0 mount -o remount,size=100m /var/tmp &&
-		expect 0 up && said '7 started, 0 already up' 'b0 (ssh, 10.81.2.10): up, restarted'
+		expect 0 up && said '7 started, 0 already up' 'b0 (ssh, 10.81.2.10): up, restarted' '(other maps'
+}
+
+# Agents take them while they run.
+new_certificates_restart_nobody() {
+	agent_pids >"$cluster_dir/pids"
+	"$top_srcdir/deploy/certs" renew "$cluster_dir/tls" b1 ga >"$cluster_dir/certs.log" 2>&1 || return
+	expect 0 up && said '0 started, 7 already up' 'b1 (ssh, 10.81.2.11): already up' 'ga: already up' \
+		'with new certificates' && agent_pids | diff "$cluster_dir/pids" - || return
+	[ "$(grep -c 'with new certificates' "$cluster_dir/said")" -eq 2 ] && expect 0 up &&
+		! grep 'new certificates' "$cluster_dir/said" && expect 0 status &&
+		cluster_on b1 sh -c 'cmp "$1/b1.pem" /var/tmp/evspace-agents-0/b1/now/tls/b1.pem' sh "$cluster_dir/tls"
+}
+
+# Nobody listens off this host: it needs no certificate.
+one_host_needs_none() {
+	mkdir -p "$cluster_dir/single"
+	cp "$cluster_dir/maps/application.map" "$cluster_dir/single"
+	echo 'cluster local { nodes out; deploy local; }' >"$cluster_dir/single/cluster.map"
+	echo 'entry out; place all on out;' >"$cluster_dir/single/mapping.map"
+	cluster_on out sh -c 'evspace deploy up "$1" && evspace deploy status "$1" && evspace deploy up "$1" && evspace deploy down "$1"' \
+		sh "$cluster_dir/single" >"$cluster_dir/json" 2>"$cluster_dir/said" &&
+		said 'out (local, here): up, started' '1 of 1 agents are there' '0 started, 1 already up' '1 ended' ||
+		{ cat "$cluster_dir/said"; return 1; }
 }
 
 dead_host_costs_itself() {
@@ -258,6 +281,8 @@ tap_case "so is one that is not known" unknown_key_is_named
 tap_case "an agent that was killed is started again, others stay" killed_agent_comes_back
 tap_case "a full disk is named, and what ran goes on" full_disk_harms_nobody
 tap_case "another map restarts agents" another_map_restarts
+tap_case "new certificates alone restart nobody" new_certificates_restart_nobody
+tap_case "agents of one host need no certificates" one_host_needs_none
 tap_case "a dead host costs its own time only" dead_host_costs_itself
 tap_case "an older version is fine, another major one is named" versions_are_compared
 tap_case "a missing certificate is found before any host is asked" certificates_are_needed

@@ -292,13 +292,19 @@ job_is_deployed() {
 	rm -rf "$cluster_dir/tls"
 	{ "$top_srcdir/deploy/certs" init "$cluster_dir/tls" &&
 		"$top_srcdir/deploy/certs" agent "$cluster_dir/tls" 'b[0-2]' &&
-		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" observe; } >"$cluster_dir/certs.log" 2>&1 || return
+		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" observe &&
+		"$top_srcdir/deploy/certs" control "$cluster_dir/tls" control; } >"$cluster_dir/certs.log" 2>&1 || return
 	on out evspace deploy up "$found" --tls "$cluster_dir/tls" >"$cluster_dir/said" 2>&1 &&
 		said '1 started' && on out evspace deploy status "$found" --tls "$cluster_dir/tls" >>"$cluster_dir/said" 2>&1 &&
 		said '3 of 3 agents are there' || { cat "$cluster_dir/said"; return 1; }
 	# the agents' own step is none with ranks
-	discover out 0 && grep -q 'has no step with ranks' "$cluster_dir/out.txt" &&
-		on out evspace deploy down "$found" --tls "$cluster_dir/tls" >"$cluster_dir/said" 2>&1 || cat "$cluster_dir/said"
+	discover out 0 && grep -q 'has no step with ranks' "$cluster_dir/out.txt" || return
+	# a map that was applied ends with the agent that keeps it
+	cp -r "$found" "$found.2" && echo 'concurrency 1;' >>"$found.2/mapping.map" &&
+		on out evspace map apply "$found.2" --connect 10.81.2.10:7440 --identity control --tls "$cluster_dir/tls" >"$cluster_dir/said" 2>&1 &&
+		on b0 ls /dev/shm/evspace-0/agent-b0.map >/dev/null &&
+		on out evspace deploy down "$found" --tls "$cluster_dir/tls" >"$cluster_dir/said" 2>&1 &&
+		on b0 sh -c '! ls /dev/shm/evspace-0 | grep agent-' || { cat "$cluster_dir/said"; return 1; }
 }
 
 job_is_over() {

@@ -115,7 +115,65 @@ machine_stays() {
 	grep -q '1 host' "$cluster_dir/conf" || { cat "$cluster_dir/conf"; return 1; }
 }
 
+# A program that somebody has started in the machine meanwhile goes on, and so does the machine.
+programs_stay() {
+	expect 0 up --only B || return
+	echo 'spawn -1 -b1 /bin/sleep 300' | cluster_on out env "${environment[@]}" pvm >/dev/null 2>&1
+	cluster_until cluster_on b1 pgrep -fx "/bin/sleep 300" &&
+		expect 0 down --only B && said 'the virtual machine of PVM runs on with 1 task of others' &&
+		pvm_hosts | grep -q '^ *b1 ' && cluster_on b1 pgrep -fx "/bin/sleep 300" >/dev/null || return
+	expect 0 up --only B && said 'by the virtual machine of PVM that runs already' && expect 0 down --only B || return
+	cluster_on out env "${environment[@]}" sh -c 'echo halt | pvm' >/dev/null 2>&1
+	cluster_until cluster_on out sh -c '! test -e /tmp/pvmd.0'
+}
+
+stale_file_is_named() {
+	cluster_on out sh -c 'echo 7f000001:9 >/tmp/pvmd.0'
+	expect 1 up --only B && said 'pvmd.UID is of a pvmd that does not answer; if none runs here any more, remove that file' || return
+	cluster_on out rm -f /tmp/pvmd.0
+}
+
 # ---- Slurm ----
+
+# inside N ACTION...: mpirun's agents, within a new job on N hosts.
+inside() {
+	local nodes=$1 action
+
+	shift
+	maps_make mpi
+	for action; do
+		echo "evspace deploy $action $cluster_dir/maps --tls $cluster_dir/tls --ssh-config $cluster_dir/ssh/config --only B || exit"
+	done >"$cluster_dir/inside"
+	slurm_on out env EVSPACE_DIR=/dev/shm/evspace-0 salloc -N"$nodes" sh "$cluster_dir/inside" >"$cluster_dir/json" 2>"$cluster_dir/said"
+}
+
+mpirun_in_a_job() {
+	inside 3 up up down && said 'up, started' 'already up' '1 ended, 0 were not up' || { cat "$cluster_dir/said"; return 1; }
+}
+
+mpirun_in_a_smaller_job() {
+	! inside 2 up && said 'mpirun would run in job' 'which does not have b2, but b0 b1' || return
+	expect 0 down --only B
+}
+
+# A job of somebody else.
+job_of_others() {
+	local job=$1
+
+	cluster_on out sh -c 'cd / && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"' sh env HOME=/tmp \
+		SLURM_CONF="$cluster_dir/slurm.conf" evspace deploy up "$cluster_dir/others" \
+		--tls "$cluster_dir/others/tls" --job "$job" >"$cluster_dir/json" 2>"$cluster_dir/said"
+	[ $? -eq 1 ] && said 'ccess/permission denied'
+}
+
+others_make() {
+	maps_make slurm
+	cp -r "$cluster_dir/maps" "$cluster_dir/others" && cp -r "$cluster_dir/tls" "$cluster_dir/others/tls" &&
+		sed -i "/front/d; s,$cluster_dir/shared,/tmp," "$cluster_dir/others/cluster.map" &&
+		echo 'entry b0;' >"$cluster_dir/others/mapping.map" &&
+		chown -R 65534 "$cluster_dir/others"
+}
+
 
 job_is_there() {
 	slurm_begin out 10.81.0.2 "${nodes[@]}" && slurm_job -N3 >"$cluster_dir/job" ||
@@ -147,6 +205,8 @@ all_cases mpi
 environment=(PVM_RSH="$cluster_dir/rsh" PVM_ALLOW_ROOT=1 PVM_ARCH=LINUX64 PVM_ROOT=/usr/lib/pvm3)
 all_cases pvm
 tap_case "pvm: a virtual machine that was there is there afterwards, as it was" machine_stays
+tap_case "pvm: what others run in the machine goes on" programs_stay
+tap_case "pvm: what is left of a killed pvmd is named" stale_file_is_named
 environment=(SLURM_CONF="$cluster_dir/slurm.conf")
 if slurm_allowed; then
 	maps_make slurm
@@ -154,8 +214,14 @@ if slurm_allowed; then
 	tap_case "slurm: there is a job on three hosts" job_is_there
 	job=$(cat "$cluster_dir/job")
 	tap_case "slurm: from outside, the job is named" slurm_by_number "$job"
+	others_make
+	tap_case "slurm: somebody else's job is refused" job_of_others "$job"
 	environment+=(SLURM_JOB_ID="$job")
 	all_cases slurm
+	slurm_on out scancel "$job"
+	environment=(SLURM_CONF="$cluster_dir/slurm.conf")
+	tap_case "mpirun inside a job" mpirun_in_a_job
+	tap_case "mpirun inside a job that lacks a host" mpirun_in_a_smaller_job
 else
 	tap_skip "slurm" "$cluster_why"
 fi
