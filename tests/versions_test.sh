@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Agents and consumers of an older release, of a foreign one, of the other byte order, and on hosts with
+# other clocks: what can work works, exactly; what cannot is named on both sides.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+mkdir -p "$bed_dir/pids" "$bed_dir/maps"
+EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
+export EVSPACE_DIR
+unset EVSPACE_TLS EVSPACE_CONNECT EVSPACE_RUN EVSPACE_PROFILE
+run=$EVSPACE_DIR/run
+oldest=$(sed -n 's/^#define WIRE_OLDEST[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire.h")
+newest=$(sed -n 's/^#define WIRE_VERSION[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire.h")
+layout=$(sed -n 's/^#define TUPLE_LAYOUT \([0-9]*\).*/\1/p' "$top_srcdir/tree/tuple.h")
+
+# The map's sockets are those that others connect to; an elder is in between.
+maps_make() {
+	cat >"$bed_dir/maps/application.map" <<-END
+		application writer {
+			ranks rank[0-1];
+			view total { select /**/p2p; read stream; all reduce sum of bytes; }
+			view spread { select /**/p2p; read stream; node histogram of bytes; all histogram of bytes; }
+			view cells { select /**/p2p; read stream; node matrix; all matrix; }
+			view top { select /**/p2p; read stream; node slowest 5; all slowest 5; }
+		}
+	END
+	cat >"$bed_dir/maps/cluster.map" <<-END
+		node front { address unix:$bed_dir/front; }
+		cluster A { nodes a[0-1]; address unix:$bed_dir/a[0-1]; }
+	END
+	printf 'entry front;\nplace rank0 on a0;\nplace rank1 on a1;\n' >"$bed_dir/maps/mapping.map"
+}
+
+agent() {
+	bed_start "$1" "${@:2}" evspace agent --pathmap "$bed_dir/maps" --node "$1" --listen "unix:$bed_dir/$1.real"
+	bed_until bed_ready "$1" && grep -q 'ready on' "$bed_dir/$1.err" || { cat "$bed_dir/$1.err"; return 1; }
+}
+
+# elder NODE VERSION OLDEST LAYOUT [swap]: how others see the agent from now on.
+elder() {
+	local node=$1
+
+	shift
+	[ ! -e "$bed_dir/pids/elder-$node" ] || elder_end "$node"
+	bed_start "elder-$node" setsid "$top_builddir/tests/elder" "$bed_dir/$node" "$bed_dir/$node.real" "$@"
+	bed_until grep -q here "$bed_dir/elder-$node.out"
+}
+
+# The connections that it carries end with it.
+elder_end() {
+	local pid
+
+	pid=$(bed_pid "elder-$1")
+	kill -KILL -- "-$pid" && bed_until bed_gone "$pid"
+}
+
+elders() {
+	local node
+
+	for node in front a0 a1; do
+		elder "$node" "$@" || return
+	done
+}
+
+writes() {
+	rm -rf "$run"
+	bed_start writer "$top_builddir/tests/writer" "$run" 2 500 120
+	bed_until eval '[ "$(find "$run" -name "*.seg" | wc -l)" = 2 ]'
+}
+
+# Every tuple comes, by what the segments hold in the end.
+exact() {
+	local writer
+
+	writer=$(bed_pid writer)
+	bed_start witness "$top_builddir/tests/witness" -c "unix:$bed_dir/front" -d "$run" -w "$1" -v -r 20 -s 1 a0 a1
+	bed_until eval '[ "$(grep -c "^wave" "$bed_dir/witness.out")" -ge 3 ]'
+	kill -STOP "$writer"
+	bed_until bed_gone "$(bed_pid witness)"
+	kill -CONT "$writer"
+	! grep '^fault' "$bed_dir/witness.out" && grep -q '[1-9][0-9]* of them whole' "$bed_dir/witness.out" ||
+		{ tail -n 5 "$bed_dir/witness.out"; return 1; }
+}
+
+# says CODE TEXT COMMAND...: it ends with that code, and has said the text.
+says() {
+	local code=$1 text=$2 got
+
+	shift 2
+	timeout -k 5 60 env EVSPACE_CONNECT="unix:$bed_dir/front" "$@" >"$tap_dir/said" 2>&1
+	got=$?
+	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
+	echo "exit code $got, not $code, or no '$text' in:"
+	head -c 3000 "$tap_dir/said"
+	return 1
+}
+
+all_works() {
+	exact events && exact total && exact spread &&
+		says 0 '"answered":2,' evspace view latest --count 2 --json && grep -q '"/A/a0/rank0/t0' "$tap_dir/said" &&
+		says 0 rank1 evspace heartbeat --count 2 --json &&
+		says 0 '"node":"front"' evspace status --json &&
+		says 0 '"type":"class"\|"type":"host"' evspace collect --json --run run &&
+		says 0 '^/A/a1 .*MiB' evspace view cells --count 2 && says 0 MPI_Send evspace view top --count 2 &&
+		says 0 '^/A/a1 ' evspace deploy status "$bed_dir/maps"
+}
+
+old_consumer_new_agents() {
+	elder front "$oldest" "$oldest" "$layout" && elder a0 "$newest" "$oldest" "$layout" &&
+		elder a1 "$newest" "$oldest" "$layout" && all_works
+}
+
+# Both ends say both ranges, and what helps.
+foreign_consumer() {
+	elder front 99 98 "$layout" &&
+		says 3 "the agent speaks versions 98 to 99 of the wire protocol, this side $oldest to $newest; use the same release" \
+			evspace status &&
+		bed_until grep -q "the peer speaks versions 98 to 99 of the wire protocol, this side $oldest to $newest; use the same release" \
+			"$bed_dir/front.err" || { tail -n 3 "$bed_dir/front.err"; return 1; }
+}
+
+older_than_old() {
+	elder front 1 1 "$layout" && says 3 "speaks versions 1 to 1 of the wire protocol, this side $oldest to $newest" evspace status
+}
+
+other_tuples() {
+	elder front "$newest" "$oldest" 77 && says 3 'has tuple layout 77, this side 1; use the same release' evspace status
+}
+
+# One agent of a foreign release: it is named, with why; the others answer.
+foreign_leaf() {
+	elder front "$newest" "$oldest" "$layout" && elder a1 99 98 "$layout" &&
+		says 1 '^/A/a1 .*NOT THERE: the agent speaks versions 98 to 99 of the wire protocol, this side .*use the same release' \
+			evspace deploy status "$bed_dir/maps" &&
+		says 0 '"answered":1,"missing":\[.*a1' evspace view latest --count 2 --json
+	elder a1 "$newest" "$oldest" "$layout"
+}
+
+bed_begun() {
+	maps_make
+	agent front && agent a0 && agent a1 && writes
+}
+
+bed_begun >"$tap_dir/begun" 2>&1 || { sed 's/^/# /' "$tap_dir/begun"; exit 99; }
+tap_case "all agents and the consumer speak the oldest version that is spoken" eval 'elders "$oldest" "$oldest" "$layout" && all_works'
+tap_case "an older consumer, newer agents" old_consumer_new_agents
+tap_case "a newer version that still speaks ours" eval 'elders 99 "$newest" "$layout" && all_works'
+tap_case "agents of the other byte order" eval 'elders "$newest" "$oldest" "$layout" swap && all_works'
+tap_case "one of the other byte order among ours" eval 'elders "$newest" "$oldest" "$layout" &&
+	elder a0 "$newest" "$oldest" "$layout" swap && all_works'
+tap_case "a foreign release is named on both sides, and what helps" foreign_consumer
+tap_case "so is one that is too old" older_than_old
+tap_case "and other tuples" other_tuples
+tap_case "an agent of a foreign release is named, the others answer" foreign_leaf
+
+# --- hosts with other clocks ---
+
+# As a host that has been up for long, booted another time.
+elsewhere() {
+	unshare -m -f --kill-child=TERM -T --monotonic 1000000 -- bash -c '
+		mount --bind "$1" /proc/sys/kernel/random/boot_id && shift && exec "$@"' bash "$bed_dir/boot_id" "$@"
+}
+
+# Times of its events are of now, and as sure as the way there is short.
+times_are_right() {
+	local from to
+
+	from=$(date +%s%N)
+	says 0 '/A/a0/rank0' evspace events --json --count 20 --duration 20s &&
+		grep '"type":"tuple"' "$tap_dir/said" | grep -c '/A/a1/rank1' || return
+	to=$(date +%s%N)
+	awk -F'[:,]' -v from="$from" -v to="$to" '
+		/"type":"tuple"/ {
+			for (i = 1; i < NF; i++) {
+				if ($i == "\"start_ns\"") start = $(i + 1)
+				if ($i == "\"error_ns\"") error = $(i + 1)
+			}
+			if (start + error + 1e9 < from || start - error > to || error > 1e9) { print; wrong = 1 }
+			if (/a0/) n++
+		}
+		END { exit wrong || n < 5 }' "$tap_dir/said"
+}
+
+sed 's/^......../00000000/' /proc/sys/kernel/random/boot_id >"$bed_dir/boot_id"
+if elsewhere true 2>/dev/null; then
+	bed_kill TERM writer
+	bed_kill TERM a0
+	mkdir "$EVSPACE_DIR/far"
+	rm -rf "$run"
+	export -f elsewhere
+	export bed_dir
+	bed_start writer "$top_builddir/tests/writer" "$run" 2 100 120
+	bed_start far bash -c 'EVSPACE_DIR=$EVSPACE_DIR/far; elsewhere "$@"' bash "$top_builddir/tests/writer" \
+		"$EVSPACE_DIR/far/run" 1 100 120
+	tap_case "a host with another clock" eval 'agent a0 env EVSPACE_DIR="$EVSPACE_DIR/far" bash -c '\''elsewhere "$@"'\'' bash &&
+		says 0 rank0 evspace heartbeat --count 2 && times_are_right'
+else
+	tap_skip "a host with another clock" "time namespaces are not allowed here"
+fi
+tap_done
