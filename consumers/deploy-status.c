@@ -10,6 +10,7 @@
 #include "consumers/command.h"
 #include "consumers/deploy.h"
 #include "consumers/unit.h"
+#include "pathmap/memory.h"
 #include "pathmap/utf8.h"
 
 /* When somebody should make a new certificate. */
@@ -128,10 +129,15 @@ static void print_json(const Evspace__Status *s)
 		(json_int_t)s->memory, "certificate_expires_s",
 		s->certified ? json_integer(s->expires_s) : json_null());
 
-	if (!o || !more)
+	json_t *build = json_pack("{s:i,s:b}", "wire", (int)s->wire, "replaced", (int)s->replaced);
+
+	if (!o || !more || !build)
 		abort();
-	if (s->why == 0)
+	if (s->why == 0) {
 		json_object_update(o, more);
+		json_object_update(o, build);
+	}
+	json_decref(build);
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(more);
@@ -145,6 +151,31 @@ static void print_one(const struct deploy_options *o, Evspace__Status *s)
 		print_json(s);
 	else
 		print_row(s);
+}
+
+/* Agents of several releases, and of programs that are not there any more. */
+static void print_mix(const Evspace__Status *const *all, size_t n)
+{
+	const Evspace__Status *first = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const Evspace__Status *s = all[i];
+
+		if (s->why)
+			continue;
+		first = first ? first : s;
+		if (strcmp(s->version, first->version) != 0 || s->wire != first->wire)
+			fprintf(stderr,
+				"evspace deploy: %s is version %s (wire protocol %u), %s is %s "
+				"(%u): bring them all to one with evspace deploy restart\n",
+				s->node, s->version, s->wire, first->node, first->version,
+				first->wire);
+		if (s->replaced)
+			fprintf(stderr,
+				"evspace deploy: %s runs a program whose file has been replaced "
+				"since: evspace deploy up takes the new one\n",
+				s->node);
+	}
 }
 
 /* By cluster and node, a2 before a10. */
@@ -161,9 +192,11 @@ int deploy_status(const struct deploy_options *o, const struct pathmap *map)
 	size_t there = 0, n = 0;
 	int code = EXIT_FINE;
 	Evspace__Frame *reply = status_ask(o, map, &code);
+	const Evspace__Status **shown;
 
 	if (!reply)
 		return code;
+	shown = memory_new(reply->status->n_below + 1, sizeof(*shown));
 	qsort(reply->status->below, reply->status->n_below, sizeof(Evspace__Status *),
 	      status_order);
 	if (!o->json)
@@ -176,10 +209,12 @@ int deploy_status(const struct deploy_options *o, const struct pathmap *map)
 		if (!is_wanted(o, s))
 			continue;
 		print_one(o, s);
-		n++;
+		shown[n++] = s;
 		there += s->why == 0;
 	}
 	fprintf(stderr, "%zu of %zu agents are there\n", there, n);
+	print_mix(shown, n);
+	free(shown);
 	evspace__frame__free_unpacked(reply, NULL);
 	return there < n || fflush(stdout) == EOF ? EXIT_BAD_NEWS : EXIT_FINE;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace status: an agent and its processes, and why something is not (fully) collected. */
+#include "config.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,6 +151,12 @@ static void print_status(const Evspace__Status *s, bool all)
 	printf("agent %s%s%s, version %s, pid %u, up %s\n", s->node,
 	       s->cluster[0] ? " of cluster " : "", s->cluster, s->version, s->pid,
 	       unit_duration(uptime, s->uptime_ms * 1000000u));
+	if (s->replaced)
+		puts("its program file has been replaced since: start it again to have the new "
+		     "one");
+	if (strcmp(s->version, PACKAGE_VERSION) != 0)
+		fprintf(stderr, "evspace status: this is version %s, the agent is %s\n",
+			PACKAGE_VERSION, s->version);
 	printf("CPU %s, memory %s, %u connection%s, %u scope%s; entry is %s; ended processes are "
 	       "kept %s\n",
 	       unit_duration(cpu, s->cpu_us * 1000u), unit_bytes(memory, s->memory), s->links,
@@ -206,13 +214,14 @@ static void print_json(const Evspace__Status *s)
 		json_array_append_new(refused, json_string(s->refused[i]));
 	for (size_t i = 0; i < s->n_remote; i++)
 		json_array_append_new(remote, json_string(s->remote[i]));
-	o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:o,s:o,s:o,s:o}", "schema",
-		      1, "node", s->node, "cluster", s->cluster, "version", s->version, "entry",
-		      s->entry, "pid", (int)s->pid, "uptime_ms", (json_int_t)s->uptime_ms, "cpu_us",
-		      (json_int_t)s->cpu_us, "memory", (json_int_t)s->memory, "links",
+	o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:i,s:b,s:o,s:o,s:o,s:o}",
+		      "schema", 1, "node", s->node, "cluster", s->cluster, "version", s->version,
+		      "entry", s->entry, "pid", (int)s->pid, "uptime_ms", (json_int_t)s->uptime_ms,
+		      "cpu_us", (json_int_t)s->cpu_us, "memory", (json_int_t)s->memory, "links",
 		      (int)s->links, "scopes", (int)s->scopes, "retention_ms",
-		      (json_int_t)s->retention_ms, "processes", processes, "refused", refused,
-		      "remote", remote, "classes", classes_json(s));
+		      (json_int_t)s->retention_ms, "wire", (int)s->wire, "replaced",
+		      (int)s->replaced, "processes", processes, "refused", refused, "remote",
+		      remote, "classes", classes_json(s));
 	if (!o)
 		abort();
 	json_dumpf(o, stdout, JSON_COMPACT);

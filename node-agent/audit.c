@@ -97,6 +97,22 @@ void audit_failed(struct ration *ration, const char *who, const char *what, cons
 	line_say(line);
 }
 
+void audit_refused(struct ration *ration, const struct peer *peer, const char *what,
+		   const char *why)
+{
+	char who[300];
+
+	audit_failed(ration, audit_who(peer, who, sizeof(who)), what, why);
+}
+
+void audit_left(const char *who, const char *what, const char *outcome)
+{
+	char line[2048];
+
+	snprintf(line, sizeof(line), "%s: %s: who asked has left; so far %s", who, what, outcome);
+	line_say(line);
+}
+
 void audit_carried(const Evspace__SwitchAsk *ask, const Evspace__Host *host, const char *run)
 {
 	char line[1024], who[300], classes[512];

@@ -26,6 +26,13 @@ void audit_done(const char *who, const char *what, const char *outcome);
 /** Not done, and why: no more often than @ration allows. */
 void audit_failed(struct ration *ration, const char *who, const char *what, const char *why);
 
+/** The same of who is at the other end, and was refused. */
+void audit_refused(struct ration *ration, const struct peer *peer, const char *what,
+		   const char *why);
+
+/** Who asked has left before all hosts had answered; @outcome says how far it had come. */
+void audit_left(const char *who, const char *what, const char *outcome);
+
 /** What an order that came from another agent, who says who asked for it, has done on this host. */
 void audit_carried(const Evspace__SwitchAsk *ask, const Evspace__Host *host, const char *run);
 

@@ -88,6 +88,7 @@ static int child_start(struct nursery *n, size_t i, int ready, struct error *e)
 	if (getppid() != parent)
 		_exit(1);
 	free(n->pids);
+	manager_inherit(parent);
 	sigprocmask(SIG_SETMASK, &n->before, NULL);
 	child_serve(n, n->nodes->names[i], ready);
 }

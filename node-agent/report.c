@@ -93,6 +93,17 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	return 0;
 }
 
+/* Has the file of this program been replaced, or removed? proc(5) */
+static bool is_replaced(void)
+{
+	static const char gone[] = " (deleted)";
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+	size_t end = sizeof(gone) - 1;
+
+	return n > (ssize_t)end && memcmp(path + n - end, gone, end) == 0;
+}
+
 static size_t report_processes(const struct session_host *host, const struct peer *peer,
 			       Evspace__Status *status, struct entry *entries,
 			       Evspace__Process **list)
@@ -130,6 +141,8 @@ static void report_fill(const struct session_host *host, Evspace__Status *status
 	status->cpu_us = cpu_us();
 	status->memory = resident_bytes();
 	status->retention_ms = host->retention_ns / 1000000u;
+	status->wire = WIRE_VERSION;
+	status->replaced = is_replaced();
 	status->certified = host->tls != NULL;
 	status->expires_s = host->tls ? tls_expires_in(host->tls) : 0;
 }
@@ -143,14 +156,15 @@ static int elements_count(void *arg)
 }
 
 /* Processes and elements, in numbers only. */
-static void report_count(const struct session_host *host, Evspace__Status *status)
+static void report_count(const struct session_host *host, const struct limits *limits,
+			 Evspace__Status *status)
 {
 	const struct store_segment *s;
 
 	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
 		struct entry en = {.segment = &s->segment};
 
-		if (!source_holds(host->sources, NULL, s) ||
+		if (!rights_within(limits, s->run) || !source_holds(host->sources, NULL, s) ||
 		    segment_guarded(elements_count, &en) < 0)
 			continue;
 		status->collected++;
@@ -223,7 +237,7 @@ static void runs_hide(const struct peer *peer, Evspace__Status *status, bool rec
 }
 
 void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
-		   const char *run)
+		   const struct limits *limits, const char *run)
 {
 	const struct peer *peer = link_peer(link);
 	struct residents residents = {.n = 0};
@@ -231,7 +245,7 @@ void report_answer(const struct session_host *host, struct link *link, Evspace__
 	struct report_runs runs;
 
 	report_fill(host, status);
-	report_count(host, status);
+	report_count(host, limits, status);
 	report_runs_init(host, status, &runs);
 	runs_hide(peer, status, false);
 	for (size_t i = 0; i < status->n_below; i++)
@@ -350,7 +364,7 @@ void report_send(const struct session_host *host, struct link *link)
 	r.entries = memory_new(n, sizeof(*r.entries));
 	r.processes = memory_new(n, sizeof(*r.processes));
 	report_fill(host, &r.status);
-	report_count(host, &r.status);
+	report_count(host, peer->limits, &r.status);
 	report_processes(host, peer, &r.status, r.entries, r.processes);
 	report_classes(host, peer, &r);
 	/* These are lines of any run. */

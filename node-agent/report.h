@@ -10,9 +10,10 @@ void report_send(const struct session_host *host, struct link *link);
 
 /**
  * Fill in what the Status of @frame says of the agent itself, and send it: without processes, or,
- * with @run (NULL: none), with where those of that run are (node-agent/resident.h).
+ * with @run (NULL: none), with where those of that run are (node-agent/resident.h). What is not
+ * within @limits (NULL: none) is not counted.
  */
 void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
-		   const char *run);
+		   const struct limits *limits, const char *run);
 
 #endif

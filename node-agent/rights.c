@@ -34,14 +34,19 @@ int rights_all(const struct peer *peer, const char *what, struct error *e)
 		      what);
 }
 
-static bool sees_user(const struct peer *peer)
+static bool sees_user(const struct limits *limits)
 {
-	return !peer->limits || limits_own_user(peer->limits->users, peer->limits->n_users);
+	return !limits || limits_own_user(limits->users, limits->n_users);
+}
+
+bool rights_within(const struct limits *limits, const char *run)
+{
+	return limits_run(limits, run) && sees_user(limits);
 }
 
 bool rights_see(const struct peer *peer, const char *run)
 {
-	return limits_run(peer->limits, run) && sees_user(peer);
+	return rights_within(peer->limits, run);
 }
 
 bool rights_see_there(const struct peer *peer, const Evspace__Status *status, const char *run)
@@ -68,7 +73,7 @@ static int run_named(const struct peer *peer, const struct store *store, const c
 	size_t n;
 
 	errno = EACCES;
-	if (!limits_run(peer->limits, run) || (alone && !sees_user(peer)))
+	if (!limits_run(peer->limits, run) || (alone && !sees_user(peer->limits)))
 		return errorf(e,
 			      "%s may not see run '%s': its certificate is limited to other runs",
 			      peer->name, run);

@@ -17,6 +17,9 @@ int rights_may(const struct peer *peer, unsigned roles, const char *what, struct
 /** May it do what concerns all runs? Returns 0, or -1 with EACCES and @e. */
 int rights_all(const struct peer *peer, const char *what, struct error *e);
 
+/** Is this host's run of that name within @limits (NULL: there are none)? */
+bool rights_within(const struct limits *limits, const char *run);
+
 /** May it see this host's run of that name? */
 bool rights_see(const struct peer *peer, const char *run);
 

@@ -20,6 +20,7 @@ struct rollcall {
 	const struct session_host *sessions;
 	struct muster_host host;
 	struct muster *muster;
+	struct limits *limits; /* of who asked for it; NULL: none */
 	bool residents;
 	char run[sizeof(((struct store_run *)0)->name)]; /* of which they are asked for */
 };
@@ -28,6 +29,7 @@ static void rollcall_free(struct rollcall *r)
 {
 	LIST_REMOVE(r, entry);
 	muster_free(r->muster);
+	limits_free(r->limits);
 	free(r);
 }
 
@@ -41,13 +43,24 @@ static void rollcall_report(void *arg, struct link *up, Evspace__Frame *frame)
 {
 	const struct rollcall *r = arg;
 
-	report_answer(r->sessions, up, frame, r->residents ? r->run : NULL);
+	report_answer(r->sessions, up, frame, r->limits, r->residents ? r->run : NULL);
 }
 
 static void rollcall_done(void *arg, struct muster *muster)
 {
 	(void)muster;
 	rollcall_free(arg);
+}
+
+static void rollcall_limit(struct rollcall *r, const char *kind, char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *text = memory_format("%s=%s", kind, names[i]);
+
+		if (limits_add(&r->limits, text) < 0)
+			abort();
+		free(text);
+	}
 }
 
 static int rollcall_begin(const struct session_host *host, struct rollcall_list *list,
@@ -72,6 +85,8 @@ static int rollcall_begin(const struct session_host *host, struct rollcall_list 
 		.arg = r,
 	};
 	LIST_INSERT_HEAD(list, r, entry);
+	rollcall_limit(r, "user", ask->users, ask->n_users);
+	rollcall_limit(r, "run", ask->runs, ask->n_runs);
 	r->residents = ask->residents && limits_own_user(ask->users, ask->n_users);
 	if (!r->residents || rights_run(link_peer(link), host->sources->store, ask->run, false,
 					r->run, sizeof(r->run), e) == 0)
@@ -105,6 +120,8 @@ int rollcall_answer(const struct session_host *host, struct rollcall_list *list,
 	whole.run = run;
 	whole.users = limits ? limits->users : NULL;
 	whole.n_users = limits ? limits->n_users : 0;
+	whole.runs = limits ? limits->runs : NULL;
+	whole.n_runs = limits ? limits->n_runs : 0;
 	all = plan_all(host->chart->map);
 	whole.place = wire_place_new(all);
 	rc = rollcall_begin(host, list, link, &whole, e);

@@ -9,24 +9,12 @@
 #include <string.h>
 
 #include "node-agent/audit.h"
-#include "node-agent/discard.h"
 #include "node-agent/monitor.h"
 #include "node-agent/rights.h"
 #include "node-agent/rollcall.h"
 #include "node-agent/search.h"
-#include "node-agent/switch.h"
 #include "pathmap/memory.h"
 #include "pathmap/plan.h"
-#include "tree/order.h"
-
-/* An order that is under way. */
-struct ordered {
-	LIST_ENTRY(ordered) entry;
-	struct session *session;
-	struct order *order;
-	struct order_host host;
-	char *who, *what; /* of one that changes something and begins here; else NULL */
-};
 
 struct session {
 	LIST_ENTRY(session) entry;
@@ -34,8 +22,7 @@ struct session {
 	struct link *link;
 	struct opened_list scopes;
 	size_t n_scopes;
-	LIST_HEAD(, ordered) orders;
-	size_t n_orders;
+	struct ordered_list orders;
 	struct rollcall_list rollcalls;
 	struct search_list searches;
 };
@@ -70,24 +57,13 @@ static void session_close_scope(struct session *s, struct opened *o, bool keep)
 		s->host->rests(s->host);
 }
 
-static void ordered_free(struct ordered *o)
-{
-	LIST_REMOVE(o, entry);
-	o->session->n_orders--;
-	order_free(o->order);
-	free(o->who);
-	free(o->what);
-	free(o);
-}
-
 static void session_free(struct session *s)
 {
 	struct opened *o;
 
 	while ((o = LIST_FIRST(&s->scopes)))
 		session_close_scope(s, o, true);
-	while (LIST_FIRST(&s->orders))
-		ordered_free(LIST_FIRST(&s->orders));
+	ordered_end_all(&s->orders);
 	rollcall_end_all(&s->rollcalls);
 	search_end_all(&s->searches);
 	remap_forget(s->host->remap, s->link);
@@ -113,37 +89,22 @@ static int session_may(const struct session *s, unsigned roles, const char *what
 	return rights_may(link_peer(s->link), roles, what, e);
 }
 
-/* A consumer names a view and a run, or none: the plan of that view from here on, and in @chosen
- * the run if it is known. NULL with @e. */
-static struct plan *session_plan(const struct session *s, const char *view, const char *run,
-				 char *chosen, size_t room, struct error *e)
-{
-	struct chart *chart = s->host->chart;
-	struct plan *plan = NULL;
-
-	if (chart_is_entry(chart, e) < 0)
-		return NULL;
-	if (chart_plan(chart, NULL, view, run, NULL, &plan, e) < 0)
-		return NULL;
-	if (rights_run(link_peer(s->link), s->host->sources->store, run, plan->n_places == 1,
-		       chosen, room, e) == 0)
-		return plan;
-	plan_free(plan);
-	return NULL;
-}
-
 /* A consumer's open names a view: make the plan, and open its root here. */
-static struct scope *session_open_view(struct session *s, const Evspace__Open *open,
+static struct scope *session_open_view(struct session *s, const Evspace__Open *open, bool *monitors,
 				       struct error *e)
 {
 	char run[sizeof(((struct store_run *)0)->name)] = "";
-	struct plan *plan = session_plan(s, open->view, open->run, run, sizeof(run), e);
+	struct plan *plan =
+		ordered_plan(s->host, s->link, open->view, open->run, run, sizeof(run), e);
 	const struct limits *limits = link_peer(s->link)->limits;
 	Evspace__Open whole = *open;
 	struct scope *scope;
 
 	if (!plan)
 		return NULL;
+	*monitors = track_is_run(run);
+	if (*monitors)
+		session_monitor(s);
 	whole.run = run;
 	whole.fetch = (char *)(uintptr_t) "";
 	whole.reading = plan->reading;
@@ -163,7 +124,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 
 static int session_open(struct session *s, const Evspace__Open *open, struct error *e)
 {
-	bool monitors = track_is_run(open->run);
+	bool monitors = open->place && track_is_run(open->run);
 	struct scope *scope;
 	struct opened *o;
 
@@ -181,7 +142,7 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	if (monitors)
 		session_monitor(s);
 	scope = open->place ? scope_new(s->host->scopes, s->link, open, NULL, NULL, e)
-			    : session_open_view(s, open, e);
+			    : session_open_view(s, open, &monitors, e);
 	if (!scope && monitors)
 		monitor_unwant(s->host->monitor, false);
 	if (!scope)
@@ -195,138 +156,6 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	}
 	s->n_scopes++;
 	return 0;
-}
-
-/* ---- orders ---- */
-
-static const char *ordered_carry(void *arg, const Evspace__SwitchAsk *ask,
-				 const struct plan_place *place, struct classes *classes,
-				 Evspace__Host *host)
-{
-	const struct ordered *o = arg;
-	const struct source_host *here = o->session->host->sources;
-	const char *run;
-
-	if (!limits_own_user(ask->users, ask->n_users)) {
-		host->text = (char *)(uintptr_t) "its runs are of a user that is not asked for";
-		return "";
-	}
-	run = ask->discard ? discard_carry(here, ask, place, host)
-			   : switch_carry(here, ask, place, classes, host);
-	/* Where it began, a line says what came of it everywhere. */
-	if (!o->who && (ask->discard ? host->changed : ask->change && host->processes))
-		audit_carried(ask, host, run);
-	return run;
-}
-
-static void ordered_done(void *arg, struct order *order)
-{
-	struct ordered *o = arg;
-	char outcome[512];
-
-	if (o->who)
-		audit_done(o->who, o->what, order_outcome(order, outcome, sizeof(outcome)));
-	ordered_free(o);
-}
-
-/* Is it more than a question? */
-static bool changes(const Evspace__SwitchAsk *ask)
-{
-	return ask->change || ask->discard;
-}
-
-/* The order begins here, or at the root of the view's tree, which is here. */
-static struct order *session_order(const struct session *s, struct ordered *o,
-				   const Evspace__SwitchAsk *ask, struct error *e)
-{
-	char run[sizeof(((struct store_run *)0)->name)] = "", who[300], what[AUDIT_WHAT];
-	const struct peer *peer = link_peer(s->link);
-	Evspace__SwitchAsk whole = *ask;
-	struct order *order;
-	struct plan *plan;
-
-	if (ask->place)
-		return order_new(&o->host, s->link, ask, e);
-	plan = session_plan(s, ask->view, ask->run, run, sizeof(run), e);
-	if (!plan)
-		return NULL;
-	whole.who = (char *)(uintptr_t)audit_who(peer, who, sizeof(who));
-	if (changes(ask)) {
-		o->who = memory_copy(who);
-		o->what = memory_copy(audit_order(ask, run, what, sizeof(what)));
-	}
-	whole.run = run;
-	whole.within = ask->select;
-	whole.n_within = ask->n_select;
-	whole.select = plan->select;
-	whole.n_select = plan->n_select;
-	whole.users = peer->limits ? peer->limits->users : NULL;
-	whole.n_users = peer->limits ? peer->limits->n_users : 0;
-	whole.place = wire_place_new(plan->root);
-	order = order_new(&o->host, s->link, &whole, e);
-	wire_place_free(whole.place);
-	plan_free(plan);
-	return order;
-}
-
-static int session_begin(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
-{
-	const char *what = ask->place	  ? "switch parts of the tree"
-			   : ask->discard ? "discard what is held"
-			   : changes(ask) ? "switch what is collected"
-					  : "observe";
-	unsigned roles = ask->place	? ROLE_AGENT
-			 : changes(ask) ? ROLE_CONTROL
-					: ROLE_OBSERVE | ROLE_CONTROL;
-	struct ordered *o;
-
-	if (session_may(s, roles, what, e) < 0)
-		return -1;
-	if (s->n_orders >= SESSION_ORDERS) {
-		errno = EMFILE;
-		return errorf(e, "%u orders are under way on this connection already",
-			      SESSION_ORDERS);
-	}
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		abort();
-	o->session = s;
-	o->host = (struct order_host){
-		.base = s->host->base,
-		.children = s->host->scopes->children,
-		.carry = ordered_carry,
-		.done = ordered_done,
-		.arg = o,
-	};
-	o->order = session_order(s, o, ask, e);
-	if (!o->order) {
-		free(o->who);
-		free(o->what);
-		free(o);
-		return -1;
-	}
-	LIST_INSERT_HEAD(&s->orders, o, entry);
-	s->n_orders++;
-	return 0;
-}
-
-static void session_failed(struct session *s, const char *what, const struct error *e)
-{
-	char who[300];
-
-	audit_failed(&s->host->failed, audit_who(link_peer(s->link), who, sizeof(who)), what,
-		     e->text);
-}
-
-static int session_switch(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
-{
-	char what[AUDIT_WHAT];
-	int rc = session_begin(s, ask, e), saved = errno;
-
-	if (rc < 0 && changes(ask))
-		session_failed(s, audit_order(ask, ask->run, what, sizeof(what)), e);
-	errno = saved;
-	return rc;
 }
 
 /* ---- asking ---- */
@@ -370,7 +199,7 @@ static int session_map_apply(struct session *s, const Evspace__MapApply *apply, 
 	    remap_begin(s->host->remap, s->link, apply, e) == 0)
 		return 0;
 	saved = errno;
-	session_failed(s, audit_map(apply), e);
+	audit_refused(&s->host->failed, link_peer(s->link), audit_map(apply), e->text);
 	errno = saved;
 	return -1;
 }
@@ -407,7 +236,7 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		break;
 	case EVSPACE__FRAME__KIND_SWITCH_ASK:
 		scope = f->switch_ask->scope;
-		rc = session_switch(s, f->switch_ask, &e);
+		rc = ordered_take(s->host, &s->orders, s->link, f->switch_ask, &e);
 		break;
 	case EVSPACE__FRAME__KIND_PING:
 		if (!f->ping->answer)

@@ -10,6 +10,7 @@
 #include "node-agent/chart.h"
 #include "node-agent/keeper.h"
 #include "node-agent/opened.h"
+#include "node-agent/ordered.h"
 #include "node-agent/remap.h"
 #include "node-agent/source.h"
 #include "tree/link.h"
@@ -18,9 +19,6 @@
 
 /** Scopes that one connection may have open: a parent agent carries those of all its consumers. */
 #define SESSION_SCOPES 1024u
-
-/** Orders that one connection may have under way. */
-#define SESSION_ORDERS 64u
 
 struct event_base;
 struct session;

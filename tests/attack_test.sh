@@ -109,6 +109,20 @@ switches() {
 	evspace collect --connect "$bed_entry" --identity "$1" --run "$2" --class p2p "$3" >"$tap_dir/switched" 2>&1
 }
 tap_case "control limited to a run switches there" switches two two off
+# counted NAME: processes and elements that the table of all agents counts for that certificate.
+counted() {
+	mkdir -p "$bed_dir/alone"
+	echo 'application any { ranks any; }' >"$bed_dir/alone/application.map"
+	echo 'cluster local { nodes w0; }' >"$bed_dir/alone/cluster.map"
+	echo 'entry w0;' >"$bed_dir/alone/mapping.map"
+	evspace deploy status "$bed_dir/alone" --connect "$bed_entry" --tls "$EVSPACE_TLS" --identity "$1" --json |
+		sed -n 's/.*"processes":\([0-9]*\),"elements":\([0-9]*\),.*/\1 \2/p'
+}
+only_its_own_are_counted() {
+	[ "$(counted observe)" = '4 8' ] && [ "$(counted one)" = '2 4' ] && [ "$(counted other)" = '0 0' ] ||
+		{ echo "$(counted observe), $(counted one), $(counted other)"; return 1; }
+}
+tap_case "... what it may not see is not counted" only_its_own_are_counted
 tap_case "... and nowhere else" eval '! switches two one off && grep -F "may not see run" "$tap_dir/switched"'
 tap_case "who did what, from where, and what came of it is logged" \
 	logged 'audit: two (127\.0\.0\.1:[0-9]*): switch p2p to off in run two: done, 2 processes on 1 of 1 host$'
@@ -175,6 +189,12 @@ other_authority() {
 	bed_until bed_ready corp
 	evspace status --connect "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp" >"$tap_dir/why" 2>&1 || { cat "$tap_dir/why"; return 1; }
 	rm "$bed_dir/corp/ca.crl"
+	# Whom it listed is refused on, until a restart.
+	bed_until grep -q 'ca.crl is gone; whom it listed is refused until this ends' "$bed_dir/corp.err" &&
+		! evspace status --connect "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp" --identity zed &&
+		bed_kill TERM corp || return
+	EVSPACE_DIR=$bed_dir/elsewhere bed_start corp evspace agent --node w0 --listen "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp"
+	bed_until bed_ready corp
 	bed_until eval 'evspace status --connect "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp" --identity zed'
 	"$certs" crl "$bed_dir/corp" && bed_until grep -c 'certificates loaded again' "$bed_dir/corp.err" &&
 		bed_until eval '! evspace status --connect "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp" --identity zed'

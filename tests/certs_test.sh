@@ -129,6 +129,20 @@ new_after_revoked() {
 	"$certs" renew "$dir" zoe && verifies -crl_check -CRLfile "$dir/ca.crl" "$dir/zoe.pem"
 }
 
+# OpenSSL fails with the second of three: the first is on record, and can be revoked.
+broken_off_is_on_record() {
+	mkdir -p "$tap_dir/stub"
+	cat >"$tap_dir/stub/openssl" <<-END
+		#!/bin/bash
+		[ "\$1" != ca ] || [ -e "$tap_dir/stub/first" ] || { touch "$tap_dir/stub/first"; exec $(command -v openssl) "\$@"; }
+		[ "\$1" != ca ] || exit 1
+		exec $(command -v openssl) "\$@"
+	END
+	chmod +x "$tap_dir/stub/openssl"
+	! PATH=$tap_dir/stub:$PATH "$certs" agent "$dir" broken0 broken1 broken2 2>/dev/null &&
+		[ -e "$dir/broken0.pem" ] && [ ! -e "$dir/broken1.pem" ] &&
+		grep -q "/CN=broken0$" "$dir/ca.index" && revoked broken0
+}
 revoked_without_index() {
 	"$certs" observe "$dir" before && rm "$dir/ca.index" && revoked before
 }
@@ -240,6 +254,7 @@ tap_case "who is not in it is fine" verifies -crl_check -CRLfile "$dir/ca.crl" "
 tap_case "also what was replaced is in it" old_is_revoked
 tap_case "who was revoked gets a new one" new_after_revoked
 tap_case "one that no index knows can be revoked" revoked_without_index
+tap_case "what is broken off has those on record that it made" broken_off_is_on_record
 tap_case "nobody to revoke" unchanged_by "$dir/ca.crl" "$certs" revoke "$dir" nobody
 tap_case "the list is made again" list_again
 tap_case "a new CA forgets the list" new_ca_forgets

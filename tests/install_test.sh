@@ -75,7 +75,7 @@ completes() {
 units_are_sound() {
 	local unit
 
-	for unit in $(found '/evspace-agent.service') $(found '/evspace-agent.socket'); do
+	for unit in $(found '/evspace-agent.service') $(found '/evspace-agent@.service') $(found '/evspace-agent.socket'); do
 		mkdir -p "$tap_dir/units"
 		sed "s,=[^ ]*/bin/evspace,=$top_builddir/evspace," "$unit" >"$tap_dir/units/${unit##*/}"
 	done
@@ -101,6 +101,28 @@ module_is_sound() {
 }
 
 # The agent uses the socket that it was handed, and says when it is ready.
+# Agents of two nodes that are forked by one: each finds its socket among those handed over.
+sockets_are_taken() {
+	local node
+
+	mkdir -p -m 700 "$tap_dir/several" "$tap_dir/maps"
+	echo 'application any { ranks any; }' >"$tap_dir/maps/application.map"
+	echo "cluster A { nodes a[0-1]; address unix:$tap_dir/several/at-a[0-1]; }" >"$tap_dir/maps/cluster.map"
+	printf 'entry a0;\nplace rank0 on a0;\nplace rank1 on a1;\n' >"$tap_dir/maps/mapping.map"
+	EVSPACE_DIR=$tap_dir/several systemd-socket-activate -E EVSPACE_DIR -l "$tap_dir/several/at-a0" \
+		-l "$tap_dir/several/at-a1" "$top_builddir/evspace" agent --pathmap "$tap_dir/maps" --node 'a[0-1]' \
+		2>"$tap_dir/agent.log" &
+	agent=$!
+	until [ -S "$tap_dir/several/at-a1" ]; do kill -0 $agent && sleep 0.02 || return; done
+	for node in a0 a1; do
+		"$top_builddir/evspace" status --connect "unix:$tap_dir/several/at-$node" --json >"$tap_dir/status" &&
+			grep -q "\"node\":\"$node\"" "$tap_dir/status" || { cat "$tap_dir/agent.log"; return 1; }
+	done
+	kill $agent
+	wait $agent
+	agent=
+	[ -S "$tap_dir/several/at-a0" ] && [ -S "$tap_dir/several/at-a1" ]
+}
 socket_is_taken() {
 	local socket=$tap_dir/space/agent-here.sock
 
@@ -174,6 +196,7 @@ else
 fi
 if command -v systemd-socket-activate >/dev/null; then
 	tap_case "an agent takes the socket that it is handed, and leaves it" socket_is_taken
+	tap_case "several agents of one machine do, each its own" sockets_are_taken
 else
 	tap_skip "an agent takes the socket that it is handed" "no systemd here"
 fi

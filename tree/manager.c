@@ -59,11 +59,20 @@ static bool listens_at(int fd, const union address_any *at)
 	       getsockname(fd, &bound.any, &room) == 0 && hears(&bound, at);
 }
 
+/* The process that has what was handed to the one that forked it. */
+static pid_t heir;
+
+void manager_inherit(pid_t parent)
+{
+	if (variable_number("LISTEN_PID") == parent)
+		heir = getpid();
+}
+
 int manager_socket(const union address_any *at)
 {
 	long n = variable_number("LISTEN_FDS");
 
-	if (variable_number("LISTEN_PID") != getpid())
+	if (variable_number("LISTEN_PID") != getpid() && heir != getpid())
 		return -1;
 	for (int fd = FIRST_FD; fd < FIRST_FD + n && fd < FIRST_FD + FDS_MOST; fd++) {
 		if (!listens_at(fd, at))

@@ -4,6 +4,8 @@
 #ifndef EVSPACE_MANAGER_H
 #define EVSPACE_MANAGER_H
 
+#include <sys/types.h>
+
 #include "tree/address.h"
 
 /**
@@ -12,6 +14,9 @@
  * and closed on exec; the caller's from now on. -1: there is none.
  */
 int manager_socket(const union address_any *at);
+
+/** We were forked by @parent: sockets that were handed to it are ours as well. */
+void manager_inherit(pid_t parent);
 
 /** Tell the service manager that we serve (sd_notify(3), NOTIFY_SOCKET). Without one, nothing. */
 void manager_ready(void);

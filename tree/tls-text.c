@@ -117,6 +117,14 @@ static int reason_is_garbage(int reason)
 	}
 }
 
+const char *tls_says(void)
+{
+	const char *text = ERR_reason_error_string(ERR_peek_last_error());
+
+	ERR_clear_error();
+	return text ? text : "unknown reason";
+}
+
 void tls_explain(SSL *ssl, const char *where, struct error *e)
 {
 	unsigned long code = ERR_peek_last_error();

@@ -14,6 +14,7 @@
 #include <openssl/x509v3.h>
 
 #include "pathmap/memory.h"
+#include "tree/revoked.h"
 
 /* Who is about to expire is told so long before. */
 #define WARN_S (14 * 86400L)
@@ -35,7 +36,7 @@ struct files {
 struct tls {
 	SSL_CTX *context; /* both ends': they differ in nothing */
 	X509 *own;
-	STACK_OF(X509_CRL) * crls;
+	struct revoked revoked;
 	struct files files;
 };
 
@@ -56,15 +57,6 @@ static int file_check(const char *path, int secret, const char *make, struct err
 		return errorf(e, "%s belongs to another user; make one of your own: %s", path,
 			      make);
 	return 0;
-}
-
-/** The last thing that OpenSSL complained of, for files. Empties its queue. */
-static const char *openssl_says(void)
-{
-	const char *text = ERR_reason_error_string(ERR_peek_last_error());
-
-	ERR_clear_error();
-	return text ? text : "unknown reason";
 }
 
 /**
@@ -154,78 +146,14 @@ static SSL_CTX *context_new(const struct files *f, struct error *e)
 
 	ERR_clear_error();
 	if (!ctx || !options_set(ctx))
-		errorf(e, "OpenSSL cannot do TLS 1.3 with P-256: %s", openssl_says());
+		errorf(e, "OpenSSL cannot do TLS 1.3 with P-256: %s", tls_says());
 	else if (!SSL_CTX_load_verify_file(ctx, f->ca))
-		errorf(e, "%s: no certificate (%s); copy the CA's ca.pem there", f->ca,
-		       openssl_says());
+		errorf(e, "%s: no certificate (%s); copy the CA's ca.pem there", f->ca, tls_says());
 	else
 		return ctx;
 	SSL_CTX_free(ctx);
 	errno = EINVAL;
 	return NULL;
-}
-
-/** Is the list signed by a CA of ca.pem? */
-static bool crl_is_ours(X509_STORE *store, X509_CRL *crl)
-{
-	STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(store);
-	bool ours = false;
-
-	for (int i = 0; i < sk_X509_OBJECT_num(objects) && !ours; i++) {
-		X509 *ca = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, i));
-
-		ours = ca && X509_CRL_verify(crl, X509_get0_pubkey(ca)) == 1;
-	}
-	ERR_clear_error();
-	return ours;
-}
-
-static int crls_add(struct tls *tls, X509_STORE *store, FILE *file, struct error *e)
-{
-	X509_CRL *crl;
-
-	while ((crl = PEM_read_X509_CRL(file, NULL, NULL, NULL))) {
-		bool ours = crl_is_ours(store, crl);
-
-		if (!sk_X509_CRL_push(tls->crls, crl))
-			abort();
-		if (!ours)
-			return errorf(e,
-				      "%s is not from the CA of %s: copy both from the same folder",
-				      tls->files.crl, tls->files.ca);
-		if (!X509_STORE_add_crl(store, crl))
-			return errorf(e, "%s: %s", tls->files.crl, openssl_says());
-	}
-	if (sk_X509_CRL_num(tls->crls) &&
-	    ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE) {
-		ERR_clear_error();
-		return 0;
-	}
-	return errorf(e,
-		      "%s is damaged (%s): it says who is revoked; copy it again from where it was "
-		      "made, or make it again: deploy/certs crl DIR",
-		      tls->files.crl, openssl_says());
-}
-
-/** Who is revoked, if there is a list. */
-static int crls_load(struct tls *tls, struct error *e)
-{
-	X509_STORE *store = SSL_CTX_get_cert_store(tls->context);
-	FILE *file = fopen(tls->files.crl, "re");
-	int result;
-
-	tls->crls = sk_X509_CRL_new_null();
-	if (!tls->crls)
-		abort();
-	/* Whoever is in ca.pem is trusted, be it signed by others. */
-	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
-	if (!file)
-		return errno == ENOENT ? 0 : errorf(e, "%s: %s", tls->files.crl, strerror(errno));
-	X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
-	result = crls_add(tls, store, file, e);
-	fclose(file);
-	errno = EINVAL;
-	return result;
 }
 
 /* ---- who we are ---- */
@@ -235,11 +163,11 @@ static int own_load(SSL_CTX *ctx, const struct files *f, struct error *e)
 	errno = EINVAL;
 	if (SSL_CTX_use_certificate_chain_file(ctx, f->pem) != 1)
 		return errorf(e, "%s: no certificate with a P-256 key (%s); make it with: %s",
-			      f->pem, openssl_says(), f->make);
+			      f->pem, tls_says(), f->make);
 	if (SSL_CTX_use_PrivateKey_file(ctx, f->key, SSL_FILETYPE_PEM) != 1 ||
 	    SSL_CTX_check_private_key(ctx) != 1)
 		return errorf(e, "%s is not the key of %s (%s); make both with: %s --force", f->key,
-			      f->pem, openssl_says(), f->make);
+			      f->pem, tls_says(), f->make);
 	return 0;
 }
 
@@ -259,17 +187,6 @@ static int own_check(const struct files *f, X509 *own, struct error *e)
 	if (X509_cmp_current_time(X509_get0_notBefore(own)) > 0)
 		return errorf(e, "%s is not valid yet; set this host's clock right", f->pem);
 	return 0;
-}
-
-static bool own_is_revoked(const struct tls *tls)
-{
-	X509_REVOKED *entry;
-
-	for (int i = 0; i < sk_X509_CRL_num(tls->crls); i++) {
-		if (X509_CRL_get0_by_cert(sk_X509_CRL_value(tls->crls, i), &entry, tls->own) == 1)
-			return true;
-	}
-	return false;
 }
 
 static int own_take(struct tls *tls, struct error *e)
@@ -293,13 +210,15 @@ static int tls_load(struct tls *tls, struct error *e)
 	if (file_check(f->ca, 0, "deploy/certs init", e) < 0)
 		return -1;
 	tls->context = context_new(f, e);
-	return tls->context ? crls_load(tls, e) : -1;
+	if (!tls->context)
+		return -1;
+	return revoked_load(&tls->revoked, SSL_CTX_get_cert_store(tls->context), f->crl, f->ca, e);
 }
 
 static void tls_unload(struct tls *tls)
 {
 	SSL_CTX_free(tls->context);
-	sk_X509_CRL_pop_free(tls->crls, X509_CRL_free);
+	revoked_fini(&tls->revoked);
 }
 
 struct tls *tls_new(const char *dir, const char *name, struct error *e)
@@ -314,7 +233,7 @@ struct tls *tls_new(const char *dir, const char *name, struct error *e)
 	}
 	if (tls_load(tls, e) < 0 || own_take(tls, e) < 0)
 		goto fail;
-	if (!own_is_revoked(tls))
+	if (!revoked_has(&tls->revoked, tls->own))
 		return tls;
 	errno = EACCES;
 	errorf(e, "%s has been revoked; make a new one with: %s --force", tls->files.pem,
@@ -337,6 +256,7 @@ int tls_refresh(struct tls *tls, struct error *e)
 		tls_unload(&next);
 		return -1;
 	}
+	revoked_keep(&next.revoked, SSL_CTX_get_cert_store(next.context), &tls->revoked);
 	if (own_take(&next, e) < 0) {
 		/* Whom to trust counts all the same. */
 		result = -1;
@@ -409,7 +329,7 @@ SSL *tls_client(struct tls *tls, const char *name, struct error *e)
 	SSL_set_connect_state(ssl);
 	return ssl;
 fail:
-	errorf(e, "no TLS connection to %s: %s", name ? name : "an agent", openssl_says());
+	errorf(e, "no TLS connection to %s: %s", name ? name : "an agent", tls_says());
 	SSL_free(ssl);
 	return NULL;
 }
@@ -419,7 +339,7 @@ SSL *tls_server(struct tls *tls, struct error *e)
 	SSL *ssl = SSL_new(tls->context);
 
 	if (!ssl) {
-		errorf(e, "no TLS connection: %s", openssl_says());
+		errorf(e, "no TLS connection: %s", tls_says());
 		return NULL;
 	}
 	SSL_set_accept_state(ssl);
@@ -458,7 +378,7 @@ int tls_warning(const struct tls *tls, struct error *e)
 	long left = tls_expires_in(tls);
 	char when[40];
 
-	if (own_is_revoked(tls)) {
+	if (revoked_has(&tls->revoked, tls->own)) {
 		errorf(e, "%s has been revoked: nobody accepts it; make a new one with: %s --force",
 		       tls->files.pem, tls->files.make);
 		return 1;
@@ -469,8 +389,16 @@ int tls_warning(const struct tls *tls, struct error *e)
 		       tls->files.pem, end_text(left, when, sizeof(when)));
 		return 1;
 	}
-	for (int i = 0; i < sk_X509_CRL_num(tls->crls); i++) {
-		const ASN1_TIME *end = X509_CRL_get0_nextUpdate(sk_X509_CRL_value(tls->crls, i));
+	if (tls->revoked.gone) {
+		errorf(e,
+		       "%s is gone; whom it listed is refused until this ends: copy it again from "
+		       "where it was made, or make it again: deploy/certs crl DIR",
+		       tls->files.crl);
+		return 1;
+	}
+	for (int i = 0; i < sk_X509_CRL_num(tls->revoked.lists); i++) {
+		const ASN1_TIME *end =
+			X509_CRL_get0_nextUpdate(sk_X509_CRL_value(tls->revoked.lists, i));
 
 		left = end ? seconds_until(end) : WARN_S;
 		if (left >= WARN_S)

@@ -40,7 +40,8 @@ void tls_free(struct tls *tls);
 /**
  * Load the files again if one of them has changed; new connections are made from them then. Returns
  * 1: that was so; 0: none has changed; -1 with @e: they are no good, and what there was before
- * stays (the own certificate, if only that is no good), until they change again.
+ * stays (the own certificate, if only that is no good), until they change again. A list of revoked
+ * certificates that is gone counts on, which tls_warning() says.
  */
 int tls_refresh(struct tls *tls, struct error *e);
 
@@ -86,5 +87,8 @@ void tls_explain(SSL *ssl, const char *where, struct error *e);
 
 /** When this identity's own certificate expires, in seconds from now. */
 long tls_expires_in(const struct tls *tls);
+
+/** The last thing that OpenSSL complained of, for files. Empties its queue. */
+const char *tls_says(void);
 
 #endif
