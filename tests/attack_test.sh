@@ -109,6 +109,11 @@ switches() {
 	evspace collect --connect "$bed_entry" --identity "$1" --run "$2" --class p2p "$3" >"$tap_dir/switched" 2>&1
 }
 tap_case "control limited to a run switches there" switches two two off
+# Who may not look at the monitors does not have them record either.
+no_monitors() {
+	refuses "limited to other runs" one --of evspace && [ ! -e "$EVSPACE_DIR/evspace" ]
+}
+tap_case "... not at the monitors, which do not record for it" no_monitors
 # counted NAME: processes and elements that the table of all agents counts for that certificate.
 counted() {
 	mkdir -p "$bed_dir/alone"

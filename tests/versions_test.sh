@@ -154,6 +154,22 @@ tap_case "so is one that is too old" older_than_old
 tap_case "and other tuples" other_tuples
 tap_case "an agent of a foreign release is named, the others answer" foreign_leaf
 
+# A package has come under an agent that runs.
+replaced_program() {
+	local said
+
+	cp "$top_builddir/evspace" "$bed_dir/evspace" && bed_kill TERM a1 && rm -f "$bed_dir/a1.real" || return
+	bed_start a1 "$bed_dir/evspace" agent --pathmap "$bed_dir/maps" --node a1 --listen "unix:$bed_dir/a1.real"
+	bed_until bed_ready a1
+	says 0 '^/A/a1 ' evspace deploy status "$bed_dir/maps" && ! grep 'has been replaced' "$tap_dir/said" || return
+	cp "$top_builddir/evspace" "$bed_dir/evspace.new" && mv "$bed_dir/evspace.new" "$bed_dir/evspace" &&
+		says 0 'a1 runs a program whose file has been replaced since: evspace deploy up takes the new one' \
+			evspace deploy status "$bed_dir/maps" &&
+		says 0 'program file has been replaced' evspace status --connect "unix:$bed_dir/a1.real" &&
+		says 0 '"replaced":true' evspace status --connect "unix:$bed_dir/a1.real" --json
+}
+tap_case "an agent whose program has been replaced is told" replaced_program
+
 # --- hosts with other clocks ---
 
 # As a host that has been up for long, booted another time.
