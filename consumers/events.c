@@ -156,7 +156,9 @@ static bool is_over(struct events *v, bool any)
 	struct evspace_counts n;
 
 	v->lived |= w->processes > 0;
-	if (any || w->n_missing || w->processes || (w->elements == 0 && w->unreadable == 0))
+	/* What was asked for again may be empty because it was never made: it is no end. */
+	if (any || w->again || w->n_missing || w->processes ||
+	    (w->elements == 0 && w->unreadable == 0))
 		v->quiet = 0;
 	else
 		v->quiet++;

@@ -10,6 +10,8 @@
 
 /* Bytes of a frame that is worth compressing: less fits into a packet anyway. */
 #define PACK_LEAST 256u
+/* What is tried on any connection: the kernel knows how fast it is only when something was sent. */
+#define CARRIES_LEAST (16u << 10)
 
 static void body_copy(unsigned char *to, const struct batch *body)
 {
@@ -68,6 +70,19 @@ bool link_is_slow(struct link *link)
 	/* Unix sockets have no TLS. What was added since the last flush has not been tried yet. */
 	return link->transport.ssl && link->state == LINK_READY &&
 	       speed_is_slow(&link->speed, link->transport.fd, bytes_held(&link->transport.out));
+}
+
+size_t link_carries(struct link *link, unsigned ms)
+{
+	double bytes;
+
+	if (!link_is_slow(link))
+		return SIZE_MAX;
+	/* What waits is compressed already. */
+	bytes = (double)link->speed.rate * ms * 1e-3 - (double)link_waiting(link);
+	if (link->packer)
+		bytes *= packer_ratio(link->packer);
+	return bytes > CARRIES_LEAST ? (size_t)bytes : CARRIES_LEAST;
 }
 
 /** Is a frame of so many bytes to be compressed? */

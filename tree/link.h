@@ -134,6 +134,10 @@ uint64_t link_unpacked(const struct link *link);
 /** Is the connection slow (tree/speed.h)? */
 bool link_is_slow(struct link *link);
 
+/** How many bytes of frames more it carries within @ms, as it has gone so far; SIZE_MAX if it is
+ * not slow. */
+size_t link_carries(struct link *link, unsigned ms);
+
 /**
  * Close without calling `closed`, from anywhere, callbacks of the same link included. What waits is
  * written if it fits into the socket. Not after `closed`. NULL is fine.

@@ -19,9 +19,10 @@ _Static_assert(ZSTD_COMPRESSBOUND(WIRE_PIECE_PLAIN) + 64u <= WIRE_PIECE_PACKED,
 
 struct packer {
 	ZSTD_CCtx *context;
-	unsigned char *piece; /* where the piece in the making is; NULL: none is */
-	ZSTD_outBuffer out;   /* behind its front */
-	size_t plain;	      /* bytes in it */
+	unsigned char *piece;	/* where the piece in the making is; NULL: none is */
+	ZSTD_outBuffer out;	/* behind its front */
+	size_t plain;		/* bytes in it */
+	uint64_t before, after; /* bytes of all frames, plain and packed */
 };
 
 struct packer *packer_new(void)
@@ -71,6 +72,13 @@ static void piece_end(struct packer *p, struct bytes *to, ZSTD_EndDirective how)
 	memset(p->piece + WIRE_FRONT_BYTES + p->out.pos, 0, pad);
 	bytes_commit(to, WIRE_FRONT_BYTES + p->out.pos + pad);
 	p->piece = NULL;
+	p->before += p->plain;
+	p->after += WIRE_FRONT_BYTES + p->out.pos + pad;
+}
+
+double packer_ratio(const struct packer *p)
+{
+	return p->before > p->after ? (double)p->before / (double)p->after : 1;
 }
 
 void packer_put(struct packer *p, const void *data, size_t bytes, struct bytes *to)

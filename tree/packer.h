@@ -26,6 +26,9 @@ void packer_put(struct packer *p, const void *data, size_t bytes, struct bytes *
 /** The frame is complete: all of it goes to @to. */
 void packer_flush(struct packer *p, struct bytes *to);
 
+/** How many times smaller frames have become so far, at least 1. */
+double packer_ratio(const struct packer *p);
+
 /** Nothing more will be compressed: tell the other side to free what it keeps. After a flush. */
 void packer_end(struct packer *p, struct bytes *to);
 

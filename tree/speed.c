@@ -15,13 +15,14 @@
 #define STAYS_SLOW_NS  UINT64_C(5000000000)
 #define ROUND_NOT_SEEN UINT32_MAX
 
-static bool looks_slow(int fd, size_t waiting)
+static bool looks_slow(struct speed *s, int fd, size_t waiting)
 {
 	struct tcp_info info = {0};
 	socklen_t room = sizeof(info);
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &room) < 0)
 		return false;
+	s->rate = info.tcpi_delivery_rate;
 	if (info.tcpi_min_rtt >= SLOW_AT_ROUND && info.tcpi_min_rtt != ROUND_NOT_SEEN)
 		return true;
 	return waiting > 0 && info.tcpi_delivery_rate < SLOW_AT_BYTES;
@@ -34,7 +35,7 @@ bool speed_is_slow(struct speed *s, int fd, size_t waiting)
 	if (s->looked_ns && now - s->looked_ns < LOOK_AGAIN_NS)
 		return s->slow;
 	s->looked_ns = now;
-	if (looks_slow(fd, waiting)) {
+	if (looks_slow(s, fd, waiting)) {
 		s->slow_ns = now;
 		s->slow = true;
 	} else if (s->slow && now - s->slow_ns >= STAYS_SLOW_NS) {

@@ -11,6 +11,7 @@
 struct speed {
 	uint64_t looked_ns; /* CLOCK_MONOTONIC, 0: never yet */
 	uint64_t slow_ns;   /* when it was found slow last */
+	uint64_t rate;	    /* bytes/s that arrived of late, when the connection was busy */
 	bool slow;
 };
 
