@@ -23,7 +23,7 @@ static const struct command commands[] = {
 	{"discard", "drops the events that elements hold", discard_main, true},
 	{"status", "an agent, its processes, and why something is not collected", status_main,
 	 true},
-	{"runs", "the runs whose elements this host holds", runs_main, false},
+	{"runs", "the runs whose elements this host holds, or all hosts of a map", runs_main, true},
 	{"purge", "remove the elements of runs that ended", purge_main, false},
 	{"profile", "remember where to look and as who, for --profile NAME", profile_main, false},
 	{"map", "check a pathmap, show the gather trees that it makes", map_main, true},

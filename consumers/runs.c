@@ -25,7 +25,7 @@ static const char runs_help[] =
 	"List the runs of yours whose trace elements this host holds, oldest first: those under\n"
 	"way, and those that are over and not yet purged. With --connect: those of all hosts of "
 	"the\n"
-	"entry agent's map, summed up.\n"
+	"entry agent's map, summed up; exit code 1 if one of them does not answer.\n"
 	"\n"
 	"  RUN        the name, for --run and evspace purge\n"
 	"  STATE      running; finished (all processes came through MPI_Finalize); died (not all\n"
@@ -49,10 +49,11 @@ static const char runs_help[] =
 
 struct runs {
 	struct common common;
-	const struct store *store; /* this host's, NULL: others' */
-	const char *where;	   /* nothing is */
+	struct store store; /* this host's, if it is */
+	bool here;	    /* that is looked at */
 	struct store_run *list;
 	size_t n;
+	bool partial; /* somebody has not said what he holds */
 };
 
 static const char *state_of(const struct store_run *run)
@@ -72,13 +73,13 @@ static uint64_t age_of(const struct store_run *run)
 							    : 0;
 }
 
-static void print_refusals(const struct store *store, const char *run)
+static void print_refusals(const struct runs *all, const char *run)
 {
 	const struct store_refusal *r;
 
-	if (!store)
+	if (!all->here)
 		return;
-	TAILQ_FOREACH (r, &store->refusals, link)
+	TAILQ_FOREACH (r, &all->store.refusals, link)
 		if (!strcmp(r->run, run))
 			printf("  %s\n", r->text);
 }
@@ -113,18 +114,18 @@ static void print_table(const struct runs *all)
 		printf("%-*s  %-8s  %9s  %5u  %15s  %8s  %8s  %s\n", width, r->name, state_of(r),
 		       processes, r->alive, unit_count(events, r->events),
 		       unit_bytes(size, r->bytes), unit_duration(age, age_of(r)), r->program);
-		print_refusals(all->store, r->name);
+		print_refusals(all, r->name);
 	}
 }
 
-static json_t *json_refusals(const struct store *store, const char *run)
+static json_t *json_refusals(const struct runs *all, const char *run)
 {
 	const struct store_refusal *r;
 	json_t *array = json_array();
 
-	if (!store)
+	if (!all->here)
 		return array;
-	TAILQ_FOREACH (r, &store->refusals, link)
+	TAILQ_FOREACH (r, &all->store.refusals, link)
 		if (!strcmp(r->run, run))
 			json_array_append_new(array, json_string(r->text));
 	return array;
@@ -141,13 +142,13 @@ static void print_json(const struct runs *all)
 				  (int)r->finished, "world", (int)r->world_size);
 
 		json_object_update_new(
-			object, json_pack("{s:I,s:i,s:I,s:I,s:I,s:I,s:o,s:b}", "events",
-					  (json_int_t)r->events, "mirrors", (int)r->mirrors,
-					  "overflowed", (json_int_t)r->overflowed, "bytes",
-					  (json_int_t)r->bytes, "age_ns", (json_int_t)age_of(r),
-					  "idle_ns", (json_int_t)r->idle_ns, "refused",
-					  json_refusals(all->store, r->name), "monitors",
-					  strcmp(r->name, TRACK_RUN) == 0));
+			object,
+			json_pack("{s:I,s:i,s:I,s:I,s:I,s:I,s:o,s:b}", "events",
+				  (json_int_t)r->events, "mirrors", (int)r->mirrors, "overflowed",
+				  (json_int_t)r->overflowed, "bytes", (json_int_t)r->bytes,
+				  "age_ns", (json_int_t)age_of(r), "idle_ns",
+				  (json_int_t)r->idle_ns, "refused", json_refusals(all, r->name),
+				  "monitors", strcmp(r->name, TRACK_RUN) == 0));
 		json_dumpf(object, stdout, JSON_COMPACT);
 		putchar('\n');
 		json_decref(object);
@@ -161,27 +162,25 @@ static void print_runs(const struct runs *r)
 	else if (r->n)
 		print_table(r);
 	else
-		fprintf(stderr, "no runs %s %s; start one: evspace run -- mpirun -np 8 ./app\n",
-			r->store ? "in" : "on", r->where);
+		fprintf(stderr, "no runs %s%s; start one: evspace run -- mpirun -np 8 ./app\n",
+			r->here ? "in " : "", r->here ? r->store.base : "on the hosts of its map");
 }
 
 /* ---- this host ---- */
 
 static int runs_here(struct runs *r)
 {
-	char base[200];
+	char base[sizeof(r->store.base)];
 	struct error e = {""};
-	struct store store;
 
-	if (!store_base(base, sizeof(base), &e) || store_init(&store, base, false, &e)) {
+	if (!store_base(base, sizeof(base), &e) || store_init(&r->store, base, false, &e)) {
 		fprintf(stderr, "evspace runs: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}
-	r->store = &store;
-	r->where = base;
-	r->n = store_runs(&store, &r->list);
+	r->here = true;
+	r->n = store_runs(&r->store, &r->list);
 	print_runs(r);
-	store_fini(&store);
+	store_fini(&r->store);
 	return EXIT_FINE;
 }
 
@@ -220,11 +219,27 @@ static void runs_add(struct runs *r, Evspace__Run *m)
 	sum->idle_ns = m->idle_ns < sum->idle_ns ? m->idle_ns : sum->idle_ns;
 }
 
+static void runs_miss(struct runs *r, Evspace__Status *status)
+{
+	utf8_clean(status->node);
+	utf8_clean(status->text);
+	r->partial = true;
+	fprintf(stderr, "evspace runs: %s is not there: %s\n", status->node, status->text);
+	if (r->common.json) {
+		json_t *o = json_pack("{s:i,s:s,s:s,s:s}", "schema", RUNS_SCHEMA, "type", "missing",
+				      "node", status->node, "why", status->text);
+
+		json_dumpf(o, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(o);
+	}
+}
+
 /* What an agent has said of its runs, or that it has not. */
-static void runs_add_all(struct runs *r, const Evspace__Status *status)
+static void runs_add_all(struct runs *r, Evspace__Status *status)
 {
 	if (status->why)
-		fprintf(stderr, "evspace runs: %s is not there: %s\n", status->node, status->text);
+		runs_miss(r, status);
 	for (size_t i = 0; i < status->n_runs; i++)
 		runs_add(r, status->runs[i]);
 }
@@ -245,13 +260,13 @@ static int runs_there(struct runs *r)
 		evspace__frame__free_unpacked(reply, NULL);
 		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	}
-	r->where = "the hosts of its map";
 	runs_add_all(r, reply->status);
 	for (size_t i = 0; i < reply->status->n_below; i++)
 		runs_add_all(r, reply->status->below[i]);
 	evspace__frame__free_unpacked(reply, NULL);
+	store_runs_sort(r->list, r->n);
 	print_runs(r);
-	return EXIT_FINE;
+	return r->partial ? EXIT_BAD_NEWS : EXIT_FINE;
 }
 
 int runs_main(int argc, char **argv)

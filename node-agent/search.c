@@ -31,6 +31,7 @@ struct search {
 	/* what has been found: live ones, each once, and the one that began last */
 	char live[16][sizeof(((struct store_run *)0)->name)];
 	size_t n_live;
+	char silent[256]; /* hosts that did not say what they hold */
 	char last[sizeof(((struct store_run *)0)->name)];
 	int64_t last_ns;
 };
@@ -51,6 +52,21 @@ void search_end_all(struct search_list *list)
 		LIST_REMOVE(s, entry);
 		search_free(s);
 	}
+}
+
+void search_close(struct search_list *list, uint32_t scope)
+{
+	struct search *s;
+
+	LIST_FOREACH (s, list, entry) {
+		if (s->frame->kind_case == EVSPACE__FRAME__KIND_OPEN &&
+		    s->frame->open->scope == scope)
+			break;
+	}
+	if (!s)
+		return;
+	LIST_REMOVE(s, entry);
+	search_free(s);
 }
 
 /* What may lack the name of a run, when it comes from a consumer. */
@@ -129,6 +145,11 @@ static void search_here(struct search *s)
 
 static void search_there(struct search *s, const Evspace__Status *status)
 {
+	size_t used = strlen(s->silent);
+
+	if (status->why)
+		snprintf(s->silent + used, sizeof(s->silent) - used, "%s%s", used ? ", " : "",
+			 status->node);
 	for (size_t i = 0; i < status->n_runs; i++) {
 		const Evspace__Run *run = status->runs[i];
 
@@ -149,22 +170,36 @@ static void search_answer(void *arg, struct link *up, Evspace__Frame *frame)
 
 /* ---- what is meant ---- */
 
+/* Does it change the run that is found? */
+static bool search_changes(const struct search *s)
+{
+	return s->frame->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK &&
+	       (s->frame->switch_ask->change || s->frame->switch_ask->discard);
+}
+
 static int search_choose(const struct search *s, struct error *e)
 {
 	char list[sizeof(s->live) + 16] = "";
 	struct lack lack;
 
-	if (s->n_live <= 1 && frame_lack(s->frame, &lack)) {
-		/* a text that was not sent is not the message's own */
-		if (*lack.run != (char *)(uintptr_t)protobuf_c_empty_string)
-			free(*lack.run);
-		*lack.run = memory_copy(s->n_live ? s->live[0] : s->last);
-		return 0;
-	}
 	for (size_t i = 0; i < s->n_live; i++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", s->live[i]);
 	errno = ENOTUNIQ;
-	return errorf(e, "several runs are live; say which with --run:%s", list);
+	if (s->n_live > 1)
+		return errorf(e, "several runs are live; say which with --run:%s", list);
+	/* Another one may live there, or one that began later. */
+	if (s->silent[0] && (s->n_live == 0 || search_changes(s)))
+		return errorf(
+			e,
+			"%s: no answer, so which run is meant is not sure; say it with --run%s%s",
+			s->silent, s->n_live ? ":" : "", list);
+	if (!frame_lack(s->frame, &lack))
+		return 0;
+	/* a text that was not sent is not the message's own */
+	if (*lack.run != (char *)(uintptr_t)protobuf_c_empty_string)
+		free(*lack.run);
+	*lack.run = memory_copy(s->n_live ? s->live[0] : s->last);
+	return 0;
 }
 
 static void search_done(void *arg, struct muster *muster)

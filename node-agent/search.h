@@ -23,8 +23,9 @@ bool search_needed(const struct session_host *host, const Evspace__Frame *frame)
 /**
  * Ask all agents for their runs, as @frame's peer at @link may see them. Then, from the loop,
  * @found is called with the frame, in which the run is named now: the only live one, else the one
- * that began last; or with an error, when several are live. Where there is none at all, the name is
- * still "". What is under way is in @list. Returns 0, or -1 with errno and @e.
+ * that began last; or with an error, when several are live, or when it cannot be sure because a
+ * host does not answer: of one live run that is enough for what only looks. Where there is none at
+ * all, the name is still "". What is under way is in @list. Returns 0, or -1 with errno and @e.
  */
 int search_begin(const struct session_host *host, struct search_list *list, struct link *link,
 		 const Evspace__Frame *frame,
@@ -33,6 +34,9 @@ int search_begin(const struct session_host *host, struct search_list *list, stru
 
 /** The number that errors about such a frame carry. */
 uint32_t search_scope(const Evspace__Frame *frame);
+
+/** The scope that is searched a run for is closed: forget it. */
+void search_close(struct search_list *list, uint32_t scope);
 
 /** Forget those that are under way. */
 void search_end_all(struct search_list *list);

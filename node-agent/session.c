@@ -232,6 +232,7 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		rc = session_ask(s, f->ask, &e);
 		break;
 	case EVSPACE__FRAME__KIND_CLOSE:
+		search_close(&s->searches, f->close->scope);
 		session_close(s, f->close);
 		break;
 	case EVSPACE__FRAME__KIND_SWITCH_ASK:

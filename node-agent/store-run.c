@@ -94,6 +94,12 @@ static int compare_birth(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+void store_runs_sort(struct store_run *runs, size_t n)
+{
+	if (n)
+		qsort(runs, n, sizeof(*runs), compare_birth);
+}
+
 /* All are added up: how long they are idle, and their order. */
 static void runs_end(struct store_run *runs, size_t n)
 {
@@ -103,8 +109,7 @@ static void runs_end(struct store_run *runs, size_t n)
 		runs[i].idle_ns = runs[i].alive || runs[i].mirrors_alive || !runs[i].idle_ns
 					  ? 0
 					  : now - runs[i].idle_ns;
-	if (n)
-		qsort(runs, n, sizeof(*runs), compare_birth);
+	store_runs_sort(runs, n);
 }
 
 size_t store_runs_held(const struct store *store,

@@ -136,6 +136,9 @@ struct store_run {
  */
 size_t store_runs(const struct store *store, struct store_run **runs);
 
+/** Put them into that order. */
+void store_runs_sort(struct store_run *runs, size_t n);
+
 /** The same of those segments alone that @holds(@arg, segment) is true of. */
 size_t store_runs_held(const struct store *store,
 		       bool (*holds)(const void *arg, const struct store_segment *s),

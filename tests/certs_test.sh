@@ -229,6 +229,11 @@ all_at_once() {
 		[ -z "$(find "$tap_dir/all/tls" -name '.new*')" ]
 }
 tap_case "init with names: agents, observe and control at once" all_at_once
+nothing_of() {
+	! "$certs" init "$tap_dir/none/tls" "$@" >"$tap_dir/said" 2>&1 && ! [ -e "$tap_dir/none/tls/ca.pem" ]
+}
+tap_case "or nothing: a name that it makes itself" nothing_of 'h[0-1]' observe
+tap_case "or nothing: a name that is there twice" nothing_of h0 h1 h0
 tap_case "an existing CA stays" unchanged_by "$dir/ca.key" "$certs" init "$dir"
 tap_case "none is made when one of several exists" nothing_half_made
 tap_case "--force replaces certificate and key" replaced_by_force

@@ -171,6 +171,23 @@ first_of_all() {
 		[ "$(grep -c '"op":"MPI_Init_thread"' "$bed_dir/early.out")" -eq "$ranks" ]
 }
 
+runs_of_all() {
+	evspace runs --connect "$bed_entry" >"$tap_dir/runs" && grep -Eq '^tunnel +running +4/4 +4 ' "$tap_dir/runs" ||
+		{ cat "$tap_dir/runs"; return 1; }
+}
+
+# Another run may live there, which would be meant as well.
+silence_is_no_answer() {
+	local status=0
+
+	kill -STOP "$(bed_pid b1)"
+	evspace discard --connect "$bed_entry" --identity control >"$tap_dir/said" 2>&1 || status=$?
+	evspace runs --connect "$bed_entry" >>"$tap_dir/said" 2>&1 && status=wrong
+	kill -CONT "$(bed_pid b1)"
+	[ "$status" = 2 ] && grep -q 'b1: no answer, .* with --run: tunnel$' "$tap_dir/said" &&
+		grep -q 'b1 is not there' "$tap_dir/said" || { echo "exit code $status"; cat "$tap_dir/said"; return 1; }
+}
+
 bed_begin
 bed_agents front ga a0 a1 b0 b1 || exit 99
 program_start tunnel
@@ -180,6 +197,8 @@ tap_case "heartbeat as text has every thread" shows_all_threads
 tap_case "cluster A is behind its gateway" through_the_gateway
 tap_case "heartbeat --check is content" bed_until heartbeat --run tunnel --check
 tap_case "without --run the only live run is meant" heartbeat --once
+tap_case "runs of all hosts of the map, each process once" runs_of_all
+tap_case "where a host is silent, nothing is discarded of a run that is not named" silence_is_no_answer
 tap_case "a consumer leaves no scope behind" bed_until scopes_are 0
 tap_case "and no cursors" bed_until no_cursors
 
