@@ -10,6 +10,7 @@
 #include "node-agent/row-comm.h"
 #include "node-agent/segment-label.h"
 #include "pathmap/memory.h"
+#include "tree/announce.h"
 #include "tree/process.h"
 
 /* What is copied out of a segment. */
@@ -73,12 +74,7 @@ static void residents_comms(struct residents *r, const struct names *names)
 		if (!comm_is_ours(r, c))
 			continue;
 		m = memory_new(1, sizeof(*m));
-		evspace__comm__init(m);
-		m->id = c->id;
-		m->parent = c->parent;
-		m->size = c->size;
-		m->world = c->world;
-		m->n_members = c->members ? c->size : 0;
+		announce_comm(m, c);
 		m->members = memory_new(m->n_members + 1, sizeof(*m->members));
 		if (c->members)
 			memcpy(m->members, c->members, c->size * sizeof(*m->members));

@@ -44,6 +44,18 @@ static void fill_names(struct announce *an, const struct names *names, Evspace__
 	an->names += count;
 }
 
+void announce_comm(Evspace__Comm *m, const struct name_comm *c)
+{
+	evspace__comm__init(m);
+	m->id = c->id;
+	m->parent = c->parent;
+	m->size = c->size;
+	m->world = c->world;
+	m->n_members = c->members ? c->size : 0;
+	m->members = c->members;
+	m->label = c->label ? c->label : m->label;
+}
+
 static void fill_comms(struct announce *an, const struct names *names, Evspace__Answer *a)
 {
 	size_t all = names_comm_count(names) - an->comms, count = 0, bytes = 0;
@@ -65,14 +77,7 @@ static void fill_comms(struct announce *an, const struct names *names, Evspace__
 		const struct name_comm *c = names_comm_at(names, an->comms + i);
 		Evspace__Comm *m = &an->comm_items[i];
 
-		evspace__comm__init(m);
-		m->id = c->id;
-		m->parent = c->parent;
-		m->size = c->size;
-		m->world = c->world;
-		m->n_members = c->members ? c->size : 0;
-		m->members = c->members;
-		m->label = c->label ? c->label : m->label;
+		announce_comm(m, c);
 		an->comm_list[i] = m;
 	}
 	a->n_comms = count;

@@ -24,4 +24,8 @@ struct announce {
 void announce_fill(struct announce *said, const struct names *names, Evspace__Answer *answer);
 void announce_clear(struct announce *said);
 
+/** The communicator @comm as a message, which is initialised here; texts and members stay the
+ * communicator's. */
+void announce_comm(Evspace__Comm *message, const struct name_comm *comm);
+
 #endif
