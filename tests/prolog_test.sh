@@ -189,6 +189,118 @@ never_fails() {
 	cluster_until nothing b1 $one && node_is_fine b1
 }
 
+# by_hand prolog|epilog JOB: of $one on b0, without Slurm.
+by_hand() {
+	cluster_on b0 env SLURM_JOB_ID="$2" SLURM_JOB_UID=$one "$folder/$1"
+}
+
+# as_one COMMAND [ARG...]: as $one on b0, outside of jobs.
+as_one() {
+	cluster_on b0 setpriv --reuid $one --regid $one --clear-groups "$@"
+}
+
+# squat LINE: what is to be the folder of $one is another's, where a file of $one claims to be the log.
+squat() {
+	cluster_on b0 rm -rf /tmp/victim /dev/shm/evspace-$one &&
+		as_one sh -c 'mkdir /tmp/victim && cd /tmp/victim && echo "$1" >thesis && echo 1 >my.sock && echo 2 >my.map' \
+			sh "$1" &&
+		cluster_on b0 setpriv --reuid $other --regid $other --clear-groups sh -c '
+			mkdir -m 777 "$1" && mkdir -m 777 "$1/agent-a" && ln -s /tmp/victim/thesis "$1/agent-slurm.log"' \
+			sh /dev/shm/evspace-$one
+}
+
+forged="evspace agent: ready on unix:/dev/shm/evspace-$one/agent-a/../../../../tmp/victim/my.sock"
+
+folder_is_anothers() {
+	squat "$forged" && by_hand prolog 9001 && by_hand epilog 9001 &&
+		[ "$(cluster_on b0 cat /tmp/victim/thesis)" = "$forged" ] &&
+		grep -q 'begin job 9001 .* no agent' "$folder/log" || { cat "$folder/log"; return 1; }
+}
+
+# ... so that it cannot be emptied.
+log_is_forged() {
+	squat "$forged" && cluster_on b0 chmod 444 /tmp/victim/thesis && by_hand prolog 9002 && by_hand epilog 9002 &&
+		cluster_on b0 cat /tmp/victim/my.sock /tmp/victim/my.map >/dev/null &&
+		grep -q 'begin job 9002 .* no agent' "$folder/log" || { cat "$folder/log"; return 1; }
+}
+
+# Even what the agent itself says leads to nothing else.
+socket_is_elsewhere() {
+	local rc=0
+
+	printf '#!/bin/sh\necho "%s" >&2\nexec sleep 60\n' "$forged" >"$folder/forger"
+	chmod +x "$folder/forger"
+	echo "EVSPACE=$folder/forger" >>"$folder/settings"
+	cluster_on b0 rm -rf /dev/shm/evspace-$one
+	as_one mkdir -p /dev/shm/evspace-$one/agent-a
+	by_hand prolog 9003 && grep -q 'begin job 9003 .*: agent ' "$folder/log" && by_hand epilog 9003 &&
+		cluster_on b0 cat /tmp/victim/my.sock /tmp/victim/my.map >/dev/null || { cat "$folder/log"; rc=1; }
+	sed -i '/forger/d' "$folder/settings"
+	cluster_on b0 rm -rf /tmp/victim /dev/shm/evspace-$one
+	return $rc
+}
+
+elements() {
+	cluster_on b0 sh -c "ls /dev/shm/evspace-$one/$1/*.seg" >/dev/null
+}
+
+write_run() {
+	as_one "$folder/writer" "/dev/shm/evspace-$one/$1" 1 100 1 >/dev/null
+}
+
+own_runs_stay() {
+	as_one mkdir -m 700 /dev/shm/evspace-$one && write_run before && by_hand prolog 9004 &&
+		write_run wind && elements wind && by_hand epilog 9004 &&
+		elements before && ! elements wind 2>/dev/null && agents b0 $one 0 &&
+		[ "$(cluster_on b0 ls /dev/shm/evspace-$one)" = before ] || { cluster_on b0 ls -R /dev/shm; return 1; }
+	cluster_on b0 rm -r /dev/shm/evspace-$one
+	nothing b0 $one
+}
+
+own_agent_keeps_all() {
+	as_one "$folder/evspace" agent </dev/null >"$cluster_dir/own" 2>&1 &
+	disown
+	cluster_until grep -q ready "$cluster_dir/own" && by_hand prolog 9005 && write_run wind &&
+		by_hand epilog 9005 && elements wind && agents b0 $one 1 || return
+	cluster_on b0 pkill -TERM -u $one -f '[e]vspace agent'
+	cluster_until agents b0 $one 0 && cluster_on b0 rm -rf /dev/shm/evspace-$one
+}
+
+# Jobs of two users that Slurm knows nothing of, and one without a step that it does know of.
+epilog_is_lost() {
+	local living noted=/run/evspace-slurm
+
+	by_hand prolog 9006 && agents b0 $one 1 && job $other b0 && living=$(cat "$cluster_dir/job") &&
+		cluster_on b0 sh -c "touch $noted/$other/jobs/9007 &&
+			touch -d '10 minutes ago' $noted/$one/jobs/9006 $noted/$other/jobs/*" &&
+		job $other b0 && cluster_until nothing b0 $one &&
+		cluster_until cluster_on b0 sh -c "! ls $noted/$other/jobs/9007" &&
+		cluster_on b0 ls "$noted/$other/jobs/$living" "$noted/$other/jobs/$(cat "$cluster_dir/job")" &&
+		agents b0 $other 1 || { cluster_on b0 ls -lR $noted; cat "$folder/log"; return 1; }
+	end_job "$living"
+	end_job "$(cat "$cluster_dir/job")"
+	cluster_until nothing b0 $other
+}
+
+machine_began_anew() {
+	by_hand prolog 9008 && cluster_on b0 sh -c "echo older >/run/evspace-slurm/$one/boot" &&
+		cluster_on b0 pkill -KILL -u $one -f '[e]vspace agent' && by_hand prolog 9009 && agents b0 $one 1 &&
+		by_hand epilog 9009 && cluster_until nothing b0 $one
+}
+
+agent_was_dead_at_once() {
+	cluster_on b0 sh -c "mkdir -p /run/evspace-slurm/$one && echo '4194303 ' >/run/evspace-slurm/$one/agent" &&
+		by_hand prolog 9010 && agents b0 $one 1 && by_hand epilog 9010 && cluster_until nothing b0 $one
+}
+
+# Just when it is to be opened.
+folder_vanishes() {
+	echo 'mkdir() { command mkdir "$@"; [ -e "$here/gone" ] || { touch "$here/gone"; rm -rf "$home"; }; }' \
+		>>"$folder/settings"
+	by_hand prolog 9011 && agents b0 $one 1 && by_hand epilog 9011 && cluster_until nothing b0 $one || return
+	sed -i '/mkdir/d' "$folder/settings"
+}
+
 if ! cluster_allowed || ! slurm_allowed; then
 	tap_skip "prolog and epilog of Slurm" "$cluster_why"
 	tap_done
@@ -211,6 +323,15 @@ tap_case "... and is there again for the next job" agent_comes_back
 tap_case "an agent that the user has already is left alone" own_agent
 tap_case "elements are kept as long as was said" elements_are_kept
 tap_case "options with which no agent starts are left out" options_are_wrong
+tap_case "the user's folder is another's: no file of the user is emptied" folder_is_anothers
+tap_case "... or removed, whatever a log says that is there" log_is_forged
+tap_case "a socket that is not in the user's folder is left alone" socket_is_elsewhere
+tap_case "runs that were there before the job stay" own_runs_stay
+tap_case "... and all, when the user has an agent already" own_agent_keeps_all
+tap_case "an epilog that is lost is made up for; jobs that live keep their agent" epilog_is_lost
+tap_case "what was noted before the machine began anew does not count" machine_began_anew
+tap_case "an agent that was dead at once does not count as alive" agent_was_dead_at_once
+tap_case "a folder that is removed meanwhile is made anew" folder_vanishes
 tap_case "full memory fails no job and drains no node" memory_is_full
 tap_case "nor does a broken installation" never_fails
 tap_done
