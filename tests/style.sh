@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests the sources of a git checkout: format, cppcheck, shell syntax, SPDX lines.
+# Tests the sources of a git checkout: format, cppcheck, shell syntax, SPDX lines, that all tests are run.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -71,6 +71,18 @@ licensed() {
 	return $status
 }
 
+# A merge once left two of them out, and nobody saw it.
+tests_are_run() {
+	local file status=0
+
+	while read -r -d '' file; do
+		grep -qE "(^|[[:blank:]])${file%.c}([[:blank:]]|\$)" Makefile.am && continue
+		echo "$file is in no list of Makefile.am"
+		status=1
+	done < <(tracked 'tests/*_test.sh' 'tests/*_test.c')
+	return $status
+}
+
 # style_case NAME TOOL COMMAND: a case that needs a git checkout, and TOOL.
 style_case() {
 	if ! [ -e .git ]; then
@@ -91,4 +103,5 @@ style_case "C sources are formatted as .clang-format says" clang-format formatte
 style_case "cppcheck finds nothing" cppcheck cppcheck_clean
 style_case "shell scripts parse" bash scripts_parse
 style_case "every source has its SPDX line" bash licensed
+style_case "every test is one of make check's" grep tests_are_run
 tap_done
