@@ -10,6 +10,7 @@
 #include "node-agent/agent.h"
 #include "node-agent/nursery.h"
 #include "node-agent/store.h"
+#include "pathmap/config.h"
 #include "pathmap/pattern.h"
 #include "tree/address.h"
 #include "tree/allow.h"
@@ -182,7 +183,8 @@ static const char *agent_base(const struct agent_options *o, const struct hostli
 
 int agent_main(int argc, char **argv)
 {
-	struct agent_options o = {.tls = getenv("EVSPACE_TLS"), .retention_ns = 3600000000000u};
+	struct agent_options o = {.tls = config_variable("EVSPACE_TLS"),
+				  .retention_ns = 3600000000000u};
 	struct hostlist nodes = {0};
 	struct allow allow = {0};
 	char base[200];

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "node-agent/store.h"
+#include "pathmap/config.h"
 #include "pathmap/memory.h"
 #include "tree/address.h"
 #include "tree/clock.h"
@@ -123,14 +124,13 @@ static void note_once(bool *told, const char *text)
 
 static int load_identity(struct evspace_client *c)
 {
-	const char *home = getenv("HOME"), *tls = c->tls_dir ? c->tls_dir : getenv("EVSPACE_TLS");
 	static bool told;
 	struct error e;
 	char *dir, *name;
 
 	if (strncmp(c->address, "unix:", 5) == 0)
 		return 0;
-	dir = tls ? memory_copy(tls) : memory_format("%s/.config/evspace/tls", home ? home : "");
+	dir = c->tls_dir ? memory_copy(c->tls_dir) : config_tls_folder();
 	name = c->identity ? memory_copy(c->identity) : find_identity(dir);
 	c->tls = tls_new(dir, name, &c->why);
 	free(dir);

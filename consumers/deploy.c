@@ -13,6 +13,7 @@
 #include "consumers/dispatch.h"
 #include "consumers/profile.h"
 #include "consumers/unit.h"
+#include "pathmap/config.h"
 #include "pathmap/memory.h"
 #include "pathmap/quantity.h"
 #include "tree/clock.h"
@@ -304,11 +305,10 @@ static int profile_apply(struct deploy_options *o, struct error *e)
 
 int deploy_main(int argc, char **argv)
 {
-	const char *home = getenv("HOME");
-	char *tls = memory_format("%s/.config/evspace/tls", home ? home : "");
+	char *tls = config_tls_folder();
 	struct deploy_options o = {
-		.tls = getenv("EVSPACE_TLS"),
-		.ssh_config = getenv("EVSPACE_SSH_CONFIG"),
+		.tls = config_variable("EVSPACE_TLS"),
+		.ssh_config = config_variable("EVSPACE_SSH_CONFIG"),
 		.job = getenv("SLURM_JOB_ID"),
 		.at_once = 8,
 		.timeout_s = 10,

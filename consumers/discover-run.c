@@ -10,7 +10,6 @@
 #include "consumers/discover.h"
 #include "node-agent/resident.h"
 #include "pathmap/memory.h"
-#include "pathmap/rank.h"
 #include "tree/process.h"
 #include "tree/track.h"
 
@@ -42,7 +41,7 @@ static void process_take(struct finding *f, const Evspace__Process *p, const cha
 		.age_ms = p->age_ms,
 	};
 
-	if (p->world == 0 && p->world_size <= RANKS_MAX && p->world_size > f->ranks)
+	if (p->world == 0 && p->world_size > f->ranks)
 		f->ranks = p->world_size;
 	if (!f->application)
 		f->application = memory_copy(p->program);
@@ -137,6 +136,9 @@ int discover_segments(struct finding *f, const char *run, struct error *e)
 		return EXIT_BAD_NEWS;
 	code = run_choose(&store, run, chosen, sizeof(chosen), e);
 	if (code == EXIT_FINE) {
+		f->missing =
+			": name an agent that reaches all its hosts (--connect), or wait until "
+			"all have begun; what has ended long ago may have been removed";
 		residents_init(&residents, &store, NULL, chosen);
 		for (size_t i = 0; i < residents.n; i++)
 			process_take(f, residents.processes[i], residents.processes[i]->host);
@@ -221,6 +223,8 @@ int discover_agents(struct finding *f, const struct evspace_options *look, struc
 
 	if (code != EXIT_FINE)
 		return code;
+	f->missing = ": wait until all have begun, or start the agents of their hosts again; "
+		     "segments that are gone do not come back";
 	ask.all = true;
 	ask.residents = true;
 	ask.run = (char *)(uintptr_t)(look->run ? look->run : "");

@@ -68,6 +68,25 @@ static unsigned number_of(const char *text, const char *key)
 	return n;
 }
 
+/*
+ * What scontrol says of a job, without its name: anything can be in that, also what looks like
+ * Slurm's own words. The caller's to free(), NULL with @e.
+ */
+static char *text_nameless(const char *text, struct error *e)
+{
+	const char *name = strstr(text, " JobName="), *end = name ? strstr(name, " UserId=") : NULL;
+
+	if (!end)
+		return memory_copy(text);
+	if (strstr(end + 1, " UserId=")) {
+		errorf(e,
+		       "what scontrol says of the job can be read in several ways: UserId= is in "
+		       "its name, or in a comment; scontrol update JobName=... helps");
+		return NULL;
+	}
+	return memory_format("%.*s%s", (int)(name - text), text, end);
+}
+
 /* Names that @text stands for, "a1,b[0-2,4]": commas outside brackets are between lists. */
 static int names_of(const char *text, struct hostlist *names, struct error *e)
 {
@@ -112,7 +131,14 @@ static unsigned count_of(const char *list)
 
 static void task_add(struct finding *f, unsigned rank, size_t node)
 {
-	struct finding_process p = {
+	struct finding_process p;
+
+	if (rank >= f->ranks)
+		f->ranks = rank + 1;
+	/* finding_order() refuses them all: see there */
+	if (rank >= RANKS_MAX)
+		return;
+	p = (struct finding_process){
 		.number = (int32_t)rank,
 		.node = node,
 		.name = memory_format("rank%u", rank),
@@ -120,10 +146,7 @@ static void task_add(struct finding *f, unsigned rank, size_t node)
 		.cpus = memory_copy(""),
 		.sure = true,
 	};
-
 	finding_process(f, &p);
-	if (rank >= f->ranks)
-		f->ranks = rank + 1;
 }
 
 /* "\tNode 0 (b0), 2 task(s): 0 1": so sattach --layout says where a step's tasks are. */
@@ -142,7 +165,7 @@ static void layout_take(struct finding *f, const char *text)
 		for (tasks += strlen("task(s):"); *tasks == ' '; tasks = end) {
 			unsigned long rank = strtoul(tasks, &end, 10);
 
-			if (end == tasks || rank >= RANKS_MAX)
+			if (end == tasks || rank >= INT32_MAX)
 				break;
 			task_add(f, (unsigned)rank, at);
 		}
@@ -186,7 +209,7 @@ static int layout_plan(struct finding *f, const char *job, struct error *e)
 
 		more = more < left ? more : left;
 		left -= more;
-		for (unsigned k = 0; k <= more && rank < RANKS_MAX; k++)
+		for (unsigned k = 0; k <= more; k++)
 			task_add(f, rank++, i);
 	}
 	f->planned = true;
@@ -243,6 +266,7 @@ static int step_take(struct finding *f, const char *step, struct error *e)
 
 	if (!text)
 		return -1;
+	f->missing = ": sattach --layout does not say where";
 	layout_take(f, text);
 	free(text);
 	return 0;
@@ -258,7 +282,9 @@ static int nodes_take(struct finding *f, const char *list, struct error *e)
 	struct hostlist names = {0};
 	int rc = text ? names_of(list, &names, e) : -1;
 
-	for (size_t i = 0; i < names.n; i++)
+	if (rc == 0)
+		rc = finding_nodes_check(names.n, e);
+	for (size_t i = 0; rc == 0 && i < names.n; i++)
 		finding_node(f, names.names[i]);
 	while (rc == 0 && (line = strsep(&rest, "\n")) != NULL) {
 		char *name = value_of(line, "NodeName"), *address = value_of(line, "NodeAddr");
@@ -293,13 +319,18 @@ static int job_check(const char *text, const char *job, struct error *e)
 	return rc;
 }
 
-static void job_name(struct finding *f, const char *text, const char *job, const char *step)
+static void job_name(struct finding *f, const char *text, const char *job)
 {
-	const char *cluster = getenv("SLURM_CLUSTER_NAME");
 	const char *name = strstr(text, "JobName="), *end = name ? strstr(name, " UserId=") : NULL;
 
 	f->application = name && end ? memory_copy_bytes(name + 8, (size_t)(end - name) - 8)
 				     : memory_format("job%s", job);
+}
+
+static void job_describe(struct finding *f, const char *job, const char *step)
+{
+	const char *cluster = getenv("SLURM_CLUSTER_NAME");
+
 	f->cluster = memory_copy(cluster ? cluster : "slurm");
 	f->engine = ENGINE_SLURM;
 	if (step)
@@ -326,7 +357,7 @@ static int tasks_take(struct finding *f, const char *text, const char *job, cons
 	} else if ((step ? step_take(f, step, e) : layout_plan(f, text, e)) < 0) {
 		code = EXIT_BAD_NEWS;
 	} else {
-		job_name(f, text, job, step);
+		job_describe(f, job, step);
 		code = finding_order(f, e) < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
 	}
 	free(several);
@@ -336,7 +367,7 @@ static int tasks_take(struct finding *f, const char *text, const char *job, cons
 
 int discover_slurm(struct finding *f, const char *job, struct error *e)
 {
-	char *number = memory_copy_bytes(job, strcspn(job, ".")), *text, *list;
+	char *number = memory_copy_bytes(job, strcspn(job, ".")), *text, *fields, *list;
 	const char *words[] = {"scontrol", "show", "job", "-d", "-o", number, NULL};
 	int code = EXIT_BAD_NEWS;
 
@@ -347,10 +378,14 @@ int discover_slurm(struct finding *f, const char *job, struct error *e)
 		return EXIT_USAGE;
 	}
 	text = slurm_ask(words, e);
-	list = text ? value_of(text, "NodeList") : NULL;
-	if (text && job_check(text, number, e) == 0 && list && nodes_take(f, list, e) == 0)
-		code = tasks_take(f, text, number, strchr(job, '.') ? job : NULL, e);
+	fields = text ? text_nameless(text, e) : NULL;
+	list = fields ? value_of(fields, "NodeList") : NULL;
+	if (fields)
+		job_name(f, text, number);
+	if (fields && job_check(fields, number, e) == 0 && list && nodes_take(f, list, e) == 0)
+		code = tasks_take(f, fields, number, strchr(job, '.') ? job : NULL, e);
 	free(list);
+	free(fields);
 	free(text);
 	free(number);
 	return code;

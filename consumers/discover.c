@@ -13,6 +13,7 @@
 
 #include "consumers/map-change.h"
 #include "consumers/options.h"
+#include "pathmap/config.h"
 #include "pathmap/memory.h"
 #include "pathmap/quantity.h"
 
@@ -156,6 +157,10 @@ static int look(const struct discover *d, struct finding *f, struct error *e)
 
 enum { FILES = 3 };
 
+/* In the place of a cluster.map whose addresses are made up. */
+static const char hidden_words[] =
+	"# Not shown: where hosts are is told to control only (--identity control).\n";
+
 static const char *const file_names[FILES] = {"application.map", "cluster.map", "mapping.map"};
 
 static int file_write(const char *dir, const char *name, const char *text, struct error *e)
@@ -230,6 +235,12 @@ static json_t *comms_json(const struct finding *f)
 	return list;
 }
 
+/* Which file's text is told: not that of hosts whose addresses are made up. */
+static bool is_told(const struct finding *f, size_t file)
+{
+	return !f->hidden || strcmp(file_names[file], "cluster.map") != 0;
+}
+
 static void print_json(const struct finding *f, char *const texts[FILES], const char *dir)
 {
 	json_t *o = json_pack("{si ss so so}", "schema", 1, "what", f->what, "processes",
@@ -242,23 +253,67 @@ static void print_json(const struct finding *f, char *const texts[FILES], const 
 	if (dir)
 		json_object_set_new(o, "pathmap", json_string(dir));
 	for (size_t i = 0; i < FILES; i++)
-		json_object_set_new(o, file_names[i], json_string(texts[i]));
+		if (is_told(f, i))
+			json_object_set_new(o, file_names[i], json_string(texts[i]));
 	json_dumpf(o, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(o);
 }
 
+/* @text as a word of sh, to be pasted; the caller's to free(). */
+static char *sh_word(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_./:@%+=,-";
+	char *word, *to;
+
+	if (*text && !text[strspn(text, plain)])
+		return memory_copy(text);
+	to = word = memory_new(4 * strlen(text) + 3, 1);
+	*to++ = '\'';
+	for (; *text; text++) {
+		if (*text == '\'')
+			to = stpcpy(to, "'\\'");
+		*to++ = *text;
+	}
+	*to = '\'';
+	return word;
+}
+
+/* What the next command needs to find certificates: nothing, where it finds them by itself. */
+static char *tls_words(const struct finding *f, const struct discover *d)
+{
+	char *folder = config_tls_folder(), *word, *words;
+	bool there = access(folder, F_OK) == 0;
+
+	free(folder);
+	if (!f->maps.mapping && f->engine == ENGINE_LOCAL)
+		return memory_copy("");
+	if (d->common.look.tls) {
+		word = sh_word(d->common.look.tls);
+		words = memory_format(" --tls %s", word);
+		free(word);
+		return words;
+	}
+	return memory_copy(there || f->maps.mapping ? "" : " --tls CERTIFICATES");
+}
+
 static void print_next(const struct finding *f, const struct discover *d, const char *dir)
 {
-	fprintf(stderr, "evspace map discover: %s: written to %s; next: ", f->what, dir);
-	if (f->maps.mapping)
-		fprintf(stderr, "evspace map apply %s --connect %s --identity control\n", dir,
-			d->common.look.connect);
+	char *maps = sh_word(dir), *tls = tls_words(f, d);
+	char *connect = f->maps.mapping ? sh_word(d->common.look.connect) : NULL;
+
+	fprintf(stderr, "evspace map discover: %s: written to %s; next: ", f->what, maps);
+	if (connect)
+		fprintf(stderr, "evspace map apply %s --connect %s%s --identity control\n", maps,
+			connect, tls);
 	else
-		fprintf(stderr, "evspace deploy up %s%s%s%.*s\n", dir,
-			f->engine == ENGINE_LOCAL ? "" : " --tls CERTIFICATES",
+		fprintf(stderr, "evspace deploy up %s%s%s%.*s\n", maps, tls,
 			d->job ? " --job " : "", d->job ? (int)strcspn(d->job, ".") : 0,
 			d->job ? d->job : "");
+	free(connect);
+	free(tls);
+	free(maps);
 }
 
 static int discover_write(const struct discover *d, struct finding *f, struct error *e)
@@ -268,8 +323,9 @@ static int discover_write(const struct discover *d, struct finding *f, struct er
 	int code = EXIT_BAD_NEWS;
 
 	if (dir && f->hidden) {
-		errorf(e, "where hosts are is told to control only, so there is no cluster.map to "
-			  "write: --identity control, or leave out DIR to see the rest");
+		errorf(e, "where hosts are is told to control only (that is not limited to runs or "
+			  "users), so there is no cluster.map to write: --identity control, or "
+			  "leave out DIR to see the rest");
 		return EXIT_BAD_NEWS;
 	}
 	f->port = d->port;
@@ -285,7 +341,8 @@ static int discover_write(const struct discover *d, struct finding *f, struct er
 			else if (dir)
 				print_next(f, d, dir);
 			for (size_t i = 0; !dir && !d->common.json && i < FILES; i++)
-				printf("%s# --- %s\n%s", i ? "\n" : "", file_names[i], texts[i]);
+				printf("%s# --- %s\n%s", i ? "\n" : "", file_names[i],
+				       is_told(f, i) ? texts[i] : hidden_words);
 		}
 	}
 	texts_fini(&maps);

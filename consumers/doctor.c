@@ -21,6 +21,7 @@
 #include "consumers/unit.h"
 #include "node-agent/folder.h"
 #include "node-agent/store.h"
+#include "pathmap/config.h"
 #include "pathmap/memory.h"
 #include "tree/clock.h"
 #include "tree/tls.h"
@@ -255,11 +256,8 @@ static void certificate_check(struct finding *f, const char *dir, const char *ke
 
 static void certificates_check(struct doctor *doctor, struct finding *f)
 {
-	const char *home = getenv("HOME"), *said = doctor->common.look.tls;
-	const char *variable = said != NULL ? said : getenv("EVSPACE_TLS");
-	char *dir = variable != NULL
-			    ? memory_copy(variable)
-			    : memory_format("%s/.config/evspace/tls", home != NULL ? home : "");
+	const char *said = doctor->common.look.tls;
+	char *dir = said != NULL ? memory_copy(said) : config_tls_folder();
 	char *pattern = memory_format("%s/*.key", dir);
 	glob_t keys = {0};
 

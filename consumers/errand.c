@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +106,20 @@ static bool errand_read(struct errand *r, uint64_t until_ns)
 	return true;
 }
 
+/* Its pipes may be closed long before it ends. Returns false when the time is over. */
+static bool errand_wait(const struct errand *r, uint64_t until_ns)
+{
+	struct pollfd ended = {.fd = pidfd_open(r->pid, 0), .events = POLLIN};
+	uint64_t now = clock_mono_ns();
+
+	if (ended.fd < 0)
+		return true;
+	for (; !ended.revents && now < until_ns; now = clock_mono_ns())
+		(void)poll(&ended, 1, (int)((until_ns - now) / 1000000u) + 1);
+	close(ended.fd);
+	return ended.revents != 0;
+}
+
 /* The last line of @text that has something to say, cut out of it. */
 static char *last_line(char *text)
 {
@@ -144,6 +159,7 @@ char *errand_run(char *const *argv, unsigned seconds, struct error *e)
 {
 	struct errand r = {.out = {.fd = -1}, .errors = {.fd = -1}};
 	int rc = errand_start(&r, argv);
+	uint64_t until_ns;
 	bool in_time;
 
 	if (rc != 0) {
@@ -151,7 +167,8 @@ char *errand_run(char *const *argv, unsigned seconds, struct error *e)
 		errorf(e, "cannot start %s: %s", argv[0], strerror(rc));
 		return NULL;
 	}
-	in_time = errand_read(&r, clock_mono_ns() + seconds * (uint64_t)1000000000);
+	until_ns = clock_mono_ns() + seconds * (uint64_t)1000000000;
+	in_time = errand_read(&r, until_ns) && errand_wait(&r, until_ns);
 	if (r.out.fd >= 0)
 		close(r.out.fd);
 	if (r.errors.fd >= 0)

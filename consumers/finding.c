@@ -6,13 +6,51 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #include "pathmap/hostlist.h"
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
+#include "pathmap/plan.h"
+#include "pathmap/rank.h"
 #include "pathmap/revision.h"
 #include "pathmap/utf8.h"
 #include "tree/stage.h"
+
+struct finding_index {
+	size_t at;
+	UT_hash_handle hh;
+	char key[];
+};
+
+static const struct finding_index *index_find(const struct finding_index *index, const void *key,
+					      size_t bytes)
+{
+	struct finding_index *found;
+
+	HASH_FIND(hh, index, key, bytes, found);
+	return found;
+}
+
+static void index_add(struct finding_index **index, const void *key, size_t bytes, size_t at)
+{
+	struct finding_index *new = memory_new(1, sizeof(*new) + bytes);
+
+	new->at = at;
+	memcpy(new->key, key, bytes);
+	HASH_ADD_KEYPTR(hh, *index, new->key, bytes, new);
+}
+
+static void index_free(struct finding_index **index)
+{
+	struct finding_index *i, *next;
+
+	HASH_ITER(hh, *index, i, next)
+	{
+		HASH_DEL(*index, i);
+		free(i);
+	}
+}
 
 /* ---- what was found ---- */
 
@@ -41,14 +79,18 @@ void finding_fini(struct finding *f)
 	if (f->comms)
 		names_free(f->comms);
 	texts_fini(&f->maps);
+	index_free(&f->by_name);
+	index_free(&f->by_number);
 	*f = (struct finding){0};
 }
 
 size_t finding_node(struct finding *f, const char *name)
 {
-	for (size_t i = 0; i < f->n_nodes; i++)
-		if (strcmp(f->nodes[i].name, name) == 0)
-			return i;
+	const struct finding_index *known = index_find(f->by_name, name, strlen(name));
+
+	if (known)
+		return known->at;
+	index_add(&f->by_name, name, strlen(name), f->n_nodes);
 	f->nodes = memory_room(f->nodes, f->n_nodes, sizeof(*f->nodes));
 	f->nodes[f->n_nodes] = (struct finding_node){.name = memory_copy(name)};
 	return f->n_nodes++;
@@ -61,17 +103,25 @@ static bool is_better(const struct finding_process *a, const struct finding_proc
 	return a->age_ms < b->age_ms;
 }
 
+int finding_nodes_check(size_t n, struct error *e)
+{
+	if (n <= PLAN_PLACES)
+		return 0;
+	return errorf(e, "%zu hosts; at most %u are possible", n, PLAN_PLACES);
+}
+
 void finding_process(struct finding *f, struct finding_process *p)
 {
+	const uint32_t key[] = {(uint32_t)p->number, p->spawned};
+	const struct finding_index *known = index_find(f->by_number, key, sizeof(key));
+
 	/* texts of programs, which end up in files and on terminals */
 	utf8_clean(p->name);
 	utf8_clean(p->program);
 	utf8_clean(p->cpus);
-	for (size_t i = 0; i < f->n_processes; i++) {
-		struct finding_process *same = &f->processes[i];
+	if (known) {
+		struct finding_process *same = &f->processes[known->at];
 
-		if (same->number != p->number || same->spawned != p->spawned)
-			continue;
 		if (is_better(p, same)) {
 			process_fini(same);
 			*same = *p;
@@ -80,6 +130,7 @@ void finding_process(struct finding *f, struct finding_process *p)
 		}
 		return;
 	}
+	index_add(&f->by_number, key, sizeof(key), f->n_processes);
 	f->processes = memory_room(f->processes, f->n_processes, sizeof(*f->processes));
 	f->processes[f->n_processes++] = *p;
 }
@@ -109,6 +160,9 @@ static void nodes_order(struct finding *f)
 		names[i] = f->nodes[i].name;
 	if (f->n_nodes)
 		qsort(f->nodes, f->n_nodes, sizeof(*f->nodes), node_order);
+	index_free(&f->by_name);
+	for (size_t i = 0; i < f->n_nodes; i++)
+		index_add(&f->by_name, f->nodes[i].name, strlen(f->nodes[i].name), i);
 	for (size_t i = 0; i < f->n_processes; i++)
 		f->processes[i].node = finding_node(f, names[f->processes[i].node]);
 	free(names);
@@ -116,11 +170,17 @@ static void nodes_order(struct finding *f)
 
 int finding_order(struct finding *f, struct error *e)
 {
-	unsigned *missing = memory_new(f->ranks + 1, sizeof(*missing));
+	unsigned *missing;
 	size_t n = 0, at = 0;
 	char *list;
 
+	if (f->ranks > RANKS_MAX)
+		return errorf(e, "%u ranks; maps hold at most %u", f->ranks, RANKS_MAX);
+	if (finding_nodes_check(f->n_nodes, e) < 0)
+		return -1;
+	missing = memory_new(f->ranks + 1, sizeof(*missing));
 	nodes_order(f);
+	index_free(&f->by_number);
 	if (f->n_processes)
 		qsort(f->processes, f->n_processes, sizeof(*f->processes), process_order);
 	for (unsigned rank = 0; rank < f->ranks; rank++) {
@@ -132,10 +192,8 @@ int finding_order(struct finding *f, struct error *e)
 	}
 	list = n ? finding_ranks(missing, n) : NULL;
 	if (list)
-		errorf(e,
-		       "%s: %s of %u %s not here: name an agent that reaches all its hosts "
-		       "(--connect), or wait until all have begun",
-		       f->what, list, f->ranks, n == 1 ? "is" : "are");
+		errorf(e, "%s: %s of %u %s not here%s", f->what, list, f->ranks,
+		       n == 1 ? "is" : "are", f->missing ? f->missing : "");
 	free(list);
 	free(missing);
 	return n ? -1 : 0;

@@ -32,6 +32,9 @@ struct finding_process {
 	uint64_t age_ms;
 };
 
+/** Where in its array something with that key is (finding.c). */
+struct finding_index;
+
 /** All of it. Zero-initialise; finding_fini() frees. */
 struct finding {
 	char *what;	   /* in words: "run tunnel, 4 ranks of windtunnel" */
@@ -39,13 +42,16 @@ struct finding {
 	char *cluster;
 	char *folder; /* that launchers' hosts share; NULL: nothing is said */
 	enum engine engine;
-	unsigned port;	/* of addresses */
-	unsigned ranks; /* of the program; 0: that is open */
-	bool planned;	/* nobody has seen the processes: where they would be is told, not mapped */
+	unsigned port;	     /* of addresses */
+	unsigned ranks;	     /* of the program; 0: that is open */
+	const char *missing; /* what helps where ranks are not found, ": wait ..."; or NULL */
+	bool planned; /* nobody has seen the processes: where they would be is told, not mapped */
 	struct finding_node *nodes;
 	size_t n_nodes;
 	struct finding_process *processes;
 	size_t n_processes;
+	struct finding_index *by_name,
+		*by_number;	   /* of nodes; of processes, until they are sorted */
 	struct names *comms;	   /* who communicates with whom; NULL: not known */
 	bool hidden;		   /* in them nothing says where hosts are */
 	struct pathmap_texts maps; /* that there are already, to be changed; or none */
@@ -56,11 +62,14 @@ void finding_fini(struct finding *f);
 /** The node of that name, made when it is new. Returns its index. */
 size_t finding_node(struct finding *f, const char *name);
 
+/** Can maps hold so many? Returns 0, or -1 with @e. */
+int finding_nodes_check(size_t n, struct error *e);
+
 /** Take a process over, its texts with it. Of two of one number the living, the younger stays. */
 void finding_process(struct finding *f, struct finding_process *p);
 
-/** Put processes into the order of their numbers, the program's own first. Returns 0, or -1 with
- * @e: ranks below f->ranks are missing. */
+/** Put processes into the order of their numbers, the program's own first; none comes after that.
+ * Returns 0, or -1 with @e: ranks below f->ranks are missing, or there are more than maps hold. */
 int finding_order(struct finding *f, struct error *e);
 
 /**

@@ -12,6 +12,7 @@
 #include "consumers/command.h"
 #include "consumers/profile.h"
 #include "consumers/unit.h"
+#include "pathmap/config.h"
 #include "pathmap/pattern.h"
 #include "tree/track.h"
 
@@ -256,14 +257,14 @@ static int options_settle(struct common *c, struct error *e)
 	if (!profile)
 		return -1;
 	if (!o->connect)
-		o->connect = getenv("EVSPACE_CONNECT");
+		o->connect = config_variable("EVSPACE_CONNECT");
 	if (!o->connect)
 		o->connect = profile->connect;
 	if (!o->run)
-		o->run = getenv("EVSPACE_RUN");
+		o->run = config_variable("EVSPACE_RUN");
 	if (!o->run)
 		o->run = profile->run;
-	if (!o->tls && !getenv("EVSPACE_TLS"))
+	if (!o->tls && !config_variable("EVSPACE_TLS"))
 		o->tls = profile->tls;
 	if (!o->identity)
 		o->identity = profile->identity;

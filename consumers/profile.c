@@ -2,8 +2,10 @@
 /* Reads and writes profiles: statements of a word and a value, as in map files. */
 #include "consumers/profile.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,16 +42,29 @@ void profile_fini(struct profile *p)
 
 /* ---- what is right ---- */
 
+static bool has_controls(const char *text)
+{
+	for (; *text; text++)
+		if (iscntrl((unsigned char)*text))
+			return true;
+	return false;
+}
+
 int profile_check(const char *name, const char *value, struct error *e)
 {
 	double rate;
 
-	if (!*value || strpbrk(value, "\"\r\n"))
-		return errorf(e, "it is empty, or has quotes or ends of lines in it");
+	if (!*value || strchr(value, '"') || has_controls(value))
+		return errorf(e, "it is empty, or has quotes or control characters in it");
 	if (strcmp(name, "connect") == 0)
 		return address_check(value, false, e);
 	if (strcmp(name, "tls") == 0 && *value != '/')
 		return errorf(e, "'%.200s' is no absolute path", value);
+	if (strcmp(name, "identity") == 0 && (*value == '.' || strchr(value, '/')))
+		return errorf(e,
+			      "'%.200s' is no name: NAME.pem and NAME.key are in the folder that "
+			      "--tls says",
+			      value);
 	if (strcmp(name, "rate") == 0)
 		return unit_rate(value, &rate, e);
 	return 0;
@@ -196,15 +211,19 @@ static int profile_parse(struct profile *p, const char *folder, const char *name
 int profile_read(struct profile *p, const char *name, struct error *e)
 {
 	char *folder, *path;
-	int result;
+	struct stat status;
+	int result, found;
 
 	*p = (struct profile){NULL};
 	if (name_check(name, e) < 0)
 		return -1;
 	path = profile_path(name);
 	folder = config_path("profiles");
-	if (access(path, F_OK) < 0 && errno == ENOENT)
+	found = stat(path, &status);
+	if (found < 0 && errno == ENOENT)
 		result = profile_unknown(name, e);
+	else if (found == 0 && !S_ISREG(status.st_mode))
+		result = errorf(e, "%s is no file, as profiles are", path);
 	else
 		result = profile_parse(p, folder, name, e);
 	if (result < 0)

@@ -114,13 +114,14 @@ static void texts_message_hidden(const struct pathmap_texts *texts, struct pathm
 
 void chart_send(const struct chart *c, struct link *link)
 {
+	const struct peer *peer = link_peer(link);
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct pathmap_texts hidden[2] = {{0}};
 	Evspace__MapTexts texts[2];
 	Evspace__Map map;
 
 	chart_message(c, &map, texts);
-	map.hidden = !(link_peer(link)->roles & ROLE_CONTROL);
+	map.hidden = !(peer->roles & ROLE_CONTROL) || peer->limits;
 	if (map.hidden)
 		texts_message_hidden(&c->texts, &hidden[0], &texts[0]);
 	if (map.hidden && c->before)

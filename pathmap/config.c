@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +13,41 @@
 
 #include "pathmap/memory.h"
 
+const char *config_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && *value != '\0' ? value : NULL;
+}
+
+static char *home_path(const char *name)
+{
+	const char *home = config_variable("HOME");
+	struct passwd entry, *user = NULL;
+	char texts[4096];
+
+	if (home == NULL && getpwuid_r(getuid(), &entry, texts, sizeof(texts), &user) == 0 &&
+	    user != NULL && *user->pw_dir == '/')
+		home = user->pw_dir;
+	if (home == NULL)
+		home = "/nonexistent"; /* what Debian calls the home of who has none */
+	return memory_format("%s/.config/evspace/%s", home, name);
+}
+
 char *config_path(const char *name)
 {
-	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+	const char *config = getenv("XDG_CONFIG_HOME");
 
 	if (config != NULL && *config == '/')
 		return memory_format("%s/evspace/%s", config, name);
-	return memory_format("%s/.config/evspace/%s", home != NULL ? home : "", name);
+	return home_path(name);
+}
+
+char *config_tls_folder(void)
+{
+	const char *named = config_variable("EVSPACE_TLS");
+
+	return named != NULL ? memory_copy(named) : home_path("tls");
 }
 
 /* Make the folders above the file; what is there is fine. */

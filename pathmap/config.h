@@ -7,8 +7,16 @@
 
 #include "pathmap/error.h"
 
-/** The path of the file @name in that folder; the caller's to free(). */
+/** The path of the file @name in that folder; the caller's to free(). ~ is $HOME, else what the
+ * password file says; who has no home gets a path at which nothing is. */
 char *config_path(const char *name);
+
+/** The folder of certificates where none is named: $EVSPACE_TLS, else ~/.config/evspace/tls. The
+ * caller's to free(). */
+char *config_tls_folder(void);
+
+/** What the environment's variable @name says; NULL: it is not set, or empty, which is the same. */
+const char *config_variable(const char *name);
 
 /**
  * Write @bytes of @text to the file @path, its user's alone, making the folders above it. Who reads

@@ -56,6 +56,80 @@ right() {
 	evspace map check "$found" >"$cluster_dir/check" 2>&1 || { cat "$cluster_dir/check"; return 1; }
 }
 
+# ---- without a cluster ----
+
+# here CODE [OPTION...]: on this host, with the commands of Slurm that are in $tap_dir/slurm.
+here() {
+	local code=$1 got
+
+	shift
+	PATH=$tap_dir/slurm:$PATH EVSPACE_DIR=$tap_dir/none evspace map discover "$@" >"$tap_dir/out" 2>"$tap_dir/said"
+	got=$?
+	[ "$got" -eq "$code" ] || { echo "exit code $got, not $code"; cat "$tap_dir/said" "$tap_dir/out"; return 1; }
+}
+
+here_said() {
+	grep -qF -- "$1" "$tap_dir/said" "$tap_dir/out" || { echo "nobody says: $1"; cat "$tap_dir/said" "$tap_dir/out"; return 1; }
+}
+
+wrong_hosts() {
+	local host
+
+	for host in '' ::1 '[::1]' user@b0 b0:2222 -oX; do
+		here 2 --ssh="$host" "$tap_dir/maps" && here_said "'$host'" || return
+	done
+	here 2 --ssh user@b0 && here_said 'deploy ssh { user NAME; }' && here 2 --ssh b0:22 && here_said 'deploy ssh { port N; }' &&
+		here 2 --ssh 'w[0-8192]' && here_said '8193 hosts; at most 8192 are possible' && ! [ -e "$tap_dir/maps" ]
+}
+
+same_labels() {
+	here 0 --ssh w0.a.org --ssh w0.b.org --ssh 'm[1-2].b.org' --ssh m1.b.org && here_said 'nodes w0.a.org w0.b.org m[1-2];' &&
+		here_said 'address m2 m2.b.org:7440;'
+}
+
+# What it prints can be pasted.
+next_command() {
+	local maps="$tap_dir/my 'maps'; exit 7" next
+
+	unset EVSPACE_TLS
+	HOME=$tap_dir here 0 --ssh w0 "$maps" && here_said ' --tls CERTIFICATES' || return
+	next=$(sed -n 's/.* next: evspace deploy up //p' "$tap_dir/said")
+	eval "set -- $next"
+	[ "$#" -eq 3 ] && [ "$*" = "$maps --tls CERTIFICATES" ] || { echo "$next"; return 1; }
+	EVSPACE_TLS=$tap_dir here 0 --force --ssh w0 "$maps" && ! grep -q -e --tls "$tap_dir/said" || return
+	here 0 --force --ssh w0 --tls '/my certs' "$maps" && here_said " --tls '/my certs'"
+}
+
+# slurm_says JOB-NAME TASKS
+slurm_says() {
+	mkdir -p "$tap_dir/slurm"
+	cat >"$tap_dir/slurm/scontrol" <<-END
+		#!/bin/sh
+		case \$2 in
+		job) echo "JobId=42 JobName=$1 UserId=me(1) GroupId=me(1) JobState=RUNNING NodeList=b[0-1] NumTasks=$2 Comment=NodeList=c" ;;
+		node) printf 'NodeName=%s NodeAddr=%s\n' b0 b0 b1 b1 ;;
+		esac
+	END
+	printf '#!/bin/sh\necho 42.0 app\n' >"$tap_dir/slurm/squeue"
+	cat >"$tap_dir/slurm/sattach" <<-END
+		#!/bin/sh
+		echo "	Node 0 (b0), 1 task(s): 0"
+		echo "	Node 1 (b1), $(($2 - 1)) task(s): \$(seq -s ' ' 1 $(($2 - 1)))"
+	END
+	chmod +x "$tap_dir"/slurm/*
+}
+
+# A job's name is anything; what looks like Slurm's words in it is not believed.
+spoofed_name() {
+	slurm_says 'a JobState=X NodeList=evil b' 2 && here 0 --slurm 42 && here_said 'nodes b[0-1];' &&
+		here_said 'application a-JobState-X-NodeList-evil-b {' &&
+		slurm_says 'a UserId=x NodeList=evil' 2 && here 1 --slurm 42 && here_said 'in several ways'
+}
+
+too_many_ranks() {
+	slurm_says a 70000 && here 1 --slurm 42 && here_said '70000 ranks; maps hold at most 65536'
+}
+
 # ---- hosts that are named ----
 
 # What the README says: certificates, maps, agents; then somebody looks, and it all goes again.
@@ -148,7 +222,8 @@ agents_begin() {
 		"$top_srcdir/deploy/certs" agent "$cluster_dir/tls" front 'b[0-2]' &&
 		"$top_srcdir/deploy/certs" control "$cluster_dir/tls" control &&
 		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" observe &&
-		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" guest --run other; } >"$cluster_dir/certs.log" 2>&1 || return
+		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" guest --run other &&
+		"$top_srcdir/deploy/certs" control "$cluster_dir/tls" deputy --run other; } >"$cluster_dir/certs.log" 2>&1 || return
 	on out evspace deploy up "$cluster_dir/maps" --tls "$cluster_dir/tls" \
 		--ssh-config "$cluster_dir/ssh/config" >"$cluster_dir/up" 2>&1 || { cat "$cluster_dir/up"; return 1; }
 }
@@ -183,7 +258,9 @@ found_again() {
 limited() {
 	discover out 3 "${asks[@]}" --identity guest --run wind && said 'limited to other runs' || return
 	discover out 1 "${asks[@]}" --identity guest --force "$found" && said 'where hosts are is told to control only' &&
-		discover out 0 "${asks[@]}" --identity guest && has "$cluster_dir/out.txt" '# run other, 1 rank of windtunnel.'
+		discover out 1 "${asks[@]}" --identity deputy --force "$found" && said 'where hosts are is told to control only' &&
+		discover out 0 "${asks[@]}" --identity guest && has "$cluster_dir/out.txt" \
+			'# Not shown: where hosts are is told to control only (--identity control).' && has "$cluster_dir/out.txt" '# run other, 1 rank of windtunnel.'
 }
 
 a_host_is_missing() {
@@ -312,6 +389,11 @@ job_is_over() {
 	cluster_until discover out 1 --slurm "$(cat "$cluster_dir/job")" && said 'has no nodes any more'
 }
 
+tap_case "what is no host is refused, with what to write" wrong_hosts
+tap_case "hosts of one label in two domains are two nodes" same_labels
+tap_case "the next command can be pasted" next_command
+tap_case "a job's name says nothing but a name" spoofed_name
+tap_case "more ranks than maps hold are an error" too_many_ranks
 if ! cluster_allowed; then
 	tap_skip "evspace map discover" "$cluster_why"
 	tap_done

@@ -131,6 +131,37 @@ static void missing_ranks(void)
 	finding_fini(&f);
 }
 
+/* More than maps hold is told, not cut. */
+static void too_much(void)
+{
+	struct finding f = {.ranks = 128000};
+	struct error e;
+
+	CU_ASSERT_EQUAL(finding_order(&f, &e), -1);
+	CU_ASSERT_STRING_EQUAL(e.text, "128000 ranks; maps hold at most 65536");
+	CU_ASSERT_EQUAL(finding_nodes_check(8192, &e), 0);
+	CU_ASSERT_EQUAL(finding_nodes_check(8193, &e), -1);
+	CU_ASSERT_STRING_EQUAL(e.text, "8193 hosts; at most 8192 are possible");
+}
+
+/* As much as maps hold: what is quadratic in it would take minutes. */
+static void very_much(void)
+{
+	struct finding f = {.ranks = 65536, .what = memory_copy("a test")};
+	struct error e;
+	char *text, node[16];
+
+	for (int32_t rank = 65536; rank-- > 0;) {
+		snprintf(node, sizeof(node), "n%d", rank / 8);
+		process_add(&f, rank, node);
+	}
+	CU_ASSERT_EQUAL_FATAL(finding_order(&f, &e), 0);
+	text = finding_places(&f);
+	CU_ASSERT_STRING_EQUAL(text, "place rank[0-65535] on n[0-8191] by 8;\n");
+	free(text);
+	finding_fini(&f);
+}
+
 static void revised(const char *text, unsigned depth, const char *by, const char *expected)
 {
 	char *got = revision_replace(text, depth, "place", by);
@@ -164,6 +195,8 @@ static CU_TestInfo finding_cases[] = {
 	{"whatever runs where, the maps say that", anything_is_placed},
 	{"in few words", in_few_words},
 	{"missing ranks are named", missing_ranks},
+	{"more than maps hold is told", too_much},
+	{"as much as they hold is placed", very_much},
 	{"maps that there are keep everything else", revisions},
 	CU_TEST_INFO_NULL,
 };

@@ -51,7 +51,8 @@ precedes() {
 		says 3 nobody evspace status --profile lab --identity nobody &&
 		EVSPACE_PROFILE=none says 0 front evspace status --profile lab &&
 		EVSPACE_PROFILE=none says 0 front evspace --profile lab status &&
-		says 2 none evspace --profile lab status --profile none
+		says 2 none evspace --profile lab status --profile none &&
+		EVSPACE_CONNECT='' EVSPACE_TLS='' EVSPACE_RUN='' says 0 front evspace status --profile lab
 }
 
 run_and_rate() {
@@ -103,6 +104,10 @@ bad_words() {
 		says 2 'what shall x remember' evspace profile save x &&
 		says 2 'no address' evspace profile save x --connect front &&
 		says 2 'No such file' evspace profile save x --tls /nowhere/at/all &&
+		says 2 'control characters' evspace profile save x --run $'tab\e[31m' &&
+		says 2 'is no name' evspace profile save x --identity ../../root/secret &&
+		mkfifo "$profiles/fifo" && says 2 'is no file' evspace status --profile fifo && rm "$profiles/fifo" &&
+		mkdir "$profiles/folder" && says 2 'is no file' evspace status --profile folder && rmdir "$profiles/folder" &&
 		says 2 'none of save, remove' evspace profile drop lab &&
 		says 2 'save NAME' evspace profile save &&
 		says 2 'goes by no profile' evspace --profile lab agent &&
@@ -119,7 +124,14 @@ cannot_be_written() {
 	XDG_CONFIG_HOME=/proc says 1 'cannot be written' evspace profile save lab --run x
 }
 
+# Without $HOME it is where the user's home is by the password file; where that is may not be written to.
+without_home() {
+	env -u HOME -u XDG_CONFIG_HOME evspace status --connect 127.0.0.1:1 >"$tap_dir/said" 2>&1
+	grep -qF "$(getent passwd "$(id -u)" | cut -d: -f6)/.config/evspace/tls" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+}
+
 tap_case "a profile is saved" saves
+tap_case "a home is known without \$HOME" without_home
 tap_case "it is its user's alone, without secrets, and its paths are absolute" is_private
 EVSPACE_TLS=$tls bed_agents front ga a0 a1 b0 b1 >"$tap_dir/agents" 2>&1 || { sed 's/^/# /' "$tap_dir/agents"; exit 99; }
 tap_case "before and behind the command, and as a variable" works_everywhere
