@@ -251,7 +251,7 @@ static int probe_begin(struct probe *p, const struct chart_draft *draft,
 	open.place = wire_place_new(plan->root);
 	p->scope = scope_new(host->scopes, p->remap->asker, &open, probe_settled, p, e);
 	if (!p->scope)
-		error_prefix(e, "%s: ", plan->root->node);
+		error_prefix(e, "%s", plan->root->node);
 	wire_place_free(open.place);
 	plan_free(plan);
 	return p->scope ? 0 : -1;
@@ -266,7 +266,7 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 	int rc;
 
 	if (chart_plan(chart, &r->draft, view, open->run, NULL, &plan, e) < 0)
-		return error_prefix(e, "the view `%s` is open by %s: ", view,
+		return error_prefix(e, "the view `%s` is open by %s", view,
 				    link_peer(o->link)->name[0] ? link_peer(o->link)->name
 								: "a consumer");
 	rc = opened_prepare(o, r->host->scopes, plan->root, chart->generation + 1, look_soon, r, e);

@@ -91,7 +91,7 @@ applied() {
 refused() {
 	local before
 
-	before=$(generation) && ended 1 map apply "$new" && says "$@" && [ "$(generation)" = "$before" ] &&
+	before=$(generation) && ended 1 map apply "$new" && says "$@" && ! says ': : ' >/dev/null && [ "$(generation)" = "$before" ] &&
 		goes_on a0 a1 b0 b1
 }
 
