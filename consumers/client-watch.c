@@ -36,7 +36,7 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 {
 	struct evspace_client *c = arg;
 	uint64_t now = clock_mono_ns(), looked = c->looked_ns;
-	bool owed = c->next_ask > c->next_take;
+	bool owed = c->next_ask > c->next_take || c->again_next < c->again_end;
 
 	(void)fd;
 	(void)what;

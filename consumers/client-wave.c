@@ -327,7 +327,9 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
 	to->here = true;
 	if (!a->again)
-		credit_wave(&c->credit, a->wave, frame->bytes, to->wave.latency_s, c->window,
+		credit_wave(&c->credit, a->wave, to->sums.read * sizeof(struct tuple),
+			    to->wave.latency_s,
+			    c->window * ((unsigned)ledger_leaves(c->ledger) + 1),
 			    c->deadline_ms * 1e-3, c->next_ask);
 	ask_again(c);
 }

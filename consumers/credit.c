@@ -16,7 +16,7 @@ void credit_begin(struct credit *c, bool slow)
 		c->bytes = CREDIT_SLOW;
 }
 
-void credit_wave(struct credit *c, uint64_t number, size_t bytes, double seconds, unsigned window,
+void credit_wave(struct credit *c, uint64_t number, size_t bytes, double seconds, unsigned shares,
 		 double deadline_s, uint64_t next)
 {
 	/* It says nothing of the credit that there is now. */
@@ -25,7 +25,7 @@ void credit_wave(struct credit *c, uint64_t number, size_t bytes, double seconds
 	if (seconds > deadline_s + QUEUED_S && c->bytes > CREDIT_LEAST) {
 		c->bytes /= 2;
 		c->since = next;
-	} else if (seconds < SOON_S && bytes >= c->bytes / window / 2 && c->bytes < CREDIT_MOST) {
+	} else if (seconds < SOON_S && bytes >= c->bytes / shares / 2 && c->bytes < CREDIT_MOST) {
 		c->bytes *= 2;
 		c->since = next;
 	}

@@ -20,12 +20,13 @@ struct credit {
 void credit_begin(struct credit *c, bool slow);
 
 /**
- * The wave @number has brought @bytes, @seconds after it was asked for, with @window under way and
- * @deadline_s to make it; @next will be asked for next. What takes a second longer than it may
- * waits in queues: half as much then. What is there within half a second, and was limited by the
- * credit: twice as much.
+ * For the wave @number leaves have read @bytes of tuples; it came @seconds after it was asked for,
+ * and had @deadline_s to be made. The credit is divided into @shares, one for each wave under way
+ * and leaf; @next will be asked for next. What takes a second longer than it may waits in queues:
+ * half as much then. What is there within half a second, and may have been limited by the share of
+ * one leaf: twice as much.
  */
-void credit_wave(struct credit *c, uint64_t number, size_t bytes, double seconds, unsigned window,
+void credit_wave(struct credit *c, uint64_t number, size_t bytes, double seconds, unsigned shares,
 		 double deadline_s, uint64_t next);
 
 #endif

@@ -69,6 +69,7 @@ struct events {
 	struct evspace_client *client;
 	uint64_t end_ns;
 	unsigned quiet;	     /* waves in a row that found no process alive and brought nothing */
+	uint64_t read;	     /* tuples so far, delivered or not */
 	bool lived;	     /* a process was seen alive */
 	bool unread;	     /* nobody reads what we write any more */
 	struct timed *timed; /* of the wave */
@@ -155,6 +156,10 @@ static bool is_over(struct events *v, bool any)
 	const struct evspace_wave *w = evspace_wave(v->client);
 	struct evspace_counts n;
 
+	evspace_counts(v->client, &n);
+	/* What was filtered out has been read all the same: there may be more behind it. */
+	any = any || n.read + n.lost != v->read;
+	v->read = n.read + n.lost;
 	v->lived |= w->processes > 0;
 	/* What was asked for again may be empty because it was never made: it is no end. */
 	if (any || w->again || w->n_missing || w->processes ||
@@ -162,10 +167,7 @@ static bool is_over(struct events *v, bool any)
 		v->quiet = 0;
 	else
 		v->quiet++;
-	if (v->quiet < 2)
-		return false;
-	evspace_counts(v->client, &n);
-	return n.owing == 0;
+	return v->quiet >= 2 && n.owing == 0;
 }
 
 /* Is it the end that the user waits for: of a run that had ended before there is no other. */

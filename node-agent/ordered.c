@@ -177,15 +177,24 @@ static int ordered_begin(struct session_host *host, struct ordered_list *list, s
 	return -1;
 }
 
-int ordered_take(struct session_host *host, struct ordered_list *list, struct link *link,
-		 const Evspace__SwitchAsk *ask, struct error *e)
+void ordered_refused(struct session_host *host, struct link *link, const Evspace__SwitchAsk *ask,
+		     const struct error *e)
 {
 	char what[AUDIT_WHAT];
-	int rc = ordered_begin(host, list, link, ask, e), saved = errno;
+	int saved = errno;
 
-	if (rc < 0 && changes(ask))
+	if (changes(ask))
 		audit_refused(&host->failed, link_peer(link),
 			      audit_order(ask, ask->run, what, sizeof(what)), e->text);
 	errno = saved;
+}
+
+int ordered_take(struct session_host *host, struct ordered_list *list, struct link *link,
+		 const Evspace__SwitchAsk *ask, struct error *e)
+{
+	int rc = ordered_begin(host, list, link, ask, e);
+
+	if (rc < 0)
+		ordered_refused(host, link, ask, e);
 	return rc;
 }

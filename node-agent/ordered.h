@@ -17,11 +17,14 @@ LIST_HEAD(ordered_list, ordered);
 
 /**
  * Carry out what the peer of @link asks for, if it may, and answer it later. What is under way is
- * in
- * @list. Whatever changes something is in the audit. Returns 0, or -1 with errno and @e.
+ * in @list. Whatever changes something is in the audit. Returns 0, or -1 with errno and @e.
  */
 int ordered_take(struct session_host *host, struct ordered_list *list, struct link *link,
 		 const Evspace__SwitchAsk *ask, struct error *e);
+
+/** Say in the audit that an order that would change something was refused for @e. errno stays. */
+void ordered_refused(struct session_host *host, struct link *link, const Evspace__SwitchAsk *ask,
+		     const struct error *e);
 
 /** Forget those that are under way: who asked for them has left, and the audit says so. */
 void ordered_end_all(struct ordered_list *list);

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "node-agent/report.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,7 +257,9 @@ void report_answer(const struct session_host *host, struct link *link, Evspace__
 	status->processes = residents.processes;
 	status->n_comms = residents.n_comms;
 	status->comms = residents.comms;
-	link_send(link, frame, NULL);
+	if (link_send(link, frame, NULL) < 0 && errno == EMSGSIZE)
+		link_send_error(link, status->scope, EMSGSIZE,
+				"what it would answer is more than fits into a frame");
 	residents_fini(&residents);
 	report_runs_fini(&runs);
 }

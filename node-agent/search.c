@@ -147,7 +147,8 @@ static void search_there(struct search *s, const Evspace__Status *status)
 {
 	size_t used = strlen(s->silent);
 
-	if (status->why)
+	/* Agents before wire version 4 do not tell. */
+	if (status->why || status->wire == 0)
 		snprintf(s->silent + used, sizeof(s->silent) - used, "%s%s", used ? ", " : "",
 			 status->node);
 	for (size_t i = 0; i < status->n_runs; i++) {

@@ -262,12 +262,21 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		link_send_error(s->link, scope, errno, e.text);
 }
 
+/* It is not sure which run is meant. */
+static void session_unfound(struct session *s, const Evspace__Frame *f, int code,
+			    const struct error *e)
+{
+	if (f->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK)
+		ordered_refused(s->host, s->link, f->switch_ask, e);
+	link_send_error(s->link, search_scope(f), code, e->text);
+}
+
 static void session_found(void *arg, const Evspace__Frame *f, const struct error *e)
 {
 	struct session *s = arg;
 
 	if (e)
-		link_send_error(s->link, search_scope(f), ENOTUNIQ, e->text);
+		session_unfound(s, f, ENOTUNIQ, e);
 	else
 		session_take(s, f);
 }
@@ -284,7 +293,7 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 		session_take(s, f);
 	else if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", &e) < 0 ||
 		 search_begin(s->host, &s->searches, link, f, session_found, s, &e) < 0)
-		link_send_error(link, search_scope(f), errno, e.text);
+		session_unfound(s, f, errno, &e);
 }
 
 static void session_closed(struct link *link, void *arg, const struct error *why)

@@ -75,8 +75,8 @@ static void text_hide(char **text)
 	struct statement *statements;
 	struct mapfile source;
 	char *hidden;
-	size_t n;
-	FILE *out = open_memstream(&hidden, &n);
+	size_t n, bytes;
+	FILE *out = open_memstream(&hidden, &bytes);
 
 	if (!out)
 		abort();

@@ -131,7 +131,7 @@ static void take_event(const json_t *o)
 	struct tuple t = tuple_of(o);
 	char key[KEY];
 
-	if (t.flags & TUPLE_RUNNING)
+	if (strcmp(text(o, "type"), "tuple") != 0 || t.flags & TUPLE_RUNNING)
 		return;
 	if (strcmp(what, "sizes") == 0) {
 		snprintf(key, sizeof(key), "%s on %x from %" PRIu64, text(o, "op"), t.comm,

@@ -185,7 +185,8 @@ silence_is_no_answer() {
 	evspace runs --connect "$bed_entry" >>"$tap_dir/said" 2>&1 && status=wrong
 	kill -CONT "$(bed_pid b1)"
 	[ "$status" = 2 ] && grep -q 'b1: no answer, .* with --run: tunnel$' "$tap_dir/said" &&
-		grep -q 'b1 is not there' "$tap_dir/said" || { echo "exit code $status"; cat "$tap_dir/said"; return 1; }
+		grep -q 'b1 is not there' "$tap_dir/said" &&
+		grep -q 'audit: .*: discard .*: failed: b1: no answer' "$bed_dir/front.err" || { echo "exit code $status"; cat "$tap_dir/said"; return 1; }
 }
 
 bed_begin

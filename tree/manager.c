@@ -75,9 +75,9 @@ int manager_socket(const union address_any *at)
 	if (variable_number("LISTEN_PID") != getpid() && heir != getpid())
 		return -1;
 	for (int fd = FIRST_FD; fd < FIRST_FD + n && fd < FIRST_FD + FDS_MOST; fd++) {
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
 		if (!listens_at(fd, at))
 			continue;
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 		return fd;
 	}

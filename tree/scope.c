@@ -14,10 +14,8 @@
 #include "tree/clock.h"
 #include "tree/gather.h"
 #include "tree/opening.h"
+#include "tree/room.h"
 #include "tree/track.h"
-
-/* Tuples that a leaf may bring in a wave at least, however slow the way up is. */
-#define ROOM_LEAST 16u
 
 struct scope {
 	const struct scope_host *host;
@@ -279,29 +277,6 @@ int scope_check(const Evspace__Ask *ask, struct error *e)
 	return 0;
 }
 
-static size_t place_leaves(const struct plan_place *p)
-{
-	size_t n = p->leaf;
-
-	for (size_t i = 0; i < p->n_children; i++)
-		n += place_leaves(p->children[i]);
-	return n;
-}
-
-/* So many tuples may each leaf bring that what a slow connection upstream has to carry is there in
- * time: half of the deadline. What was read already comes as it is. */
-static uint32_t scope_room(const struct scope *s, const Evspace__Ask *ask)
-{
-	size_t bytes = link_carries(s->up, ask->deadline_ms / 2), room;
-	size_t leaves = place_leaves(s->place);
-
-	if (bytes == SIZE_MAX || leaves == 0)
-		return ask->room;
-	room = bytes / sizeof(struct tuple) / ask->count / leaves;
-	room = room > ROOM_LEAST ? room : ROOM_LEAST;
-	return ask->room && ask->room < room ? ask->room : (uint32_t)room;
-}
-
 int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 {
 	Evspace__Ask limited = *asked, *ask = &limited;
@@ -309,7 +284,7 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 
 	if (scope_check(asked, e) < 0)
 		return -1;
-	limited.room = scope_room(s, asked);
+	limited.room = room_of(s->place, s->up, asked);
 	if (scope_is_throttled(s, ask)) {
 		if (s->last)
 			evspace__ask__free_unpacked(s->last, NULL);
