@@ -22,6 +22,8 @@ top_builddir=${top_builddir:-$top_srcdir/build}
 . "$top_srcdir/tests/cluster/bed.sh"
 . "$top_srcdir/tests/cluster/far.sh"
 PATH=$top_builddir:$PATH
+export EVSPACE_LIBDIR=${EVSPACE_LIBDIR:-$top_builddir/.libs} OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # report CASE FIGURE LIMIT UNIT
 report() {
