@@ -105,7 +105,7 @@ bad_words() {
 		says 2 'no address' evspace profile save x --connect front &&
 		says 2 'No such file' evspace profile save x --tls /nowhere/at/all &&
 		says 2 'control characters' evspace profile save x --run $'tab\e[31m' &&
-		says 2 'is no name' evspace profile save x --identity ../../root/secret &&
+		says 2 'is no name' evspace profile save x --identity ../../else/secret &&
 		mkfifo "$profiles/fifo" && says 2 'is no file' evspace status --profile fifo && rm "$profiles/fifo" &&
 		mkdir "$profiles/folder" && says 2 'is no file' evspace status --profile folder && rmdir "$profiles/folder" &&
 		says 2 'none of save, remove' evspace profile drop lab &&
