@@ -5,6 +5,13 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
 
+# Who is in another time namespace has a parent that passes no signals on.
+tap_cleanup() {
+	pkill -f "$bed_dir/maps"
+	pkill -f "$EVSPACE_DIR/far"
+	bed_end
+}
+
 mkdir -p "$bed_dir/pids" "$bed_dir/maps"
 EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
 export EVSPACE_DIR
