@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes every PVM call that is collected, in several tasks, and counts them:
- * pvm_calls DIR TASKS ROUNDS [WHERE]. Each task leaves its counts in DIR; WHERE is a host for all
- * but the first task.
+ * pvm_calls DIR TASKS ROUNDS [WHERE]. Each task leaves its counts in DIR; ROUNDS may be 0: as many
+ * as there are until the first task finds a file DIR/enough. WHERE is a host for all but the first.
  */
 #include "tests/apps/pvm_calls.h"
 
@@ -13,6 +13,7 @@
 
 #define TAG_PARTY 1
 #define TAG_SUM	  2
+#define TAG_MORE  3
 
 uint64_t checksum;
 
@@ -61,6 +62,31 @@ static void party_join(struct party *p, int parent)
 		CHECK(p->me < p->n);
 }
 
+/* The first task looks, and tells the others. */
+static int party_wants_more(const struct party *p)
+{
+	char enough[4096];
+	int more;
+
+	if (p->me > 0) {
+		CHECK(pvm_recv(p->tids[0], TAG_MORE) > 0);
+		COUNT(pvm_recv, 4);
+		CHECK(pvm_upkint(&more, 1, 1) == 0);
+		COUNT(pvm_upkint, 4);
+		return more;
+	}
+	snprintf(enough, sizeof(enough), "%s/enough", p->dir);
+	more = access(enough, F_OK) != 0;
+	if (p->n > 1) {
+		pvm_initsend(PvmDataRaw);
+		CHECK(pvm_pkint(&more, 1, 1) == 0);
+		COUNT(pvm_pkint, 4);
+		CHECK(pvm_mcast((int *)(uintptr_t)(p->tids + 1), p->n - 1, TAG_MORE) == 0);
+		COUNT(pvm_mcast, 4);
+	}
+	return more;
+}
+
 /* The first task prints what all have found. */
 static void party_end(const struct party *p)
 {
@@ -107,7 +133,7 @@ int main(int argc, char **argv)
 		party_join(&p, parent);
 	else
 		party_make(&p, argv, where);
-	for (int i = 0; i < p.rounds; i++) {
+	for (int i = 0; p.rounds ? i < p.rounds : party_wants_more(&p); i++) {
 		part_messages(&p);
 		part_packing(&p);
 		part_groups(&p);

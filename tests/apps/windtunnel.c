@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/apps/app.h"
 #include "tests/apps/lattice.h"
@@ -28,7 +29,7 @@ static const struct size {
 } sizes[] = {{"small", 960, 20}, {"medium", 3840, 8}, {"large", 7680, 4}};
 
 static struct {
-	const char *size;
+	const char *size, *while_there;
 	long threads, steps, seconds, check, report;
 	long break_exchange;
 } want = {.size = "small", .threads = 1, .break_exchange = -1};
@@ -37,8 +38,9 @@ static const struct app_option options[] = {
 	{"size", APP_WORD, &want.size, 0, 0, "small|medium|large", "N = 960, 3840, 7680 (small)"},
 	{"threads", APP_NUMBER, &want.threads, 1, THREADS_MAX, NULL, "threads in each rank (1)"},
 	{"steps", APP_NUMBER, &want.steps, 1, 1000000000, NULL,
-	 "stop after so many (1000 without --seconds)"},
+	 "stop after so many (1000 without --seconds and --while)"},
 	{"seconds", APP_NUMBER, &want.seconds, 1, 1000000, NULL, "stop after so many"},
+	{"while", APP_WORD, &want.while_there, 0, 0, NULL, "stop when rank 0 finds no such file"},
 	{"check", APP_NUMBER, &want.check, 1, 1000000, NULL,
 	 "compare mass and momentum every N steps (20, 8, 4)"},
 	{"report", APP_FLAG, &want.report, 0, 0, NULL, "say steps/s on stderr every second"},
@@ -213,7 +215,8 @@ static void tunnel_check(long steps)
 	tunnel.broken = census_differs(now, steps);
 	report(steps);
 	stop = (want.steps && steps >= want.steps) ||
-	       (want.seconds && app_seconds() - tunnel.started >= (double)want.seconds);
+	       (want.seconds && app_seconds() - tunnel.started >= (double)want.seconds) ||
+	       (want.while_there && access(want.while_there, F_OK));
 	MPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	tunnel.stop = stop || tunnel.broken;
 }
@@ -345,7 +348,7 @@ static enum app_parsed shape_check(int provided)
 	if (tunnel.ranks * want.threads > height_of(size))
 		return app_wrong("%d ranks x %ld threads are more than the %ld rows of size %s",
 				 tunnel.ranks, want.threads, height_of(size), size->name);
-	if (!want.steps && !want.seconds)
+	if (!want.steps && !want.seconds && !want.while_there)
 		want.steps = 1000;
 	if (!want.check)
 		want.check = size->check;

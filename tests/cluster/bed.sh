@@ -83,11 +83,11 @@ cluster_host_make() {
 	cluster_hosts+=("$1")
 }
 
-# cluster_until COMMAND...: wait until it succeeds, 30 s at most.
+# cluster_until COMMAND...: wait until it succeeds, two minutes at most.
 cluster_until() {
-	local tries
+	local end=$((SECONDS + 120))
 
-	for ((tries = 0; tries < 600; tries++)); do
+	while [ "$SECONDS" -lt "$end" ]; do
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.05
 	done
