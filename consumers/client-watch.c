@@ -36,11 +36,12 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 {
 	struct evspace_client *c = arg;
 	uint64_t now = clock_mono_ns(), looked = c->looked_ns;
-	bool owed = c->next_ask > c->next_take || c->again_next < c->again_end;
+	bool owed = !c->opened || c->next_ask > c->next_take || c->again_next < c->again_end;
 
 	(void)fd;
 	(void)what;
-	if (!c->link || !c->opened)
+	/* Until it is ready, the link itself looks after its time. */
+	if (!c->link || !link_hello(c->link))
 		return;
 	c->looked_ns = now;
 	if (hears(c) || !owed || now - looked > LOOKED_LATE) {

@@ -108,8 +108,10 @@ void client_ask_unanswered(struct evspace_client *c)
 	/* Leaves that made these waves give the same ranges again: nothing is lost, nothing comes
 	 * twice. */
 	for (uint64_t w = c->next_take; w < c->next_ask; w++) {
-		if (!slot_of(c, w)->here)
-			send_ask(c, w, 1, NULL, 0);
+		if (slot_of(c, w)->here)
+			continue;
+		slot_of(c, w)->sure = false;
+		send_ask(c, w, 1, NULL, 0);
 	}
 	/* What was asked for again is not answered any more. */
 	c->again_next = c->again_end = 0;
@@ -162,8 +164,12 @@ void client_pump(struct evspace_client *c)
 	uint32_t n = c->opened && !c->stopping ? credit(c, now) : 0;
 
 	if (n > 0) {
-		for (uint32_t i = 0; i < n; i++)
+		bool sure = !ledger_owed(c->ledger);
+
+		for (uint32_t i = 0; i < n; i++) {
 			slot_of(c, c->next_ask + i)->asked_ns = now;
+			slot_of(c, c->next_ask + i)->sure = sure;
+		}
 		if (c->begun_ns == 0)
 			c->begun_ns = now;
 		send_ask(c, c->next_ask, n, NULL, 0);
@@ -317,6 +323,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	client_monitor_wave(c, frame, times.asked_ns);
 	to->wave.number = a->wave;
 	to->wave.again = a->again;
+	to->wave.sure = to->sure;
 	to->wave.leaves = (unsigned)ledger_leaves(c->ledger);
 	to->wave.answered = a->leaves;
 	to->wave.bytes = frame->bytes;

@@ -38,6 +38,9 @@ void client_ready(struct evspace_client *c)
 	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
 	frame.open = &open;
 	link_send(c->link, &frame, NULL);
+	/* The first time, who opens it waits no longer than client_begin() says. */
+	if (c->was_open && client_watch_begin(c) < 0)
+		abort();
 }
 
 /* Answers come in the order of asks, so what is not here yet is the new tree's. */

@@ -33,6 +33,7 @@
 struct client_answer {
 	STAILQ_ENTRY(client_answer) entry; /* of those asked for again */
 	bool here;
+	bool sure; /* see evspace-wave.h */
 	uint64_t asked_ns;
 	struct evspace_wave wave;
 	struct ledger_sums sums;
@@ -108,7 +109,8 @@ void client_lost(struct evspace_client *c, const struct error *why);
 /** @link is gone, or is to be closed by the caller. */
 void client_closed(struct evspace_client *c, struct link *link, const struct error *why);
 
-/* client-watch.c: whether the agent still speaks, from `Opened` on while the connection lasts */
+/* client-watch.c: whether the agent still speaks, from when it is opened, or opened again, on while
+ * the connection lasts */
 int client_watch_begin(struct evspace_client *c);
 
 /* client-monitor.c: what a client records of itself */

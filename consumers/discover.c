@@ -163,42 +163,75 @@ static const char hidden_words[] =
 
 static const char *const file_names[FILES] = {"application.map", "cluster.map", "mapping.map"};
 
-static int file_write(const char *dir, const char *name, const char *text, struct error *e)
+/* A file of the pathmap while it is written. */
+struct draft {
+	char *path, *new;
+	bool there;  /* before */
+	bool placed; /* it is what is written now */
+};
+
+static int draft_write(const struct draft *d, const char *text, struct error *e)
 {
-	char *path = memory_format("%s/%s", dir, name), *new = memory_format("%s.new", path);
-	FILE *out = fopen(new, "we");
+	FILE *out = fopen(d->new, "we");
 	int rc = 0;
 
-	if (!out || fputs(text, out) == EOF)
-		rc = -1;
-	if (out && fclose(out) == EOF)
-		rc = -1;
-	if (rc < 0 || rename(new, path) < 0) {
-		rc = errorf(e, "cannot write %s: %s", path, strerror(errno));
-		unlink(new);
-	}
-	free(path);
-	free(new);
+	if (!out || fputs(text, out) == EOF || fflush(out) == EOF || fsync(fileno(out)) < 0)
+		rc = errorf(e, "cannot write %s: %s", d->path, strerror(errno));
+	if (out && fclose(out) == EOF && rc == 0)
+		rc = errorf(e, "cannot write %s: %s", d->path, strerror(errno));
 	return rc;
+}
+
+/* All are written before the first of them is seen. */
+static int drafts_place(struct draft drafts[FILES], char *const texts[FILES], struct error *e)
+{
+	for (size_t i = 0; i < FILES; i++)
+		if (draft_write(&drafts[i], texts[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < FILES; i++) {
+		if (rename(drafts[i].new, drafts[i].path) < 0)
+			return errorf(e, "cannot write %s: %s", drafts[i].path, strerror(errno));
+		drafts[i].placed = true;
+	}
+	return 0;
+}
+
+/* Leave nothing of what was begun: neither a file that was not there before, nor the folder. */
+static void drafts_undo(const struct draft drafts[FILES], const char *made)
+{
+	for (size_t i = 0; i < FILES; i++) {
+		unlink(drafts[i].new);
+		if (drafts[i].placed && !drafts[i].there)
+			unlink(drafts[i].path);
+	}
+	if (made)
+		rmdir(made);
 }
 
 static int files_write(const char *dir, char *const texts[FILES], bool force, struct error *e)
 {
-	if (mkdir(dir, 0777) < 0 && errno != EEXIST)
-		return errorf(e, "cannot make the folder %s: %s", dir, strerror(errno));
-	for (size_t i = 0; !force && i < FILES; i++) {
-		char *path = memory_format("%s/%s", dir, file_names[i]);
-		bool there = access(path, F_OK) == 0;
+	struct draft drafts[FILES];
+	const struct draft *first = NULL;
+	bool made = mkdir(dir, 0777) == 0;
+	int rc = 0;
 
-		free(path);
-		if (there)
-			return errorf(e, "%s/%s is there already; --force overwrites it", dir,
-				      file_names[i]);
+	if (!made && errno != EEXIST)
+		return errorf(e, "cannot make the folder %s: %s", dir, strerror(errno));
+	for (size_t i = 0; i < FILES; i++) {
+		drafts[i] = (struct draft){.path = memory_format("%s/%s", dir, file_names[i]),
+					   .new = memory_format("%s/%s.new", dir, file_names[i])};
+		drafts[i].there = access(drafts[i].path, F_OK) == 0;
+		first = drafts[i].there && !first ? &drafts[i] : first;
 	}
-	for (size_t i = 0; i < FILES; i++)
-		if (file_write(dir, file_names[i], texts[i], e) < 0)
-			return -1;
-	return 0;
+	if (first && !force)
+		rc = errorf(e, "%s is there already; --force overwrites it", first->path);
+	else if ((rc = drafts_place(drafts, texts, e)) < 0)
+		drafts_undo(drafts, made ? dir : NULL);
+	for (size_t i = 0; i < FILES; i++) {
+		free(drafts[i].path);
+		free(drafts[i].new);
+	}
+	return rc;
 }
 
 static json_t *processes_json(const struct finding *f)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "consumers/command.h"
+#include "consumers/ending.h"
 #include "consumers/events.h"
 #include "consumers/options.h"
 #include "consumers/unit.h"
@@ -68,9 +69,7 @@ struct events {
 	const struct events_format *format;
 	struct evspace_client *client;
 	uint64_t end_ns;
-	unsigned quiet;	     /* waves in a row that found no process alive and brought nothing */
-	uint64_t read;	     /* tuples so far, delivered or not */
-	bool lived;	     /* a process was seen alive */
+	struct ending ending;
 	bool unread;	     /* nobody reads what we write any more */
 	struct timed *timed; /* of the wave */
 	size_t n, room;
@@ -149,35 +148,14 @@ static bool print_wave(struct events *v)
 
 /* ---- the stream ---- */
 
-/* Nothing came, nobody is missing, and no process lives that could write more: twice, to be sure.
- */
-static bool is_over(struct events *v, bool any)
-{
-	const struct evspace_wave *w = evspace_wave(v->client);
-	struct evspace_counts n;
-
-	evspace_counts(v->client, &n);
-	/* What was filtered out has been read all the same: there may be more behind it. */
-	any = any || n.read + n.lost != v->read;
-	v->read = n.read + n.lost;
-	v->lived |= w->processes > 0;
-	/* What was asked for again may be empty because it was never made: it is no end. */
-	if (any || w->again || w->n_missing || w->processes ||
-	    (w->elements == 0 && w->unreadable == 0))
-		v->quiet = 0;
-	else
-		v->quiet++;
-	return v->quiet >= 2 && n.owing == 0;
-}
-
 /* Is it the end that the user waits for: of a run that had ended before there is no other. */
 static bool at_end(struct events *v, bool any)
 {
-	if (!is_over(v, any))
+	if (!ending_reached(&v->ending, v->client, any))
 		return false;
 	if (v->until_end)
 		return true;
-	if (v->lived || v->common.count || v->end_ns)
+	if (v->ending.lived || v->common.count || v->end_ns)
 		return false;
 	fprintf(stderr, "evspace events: run %s has ended%s\n", evspace_run(v->client),
 		v->common.look.backlog ? ", and this is all that its elements hold"

@@ -37,6 +37,9 @@ struct evspace_wave {
 	uint64_t written;    /* tuples that these have been given since the program began */
 	uint64_t cost_ns;    /* what collecting those has cost the program, by its own measure */
 	uint64_t remapped;   /* the first one by another map: that map's generation; else 0 */
+	/* Asked for once only, and when no host owed anything: what is left to read, it brings. One
+	 * that was asked for again may be empty because its tuples are in a later one. */
+	int sure;
 };
 
 /**

@@ -424,6 +424,15 @@ bool ledger_is_early(const struct ledger *l, const struct batch *batch)
 	return false;
 }
 
+bool ledger_owed(const struct ledger *l)
+{
+	for (size_t i = 0; i < l->n_present; i++) {
+		if (l->leaves[i]->owed.n > 0)
+			return true;
+	}
+	return false;
+}
+
 size_t ledger_owing(const struct ledger *l, Evspace__Owing *owing)
 {
 	size_t n = 0;

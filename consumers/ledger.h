@@ -77,6 +77,9 @@ void ledger_take(struct ledger *ledger, const Evspace__Answer *a, const struct l
 /** Does a leaf owe waves older than those that @batch, which was taken in, has of it? */
 bool ledger_is_early(const struct ledger *ledger, const struct batch *batch);
 
+/** Does any leaf of the scope as it is now owe a wave? */
+bool ledger_owed(const struct ledger *ledger);
+
 /** Which leaves must keep which waves: fills @owing (room for ledger_leaves()). Returns how many.
  */
 size_t ledger_owing(const struct ledger *ledger, Evspace__Owing *owing);

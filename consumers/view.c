@@ -169,25 +169,6 @@ static bool show_wave(struct viewer *v)
 
 /* ---- the waves ---- */
 
-/* Nothing came, nobody is missing, and no process lives that could write more: twice, to be sure.
- */
-static bool at_end(struct viewer *v, bool any)
-{
-	const struct evspace_wave *w = evspace_wave(v->client);
-	struct evspace_counts n;
-
-	/* What is not a stream brings the same for ever. */
-	if ((any && evspace_is_stream(v->client)) || w->n_missing || w->processes ||
-	    w->elements == 0)
-		v->quiet = 0;
-	else
-		v->quiet++;
-	if (!v->until_end || v->quiet < 2)
-		return false;
-	evspace_counts(v->client, &n);
-	return n.owing == 0;
-}
-
 static int milliseconds(uint64_t ns)
 {
 	return ns / 1000000u < INT_MAX ? (int)(ns / 1000000u) + 1 : INT_MAX;
@@ -215,7 +196,9 @@ static int follow(struct viewer *v)
 		errno = 0;
 		if (fflush(stdout) != 0 || ferror(stdout))
 			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
-		if (at_end(v, any) ||
+		/* What is no stream brings the same for ever. */
+		any = any && evspace_is_stream(v->client);
+		if ((v->until_end && ending_reached(&v->ending, v->client, any)) ||
 		    (v->common.count && evspace_wave(v->client)->number >= v->common.count))
 			return EXIT_FINE;
 	}

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "consumers/ending.h"
 #include "consumers/evspace-client.h"
 #include "consumers/options.h"
 
@@ -21,7 +22,7 @@ struct viewer {
 	uint64_t top; /* lines of a table, 0: all */
 	bool redraw;
 	uint64_t end_ns;
-	unsigned quiet; /* waves in a row that found no process alive and brought nothing */
+	struct ending ending;
 };
 
 /** A kind of figures. Its state is in its own file: there is one viewer. */

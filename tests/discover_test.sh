@@ -130,6 +130,19 @@ too_many_ranks() {
 	slurm_says a 70000 && here 1 --slurm 42 && here_said '70000 ranks; maps hold at most 65536'
 }
 
+# Its second file is larger than what there is room for.
+disk_is_full() {
+	local i hosts=() maps=$tap_dir/full
+
+	for i in {1..40}; do
+		hosts+=(--ssh "host$i.domain$i.org")
+	done
+	(trap '' XFSZ; ulimit -f 1; here 1 "${hosts[@]}" "$maps") && here_said "cannot write $maps/cluster.map: File too large" &&
+		! [ -e "$maps" ] || { ls "$maps"; return 1; }
+	here 0 --ssh w0 "$maps" && cp -r "$maps" "$maps.before" &&
+		(trap '' XFSZ; ulimit -f 1; here 1 --force "${hosts[@]}" "$maps") && diff -r "$maps.before" "$maps"
+}
+
 # ---- hosts that are named ----
 
 # What the README says: certificates, maps, agents; then somebody looks, and it all goes again.
@@ -207,6 +220,12 @@ several_runs() {
 	discover b0 0 --run tunnel && discover b0 1 --run nobody && said "there is no run 'nobody'"
 }
 
+a_segment_is_gone() {
+	on b0 sh -c 'cd "$EVSPACE_DIR/tunnel" && set -- *.seg && mv "$1" "$EVSPACE_DIR/away" && echo "$1"' >"$cluster_dir/away" &&
+		discover b0 1 --run tunnel "$found.none" && said 'of 2 is not here' && ! [ -e "$found.none" ] || return
+	on b0 mv /dev/shm/evspace-0/away "/dev/shm/evspace-0/tunnel/$(cat "$cluster_dir/away")"
+}
+
 # ---- several hosts, through agents ----
 
 agents_begin() {
@@ -266,7 +285,8 @@ limited() {
 a_host_is_missing() {
 	cluster_on b2 pkill -f '[e]vspace agent --pathmap'
 	cluster_until cluster_on b2 sh -c '! pgrep -f "[e]vspace agent --pathmap"' &&
-		discover out 1 "${asks[@]}" && said 'b2 is not there' 'rank4 of 5 is not here'
+		discover out 1 "${asks[@]}" "$found.none" && said 'b2 is not there' 'rank4 of 5 is not here' &&
+		! [ -e "$found.none" ]
 }
 
 agents_end() {
@@ -394,6 +414,7 @@ tap_case "hosts of one label in two domains are two nodes" same_labels
 tap_case "the next command can be pasted" next_command
 tap_case "a job's name says nothing but a name" spoofed_name
 tap_case "more ranks than maps hold are an error" too_many_ranks
+tap_case "a full disk leaves no file behind, and those that were there as they were" disk_is_full
 if ! cluster_allowed; then
 	tap_skip "evspace map discover" "$cluster_why"
 	tap_done
@@ -405,6 +426,7 @@ tap_case "nothing runs: it says what would be found" nothing_runs
 tap_case "a program of one host, with its cores and communicators" one_host
 tap_case "files that are there stay, but for --force" not_overwritten
 tap_case "of several runs one is named, also an ended one" several_runs
+tap_case "a process whose segment is gone: no maps" a_segment_is_gone
 tap_case "hosts that are named: three commands to agents on two" three_commands
 tap_case "there are agents on four hosts" agents_begin
 tap_case "a program of three hosts, by the agents' maps" several_hosts

@@ -342,6 +342,12 @@ static void check_ask(const Evspace__Ask *ask)
 		report->under_way_most = (unsigned)under_way;
 }
 
+void fake_cut(void)
+{
+	link_close(fake.link);
+	fake.link = NULL;
+}
+
 static void asked(const Evspace__Ask *ask)
 {
 	bool cut;
@@ -356,10 +362,8 @@ static void asked(const Evspace__Ask *ask)
 	for (uint32_t i = 0; i < ask->count; i++)
 		answer(ask, ask->wave + i);
 	fake.mute = false;
-	if (!cut)
-		return;
-	link_close(fake.link);
-	fake.link = NULL;
+	if (cut)
+		fake_cut();
 }
 
 /* ---- opening ---- */
@@ -380,7 +384,7 @@ static void opened(const Evspace__Open *open)
 	}
 	o.scope = open->scope;
 	o.run = (char *)(uintptr_t) "the-run";
-	o.n_leaves = FAKE_LEAVES;
+	o.n_leaves = fake.script->lone ? 1 : FAKE_LEAVES;
 	o.leaves = list;
 	o.reading = fake.script->latest ? READ_LATEST : READ_STREAM;
 	o.entry = (char *)(uintptr_t) "fake";
@@ -530,6 +534,7 @@ void fake_answer(struct link *link, uint64_t wave, uint64_t first, uint32_t n)
 	a.leaves = 1;
 	say_names(&a);
 	put_run(&runs, &sum, 1, 0, first, first + n, 0);
+	sum.elements = 1;
 	part = batch_add(&body, RUN_PART, 1, wave, 1, 0);
 	*part = sum;
 	batch_link(&body, &runs);

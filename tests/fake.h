@@ -40,6 +40,7 @@ struct fake_script {
 	struct fake_odds odds;
 	uint64_t waves; /* after so many nothing goes wrong and nothing is written any more */
 	bool latest;
+	bool lone; /* there is only the first leaf */
 	/* Instead of opening, or answering: return true when that is done. */
 	bool (*open)(struct link *link, const Evspace__Open *open);
 	bool (*ask)(struct link *link, const Evspace__Ask *ask);
@@ -59,5 +60,8 @@ int fake_clean(void);
 
 /** Send an answer with one leaf's @n tuples in one element; for scripts. */
 void fake_answer(struct link *link, uint64_t wave, uint64_t first, uint32_t n);
+
+/** Close the connection, behind what was sent; for scripts. */
+void fake_cut(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -13,6 +14,9 @@
 #include "tree/deframer.h"
 #include "tree/packer.h"
 #include "tree/tuple.h"
+
+/* What an agent receives at once of those who ask: LINK_RECEIVE_LITTLE. */
+#define LITTLE (4u << 10)
 
 /* ---- what comes out ---- */
 
@@ -273,6 +277,12 @@ static void lies_are_refused(void)
 	refused_as(piece, n, "longer than it says");
 	n = piece_new(piece, sizeof(piece), data, bytes, bytes + 8, 17);
 	refused_as(piece, n, "shorter than it says");
+	/* A piece in a piece. */
+	bytes = piece_new(data, bytes, "piece", 6, 6, 17);
+	n = piece_new(piece, sizeof(piece), data, bytes, bytes, 17);
+	refused_as(piece, n, "where none was asked for");
+	free(data);
+	data = frame_bytes(1, 100, &bytes);
 	/* A frame that is begun in a piece goes on in one. */
 	n = piece_new(piece, sizeof(piece), data, bytes / 2, bytes / 2, 17);
 	memcpy(piece + n, data, bytes);
@@ -285,6 +295,97 @@ static void lies_are_refused(void)
 	wire_piece_put(WIRE_PIECE_PACKED + 1, 1000, piece);
 	refused_as(piece, 808, "(1 to");
 	free(data);
+}
+
+static long memory_most(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_maxrss;
+}
+
+/** Let somebody in who says a hello, and then all of @what. */
+static int somebody_says(struct world *w, const struct bytes *what)
+{
+	int fd = raw_local(peers_path("socket")), before = w->served.ready;
+	unsigned char hello[4096];
+	size_t n = raw_hello(hello, sizeof(hello), WIRE_VERSION, WIRE_VERSION, TUPLE_LAYOUT);
+
+	CU_ASSERT_EQUAL(write(fd, hello, n), (ssize_t)n);
+	WAIT(w, w->served.ready == before + 1);
+	CU_ASSERT_EQUAL(write(fd, what->data, what->used), (ssize_t)what->used);
+	return fd;
+}
+
+/** Whoever asks has no body to send: an answer of 64 MiB is not even begun to be unpacked. */
+static void a_bomb_takes_no_memory(void)
+{
+	static const unsigned char zeros[WIRE_PIECE_PLAIN];
+	struct packer *p = packer_new();
+	struct bytes bomb = {0};
+	unsigned char *head;
+	struct world w;
+	long before;
+	size_t n;
+	int fd;
+
+	head = frame_bytes(1, 0, &n);
+	((uint32_t *)(void *)head)[1] = WIRE_BODY_MAX;
+	packer_put(p, head, n, &bomb);
+	for (unsigned i = 0; i < WIRE_BODY_MAX / sizeof(zeros); i++)
+		packer_put(p, zeros, sizeof(zeros), &bomb);
+	packer_flush(p, &bomb);
+	CU_ASSERT_TRUE(bomb.used < 64 << 10);
+	world_open(&w);
+	before = memory_most();
+	fd = somebody_says(&w, &bomb);
+	WAIT(&w, w.served.closed == 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(w.served.why.text, "where 8388616 are allowed"));
+	CU_ASSERT_EQUAL(w.served.frames, 0);
+	CU_ASSERT_TRUE(memory_most() - before < 16 << 10);
+	close(fd);
+	world_close(&w);
+	packer_free(p);
+	bytes_free(&bomb);
+	free(head);
+}
+
+/** What becomes much is worked off bit by bit: between, others are heard. */
+static void others_have_their_turn(void)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Error error = EVSPACE__ERROR__INIT;
+	struct wire_front front = {.body_bytes = 0};
+	struct bytes plain = {0}, much = {0};
+	struct packer *p = packer_new();
+	static char text[60000];
+	int fd, frames = 0, before;
+	struct world w;
+
+	memset(text, 'a', sizeof(text) - 1);
+	error.text = text;
+	frame.kind_case = EVSPACE__FRAME__KIND_ERROR;
+	frame.error = &error;
+	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
+	wire_frame_put(&front, &frame, bytes_reserve(&plain, wire_frame_bytes(&front)));
+	bytes_commit(&plain, wire_frame_bytes(&front));
+	for (; much.used < 4 * LITTLE; frames++)
+		packer_put(p, plain.data, plain.used, &much);
+	packer_flush(p, &much);
+	world_open(&w);
+	fd = somebody_says(&w, &much);
+	world_wait_begin(&w);
+	do {
+		before = w.served.frames;
+		CU_ASSERT_TRUE_FATAL(world_wait(&w));
+		CU_ASSERT_TRUE(w.served.frames - before <= frames / 2);
+	} while (w.served.frames < frames);
+	close(fd);
+	world_close(&w);
+	packer_free(p);
+	bytes_free(&plain);
+	bytes_free(&much);
 }
 
 static void noise_is_survived(void)
@@ -313,6 +414,8 @@ int main(void)
 		{"peers of version 3 get no pieces", older_peers_get_none},
 		{"bombs are refused", bombs_are_refused},
 		{"pieces that lie are refused", lies_are_refused},
+		{"a bomb takes no memory", a_bomb_takes_no_memory},
+		{"others have their turn", others_have_their_turn},
 		{"noise is survived", noise_is_survived},
 		CU_TEST_INFO_NULL,
 	};

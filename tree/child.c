@@ -274,8 +274,9 @@ static void child_closed(struct link *link, void *arg, const struct error *why)
 
 	(void)link;
 	c->link = NULL;
-	c->ready = c->silent = false;
+	c->ready = c->silent = c->watching = false;
 	c->expecting_ns = c->pinged_ns = 0;
+	evtimer_del(c->watch);
 	child_complain(c, why);
 	child_retry_later(c);
 	TAILQ_FOREACH (u, &c->users, entry)

@@ -97,7 +97,8 @@ static void link_ready(struct link *link)
 	struct link_listener *listener = link->listener;
 
 	link->state = LINK_READY;
-	link->deframer.limit = WIRE_FRAME_MAX;
+	/* Who asks has no bodies to send: a few KiB of a piece would become 64 MiB of memory. */
+	link->deframer.limit = link->to ? WIRE_FRAME_MAX : WIRE_QUESTION_MAX;
 	link->deframer.unpacks = link->hub->unpacks != UNPACKS_NEVER;
 	link->deframer.swap = link->hello->hello->big_endian != BIG_ENDIAN_HERE;
 	event_del(&link->timer);

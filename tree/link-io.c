@@ -57,6 +57,12 @@ static int link_frames(struct link *link)
 	return -1;
 }
 
+/** What to receive before others have their turn. */
+static size_t link_portion(const struct link *link)
+{
+	return !link->to || link->deframer.unpacker ? LINK_RECEIVE_LITTLE : LINK_RECEIVE;
+}
+
 /** Read what was received, decrypting it if need be, until there is nothing more. */
 static void link_read(struct link *link)
 {
@@ -67,7 +73,7 @@ static void link_read(struct link *link)
 		size_t room;
 		unsigned char *to = deframer_room(&link->deframer, &room);
 
-		room = room < LINK_RECEIVE ? room : LINK_RECEIVE;
+		room = room < link_portion(link) ? room : link_portion(link);
 		n = transport_read(&link->transport, to, room, link_noun(link), &e);
 		if (n < 0) {
 			link_fail(link, &e);
@@ -149,8 +155,8 @@ void link_readable(evutil_socket_t fd, short what, void *arg)
 		link_drain(link);
 		return;
 	}
-	filled = transport_fill(&link->transport, scratch(link->hub), LINK_RECEIVE, link_noun(link),
-				&e);
+	filled = transport_fill(&link->transport, scratch(link->hub), link_portion(link),
+				link_noun(link), &e);
 	if (filled < 0)
 		link_fail(link, &e);
 	if (filled <= 0)

@@ -17,6 +17,9 @@
 
 #define LINK_WAITING_MAX (64u << 20)  /* nobody may make us hold more than this for him */
 #define LINK_RECEIVE	 (256u << 10) /* what one recv() brings at most */
+/* … where it may be compressed, or only questions are expected: 32 bytes can be a piece of 128 KiB,
+ * and a question much work. Between two recv() others have their turn. */
+#define LINK_RECEIVE_LITTLE (4u << 10)
 
 enum link_state {
 	LINK_CONNECTING,

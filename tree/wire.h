@@ -21,6 +21,9 @@
 /** Bytes of a frame's front, and of the largest frame. */
 #define WIRE_FRONT_BYTES 8u
 #define WIRE_FRAME_MAX	 (WIRE_FRONT_BYTES + WIRE_HEADER_MAX + WIRE_BODY_MAX)
+/** The largest of those who were let in, parents and consumers: only what they ask for has a body.
+ */
+#define WIRE_QUESTION_MAX (WIRE_FRONT_BYTES + WIRE_HEADER_MAX)
 /**
  * A piece of the stream of frames, compressed: its front has WIRE_PIECE set in the first word, the
  * rest of which is how many bytes of zstd (RFC 8878) follow, padded with zeros to a multiple of 8;
