@@ -9,6 +9,7 @@
 #include "consumers/client.h"
 #include "consumers/discover.h"
 #include "node-agent/resident.h"
+#include "node-agent/store-run.h"
 #include "pathmap/memory.h"
 #include "tree/process.h"
 #include "tree/track.h"

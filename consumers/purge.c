@@ -10,6 +10,7 @@
 
 #include "consumers/command.h"
 #include "consumers/unit.h"
+#include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
 

@@ -11,6 +11,7 @@
 #include "consumers/command.h"
 #include "consumers/options.h"
 #include "consumers/unit.h"
+#include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
 #include "pathmap/utf8.h"

@@ -9,6 +9,7 @@
 #include "node-agent/label.h"
 #include "node-agent/row-label.h"
 #include "node-agent/segment-class.h"
+#include "node-agent/store-run.h"
 #include "pathmap/memory.h"
 #include "tree/op-table.h"
 

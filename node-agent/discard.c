@@ -8,6 +8,7 @@
 
 #include "node-agent/label.h"
 #include "node-agent/segment-mark.h"
+#include "node-agent/store-run.h"
 
 /* An order on its way through the elements of a process. */
 struct discarding {

@@ -9,6 +9,7 @@
 #include "node-agent/discard.h"
 #include "node-agent/rights.h"
 #include "node-agent/session.h"
+#include "node-agent/store-run.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
 #include "pathmap/plan.h"

@@ -15,6 +15,7 @@
 #include "node-agent/remote-report.h"
 #include "node-agent/resident.h"
 #include "node-agent/rights.h"
+#include "node-agent/store-run.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/store-run.h"
 #include "tree/track.h"
 
 int rights_may(const struct peer *peer, unsigned roles, const char *what, struct error *e)

@@ -8,6 +8,7 @@
 #include "node-agent/report.h"
 #include "node-agent/rights.h"
 #include "node-agent/session.h"
+#include "node-agent/store-run.h"
 #include "pathmap/memory.h"
 #include "pathmap/plan.h"
 #include "tree/muster.h"

@@ -11,6 +11,7 @@
 #include "node-agent/row-label.h"
 #include "node-agent/row-private.h"
 #include "node-agent/segment-label.h"
+#include "node-agent/store-run.h"
 #include "pathmap/holding.h"
 #include "tree/process.h"
 

@@ -9,6 +9,7 @@
 
 #include "node-agent/rights.h"
 #include "node-agent/session.h"
+#include "node-agent/store-run.h"
 #include "pathmap/memory.h"
 #include "tree/muster.h"
 #include "tree/track.h"

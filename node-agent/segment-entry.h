@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entries of a segment's tables: threads with their state and counts, elements, communicators.
+/* The entries of a segment's tables: threads with their state and counts, elements,
+ * communicators, classes.
  */
 #ifndef EVSPACE_SEGMENT_ENTRY_H
 #define EVSPACE_SEGMENT_ENTRY_H
@@ -84,10 +85,38 @@ struct segment_comm {
 	uint32_t pad[3];
 };
 
+/** What an entry of the class table is. */
+enum segment_class_use {
+	SEGMENT_CLASS_USED = 1, /* its communicator is there */
+	SEGMENT_CLASS_LEFT,	/* that is freed: the entry can be made again for another one */
+	SEGMENT_CLASS_REMADE,	/* somebody is at it */
+};
+
+/**
+ * A class: an operation group on a communicator. The first CHANNEL_MAX are those of operations on
+ * no communicator that is on record; others are made when they are first needed.
+ *
+ * An entry keeps its channel for ever, and its counts only grow: whatever is read of it and when,
+ * the sum over all classes of a channel is exact. What was counted before its communicator had the
+ * entry is in `before`, for readers to move to the channel's class of no communicator.
+ */
+struct segment_class {
+	_Atomic uint32_t comm; /* id; 0: none on record */
+	uint16_t channel;
+	uint16_t pad;
+	_Atomic uint32_t
+		used; /* enum segment_class_use; set (release) when the entry is complete */
+	_Atomic uint32_t made; /* counts up before and after `comm` and `before` change */
+	_Atomic uint64_t left; /* the how manyth it was that was left: the oldest is made again */
+	struct segment_count before;
+	uint64_t pad1;
+};
+
 _Static_assert(sizeof(struct segment_state) == 64, "a state line is one cache line");
 _Static_assert(sizeof(struct segment_thread) % 64 == 0, "threads do not share cache lines");
 _Static_assert(sizeof(struct segment_count) == 32, "counts are 32 bytes");
 _Static_assert(sizeof(struct segment_element) == 32, "element entries are 32 bytes");
+_Static_assert(sizeof(struct segment_class) == 64, "class entries are 64 bytes");
 _Static_assert(sizeof(struct segment_comm) == 32, "communicator entries are 32 bytes");
 
 #endif

@@ -119,35 +119,7 @@ struct segment_control {
 	_Atomic uint8_t quiet[CHANNEL_MAX];
 };
 
-/** What an entry of the class table is. */
-enum segment_class_use {
-	SEGMENT_CLASS_USED = 1, /* its communicator is there */
-	SEGMENT_CLASS_LEFT,	/* that is freed: the entry can be made again for another one */
-	SEGMENT_CLASS_REMADE,	/* somebody is at it */
-};
-
-/**
- * A class: an operation group on a communicator. The first CHANNEL_MAX are those of operations on
- * no communicator that is on record; others are made when they are first needed.
- *
- * An entry keeps its channel for ever, and its counts only grow: whatever is read of it and when,
- * the sum over all classes of a channel is exact. What was counted before its communicator had the
- * entry is in `before`, for readers to move to the channel's class of no communicator.
- */
-struct segment_class {
-	_Atomic uint32_t comm; /* id; 0: none on record */
-	uint16_t channel;
-	uint16_t pad;
-	_Atomic uint32_t
-		used; /* enum segment_class_use; set (release) when the entry is complete */
-	_Atomic uint32_t made; /* counts up before and after `comm` and `before` change */
-	_Atomic uint64_t left; /* the how manyth it was that was left: the oldest is made again */
-	struct segment_count before;
-	uint64_t pad1;
-};
-
 _Static_assert(sizeof(struct segment_header) <= SEGMENT_PAGE, "the header is one page");
 _Static_assert(sizeof(struct segment_control) <= SEGMENT_PAGE, "the control page is one page");
-_Static_assert(sizeof(struct segment_class) == 64, "class entries are 64 bytes");
 
 #endif

@@ -13,6 +13,7 @@
 #include "node-agent/rights.h"
 #include "node-agent/rollcall.h"
 #include "node-agent/search.h"
+#include "node-agent/store-run.h"
 #include "pathmap/memory.h"
 #include "pathmap/plan.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums up the runs of a store: how many processes, events, bytes, and since when they are over. */
-#include "node-agent/store.h"
+#include "node-agent/store-run.h"
 
 #include <stdlib.h>
 #include <string.h>

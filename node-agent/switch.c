@@ -10,6 +10,7 @@
 
 #include "node-agent/fate.h"
 #include "node-agent/segment-class.h"
+#include "node-agent/store-run.h"
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
 #include "tree/op.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what the store refuses, what it removes, and how it sums runs up. */
+#include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "tests/tap.h"
 #include "tests/trial.h"

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
 #include "tests/bench/bed.h"
