@@ -38,12 +38,14 @@ struct crew {
 	bool started; /* the virtual machine is ours */
 };
 
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t told_to_end, told_to_look;
 
 static void on_signal(int number)
 {
-	(void)number;
-	told_to_end = 1;
+	if (number == SIGUSR2)
+		told_to_look = 1;
+	else
+		told_to_end = 1;
 }
 
 int machine_complain(const char *what, const char *of, int code)
@@ -187,12 +189,23 @@ static void crew_wait(const struct timespec *limit, const sigset_t *during)
 	(void)ppoll(polls, n < 8 ? (nfds_t)(n > 0 ? n : 0) : 8, limit, during);
 }
 
+static void crew_signal(const struct crew *c, int number)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->members[i].task)
+			pvm_sendsig(c->members[i].task, number);
+}
+
 static void crew_serve(struct crew *c, const sigset_t *during)
 {
 	crew_heard(c);
 	while (c->living && !told_to_end) {
 		crew_wait(NULL, during);
 		crew_heard(c);
+		/* deploy/launch there knows what it means */
+		if (told_to_look)
+			crew_signal(c, SIGUSR2);
+		told_to_look = 0;
 	}
 }
 
@@ -248,9 +261,7 @@ static void machine_leave(const struct crew *c)
 
 static void crew_end(struct crew *c, const sigset_t *during)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (c->members[i].task)
-			pvm_sendsig(c->members[i].task, SIGTERM);
+	crew_signal(c, SIGTERM);
 	for (int tries = 0; c->living && tries < END_TRIES; tries++) {
 		crew_wait(END_TRY, during);
 		crew_heard(c);
@@ -297,9 +308,11 @@ int main(int argc, char **argv)
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &blocked, &during);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
 	crew_init(&c, &command);
 	if (machine_join(&c) < 0)
 		return 1;

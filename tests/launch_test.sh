@@ -74,6 +74,26 @@ comes_back() {
 		expect 0 status && said '4 of 4 agents are there'
 }
 
+agents() {
+	local host
+
+	for host in "${nodes[@]}"; do
+		cluster_on "$host" pgrep -f '[e]vspace agent'
+	done
+}
+
+# In a folder of which the kernel tells agents nothing, as of one that is another host's.
+certificates_change() {
+	local folder=$cluster_dir/shared/evspace-agents-0/@B before
+
+	before=$(agents)
+	mv "$folder/now/tls" "$folder/now/tls.before" && cp -rp "$folder/now/tls.before" "$folder/now/tls" &&
+		"$top_srcdir/deploy/certs" renew "$cluster_dir/tls" "${nodes[@]}" >"$cluster_dir/certs.log" 2>&1 || return
+	expect 0 up && said '0 started, 2 already up' 'with new certificates' && expect 0 status && said '4 of 4 agents are there' &&
+		[ "$(agents)" = "$before" ] && [ "$(grep -c 'certificates loaded again' "$folder/log")" -eq 3 ] ||
+		{ echo "agents: $before, then $(agents)"; cat "$folder/log"; return 1; }
+}
+
 # Of the launcher's own, PVM leaves its log, and Slurm's daemons are the bed's.
 nothing_is_left() {
 	local host left
@@ -92,6 +112,7 @@ all_cases() {
 	maps_make "$1"
 	tap_case "$1: up starts an agent on each host" comes_up "$1"
 	tap_case "$1: up again is no change" twice_is_once
+	tap_case "$1: new certificates restart no agent" certificates_change
 	tap_case "$1: an agent that ends is missed, the others stay" agent_is_missed
 	tap_case "$1: up starts it again" comes_back
 	tap_case "$1: down leaves nothing" nothing_is_left
