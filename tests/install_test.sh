@@ -152,7 +152,7 @@ readiness_is_told() {
 			$ENV{NOTIFY_SOCKET} = $ARGV[0];
 			exec @ARGV[1 .. $#ARGV];
 		}
-		alarm 30;
+		alarm 120;
 		recv($s, my $said, 64, 0);
 		kill TERM => $pid;
 		waitpid($pid, 0);

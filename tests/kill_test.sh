@@ -6,13 +6,13 @@
 
 all="front ga a0 a1 b0 b1"
 
-# program_start RUN OPTION...: four ranks that exchange borders until they are ended.
+# program_start RUN CAPACITY OPTION...: four ranks that exchange borders until they are ended.
 program_start() {
-	local run=$1
+	local run=$1 capacity=$2
 
-	shift
-	bed_start "$run" evspace run --run "$run" --threads 1 "$@" -- mpirun -np 4 \
-		"$top_builddir/tests/apps/windtunnel" --seconds 600
+	shift 2
+	bed_start "$run" evspace run --run "$run" --threads 1 --capacity "$capacity" -- mpirun -np 4 \
+		"$top_builddir/tests/apps/windtunnel" --seconds 100000 "$@"
 	bed_until begun "$run"
 }
 
@@ -96,9 +96,9 @@ cursors_are_young() {
 bed_begin
 bed_agents $all || exit 99
 
-# --- one after the other, elements large enough for the time without agents ---
+# --- one after the other, elements large enough for all that is written in minutes ---
 
-program_start first --capacity 150000
+program_start first 150000 --pause 20
 consumer_start steady first --rate 50
 consumer_start victim first --rate 50
 tap_case "two consumers follow a program" eval "goes_on steady a0 a1 b0 b1 && goes_on victim a0 b1"
@@ -132,7 +132,7 @@ tap_case "agents are killed after the program: its backlog is all there" complet
 
 # --- kills one upon the other, under load, with elements that overflow ---
 
-program_start second --capacity 500
+program_start second 500
 consumer_start steady second --rate max --window 8
 bed_until test -s "$bed_dir/steady.out"
 for node in a0 ga front a0 b1 front ga a1 a0 ga b0 front; do

@@ -178,7 +178,7 @@ tap_case "two jobs in one run: their worlds differ" two_worlds
 # --- observed ---
 
 bed_start agent evspace agent
-bed_start stuck evspace run --run stuck -- "$MPICH_RUN" -np 4 "$apps/stuck-mpich" --seconds 300
+bed_start stuck evspace run --run stuck -- "$MPICH_RUN" -np 4 "$apps/stuck-mpich" --seconds 100000
 bed_until grep -q '^stuck: rank' "$bed_dir/stuck.err"
 
 stuck_is_seen() {

@@ -97,11 +97,11 @@ pvm_hosts_make() {
 	pvm_wires_make || { pvm_hosts=1; return 1; }
 }
 
-# pvm_until COMMAND...: wait until it succeeds, 20 s at most.
+# pvm_until COMMAND...: wait until it succeeds, two minutes at most.
 pvm_until() {
-	local tries
+	local end=$((SECONDS + 120))
 
-	for ((tries = 0; tries < 1000; tries++)); do
+	while [ "$SECONDS" -lt "$end" ]; do
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.02
 	done

@@ -92,7 +92,8 @@ hosts_begin
 maps_make
 tap_case "agents start behind somebody who cuts connections" agents_start
 cutter_start
-hosts_write 500 $((120 + cuts / 20))
+# For longer than all of this may take.
+hosts_write 200 $((1200 + cuts))
 hosts_witness total total -r 200
 tap_case "after a tenth of $cuts reconnections" cut_times $((cuts / 10))
 for node in "${hosts_nodes[@]}"; do

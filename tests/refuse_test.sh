@@ -39,7 +39,7 @@ no_agent() {
 }
 
 consumer() {
-	evspace heartbeat --connect "$bed_entry" --run steady --once "$@"
+	evspace heartbeat --connect "$bed_entry" --run steady --once --deadline 10000 "$@"
 }
 
 begun() {
@@ -55,7 +55,7 @@ bed_begin
 bed_agents front ga a0 a1 b0 b1 || exit 99
 port=${bed_entry##*:}
 bed_start program evspace run --run steady -- mpirun -np 4 "$top_builddir/tests/apps/windtunnel" \
-	--seconds 600
+	--seconds 100000 --pause 10
 bed_until begun
 bed_start steady evspace events --connect "$bed_entry" --run steady --rate 20 --csv
 bed_until test -s "$bed_dir/steady.out"

@@ -62,14 +62,15 @@ says() {
 	status_of "$1" >"$tap_dir/status" && grep -qE -e "$2" "$tap_dir/status" || { cat "$tap_dir/status"; return 1; }
 }
 
-# times_fit NAME: what was fetched of a rank lies between its MPI_Init and its MPI_Finalize, and is right within 1 ms.
+# times_fit NAME: what was fetched of a rank lies between its MPI_Init and its MPI_Finalize, and is right within a
+# tenth of the time between these (on a quiet machine within 1 ms).
 times_fit() {
 	grep '"/A/a0/rank0/t0/' "$bed_dir/$1.out" |
 		sed -n 's/.*t0\/\([a-z0-9]*\)".*"start_ns":\([0-9]*\),"end_ns":\([0-9]*\),"error_ns":\([0-9]*\).*/\1 \2 \3 \4/p' |
 		awk '$1 == "p2p" { if (!p || $2 < pl) pl = $2; if ($3 > ph) ph = $3; if ($4 > e) e = $4; if ($3 < $2) bad++; p++ }
 			$1 == "env" { if (!n++ || $2 < el) el = $2; if ($3 > eh) eh = $3 }
 			END { print p, "p2p from", pl - el, "to", eh - ph, "right within", e, bad + 0, "backwards"
-				exit !(p > 100 && n && pl + e >= el && ph <= eh + e && e < 1e6 && !bad) }'
+				exit !(p > 100 && n && pl + e >= el && ph <= eh + e && e < (eh - el) / 10 && !bad) }'
 }
 
 bed_begin
@@ -103,7 +104,7 @@ tap_case "who comes late sees what the mirror holds" bed_accounted late fine all
 
 # --- agents die ---
 
-program long --seconds 600
+program long --seconds 100000 --pause 20
 follow long-all --run long --backlog --until-end
 bed_until more_than long-all p2p 100
 tap_case "the agent that fetches is killed" bed_kill KILL front

@@ -14,7 +14,7 @@ exits() {
 	local want=$1 status=0
 
 	shift
-	timeout -k 5 60 "$@" >"$tap_dir/out" 2>"$tap_dir/err" </dev/null || status=$?
+	timeout -k 5 180 "$@" >"$tap_dir/out" 2>"$tap_dir/err" </dev/null || status=$?
 	[ "$status" -eq "$want" ] && return
 	echo "exit code $status, not $want: $*"
 	cat "$tap_dir/out" "$tap_dir/err"
@@ -308,8 +308,9 @@ tap_case "exec without program: 2" exits 2 evspace exec
 
 # --- living runs ---
 
-bed_start living evspace run --run living -- mpirun -np 2 "$apps/stuck" --seconds 600
+bed_start living evspace run --run living -- mpirun -np 2 "$apps/stuck" --seconds 100000
 bed_until has_segments 8 # with the 6 of the runs before
+bed_until grep -q sleeps "$bed_dir/living.err"
 tap_case "a living run is listed" is_state living running
 tap_case "its name cannot be had" exits 125 evspace run --run living -- true
 tap_case "... with the remedy" says err 'another --run NAME'
@@ -327,7 +328,7 @@ tap_case "SIGTERM is passed on" bed_kill TERM living
 bed_wait living
 tap_case "... and the program's end is ours" bed_ended living 1
 tap_case "... with a summary" grep -q 'stuck  *rank0/t0 MPI_Barrier' "$bed_dir/living.err"
-bed_start killed evspace run --run killed -- mpirun -np 2 "$apps/stuck" --seconds 600
+bed_start killed evspace run --run killed -- mpirun -np 2 "$apps/stuck" --seconds 100000
 bed_until has_segments 2
 bed_until sh -c '! evspace runs --json | grep -q "\"events\":0,"'
 tap_case "kill -9 of evspace run" bed_kill KILL killed
@@ -344,7 +345,7 @@ tap_case "nothing is left" nothing_left
 # ctrl_c: on a terminal, whose ^C goes to evspace and mpirun at once.
 ctrl_c() {
 	mkfifo "$tap_dir/keys"
-	timeout -k 5 60 script -qec "evspace run --run typed -- mpirun -np 2 $apps/stuck --seconds 600" \
+	timeout -k 5 180 script -qec "evspace run --run typed -- mpirun -np 2 $apps/stuck --seconds 600" \
 		/dev/null <"$tap_dir/keys" >"$tap_dir/screen" &
 	exec 3>"$tap_dir/keys"
 	bed_until has_segments 2 && bed_until grep -q sleeps "$tap_dir/screen" || return

@@ -14,9 +14,9 @@ stuck_start() {
 
 	shift
 	bed_start "$run" evspace run --run "$run" -- mpirun -np 4 "$top_builddir/tests/apps/stuck" \
-		--seconds 300 "$@"
+		--seconds 100000 "$@"
 	bed_until begun "$run"
-	bed_start "follow-$run" evspace heartbeat --connect "$bed_entry" --run "$run" --rate 5 --json
+	bed_start "follow-$run" evspace heartbeat --connect "$bed_entry" --run "$run" --rate 5 --deadline 20000 --json
 	bed_until grep -q '^stuck: rank' "$bed_dir/$run.err"
 }
 
@@ -30,12 +30,12 @@ look() {
 	local run=$1
 
 	shift
-	evspace heartbeat --connect "$bed_entry" --run "$run" "$@"
+	evspace heartbeat --connect "$bed_entry" --run "$run" --deadline 20000 "$@"
 }
 
-# What a check says, and how long after the sleep has begun it has said so.
+# What a check says, how long after the sleep has begun it has said so, and how long a single look takes here.
 check() {
-	local run=$1 began ended status=0
+	local run=$1 began ended looked status=0
 
 	began=$(date +%s%N)
 	stuck_start "$@"
@@ -43,7 +43,8 @@ check() {
 	look "$run" --check >"$tap_dir/check" 2>"$tap_dir/check.err" || status=$?
 	ended=$(date +%s%N)
 	look "$run" --once --json >"$tap_dir/json" 2>"$tap_dir/json.err"
-	echo $(((ended - began) / 1000000)) >"$tap_dir/ms"
+	looked=$(date +%s%N)
+	echo $(((ended - began) / 1000000)) $(((looked - ended) / 1000000)) >"$tap_dir/ms"
 	echo $status >"$tap_dir/status"
 }
 
@@ -55,8 +56,13 @@ says() {
 	done
 }
 
+# Two seconds and, where the machine is slow or does much else, what three looks take more than a fifth of a second.
 in_time() {
-	[ "$(cat "$tap_dir/ms")" -le 2000 ] || { echo "$(cat "$tap_dir/ms") ms"; return 1; }
+	local ms look
+
+	read -r ms look <"$tap_dir/ms"
+	echo "$ms ms, a look takes $look ms" | tee -a "$tap_dir/known"
+	[ "$ms" -le $((2000 + (look > 200 ? 3 * (look - 200) : 0))) ]
 }
 
 has_status() {
@@ -75,27 +81,34 @@ threads() {
 	[ "$(grep -c . <<<"$lines")" -eq "$want" ] || { cat "$tap_dir/json"; return 1; }
 }
 
-# knew_in_time RUN OPERATION: by the event space's own clock.
+# waves_since RUN NS: how long after, and how many it says are stuck.
+waves_since() {
+	sed -n 's/.*"type":"wave".*"time_ns":\([0-9]*\),.*"stuck":\([0-9]*\).*/\1 \2/p' "$bed_dir/follow-$1.out" |
+		while read -r time stuck; do echo $(((time - $2) / 1000000)) "$stuck"; done
+}
+
+has_gone_on() {
+	waves_since "$@" | awk '$1 > 2000 { n++ } END { exit !n }'
+}
+
+# knew_in_time RUN OPERATION: by the event space's own clock, each wave of more than two seconds after.
 knew_in_time() {
-	local out=$bed_dir/follow-$1.out wave start
+	local out=$bed_dir/follow-$1.out start
 
 	bed_until grep -q '"type":"wave".*"stuck":4' "$out" || return
-	wave=$(sed -n 's/.*"type":"wave".*"time_ns":\([0-9]*\),.*"stuck":4.*/\1/p' "$out" | head -n 1)
 	start=$(sed -n "s/.*\"op\":\"$2\",\"running\":true,\"start_ns\":\([0-9]*\).*/\1/p" "$out" | tail -n 1)
-	echo "$1: known after $(((wave - start) / 1000000)) ms" | tee -a "$tap_dir/known"
-	[ $((wave - start)) -le 2000000000 ]
+	bed_until has_gone_on "$1" "$start" || return
+	waves_since "$1" "$start" | awk -v run="$1" '
+		$2 == 4 && !known { known = $1 }
+		$1 > 2000 && $2 != 4 { print; late = 1 }
+		END { print run ": known after " known " ms"; exit late }' | tee -a "$tap_dir/known"
+	return "${PIPESTATUS[1]}"
 }
 
 bed_begin
 bed_agents front ga a0 a1 b0 b1 || exit 99
 
-# On a machine that does much else, a second try is fair.
-for try in 1 2 3; do
-	check "barrier$try" --in barrier
-	in_time >"$tap_dir/late" && break
-	sed 's/^/# too late: /' "$tap_dir/late"
-	stuck_end "barrier$try"
-done
+check barrier --in barrier
 tap_case "barrier: --check ends with 1" has_status 1
 tap_case "barrier: within two seconds of the sleep" in_time
 tap_case "barrier: it names the rank, in what it is not, since when" \
@@ -108,9 +121,9 @@ tap_case "barrier: JSON names the rank" threads 1 '"rank":3' '"culprit":true' '"
 tap_case "barrier: JSON names those that wait" threads 3 '"stuck":true' '"running":true' \
 	'"op":"MPI_Barrier"' '"why":"members"' '"waits_for":\[3\]' '"cause":"/B/b1/rank3/t0"'
 tap_case "barrier: a heartbeat that was there before knew within two seconds" \
-	knew_in_time "barrier$try" MPI_Barrier
-stuck_end "barrier$try"
-tap_case "barrier: that heartbeat ends with the program" bed_ended "follow-barrier$try" 0
+	knew_in_time barrier MPI_Barrier
+stuck_end barrier
+tap_case "barrier: that heartbeat ends with the program" bed_ended follow-barrier 0
 
 check recv --in recv --rank 1
 tap_case "recv: --check ends with 1" has_status 1
@@ -126,7 +139,7 @@ stuck_end recv
 sed 's/^/# /' "$tap_dir/known"
 
 bed_start healthy evspace run --run healthy -- mpirun -np 4 "$top_builddir/tests/apps/windtunnel" \
-	--threads 2 --seconds 300
+	--threads 2 --seconds 100000 --pause 10
 bed_until begun healthy
 healthy() {
 	look healthy --check >"$tap_dir/healthy" || { cat "$tap_dir/healthy"; return 1; }

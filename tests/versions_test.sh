@@ -72,7 +72,7 @@ elders() {
 
 writes() {
 	rm -rf "$run"
-	bed_start writer "$top_builddir/tests/writer" "$run" 2 500 120
+	bed_start writer "$top_builddir/tests/writer" "$run" 2 200 2000
 	bed_until eval '[ "$(find "$run" -name "*.seg" | wc -l)" = 2 ]'
 }
 
@@ -81,7 +81,7 @@ exact() {
 	local writer
 
 	writer=$(bed_pid writer)
-	bed_start witness "$top_builddir/tests/witness" -c "unix:$bed_dir/front" -d "$run" -w "$1" -v -r 20 -s 1 a0 a1
+	bed_start witness "$top_builddir/tests/witness" -c "unix:$bed_dir/front" -d "$run" -w "$1" -v -r 20 -s 0.4 a0 a1
 	bed_until eval '[ "$(grep -c "^wave" "$bed_dir/witness.out")" -ge 3 ]'
 	kill -STOP "$writer"
 	bed_until bed_gone "$(bed_pid witness)"
@@ -95,7 +95,7 @@ says() {
 	local code=$1 text=$2 got
 
 	shift 2
-	timeout -k 5 60 env EVSPACE_CONNECT="unix:$bed_dir/front" "$@" >"$tap_dir/said" 2>&1
+	timeout -k 5 120 env EVSPACE_CONNECT="unix:$bed_dir/front" "$@" >"$tap_dir/said" 2>&1
 	got=$?
 	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
 	echo "exit code $got, not $code, or no '$text' in:"
@@ -105,11 +105,11 @@ says() {
 
 all_works() {
 	exact events && exact total && exact spread &&
-		says 0 '"answered":2,' evspace view latest --count 2 --json && grep -q '"/A/a0/rank0/t0' "$tap_dir/said" &&
-		says 0 rank1 evspace heartbeat --count 2 --json &&
+		says 0 '"answered":2,' evspace view latest --rate 4 --count 2 --json && grep -q '"/A/a0/rank0/t0' "$tap_dir/said" &&
+		says 0 rank1 evspace heartbeat --rate 4 --count 2 --json &&
 		says 0 '"node":"front"' evspace status --json &&
 		says 0 '"type":"class"\|"type":"host"' evspace collect --json --run run &&
-		says 0 '^/A/a1 .*MiB' evspace view cells --count 2 && says 0 MPI_Send evspace view top --count 2 &&
+		says 0 '^/A/a1 .*[KM]iB' evspace view cells --rate 4 --count 2 && says 0 MPI_Send evspace view top --rate 4 --count 2 &&
 		says 0 '^/A/a1 ' evspace deploy status "$bed_dir/maps"
 }
 
@@ -213,9 +213,9 @@ if elsewhere true 2>/dev/null; then
 	rm -rf "$run"
 	export -f elsewhere
 	export bed_dir
-	bed_start writer "$top_builddir/tests/writer" "$run" 2 100 120
+	bed_start writer "$top_builddir/tests/writer" "$run" 2 100 2000
 	bed_start far bash -c 'EVSPACE_DIR=$EVSPACE_DIR/far; elsewhere "$@"' bash "$top_builddir/tests/writer" \
-		"$EVSPACE_DIR/far/run" 1 100 120
+		"$EVSPACE_DIR/far/run" 1 100 2000
 	tap_case "a host with another clock" eval 'agent a0 env EVSPACE_DIR="$EVSPACE_DIR/far" bash -c '\''elsewhere "$@"'\'' bash &&
 		says 0 rank0 evspace heartbeat --count 2 && times_are_right'
 else

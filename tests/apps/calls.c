@@ -5,17 +5,21 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/apps/app.h"
 #include "tests/apps/calls.h"
 
 static struct {
 	long json, rounds;
+	const char *while_there;
 } want = {.rounds = 1};
 
 static const struct app_option options[] = {
 	{"json", APP_FLAG, &want.json, 0, 0, NULL, "print the counts, a line per rank and call"},
 	{"rounds", APP_NUMBER, &want.rounds, 1, 1000000, NULL, "do everything so often (1)"},
+	{"while", APP_WORD, &want.while_there, 0, 0, NULL,
+	 "do everything again until rank 0 finds no such file"},
 	{0},
 };
 
@@ -39,6 +43,18 @@ static void calls_round(const struct calls *on)
 	calls_mpi4(on);
 }
 
+static int wants_more(const struct calls *on, long rounds)
+{
+	int more = rounds < want.rounds;
+
+	if (!want.while_there)
+		return more;
+	more = more || access(want.while_there, F_OK) == 0;
+	COUNT(MPI_Bcast, sizeof(more));
+	MPI_Bcast(&more, 1, MPI_INT, 0, on->comm);
+	return more;
+}
+
 int main(int argc, char **argv)
 {
 	enum app_parsed parsed = app_parse(argc, argv, options);
@@ -54,7 +70,7 @@ int main(int argc, char **argv)
 		MPI_Finalize();
 		return app_exit_code(parsed);
 	}
-	for (long round = 0; round < want.rounds; round++)
+	for (long round = 0; wants_more(&world, round); round++)
 		calls_round(&world);
 	if (want.json)
 		counts_print();

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/apps/app.h"
@@ -30,7 +31,7 @@ static const struct size {
 
 static struct {
 	const char *size, *while_there;
-	long threads, steps, seconds, check, report;
+	long threads, steps, seconds, pause, check, report;
 	long break_exchange;
 } want = {.size = "small", .threads = 1, .break_exchange = -1};
 
@@ -41,6 +42,8 @@ static const struct app_option options[] = {
 	 "stop after so many (1000 without --seconds and --while)"},
 	{"seconds", APP_NUMBER, &want.seconds, 1, 1000000, NULL, "stop after so many"},
 	{"while", APP_WORD, &want.while_there, 0, 0, NULL, "stop when rank 0 finds no such file"},
+	{"pause", APP_NUMBER, &want.pause, 1, 1000000, NULL,
+	 "rest for N milliseconds after every step"},
 	{"check", APP_NUMBER, &want.check, 1, 1000000, NULL,
 	 "compare mass and momentum every N steps (20, 8, 4)"},
 	{"report", APP_FLAG, &want.report, 0, 0, NULL, "say steps/s on stderr every second"},
@@ -279,6 +282,15 @@ static const struct size *size_wanted(void)
 
 static long steps_done; /* written by thread 0 at its end */
 
+/* So that a test's program leaves the processors to what is tested, and writes as fast anywhere. */
+static void step_pause(void)
+{
+	const struct timespec rest = {want.pause / 1000, want.pause % 1000 * 1000000};
+
+	if (want.pause)
+		nanosleep(&rest, NULL);
+}
+
 static void *slice_run(void *arg)
 {
 	struct slice *s = arg;
@@ -290,6 +302,7 @@ static void *slice_run(void *arg)
 		slice_exchange(s, step);
 		for (int m = 0; m < MATRICES; m++)
 			lattice_step(&s->lattice[m], step);
+		step_pause();
 		step++;
 		if (step % want.check == 0 || step == want.steps)
 			slice_check(s, step);
