@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/peers.h"
+#include "tree/clock.h"
 #include "tree/tuple.h"
 
 /** Listening fails with this text. */
@@ -209,6 +210,7 @@ static void garbage_does_no_harm(void)
 	struct world w;
 	struct watch mine = {0}, before = {0};
 	struct link *link;
+	uint64_t began;
 	int fd;
 
 	world_open(&w);
@@ -216,6 +218,7 @@ static void garbage_does_no_harm(void)
 	WAIT(&w, before.ready);
 	for (size_t i = 0; i < sizeof(noise); i++)
 		noise[i] = (char)(i * i >> 3);
+	began = clock_mono_ns();
 	for (unsigned long i = 0; i < 30; i++) {
 		fd = raw_tcp(w.port);
 		CU_ASSERT_TRUE(send(fd, i % 2 ? http : noise, i % 2 ? sizeof(http) : sizeof(noise),
@@ -225,8 +228,8 @@ static void garbage_does_no_harm(void)
 	}
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(w.log, "the peer does not speak TLS; is it a program of EventSpace?"));
-	/* Once a second for each cause, however many come. */
-	CU_ASSERT_TRUE(w.log_lines <= 10);
+	/* Once a second for each of a few causes, however many come. */
+	CU_ASSERT_TRUE(w.log_lines <= 10 * (1 + (int)((clock_mono_ns() - began) / 1000000000)));
 	world_dial(&w, false, &mine);
 	WAIT(&w, mine.ready);
 	send_ask(link, 1);

@@ -15,7 +15,7 @@ program_start() {
 
 	shift
 	bed_start "$run" evspace run --run "$run" "$@" -- mpirun -np "$ranks" \
-		"$top_builddir/tests/apps/windtunnel" --threads "$threads" --seconds 100000 --pause 10
+		"$top_builddir/tests/apps/windtunnel" --threads "$threads" --seconds 100000 --pause 50
 	bed_until begun "$run"
 }
 
@@ -90,8 +90,9 @@ four_scopes() {
 	scopes_are 4 && [ "$(cursors tunnel)" -eq 8 ]
 }
 
+# Of the first tuples; the stream may go on.
 field() {
-	sed -n "s/.*\"name\":\"\([^\"]*\)\".*\"number\":\([0-9]*\),\"start_ns\":\([0-9]*\),\"end_ns\":\([0-9]*\).*\"bytes\":\([0-9]*\).*/\1 \2 \5/p" "$1"
+	head -n 20000 "$1" | sed -n "s/.*\"name\":\"\([^\"]*\)\".*\"number\":\([0-9]*\),\"start_ns\":\([0-9]*\),\"end_ns\":\([0-9]*\).*\"bytes\":\([0-9]*\),.*/\1 \2 \5/p"
 }
 
 # What two consumers that read the same elements both have of each tuple is the same.
@@ -216,7 +217,7 @@ tap_case "four consumers: four scopes at each agent" bed_until four_scopes
 # Both streams have had many tuples of the same time, both heartbeats waves of all.
 enough() {
 	[ "$(whole_waves heartbeat1)" -ge 12 ] && [ "$(whole_waves heartbeat2)" -ge 12 ] &&
-		[ "$(wc -l <"$bed_dir/events1.out")" -ge 3000 ] && [ "$(wc -l <"$bed_dir/events2.out")" -ge 3000 ] &&
+		[ "$(wc -l <"$bed_dir/events1.out")" -ge 1000 ] && [ "$(wc -l <"$bed_dir/events2.out")" -ge 1000 ] &&
 		streams_agree
 }
 bed_until enough
