@@ -92,7 +92,7 @@ four_scopes() {
 
 # Of the first tuples; the stream may go on.
 field() {
-	head -n 20000 "$1" | sed -n "s/.*\"name\":\"\([^\"]*\)\".*\"number\":\([0-9]*\),\"start_ns\":\([0-9]*\),\"end_ns\":\([0-9]*\).*\"bytes\":\([0-9]*\),.*/\1 \2 \5/p"
+	head -n 10000 "$1" | sed -n "s/.*\"name\":\"\([^\"]*\)\".*\"number\":\([0-9]*\),\"start_ns\":\([0-9]*\),\"end_ns\":\([0-9]*\).*\"bytes\":\([0-9]*\),.*/\1 \2 \5/p"
 }
 
 # What two consumers that read the same elements both have of each tuple is the same.

@@ -110,7 +110,7 @@ cp -r "$bed_dir/maps" "$tap_dir/first"
 base=${bed_entry##*:}
 bed_agents front ga a0 a1 b0 b1 || exit 99
 bed_start wind evspace run --run wind --threads 1 --capacity 60000 -- mpirun -np 4 \
-	"$top_builddir/tests/apps/windtunnel" --seconds 100000 --pause 20
+	"$top_builddir/tests/apps/windtunnel" --seconds 100000 --pause 50
 bed_until begun
 bed_start watch evspace events --connect "$bed_entry" --run wind --backlog --until-end --json --rate 100
 tap_case "a consumer follows the program" goes_on a0 a1 b0 b1
