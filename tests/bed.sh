@@ -3,7 +3,7 @@
 #
 #	bed_begin			# the shipped local pathmap on free ports, certificates, EVSPACE_DIR
 #	bed_agents front ga a0 ...	# start agents and wait until they are ready
-#	bed_until CONDITION...		# wait until the command succeeds (60 s at most)
+#	bed_until CONDITION...		# wait until the command succeeds (two minutes at most)
 #	bed_start NAME COMMAND...	# run a command in the background
 #	bed_wait NAME			# wait for its end; bed_ended NAME CODE is then true or not
 #	bed_kill SIGNAL NAME		# signal an agent or a command and wait for its end
@@ -44,13 +44,13 @@ bed_port_free() {
 
 # bed_until COMMAND...: wait until it succeeds.
 bed_until() {
-	local tries
+	local end=$((SECONDS + 120))
 
-	for ((tries = 0; tries < 600; tries++)); do
+	while [ "$SECONDS" -lt "$end" ]; do
 		"$@" >/dev/null 2>&1 && return
-		sleep 0.1
+		sleep 0.05
 	done
-	echo "waited a minute in vain for: $*"
+	echo "waited two minutes in vain for: $*"
 	return 1
 }
 

@@ -109,7 +109,7 @@ RANDOM=$seed
 # One time in three a host asks the hosts below it one after the other.
 ((RANDOM % 3)) || echo 'concurrency sequential;' >>"$bed_dir/maps/mapping.map"
 tap_case "agents start" hosts_agents "${hosts_nodes[@]}"
-hosts_write 500 $((seconds + 60))
+hosts_write 500 $((seconds + 580))
 for view in "${views[@]}"; do
 	hosts_witness "$view" "$view" ${rates[$view]} -v
 done

@@ -6,7 +6,11 @@
 . "$top_srcdir/tests/cluster/slurm.sh"
 
 found=$cluster_dir/found
+words=$cluster_dir
 environment=(EVSPACE_DIR=/dev/shm/evspace-0)
+pvm_environment=("${environment[@]}" PVM_RSH="$cluster_dir/rsh" PVM_ALLOW_ROOT=1 PVM_ARCH=LINUX64
+	PVM_ROOT=/usr/lib/pvm3)
+slurm_environment=("${environment[@]}" SLURM_CONF="$cluster_dir/slurm.conf")
 
 on() {
 	local host=$1
@@ -15,17 +19,37 @@ on() {
 	cluster_on "$host" env "${environment[@]}" "$@"
 }
 
-# discover HOST CODE [OPTION...]: what it says is in $cluster_dir/said.
+# discover HOST CODE [OPTION...]: what it says is in $words/said.
 discover() {
 	local host=$1 code=$2 got
 
 	shift 2
-	on "$host" evspace map discover "$@" >"$cluster_dir/out.txt" 2>"$cluster_dir/said"
+	on "$host" evspace map discover "$@" >"$words/out.txt" 2>"$words/said"
 	got=$?
 	[ "$got" -eq "$code" ] && return
 	echo "exit code $got, not $code"
-	cat "$cluster_dir/said" "$cluster_dir/out.txt"
+	cat "$words/said" "$words/out.txt"
 	return 1
+}
+
+# aside NAME COMMAND...: begin that now, as it waits for a long time; the case is has_come NAME.
+aside() {
+	local name=$1
+
+	shift
+	mkdir "$cluster_dir/aside-$name"
+	(
+		words=$cluster_dir/aside-$name
+		"$@" >"$words/case" 2>&1
+		echo $? >"$words/code.new" && mv "$words/code.new" "$words/code"
+	) &
+	disown
+}
+
+has_come() {
+	cluster_until test -e "$cluster_dir/aside-$1/code"
+	cat "$cluster_dir/aside-$1/case"
+	return "$(cat "$cluster_dir/aside-$1/code")"
 }
 
 # has FILE LINE...: these lines are in it, up to blanks before them.
@@ -45,9 +69,9 @@ said() {
 	local text
 
 	for text; do
-		grep -qF -- "$text" "$cluster_dir/said" && continue
+		grep -qF -- "$text" "$words/said" && continue
 		echo "nobody says: $text"
-		cat "$cluster_dir/said"
+		cat "$words/said"
 		return 1
 	done
 }
@@ -173,8 +197,8 @@ program() {
 	local host=$1 run=$2
 
 	shift 2
-	on "$host" evspace run --keep --run "$run" -- mpirun "$@" "$top_builddir/tests/apps/windtunnel" \
-		--threads 1 --seconds 300 </dev/null >"$cluster_dir/$run.log" 2>&1 &
+	on "$host" evspace run --keep --run "$run" -- mpirun "$@" "$top_builddir/tests/apps/guest" \
+		--until "$cluster_dir/never" </dev/null >"$cluster_dir/$run.log" 2>&1 &
 	echo $! >"$cluster_dir/$run.pid"
 	disown
 }
@@ -200,7 +224,7 @@ one_host() {
 	cluster_until begun tunnel 2 b0 && discover b0 0 "$found" && right &&
 		has "$found/mapping.map" 'entry b0;' 'place rank[0-1] on b0;' '#   world: rank[0-1]' &&
 		has "$found/cluster.map" 'nodes b0;' &&
-		has "$found/application.map" 'application windtunnel {' 'ranks rank[0-1];' || return
+		has "$found/application.map" 'application guest {' 'ranks rank[0-1];' || return
 	grep -q '# b0: rank0 on cpu [0-9]*; rank1 on cpu [0-9]*;' "$found/mapping.map" ||
 		{ cat "$found/mapping.map"; return 1; }
 }
@@ -279,7 +303,7 @@ limited() {
 	discover out 1 "${asks[@]}" --identity guest --force "$found" && said 'where hosts are is told to control only' &&
 		discover out 1 "${asks[@]}" --identity deputy --force "$found" && said 'where hosts are is told to control only' &&
 		discover out 0 "${asks[@]}" --identity guest && has "$cluster_dir/out.txt" \
-			'# Not shown: where hosts are is told to control only (--identity control).' && has "$cluster_dir/out.txt" '# run other, 1 rank of windtunnel.'
+			'# Not shown: where hosts are is told to control only (--identity control).' && has "$cluster_dir/out.txt" '# run other, 1 rank of guest.'
 }
 
 a_host_is_missing() {
@@ -301,10 +325,13 @@ pvm_is_missing() {
 	discover out 1 --pvm && said 'you have no virtual machine of PVM' '/tmp/pvmd.0'
 }
 
+# On a host where there is none later, either.
 pvm_is_stale() {
-	on out sh -c 'echo 7f000001:1234 >/tmp/pvmd.0'
-	discover out 1 --pvm && said '/tmp/pvmd.0 may be left of a pvmd that was killed' || return
-	on out rm /tmp/pvmd.0
+	local environment=("${pvm_environment[@]}")
+
+	on ga sh -c 'echo 7f000001:1234 >/tmp/pvmd.0'
+	discover ga 1 --pvm && said '/tmp/pvmd.0 may be left of a pvmd that was killed' || return
+	on ga rm /tmp/pvmd.0
 }
 
 machine_begin() {
@@ -341,6 +368,8 @@ machine_end() {
 # ---- Slurm ----
 
 slurm_is_away() {
+	local environment=("${slurm_environment[@]}")
+
 	discover out 1 --slurm 4711 && said 'is slurmctld up'
 }
 
@@ -422,6 +451,12 @@ fi
 cluster_begin 0 3 || exit 99
 printf '#!/bin/sh\nexec ssh -F %s "$@"\n' "$cluster_dir/ssh/config" >"$cluster_dir/rsh"
 chmod +x "$cluster_dir/rsh"
+# These two wait for ten seconds each.
+if slurm_allowed; then
+	slurm_make out 10.81.0.2 b0 b1 b2 >"$cluster_dir/slurm.conf"
+	aside slurm slurm_is_away
+fi
+aside pvm pvm_is_stale
 tap_case "nothing runs: it says what would be found" nothing_runs
 tap_case "a program of one host, with its cores and communicators" one_host
 tap_case "files that are there stay, but for --force" not_overwritten
@@ -435,16 +470,14 @@ tap_case "found again, it is the same" found_again
 tap_case "who is limited to a run finds no other" limited
 tap_case "a host that does not answer, and its ranks, are named" a_host_is_missing
 agents_end
-environment=(EVSPACE_DIR=/dev/shm/evspace-0 PVM_RSH="$cluster_dir/rsh" PVM_ALLOW_ROOT=1
-	PVM_ARCH=LINUX64 PVM_ROOT=/usr/lib/pvm3)
+environment=("${pvm_environment[@]}")
 tap_case "pvm: there is none" pvm_is_missing
-tap_case "pvm: what a killed pvmd has left is named" pvm_is_stale
+tap_case "pvm: what a killed pvmd has left is named" has_come pvm
 tap_case "pvm: a machine, its hosts and tasks" a_machine
 machine_end
-environment=(SLURM_CONF="$cluster_dir/slurm.conf" EVSPACE_DIR=/dev/shm/evspace-0)
+environment=("${slurm_environment[@]}")
 if slurm_allowed; then
-	slurm_make out 10.81.0.2 b0 b1 b2 >"$cluster_dir/slurm.conf"
-	tap_case "slurm: slurmctld does not answer" slurm_is_away
+	tap_case "slurm: slurmctld does not answer" has_come slurm
 	slurm_begin out 10.81.0.2 b0 b1 b2 || exit 99
 	tap_case "slurm: a job without steps" job_has_no_step
 	tap_case "slurm: where a step's tasks are" step_is_mapped

@@ -115,7 +115,7 @@ exact() {
 hosts_begin
 [ "$hosts_real" = 1 ] || echo "# no namespaces here: hosts are loopback addresses, no wire is slow"
 tap_case "agents start" hosts_agents "${hosts_nodes[@]}"
-hosts_write 500 150
+hosts_write 500 600
 hosts_witness total total -v -r 100
 tap_case "front over m over ga and gb: whole" sees '4 of 4'
 sockets_before=$(sockets)

@@ -57,7 +57,7 @@ agent_end() {
 }
 
 program() {
-	cluster_on a0 "$top_builddir/tests/writer" /dev/shm/evspace-0/run 2 100 300 </dev/null \
+	cluster_on a0 "$top_builddir/tests/writer" /dev/shm/evspace-0/run 2 100 600 </dev/null \
 		>"$cluster_dir/writer" 2>&1 &
 	disown
 	cluster_until eval '[ "$(cluster_on a0 find /dev/shm/evspace-0/run -name "*.seg" | wc -l)" -eq 2 ]'
