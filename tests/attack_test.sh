@@ -17,9 +17,7 @@ attack_begin() {
 	mkdir -p "$bed_dir/pids"
 	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
 	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
-	for ((port = 7500 + RANDOM % 2000; port < 9900; port++)); do
-		bed_port_free "$port" && break
-	done
+	port=$(bed_ports)
 	bed_entry=127.0.0.1:$port
 	{ "$certs" init "$EVSPACE_TLS" && "$certs" agent "$EVSPACE_TLS" w0 w1 &&
 		"$certs" observe "$EVSPACE_TLS" observe eve && "$certs" control "$EVSPACE_TLS" control &&

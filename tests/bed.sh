@@ -4,6 +4,7 @@
 #	bed_begin			# the shipped local pathmap on free ports, certificates, EVSPACE_DIR
 #	bed_agents front ga a0 ...	# start agents and wait until they are ready
 #	bed_until CONDITION...		# wait until the command succeeds (two minutes at most)
+#	bed_ports			# the first of ten free ports
 #	bed_start NAME COMMAND...	# run a command in the background
 #	bed_wait NAME			# wait for its end; bed_ended NAME CODE is then true or not
 #	bed_kill SIGNAL NAME		# signal an agent or a command and wait for its end
@@ -15,17 +16,12 @@ bed_dir=$tap_dir/bed
 
 # Segments are in shared memory, as in real life.
 bed_begin() {
-	local first port
+	local first
 
 	mkdir -p "$bed_dir/pids"
 	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
 	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
-	for ((first = 7500 + RANDOM % 100 * 10; first < 9900; first += 10)); do
-		for ((port = first; port < first + 6; port++)); do
-			bed_port_free "$port" || continue 2
-		done
-		break
-	done
+	first=$(bed_ports)
 	bed_entry=127.0.0.1:$first
 	cp -r "$top_srcdir/pathmap/examples/local" "$bed_dir/maps"
 	chmod -R u+w "$bed_dir/maps"
@@ -37,6 +33,20 @@ bed_begin() {
 		{ sed 's/^/# /' "$bed_dir/certs.log"; exit 99; }
 }
 
+# bed_ports: the first of ten ports that are free. Tests that begin at the same time look at others.
+bed_ports() {
+	local block first port
+
+	for ((block = $$; block < $$ + 240; block++)); do
+		first=$((7500 + block % 240 * 10))
+		for ((port = first; port < first + 10; port++)); do
+			bed_port_free "$port" || continue 2
+		done
+		echo $first
+		return
+	done
+}
+
 # bed_port_free PORT: nothing listens there.
 bed_port_free() {
 	! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
@@ -44,13 +54,15 @@ bed_port_free() {
 
 # bed_until COMMAND...: wait until it succeeds.
 bed_until() {
-	local end=$((SECONDS + 120))
+	local limit=${bed_limit:-120} end
+
+	end=$((SECONDS + limit))
 
 	while [ "$SECONDS" -lt "$end" ]; do
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.05
 	done
-	echo "waited two minutes in vain for: $*"
+	echo "waited $limit s in vain for: $*"
 	return 1
 }
 
@@ -92,9 +104,9 @@ bed_gone() {
 	! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
 
-# bed_wait NAME: wait for the end of what this shell has started, and keep its exit code.
+# bed_wait NAME: wait for the end of what this shell has started, and keep its exit code. It may compute.
 bed_wait() {
-	bed_until bed_gone "$(bed_pid "$1")" || return
+	bed_limit=300 bed_until bed_gone "$(bed_pid "$1")" || return
 	wait "$(bed_pid "$1")"
 	echo $? >"$bed_dir/$1.code"
 }

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Chaos: agents are killed and stopped, wires cut and made slow, all at random, while three consumers
 # compare what they sum up with what stands in the segments. CHAOS_SEED=N does the same things again,
-# CHAOS_SECONDS=N says for how long (20; `make soak`: 300).
+# CHAOS_SECONDS=N says for how long (15; `make soak`: 300).
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
 . "$top_srcdir/tests/hosts-bed.sh"
 
-seconds=${CHAOS_SECONDS:-20}
+seconds=${CHAOS_SECONDS:-15}
 seed=${CHAOS_SEED:-$((SRANDOM % 32768))}
 views=(total spread events)
 # Of each: waves a second, and how many may be under way.

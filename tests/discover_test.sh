@@ -6,7 +6,6 @@
 . "$top_srcdir/tests/cluster/slurm.sh"
 
 found=$cluster_dir/found
-words=$cluster_dir
 environment=(EVSPACE_DIR=/dev/shm/evspace-0)
 pvm_environment=("${environment[@]}" PVM_RSH="$cluster_dir/rsh" PVM_ALLOW_ROOT=1 PVM_ARCH=LINUX64
 	PVM_ROOT=/usr/lib/pvm3)
@@ -30,26 +29,6 @@ discover() {
 	echo "exit code $got, not $code"
 	cat "$words/said" "$words/out.txt"
 	return 1
-}
-
-# aside NAME COMMAND...: begin that now, as it waits for a long time; the case is has_come NAME.
-aside() {
-	local name=$1
-
-	shift
-	mkdir "$cluster_dir/aside-$name"
-	(
-		words=$cluster_dir/aside-$name
-		"$@" >"$words/case" 2>&1
-		echo $? >"$words/code.new" && mv "$words/code.new" "$words/code"
-	) &
-	disown
-}
-
-has_come() {
-	cluster_until test -e "$cluster_dir/aside-$1/code"
-	cat "$cluster_dir/aside-$1/case"
-	return "$(cat "$cluster_dir/aside-$1/code")"
 }
 
 # has FILE LINE...: these lines are in it, up to blanks before them.
@@ -454,9 +433,9 @@ chmod +x "$cluster_dir/rsh"
 # These two wait for ten seconds each.
 if slurm_allowed; then
 	slurm_make out 10.81.0.2 b0 b1 b2 >"$cluster_dir/slurm.conf"
-	aside slurm slurm_is_away
+	cluster_aside slurm slurm_is_away
 fi
-aside pvm pvm_is_stale
+cluster_aside pvm pvm_is_stale
 tap_case "nothing runs: it says what would be found" nothing_runs
 tap_case "a program of one host, with its cores and communicators" one_host
 tap_case "files that are there stay, but for --force" not_overwritten
@@ -472,12 +451,12 @@ tap_case "a host that does not answer, and its ranks, are named" a_host_is_missi
 agents_end
 environment=("${pvm_environment[@]}")
 tap_case "pvm: there is none" pvm_is_missing
-tap_case "pvm: what a killed pvmd has left is named" has_come pvm
+tap_case "pvm: what a killed pvmd has left is named" cluster_has_come pvm
 tap_case "pvm: a machine, its hosts and tasks" a_machine
 machine_end
 environment=("${slurm_environment[@]}")
 if slurm_allowed; then
-	tap_case "slurm: slurmctld does not answer" has_come slurm
+	tap_case "slurm: slurmctld does not answer" cluster_has_come slurm
 	slurm_begin out 10.81.0.2 b0 b1 b2 || exit 99
 	tap_case "slurm: a job without steps" job_has_no_step
 	tap_case "slurm: where a step's tasks are" step_is_mapped

@@ -126,7 +126,7 @@ hpcc_start plain env
 bed_wait plain
 tap_case "without collectors: hpcc's own checks pass" checks_pass plain
 
-watch small 2
+watch small 1 --capacity 20
 tap_case "small elements: hpcc's own checks pass" checks_pass small
 tap_case "its results are the same" results_agree small
 tap_case "six consumers come to the end" consumers_are_fine small

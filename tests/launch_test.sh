@@ -7,13 +7,16 @@
 
 nodes=(b0 b1 b2)
 
+maps=$cluster_dir/maps
+pvm_environment=(PVM_RSH="$cluster_dir/rsh" PVM_ALLOW_ROOT=1 PVM_ARCH=LINUX64 PVM_ROOT=/usr/lib/pvm3)
+
 # maps_make ENGINE: the cluster's folder is one that all hosts share.
 maps_make() {
-	mkdir -p "$cluster_dir/maps"
-	echo 'application any { ranks any; }' >"$cluster_dir/maps/application.map"
-	echo 'entry front;' >"$cluster_dir/maps/mapping.map"
-	cat >"$cluster_dir/maps/cluster.map" <<-END
-		cluster B { nodes b[0-2]; address b[0-2]:7440; deploy $1 { folder $cluster_dir/shared; } }
+	mkdir -p "$maps"
+	echo 'application any { ranks any; }' >"$maps/application.map"
+	echo 'entry front;' >"$maps/mapping.map"
+	cat >"$maps/cluster.map" <<-END
+		cluster B { nodes b[0-2]; address b[0-2]:7440; deploy $1 { folder $words/shared; } }
 		node front { address front:7440; deploy ssh; }
 	END
 }
@@ -24,18 +27,18 @@ certificates_make() {
 		"$top_srcdir/deploy/certs" observe "$cluster_dir/tls" observe
 }
 
-# expect CODE ACTION [OPTION...]: from outside; what it says is in $cluster_dir/said.
+# expect CODE ACTION [OPTION...]: from outside; what it says is in $words/said.
 expect() {
 	local code=$1 action=$2 got
 
 	shift 2
-	cluster_on out env EVSPACE_DIR=/dev/shm/evspace-0 "${environment[@]}" evspace deploy "$action" "$cluster_dir/maps" \
+	cluster_on "${from:-out}" env EVSPACE_DIR=/dev/shm/evspace-0 "${environment[@]}" evspace deploy "$action" "$maps" \
 		--tls "$cluster_dir/tls" --ssh-config "$cluster_dir/ssh/config" "$@" \
-		>"$cluster_dir/json" 2>"$cluster_dir/said"
+		>"$words/json" 2>"$words/said"
 	got=$?
 	[ "$got" -eq "$code" ] && return
 	echo "exit code $got, not $code"
-	cat "$cluster_dir/said" "$cluster_dir/json" "$cluster_dir/shared/evspace-agents-0/@B/log"
+	cat "$words"/{said,json,shared/evspace-agents-0/@B/log}
 	return 1
 }
 
@@ -44,9 +47,9 @@ said() {
 	local text
 
 	for text; do
-		grep -qF -- "$text" "$cluster_dir/said" "$cluster_dir/json" && continue
+		grep -qF -- "$text" "$words/said" "$words/json" && continue
 		echo "nobody says: $text"
-		cat "$cluster_dir/said" "$cluster_dir/json"
+		cat "$words/said" "$words/json"
 		return 1
 	done
 }
@@ -148,10 +151,13 @@ programs_stay() {
 	cluster_until cluster_on out sh -c '! test -e /tmp/pvmd.0'
 }
 
+# From a host where there is none later, either, with maps and a folder of its own.
 stale_file_is_named() {
-	cluster_on out sh -c 'echo 7f000001:9 >/tmp/pvmd.0'
-	expect 1 up --only B && said 'pvmd.UID is of a pvmd that does not answer; if none runs here any more, remove that file' || return
-	cluster_on out rm -f /tmp/pvmd.0
+	local from=ga maps=$words/maps environment=("${pvm_environment[@]}")
+
+	maps_make pvm
+	cluster_on ga sh -c 'echo 7f000001:9 >/tmp/pvmd.0'
+	expect 1 up --only B && said 'pvmd.UID is of a pvmd that does not answer; if none runs here any more, remove that file'
 }
 
 # ---- Slurm ----
@@ -221,13 +227,14 @@ certificates_make >"$cluster_dir/certs.log" 2>&1 || { sed 's/^/# /' "$cluster_di
 printf '#!/bin/sh\nexec ssh -F %s "$@"\n' "$cluster_dir/ssh/config" >"$cluster_dir/rsh"
 chmod +x "$cluster_dir/rsh"
 
+cluster_aside stale stale_file_is_named
 environment=(OMPI_MCA_plm_rsh_agent="$cluster_dir/rsh")
 all_cases mpi
-environment=(PVM_RSH="$cluster_dir/rsh" PVM_ALLOW_ROOT=1 PVM_ARCH=LINUX64 PVM_ROOT=/usr/lib/pvm3)
+environment=("${pvm_environment[@]}")
 all_cases pvm
 tap_case "pvm: a virtual machine that was there is there afterwards, as it was" machine_stays
 tap_case "pvm: what others run in the machine goes on" programs_stay
-tap_case "pvm: what is left of a killed pvmd is named" stale_file_is_named
+tap_case "pvm: what is left of a killed pvmd is named" cluster_has_come stale
 environment=(SLURM_CONF="$cluster_dir/slurm.conf")
 if slurm_allowed; then
 	maps_make slurm

@@ -142,12 +142,14 @@ own_agent() {
 }
 
 elements_are_kept() {
-	echo 'KEEP=3' >>"$folder/settings"
+	echo 'KEEP=3000' >>"$folder/settings"
 	job $one b0 && in_job "$(cat "$cluster_dir/job")" $one "$folder/writer" /dev/shm/evspace-$one/wind 1 100 1 >/dev/null &&
 		end_job "$(cat "$cluster_dir/job")" && cluster_until job_is_gone "$(cat "$cluster_dir/job")" &&
 		cluster_until cluster_on b0 sh -c "ls /run/evspace-slurm/$one/over-*" &&
 		cluster_on b0 sh -c "ls /dev/shm/evspace-$one/wind/*.seg" >/dev/null && agents b0 $one 1 || return
-	cluster_until nothing b0 $one && sed -i '/KEEP/d' "$folder/settings"
+	# the time is over
+	cluster_on b0 pkill -fx 'sleep 3000' &&
+		cluster_until nothing b0 $one && sed -i '/KEEP/d' "$folder/settings"
 }
 
 options_are_wrong() {

@@ -68,8 +68,9 @@ stream compressed
 far_run live 200000 --size medium --seconds $((cut + 15)) &
 far_events live live --backlog --until-end &
 watcher=$!
-cluster_until test -s "$cluster_dir/live.json" && far_cut "$cut" live || failed "the cut"
-cluster_until cluster_gone "$watcher" || cluster_until cluster_gone "$watcher"
+cluster_until test -s "$cluster_dir/live.json" && cluster_cut out && sleep "$cut" &&
+	far_mend live || failed "the cut"
+cluster_until cluster_gone "$watcher"
 far_accounted live live >&2 || failed "the account"
 report "lost by a cut of $cut s" "$(far_figure live lost)" "$(far_figure live delivered)" tuples
 report "going on after it" "$far_resumed" "$cut" s

@@ -8,6 +8,7 @@
 #	cluster_power_off HOST		# everything on it dies at once
 #	cluster_far HOST MS PERCENT MBIT	# it is far away: round trip, loss, rate (10.81.0.0/24 only)
 #	cluster_cut HOST; cluster_mend HOST	# its wire there; nobody is told
+#	cluster_aside NAME COMMAND...	# begin now what waits for long; cluster_has_come NAME is its case
 #	cluster_end			# nothing is left
 #
 #	outside 10.81.0.0/24:	out, front, ga, router
@@ -93,6 +94,27 @@ cluster_until() {
 	done
 	echo "waited in vain for: $*"
 	return 1
+}
+
+# What the command says of its own goes to $words, which is $cluster_dir but aside.
+words=$cluster_dir
+cluster_aside() {
+	local name=$1
+
+	shift
+	mkdir "$cluster_dir/aside-$name"
+	(
+		words=$cluster_dir/aside-$name
+		"$@" >"$words/case" 2>&1
+		echo $? >"$words/code.new" && mv "$words/code.new" "$words/code"
+	) &
+	disown
+}
+
+cluster_has_come() {
+	cluster_until test -e "$cluster_dir/aside-$1/code" || return
+	cat "$cluster_dir/aside-$1/case"
+	return "$(cat "$cluster_dir/aside-$1/code")"
 }
 
 cluster_host_ready() {
@@ -271,9 +293,11 @@ cluster_wire_ready() {
 
 # cluster_far HOST ROUND_TRIP_MS LOSS_PERCENT MBIT/S: its wire to the outside becomes a long one.
 cluster_far() {
-	local host=$1 address route
+	local host=$1 address route card
 
 	shift
+	# Who was its neighbour goes on to call it by the same card, for half a minute in any case.
+	card=$(cluster_on "$host" ip -o link show dev eth0 | sed 's/.*ether \([0-9a-f:]*\).*/\1/')
 	address=$(cluster_on "$host" ip -o -4 addr show dev eth0 | awk '{ print $4 }')
 	route=$(cluster_on "$host" ip route show default dev eth0 | awk '{ print $3 }')
 	nsenter -t "$(cluster_pid wires)" -n ip link del "$host-0" || return
@@ -283,6 +307,7 @@ cluster_far() {
 	disown
 	cluster_until cluster_wire_ready "$host" || { cat "$cluster_dir/$host/wire"; return 1; }
 	cluster_mend "$host" &&
+		cluster_on "$host" ip link set eth0 address "$card" &&
 		cluster_on "$host" ip addr add "$address" dev eth0 &&
 		cluster_on "$host" ip link set eth0 up || return
 	[ -z "$route" ] || cluster_on "$host" ip route add default via "$route"

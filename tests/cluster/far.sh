@@ -104,14 +104,13 @@ far_lines_after() {
 	[ "$(far_lines "$1")" -gt "$2" ]
 }
 
-# far_cut SECONDS NAME: the wire to out is cut for so long while NAME is streaming; until it goes on.
+# far_mend NAME: the wire to out, which was cut, is whole again; until NAME streams on.
 # How long that took is in $far_resumed (s).
-far_cut() {
+far_mend() {
 	local lines begin
 
-	cluster_cut out && sleep "$1"
-	lines=$(far_lines "$2")
+	lines=$(far_lines "$1")
 	begin=${EPOCHREALTIME/./}
-	cluster_mend out && cluster_until far_lines_after "$2" "$lines" || return
+	cluster_mend out && cluster_until far_lines_after "$1" "$lines" || return
 	far_resumed=$(awk -v us=$((${EPOCHREALTIME/./} - begin)) 'BEGIN { printf "%.1f", us / 1e6 }')
 }
