@@ -73,7 +73,7 @@ agent() {
 }
 
 switch() {
-	timeout -k 5 60 evspace collect --connect "unix:$EVSPACE_DIR/agent-here.sock" --run "$@" >"$tap_dir/switched" 2>&1 ||
+	timeout -k 5 120 evspace collect --connect "unix:$EVSPACE_DIR/agent-here.sock" --run "$@" >"$tap_dir/switched" 2>&1 ||
 		{ cat "$tap_dir/switched"; return 1; }
 }
 
@@ -102,7 +102,7 @@ before_first_use() {
 
 # numbered RUN: "OPERATION FLAGS" of each collective of rank 0, in order; 64 are those without a known number.
 numbered() {
-	timeout -k 5 60 evspace events --connect "unix:$EVSPACE_DIR/agent-here.sock" --run "$1" --backlog --until-end \
+	timeout -k 5 120 evspace events --connect "unix:$EVSPACE_DIR/agent-here.sock" --run "$1" --backlog --until-end \
 		--select '/**/rank0/**/collective' --select '/**/rank0/**/comm' --csv 2>"$tap_dir/said" |
 		awk -F , '/MPI_/ { print $3, $5, $NF }' | sort -n | cut -d ' ' -f 2-
 }

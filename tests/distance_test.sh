@@ -27,13 +27,13 @@ waves_come() {
 
 stream_is_as_fast_as_a_bare_one() {
 	far_events plain past --backlog --until-end --rate max --window 32 --compress never &&
-		far_accounted plain past && ratio "$(far_rate plain received_bytes)" "$far_bare" 0.5
+		far_accounted plain past && ratio "$(far_rate plain received_bytes)" "$far_bare" 0.4
 }
 
 stream_is_compressed() {
 	far_events packed past --backlog --until-end --rate max --window 32 && far_accounted packed past &&
 		ratio "$(far_figure packed unpacked_bytes)" "$(far_figure packed received_bytes)" 4 &&
-		ratio "$(far_rate packed delivered)" "$(far_rate plain delivered)" 1.5 &&
+		ratio "$(far_rate packed delivered)" "$(far_rate plain delivered)" 1.25 &&
 		grep -q 'before compression' "$cluster_dir/packed.err"
 }
 

@@ -33,20 +33,22 @@ agent() {
 	bed_until bed_ready agent && grep -q 'ready on' "$bed_dir/agent.err" || { cat "$bed_dir/agent.err"; return 1; }
 }
 
-# events RUN [OPTION...]: all that its elements hold, as JSON in $tap_dir/RUN.json.
+# events RUN [OPTION...]: all that its elements hold, as JSON in $tap_dir/RUN.json, and the tuples of
+# it as "LABEL OP COMM" in $tap_dir/RUN.tuples.
 events() {
 	local run=$1
 
 	shift
-	timeout -k 5 60 evspace events --connect "unix:$EVSPACE_DIR/agent-here.sock" --run "$run" --backlog \
+	timeout -k 5 120 evspace events --connect "unix:$EVSPACE_DIR/agent-here.sock" --run "$run" --backlog \
 		--until-end --json "$@" >"$tap_dir/$run.json" 2>"$tap_dir/$run.said" ||
 		{ cat "$tap_dir/$run.said"; return 1; }
+	sed -n 's/^{"schema":1,"type":"tuple","name":"[^"]*\/\([^"/]*\)","op":"\([^"]*\)",.*"comm":\([0-9]*\),.*/\1 \2 \3/p' \
+		"$tap_dir/$run.json" >"$tap_dir/$run.tuples"
 }
 
-# tuples RUN PATTERN: "LABEL OP COMM" of each tuple whose label matches the extended regular expression.
+# tuples RUN PATTERN: those whose label matches the extended regular expression.
 tuples() {
-	sed -n 's/^{"schema":1,"type":"tuple","name":"[^"]*\/\([^"/]*\)","op":"\([^"]*\)",.*"comm":\([0-9]*\),.*/\1 \2 \3/p' \
-		"$tap_dir/$1.json" | grep -E "^$2"
+	grep -E "^$2" "$tap_dir/$1.tuples"
 }
 
 # calls RUN OP: how often all ranks called it, as they say.
@@ -133,10 +135,10 @@ selects() {
 	local all
 
 	all=$(tuples site "$2" | wc -l)
-	cp "$tap_dir/site.json" "$tap_dir/all.json"
+	cp "$tap_dir/site.tuples" "$tap_dir/all.tuples"
 	events site --select "$1" && same "$1" "$(tuples site '' | wc -l)" "$all" && [ "$all" -gt 0 ]
 	local rc=$?
-	mv "$tap_dir/all.json" "$tap_dir/site.json"
+	mv "$tap_dir/all.tuples" "$tap_dir/site.tuples"
 	return $rc
 }
 

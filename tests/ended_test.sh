@@ -4,12 +4,12 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
 
-# says CODE COMMAND...: it ends with that code within a minute; its output is in $tap_dir/{out,err}.
+# says CODE COMMAND...: it ends with that code within two minutes; its output is in $tap_dir/{out,err}.
 says() {
 	local code=$1 status=0
 
 	shift
-	timeout -k 5 60 "$@" >"$tap_dir/out" 2>"$tap_dir/err" || status=$?
+	timeout -k 5 120 "$@" >"$tap_dir/out" 2>"$tap_dir/err" || status=$?
 	[ "$status" -eq "$code" ] && return
 	echo "exit code $status, not $code"
 	head -n 40 "$tap_dir/out" "$tap_dir/err"
@@ -36,7 +36,7 @@ sum() {
 bed_begin
 bed_start agent evspace agent
 bed_until bed_ready agent
-evspace run --run calls -- mpirun -np 3 "$top_builddir/tests/apps/calls" --rounds 20 >"$tap_dir/run" 2>&1 ||
+evspace run --run calls --capacity 100 -- mpirun -np 3 "$top_builddir/tests/apps/calls" --rounds 2 >"$tap_dir/run" 2>&1 ||
 	{ sed 's/^/# /' "$tap_dir/run"; exit 99; }
 
 # --- what it counted ---
@@ -97,7 +97,7 @@ tap_case "collect counts it" eval 'adds_up && [ "$(sum discarded)" -gt 0 ] && [ 
 # --- the dead ---
 
 # A rank is killed while it is in no operation: it is said to be dead, not only silent.
-bed_start stuck evspace run --run stuck -- mpirun -np 2 "$top_builddir/tests/apps/stuck" --seconds 300
+bed_start stuck evspace run --run stuck -- mpirun -np 2 "$top_builddir/tests/apps/stuck" --seconds 3000
 bed_until grep -q '^stuck: rank' "$bed_dir/stuck.err"
 kill -KILL "$(ls "$EVSPACE_DIR/stuck" | sed -n 's/^rank1\.\([0-9]*\)\.seg$/\1/p')"
 bed_wait stuck

@@ -33,13 +33,15 @@ launch() {
 	sort -k1n -k2n "$tap_dir"/output*
 }
 
-# same_output LIBRARY PROGRAM: without collectors and with them.
+# same_output LIBRARY PROGRAM: without collectors, once for all cases, and with them.
 same_output() {
-	launch "$1" "$2" >"$tap_dir/plain" || return
-	[ "$(wc -l <"$tap_dir/plain")" -gt 100 ] || { cat "$tap_dir/plain"; return 1; }
+	local plain=$tap_dir/plain-${2##*/}
+
+	[ -s "$plain" ] || { launch "$1" "$2" >"$plain.new" && mv "$plain.new" "$plain"; } || return
+	[ "$(wc -l <"$plain")" -gt 100 ] || { cat "$plain"; return 1; }
 	rm -rf "$EVSPACE_DIR"
 	launch "$1" "$2" collected >"$tap_dir/seen" || return
-	diff "$tap_dir/plain" "$tap_dir/seen"
+	diff "$plain" "$tap_dir/seen"
 }
 
 # Every tuple of what has just run: its rank, channel, operation, bytes, peer, tag, flags and
