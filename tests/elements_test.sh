@@ -67,7 +67,8 @@ sites_are_lines() {
 	local label op file line n=0
 
 	while read -r label op; do
-		file=$(cut -d : -f 2 <<<"$label") line=$(cut -d : -f 3 <<<"$label" | cut -d + -f 1)
+		file=${label#*:} line=${label##*:}
+		file=${file%%:*} line=${line%%+*}
 		sed -n "$line,$((line + 1))p" "$sources/$file" | grep -qE "$op|AGAIN\(|\.send\(|\.start\(|\.init\(|COLL\(|->|\.call" ||
 			{ echo "$label has $op, but:"; sed -n "${line}p" "$sources/$file"; return 1; }
 		n=$((n + 1))
@@ -100,7 +101,8 @@ completions_are_lines() {
 	local label file line n=0
 
 	while read -r label; do
-		file=$(cut -d : -f 2 <<<"$label") line=$(cut -d : -f 3 <<<"$label" | cut -d + -f 1)
+		file=${label#*:} line=${label##*:}
+		file=${file%%:*} line=${line%%+*}
 		sed -n "$line,$((line + 1))p" "$sources/$file" | grep -qE 'MPI_(Wait|Test|Sendrecv)|AGAIN\(|->|ways\[|\.call' ||
 			{ echo "$label:"; sed -n "${line}p" "$sources/$file"; return 1; }
 		n=$((n + 1))
@@ -121,12 +123,13 @@ ops_are_exact() {
 }
 
 comms_are_exact() {
-	local label comm
+	local label comm known
 
 	[ "$(tuples site 'collective@' | wc -l)" -gt 400 ] &&
 		[ "$(tuples site 'collective@world ' | cut -d ' ' -f 3 | sort -u | wc -l)" -eq 1 ] &&
 		tuples site 'collective@[0-9a-f]* ' | while read -r label _ comm; do
-			[ "$label" = "$(printf 'collective@%08x' "$comm")" ] || { echo "$label has $comm"; return 1; }
+			printf -v known 'collective@%08x' "$comm"
+			[ "$label" = "$known" ] || { echo "$label has $comm"; return 1; }
 		done
 }
 
