@@ -149,8 +149,8 @@ inside_is_closed() {
 dead_host() {
 	agent_end a1 &&
 		says 1 '/A/a1 .*NOT THERE: no agent listens at a1; start one there' \
-			evspace deploy status "$cluster_dir/maps" --timeout 3 &&
-		says 1 'a1' evspace deploy status "$cluster_dir/maps" --timeout 3 --json &&
+			evspace deploy status "$cluster_dir/maps" &&
+		says 1 'a1' evspace deploy status "$cluster_dir/maps" --json &&
 		says 0 rank0 evspace heartbeat --json --count 2 &&
 		says 0 '"type":"tuple"' evspace events --json --count 3 --backlog &&
 		says 1 '"missing":"unreachable"' evspace collect --json && frames front observe 'no agent listens at a1' &&
@@ -164,12 +164,12 @@ operator_is_told() {
 
 powerless_host() {
 	cluster_power_off a1
-	says 1 '/A/a1 .*NOT THERE: ' evspace deploy status "$cluster_dir/maps" --timeout 3 &&
+	says 1 '/A/a1 .*NOT THERE: ' evspace deploy status "$cluster_dir/maps" &&
 		says 0 rank0 evspace heartbeat --json --count 2 && frames front observe a1
 }
 
 gateway_away() {
-	agent_end ga && says 1 '/A/a0 .*NOT THERE: ' evspace deploy status "$cluster_dir/maps" --timeout 3 &&
+	agent_end ga && says 1 '/A/a0 .*NOT THERE: ' evspace deploy status "$cluster_dir/maps" &&
 		frames front observe 'no agent listens at ga' && outside evspace heartbeat --json --count 1
 	agent ga && says 0 rank0 evspace heartbeat --json --count 2
 }
@@ -177,7 +177,7 @@ gateway_away() {
 address_leads_nowhere() {
 	agent_end front && agent front lost &&
 		says 1 '/A/a1 .*NOT THERE: the address of a1 in the map leads nowhere' \
-			evspace deploy status "$cluster_dir/maps" --timeout 3
+			evspace deploy status "$cluster_dir/maps" --timeout 30
 }
 
 
