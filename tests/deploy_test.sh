@@ -30,7 +30,7 @@ deploy() {
 
 	shift
 	cluster_on out evspace deploy "$action" "$cluster_dir/maps" --tls "$cluster_dir/tls" \
-		--ssh-config "$cluster_dir/ssh/config" --timeout 15 "$@" \
+		--ssh-config "$cluster_dir/ssh/config" --timeout 60 "$@" \
 		>"$cluster_dir/json" 2>"$cluster_dir/said"
 }
 
