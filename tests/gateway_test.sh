@@ -174,10 +174,11 @@ gateway_away() {
 	agent ga && says 0 rank0 evspace heartbeat --json --count 2
 }
 
+# Who looks a name up may be silent for so long that others take it for dead.
 address_leads_nowhere() {
 	agent_end front && agent front lost &&
-		says 1 '/A/a1 .*NOT THERE: the address of a1 in the map leads nowhere' \
-			evspace deploy status "$cluster_dir/maps" --timeout 30
+		cluster_until says 1 '/A/a1 .*NOT THERE: the address of a1 in the map leads nowhere' \
+			evspace deploy status "$cluster_dir/maps" || { cat "$cluster_dir/said"; return 1; }
 }
 
 
