@@ -17,7 +17,7 @@
 
 #include "tree/tuple.h"
 
-#define WAIT_S 30
+#define WAIT_S 120
 
 static char folder[64], certs[96], other_certs[96];
 

@@ -15,7 +15,7 @@ says() {
 	local code=$1 text=$2 got
 
 	shift 2
-	timeout -k 5 30 "$@" >"$tap_dir/said" 2>&1
+	timeout -k 5 120 "$@" >"$tap_dir/said" 2>&1
 	got=$?
 	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
 	echo "exit code $got, not $code, or no '$text' in:"

@@ -21,10 +21,10 @@ launch() {
 
 	shift 2
 	case $library-$how in
-	openmpi-plain) timeout -k 5 120 mpirun -np 2 "$@" ;;
-	openmpi-collected) timeout -k 5 120 mpirun -np 2 -x LD_PRELOAD="$lib" "$@" ;;
-	mpich-plain) timeout -k 5 120 "$MPICH_RUN" -np 2 "$@" ;;
-	mpich-collected) timeout -k 5 120 "$MPICH_RUN" -np 2 -genv LD_PRELOAD "$lib" "$@" ;;
+	openmpi-plain) timeout -k 5 300 mpirun -np 2 "$@" ;;
+	openmpi-collected) timeout -k 5 300 mpirun -np 2 -x LD_PRELOAD="$lib" "$@" ;;
+	mpich-plain) timeout -k 5 300 "$MPICH_RUN" -np 2 "$@" ;;
+	mpich-collected) timeout -k 5 300 "$MPICH_RUN" -np 2 -genv LD_PRELOAD "$lib" "$@" ;;
 	esac
 }
 

@@ -26,7 +26,7 @@ fresh() {
 
 # plain PROGRAM [ARG...]: as a task on v1, from a shell; collected does the same with the collector.
 plain() {
-	pvm_on v1 timeout -k 5 60 "$@"
+	pvm_on v1 timeout -k 5 180 "$@"
 }
 
 collected() {

@@ -11,7 +11,7 @@ refused() {
 	local code=$1 text=$2 status=0
 
 	shift 2
-	timeout -k 5 60 "$@" >"$tap_dir/stdout" 2>"$tap_dir/stderr" || status=$?
+	timeout -k 5 180 "$@" >"$tap_dir/stdout" 2>"$tap_dir/stderr" || status=$?
 	if [ "$status" -ne "$code" ] || [ -s "$tap_dir/stdout" ] || ! grep -qF -e "$text" "$tap_dir/stderr"; then
 		echo "exit code $status, not $code, or no '$text' in:"
 		cat "$tap_dir/stdout" "$tap_dir/stderr"

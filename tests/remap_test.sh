@@ -27,7 +27,7 @@ map() {
 	local action=$1
 
 	shift
-	timeout -k 5 60 evspace map "$action" "$@" --connect "$bed_entry" --identity control \
+	timeout -k 5 180 evspace map "$action" "$@" --connect "$bed_entry" --identity control \
 		>"$tap_dir/said" 2>&1
 }
 

@@ -26,7 +26,7 @@ preloaded() {
 
 	shift
 	rm -rf "$EVSPACE_DIR"
-	LD_PRELOAD=$libs timeout -k 5 60 $run -np 2 "$@"
+	LD_PRELOAD=$libs timeout -k 5 180 $run -np 2 "$@"
 }
 
 # counted OP CALLS...: that many calls on each of the two ranks that made any.
@@ -94,11 +94,11 @@ said() {
 	local program=$1 words=$2 status=0
 
 	rm -rf "$EVSPACE_DIR"
-	timeout 20 evspace run --no-summary -- "$program" >"$tap_dir/out" 2>"$tap_dir/err" || status=$?
+	timeout 120 evspace run --no-summary -- "$program" >"$tap_dir/out" 2>"$tap_dir/err" || status=$?
 	[ $status -eq 7 ] && [ "$(cat "$tap_dir/out")" = "alone: 0" ] &&
 		grep -q "^evspace run: .*$words" "$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
 	status=0
-	timeout 20 evspace exec "$program" >"$tap_dir/out" 2>"$tap_dir/err" || status=$?
+	timeout 120 evspace exec "$program" >"$tap_dir/out" 2>"$tap_dir/err" || status=$?
 	[ $status -eq 7 ] && [ "$(cat "$tap_dir/out")" = "alone: 0" ] &&
 		grep -q "^evspace exec: .*$words" "$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
 }
@@ -111,7 +111,7 @@ tap_case "a program with its MPI in it: they say so" said "$preload/inside" "ins
 
 silent() {
 	rm -rf "$EVSPACE_DIR"
-	timeout 20 evspace exec /bin/true 2>"$tap_dir/err" && [ ! -s "$tap_dir/err" ]
+	timeout 120 evspace exec /bin/true 2>"$tap_dir/err" && [ ! -s "$tap_dir/err" ]
 }
 
 tap_case "another program: they say nothing" silent

@@ -78,7 +78,7 @@ sed -i '/^}/d; s/capacity 1000/capacity 50000/' "$bed_dir/maps/application.map"
 printf '%s}\n' "$views" >>"$bed_dir/maps/application.map"
 bed_agents front ga a0 a1 b0 b1 || exit 99
 bed_start tunnel evspace run --pathmap "$bed_dir/maps" --run tunnel --threads 2 -- mpirun -np 4 \
-	"$top_builddir/tests/apps/windtunnel" --threads 2 --steps 300
+	"$top_builddir/tests/apps/windtunnel" --threads 2 --steps 120 --pause 20
 tap_case "rates grow while the program runs" bed_until rates_while_it_runs
 bed_wait tunnel
 bed_start events evspace events --connect "$bed_entry" --run tunnel --backlog --until-end --json

@@ -75,7 +75,7 @@ tap_case "no function is both" exempt_or_wrapped
 # The same counts, of parents and children, whose lines say so; of both groups.
 counts_agree() {
 	rm -rf "$EVSPACE_DIR"
-	timeout -k 5 120 mpirun -np "$2" -x LD_PRELOAD="$lib" "$apps/$1" --json >"$tap_dir/out" || return
+	timeout -k 5 300 mpirun -np "$2" -x LD_PRELOAD="$lib" "$apps/$1" --json >"$tap_dir/out" || return
 	diff <(grep '^{' "$tap_dir/out" | sed 's/,"polls":[0-9]*//' | grep -v '"calls":0,"bytes":0}' | sort) \
 		<("$dump" "$EVSPACE_DIR/run" --counts | sort)
 }
@@ -101,7 +101,7 @@ tap_case "meet: both groups have one id for what connects them" one_id 2 1
 joined_by_itself() {
 	unset EVSPACE_RUN
 	rm -rf "$EVSPACE_DIR"
-	timeout -k 5 120 mpirun -np 2 -x LD_PRELOAD="$lib" "$apps/spawn" >/dev/null || return
+	timeout -k 5 300 mpirun -np 2 -x LD_PRELOAD="$lib" "$apps/spawn" >/dev/null || return
 	[ "$(ls "$EVSPACE_DIR" | wc -l)" -eq 1 ] && [ "$(ls "$EVSPACE_DIR"/*/ | grep -c 'seg$')" -eq 4 ] ||
 		{ ls -R "$EVSPACE_DIR"; return 1; }
 }
