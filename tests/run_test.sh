@@ -50,6 +50,11 @@ has_segments() {
 	[ "$(segments)" -ge "$1" ]
 }
 
+# are_stuck RUN: both ranks of tests/apps/stuck have what goes well behind them, and go on to where one waits.
+are_stuck() {
+	[ "$("$top_builddir/tests/segdump" "$EVSPACE_DIR/$1" --counts | grep -c '"op":"MPI_Barrier","calls":5,')" -eq 2 ]
+}
+
 is_state() {
 	[ "$(evspace runs --json | grep "\"run\":\"$1\"" | grep -o '"state":"[a-z]*"')" = \
 		"\"state\":\"$2\"" ]
@@ -310,7 +315,7 @@ tap_case "exec without program: 2" exits 2 evspace exec
 
 bed_start living evspace run --run living -- mpirun -np 2 "$apps/stuck" --seconds 100000
 bed_until has_segments 8 # with the 6 of the runs before
-bed_until grep -q sleeps "$bed_dir/living.err"
+bed_until are_stuck living
 tap_case "a living run is listed" is_state living running
 tap_case "its name cannot be had" exits 125 evspace run --run living -- true
 tap_case "... with the remedy" says err 'another --run NAME'
@@ -348,7 +353,7 @@ ctrl_c() {
 	timeout -k 5 180 script -qec "evspace run --run typed -- mpirun -np 2 $apps/stuck --seconds 600" \
 		/dev/null <"$tap_dir/keys" >"$tap_dir/screen" &
 	exec 3>"$tap_dir/keys"
-	bed_until has_segments 2 && bed_until grep -q sleeps "$tap_dir/screen" || return
+	bed_until has_segments 2 && bed_until grep -q sleeps "$tap_dir/screen" && bed_until are_stuck typed || return
 	printf '\003' >&3
 	wait $!
 	echo "exit code $?"
