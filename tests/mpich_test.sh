@@ -92,9 +92,9 @@ has_ranks() {
 run_with() {
 	local launcher=$1
 
-	evspace run --keep --run "$(basename "$launcher")" -- "$launcher" -np 3 "$apps/calls-mpich" \
+	evspace run --keep --run "$(basename "$launcher")" -- "$launcher" -np 3 "$apps/windtunnel-mpich" --steps 20 \
 		>"$tap_dir/out" 2>"$tap_dir/err" && has_ranks "$(basename "$launcher")" 3 &&
-		grep -q 'calls: 3 ranks, all results are right' "$tap_dir/out" ||
+		grep -q '3 ranks x 1 threads, .* momentum conserved' "$tap_dir/out" ||
 		{ cat "$tap_dir/out" "$tap_dir/err"; return 1; }
 }
 
