@@ -87,18 +87,16 @@ static void big_frames_come_whole(void)
 	FOR_BOTH(local)
 	{
 		struct watch mine = {.on_frame = check_fill};
-		struct link *link;
 
 		world_open(&w);
-		w.served.on_frame = echo;
-		link = world_dial(&w, local, &mine);
-		WAIT(&w, mine.ready);
+		world_dial(&w, local, &mine);
+		WAIT(&w, mine.ready && w.served.ready);
 		for (int i = 1; i <= 3; i++)
-			CU_ASSERT_EQUAL(send_answer(link, 5, 50000, i), 0);
+			CU_ASSERT_EQUAL(send_answer(w.served.link, 5, 50000, i), 0);
 		WAIT(&w, mine.frames == 3 || mine.closed);
 		CU_ASSERT_TRUE(mine.body_bytes > 3u * 5 * 50000 * sizeof(struct tuple));
-		CU_ASSERT_EQUAL(link_waiting(link), 0);
-		link_close(link);
+		CU_ASSERT_EQUAL(link_waiting(w.served.link), 0);
+		link_close(mine.link);
 		world_close(&w);
 	}
 }
