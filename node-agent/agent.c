@@ -34,6 +34,7 @@ struct agent {
 	struct event *rest;
 	struct store store;
 	bool store_is_open;
+	bool allows; /* others may observe through the socket */
 	struct chart *chart;
 	struct tls *tls;
 	struct identity *identity;
@@ -134,14 +135,24 @@ static int agent_map(struct agent *a, const struct agent_options *o, struct erro
 }
 
 /* Who is allowed must get to the socket, and no further. */
-static int agent_allow(struct agent *a, const struct agent_options *o, struct error *e)
+static int agent_folder_open(struct agent *a, struct error *e)
 {
-	if (!o->allow)
-		return 0;
-	link_hub_allow_set(a->hub, o->allow);
-	if (chmod(a->store.base, 0711) < 0)
+	if (a->allows && chmod(a->store.base, 0711) < 0)
 		return errorf(e, "%s: %s", a->store.base, strerror(errno));
 	return 0;
+}
+
+/* Whoever cleans up shared memory, as logind does when a user has logged out, takes the socket,
+ * too: it is there again with the folder of the user's next run. */
+static void agent_looked(void *arg)
+{
+	struct agent *a = arg;
+	struct error e;
+
+	int renewed = link_listener_renew(a->local, &e);
+
+	if (renewed < 0 || (renewed > 0 && agent_folder_open(a, &e) < 0))
+		fprintf(stderr, "evspace agent: nobody on this host can connect: %s\n", e.text);
 }
 
 static int agent_links(struct agent *a, const struct agent_options *o, struct error *e)
@@ -174,7 +185,9 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 		return errorf(e, "cannot set up links: %s", strerror(errno));
 	if (a->tls)
 		a->identity = identity_new(a->base, a->tls, a->hub);
-	if (agent_allow(a, o, e) < 0)
+	a->allows = o->allow;
+	link_hub_allow_set(a->hub, o->allow);
+	if (agent_folder_open(a, e) < 0)
 		return -1;
 	a->children = child_set_new(a->base, a->hub);
 	a->local = link_listen(a->hub, a->socket, session_accept, &a->sessions, e);
@@ -305,6 +318,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 	a->sessions.tls = a->tls;
 	a->keeper = keeper_new(a->base, &a->store, o->retention_ns);
 	a->sessions.keeper = a->keeper;
+	keeper_tell(a->keeper, agent_looked, a);
 	a->fetches = fetches_new(a->base, &a->sources, a->children, a->keeper);
 	return a;
 fail:

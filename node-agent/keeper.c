@@ -23,6 +23,8 @@ struct keeper {
 	struct event *changed; /* the store's inotify is readable */
 	struct event *due;     /* the next retention ends */
 	struct pulse *pulses;
+	void (*looked)(void *arg);
+	void *looked_arg;
 	uint64_t noted_ns; /* when keeper_note() was last called, 0: nothing waits */
 };
 
@@ -136,6 +138,14 @@ void keeper_look(struct keeper *k)
 {
 	store_refresh(k->store);
 	keeper_watch(k);
+	if (k->looked)
+		k->looked(k->looked_arg);
+}
+
+void keeper_tell(struct keeper *k, void (*looked)(void *arg), void *arg)
+{
+	k->looked = looked;
+	k->looked_arg = arg;
 }
 
 static void keeper_changed(evutil_socket_t fd, short what, void *arg)

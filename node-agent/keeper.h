@@ -19,6 +19,9 @@ struct keeper;
 struct keeper *keeper_new(struct event_base *base, struct store *store, uint64_t retention_ns);
 void keeper_free(struct keeper *keeper);
 
+/** From now on @looked is called, with @arg, each time after something has come or gone. */
+void keeper_tell(struct keeper *keeper, void (*looked)(void *arg), void *arg);
+
 /** Look now at what has come or gone, not only in the next round of the loop. */
 void keeper_look(struct keeper *keeper);
 

@@ -30,6 +30,7 @@ static void addresses_are_read_and_printed(void)
 
 	reads("127.0.0.1:7440", false, "127.0.0.1:7440");
 	reads("[::1]:7440", false, "[::1]:7440");
+	reads("[::ffff:10.1.2.3]:7440", false, "10.1.2.3:7440");
 	reads("unix:/run/agent.sock", false, "unix:/run/agent.sock");
 	reads(":7440", true, "0.0.0.0:7440");
 	reads("127.0.0.1:0", true, "127.0.0.1:0");

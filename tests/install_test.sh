@@ -30,6 +30,7 @@ commands() {
 pages_are_good() {
 	local command page
 
+	grep -q '^evspace-certs \\- ' "$(found /man1/evspace-certs.1)" || return
 	for command in '' $(commands); do
 		page=$(found "/man1/evspace${command:+-$command}.1") || return
 		grep -q "^\.SH SYNOPSIS" "$page" && grep -q '^evspace.* \\- ' "$page" || { cat "$page"; return 1; }
@@ -67,19 +68,22 @@ completes() {
 		. /usr/share/bash-completion/bash_completion
 		. "$1"; shift
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
-		_evspace
+		"_${COMP_WORDS[0]//-/_}"
 		echo "${COMPREPLY[*]}"' bash "$(found /completions/evspace)" "$@")
 	[ "$got" = "$want" ] || { echo "offered: $got"; false; }
 }
 
 units_are_sound() {
-	local unit
+	local unit for_whom
 
-	for unit in $(found '/evspace-agent.service') $(found '/evspace-agent@.service') $(found '/evspace-agent.socket'); do
-		mkdir -p "$tap_dir/units"
-		sed "s,=[^ ]*/bin/evspace,=$top_builddir/evspace," "$unit" >"$tap_dir/units/${unit##*/}"
+	for unit in $(found '/systemd/*/evspace-agent*'); do
+		mkdir -p "$tap_dir/units/user"
+		[[ $unit == */user/* ]] && for_whom=user/ || for_whom=
+		sed "s,=[^ ]*/bin/evspace,=$top_builddir/evspace," "$unit" >"$tap_dir/units/$for_whom${unit##*/}"
 	done
-	systemd-analyze verify --man=no "$tap_dir"/units/* 2>"$tap_dir/said"
+	systemd-analyze verify --man=no "$tap_dir"/units/evspace* 2>"$tap_dir/said"
+	# whoever runs the test may have no service manager of their own
+	XDG_RUNTIME_DIR=$tap_dir systemd-analyze verify --user --man=no "$tap_dir"/units/user/evspace* 2>>"$tap_dir/said"
 	! grep -F evspace-agent "$tap_dir/said"
 }
 
@@ -94,10 +98,28 @@ module_is_sound() {
 	said=$(tclsh <<-EOF
 		proc module-whatis text {}
 		proc conflict name {}
+		proc append-path {name dir} {}
 		proc prepend-path {name dir} { puts "\$name=\$dir" }
 		source $(found /evspace/modulefile)
 	EOF
 	) && grep -q '^PATH=.*/bin$' <<<"$said" && grep -q '^MANPATH=.*/man$' <<<"$said"
+}
+
+# In a real shell: what was in reach stays so, and all is as before when it is unloaded.
+module_loads() {
+	local bin
+
+	mkdir "$tap_dir/modules"
+	bin=$(dirname "$(found /bin/evspace-certs)")
+	sed "s,[^ ]*/bin$,$bin," "$(found /evspace/modulefile)" >"$tap_dir/modules/evspace"
+	env -u MANPATH bash -c '
+		. /usr/share/modules/init/bash
+		before=$PATH
+		module use "$1"
+		module load evspace && [ "$(type -P evspace-certs)" = "$2/evspace-certs" ] || exit
+		! command -v man >/dev/null || man -w man >/dev/null || exit
+		module unload evspace
+		[ "$PATH" = "$before" ] && [ -z "${MANPATH-}" ]' bash "$tap_dir/modules" "$bin"
 }
 
 # The agent uses the socket that it was handed, and says when it is ready.
@@ -180,6 +202,13 @@ if [ -r /usr/share/bash-completion/bash_completion ]; then
 		completes heartbeat evspace --profile lab heartb && completes lab evspace status --profile ""'
 	tap_case "options are completed" completes --stuck-after evspace heartbeat --stu
 	tap_case "parts of map are completed" completes rollback evspace map ro
+	tap_case "so are views and modes" eval 'completes slowest evspace view slo &&
+		completes slowest evspace events --view slo && completes sample evspace collect --class p2p sam'
+	mkdir "$tap_dir/programs"
+	ln -s /bin/true "$tap_dir/programs/evspace-tests-own"
+	tap_case "behind -- come commands" \
+		eval 'PATH=$PATH:$tap_dir/programs completes evspace-tests-own evspace run --run x -- evspace-te'
+	tap_case "and what makes certificates" completes revoke evspace-certs rev
 else
 	tap_skip "commands and options are completed" "no bash-completion here"
 fi
@@ -193,6 +222,11 @@ if command -v tclsh >/dev/null; then
 	tap_case "the modulefile is sound" module_is_sound
 else
 	tap_skip "the modulefile is sound" "no tclsh here"
+fi
+if [ -r /usr/share/modules/init/bash ]; then
+	tap_case "module load, module unload" module_loads
+else
+	tap_skip "module load, module unload" "no environment-modules here"
 fi
 if command -v systemd-socket-activate >/dev/null; then
 	tap_case "an agent takes the socket that it is handed, and leaves it" socket_is_taken

@@ -83,6 +83,24 @@ static void a_dead_agents_socket_is_replaced(void)
 	world_close(&w);
 }
 
+static void a_socket_that_was_removed_is_made_again(void)
+{
+	struct world w;
+	struct watch mine = {0};
+	struct error e;
+
+	world_open(&w);
+	CU_ASSERT_EQUAL(link_listener_renew(w.local, &e), 0);
+	CU_ASSERT_EQUAL(link_listener_renew(w.tcp, &e), 0);
+	CU_ASSERT_EQUAL(unlink(w.local_address + strlen("unix:")), 0);
+	CU_ASSERT_EQUAL(link_listener_renew(w.local, &e), 1);
+	CU_ASSERT_EQUAL(link_listener_renew(w.local, &e), 0);
+	world_dial(&w, true, &mine);
+	WAIT(&w, mine.ready);
+	world_close(&w);
+	CU_ASSERT_EQUAL(access(peers_path("socket"), F_OK), -1);
+}
+
 static void folders_of_others_are_not_used(void)
 {
 	struct world w;
@@ -348,6 +366,8 @@ int main(void)
 	CU_TestInfo cases[] = {
 		{"addresses that are taken, or none", addresses_that_are_taken},
 		{"a dead agent's socket is replaced", a_dead_agents_socket_is_replaced},
+		{"a socket that was removed is made again",
+		 a_socket_that_was_removed_is_made_again},
 		{"no socket in folders that others can change", folders_of_others_are_not_used},
 		{"other users are refused", other_users_are_refused},
 		{"200 connections at once are served", a_crowd_is_served},

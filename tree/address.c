@@ -168,6 +168,7 @@ void address_book_fini(struct address_book *book)
 void address_format(const union address_any *at, char *text, size_t room)
 {
 	char host[INET6_ADDRSTRLEN] = "?";
+	bool mapped;
 
 	switch (at->any.sa_family) {
 	case AF_INET:
@@ -175,8 +176,11 @@ void address_format(const union address_any *at, char *text, size_t room)
 		snprintf(text, room, "%s:%u", host, ntohs(at->in4.sin_port));
 		break;
 	case AF_INET6:
-		inet_ntop(AF_INET6, &at->in6.sin6_addr, host, sizeof(host));
-		snprintf(text, room, "[%s]:%u", host, ntohs(at->in6.sin6_port));
+		/* Who comes by IPv4 is known by that, also to a socket that hears both. */
+		mapped = IN6_IS_ADDR_V4MAPPED(&at->in6.sin6_addr);
+		inet_ntop(mapped ? AF_INET : AF_INET6, &at->in6.sin6_addr.s6_addr[mapped ? 12 : 0],
+			  host, sizeof(host));
+		snprintf(text, room, mapped ? "%s:%u" : "[%s]:%u", host, ntohs(at->in6.sin6_port));
 		break;
 	default:
 		snprintf(text, room, "unix:%s", at->local.sun_path);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -276,6 +277,30 @@ struct link_listener *link_listen(struct link_hub *hub, const char *address,
 fail:
 	link_listener_free(l);
 	return NULL;
+}
+
+int link_listener_renew(struct link_listener *l, struct error *e)
+{
+	char folder[sizeof(l->address.path)];
+	int old = l->fd;
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%s", l->address.path);
+	if (!l->file.st_ino || lstat(l->address.path, &st) == 0 || errno != ENOENT ||
+	    stat(dirname(folder), &st) < 0)
+		return 0;
+	l->fd = -1;
+	if (listener_bind(l, l->address.path, e) < 0) {
+		l->fd = old;
+		return -1;
+	}
+	event_del(&l->acceptable);
+	close(old);
+	event_assign(&l->acceptable, l->hub->base, l->fd, EV_READ | EV_PERSIST, listener_acceptable,
+		     l);
+	if (l->unproven < UNPROVEN_MOST)
+		event_add(&l->acceptable, NULL);
+	return 1;
 }
 
 unsigned link_listener_port(const struct link_listener *l)

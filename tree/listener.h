@@ -18,6 +18,12 @@ struct link_listener *link_listen(struct link_hub *hub, const char *address,
 				  link_accepted *accepted, void *arg, struct error *e);
 /** The port that was bound (for address "HOST:0"), 0 for a Unix socket. */
 unsigned link_listener_port(const struct link_listener *listener);
+/**
+ * A socket file that somebody has removed, while its folder is there (again), is made again. What
+ * the service manager holds is its own affair. Returns 1 when it was made, 0 when there was nothing
+ * to do, or -1 with errno and @e.
+ */
+int link_listener_renew(struct link_listener *listener, struct error *e);
 void link_listener_free(struct link_listener *listener);
 
 #endif
