@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs one test with a time limit, and ends it with all it started when it is interrupted.
+# Runs one test, apart from others and with a time limit, and ends it with all that it started when
+# it is interrupted.
 #
 # timeout(1) makes a process group of its own, which Ctrl-C at the terminal would not reach.
 
 set -m # else bash would have the test ignore SIGINT, and no test could try Ctrl-C
-limit=${EVSPACE_TEST_LIMIT:-600}
-timeout -k 10 "$limit" "$@" </dev/null &
+limit=${EVSPACE_TEST_LIMIT:-900}
+timeout -k 10 "$limit" "$BASH" "$top_srcdir/tests/apart.sh" "$@" </dev/null &
 pid=$!
 trap 'kill -TERM "$pid" 2>/dev/null' HUP INT TERM
 
