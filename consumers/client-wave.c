@@ -9,6 +9,9 @@
 #include "pathmap/memory.h"
 #include "tree/clock.h"
 
+/* What was asked for again in vain has twice the time, until it has so much. */
+#define AGAIN_MOST_MS 60000u
+
 static struct client_answer *slot_of(struct evspace_client *c, uint64_t wave)
 {
 	return &c->slots[wave % CLIENT_WINDOW_MAX];
@@ -66,7 +69,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	ask.scope = 1;
 	ask.wave = wave;
 	ask.count = count;
-	ask.deadline_ms = c->deadline_ms;
+	ask.deadline_ms = only ? c->again_ms : c->deadline_ms;
 	ask.have = c->next_take - 1;
 	ask.n_owing = ledger_owing(c->ledger, owing);
 	for (size_t i = 0; i < ask.n_owing; i++)
@@ -95,9 +98,18 @@ static void ask_again(struct evspace_client *c)
 {
 	struct ledger_again again;
 
-	if (!c->opened || again_under_way(c) || c->reading != READ_STREAM ||
-	    !ledger_again(c->ledger, CLIENT_WINDOW_STREAM, &again))
+	if (!c->opened || again_under_way(c) || c->reading != READ_STREAM)
 		return;
+	if (!ledger_owed(c->ledger))
+		c->again_ms = 0;
+	if (!ledger_again(c->ledger, CLIENT_WINDOW_STREAM, &again))
+		return;
+	/* They bring what they once read, however long that takes on a way that has become slow. */
+	if (c->again_ms == 0)
+		c->again_ms = c->deadline_ms;
+	else if (!c->again_came && c->again_ms < AGAIN_MOST_MS)
+		c->again_ms *= 2;
+	c->again_came = false;
 	c->again_next = again.wave;
 	c->again_end = again.wave + again.count;
 	send_ask(c, again.wave, again.count, again.leaves, again.n);
@@ -320,6 +332,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	if (frame->bytes)
 		batch_append(&to->batch, frame->buffer, frame->at, frame->bytes);
 	ledger_take(c->ledger, a, &times, &to->batch, &to->sums);
+	c->again_came |= a->again && a->leaves > 0;
 	client_monitor_wave(c, frame, times.asked_ns);
 	to->wave.number = a->wave;
 	to->wave.again = a->again;

@@ -240,6 +240,18 @@ static void a_leaf_may_be_late_for_long(void)
 	end();
 }
 
+/* Where the way has become slow, what was read before that takes longer than waves have. */
+static void what_is_asked_for_again_has_longer(void)
+{
+	static const struct fake_script script = {
+		.seed = 7, .waves = 100, .odds = {.late = 10}, .again_ms = 5000};
+	struct evspace_options options = {.window = 4, .backlog = 1};
+
+	begin(&script, options);
+	follow(script.waves);
+	end();
+}
+
 /* ---- one thing that goes wrong ---- */
 
 static bool refuse_runs(struct link *link, const Evspace__Open *open)
@@ -495,6 +507,7 @@ int main(void)
 		{"what is overwritten meanwhile is counted",
 		 what_is_overwritten_meanwhile_is_counted},
 		{"a leaf may be late for long", a_leaf_may_be_late_for_long},
+		{"what is asked for again has longer", what_is_asked_for_again_has_longer},
 		{"repeats are taken out", repeats_are_taken_out},
 		{"gaps are told", gaps_are_told},
 		CU_TEST_INFO_NULL,

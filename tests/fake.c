@@ -245,8 +245,10 @@ static void fill(const Evspace__Ask *ask, uint64_t wave, Evspace__Answer *a,
 
 	for (uint32_t i = 1; i <= FAKE_LEAVES; i++) {
 		struct leaf *leaf = &fake.leaves[i - 1];
-		bool late = !is_over(wave) &&
-			    happens(again ? fake.script->odds.late_again : fake.script->odds.late);
+		bool late =
+			!is_over(wave) &&
+			(happens(again ? fake.script->odds.late_again : fake.script->odds.late) ||
+			 (again && ask->deadline_ms < fake.script->again_ms));
 		const struct made *m;
 
 		if (!names(ask, i))

@@ -38,7 +38,8 @@ struct fake_odds {
 struct fake_script {
 	uint64_t seed;
 	struct fake_odds odds;
-	uint64_t waves; /* after so many nothing goes wrong and nothing is written any more */
+	uint64_t waves;	   /* after so many nothing goes wrong and nothing is written any more */
+	unsigned again_ms; /* what is asked for again is late within less */
 	bool latest;
 	bool lone; /* there is only the first leaf */
 	/* Instead of opening, or answering: return true when that is done. */

@@ -120,6 +120,21 @@ static void deadline_ends_a_wave(void)
 	end_case();
 }
 
+/* One that was asked for again has longer than those that come behind it. */
+static void each_has_its_deadline(void)
+{
+	begin_case();
+	ask(1, 600000);
+	ask(2, 30);
+	CU_ASSERT_EQUAL(event_base_loop(base, EVLOOP_ONCE), 0);
+	CU_ASSERT_EQUAL(done, 1);
+	CU_ASSERT_EQUAL(last_number, 2);
+	for (size_t i = 0; i < INPUTS; i++)
+		answer(1, i);
+	CU_ASSERT_EQUAL(event_base_dispatch(base), 1);
+	end_case();
+}
+
 static void window_of_waves(void)
 {
 	begin_case();
@@ -252,6 +267,7 @@ int main(void)
 	CU_TestInfo cases[] = {
 		{"a wave ends when all have answered, and leaves no timer", all_answer},
 		{"a wave ends at its deadline and names who is late", deadline_ends_a_wave},
+		{"each wave has its own deadline", each_has_its_deadline},
 		{"64 waves are under way, the 65th ends the first", window_of_waves},
 		{"a broken input ends what waits for it only", broken_input},
 		{"concurrency 1: one input is asked after the other", one_after_the_other},

@@ -11,13 +11,6 @@ tap_cleanup() {
 	[ -n "$agent" ] && kill "$agent" 2>/dev/null && wait "$agent" 2>/dev/null
 }
 
-installs() {
-	make -s -C "$top_builddir" install DESTDIR="$root" >"$tap_dir/log" 2>&1 || {
-		tail "$tap_dir/log"
-		false
-	}
-}
-
 found() {
 	find "$root" -path "*$1" | grep . || { echo "no $1 in $root"; false; }
 }
@@ -182,7 +175,7 @@ readiness_is_told() {
 		"$top_builddir/evspace" agent --node here
 }
 
-tap_case "it installs below DESTDIR" installs
+tap_case "it installs below DESTDIR" tap_install "$root"
 tap_case "Slurm's prolog and epilog are among it" slurm_scripts_are_there
 if found /man1/evspace.1 >/dev/null; then
 	tap_case "each command has a man page with all its options" pages_are_good

@@ -23,7 +23,7 @@ package() {
 	local tree=$tap_dir/tree script
 
 	if ! [ -e "$tree" ]; then
-		make -s -C "$top_builddir" install DESTDIR="$tree" >"$tap_dir/log" 2>&1 || { tail "$tap_dir/log"; return 1; }
+		tap_install "$tree" || return
 		rm -r "$tree"/usr/local/share/man
 		mkdir -p "$tree/DEBIAN" "$tree/opt"
 		cp "$top_builddir/tests/apps/stuck" "$tree/opt"

@@ -5,6 +5,7 @@
 #	tap_case "what must be true" COMMAND [ARG...]	# passes when COMMAND succeeds
 #	tap_skip "what would be tested" "why not here"
 #	tap_done
+#	tap_install DIR			# make install below DIR; other tests do not notice
 #
 # $tap_dir is an empty folder, removed at exit. A test that starts things defines tap_cleanup().
 
@@ -51,4 +52,16 @@ tap_skip() {
 tap_done() {
 	echo "1..$tap_number"
 	exit $((tap_failed > 0))
+}
+
+# It links libraries of the build anew, which other tests may have programs load just now: where root
+# may, onto a layer above the build.
+tap_install() {
+	local layer='mount -t tmpfs none /mnt && mkdir /mnt/upper /mnt/work && mount -t overlay \
+		-o "lowerdir=$1,upperdir=/mnt/upper,workdir=/mnt/work" none "$1"'
+	if unshare -m sh -c "$layer" sh "$top_builddir" 2>/dev/null; then
+		unshare -m sh -c "$layer"' && exec make -s -C "$1" install DESTDIR="$2"' sh "$top_builddir" "$1"
+	else
+		make -s -C "$top_builddir" install DESTDIR="$1"
+	fi >"$tap_dir/install.log" 2>&1 || { tail "$tap_dir/install.log"; return 1; }
 }

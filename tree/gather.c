@@ -17,7 +17,7 @@ struct gather {
 	const struct gather_events *events;
 	void *arg;
 	struct event *timer;
-	bool timing;
+	uint64_t until_ns; /* what the timer waits for, 0: it does not run */
 	unsigned busy;
 	uint8_t *waiting; /* SLOTS x inputs, where the waves' `waiting` point to */
 	struct wave slots[SLOTS];
@@ -79,10 +79,10 @@ static void gather_finish(struct gather *g, struct wave *w)
 	g->events->done(g->arg, w);
 	batch_clear(&w->batch);
 	w->busy = false;
-	if (--g->busy == 0 && g->timing) {
+	if (--g->busy == 0 && g->until_ns) {
 		/* At rest no timer may wake the agent. */
 		evtimer_del(g->timer);
-		g->timing = false;
+		g->until_ns = 0;
 	}
 }
 
@@ -96,7 +96,7 @@ static void gather_wait(struct gather *g, uint64_t deadline_ns)
 	};
 
 	evtimer_add(g->timer, &wait);
-	g->timing = true;
+	g->until_ns = deadline_ns;
 }
 
 static void gather_time(struct gather *g)
@@ -118,7 +118,7 @@ static void gather_expire(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	g->timing = false;
+	g->until_ns = 0;
 	for (size_t i = 0; i < SLOTS; i++) {
 		if (g->slots[i].busy && g->slots[i].deadline_ns <= now)
 			gather_finish(g, &g->slots[i]);
@@ -159,8 +159,7 @@ void gather_seal(struct gather *g, struct wave *w)
 {
 	if (w->pending == 0)
 		gather_finish(g, w);
-	else if (!g->timing)
-		/* No wave waits but this one. */
+	else if (g->until_ns == 0 || w->deadline_ns < g->until_ns)
 		gather_wait(g, w->deadline_ns);
 }
 
