@@ -11,19 +11,8 @@
 
 #include "pathmap/memory.h"
 #include "tree/clock.h"
+#include "tree/probe.h"
 #include "tree/track.h"
-
-/* Clocks of different hosts may drift apart by this much: what a probe said gets worse with its
- * age. */
-#define DRIFT_PPM 50.0
-
-/** How a child's CLOCK_MONOTONIC relates to ours: ours = theirs - offset_ns, right within error_ns.
- */
-struct probe {
-	bool valid;
-	double offset_ns, error_ns;
-	uint64_t taken_ns;
-};
 
 /* A child that has refused is asked to open the scope again after this, then later and later: a
  * part that is in the way may go. */
@@ -306,24 +295,8 @@ static void hop_learn(struct hop *hop, const Evspace__Answer *a)
 	}
 }
 
-/* NTP's arithmetic (RFC 5905, section 8), on the timestamps that ride on asks and answers. */
-static void hop_probe(struct hop *hop, const struct wave *w, const Evspace__Answer *a)
-{
-	struct probe *p = &hop->probe;
-	double now = (double)clock_mono_ns(), asked = (double)w->asked_ns;
-	double offset = (((double)a->clock_ns - asked) + ((double)a->sent_ns - now)) / 2;
-	double error = ((now - asked) - ((double)a->sent_ns - (double)a->clock_ns)) / 2;
-	double aged = p->error_ns + (now - (double)p->taken_ns) * DRIFT_PPM * 1e-6;
-
-	if (a->clock_ns == 0 || error < 0)
-		return;
-	if (!p->valid || error < aged)
-		*p = (struct probe){true, offset, error, (uint64_t)now};
-}
-
 static void hop_relate(struct hop *hop, const struct batch *batch)
 {
-	const struct probe *p = &hop->probe;
 	double shift =
 		(double)(hop->scope->epoch_ns - link_hello(child_link(&hop->user))->epoch_ns);
 	double error = 0;
@@ -331,8 +304,8 @@ static void hop_relate(struct hop *hop, const struct batch *batch)
 	struct run_view run;
 
 	if (!hop->same_clock) {
-		shift -= p->offset_ns;
-		error = p->error_ns + (double)(clock_mono_ns() - p->taken_ns) * DRIFT_PPM * 1e-6;
+		shift -= hop->probe.offset_ns;
+		error = probe_error_ns(&hop->probe, clock_mono_ns());
 	}
 	if (shift == 0 && error == 0)
 		return;
@@ -351,12 +324,16 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 
 	hop_learn(hop, a);
 	w = gather_waiting(g, a->wave, a->again, hop->input, hop->way);
+	/* Of what was asked for twice nobody knows which ask it is that an answer belongs to. */
+	if (w && !a->again && !hop->same_clock)
+		probe_take(&hop->probe, w->asked_ns, a->clock_ns, a->sent_ns, clock_mono_ns());
+	/* What comes late serves an ask for it that came meanwhile. */
+	if (!w && !a->again)
+		w = gather_waiting(g, a->wave, true, hop->input, hop->way);
 	/* Too late: its leaves are named as missing already, and hold a stream's ranges until asked
 	 * again. */
 	if (!w)
 		return;
-	if (!hop->same_clock)
-		hop_probe(hop, w, a);
 	hop->late_since = 0;
 	trace_answer(hop, w, frame->bytes, false);
 	batch_init(&body);

@@ -38,6 +38,10 @@ struct scope {
 	struct event *drain; /* until no wave is under way */
 	uint64_t cpu_us;     /* of this process when the last answer left */
 	struct batch scratch;
+	/* By wave, where its last answer ends among all bytes of the link. */
+	struct answered {
+		uint64_t wave, end;
+	} answered[GATHER_WINDOW];
 	Evspace__Ask *last; /* a copy, when not all branches are asked at once; else NULL */
 };
 
@@ -98,6 +102,24 @@ static void scope_trace(struct scope *s, const struct wave *w, uint32_t cpu_us)
 			       });
 }
 
+static void scope_answered(struct scope *s, uint64_t wave)
+{
+	uint64_t sent, received;
+
+	link_bytes(s->up, &sent, &received);
+	s->answered[wave % GATHER_WINDOW] = (struct answered){wave, sent + link_waiting(s->up)};
+}
+
+/* Is an answer that was given on its way still? */
+static bool scope_is_answering(const struct scope *s, uint64_t wave)
+{
+	const struct answered *a = &s->answered[wave % GATHER_WINDOW];
+	uint64_t sent, received;
+
+	link_bytes(s->up, &sent, &received);
+	return a->wave == wave && sent < a->end;
+}
+
 static void scope_done(void *arg, struct wave *w)
 {
 	struct scope *s = arg;
@@ -130,6 +152,7 @@ static void scope_done(void *arg, struct wave *w)
 	frame.answer = &answer;
 	scope_trace(s, w, answer.cpu_us - w->cpu_us);
 	link_send(s->up, &frame, &w->batch);
+	scope_answered(s, w->number);
 	free(messages);
 	free(list);
 	announce_clear(&s->said);
@@ -284,6 +307,10 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 
 	if (scope_check(asked, e) < 0)
 		return -1;
+	/* Who asks again for what a slow way has not carried yet gets that: the same behind it
+	 * would hold up all that comes later. */
+	if (ask->n_only && scope_is_answering(s, ask->wave))
+		return 0;
 	limited.room = room_of(s->place, s->up, asked);
 	if (scope_is_throttled(s, ask)) {
 		if (s->last)
