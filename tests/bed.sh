@@ -71,8 +71,9 @@ bed_start() {
 	local name=$1
 
 	shift
-	# What is there of one before must not be taken for its own.
+	# What is there of one before must not be taken for its own; who looks at once finds nothing.
 	rm -f "$bed_dir/$name".{out,err,code}
+	touch "$bed_dir/$name".{out,err}
 	"$@" >"$bed_dir/$name.out" 2>"$bed_dir/$name.err" </dev/null &
 	echo $! >"$bed_dir/pids/$name"
 }

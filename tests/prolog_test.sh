@@ -52,9 +52,14 @@ nothing() {
 	[ -z "$left" ] || { echo "$left"; return 1; }
 }
 
-node_is_fine() {
+is_usable() {
 	slurm_on out sinfo -h -N -n "$1" -o %T >"$cluster_dir/state"
-	grep -qx 'idle\|mixed\|allocated' "$cluster_dir/state" || { cat "$cluster_dir/state" "$folder/log"; return 1; }
+	grep -qx 'idle\|mixed\|allocated' "$cluster_dir/state"
+}
+
+# Once what is completing is complete.
+node_is_fine() {
+	cluster_until is_usable "$1" || { cat "$cluster_dir/state" "$folder/log"; return 1; }
 }
 
 serves() {
