@@ -12,6 +12,9 @@
 /* What was asked for again in vain has twice the time, until it has so much. */
 #define AGAIN_MOST_MS 60000u
 
+/* As fast as they come means so many waves apart while no host answers. */
+#define NOBODY_THERE_NS UINT64_C(100000000)
+
 static struct client_answer *slot_of(struct evspace_client *c, uint64_t wave)
 {
 	return &c->slots[wave % CLIENT_WINDOW_MAX];
@@ -156,6 +159,8 @@ static uint32_t credit(struct evspace_client *c, uint64_t now)
 		n = due(c, now);
 		return (uint32_t)(n < room ? n : room);
 	}
+	if (now < c->due_ns)
+		return 0;
 	/* Refill by halves, so that one frame brings many waves. */
 	return c->window == 1 || under_way <= c->window / 2 ? (uint32_t)room : 0;
 }
@@ -166,7 +171,7 @@ static void pace(struct evspace_client *c, uint64_t now)
 	struct timeval wait = {(time_t)(left / 1000000000u),
 			       (suseconds_t)(left % 1000000000u / 1000u)};
 
-	if (c->rate_hz > 0 && c->next_ask - c->next_take < c->window)
+	if ((c->rate_hz > 0 || left > 0) && c->next_ask - c->next_take < c->window)
 		evtimer_add(c->pace, &wait);
 }
 
@@ -333,6 +338,9 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 		batch_append(&to->batch, frame->buffer, frame->at, frame->bytes);
 	ledger_take(c->ledger, a, &times, &to->batch, &to->sums);
 	c->again_came |= a->again && a->leaves > 0;
+	/* Where nobody is, answers come at once, and would be all that anybody does. */
+	if (c->rate_hz <= 0 && a->leaves == 0 && !a->again)
+		c->due_ns = to->asked_ns + NOBODY_THERE_NS;
 	client_monitor_wave(c, frame, times.asked_ns);
 	to->wave.number = a->wave;
 	to->wave.again = a->again;

@@ -8,6 +8,7 @@
 #include "consumers/evspace-client.h"
 #include "tests/fake.h"
 #include "tests/tap.h"
+#include "tree/clock.h"
 
 /* More than silence takes to be noticed. */
 #define TIMEOUT_MS 20000
@@ -168,11 +169,31 @@ static void no_wave_but_a_sure_one_is_the_end(void)
 	fake_stop(agent);
 }
 
+/* Without hosts, "as fast as they come" is no busy loop of the consumer and of the agent. */
+static void where_nobody_is_waves_take_their_time(void)
+{
+	static const struct fake_script script = {
+		.seed = 1, .waves = 1000000, .odds = {.down = 100}, .lone = true};
+	struct evspace_options options = {.backlog = 1, .window = 1};
+	uint64_t begun = clock_mono_ns(), empty = 0;
+	pid_t agent;
+
+	begin(&script, options, &agent);
+	for (unsigned i = 0; i < 20; i++) {
+		CU_ASSERT_EQUAL_FATAL(evspace_next(client, TIMEOUT_MS), 1);
+		empty += evspace_wave(client)->answered == 0;
+	}
+	CU_ASSERT_TRUE(empty > 10);
+	CU_ASSERT_TRUE(clock_mono_ns() - begun >= (empty - 1) * 100000000);
+	end(agent);
+}
+
 int main(void)
 {
 	static CU_TestInfo silence[] = {
 		{"silence before it is open is noticed", silence_before_it_is_open_is_noticed},
 		{"silence ends with patience", silence_ends_with_patience},
+		{"where nobody is waves take their time", where_nobody_is_waves_take_their_time},
 		CU_TEST_INFO_NULL,
 	};
 	static CU_TestInfo ends[] = {
