@@ -9,8 +9,9 @@
 #include "pathmap/memory.h"
 #include "tree/clock.h"
 
-/* What was asked for again in vain has twice the time, until it has so much. */
-#define AGAIN_MOST_MS 60000u
+/* What was asked for again in vain has twice the time, until it has so much: all that comes later
+ * waits for it. */
+#define AGAIN_MOST_MS 8000u
 
 /* As fast as they come means so many waves apart while no host answers. */
 #define NOBODY_THERE_NS UINT64_C(100000000)
@@ -95,7 +96,7 @@ static bool again_under_way(const struct evspace_client *c)
 
 /*
  * Leaves that are back may have made waves that never reached us: ask them for these. One ask at a
- * time, to all that owe its waves: two for the same wave would answer for each other.
+ * time, to all that owe its waves: answers do not say which ask they belong to.
  */
 static void ask_again(struct evspace_client *c)
 {
@@ -103,14 +104,12 @@ static void ask_again(struct evspace_client *c)
 
 	if (!c->opened || again_under_way(c) || c->reading != READ_STREAM)
 		return;
-	if (!ledger_owed(c->ledger))
-		c->again_ms = 0;
 	if (!ledger_again(c->ledger, CLIENT_WINDOW_STREAM, &again))
 		return;
 	/* They bring what they once read, however long that takes on a way that has become slow. */
-	if (c->again_ms == 0)
+	if (c->again_ms == 0 || c->again_came)
 		c->again_ms = c->deadline_ms;
-	else if (!c->again_came && c->again_ms < AGAIN_MOST_MS)
+	else if (c->again_ms < AGAIN_MOST_MS)
 		c->again_ms *= 2;
 	c->again_came = false;
 	c->again_next = again.wave;

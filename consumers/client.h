@@ -86,9 +86,9 @@ struct evspace_client {
 	uint64_t remap_wave, remap_generation; /* the first wave by another map */
 	uint64_t due_ns;		       /* when the next wave may be asked for */
 	struct client_answer slots[CLIENT_WINDOW_MAX];
-	uint64_t again_next, again_end;	    /* waves asked for again, and not answered yet */
-	unsigned again_ms;		    /* the time that the last ones had, 0: none is owed */
-	bool again_came;		    /* any of them came in it */
+	uint64_t again_next, again_end; /* waves asked for again, and not answered yet */
+	unsigned again_ms;		/* the time that the last ones had, 0: there were none */
+	bool again_came;		/* any of them came in it */
 	STAILQ_HEAD(, client_answer) again; /* answers to these, taken before all others */
 	struct client_answer taken; /* the wave that evspace_next() brought, until the next one */
 	/* reading the current wave */

@@ -31,6 +31,7 @@ struct hop {
 	size_t n_leaves;
 	bool same_clock;
 	struct probe probe;
+	uint64_t up_ns;		/* when the connection came that is there now */
 	uint64_t *asked_ns;	/* by wave; NULL: it was never recorded */
 	uint64_t late_asked_ns; /* when the last wave that came late was asked for */
 	uint64_t late_since; /* first wave in a row that came late; 0: the last one was in time */
@@ -129,6 +130,7 @@ static void hop_up(struct child_user *user)
 	hop->refused.text[0] = '\0';
 	hop->reopen_ms = REOPEN_FIRST_MS;
 	hop->probe.valid = false;
+	hop->up_ns = clock_mono_ns();
 	hop_open(hop);
 	hop->events->changed(hop->arg, hop);
 }
@@ -321,12 +323,11 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	struct gather *g = hop->scope->gather;
 	struct wave *w;
 	struct batch body;
+	bool sure;
 
 	hop_learn(hop, a);
 	w = gather_waiting(g, a->wave, a->again, hop->input, hop->way);
-	/* Of what was asked for twice nobody knows which ask it is that an answer belongs to. */
-	if (w && !a->again && !hop->same_clock)
-		probe_take(&hop->probe, w->asked_ns, a->clock_ns, a->sent_ns, clock_mono_ns());
+	sure = w && !a->again;
 	/* What comes late serves an ask for it that came meanwhile. */
 	if (!w && !a->again)
 		w = gather_waiting(g, a->wave, true, hop->input, hop->way);
@@ -334,6 +335,10 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	 * again. */
 	if (!w)
 		return;
+	/* Which ask it was that this answers is not sure, but that it was not before this. */
+	if (!hop->same_clock)
+		probe_take(&hop->probe, sure ? w->asked_ns : hop->up_ns, a->clock_ns, a->sent_ns,
+			   clock_mono_ns());
 	hop->late_since = 0;
 	trace_answer(hop, w, frame->bytes, false);
 	batch_init(&body);

@@ -60,7 +60,8 @@ static int link_frames(struct link *link)
 /** What to receive before others have their turn. */
 static size_t link_portion(const struct link *link)
 {
-	return !link->to || link->deframer.unpacker ? LINK_RECEIVE_LITTLE : LINK_RECEIVE;
+	return !link->to || unpacker_is_open(link->deframer.unpacker) ? LINK_RECEIVE_LITTLE
+								      : LINK_RECEIVE;
 }
 
 /** Read what was received, decrypting it if need be, until there is nothing more. */

@@ -223,6 +223,16 @@ static int socket_listen(const union address_any *at, socklen_t bytes)
 	return -1;
 }
 
+/* Whoever may not is told so: who it is, is asked of each. */
+static int listener_open(const struct link_listener *l, struct error *e)
+{
+	const struct address *a = &l->address;
+
+	if (a->local && l->hub->allow && chmod(a->path, 0666) < 0)
+		return errorf(e, "%s: %s", a->path, strerror(errno));
+	return 0;
+}
+
 static int listener_bind(struct link_listener *l, const char *text, struct error *e)
 {
 	struct address *a = &l->address;
@@ -230,7 +240,7 @@ static int listener_bind(struct link_listener *l, const char *text, struct error
 	for (size_t i = 0; i < a->n && l->fd < 0; i++)
 		l->fd = manager_socket(&a->at[i]);
 	if (l->fd >= 0)
-		return 0;
+		return listener_open(l, e);
 	if (a->local && (local_folder_check(a, e) < 0 || local_clear(a, e) < 0))
 		return -1;
 	/* A host name may stand for addresses of a protocol that this host does not have. */
@@ -244,10 +254,7 @@ static int listener_bind(struct link_listener *l, const char *text, struct error
 		return errorf(e, "cannot listen at %s: %s", text, strerror(errno));
 	if (a->local && lstat(a->path, &l->file) < 0)
 		return errorf(e, "%s: %s", a->path, strerror(errno));
-	/* Whoever may not is told so: who it is, is asked of each. */
-	if (a->local && l->hub->allow && chmod(a->path, 0666) < 0)
-		return errorf(e, "%s: %s", a->path, strerror(errno));
-	return 0;
+	return listener_open(l, e);
 }
 
 struct link_listener *link_listen(struct link_hub *hub, const char *address,
@@ -291,6 +298,10 @@ int link_listener_renew(struct link_listener *l, struct error *e)
 		return 0;
 	l->fd = -1;
 	if (listener_bind(l, l->address.path, e) < 0) {
+		if (l->fd >= 0) {
+			close(l->fd);
+			unlink(l->address.path);
+		}
 		l->fd = old;
 		return -1;
 	}

@@ -38,7 +38,7 @@ struct scope {
 	struct event *drain; /* until no wave is under way */
 	uint64_t cpu_us;     /* of this process when the last answer left */
 	struct batch scratch;
-	/* By wave, where its last answer ends among all bytes of the link. */
+	/* By wave, where its first answer, if all were in it, ends among all bytes of the link. */
 	struct answered {
 		uint64_t wave, end;
 	} answered[GATHER_WINDOW];
@@ -102,22 +102,30 @@ static void scope_trace(struct scope *s, const struct wave *w, uint32_t cpu_us)
 			       });
 }
 
-static void scope_answered(struct scope *s, uint64_t wave)
+static void scope_answered(struct scope *s, const struct wave *w)
 {
 	uint64_t sent, received;
 
+	if (w->again || w->n_missing)
+		return;
 	link_bytes(s->up, &sent, &received);
-	s->answered[wave % GATHER_WINDOW] = (struct answered){wave, sent + link_waiting(s->up)};
+	s->answered[w->number % GATHER_WINDOW] =
+		(struct answered){w->number, sent + link_waiting(s->up)};
 }
 
-/* Is an answer that was given on its way still? */
-static bool scope_is_answering(const struct scope *s, uint64_t wave)
+/* Are answers that were given to all waves of an ask on their way still? */
+static bool scope_is_answering(const struct scope *s, const Evspace__Ask *ask)
 {
-	const struct answered *a = &s->answered[wave % GATHER_WINDOW];
 	uint64_t sent, received;
 
 	link_bytes(s->up, &sent, &received);
-	return a->wave == wave && sent < a->end;
+	for (uint64_t wave = ask->wave; wave < ask->wave + ask->count; wave++) {
+		const struct answered *a = &s->answered[wave % GATHER_WINDOW];
+
+		if (a->wave != wave || a->end <= sent)
+			return false;
+	}
+	return true;
 }
 
 static void scope_done(void *arg, struct wave *w)
@@ -152,7 +160,7 @@ static void scope_done(void *arg, struct wave *w)
 	frame.answer = &answer;
 	scope_trace(s, w, answer.cpu_us - w->cpu_us);
 	link_send(s->up, &frame, &w->batch);
-	scope_answered(s, w->number);
+	scope_answered(s, w);
 	free(messages);
 	free(list);
 	announce_clear(&s->said);
@@ -309,7 +317,7 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 		return -1;
 	/* Who asks again for what a slow way has not carried yet gets that: the same behind it
 	 * would hold up all that comes later. */
-	if (ask->n_only && scope_is_answering(s, ask->wave))
+	if (ask->n_only && scope_is_answering(s, ask))
 		return 0;
 	limited.room = room_of(s->place, s->up, asked);
 	if (scope_is_throttled(s, ask)) {

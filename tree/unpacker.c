@@ -59,6 +59,11 @@ bool unpacker_busy(const struct unpacker *u)
 	return u->left > 0 || u->in.pos < u->in.size;
 }
 
+bool unpacker_is_open(const struct unpacker *u)
+{
+	return u && u->context;
+}
+
 /** What zstd makes of what is left of the piece. Returns what it gave, -1 with @e. */
 static ssize_t unpack(struct unpacker *u, unsigned char *to, size_t room, struct error *e)
 {

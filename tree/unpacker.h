@@ -23,6 +23,9 @@ void unpacker_begin(struct unpacker *u, const unsigned char *packed, size_t pack
 /** Is there more in the piece? */
 bool unpacker_busy(const struct unpacker *u);
 
+/** Has the peer begun to compress, and not ended that? NULL: no. */
+bool unpacker_is_open(const struct unpacker *u);
+
 /**
  * Unpack some more of the piece to @to, at most @room (at least one) bytes. Returns 0 and *@got, or
  * -1 with EPROTO and @e: what is there is damaged, asks for too much memory, or unpacks to more or
