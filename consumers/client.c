@@ -10,7 +10,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "pathmap/utf8.h"
 #include "tree/clock.h"
 
 /* How long a view may take to open, beyond a wave's deadline: children may have to be dialled. */
@@ -57,7 +56,6 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 	bool other = c->was_open && o->generation != c->generation;
 
 	snprintf(c->opened_run, sizeof(c->opened_run), "%s", o->run);
-	utf8_clean(c->opened_run);
 	/* Come back to the same run, whichever others may be live by then. */
 	if (o->run[0] && !c->run[0]) {
 		free(c->run);
@@ -89,7 +87,6 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 static void on_error(struct evspace_client *c, const Evspace__Error *e)
 {
 	errorf(&c->why, "%s", e->text);
-	utf8_clean(c->why.text);
 	c->failure = e->code == EACCES ? EVSPACE_NO_CONNECTION : EVSPACE_WRONG;
 	c->failed = true;
 }

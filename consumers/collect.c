@@ -12,7 +12,6 @@
 #include "consumers/tally.h"
 #include "node-agent/segment-class.h"
 #include "pathmap/memory.h"
-#include "pathmap/utf8.h"
 
 static const char collect_help[] =
 	"usage: evspace collect [options] [off | count | time | sample | trace]\n"
@@ -151,15 +150,6 @@ static const char *host_why(const Evspace__Host *h)
 	if (h->why == 0)
 		return "";
 	return h->why < sizeof(texts) / sizeof(texts[0]) ? texts[h->why] : "missing";
-}
-
-static void answer_clean(Evspace__Switched *s)
-{
-	utf8_clean(s->run);
-	for (size_t i = 0; i < s->n_hosts; i++) {
-		utf8_clean(s->hosts[i]->name);
-		utf8_clean(s->hosts[i]->text);
-	}
 }
 
 static struct classes *answer_classes(const Evspace__Switched *s)
@@ -306,7 +296,6 @@ int collect_main(int argc, char **argv)
 		fprintf(stderr, "evspace collect: %s\n", reply ? "the agent talks nonsense" : why);
 		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	}
-	answer_clean(reply->switched);
 	classes = answer_classes(reply->switched);
 	if (c.common.json)
 		print_json(reply->switched, classes);

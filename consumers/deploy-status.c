@@ -11,7 +11,6 @@
 #include "consumers/deploy.h"
 #include "consumers/unit.h"
 #include "pathmap/memory.h"
-#include "pathmap/utf8.h"
 
 /* When somebody should make a new certificate. */
 #define EXPIRES_SOON_S (14 * 86400)
@@ -60,14 +59,6 @@ static Evspace__Frame *status_ask(const struct deploy_options *o, const struct p
 		evspace__frame__free_unpacked(reply, NULL);
 	*code = failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	return NULL;
-}
-
-static void status_clean(Evspace__Status *s)
-{
-	utf8_clean(s->node);
-	utf8_clean(s->cluster);
-	utf8_clean(s->version);
-	utf8_clean(s->text);
 }
 
 /* ---- showing ---- */
@@ -146,7 +137,6 @@ static void print_json(const Evspace__Status *s)
 
 static void print_one(const struct deploy_options *o, Evspace__Status *s)
 {
-	status_clean(s);
 	if (o->json)
 		print_json(s);
 	else

@@ -7,7 +7,6 @@
 #include "consumers/client.h"
 #include "consumers/command.h"
 #include "consumers/options.h"
-#include "pathmap/utf8.h"
 
 static const char discard_help[] =
 	"usage: evspace discard [options]\n"
@@ -87,12 +86,9 @@ static int print(Evspace__Switched *s, bool json)
 	uint32_t elements = 0;
 	bool bad = false;
 
-	utf8_clean(s->run);
 	for (size_t i = 0; i < s->n_hosts; i++) {
 		Evspace__Host *h = s->hosts[i];
 
-		utf8_clean(h->name);
-		utf8_clean(h->text);
 		print_host(h, s->run, json);
 		elements += h->changed;
 		bad |= h->why || h->text[0];

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "pathmap/memory.h"
-#include "pathmap/utf8.h"
 #include "tree/names.h"
 
 /* A part of an answer while it is judged. */
@@ -75,8 +74,6 @@ static size_t leaf_by_name(struct ledger *l, const char *text)
 {
 	char *name = memory_copy(text);
 
-	/* It comes from an agent and goes to terminals and JSON. */
-	utf8_clean(name);
 	for (size_t i = l->n_present; i < l->n_leaves; i++) {
 		if (same_node(l->leaves[i]->name, name)) {
 			free(name);

@@ -14,7 +14,6 @@
 #include "pathmap/difference.h"
 #include "pathmap/memory.h"
 #include "pathmap/texts.h"
-#include "pathmap/utf8.h"
 #include "tree/stage.h"
 
 /* Hosts are given 3 s to answer, and waves that are under way their deadlines to end. */
@@ -269,8 +268,6 @@ static json_t *missing_json(const Evspace__MapApplied *a)
 static void applied_print(const struct change *c, const Evspace__MapApplied *a)
 {
 	for (size_t i = 0; i < a->n_missing; i++) {
-		utf8_clean(a->missing[i]->node);
-		utf8_clean(a->missing[i]->text);
 		fprintf(stderr, "%s: %s did not answer before, and does not now: %s\n", c->command,
 			a->missing[i]->node, a->missing[i]->text);
 	}

@@ -14,7 +14,6 @@
 #include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
-#include "pathmap/utf8.h"
 #include "tree/clock.h"
 #include "tree/track.h"
 
@@ -203,8 +202,6 @@ static void runs_add(struct runs *r, Evspace__Run *m)
 {
 	struct store_run *sum;
 
-	utf8_clean(m->name);
-	utf8_clean(m->program);
 	sum = runs_find(r, m->name);
 	if (!sum->program[0])
 		snprintf(sum->program, sizeof(sum->program), "%s", m->program);
@@ -222,8 +219,6 @@ static void runs_add(struct runs *r, Evspace__Run *m)
 
 static void runs_miss(struct runs *r, Evspace__Status *status)
 {
-	utf8_clean(status->node);
-	utf8_clean(status->text);
 	r->partial = true;
 	fprintf(stderr, "evspace runs: %s is not there: %s\n", status->node, status->text);
 	if (r->common.json) {

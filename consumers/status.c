@@ -12,7 +12,6 @@
 #include "consumers/options.h"
 #include "consumers/tally.h"
 #include "consumers/unit.h"
-#include "pathmap/utf8.h"
 
 static const char status_help[] = "usage: evspace status [options]\n"
 				  "\n"
@@ -46,28 +45,6 @@ static int own_take(void *arg, int code, const char *value, struct error *e)
 	(void)e;
 	*all = true;
 	return 0;
-}
-
-/* Texts that come from programs and agents, for terminals and JSON. */
-static void status_clean(Evspace__Status *s)
-{
-	char *of_agent[] = {s->node, s->cluster, s->version, s->entry};
-
-	for (size_t i = 0; i < sizeof(of_agent) / sizeof(of_agent[0]); i++)
-		utf8_clean(of_agent[i]);
-	for (size_t i = 0; i < s->n_processes; i++) {
-		Evspace__Process *p = s->processes[i];
-		char *of_process[] = {p->name, p->run, p->program, p->host, p->notes, p->modes};
-
-		for (size_t k = 0; k < sizeof(of_process) / sizeof(of_process[0]); k++)
-			utf8_clean(of_process[k]);
-	}
-	for (size_t i = 0; i < s->n_refused; i++)
-		utf8_clean(s->refused[i]);
-	for (size_t i = 0; i < s->n_remote; i++)
-		utf8_clean(s->remote[i]);
-	for (size_t i = 0; i < s->n_classes; i++)
-		utf8_clean(s->classes[i]->run);
 }
 
 static const char *process_state(const Evspace__Process *p)
@@ -248,7 +225,6 @@ int status_main(int argc, char **argv)
 		fprintf(stderr, "evspace status: %s\n", reply ? "the agent talks nonsense" : why);
 		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	}
-	status_clean(reply->status);
 	if (common.json)
 		print_json(reply->status);
 	else

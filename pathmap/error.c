@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pathmap/utf8.h"
+
 int errorf(struct error *e, const char *format, ...)
 {
 	int saved = errno;
@@ -16,6 +18,7 @@ int errorf(struct error *e, const char *format, ...)
 		va_start(args, format);
 		vsnprintf(e->text, sizeof(e->text), format, args);
 		va_end(args);
+		utf8_clean(e->text);
 	}
 	errno = saved;
 	return -1;
@@ -35,6 +38,7 @@ int error_prefix(struct error *e, const char *format, ...)
 		va_end(args);
 		n = strlen(e->text);
 		snprintf(e->text + n, sizeof(e->text) - n, ": %s", old.text);
+		utf8_clean(e->text);
 	}
 	errno = saved;
 	return -1;

@@ -9,7 +9,8 @@ struct error {
 };
 
 /**
- * Put a formatted text into @e (cut at its size). @e may be NULL: the text is then dropped.
+ * Put a formatted text into @e, cut at its size and cleaned (utf8_clean()): it is one line,
+ * whatever was quoted in it. @e may be NULL: the text is then dropped.
  * Preserves errno. Returns -1 always, so that `return errorf(e, ...)` reads well.
  */
 int errorf(struct error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

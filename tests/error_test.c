@@ -43,6 +43,16 @@ static void cut_at_size(void)
 	CU_ASSERT_NSTRING_EQUAL(e.text, "front: xxx", 10);
 }
 
+static void one_line(void)
+{
+	struct error e;
+
+	errorf(&e, "%s said \"%s\"", "b0", "no\nevspace agent: audit: \033[1mall is well");
+	CU_ASSERT_STRING_EQUAL(e.text, "b0 said \"no?evspace agent: audit: ?[1mall is well\"");
+	error_prefix(&e, "%s", "a\rb");
+	CU_ASSERT_NSTRING_EQUAL(e.text, "a?b: b0 said", 12);
+}
+
 static void errno_kept(void)
 {
 	struct error e;
@@ -58,6 +68,7 @@ static CU_TestInfo error_cases[] = {
 	{"formats and returns -1", format_and_return},
 	{"NULL drops the text", no_error_wanted},
 	{"prefix in front of the old text", prefix_in_front},
+	{"one line, whatever is quoted", one_line},
 	{"texts are cut at the size", cut_at_size},
 	{"errno is kept", errno_kept},
 	CU_TEST_INFO_NULL,

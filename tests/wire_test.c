@@ -2,6 +2,7 @@
 /* Tests frames as bytes: limits, headers, and plan parts.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,49 +65,143 @@ static void headers_of_a_known_kind(void)
 	CU_ASSERT_FALSE(header_ok(endless, sizeof(endless)));
 }
 
-/** Bytes of Frame.F.G.children.children…, @depth places deep, packed from the inside out; F and G
- * are the numbers of fields. */
-static size_t nested_places(unsigned char *data, size_t room, unsigned depth, unsigned f,
-			    unsigned g)
+/* Fields that lead from a frame to a message, and round from there to one of the same type. */
+struct way {
+	const ProtobufCFieldDescriptor *fields[8];
+	unsigned n, round; /* fields, and where the round begins */
+};
+
+/** Put the length-delimited field @number before the bytes from @at to @end. Returns where it
+ * begins. */
+static unsigned char *field_before(unsigned char *at, const unsigned char *end, unsigned number)
 {
-	size_t at = room, bytes = 0;
+	size_t length = (size_t)(end - at), shift = 0;
 
-	for (unsigned i = 0; i < depth + 1; i++) {
-		size_t length = bytes;
-		unsigned char varint[4];
-		unsigned n = 0;
-
-		do {
-			varint[n++] = (unsigned char)((length & 0x7f) | (length > 0x7f ? 0x80 : 0));
-			length >>= 7;
-		} while (length);
-		at -= n;
-		memcpy(data + at, varint, n);
-		data[--at] = (unsigned char)((i == depth ? f : i == depth - 1 ? g : 8) << 3 | 2);
-		bytes = room - at;
+	while (length >> shift >= 0x80)
+		shift += 7;
+	*--at = (unsigned char)(length >> shift);
+	while (shift > 0) {
+		shift -= 7;
+		*--at = (unsigned char)(length >> shift | 0x80);
 	}
-	memmove(data, data + at, bytes);
-	return bytes;
+	if (number > 15)
+		*--at = (unsigned char)(number >> 4);
+	*--at = (unsigned char)((number << 3 | 2) | (number > 15 ? 0x80 : 0));
+	return at;
+}
+
+/** Bytes of a frame in which that way is gone until @depth messages of one type are within each
+ * other, packed from the inside out. */
+static size_t nested(unsigned char *data, size_t room, const struct way *way, unsigned depth)
+{
+	unsigned char *end = data + room, *at = end;
+	unsigned rounds = depth - 1;
+
+	while (rounds-- > 0) {
+		for (unsigned i = way->n; i > way->round; i--)
+			at = field_before(at, end, way->fields[i - 1]->id);
+	}
+	for (unsigned i = way->round; i > 0; i--)
+		at = field_before(at, end, way->fields[i - 1]->id);
+	memmove(data, at, (size_t)(end - at));
+	return (size_t)(end - at);
+}
+
+static unsigned way_try(const struct way *way)
+{
+	unsigned char *data = memory_new(WIRE_HEADER_MAX, 1);
+
+	tap_note("%s…%s", way->fields[0]->name, way->fields[way->n - 1]->name);
+	CU_ASSERT_TRUE(header_ok(data, nested(data, WIRE_HEADER_MAX, way, WIRE_DEPTH)));
+	CU_ASSERT_FALSE(header_ok(data, nested(data, WIRE_HEADER_MAX, way, WIRE_DEPTH + 1)));
+	CU_ASSERT_FALSE(header_ok(data, nested(data, WIRE_HEADER_MAX, way, 200000)));
+	free(data);
+	return 1;
+}
+
+/** Try all ways round that begin with @way, which has led to @type. Returns how many there are. */
+static unsigned ways_try(const struct way *way, const ProtobufCMessageDescriptor *type)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < type->n_fields; i++) {
+		const ProtobufCFieldDescriptor *field = &type->fields[i];
+		struct way next = *way;
+		bool back = false;
+
+		if (field->type != PROTOBUF_C_TYPE_MESSAGE)
+			continue;
+		CU_ASSERT_FATAL(way->n < sizeof(way->fields) / sizeof(way->fields[0]));
+		next.fields[next.n++] = field;
+		for (next.round = 1; !back && next.round <= way->n; next.round += !back)
+			back = way->fields[next.round - 1]->descriptor == field->descriptor;
+		found += back ? way_try(&next) : ways_try(&next, field->descriptor);
+	}
+	return found;
 }
 
 static void nesting_is_limited_before_it_recurses(void)
 {
-	/* Frame.open.place and Frame.switch_ask.place */
-	static const unsigned ways[][2] = {{2, 8}, {10, 6}};
-	unsigned char *data = memory_new(WIRE_HEADER_MAX, 1);
+	struct way frame = {.n = 0};
+
+	/* open.place, status_ask.place and switch_ask.place with children, status.below */
+	CU_ASSERT(ways_try(&frame, &evspace__frame__descriptor) >= 4);
+}
+
+/* What a terminal obeys, what begins a line of its own, and what is no text. */
+static const char hostile[] = "a\nb\033[2J\302\233m\377";
+
+static unsigned text_try(const struct way *way)
+{
+	const ProtobufCMessageDescriptor *last = way->fields[way->n - 2]->descriptor;
+	bool lines = last == &evspace__map_texts__descriptor;
+	unsigned char data[256], *end = data + sizeof(data), *at = end - strlen(hostile);
+	Evspace__Frame *frame;
+	struct error e;
 	size_t n;
 
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-		unsigned f = ways[i][0], g = ways[i][1];
+	memcpy(at, hostile, strlen(hostile));
+	for (unsigned i = way->n; i > 0; i--)
+		at = field_before(at, end, way->fields[i - 1]->id);
+	frame = wire_header_parse(at, (size_t)(end - at), &e);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(frame);
+	n = evspace__frame__pack(frame, data);
+	wire_header_free(frame);
+	/* It is there, as it came or as it may be printed. */
+	if (memmem(data, n, lines ? hostile : "a?b?[2J??m?", strlen(hostile)))
+		return 1;
+	tap_note("%s.%s", last->name, way->fields[way->n - 1]->name);
+	CU_FAIL("a text that could be obeyed");
+	return 1;
+}
 
-		n = nested_places(data, WIRE_HEADER_MAX, WIRE_PLACE_DEPTH, f, g);
-		CU_ASSERT_TRUE(header_ok(data, n));
-		n = nested_places(data, WIRE_HEADER_MAX, WIRE_PLACE_DEPTH + 1, f, g);
-		CU_ASSERT_FALSE(header_ok(data, n));
-		n = nested_places(data, WIRE_HEADER_MAX, 200000, f, g);
-		CU_ASSERT_FALSE(header_ok(data, n));
+/** Try all texts to which @way, which has led to @type, leads. Returns how many there are. */
+static unsigned texts_try(const struct way *way, const ProtobufCMessageDescriptor *type)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < type->n_fields; i++) {
+		const ProtobufCFieldDescriptor *field = &type->fields[i];
+		struct way next = *way;
+		bool back = false;
+
+		CU_ASSERT_FATAL(way->n < sizeof(way->fields) / sizeof(way->fields[0]));
+		next.fields[next.n++] = field;
+		for (unsigned k = 0; k < way->n; k++)
+			back |= way->fields[k]->descriptor == field->descriptor;
+		if (field->type == PROTOBUF_C_TYPE_STRING)
+			found += text_try(&next);
+		else if (field->type == PROTOBUF_C_TYPE_MESSAGE && !back)
+			found += texts_try(&next, field->descriptor);
 	}
-	free(data);
+	return found;
+}
+
+static void texts_can_be_printed(void)
+{
+	struct way frame = {.n = 0};
+
+	CU_ASSERT(texts_try(&frame, &evspace__frame__descriptor) >= 60);
 }
 
 static void memory_for_headers_is_limited(void)
@@ -262,10 +357,10 @@ static void places_are_limited_in_depth_and_number(void)
 	struct plan_place *root = place_new(0, "gateway"), *at = root, *wide;
 	char node[16];
 
-	for (unsigned i = 1; i < WIRE_PLACE_DEPTH; i++)
+	for (unsigned i = 1; i < WIRE_DEPTH; i++)
 		at = place_below(at, i, "inner");
 	CU_ASSERT_TRUE(carries(root));
-	place_below(at, WIRE_PLACE_DEPTH, "too deep");
+	place_below(at, WIRE_DEPTH, "too deep");
 	CU_ASSERT_FALSE(carries(root));
 	wire_plan_place_free(root);
 
@@ -289,6 +384,7 @@ int main(void)
 		{"headers are whole and of a known kind", headers_of_a_known_kind},
 		{"nesting is limited before anything recurses",
 		 nesting_is_limited_before_it_recurses},
+		{"no text in a header is obeyed by a terminal", texts_can_be_printed},
 		{"a header's memory is limited", memory_for_headers_is_limited},
 		CU_TEST_INFO_NULL,
 	};

@@ -82,9 +82,12 @@ static bool child_say_line(struct child *c, const char *text, const char *then)
 	return true;
 }
 
-void child_say(struct child_user *user, const char *text)
+void child_quote(struct child_user *user, const char *text)
 {
-	child_say_line(user->child, text, "");
+	struct error line;
+
+	errorf(&line, "it says \"%.900s\"", text);
+	child_say_line(user->child, line.text, "");
 }
 
 static void child_complain(struct child *c, const struct error *why)

@@ -378,15 +378,17 @@ static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 static void hop_refused(struct hop *hop, const Evspace__Error *error)
 {
 	struct timeval wait = {hop->reopen_ms / 1000, hop->reopen_ms % 1000 * 1000};
+	struct error said;
 
 	/* Asks that were sent behind the open are refused for that reason, in other words. */
 	if (evtimer_pending(hop->reopen, NULL))
 		return;
 	evtimer_add(hop->reopen, &wait);
 	hop->reopen_ms = hop->reopen_ms * 2 < REOPEN_LAST_MS ? hop->reopen_ms * 2 : REOPEN_LAST_MS;
-	if (strcmp(hop->refused.text, error->text) != 0)
-		child_say(&hop->user, error->text);
-	errorf(&hop->refused, "%s", error->text);
+	errorf(&said, "%.900s", error->text);
+	if (strcmp(hop->refused.text, said.text) != 0)
+		child_quote(&hop->user, said.text);
+	hop->refused = said;
 	hop->opened = false;
 	gather_lost(hop->scope->gather, hop->input, hop->way);
 	unready_clear(hop);

@@ -117,12 +117,11 @@ void link_hello_received(struct link *link, const struct frame *frame)
 {
 	const Evspace__Frame *header = frame->header;
 	unsigned char packed[WIRE_HELLO_MAX];
-	struct error e, said;
+	struct error e;
 	size_t n;
 
 	if (header->kind_case == EVSPACE__FRAME__KIND_ERROR) {
-		link_quote(&said, header->error->text);
-		errorf(&e, "%s refused: %.900s", link_noun(link), said.text);
+		errorf(&e, "%s refused: %.900s", link_noun(link), header->error->text);
 		link_fail(link, &e);
 		return;
 	}

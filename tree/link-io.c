@@ -25,7 +25,7 @@ static void link_frame(struct link *link, const struct frame *frame)
 		return;
 	}
 	if (frame->header->kind_case == EVSPACE__FRAME__KIND_ERROR && !error->scope)
-		link_quote(&link->said, error->text);
+		errorf(&link->said, "%s", error->text);
 	if (!link->events->frame)
 		return;
 	link->hub->calls++;

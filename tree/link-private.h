@@ -104,9 +104,6 @@ void link_work(struct link *link);
 /** How the other side is called in texts. */
 const char *link_noun(const struct link *link);
 
-/** Text of the other side's that will be shown, without what would disturb a terminal. */
-void link_quote(struct error *e, const char *text);
-
 /* link-pack.c */
 /** Add a frame to what is to be sent; @body may be NULL. */
 void link_put(struct link *link, const struct wire_front *front, const Evspace__Frame *header,

@@ -40,14 +40,6 @@ const char *link_noun(const struct link *link)
 	return link->to ? "the agent" : "the peer";
 }
 
-void link_quote(struct error *e, const char *text)
-{
-	errorf(e, "%.800s", text);
-	for (char *c = e->text; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-}
-
 /** Give back everything but the memory that callers up the stack may look at. */
 void link_bury(struct link *link)
 {

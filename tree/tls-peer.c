@@ -8,6 +8,8 @@
 
 #include <openssl/x509v3.h>
 
+#include "pathmap/utf8.h"
+
 #define URI_PREFIX "evspace:"
 
 static const char *ia5_text(const ASN1_IA5STRING *s)
@@ -96,8 +98,9 @@ int tls_peer(SSL *ssl, struct peer *peer, struct error *e)
 		peer->name[0] = '\0';
 		X509_NAME_get_text_by_NID(subject, NID_commonName, peer->name, sizeof(peer->name));
 	}
+	utf8_clean(peer->name);
 	for (char *c = peer->name; *c; c++)
-		if ((unsigned char)*c <= ' ' || *c == 0x7f)
+		if (*c == ' ')
 			*c = '_';
 	until_read(cert, peer);
 	errno = EACCES;

@@ -126,8 +126,8 @@ static int alternates_check(const Evspace__Place *place, struct error *e)
 static int place_check(const Evspace__Place *place, unsigned depth, unsigned char *seen,
 		       struct error *e)
 {
-	if (depth >= WIRE_PLACE_DEPTH)
-		return errorf(e, "a plan of more than %u levels", WIRE_PLACE_DEPTH);
+	if (depth >= WIRE_DEPTH)
+		return errorf(e, "a plan of more than %u levels", WIRE_DEPTH);
 	if (place->index > NAME_PLACE_MAX || seen[place->index])
 		return errorf(e, "a plan with place %u %s", place->index,
 			      place->index > NAME_PLACE_MAX ? "beyond the limit" : "twice");

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pathmap/utf8.h"
+
 size_t wire_frame_bytes(const struct wire_front *front)
 {
 	if (wire_front_is_piece(front))
@@ -131,47 +133,82 @@ static int walk_field(struct walk *w, uint64_t *number, struct walk *inner)
 	return 0;
 }
 
-#define FIELD_FRAME_OPEN       2
-#define FIELD_FRAME_SWITCH_ASK 10
-#define FIELD_OPEN_PLACE       8
-#define FIELD_SWITCH_ASK_PLACE 6
-#define FIELD_PLACE_CHILDREN   8
+/** A message that is walked over, and those that it is in. */
+struct nest {
+	const ProtobufCMessageDescriptor *type;
+	const struct nest *within;
+};
 
-/** How deep the messages in fields @nested go, and those of places in them: at most @left. */
-static int walk_places(struct walk w, uint64_t nested, unsigned left)
+/** How many messages of the type of @n are within each other. */
+static unsigned nest_depth(const struct nest *n)
 {
+	const ProtobufCMessageDescriptor *type = n->type;
+	unsigned depth = 0;
+
+	for (; n; n = n->within)
+		depth += n->type == type;
+	return depth;
+}
+
+/** Is this a message of that type in which none is too deep? */
+static int walk_message(struct walk w, const ProtobufCMessageDescriptor *type,
+			const struct nest *within)
+{
+	struct nest here = {type, within};
 	struct walk inner;
 	uint64_t number;
 
-	if (left == 0)
+	if (nest_depth(&here) > WIRE_DEPTH)
 		return -1;
 	while (w.at < w.end) {
+		const ProtobufCFieldDescriptor *field;
+
 		if (walk_field(&w, &number, &inner) < 0)
 			return -1;
-		if (number == nested && inner.at &&
-		    walk_places(inner, FIELD_PLACE_CHILDREN, left - 1) < 0)
+		field = protobuf_c_message_descriptor_get_field(type, (unsigned)number);
+		if (inner.at && field && field->type == PROTOBUF_C_TYPE_MESSAGE &&
+		    walk_message(inner, field->descriptor, &here) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/** How deep Frame.open.place.children… and Frame.switch_ask.place.children… go. */
-static int walk_frame(struct walk w)
-{
-	struct walk inner;
-	uint64_t number;
+static void message_clean(ProtobufCMessage *m);
 
-	while (w.at < w.end) {
-		if (walk_field(&w, &number, &inner) < 0)
-			return -1;
-		if (number == FIELD_FRAME_OPEN && inner.at &&
-		    walk_places(inner, FIELD_OPEN_PLACE, 1 + WIRE_PLACE_DEPTH) < 0)
-			return -1;
-		if (number == FIELD_FRAME_SWITCH_ASK && inner.at &&
-		    walk_places(inner, FIELD_SWITCH_ASK_PLACE, 1 + WIRE_PLACE_DEPTH) < 0)
-			return -1;
+static void value_clean(const ProtobufCFieldDescriptor *field, void *value)
+{
+	if (value && field->type == PROTOBUF_C_TYPE_STRING)
+		utf8_clean(value);
+	else if (value && field->type == PROTOBUF_C_TYPE_MESSAGE)
+		message_clean(value);
+}
+
+/**
+ * All text that others send comes in here, and may end up in a log or on a terminal: nothing in it
+ * begins another line or is obeyed. Maps alone have lines; who reads them says what is no text.
+ */
+static void message_clean(ProtobufCMessage *m)
+{
+	char *base = (char *)m;
+
+	if (m->descriptor == &evspace__map_texts__descriptor)
+		return;
+	for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
+		const ProtobufCFieldDescriptor *field = &m->descriptor->fields[i];
+		const void *n = base + field->quantifier_offset;
+		void *value;
+
+		if (field->type != PROTOBUF_C_TYPE_STRING && field->type != PROTOBUF_C_TYPE_MESSAGE)
+			continue;
+		memcpy(&value, base + field->offset, sizeof(value));
+		if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+			for (size_t k = 0; k < *(const size_t *)n; k++)
+				value_clean(field, ((void **)value)[k]);
+		} else if (!(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) ||
+			   *(const uint32_t *)n == field->id) {
+			value_clean(field, value);
+		}
 	}
-	return 0;
 }
 
 Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsigned char *data,
@@ -180,14 +217,17 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 	Evspace__Frame *frame;
 
 	/* protobuf-c recurses as deep as its input is nested, so the depth is checked before. */
-	if (bytes > WIRE_HEADER_MAX || walk_frame((struct walk){data, data + bytes}) < 0) {
+	if (bytes > WIRE_HEADER_MAX || walk_message((struct walk){data, data + bytes},
+						    &evspace__frame__descriptor, NULL) < 0) {
 		errno = EPROTO;
 		errorf(e, "a frame header that is malformed, too long or too deep");
 		return NULL;
 	}
 	frame = evspace__frame__unpack(allocator, bytes, data);
-	if (frame && frame->kind_case != EVSPACE__FRAME__KIND__NOT_SET)
+	if (frame && frame->kind_case != EVSPACE__FRAME__KIND__NOT_SET) {
+		message_clean(&frame->base);
 		return frame;
+	}
 	errorf(e, frame ? "a frame of a kind that this version does not know"
 			: "a frame header that is malformed or too large");
 	if (frame)

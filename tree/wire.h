@@ -33,8 +33,9 @@
 #define WIRE_PIECE	  0x80000000u
 #define WIRE_PIECE_PLAIN  (128u << 10)
 #define WIRE_PIECE_PACKED (WIRE_PIECE_PLAIN + (4u << 10))
-/** Limits of the plan parts that are taken from the wire. */
-#define WIRE_PLACE_DEPTH  16u
+/** How many messages of one type may be within each other, whatever the type. */
+#define WIRE_DEPTH 16u
+/** Stages of a plan part that is taken from the wire. */
 #define WIRE_PLACE_STAGES 64u
 
 /** What a side says in its hello about being sent pieces. */
@@ -94,7 +95,8 @@ int wire_front_check(const struct wire_front *front, size_t limit, struct error 
 
 /**
  * Parse a header. Returns it (free with wire_header_free()), or NULL with EPROTO and @e. Checks
- * that one kind is set, and the depth of nesting before protobuf-c recurses into it.
+ * that one kind is set, and the depth of nesting (WIRE_DEPTH) before protobuf-c recurses into it;
+ * texts are such that they can be printed (utf8_clean()), but for those of maps.
  */
 Evspace__Frame *wire_header_parse(const unsigned char *data, size_t bytes, struct error *e);
 void wire_header_free(Evspace__Frame *frame);

@@ -35,9 +35,11 @@ static void must(bool true_always, const char *what)
 static void try_place(const Evspace__Place *place)
 {
 	struct error e = {""};
-	struct plan_place *plan = wire_plan_place(place, &e), *again;
+	struct plan_place *plan = place ? wire_plan_place(place, &e) : NULL, *again;
 	Evspace__Place *message;
 
+	if (!place)
+		return;
 	must(plan || e.text[0], "a plan that is refused with a reason");
 	if (!plan)
 		return;
@@ -71,8 +73,12 @@ static void try_frame(const struct frame *frame, struct outcome *outcome)
 
 	outcome->frames++;
 	outcome->sum = outcome->sum * 31 + header->kind_case;
-	if (header->kind_case == EVSPACE__FRAME__KIND_OPEN && header->open->place)
+	if (header->kind_case == EVSPACE__FRAME__KIND_OPEN)
 		try_place(header->open->place);
+	if (header->kind_case == EVSPACE__FRAME__KIND_STATUS_ASK)
+		try_place(header->status_ask->place);
+	if (header->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK)
+		try_place(header->switch_ask->place);
 	if (frame->buffer)
 		try_body(frame, outcome);
 }
