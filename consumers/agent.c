@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace agent: starts this node's agent and serves until it is told to stop. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/command.h"
-#include "consumers/unit.h"
+#include "consumers/options.h"
+#include "pathmap/quantity.h"
 #include "node-agent/agent.h"
 #include "node-agent/nursery.h"
 #include "node-agent/store.h"
@@ -108,7 +108,7 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 	struct error e;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((c = options_next(argc, argv, true, options, NULL)) != -1) {
 		switch (c) {
 		case 'p':
 			o->pathmap = optarg;
@@ -127,7 +127,7 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 			o->tls = optarg;
 			break;
 		case 'r':
-			if (unit_time(optarg, &o->retention_ns, &e) < 0)
+			if (quantity_duration(optarg, QUANTITY_SECONDS, &o->retention_ns, &e) < 0)
 				return wrong("--retention", &e);
 			break;
 		case 'm':
@@ -142,7 +142,6 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 			fputs(agent_help, stdout);
 			exit(EXIT_FINE);
 		default:
-			fputs("try 'evspace agent --help'\n", stderr);
 			return -1;
 		}
 	}

@@ -3,13 +3,13 @@
  */
 #include "consumers/deploy.h"
 
-#include <getopt.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/command.h"
+#include "consumers/options.h"
 #include "consumers/dispatch.h"
 #include "consumers/profile.h"
 #include "consumers/unit.h"
@@ -161,15 +161,13 @@ static int deploy_parse(int argc, char **argv, struct deploy_options *o)
 	struct error e;
 	int c, index = 0;
 
-	while ((c = getopt_long(argc, argv, "h", table, &index)) != -1) {
+	while ((c = options_next(argc, argv, true, table, &index)) != -1) {
 		if (c == 'h') {
 			fputs(deploy_help, stdout);
 			return EXIT_FINE;
 		}
-		if (c == '?') {
-			fprintf(stderr, "try '%s --help'\n", argv[0]);
+		if (c == '?')
 			return EXIT_USAGE;
-		}
 		if (option_set(o, c, optarg, &e) < 0) {
 			fprintf(stderr, "%s: --%s: %s\n", argv[0], table[index].name, e.text);
 			return EXIT_USAGE;

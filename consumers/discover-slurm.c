@@ -87,29 +87,6 @@ static char *text_nameless(const char *text, struct error *e)
 	return memory_format("%.*s%s", (int)(name - text), text, end);
 }
 
-/* Names that @text stands for, "a1,b[0-2,4]": commas outside brackets are between lists. */
-static int names_of(const char *text, struct hostlist *names, struct error *e)
-{
-	char *copy = memory_copy(text), *list = copy;
-	int depth = 0, rc = 0;
-	size_t at;
-
-	for (char *p = copy; rc == 0; p++) {
-		bool end = *p == '\0';
-
-		depth += (*p == '[') - (*p == ']');
-		if (!end && (*p != ',' || depth > 0))
-			continue;
-		*p = '\0';
-		rc = *list ? hostlist_add(names, list, &at, e) : 0;
-		list = p + 1;
-		if (end)
-			break;
-	}
-	free(copy);
-	return rc;
-}
-
 /* How many numbers are in "0-3,8". */
 static unsigned count_of(const char *list)
 {
@@ -180,8 +157,9 @@ static int cpus_read(const struct finding *f, const char *job, unsigned *cpus, s
 	for (const char *p = job; rc == 0 && (p = strstr(p, " Nodes=")) != NULL; p++) {
 		char *list = value_of(p, "Nodes"), *ids = value_of(p, "CPU_IDs");
 		struct hostlist names = {0};
+		size_t at;
 
-		rc = names_of(list, &names, e);
+		rc = hostlist_add(&names, list, &at, e);
 		for (size_t i = 0; ids && i < names.n; i++)
 			for (size_t k = 0; k < f->n_nodes; k++)
 				if (strcmp(f->nodes[k].name, names.names[i]) == 0)
@@ -280,7 +258,8 @@ static int nodes_take(struct finding *f, const char *list, struct error *e)
 	const char *words[] = {"scontrol", "show", "node", "-o", list, NULL};
 	char *text = slurm_ask(words, e), *rest = text, *line;
 	struct hostlist names = {0};
-	int rc = text ? names_of(list, &names, e) : -1;
+	size_t position;
+	int rc = text ? hostlist_add(&names, list, &position, e) : -1;
 
 	if (rc == 0)
 		rc = finding_nodes_check(names.n, e);

@@ -117,7 +117,7 @@ static void space_check(struct doctor *doctor, struct finding *f)
 		return;
 	f->state = STATE_WARN;
 	errorf(&f->remedy,
-	       "evspace purge --finished, or mount -o remount,size=1G %s; without "
+	       "evspace purge --all, or mount -o remount,size=1G %s; without "
 	       "room programs run uncollected",
 	       dir);
 }

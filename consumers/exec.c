@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace exec: becomes a program that is collected from, one process at a time. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "consumers/command.h"
+#include "consumers/options.h"
 #include "consumers/preload.h"
 #include "consumers/program.h"
 #include "pathmap/pathmap.h"
@@ -53,7 +53,7 @@ static int exec_options_parse(int argc, char **argv, struct preload_options *o,
 
 	memcpy(options, own_options, sizeof(own_options));
 	flags_options(options + OWN_OPTIONS);
-	while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+	while ((c = options_next(argc, argv, false, options, NULL)) != -1) {
 		if (flags_take(&o->flags, c, optarg))
 			continue;
 		switch (c) {
@@ -66,7 +66,6 @@ static int exec_options_parse(int argc, char **argv, struct preload_options *o,
 			fputs(exec_help_end, stdout);
 			exit(EXIT_FINE);
 		default:
-			fputs("try 'evspace exec --help'\n", stderr);
 			return -1;
 		}
 	}

@@ -50,8 +50,8 @@ static const struct {
 		 "                   channel, as p2p=site,wait=op\n"},
 	[FLAG_LIFETIMES] =
 		{"--lifetimes",
-		 "a time (ns, us, ms, s), or times by channel, as p2p=10s,wait=500ms, at "
-		 "most a year " CHANNELS,
+		 "a time such as 90s, 5 (seconds), 500ms or 10m, or times by channel, as "
+		 "p2p=10s,wait=500ms, at most a year " CHANNELS,
 		 "  --lifetimes TIME for how long events stay, as 10s (default: until they "
 		 "are\n"
 		 "                   overwritten); or by channel, as p2p=10s,wait=500ms\n"},
@@ -72,7 +72,7 @@ static const struct {
 			  "  --threads N      threads of a process that get elements of their own "
 			  "(default 8)\n"},
 	[FLAG_QUOTA] =
-		{"--quota", "a number of bytes, or a number with K, M or G behind it",
+		{"--quota", "a size such as 500M, 2G, 10kB or 64MiB",
 		 "  --quota SIZE     shared memory that all your runs on a host may take, as "
 		 "500M\n"
 		 "                   or 2G (default: a quarter of it)\n"},

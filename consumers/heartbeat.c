@@ -8,7 +8,7 @@
 #include "consumers/command.h"
 #include "consumers/heartbeat.h"
 #include "consumers/options.h"
-#include "consumers/unit.h"
+#include "pathmap/quantity.h"
 #include "tree/clock.h"
 
 static const char heartbeat_help[] =
@@ -53,7 +53,7 @@ static int own_take(void *arg, int code, const char *value, struct error *e)
 
 	switch (code) {
 	case STUCK_AFTER:
-		if (unit_time(value, &ns, e) < 0)
+		if (quantity_duration(value, QUANTITY_SECONDS, &ns, e) < 0)
 			return -1;
 		h->stuck_after_ns = (int64_t)ns;
 		return 0;

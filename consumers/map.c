@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace map: checks a pathmap, and shows what is generated from it. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <jansson.h>
 
 #include "consumers/command.h"
+#include "consumers/options.h"
 #include "consumers/map-change.h"
 #include "consumers/map-cost.h"
 #include "pathmap/memory.h"
@@ -315,6 +315,24 @@ static int show(const struct map_options *options)
 	return result;
 }
 
+/* What can be done with maps, in the order of --help. */
+static const char *const actions[] = {"check", "show",	"suggest", "discover",
+				      "diff",  "apply", "rollback"};
+
+#define ACTIONS (sizeof(actions) / sizeof(actions[0]))
+
+/* Those that take the options here; the others have their own. */
+#define OWN_ACTIONS 3
+
+static size_t action_number(const char *word)
+{
+	size_t i = 0;
+
+	while (i < ACTIONS && strcmp(actions[i], word) != 0)
+		i++;
+	return i;
+}
+
 static int usage(const char *what)
 {
 	fprintf(stderr, "evspace map: %s; try 'evspace map --help'\n", what);
@@ -332,7 +350,7 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 	struct error e;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+	while ((c = options_next(argc, argv, true, longs, NULL)) != -1) {
 		switch (c) {
 		case 'v':
 			options->view = optarg;
@@ -351,7 +369,6 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 			fputs(map_help, stdout);
 			exit(EXIT_FINE);
 		default:
-			fputs("try 'evspace map --help'\n", stderr);
 			return -1;
 		}
 	}
@@ -359,12 +376,15 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 		return usage("--dot and --json exclude each other");
 	options->format = dot ? FORMAT_DOT : json ? FORMAT_JSON : FORMAT_TEXT;
 	if (optind == argc)
-		return usage("say what to do, 'check', 'show', 'diff', 'apply' or 'rollback'");
+		return usage("say what to do: check, show, suggest, discover, diff, apply or "
+			     "rollback");
 	options->action = argv[optind++];
-	if (strcmp(options->action, "check") != 0 && strcmp(options->action, "show") != 0 &&
-	    strcmp(options->action, "suggest") != 0)
-		return usage("only 'check', 'show', 'suggest', 'discover', 'diff', 'apply' and "
-			     "'rollback' can be done with maps");
+	if (action_number(options->action) == ACTIONS) {
+		options_unknown(argv[0], options->action, actions, ACTIONS);
+		return -1;
+	}
+	if (action_number(options->action) >= OWN_ACTIONS)
+		return usage("discover, diff, apply and rollback stand before their options");
 	if (optind == argc)
 		return usage("say which directory the maps are in");
 	options->dir = argv[optind++];

@@ -2,7 +2,6 @@
 /* Parses what all consumers understand, and turns failures into messages and exit codes. */
 #include "consumers/options.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +12,10 @@
 #include "consumers/profile.h"
 #include "consumers/unit.h"
 #include "pathmap/config.h"
+#include "pathmap/directive.h"
 #include "pathmap/pattern.h"
+#include "pathmap/quantity.h"
+#include "pathmap/recording.h"
 #include "tree/track.h"
 
 enum {
@@ -70,10 +72,10 @@ static const struct {
 	{"window", true, WINDOW, OPTIONS_WAVES,
 	 "  --window N        waves under way at once, 1 to 64 (default 1)\n"},
 	{"deadline", true, DEADLINE, OPTIONS_VIEW,
-	 "  --deadline MS     how long hosts are waited for (default 1000)\n"},
+	 "  --deadline TIME   how long hosts are waited for, such as 500ms, or 500 (default 1s)\n"},
 	{"count", true, COUNT, OPTIONS_WAVES, "  --count N         end after N waves\n"},
 	{"duration", true, DURATION, OPTIONS_WAVES,
-	 "  --duration TIME   end after 90s, 10m, 1h …\n"},
+	 "  --duration TIME   end after 500ms, 90s, 90, 10m, 1h …\n"},
 	{"compress", true, COMPRESS, OPTIONS_WAVES,
 	 "  --compress WHEN   what agents send: auto (on a slow connection; default), never, or\n"
 	 "                    always (through a tunnel, say, that hides how slow it is)\n"},
@@ -87,24 +89,19 @@ static const struct {
 #define SHARED	    (sizeof(shared) / sizeof(shared[0]))
 #define OPTIONS_MAX (SHARED + 16)
 
-static int set_number(const char *text, uint64_t low, uint64_t high, uint64_t *value,
-		      struct error *e)
-{
-	char *end;
-	unsigned long long n = strtoull(text, &end, 10);
+/* Options of a command that are looked through for the one that was meant. */
+#define OPTIONS_KNOWN 64
 
-	if (*text < '0' || *text > '9' || *end || n < low || n > high)
-		return errorf(e, "'%s' is no whole number from %llu to %llu", text,
-			      (unsigned long long)low, (unsigned long long)high);
-	*value = n;
-	return 0;
-}
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_MOST	  (UINT64_C(2678400) * QUANTITY_SECONDS) /* 31 days */
 
 static int set_select(struct common *c, const char *pattern, struct error *e)
 {
+	size_t at;
+
 	if (c->look.n_select == OPTIONS_SELECT_MAX)
 		return errorf(e, "more than %d patterns", OPTIONS_SELECT_MAX);
-	if (pattern_check(pattern, e) < 0)
+	if (pattern_check(pattern, e) < 0 || recording_pattern_check(pattern, &at, e) < 0)
 		return -1;
 	c->select[c->look.n_select++] = pattern;
 	c->look.select = c->select;
@@ -139,24 +136,23 @@ static int set_compress(const char *when, enum evspace_compress *to, struct erro
 	return errorf(e, "'%.60s' is none of auto, never and always", when);
 }
 
-static int set_patience(const char *text, unsigned *ms, struct error *e)
+/* From a millisecond to a month. */
+static int set_milliseconds(const char *text, uint64_t plain_ns, unsigned *ms, struct error *e)
 {
 	uint64_t ns;
 
-	if (unit_time(text, &ns, e) < 0)
+	if (quantity_duration(text, plain_ns, &ns, e) < 0)
 		return -1;
-	if (ns < 1000000u || ns / 1000000u > UINT_MAX)
-		return errorf(e, "'%.60s' is too short, or longer than a month", text);
-	*ms = (unsigned)(ns / 1000000u);
+	if (ns < NS_PER_MS || ns > NS_MOST)
+		return errorf(e, "'%.60s' is less than a millisecond, or longer than a month",
+			      text);
+	*ms = (unsigned)(ns / NS_PER_MS);
 	return 0;
 }
 
 static int set_common(struct common *c, int code, const char *value, struct error *e)
 {
 	struct evspace_options *o = &c->look;
-	uint64_t n = 0;
-	int rc = 0;
-
 	switch (code) {
 	case CONNECT:
 		o->connect = value;
@@ -184,21 +180,17 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 		c->rate_said = true;
 		return unit_rate(value, &o->rate_hz, e);
 	case WINDOW:
-		rc = set_number(value, 1, 64, &n, e);
-		o->window = (unsigned)n;
-		break;
+		return quantity_count(value, 1, 64, &o->window, e);
 	case DEADLINE:
-		rc = set_number(value, 1, 600000, &n, e);
-		o->deadline_ms = (unsigned)n;
-		break;
+		return set_milliseconds(value, NS_PER_MS, &o->deadline_ms, e);
 	case COUNT:
-		return set_number(value, 1, UINT64_MAX, &c->count, e);
+		return quantity_count(value, 1, UINT_MAX, &c->count, e);
 	case DURATION:
-		return unit_time(value, &c->duration_ns, e);
+		return quantity_duration(value, QUANTITY_SECONDS, &c->duration_ns, e);
 	case COMPRESS:
 		return set_compress(value, &o->compress, e);
 	case PATIENCE:
-		return set_patience(value, &o->patience_ms, e);
+		return set_milliseconds(value, QUANTITY_SECONDS, &o->patience_ms, e);
 	case MONITORED:
 		o->monitored = 1;
 		break;
@@ -206,7 +198,7 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 		c->json = true;
 		break;
 	}
-	return rc;
+	return 0;
 }
 
 static bool takes(const struct common *common, size_t i)
@@ -273,6 +265,73 @@ static int options_settle(struct common *c, struct error *e)
 	return 0;
 }
 
+/* ---- what is wrong ---- */
+
+void options_unknown(const char *command, const char *word, const char *const *words, size_t n)
+{
+	const char *nearest = word_nearest(word, words, n);
+
+	fprintf(stderr, "%s: ", command);
+	if (nearest)
+		fprintf(stderr, "there is no '%s'; did you mean '%s'?", word, nearest);
+	else
+		fprintf(stderr, "'%s' is none of", word);
+	for (size_t i = 0; !nearest && i < n; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+	fprintf(stderr, "%s try '%s --help'\n", nearest ? "" : ";", command);
+}
+
+/* No option begins with it, or several do. */
+static void option_unknown(const char *command, const char *word, const struct option *table)
+{
+	size_t length = strcspn(word, "="), n = 0, could_be = 0;
+	const char *names[OPTIONS_KNOWN], *nearest;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, word);
+	for (; table->name && n < OPTIONS_KNOWN; table++)
+		names[n++] = table->name;
+	fprintf(stderr, "%s: ", command);
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(name, names[i], strlen(name)) == 0)
+			fprintf(stderr, could_be++ ? ", --%s" : "--%s", names[i]);
+	nearest = could_be ? NULL : word_nearest(name, names, n);
+	if (could_be)
+		fprintf(stderr, ": which of these is '--%s';", name);
+	else if (nearest)
+		fprintf(stderr, "there is no option '--%s'; did you mean '--%s'?", name, nearest);
+	else
+		fprintf(stderr, "there is no option '--%s';", name);
+}
+
+static void option_wrong(char **argv, int code, const struct option *table)
+{
+	while (optopt && table->name && table->val != optopt)
+		table++;
+	if (optopt && !table->name)
+		fprintf(stderr, "%s: there is no option '-%c';", argv[0], optopt);
+	else if (optopt)
+		fprintf(stderr, "%s: --%s takes %s", argv[0], table->name,
+			code == ':' ? "a value, which is missing;" : "no value;");
+	else
+		option_unknown(argv[0], argv[optind - 1] + strlen("--"), table);
+	fprintf(stderr, " try '%s --help'\n", argv[0]);
+}
+
+int options_next(int argc, char **argv, bool words, const struct option *table, int *index)
+{
+	int c;
+
+	opterr = 0;
+	c = getopt_long(argc, argv, words ? ":h" : "+:h", table, index);
+	if (c != ':' && c != '?')
+		return c;
+	option_wrong(argv, c, table);
+	return '?';
+}
+
+/* ---- */
+
 int options_parse(int argc, char **argv, const char *help, const struct own_option *own,
 		  own_set *set, void *arg, struct common *common)
 {
@@ -281,16 +340,14 @@ int options_parse(int argc, char **argv, const char *help, const struct own_opti
 	int c, index = 0, rc;
 
 	options_table(common, own, table);
-	while ((c = getopt_long(argc, argv, "h", table, &index)) != -1) {
+	while ((c = options_next(argc, argv, true, table, &index)) != -1) {
 		if (c == 'h') {
 			fputs(help, stdout);
 			options_help(common);
 			return EXIT_FINE;
 		}
-		if (c == '?') {
-			fprintf(stderr, "try '%s --help'\n", argv[0]);
+		if (c == '?')
 			return EXIT_USAGE;
-		}
 		rc = c < 256 ? set_common(common, c, optarg, &e) : set(arg, c, optarg, &e);
 		if (rc < 0) {
 			fprintf(stderr, "%s: --%s: %s\n", argv[0], table[index].name, e.text);

@@ -3,6 +3,7 @@
 #ifndef EVSPACE_OPTIONS_H
 #define EVSPACE_OPTIONS_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,7 +28,7 @@ struct common {
 	const char *select[OPTIONS_SELECT_MAX];
 	const char *profile; /* NULL: $EVSPACE_PROFILE, or none */
 	bool json, rate_said;
-	uint64_t count;	      /* waves, 0: no limit */
+	unsigned count;	      /* waves, 0: no limit */
 	uint64_t duration_ns; /* 0: no limit */
 	int words_max;	      /* set by the command: words without "--" that it takes */
 	char **words;
@@ -43,6 +44,16 @@ struct own_option {
 
 /** Called for each own option. Returns 0, or -1 with what would be right in @e. */
 typedef int own_set(void *arg, int code, const char *value, struct error *e);
+
+/**
+ * getopt_long(3), but what is wrong is said here, with the option that was probably meant: argv[0]
+ * ("evspace run"), what, and --help. @words: may options stand behind words that are none? Returns
+ * '?' where something is wrong.
+ */
+int options_next(int argc, char **argv, bool words, const struct option *table, int *index);
+
+/** Say that @word is none of the @n @words that @command takes there, and which was meant. */
+void options_unknown(const char *command, const char *word, const char *const *words, size_t n);
 
 /**
  * Parse @argv, whose first word is the command's name ("evspace events"), as in all messages. @own

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace profile: shows, saves and removes profiles. */
 #include <errno.h>
-#include <getopt.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 
 #include "consumers/command.h"
+#include "consumers/options.h"
 #include "consumers/profile.h"
 #include "pathmap/memory.h"
 
@@ -75,7 +75,7 @@ static int profiles_parse(int argc, char **argv, struct profiles *p)
 	struct error e;
 	int c, index = 0;
 
-	while ((c = getopt_long(argc, argv, "h", options, &index)) != -1) {
+	while ((c = options_next(argc, argv, true, options, &index)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(profiles_help, stdout);
@@ -89,7 +89,6 @@ static int profiles_parse(int argc, char **argv, struct profiles *p)
 			fprintf(stderr, "evspace profile: --%s: %s\n", options[index].name, e.text);
 			return EXIT_USAGE;
 		default:
-			fprintf(stderr, "try 'evspace profile --help'\n");
 			return EXIT_USAGE;
 		}
 	}

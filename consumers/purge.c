@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace purge: removes runs that are over and gives their shared memory back. */
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,9 @@
 #include <jansson.h>
 
 #include "consumers/command.h"
+#include "consumers/options.h"
 #include "consumers/unit.h"
+#include "pathmap/quantity.h"
 #include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
@@ -59,7 +60,7 @@ static int purge_options_parse(int argc, char **argv, struct purge *p)
 	struct error e;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+	while ((c = options_next(argc, argv, true, options, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			p->all = true;
@@ -71,7 +72,7 @@ static int purge_options_parse(int argc, char **argv, struct purge *p)
 			p->json = true;
 			break;
 		case 'o':
-			if (unit_time(optarg, &p->older_than_ns, &e)) {
+			if (quantity_duration(optarg, QUANTITY_SECONDS, &p->older_than_ns, &e)) {
 				fprintf(stderr, "evspace purge: --older-than: %s\n", e.text);
 				return -1;
 			}
@@ -80,7 +81,6 @@ static int purge_options_parse(int argc, char **argv, struct purge *p)
 			fputs(purge_help, stdout);
 			exit(EXIT_FINE);
 		default:
-			fputs("try 'evspace purge --help'\n", stderr);
 			return -1;
 		}
 	}

@@ -2,7 +2,6 @@
 /* evspace run: starts a program with collectors, passes signals on, and sums up at its end. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <glob.h>
 #include <limits.h>
 #include <poll.h>
@@ -18,6 +17,7 @@
 
 #include "consumers/claim.h"
 #include "consumers/command.h"
+#include "consumers/options.h"
 #include "consumers/launch.h"
 #include "consumers/preload.h"
 #include "consumers/summary.h"
@@ -106,7 +106,7 @@ static int job_options_parse(int argc, char **argv, struct job *job)
 
 	memcpy(options, own_options, sizeof(own_options));
 	flags_options(options + OWN_OPTIONS);
-	while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+	while ((c = options_next(argc, argv, false, options, NULL)) != -1) {
 		if (flags_take(&job->collect.flags, c, optarg))
 			continue;
 		switch (c) {
@@ -128,7 +128,6 @@ static int job_options_parse(int argc, char **argv, struct job *job)
 		case 'h':
 			help();
 		default:
-			fputs("try 'evspace run --help'\n", stderr);
 			return -1;
 		}
 	}

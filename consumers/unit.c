@@ -2,7 +2,6 @@
 /* Reads and writes quantities with their units. */
 #include "consumers/unit.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,26 +13,6 @@ struct unit {
 	const char *name;
 	double size;
 };
-
-int unit_time(const char *text, uint64_t *ns, struct error *e)
-{
-	static const struct unit units[] = {
-		{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
-	char *end;
-	double value = strtod(text, &end);
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (end == text || strcmp(end, units[i].name) != 0)
-			continue;
-		/* written so that it is false for what is no number too */
-		if (!(value >= 0 && value * units[i].size <= 1e9))
-			break;
-		*ns = (uint64_t)(value * units[i].size * NS);
-		return 0;
-	}
-	errno = EINVAL;
-	return errorf(e, "'%s' is no time: write 90s, 10m, 1h or 2d", text);
-}
 
 int unit_rate(const char *text, double *rate, struct error *e)
 {

@@ -11,9 +11,6 @@
 /** Room that any text made here fits into. */
 #define UNIT_TEXT 32
 
-/** A time such as 90s, 10m, 1h, 2d or plain seconds, in nanoseconds. Returns 0, or -1 with @e. */
-int unit_time(const char *text, uint64_t *ns, struct error *e);
-
 /** A rate such as 25, or max (then 0), in 1/s. Returns 0, or -1 with @e. */
 int unit_rate(const char *text, double *rate, struct error *e);
 

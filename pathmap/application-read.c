@@ -112,7 +112,8 @@ static void select_apply(struct reader *reader, void *target, const struct state
 		struct error e;
 		size_t at;
 
-		if (pattern_check_at(word->text, &at, &e) < 0)
+		if (pattern_check_at(word->text, &at, &e) < 0 ||
+		    recording_pattern_check(word->text, &at, &e) < 0)
 			reader_complain_at(reader, word, at, "%s", e.text);
 		else
 			view_select(target, word->text);

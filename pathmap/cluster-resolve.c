@@ -227,7 +227,7 @@ static bool link_pair(struct reader *reader, const struct word *what, const stru
 		return false;
 	}
 	result = bandwidth ? quantity_bandwidth(value->text, &link->bits_per_s, &e)
-			   : quantity_time(value->text, &link->latency_s, &e);
+			   : quantity_duration(value->text, 0, &link->latency_ns, &e);
 	if (result < 0)
 		reader_complain(reader, value, "%s", e.text);
 	return result == 0;

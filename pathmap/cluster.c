@@ -173,10 +173,10 @@ char *link_text(struct link link, const char *between)
 	if (link.bits_per_s > 0)
 		snprintf(bandwidth, sizeof(bandwidth), "%g %s", link.bits_per_s / units[unit].least,
 			 units[unit].name);
-	if (link.latency_s >= 1e-3)
-		snprintf(latency, sizeof(latency), "%g ms", link.latency_s * 1e3);
-	else if (link.latency_s > 0)
-		snprintf(latency, sizeof(latency), "%g us", link.latency_s * 1e6);
+	if (link.latency_ns >= 1000000)
+		snprintf(latency, sizeof(latency), "%g ms", (double)link.latency_ns * 1e-6);
+	else if (link.latency_ns > 0)
+		snprintf(latency, sizeof(latency), "%g us", (double)link.latency_ns * 1e-3);
 	return memory_format("%s%s%s", bandwidth,
 			     *bandwidth != '\0' && *latency != '\0' ? between : "", latency);
 }

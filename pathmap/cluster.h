@@ -14,7 +14,7 @@
 /** What a connection can do; 0 where the map does not say. */
 struct link {
 	double bits_per_s;
-	double latency_s;
+	uint64_t latency_ns;
 };
 
 /** Nodes of all clusters together. */

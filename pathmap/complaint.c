@@ -15,6 +15,20 @@
 #define EXCERPT_WIDTH  100
 #define EXCERPT_BEFORE 70
 
+/* What is wrong in a tree is found once for each view that goes by it. */
+static bool complaint_is_known(const struct complaints *complaints,
+			       const struct complaint *complaint)
+{
+	for (size_t i = 0; i < complaints->kept; i++) {
+		const struct complaint *known = &complaints->items[i];
+
+		if (known->source == complaint->source && known->line == complaint->line &&
+		    known->offset == complaint->offset && strcmp(known->text, complaint->text) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void complaint_add(struct complaints *complaints, struct complaint complaint,
 			  const char *format, va_list args)
 {
@@ -22,6 +36,11 @@ static void complaint_add(struct complaints *complaints, struct complaint compla
 		abort();
 	/* A long word may have been cut inside a character. */
 	utf8_clean(complaint.text);
+	if (complaint_is_known(complaints, &complaint)) {
+		free(complaint.text);
+		return;
+	}
+	complaints->total++;
 	complaint.order = complaints->kept;
 	complaints->items =
 		memory_room(complaints->items, complaints->kept, sizeof(*complaints->items));
@@ -34,9 +53,10 @@ void complain(struct complaints *complaints, const struct mapfile *source, size_
 	struct complaint complaint = {.source = source, .offset = offset};
 	va_list args;
 
-	complaints->total++;
-	if (complaints->kept == COMPLAINTS_SHOWN)
+	if (complaints->kept == COMPLAINTS_SHOWN) {
+		complaints->total++;
 		return;
+	}
 	complaint.line = mapfile_line(source, offset);
 	complaint.column = mapfile_column(source, offset);
 	va_start(args, format);
@@ -49,9 +69,10 @@ void complain_file(struct complaints *complaints, const struct mapfile *source, 
 {
 	va_list args;
 
-	complaints->total++;
-	if (complaints->kept == COMPLAINTS_SHOWN)
+	if (complaints->kept == COMPLAINTS_SHOWN) {
+		complaints->total++;
 		return;
+	}
 	va_start(args, format);
 	complaint_add(complaints, (struct complaint){.source = source}, format, args);
 	va_end(args);

@@ -144,7 +144,8 @@ static struct answer child_answer(struct forecast *f, const struct plan_place *c
 	struct link link = link_find(f, f->cost->hosts[parent].place, child);
 	struct answer answer = {.plain = address_is_unix(child->address)};
 
-	answer.at = now + 2 * link.latency_s * 1e6 + host_wave(f, child, parent, &answer.flow);
+	answer.at = now + 2 * (double)link.latency_ns * 1e-3 +
+		    host_wave(f, child, parent, &answer.flow);
 	answer.bytes = f->cost->hosts[index].bytes;
 	f->cost->hosts[index].bits_per_s = link.bits_per_s;
 	if (link.bits_per_s > 0)

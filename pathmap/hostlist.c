@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host lists: "w[0-3,6]" stands for w0 w1 w2 w3 w6, as people write them for clusters. */
+/* Expands host lists: brackets like an odometer, commas between lists. */
 #include "pathmap/hostlist.h"
 
 #include <stdio.h>
@@ -86,6 +86,12 @@ static size_t name_write(char *name, const struct group *groups, size_t n_groups
 	return length;
 }
 
+static void hostlist_cut(struct hostlist *list, size_t n)
+{
+	while (list->n > n)
+		free(list->names[--list->n]);
+}
+
 static int names_add(struct hostlist *list, const struct group *groups, size_t n_groups,
 		     const char *rest, size_t total, struct error *e)
 {
@@ -94,8 +100,7 @@ static int names_add(struct hostlist *list, const struct group *groups, size_t n
 
 	for (size_t i = 0; i < total; i++) {
 		if (name_write(name, groups, n_groups, rest, i) >= sizeof(name)) {
-			while (list->n > before)
-				free(list->names[--list->n]);
+			hostlist_cut(list, before);
 			return errorf(e, "a name of more than %d characters", NAME_BYTES - 1);
 		}
 		list->names = memory_room(list->names, list->n, sizeof(*list->names));
@@ -104,7 +109,8 @@ static int names_add(struct hostlist *list, const struct group *groups, size_t n
 	return 0;
 }
 
-int hostlist_add(struct hostlist *list, const char *text, size_t *at, struct error *e)
+/* The same without a comma outside brackets. */
+static int hostlist_add_one(struct hostlist *list, const char *text, size_t *at, struct error *e)
 {
 	struct group groups[HOSTLIST_GROUPS] = {0};
 	size_t n_groups = 0, total = 1;
@@ -142,10 +148,45 @@ out:
 	return result;
 }
 
+/* Where the list ends that @text begins with: at a comma, or with the text. */
+static const char *hostlist_end(const char *text)
+{
+	int depth = 0;
+
+	for (; *text != '\0' && (*text != ',' || depth > 0); text++)
+		depth += (*text == '[') - (*text == ']');
+	return text;
+}
+
+int hostlist_add(struct hostlist *list, const char *text, size_t *at, struct error *e)
+{
+	size_t before = list->n;
+	const char *begin = text, *end;
+	int result;
+
+	do {
+		char *one;
+
+		end = hostlist_end(begin);
+		one = memory_copy_bytes(begin, (size_t)(end - begin));
+		*at = 0;
+		if (begin == end && *text != '\0')
+			result = errorf(e, "a comma without a name beside it");
+		else
+			result = hostlist_add_one(list, one, at, e);
+		free(one);
+		if (result < 0) {
+			*at += (size_t)(begin - text);
+			hostlist_cut(list, before);
+		}
+		begin = end + 1;
+	} while (result == 0 && *end != '\0');
+	return result;
+}
+
 void hostlist_fini(struct hostlist *list)
 {
-	for (size_t i = 0; i < list->n; i++)
-		free(list->names[i]);
+	hostlist_cut(list, 0);
 	free(list->names);
 	*list = (struct hostlist){0};
 }

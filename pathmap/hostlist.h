@@ -17,7 +17,8 @@ struct hostlist {
 };
 
 /**
- * Append what @text stands for to @list. Several brackets run like an odometer, the last fastest
+ * Append what @text stands for to @list: one list, or some with commas between them
+ * (`w[0-3,6],front`). Several brackets run like an odometer, the last fastest
  * (`r[0-1]n[0-1]`: r0n0 r0n1 r1n0 r1n1); leading zeros are kept (`w[08-10]`); brackets around
  * something with a colon are taken as they are (an IPv6 address: `[::1]:7440`).
  * Returns 0, or -1 with what is wrong in @e, where in @text in *@at, and @list as it was.

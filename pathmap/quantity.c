@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers and numbers with units, as people write them in maps: "200", "100Mbit", "70us". */
+/* Reads decimals and the unit behind them, with no more than collectors may use. */
 #include "pathmap/quantity.h"
 
 #include <stddef.h>
@@ -16,8 +16,29 @@ static const struct unit bandwidths[] = {
 };
 
 static const struct unit times[] = {
-	{"ns", 1e-9}, {"us", 1e-6}, {"\xc2\xb5s", 1e-6}, {"ms", 1e-3}, {"s", 1},
+	{"ns", 1},   {"us", 1e3},   {"\xc2\xb5s", 1e3}, {"ms", 1e6},	{"s", 1e9},
+	{"m", 60e9}, {"min", 60e9}, {"h", 3600e9},	{"d", 86400e9},
 };
+
+/* As GNU's tools have them. */
+static const struct unit sizes[] = {
+	{"", 1},
+	{"B", 1},
+	{"k", 1024.0},
+	{"K", 1024.0},
+	{"KiB", 1024.0},
+	{"kB", 1e3},
+	{"M", 1048576.0},
+	{"MiB", 1048576.0},
+	{"MB", 1e6},
+	{"G", 1073741824.0},
+	{"GiB", 1073741824.0},
+	{"GB", 1e9},
+};
+
+/* What is counted in whole numbers is exact up to here, and longer than any program runs. */
+#define WHOLE_MOST 9007199254740992.0 /* 2^53 */
+#define NS_MOST	   1e18
 
 /* Digits with at most one point; strtod() would depend on the locale and take much more. */
 static const char *decimal_read(const char *text, double *value)
@@ -51,21 +72,49 @@ static int quantity_read(const char *text, const struct unit *units, size_t n, d
 	return -1;
 }
 
+#define READ(text, units, value) quantity_read(text, units, sizeof(units) / sizeof(*(units)), value)
+
 int quantity_bandwidth(const char *text, double *bits_per_s, struct error *e)
 {
-	if (quantity_read(text, bandwidths, sizeof(bandwidths) / sizeof(*bandwidths), bits_per_s) <
-	    0)
-		return errorf(e,
-			      "`%.60s` is no bandwidth; write it like `100Mbit` (bit, kbit, Mbit, "
-			      "Gbit, Tbit a second)",
-			      text);
+	if (READ(text, bandwidths, bits_per_s) == 0)
+		return 0;
+	return errorf(e,
+		      "`%.60s` is no bandwidth; write it like `100Mbit` (bit, kbit, Mbit, Gbit, "
+		      "Tbit a second)",
+		      text);
+}
+
+int quantity_duration(const char *text, uint64_t plain_ns, uint64_t *ns, struct error *e)
+{
+	const char *end;
+	double value;
+
+	if (READ(text, times, &value) < 0) {
+		end = decimal_read(text, &value);
+		if (!end || *end || !plain_ns)
+			return errorf(e,
+				      "`%.60s` is no time; write it like `90s`, `500ms` or `10m` "
+				      "(ns, us, ms, s, m, h, d)",
+				      text);
+		value *= (double)plain_ns;
+	}
+	if (value > NS_MOST)
+		return errorf(e, "`%.60s` is longer than any program runs", text);
+	*ns = (uint64_t)(value + 0.5);
 	return 0;
 }
 
-int quantity_time(const char *text, double *seconds, struct error *e)
+int quantity_bytes(const char *text, uint64_t *bytes, struct error *e)
 {
-	if (quantity_read(text, times, sizeof(times) / sizeof(*times), seconds) < 0)
-		return errorf(e, "`%.60s` is no time; write it like `70us` (ns, us, ms, s)", text);
+	double value;
+
+	if (READ(text, sizes, &value) < 0 || value > WHOLE_MOST)
+		return errorf(
+			e,
+			"`%.60s` is no size; write it like `1k`, `10kB` or `4096` (k, M, G or "
+			"KiB, MiB, GiB: powers of 1,024; kB, MB, GB: of 1,000)",
+			text);
+	*bytes = (uint64_t)value;
 	return 0;
 }
 

@@ -15,6 +15,11 @@ const char *const recording_channels[RECORDING_CHANNELS] = {
 	"p2p", "collective", "wait", "completion", "comm", "env", "rma", "io", "user", "pack",
 };
 
+/* What else a name may end with: the state line, and what monitors record of themselves. */
+static const char *const other_channels[] = {"state", "gather", "hop", "stage", "cpu"};
+
+#define OTHER_CHANNELS (sizeof(other_channels) / sizeof(other_channels[0]))
+
 /* A word that a map may say, and what it means, for `map show`. */
 struct choice {
 	const char *word, *meaning;
@@ -45,6 +50,35 @@ int recording_channel(const char *name)
 			return i;
 	}
 	return -1;
+}
+
+int recording_pattern_check(const char *pattern, size_t *offset, struct error *e)
+{
+	const char *words[RECORDING_CHANNELS + OTHER_CHANNELS];
+	const char *last = strrchr(pattern, '/') + 1, *nearest;
+	size_t length = strcspn(last, ".@:");
+	char name[NAME_BYTES];
+
+	memcpy(words, recording_channels, sizeof(recording_channels));
+	memcpy(words + RECORDING_CHANNELS, other_channels, sizeof(other_channels));
+	snprintf(name, sizeof(name), "%.*s", (int)length, last);
+	*offset = (size_t)(last - pattern);
+	for (size_t i = 0; i < RECORDING_CHANNELS + OTHER_CHANNELS; i++)
+		if (strcmp(words[i], name) == 0)
+			return 0;
+	if (strpbrk(name, "*?[") != NULL)
+		return 0;
+	nearest = word_nearest(name, words, RECORDING_CHANNELS + OTHER_CHANNELS);
+	if (nearest != NULL)
+		return errorf(e, "`%.60s` is no channel; did you mean `%.*s%s%s`?", name,
+			      (int)*offset < 120 ? (int)*offset : 120, pattern, nearest,
+			      last + length);
+	return errorf(
+		e,
+		"`%.60s` is no channel, with which names end; write `%.120s/**` for all of it, "
+		"or one of p2p, collective, wait, completion, comm, env, rma, io, user, pack, "
+		"state",
+		name, pattern);
 }
 
 void recording_finish(struct recording *recording, unsigned capacity)
@@ -114,15 +148,15 @@ void recording_lifetime_apply(struct reader *reader, void *target,
 	const struct word *word = &statement->words[1];
 	struct recording *recording = target;
 	struct error e;
-	double seconds;
+	uint64_t ns;
 
-	if (quantity_time(word->text, &seconds, &e) < 0) {
+	if (quantity_duration(word->text, 0, &ns, &e) < 0) {
 		reader_complain(reader, word,
 				"%s; a lifetime is how long a tuple can be read after its event",
 				e.text);
 		return;
 	}
-	recording->lifetime_ns = seconds <= LIFETIME_MOST ? (uint64_t)(seconds * 1e9 + 0.5) : 0;
+	recording->lifetime_ns = (double)ns <= LIFETIME_MOST * 1e9 ? ns : 0;
 	if (recording->lifetime_ns == 0)
 		reader_complain(reader, word,
 				"a lifetime of `%.60s`; it must be more than nothing and at most "

@@ -24,6 +24,13 @@ extern const char *const recording_channels[RECORDING_CHANNELS];
 /** The number of the channel with this name, or -1. */
 int recording_channel(const char *name);
 
+/**
+ * Is the last part of @pattern, if it is a word, a channel's name, with or without what it may be
+ * split by behind it? Returns 0, or -1 with the place in *@offset (from 0) and what was probably
+ * meant in @e.
+ */
+int recording_pattern_check(const char *pattern, size_t *offset, struct error *e);
+
 /** Fill in what a recording leaves to defaults; @capacity is that of the application. */
 void recording_finish(struct recording *recording, unsigned capacity);
 

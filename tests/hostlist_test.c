@@ -46,6 +46,8 @@ static void expansions(void)
 		{"[::1]:[7450-7451]", "[::1]:7450 [::1]:7451"},
 		{"[::1]:7450", "[::1]:7450"},
 		{"w[0-1].[fe80::1]", "w0.[fe80::1] w1.[fe80::1]"},
+		{"a[0-1],b0", "a0 a1 b0"},
+		{"n[1-2,4],m,r[0-1]n[0-1]", "n1 n2 n4 m r0n0 r0n1 r1n0 r1n1"},
 		{"", ""},
 	};
 
@@ -82,6 +84,10 @@ static void faults(void)
 		{"w[0-999999999]", 2, "more than 65536 names"},
 		{"w[0-60000,0-60000]", 10, "more than 65536 names"},
 		{"a[1]b[1]c[1]d[1]e[1]", 17, "more than 4 brackets"},
+		{"a[0-1],b[x]", 9, "no number"},
+		{"a,,b", 2, "a comma without a name"},
+		{"a,", 2, "a comma without a name"},
+		{",a", 0, "a comma without a name"},
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -157,9 +163,29 @@ static void ranks(void)
 
 static void quantities(void)
 {
-	static const char *const no_time[] = {"",      "70",	  "us",	  "70 us", "-1us",
-					      "1e3us", "1.2.3us", "70Us", "."};
+	static const char *const no_time[] = {
+		"",	"70", "us", "70 us", "-1us",   "1e3us", "1.2.3us",
+		"70Us", ".",  "1w", "70us1", "99999d", "9e9",	"999999999999h"};
+	static const struct {
+		const char *text;
+		uint64_t value;
+	} times[] = {{"70us", 70000},
+		     {"0.5\xc2\xb5s", 500},
+		     {"500ms", 500000000},
+		     {"5", 5000000000},
+		     {"1.5", 1500000000},
+		     {"90s", 90000000000},
+		     {"10m", 600000000000},
+		     {"1h", 3600000000000},
+		     {"2d", 172800000000000},
+		     {"17ns", 17},
+		     {"0", 0}},
+	  sizes[] = {{"4096", 4096},	  {"10k", 10240},    {"10K", 10240},   {"10kB", 10000},
+		     {"10KiB", 10240},	  {"1MiB", 1048576}, {"1MB", 1000000}, {"1.5G", 1610612736},
+		     {"2GB", 2000000000}, {"0B", 0}};
+	static const char *const no_size[] = {"", "k", "10 k", "-1", "10T", "10kb", "99999999G"};
 	double value;
+	uint64_t whole;
 	unsigned count;
 
 	CU_ASSERT_EQUAL(quantity_bandwidth("100Mbit", &value, NULL), 0);
@@ -167,12 +193,19 @@ static void quantities(void)
 	CU_ASSERT_EQUAL(quantity_bandwidth("1.5Gbit/s", &value, NULL), 0);
 	CU_ASSERT_DOUBLE_EQUAL(value, 1.5e9, 1);
 	CU_ASSERT_EQUAL(quantity_bandwidth("100MB", &value, NULL), -1);
-	CU_ASSERT_EQUAL(quantity_time("70us", &value, NULL), 0);
-	CU_ASSERT_DOUBLE_EQUAL(value, 70e-6, 1e-12);
-	CU_ASSERT_EQUAL(quantity_time("0.5\xc2\xb5s", &value, NULL), 0);
-	CU_ASSERT_DOUBLE_EQUAL(value, 0.5e-6, 1e-12);
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		CU_ASSERT_EQUAL(quantity_duration(times[i].text, QUANTITY_SECONDS, &whole, NULL),
+				0);
+		CU_ASSERT_EQUAL(whole, times[i].value);
+	}
 	for (size_t i = 0; i < sizeof(no_time) / sizeof(no_time[0]); i++)
-		CU_ASSERT_EQUAL(quantity_time(no_time[i], &value, NULL), -1);
+		CU_ASSERT_EQUAL(quantity_duration(no_time[i], 0, &whole, NULL), -1);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		CU_ASSERT_EQUAL(quantity_bytes(sizes[i].text, &whole, NULL), 0);
+		CU_ASSERT_EQUAL(whole, sizes[i].value);
+	}
+	for (size_t i = 0; i < sizeof(no_size) / sizeof(no_size[0]); i++)
+		CU_ASSERT_EQUAL(quantity_bytes(no_size[i], &whole, NULL), -1);
 	CU_ASSERT_EQUAL(quantity_count("200", 2, 200, &count, NULL), 0);
 	CU_ASSERT_EQUAL(count, 200);
 	CU_ASSERT_EQUAL(quantity_count("201", 2, 200, &count, NULL), -1);

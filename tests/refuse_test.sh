@@ -65,21 +65,31 @@ bed_until test -s "$bed_dir/steady.out"
 for command in agent collect events exec heartbeat map purge run runs status; do
 	tap_case "evspace $command: an unknown option" usage "--help" evspace "$command" --nonsense
 done
+tap_case "an option with a letter missing" usage "there is no option '--conect'; did you mean '--connect'? try 'evspace events --help'" \
+	evspace events --conect x
+tap_case "the same of run" usage "did you mean '--capacity'?" evspace run --capcity 3 -- true
+tap_case "an option that could be several" usage "--connect, --count, --compress: which of these is '--co'" evspace events --co x
+tap_case "an option without its value" usage "--connect takes a value, which is missing" evspace events --connect
+tap_case "an option with a value too many" usage "--json takes no value" evspace events --json=1
+tap_case "evspace map alone lists what there is" usage "check, show, suggest, discover, diff, apply or rollback" evspace map
+tap_case "evspace map: a letter missing" usage "did you mean 'suggest'?" evspace map sugest maps
+tap_case "a channel that is none" usage 'no channel; did you mean `/**/p2p.MPI_Send`' evspace events --select '/**/p2pp.MPI_Send'
+tap_case "a name that ends above channels" usage 'write `/**/rank3/**`' evspace events --select '/**/rank3'
 tap_case "an unknown command" usage "there is no command 'evnts'; did you mean 'events'" evspace evnts
 tap_case "a rate that is none" usage "'fast' is no rate" evspace events --rate fast
-tap_case "a count that is none" usage "'-1' is no whole number" evspace heartbeat --count -1
-tap_case "a time that is none" usage "'soon' is no time" evspace agent --retention soon
+tap_case "a count that is none" usage '`-1` is no number from 1' evspace heartbeat --count -1
+tap_case "a time that is none" usage '`soon` is no time' evspace agent --retention soon
 tap_case "a pattern that is none" usage "--select" evspace events --select 'rank['
 tap_case "a capacity that is none" usage "--capacity many" evspace run --capacity many -- true
 for command in collect discard status; do
 	for option in --rate --window --count --duration; do
 		tap_case "evspace $command: $option means nothing there" \
-			usage "unrecognized option '$option'" evspace "$command" "$option" 5
+			usage "there is no option '$option'" evspace "$command" "$option" 5
 	done
 	tap_case "evspace $command --help lists only what it takes" eval \
 		'evspace $command --help | grep -q -e "^  --connect" && ! evspace $command --help | grep -e "^  --rate" -e "^  --count"'
 done
-tap_case "evspace status: --view means nothing there" usage "unrecognized option '--view'" evspace status --view events
+tap_case "evspace status: --view means nothing there" usage "there is no option '--view'" evspace status --view events
 tap_case "no program" usage "which program?" evspace run
 tap_case "a word too many" usage "'extra' is not wanted here" evspace status extra
 tap_case "a view that does not exist" usage "no view \`nonsense\`; there are volume" \
@@ -125,7 +135,7 @@ tap_case "what is no address, without any certificate" usage '"" is no address' 
 tap_case "a node without a name" usage "--node: an empty name" evspace agent --node ''
 tap_case "a port that is none" usage "--listen: \"a:b\" is no address" evspace agent --listen a:b
 tap_case "two formats" usage "--json or --csv, not both" evspace events --json --csv
-tap_case "messages of options say who speaks" refused 2 "evspace events: unrecognized option" evspace events --nonsense
+tap_case "messages of options say who speaks" refused 2 "evspace events: there is no option" evspace events --nonsense
 tap_case "a mode that is none" usage "--modes p2p=fast" evspace run --modes p2p=fast -- true
 tap_case "one of several that is none, and the good ones" \
 	refused 2 "--modes wait=count,p2p=fast: 'p2p=fast' is not understood; it must be trace, time, count, sample or off" \

@@ -88,7 +88,11 @@ static void numbers(void)
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "70000").quota, 70000);
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "1T").note, SEGMENT_NOTE_SETTINGS);
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "1T").quota, 0);
-	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "5MB").note, SEGMENT_NOTE_SETTINGS);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "10kB").quota, 10000);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "1MiB").quota, 1 << 20);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_QUOTA", "5Mb").note, SEGMENT_NOTE_SETTINGS);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_LIFETIMES", "5").lifetime_ns[0], 5000000000);
+	CU_ASSERT_EQUAL(settings_with("EVSPACE_LIFETIMES", "500ms").lifetime_ns[0], 500000000);
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_THREADS", "12").threads, 12);
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_THREADS", "0").note, SEGMENT_NOTE_SETTINGS);
 	CU_ASSERT_EQUAL(settings_with("EVSPACE_THREADS", "99999").threads, 0);

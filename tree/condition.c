@@ -88,30 +88,16 @@ static int read_numbers(struct condition *c, const char *word, struct error *e)
 
 static int read_bytes(struct condition *c, const char *word, struct error *e)
 {
-	static const char units[] = "kMG";
-	char *end;
-	uint64_t number = strtoull(word, &end, 10);
-	const char *unit = *end ? strchr(units, *end) : NULL;
-	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	uint64_t bytes;
 
-	if (*word < '0' || *word > '9' || (*end && (!unit || end[1])) ||
-	    number > UINT64_MAX >> shift)
-		return errorf(e, "`%s` is no size; write it like `1k` (k, M, G: powers of 1,024)",
-			      word);
-	return add_range(c, number << shift, number << shift, e);
+	return quantity_bytes(word, &bytes, e) < 0 ? -1 : add_range(c, bytes, bytes, e);
 }
 
 static int read_duration(struct condition *c, const char *word, struct error *e)
 {
-	double seconds;
 	uint64_t ns;
 
-	if (quantity_time(word, &seconds, e) < 0)
-		return -1;
-	if (seconds > 1e9)
-		return errorf(e, "`%s` is longer than any program runs", word);
-	ns = (uint64_t)(seconds * 1e9 + 0.5);
-	return add_range(c, ns, ns, e);
+	return quantity_duration(word, 0, &ns, e) < 0 ? -1 : add_range(c, ns, ns, e);
 }
 
 /* What a key takes. */

@@ -12,39 +12,23 @@
 #include <unistd.h>
 
 #include "node-agent/segment-class.h"
+#include "pathmap/quantity.h"
 #include "tree/op.h"
 #include "tree/track.h"
-
-/* A whole number of digits up to @max at the start of @text; *end is behind it. False: none. */
-static bool number_read(const char *text, uint64_t max, uint64_t *out, const char **end)
-{
-	uint64_t n = 0;
-	const char *p = text;
-
-	for (; *p >= '0' && *p <= '9'; p++) {
-		n = n * 10 + (uint64_t)(*p - '0');
-		if (n > max)
-			return false;
-	}
-	*out = n;
-	*end = p;
-	return p > text;
-}
 
 /* Sets what @value says for @channel. False: it is not understood. */
 typedef bool value_set(struct settings *s, int channel, const char *value);
 
 static bool capacity_set(struct settings *s, int channel, const char *value)
 {
-	const char *end;
-	uint64_t n;
+	unsigned n;
 
-	if (!number_read(value, SETTINGS_CAPACITY_MAX, &n, &end) || *end)
+	if (quantity_count(value, 0, SETTINGS_CAPACITY_MAX, &n, NULL) < 0)
 		return false;
 	if (n == 0)
 		s->modes[channel] = MODE_OFF;
 	else
-		s->capacity[channel] = (uint32_t)n;
+		s->capacity[channel] = n;
 	/* of capacity tuples all but one are readable */
 	return n != 1;
 }
@@ -65,25 +49,14 @@ static bool split_set(struct settings *s, int channel, const char *value)
 	return split >= 0;
 }
 
-/* "10s", in whole units. */
 static bool lifetime_set(struct settings *s, int channel, const char *value)
 {
-	static const struct {
-		const char *unit;
-		uint64_t ns;
-	} units[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
-	const char *end;
-	uint64_t n;
+	uint64_t ns;
 
-	if (!number_read(value, SETTINGS_LIFETIME_MAX, &n, &end))
+	if (quantity_duration(value, QUANTITY_SECONDS, &ns, NULL) < 0 || ns > SETTINGS_LIFETIME_MAX)
 		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].unit) != 0 || n > SETTINGS_LIFETIME_MAX / units[i].ns)
-			continue;
-		s->lifetime_ns[channel] = n * units[i].ns;
-		return true;
-	}
-	return false;
+	s->lifetime_ns[channel] = ns;
+	return true;
 }
 
 /* "CHANNEL=VALUE"; "all=VALUE", or if that is the whole list "VALUE", for all channels. */
@@ -131,29 +104,12 @@ static bool list_read(struct settings *s, const char *text, value_set *set)
 
 static bool bytes_read(const char *text, uint64_t *out)
 {
-	static const char units[] = "KMG";
-	const char *end, *unit;
-
-	if (!number_read(text, UINT64_C(1) << 33, out, &end) || *out == 0)
-		return false;
-	if (!*end)
-		return true;
-	unit = strchr(units, *end);
-	if (!unit || end[1])
-		return false;
-	*out <<= 10 * (unit - units + 1);
-	return true;
+	return quantity_bytes(text, out, NULL) == 0 && *out > 0;
 }
 
 static bool count_read(const char *text, uint32_t max, uint32_t *out)
 {
-	const char *end;
-	uint64_t n;
-
-	if (!number_read(text, max, &n, &end) || *end || n == 0)
-		return false;
-	*out = (uint32_t)n;
-	return true;
+	return quantity_count(text, 1, max, out, NULL) == 0;
 }
 
 /* A name that is one folder below the base, and not that of the monitors (tree/track.h). */

@@ -35,7 +35,7 @@ struct settings {
 	uint32_t reserve; /* EVSPACE_RESERVE: elements of each split channel; 0: default */
 	uint32_t parent;  /* id of what it has in common with those who spawned it; 0: none */
 	uint32_t threads; /* EVSPACE_THREADS; 0: default */
-	uint64_t quota;	  /* EVSPACE_QUOTA: bytes, or with K, M, G; 0: default */
+	uint64_t quota;	  /* EVSPACE_QUOTA: "500M"; 0: default */
 	uint32_t note;	  /* SEGMENT_NOTE_SETTINGS when one was not understood */
 };
 
