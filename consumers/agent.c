@@ -28,7 +28,7 @@ static const char agent_help[] =
 	"                    on this machine, such as w[0-3]: an agent each\n"
 	"  --listen ADDR     HOST:PORT for other agents and for consumers outside, by TLS\n"
 	"                    (default: the node's address in the pathmap)\n"
-	"  --tls DIR         certificates made by deploy/certs: ca.pem, NAME.pem, NAME.key\n"
+	"  --tls DIR         certificates made by evspace-certs: ca.pem, NAME.pem, NAME.key\n"
 	"                    (default: $EVSPACE_TLS)\n"
 	"  --retention TIME  how long elements of ended processes are kept, such as 90s, 1h, 2d\n"
 	"                    (default 1h)\n"

@@ -36,7 +36,7 @@ static const char collect_help[] =
 	"\n"
 	"Communicators made later are in the mode that their group was switched to last. Needs a "
 	"control\n"
-	"certificate (deploy/certs), or to be the agent's user on its host. Exit code 1 when "
+	"certificate (evspace-certs), or to be the agent's user on its host. Exit code 1 when "
 	"something was\n"
 	"not switched: a host that does not answer, or a class that no process has.\n"
 	"\n"

@@ -50,7 +50,7 @@ static const char deploy_help[] =
 	"and removes sockets and copied files.\n"
 	"\n"
 	"  --only NAMES       these nodes or clusters only, as w[0-3]; may be repeated\n"
-	"  --tls DIR          certificates made by deploy/certs: ca.pem and each node's\n"
+	"  --tls DIR          certificates made by evspace-certs: ca.pem and each node's\n"
 	"                     (default: $EVSPACE_TLS, else ~/.config/evspace/tls)\n"
 	"  --parallel N       hosts under way at once, 1 to 256 (default 8)\n"
 	"  --timeout S        seconds until a host counts as unreachable, 1 to 600 (default 10)\n"

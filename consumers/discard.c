@@ -15,7 +15,7 @@ static const char discard_help[] =
 	"are\n"
 	"counted as discarded wherever they would have been read; what comes later is not "
 	"touched. Needs\n"
-	"a control certificate (deploy/certs), or to be the agent's user on its host. Exit code 1 "
+	"a control certificate (evspace-certs), or to be the agent's user on its host. Exit code 1 "
 	"when a\n"
 	"host does not answer, or nothing was selected.\n"
 	"\n"

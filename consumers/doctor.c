@@ -242,7 +242,7 @@ static void certificate_check(struct finding *f, const char *dir, const char *ke
 		errorf(&f->remedy, "%.900s", e.text);
 	} else if (days < EXPIRY_SOON_DAYS && f->state == STATE_OK) {
 		f->state = STATE_WARN;
-		errorf(&f->remedy, "make %s anew with deploy/certs", name);
+		errorf(&f->remedy, "make %s anew with evspace-certs", name);
 	}
 	snprintf(f->text.text + length, sizeof(f->text.text) - length, "%s%s %s",
 		 length > 0 ? ", " : "", name, tls == NULL ? "cannot be used" : "");
@@ -270,7 +270,7 @@ static void certificates_check(struct doctor *doctor, struct finding *f)
 		f->state = STATE_WARN;
 		errorf(&f->text, "none in %s", dir);
 		errorf(&f->remedy, "only agents of this host can be reached, by Unix sockets; for "
-				   "others, deploy/certs makes them");
+				   "others, evspace-certs makes them");
 	}
 	globfree(&keys);
 	free(pattern);

@@ -43,7 +43,7 @@ enum evspace_compress {
 struct evspace_options {
 	const char *connect;  /* "HOST:PORT" or "unix:PATH" of the entry agent; NULL: this host's
 				 only agent */
-	const char *tls;      /* folder of certificates (deploy/certs); NULL: $EVSPACE_TLS,
+	const char *tls;      /* folder of certificates (evspace-certs); NULL: $EVSPACE_TLS,
 				 ~/.config/evspace/tls */
 	const char *identity; /* NAME of NAME.pem there; NULL: "observe", else the only one */
 	const char *run;      /* NULL: the only live run */

@@ -37,7 +37,7 @@ static const char change_help[] =
 	"puts\n"
 	"elsewhere, nothing is changed: exit code 1. Hosts that did not answer before either are "
 	"named.\n"
-	"rollback goes back to the map before. Both need a control certificate (deploy/certs), or "
+	"rollback goes back to the map before. Both need a control certificate (evspace-certs), or "
 	"to be\n"
 	"the agent's user on its host.\n"
 	"\n"

@@ -53,7 +53,7 @@ static const struct {
 	 "  --profile NAME    as `evspace profile save NAME` has noted, but for what is said\n"
 	 "                    here or in variables (default: $EVSPACE_PROFILE)\n"},
 	{"tls", true, TLS, 0,
-	 "  --tls DIR         certificates made by deploy/certs, for HOST:PORT\n"
+	 "  --tls DIR         certificates made by evspace-certs, for HOST:PORT\n"
 	 "                    (default: $EVSPACE_TLS, else ~/.config/evspace/tls)\n"},
 	{"identity", true, IDENTITY, 0,
 	 "  --identity NAME   NAME.pem and NAME.key there (default: observe, else the\n"

@@ -129,7 +129,7 @@ static int own_add(struct post *post, const struct post_plan *plan, const char *
 
 	if (rc < 0)
 		error_prefix(e,
-			     "the certificate of node %s is needed; make one: deploy/certs agent "
+			     "the certificate of node %s is needed; make one: evspace-certs agent "
 			     "%s %s",
 			     node, plan->tls, node);
 	free(path);

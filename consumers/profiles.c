@@ -31,7 +31,7 @@ static const char profiles_help[] =
 	"  evspace profile remove lab\n"
 	"\n"
 	"  --connect ADDR    HOST:PORT or unix:PATH of the entry agent\n"
-	"  --tls DIR         certificates made by deploy/certs\n"
+	"  --tls DIR         certificates made by evspace-certs\n"
 	"  --identity NAME   NAME.pem and NAME.key there\n"
 	"  --run NAME        which run\n"
 	"  --rate HZ|max     how often to look, in waves per second\n"

@@ -176,7 +176,7 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 	} else if (address[0]) {
 		errno = EINVAL;
 		return errorf(e,
-			      "listening on %s needs a certificate: make one with 'deploy/certs "
+			      "listening on %s needs a certificate: make one with 'evspace-certs "
 			      "agent DIR %s' and say --tls DIR",
 			      address, a->node);
 	}

@@ -22,7 +22,7 @@ int rights_may(const struct peer *peer, unsigned roles, const char *what, struct
 	return errorf(
 		e,
 		"%s may not %s: its certificate does not have the role for that; make one with "
-		"deploy/certs",
+		"evspace-certs",
 		peer->name, what);
 }
 

@@ -230,7 +230,7 @@ tap_case "... and told why" bed_ended eve 3
 tap_case "... and does not come back" eval '! eve --count 1 2>"$tap_dir/why"; grep -F "our certificate was revoked" "$tap_dir/why"'
 tap_case "who is not goes on" eval '! bed_gone "$(bed_pid alice)" && ! grep -i "again\|closed" "$bed_dir/alice.err"'
 tap_case "a consumer does not start with a certificate that it knows to be revoked" \
-	refuses "eve.pem has been revoked; make a new one with: deploy/certs" eve --run one
+	refuses "eve.pem has been revoked; make a new one with: evspace-certs" eve --run one
 
 bad_list() {
 	local before
@@ -238,7 +238,7 @@ bad_list() {
 	before=$(lines)
 	echo 'no list' >"$EVSPACE_TLS/ca.crl"
 	bed_until eval '[ "$(lines)" -gt '"$before"' ]' && tail -n 1 "$bed_dir/w0.err" |
-		grep -F 'ca.crl is damaged' | grep -F 'deploy/certs crl DIR' | grep 'going on with those before'
+		grep -F 'ca.crl is damaged' | grep -F 'evspace-certs crl DIR' | grep 'going on with those before'
 }
 tap_case "a damaged list: what to do, and what was before counts" bad_list
 tap_case "... for consumers, too" refuses "ca.crl is damaged" observe --run one
@@ -280,7 +280,7 @@ agent_renewed() {
 		evspace events --connect "$bed_entry" --tls "$bed_dir/consumer" --identity observe --run one --count 1
 }
 tap_case "... renewed, it shows the new one without a restart" agent_renewed
-tap_case "a certificate that ends in two weeks is told" logged 'w0.pem ends in [0-9]* days; make a new one with: deploy/certs renew'
+tap_case "a certificate that ends in two weeks is told" logged 'w0.pem ends in [0-9]* days; make a new one with: evspace-certs renew'
 half_renewed() {
 	cp "$bed_dir/ca/w1.key" "$EVSPACE_TLS/w0.key" && logged 'w0.key is not the key of' &&
 		evspace events --connect "$bed_entry" --identity observe --run one --count 1

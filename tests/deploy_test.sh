@@ -237,7 +237,7 @@ versions_are_compared() {
 
 certificates_are_needed() {
 	mv "$cluster_dir/tls/b1.key" "$cluster_dir/b1.key"
-	expect 1 up && said 'deploy/certs agent' 'b1.key'
+	expect 1 up && said 'evspace-certs agent' 'b1.key'
 	local status=$?
 	mv "$cluster_dir/b1.key" "$cluster_dir/tls/b1.key"
 	[ "$status" -eq 0 ] && ! grep -q '\[1/' "$cluster_dir/said"

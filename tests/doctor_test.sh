@@ -100,4 +100,25 @@ tap_case "an agent that is named and does not answer is a fault" eval \
 mkdir -p "$EVSPACE_DIR"
 chmod 777 "$EVSPACE_DIR"
 tap_case "so is a folder that is open to others" eval 'doctor 1 && says "^fail  folder " "name another folder in EVSPACE_DIR"'
+
+# What messages and --help say to type, exists: each command takes the option that is named behind it.
+advice() {
+	local words command option bad=0
+
+	cat "$top_srcdir"/{consumers,node-agent,pathmap,tree}/*.c | tr -d '\n\t' | sed 's/" *"//g' |
+		grep -oE 'evspace (map [a-z]+|[a-z]+)( [A-Za-z0-9.]+)? --[a-z][a-z-]+' | sort -u >"$tap_dir/advice"
+	[ "$(wc -l <"$tap_dir/advice")" -gt 20 ] || return
+	while read -r _ words; do
+		option=${words##* }
+		command=${words%% *}
+		[ "$command" != map ] || case $words in "map discover"* | "map apply"*) command=${words% --*} ;; esac
+		# shellcheck disable=SC2086 # `map discover` is two words
+		evspace ${command% maps} --help 2>&1 | grep -qe "$option" && continue
+		echo "evspace $words: there is no $option"
+		bad=1
+	done <"$tap_dir/advice"
+	! grep -n 'deploy/certs' "$top_srcdir"/{consumers,node-agent,pathmap,tree}/*.c && [ "$bad" -eq 0 ]
+}
+
+tap_case "what messages say to type, there is" advice
 tap_done

@@ -62,7 +62,7 @@ static void identities_are_checked_when_loaded(void)
 
 	forged("late", AGENT_NAMES, "P-256", -2 * HOUR, -HOUR);
 	loads_or_says(peers_certs(), "late",
-		      "late.pem has expired; make a new one with: deploy/certs");
+		      "late.pem has expired; make a new one with: evspace-certs");
 	forged("early", AGENT_NAMES, "P-256", HOUR, 2 * HOUR);
 	loads_or_says(peers_certs(), "early", "early.pem is not valid yet; set this host's clock");
 	forged("strong", AGENT_NAMES, "P-384", -HOUR, HOUR);
@@ -320,8 +320,8 @@ static void is_told(int verdict_code, const char *text)
 
 static void alerts_become_words(void)
 {
-	is_told(X509_V_ERR_CERT_HAS_EXPIRED,
-		"the agent refused: our certificate has expired; make a new one with deploy/certs");
+	is_told(X509_V_ERR_CERT_HAS_EXPIRED, "the agent refused: our certificate has expired; make "
+					     "a new one with evspace-certs");
 	is_told(X509_V_ERR_CERT_NOT_YET_VALID,
 		"the agent refused: our certificate is not valid there");
 	is_told(X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,

@@ -140,7 +140,7 @@ struct link *link_dial(struct link_hub *hub, const char *address, const char *na
 	if (!link->to->local && !hub->tls) {
 		errno = EACCES;
 		errorf(e,
-		       "%s needs a certificate, and none was given; make one with deploy/certs "
+		       "%s needs a certificate, and none was given; make one with evspace-certs "
 		       "observe, and say where it is with --tls DIR",
 		       name ? name : address);
 		goto fail;

@@ -74,14 +74,14 @@ static int name_check(struct link *link, const Evspace__Hello *hello, struct err
 	if (link->transport.ssl && (peer->roles & ROLE_AGENT) && !hello->name[0])
 		return errorf(e,
 			      "the certificate of agent \"%s\" is not for consumers; make one: "
-			      "deploy/certs observe DIR NAME, and say --identity NAME",
+			      "evspace-certs observe DIR NAME, and say --identity NAME",
 			      peer->name);
 	if (link->transport.ssl && (peer->roles & ROLE_AGENT) &&
 	    !tls_peer_is(link->transport.ssl, hello->name))
 		return errorf(
 			e,
 			"the agent calls itself \"%s\" but its certificate is for \"%s\"; make "
-			"one: deploy/certs agent DIR %s",
+			"one: evspace-certs agent DIR %s",
 			hello->name, peer->name, hello->name);
 	if (link->transport.ssl && !(peer->roles & ROLE_AGENT) && hello->name[0])
 		return errorf(

@@ -270,7 +270,8 @@ struct link_listener *link_listen(struct link_hub *hub, const char *address,
 	if (!l->address.local && !hub->tls) {
 		errno = EACCES;
 		errorf(e,
-		       "to listen at %s an agent needs a certificate; make one: deploy/certs agent",
+		       "to listen at %s an agent needs a certificate; make one: evspace-certs "
+		       "agent",
 		       address);
 		goto fail;
 	}

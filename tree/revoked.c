@@ -52,7 +52,7 @@ static int crls_add(struct revoked *r, X509_STORE *store, FILE *file, const char
 	}
 	return errorf(e,
 		      "%s is damaged (%s): it says who is revoked; copy it again from where it was "
-		      "made, or make it again: deploy/certs crl DIR",
+		      "made, or make it again: evspace-certs crl DIR",
 		      path, tls_says());
 }
 

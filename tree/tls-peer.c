@@ -63,7 +63,7 @@ static int names_read(X509 *cert, struct peer *peer, struct error *e)
 			result = errorf(e,
 					"its certificate is limited in a way that is not known "
 					"here (\"%.64s\"); update EventSpace, or make another one "
-					"with deploy/certs",
+					"with evspace-certs",
 					uri);
 	}
 	GENERAL_NAMES_free(names);
@@ -110,10 +110,11 @@ int tls_peer(SSL *ssl, struct peer *peer, struct error *e)
 		return errorf(e, "the certificate of agent \"%s\" has limits; an agent has none",
 			      peer->name);
 	if (!peer->roles)
-		return errorf(e,
-			      "the certificate of \"%s\" gives no role; make one with deploy/certs "
-			      "agent, observe or control",
-			      peer->name);
+		return errorf(
+			e,
+			"the certificate of \"%s\" gives no role; make one with evspace-certs "
+			"agent, observe or control",
+			peer->name);
 	return 0;
 }
 

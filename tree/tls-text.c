@@ -10,7 +10,7 @@
 /* OpenSSL reports alert N that the peer sent as reason 1000 + N (ssl.h, SSL_AD_REASON_OFFSET). */
 #define ALERT_REASON(alert) (SSL_AD_REASON_OFFSET + (alert))
 
-#define RENEW "make a new one with deploy/certs"
+#define RENEW "make a new one with evspace-certs"
 
 /** A number of OpenSSL's and the words for it. */
 struct words {
@@ -26,7 +26,7 @@ static const struct words verify_words[] = {
 	 "its certificate is not valid yet; set the clocks of both hosts right"},
 	{X509_V_ERR_HOSTNAME_MISMATCH, "its certificate bears another name; cluster.map must name "
 				       "the node as its certificate does "
-				       "(deploy/certs agent DIR NODE)"},
+				       "(evspace-certs agent DIR NODE)"},
 	{X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
 	 "its certificate is from a CA that is not ours; use certificates of one CA on all hosts"},
 	{X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
@@ -34,14 +34,14 @@ static const struct words verify_words[] = {
 	{X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,
 	 "its certificate is from a CA that is not ours; use certificates of one CA on all hosts"},
 	{X509_V_ERR_CERT_SIGNATURE_FAILURE,
-	 "its certificate is from another CA of the same name (deploy/certs init was run again?); "
+	 "its certificate is from another CA of the same name (evspace-certs init was run again?); "
 	 "use certificates of one CA on all hosts"},
 	{X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
 	 "its certificate is from a CA that is not ours; use certificates of one CA on all hosts"},
 	{X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
 	 "it signed its certificate itself; " RENEW " from the CA of the other hosts"},
 	{X509_V_ERR_INVALID_PURPOSE,
-	 "its certificate is for another purpose (an agent's is made by: deploy/certs agent)"},
+	 "its certificate is for another purpose (an agent's is made by: evspace-certs agent)"},
 };
 
 /** Alerts that the peer refused us with (RFC 8446 section 6.2). */
@@ -56,7 +56,7 @@ static const struct words alert_words[] = {
 	{ALERT_REASON(SSL_AD_DECRYPT_ERROR), "our certificate is from another CA of the same name; "
 					     "use certificates of one CA on all hosts"},
 	{ALERT_REASON(SSL_AD_CERTIFICATE_REQUIRED),
-	 "we showed no certificate; make one with deploy/certs observe"},
+	 "we showed no certificate; make one with evspace-certs observe"},
 	{ALERT_REASON(SSL_AD_HANDSHAKE_FAILURE),
 	 "no common algorithm (P-256 certificates are needed); " RENEW},
 	{ALERT_REASON(SSL_AD_PROTOCOL_VERSION), "TLS 1.3 is needed; update OpenSSL"},
@@ -70,7 +70,7 @@ static const struct words alert_words[] = {
 /** What the peer does wrong before there is any certificate. */
 static const struct words reason_words[] = {
 	{SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE,
-	 "it showed no certificate; make one for it with deploy/certs observe"},
+	 "it showed no certificate; make one for it with evspace-certs observe"},
 	{SSL_R_UNSUPPORTED_PROTOCOL, "it does not speak TLS 1.3; update its OpenSSL"},
 	{SSL_R_WRONG_SSL_VERSION, "it does not speak TLS 1.3; update its OpenSSL"},
 	{SSL_R_NO_SHARED_CIPHER, "no common algorithm; both sides need TLS 1.3 with AES-GCM"},

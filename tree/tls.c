@@ -106,7 +106,7 @@ static void files_init(struct files *f, const char *dir, const char *name)
 		.pem = memory_format("%s/%s.pem", dir, name),
 		.key = memory_format("%s/%s.key", dir, name),
 		.crl = memory_format("%s/ca.crl", dir),
-		.make = memory_format("deploy/certs agent|observe|control %.200s %.128s", dir,
+		.make = memory_format("evspace-certs agent|observe|control %.200s %.128s", dir,
 				      name),
 	};
 }
@@ -207,7 +207,7 @@ static int tls_load(struct tls *tls, struct error *e)
 	struct files *f = &tls->files;
 
 	files_stamp(f, f->stamps);
-	if (file_check(f->ca, 0, "deploy/certs init", e) < 0)
+	if (file_check(f->ca, 0, "evspace-certs init", e) < 0)
 		return -1;
 	tls->context = context_new(f, e);
 	if (!tls->context)
@@ -385,14 +385,14 @@ int tls_warning(const struct tls *tls, struct error *e)
 	}
 	if (left < WARN_S) {
 		errorf(e,
-		       "%s %s; make a new one with: deploy/certs renew DIR NAME, and copy it here",
+		       "%s %s; make a new one with: evspace-certs renew DIR NAME, and copy it here",
 		       tls->files.pem, end_text(left, when, sizeof(when)));
 		return 1;
 	}
 	if (tls->revoked.gone) {
 		errorf(e,
 		       "%s is gone; whom it listed is refused until this ends: copy it again from "
-		       "where it was made, or make it again: deploy/certs crl DIR",
+		       "where it was made, or make it again: evspace-certs crl DIR",
 		       tls->files.crl);
 		return 1;
 	}
@@ -405,7 +405,7 @@ int tls_warning(const struct tls *tls, struct error *e)
 			continue;
 		errorf(e,
 		       "%s %s; whom it lists is refused all the same, but make it again: "
-		       "deploy/certs crl DIR, and copy it here",
+		       "evspace-certs crl DIR, and copy it here",
 		       tls->files.crl, end_text(left, when, sizeof(when)));
 		return 1;
 	}

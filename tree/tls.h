@@ -32,7 +32,7 @@ struct tls;
  * Load @dir/ca.pem and @dir/NAME.pem with @dir/NAME.key, and @dir/ca.crl if it is there: who is in
  * that list is refused, also when the list has ended (tls_warning() says so). The key file must not
  * be readable by others. NULL with @e: what is missing or wrong (file, expired, revoked, key does
- * not match, damaged list), how deploy/certs makes it.
+ * not match, damaged list), how evspace-certs makes it.
  */
 struct tls *tls_new(const char *dir, const char *name, struct error *e);
 void tls_free(struct tls *tls);
