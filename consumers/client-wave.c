@@ -24,6 +24,8 @@ static struct client_answer *slot_of(struct evspace_client *c, uint64_t wave)
 static void answer_clear(struct client_answer *a)
 {
 	batch_clear(&a->batch);
+	for (size_t i = 0; i < a->wave.n_missing; i++)
+		free((char *)(uintptr_t)a->missing[i].reason);
 	free(a->missing);
 	memset(&a->wave, 0, sizeof(a->wave));
 	a->missing = NULL;
@@ -280,6 +282,7 @@ static void take_missing(const struct evspace_client *c, const Evspace__Answer *
 			.leaf = leaf->name,
 			.why = why_text(a->missing[i]->why),
 			.since_s = (double)a->missing[i]->since_ms / 1000,
+			.reason = memory_copy(a->missing[i]->text),
 		};
 	}
 	to->wave.missing = to->missing;

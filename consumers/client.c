@@ -32,6 +32,7 @@ void client_ready(struct evspace_client *c)
 	open.run = c->run;
 	open.view = c->view;
 	open.backlog = c->backlog;
+	open.patience_ms = c->patience_ms;
 	open.n_select = c->n_select;
 	open.select = c->select;
 	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;

@@ -222,6 +222,7 @@ static int follow(struct events *v)
 		if (rc == 0)
 			return EXIT_FINE;
 		options_note_remapped("events", &v->common, v->client);
+		options_note_missing("events", &v->common, v->client);
 		any = print_wave(v);
 		if (!shown(v))
 			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;

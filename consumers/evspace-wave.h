@@ -14,9 +14,10 @@ struct evspace_client;
 
 /** A leaf (a host with elements of the program) that a wave lacks. */
 struct evspace_missing {
-	const char *leaf; /* "/cluster/node" */
-	const char *why;  /* "unreachable", "late", "refused" */
-	double since_s;	  /* for how long already */
+	const char *leaf;   /* "/cluster/node" */
+	const char *why;    /* "unreachable", "late", "refused" */
+	double since_s;	    /* for how long already */
+	const char *reason; /* why it refuses, and what to do; "": no more is known */
 };
 
 /** One wave: one look at the whole view. Valid until evspace_next() brings another. */

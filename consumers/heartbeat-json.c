@@ -34,8 +34,9 @@ static json_t *missing_json(const struct evspace_wave *w)
 
 	for (size_t i = 0; i < w->n_missing; i++)
 		json_array_append_new(
-			missing, json_pack("{s:s,s:s,s:f}", "host", w->missing[i].leaf, "why",
-					   w->missing[i].why, "since_s", w->missing[i].since_s));
+			missing, json_pack("{s:s,s:s,s:f,s:s}", "host", w->missing[i].leaf, "why",
+					   w->missing[i].why, "since_s", w->missing[i].since_s,
+					   "reason", w->missing[i].reason));
 	return missing;
 }
 

@@ -110,8 +110,9 @@ static void table_looking(struct table *t, const struct evspace_wave *w)
 			 "; all agents together use %.2g %% of a core", 100 * h->cpu_share);
 	table_line(t, "", line);
 	for (size_t i = 0; i < w->n_missing; i++) {
-		snprintf(line, sizeof(line), "missing: %s, %s for %.1f s", w->missing[i].leaf,
-			 w->missing[i].why, w->missing[i].since_s);
+		snprintf(line, sizeof(line), "missing: %s, %s for %.1f s%s%s", w->missing[i].leaf,
+			 w->missing[i].why, w->missing[i].since_s,
+			 w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
 		table_line(t, "\033[33m", line);
 	}
 }

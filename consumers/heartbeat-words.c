@@ -158,8 +158,6 @@ static void print_stuck(const struct heartbeat *h, const struct pulse *p)
 
 static void print_fine(const struct heartbeat *h)
 {
-	const struct evspace_wave *w = evspace_wave(h->client);
-
 	if (h->ended)
 		printf("run %s has ended: none of its processes lives\n", evspace_run(h->client));
 	else if (h->pulses.fresh == 0)
@@ -167,15 +165,26 @@ static void print_fine(const struct heartbeat *h)
 		       evspace_run(h->client)[0] ? evspace_run(h->client) : "(none was named)");
 	else
 		printf("all %zu threads make progress\n", h->pulses.fresh);
+}
+
+/* Of whom nothing is known is bad news, too. */
+static void print_missing(const struct heartbeat *h)
+{
+	const struct evspace_wave *w = evspace_wave(h->client);
+
 	for (size_t i = 0; w && i < w->n_missing; i++)
-		printf("%s cannot be told: %s for %.1f s\n", w->missing[i].leaf, w->missing[i].why,
-		       w->missing[i].since_s);
+		printf("%s cannot be told: %s for %.1f s%s%s\n", w->missing[i].leaf,
+		       w->missing[i].why, w->missing[i].since_s,
+		       w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
+	if (h->silent)
+		printf("no host can be told: the last look was not answered\n");
 }
 
 void heartbeat_verdict(const struct heartbeat *h)
 {
 	size_t lines = 0;
 
+	print_missing(h);
 	if (!h->stuck) {
 		print_fine(h);
 		return;

@@ -39,6 +39,9 @@ static const char heartbeat_help[] =
 
 enum { STUCK_AFTER = 256, CHECK, ONCE };
 
+/* How long after its deadline the answer to a check's last look is waited for. */
+#define LAST_NS 2000000000u
+
 static const struct own_option own[] = {
 	{"stuck-after", true, STUCK_AFTER},
 	{"check", false, CHECK},
@@ -92,16 +95,37 @@ static void heartbeat_take(struct heartbeat *h)
 
 /* ---- looking ---- */
 
+/* A check ends with a look that was answered, or that it knows was not: hosts that fell silent
+ * after the one before are no good news. */
+static int look_last(struct heartbeat *h)
+{
+	const struct evspace_options *look = &h->common.look;
+	uint64_t until = clock_mono_ns() + LAST_NS;
+	int rc;
+
+	until += (look->deadline_ms ? look->deadline_ms : 1000) * UINT64_C(1000000);
+	if (look->rate_hz > 0)
+		until += (uint64_t)(1e9 / look->rate_hz);
+	rc = evspace_next(h->client, (int)((until - clock_mono_ns()) / 1000000u) + 1);
+	/* else somebody has ended it */
+	h->silent = rc == 0 && clock_mono_ns() >= until;
+	if (rc > 0)
+		heartbeat_take(h);
+	return rc < 0 ? rc : 0;
+}
+
 static int look_once(struct heartbeat *h)
 {
 	uint64_t now = clock_mono_ns();
 	int left = -1, rc;
 
 	if (h->end_ns && now >= h->end_ns)
-		return 0;
+		return h->check ? look_last(h) : 0;
 	if (h->end_ns)
 		left = (int)((h->end_ns - now) / 1000000u) + 1;
 	rc = evspace_next(h->client, left);
+	if (rc == 0 && h->check && h->end_ns && clock_mono_ns() >= h->end_ns)
+		return look_last(h);
 	if (rc <= 0)
 		return rc;
 	options_note_remapped("heartbeat", &h->common, h->client);
@@ -120,7 +144,7 @@ static bool is_whole(const struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);
 
-	return w && w->n_missing == 0;
+	return w && w->n_missing == 0 && !h->silent;
 }
 
 static int heartbeat_look(struct heartbeat *h)

@@ -13,6 +13,7 @@ struct heartbeat {
 	struct common common;
 	struct evspace_client *client;
 	bool check, redraw, colour;
+	bool silent; /* the last look of a check was not answered at all */
 	int64_t stuck_after_ns;
 	uint64_t end_ns; /* CLOCK_MONOTONIC, 0: no limit */
 	struct pulses pulses;

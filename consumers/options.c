@@ -13,6 +13,7 @@
 #include "consumers/unit.h"
 #include "pathmap/config.h"
 #include "pathmap/directive.h"
+#include "pathmap/memory.h"
 #include "pathmap/pattern.h"
 #include "pathmap/quantity.h"
 #include "pathmap/recording.h"
@@ -396,6 +397,27 @@ void options_catch_signals(struct evspace_client *client)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+void options_note_missing(const char *command, struct common *common,
+			  const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+	char *text = memory_copy("");
+
+	for (size_t i = 0; i < w->n_missing; i++) {
+		char *before = text;
+
+		if (!w->missing[i].reason[0])
+			continue;
+		text = memory_format("%sevspace %s: %s is missing: %s\n", before, command,
+				     w->missing[i].leaf, w->missing[i].reason);
+		free(before);
+	}
+	if (!common->missing_said || strcmp(text, common->missing_said) != 0)
+		fputs(text, stderr);
+	free(common->missing_said);
+	common->missing_said = text;
 }
 
 void options_note_remapped(const char *command, const struct common *common,

@@ -33,6 +33,7 @@ struct common {
 	int words_max;	      /* set by the command: words without "--" that it takes */
 	char **words;
 	int n_words;
+	char *missing_said; /* by options_note_missing(), last */
 };
 
 /** An option of one command. */
@@ -66,6 +67,10 @@ int options_parse(int argc, char **argv, const char *help, const struct own_opti
 
 /** Open the view. Returns the client, or NULL after one message, with the exit code in *@code. */
 struct evspace_client *options_open(const char *command, const struct common *common, int *code);
+
+/** Say on stderr which hosts refuse, and why, whenever that is another thing than before. */
+void options_note_missing(const char *command, struct common *common,
+			  const struct evspace_client *client);
 
 /** If this wave is the first one by another map of the entry agent's, say so on stderr, and with
  * --json in the stream. */

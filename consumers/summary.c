@@ -109,6 +109,7 @@ static void look_at_elements(struct look *look)
 		const struct segment_element *entry = segment_element(s, i);
 		const struct element_ring *ring;
 		struct segment_element copy;
+		uint64_t head;
 
 		if (!entry)
 			continue;
@@ -116,9 +117,10 @@ static void look_at_elements(struct look *look)
 		ring = segment_ring(s, &copy);
 		if (!ring)
 			continue;
-		look->events += element_head(ring);
+		head = element_head(ring);
+		look->events += head;
 		if (copy.thread == SEGMENT_NO_THREAD)
-			sum->overflowed += element_head(ring);
+			sum->overflowed += head;
 		else
 			look_at_ring(look, ring, &copy);
 	}
@@ -161,20 +163,21 @@ static void look_at_threads(struct look *look)
 static int look_at_segment(void *arg)
 {
 	struct look *look = arg;
-	const struct segment_header *header = look->s->segment.header;
+	const struct segment *s = &look->s->segment;
+	const struct segment_header *said = &s->said;
 	const struct summary_span *span = look->span;
-	uint64_t born = header->born.mono_ns;
+	uint64_t born = said->born.mono_ns;
 
-	look->process->world = header->world;
-	look->process->world_size = header->world_size;
-	look->process->finished = atomic_load(&header->finished) != 0;
-	look->summary->notes |= atomic_load(&header->note);
-	look->line = clock_line_through(header->clock_kind, header->born,
-					clock_pair_take(header->clock_kind), 0);
+	look->process->world = said->world;
+	look->process->world_size = said->world_size;
+	look->process->finished = atomic_load(&s->header->finished) != 0;
+	look->summary->notes |= atomic_load(&s->header->note);
+	look->line = clock_line_through(said->clock_kind, said->born,
+					clock_pair_take(said->clock_kind), 0);
 	look_at_elements(look);
 	look_at_threads(look);
 	look->summary->written += look->events;
-	look->summary->cost_ns += look->events * header->cost_ps / 1000;
+	look->summary->cost_ns += look->events * segment_cost(s) / 1000;
 	if (span->ended_ns > born)
 		look->summary->life_ns += span->ended_ns - born;
 	return 0;

@@ -122,8 +122,9 @@ static void head_text(const struct viewer *v, const struct evspace_wave *w)
 	       (unsigned long long)w->number, w->again ? " (what was late)" : "", clock,
 	       w->answered, w->leaves);
 	for (size_t i = 0; i < w->n_missing; i++)
-		printf("%s %s %s for %.0f s", i ? "," : ";", w->missing[i].leaf, w->missing[i].why,
-		       w->missing[i].since_s);
+		printf("%s %s %s for %.0f s%s%s", i ? "," : ";", w->missing[i].leaf,
+		       w->missing[i].why, w->missing[i].since_s,
+		       w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
 	putchar('\n');
 }
 
@@ -138,8 +139,10 @@ static void head_json(const struct viewer *v, const struct evspace_wave *w)
 	for (size_t i = 0; i < w->n_missing; i++) {
 		printf("%s{\"host\":", i ? "," : "");
 		words_json(stdout, w->missing[i].leaf);
-		printf(",\"why\":\"%s\",\"since_s\":%.3f}", w->missing[i].why,
+		printf(",\"why\":\"%s\",\"since_s\":%.3f,\"reason\":", w->missing[i].why,
 		       w->missing[i].since_s);
+		words_json(stdout, w->missing[i].reason);
+		putchar('}');
 	}
 	puts("]}");
 }

@@ -316,7 +316,8 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 		fprintf(stderr, "evspace agent: it is not monitored itself: %s\n", e->text);
 	a->scopes.children = a->children;
 	a->sessions.tls = a->tls;
-	a->keeper = keeper_new(a->base, &a->store, o->retention_ns);
+	a->sources.shelf = shelf_new(a->store.base, a->node, o->retention_ns);
+	a->keeper = keeper_new(a->base, &a->store, a->sources.shelf, o->retention_ns);
 	a->sessions.keeper = a->keeper;
 	keeper_tell(a->keeper, agent_looked, a);
 	a->fetches = fetches_new(a->base, &a->sources, a->children, a->keeper);
@@ -338,6 +339,7 @@ void agent_free(struct agent *a)
 	monitor_free(a->monitor);
 	fetches_free(a->fetches);
 	keeper_free(a->keeper);
+	shelf_free(a->sources.shelf);
 	link_listener_free(a->remote);
 	link_listener_free(a->local);
 	child_set_free(a->children);

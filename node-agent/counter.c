@@ -55,9 +55,9 @@ static int read_threads(void *arg)
 	struct counter *c = arg;
 
 	c->threads = segment_threads(c->segment);
-	c->world = c->segment->header->world;
-	c->world_size = c->segment->header->world_size;
-	c->cost_ps = c->segment->header->cost_ps;
+	c->world = c->segment->said.world;
+	c->world_size = c->segment->said.world_size;
+	c->cost_ps = segment_cost(c->segment);
 	return 0;
 }
 
@@ -88,7 +88,7 @@ static int read_thread(void *arg)
 			.calls = atomic_load_explicit(&from->calls, memory_order_relaxed),
 			.bytes = atomic_load_explicit(&from->bytes, memory_order_relaxed),
 			.skipped = atomic_load_explicit(&from->skipped, memory_order_relaxed),
-			.comm = class->comm,
+			.comm = atomic_load_explicit(&class->comm, memory_order_relaxed),
 			.channel = channel,
 			.time_ns = ns < TIME_MOST ? (uint64_t)ns : 0,
 		};
@@ -251,13 +251,15 @@ static struct clock_line counter_line(const struct counter *c)
 				  c->host->epoch_ns);
 }
 
-static int counter_read(struct stage *stage, const struct ask *ask, struct batch *out)
+static int counter_read(struct stage *stage, const struct ask *ask, struct batch *out,
+			struct error *e)
 {
 	struct counter *c = (struct counter *)(void *)stage->private;
 	const struct store_segment *s;
 	uint64_t cpu = clock_cpu_us();
 	struct part *part;
 
+	(void)e;
 	batch_clear(out);
 	if (!c->run[0])
 		snprintf(c->run, sizeof(c->run), "%s", store_run_newest(c->host->store));

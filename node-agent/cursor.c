@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A mapped table, one row an element: where each of the last waves ended. */
+/* A table in memory, one row an element: where each of the last waves ended; and its file. */
 #include "node-agent/cursor-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <uthash.h>
 
+#include "pathmap/memory.h"
 #include "tree/clock.h"
-
-#define TOUCH_NS 500000000u
 
 /* The index over keys; `row` numbers lines. */
 struct cursor_index {
@@ -26,115 +20,156 @@ struct cursor_index {
 };
 
 struct cursor {
-	struct cursor_head *head;
-	struct cursor_line *lines; /* behind the head, in the same mapping */
-	size_t bytes;
-	int fd; /* -1: in memory only */
+	struct cursor_head head;
+	struct cursor_line *lines;
+	uint64_t *ends; /* CURSOR_WAVES columns of @room */
+	uint32_t room;
+	uint32_t synced;   /* rows that the file has */
+	uint32_t reserved; /* rows whose columns have space in it */
+	int fd;		   /* -1: in memory only */
 	char path[512];
 	uint64_t slot; /* of the wave looked up last */
 	uint64_t wave;
 	bool resumed;
-	uint64_t touched_ns; /* when the file was last marked as in use */
 	struct cursor_index *index;
 };
 
-static int cursor_map(struct cursor *c, size_t bytes)
+static uint32_t rows_of(const struct cursor *c)
 {
-	int flags = c->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, c->fd, 0);
-
-	if (p == MAP_FAILED)
-		return -1;
-	c->head = p;
-	c->lines = (struct cursor_line *)(c->head + 1);
-	c->bytes = bytes;
-	return 0;
+	return (uint32_t)c->head.rows;
 }
 
-/* Room for twice as many rows; rows keep their numbers. */
-static int cursor_grow(struct cursor *c)
+static uint64_t *column(const struct cursor *c, uint64_t slot)
 {
-	uint64_t room = c->head->room * 2;
-	size_t bytes = cursor_bytes(room);
-	void *p;
-	int err;
+	return &c->ends[slot % CURSOR_WAVES * c->room];
+}
 
-	if (room > ROWS_MAX) {
-		errno = ENOSPC;
-		return -1;
-	}
-	if (c->fd >= 0) {
-		/* A hole in a full file system would be a SIGBUS later. */
-		err = posix_fallocate(c->fd, 0, (off_t)bytes);
-		if (err) {
-			errno = err;
-			return -1;
-		}
-	}
-	p = mremap(c->head, c->bytes, bytes, MREMAP_MAYMOVE);
-	if (p == MAP_FAILED)
-		return -1;
-	c->head = p;
-	c->lines = (struct cursor_line *)(c->head + 1);
-	c->bytes = bytes;
-	c->head->room = room;
-	return 0;
+/* Room for more rows; they keep their numbers. */
+static void cursor_room(struct cursor *c, uint32_t room)
+{
+	uint64_t *ends = memory_new((size_t)room * CURSOR_WAVES, sizeof(*ends));
+
+	for (unsigned k = 0; k < CURSOR_WAVES && c->ends; k++)
+		memcpy(&ends[(size_t)k * room], column(c, k), rows_of(c) * sizeof(*ends));
+	free(c->ends);
+	c->ends = ends;
+	c->lines = reallocarray(c->lines, room, sizeof(*c->lines));
+	if (!c->lines)
+		abort();
+	c->room = room;
 }
 
 static void cursor_index_add(struct cursor *c, uint32_t row)
 {
-	struct cursor_index *i = calloc(1, sizeof(*i));
+	struct cursor_index *i = memory_new(1, sizeof(*i));
 
-	if (!i)
-		abort();
 	i->key = c->lines[row].key;
 	i->row = row;
 	HASH_ADD(hh, c->index, key, sizeof(i->key), i);
 }
 
-static int cursor_begin(struct cursor *c, const unsigned char id[16])
+static void cursor_index_clear(struct cursor *c)
 {
-	size_t bytes = cursor_bytes(ROWS_FIRST);
-	int err;
+	struct cursor_index *i, *next;
 
-	if (c->fd >= 0) {
-		if (ftruncate(c->fd, 0) < 0)
-			return -1;
-		err = posix_fallocate(c->fd, 0, (off_t)bytes);
-		if (err) {
-			errno = err;
-			return -1;
-		}
+	HASH_ITER(hh, c->index, i, next)
+	{
+		HASH_DEL(c->index, i);
+		free(i);
 	}
-	if (cursor_map(c, bytes) < 0)
+}
+
+/* ---- the file ---- */
+
+int cursor_sync(struct cursor *c)
+{
+	if (c->fd < 0 || c->synced == rows_of(c))
+		return 0;
+	/* The rows count only once they are whole: we may be killed at any instruction. */
+	if (cursor_lines_write(c->fd, c->synced, rows_of(c), c->lines) < 0 ||
+	    cursor_head_write(c->fd, &c->head) < 0)
 		return -1;
-	memcpy(c->head->id, id, sizeof(c->head->id));
-	c->head->version = CURSOR_VERSION;
-	c->head->row_bytes = sizeof(struct cursor_line);
-	c->head->room = ROWS_FIRST;
-	c->head->magic = CURSOR_MAGIC;
+	c->synced = rows_of(c);
 	return 0;
 }
 
-static int cursor_resume(struct cursor *c, const unsigned char id[16])
+static int cursor_begin(struct cursor *c, const unsigned char id[16])
 {
-	struct stat st;
+	cursor_index_clear(c);
+	c->head = (struct cursor_head){
+		.magic = CURSOR_MAGIC,
+		.version = CURSOR_VERSION,
+		.line_bytes = sizeof(struct cursor_line),
+	};
+	memcpy(c->head.id, id, sizeof(c->head.id));
+	if (!c->room)
+		cursor_room(c, ROWS_FIRST);
+	if (c->fd < 0)
+		return 0;
+	return ftruncate(c->fd, 0) < 0 ? -1 : cursor_head_write(c->fd, &c->head);
+}
 
-	if (fstat(c->fd, &st) < 0)
-		return -1;
-	if ((size_t)st.st_size >= sizeof(struct cursor_head)) {
-		if (cursor_map(c, (size_t)st.st_size) < 0)
-			return -1;
-		if (cursor_sound(c->head, c->bytes, id)) {
-			for (uint32_t i = 0; i < c->head->rows; i++)
-				cursor_index_add(c, i);
-			c->resumed = true;
-			return 0;
-		}
-		munmap(c->head, c->bytes);
-		c->head = NULL;
+/* Is what was read of a row sound? */
+static bool line_sound(const struct cursor *c, uint32_t row)
+{
+	const struct cursor_line *line = &c->lines[row];
+
+	return line->key.born && line->since <= c->head.made && line->given <= 1 &&
+	       cursor_find(c, &line->key) == UINT32_MAX;
+}
+
+/* Columns have what came after the row; and it only grows. */
+static bool line_complete(struct cursor *c, uint32_t row)
+{
+	const struct cursor_line *line = &c->lines[row];
+	uint64_t made = c->head.made, before = line->start;
+	uint64_t oldest = made >= CURSOR_WAVES ? made - (CURSOR_WAVES - 1) : 0;
+
+	for (uint64_t i = oldest; i < oldest + CURSOR_WAVES; i++) {
+		uint64_t *end = &column(c, i)[row];
+
+		if (i <= line->since || i > made)
+			*end = line->start;
+		else if (*end < before)
+			return false;
+		else
+			before = *end;
 	}
-	return cursor_begin(c, id);
+	return true;
+}
+
+static bool cursor_load(struct cursor *c, const unsigned char id[16])
+{
+	struct cursor_head head;
+
+	if (cursor_head_read(c->fd, &head) < 0 || memcmp(head.id, id, sizeof(head.id)) != 0)
+		return false;
+	cursor_room(c, head.rows > ROWS_FIRST ? (uint32_t)head.rows : ROWS_FIRST);
+	c->head = head;
+	if (cursor_lines_read(c->fd, rows_of(c), c->lines) < 0)
+		return false;
+	for (unsigned k = 0; k < CURSOR_WAVES; k++)
+		if (cursor_column_read(c->fd, rows_of(c), k, column(c, k)) < 0)
+			return false;
+	for (uint32_t row = 0; row < rows_of(c); row++) {
+		if (!line_sound(c, row) || !line_complete(c, row))
+			return false;
+		cursor_index_add(c, row);
+	}
+	c->synced = rows_of(c);
+	return true;
+}
+
+static int cursor_resume(struct cursor *c, const unsigned char id[16],
+			 const struct cursor_owner *owner)
+{
+	c->resumed = cursor_load(c, id);
+	if (!c->resumed && cursor_begin(c, id) < 0)
+		return -1;
+	c->head.left = 0;
+	c->head.keep_ns = owner ? owner->keep_ns : UINT64_MAX;
+	snprintf(c->head.peer, sizeof(c->head.peer), "%s", owner ? owner->peer : "");
+	return cursor_head_write(c->fd, &c->head);
 }
 
 /* Another scope counts in the file: it stays as it is. */
@@ -153,17 +188,14 @@ static void cursor_locked(struct cursor *c, const char *dir, struct error *e)
 }
 
 struct cursor *cursor_open(const char *dir, const unsigned char id[16], const char *node,
-			   struct error *e)
+			   const struct cursor_owner *owner, struct error *e)
 {
-	struct cursor *c = calloc(1, sizeof(*c));
+	struct cursor *c = memory_new(1, sizeof(*c));
 	char name[CURSOR_FILE];
 
-	if (!c)
-		abort();
 	c->fd = -1;
 	if (!dir) {
-		if (cursor_begin(c, id) < 0)
-			goto fail;
+		(void)cursor_begin(c, id);
 		return c;
 	}
 	cursor_file(name, id, node);
@@ -174,41 +206,59 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 		cursor_locked(c, dir, e);
 		return NULL;
 	}
-	if (c->fd < 0 || cursor_resume(c, id) < 0)
-		goto fail;
-	return c;
-fail:
-	errorf(e, "cannot keep cursors in %s: %s; free some space there, or set EVSPACE_DIR",
-	       dir ? dir : "memory", strerror(errno));
+	if (c->fd >= 0 && cursor_resume(c, id, owner) == 0)
+		return c;
+	errorf(e, CURSOR_REFUSED, dir, strerror(errno));
 	cursor_close(c, false);
 	return NULL;
 }
 
 void cursor_close(struct cursor *c, bool keep)
 {
-	struct cursor_index *i, *next;
 	int saved = errno;
 
 	if (!c)
 		return;
-	HASH_ITER(hh, c->index, i, next)
-	{
-		HASH_DEL(c->index, i);
-		free(i);
-	}
-	if (c->head)
-		munmap(c->head, c->bytes);
 	if (c->fd >= 0) {
 		/* What is kept is kept for so long from now on. */
-		if (keep)
-			futimens(c->fd, NULL);
-		else
+		c->head.left = 1;
+		if (!keep || cursor_sync(c) < 0 || cursor_head_write(c->fd, &c->head) < 0)
 			unlink(c->path);
 		close(c->fd);
 	}
+	cursor_index_clear(c);
+	free(c->lines);
+	free(c->ends);
 	free(c);
 	errno = saved;
 }
+
+int cursor_use_read(int fd, struct cursor_use *use)
+{
+	struct cursor_head head;
+
+	/* Of another boot, or what somebody made up. */
+	if (cursor_head_read(fd, &head) < 0 || head.used_ns > clock_mono_ns())
+		return -1;
+	*use = (struct cursor_use){
+		.used_ns = head.used_ns,
+		.left = head.left,
+		.keep_ns = head.keep_ns,
+	};
+	memcpy(use->peer, head.peer, sizeof(use->peer));
+	return 0;
+}
+
+uint64_t cursor_use_rest(const struct cursor_use *use, uint64_t retention_ns)
+{
+	bool short_lived = use->left && use->keep_ns < retention_ns;
+	uint64_t keep = short_lived ? use->keep_ns : retention_ns;
+	uint64_t unused = clock_mono_ns() - use->used_ns;
+
+	return keep > unused ? keep - unused : 0;
+}
+
+/* ---- rows ---- */
 
 bool cursor_resumed(const struct cursor *c)
 {
@@ -217,7 +267,7 @@ bool cursor_resumed(const struct cursor *c)
 
 uint32_t cursor_rows(const struct cursor *c)
 {
-	return (uint32_t)c->head->rows;
+	return rows_of(c);
 }
 
 uint32_t cursor_find(const struct cursor *c, const struct cursor_key *key)
@@ -230,19 +280,19 @@ uint32_t cursor_find(const struct cursor *c, const struct cursor_key *key)
 
 static uint32_t line_add(struct cursor *c, const struct cursor_key *key, uint64_t start, bool given)
 {
-	struct cursor_line *line;
-	uint32_t row;
+	uint32_t row = rows_of(c);
 
-	if (c->head->rows == c->head->room && cursor_grow(c) < 0)
+	if (row == ROWS_MAX) {
+		errno = ENOSPC;
 		return UINT32_MAX;
-	row = (uint32_t)c->head->rows;
-	line = &c->lines[row];
-	line->key = *key;
+	}
+	if (row == c->room)
+		cursor_room(c, 2 * row);
+	c->lines[row] = (struct cursor_line){
+		.key = *key, .start = start, .since = c->head.made, .given = given};
 	for (unsigned k = 0; k < CURSOR_WAVES; k++)
-		line->ends[k] = start;
-	atomic_store_explicit(&line->given, given, memory_order_relaxed);
-	/* The row counts only once it is whole: we may be killed at any instruction. */
-	__atomic_store_n(&c->head->rows, row + 1, __ATOMIC_RELEASE);
+		column(c, k)[row] = start;
+	c->head.rows++;
 	cursor_index_add(c, row);
 	return row;
 }
@@ -261,22 +311,39 @@ uint32_t cursor_row_given(struct cursor *c, const struct cursor_key *key, uint64
 
 uint64_t cursor_position(const struct cursor *c, uint32_t row)
 {
-	return c->lines[row].ends[c->head->made % CURSOR_WAVES];
+	return column(c, c->head.made)[row];
 }
 
 bool cursor_is_given(const struct cursor *c, uint32_t row)
 {
-	return atomic_load_explicit(&c->lines[row].given, memory_order_acquire) != 0;
+	return c->lines[row].given != 0;
 }
 
 void cursor_give(struct cursor *c, uint32_t row)
 {
-	atomic_store_explicit(&c->lines[row].given, 1, memory_order_release);
+	c->lines[row].given = 1;
+	/* A file that says otherwise makes others wait, until it is left. */
+	if (c->fd >= 0 && row < c->synced)
+		(void)cursor_given_write(c->fd, row);
+}
+
+/* ---- waves ---- */
+
+/* Who is told that there is nothing of a wave waits for it no longer: another ask for it may still
+ * be on its way, by another way, and must not make it. */
+static void wave_never(struct cursor *c, uint64_t wave)
+{
+	if (wave <= c->head.never)
+		return;
+	c->head.never = wave;
+	/* without it in the file, only who is killed just now makes it */
+	if (c->fd >= 0 && cursor_sync(c) == 0)
+		(void)cursor_head_write(c->fd, &c->head);
 }
 
 enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64_t have)
 {
-	struct cursor_head *h = c->head;
+	const struct cursor_head *h = &c->head;
 	uint64_t oldest = h->made >= CURSOR_WAVES - 1 ? h->made - (CURSOR_WAVES - 1) : 0;
 
 	c->wave = wave;
@@ -289,16 +356,14 @@ enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64
 		return CURSOR_AGAIN;
 	}
 	c->slot = h->made;
-	/* Who is told that there is nothing of a wave waits for it no longer: another ask for it
-	 * may still be on its way, by another way, and must not make it. */
-	if (again && wave > h->never)
-		h->never = wave;
+	if (again)
+		wave_never(c, wave);
 	/* Waves are made in order. An ask that a later one has overtaken, by another way, may be
 	 * answered to somebody who waits for it no longer: its tuples are in the later one. */
 	if (wave <= h->never || (h->made > 0 && wave < h->waves[h->made % CURSOR_WAVES]))
 		return CURSOR_NEVER;
 	if (h->made >= CURSOR_WAVES - 1 && h->waves[(oldest + 1) % CURSOR_WAVES] > have) {
-		h->never = wave;
+		wave_never(c, wave);
 		return CURSOR_FULL;
 	}
 	return CURSOR_NEW;
@@ -306,38 +371,41 @@ enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64
 
 uint64_t cursor_from(const struct cursor *c, uint32_t row)
 {
-	return c->lines[row].ends[c->slot % CURSOR_WAVES];
+	return column(c, c->slot)[row];
 }
 
 uint64_t cursor_end(const struct cursor *c, uint32_t row)
 {
-	return c->lines[row].ends[(c->slot + 1) % CURSOR_WAVES];
+	return column(c, c->slot + 1)[row];
 }
 
 void cursor_to(struct cursor *c, uint32_t row, uint64_t to)
 {
-	c->lines[row].ends[(c->slot + 1) % CURSOR_WAVES] = to;
+	column(c, c->slot + 1)[row] = to;
 }
 
-/*
- * Writing through a mapping leaves a file as old as it was. Were its agent killed, others and its
- * next one would take it for one that has been given up long ago.
- */
-static void cursor_touch(struct cursor *c)
+/* The wave's column is in the file before the head says so. Space for all that will be there is
+ * taken with the first: a file system that fills up must not end what is under way. */
+static int commit_write(struct cursor *c, struct cursor_head *head)
 {
-	uint64_t now = clock_mono_ns();
+	uint32_t rows = rows_of(c);
 
-	if (c->fd < 0 || now - c->touched_ns < TOUCH_NS)
-		return;
-	futimens(c->fd, NULL);
-	c->touched_ns = now;
+	if (cursor_sync(c) < 0 ||
+	    (c->reserved < rows && cursor_columns_reserve(c->fd, c->reserved, rows) < 0) ||
+	    cursor_column_write(c->fd, rows, head->made % CURSOR_WAVES, column(c, head->made)) < 0)
+		return -1;
+	c->reserved = rows;
+	return cursor_head_write(c->fd, head);
 }
 
-void cursor_commit(struct cursor *c)
+int cursor_commit(struct cursor *c)
 {
-	struct cursor_head *h = c->head;
+	struct cursor_head head = c->head;
 
-	h->waves[(h->made + 1) % CURSOR_WAVES] = c->wave;
-	__atomic_store_n(&h->made, h->made + 1, __ATOMIC_RELEASE);
-	cursor_touch(c);
+	head.made++;
+	head.waves[head.made % CURSOR_WAVES] = c->wave;
+	if (c->fd >= 0 && commit_write(c, &head) < 0)
+		return -1;
+	c->head = head;
+	return 0;
 }

@@ -23,19 +23,45 @@ struct cursor_key {
 	uint32_t tenure; /* how often the node had got the element back, see cursor_give() */
 };
 
+/** A folder and why: what to say when cursors cannot be kept in it. */
+#define CURSOR_REFUSED \
+	"cannot keep cursors in %s: %s; free some space there (evspace purge), or set EVSPACE_DIR"
+
 struct cursor;
+
+/** For whom cursors are. */
+struct cursor_owner {
+	const char *peer; /* the consumer, as its agent calls it */
+	uint64_t keep_ns; /* how long it may come back when it has gone */
+};
 
 /**
  * Open the cursors of scope @id (16 bytes) at @node in folder @dir: a file "ID.NODE.cursor", made
- * if missing. One that does not fit this version is begun anew. @dir NULL: in memory only, for
- * readings that need only the numbering of rows. Returns NULL with errno (EWOULDBLOCK: another
- * scope has the file in use; it is left as it is) and @e.
+ * if missing. One that does not fit this version, or is damaged, is begun anew. All that is read
+ * later is a copy in memory. @dir NULL: in memory only, for readings that need only the numbering
+ * of rows. @owner may be NULL. Returns NULL with errno (EWOULDBLOCK: another scope has the file in
+ * use; it is left as it is) and @e.
  */
 struct cursor *cursor_open(const char *dir, const unsigned char id[16], const char *node,
-			   struct error *e);
+			   const struct cursor_owner *owner, struct error *e);
 
 /** Close; @keep: the file stays. NULL is fine. */
 void cursor_close(struct cursor *c, bool keep);
+
+/** What a cursor file says of its use. */
+struct cursor_use {
+	char peer[64];
+	uint64_t used_ns; /* CLOCK_MONOTONIC when it was used last */
+	bool left;	  /* the consumer has gone, else the agent was killed, or has it open */
+	uint64_t keep_ns; /* how long it is kept then */
+};
+
+/** Read that of the file @fd. Returns 0, or -1: it does not say. */
+int cursor_use_read(int fd, struct cursor_use *use);
+
+/** For how many ns more a file of this use is kept. One that was not left is kept for
+ * @retention_ns, and none for longer. */
+uint64_t cursor_use_rest(const struct cursor_use *use, uint64_t retention_ns);
 
 /** Was the scope's file there already, from before this agent or this connection? */
 bool cursor_resumed(const struct cursor *c);
@@ -87,7 +113,11 @@ uint64_t cursor_end(const struct cursor *c, uint32_t row);
 /** Record where a new wave ends in @row. Every row must be recorded before cursor_commit(). */
 void cursor_to(struct cursor *c, uint32_t row, uint64_t to);
 
-/** The new wave stands: from now on it can be asked for again. */
-void cursor_commit(struct cursor *c);
+/** The new wave stands: from now on it can be asked for again. Returns 0, or -1 with errno (the
+ * file cannot be written): it has not been. */
+int cursor_commit(struct cursor *c);
+
+/** Have the file say which rows there are, for who reads on after a kill. Returns 0, or -1. */
+int cursor_sync(struct cursor *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Maps other nodes' cursor files: who holds the lock on one reads by it, the others have stopped.
+/* Reads other nodes' cursor files: who holds the lock on one reads by it, the others have stopped.
  */
 #include "node-agent/handover.h"
 
@@ -7,47 +7,56 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "node-agent/cursor-private.h"
-#include "node-agent/segment.h"
 #include "pathmap/memory.h"
 
 /* The cursors of one other node. */
 struct other {
 	int fd;
 	bool idle; /* nobody reads by them: the lock is ours until it is closed */
-	struct cursor_head *head;
-	size_t bytes;
+	uint32_t rows;
+	struct cursor_line *lines;
+	uint64_t *ends; /* of the rows */
 };
 
 struct handovers {
 	struct other *others;
 	size_t n;
-	/* of the element that is looked for, here because it is done under a guard */
+};
+
+/* What is known of an element that is looked for. */
+struct finding {
 	const struct cursor_key *key;
 	uint64_t position;
 	bool known, busy;
 };
 
-static bool other_map(struct other *o, const unsigned char id[16])
+static void other_close(struct other *o)
 {
-	struct stat st;
-	void *p;
+	free(o->lines);
+	free(o->ends);
+	close(o->fd);
+}
 
-	if (fstat(o->fd, &st) < 0 || (size_t)st.st_size < cursor_bytes(ROWS_FIRST))
-		return false;
-	o->bytes = (size_t)st.st_size;
-	p = mmap(NULL, o->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, o->fd, 0);
-	if (p == MAP_FAILED)
-		return false;
-	o->head = p;
-	if (cursor_sound(o->head, o->bytes, id))
-		return true;
-	munmap(p, o->bytes);
-	return false;
+/* What was given away is read before where that ended: later it does not change. */
+static int other_read(struct other *o, const unsigned char id[16])
+{
+	struct cursor_head head;
+
+	if (cursor_head_read(o->fd, &head) < 0 || memcmp(head.id, id, sizeof(head.id)) != 0)
+		return -1;
+	o->rows = (uint32_t)head.rows;
+	o->lines = memory_new(o->rows + 1, sizeof(*o->lines));
+	o->ends = memory_new(o->rows + 1, sizeof(*o->ends));
+	if (cursor_lines_read(o->fd, o->rows, o->lines) < 0 || cursor_head_read(o->fd, &head) < 0 ||
+	    cursor_column_read(o->fd, o->rows, head.made % CURSOR_WAVES, o->ends) < 0)
+		return -1;
+	for (uint32_t i = 0; i < o->rows; i++)
+		if (head.made <= o->lines[i].since)
+			o->ends[i] = o->lines[i].start;
+	return 0;
 }
 
 static void other_add(struct handovers *h, int dir, const char *name, const unsigned char id[16])
@@ -57,8 +66,8 @@ static void other_add(struct handovers *h, int dir, const char *name, const unsi
 	if (o.fd < 0)
 		return;
 	o.idle = flock(o.fd, LOCK_EX | LOCK_NB) == 0;
-	if (!other_map(&o, id)) {
-		close(o.fd);
+	if (other_read(&o, id) < 0) {
+		other_close(&o);
 		return;
 	}
 	h->others = memory_room(h->others, h->n, sizeof(*h->others));
@@ -86,62 +95,44 @@ struct handovers *handovers_open(const char *path, const unsigned char id[16], c
 
 void handovers_close(struct handovers *h)
 {
-	for (size_t i = 0; h && i < h->n; i++) {
-		munmap(h->others[i].head, h->others[i].bytes);
-		close(h->others[i].fd);
-	}
+	for (size_t i = 0; h && i < h->n; i++)
+		other_close(&h->others[i]);
 	if (h)
 		free(h->others);
 	free(h);
 }
 
-static void line_look(struct handovers *h, const struct other *o, struct cursor_line *line)
+static void line_look(struct finding *f, struct other *o, uint32_t row)
 {
-	bool given = atomic_load_explicit(&line->given, memory_order_acquire);
-	uint64_t made, end;
+	struct cursor_line *line = &o->lines[row];
 
-	if (line->key.device != h->key->device || line->key.inode != h->key->inode ||
-	    line->key.born != h->key->born)
+	if (line->key.device != f->key->device || line->key.inode != f->key->inode ||
+	    line->key.born != f->key->born)
 		return;
-	h->known = true;
+	f->known = true;
 	/* Elements of a process that is read there still may come there, too. */
-	if (!given && !o->idle)
-		h->busy = true;
-	if (!given && o->idle)
-		atomic_store_explicit(&line->given, 1, memory_order_release);
-	if (line->key.element != h->key->element)
-		return;
-	made = __atomic_load_n(&o->head->made, __ATOMIC_ACQUIRE);
-	end = line->ends[made % CURSOR_WAVES];
-	/* It only grows, whoever reads. */
-	if (end > h->position)
-		h->position = end;
-}
-
-static int handover_look(void *arg)
-{
-	struct handovers *h = arg;
-
-	h->known = h->busy = false;
-	h->position = 0;
-	for (size_t i = 0; i < h->n; i++) {
-		const struct other *o = &h->others[i];
-		struct cursor_line *lines = (struct cursor_line *)(o->head + 1);
-		uint64_t rows = __atomic_load_n(&o->head->rows, __ATOMIC_ACQUIRE);
-
-		for (uint64_t k = 0; k < rows && cursor_bytes(k + 1) <= o->bytes; k++)
-			line_look(h, o, &lines[k]);
+	if (!line->given && !o->idle)
+		f->busy = true;
+	if (!line->given && o->idle) {
+		line->given = 1;
+		(void)cursor_given_write(o->fd, row);
 	}
-	return 0;
+	/* It only grows, whoever reads. */
+	if (line->key.element == f->key->element && o->ends[row] > f->position)
+		f->position = o->ends[row];
 }
 
 enum handover handover_take(struct handovers *h, const struct cursor_key *key, uint64_t *position)
 {
-	h->key = key;
-	if (segment_guarded(handover_look, h) < 0 || h->busy)
+	struct finding f = {.key = key};
+
+	for (size_t i = 0; i < h->n; i++)
+		for (uint32_t row = 0; row < h->others[i].rows; row++)
+			line_look(&f, &h->others[i], row);
+	if (f.busy)
 		return HANDOVER_WAIT;
-	if (!h->known)
+	if (!f.known)
 		return HANDOVER_NONE;
-	*position = h->position;
+	*position = f.position;
 	return HANDOVER_TAKEN;
 }

@@ -19,13 +19,13 @@ struct pulse {
 struct keeper {
 	struct event_base *base;
 	struct store *store;
+	struct shelf *shelf;
 	uint64_t retention_ns;
 	struct event *changed; /* the store's inotify is readable */
 	struct event *due;     /* the next retention ends */
 	struct pulse *pulses;
 	void (*looked)(void *arg);
 	void *looked_arg;
-	uint64_t noted_ns; /* when keeper_note() was last called, 0: nothing waits */
 };
 
 static void pulse_free(struct keeper *k, struct pulse *p)
@@ -49,7 +49,7 @@ static void keeper_gone(struct store_segment *s, void *arg)
 /* When the next retention ends: a timer only if there is one. */
 static void keeper_arm(struct keeper *k)
 {
-	uint64_t first = k->noted_ns ? k->noted_ns : UINT64_MAX, now = clock_mono_ns(), left;
+	uint64_t first = UINT64_MAX, now = clock_mono_ns(), left = shelf_tidy(k->shelf);
 	const struct store_segment *s;
 	const struct store_mirror *m;
 	struct timeval wait;
@@ -64,11 +64,15 @@ static void keeper_arm(struct keeper *k)
 		if (died && died < first)
 			first = died;
 	}
-	if (first == UINT64_MAX) {
+	if (first == UINT64_MAX && left == UINT64_MAX) {
 		evtimer_del(k->due);
 		return;
 	}
-	left = first + k->retention_ns > now ? first + k->retention_ns - now : 0;
+	if (first != UINT64_MAX) {
+		uint64_t end = first + k->retention_ns, wait_ns = end > now ? end - now : 0;
+
+		left = wait_ns < left ? wait_ns : left;
+	}
 	wait.tv_sec = (time_t)(left / 1000000000u) + 1;
 	wait.tv_usec = 0;
 	evtimer_add(k->due, &wait);
@@ -161,13 +165,12 @@ static void keeper_due(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (k->noted_ns && clock_mono_ns() >= k->noted_ns + k->retention_ns)
-		k->noted_ns = 0;
 	store_purge(k->store, NULL, k->retention_ns, false);
 	keeper_watch(k);
 }
 
-struct keeper *keeper_new(struct event_base *base, struct store *store, uint64_t retention_ns)
+struct keeper *keeper_new(struct event_base *base, struct store *store, struct shelf *shelf,
+			  uint64_t retention_ns)
 {
 	struct keeper *k = calloc(1, sizeof(*k));
 
@@ -175,6 +178,7 @@ struct keeper *keeper_new(struct event_base *base, struct store *store, uint64_t
 		abort();
 	k->base = base;
 	k->store = store;
+	k->shelf = shelf;
 	k->retention_ns = retention_ns;
 	k->changed = event_new(base, store->inotify, EV_READ | EV_PERSIST, keeper_changed, k);
 	k->due = evtimer_new(base, keeper_due, k);
@@ -204,6 +208,5 @@ void keeper_free(struct keeper *k)
 
 void keeper_note(struct keeper *k)
 {
-	k->noted_ns = clock_mono_ns();
 	keeper_arm(k);
 }

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "node-agent/shelf.h"
 #include "node-agent/store.h"
 
 struct event_base;
@@ -13,10 +14,11 @@ struct keeper;
 
 /**
  * Keep @store (initialised with @watch) in step from @base's loop: new segments are mapped as they
- * come, the end of a process is noted, segments of dead processes are removed after @retention_ns.
- * No timer runs unless something waits for its retention to end.
+ * come, the end of a process is noted, segments of dead processes are removed after @retention_ns,
+ * and from @shelf what is over. No timer runs unless something waits for its time to end.
  */
-struct keeper *keeper_new(struct event_base *base, struct store *store, uint64_t retention_ns);
+struct keeper *keeper_new(struct event_base *base, struct store *store, struct shelf *shelf,
+			  uint64_t retention_ns);
 void keeper_free(struct keeper *keeper);
 
 /** From now on @looked is called, with @arg, each time after something has come or gone. */
@@ -25,7 +27,7 @@ void keeper_tell(struct keeper *keeper, void (*looked)(void *arg), void *arg);
 /** Look now at what has come or gone, not only in the next round of the loop. */
 void keeper_look(struct keeper *keeper);
 
-/** Something was left behind that retention ends, such as a scope's cursors. */
+/** Something was left behind that time ends, such as a scope's cursors. */
 void keeper_note(struct keeper *keeper);
 
 #endif

@@ -14,7 +14,6 @@ struct copy {
 	const struct segment *segment;
 	uint64_t address;
 	struct segment_module module; /* path "": the address is in none */
-	uint32_t world;
 };
 
 static int copy_module(void *arg)
@@ -31,14 +30,6 @@ static int copy_module(void *arg)
 	return 0;
 }
 
-static int copy_world(void *arg)
-{
-	struct copy *c = arg;
-
-	c->world = c->segment->header->world;
-	return 0;
-}
-
 static int site_write(char *buf, size_t n, struct copy *c, struct sites *sites)
 {
 	int rc = segment_guarded(copy_module, c);
@@ -52,15 +43,12 @@ static int site_write(char *buf, size_t n, struct copy *c, struct sites *sites)
 	return 0;
 }
 
-static int comm_write(char *buf, size_t n, struct copy *c, uint64_t comm)
+static void comm_write(char *buf, size_t n, const struct segment *s, uint64_t comm)
 {
-	if (segment_guarded(copy_world, c) < 0)
-		return -1;
-	if (comm && comm == c->world)
+	if (comm && comm == s->said.world)
 		snprintf(buf, n, "@world");
 	else
 		snprintf(buf, n, "@%08" PRIx64, comm);
-	return 0;
 }
 
 static void op_write(char *buf, size_t n, uint64_t op)
@@ -86,7 +74,8 @@ int label_write(char *buf, size_t n, const struct segment *s, const struct segme
 	length = strlen(buf);
 	switch (element->split) {
 	case SPLIT_COMM:
-		return comm_write(buf + length, n - length, &copy, element->key);
+		comm_write(buf + length, n - length, s, element->key);
+		return 0;
 	case SPLIT_OP:
 		op_write(buf + length, n - length, element->key);
 		return 0;

@@ -22,10 +22,9 @@
 /* A process of the report, with the room that its texts need. */
 struct entry {
 	Evspace__Process message;
-	struct segment_header header;
 	char notes[512], modes[512];
 	struct fate fate;
-	uint32_t threads, elements;
+	uint32_t threads, elements, finished, note, cost_ps;
 	const struct segment *segment;
 };
 
@@ -56,7 +55,9 @@ static int entry_read(void *arg)
 	struct entry *en = arg;
 	const struct segment *s = en->segment;
 
-	memcpy(&en->header, s->header, sizeof(en->header));
+	en->finished = atomic_load(&s->header->finished);
+	en->note = atomic_load(&s->header->note);
+	en->cost_ps = segment_cost(s);
 	en->threads = segment_threads(s);
 	en->elements = segment_elements(s);
 	return 0;
@@ -71,14 +72,13 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	if (segment_guarded(entry_read, en) < 0 || fate_read(&s->segment, FATE_ALL, &en->fate) < 0)
 		return -1;
 	evspace__process__init(m);
-	en->header.program[sizeof(en->header.program) - 1] = '\0';
 	m->name = s->name;
 	m->pid = (uint32_t)s->pid;
 	m->run = s->run;
-	m->program = en->header.program;
+	m->program = s->segment.said.program;
 	m->host = s->host;
 	m->alive = s->alive;
-	m->finished = en->header.finished;
+	m->finished = en->finished;
 	m->threads = en->threads;
 	m->elements = en->elements;
 	m->events = en->fate.written;
@@ -86,8 +86,8 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	m->discarded = en->fate.discarded;
 	m->overflowed = en->fate.lost;
 	m->bytes = s->segment.size;
-	m->cost_ps = en->header.cost_ps;
-	segment_notes(en->header.note, en->notes, sizeof(en->notes));
+	m->cost_ps = en->cost_ps;
+	segment_notes(en->note, en->notes, sizeof(en->notes));
 	m->notes = en->notes;
 	m->modes = (char *)(uintptr_t)switch_modes(s, en->modes, sizeof(en->modes));
 	m->age_ms = (now - s->born.mono_ns) / 1000000u;

@@ -13,39 +13,24 @@
 #include "tree/announce.h"
 #include "tree/process.h"
 
-/* What is copied out of a segment. */
-struct header_copy {
-	const struct segment *segment;
-	struct segment_header header;
-};
-
-static int header_read(void *arg)
+static Evspace__Process *process_new(const struct store_segment *s)
 {
-	struct header_copy *copy = arg;
-
-	memcpy(&copy->header, copy->segment->header, sizeof(copy->header));
-	return 0;
-}
-
-static Evspace__Process *process_new(const struct store_segment *s, struct header_copy *copy)
-{
+	const struct segment_header *said = &s->segment.said;
 	Evspace__Process *p = memory_new(1, sizeof(*p));
 
-	copy->header.program[sizeof(copy->header.program) - 1] = '\0';
-	copy->header.cpus[sizeof(copy->header.cpus) - 1] = '\0';
 	evspace__process__init(p);
 	p->name = memory_copy(s->name);
 	p->pid = (uint32_t)s->pid;
 	p->run = memory_copy(s->run);
-	p->program = memory_copy(copy->header.program);
+	p->program = memory_copy(said->program);
 	p->host = memory_copy(s->host);
 	p->alive = s->alive;
 	p->age_ms = (clock_mono_ns() - s->born.mono_ns) / 1000000u;
 	p->rank = s->rank;
 	p->world = s->world;
-	p->world_size = (uint32_t)copy->header.world_size;
-	p->cpu = copy->header.cpu;
-	p->cpus = memory_copy(copy->header.cpus);
+	p->world_size = (uint32_t)said->world_size;
+	p->cpu = said->cpu;
+	p->cpus = memory_copy(said->cpus);
 	return p;
 }
 
@@ -101,14 +86,12 @@ void residents_init(struct residents *r, const struct store *store, const struct
 		most++;
 	*r = (struct residents){.processes = memory_new(most + 1, sizeof(Evspace__Process *))};
 	TAILQ_FOREACH (s, &store->segments, link) {
-		struct header_copy copy = {.segment = &s->segment};
 		bool held = !here || source_holds(here, NULL, s);
 
 		if (process_is_monitor(s->rank) || strcmp(s->run, run) != 0 ||
-		    (!held && !is_of_host(here, s->host)) ||
-		    segment_guarded(header_read, &copy) < 0)
+		    (!held && !is_of_host(here, s->host)))
 			continue;
-		r->processes[r->n] = process_new(s, &copy);
+		r->processes[r->n] = process_new(s);
 		r->processes[r->n++]->misplaced = !held;
 		/* What breaks it has told of is true all the same. */
 		(void)row_comms_take(&s->segment, names, &(struct row_comms){0});

@@ -41,7 +41,8 @@ struct rows {
 	struct row *table;
 	uint32_t n, room;
 	struct cursor *cursor;
-	struct error complaint;	     /* of the cursors, said last */
+	int refused;		     /* why there are no cursors, an errno; 0: no reason */
+	struct error complaint;	     /* of that, said last */
 	struct clock_pair born;	     /* the oldest pair that is known of this host's clock */
 	volatile size_t looking;     /* the follow that is being looked at under the guard */
 	bool replaced;		     /* the place is another one since the last refresh */
@@ -63,8 +64,10 @@ struct row_name {
 void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
 	      const struct row_name *name, struct row new, uint64_t head);
 
-/** Take in the elements of @f that are new. Returns 0, or -1: it broke. */
+/** Take in the elements, or threads, of @f that are new. Returns 0, or -1: it broke. (row-take.c)
+ */
 int rows_take_elements(struct rows *r, struct follow *f);
+int rows_take_threads(struct rows *r, struct follow *f);
 
 /** Its file cannot be read any more. */
 void rows_lose(struct rows *r, struct follow *f);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/label.h"
 #include "node-agent/row-label.h"
 #include "node-agent/row-private.h"
 #include "node-agent/segment-label.h"
@@ -15,22 +14,9 @@
 #include "pathmap/holding.h"
 #include "tree/process.h"
 
-/* State lines and regions have cursor keys of their own, behind those of any element. */
-#define STATE_KEY  0x80000000u
-#define REGION_KEY 0xc0000000u
-
-/* Table entries copied out of a segment at a time. */
-#define COPY 64u
-
-/* What is copied out of a segment under the guard. */
-struct copy {
-	const struct segment *segment;
-	uint32_t from, count; /* count of 0: not complete yet */
-	struct segment_element elements[COPY];
-	uint64_t heads[COPY];
-	uint64_t lifetimes_ns[CHANNEL_MAX];
-	uint32_t cost_ps;
-};
+/* How long a consumer that does not say so may come back, and how much longer its cursors stay. */
+#define PATIENCE_MS 120000u
+#define SPARE_NS    10000000000u
 
 struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 		      const struct plan_place *place, struct names *names)
@@ -54,6 +40,12 @@ struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 	return r;
 }
 
+/* Who fetches knows by numbers what it has: it needs no file. */
+static bool rows_has_file(const struct rows *r)
+{
+	return r->reading == READ_STREAM && !r->fetch[0];
+}
+
 void rows_free(struct rows *r, bool keep)
 {
 	if (!r)
@@ -61,6 +53,8 @@ void rows_free(struct rows *r, bool keep)
 	if (r->fetch[0])
 		LIST_REMOVE(r, fetched);
 	cursor_close(r->cursor, keep);
+	if (r->cursor && keep && rows_has_file(r))
+		shelf_put(r->host->shelf, r->run, r->id);
 	free(r->follows);
 	free(r->table);
 	free(r);
@@ -87,21 +81,27 @@ static void rows_choose_run(struct rows *r)
 
 static bool rows_open_cursor(struct rows *r)
 {
+	const struct cursor_owner owner = {
+		.peer = r->open->peer,
+		.keep_ns = (r->open->patience_ms ? r->open->patience_ms : PATIENCE_MS) *
+				   UINT64_C(1000000) +
+			   SPARE_NS,
+	};
 	char dir[ROW_FOLDER];
 	struct error e;
 
 	if (r->cursor)
 		return true;
+	r->refused = 0;
 	if (r->n_follows == 0 && r->n_mirrors == 0) {
 		/* Nothing of the run is here, so what comes is new. */
 		r->begun = true;
 		return false;
 	}
 	rows_folder(r, dir);
-	/* Who fetches knows by numbers what it has: it needs no file. */
-	r->cursor = cursor_open(r->reading == READ_STREAM && !r->fetch[0] ? dir : NULL, r->id,
-				r->host->node, &e);
+	r->cursor = cursor_open(rows_has_file(r) ? dir : NULL, r->id, r->host->node, &owner, &e);
 	if (!r->cursor) {
+		r->refused = errno;
 		if (strcmp(r->complaint.text, e.text) != 0)
 			fprintf(stderr, "evspace: %s\n", e.text);
 		r->complaint = e;
@@ -268,118 +268,10 @@ void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
 	names_learn(r->names, new.name, LEVEL_ELEMENT, name->rank, name->channel, name->text);
 }
 
-/* Give @e, element number @element (or a state line), its row and its name; @new has what is to be
- * read. */
-static void rows_add(struct rows *r, struct follow *f, uint32_t element,
-		     const struct segment_element *e, struct row new, uint64_t head)
-{
-	struct cursor_key key = {
-		.device = f->segment->segment.device,
-		.inode = f->segment->segment.inode,
-		.born = f->segment->born.mono_ns,
-		.element = element,
-	};
-	char text[NAME_BYTES];
-	struct row_name name = {text, store_segment_rank(f->segment), e->channel};
-
-	if (!rows_read_here(r, e) ||
-	    label_name(text, r->place, f->segment, e, r->host->sites) < 0 ||
-	    (r->fetch[0] && rows_fetch_name(r, f->segment, text) < 0))
-		return;
-	new.serial = f->serial;
-	rows_put(r, f, &key, &name, new, head);
-}
-
-static int copy_elements(void *arg)
-{
-	struct copy *c = arg;
-	uint32_t total = segment_elements(c->segment);
-
-	c->cost_ps = c->segment->header->cost_ps;
-	memcpy(c->lifetimes_ns, c->segment->header->lifetime_ns, sizeof(c->lifetimes_ns));
-	for (c->count = 0; c->count < COPY && c->from + c->count < total; c->count++) {
-		const struct segment_element *e = segment_element(c->segment, c->from + c->count);
-		const struct element_ring *ring;
-
-		/* Entries are taken in order; one in the making holds up those behind it until next
-		 * time. */
-		if (!e)
-			break;
-		memcpy(&c->elements[c->count], e, sizeof(*e));
-		ring = segment_ring(c->segment, e);
-		c->heads[c->count] = ring ? element_head(ring) : 0;
-	}
-	return 0;
-}
-
-int rows_take_elements(struct rows *r, struct follow *f)
-{
-	struct copy c = {.segment = &f->segment->segment};
-
-	do {
-		c.from = f->elements;
-		if (segment_guarded(copy_elements, &c) < 0)
-			return -1;
-		for (uint32_t i = 0; i < c.count; i++) {
-			const struct segment_element *e = &c.elements[i];
-			struct row row = {
-				.ring = segment_ring(c.segment, e),
-				.alive = &f->segment->alive,
-				.finished = &c.segment->header->finished,
-				.mark = segment_mark(c.segment, f->elements + i),
-				.lifetime_ns = c.lifetimes_ns[e->channel % CHANNEL_MAX],
-				.capacity = e->capacity,
-				.inverse = element_inverse(e->capacity),
-				.cost_ps = c.cost_ps,
-			};
-
-			if (row.ring)
-				rows_add(r, f, f->elements + i, e, row, c.heads[i]);
-		}
-		f->elements += c.count;
-	} while (c.count > 0);
-	return 0;
-}
-
 void rows_lose(struct rows *r, struct follow *f)
 {
 	f->broken = true;
 	rows_drop(r, f->serial);
-}
-
-static int take_threads(void *arg)
-{
-	struct copy *c = arg;
-	uint32_t total = segment_threads(c->segment);
-
-	for (c->count = 0; c->from + c->count < total; c->count++) {
-		if (!segment_thread(c->segment, c->from + c->count))
-			break;
-	}
-	return 0;
-}
-
-static int rows_take_threads(struct rows *r, struct follow *f)
-{
-	struct copy c = {.segment = &f->segment->segment, .from = f->threads};
-
-	if (segment_guarded(take_threads, &c) < 0)
-		return -1;
-	for (uint32_t i = c.from; r->reading == READ_LATEST && i < c.from + c.count; i++) {
-		struct segment_element e = {.thread = i, .channel = CHANNEL_STATE};
-		struct row row = {
-			.thread = segment_thread(c.segment, i),
-			.alive = &f->segment->alive,
-			.finished = &c.segment->header->finished,
-		};
-
-		rows_add(r, f, STATE_KEY | i, &e, row, 0);
-		e.channel = CHANNEL_USER;
-		row.region = true;
-		rows_add(r, f, REGION_KEY | i, &e, row, 0);
-	}
-	f->threads = c.from + c.count;
-	return 0;
 }
 
 /* Whose tables have grown: a load or three per segment. */
@@ -430,8 +322,30 @@ bool rows_refresh(struct rows *r)
 	 * read. */
 	if (cursor_rows(r->cursor) > r->n)
 		rows_room(r, cursor_rows(r->cursor) - 1);
+	/* else with the next wave, which says what is wrong */
+	(void)cursor_sync(r->cursor);
 	r->begun = true;
 	return grown;
+}
+
+int rows_refused(const struct rows *r, struct error *e)
+{
+	/* Of two scopes with one id the other one counts: later waves of this bring what is new. */
+	if (r->cursor || r->refused == 0 || r->refused == EWOULDBLOCK)
+		return 0;
+	*e = r->complaint;
+	errno = r->refused;
+	return -1;
+}
+
+int rows_commit(struct rows *r, struct error *e)
+{
+	char dir[ROW_FOLDER];
+
+	if (cursor_commit(r->cursor) == 0)
+		return 0;
+	rows_folder(r, dir);
+	return errorf(e, CURSOR_REFUSED, dir, strerror(errno));
 }
 
 uint32_t rows_count(const struct rows *r)

@@ -61,6 +61,12 @@ const struct row *rows_table(const struct rows *rows);
 /** The cursors, or NULL while the run is not there yet. */
 struct cursor *rows_cursor(const struct rows *rows);
 
+/** Are there no cursors although there is something to read? Returns 0, or -1 with errno and @e. */
+int rows_refused(const struct rows *rows, struct error *e);
+
+/** The new wave stands (cursor_commit()). Returns 0, or -1 with errno and @e: it does not. */
+int rows_commit(struct rows *rows, struct error *e);
+
 /** How many processes of these rows live. */
 uint32_t rows_processes(const struct rows *rows);
 

@@ -77,6 +77,12 @@ static uint32_t class_use(const struct segment_class *c)
 	return atomic_load_explicit(&c->used, memory_order_acquire);
 }
 
+/* Read once, and not again by the compiler: in a damaged file it may change. */
+static unsigned class_channel(const struct segment_class *c)
+{
+	return *(const volatile uint16_t *)&c->channel;
+}
+
 static uint32_t class_find(const struct segment *s, uint32_t comm, unsigned channel)
 {
 	uint32_t n = segment_classes(s);
@@ -344,7 +350,7 @@ int segment_class_read(const struct segment *s, uint32_t i, struct segment_class
 	 * to try for ever */
 	for (int tries = 0; tries < READ_TRIES; tries++) {
 		made = atomic_load_explicit(&c->made, memory_order_acquire);
-		*sum = (struct segment_class_sum){.channel = c->channel};
+		*sum = (struct segment_class_sum){.channel = class_channel(c)};
 		sum->mode = atomic_load_explicit(&control_of(s)->mode[i], memory_order_relaxed);
 		sum->comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
 		sum_add(&sum->before, &c->before);
@@ -380,7 +386,7 @@ static void quiet_find(struct segment_control *control, const struct segment *s,
 		quiet[i] = atomic_load(&control->fresh[i]) == MODE_OFF;
 	for (uint32_t i = 0; i < segment_classes(s); i++) {
 		const struct segment_class *c = segment_class(s, i);
-		unsigned channel = c ? *(const volatile uint16_t *)&c->channel : CHANNEL_MAX;
+		unsigned channel = c ? class_channel(c) : CHANNEL_MAX;
 
 		if (channel < CHANNEL_MAX && atomic_load(&control->mode[i]) != MODE_OFF)
 			quiet[channel] = false;
@@ -416,19 +422,22 @@ static void mode_switch(_Atomic uint8_t *at, enum segment_mode mode)
 	} while (!atomic_compare_exchange_weak(at, &old, new));
 }
 
-/* Switch class @i; with @comm only if it is of that communicator. */
-static bool class_switch(struct segment_control *control, const struct segment *s, uint32_t i,
-			 const uint32_t *comm, enum segment_mode mode)
+/* Switch class @i, which is @c; with @comm only if it is of that communicator, with @only (not -1)
+ * only if it is of that channel. */
+static bool class_switch(struct segment_control *control, const struct segment_class *c, uint32_t i,
+			 int only, const uint32_t *comm, enum segment_mode mode)
 {
-	const struct segment_class *c = segment_class(s, i);
+	unsigned channel = class_channel(c);
 	uint32_t made = atomic_load(&c->made);
 
+	if (channel >= CHANNEL_MAX || (only >= 0 && channel != (unsigned)only))
+		return false;
 	if (comm && (atomic_load(&c->comm) != *comm || class_use(c) != SEGMENT_CLASS_USED))
 		return false;
 	mode_switch(&control->mode[i], mode);
 	/* it has become another one's */
 	if (comm && atomic_load(&c->made) != made)
-		atomic_store(&control->mode[i], atomic_load(&control->fresh[c->channel]));
+		atomic_store(&control->mode[i], atomic_load(&control->fresh[channel]));
 	return true;
 }
 
@@ -443,8 +452,7 @@ uint32_t segment_class_switch(struct segment_control *control, const struct segm
 	for (uint32_t i = 0; i < segment_classes(s); i++) {
 		const struct segment_class *c = segment_class(s, i);
 
-		if (c && c->channel < CHANNEL_MAX && (channel < 0 || c->channel == channel))
-			changed += class_switch(control, s, i, comm, mode);
+		changed += c && class_switch(control, c, i, channel, comm, mode);
 	}
 	quiet_tell(control, s);
 	return changed;

@@ -58,6 +58,17 @@ int segment_pid_start(int pid, uint64_t *start)
 	return 0;
 }
 
+/* Segments and mirrors, also in the making, and cursor files. */
+static int takes_room(const char *name)
+{
+	static const char cursor[] = ".cursor";
+	size_t length = strlen(name), end = sizeof(cursor) - 1;
+
+	return strncmp(name, "rank", 4) == 0 || name[0] == 't' || strncmp(name, "agent.", 6) == 0 ||
+	       strncmp(name, "consumer.", 9) == 0 ||
+	       (length > end && strcmp(name + length - end, cursor) == 0);
+}
+
 static uint64_t folder_usage(int parent, const char *name)
 {
 	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -72,9 +83,7 @@ static uint64_t folder_usage(int parent, const char *name)
 		return 0;
 	}
 	while ((entry = readdir(dir)))
-		if ((strncmp(entry->d_name, "rank", 4) == 0 || entry->d_name[0] == 't' ||
-		     strncmp(entry->d_name, "agent.", 6) == 0 ||
-		     strncmp(entry->d_name, "consumer.", 9) == 0) &&
+		if (takes_room(entry->d_name) &&
 		    fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		    S_ISREG(st.st_mode))
 			sum += (uint64_t)st.st_blocks * 512;

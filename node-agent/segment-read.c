@@ -172,6 +172,7 @@ static int fd_open(struct segment *s, const char *dir, const char *name, struct 
 		return -1;
 	s->size = (size_t)st.st_size;
 	s->layout = first.header.layout;
+	s->said = first.header;
 	s->device = st.st_dev;
 	s->inode = st.st_ino;
 	return 0;
@@ -338,6 +339,11 @@ const struct element_ring *segment_ring(const struct segment *s,
 	return table_at(s, at);
 }
 
+uint32_t segment_cost(const struct segment *s)
+{
+	return *(const volatile uint32_t *)&s->header->cost_ps;
+}
+
 int32_t segment_member(const struct segment *s, const struct segment_comm *comm, uint32_t i)
 {
 	const int32_t *table = table_at(s, s->layout.members_at);
@@ -384,12 +390,11 @@ int segment_state(const struct segment_thread *thread, struct tuple *out)
 
 int segment_alive(const struct segment *s)
 {
-	char boot_id[sizeof(s->header->boot_id)];
+	char boot_id[sizeof(s->said.boot_id)];
 	uint64_t start;
 
-	return strncmp(clock_boot_id(boot_id, sizeof(boot_id)), s->header->boot_id,
-		       sizeof(boot_id)) == 0 &&
-	       segment_pid_start((int)s->header->pid, &start) == 0 && start == s->header->pid_start;
+	return strcmp(clock_boot_id(boot_id, sizeof(boot_id)), s->said.boot_id) == 0 &&
+	       segment_pid_start((int)s->said.pid, &start) == 0 && start == s->said.pid_start;
 }
 
 const char *segment_notes(uint32_t note, char *buf, size_t n)

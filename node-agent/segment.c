@@ -274,6 +274,7 @@ static int segment_make(struct making *m, struct error *e)
 	segment_element_add(s,
 			    &(struct segment_element){.capacity = 1, .thread = SEGMENT_NO_THREAD});
 	segment_class_init(s);
+	s->said = *s->header;
 	if (renameat2(m->dir, m->temp, m->dir, m->name, RENAME_NOREPLACE) < 0) {
 		errorf(e, "cannot name %s: %s", s->path, strerror(errno));
 		goto fail;

@@ -40,6 +40,7 @@ struct segment_plan {
 struct segment {
 	struct segment_header *header;
 	struct segment_layout layout; /* checked copy: the one in the file may change under us */
+	struct segment_header said;   /* so is this, of all that never changes: readers take it */
 	size_t size;
 	int fd; /* -1 once it is not needed */
 	char path[256];
@@ -130,6 +131,9 @@ const struct segment_comm *segment_comm(const struct segment *s, uint32_t i);
 const struct element_ring *segment_ring(const struct segment *s,
 					const struct segment_element *entry);
 
+/** What an event costs the process (ps), which it measures once it has its segment. */
+uint32_t segment_cost(const struct segment *s);
+
 /** World rank of member @i of @comm, -1 when unknown. */
 int32_t segment_member(const struct segment *s, const struct segment_comm *comm, uint32_t i);
 
@@ -139,7 +143,7 @@ int32_t segment_member(const struct segment *s, const struct segment_comm *comm,
  */
 int segment_state(const struct segment_thread *thread, struct tuple *out);
 
-/** Is the process of the segment still alive: (pid, start time, boot id), never a lock. */
+/** Is its process still alive: (pid, start time, boot id), never a lock. Reads nothing mapped. */
 int segment_alive(const struct segment *s);
 
 /** The header's notes in words, separated by "; ". Returns @buf. */

@@ -115,6 +115,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.n_select = plan->n_select;
 	whole.users = limits ? limits->users : NULL;
 	whole.n_users = limits ? limits->n_users : 0;
+	whole.peer = (char *)(uintptr_t)link_peer(s->link)->name;
 	whole.place = wire_place_new(plan->root);
 	whole.generation = s->host->chart->generation;
 	scope = scope_new(s->host->scopes, s->link, &whole, NULL, NULL, e);

@@ -43,7 +43,7 @@ struct source {
 	struct part *part;
 	uint64_t now; /* ticks */
 	double ticks_per_ns;
-	volatile uint32_t at; /* the row that is being read */
+	volatile uint32_t at; /* the row that is being read, or fetched */
 	enum cursor_wave wave;
 	struct tuple chunk[CHUNK];
 };
@@ -93,6 +93,8 @@ static inline void row_mark_gone(const struct row *row, struct tuple *newest)
 /* Read a row's newest tuple. Returns 1, or 0 when there is none. */
 static inline int row_newest(struct source *src, const struct row *row, struct newest *out)
 {
+	uint64_t mark;
+
 	out->number = 0;
 	if (!row->ring)
 		return row_state(row, &out->tuple);
@@ -101,9 +103,10 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 		return 0;
 	count_written(src, row, out->number + 1);
 	row_mark_gone(row, &out->tuple);
-	if (__builtin_expect(out->number >= row_mark(row) && !row->lifetime_ns, 1))
+	mark = row_mark(row);
+	if (__builtin_expect(out->number >= mark && !row->lifetime_ns, 1))
 		return 1;
-	if (out->number >= row_mark(row) && out->tuple.end >= row_oldest(src, row))
+	if (out->number >= mark && out->tuple.end >= row_oldest(src, row))
 		return 1;
 	src->part->discarded++;
 	return 0;
@@ -119,8 +122,11 @@ static void read_latest(struct source *src)
 	for (uint32_t i = 0; i < n; i++) {
 		if (i + AHEAD_HEAD < n && row[i + AHEAD_HEAD].ring)
 			__builtin_prefetch(row[i + AHEAD_HEAD].ring);
-		if (i + AHEAD_SLOT < n && row[i + AHEAD_SLOT].ring)
+		/* its head is loaded: should its file have been cut short, it is the one to go */
+		if (i + AHEAD_SLOT < n && row[i + AHEAD_SLOT].ring) {
+			src->at = i + AHEAD_SLOT;
 			row_prefetch(&row[i + AHEAD_SLOT]);
+		}
 		src->at = i;
 		if (count == room) {
 			room = n - i < RUN_ROOM ? n - i : RUN_ROOM;
@@ -196,10 +202,12 @@ static uint32_t put_mirrored(struct source *src, const struct row *row,
 	return put + put_range(src, row, src->chunk, &part, oldest);
 }
 
-/* Pass over what was discarded on request: what the element could not hold even then is lost. */
-static uint64_t pass_mark(struct source *src, const struct row *row, uint64_t from, uint64_t to)
+/* Pass over what was discarded on request, below @mark: what the element could not hold even then
+ * is lost. */
+static uint64_t pass_mark(struct source *src, const struct row *row, uint64_t mark, uint64_t from,
+			  uint64_t to)
 {
-	uint64_t mark = row_mark(row), oldest = segment_mark_oldest(mark, row->capacity);
+	uint64_t oldest = segment_mark_oldest(mark, row->capacity);
 	uint64_t end = mark < to ? mark : to;
 
 	if (oldest > end)
@@ -213,31 +221,45 @@ static uint64_t pass_mark(struct source *src, const struct row *row, uint64_t fr
 	return end;
 }
 
-/* Read one row's tuples [from, to), @room at most. Returns where it stopped. */
-static uint64_t read_range(struct source *src, const struct row *row, uint64_t from, uint64_t to,
-			   uint32_t *room)
+/* Read one row's tuples [*@from, @to), @room at most; *@from becomes where it stopped. Returns 0,
+ * or -1: the element has gone back, whose head only grows, or was never so far. */
+static int read_range(struct source *src, const struct row *row, uint64_t *from, uint64_t to,
+		      uint32_t *room)
 {
-	uint64_t oldest = row_oldest(src, row);
+	uint64_t oldest = row_oldest(src, row), mark = row_mark(row);
 	struct element_range got;
 
-	if (from < row_mark(row) && from < to)
-		from = pass_mark(src, row, from, to);
-	while (from<to && * room> 0) {
-		element_read(row->ring, row->capacity, from, to, src->chunk,
+	if (*from < mark && *from < to)
+		*from = pass_mark(src, row, mark, *from, to);
+	while (*from<to && * room> 0) {
+		element_read(row->ring, row->capacity, *from, to, src->chunk,
 			     *room < CHUNK ? *room : CHUNK, &got);
-		from += got.lost + got.count;
+		if (got.lost + got.count == 0)
+			return -1;
+		*from += got.lost + got.count;
 		*room -= row->mirrored ? put_mirrored(src, row, &got, oldest)
 				       : put_range(src, row, src->chunk, &got, oldest);
 	}
-	return from;
+	return 0;
 }
 
-static void read_stream(struct source *src)
+/* What is new of a row; *@at is where it was read to, and becomes where it is now. */
+static int read_new(struct source *src, const struct row *row, uint64_t *at, uint32_t *room)
+{
+	uint64_t head = element_head(row->ring);
+
+	if (head < *at || read_range(src, row, at, head, room) < 0)
+		return -1;
+	count_written(src, row, head);
+	return 0;
+}
+
+static int read_stream(struct source *src)
 {
 	const struct row *row = rows_table(src->rows);
 	struct cursor *cursor = rows_cursor(src->rows);
 	uint32_t n = rows_count(src->rows), room = WAVE_TUPLES;
-	uint64_t from, to;
+	uint64_t from, at;
 
 	if (src->ask->room && src->ask->room < room)
 		room = src->ask->room;
@@ -252,23 +274,20 @@ static void read_stream(struct source *src)
 
 		src->at = i;
 		from = cursor_from(cursor, i);
-		to = from;
+		at = from;
 		if (src->wave == CURSOR_AGAIN) {
-			to = cursor_end(cursor, i);
-			if (row[i].ring)
-				read_range(src, &row[i], from, to, &room);
+			if (row[i].ring &&
+			    read_range(src, &row[i], &at, cursor_end(cursor, i), &room) < 0)
+				return -1;
 			continue;
 		}
-		if (row[i].ring && !row[i].given) {
-			uint64_t head = element_head(row[i].ring);
-
-			to = read_range(src, &row[i], from, head, &room);
-			count_written(src, &row[i], head);
-		}
-		cursor_to(cursor, i, to);
+		if (row[i].ring && !row[i].given && read_new(src, &row[i], &at, &room) < 0)
+			return -1;
+		cursor_to(cursor, i, at);
 		if (src->ask->have + 1 >= src->ask->wave)
 			rows_acked(src->rows, i, from);
 	}
+	return 0;
 }
 
 static int read_rows(void *arg)
@@ -278,7 +297,7 @@ static int read_rows(void *arg)
 	if (src->reading == READ_LATEST)
 		read_latest(src);
 	else if (src->wave == CURSOR_NEW || src->wave == CURSOR_AGAIN)
-		read_stream(src);
+		return read_stream(src);
 	return 0;
 }
 
@@ -298,7 +317,8 @@ static void source_part(struct source *src)
 	src->ticks_per_ns = src->part->clock.ns_per_tick > 0 ? 1 / src->part->clock.ns_per_tick : 0;
 }
 
-static void source_begin(struct source *src, const struct ask *ask, struct batch *out)
+static int source_begin(struct source *src, const struct ask *ask, struct batch *out,
+			struct error *e)
 {
 	struct cursor *cursor;
 
@@ -307,6 +327,8 @@ static void source_begin(struct source *src, const struct ask *ask, struct batch
 		sites_rest(src->host->sites);
 	if (!ask->again)
 		rows_claim(src->rows);
+	if (rows_refused(src->rows, e) < 0)
+		return -1;
 	cursor = rows_cursor(src->rows);
 	src->ask = ask;
 	src->out = out;
@@ -315,76 +337,28 @@ static void source_begin(struct source *src, const struct ask *ask, struct batch
 		src->wave = cursor_wave(cursor, ask->wave, ask->again, ask->have);
 	batch_clear(out);
 	source_part(src);
-}
-
-static int source_read(struct stage *stage, const struct ask *ask, struct batch *out)
-{
-	struct source *src = (struct source *)(void *)stage->private;
-
-	source_begin(src, ask, out);
-	/* A file that was cut short under us: drop its rows and read the wave again without them.
-	 */
-	while (segment_guarded(read_rows, src) < 0) {
-		if (rows_break(src->rows, src->at) < 0)
-			return -1;
-		source_begin(src, ask, out);
-	}
-	if (src->wave == CURSOR_NEW)
-		cursor_commit(rows_cursor(src->rows));
 	return 0;
 }
 
-/* ---- what is whose ---- */
-
-bool source_may_hold(const struct source_host *host, const struct plan_place *place, int rank)
+static int source_read(struct stage *stage, const struct ask *ask, struct batch *out,
+		       struct error *e)
 {
-	if (!(place ? place->placed : host->placed))
-		return true;
-	return rank >= 0 && holding_has(place ? place->holds : host->holds, (unsigned)rank);
-}
+	struct source *src = (struct source *)(void *)stage->private;
 
-bool source_holds(const struct source_host *host, const struct plan_place *place,
-		  const struct store_segment *s)
-{
-	char own[sizeof(s->host)] = "";
-
-	if (strcmp(s->host, host->node) == 0 && process_is_monitor(s->rank))
-		return true;
-	/* of another node's agent, which may run on this host as well */
-	if (s->rank == PROCESS_AGENT)
-		return false;
-	/* a map says nothing of tasks, nor of worlds that the program spawns */
-	if ((place ? place->placed : host->placed) && !process_is_task(s->rank) &&
-	    !process_is_monitor(s->rank) && !s->world)
-		return source_may_hold(host, place, s->rank);
-	gethostname(own, sizeof(own) - 1);
-	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
-}
-
-bool source_selects(char *const *patterns, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (pattern_match(patterns[i], name))
-			return true;
+	if (source_begin(src, ask, out, e) < 0)
+		return -1;
+	/* A file that was cut short under us, or has lost what it had: drop its rows and read the
+	 * wave again without them. */
+	while (segment_guarded(read_rows, src) < 0) {
+		if (rows_break(src->rows, src->at) < 0) {
+			errno = EIO;
+			return errorf(e, "files of the run are damaged, and change while they are "
+					 "read; remove the run (evspace purge)");
+		}
+		if (source_begin(src, ask, out, e) < 0)
+			return -1;
 	}
-	return false;
-}
-
-/* The overflow element is of no channel; state lines and regions, of no capacity, are of now. */
-const char *source_remote(const struct source_host *host, const struct segment_element *e)
-{
-	const struct recording *recording = pathmap_recording(host->map, channel_name(e->channel));
-
-	if (!recording || !recording->collected || !recording->remote[0] ||
-	    e->thread == SEGMENT_NO_THREAD || e->capacity == 0 ||
-	    strcmp(recording->remote, host->node) == 0)
-		return NULL;
-	return recording->remote;
-}
-
-void source_socket(const struct store *store, const char *node, char *path)
-{
-	snprintf(path, SOURCE_SOCKET, "%s/agent-%s.sock", store->base, node);
+	return src->wave == CURSOR_NEW ? rows_commit(src->rows, e) : 0;
 }
 
 /* ---- life ---- */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "node-agent/shelf.h"
 #include "node-agent/site.h"
 #include "node-agent/store.h"
 #include "tree/stage.h"
@@ -28,6 +29,7 @@ struct source_host {
 	int64_t epoch_ns;	   /* event-space time at CLOCK_MONOTONIC 0 */
 	struct sites *sites;	   /* that were resolved for names */
 	struct rows_list *fetched; /* what other nodes fetch at present */
+	struct shelf *shelf;	   /* of cursor files that were left; NULL: they all stay */
 	struct clock_pair born;	   /* taken when the agent started: the far end of its clock line */
 };
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/cursor.h"
 #include "node-agent/folder.h"
 #include "node-agent/store-index.h"
 #include "tree/clock.h"
@@ -53,22 +54,24 @@ static bool mirror_over(const struct purge *p, const struct mirror *m)
 	return p->force || (died && (now < died || now - died >= p->older_than));
 }
 
-/* An agent that has a scope open holds a lock on its cursors; those of a dead agent wait for it. */
+/* An agent that has a scope open holds a lock on its cursors; those of a dead agent wait for it. A
+ * wall clock that is set makes none old that says itself when it was used. */
 static bool cursor_over(const struct purge *p, int dir, const char *name, const struct stat *st)
 {
+	struct cursor_use use;
+	bool over;
 	int fd;
-	bool free;
 
 	if (p->force)
 		return true;
-	if (age_of(st) < p->older_than)
-		return false;
 	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
-	free = !flock(fd, LOCK_EX | LOCK_NB);
+	over = cursor_use_read(fd, &use) < 0 ? age_of(st) >= p->older_than
+					     : cursor_use_rest(&use, p->older_than) == 0;
+	over = over && !flock(fd, LOCK_EX | LOCK_NB);
 	close(fd);
-	return free;
+	return over;
 }
 
 static bool file_over(const struct purge *p, int dir, const char *run, const char *name,

@@ -19,27 +19,33 @@ static int read_segment(void *arg)
 {
 	const struct look *look = arg;
 	const struct segment *s = &look->s->segment;
-	const struct segment_header *header = s->header;
 	struct store_run *run = look->run, sum = *run;
+	uint32_t n = segment_elements(s);
 
-	for (uint32_t i = 0; i < segment_elements(s); i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		const struct segment_element *entry = segment_element(s, i);
-		const struct element_ring *ring = entry ? segment_ring(s, entry) : NULL;
+		const struct element_ring *ring;
+		struct segment_element copy;
+		uint64_t head;
 
+		if (!entry)
+			continue;
+		memcpy(&copy, entry, sizeof(copy));
+		ring = segment_ring(s, &copy);
 		if (!ring)
 			continue;
-		sum.events += element_head(ring);
-		if (entry->thread == SEGMENT_NO_THREAD)
-			sum.overflowed += element_head(ring);
+		head = element_head(ring);
+		sum.events += head;
+		if (copy.thread == SEGMENT_NO_THREAD)
+			sum.overflowed += head;
 	}
-	sum.finished += atomic_load(&header->finished) != 0;
-	if (header->world_size > sum.world_size)
-		sum.world_size = header->world_size;
-	if (!sum.born_real_ns || header->born_real_ns < sum.born_real_ns)
-		sum.born_real_ns = header->born_real_ns;
+	sum.finished += atomic_load(&s->header->finished) != 0;
+	if (s->said.world_size > sum.world_size)
+		sum.world_size = s->said.world_size;
+	if (!sum.born_real_ns || s->said.born_real_ns < sum.born_real_ns)
+		sum.born_real_ns = s->said.born_real_ns;
 	if (!sum.program[0])
-		snprintf(sum.program, sizeof(sum.program), "%.*s", (int)sizeof(header->program) - 1,
-			 header->program);
+		snprintf(sum.program, sizeof(sum.program), "%s", s->said.program);
 	*run = sum;
 	return 0;
 }

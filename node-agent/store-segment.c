@@ -14,16 +14,6 @@
 #include "tree/clock.h"
 #include "tree/process.h"
 
-static int read_alive(void *arg)
-{
-	return segment_alive(arg);
-}
-
-static int process_lives(struct segment *s)
-{
-	return segment_guarded(read_alive, s) == 1;
-}
-
 struct death {
 	struct segment_control *control;
 	uint64_t when;
@@ -66,7 +56,7 @@ static bool pidfd_ended(int pidfd)
 
 bool store_check_alive(struct store_segment *s)
 {
-	if (s->alive && (s->pidfd >= 0 ? pidfd_ended(s->pidfd) : !process_lives(&s->segment)))
+	if (s->alive && (s->pidfd >= 0 ? pidfd_ended(s->pidfd) : !segment_alive(&s->segment)))
 		segment_died(s);
 	return s->alive;
 }
@@ -76,7 +66,7 @@ bool store_check_alive(struct store_segment *s)
 static void process_find(struct store *store, struct store_segment *s)
 {
 	s->pidfd = pidfd_open(s->pid, 0);
-	s->alive = process_lives(&s->segment) && !(s->pidfd < 0 && errno == ESRCH);
+	s->alive = segment_alive(&s->segment) && !(s->pidfd < 0 && errno == ESRCH);
 	if (s->alive && s->pidfd >= 0 && pidfd_ended(s->pidfd))
 		s->alive = false;
 	if (!s->alive) {
@@ -87,34 +77,20 @@ static void process_find(struct store *store, struct store_segment *s)
 	}
 }
 
-static int read_header(void *arg)
-{
-	struct store_segment *s = arg;
-	const struct segment_header *header = s->segment.header;
-
-	s->rank = header->rank;
-	s->world = header->parent ? header->world : 0;
-	s->pid = (pid_t)header->pid;
-	s->born = header->born;
-	memcpy(s->host, header->host, sizeof(s->host));
-	s->host[sizeof(s->host) - 1] = 0;
-	return 0;
-}
-
 static int map_file(struct store_segment *s, const char *base, struct error *e)
 {
+	const struct segment_header *said = &s->segment.said;
 	char dir[sizeof(((struct store *)0)->base) + sizeof(s->run) + 1];
-	int saved;
 
 	snprintf(dir, sizeof(dir), "%s/%s", base, s->run);
 	if (segment_open(&s->segment, dir, s->file, e))
 		return -1;
-	if (!segment_guarded(read_header, s))
-		return 0;
-	saved = errno;
-	segment_close(&s->segment);
-	errno = saved;
-	return errorf(e, "the file was truncated");
+	s->rank = said->rank;
+	s->world = said->parent ? said->world : 0;
+	s->pid = (pid_t)said->pid;
+	s->born = said->born;
+	memcpy(s->host, said->host, sizeof(s->host));
+	return 0;
 }
 
 struct store_segment *store_segment_open(struct store *store, const char *run, const char *file,

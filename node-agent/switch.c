@@ -70,15 +70,15 @@ static void look_class(struct look *look, const struct segment_class_sum *class)
 static int look_at(void *arg)
 {
 	struct look *look = arg;
-	const struct segment_header *header = look->s->header;
+	const struct segment_header *said = &look->s->said;
 	struct segment_class_sum sum;
 	uint32_t n = segment_classes(look->s);
 
 	look->n = 0;
 	look->threads = segment_threads(look->s);
-	look->world = header->world;
-	look->line = clock_line_through(header->clock_kind, header->born,
-					clock_pair_take(header->clock_kind), 0);
+	look->world = said->world;
+	look->line = clock_line_through(said->clock_kind, said->born,
+					clock_pair_take(said->clock_kind), 0);
 	for (uint32_t i = 0; i < n; i++) {
 		/* one in the making has no counts yet; those of no communicator come first, unless
 		 * it is damaged */
@@ -190,7 +190,7 @@ static uint32_t select_channels(const struct carrying *c, uint32_t threads)
 static void switch_choice(struct carrying *c, const Evspace__Choice *choice)
 {
 	const struct segment *s = &c->s->segment;
-	uint32_t comm = choice && choice->world ? s->header->world : choice ? choice->comm : 0;
+	uint32_t comm = choice && choice->world ? s->said.world : choice ? choice->comm : 0;
 	const uint32_t *only = choice && (choice->world || choice->comm) ? &comm : NULL;
 
 	for (int channel = 0; channel < CHANNEL_COUNT; channel++) {

@@ -2,17 +2,22 @@
 /* Tests cursors: ranges asked for again are the same, survive the agent, and are never forgotten
  * unasked. */
 #include "node-agent/cursor.h"
+#include "node-agent/shelf.h"
 #include "tests/tap.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const unsigned char id[16] = "0123456789abcde";
-static char dir[] = "/tmp/evspace-cursor.XXXXXX";
+static char dir[] = "/dev/shm/evspace-cursor.XXXXXX";
 
 static int setup(void)
 {
@@ -27,7 +32,7 @@ static int teardown(void)
 static struct cursor *open_cursor(void)
 {
 	struct error e = {""};
-	struct cursor *c = cursor_open(dir, id, "w0", &e);
+	struct cursor *c = cursor_open(dir, id, "w0", NULL, &e);
 
 	if (!c)
 		tap_note("%s", e.text);
@@ -48,7 +53,7 @@ static void make_wave(struct cursor *c, uint64_t wave, uint64_t have, uint64_t c
 	CU_ASSERT_EQUAL(cursor_wave(c, wave, false, have), CURSOR_NEW);
 	for (uint32_t i = 0; i < cursor_rows(c); i++)
 		cursor_to(c, i, cursor_from(c, i) + count);
-	cursor_commit(c);
+	CU_ASSERT_EQUAL(cursor_commit(c), 0);
 }
 
 static void again_is_the_same(void)
@@ -180,7 +185,7 @@ static void other_files_are_begun_anew(void)
 static void in_memory(void)
 {
 	struct error e;
-	struct cursor *c = cursor_open(NULL, id, "w0", &e);
+	struct cursor *c = cursor_open(NULL, id, "w0", NULL, &e);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
 	for (uint32_t i = 0; i < 500; i++)
@@ -193,7 +198,7 @@ static void no_folder(void)
 {
 	struct error e;
 
-	CU_ASSERT_PTR_NULL(cursor_open("/nonexistent/folder", id, "w0", &e));
+	CU_ASSERT_PTR_NULL(cursor_open("/nonexistent/folder", id, "w0", NULL, &e));
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "/nonexistent/folder"));
 }
 
@@ -205,7 +210,7 @@ static void one_scope_alone_has_the_file(void)
 	add_row(c, 0, 0);
 	make_wave(c, 1, 0, 3);
 	errno = 0;
-	CU_ASSERT_PTR_NULL(cursor_open(dir, id, "w0", &e));
+	CU_ASSERT_PTR_NULL(cursor_open(dir, id, "w0", NULL, &e));
 	CU_ASSERT_EQUAL(errno, EWOULDBLOCK);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "another scope with the same id has"));
 	CU_ASSERT_PTR_NULL(strstr(e.text, "free some"));
@@ -219,8 +224,234 @@ static void one_scope_alone_has_the_file(void)
 	cursor_close(c, false);
 }
 
+/* ---- files that others change ---- */
+
+static const char *path_of(char path[256])
+{
+	snprintf(path, 256, "%s/%s.w0.cursor", dir, "30313233343536373839616263646500");
+	return path;
+}
+
+/* What is counted is in memory: a file that is cut short takes nothing away, and nobody down. */
+static void cut_while_it_is_open(void)
+{
+	struct cursor *c = open_cursor();
+	char path[256];
+
+	for (uint32_t i = 0; i < 100; i++)
+		add_row(c, i, 7);
+	make_wave(c, 1, 0, 3);
+	CU_ASSERT_EQUAL_FATAL(truncate(path_of(path), 0), 0);
+	CU_ASSERT_EQUAL(cursor_wave(c, 1, true, 0), CURSOR_AGAIN);
+	CU_ASSERT_EQUAL(cursor_from(c, 99), 7);
+	CU_ASSERT_EQUAL(cursor_end(c, 99), 10);
+	for (uint32_t i = 100; i < 200; i++)
+		add_row(c, i, 0);
+	make_wave(c, 2, 0, 3);
+	cursor_give(c, 150);
+	CU_ASSERT_EQUAL(cursor_position(c, 99), 13);
+	cursor_close(c, true);
+	/* lines are lost with it: it is not taken for sound */
+	c = open_cursor();
+	CU_ASSERT_FALSE(cursor_resumed(c));
+	CU_ASSERT_EQUAL(cursor_rows(c), 0);
+	cursor_close(c, false);
+}
+
+/* Each word of a file in turn is another one: it is resumed sound or not at all. */
+static void changed_words(void)
+{
+	const uint64_t wrong[] = {0, 1, UINT32_MAX, UINT64_MAX};
+	unsigned char good[4096];
+	char path[256];
+	struct cursor *c = open_cursor();
+	ssize_t n;
+	int fd;
+
+	add_row(c, 0, 7);
+	add_row(c, 1, 0);
+	make_wave(c, 1, 0, 3);
+	cursor_close(c, true);
+	fd = open(path_of(path), O_RDONLY);
+	n = read(fd, good, sizeof(good));
+	CU_ASSERT_FATAL(n > 1152);
+	close(fd);
+	for (size_t at = 0; at < 1152; at += 8)
+		for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+			fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+			CU_ASSERT_EQUAL(write(fd, good, (size_t)n), n);
+			CU_ASSERT_EQUAL(pwrite(fd, &wrong[i], 8, (off_t)at), 8);
+			CU_ASSERT_EQUAL(ftruncate(fd, 70000), 0);
+			close(fd);
+			c = open_cursor();
+			for (uint32_t row = 0; row < cursor_rows(c); row++)
+				if (cursor_wave(c, 1, true, 0) == CURSOR_AGAIN)
+					CU_ASSERT(cursor_from(c, row) <= cursor_end(c, row));
+			add_row(c, 5, 0);
+			CU_ASSERT_EQUAL(cursor_position(c, cursor_rows(c) - 1), 0);
+			cursor_close(c, true);
+		}
+	unlink(path);
+}
+
+static void no_room(void)
+{
+	const struct rlimit none = {0, RLIM_INFINITY};
+	struct cursor *c = open_cursor();
+	struct rlimit was;
+	struct error e;
+
+	getrlimit(RLIMIT_FSIZE, &was);
+	signal(SIGXFSZ, SIG_IGN);
+	add_row(c, 0, 0);
+	make_wave(c, 1, 0, 3);
+	setrlimit(RLIMIT_FSIZE, &none);
+	CU_ASSERT_EQUAL(cursor_wave(c, 2, false, 0), CURSOR_NEW);
+	cursor_to(c, 0, 9);
+	CU_ASSERT_EQUAL(cursor_commit(c), -1);
+	CU_ASSERT_EQUAL(errno, EFBIG);
+	CU_ASSERT_PTR_NULL(
+		cursor_open(dir, (const unsigned char *)"another scope id", "w0", NULL, &e));
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "free some space"));
+	setrlimit(RLIMIT_FSIZE, &was);
+	/* it was not: the next one reads on from where the last one stood */
+	CU_ASSERT_EQUAL(cursor_wave(c, 2, true, 0), CURSOR_NEVER);
+	CU_ASSERT_EQUAL(cursor_wave(c, 3, false, 0), CURSOR_NEW);
+	CU_ASSERT_EQUAL(cursor_from(c, 0), 3);
+	cursor_close(c, false);
+}
+
+static void small_until_read(void)
+{
+	struct cursor *c = open_cursor();
+	char path[256];
+	struct stat st;
+
+	for (uint32_t i = 0; i < 40; i++)
+		add_row(c, i, 9);
+	CU_ASSERT_EQUAL(cursor_sync(c), 0);
+	cursor_close(c, true);
+	CU_ASSERT_EQUAL(stat(path_of(path), &st), 0);
+	CU_ASSERT(st.st_blocks * 512 <= 8192);
+	c = open_cursor();
+	CU_ASSERT_TRUE(cursor_resumed(c));
+	CU_ASSERT_EQUAL(cursor_position(c, 39), 9);
+	cursor_close(c, false);
+}
+
+/* ---- the shelf ---- */
+
+#define KEEP_NS 3600000000000u
+
+/* Scope number @i of @peer comes, reads and leaves; it may come back for @keep_ns. */
+static void come_and_go(struct shelf *shelf, uint32_t i, const char *peer, uint64_t keep_ns)
+{
+	const struct cursor_owner owner = {peer, keep_ns};
+	unsigned char scope[16] = "scope";
+	struct cursor *c;
+	char run[80];
+
+	memcpy(scope + 8, &i, sizeof(i));
+	snprintf(run, sizeof(run), "%s/run", dir);
+	c = cursor_open(run, scope, "w0", &owner, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	add_row(c, 0, 0);
+	make_wave(c, cursor_resumed(c) ? 2 : 1, 1, 1);
+	cursor_close(c, true);
+	shelf_put(shelf, "run", scope);
+}
+
+static unsigned files_left(void)
+{
+	const struct dirent *entry;
+	unsigned n = 0;
+	char run[80];
+	DIR *d;
+
+	snprintf(run, sizeof(run), "%s/run", dir);
+	d = opendir(run);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+	while ((entry = readdir(d)))
+		n += strstr(entry->d_name, CURSOR_SUFFIX) != NULL;
+	closedir(d);
+	return n;
+}
+
+static void folder_of_run(bool make)
+{
+	char run[80];
+
+	snprintf(run, sizeof(run), "%s/run", dir);
+	CU_ASSERT_EQUAL(make ? mkdir(run, 0700) : rmdir(run), 0);
+}
+
+/* Who opens and leaves many takes none of others' and not much; who leaves one has it back. */
+static void shelf_has_room_for_all(void)
+{
+	struct shelf *shelf;
+
+	folder_of_run(true);
+	shelf = shelf_new(dir, "w0", KEEP_NS);
+	come_and_go(shelf, 0, "alice", KEEP_NS);
+	for (uint32_t i = 1; i <= 100; i++)
+		come_and_go(shelf, i, "mallory", KEEP_NS);
+	CU_ASSERT_EQUAL(files_left(), 1 + SHELF_PEER);
+	/* the last ones are there, and once each */
+	come_and_go(shelf, 100, "mallory", KEEP_NS);
+	CU_ASSERT_EQUAL(files_left(), 1 + SHELF_PEER);
+	for (uint32_t i = 1000; i < 2000; i++) {
+		char peer[16];
+
+		snprintf(peer, sizeof(peer), "m%u", i);
+		come_and_go(shelf, i, peer, KEEP_NS);
+	}
+	CU_ASSERT(files_left() <= SHELF_FILES);
+	shelf_free(shelf);
+	/* who comes next on the node has them all, and no more of another's */
+	shelf = shelf_new(dir, "w1", 0);
+	CU_ASSERT(files_left() > SHELF_FILES / 2);
+	shelf_free(shelf);
+	shelf = shelf_new(dir, "w0", 0);
+	CU_ASSERT_EQUAL(files_left(), 0);
+	shelf_free(shelf);
+	folder_of_run(false);
+}
+
+static void shelf_keeps_for_its_time(void)
+{
+	struct shelf *shelf;
+	uint64_t next;
+
+	folder_of_run(true);
+	shelf = shelf_new(dir, "w0", KEEP_NS);
+	CU_ASSERT_EQUAL(shelf_tidy(shelf), UINT64_MAX);
+	come_and_go(shelf, 0, "alice", KEEP_NS / 2);
+	come_and_go(shelf, 1, "alice", KEEP_NS * 2);
+	next = shelf_tidy(shelf);
+	CU_ASSERT(next > KEEP_NS / 4 && next <= KEEP_NS / 2);
+	come_and_go(shelf, 2, "bob", 0);
+	CU_ASSERT_EQUAL(files_left(), 3);
+	(void)shelf_tidy(shelf);
+	CU_ASSERT_EQUAL(files_left(), 2);
+	shelf_free(shelf);
+	shelf_free(shelf_new(dir, "w0", 0));
+	folder_of_run(false);
+}
+
 int main(void)
 {
+	CU_TestInfo shelf[] = {
+		{"consumers that leave have room for so many", shelf_has_room_for_all},
+		{"files stay for as long as their consumers try", shelf_keeps_for_its_time},
+		CU_TEST_INFO_NULL,
+	};
+	CU_TestInfo files[] = {
+		{"a file that is cut while it is open", cut_while_it_is_open},
+		{"each word changed in turn", changed_words},
+		{"without room a wave is none, and that is said", no_room},
+		{"a file of which nothing was read is small", small_until_read},
+		CU_TEST_INFO_NULL,
+	};
 	CU_TestInfo cases[] = {
 		{"a wave asked for again has the same range", again_is_the_same},
 		{"cursors survive the agent, a wave in the making does not", survives_the_agent},
@@ -234,7 +465,9 @@ int main(void)
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {
-		{.pName = "cursor", .pInitFunc = setup, .pCleanupFunc = teardown, .pTests = cases},
+		{.pName = "cursor", .pInitFunc = setup, .pTests = cases},
+		{.pName = "files", .pTests = files},
+		{.pName = "shelf", .pCleanupFunc = teardown, .pTests = shelf},
 		CU_SUITE_INFO_NULL,
 	};
 

@@ -22,7 +22,7 @@ static void on_late(void *arg, struct wave *w, size_t input)
 {
 	(void)arg;
 	late[input]++;
-	wave_miss(w, (uint32_t)input, MISSING_LATE, w->asked_ns);
+	wave_miss(w, (uint32_t)input, MISSING_LATE, w->asked_ns, NULL);
 }
 
 static void on_done(void *arg, struct wave *w)
@@ -255,7 +255,7 @@ static void nobody_to_ask(void)
 
 	begin_case();
 	w = gather_begin(gather, 1, false, 0, 1000);
-	wave_miss(w, 9, MISSING_UNREACHABLE, 0);
+	wave_miss(w, 9, MISSING_UNREACHABLE, 0, NULL);
 	gather_seal(gather, w);
 	CU_ASSERT_EQUAL(done, 1);
 	CU_ASSERT_EQUAL(last_missing, 1);

@@ -3,12 +3,19 @@
  */
 #include "node-agent/source.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "node-agent/fate.h"
 #include "node-agent/segment-mark.h"
+#include "node-agent/store-run.h"
+#include "node-agent/switch.h"
 #include "tests/tap.h"
 #include "tests/trial.h"
 #include "tree/op-table.h"
@@ -92,7 +99,7 @@ static uint64_t wave(struct stage *source, const struct ask *ask, struct part *p
 	uint64_t n = 0;
 
 	memset(part, 0, sizeof(*part));
-	CU_ASSERT_EQUAL_FATAL(source->ops->read(source, ask, &batch), 0);
+	CU_ASSERT_EQUAL_FATAL(source->ops->read(source, ask, &batch, NULL), 0);
 	while (batch_next(&batch, &cursor, &view)) {
 		if (view.run->kind == RUN_PART)
 			*part = *view.part;
@@ -291,6 +298,146 @@ static void damaged_files_are_counted(void)
 		maker_end(makers[i]);
 }
 
+/* A word of the segment @name of the run, at @at, becomes @word. */
+static void poke(const char *name, size_t at, uint64_t word)
+{
+	char path[400];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/run/%s", trial.base, trial_find(name)->file);
+	fd = open(path, O_WRONLY);
+	CU_ASSERT_EQUAL(pwrite(fd, &word, sizeof(word), (off_t)at), sizeof(word));
+	close(fd);
+}
+
+/* Where the head of the segment's only element but the overflow's is. */
+static size_t head_of(const char *name)
+{
+	return segment_element(&trial_find(name)->segment, 1)->ring_at;
+}
+
+/* A head that goes back ends the reading of its process, not the agent's time. */
+static void heads_that_go_back(void)
+{
+	pid_t makers[] = {maker_start("run", 0, 10), maker_start("run", 1, 10)};
+	struct stage *source;
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct part part;
+	struct ask ask = {.wave = 1};
+
+	look_at_store();
+	source = source_open(&open);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 20);
+	poke("rank0", head_of("rank0"), 3);
+	ask.again = true;
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 10);
+	CU_ASSERT_EQUAL(part.unreadable, 1);
+	poke("rank1", head_of("rank1"), 3);
+	ask = (struct ask){.wave = 2, .have = 1};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(part.unreadable, 2);
+	source_free(source, false);
+	for (size_t i = 0; i < 2; i++)
+		maker_end(makers[i]);
+}
+
+/* Of many processes one has its file cut: whichever that is, the others are read. */
+static void one_file_blinds_nobody(void)
+{
+	enum { N = 20 };
+	struct stage *source;
+	Evspace__Open open = asked_for(READ_LATEST);
+	static char p2p[] = "/**/p2p";
+	char *only[] = {p2p}, path[400], name[16];
+	struct part part;
+	struct ask ask = {.wave = 1};
+	pid_t makers[N];
+
+	for (int i = 0; i < N; i++)
+		makers[i] = maker_start("run", i, 10);
+	open.select = only;
+	look_at_store();
+	source = source_open(&open);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), N);
+	for (int i = N - 1; i >= 0; i -= 5) {
+		snprintf(name, sizeof(name), "rank%d", i);
+		snprintf(path, sizeof(path), "%s/run/%s", trial.base, trial_find(name)->file);
+		CU_ASSERT_EQUAL(truncate(path, 4096), 0);
+		ask.wave++;
+		CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), N - ask.wave + 1);
+		CU_ASSERT_EQUAL(part.unreadable, ask.wave - 1);
+	}
+	source_free(source, false);
+	for (int i = 0; i < N; i++)
+		maker_end(makers[i]);
+}
+
+/* Where no cursors can be kept, the leaf says so until they can. */
+static void no_room_for_cursors(void)
+{
+	const struct rlimit none = {0, RLIM_INFINITY};
+	pid_t maker = maker_start("run", 0, 10);
+	struct error e = {""};
+	struct stage *source;
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct part part;
+	struct ask ask = {.wave = 1, .room = 4};
+	struct rlimit was;
+
+	getrlimit(RLIMIT_FSIZE, &was);
+	signal(SIGXFSZ, SIG_IGN);
+	look_at_store();
+	setrlimit(RLIMIT_FSIZE, &none);
+	source = source_open(&open);
+	CU_ASSERT_EQUAL(source->ops->read(source, &ask, &batch, &e), -1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "cannot keep cursors in"));
+	setrlimit(RLIMIT_FSIZE, &was);
+	ask.wave = 2;
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 4);
+	/* nor is a wave that cannot be noted one: what was read comes with a later one */
+	setrlimit(RLIMIT_FSIZE, &none);
+	ask.wave = 3;
+	CU_ASSERT_EQUAL(source->ops->read(source, &ask, &batch, &e), -1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "free some space"));
+	setrlimit(RLIMIT_FSIZE, &was);
+	ask = (struct ask){.wave = 4, .have = 2};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 6);
+	CU_ASSERT_EQUAL(part.lost, 0);
+	source_free(source, false);
+	maker_end(maker);
+}
+
+/* Nothing of a header that was checked is read again. */
+static void headers_that_change(void)
+{
+	pid_t maker = maker_start("run", 0, 10);
+	struct classes *classes = classes_new();
+	const size_t header = sizeof(struct segment_header);
+	struct store_run *runs;
+	struct stage *source;
+	Evspace__Open open = asked_for(READ_LATEST);
+	struct part part;
+	struct ask ask = {.wave = 1};
+
+	look_at_store();
+	for (size_t at = 0; at + 8 <= header; at += 8)
+		poke("rank0", at, UINT64_C(0x6969696969696969));
+	poke("rank0", offsetof(struct segment_header, threads), UINT64_C(0x100000001));
+	poke("rank0", offsetof(struct segment_header, elements), UINT64_C(0x100000002));
+	source = source_open(&open);
+	(void)wave(source, &ask, &part, NULL);
+	CU_ASSERT_EQUAL(part.elements, 4);
+	CU_ASSERT_EQUAL(switch_read(trial_find("rank0"), classes), 0);
+	CU_ASSERT(classes_count(classes) > 0);
+	CU_ASSERT_EQUAL_FATAL(store_runs(&trial.store, &runs), 1);
+	CU_ASSERT_EQUAL(runs[0].world_size, 4);
+	free(runs);
+	CU_ASSERT_TRUE(store_check_alive(trial_find("rank0")));
+	classes_free(classes);
+	source_free(source, false);
+	maker_end(maker);
+}
+
 /* ---- fates ---- */
 
 static void discard(const struct segment *s, uint32_t element, uint64_t below)
@@ -340,6 +487,10 @@ int main(void)
 		{"who was killed is marked in the last that it did", who_was_killed_is_marked},
 		{"regions are read", regions_are_read},
 		{"damaged files are counted", damaged_files_are_counted},
+		{"heads that go back", heads_that_go_back},
+		{"one file that is cut blinds nobody", one_file_blinds_nobody},
+		{"no room for cursors is said", no_room_for_cursors},
+		{"headers that change", headers_that_change},
 		CU_TEST_INFO_NULL,
 	};
 	static CU_TestInfo fates[] = {

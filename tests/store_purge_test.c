@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what the store refuses, what it removes, and how it sums runs up. */
+#include "node-agent/cursor.h"
 #include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "tests/tap.h"
 #include "tests/trial.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <signal.h>
@@ -156,6 +158,30 @@ static void base_from_environment(void)
 
 /* ---- purge and sums ---- */
 
+/* What a file says itself of when it was used counts, not what a clock was set to since. */
+static void a_clock_that_is_set(void)
+{
+	const struct timespec old[] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	const struct cursor_owner owner = {"alice", UINT64_MAX};
+	pid_t m = maker_start("one", 0, 0);
+	unsigned char id[16] = "scope";
+	char dir[400], path[500];
+	struct cursor *c;
+
+	trial_start(false);
+	snprintf(dir, sizeof(dir), "%s/one", trial.base);
+	c = cursor_open(dir, id, "w0", &owner, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	cursor_close(c, true);
+	snprintf(path, sizeof(path), "%s/73636f70650000000000000000000000.w0.cursor", dir);
+	CU_ASSERT_EQUAL(utimensat(AT_FDCWD, path, old, 0), 0);
+	store_purge(&trial.store, NULL, 3600000000000u, false);
+	CU_ASSERT_EQUAL(access(path, F_OK), 0);
+	store_purge(&trial.store, NULL, 0, false);
+	CU_ASSERT_EQUAL(access(path, F_OK), -1);
+	maker_end(m);
+}
+
 static void purge_spares_the_living(void)
 {
 	pid_t a = maker_start("one", 0, 0), b = maker_start("one", 1, 0);
@@ -272,6 +298,7 @@ static CU_TestInfo refusal_cases[] = {
 
 static CU_TestInfo purge_cases[] = {
 	{"purge spares the living unless forced", purge_spares_the_living},
+	{"a wall clock that is set makes no cursors old", a_clock_that_is_set},
 	{"purge by age", purge_by_age},
 	{"purge of what nobody owns", purge_what_nobody_owns},
 	{"purge leaves a run that is starting", purge_leaves_a_starting_run},

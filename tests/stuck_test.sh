@@ -153,6 +153,23 @@ missing() {
 	cat "$tap_dir/healthy"
 	[ "$status" -eq 1 ] && grep '/B/b0 cannot be told: unreachable' "$tap_dir/healthy"
 }
+# It falls silent between two looks, of which the second is not answered when the time is over. (Were the first one not
+# answered within the half second, the case would be an easier one.)
+silent() {
+	local status=0
+
+	evspace heartbeat --connect "$bed_entry" --run healthy --check --deadline 2000 --rate 0.2 --duration 6 \
+		>"$tap_dir/silent" &
+	bed_until scope_at b0 && sleep 0.5 && kill -STOP "$(bed_pid b0)"
+	wait $! || status=$?
+	kill -CONT "$(bed_pid b0)"
+	cat "$tap_dir/silent"
+	[ "$status" -eq 1 ] && grep '/B/b0 cannot be told: ' "$tap_dir/silent"
+}
+scope_at() {
+	evspace status --connect "unix:$EVSPACE_DIR/agent-$1.sock" --json | grep -q '"scopes":1'
+}
+tap_case "a host that falls silent before the last look: --check ends with 1 and names it" silent
 bed_kill KILL b0
 tap_case "a host that is away: --check ends with 1 and names it" missing
 kill -TERM "$(bed_pid healthy)"

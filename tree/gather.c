@@ -7,10 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/memory.h"
+#include "pathmap/utf8.h"
 #include "tree/clock.h"
 
 /* Slots of waves asked for the first time, then slots of those asked for again. */
 #define SLOTS (2 * GATHER_WINDOW)
+
+/* Of why a leaf refuses, so much is passed on. */
+#define TEXT_MAX 300
 
 struct gather {
 	size_t inputs;
@@ -46,6 +51,13 @@ struct gather *gather_new(struct event_base *base, size_t inputs,
 	return g;
 }
 
+static void missing_clear(struct wave *w)
+{
+	for (size_t i = 0; i < w->n_missing; i++)
+		free(w->missing[i].text);
+	w->n_missing = 0;
+}
+
 void gather_free(struct gather *g)
 {
 	if (!g)
@@ -53,6 +65,7 @@ void gather_free(struct gather *g)
 	event_free(g->timer);
 	for (size_t i = 0; i < SLOTS; i++) {
 		batch_fini(&g->slots[i].batch);
+		missing_clear(&g->slots[i]);
 		free(g->slots[i].missing);
 	}
 	free(g->waiting);
@@ -139,7 +152,7 @@ struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_
 	w->busy = true;
 	w->leaves = 0;
 	w->cpu_us = 0;
-	w->n_missing = 0;
+	missing_clear(w);
 	w->asked_ns = clock_mono_ns();
 	w->deadline_ns = w->asked_ns + (uint64_t)deadline_ms * 1000000u;
 	w->pending = 0;
@@ -215,7 +228,17 @@ unsigned gather_awaits(const struct gather *g, size_t input, unsigned way)
 	return n;
 }
 
-void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns)
+static char *text_cut(const char *text)
+{
+	char *copy = text && *text ? memory_copy_bytes(text, strnlen(text, TEXT_MAX)) : NULL;
+
+	if (copy)
+		utf8_clean(copy);
+	return copy;
+}
+
+void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns,
+	       const char *text)
 {
 	if (w->n_missing == w->room_missing) {
 		size_t room = w->room_missing ? 2 * w->room_missing : 8;
@@ -226,5 +249,5 @@ void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t sin
 		w->missing = more;
 		w->room_missing = room;
 	}
-	w->missing[w->n_missing++] = (struct missing){leaf, why, since_ns};
+	w->missing[w->n_missing++] = (struct missing){leaf, why, since_ns, text_cut(text)};
 }

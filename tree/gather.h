@@ -22,6 +22,7 @@ struct missing {
 	uint32_t leaf;
 	enum missing_why why;
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
+	char *text;	   /* why it refuses, the wave's; NULL: no more is known */
 };
 
 /** One wave in the making. Plain data; belongs to its gather. */
@@ -86,7 +87,8 @@ void gather_lost(struct gather *g, size_t input, unsigned way);
 unsigned gather_busy(const struct gather *g);
 unsigned gather_awaits(const struct gather *g, size_t input, unsigned way);
 
-/** Note that a leaf is not in the wave. */
-void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns);
+/** Note that a leaf is not in the wave; of @text (NULL, "": no more is known) a copy is kept. */
+void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns,
+	       const char *text);
 
 #endif

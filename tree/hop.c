@@ -351,7 +351,8 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	w->cpu_us += a->cpu_us;
 	for (size_t i = 0; i < a->n_missing; i++) {
 		wave_miss(w, a->missing[i]->leaf, a->missing[i]->why,
-			  clock_mono_ns() - a->missing[i]->since_ms * 1000000u);
+			  clock_mono_ns() - a->missing[i]->since_ms * 1000000u,
+			  a->missing[i]->text);
 	}
 	gather_answered(g, w, hop->input);
 }
@@ -442,7 +443,8 @@ void hop_miss(struct hop *hop, struct wave *w, bool late)
 	if (since == 0)
 		since = w->asked_ns;
 	for (size_t i = 0; i < hop->n_leaves; i++)
-		wave_miss(w, hop->leaves[i], why, since);
+		wave_miss(w, hop->leaves[i], why, since,
+			  why == MISSING_REFUSED ? hop->refused.text : NULL);
 }
 
 static const struct child_events hop_events = {

@@ -57,6 +57,8 @@ static void answer_missing(const struct wave *w, Evspace__Answer *a, Evspace__Mi
 		messages[i].leaf = w->missing[i].leaf;
 		messages[i].why = w->missing[i].why;
 		messages[i].since_ms = (now - w->missing[i].since_ns) / 1000000u;
+		if (w->missing[i].text)
+			messages[i].text = w->missing[i].text;
 		list[i] = &messages[i];
 	}
 	a->n_missing = w->n_missing;
@@ -73,7 +75,7 @@ static void wave_fit(struct wave *w)
 		return;
 	while (batch_next_part(&w->batch, &c, &run)) {
 		if (!(run.run->flags & RUN_FOLD))
-			wave_miss(w, run.run->element, MISSING_LATE, w->asked_ns);
+			wave_miss(w, run.run->element, MISSING_LATE, w->asked_ns, NULL);
 	}
 	batch_clear(&w->batch);
 	w->leaves = 0;
@@ -239,11 +241,12 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 
 	struct stage *source = s->stem->source;
 	uint64_t since = track_since(&s->track);
+	struct error e = {""};
 	int rc;
 
 	if (!w->again)
 		stem_turn(s->stem, s->open->generation, s->place);
-	rc = source->ops->read(source, &local, &s->scratch);
+	rc = source->ops->read(source, &local, &s->scratch, &e);
 	track_write(&s->track, &(struct trace){
 				       .op = source->ops->op,
 				       .since_ns = since,
@@ -256,7 +259,7 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 		w->leaves++;
 	} else {
 		batch_clear(&s->scratch);
-		wave_miss(w, s->place->index, MISSING_REFUSED, w->asked_ns);
+		wave_miss(w, s->place->index, MISSING_REFUSED, w->asked_ns, e.text);
 	}
 }
 

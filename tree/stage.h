@@ -33,8 +33,9 @@ struct stage_ops {
 	/* Check the arguments and set up private bytes. -1 and @e says what would be right. May be
 	   called for a check only (then names is NULL and fini follows at once). */
 	int (*init)(struct stage *s, const char *args, struct error *e);
-	/* Source only: this wave's runs to @out, the leaf's RUN_PART first. -1: @out untouched. */
-	int (*read)(struct stage *s, const struct ask *ask, struct batch *out);
+	/* Source only: this wave's runs to @out, the leaf's RUN_PART first. -1, errno and @e: it
+	   cannot be read, and what is in @out is nothing. */
+	int (*read)(struct stage *s, const struct ask *ask, struct batch *out, struct error *e);
 	/* Change @b in place: replace runs, keep all parts, their counts brought up to date. */
 	int (*apply)(struct stage *s, const struct ask *ask, struct batch *b);
 	/* Safe after a failed init and on zeroed private bytes. */

@@ -56,7 +56,8 @@ static int stem_check(const struct stem *s, const Evspace__Open *open,
 	    (!was->run[0] || !open->run[0] || strcmp(was->run, open->run) == 0) &&
 	    (!place->leaf || !s->place || s->place->index == place->index) &&
 	    same_texts(was->select, was->n_select, open->select, open->n_select) &&
-	    same_texts(was->within, was->n_within, open->within, open->n_within))
+	    same_texts(was->within, was->n_within, open->within, open->n_within) &&
+	    same_texts(was->users, was->n_users, open->users, open->n_users))
 		return 0;
 	errno = EEXIST;
 	return errorf(e, "the scope is open here already, for other elements");

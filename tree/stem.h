@@ -34,7 +34,7 @@ LIST_HEAD(stem_list, stem);
 /**
  * The stem of the scope that @open opens, for one more part of it at @place; with a source from now
  * on if that is a leaf. NULL with errno and @e: no source could be made, or the part asks for other
- * elements than those before it (EEXIST).
+ * elements than those before it, or for other users' (EEXIST).
  */
 struct stem *stem_join(const struct scope_host *host, struct stem_list *stems,
 		       const Evspace__Open *open, const struct plan_place *place, struct error *e);

@@ -125,7 +125,7 @@ static int read_source(struct reader *r, uint64_t wave, struct error *e)
 {
 	const struct ask ask = {.wave = wave};
 
-	if (r->source->ops->read(r->source, &ask, &r->batch) == 0 &&
+	if (r->source->ops->read(r->source, &ask, &r->batch, NULL) == 0 &&
 	    r->batch.bytes > NEWEST_ELEMENTS * sizeof(struct tuple))
 		return 0;
 	return errorf(e, "the source gives %zu bytes", r->batch.bytes);
