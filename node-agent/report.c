@@ -238,6 +238,15 @@ static void runs_hide(const struct peer *peer, Evspace__Status *status, bool rec
 	status->n_runs = kept;
 }
 
+/* Who asked waits for an answer, be it that there is none. */
+static void report_say(struct link *link, const Evspace__Frame *frame)
+{
+	if (link_send(link, frame, NULL) < 0 && errno == EMSGSIZE)
+		link_send_error(link, frame->status->scope, EMSGSIZE,
+				"its status is more than fits into a frame; remove ended runs "
+				"(evspace purge)");
+}
+
 void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
 		   const struct limits *limits, const char *run)
 {
@@ -258,9 +267,7 @@ void report_answer(const struct session_host *host, struct link *link, Evspace__
 	status->processes = residents.processes;
 	status->n_comms = residents.n_comms;
 	status->comms = residents.comms;
-	if (link_send(link, frame, NULL) < 0 && errno == EMSGSIZE)
-		link_send_error(link, status->scope, EMSGSIZE,
-				"what it would answer is more than fits into a frame");
+	report_say(link, frame);
 	residents_fini(&residents);
 	report_runs_fini(&runs);
 }
@@ -380,6 +387,6 @@ void report_send(const struct session_host *host, struct link *link)
 	r.status.remote = r.remote.texts;
 	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;
 	frame.status = &r.status;
-	link_send(link, &frame, NULL);
+	report_say(link, &frame);
 	report_fini(&r);
 }

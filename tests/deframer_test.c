@@ -87,7 +87,7 @@ static void frames_are_found_however_they_come(void)
 		uint64_t next_wave = 0;
 		int frames = 0;
 
-		deframer_init(&d, &arena, WIRE_FRAME_MAX);
+		deframer_init(&d, &arena, &wire_child_limits);
 		for (uint64_t wave = 0; wave < sizeof(tuples) / sizeof(tuples[0]); wave++) {
 			size_t bytes, body_at;
 			unsigned char *data = answer_bytes(wave, tuples[wave], &bytes, &body_at);
@@ -115,7 +115,7 @@ static void bodies_that_are_held_stay(void)
 	struct error e;
 
 	arena_init(&arena, 1 << 20);
-	deframer_init(&d, &arena, WIRE_FRAME_MAX);
+	deframer_init(&d, &arena, &wire_child_limits);
 	for (unsigned i = 0; i < HELD; i++) {
 		unsigned char *data = answer_bytes(i, 200, &bytes, &body_at);
 
@@ -175,7 +175,7 @@ static void the_other_byte_order_is_swapped(void)
 	count_reversed(run);
 
 	arena_init(&arena, 1 << 20);
-	deframer_init(&d, &arena, WIRE_FRAME_MAX);
+	deframer_init(&d, &arena, &wire_child_limits);
 	CU_ASSERT_EQUAL(feed(&d, data, bytes, bytes, &next_wave), -1);
 	deframer_fini(&d);
 	next_wave = 0;
@@ -194,13 +194,15 @@ static void the_other_byte_order_is_swapped(void)
 /** Feed one damaged frame to a new deframer. */
 static int damaged(const unsigned char *data, size_t bytes, size_t limit)
 {
+	struct wire_limits limits = wire_child_limits;
 	struct arena arena;
 	struct deframer d;
 	uint64_t next_wave = 1;
 	int result;
 
+	limits.frame = limit;
 	arena_init(&arena, 1 << 20);
-	deframer_init(&d, &arena, limit);
+	deframer_init(&d, &arena, &limits);
 	result = feed(&d, data, bytes, SIZE_MAX, &next_wave);
 	deframer_fini(&d);
 	arena_fini(&arena);
@@ -225,6 +227,55 @@ static void what_is_no_frame_is_refused(void)
 	free(data);
 }
 
+/** What the deframer says of a frame as soon as its kind is known. */
+static int begun(const struct wire_limits *limits, unsigned kind, uint32_t header, uint32_t body)
+{
+	unsigned char data[WIRE_FRONT_BYTES + WIRE_KIND_BYTES] = {0};
+	struct arena arena;
+	struct deframer d;
+	uint64_t next_wave = 1;
+	int result;
+
+	memcpy(data, &header, sizeof(header));
+	memcpy(data + sizeof(header), &body, sizeof(body));
+	data[WIRE_FRONT_BYTES] = (unsigned char)((kind << 3 | 2) | (kind > 15 ? 0x80 : 0));
+	data[WIRE_FRONT_BYTES + 1] = (unsigned char)(kind >> 4);
+	arena_init(&arena, 1 << 20);
+	deframer_init(&d, &arena, limits);
+	result = feed(&d, data, sizeof(data), 1, &next_wave);
+	if (result == 0)
+		CU_ASSERT_EQUAL(deframer_unfinished(&d),
+				WIRE_FRONT_BYTES + wire_pad(header) + body);
+	deframer_fini(&d);
+	arena_fini(&arena);
+	return result;
+}
+
+static void headers_are_as_large_as_their_kind_needs(void)
+{
+	const uint32_t most = WIRE_HEADER_MAX;
+
+	/* Close, ping, error, and what is not known. */
+	for (unsigned kind = 0; kind < 20; kind++) {
+		bool large = kind == 2 || (kind >= 4 && kind <= 5) || kind == 3 ||
+			     (kind >= 8 && kind <= 11) || kind >= 14;
+
+		CU_ASSERT_EQUAL(begun(&wire_hello_limits, kind, 5000, 0), -1);
+		CU_ASSERT_EQUAL(begun(&wire_child_limits, kind, 4096, 0), 0);
+		if (!large || kind > 16)
+			CU_ASSERT_EQUAL(begun(&wire_child_limits, kind, 4097, 0), -1);
+		CU_ASSERT_EQUAL(begun(&wire_consumer_limits, kind, 4 << 20, 0), -1);
+		if (kind != 5)
+			CU_ASSERT_EQUAL(begun(&wire_child_limits, kind, 16, 8), -1);
+	}
+	CU_ASSERT_EQUAL(begun(&wire_consumer_limits, 2, 4 << 16, 0), 0);
+	CU_ASSERT_EQUAL(begun(&wire_consumer_limits, 2, 5 << 16, 0), -1);
+	CU_ASSERT_EQUAL(begun(&wire_parent_limits, 2, most, 0), 0);
+	CU_ASSERT_EQUAL(begun(&wire_parent_limits, 4, most, 0), -1);
+	CU_ASSERT_EQUAL(begun(&wire_child_limits, 16, most, 0), 0);
+	CU_ASSERT_EQUAL(begun(&wire_child_limits, 5, most, 8 << 20), 0);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -232,6 +283,8 @@ int main(void)
 		{"bodies that are held stay as they were", bodies_that_are_held_stay},
 		{"the other byte order is swapped", the_other_byte_order_is_swapped},
 		{"what is no frame is refused", what_is_no_frame_is_refused},
+		{"headers are at most as large as their kind needs",
+		 headers_are_as_large_as_their_kind_needs},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -53,58 +53,117 @@ static void hop_changed(void *arg, struct hop *hop)
 	changed++;
 }
 
-static void refused_at_first(void)
+/* A hop in a world whose agent is the child. */
+struct bed {
+	struct world w;
+	struct plan_place place;
+	Evspace__Open open;
+	struct hop_scope scope;
+	struct hop *hop;
+};
+
+static void bed_open(struct bed *bed,
+		     void (*on_frame)(struct watch *, struct link *, const struct frame *))
 {
 	static const struct hop_events events = {.settled = hop_settled, .changed = hop_changed};
 	static const struct gather_events waves = {.late = NULL};
 	static char node[] = "w0", none[] = "";
 	static uint8_t id[16] = "a scope of tests";
-	struct world w;
-	struct plan_place place = {.node = node, .cluster = none, .leaf = true};
-	Evspace__Open open = EVSPACE__OPEN__INIT;
-	struct hop_scope scope = {.open = &open};
+
+	opens = closes = settled = changed = 0;
+	world_open(&bed->w);
+	bed->w.served.on_frame = on_frame;
+	bed->place = (struct plan_place){
+		.node = node, .cluster = none, .leaf = true, .address = bed->w.local_address};
+	evspace__open__init(&bed->open);
+	bed->open.id.data = id;
+	bed->open.id.len = sizeof(id);
+	bed->open.run = bed->open.view = bed->open.fetch = none;
+	bed->scope = (struct hop_scope){
+		.open = &bed->open,
+		.base = bed->w.base,
+		.children = child_set_new(bed->w.base, bed->w.consumer),
+		.names = names_new(0),
+		.gather = gather_new(bed->w.base, 1, &waves, NULL),
+	};
+	bed->hop = hop_new(&bed->scope, &bed->place, 0, 1, &events, NULL);
+}
+
+static void bed_close(struct bed *bed)
+{
+	hop_free(bed->hop, false);
+	gather_free(bed->scope.gather);
+	names_free(bed->scope.names);
+	child_set_free(bed->scope.children);
+	world_close(&bed->w);
+}
+
+static void refused_at_first(void)
+{
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
 	const struct hop_unready *unready;
-	struct hop *hop;
+	struct bed bed;
 
-	world_open(&w);
-	w.served.on_frame = child_frame;
-	place.address = w.local_address;
-	open.id.data = id;
-	open.id.len = sizeof(id);
-	open.run = open.view = open.fetch = none;
-	scope.base = w.base;
-	scope.children = child_set_new(w.base, w.consumer);
-	scope.names = names_new(0);
-	scope.gather = gather_new(w.base, 1, &waves, NULL);
-	hop = hop_new(&scope, &place, 0, 1, &events, NULL);
-	WAIT(&w, hop_reachable(hop));
+	bed_open(&bed, child_frame);
+	WAIT(&bed.w, hop_reachable(bed.hop));
 	/* on its way when the child refuses: that one has not opened the scope is what counts */
 	ask.wave = ask.count = 1;
 	ask.deadline_ms = 1000;
-	CU_ASSERT_EQUAL(hop_ask(hop, &ask), 1);
-	WAIT(&w, settled == 1);
-	CU_ASSERT_FALSE(hop_reachable(hop));
-	WAIT(&w, opens == 2);
-	CU_ASSERT_EQUAL_FATAL(hop_unready(hop, &unready), 1);
+	CU_ASSERT_EQUAL(hop_ask(bed.hop, &ask), 1);
+	WAIT(&bed.w, settled == 1);
+	CU_ASSERT_FALSE(hop_reachable(bed.hop));
+	WAIT(&bed.w, opens == 2);
+	CU_ASSERT_EQUAL_FATAL(hop_unready(bed.hop, &unready), 1);
 	CU_ASSERT_STRING_EQUAL(unready->text, "not yet");
 	CU_ASSERT_EQUAL(unready->code, EEXIST);
-	WAIT(&w, hop_ready(hop));
+	WAIT(&bed.w, hop_ready(bed.hop));
 	CU_ASSERT_EQUAL(opens, REFUSALS + 1);
 	CU_ASSERT_EQUAL(closes, REFUSALS);
 	CU_ASSERT_EQUAL(settled, 1);
-	CU_ASSERT_EQUAL(hop_unready(hop, &unready), 0);
-	hop_free(hop, false);
-	gather_free(scope.gather);
-	names_free(scope.names);
-	child_set_free(scope.children);
-	world_close(&w);
+	CU_ASSERT_EQUAL(hop_unready(bed.hop, &unready), 0);
+	bed_close(&bed);
+}
+
+/* ---- one that says what nobody has asked for ---- */
+
+static struct link *babbling;
+
+static void babbler_frame(struct watch *watch, struct link *link, const struct frame *frame)
+{
+	(void)watch;
+	(void)frame;
+	babbling = link;
+}
+
+static void babble(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+	if (babbling)
+		link_send_ping(babbling, false);
+}
+
+static void babbling_is_no_answer(void)
+{
+	static const struct timeval often = {0, 20000};
+	struct event *timer;
+	struct bed bed;
+
+	bed_open(&bed, babbler_frame);
+	timer = event_new(bed.w.base, -1, EV_PERSIST, babble, NULL);
+	event_add(timer, &often);
+	WAIT(&bed.w, hop_reachable(bed.hop));
+	WAIT(&bed.w, !hop_reachable(bed.hop));
+	event_free(timer);
+	bed_close(&bed);
 }
 
 int main(void)
 {
 	static CU_TestInfo cases[] = {
 		{"who refuses a scope is asked again", refused_at_first},
+		{"who babbles has not answered", babbling_is_no_answer},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

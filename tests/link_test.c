@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests links between an agent and a consumer, over both transports: what is sent arrives. */
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "pathmap/memory.h"
 #include "tests/peers.h"
 #include "tree/tuple.h"
 
@@ -251,7 +253,8 @@ static void who_does_not_read_is_dropped(void)
 /** A child process that is killed while it sends. */
 static void sends_half_a_frame(void *arg)
 {
-	static const unsigned char front[] = {0, 0, 16, 0, 0, 0, 0, 0}; /* a header of 1 MiB */
+	/* a header of 1 MiB, of an Open */
+	static const unsigned char front[] = {0, 0, 16, 0, 0, 0, 0, 0, 2 << 3 | 2};
 	int fd = raw_local(arg);
 	unsigned char data[4096] = {0};
 	size_t n = raw_hello(data, sizeof(data), WIRE_VERSION, WIRE_OLDEST, TUPLE_LAYOUT);
@@ -360,6 +363,75 @@ static void nobody_there(void)
 	world_close(&w);
 }
 
+/** A connection that has begun a frame of so many bytes, an Open. */
+static int hoarder(uint32_t header_bytes)
+{
+	static const unsigned char kind[WIRE_KIND_BYTES] = {2 << 3 | 2};
+	const uint32_t front[2] = {htole32(header_bytes), 0};
+	unsigned char data[WIRE_HELLO_MAX];
+	size_t n = raw_hello(data, sizeof(data), WIRE_VERSION, WIRE_OLDEST, TUPLE_LAYOUT);
+	int fd = raw_local(peers_path("socket"));
+
+	memcpy(data + n, front, sizeof(front));
+	memcpy(data + n + sizeof(front), kind, sizeof(kind));
+	n += sizeof(front) + sizeof(kind);
+	CU_ASSERT_EQUAL(write(fd, data, n), (ssize_t)n);
+	return fd;
+}
+
+static void what_is_not_whole_is_bounded(void)
+{
+	enum { HOARDERS = 12, FIT = 7 };
+	struct world w;
+	struct watch mine = {0};
+	int fd[HOARDERS + 1];
+
+	world_open(&w);
+	link_hub_proof_set(w.agent, 60000);
+	for (int i = 0; i < HOARDERS; i++)
+		fd[i] = hoarder(WIRE_HEADER_MAX);
+	WAIT(&w, w.served.ready == HOARDERS && w.served.closed == HOARDERS - FIT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(w.served.why.text, "of a frame that is not whole"));
+	/* Who has nothing to hide is not in the way. */
+	world_dial(&w, false, &mine);
+	WAIT(&w, mine.ready);
+	send_ask(mine.link, 1);
+	WAIT(&w, w.served.frames == 1);
+	CU_ASSERT_EQUAL(w.served.closed, HOARDERS - FIT);
+	/* A small one may not take for ever, either. */
+	link_hub_proof_set(w.agent, 20);
+	fd[HOARDERS] = hoarder(100);
+	WAIT(&w, w.served.closed == HOARDERS - FIT + 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(w.served.why.text, "did not end a frame within 0.12 s"));
+	CU_ASSERT_EQUAL(mine.closed, 0);
+	for (int i = 0; i <= HOARDERS; i++)
+		close(fd[i]);
+	world_close(&w);
+}
+
+/** What an observer sends is as large as an observer's questions are. */
+static void observers_say_little(void)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	struct world w;
+	struct watch mine = {0};
+
+	world_open(&w);
+	world_dial(&w, false, &mine);
+	WAIT(&w, mine.ready);
+	open.view = memory_new((1 << 20) + 1, 1);
+	memset(open.view, 'x', 1 << 20);
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	CU_ASSERT_EQUAL(link_send(mine.link, &frame, NULL), 0);
+	free(open.view);
+	WAIT(&w, mine.closed && w.served.closed);
+	CU_ASSERT_EQUAL(w.served.frames, 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(mine.why.text, "a frame of kind 2 with a header of 10485"));
+	world_close(&w);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -375,6 +447,8 @@ int main(void)
 		{"a reset is said", a_reset_is_said},
 		{"links close in any callback", links_close_in_any_callback},
 		{"nobody there: said at once", nobody_there},
+		{"what is not whole is bounded, in bytes and time", what_is_not_whole_is_bounded},
+		{"observers say little", observers_say_little},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

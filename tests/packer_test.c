@@ -114,7 +114,7 @@ static int feed(const unsigned char *data, size_t bytes, size_t chunk, bool chec
 	int frames = 0, result = 0;
 
 	arena_init(&arena, 1 << 20);
-	deframer_init(&d, &arena, WIRE_FRAME_MAX);
+	deframer_init(&d, &arena, &wire_child_limits);
 	d.unpacks = true;
 	while (bytes && result >= 0) {
 		size_t room, n = bytes < chunk ? bytes : chunk;

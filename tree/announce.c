@@ -17,14 +17,15 @@ _Static_assert(ANNOUNCE_NAMES + ANNOUNCE_COMMS < WIRE_HEADER_MAX, "announcements
 /* Bytes that the fields of an announcement take beside its text or members, at most. */
 #define ANNOUNCE_EACH 40u
 
-static void fill_names(struct announce *an, const struct names *names, Evspace__Answer *a)
+/* Returns how many bytes they take. */
+static size_t fill_names(struct announce *an, const struct names *names, Evspace__Answer *a)
 {
 	size_t all = names_count(names) - an->names, count = 0, bytes = 0;
 
 	for (; count < all && bytes < ANNOUNCE_NAMES; count++)
 		bytes += ANNOUNCE_EACH + strlen(names_at(names, an->names + count)->text);
 	if (count == 0)
-		return;
+		return 0;
 	an->name_items = memory_new(count, sizeof(*an->name_items));
 	an->name_list = memory_new(count, sizeof(*an->name_list));
 	for (size_t i = 0; i < count; i++) {
@@ -42,6 +43,7 @@ static void fill_names(struct announce *an, const struct names *names, Evspace__
 	a->n_names = count;
 	a->names = an->name_list;
 	an->names += count;
+	return bytes;
 }
 
 void announce_comm(Evspace__Comm *m, const struct name_comm *c)
@@ -56,17 +58,19 @@ void announce_comm(Evspace__Comm *m, const struct name_comm *c)
 	m->label = c->label ? c->label : m->label;
 }
 
-static void fill_comms(struct announce *an, const struct names *names, Evspace__Answer *a)
+/* @bytes are taken by names. */
+static void fill_comms(struct announce *an, const struct names *names, size_t bytes,
+		       Evspace__Answer *a)
 {
-	size_t all = names_comm_count(names) - an->comms, count = 0, bytes = 0;
+	size_t all = names_comm_count(names) - an->comms, count = 0;
 
 	for (; count < all; count++) {
 		const struct name_comm *c = names_comm_at(names, an->comms + count);
 
-		/* A world rank takes five bytes at most; a first one goes whatever its size. */
+		/* A world rank takes five bytes at most; one alone goes whatever its size. */
 		bytes += ANNOUNCE_EACH + (c->members ? 5 * (size_t)c->size : 0) +
 			 (c->label ? strlen(c->label) : 0);
-		if (count > 0 && bytes > ANNOUNCE_COMMS)
+		if ((count > 0 || a->n_names > 0) && bytes > ANNOUNCE_NAMES + ANNOUNCE_COMMS)
 			break;
 	}
 	if (count == 0)
@@ -87,8 +91,7 @@ static void fill_comms(struct announce *an, const struct names *names, Evspace__
 
 void announce_fill(struct announce *an, const struct names *names, Evspace__Answer *a)
 {
-	fill_names(an, names, a);
-	fill_comms(an, names, a);
+	fill_comms(an, names, fill_names(an, names, a), a);
 }
 
 void announce_clear(struct announce *an)

@@ -174,7 +174,7 @@ static void child_watch(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* A frame came, whatever it is. */
+/* What was awaited came, or a word that it is there. */
 static void child_hear(struct child *c)
 {
 	struct child_user *u;
@@ -260,14 +260,18 @@ static void child_frame(struct link *link, void *arg, const struct frame *frame)
 	struct child_user *u;
 
 	(void)link;
-	child_hear(c);
-	/* A frame for nobody is an answer that crossed a close: nothing is owed to it. */
 	TAILQ_FOREACH (u, &c->users, entry) {
 		if (u->scope == scope) {
+			child_hear(c);
 			u->events->frame(u, frame);
 			return;
 		}
 	}
+	/* A frame for nobody is an answer that crossed a close, or nothing that anybody awaits. */
+	if (frame->header->kind_case == EVSPACE__FRAME__KIND_PING && frame->header->ping->answer)
+		child_hear(c);
+	else
+		child_receives(c);
 }
 
 static void child_closed(struct link *link, void *arg, const struct error *why)

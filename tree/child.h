@@ -21,8 +21,8 @@ struct child_events {
 	void (*up)(struct child_user *user);   /* the connection is there: (re)open the scope */
 	void (*down)(struct child_user *user); /* it broke, or a try to connect has failed */
 	void (*frame)(struct child_user *user, const struct frame *frame); /* for user->scope */
-	/* The connection is there, but nobody has spoken for CHILD_SILENT_MS in spite of a question
-	   (child_expect()); or somebody does again. Both may be NULL. */
+	/* The connection is there, but nothing that was awaited has come for CHILD_SILENT_MS in
+	   spite of a question (child_expect()); or it does again. Both may be NULL. */
 	void (*silent)(struct child_user *user);
 	void (*heard)(struct child_user *user);
 };

@@ -14,9 +14,9 @@
 /* The room below which the next buffer is begun: a TLS record's. */
 #define DEFRAMER_SPARE (16u << 10)
 
-void deframer_init(struct deframer *d, struct arena *arena, size_t limit)
+void deframer_init(struct deframer *d, struct arena *arena, const struct wire_limits *limits)
 {
-	*d = (struct deframer){.arena = arena, .limit = limit};
+	*d = (struct deframer){.arena = arena, .limits = limits};
 }
 
 static void buffer_drop(struct deframer *d)
@@ -47,7 +47,7 @@ static size_t deframer_need(const struct deframer *d)
 {
 	struct wire_front front;
 
-	if (deframer_held(d) < WIRE_FRONT_BYTES)
+	if (deframer_held(d) < WIRE_FRONT_BYTES + WIRE_KIND_BYTES)
 		return DEFRAMER_SPARE;
 	front = wire_front_get(d->buffer->data + d->at);
 	return wire_frame_bytes(&front);
@@ -82,6 +82,21 @@ void deframer_filled(struct deframer *d, size_t bytes)
 bool deframer_partial(const struct deframer *d)
 {
 	return deframer_held(d) > 0 || (d->inner && deframer_held(d->inner) > 0);
+}
+
+static size_t unfinished(const struct deframer *d)
+{
+	return deframer_held(d) ? deframer_need(d) : 0;
+}
+
+size_t deframer_unfinished(const struct deframer *d)
+{
+	return unfinished(d) + (d->inner ? unfinished(d->inner) : 0) + unpacker_bytes(d->unpacker);
+}
+
+uint64_t deframer_frames(const struct deframer *d)
+{
+	return d->frames + (d->inner ? d->inner->frames : 0);
 }
 
 void deframer_rest(struct deframer *d)
@@ -127,6 +142,7 @@ static int frame_take(struct deframer *d, const struct wire_front *front, struct
 	}
 	d->at += bytes;
 	d->bytes += bytes;
+	d->frames++;
 	return 1;
 }
 
@@ -137,7 +153,7 @@ static void piece_begin(struct deframer *d, const struct wire_front *front)
 		d->unpacker = unpacker_new();
 	if (!d->inner) {
 		d->inner = memory_new(1, sizeof(*d->inner));
-		deframer_init(d->inner, d->arena, d->limit);
+		deframer_init(d->inner, d->arena, d->limits);
 		d->inner->swap = d->swap;
 	}
 	unpacker_begin(d->unpacker, d->buffer->data + d->at + WIRE_FRONT_BYTES,
@@ -176,10 +192,16 @@ int deframer_next(struct deframer *d, struct frame *frame, struct error *e)
 		errno = EPROTO;
 		if (wire_front_is_piece(&front) && !d->unpacks)
 			return errorf(e, "a compressed piece where none was asked for");
-		if (wire_front_check(&front, d->limit, e) < 0)
+		if (wire_front_check(&front, d->limits->frame, e) < 0)
 			return -1;
 		if (!wire_front_is_piece(&front) && d->inner && deframer_held(d->inner))
 			return errorf(e, "a frame where another one has begun in a piece");
+		if (deframer_held(d) < WIRE_FRONT_BYTES + WIRE_KIND_BYTES)
+			return 0;
+		if (!wire_front_is_piece(&front) &&
+		    wire_kind_check(&front, d->buffer->data + d->at + WIRE_FRONT_BYTES, d->limits,
+				    e) < 0)
+			return -1;
 		if (deframer_held(d) < wire_frame_bytes(&front))
 			return 0;
 		if (!wire_front_is_piece(&front))

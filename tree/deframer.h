@@ -23,19 +23,20 @@ struct frame {
 
 /** Bytes received and not yet understood. Bodies stay where they were received. */
 struct deframer {
-	struct buffer *buffer;	   /* NULL: nothing is held */
-	size_t at;		   /* where the next frame begins, a multiple of 8 */
-	size_t limit;		   /* bytes that a frame may have */
+	struct buffer *buffer; /* NULL: nothing is held */
+	size_t at;	       /* where the next frame begins, a multiple of 8 */
+	const struct wire_limits *limits;
 	bool swap;		   /* the sender's byte order is not ours */
 	bool unpacks;		   /* pieces are expected; else they are refused */
 	struct arena *arena;	   /* for the headers; reset with every frame */
 	uint64_t bytes;		   /* of all frames so far, unpacked */
+	uint64_t frames;	   /* so far */
 	struct unpacker *unpacker; /* since the first piece, else NULL */
 	struct deframer *inner;	   /* what was unpacked and not yet understood */
 };
 
-/** @arena stays the caller's. */
-void deframer_init(struct deframer *d, struct arena *arena, size_t limit);
+/** @arena and @limits stay the caller's. */
+void deframer_init(struct deframer *d, struct arena *arena, const struct wire_limits *limits);
 void deframer_fini(struct deframer *d);
 
 /**
@@ -56,6 +57,12 @@ int deframer_next(struct deframer *d, struct frame *frame, struct error *e);
 
 /** Is there the beginning of a frame? */
 bool deframer_partial(const struct deframer *d);
+
+/** Bytes of memory that are taken, or will be, for what is not whole yet. */
+size_t deframer_unfinished(const struct deframer *d);
+
+/** Frames that were handed out so far. */
+uint64_t deframer_frames(const struct deframer *d);
 
 /** Nothing more will come for a while: give the buffer back unless a frame has begun in it. */
 void deframer_rest(struct deframer *d);

@@ -98,7 +98,9 @@ static void link_ready(struct link *link)
 
 	link->state = LINK_READY;
 	/* Who asks has no bodies to send: a few KiB of a piece would become 64 MiB of memory. */
-	link->deframer.limit = link->to ? WIRE_FRAME_MAX : WIRE_QUESTION_MAX;
+	link->deframer.limits = link->to			? &wire_child_limits
+				: link->peer.roles & ROLE_AGENT ? &wire_parent_limits
+								: &wire_consumer_limits;
 	link->deframer.unpacks = link->hub->unpacks != UNPACKS_NEVER;
 	link->deframer.swap = link->hello->hello->big_endian != BIG_ENDIAN_HERE;
 	event_del(&link->timer);

@@ -64,6 +64,75 @@ static size_t link_portion(const struct link *link)
 								      : LINK_RECEIVE;
 }
 
+/* ---- frames that are not whole ---- */
+
+/** @bytes of frames that are not whole are the link's now. */
+static void link_count(struct link *link, size_t bytes)
+{
+	link->hub->unfinished[link->to != NULL] += bytes - link->unfinished;
+	link->unfinished = bytes;
+}
+
+void link_forget(struct link *link)
+{
+	link_count(link, 0);
+	deframer_fini(&link->deframer);
+}
+
+/** All together hold more than they may: who holds most makes way, as others may be honest. */
+static void hub_relieve(struct link_hub *hub, bool dialled)
+{
+	size_t most = dialled ? LINK_UNFINISHED_ANSWERED : LINK_UNFINISHED_ASKED;
+
+	while (hub->unfinished[dialled] > most) {
+		struct link *link, *worst = NULL;
+		struct error why;
+
+		LIST_FOREACH (link, &hub->links, entry) {
+			if ((link->to != NULL) == dialled &&
+			    (!worst || link->unfinished > worst->unfinished))
+				worst = link;
+		}
+		errorf(&why,
+		       "%s was dropped: it held %zu bytes of a frame that is not whole, and all "
+		       "together more than %zu",
+		       link_noun(worst), worst->unfinished, most);
+		link_count(worst, 0);
+		link_refuse(worst, ENOBUFS, &why);
+	}
+}
+
+/** What was received ends, maybe within a frame. */
+static void link_account(struct link *link)
+{
+	unsigned proofs = link->to ? LINK_ANSWER_PROOFS : LINK_QUESTION_PROOFS;
+
+	link_count(link, deframer_unfinished(&link->deframer));
+	if (link->state == LINK_READY && deframer_partial(&link->deframer) &&
+	    !evtimer_pending(&link->timer, NULL)) {
+		link->frames = deframer_frames(&link->deframer);
+		link_timer_set(link, proofs * link->hub->proof_ms);
+	}
+	hub_relieve(link->hub, link->to != NULL);
+}
+
+/** A frame has begun some time ago. Is it the same still? */
+static void link_frame_check(struct link *link)
+{
+	struct error why;
+
+	if (!deframer_partial(&link->deframer))
+		return;
+	if (deframer_frames(&link->deframer) != link->frames) {
+		link_account(link);
+		return;
+	}
+	errorf(&why, "%s did not end a frame within %g s", link_noun(link),
+	       (link->to ? LINK_ANSWER_PROOFS : LINK_QUESTION_PROOFS) * link->hub->proof_ms /
+		       1000.0);
+	link_refuse(link, ETIMEDOUT, &why);
+}
+
 /** Read what was received, decrypting it if need be, until there is nothing more. */
 static void link_read(struct link *link)
 {
@@ -90,6 +159,7 @@ static void link_read(struct link *link)
 	/* TLS itself may have to answer something, however little the peer reads. */
 	if (link_waiting(link) && !link_crowded(link))
 		hub_queue(link->hub, link);
+	link_account(link);
 }
 
 static void link_handshake(struct link *link)
@@ -225,6 +295,9 @@ void link_timeout(evutil_socket_t fd, short what, void *arg)
 		errorf(&e, "%s did not say who it is within %g s", link_noun(link),
 		       link->proof_ms / 1000.0);
 		link_refuse(link, ETIMEDOUT, &e);
+		break;
+	case LINK_READY:
+		link_frame_check(link);
 		break;
 	default:
 		link_bury(link);

@@ -21,6 +21,14 @@
  * and a question much work. Between two recv() others have their turn. */
 #define LINK_RECEIVE_LITTLE (4u << 10)
 
+/* Bytes of all frames that are not whole yet: of those who dialled, who ask, and of those whom we
+ * have dialled, whose answers may come all at once. */
+#define LINK_UNFINISHED_ASKED	 (64u << 20)
+#define LINK_UNFINISHED_ANSWERED (4u * WIRE_FRAME_MAX)
+/* How long a frame may take, in times that a proof may take: a question, an answer. */
+#define LINK_QUESTION_PROOFS 6u
+#define LINK_ANSWER_PROOFS   24u
+
 enum link_state {
 	LINK_CONNECTING,
 	LINK_HANDSHAKE,
@@ -45,6 +53,8 @@ struct link {
 	struct deframer deframer;
 	struct speed speed;
 	struct packer *packer; /* while frames are compressed, else NULL */
+	size_t unfinished;     /* as it is counted in the hub */
+	uint64_t frames;       /* when the timer began that says how long one may take */
 	struct event readable, writable, timer;
 	struct link_listener *listener; /* accepted, not yet proven: it holds one of its places */
 	struct address *to;		/* dialled: where to, and which of them is tried */
@@ -76,6 +86,7 @@ struct link_hub {
 	struct address_book addresses;
 	struct arena arena;
 	unsigned char *scratch; /* LINK_RECEIVE bytes, made when first needed */
+	size_t unfinished[2];	/* bytes of frames that are not whole: of who dialled, of others */
 	unsigned calls;		/* callbacks under way: nothing is freed */
 	bool flushing;
 	unsigned proof_ms;
@@ -117,6 +128,8 @@ void link_writable(evutil_socket_t fd, short what, void *arg);
 void link_timeout(evutil_socket_t fd, short what, void *arg);
 /** Write what waits; what does not fit follows when the socket has room. */
 void link_flush(struct link *link);
+/** Frames that are not whole are given up, and the memory that they take. */
+void link_forget(struct link *link);
 /** Let the loop look at the link's socket. */
 void link_watch(struct link *link);
 /** The socket is connected: shake hands, or say hello. */

@@ -19,7 +19,7 @@ struct link *link_new(struct link_hub *hub)
 	link->hub = hub;
 	link->events = &no_events;
 	link->transport.fd = -1;
-	deframer_init(&link->deframer, &hub->arena, WIRE_HELLO_MAX);
+	deframer_init(&link->deframer, &hub->arena, &wire_hello_limits);
 	LIST_INSERT_HEAD(&hub->links, link, entry);
 	if (event_assign(&link->timer, hub->base, -1, 0, link_timeout, link) < 0 ||
 	    event_assign(&link->readable, hub->base, -1, 0, link_readable, link) < 0 ||
@@ -53,7 +53,7 @@ void link_bury(struct link *link)
 	event_del(&link->writable);
 	event_del(&link->timer);
 	transport_fini(&link->transport);
-	deframer_fini(&link->deframer);
+	link_forget(link);
 	packer_free(link->packer);
 	link->packer = NULL;
 	wire_header_free(link->hello);
@@ -120,6 +120,9 @@ static void link_report(struct link *link)
 	}
 	if (link->state == LINK_DEAD)
 		return;
+	/* Not while somebody up the stack may look at a frame. */
+	if (!link->hub->calls)
+		link_forget(link);
 	if (link->transport.fd >= 0)
 		event_add(&link->readable, NULL);
 	link_linger(link);

@@ -88,7 +88,8 @@ unsigned long link_hub_refused(const struct link_hub *hub);
 
 /**
  * How long a peer may take to connect, and to prove who it is, in ms: 5000 unless set. One that was
- * dialled may take twice as long for the proof.
+ * dialled may take twice as long for the proof. Six times as long has a question for all of a frame
+ * to come, 24 times as long an answer.
  */
 void link_hub_proof_set(struct link_hub *hub, unsigned ms);
 

@@ -161,7 +161,9 @@ static void scope_done(void *arg, struct wave *w)
 	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
 	frame.answer = &answer;
 	scope_trace(s, w, answer.cpu_us - w->cpu_us);
-	link_send(s->up, &frame, &w->batch);
+	if (link_send(s->up, &frame, &w->batch) < 0 && errno == EMSGSIZE)
+		link_send_error(s->up, s->number, EMSGSIZE,
+				"an answer is more than fits into a frame; ask for fewer hosts");
 	scope_answered(s, w);
 	free(messages);
 	free(list);
@@ -238,7 +240,6 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 		.room = ask->room,
 		.again = w->again,
 	};
-
 	struct stage *source = s->stem->source;
 	uint64_t since = track_since(&s->track);
 	struct error e = {""};

@@ -64,6 +64,11 @@ bool unpacker_is_open(const struct unpacker *u)
 	return u && u->context;
 }
 
+size_t unpacker_bytes(const struct unpacker *u)
+{
+	return unpacker_is_open(u) ? ZSTD_sizeof_DCtx(u->context) : 0;
+}
+
 /** What zstd makes of what is left of the piece. Returns what it gave, -1 with @e. */
 static ssize_t unpack(struct unpacker *u, unsigned char *to, size_t room, struct error *e)
 {

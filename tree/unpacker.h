@@ -26,6 +26,9 @@ bool unpacker_busy(const struct unpacker *u);
 /** Has the peer begun to compress, and not ended that? NULL: no. */
 bool unpacker_is_open(const struct unpacker *u);
 
+/** Bytes of memory that it takes while it is open. NULL is fine. */
+size_t unpacker_bytes(const struct unpacker *u);
+
 /**
  * Unpack some more of the piece to @to, at most @room (at least one) bytes. Returns 0 and *@got, or
  * -1 with EPROTO and @e: what is there is damaged, asks for too much memory, or unpacks to more or

@@ -5,7 +5,54 @@
 #include <errno.h>
 #include <string.h>
 
+#include "pathmap/mapfile.h"
 #include "pathmap/utf8.h"
+
+/* Names and patterns that somebody has typed. */
+#define WORDS (256u << 10)
+/* Each place as one that owes, and as one that is asked. */
+#define ASKS (512u << 10)
+/* Three files. */
+#define MAPS (3 * MAPFILE_MAX + WORDS)
+
+const struct wire_limits wire_hello_limits = {.frame = WIRE_HELLO_MAX};
+
+#define QUESTIONS [EVSPACE__FRAME__KIND_ASK] = ASKS, [EVSPACE__FRAME__KIND_MAP_APPLY] = MAPS
+
+const struct wire_limits wire_consumer_limits = {
+	.frame = WIRE_FRONT_BYTES + WIRE_HEADER_MAX,
+	.header =
+		{
+			QUESTIONS,
+			[EVSPACE__FRAME__KIND_OPEN] = WORDS,
+			[EVSPACE__FRAME__KIND_STATUS_ASK] = WORDS,
+			[EVSPACE__FRAME__KIND_SWITCH_ASK] = WORDS,
+		},
+};
+
+const struct wire_limits wire_parent_limits = {
+	.frame = WIRE_FRONT_BYTES + WIRE_HEADER_MAX,
+	.header =
+		{
+			QUESTIONS,
+			[EVSPACE__FRAME__KIND_OPEN] = WIRE_HEADER_MAX,
+			[EVSPACE__FRAME__KIND_STATUS_ASK] = WIRE_HEADER_MAX,
+			[EVSPACE__FRAME__KIND_SWITCH_ASK] = WIRE_HEADER_MAX,
+		},
+};
+
+const struct wire_limits wire_child_limits = {
+	.frame = WIRE_FRAME_MAX,
+	.header =
+		{
+			[EVSPACE__FRAME__KIND_OPENED] = WIRE_HEADER_MAX,
+			[EVSPACE__FRAME__KIND_ANSWER] = WIRE_HEADER_MAX,
+			[EVSPACE__FRAME__KIND_STATUS] = WIRE_HEADER_MAX,
+			[EVSPACE__FRAME__KIND_SWITCHED] = WIRE_HEADER_MAX,
+			[EVSPACE__FRAME__KIND_MAP] = WIRE_HEADER_MAX,
+			[EVSPACE__FRAME__KIND_MAP_APPLIED] = WIRE_HEADER_MAX,
+		},
+};
 
 size_t wire_frame_bytes(const struct wire_front *front)
 {
@@ -40,6 +87,27 @@ int wire_front_check(const struct wire_front *front, size_t limit, struct error 
 	if (wire_frame_bytes(front) > limit)
 		return errorf(e, "a frame of %zu bytes where %zu are allowed",
 			      wire_frame_bytes(front), limit);
+	return 0;
+}
+
+int wire_kind_check(const struct wire_front *front, const unsigned char *header,
+		    const struct wire_limits *limits, struct error *e)
+{
+	unsigned tag =
+		header[0] & 0x80 ? (header[0] & 0x7fu) | (unsigned)header[1] << 7 : header[0];
+	unsigned kind = tag >> 3;
+	uint32_t most = kind < sizeof(limits->header) / sizeof(limits->header[0])
+				? limits->header[kind]
+				: 0;
+
+	if (!most)
+		most = WIRE_HELLO_MAX;
+	errno = EPROTO;
+	if (front->header_bytes > most)
+		return errorf(e, "a frame of kind %u with a header of %u bytes (up to %u)", kind,
+			      front->header_bytes, most);
+	if (front->body_bytes && kind != EVSPACE__FRAME__KIND_ANSWER)
+		return errorf(e, "a body in a frame of kind %u, which is no answer", kind);
 	return 0;
 }
 

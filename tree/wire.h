@@ -21,9 +21,22 @@
 /** Bytes of a frame's front, and of the largest frame. */
 #define WIRE_FRONT_BYTES 8u
 #define WIRE_FRAME_MAX	 (WIRE_FRONT_BYTES + WIRE_HEADER_MAX + WIRE_BODY_MAX)
-/** The largest of those who were let in, parents and consumers: only what they ask for has a body.
+/** Bytes of a header by which its kind is known. */
+#define WIRE_KIND_BYTES 2u
+
+/**
+ * What one side may send: bytes of a whole frame, and of a header of each kind; of those that are 0
+ * here no more than WIRE_HELLO_MAX.
  */
-#define WIRE_QUESTION_MAX (WIRE_FRONT_BYTES + WIRE_HEADER_MAX)
+struct wire_limits {
+	size_t frame;
+	uint32_t header[EVSPACE__FRAME__KIND_MAP_APPLIED + 1];
+};
+
+/** Who has not said hello yet; consumers; parents, whose questions have plan parts; children, who
+ * alone have bodies to send. */
+extern const struct wire_limits wire_hello_limits, wire_consumer_limits, wire_parent_limits,
+	wire_child_limits;
 /**
  * A piece of the stream of frames, compressed: its front has WIRE_PIECE set in the first word, the
  * rest of which is how many bytes of zstd (RFC 8878) follow, padded with zeros to a multiple of 8;
@@ -92,6 +105,11 @@ size_t wire_frame_bytes(const struct wire_front *front);
 /** Check a front against the limits; a whole frame may have @limit bytes. Returns 0, or -1 with
  * EPROTO and @e. */
 int wire_front_check(const struct wire_front *front, size_t limit, struct error *e);
+
+/** Check the lengths in a front against what its kind needs, which the first WIRE_KIND_BYTES of
+ * @header say. Returns 0, or -1 with EPROTO and @e. */
+int wire_kind_check(const struct wire_front *front, const unsigned char *header,
+		    const struct wire_limits *limits, struct error *e);
 
 /**
  * Parse a header. Returns it (free with wire_header_free()), or NULL with EPROTO and @e. Checks

@@ -13,6 +13,8 @@
 #define FLAG_SWAP   1
 #define FLAG_HELLO  2
 #define FLAG_PIECES 4
+#define FLAG_ASKS   8
+#define FLAG_PARENT 16
 
 /** What came of a stream. */
 struct outcome {
@@ -93,7 +95,11 @@ static struct outcome try_stream(const uint8_t *data, size_t bytes, unsigned fla
 	int result = 0;
 
 	arena_init(&arena, 1 << 20);
-	deframer_init(&d, &arena, flags & FLAG_HELLO ? WIRE_HELLO_MAX : WIRE_FRAME_MAX);
+	deframer_init(&d, &arena,
+		      flags & FLAG_HELLO    ? &wire_hello_limits
+		      : flags & FLAG_ASKS   ? &wire_consumer_limits
+		      : flags & FLAG_PARENT ? &wire_parent_limits
+					    : &wire_child_limits);
 	d.swap = flags & FLAG_SWAP;
 	d.unpacks = flags & FLAG_PIECES;
 	while (bytes && result >= 0) {
