@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A peer with a certificate that is good and intentions that are not:
+ *
+ *	hostile client HOST:PORT DIR NAME SEED SECONDS	dials, and says frames at random
+ *	hostile child HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
+ *	hostile deep HOST:PORT DIR NAME		says what would exhaust a stack, once each way
+ *	hostile deepchild HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
+ *	hostile hoard HOST:PORT DIR NAME N	N connections that each begin the largest header
+ *						that they may, until told on stdin to end
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <openssl/err.h>
+
+#include "pathmap/memory.h"
+#include "tests/random-frame.h"
+#include "tests/random.h"
+#include "tree/address.h"
+#include "tree/clock.h"
+#include "tree/deframer.h"
+#include "tree/tls.h"
+#include "tree/tuple.h"
+
+#define DEEP	 17440 /* 74 kB of places */
+#define PATIENCE 20000 /* ms */
+
+/* One connection. */
+struct peer_link {
+	int fd;
+	SSL *ssl;
+	struct arena arena;
+	struct deframer in;
+};
+
+static struct address target;
+static struct tls *tls;
+static const char *name;
+static unsigned char *out;
+
+static _Noreturn void die(const char *what)
+{
+	fprintf(stderr, "hostile: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* ---- a connection ---- */
+
+/* Wait until there is something to read, or room to write. False: neither within @ms. */
+static bool wait_for(const struct peer_link *l, short what, int ms)
+{
+	struct pollfd p = {.fd = l->fd, .events = what};
+
+	return poll(&p, 1, ms) == 1;
+}
+
+/* Do what the last call of OpenSSL wanted. False: it is over. */
+static bool again(const struct peer_link *l, int result, int ms)
+{
+	int why = SSL_get_error(l->ssl, result);
+
+	ERR_clear_error();
+	if (why == SSL_ERROR_WANT_READ)
+		return wait_for(l, POLLIN, ms);
+	return why == SSL_ERROR_WANT_WRITE && wait_for(l, POLLOUT, ms);
+}
+
+static void link_end(struct peer_link *l)
+{
+	SSL_free(l->ssl);
+	if (l->fd >= 0)
+		close(l->fd);
+	deframer_fini(&l->in);
+	arena_fini(&l->arena);
+}
+
+/* The socket is connected: shake hands. */
+static bool link_begin(struct peer_link *l, int fd, SSL *ssl)
+{
+	int result;
+
+	*l = (struct peer_link){.fd = fd, .ssl = ssl};
+	arena_init(&l->arena, 64u << 20);
+	deframer_init(&l->in, &l->arena, &wire_child_limits);
+	if (!ssl || fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || !SSL_set_fd(ssl, fd))
+		return false;
+	while ((result = SSL_do_handshake(ssl)) != 1) {
+		if (!again(l, result, PATIENCE))
+			return false;
+	}
+	return true;
+}
+
+/* Drop what has come. False: it is over. */
+static bool link_drain(struct peer_link *l)
+{
+	char data[16384];
+	int n;
+
+	while ((n = SSL_read(l->ssl, data, sizeof(data))) > 0) {
+	}
+	n = SSL_get_error(l->ssl, n);
+	ERR_clear_error();
+	return n == SSL_ERROR_WANT_READ;
+}
+
+/* Say so many bytes; who does not read meanwhile is given up. False: it is over. */
+static bool link_say(struct peer_link *l, const unsigned char *data, size_t bytes)
+{
+	uint64_t began = clock_mono_ns();
+
+	while (bytes > 0) {
+		int n = SSL_write(l->ssl, data, (int)bytes), why;
+
+		if (n > 0) {
+			data += n;
+			bytes -= (size_t)n;
+			continue;
+		}
+		why = SSL_get_error(l->ssl, n);
+		ERR_clear_error();
+		if ((why != SSL_ERROR_WANT_WRITE && why != SSL_ERROR_WANT_READ) ||
+		    clock_mono_ns() - began > PATIENCE * UINT64_C(1000000))
+			return false;
+		/* Both sides full would be for ever. */
+		if (!link_drain(l))
+			return false;
+		wait_for(l, POLLOUT | POLLIN, 20);
+	}
+	return true;
+}
+
+static bool hello_say(struct peer_link *l, const char *node)
+{
+	Evspace__Hello hello = EVSPACE__HELLO__INIT;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	struct wire_front front = {0, 0};
+
+	hello.version = WIRE_VERSION;
+	hello.oldest = WIRE_OLDEST;
+	hello.tuple_layout = TUPLE_LAYOUT;
+	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	hello.name = (char *)(uintptr_t)node;
+	frame.kind_case = EVSPACE__FRAME__KIND_HELLO;
+	frame.hello = &hello;
+	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
+	wire_frame_put(&front, &frame, out);
+	return link_say(l, out, wire_frame_bytes(&front));
+}
+
+static bool link_dial(struct peer_link *l, const char *node)
+{
+	int fd = socket(target.at[0].any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct error e;
+
+	if (fd < 0 || connect(fd, &target.at[0].any, target.bytes[0]) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return link_begin(l, fd, tls_client(tls, NULL, &e)) && hello_say(l, node);
+}
+
+static bool is_time(uint64_t end_ns)
+{
+	return clock_mono_ns() < end_ns;
+}
+
+/* ---- one that asks ---- */
+
+/* What is asked, more of what does something. */
+static const unsigned char questions[] = {2,  2,  2,  4,  4,  4, 4, 6, 6, 8, 8,	 10, 10,
+					  12, 12, 13, 14, 15, 1, 3, 5, 7, 9, 11, 16};
+
+static void client_speak(struct peer_link *l, struct random_frame *r, uint64_t end_ns,
+			 unsigned long *said)
+{
+	for (unsigned left = (unsigned)random_below(&r->dice, 400); left > 0 && is_time(end_ns);
+	     left--) {
+		size_t n;
+
+		r->scope = 1 + (uint32_t)random_below(&r->dice, 4);
+		r->wave = 1 + random_below(&r->dice, 5);
+		n = random_frame(r, questions[random_below(&r->dice, sizeof(questions))], out);
+		if (!link_say(l, out, n) || !link_drain(l))
+			return;
+		++*said;
+	}
+	/* It goes in the middle of a frame, sometimes. */
+	if (random_below(&r->dice, 2))
+		link_say(l, out, 1 + (size_t)random_below(&r->dice, 20));
+}
+
+static int client(struct random_frame *r, uint64_t end_ns, const char *node)
+{
+	unsigned long said = 0, connections = 0;
+
+	while (is_time(end_ns)) {
+		struct peer_link l;
+
+		if (link_dial(&l, node))
+			client_speak(&l, r, end_ns, &said);
+		connections++;
+		link_end(&l);
+	}
+	printf("%lu frames on %lu connections\n", said, connections);
+	return said == 0;
+}
+
+/* ---- one that answers ---- */
+
+static const unsigned char replies[] = {3, 3, 3, 5, 5, 5, 5, 7, 7, 9, 9, 11, 11, 12, 14, 16, 2, 6};
+
+static uint32_t frame_scope(const Evspace__Frame *f)
+{
+	switch (f->kind_case) {
+	case EVSPACE__FRAME__KIND_OPEN:
+		return f->open->scope;
+	case EVSPACE__FRAME__KIND_ASK:
+		return f->ask->scope;
+	case EVSPACE__FRAME__KIND_STATUS_ASK:
+		return f->status_ask->scope;
+	case EVSPACE__FRAME__KIND_SWITCH_ASK:
+		return f->switch_ask->scope;
+	default:
+		return 1;
+	}
+}
+
+static size_t reply(struct random_frame *r, unsigned deep)
+{
+	unsigned kind = replies[random_below(&r->dice, sizeof(replies))];
+
+	/* Other kinds than a child's are refused for their length. */
+	for (unsigned i = 0; deep && i < random_rounds(); i++) {
+		if (random_round_kind(i) == EVSPACE__FRAME__KIND_STATUS)
+			return random_round(i, deep, out);
+	}
+	return kind == EVSPACE__FRAME__KIND_ANSWER ? random_answer(r, out)
+						   : random_frame(r, kind, out);
+}
+
+/* Answer all that is asked, each with some frames. */
+static void child_speak(struct peer_link *l, struct random_frame *r, uint64_t end_ns, unsigned deep,
+			unsigned long *said)
+{
+	struct frame frame;
+	struct error e;
+	int n = 0, found;
+
+	while (is_time(end_ns)) {
+		size_t room;
+		unsigned char *to = deframer_room(&l->in, &room);
+
+		n = SSL_read(l->ssl, to, (int)room);
+		if (n <= 0) {
+			if (SSL_get_error(l->ssl, n) != SSL_ERROR_WANT_READ)
+				return;
+			ERR_clear_error();
+			wait_for(l, POLLIN, 100);
+			continue;
+		}
+		deframer_filled(&l->in, (size_t)n);
+		while ((found = deframer_next(&l->in, &frame, &e)) > 0) {
+			const Evspace__Frame *f = frame.header;
+
+			if (f->kind_case == EVSPACE__FRAME__KIND_HELLO)
+				continue;
+			r->scope = frame_scope(f);
+			r->wave = f->kind_case == EVSPACE__FRAME__KIND_ASK ? f->ask->wave : 1;
+			for (size_t i = random_below(&r->dice, 4); i > 0 || deep; i--) {
+				if (!link_say(l, out, reply(r, deep)) ||
+				    !random_below(&r->dice, 500))
+					return;
+				++*said;
+			}
+		}
+		if (found < 0)
+			return;
+	}
+}
+
+static int child(struct random_frame *r, uint64_t end_ns, unsigned deep)
+{
+	int door = socket(target.at[0].any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+	unsigned long said = 0, connections = 0;
+	struct pollfd p = {.fd = door, .events = POLLIN};
+	struct error e;
+
+	setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(door, &target.at[0].any, target.bytes[0]) < 0 || listen(door, 16) < 0)
+		die("listen");
+	puts("here");
+	fflush(stdout);
+	while (is_time(end_ns)) {
+		struct peer_link l;
+
+		if (poll(&p, 1, 100) != 1)
+			continue;
+		if (link_begin(&l, accept(door, NULL, NULL), tls_server(tls, &e)) &&
+		    hello_say(&l, name))
+			child_speak(&l, r, end_ns, deep, &said);
+		connections++;
+		link_end(&l);
+	}
+	printf("%lu frames on %lu connections\n", said, connections);
+	return said == 0;
+}
+
+/* ---- what is too deep, what is never whole ---- */
+
+static int deep(void)
+{
+	for (unsigned i = 0; i < random_rounds(); i++) {
+		struct peer_link l;
+		size_t n;
+
+		if (!link_dial(&l, ""))
+			die("no connection");
+		n = random_round(i, DEEP, out);
+		link_say(&l, out, n);
+		while (link_drain(&l)) {
+			if (!wait_for(&l, POLLIN, PATIENCE))
+				die("it goes on listening");
+		}
+		link_end(&l);
+	}
+	printf("%u ways were refused\n", random_rounds());
+	return 0;
+}
+
+/* An Open of which the last byte does not come. */
+static int hoard(unsigned n)
+{
+	static const uint32_t front[2] = {WIRE_HEADER_MAX - 8, 0};
+	struct peer_link *l = memory_new(n, sizeof(*l));
+	unsigned open = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!link_dial(&l[i], ""))
+			die("no connection");
+		memset(out, 0, RANDOM_FRAME_BYTES);
+		memcpy(out, front, sizeof(front));
+		out[sizeof(front)] = 2 << 3 | 2;
+		for (unsigned k = 0; k < 7 && link_say(&l[i], out, RANDOM_FRAME_BYTES); k++)
+			memset(out, 0, RANDOM_FRAME_BYTES);
+		open += link_drain(&l[i]);
+	}
+	printf("%u held\n", open);
+	fflush(stdout);
+	while (getchar() != EOF) {
+	}
+	for (unsigned i = 0; i < n; i++)
+		link_end(&l[i]);
+	free(l);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 4 ? argv[1] : "";
+	struct random_frame r = {.dice = argc > 5 ? strtoul(argv[5], NULL, 10) : 0};
+	uint64_t end_ns = clock_mono_ns() +
+			  (argc > 6 ? strtoul(argv[6], NULL, 10) : 0) * UINT64_C(1000000000);
+	struct error e;
+
+	if (argc < 5 || address_parse(&target, argv[2], false, &e) < 0 ||
+	    !(tls = tls_new(argv[3], argv[4], &e))) {
+		fprintf(stderr, "hostile: %s\n", argc < 5 ? "see its source" : e.text);
+		return 2;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	name = argv[4];
+	out = memory_new(2 * RANDOM_FRAME_BYTES, 1);
+	if (!strcmp(what, "client"))
+		return client(&r, end_ns, argc > 7 ? argv[7] : "");
+	if (!strcmp(what, "child"))
+		return child(&r, end_ns, 0);
+	if (!strcmp(what, "deepchild"))
+		return child(&r, end_ns, DEEP);
+	if (!strcmp(what, "deep"))
+		return deep();
+	if (!strcmp(what, "hoard") && argc == 6)
+		return hoard((unsigned)strtoul(argv[5], NULL, 10));
+	return 2;
+}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What somebody with a good certificate can do to an agent, from above and from below: nothing. A client of
+# each role and a child say valid frames of random content; an honest peer looks all the while how long the
+# agent takes to answer. HOSTILE_SEED=N says the same again, HOSTILE_SECONDS=N for how long (60; `make soak`:
+# 3600).
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+seconds=${HOSTILE_SECONDS:-60}
+seed=${HOSTILE_SEED:-$((SRANDOM % 32768))}
+certs=$top_srcdir/deploy/certs
+hostile=$top_builddir/tests/hostile
+STALL_MS=100
+KB_PEAK=$((400 * 1024)) # what an agent may have at most while they are at it, with what it had before
+KB_KEPT=$((24 * 1024))  # … and afterwards
+
+bed_setup() {
+	mkdir -p "$bed_dir/pids" "$bed_dir/maps"
+	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
+	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
+	port=$(bed_ports)
+	bed_entry=127.0.0.1:$port
+	child=127.0.0.1:$((port + 1))
+	echo 'application any { ranks any; }' >"$bed_dir/maps/application.map"
+	echo "cluster local { nodes w[0-1]; address 127.0.0.1:[$port-$((port + 1))]; }" >"$bed_dir/maps/cluster.map"
+	echo 'entry w0;' >"$bed_dir/maps/mapping.map"
+	{ "$certs" init "$EVSPACE_TLS" && "$certs" agent "$EVSPACE_TLS" w0 w1 &&
+		"$certs" observe "$EVSPACE_TLS" observe && "$certs" control "$EVSPACE_TLS" control; } >"$bed_dir/certs.log" 2>&1 ||
+		{ sed 's/^/# /' "$bed_dir/certs.log"; exit 99; }
+}
+
+agent_start() {
+	bed_agents w0 || return
+	bed_start one "$top_builddir/tests/writer" "$EVSPACE_DIR/one" 2 100 "$((seconds + 600))"
+	bed_until eval '[ "$(ls "$EVSPACE_DIR/one" | grep -c "\.seg$")" -eq 2 ]'
+}
+
+alive() {
+	! bed_gone "$(bed_pid w0)" || { tail -n 20 "$bed_dir/w0.err"; return 1; }
+}
+
+# looks: somebody honest is served.
+looks() {
+	alive && evspace events --connect "$bed_entry" --identity observe --run one --count 1 --csv >"$tap_dir/seen" 2>"$tap_dir/why" ||
+		{ cat "$tap_dir/why"; return 1; }
+}
+
+kb() {
+	sed -n "s/^$1:[^0-9]*\([0-9]*\).*/\1/p" "/proc/$(bed_pid w0)/status"
+}
+
+descriptors() {
+	ls "/proc/$(bed_pid w0)/fd" | wc -l
+}
+
+# --- too deep, never whole ---
+
+deep_frames() {
+	"$hostile" deep "$bed_entry" "$EVSPACE_TLS" observe && looks &&
+		grep 'a frame header that is malformed, too long or too deep' "$bed_dir/w0.err"
+}
+deep_child() {
+	local code=0
+
+	bed_start w1 "$hostile" deepchild "$child" "$EVSPACE_TLS" w1 "$seed" 600
+	bed_until grep -q here "$bed_dir/w1.out" &&
+		evspace deploy status "$bed_dir/maps" --connect "$bed_entry" --identity observe >"$tap_dir/all" 2>&1
+	grep 'NOT THERE' "$tap_dir/all" && looks || { cat "$tap_dir/all"; return 1; }
+	evspace status --connect "$child" --identity observe >"$tap_dir/all" 2>&1 || code=$?
+	[ "$code" -eq 3 ] && grep 'too deep' "$tap_dir/all" || { echo "exit code $code"; cat "$tap_dir/all"; return 1; }
+}
+hoarders() {
+	local before now
+
+	before=$(kb VmRSS)
+	mkfifo "$tap_dir/end"
+	"$hostile" hoard "$bed_entry" "$EVSPACE_TLS" "$1" 60 <"$tap_dir/end" >"$tap_dir/hoard" 2>&1 &
+	exec 3>"$tap_dir/end"
+	bed_until grep -q held "$tap_dir/hoard" && looks || { cat "$tap_dir/hoard"; return 1; }
+	now=$(kb VmRSS)
+	exec 3>&-
+	rm "$tap_dir/end"
+	echo "$before kB, $now kB with $(cat "$tap_dir/hoard")"
+	[ "$now" -le $((before + 100 * 1024)) ] && bed_until eval '[ "$(descriptors)" -le "$fds" ]'
+}
+
+# --- random ---
+
+# besiege: clients of each role, and a child, while somebody looks through the tree, and somebody honest asks.
+besiege() {
+	local who
+
+	bed_start w1 "$hostile" child "$child" "$EVSPACE_TLS" w1 "$seed" "$seconds"
+	bed_until grep -q here "$bed_dir/w1.out"
+	bed_start pulse "$top_builddir/tests/pulse" "$bed_entry" "$EVSPACE_TLS" observe "$(bed_pid w0)" "$seconds"
+	bed_start looker evspace events --connect "$bed_entry" --identity observe --run one --duration "${seconds}s" --csv
+	for who in observe control; do
+		bed_start "$who" "$hostile" client "$bed_entry" "$EVSPACE_TLS" "$who" "$((seed + ${#who}))" "$seconds"
+	done
+	bed_start parent "$hostile" client "$bed_entry" "$EVSPACE_TLS" w1 "$((seed + 1))" "$seconds" w1
+	bed_limit=$((seconds + 120))
+	for who in observe control parent w1 pulse looker; do
+		bed_until bed_gone "$(bed_pid "$who")"
+		echo "# $who: $(tail -n 1 "$bed_dir/$who.out" | cut -c 1-200)"
+	done
+	unset bed_limit
+}
+
+quick() {
+	local ms
+
+	ms=$(sed -n 's/^\([0-9]*\) ms at most.*/\1/p' "$bed_dir/pulse.out")
+	grep 'of [1-9][0-9]* times' "$bed_dir/pulse.out" && [ -n "$ms" ] && [ "$ms" -le "$STALL_MS" ] || { cat "$bed_dir"/pulse.*; return 1; }
+}
+
+bed_setup
+tap_case "an agent with a child, and a run" agent_start
+looks || exit 99
+fds=$(descriptors)
+tap_case "who nests frames is refused, whichever way" deep_frames
+tap_case "... also a child, by agents and by consumers" deep_child
+bed_kill TERM w1
+tap_case "observers hold little by frames that are not whole" hoarders observe
+tap_case "... and agents" hoarders w1
+kb=$(kb VmRSS)
+echo "# HOSTILE_SEED=$seed, $seconds s"
+besiege
+tap_case "an agent besieged by valid frames is alive, and serves" looks
+tap_case "... answered within $STALL_MS ms all the while" quick
+peak_is_bounded() {
+	echo "$kb kB before, $(kb VmHWM) kB at most"
+	[ "$(kb VmHWM)" -le $((kb + KB_PEAK)) ]
+}
+tap_case "... with bounded memory" peak_is_bounded
+given_back() {
+	bed_until eval 'looks; [ "$(kb VmRSS)" -le $((kb + KB_KEPT)) ] && [ "$(descriptors)" -le "$fds" ]' ||
+		{ echo "$kb kB and $fds descriptors before, $(kb VmRSS) and $(descriptors) now"; return 1; }
+}
+tap_case "... given back afterwards, as are descriptors" given_back
+tap_case "... no line of its log is forged" eval '! grep -a "^evspace agent: audit: mallory" "$bed_dir/w0.err" && ! grep -aP "\\x1b" "$bed_dir/w0.err"'
+tap_case "it ends when it is told to, with no error of a sanitizer" eval 'bed_kill TERM w0 && ! grep "Sanitizer\|runtime error" "$bed_dir"/*.err'
+echo "# $(cat "$bed_dir/pulse.out")"
+tap_done
