@@ -161,10 +161,10 @@ static bool link_dial(struct peer_link *l, const char *node)
 	int fd = socket(target.at[0].any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct error e;
 
-	if (fd < 0 || connect(fd, &target.at[0].any, target.bytes[0]) < 0) {
-		close(fd);
-		fd = -1;
-	}
+	if (fd < 0)
+		die("socket");
+	/* What is not connected cannot shake hands. */
+	(void)connect(fd, &target.at[0].any, target.bytes[0]);
 	return link_begin(l, fd, tls_client(tls, NULL, &e)) && hello_say(l, node);
 }
 

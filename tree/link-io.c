@@ -7,6 +7,14 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* Bytes of all frames that are not whole yet: of those who dialled, who ask, and of those whom we
+ * have dialled, whose answers may come all at once. */
+#define UNFINISHED_ASKED    (64u << 20)
+#define UNFINISHED_ANSWERED (4u * WIRE_FRAME_MAX)
+/* How long a frame may take, in times that a proof may take: a question, an answer. */
+#define QUESTION_PROOFS 6u
+#define ANSWER_PROOFS	24u
+
 static unsigned char *scratch(struct link_hub *hub)
 {
 	if (!hub->scratch)
@@ -79,20 +87,27 @@ void link_forget(struct link *link)
 	deframer_fini(&link->deframer);
 }
 
+/** Who holds most. */
+static struct link *hub_worst(const struct link_hub *hub, bool dialled)
+{
+	struct link *link, *worst = NULL;
+
+	LIST_FOREACH (link, &hub->links, entry) {
+		if ((link->to != NULL) == dialled &&
+		    (!worst || link->unfinished > worst->unfinished))
+			worst = link;
+	}
+	return worst;
+}
+
 /** All together hold more than they may: who holds most makes way, as others may be honest. */
 static void hub_relieve(struct link_hub *hub, bool dialled)
 {
-	size_t most = dialled ? LINK_UNFINISHED_ANSWERED : LINK_UNFINISHED_ASKED;
+	size_t most = dialled ? UNFINISHED_ANSWERED : UNFINISHED_ASKED;
+	struct link *worst;
+	struct error why;
 
-	while (hub->unfinished[dialled] > most) {
-		struct link *link, *worst = NULL;
-		struct error why;
-
-		LIST_FOREACH (link, &hub->links, entry) {
-			if ((link->to != NULL) == dialled &&
-			    (!worst || link->unfinished > worst->unfinished))
-				worst = link;
-		}
+	while (hub->unfinished[dialled] > most && (worst = hub_worst(hub, dialled))) {
 		errorf(&why,
 		       "%s was dropped: it held %zu bytes of a frame that is not whole, and all "
 		       "together more than %zu",
@@ -105,7 +120,7 @@ static void hub_relieve(struct link_hub *hub, bool dialled)
 /** What was received ends, maybe within a frame. */
 static void link_account(struct link *link)
 {
-	unsigned proofs = link->to ? LINK_ANSWER_PROOFS : LINK_QUESTION_PROOFS;
+	unsigned proofs = link->to ? ANSWER_PROOFS : QUESTION_PROOFS;
 
 	link_count(link, deframer_unfinished(&link->deframer));
 	if (link->state == LINK_READY && deframer_partial(&link->deframer) &&
@@ -128,8 +143,7 @@ static void link_frame_check(struct link *link)
 		return;
 	}
 	errorf(&why, "%s did not end a frame within %g s", link_noun(link),
-	       (link->to ? LINK_ANSWER_PROOFS : LINK_QUESTION_PROOFS) * link->hub->proof_ms /
-		       1000.0);
+	       (link->to ? ANSWER_PROOFS : QUESTION_PROOFS) * link->hub->proof_ms / 1000.0);
 	link_refuse(link, ETIMEDOUT, &why);
 }
 

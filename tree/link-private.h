@@ -21,14 +21,6 @@
  * and a question much work. Between two recv() others have their turn. */
 #define LINK_RECEIVE_LITTLE (4u << 10)
 
-/* Bytes of all frames that are not whole yet: of those who dialled, who ask, and of those whom we
- * have dialled, whose answers may come all at once. */
-#define LINK_UNFINISHED_ASKED	 (64u << 20)
-#define LINK_UNFINISHED_ANSWERED (4u * WIRE_FRAME_MAX)
-/* How long a frame may take, in times that a proof may take: a question, an answer. */
-#define LINK_QUESTION_PROOFS 6u
-#define LINK_ANSWER_PROOFS   24u
-
 enum link_state {
 	LINK_CONNECTING,
 	LINK_HANDSHAKE,
