@@ -187,8 +187,9 @@ int deploy_status(const struct deploy_options *o, const struct pathmap *map)
 	if (!reply)
 		return code;
 	shown = memory_new(reply->status->n_below + 1, sizeof(*shown));
-	qsort(reply->status->below, reply->status->n_below, sizeof(Evspace__Status *),
-	      status_order);
+	if (reply->status->n_below > 0)
+		qsort(reply->status->below, reply->status->n_below, sizeof(Evspace__Status *),
+		      status_order);
 	if (!o->json)
 		printf("%-16s %-8s %9s %-22s %5s %8s %6s %9s %10s %s\n", "agent", "version", "up",
 		       "clock", "procs", "elements", "scopes", "CPU", "memory", "certificate");

@@ -388,7 +388,7 @@ has_not_grown() {
 	echo "$kb KiB before, $now KiB now"
 	[ "$now" -le $((kb + KB_MORE)) ]
 }
-tap_case "no memory is kept" has_not_grown
+tap_memory "no memory is kept" has_not_grown
 echo "# agent: $fds descriptors, $kb KiB before all that; $(sizes) after it; $(cat "$tap_dir/drip"); $(tail -n 1 "$bed_dir/crowd.out")"
 tap_case "and it serves" sees observe --run one
 

@@ -226,7 +226,7 @@ small_enough() {
 		[ "$kb" -lt 65536 ] || return
 	done
 }
-tap_case "no agent has grown for the one that does not read" small_enough
+tap_memory "no agent has grown for the one that does not read" small_enough
 kill -TERM "$(bed_pid main)"
 bed_wait main
 bed_wait steady

@@ -37,9 +37,24 @@ pages_are_good() {
 pages_have_no_faults() {
 	local page
 
-	for page in $(found '/man1/evspace*.1'); do
+	for page in $(found '/man1/evspace*.1') $(found /man5/pathmap.5); do
 		[ -z "$(man --warnings -l "$page" 2>&1 >/dev/null)" ] || return
 	done
+}
+
+# words: each of what stdin says, but for what is drawn.
+words() {
+	tr -cs '[:alnum:]' '\n' | sort -u
+}
+
+# Made of the text beside the examples: it says all that this says, but for headings of tables.
+page_is_the_text() {
+	local page text
+
+	page=$(found /man5/pathmap.5) && text=$(found /examples/README.md) || return
+	grep -q '^pathmap \\- ' "$page" &&
+		! comm -13 <(man -P cat -l "$page" 2>/dev/null | col -b | cat - "$page" | words) \
+			<(grep -v -e '^| [a-z]* |[ a-z]*|$' -e '^# ' "$text" | words) | grep .
 }
 
 # They find the evspace that they are installed with.
@@ -176,6 +191,8 @@ readiness_is_told() {
 }
 
 tap_case "it installs below DESTDIR" tap_install "$root"
+tap_case "README is among it" found /doc/evspace/README.md
+tap_case "pathmap(5) is what is said beside the examples" page_is_the_text
 tap_case "Slurm's prolog and epilog are among it" slurm_scripts_are_there
 if found /man1/evspace.1 >/dev/null; then
 	tap_case "each command has a man page with all its options" pages_are_good

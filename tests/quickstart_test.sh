@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests deploy/quickstart as a new user would: without a terminal, on one, with Ctrl-C; nothing is left behind.
+# Tests what a new user tries first: deploy/quickstart, without a terminal, on one, with Ctrl-C; what README.md
+# has to be pasted. Nothing is left behind.
 
 . "$top_srcdir/tests/copy.sh"
 . "$top_srcdir/tests/tap.sh"
@@ -64,6 +65,18 @@ on_terminal() {
 	[ "$status" -eq "$code" ] || { echo "exit code $status"; cat "$tap_dir/screen"; return 1; }
 }
 
+# pasted: the block of README.md that says so, in a shell of somebody who is in the clone.
+pasted() {
+	cd "$top_srcdir" &&
+		awk '/to be pasted as it is/ { on = 1 } on && /^```/ { if (inside) exit; inside = 1; next } inside' README.md \
+			>"$tap_dir/block" && grep -q 'evspace heartbeat' "$tap_dir/block" || { cat "$tap_dir/block"; return 1; }
+	env -i HOME="$tap_dir" TMPDIR="$tap_dir" TERM=vt100 PATH="$PATH" bash "$tap_dir/block" >"$tap_dir/screen" 2>&1
+	shows ' on 4 of 4 hosts' 'rank3/t1.* MPI_' 'tuples delivered' ' 4 of 4 processes collected' &&
+		[ "$(wc -l <"$(ls "$tap_dir"/tmp.*/events.csv)")" -gt 1000 ] || return
+	# the folder that everybody's runs are in, with none
+	! ls -d "/dev/shm/evspace-$(id -u)/windtunnel" 2>/dev/null && rm -r "/dev/shm/evspace-$(id -u)"
+}
+
 before=$(left)
 tap_case "in a log: all agents, all threads, every tuple" in_a_log
 tap_case "... nothing is left" nothing_left
@@ -72,6 +85,8 @@ tap_case "... nothing is left" nothing_left
 tap_case "Ctrl-C while agents start" on_terminal 130 '== agents: '
 tap_case "... nothing is left" nothing_left
 tap_case "Ctrl-C while consumers look" on_terminal 130 'rank3/t1'
+tap_case "... nothing is left" nothing_left
+tap_case "README.md: what is to be pasted works" pasted
 tap_case "... nothing is left" nothing_left
 tap_case "what it does not know is refused" eval '! $quickstart --second 1 2>"$tap_dir/screen" && shows "^usage: "'
 tap_done

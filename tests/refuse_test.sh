@@ -245,7 +245,7 @@ kill "$silent"
 memory() {
 	[ "$(awk '$1 == "Pss:" { print $2 }' "/proc/$(bed_pid front)/smaps_rollup")" -lt 32768 ]
 }
-tap_case "the entry agent has not grown" memory
+tap_memory "the entry agent has not grown" memory
 
 # --- all the while ---
 

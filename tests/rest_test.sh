@@ -30,11 +30,6 @@ ranks() {
 	ls "$EVSPACE_DIR/rest" | sed -n 's/^rank[0-9]*\.\([0-9]*\)\.seg$/\1/p'
 }
 
-# A sanitizer is many times larger than what it looks after.
-is_sanitized() {
-	ldd "$(command -v evspace)" | grep -q 'libasan\|libtsan'
-}
-
 # What moves would disturb measuring; a program that is stopped lives.
 program_stop() {
 	local pid
@@ -125,14 +120,6 @@ consumers_come_and_go() {
 			>"$tap_dir/events" && [ -s "$tap_dir/events" ]
 }
 
-small_case() {
-	if is_sanitized; then
-		tap_skip "$1" "the build has sanitizers"
-	else
-		tap_case "$1" is_small $nodes
-	fi
-}
-
 nodes="front ga a0 b0"
 
 bed_begin
@@ -146,10 +133,10 @@ if command -v strace >/dev/null; then
 else
 	tap_skip "it makes no system call" "strace is missing (Debian package strace)"
 fi
-small_case "it takes at most $MEMORY_KB kB"
+tap_memory "it takes at most $MEMORY_KB kB" is_small $nodes
 tap_case "consumers come and go" consumers_come_and_go
 tap_case "at rest again, it uses no CPU" uses_no_cpu $nodes
-small_case "and takes at most $MEMORY_KB kB"
+tap_memory "and takes at most $MEMORY_KB kB" is_small $nodes
 program_end
-is_sanitized || sed 's/^/# proportional set size of /' "$tap_dir/memory"
+tap_sanitized || sed 's/^/# proportional set size of /' "$tap_dir/memory"
 tap_done

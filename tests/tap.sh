@@ -4,6 +4,7 @@
 #	. "$top_srcdir/tests/tap.sh"
 #	tap_case "what must be true" COMMAND [ARG...]	# passes when COMMAND succeeds
 #	tap_skip "what would be tested" "why not here"
+#	tap_memory "how much memory it takes" COMMAND [ARG...]	# not with sanitizers
 #	tap_done
 #	tap_install DIR			# make install below DIR; other tests do not notice
 #
@@ -46,6 +47,21 @@ tap_case() {
 tap_skip() {
 	tap_number=$((tap_number + 1))
 	echo "ok $tap_number - $1 # SKIP $2"
+}
+
+# A build with sanitizers.
+tap_sanitized() {
+	ldd "$top_builddir/evspace" | grep -q 'libasan\|libtsan'
+}
+
+# tap_memory NAME COMMAND [ARG...]: a case about how much memory an agent has, or keeps. A sanitizer has many
+# times that, and keeps what was freed; whether something leaks, it says itself when the agent ends.
+tap_memory() {
+	if tap_sanitized; then
+		tap_skip "$1" "the build has sanitizers"
+	else
+		tap_case "$@"
+	fi
 }
 
 # tap_done: print the plan and end the script.
