@@ -30,6 +30,8 @@ static const char agent_help[] =
 	"                    (default: the node's address in the pathmap)\n"
 	"  --tls DIR         certificates made by evspace-certs: ca.pem, NAME.pem, NAME.key\n"
 	"                    (default: $EVSPACE_TLS)\n"
+	"  --above NAMES     agents that may ask this one for its part of a tree, such as\n"
+	"                    front,ga: beside those of its map; without a map nobody else may\n"
 	"  --retention TIME  how long elements of ended processes are kept, such as 90s, 1h, 2d\n"
 	"                    (default 1h)\n"
 	"  --monitored       record what it does itself from now on, for --of evspace (default: "
@@ -58,12 +60,11 @@ static int wrong(const char *option, const struct error *e)
 	return -1;
 }
 
-/* One node, or several on this machine, for which there must be a map. */
+/* Names of nodes, more of them. */
 static int nodes_parse(const char *text, struct hostlist *nodes, struct error *e)
 {
 	size_t at;
 
-	hostlist_fini(nodes);
 	if (hostlist_add(nodes, text, &at, e) < 0)
 		return -1;
 	for (size_t i = 0; i < nodes->n; i++)
@@ -92,7 +93,7 @@ static int words_check(int argc, char **argv)
 }
 
 static int agent_options_parse(int argc, char **argv, struct agent_options *o,
-			       struct hostlist *nodes, struct allow *allow)
+			       struct hostlist *nodes, struct hostlist *above, struct allow *allow)
 {
 	static const struct option options[] = {
 		{"pathmap", required_argument, NULL, 'p'},
@@ -100,6 +101,7 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 		{"listen", required_argument, NULL, 'l'},
 		{"tls", required_argument, NULL, 't'},
 		{"retention", required_argument, NULL, 'r'},
+		{"above", required_argument, NULL, 'b'},
 		{"monitored", no_argument, NULL, 'm'},
 		{"allow", required_argument, NULL, 'a'},
 		{"help", no_argument, NULL, 'h'},
@@ -114,6 +116,7 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 			o->pathmap = optarg;
 			break;
 		case 'n':
+			hostlist_fini(nodes);
 			if (nodes_parse(optarg, nodes, &e) < 0)
 				return wrong("--node", &e);
 			o->node = nodes->names[0];
@@ -125,6 +128,11 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 			break;
 		case 't':
 			o->tls = optarg;
+			break;
+		case 'b':
+			if (nodes_parse(optarg, above, &e) < 0)
+				return wrong("--above", &e);
+			o->above = above;
 			break;
 		case 'r':
 			if (quantity_duration(optarg, QUANTITY_SECONDS, &o->retention_ns, &e) < 0)
@@ -184,13 +192,13 @@ int agent_main(int argc, char **argv)
 {
 	struct agent_options o = {.tls = config_variable("EVSPACE_TLS"),
 				  .retention_ns = 3600000000000u};
-	struct hostlist nodes = {0};
+	struct hostlist nodes = {0}, above = {0};
 	struct allow allow = {0};
 	char base[200];
 	struct error e;
 	int code;
 
-	if (agent_options_parse(argc, argv, &o, &nodes, &allow) < 0) {
+	if (agent_options_parse(argc, argv, &o, &nodes, &above, &allow) < 0) {
 		code = EXIT_USAGE;
 	} else if (!(o.base = agent_base(&o, &nodes, base, sizeof(base), &e))) {
 		fprintf(stderr, "evspace agent: %s\n", e.text);
@@ -203,6 +211,7 @@ int agent_main(int argc, char **argv)
 		code = agent_serve(&o);
 	}
 	hostlist_fini(&nodes);
+	hostlist_fini(&above);
 	allow_fini(&allow);
 	return code;
 }

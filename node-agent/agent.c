@@ -279,6 +279,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.base = a->base,
 		.born_ns = clock_mono_ns(),
 		.retention_ns = o->retention_ns,
+		.above = o->above,
 	};
 	LIST_INIT(&a->sessions.sessions);
 	LIST_INIT(&a->sessions.views);
@@ -315,7 +316,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 	if (o->monitored && monitor_want(a->monitor, e) < 0)
 		fprintf(stderr, "evspace agent: it is not monitored itself: %s\n", e->text);
 	a->scopes.children = a->children;
-	a->sessions.tls = a->tls;
+	a->sessions.tls = a->chart->tls = a->tls;
 	a->sources.shelf = shelf_new(a->store.base, a->node, o->retention_ns);
 	a->keeper = keeper_new(a->base, &a->store, a->sources.shelf, o->retention_ns);
 	a->sessions.keeper = a->keeper;

@@ -10,6 +10,7 @@
 
 struct allow;
 struct chart;
+struct hostlist;
 
 /** What an agent is started with. Strings stay the caller's. */
 struct agent_options {
@@ -19,8 +20,9 @@ struct agent_options {
 	const char
 		*listen; /* "HOST:PORT"; NULL: the node's address in the pathmap, if it has one */
 	const char *tls; /* folder of certificates; needed to listen or to dial */
-	const struct allow *allow; /* other users of this host that may observe; NULL: nobody */
-	uint64_t retention_ns;	   /* how long segments of dead processes are kept */
+	const struct hostlist *above; /* agents that may stand above it beside its map's, or NULL */
+	const struct allow *allow;    /* other users of this host that may observe; NULL: nobody */
+	uint64_t retention_ns;	      /* how long segments of dead processes are kept */
 	bool monitored;	     /* it records what it does itself from its start, watched or not */
 	struct chart *chart; /* NULL, or one to make its own (chart_make_own()) */
 };

@@ -113,18 +113,22 @@ void audit_left(const char *who, const char *what, const char *outcome)
 	line_say(line);
 }
 
-void audit_carried(const Evspace__SwitchAsk *ask, const Evspace__Host *host, const char *run)
+void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspace__Host *host,
+		   const char *run)
 {
 	char line[1024], who[300], classes[512];
 
 	snprintf(who, sizeof(who), "%s", ask->who);
 	if (ask->discard) {
 		snprintf(line, sizeof(line),
-			 "%s discarded %llu tuples of %u elements in %u processes of run %s", who,
-			 (unsigned long long)host->discarded, host->changed, host->processes, run);
+			 "relayed by %s: %s discarded %llu tuples of %u elements in %u processes "
+			 "of run %s",
+			 relay, who, (unsigned long long)host->discarded, host->changed,
+			 host->processes, run);
 	} else {
 		choices_name(ask, classes, sizeof(classes));
-		snprintf(line, sizeof(line), "%s switched %s to %s in %u process%s of run %s%s%s",
+		snprintf(line, sizeof(line),
+			 "relayed by %s: %s switched %s to %s in %u process%s of run %s%s%s", relay,
 			 who, classes, mode_name(ask), host->processes,
 			 host->processes == 1 ? "" : "es", run, host->text[0] ? "; " : "",
 			 host->text);

@@ -33,7 +33,11 @@ void audit_refused(struct ration *ration, const struct peer *peer, const char *w
 /** Who asked has left before all hosts had answered; @outcome says how far it had come. */
 void audit_left(const char *who, const char *what, const char *outcome);
 
-/** What an order that came from another agent, who says who asked for it, has done on this host. */
-void audit_carried(const Evspace__SwitchAsk *ask, const Evspace__Host *host, const char *run);
+/**
+ * What an order has done on this host that came from another agent. @relay is that agent, as
+ * audit_who() has it of its certificate and connection; who has asked for it is what it says.
+ */
+void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspace__Host *host,
+		   const char *run);
 
 #endif

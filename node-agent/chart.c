@@ -433,6 +433,8 @@ int chart_plan(struct chart *c, const struct chart_draft *draft, const char *vie
 	holding_moved(made, map, draft ? c->map : c->was);
 	if (other)
 		holding_compare(made, map, other);
+	if (draft || c->generation > 1)
+		chart_passes(c, made->root);
 	*plan = made;
 	return 0;
 }

@@ -22,6 +22,7 @@ struct chart {
 	struct pathmap *was;	      /* that map, NULL: there was none that is understood */
 	struct pathmap_texts started; /* the files that the agent was started with */
 	struct roster *roster;
+	const struct tls *tls; /* who signs passes, borrowed; NULL: no agent has a certificate */
 	char *node;
 	char *path;	/* of the file that it is kept in */
 	char note[512]; /* where the map is from, when that is not plain; else "" */
@@ -82,6 +83,15 @@ struct pathmap *chart_pathmap(const char *base, const char *dir, FILE *complaint
  */
 int chart_plan(struct chart *chart, const struct chart_draft *draft, const char *view,
 	       const char *run, const struct pathmap *other, struct plan **plan, struct error *e);
+
+/**
+ * Sign for all below @root, of a plan by a map that was applied or is a draft, who may stand above
+ * them (tree/pass.h).
+ */
+void chart_passes(const struct chart *chart, struct plan_place *root);
+
+/** plan_all() of the map that counts, signed if it was applied. plan_way_free() it. */
+struct plan_place *chart_all(const struct chart *chart);
 
 /**
  * Go by @draft from now on: kept first, then taken over; the draft is empty then. Returns 0, or -1

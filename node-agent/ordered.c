@@ -24,6 +24,7 @@ struct ordered {
 	struct order *order;
 	struct order_host host;
 	char *who, *what; /* of one that changes something and begins here; else NULL */
+	char *relay;	  /* of one that an agent has sent: that agent */
 };
 
 static void ordered_free(struct ordered *o)
@@ -34,6 +35,7 @@ static void ordered_free(struct ordered *o)
 	order_free(o->order);
 	free(o->who);
 	free(o->what);
+	free(o->relay);
 	free(o);
 	errno = saved;
 }
@@ -85,8 +87,8 @@ static const char *ordered_carry(void *arg, const Evspace__SwitchAsk *ask,
 	run = ask->discard ? discard_carry(here, ask, place, host)
 			   : switch_carry(here, ask, place, classes, host);
 	/* Where it began, a line says what came of it everywhere. */
-	if (!o->who && (ask->discard ? host->changed : ask->change && host->processes))
-		audit_carried(ask, host, run);
+	if (o->relay && (ask->discard ? host->changed : ask->change && host->processes))
+		audit_carried(o->relay, ask, host, run);
 	return run;
 }
 
@@ -116,8 +118,10 @@ static struct order *ordered_new(const struct session_host *host, struct link *l
 	struct order *order;
 	struct plan *plan;
 
-	if (ask->place)
+	if (ask->place) {
+		o->relay = memory_copy(audit_who(peer, who, sizeof(who)));
 		return order_new(&o->host, link, ask, e);
+	}
 	plan = ordered_plan(host, link, ask->view, ask->run, run, sizeof(run), e);
 	if (!plan)
 		return NULL;

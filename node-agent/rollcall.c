@@ -123,7 +123,7 @@ int rollcall_answer(const struct session_host *host, struct rollcall_list *list,
 	whole.n_users = limits ? limits->n_users : 0;
 	whole.runs = limits ? limits->runs : NULL;
 	whole.n_runs = limits ? limits->n_runs : 0;
-	all = plan_all(host->chart->map);
+	all = chart_all(host->chart);
 	whole.place = wire_place_new(all);
 	rc = rollcall_begin(host, list, link, &whole, e);
 	wire_place_free(whole.place);

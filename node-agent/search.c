@@ -246,7 +246,7 @@ int search_begin(const struct session_host *host, struct search_list *list, stru
 		.done = search_done,
 		.arg = s,
 	};
-	all = plan_all(host->chart->map);
+	all = chart_all(host->chart);
 	ask.place = wire_place_new(all);
 	ask.deadline_ms = SEARCH_WITHIN_MS;
 	s->muster = muster_new(&s->host, link, &ask, e);

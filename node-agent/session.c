@@ -14,6 +14,7 @@
 #include "node-agent/rollcall.h"
 #include "node-agent/search.h"
 #include "node-agent/store-run.h"
+#include "node-agent/superior.h"
 #include "pathmap/memory.h"
 #include "pathmap/plan.h"
 
@@ -23,6 +24,7 @@ struct session {
 	struct link *link;
 	struct opened_list scopes;
 	size_t n_scopes;
+	enum { UNKNOWN, SUPERIOR, STRANGER } peer; /* as it was when it asked first */
 	struct ordered_list orders;
 	struct rollcall_list rollcalls;
 	struct search_list searches;
@@ -90,6 +92,39 @@ static int session_may(const struct session *s, unsigned roles, const char *what
 	return rights_may(link_peer(s->link), roles, what, e);
 }
 
+/* On stderr, but no more often than is of use. */
+static void session_say(const struct session *s, const char *text)
+{
+	unsigned long unsaid;
+
+	if (!ration_take(&s->host->said, &unsaid))
+		return;
+	fprintf(stderr, "evspace agent: %s: %s", link_peer(s->link)->where, text);
+	if (unsaid)
+		fprintf(stderr, " (%lu lines before that are not shown)", unsaid);
+	fputc('\n', stderr);
+}
+
+/* May it ask for @place (NULL: nothing)? @what completes "may not …". What a place says in its
+ * favour holds for all that it asks for. */
+static int session_above(struct session *s, const Evspace__Place *place, const char *what,
+			 struct error *e)
+{
+	if (!place || s->peer == SUPERIOR)
+		return 0;
+	if (session_may(s, ROLE_AGENT, what, e) < 0)
+		return -1;
+	if (superior_check(s->host, link_peer(s->link), place, e) == 0) {
+		s->peer = SUPERIOR;
+		return 0;
+	}
+	if (s->peer == UNKNOWN)
+		session_say(s, e->text);
+	s->peer = STRANGER;
+	errno = EACCES;
+	return -1;
+}
+
 /* A consumer's open names a view: make the plan, and open its root here. */
 static struct scope *session_open_view(struct session *s, const Evspace__Open *open, bool *monitors,
 				       struct error *e)
@@ -138,7 +173,7 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 		errno = EPROTO;
 		return errorf(e, "scope number %u is 0 or in use", open->scope);
 	}
-	if (open->place ? session_may(s, ROLE_AGENT, "open parts of gather trees", e) < 0
+	if (open->place ? session_above(s, open->place, "open parts of gather trees", e) < 0
 			: session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0)
 		return -1;
 	if (monitors)
@@ -210,11 +245,19 @@ static int session_map_apply(struct session *s, const Evspace__MapApply *apply, 
 
 static int session_status(struct session *s, const Evspace__StatusAsk *ask, struct error *e)
 {
-	unsigned others = ask->place ? 0 : ROLE_OBSERVE | ROLE_CONTROL;
-
-	if (session_may(s, ROLE_AGENT | others, "ask for the status", e) < 0)
+	if (ask->place ? session_above(s, ask->place, "ask for the status", e) < 0
+		       : session_may(s, ROLE_AGENT | ROLE_OBSERVE | ROLE_CONTROL,
+				     "ask for the status", e) < 0)
 		return -1;
 	return rollcall_answer(s->host, &s->rollcalls, s->link, ask, e);
+}
+
+static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
+{
+	if (session_above(s, ask->place, "switch parts of the tree", e) == 0)
+		return ordered_take(s->host, &s->orders, s->link, ask, e);
+	ordered_refused(s->host, s->link, ask, e);
+	return -1;
 }
 
 /* What a frame asks for, of which the run is known if it can be. */
@@ -239,7 +282,7 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		break;
 	case EVSPACE__FRAME__KIND_SWITCH_ASK:
 		scope = f->switch_ask->scope;
-		rc = ordered_take(s->host, &s->orders, s->link, f->switch_ask, &e);
+		rc = session_order(s, f->switch_ask, &e);
 		break;
 	case EVSPACE__FRAME__KIND_PING:
 		if (!f->ping->answer)
@@ -301,15 +344,11 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 static void session_closed(struct link *link, void *arg, const struct error *why)
 {
 	struct session *s = arg;
-	unsigned long unsaid;
 
+	(void)link;
 	/* That somebody left is no news; that somebody had to be dropped is. */
-	if (!strstr(why->text, "closed the connection") && ration_take(&s->host->said, &unsaid)) {
-		fprintf(stderr, "evspace agent: %s: %s", link_peer(link)->where, why->text);
-		if (unsaid)
-			fprintf(stderr, " (%lu lines before that are not shown)", unsaid);
-		fputc('\n', stderr);
-	}
+	if (!strstr(why->text, "closed the connection"))
+		session_say(s, why->text);
 	session_free(s);
 }
 

@@ -21,6 +21,7 @@
 #define SESSION_SCOPES 1024u
 
 struct event_base;
+struct hostlist;
 struct session;
 LIST_HEAD(session_list, session);
 
@@ -38,6 +39,8 @@ struct session_host {
 	struct ration said;   /* of connections that broke */
 	struct ration failed; /* of control actions that failed */
 	struct chart *chart;  /* the map that views' trees are made by */
+	const struct hostlist
+		*above; /* agents that may stand above this one, NULL: who its map says */
 	struct remap *remap;
 	struct opened_list views;			/* all scopes that consumers have open */
 	void (*map_changed)(struct session_host *host); /* it goes by another map now */

@@ -39,7 +39,7 @@ char *memory_copy(const char *text)
 	return text != NULL ? memory_or_abort(strdup(text)) : NULL;
 }
 
-char *memory_copy_bytes(const char *text, size_t length)
+char *memory_copy_bytes(const void *text, size_t length)
 {
 	char *copy = memory_new(length + 1, 1);
 

@@ -18,7 +18,7 @@ void *memory_room(void *items, size_t count, size_t size);
 char *memory_copy(const char *text);
 
 /** A copy of the @length bytes at @text, with a zero behind them, the caller's to free(). */
-char *memory_copy_bytes(const char *text, size_t length);
+char *memory_copy_bytes(const void *text, size_t length);
 
 /** A formatted text, the caller's to free(). Aborts when there is no memory. */
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -66,7 +66,9 @@ static void place_free(struct plan_place *place)
 	for (size_t i = 0; i < place->n_alternates; i++) {
 		free(place->alternates[i].node);
 		free(place->alternates[i].address);
+		free(place->alternates[i].pass.data);
 	}
+	free(place->pass.data);
 	free(place->alternates);
 	free(place->holds);
 	free(place->elsewhere);

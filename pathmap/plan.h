@@ -33,9 +33,16 @@ struct plan_stage {
 	char *args;
 };
 
+/** What the entry agent has signed for a node, opaque here (tree/pass.h). NULL: nothing. */
+struct plan_pass {
+	unsigned char *data;
+	size_t bytes;
+};
+
 /** A host that runs a place's part while the place's own is away. */
 struct plan_alternate {
 	char *node, *address;
+	struct plan_pass pass;
 };
 
 /** Indices of places are below this; those of their stand-ins are so much higher. */
@@ -67,6 +74,7 @@ struct plan_place {
 	bool gateway;	      /* nobody but it and its alternates may connect to its children */
 	char *elsewhere;      /* ranks that another map puts on other nodes: "0-3@b1;7-7@b2" */
 	char *before; /* ranks that the map before put on other nodes; both: NULL or "" if none */
+	struct plan_pass pass;
 };
 
 /** The whole gather tree of a view. Owns everything that it points to. */

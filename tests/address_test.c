@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests how addresses are read and printed, and that names are looked up once. */
+/* Tests how addresses are read and printed, and that names are looked up aside. */
 #include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/tap.h"
 #include "tree/address.h"
+#include "tree/resolver.h"
 
 /** Reading @text and printing it gives @want; NULL: it is refused. */
 static void reads(const char *text, bool listen, const char *want)
@@ -61,21 +64,62 @@ static void what_is_no_address_is_refused(void)
 		reads(wrong[i], false, NULL);
 }
 
-static void names_are_looked_up_once(void)
-{
-	struct address_book book = {0};
-	struct address first, again;
-	struct error e = {""}, e2 = {""};
+struct asked {
+	struct event_base *base;
+	struct resolver_wait wait;
+	struct address address;
+	struct error why;
+	int told;
+};
 
-	CU_ASSERT_EQUAL(address_find(&book, &first, "localhost:7440", &e), 0);
-	CU_ASSERT_EQUAL(address_find(&book, &again, "localhost:7440", &e), 0);
-	CU_ASSERT_EQUAL(memcmp(&first, &again, sizeof(first)), 0);
-	CU_ASSERT_EQUAL(address_find(&book, &first, "no-such-host.invalid:1", &e), -1);
-	CU_ASSERT_EQUAL(address_find(&book, &first, "no-such-host.invalid:1", &e2), -1);
+static void found(void *arg, const struct address *address, const struct error *why)
+{
+	struct asked *asked = arg;
+
+	asked->told++;
+	asked->address = *address;
+	if (why)
+		asked->why = *why;
+	event_base_loopbreak(asked->base);
+}
+
+static void names_are_looked_up_aside(void)
+{
+	struct asked a = {.base = event_base_new(), .wait = {.found = found, .arg = &a}};
+	struct resolver *resolver = resolver_new(a.base);
+	struct address again;
+	struct error e = {""};
+
+	CU_ASSERT_EQUAL(resolver_find(resolver, "127.0.0.1:1", &again, &a.wait, &e), 1);
+	CU_ASSERT_EQUAL(resolver_find(resolver, "nowhere", &again, &a.wait, &e), -1);
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_EQUAL(resolver_find(resolver, "localhost:7440", &again, &a.wait, &e), 0);
+	CU_ASSERT_EQUAL(a.told, 0);
+	event_base_dispatch(a.base);
+	CU_ASSERT_EQUAL(a.told, 1);
+	CU_ASSERT_EQUAL(resolver_find(resolver, "localhost:7440", &again, &a.wait, &e), 1);
+	CU_ASSERT_EQUAL(memcmp(&a.address, &again, sizeof(again)), 0);
+	/* It has just been looked up: who could not get in there is sent there again. */
+	resolver_doubt(resolver, "localhost:7440");
+	CU_ASSERT_EQUAL(resolver_find(resolver, "localhost:7440", &again, &a.wait, &e), 1);
+
+	CU_ASSERT_EQUAL(resolver_find(resolver, "no-such-host.invalid:1", &again, &a.wait, &e), 0);
+	event_base_dispatch(a.base);
+	CU_ASSERT_EQUAL(a.told, 2);
+	CU_ASSERT_EQUAL(resolver_find(resolver, "no-such-host.invalid:1", &again, &a.wait, &e), -1);
 	CU_ASSERT_EQUAL(errno, EHOSTUNREACH);
-	CU_ASSERT_STRING_EQUAL(e.text, e2.text);
-	CU_ASSERT_EQUAL(address_find(&book, &first, "127.0.0.1:1", &e), 0);
-	address_book_fini(&book);
+	CU_ASSERT_STRING_EQUAL(e.text, a.why.text);
+	/* Threads that are on their way hold nobody up, and touch nothing that is gone. */
+	for (int i = 0; i < 40; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "no-such-host-%d.invalid:1", i);
+		CU_ASSERT_EQUAL(resolver_find(resolver, name, &again, &a.wait, &e), 0);
+		resolver_forget(&a.wait);
+	}
+	resolver_free(resolver);
+	event_base_free(a.base);
+	CU_ASSERT_EQUAL(a.told, 2);
 }
 
 int main(void)
@@ -83,7 +127,7 @@ int main(void)
 	CU_TestInfo cases[] = {
 		{"addresses are read and printed", addresses_are_read_and_printed},
 		{"what is no address is refused", what_is_no_address_is_refused},
-		{"names are looked up once", names_are_looked_up_once},
+		{"names are looked up aside, and remembered", names_are_looked_up_aside},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -157,6 +157,64 @@ unknown_limit() {
 }
 tap_case "a limit that is not understood lets nobody in" unknown_limit
 
+# --- another agent of the same CA, which no map puts above this one ---
+
+# as_agent GRANTED REFUSED: w1 asks for everything; so many times it gets it, and not.
+as_agent() {
+	"$attacker" agent "$bed_entry" "$EVSPACE_TLS" w1 >"$tap_dir/orders" 2>&1 &&
+		[ "$(grep -c '^granted: ' "$tap_dir/orders")" -eq "$1" ] && [ "$(grep -c '^refused: ' "$tap_dir/orders")" -eq "$2" ] ||
+		{ cat "$tap_dir/orders"; return 1; }
+}
+tap_case "another agent's certificate opens, orders and discards nothing" eval 'as_agent 0 7 &&
+	[ "$(grep -c "refused: agent w1 may not stand above w0.*--above w1" "$tap_dir/orders")" -eq 3 ] || { cat "$tap_dir/orders"; exit 1; }'
+tap_case "... and is named in the log" logged '127\.0\.0\.1:[0-9]*: agent w1 may not stand above w0: '
+bed_kill TERM w0
+agent_start --above w1 >/dev/null
+tap_case "unless this one was started with --above" as_agent 3 4
+tap_case "... the audit has who it is, beside whom it names" \
+	logged 'audit: relayed by w1 (127\.0\.0\.1:[0-9]*): bob (10\.0\.0\.7:51422) discarded '
+bed_kill TERM w0
+agent_start >/dev/null
+
+# --- name servers that say nothing ---
+
+# The maps have hosts by names; who is asked where those are never answers. The agent alone sees that.
+silent_begin() {
+	mkdir -p "$bed_dir/silent"
+	echo 'application any { ranks any; }' >"$bed_dir/silent/application.map"
+	echo 'cluster local { nodes w[2-3]; address name[2-3].invalid.test:7440; } node w0 { }' >"$bed_dir/silent/cluster.map"
+	echo 'entry w0;' >"$bed_dir/silent/mapping.map"
+	printf 'nameserver 127.0.0.99\noptions timeout:10 attempts:3\n' >"$bed_dir/resolv.conf"
+	python3 -c 'import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("127.0.0.99", 53))
+print("ready", flush=True)
+while True: print(s.recvfrom(512)[0], flush=True)' >"$bed_dir/asked" 2>&1 &
+	echo $! >"$bed_dir/pids/names"
+	bed_until grep ready "$bed_dir/asked" || return
+	EVSPACE_DIR=$bed_dir/elsewhere bed_start silent unshare -m sh -c 'mount --bind "$0/resolv.conf" /etc/resolv.conf &&
+		exec evspace agent --pathmap "$0/silent" --node w0' "$bed_dir"
+	bed_until bed_ready silent && grep 'ready on' "$bed_dir/silent.err"
+}
+silent_holds_nobody_up() {
+	local socket=unix:$bed_dir/elsewhere/agent-w0.sock i
+
+	bed_start silent-view evspace events --connect "$socket" --count 1 --deadline 20000
+	bed_until grep -q 'name3' "$bed_dir/asked" || return
+	for ((i = 0; i < 3; i++)); do
+		timeout 5 evspace status --connect "$socket" --json >"$tap_dir/status" || { echo "no answer"; return 1; }
+	done
+	kill -TERM "$(bed_pid silent-view)" && bed_until bed_gone "$(bed_pid silent-view)"
+	bed_kill TERM silent
+}
+mkdir -m 700 "$bed_dir/elsewhere"
+if [ "$(id -u)" -eq 0 ] && unshare -m mount --bind /etc/hosts /etc/resolv.conf 2>/dev/null; then
+	tap_case "an agent whose name server says nothing" silent_begin
+	tap_case "... answers all the same" silent_holds_nobody_up
+else
+	tap_skip "an agent whose name server says nothing" "that takes root, and a resolv.conf"
+fi
+
 # --- certificates that are wrong ---
 
 self_signed() {
@@ -178,7 +236,6 @@ other_node() {
 		grep -F 'calls itself "w0" but its certificate is for "w1"' "$tap_dir/why" || { cat "$tap_dir/why"; return 1; }
 	bed_kill TERM false
 }
-mkdir -m 700 "$bed_dir/elsewhere"
 tap_case "an agent's certificate under another node's name" other_node
 
 # An existing CA, of another kind of key than ours.

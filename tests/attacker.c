@@ -9,6 +9,7 @@
  *	attacker alerts HOST:PORT	one for each alert that there might be in TLS
  *	attacker record HOST:PORT PORT FILE	passes one connection on, and keeps what the client
  *said attacker orders HOST:PORT DIR NAME	asks for all that a certificate NAME might not allow
+ *	attacker agent HOST:PORT DIR NAME	the same as agent NAME
  *	attacker frames HOST:PORT DIR NAME ELSEWHERE	asks for all that there is, also for
  *			parts of trees at the address ELSEWHERE, and prints all that comes as it is
  */
@@ -259,6 +260,7 @@ static void orders_ready(struct link *link, void *arg)
 	Evspace__MapApply apply = EVSPACE__MAP_APPLY__INIT;
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	unsigned char id[16] = {1};
+	char *all = (char *)(uintptr_t) "/**";
 
 	place.node = place.cluster = place.address = (char *)(uintptr_t) "w0";
 	place.leaf = true;
@@ -276,6 +278,9 @@ static void orders_ready(struct link *link, void *arg)
 		ask.change = ask.scope == 2;
 		ask.discard = ask.scope == 3 || ask.scope == 5;
 		ask.place = ask.scope > 3 ? &place : NULL;
+		ask.select = &all;
+		ask.n_select = ask.place ? 1 : 0;
+		ask.who = (char *)(uintptr_t)(ask.place ? "bob (10.0.0.7:51422)" : "");
 		say(link, o, &frame);
 	}
 
@@ -403,9 +408,10 @@ static void frames_frame(struct link *link, void *arg, const struct frame *frame
 static const struct link_events orders_events = {orders_ready, orders_frame, orders_closed};
 static const struct link_events frames_events = {frames_ready, frames_frame, orders_closed};
 
-static int orders(const char *address, const char *dir, const char *name, const char *elsewhere)
+static int orders(const char *address, const char *dir, const char *name, bool agent,
+		  const char *elsewhere)
 {
-	static const struct link_self self = {"", 0};
+	const struct link_self self = {agent ? name : "", 0};
 	static const struct timeval most = {.tv_sec = ANSWERS_MS / 1000};
 	struct orders o = {.base = event_base_new(), .elsewhere = elsewhere};
 	struct error e;
@@ -445,9 +451,11 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "record") && argc == 5)
 		return record(argv[3], argv[4]);
 	if (!strcmp(what, "orders") && argc == 5)
-		return orders(argv[2], argv[3], argv[4], NULL);
+		return orders(argv[2], argv[3], argv[4], false, NULL);
+	if (!strcmp(what, "agent") && argc == 5)
+		return orders(argv[2], argv[3], argv[4], true, NULL);
 	if (!strcmp(what, "frames") && argc == 6)
-		return orders(argv[2], argv[3], argv[4], argv[5]);
+		return orders(argv[2], argv[3], argv[4], false, argv[5]);
 	fputs("attacker: see its source\n", stderr);
 	return 2;
 }

@@ -204,6 +204,15 @@ tap_case "it shows itself" says 0 '"node":"ga"' evspace status --connect ga:7440
 tap_case "it leads nowhere else, whoever asks" leads_nowhere_else
 tap_case "agents inside are not reached from outside, and answer agents alone" inside_is_closed status
 tap_case "... whatever is asked of them" inside_is_closed events --count 1
+# A compute node has a certificate, too; nothing puts it above another one.
+neighbour_is_no_superior() {
+	cluster_on a1 "$attacker" agent 10.81.1.10:7440 "$cluster_dir/tls" a1 >"$cluster_dir/neighbour" 2>&1
+	[ "$(grep -c '^refused: ' "$cluster_dir/neighbour")" -eq 7 ] && ! grep granted "$cluster_dir/neighbour" &&
+		grep -q 'refused: agent a1 may not stand above a0' "$cluster_dir/neighbour" &&
+		grep '10.81.1.11:[0-9]*: agent a1 may not stand above a0' "$cluster_dir/a0/agent" ||
+		{ cat "$cluster_dir/neighbour" "$cluster_dir/a0/agent"; return 1; }
+}
+tap_case "nor do they answer each other, where no tree has it so" neighbour_is_no_superior
 tap_case "none of that names an address inside" nothing_inside 20000
 tap_case "an agent inside that has ended is called by its name" dead_host
 tap_case "the gateway's log says where it is" operator_is_told

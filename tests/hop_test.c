@@ -13,6 +13,24 @@
 #define REFUSALS 3
 
 static unsigned opens, closes, settled, changed;
+static uint32_t speaks_for; /* the leaf that the child's answers are of */
+
+static void child_answers(struct link *link, const Evspace__Ask *ask)
+{
+	Evspace__Frame reply = EVSPACE__FRAME__INIT;
+	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
+	Evspace__Missing missing = EVSPACE__MISSING__INIT, *list = &missing;
+
+	missing.leaf = speaks_for;
+	missing.why = MISSING_LATE;
+	answer.scope = ask->scope;
+	answer.wave = ask->wave;
+	answer.missing = &list;
+	answer.n_missing = 1;
+	reply.kind_case = EVSPACE__FRAME__KIND_ANSWER;
+	reply.answer = &answer;
+	link_send(link, &reply, NULL);
+}
 
 static void child_frame(struct watch *watch, struct link *link, const struct frame *frame)
 {
@@ -23,7 +41,9 @@ static void child_frame(struct watch *watch, struct link *link, const struct fra
 
 	(void)watch;
 	closes += f->kind_case == EVSPACE__FRAME__KIND_CLOSE;
-	if (f->kind_case == EVSPACE__FRAME__KIND_ASK)
+	if (f->kind_case == EVSPACE__FRAME__KIND_ASK && opens > REFUSALS)
+		child_answers(link, f->ask);
+	else if (f->kind_case == EVSPACE__FRAME__KIND_ASK)
 		link_send_error(link, f->ask->scope, EPROTO, "no such scope is open");
 	if (f->kind_case != EVSPACE__FRAME__KIND_OPEN)
 		return;
@@ -121,6 +141,15 @@ static void refused_at_first(void)
 	CU_ASSERT_EQUAL(closes, REFUSALS);
 	CU_ASSERT_EQUAL(settled, 1);
 	CU_ASSERT_EQUAL(hop_unready(bed.hop, &unready), 0);
+	/* Nobody is made to believe what a child says of leaves that are not below it. */
+	speaks_for = bed.place.index + 1;
+	CU_ASSERT_EQUAL(hop_ask(bed.hop, &ask), 1);
+	WAIT(&bed.w, !hop_ready(bed.hop));
+	CU_ASSERT_EQUAL_FATAL(hop_unready(bed.hop, &unready), 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(unready->text, "speaks for leaf 1, which is not below it"));
+	speaks_for = bed.place.index;
+	WAIT(&bed.w, hop_ready(bed.hop));
+	CU_ASSERT_EQUAL(hop_ask(bed.hop, &ask), 1);
 	bed_close(&bed);
 }
 
@@ -162,7 +191,7 @@ static void babbling_is_no_answer(void)
 int main(void)
 {
 	static CU_TestInfo cases[] = {
-		{"who refuses a scope is asked again", refused_at_first},
+		{"who refuses a scope, or speaks for others, is asked again", refused_at_first},
 		{"who babbles has not answered", babbling_is_no_answer},
 		CU_TEST_INFO_NULL,
 	};

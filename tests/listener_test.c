@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -172,9 +173,63 @@ static void a_crowd_is_served(void)
 	world_close(&w);
 }
 
-static void at_most_64_without_proof(void)
+/* A thousand connections a second from 127.0.0.2 that say nothing. */
+static void floods(void *arg)
 {
-	enum { MUTE = 100, MOST = 64 };
+	enum { OPEN = 400 };
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(*(const uint16_t *)arg)};
+	struct sockaddr_in from = {.sin_family = AF_INET};
+	uint64_t begun = clock_mono_ns();
+	int fds[OPEN];
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	for (unsigned i = 0;; i++) {
+		if (i >= OPEN)
+			close(fds[i % OPEN]);
+		fds[i % OPEN] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		if (bind(fds[i % OPEN], (struct sockaddr *)&from, sizeof(from)) < 0)
+			_exit(1);
+		connect(fds[i % OPEN], (struct sockaddr *)&to, sizeof(to));
+		while (clock_mono_ns() - begun < i * UINT64_C(1000000))
+			usleep(500);
+	}
+}
+
+/* Nobody else notices. */
+static void a_flood_from_one_address(void)
+{
+	enum { CLIENTS = 6, PLACES = 64 };
+	struct watch mine[CLIENTS] = {{0}};
+	uint64_t begun, longest = 0;
+	struct world w;
+	uint16_t port;
+	int before;
+	pid_t pid;
+
+	world_open(&w);
+	before = descriptors_count();
+	port = (uint16_t)w.port;
+	pid = peer_spawn(floods, &port);
+	WAIT(&w, descriptors_count() >= before + PLACES && w.log_lines > 0);
+	for (int i = 0; i < CLIENTS; i++) {
+		begun = clock_mono_ns();
+		world_dial(&w, false, &mine[i]);
+		WAIT(&w, mine[i].ready || mine[i].closed);
+		CU_ASSERT_EQUAL(mine[i].ready, 1);
+		longest = clock_mono_ns() - begun > longest ? clock_mono_ns() - begun : longest;
+	}
+	kill(pid, SIGKILL);
+	tap_note("%d clients let in, each within %u ms; %lu of the flood dropped", CLIENTS,
+		 (unsigned)(longest / 1000000), link_hub_refused(w.agent));
+	CU_ASSERT_TRUE(link_hub_refused(w.agent) > 0);
+	peer_wait(&w, pid);
+	world_close(&w);
+}
+
+static void many_without_proof(void)
+{
+	enum { MUTE = 100 };
 	struct world w;
 	struct watch mine = {0};
 	int mute[MUTE], before;
@@ -184,10 +239,11 @@ static void at_most_64_without_proof(void)
 	before = descriptors_count();
 	for (int i = 0; i < MUTE; i++)
 		mute[i] = raw_tcp(w.port);
-	WAIT(&w, descriptors_count() == before + MUTE + MOST);
+	WAIT(&w, descriptors_count() == before + 2 * MUTE);
 	for (int i = 0; i < 10; i++)
 		event_base_loop(w.base, EVLOOP_NONBLOCK);
-	CU_ASSERT_EQUAL(descriptors_count(), before + MUTE + MOST);
+	CU_ASSERT_EQUAL(descriptors_count(), before + 2 * MUTE);
+	CU_ASSERT_EQUAL(w.log_lines, 0);
 	/* The Unix socket has places of its own. */
 	world_dial(&w, true, &mine);
 	WAIT(&w, mine.ready);
@@ -371,7 +427,8 @@ int main(void)
 		{"no socket in folders that others can change", folders_of_others_are_not_used},
 		{"other users are refused", other_users_are_refused},
 		{"200 connections at once are served", a_crowd_is_served},
-		{"at most 64 are without proof", at_most_64_without_proof},
+		{"nobody else notices a flood from one address", a_flood_from_one_address},
+		{"many without proof wait", many_without_proof},
 		{"who says nothing is dropped", who_says_nothing_is_dropped},
 		{"garbage does no harm and fills no log", garbage_does_no_harm},
 		{"other versions are told which are spoken", other_versions_are_told},

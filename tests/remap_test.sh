@@ -149,11 +149,16 @@ also mapping 's/^place rank\[2-3\].*/place rank2 on b0;/'
 tap_case "a node is taken away, with its ranks" applied a0 a1 b0
 edit
 tap_case "and comes back" applied a0 a1 b0 b1
-bed_start b2 evspace agent --node b2 --listen 127.0.0.1:$((base + 6))
+bed_start b2 evspace agent --node b2 --above front --listen 127.0.0.1:$((base + 6))
 bed_until bed_ready b2
 edit mapping 's/^tree .*/cluster on b2;/'
 also cluster 's/^\tnodes   b\[0-1\];/\tnodes   b[0-2];/; s/\['$((base + 4))'-[0-9]*\]/['$((base + 4))'-'$((base + 6))']/'
 tap_case "a new node, whose agent has no map, joins a cluster" applied a0 a1 b0 b1
+# Its own map does not have b2 above it; the entry, which has signed it, does.
+known_again() {
+	bed_kill TERM b1 && bed_agents b1 && goes_on a0 a1 b0 b1 && ! grep 'may not stand above' "$bed_dir"/*.err
+}
+tap_case "... and may stand above a host that is started again without the new map" known_again
 rolled_back() {
 	local before
 
@@ -180,7 +185,7 @@ tap_case "each its own, as at first" applied b0/rank2 b1/rank3
 
 edit mapping 's/^tree .*/tree sideways;/'
 tap_case "a bad map" refused 'mapping.map:'
-EVSPACE_DIR=$tap_dir/elsewhere bed_start b4 evspace agent --node b4 --listen 127.0.0.1:$((base + 8))
+EVSPACE_DIR=$tap_dir/elsewhere bed_start b4 evspace agent --node b4 --above front --listen 127.0.0.1:$((base + 8))
 bed_until bed_ready b4
 edit mapping 's/^place rank\[2-3\].*/place rank[2-3] on b4 b1;/'
 also cluster 's/^\tnodes   b\[0-1\];/\tnodes   b[0-1,4];/; s/(address 127.0.0.1:\['$((base + 4))'-[0-9]*)\]/\1,'$((base + 8))']/'

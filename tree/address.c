@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
-#include "tree/clock.h"
-
-#define LOOK_AGAIN_NS UINT64_C(10000000000)
-
 static int unix_parse(struct address *a, const char *path, struct error *e)
 {
 	size_t n = strlen(path);
@@ -60,15 +55,13 @@ static int host_split(const char *text, char *host, size_t room, const char **po
 	return 0;
 }
 
-static int host_find(struct address *a, const char *host, const char *port, bool listen,
+static int host_find(struct address *a, const char *host, const char *port, int flags,
 		     struct error *e)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | flags};
 	struct addrinfo *list = NULL;
 	int result;
 
-	if (listen)
-		hints.ai_flags |= AI_PASSIVE;
 	result = getaddrinfo(*host ? host : NULL, port, &hints, &list);
 	if (result != 0) {
 		errno = EHOSTUNREACH;
@@ -107,7 +100,21 @@ int address_parse(struct address *a, const char *text, bool listen, struct error
 		return unix_parse(a, text + 5, e);
 	if (address_split(text, listen, host, sizeof(host), &port, e) < 0)
 		return -1;
-	return host_find(a, host, port, listen, e);
+	return host_find(a, host, port, listen ? AI_PASSIVE : 0, e);
+}
+
+int address_read(struct address *a, const char *text)
+{
+	const char *port;
+	struct error e;
+	char host[256];
+
+	memset(a, 0, sizeof(*a));
+	if (!strncmp(text, "unix:", 5))
+		return unix_parse(a, text + 5, &e);
+	if (address_split(text, false, host, sizeof(host), &port, &e) < 0)
+		return -1;
+	return host_find(a, host, port, AI_NUMERICHOST, &e);
 }
 
 int address_check(const char *text, bool listen, struct error *e)
@@ -119,50 +126,6 @@ int address_check(const char *text, bool listen, struct error *e)
 	if (!strncmp(text, "unix:", 5))
 		return unix_parse(&a, text + 5, e);
 	return address_split(text, listen, host, sizeof(host), &port, e);
-}
-
-/** What came of looking for one address. */
-struct address_entry {
-	LIST_ENTRY(address_entry) entry;
-	char *text;
-	struct address address; /* n is 0 when nothing was found, */
-	struct error why;	/* then this says why */
-	uint64_t looked_ns;
-};
-
-int address_find(struct address_book *book, struct address *a, const char *text, struct error *e)
-{
-	struct address_entry *known;
-	uint64_t now = clock_mono_ns();
-
-	LIST_FOREACH (known, &book->entries, entry)
-		if (!strcmp(known->text, text))
-			break;
-	if (!known) {
-		known = memory_new(1, sizeof(*known));
-		known->text = memory_copy(text);
-		LIST_INSERT_HEAD(&book->entries, known, entry);
-	}
-	if (!known->address.n && (!known->looked_ns || now - known->looked_ns > LOOK_AGAIN_NS)) {
-		address_parse(&known->address, text, false, &known->why);
-		known->looked_ns = now;
-	}
-	*a = known->address;
-	if (a->n)
-		return 0;
-	errno = EHOSTUNREACH;
-	return errorf(e, "%s", known->why.text);
-}
-
-void address_book_fini(struct address_book *book)
-{
-	struct address_entry *known;
-
-	while ((known = LIST_FIRST(&book->entries))) {
-		LIST_REMOVE(known, entry);
-		free(known->text);
-		free(known);
-	}
 }
 
 void address_format(const union address_any *at, char *text, size_t room)

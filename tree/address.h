@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 #include <netinet/in.h>
 #include <sys/un.h>
@@ -43,17 +42,9 @@ int address_parse(struct address *a, const char *text, bool listen, struct error
 /** Is @text an address, as far as can be told without looking its host up? As address_parse(). */
 int address_check(const char *text, bool listen, struct error *e);
 
-/** Host names that were looked up, for programs that dial again and again and must not block. */
-struct address_book {
-	LIST_HEAD(, address_entry) entries;
-};
-
-/**
- * address_parse() for dialling, but what was found for a name once is taken again, and a name that
- * was not found is looked for again after 10 s only.
- */
-int address_find(struct address_book *book, struct address *a, const char *text, struct error *e);
-void address_book_fini(struct address_book *book);
+/** What @text says by itself, a socket or a host that is a number, to be dialled. Returns 0, or -1:
+ * a name is to be looked up (tree/resolver.h), or it is no address. */
+int address_read(struct address *a, const char *text);
 
 /** "10.0.0.1:7440", "[::1]:7440" or "unix:PATH" into @text. */
 void address_format(const union address_any *at, char *text, size_t room);

@@ -63,16 +63,20 @@ static void part_split_leaf(Evspace__Place *part, const struct plan_place *place
 	part->leaf = false;
 }
 
-static struct plan_place *part_aside(const struct plan_place *place, const char *node,
-				     const char *address)
+static struct plan_place *part_aside(const struct plan_place *place,
+				     const struct plan_alternate *by)
 {
+	const struct plan_pass *pass = &by->pass;
 	Evspace__Place *part = wire_place_new(place);
 	struct plan_place *aside;
 	struct error e;
 
 	part->index = place->index % PLAN_PLACES + PLAN_PLACES;
-	text_set(&part->node, node);
-	text_set(&part->address, address);
+	text_set(&part->node, by->node);
+	text_set(&part->address, by->address);
+	free(part->pass.data);
+	part->pass.len = pass->bytes;
+	part->pass.data = pass->bytes ? (void *)memory_copy_bytes(pass->data, pass->bytes) : NULL;
 	for (size_t i = 0; i < part->n_alternates; i++)
 		evspace__alternate__free_unpacked(part->alternates[i], NULL);
 	part->n_alternates = 0;
@@ -115,10 +119,12 @@ static void standin_begin(struct branch *b)
 {
 	const struct plan_place *p = b->place;
 	size_t at = b->tries++ % branch_choices(b);
-	bool here = at == p->n_alternates;
+	const struct plan_alternate here = {(char *)(uintptr_t)b->scope->self,
+					    (char *)(uintptr_t)b->scope->self_address,
+					    {NULL, 0}};
+	const struct plan_alternate *by = at == p->n_alternates ? &here : &p->alternates[at];
 
-	b->aside = here ? part_aside(p, b->scope->self, b->scope->self_address)
-			: part_aside(p, p->alternates[at].node, p->alternates[at].address);
+	b->aside = part_aside(p, by);
 	branch_wait(b, REACH_MS);
 	if (b->aside)
 		b->standin = hop_new(b->scope, b->aside, b->input, WAY_STANDIN, &standin_events, b);

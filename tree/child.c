@@ -82,6 +82,11 @@ static bool child_say_line(struct child *c, const char *text, const char *then)
 	return true;
 }
 
+void child_say(struct child_user *user, const char *text)
+{
+	child_say_line(user->child, text, "");
+}
+
 void child_quote(struct child_user *user, const char *text)
 {
 	struct error line;

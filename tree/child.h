@@ -73,6 +73,9 @@ bool child_is_silent(const struct child_user *user);
 /** Since when (CLOCK_MONOTONIC, ns) something is awaited and not a word has come, 0: nothing is. */
 uint64_t child_owes_since(const struct child_user *user);
 
+/** Say something of the child on stderr, unless so much has been said of it already. */
+void child_say(struct child_user *user, const char *text);
+
 /** Say on stderr what the child has said, unless so much has been said of it already. */
 void child_quote(struct child_user *user, const char *text);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "pathmap/memory.h"
+#include "tree/below.h"
 #include "tree/clock.h"
 #include "tree/probe.h"
 #include "tree/track.h"
@@ -27,8 +28,7 @@ struct hop {
 	unsigned way;
 	const struct hop_events *events;
 	void *arg;
-	uint32_t *leaves; /* place indexes of all leaves behind this hop */
-	size_t n_leaves;
+	struct below below;
 	bool same_clock;
 	struct probe probe;
 	uint64_t up_ns;		/* when the connection came that is there now */
@@ -43,20 +43,6 @@ struct hop {
 	struct hop_unready *unready;
 	size_t n_unready;
 };
-
-static size_t place_leaves(const struct plan_place *p, uint32_t *out)
-{
-	size_t n = 0;
-
-	if (p->leaf) {
-		if (out)
-			out[n] = p->index;
-		n++;
-	}
-	for (size_t i = 0; i < p->n_children; i++)
-		n += place_leaves(p->children[i], out ? out + n : NULL);
-	return n;
-}
 
 static void hop_settle(struct hop *hop)
 {
@@ -255,10 +241,8 @@ unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask)
 bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < hop->n_leaves; k++) {
-			if (hop->leaves[k] == leaves[i])
-				return true;
-		}
+		if (below_has(&hop->below, leaves[i]))
+			return true;
 	}
 	return n == 0;
 }
@@ -317,12 +301,41 @@ static void hop_relate(struct hop *hop, const struct batch *batch)
 	}
 }
 
-static void hop_answer(struct hop *hop, const struct frame *frame)
+/* Nothing comes from there for a while. @say tells it, unless that was so already. */
+static void hop_shut(struct hop *hop, uint32_t code, const struct error *why,
+		     void (*say)(struct child_user *user, const char *text))
+{
+	struct timeval wait = {hop->reopen_ms / 1000, hop->reopen_ms % 1000 * 1000};
+
+	/* Asks that were sent behind the open are refused for that reason, in other words. */
+	if (evtimer_pending(hop->reopen, NULL))
+		return;
+	evtimer_add(hop->reopen, &wait);
+	hop->reopen_ms = hop->reopen_ms * 2 < REOPEN_LAST_MS ? hop->reopen_ms * 2 : REOPEN_LAST_MS;
+	if (strcmp(hop->refused.text, why->text) != 0)
+		say(&hop->user, why->text);
+	hop->refused = *why;
+	hop->opened = false;
+	gather_lost(hop->scope->gather, hop->input, hop->way);
+	unready_clear(hop);
+	unready_add(hop, hop->place->node, hop->refused.text, code);
+	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
+}
+
+static void hop_refused(struct hop *hop, const Evspace__Error *error)
+{
+	struct error said;
+
+	errorf(&said, "%.900s", error->text);
+	hop_shut(hop, error->code, &said, child_quote);
+}
+
+static void hop_take(struct hop *hop, const struct frame *frame, struct batch *body)
 {
 	const Evspace__Answer *a = frame->header->answer;
 	struct gather *g = hop->scope->gather;
 	struct wave *w;
-	struct batch body;
 	bool sure;
 
 	hop_learn(hop, a);
@@ -341,12 +354,8 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 			   clock_mono_ns());
 	hop->late_since = 0;
 	trace_answer(hop, w, frame->bytes, false);
-	batch_init(&body);
-	if (frame->bytes)
-		batch_append(&body, frame->buffer, frame->at, frame->bytes);
-	hop_relate(hop, &body);
-	batch_link(&w->batch, &body);
-	batch_fini(&body);
+	hop_relate(hop, body);
+	batch_link(&w->batch, body);
 	w->leaves += a->leaves;
 	w->cpu_us += a->cpu_us;
 	for (size_t i = 0; i < a->n_missing; i++) {
@@ -355,6 +364,27 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 			  a->missing[i]->text);
 	}
 	gather_answered(g, w, hop->input);
+}
+
+/* Nobody speaks for leaves that are not below it. */
+static void hop_answer(struct hop *hop, const struct frame *frame)
+{
+	const Evspace__Answer *a = frame->header->answer;
+	uint32_t stranger;
+	struct batch body;
+	struct error e;
+
+	batch_init(&body);
+	if (frame->bytes)
+		batch_append(&body, frame->buffer, frame->at, frame->bytes);
+	if (below_has_all(&hop->below, a, &body, &stranger)) {
+		hop_take(hop, frame, &body);
+	} else {
+		errorf(&e, "refused: its answer speaks for leaf %u, which is not below it",
+		       stranger);
+		hop_shut(hop, EPROTO, &e, child_say);
+	}
+	batch_fini(&body);
 }
 
 static void hop_opened(struct hop *hop, const Evspace__Opened *o)
@@ -372,28 +402,6 @@ static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 	hop->refused.text[0] = '\0';
 	hop->reopen_ms = REOPEN_FIRST_MS;
 	evtimer_del(hop->reopen);
-	hop_settle(hop);
-	hop->events->changed(hop->arg, hop);
-}
-
-static void hop_refused(struct hop *hop, const Evspace__Error *error)
-{
-	struct timeval wait = {hop->reopen_ms / 1000, hop->reopen_ms % 1000 * 1000};
-	struct error said;
-
-	/* Asks that were sent behind the open are refused for that reason, in other words. */
-	if (evtimer_pending(hop->reopen, NULL))
-		return;
-	evtimer_add(hop->reopen, &wait);
-	hop->reopen_ms = hop->reopen_ms * 2 < REOPEN_LAST_MS ? hop->reopen_ms * 2 : REOPEN_LAST_MS;
-	errorf(&said, "%.900s", error->text);
-	if (strcmp(hop->refused.text, said.text) != 0)
-		child_quote(&hop->user, said.text);
-	hop->refused = said;
-	hop->opened = false;
-	gather_lost(hop->scope->gather, hop->input, hop->way);
-	unready_clear(hop);
-	unready_add(hop, hop->place->node, hop->refused.text, error->code);
 	hop_settle(hop);
 	hop->events->changed(hop->arg, hop);
 }
@@ -442,8 +450,8 @@ void hop_miss(struct hop *hop, struct wave *w, bool late)
 	/* The connection breaks just now. */
 	if (since == 0)
 		since = w->asked_ns;
-	for (size_t i = 0; i < hop->n_leaves; i++)
-		wave_miss(w, hop->leaves[i], why, since,
+	for (size_t i = 0; i < hop->below.n; i++)
+		wave_miss(w, hop->below.leaves[i], why, since,
 			  why == MISSING_REFUSED ? hop->refused.text : NULL);
 }
 
@@ -468,11 +476,7 @@ struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *plac
 	hop->way = way;
 	hop->events = events;
 	hop->arg = arg;
-	hop->n_leaves = place_leaves(place, NULL);
-	hop->leaves = calloc(hop->n_leaves + 1, sizeof(*hop->leaves));
-	if (!hop->leaves)
-		abort();
-	place_leaves(place, hop->leaves);
+	below_init(&hop->below, place);
 	hop->reopen = evtimer_new(scope->base, hop_reopen, hop);
 	if (!hop->reopen)
 		abort();
@@ -490,6 +494,6 @@ void hop_free(struct hop *hop, bool keep)
 	child_leave(&hop->user);
 	unready_clear(hop);
 	free(hop->asked_ns);
-	free(hop->leaves);
+	below_fini(&hop->below);
 	free(hop);
 }

@@ -77,6 +77,15 @@ static int dial_explain(const struct link *link, int code, struct error *e)
 	}
 }
 
+/** The same when nobody knows where it is. */
+static void nowhere(const struct link *link, const struct error *why, struct error *e)
+{
+	if (link->expect)
+		errorf(e, "the address of %s in the map leads nowhere from here", link->expect);
+	else
+		*e = *why;
+}
+
 /** One connect(). Returns 0 when it is under way or done, -1 with errno. */
 static int dial_one(struct link *link, const union address_any *at, socklen_t bytes)
 {
@@ -105,6 +114,9 @@ int link_dial_next(struct link *link, struct error *e)
 {
 	int code = errno;
 
+	if (link->lookup.waiting)
+		return errorf(e, "no answer yet to where %s is; are the name servers there?",
+			      link->expect ? link->expect : link->address);
 	while (link->tried < link->to->n) {
 		size_t i = link->tried++;
 
@@ -121,20 +133,42 @@ int link_dial_next(struct link *link, struct error *e)
 	return dial_explain(link, code, e);
 }
 
+static void link_found(void *arg, const struct address *address, const struct error *why)
+{
+	struct link *link = arg;
+	struct error e;
+
+	errno = EHOSTUNREACH;
+	if (!why) {
+		*link->to = *address;
+		if (link_dial_next(link, &e) < 0)
+			link_fail(link, &e);
+	} else {
+		nowhere(link, why, &e);
+		link_fail(link, &e);
+	}
+}
+
 struct link *link_dial(struct link_hub *hub, const char *address, const char *name,
 		       const struct link_events *events, void *arg, struct error *e)
 {
 	struct link *link = link_new(hub);
 	SSL *ssl = NULL;
+	struct error why;
+	int found;
 
 	link->to = memory_new(1, sizeof(*link->to));
 	/* Who dials waits longer: others that say nothing may hold all places of a listener first.
 	 */
 	link->proof_ms = 2 * hub->proof_ms;
 	link->expect = memory_copy(name);
-	if (address_find(&hub->addresses, link->to, address, e) < 0) {
-		if (name)
-			errorf(e, "the address of %s in the map leads nowhere from here", name);
+	link->address = memory_copy(address);
+	link->lookup.found = link_found;
+	link->lookup.arg = link;
+	found = resolver_find(hub->resolver, address, link->to, &link->lookup, e);
+	if (found < 0) {
+		why = *e;
+		nowhere(link, &why, e);
 		goto fail;
 	}
 	if (!link->to->local && !hub->tls) {
@@ -149,11 +183,14 @@ struct link *link_dial(struct link_hub *hub, const char *address, const char *na
 		goto fail;
 	transport_init(&link->transport, -1, ssl);
 	errno = EHOSTUNREACH;
-	if (link_dial_next(link, e) < 0)
+	if (found == 0)
+		link_timer_set(link, link->proof_ms);
+	else if (link_dial_next(link, e) < 0)
 		goto fail;
 	link_events_set(link, events, arg);
 	return link;
 fail:
+	resolver_doubt(hub->resolver, address);
 	link_bury(link);
 	return NULL;
 }

@@ -107,7 +107,7 @@ static void link_ready(struct link *link)
 	link->hub->calls++;
 	if (listener) {
 		link->listener = NULL;
-		listener_release(listener);
+		listener_release(listener, link);
 		listener_accepted(listener, link);
 	}
 	if (link->state == LINK_READY && link->events->ready)

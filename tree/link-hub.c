@@ -60,6 +60,7 @@ struct link_hub *link_hub_new(struct event_base *base, struct tls *tls,
 	LIST_INIT(&hub->links);
 	LIST_INIT(&hub->dead);
 	arena_init(&hub->arena, HEADER_MEMORY);
+	hub->resolver = resolver_new(base);
 	return hub;
 }
 
@@ -84,7 +85,7 @@ void link_hub_free(struct link_hub *hub)
 	hub_reap(hub);
 	event_del(&hub->flush);
 	arena_fini(&hub->arena);
-	address_book_fini(&hub->addresses);
+	resolver_free(hub->resolver);
 	free(hub->scratch);
 	free(hub->name);
 	free(hub);

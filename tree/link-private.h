@@ -10,8 +10,10 @@
 #include "tree/address.h"
 #include "tree/allow.h"
 #include "tree/listener.h"
+#include "tree/lobby.h"
 #include "tree/packer.h"
 #include "tree/ration.h"
+#include "tree/resolver.h"
 #include "tree/speed.h"
 #include "tree/transport.h"
 
@@ -49,9 +51,13 @@ struct link {
 	uint64_t frames;       /* when the timer began that says how long one may take */
 	struct event readable, writable, timer;
 	struct link_listener *listener; /* accepted, not yet proven: it holds one of its places */
-	struct address *to;		/* dialled: where to, and which of them is tried */
+	TAILQ_ENTRY(link) lobby_entry;
+	struct in6_addr origin; /* there: where it is from (tree/lobby.h) */
+	struct address *to;	/* dialled: where to, and which of them is tried */
 	size_t tried;
-	char *expect; /* dialled: the node that should be there, or NULL */
+	struct resolver_wait lookup; /* while that is not known */
+	char *address;		     /* dialled: as it was said */
+	char *expect;		     /* dialled: the node that should be there, or NULL */
 	struct peer peer;
 	Evspace__Frame *hello;
 	struct error why;
@@ -75,7 +81,7 @@ struct link_hub {
 	struct event flush; /* active while the queue is not empty: runs last in a round */
 	TAILQ_HEAD(link_queue, link) queue;
 	LIST_HEAD(link_list, link) links, dead;
-	struct address_book addresses;
+	struct resolver *resolver;
 	struct arena arena;
 	unsigned char *scratch; /* LINK_RECEIVE bytes, made when first needed */
 	size_t unfinished[2];	/* bytes of frames that are not whole: of who dialled, of others */
@@ -144,7 +150,7 @@ void hub_refused(struct link_hub *hub, const char *where, const struct error *wh
 
 /* listener.c */
 /** An accepted link has proved itself, or is gone: its place is free again. */
-void listener_release(struct link_listener *listener);
+void listener_release(struct link_listener *listener, struct link *link);
 /** Hand a proven link over to the owner of its listener. */
 void listener_accepted(struct link_listener *listener, struct link *link);
 /** Takes over @fd, a connected TCP socket without delays. */

@@ -64,8 +64,11 @@ void link_bury(struct link *link)
 	link->to = NULL;
 	free(link->expect);
 	link->expect = NULL;
+	resolver_forget(&link->lookup);
+	free(link->address);
+	link->address = NULL;
 	if (link->listener)
-		listener_release(link->listener);
+		listener_release(link->listener, link);
 	link->listener = NULL;
 	hub_unqueue(hub, link);
 	LIST_REMOVE(link, entry);
@@ -97,6 +100,10 @@ void link_fail(struct link *link, const struct error *why)
 		return;
 	if (link->state == LINK_CONNECTING)
 		transport_fini(&link->transport);
+	/* It never was what was meant: the name may lead somewhere else by now. */
+	if (link->to && link->state < LINK_READY)
+		resolver_doubt(link->hub->resolver, link->address);
+	resolver_forget(&link->lookup);
 	link->why = *why;
 	if (link->said.text[0])
 		errorf(&link->why, "%.200s: %.800s", why->text, link->said.text);

@@ -95,8 +95,8 @@ void link_hub_proof_set(struct link_hub *hub, unsigned ms);
 
 /**
  * Start a connection. @address is "HOST:PORT" (TLS; the peer's certificate must bear @name if not
- * NULL) or "unix:PATH". Never blocks (names are resolved before: numeric or through getaddrinfo at
- * start). Failures come later through `closed`, or at once as NULL with @e.
+ * NULL) or "unix:PATH". Never blocks: a name is looked up aside (tree/resolver.h). Failures come
+ * later through `closed`, or at once as NULL with @e.
  */
 struct link *link_dial(struct link_hub *hub, const char *address, const char *name,
 		       const struct link_events *events, void *arg, struct error *e);

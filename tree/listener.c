@@ -16,13 +16,24 @@
 #include "pathmap/memory.h"
 #include "tree/manager.h"
 
-#define UNPROVEN_MOST 64u
-#define BACKLOG	      512
+#define BACKLOG 512
 
-/* When so many places are taken, who comes has a tenth of the time: a crowd that says nothing is
- * through the queue before those give up that have something to say. */
+/* That may wait for one of these places, and how many are let in before others of the loop have
+ * their turn. */
+#define WAITING_MOST 448u
+#define ACCEPT_MOST  64u
+
+/* When so many places are taken from one address, who comes from there has a tenth of the time: a
+ * crowd that says nothing is through the queue before those give up that have something to say. */
 #define CROWD	    16u
 #define CROWD_HURRY 10u
+
+/** A connection that waits for a place. */
+struct waiting {
+	STAILQ_ENTRY(waiting) entry;
+	int fd;
+	union address_any from;
+};
 
 struct link_listener {
 	struct link_hub *hub;
@@ -31,19 +42,23 @@ struct link_listener {
 	int fd;
 	int spare; /* closed to be able to accept, and drop, one when descriptors are out */
 	struct event acceptable;
-	unsigned unproven;
+	struct lobby lobby; /* those without proof */
+	STAILQ_HEAD(, waiting) waiting;
+	unsigned n_waiting;
 	struct address address;
 	struct stat file; /* of a Unix socket: which one is ours */
 };
 
-void listener_release(struct link_listener *l)
+void listener_release(struct link_listener *l, struct link *link)
 {
-	if (l->unproven-- == UNPROVEN_MOST)
-		event_add(&l->acceptable, NULL);
+	lobby_leave(&l->lobby, link);
+	if (l->n_waiting)
+		event_active(&l->acceptable, EV_READ, 0);
 }
 
 void listener_accepted(struct link_listener *l, struct link *link)
 {
+	lobby_know(&l->lobby, &link->origin);
 	l->accepted(link, l->arg);
 }
 
@@ -102,9 +117,10 @@ static void link_accept(struct link_listener *l, int fd, const union address_any
 	struct error e;
 
 	link->listener = l;
-	link->proof_ms = l->hub->proof_ms / (l->unproven < CROWD ? 1 : CROWD_HURRY);
-	if (++l->unproven == UNPROVEN_MOST)
-		event_del(&l->acceptable);
+	link->origin = lobby_origin(from);
+	link->proof_ms =
+		l->hub->proof_ms / (lobby_from(&l->lobby, &link->origin) < CROWD ? 1 : CROWD_HURRY);
+	lobby_enter(&l->lobby, link);
 	if (!l->address.local) {
 		address_format(from, link->peer.where, sizeof(link->peer.where));
 		socket_tune(fd);
@@ -126,19 +142,79 @@ static void link_accept(struct link_listener *l, int fd, const union address_any
 	link_connected(link);
 }
 
+static struct waiting waiting_take(struct link_listener *l)
+{
+	struct waiting *first = STAILQ_FIRST(&l->waiting), taken = *first;
+
+	STAILQ_REMOVE_HEAD(&l->waiting, entry);
+	l->n_waiting--;
+	free(first);
+	return taken;
+}
+
+/* Who has waited longest has most likely given up. */
+static void waiting_drop(struct link_listener *l)
+{
+	struct waiting w = waiting_take(l);
+	char where[sizeof(((struct peer *)0)->where)];
+	struct error e;
+
+	close(w.fd);
+	address_format(&w.from, where, sizeof(where));
+	errorf(&e, "more than %u connections that have not said who they are wait", WAITING_MOST);
+	hub_refused(l->hub, where, &e);
+}
+
+/* There is no place: it waits for one, in the order of coming. */
+static void waiting_add(struct link_listener *l, int fd, const union address_any *from)
+{
+	struct waiting *w = memory_new(1, sizeof(*w));
+
+	if (l->n_waiting >= WAITING_MOST)
+		waiting_drop(l);
+	w->fd = fd;
+	w->from = *from;
+	STAILQ_INSERT_TAIL(&l->waiting, w, entry);
+	l->n_waiting++;
+}
+
+static void connection_take(struct link_listener *l, int fd, const union address_any *from)
+{
+	struct in6_addr origin = lobby_origin(from);
+	struct link *victim;
+	struct error e;
+
+	if (!lobby_place(&l->lobby, &origin, &victim)) {
+		waiting_add(l, fd, from);
+		return;
+	}
+	if (victim) {
+		errorf(&e, "too many came from there or near it at once, and did not say who "
+			   "they are");
+		hub_refused(l->hub, victim->peer.where, &e);
+		link_bury(victim);
+	}
+	link_accept(l, fd, from);
+}
+
 static void listener_acceptable(evutil_socket_t fd, short what, void *arg)
 {
 	struct link_listener *l = arg;
 
 	(void)fd;
 	(void)what;
-	while (l->unproven < UNPROVEN_MOST) {
+	while (l->n_waiting && l->lobby.n < LOBBY_PLACES) {
+		struct waiting w = waiting_take(l);
+
+		link_accept(l, w.fd, &w.from);
+	}
+	for (unsigned i = 0; i < ACCEPT_MOST; i++) {
 		union address_any from = {0};
 		socklen_t bytes = sizeof(from);
 		int accepted = accept4(l->fd, &from.any, &bytes, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (accepted >= 0) {
-			link_accept(l, accepted, &from);
+			connection_take(l, accepted, &from);
 		} else if (errno == EMFILE || errno == ENFILE) {
 			if (!accept_drop(l))
 				return;
@@ -264,6 +340,8 @@ struct link_listener *link_listen(struct link_hub *hub, const char *address,
 
 	*l = (struct link_listener){
 		.hub = hub, .accepted = accepted, .arg = arg, .fd = -1, .spare = -1};
+	lobby_init(&l->lobby);
+	STAILQ_INIT(&l->waiting);
 	event_assign(&l->acceptable, hub->base, -1, 0, listener_acceptable, l);
 	if (address_parse(&l->address, address, true, e) < 0)
 		goto fail;
@@ -310,8 +388,7 @@ int link_listener_renew(struct link_listener *l, struct error *e)
 	close(old);
 	event_assign(&l->acceptable, l->hub->base, l->fd, EV_READ | EV_PERSIST, listener_acceptable,
 		     l);
-	if (l->unproven < UNPROVEN_MOST)
-		event_add(&l->acceptable, NULL);
+	event_add(&l->acceptable, NULL);
 	return 1;
 }
 
@@ -339,6 +416,8 @@ void link_listener_free(struct link_listener *l)
 		if (link->listener == l)
 			link_bury(link);
 	}
+	while (l->n_waiting)
+		close(waiting_take(l).fd);
 	event_del(&l->acceptable);
 	if (l->fd >= 0)
 		close(l->fd);

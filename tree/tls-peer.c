@@ -78,19 +78,14 @@ static void until_read(X509 *cert, struct peer *peer)
 		strftime(peer->until, sizeof(peer->until), "%Y-%m-%d %H:%M:%S UTC", &tm);
 }
 
-int tls_peer(SSL *ssl, struct peer *peer, struct error *e)
+int tls_peer_read(X509 *cert, struct peer *peer, struct error *e)
 {
-	X509 *cert = SSL_get0_peer_certificate(ssl);
-
 	int understood;
 
 	peer->roles = 0;
 	peer->name[0] = '\0';
 	limits_free(peer->limits);
 	peer->limits = NULL;
-	errno = EACCES;
-	if (!cert || SSL_get_verify_result(ssl) != X509_V_OK)
-		return errorf(e, "no certificate that was verified");
 	understood = names_read(cert, peer, e);
 	if (!(peer->roles & ROLE_AGENT)) {
 		X509_NAME *subject = X509_get_subject_name(cert);
@@ -116,6 +111,17 @@ int tls_peer(SSL *ssl, struct peer *peer, struct error *e)
 			"agent, observe or control",
 			peer->name);
 	return 0;
+}
+
+int tls_peer(SSL *ssl, struct peer *peer, struct error *e)
+{
+	X509 *cert = SSL_get0_peer_certificate(ssl);
+
+	peer->roles = 0;
+	errno = EACCES;
+	if (!cert || SSL_get_verify_result(ssl) != X509_V_OK)
+		return errorf(e, "no certificate that was verified");
+	return tls_peer_read(cert, peer, e);
 }
 
 bool tls_peer_is(SSL *ssl, const char *name)

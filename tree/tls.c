@@ -293,18 +293,16 @@ bool tls_is_outdated(const struct tls *tls, SSL *ssl)
 	return SSL_get_SSL_CTX(ssl) != tls->context;
 }
 
-bool tls_trusts(const struct tls *tls, SSL *ssl, struct error *e)
+bool tls_accepts(const struct tls *tls, X509 *cert, STACK_OF(X509) * chain, bool server,
+		 struct error *e)
 {
 	X509_STORE_CTX *check = X509_STORE_CTX_new();
-	X509 *cert = SSL_get0_peer_certificate(ssl);
 	bool good = false;
 
 	if (!check)
 		abort();
-	if (cert &&
-	    X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(tls->context), cert,
-				SSL_get_peer_cert_chain(ssl)) &&
-	    X509_STORE_CTX_set_default(check, SSL_is_server(ssl) ? "ssl_client" : "ssl_server")) {
+	if (X509_STORE_CTX_init(check, SSL_CTX_get_cert_store(tls->context), cert, chain) &&
+	    X509_STORE_CTX_set_default(check, server ? "ssl_server" : "ssl_client")) {
 		X509_STORE_CTX_set_verify_cb(check, verify);
 		good = X509_verify_cert(check) == 1;
 		if (!good)
@@ -314,6 +312,23 @@ bool tls_trusts(const struct tls *tls, SSL *ssl, struct error *e)
 	ERR_clear_error();
 	X509_STORE_CTX_free(check);
 	return good;
+}
+
+bool tls_trusts(const struct tls *tls, SSL *ssl, struct error *e)
+{
+	X509 *cert = SSL_get0_peer_certificate(ssl);
+
+	return cert && tls_accepts(tls, cert, SSL_get_peer_cert_chain(ssl), !SSL_is_server(ssl), e);
+}
+
+X509 *tls_certificate(const struct tls *tls)
+{
+	return tls->own;
+}
+
+EVP_PKEY *tls_key(const struct tls *tls)
+{
+	return SSL_CTX_get0_privatekey(tls->context);
 }
 
 SSL *tls_client(struct tls *tls, const char *name, struct error *e)

@@ -51,6 +51,15 @@ bool tls_is_outdated(const struct tls *tls, SSL *ssl);
 /** Would the peer of this connection, whose handshake is over, be let in now? Else @e says why. */
 bool tls_trusts(const struct tls *tls, SSL *ssl, struct error *e);
 
+/** The same of a certificate by itself, shown as who dials (@chain NULL is fine) or, @server, as
+ * who is dialled. */
+bool tls_accepts(const struct tls *tls, X509 *cert, STACK_OF(X509) * chain, bool server,
+		 struct error *e);
+
+/** The own certificate and key: the identity's. */
+X509 *tls_certificate(const struct tls *tls);
+EVP_PKEY *tls_key(const struct tls *tls);
+
 /**
  * What should be told soon: the own certificate, or the list of what is revoked, ends within two
  * weeks or has ended. Returns 1 with the text in @e, else 0.
@@ -72,6 +81,9 @@ SSL *tls_server(struct tls *tls, struct error *e);
  * expiry). -1 with EACCES and @e if it has no role, or a limit that is not understood. (tls-peer.c)
  */
 int tls_peer(SSL *ssl, struct peer *peer, struct error *e);
+
+/** The same of a certificate whose chain is verified. (tls-peer.c) */
+int tls_peer_read(X509 *cert, struct peer *peer, struct error *e);
 
 /** Does the peer's certificate bear the DNS name @name? No wildcards. (tls-peer.c) */
 bool tls_peer_is(SSL *ssl, const char *name);

@@ -14,6 +14,16 @@
 #define STAGE_ARGS_BYTES 1024
 #define ALTERNATES_MAX	 16
 #define HOLDS_BYTES	 (1u << 20)
+#define PASS_BYTES	 (32u << 10)
+
+static ProtobufCBinaryData pass_new(const struct plan_pass *pass)
+{
+	ProtobufCBinaryData data = {pass->bytes, NULL};
+
+	if (pass->bytes)
+		data.data = (uint8_t *)memory_copy_bytes(pass->data, pass->bytes);
+	return data;
+}
 
 static Evspace__Stage **stages_new(const struct plan_stage *list, size_t n)
 {
@@ -38,6 +48,7 @@ static Evspace__Alternate **alternates_new(const struct plan_place *place)
 		evspace__alternate__init(list[i]);
 		list[i]->node = memory_copy(place->alternates[i].node);
 		list[i]->address = memory_copy(place->alternates[i].address);
+		list[i]->pass = pass_new(&place->alternates[i].pass);
 	}
 	return list;
 }
@@ -64,6 +75,7 @@ Evspace__Place *wire_place_new(const struct plan_place *place)
 	message->before = memory_copy(place->before ? place->before : "");
 	message->concurrency = place->concurrency;
 	message->gateway = place->gateway;
+	message->pass = pass_new(&place->pass);
 	message->n_children = place->n_children;
 	message->children = memory_new(place->n_children, sizeof(*message->children));
 	for (size_t i = 0; i < place->n_children; i++)
@@ -107,6 +119,14 @@ static int stages_check(Evspace__Stage *const *stages, size_t n, enum level from
 	return 0;
 }
 
+static int pass_check_size(const ProtobufCBinaryData *pass, struct error *e)
+{
+	if (pass->len > PASS_BYTES)
+		return errorf(e, "a plan with a pass of %zu bytes (at most %u)", pass->len,
+			      PASS_BYTES);
+	return 0;
+}
+
 static int alternates_check(const Evspace__Place *place, struct error *e)
 {
 	if (place->n_alternates > ALTERNATES_MAX)
@@ -116,7 +136,8 @@ static int alternates_check(const Evspace__Place *place, struct error *e)
 		if (!place->alternates[i]->node[0])
 			return errorf(e, "a plan with an alternate that has no node");
 		if (text_check("node", place->alternates[i]->node, NAME_BYTES, e) < 0 ||
-		    text_check("address", place->alternates[i]->address, NAME_BYTES, e) < 0)
+		    text_check("address", place->alternates[i]->address, NAME_BYTES, e) < 0 ||
+		    pass_check_size(&place->alternates[i]->pass, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -140,7 +161,7 @@ static int place_check(const Evspace__Place *place, unsigned depth, unsigned cha
 	    text_check("list of ranks", place->holds, HOLDS_BYTES, e) < 0 ||
 	    text_check("list of ranks", place->elsewhere, HOLDS_BYTES, e) < 0 ||
 	    text_check("list of ranks", place->before, HOLDS_BYTES, e) < 0 ||
-	    alternates_check(place, e) < 0 ||
+	    pass_check_size(&place->pass, e) < 0 || alternates_check(place, e) < 0 ||
 	    stages_check(place->local, place->n_local, LEVEL_ELEMENT, LEVEL_NODE, e) < 0 ||
 	    stages_check(place->joined, place->n_joined, LEVEL_ELEMENT, LEVEL_ALL, e) < 0)
 		return -1;
@@ -161,6 +182,15 @@ static struct plan_stage *plan_stages(Evspace__Stage *const *stages, size_t n)
 	return list;
 }
 
+static struct plan_pass plan_pass(const ProtobufCBinaryData *pass)
+{
+	struct plan_pass copy = {NULL, pass->len};
+
+	if (pass->len)
+		copy.data = (unsigned char *)memory_copy_bytes(pass->data, pass->len);
+	return copy;
+}
+
 static struct plan_alternate *plan_alternates(const Evspace__Place *place)
 {
 	struct plan_alternate *list = memory_new(place->n_alternates, sizeof(*list));
@@ -169,6 +199,7 @@ static struct plan_alternate *plan_alternates(const Evspace__Place *place)
 		list[i] = (struct plan_alternate){
 			.node = memory_copy(place->alternates[i]->node),
 			.address = memory_copy(place->alternates[i]->address),
+			.pass = plan_pass(&place->alternates[i]->pass),
 		};
 	return list;
 }
@@ -197,6 +228,7 @@ static struct plan_place *place_build(const Evspace__Place *place)
 		.before = memory_copy(place->before),
 		.concurrency = place->concurrency,
 		.gateway = place->gateway,
+		.pass = plan_pass(&place->pass),
 	};
 	for (size_t i = 0; i < place->n_children; i++)
 		built->children[i] = place_build(place->children[i]);
@@ -235,7 +267,9 @@ void wire_plan_place_free(struct plan_place *place)
 	for (size_t i = 0; i < place->n_alternates; i++) {
 		free(place->alternates[i].node);
 		free(place->alternates[i].address);
+		free(place->alternates[i].pass.data);
 	}
+	free(place->pass.data);
 	free(place->alternates);
 	free(place->holds);
 	free(place->elsewhere);
