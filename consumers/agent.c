@@ -6,6 +6,7 @@
 
 #include "consumers/command.h"
 #include "consumers/options.h"
+#include "consumers/preload.h"
 #include "pathmap/quantity.h"
 #include "node-agent/agent.h"
 #include "node-agent/nursery.h"
@@ -45,7 +46,8 @@ static const char agent_help[] =
 	"the\n"
 	"agent: a new one goes on where the old one was. \"%n\" in EVSPACE_DIR is the node's "
 	"name:\n"
-	"for nodes on one machine that do not see each other's programs.\n"
+	"for nodes on one machine that do not see each other's programs. Where somebody else has\n"
+	"made /dev/shm/evspace-UID, all is in /run/user/UID/evspace ($XDG_RUNTIME_DIR).\n"
 	"\n"
 	"On SIGHUP, and when files in the folder of --tls change, certificates and the list of\n"
 	"revoked ones are loaded again.\n"
@@ -181,6 +183,7 @@ static const char *agent_base(const struct agent_options *o, const struct hostli
 
 	if (!store_base(base, sizeof(base), e))
 		return NULL;
+	preload_folder_tell("agent");
 	if (nodes->n != 1) {
 		snprintf(buf, n, "%s", base);
 		return buf;

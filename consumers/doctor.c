@@ -19,6 +19,7 @@
 #include "consumers/options.h"
 #include "consumers/preload.h"
 #include "consumers/unit.h"
+#include "node-agent/folder-base.h"
 #include "node-agent/folder.h"
 #include "node-agent/store.h"
 #include "pathmap/config.h"
@@ -72,10 +73,18 @@ typedef void check(struct doctor *doctor, struct finding *f);
 
 static void folder_check(struct doctor *doctor, struct finding *f)
 {
+	struct error passed;
 	char base[256];
 	int fd;
 
 	(void)doctor;
+	if (folder_base(base, sizeof(base), &passed) == 1) {
+		f->state = STATE_WARN;
+		f->text = passed;
+		errorf(&f->remedy,
+		       "have it removed, by root or whose it is; EVSPACE_DIR names another folder");
+		return;
+	}
 	if (store_base(base, sizeof(base), &f->text) == NULL) {
 		f->state = STATE_FAIL;
 		errorf(&f->remedy, "name a shorter folder in EVSPACE_DIR");

@@ -123,8 +123,8 @@ void flags_help(FILE *out)
 	      "EVSPACE_THREADS\n"
 	      "and EVSPACE_QUOTA. Without a flag there are EVSPACE_DIR, the folder of all runs, "
 	      "for\n"
-	      "agents and all commands the same (default /dev/shm/evspace-UID), and EVSPACE_LIB, "
-	      "the\n"
-	      "collector library.\n",
+	      "agents and all commands the same (default /dev/shm/evspace-UID, or where that is "
+	      "another\n"
+	      "user's, /run/user/UID/evspace), and EVSPACE_LIB, the collector library.\n",
 	      out);
 }

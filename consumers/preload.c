@@ -12,6 +12,7 @@
 
 #include "node-agent/chart.h"
 #include "node-agent/collect/settings.h"
+#include "node-agent/folder-base.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"
@@ -276,6 +277,15 @@ int preload_settings(const struct preload_options *options, struct settings *set
 	for (i = 0; i < FLAGS; i++)
 		free(values[i]);
 	return rc;
+}
+
+void preload_folder_tell(const char *command)
+{
+	struct error why;
+	char base[256];
+
+	if (folder_base(base, sizeof(base), &why) == 1)
+		fprintf(stderr, "evspace %s: %s\n", command, why.text);
 }
 
 struct pathmap *preload_pathmap(const char *command, const char *dir, struct error *e)

@@ -44,6 +44,9 @@ int preload_settings(const struct preload_options *options, struct settings *set
  */
 struct pathmap *preload_pathmap(const char *command, const char *dir, struct error *e);
 
+/** Say on stderr for @command if the usual folder of all runs is passed over, and why. */
+void preload_folder_tell(const char *command);
+
 /**
  * Have the tasks that a PVM program spawns get what is in the environment of LD_PRELOAD and of the
  * variables: by PVM_EXPORT (pvm_spawn(3)), behind what that has.

@@ -170,6 +170,7 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 	if (preload_library(job->library, sizeof(job->library), e))
 		return EXIT_RUN_FAILED;
 	launch_init(&job->launch, job->command);
+	preload_folder_tell("run");
 	if (claim_take(&job->claim, &job->collect, job->launch.program, e)) {
 		if (errno == EBUSY || errno == EINVAL)
 			return errno == EINVAL ? EXIT_USAGE : EXIT_RUN_FAILED;

@@ -18,6 +18,7 @@
 #include "tree/track.h"
 
 #define RUNS_SCHEMA 1
+#define OWN_FOLDER  256
 
 static const char runs_help[] =
 	"usage: evspace runs [options]\n"
@@ -41,6 +42,8 @@ static const char runs_help[] =
 	"The run evspace, listed last, is no program's: agents and consumers that are looked at\n"
 	"themselves (evspace view rates --of evspace).\n"
 	"\n"
+	"  --folder           print the folder that they are in, and no more\n"
+	"\n"
 	"examples:\n"
 	"  evspace runs\n"
 	"  evspace runs --connect front:7440\n"
@@ -51,6 +54,7 @@ struct runs {
 	struct common common;
 	struct store store; /* this host's, if it is */
 	bool here;	    /* that is looked at */
+	bool folder;	    /* where they are is all that is asked for */
 	struct store_run *list;
 	size_t n;
 	bool partial; /* somebody has not said what he holds */
@@ -265,14 +269,41 @@ static int runs_there(struct runs *r)
 	return r->partial ? EXIT_BAD_NEWS : EXIT_FINE;
 }
 
+/* ---- for scripts ---- */
+
+static int runs_folder(void)
+{
+	struct error e;
+	char base[sizeof(((struct store *)0)->base)];
+
+	if (!store_base(base, sizeof(base), &e)) {
+		fprintf(stderr, "evspace runs: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	puts(base);
+	return EXIT_FINE;
+}
+
+static int own_take(void *arg, int code, const char *value, struct error *e)
+{
+	struct runs *r = arg;
+
+	(void)value;
+	(void)e;
+	r->folder |= code == OWN_FOLDER;
+	return 0;
+}
+
 int runs_main(int argc, char **argv)
 {
-	static const struct own_option none[] = {{NULL, false, 0}};
+	static const struct own_option own[] = {{"folder", false, OWN_FOLDER}, {NULL, false, 0}};
 	struct runs r = {.n = 0};
-	int code = options_parse(argc, argv, runs_help, none, NULL, NULL, &r.common);
+	int code = options_parse(argc, argv, runs_help, own, own_take, &r, &r.common);
 
 	if (code >= 0)
 		return code;
+	if (r.folder)
+		return runs_folder();
 	code = r.common.look.connect ? runs_there(&r) : runs_here(&r);
 	free(r.list);
 	return code;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/folder-base.h"
 #include "node-agent/folder.h"
 #include "pathmap/memory.h"
 #include "pathmap/utf8.h"
@@ -94,13 +95,11 @@ static const char *process_variable(const struct process *p, const char *name)
 /* Does it mean this store's folder? */
 static bool means_base(const struct process *p, const struct store *store)
 {
-	const char *dir = process_variable(p, "EVSPACE_DIR");
-	char usual[64];
+	const struct folder_wish wish = {process_variable(p, "EVSPACE_DIR"),
+					 process_variable(p, "XDG_RUNTIME_DIR")};
+	char base[sizeof(store->base)];
 
-	if (dir && *dir)
-		return !strcmp(dir, store->base);
-	snprintf(usual, sizeof(usual), "/dev/shm/evspace-%u", (unsigned)geteuid());
-	return !strcmp(usual, store->base);
+	return folder_base_of(&wish, base, sizeof(base), NULL) >= 0 && !strcmp(base, store->base);
 }
 
 static bool has_collector(int pid)

@@ -11,6 +11,7 @@
 struct copy {
 	const struct segment *segment;
 	uint32_t i;
+	uint32_t remade; /* that the segment says */
 	bool complete;
 	struct segment_comm comm;
 	int32_t *members;
@@ -37,6 +38,27 @@ static int copy_members(void *arg)
 	return 0;
 }
 
+/* Is the entry still what was copied? */
+static int copy_check(void *arg)
+{
+	struct copy *c = arg;
+	const struct segment_comm *comm;
+
+	atomic_thread_fence(memory_order_acquire);
+	comm = segment_comm(c->segment, c->i);
+	c->complete = comm && atomic_load_explicit(&comm->made, memory_order_relaxed) ==
+				      atomic_load_explicit(&c->comm.made, memory_order_relaxed);
+	return 0;
+}
+
+static int copy_remade(void *arg)
+{
+	struct copy *c = arg;
+
+	c->remade = atomic_load_explicit(&c->segment->header->comms_remade, memory_order_acquire);
+	return 0;
+}
+
 /* Are its members on record, and can we afford them? A damaged file may have all of its room as
  * members of each of its communicators. */
 static bool is_listed(const struct copy *c, struct row_comms *taken)
@@ -51,30 +73,64 @@ static bool is_listed(const struct copy *c, struct row_comms *taken)
 	return true;
 }
 
+/* Learn what was copied. Returns 0 (c->complete: it was not changed meanwhile), or -1. */
+static int comm_learn(struct copy *c, struct names *names, struct row_comms *taken)
+{
+	const struct segment_comm *comm = &c->comm;
+	bool listed = is_listed(c, taken);
+
+	c->members = listed ? calloc(comm->size ? comm->size : 1, sizeof(int32_t)) : NULL;
+	if ((listed && (!c->members || segment_guarded(copy_members, c) < 0)) ||
+	    segment_guarded(copy_check, c) < 0) {
+		free(c->members);
+		return -1;
+	}
+	/* All members record it, and once is enough; but PVM's tasks each say that they are in a
+	 * group. */
+	if (c->complete && (!names_comm_find(names, comm->id) ||
+			    (c->members && comm->size && process_is_task(c->members[0]))))
+		names_comm_learn(names, comm->id, comm->parent, comm->size,
+				 comm->members == SEGMENT_MEMBERS_WORLD, c->members);
+	free(c->members);
+	return 0;
+}
+
+/* Of entries that were seen before, those that have been made again since. */
+static int remade_take(struct copy *c, struct names *names, struct row_comms *taken)
+{
+	bool all = true;
+
+	for (c->i = 0; c->i < taken->seen; c->i++) {
+		if (segment_guarded(copy_comm, c) < 0)
+			return -1;
+		if (c->complete && (int32_t)(c->comm.made - taken->remade) > 0 &&
+		    comm_learn(c, names, taken) < 0)
+			return -1;
+		all &= c->complete;
+	}
+	/* one in the making is looked for again */
+	if (all)
+		taken->remade = c->remade;
+	return 0;
+}
+
 int row_comms_take(const struct segment *s, struct names *names, struct row_comms *taken)
 {
 	struct copy c = {.segment = s};
 
+	if (segment_guarded(copy_remade, &c) < 0)
+		return -1;
+	if (c.remade != taken->remade && remade_take(&c, names, taken) < 0)
+		return -1;
 	for (;; taken->seen++) {
-		bool listed;
-
 		c.i = taken->seen;
 		if (segment_guarded(copy_comm, &c) < 0)
 			return -1;
 		if (!c.complete)
 			return 0;
-		listed = is_listed(&c, taken);
-		c.members = listed ? calloc(c.comm.size ? c.comm.size : 1, sizeof(int32_t)) : NULL;
-		if (listed && (!c.members || segment_guarded(copy_members, &c) < 0)) {
-			free(c.members);
+		if (comm_learn(&c, names, taken) < 0)
 			return -1;
-		}
-		/* All members record it, and once is enough; but PVM's tasks each say that they are
-		 * in a group. */
-		if (!names_comm_find(names, c.comm.id) ||
-		    (c.members && c.comm.size && process_is_task(c.members[0])))
-			names_comm_learn(names, c.comm.id, c.comm.parent, c.comm.size,
-					 c.comm.members == SEGMENT_MEMBERS_WORLD, c.members);
-		free(c.members);
+		if (!c.complete)
+			return 0;
 	}
 }

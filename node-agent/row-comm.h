@@ -13,6 +13,7 @@
 /** How much of a segment's communicators has been taken in. Usable when zeroed. */
 struct row_comms {
 	uint32_t seen;
+	uint32_t remade; /* segment_header.comms_remade, as far as those are in, too */
 	uint64_t members;
 };
 

@@ -82,7 +82,9 @@ struct segment_comm {
 #define SEGMENT_MEMBERS_WORLD	(UINT32_MAX - 1) /* rank i is world rank i */
 #define SEGMENT_MEMBERS_UNKNOWN UINT32_MAX
 	_Atomic uint32_t used;
-	uint32_t pad[3];
+	_Atomic uint32_t left; /* 1: it is freed, the entry can be made again for another one */
+	_Atomic uint32_t made; /* 0, or that it was the how manyth that was made again */
+	uint32_t pad;
 };
 
 /** What an entry of the class table is. */

@@ -75,6 +75,7 @@ struct segment_header {
 	 */
 	uint32_t cpu;  /* that it was on when the segment was made, from 1; 0: not known */
 	char cpus[60]; /* that it may run on, "0-3,8"; "": not known, or a longer list */
+	_Atomic uint32_t comms_remade; /* how often a freed communicator's entry was made again */
 };
 
 /** Why a process is not (fully) collected; `evspace status` says it in words. */

@@ -477,25 +477,3 @@ const int32_t *segment_members_at(const struct segment *s, uint32_t members)
 {
 	return (const int32_t *)table_at(s, s->layout.members_at) + members;
 }
-
-void segment_comm_add(struct segment *s, uint32_t id, uint32_t parent, uint32_t size,
-		      uint32_t members)
-{
-	struct segment_comm *comms = table_at(s, s->layout.comms_at);
-	uint32_t used = atomic_load_explicit(&s->header->comms, memory_order_relaxed);
-	uint64_t i;
-
-	for (i = 0; i < used; i++)
-		if (atomic_load_explicit(&comms[i].used, memory_order_acquire) && comms[i].id == id)
-			return;
-	i = take32(&s->header->comms, 1, s->layout.comms_max);
-	if (i == UINT64_MAX) {
-		note_add(s, SEGMENT_NOTE_COMMS);
-		return;
-	}
-	comms[i].id = id;
-	comms[i].parent = parent;
-	comms[i].size = size;
-	comms[i].members = members;
-	atomic_store_explicit(&comms[i].used, 1, memory_order_release);
-}

@@ -90,11 +90,6 @@ uint32_t segment_members_keep(struct segment *s, const int32_t *room, uint32_t n
 /** The list at @members (not one of SEGMENT_MEMBERS_WORLD and _UNKNOWN); it never changes again. */
 const int32_t *segment_members_at(const struct segment *s, uint32_t members);
 
-/** Record a communicator (ids on record already are left); noted in the header when it does not
- * fit. */
-void segment_comm_add(struct segment *s, uint32_t id, uint32_t parent, uint32_t size,
-		      uint32_t members);
-
 /* ---- reader (node-agent/segment-read.c) ---- */
 
 /**

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/folder-base.h"
 #include "node-agent/folder.h"
 #include "node-agent/store-index.h"
 #include "pathmap/memory.h"
@@ -23,19 +24,12 @@
 
 const char *store_base(char *buf, size_t n, struct error *e)
 {
-	const char *dir = getenv("EVSPACE_DIR");
 	size_t room = sizeof(((struct store *)0)->base);
-	int length;
 
-	if (dir && *dir)
-		length = snprintf(buf, n, "%s", dir);
-	else
-		length = snprintf(buf, n, "/dev/shm/evspace-%u", (unsigned)geteuid());
-	if (length >= 0 && (size_t)length < n && (size_t)length < room)
+	n = n < room ? n : room;
+	if (folder_base(buf, n, NULL) >= 0)
 		return buf;
-	errno = ENAMETOOLONG;
-	errorf(e, "EVSPACE_DIR is too long: a path of less than %zu characters fits",
-	       n < room ? n : room);
+	errorf(e, "EVSPACE_DIR is too long: a path of less than %zu characters fits", n);
 	return NULL;
 }
 

@@ -81,8 +81,8 @@ struct store {
 };
 
 /**
- * The base folder: $EVSPACE_DIR, else /dev/shm/evspace-UID. Writes it to @buf. Returns @buf, or
- * NULL with @e when it is too long.
+ * The base folder (folder-base.h) of a store. Writes it to @buf. Returns @buf, or NULL with @e when
+ * it is too long.
  */
 const char *store_base(char *buf, size_t n, struct error *e);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests segments: what is written is read, reserves, refusals, writers that are killed. */
 #include "node-agent/element-writer.h"
+#include "node-agent/row-comm.h"
+#include "node-agent/segment-comm.h"
 #include "node-agent/segment.h"
 
 #include <dirent.h>
@@ -147,6 +149,43 @@ static void control_page(void)
 	CU_ASSERT_EQUAL(errno, ESTALE);
 	segment_close(&r);
 	segment_close(&w);
+}
+
+/* Twice as many as fit come, and go. */
+static void freed_make_way(void)
+{
+	struct segment w = segments_full(), r;
+	struct names *names = names_new(0);
+	struct row_comms taken = {.seen = 0};
+	const struct name_comm *comm;
+	struct error e;
+	uint32_t most = w.layout.comms_max;
+	int32_t *members = segment_members_take(&w, 2);
+	uint32_t pair;
+
+	members[0] = 2;
+	members[1] = 0;
+	pair = segment_members_keep(&w, members, 2);
+	CU_ASSERT_EQUAL_FATAL(segment_open(&r, segments_dir, segments_name(&w), &e), 0);
+	for (uint32_t i = 0; i < 2 * most; i++) {
+		segment_comm_add(&w, 1000 + i, 99, 2, pair);
+		if (i % 2)
+			CU_ASSERT_EQUAL(row_comms_take(&r, names, &taken), 0);
+		segment_comm_leave(&w, 1000 + i);
+	}
+	segment_comm_leave(&w, 12345);
+	CU_ASSERT_EQUAL(segment_comms(&w), most);
+	CU_ASSERT_EQUAL(atomic_load(&w.header->note) & SEGMENT_NOTE_COMMS, 0);
+	for (uint32_t i = 0; i < 2 * most; i++) {
+		comm = names_comm_find(names, 1000 + i);
+		CU_ASSERT_TRUE(comm && comm->size == 2 && comm->members && comm->members[0] == 2);
+	}
+	/* those that are there stay */
+	for (uint32_t i = 0; i < 3; i++)
+		CU_ASSERT_TRUE(segment_comm(&w, i)->id < 1000);
+	segment_close(&r);
+	segment_close(&w);
+	names_free(names);
 }
 
 static void reserves_end(void)
@@ -392,6 +431,7 @@ static CU_TestInfo read_cases[] = {
 	{"communicators and their members", members_are_read},
 	{"the state line", state_line},
 	{"the control page", control_page},
+	{"communicators that are freed make way", freed_make_way},
 	{"reserves end in a note", reserves_end},
 	CU_TEST_INFO_NULL,
 };

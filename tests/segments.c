@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "node-agent/element-writer.h"
+#include "node-agent/segment-comm.h"
 #include "tests/tap.h"
 
 char segments_base[64], segments_dir[96];

@@ -94,7 +94,7 @@ static inline void mpi_comm_coming_add(struct mpi_place request, const struct tu
 	if (r)
 		mpi_request_brings(r, coming);
 	else if (coming)
-		mpi_comm_arrived(coming);
+		mpi_comm_arrived(coming, true);
 	mpi_request_publish(r);
 }
 

@@ -9,11 +9,14 @@
 #include "node-agent/collect/collect-class.h"
 #include "node-agent/collect/mpi-library.h"
 #include "node-agent/collect/mpi-table.h"
+#include "node-agent/segment-comm.h"
 
 #define COMM_BITS 7
 #define COMMS	  (MPI_TABLE_WAYS << COMM_BITS)
 #define COMINGS	  64
-#define ROUNDS	  256
+
+/** Rounds are for ever, so there is room for many: pages that are not used take none. */
+#define ROUND_BITS 13
 
 /** Ranks that are translated at a time. */
 #define CHUNK 256
@@ -36,11 +39,12 @@ struct mpi_comm_coming {
 static struct mpi_comm_coming comings[COMINGS];
 
 /* Communicators made with the same tag by the same members get different ids: how often it
- * happened. */
-static struct {
-	_Atomic uint32_t base;
-	_Atomic uint32_t n;
-} rounds[ROUNDS];
+ * happened. Other threads may be at other tags. */
+static struct mpi_table_bucket round_buckets[1 << ROUND_BITS];
+static _Atomic uint32_t round_seconds;
+static const struct mpi_table rounds = {
+	.buckets = round_buckets, .bits = ROUND_BITS, .seconds = &round_seconds};
+static uint32_t rounds_made[MPI_TABLE_WAYS << ROUND_BITS];
 
 /* One step of hashing words (the finaliser of MurmurHash3 after each). */
 static uint32_t hash_add(uint32_t hash, uint32_t word)
@@ -73,17 +77,6 @@ uint32_t mpi_comm_next_rarely(struct mpi_comm *at)
 	return mpi_comm_next(at);
 }
 
-static uint32_t round_next(uint32_t base)
-{
-	for (uint32_t i = 0; i < ROUNDS; i++) {
-		uint32_t at = (base + i) % ROUNDS, seen = 0;
-
-		if (atomic_compare_exchange_strong(&rounds[at].base, &seen, base) || seen == base)
-			return atomic_fetch_add(&rounds[at].n, 1);
-	}
-	return 0;
-}
-
 struct mpi_comm *mpi_comm_find(uintptr_t key)
 {
 	/* before looking: a change meanwhile makes what we found the last of an old epoch */
@@ -106,13 +99,35 @@ struct mpi_comm *mpi_comm_find(uintptr_t key)
 #define ON_COMMS (1u << CHANNEL_COLLECTIVE)
 #define ON_THOSE (1u << CHANNEL_RMA | 1u << CHANNEL_IO)
 
+static void note_full(void)
+{
+	atomic_fetch_or(&collect.segment.header->note, SEGMENT_NOTE_COMMS);
+}
+
+/* The how manyth of @base it is, from 1; 0: there is no room for it. Never given up: what comes
+ * later must not have the same number. */
+static uint32_t round_next(uint32_t base)
+{
+	uintptr_t key = (uintptr_t)base << 3; /* tables expect addresses */
+	int slot = mpi_table_claim(&rounds, key);
+	uint32_t n;
+
+	if (slot < 0) {
+		note_full();
+		return 0;
+	}
+	n = ++rounds_made[slot];
+	mpi_table_release(&rounds, slot, key);
+	return n;
+}
+
 /* Returns the record in its place, NULL: there is no room. */
 static struct mpi_comm *record_put(uintptr_t key, const struct mpi_comm *record, uint32_t numbered)
 {
 	int slot = mpi_table_claim(&table, key);
 
 	if (slot < 0) {
-		atomic_fetch_or(&collect.segment.header->note, SEGMENT_NOTE_COMMS);
+		note_full();
 		return NULL;
 	}
 	comms[slot] = *record;
@@ -148,6 +163,7 @@ void mpi_comm_restore(uintptr_t key, const struct mpi_comm *record)
 void mpi_comm_freed(const struct mpi_comm *record)
 {
 	segment_class_leave(&collect.segment, record->id);
+	segment_comm_leave(&collect.segment, record->id);
 }
 
 /** The two sides of a communicator, the one with the lower leader first; others have one. */
@@ -155,11 +171,12 @@ struct sides {
 	MPI_Group groups[2], world;
 	int sizes[2];
 	int32_t leaders[2];
-	int n;	      /* sides */
-	int local;    /* which is ours */
-	bool foreign; /* some are of other worlds: who they are there is not known */
-	uint32_t hash;
-	int32_t *room; /* world ranks of all members in the segment; NULL: no room left */
+	int n;		 /* sides */
+	int local;	 /* which is ours */
+	bool foreign;	 /* some are of other worlds: who they are there is not known */
+	uint32_t hash;	 /* of who they are */
+	uint32_t leader; /* who the first is; all members have the same of both */
+	int32_t *room;	 /* world ranks of all members in the segment; NULL: no room left */
 };
 
 static int32_t leader_find(MPI_Group group, MPI_Group world)
@@ -170,8 +187,8 @@ static int32_t leader_find(MPI_Group group, MPI_Group world)
 	return rank;
 }
 
-/* The world ranks of a side: into the hash, and if there is room into @out. */
-static void side_translate(struct sides *s, int side, int32_t *out)
+/* The ranks of a side in @among: into the hash, and if there is room into @out. */
+static void side_translate(struct sides *s, int side, MPI_Group among, int32_t *out)
 {
 	int from[CHUNK], to[CHUNK];
 
@@ -180,7 +197,7 @@ static void side_translate(struct sides *s, int side, int32_t *out)
 
 		for (int i = 0; i < k; i++)
 			from[i] = done + i;
-		mpi.Group_translate_ranks(s->groups[side], k, from, s->world, to);
+		mpi.Group_translate_ranks(s->groups[side], k, from, among, to);
 		for (int i = 0; i < k; i++) {
 			int32_t rank = to[i] >= 0 ? to[i] : TUPLE_FOREIGN_PEER - (done + i);
 
@@ -206,7 +223,46 @@ static void sides_order(struct sides *s)
 	s->local = 1;
 }
 
-static bool sides_find(struct sides *s, MPI_Comm comm)
+/* Of an intercommunicator with other worlds each side sees the other one as remote, and neither is
+ * the first: the ranks of the two leaders, in whichever order. */
+static void sides_meet(struct sides *s, MPI_Comm parent)
+{
+	MPI_Group local, remote;
+	uint32_t ours, theirs;
+
+	s->leader = 0;
+	if (s->n < 2 || mpi.Comm_group(parent, &local) != MPI_SUCCESS)
+		return; /* merged: there is one of it */
+	if (mpi.Comm_remote_group(parent, &remote) == MPI_SUCCESS) {
+		ours = (uint32_t)leader_find(s->groups[s->local], local);
+		theirs = (uint32_t)leader_find(s->groups[!s->local], remote);
+		s->leader = hash_add(hash_add(1, ours < theirs ? ours : theirs),
+				     ours < theirs ? theirs : ours);
+		mpi.Group_free(&remote);
+	}
+	mpi.Group_free(&local);
+}
+
+/* Where there are other worlds, members agree on the ranks in @parent alone. */
+static void sides_within(struct sides *s, MPI_Comm parent)
+{
+	MPI_Group group;
+	int inter = 0;
+
+	if (mpi.Comm_test_inter(parent, &inter) != MPI_SUCCESS)
+		return;
+	if (inter) {
+		sides_meet(s, parent);
+	} else if (mpi.Comm_group(parent, &group) == MPI_SUCCESS) {
+		s->hash = 0;
+		side_translate(s, 0, group, NULL);
+		s->leader = (uint32_t)leader_find(s->groups[0], group);
+		mpi.Group_free(&group);
+	}
+}
+
+/* Find who is in @comm, which was made of @parent (MPI_COMM_NULL: of nothing with other worlds). */
+static bool sides_find(struct sides *s, MPI_Comm comm, MPI_Comm parent)
 {
 	int inter = 0;
 
@@ -223,28 +279,31 @@ static bool sides_find(struct sides *s, MPI_Comm comm)
 	s->room = segment_members_take(&collect.segment, (uint32_t)(s->sizes[0] + s->sizes[1]));
 	s->hash = (uint32_t)s->sizes[1];
 	for (int i = 0; i < s->n; i++)
-		side_translate(s, i, s->room && i ? s->room + s->sizes[0] : s->room);
+		side_translate(s, i, s->world, s->room && i ? s->room + s->sizes[0] : s->room);
+	s->leader = (uint32_t)s->leaders[0];
+	if (parent != mpi.comm_null)
+		sides_within(s, parent);
 	for (int i = 0; i < s->n; i++)
 		mpi.Group_free(&s->groups[i]);
 	mpi.Group_free(&s->world);
-	if (s->foreign)
-		s->leaders[0] = 0; /* it must be the same for all */
 	return true;
 }
 
-/* What all members can compute: @n is the parent's count, or where that differs what they share. */
+/* What all members can compute: @n is the parent's count, or where that differs what they share. 0:
+ * there is no room to tell it from others. */
 static uint32_t id_make(const struct mpi_comm *parent, enum mpi_comm_how how, uint32_t n, int tag,
 			const struct sides *sides)
 {
-	uint32_t base;
+	uint32_t base, nth;
 
 	if (how == MPI_COMM_SAME || how == MPI_COMM_SUB)
-		return hash_id(parent->id, n, (uint32_t)sides->leaders[0]);
+		return hash_id(parent->id, n, sides->leader);
 	/* nothing is known to both sides: each has an id of its own */
-	if (how == MPI_COMM_MEET && sides->foreign)
-		return hash_id(parent->id, n, (uint32_t)parent->leader);
+	if (how >= MPI_COMM_INTER && sides->foreign)
+		return hash_id(parent->id, n, parent->leader);
 	base = hash_id(how == MPI_COMM_GROUP ? parent->id : 0, (uint32_t)tag, sides->hash);
-	return hash_id(base, round_next(base), (uint32_t)sides->leaders[0]);
+	nth = round_next(base);
+	return nth ? hash_id(base, nth, sides->leader) : 0;
 }
 
 /* How many it sends to (MPI-3.1 7.6: Cartesian 2 a dimension, graph its degree). */
@@ -285,7 +344,7 @@ static struct mpi_comm copy_make(struct mpi_comm *parent, uint32_t n)
 {
 	struct mpi_comm c = *parent;
 
-	c.id = hash_id(parent->id, n, (uint32_t)parent->leader);
+	c.id = hash_id(parent->id, n, parent->leader);
 	c.collectives = 0;
 	c.made = 0;
 	segment_comm_add(&collect.segment, c.id, parent->id, parent->all, parent->members);
@@ -293,21 +352,23 @@ static struct mpi_comm copy_make(struct mpi_comm *parent, uint32_t n)
 }
 
 /* What the library says of a communicator, but for its id. */
-static bool record_ask(struct mpi_comm *c, struct sides *sides, MPI_Comm made)
+static bool record_ask(struct mpi_comm *c, struct sides *sides, MPI_Comm made, MPI_Comm parent)
 {
 	int size = 0;
 
 	*c = (struct mpi_comm){.id = 0};
 	if (mpi.Comm_rank(made, &c->rank) != MPI_SUCCESS ||
-	    mpi.Comm_size(made, &size) != MPI_SUCCESS || !sides_find(sides, made))
+	    mpi.Comm_size(made, &size) != MPI_SUCCESS || !sides_find(sides, made, parent))
 		return false;
 	c->size = (uint32_t)size;
-	c->leader = sides->leaders[0];
+	c->leader = sides->leader;
+	c->foreign = sides->foreign;
 	c->neighbors = neighbors_count(made, c->rank);
 	return true;
 }
 
-void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how, int tag)
+void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, MPI_Comm from, enum mpi_comm_how how,
+		  int tag)
 {
 	/* a group's members alone make theirs: the others' counts must stay the same */
 	uint32_t n = how == MPI_COMM_GROUP ? 0 : atomic_fetch_add(&parent->made, 1);
@@ -319,7 +380,7 @@ void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how,
 	if (how == MPI_COMM_SAME) {
 		c = copy_make(parent, n);
 	} else {
-		if (!record_ask(&c, &sides, made))
+		if (!record_ask(&c, &sides, made, parent->foreign ? from : mpi.comm_null))
 			return;
 		c.id = id_make(parent, how, n, tag, &sides);
 		members_record(&c, &sides, how >= MPI_COMM_INTER ? 0 : parent->id);
@@ -331,7 +392,7 @@ uint32_t mpi_comm_id_next(struct mpi_comm *parent)
 {
 	uint32_t n = atomic_fetch_add(&parent->made, 1);
 
-	return parent->id ? hash_id(parent->id, n, (uint32_t)parent->leader) : 0;
+	return parent->id ? hash_id(parent->id, n, parent->leader) : 0;
 }
 
 void mpi_comm_add_as(MPI_Comm made, uint32_t id)
@@ -339,7 +400,7 @@ void mpi_comm_add_as(MPI_Comm made, uint32_t id)
 	struct mpi_comm c;
 	struct sides sides;
 
-	if (made == mpi.comm_null || !id || !record_ask(&c, &sides, made))
+	if (made == mpi.comm_null || !id || !record_ask(&c, &sides, made, mpi.comm_null))
 		return;
 	c.id = id;
 	members_record(&c, &sides, 0);
@@ -374,9 +435,9 @@ struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, struct mpi_plac
 	return NULL;
 }
 
-void mpi_comm_arrived(struct mpi_comm_coming *coming)
+void mpi_comm_arrived(struct mpi_comm_coming *coming, bool made)
 {
-	MPI_Comm comm = mpi_place_comm(coming->where);
+	MPI_Comm comm = made ? mpi_place_comm(coming->where) : mpi.comm_null;
 
 	if (comm != mpi.comm_null)
 		record_put(mpi_comm_key(comm), &coming->record, ON_COMMS);
@@ -413,7 +474,7 @@ void mpi_comm_init(uint32_t world, int rank, int size)
 	self.room = segment_members_take(&collect.segment, 1);
 	if (self.room)
 		*self.room = rank;
-	c = (struct mpi_comm){.size = 1, .leader = rank};
+	c = (struct mpi_comm){.size = 1, .leader = (uint32_t)rank};
 	c.id = hash_id(world, UINT32_MAX, (uint32_t)rank);
 	members_record(&c, &self, world);
 	record_put(mpi_comm_key(mpi.self), &c, ON_COMMS);

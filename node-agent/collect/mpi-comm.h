@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "node-agent/collect/collect.h"
@@ -28,9 +29,10 @@ struct mpi_comm {
 	uint32_t size;	    /* of the own side */
 	uint32_t peers;	    /* of the other side; the same without one */
 	uint32_t neighbors; /* that it sends to in a topology */
-	int32_t leader;	    /* world rank of rank 0, the lower one of an intercommunicator's two */
+	uint32_t leader;    /* who rank 0 is, the lower one of an intercommunicator's two */
 	uint32_t members;   /* segment_comm.members */
 	uint32_t all;	    /* members of both sides */
+	bool foreign;	    /* some are of other worlds */
 	_Atomic uint32_t collectives; /* number of the next one */
 	_Atomic uint32_t made;	      /* communicators made from it */
 	struct collect_classes classes;
@@ -110,10 +112,12 @@ uint32_t mpi_comm_next_rarely(struct mpi_comm *at);
 void mpi_comm_init(uint32_t world, int rank, int size);
 
 /**
- * Put @made, which was made from @parent, on record (MPI_COMM_NULL: only the parent's count goes
- * on). @tag is that of GROUP and INTER. Makes local MPI calls; not part of any path.
+ * Put @made, which was made from @parent, whose handle is @from, on record (MPI_COMM_NULL: only the
+ * parent's count goes on). @tag is that of GROUP and INTER. Makes local MPI calls; not part of any
+ * path.
  */
-void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, enum mpi_comm_how how, int tag);
+void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, MPI_Comm from, enum mpi_comm_how how,
+		  int tag);
 
 /** The id of what is made next from @parent, if that is known beforehand; it counts as made. */
 uint32_t mpi_comm_id_next(struct mpi_comm *parent);
@@ -123,10 +127,11 @@ void mpi_comm_add_as(MPI_Comm made, uint32_t id);
 
 /**
  * MPI_Comm_idup: keep a record for the communicator that will be at @where when the request is
- * complete; mpi_comm_arrived() then gives it to its handle. Returns NULL when there is no room.
+ * complete; mpi_comm_arrived() then gives it to its handle, or gives it up when none was @made.
+ * Returns NULL when there is no room.
  */
 struct mpi_comm_coming *mpi_comm_expect(struct mpi_comm *parent, struct mpi_place where);
-void mpi_comm_arrived(struct mpi_comm_coming *coming);
+void mpi_comm_arrived(struct mpi_comm_coming *coming, bool made);
 
 /** Put a window or file on record under its @key: its members are the parent's. */
 void mpi_comm_copy(uintptr_t key, struct mpi_comm *parent);

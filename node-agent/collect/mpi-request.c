@@ -151,11 +151,19 @@ static struct mpi_request *request_claim(MPI_Request handle, const void *where, 
 	return &by_place[slot];
 }
 
+static void coming_give_up(const struct mpi_request *r)
+{
+	if (r->kind & MPI_REQUEST_BRINGS)
+		mpi_comm_arrived(r->coming, false);
+}
+
 static void request_fill(struct mpi_request *r, const struct tuple *t, struct mpi_comm *at,
 			 struct mpi_ranks ranks, unsigned kind)
 {
 	if (!r->kind)
 		mpi_requests_book(1);
+	else
+		coming_give_up(r); /* that its handle is free again was not seen */
 	r->start = t->start;
 	r->bytes = t->bytes;
 	r->peer = t->peer;
@@ -175,6 +183,9 @@ struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *
 
 	if (request == mpi.request_null)
 		return NULL;
+	/* nothing comes from MPI_PROC_NULL, of which MPICH 4.0 says that rank 0 has sent it */
+	if (t->peer == TUPLE_NO_PEER && ranks.n && kind & MPI_REQUEST_RECEIVES)
+		kind ^= MPI_REQUEST_RECEIVES | MPI_REQUEST_TRANSFERS;
 	r = request_claim(request, where.at, &kind);
 	if (!r)
 		return NULL;
@@ -230,6 +241,7 @@ void mpi_request_return(struct mpi_request *r, struct mpi_place where)
 
 void mpi_request_remove(struct mpi_request *r)
 {
+	coming_give_up(r);
 	mpi_request_clear(r);
 }
 

@@ -420,7 +420,7 @@ function shape_make()
 	else if (trait["how"] == "FILE")
 		line("\tmpi_comm_copy(mpi_file_key(*" trait["new"] "), at);")
 	else
-		line("\tmpi_comm_add(*" trait["new"] ", at, MPI_COMM_" trait["how"] ", " expression("tag", "0") ");")
+		line("\tmpi_comm_add(*" trait["new"] ", at, " handle("comm") ", MPI_COMM_" trait["how"] ", " expression("tag", "0") ");")
 	end()
 }
 

@@ -176,8 +176,8 @@ static __attribute__((noinline)) void request_complete(struct mpi_request *r,
 	c.start = r->start ? r->start : e->end;
 	c.end = e->end;
 	completion_fill(&c, r, status, failed);
-	if (__builtin_expect(r->kind & MPI_REQUEST_BRINGS && !failed, 0))
-		mpi_comm_arrived(r->coming);
+	if (__builtin_expect(r->kind & MPI_REQUEST_BRINGS, 0))
+		mpi_comm_arrived(r->coming, !failed);
 	if (__builtin_expect(r->kind & MPI_REQUEST_PERSISTENT, 0)) {
 		r->kind &= (uint16_t) ~(MPI_REQUEST_ACTIVE | MPI_REQUEST_CANCEL);
 		mpi_request_publish(r);

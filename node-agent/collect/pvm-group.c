@@ -3,6 +3,7 @@
 #include "node-agent/collect/pvm-group.h"
 
 #include "node-agent/collect/collect-class.h"
+#include "node-agent/segment-comm.h"
 
 #define GROUPS 256u
 

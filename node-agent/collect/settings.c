@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/folder-base.h"
 #include "node-agent/segment-class.h"
 #include "pathmap/quantity.h"
 #include "tree/op.h"
@@ -272,12 +273,10 @@ void settings_read_job(struct settings *out, const char *job)
 		snprintf(s.job, sizeof(s.job), "%s", job);
 	else
 		job_read(s.job, sizeof(s.job));
-	text = variable("EVSPACE_DIR");
-	if (!text || strlen(text) >= sizeof(s.base)) {
-		good = !text;
-		snprintf(s.base, sizeof(s.base), "/dev/shm/evspace-%u", (unsigned)geteuid());
-	} else {
-		memcpy(s.base, text, strlen(text) + 1);
+	if (folder_base(s.base, sizeof(s.base), NULL) < 0) {
+		good = false;
+		folder_base_of(&(struct folder_wish){NULL, getenv("XDG_RUNTIME_DIR")}, s.base,
+			       sizeof(s.base), NULL);
 	}
 	parents_run = parent_read(getenv(SETTINGS_PARENT), &s.parent);
 	text = variable("EVSPACE_RUN");

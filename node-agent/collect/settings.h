@@ -24,7 +24,7 @@
 
 /** The settings of this process. Plain data. */
 struct settings {
-	char base[SETTINGS_PATH]; /* EVSPACE_DIR, else /dev/shm/evspace-UID */
+	char base[SETTINGS_PATH]; /* folder-base.h */
 	char run[64];		  /* EVSPACE_RUN, else the parents', else run-JOB */
 	char job[64];		  /* what the launcher calls the job, "" if unknown */
 	char dir[SETTINGS_PATH + 64];

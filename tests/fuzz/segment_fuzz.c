@@ -15,6 +15,7 @@
 #include "node-agent/row-comm.h"
 #include "node-agent/row-label.h"
 #include "node-agent/segment-class.h"
+#include "node-agent/segment-comm.h"
 #include "node-agent/segment-label.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/segment-module.h"
