@@ -383,6 +383,8 @@ void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, MPI_Comm from, enum mp
 		if (!record_ask(&c, &sides, made, parent->foreign ? from : mpi.comm_null))
 			return;
 		c.id = id_make(parent, how, n, tag, &sides);
+		if (!c.id)
+			return;
 		members_record(&c, &sides, how >= MPI_COMM_INTER ? 0 : parent->id);
 	}
 	record_put(mpi_comm_key(made), &c, ON_COMMS);
