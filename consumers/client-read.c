@@ -23,11 +23,16 @@ void client_count_wave(struct evspace_client *c, struct client_answer *a)
 	struct evspace_counts *n = &c->counts;
 	struct batch_cursor cursor = {0};
 	struct run_view run;
+	uint32_t cpu_us = 0;
 
 	while (batch_next_part(&a->batch, &cursor, &run)) {
-		if (!(run.run->flags & RUN_FOLD))
-			count_part(&a->wave, run.part);
+		if (run.run->flags & RUN_FOLD)
+			continue;
+		count_part(&a->wave, run.part);
+		if (run.part->cpu_us > cpu_us)
+			cpu_us = run.part->cpu_us;
 	}
+	client_tempo(c, a, cpu_us);
 	n->waves++;
 	n->again += a->wave.again ? 1 : 0;
 	n->cpu_us += a->wave.cpu_us;

@@ -136,7 +136,7 @@ void client_ask_unanswered(struct evspace_client *c)
 
 static uint64_t wave_ns(const struct evspace_client *c)
 {
-	return (uint64_t)(1e9 / c->rate_hz);
+	return (uint64_t)(1e9 * (c->hurry ? c->tempo.interval_s : 1 / c->rate_hz));
 }
 
 /*
@@ -190,6 +190,7 @@ void client_pump(struct evspace_client *c)
 		}
 		if (c->begun_ns == 0)
 			c->begun_ns = now;
+		c->asked_ns = now;
 		send_ask(c, c->next_ask, n, NULL, 0);
 		c->next_ask += n;
 		if (c->rate_hz > 0)
@@ -344,6 +345,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	if (c->rate_hz <= 0 && a->leaves == 0 && !a->again)
 		c->due_ns = to->asked_ns + NOBODY_THERE_NS;
 	client_monitor_wave(c, frame, times.asked_ns);
+	to->fill = a->fill;
 	to->wave.number = a->wave;
 	to->wave.again = a->again;
 	to->wave.sure = to->sure;

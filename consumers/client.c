@@ -78,6 +78,8 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 	if (c->told_lost)
 		fprintf(stderr, "evspace: %s: connected again\n", c->address);
 	c->told_lost = false;
+	if (!c->was_open)
+		client_tempo_begin(c);
 	c->opened = c->was_open = true;
 	credit_begin(&c->credit, link_is_slow(c->link));
 	if (client_watch_begin(c) < 0)
@@ -223,6 +225,8 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 		c->select[c->n_select++] = copy_text(o->select[i], "");
 	c->backlog = o->backlog;
 	c->rate_hz = o->rate_hz > 0 ? o->rate_hz : 0;
+	c->hurry = o->hurry && c->rate_hz > 0;
+	c->window_said = o->window != 0;
 	c->window = o->window == 0 ? 1 : o->window;
 	c->window = c->window > CLIENT_WINDOW_MAX ? CLIENT_WINDOW_MAX : c->window;
 	c->deadline_ms = o->deadline_ms ? o->deadline_ms : 1000;

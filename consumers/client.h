@@ -12,6 +12,7 @@
 #include "consumers/evspace-client.h"
 #include "consumers/ledger.h"
 #include "consumers/namesakes.h"
+#include "consumers/tempo.h"
 #include "tree/batch.h"
 #include "tree/link.h"
 #include "tree/names.h"
@@ -35,6 +36,7 @@ struct client_answer {
 	bool here;
 	bool sure; /* see evspace-wave.h */
 	uint64_t asked_ns;
+	uint32_t fill; /* see Answer in wire.proto */
 	struct evspace_wave wave;
 	struct ledger_sums sums;
 	struct batch batch;
@@ -49,7 +51,9 @@ struct evspace_client {
 	bool backlog;
 	enum wire_unpacks unpacks;
 	double rate_hz;
+	bool hurry;
 	unsigned window, deadline_ms, patience_ms;
+	bool window_said;
 	unsigned char id[16];
 	/* the connection */
 	struct event_base *base;
@@ -85,6 +89,9 @@ struct evspace_client {
 	uint64_t generation;		       /* of the map that the scope is open by */
 	uint64_t remap_wave, remap_generation; /* the first wave by another map */
 	uint64_t due_ns;		       /* when the next wave may be asked for */
+	uint64_t asked_ns;		       /* when the newest one was */
+	uint64_t judged_ns;		       /* when the one that tempo has seen last was */
+	struct tempo tempo;
 	struct client_answer slots[CLIENT_WINDOW_MAX];
 	uint64_t again_next, again_end; /* waves asked for again, and not answered yet */
 	unsigned again_ms;		/* the time that the last ones had, 0: there were none */
@@ -129,6 +136,12 @@ void client_pump(struct evspace_client *c);
 void client_answer(struct evspace_client *c, const struct frame *frame);
 void client_ask_unanswered(struct evspace_client *c);
 bool client_take(struct evspace_client *c);
+
+/** The wave @a has been taken, and has used @cpu_us of its busiest host: the rate follows. */
+void client_tempo(struct evspace_client *c, struct client_answer *a, uint32_t cpu_us);
+
+/** How long a stream that begins now waits, so that its first wave has something. */
+void client_tempo_begin(struct evspace_client *c);
 void client_waves_fini(struct evspace_client *c);
 
 /* client-read.c: what is in a wave */

@@ -10,6 +10,7 @@
 #include "consumers/command.h"
 #include "consumers/ending.h"
 #include "consumers/events.h"
+#include "consumers/loss.h"
 #include "consumers/options.h"
 #include "consumers/unit.h"
 #include "tree/clock.h"
@@ -70,6 +71,7 @@ struct events {
 	struct evspace_client *client;
 	uint64_t end_ns;
 	struct ending ending;
+	struct loss loss;
 	bool unread;	     /* nobody reads what we write any more */
 	struct timed *timed; /* of the wave */
 	size_t n, room;
@@ -223,6 +225,8 @@ static int follow(struct events *v)
 			return EXIT_FINE;
 		options_note_remapped("events", &v->common, v->client);
 		options_note_missing("events", &v->common, v->client);
+		loss_add(&v->loss, evspace_wave(v->client));
+		loss_tell(&v->loss, "events", &v->common, evspace_wave(v->client));
 		any = print_wave(v);
 		if (!shown(v))
 			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
@@ -268,6 +272,10 @@ static void summary(struct events *v)
 			unit_bytes(bytes, n.unpacked_bytes / each));
 	fprintf(stderr, " and %llu us of CPU time of all agents",
 		(unsigned long long)(n.cpu_us / each));
+	if (n.seconds > RATE_AFTER_S)
+		fprintf(stderr, " (%.2g %% of a core, this command %.2g %%)",
+			(double)n.cpu_us * 1e-4 / n.seconds,
+			(double)clock_cpu_us() * 1e-4 / n.seconds);
 	if (n.reconnections)
 		fprintf(stderr, ", %u reconnections", n.reconnections);
 	fputc('\n', stderr);

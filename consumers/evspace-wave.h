@@ -31,6 +31,11 @@ struct evspace_wave {
 	uint32_t cpu_us;  /* CPU time of all agents since the wave before */
 	int64_t taken_ns; /* event-space time of the reference agent when it arrived */
 	double latency_s; /* from asking to arrival */
+	/* of a stream's wave, which was not asked for again: */
+	uint64_t read, lost; /* tuples that it has read, and those that were overwritten before */
+	double rate_hz;	     /* waves a second asked for from now on; 0: as many as there can be */
+	double needed_hz;    /* that would have been enough to lose nothing, as far as is known */
+	int held_back;	     /* it would be oftener, but for what that costs */
 	/* of the hosts that answered: */
 	unsigned processes;  /* of the program that live */
 	unsigned unreadable; /* processes whose elements cannot be read: damaged files */

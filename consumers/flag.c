@@ -33,12 +33,13 @@ static const struct {
 		 "a name of at most 63 characters without '/' that does not start with '.', but "
 		 "not evspace, which is EventSpace's own",
 		 NULL},
-	[FLAG_CAPACITY] =
-		{"--capacity",
-		 "a number of tuples from 2 to 16777216, or such numbers by channel, as "
-		 "p2p=1000,wait=0, 0 being none " CHANNELS,
-		 "  --capacity N     tuples that each element holds (default 200); or by\n"
-		 "                   channel, as p2p=1000,wait=0 (0: not collected)\n"},
+	[FLAG_CAPACITY] = {"--capacity",
+			   "a number of tuples from 2 to 16777216, or such numbers by channel, as "
+			   "p2p=1000,wait=0, 0 being none " CHANNELS,
+			   "  --capacity N     tuples that each element holds; or by channel, as\n"
+			   "                   p2p=1000,wait=0 (0: not collected). Default: by the "
+			   "memory that\n"
+			   "                   there is, 8000 where most happens, 200 at least\n"},
 	[FLAG_ELEMENTS] =
 		{"--elements",
 		 "thread, comm, op or site, or one of these by channel, as "

@@ -69,7 +69,9 @@ static const struct {
 	 "  --select PATTERN  only these elements, such as '/*/*/rank[0-3]/**'; may be repeated\n"},
 	{"rate", true, RATE, OPTIONS_WAVES,
 	 "  --rate HZ|max     how often to look, in waves per second (default: heartbeat 1, events "
-	 "10)\n"},
+	 "10;\n"
+	 "                    without it a stream looks oftener while elements fill faster, for\n"
+	 "                    at most 10 % of a core of the busiest host)\n"},
 	{"window", true, WINDOW, OPTIONS_WAVES,
 	 "  --window N        waves under way at once, 1 to 64 (default 1)\n"},
 	{"deadline", true, DEADLINE, OPTIONS_VIEW,
@@ -261,6 +263,7 @@ static int options_settle(struct common *c, struct error *e)
 		o->tls = profile->tls;
 	if (!o->identity)
 		o->identity = profile->identity;
+	o->hurry = !c->rate_said && !profile->rate;
 	if (!c->rate_said && profile->rate && (c->takes & OPTIONS_WAVES))
 		return unit_rate(profile->rate, &o->rate_hz, e);
 	return 0;

@@ -174,11 +174,14 @@ static char *absolute_base(const char *base)
 	return path;
 }
 
-/* What the application map says of a channel for a variable, the caller's to free. */
+/* What the application map says of a channel for a variable, the caller's to free; NULL: nothing.
+ */
 static char *map_value(const struct recording *recording, enum flag flag)
 {
 	switch (flag) {
 	case FLAG_CAPACITY:
+		if (recording->collected && recording->capacity == 0)
+			return NULL;
 		return memory_format("%u", recording->collected ? recording->capacity : 0);
 	case FLAG_ELEMENTS:
 		return memory_copy(recording->element);
@@ -198,7 +201,9 @@ static char *map_values(const struct pathmap *map, enum flag flag)
 
 	for (size_t i = 0; i < n; i++) {
 		value = map_value(pathmap_recording(map, names[i]), flag);
-		longer = memory_format("%s%s%s=%s", text, i ? "," : "", names[i], value);
+		if (!value)
+			continue;
+		longer = memory_format("%s%s%s=%s", text, *text ? "," : "", names[i], value);
 		free(value);
 		free(text);
 		text = longer;

@@ -14,8 +14,15 @@
 #include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
+#include "tree/clock.h"
 
 #define PURGE_SCHEMA 1
+
+/* Runs that people are told by name, and that are removed between two looks at the store. */
+#define NAMES_SHOWN 10u
+#define AT_ONCE	    256u
+
+#define TELL_NS 1000000000u
 
 static const char purge_help[] =
 	"usage: evspace purge [options] RUN...\n"
@@ -45,6 +52,8 @@ struct purge {
 	struct store store;
 	struct store_run *runs;
 	size_t n_runs;
+	const char **go; /* names of those that go */
+	size_t n_go;
 	uint64_t freed;
 	json_t *removed, *kept;
 	bool bad_news;
@@ -102,11 +111,20 @@ static const struct store_run *find_run(const struct purge *p, const char *name)
 	return NULL;
 }
 
+/* Of @n names NAMES_SHOWN were printed. */
+static void print_more(size_t n, FILE *out)
+{
+	char more[UNIT_TEXT];
+
+	if (n > NAMES_SHOWN)
+		fprintf(out, " and %s more", unit_count(more, n - NAMES_SHOWN));
+}
+
 /* Note that @run stays: @why is freed. */
 static void keep_run(struct purge *p, const char *run, char *why)
 {
 	json_array_append_new(p->kept, json_pack("{s:s,s:s}", "run", run, "why", why));
-	if (!p->json)
+	if (!p->json && json_array_size(p->kept) <= NAMES_SHOWN)
 		fprintf(stderr, "evspace purge: %s stays: %s\n", run, why);
 	free(why);
 }
@@ -133,7 +151,7 @@ static void purge_run(struct purge *p, const struct store_run *run, bool named)
 			p, run->name,
 			memory_format("first seen ended %s ago", unit_duration(age, run->idle_ns)));
 	} else {
-		p->freed += store_purge(&p->store, run->name, p->older_than_ns, p->force);
+		p->go[p->n_go++] = run->name;
 		json_array_append_new(p->removed, json_string(run->name));
 	}
 }
@@ -143,9 +161,27 @@ static void unknown_run(struct purge *p, const char *name)
 {
 	p->bad_news = true;
 	fprintf(stderr, "evspace purge: there is no run %s in %s", name, p->store.base);
-	for (size_t i = 0; i < p->n_runs; i++)
+	for (size_t i = 0; i < p->n_runs && i < NAMES_SHOWN; i++)
 		fprintf(stderr, "%s%s", i ? ", " : "; there are: ", p->runs[i].name);
+	print_more(p->n_runs, stderr);
 	fputs(p->n_runs ? "\n" : "; there are none at all\n", stderr);
+}
+
+/* Remove what was found that goes; with many a line every second says how far it is. */
+static void purge_go(struct purge *p)
+{
+	uint64_t told_ns = clock_mono_ns();
+	size_t n;
+
+	for (size_t i = 0; i < p->n_go; i += n) {
+		n = p->n_go - i < AT_ONCE ? p->n_go - i : AT_ONCE;
+		p->freed += store_purge_runs(&p->store, p->go + i, n, p->older_than_ns, p->force);
+		if (clock_mono_ns() - told_ns < TELL_NS)
+			continue;
+		told_ns = clock_mono_ns();
+		fprintf(stderr, "evspace purge: %zu of %zu runs\n", i + n, p->n_go);
+	}
+	p->n_go = 0;
 }
 
 static void purge_all(struct purge *p)
@@ -156,6 +192,7 @@ static void purge_all(struct purge *p)
 		purge_run(p, &p->runs[i], false);
 		living |= p->runs[i].alive != 0;
 	}
+	purge_go(p);
 	/* Empty folders, and what half-made segments left, are of no run that could be listed. */
 	if (!living)
 		p->freed += store_purge(&p->store, NULL, p->older_than_ns, p->force);
@@ -179,8 +216,9 @@ static void purge_print(const struct purge *p)
 	if (p->bad_news && !n)
 		return;
 	printf("freed %s", unit_bytes(size, p->freed));
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && i < NAMES_SHOWN; i++)
 		printf("%s%s", i ? ", " : ": ", json_string_value(json_array_get(p->removed, i)));
+	print_more(n, stdout);
 	putchar('\n');
 }
 
@@ -198,6 +236,7 @@ int purge_main(int argc, char **argv)
 		return EXIT_BAD_NEWS;
 	}
 	p.n_runs = store_runs(&p.store, &p.runs);
+	p.go = memory_new(p.n_runs + (size_t)(argc - optind) + 1, sizeof(*p.go));
 	p.removed = json_array();
 	p.kept = json_array();
 	for (; *p.names; p.names++) {
@@ -209,9 +248,14 @@ int purge_main(int argc, char **argv)
 	}
 	if (p.all)
 		purge_all(&p);
+	purge_go(&p);
+	if (!p.json && json_array_size(p.kept) > NAMES_SHOWN)
+		fprintf(stderr, "evspace purge: %zu more runs stay\n",
+			json_array_size(p.kept) - NAMES_SHOWN);
 	purge_print(&p);
 	json_decref(p.removed);
 	json_decref(p.kept);
+	free(p.go);
 	free(p.runs);
 	store_fini(&p.store);
 	return p.bad_news ? EXIT_BAD_NEWS : EXIT_FINE;

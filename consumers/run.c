@@ -77,7 +77,8 @@ struct job {
 	char *preload;	      /* value of LD_PRELOAD; NULL: nothing is collected */
 	struct error no_room; /* why there is no folder, so that nothing is collected */
 	struct summary_span span;
-	int status; /* of the child, as waitpid(2) gives it */
+	bool served; /* an agent listened while the program ran */
+	int status;  /* of the child, as waitpid(2) gives it */
 };
 
 /* ---- options ---- */
@@ -186,6 +187,33 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 
 /* ---- the child ---- */
 
+/* Does an agent listen on one of the base's sockets? */
+static bool agent_serves(const char *base)
+{
+	char *pattern = memory_format("%s/agent-*.sock", base);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	bool served = false;
+	glob_t found;
+	size_t i;
+	int fd;
+
+	if (glob(pattern, GLOB_NOSORT, NULL, &found))
+		found.gl_pathc = 0;
+	for (i = 0; i < found.gl_pathc && !served; i++) {
+		if (strlen(found.gl_pathv[i]) >= sizeof(address.sun_path))
+			continue;
+		snprintf(address.sun_path, sizeof(address.sun_path), "%s", found.gl_pathv[i]);
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		served = fd >= 0 && (!connect(fd, (struct sockaddr *)&address, sizeof(address)) ||
+				     errno == EAGAIN);
+		if (fd >= 0)
+			close(fd);
+	}
+	globfree(&found);
+	free(pattern);
+	return served;
+}
+
 /* What the child and we are told while it runs. */
 static void signals_of_interest(sigset_t *set)
 {
@@ -218,11 +246,14 @@ static _Noreturn void child_exec(const struct job *job, const sigset_t *mask, in
  */
 static void child_wait(struct job *job, pid_t child, const sigset_t *set)
 {
+	static const struct timespec second = {.tv_sec = 1};
 	siginfo_t info;
 	int number;
 
 	for (;;) {
-		number = sigwaitinfo(set, &info);
+		/* Elements that an agent has served stay, also when that is gone at the end. */
+		job->served = job->served || agent_serves(job->claim.settings.base);
+		number = job->served ? sigwaitinfo(set, &info) : sigtimedwait(set, &info, &second);
 		if (number == SIGCHLD) {
 			if (waitpid(child, &job->status, WNOHANG) == child)
 				return;
@@ -265,33 +296,6 @@ static int job_program(struct job *job, struct error *e)
 }
 
 /* ---- the end ---- */
-
-/* Does an agent listen on one of the base's sockets? */
-static bool agent_serves(const char *base)
-{
-	char *pattern = memory_format("%s/agent-*.sock", base);
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	bool served = false;
-	glob_t found;
-	size_t i;
-	int fd;
-
-	if (glob(pattern, GLOB_NOSORT, NULL, &found))
-		found.gl_pathc = 0;
-	for (i = 0; i < found.gl_pathc && !served; i++) {
-		if (strlen(found.gl_pathv[i]) >= sizeof(address.sun_path))
-			continue;
-		snprintf(address.sun_path, sizeof(address.sun_path), "%s", found.gl_pathv[i]);
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		served = fd >= 0 && (!connect(fd, (struct sockaddr *)&address, sizeof(address)) ||
-				     errno == EAGAIN);
-		if (fd >= 0)
-			close(fd);
-	}
-	globfree(&found);
-	free(pattern);
-	return served;
-}
 
 /* Why nothing was collected, if that can be told; text for the caller to free(), or NULL. */
 static char *why_none(const struct job *job, const struct summary *summary,
@@ -379,6 +383,24 @@ static void add_mapped(const struct job *job, const struct summary *summary, str
 	}
 }
 
+/* Why the elements stay or go, for the caller to free(). */
+static char *stays_words(const struct job *job, size_t alive)
+{
+	const struct settings *s = &job->claim.settings;
+
+	if (job->keep)
+		return memory_format("until evspace purge %s", s->run);
+	if (agent_serves(s->base))
+		return memory_copy("the agent holds them for its retention time");
+	if (job->served)
+		return memory_format("the agent that served them is gone; start one again, or "
+				     "evspace purge %s",
+				     s->run);
+	if (alive)
+		return memory_format("%zu processes are still running", alive);
+	return memory_format("no agent serves %s; --keep keeps them", s->base);
+}
+
 static int job_end(struct job *job)
 {
 	struct hostlist hosts = {0};
@@ -395,7 +417,6 @@ static int job_end(struct job *job)
 	struct summary summary;
 	struct error e = {""};
 	char *why, *stays_why;
-	bool served;
 
 	/* Who does not read the summary to its end must not keep us from clearing up after it. */
 	signal(SIGPIPE, SIG_IGN);
@@ -406,14 +427,10 @@ static int job_end(struct job *job)
 	wait_for_ranks(&store, about.run);
 	summary_init(&summary, &store, about.run, &about.span);
 	launch_hosts(&job->launch, &hosts);
-	served = agent_serves(about.base);
+	job->served = job->served || agent_serves(about.base);
 	about.store = &store;
-	about.stays = job->keep || served || summary.alive;
-	stays_why = job->keep ? memory_format("until evspace purge %s", about.run)
-		    : served  ? memory_copy("the agent holds them for its retention time")
-		    : summary.alive
-			    ? memory_format("%zu processes are still running", summary.alive)
-			    : memory_format("no agent serves %s; --keep keeps them", about.base);
+	about.stays = job->keep || job->served || summary.alive;
+	stays_why = stays_words(job, summary.alive);
 	about.stays_why = stays_why;
 	about.why_none = why = why_none(job, &summary, &about);
 	if (!hosts.n)

@@ -67,7 +67,7 @@ static size_t bins_take(const struct viewer *v)
 	struct evspace_bin bin;
 	size_t n = 0;
 
-	if (!v->sum)
+	if (v->fresh)
 		bins_forget();
 	for (; evspace_bin(v->client, &bin); n++) {
 		struct histogram *h = histogram_at(&bin);
@@ -223,4 +223,4 @@ static void bins_json(const struct viewer *v, FILE *out)
 	free(list);
 }
 
-const struct figure figure_bins = {bins_take, bins_text, bins_json, bins_forget};
+const struct figure figure_bins = {bins_take, true, bins_text, bins_json, bins_forget};

@@ -72,7 +72,7 @@ static size_t cells_take(const struct viewer *v)
 	struct evspace_cell cell;
 	size_t n = 0;
 
-	if (!v->sum)
+	if (v->fresh)
 		cells_forget();
 	for (; evspace_cell(v->client, &cell); n++) {
 		char from[PROCESS_NAME], to[PROCESS_NAME];
@@ -240,4 +240,4 @@ static void cells_json(const struct viewer *v, FILE *out)
 	free(list);
 }
 
-const struct figure figure_cells = {cells_take, cells_text, cells_json, cells_forget};
+const struct figure figure_cells = {cells_take, true, cells_text, cells_json, cells_forget};

@@ -243,4 +243,5 @@ static void classes_fini(void)
 	}
 }
 
-const struct figure figure_classes = {classes_take, classes_text, classes_json, classes_fini};
+const struct figure figure_classes = {classes_take, false, classes_text, classes_json,
+				      classes_fini};

@@ -45,4 +45,4 @@ static void records_text(const struct viewer *v, FILE *out)
 		events_text.total(&total, out);
 }
 
-const struct figure figure_tuples = {records_take, records_text, records_json, NULL};
+const struct figure figure_tuples = {records_take, false, records_text, records_json, NULL};

@@ -112,7 +112,7 @@ bool viewer_shows(const struct viewer *v, size_t shown, size_t n, FILE *out)
 
 static void head_text(const struct viewer *v, const struct evspace_wave *w)
 {
-	char clock[32];
+	char clock[32], lost[LOSS_TEXT];
 
 	words_clock(clock, sizeof(clock), w->taken_ns, 1);
 	if (v->redraw)
@@ -125,6 +125,8 @@ static void head_text(const struct viewer *v, const struct evspace_wave *w)
 		printf("%s %s %s for %.0f s%s%s", i ? "," : ";", w->missing[i].leaf,
 		       w->missing[i].why, w->missing[i].since_s,
 		       w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
+	if (v->loss.lost)
+		printf("; %s", loss_words(&v->loss, &v->common, w, lost));
 	putchar('\n');
 }
 
@@ -144,22 +146,19 @@ static void head_json(const struct viewer *v, const struct evspace_wave *w)
 		words_json(stdout, w->missing[i].reason);
 		putchar('}');
 	}
-	puts("]}");
+	printf("],\"read\":%llu,\"lost\":%llu,\"rate_hz\":%.6g}\n", (unsigned long long)w->read,
+	       (unsigned long long)w->lost, w->rate_hz);
 }
 
-/* Returns whether there was anything in the wave. */
-static bool show_wave(struct viewer *v)
+static void show_wave(struct viewer *v)
 {
 	const struct evspace_wave *w = evspace_wave(v->client);
-	size_t records = 0;
 
 	if (v->common.json)
 		head_json(v, w);
 	else
 		head_text(v, w);
 	for (size_t i = 0; i < FIGURES; i++) {
-		evspace_rewind(v->client);
-		records += figures[i]->take(v);
 		if (v->common.json)
 			figures[i]->json(v, stdout);
 		else
@@ -167,7 +166,40 @@ static bool show_wave(struct viewer *v)
 	}
 	if (!v->common.json && !v->redraw)
 		putchar('\n');
-	return records > 0;
+	v->fresh = !v->sum;
+	v->waits = false;
+	v->shown += !w->again;
+	v->shown_ns = clock_mono_ns();
+	v->loss = (struct loss){0};
+}
+
+/* A stream that hurries looks oftener than people can read: waves that add up wait for others. */
+static bool is_time(const struct viewer *v, bool alone)
+{
+	if (v->common.json || !v->common.look.hurry || alone)
+		return true;
+	return (double)(clock_mono_ns() - v->shown_ns) * 1e-9 * v->common.look.rate_hz > 0.9;
+}
+
+/* Returns whether there was anything in the wave. */
+static bool take_wave(struct viewer *v)
+{
+	bool any = false, alone = false;
+
+	loss_add(&v->loss, evspace_wave(v->client));
+	for (size_t i = 0; i < FIGURES; i++) {
+		size_t n;
+
+		evspace_rewind(v->client);
+		n = figures[i]->take(v);
+		any |= n > 0;
+		alone |= n > 0 && !figures[i]->adds;
+	}
+	v->fresh = false;
+	v->waits = true;
+	if (is_time(v, alone))
+		show_wave(v);
+	return any;
 }
 
 /* ---- the waves ---- */
@@ -195,14 +227,14 @@ static int follow(struct viewer *v)
 		if (rc == 0)
 			return EXIT_FINE;
 		options_note_remapped("view", &v->common, v->client);
-		any = show_wave(v);
+		any = take_wave(v);
 		errno = 0;
 		if (fflush(stdout) != 0 || ferror(stdout))
 			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
 		/* What is no stream brings the same for ever. */
 		any = any && evspace_is_stream(v->client);
 		if ((v->until_end && ending_reached(&v->ending, v->client, any)) ||
-		    (v->common.count && evspace_wave(v->client)->number >= v->common.count))
+		    (v->common.count && v->shown >= v->common.count))
 			return EXIT_FINE;
 	}
 }
@@ -261,6 +293,8 @@ int view_main(int argc, char **argv)
 		v.redraw = isatty(STDOUT_FILENO) && !v.common.json;
 		setvbuf(stdout, NULL, _IOFBF, BUFFER_BYTES);
 		code = follow(&v);
+		if (v.waits)
+			show_wave(&v);
 		summary(&v);
 		evspace_close(v.client);
 	}

@@ -8,6 +8,7 @@
 
 #include "consumers/ending.h"
 #include "consumers/evspace-client.h"
+#include "consumers/loss.h"
 #include "consumers/options.h"
 
 /** What is watched, and how it is shown. */
@@ -21,6 +22,11 @@ struct viewer {
 	bool until_end;
 	uint64_t top; /* lines of a table, 0: all */
 	bool redraw;
+	bool waits;	   /* there is something to be shown */
+	bool fresh;	   /* the figures were shown: what adds waves up begins anew */
+	uint64_t shown;	   /* waves */
+	uint64_t shown_ns; /* when the last one was */
+	struct loss loss;  /* since then */
 	uint64_t end_ns;
 	struct ending ending;
 };
@@ -29,6 +35,7 @@ struct viewer {
 struct figure {
 	/* Take in what the wave has of them. Returns how many records. */
 	size_t (*take)(const struct viewer *v);
+	bool adds; /* it adds waves up until they are shown: they need not be shown one by one */
 	/* Show what there is after this wave. */
 	void (*text)(const struct viewer *v, FILE *out);
 	void (*json)(const struct viewer *v, FILE *out);

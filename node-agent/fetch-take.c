@@ -151,6 +151,14 @@ static const struct recording *taken_recording(const struct fetch_take *t, const
 	return pathmap_recording(t->host->sources->map, channel_name(k->origin.channel));
 }
 
+/* Of an element there, as far as the map says it. */
+static unsigned taken_capacity(const struct fetch_take *t, const struct taken *k)
+{
+	const struct recording *r = taken_recording(t, k);
+
+	return r->capacity ? r->capacity : r->remote_capacity;
+}
+
 static int mirror_make(struct fetch_take *t, struct taken *k, struct error *e)
 {
 	const struct source_host *here = t->host->sources;
@@ -222,7 +230,7 @@ static int run_take(struct fetch_take *t, const struct run_view *view, double *f
 	news_count = mirror_append(&m->mirror, &news);
 	if (news_count < 0)
 		return -1;
-	part = (double)news_count / taken_recording(t, k)->capacity;
+	part = (double)news_count / taken_capacity(t, k);
 	if (part > *fill)
 		*fill = part;
 	return 0;

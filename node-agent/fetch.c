@@ -126,6 +126,8 @@ static void fetch_done(void *arg, struct wave *w)
 	double fill = 0;
 
 	if (w->leaves > 0 && fetch_take(f->take, &w->batch, &fill) == 0) {
+		if (w->fill)
+			fill = w->fill * 1e-3;
 		f->pace_ns = pace(f->pace_ns, fill);
 		fetch_arm(f, f->pace_ns);
 		return;

@@ -93,6 +93,25 @@ bool rows_fetched(const struct source_host *host, const struct store_segment *s,
  * already. */
 int rows_break(struct rows *rows, uint32_t at);
 
+/** The most that is told of how full an element is, in 1/1000. */
+#define ROW_FILL_MOST 1000000u
+
+/** Of the element's tuples those from @from to @head are to be read: take that into the *@fill of
+ * the fullest (see Answer in wire.proto). */
+static inline void row_fill(const struct row *row, uint64_t from, uint64_t head, uint32_t *fill)
+{
+	uint64_t n = head > from ? head - from : 0, part = ROW_FILL_MOST;
+
+	if (n == 0 || row->capacity < 2)
+		return;
+	if (n / ROW_FILL_MOST < row->capacity)
+		part = n * 1000 / (row->capacity - 1);
+	if (part > ROW_FILL_MOST)
+		part = ROW_FILL_MOST;
+	if (part > *fill)
+		*fill = (uint32_t)part;
+}
+
 /** Fetch the newest slot of a ring into the cache. */
 static inline void row_prefetch(const struct row *row)
 {

@@ -91,6 +91,11 @@ static uint64_t folder_usage(int parent, const char *name)
 	return sum;
 }
 
+uint64_t segment_quota(const struct statvfs *fs)
+{
+	return (uint64_t)fs->f_blocks * fs->f_frsize / 4;
+}
+
 uint64_t segment_usage(int dir, uint64_t *quota)
 {
 	int base = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -100,8 +105,7 @@ uint64_t segment_usage(int dir, uint64_t *quota)
 	uint64_t sum = 0;
 
 	if (*quota == 0)
-		*quota = fstatvfs(dir, &fs) == 0 ? (uint64_t)fs.f_blocks * fs.f_frsize / 4
-						 : UINT64_MAX;
+		*quota = fstatvfs(dir, &fs) == 0 ? segment_quota(&fs) : UINT64_MAX;
 	if (!runs) {
 		if (base >= 0)
 			close(base);

@@ -22,6 +22,10 @@ int segment_pid_start(int pid, uint64_t *start);
  */
 uint64_t segment_usage(int dir, uint64_t *quota);
 
+/** What all of a user's segments may take of a file system, unless it is said. */
+struct statvfs;
+uint64_t segment_quota(const struct statvfs *fs);
+
 /**
  * Where this process runs: *@cpu is 1 + the CPU that it is on (0: not known), @list (of @n bytes)
  * the CPUs that it may run on, "0-3,8", or "" when they are not known or more than fit.

@@ -74,12 +74,13 @@ static bool is_rare(int channel)
 	return channel >= CHANNEL_RMA && channel < CHANNEL_PROGRAMS;
 }
 
-/* How many elements of @channel there is room for. */
-static uint32_t elements_plan(const struct segment_plan *plan, int channel)
+uint32_t segment_plan_elements(const struct segment_plan *plan, int channel)
 {
+	uint32_t threads = plan->threads ? plan->threads : DEFAULT_THREADS;
+
 	if (plan->split[channel] != SPLIT_THREAD)
-		return plan->elements;
-	return is_rare(channel) && plan->threads > 2 ? 2 : plan->threads;
+		return plan->elements ? plan->elements : DEFAULT_SPLITS;
+	return is_rare(channel) && threads > 2 ? 2 : threads;
 }
 
 static bool has_sites(const struct segment_plan *plan)
@@ -99,7 +100,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->labels_max = LABELS;
 	l->rings_bytes = element_ring_bytes(1);
 	for (int i = 0; i < CHANNEL_COUNT; i++) {
-		uint32_t n = plan->channels >> i & 1 ? elements_plan(plan, i) : 0;
+		uint32_t n = plan->channels >> i & 1 ? segment_plan_elements(plan, i) : 0;
 
 		l->elements_max += n;
 		l->rings_bytes += n * (uint64_t)element_ring_bytes(plan->capacity[i]);

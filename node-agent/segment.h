@@ -10,7 +10,8 @@
 #include "node-agent/segment-layout.h"
 #include "pathmap/error.h"
 
-/** Tuples per element unless said otherwise: the paper's discard threshold (section 6). */
+/** Tuples per element at least, unless said otherwise: the paper's discard threshold (section 6).
+ */
 #define SEGMENT_CAPACITY 200u
 
 /** What a segment shall hold; zero fields take the defaults. */
@@ -24,7 +25,7 @@ struct segment_plan {
 	uint32_t world;
 	uint32_t parent;		/* of a spawned process; else 0 */
 	uint32_t threads;		/* reserve of threads; default 8 */
-	uint32_t capacity[CHANNEL_MAX]; /* tuples per element; default 200 */
+	uint32_t capacity[CHANNEL_MAX]; /* tuples per element; default SEGMENT_CAPACITY */
 	uint8_t split[CHANNEL_MAX];	/* enum segment_split */
 	uint32_t elements;		/* reserve for each channel that is split; default 256 */
 	uint32_t classes;		/* default 256 */
@@ -58,6 +59,9 @@ struct segment {
  * EINVAL …) and the remedy in @e.
  */
 int segment_create(struct segment *s, const struct segment_plan *plan, struct error *e);
+
+/** How many elements of @channel a segment by @plan has room for. */
+uint32_t segment_plan_elements(const struct segment_plan *plan, int channel);
 
 /** Unmap. The file stays. NULL-safe, idempotent. */
 void segment_close(struct segment *s);

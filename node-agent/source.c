@@ -43,6 +43,7 @@ struct source {
 	struct part *part;
 	uint64_t now; /* ticks */
 	double ticks_per_ns;
+	uint32_t fill;
 	volatile uint32_t at; /* the row that is being read, or fetched */
 	enum cursor_wave wave;
 	struct tuple chunk[CHUNK];
@@ -248,6 +249,7 @@ static int read_new(struct source *src, const struct row *row, uint64_t *at, uin
 {
 	uint64_t head = element_head(row->ring);
 
+	row_fill(row, *at, head, &src->fill);
 	if (head < *at || read_range(src, row, at, head, room) < 0)
 		return -1;
 	count_written(src, row, head);
@@ -333,6 +335,7 @@ static int source_begin(struct source *src, const struct ask *ask, struct batch 
 	src->ask = ask;
 	src->out = out;
 	src->wave = CURSOR_NEVER;
+	src->fill = 0;
 	if (src->reading == READ_STREAM && cursor)
 		src->wave = cursor_wave(cursor, ask->wave, ask->again, ask->have);
 	batch_clear(out);
@@ -358,6 +361,7 @@ static int source_read(struct stage *stage, const struct ask *ask, struct batch 
 		if (source_begin(src, ask, out, e) < 0)
 			return -1;
 	}
+	stage->fill = src->fill;
 	return src->wave == CURSOR_NEW ? rows_commit(src->rows, e) : 0;
 }
 

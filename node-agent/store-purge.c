@@ -140,9 +140,10 @@ static void purge_folder(struct purge *p, int base, const char *run)
 	closedir(dir);
 }
 
-uint64_t store_purge(struct store *store, const char *run, uint64_t older_than_ns, bool force)
+static uint64_t purge(struct store *store, const char *const *runs, size_t n, uint64_t older_than,
+		      bool force)
 {
-	struct purge p = {.store = store, .older_than = older_than_ns, .force = force};
+	struct purge p = {.store = store, .older_than = older_than, .force = force};
 	struct store_folder *folder;
 	int base;
 
@@ -150,10 +151,25 @@ uint64_t store_purge(struct store *store, const char *run, uint64_t older_than_n
 	base = folder_open(AT_FDCWD, store->base, store->base, NULL);
 	if (base < 0)
 		return 0;
-	for (folder = store->index->folders; folder; folder = folder->hh.next)
-		if (!run || !strcmp(run, folder->name))
-			purge_folder(&p, base, folder->name);
+	for (size_t i = 0; i < n; i++) {
+		HASH_FIND_STR(store->index->folders, runs[i], folder);
+		if (folder)
+			purge_folder(&p, base, runs[i]);
+	}
+	for (folder = n ? NULL : store->index->folders; folder; folder = folder->hh.next)
+		purge_folder(&p, base, folder->name);
 	close(base);
 	(void)store_refresh(store);
 	return p.freed;
+}
+
+uint64_t store_purge(struct store *store, const char *run, uint64_t older_than_ns, bool force)
+{
+	return purge(store, &run, run != NULL, older_than_ns, force);
+}
+
+uint64_t store_purge_runs(struct store *store, const char *const *runs, size_t n,
+			  uint64_t older_than_ns, bool force)
+{
+	return n ? purge(store, runs, n, older_than_ns, force) : 0;
 }

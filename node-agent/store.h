@@ -117,4 +117,8 @@ bool store_check_alive(struct store_segment *s);
  */
 uint64_t store_purge(struct store *store, const char *run, uint64_t older_than_ns, bool force);
 
+/** The same of @n runs, with one look at the store. */
+uint64_t store_purge_runs(struct store *store, const char *const *runs, size_t n,
+			  uint64_t older_than_ns, bool force);
+
 #endif

@@ -144,8 +144,6 @@ void application_finish(struct application *application)
 {
 	bool any = false;
 
-	if (application->capacity == 0)
-		application->capacity = CAPACITY_DEFAULT;
 	for (size_t i = 0; i < RECORDING_CHANNELS; i++)
 		any = any || application->recordings[i].collected;
 	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {

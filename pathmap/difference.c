@@ -98,12 +98,17 @@ static void nodes_compare(struct walk *w)
 
 static char *recording_text(const struct recording *r)
 {
+	char capacity[16] = "by memory", lifetime[32] = "";
+
 	if (!r->collected)
 		return memory_copy("not collected");
+	if (r->capacity)
+		snprintf(capacity, sizeof(capacity), "%u", r->capacity);
 	if (r->lifetime_ns > 0)
-		return memory_format("element %s, capacity %u, mode %s, lifetime %g s", r->element,
-				     r->capacity, r->mode, (double)r->lifetime_ns * 1e-9);
-	return memory_format("element %s, capacity %u, mode %s", r->element, r->capacity, r->mode);
+		snprintf(lifetime, sizeof(lifetime), ", lifetime %g s",
+			 (double)r->lifetime_ns * 1e-9);
+	return memory_format("element %s, capacity %s, mode %s%s", r->element, capacity, r->mode,
+			     lifetime);
 }
 
 static void recordings_compare(struct walk *w)

@@ -61,7 +61,7 @@ unsigned pathmap_ranks(const struct pathmap *map);
 struct recording {
 	bool collected;
 	const char *element;	  /* what one of them is: "thread", "comm", "op" or "site" */
-	unsigned capacity;	  /* in tuples */
+	unsigned capacity;	  /* in tuples; 0: by the memory that there is */
 	uint64_t lifetime_ns;	  /* older tuples are discarded; 0: they stay until overwritten */
 	const char *mode;	  /* at first: "trace", "time", "count", "sample" or "off" */
 	char remote[64];	  /* node whose agent fetches what they hold; "": they stay there */

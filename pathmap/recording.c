@@ -86,7 +86,7 @@ void recording_finish(struct recording *recording, unsigned capacity)
 	if (recording->capacity == 0)
 		recording->capacity = capacity;
 	if (recording->remote_capacity == 0)
-		recording->remote_capacity = capacity;
+		recording->remote_capacity = capacity ? capacity : CAPACITY_DEFAULT;
 	if (recording->element == NULL)
 		recording->element = elements[0].word;
 	if (recording->mode == NULL)
@@ -289,7 +289,10 @@ void recordings_print(const struct recording *recordings, FILE *out)
 		table_cell(&table, "%s", channels);
 		free(channels);
 		table_cell(&table, "%s", choice_meaning(elements, recording->element));
-		table_cell(&table, "%u", recording->capacity);
+		if (recording->capacity)
+			table_cell(&table, "%u", recording->capacity);
+		else
+			table_cell(&table, "by memory");
 		lifetime_cell(&table, recording->lifetime_ns);
 		table_cell(&table, "%s: %s", recording->mode,
 			   choice_meaning(modes, recording->mode));

@@ -8,8 +8,9 @@
 #include "pathmap/directive.h"
 #include "pathmap/pathmap.h"
 
-/** Tuples that an element holds unless the map says otherwise (the paper's discard threshold). */
-#define CAPACITY_DEFAULT 200u
+/** Tuples that a mirror holds unless the map says otherwise: as many as any element of which it
+ * says nothing. */
+#define CAPACITY_DEFAULT 8000u
 /** The bounds of what it may say: one slot is always in the making; 16 Mi tuples are 640 MiB. */
 #define CAPACITY_LEAST 2u
 #define CAPACITY_MOST  (1u << 24)

@@ -130,7 +130,8 @@ static void recordings(void)
 {
 	const char *const lines[] = {
 		"p2p: element thread, capacity 500, mode count instead of element thread, capacity "
-		"200, mode trace, for what starts later",
+		"by "
+		"memory, mode trace, for what starts later",
 		NULL,
 	};
 

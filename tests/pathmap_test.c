@@ -96,8 +96,8 @@ static void capacities(void)
 {
 	struct pathmap *map = made(application);
 
-	CU_ASSERT_EQUAL(capacity(map, "p2p"), 200);
-	CU_ASSERT_EQUAL(capacity(map, "pack"), 200);
+	CU_ASSERT_EQUAL(capacity(map, "p2p"), 0);
+	CU_ASSERT_EQUAL(capacity(map, "pack"), 0);
 	CU_ASSERT_PTR_NULL(pathmap_recording(map, "state"));
 	CU_ASSERT_PTR_NULL(pathmap_recording(map, ""));
 	pathmap_free(map);
@@ -122,7 +122,7 @@ static void recordings(void)
 	CU_ASSERT_STRING_EQUAL(r->element, "site");
 	CU_ASSERT_STRING_EQUAL(r->mode, "count");
 	CU_ASSERT_EQUAL(r->lifetime_ns, 2500000);
-	CU_ASSERT_EQUAL(r->capacity, 200);
+	CU_ASSERT_EQUAL(r->capacity, 0);
 	r = pathmap_recording(map, "wait");
 	CU_ASSERT_STRING_EQUAL(r->element, "op");
 	CU_ASSERT_STRING_EQUAL(r->mode, "trace");
@@ -297,7 +297,7 @@ static void local(void)
 	CU_ASSERT_TRUE(pathmap_rank_on(map, 0, "here"));
 	CU_ASSERT_TRUE(pathmap_rank_on(map, 123456, "here"));
 	CU_ASSERT_EQUAL(pathmap_ranks(map), 0);
-	CU_ASSERT_EQUAL(capacity(map, "wait"), 200);
+	CU_ASSERT_EQUAL(capacity(map, "wait"), 0);
 	pathmap_free(map);
 	errno = ENOSPC;
 	pathmap_free(NULL);

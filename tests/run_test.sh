@@ -121,7 +121,7 @@ tap_case "nothing is left by all that" nothing_left
 counts_agree() {
 	local counted
 
-	exits 0 evspace run --json --summary "$tap_dir/summary" -- \
+	exits 0 evspace run --json --capacity 200 --summary "$tap_dir/summary" -- \
 		mpirun -np 3 "$apps/calls" --json || return
 	counted=$(grep -oE '"(calls|completions)":[0-9]+' "$tap_dir/out" | cut -d: -f2 |
 		awk '{ n += $1 } END { print n }')

@@ -37,10 +37,18 @@ struct wave {
 	struct batch batch;
 	unsigned leaves; /* that are in the batch */
 	uint32_t cpu_us; /* used by the agents below */
+	uint32_t fill;	 /* of the fullest element, see Answer in wire.proto */
 	uint64_t asked_ns, deadline_ns;
 	struct missing *missing;
 	size_t n_missing, room_missing;
 };
+
+/** An input was so full when it was read. */
+static inline void wave_fill(struct wave *w, uint32_t fill)
+{
+	if (fill > w->fill)
+		w->fill = fill;
+}
 
 /** What a gather asks of its owner. */
 struct gather_events {

@@ -358,6 +358,7 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 	batch_link(&w->batch, body);
 	w->leaves += a->leaves;
 	w->cpu_us += a->cpu_us;
+	wave_fill(w, a->fill);
 	for (size_t i = 0; i < a->n_missing; i++) {
 		wave_miss(w, a->missing[i]->leaf, a->missing[i]->why,
 			  clock_mono_ns() - a->missing[i]->since_ms * 1000000u,

@@ -139,8 +139,7 @@ static void scope_done(void *arg, struct wave *w)
 	Evspace__Missing *messages = NULL, **list = NULL;
 	uint64_t cpu = clock_cpu_us();
 
-	/* Stages check their arguments when they are made; what fails here is memory or a broken
-	 * body. */
+	/* Stages have checked their arguments: what fails here is memory or a broken body. */
 	if (chain_apply(&s->joined, &ask, &w->batch) < 0)
 		batch_clear(&w->batch);
 	wave_fit(w);
@@ -155,6 +154,7 @@ static void scope_done(void *arg, struct wave *w)
 	answer.again = w->again;
 	answer.leaves = w->leaves;
 	answer.cpu_us = w->cpu_us + (uint32_t)(cpu - s->cpu_us);
+	answer.fill = w->fill;
 	answer.clock_ns = w->asked_ns;
 	answer.sent_ns = clock_mono_ns();
 	s->cpu_us = cpu;
@@ -258,6 +258,7 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 	if (rc == 0 && chain_apply(&s->local, &local, &s->scratch) == 0) {
 		batch_link(&w->batch, &s->scratch);
 		w->leaves++;
+		wave_fill(w, source->fill);
 	} else {
 		batch_clear(&s->scratch);
 		wave_miss(w, s->place->index, MISSING_REFUSED, w->asked_ns, e.text);

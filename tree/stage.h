@@ -47,6 +47,7 @@ struct stage {
 	const struct stage_ops *ops;
 	enum level level;
 	struct names *names; /* of the place; not owned */
+	uint32_t fill;	     /* of a source: see Answer in wire.proto, of what it has read last */
 	_Alignas(16) unsigned char private[];
 };
 

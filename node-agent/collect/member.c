@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "node-agent/collect/capacity.h"
 #include "node-agent/collect/collect.h"
 
 /* As an agent would: the control page is what collectors look at. */
@@ -30,12 +31,17 @@ int member_start(const struct member *member, const struct settings *settings)
 		.quota = settings->quota,
 		.elements = settings->reserve,
 	};
+	struct capacity_host host;
 	struct error e;
 
 	memcpy(plan.capacity, settings->capacity, sizeof(plan.capacity));
 	memcpy(plan.lifetime_ns, settings->lifetime_ns, sizeof(plan.lifetime_ns));
 	memcpy(plan.split, settings->split, sizeof(plan.split));
-	if (settings_folder(settings, &e) < 0 || collect_start(&plan, &e) < 0)
+	if (settings_folder(settings, &e) < 0)
+		return -1;
+	capacity_host(&host, &plan);
+	capacity_plan(&plan, &host);
+	if (collect_start(&plan, &e) < 0)
 		return -1;
 	channels_switch(settings->modes);
 	atomic_fetch_or(&collect.segment.header->note, settings->note);

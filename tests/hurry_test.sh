@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests streams that lose: they look oftener by themselves, say what was lost and what helps, and begin with something.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+bed_begin
+bed_start agent evspace agent
+bed_until bed_ready agent
+touch "$tap_dir/more"
+# Rings of 200 are full long before the tenth of a second is over that lies between two looks.
+bed_start run evspace run --run wind --capacity 200 -- mpirun -np 2 \
+	"$top_builddir/tests/apps/windtunnel" --size small --while "$tap_dir/more"
+bed_until sh -c 'evspace runs | grep -q " running  *2/2 .* [0-9,]*[1-9],[0-9]* "'
+
+# field NAME: of all waves of the view's JSON, summed up.
+sum() {
+	grep '"type":"wave"' "$tap_dir/out" | grep -o "\"$1\":[0-9]*" | cut -d: -f2 | awk '{ n += $1 } END { print n + 0 }'
+}
+
+keeps_up() {
+	evspace view events --duration 4s --json >"$tap_dir/out" 2>"$tap_dir/err" || return
+	echo "lost $(sum lost), read $(sum read)"
+	[ "$(sum read)" -gt 2000 ] && [ "$(sum lost)" -lt $(($(sum read) / 4)) ]
+}
+tap_case "a stream that nobody gave a rate keeps up" keeps_up
+first_has_something() {
+	head -n 1 "$tap_dir/out" | grep -q '"wave":1,.*"read":[1-9][0-9]*,'
+}
+tap_case "its first wave has something" first_has_something
+
+says() {
+	grep -qE -e "$2" "$tap_dir/$1" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+}
+evspace view sizes --rate 1 --count 3 >"$tap_dir/out" 2>"$tap_dir/err"
+tap_case "a rate that was given is kept, and what helps is said" \
+	says out 'wave [23] .* [0-9,]+ of [0-9,]+ tuples lost; --rate [0-9]+ would do'
+evspace events --rate 1 --count 3 >"$tap_dir/out" 2>"$tap_dir/err"
+tap_case "events says so at once" says err '^evspace events: [0-9,]+ of [0-9,]+ tuples lost; --rate'
+tap_case "... and at what price it looked" says err '% of a core, this command'
+
+# --- the agent is gone when the program ends ---
+
+bed_kill TERM agent
+rm "$tap_dir/more"
+bed_wait run
+stays() {
+	bed_ended run 0 && grep -q 'elements *kept: the agent that served them is gone' "$bed_dir/run.err" &&
+		[ "$(find "$EVSPACE_DIR/wind" -name '*.seg' | wc -l)" -eq 2 ] || { cat "$bed_dir/run.err"; return 1; }
+}
+tap_case "what an agent has served stays when that is gone at the end" stays
+
+# --- very many runs ---
+
+for i in $(seq 300); do
+	cp -r "$EVSPACE_DIR/wind" "$EVSPACE_DIR/old$i"
+done
+purges() {
+	timeout 60 evspace purge --all >"$tap_dir/out" 2>"$tap_dir/err" && [ -z "$(find "$EVSPACE_DIR" -name '*.seg')" ] &&
+		says out '^freed [0-9.]+ [MG]iB: .* and 291 more$' && [ "$(wc -c <"$tap_dir/out")" -lt 300 ]
+}
+tap_case "of 300 runs that are purged ten are named" purges
+tap_done
