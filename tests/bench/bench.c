@@ -20,6 +20,16 @@
 static sigset_t before;
 static pid_t bench_pid;
 
+/* What was started, to say of what ended unasked. */
+#define STARTED_MOST 1024
+#define LAST_LINES   12
+
+static struct started {
+	pid_t pid;
+	char log[160];
+} started[STARTED_MOST];
+static size_t n_started;
+
 /* ---- options ---- */
 
 static const char options_help[] =
@@ -122,12 +132,40 @@ double bench_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Has a child ended that nobody waits for? Its signal may be an old one of a child that is gone. */
-static bool child_ended(void)
+/* The child that has ended and that nobody waits for, or 0: a signal may be an old one of a child
+ * that is gone. */
+static pid_t child_ended(void)
 {
 	siginfo_t info = {.si_pid = 0};
 
-	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 ? info.si_pid : 0;
+}
+
+static void last_lines_show(const char *log)
+{
+	char lines[LAST_LINES][400];
+	FILE *file = fopen(log, "re");
+	size_t n = 0;
+
+	while (file && fgets(lines[n % LAST_LINES], sizeof(lines[0]), file))
+		n++;
+	if (file)
+		fclose(file);
+	for (size_t i = n > LAST_LINES ? n - LAST_LINES : 0; i < n; i++)
+		fputs(lines[i % LAST_LINES], stderr);
+}
+
+/* The last lines of what it said go to stderr. */
+static int child_explain(pid_t pid, struct error *e)
+{
+	for (size_t i = n_started; i-- > 0;) {
+		if (started[i].pid != pid)
+			continue;
+		last_lines_show(started[i].log);
+		break;
+	}
+	errno = ECHILD;
+	return errorf(e, "a process that the bench needs ended unasked: its last lines are above");
 }
 
 int bench_wait(double seconds, struct error *e)
@@ -135,6 +173,7 @@ int bench_wait(double seconds, struct error *e)
 	double until = bench_seconds() + seconds, left;
 	struct timespec t;
 	sigset_t set;
+	pid_t ended;
 	int got;
 
 	signals_of_interest(&set);
@@ -142,10 +181,9 @@ int bench_wait(double seconds, struct error *e)
 		t.tv_sec = (time_t)left;
 		t.tv_nsec = (long)((left - (double)t.tv_sec) * 1e9);
 		got = sigtimedwait(&set, NULL, &t);
-		if (got == SIGCHLD && child_ended()) {
-			errno = ECHILD;
-			return errorf(e, "a process that the bench needs ended unasked");
-		}
+		ended = got == SIGCHLD ? child_ended() : 0;
+		if (ended > 0)
+			return child_explain(ended, e);
 		if (got > 0 && got != SIGCHLD) {
 			errno = EINTR;
 			return errorf(e, "interrupted");
@@ -195,8 +233,13 @@ pid_t bench_start(char *const *argv, const char *log, struct error *e)
 
 	if (pid < 0)
 		return errorf(e, "cannot start %s: %s", argv[0], strerror(errno));
-	if (pid > 0)
+	if (pid > 0) {
+		struct started *s = &started[n_started < STARTED_MOST ? n_started++ : 0];
+
+		s->pid = pid;
+		snprintf(s->log, sizeof(s->log), "%s", log);
 		return pid;
+	}
 	fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || dup2(fd, STDERR_FILENO) < 0)
 		_exit(127);

@@ -33,7 +33,7 @@ void bench_begin(void);
 
 /**
  * Wait for @seconds. Returns 0, or -1 with @e when a signal asks for the end (EINTR) or a child
- * ended meanwhile (ECHILD), which none does unasked.
+ * ended meanwhile (ECHILD), which none does unasked: the last lines of its log go to stderr.
  */
 int bench_wait(double seconds, struct error *e);
 

@@ -281,6 +281,7 @@ int main(int argc, char **argv)
 
 	bench_parse(argc, argv, &o, &quick, about);
 	bench_begin();
+	bench_mpi();
 	result = set_up(&e);
 	if (result == 0)
 		result = measure(&o, &out, &e);
