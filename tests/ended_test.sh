@@ -123,4 +123,31 @@ nothing_left() {
 		has err 'the elements of 3 processes cannot be read'
 }
 tap_case "the same when nothing of the run is left" bed_until nothing_left
+
+# --- a file system that is full ---
+
+# The host says that it is missing and what to do, until there is room again.
+full() {
+	head -c 30M /dev/zero >"$small/fill" 2>"$tap_dir/fill"
+	says 0 evspace events --run full --backlog --count 3 &&
+		has err 'is missing: cannot keep cursors in .*: No space left on device; free some space there' || return
+	says 0 evspace view events --run full --count 1 &&
+		has out 'refused for .*: cannot keep cursors in .*: No space left' || return
+	rm "$small/fill"
+	says 0 evspace events --run full --backlog --until-end && has err '^[1-9][0-9,]* tuples delivered'
+}
+small=$bed_dir/small
+mkdir "$small"
+if mount -t tmpfs -o size=24M none "$small" 2>"$tap_dir/mount"; then
+	export EVSPACE_DIR=$small/space
+	bed_start small evspace agent
+	bed_until bed_ready small
+	evspace run --run full -- mpirun -np 1 "$top_builddir/tests/apps/calls" --rounds 2 >"$tap_dir/run" 2>&1 ||
+		sed 's/^/# /' "$tap_dir/run"
+	tap_case "a full file system: the host is missing, with the reason, until there is room" full
+	bed_kill TERM small
+	umount "$small"
+else
+	tap_skip "a full file system" "nothing can be mounted here"
+fi
 tap_done

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fuzzes the reading of segments: a good one, with fields changed as the input says, is opened and
- * read whole, and its control page and marks are written to. */
+ * read whole, and its control page and marks are written to. Then sources read it as agents do,
+ * while the changes are made once more to it and to the cursor file, and both are cut. */
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,11 +23,15 @@
 #include "node-agent/segment-mark.h"
 #include "node-agent/segment-module.h"
 #include "node-agent/segment-region.h"
+#include "node-agent/source.h"
+#include "node-agent/store-run.h"
+#include "node-agent/switch.h"
 #include "tree/op.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define RUN "run"
+#define RUN	    "run"
+#define CURSOR_NAME "00000000000000000000000000000000.n.cursor" /* of scope 0 at node n */
 
 static char folder[] = "/dev/shm/evspace-fuzz-XXXXXX";
 static char dir[64];
@@ -79,6 +86,8 @@ static void file_remove(void)
 	char path[96];
 
 	snprintf(path, sizeof(path), "%s/a.seg", dir);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/" CURSOR_NAME, dir);
 	unlink(path);
 	rmdir(dir);
 	rmdir(folder);
@@ -282,6 +291,143 @@ static void segment_use(struct segment *s)
 	segment_control_unmap(w.control);
 }
 
+/* ---- reading it while it changes ---- */
+
+#define WAVES 6
+
+/* What is not tried here: files with debugging information, and other runs. */
+const char *sites_find(struct sites *sites, const struct segment_module *module, uint64_t address)
+{
+	(void)sites;
+	(void)module;
+	return address ? "site" : "nowhere";
+}
+
+void sites_rest(struct sites *sites)
+{
+	(void)sites;
+}
+
+const char *store_run_newest(const struct store *store)
+{
+	(void)store;
+	return RUN;
+}
+
+/* What somebody else does meanwhile. */
+struct disturbing {
+	const uint8_t *data;
+	size_t size;
+	int segment, cursor;
+};
+
+/* The cursor file is changed by every fourth, and every eighth cuts one of the files. */
+static void disturb_once(const struct disturbing *d, const uint8_t *by)
+{
+	const struct place place = place_of(by[0]);
+	const size_t width = (size_t)1 << (by[1] & 3);
+	const bool cursor = (by[1] >> 2) % 4 == 1, cut = by[1] >> 5 == 1;
+	const int fd = cursor ? d->cursor : d->segment;
+	uint32_t at;
+	off_t where;
+
+	memcpy(&at, by + 2, sizeof(at));
+	where = (off_t)(cursor ? at % 4096 / width * width
+			       : place.at + at % (place.bytes / width) * width);
+	if (cut ? ftruncate(fd, where) < 0 : pwrite(fd, by + 6, width, where) < 0)
+		abort();
+}
+
+static void *disturb(void *arg)
+{
+	const struct disturbing *d = arg;
+
+	for (size_t at = 1; at + CHANGE_BYTES <= d->size; at += CHANGE_BYTES)
+		disturb_once(d, d->data + at);
+	return NULL;
+}
+
+static void read_waves(struct stage *source)
+{
+	struct batch batch;
+	struct error e;
+
+	batch_init(&batch);
+	for (uint64_t i = 1; i <= WAVES; i++) {
+		struct ask ask = {.wave = i, .have = i > 2 ? i - 2 : 0, .again = i % 3 == 0};
+
+		ask.wave -= ask.again != 0;
+		(void)source->ops->read(source, &ask, &batch, &e);
+	}
+	batch_fini(&batch);
+}
+
+static int open_shared(const char *name)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		abort();
+	return fd;
+}
+
+/* Open a source, read waves of it while the files change, and one more as who comes after it. */
+static void read_disturbed(struct source_host *host, const Evspace__Open *open,
+			   struct disturbing *d, bool keep)
+{
+	static char node[] = "n", cluster[] = "c";
+	const struct plan_place place = {.node = node, .cluster = cluster, .leaf = true};
+	struct names *names = names_new(NAME_PLACE_MAX);
+	struct stage *source = source_new(host, open, &place, names, NULL);
+	pthread_t other;
+
+	if (!source || pthread_create(&other, NULL, disturb, d) != 0)
+		abort();
+	read_waves(source);
+	pthread_join(other, NULL);
+	read_waves(source);
+	source_free(source, keep);
+	names_free(names);
+}
+
+static void segment_live(const struct segment *s, const uint8_t *data, size_t size)
+{
+	static char all[] = "/**", *patterns[] = {all}, run[] = RUN;
+	static uint8_t id[16];
+	struct store_segment one = {.segment = *s, .run = RUN, .name = "rank1", .serial = 1};
+	struct store store = {.version = 1};
+	struct source_host host = {.store = &store, .node = "n"};
+	struct disturbing d = {data, size, open_shared("a.seg"), open_shared(CURSOR_NAME)};
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	struct classes *classes = classes_new();
+
+	snprintf(store.base, sizeof(store.base), "%s", folder);
+	memcpy(one.host, "n", 2);
+	one.rank = 1;
+	one.alive = true;
+	TAILQ_INIT(&store.segments);
+	TAILQ_INIT(&store.mirrors);
+	TAILQ_INIT(&store.refusals);
+	TAILQ_INSERT_TAIL(&store.segments, &one, link);
+	host.map = pathmap_local("n");
+	open.id = (ProtobufCBinaryData){sizeof(id), id};
+	open.run = run;
+	open.select = patterns;
+	open.n_select = 1;
+	open.backlog = true;
+	for (open.reading = READ_LATEST; open.reading <= READ_COUNTS; open.reading++) {
+		read_disturbed(&host, &open, &d, open.reading == READ_STREAM && data[0] & 64);
+		(void)switch_read(&one, classes);
+	}
+	classes_free(classes);
+	pathmap_free((struct pathmap *)(uintptr_t)host.map);
+	close(d.segment);
+	close(d.cursor);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct segment s;
@@ -293,6 +439,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (segment_open(&s, dir, "a.seg", &e) < 0)
 		return 0;
 	segment_use(&s);
+	if (size)
+		segment_live(&s, data, size);
 	segment_close(&s);
 	return 0;
 }
