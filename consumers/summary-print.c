@@ -117,7 +117,16 @@ static void print_events(const struct summary *s, FILE *out)
 			"or --reserve if elements are split\n",
 			unit_count(count, s->overflowed));
 	if (!overwritten(s) && !s->overflowed)
-		fprintf(out, "  kept        all, 0 lost\n");
+		fprintf(out, "  kept        all%s, 0 lost\n",
+			s->inside || s->left ? " that were recorded" : "");
+	if (s->inside)
+		fprintf(out,
+			"  not recorded  %s calls within other calls, of functions of the program "
+			"that MPI calls (error handlers, operations, attributes)\n",
+			unit_count(count, s->inside));
+	if (s->left)
+		fprintf(out, "  not recorded  %s calls that were left by an exception or longjmp\n",
+			unit_count(count, s->left));
 }
 
 static void print_classes(const struct summary *s, FILE *out)
@@ -263,11 +272,12 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 			  "expected", (json_int_t)s->expected, "worlds", (json_int_t)s->worlds,
 			  "alive", (json_int_t)s->alive, "missing_ranks", json_missing(s),
 			  "other_hosts", json_other_hosts(s, about->hosts)));
-	json_object_update_new(object,
-			       json_pack("{s:I,s:I,s:I,s:I,s:o}", "written", (json_int_t)s->written,
-					 "kept", (json_int_t)s->kept, "overwritten",
-					 (json_int_t)overwritten(s), "overflowed",
-					 (json_int_t)s->overflowed, "channels", json_channels(s)));
+	json_object_update_new(
+		object,
+		json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "written", (json_int_t)s->written,
+			  "kept", (json_int_t)s->kept, "overwritten", (json_int_t)overwritten(s),
+			  "overflowed", (json_int_t)s->overflowed, "inside", (json_int_t)s->inside,
+			  "left", (json_int_t)s->left, "channels", json_channels(s)));
 	json_object_update_new(object,
 			       json_pack("{s:o,s:o,s:I,s:f,s:f}", "slowest",
 					 json_ops(s->slowest, s->n_slowest), "stuck",

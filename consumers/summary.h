@@ -38,9 +38,10 @@ struct summary {
 	size_t worlds, expected; /* expected: sum of the worlds' sizes */
 	uint64_t channel_events[CHANNEL_MAX];
 	uint64_t channel_bytes[CHANNEL_MAX];
-	uint64_t written;    /* tuples: kept + overwritten + overflowed */
-	uint64_t kept;	     /* that the elements still hold */
-	uint64_t overflowed; /* for which no element had room */
+	uint64_t written;      /* tuples: kept + overwritten + overflowed */
+	uint64_t kept;	       /* that the elements still hold */
+	uint64_t overflowed;   /* for which no element had room */
+	uint64_t inside, left; /* calls that are not on record (struct segment_header) */
 	struct summary_op slowest[SUMMARY_SLOWEST];
 	size_t n_slowest;
 	struct summary_op stuck[SUMMARY_STUCK]; /* inside an operation when the program ended */

@@ -76,6 +76,9 @@ struct segment_header {
 	uint32_t cpu;  /* that it was on when the segment was made, from 1; 0: not known */
 	char cpus[60]; /* that it may run on, "0-3,8"; "": not known, or a longer list */
 	_Atomic uint32_t comms_remade; /* how often a freed communicator's entry was made again */
+	/* calls that are not on record: made within others, by functions of the program's that MPI
+	 * calls; left by an exception or longjmp(3) */
+	_Atomic uint64_t inside, left;
 };
 
 /** Why a process is not (fully) collected; `evspace status` says it in words. */
@@ -92,6 +95,8 @@ enum segment_note {
 	SEGMENT_NOTE_CLASSES =
 		1 << 5, /* more classes than fit: the rest is in those of no communicator */
 	SEGMENT_NOTE_ELEMENTS = 1 << 6, /* more elements than the reserve: counted as lost */
+	SEGMENT_NOTE_INSIDE = 1 << 7,	/* segment_header.inside */
+	SEGMENT_NOTE_LEFT = 1 << 8,	/* segment_header.left */
 };
 
 /** What is recorded of a class of operations. */

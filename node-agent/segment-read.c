@@ -408,6 +408,9 @@ const char *segment_notes(uint32_t note, char *buf, size_t n)
 		"an EVSPACE_ variable was not understood: the default is used",
 		"more classes than fit: the rest is counted without communicator",
 		"more elements than the reserve (run --reserve): the rest is counted as lost",
+		"calls within other calls (of functions of the program that MPI calls) are not "
+		"recorded",
+		"calls that an exception or longjmp has left are not recorded",
 	};
 	size_t used = 0;
 

@@ -169,6 +169,9 @@ static const struct {
 	{"no-mpich",
 	 "its MPI is MPICH, but libevspace-mpich.so cannot be loaded from the folder of "
 	 "libevspace-mpi.so: it is built where libmpich-dev is installed"},
+	{"cut-off",
+	 "its file in %s was cut short by somebody: what it had recorded is gone, the program runs "
+	 "on"},
 	{"denied",
 	 "no right to make a file in %s: it must be a folder of the program's user, mode 0700"},
 };

@@ -34,15 +34,16 @@ static void switch_to(int channel, const uint32_t *comm, enum segment_mode mode)
 /* A collective of @bytes, as a wrapper makes it. Returns the flags of its tuple. */
 static uint16_t operate(struct collect_classes *classes, unsigned channel, uint64_t bytes)
 {
+	const struct collect_caller caller = COLLECT_CALLER;
 	struct tuple t;
 
-	if (collect_enter(classes, channel) != COLLECT_RECORD)
+	if (collect_enter(caller, classes, channel) != COLLECT_RECORD)
 		return 0;
 	collect_fill_numbered(&t, OP_MPI_BARRIER, atomic_load(&classes->on), 0, bytes);
 	collect_begin(&t);
 	collect_stamp(&t);
 	collect_extra(&t, classes, CHANNEL_COMPLETION);
-	collect_end(&t, classes, channel);
+	collect_end(caller, &t, classes, channel);
 	CU_ASSERT_EQUAL(t.comm, classes->comm);
 	return t.flags;
 }
@@ -314,6 +315,7 @@ static void others_see_it_at_once(void)
  * is a new one's, whose classes are not made yet: it is counted on no communicator. */
 static void freed_while_under_way(void)
 {
+	const struct collect_caller caller = COLLECT_CALLER;
 	struct collect_classes comm;
 	struct tuple t;
 
@@ -323,12 +325,12 @@ static void freed_while_under_way(void)
 		start(1, 0);
 		comm_init(&comm, 5);
 		switch_to(CHANNEL_P2P, NULL, mode);
-		CU_ASSERT_EQUAL(collect_enter(&comm, CHANNEL_P2P), COLLECT_RECORD);
+		CU_ASSERT_EQUAL(collect_enter(caller, &comm, CHANNEL_P2P), COLLECT_RECORD);
 		collect_fill(&t, OP_MPI_SEND, comm.comm, 1, 0, 100);
 		collect_begin(&t);
 		comm_init(&comm, 6);
 		collect_stamp(&t);
-		collect_end(&t, &comm, CHANNEL_P2P);
+		collect_end(caller, &t, &comm, CHANNEL_P2P);
 		CU_ASSERT_EQUAL(segment_count(&collect.segment, 0, CHANNEL_P2P)->calls, 1);
 		CU_ASSERT_EQUAL(by_classes(CHANNEL_P2P).bytes, 100);
 		collect_stop();
@@ -339,6 +341,7 @@ static void freed_while_under_way(void)
 static void sites_of_the_quiet(void)
 {
 	static const char here, there;
+	struct collect_caller caller = {.site = &here, .frame = (uintptr_t)__builtin_dwarf_cfa()};
 	struct segment_plan plan = segments_plan();
 	const struct segment_element *element;
 	struct error e;
@@ -347,13 +350,14 @@ static void sites_of_the_quiet(void)
 	segments_folder_empty(segments_dir);
 	plan.split[CHANNEL_COMPLETION] = SPLIT_SITE;
 	CU_ASSERT_EQUAL_FATAL(collect_start(&plan, &e), 0);
-	CU_ASSERT_EQUAL(collect_enter_from(&here, &collect_none, CHANNEL_P2P), COLLECT_RECORD);
-	collect_leave();
-	CU_ASSERT_TRUE(collect_enter_quietly(&there));
+	CU_ASSERT_EQUAL(collect_enter(caller, &collect_none, CHANNEL_P2P), COLLECT_RECORD);
+	collect_leave(caller);
+	caller.site = &there;
+	CU_ASSERT_TRUE(collect_enter_quietly(caller));
 	collect_fill(&t, OP_MPI_IRECV, 0, 1, 0, 8);
 	t.start = t.end = collect_now();
 	collect_extra(&t, &collect_none, CHANNEL_COMPLETION);
-	collect_leave();
+	collect_leave(caller);
 	element = segment_element(&collect.segment, segment_elements(&collect.segment) - 1);
 	CU_ASSERT_EQUAL(element->channel, CHANNEL_COMPLETION);
 	CU_ASSERT_EQUAL(element->key, (uintptr_t)&there);
@@ -370,7 +374,7 @@ static void before_first_use(void)
 	comm_init(&comm, id);
 	collect_classes_make(&comm, CHANNEL_P2P);
 	switch_to(CHANNEL_P2P, &id, MODE_OFF);
-	CU_ASSERT_EQUAL(collect_enter(&comm, CHANNEL_P2P), COLLECT_PASS);
+	CU_ASSERT_EQUAL(collect_enter(COLLECT_CALLER, &comm, CHANNEL_P2P), COLLECT_PASS);
 	collect_stop();
 }
 

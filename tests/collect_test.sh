@@ -188,6 +188,23 @@ late_library() {
 
 tap_case "a program that loads MPI when it runs" late_library
 
+# The loader has two locks: whoever takes them in the other order stops for ever, sooner or later.
+late_library_beside() {
+	local others=()
+
+	for i in {1..60}; do
+		others+=("$tap_dir/$i.so")
+		cp "$preload/.libs/leap.so" "$tap_dir/$i.so" || return
+	done
+	rm -rf "$EVSPACE_DIR"
+	for _ in {1..6}; do
+		[ "$(LD_PRELOAD=$lib timeout -k 5 20 "$preload/late" "$preload/.libs/plugin.so" "${others[@]}")" = "plugin: 0" ] || return
+	done
+	[ "$(dumped counts | grep -c '"op":"MPI_Barrier","calls":1,')" -eq 6 ]
+}
+
+tap_case "a program that loads MPI while other threads load something else" late_library_beside
+
 # The tool's own calls are the tool's when it comes after us, and the program's when it comes before.
 with_tool() {
 	local libs=$1 allreduces=$2

@@ -26,10 +26,11 @@ static void start(uint32_t threads)
 }
 
 /* One operation of @bytes, as a wrapper makes it, that calls @inner while it lasts. */
-static void operate(unsigned channel, uint64_t bytes, void (*inner)(void))
+static __attribute__((noinline)) void operate(unsigned channel, uint64_t bytes, void (*inner)(void))
 {
+	const struct collect_caller caller = COLLECT_CALLER;
 	struct tuple t = {.op = OP_MPI_SEND, .peer = 1, .bytes = bytes};
-	enum collect_entry entry = collect_enter(&collect_none, channel);
+	enum collect_entry entry = collect_enter(caller, &collect_none, channel);
 
 	if (entry == COLLECT_RECORD)
 		collect_begin(&t);
@@ -37,7 +38,7 @@ static void operate(unsigned channel, uint64_t bytes, void (*inner)(void))
 		inner();
 	if (entry == COLLECT_RECORD) {
 		collect_stamp(&t);
-		collect_end(&t, &collect_none, channel);
+		collect_end(caller, &t, &collect_none, channel);
 	}
 }
 
@@ -211,13 +212,14 @@ static void modes(void)
 
 static void operate_on(struct collect_classes *classes, uint16_t op)
 {
+	const struct collect_caller caller = COLLECT_CALLER;
 	struct tuple t = {.op = op, .peer = 1, .comm = classes->comm};
 
-	if (collect_enter(classes, CHANNEL_P2P) != COLLECT_RECORD)
+	if (collect_enter(caller, classes, CHANNEL_P2P) != COLLECT_RECORD)
 		return;
 	collect_begin(&t);
 	collect_stamp(&t);
-	collect_end(&t, classes, CHANNEL_P2P);
+	collect_end(caller, &t, classes, CHANNEL_P2P);
 }
 
 /* A class is an operation group on a communicator, and is switched on its own. */
@@ -293,10 +295,12 @@ static void split_by_operation(void)
 
 static void polls_are_counted(void)
 {
+	const struct collect_caller caller = COLLECT_CALLER;
+
 	start(1);
 	for (int i = 0; i < 1000; i++)
-		if (collect_enter(&collect_none, CHANNEL_WAIT) == COLLECT_RECORD)
-			collect_poll();
+		if (collect_enter(caller, &collect_none, CHANNEL_WAIT) == COLLECT_RECORD)
+			collect_poll(caller);
 	CU_ASSERT_EQUAL(atomic_load(&segment_thread(&collect.segment, 0)->state.polls), 1000);
 	CU_ASSERT_EQUAL(head_of(0, CHANNEL_WAIT), 0);
 	operate(CHANNEL_P2P, 1, NULL);
@@ -307,8 +311,8 @@ static void polls_are_counted(void)
 static void without_a_segment(void)
 {
 	operate(CHANNEL_P2P, 1, two_inside);
-	CU_ASSERT_EQUAL(collect_enter(&collect_none, CHANNEL_P2P), COLLECT_PASS);
-	CU_ASSERT_EQUAL(collect_enter(&collect_none, CHANNEL_P2P), COLLECT_PASS);
+	CU_ASSERT_EQUAL(collect_enter(COLLECT_CALLER, &collect_none, CHANNEL_P2P), COLLECT_PASS);
+	CU_ASSERT_EQUAL(collect_enter(COLLECT_CALLER, &collect_none, CHANNEL_P2P), COLLECT_PASS);
 }
 
 /* --- many threads --- */

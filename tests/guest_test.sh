@@ -58,7 +58,21 @@ summary_has() {
 
 # --- bad deeds ---
 
-for deed in nothing close fork exec "fork --late" "exec --late" "user --late" "chroot --late" "signal --late"; do
+# Tuples of whole operations only, in order; a call from a handler within another one is none.
+untorn() {
+	"$top_builddir/tests/segdump" "$space/guest" --tuples >"$tap_dir/tuples" || return
+	sed -n 's/.*"op":"\([^"]*\)","start":\([0-9]*\),"end":\([0-9]*\),.*/\1 \2 \3/p' "$tap_dir/tuples" |
+		awk '$1 !~ /^MPI_(Init|Finalize|Test|Sendrecv|Allreduce)$/ || $2 == 0 || $3 < $2 { print; bad = 1 }
+			END { exit bad || NR < 400 }'
+}
+
+# blames CALL: what MPI complains of.
+blames() {
+	grep -q "$1() function was called after MPI_FINALIZE" "$tap_dir/collected.err" || { cat "$tap_dir/collected.err"; return 1; }
+}
+
+for deed in nothing close fork exec "fork --late" "exec --late" "user --late" "chroot --late" "signal --late" \
+	late jump nest; do
 	read -r -a options <<<"$deed"
 	case $deed in
 	user* | chroot*)
@@ -71,16 +85,26 @@ for deed in nothing close fork exec "fork --late" "exec --late" "user --late" "c
 	tap_case "$deed: the program is as without us" \
 		same mpirun -np 2 "$guest" --code 3 --do "${options[@]}"
 	tap_case "$deed: it is collected, whole" summary_has '"class":"collective@world".*"calls":400,'
+	case $deed in
+	signal*) tap_case "calls from signal handlers: no tuple is torn" untorn ;;
+	late) tap_case "late: MPI names the call that the program has made" blames MPI_Send ;;
+	jump)
+		if [ "$(uname -m)" = x86_64 ]; then
+			tap_case "jump: what is left is counted" summary_has '"inside":0,"left":400,'
+		else
+			tap_skip "jump: what is left is counted" "where on the stack a call came from is not enough"
+		fi
+		tap_case "jump: nobody is stuck in what was left" \
+			eval '! summary_has "\"stuck\":[^]]*MPI_Send" >"$tap_dir/stuck"'
+		tap_case "jump: it is said" summary_has 'calls that an exception or longjmp has left are not recorded'
+		;;
+	nest)
+		tap_case "nest: what is not recorded is counted" summary_has '"inside":400,"left":0,'
+		tap_case "nest: it is said" summary_has 'calls within other calls .* are not recorded'
+		;;
+	*) tap_case "$deed: all calls are recorded" summary_has '"inside":0,"left":0,' ;;
+	esac
 done
-
-# Of the last: tuples of whole operations only, in order; a call from a handler within another one is none.
-untorn() {
-	"$top_builddir/tests/segdump" "$space/guest" --tuples >"$tap_dir/tuples" || return
-	sed -n 's/.*"op":"\([^"]*\)","start":\([0-9]*\),"end":\([0-9]*\),.*/\1 \2 \3/p' "$tap_dir/tuples" |
-		awk '$1 !~ /^MPI_(Init|Finalize|Test|Sendrecv|Allreduce)$/ || $2 == 0 || $3 < $2 { print; bad = 1 }
-			END { exit bad || NR < 400 }'
-}
-tap_case "calls from signal handlers: no tuple is torn" untorn
 
 # --- why it is not collected ---
 
@@ -113,6 +137,29 @@ status_says() {
 }
 
 agent whole
+
+# cut_off: somebody cuts its file short, and it goes on to write there.
+cut_off() {
+	alone
+	truncate -s 4096 "$space"/alone/rank0.*.seg && goes_on
+}
+tap_case "its file is cut short: the program is as without us" cut_off
+tap_case "its file is cut short: status says so" status_says "its file in $space was cut short"
+rm -rf "$space/alone"
+
+# Of a fault of its own, or a signal that was sent: what MPI's handler does, as ever.
+ends_by() {
+	local code
+
+	alone
+	kill "-$1" "$(basename "$space"/alone/rank0.*.seg .seg | cut -d. -f2)"
+	bed_until grep -q '^exit code' "$tap_dir/alone" || return
+	code=$(sed -n 's/^exit code //p' "$tap_dir/alone")
+	[ "$code" -eq "$2" ] || { cat "$tap_dir/alone" "$tap_dir/alone.err"; return 1; }
+	rm -rf "$space/alone"
+}
+tap_case "a signal that was sent ends it as without us" ends_by BUS 135
+
 alone
 tap_case "a collected program is not said to be missing" \
 	eval 'evspace status | tee "$tap_dir/status" | grep -q "^alone .*running" && ! grep "^not collected" "$tap_dir/status"'

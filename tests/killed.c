@@ -60,6 +60,7 @@ static void tuple_of(uint64_t n, struct tuple *t)
 
 static void *writer_run(void *arg)
 {
+	const struct collect_caller caller = COLLECT_CALLER;
 	_Atomic uint64_t *written = arg;
 
 	for (uint64_t n = 0;; n++) {
@@ -67,11 +68,11 @@ static void *writer_run(void *arg)
 		struct tuple t;
 
 		tuple_of(n / CHANNELS, &t);
-		if (collect_enter(&collect_none, channels[c]) != COLLECT_RECORD)
+		if (collect_enter(caller, &collect_none, channels[c]) != COLLECT_RECORD)
 			_exit(3);
 		collect_begin(&t);
 		collect_stamp(&t);
-		collect_end(&t, &collect_none, channels[c]);
+		collect_end(caller, &t, &collect_none, channels[c]);
 		atomic_store_explicit(&written[c], n / CHANNELS + 1, memory_order_release);
 	}
 	return NULL;

@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) void collect_show(const struct tupl
  * on. */
 static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
 {
-	if (__builtin_expect(collect_self.state == COLLECT_INSIDE + MODE_COUNT, 0)) {
+	if (__builtin_expect(collect_mode_inside() == MODE_COUNT, 0)) {
 		t->start = t->end = 0;
 		return;
 	}
@@ -36,12 +36,10 @@ static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
 /** Take the time of the end of @t, if the mode needs it. */
 static inline __attribute__((always_inline)) void collect_stamp(struct tuple *t)
 {
-	const uint32_t state = collect_self.state;
+	const unsigned mode = collect_mode_inside();
 
 	t->end = 0;
-	if (__builtin_expect(state != COLLECT_INSIDE + MODE_COUNT &&
-				     state != COLLECT_INSIDE + MODE_SAMPLE,
-			     1))
+	if (__builtin_expect(mode != MODE_COUNT && mode != MODE_SAMPLE, 1))
 		t->end = collect_now();
 }
 
@@ -102,26 +100,29 @@ static inline __attribute__((always_inline)) void collect_extra(const struct tup
 }
 
 /** End the operation that began with @t, stamped: append it, clear the state line, leave. */
-static inline __attribute__((always_inline)) void collect_end(const struct tuple *t,
+static inline __attribute__((always_inline)) void collect_end(struct collect_caller caller,
+							      const struct tuple *t,
 							      const struct collect_classes *classes,
 							      unsigned channel)
 {
-	const uint32_t state = collect_self.state;
+	const uint64_t mode = collect_self.state - caller.frame;
 	unsigned class = collect_class_after(classes, channel);
 	struct segment_count *count = &collect_self.counts[class];
 
-	if (__builtin_expect(state == COLLECT_INSIDE + MODE_COUNT, 0)) {
+	if (__builtin_expect(mode == MODE_COUNT, 0)) {
 		collect_add(&count->calls, 1);
 		collect_add(&count->bytes, t->bytes);
 		collect_add(&count->skipped, 1);
 	} else {
-		if (__builtin_expect(state == COLLECT_INSIDE + MODE_TRACE, 1))
+		if (__builtin_expect(mode == MODE_TRACE, 1))
 			collect_append(t, channel, class);
+		else if (mode < 8)
+			collect_end_slow(t, class, channel, (unsigned)mode);
 		else
-			collect_end_slow(t, class, channel);
+			return;
 		atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
 	}
-	collect_leave();
+	collect_leave(caller);
 }
 
 #endif

@@ -24,9 +24,12 @@ static inline __attribute__((always_inline)) enum collect_way collect_way(
 }
 
 /** Enter an operation that is to go this way. */
-static inline void collect_swift_enter(void)
+static inline void collect_swift_enter(struct collect_caller caller)
 {
-	collect_self.state = COLLECT_INSIDE + MODE_TRACE;
+	/* who enters from a signal handler sees where the operation was called from */
+	collect_self.site = caller.site;
+	atomic_signal_fence(memory_order_seq_cst);
+	collect_self.state = caller.frame + MODE_TRACE;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -70,10 +73,19 @@ static inline __attribute__((always_inline)) void collect_swift_leave(void)
 	collect_self.state = COLLECT_IDLE;
 }
 
+/** Is this thread still inside what it has entered? */
+static inline bool collect_swift_inside(struct collect_caller caller)
+{
+	return __builtin_expect(collect_self.state == caller.frame + MODE_TRACE, 1);
+}
+
 /** End the operation that began with @t, stamped. */
 static inline __attribute__((always_inline)) void collect_swift_end(
-	const struct tuple *t, const struct collect_classes *classes, unsigned channel)
+	struct collect_caller caller, const struct tuple *t, const struct collect_classes *classes,
+	unsigned channel)
 {
+	if (!collect_swift_inside(caller))
+		return;
 	collect_count(t, collect_class_after(classes, channel));
 	collect_put(t, channel);
 	collect_swift_leave();
@@ -81,8 +93,11 @@ static inline __attribute__((always_inline)) void collect_swift_end(
 
 /** The same when it was not asked for collect_swift_room(). */
 static inline __attribute__((always_inline)) void collect_swift_end_late(
-	const struct tuple *t, const struct collect_classes *classes, unsigned channel)
+	struct collect_caller caller, const struct tuple *t, const struct collect_classes *classes,
+	unsigned channel)
 {
+	if (!collect_swift_inside(caller))
+		return;
 	collect_append(t, channel, collect_class_after(classes, channel));
 	collect_swift_leave();
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "node-agent/collect/collect-class.h"
+#include "node-agent/collect/collect-fault.h"
 #include "node-agent/collect/modules.h"
 
 /** Keys below this are kept inside the thread descriptor: setting one takes no memory (glibc,
@@ -57,17 +58,51 @@ static struct segment_thread *entry_at(uint32_t index)
 	return (struct segment_thread *)(void *)table + index;
 }
 
+/* A call that is not on record is counted. */
+static void unrecorded(_Atomic uint64_t *count, enum segment_note why)
+{
+	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+	atomic_fetch_or_explicit(&collect.segment.header->note, why, memory_order_relaxed);
+}
+
+/* The operation that the thread is inside will not come to its end. */
+static void operation_left(struct collect_thread *self)
+{
+	if (!collect.segment.header || !self->entry)
+		return;
+	atomic_store_explicit(&self->entry->state.what, 0, memory_order_relaxed);
+	/* whoever comes by the door's other way is on it already */
+	if (self->place == DOOR_ONWARD)
+		self->place = DOOR_OUTSIDE;
+	self->state = self->idle;
+	unrecorded(&collect.segment.header->left, SEGMENT_NOTE_LEFT);
+}
+
+/* Is the call that comes now one within the operation that the thread is inside? */
+static bool is_nested(struct collect_thread *self, struct collect_caller caller)
+{
+	if (self->state <= COLLECT_IDLE)
+		return false;
+	if (!collect_is_left(self, caller.frame))
+		return true;
+	operation_left(self);
+	return false;
+}
+
 /* At a thread's end (pthread_key_create(3)): its entry and elements may serve another one. */
 static void thread_ended(void *arg)
 {
 	struct collect_thread *self = arg;
 
+	/* pthread_exit(3) and pthread_cancel(3) leave what it was inside */
+	if (self->state > COLLECT_IDLE)
+		operation_left(self);
 	if (self->entry && self->entry != &no_entry && self->index < 64)
 		atomic_fetch_or_explicit(&free_entries, UINT64_C(1) << self->index,
 					 memory_order_release);
 	memset(self, 0, sizeof(*self));
 	/* destructors of others may still call the library: not recorded */
-	self->state = COLLECT_INSIDE + MODE_OFF;
+	self->state = COLLECT_ENDED;
 }
 
 static struct segment_thread *entry_reuse(void)
@@ -224,16 +259,19 @@ void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t 
 			&(struct segment_sum){.calls = 1, .bytes = bytes, .ticks = end - start});
 }
 
-enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned channel,
-				      const void *site)
+enum collect_entry collect_enter_slow(struct collect_caller caller, struct collect_classes *classes,
+				      unsigned channel)
 {
 	struct collect_thread *self = &collect_self;
 	unsigned class, mode;
 
-	if (self->state > COLLECT_IDLE)
-		return COLLECT_NESTED;
 	if (!collect.segment.header)
 		return COLLECT_PASS;
+	if (is_nested(self, caller)) {
+		if (collect.alone && collect_wants(classes, channel))
+			unrecorded(&collect.segment.header->inside, SEGMENT_NOTE_INSIDE);
+		return COLLECT_NESTED;
+	}
 	if (self->state == COLLECT_NEW)
 		thread_attach(self, 0);
 	class = collect_class_ready(classes, channel);
@@ -246,23 +284,25 @@ enum collect_entry collect_enter_slow(struct collect_classes *classes, unsigned 
 		mode = COLLECT_SHARED;
 	else if (mode == MODE_TRACE && collect.clock != CLOCK_TICKS_TSC)
 		mode = COLLECT_TRACE_MONO;
-	self->state = COLLECT_INSIDE + mode;
+	self->site = caller.site;
 	atomic_signal_fence(memory_order_seq_cst);
-	self->site = site;
+	self->state = caller.frame + mode;
+	atomic_signal_fence(memory_order_seq_cst);
 	return COLLECT_RECORD;
 }
 
-bool collect_enter_quietly(const void *site)
+bool collect_enter_quietly(struct collect_caller caller)
 {
 	struct collect_thread *self = &collect_self;
 
-	if (!collect.segment.header || self->state > COLLECT_IDLE)
+	if (!collect.segment.header || is_nested(self, caller))
 		return false;
 	if (self->state == COLLECT_NEW)
 		thread_attach(self, 0);
-	self->state = COLLECT_INSIDE + MODE_OFF;
+	self->site = caller.site;
 	atomic_signal_fence(memory_order_seq_cst);
-	self->site = site;
+	self->state = caller.frame + MODE_OFF;
+	atomic_signal_fence(memory_order_seq_cst);
 	return true;
 }
 
@@ -294,10 +334,8 @@ static void skip(const struct tuple *t, unsigned class, unsigned mode)
 	collect_add(&count->skipped, call.skipped);
 }
 
-void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel)
+void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel, unsigned mode)
 {
-	unsigned mode = collect_self.state - COLLECT_INSIDE;
-
 	if (mode == COLLECT_TRACE_MONO)
 		collect_append(t, channel, class);
 	else
@@ -330,6 +368,7 @@ static uint32_t cost_measure(void)
 		char bytes[sizeof(struct element_ring) + 200 * sizeof(struct tuple)];
 	} scratch;
 	static const _Atomic uint8_t all_on[SEGMENT_CLASSES_MAX];
+	const struct collect_caller caller = COLLECT_CALLER;
 	struct collect_thread saved = collect_self;
 	uint64_t best = UINT64_MAX;
 
@@ -344,11 +383,11 @@ static uint32_t cost_measure(void)
 		for (int i = 0; i < EVENTS; i++) {
 			struct tuple t = {.op = 1, .bytes = (uint64_t)i};
 
-			if (collect_enter(&collect_none, CHANNEL_ENV) != COLLECT_RECORD)
+			if (collect_enter(caller, &collect_none, CHANNEL_ENV) != COLLECT_RECORD)
 				break;
 			collect_begin(&t);
 			collect_stamp(&t);
-			collect_end(&t, &collect_none, CHANNEL_ENV);
+			collect_end(caller, &t, &collect_none, CHANNEL_ENV);
 		}
 		ns = clock_mono_ns() - ns;
 		if (ns < best)
@@ -403,6 +442,7 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 	collect.clock = clock_kind();
 	s.header->cost_ps = cost_measure();
 	collect.segment = s;
+	collect_fault_catch();
 	if (collect.sites)
 		modules_note_all(&collect.segment);
 	thread_attach(self, (uint32_t)getpid());
@@ -412,19 +452,18 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 	return 0;
 }
 
+void collect_finish(void)
+{
+	collect.mode = all_off;
+}
+
 void collect_abandon(void)
 {
-	const int access = PROT_READ | PROT_WRITE;
-	const int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
-	struct segment *s = &collect.segment;
-
-	if (!s->header)
+	if (!collect.segment.header)
 		return;
-	collect.mode = all_off;
-	/* memory of our own in its place: what is under way in this thread may still write there */
-	/* cppcheck-suppress [invalidFunctionArg, leakReturnValNotUsed] */
-	mmap(s->header, s->size, access, kind, -1, 0);
-	s->header = NULL;
+	collect_finish();
+	collect_fault_replace();
+	collect.segment.header = NULL;
 	/* what is under way ends on those pages; then nothing is entered any more */
 	if (collect_self.state <= COLLECT_IDLE)
 		memset(&collect_self, 0, sizeof(collect_self));

@@ -4,17 +4,16 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "node-agent/collect/door-refuse.h"
+#include "node-agent/collect/objects.h"
 #include "node-agent/collect/user.h"
 
 /* What is loaded later gets hardly any of this memory (ld.so's rtld.optional_static_tls). */
 __thread struct collect_thread collect_self;
-__thread unsigned char door_place;
 __thread uint64_t door_types[DOOR_TYPES_ROOM / 8] __asm__("evspace_door_types")
 	__attribute__((visibility("default")));
 __thread uint64_t door_comm[DOOR_COMM_ROOM / 8] __asm__("evspace_door_comm")
@@ -36,64 +35,39 @@ struct evspace_calls evspace_calls_1;
 /* What only the library itself has: no tool wraps it. */
 #define LIBRARY_MARK "PMPI_Get_library_version"
 
-static int object_look(struct dl_phdr_info *info, size_t size, void *arg)
+static void *library_look(void *object, const char *path, void *arg)
 {
-	void **found = arg, *handle;
-
-	(void)size;
-	if (!info->dlpi_name || !info->dlpi_name[0])
-		return 0;
-	handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-	if (!handle)
-		return 0;
-	if (dlsym(handle, LIBRARY_MARK))
-		*found = handle;
-	else
-		dlclose(handle);
-	return *found != NULL;
+	(void)path;
+	(void)arg;
+	return dlsym(object, LIBRARY_MARK) ? object : NULL;
 }
 
 /* The library as an object of its own: it may have been loaded with RTLD_LOCAL, as by mpi4py. */
-static void *object_find(void)
+static void *library_find(void)
 {
-	static void *object;
+	static void *_Atomic library;
 
-	if (!object)
-		dl_iterate_phdr(object_look, &object);
-	return object;
+	if (!library)
+		library = objects_search(library_look, NULL);
+	return library;
 }
 
-/** A symbol that is looked for in every object. */
-struct search {
-	const char *name;
-	void *found;
-};
-
-static int symbol_look(struct dl_phdr_info *info, size_t size, void *arg)
+static void *symbol_look(void *object, const char *path, void *arg)
 {
-	struct search *search = arg;
-	void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-
-	(void)size;
-	if (handle && info->dlpi_name[0] && !strstr(info->dlpi_name, "/libevspace-"))
-		search->found = dlsym(handle, search->name);
-	if (handle)
-		dlclose(handle);
-	return search->found != NULL;
+	return strstr(path, "/libevspace-") ? NULL : dlsym(object, arg);
 }
 
 /* What is not for all to see. Fortran's functions are in a library of their own. */
-static void *object_symbol(const char *name)
+static void *library_symbol(const char *name)
 {
-	struct search search = {.name = name};
-	void *object = object_find();
+	void *library = library_find(), *symbol;
 
-	if (!object)
+	if (!library)
 		return NULL;
-	search.found = dlsym(object, name);
-	if (!search.found && name[0] == 'p')
-		dl_iterate_phdr(symbol_look, &search);
-	return search.found;
+	symbol = dlsym(library, name);
+	if (!symbol && name[0] == 'p')
+		symbol = objects_search(symbol_look, (void *)(uintptr_t)name);
+	return symbol;
 }
 
 void *evspace_door_own(const char *symbol)
@@ -101,7 +75,7 @@ void *evspace_door_own(const char *symbol)
 	/* data: a program that is not position independent may hold the copy that counts */
 	void *own = dlsym(strncasecmp(symbol, "PMPI", 4) ? RTLD_DEFAULT : RTLD_NEXT, symbol);
 
-	return own ? own : object_symbol(symbol);
+	return own ? own : library_symbol(symbol);
 }
 
 /* ---- the collector ---- */

@@ -45,34 +45,28 @@ static inline int door_is_quiet(unsigned channel)
 	return __builtin_expect(atomic_load_explicit(&quiet[channel], memory_order_relaxed), 0);
 }
 
-/** Where a thread is with a call that can come by both names. */
-enum door_place {
-	DOOR_OUTSIDE,
-	DOOR_INNER,  /* came by PMPI_X: goes on to the library */
-	DOOR_ONWARD, /* recorded: what others call by PMPI_X on the way belongs to it */
-};
-
-extern __thread unsigned char door_place __attribute__((tls_model("initial-exec")));
-
 /** The first call of MPI_X or PMPI_X (@i in door_ways): where it and all others go. */
 void *door_find(unsigned i);
 void *door_find_profiling(unsigned i);
 
-/** May a call that comes by PMPI_X be recorded? Then it is on its way in. */
-static inline int door_inner(void)
+/** May a call that comes by PMPI_X from @frame be recorded? Then it is on its way in. */
+static inline int door_inner(uint64_t frame)
 {
-	if (door_place != DOOR_OUTSIDE || collect_self.state >= COLLECT_INSIDE)
+	struct collect_thread *self = &collect_self;
+
+	if (self->state > COLLECT_IDLE ? !collect_is_left(self, frame)
+				       : self->place != DOOR_OUTSIDE)
 		return 0;
-	door_place = DOOR_INNER;
+	self->place = DOOR_INNER;
 	return 1;
 }
 
 /** The collector goes on to where the call wants to go. */
 static inline void *door_onward(struct door_way *way)
 {
-	void *to = door_place == DOOR_INNER ? way->real : way->next;
+	void *to = collect_self.place == DOOR_INNER ? way->real : way->next;
 
-	door_place = DOOR_ONWARD;
+	collect_self.place = DOOR_ONWARD;
 	return to;
 }
 

@@ -9,9 +9,9 @@ function wrappers()
 	unresolved()
 	if (is_swift()) {
 		frame = "\nstatic __attribute__((noinline)) int slow_"
-		came = "came"
+		came = 1
 		wrapper()
-		came = ""
+		came = 0
 		frame = "\nint "
 		swift_wrapper()
 	} else {
@@ -45,11 +45,11 @@ function swift_wrapper()
 	door_open()
 	variables()
 	ways()
-	line("collect_swift_enter();")
+	line("collect_swift_enter(caller);")
 	if (late() == "") {
 		line("if (!collect_swift_room(CHANNEL_" channel ")) {")
 		line("\tcollect_swift_leave();")
-		line("\treturn slow_" name "(__builtin_return_address(0), " names_of() ");")
+		line("\treturn slow_" name "(caller, " names_of() ");")
 		line("}")
 	}
 	body()
@@ -88,12 +88,12 @@ function ways(    key, on, type, i)
 function slowly(condition)
 {
 	line("if (__builtin_expect(" condition ", 0))")
-	line("\treturn slow_" name "(__builtin_return_address(0), " names_of() ");")
+	line("\treturn slow_" name "(caller, " names_of() ");")
 }
 
 function door_open()
 {
-	print frame name "(" (came ? "const void *" came ", " : "") args ")\n{"
+	print frame name "(" (came ? "struct collect_caller caller, " : "") args ")\n{"
 }
 
 function door_close()

@@ -37,26 +37,29 @@ static inline void mpi_failed(struct tuple *t, int rc)
 }
 
 /** Write *@t, whose `end` is set. */
-static inline __attribute__((always_inline)) void mpi_end(struct tuple *t,
+static inline __attribute__((always_inline)) void mpi_end(struct collect_caller caller,
+							  struct tuple *t,
 							  const struct collect_classes *classes,
 							  unsigned channel, int rc)
 {
 	mpi_failed(t, rc);
-	collect_end(t, classes, channel);
+	collect_end(caller, t, classes, channel);
 }
 
 static inline __attribute__((always_inline)) void mpi_swift_end(
-	struct tuple *t, const struct collect_classes *classes, unsigned channel, int rc)
+	struct collect_caller caller, struct tuple *t, const struct collect_classes *classes,
+	unsigned channel, int rc)
 {
 	mpi_failed(t, rc);
-	collect_swift_end(t, classes, channel);
+	collect_swift_end(caller, t, classes, channel);
 }
 
 static inline __attribute__((always_inline)) void mpi_swift_end_late(
-	struct tuple *t, const struct collect_classes *classes, unsigned channel, int rc)
+	struct collect_caller caller, struct tuple *t, const struct collect_classes *classes,
+	unsigned channel, int rc)
 {
 	mpi_failed(t, rc);
-	collect_swift_end_late(t, classes, channel);
+	collect_swift_end_late(caller, t, classes, channel);
 }
 
 /** Where a matched message came by, as far as that is on record. */

@@ -50,11 +50,11 @@ function way(i,    name, n, type)
 	print "\n/* " substr(name, 2) " */"
 	jump("static word", "find_" i, n, "door_find(" i ")")
 	jump("static word", "find_profiling_" i, n, "door_find_profiling(" i ")")
-	jump("static word", "inner_" i, n, "(door_inner() ? door_ways[" i "].wrapper : door_ways[" i "].real)")
+	jump("static word", "inner_" i, n, "(door_inner((uintptr_t)__builtin_dwarf_cfa()) ? door_ways[" i "].wrapper : door_ways[" i "].real)")
 	print "static word onward_" i "(" (n ? words(n, "word ") : "void") ")\n{"
 	print "\tcall" n " *to = door_onward(&door_ways[" i "]);"
 	print "\tword rc = to(" words(n) ");\n"
-	print "\tdoor_place = DOOR_OUTSIDE;"
+	print "\tcollect_self.place = DOOR_OUTSIDE;"
 	print "\treturn rc;"
 	print "}"
 	type = "__attribute__((visibility(\"default\"))) word"

@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
+#include "node-agent/collect/collect-thread.h"
 #include "tree/tuple.h"
 
 /** MPI_Init, MPI_Init_thread: before the real one. */
 void mpi_init_begin(struct tuple *t, uint16_t op);
 
-/** After it: make the segment, record what began, called from @site. Without a segment the program
- * runs on. */
-void mpi_init_end(struct tuple *t, int rc, const void *site);
+/** After it: make the segment, record what began. Without a segment the program runs on. */
+void mpi_init_end(struct collect_caller caller, struct tuple *t, int rc);
 
 /** MPI_Finalize has returned: mark the segment finished, if there is one. */
 void mpi_finished(void);

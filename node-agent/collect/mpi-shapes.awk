@@ -68,7 +68,7 @@ function call_untimed(from, to)
 function end_in(where)
 {
 	if (!quiet)
-		line("mpi_" (swift ? "swift_end" late() : "end") "(&t, " where ", CHANNEL_" channel ", rc);")
+		line("mpi_" (swift ? "swift_end" late() : "end") "(caller, &t, " where ", CHANNEL_" channel ", rc);")
 }
 
 # Most polls are in vain, and need no place for a tuple.
@@ -132,7 +132,7 @@ function shape_abort()
 	line("collect_stamp(&t);")
 	line("collect_extra(&t, " classes() ", CHANNEL_" channel ");")
 	call_untimed()
-	line("collect_leave();")
+	line("collect_leave(caller);")
 }
 
 function shape_receive(    ranks)
@@ -171,7 +171,7 @@ function shape_exchange()
 function vain(condition)
 {
 	open_block("if (" condition ")")
-	line((quiet ? "collect_leave" : "collect_poll") "();")
+	line((quiet ? "collect_leave" : "collect_poll") "(caller);")
 	leave_line()
 	close_block()
 }

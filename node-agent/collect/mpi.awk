@@ -39,6 +39,8 @@ function variables()
 		line("int rc;\n")
 		return
 	}
+	if (shape != "init" && !came)
+		line("const struct collect_caller caller = COLLECT_CALLER;")
 	line("struct tuple t;")
 	if (swift)
 		line("enum collect_way way;")
@@ -75,7 +77,7 @@ function pass()
 {
 	open_block("if (entry != COLLECT_RECORD)")
 	if (wanted() != "") {
-		open_block("if (entry == COLLECT_NESTED || !" wanted() " || !collect_enter_quietly(" (came ? came : "__builtin_return_address(0)") "))")
+		open_block("if (entry == COLLECT_NESTED || !" wanted() " || !collect_enter_quietly(caller))")
 		pass_line()
 		passed_line()
 		close_block()
@@ -83,7 +85,7 @@ function pass()
 		quiet = 1
 		body()
 		quiet = 0
-		line("collect_leave();")
+		line("collect_leave(caller);")
 		leave_line()
 	} else {
 		pass_line()
@@ -101,7 +103,7 @@ function wrapper()
 	if (shape == "init") {
 		line("mpi_init_begin(&t, " op ");")
 		call_line()
-		line("mpi_init_end(&t, rc, __builtin_return_address(0));")
+		line("mpi_init_end(COLLECT_CALLER, &t, rc);")
 	} else if (shape == "forget") {
 		# before: the handle may be another thread's as soon as it is free; after: it may have been asked for
 		line("atomic_fetch_add_explicit(&mpi_type_epoch, 1, memory_order_release);")
@@ -110,7 +112,7 @@ function wrapper()
 	} else {
 		if (record_of() != "")
 			line("at = " record_of() ";")
-		line("entry = collect_enter" (came ? "_from(" came ", " : "(") classes() ", CHANNEL_" channel ");")
+		line("entry = collect_enter(caller, " classes() ", CHANNEL_" channel ");")
 		pass()
 		door_arguments()
 		body()

@@ -10,18 +10,20 @@
 #include "node-agent/collect/pvm-process.h"
 
 /** Enter an operation of @channel. False: just make the real call. */
-static inline __attribute__((always_inline)) bool pvm_enter(struct collect_classes *classes,
+static inline __attribute__((always_inline)) bool pvm_enter(struct collect_caller caller,
+							    struct collect_classes *classes,
 							    unsigned channel)
 {
 	if (__builtin_expect(!pvm_process.task, 0))
 		return pvm_process_enter();
-	return collect_enter(classes, channel) == COLLECT_RECORD;
+	return collect_enter(caller, classes, channel) == COLLECT_RECORD;
 }
 
 /** Is this a call of the library's own, or one within another call of the program's? */
-static inline bool pvm_is_nested(void)
+static inline bool pvm_is_nested(struct collect_caller caller)
 {
-	return collect_self.state > COLLECT_IDLE || pvm_process.joining;
+	return pvm_process.joining ||
+	       (collect_self.state > COLLECT_IDLE && !collect_is_left(&collect_self, caller.frame));
 }
 
 /** The task that a receive names: PVM has -1 for any. */
@@ -31,9 +33,9 @@ static inline int32_t pvm_peer(int tid)
 }
 
 /** The number of a collective on the group: counted also when it is not recorded. */
-static inline uint32_t pvm_number(struct pvm_group *at)
+static inline uint32_t pvm_number(struct collect_caller caller, struct pvm_group *at)
 {
-	return pvm_is_nested() ? 0 : pvm_group_next(at);
+	return pvm_is_nested(caller) ? 0 : pvm_group_next(at);
 }
 
 /** Fill *@t, take the time and show the state. @at: NULL when no group has to do with it. */
@@ -64,12 +66,13 @@ static inline __attribute__((always_inline)) void pvm_stamp(struct tuple *t)
 		t->end = clock_ticks(clock_kind());
 }
 
-/** End the first call of a process, from @site: if it is a task now, make its segment, and record
- * the call. */
-void pvm_end_first(struct tuple *t, struct pvm_group *at, unsigned channel, const void *site);
+/** End the first call of a process: if it is a task now, make its segment, and record the call. */
+void pvm_end_first(struct collect_caller caller, struct tuple *t, struct pvm_group *at,
+		   unsigned channel);
 
 /** End the call, which has returned @rc: less than 0 is an error. */
-static inline __attribute__((always_inline)) void pvm_end(struct tuple *t, struct pvm_group *at,
+static inline __attribute__((always_inline)) void pvm_end(struct collect_caller caller,
+							  struct tuple *t, struct pvm_group *at,
 							  unsigned channel, int rc)
 {
 	if (__builtin_expect(rc < 0, 0)) {
@@ -77,13 +80,13 @@ static inline __attribute__((always_inline)) void pvm_end(struct tuple *t, struc
 		t->bytes = 0;
 	}
 	if (__builtin_expect(pvm_process.task, 1))
-		collect_end(t, at ? &at->classes : &collect_none, channel);
+		collect_end(caller, t, at ? &at->classes : &collect_none, channel);
 	else
-		pvm_end_first(t, at, channel, __builtin_return_address(0));
+		pvm_end_first(caller, t, at, channel);
 }
 
 /** Leave a call that found no message: it is counted, and leaves no tuple. */
-void pvm_vain(unsigned channel);
+void pvm_vain(struct collect_caller caller, unsigned channel);
 
 /** Begin @t, a message that was found just now, by a call that is in vain most times. */
 static inline void pvm_found(struct tuple *t, uint16_t op, const struct pvm_group *at, int32_t peer,
@@ -97,33 +100,29 @@ static inline void pvm_found(struct tuple *t, uint16_t op, const struct pvm_grou
 /** A call that is not recorded, nor what it calls. */
 struct pvm_ask {
 	uint64_t start;
-	uint32_t state;
 };
 
 /** Enter it. False: just make the real call. */
-static inline bool pvm_ask_enter(struct pvm_ask *ask)
+static inline bool pvm_ask_enter(struct collect_caller caller, struct pvm_ask *ask)
 {
 	if (__builtin_expect(!pvm_process.task, 0)) {
 		ask->start = clock_ticks(clock_kind());
 		return pvm_process_enter();
 	}
-	ask->state = collect_self.state;
-	if (ask->state > COLLECT_IDLE)
-		return false;
-	collect_self.state = COLLECT_INSIDE + MODE_OFF;
-	return true;
+	return collect_enter_quietly(caller);
 }
 
 /** It was the first call of the process: if that is a task now, this call is recorded. */
-void pvm_ask_first(const struct pvm_ask *ask, uint16_t op, const void *site);
+void pvm_ask_first(struct collect_caller caller, const struct pvm_ask *ask, uint16_t op);
 
-static inline __attribute__((always_inline)) void pvm_ask_leave(const struct pvm_ask *ask,
+static inline __attribute__((always_inline)) void pvm_ask_leave(struct collect_caller caller,
+								const struct pvm_ask *ask,
 								uint16_t op)
 {
 	if (__builtin_expect(pvm_process.task, 1))
-		collect_self.state = ask->state;
+		collect_leave(caller);
 	else
-		pvm_ask_first(ask, op, __builtin_return_address(0));
+		pvm_ask_first(caller, ask, op);
 }
 
 #endif

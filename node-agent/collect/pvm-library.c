@@ -26,33 +26,24 @@ struct pvm_library pvm = {
 #else
 
 #include <dlfcn.h>
-#include <link.h>
 #include <stddef.h>
+
+#include "node-agent/collect/objects.h"
 
 struct pvm_library pvm;
 
 struct search {
 	const char *name;
 	const void *own;
-	void *found;
 };
 
-static int object_look(struct dl_phdr_info *info, size_t size, void *arg)
+static void *symbol_look(void *object, const char *path, void *arg)
 {
-	struct search *search = arg;
-	void *handle, *symbol;
+	const struct search *search = arg;
+	void *symbol = dlsym(object, search->name);
 
-	(void)size;
-	if (!info->dlpi_name || !info->dlpi_name[0])
-		return 0;
-	handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-	if (!handle)
-		return 0;
-	symbol = dlsym(handle, search->name);
-	dlclose(handle);
-	if (symbol && symbol != search->own)
-		search->found = symbol;
-	return search->found != NULL;
+	(void)path;
+	return symbol == search->own ? NULL : symbol;
 }
 
 /* In whichever object has it: the library may have been loaded with RTLD_LOCAL. */
@@ -60,8 +51,7 @@ static void *late_symbol(const char *name, const void *own)
 {
 	struct search search = {.name = name, .own = own};
 
-	dl_iterate_phdr(object_look, &search);
-	return search.found;
+	return objects_search(symbol_look, &search);
 }
 
 void *pvm_library_next(const char *name, const void *own)

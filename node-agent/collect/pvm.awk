@@ -45,7 +45,7 @@ function trait_or(key, otherwise)
 
 function enter()
 {
-	line("if (!pvm_enter(" classes() ", CHANNEL_" channel "))")
+	line("if (!pvm_enter(caller, " classes() ", CHANNEL_" channel "))")
 	line("\treturn " real ";")
 }
 
@@ -62,7 +62,7 @@ function call()
 
 function end()
 {
-	line("pvm_end(&t, " group() ", CHANNEL_" channel ", rc);")
+	line("pvm_end(caller, &t, " group() ", CHANNEL_" channel ", rc);")
 }
 
 function shape_call()
@@ -87,7 +87,7 @@ function from()
 function vain()
 {
 	line("if (rc == 0) {")
-	line("\tpvm_vain(CHANNEL_" channel ");")
+	line("\tpvm_vain(caller, CHANNEL_" channel ");")
 	line("\treturn rc;")
 	line("}")
 }
@@ -142,7 +142,7 @@ function shape_format(    real_call)
 	line("if (!pvm." trait["by"] ")")
 	line("\treturn PvmNotImpl;")
 	line("va_start(args, format);")
-	line("if (!pvm_enter(" classes() ", CHANNEL_" channel ")) {")
+	line("if (!pvm_enter(caller, " classes() ", CHANNEL_" channel ")) {")
 	line("\trc = " real_call ";")
 	line("\tva_end(args);")
 	line("\treturn rc;")
@@ -160,7 +160,7 @@ function shape_format(    real_call)
 
 function shape_collect()
 {
-	line("number = pvm_number(at);")
+	line("number = pvm_number(caller, at);")
 	enter()
 	begin("TUPLE_NO_PEER", "number", trait_or("bytes", "0"))
 	call()
@@ -179,7 +179,7 @@ function shape_join()
 
 function shape_exit()
 {
-	line("if (pvm_enter(" classes() ", CHANNEL_" channel ")) {")
+	line("if (pvm_enter(caller, " classes() ", CHANNEL_" channel ")) {")
 	indent = "\t"
 	begin("TUPLE_NO_PEER", "0", "0")
 	call()
@@ -195,10 +195,10 @@ function shape_exit()
 function shape_spawn()
 {
 	line("struct pvm_exports exports;\n")
-	line("if (pvm_is_nested() || pvm_process.never)")
+	line("if (pvm_is_nested(caller) || pvm_process.never)")
 	line("\treturn " real ";")
 	line("pvm_exports_add(&exports);")
-	line("if (pvm_enter(" classes() ", CHANNEL_" channel ")) {")
+	line("if (pvm_enter(caller, " classes() ", CHANNEL_" channel ")) {")
 	indent = "\t"
 	begin("TUPLE_NO_PEER", "0", "0")
 	call()
@@ -213,10 +213,10 @@ function shape_spawn()
 
 function shape_ask()
 {
-	line("if (!pvm_ask_enter(&ask))")
+	line("if (!pvm_ask_enter(caller, &ask))")
 	line("\treturn " real ";")
 	line("rc = " real ";")
-	line("pvm_ask_leave(&ask, " op() ");")
+	line("pvm_ask_leave(caller, &ask, " op() ");")
 }
 
 function declare()
@@ -244,6 +244,7 @@ function wrapper()
 	print "int PVM_WRAPPER(" name ")(" args ")\n{"
 	if ("group" in trait)
 		line("struct pvm_group *at = pvm_group_at(" trait["group"] ");")
+	line("const struct collect_caller caller = COLLECT_CALLER;")
 	line(shape == "ask" ? "struct pvm_ask ask;" : "struct tuple t;")
 	if (shape == "collect")
 		line("uint32_t number;")

@@ -21,13 +21,13 @@ static uint64_t words_load(_Atomic uint64_t *from)
 }
 
 /* Threads beyond the reserve share an entry that nobody reads: they can keep nothing there. */
-static struct segment_user *user_enter(const void *site)
+static struct segment_user *user_enter(struct collect_caller caller)
 {
-	if (collect_enter_from(site, &collect_none, CHANNEL_USER) != COLLECT_RECORD)
+	if (collect_enter(caller, &collect_none, CHANNEL_USER) != COLLECT_RECORD)
 		return NULL;
 	if (collect_self.index != SEGMENT_NO_THREAD)
 		return &collect_self.entry->user;
-	collect_leave();
+	collect_leave(caller);
 	return NULL;
 }
 
@@ -41,14 +41,15 @@ static uint64_t user_now(void)
 }
 
 /* A tuple from @since, which is 0 when the mode had no clock then, until now. */
-static void user_leave(uint16_t op, uint32_t tag, uint64_t since, uint64_t now)
+static void user_leave(struct collect_caller caller, uint16_t op, uint32_t tag, uint64_t since,
+		       uint64_t now)
 {
 	struct tuple t;
 
 	collect_fill(&t, op, 0, TUPLE_NO_PEER, tag, 0);
 	t.start = since && since <= now ? since : now;
 	t.end = now;
-	collect_end(&t, &collect_none, CHANNEL_USER);
+	collect_end(caller, &t, &collect_none, CHANNEL_USER);
 }
 
 /* The depth at which the innermost region with this label is open, 0: none is. */
@@ -65,7 +66,8 @@ static uint64_t region_find(struct segment_user *user, uint32_t label)
 
 static void user_region(const char *name, size_t length, int begin)
 {
-	struct segment_user *user = user_enter(__builtin_return_address(0));
+	const struct collect_caller caller = COLLECT_CALLER;
+	struct segment_user *user = user_enter(caller);
 	uint64_t depth, since;
 	uint32_t label;
 
@@ -79,17 +81,18 @@ static void user_region(const char *name, size_t length, int begin)
 		atomic_store_explicit(&user->depth, depth + 1, memory_order_release);
 	}
 	if (begin || !depth) {
-		collect_leave();
+		collect_leave(caller);
 		return;
 	}
 	since = words_load(&user->regions[depth - 1].since);
 	words_store(&user->depth, depth - 1);
-	user_leave(OP_EVSPACE_REGION, label, since, user_now());
+	user_leave(caller, OP_EVSPACE_REGION, label, since, user_now());
 }
 
 static void user_phase(const char *name, size_t length)
 {
-	struct segment_user *user = user_enter(__builtin_return_address(0));
+	const struct collect_caller caller = COLLECT_CALLER;
+	struct segment_user *user = user_enter(caller);
 	uint64_t before, since, now;
 
 	if (!user)
@@ -101,14 +104,15 @@ static void user_phase(const char *name, size_t length)
 	words_store(&user->iterated, now);
 	words_store(&user->phase, length ? segment_label_make(&collect.segment, name, length) : 0);
 	if (before)
-		user_leave(OP_EVSPACE_PHASE, (uint32_t)before, since, now);
+		user_leave(caller, OP_EVSPACE_PHASE, (uint32_t)before, since, now);
 	else
-		collect_leave();
+		collect_leave(caller);
 }
 
 static void user_iteration(uint64_t number)
 {
-	struct segment_user *user = user_enter(__builtin_return_address(0));
+	const struct collect_caller caller = COLLECT_CALLER;
+	struct segment_user *user = user_enter(caller);
 	uint64_t since, now;
 
 	if (!user)
@@ -117,7 +121,7 @@ static void user_iteration(uint64_t number)
 	now = user_now();
 	words_store(&user->iterated, now);
 	words_store(&user->iteration, number + 1);
-	user_leave(OP_EVSPACE_ITERATION, (uint32_t)number, since, now);
+	user_leave(caller, OP_EVSPACE_ITERATION, (uint32_t)number, since, now);
 }
 
 void user_begin(void)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that treats a guest badly: it closes descriptors, forks, execs, changes its user or its
- * root folder, and calls MPI from signal handlers; what it computes and prints is the same. */
+ * root folder, calls MPI from signal handlers and within other calls, leaves calls by longjmp, and
+ * uses MPI when that is over; what it computes and prints is the same. */
 #include <errno.h>
 #include <mpi.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +24,8 @@ static struct {
 } want = {.act = "nothing"};
 
 static const struct app_option options[] = {
-	{"do", APP_WORD, &want.act, 0, 0, "nothing|close|fork|exec|user|chroot|signal",
-	 "the bad deed (nothing)"},
+	{"do", APP_WORD, &want.act, 0, 0,
+	 "nothing|close|fork|exec|user|chroot|signal|jump|nest|late", "the bad deed (nothing)"},
 	{"late", APP_FLAG, &want.late, 0, 0, NULL, "do it after MPI_Init, not before"},
 	{"until", APP_WORD, &want.until, 0, 0, NULL, "wait for this file to be there at the end"},
 	{"code", APP_NUMBER, &want.code, 0, 100, NULL, "exit code (0)"},
@@ -112,6 +114,58 @@ static void act(char **argv)
 		catch_signals();
 }
 
+/* ---- every round ---- */
+
+static jmp_buf before;
+
+static void on_error(MPI_Comm *comm, int *rc, ...)
+{
+	(void)comm;
+	(void)rc;
+	longjmp(before, 1);
+}
+
+static int on_copy(MPI_Comm comm, int key, void *extra, void *in, void *out, int *flag)
+{
+	(void)comm;
+	(void)key;
+	(void)extra;
+	(void)in;
+	(void)out;
+	*flag = 0;
+	return MPI_Barrier(MPI_COMM_SELF);
+}
+
+/* To nobody: the handler does not return. */
+static __attribute__((noinline)) void fail_below(void)
+{
+	if (!setjmp(before))
+		MPI_Send(&rank, 1, MPI_INT, ranks, TAG, MPI_COMM_WORLD);
+}
+
+static void call_within(void)
+{
+	MPI_Comm copy;
+
+	MPI_Comm_dup(MPI_COMM_SELF, &copy);
+	MPI_Comm_free(&copy);
+}
+
+static void prepare_rounds(void)
+{
+	MPI_Errhandler handler;
+	int key;
+
+	if (acts("jump")) {
+		MPI_Comm_create_errhandler(on_error, &handler);
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+		MPI_Errhandler_free(&handler);
+	} else if (acts("nest")) {
+		MPI_Comm_create_keyval(on_copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+		MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+	}
+}
+
 /* ---- work ---- */
 
 /* Within a collected call, and in the midst of the library's own work. */
@@ -124,18 +178,33 @@ static void add(void *in, void *inout, int *n, MPI_Datatype *type)
 		((long *)inout)[i] += ((const long *)in)[i];
 }
 
-static long work(void)
+static __attribute__((noinline)) long exchange(MPI_Op op, long sum, int round)
 {
 	const int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
-	long sum = rank, all = 0, got = 0;
+	long all = 0, got = 0;
+
+	MPI_Sendrecv(&sum, 1, MPI_LONG, right, TAG, &got, 1, MPI_LONG, left, TAG, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+	MPI_Allreduce(&got, &all, 1, MPI_LONG, op, MPI_COMM_WORLD);
+	return (all * 7 + got + round) % 1000003;
+}
+
+static long work(void)
+{
+	volatile long sum = rank;
 	MPI_Op op;
 
+	prepare_rounds();
 	MPI_Op_create(add, 1, &op);
-	for (int round = 0; round < ROUNDS; round++) {
-		MPI_Sendrecv(&sum, 1, MPI_LONG, right, TAG, &got, 1, MPI_LONG, left, TAG,
-			     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		MPI_Allreduce(&got, &all, 1, MPI_LONG, op, MPI_COMM_WORLD);
-		sum = (all * 7 + got + round) % 1000003;
+	for (volatile int round = 0; round < ROUNDS; round++) {
+		/* what follows is called from deeper on the stack, and from as deep */
+		if (acts("jump") && round % 2 == 0)
+			fail_below();
+		else if (acts("jump") && !setjmp(before))
+			MPI_Send(&rank, 1, MPI_INT, ranks, TAG, MPI_COMM_WORLD);
+		if (acts("nest"))
+			call_within();
+		sum = exchange(op, sum, round);
 	}
 	MPI_Op_free(&op);
 	return sum;
@@ -175,5 +244,7 @@ int main(int argc, char **argv)
 	if (acts("signal"))
 		setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 	MPI_Finalize();
+	if (acts("late"))
+		MPI_Send(&sum, 1, MPI_SHORT, 0, TAG, MPI_COMM_WORLD);
 	return (int)want.code;
 }

@@ -42,24 +42,26 @@ static inline void real_call(void)
 static __attribute__((noinline)) uint64_t event_slow(struct collect_classes *classes, uint32_t tag,
 						     uint64_t bytes)
 {
+	const struct collect_caller caller = COLLECT_CALLER;
 	struct tuple t;
 
-	if (collect_enter(classes, CHANNEL_P2P) != COLLECT_RECORD)
+	if (collect_enter(caller, classes, CHANNEL_P2P) != COLLECT_RECORD)
 		return 0;
 	collect_fill(&t, OP_MPI_SEND, classes->comm, 1, tag, bytes);
 	collect_begin(&t);
 	real_call();
 	collect_stamp(&t);
-	collect_end(&t, classes, CHANNEL_P2P);
+	collect_end(caller, &t, classes, CHANNEL_P2P);
 	return 1;
 }
 
 static __attribute__((noinline)) uint64_t event_swift(struct collect_classes *classes, uint32_t tag,
 						      uint64_t bytes)
 {
+	const struct collect_caller caller = COLLECT_CALLER;
 	struct tuple t;
 
-	collect_swift_enter();
+	collect_swift_enter(caller);
 	if (!collect_swift_room(CHANNEL_P2P)) {
 		collect_swift_leave();
 		return event_slow(classes, tag, bytes);
@@ -68,7 +70,7 @@ static __attribute__((noinline)) uint64_t event_swift(struct collect_classes *cl
 	collect_swift_begin(&t);
 	real_call();
 	collect_swift_stamp(&t);
-	collect_swift_end(&t, classes, CHANNEL_P2P);
+	collect_swift_end(caller, &t, classes, CHANNEL_P2P);
 	return 1;
 }
 
