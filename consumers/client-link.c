@@ -144,6 +144,28 @@ static int load_identity(struct evspace_client *c)
 
 /* ---- connecting ---- */
 
+/* Is it the agent that is meant? For TLS any other one of the same CA would do. */
+static int entry_check(const struct evspace_client *c, const struct link *link, struct error *e)
+{
+	const char *name = link_peer(link)->name, *meant = c->entry;
+	char host[256];
+
+	if (link_peer(link)->local)
+		return 0;
+	if (!meant && address_name(c->address, host, sizeof(host)))
+		meant = host;
+	if (meant && link_peer_is(link, meant))
+		return 0;
+	errno = EACCES;
+	if (meant)
+		return errorf(e, "this is agent \"%s\", not \"%s\"; if you mean it, say --entry %s",
+			      name, meant, name);
+	return errorf(e,
+		      "this is agent \"%s\", and a number does not say who should be there; if you "
+		      "mean it, say --entry %s (EVSPACE_ENTRY=%s and profiles keep that)",
+		      name, name, name);
+}
+
 static void on_ready(struct link *link, void *arg)
 {
 	const struct peer *peer = link_peer(link);
@@ -155,7 +177,12 @@ static void on_ready(struct link *link, void *arg)
 		errorf(&e, "the agent at %s is that of uid %u", c->address, peer->uid);
 		note_once(&told, e.text);
 	}
-	client_ready(c);
+	if (entry_check(c, link, &e) == 0) {
+		client_ready(c);
+		return;
+	}
+	client_closed(c, link, &e);
+	link_close(link);
 }
 
 static void on_frame(struct link *link, void *arg, const struct frame *frame)

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "pathmap/config.h"
 #include "tree/clock.h"
 
 /* How long a view may take to open, beyond a wave's deadline: children may have to be dialled. */
@@ -216,6 +217,7 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->address = copy_text(o->connect, NULL);
 	c->tls_dir = copy_text(o->tls, NULL);
 	c->identity = copy_text(o->identity, NULL);
+	c->entry = copy_text(o->entry, config_variable("EVSPACE_ENTRY"));
 	c->run = copy_text(o->run, "");
 	c->view = copy_text(o->view, "events");
 	c->select = calloc(o->n_select + 1, sizeof(*c->select));
@@ -355,6 +357,7 @@ void evspace_close(struct evspace_client *c)
 	free(c->address);
 	free(c->tls_dir);
 	free(c->identity);
+	free(c->entry);
 	free(c->run);
 	free(c->view);
 	free(c);

@@ -40,6 +40,7 @@ static Evspace__Frame *status_ask(const struct deploy_options *o, const struct p
 				      : NULL,
 		.tls = o->tls,
 		.identity = o->identity,
+		.entry = pathmap_entry(map),
 	};
 	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
 	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;

@@ -56,7 +56,7 @@ static const char deploy_help[] =
 	"  --timeout S        seconds until a host counts as unreachable, 1 to 600 (default 10)\n"
 	"  --ssh-config FILE  instead of ~/.ssh/config ($EVSPACE_SSH_CONFIG)\n"
 	"  --job ID           slurm: the job (default: $SLURM_JOB_ID, the one that you are in)\n"
-	"  --connect ADDR     status: an agent to ask (default: the map's entry)\n"
+	"  --connect ADDR     status: where the map's entry is asked (default: its address there)\n"
 	"  --profile NAME     certificates as `evspace profile save NAME` has noted, but for what\n"
 	"                     is said here or in $EVSPACE_TLS (default: $EVSPACE_PROFILE)\n"
 	"  --identity NAME    status: NAME.pem and NAME.key in the folder of certificates\n"

@@ -335,16 +335,18 @@ static void print_next(const struct finding *f, const struct discover *d, const 
 {
 	char *maps = sh_word(dir), *tls = tls_words(f, d);
 	char *connect = f->maps.mapping ? sh_word(d->common.look.connect) : NULL;
+	char *entry = d->common.look.entry ? sh_word(d->common.look.entry) : NULL;
 
 	fprintf(stderr, "evspace map discover: %s: written to %s; next: ", f->what, maps);
 	if (connect)
-		fprintf(stderr, "evspace map apply %s --connect %s%s --identity control\n", maps,
-			connect, tls);
+		fprintf(stderr, "evspace map apply %s --connect %s%s%s%s --identity control\n",
+			maps, connect, entry ? " --entry " : "", entry ? entry : "", tls);
 	else
 		fprintf(stderr, "evspace deploy up %s%s%s%.*s\n", maps, tls,
 			d->job ? " --job " : "", d->job ? (int)strcspn(d->job, ".") : 0,
 			d->job ? d->job : "");
 	free(connect);
+	free(entry);
 	free(tls);
 	free(maps);
 }

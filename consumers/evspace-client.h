@@ -46,6 +46,8 @@ struct evspace_options {
 	const char *tls;      /* folder of certificates (evspace-certs); NULL: $EVSPACE_TLS,
 				 ~/.config/evspace/tls */
 	const char *identity; /* NAME of NAME.pem there; NULL: "observe", else the only one */
+	const char *entry;    /* node whose certificate must answer at HOST:PORT; NULL:
+				 $EVSPACE_ENTRY, else HOST, which is a name then */
 	const char *run;      /* NULL: the only live run */
 	const char *view;     /* NULL: "events" */
 	const char *const

@@ -24,6 +24,7 @@ enum {
 	PROFILE,
 	TLS,
 	IDENTITY,
+	ENTRY,
 	RUN,
 	OF,
 	VIEW,
@@ -59,6 +60,9 @@ static const struct {
 	{"identity", true, IDENTITY, 0,
 	 "  --identity NAME   NAME.pem and NAME.key there (default: observe, else the\n"
 	 "                    only one)\n"},
+	{"entry", true, ENTRY, 0,
+	 "  --entry NAME      node whose agent must answer at HOST:PORT, by its certificate\n"
+	 "                    (default: $EVSPACE_ENTRY, else HOST, unless it is a number)\n"},
 	{"run", true, RUN, OPTIONS_VIEW,
 	 "  --run NAME        which run (default: $EVSPACE_RUN, else the only live one)\n"},
 	{"of", true, OF, OPTIONS_VIEW,
@@ -169,6 +173,9 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 	case IDENTITY:
 		o->identity = value;
 		break;
+	case ENTRY:
+		o->entry = value;
+		break;
 	case RUN:
 		o->run = value;
 		break;
@@ -255,6 +262,9 @@ static int options_settle(struct common *c, struct error *e)
 		o->connect = config_variable("EVSPACE_CONNECT");
 	if (!o->connect)
 		o->connect = profile->connect;
+	/* Who answers at another address is not who answers at the profile's. */
+	if (!o->entry && !config_variable("EVSPACE_ENTRY") && o->connect == profile->connect)
+		o->entry = profile->entry;
 	if (!o->run)
 		o->run = config_variable("EVSPACE_RUN");
 	if (!o->run)

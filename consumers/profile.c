@@ -20,11 +20,11 @@
 
 #define NAME_MOST 64
 
-const char *const profile_settings[] = {"connect", "tls", "identity", "run", "rate", NULL};
+const char *const profile_settings[] = {"connect", "tls", "identity", "entry", "run", "rate", NULL};
 
 char **profile_setting(struct profile *p, const char *name)
 {
-	char **const values[] = {&p->connect, &p->tls, &p->identity, &p->run, &p->rate};
+	char **const values[] = {&p->connect, &p->tls, &p->identity, &p->entry, &p->run, &p->rate};
 
 	for (size_t i = 0; profile_settings[i]; i++) {
 		if (strcmp(profile_settings[i], name) == 0)
@@ -167,6 +167,7 @@ static const struct directive directives[] = {
 	SETTING("connect", "connect HOST:PORT;"),
 	SETTING("tls", "tls \"/home/me/certs\";"),
 	SETTING("identity", "identity observe;"),
+	SETTING("entry", "entry front;"),
 	SETTING("run", "run NAME;"),
 	SETTING("rate", "rate 5;"),
 };

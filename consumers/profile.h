@@ -12,6 +12,7 @@ struct profile {
 	char *connect;	/* HOST:PORT or unix:PATH */
 	char *tls;	/* folder of certificates, absolute */
 	char *identity; /* which of them */
+	char *entry;	/* node whose agent must answer */
 	char *run;
 	char *rate; /* waves per second, or max */
 };

@@ -33,6 +33,7 @@ static const char profiles_help[] =
 	"  --connect ADDR    HOST:PORT or unix:PATH of the entry agent\n"
 	"  --tls DIR         certificates made by evspace-certs\n"
 	"  --identity NAME   NAME.pem and NAME.key there\n"
+	"  --entry NAME      node whose agent must answer, where HOST is not its name\n"
 	"  --run NAME        which run\n"
 	"  --rate HZ|max     how often to look, in waves per second\n"
 	"  --json            one JSON object a line, with \"schema\":1\n"
@@ -44,6 +45,7 @@ static const struct option options[] = {
 	{.name = "connect", .has_arg = required_argument, .val = SETTING},
 	{.name = "tls", .has_arg = required_argument, .val = SETTING},
 	{.name = "identity", .has_arg = required_argument, .val = SETTING},
+	{.name = "entry", .has_arg = required_argument, .val = SETTING},
 	{.name = "run", .has_arg = required_argument, .val = SETTING},
 	{.name = "rate", .has_arg = required_argument, .val = SETTING},
 	{.name = "json", .val = JSON},

@@ -16,7 +16,7 @@ other=64123     # a user that this host does not know
 attack_begin() {
 	mkdir -p "$bed_dir/pids"
 	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
-	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
+	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls EVSPACE_ENTRY=w0
 	port=$(bed_ports)
 	bed_entry=127.0.0.1:$port
 	{ "$certs" init "$EVSPACE_TLS" && "$certs" agent "$EVSPACE_TLS" w0 w1 &&
@@ -237,6 +237,23 @@ other_node() {
 	bed_kill TERM false
 }
 tap_case "an agent's certificate under another node's name" other_node
+
+# A compute node's own certificate at the address of the entry.
+other_entry() {
+	local at
+
+	EVSPACE_DIR=$bed_dir/elsewhere bed_start false evspace agent --node w1 --listen "127.0.0.1:$((port + 1))" --tls "$EVSPACE_TLS"
+	bed_until bed_ready false
+	for at in 127.0.0.1 localhost; do
+		bed_entry=$at:$((port + 1)) refuses 'this is agent "w1", not "w0"; if you mean it, say --entry w1' observe || return
+	done
+	bed_entry=localhost:$((port + 1)) EVSPACE_ENTRY='' refuses 'this is agent "w1", not "localhost"; if you mean it' observe &&
+		EVSPACE_ENTRY='' bed_entry=127.0.0.1:$((port + 1)) \
+			refuses 'this is agent "w1", and a number does not say who should be there; if you mean it, say --entry w1' observe &&
+		evspace status --connect "127.0.0.1:$((port + 1))" --entry w1 --identity observe || return
+	bed_kill TERM false
+}
+tap_case "a compute node's certificate where the entry should be" other_entry
 
 # An existing CA, of another kind of key than ours.
 other_authority() {

@@ -20,7 +20,7 @@ bed_begin() {
 
 	mkdir -p "$bed_dir/pids"
 	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
-	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
+	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls EVSPACE_ENTRY=front
 	first=$(bed_ports)
 	bed_entry=127.0.0.1:$first
 	cp -r "$top_srcdir/pathmap/examples/local" "$bed_dir/maps"

@@ -84,7 +84,7 @@ status_shows_all() {
 
 # The certificate of an agent does not let one ask from outside; the entry alone knows them all.
 status_needs_the_entry() {
-	expect 2 status --connect ga:7440 && said 'the entry of its pathmap is front'
+	expect 3 status --connect ga:7440 && said 'this is agent "ga", not "front"'
 }
 
 only_gateway_leads_there() {

@@ -406,7 +406,7 @@ job_is_deployed() {
 	discover out 0 && grep -q 'has no step with ranks' "$cluster_dir/out.txt" || return
 	# a map that was applied ends with the agent that keeps it
 	cp -r "$found" "$found.2" && echo 'concurrency 1;' >>"$found.2/mapping.map" &&
-		on out evspace map apply "$found.2" --connect 10.81.2.10:7440 --identity control --tls "$cluster_dir/tls" >"$cluster_dir/said" 2>&1 &&
+		on out evspace map apply "$found.2" --connect b0:7440 --identity control --tls "$cluster_dir/tls" >"$cluster_dir/said" 2>&1 &&
 		on b0 ls /dev/shm/evspace-0/agent-b0.map >/dev/null &&
 		on out evspace deploy down "$found" --tls "$cluster_dir/tls" >"$cluster_dir/said" 2>&1 &&
 		on b0 sh -c '! ls /dev/shm/evspace-0 | grep agent-' || { cat "$cluster_dir/said"; return 1; }

@@ -139,7 +139,7 @@ inside_is_closed() {
 		! cluster_on front timeout 2 bash -c 'exec 3<>/dev/tcp/10.81.1.10/7440' 2>/dev/null &&
 		cluster_on ga bash -c 'exec 3<>/dev/tcp/10.81.1.10/7440' || return
 	for role in observe control; do
-		cluster_on ga evspace "$@" --connect 10.81.1.10:7440 --tls "$cluster_dir/tls" --identity "$role" \
+		cluster_on ga evspace "$@" --connect 10.81.1.10:7440 --entry a0 --tls "$cluster_dir/tls" --identity "$role" \
 			>"$cluster_dir/inner" 2>&1 && { echo "$role gets an answer"; return 1; }
 		grep 'a0, behind the gateway ga: agents alone may connect to it; the entry .* is front' \
 			"$cluster_dir/inner" || { cat "$cluster_dir/inner"; return 1; }

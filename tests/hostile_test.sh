@@ -18,7 +18,7 @@ KB_KEPT=$((24 * 1024))  # … and afterwards
 bed_setup() {
 	mkdir -p "$bed_dir/pids" "$bed_dir/maps"
 	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
-	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
+	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls EVSPACE_ENTRY=w0
 	port=$(bed_ports)
 	bed_entry=127.0.0.1:$port
 	child=127.0.0.1:$((port + 1))
@@ -67,7 +67,7 @@ deep_child() {
 	bed_until grep -q here "$bed_dir/w1.out" &&
 		evspace deploy status "$bed_dir/maps" --connect "$bed_entry" --identity observe >"$tap_dir/all" 2>&1
 	grep 'NOT THERE' "$tap_dir/all" && looks || { cat "$tap_dir/all"; return 1; }
-	evspace status --connect "$child" --identity observe >"$tap_dir/all" 2>&1 || code=$?
+	evspace status --connect "$child" --entry w1 --identity observe >"$tap_dir/all" 2>&1 || code=$?
 	[ "$code" -eq 3 ] && grep 'too deep' "$tap_dir/all" || { echo "exit code $code"; cat "$tap_dir/all"; return 1; }
 }
 hoarders() {

@@ -102,7 +102,7 @@ hosts_maps() {
 hosts_begin() {
 	mkdir -p "$bed_dir/pids" "$hosts_dir"
 	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
-	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls
+	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls EVSPACE_ENTRY=${hosts_nodes[0]}
 	if [ -z "${hosts_loopback-}" ] && hosts_make; then
 		hosts_real=1
 	else

@@ -47,7 +47,7 @@ begin() {
 
 	mkdir -p "$bed_dir/pids"
 	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
-	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls XDG_CONFIG_HOME=$bed_dir
+	export EVSPACE_DIR EVSPACE_TLS=$bed_dir/tls EVSPACE_ENTRY=front XDG_CONFIG_HOME=$bed_dir
 	bed_entry=127.79.$net.9:7440
 	maps far 78
 	maps near 79

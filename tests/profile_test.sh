@@ -6,7 +6,7 @@
 
 bed_begin
 tls=$EVSPACE_TLS
-unset EVSPACE_TLS EVSPACE_CONNECT EVSPACE_RUN EVSPACE_PROFILE
+unset EVSPACE_TLS EVSPACE_CONNECT EVSPACE_ENTRY EVSPACE_RUN EVSPACE_PROFILE
 export XDG_CONFIG_HOME=$tap_dir/config HOME=$tap_dir/home
 profiles=$XDG_CONFIG_HOME/evspace/profiles
 
@@ -24,7 +24,7 @@ says() {
 }
 
 saves() {
-	(cd "$bed_dir" && evspace profile save lab --connect "$bed_entry" --tls tls --identity observe)
+	(cd "$bed_dir" && evspace profile save lab --connect "$bed_entry" --tls tls --identity observe --entry front)
 }
 
 is_private() {
@@ -45,7 +45,10 @@ works_everywhere() {
 precedes() {
 	says 3 "127.0.0.1:1:" evspace status --profile lab --connect 127.0.0.1:1 &&
 		EVSPACE_CONNECT=127.0.0.1:2 says 3 "127.0.0.1:2:" evspace status --profile lab &&
-		EVSPACE_CONNECT=127.0.0.1:2 says 0 front evspace status --profile lab --connect "$bed_entry" &&
+		EVSPACE_CONNECT=127.0.0.1:2 says 0 front evspace status --profile lab --connect "$bed_entry" --entry front &&
+		says 3 'this is agent "front".* --entry front' evspace status --profile lab --connect "$bed_entry" &&
+		EVSPACE_ENTRY=ga says 3 'this is agent "front", not "ga"' evspace status --profile lab &&
+		EVSPACE_ENTRY=ga says 0 front evspace status --profile lab --entry front &&
 		EVSPACE_TLS=/nowhere says 3 /nowhere evspace status --profile lab &&
 		EVSPACE_TLS=/nowhere says 0 front evspace status --profile lab --tls "$tls" &&
 		says 3 nobody evspace status --profile lab --identity nobody &&
@@ -56,7 +59,7 @@ precedes() {
 }
 
 run_and_rate() {
-	evspace profile save slow --connect "$bed_entry" --tls "$tls" --run nosuch --rate 4 &&
+	evspace profile save slow --connect "$bed_entry" --entry front --tls "$tls" --run nosuch --rate 4 &&
 		# 8 pauses of 250 ms, not of 100 ms
 		says 0 '9 waves ([0-4]\.[0-9]/s)' evspace events --profile slow --count 9 --csv
 }

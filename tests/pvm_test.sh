@@ -291,7 +291,7 @@ agents_begin() {
 		echo 'cluster P { nodes v[1-3]; address 10.77.0.[1-3]:7480; }' >"$maps/cluster.map" &&
 		echo 'entry v1; tree by-cluster;' >"$maps/mapping.map" &&
 		evspace map check "$maps" || return
-	export EVSPACE_TLS=$tap_dir/tls EVSPACE_CONNECT=10.77.0.1:7480
+	export EVSPACE_TLS=$tap_dir/tls EVSPACE_CONNECT=v1:7480
 	{ "$top_srcdir/deploy/certs" init "$EVSPACE_TLS" &&
 		"$top_srcdir/deploy/certs" agent "$EVSPACE_TLS" 'v[1-3]' &&
 		"$top_srcdir/deploy/certs" observe "$EVSPACE_TLS" observe; } >"$tap_dir/certs" 2>&1 ||
@@ -331,7 +331,7 @@ stuck_over_hosts() {
 
 if [ "$pvm_hosts" -gt 1 ]; then
 	tap_case "agents on three hosts" agents_begin
-	export EVSPACE_TLS=$tap_dir/tls EVSPACE_CONNECT=10.77.0.1:7480
+	export EVSPACE_TLS=$tap_dir/tls EVSPACE_CONNECT=v1:7480
 	tap_case "one view over them has all events of tasks on three hosts" events_over_hosts
 	tap_case "heartbeat says who waits for whom on another host" stuck_over_hosts
 	pvm_reset

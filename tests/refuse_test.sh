@@ -101,7 +101,7 @@ tap_case "a run that does not exist" usage "there is no run 'nonsense'; there ar
 	evspace events --connect "unix:$EVSPACE_DIR/agent-alone.sock" --run nonsense
 tap_case "several agents on this host" usage "say which with --connect: unix:" evspace events
 tap_case "an agent that is not the entry" usage "the entry of its pathmap is front: connect to $bed_entry" \
-	evspace events --connect "127.0.0.1:$((port + 1))"
+	evspace events --connect "127.0.0.1:$((port + 1))" --entry ga
 
 # --- maps ---
 

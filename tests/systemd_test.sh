@@ -7,6 +7,7 @@
 
 evspace=$top_builddir/evspace
 ca=$tap_dir/ca
+export EVSPACE_ENTRY=w3
 
 tap_cleanup() {
 	machine_end

@@ -117,6 +117,14 @@ int address_read(struct address *a, const char *text)
 	return host_find(a, host, port, AI_NUMERICHOST, &e);
 }
 
+bool address_name(const char *text, char *host, size_t room)
+{
+	const char *port;
+	struct address a;
+
+	return address_read(&a, text) < 0 && host_split(text, host, room, &port) == 0;
+}
+
 int address_check(const char *text, bool listen, struct error *e)
 {
 	const char *port;

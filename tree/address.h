@@ -46,6 +46,10 @@ int address_check(const char *text, bool listen, struct error *e);
  * a name is to be looked up (tree/resolver.h), or it is no address. */
 int address_read(struct address *a, const char *text);
 
+/** The host of @text into @host if it is a name; false: a number, a socket's path, or no address.
+ */
+bool address_name(const char *text, char *host, size_t room);
+
 /** "10.0.0.1:7440", "[::1]:7440" or "unix:PATH" into @text. */
 void address_format(const union address_any *at, char *text, size_t room);
 

@@ -224,6 +224,11 @@ const struct peer *link_peer(const struct link *link)
 	return &link->peer;
 }
 
+bool link_peer_is(const struct link *link, const char *name)
+{
+	return link->transport.ssl && tls_peer_is(link->transport.ssl, name);
+}
+
 const Evspace__Hello *link_hello(const struct link *link)
 {
 	return link->hello ? link->hello->hello : NULL;

@@ -121,6 +121,8 @@ void link_send_ping(struct link *link, bool answer);
 
 /** Who is at the other end; valid once `ready` was called. */
 const struct peer *link_peer(const struct link *link);
+/** Does its certificate bear @name? False for this host's sockets. */
+bool link_peer_is(const struct link *link, const char *name);
 const Evspace__Hello *link_hello(const struct link *link);
 
 /** Bytes that wait to be written. */

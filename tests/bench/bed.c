@@ -203,6 +203,7 @@ int bed_prepare(struct bed *bed, struct error *e)
 	bed->map = pathmap_load(bed->maps, NULL, stderr, e);
 	if (!bed->map)
 		return -1;
+	setenv("EVSPACE_ENTRY", pathmap_entry(bed->map), 1);
 	n = pathmap_nodes(bed->map, &nodes);
 	return certificates_make(bed->tls, nodes, n, e);
 }
