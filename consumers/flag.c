@@ -76,7 +76,9 @@ static const struct {
 		{"--quota", "a size such as 500M, 2G, 10kB or 64MiB",
 		 "  --quota SIZE     shared memory that all your runs on a host may take, as "
 		 "500M\n"
-		 "                   or 2G (default: a quarter of it)\n"},
+		 "                   or 2G (default: a quarter of it). Where it is used up, the "
+		 "oldest\n"
+		 "                   runs that have ended make way\n"},
 };
 
 const char *flag_name(enum flag flag)

@@ -43,9 +43,11 @@ static const char run_help[] =
 	"  --run NAME       what the run is called (default: the program's name and the time); a\n"
 	"                   run of that name that has ended makes way, one that lives is an error\n"
 	"  --pathmap DIR    take what is collected from DIR/application.map\n"
-	"  --keep           keep the elements at the end, until evspace purge. Without it they "
-	"are\n"
-	"                   kept, for its retention time, only if an agent serves them\n"
+	"  --keep           keep the elements at the end: until evspace purge, until the "
+	"retention\n"
+	"                   time of an agent that serves them is over, or until a later program\n"
+	"                   needs their memory (--quota). Without it they are kept only if an\n"
+	"                   agent served them\n"
 	"  --no-summary     say nothing at the end, unless nothing was collected\n"
 	"  --json           the summary is one JSON object, with \"schema\": 1\n"
 	"  --summary FILE   the summary goes to FILE instead of stderr\n"
@@ -388,10 +390,11 @@ static char *stays_words(const struct job *job, size_t alive)
 {
 	const struct settings *s = &job->claim.settings;
 
-	if (job->keep)
-		return memory_format("until evspace purge %s", s->run);
 	if (agent_serves(s->base))
 		return memory_copy("the agent holds them for its retention time");
+	if (job->keep)
+		return memory_format("until evspace purge %s, or a later program needs the memory",
+				     s->run);
 	if (job->served)
 		return memory_format("the agent that served them is gone; start one again, or "
 				     "evspace purge %s",
@@ -435,11 +438,15 @@ static int job_end(struct job *job)
 	about.why_none = why = why_none(job, &summary, &about);
 	if (!hosts.n)
 		add_mapped(job, &summary, &hosts);
+	for (size_t i = 0; i < hosts.n && !about.elsewhere.run; i++)
+		if (!summary_has_host(&summary, hosts.names[i]))
+			elsewhere_ask(&about.elsewhere, about.run);
 	report(job, &summary, &about);
 	if (!about.stays && job->claim.folder >= 0)
 		store_purge(&store, about.run, 0, true);
 	free(why);
 	free(stays_why);
+	elsewhere_fini(&about.elsewhere);
 	summary_fini(&summary);
 	store_fini(&store);
 	hostlist_fini(&hosts);

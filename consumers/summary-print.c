@@ -57,9 +57,43 @@ static void print_head(const struct summary *s, const struct summary_about *abou
 		fprintf(out, ", %s, exit code %d\n", time, about->exit_code);
 }
 
+/* What is known of hosts that are not looked at from here, then those of which nothing is. */
+static void print_other_hosts(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	const struct hostlist *hosts = about->hosts;
+	size_t unknown = 0;
+	unsigned processes;
+	const char *why;
+
+	for (size_t i = 0; i < hosts->n; i++) {
+		enum elsewhere_state state;
+
+		if (summary_has_host(s, hosts->names[i]))
+			continue;
+		state = elsewhere_of(&about->elsewhere, hosts->names[i], &processes, &why);
+		if (state == ELSEWHERE_SILENT)
+			fprintf(out, "  other host  %s: its agent is not there: %s\n",
+				hosts->names[i], why);
+		else if (state == ELSEWHERE_HELD && processes)
+			fprintf(out, "  other host  %s: %u collected, which its agent holds\n",
+				hosts->names[i], processes);
+		else if (state == ELSEWHERE_HELD)
+			fprintf(out, "  other host  %s: none collected, its agent says\n",
+				hosts->names[i]);
+	}
+	for (size_t i = 0; i < hosts->n; i++)
+		if (!summary_has_host(s, hosts->names[i]) &&
+		    elsewhere_of(&about->elsewhere, hosts->names[i], &processes, &why) ==
+			    ELSEWHERE_UNKNOWN)
+			fprintf(out, "%s%s", unknown++ ? ", " : "  other hosts ", hosts->names[i]);
+	if (unknown)
+		fprintf(out, ": not looked at from here; with an agent on each, `evspace runs "
+			     "--connect ENTRY` counts what they hold\n");
+}
+
 static void print_missing(const struct summary *s, const struct summary_about *about, FILE *out)
 {
-	size_t count, elsewhere = 0;
+	size_t count;
 
 	for (size_t i = 0; i < s->worlds; i++) {
 		char *ranks = summary_missing(s, i, &count);
@@ -71,14 +105,7 @@ static void print_missing(const struct summary *s, const struct summary_about *a
 				count > 1 ? "s" : "", ranks);
 		free(ranks);
 	}
-	for (size_t i = 0; i < about->hosts->n; i++) {
-		if (summary_has_host(s, about->hosts->names[i]))
-			continue;
-		fprintf(out, "%s%s", elsewhere++ ? ", " : "  other hosts ", about->hosts->names[i]);
-	}
-	if (elsewhere)
-		fprintf(out, ": not looked at from here; with an agent on each, `evspace runs "
-			     "--connect ENTRY` counts what they hold\n");
+	print_other_hosts(s, about, out);
 }
 
 static void print_reasons(const struct summary *s, const struct summary_about *about, FILE *out)
@@ -247,6 +274,23 @@ static json_t *json_other_hosts(const struct summary *s, const struct hostlist *
 	return array;
 }
 
+/* How many processes the agents of other hosts hold, by host; those that say so. */
+static json_t *json_elsewhere(const struct summary *s, const struct summary_about *about)
+{
+	json_t *object = json_object();
+	unsigned processes;
+	const char *why;
+
+	for (size_t i = 0; i < about->hosts->n; i++) {
+		const char *host = about->hosts->names[i];
+
+		if (!summary_has_host(s, host) &&
+		    elsewhere_of(&about->elsewhere, host, &processes, &why) == ELSEWHERE_HELD)
+			json_object_set_new(object, host, json_integer(processes));
+	}
+	return object;
+}
+
 static json_t *json_refused(const struct summary_about *about)
 {
 	const struct store_refusal *r;
@@ -289,6 +333,7 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 					 "notes", segment_notes(s->notes, notes, sizeof(notes)),
 					 "refused", json_refused(about), "stays", (int)about->stays,
 					 "stays_why", about->stays_why));
+	json_object_set_new(object, "elsewhere", json_elsewhere(s, about));
 	json_object_set_new(object, "classes", tally_json(s->classes));
 	json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	fputc('\n', out);

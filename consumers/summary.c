@@ -307,8 +307,7 @@ bool summary_lacks_rank(const struct summary *summary, int32_t rank)
 	return ought;
 }
 
-/* "w1" and "w1.cluster.example" are the same host to a launcher. */
-static bool same_host(const char *a, const char *b)
+bool summary_same_host(const char *a, const char *b)
 {
 	size_t n = strcspn(a, "."), m = strcspn(b, ".");
 
@@ -320,11 +319,11 @@ bool summary_has_host(const struct summary *summary, const char *host)
 	char own[256] = "";
 
 	gethostname(own, sizeof(own) - 1);
-	if (same_host(host, own) || !strcmp(host, "localhost") || !strncmp(host, "127.", 4) ||
-	    !strcmp(host, "::1"))
+	if (summary_same_host(host, own) || !strcmp(host, "localhost") ||
+	    !strncmp(host, "127.", 4) || !strcmp(host, "::1"))
 		return true;
 	for (size_t i = 0; i < summary->n_processes; i++)
-		if (same_host(host, summary->processes[i].host))
+		if (summary_same_host(host, summary->processes[i].host))
 			return true;
 	return false;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "consumers/elsewhere.h"
 #include "node-agent/store.h"
 #include "pathmap/hostlist.h"
 #include "tree/classes.h"
@@ -70,6 +71,7 @@ struct summary_about {
 	const char *run, *base;
 	const char *why_none;	      /* nothing was collected, and this is probably why; or NULL */
 	const struct hostlist *hosts; /* that ranks ought to be on; may be empty */
+	struct elsewhere elsewhere;   /* what agents say of these */
 	const struct store *store;    /* its refusals of the run are named */
 	struct summary_span span;
 	int exit_code;
@@ -92,6 +94,9 @@ char *summary_missing(const struct summary *summary, size_t i, size_t *count);
 
 /** Is a process of this rank missing: is there a world so large, and none of the rank in any? */
 bool summary_lacks_rank(const struct summary *summary, int32_t rank);
+
+/** "w1" and "w1.cluster.example" are the same host to a launcher. */
+bool summary_same_host(const char *a, const char *b);
 
 /** Is @host (as a launcher names it) one that processes of the summary are on, or this host? */
 bool summary_has_host(const struct summary *summary, const char *host);

@@ -12,6 +12,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "node-agent/segment-layout.h"
+
 /* Reads a small file whole, as a string. Returns its length or -1 with errno. */
 static ssize_t text_read(const char *path, char *buf, size_t n)
 {
@@ -56,6 +58,16 @@ int segment_pid_start(int pid, uint64_t *start)
 	}
 	*start = ticks;
 	return 0;
+}
+
+bool segment_process_lives(const struct segment_header *said)
+{
+	char boot_id[sizeof(said->boot_id)];
+	uint64_t start;
+
+	return strncmp(clock_boot_id(boot_id, sizeof(boot_id)), said->boot_id, sizeof(boot_id)) ==
+		       0 &&
+	       segment_pid_start((int)said->pid, &start) == 0 && start == said->pid_start;
 }
 
 /* Segments and mirrors, also in the making, and cursor files. */

@@ -3,6 +3,7 @@
 #ifndef EVSPACE_SEGMENT_FILE_H
 #define EVSPACE_SEGMENT_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -15,6 +16,10 @@
  * -1 with errno when there is no such process or only what is left of it (a zombie).
  */
 int segment_pid_start(int pid, uint64_t *start);
+
+/** Does the process that made the segment with this header live? Nothing in it needs be true. */
+struct segment_header;
+bool segment_process_lives(const struct segment_header *said);
 
 /**
  * Bytes of memory that the files of all runs beside the folder @dir take together. A *@quota of 0

@@ -97,6 +97,7 @@ enum segment_note {
 	SEGMENT_NOTE_ELEMENTS = 1 << 6, /* more elements than the reserve: counted as lost */
 	SEGMENT_NOTE_INSIDE = 1 << 7,	/* segment_header.inside */
 	SEGMENT_NOTE_LEFT = 1 << 8,	/* segment_header.left */
+	SEGMENT_NOTE_ROOM = 1 << 9,	/* ended runs were removed to make room for it */
 };
 
 /** What is recorded of a class of operations. */

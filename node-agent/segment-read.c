@@ -390,11 +390,7 @@ int segment_state(const struct segment_thread *thread, struct tuple *out)
 
 int segment_alive(const struct segment *s)
 {
-	char boot_id[sizeof(s->said.boot_id)];
-	uint64_t start;
-
-	return strcmp(clock_boot_id(boot_id, sizeof(boot_id)), s->said.boot_id) == 0 &&
-	       segment_pid_start((int)s->said.pid, &start) == 0 && start == s->said.pid_start;
+	return segment_process_lives(&s->said);
 }
 
 const char *segment_notes(uint32_t note, char *buf, size_t n)
@@ -411,6 +407,8 @@ const char *segment_notes(uint32_t note, char *buf, size_t n)
 		"calls within other calls (of functions of the program that MPI calls) are not "
 		"recorded",
 		"calls that an exception or longjmp has left are not recorded",
+		"shared memory or the quota was used up: the oldest runs that had ended were "
+		"removed",
 	};
 	size_t used = 0;
 

@@ -18,6 +18,7 @@
 #include "node-agent/segment-label.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/segment-module.h"
+#include "node-agent/segment-room.h"
 #include "tree/process.h"
 
 #define DEFAULT_THREADS 8u
@@ -154,6 +155,12 @@ static void header_fill(struct segment_header *h, const struct making *m)
 		atomic_store_explicit(&h->note, SEGMENT_NOTE_CLOCK, memory_order_relaxed);
 }
 
+static void note_add(struct segment *s, uint32_t note)
+{
+	if (!(atomic_load_explicit(&s->header->note, memory_order_relaxed) & note))
+		atomic_fetch_or_explicit(&s->header->note, note, memory_order_relaxed);
+}
+
 /* A file size limit would end the program with SIGXFSZ, not with an error. */
 static int limit_check(uint64_t size, struct error *e)
 {
@@ -168,30 +175,20 @@ static int limit_check(uint64_t size, struct error *e)
 	return 0;
 }
 
-static int file_reserve(struct making *m, struct error *e)
+static int file_reserve(const struct making *m, bool *replaced, struct error *e)
 {
-	uint64_t size = m->s->size, used, quota = m->plan.quota;
-	int error;
+	struct segment_room room = {
+		.dir = m->dir,
+		.path = m->plan.dir,
+		.fd = m->s->fd,
+		.size = m->s->size,
+		.quota = m->plan.quota,
+		.replaces = m->plan.replaces,
+	};
+	int rc = segment_room_reserve(&room, e);
 
-	do
-		error = posix_fallocate(m->s->fd, 0, (off_t)size);
-	while (error == EINTR);
-	if (error) {
-		errno = error;
-		return errorf(
-			e, "cannot reserve %llu bytes in %s: %s; remove old runs (evspace purge)",
-			(unsigned long long)size, m->plan.dir, strerror(error));
-	}
-	/* after reserving: of several processes that start at once none can slip past the quota */
-	used = segment_usage(m->dir, &quota);
-	if (used > quota) {
-		errno = EDQUOT;
-		return errorf(e,
-			      "segments would take %llu bytes, the quota is %llu; remove old runs "
-			      "(evspace purge) or raise --quota (EVSPACE_QUOTA)",
-			      (unsigned long long)used, (unsigned long long)quota);
-	}
-	return 0;
+	*replaced = room.replaced;
+	return rc;
 }
 
 static int file_map(struct making *m, struct error *e)
@@ -262,15 +259,18 @@ static int owner_check(const struct making *m, struct error *e)
 static int segment_make(struct making *m, struct error *e)
 {
 	struct segment *s = m->s;
+	bool replaced;
 
 	if (limit_check(s->size, e) < 0)
 		return -1;
 	s->fd = openat(m->dir, m->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (s->fd < 0)
 		return errorf(e, "cannot make %s/%s: %s", m->plan.dir, m->temp, strerror(errno));
-	if (fchmod(s->fd, 0600) < 0 || file_reserve(m, e) < 0 || file_map(m, e) < 0)
+	if (fchmod(s->fd, 0600) < 0 || file_reserve(m, &replaced, e) < 0 || file_map(m, e) < 0)
 		goto fail;
 	header_fill(s->header, m);
+	if (replaced)
+		note_add(s, SEGMENT_NOTE_ROOM);
 	segment_cpus(&s->header->cpu, s->header->cpus, sizeof(s->header->cpus));
 	segment_element_add(s,
 			    &(struct segment_element){.capacity = 1, .thread = SEGMENT_NO_THREAD});
@@ -340,12 +340,6 @@ void segment_close(struct segment *s)
 static void *table_at(const struct segment *s, uint64_t offset)
 {
 	return (char *)s->header + offset;
-}
-
-static void note_add(struct segment *s, uint32_t note)
-{
-	if (!(atomic_load_explicit(&s->header->note, memory_order_relaxed) & note))
-		atomic_fetch_or_explicit(&s->header->note, note, memory_order_relaxed);
 }
 
 /* Take @n of the @max that *@used counts. Returns the first taken, or UINT64_MAX. */

@@ -3,6 +3,7 @@
 #ifndef EVSPACE_SEGMENT_H
 #define EVSPACE_SEGMENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -35,6 +36,7 @@ struct segment_plan {
 	uint64_t lifetime_ns[CHANNEL_MAX];
 	uint64_t quota; /* bytes that all of the user's segments may take; default a quarter of the
 			   file system */
+	bool replaces;	/* the oldest ended runs make way if there is no room */
 };
 
 /** A mapped segment, writable in its own process, read-only elsewhere. */

@@ -189,6 +189,25 @@ tap_case "... with the reason" says out 'quota .* is used up'
 tap_case "... as refused" is_state poor refused
 tap_case "purge removes it" exits 0 evspace purge poor
 
+# A program of one process whose elements stay: keeps RUN QUOTA.
+keeps() {
+	exits 0 evspace run --quota "$2" --capacity 1000 --keep --run "$1" -- mpirun -np 1 "$apps/calls"
+}
+# Room for two such runs, and a half.
+makes_way() {
+	local bytes
+
+	evspace purge --all && keeps first 1G || return
+	bytes=$(evspace runs --json | sed -n 's/.*"run":"first".*"bytes":\([0-9]*\).*/\1/p')
+	bytes=$((bytes * 5 / 2))
+	keeps second "$bytes" && ! grep 'had ended were removed' "$tap_dir/err" || return
+	keeps third "$bytes" && says err 'note .*the oldest runs that had ended were removed' || return
+	is_state second finished && is_state third finished && ! is_state first finished
+}
+tap_case "ended runs make way for the next program" makes_way
+tap_case "... the oldest, which is gone" exits 1 evspace purge first
+tap_case "... and no more" exits 0 evspace purge second third
+
 # In a file system of @1 bytes.
 small() {
 	local size=$1
@@ -206,6 +225,21 @@ if small 64k true 2>/dev/null; then
 		evspace run --quota 1G -- mpirun -np 2 "$apps/calls"
 	tap_case "... leaves the program unharmed" says out 'all results are right'
 	tap_case "... and the summary says why" says err 'rank 1 .* no room left in .*EVSPACE_DIR'
+	# With an agent, which has them mapped.
+	cat >"$tap_dir/fills" <<-'END'
+		evspace agent 2>/dev/null &
+		for run in 1 2 3 4; do
+			evspace run --quota 1G --capacity 2000 --threads 2 --keep --run "fill$run" -- \
+				mpirun -np 1 "$1" 2>&1 || exit
+		done
+		evspace runs
+		kill $!
+		wait $!
+	END
+	tap_case "ended runs make way in shared memory that is full" exits 0 bash -c 'small "$@"' full 3500k \
+		bash "$tap_dir/fills" "$apps/calls"
+	tap_case "... also for one more" says out '^fill4 .* finished'
+	tap_case "... which is said" says out 'note .*the oldest runs that had ended were removed'
 else
 	tap_skip "shared memory that is full" "needs to mount a tmpfs"
 fi
@@ -285,6 +319,23 @@ if unshare -m -u true 2>/dev/null; then
 	tap_case "... by rank" says err 'not here +rank 1:'
 	tap_case "... and by host" says err 'other hosts elsewhere'
 	tap_case "the rank on this host is seen" exits 0 evspace purge two
+	# With agents: b0's has seen nothing of it, b1's does not run.
+	asks_agents() {
+		bed_agents front || return
+		EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) bed_agents b0 &&
+			bed_until eval 'evspace runs --connect "$bed_entry" 2>&1 | grep "b1 is" &&
+				! evspace runs --connect "$bed_entry" 2>&1 | grep "b0 is"' &&
+			exits 0 env OMPI_MCA_plm_rsh_agent="$tap_dir/bin/login" evspace run --run three -- \
+				mpirun -host "$here:1,b0:1,b1:1" -np 3 "$apps/windtunnel" --steps 20
+		local status=$?
+		bed_kill TERM b0
+		bed_kill TERM front
+		return "$status"
+	}
+	tap_case "with an entry agent, those of other hosts are asked" asks_agents
+	tap_case "... a host that has collected nothing is named" says err 'other host +b0: none collected'
+	tap_case "... and one without agent" says err 'other host +b1: its agent is not there: .'
+	tap_case "... purged" exits 0 evspace purge three
 	# Over two hosts Open MPI 4.1.4 makes no window by its component ucx, collectors or not.
 	tap_case "every call between hosts, all results are right" exits 0 env \
 		OMPI_MCA_plm_rsh_agent="$tap_dir/bin/login" OMPI_MCA_osc=^ucx \

@@ -30,6 +30,7 @@ int member_start(const struct member *member, const struct settings *settings)
 		.threads = settings->threads,
 		.quota = settings->quota,
 		.elements = settings->reserve,
+		.replaces = true,
 	};
 	struct capacity_host host;
 	struct error e;
