@@ -294,6 +294,7 @@ int collect_main(int argc, char **argv)
 	reply = collect_ask(&c, &failure, why, sizeof(why));
 	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_SWITCHED) {
 		fprintf(stderr, "evspace collect: %s\n", reply ? "the agent talks nonsense" : why);
+		evspace__frame__free_unpacked(reply, NULL);
 		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	}
 	classes = answer_classes(reply->switched);

@@ -112,6 +112,7 @@ int discard_main(int argc, char **argv)
 	reply = discard_ask(&common, &failure, why, sizeof(why));
 	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_SWITCHED) {
 		fprintf(stderr, "evspace discard: %s\n", reply ? "the agent talks nonsense" : why);
+		evspace__frame__free_unpacked(reply, NULL);
 		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	}
 	code = print(reply->switched, common.json);

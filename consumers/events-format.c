@@ -53,12 +53,28 @@ static void text_loss(const struct evspace_loss *loss, FILE *out)
 				: "overwritten before they could be read");
 }
 
+/* With its unit: a variance has none that anybody knows. */
+static const char *figure_text(char buf[UNIT_TEXT], const struct evspace_total *t)
+{
+	double value = figure(t);
+
+	if (strcmp(t->fold, "variance") == 0 || value < 0)
+		snprintf(buf, UNIT_TEXT, "%.6g", value);
+	else if (strcmp(t->fold, "count") == 0)
+		unit_count(buf, (uint64_t)value);
+	else if (strcmp(t->what, "duration") == 0)
+		unit_duration(buf, (uint64_t)(value + 0.5));
+	else
+		unit_bytes(buf, (uint64_t)(value + 0.5));
+	return buf;
+}
+
 static void text_total(const struct evspace_total *t, FILE *out)
 {
-	char n[UNIT_TEXT];
+	char n[UNIT_TEXT], text[UNIT_TEXT];
 
-	fprintf(out, "%-30s %-20s %s of %s %.6g of %s tuples", t->name, t->op, t->fold, t->what,
-		figure(t), unit_count(n, t->count));
+	fprintf(out, "%-30s %-20s %s of %s %s of %s tuples", t->name, t->op, t->fold, t->what,
+		figure_text(text, t), unit_count(n, t->count));
 	if (t->comm)
 		fprintf(out, " on communicator %08x", t->comm);
 	putc('\n', out);

@@ -12,6 +12,7 @@
 #include "consumers/events.h"
 #include "consumers/loss.h"
 #include "consumers/options.h"
+#include "consumers/standing.h"
 #include "consumers/unit.h"
 #include "tree/clock.h"
 
@@ -72,6 +73,7 @@ struct events {
 	uint64_t end_ns;
 	struct ending ending;
 	struct loss loss;
+	struct standing standing;
 	bool unread;	     /* nobody reads what we write any more */
 	struct timed *timed; /* of the wave */
 	size_t n, room;
@@ -157,12 +159,7 @@ static bool at_end(struct events *v, bool any)
 		return false;
 	if (v->until_end)
 		return true;
-	if (v->ending.lived || v->common.count || v->end_ns)
-		return false;
-	fprintf(stderr, "evspace events: run %s has ended%s\n", evspace_run(v->client),
-		v->common.look.backlog ? ", and this is all that its elements hold"
-				       : "; with --backlog comes what its elements hold");
-	return true;
+	return !v->ending.lived && !v->common.count && !v->end_ns;
 }
 
 /* Say which hosts have files that are damaged. Returns whether there are any. */
@@ -205,8 +202,8 @@ static bool shown(struct events *v)
 static int follow(struct events *v)
 {
 	uint64_t now;
-	int left, rc;
-	bool any;
+	int left, rc, code;
+	bool any, last;
 
 	for (;;) {
 		now = clock_mono_ns();
@@ -230,9 +227,13 @@ static int follow(struct events *v)
 		any = print_wave(v);
 		if (!shown(v))
 			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
+		last = v->common.count && evspace_wave(v->client)->number >= v->common.count;
+		code = standing_take(&v->standing, "evspace events", &v->common, v->client, last);
+		if (code >= 0)
+			return code;
 		if (at_end(v, any))
 			return damaged(v) ? EXIT_BAD_NEWS : EXIT_FINE;
-		if (v->common.count && evspace_wave(v->client)->number >= v->common.count)
+		if (last)
 			return EXIT_FINE;
 	}
 }

@@ -62,21 +62,34 @@ static void table_line(struct table *t, const char *colour, const char *line)
 	t->lines++;
 }
 
+/* Who is awaited does no communication, so it is not in an operation that does not end. */
+static size_t awaited(const struct heartbeat *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->pulses.fresh; i++)
+		n += h->pulses.items[i].culprit && h->pulses.items[i].stuck;
+	return n;
+}
+
 static void table_program(struct table *t, const struct evspace_wave *w)
 {
 	const struct heartbeat *h = t->h;
-	char line[WORDS_TEXT], rate[UNIT_TEXT] = "?", total[UNIT_TEXT];
+	char line[WORDS_TEXT], rate[UNIT_TEXT] = "?", total[UNIT_TEXT], awaiting[48] = "";
 	int n;
 
+	if (awaited(h))
+		snprintf(awaiting, sizeof(awaiting), ", waiting for %zu other%s", awaited(h),
+			 awaited(h) == 1 ? "" : "s");
 	if (h->ended)
 		snprintf(line, sizeof(line),
 			 "run %s has ended; this is how its %zu threads were left",
 			 evspace_run(h->client), h->pulses.n);
 	else
 		snprintf(line, sizeof(line),
-			 "run %s: %zu threads in %u processes on %u of %u hosts; %zu stuck",
+			 "run %s: %zu threads in %u processes on %u of %u hosts; %zu stuck%s",
 			 evspace_run(h->client), h->pulses.n, w->processes, w->answered, w->leaves,
-			 h->stuck);
+			 h->stuck - awaited(h), awaiting);
 	table_line(t, "\033[1m", line);
 	if (h->written_rate >= 0)
 		unit_count(rate, (uint64_t)h->written_rate);
@@ -85,15 +98,15 @@ static void table_program(struct table *t, const struct evspace_wave *w)
 		     unit_count(total, w->written),
 		     w->written ? (double)w->cost_ns / (double)w->written : 0);
 	if (h->cost_share >= 0 && n > 0)
-		snprintf(line + n, sizeof(line) - (size_t)n, ", %.2g %% of its time",
-			 100 * h->cost_share);
+		snprintf(line + n, sizeof(line) - (size_t)n, ", %s of its time",
+			 unit_share(rate, h->cost_share));
 	table_line(t, "", line);
 }
 
 static void table_looking(struct table *t, const struct evspace_wave *w)
 {
 	const struct heartbeat *h = t->h;
-	char line[WORDS_TEXT];
+	char line[WORDS_TEXT], share[UNIT_TEXT];
 	struct evspace_counts n;
 	int used;
 
@@ -107,7 +120,7 @@ static void table_looking(struct table *t, const struct evspace_wave *w)
 			 (unsigned long long)n.lost);
 	if (h->cpu_share >= 0)
 		snprintf(line + used, sizeof(line) - (size_t)used,
-			 "; all agents together use %.2g %% of a core", 100 * h->cpu_share);
+			 "; all agents together use %s of a core", unit_share(share, h->cpu_share));
 	table_line(t, "", line);
 	for (size_t i = 0; i < w->n_missing; i++) {
 		snprintf(line, sizeof(line), "missing: %s, %s for %.1f s%s%s", w->missing[i].leaf,

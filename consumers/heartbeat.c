@@ -114,6 +114,11 @@ static int look_last(struct heartbeat *h)
 	return rc < 0 ? rc : 0;
 }
 
+static bool is_last(const struct heartbeat *h)
+{
+	return h->common.count && evspace_wave(h->client)->number >= h->common.count;
+}
+
 static int look_once(struct heartbeat *h)
 {
 	uint64_t now = clock_mono_ns();
@@ -134,9 +139,14 @@ static int look_once(struct heartbeat *h)
 		return 0;
 	/* One look tells a check whether somebody is stuck; that all make progress takes the whole
 	 * time. */
+	h->code = h->check ? -1
+			   : standing_take(&h->standing, "evspace heartbeat", &h->common, h->client,
+					   is_last(h));
+	if (h->code >= 0)
+		return 0;
 	if (h->ended || (h->check && h->stuck))
 		return 0;
-	return h->common.count == 0 || evspace_wave(h->client)->number < h->common.count;
+	return !is_last(h);
 }
 
 /* A check that has not seen all hosts in its last look cannot say that all is well. */
@@ -160,7 +170,7 @@ static int heartbeat_look(struct heartbeat *h)
 		return EXIT_NO_CONNECTION;
 	}
 	if (!h->check)
-		return EXIT_FINE;
+		return h->code >= 0 ? h->code : EXIT_FINE;
 	if (h->common.json)
 		heartbeat_json(h);
 	else
@@ -179,6 +189,7 @@ int heartbeat_main(int argc, char **argv)
 		.written_rate = -1,
 		.cost_share = -1,
 		.cpu_share = -1,
+		.code = -1,
 	};
 	int code = options_parse(argc, argv, heartbeat_help, own, own_take, &h, &h.common);
 

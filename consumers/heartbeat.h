@@ -6,6 +6,7 @@
 
 #include "consumers/options.h"
 #include "consumers/pulses.h"
+#include "consumers/standing.h"
 #include "consumers/stall.h"
 #include "consumers/words.h"
 
@@ -18,6 +19,8 @@ struct heartbeat {
 	uint64_t end_ns; /* CLOCK_MONOTONIC, 0: no limit */
 	struct pulses pulses;
 	struct stall *stall;
+	struct standing standing;
+	int code;     /* of an end before the time, -1: none */
 	size_t stuck; /* threads of the last wave */
 	bool begun;   /* a process of the run was seen alive */
 	bool ended;   /* all hosts answered, and no process of the run lives */

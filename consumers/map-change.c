@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #include "consumers/client.h"
 #include "consumers/command.h"
 #include "consumers/options.h"
 #include "pathmap/difference.h"
+#include "pathmap/hostlist.h"
 #include "pathmap/memory.h"
 #include "pathmap/texts.h"
 #include "tree/stage.h"
@@ -52,20 +54,26 @@ static const char change_help[] =
 	"  evspace map apply maps --identity control --connect front:7440\n"
 	"  evspace map rollback\n"
 	"\n"
-	"  --dry-run         prepare it, say who does not answer, and change nothing\n";
+	"  --dry-run         prepare it, say who does not answer, and change nothing\n"
+	"  --verbose         also what no longer runs where, and what does now, stage by stage\n";
 
-enum { DRY_RUN = 256 };
+enum { DRY_RUN = 256, VERBOSE };
 
 static const struct own_option own[] = {
 	{"dry-run", false, DRY_RUN},
+	{"verbose", false, VERBOSE},
 	{NULL, false, 0},
 };
 
 enum action { DIFF, APPLY, ROLLBACK };
 
-/* One difference, and whether it was printed. */
+/* One difference, and all views that have it. */
 struct line {
-	char *view, *text; /* view NULL: of none */
+	UT_hash_handle hh;
+	bool is_stage; /* not where a host is, but what runs there */
+	char *subject, *text;
+	char *views; /* "heartbeat, events"; NULL: it is about none */
+	size_t n_views;
 	bool printed;
 };
 
@@ -78,16 +86,19 @@ struct change {
 	Evspace__Frame *reply;
 	struct pathmap_texts texts; /* the new map's */
 	struct pathmap *from, *to;
-	struct line *lines;
-	size_t n_lines;
+	struct line *lines; /* by their text */
+	bool verbose;
 };
 
 static int own_take(void *arg, int code, const char *value, struct error *e)
 {
 	struct change *c = arg;
 
-	(void)code;
 	(void)value;
+	if (code == VERBOSE) {
+		c->verbose = true;
+		return 0;
+	}
 	c->dry_run = true;
 	return c->action == DIFF ? errorf(e, "it goes with apply and rollback") : 0;
 }
@@ -194,7 +205,29 @@ static int change_read(struct change *c)
 	return c->now->hidden ? change_hide(c) : EXIT_FINE;
 }
 
-static void line_add(void *arg, const struct difference *d)
+static void line_note(struct change *c, const struct difference *d)
+{
+	struct line *line;
+	char *longer;
+
+	HASH_FIND_STR(c->lines, d->text, line);
+	if (!line) {
+		line = memory_new(1, sizeof(*line));
+		line->is_stage = strcmp(d->what, "stages") == 0;
+		line->subject = memory_copy(d->subject);
+		line->text = memory_copy(d->text);
+		HASH_ADD_KEYPTR(hh, c->lines, line->text, strlen(line->text), line);
+	}
+	if (!d->view)
+		return;
+	longer = memory_format("%s%s%s", line->views ? line->views : "", line->views ? ", " : "",
+			       d->view);
+	free(line->views);
+	line->views = longer;
+	line->n_views++;
+}
+
+static void difference_take(void *arg, const struct difference *d)
 {
 	struct change *c = arg;
 
@@ -208,29 +241,111 @@ static void line_add(void *arg, const struct difference *d)
 		json_print(object);
 		return;
 	}
-	c->lines = memory_room(c->lines, c->n_lines, sizeof(*c->lines));
-	c->lines[c->n_lines++] = (struct line){memory_copy(d->view), memory_copy(d->text), false};
+	line_note(c, d);
 }
 
-/* A difference with all views that have the same. */
-static void line_print(struct change *c, size_t at)
+/* "all views", or which. */
+static void views_print(const struct change *c, const struct line *line)
 {
-	const struct line *line = &c->lines[at];
-	const char *before = "  view ";
+	const char *const *names;
 
-	if (!line->view) {
-		printf("  %s\n", line->text);
-		return;
-	}
-	for (size_t i = at; i < c->n_lines; i++) {
-		if (c->lines[i].printed || !c->lines[i].view ||
-		    strcmp(c->lines[i].text, line->text) != 0)
+	if (line->n_views == pathmap_views(c->to, &names))
+		printf("  all views: ");
+	else
+		printf("  view %s: ", line->views);
+}
+
+/* What is said of a host behind its name. */
+static const char *line_rest(const struct line *line)
+{
+	size_t length = strlen(line->subject);
+
+	return strncmp(line->text, line->subject, length) == 0 ? line->text + length : line->text;
+}
+
+static bool lines_alike(const struct line *a, const struct line *b)
+{
+	return line_rest(a) != a->text && strcmp(line_rest(a), line_rest(b)) == 0 &&
+	       strcmp(a->views, b->views) == 0;
+}
+
+/* A difference, with all hosts of which the same is said, of the same views. */
+static void line_print(struct change *c, struct line *line)
+{
+	const char **subjects = NULL;
+	size_t n = 0;
+	char *text;
+
+	views_print(c, line);
+	for (struct line *other = line; other != NULL; other = other->hh.next) {
+		if (other != line && (!other->views || !lines_alike(line, other)))
 			continue;
-		printf("%s%s", before, c->lines[i].view);
-		before = ", ";
-		c->lines[i].printed = true;
+		subjects = memory_room(subjects, n, sizeof(*subjects));
+		subjects[n++] = other->subject;
+		other->printed = true;
 	}
-	printf(": %s\n", line->text);
+	text = hostlist_text(subjects, n);
+	if (n > 1)
+		printf("%s%s\n", text, line_rest(line));
+	else
+		printf("%s\n", line->text);
+	free(text);
+	free(subjects);
+}
+
+/* What runs elsewhere because hosts have moved, without the single stages. */
+static void stages_print(struct change *c)
+{
+	const char **hosts = NULL;
+	size_t n = 0, hidden = 0;
+	char *text;
+
+	for (struct line *line = c->lines; line != NULL; line = line->hh.next) {
+		bool known = line->printed;
+
+		hidden += !line->printed;
+		for (size_t i = 0; i < n && !known; i++)
+			known = strcmp(hosts[i], line->subject) == 0;
+		if (known)
+			continue;
+		hosts = memory_room(hosts, n, sizeof(*hosts));
+		hosts[n++] = line->subject;
+	}
+	text = hostlist_text(hosts, n);
+	if (hidden)
+		printf("  what runs on %s changes with that in %zu way%s (--verbose)\n", text,
+		       hidden, hidden == 1 ? "" : "s");
+	free(text);
+	free(hosts);
+}
+
+static void lines_print(struct change *c)
+{
+	for (struct line *line = c->lines; line != NULL; line = line->hh.next) {
+		if (line->printed || (line->is_stage && !c->verbose))
+			continue;
+		if (line->views) {
+			line_print(c, line);
+			continue;
+		}
+		printf("  %s\n", line->text);
+		line->printed = true;
+	}
+	stages_print(c);
+}
+
+static void lines_free(struct change *c)
+{
+	struct line *line, *next;
+
+	HASH_ITER(hh, c->lines, line, next)
+	{
+		HASH_DEL(c->lines, line);
+		free(line->subject);
+		free(line->text);
+		free(line->views);
+		free(line);
+	}
 }
 
 static void change_print(struct change *c)
@@ -241,11 +356,8 @@ static void change_print(struct change *c)
 
 	if (!c->common.json)
 		printf("from map generation %llu to %s:\n", generation, to);
-	n = difference_walk(c->from, c->to, line_add, c);
-	for (size_t i = 0; i < c->n_lines; i++) {
-		if (!c->lines[i].printed)
-			line_print(c, i);
-	}
+	n = difference_walk(c->from, c->to, difference_take, c);
+	lines_print(c);
 	if (n == 0 && !c->common.json)
 		printf("  nothing is different\n");
 	if (c->common.json)
@@ -351,11 +463,7 @@ int map_change_main(int argc, char **argv)
 	code = change_words(&c) < 0 ? EXIT_USAGE : change(&c);
 	if (fflush(stdout) == EOF && code == EXIT_FINE)
 		code = EXIT_BAD_NEWS;
-	for (size_t i = 0; i < c.n_lines; i++) {
-		free(c.lines[i].view);
-		free(c.lines[i].text);
-	}
-	free(c.lines);
+	lines_free(&c);
 	texts_fini(&c.texts);
 	pathmap_free(c.from);
 	pathmap_free(c.to);

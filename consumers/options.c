@@ -37,6 +37,7 @@ enum {
 	COMPRESS,
 	PATIENCE,
 	MONITORED,
+	WAIT,
 	JSON
 };
 
@@ -90,6 +91,8 @@ static const struct {
 	 "  --patience TIME   how long a broken connection is tried again (default 2m)\n"},
 	{"monitored", false, MONITORED, OPTIONS_WAVES,
 	 "  --monitored       record what this command itself does, for others' --of evspace\n"},
+	{"wait", false, WAIT, OPTIONS_WAVES,
+	 "  --wait            wait for the run if it is not there yet\n"},
 	{"json", false, JSON, 0, "  --json            one JSON object a line, with \"schema\":1\n"},
 };
 
@@ -203,6 +206,9 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 		return set_milliseconds(value, QUANTITY_SECONDS, &o->patience_ms, e);
 	case MONITORED:
 		o->monitored = 1;
+		break;
+	case WAIT:
+		c->wait = true;
 		break;
 	case JSON:
 		c->json = true;

@@ -223,6 +223,7 @@ int status_main(int argc, char **argv)
 	reply = client_ask(&common.look, &ask, &failure, why, sizeof(why));
 	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_STATUS) {
 		fprintf(stderr, "evspace status: %s\n", reply ? "the agent talks nonsense" : why);
+		evspace__frame__free_unpacked(reply, NULL);
 		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
 	}
 	if (common.json)

@@ -22,9 +22,9 @@ static uint64_t overwritten(const struct summary *s)
 	return s->written - s->kept - s->overflowed;
 }
 
-static double cost_percent(const struct summary *s)
+static double cost_share(const struct summary *s)
 {
-	return s->life_ns ? 100 * (double)s->cost_ns / (double)s->life_ns : 0;
+	return s->life_ns ? (double)s->cost_ns / (double)s->life_ns : 0;
 }
 
 static double cost_per_event(const struct summary *s)
@@ -130,8 +130,9 @@ static void print_events(const struct summary *s, FILE *out)
 	fprintf(out, "  events      %s", unit_count(count, s->written));
 	for (unsigned c = 0; c < CHANNEL_PROGRAMS; c++)
 		if (s->channel_events[c])
-			fprintf(out, "%s%s %s", n++ ? ", " : "  (", channel_name(c),
-				unit_count(count, s->channel_events[c]));
+			fprintf(out, "%s%s %s%s", n++ ? ", " : "  (", channel_name(c),
+				unit_count(count, s->channel_events[c]),
+				c == CHANNEL_COMPLETION ? " (ends of nonblocking calls)" : "");
 	fprintf(out, "%s\n", n ? ")" : "");
 	if (overwritten(s))
 		fprintf(out,
@@ -199,8 +200,10 @@ static void print_ops(const struct summary *s, FILE *out)
 
 static void print_cost(const struct summary *s, FILE *out)
 {
-	fprintf(out, "  cost        %.0f ns an event, %.2g %% of the processes' time\n",
-		cost_per_event(s), cost_percent(s));
+	char share[UNIT_TEXT];
+
+	fprintf(out, "  cost        %.0f ns an event, %s of the processes' time\n",
+		cost_per_event(s), unit_share(share, cost_share(s)));
 }
 
 void summary_print(const struct summary *s, const struct summary_about *about, FILE *out)
@@ -327,7 +330,7 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 					 json_ops(s->slowest, s->n_slowest), "stuck",
 					 json_ops(s->stuck, s->n_stuck), "stuck_threads",
 					 (json_int_t)s->all_stuck, "cost_ns_per_event",
-					 cost_per_event(s), "cost_percent", cost_percent(s)));
+					 cost_per_event(s), "cost_percent", 100 * cost_share(s)));
 	json_object_update_new(object,
 			       json_pack("{s:s?,s:s,s:o,s:b,s:s}", "why_none", about->why_none,
 					 "notes", segment_notes(s->notes, notes, sizeof(notes)),

@@ -38,7 +38,10 @@ static int compare_calls(const void *a, const void *b)
 	const struct class_sum *x = *(const struct class_sum *const *)a;
 	const struct class_sum *y = *(const struct class_sum *const *)b;
 
-	return (x->calls < y->calls) - (x->calls > y->calls);
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return x->channel != y->channel ? (int)x->channel - (int)y->channel
+					: (x->comm > y->comm) - (x->comm < y->comm);
 }
 
 void tally_print(struct classes *classes, const char *indent, size_t most, const char *how,
@@ -51,8 +54,7 @@ void tally_print(struct classes *classes, const char *indent, size_t most, const
 		if (tally_shows(classes_at(classes, i)))
 			list[shown++] = classes_at(classes, i);
 	}
-	if (most && shown > most)
-		qsort(list, shown, sizeof(*list), compare_calls);
+	qsort(list, shown, sizeof(*list), compare_calls);
 	if (shown)
 		fprintf(out, "%s%-20s %-6s %9s %15s %12s %15s %15s\n", indent, "class", "mode",
 			"processes", "calls", "bytes", "recorded", "not recorded");

@@ -64,6 +64,22 @@ const char *unit_bytes(char buf[UNIT_TEXT], uint64_t bytes)
 	return in_units(buf, (double)bytes, units, sizeof(units) / sizeof(units[0]));
 }
 
+const char *unit_share(char buf[UNIT_TEXT], double share)
+{
+	double percent = 100 * share;
+
+	if (percent > 0 && percent < 0.001)
+		snprintf(buf, UNIT_TEXT, "under 0.001 %%");
+	else
+		snprintf(buf, UNIT_TEXT, "%.*f %%",
+			 percent >= 10 || percent <= 0 ? 0
+			 : percent >= 1		       ? 1
+			 : percent >= 0.1	       ? 2
+						       : 3,
+			 percent);
+	return buf;
+}
+
 const char *unit_count(char buf[UNIT_TEXT], uint64_t n)
 {
 	char digits[24];

@@ -21,6 +21,10 @@ const char *unit_duration(char buf[UNIT_TEXT], uint64_t ns);
 /** "1.5 MiB". Returns @buf. */
 const char *unit_bytes(char buf[UNIT_TEXT], uint64_t bytes);
 
+/** A share, 1 being all of it, as people read it: "12 %", "1.5 %", "0.018 %", "under 0.001 %".
+ * Returns @buf. */
+const char *unit_share(char buf[UNIT_TEXT], double share);
+
 /** "1,234,567". Returns @buf. */
 const char *unit_count(char buf[UNIT_TEXT], uint64_t n);
 

@@ -168,9 +168,11 @@ static void class_text(const struct viewer *v, const struct entry *e, FILE *out)
 				   (uint64_t)(rate(e, e->now.bytes, e->before.bytes) + 0.5)));
 	else
 		fprintf(out, " %12s %12s", "-", "-");
-	if (e->known && e->now.time_ns)
-		snprintf(text, sizeof(text), "%.1f%%",
-			 rate(e, e->now.time_ns, e->before.time_ns) * 1e-7);
+	/* A call's time counts when it ends, and may be that of many waves: as a share it says
+	   nothing. */
+	if (e->known && e->now.calls > e->before.calls && e->now.time_ns)
+		unit_duration(text, (e->now.time_ns - e->before.time_ns) /
+					    (e->now.calls - e->before.calls));
 	fprintf(out, " %8s %15s %12s\n", text, unit_count(calls, e->now.calls),
 		unit_bytes(bytes, e->now.bytes));
 }
@@ -187,7 +189,7 @@ static void classes_text(const struct viewer *v, FILE *out)
 	if (v->top && n > v->top)
 		qsort(list, n, sizeof(*list), compare_busy);
 	fprintf(out, "%-28s %-20s %12s %12s %8s %15s %12s\n", "RATES OF", "CLASS", "CALLS/s",
-		"BYTES/s", "TIME", "CALLS", "BYTES");
+		"BYTES/s", "A CALL", "CALLS", "BYTES");
 	for (size_t i = 0; viewer_shows(v, i, n, out); i++)
 		class_text(v, list[i], out);
 	free(list);

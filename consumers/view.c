@@ -213,8 +213,8 @@ static int follow(struct viewer *v)
 {
 	for (;;) {
 		uint64_t now = clock_mono_ns();
+		bool any, last;
 		int rc;
-		bool any;
 
 		if (v->end_ns && now >= v->end_ns)
 			return EXIT_FINE;
@@ -233,8 +233,11 @@ static int follow(struct viewer *v)
 			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
 		/* What is no stream brings the same for ever. */
 		any = any && evspace_is_stream(v->client);
-		if ((v->until_end && ending_reached(&v->ending, v->client, any)) ||
-		    (v->common.count && v->shown >= v->common.count))
+		last = v->common.count && v->shown >= v->common.count;
+		rc = standing_take(&v->standing, "evspace view", &v->common, v->client, last);
+		if (rc >= 0)
+			return rc;
+		if (last || (v->until_end && ending_reached(&v->ending, v->client, any)))
 			return EXIT_FINE;
 	}
 }

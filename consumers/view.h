@@ -10,6 +10,7 @@
 #include "consumers/evspace-client.h"
 #include "consumers/loss.h"
 #include "consumers/options.h"
+#include "consumers/standing.h"
 
 /** What is watched, and how it is shown. */
 struct viewer {
@@ -29,6 +30,7 @@ struct viewer {
 	struct loss loss;  /* since then */
 	uint64_t end_ns;
 	struct ending ending;
+	struct standing standing;
 };
 
 /** A kind of figures. Its state is in its own file: there is one viewer. */

@@ -103,26 +103,21 @@ static void discard_mirrors(const struct discarding *d, const char *run, Evspace
 	host->processes += any;
 }
 
-const char *discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
-			  const struct plan_place *place, Evspace__Host *host)
+void discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+		   const struct plan_place *place, Evspace__Host *host, struct order_said *said)
 {
-	static char run[sizeof(((struct store_segment *)0)->run)];
-	static char why[160];
 	struct discarding d = {.here = here, .ask = ask, .place = place};
 
-	snprintf(run, sizeof(run), "%s", ask->run[0] ? ask->run : store_run_newest(here->store));
-	why[0] = '\0';
-	host->text = why;
 	TAILQ_FOREACH (d.s, &here->store->segments, link) {
-		if (strcmp(d.s->run, run) != 0 || !source_holds(here, place, d.s))
+		if (strcmp(d.s->run, said->run) != 0 || !source_holds(here, place, d.s))
 			continue;
 		d.marks = segment_marks_map(&d.s->segment);
 		if (!d.marks || discard_process(&d, host) < 0)
-			snprintf(why, sizeof(why), "%s (pid %d): nothing can be discarded: %s",
-				 d.s->name, (int)d.s->pid, strerror(errno));
+			snprintf(said->why, sizeof(said->why),
+				 "%s (pid %d): nothing can be discarded: %s", d.s->name,
+				 (int)d.s->pid, strerror(errno));
 		segment_marks_unmap(&d.s->segment, d.marks);
 	}
-	discard_mirrors(&d, run, host);
+	discard_mirrors(&d, said->run, host);
 	sites_rest(here->sites);
-	return run;
 }

@@ -4,14 +4,14 @@
 #define EVSPACE_DISCARD_H
 
 #include "node-agent/source.h"
+#include "tree/order.h"
 
 /**
  * Mark the elements that @ask selects below the leaf @place: what they hold now is discarded, for
  * all readers. Says in @host how many processes and elements (`changed`) there were, and how many
- * tuples. Returns the run that it took, "": there is none. host->text, if any, is valid until the
- * next call.
+ * tuples. The run is @said's, which is told why something cannot be.
  */
-const char *discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
-			  const struct plan_place *place, Evspace__Host *host);
+void discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+		   const struct plan_place *place, Evspace__Host *host, struct order_said *said);
 
 #endif

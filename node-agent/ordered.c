@@ -72,24 +72,26 @@ struct plan *ordered_plan(const struct session_host *host, const struct link *li
 	return NULL;
 }
 
-static const char *ordered_carry(void *arg, const Evspace__SwitchAsk *ask,
-				 const struct plan_place *place, struct classes *classes,
-				 Evspace__Host *host)
+static void ordered_carry(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
+			  struct classes *classes, Evspace__Host *host, struct order_said *said)
 {
 	const struct ordered *o = arg;
 	const struct source_host *here = o->sessions->sources;
-	const char *run;
 
 	if (!limits_own_user(ask->users, ask->n_users)) {
 		host->text = (char *)(uintptr_t) "its runs are of a user that is not asked for";
-		return "";
+		return;
 	}
-	run = ask->discard ? discard_carry(here, ask, place, host)
-			   : switch_carry(here, ask, place, classes, host);
+	snprintf(said->run, sizeof(said->run), "%s",
+		 ask->run[0] ? ask->run : store_run_newest(here->store));
+	host->text = said->why;
+	if (ask->discard)
+		discard_carry(here, ask, place, host, said);
+	else
+		switch_carry(here, ask, place, classes, host, said);
 	/* Where it began, a line says what came of it everywhere. */
 	if (o->relay && (ask->discard ? host->changed : ask->change && host->processes))
-		audit_carried(o->relay, ask, host, run);
-	return run;
+		audit_carried(o->relay, ask, host, said->run);
 }
 
 static void ordered_done(void *arg, struct order *order)

@@ -260,30 +260,24 @@ static void carry_process(struct carrying *c, char *why, size_t n)
 	(void)fate_read(&c->s->segment, c->channels, &c->fate);
 }
 
-const char *switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
-			 const struct plan_place *place, struct classes *classes,
-			 Evspace__Host *host)
+void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+		  const struct plan_place *place, struct classes *classes, Evspace__Host *host,
+		  struct order_said *said)
 {
-	static char run[sizeof(((struct store_segment *)0)->run)];
-	static char why[160];
 	struct carrying c = {
 		.here = here, .ask = ask, .place = place, .classes = classes, .host = host};
 
-	snprintf(run, sizeof(run), "%s", ask->run[0] ? ask->run : store_run_newest(here->store));
-	why[0] = '\0';
-	host->text = why;
 	if (ask->change && ask->mode >= MODE_COUNT_OF) {
-		snprintf(why, sizeof(why), "it does not know the mode %u", ask->mode);
-		return run;
+		snprintf(said->why, sizeof(said->why), "it does not know the mode %u", ask->mode);
+		return;
 	}
 	TAILQ_FOREACH (c.s, &here->store->segments, link) {
 		c.changed = 0;
-		if (strcmp(c.s->run, run) == 0 && source_holds(here, place, c.s))
-			carry_process(&c, why, sizeof(why));
+		if (strcmp(c.s->run, said->run) == 0 && source_holds(here, place, c.s))
+			carry_process(&c, said->why, sizeof(said->why));
 	}
 	host->written = c.fate.written;
 	host->held = c.fate.held;
 	host->discarded = c.fate.discarded;
 	host->lost = c.fate.lost;
-	return run;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "node-agent/source.h"
+#include "tree/order.h"
 #include "tree/classes.h"
 
 /** Add what the classes of a process are and have counted to @classes, which is unchanged when its
@@ -18,13 +19,13 @@ int switch_read(const struct store_segment *s, struct classes *classes);
 const char *switch_modes(const struct store_segment *s, char *buf, size_t n);
 
 /**
- * Carry @ask out as far as the leaf @place goes: on those processes of its run (the newest living
- * one, if it names none) that this node holds and that have a thread with an element of the class's
- * channel that the view selects. The mode byte is a process's, so all its threads follow. Only
- * living processes are switched. For order_host.carry, which see.
+ * Carry @ask out as far as the leaf @place goes: on those processes of the run in @said that this
+ * node holds and that have a thread with an element of the class's channel that the view selects.
+ * The mode byte is a process's, so all its threads follow. Only living processes are switched. For
+ * order_host.carry, which see.
  */
-const char *switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
-			 const struct plan_place *place, struct classes *classes,
-			 Evspace__Host *host);
+void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+		  const struct plan_place *place, struct classes *classes, Evspace__Host *host,
+		  struct order_said *said);
 
 #endif

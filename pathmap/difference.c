@@ -231,7 +231,9 @@ static void place_compare(struct walk *w, const struct seat *a, const struct sea
 
 	if (strcmp(was, is) != 0)
 		differ(w, "place", a->place->node, was, is,
-		       memory_format("%s from %s to %s", a->place->node, was, is));
+		       *was && *is ? memory_format("%s from %s to %s", a->place->node, was, is)
+		       : *is ? memory_format("%s from the top to below %s", a->place->node, is)
+			     : memory_format("%s from %s to the top", a->place->node, was));
 	doings_init(&from, a->place);
 	doings_init(&to, b->place);
 	doings_compare(w, a->place->node, &from, &to);
@@ -261,7 +263,8 @@ static void trees_compare(struct walk *w, const struct plan *from, const struct 
 
 		if (seats_find(&a, node) == NULL)
 			differ(w, "place", node, "", parent,
-			       memory_format("%s comes in below %s", node, parent));
+			       *parent ? memory_format("%s comes in below %s", node, parent)
+				       : memory_format("%s comes in at the top", node));
 	}
 	free(a.items);
 	free(b.items);

@@ -297,7 +297,7 @@ revoked_at_once() {
 	grep -F 'its certificate was revoked' "$bed_dir/eve.err" || { cat "$bed_dir/eve.err"; return 1; }
 }
 bed_start eve eve --csv
-bed_start alice evspace events --connect "$bed_entry" --identity observe --run one --csv
+bed_start alice evspace events --wait --connect "$bed_entry" --identity observe --run one --csv
 tap_case "who is revoked is cut off when the list comes" revoked_at_once
 bed_wait eve
 tap_case "... and told why" bed_ended eve 3

@@ -51,7 +51,7 @@ follow() {
 	local name=$1
 
 	shift
-	bed_start "$name" evspace events --connect "$bed_entry" --json "$@"
+	bed_start "$name" evspace events --wait --connect "$bed_entry" --json "$@"
 }
 
 bed_begin

@@ -28,7 +28,7 @@ consumers_start() {
 	local class
 
 	for class in $classes; do
-		bed_start "$1-$class" evspace events --connect "$bed_entry" --run "$1" --backlog \
+		bed_start "$1-$class" evspace events --wait --connect "$bed_entry" --run "$1" --backlog \
 			--until-end --rate "$2" --select "/**/$class" --json
 	done
 }

@@ -30,7 +30,7 @@ consumer_start() {
 	local name=$1 run=$2
 
 	shift 2
-	bed_start "$name" evspace events --connect "$bed_entry" --run "$run" --backlog --until-end \
+	bed_start "$name" evspace events --wait --connect "$bed_entry" --run "$run" --backlog --until-end \
 		--json "$@"
 }
 

@@ -149,14 +149,45 @@ selects() {
 		! tail -n +2 "$tap_dir/csv" | grep -v '^/A/a1/rank1/t1/wait,[0-9]*,[0-9]*,[0-9]*,MPI_Waitall,'
 }
 
-# The shipped map's view: bytes of large sends, summed up in the tree.
+# The shipped map's view: bytes of sends, summed up in the tree.
 reduces() {
-	sed -i 's/op=MPI_Send/op=MPI_Isend/; s/bytes>=1024/bytes>=200/' "$bed_dir/maps/application.map"
-	bed_kill TERM front && bed_agents front || return
 	events --run tunnel --view volume --backlog --count 3 --json >"$tap_dir/volume" \
 		2>"$tap_dir/volume.err" || { cat "$tap_dir/volume.err"; return 1; }
 	grep -q '"name":"/","op":"MPI_Isend",.*"what":"bytes","fold":"sum"' "$tap_dir/volume" ||
 		{ cat "$tap_dir/volume"; return 1; }
+}
+
+# Each shipped view has something to say of the shipped program.
+no_view_is_empty() {
+	local view
+
+	for view in volume rates histogram sizes slowest largest matrix traffic latest heartbeat events; do
+		evspace view "$view" --connect "$bed_entry" --run tunnel --count 3 --json >"$tap_dir/shown" 2>&1 &&
+			grep -qE '"type":"(rate|bin|cell|total|tuple)"' "$tap_dir/shown" ||
+			{ echo "$view"; head -n 5 "$tap_dir/shown"; return 1; }
+	done
+}
+
+# says CODE TEXT...: of a command that ends by itself.
+says() {
+	local code=$1 text=$2 status=0
+
+	shift 2
+	timeout 60 "$@" --connect "$bed_entry" >"$tap_dir/told" 2>&1 || status=$?
+	[ "$status" -eq "$code" ] && grep -qe "$text" "$tap_dir/told" ||
+		{ echo "exit code $status"; cat "$tap_dir/told"; return 1; }
+}
+
+no_such_run() {
+	says 1 'there is no run tunel; did you mean tunnel? --wait' evspace events --run tunel --backlog --until-end &&
+		says 1 'there is no run nosuch; there are tunnel; --wait' evspace heartbeat --run nosuch --once &&
+		says 1 'there is no run nosuch' evspace view rates --run nosuch --count 1
+}
+
+long_ended() {
+	says 0 'run tunnel ended [0-9.]* [a-z]* ago; --backlog has what is left of its [0-9,]* events' evspace events --run tunnel &&
+		says 0 'run tunnel ended [0-9.]* [a-z]* ago' evspace heartbeat --run tunnel &&
+		says 0 'run tunnel ended [0-9.]* [a-z]* ago' evspace view rates --run tunnel --count 2
 }
 
 lost() {
@@ -210,8 +241,8 @@ tap_case "a consumer leaves no scope behind" bed_until scopes_are 0
 tap_case "and no cursors" bed_until no_cursors
 
 for name in 1 2; do
-	bed_start "heartbeat$name" evspace heartbeat --connect "$bed_entry" --run tunnel --rate $((5 * name)) --deadline 20000 --json
-	bed_start "events$name" evspace events --connect "$bed_entry" --run tunnel --rate $((20 * name)) --json
+	bed_start "heartbeat$name" evspace heartbeat --wait --connect "$bed_entry" --run tunnel --rate $((5 * name)) --deadline 20000 --json
+	bed_start "events$name" evspace events --wait --connect "$bed_entry" --run tunnel --rate $((20 * name)) --json
 done
 tap_case "four consumers: four scopes at each agent" bed_until four_scopes
 # Both streams have had many tuples of the same time, both heartbeats waves of all.
@@ -243,13 +274,17 @@ tap_case "with --backlog it begins with what the elements hold" has_the_backlog
 tap_case "--select and --csv" selects
 tap_case "a view of the application map reduces in the tree" reduces
 
+tap_case "each shipped view has something to say of the wind tunnel" no_view_is_empty
+tap_case "a run that is not there: said, and no waiting" no_such_run
+
 program_end tunnel
 tap_case "after the program's end its backlog is there, and all is accounted for" backlog_of_the_dead tunnel
 tap_case "heartbeat shows how it ended" eval 'heartbeat --run tunnel --once --json | grep -q "\"ended\":true"'
+tap_case "a run that has ended: since when, and what is left" long_ended
 tap_case "runs says so, too" eval 'evspace runs | grep "^tunnel "'
 tap_case "purge removes it" eval 'evspace purge tunnel && [ ! -e "$EVSPACE_DIR/tunnel" ]'
 
-bed_start early evspace events --connect "$bed_entry" --run later --until-end --json --rate 20
+bed_start early evspace events --wait --connect "$bed_entry" --run later --until-end --json --rate 20
 bed_until scopes_are 1
 bed_start later evspace run --run later --threads "$threads" -- mpirun -np "$ranks" \
 	"$top_builddir/tests/apps/windtunnel" --threads "$threads" --steps 60

@@ -57,7 +57,7 @@ port=${bed_entry##*:}
 bed_start program evspace run --run steady -- mpirun -np 4 "$top_builddir/tests/apps/windtunnel" \
 	--seconds 100000 --pause 10
 bed_until begun
-bed_start steady evspace events --connect "$bed_entry" --run steady --rate 20 --csv
+bed_start steady evspace events --wait --connect "$bed_entry" --run steady --rate 20 --csv
 bed_until test -s "$bed_dir/steady.out"
 
 # --- options ---

@@ -16,7 +16,7 @@ stuck_start() {
 	bed_start "$run" evspace run --run "$run" -- mpirun -np 4 "$top_builddir/tests/apps/stuck" \
 		--seconds 100000 "$@"
 	bed_until begun "$run"
-	bed_start "follow-$run" evspace heartbeat --connect "$bed_entry" --run "$run" --rate 5 --deadline 20000 --json
+	bed_start "follow-$run" evspace heartbeat --wait --connect "$bed_entry" --run "$run" --rate 5 --deadline 20000 --json
 	bed_until grep -q '^stuck: rank' "$bed_dir/$run.err"
 }
 

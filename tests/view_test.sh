@@ -81,7 +81,7 @@ bed_start tunnel evspace run --pathmap "$bed_dir/maps" --run tunnel --threads 2 
 	"$top_builddir/tests/apps/windtunnel" --threads 2 --steps 120 --pause 20
 tap_case "rates grow while the program runs" bed_until rates_while_it_runs
 bed_wait tunnel
-bed_start events evspace events --connect "$bed_entry" --run tunnel --backlog --until-end --json
+bed_start events evspace events --wait --connect "$bed_entry" --run tunnel --backlog --until-end --json
 bed_wait events
 tap_case "all events are there" has_all_events
 tap_case "histograms of sizes are exact" agrees sizes all-volumes

@@ -96,9 +96,11 @@ static void order_run(struct order *o, const char *run)
 static void order_carry(struct order *o)
 {
 	Evspace__Host said = EVSPACE__HOST__INIT, *h;
+	struct order_said words = {"", ""};
 
 	said.name = leaf_name(o->place);
-	order_run(o, o->host->carry(o->host->arg, o->ask, o->place, o->classes, &said));
+	o->host->carry(o->host->arg, o->ask, o->place, o->classes, &said, &words);
+	order_run(o, words.run);
 	h = host_add(o, said.name, said.text);
 	if (h) {
 		h->processes = said.processes;

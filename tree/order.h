@@ -15,17 +15,22 @@
 struct event_base;
 struct order;
 
+/** What is said of an order that was carried out on a host. */
+struct order_said {
+	char run[64];
+	char why[160];
+};
+
 /** What the process that carries orders out gives to them. Outlives them. */
 struct order_host {
 	struct event_base *base;
 	struct child_set *children;
 	/* Carry @ask out on this host's processes, as far as the leaf @place goes: add what their
 	   classes are now to @classes, and say in @host (its name is set) how many there are and
-	   were changed; host->text, if any, is the callee's until the next call. Returns the run
-	   that it took, "": there is none. */
-	const char *(*carry)(void *arg, const Evspace__SwitchAsk *ask,
-			     const struct plan_place *place, struct classes *classes,
-			     Evspace__Host *host);
+	   were changed; host->text, if any, and the run that it took ("": there is none) are in
+	   @said. */
+	void (*carry)(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
+		      struct classes *classes, Evspace__Host *host, struct order_said *said);
 	/* The answer was sent: order_free() it now. */
 	void (*done)(void *arg, struct order *order);
 	void *arg;
