@@ -36,8 +36,8 @@ has_all_events() {
 
 all_accounted_for() {
 	view slowest --backlog --until-end >/dev/null 2>"$tap_dir/err" || return
-	awk '{ gsub(/[,;:]/, ""); for (i = 1; i < NF; i++) n[$(i + 1)] = $i
-		exit !(n["tuples"] == n["delivered"] + n["filtered"] + n["reduced"] && n["tuples"] > 1000) }' \
+	awk '/ tuples read/ { gsub(/[,;:]/, ""); for (i = 1; i < NF; i++) n[$(i + 1)] = $i }
+		END { exit !(n["tuples"] == n["delivered"] + n["filtered"] + n["reduced"] && n["tuples"] > 1000) }' \
 		"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
 }
 
