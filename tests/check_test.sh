@@ -9,6 +9,8 @@ if [ -n "$copy_why" ]; then
 	tap_skip "deploy/check" "$copy_why"
 	tap_done
 fi
+# What make check hands down is not for the one that is tested.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 project=$tap_dir/project
 unset EVSPACE_PROGRESS
 
