@@ -3,6 +3,7 @@
  */
 #include "node-agent/collect/collect.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -256,6 +257,91 @@ static void stacks_take_turns(void)
 	collect_stop();
 }
 
+/* --- stacks that are gone --- */
+
+#define STACK 65536
+
+static void (*on_stack)(void);
+
+static void signalled(int number)
+{
+	(void)number;
+	on_stack();
+}
+
+/* Call @what on the stack at @at, or until it jumps back. */
+static void stack_run(char *at, void (*what)(void))
+{
+	const struct sigaction action = {.sa_handler = signalled,
+					 .sa_flags = SA_ONSTACK | SA_NODEFER};
+	const stack_t stack = {.ss_sp = at, .ss_size = STACK}, none = {.ss_flags = SS_DISABLE};
+
+	on_stack = what;
+	sigaction(SIGUSR1, &action, NULL);
+	sigaltstack(&stack, NULL);
+	if (!setjmp(back))
+		raise(SIGUSR1);
+	sigaltstack(&none, NULL);
+}
+
+static void operate_and_jump(void)
+{
+	operate(CHANNEL_P2P, jump);
+}
+
+/* What was left on a stack that is unmapped is asked for from one that lies below it. */
+static void stack_is_gone(void)
+{
+	char *stacks;
+
+	start(1);
+	/* cppcheck-suppress [invalidFunctionArg] */
+	stacks = mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CU_ASSERT_TRUE_FATAL(stacks != MAP_FAILED);
+	stack_run(stacks + STACK, operate_and_jump);
+	munmap(stacks + STACK, STACK);
+	errno = ERANGE;
+	stack_run(stacks, two_inside);
+	CU_ASSERT_EQUAL(errno, ERANGE);
+	CU_ASSERT_EQUAL(left(), 1);
+	CU_ASSERT_EQUAL(events_of(CHANNEL_P2P), 1);
+	CU_ASSERT_EQUAL(events_of(CHANNEL_COLLECTIVE), 1);
+	is_in_no_state(0);
+	munmap(stacks, STACK);
+	collect_stop();
+}
+
+/* Within an operation, from another page of a thread's own stack: it is not taken for left. */
+static __attribute__((noinline)) void deep(void)
+{
+	volatile char room[3 * COLLECT_STACK_PAGE];
+
+	room[0] = room[sizeof(room) - 1] = 0;
+	operate(CHANNEL_COLLECTIVE, NULL);
+	room[1] = room[0];
+}
+
+static void *operate_deep(void *arg)
+{
+	operate(CHANNEL_P2P, deep);
+	return arg;
+}
+
+static void pages_apart(void)
+{
+	pthread_t thread;
+
+	start(2);
+	operate_deep(NULL);
+	pthread_create(&thread, NULL, operate_deep, NULL);
+	pthread_join(thread, NULL);
+	CU_ASSERT_EQUAL(left(), 0);
+	CU_ASSERT_EQUAL(inside(), 2);
+	CU_ASSERT_EQUAL(events_of(CHANNEL_COLLECTIVE), 0);
+	CU_ASSERT_EQUAL(events_of(CHANNEL_P2P), 1);
+	collect_stop();
+}
+
 static CU_TestInfo fault_cases[] = {
 	{"faults and signals of the program are its own", faults_of_the_program},
 	{"the segment's file is cut short under several threads", file_is_cut_short},
@@ -266,6 +352,8 @@ static CU_TestInfo left_cases[] = {
 	{"left by longjmp, in every mode: counted, and nobody is stuck", left_in_every_mode},
 	{"left by the thread's end", left_by_the_thread},
 	{"two stacks in one thread", stacks_take_turns},
+	{"left on a stack that is unmapped since", stack_is_gone},
+	{"not left, and pages apart", pages_apart},
 	CU_TEST_INFO_NULL,
 };
 

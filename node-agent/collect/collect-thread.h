@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "node-agent/collect/collect-stack.h"
 #include "node-agent/element-writer.h"
 #include "node-agent/segment-class.h"
 #include "node-agent/segment.h"
@@ -106,7 +107,10 @@ static inline __attribute__((no_sanitize("address"))) bool collect_is_left(
 		return true;
 #if defined(__x86_64__)
 	/* who is still to return there finds the address on top of what it was called with */
-	return ((const void *volatile *)(uintptr_t)outer)[-1] != self->site;
+	outer -= sizeof(void *);
+	if (!collect_stack_stays(outer, frame))
+		return collect_stack_lacks(outer, self->site);
+	return *(const void *volatile *)(uintptr_t)outer != self->site;
 #else
 	return false;
 #endif
