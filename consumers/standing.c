@@ -93,6 +93,15 @@ static void say_none(const char *command, const char *wanted, const struct runs 
 	fprintf(stderr, "%s --wait waits for one\n", nearest ? "" : ";");
 }
 
+static void say_awaited(struct standing *s, const char *command, const struct evspace_wave *w)
+{
+	if (!s->awaiting)
+		fprintf(stderr,
+			"%s: no host that answers has the run; waiting for %u of %u hosts\n",
+			command, w->leaves - w->answered, w->leaves);
+	s->awaiting = true;
+}
+
 static void say_ended(const char *command, const char *run, const struct runs *runs, bool backlog)
 {
 	char ago[UNIT_TEXT], events[UNIT_TEXT];
@@ -125,6 +134,11 @@ int standing_take(struct standing *s, const char *command, const struct common *
 	s->since_ns = s->since_ns ? s->since_ns : clock_mono_ns();
 	if (!ended && !last && clock_mono_ns() - s->since_ns < GRACE_NS)
 		return -1;
+	/* Each of them may be the one that has it. */
+	if (w->answered < w->leaves && !last) {
+		say_awaited(s, command, w);
+		return -1;
+	}
 	reply = runs_ask(&common->look, wanted, &runs);
 	s->settled = runs.known;
 	if (runs.known && !runs.alive && ended && wanted)
