@@ -90,6 +90,11 @@ static void hostlist_cut(struct hostlist *list, size_t n)
 {
 	while (list->n > n)
 		free(list->names[--list->n]);
+	/* What a failed call leaves of an empty list is nobody's to free. */
+	if (n == 0) {
+		free(list->names);
+		list->names = NULL;
+	}
 }
 
 static int names_add(struct hostlist *list, const struct group *groups, size_t n_groups,
@@ -187,6 +192,5 @@ int hostlist_add(struct hostlist *list, const char *text, size_t *at, struct err
 void hostlist_fini(struct hostlist *list)
 {
 	hostlist_cut(list, 0);
-	free(list->names);
 	*list = (struct hostlist){0};
 }

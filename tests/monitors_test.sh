@@ -32,7 +32,7 @@ has_segments() {
 
 # The waves of the views that are looked at leave no trace, for nobody looks at the looking.
 nothing_recorded() {
-	evspace view latest --connect "$bed_entry" --count 3 >/dev/null 2>&1 &&
+	evspace view latest --connect "$bed_entry" --wait --count 3 >/dev/null 2>&1 &&
 		[ ! -e "$EVSPACE_DIR/evspace" ] || { ls -R "$EVSPACE_DIR/evspace"; return 1; }
 }
 
@@ -40,7 +40,7 @@ nothing_recorded() {
 begins_when_looked_at() {
 	bed_start watcher evspace events --connect "$bed_entry" --of evspace --json --rate 20
 	bed_until has_segments 6 || { ls -R "$EVSPACE_DIR"; return 1; }
-	evspace view slowest --connect "$bed_entry" --rate 50 --count 10 >/dev/null 2>&1
+	evspace view slowest --connect "$bed_entry" --wait --rate 50 --count 10 >/dev/null 2>&1
 	bed_until watcher_saw '"label":"slowest"' || { tail -n 3 "$bed_dir/watcher.out" "$bed_dir/watcher.err"; return 1; }
 	! watcher_saw '"label":"events"'
 }
@@ -79,7 +79,7 @@ name_of() {
 waves_agree() {
 	local node
 
-	evspace view sizes --connect "$bed_entry" --deadline 20000 --rate max --count 40 --monitored >/dev/null 2>&1 || return
+	evspace view sizes --connect "$bed_entry" --wait --deadline 20000 --rate max --count 40 --monitored >/dev/null 2>&1 || return
 	look rates --level thread --count 1 >"$tap_dir/look" || { cat "$tap_dir/err"; return 1; }
 	for node in $nodes; do
 		case $(counted calls "$(name_of "$node" agent)" gather) in
@@ -203,7 +203,7 @@ runs_say_so() {
 collect_switches_it() {
 	evspace collect --connect "$bed_entry" --identity control --of evspace --class stage count \
 		>"$tap_dir/text" 2>&1 || { cat "$tap_dir/text"; return 1; }
-	evspace view sizes --connect "$bed_entry" --deadline 20000 --rate max --count 5 >/dev/null 2>&1
+	evspace view sizes --connect "$bed_entry" --wait --deadline 20000 --rate max --count 5 >/dev/null 2>&1
 	look rates --level thread --count 1 >"$tap_dir/look"
 	# its source, a filter and two histograms
 	[ "$(counted not_recorded /A/a0/agent stage)" -ge 20 ] && [ "$(counted not_recorded /A/a0/agent gather)" = 0 ] ||
@@ -215,7 +215,7 @@ survives_kill() {
 	bed_kill KILL a0 && bed_start a0 evspace agent --pathmap "$bed_dir/maps" --node a0 --monitored &&
 		bed_until grep -q 'ready on' "$bed_dir/a0.err" || return
 	bed_until whole || { cat "$tap_dir/text"; return 1; }
-	evspace view sizes --connect "$bed_entry" --deadline 20000 --rate max --count 7 >/dev/null 2>&1
+	evspace view sizes --connect "$bed_entry" --wait --deadline 20000 --rate max --count 7 >/dev/null 2>&1
 	look rates --level thread --count 1 >"$tap_dir/look"
 	[ "$(counted calls /A/a0/agent gather)" -ge 7 ] && [ "$(counted calls /A/a0/agent gather)" -le 8 ] &&
 		[ "$(counted calls '/A/a0/agent\.[0-9]*' gather)" -ge 45 ] || { cat "$tap_dir/look"; return 1; }
