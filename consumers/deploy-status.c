@@ -11,6 +11,7 @@
 #include "consumers/deploy.h"
 #include "consumers/unit.h"
 #include "pathmap/memory.h"
+#include "pathmap/table.h"
 
 /* When somebody should make a new certificate. */
 #define EXPIRES_SOON_S (14 * 86400)
@@ -92,20 +93,55 @@ static const char *expiry_text(char *buf, size_t n, const Evspace__Status *s)
 	return buf;
 }
 
-static void print_row(const Evspace__Status *s)
+/* Which agent it is stays, and how it is. */
+static const struct table_column agent_columns[] = {
+	{.pad = -16, .parts = 1},
+	{.pad = -8, .gap = 1, .drop = 7},
+	{.pad = 9, .gap = 1},
+	{.pad = -22, .gap = 1, .drop = 5, .least = 8},
+	{.pad = 5, .gap = 1, .drop = 4},
+	{.pad = 8, .gap = 1, .drop = 2},
+	{.pad = 6, .gap = 1, .drop = 1},
+	{.pad = 9, .gap = 1, .drop = 3},
+	{.pad = 10, .gap = 1, .drop = 6},
+	{.gap = 1},
+};
+
+static void agent_add(struct table *t, const Evspace__Status *s)
 {
-	char name[200], uptime[UNIT_TEXT], clock[100], cpu[UNIT_TEXT], memory[UNIT_TEXT];
-	char expiry[40];
+	char name[200], text[100];
 
 	snprintf(name, sizeof(name), "/%s/%s", s->cluster[0] ? s->cluster : "-", s->node);
 	if (s->why) {
-		printf("%-16s NOT THERE: %s\n", name, s->text);
+		table_line(t, "%-16s NOT THERE: %s", name, s->text);
 		return;
 	}
-	printf("%-16s %-8s %9s %-22s %5u %8u %6u %9s %10s %s\n", name, s->version,
-	       unit_duration(uptime, s->uptime_ms * 1000000u), clock_text(clock, sizeof(clock), s),
-	       s->collected, s->elements, s->scopes, unit_duration(cpu, s->cpu_us * 1000u),
-	       unit_bytes(memory, s->memory), expiry_text(expiry, sizeof(expiry), s));
+	table_cell(t, "%s", name);
+	table_cell(t, "%s", s->version);
+	table_cell(t, "%s", unit_duration(text, s->uptime_ms * 1000000u));
+	table_cell(t, "%s", clock_text(text, sizeof(text), s));
+	table_cell(t, "%u", s->collected);
+	table_cell(t, "%u", s->elements);
+	table_cell(t, "%u", s->scopes);
+	table_cell(t, "%s", unit_duration(text, s->cpu_us * 1000u));
+	table_cell(t, "%s", unit_bytes(text, s->memory));
+	table_cell(t, "%s", expiry_text(text, sizeof(text), s));
+}
+
+static void print_table(const Evspace__Status *const *all, size_t n)
+{
+	static const char *const heads[] = {"agent",	"version", "up",  "clock",  "procs",
+					    "elements", "scopes",  "CPU", "memory", "certificate"};
+	struct table t;
+
+	table_init(&t, sizeof(heads) / sizeof(heads[0]));
+	t.columns = agent_columns;
+	for (size_t i = 0; i < t.n_columns; i++)
+		table_cell(&t, "%s", heads[i]);
+	for (size_t i = 0; i < n; i++)
+		agent_add(&t, all[i]);
+	table_print(&t, stdout);
+	table_fini(&t);
 }
 
 static void print_json(const Evspace__Status *s)
@@ -134,14 +170,6 @@ static void print_json(const Evspace__Status *s)
 	putchar('\n');
 	json_decref(more);
 	json_decref(o);
-}
-
-static void print_one(const struct deploy_options *o, Evspace__Status *s)
-{
-	if (o->json)
-		print_json(s);
-	else
-		print_row(s);
 }
 
 /* Agents of several releases, and of programs that are not there any more. */
@@ -191,19 +219,19 @@ int deploy_status(const struct deploy_options *o, const struct pathmap *map)
 	if (reply->status->n_below > 0)
 		qsort(reply->status->below, reply->status->n_below, sizeof(Evspace__Status *),
 		      status_order);
-	if (!o->json)
-		printf("%-16s %-8s %9s %-22s %5s %8s %6s %9s %10s %s\n", "agent", "version", "up",
-		       "clock", "procs", "elements", "scopes", "CPU", "memory", "certificate");
 	for (size_t i = 0; i <= reply->status->n_below; i++) {
 		/* the entry first */
 		Evspace__Status *s = i == 0 ? reply->status : reply->status->below[i - 1];
 
 		if (!is_wanted(o, s))
 			continue;
-		print_one(o, s);
+		if (o->json)
+			print_json(s);
 		shown[n++] = s;
 		there += s->why == 0;
 	}
+	if (!o->json)
+		print_table(shown, n);
 	fprintf(stderr, "%zu of %zu agents are there\n", there, n);
 	print_mix(shown, n);
 	free(shown);

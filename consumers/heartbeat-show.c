@@ -2,12 +2,15 @@
 /* Shows heartbeats: a table that is drawn over on a terminal, blocks elsewhere.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "consumers/heartbeat.h"
 #include "consumers/unit.h"
+#include "pathmap/memory.h"
+#include "pathmap/table.h"
 #include "tree/clock.h"
 
 /* Where the table is not drawn over, not more often than this unless something happens. */
@@ -46,20 +49,32 @@ static void heartbeat_rates(struct heartbeat *h)
 
 /* ---- the table ---- */
 
-struct table {
+struct screen {
 	const struct heartbeat *h;
-	int lines, columns, rows;
+	int lines, rows;
+	size_t width; /* characters of a line; 0: any number */
 };
 
-/* A line no wider than the terminal, so that drawing over it works. */
-static void table_line(struct table *t, const char *colour, const char *line)
+static void screen_part(struct screen *s, const char *colour, const char *line, size_t length)
 {
-	if (t->h->redraw)
-		printf("\r\033[K%s%.*s%s\n", t->h->colour ? colour : "", t->columns - 1, line,
-		       t->h->colour && *colour ? "\033[0m" : "");
+	if (s->h->redraw)
+		printf("\r\033[K%s%.*s%s\n", s->h->colour ? colour : "", (int)length, line,
+		       s->h->colour && *colour ? "\033[0m" : "");
 	else
-		puts(line);
-	t->lines++;
+		printf("%.*s\n", (int)length, line);
+	s->lines++;
+}
+
+/* Lines no wider than the terminal, so that drawing over them works. */
+static void screen_line(struct screen *s, const char *colour, const char *line)
+{
+	do {
+		size_t length = table_break(line, s->width);
+
+		screen_part(s, colour, line, length);
+		line += length;
+		line += *line == ' ';
+	} while (*line != '\0');
 }
 
 /* Who is awaited does no communication, so it is not in an operation that does not end. */
@@ -72,9 +87,9 @@ static size_t awaited(const struct heartbeat *h)
 	return n;
 }
 
-static void table_program(struct table *t, const struct evspace_wave *w)
+static void screen_program(struct screen *s, const struct evspace_wave *w)
 {
-	const struct heartbeat *h = t->h;
+	const struct heartbeat *h = s->h;
 	char line[WORDS_TEXT], rate[UNIT_TEXT] = "?", total[UNIT_TEXT], awaiting[48] = "";
 	int n;
 
@@ -90,7 +105,7 @@ static void table_program(struct table *t, const struct evspace_wave *w)
 			 "run %s: %zu threads in %u processes on %u of %u hosts; %zu stuck%s",
 			 evspace_run(h->client), h->pulses.n, w->processes, w->answered, w->leaves,
 			 h->stuck - awaited(h), awaiting);
-	table_line(t, "\033[1m", line);
+	screen_line(s, "\033[1m", line);
 	if (h->written_rate >= 0)
 		unit_count(rate, (uint64_t)h->written_rate);
 	n = snprintf(line, sizeof(line),
@@ -100,12 +115,12 @@ static void table_program(struct table *t, const struct evspace_wave *w)
 	if (h->cost_share >= 0 && n > 0)
 		snprintf(line + n, sizeof(line) - (size_t)n, ", %s of its time",
 			 unit_share(rate, h->cost_share));
-	table_line(t, "", line);
+	screen_line(s, "", line);
 }
 
-static void table_looking(struct table *t, const struct evspace_wave *w)
+static void screen_looking(struct screen *s, const struct evspace_wave *w)
 {
-	const struct heartbeat *h = t->h;
+	const struct heartbeat *h = s->h;
 	char line[WORDS_TEXT], share[UNIT_TEXT];
 	struct evspace_counts n;
 	int used;
@@ -121,12 +136,12 @@ static void table_looking(struct table *t, const struct evspace_wave *w)
 	if (h->cpu_share >= 0)
 		snprintf(line + used, sizeof(line) - (size_t)used,
 			 "; all agents together use %s of a core", unit_share(share, h->cpu_share));
-	table_line(t, "", line);
+	screen_line(s, "", line);
 	for (size_t i = 0; i < w->n_missing; i++) {
 		snprintf(line, sizeof(line), "missing: %s, %s for %.1f s%s%s", w->missing[i].leaf,
 			 w->missing[i].why, w->missing[i].since_s,
 			 w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
-		table_line(t, "\033[33m", line);
+		screen_line(s, "\033[33m", line);
 	}
 }
 
@@ -141,68 +156,149 @@ static const char *pulse_word(const struct heartbeat *h, const struct pulse *p)
 	return p->stuck ? "STUCK" : p->running ? "inside" : "";
 }
 
-static void table_thread(struct table *t, const struct pulse *p, int width)
+/* Which thread it is stays, and whom it waits for. */
+static const struct table_column thread_columns[] = {
+	{.parts = 2},
+	{.pad = -8, .gap = 1},
+	{.pad = 9, .gap = 1, .drop = 2},
+	{.pad = 9, .gap = 1, .drop = 1},
+	{.least = 20, .drop = 3},
+	{.least = 18, .wraps = true},
+};
+
+static void thread_add(const struct screen *s, struct table *t, const struct pulse *p)
 {
-	char line[3 * WORDS_TEXT + 128], doing[WORDS_TEXT], waits[WORDS_TEXT], region[WORDS_TEXT];
+	char doing[WORDS_TEXT], waits[WORDS_TEXT], region[WORDS_TEXT];
 	char ago[UNIT_TEXT], rate[UNIT_TEXT] = "";
+	const struct heartbeat *h = s->h;
 
 	if (p->rate > 0)
 		unit_count(rate, (uint64_t)p->rate);
-	heartbeat_waits(t->h, p, waits);
-	snprintf(line, sizeof(line), "%-*s %-8s %9s %9s  %s%s%s%s%s", width, p->name,
-		 pulse_word(t->h, p), unit_duration(ago, (uint64_t)p->still_ns), rate,
-		 heartbeat_doing(t->h, p, doing), p->region_op ? "; in " : "",
-		 heartbeat_region(t->h, p, region), waits[0] ? "; " : "", waits);
-	table_line(t, p->stuck ? "\033[31m" : "", line);
+	heartbeat_waits(h, p, waits);
+	table_cell(t, "%s", p->name);
+	table_cell(t, "%s", pulse_word(h, p));
+	table_cell(t, "%s", unit_duration(ago, (uint64_t)p->still_ns));
+	table_cell(t, "%s", rate);
+	/* where there is no end of a line, one sentence says all */
+	table_cell(t, "%s%s%s%s%s", heartbeat_doing(h, p, doing), p->region_op ? "; in " : "",
+		   heartbeat_region(h, p, region), !s->width && waits[0] ? "; " : "",
+		   s->width ? "" : waits);
+	table_cell(t, "%s", s->width ? waits : "");
 }
 
-static void table_threads(struct table *t)
+/* What stands first where there is no room for all: who is awaited, then who is stuck. */
+static int pulse_place(const struct pulse *p)
 {
-	const struct pulses *p = &t->h->pulses;
-	char line[WORDS_TEXT];
-	size_t hidden = 0;
-	int width = 6;
-
-	for (size_t i = 0; i < p->n; i++) {
-		int length = (int)strlen(p->items[i].name);
-
-		width = length > width ? length : width;
-	}
-	snprintf(line, sizeof(line), "%-*s %-8s %9s %9s  %s", width, "thread", "", "for",
-		 "events/s", "the operation that it is in, or the last one");
-	table_line(t, "\033[4m", line);
-	for (size_t i = 0; i < p->n; i++) {
-		/* On a terminal that is too small, those that make progress give way, then all. */
-		if (t->h->redraw && t->lines >= t->rows - (p->items[i].stuck ? 2 : 4))
-			hidden++;
-		else
-			table_thread(t, &p->items[i], width);
-	}
-	if (hidden) {
-		snprintf(line, sizeof(line), "... and %zu more threads", hidden);
-		table_line(t, "", line);
-	}
+	return p->stuck ? p->culprit ? 0 : 1 : 2;
 }
 
-static void show_table(struct heartbeat *h)
+/* The threads in the order in which they are shown, all that are on a screen or more. */
+static size_t screen_order(const struct screen *s, const struct pulse **order)
+{
+	const struct pulses *p = &s->h->pulses;
+	bool all = !s->h->redraw || s->lines + 1 + (int)p->n < s->rows;
+	size_t n = 0;
+
+	for (int place = 0; place <= 2; place++)
+		for (size_t i = 0; i < p->n; i++)
+			if (all ? place == 0 : pulse_place(&p->items[i]) == place)
+				order[n++] = &p->items[i];
+	return all || n < (size_t)s->rows ? n : (size_t)s->rows;
+}
+
+/* How many lines the table's next row takes: where one goes on, it begins with a blank. */
+static int row_lines(char *const *lines, size_t n)
+{
+	size_t taken = 1;
+
+	while (taken < n && *lines[taken] == ' ')
+		taken++;
+	return (int)taken;
+}
+
+/* The heads, then the threads that there is room for. Returns how many. */
+static size_t screen_table(struct screen *s, const struct table *t, const struct pulse **order)
+{
+	char *text = table_text(t, s->width), *rest = text, *line, **lines = NULL;
+	size_t n = 0, at = 0, shown = 0, threads = t->n_cells / t->n_columns - 1;
+
+	screen_line(s, "\033[4m", strsep(&rest, "\n"));
+	while ((line = strsep(&rest, "\n")) && rest) {
+		lines = memory_room(lines, n, sizeof(*lines));
+		lines[n++] = line;
+	}
+	/* names may have newlines: no more threads than there are */
+	for (int taken; at < n && shown < threads; shown++) {
+		taken = row_lines(&lines[at], n - at);
+		/* the last two are for what is left out, and the cursor */
+		if (s->h->redraw && s->lines + taken > s->rows - 2 &&
+		    (at + (size_t)taken < n || s->lines + taken > s->rows - 1))
+			break;
+		for (; taken > 0; taken--)
+			screen_line(s, order[shown]->stuck ? "\033[31m" : "", lines[at++]);
+	}
+	free(lines);
+	free(text);
+	return shown;
+}
+
+/* How many threads, and how many of them are stuck, there was no room for. */
+static void screen_hidden(struct screen *s, const struct pulse **order, size_t shown)
+{
+	size_t n = s->h->pulses.n, stuck = 0;
+	char line[WORDS_TEXT], text[48] = "";
+
+	for (size_t i = 0; i < n; i++)
+		stuck += s->h->pulses.items[i].stuck;
+	for (size_t i = 0; i < shown; i++)
+		stuck -= order[i]->stuck;
+	if (stuck > 0)
+		snprintf(text, sizeof(text), ", %zu of them stuck", stuck);
+	snprintf(line, sizeof(line), "... and %zu more threads%s", n - shown, text);
+	if (shown < n)
+		screen_line(s, "", line);
+}
+
+static void screen_threads(struct screen *s)
+{
+	static const char *const heads[] = {
+		"thread", "", "for", "events/s", "the operation that it is in, or the last one",
+		""};
+	const struct pulse **order = memory_new(s->h->pulses.n + 1, sizeof(const struct pulse *));
+	size_t n = screen_order(s, order);
+	struct table t;
+
+	table_init(&t, sizeof(heads) / sizeof(heads[0]));
+	t.columns = thread_columns;
+	for (size_t i = 0; i < t.n_columns; i++)
+		table_cell(&t, "%s", heads[i]);
+	for (size_t i = 0; i < n; i++)
+		thread_add(s, &t, order[i]);
+	screen_hidden(s, order, screen_table(s, &t, order));
+	table_fini(&t);
+	free(order);
+}
+
+static void show_screen(struct heartbeat *h)
 {
 	struct winsize size = {.ws_row = 0, .ws_col = 0};
-	struct table t = {.h = h};
+	struct screen s = {.h = h, .width = table_width(stdout)};
 
-	if (h->redraw)
+	if (h->redraw) {
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	t.columns = size.ws_col > 20 ? size.ws_col : 80;
-	t.rows = size.ws_row > 10 ? size.ws_row : 24;
+		s.width--; /* no terminal goes to the next line by itself */
+	}
+	s.rows = size.ws_row > 10 ? size.ws_row : 24;
 	if (h->redraw && h->lines)
 		printf("\033[%dA", h->lines);
-	table_program(&t, evspace_wave(h->client));
-	table_looking(&t, evspace_wave(h->client));
-	table_threads(&t);
+	screen_program(&s, evspace_wave(h->client));
+	screen_looking(&s, evspace_wave(h->client));
+	screen_threads(&s);
 	if (h->redraw)
 		fputs("\033[J", stdout);
 	else
 		putchar('\n');
-	h->lines = t.lines;
+	h->lines = s.lines;
 }
 
 /* ---- */
@@ -216,7 +312,7 @@ int heartbeat_show(struct heartbeat *h)
 		heartbeat_json(h);
 	} else if (h->redraw || !h->shown_ns || h->shown_stuck != h->stuck || h->ended ||
 		   now - h->shown_ns >= BLOCK_EVERY_NS) {
-		show_table(h);
+		show_screen(h);
 		h->shown_ns = now;
 		h->shown_stuck = h->stuck;
 	}

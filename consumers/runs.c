@@ -14,6 +14,7 @@
 #include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
+#include "pathmap/table.h"
 #include "tree/clock.h"
 #include "tree/track.h"
 
@@ -77,7 +78,7 @@ static uint64_t age_of(const struct store_run *run)
 							    : 0;
 }
 
-static void print_refusals(const struct runs *all, const char *run)
+static void refusals_add(const struct runs *all, const char *run, struct table *t)
 {
 	const struct store_refusal *r;
 
@@ -85,41 +86,49 @@ static void print_refusals(const struct runs *all, const char *run)
 		return;
 	TAILQ_FOREACH (r, &all->store.refusals, link)
 		if (!strcmp(r->run, run))
-			printf("  %s\n", r->text);
+			table_line(t, "  %s", r->text);
 }
 
-/* As wide as the longest name, within reason. */
-static int name_width(const struct store_run *runs, size_t n)
-{
-	size_t width = strlen("RUN");
+/* Its name stays, and its state. */
+static const struct table_column run_columns[] = {
+	{.least = 12}, {.pad = -8},	      {.pad = 9, .drop = 4}, {.pad = 5, .drop = 1},
+	{.pad = 15},   {.pad = 8, .drop = 3}, {.pad = 8, .drop = 2}, {.least = 7, .drop = 5},
+};
 
-	for (size_t i = 0; i < n; i++)
-		if (strlen(runs[i].name) > width)
-			width = strlen(runs[i].name);
-	return (int)width;
+static void run_add(struct table *t, const struct store_run *r)
+{
+	char events[UNIT_TEXT], size[UNIT_TEXT], age[UNIT_TEXT];
+
+	table_cell(t, "%s", r->name);
+	table_cell(t, "%s", state_of(r));
+	/* nobody knows how many tasks of PVM there will be */
+	if (r->world_size)
+		table_cell(t, "%u/%d", r->processes, r->world_size);
+	else
+		table_cell(t, "%u", r->processes);
+	table_cell(t, "%u", r->alive);
+	table_cell(t, "%s", unit_count(events, r->events));
+	table_cell(t, "%s", unit_bytes(size, r->bytes));
+	table_cell(t, "%s", unit_duration(age, age_of(r)));
+	table_cell(t, "%s", r->program);
 }
 
 static void print_table(const struct runs *all)
 {
-	char events[UNIT_TEXT], size[UNIT_TEXT], age[UNIT_TEXT], processes[UNIT_TEXT];
-	int width = name_width(all->list, all->n);
+	static const char *const heads[] = {"RUN",    "STATE", "PROCESSES", "ALIVE",
+					    "EVENTS", "SIZE",  "AGE",	    "PROGRAM"};
+	struct table t;
 
-	printf("%-*s  %-8s  %9s  %5s  %15s  %8s  %8s  PROGRAM\n", width, "RUN", "STATE",
-	       "PROCESSES", "ALIVE", "EVENTS", "SIZE", "AGE");
+	table_init(&t, sizeof(heads) / sizeof(heads[0]));
+	t.columns = run_columns;
+	for (size_t i = 0; i < t.n_columns; i++)
+		table_cell(&t, "%s", heads[i]);
 	for (size_t i = 0; i < all->n; i++) {
-		const struct store_run *r = &all->list[i];
-
-		/* nobody knows how many tasks of PVM there will be */
-		if (r->world_size)
-			snprintf(processes, sizeof(processes), "%u/%d", r->processes,
-				 r->world_size);
-		else
-			snprintf(processes, sizeof(processes), "%u", r->processes);
-		printf("%-*s  %-8s  %9s  %5u  %15s  %8s  %8s  %s\n", width, r->name, state_of(r),
-		       processes, r->alive, unit_count(events, r->events),
-		       unit_bytes(size, r->bytes), unit_duration(age, age_of(r)), r->program);
-		print_refusals(all, r->name);
+		run_add(&t, &all->list[i]);
+		refusals_add(all, all->list[i].name, &t);
 	}
+	table_print(&t, stdout);
+	table_fini(&t);
 }
 
 static json_t *json_refusals(const struct runs *all, const char *run)

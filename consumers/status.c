@@ -12,6 +12,7 @@
 #include "consumers/options.h"
 #include "consumers/tally.h"
 #include "consumers/unit.h"
+#include "pathmap/table.h"
 
 static const char status_help[] = "usage: evspace status [options]\n"
 				  "\n"
@@ -52,27 +53,58 @@ static const char *process_state(const Evspace__Process *p)
 	return p->alive ? p->finished ? "finishing" : "running" : p->finished ? "finished" : "died";
 }
 
-static void print_processes(const Evspace__Status *s)
+/* What it is stays, and how it is. */
+static const struct table_column process_columns[] = {
+	{.pad = -16, .least = 8},
+	{.pad = -10, .gap = 1},
+	{.pad = -8, .gap = 1, .drop = 3},
+	{.pad = -9, .gap = 1},
+	{.pad = 7, .gap = 1, .drop = 2},
+	{.pad = 8, .gap = 1, .drop = 1},
+	{.pad = 14, .gap = 1},
+	{.pad = 10, .gap = 1, .drop = 4},
+	{.pad = 9, .gap = 1, .drop = 5},
+	{.least = 7, .drop = 6},
+};
+
+static void process_add(struct table *t, const Evspace__Process *p)
 {
 	char events[UNIT_TEXT], bytes[UNIT_TEXT], age[UNIT_TEXT];
 
-	printf("\n%-16s %-10s %-8s %-9s %7s %8s %14s %10s %9s  %s\n", "run", "process", "pid",
-	       "state", "threads", "elements", "events", "memory", "age", "program");
-	for (size_t i = 0; i < s->n_processes; i++) {
-		const Evspace__Process *p = s->processes[i];
+	table_cell(t, "%s", p->run);
+	table_cell(t, "%s", p->name);
+	table_cell(t, "%u", p->pid);
+	table_cell(t, "%s", process_state(p));
+	table_cell(t, "%u", p->threads);
+	table_cell(t, "%u", p->elements);
+	table_cell(t, "%s", unit_count(events, p->events));
+	table_cell(t, "%s", unit_bytes(bytes, p->bytes));
+	table_cell(t, "%s", unit_duration(age, p->age_ms * 1000000u));
+	table_cell(t, "%s", p->program);
+	if (p->overflowed)
+		table_line(t, "%-16s   %llu events went to no element and are counted as lost", "",
+			   (unsigned long long)p->overflowed);
+	if (p->notes[0])
+		table_line(t, "%-16s   not fully collected: %s", "", p->notes);
+	if (p->modes[0])
+		table_line(t, "%-16s   not traced: %s", "", p->modes);
+}
 
-		printf("%-16s %-10s %-8u %-9s %7u %8u %14s %10s %9s  %s\n", p->run, p->name, p->pid,
-		       process_state(p), p->threads, p->elements, unit_count(events, p->events),
-		       unit_bytes(bytes, p->bytes), unit_duration(age, p->age_ms * 1000000u),
-		       p->program);
-		if (p->overflowed)
-			printf("%-16s   %llu events went to no element and are counted as lost\n",
-			       "", (unsigned long long)p->overflowed);
-		if (p->notes[0])
-			printf("%-16s   not fully collected: %s\n", "", p->notes);
-		if (p->modes[0])
-			printf("%-16s   not traced: %s\n", "", p->modes);
-	}
+static void print_processes(const Evspace__Status *s)
+{
+	static const char *const heads[] = {"run",	"process", "pid",    "state", "threads",
+					    "elements", "events",  "memory", "age",   "program"};
+	struct table t;
+
+	table_init(&t, sizeof(heads) / sizeof(heads[0]));
+	t.columns = process_columns;
+	for (size_t i = 0; i < t.n_columns; i++)
+		table_cell(&t, "%s", heads[i]);
+	for (size_t i = 0; i < s->n_processes; i++)
+		process_add(&t, s->processes[i]);
+	putchar('\n');
+	table_print(&t, stdout);
+	table_fini(&t);
 }
 
 /* The classes of the run that those at @from are of; *to is behind them. */
@@ -125,29 +157,30 @@ static void print_status(const Evspace__Status *s, bool all)
 {
 	char uptime[UNIT_TEXT], memory[UNIT_TEXT], cpu[UNIT_TEXT], kept[UNIT_TEXT];
 
-	printf("agent %s%s%s, version %s, pid %u, up %s\n", s->node,
-	       s->cluster[0] ? " of cluster " : "", s->cluster, s->version, s->pid,
-	       unit_duration(uptime, s->uptime_ms * 1000000u));
+	table_say(stdout, "agent %s%s%s, version %s, pid %u, up %s", s->node,
+		  s->cluster[0] ? " of cluster " : "", s->cluster, s->version, s->pid,
+		  unit_duration(uptime, s->uptime_ms * 1000000u));
 	if (s->replaced)
-		puts("its program file has been replaced since: start it again to have the new "
-		     "one");
+		table_say(stdout, "its program file has been replaced since: start it again to "
+				  "have the new one");
 	if (strcmp(s->version, PACKAGE_VERSION) != 0)
 		fprintf(stderr, "evspace status: this is version %s, the agent is %s\n",
 			PACKAGE_VERSION, s->version);
-	printf("CPU %s, memory %s, %u connection%s, %u scope%s; entry is %s; ended processes are "
-	       "kept %s\n",
-	       unit_duration(cpu, s->cpu_us * 1000u), unit_bytes(memory, s->memory), s->links,
-	       s->links == 1 ? "" : "s", s->scopes, s->scopes == 1 ? "" : "s", s->entry,
-	       unit_duration(kept, s->retention_ms * 1000000u));
+	table_say(stdout,
+		  "CPU %s, memory %s, %u connection%s, %u scope%s; entry is %s; ended processes "
+		  "are kept %s",
+		  unit_duration(cpu, s->cpu_us * 1000u), unit_bytes(memory, s->memory), s->links,
+		  s->links == 1 ? "" : "s", s->scopes, s->scopes == 1 ? "" : "s", s->entry,
+		  unit_duration(kept, s->retention_ms * 1000000u));
 	if (s->n_processes)
 		print_processes(s);
 	else
 		puts("no process of a program is collected here");
 	print_classes(s, all);
 	for (size_t i = 0; i < s->n_refused; i++)
-		printf("not collected: %s\n", s->refused[i]);
+		table_say(stdout, "not collected: %s", s->refused[i]);
 	for (size_t i = 0; i < s->n_remote; i++)
-		printf("remote: %s\n", s->remote[i]);
+		table_say(stdout, "remote: %s", s->remote[i]);
 }
 
 static json_t *process_json(const Evspace__Process *p)

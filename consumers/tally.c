@@ -3,10 +3,13 @@
 #include "consumers/tally.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "consumers/unit.h"
+#include "consumers/words.h"
 #include "node-agent/segment-class.h"
 #include "pathmap/memory.h"
+#include "pathmap/table.h"
 #include "tree/op.h"
 
 bool tally_shows(const struct class_sum *sum)
@@ -19,18 +22,28 @@ static uint64_t recorded(const struct class_sum *sum)
 	return sum->calls > sum->skipped ? sum->calls - sum->skipped : 0;
 }
 
-static void print_line(const struct class_sum *sum, const char *indent, FILE *out)
-{
-	char name[CLASS_TEXT], calls[UNIT_TEXT], bytes[UNIT_TEXT], kept[UNIT_TEXT];
-	char skipped[UNIT_TEXT], time[UNIT_TEXT];
+/* Which class it is stays, its mode and its calls. */
+#define TALLY_COLUMNS 8
+static const struct table_column tally_columns[TALLY_COLUMNS] = {
+	{.pad = -20, .least = 12},	  {.pad = -6, .gap = 1},
+	{.pad = 9, .gap = 1, .drop = 1},  {.pad = 15, .gap = 1},
+	{.pad = 12, .gap = 1, .drop = 3}, {.pad = 15, .gap = 1, .drop = 5},
+	{.pad = 15, .gap = 1, .drop = 4}, {.drop = 2},
+};
 
-	fprintf(out, "%s%-20s %-6s %9u %15s %12s %15s %15s", indent, class_name(sum, name),
-		segment_mode_name(sum->mode), sum->processes, unit_count(calls, sum->calls),
-		unit_bytes(bytes, sum->bytes), unit_count(kept, recorded(sum)),
-		unit_count(skipped, sum->skipped));
-	if (sum->time_ns)
-		fprintf(out, "  %s in them", unit_duration(time, sum->time_ns));
-	fputc('\n', out);
+static void class_add(struct table *t, const struct class_sum *sum, const char *indent)
+{
+	char name[CLASS_TEXT], text[UNIT_TEXT];
+
+	table_cell(t, "%s%s", indent, class_name(sum, name));
+	table_cell(t, "%s", segment_mode_name(sum->mode));
+	table_cell(t, "%u", sum->processes);
+	table_cell(t, "%s", unit_count(text, sum->calls));
+	table_cell(t, "%s", unit_bytes(text, sum->bytes));
+	table_cell(t, "%s", unit_count(text, recorded(sum)));
+	table_cell(t, "%s", unit_count(text, sum->skipped));
+	table_cell(t, "%s%s", sum->time_ns ? unit_duration(text, sum->time_ns) : "",
+		   sum->time_ns ? " in them" : "");
 }
 
 static int compare_calls(const void *a, const void *b)
@@ -49,38 +62,49 @@ void tally_print(struct classes *classes, const char *indent, size_t most, const
 {
 	size_t n = classes_count(classes), shown = 0;
 	const struct class_sum **list = memory_new(n + 1, sizeof(*list));
+	static const char *const heads[] = {"class", "mode",	 "processes",	 "calls",
+					    "bytes", "recorded", "not recorded", ""};
+	struct table_column columns[TALLY_COLUMNS];
+	struct table t;
 
 	for (size_t i = 0; i < n; i++) {
 		if (tally_shows(classes_at(classes, i)))
 			list[shown++] = classes_at(classes, i);
 	}
 	qsort(list, shown, sizeof(*list), compare_calls);
-	if (shown)
-		fprintf(out, "%s%-20s %-6s %9s %15s %12s %15s %15s\n", indent, "class", "mode",
-			"processes", "calls", "bytes", "recorded", "not recorded");
+	memcpy(columns, tally_columns, sizeof(columns));
+	columns[0].pad -= (int)strlen(indent);
+	table_init(&t, TALLY_COLUMNS);
+	t.columns = columns;
+	table_cell(&t, "%sclass", indent);
+	for (size_t i = 1; i < TALLY_COLUMNS; i++)
+		table_cell(&t, "%s", heads[i]);
 	for (size_t i = 0; i < shown && (!most || i < most); i++)
-		print_line(list[i], indent, out);
+		class_add(&t, list[i], indent);
 	if (most && shown > most)
-		fprintf(out, "%sand %zu more (%s)\n", indent, shown - most, how);
+		table_line(&t, "%sand %zu more (%s)", indent, shown - most, how);
+	if (shown)
+		table_print(&t, out);
+	table_fini(&t);
 	free(list);
 }
 
 void tally_print_fate(const struct fate *h, const char *indent, FILE *out)
 {
-	char count[UNIT_TEXT];
+	char count[UNIT_TEXT], line[WORDS_TEXT] = "";
 
 	if (!h->written)
 		return;
-	fprintf(out, "%s%s events were recorded:", indent, unit_count(count, h->written));
-	fprintf(out, " %s are there", unit_count(count, h->held));
+	words_add(line, "%s%s events were recorded:", indent, unit_count(count, h->written));
+	words_add(line, " %s are there", unit_count(count, h->held));
 	if (fate_overwritten(h))
-		fprintf(out, ", %s were overwritten", unit_count(count, fate_overwritten(h)));
+		words_add(line, ", %s were overwritten", unit_count(count, fate_overwritten(h)));
 	if (h->discarded)
-		fprintf(out, ", %s were discarded", unit_count(count, h->discarded));
+		words_add(line, ", %s were discarded", unit_count(count, h->discarded));
 	if (h->lost)
-		fprintf(out, ", %s are lost: no element had room (run --threads, --reserve)",
-			unit_count(count, h->lost));
-	fputc('\n', out);
+		words_add(line, ", %s are lost: no element had room (run --threads, --reserve)",
+			  unit_count(count, h->lost));
+	table_say(out, "%s", line);
 }
 
 void tally_fate_json(const struct fate *h, json_t *object)

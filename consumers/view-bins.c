@@ -9,9 +9,12 @@
 #include "consumers/view.h"
 #include "consumers/words.h"
 #include "pathmap/memory.h"
+#include "pathmap/table.h"
 #include "tree/bin.h"
 
+/* Characters of a bar, and of its line before it. */
 #define BAR_WIDTH 50u
+#define BAR_AT	  32u
 
 struct histogram {
 	UT_hash_handle hh;
@@ -130,7 +133,29 @@ static const char *value_text(char buf[UNIT_TEXT], const struct histogram *h, ui
 	return strcmp(h->what, "bytes") == 0 ? unit_bytes(buf, value) : unit_duration(buf, value);
 }
 
-static void quantiles_text(const struct viewer *v, const struct histogram *h, FILE *out)
+/* What it is of stays, and its quantiles. */
+static const struct table_column quantile_columns[] = {
+	{.pad = -24, .least = 10, .parts = 2},
+	{.pad = -24, .gap = 1, .least = 12},
+	{.pad = 12, .gap = 1, .drop = 3},
+	{.pad = 9, .gap = 1, .drop = 2},
+	{.pad = 9, .gap = 1},
+	{.pad = 9, .gap = 1, .drop = 1},
+	{.pad = 9, .gap = 1},
+	{.pad = 9, .gap = 1},
+};
+
+static void heads_add(const struct histogram *h, struct table *t)
+{
+	static const char *const heads[] = {"COUNT", "MEAN", "P50", "P90", "P99", "MAX"};
+
+	table_cell(t, "%s", strcmp(h->what, "bytes") == 0 ? "SIZES OF" : "DURATIONS OF");
+	table_cell(t, "OPERATION");
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		table_cell(t, "%s", heads[i]);
+}
+
+static void quantiles_add(const struct viewer *v, const struct histogram *h, struct table *t)
 {
 	static const double shares[] = {0.5, 0.9, 0.99};
 	char text[UNIT_TEXT], mean[UNIT_TEXT] = "-", key[96];
@@ -138,14 +163,17 @@ static void quantiles_text(const struct viewer *v, const struct histogram *h, FI
 	words_class(key, sizeof(key), v->client, *h->op ? h->op : "all", h->comm);
 	if (h->count)
 		value_text(mean, h, h->sum / h->count);
-	fprintf(out, "%-24s %-24s %12s %9s", h->name, key, unit_count(text, h->count), mean);
+	table_cell(t, "%s", h->name);
+	table_cell(t, "%s", key);
+	table_cell(t, "%s", unit_count(text, h->count));
+	table_cell(t, "%s", mean);
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
-		fprintf(out, " %9s", value_text(text, h, quantile(h, shares[i])));
-	fprintf(out, " %9s\n", value_text(text, h, h->most));
+		table_cell(t, "%s", value_text(text, h, quantile(h, shares[i])));
+	table_cell(t, "%s", value_text(text, h, h->most));
 }
 
 /* A bar for each power of two, as long as its share of the longest. */
-static void bars_text(const struct histogram *h, FILE *out)
+static void bars_add(const struct histogram *h, unsigned most, struct table *t)
 {
 	uint64_t powers[BIN_COUNT / BIN_STEPS] = {0}, longest = 1;
 	size_t first = BIN_COUNT, last = 0;
@@ -163,32 +191,38 @@ static void bars_text(const struct histogram *h, FILE *out)
 	}
 	for (size_t power = first; power <= last; power++) {
 		char low[UNIT_TEXT], count[UNIT_TEXT];
-		int width = (int)((double)powers[power] / (double)longest * BAR_WIDTH + 0.5);
+		int width = (int)((double)powers[power] / (double)longest * most + 0.5);
 
-		fprintf(out, "  from %10s %12s  %.*s\n",
-			value_text(low, h, bin_low((unsigned)(power * BIN_STEPS))),
-			unit_count(count, powers[power]), width,
-			"##################################################");
+		table_line(t, "  from %10s %12s  %.*s",
+			   value_text(low, h, bin_low((unsigned)(power * BIN_STEPS))),
+			   unit_count(count, powers[power]), width,
+			   "##################################################");
 	}
 }
 
 static void bins_text(const struct viewer *v, FILE *out)
 {
+	size_t n, width = table_width(out);
+	unsigned most =
+		width > 0 && width < BAR_AT + BAR_WIDTH ? (unsigned)width - BAR_AT : BAR_WIDTH;
 	struct histogram **list;
-	size_t n;
+	struct table t;
 
 	if (!histograms)
 		return;
 	n = bins_list(&list);
-	for (size_t i = 0; viewer_shows(v, i, n, out); i++) {
+	table_init(&t, sizeof(quantile_columns) / sizeof(quantile_columns[0]));
+	t.columns = quantile_columns;
+	for (size_t i = 0; viewer_shows(v, i, n); i++) {
 		if (i == 0 || strcmp(list[i]->what, list[i - 1]->what) != 0)
-			fprintf(out, "%-24s %-24s %12s %9s %9s %9s %9s %9s\n",
-				strcmp(list[i]->what, "bytes") == 0 ? "SIZES OF" : "DURATIONS OF",
-				"OPERATION", "COUNT", "MEAN", "P50", "P90", "P99", "MAX");
-		quantiles_text(v, list[i], out);
+			heads_add(list[i], &t);
+		quantiles_add(v, list[i], &t);
 		if (v->bars)
-			bars_text(list[i], out);
+			bars_add(list[i], most, &t);
 	}
+	table_print(&t, out);
+	table_fini(&t);
+	viewer_more(v, n, out);
 	free(list);
 }
 

@@ -9,6 +9,7 @@
 #include "consumers/view.h"
 #include "consumers/words.h"
 #include "pathmap/memory.h"
+#include "pathmap/table.h"
 #include "tree/process.h"
 
 /* A matrix of up to so many senders and receivers is drawn. */
@@ -122,19 +123,38 @@ static size_t cells_list(struct entry ***list, int (*compare)(const void *, cons
 
 /* ---- text ---- */
 
+/* From whom and to whom stays, and how much. */
+static const struct table_column cell_columns[] = {
+	{.pad = -12, .drop = 1},
+	{.pad = -24, .gap = 1, .least = 10, .parts = 1},
+	{.pad = -24, .gap = 1, .least = 10, .parts = 1},
+	{.pad = 14, .gap = 1, .drop = 2},
+	{.pad = 12, .gap = 1},
+};
+
 static void list_text(const struct viewer *v, FILE *out)
 {
+	static const char *const heads[] = {"MATRIX", "FROM", "TO", "MESSAGES", "BYTES"};
 	struct entry **list;
 	size_t n = cells_list(&list, compare_bytes);
+	struct table t;
 
-	fprintf(out, "%-12s %-24s %-24s %14s %12s\n", "MATRIX", "FROM", "TO", "MESSAGES", "BYTES");
-	for (size_t i = 0; viewer_shows(v, i, n, out); i++) {
-		char calls[UNIT_TEXT], bytes[UNIT_TEXT];
+	table_init(&t, sizeof(heads) / sizeof(heads[0]));
+	t.columns = cell_columns;
+	for (size_t i = 0; i < t.n_columns; i++)
+		table_cell(&t, "%s", heads[i]);
+	for (size_t i = 0; viewer_shows(v, i, n); i++) {
+		char text[UNIT_TEXT];
 
-		fprintf(out, "%-12s %-24s %-24s %14s %12s\n", list[i]->name, list[i]->from,
-			list[i]->to, unit_count(calls, list[i]->calls),
-			unit_bytes(bytes, list[i]->bytes));
+		table_cell(&t, "%s", list[i]->name);
+		table_cell(&t, "%s", list[i]->from);
+		table_cell(&t, "%s", list[i]->to);
+		table_cell(&t, "%s", unit_count(text, list[i]->calls));
+		table_cell(&t, "%s", unit_bytes(text, list[i]->bytes));
 	}
+	table_print(&t, out);
+	table_fini(&t);
+	viewer_more(v, n, out);
 	free(list);
 }
 
@@ -202,6 +222,14 @@ static void cells_draw(const char *name, const char *const *ends, size_t n, FILE
 	}
 }
 
+/* A square that is wider than its terminal is none. */
+static size_t drawn_columns(FILE *out)
+{
+	size_t width = table_width(out);
+
+	return width > 0 && width < DRAWN_COLUMNS ? width : DRAWN_COLUMNS;
+}
+
 static void cells_text(const struct viewer *v, FILE *out)
 {
 	const char *ends[2 * DRAWN_MOST + 2];
@@ -212,7 +240,7 @@ static void cells_text(const struct viewer *v, FILE *out)
 		return;
 	n = cells_list(&list, compare_names);
 	n_ends = ends_list(list, n, ends);
-	if (n_ends && (n_ends + 1) * (size_t)(ends_width(ends, n_ends) + 1) <= DRAWN_COLUMNS)
+	if (n_ends && (n_ends + 1) * (size_t)(ends_width(ends, n_ends) + 1) <= drawn_columns(out))
 		cells_draw(list[0]->name, ends, n_ends, out);
 	else
 		list_text(v, out);

@@ -9,6 +9,7 @@
 #include "consumers/view.h"
 #include "consumers/words.h"
 #include "pathmap/memory.h"
+#include "pathmap/table.h"
 
 /* What a class has counted. */
 struct counted {
@@ -156,30 +157,48 @@ static size_t classes_list(struct entry ***list, int (*order)(const void *, cons
 
 /* ---- text ---- */
 
-static void class_text(const struct viewer *v, const struct entry *e, FILE *out)
+/* What it is the rate of stays, and the rates. */
+static const struct table_column class_columns[] = {
+	{.pad = -28, .least = 10, .parts = 2},
+	{.pad = -20, .gap = 1, .least = 12},
+	{.pad = 12, .gap = 1},
+	{.pad = 12, .gap = 1},
+	{.pad = 8, .gap = 1, .drop = 3},
+	{.pad = 15, .gap = 1, .drop = 2},
+	{.pad = 12, .gap = 1, .drop = 1},
+};
+
+static void class_add(const struct viewer *v, const struct entry *e, struct table *t)
 {
-	char class[96], calls[UNIT_TEXT], bytes[UNIT_TEXT], text[UNIT_TEXT] = "-";
+	char class[96], text[UNIT_TEXT] = "-";
 
 	words_class(class, sizeof(class), v->client, *e->channel ? e->channel : "all", e->comm);
-	fprintf(out, "%-28s %-20s", e->name, class);
+	table_cell(t, "%s", e->name);
+	table_cell(t, "%s", class);
 	if (e->known)
-		fprintf(out, " %12s %12s", unit_count(calls, (uint64_t)(calls_rate(e) + 0.5)),
-			unit_bytes(bytes,
-				   (uint64_t)(rate(e, e->now.bytes, e->before.bytes) + 0.5)));
-	else
-		fprintf(out, " %12s %12s", "-", "-");
+		unit_count(text, (uint64_t)(calls_rate(e) + 0.5));
+	table_cell(t, "%s", text);
+	if (e->known)
+		unit_bytes(text, (uint64_t)(rate(e, e->now.bytes, e->before.bytes) + 0.5));
+	table_cell(t, "%s", text);
 	/* A call's time counts when it ends, and may be that of many waves: as a share it says
 	   nothing. */
 	if (e->known && e->now.calls > e->before.calls && e->now.time_ns)
 		unit_duration(text, (e->now.time_ns - e->before.time_ns) /
 					    (e->now.calls - e->before.calls));
-	fprintf(out, " %8s %15s %12s\n", text, unit_count(calls, e->now.calls),
-		unit_bytes(bytes, e->now.bytes));
+	else
+		snprintf(text, sizeof(text), "-");
+	table_cell(t, "%s", text);
+	table_cell(t, "%s", unit_count(text, e->now.calls));
+	table_cell(t, "%s", unit_bytes(text, e->now.bytes));
 }
 
 static void classes_text(const struct viewer *v, FILE *out)
 {
+	static const char *const heads[] = {"RATES OF", "CLASS", "CALLS/s", "BYTES/s",
+					    "A CALL",	"CALLS", "BYTES"};
 	struct entry **list;
+	struct table t;
 	size_t n;
 
 	if (!entries)
@@ -188,10 +207,15 @@ static void classes_text(const struct viewer *v, FILE *out)
 	/* Of more than are shown, the busiest. */
 	if (v->top && n > v->top)
 		qsort(list, n, sizeof(*list), compare_busy);
-	fprintf(out, "%-28s %-20s %12s %12s %8s %15s %12s\n", "RATES OF", "CLASS", "CALLS/s",
-		"BYTES/s", "A CALL", "CALLS", "BYTES");
-	for (size_t i = 0; viewer_shows(v, i, n, out); i++)
-		class_text(v, list[i], out);
+	table_init(&t, sizeof(heads) / sizeof(heads[0]));
+	t.columns = class_columns;
+	for (size_t i = 0; i < t.n_columns; i++)
+		table_cell(&t, "%s", heads[i]);
+	for (size_t i = 0; viewer_shows(v, i, n); i++)
+		class_add(v, list[i], &t);
+	table_print(&t, out);
+	table_fini(&t);
+	viewer_more(v, n, out);
 	free(list);
 }
 

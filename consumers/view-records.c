@@ -37,12 +37,13 @@ static void records_text(const struct viewer *v, FILE *out)
 	struct evspace_total total;
 
 	evspace_rewind(v->client);
-	for (size_t i = 0; viewer_shows(v, i, n_tuples, out) && evspace_event(v->client, &ev); i++)
+	for (size_t i = 0; viewer_shows(v, i, n_tuples) && evspace_event(v->client, &ev); i++)
 		events_text.event(v->client, &ev, out);
+	viewer_more(v, n_tuples, out);
 	evspace_rewind(v->client);
-	for (size_t i = 0; viewer_shows(v, i, n_totals, out) && evspace_total(v->client, &total);
-	     i++)
+	for (size_t i = 0; viewer_shows(v, i, n_totals) && evspace_total(v->client, &total); i++)
 		events_text.total(&total, out);
+	viewer_more(v, n_totals, out);
 }
 
 const struct figure figure_tuples = {records_take, false, records_text, records_json, NULL};

@@ -11,6 +11,7 @@
 #include "consumers/command.h"
 #include "consumers/words.h"
 #include "pathmap/memory.h"
+#include "pathmap/table.h"
 #include "tree/clock.h"
 
 static const char view_help[] =
@@ -101,11 +102,15 @@ static int own_take(void *arg, int code, const char *value, struct error *e)
 	return 0;
 }
 
-bool viewer_shows(const struct viewer *v, size_t shown, size_t n, FILE *out)
+bool viewer_shows(const struct viewer *v, size_t shown, size_t n)
 {
-	if (shown < n && v->top && shown == v->top)
-		fprintf(out, "and %zu more (--top all shows them)\n", n - shown);
 	return shown < n && (!v->top || shown < v->top);
+}
+
+void viewer_more(const struct viewer *v, size_t n, FILE *out)
+{
+	if (v->top && n > v->top)
+		table_say(out, "and %zu more (--top all shows them)", n - v->top);
 }
 
 /* ---- one wave ---- */

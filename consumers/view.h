@@ -49,8 +49,10 @@ extern const struct figure figure_bins;	   /* view-bins.c */
 extern const struct figure figure_cells;   /* view-cells.c */
 extern const struct figure figure_classes; /* view-classes.c */
 
-/** Is line @shown, from 0, of a table still to be shown? Says that there are more of the @n behind
- * the last one. */
-bool viewer_shows(const struct viewer *v, size_t shown, size_t n, FILE *out);
+/** Is line @shown, from 0, of a table of @n still to be shown? */
+bool viewer_shows(const struct viewer *v, size_t shown, size_t n);
+
+/** Say behind a table of @n lines that there are more than were shown, if so. */
+void viewer_more(const struct viewer *v, size_t n, FILE *out);
 
 #endif

@@ -3,13 +3,25 @@
 #ifndef EVSPACE_TABLE_H
 #define EVSPACE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+/** How a column is written, and what of it gives way where a line is wider than its terminal. */
+struct table_column {
+	int pad;       /* where nothing gives way: as printf's %*s; 0: as wide as its widest text */
+	unsigned gap;  /* blanks before it; 0: two */
+	unsigned drop; /* the column is left out, those of 1 first; 0: it stays */
+	size_t least;  /* its texts are cut to no fewer characters than that; 0: they are not */
+	unsigned parts; /* they are cut from the front, and so many last parts of a path stay */
+	bool wraps;	/* the last column: its texts go on in the next line instead */
+};
 
 /** Rows of cells; cells that a row lacks are empty. */
 struct table {
 	size_t n_columns;
-	char **cells; /* row by row */
+	const struct table_column *columns; /* the caller's; NULL: all stay as they are */
+	struct table_cell *cells;	    /* row by row */
 	size_t n_cells;
 };
 
@@ -22,7 +34,28 @@ void table_fini(struct table *table);
 /** Add a cell to the last row, or, when that is full, begin a row with it. */
 void table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Print the rows, columns aligned by characters, two blanks apart, none at the ends of lines. */
+/** End the last row, and add a row that is one text over all columns. */
+void table_line(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** The table's lines, columns aligned by characters, none with blanks at its end, each with its
+ * newline, and zero behind them. They have at most @width characters, as far as the columns allow:
+ * texts are cut, after the columns of least use are left out where that is not enough; lines over
+ * all columns, and texts that wrap, go on in lines that begin with a blank. 0: any width. The
+ * caller's to free(). */
+char *table_text(const struct table *table, size_t width);
+
+/** How many bytes of @line, which has no newline, a line of @width characters takes, broken at a
+ * blank if there is one. 0 is any width. */
+size_t table_break(const char *line, size_t width);
+
+/** How many characters fit on a line of @out: the terminal's, or those that COLUMNS says, 80 if
+ * nobody says any, never under 40; 0, any number, where it is no terminal. */
+size_t table_width(FILE *out);
+
+/** Print the lines, no wider than @out. */
 void table_print(const struct table *table, FILE *out);
+
+/** Print a line of text, broken at blanks where it is wider than @out. */
+void table_say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

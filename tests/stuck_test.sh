@@ -105,6 +105,39 @@ knew_in_time() {
 	return "${PIPESTATUS[1]}"
 }
 
+# on_terminal COLUMNS COMMAND...: what it prints on a terminal so wide (of $rows), without what moves and colours.
+on_terminal() {
+	local columns=$1 typed
+
+	shift
+	typed="stty cols $columns rows ${rows:-24}; $* 2>$tap_dir/terminal.err"
+	TERM=xterm script -qefc "$typed" /dev/null </dev/null | sed 's/\r//g; s/\x1b\[[0-9;]*[A-Za-z]//g' >"$tap_dir/terminal"
+}
+
+fits() {
+	awk -v columns="$1" 'length > columns { print length ": " $0; long = 1 } END { exit long || NR == 0 }' "$tap_dir/terminal" ||
+		{ cat "$tap_dir/terminal" "$tap_dir/terminal.err"; return 1; }
+}
+
+# Each is named, with its whole rank and thread, and whom it waits for.
+heartbeat_fits() {
+	on_terminal "$1" evspace heartbeat --connect "$bed_entry" --run "$2" --once --deadline 20000
+	fits "$1" && [ "$(grep -c '/rank[012]/t0.*STUCK.*  waits for rank 3' "$tap_dir/terminal")" -eq 3 ] &&
+		grep '/rank3/t0.*AWAITED.*  holds up 3 threads' "$tap_dir/terminal" || { cat "$tap_dir/terminal"; return 1; }
+}
+
+# Where there is no room for all, who holds up the others comes first.
+heartbeat_hides() {
+	rows=11 on_terminal 40 evspace heartbeat --connect "$bed_entry" --run "$1" --once --deadline 20000
+	fits 40 && grep -A 1 '^thread' "$tap_dir/terminal" | grep '/rank3/t0.*AWAITED' &&
+		grep 'more threads, [0-9] of them stuck' "$tap_dir/terminal" || { cat "$tap_dir/terminal"; return 1; }
+}
+
+list_fits() {
+	on_terminal 80 "$@"
+	fits 80 && grep -iE '^run +(state|process)' "$tap_dir/terminal"
+}
+
 bed_begin
 bed_agents front ga a0 a1 b0 b1 || exit 99
 
@@ -122,6 +155,11 @@ tap_case "barrier: JSON names those that wait" threads 3 '"stuck":true' '"runnin
 	'"op":"MPI_Barrier"' '"why":"members"' '"waits_for":\[3\]' '"cause":"/B/b1/rank3/t0"'
 tap_case "barrier: a heartbeat that was there before knew within two seconds" \
 	knew_in_time barrier MPI_Barrier
+tap_case "barrier: on a terminal of 80 columns all are named whole" heartbeat_fits 80 barrier
+tap_case "barrier: on one of 60, too" heartbeat_fits 60 barrier
+tap_case "barrier: on one of 11 rows who is awaited stands first" heartbeat_hides barrier
+tap_case "status fits its terminal" list_fits evspace status --connect "unix:$EVSPACE_DIR/agent-b1.sock"
+tap_case "runs fit their terminal" list_fits evspace runs
 stuck_end barrier
 tap_case "barrier: that heartbeat ends with the program" bed_ended follow-barrier 0
 
