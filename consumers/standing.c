@@ -140,10 +140,11 @@ int standing_take(struct standing *s, const char *command, const struct common *
 		return -1;
 	}
 	reply = runs_ask(&common->look, wanted, &runs);
-	s->settled = runs.known;
+	/* Who does not say has not said that there is none. */
+	s->settled = runs.known || !reply;
 	if (runs.known && !runs.alive && ended && wanted)
 		say_ended(command, wanted, &runs, common->look.backlog);
-	else if (!ended && !runs.known) {
+	else if (!ended && reply && !runs.known) {
 		say_none(command, wanted, &runs, w);
 		code = EXIT_BAD_NEWS;
 	}

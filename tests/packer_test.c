@@ -355,7 +355,7 @@ static void a_bomb_takes_no_memory(void)
 static void others_have_their_turn(void)
 {
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	Evspace__Error error = EVSPACE__ERROR__INIT;
+	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
 	struct wire_front front = {.body_bytes = 0};
 	struct bytes plain = {0}, much = {0};
 	struct packer *p = packer_new();
@@ -364,9 +364,9 @@ static void others_have_their_turn(void)
 	struct world w;
 
 	memset(text, 'a', sizeof(text) - 1);
-	error.text = text;
-	frame.kind_case = EVSPACE__FRAME__KIND_ERROR;
-	frame.error = &error;
+	ask.run = text;
+	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	frame.status_ask = &ask;
 	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
 	wire_frame_put(&front, &frame, bytes_reserve(&plain, wire_frame_bytes(&front)));
 	bytes_commit(&plain, wire_frame_bytes(&front));
