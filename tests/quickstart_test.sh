@@ -5,7 +5,7 @@
 . "$top_srcdir/tests/copy.sh"
 . "$top_srcdir/tests/tap.sh"
 
-if [ -n "$copy_why" ] || [ "$top_builddir" != "$top_srcdir/build" ]; then
+if [ -n "$copy_why" ] || [ ! "$top_builddir" -ef "$top_srcdir/build" ]; then
 	tap_skip "quickstart" "${copy_why:-it builds in build/, and this build is elsewhere}"
 	tap_done
 fi
