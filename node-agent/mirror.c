@@ -220,10 +220,7 @@ struct work {
 
 static uint64_t local_ticks(const struct mirror_news *n, uint64_t ticks)
 {
-	int64_t ns = clock_line_ns(&n->line, ticks);
-
-	return n->local.base_ticks +
-	       (uint64_t)(int64_t)((double)(ns - n->local.base_ns) / n->local.ns_per_tick);
+	return clock_line_ticks(&n->local, clock_line_ns(&n->line, ticks));
 }
 
 /* Numbers up to @to are gone. Whoever ends us here loses nothing but what is gone anyway. */

@@ -4,6 +4,7 @@
 #include "node-agent/source.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,9 @@ static void count_written(struct source *src, const struct row *row, uint64_t he
 /* The row's tuples that ended before this have outlived their lifetime. */
 static uint64_t row_oldest(const struct source *src, const struct row *row)
 {
-	uint64_t ticks = (uint64_t)((double)row->lifetime_ns * src->ticks_per_ns);
+	/* a lifetime is what a file says: it may be longer than any clock counts */
+	double lifetime = fmin((double)row->lifetime_ns * src->ticks_per_ns, 0x1p63);
+	uint64_t ticks = (uint64_t)lifetime;
 
 	return row->lifetime_ns && ticks < src->now ? src->now - ticks : 0;
 }

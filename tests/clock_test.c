@@ -65,6 +65,8 @@ static void exact_line(void)
 	CU_ASSERT_EQUAL(clock_line_ns(&line, early.ticks + 25000000000), 15000000700);
 	CU_ASSERT_EQUAL(clock_line_ns(&line, early.ticks + 50000000000), 25000000700);
 	CU_ASSERT_EQUAL(clock_line_ns(&line, early.ticks - 250), 5000000600);
+	CU_ASSERT_EQUAL(clock_line_ticks(&line, 5000000700), early.ticks);
+	CU_ASSERT_EQUAL(clock_line_ticks(&line, 5000000600), early.ticks - 250);
 }
 
 static void error_of_close_pairs(void)
@@ -91,6 +93,9 @@ static void any_ticks(void)
 	line.ns_per_tick = 1e30;
 	CU_ASSERT_TRUE(clock_line_ns(&line, 78) > 0);
 	CU_ASSERT_TRUE(clock_line_ns(&line, 76) < 0);
+	line.ns_per_tick = 1e-30;
+	CU_ASSERT_EQUAL(clock_line_ticks(&line, INT64_MAX), 77 + (uint64_t)9e18);
+	CU_ASSERT_EQUAL(clock_line_ticks(&line, INT64_MIN), 77 - (uint64_t)9e18);
 }
 
 static void boot_id(void)

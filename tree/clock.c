@@ -147,3 +147,17 @@ int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
 	return (int64_t)((uint64_t)line->base_ns +
 			 (uint64_t)(int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5));
 }
+
+uint64_t clock_line_ticks(const struct clock_line *line, int64_t ns)
+{
+	int64_t since;
+	double ticks;
+
+	if (__builtin_sub_overflow(ns, line->base_ns, &since))
+		since = ns > 0 ? INT64_MAX : INT64_MIN;
+	ticks = (double)since / line->ns_per_tick;
+	/* written so that no time, and no line without a slope, overflows the conversion */
+	if (!(ticks < 9e18 && ticks > -9e18))
+		ticks = ns > line->base_ns ? 9e18 : -9e18;
+	return line->base_ticks + (uint64_t)(int64_t)ticks;
+}

@@ -89,4 +89,10 @@ static inline int clock_line_same(const struct clock_line *a, const struct clock
 /** Event-space time of @ticks on @line, in nanoseconds. Exact where a tick is a nanosecond. */
 int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks);
 
+/**
+ * Ticks of @line at the event-space time @ns, cut off: the inverse of clock_line_ns(). Times that
+ * are further away than 9e18 ticks are that far away.
+ */
+uint64_t clock_line_ticks(const struct clock_line *line, int64_t ns);
+
 #endif
