@@ -24,10 +24,10 @@ static void start(uint32_t threads, uint32_t classes)
 
 static void switch_to(int channel, const uint32_t *comm, enum segment_mode mode)
 {
-	struct segment_control *control = segment_control_map(&collect.segment);
+	struct segment_control *control = segment_control_map(collect.segment);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
-	CU_ASSERT_TRUE(segment_class_switch(control, &collect.segment, channel, comm, mode) > 0);
+	CU_ASSERT_TRUE(segment_class_switch(control, collect.segment, channel, comm, mode) > 0);
 	segment_control_unmap(control);
 }
 
@@ -53,10 +53,10 @@ static struct segment_sum by_classes(unsigned channel)
 {
 	struct segment_sum all = {.calls = 0};
 
-	for (uint32_t i = 0; i < segment_classes(&collect.segment); i++) {
+	for (uint32_t i = 0; i < segment_classes(collect.segment); i++) {
 		struct segment_class_sum sum;
 
-		if (segment_class_read(&collect.segment, i, &sum) < 0 || sum.channel != channel)
+		if (segment_class_read(collect.segment, i, &sum) < 0 || sum.channel != channel)
 			continue;
 		all.calls += sum.own.calls + sum.before.calls;
 		all.bytes += sum.own.bytes + sum.before.bytes;
@@ -70,8 +70,8 @@ static struct segment_sum by_threads(unsigned channel)
 {
 	struct segment_sum all = {.calls = 0};
 
-	for (uint32_t i = 0; i <= collect.segment.layout.threads_max; i++)
-		segment_channel_sum(&collect.segment, i, channel, &all);
+	for (uint32_t i = 0; i <= collect.segment->layout.threads_max; i++)
+		segment_channel_sum(collect.segment, i, channel, &all);
 	return all;
 }
 
@@ -134,7 +134,7 @@ static void beyond_the_reserve(void)
 			traced ? 0 : THREADS * CALLS);
 		CU_ASSERT_EQUAL(by_classes(CHANNEL_COLLECTIVE).ticks > 0,
 				traced || modes[i] == MODE_TIME);
-		CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_THREADS);
+		CU_ASSERT_TRUE(atomic_load(&collect.segment->header->note) & SEGMENT_NOTE_THREADS);
 		collect_stop();
 	}
 }
@@ -152,14 +152,14 @@ static void come_and_go(enum segment_mode mode)
 	for (uint32_t id = 1; id <= n; id++) {
 		collect_classes_init(&comm, id);
 		operate(&comm, CHANNEL_COLLECTIVE, 10);
-		segment_class_leave(&collect.segment, id);
+		segment_class_leave(collect.segment, id);
 		/* a request that ends later */
 		operate(&comm, CHANNEL_COLLECTIVE, 1);
 	}
 	counted(CHANNEL_COLLECTIVE, 2 * n, 11 * n, mode == MODE_TRACE ? 0 : 2 * n);
 	counted(CHANNEL_COMPLETION, 2 * n, 11 * n, mode == MODE_TRACE ? 0 : 2 * n);
-	CU_ASSERT_TRUE(segment_classes(&collect.segment) <= most);
-	CU_ASSERT_EQUAL(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_CLASSES, 0);
+	CU_ASSERT_TRUE(segment_classes(collect.segment) <= most);
+	CU_ASSERT_EQUAL(atomic_load(&collect.segment->header->note) & SEGMENT_NOTE_CLASSES, 0);
 	collect_stop();
 }
 
@@ -186,17 +186,17 @@ static void each_has_its_own(void)
 		for (uint32_t i = 0; i < id; i++)
 			operate(&comm, CHANNEL_COLLECTIVE, 10);
 		CU_ASSERT_EQUAL_FATAL(collect_class(&comm, CHANNEL_COLLECTIVE), CHANNEL_MAX);
-		CU_ASSERT_EQUAL(segment_class_read(&collect.segment, CHANNEL_MAX, &sum), 0);
+		CU_ASSERT_EQUAL(segment_class_read(collect.segment, CHANNEL_MAX, &sum), 0);
 		CU_ASSERT_EQUAL(sum.comm, id);
 		CU_ASSERT_EQUAL(sum.mode, MODE_TRACE);
 		CU_ASSERT_EQUAL(sum.own.calls, id);
 		CU_ASSERT_EQUAL(sum.own.bytes, 10 * id);
 		CU_ASSERT_EQUAL(sum.before.calls, id * (id - 1) / 2);
 		switch_to(CHANNEL_COLLECTIVE, &id, MODE_COUNT);
-		segment_class_leave(&collect.segment, id);
+		segment_class_leave(collect.segment, id);
 	}
 	/* the last one is there as long as nobody needs its room; it cannot be switched */
-	CU_ASSERT_EQUAL(segment_class_read(&collect.segment, CHANNEL_MAX, &sum), 0);
+	CU_ASSERT_EQUAL(segment_class_read(collect.segment, CHANNEL_MAX, &sum), 0);
 	CU_ASSERT_EQUAL(sum.comm, 3);
 	CU_ASSERT_EQUAL(sum.mode, MODE_COUNT);
 	collect_classes_init(&comm, 4);
@@ -204,7 +204,7 @@ static void each_has_its_own(void)
 	collect_classes_init(&comm, 5);
 	operate(&comm, CHANNEL_COLLECTIVE, 10);
 	CU_ASSERT_EQUAL(collect_class(&comm, CHANNEL_COLLECTIVE), CHANNEL_COLLECTIVE);
-	CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_CLASSES);
+	CU_ASSERT_TRUE(atomic_load(&collect.segment->header->note) & SEGMENT_NOTE_CLASSES);
 	counted(CHANNEL_COLLECTIVE, 8, 80, 0);
 	collect_stop();
 }
@@ -244,7 +244,7 @@ static void sums_are_never_torn(void)
 		collect_classes_init(&comm, id);
 		operate(&comm, CHANNEL_COLLECTIVE, 10);
 		operate(&comm, CHANNEL_COLLECTIVE, 10);
-		segment_class_leave(&collect.segment, id);
+		segment_class_leave(collect.segment, id);
 	}
 	atomic_store(&over, true);
 	pthread_join(reader, NULL);
@@ -331,7 +331,7 @@ static void freed_while_under_way(void)
 		comm_init(&comm, 6);
 		collect_stamp(&t);
 		collect_end(caller, &t, &comm, CHANNEL_P2P);
-		CU_ASSERT_EQUAL(segment_count(&collect.segment, 0, CHANNEL_P2P)->calls, 1);
+		CU_ASSERT_EQUAL(segment_count(collect.segment, 0, CHANNEL_P2P)->calls, 1);
 		CU_ASSERT_EQUAL(by_classes(CHANNEL_P2P).bytes, 100);
 		collect_stop();
 	}
@@ -358,7 +358,7 @@ static void sites_of_the_quiet(void)
 	t.start = t.end = collect_now();
 	collect_extra(&t, &collect_none, CHANNEL_COMPLETION);
 	collect_leave(caller);
-	element = segment_element(&collect.segment, segment_elements(&collect.segment) - 1);
+	element = segment_element(collect.segment, segment_elements(collect.segment) - 1);
 	CU_ASSERT_EQUAL(element->channel, CHANNEL_COMPLETION);
 	CU_ASSERT_EQUAL(element->key, (uintptr_t)&there);
 	collect_stop();

@@ -63,7 +63,7 @@ static uint64_t events_of(unsigned channel)
 {
 	struct segment_sum sum = {.calls = 0};
 
-	segment_channel_sum(&collect.segment, 0, channel, &sum);
+	segment_channel_sum(collect.segment, 0, channel, &sum);
 	return sum.calls;
 }
 
@@ -71,7 +71,7 @@ static void is_in_no_state(uint32_t thread)
 {
 	struct tuple t;
 
-	CU_ASSERT_EQUAL(segment_state(segment_thread(&collect.segment, thread), &t), 0);
+	CU_ASSERT_EQUAL(segment_state(segment_thread(collect.segment, thread), &t), 0);
 }
 
 /* --- faults --- */
@@ -113,7 +113,7 @@ static void faults_of_the_program(void)
 
 static void cut_short(void)
 {
-	CU_ASSERT_EQUAL_FATAL(truncate(collect.segment.path, SEGMENT_PAGE), 0);
+	CU_ASSERT_EQUAL_FATAL(truncate(collect.segment->path, SEGMENT_PAGE), 0);
 }
 
 static void *cut_and_go_on(void *arg)
@@ -126,14 +126,14 @@ static void *cut_and_go_on(void *arg)
 
 static void file_is_cut_short(void)
 {
-	char word[sizeof(collect.segment.path) + 16];
+	char word[sizeof(collect.segment->path) + 16];
 	pthread_t threads[4];
 
 	start(5);
 	operate_often();
 	snprintf(word, sizeof(word), "%.*s.refused-cut-off",
-		 (int)strlen(collect.segment.path) - (int)strlen(SEGMENT_SUFFIX),
-		 collect.segment.path);
+		 (int)strlen(collect.segment->path) - (int)strlen(SEGMENT_SUFFIX),
+		 collect.segment->path);
 	for (int i = 0; i < 4; i++)
 		pthread_create(&threads[i], NULL, cut_and_go_on, i == 2 ? word : NULL);
 	for (int i = 0; i < 4; i++)
@@ -157,20 +157,20 @@ static void jump(void)
 
 static uint64_t left(void)
 {
-	return atomic_load(&collect.segment.header->left);
+	return atomic_load(&collect.segment->header->left);
 }
 
 static uint64_t inside(void)
 {
-	return atomic_load(&collect.segment.header->inside);
+	return atomic_load(&collect.segment->header->inside);
 }
 
 static __attribute__((noinline)) void leave_below(enum segment_mode mode)
 {
-	struct segment_control *control = segment_control_map(&collect.segment);
+	struct segment_control *control = segment_control_map(collect.segment);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
-	segment_class_switch(control, &collect.segment, CHANNEL_P2P, NULL, mode);
+	segment_class_switch(control, collect.segment, CHANNEL_P2P, NULL, mode);
 	segment_control_unmap(control);
 	if (!setjmp(back))
 		operate(CHANNEL_P2P, jump);
@@ -188,8 +188,8 @@ static void left_in_every_mode(void)
 		CU_ASSERT_EQUAL(left(), 1);
 		CU_ASSERT_EQUAL(inside(), 2);
 		is_in_no_state(0);
-		CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_LEFT);
-		CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_INSIDE);
+		CU_ASSERT_TRUE(atomic_load(&collect.segment->header->note) & SEGMENT_NOTE_LEFT);
+		CU_ASSERT_TRUE(atomic_load(&collect.segment->header->note) & SEGMENT_NOTE_INSIDE);
 		collect_stop();
 	}
 }

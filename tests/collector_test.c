@@ -44,7 +44,7 @@ static __attribute__((noinline)) void operate(unsigned channel, uint64_t bytes, 
 
 static uint64_t head_of(uint32_t thread, unsigned channel)
 {
-	const struct segment *s = &collect.segment;
+	const struct segment *s = collect.segment;
 
 	for (uint32_t i = 0; i < segment_elements(s); i++) {
 		const struct segment_element *element = segment_element(s, i);
@@ -64,7 +64,7 @@ static struct segment_sum counts_of(uint32_t thread, unsigned channel)
 {
 	struct segment_sum sum = {.calls = 0};
 
-	segment_channel_sum(&collect.segment, thread, channel, &sum);
+	segment_channel_sum(collect.segment, thread, channel, &sum);
 	return sum;
 }
 
@@ -83,16 +83,16 @@ static void events_are_written(void)
 	for (uint64_t i = 1; i <= 10; i++)
 		operate(CHANNEL_P2P, i, NULL);
 	operate(CHANNEL_ENV, 0, NULL);
-	t = segment_thread(&collect.segment, 0);
+	t = segment_thread(collect.segment, 0);
 	CU_ASSERT_EQUAL(t->tid, (uint32_t)getpid());
 	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 10);
 	CU_ASSERT_EQUAL(events_of(0, CHANNEL_P2P), 10);
 	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).bytes, 55);
 	CU_ASSERT_EQUAL(head_of(0, CHANNEL_ENV), 1);
 	/* the overflow element, and what was used: lazily */
-	CU_ASSERT_EQUAL(segment_elements(&collect.segment), 3);
-	CU_ASSERT_TRUE(collect.segment.header->cost_ps > 1000);
-	CU_ASSERT_TRUE(collect.segment.header->cost_ps < 100000000);
+	CU_ASSERT_EQUAL(segment_elements(collect.segment), 3);
+	CU_ASSERT_TRUE(collect.segment->header->cost_ps > 1000);
+	CU_ASSERT_TRUE(collect.segment->header->cost_ps < 100000000);
 	collect_stop();
 }
 
@@ -100,7 +100,7 @@ static void sees_itself(void)
 {
 	struct tuple t;
 
-	CU_ASSERT_EQUAL(segment_state(segment_thread(&collect.segment, 0), &t), 1);
+	CU_ASSERT_EQUAL(segment_state(segment_thread(collect.segment, 0), &t), 1);
 	CU_ASSERT_EQUAL(t.op, OP_MPI_SEND);
 	CU_ASSERT_EQUAL(t.bytes, 4711);
 	CU_ASSERT_EQUAL(t.flags, TUPLE_RUNNING);
@@ -113,7 +113,7 @@ static void state_while_it_lasts(void)
 
 	start(1);
 	operate(CHANNEL_P2P, 4711, sees_itself);
-	CU_ASSERT_EQUAL(segment_state(segment_thread(&collect.segment, 0), &t), 0);
+	CU_ASSERT_EQUAL(segment_state(segment_thread(collect.segment, 0), &t), 0);
 	collect_stop();
 }
 
@@ -141,7 +141,7 @@ static void off_is_nothing(void)
 
 	start(1);
 	operate(CHANNEL_P2P, 1, NULL);
-	control = segment_control_map(&collect.segment);
+	control = segment_control_map(collect.segment);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
 	atomic_store(&control->mode[CHANNEL_COLLECTIVE], MODE_OFF);
 	operate(CHANNEL_COLLECTIVE, 1, NULL);
@@ -159,10 +159,10 @@ static void off_is_nothing(void)
 
 static void switch_to(int channel, const uint32_t *comm, enum segment_mode mode)
 {
-	struct segment_control *control = segment_control_map(&collect.segment);
+	struct segment_control *control = segment_control_map(collect.segment);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
-	CU_ASSERT_TRUE(segment_class_switch(control, &collect.segment, channel, comm, mode) > 0);
+	CU_ASSERT_TRUE(segment_class_switch(control, collect.segment, channel, comm, mode) > 0);
 	segment_control_unmap(control);
 }
 
@@ -170,14 +170,14 @@ static void is_in_state(void)
 {
 	struct tuple t;
 
-	CU_ASSERT_EQUAL(segment_state(segment_thread(&collect.segment, 0), &t), 1);
+	CU_ASSERT_EQUAL(segment_state(segment_thread(collect.segment, 0), &t), 1);
 }
 
 static void is_in_no_state(void)
 {
 	struct tuple t;
 
-	CU_ASSERT_EQUAL(segment_state(segment_thread(&collect.segment, 0), &t), 0);
+	CU_ASSERT_EQUAL(segment_state(segment_thread(collect.segment, 0), &t), 0);
 }
 
 /* In every mode but off the counts are exact, and what left no tuple is known. */
@@ -234,7 +234,7 @@ static void classes(void)
 	collect_classes_init(&later, 9);
 	operate_on(&a, 1);
 	operate_on(&b, 1);
-	CU_ASSERT_EQUAL(segment_classes(&collect.segment), CHANNEL_MAX + 2);
+	CU_ASSERT_EQUAL(segment_classes(collect.segment), CHANNEL_MAX + 2);
 	switch_to(CHANNEL_P2P, &id, MODE_OFF);
 	operate_on(&a, 1);
 	operate_on(&b, 1);
@@ -262,7 +262,7 @@ static void classes_run_out(void)
 	}
 	CU_ASSERT_EQUAL(counts_of(0, CHANNEL_P2P).calls, 100);
 	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 100);
-	CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_CLASSES);
+	CU_ASSERT_TRUE(atomic_load(&collect.segment->header->note) & SEGMENT_NOTE_CLASSES);
 	collect_stop();
 }
 
@@ -280,16 +280,16 @@ static void split_by_operation(void)
 	for (int round = 0; round < 3; round++)
 		for (uint16_t op = 1; op <= 100; op++)
 			operate_on(&collect_none, op);
-	for (uint32_t i = 1; i < segment_elements(&collect.segment); i++) {
-		const struct segment_element *element = segment_element(&collect.segment, i);
+	for (uint32_t i = 1; i < segment_elements(collect.segment); i++) {
+		const struct segment_element *element = segment_element(collect.segment, i);
 
 		CU_ASSERT_EQUAL(element->split, SPLIT_OP);
-		CU_ASSERT_EQUAL(element_head(segment_ring(&collect.segment, element)), 3);
+		CU_ASSERT_EQUAL(element_head(segment_ring(collect.segment, element)), 3);
 		kept += 3;
 	}
 	CU_ASSERT_TRUE(kept >= 3 * 40);
 	CU_ASSERT_EQUAL(kept + overflowed(), 300);
-	CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_ELEMENTS);
+	CU_ASSERT_TRUE(atomic_load(&collect.segment->header->note) & SEGMENT_NOTE_ELEMENTS);
 	collect_stop();
 }
 
@@ -301,7 +301,7 @@ static void polls_are_counted(void)
 	for (int i = 0; i < 1000; i++)
 		if (collect_enter(caller, &collect_none, CHANNEL_WAIT) == COLLECT_RECORD)
 			collect_poll(caller);
-	CU_ASSERT_EQUAL(atomic_load(&segment_thread(&collect.segment, 0)->state.polls), 1000);
+	CU_ASSERT_EQUAL(atomic_load(&segment_thread(collect.segment, 0)->state.polls), 1000);
 	CU_ASSERT_EQUAL(head_of(0, CHANNEL_WAIT), 0);
 	operate(CHANNEL_P2P, 1, NULL);
 	CU_ASSERT_EQUAL(head_of(0, CHANNEL_P2P), 1);
@@ -343,12 +343,12 @@ static void a_thread_each(void)
 	start(5);
 	operate_often(NULL);
 	threads_run(4, true);
-	CU_ASSERT_EQUAL(segment_threads(&collect.segment), 5);
+	CU_ASSERT_EQUAL(segment_threads(collect.segment), 5);
 	for (uint32_t i = 0; i < 5; i++) {
 		CU_ASSERT_EQUAL(head_of(i, CHANNEL_P2P), 100);
 		CU_ASSERT_EQUAL(events_of(i, CHANNEL_P2P), 100);
 	}
-	CU_ASSERT_EQUAL(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_THREADS, 0);
+	CU_ASSERT_EQUAL(atomic_load(&collect.segment->header->note) & SEGMENT_NOTE_THREADS, 0);
 	collect_stop();
 }
 
@@ -357,7 +357,7 @@ static void threads_after_each_other(void)
 {
 	start(3);
 	threads_run(10, false);
-	CU_ASSERT_EQUAL(segment_threads(&collect.segment), 3);
+	CU_ASSERT_EQUAL(segment_threads(collect.segment), 3);
 	CU_ASSERT_EQUAL(head_of(1, CHANNEL_P2P) + head_of(2, CHANNEL_P2P), 1000);
 	CU_ASSERT_EQUAL(overflowed(), 0);
 	collect_stop();
@@ -389,7 +389,7 @@ static void more_than_the_reserve(void)
 	/* one of the six got the second entry */
 	CU_ASSERT_EQUAL(head_of(1, CHANNEL_P2P), 101);
 	CU_ASSERT_EQUAL(overflowed(), 5 * 101);
-	CU_ASSERT_TRUE(atomic_load(&collect.segment.header->note) & SEGMENT_NOTE_THREADS);
+	CU_ASSERT_TRUE(atomic_load(&collect.segment->header->note) & SEGMENT_NOTE_THREADS);
 	collect_stop();
 }
 
@@ -403,7 +403,7 @@ static void child_runs(void)
 	if (pid == 0) {
 		collect_abandon();
 		operate(CHANNEL_P2P, 1, two_inside);
-		_exit(collect.segment.header ? 1 : 0);
+		_exit(collect.segment->header ? 1 : 0);
 	}
 	CU_ASSERT_TRUE(waitpid(pid, &status, 0) == pid);
 	CU_ASSERT_EQUAL(status, 0);

@@ -259,6 +259,19 @@ twice() {
 }
 tap_case "a process that is two tasks, and forks: two segments, each of its own calls" twice
 
+# Another thread is in regions all the time. Each task has its own segment, with what both threads
+# did while it was one.
+again() {
+	fresh
+	EVSPACE_CAPACITY=200 collected "$apps/pvm_again" 100 || return
+	dumped counts >"$tap_dir/again"
+	[ "$(grep -c '"op":"pvm_mytid","calls":1,' "$tap_dir/again")" -eq 100 ] &&
+		[ "$(grep -c '"op":"pvm_exit","calls":1,' "$tap_dir/again")" -eq 100 ] &&
+		[ "$(grep -c '"op":"evspace_region"' "$tap_dir/again")" -eq 100 ] &&
+		[ "$(dumped headers | grep -c '"finished":1')" -eq 100 ]
+}
+tap_case "a hundred tasks one after the other, while another thread is in regions" again
+
 # --- consumers ---
 
 # Waiting tasks are named as PVM names them. An agent serves those on its host.

@@ -19,7 +19,7 @@ unsigned collect_class_ready(struct collect_classes *classes, unsigned channel)
 
 	if (class != SEGMENT_CLASS_FRESH)
 		return class;
-	class = segment_class_make(&collect.segment, classes->comm, channel);
+	class = segment_class_make(collect.segment, classes->comm, channel);
 	atomic_store_explicit(&classes->of[channel], (uint16_t) class, memory_order_relaxed);
 	return class;
 }
@@ -31,12 +31,12 @@ unsigned collect_class_resumed(struct collect_classes *classes, unsigned class, 
 	/* without room, several communicators have the class of none: each is to see it */
 	if (class < CHANNEL_MAX && classes->comm)
 		return collect_mode(class) & ~(unsigned)MODE_MISSED;
-	return segment_class_resume(&collect.segment, class);
+	return segment_class_resume(collect_self.segment, class);
 }
 
 void collect_classes_make(struct collect_classes *classes, unsigned channel)
 {
-	if (collect.segment.header)
+	if (collect.segment->header)
 		collect_class_ready(classes, channel);
 }
 
@@ -45,25 +45,25 @@ void collect_classes_number(struct collect_classes *classes, uint32_t channels)
 	classes->numbered = channels;
 	/* one that is made later could not tell what was missed before there was the communicator
 	 */
-	for (unsigned i = 0; i < CHANNEL_PROGRAMS && collect.segment.header; i++) {
+	for (unsigned i = 0; i < CHANNEL_PROGRAMS && collect.segment->header; i++) {
 		unsigned class;
 
-		if (!(channels >> i & 1) || !segment_class_missed(&collect.segment, i))
+		if (!(channels >> i & 1) || !segment_class_missed(collect.segment, i))
 			continue;
 		class = collect_class_ready(classes, i);
 		if (class >= CHANNEL_MAX)
-			segment_class_resume(&collect.segment, class);
+			segment_class_resume(collect.segment, class);
 	}
 }
 
 void collect_classes_check(struct collect_classes *classes)
 {
-	for (unsigned i = 0; i < CHANNEL_PROGRAMS && collect.segment.header; i++) {
+	for (unsigned i = 0; i < CHANNEL_PROGRAMS && collect.segment->header; i++) {
 		unsigned class = collect_class(classes, i), mode = collect_mode(class);
 
 		if (!(classes->numbered >> i & 1))
 			continue;
-		if (class == SEGMENT_CLASS_FRESH ? segment_class_missed(&collect.segment, i)
+		if (class == SEGMENT_CLASS_FRESH ? segment_class_missed(collect.segment, i)
 						 : mode == MODE_OFF || mode & MODE_MISSED)
 			classes_unnumber(classes);
 	}

@@ -16,13 +16,12 @@
 #define WORD "refused-cut-off"
 
 static struct sigaction before;
-static char word[sizeof(collect.segment.path) + sizeof(WORD)];
+static char word[sizeof(collect.segment->path) + sizeof(WORD)];
 
-bool collect_fault_replace(void)
+bool collect_fault_replace(const struct segment *s)
 {
 	const int access = PROT_READ | PROT_WRITE;
 	const int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-	struct segment *s = &collect.segment;
 
 	/* cppcheck-suppress [invalidFunctionArg, leakReturnValNotUsed] */
 	return mmap(s->header, s->size, access, kind, -1, 0) != MAP_FAILED;
@@ -31,13 +30,13 @@ bool collect_fault_replace(void)
 /* The header's address stays: other threads may be about to look there. */
 static bool forsake(const void *address)
 {
-	const struct segment *s = &collect.segment;
+	const struct segment *s = collect.segment;
 	uintptr_t at = (uintptr_t)address, begin = (uintptr_t)s->header;
 
 	if (!begin || at < begin || at - begin >= s->size)
 		return false;
 	collect_finish();
-	return collect_fault_replace();
+	return collect_fault_replace(s);
 }
 
 /* What would have happened: of what another process has sent, and of a fault. */
@@ -86,7 +85,7 @@ static void caught(int number, siginfo_t *info, void *context)
 
 static void word_make(void)
 {
-	const char *path = collect.segment.path, *end = strrchr(path, '.');
+	const char *path = collect.segment->path, *end = strrchr(path, '.');
 
 	snprintf(word, sizeof(word), "%.*s" WORD, end ? (int)(end + 1 - path) : 0, path);
 }

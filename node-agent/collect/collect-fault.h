@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "node-agent/segment.h"
+
 /**
  * Catch SIGBUS for addresses in the segment of this process: memory of its own takes the file's
  * place, nothing more is collected, an empty file beside it says so (store.c has the words), and
@@ -19,8 +21,8 @@
  */
 void collect_fault_catch(void);
 
-/** Memory of our own takes the segment's place, where what is under way may still write. For signal
- * handlers, too. False: there is none. */
-bool collect_fault_replace(void);
+/** Memory of our own takes the place of the segment's, where what is under way may still write. For
+ * signal handlers, too. False: there is none. */
+bool collect_fault_replace(const struct segment *s);
 
 #endif

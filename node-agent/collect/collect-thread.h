@@ -47,6 +47,7 @@ enum door_place {
 struct collect_thread {
 	uint64_t state;	  /* COLLECT_NEW, _CAREFUL, _IDLE, _ENDED, or collect_caller.frame + mode */
 	const void *site; /* where the operation that it is in was called from */
+	struct segment *segment;      /* that it writes to, if it is not COLLECT_NEW */
 	struct segment_thread *entry; /* set before the state leaves COLLECT_NEW */
 	struct segment_count *counts; /* by class; nobody reads those of one beyond the reserve */
 	struct element_writer
@@ -71,7 +72,7 @@ struct collect {
 	bool sites;		     /* some channel is split by call sites */
 	bool alone; /* nobody but the program calls functions by the names that programs use */
 	enum clock_kind clock;
-	struct segment segment; /* header NULL: nothing is collected */
+	struct segment *_Atomic segment; /* never NULL; header NULL: nothing is collected */
 	uint32_t capacity[CHANNEL_MAX];
 	uint8_t split[CHANNEL_MAX]; /* enum segment_split */
 };

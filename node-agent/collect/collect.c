@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "node-agent/collect/collect-class.h"
 #include "node-agent/collect/collect-fault.h"
+#include "node-agent/collect/collect-space.h"
 #include "node-agent/collect/modules.h"
 
 /** Keys below this are kept inside the thread descriptor: setting one takes no memory (glibc,
@@ -21,7 +21,9 @@ static const _Atomic uint8_t all_off[SEGMENT_CLASSES_MAX] = {
 	[0 ... SEGMENT_CLASSES_MAX - 1] = MODE_OFF,
 };
 
-struct collect collect = {.mode = all_off};
+static struct collect_space nowhere;
+
+struct collect collect = {.mode = all_off, .segment = &nowhere.segment};
 #ifndef EVSPACE_DOOR
 __thread struct collect_thread collect_self;
 #endif
@@ -31,51 +33,35 @@ __thread struct collect_thread collect_self;
 static struct segment_thread no_entry;
 static struct segment_count no_counts[SEGMENT_CLASSES_MAX];
 
-/* Elements of split channels, by thread and key: an open hash table as large as the reserve needs,
- * made at the start. A slot belongs for ever to the thread that has taken it. */
-struct keyed {
-	_Atomic uint64_t owner; /* thread and channel, 0: free */
-	uint64_t key;
-	struct element_writer writer;
-};
-
-/** Slots that are looked at before a key is given up: the table is at most half full of elements.
- */
-#define PROBES 32
-
-static struct keyed *keyed;
-static uint64_t keyed_n; /* a power of two */
-
-/* Entries of threads that have ended, a bit each: taken again when the reserve is used up. */
-static _Atomic uint64_t free_entries;
 static pthread_key_t exit_key;
 static bool exit_key_made;
 
-static struct segment_thread *entry_at(uint32_t index)
+static struct segment_thread *entry_at(const struct segment *s, uint32_t index)
 {
-	char *table = (char *)collect.segment.header + collect.segment.layout.threads_at;
+	char *table = (char *)s->header + s->layout.threads_at;
 
 	return (struct segment_thread *)(void *)table + index;
 }
 
 /* A call that is not on record is counted. */
-static void unrecorded(_Atomic uint64_t *count, enum segment_note why)
+static void unrecorded(struct segment_header *header, _Atomic uint64_t *count,
+		       enum segment_note why)
 {
 	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
-	atomic_fetch_or_explicit(&collect.segment.header->note, why, memory_order_relaxed);
+	atomic_fetch_or_explicit(&header->note, why, memory_order_relaxed);
 }
 
 /* The operation that the thread is inside will not come to its end. */
 static void operation_left(struct collect_thread *self)
 {
-	if (!collect.segment.header || !self->entry)
+	if (!self->entry)
 		return;
 	atomic_store_explicit(&self->entry->state.what, 0, memory_order_relaxed);
 	/* whoever comes by the door's other way is on it already */
 	if (self->place == DOOR_ONWARD)
 		self->place = DOOR_OUTSIDE;
 	self->state = self->idle;
-	unrecorded(&collect.segment.header->left, SEGMENT_NOTE_LEFT);
+	unrecorded(self->segment->header, &self->segment->header->left, SEGMENT_NOTE_LEFT);
 }
 
 /* Is the call that comes now one within the operation that the thread is inside? */
@@ -98,38 +84,39 @@ static void thread_ended(void *arg)
 	if (self->state > COLLECT_IDLE)
 		operation_left(self);
 	if (self->entry && self->entry != &no_entry && self->index < 64)
-		atomic_fetch_or_explicit(&free_entries, UINT64_C(1) << self->index,
-					 memory_order_release);
+		atomic_fetch_or_explicit(&collect_space_of(self->segment)->free_entries,
+					 UINT64_C(1) << self->index, memory_order_release);
 	memset(self, 0, sizeof(*self));
 	/* destructors of others may still call the library: not recorded */
 	self->state = COLLECT_ENDED;
 }
 
-static struct segment_thread *entry_reuse(void)
+static struct segment_thread *entry_reuse(struct collect_space *space)
 {
-	uint64_t bits = atomic_load_explicit(&free_entries, memory_order_relaxed);
+	uint64_t bits = atomic_load_explicit(&space->free_entries, memory_order_relaxed);
 
 	while (bits) {
 		unsigned i = (unsigned)__builtin_ctzll(bits);
 
 		if (atomic_compare_exchange_weak_explicit(
-			    &free_entries, &bits, bits & ~(UINT64_C(1) << i), memory_order_acquire,
-			    memory_order_relaxed))
-			return entry_at(i);
+			    &space->free_entries, &bits, bits & ~(UINT64_C(1) << i),
+			    memory_order_acquire, memory_order_relaxed))
+			return entry_at(&space->segment, i);
 	}
 	return NULL;
 }
 
-static void thread_attach(struct collect_thread *self, uint32_t tid)
+static void thread_attach(struct collect_thread *self, struct segment *s, uint32_t tid)
 {
-	struct segment *s = &collect.segment;
 	uint32_t used = atomic_load_explicit(&s->header->threads, memory_order_relaxed);
-	struct segment_thread *entry = used < s->layout.threads_max ? NULL : entry_reuse();
+	struct segment_thread *entry =
+		used < s->layout.threads_max ? NULL : entry_reuse(collect_space_of(s));
 
 	if (!entry)
 		entry = segment_thread_add(s, tid);
+	*self = (struct collect_thread){.segment = s, .place = self->place};
 	self->entry = entry ? entry : &no_entry;
-	self->index = entry ? (uint32_t)(entry - entry_at(0)) : SEGMENT_NO_THREAD;
+	self->index = entry ? (uint32_t)(entry - entry_at(s, 0)) : SEGMENT_NO_THREAD;
 	self->counts = entry ? segment_counts_of(s, self->index) : no_counts;
 	/* what an ended thread had begun is not this one's */
 	if (entry)
@@ -141,96 +128,6 @@ static void thread_attach(struct collect_thread *self, uint32_t tid)
 	self->state = self->idle;
 	if (exit_key_made)
 		pthread_setspecific(exit_key, self);
-}
-
-/* The element that an ended thread with this entry has left. */
-static struct segment_element *element_find(const struct segment_element *like)
-{
-	struct segment *s = &collect.segment;
-	struct segment_element *table = segment_overflow(s);
-	uint32_t n = atomic_load_explicit(&s->header->elements, memory_order_acquire);
-
-	for (uint32_t i = 0; i < n && i < s->layout.elements_max; i++)
-		if (atomic_load_explicit(&table[i].used, memory_order_acquire) &&
-		    table[i].thread == like->thread && table[i].channel == like->channel &&
-		    table[i].split == like->split && table[i].key == like->key)
-			return &table[i];
-	return NULL;
-}
-
-/* Make this thread's element with @key, or find it. False: there is no room. */
-static bool element_prepare(struct element_writer *w, unsigned channel, uint64_t key)
-{
-	const struct segment_element like = {
-		.capacity = collect.capacity[channel],
-		.thread = collect_self.index,
-		.channel = (uint16_t)channel,
-		.split = collect.split[channel],
-		.key = key,
-	};
-	struct segment_element *element = element_find(&like);
-
-	if (!element)
-		element = segment_element_add(&collect.segment, &like);
-	if (element)
-		element_writer_init(w, (void *)((char *)collect.segment.header + element->ring_at),
-				    element->capacity);
-	return element != NULL;
-}
-
-static uint64_t key_of(const struct tuple *t, unsigned channel)
-{
-	switch (collect.split[channel]) {
-	case SPLIT_COMM:
-		return t->comm;
-	case SPLIT_OP:
-		return t->op;
-	default:
-		return (uintptr_t)collect_self.site;
-	}
-}
-
-/* The writer of an element of a split channel, or NULL when there is no room. */
-static struct element_writer *keyed_writer(unsigned channel, uint64_t key)
-{
-	uint64_t owner = ((uint64_t)collect_self.index + 1) << 8 | channel;
-	/* Fibonacci hashing (Knuth 6.4) */
-	uint64_t home = (key ^ owner << 40) * 0x9e3779b97f4a7c15u;
-
-	home ^= home >> 32;
-	for (uint64_t i = 0; i < keyed_n && i < PROBES; i++) {
-		struct keyed *slot = &keyed[(home + i) & (keyed_n - 1)];
-		uint64_t found = atomic_load_explicit(&slot->owner, memory_order_relaxed);
-
-		if (found == owner && slot->key == key)
-			return slot->writer.ring ? &slot->writer : NULL;
-		if (found || !atomic_compare_exchange_strong_explicit(&slot->owner, &found, owner,
-								      memory_order_relaxed,
-								      memory_order_relaxed))
-			continue;
-		slot->key = key;
-		if (collect.split[channel] == SPLIT_SITE)
-			modules_note(&collect.segment, key);
-		return element_prepare(&slot->writer, channel, key) ? &slot->writer : NULL;
-	}
-	return NULL;
-}
-
-static struct element_writer *writer_find(const struct tuple *t, unsigned channel)
-{
-	struct collect_thread *self = &collect_self;
-	struct element_writer *w = &self->writers[channel];
-
-	if (!collect.segment.header || self->entry == &no_entry || self->spilling >> channel & 1)
-		return NULL;
-	if (w->ring)
-		return w;
-	if (collect.split[channel] != SPLIT_THREAD)
-		return keyed_writer(channel, key_of(t, channel));
-	if (element_prepare(w, channel, 0))
-		return w;
-	self->spilling |= 1u << channel;
-	return NULL;
 }
 
 static bool is_shared(void)
@@ -245,17 +142,18 @@ void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t 
 	struct element_writer *w;
 
 	collect_words(&t, bytes, whom, what);
-	w = writer_find(&t, where & 0xff);
+	w = collect_space_writer(&t, where & 0xff);
 	if (w) {
 		element_write(w, &t);
 		return;
 	}
-	if (!collect.segment.header)
+	/* while the cost is measured there is none */
+	if (!collect_self.segment)
 		return;
-	segment_overflow_write(&collect.segment);
+	segment_overflow_write(collect_self.segment);
 	if (is_shared())
 		segment_count_share(
-			&collect.segment, where >> 8,
+			collect_self.segment, where >> 8,
 			&(struct segment_sum){.calls = 1, .bytes = bytes, .ticks = end - start});
 }
 
@@ -263,17 +161,18 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 				      unsigned channel)
 {
 	struct collect_thread *self = &collect_self;
+	struct segment *s = collect.segment;
 	unsigned class, mode;
 
-	if (!collect.segment.header)
+	if (!s->header)
 		return COLLECT_PASS;
 	if (is_nested(self, caller)) {
 		if (collect.alone && collect_wants(classes, channel))
-			unrecorded(&collect.segment.header->inside, SEGMENT_NOTE_INSIDE);
+			unrecorded(s->header, &s->header->inside, SEGMENT_NOTE_INSIDE);
 		return COLLECT_NESTED;
 	}
-	if (self->state == COLLECT_NEW)
-		thread_attach(self, 0);
+	if (self->segment != s)
+		thread_attach(self, s, 0);
 	class = collect_class_ready(classes, channel);
 	mode = collect_mode(class);
 	if (mode & MODE_MISSED)
@@ -294,11 +193,12 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 bool collect_enter_quietly(struct collect_caller caller)
 {
 	struct collect_thread *self = &collect_self;
+	struct segment *s = collect.segment;
 
-	if (!collect.segment.header || is_nested(self, caller))
+	if (!s->header || is_nested(self, caller))
 		return false;
-	if (self->state == COLLECT_NEW)
-		thread_attach(self, 0);
+	if (self->segment != s)
+		thread_attach(self, s, 0);
 	self->site = caller.site;
 	atomic_signal_fence(memory_order_seq_cst);
 	self->state = caller.frame + MODE_OFF;
@@ -308,7 +208,7 @@ bool collect_enter_quietly(struct collect_caller caller)
 
 bool collect_wants_slow(struct collect_classes *classes, unsigned channel)
 {
-	return collect.segment.header &&
+	return collect.segment->header &&
 	       collect_mode(collect_class_ready(classes, channel)) != MODE_OFF;
 }
 
@@ -324,8 +224,7 @@ static void skip(const struct tuple *t, unsigned class, unsigned mode)
 	struct segment_count *count = &collect_self.counts[class];
 
 	if (is_shared()) {
-		if (collect.segment.header)
-			segment_count_share(&collect.segment, class, &call);
+		segment_count_share(collect_self.segment, class, &call);
 		return;
 	}
 	collect_add(&count->calls, call.calls);
@@ -346,7 +245,7 @@ void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, 
 {
 	unsigned class, mode;
 
-	if (!collect.segment.header)
+	if (!collect.segment->header)
 		return;
 	class = collect_class_ready(classes, channel);
 	mode = collect_mode(class);
@@ -375,6 +274,7 @@ static uint32_t cost_measure(void)
 	collect.mode = all_on;
 	collect_self.entry = &no_entry;
 	collect_self.counts = no_counts;
+	collect_self.index = SEGMENT_NO_THREAD;
 	collect_self.state = collect_self.idle = COLLECT_IDLE;
 	element_writer_init(&collect_self.writers[CHANNEL_ENV], &scratch.ring, 200);
 	for (int batch = 0; batch < BATCHES; batch++) {
@@ -400,37 +300,26 @@ static uint32_t cost_measure(void)
 	return (uint32_t)(best * 1000 / EVENTS);
 }
 
-/* Room for the writers of split channels; twice as much as there can be elements. */
-static void keyed_make(const struct segment_layout *layout)
-{
-	const int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
-	void *at;
-
-	keyed = NULL;
-	keyed_n = 1;
-	while (keyed_n < 2 * (uint64_t)layout->elements_max)
-		keyed_n *= 2;
-	/* cppcheck-suppress [invalidFunctionArg] */
-	at = mmap(NULL, keyed_n * sizeof(*keyed), PROT_READ | PROT_WRITE, kind, -1, 0);
-	if (at == MAP_FAILED)
-		keyed_n = 0; /* all of them spill */
-	else
-		keyed = at;
-}
-
 int collect_start(const struct segment_plan *plan, struct error *e)
 {
 	struct collect_thread *self = &collect_self;
+	struct collect_space *space = collect_space_new();
 	bool split = false;
-	struct segment s;
+	struct segment *s;
 
+	if (!space)
+		return errorf(e, "no memory for the collector");
+	s = &space->segment;
 	if (!exit_key_made && pthread_key_create(&exit_key, thread_ended) == 0) {
 		exit_key_made = exit_key < INLINE_KEYS;
 		if (!exit_key_made)
 			pthread_key_delete(exit_key);
 	}
-	if (segment_create(&s, plan, e) < 0)
+	if (segment_create(s, plan, e) < 0) {
+		collect_space_free(space);
 		return -1;
+	}
+	collect.sites = false;
 	for (int i = 0; i < CHANNEL_MAX; i++) {
 		collect.capacity[i] = plan->capacity[i] ? plan->capacity[i] : SEGMENT_CAPACITY;
 		collect.split[i] = plan->split[i];
@@ -438,17 +327,19 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 		split |= plan->split[i] != SPLIT_THREAD;
 	}
 	if (split)
-		keyed_make(&s.layout);
+		collect_space_split(space);
 	collect.clock = clock_kind();
-	s.header->cost_ps = cost_measure();
+	s->header->cost_ps = cost_measure();
+	if (collect.sites)
+		modules_note_all(s);
+	thread_attach(self, s, (uint32_t)getpid());
+	/* now others may */
 	collect.segment = s;
 	collect_fault_catch();
-	if (collect.sites)
-		modules_note_all(&collect.segment);
-	thread_attach(self, (uint32_t)getpid());
 	/* from now on the path does something */
 	collect.mode =
-		((struct segment_control *)(void *)((char *)s.header + s.layout.control_at))->mode;
+		((struct segment_control *)(void *)((char *)s->header + s->layout.control_at))
+			->mode;
 	return 0;
 }
 
@@ -459,11 +350,13 @@ void collect_finish(void)
 
 void collect_abandon(void)
 {
-	if (!collect.segment.header)
+	const struct segment *s = collect.segment;
+
+	if (!s->header)
 		return;
 	collect_finish();
-	collect_fault_replace();
-	collect.segment.header = NULL;
+	collect_fault_replace(s);
+	collect.segment = &nowhere.segment;
 	/* what is under way ends on those pages; then nothing is entered any more */
 	if (collect_self.state <= COLLECT_IDLE)
 		memset(&collect_self, 0, sizeof(collect_self));
@@ -471,11 +364,12 @@ void collect_abandon(void)
 
 void collect_stop(void)
 {
-	segment_close(&collect.segment);
-	if (keyed)
-		munmap(keyed, keyed_n * sizeof(*keyed));
-	keyed = NULL;
-	collect = (struct collect){.mode = all_off};
+	struct collect_space *space = collect_space_of(collect.segment);
+
+	collect = (struct collect){.mode = all_off, .segment = &nowhere.segment};
 	memset(&collect_self, 0, sizeof(collect_self));
-	atomic_store(&free_entries, 0);
+	if (space == &nowhere)
+		return;
+	segment_close(&space->segment);
+	collect_space_free(space);
 }

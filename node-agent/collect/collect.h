@@ -12,8 +12,8 @@
  */
 int collect_start(const struct segment_plan *plan, struct error *e);
 
-/** In a forked child: let go of the parent's segment. Operations under way in this thread end in
- * vain. */
+/** Let go of the segment, as in a forked child of the parent's: operations under way, in any
+ * thread, end in vain. The process may start another one, and keeps this one's addresses. */
 void collect_abandon(void);
 
 /** Nothing more is entered; what is under way comes to its end. The segment stays. */
@@ -102,6 +102,20 @@ static inline __attribute__((always_inline)) enum collect_entry collect_enter(
 	self->state = caller.frame + mode;
 	atomic_signal_fence(memory_order_seq_cst);
 	return COLLECT_RECORD;
+}
+
+/**
+ * The same where the process may have another segment than this thread: it may have been another
+ * PVM task when the thread entered last.
+ */
+static inline __attribute__((always_inline)) enum collect_entry collect_enter_any(
+	struct collect_caller caller, struct collect_classes *classes, unsigned channel)
+{
+	if (__builtin_expect(collect_self.segment !=
+				     atomic_load_explicit(&collect.segment, memory_order_relaxed),
+			     0))
+		return collect_enter_slow(caller, classes, channel);
+	return collect_enter(caller, classes, channel);
 }
 
 /**

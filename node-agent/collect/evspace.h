@@ -35,8 +35,8 @@ extern "C" {
 #define EVSPACE_BEGIN 1
 
 /**
- * What a collector has for programs, under the name evspace_calls_1. A NULL stands for what is not
- * collected now: before MPI_Init, and after MPI_Finalize.
+ * What a collector has for programs, under the name evspace_calls_1. All are NULL before MPI_Init;
+ * what has been set stays, as other threads may be about to call it.
  */
 struct evspace_calls {
 	void (*region)(const char *name, size_t length, int begin);
@@ -80,19 +80,21 @@ static inline const struct evspace_calls *evspace_calls(void)
  */
 static inline void evspace_region(const char *name, int begin)
 {
-	const struct evspace_calls *calls = evspace_calls();
+	void (*region)(const char *, size_t, int) =
+		__atomic_load_n(&evspace_calls()->region, __ATOMIC_ACQUIRE);
 
-	if (__builtin_expect(calls->region != NULL, 0))
-		calls->region(name, strlen(name), begin);
+	if (__builtin_expect(region != NULL, 0))
+		region(name, strlen(name), begin);
 }
 
 /** This thread enters a phase, and leaves the one that it was in. NULL: it is in none. */
 static inline void evspace_phase(const char *name)
 {
-	const struct evspace_calls *calls = evspace_calls();
+	void (*phase)(const char *, size_t) =
+		__atomic_load_n(&evspace_calls()->phase, __ATOMIC_ACQUIRE);
 
-	if (__builtin_expect(calls->phase != NULL, 0))
-		calls->phase(name, name ? strlen(name) : 0);
+	if (__builtin_expect(phase != NULL, 0))
+		phase(name, name ? strlen(name) : 0);
 }
 
 /**
@@ -101,10 +103,11 @@ static inline void evspace_phase(const char *name)
  */
 static inline void evspace_iteration(uint64_t number)
 {
-	const struct evspace_calls *calls = evspace_calls();
+	void (*iteration)(uint64_t) =
+		__atomic_load_n(&evspace_calls()->iteration, __ATOMIC_ACQUIRE);
 
-	if (__builtin_expect(calls->iteration != NULL, 0))
-		calls->iteration(number);
+	if (__builtin_expect(iteration != NULL, 0))
+		iteration(number);
 }
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
 /* As an agent would: the control page is what collectors look at. */
 static void channels_switch(const uint8_t modes[CHANNEL_MAX])
 {
-	struct segment *s = &collect.segment;
+	struct segment *s = collect.segment;
 	struct segment_control *control = (void *)((char *)s->header + s->layout.control_at);
 
 	for (int i = 0; i < CHANNEL_MAX; i++)
@@ -45,12 +45,12 @@ int member_start(const struct member *member, const struct settings *settings)
 	if (collect_start(&plan, &e) < 0)
 		return -1;
 	channels_switch(settings->modes);
-	atomic_fetch_or(&collect.segment.header->note, settings->note);
+	atomic_fetch_or(&collect.segment->header->note, settings->note);
 	return 0;
 }
 
 void member_finished(void)
 {
-	if (collect.segment.header)
-		atomic_store_explicit(&collect.segment.header->finished, 1, memory_order_release);
+	if (collect.segment->header)
+		atomic_store_explicit(&collect.segment->header->finished, 1, memory_order_release);
 }

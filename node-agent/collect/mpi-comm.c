@@ -101,7 +101,7 @@ struct mpi_comm *mpi_comm_find(uintptr_t key)
 
 static void note_full(void)
 {
-	atomic_fetch_or(&collect.segment.header->note, SEGMENT_NOTE_COMMS);
+	atomic_fetch_or(&collect.segment->header->note, SEGMENT_NOTE_COMMS);
 }
 
 /* The how manyth of @base it is, from 1; 0: there is no room for it. Never given up: what comes
@@ -162,8 +162,8 @@ void mpi_comm_restore(uintptr_t key, const struct mpi_comm *record)
 
 void mpi_comm_freed(const struct mpi_comm *record)
 {
-	segment_class_leave(&collect.segment, record->id);
-	segment_comm_leave(&collect.segment, record->id);
+	segment_class_leave(collect.segment, record->id);
+	segment_comm_leave(collect.segment, record->id);
 }
 
 /** The two sides of a communicator, the one with the lower leader first; others have one. */
@@ -276,7 +276,7 @@ static bool sides_find(struct sides *s, MPI_Comm comm, MPI_Comm parent)
 	sides_order(s);
 	for (int i = 0; i < s->n; i++)
 		mpi.Group_size(s->groups[i], &s->sizes[i]);
-	s->room = segment_members_take(&collect.segment, (uint32_t)(s->sizes[0] + s->sizes[1]));
+	s->room = segment_members_take(collect.segment, (uint32_t)(s->sizes[0] + s->sizes[1]));
 	s->hash = (uint32_t)s->sizes[1];
 	for (int i = 0; i < s->n; i++)
 		side_translate(s, i, s->world, s->room && i ? s->room + s->sizes[0] : s->room);
@@ -329,15 +329,15 @@ static void members_record(struct mpi_comm *c, const struct sides *s, uint32_t p
 
 	c->all = (uint32_t)(s->sizes[0] + s->sizes[1]);
 	c->peers = (uint32_t)s->sizes[other];
-	c->members = s->room ? segment_members_keep(&collect.segment, s->room, c->all)
+	c->members = s->room ? segment_members_keep(collect.segment, s->room, c->all)
 			     : SEGMENT_MEMBERS_UNKNOWN;
-	segment_comm_add(&collect.segment, c->id, parent, c->all, c->members);
+	segment_comm_add(collect.segment, c->id, parent, c->all, c->members);
 	if (c->members == SEGMENT_MEMBERS_UNKNOWN)
 		return;
 	c->ranks.n = s->sizes[other];
 	c->ranks.first = other ? s->sizes[0] : 0;
 	if (c->members != SEGMENT_MEMBERS_WORLD)
-		c->ranks.world = segment_members_at(&collect.segment, c->members);
+		c->ranks.world = segment_members_at(collect.segment, c->members);
 }
 
 static struct mpi_comm copy_make(struct mpi_comm *parent, uint32_t n)
@@ -347,7 +347,7 @@ static struct mpi_comm copy_make(struct mpi_comm *parent, uint32_t n)
 	c.id = hash_id(parent->id, n, parent->leader);
 	c.collectives = 0;
 	c.made = 0;
-	segment_comm_add(&collect.segment, c.id, parent->id, parent->all, parent->members);
+	segment_comm_add(collect.segment, c.id, parent->id, parent->all, parent->members);
 	return c;
 }
 
@@ -471,9 +471,9 @@ void mpi_comm_init(uint32_t world, int rank, int size)
 	struct sides self = {.sizes = {1}, .n = 1};
 
 	collect_classes_init(&mpi_comm_none.classes, 0);
-	segment_comm_add(&collect.segment, world, 0, c.all, c.members);
+	segment_comm_add(collect.segment, world, 0, c.all, c.members);
 	world_put(&c);
-	self.room = segment_members_take(&collect.segment, 1);
+	self.room = segment_members_take(collect.segment, 1);
 	if (self.room)
 		*self.room = rank;
 	c = (struct mpi_comm){.size = 1, .leader = (uint32_t)rank};

@@ -43,7 +43,7 @@ static int process_start(void)
 	if (member_start(&member, &settings) < 0)
 		return -1;
 	collect.alone = true;
-	control = (void *)((char *)collect.segment.header + collect.segment.layout.control_at);
+	control = (void *)((char *)collect.segment->header + collect.segment->layout.control_at);
 	evspace_door_watch(control->quiet);
 	mpi.multiple = mpi.Query_thread(&level) != MPI_SUCCESS || level == MPI_THREAD_MULTIPLE;
 	mpi_comm_init(member.world, rank, size);
@@ -61,17 +61,16 @@ void mpi_init_begin(struct tuple *t, uint16_t op)
 void mpi_init_end(struct collect_caller caller, struct tuple *t, int rc)
 {
 	t->end = clock_ticks(clock_kind());
-	if (rc != MPI_SUCCESS || collect.segment.header || !mpi_library_find() ||
+	if (rc != MPI_SUCCESS || collect.segment->header || !mpi_library_find() ||
 	    process_start() < 0)
 		return;
-	t->comm = collect.segment.header->world;
+	t->comm = collect.segment->header->world;
 	if (collect_enter(caller, &collect_none, CHANNEL_ENV) == COLLECT_RECORD)
 		collect_end(caller, t, &collect_none, CHANNEL_ENV);
 }
 
 void mpi_finished(void)
 {
-	user_end();
 	member_finished();
 	/* nor is anything asked of an MPI that is over: it would complain of our call */
 	collect_finish();

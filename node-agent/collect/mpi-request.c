@@ -32,7 +32,7 @@ _Atomic uint64_t mpi_requests_booked;
 
 static void note_full(void)
 {
-	atomic_fetch_or_explicit(&collect.segment.header->note, SEGMENT_NOTE_REQUESTS,
+	atomic_fetch_or_explicit(&collect.segment->header->note, SEGMENT_NOTE_REQUESTS,
 				 memory_order_relaxed);
 }
 

@@ -50,7 +50,7 @@ static void hand_down(struct mpi_spawn *s)
 	if (!environ || !atomic_compare_exchange_strong(&handed.used, &used, true))
 		return;
 	snprintf(handed.variable, sizeof(handed.variable), SETTINGS_PARENT "=%08x.%s", s->id,
-		 collect.segment.header->run);
+		 collect.segment->header->run);
 	if (!list_fill(environ)) {
 		atomic_store(&handed.used, false);
 		return;

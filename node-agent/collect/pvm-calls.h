@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) bool pvm_enter(struct collect_calle
 {
 	if (__builtin_expect(!pvm_process.task, 0))
 		return pvm_process_enter();
-	return collect_enter(caller, classes, channel) == COLLECT_RECORD;
+	return collect_enter_any(caller, classes, channel) == COLLECT_RECORD;
 }
 
 /** Is this a call of the library's own, or one within another call of the program's? */

@@ -45,7 +45,7 @@ struct pvm_group *pvm_group_at(const char *name)
 /* Of other members nothing is known here: their own segments say that they are. */
 static void member_record(const struct pvm_group *group, uint32_t parent, int32_t tid)
 {
-	struct segment *s = &collect.segment;
+	struct segment *s = collect.segment;
 	int32_t *room = segment_members_take(s, 1);
 	uint32_t members = SEGMENT_MEMBERS_UNKNOWN;
 
@@ -62,7 +62,7 @@ void pvm_group_join(struct pvm_group *group, int32_t tid)
 	if (group->classes.comm)
 		member_record(group, pvm_world.classes.comm, tid);
 	else
-		atomic_fetch_or(&collect.segment.header->note, SEGMENT_NOTE_COMMS);
+		atomic_fetch_or(&collect.segment->header->note, SEGMENT_NOTE_COMMS);
 }
 
 void pvm_group_init(uint32_t world, int32_t tid)

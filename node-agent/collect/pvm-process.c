@@ -14,6 +14,10 @@
 #include "node-agent/collect/pvm-library.h"
 #include "node-agent/collect/user.h"
 
+/** A process is collected as this many tasks, one after the other: of each the addresses stay in
+ * use, and a program may leave and enrol for ever. */
+#define TASKS_MAX 1000u
+
 struct pvm_process pvm_process;
 
 /*
@@ -47,8 +51,6 @@ static bool segment_make(void)
 	settings_job_pvm(job, sizeof(job));
 	settings_read_job(&settings, job);
 	member.world = pvm_group_hash(settings.run);
-	if (collect.segment.header)
-		collect_stop(); /* it was another task before */
 	if (member_start(&member, &settings) < 0)
 		return false;
 	pvm_group_init(member.world, member.rank);
@@ -62,15 +64,16 @@ bool pvm_process_entered(void)
 	if (!pvm.ready || *pvm.tid < 0)
 		return false;
 	pvm_process.tid = *pvm.tid;
-	pvm_process.task = segment_make();
+	pvm_process.task = pvm_process.tasks++ < TASKS_MAX && segment_make();
 	pvm_process.never = !pvm_process.task;
 	return pvm_process.task;
 }
 
 void pvm_process_left(void)
 {
-	user_end();
 	member_finished();
+	/* other threads may be inside a region */
+	collect_abandon();
 	pvm_process.task = false;
 }
 

@@ -10,9 +10,10 @@
 
 /** What the process is. PVM is for one thread at a time, and so is this. */
 struct pvm_process {
-	bool task;    /* it is a task whose segment there is */
-	bool joining; /* the call that may make it one is under way */
-	bool never;   /* it is not to be collected, or its segment could not be made */
+	bool task;	/* it is a task whose segment there is */
+	bool joining;	/* the call that may make it one is under way */
+	bool never;	/* it is not to be collected, or its segment could not be made */
+	uint32_t tasks; /* that it has been */
 	int32_t tid;
 };
 

@@ -23,7 +23,7 @@ static uint64_t words_load(_Atomic uint64_t *from)
 /* Threads beyond the reserve share an entry that nobody reads: they can keep nothing there. */
 static struct segment_user *user_enter(struct collect_caller caller)
 {
-	if (collect_enter(caller, &collect_none, CHANNEL_USER) != COLLECT_RECORD)
+	if (collect_enter_any(caller, &collect_none, CHANNEL_USER) != COLLECT_RECORD)
 		return NULL;
 	if (collect_self.index != SEGMENT_NO_THREAD)
 		return &collect_self.entry->user;
@@ -73,7 +73,7 @@ static void user_region(const char *name, size_t length, int begin)
 
 	if (!user)
 		return;
-	label = segment_label_make(&collect.segment, name, length);
+	label = segment_label_make(collect_self.segment, name, length);
 	depth = begin ? words_load(&user->depth) : region_find(user, label);
 	if (begin && depth < SEGMENT_REGIONS) {
 		words_store(&user->regions[depth].label, label);
@@ -102,7 +102,8 @@ static void user_phase(const char *name, size_t length)
 	now = user_now();
 	words_store(&user->phase_since, now);
 	words_store(&user->iterated, now);
-	words_store(&user->phase, length ? segment_label_make(&collect.segment, name, length) : 0);
+	words_store(&user->phase,
+		    length ? segment_label_make(collect_self.segment, name, length) : 0);
 	if (before)
 		user_leave(caller, OP_EVSPACE_PHASE, (uint32_t)before, since, now);
 	else
@@ -126,10 +127,7 @@ static void user_iteration(uint64_t number)
 
 void user_begin(void)
 {
-	evspace_calls_1 = (struct evspace_calls){user_region, user_phase, user_iteration};
-}
-
-void user_end(void)
-{
-	evspace_calls_1 = (struct evspace_calls){NULL, NULL, NULL};
+	__atomic_store_n(&evspace_calls_1.region, user_region, __ATOMIC_RELEASE);
+	__atomic_store_n(&evspace_calls_1.phase, user_phase, __ATOMIC_RELEASE);
+	__atomic_store_n(&evspace_calls_1.iteration, user_iteration, __ATOMIC_RELEASE);
 }

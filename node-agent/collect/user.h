@@ -11,8 +11,7 @@
  */
 extern struct evspace_calls evspace_calls_1 __attribute__((visibility("default")));
 
-/** There is a segment: take what is said; and once the program has finished: no longer. */
+/** There is a segment: take what is said from now on, as long as anything is collected. */
 void user_begin(void);
-void user_end(void);
 
 #endif

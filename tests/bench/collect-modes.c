@@ -18,7 +18,7 @@ static enum segment_mode mode;
 
 static void mode_set(enum segment_mode to)
 {
-	struct segment *s = &collect.segment;
+	struct segment *s = collect.segment;
 	char *control = (char *)s->header + s->layout.control_at;
 
 	segment_class_switch((void *)control, s, -1, NULL, to);
@@ -54,7 +54,7 @@ struct talk {
 /* Another process: maps the segment as an agent does, and switches when it is asked to. */
 static int switcher_run(struct talk *talk, unsigned n)
 {
-	struct segment *own = &collect.segment, s;
+	struct segment *own = collect.segment, s;
 	struct segment_control *control;
 	struct error e;
 	char folder[sizeof(own->path)], *name;

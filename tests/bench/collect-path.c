@@ -25,7 +25,7 @@ int path_start(struct error *e)
 	struct segment_plan plan = {.dir = run, .run = "bench", .world_size = 1, .world = 1};
 
 	collect_pin(1);
-	if (collect.segment.header)
+	if (collect.segment->header)
 		return 0;
 	snprintf(run, sizeof(run), "%s/path", collect_bench.base);
 	if (mkdir(run, 0700) < 0 && errno != EEXIST)
@@ -205,7 +205,7 @@ static void rings_read(void)
 	static const struct timespec pause = {.tv_nsec = 1000000};
 	static struct tuple tuples[SEGMENT_CAPACITY];
 	static uint64_t from[64];
-	const struct segment *s = &collect.segment;
+	const struct segment *s = collect.segment;
 
 	for (uint32_t i = 0; i < segment_elements(s) && i < 64; i++) {
 		const struct segment_element *entry = segment_element(s, i);
