@@ -24,7 +24,7 @@
 #include "node-agent/store.h"
 #include "pathmap/config.h"
 #include "pathmap/memory.h"
-#include "tree/clock.h"
+#include "tree/clock-host.h"
 #include "tree/tls.h"
 
 #define DOCTOR_SCHEMA 1
@@ -139,7 +139,10 @@ static void clock_check(struct doctor *doctor, struct finding *f)
 		return;
 	}
 	f->state = STATE_WARN;
-	errorf(&f->text, "no invariant time stamp counter: CLOCK_MONOTONIC is used");
+	errorf(&f->text, clock_host_trusts_tsc(CLOCK_HOST_SOURCES)
+				 ? "no invariant time stamp counter: CLOCK_MONOTONIC is used"
+				 : "the kernel has found the time stamp counter unstable: "
+				   "CLOCK_MONOTONIC is used");
 	errorf(&f->remedy, "each event costs some 40 ns more; in a virtual machine, have the host "
 			   "pass invtsc through");
 }

@@ -45,6 +45,7 @@ struct agent {
 	struct fetches *fetches;
 	struct rows_list fetched;
 	struct link_listener *local, *remote;
+	struct clock_host clock;
 	struct source_host sources;
 	struct scope_host scopes;
 	struct stem_list stems;
@@ -244,13 +245,14 @@ static void agent_map_changed(struct session_host *sessions)
 
 static void agent_hosts(struct agent *a, const struct agent_options *o)
 {
+	clock_host_init(&a->clock);
 	a->sources = (struct source_host){
 		.store = &a->store,
 		.node = a->node,
 		.epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns(),
 		.sites = sites_new(),
 		.fetched = &a->fetched,
-		.born = clock_pair_take(clock_kind()),
+		.clock = &a->clock,
 	};
 	a->monitor = monitor_new(&(struct monitor_plan){
 		.base = a->store.base,

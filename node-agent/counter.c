@@ -201,6 +201,8 @@ static void put_process(struct counter *c, const struct store_segment *s, struct
 	struct counted *p;
 
 	c->segment = &s->segment;
+	c->ns_per_tick = source_ticks_alike(s) ? part->clock.ns_per_tick
+					       : source_line(c->host, s).ns_per_tick;
 	if (segment_guarded(read_threads, c) < 0)
 		return;
 	if (c->world && !names_comm_find(c->names, c->world))
@@ -241,12 +243,13 @@ static bool counter_holds(const struct counter *c, const struct store_segment *s
 /* The host's clock line as of now, from the oldest pair that is known of it. */
 static struct clock_line counter_line(const struct counter *c)
 {
-	struct clock_pair born = c->host->born;
+	const struct clock_host *clock = source_clock(c->host);
+	struct clock_pair born = clock->born;
 	const struct store_segment *s;
 
 	TAILQ_FOREACH (s, &c->host->store->segments, link)
-		if (counter_holds(c, s) && s->born.mono_ns < born.mono_ns)
-			born = s->born;
+		if (counter_holds(c, s) && source_ticks_alike(s))
+			born = clock_host_older(clock, born, s->born);
 	return clock_line_through(clock_kind(), born, clock_pair_take(clock_kind()),
 				  c->host->epoch_ns);
 }
@@ -266,7 +269,6 @@ static int counter_read(struct stage *stage, const struct ask *ask, struct batch
 	part = batch_add(out, RUN_PART, c->place->index, ask->wave, 1, 0);
 	*part = (struct part){.clock = counter_line(c), .cpu_us = (uint32_t)(cpu - c->cpu_us)};
 	c->cpu_us = cpu;
-	c->ns_per_tick = part->clock.ns_per_tick;
 	TAILQ_FOREACH (s, &c->host->store->segments, link)
 		if (counter_holds(c, s))
 			put_process(c, s, part, out);

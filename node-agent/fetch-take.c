@@ -239,16 +239,15 @@ static int run_take(struct fetch_take *t, const struct run_view *view, double *f
 int fetch_take(struct fetch_take *t, const struct batch *batch, double *fill)
 {
 	const struct source_host *here = t->host->sources;
-	struct clock_pair born = here->born;
+	const struct clock_host *clock = source_clock(here);
+	struct clock_pair born = clock->born;
 	struct batch_cursor c = {0};
 	const struct store_mirror *m;
 	struct run_view view;
 
 	names_take(t);
-	TAILQ_FOREACH (m, &here->store->mirrors, link) {
-		if (m->mirror.born.mono_ns < born.mono_ns)
-			born = m->mirror.born;
-	}
+	TAILQ_FOREACH (m, &here->store->mirrors, link)
+		born = clock_host_older(clock, born, m->mirror.born);
 	t->local = clock_line_through(clock_kind(), born, clock_pair_take(clock_kind()),
 				      here->epoch_ns);
 	t->part = NULL;

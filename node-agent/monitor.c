@@ -15,6 +15,7 @@
 #include "node-agent/segment-label.h"
 #include "node-agent/segment.h"
 #include "pathmap/memory.h"
+#include "tree/clock-host.h"
 #include "tree/process.h"
 
 /* Classes: an operation group of a view. What is beyond them is counted without the view. */
@@ -56,7 +57,7 @@ struct monitor {
 	uint32_t capacity;
 	uint64_t recording; /* the how manyth */
 	struct segment segment;
-	struct clock_pair born;
+	struct clock_host clock;
 	uint64_t rated_ns;
 	double ticks_per_ns;
 	struct lane lanes[MONITOR_SCOPES];
@@ -71,7 +72,8 @@ static double ticks_per_ns(struct monitor *m, uint64_t now)
 
 	if (m->rated_ns && now - m->rated_ns < RATE_AGE_NS)
 		return m->ticks_per_ns;
-	line = clock_line_through(kind, m->born, clock_pair_take(kind), 0);
+	clock_host_check(&m->clock, clock_host_slept_ns(), clock_pair_take(kind));
+	line = clock_line_through(kind, m->clock.born, clock_pair_take(kind), 0);
 	m->ticks_per_ns = line.ns_per_tick > 0 ? 1 / line.ns_per_tick : 1;
 	m->rated_ns = now;
 	return m->ticks_per_ns;
@@ -322,7 +324,7 @@ struct monitor *monitor_new(const struct monitor_plan *plan)
 	m->dir = memory_format("%s/%s", plan->base, TRACK_RUN);
 	m->host = plan->host ? memory_copy(plan->host) : NULL;
 	m->capacity = capacity_read(getenv("EVSPACE_MONITOR_CAPACITY"));
-	m->born = clock_pair_take(clock_kind());
+	clock_host_init(&m->clock);
 	m->segment.fd = -1;
 	m->rest = plan->loop ? evtimer_new(plan->loop, monitor_rest, m) : NULL;
 	if (plan->loop && !m->rest)

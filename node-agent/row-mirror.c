@@ -35,8 +35,10 @@ static double rows_mirror_error(const struct rows *r)
 
 struct clock_line rows_clock(const struct rows *r)
 {
-	struct clock_line line = clock_line_through(
-		clock_kind(), r->born, clock_pair_take(clock_kind()), r->host->epoch_ns);
+	const struct clock_host *clock = source_clock(r->host);
+	struct clock_line line =
+		clock_line_through(clock_kind(), clock_host_older(clock, clock->born, r->born),
+				   clock_pair_take(clock_kind()), r->host->epoch_ns);
 
 	line.error_ns += rows_mirror_error(r);
 	return line;
@@ -64,8 +66,7 @@ static void take_mirror(struct rows *r, const struct store_mirror *s)
 	mirror_name(m, r->host->map, text, sizeof(text));
 	if (strlen(text) < NAME_BYTES)
 		rows_put(r, NULL, &key, &name, row, mirror_head(m));
-	if (m->born.mono_ns < r->born.mono_ns)
-		r->born = m->born;
+	r->born = clock_host_older(r->host->clock, r->born, m->born);
 }
 
 void rows_take_mirrors(struct rows *r)

@@ -80,6 +80,7 @@ int rows_take_elements(struct rows *r, struct follow *f)
 				.alive = &f->segment->alive,
 				.finished = &c.segment->header->finished,
 				.mark = segment_mark(c.segment, f->elements + i),
+				.other = source_ticks_alike(f->segment) ? NULL : f->segment,
 				.lifetime_ns =
 					c.segment->said.lifetime_ns[e->channel % CHANNEL_MAX],
 				.capacity = e->capacity,
@@ -123,6 +124,7 @@ int rows_take_threads(struct rows *r, struct follow *f)
 				.thread = c.threads[k],
 				.alive = &f->segment->alive,
 				.finished = &c.segment->header->finished,
+				.other = source_ticks_alike(f->segment) ? NULL : f->segment,
 			};
 
 			rows_add(r, f, STATE_KEY | i, &e, row, 0);

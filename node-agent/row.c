@@ -36,7 +36,7 @@ struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 	if (r->fetch[0])
 		LIST_INSERT_HEAD(host->fetched, r, fetched);
 	r->open = open;
-	r->born = host->born;
+	r->born = host->clock->born;
 	return r;
 }
 
@@ -206,8 +206,8 @@ static void rows_match_store(struct rows *r)
 		    !source_holds(r->host, rows_place(r), s))
 			continue;
 		rows_follow(r, s)->moved = rows_moved(r, s);
-		if (s->born.mono_ns < r->born.mono_ns)
-			r->born = s->born;
+		if (source_ticks_alike(s))
+			r->born = clock_host_older(r->host->clock, r->born, s->born);
 	}
 	r->n_mirrors = rows_count_mirrors(r);
 }

@@ -19,6 +19,7 @@ struct row {
 	const bool *alive;		     /* whether its process lives */
 	const _Atomic uint32_t *finished;    /* not 0: its process has ended as it should */
 	const struct segment_mark *mark;     /* of the element: what was discarded */
+	const struct store_segment *other;   /* whose ticks are not the agent's; NULL: they are */
 	uint64_t lifetime_ns;		     /* of its tuples; 0: no end */
 	uint64_t inverse;		     /* element_inverse() of: */
 	uint32_t capacity;

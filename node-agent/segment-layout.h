@@ -89,7 +89,7 @@ enum segment_note {
 		1 << 1, /* more communicators than fit: some have no members on record */
 	SEGMENT_NOTE_REQUESTS =
 		1 << 2,		     /* more requests under way than fit: some are unattributed */
-	SEGMENT_NOTE_CLOCK = 1 << 3, /* no invariant TSC: CLOCK_MONOTONIC is used and costs more */
+	SEGMENT_NOTE_CLOCK = 1 << 3, /* no TSC to be trusted: CLOCK_MONOTONIC, which costs more */
 	SEGMENT_NOTE_SETTINGS =
 		1 << 4, /* an EVSPACE_ variable was not understood: the default is used */
 	SEGMENT_NOTE_CLASSES =

@@ -400,7 +400,7 @@ const char *segment_notes(uint32_t note, char *buf, size_t n)
 		"lost",
 		"more communicators than fit: some have no members on record",
 		"more requests under way than fit: some completions are unattributed",
-		"no invariant TSC: CLOCK_MONOTONIC is used and costs more",
+		"no invariant TSC that the kernel trusts: CLOCK_MONOTONIC is used and costs more",
 		"an EVSPACE_ variable was not understood: the default is used",
 		"more classes than fit: the rest is counted without communicator",
 		"more elements than the reserve (run --reserve): the rest is counted as lost",

@@ -33,6 +33,32 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
 }
 
+const struct clock_host *source_clock(const struct source_host *host)
+{
+	uint64_t ns =
+		clock_host_check(host->clock, clock_host_slept_ns(), clock_pair_take(clock_kind()));
+
+	if (ns)
+		fprintf(stderr,
+			"evspace: %s was suspended for %.1f s: its clock is related to time anew; "
+			"what was recorded before and is read from now on may have wrong times\n",
+			host->node, (double)ns / 1e9);
+	return host->clock;
+}
+
+bool source_ticks_alike(const struct store_segment *s)
+{
+	return s->segment.said.clock_kind == clock_kind();
+}
+
+struct clock_line source_line(const struct source_host *host, const struct store_segment *s)
+{
+	enum clock_kind kind = s->segment.said.clock_kind;
+
+	return clock_line_through(kind, s->segment.said.born, clock_pair_take(kind),
+				  host->epoch_ns);
+}
+
 bool source_selects(char *const *patterns, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -58,6 +58,20 @@ static void count_written(struct source *src, const struct row *row, uint64_t he
 	src->part->cost_ns += head * row->cost_ps / 1000u;
 }
 
+/* Make the agent's ticks of another clock's: all of a wave are of one kind. */
+static void row_ticks(const struct source *src, const struct row *row, struct tuple *tuples,
+		      uint32_t n)
+{
+	struct clock_line line = source_line(src->host, row->other);
+	const struct clock_line *to = &src->part->clock;
+
+	for (struct tuple *t = tuples; t < tuples + n; t++) {
+		t->start = clock_line_ticks(to, clock_line_ns(&line, t->start));
+		if (t->end)
+			t->end = clock_line_ticks(to, clock_line_ns(&line, t->end));
+	}
+}
+
 /* The row's tuples that ended before this have outlived their lifetime. */
 static uint64_t row_oldest(const struct source *src, const struct row *row)
 {
@@ -75,7 +89,7 @@ static inline uint64_t row_mark(const struct row *row)
 }
 
 /* What a thread does, or did when its process died. */
-static int row_state(const struct row *row, struct tuple *out)
+static int row_state(const struct source *src, const struct row *row, struct tuple *out)
 {
 	if (!row->thread)
 		return 0;
@@ -83,6 +97,8 @@ static int row_state(const struct row *row, struct tuple *out)
 		return 0;
 	if (!*row->alive)
 		out->flags |= TUPLE_GONE;
+	if (row->other)
+		row_ticks(src, row, out, 1);
 	return 1;
 }
 
@@ -101,12 +117,14 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 
 	out->number = 0;
 	if (!row->ring)
-		return row_state(row, &out->tuple);
+		return row_state(src, row, &out->tuple);
 	if (!element_latest(row->ring, row->capacity, row->inverse, &out->tuple, &out->number) ||
 	    (row->mirrored && mirror_hole(&out->tuple) != HOLE_NONE))
 		return 0;
 	count_written(src, row, out->number + 1);
 	row_mark_gone(row, &out->tuple);
+	if (__builtin_expect(row->other != NULL, 0))
+		row_ticks(src, row, &out->tuple, 1);
 	mark = row_mark(row);
 	if (__builtin_expect(out->number >= mark && !row->lifetime_ns, 1))
 		return 1;
@@ -240,6 +258,8 @@ static int read_range(struct source *src, const struct row *row, uint64_t *from,
 			     *room < CHUNK ? *room : CHUNK, &got);
 		if (got.lost + got.count == 0)
 			return -1;
+		if (row->other)
+			row_ticks(src, row, src->chunk, got.count);
 		*from += got.lost + got.count;
 		*room -= row->mirrored ? put_mirrored(src, row, &got, oldest)
 				       : put_range(src, row, src->chunk, &got, oldest);

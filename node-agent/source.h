@@ -10,6 +10,7 @@
 #include "node-agent/shelf.h"
 #include "node-agent/site.h"
 #include "node-agent/store.h"
+#include "tree/clock-host.h"
 #include "tree/stage.h"
 #include "tree/wire.h"
 
@@ -30,7 +31,7 @@ struct source_host {
 	struct sites *sites;	   /* that were resolved for names */
 	struct rows_list *fetched; /* what other nodes fetch at present */
 	struct shelf *shelf;	   /* of cursor files that were left; NULL: they all stay */
-	struct clock_pair born;	   /* taken when the agent started: the far end of its clock line */
+	struct clock_host *clock;  /* the agent's; look at it by source_clock() */
 };
 
 /**
@@ -60,6 +61,15 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 
 /** Is the rank on this node by the list? Where there is none, every rank may be. */
 bool source_may_hold(const struct source_host *host, const struct plan_place *place, int rank);
+
+/** The host's clock now. When the host has been suspended it begins anew, and that is said. */
+const struct clock_host *source_clock(const struct source_host *host);
+
+/** @s is of the same ticks as the agent, so that its pair can be one of a line. */
+bool source_ticks_alike(const struct store_segment *s);
+
+/** The line of @s's own clock, by its first pair and one of now. */
+struct clock_line source_line(const struct source_host *host, const struct store_segment *s);
 
 /** The path of the socket on which @node's agent serves @store's event space. */
 #define SOURCE_SOCKET 250

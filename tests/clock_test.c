@@ -3,9 +3,15 @@
 #include "tree/clock.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/tap.h"
+#include "tree/clock-host.h"
+#include "tree/probe.h"
 
 static void ticks_grow(void)
 {
@@ -98,6 +104,72 @@ static void any_ticks(void)
 	CU_ASSERT_EQUAL(clock_line_ticks(&line, INT64_MIN), 77 - (uint64_t)9e18);
 }
 
+static bool trusts(const char *sources)
+{
+	char folder[] = "/tmp/evspace-clock.XXXXXX", path[64];
+	bool trusted;
+	FILE *file;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/available_clocksource", folder);
+	file = sources ? fopen(path, "w") : NULL;
+	if (file) {
+		fputs(sources, file);
+		fclose(file);
+	}
+	trusted = clock_host_trusts_tsc(folder);
+	unlink(path);
+	rmdir(folder);
+	return trusted;
+}
+
+static void kernel_mistrusts(void)
+{
+	CU_ASSERT_TRUE(trusts("tsc hpet acpi_pm \n"));
+	CU_ASSERT_TRUE(trusts("kvm-clock tsc\n"));
+	CU_ASSERT_FALSE(trusts("hpet acpi_pm \n"));
+	CU_ASSERT_FALSE(trusts("tsc-early hyperv_clocksource_tsc_page\n"));
+	/* nobody says anything, as in some containers */
+	CU_ASSERT_TRUE(trusts(""));
+	CU_ASSERT_TRUE(trusts(NULL));
+	if (!clock_host_trusts_tsc(CLOCK_HOST_SOURCES))
+		CU_ASSERT_EQUAL(clock_kind(), CLOCK_TICKS_MONO);
+}
+
+static void host_sleeps(void)
+{
+	const struct clock_pair born = {1000, 5000}, older = {500, 4000};
+	const struct clock_pair woke = {7, 9000000}, later = {100000, 9500000};
+	struct clock_host host = {.born = born, .slept_ns = 12345};
+
+	CU_ASSERT_EQUAL(clock_host_older(&host, host.born, older).ticks, older.ticks);
+	CU_ASSERT_EQUAL(clock_host_older(&host, host.born, later).ticks, born.ticks);
+	/* readings differ by a little */
+	CU_ASSERT_EQUAL(clock_host_check(&host, 1012345, later), 0);
+	CU_ASSERT_EQUAL(clock_host_check(&host, 0, later), 0);
+	CU_ASSERT_EQUAL(host.born.ticks, born.ticks);
+	/* for an hour; the ticks began anew */
+	CU_ASSERT_EQUAL(clock_host_check(&host, 3600000012345, woke), 3600000000000);
+	CU_ASSERT_EQUAL(host.born.ticks, woke.ticks);
+	CU_ASSERT_EQUAL(clock_host_older(&host, host.born, older).ticks, woke.ticks);
+	CU_ASSERT_EQUAL(clock_host_check(&host, 3600000012345, later), 0);
+	CU_ASSERT_EQUAL(host.born.ticks, woke.ticks);
+}
+
+/* The other host has been suspended: what was known of its clock is wrong, however exact it was. */
+static void probe_of_who_slept(void)
+{
+	struct probe probe = {.valid = false};
+
+	probe_take(&probe, 1000000, 5500000, 5500000, 1001000);
+	CU_ASSERT_DOUBLE_EQUAL(probe.offset_ns, 4499500, 1);
+	/* worse, and not against what is known */
+	probe_take(&probe, 2000000, 6600000, 6600000, 2300000);
+	CU_ASSERT_DOUBLE_EQUAL(probe.offset_ns, 4499500, 1);
+	probe_take(&probe, 9000000, 6800000, 6800000, 9300000);
+	CU_ASSERT_DOUBLE_EQUAL(probe.offset_ns, -2350000, 1);
+}
+
 static void boot_id(void)
 {
 	char id[40], again[40], cut[5];
@@ -113,6 +185,9 @@ static CU_TestInfo clock_cases[] = {
 	{"a line through two pairs", exact_line},
 	{"pairs that are close give a large error", error_of_close_pairs},
 	{"any number of ticks is converted to something", any_ticks},
+	{"a TSC that the kernel has found unstable is not trusted", kernel_mistrusts},
+	{"a host that was suspended: its clock begins anew", host_sleeps},
+	{"another host that was suspended: its probe begins anew", probe_of_who_slept},
 	{"the boot id", boot_id},
 	CU_TEST_INFO_NULL,
 };

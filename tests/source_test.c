@@ -29,6 +29,7 @@ static char node[] = "n", cluster[] = "c";
 static struct plan_place place = {.node = node, .cluster = cluster, .leaf = true};
 static struct pathmap *map;
 static struct source_host host;
+static struct clock_host host_clock;
 static struct names *names;
 static struct batch batch;
 
@@ -54,12 +55,13 @@ static void end(void)
 static void look_at_store(void)
 {
 	trial_start(false);
+	clock_host_init(&host_clock);
 	host = (struct source_host){
 		.store = &trial.store,
 		.map = map,
 		.node = node,
 		.sites = sites_new(),
-		.born = clock_pair_take(clock_kind()),
+		.clock = &host_clock,
 	};
 }
 
@@ -298,6 +300,45 @@ static void damaged_files_are_counted(void)
 		maker_end(makers[i]);
 }
 
+/* What a process has written in ticks of another kind than ours is of the same time. */
+static void ticks_of_another_kind(enum reading reading)
+{
+	pid_t maker = maker_start("run", 0, 3);
+	Evspace__Open open = asked_for(reading);
+	struct ask ask = {.wave = 1};
+	struct segment_header *said;
+	struct tuple last = {0};
+	struct clock_line line;
+	struct stage *source;
+	struct part part;
+
+	look_at_store();
+	said = &trial_find("rank0")->segment.said;
+	said->clock_kind = clock_kind() == CLOCK_TICKS_TSC ? CLOCK_TICKS_MONO : CLOCK_TICKS_TSC;
+	said->born = clock_pair_take(said->clock_kind);
+	said->born.mono_ns -= 1000000000;
+	said->born.ticks -= 1000000000;
+	line = clock_line_through(said->clock_kind, said->born, clock_pair_take(said->clock_kind),
+				  host.epoch_ns);
+	source = source_open(&open);
+	CU_ASSERT_TRUE(wave(source, &ask, &part, &last) > 0);
+	/* the maker's tuples are of tick 0 */
+	CU_ASSERT_DOUBLE_EQUAL((double)clock_line_ns(&part.clock, last.start),
+			       (double)clock_line_ns(&line, 0), 1e6);
+	source_free(source, false);
+	maker_end(maker);
+}
+
+static void other_ticks_streamed(void)
+{
+	ticks_of_another_kind(READ_STREAM);
+}
+
+static void other_ticks_latest(void)
+{
+	ticks_of_another_kind(READ_LATEST);
+}
+
 /* A word of the segment @name of the run, at @at, becomes @word. */
 static void poke(const char *name, size_t at, uint64_t word)
 {
@@ -486,6 +527,8 @@ int main(void)
 		{"a rank changes nodes, and comes back", a_rank_changes_nodes},
 		{"who was killed is marked in the last that it did", who_was_killed_is_marked},
 		{"regions are read", regions_are_read},
+		{"ticks of another kind than the agent's, in a stream", other_ticks_streamed},
+		{"the newest tuple in ticks of another kind", other_ticks_latest},
 		{"damaged files are counted", damaged_files_are_counted},
 		{"heads that go back", heads_that_go_back},
 		{"one file that is cut blinds nobody", one_file_blinds_nobody},

@@ -11,6 +11,8 @@
 #include <cpuid.h>
 #endif
 
+#include "tree/clock-host.h"
+
 #define NS_PER_S 1000000000
 
 /** How far a pair may be off: two reads of the ticks around one of CLOCK_MONOTONIC. */
@@ -29,7 +31,8 @@ static enum clock_kind kind_of_host(void)
 
 	/* Intel SDM 18.17.1 and AMD APM vol. 3 E.4.7: "the TSC runs at a constant rate in all
 	 * states" */
-	if (__get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8)
+	if (__get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8 &&
+	    clock_host_trusts_tsc(CLOCK_HOST_SOURCES))
 		return CLOCK_TICKS_TSC;
 #endif
 	return CLOCK_TICKS_MONO;

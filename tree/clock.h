@@ -35,7 +35,7 @@ struct clock_line {
 	double error_ns;
 };
 
-/** The kind of ticks that every process of this host uses. Decided once (CPUID), then constant. */
+/** The kind of ticks of this process: the TSC, if processor and kernel trust it. Then constant. */
 enum clock_kind clock_kind(void);
 
 /** CLOCK_MONOTONIC in nanoseconds. */

@@ -2,6 +2,8 @@
 /* Keeps the probe with the least error, which grows with its age. */
 #include "tree/probe.h"
 
+#include <math.h>
+
 /* Clocks of different hosts may drift apart by this much. */
 #define DRIFT_PPM 50.0
 
@@ -15,10 +17,13 @@ void probe_take(struct probe *p, uint64_t asked_ns, uint64_t began_ns, uint64_t 
 {
 	double now = (double)now_ns, asked = (double)asked_ns;
 	double began = (double)began_ns, sent = (double)sent_ns;
-	double error = ((now - asked) - (sent - began)) / 2;
+	double error = ((now - asked) - (sent - began)) / 2, offset, known;
 
 	if (began_ns == 0 || error < 0)
 		return;
-	if (!p->valid || error < probe_error_ns(p, now_ns))
-		*p = (struct probe){true, ((began - asked) + (sent - now)) / 2, error, now_ns};
+	offset = ((began - asked) + (sent - now)) / 2;
+	known = probe_error_ns(p, now_ns);
+	/* when both cannot be right, one of the hosts has been suspended since */
+	if (!p->valid || error < known || fabs(offset - p->offset_ns) > error + known)
+		*p = (struct probe){true, offset, error, now_ns};
 }

@@ -117,7 +117,9 @@ static void *memory_take(size_t n)
 	/* cppcheck-suppress [invalidFunctionArg] */
 	void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, kind, -1, 0);
 
-	return at == MAP_FAILED ? NULL : at;
+	if (at == MAP_FAILED)
+		return NULL;
+	return at;
 }
 
 struct collect_space *collect_space_new(void)

@@ -40,6 +40,7 @@ struct reader {
 	struct store store;
 	struct pathmap *map;
 	struct source_host host;
+	struct clock_host clock;
 	struct names *names;
 	struct stage *source;
 	struct batch batch;
@@ -191,10 +192,9 @@ static int reader_source(struct reader *r, const char *base, struct error *e)
 	open.select = select;
 	open.n_select = 1;
 	r->map = pathmap_local(node);
-	r->host = (struct source_host){.store = &r->store,
-				       .node = node,
-				       .map = r->map,
-				       .born = clock_pair_take(clock_kind())};
+	clock_host_init(&r->clock);
+	r->host = (struct source_host){
+		.store = &r->store, .node = node, .map = r->map, .clock = &r->clock};
 	r->names = names_new(0);
 	r->source = source_new(&r->host, &open, &place, r->names, e);
 	return r->source ? 0 : -1;

@@ -399,7 +399,8 @@ static void segment_live(const struct segment *s, const uint8_t *data, size_t si
 	static uint8_t id[16];
 	struct store_segment one = {.segment = *s, .run = RUN, .name = "rank1", .serial = 1};
 	struct store store = {.version = 1};
-	struct source_host host = {.store = &store, .node = "n"};
+	struct clock_host clock = {.slept_ns = UINT64_MAX};
+	struct source_host host = {.store = &store, .node = "n", .clock = &clock};
 	struct disturbing d = {data, size, open_shared("a.seg"), open_shared(CURSOR_NAME)};
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 	struct classes *classes = classes_new();
