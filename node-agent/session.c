@@ -16,6 +16,7 @@
 #include "node-agent/store-run.h"
 #include "node-agent/superior.h"
 #include "pathmap/memory.h"
+#include "pathmap/pattern.h"
 #include "pathmap/plan.h"
 
 struct session {
@@ -105,17 +106,23 @@ static void session_say(const struct session *s, const char *text)
 	fputc('\n', stderr);
 }
 
-/* May it ask for @place (NULL: nothing)? @what completes "may not …". What a place says in its
- * favour holds for all that it asks for. */
-static int session_above(struct session *s, const Evspace__Place *place, const char *what,
-			 struct error *e)
+static void session_raise(struct session *s)
 {
-	if (!place || s->peer == SUPERIOR)
+	s->peer = SUPERIOR;
+	link_parent_set(s->link);
+}
+
+/* May it stand above us? @what completes "may not …". What a pass says in its favour holds for all
+ * that it asks for. */
+static int session_pass(struct session *s, const ProtobufCBinaryData *pass, const char *what,
+			struct error *e)
+{
+	if (s->peer == SUPERIOR)
 		return 0;
 	if (session_may(s, ROLE_AGENT, what, e) < 0)
 		return -1;
-	if (superior_check(s->host, link_peer(s->link), place, e) == 0) {
-		s->peer = SUPERIOR;
+	if (superior_check(s->host, link_peer(s->link), pass, e) == 0) {
+		session_raise(s);
 		return 0;
 	}
 	if (s->peer == UNKNOWN)
@@ -123,6 +130,13 @@ static int session_above(struct session *s, const Evspace__Place *place, const c
 	s->peer = STRANGER;
 	errno = EACCES;
 	return -1;
+}
+
+/* May it ask for @place (NULL: nothing)? */
+static int session_above(struct session *s, const Evspace__Place *place, const char *what,
+			 struct error *e)
+{
+	return place ? session_pass(s, &place->pass, what, e) : 0;
 }
 
 /* A consumer's open names a view: make the plan, and open its root here. */
@@ -260,6 +274,21 @@ static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struc
 	return -1;
 }
 
+/* Each pattern is tried on each element's name, in one go. */
+static int patterns_check(const Evspace__Frame *f, struct error *e)
+{
+	const Evspace__Open *open = f->kind_case == EVSPACE__FRAME__KIND_OPEN ? f->open : NULL;
+	const Evspace__SwitchAsk *ask =
+		f->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK ? f->switch_ask : NULL;
+
+	if ((!open || (open->n_select <= PATTERNS_MAX && open->n_within <= PATTERNS_MAX)) &&
+	    (!ask || (ask->n_select <= PATTERNS_MAX && ask->n_within <= PATTERNS_MAX)))
+		return 0;
+	errno = E2BIG;
+	return errorf(e, "more than %u patterns; use `*` or `[0-7]` for several names at once",
+		      PATTERNS_MAX);
+}
+
 /* What a frame asks for, of which the run is known if it can be. */
 static void session_take(struct session *s, const Evspace__Frame *f)
 {
@@ -285,6 +314,8 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		rc = session_order(s, f->switch_ask, &e);
 		break;
 	case EVSPACE__FRAME__KIND_PING:
+		if (f->ping->pass.len)
+			rc = session_pass(s, &f->ping->pass, "show a pass", &e);
 		if (!f->ping->answer)
 			link_send_ping(s->link, true);
 		break;
@@ -334,6 +365,8 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 
 	if (chart_admit(s->host->chart, link_peer(link), &e) < 0)
 		link_send_error(link, 0, errno, e.text);
+	else if (patterns_check(f, &e) < 0)
+		link_send_error(link, search_scope(f), errno, e.text);
 	else if (!search_needed(s->host, f))
 		session_take(s, f);
 	else if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", &e) < 0 ||
@@ -371,6 +404,9 @@ void session_accept(struct link *link, void *host)
 	LIST_INIT(&s->searches);
 	LIST_INSERT_HEAD(&s->host->sessions, s, entry);
 	link_events_set(link, &session_events, s);
+	/* Before it asks: what it may send depends on that. */
+	if (superior_is_known(host, link_peer(link)))
+		session_raise(s);
 }
 
 void session_end_all(struct session_host *host)

@@ -21,12 +21,12 @@ static bool is_named(const struct session_host *host, const char *name)
 
 /* Signed by who decides what trees there are? */
 static int pass_counts(const struct session_host *host, const struct peer *peer,
-		       const Evspace__Place *place, struct error *e)
+		       const ProtobufCBinaryData *pass, struct error *e)
 {
 	char signer[sizeof(peer->name)];
 
-	if (pass_check(host->tls, &place->pass, host->chart->node, peer->name, signer,
-		       sizeof(signer), e) < 0)
+	if (pass_check(host->tls, pass, host->chart->node, peer->name, signer, sizeof(signer), e) <
+	    0)
 		return -1;
 	if (strcmp(signer, pathmap_entry(host->chart->map)) == 0 || is_named(host, signer))
 		return 0;
@@ -34,15 +34,20 @@ static int pass_counts(const struct session_host *host, const struct peer *peer,
 	return errorf(e, "its pass is from %s, which is not the entry here", signer);
 }
 
+bool superior_is_known(const struct session_host *host, const struct peer *peer)
+{
+	return peer->roles & ROLE_AGENT &&
+	       (peer->local || is_named(host, peer->name) ||
+		lineage_has(host->chart->map, host->chart->node, peer->name));
+}
+
 int superior_check(const struct session_host *host, const struct peer *peer,
-		   const Evspace__Place *place, struct error *e)
+		   const ProtobufCBinaryData *pass, struct error *e)
 {
 	const char *node = host->chart->node;
 	struct error why;
 
-	if (peer->local || is_named(host, peer->name) ||
-	    lineage_has(host->chart->map, node, peer->name) ||
-	    pass_counts(host, peer, place, &why) == 0)
+	if (superior_is_known(host, peer) || pass_counts(host, peer, pass, &why) == 0)
 		return 0;
 	errno = EACCES;
 	return errorf(e,

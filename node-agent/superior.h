@@ -22,8 +22,11 @@ struct session_host;
  * Who comes through this host's Unix socket is of the agent's own user, or root, and may anyway.
  */
 
-/** May @peer have us do our part, @place? Returns 0, or -1 with EACCES and @e. */
+/** May @peer by its name alone? */
+bool superior_is_known(const struct session_host *host, const struct peer *peer);
+
+/** May @peer by its name, or by the @pass that it shows? Returns 0, or -1 with EACCES and @e. */
 int superior_check(const struct session_host *host, const struct peer *peer,
-		   const Evspace__Place *place, struct error *e);
+		   const ProtobufCBinaryData *pass, struct error *e);
 
 #endif

@@ -107,6 +107,8 @@ static void collect_apply(struct reader *reader, void *target, const struct stat
 
 static void select_apply(struct reader *reader, void *target, const struct statement *statement)
 {
+	struct view *view = target;
+
 	for (size_t i = 1; i < statement->n_words; i++) {
 		const struct word *word = &statement->words[i];
 		struct error e;
@@ -115,8 +117,13 @@ static void select_apply(struct reader *reader, void *target, const struct state
 		if (pattern_check_at(word->text, &at, &e) < 0 ||
 		    recording_pattern_check(word->text, &at, &e) < 0)
 			reader_complain_at(reader, word, at, "%s", e.text);
+		else if (view->n_select == PATTERNS_MAX)
+			reader_complain(reader, word,
+					"more than %u patterns; use `*` or `[0-7]` for several "
+					"names at once",
+					PATTERNS_MAX);
 		else
-			view_select(target, word->text);
+			view_select(view, word->text);
 	}
 }
 

@@ -10,6 +10,8 @@
 
 /** The longest name or pattern, terminating zero included. */
 #define NAME_BYTES 256
+/** The most patterns that select together: each is tried on each element's name. */
+#define PATTERNS_MAX 256u
 
 /**
  * Does @name match @pattern? Both start with '/'. Within one part of a name `*` stands for any run

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests how addresses are read and printed, and that names are looked up aside. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <event2/event.h>
+#include <netdb.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/tap.h"
 #include "tree/address.h"
@@ -122,12 +126,95 @@ static void names_are_looked_up_aside(void)
 	CU_ASSERT_EQUAL(a.told, 2);
 }
 
+/* ---- name servers that say nothing, or something else ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool silent = true, fickle_is_known = true;
+
+/* Names that begin with "silent" are not answered for while `silent`. */
+int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+		struct addrinfo **found_list)
+{
+	int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+	bool asks = host && !(hints->ai_flags & AI_NUMERICHOST), known;
+	bool fickle = asks && strcmp(host, "fickle") == 0;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+	pthread_mutex_lock(&lock);
+	while (silent && asks && strncmp(host, "silent", 6) == 0)
+		pthread_cond_wait(&changed, &lock);
+	known = fickle_is_known;
+	pthread_mutex_unlock(&lock);
+	if (fickle && !known)
+		return EAI_AGAIN;
+	return real(fickle ? "localhost" : host, port, hints, found_list);
+}
+
+static void names_that_hang_hold_no_others_up(void)
+{
+	enum { SILENT = 40 };
+	static const struct timeval most = {20, 0};
+	struct asked a = {.base = event_base_new(), .wait = {.found = found, .arg = &a}};
+	struct resolver_wait waits[SILENT] = {{.waiting = false}};
+	struct resolver *resolver = resolver_new(a.base);
+	struct address again;
+	struct error e = {""};
+
+	for (int i = 0; i < SILENT; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "silent%d:1", i);
+		CU_ASSERT_EQUAL(resolver_find(resolver, name, &again, &waits[i], &e), 0);
+		resolver_forget(&waits[i]);
+	}
+	CU_ASSERT_EQUAL(resolver_find(resolver, "localhost:1", &again, &a.wait, &e), 0);
+	event_base_loopexit(a.base, &most);
+	event_base_dispatch(a.base);
+	CU_ASSERT_EQUAL(a.told, 1);
+	CU_ASSERT_TRUE(a.address.n > 0);
+	pthread_mutex_lock(&lock);
+	silent = false;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	resolver_free(resolver);
+	event_base_free(a.base);
+}
+
+/* What was found counts while nobody can say that something else is right. */
+static void no_answer_is_no_news(void)
+{
+	static const struct timespec pause = {0, 20000000};
+	struct asked a = {.base = event_base_new(), .wait = {.found = found, .arg = &a}};
+	struct resolver *resolver = resolver_new(a.base);
+	struct address again;
+	struct error e = {""};
+
+	CU_ASSERT_EQUAL(resolver_find(resolver, "fickle:1", &again, &a.wait, &e), 0);
+	event_base_dispatch(a.base);
+	CU_ASSERT_TRUE(a.address.n > 0);
+	pthread_mutex_lock(&lock);
+	fickle_is_known = false;
+	pthread_mutex_unlock(&lock);
+	resolver_doubt(resolver, "fickle:1");
+	while (resolver_find(resolver, "fickle:1", &again, &a.wait, &e) == 1)
+		nanosleep(&pause, NULL);
+	event_base_dispatch(a.base);
+	CU_ASSERT_EQUAL(a.told, 2);
+	CU_ASSERT_TRUE(a.address.n > 0);
+	CU_ASSERT_STRING_EQUAL(a.why.text, "");
+	resolver_free(resolver);
+	event_base_free(a.base);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
 		{"addresses are read and printed", addresses_are_read_and_printed},
 		{"what is no address is refused", what_is_no_address_is_refused},
 		{"names are looked up aside, and remembered", names_are_looked_up_aside},
+		{"names that hang hold no others up", names_that_hang_hold_no_others_up},
+		{"a name that was found is known while nobody answers", no_answer_is_no_news},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -168,8 +168,16 @@ as_agent() {
 tap_case "another agent's certificate opens, orders and discards nothing" eval 'as_agent 0 7 &&
 	[ "$(grep -c "refused: agent w1 may not stand above w0.*--above w1" "$tap_dir/orders")" -eq 3 ] || { cat "$tap_dir/orders"; exit 1; }'
 tap_case "... and is named in the log" logged '127\.0\.0\.1:[0-9]*: agent w1 may not stand above w0: '
+# large TEXT: w1 selects by many patterns, and asks with a large part; so it is answered.
+large() {
+	"$attacker" large "$bed_entry" "$EVSPACE_TLS" w1 >"$tap_dir/large" 2>&1
+	grep "refused: more than 256 patterns" "$tap_dir/large" && grep "$1" "$tap_dir/large" || { cat "$tap_dir/large"; return 1; }
+}
+tap_case "... may say no more than a consumer, which is seen before it is unpacked" \
+	large "refused: .*kind 8 with a header of 6.* does not know it as one that may stand above it"
 bed_kill TERM w0
 agent_start --above w1 >/dev/null
+tap_case "... parents may, but for patterns beyond count" large "granted: a frame of kind 9"
 tap_case "unless this one was started with --above" as_agent 3 4
 tap_case "... the audit has who it is, beside whom it names" \
 	logged 'audit: relayed by w1 (127\.0\.0\.1:[0-9]*): bob (10\.0\.0\.7:51422) discarded '

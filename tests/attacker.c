@@ -10,6 +10,8 @@
  *	attacker record HOST:PORT PORT FILE	passes one connection on, and keeps what the client
  *said attacker orders HOST:PORT DIR NAME	asks for all that a certificate NAME might not allow
  *	attacker agent HOST:PORT DIR NAME	the same as agent NAME
+ *	attacker large HOST:PORT DIR NAME	as agent NAME selects by 300 patterns, and asks with
+ *			a part of 600 kB
  *	attacker frames HOST:PORT DIR NAME ELSEWHERE	asks for all that there is, also for
  *			parts of trees at the address ELSEWHERE, and prints all that comes as it is
  */
@@ -405,11 +407,43 @@ static void frames_frame(struct link *link, void *arg, const struct frame *frame
 	}
 }
 
+/* ---- much ---- */
+
+static void large_ready(struct link *link, void *arg)
+{
+	enum { PATTERNS = 300, HOLDS = 600000 };
+	Evspace__Place place = EVSPACE__PLACE__INIT;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	Evspace__StatusAsk status = EVSPACE__STATUS_ASK__INIT;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	char *patterns[PATTERNS];
+
+	place.node = place.cluster = place.address = (char *)(uintptr_t) "w0";
+	open.scope = 1;
+	open.place = &place;
+	open.n_select = PATTERNS;
+	open.select = patterns;
+	for (int i = 0; i < PATTERNS; i++)
+		patterns[i] = (char *)(uintptr_t) "/**";
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	say(link, arg, &frame);
+	place.holds = memory_new(HOLDS + 1, 1);
+	memset(place.holds, '1', HOLDS);
+	status.scope = 2;
+	status.place = &place;
+	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	frame.status_ask = &status;
+	say(link, arg, &frame);
+	free(place.holds);
+}
+
+static const struct link_events large_events = {large_ready, orders_frame, orders_closed};
 static const struct link_events orders_events = {orders_ready, orders_frame, orders_closed};
 static const struct link_events frames_events = {frames_ready, frames_frame, orders_closed};
 
 static int orders(const char *address, const char *dir, const char *name, bool agent,
-		  const char *elsewhere)
+		  const struct link_events *events, const char *elsewhere)
 {
 	const struct link_self self = {agent ? name : "", 0};
 	static const struct timeval most = {.tv_sec = ANSWERS_MS / 1000};
@@ -418,8 +452,7 @@ static int orders(const char *address, const char *dir, const char *name, bool a
 	struct tls *tls = tls_new(dir, name, &e);
 	struct link_hub *hub = tls ? link_hub_new(o.base, tls, &self) : NULL;
 
-	if (!hub ||
-	    !link_dial(hub, address, NULL, elsewhere ? &frames_events : &orders_events, &o, &e)) {
+	if (!hub || !link_dial(hub, address, NULL, events, &o, &e)) {
 		fprintf(stderr, "attacker: %s\n", e.text);
 		return 1;
 	}
@@ -451,11 +484,13 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "record") && argc == 5)
 		return record(argv[3], argv[4]);
 	if (!strcmp(what, "orders") && argc == 5)
-		return orders(argv[2], argv[3], argv[4], false, NULL);
+		return orders(argv[2], argv[3], argv[4], false, &orders_events, NULL);
 	if (!strcmp(what, "agent") && argc == 5)
-		return orders(argv[2], argv[3], argv[4], true, NULL);
+		return orders(argv[2], argv[3], argv[4], true, &orders_events, NULL);
+	if (!strcmp(what, "large") && argc == 5)
+		return orders(argv[2], argv[3], argv[4], true, &large_events, NULL);
 	if (!strcmp(what, "frames") && argc == 6)
-		return orders(argv[2], argv[3], argv[4], false, argv[5]);
+		return orders(argv[2], argv[3], argv[4], false, &frames_events, argv[5]);
 	fputs("attacker: see its source\n", stderr);
 	return 2;
 }

@@ -227,6 +227,35 @@ static void what_is_no_frame_is_refused(void)
 	free(data);
 }
 
+/** Parse a header of empty messages of these kinds, one behind the other. */
+static bool parses(const unsigned char *kinds, size_t n)
+{
+	unsigned char data[16] = {0};
+	Evspace__Frame *frame;
+	struct error e;
+
+	for (size_t i = 0; i < n; i++)
+		data[2 * i] = (unsigned char)(kinds[i] << 3 | 2);
+	frame = wire_header_parse(data, 2 * n, &e);
+	wire_header_free(frame);
+	return frame != NULL;
+}
+
+/** protobuf goes by the last kind of a header, limits go by the first. */
+static void a_frame_is_of_one_kind(void)
+{
+	static const unsigned char long_tag[] = {2 << 3 | 2 | 0x80, 0x80, 0, 0};
+	struct error e;
+
+	for (unsigned char first = 1; first <= 15; first++) {
+		CU_ASSERT_TRUE(parses(&first, 1));
+		for (unsigned char last = 1; last <= 15; last++)
+			CU_ASSERT_FALSE(parses((const unsigned char[]){first, last}, 2));
+	}
+	/* Nor by other bytes than those that limits are looked up by. */
+	CU_ASSERT_PTR_NULL(wire_header_parse(long_tag, sizeof(long_tag), &e));
+}
+
 /** What the deframer says of a frame as soon as its kind is known. */
 static int begun(const struct wire_limits *limits, unsigned kind, uint32_t header, uint32_t body)
 {
@@ -283,6 +312,7 @@ int main(void)
 		{"bodies that are held stay as they were", bodies_that_are_held_stay},
 		{"the other byte order is swapped", the_other_byte_order_is_swapped},
 		{"what is no frame is refused", what_is_no_frame_is_refused},
+		{"a frame is of one kind", a_frame_is_of_one_kind},
 		{"headers are at most as large as their kind needs",
 		 headers_are_as_large_as_their_kind_needs},
 		CU_TEST_INFO_NULL,

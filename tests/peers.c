@@ -131,7 +131,7 @@ static void world_accepted(struct link *link, void *arg)
 {
 	struct world *w = arg;
 
-	link_events_set(link, &watch_events, &w->served);
+	link_events_set(link, w->events, &w->served);
 }
 
 static void world_log(void *arg, const char *text)
@@ -159,6 +159,7 @@ void world_open(struct world *w)
 	struct error e = {""};
 
 	memset(w, 0, sizeof(*w));
+	w->events = &watch_events;
 	w->descriptors = descriptors_count();
 	w->base = event_base_new();
 	w->agent_tls = tls_new(certs, "w0", &e);

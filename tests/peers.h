@@ -29,7 +29,8 @@ struct world {
 	struct tls *agent_tls, *consumer_tls;
 	struct link_hub *agent, *consumer;
 	struct link_listener *tcp, *local;
-	struct watch served; /* what the agent sees of its links */
+	const struct link_events *events; /* of the agent's links: watch_events */
+	struct watch served;		  /* what the agent sees of its links */
 	unsigned port;
 	char tcp_address[64], local_address[300];
 	int log_lines;

@@ -36,7 +36,7 @@ static int add_one(struct allow *a, const char *name, struct error *e)
 	long number = number_of(bare);
 
 	if (number < 0 && is_group) {
-		/* cppcheck-suppress getgrnamCalled */ /* there is one thread */
+		/* cppcheck-suppress getgrnamCalled */ /* other threads look up hosts only */
 		const struct group *group = getgrnam(bare);
 
 		number = group ? (long)group->gr_gid : -1;

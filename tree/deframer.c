@@ -19,6 +19,13 @@ void deframer_init(struct deframer *d, struct arena *arena, const struct wire_li
 	*d = (struct deframer){.arena = arena, .limits = limits};
 }
 
+void deframer_limits_set(struct deframer *d, const struct wire_limits *limits)
+{
+	d->limits = limits;
+	if (d->inner)
+		d->inner->limits = limits;
+}
+
 static void buffer_drop(struct deframer *d)
 {
 	buffer_unref(d->buffer);

@@ -39,6 +39,9 @@ struct deframer {
 void deframer_init(struct deframer *d, struct arena *arena, const struct wire_limits *limits);
 void deframer_fini(struct deframer *d);
 
+/** From the next frame on, these are the limits. */
+void deframer_limits_set(struct deframer *d, const struct wire_limits *limits);
+
 /**
  * Where to put the next bytes that come: *@room of them, at least one. A frame that does not fit
  * into the rest of the buffer has its beginning moved into a new one. Call after deframer_next()

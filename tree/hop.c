@@ -92,6 +92,7 @@ static void hop_open(struct hop *hop)
 	open.place = wire_place_new(hop->place);
 	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
 	frame.open = &open;
+	link_send_pass(child_link(&hop->user), &open.place->pass);
 	link_send(child_link(&hop->user), &frame, NULL);
 	wire_place_free(open.place);
 	child_expect(&hop->user);

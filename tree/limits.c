@@ -77,7 +77,7 @@ const char *limits_own_name(void)
 
 	/* Users come from afar on some hosts: asked once. */
 	if (!asked) {
-		/* cppcheck-suppress getpwuidCalled */ /* there is one thread */
+		/* cppcheck-suppress getpwuidCalled */ /* other threads look up hosts only */
 		user = getpwuid(geteuid());
 		snprintf(name, sizeof(name), "%s", user ? user->pw_name : "");
 	}

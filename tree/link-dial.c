@@ -158,6 +158,7 @@ struct link *link_dial(struct link_hub *hub, const char *address, const char *na
 	int found;
 
 	link->to = memory_new(1, sizeof(*link->to));
+	link->part = PART_CHILD;
 	/* Who dials waits longer: others that say nothing may hold all places of a listener first.
 	 */
 	link->proof_ms = 2 * hub->proof_ms;

@@ -97,10 +97,7 @@ static void link_ready(struct link *link)
 	struct link_listener *listener = link->listener;
 
 	link->state = LINK_READY;
-	/* Who asks has no bodies to send: a few KiB of a piece would become 64 MiB of memory. */
-	link->deframer.limits = link->to			? &wire_child_limits
-				: link->peer.roles & ROLE_AGENT ? &wire_parent_limits
-								: &wire_consumer_limits;
+	link_limits_set(link);
 	link->deframer.unpacks = link->hub->unpacks != UNPACKS_NEVER;
 	link->deframer.swap = link->hello->hello->big_endian != BIG_ENDIAN_HERE;
 	event_del(&link->timer);

@@ -7,10 +7,23 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Bytes of all frames that are not whole yet: of those who dialled, who ask, and of those whom we
- * have dialled, whose answers may come all at once. */
-#define UNFINISHED_ASKED    (64u << 20)
-#define UNFINISHED_ANSWERED (4u * WIRE_FRAME_MAX)
+#include "pathmap/memory.h"
+
+/* Bytes of all frames that are not whole yet. Consumers do not take the parents' room; answers of
+ * those whom we have dialled may come all at once. */
+static const size_t unfinished_most[LINK_PARTS] = {
+	[PART_CONSUMER] = 64u << 20,
+	[PART_PARENT] = 64u << 20,
+	[PART_CHILD] = 4u * WIRE_FRAME_MAX,
+};
+
+/* Who asks has no bodies to send: a few KiB of a piece would become 64 MiB of memory. */
+static const struct wire_limits *const limits[LINK_PARTS] = {
+	[PART_CONSUMER] = &wire_consumer_limits,
+	[PART_PARENT] = &wire_parent_limits,
+	[PART_CHILD] = &wire_child_limits,
+};
+
 /* How long a frame may take, in times that a proof may take: a question, an answer. */
 #define QUESTION_PROOFS 6u
 #define ANSWER_PROOFS	24u
@@ -60,7 +73,10 @@ static int link_frames(struct link *link)
 	}
 	if (result == 0)
 		return 0;
-	errorf(&why, "%s sent what cannot be understood: %.900s", link_noun(link), e.text);
+	errorf(&why, "%s sent what cannot be understood: %.900s%s", link_noun(link), e.text,
+	       link->part == PART_CONSUMER && link->peer.roles & ROLE_AGENT
+		       ? " (this agent does not know it as one that may stand above it)"
+		       : "");
 	link_refuse(link, EPROTO, &why);
 	return -1;
 }
@@ -77,8 +93,23 @@ static size_t link_portion(const struct link *link)
 /** @bytes of frames that are not whole are the link's now. */
 static void link_count(struct link *link, size_t bytes)
 {
-	link->hub->unfinished[link->to != NULL] += bytes - link->unfinished;
+	link->hub->unfinished[link->part] += bytes - link->unfinished;
 	link->unfinished = bytes;
+}
+
+void link_limits_set(struct link *link)
+{
+	deframer_limits_set(&link->deframer, limits[link->part]);
+}
+
+void link_parent_set(struct link *link)
+{
+	size_t bytes = link->unfinished;
+
+	link_count(link, 0);
+	link->part = PART_PARENT;
+	link_count(link, bytes);
+	link_limits_set(link);
 }
 
 void link_forget(struct link *link)
@@ -87,27 +118,63 @@ void link_forget(struct link *link)
 	deframer_fini(&link->deframer);
 }
 
-/** Who holds most. */
-static struct link *hub_worst(const struct link_hub *hub, bool dialled)
+/** By name, one peer's beside each other. Those of this host are called by their user. */
+static int by_peer(const void *a, const void *b)
 {
-	struct link *link, *worst = NULL;
+	const struct link *x = *(struct link *const *)a, *y = *(struct link *const *)b;
 
+	return strcmp(x->peer.name, y->peer.name);
+}
+
+/** All that hold something in @part, sorted by peer, to be freed; @n of them. */
+static struct link **hub_holders(const struct link_hub *hub, enum link_part part, size_t *n)
+{
+	struct link *link, **list = NULL;
+
+	*n = 0;
 	LIST_FOREACH (link, &hub->links, entry) {
-		if ((link->to != NULL) == dialled &&
-		    (!worst || link->unfinished > worst->unfinished))
-			worst = link;
+		if (link->part != part || !link->unfinished)
+			continue;
+		list = memory_room(list, *n, sizeof(*list));
+		list[(*n)++] = link;
 	}
+	if (*n)
+		qsort(list, *n, sizeof(*list), by_peer);
+	return list;
+}
+
+/** Of the peer whose connections hold most together, the one that holds most. */
+static struct link *hub_worst(const struct link_hub *hub, enum link_part part)
+{
+	struct link *worst = NULL, *largest, **list;
+	size_t n, most = 0, sum;
+
+	list = hub_holders(hub, part, &n);
+	for (size_t i = 0, from; i < n; i = from) {
+		largest = list[i];
+		sum = 0;
+		for (from = i; from < n && by_peer(&list[i], &list[from]) == 0; from++) {
+			sum += list[from]->unfinished;
+			if (list[from]->unfinished > largest->unfinished)
+				largest = list[from];
+		}
+		if (sum > most)
+			worst = largest;
+		most = sum > most ? sum : most;
+	}
+	free(list);
 	return worst;
 }
 
-/** All together hold more than they may: who holds most makes way, as others may be honest. */
-static void hub_relieve(struct link_hub *hub, bool dialled)
+/** All together hold more than they may: the peer that holds most makes way, as others may be
+ * honest. */
+static void hub_relieve(struct link_hub *hub, enum link_part part)
 {
-	size_t most = dialled ? UNFINISHED_ANSWERED : UNFINISHED_ASKED;
+	size_t most = unfinished_most[part];
 	struct link *worst;
 	struct error why;
 
-	while (hub->unfinished[dialled] > most && (worst = hub_worst(hub, dialled))) {
+	while (hub->unfinished[part] > most && (worst = hub_worst(hub, part))) {
 		errorf(&why,
 		       "%s was dropped: it held %zu bytes of a frame that is not whole, and all "
 		       "together more than %zu",
@@ -128,7 +195,7 @@ static void link_account(struct link *link)
 		link->frames = deframer_frames(&link->deframer);
 		link_timer_set(link, proofs * link->hub->proof_ms);
 	}
-	hub_relieve(link->hub, link->to != NULL);
+	hub_relieve(link->hub, link->part);
 }
 
 /** A frame has begun some time ago. Is it the same still? */

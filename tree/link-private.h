@@ -33,6 +33,14 @@ enum link_state {
 	LINK_DEAD,	/* freed at the end of the next flush */
 };
 
+/** What a link may send, and with whom it shares the memory for frames that are not whole. */
+enum link_part {
+	PART_CONSUMER, /* who dialled us: asks what consumers ask, unless it is found to be a */
+	PART_PARENT,   /* … an agent that may stand above us */
+	PART_CHILD,    /* we have dialled it: it answers */
+	LINK_PARTS,
+};
+
 struct link {
 	struct link_hub *hub;
 	LIST_ENTRY(link) entry;
@@ -41,6 +49,7 @@ struct link {
 	bool refused;	   /* we ended it */
 	unsigned proof_ms; /* how long it may take to say who it is */
 	enum link_state state;
+	enum link_part part;
 	const struct link_events *events; /* never NULL */
 	void *arg;
 	struct transport transport;
@@ -83,9 +92,9 @@ struct link_hub {
 	LIST_HEAD(link_list, link) links, dead;
 	struct resolver *resolver;
 	struct arena arena;
-	unsigned char *scratch; /* LINK_RECEIVE bytes, made when first needed */
-	size_t unfinished[2];	/* bytes of frames that are not whole: of who dialled, of others */
-	unsigned calls;		/* callbacks under way: nothing is freed */
+	unsigned char *scratch;	       /* LINK_RECEIVE bytes, made when first needed */
+	size_t unfinished[LINK_PARTS]; /* bytes of frames that are not whole */
+	unsigned calls;		       /* callbacks under way: nothing is freed */
 	bool flushing;
 	unsigned proof_ms;
 	link_log *log;
@@ -126,6 +135,8 @@ void link_writable(evutil_socket_t fd, short what, void *arg);
 void link_timeout(evutil_socket_t fd, short what, void *arg);
 /** Write what waits; what does not fit follows when the socket has room. */
 void link_flush(struct link *link);
+/** What may be sent by who plays the link's part. */
+void link_limits_set(struct link *link);
 /** Frames that are not whole are given up, and the memory that they take. */
 void link_forget(struct link *link);
 /** Let the loop look at the link's socket. */

@@ -208,15 +208,32 @@ int link_send_error(struct link *link, uint32_t scope, int code, const char *tex
 	return link_send(link, &frame, NULL);
 }
 
-void link_send_ping(struct link *link, bool answer)
+static void send_ping(struct link *link, Evspace__Ping *ping)
 {
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+
+	frame.kind_case = EVSPACE__FRAME__KIND_PING;
+	frame.ping = ping;
+	link_send(link, &frame, NULL);
+}
+
+void link_send_ping(struct link *link, bool answer)
+{
 	Evspace__Ping ping = EVSPACE__PING__INIT;
 
 	ping.answer = answer;
-	frame.kind_case = EVSPACE__FRAME__KIND_PING;
-	frame.ping = &ping;
-	link_send(link, &frame, NULL);
+	send_ping(link, &ping);
+}
+
+void link_send_pass(struct link *link, const ProtobufCBinaryData *pass)
+{
+	Evspace__Ping ping = EVSPACE__PING__INIT;
+
+	/* It is no question. */
+	ping.answer = true;
+	ping.pass = *pass;
+	if (pass->len)
+		send_ping(link, &ping);
 }
 
 const struct peer *link_peer(const struct link *link)

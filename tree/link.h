@@ -101,6 +101,10 @@ void link_hub_proof_set(struct link_hub *hub, unsigned ms);
 struct link *link_dial(struct link_hub *hub, const char *address, const char *name,
 		       const struct link_events *events, void *arg, struct error *e);
 
+/** The peer is an agent that may stand above us: what it asks may be as large as what parents ask
+ * (wire_parent_limits), which until then is as little as what consumers ask. */
+void link_parent_set(struct link *link);
+
 /** Set a link's events and their argument (from within `accepted`, or later). @events is borrowed.
  */
 void link_events_set(struct link *link, const struct link_events *events, void *arg);
@@ -118,6 +122,10 @@ int link_send_error(struct link *link, uint32_t scope, int code, const char *tex
 
 /** Ask whether anybody is there, or @answer that. */
 void link_send_ping(struct link *link, bool answer);
+
+/** Show a pass (tree/pass.h), if there is one: ahead of a part of a tree, which may be larger than
+ * who has none may send. */
+void link_send_pass(struct link *link, const ProtobufCBinaryData *pass);
 
 /** Who is at the other end; valid once `ready` was called. */
 const struct peer *link_peer(const struct link *link);

@@ -177,6 +177,7 @@ static void branch_up(struct child_user *user)
 	ask.place = wire_place_new(b->place);
 	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
 	frame.switch_ask = &ask;
+	link_send_pass(child_link(user), &ask.place->pass);
 	link_send(child_link(user), &frame, NULL);
 	wire_place_free(ask.place);
 }

@@ -15,19 +15,24 @@
 #include "pathmap/plan.h"
 #include "tree/clock.h"
 
-#define AT_ONCE	       16u
+#define AT_ONCE	       16u  /* looks that have just begun */
+#define THREADS_MOST   128u /* those that take long, too */
+#define LONG_NS	       UINT64_C(1000000000)
 #define NAMES_MOST     (2 * PLAN_PLACES) /* that are remembered */
 #define NOT_FOUND_NS   UINT64_C(10000000000)
 #define DOUBT_AGAIN_NS UINT64_C(5000000000)
 
 /** What is known of one name. */
 struct name_known {
-	TAILQ_ENTRY(name_known) entry; /* the longest there first */
+	TAILQ_ENTRY(name_known) entry;	       /* the longest there first */
+	TAILQ_ENTRY(name_known) looking_entry; /* while `looking` */
 	char *text;
 	struct address address; /* n is 0 when nothing was found, */
 	struct error why;	/* then this says why */
 	uint64_t looked_ns;	/* when the last look ended, 0: there was none */
+	uint64_t began_ns;	/* when the one that is under way began */
 	bool doubted, looking, queued;
+	bool telling; /* those who wait are being told, who may ask for other names */
 	LIST_HEAD(, resolver_wait) waits;
 };
 
@@ -52,9 +57,11 @@ struct looks {
 struct resolver {
 	struct event_base *base;
 	TAILQ_HEAD(, name_known) names;
+	TAILQ_HEAD(names_looking, name_known) looking; /* in the order in which they began */
 	unsigned n_names, n_looking;
 	struct looks *looks; /* NULL: no name was ever looked up */
 	struct event *done;
+	struct event *patience; /* names are queued: some looks will have taken long */
 };
 
 /* ---- threads ---- */
@@ -83,16 +90,22 @@ static void looks_let_go(struct looks *looks)
 	free(looks);
 }
 
-static void *look_run(void *arg)
+static void look_end(struct look *look)
 {
-	struct look *look = arg;
 	struct looks *looks = look->looks;
 
-	address_parse(&look->address, look->text, false, &look->why);
 	pthread_mutex_lock(&looks->lock);
 	STAILQ_INSERT_TAIL(&looks->done, look, entry);
 	(void)eventfd_write(looks->done_fd, 1);
 	looks_let_go(looks);
+}
+
+static void *look_run(void *arg)
+{
+	struct look *look = arg;
+
+	address_parse(&look->address, look->text, false, &look->why);
+	look_end(look);
 	return NULL;
 }
 
@@ -120,10 +133,12 @@ static void known_tell(struct name_known *known)
 {
 	struct resolver_wait *wait;
 
+	known->telling = true;
 	while ((wait = LIST_FIRST(&known->waits))) {
 		resolver_forget(wait);
 		wait->found(wait->arg, &known->address, known->address.n ? NULL : &known->why);
 	}
+	known->telling = false;
 }
 
 static void look_take(struct resolver *r, struct look *look)
@@ -131,10 +146,15 @@ static void look_take(struct resolver *r, struct look *look)
 	struct name_known *known = look->known;
 
 	r->n_looking--;
-	known->looking = known->doubted = false;
+	TAILQ_REMOVE(&r->looking, known, looking_entry);
+	known->looking = false;
 	known->looked_ns = clock_mono_ns();
-	known->address = look->address;
-	known->why = look->why;
+	/* No answer is no news: what there was may be right still, and is looked up again. */
+	known->doubted = look->address.n == 0;
+	if (look->address.n || !known->address.n) {
+		known->address = look->address;
+		known->why = look->why;
+	}
 	look_free(look);
 	known_tell(known);
 }
@@ -146,6 +166,8 @@ static void known_look(struct resolver *r, struct name_known *known)
 
 	*look = (struct look){.looks = r->looks, .known = known, .text = memory_copy(known->text)};
 	known->looking = true;
+	known->began_ns = clock_mono_ns();
+	TAILQ_INSERT_TAIL(&r->looking, known, looking_entry);
 	r->n_looking++;
 	pthread_mutex_lock(&r->looks->lock);
 	r->looks->users++;
@@ -154,22 +176,47 @@ static void known_look(struct resolver *r, struct name_known *known)
 	if (code == 0)
 		return;
 	errorf(&look->why, "no thread to look a name up: %s", strerror(code));
-	pthread_mutex_lock(&r->looks->lock);
-	looks_let_go(r->looks);
-	look_take(r, look);
+	look_end(look);
+}
+
+/* May another look begin? One that takes long is not waited for by those behind it. */
+static bool looks_have_room(const struct resolver *r)
+{
+	const struct name_known *known;
+	uint64_t now = clock_mono_ns();
+	unsigned n = 0;
+
+	TAILQ_FOREACH_REVERSE(known, &r->looking, names_looking, looking_entry)
+	{
+		if (n == AT_ONCE || now - known->began_ns > LONG_NS)
+			break;
+		n++;
+	}
+	return n < AT_ONCE && r->n_looking < THREADS_MOST;
 }
 
 static void queue_run(struct resolver *r)
 {
-	struct name_known *known, *next;
+	static const struct timeval soon = {.tv_usec = LONG_NS / 4000};
+	struct name_known *known;
 
-	for (known = TAILQ_FIRST(&r->names); known && r->n_looking < AT_ONCE; known = next) {
-		next = TAILQ_NEXT(known, entry);
+	TAILQ_FOREACH (known, &r->names, entry) {
 		if (!known->queued)
 			continue;
+		if (!looks_have_room(r)) {
+			evtimer_add(r->patience, &soon);
+			return;
+		}
 		known->queued = false;
 		known_look(r, known);
 	}
+}
+
+static void looks_take_long(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	queue_run(arg);
 }
 
 static void looks_done(evutil_socket_t fd, short what, void *arg)
@@ -208,7 +255,8 @@ static int looks_begin(struct resolver *r, struct error *e)
 	}
 	r->looks = looks;
 	r->done = event_new(r->base, looks->done_fd, EV_READ | EV_PERSIST, looks_done, r);
-	if (!r->done)
+	r->patience = evtimer_new(r->base, looks_take_long, r);
+	if (!r->done || !r->patience)
 		abort();
 	event_add(r->done, NULL);
 	return 0;
@@ -243,7 +291,7 @@ static void known_make_room(struct resolver *r)
 	TAILQ_FOREACH (known, &r->names, entry) {
 		if (r->n_names < NAMES_MOST)
 			return;
-		if (!known->looking && !known->queued) {
+		if (!known->looking && !known->queued && !known->telling) {
 			known_drop(r, known);
 			return;
 		}
@@ -323,6 +371,7 @@ struct resolver *resolver_new(struct event_base *base)
 
 	r->base = base;
 	TAILQ_INIT(&r->names);
+	TAILQ_INIT(&r->looking);
 	return r;
 }
 
@@ -340,6 +389,7 @@ void resolver_free(struct resolver *r)
 	}
 	if (r->looks) {
 		event_free(r->done);
+		event_free(r->patience);
 		pthread_mutex_lock(&r->looks->lock);
 		looks_let_go(r->looks);
 	}

@@ -14,9 +14,10 @@ struct event_base;
 
 /**
  * getaddrinfo(3) itself is asked, as it alone goes by /etc/nsswitch.conf: hosts of clusters are in
- * LDAP, in containers' and in systemd's names. What was found for a name counts until somebody
- * could not get in there (resolver_doubt()), what was not found for 10 s from the end of the look.
- * At most 16 names are looked up at once. One loop's; threads touch nothing of it.
+ * LDAP, in containers' and in systemd's names. What was found for a name counts until something
+ * else is found when somebody could not get in there (resolver_doubt()), what was not found for
+ * 10 s from the end of the look. At most 16 looks begin within a second, and as many are under way
+ * unless some take longer: then up to 128. One loop's; threads touch nothing of it.
  */
 struct resolver;
 

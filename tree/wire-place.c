@@ -14,7 +14,6 @@
 #define STAGE_ARGS_BYTES 1024
 #define ALTERNATES_MAX	 16
 #define HOLDS_BYTES	 (1u << 20)
-#define PASS_BYTES	 (32u << 10)
 
 static ProtobufCBinaryData pass_new(const struct plan_pass *pass)
 {
@@ -121,9 +120,9 @@ static int stages_check(Evspace__Stage *const *stages, size_t n, enum level from
 
 static int pass_check_size(const ProtobufCBinaryData *pass, struct error *e)
 {
-	if (pass->len > PASS_BYTES)
+	if (pass->len > WIRE_PASS_MAX)
 		return errorf(e, "a plan with a pass of %zu bytes (at most %u)", pass->len,
-			      PASS_BYTES);
+			      WIRE_PASS_MAX);
 	return 0;
 }
 

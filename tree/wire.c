@@ -17,7 +17,9 @@
 
 const struct wire_limits wire_hello_limits = {.frame = WIRE_HELLO_MAX};
 
-#define QUESTIONS [EVSPACE__FRAME__KIND_ASK] = ASKS, [EVSPACE__FRAME__KIND_MAP_APPLY] = MAPS
+#define QUESTIONS                                                                   \
+	[EVSPACE__FRAME__KIND_ASK] = ASKS, [EVSPACE__FRAME__KIND_MAP_APPLY] = MAPS, \
+	[EVSPACE__FRAME__KIND_PING] = WIRE_PASS_MAX + 16
 
 const struct wire_limits wire_consumer_limits = {
 	.frame = WIRE_FRONT_BYTES + WIRE_HEADER_MAX,
@@ -90,12 +92,19 @@ int wire_front_check(const struct wire_front *front, size_t limit, struct error 
 	return 0;
 }
 
-int wire_kind_check(const struct wire_front *front, const unsigned char *header,
-		    const struct wire_limits *limits, struct error *e)
+/** The kind that the first WIRE_KIND_BYTES of a header say. */
+static unsigned wire_kind(const unsigned char *header)
 {
 	unsigned tag =
 		header[0] & 0x80 ? (header[0] & 0x7fu) | (unsigned)header[1] << 7 : header[0];
-	unsigned kind = tag >> 3;
+
+	return tag >> 3;
+}
+
+int wire_kind_check(const struct wire_front *front, const unsigned char *header,
+		    const struct wire_limits *limits, struct error *e)
+{
+	unsigned kind = wire_kind(header);
 	uint32_t most = kind < sizeof(limits->header) / sizeof(limits->header[0])
 				? limits->header[kind]
 				: 0;
@@ -218,12 +227,14 @@ static unsigned nest_depth(const struct nest *n)
 	return depth;
 }
 
-/** Is this a message of that type in which none is too deep? */
+/** Is this a message of that type in which none is too deep, and none says twice which of several
+ * things it is? */
 static int walk_message(struct walk w, const ProtobufCMessageDescriptor *type,
 			const struct nest *within)
 {
 	struct nest here = {type, within};
 	struct walk inner;
+	unsigned kinds = 0;
 	uint64_t number;
 
 	if (nest_depth(&here) > WIRE_DEPTH)
@@ -234,6 +245,8 @@ static int walk_message(struct walk w, const ProtobufCMessageDescriptor *type,
 		if (walk_field(&w, &number, &inner) < 0)
 			return -1;
 		field = protobuf_c_message_descriptor_get_field(type, (unsigned)number);
+		if (field && field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF && ++kinds > 1)
+			return -1;
 		if (inner.at && field && field->type == PROTOBUF_C_TYPE_MESSAGE &&
 		    walk_message(inner, field->descriptor, &here) < 0)
 			return -1;
@@ -292,7 +305,8 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 		return NULL;
 	}
 	frame = evspace__frame__unpack(allocator, bytes, data);
-	if (frame && frame->kind_case != EVSPACE__FRAME__KIND__NOT_SET) {
+	if (frame && frame->kind_case != EVSPACE__FRAME__KIND__NOT_SET &&
+	    frame->kind_case == wire_kind(data)) {
 		message_clean(&frame->base);
 		return frame;
 	}

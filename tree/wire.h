@@ -18,6 +18,8 @@
 #define WIRE_BODY_MAX	(64u << 20)
 /** A connection that has not said hello yet may send no more than this. */
 #define WIRE_HELLO_MAX 4096u
+/** A pass (tree/pass.h). */
+#define WIRE_PASS_MAX (32u << 10)
 /** Bytes of a frame's front, and of the largest frame. */
 #define WIRE_FRONT_BYTES 8u
 #define WIRE_FRAME_MAX	 (WIRE_FRONT_BYTES + WIRE_HEADER_MAX + WIRE_BODY_MAX)
@@ -113,8 +115,9 @@ int wire_kind_check(const struct wire_front *front, const unsigned char *header,
 
 /**
  * Parse a header. Returns it (free with wire_header_free()), or NULL with EPROTO and @e. Checks
- * that one kind is set, and the depth of nesting (WIRE_DEPTH) before protobuf-c recurses into it;
- * texts are such that they can be printed (utf8_clean()), but for those of maps.
+ * that one kind is set, which is the one that its first bytes say (protobuf goes by the last, and
+ * limits go by the first), and the depth of nesting (WIRE_DEPTH) before protobuf-c recurses into
+ * it; texts are such that they can be printed (utf8_clean()), but for those of maps.
  */
 Evspace__Frame *wire_header_parse(const unsigned char *data, size_t bytes, struct error *e);
 void wire_header_free(Evspace__Frame *frame);

@@ -15,6 +15,13 @@
 #define FLAG_PIECES 4
 #define FLAG_ASKS   8
 #define FLAG_PARENT 16
+#define FLAG_SMALL  32
+
+/* So that inputs as short as a fuzzer's are too long for some kinds. */
+static const struct wire_limits small_limits = {
+	.frame = WIRE_FRAME_MAX,
+	.header = {0, 64, 48, 40, 32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 5, 4, 2},
+};
 
 /** What came of a stream. */
 struct outcome {
@@ -69,9 +76,14 @@ static void try_body(const struct frame *frame, struct outcome *outcome)
 	batch_fini(&batch);
 }
 
-static void try_frame(const struct frame *frame, struct outcome *outcome)
+static void try_frame(const struct frame *frame, const struct wire_limits *limits,
+		      struct outcome *outcome)
 {
 	const Evspace__Frame *header = frame->header;
+	uint32_t most = limits->header[header->kind_case];
+
+	must(evspace__frame__get_packed_size(header) <= (most ? most : WIRE_HELLO_MAX),
+	     "a header that is no larger than its kind may be");
 
 	outcome->frames++;
 	outcome->sum = outcome->sum * 31 + header->kind_case;
@@ -94,12 +106,14 @@ static struct outcome try_stream(const uint8_t *data, size_t bytes, unsigned fla
 	struct error e;
 	int result = 0;
 
+	const struct wire_limits *limits = flags & FLAG_HELLO	 ? &wire_hello_limits
+					   : flags & FLAG_ASKS	 ? &wire_consumer_limits
+					   : flags & FLAG_PARENT ? &wire_parent_limits
+					   : flags & FLAG_SMALL	 ? &small_limits
+								 : &wire_child_limits;
+
 	arena_init(&arena, 1 << 20);
-	deframer_init(&d, &arena,
-		      flags & FLAG_HELLO    ? &wire_hello_limits
-		      : flags & FLAG_ASKS   ? &wire_consumer_limits
-		      : flags & FLAG_PARENT ? &wire_parent_limits
-					    : &wire_child_limits);
+	deframer_init(&d, &arena, limits);
 	d.swap = flags & FLAG_SWAP;
 	d.unpacks = flags & FLAG_PIECES;
 	while (bytes && result >= 0) {
@@ -113,7 +127,7 @@ static struct outcome try_stream(const uint8_t *data, size_t bytes, unsigned fla
 		data += n;
 		bytes -= n;
 		while ((result = deframer_next(&d, &frame, &e)) > 0)
-			try_frame(&frame, &outcome);
+			try_frame(&frame, limits, &outcome);
 	}
 	outcome.broken = result < 0;
 	deframer_rest(&d);
