@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "node-agent/store.h"
@@ -21,21 +19,6 @@
 
 /* ---- where ---- */
 
-/* A socket stays when its agent is killed. */
-static bool is_served(const char *path)
-{
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	bool served;
-
-	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
-	served = fd >= 0 && strlen(path) < sizeof(at.sun_path) &&
-		 connect(fd, (const struct sockaddr *)&at, sizeof(at)) == 0;
-	if (fd >= 0)
-		close(fd);
-	return served;
-}
-
 /* The agents that listen in the base folder, as addresses with blanks between them. */
 static char *list_agents(const glob_t *found, size_t *n)
 {
@@ -44,7 +27,7 @@ static char *list_agents(const glob_t *found, size_t *n)
 	*n = 0;
 	for (size_t i = 0; i < found->gl_pathc; i++) {
 		/* A single one is worth a try, whose failure says more. */
-		if (found->gl_pathc > 1 && !is_served(found->gl_pathv[i]))
+		if (found->gl_pathc > 1 && !address_is_served(found->gl_pathv[i]))
 			continue;
 		longer = memory_format("%s%sunix:%s", list, *n ? " " : "", found->gl_pathv[i]);
 		free(list);

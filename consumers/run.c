@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +22,7 @@
 #include "node-agent/absent.h"
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"
+#include "tree/address.h"
 #include "tree/clock.h"
 #include "tree/stage.h"
 
@@ -193,24 +192,14 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 static bool agent_serves(const char *base)
 {
 	char *pattern = memory_format("%s/agent-*.sock", base);
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	bool served = false;
 	glob_t found;
 	size_t i;
-	int fd;
 
 	if (glob(pattern, GLOB_NOSORT, NULL, &found))
 		found.gl_pathc = 0;
-	for (i = 0; i < found.gl_pathc && !served; i++) {
-		if (strlen(found.gl_pathv[i]) >= sizeof(address.sun_path))
-			continue;
-		snprintf(address.sun_path, sizeof(address.sun_path), "%s", found.gl_pathv[i]);
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		served = fd >= 0 && (!connect(fd, (struct sockaddr *)&address, sizeof(address)) ||
-				     errno == EAGAIN);
-		if (fd >= 0)
-			close(fd);
-	}
+	for (i = 0; i < found.gl_pathc && !served; i++)
+		served = address_is_served(found.gl_pathv[i]);
 	globfree(&found);
 	free(pattern);
 	return served;

@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,7 +74,7 @@ static _Noreturn void child_serve(const struct nursery *n, const char *node, int
 	exit(0);
 }
 
-static int child_start(struct nursery *n, size_t i, int ready, struct error *e)
+static int child_start(struct nursery *n, size_t i, const int ready[2], struct error *e)
 {
 	pid_t parent = getpid(), pid = fork();
 
@@ -87,10 +89,11 @@ static int child_start(struct nursery *n, size_t i, int ready, struct error *e)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
+	close(ready[0]);
 	free(n->pids);
 	manager_inherit(parent);
 	sigprocmask(SIG_SETMASK, &n->before, NULL);
-	child_serve(n, n->nodes->names[i], ready);
+	child_serve(n, n->nodes->names[i], ready[1]);
 }
 
 /* ---- all of them ---- */
@@ -139,15 +142,30 @@ static int nursery_reap(struct nursery *n, bool wait, struct error *e)
 	return rc;
 }
 
-/* Each agent that is ready writes a byte; there is no more when none is left that might. */
+/* Each agent that is ready writes a byte; there is no more when none is left that might, and it is
+ * not waited for when all are told to end. */
 static bool all_are_ready(const struct nursery *n, int ready)
 {
+	struct pollfd any[2] = {{.fd = ready, .events = POLLIN}, {.events = POLLIN}};
 	size_t count = 0;
 	char bytes[256];
-	ssize_t got;
+	ssize_t got = 1;
+	sigset_t ends;
 
-	while ((got = read(ready, bytes, sizeof(bytes))) > 0 || (got < 0 && errno == EINTR))
-		count += got > 0 ? (size_t)got : 0;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	any[1].fd = signalfd(-1, &ends, SFD_CLOEXEC);
+	if (any[1].fd < 0)
+		return false;
+	while (got > 0 || (got < 0 && errno == EINTR)) {
+		if (poll(any, 2, -1) > 0 && any[1].revents)
+			break;
+		got = any[0].revents ? read(ready, bytes, sizeof(bytes)) : 1;
+		if (any[0].revents && got > 0)
+			count += (size_t)got;
+	}
+	close(any[1].fd);
 	return count == n->nodes->n;
 }
 
@@ -159,7 +177,7 @@ static int nursery_start(struct nursery *n, struct error *e)
 		return errorf(e, "no pipe: %s", strerror(errno));
 	fflush(NULL);
 	for (size_t i = 0; i < n->nodes->n && rc == 0; i++)
-		rc = child_start(n, i, ready[1], e);
+		rc = child_start(n, i, ready, e);
 	close(ready[1]);
 	if (rc == 0 && !all_are_ready(n, ready[0])) {
 		errno = ECHILD;
@@ -226,9 +244,18 @@ int nursery_run(const struct agent_options *o, const struct hostlist *nodes, str
 {
 	struct nursery n = {.o = o, .nodes = nodes};
 	struct error ignored;
+	struct sigaction heard;
 	sigset_t set;
 	int rc = -1;
 
+	/* Maps and certificates may be on a server that is away: nothing is begun that would have
+	 * to be ended, and signals end us. */
+	if (nursery_prepare(&n, e) < 0) {
+		chart_free(n.chart);
+		return -1;
+	}
+	/* Where it is ignored, as some that start us have it, nobody is told of children's ends. */
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &heard);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
@@ -237,7 +264,7 @@ int nursery_run(const struct agent_options *o, const struct hostlist *nodes, str
 		sigaddset(&set, SIGHUP); /* as a single agent: certificates are loaded again */
 	sigprocmask(SIG_BLOCK, &set, &n.before);
 	n.pids = memory_new(nodes->n, sizeof(*n.pids));
-	if (nursery_prepare(&n, e) == 0 && nursery_start(&n, e) == 0) {
+	if (nursery_start(&n, e) == 0) {
 		fprintf(stderr, "evspace agent: %zu agents are ready\n", nodes->n);
 		manager_ready();
 		rc = nursery_serve(&n, &set, e);
@@ -249,5 +276,6 @@ int nursery_run(const struct agent_options *o, const struct hostlist *nodes, str
 	chart_free(n.chart);
 	free(n.pids);
 	sigprocmask(SIG_SETMASK, &n.before, NULL);
+	sigaction(SIGCHLD, &heard, NULL);
 	return rc;
 }

@@ -6,8 +6,12 @@
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/tap.h"
 #include "tree/address.h"
@@ -207,12 +211,39 @@ static void no_answer_is_no_news(void)
 	event_base_free(a.base);
 }
 
+/* One whose places are all taken is there, one that was killed is not. */
+static void a_busy_socket_is_served(void)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	int door = socket(AF_UNIX, SOCK_STREAM, 0), fd, n = 0;
+	int waits[16];
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s/address-%d",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (int)getpid());
+	CU_ASSERT_FALSE(address_is_served(at.sun_path));
+	CU_ASSERT_EQUAL_FATAL(bind(door, (struct sockaddr *)&at, sizeof(at)), 0);
+	CU_ASSERT_FALSE(address_is_served(at.sun_path));
+	CU_ASSERT_EQUAL(listen(door, 1), 0);
+	CU_ASSERT_TRUE(address_is_served(at.sun_path));
+	do {
+		fd = waits[n++] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	} while (n < 16 && connect(fd, (struct sockaddr *)&at, sizeof(at)) == 0);
+	CU_ASSERT_TRUE(n < 16);
+	CU_ASSERT_TRUE(address_is_served(at.sun_path));
+	while (n > 0)
+		close(waits[--n]);
+	close(door);
+	CU_ASSERT_FALSE(address_is_served(at.sun_path));
+	unlink(at.sun_path);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
 		{"addresses are read and printed", addresses_are_read_and_printed},
 		{"what is no address is refused", what_is_no_address_is_refused},
 		{"names are looked up aside, and remembered", names_are_looked_up_aside},
+		{"who listens on a socket, however busy", a_busy_socket_is_served},
 		{"names that hang hold no others up", names_that_hang_hold_no_others_up},
 		{"a name that was found is known while nobody answers", no_answer_is_no_news},
 		CU_TEST_INFO_NULL,

@@ -58,9 +58,31 @@ set_apart() {
 		[ -S "$base/apart/a0/agent-a0.sock" ] && [ -S "$base/apart/a1/agent-a1.sock" ]
 }
 
+pipes() {
+	ls -l "/proc/$1/fd" | grep -o 'pipe:.*' | sort -u
+}
+
+# A pipe that both of them have, and not the command any more, is that of their start.
+no_pipe_is_left() {
+	local child
+
+	for child in $(children); do
+		pipes "$child"
+	done | sort | uniq -d >"$tap_dir/pipes"
+	pipes "$(bed_pid all)" >"$tap_dir/own"
+	! grep -vxFf "$tap_dir/own" "$tap_dir/pipes"
+}
+
+# It is not told of their ends if that is ignored where it was started.
+childless() {
+	(trap '' CHLD && bed_start deaf evspace agent --pathmap "$bed_dir/maps" --node 'a[0-1]')
+	bed_until grep -q '2 agents are ready' "$bed_dir/deaf.err" && kill -TERM "$(bed_pid deaf)" && bed_until bed_gone "$(bed_pid deaf)"
+}
+
 bed_begin
 tap_case "one command starts the agents of two nodes" all_start
 tap_case "each has a process of its own" each_has_its_process
+tap_case "... that holds none of the pipes of its start" no_pipe_is_left
 tap_case "they answer" they_answer
 tap_case "one that is killed is told of, the other one goes on" one_killed_is_told
 tap_case "they end with the command" they_end
@@ -70,4 +92,5 @@ tap_case "several nodes need a map that says their addresses" \
 tap_case "what is no list of nodes is refused" refused 2 'node' --node 'a[1-0]'
 tap_case "%n in EVSPACE_DIR sets them apart" set_apart
 tap_case "and they end" bed_kill TERM all
+tap_case "they end also where SIGCHLD is ignored" childless
 tap_done

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int unix_parse(struct address *a, const char *path, struct error *e)
 {
@@ -168,4 +169,21 @@ unsigned address_port(const union address_any *at)
 	default:
 		return 0;
 	}
+}
+
+bool address_is_served(const char *path)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	bool served = false;
+	int fd;
+
+	if (strlen(path) >= sizeof(at.sun_path))
+		return false;
+	memcpy(at.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	served = connect(fd, (const struct sockaddr *)&at, sizeof(at)) == 0 || errno == EAGAIN;
+	close(fd);
+	return served;
 }

@@ -50,6 +50,10 @@ int address_read(struct address *a, const char *text);
  */
 bool address_name(const char *text, char *host, size_t room);
 
+/** Does somebody listen on the Unix socket @path? One that was killed leaves it, and one that is
+ * busy may have no place free. */
+bool address_is_served(const char *path);
+
 /** "10.0.0.1:7440", "[::1]:7440" or "unix:PATH" into @text. */
 void address_format(const union address_any *at, char *text, size_t room);
 

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Bytes with an owner count. `data` is 16-byte aligned. The loop's thread alone, so plain counting. */
+/** Bytes with an owner count. `data` is 16-byte aligned. The loop's thread alone, so plain
+ * counting. */
 struct buffer {
 	uint32_t refs;
 	uint32_t pad;
