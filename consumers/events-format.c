@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes events, losses and totals in the three formats; by hand, because there may be millions. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "consumers/events.h"
 #include "consumers/unit.h"
 #include "consumers/words.h"
+#include "pathmap/memory.h"
+#include "pathmap/table.h"
 #include "tree/op.h"
 
 /* The figure that the view asks for. */
@@ -21,14 +24,40 @@ static double figure(const struct evspace_total *t)
 
 /* ---- text ---- */
 
+/* How an event stands in lines of some width: those of the first that is no wider. */
+static const struct layout {
+	size_t width;
+	int digits; /* of the second that it began in */
+	size_t name;
+	int bytes; /* their column; 0: they are said where there are any */
+} layouts[] = {
+	{100, 6, 30, 9},
+	{76, 3, 24, 0},
+	{0, 1, 17, 0},
+};
+
+/* Parts of a name that are told anywhere: of whom, the thread, the element. */
+#define NAME_PARTS 3
+
+static const struct layout *layout_of(size_t width)
+{
+	const struct layout *l = layouts;
+
+	while (width > 0 && width < l->width)
+		l++;
+	return l;
+}
+
 static void text_event(const struct evspace_client *client, const struct evspace_event *ev,
-		       FILE *out)
+		       size_t width, FILE *out)
 {
 	const struct words_about about = {ev->op, ev->op_number, ev->peer, ev->seq_or_tag,
 					  ev->comm};
+	const struct layout *l = layout_of(width);
 	char clock[32], took[UNIT_TEXT] = "under way", bytes[UNIT_TEXT] = "", what[WORDS_TEXT] = "";
+	char *name = NULL, *line;
 
-	words_clock(clock, sizeof(clock), ev->start_ns, 6);
+	words_clock(clock, sizeof(clock), ev->start_ns, l->digits);
 	if (ev->end_ns)
 		unit_duration(took, ev->end_ns > ev->start_ns
 					    ? (uint64_t)(ev->end_ns - ev->start_ns)
@@ -37,20 +66,32 @@ static void text_event(const struct evspace_client *client, const struct evspace
 		unit_bytes(bytes, ev->bytes);
 	words_add(what, "%s", ev->op);
 	words_add_about(what, client, &about);
-	fprintf(out, "%s  %-30s %9s %9s  %s%s%s%s\n", clock, ev->name, took, bytes, what,
-		ev->flags & EVSPACE_COMPLETION ? ", completed" : "",
-		ev->flags & EVSPACE_FAILED ? ", FAILED" : "",
-		ev->flags & EVSPACE_CANCELLED ? ", cancelled" : "");
+	if (width > 0)
+		name = table_tail(ev->name, l->name, NAME_PARTS);
+	line = memory_format("%s  %-*s %9s %*s%s%s%s%s%s%s%s", clock, (int)l->name,
+			     name ? name : ev->name, took, l->bytes, l->bytes ? bytes : "",
+			     l->bytes ? "  " : " ", what, !l->bytes && *bytes ? ", " : "",
+			     l->bytes ? "" : bytes,
+			     ev->flags & EVSPACE_COMPLETION ? ", completed" : "",
+			     ev->flags & EVSPACE_FAILED ? ", FAILED" : "",
+			     ev->flags & EVSPACE_CANCELLED ? ", cancelled" : "");
+	table_wrap(out, line, width);
+	free(line);
+	free(name);
 }
 
-static void text_loss(const struct evspace_loss *loss, FILE *out)
+static void text_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 {
+	const struct layout *l = layout_of(width);
 	char lost[UNIT_TEXT];
+	char *line =
+		memory_format("%-*s  %-*s %s tuples were %s", 9 + l->digits, "...", (int)l->name,
+			      loss->name, unit_count(lost, loss->lost),
+			      loss->discarded ? "discarded (by their lifetime or evspace discard)"
+					      : "overwritten before they could be read");
 
-	fprintf(out, "%-15s  %-30s %s tuples were %s\n", "...", loss->name,
-		unit_count(lost, loss->lost),
-		loss->discarded ? "discarded (by their lifetime or evspace discard)"
-				: "overwritten before they could be read");
+	table_wrap(out, line, width);
+	free(line);
 }
 
 /* With its unit: a variance has none that anybody knows. */
@@ -69,15 +110,17 @@ static const char *figure_text(char buf[UNIT_TEXT], const struct evspace_total *
 	return buf;
 }
 
-static void text_total(const struct evspace_total *t, FILE *out)
+static void text_total(const struct evspace_total *t, size_t width, FILE *out)
 {
-	char n[UNIT_TEXT], text[UNIT_TEXT];
+	char n[UNIT_TEXT], text[UNIT_TEXT], comm[32] = "";
+	char *line;
 
-	fprintf(out, "%-30s %-20s %s of %s %s of %s tuples", t->name, t->op, t->fold, t->what,
-		figure_text(text, t), unit_count(n, t->count));
 	if (t->comm)
-		fprintf(out, " on communicator %08x", t->comm);
-	putc('\n', out);
+		snprintf(comm, sizeof(comm), " on communicator %08x", t->comm);
+	line = memory_format("%-30s %-20s %s of %s %s of %s tuples%s", t->name, t->op, t->fold,
+			     t->what, figure_text(text, t), unit_count(n, t->count), comm);
+	table_wrap(out, line, width);
+	free(line);
 }
 
 /* That is said on stderr. */
@@ -97,13 +140,14 @@ static const char *truth(unsigned is)
 }
 
 static void json_event(const struct evspace_client *client, const struct evspace_event *ev,
-		       FILE *out)
+		       size_t width, FILE *out)
 {
 	int channel = op_channel(ev->op_number);
 	const char *label = channel == CHANNEL_USER	  ? evspace_label(client, ev->seq_or_tag)
 			    : channel >= CHANNEL_PROGRAMS ? evspace_label(client, ev->comm)
 							  : NULL;
 
+	(void)width;
 	fputs("{\"schema\":1,\"type\":\"tuple\",\"name\":", out);
 	words_json(out, ev->name);
 	fputs(",\"op\":", out);
@@ -124,8 +168,9 @@ static void json_event(const struct evspace_client *client, const struct evspace
 		truth(ev->flags & EVSPACE_UNATTRIBUTED), truth(ev->flags & EVSPACE_CANCELLED));
 }
 
-static void json_loss(const struct evspace_loss *loss, FILE *out)
+static void json_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 {
+	(void)width;
 	fprintf(out,
 		"{\"schema\":1,\"type\":\"%s\",\"name\":", loss->discarded ? "discard" : "loss");
 	words_json(out, loss->name);
@@ -133,8 +178,9 @@ static void json_loss(const struct evspace_loss *loss, FILE *out)
 		loss->rank, loss->first, loss->discarded ? "discarded" : "lost", loss->lost);
 }
 
-static void json_total(const struct evspace_total *t, FILE *out)
+static void json_total(const struct evspace_total *t, size_t width, FILE *out)
 {
+	(void)width;
 	fputs("{\"schema\":1,\"type\":\"total\",\"name\":", out);
 	words_json(out, t->name);
 	fputs(",\"op\":", out);
@@ -165,9 +211,10 @@ const struct events_format events_json = {"", json_event, json_loss, json_total,
 /* ---- CSV ---- */
 
 static void csv_event(const struct evspace_client *client, const struct evspace_event *ev,
-		      FILE *out)
+		      size_t width, FILE *out)
 {
 	(void)client;
+	(void)width;
 	words_csv(out, ev->name);
 	fprintf(out, ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",", ev->number, ev->start_ns, ev->end_ns);
 	words_csv(out, ev->op);
@@ -176,14 +223,16 @@ static void csv_event(const struct evspace_client *client, const struct evspace_
 }
 
 /* A table has no room for what is not there: the gap in the numbers shows it. */
-static void csv_loss(const struct evspace_loss *loss, FILE *out)
+static void csv_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 {
 	(void)loss;
+	(void)width;
 	(void)out;
 }
 
-static void csv_total(const struct evspace_total *t, FILE *out)
+static void csv_total(const struct evspace_total *t, size_t width, FILE *out)
 {
+	(void)width;
 	words_csv(out, t->name);
 	putc(',', out);
 	words_csv(out, t->op);

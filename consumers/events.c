@@ -14,6 +14,7 @@
 #include "consumers/options.h"
 #include "consumers/standing.h"
 #include "consumers/unit.h"
+#include "pathmap/table.h"
 #include "tree/clock.h"
 
 static const char events_help[] =
@@ -132,20 +133,21 @@ static bool print_wave(struct events *v)
 {
 	struct evspace_total total;
 	struct evspace_loss loss;
+	size_t width = table_width(stdout); /* which may have changed */
 	bool any = false;
 
 	while (evspace_loss(v->client, &loss)) {
 		any = true;
-		v->format->loss(&loss, stdout);
+		v->format->loss(&loss, width, stdout);
 	}
 	evspace_rewind(v->client);
 	take_events(v);
 	for (size_t i = 0; i < v->n; i++)
-		v->format->event(v->client, &v->timed[i].event, stdout);
+		v->format->event(v->client, &v->timed[i].event, width, stdout);
 	evspace_rewind(v->client);
 	while (evspace_total(v->client, &total)) {
 		any = true;
-		v->format->total(&total, stdout);
+		v->format->total(&total, width, stdout);
 	}
 	return any || v->n;
 }
@@ -310,7 +312,7 @@ int events_main(int argc, char **argv)
 	code = follow(&v);
 	if (!v.unread)
 		summary(&v);
-	evspace_close(v.client);
+	options_close(&v.common, v.client);
 	free(v.timed);
 	return code;
 }

@@ -7,13 +7,14 @@
 
 #include "consumers/evspace-client.h"
 
-/** Writes one kind of thing each to @out. Each may do nothing. */
+/** Writes one kind of thing each to @out, in lines of @width characters if people read it; 0: any.
+ * Each may do nothing. */
 struct events_format {
 	const char *begin; /* before all, "" for nothing */
 	void (*event)(const struct evspace_client *client, const struct evspace_event *event,
-		      FILE *out);
-	void (*loss)(const struct evspace_loss *loss, FILE *out);
-	void (*total)(const struct evspace_total *total, FILE *out);
+		      size_t width, FILE *out);
+	void (*loss)(const struct evspace_loss *loss, size_t width, FILE *out);
+	void (*total)(const struct evspace_total *total, size_t width, FILE *out);
 	/* What came of all, at the end. */
 	void (*summary)(const struct evspace_counts *counts, FILE *out);
 };

@@ -209,7 +209,7 @@ int heartbeat_main(int argc, char **argv)
 	h.colour = h.redraw && !getenv("NO_COLOR");
 	code = heartbeat_look(&h);
 	heartbeat_summary(&h);
-	evspace_close(h.client);
+	options_close(&h.common, h.client);
 	pulses_fini(&h.pulses);
 	stall_free(h.stall);
 	return code;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "pathmap/memory.h"
+#include "pathmap/table.h"
 
 /* Hosts and links that a person is shown. */
 #define SHOWN 4u
@@ -63,7 +64,12 @@ static void ranked_print(const struct cost *cost, size_t first, double (*value)(
 			 const char *unit, FILE *out)
 {
 	double below = INFINITY;
-	size_t at = 0, n;
+	size_t at = 0, n, size;
+	char *text = NULL;
+	FILE *words = open_memstream(&text, &size);
+
+	if (words == NULL)
+		abort();
 
 	for (n = 0; n < SHOWN; n++) {
 		char *amount;
@@ -73,23 +79,27 @@ static void ranked_print(const struct cost *cost, size_t first, double (*value)(
 			break;
 		below = value(&cost->hosts[at]);
 		amount = map_amount(below, unit);
-		fprintf(out, "%s%s%s%s %s", n > 0 ? ", " : "  ",
+		fprintf(words, "%s%s%s%s %s", n > 0 ? ", " : "  ",
 			first > 0 ? cost->hosts[at].parent->node : "", first > 0 ? "-" : "",
 			cost->hosts[at].place->node, amount);
 		free(amount);
 	}
-	fprintf(out, "%s a wave\n", cost->n_hosts - first > n ? ", others less" : "");
+	fprintf(words, "%s a wave", cost->n_hosts - first > n ? ", others less" : "");
+	if (fclose(words) == EOF)
+		abort();
+	table_say(out, "%s", text);
+	free(text);
 }
 
 void map_cost_print(const struct cost *cost, const struct calibration *c, FILE *out)
 {
 	char *all = map_amount(cost->cpu_us, "us");
 
-	fprintf(out,
-		"predicted: %.0f waves/s, %.0f with %u under way; CPU time of all hosts %s a "
-		"wave%s\n",
-		cost->waves_per_s, cost->window_waves_per_s, cost->window, all,
-		c->measured ? "" : " (by built-in costs; `evspace doctor` measures)");
+	table_say(out,
+		  "predicted: %.0f waves/s, %.0f with %u under way; CPU time of all hosts %s a "
+		  "wave%s",
+		  cost->waves_per_s, cost->window_waves_per_s, cost->window, all,
+		  c->measured ? "" : " (by built-in costs; `evspace doctor` measures)");
 	ranked_print(cost, 0, host_cpu, "us", out);
 	if (cost->n_hosts > 1)
 		ranked_print(cost, 1, host_bytes, "B", out);

@@ -35,9 +35,19 @@ static void suggestions_print(const struct suggestions *s, const char *view, uns
 {
 	static const char *const heads[] = {"WAVES/S", "WINDOW",    "CPU OF ALL", "BUSIEST",
 					    "CPU",     "ITS LINKS", "MAPPING"};
+	static const struct table_column columns[] = {
+		{},
+		{.drop = 3},
+		{.least = 6, .drop = 2, .wraps = true},
+		{},
+		{},
+		{.least = 5, .drop = 1, .wraps = true},
+		{.least = 24, .wraps = true},
+	};
 	struct table table;
 
 	table_init(&table, sizeof(heads) / sizeof(heads[0]));
+	table.columns = columns;
 	for (size_t i = 0; i < table.n_columns; i++)
 		table_cell(&table, "%s", heads[i]);
 	for (size_t i = 0; i < s->n; i++) {
@@ -54,9 +64,11 @@ static void suggestions_print(const struct suggestions *s, const char *view, uns
 		else
 			table_cell(&table, "view %s { %s }", view, item->lines);
 	}
-	printf("Of %zu mappings that were tried, no other is better in everything; per wave, and "
-	       "waves per\nsecond with one and with %u under way:\n\n",
-	       s->tried, window);
+	table_say(stdout,
+		  "Of %zu mappings that were tried, no other is better in everything; per wave, "
+		  "and waves per second with one and with %u under way:",
+		  s->tried, window);
+	putchar('\n');
 	table_print(&table, stdout);
 	table_fini(&table);
 }
@@ -77,8 +89,11 @@ int map_suggest(const struct pathmap *map, const char *view, unsigned window, bo
 			suggestion_json(&s.items[i], view, window);
 	} else {
 		suggestions_print(&s, view, window);
-		if (!c.measured)
-			puts("\nBy built-in costs; `evspace doctor` measures those of this host.");
+		if (!c.measured) {
+			putchar('\n');
+			table_say(stdout, "By built-in costs; `evspace doctor` measures those of "
+					  "this host.");
+		}
 	}
 	suggestions_fini(&s);
 	return EXIT_FINE;

@@ -400,6 +400,13 @@ struct evspace_client *options_open(const char *command, const struct common *co
 	return NULL;
 }
 
+void options_close(struct common *common, struct evspace_client *client)
+{
+	evspace_close(client);
+	free(common->missing_said);
+	common->missing_said = NULL;
+}
+
 static struct evspace_client *caught;
 
 static void on_signal(int number)

@@ -68,6 +68,9 @@ int options_parse(int argc, char **argv, const char *help, const struct own_opti
 /** Open the view. Returns the client, or NULL after one message, with the exit code in *@code. */
 struct evspace_client *options_open(const char *command, const struct common *common, int *code);
 
+/** Close what options_open() has opened, and free what was noted of it. */
+void options_close(struct common *common, struct evspace_client *client);
+
 /** Say on stderr which hosts refuse, and why, whenever that is another thing than before. */
 void options_note_missing(const char *command, struct common *common,
 			  const struct evspace_client *client);

@@ -304,7 +304,7 @@ int view_main(int argc, char **argv)
 		if (v.waits)
 			show_wave(&v);
 		summary(&v);
-		evspace_close(v.client);
+		options_close(&v.common, v.client);
 	}
 	for (size_t i = 0; i < FIGURES; i++)
 		if (figures[i]->fini)

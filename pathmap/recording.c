@@ -273,10 +273,19 @@ void recordings_print(const struct recording *recordings, FILE *out)
 {
 	static const char *const heads[] = {"CHANNELS", "ELEMENTS", "TUPLES",
 					    "LIFETIME", "RECORDED", "FETCHED"};
+	static const struct table_column columns[] = {
+		{.least = 16, .wraps = true},
+		{.least = 10, .wraps = true},
+		{.drop = 2},
+		{.drop = 1},
+		{.least = 10, .wraps = true},
+		{.least = 9, .wraps = true},
+	};
 	bool remote = is_any_remote(recordings);
 	struct table table;
 
 	table_init(&table, sizeof(heads) / sizeof(heads[0]) - !remote);
+	table.columns = columns;
 	for (size_t i = 0; i < table.n_columns; i++)
 		table_cell(&table, "%s", heads[i]);
 	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {

@@ -2,6 +2,7 @@
 /* Shows a plan as text: its hosts as a tree, its stages, and where each stage of a path runs. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pathmap/memory.h"
 #include "pathmap/parts.h"
@@ -12,6 +13,9 @@
 
 /* What stands in a path where it has no such stage. */
 #define NO_STAGE "."
+
+/* Room for each word of a stage's name. */
+#define HEAD_LEAST 9
 
 struct show {
 	const struct plan *plan;
@@ -103,8 +107,17 @@ static void hosts_print(struct show *show, FILE *out)
 {
 	static const char *const heads[] = {"HOST",	  "CLUSTER", "ADDRESS",
 					    "LINK TO IT", "RANKS",   "STAND-INS"};
+	static const struct table_column columns[] = {
+		{},
+		{.drop = 2},
+		{.least = 12, .drop = 3},
+		{.least = 10, .drop = 1, .wraps = true},
+		{.least = 8, .wraps = true},
+		{.least = 9, .wraps = true},
+	};
 
 	table_init(&show->table, sizeof(heads) / sizeof(heads[0]) - !show->alternates);
+	show->table.columns = columns;
 	for (size_t i = 0; i < show->table.n_columns; i++)
 		table_cell(&show->table, "%s", heads[i]);
 	hosts_add(show, show->plan->root, NULL, 0);
@@ -146,8 +159,10 @@ static void stages_print(struct show *show, FILE *out)
 		[READ_COUNTS] = "what classes of operations have counted",
 	};
 	static const char *const heads[] = {"STAGE", "RUNS ON", "WHAT IT DOES"};
+	static const struct table_column columns[] = {{}, {}, {.least = 16, .wraps = true}};
 
 	table_init(&show->table, sizeof(heads) / sizeof(heads[0]));
+	show->table.columns = columns;
 	for (size_t i = 0; i < show->table.n_columns; i++)
 		table_cell(&show->table, "%s", heads[i]);
 	table_cell(&show->table, "source");
@@ -237,18 +252,75 @@ static void paths_add(struct show *show, const struct plan_place *place, size_t 
 		paths_add(show, place->children[i], depth + 1);
 }
 
+static size_t longest_node(const struct plan_place *place)
+{
+	size_t longest = strlen(place->node);
+
+	for (size_t i = 0; i < place->n_children; i++) {
+		size_t here = longest_node(place->children[i]);
+
+		longest = here > longest ? here : longest;
+	}
+	return longest;
+}
+
+/* Heads give way, hosts do not. What runs where the elements are is left out first: the path says
+ * where. */
+static struct table_column *path_columns(const struct show *show, size_t n)
+{
+	struct table_column *columns = memory_new(n, sizeof(*columns));
+	size_t least = longest_node(show->plan->root);
+
+	columns[0].parts = 2;
+	for (size_t i = 1; i < n; i++)
+		columns[i] = (struct table_column){
+			.drop = (unsigned)i,
+			.least = least > HEAD_LEAST ? least : HEAD_LEAST,
+			.wraps = true,
+		};
+	return columns;
+}
+
 static void paths_print(struct show *show, FILE *out)
 {
+	struct table_column *gives_way;
 	size_t columns = 2 + show->leaf->n_local;
 
 	for (size_t depth = 0; depth <= show->depth; depth++)
 		columns += (size_t)show->gathers[depth] +
 			   (show->joined[depth] != NULL ? show->joined[depth]->n_joined : 0);
 	table_init(&show->table, columns);
+	show->table.columns = gives_way = path_columns(show, columns);
 	path_heads(show);
 	paths_add(show, show->plan->root, 0);
 	table_print(&show->table, out);
 	table_fini(&show->table);
+	free(gives_way);
+}
+
+/* What the view reads, from how many hosts. */
+static void reading_print(const struct show *show, FILE *out)
+{
+	const struct plan *plan = show->plan;
+	char *text = NULL;
+	size_t size;
+	FILE *words = open_memstream(&text, &size);
+
+	if (words == NULL)
+		abort();
+	fprintf(words, "view %s: %s of", plan->view, reading_name(plan->reading));
+	for (size_t i = 0; i < plan->n_select; i++)
+		fprintf(words, " %s", plan->select[i]);
+	fprintf(words, " from %zu node%s by way of %zu host%s", show->n_leaves,
+		show->n_leaves == 1 ? "" : "s", plan->n_places, plan->n_places == 1 ? "" : "s");
+	if (plan->root->concurrency == 1)
+		fputs(", asked one after the other", words);
+	else if (plan->root->concurrency > 0)
+		fprintf(words, ", at most %u asked at once by each", plan->root->concurrency);
+	if (fclose(words) == EOF)
+		abort();
+	table_say(out, "%s", text);
+	free(text);
 }
 
 void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out)
@@ -261,16 +333,8 @@ void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out)
 	show.joined = memory_new(show.depth + 1, sizeof(*show.joined));
 	show.path = memory_new(show.depth + 1, sizeof(*show.path));
 	show_columns(&show, plan->root, 0);
-	fprintf(out, "view %s: %s of", plan->view, reading_name(plan->reading));
-	for (size_t i = 0; i < plan->n_select; i++)
-		fprintf(out, " %s", plan->select[i]);
-	fprintf(out, " from %zu node%s by way of %zu host%s", show.n_leaves,
-		show.n_leaves == 1 ? "" : "s", plan->n_places, plan->n_places == 1 ? "" : "s");
-	if (plan->root->concurrency == 1)
-		fputs(", asked one after the other", out);
-	else if (plan->root->concurrency > 0)
-		fprintf(out, ", at most %u asked at once by each", plan->root->concurrency);
-	fputs("\n\n", out);
+	reading_print(&show, out);
+	fputc('\n', out);
 	hosts_print(&show, out);
 	fputc('\n', out);
 	stages_print(&show, out);

@@ -236,75 +236,89 @@ size_t table_break(const char *line, size_t width)
 	return strspn(line, " ") < length ? length : room;
 }
 
-/* The text in lines of @width characters; all but the first begin with @indent more blanks. */
-static void text_put(FILE *out, const char *text, size_t indent, size_t width)
-{
-	size_t length = table_break(text, width);
-
-	fprintf(out, "%.*s", (int)length, text);
-	for (text += length; *text != '\0'; text += length) {
-		text += *text == ' ';
-		length = table_break(text, width);
-		fprintf(out, "\n%*s%.*s", (int)indent, "", (int)length, text);
-	}
-}
-
-/* A line over all columns: where it goes on is seen from the blanks. */
-static void line_put(FILE *out, const char *text, size_t width)
+void table_wrap(FILE *out, const char *text, size_t width)
 {
 	size_t indent = strspn(text, " ") + GAP, length = table_break(text, width);
 
-	fprintf(out, "%.*s", (int)length, text);
-	text += length;
-	text += *text == ' ';
-	if (*text != '\0') {
-		fprintf(out, "\n%*s", (int)indent, "");
-		text_put(out, text, indent, width > indent ? width - indent : 1);
+	fprintf(out, "%.*s\n", (int)length, text);
+	width = width > indent ? width - indent : 1;
+	for (text += length; *text != '\0'; text += length) {
+		text += *text == ' ';
+		length = table_break(text, width);
+		fprintf(out, "%*s%.*s\n", (int)indent, "", (int)length, text);
 	}
-	fputc('\n', out);
+}
+
+char *table_tail(const char *path, size_t width, unsigned parts)
+{
+	size_t have = text_width(path), least = text_least(path, parts);
+
+	width = width > least ? width : least;
+	if (have <= width)
+		return memory_copy(path);
+	return memory_format(DOTS "%s", text_behind(path, have + strlen(DOTS) - width));
 }
 
 /* The cell in no more than @width characters. */
 static char *cell_text(const struct table_column *column, const char *cell, size_t width)
 {
-	size_t have = text_width(cell), keep;
+	size_t keep = width > strlen(DOTS) ? width - strlen(DOTS) : 0;
 
-	if (column->wraps || have <= width)
+	if (column->wraps || text_width(cell) <= width)
 		return memory_copy(cell);
-	keep = width > strlen(DOTS) ? width - strlen(DOTS) : 0;
 	if (column->parts > 0)
-		return memory_format(DOTS "%s", text_behind(cell, have - keep));
+		return table_tail(cell, width, column->parts);
 	return memory_format("%.*s" DOTS, (int)(text_behind(cell, keep) - cell), cell);
+}
+
+/* What of each text stands in the row's next line, which it is taken from. Returns whether there is
+ * more. */
+static bool row_line(const struct table *table, char **texts, size_t n, const size_t *widths,
+		     bool fits, FILE *out)
+{
+	size_t owed = 0; /* blanks that are printed if something follows */
+	bool more = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct table_column *column = column_at(table, i);
+		size_t length, have, fill;
+
+		if (widths[i] == LEFT_OUT)
+			continue;
+		length = table_break(texts[i], fits && column->wraps ? widths[i] : 0);
+		have = text_width(texts[i]) - text_width(texts[i] + length);
+		fill = have < widths[i] ? widths[i] - have : 0;
+		owed += column_gap(table, i) + (column->pad > 0 ? fill : 0);
+		if (have > 0) {
+			fprintf(out, "%*s%.*s", (int)owed, "", (int)length, texts[i]);
+			owed = 0;
+		}
+		owed += column->pad > 0 ? 0 : fill;
+		texts[i] += length;
+		texts[i] += *texts[i] == ' ';
+		more = more || *texts[i] != '\0';
+	}
+	fputc('\n', out);
+	return more;
 }
 
 /* A row that nothing spans. */
 static void row_put(const struct table *table, const struct table_cell *row, size_t n,
 		    const size_t *widths, bool fits, FILE *out)
 {
-	size_t owed = 0, begins = 0; /* blanks that are printed if something follows */
+	char **texts = memory_new(2 * n, sizeof(*texts)), **whole = texts + n;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct table_column *column = column_at(table, i);
-		size_t have, fill;
-		char *text;
+		bool cut = fits && widths[i] != LEFT_OUT;
 
-		if (widths[i] == LEFT_OUT)
-			continue;
-		text = fits ? cell_text(column, row[i].text, widths[i]) : memory_copy(row[i].text);
-		have = text_width(text);
-		fill = have < widths[i] ? widths[i] - have : 0;
-		begins += column_gap(table, i);
-		owed += column_gap(table, i) + (column->pad > 0 ? fill : 0);
-		if (have > 0) {
-			fprintf(out, "%*s", (int)owed, "");
-			text_put(out, text, begins, fits && column->wraps ? widths[i] : 0);
-			owed = 0;
-		}
-		owed += column->pad > 0 ? 0 : fill;
-		begins += widths[i];
-		free(text);
+		whole[i] = texts[i] = cut ? cell_text(column_at(table, i), row[i].text, widths[i])
+					  : memory_copy(row[i].text);
 	}
-	fputc('\n', out);
+	while (row_line(table, texts, n, widths, fits, out))
+		;
+	for (size_t i = 0; i < n; i++)
+		free(whole[i]);
+	free(texts);
 }
 
 char *table_text(const struct table *table, size_t width)
@@ -320,7 +334,7 @@ char *table_text(const struct table *table, size_t width)
 		const struct table_cell *row = &table->cells[i];
 
 		if (row->spans)
-			line_put(out, row->text, width);
+			table_wrap(out, row->text, width);
 		else
 			row_put(table, row, n < table->n_cells - i ? n : table->n_cells - i, widths,
 				fits, out);
@@ -364,6 +378,6 @@ void table_say(FILE *out, const char *format, ...)
 	va_start(args, format);
 	text = text_new(format, args);
 	va_end(args);
-	line_put(out, text, table_width(out));
+	table_wrap(out, text, table_width(out));
 	free(text);
 }

@@ -14,7 +14,7 @@ struct table_column {
 	unsigned drop; /* the column is left out, those of 1 first; 0: it stays */
 	size_t least;  /* its texts are cut to no fewer characters than that; 0: they are not */
 	unsigned parts; /* they are cut from the front, and so many last parts of a path stay */
-	bool wraps;	/* the last column: its texts go on in the next line instead */
+	bool wraps;	/* texts that are cut go on in the row's next line instead */
 };
 
 /** Rows of cells; cells that a row lacks are empty. */
@@ -40,13 +40,17 @@ void table_line(struct table *table, const char *format, ...) __attribute__((for
 /** The table's lines, columns aligned by characters, none with blanks at its end, each with its
  * newline, and zero behind them. They have at most @width characters, as far as the columns allow:
  * texts are cut, after the columns of least use are left out where that is not enough; lines over
- * all columns, and texts that wrap, go on in lines that begin with a blank. 0: any width. The
- * caller's to free(). */
+ * all columns, and texts that wrap, but for those of the first column, go on in lines that begin
+ * with a blank. 0: any width. The caller's to free(). */
 char *table_text(const struct table *table, size_t width);
 
 /** How many bytes of @line, which has no newline, a line of @width characters takes, broken at a
  * blank if there is one. 0 is any width. */
 size_t table_break(const char *line, size_t width);
+
+/** The @path in @width characters, cut from the front; its last @parts stay, even if they are
+ * longer. The caller's to free(). */
+char *table_tail(const char *path, size_t width, unsigned parts);
 
 /** How many characters fit on a line of @out: the terminal's, or those that COLUMNS says, 80 if
  * nobody says any, never under 40; 0, any number, where it is no terminal. */
@@ -55,7 +59,11 @@ size_t table_width(FILE *out);
 /** Print the lines, no wider than @out. */
 void table_print(const struct table *table, FILE *out);
 
-/** Print a line of text, broken at blanks where it is wider than @out. */
+/** Print a line of text, broken at blanks where it has more than @width characters; it goes on in
+ * lines that begin with two blanks more. 0 is any width. */
+void table_wrap(FILE *out, const char *text, size_t width);
+
+/** The same of a formatted text, where it is wider than @out. */
 void table_say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

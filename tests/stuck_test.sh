@@ -138,6 +138,21 @@ list_fits() {
 	fits 80 && grep -iE '^run +(state|process)' "$tap_dir/terminal"
 }
 
+# With what was called, and with whom: that goes on in the next line if it must.
+events_fit() {
+	on_terminal "$1" evspace events --connect "$bed_entry" --run "$2" --backlog --until-end --count 1
+	fits "$1" && grep -E '^[0-9:.]+  [^ ]*rank[0-3]/t0/[a-z0-9]+ ' "$tap_dir/terminal" && grep 'the world' "$tap_dir/terminal" ||
+		{ cat "$tap_dir/terminal"; return 1; }
+}
+
+# All that is shown of a map of 14 hosts, and what would be better.
+maps_fit() {
+	on_terminal "$1" evspace map show "$top_srcdir/pathmap/examples/paper"
+	fits "$1" && grep '^[/.][^ ]*/w0/rank0 .* gw4w  *front' "$tap_dir/terminal" || { cat "$tap_dir/terminal"; return 1; }
+	on_terminal "$1" evspace map suggest "$top_srcdir/pathmap/examples/paper" --view heartbeat
+	fits "$1" && grep '^ .* fanout 6; }$' "$tap_dir/terminal" || { cat "$tap_dir/terminal"; return 1; }
+}
+
 bed_begin
 bed_agents front ga a0 a1 b0 b1 || exit 99
 
@@ -160,6 +175,8 @@ tap_case "barrier: on one of 60, too" heartbeat_fits 60 barrier
 tap_case "barrier: on one of 11 rows who is awaited stands first" heartbeat_hides barrier
 tap_case "status fits its terminal" list_fits evspace status --connect "unix:$EVSPACE_DIR/agent-b1.sock"
 tap_case "runs fit their terminal" list_fits evspace runs
+tap_case "events fit theirs" eval 'events_fit 80 barrier && events_fit 60 barrier'
+tap_case "maps, and what is suggested, fit theirs" eval 'maps_fit 80 && maps_fit 60'
 stuck_end barrier
 tap_case "barrier: that heartbeat ends with the program" bed_ended follow-barrier 0
 

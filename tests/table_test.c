@@ -145,6 +145,49 @@ static void the_verdict_goes_on(void)
 	table_fini(&t);
 }
 
+/* A row goes on until the longest of its texts is said. */
+static void any_column_goes_on(void)
+{
+	static const struct table_column three[] = {
+		{.least = 8, .wraps = true}, {.pad = 4}, {.least = 10, .wraps = true}};
+	struct table t;
+
+	table_init(&t, 3);
+	t.columns = three;
+	table_cell(&t, "p2p collective wait");
+	table_cell(&t, "200");
+	table_cell(&t, "trace: every event");
+	table_cell(&t, "io");
+	table_cell(&t, "4000");
+	table_cell(&t, "count");
+	check_text(&t, 30,
+		   "p2p           200  trace:\n"
+		   "collective         every event\n"
+		   "wait\n"
+		   "io           4000  count\n");
+	check_text(&t, 0,
+		   "p2p collective wait   200  trace: every event\n"
+		   "io                   4000  count\n");
+	table_fini(&t);
+}
+
+static void check_tail(const char *path, size_t width, const char *want)
+{
+	char *tail = table_tail(path, width, 2);
+
+	CU_ASSERT_STRING_EQUAL(tail, want);
+	free(tail);
+}
+
+static void paths_have_tails(void)
+{
+	check_tail("/a/b/rank1/t0", 13, "/a/b/rank1/t0");
+	check_tail("/a/b/rank1/t0", 12, "..b/rank1/t0");
+	check_tail("/a/b/rank1/t0", 0, "../rank1/t0");
+	check_tail("/rank1/t0", 2, "/rank1/t0");
+	check_tail("t0", 1, "t0");
+}
+
 static void characters_not_bytes(void)
 {
 	static const struct table_column cut[] = {{.least = 4}, {.pad = 2}};
@@ -168,6 +211,8 @@ static CU_TestInfo table_cases[] = {
 	{"columns of least use are left out next", columns_are_left_out_next},
 	{"no line is too long, rank, thread and verdict stay", what_must_stay_stays},
 	{"what wraps goes on in the next line", the_verdict_goes_on},
+	{"so may any column", any_column_goes_on},
+	{"of a path that is cut the last parts stay", paths_have_tails},
 	{"characters are counted, not bytes", characters_not_bytes},
 	CU_TEST_INFO_NULL,
 };
