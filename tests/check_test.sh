@@ -41,6 +41,7 @@ project_make() {
 			unit_tests =
 			idle_tests = tests/idle_test.sh
 			lone_tests = tests/lone_test.sh
+			dear_tests = tests/dear_test.sh
 			TESTS = $(script_tests) $(idle_tests) $(lone_tests)
 			AM_TESTS_ENVIRONMENT = top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 				top_builddir='$(abs_top_builddir)'; export top_builddir; \
@@ -56,6 +57,7 @@ project_make() {
 	printf '%s\n' '. "$top_srcdir/tests/tap.sh"' 'touch "$top_builddir/b.runs"' \
 		'while [ -e "$top_srcdir/hold" ]; do sleep 0.1; done' 'tap_case "b" true' tap_done >tests/b_test.sh
 	printf '%s\n' '. "$top_srcdir/tests/tap.sh"' 'tap_case "low" test "$(nice)" -ge 10' tap_done >tests/idle_test.sh
+	printf '%s\n' '. "$top_srcdir/tests/tap.sh"' 'tap_case "dear" true' tap_done >tests/dear_test.sh
 	printf '%s\n' '. "$top_srcdir/tests/tap.sh"' 'tap_case "bad" test ! -e "$top_srcdir/bad"' tap_done >tests/lone_test.sh
 }
 
@@ -144,6 +146,8 @@ tap_case "check installs it, and configures again, with the same options: nothin
 	eval 'check 0 && says "installing Debian packages.*: evspace-trial" "configure in build/ again" && ! says " skipped" >/dev/null'
 tap_case "a line when each begins and ends, how many of how many, time left" in_order
 tap_case "... and is not done again" eval 'check 0 && ! says "configure in" >/dev/null && says "^5 passed, 0 failed"'
+tap_case "with --all what is dear is tested, too" \
+	eval 'check 0 --all && says "^== \[.* of 5\] tests/dear_test.sh: 1 passed" "^6 passed, 0 failed"'
 touch bad
 tap_case "what fails is named at once, with the log, and shown" eval 'check 1 && says "^   FAIL: tests/lone_test.sh 1 - bad" \
 	"lone_test.sh: FAILED, 1 of 1: see .*lone_test.log" "^not ok 1 - bad" "^4 passed, 1 failed"'
