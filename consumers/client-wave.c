@@ -350,7 +350,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	to->wave.again = a->again;
 	to->wave.sure = to->sure;
 	to->wave.leaves = (unsigned)ledger_leaves(c->ledger);
-	to->wave.answered = a->leaves;
+	to->wave.answered = a->leaves < to->wave.leaves ? a->leaves : to->wave.leaves;
 	to->wave.bytes = frame->bytes;
 	if (!a->again && a->wave == c->remap_wave)
 		to->wave.remapped = c->remap_generation;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "pathmap/memory.h"
+#include "tree/ask.h"
 #include "tree/gather.h"
 
 /* Asks that wait for a switch: more than any consumer may have under way. */
@@ -41,7 +42,7 @@ int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
 {
 	if (!o->switching)
 		return scope_ask(o->scope, ask, e);
-	if (scope_check(ask, e) < 0)
+	if (ask_check(ask, e) < 0)
 		return -1;
 	if (o->n_held == HELD_MAX) {
 		errno = EPROTO;

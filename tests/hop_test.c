@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests a hop whose child refuses the scope at first: it opens it once the child is ready for it.
- */
+/* Tests a hop whose child refuses the scope at first, or says what it may not. */
 #include "tree/hop.h"
 
 #include <errno.h>
@@ -8,6 +7,7 @@
 
 #include "pathmap/memory.h"
 #include "tests/peers.h"
+#include "tree/clock.h"
 
 /* How often the child refuses. */
 #define REFUSALS 3
@@ -82,11 +82,12 @@ struct bed {
 	struct hop *hop;
 };
 
-static void bed_open(struct bed *bed,
-		     void (*on_frame)(struct watch *, struct link *, const struct frame *))
+/* All but the hop; the child is a leaf. */
+static void bed_prepare(struct bed *bed,
+			void (*on_frame)(struct watch *, struct link *, const struct frame *),
+			const struct gather_events *waves)
 {
-	static const struct hop_events events = {.settled = hop_settled, .changed = hop_changed};
-	static const struct gather_events waves = {.late = NULL};
+	static const struct gather_events none_awaited = {.late = NULL};
 	static char node[] = "w0", none[] = "";
 	static uint8_t id[16] = "a scope of tests";
 
@@ -104,9 +105,22 @@ static void bed_open(struct bed *bed,
 		.base = bed->w.base,
 		.children = child_set_new(bed->w.base, bed->w.consumer),
 		.names = names_new(0),
-		.gather = gather_new(bed->w.base, 1, &waves, NULL),
+		.gather = gather_new(bed->w.base, 1, waves ? waves : &none_awaited, bed),
 	};
+}
+
+static void bed_begin(struct bed *bed)
+{
+	static const struct hop_events events = {.settled = hop_settled, .changed = hop_changed};
+
 	bed->hop = hop_new(&bed->scope, &bed->place, 0, 1, &events, NULL);
+}
+
+static void bed_open(struct bed *bed,
+		     void (*on_frame)(struct watch *, struct link *, const struct frame *))
+{
+	bed_prepare(bed, on_frame, NULL);
+	bed_begin(bed);
 }
 
 static void bed_close(struct bed *bed)
@@ -188,11 +202,353 @@ static void babbling_is_no_answer(void)
 	bed_close(&bed);
 }
 
+/* ---- one that says more than it may ---- */
+
+/* What the child answers, as the case fills it in; how often each time that it is asked. */
+static Evspace__Answer said;
+static struct batch said_body;
+static unsigned said_times;
+
+static struct done {
+	unsigned waves, leaves;
+	size_t n_missing;
+	uint64_t since_ns, cpu_us;
+} done;
+
+static void sayer_frame(struct watch *watch, struct link *link, const struct frame *frame)
+{
+	const Evspace__Frame *f = frame->header;
+	Evspace__Frame reply = EVSPACE__FRAME__INIT;
+
+	if (f->kind_case != EVSPACE__FRAME__KIND_ASK) {
+		child_frame(watch, link, frame);
+		return;
+	}
+	reply.kind_case = EVSPACE__FRAME__KIND_ANSWER;
+	reply.answer = &said;
+	said.scope = f->ask->scope;
+	said.wave = f->ask->wave;
+	for (unsigned i = 0; i < said_times; i++)
+		CU_ASSERT_EQUAL(link_send(link, &reply, &said_body), 0);
+}
+
+static void wave_late(void *arg, struct wave *w, size_t input)
+{
+	struct bed *bed = arg;
+
+	(void)input;
+	hop_miss(bed->hop, w, true);
+}
+
+static void wave_done(void *arg, struct wave *w)
+{
+	(void)arg;
+	done.waves++;
+	done.leaves = w->leaves;
+	done.cpu_us = w->cpu_us;
+	done.n_missing = w->n_missing;
+	done.since_ns = w->n_missing ? w->missing[0].since_ns : 0;
+}
+
+/* The child is place 3, with leaves 4, 5 and 7, of which the last is below 6. */
+static void sayer_open(struct bed *bed)
+{
+	static const struct gather_events waves = {.late = wave_late, .done = wave_done};
+	static char node[] = "w0", none[] = "";
+	static struct plan_place leaves[] = {
+		{.index = 4, .leaf = true}, {.index = 5, .leaf = true}, {.index = 7, .leaf = true}};
+	static struct plan_place inner = {.index = 6};
+	static struct plan_place *below_inner[] = {&leaves[2]};
+	static struct plan_place *below[] = {&leaves[0], &leaves[1], &inner};
+
+	for (int i = 0; i < 3; i++)
+		leaves[i].node = leaves[i].cluster = leaves[i].address = none;
+	inner.node = inner.cluster = inner.address = none;
+	inner.children = below_inner;
+	inner.n_children = 1;
+	bed_prepare(bed, sayer_frame, &waves);
+	bed->place = (struct plan_place){.index = 3,
+					 .node = node,
+					 .cluster = none,
+					 .address = bed->w.local_address,
+					 .children = below,
+					 .n_children = 3};
+	bed_begin(bed);
+	opens = REFUSALS;
+	said = (Evspace__Answer)EVSPACE__ANSWER__INIT;
+	batch_init(&said_body);
+	said_times = 1;
+	done = (struct done){0};
+	WAIT(&bed->w, hop_ready(bed->hop));
+}
+
+/* Ask for a wave. Returns what became of the child: NULL if it is believed. */
+static const char *sayer_asked(struct bed *bed)
+{
+	static uint64_t number;
+	unsigned waves = done.waves, way;
+	const struct hop_unready *unready;
+	Evspace__Ask ask = EVSPACE__ASK__INIT;
+	struct wave *w;
+
+	WAIT(&bed->w, hop_ready(bed->hop));
+	ask.wave = ++number;
+	ask.count = 1;
+	ask.deadline_ms = 60000;
+	w = gather_begin(bed->scope.gather, ask.wave, false, 0, ask.deadline_ms);
+	way = hop_ask(bed->hop, &ask);
+	CU_ASSERT_EQUAL_FATAL(way, 1);
+	gather_expect(bed->scope.gather, w, 0, way);
+	gather_seal(bed->scope.gather, w);
+	WAIT(&bed->w, done.waves > waves);
+	return hop_unready(bed->hop, &unready) ? unready->text : NULL;
+}
+
+static void sayer_close(struct bed *bed)
+{
+	batch_fini(&said_body);
+	bed_close(bed);
+}
+
+/* Add a run of @element to what is said, behind a part of leaf 4. */
+static void say_run(enum run_kind kind, uint32_t element, uint32_t count)
+{
+	batch_clear(&said_body);
+	memset(batch_add(&said_body, RUN_PART, 4, 1, 1, 0), 0, sizeof(struct part));
+	memset(batch_add(&said_body, kind, element, 1, count, 0), 0,
+	       count * run_record_bytes(kind));
+	said.leaves = 1;
+}
+
+static const char *name_known(const struct bed *bed, uint32_t id)
+{
+	const struct name *name = names_find(bed->scope.names, id);
+
+	return name ? name->text : "";
+}
+
+/* Names of others stay what they are; what is nobody's can be said. */
+static void names_of_others(void)
+{
+	const struct {
+		uint32_t id;
+		enum level level;
+		bool taken;
+	} cases[] = {
+		{name_id(4, 0), LEVEL_ELEMENT, true},
+		{name_id(3, NAME_LOCAL_MAX), LEVEL_THREAD, true},
+		{name_id(6 + PLAN_PLACES, NAME_LOCAL_MAX), LEVEL_NODE, true},
+		{name_id(9, NAME_LOCAL_MAX), LEVEL_CLUSTER, true},
+		{name_id(1, 0), LEVEL_ELEMENT, false},
+		{name_id(1, 0), LEVEL_THREAD, false},
+		{name_id(1, NAME_LOCAL_MAX), LEVEL_THREAD, false},
+		{name_id(1, NAME_LOCAL_MAX), LEVEL_NODE, false},
+		{name_id(2, 0), LEVEL_ELEMENT, false},
+		{name_id(0, NAME_LOCAL_MAX), LEVEL_CLUSTER, false},
+	};
+	static char texts[][32] = {"/e/w0/rank9/t0/p2p", "/e/w0/rank9/t0", "/e/w0", "/e"};
+	Evspace__Name name = EVSPACE__NAME__INIT, *list = &name;
+	struct names *names;
+	struct bed bed;
+
+	sayer_open(&bed);
+	names = bed.scope.names;
+	names_learn(names, name_id(1, 0), LEVEL_ELEMENT, 1, 0, "/c/w1/rank1/t0/p2p");
+	names_learn(names, name_id(1, NAME_LOCAL_MAX), LEVEL_THREAD, 1, 0, "/c/w1/rank1/t0");
+	said.names = &list;
+	said.n_names = 1;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		name.id = cases[i].id;
+		name.level = cases[i].level;
+		name.text = texts[cases[i].level];
+		CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+		CU_ASSERT_EQUAL(strcmp(name_known(&bed, name.id), name.text) == 0, cases[i].taken);
+	}
+	sayer_close(&bed);
+}
+
+static void elements_of_others(void)
+{
+	const struct {
+		enum run_kind kind;
+		uint32_t element;
+		bool taken;
+	} cases[] = {
+		{RUN_TUPLES, name_id(4, 0), true},
+		{RUN_TUPLES, name_id(1, NAME_LOCAL_MAX), true},	 /* a group, whoever named it */
+		{RUN_NEWEST, name_id(4, NAME_LOCAL_MAX), false}, /* … to name_id(5, 0) */
+		{RUN_TUPLES, name_id(1, 0), false},
+		{RUN_TUPLES, name_id(2, 7), false},
+		{RUN_TOTALS, name_id(1, 0), false},
+	};
+	struct part *mark;
+	const char *why;
+	struct bed bed;
+
+	sayer_open(&bed);
+	names_learn(bed.scope.names, name_id(1, 0), LEVEL_ELEMENT, 1, 0, "/c/w1/rank1/t0/p2p");
+	names_learn(bed.scope.names, name_id(1, NAME_LOCAL_MAX), LEVEL_NODE, 1, 0, "/c/w1");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		say_run(cases[i].kind, cases[i].element, 2);
+		why = sayer_asked(&bed);
+		CU_ASSERT_EQUAL(why == NULL, cases[i].taken);
+		CU_ASSERT(!why || strstr(why, "which is not below it"));
+	}
+	/* A mark says what of its own is mixed, not what came before. */
+	say_run(RUN_TUPLES, name_id(4, 0), 1);
+	mark = batch_add(&said_body, RUN_PART, 4, 1, 1, 0);
+	said_body.last->flags |= RUN_FOLD;
+	*mark = (struct part){.elements = 2};
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "a mark over 2 parts behind 1"));
+	mark->elements = 1;
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	sayer_close(&bed);
+}
+
+/* Nobody waits for it, and nothing is learnt from it. */
+static void unasked(void)
+{
+	Evspace__Comm comm = EVSPACE__COMM__INIT, *list = &comm;
+	const struct hop_unready *unready;
+	struct bed bed;
+
+	sayer_open(&bed);
+	comm.id = 7;
+	said.comms = &list;
+	said_times = 3;
+	(void)sayer_asked(&bed);
+	WAIT(&bed.w, !hop_ready(bed.hop));
+	CU_ASSERT(hop_unready(bed.hop, &unready) == 1 &&
+		  strstr(unready->text, "what it was not asked"));
+	sayer_close(&bed);
+}
+
+/* So much of one child leaves room for others. */
+static void as_much_as_it_leaves(void)
+{
+	static int32_t members[NAMES_MEMBER_MAX];
+	Evspace__Comm comm = EVSPACE__COMM__INIT, *list = &comm;
+	struct bed bed;
+
+	sayer_open(&bed);
+	said.comms = &list;
+	said.n_comms = 1;
+	comm.size = NAMES_MEMBER_MAX;
+	comm.members = members;
+	comm.n_members = NAMES_MEMBER_MAX;
+	for (comm.id = 1; comm.id <= 20; comm.id++)
+		CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	CU_ASSERT(names_comm_count(bed.scope.names) < 12);
+	CU_ASSERT(names_comm_count(bed.scope.names) >= 8);
+	/* What is known cannot be made something else. */
+	comm.id = 1;
+	comm.n_members = 0;
+	comm.size = 2;
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	CU_ASSERT_EQUAL(names_comm_find(bed.scope.names, 1)->size, NAMES_MEMBER_MAX);
+	sayer_close(&bed);
+}
+
+static void too_many_names(void)
+{
+	enum { MANY = 150000 };
+	static char text[] = "/c/w/r/t/p";
+	Evspace__Name *names = memory_new(MANY, sizeof(*names));
+	Evspace__Name **list = memory_new(MANY, sizeof(*list));
+	const char *why;
+	struct bed bed;
+
+	sayer_open(&bed);
+	for (uint32_t i = 0; i < MANY; i++) {
+		evspace__name__init(&names[i]);
+		names[i].id = name_id(4, i);
+		names[i].text = text;
+		list[i] = &names[i];
+	}
+	said.names = list;
+	/* Such a frame is not even unpacked. */
+	said.n_names = MANY;
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "too long"));
+	said.n_names = 30000;
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "30000 names and 0 communicators at once"));
+	CU_ASSERT_EQUAL(names_count(bed.scope.names), 0);
+	/* What announce_fill() sends comes in. */
+	said.n_names = 20000;
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	CU_ASSERT_EQUAL(names_count(bed.scope.names), 20000);
+	sayer_close(&bed);
+	free(names);
+	free(list);
+}
+
+static void missing_more_than_there_are(void)
+{
+	Evspace__Missing missing[4], *list[4];
+	const char *why;
+	struct bed bed;
+
+	sayer_open(&bed);
+	for (int i = 0; i < 4; i++) {
+		evspace__missing__init(&missing[i]);
+		missing[i].leaf = 4;
+		missing[i].why = MISSING_LATE;
+		missing[i].since_ms = UINT64_MAX / 2;
+		list[i] = &missing[i];
+	}
+	said.missing = list;
+	said.n_missing = 2;
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "lacks leaf 4 twice"));
+	said.n_missing = 4;
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "3 are below it"));
+	said.n_missing = 1;
+	said.leaves = 3;
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "3 are below it"));
+	said.leaves = 2;
+	said.cpu_us = UINT32_MAX;
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	CU_ASSERT_EQUAL(done.leaves, 2);
+	CU_ASSERT_EQUAL(done.n_missing, 1);
+	CU_ASSERT(done.since_ns <= clock_mono_ns());
+	sayer_close(&bed);
+}
+
+/* An open that fits no frame is no open that was answered late. */
+static void open_that_fits_no_frame(void)
+{
+	const struct hop_unready *unready;
+	struct bed bed;
+
+	bed_prepare(&bed, child_frame, NULL);
+	bed.place.holds = memory_new(WIRE_HEADER_MAX + 1, 1);
+	memset(bed.place.holds, '1', WIRE_HEADER_MAX);
+	bed_begin(&bed);
+	WAIT(&bed.w, settled == 1);
+	CU_ASSERT_FALSE(hop_reachable(bed.hop));
+	CU_ASSERT(hop_unready(bed.hop, &unready) == 1 && unready->code == EMSGSIZE &&
+		  strstr(unready->text, "more than fits into a frame"));
+	free(bed.place.holds);
+	bed.place.holds = NULL;
+	bed_close(&bed);
+}
+
 int main(void)
 {
 	static CU_TestInfo cases[] = {
 		{"who refuses a scope, or speaks for others, is asked again", refused_at_first},
 		{"who babbles has not answered", babbling_is_no_answer},
+		{"names of others stay what they are", names_of_others},
+		{"nobody speaks for elements of others", elements_of_others},
+		{"nobody answers what was not asked", unasked},
+		{"nobody takes more room than is left to others", as_much_as_it_leaves},
+		{"nobody says more names at once than agents do", too_many_names},
+		{"nobody lacks more than there is", missing_more_than_there_are},
+		{"what fits no frame is missing for that reason", open_that_fits_no_frame},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

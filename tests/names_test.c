@@ -125,6 +125,11 @@ static void groups_by_level(void)
 	CU_ASSERT_EQUAL(names_group(names, node, LEVEL_THREAD), node);
 	/* Those given out here are announced, too: two threads, node, cluster, all. */
 	CU_ASSERT_EQUAL(names_count(names), 8);
+	/* Another place of this host gives out what is new. */
+	names_place_set(names, 8);
+	learn(names, 5, "/4W/w1/rank5/t0/p2p");
+	CU_ASSERT_EQUAL(name_place(names_group(names, 5, LEVEL_NODE)), 8);
+	CU_ASSERT_EQUAL(names_group(names, 3, LEVEL_NODE), node);
 	names_free(names);
 }
 
@@ -241,20 +246,28 @@ static void communicators(void)
 	CU_ASSERT_EQUAL(names_comm_learn(names, 6, 5, 2, 0, members), 0);
 	CU_ASSERT_EQUAL(names_comm_learn(names, 6, 5, 2, 0, members), 0);
 	CU_ASSERT_EQUAL(names_comm_count(names), 2);
-	CU_ASSERT_EQUAL(names_comm_learn(names, 6, 5, 2, 0, others), 0);
-	CU_ASSERT_EQUAL(names_comm_count(names), 3);
+	/* The first to say it says it for all, but for what was not known. */
+	CU_ASSERT_EQUAL(names_comm_learn(names, 6, 5, 2, 0, others), -1);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 6, 5, 3, 0, NULL), -1);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 6, 5, 2, 0, NULL), 0);
+	CU_ASSERT_EQUAL(names_comm_count(names), 2);
 	comm = names_comm_find(names, 6);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(comm);
 	CU_ASSERT_EQUAL(comm->parent, 5);
-	CU_ASSERT_EQUAL(comm->members[1], 3);
+	CU_ASSERT_EQUAL(comm->members[1], 2);
+	CU_ASSERT_EQUAL(names_use(names).members, 2);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 8, 5, 2, 0, NULL), 0);
+	CU_ASSERT_EQUAL(names_comm_learn(names, 8, 5, 2, 0, others), 0);
+	CU_ASSERT_EQUAL(names_comm_count(names), 4);
+	CU_ASSERT_EQUAL(names_comm_find(names, 8)->members[1], 3);
 	CU_ASSERT_EQUAL(names_comm_find(names, 5)->world, 1);
 	CU_ASSERT_PTR_NULL(names_comm_find(names, 5)->members);
 	CU_ASSERT_EQUAL(names_comm_at(names, 0)->id, 5);
-	CU_ASSERT_PTR_EQUAL(names_comm_at(names, 2), comm);
+	CU_ASSERT_PTR_EQUAL(names_comm_at(names, 1), comm);
 	CU_ASSERT_EQUAL(names_comm_learn(names, 0, 5, 2, 0, members), -1);
 	CU_ASSERT_EQUAL(names_comm_learn(names, 7, 5, NAMES_MEMBER_MAX + 1, 0, members), -1);
 	CU_ASSERT_EQUAL(errno, EPROTO);
-	for (uint32_t i = 3; i < NAMES_COMM_MAX; i++)
+	for (uint32_t i = 4; i < NAMES_COMM_MAX; i++)
 		names_comm_learn(names, 100 + i, 5, 2, 0, NULL);
 	CU_ASSERT_EQUAL(names_comm_count(names), NAMES_COMM_MAX);
 	CU_ASSERT_EQUAL(names_comm_learn(names, 7, 5, 2, 0, members), -1);

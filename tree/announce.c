@@ -2,28 +2,49 @@
 /* Walks over what has come to be known since the last answer. */
 #include "tree/announce.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/memory.h"
 
-/* What an answer announces is at most this large, so that its header has room; the rest goes with
- * the next. */
-#define ANNOUNCE_NAMES (4u << 20)
-#define ANNOUNCE_COMMS (2u << 20)
+/* What an answer announces, in bytes: more would hold up whoever takes it. */
+#define ANNOUNCE_NAMES (1u << 20)
+#define ANNOUNCE_ALL   (2u << 20)
+/* Communicators may each have to be looked for among many. */
+#define ANNOUNCE_COMMS 4096u
 
-_Static_assert(ANNOUNCE_NAMES + ANNOUNCE_COMMS < WIRE_HEADER_MAX, "announcements fit a header");
+/* Bytes that the fields of an announcement take beside its text or members, and those of an answer
+ * beside all lists, at most. */
+#define ANNOUNCE_EACH  40u
+#define ANNOUNCE_FRAME 256u
 
-/* Bytes that the fields of an announcement take beside its text or members, at most. */
-#define ANNOUNCE_EACH 40u
+static size_t name_bytes(const char *text)
+{
+	return ANNOUNCE_EACH + strlen(text);
+}
 
-/* Returns how many bytes they take. */
-static size_t fill_names(struct announce *an, const struct names *names, Evspace__Answer *a)
+/* A world rank takes five bytes at most. */
+static size_t comm_bytes(size_t members, const char *label)
+{
+	return ANNOUNCE_EACH + 5 * members + (label ? strlen(label) : 0);
+}
+
+/* Returns how many bytes of @room they take. */
+static size_t fill_names(struct announce *an, const struct names *names, size_t room,
+			 Evspace__Answer *a)
 {
 	size_t all = names_count(names) - an->names, count = 0, bytes = 0;
 
-	for (; count < all && bytes < ANNOUNCE_NAMES; count++)
-		bytes += ANNOUNCE_EACH + strlen(names_at(names, an->names + count)->text);
+	room = room < ANNOUNCE_NAMES ? room : ANNOUNCE_NAMES;
+	for (; count < all; count++) {
+		size_t more = name_bytes(names_at(names, an->names + count)->text);
+
+		if (more > room - bytes)
+			break;
+		bytes += more;
+	}
 	if (count == 0)
 		return 0;
 	an->name_items = memory_new(count, sizeof(*an->name_items));
@@ -58,19 +79,19 @@ void announce_comm(Evspace__Comm *m, const struct name_comm *c)
 	m->label = c->label ? c->label : m->label;
 }
 
-/* @bytes are taken by names. */
-static void fill_comms(struct announce *an, const struct names *names, size_t bytes,
+/* Of @room, @bytes are taken by names. */
+static void fill_comms(struct announce *an, const struct names *names, size_t room, size_t bytes,
 		       Evspace__Answer *a)
 {
 	size_t all = names_comm_count(names) - an->comms, count = 0;
 
-	for (; count < all; count++) {
+	for (; count < all && count < ANNOUNCE_COMMS; count++) {
 		const struct name_comm *c = names_comm_at(names, an->comms + count);
+		bool alone = count == 0 && a->n_names == 0;
 
-		/* A world rank takes five bytes at most; one alone goes whatever its size. */
-		bytes += ANNOUNCE_EACH + (c->members ? 5 * (size_t)c->size : 0) +
-			 (c->label ? strlen(c->label) : 0);
-		if ((count > 0 || a->n_names > 0) && bytes > ANNOUNCE_NAMES + ANNOUNCE_COMMS)
+		bytes += comm_bytes(c->members ? c->size : 0, c->label);
+		/* One that is alone goes whatever its size. */
+		if (bytes > room || (!alone && bytes > ANNOUNCE_ALL))
 			break;
 	}
 	if (count == 0)
@@ -91,7 +112,10 @@ static void fill_comms(struct announce *an, const struct names *names, size_t by
 
 void announce_fill(struct announce *an, const struct names *names, Evspace__Answer *a)
 {
-	fill_comms(an, names, fill_names(an, names, a), a);
+	size_t taken = evspace__answer__get_packed_size(a) + ANNOUNCE_FRAME;
+	size_t room = taken < WIRE_HEADER_MAX ? WIRE_HEADER_MAX - taken : 0;
+
+	fill_comms(an, names, room, fill_names(an, names, room, a), a);
 }
 
 void announce_clear(struct announce *an)
@@ -104,4 +128,21 @@ void announce_clear(struct announce *an)
 	an->name_list = NULL;
 	an->comm_items = NULL;
 	an->comm_list = NULL;
+}
+
+int announce_check(const Evspace__Answer *answer, struct error *e)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < answer->n_names && bytes <= ANNOUNCE_NAMES; i++)
+		bytes += name_bytes(answer->names[i]->text);
+	if (bytes <= ANNOUNCE_NAMES && answer->n_comms <= ANNOUNCE_COMMS) {
+		for (size_t i = 0; i < answer->n_comms && bytes <= ANNOUNCE_ALL; i++)
+			bytes += comm_bytes(answer->comms[i]->n_members, answer->comms[i]->label);
+		if (bytes <= ANNOUNCE_ALL || answer->n_names + answer->n_comms == 1)
+			return 0;
+	}
+	errno = EPROTO;
+	return errorf(e, "refused: its answer announces %zu names and %zu communicators at once",
+		      answer->n_names, answer->n_comms);
 }

@@ -18,11 +18,17 @@ struct announce {
 };
 
 /**
- * Put into @answer what has not been said of @names, as much of it as a header has room for; the
- * rest goes with the next answer. What it points to lasts until announce_clear().
+ * Put into @answer what has not been said of @names, as much of it as a header has room for beside
+ * what is in it, and as nobody is held up by; the rest goes with the next answer. What it points to
+ * lasts until announce_clear().
  */
 void announce_fill(struct announce *said, const struct names *names, Evspace__Answer *answer);
 void announce_clear(struct announce *said);
+
+/** Does @answer announce no more than announce_fill() puts into one? Returns 0, or -1 with EPROTO
+ * and
+ * @e. */
+int announce_check(const Evspace__Answer *answer, struct error *e);
 
 /** The communicator @comm as a message, which is initialised here; texts and members stay the
  * communicator's. */

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists leaves of a place, in order, and looks answers up in that. */
+/* Lists the places of a part of a tree, in order, and looks answers up in that. */
 #include "tree/below.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "pathmap/memory.h"
 
-static size_t place_leaves(const struct plan_place *p, uint32_t *out)
+static void below_add(struct below *below, const struct plan_place *p, bool top)
 {
-	size_t n = 0;
-
-	if (p->leaf) {
-		if (out)
-			out[n] = p->index;
-		n++;
-	}
+	if (p->leaf)
+		below->leaves[below->n++] = p->index;
+	below->places[below->n_places++] = p->index;
+	/* Who stands in for the part as a whole is another child's, or our own, part. */
+	if (!top && p->index < PLAN_PLACES)
+		below->places[below->n_places++] = p->index + PLAN_PLACES;
 	for (size_t i = 0; i < p->n_children; i++)
-		n += place_leaves(p->children[i], out ? out + n : NULL);
+		below_add(below, p->children[i], false);
+}
+
+static size_t places_count(const struct plan_place *place)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < place->n_children; i++)
+		n += places_count(place->children[i]);
 	return n;
 }
 
-static int leaf_order(const void *a, const void *b)
+static int index_order(const void *a, const void *b)
 {
 	const uint32_t *left = a, *right = b;
 
@@ -29,38 +37,124 @@ static int leaf_order(const void *a, const void *b)
 
 void below_init(struct below *below, const struct plan_place *place)
 {
-	below->n = place_leaves(place, NULL);
-	below->leaves = memory_new(below->n + 1, sizeof(*below->leaves));
-	place_leaves(place, below->leaves);
-	qsort(below->leaves, below->n, sizeof(*below->leaves), leaf_order);
+	size_t n = places_count(place);
+
+	*below = (struct below){
+		.leaves = memory_new(n, sizeof(*below->leaves)),
+		.places = memory_new(2 * n, sizeof(*below->places)),
+	};
+	below_add(below, place, true);
+	qsort(below->leaves, below->n, sizeof(*below->leaves), index_order);
+	qsort(below->places, below->n_places, sizeof(*below->places), index_order);
 }
 
 void below_fini(struct below *below)
 {
 	free(below->leaves);
-	*below = (struct below){NULL, 0};
+	free(below->places);
+	*below = (struct below){0};
+}
+
+static const uint32_t *index_find(uint32_t index, const uint32_t *list, size_t n)
+{
+	return bsearch(&index, list, n, sizeof(index), index_order);
 }
 
 bool below_has(const struct below *below, uint32_t leaf)
 {
-	return bsearch(&leaf, below->leaves, below->n, sizeof(leaf), leaf_order) != NULL;
+	return index_find(leaf, below->leaves, below->n) != NULL;
 }
 
-bool below_has_all(const struct below *below, const Evspace__Answer *answer,
-		   const struct batch *body, uint32_t *stranger)
+bool below_names(const struct below *below, uint32_t id)
+{
+	return index_find(name_place(id), below->places, below->n_places) != NULL;
+}
+
+/* ---- answers ---- */
+
+static int stranger(uint32_t leaf, struct error *e)
+{
+	errno = EPROTO;
+	return errorf(e, "refused: its answer speaks for leaf %u, which is not below it", leaf);
+}
+
+static int missing_check(const struct below *below, const Evspace__Answer *answer, struct error *e)
+{
+	bool *seen;
+	int result = 0;
+
+	errno = EPROTO;
+	if (answer->n_missing > below->n || answer->leaves > below->n - answer->n_missing)
+		return errorf(e,
+			      "refused: its answer has %u leaves and lacks %zu, but %zu are "
+			      "below it",
+			      answer->leaves, answer->n_missing, below->n);
+	seen = memory_new(below->n, sizeof(*seen));
+	for (size_t i = 0; i < answer->n_missing && result == 0; i++) {
+		uint32_t leaf = answer->missing[i]->leaf;
+		const uint32_t *at = index_find(leaf, below->leaves, below->n);
+
+		if (!at)
+			result = stranger(leaf, e);
+		else if (seen[at - below->leaves])
+			result = errorf(e, "refused: its answer lacks leaf %u twice", leaf);
+		else
+			seen[at - below->leaves] = true;
+	}
+	free(seen);
+	return result;
+}
+
+/* @parts came since the last mark, or none. */
+static int part_check(const struct below *below, const struct run_view *view, size_t *parts,
+		      struct error *e)
+{
+	if (!(view->run->flags & RUN_FOLD)) {
+		++*parts;
+		return below_has(below, view->run->element) ? 0 : stranger(view->run->element, e);
+	}
+	errno = EPROTO;
+	if (view->part->elements > *parts)
+		return errorf(e, "refused: its answer has a mark over %u parts behind %zu",
+			      view->part->elements, *parts);
+	*parts = 0;
+	return 0;
+}
+
+static bool run_is_below(const struct below *below, const struct names *names,
+			 const struct run *run)
+{
+	const struct name *name;
+
+	if (below_names(below, run->element))
+		return run->kind != RUN_NEWEST ||
+		       name_place(run->element) == name_place(run->element + run->count - 1);
+	name = run->kind == RUN_NEWEST ? NULL : names_find(names, run->element);
+	return name && name->level > LEVEL_ELEMENT;
+}
+
+int below_check(const struct below *below, const struct names *names, const Evspace__Answer *answer,
+		const struct batch *body, struct error *e)
 {
 	struct batch_cursor c = {0};
-	struct run_view run;
+	struct run_view view;
+	uint32_t good =
+		0; /* the last place that was looked up, and one: runs come place by place */
+	size_t parts = 0;
 
-	for (size_t i = 0; i < answer->n_missing; i++) {
-		*stranger = answer->missing[i]->leaf;
-		if (!below_has(below, *stranger))
-			return false;
+	if (missing_check(below, answer, e) < 0)
+		return -1;
+	while (batch_next_packed(body, &c, &view)) {
+		const struct run *run = view.run;
+
+		if (run->kind == RUN_PART) {
+			if (part_check(below, &view, &parts, e) < 0)
+				return -1;
+		} else if (run->kind == RUN_NEWEST || name_place(run->element) + 1 != good) {
+			if (!run_is_below(below, names, run))
+				return stranger(name_place(run->element), e);
+			good = below_names(below, run->element) ? name_place(run->element) + 1 : 0;
+		}
 	}
-	while (batch_next_part(body, &c, &run)) {
-		*stranger = run.run->element;
-		if (!(run.run->flags & RUN_FOLD) && !below_has(below, *stranger))
-			return false;
-	}
-	return true;
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Below: the leaves of a part of a tree, and whether what comes from there is of these. */
+/* Below: the places of a part of a tree, and whether what comes from there is of these. */
 #ifndef EVSPACE_BELOW_H
 #define EVSPACE_BELOW_H
 
@@ -9,25 +9,34 @@
 
 #include "pathmap/plan.h"
 #include "tree/batch.h"
+#include "tree/names.h"
 #include "tree/wire.h"
 
-/** Plain data. */
+/** Plain data; place indexes, from the lowest. */
 struct below {
-	uint32_t *leaves; /* place indexes, from the lowest */
+	uint32_t *leaves;
 	size_t n;
+	uint32_t *places; /* who may give out names there: all places, and their stand-ins */
+	size_t n_places;
 };
 
-/** Find the leaves of @place and all that is below it. below_fini() frees. */
+/** Find what is at @place and below it. below_fini() frees. */
 void below_init(struct below *below, const struct plan_place *place);
 void below_fini(struct below *below);
 
+/** Is this a leaf there? */
 bool below_has(const struct below *below, uint32_t leaf);
 
+/** Has somebody there given out the name @id? */
+bool below_names(const struct below *below, uint32_t id);
+
 /**
- * Are all parts in @body, and all leaves that @answer calls missing, below? Otherwise a leaf that
- * is not goes to @stranger.
+ * Does @answer with @body speak for leaves there alone: for each once as missing, for no more than
+ * there are, in marks for parts of its own, in runs for elements that are there, or for groups in
+ * @names, of which somebody else may have been the first to say the name? Returns 0, or -1 with
+ * EPROTO and @e.
  */
-bool below_has_all(const struct below *below, const Evspace__Answer *answer,
-		   const struct batch *body, uint32_t *stranger);
+int below_check(const struct below *below, const struct names *names, const Evspace__Answer *answer,
+		const struct batch *body, struct error *e);
 
 #endif

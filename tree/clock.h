@@ -41,6 +41,14 @@ enum clock_kind clock_kind(void);
 /** CLOCK_MONOTONIC in nanoseconds. */
 uint64_t clock_mono_ns(void);
 
+/** The same @ms milliseconds ago, 0: before it began. */
+static inline uint64_t clock_mono_ago_ns(uint64_t ms)
+{
+	uint64_t now = clock_mono_ns();
+
+	return ms < now / 1000000u ? now - ms * 1000000u : 0;
+}
+
 /** Now, in ticks of @kind. */
 static inline uint64_t clock_ticks(enum clock_kind kind)
 {

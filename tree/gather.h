@@ -50,6 +50,12 @@ static inline void wave_fill(struct wave *w, uint32_t fill)
 		w->fill = fill;
 }
 
+/** So much was used below. */
+static inline void wave_cpu(struct wave *w, uint32_t us)
+{
+	w->cpu_us = us < UINT32_MAX - w->cpu_us ? w->cpu_us + us : UINT32_MAX;
+}
+
 /** What a gather asks of its owner. */
 struct gather_events {
 	/* An answer is there, and inputs from w->next on have not been asked: ask some. May be NULL

@@ -12,6 +12,7 @@
 #include "pathmap/memory.h"
 #include "tree/below.h"
 #include "tree/clock.h"
+#include "tree/hearsay.h"
 #include "tree/probe.h"
 #include "tree/track.h"
 
@@ -37,7 +38,10 @@ struct hop {
 	uint64_t late_since; /* first wave in a row that came late; 0: the last one was in time */
 	bool opened;	     /* on the connection that is there now */
 	bool settled;
+	uint64_t owes; /* answers that it was asked for on that connection, and has not given */
+	struct hearsay heard;
 	struct error refused;
+	struct error told;    /* of why it was shut, last, on that connection */
 	struct event *reopen; /* pending while it has refused */
 	unsigned reopen_ms;
 	struct hop_unready *unready;
@@ -81,21 +85,50 @@ size_t hop_unready(const struct hop *hop, const struct hop_unready **list)
 	return hop->n_unready;
 }
 
+/* Nothing comes from there for a while. @say tells it, unless that was so already. */
+static void hop_shut(struct hop *hop, uint32_t code, const struct error *why,
+		     void (*say)(struct child_user *user, const char *text))
+{
+	struct timeval wait = {hop->reopen_ms / 1000, hop->reopen_ms % 1000 * 1000};
+
+	/* Asks that were sent behind the open are refused for that reason, in other words. */
+	if (evtimer_pending(hop->reopen, NULL))
+		return;
+	evtimer_add(hop->reopen, &wait);
+	hop->reopen_ms = hop->reopen_ms * 2 < REOPEN_LAST_MS ? hop->reopen_ms * 2 : REOPEN_LAST_MS;
+	if (strcmp(hop->told.text, why->text) != 0)
+		say(&hop->user, why->text);
+	hop->refused = hop->told = *why;
+	hop->opened = false;
+	gather_lost(hop->scope->gather, hop->input, hop->way);
+	unready_clear(hop);
+	unready_add(hop, hop->place->node, hop->refused.text, code);
+	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
+}
+
 /* ---- the way down ---- */
 
 static void hop_open(struct hop *hop)
 {
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Open open = *hop->scope->open;
+	struct error e;
 
 	open.scope = hop->user.scope;
 	open.place = wire_place_new(hop->place);
 	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
 	frame.open = &open;
 	link_send_pass(child_link(&hop->user), &open.place->pass);
-	link_send(child_link(&hop->user), &frame, NULL);
+	if (link_send(child_link(&hop->user), &frame, NULL) == 0)
+		child_expect(&hop->user);
+	/* Else the link has failed, which is said of it next. */
+	else if (errno == EMSGSIZE) {
+		errorf(&e, "its part of the tree is more than fits into a frame; let the mapping "
+			   "put fewer hosts below it");
+		hop_shut(hop, EMSGSIZE, &e, child_say);
+	}
 	wire_place_free(open.place);
-	child_expect(&hop->user);
 }
 
 static void hop_close(struct hop *hop, bool keep)
@@ -114,8 +147,9 @@ static void hop_up(struct child_user *user)
 {
 	struct hop *hop = (struct hop *)user;
 
-	hop->refused.text[0] = '\0';
+	hop->refused.text[0] = hop->told.text[0] = '\0';
 	hop->reopen_ms = REOPEN_FIRST_MS;
+	hop->owes = 0;
 	hop->probe.valid = false;
 	hop->up_ns = clock_mono_ns();
 	hop_open(hop);
@@ -234,6 +268,7 @@ unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask)
 	frame.ask = &down;
 	if (link_send(link, &frame, NULL) < 0)
 		return 0;
+	hop->owes += ask->count;
 	child_expect(&hop->user);
 	trace_ask(hop, ask);
 	return hop->way;
@@ -249,38 +284,6 @@ bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n)
 }
 
 /* ---- the way up ---- */
-
-/* While trees change, a host may still say of an element what it was called when that was below it.
- */
-static bool hop_names(const struct hop *hop, const Evspace__Name *n)
-{
-	const struct name *known = names_find(hop->scope->names, n->id);
-	uint32_t place = name_place(n->id);
-
-	return !known || n->level != LEVEL_ELEMENT || strcmp(known->text, n->text) == 0 ||
-	       hop_leads_to(hop, &place, 1);
-}
-
-static void hop_learn(struct hop *hop, const Evspace__Answer *a)
-{
-	struct names *names = hop->scope->names;
-
-	for (size_t i = 0; i < a->n_names; i++) {
-		const Evspace__Name *n = a->names[i];
-
-		if (n->level < LEVEL_COUNT && hop_names(hop, n))
-			names_learn(names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text);
-	}
-	for (size_t i = 0; i < a->n_comms; i++) {
-		const Evspace__Comm *c = a->comms[i];
-		const int32_t *members = c->n_members == c->size ? c->members : NULL;
-
-		if (c->label[0])
-			names_label_learn(names, c->id, c->label);
-		else
-			names_comm_learn(names, c->id, c->parent, c->size, c->world, members);
-	}
-}
 
 static void hop_relate(struct hop *hop, const struct batch *batch)
 {
@@ -302,28 +305,6 @@ static void hop_relate(struct hop *hop, const struct batch *batch)
 	}
 }
 
-/* Nothing comes from there for a while. @say tells it, unless that was so already. */
-static void hop_shut(struct hop *hop, uint32_t code, const struct error *why,
-		     void (*say)(struct child_user *user, const char *text))
-{
-	struct timeval wait = {hop->reopen_ms / 1000, hop->reopen_ms % 1000 * 1000};
-
-	/* Asks that were sent behind the open are refused for that reason, in other words. */
-	if (evtimer_pending(hop->reopen, NULL))
-		return;
-	evtimer_add(hop->reopen, &wait);
-	hop->reopen_ms = hop->reopen_ms * 2 < REOPEN_LAST_MS ? hop->reopen_ms * 2 : REOPEN_LAST_MS;
-	if (strcmp(hop->refused.text, why->text) != 0)
-		say(&hop->user, why->text);
-	hop->refused = *why;
-	hop->opened = false;
-	gather_lost(hop->scope->gather, hop->input, hop->way);
-	unready_clear(hop);
-	unready_add(hop, hop->place->node, hop->refused.text, code);
-	hop_settle(hop);
-	hop->events->changed(hop->arg, hop);
-}
-
 static void hop_refused(struct hop *hop, const Evspace__Error *error)
 {
 	struct error said;
@@ -339,7 +320,6 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 	struct wave *w;
 	bool sure;
 
-	hop_learn(hop, a);
 	w = gather_waiting(g, a->wave, a->again, hop->input, hop->way);
 	sure = w && !a->again;
 	/* What comes late serves an ask for it that came meanwhile. */
@@ -354,38 +334,53 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 		probe_take(&hop->probe, sure ? w->asked_ns : hop->up_ns, a->clock_ns, a->sent_ns,
 			   clock_mono_ns());
 	hop->late_since = 0;
+	hop->reopen_ms = REOPEN_FIRST_MS;
 	trace_answer(hop, w, frame->bytes, false);
 	hop_relate(hop, body);
 	batch_link(&w->batch, body);
 	w->leaves += a->leaves;
-	w->cpu_us += a->cpu_us;
+	wave_cpu(w, a->cpu_us);
 	wave_fill(w, a->fill);
 	for (size_t i = 0; i < a->n_missing; i++) {
-		wave_miss(w, a->missing[i]->leaf, a->missing[i]->why,
-			  clock_mono_ns() - a->missing[i]->since_ms * 1000000u,
-			  a->missing[i]->text);
+		const Evspace__Missing *m = a->missing[i];
+
+		wave_miss(w, m->leaf, m->why, clock_mono_ago_ns(m->since_ms), m->text);
 	}
 	gather_answered(g, w, hop->input);
 }
 
-/* Nobody speaks for leaves that are not below it. */
+/* Nobody speaks for leaves that are not below it, nor unasked. What comes late says names still, as
+ * these are said once. */
+static int hop_answer_check(struct hop *hop, const Evspace__Answer *a, const struct batch *body,
+			    struct error *e)
+{
+	struct names *names = hop->scope->names;
+	int learnt;
+
+	if (hop->owes == 0) {
+		errno = EPROTO;
+		return errorf(e, "refused: it answers what it was not asked");
+	}
+	hop->owes--;
+	learnt = hearsay_learn(&hop->heard, &hop->below, hop->scope->place, a, names, e);
+	if (learnt > 0)
+		child_say(&hop->user, e->text);
+	return learnt < 0 ? -1 : below_check(&hop->below, names, a, body, e);
+}
+
 static void hop_answer(struct hop *hop, const struct frame *frame)
 {
 	const Evspace__Answer *a = frame->header->answer;
-	uint32_t stranger;
 	struct batch body;
 	struct error e;
 
 	batch_init(&body);
 	if (frame->bytes)
 		batch_append(&body, frame->buffer, frame->at, frame->bytes);
-	if (below_has_all(&hop->below, a, &body, &stranger)) {
+	if (hop_answer_check(hop, a, &body, &e) == 0)
 		hop_take(hop, frame, &body);
-	} else {
-		errorf(&e, "refused: its answer speaks for leaf %u, which is not below it",
-		       stranger);
+	else
 		hop_shut(hop, EPROTO, &e, child_say);
-	}
 	batch_fini(&body);
 }
 
@@ -402,7 +397,6 @@ static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 		unready_add(hop, o->unready[i]->node, o->unready[i]->text, o->unready[i]->code);
 	hop->opened = true;
 	hop->refused.text[0] = '\0';
-	hop->reopen_ms = REOPEN_FIRST_MS;
 	evtimer_del(hop->reopen);
 	hop_settle(hop);
 	hop->events->changed(hop->arg, hop);

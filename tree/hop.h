@@ -29,6 +29,7 @@ struct hop_scope {
 	struct child_set *children;
 	struct gather *gather;
 	struct names *names;
+	uint32_t place;			 /* of the part that the scope is */
 	struct track *track;		 /* where asks are recorded, NULL: nowhere */
 	const Evspace__Open *open;	 /* id, run, view, backlog, reading, select of the scope */
 	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */

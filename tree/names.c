@@ -11,10 +11,6 @@
 #include "pathmap/memory.h"
 #include "tree/process.h"
 
-/* Changes that are announced at most over the life of a scope, in names: more is a leaf gone mad.
- */
-#define CHANGES_MAX (4u * NAMES_MAX)
-
 struct entry {
 	struct name name;
 	UT_hash_handle by_text; /* only the entry that was first to say its key */
@@ -49,6 +45,7 @@ struct names {
 	struct comm *comms;
 	struct comm **comm_log;
 	size_t n_comm_log;
+	size_t n_members; /* of all communicators */
 };
 
 /* ---- by id ---- */
@@ -117,6 +114,16 @@ void names_free(struct names *names)
 uint32_t names_place(const struct names *names)
 {
 	return names->place;
+}
+
+void names_place_set(struct names *names, uint32_t place)
+{
+	names->place = place;
+}
+
+struct names_use names_use(const struct names *names)
+{
+	return (struct names_use){names->n, names->n_log, names->n_comm_log, names->n_members};
 }
 
 const struct name *names_find(const struct names *names, uint32_t id)
@@ -228,7 +235,7 @@ int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank
 
 	if (known && same(known, level, rank, channel, text))
 		return 0;
-	if (level >= LEVEL_COUNT || !text_sound(text, level) || names->n_log >= CHANGES_MAX ||
+	if (level >= LEVEL_COUNT || !text_sound(text, level) || names->n_log >= NAMES_CHANGES_MAX ||
 	    (!known && names->n >= NAMES_MAX)) {
 		errno = EPROTO;
 		return -1;
@@ -303,13 +310,6 @@ const struct name *names_at(const struct names *names, size_t i)
 
 /* ---- communicators ---- */
 
-static int comm_same(const struct name_comm *a, const struct name_comm *b)
-{
-	return a->parent == b->parent && a->size == b->size && a->world == b->world &&
-	       !a->members == !b->members &&
-	       (!a->members || memcmp(a->members, b->members, a->size * sizeof(*a->members)) == 0);
-}
-
 static int compare_members(const void *a, const void *b)
 {
 	const int32_t *x = a, *y = b;
@@ -322,7 +322,7 @@ static bool is_group(const struct name_comm *comm)
 	return comm->members && comm->size && process_is_task(comm->members[0]);
 }
 
-/* Make the members of @comm all that are in one of the two. */
+/* Make the members of @comm, a copy, all that are in one of the two. */
 static void comm_join(struct name_comm *comm, const struct name_comm *other)
 {
 	size_t all = (size_t)comm->size + other->size, kept = 0;
@@ -339,43 +339,82 @@ static void comm_join(struct name_comm *comm, const struct name_comm *other)
 	comm->size = (uint32_t)kept;
 }
 
+/* One that was joined is sorted. */
+static bool group_has_all(const struct name_comm *group, const struct name_comm *other)
+{
+	for (uint32_t i = 0; i < other->size; i++) {
+		if (!bsearch(&other->members[i], group->members, group->size,
+			     sizeof(*group->members), compare_members))
+			return false;
+	}
+	return true;
+}
+
+enum news { NEWS_NONE, NEWS_MORE, NEWS_ELSE };
+
+/* What @comm adds to what is @known. */
+static enum news comm_news(const struct name_comm *known, const struct name_comm *comm)
+{
+	size_t bytes = comm->size * sizeof(*comm->members);
+
+	if (known->label || known->parent != comm->parent || known->world != comm->world)
+		return NEWS_ELSE;
+	if (is_group(known) && is_group(comm)) {
+		if (group_has_all(known, comm))
+			return NEWS_NONE;
+		return known->size + comm->size <= NAMES_MEMBER_MAX ? NEWS_MORE : NEWS_ELSE;
+	}
+	if (known->size != comm->size)
+		return NEWS_ELSE;
+	if (!known->members && comm->members && !known->world)
+		return NEWS_MORE;
+	return !comm->members ||
+			       (known->members && memcmp(known->members, comm->members, bytes) == 0)
+		       ? NEWS_NONE
+		       : NEWS_ELSE;
+}
+
+/* Put in @comm, whose members are ours from now on. */
+static void comm_put(struct names *names, struct comm *known, const struct name_comm *comm)
+{
+	if (known) {
+		names->n_members -= known->comm.members ? known->comm.size : 0;
+		free(known->comm.members);
+	} else {
+		known = memory_new(1, sizeof(*known));
+		known->comm.id = comm->id;
+		HASH_ADD(by_id, names->comms, comm.id, sizeof(comm->id), known);
+	}
+	known->comm = *comm;
+	names->n_members += comm->members ? comm->size : 0;
+	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
+	names->comm_log[names->n_comm_log++] = known;
+}
+
 int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
 		     const int32_t *members)
 {
-	struct name_comm comm = {id, parent, size, NULL, world, NULL};
+	struct name_comm comm = {id, parent, size, (int32_t *)(uintptr_t)members, world, NULL};
 	struct comm *known;
+	enum news news = NEWS_MORE;
 
 	HASH_FIND(by_id, names->comms, &id, sizeof(id), known);
-	comm.members = (int32_t *)(uintptr_t)members;
-	if (known && comm_same(&known->comm, &comm))
+	if (members && size > NAMES_MEMBER_MAX)
+		news = NEWS_ELSE;
+	else if (known)
+		news = comm_news(&known->comm, &comm);
+	if (news == NEWS_NONE)
 		return 0;
-	if (id == 0 || (members && size > NAMES_MEMBER_MAX) ||
-	    names->n_comm_log >= NAMES_COMM_MAX) {
+	if (id == 0 || news == NEWS_ELSE || names->n_comm_log >= NAMES_COMM_MAX ||
+	    (members && size > NAMES_MEMBERS_MAX - names->n_members)) {
 		errno = EPROTO;
 		return -1;
 	}
-	if (members) {
-		comm.members = memory_new(size, sizeof(*members));
-		memcpy(comm.members, members, size * sizeof(*members));
-	}
-	if (known && is_group(&comm) && is_group(&known->comm)) {
+	if (members)
+		comm.members = (void *)memory_copy_bytes(members, size * sizeof(*members));
+	if (known && is_group(&comm))
 		comm_join(&comm, &known->comm);
-		if (comm_same(&known->comm, &comm)) {
-			free(comm.members);
-			return 0;
-		}
-	}
-	if (known) {
-		free(known->comm.members);
-		free(known->comm.label);
-	} else {
-		known = memory_new(1, sizeof(*known));
-		known->comm.id = id;
-		HASH_ADD(by_id, names->comms, comm.id, sizeof(id), known);
-	}
-	known->comm = comm;
-	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
-	names->comm_log[names->n_comm_log++] = known;
+	comm_put(names, known, &comm);
 	return 0;
 }
 

@@ -28,10 +28,13 @@ static inline uint32_t name_place(uint32_t id)
 	return id >> NAME_LOCAL_BITS;
 }
 
-/** Names, communicators and members of one that a place takes at most. */
-#define NAMES_MAX	 (1u << 20)
-#define NAMES_COMM_MAX	 (1u << 16)
-#define NAMES_MEMBER_MAX (1u << 20)
+/** What a place takes at most: names, changes of these over the life of a scope, communicators,
+ * members of one and of all. */
+#define NAMES_MAX	  (1u << 20)
+#define NAMES_CHANGES_MAX (4u * NAMES_MAX)
+#define NAMES_COMM_MAX	  (1u << 16)
+#define NAMES_MEMBER_MAX  (1u << 20)
+#define NAMES_MEMBERS_MAX (1u << 24)
 
 /** A communicator, so that "who waits for whom" can be answered. */
 struct name_comm {
@@ -57,8 +60,17 @@ struct names;
 struct names *names_new(uint32_t place);
 void names_free(struct names *names);
 
-/** The place that this is. */
+/** The place that this is; @place is another one that this host has: ids that are given out from
+ * now on carry that. */
 uint32_t names_place(const struct names *names);
+void names_place_set(struct names *names, uint32_t place);
+
+/** How much of the limits is used. Plain data. */
+struct names_use {
+	size_t names, changes, comms, members;
+};
+
+struct names_use names_use(const struct names *names);
 
 /**
  * Learn a name from below or give one out here: @id from name_id(), numbers from 0 up
@@ -87,8 +99,10 @@ const struct name *names_at(const struct names *names, size_t i);
 
 /**
  * The same for communicators: learn one (copies @members, which are @size, or NULL), find one, walk
- * over those to announce. Of PVM's groups each task says only that itself is in it: those that are
- * learnt come to those that are known. Learning gives -1 (EPROTO) for id 0 and beyond the limits.
+ * over those to announce. Whoever says one first says it for all, but for members that were not
+ * known; of PVM's groups each task says only that itself is in it: those that are learnt come to
+ * those that are known. Learning gives -1 (EPROTO) for id 0, what contradicts, and beyond the
+ * limits.
  */
 int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
 		     const int32_t *members);

@@ -10,6 +10,7 @@
 
 #include "pathmap/memory.h"
 #include "tree/announce.h"
+#include "tree/ask.h"
 #include "tree/branch.h"
 #include "tree/clock.h"
 #include "tree/gather.h"
@@ -130,6 +131,13 @@ static bool scope_is_answering(const struct scope *s, const Evspace__Ask *ask)
 	return true;
 }
 
+/* What is mixed in this part gets this part's names: those above know who is in it. */
+static int scope_apply(struct scope *s, struct chain *chain, const struct ask *ask, struct batch *b)
+{
+	names_place_set(s->stem->names, s->place->index);
+	return chain_apply(chain, ask, b);
+}
+
 static void scope_done(void *arg, struct wave *w)
 {
 	struct scope *s = arg;
@@ -138,9 +146,10 @@ static void scope_done(void *arg, struct wave *w)
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	Evspace__Missing *messages = NULL, **list = NULL;
 	uint64_t cpu = clock_cpu_us();
+	uint32_t below_us = w->cpu_us;
 
 	/* Stages have checked their arguments: what fails here is memory or a broken body. */
-	if (chain_apply(&s->joined, &ask, &w->batch) < 0)
+	if (scope_apply(s, &s->joined, &ask, &w->batch) < 0)
 		batch_clear(&w->batch);
 	wave_fit(w);
 	if (w->n_missing) {
@@ -148,19 +157,20 @@ static void scope_done(void *arg, struct wave *w)
 		list = memory_new(w->n_missing, sizeof(*list));
 		answer_missing(w, &answer, messages, list);
 	}
-	announce_fill(&s->said, s->stem->names, &answer);
+	wave_cpu(w, (uint32_t)(cpu - s->cpu_us));
 	answer.scope = s->number;
 	answer.wave = w->number;
 	answer.again = w->again;
 	answer.leaves = w->leaves;
-	answer.cpu_us = w->cpu_us + (uint32_t)(cpu - s->cpu_us);
+	answer.cpu_us = w->cpu_us;
 	answer.fill = w->fill;
 	answer.clock_ns = w->asked_ns;
 	answer.sent_ns = clock_mono_ns();
+	announce_fill(&s->said, s->stem->names, &answer);
 	s->cpu_us = cpu;
 	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
 	frame.answer = &answer;
-	scope_trace(s, w, answer.cpu_us - w->cpu_us);
+	scope_trace(s, w, w->cpu_us - below_us);
 	if (link_send(s->up, &frame, &w->batch) < 0 && errno == EMSGSIZE)
 		link_send_error(s->up, s->number, EMSGSIZE,
 				"an answer is more than fits into a frame; ask for fewer hosts");
@@ -208,30 +218,6 @@ static const struct gather_events scope_gather_events = {
 
 /* ---- asks ---- */
 
-static bool ask_names(const Evspace__Ask *ask, uint32_t leaf)
-{
-	for (size_t i = 0; i < ask->n_only; i++) {
-		if (ask->only[i] == leaf)
-			return true;
-	}
-	return ask->n_only == 0;
-}
-
-/* What this leaf may forget: all that the consumer has, but for what it still lacks of this leaf.
- */
-static uint64_t ask_have(const Evspace__Ask *ask, uint32_t leaf)
-{
-	uint64_t have = ask->have;
-
-	for (size_t i = 0; i < ask->n_owing; i++) {
-		const Evspace__Owing *o = ask->owing[i];
-
-		if (o->leaf == leaf && o->wave > 0 && o->wave - 1 < have)
-			have = o->wave - 1;
-	}
-	return have;
-}
-
 static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 {
 	struct ask local = {
@@ -255,7 +241,7 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 				       .peer = TUPLE_NO_PEER,
 				       .wave = w->number,
 			       });
-	if (rc == 0 && chain_apply(&s->local, &local, &s->scratch) == 0) {
+	if (rc == 0 && scope_apply(s, &s->local, &local, &s->scratch) == 0) {
 		batch_link(&w->batch, &s->scratch);
 		w->leaves++;
 		wave_fill(w, source->fill);
@@ -294,31 +280,12 @@ static void scope_wave(struct scope *s, const Evspace__Ask *ask, uint64_t number
 	gather_seal(s->gather, w);
 }
 
-int scope_check(const Evspace__Ask *ask, struct error *e)
-{
-	if (ask->n_only > PLAN_PLACES || ask->n_owing > PLAN_PLACES) {
-		errno = EPROTO;
-		return errorf(e, "an ask of %zu leaves that owes %zu; there are at most %u",
-			      ask->n_only, ask->n_owing, PLAN_PLACES);
-	}
-	if (ask->count == 0 || ask->count > GATHER_WINDOW || ask->wave == 0 ||
-	    ask->wave > UINT64_MAX - GATHER_WINDOW || ask->deadline_ms == 0) {
-		errno = EPROTO;
-		return errorf(e,
-			      "an ask for %u waves from %lu within %u ms; 1 to %u waves from 1 on "
-			      "within at least 1 ms are possible",
-			      ask->count, (unsigned long)ask->wave, ask->deadline_ms,
-			      GATHER_WINDOW);
-	}
-	return 0;
-}
-
 int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 {
 	Evspace__Ask limited = *asked, *ask = &limited;
 	unsigned *ways = NULL;
 
-	if (scope_check(asked, e) < 0)
+	if (ask_check(asked, e) < 0)
 		return -1;
 	/* Who asks again for what a slow way has not carried yet gets that: the same behind it
 	 * would hold up all that comes later. */
@@ -400,6 +367,7 @@ static int scope_build(struct scope *s, struct error *e)
 		.children = s->host->children,
 		.gather = s->gather,
 		.names = s->stem->names,
+		.place = p->index,
 		.track = &s->track,
 		.open = s->open,
 		.epoch_ns = s->host->epoch_ns,

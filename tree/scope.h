@@ -65,9 +65,6 @@ void scope_free(struct scope *scope, bool keep);
  */
 int scope_ask(struct scope *scope, const Evspace__Ask *ask, struct error *e);
 
-/** Only what scope_ask() would say of an ask that no scope can answer. */
-int scope_check(const Evspace__Ask *ask, struct error *e);
-
 /** What it was opened with, but for its place. */
 const Evspace__Open *scope_opened_with(const struct scope *scope);
 

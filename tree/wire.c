@@ -214,6 +214,8 @@ static int walk_field(struct walk *w, uint64_t *number, struct walk *inner)
 struct nest {
 	const ProtobufCMessageDescriptor *type;
 	const struct nest *within;
+	bool in_answer;
+	unsigned *work; /* that is left for answers in this frame */
 };
 
 /** How many messages of the type of @n are within each other. */
@@ -227,12 +229,18 @@ static unsigned nest_depth(const struct nest *n)
 	return depth;
 }
 
-/** Is this a message of that type in which none is too deep, and none says twice which of several
- * things it is? */
+/** Is this a message of that type in which none is too deep, none says twice which of several
+ * things it is, and whose answers are soon unpacked? */
 static int walk_message(struct walk w, const ProtobufCMessageDescriptor *type,
 			const struct nest *within)
 {
-	struct nest here = {type, within};
+	unsigned work = WIRE_ANSWER_WORK, costs;
+	struct nest here = {
+		.type = type,
+		.within = within,
+		.in_answer = type == &evspace__answer__descriptor || (within && within->in_answer),
+		.work = within ? within->work : &work,
+	};
 	struct walk inner;
 	unsigned kinds = 0;
 	uint64_t number;
@@ -244,6 +252,10 @@ static int walk_message(struct walk w, const ProtobufCMessageDescriptor *type,
 
 		if (walk_field(&w, &number, &inner) < 0)
 			return -1;
+		costs = !here.in_answer ? 0 : inner.at ? WIRE_WORK_TEXT : 1;
+		if (costs > *here.work)
+			return -1;
+		*here.work -= costs;
 		field = protobuf_c_message_descriptor_get_field(type, (unsigned)number);
 		if (field && field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF && ++kinds > 1)
 			return -1;

@@ -50,6 +50,10 @@ extern const struct wire_limits wire_hello_limits, wire_consumer_limits, wire_pa
 #define WIRE_PIECE_PACKED (WIRE_PIECE_PLAIN + (4u << 10))
 /** How many messages of one type may be within each other, whatever the type. */
 #define WIRE_DEPTH 16u
+/** Fields in an answer, those that need memory counting as so many: what announce_fill() says at
+ * most, and all places as missing, are less. More would take long to unpack. */
+#define WIRE_ANSWER_WORK (1u << 19)
+#define WIRE_WORK_TEXT	 4u
 /** Stages of a plan part that is taken from the wire. */
 #define WIRE_PLACE_STAGES 64u
 
