@@ -49,16 +49,22 @@ static const char *mode_name(const Evspace__SwitchAsk *ask)
 	return ask->mode < MODE_COUNT_OF ? segment_mode_name(ask->mode) : "an unknown mode";
 }
 
+/* Who asks may call it what he likes. */
+static const char *run_quote(const char *run, char quoted[UTF8_QUOTED])
+{
+	return run[0] ? utf8_quote(run, quoted) : "(the newest)";
+}
+
 const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *buf, size_t n)
 {
-	char classes[512];
+	char classes[512], quoted[UTF8_QUOTED];
 
 	choices_name(ask, classes, sizeof(classes));
+	run = run_quote(run, quoted);
 	if (ask->discard)
-		snprintf(buf, n, "discard what is held of run %s", run[0] ? run : "(the newest)");
+		snprintf(buf, n, "discard what is held of run %s", run);
 	else
-		snprintf(buf, n, "switch %s to %s in run %s", classes, mode_name(ask),
-			 run[0] ? run : "(the newest)");
+		snprintf(buf, n, "switch %s to %s in run %s", classes, mode_name(ask), run);
 	return buf;
 }
 
@@ -116,9 +122,12 @@ void audit_left(const char *who, const char *what, const char *outcome)
 void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspace__Host *host,
 		   const char *run)
 {
-	char line[1024], who[300], classes[512];
+	char line[1024], classes[512], who[UTF8_QUOTED], of[UTF8_QUOTED], text[UTF8_QUOTED] = "";
 
-	snprintf(who, sizeof(who), "%s", ask->who);
+	utf8_quote(ask->who, who);
+	run = run_quote(run, of);
+	if (host->text[0])
+		utf8_quote(host->text, text);
 	if (ask->discard) {
 		snprintf(line, sizeof(line),
 			 "relayed by %s: %s discarded %llu tuples of %u elements in %u processes "
@@ -130,8 +139,7 @@ void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspa
 		snprintf(line, sizeof(line),
 			 "relayed by %s: %s switched %s to %s in %u process%s of run %s%s%s", relay,
 			 who, classes, mode_name(ask), host->processes,
-			 host->processes == 1 ? "" : "es", run, host->text[0] ? "; " : "",
-			 host->text);
+			 host->processes == 1 ? "" : "es", run, text[0] ? "; " : "", text);
 	}
 	line_say(line);
 }

@@ -8,13 +8,16 @@
 #include "tree/ration.h"
 #include "tree/wire.h"
 
+/** What others say, the names of runs among it, is quoted and cut in all of these (utf8_quote()).
+ */
+
 /** Room for what was asked for, in words. */
 #define AUDIT_WHAT 600
 
 /** "control (10.0.0.1:4711)": who is at the other end, and where. Returns @buf. */
 const char *audit_who(const struct peer *peer, char *buf, size_t n);
 
-/** "switch p2p@world to off in run st", or "discard …": what an order says. Returns @buf. */
+/** What an order says: "switch p2p@world to off in run "st"", or "discard …". Returns @buf. */
 const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *buf, size_t n);
 
 /** The same of a map that is to be applied. */

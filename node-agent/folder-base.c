@@ -106,3 +106,8 @@ int folder_base(char *buf, size_t n, struct error *why)
 
 	return folder_base_of(&wish, buf, n, why);
 }
+
+bool folder_is_run(const char *name)
+{
+	return name[0] && name[0] != '.' && !strchr(name, '/') && strlen(name) < FOLDER_RUN;
+}

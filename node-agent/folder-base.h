@@ -3,6 +3,7 @@
 #ifndef EVSPACE_FOLDER_BASE_H
 #define EVSPACE_FOLDER_BASE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "pathmap/error.h"
@@ -27,5 +28,9 @@ int folder_base_of(const struct folder_wish *wish, char *buf, size_t n, struct e
 
 /** The same with this process's environment. */
 int folder_base(char *buf, size_t n, struct error *why);
+
+/** Can a run have that name: that of one folder below the base, of less than FOLDER_RUN bytes? */
+#define FOLDER_RUN 64
+bool folder_is_run(const char *name);
 
 #endif

@@ -18,6 +18,7 @@
 #include "node-agent/store-run.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
+#include "tree/muster.h"
 
 /* A process of the report, with the room that its texts need. */
 struct entry {
@@ -267,6 +268,7 @@ void report_answer(const struct session_host *host, struct link *link, Evspace__
 	status->processes = residents.processes;
 	status->n_comms = residents.n_comms;
 	status->comms = residents.comms;
+	muster_fit(frame);
 	report_say(link, frame);
 	residents_fini(&residents);
 	report_runs_fini(&runs);

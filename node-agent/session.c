@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "node-agent/audit.h"
+#include "node-agent/folder-base.h"
 #include "node-agent/monitor.h"
 #include "node-agent/rights.h"
 #include "node-agent/rollcall.h"
@@ -357,6 +358,26 @@ static void session_found(void *arg, const Evspace__Frame *f, const struct error
 		session_take(s, f);
 }
 
+/* Of what is no name of a run nothing is looked for, nor said in the audit. */
+static int frame_check(const Evspace__Frame *f, struct error *e)
+{
+	const char *run = "";
+
+	if (f->kind_case == EVSPACE__FRAME__KIND_OPEN)
+		run = f->open->run;
+	else if (f->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK)
+		run = f->switch_ask->run;
+	else if (f->kind_case == EVSPACE__FRAME__KIND_STATUS_ASK)
+		run = f->status_ask->run;
+	if (!run[0] || folder_is_run(run))
+		return 0;
+	errno = EINVAL;
+	return errorf(e,
+		      "'%.64s' cannot be the name of a run: that has less than %u bytes, no slash, "
+		      "and no dot in front",
+		      run, FOLDER_RUN);
+}
+
 static void session_frame(struct link *link, void *arg, const struct frame *frame)
 {
 	const Evspace__Frame *f = frame->header;
@@ -365,7 +386,7 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 
 	if (chart_admit(s->host->chart, link_peer(link), &e) < 0)
 		link_send_error(link, 0, errno, e.text);
-	else if (patterns_check(f, &e) < 0)
+	else if (patterns_check(f, &e) < 0 || frame_check(f, &e) < 0)
 		link_send_error(link, search_scope(f), errno, e.text);
 	else if (!search_needed(s->host, f))
 		session_take(s, f);

@@ -47,13 +47,17 @@ static bool view_has(const struct pathmap *map, const struct view *view, bool mo
 {
 	const struct cluster_map *clusters = &map->clusters;
 	struct search s = {.mapping = &map->mapping, .view = view, .other = other};
+	struct error e;
 	bool found;
 
 	route_init(&s.route, map, view, monitors);
 	found = is_above(&s, node);
+	/* For a node that it stands in for, it is asked by those that are above that one: not by
+	 * that node itself, nor by the others that might stand in for it. */
 	for (size_t i = 0; i < clusters->n_nodes && !found; i++)
-		found = is_alternate(&s, node, clusters->nodes[i]) &&
-			is_above(&s, clusters->nodes[i]);
+		found = clusters->nodes[i] != map->mapping.entry &&
+			is_alternate(&s, node, clusters->nodes[i]) &&
+			is_above(&s, route_parent(&s.route, clusters->nodes[i], &e));
 	route_fini(&s.route);
 	return found;
 }

@@ -109,6 +109,14 @@ int plan_make_monitors(const struct pathmap *map, const char *view, struct plan 
 /** Free a plan. NULL is fine. */
 void plan_free(struct plan *plan);
 
+/** How many places there are, and how many of them are leaves. */
+struct plan_size {
+	size_t places, leaves;
+};
+
+/** That of @place with all below it. */
+struct plan_size plan_size(const struct plan_place *place);
+
 /** The place with this index, or NULL. */
 struct plan_place *plan_place(const struct plan *plan, uint32_t index);
 

@@ -3,6 +3,7 @@
 #include "pathmap/utf8.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 size_t utf8_length(const char *text, size_t left)
@@ -51,4 +52,18 @@ void utf8_clean(char *text)
 		text += length;
 		left -= length;
 	}
+}
+
+const char *utf8_quote(const char *text, char quoted[UTF8_QUOTED])
+{
+	size_t left = strlen(text), most = 64, n = 0, length;
+
+	while (n < left && (length = utf8_length(text + n, left - n)) > 0 && n + length <= most)
+		n += length;
+	snprintf(quoted, UTF8_QUOTED, "\"%.*s%s\"", (int)n, text, n < left ? "..." : "");
+	for (char *c = quoted + 1; c[1]; c++) {
+		if (*c == '"')
+			*c = '\'';
+	}
+	return quoted;
 }

@@ -15,4 +15,11 @@ bool utf8_is_control(const char *text, size_t length);
 /** Replace what is no UTF-8, and what a terminal would obey, by question marks. */
 void utf8_clean(char *text);
 
+/** Room for what was quoted. */
+#define UTF8_QUOTED 72
+
+/** What somebody else has said, in double quotes, of which there are none within; of more than 64
+ * bytes only the beginning, with "...". Returns @quoted. */
+const char *utf8_quote(const char *text, char quoted[UTF8_QUOTED]);
+
 #endif

@@ -128,10 +128,16 @@ only_its_own_are_counted() {
 tap_case "... what it may not see is not counted" only_its_own_are_counted
 tap_case "... and nowhere else" eval '! switches two one off && grep -F "may not see run" "$tap_dir/switched"'
 tap_case "who did what, from where, and what came of it is logged" \
-	logged 'audit: two (127\.0\.0\.1:[0-9]*): switch p2p to off in run two: done, 2 processes on 1 of 1 host$'
-tap_case "... also what failed" logged 'audit: two (127.*): switch p2p to off in run one: failed: two may not see run'
+	logged 'audit: two (127\.0\.0\.1:[0-9]*): switch p2p to off in run "two": done, 2 processes on 1 of 1 host$'
+tap_case "... also what failed" logged 'audit: two (127.*): switch p2p to off in run "one": failed: two may not see run'
 tap_case "a discard is logged" eval 'evspace discard --connect "$bed_entry" --identity control --run two >/dev/null 2>&1
-	logged "audit: control (127.*): discard what is held of run two: done, 2 processes"'
+	logged "audit: control (127.*): discard what is held of run \"two\": done, 2 processes"'
+tap_case "... the name of a run is no part of the line" eval '! switches two "x: done, 9 processes" off
+	logged "audit: two (127.*): switch p2p to off in run \"x: done, 9 processes\": failed: two may not see run"'
+no_such_name() {
+	! switches control ../two off && grep -F "cannot be the name of a run" "$tap_dir/switched" && ! grep 'audit: .*\.\./two' "$bed_dir/w0.err"
+}
+tap_case "... what cannot be one is refused before that" no_such_name
 no_orders() {
 	"$attacker" orders "$bed_entry" "$EVSPACE_TLS" "$1" >"$tap_dir/orders" 2>&1 &&
 		[ "$(grep -c '^refused: ' "$tap_dir/orders")" -eq 7 ] && ! grep granted "$tap_dir/orders" ||
@@ -180,7 +186,7 @@ agent_start --above w1 >/dev/null
 tap_case "... parents may, but for patterns beyond count" large "granted: a frame of kind 9"
 tap_case "unless this one was started with --above" as_agent 3 4
 tap_case "... the audit has who it is, beside whom it names" \
-	logged 'audit: relayed by w1 (127\.0\.0\.1:[0-9]*): bob (10\.0\.0\.7:51422) discarded '
+	logged 'audit: relayed by w1 (127\.0\.0\.1:[0-9]*): "bob (10\.0\.0\.7:51422)" discarded '
 bed_kill TERM w0
 agent_start >/dev/null
 
@@ -426,7 +432,7 @@ replayed() {
 	bed_start recorder "$attacker" record "$bed_entry" "$((port + 2))" "$bed_dir/recorded"
 	bed_until grep -q here "$bed_dir/recorder.out"
 	evspace collect --connect "127.0.0.1:$((port + 2))" --identity control --run one --class p2p count || return
-	bed_wait recorder && [ "$(stat -c %s "$bed_dir/recorded")" -gt 1000 ] && logged 'control (.*switch p2p to count in run one: done' || return
+	bed_wait recorder && [ "$(stat -c %s "$bed_dir/recorded")" -gt 1000 ] && logged 'control (.*switch p2p to count in run "one": done' || return
 	evspace collect --connect "$bed_entry" --identity control --run one --class p2p trace || return
 	before=$(grep -c 'audit.*: done' "$bed_dir/w0.err")
 	raw <"$bed_dir/recorded" >"$tap_dir/answer"
@@ -506,7 +512,7 @@ else
 	tap_case "... who sees the run" eval 'stranger && [ "$(wc -l <"$tap_dir/seen")" -gt 1 ]'
 	tap_case "... is told whose agent it is" grep -F "is that of uid $(id -u)" "$tap_dir/why"
 	tap_case "... may not control" eval '! as "$other" evspace collect --connect "$socket" --run one --class p2p off >"$tap_dir/why" 2>&1 &&
-		grep -F "lets other users observe only" "$tap_dir/why" && logged "audit: uid $other (unix, .*): switch p2p to off in run one: failed"'
+		grep -F "lets other users observe only" "$tap_dir/why" && logged "audit: uid $other (unix, .*): switch p2p to off in run \"one\": failed"'
 	tap_case "... and has no other way to the elements" eval '! as "$other" ls "$EVSPACE_DIR" 2>/dev/null && ! as "$other" cat "$EVSPACE_DIR"/one/*.seg 2>/dev/null'
 	tap_case "a third user sees nothing, and is told so" eval '! as 64124 evspace events --connect "$socket" --run one --count 1 2>"$tap_dir/why" &&
 		grep -F "this agent serves uid 0 and root only, you are uid 64124; its owner can start it with --allow" "$tap_dir/why"'

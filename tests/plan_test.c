@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/lineage.h"
 #include "pathmap/memory.h"
 #include "tests/maps.h"
 #include "tests/random.h"
@@ -473,6 +474,22 @@ static void largest_pathmap(void)
 	free(said);
 }
 
+/* Who stands in is asked by those above: not by him whose part it is, nor by others that might. */
+static void lineage_of_alternates(void)
+{
+	char *mapping = memory_format("%s tree flat; alternate b[1-2] for b0;", places);
+	struct pathmap *map = maps_make_of(application, cluster, mapping, stderr);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT(lineage_has(map, "b1", "front"));
+	CU_ASSERT(lineage_has(map, "b0", "b1"));
+	CU_ASSERT_FALSE(lineage_has(map, "b1", "b0"));
+	CU_ASSERT_FALSE(lineage_has(map, "b1", "b2"));
+	CU_ASSERT_FALSE(lineage_has(map, "b3", "b1"));
+	pathmap_free(map);
+	free(mapping);
+}
+
 static CU_TestInfo plan_cases[] = {
 	{"the shapes of trees", shapes},
 	{"the shape of a view's own tree", shape_of_a_view},
@@ -480,6 +497,7 @@ static CU_TestInfo plan_cases[] = {
 	{"stages: where they run, in which order", stages_of_a_plan},
 	{"stages where the mapping puts them", places_of_stages},
 	{"how many are asked at once, and who stands in", concurrency_and_alternates},
+	{"who may ask one that stands in", lineage_of_alternates},
 	{"the plan of one host", local_plan},
 	{"an unknown view: those that there are", unknown_view},
 	{"the plans of 500 random pathmaps are good", random_pathmaps},

@@ -153,7 +153,7 @@ journal_has() {
 
 audited() {
 	machine_outside "$evspace" collect --connect 10.90.0.2:7451 --tls "$ca" --identity control --class p2p count &&
-		journal_has evspace-agent@alice '^evspace agent: audit: control (10.90.0.1:[0-9]*): switch p2p to count in run hers: done'
+		journal_has evspace-agent@alice '^evspace agent: audit: control (10.90.0.1:[0-9]*): switch p2p to count in run "hers": done'
 }
 
 # shown_serial: of the certificate that the agent shows.

@@ -33,7 +33,7 @@ unsigned branch_ask(struct branch *branch, const Evspace__Ask *ask);
 bool branch_leads_to(const struct branch *branch, const uint32_t *leaves, size_t n);
 void branch_miss(struct branch *branch, struct wave *w, bool late);
 
-/** Hosts of the plan that have not opened their parts, stand-ins or not: called for each. */
+/** Hosts of the plan that have not opened their parts, stand-ins or not: called once for each. */
 typedef void branch_report(void *arg, const struct hop_unready *who);
 void branch_unready(const struct branch *branch, branch_report *report, void *arg);
 

@@ -9,6 +9,7 @@
 
 #include "pathmap/memory.h"
 #include "tree/clock.h"
+#include "tree/seats.h"
 
 /* What it may take at most; what it takes when that is not said. */
 #define DEADLINE_MOST_MS 600000u
@@ -19,6 +20,7 @@ struct branch {
 	struct child_user user; /* first: callbacks get back to the branch from it */
 	struct muster *muster;
 	const struct plan_place *place;
+	struct seats seats; /* a status for each host from there on, the branch's */
 	int64_t sent_ns;
 	bool settled;
 };
@@ -33,43 +35,34 @@ struct muster {
 	struct branch *branches;
 	size_t n_branches, pending;
 	struct event *end; /* by the deadline, or when all have answered */
-	Evspace__Status **below;
-	size_t n_below, n_most;
 };
-
-static size_t places_of(const struct plan_place *p)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < p->n_children; i++)
-		n += places_of(p->children[i]);
-	return n;
-}
-
-/* Takes @s over, which has no more below it. Who says more than there are is not heard. */
-static void muster_add(struct muster *m, Evspace__Status *s)
-{
-	if (m->n_below == m->n_most)
-		evspace__status__free_unpacked(s, NULL);
-	else
-		m->below[m->n_below++] = s;
-}
 
 /* ---- those that do not answer ---- */
 
-static void muster_miss(struct muster *m, const struct plan_place *p, enum missing_why why,
-			const char *text)
+static Evspace__Status *status_missing(const char *node, const char *cluster, enum missing_why why,
+				       const char *text)
 {
 	Evspace__Status *s = memory_new(1, sizeof(*s));
 
 	evspace__status__init(s);
-	s->node = memory_copy(p->node);
-	s->cluster = memory_copy(p->cluster);
-	s->text = memory_copy(p->address[0] ? text : "it has no address in the map");
+	s->node = memory_copy(node);
+	s->cluster = memory_copy(cluster);
+	s->text = memory_copy(text);
 	s->why = why;
-	muster_add(m, s);
+	return s;
+}
+
+/* Of whom nothing was said, from @p on. */
+static void branch_miss(struct branch *b, const struct plan_place *p, enum missing_why why,
+			const char *text)
+{
+	struct seat *seat = seats_vacant(&b->seats, p->node);
+
+	if (seat)
+		seat->said = status_missing(p->node, p->cluster, why,
+					    p->address[0] ? text : "it has no address in the map");
 	for (size_t i = 0; i < p->n_children; i++)
-		muster_miss(m, p->children[i], why, "it is behind one that does not answer");
+		branch_miss(b, p->children[i], why, "it is behind one that does not answer");
 }
 
 static void branch_settle(struct branch *b)
@@ -92,23 +85,39 @@ static void status_relate(Evspace__Status *s, int64_t clock_ns, uint64_t error_n
 	s->clock_error_ns += error_ns;
 }
 
+/* Takes @s over, which has no more below it. Returns whether it is one that the child may say. */
+static bool branch_take(struct branch *b, Evspace__Status *s)
+{
+	struct seat *seat = seats_vacant(&b->seats, s->node);
+
+	if (seat)
+		seat->said = s;
+	else
+		evspace__status__free_unpacked(s, NULL);
+	return seat != NULL;
+}
+
 static void branch_status(struct branch *b, Evspace__Status *s)
 {
 	int64_t now = clock_real_ns(), away = now - b->sent_ns, there = s->sent_ns - s->asked_ns;
 	int64_t clock_ns = (s->asked_ns - b->sent_ns) / 2 + (s->sent_ns - now) / 2;
 	uint64_t error_ns = away > there ? (uint64_t)(away - there) / 2 + 1 : 1;
-	size_t n = s->n_below;
+	Evspace__Status **below = s->below;
+	size_t n = s->n_below, refused;
 
-	status_relate(s, clock_ns, error_ns);
-	for (size_t i = 0; i < n; i++) {
-		status_relate(s->below[i], clock_ns, error_ns);
-		muster_add(b->muster, s->below[i]);
-	}
-	/* they are the muster's now */
+	/* they are the branch's now */
 	s->n_below = 0;
-	free(s->below);
 	s->below = NULL;
-	muster_add(b->muster, s);
+	status_relate(s, clock_ns, error_ns);
+	refused = !branch_take(b, s);
+	for (size_t i = 0; i < n; i++) {
+		status_relate(below[i], clock_ns, error_ns);
+		refused += !branch_take(b, below[i]);
+	}
+	free(below);
+	seats_refuse(&b->user, refused);
+	for (size_t i = 0; i < b->seats.n; i++)
+		branch_miss(b, b->seats.list[i].place, MISSING_REFUSED, SEAT_UNSAID);
 }
 
 static void branch_frame(struct child_user *user, const struct frame *frame)
@@ -122,7 +131,7 @@ static void branch_frame(struct child_user *user, const struct frame *frame)
 		branch_status(b, (Evspace__Status *)wire_copy(&frame->header->status->base));
 		break;
 	case EVSPACE__FRAME__KIND_ERROR:
-		muster_miss(b->muster, b->place, MISSING_REFUSED, frame->header->error->text);
+		branch_miss(b, b->place, MISSING_REFUSED, frame->header->error->text);
 		break;
 	default:
 		return;
@@ -134,6 +143,7 @@ static void branch_up(struct child_user *user)
 {
 	struct branch *b = (struct branch *)user;
 	uint32_t deadline_ms = b->muster->deadline_ms, margin = deadline_ms / 10 + 2;
+	bool fits;
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__StatusAsk ask = *b->muster->ask;
 
@@ -146,8 +156,12 @@ static void branch_up(struct child_user *user)
 	frame.status_ask = &ask;
 	b->sent_ns = clock_real_ns();
 	link_send_pass(child_link(user), &ask.place->pass);
-	link_send(child_link(user), &frame, NULL);
+	fits = link_send(child_link(user), &frame, NULL) == 0 || errno != EMSGSIZE;
 	wire_place_free(ask.place);
+	if (fits)
+		return;
+	branch_miss(b, b->place, MISSING_REFUSED, SEAT_UNSENT);
+	branch_settle(b);
 }
 
 static void branch_down(struct child_user *user)
@@ -155,7 +169,7 @@ static void branch_down(struct child_user *user)
 	struct branch *b = (struct branch *)user;
 
 	if (!b->settled)
-		muster_miss(b->muster, b->place, MISSING_UNREACHABLE, child_complaint(user));
+		branch_miss(b, b->place, MISSING_UNREACHABLE, child_complaint(user));
 	branch_settle(b);
 }
 
@@ -166,6 +180,18 @@ static const struct child_events branch_events = {
 };
 
 /* ---- life ---- */
+
+/* What was said on the branch is below @status now. */
+static void branch_give(struct branch *b, Evspace__Status *status)
+{
+	for (size_t i = 0; i < b->seats.n; i++) {
+		struct seat *seat = &b->seats.list[i];
+
+		if (seat->said)
+			status->below[status->n_below++] = seat->said;
+		seat->said = NULL;
+	}
+}
 
 static void muster_end(evutil_socket_t fd, short what, void *arg)
 {
@@ -180,19 +206,23 @@ static void muster_end(evutil_socket_t fd, short what, void *arg)
 		bool down = child_down_since(&b->user) != 0;
 
 		if (!b->settled)
-			muster_miss(m, b->place, down ? MISSING_UNREACHABLE : MISSING_LATE,
+			branch_miss(b, b->place, down ? MISSING_UNREACHABLE : MISSING_LATE,
 				    down ? child_complaint(&b->user)
 					 : "it has not answered in time");
 		b->settled = true;
 	}
 	status.scope = m->number;
-	status.below = m->below;
-	status.n_below = m->n_below;
+	status.below = memory_new(plan_size(m->place).places, sizeof(*status.below));
+	for (size_t i = 0; i < m->n_branches; i++)
+		branch_give(&m->branches[i], &status);
 	status.asked_ns = m->asked_ns;
 	status.sent_ns = clock_real_ns();
 	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;
 	frame.status = &status;
 	m->host->answer(m->host->arg, m->up, &frame);
+	for (size_t i = 0; i < status.n_below; i++)
+		evspace__status__free_unpacked(status.below[i], NULL);
+	free(status.below);
 	m->host->done(m->host->arg, m);
 }
 
@@ -212,8 +242,9 @@ static void muster_begin(struct muster *m)
 
 		b->muster = m;
 		b->place = p->children[i];
+		seats_init(&b->seats, b->place, false);
 		if (!b->place->address[0]) {
-			muster_miss(m, b->place, MISSING_UNREACHABLE, "");
+			branch_miss(b, b->place, MISSING_UNREACHABLE, "");
 			branch_settle(b);
 			continue;
 		}
@@ -243,11 +274,19 @@ struct muster *muster_new(const struct muster_host *host, struct link *up,
 	m->place = place;
 	bare.place = NULL;
 	m->ask = (Evspace__StatusAsk *)wire_copy(&bare.base);
-	m->n_most = places_of(place) - 1;
-	m->below = memory_new(m->n_most + 1, sizeof(*m->below));
 	m->branches = memory_new(place->n_children + 1, sizeof(*m->branches));
 	muster_begin(m);
 	return m;
+}
+
+static void branch_end(struct branch *b)
+{
+	child_leave(&b->user);
+	for (size_t i = 0; i < b->seats.n; i++) {
+		if (b->seats.list[i].said)
+			evspace__status__free_unpacked(b->seats.list[i].said, NULL);
+	}
+	seats_fini(&b->seats);
 }
 
 void muster_free(struct muster *m)
@@ -256,12 +295,58 @@ void muster_free(struct muster *m)
 		return;
 	event_free(m->end);
 	for (size_t i = 0; i < m->n_branches; i++)
-		child_leave(&m->branches[i].user);
-	for (size_t i = 0; i < m->n_below; i++)
-		evspace__status__free_unpacked(m->below[i], NULL);
-	free(m->below);
+		branch_end(&m->branches[i]);
 	free(m->branches);
 	wire_plan_place_free(m->place);
 	evspace__status_ask__free_unpacked(m->ask, NULL);
 	free(m);
+}
+
+/* ---- what fits ---- */
+
+struct share {
+	Evspace__Status **status;
+	size_t bytes;
+};
+
+/* The largest first. */
+static int share_order(const void *a, const void *b)
+{
+	const struct share *left = a, *right = b;
+
+	return (left->bytes < right->bytes) - (left->bytes > right->bytes);
+}
+
+/* Returns by how many bytes it is less now. */
+static size_t share_cut(struct share *share)
+{
+	Evspace__Status *s = *share->status;
+	char *text = memory_format("its status, %zu bytes, is more than fits into an answer beside "
+				   "those of the others; remove ended runs there (evspace purge)",
+				   share->bytes);
+	size_t bytes;
+
+	*share->status = status_missing(s->node, s->cluster, MISSING_REFUSED, text);
+	free(text);
+	evspace__status__free_unpacked(s, NULL);
+	bytes = evspace__status__get_packed_size(*share->status);
+	return share->bytes > bytes ? share->bytes - bytes : 0;
+}
+
+void muster_fit(Evspace__Frame *frame)
+{
+	Evspace__Status *status = frame->status;
+	size_t total = evspace__frame__get_packed_size(frame);
+	struct share *shares;
+
+	if (total <= WIRE_HEADER_MAX)
+		return;
+	shares = memory_new(status->n_below + 1, sizeof(*shares));
+	for (size_t i = 0; i < status->n_below; i++)
+		shares[i] = (struct share){&status->below[i],
+					   evspace__status__get_packed_size(status->below[i])};
+	qsort(shares, status->n_below, sizeof(*shares), share_order);
+	for (size_t i = 0; i < status->n_below && total > WIRE_HEADER_MAX; i++)
+		total -= share_cut(&shares[i]);
+	free(shares);
 }

@@ -34,6 +34,12 @@ struct muster_host {
 struct muster *muster_new(const struct muster_host *host, struct link *up,
 			  const Evspace__StatusAsk *ask, struct error *e);
 
+/**
+ * Make @frame, a Status with those below it, fit into a frame: of the largest below is said that
+ * they do not, as of hosts that are missing, until it does. What it says of itself stays.
+ */
+void muster_fit(Evspace__Frame *frame);
+
 /** Forget it, answered or not. NULL is fine. */
 void muster_free(struct muster *muster);
 

@@ -2,20 +2,12 @@
 /* Lists the leaves of a place and the hosts that are not ready, and says so upstream. */
 #include "tree/opening.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/memory.h"
-
-static size_t place_count(const struct plan_place *p)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < p->n_children; i++)
-		n += place_count(p->children[i]);
-	return n;
-}
 
 /* Names of the leaves below @p, into @leaves (and their number into *@n). */
 static void place_list(const struct plan_place *p, Evspace__Leaf *leaves, size_t *n)
@@ -49,7 +41,7 @@ void opening_unready(void *arg, const struct hop_unready *who)
 void opening_say(struct opening *o, struct link *up, uint32_t number, const Evspace__Open *open,
 		 const struct plan_place *place)
 {
-	size_t places = place_count(place), n = 0;
+	size_t places = plan_size(place).places, n = 0;
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Opened opened = EVSPACE__OPENED__INIT;
 	Evspace__Leaf *leaves = memory_new(places, sizeof(*leaves));
@@ -70,7 +62,10 @@ void opening_say(struct opening *o, struct link *up, uint32_t number, const Evsp
 	opened.n_unready = o->n_unready;
 	frame.kind_case = EVSPACE__FRAME__KIND_OPENED;
 	frame.opened = &opened;
-	link_send(up, &frame, NULL);
+	if (link_send(up, &frame, NULL) < 0 && errno == EMSGSIZE)
+		link_send_error(up, number, EMSGSIZE,
+				"its leaves, and who is not ready, are more than fits into a "
+				"frame; open fewer hosts");
 	for (size_t i = 0; i < n; i++)
 		free(leaves[i].name);
 	for (size_t i = 0; i < o->n_unready; i++)

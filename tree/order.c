@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "pathmap/memory.h"
+#include "pathmap/utf8.h"
+#include "tree/seats.h"
 
 /* What an order may take at most; what it takes when it does not say. */
 #define DEADLINE_MOST_MS 600000u
@@ -22,6 +24,7 @@ struct branch {
 	struct child_user user; /* first: callbacks get back to the branch from it */
 	struct order *order;
 	const struct plan_place *place;
+	struct seats seats; /* an Evspace__Host for each leaf from there on, the branch's */
 	bool settled;
 };
 
@@ -36,54 +39,51 @@ struct order {
 	size_t n_branches, pending;
 	struct event *end; /* by the deadline, or when all have answered */
 	struct classes *classes;
-	Evspace__Host *hosts; /* one for each leaf; their texts are owned */
-	size_t n_hosts, n_leaves;
+	Evspace__Host *here; /* what came of it here; NULL: this is no leaf */
+	size_t n_leaves;
 };
 
-static size_t leaves_of(const struct plan_place *p)
-{
-	size_t n = p->leaf;
-
-	for (size_t i = 0; i < p->n_children; i++)
-		n += leaves_of(p->children[i]);
-	return n;
-}
-
 /* ---- what came of it ---- */
-
-/* Room for what one leaf says; NULL when more have spoken than there are. */
-static Evspace__Host *host_add(struct order *o, const char *name, const char *text)
-{
-	Evspace__Host *h;
-
-	if (o->n_hosts == o->n_leaves)
-		return NULL;
-	h = &o->hosts[o->n_hosts++];
-	evspace__host__init(h);
-	h->name = memory_copy_bytes(name, strnlen(name, TEXT_MOST));
-	h->text = memory_copy_bytes(text, strnlen(text, TEXT_MOST));
-	return h;
-}
 
 static char *leaf_name(const struct plan_place *p)
 {
 	return memory_format("/%s/%s", p->cluster[0] ? p->cluster : "-", p->node);
 }
 
-/* All leaves below @p have not answered. */
-static void order_miss(struct order *o, const struct plan_place *p, enum missing_why why,
-		       const char *text)
+static Evspace__Host *host_new(const struct plan_place *p, const char *text)
 {
-	if (p->leaf) {
-		char *name = leaf_name(p);
-		Evspace__Host *h = host_add(o, name, text);
+	Evspace__Host *h = memory_new(1, sizeof(*h));
 
-		if (h)
-			h->why = why;
-		free(name);
+	evspace__host__init(h);
+	h->name = leaf_name(p);
+	h->text = memory_copy_bytes(text, strnlen(text, TEXT_MOST));
+	return h;
+}
+
+/* What @from says, but for its texts. */
+static void host_count(Evspace__Host *h, const Evspace__Host *from)
+{
+	h->processes = from->processes;
+	h->changed = from->changed;
+	h->discarded = from->discarded;
+	h->written = from->written;
+	h->held = from->held;
+	h->lost = from->lost;
+	h->why = from->why;
+}
+
+/* Leaves of which nothing was said have not answered. */
+static void branch_miss(struct branch *b, enum missing_why why, const char *text)
+{
+	for (size_t i = 0; i < b->seats.n; i++) {
+		struct seat *seat = &b->seats.list[i];
+		Evspace__Host *h;
+
+		if (seat->said)
+			continue;
+		seat->said = h = host_new(seat->place, text);
+		h->why = why;
 	}
-	for (size_t i = 0; i < p->n_children; i++)
-		order_miss(o, p->children[i], why, text);
 }
 
 /* Where the entry has nothing of the run, who has says which it is. */
@@ -95,43 +95,54 @@ static void order_run(struct order *o, const char *run)
 
 static void order_carry(struct order *o)
 {
-	Evspace__Host said = EVSPACE__HOST__INIT, *h;
+	Evspace__Host said = EVSPACE__HOST__INIT;
 	struct order_said words = {"", ""};
 
 	said.name = leaf_name(o->place);
 	o->host->carry(o->host->arg, o->ask, o->place, o->classes, &said, &words);
 	order_run(o, words.run);
-	h = host_add(o, said.name, said.text);
-	if (h) {
-		h->processes = said.processes;
-		h->changed = said.changed;
-		h->discarded = said.discarded;
-		h->written = said.written;
-		h->held = said.held;
-		h->lost = said.lost;
-	}
+	o->here = host_new(o->place, said.text);
+	host_count(o->here, &said);
 	free(said.name);
+}
+
+/* Those that have said something so far; the list is the caller's to free. */
+static Evspace__Host **order_hosts(const struct order *o, size_t *n)
+{
+	Evspace__Host **list = memory_new(o->n_leaves + 1, sizeof(*list));
+
+	*n = 0;
+	if (o->here)
+		list[(*n)++] = o->here;
+	for (size_t i = 0; i < o->n_branches; i++) {
+		const struct seats *seats = &o->branches[i].seats;
+
+		for (size_t k = 0; k < seats->n; k++) {
+			if (seats->list[k].said)
+				list[(*n)++] = seats->list[k].said;
+		}
+	}
+	return list;
 }
 
 static void order_answer(struct order *o)
 {
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Switched switched = EVSPACE__SWITCHED__INIT;
-	Evspace__Host **list = memory_new(o->n_hosts + 1, sizeof(*list));
 
-	for (size_t i = 0; i < o->n_hosts; i++)
-		list[i] = &o->hosts[i];
 	switched.scope = o->number;
 	switched.run = o->run;
-	switched.n_hosts = o->n_hosts;
-	switched.hosts = list;
+	switched.hosts = order_hosts(o, &switched.n_hosts);
 	switched.n_classes = classes_count(o->classes);
 	switched.classes = classes_wire(o->classes, NULL);
 	frame.kind_case = EVSPACE__FRAME__KIND_SWITCHED;
 	frame.switched = &switched;
-	link_send(o->up, &frame, NULL);
+	if (link_send(o->up, &frame, NULL) < 0 && errno == EMSGSIZE)
+		link_send_error(o->up, o->number, EMSGSIZE,
+				"what came of the order is more than fits into a frame; order "
+				"fewer hosts at once");
 	free(switched.classes);
-	free(list);
+	free(switched.hosts);
 }
 
 /* From the loop only, so that branches may be left. */
@@ -145,9 +156,9 @@ static void order_end(evutil_socket_t fd, short what, void *arg)
 		struct branch *b = &o->branches[i];
 
 		if (!b->settled)
-			order_miss(o, b->place,
-				   child_down_since(&b->user) ? MISSING_UNREACHABLE : MISSING_LATE,
-				   "");
+			branch_miss(b,
+				    child_down_since(&b->user) ? MISSING_UNREACHABLE : MISSING_LATE,
+				    "");
 		b->settled = true;
 	}
 	order_answer(o);
@@ -162,9 +173,18 @@ static void order_settle(struct order *o)
 
 /* ---- children ---- */
 
+static void branch_settle(struct branch *b)
+{
+	if (b->settled)
+		return;
+	b->settled = true;
+	order_settle(b->order);
+}
+
 static void branch_up(struct child_user *user)
 {
 	struct branch *b = (struct branch *)user;
+	bool fits;
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__SwitchAsk ask = *b->order->ask;
 	uint32_t margin = ask.deadline_ms / 10 > 2 ? ask.deadline_ms / 10 : 2;
@@ -178,16 +198,12 @@ static void branch_up(struct child_user *user)
 	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
 	frame.switch_ask = &ask;
 	link_send_pass(child_link(user), &ask.place->pass);
-	link_send(child_link(user), &frame, NULL);
+	fits = link_send(child_link(user), &frame, NULL) == 0 || errno != EMSGSIZE;
 	wire_place_free(ask.place);
-}
-
-static void branch_settle(struct branch *b)
-{
-	if (b->settled)
+	if (fits)
 		return;
-	b->settled = true;
-	order_settle(b->order);
+	branch_miss(b, MISSING_REFUSED, SEAT_UNSENT);
+	branch_settle(b);
 }
 
 static void branch_down(struct child_user *user)
@@ -195,28 +211,33 @@ static void branch_down(struct child_user *user)
 	struct branch *b = (struct branch *)user;
 
 	if (!b->settled)
-		order_miss(b->order, b->place, MISSING_UNREACHABLE, "");
+		branch_miss(b, MISSING_UNREACHABLE, "");
 	branch_settle(b);
+}
+
+/* Returns whether it is what the child may say. */
+static bool branch_take(struct branch *b, const Evspace__Host *from)
+{
+	const char *node = strrchr(from->name, '/');
+	struct seat *seat = seats_vacant(&b->seats, node ? node + 1 : from->name);
+	Evspace__Host *h;
+
+	if (!seat)
+		return false;
+	seat->said = h = host_new(seat->place, from->text);
+	host_count(h, from);
+	return true;
 }
 
 static void branch_switched(struct branch *b, const Evspace__Switched *s)
 {
 	struct order *o = b->order;
+	size_t refused = 0;
 
-	for (size_t i = 0; i < s->n_hosts; i++) {
-		const Evspace__Host *from = s->hosts[i];
-		Evspace__Host *h = host_add(o, from->name, from->text);
-
-		if (!h)
-			break;
-		h->processes = from->processes;
-		h->changed = from->changed;
-		h->discarded = from->discarded;
-		h->written = from->written;
-		h->held = from->held;
-		h->lost = from->lost;
-		h->why = from->why;
-	}
+	for (size_t i = 0; i < s->n_hosts; i++)
+		refused += !branch_take(b, s->hosts[i]);
+	seats_refuse(&b->user, refused);
+	branch_miss(b, MISSING_REFUSED, SEAT_UNSAID);
 	for (size_t i = 0; i < s->n_classes; i++)
 		classes_add_wire(o->classes, s->classes[i]);
 	order_run(o, s->run);
@@ -233,7 +254,7 @@ static void branch_frame(struct child_user *user, const struct frame *frame)
 		branch_switched(b, frame->header->switched);
 		break;
 	case EVSPACE__FRAME__KIND_ERROR:
-		order_miss(b->order, b->place, MISSING_REFUSED, frame->header->error->text);
+		branch_miss(b, MISSING_REFUSED, frame->header->error->text);
 		break;
 	default:
 		return;
@@ -278,6 +299,7 @@ static void order_begin(struct order *o)
 
 		b->order = o;
 		b->place = p->children[i];
+		seats_init(&b->seats, b->place, true);
 		child_join(o->host->children, &b->user, b->place->node, b->place->address,
 			   &branch_events);
 	}
@@ -307,8 +329,7 @@ struct order *order_new(const struct order_host *host, struct link *up,
 	o->ask = ask_copy(ask);
 	snprintf(o->run, sizeof(o->run), "%s", ask->run);
 	o->place = place;
-	o->n_leaves = leaves_of(place);
-	o->hosts = memory_new(o->n_leaves + 1, sizeof(*o->hosts));
+	o->n_leaves = plan_size(place).leaves;
 	o->branches = memory_new(place->n_children + 1, sizeof(*o->branches));
 	o->classes = classes_new();
 	order_begin(o);
@@ -317,19 +338,33 @@ struct order *order_new(const struct order_host *host, struct link *up,
 
 const char *order_outcome(const struct order *o, char *buf, size_t n)
 {
-	unsigned long processes = 0, hosts = 0;
-	const char *why = "";
+	unsigned long processes = 0, answered = 0;
+	char why[UTF8_QUOTED] = "";
+	Evspace__Host **hosts;
+	size_t n_hosts;
 
-	for (size_t i = 0; i < o->n_hosts; i++) {
-		processes += o->hosts[i].processes;
-		hosts += o->hosts[i].why == 0;
-		if (o->hosts[i].text[0])
-			why = o->hosts[i].text;
+	hosts = order_hosts(o, &n_hosts);
+	for (size_t i = 0; i < n_hosts; i++) {
+		processes += hosts[i]->processes;
+		answered += hosts[i]->why == 0;
+		if (hosts[i]->text[0])
+			utf8_quote(hosts[i]->text, why);
 	}
+	free(hosts);
 	snprintf(buf, n, "%lu process%s on %lu of %zu host%s%s%s", processes,
-		 processes == 1 ? "" : "es", hosts, o->n_leaves, o->n_leaves == 1 ? "" : "s",
+		 processes == 1 ? "" : "es", answered, o->n_leaves, o->n_leaves == 1 ? "" : "s",
 		 why[0] ? "; " : "", why);
 	return buf;
+}
+
+static void branch_end(struct branch *b)
+{
+	child_leave(&b->user);
+	for (size_t i = 0; i < b->seats.n; i++) {
+		if (b->seats.list[i].said)
+			evspace__host__free_unpacked(b->seats.list[i].said, NULL);
+	}
+	seats_fini(&b->seats);
 }
 
 void order_free(struct order *o)
@@ -338,12 +373,9 @@ void order_free(struct order *o)
 		return;
 	event_free(o->end);
 	for (size_t i = 0; i < o->n_branches; i++)
-		child_leave(&o->branches[i].user);
-	for (size_t i = 0; i < o->n_hosts; i++) {
-		free(o->hosts[i].name);
-		free(o->hosts[i].text);
-	}
-	free(o->hosts);
+		branch_end(&o->branches[i]);
+	if (o->here)
+		evspace__host__free_unpacked(o->here, NULL);
 	free(o->branches);
 	classes_free(o->classes);
 	evspace__switch_ask__free_unpacked(o->ask, NULL);

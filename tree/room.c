@@ -11,15 +11,6 @@
 /* Tuples that a leaf may bring in a wave at least, however slow the way up is. */
 #define ROOM_LEAST 16u
 
-static size_t place_leaves(const struct plan_place *p)
-{
-	size_t n = p->leaf;
-
-	for (size_t i = 0; i < p->n_children; i++)
-		n += place_leaves(p->children[i]);
-	return n;
-}
-
 /* Do fewer tuples go up than leaves read? Of all kinds only these two keep each one. */
 static bool stages_thin(const struct plan_stage *stages, size_t n)
 {
@@ -42,7 +33,7 @@ static bool place_thins(const struct plan_place *p)
 uint32_t room_of(const struct plan_place *place, struct link *up, const Evspace__Ask *ask)
 {
 	size_t bytes = link_carries(up, ask->deadline_ms / 2), room;
-	size_t leaves = place_leaves(place);
+	size_t leaves = plan_size(place).leaves;
 
 	if (bytes == SIZE_MAX || leaves == 0 || place_thins(place))
 		return ask->room;

@@ -113,12 +113,10 @@ static bool count_read(const char *text, uint32_t max, uint32_t *out)
 	return quantity_count(text, 1, max, out, NULL) == 0;
 }
 
-/* A name that is one folder below the base, and not that of the monitors (tree/track.h). */
+/* A run's name, but not that of the monitors (tree/track.h). */
 static bool run_read(const char *text, char *out, size_t n)
 {
-	if (strcmp(text, TRACK_RUN) == 0)
-		return false;
-	if (!*text || *text == '.' || strchr(text, '/') || strlen(text) >= n)
+	if (strcmp(text, TRACK_RUN) == 0 || !folder_is_run(text) || strlen(text) >= n)
 		return false;
 	memcpy(out, text, strlen(text) + 1);
 	return true;

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests musters, orders and opens of which a child says what is not true: it speaks for who is
+ * below it, once, and holds up nobody else. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/memory.h"
+#include "tests/peers.h"
+#include "tree/branch.h"
+#include "tree/muster.h"
+#include "tree/order.h"
+
+/* What the liar w0, which has a and b below it, says of whom; c is a sibling of it. */
+static const char *const tales[] = {"c", "c", "c", "c", "a", "a", "c"};
+#define TALES (sizeof(tales) / sizeof(tales[0]))
+
+/* Bytes that it says of itself. */
+static size_t boast;
+
+static void tell_status(struct link *link, const Evspace__StatusAsk *ask)
+{
+	Evspace__Frame reply = EVSPACE__FRAME__INIT;
+	Evspace__Status status = EVSPACE__STATUS__INIT, below[TALES], *list[TALES];
+	char *version = memory_new(boast + 1, 1);
+	static char self[] = "w0", text[] = "it is well";
+
+	memset(version, 'x', boast);
+	for (size_t i = 0; i < TALES; i++) {
+		evspace__status__init(&below[i]);
+		below[i].node = (char *)(uintptr_t)tales[i];
+		below[i].text = text;
+		list[i] = &below[i];
+	}
+	status.scope = ask->scope;
+	status.node = self;
+	status.text = text;
+	status.version = version;
+	status.below = list;
+	status.n_below = TALES;
+	reply.kind_case = EVSPACE__FRAME__KIND_STATUS;
+	reply.status = &status;
+	CU_ASSERT_EQUAL(link_send(link, &reply, NULL), 0);
+	free(version);
+}
+
+static void tell_switched(struct link *link, const Evspace__SwitchAsk *ask)
+{
+	Evspace__Frame reply = EVSPACE__FRAME__INIT;
+	Evspace__Switched switched = EVSPACE__SWITCHED__INIT;
+	Evspace__Host hosts[TALES], *list[TALES];
+	char names[TALES][16];
+
+	for (size_t i = 0; i < TALES; i++) {
+		evspace__host__init(&hosts[i]);
+		snprintf(names[i], sizeof(names[i]), "/-/%s", tales[i]);
+		hosts[i].name = names[i];
+		hosts[i].processes = 7;
+		list[i] = &hosts[i];
+	}
+	switched.scope = ask->scope;
+	switched.hosts = list;
+	switched.n_hosts = TALES;
+	reply.kind_case = EVSPACE__FRAME__KIND_SWITCHED;
+	reply.switched = &switched;
+	CU_ASSERT_EQUAL(link_send(link, &reply, NULL), 0);
+}
+
+/* The same host over and over, with more text than anybody reads, and one that is not below. */
+static void tell_opened(struct link *link, const Evspace__Open *open)
+{
+	Evspace__Frame reply = EVSPACE__FRAME__INIT;
+	Evspace__Opened opened = EVSPACE__OPENED__INIT;
+	Evspace__Unready unready[TALES], *list[TALES];
+	char text[4000] = "";
+
+	memset(text, 'x', sizeof(text) - 1);
+	for (size_t i = 0; i < TALES; i++) {
+		evspace__unready__init(&unready[i]);
+		unready[i].node = (char *)(uintptr_t)tales[i];
+		unready[i].text = text;
+		list[i] = &unready[i];
+	}
+	opened.scope = open->scope;
+	opened.unready = list;
+	opened.n_unready = TALES;
+	reply.kind_case = EVSPACE__FRAME__KIND_OPENED;
+	reply.opened = &opened;
+	CU_ASSERT_EQUAL(link_send(link, &reply, NULL), 0);
+}
+
+/* What came back for the order. */
+static Evspace__Switched *came;
+
+static void liar_frame(struct watch *watch, struct link *link, const struct frame *frame)
+{
+	const Evspace__Frame *f = frame->header;
+
+	(void)watch;
+	if (f->kind_case == EVSPACE__FRAME__KIND_STATUS_ASK)
+		tell_status(link, f->status_ask);
+	else if (f->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK)
+		tell_switched(link, f->switch_ask);
+	else if (f->kind_case == EVSPACE__FRAME__KIND_OPEN)
+		tell_opened(link, f->open);
+	else if (f->kind_case == EVSPACE__FRAME__KIND_SWITCHED)
+		came = (Evspace__Switched *)wire_copy(&f->switched->base);
+}
+
+/* Here is "here"; below it are the liar, in a world whose agent that is, and c, which is not there.
+ */
+struct bed {
+	struct world w;
+	struct watch up;
+	struct child_set *children;
+	struct plan_place places[5], *below_here[2], *below_liar[2];
+	Evspace__Place *place;
+	Evspace__Status *status; /* that the muster has brought */
+	bool done;
+};
+
+static void bed_open(struct bed *bed)
+{
+	static char names[5][8] = {"here", "w0", "c", "a", "b"}, none[] = "", nowhere[64];
+
+	*bed = (struct bed){.done = false};
+	came = NULL;
+	boast = 0;
+	world_open(&bed->w);
+	bed->w.served.on_frame = liar_frame;
+	snprintf(nowhere, sizeof(nowhere), "unix:%.50s", peers_path("nobody"));
+	for (unsigned i = 0; i < 5; i++) {
+		bed->places[i] = (struct plan_place){
+			.index = i, .node = names[i], .cluster = none, .leaf = i > 1};
+		bed->places[i].address = i == 1 ? bed->w.local_address : nowhere;
+	}
+	bed->below_here[0] = &bed->places[1];
+	bed->below_here[1] = &bed->places[2];
+	bed->below_liar[0] = &bed->places[3];
+	bed->below_liar[1] = &bed->places[4];
+	bed->places[0].children = bed->below_here;
+	bed->places[1].children = bed->below_liar;
+	bed->places[0].n_children = bed->places[1].n_children = 2;
+	bed->place = wire_place_new(&bed->places[0]);
+	bed->children = child_set_new(bed->w.base, bed->w.consumer);
+	world_dial(&bed->w, true, &bed->up);
+	WAIT(&bed->w, bed->up.ready == 1);
+}
+
+static void bed_close(struct bed *bed)
+{
+	if (bed->status)
+		evspace__status__free_unpacked(bed->status, NULL);
+	if (came)
+		evspace__switched__free_unpacked(came, NULL);
+	wire_place_free(bed->place);
+	child_set_free(bed->children);
+	world_close(&bed->w);
+}
+
+/* ---- musters ---- */
+
+static void muster_answered(void *arg, struct link *up, Evspace__Frame *frame)
+{
+	struct bed *bed = arg;
+
+	(void)up;
+	muster_fit(frame);
+	CU_ASSERT(evspace__frame__get_packed_size(frame) <= WIRE_HEADER_MAX);
+	bed->status = (Evspace__Status *)wire_copy(&frame->status->base);
+}
+
+static void muster_done(void *arg, struct muster *muster)
+{
+	(void)muster;
+	((struct bed *)arg)->done = true;
+}
+
+static void bed_muster(struct bed *bed)
+{
+	const struct muster_host host = {.base = bed->w.base,
+					 .children = bed->children,
+					 .answer = muster_answered,
+					 .done = muster_done,
+					 .arg = bed};
+	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
+	struct error e = {""};
+	struct muster *m;
+
+	ask.place = bed->place;
+	m = muster_new(&host, bed->up.link, &ask, &e);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	WAIT(&bed->w, bed->done);
+	muster_free(m);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(bed->status);
+}
+
+/* The only status of that node. */
+static const Evspace__Status *status_of(const struct bed *bed, const char *node)
+{
+	const Evspace__Status *found = NULL;
+
+	for (size_t i = 0; i < bed->status->n_below; i++) {
+		if (strcmp(bed->status->below[i]->node, node) != 0)
+			continue;
+		CU_ASSERT_PTR_NULL(found);
+		found = bed->status->below[i];
+	}
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	return found;
+}
+
+static void statuses_of_others(void)
+{
+	struct bed bed;
+
+	bed_open(&bed);
+	bed_muster(&bed);
+	CU_ASSERT_EQUAL(bed.status->n_below, 4);
+	CU_ASSERT_EQUAL(status_of(&bed, "w0")->why, 0);
+	CU_ASSERT_EQUAL(status_of(&bed, "a")->why, 0);
+	CU_ASSERT_EQUAL(status_of(&bed, "b")->why, MISSING_REFUSED);
+	CU_ASSERT_EQUAL(status_of(&bed, "c")->why, MISSING_UNREACHABLE);
+	bed_close(&bed);
+}
+
+static void status_too_large(void)
+{
+	struct bed bed;
+
+	bed_open(&bed);
+	boast = WIRE_HEADER_MAX - 170;
+	bed_muster(&bed);
+	CU_ASSERT_EQUAL(bed.status->n_below, 4);
+	CU_ASSERT_EQUAL(status_of(&bed, "w0")->why, MISSING_REFUSED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(status_of(&bed, "w0")->text, "more than fits"));
+	CU_ASSERT_EQUAL(status_of(&bed, "a")->why, 0);
+	bed_close(&bed);
+}
+
+/* ---- orders ---- */
+
+static void order_carry(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
+			struct classes *classes, Evspace__Host *host, struct order_said *said)
+{
+	(void)arg;
+	(void)ask;
+	(void)place;
+	(void)classes;
+	(void)host;
+	(void)said;
+}
+
+static void order_done(void *arg, struct order *order)
+{
+	char text[200];
+
+	CU_ASSERT_STRING_EQUAL(order_outcome(order, text, sizeof(text)),
+			       "7 processes on 1 of 3 hosts; \"the agent above it says nothing of "
+			       "it\"");
+	((struct bed *)arg)->done = true;
+}
+
+static const Evspace__Host *host_of(const char *name)
+{
+	const Evspace__Host *found = NULL;
+
+	for (size_t i = 0; i < came->n_hosts; i++) {
+		if (strcmp(came->hosts[i]->name, name) != 0)
+			continue;
+		CU_ASSERT_PTR_NULL(found);
+		found = came->hosts[i];
+	}
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	return found;
+}
+
+static void orders_of_others(void)
+{
+	struct bed bed;
+	const struct order_host host = {.carry = order_carry, .done = order_done, .arg = &bed};
+	struct order_host hosts = host;
+	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
+	struct error e = {""};
+	struct order *o;
+
+	bed_open(&bed);
+	hosts.base = bed.w.base;
+	hosts.children = bed.children;
+	ask.place = bed.place;
+	o = order_new(&hosts, bed.up.link, &ask, &e);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(o);
+	WAIT(&bed.w, bed.done);
+	order_free(o);
+	WAIT(&bed.w, came != NULL);
+	CU_ASSERT_EQUAL(came->n_hosts, 3);
+	CU_ASSERT_EQUAL(host_of("/-/a")->processes, 7);
+	CU_ASSERT_EQUAL(host_of("/-/b")->why, MISSING_REFUSED);
+	CU_ASSERT_EQUAL(host_of("/-/c")->why, MISSING_UNREACHABLE);
+	bed_close(&bed);
+}
+
+/* ---- opens ---- */
+
+static void opens_settled(void *arg)
+{
+	((struct bed *)arg)->done = true;
+}
+
+static void unready_noted(void *arg, const struct hop_unready *who)
+{
+	++*(unsigned *)arg;
+	CU_ASSERT_STRING_EQUAL(who->node, "a");
+	CU_ASSERT(strlen(who->text) > 400 && strlen(who->text) < 1000);
+}
+
+static void opens_of_others(void)
+{
+	static const struct gather_events waves = {.late = NULL};
+	static char none[] = "";
+	static uint8_t id[16] = "a scope of tests";
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	struct hop_scope scope = {.open = &open, .self = none, .self_address = none};
+	struct branch *b;
+	unsigned n = 0;
+	struct bed bed;
+
+	bed_open(&bed);
+	open.id.data = id;
+	open.id.len = sizeof(id);
+	open.run = open.view = open.fetch = none;
+	scope.base = bed.w.base;
+	scope.children = bed.children;
+	scope.names = names_new(0);
+	scope.gather = gather_new(bed.w.base, 1, &waves, NULL);
+	scope.settled = opens_settled;
+	scope.arg = &bed;
+	b = branch_new(&scope, &bed.places[1], 0);
+	WAIT(&bed.w, bed.done);
+	branch_unready(b, unready_noted, &n);
+	CU_ASSERT_EQUAL(n, 1);
+	branch_free(b, false);
+	gather_free(scope.gather);
+	names_free(scope.names);
+	bed_close(&bed);
+}
+
+int main(void)
+{
+	static CU_TestInfo cases[] = {
+		{"a child's status is of those below it, once each", statuses_of_others},
+		{"one that is too large holds up no other", status_too_large},
+		{"who is not ready is told once, and in short", opens_of_others},
+		{"what an order has done is said by those who have done it", orders_of_others},
+		CU_TEST_INFO_NULL,
+	};
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "musters",
+		 .pInitFunc = peers_init,
+		 .pCleanupFunc = peers_fini,
+		 .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
