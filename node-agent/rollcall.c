@@ -67,16 +67,8 @@ static void rollcall_limit(struct rollcall *r, const char *kind, char *const *na
 static int rollcall_begin(const struct session_host *host, struct rollcall_list *list,
 			  struct link *link, const Evspace__StatusAsk *ask, struct error *e)
 {
-	struct rollcall *r, *other;
-	unsigned n = 0;
+	struct rollcall *r = memory_new(1, sizeof(*r));
 
-	LIST_FOREACH (other, list, entry)
-		n++;
-	if (n >= ROLLCALLS_MOST) {
-		errno = EMFILE;
-		return errorf(e, "%u questions for the status are under way already", n);
-	}
-	r = memory_new(1, sizeof(*r));
 	r->sessions = host;
 	r->host = (struct muster_host){
 		.base = host->base,
@@ -98,6 +90,20 @@ static int rollcall_begin(const struct session_host *host, struct rollcall_list 
 	return -1;
 }
 
+/* Looked at before there is any work. */
+static int rollcall_check(const struct rollcall_list *list, struct error *e)
+{
+	const struct rollcall *r;
+	unsigned n = 0;
+
+	LIST_FOREACH (r, list, entry)
+		n++;
+	if (n < ROLLCALLS_MOST)
+		return 0;
+	errno = EMFILE;
+	return errorf(e, "%u questions for the status are under way already", n);
+}
+
 int rollcall_answer(const struct session_host *host, struct rollcall_list *list, struct link *link,
 		    const Evspace__StatusAsk *ask, struct error *e)
 {
@@ -111,6 +117,8 @@ int rollcall_answer(const struct session_host *host, struct rollcall_list *list,
 		report_send(host, link);
 		return 0;
 	}
+	if (rollcall_check(list, e) < 0)
+		return -1;
 	if (ask->place)
 		return rollcall_begin(host, list, link, ask, e);
 	if (chart_is_entry(host->chart, e) < 0)

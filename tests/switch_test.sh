@@ -113,7 +113,7 @@ tap_case "it is off everywhere" mode_is p2p@world off
 tap_case "no call is counted" stays calls p2p@world
 tap_case "no event comes" events 0 0
 tap_case "others go on" grows recorded wait
-tap_case "the leaves say who did what" logged b1 'control (.*) switched p2p to off in 1 process of run wind'
+tap_case "the leaves say who did what" logged b1 'control (.*)" switched p2p to off in 1 process of run "wind"'
 tap_case "status says so" eval 'evspace status --connect "unix:$EVSPACE_DIR/agent-a0.sock" | tee "$tap_dir/status" |
 	grep -q "not traced: .*p2p@world off" && grep -q "p2p@world  *off" "$tap_dir/status" || { cat "$tap_dir/status"; false; }'
 
