@@ -119,7 +119,8 @@ static void print_reasons(const struct summary *s, const struct summary_about *a
 		if (!strcmp(r->run, about->run))
 			fprintf(out, "  refused     %s\n", r->text);
 	if (s->notes)
-		fprintf(out, "  note        %s\n", segment_notes(s->notes, notes, sizeof(notes)));
+		fprintf(out, "  note        %s\n",
+			segment_notes(s->notes, s->removed, notes, sizeof(notes)));
 }
 
 static void print_events(const struct summary *s, FILE *out)
@@ -331,11 +332,11 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 					 json_ops(s->stuck, s->n_stuck), "stuck_threads",
 					 (json_int_t)s->all_stuck, "cost_ns_per_event",
 					 cost_per_event(s), "cost_percent", 100 * cost_share(s)));
-	json_object_update_new(object,
-			       json_pack("{s:s?,s:s,s:o,s:b,s:s}", "why_none", about->why_none,
-					 "notes", segment_notes(s->notes, notes, sizeof(notes)),
-					 "refused", json_refused(about), "stays", (int)about->stays,
-					 "stays_why", about->stays_why));
+	json_object_update_new(
+		object, json_pack("{s:s?,s:s,s:o,s:b,s:s}", "why_none", about->why_none, "notes",
+				  segment_notes(s->notes, s->removed, notes, sizeof(notes)),
+				  "refused", json_refused(about), "stays", (int)about->stays,
+				  "stays_why", about->stays_why));
 	json_object_set_new(object, "elsewhere", json_elsewhere(s, about));
 	json_object_set_new(object, "classes", tally_json(s->classes));
 	json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(9));

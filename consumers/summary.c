@@ -172,6 +172,8 @@ static int look_at_segment(void *arg)
 	look->process->world_size = said->world_size;
 	look->process->finished = atomic_load(&s->header->finished) != 0;
 	look->summary->notes |= atomic_load(&s->header->note);
+	if (!look->summary->removed[0])
+		memcpy(look->summary->removed, said->removed, sizeof(said->removed));
 	look->summary->inside += atomic_load(&s->header->inside);
 	look->summary->left += atomic_load(&s->header->left);
 	look->line = clock_line_through(said->clock_kind, said->born,

@@ -50,7 +50,8 @@ struct summary {
 	uint64_t cost_ns;			/* all events together */
 	uint64_t life_ns;			/* all processes together, from MPI_Init on */
 	uint32_t notes;				/* enum segment_note of all processes */
-	struct classes *classes;		/* what all processes have counted */
+	char removed[128];	 /* runs that made way for the first that found no room */
+	struct classes *classes; /* what all processes have counted */
 };
 
 /** When a run began and ended, on CLOCK_MONOTONIC. */

@@ -44,6 +44,7 @@ struct agent {
 	struct monitor *monitor;
 	struct fetches *fetches;
 	struct rows_list fetched;
+	struct ration said;
 	struct link_listener *local, *remote;
 	struct clock_host clock;
 	struct source_host sources;
@@ -253,6 +254,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.sites = sites_new(),
 		.fetched = &a->fetched,
 		.clock = &a->clock,
+		.said = &a->said,
 	};
 	a->monitor = monitor_new(&(struct monitor_plan){
 		.base = a->store.base,

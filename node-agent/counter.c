@@ -100,8 +100,7 @@ static int read_thread(void *arg)
 /* ---- names ---- */
 
 /* The process with its table of names for @threads threads. */
-static struct counted *counted_of(struct counter *c, const struct store_segment *s,
-				  uint32_t threads)
+static struct counted *counted_of(struct counter *c, struct store_segment *s, uint32_t threads)
 {
 	struct counted *p = NULL;
 
@@ -112,6 +111,7 @@ static struct counted *counted_of(struct counter *c, const struct store_segment 
 		c->counted = memory_room(c->counted, c->n_counted, sizeof(*c->counted));
 		p = &c->counted[c->n_counted++];
 		*p = (struct counted){.serial = s->serial};
+		store_hold(s);
 	}
 	/* One that is not its rank's newest any more has other names. */
 	if (strcmp(p->process, s->name) != 0) {
@@ -195,7 +195,7 @@ static void put_thread(struct counter *c, struct counted *p, const struct store_
 }
 
 /* A file that was cut short under us has no counts any more. */
-static void put_process(struct counter *c, const struct store_segment *s, struct part *part,
+static void put_process(struct counter *c, struct store_segment *s, struct part *part,
 			struct batch *out)
 {
 	struct counted *p;
@@ -229,6 +229,7 @@ static void counted_drop(struct counter *c)
 			c->counted[i].here = false;
 			c->counted[kept++] = c->counted[i];
 		} else {
+			store_release(c->host->store, c->counted[i].serial);
 			free(c->counted[i].names);
 		}
 	}
@@ -258,7 +259,7 @@ static int counter_read(struct stage *stage, const struct ask *ask, struct batch
 			struct error *e)
 {
 	struct counter *c = (struct counter *)(void *)stage->private;
-	const struct store_segment *s;
+	struct store_segment *s;
 	uint64_t cpu = clock_cpu_us();
 	struct part *part;
 
@@ -290,8 +291,10 @@ static void counter_fini(struct stage *stage)
 {
 	struct counter *c = (struct counter *)(void *)stage->private;
 
-	for (size_t i = 0; i < c->n_counted; i++)
+	for (size_t i = 0; i < c->n_counted; i++) {
+		store_release(c->host->store, c->counted[i].serial);
 		free(c->counted[i].names);
+	}
 	free(c->counted);
 }
 

@@ -9,6 +9,9 @@
 #include "node-agent/cursor-private.h"
 #include "tree/clock.h"
 
+/* What a file takes comes in these. */
+#define PAGE 4096u
+
 #define ROW_BYTES (sizeof(struct cursor_line) + CURSOR_WAVES * sizeof(uint64_t))
 
 struct block {
@@ -133,6 +136,17 @@ int cursor_column_write(int fd, uint32_t rows, unsigned slot, const uint64_t *en
 			return -1;
 	}
 	return 0;
+}
+
+uint64_t cursor_file_bytes(uint32_t rows, uint32_t reserved)
+{
+	uint64_t bytes = PAGE;
+
+	for (struct block b = block_first(); b.first < rows; b = block_next(b))
+		bytes += b.first < reserved
+				 ? b.rows * ROW_BYTES
+				 : block_used(&b, rows) * sizeof(struct cursor_line) + PAGE;
+	return bytes;
 }
 
 int cursor_columns_reserve(int fd, uint32_t from, uint32_t rows)

@@ -83,6 +83,10 @@ int cursor_given_write(int fd, uint32_t row);
 int cursor_column_read(int fd, uint32_t rows, unsigned slot, uint64_t *ends);
 int cursor_column_write(int fd, uint32_t rows, unsigned slot, const uint64_t *ends);
 
+/** What the file takes for @rows rows, those of the blocks with rows [0, @reserved) with their
+ * columns. */
+uint64_t cursor_file_bytes(uint32_t rows, uint32_t reserved);
+
 /** Take the space that the columns of all blocks with rows [@from, @rows) need. */
 int cursor_columns_reserve(int fd, uint32_t from, uint32_t rows);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#include "node-agent/shelf.h"
 #include "pathmap/memory.h"
 #include "tree/clock.h"
 
@@ -24,9 +25,10 @@ struct cursor {
 	struct cursor_line *lines;
 	uint64_t *ends; /* CURSOR_WAVES columns of @room */
 	uint32_t room;
-	uint32_t synced;   /* rows that the file has */
-	uint32_t reserved; /* rows whose columns have space in it */
-	int fd;		   /* -1: in memory only */
+	uint32_t synced;	 /* rows that the file has */
+	uint32_t reserved;	 /* rows whose columns have space in it */
+	int fd;			 /* -1: in memory only */
+	struct shelf_item *item; /* NULL: nobody says how large it may be */
 	char path[512];
 	uint64_t slot; /* of the wave looked up last */
 	uint64_t wave;
@@ -81,10 +83,18 @@ static void cursor_index_clear(struct cursor *c)
 
 /* ---- the file ---- */
 
+/* May the file have all rows, and the columns of those below @reserved? */
+static int cursor_grow(const struct cursor *c, uint32_t reserved)
+{
+	return c->item ? shelf_grow(c->item, cursor_file_bytes(rows_of(c), reserved)) : 0;
+}
+
 int cursor_sync(struct cursor *c)
 {
 	if (c->fd < 0 || c->synced == rows_of(c))
 		return 0;
+	if (cursor_grow(c, c->reserved) < 0)
+		return -1;
 	/* The rows count only once they are whole: we may be killed at any instruction. */
 	if (cursor_lines_write(c->fd, c->synced, rows_of(c), c->lines) < 0 ||
 	    cursor_head_write(c->fd, &c->head) < 0)
@@ -206,11 +216,28 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 		cursor_locked(c, dir, e);
 		return NULL;
 	}
-	if (c->fd >= 0 && cursor_resume(c, id, owner) == 0)
+	if (c->fd >= 0 && cursor_resume(c, id, owner) == 0) {
+		if (owner && owner->shelf)
+			c->item = shelf_open(owner->shelf, c->path, c->fd, owner->peer);
 		return c;
-	errorf(e, CURSOR_REFUSED, dir, strerror(errno));
+	}
+	(void)cursor_refused(dir, e);
 	cursor_close(c, false);
 	return NULL;
+}
+
+int cursor_refused(const char *dir, struct error *e)
+{
+	if (errno == EDQUOT)
+		return errorf(e,
+			      "cannot keep cursors in %s: the streams that are open have %u MiB "
+			      "for them (or a sixteenth of a small file system), those of one "
+			      "consumer half of it; end some, or select fewer elements",
+			      dir, SHELF_BYTES >> 20);
+	return errorf(e,
+		      "cannot keep cursors in %s: %s; free some space there (evspace purge), or "
+		      "set EVSPACE_DIR",
+		      dir, strerror(errno));
 }
 
 void cursor_close(struct cursor *c, bool keep)
@@ -222,9 +249,12 @@ void cursor_close(struct cursor *c, bool keep)
 	if (c->fd >= 0) {
 		/* What is kept is kept for so long from now on. */
 		c->head.left = 1;
-		if (!keep || cursor_sync(c) < 0 || cursor_head_write(c->fd, &c->head) < 0)
+		keep = keep && cursor_sync(c) == 0 && cursor_head_write(c->fd, &c->head) == 0;
+		if (!keep)
 			unlink(c->path);
 		close(c->fd);
+		if (c->item)
+			shelf_close(c->item, keep);
 	}
 	cursor_index_clear(c);
 	free(c->lines);
@@ -390,8 +420,9 @@ static int commit_write(struct cursor *c, struct cursor_head *head)
 {
 	uint32_t rows = rows_of(c);
 
-	if (cursor_sync(c) < 0 ||
-	    (c->reserved < rows && cursor_columns_reserve(c->fd, c->reserved, rows) < 0) ||
+	if ((c->reserved < rows &&
+	     (cursor_grow(c, rows) < 0 || cursor_columns_reserve(c->fd, c->reserved, rows) < 0)) ||
+	    cursor_sync(c) < 0 ||
 	    cursor_column_write(c->fd, rows, head->made % CURSOR_WAVES, column(c, head->made)) < 0)
 		return -1;
 	c->reserved = rows;

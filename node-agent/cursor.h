@@ -23,16 +23,15 @@ struct cursor_key {
 	uint32_t tenure; /* how often the node had got the element back, see cursor_give() */
 };
 
-/** A folder and why: what to say when cursors cannot be kept in it. */
-#define CURSOR_REFUSED \
-	"cannot keep cursors in %s: %s; free some space there (evspace purge), or set EVSPACE_DIR"
-
 struct cursor;
+struct shelf;
 
 /** For whom cursors are. */
 struct cursor_owner {
-	const char *peer; /* the consumer, as its agent calls it */
-	uint64_t keep_ns; /* how long it may come back when it has gone */
+	const char *peer;    /* the consumer, as its agent calls it */
+	uint64_t keep_ns;    /* how long it may come back when it has gone */
+	struct shelf *shelf; /* says whether there is room for the file, and keeps it when it was
+				left; NULL: nobody does */
 };
 
 /**
@@ -47,6 +46,9 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 
 /** Close; @keep: the file stays. NULL is fine. */
 void cursor_close(struct cursor *c, bool keep);
+
+/** What to say when cursors cannot be kept in @dir, by errno. Returns -1, errno stays. */
+int cursor_refused(const char *dir, struct error *e);
 
 /** What a cursor file says of its use. */
 struct cursor_use {
@@ -114,7 +116,7 @@ uint64_t cursor_end(const struct cursor *c, uint32_t row);
 void cursor_to(struct cursor *c, uint32_t row, uint64_t to);
 
 /** The new wave stands: from now on it can be asked for again. Returns 0, or -1 with errno (the
- * file cannot be written): it has not been. */
+ * file cannot be written; EDQUOT: it would be too large): it has not been. */
 int cursor_commit(struct cursor *c);
 
 /** Have the file say which rows there are, for who reads on after a kill. Returns 0, or -1. */

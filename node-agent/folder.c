@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,6 +102,16 @@ struct folder_file folder_file(const char *name)
 int folder_maker_exists(const struct folder_file *file)
 {
 	return file->pid > 0 && (!kill(file->pid, 0) || errno == EPERM);
+}
+
+bool folder_file_is_idle(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	bool idle = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return idle;
 }
 
 static int check_ours(int fd, const char *path, struct error *e)

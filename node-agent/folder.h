@@ -5,6 +5,7 @@
 #define EVSPACE_FOLDER_H
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -33,6 +34,9 @@ struct folder_file folder_file(const char *name);
 
 /** Does a process with the id that @file names exist (whoever it is)? */
 int folder_maker_exists(const struct folder_file *file);
+
+/** Has nobody a lock on the file @name of the folder @dir (flock(2))? */
+bool folder_file_is_idle(int dir, const char *name);
 
 /**
  * Open the folder @name below the folder @at (AT_FDCWD) without following a link at its end, and

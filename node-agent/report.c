@@ -88,7 +88,7 @@ static int entry_init(struct entry *en, struct store_segment *s)
 	m->overflowed = en->fate.lost;
 	m->bytes = s->segment.size;
 	m->cost_ps = en->cost_ps;
-	segment_notes(en->note, en->notes, sizeof(en->notes));
+	segment_notes(en->note, s->segment.said.removed, en->notes, sizeof(en->notes));
 	m->notes = en->notes;
 	m->modes = (char *)(uintptr_t)switch_modes(s, en->modes, sizeof(en->modes));
 	m->age_ms = (now - s->born.mono_ns) / 1000000u;

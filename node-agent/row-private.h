@@ -17,6 +17,8 @@ struct follow {
 	uint32_t elements, threads, labels;
 	struct row_comms comms;
 	bool changed, broken;
+	bool held;    /* with a hold of the store */
+	bool fetched; /* where it is fetched: it has ended, and all of it has come */
 	bool moved;   /* the map before had it on another node */
 	bool waiting; /* other nodes have not given all of it yet */
 	bool given;   /* another node reads it; what waves had is told again from here */

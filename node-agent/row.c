@@ -13,6 +13,7 @@
 #include "node-agent/store-run.h"
 #include "pathmap/holding.h"
 #include "tree/process.h"
+#include "tree/ration.h"
 
 /* How long a consumer that does not say so may come back, and how much longer its cursors stay. */
 #define PATIENCE_MS 120000u
@@ -46,15 +47,34 @@ static bool rows_has_file(const struct rows *r)
 	return r->reading == READ_STREAM && !r->fetch[0];
 }
 
+/* Nobody removes it for want of room, but once it has ended and is fetched. */
+static void follow_hold(const struct rows *r, struct follow *f, struct store_segment *s)
+{
+	if (f->fetched)
+		return;
+	if (!f->held)
+		store_hold(s);
+	f->fetched = r->fetch[0] && !s->alive && !rows_behind(r->host, s);
+	f->held = !f->fetched;
+	if (f->fetched)
+		store_release(r->host->store, f->serial);
+}
+
+static void follow_release(const struct rows *r, const struct follow *f)
+{
+	if (f->held)
+		store_release(r->host->store, f->serial);
+}
+
 void rows_free(struct rows *r, bool keep)
 {
 	if (!r)
 		return;
+	for (size_t i = 0; i < r->n_follows; i++)
+		follow_release(r, &r->follows[i]);
 	if (r->fetch[0])
 		LIST_REMOVE(r, fetched);
 	cursor_close(r->cursor, keep);
-	if (r->cursor && keep && rows_has_file(r))
-		shelf_put(r->host->shelf, r->run, r->id);
 	free(r->follows);
 	free(r->table);
 	free(r);
@@ -79,6 +99,22 @@ static void rows_choose_run(struct rows *r)
 		snprintf(r->run, sizeof(r->run), "%s", store_run_newest(r->host->store));
 }
 
+/* There are no cursors, which waves say, too. */
+static void rows_complain(struct rows *r, const struct error *e)
+{
+	bool again = strcmp(r->complaint.text, e->text) == 0;
+	unsigned long unsaid;
+
+	r->refused = errno;
+	r->complaint = *e;
+	if (again || !r->host->said || !ration_take(r->host->said, &unsaid))
+		return;
+	fprintf(stderr, "evspace: %s", e->text);
+	if (unsaid)
+		fprintf(stderr, " (%lu lines before that are not shown)", unsaid);
+	fputc('\n', stderr);
+}
+
 static bool rows_open_cursor(struct rows *r)
 {
 	const struct cursor_owner owner = {
@@ -86,6 +122,7 @@ static bool rows_open_cursor(struct rows *r)
 		.keep_ns = (r->open->patience_ms ? r->open->patience_ms : PATIENCE_MS) *
 				   UINT64_C(1000000) +
 			   SPARE_NS,
+		.shelf = r->host->shelf,
 	};
 	char dir[ROW_FOLDER];
 	struct error e;
@@ -101,10 +138,7 @@ static bool rows_open_cursor(struct rows *r)
 	rows_folder(r, dir);
 	r->cursor = cursor_open(rows_has_file(r) ? dir : NULL, r->id, r->host->node, &owner, &e);
 	if (!r->cursor) {
-		r->refused = errno;
-		if (strcmp(r->complaint.text, e.text) != 0)
-			fprintf(stderr, "evspace: %s\n", e.text);
-		r->complaint = e;
+		rows_complain(r, &e);
 		return false;
 	}
 	/* What came while the agent was away is new as well. */
@@ -187,7 +221,8 @@ static bool rows_moved(const struct rows *r, const struct store_segment *s)
 /* Let go of segments that the store has let go of, and follow those that came. */
 static void rows_match_store(struct rows *r)
 {
-	const struct store_segment *s;
+	struct store_segment *s;
+	struct follow *f;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < r->n_follows; i++) {
@@ -195,17 +230,22 @@ static void rows_match_store(struct rows *r)
 			if (s->serial == r->follows[i].serial)
 				break;
 		}
-		if (!s || !rows_keeps(r, &r->follows[i]))
-			rows_drop(r, r->follows[i].serial);
-		else
-			r->follows[kept++] = r->follows[i];
+		f = &r->follows[i];
+		if (s && rows_keeps(r, f)) {
+			r->follows[kept++] = *f;
+			continue;
+		}
+		follow_release(r, f);
+		rows_drop(r, f->serial);
 	}
 	r->n_follows = kept;
 	TAILQ_FOREACH (s, &r->host->store->segments, link) {
 		if ((!r->fetch[0] && strcmp(s->run, r->run) != 0) ||
 		    !source_holds(r->host, rows_place(r), s))
 			continue;
-		rows_follow(r, s)->moved = rows_moved(r, s);
+		f = rows_follow(r, s);
+		f->moved = rows_moved(r, s);
+		follow_hold(r, f, s);
 		if (source_ticks_alike(s))
 			r->born = clock_host_older(r->host->clock, r->born, s->born);
 	}
@@ -345,7 +385,7 @@ int rows_commit(struct rows *r, struct error *e)
 	if (cursor_commit(r->cursor) == 0)
 		return 0;
 	rows_folder(r, dir);
-	return errorf(e, CURSOR_REFUSED, dir, strerror(errno));
+	return cursor_refused(dir, e);
 }
 
 uint32_t rows_count(const struct rows *r)

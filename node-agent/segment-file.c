@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "node-agent/folder.h"
 #include "node-agent/segment-layout.h"
 
 /* Reads a small file whole, as a string. Returns its length or -1 with errno. */
@@ -60,25 +61,38 @@ int segment_pid_start(int pid, uint64_t *start)
 	return 0;
 }
 
+uint64_t segment_pid_space(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+bool segment_is_apart(const struct segment_header *said)
+{
+	uint64_t here = segment_pid_space();
+
+	return said->pid_space != 0 && here != 0 && said->pid_space != here;
+}
+
 bool segment_process_lives(const struct segment_header *said)
 {
 	char boot_id[sizeof(said->boot_id)];
 	uint64_t start;
 
-	return strncmp(clock_boot_id(boot_id, sizeof(boot_id)), said->boot_id, sizeof(boot_id)) ==
-		       0 &&
-	       segment_pid_start((int)said->pid, &start) == 0 && start == said->pid_start;
+	if (strncmp(clock_boot_id(boot_id, sizeof(boot_id)), said->boot_id, sizeof(boot_id)) != 0)
+		return false;
+	if (segment_is_apart(said))
+		return !atomic_load(&said->finished);
+	return segment_pid_start((int)said->pid, &start) == 0 && start == said->pid_start;
 }
 
-/* Segments and mirrors, also in the making, and cursor files. */
-static int takes_room(const char *name)
+/* Of programs, also from other nodes, and in the making; cursors have room of their own. */
+static bool takes_room(const char *name)
 {
-	static const char cursor[] = ".cursor";
-	size_t length = strlen(name), end = sizeof(cursor) - 1;
+	enum folder_kind kind = folder_file(name).kind;
 
-	return strncmp(name, "rank", 4) == 0 || name[0] == 't' || strncmp(name, "agent.", 6) == 0 ||
-	       strncmp(name, "consumer.", 9) == 0 ||
-	       (length > end && strcmp(name + length - end, cursor) == 0);
+	return kind == FOLDER_SEGMENT || kind == FOLDER_MIRROR || kind == FOLDER_UNFINISHED;
 }
 
 static uint64_t folder_usage(int parent, const char *name)

@@ -17,13 +17,23 @@
  */
 int segment_pid_start(int pid, uint64_t *start);
 
-/** Does the process that made the segment with this header live? Nothing in it needs be true. */
+/** The namespace that the ids of processes are of here, 0: not known. */
+uint64_t segment_pid_space(void);
+
+/** Are the process ids of whoever made the segment with this header not those of here? */
 struct segment_header;
+bool segment_is_apart(const struct segment_header *said);
+
+/**
+ * Does the process that made the segment with this header live? Nothing in it needs be true. Of one
+ * whose id means nothing here nobody knows: it lives until it has finished, or its host is started
+ * again.
+ */
 bool segment_process_lives(const struct segment_header *said);
 
 /**
- * Bytes of memory that the files of all runs beside the folder @dir take together. A *@quota of 0
- * is set to the default, a quarter of the file system.
+ * Bytes of memory that segments and mirrors of all runs beside the folder @dir take together. A
+ * *@quota of 0 is set to the default, a quarter of the file system.
  */
 uint64_t segment_usage(int dir, uint64_t *quota);
 

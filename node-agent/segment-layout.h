@@ -79,6 +79,8 @@ struct segment_header {
 	/* calls that are not on record: made within others, by functions of the program's that MPI
 	 * calls; left by an exception or longjmp(3) */
 	_Atomic uint64_t inside, left;
+	uint64_t pid_space; /* inode of the namespace that pid is of; 0: not known */
+	char removed[128];  /* runs that were removed to make room for it, "a, b and 12 more" */
 };
 
 /** Why a process is not (fully) collected; `evspace status` says it in words. */

@@ -131,7 +131,8 @@ static int header_check(const struct segment_header *h, const struct stat *st, c
 			      (unsigned long long)h->size, (long long)st->st_size);
 	if (!is_text(h->boot_id, sizeof(h->boot_id)) || !is_text(h->run, sizeof(h->run)) ||
 	    !is_text(h->host, sizeof(h->host)) || !is_text(h->program, sizeof(h->program)) ||
-	    !is_text(h->job, sizeof(h->job)) || !is_text(h->cpus, sizeof(h->cpus)))
+	    !is_text(h->job, sizeof(h->job)) || !is_text(h->cpus, sizeof(h->cpus)) ||
+	    !is_text(h->removed, sizeof(h->removed)))
 		return errorf(e, "%s is damaged: a name in its header has no end", name);
 	if (h->uid != st->st_uid || h->pid == 0 || h->pid > INT32_MAX || h->world_size < 0 ||
 	    !rank_fits(h))
@@ -393,7 +394,7 @@ int segment_alive(const struct segment *s)
 	return segment_process_lives(&s->said);
 }
 
-const char *segment_notes(uint32_t note, char *buf, size_t n)
+const char *segment_notes(uint32_t note, const char *removed, char *buf, size_t n)
 {
 	static const char *const words[] = {
 		"more threads than the reserve (run --threads): their events are counted, and "
@@ -421,6 +422,8 @@ const char *segment_notes(uint32_t note, char *buf, size_t n)
 			continue;
 		k = snprintf(buf + used, n - used, "%s%s", used ? "; " : "", words[i]);
 		used += k > 0 ? (size_t)k : 0;
+		if (1u << i == SEGMENT_NOTE_ROOM && removed[0] && used < n)
+			used += (size_t)snprintf(buf + used, n - used, ": %s", removed);
 	}
 	return buf;
 }

@@ -79,17 +79,6 @@ static bool segment_has_ended(int dir, const char *name, const struct folder_fil
 	return strncmp(h.host, host, sizeof(host)) == 0 && !segment_process_lives(&h);
 }
 
-/* An agent that has a scope open holds a lock on its cursors. */
-static bool cursor_is_idle(int dir, const char *name)
-{
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	bool idle = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	return idle;
-}
-
 /* Is it a file that stays if its run is removed, or, @in_use, one for which the run stays?
  * *@born_ns becomes the time of a segment that is younger. */
 static bool file_stays(int dir, const char *name, bool *in_use, int64_t *born_ns)
@@ -100,16 +89,18 @@ static bool file_stays(int dir, const char *name, bool *in_use, int64_t *born_ns
 	case FOLDER_OTHER:
 		return true;
 	case FOLDER_SEGMENT:
-		*in_use = !segment_has_ended(dir, name, &file, born_ns);
+		*in_use = !segment_has_ended(dir, name, &file, born_ns) ||
+			  !folder_file_is_idle(dir, name);
 		break;
 	case FOLDER_CURSOR:
-		*in_use = !cursor_is_idle(dir, name);
+		*in_use = !folder_file_is_idle(dir, name);
 		break;
 	case FOLDER_MIRROR:
 		*in_use = true;
 		break;
 	default:
-		*in_use = file.pid <= 0 || folder_maker_exists(&file);
+		*in_use = file.pid <= 0 || folder_maker_exists(&file) ||
+			  !folder_file_is_idle(dir, name);
 		break;
 	}
 	return *in_use;
@@ -202,8 +193,36 @@ static int compare_runs(const void *a, const void *b)
 	return (x->born_ns > y->born_ns) - (x->born_ns < y->born_ns);
 }
 
-/* Remove the oldest until @bytes are gained. Returns whether they were. */
-static bool runs_remove(DIR *runs, ino_t own, uint64_t bytes)
+/* Room for " and N more" behind the names. */
+#define REST 24
+
+/* What other programs show of it must be text. */
+static void removed_note(struct segment_room *r, const char *name)
+{
+	size_t used = strlen(r->removed);
+	char *at = r->removed + used;
+
+	r->n_removed++;
+	if (used + strlen(name) + 2 + REST >= sizeof(r->removed))
+		return;
+	r->n_named++;
+	snprintf(at, sizeof(r->removed) - used, "%s%s", used ? ", " : "", name);
+	for (; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+}
+
+static void removed_end(struct segment_room *r)
+{
+	size_t used = strlen(r->removed);
+
+	if (r->n_removed > r->n_named)
+		snprintf(r->removed + used, sizeof(r->removed) - used, " and %u more",
+			 r->n_removed - r->n_named);
+}
+
+/* Remove the oldest until @bytes are gained. Returns whether any went. */
+static bool runs_remove(struct segment_room *r, DIR *runs, ino_t own, uint64_t bytes)
 {
 	struct heap heap = {.base = dirfd(runs)};
 	uint64_t gained = 0;
@@ -212,9 +231,12 @@ static bool runs_remove(DIR *runs, ino_t own, uint64_t bytes)
 	heap_fill(&heap, runs, own);
 	if (heap.bytes >= bytes) {
 		qsort(heap.runs, heap.n, sizeof(*heap.runs), compare_runs);
-		for (size_t i = 0; i < heap.n && gained < bytes; i++)
-			if (run_remove(&heap, &heap.runs[i]))
-				gained += heap.runs[i].bytes;
+		for (size_t i = 0; i < heap.n && gained < bytes; i++) {
+			if (!run_remove(&heap, &heap.runs[i]))
+				continue;
+			gained += heap.runs[i].bytes;
+			removed_note(r, heap.runs[i].name);
+		}
 	}
 	free(heap.runs);
 	return gained > 0;
@@ -284,17 +306,17 @@ static int reserve_replacing(struct segment_room *r, DIR *runs, struct error *e)
 		saved = errno;
 		if (saved != ENOSPC && saved != EDQUOT)
 			return -1;
-		if (saved == ENOSPC && r->replaced && clock_mono_ns() < end) {
+		if (saved == ENOSPC && r->n_removed && clock_mono_ns() < end) {
 			/* what agents have mapped is free when they have let go of it */
 			end = end == UINT64_MAX ? clock_mono_ns() + LET_GO_NS : end;
 			nap();
 			continue;
 		}
-		if ((saved == ENOSPC && r->replaced) || !runs_remove(runs, own.st_ino, missing)) {
+		if ((saved == ENOSPC && r->n_removed) ||
+		    !runs_remove(r, runs, own.st_ino, missing)) {
 			errno = saved;
 			return -1;
 		}
-		r->replaced = true;
 	}
 	return 0;
 }
@@ -304,7 +326,8 @@ int segment_room_reserve(struct segment_room *r, struct error *e)
 	int rc, saved;
 	DIR *runs;
 
-	r->replaced = false;
+	r->n_removed = r->n_named = 0;
+	r->removed[0] = '\0';
 	if (reserve(r, e) == 0)
 		return 0;
 	if (!r->replaces || (errno != ENOSPC && errno != EDQUOT))
@@ -317,6 +340,7 @@ int segment_room_reserve(struct segment_room *r, struct error *e)
 	}
 	rc = reserve_replacing(r, runs, e);
 	saved = errno;
+	removed_end(r);
 	closedir(runs);
 	errno = saved;
 	return rc;

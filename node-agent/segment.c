@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ struct making {
 	struct segment_plan plan;
 	int dir;
 	char name[64], temp[64];
+	char removed[sizeof(((struct segment_header *)0)->removed)]; /* for it, "": none */
 };
 
 static void plan_defaults(struct segment_plan *plan)
@@ -137,6 +139,7 @@ static void header_fill(struct segment_header *h, const struct making *m)
 	h->pid = (uint32_t)getpid();
 	h->uid = (uint32_t)geteuid();
 	segment_pid_start((int)h->pid, &h->pid_start);
+	h->pid_space = segment_pid_space();
 	h->rank = plan->rank;
 	h->world_size = plan->world_size;
 	h->world = plan->world;
@@ -175,7 +178,7 @@ static int limit_check(uint64_t size, struct error *e)
 	return 0;
 }
 
-static int file_reserve(const struct making *m, bool *replaced, struct error *e)
+static int file_reserve(struct making *m, struct error *e)
 {
 	struct segment_room room = {
 		.dir = m->dir,
@@ -187,7 +190,7 @@ static int file_reserve(const struct making *m, bool *replaced, struct error *e)
 	};
 	int rc = segment_room_reserve(&room, e);
 
-	*replaced = room.replaced;
+	memcpy(m->removed, room.removed, sizeof(m->removed));
 	return rc;
 }
 
@@ -259,17 +262,19 @@ static int owner_check(const struct making *m, struct error *e)
 static int segment_make(struct making *m, struct error *e)
 {
 	struct segment *s = m->s;
-	bool replaced;
 
 	if (limit_check(s->size, e) < 0)
 		return -1;
 	s->fd = openat(m->dir, m->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (s->fd < 0)
 		return errorf(e, "cannot make %s/%s: %s", m->plan.dir, m->temp, strerror(errno));
-	if (fchmod(s->fd, 0600) < 0 || file_reserve(m, &replaced, e) < 0 || file_map(m, e) < 0)
+	/* the lock: in the making, wherever its maker's process id means something */
+	(void)flock(s->fd, LOCK_SH | LOCK_NB);
+	if (fchmod(s->fd, 0600) < 0 || file_reserve(m, e) < 0 || file_map(m, e) < 0)
 		goto fail;
 	header_fill(s->header, m);
-	if (replaced)
+	memcpy(s->header->removed, m->removed, sizeof(m->removed));
+	if (m->removed[0])
 		note_add(s, SEGMENT_NOTE_ROOM);
 	segment_cpus(&s->header->cpu, s->header->cpus, sizeof(s->header->cpus));
 	segment_element_add(s,

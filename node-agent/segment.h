@@ -147,7 +147,8 @@ int segment_state(const struct segment_thread *thread, struct tuple *out);
 /** Is its process still alive: (pid, start time, boot id), never a lock. Reads nothing mapped. */
 int segment_alive(const struct segment *s);
 
-/** The header's notes in words, separated by "; ". Returns @buf. */
-const char *segment_notes(uint32_t note, char *buf, size_t n);
+/** The header's notes in words, separated by "; ", with its list of runs that were @removed.
+ * Returns @buf. */
+const char *segment_notes(uint32_t note, const char *removed, char *buf, size_t n);
 
 #endif

@@ -174,6 +174,17 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	return scope;
 }
 
+/* Above stands one who opens it for a consumer, or, not named, for itself. */
+static struct scope *session_open_part(struct session *s, const Evspace__Open *open,
+				       struct error *e)
+{
+	Evspace__Open part = *open;
+
+	if (!part.peer[0])
+		part.peer = (char *)(uintptr_t)link_peer(s->link)->name;
+	return scope_new(s->host->scopes, s->link, &part, NULL, NULL, e);
+}
+
 static int session_open(struct session *s, const Evspace__Open *open, struct error *e)
 {
 	bool monitors = open->place && track_is_run(open->run);
@@ -193,7 +204,7 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 		return -1;
 	if (monitors)
 		session_monitor(s);
-	scope = open->place ? scope_new(s->host->scopes, s->link, open, NULL, NULL, e)
+	scope = open->place ? session_open_part(s, open, e)
 			    : session_open_view(s, open, &monitors, e);
 	if (!scope && monitors)
 		monitor_unwant(s->host->monitor, false);

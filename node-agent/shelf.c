@@ -1,128 +1,205 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists the cursor files that were left, oldest first, and removes those that are over or too many.
- */
+/* Lists cursor files, those that were left oldest first, and removes those that are over or too
+ * many. */
 #include "node-agent/shelf.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/queue.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "node-agent/cursor-private.h"
 #include "node-agent/folder.h"
 #include "pathmap/memory.h"
+#include "tree/clock.h"
 
-struct item {
-	TAILQ_ENTRY(item) entry;
-	char *path; /* below the base */
+struct shelf_item {
+	TAILQ_ENTRY(shelf_item) entry;
+	struct shelf *shelf;
+	char *path;
 	uint64_t bytes;
-	struct cursor_use use;
+	struct cursor_use use; /* of one that is open, the peer alone */
 };
+
+TAILQ_HEAD(items, shelf_item);
 
 struct shelf {
-	char *base, *node;
-	uint64_t retention_ns;
-	TAILQ_HEAD(items, item) items; /* the one that was used first comes first */
-	unsigned n;
-	uint64_t bytes;
+	char *node;
+	uint64_t retention_ns, most; /* bytes */
+	struct items open, left;     /* of those that were left, the one used first comes first */
+	unsigned n_left;
+	uint64_t bytes; /* of all */
 };
 
-static void item_drop(struct shelf *s, struct item *i)
+static struct shelf_item *item_new(struct shelf *s, const char *path)
 {
-	TAILQ_REMOVE(&s->items, i, entry);
-	s->n--;
-	s->bytes -= i->bytes;
+	struct shelf_item *i = memory_new(1, sizeof(*i));
+
+	i->shelf = s;
+	i->path = memory_copy(path);
+	return i;
+}
+
+static void item_free(struct shelf_item *i)
+{
+	i->shelf->bytes -= i->bytes;
 	free(i->path);
 	free(i);
 }
 
-static int item_open(const struct shelf *s, const char *path)
+static void item_bytes(struct shelf_item *i, uint64_t bytes)
 {
-	char *whole = memory_format("%s/%s", s->base, path);
-	int fd = open(whole, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-
-	free(whole);
-	return fd;
+	i->shelf->bytes += bytes - i->bytes;
+	i->bytes = bytes;
 }
 
-/* Remove the file, but for one that somebody has come back for. */
-static void item_remove(struct shelf *s, struct item *i)
+static void item_drop(struct shelf *s, struct shelf_item *i)
 {
-	int fd = item_open(s, i->path);
+	TAILQ_REMOVE(&s->left, i, entry);
+	s->n_left--;
+	item_free(i);
+}
 
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		char *whole = memory_format("%s/%s", s->base, i->path);
+/* Among those that were left, by its time. */
+static void item_sort_in(struct shelf *s, struct shelf_item *i)
+{
+	struct shelf_item *after;
 
-		unlink(whole);
-		free(whole);
+	TAILQ_FOREACH_REVERSE(after, &s->left, items, entry)
+	if (after->use.used_ns <= i->use.used_ns)
+		break;
+	if (after)
+		TAILQ_INSERT_AFTER(&s->left, after, i, entry);
+	else
+		TAILQ_INSERT_HEAD(&s->left, i, entry);
+}
+
+static int file_open(const char *path)
+{
+	return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* Remove the file; one that another process uses just now is as if it had been left now. */
+static void item_remove(struct shelf *s, struct shelf_item *i)
+{
+	int fd = file_open(i->path);
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		i->use.used_ns = clock_mono_ns();
+		TAILQ_REMOVE(&s->left, i, entry);
+		item_sort_in(s, i);
+	} else {
+		if (fd >= 0)
+			unlink(i->path);
+		item_drop(s, i);
 	}
 	if (fd >= 0)
 		close(fd);
-	item_drop(s, i);
-}
-
-/* Unless somebody has it in use. */
-static void item_add(struct shelf *s, const char *path)
-{
-	int fd = item_open(s, path);
-	struct item *new, *after;
-	struct cursor_use use;
-	struct stat st;
-
-	if (fd < 0)
-		return;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &st) == 0 &&
-	    cursor_use_read(fd, &use) == 0) {
-		new = memory_new(1, sizeof(*new));
-		new->path = memory_copy(path);
-		new->bytes = (uint64_t)st.st_blocks * 512;
-		new->use = use;
-		TAILQ_FOREACH_REVERSE(after, &s->items, items, entry)
-		if (after->use.used_ns <= use.used_ns)
-			break;
-		if (after)
-			TAILQ_INSERT_AFTER(&s->items, after, new, entry);
-		else
-			TAILQ_INSERT_HEAD(&s->items, new, entry);
-		s->n++;
-		s->bytes += new->bytes;
-	}
-	close(fd);
 }
 
 /* ---- what is too much ---- */
 
-static struct item *peer_oldest(const struct shelf *s, const char *peer)
-{
-	struct item *i, *oldest = NULL;
-	unsigned n = 0;
+struct share {
+	unsigned left;
+	uint64_t open, bytes;
+};
 
-	TAILQ_FOREACH (i, &s->items, entry) {
+static struct share share_of(const struct shelf *s, const char *peer)
+{
+	struct share share = {0};
+	const struct shelf_item *i;
+
+	TAILQ_FOREACH (i, &s->open, entry) {
+		if (strcmp(i->use.peer, peer) == 0)
+			share.open += i->bytes;
+	}
+	share.bytes = share.open;
+	TAILQ_FOREACH (i, &s->left, entry) {
 		if (strcmp(i->use.peer, peer) != 0)
 			continue;
-		oldest = oldest ? oldest : i;
-		n++;
+		share.left++;
+		share.bytes += i->bytes;
 	}
-	return n > SHELF_PEER ? oldest : NULL;
+	return share;
 }
 
-static void shelf_fit(struct shelf *s)
+/* Of those that were left, the oldest of who has most: files or, @by_bytes, bytes. */
+static struct shelf_item *item_next(const struct shelf *s, bool by_bytes)
 {
-	const struct item *last = TAILQ_LAST(&s->items, items);
-	struct item *much = last ? peer_oldest(s, last->use.peer) : NULL;
+	struct shelf_item *i, *best = NULL;
+	uint64_t most = 0;
 
-	if (much)
-		item_remove(s, much);
-	while (s->n > SHELF_FILES || s->bytes > SHELF_BYTES)
-		item_remove(s, TAILQ_FIRST(&s->items));
+	TAILQ_FOREACH (i, &s->left, entry) {
+		struct share share;
+
+		if (best && strcmp(best->use.peer, i->use.peer) == 0)
+			continue;
+		share = share_of(s, i->use.peer);
+		if (!best || (by_bytes ? share.bytes : share.left) > most) {
+			best = i;
+			most = by_bytes ? share.bytes : share.left;
+		}
+	}
+	return best;
 }
 
-/* ---- */
+/* Remove one, unless there is none, or it is in use after all. */
+static bool item_goes(struct shelf *s, struct shelf_item *i)
+{
+	unsigned n = s->n_left;
 
-static void run_load(struct shelf *s, int base, const char *run)
+	if (i)
+		item_remove(s, i);
+	return s->n_left < n;
+}
+
+/* @peer has left one more. */
+static void shelf_fit(struct shelf *s, const char *peer)
+{
+	struct shelf_item *i;
+
+	if (share_of(s, peer).left > SHELF_PEER) {
+		TAILQ_FOREACH (i, &s->left, entry) {
+			if (strcmp(i->use.peer, peer) == 0)
+				break;
+		}
+		(void)item_goes(s, i);
+	}
+	while (s->n_left > SHELF_FILES && item_goes(s, item_next(s, false)))
+		continue;
+	while (s->bytes > s->most && item_goes(s, item_next(s, true)))
+		continue;
+}
+
+/* ---- those that were left ---- */
+
+/* Also one that another process uses: nobody else keeps it in mind. */
+static void item_left(struct shelf *s, struct shelf_item *i)
+{
+	int fd = file_open(i->path);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || cursor_use_read(fd, &i->use) < 0) {
+		item_free(i);
+	} else {
+		char peer[sizeof(i->use.peer)];
+
+		memcpy(peer, i->use.peer, sizeof(peer));
+		item_bytes(i, (uint64_t)st.st_blocks * 512);
+		item_sort_in(s, i);
+		s->n_left++;
+		shelf_fit(s, peer);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+static void run_load(struct shelf *s, int base, const char *above, const char *run)
 {
 	int fd = openat(base, run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -136,10 +213,9 @@ static void run_load(struct shelf *s, int base, const char *run)
 		if (length != tail + CURSOR_SCOPE - 2 ||
 		    strcmp(entry->d_name + length - tail, end) != 0)
 			continue;
-		path = memory_format("%s/%s", run, entry->d_name);
-		item_add(s, path);
+		path = memory_format("%s/%s/%s", above, run, entry->d_name);
+		item_left(s, item_new(s, path));
 		free(path);
-		shelf_fit(s);
 	}
 	free(end);
 	if (dir)
@@ -153,13 +229,17 @@ struct shelf *shelf_new(const char *base, const char *node, uint64_t retention_n
 	struct shelf *s = memory_new(1, sizeof(*s));
 	DIR *dir = opendir(base);
 	const struct dirent *entry;
+	struct statvfs fs;
 
-	s->base = memory_copy(base);
 	s->node = memory_copy(node);
 	s->retention_ns = retention_ns;
-	TAILQ_INIT(&s->items);
+	s->most = SHELF_BYTES;
+	if (statvfs(base, &fs) == 0 && (uint64_t)fs.f_blocks * fs.f_frsize / 16 < s->most)
+		s->most = (uint64_t)fs.f_blocks * fs.f_frsize / 16;
+	TAILQ_INIT(&s->open);
+	TAILQ_INIT(&s->left);
 	while (dir && (entry = folder_next(dir)))
-		run_load(s, dirfd(dir), entry->d_name);
+		run_load(s, dirfd(dir), base, entry->d_name);
 	if (dir)
 		closedir(dir);
 	(void)shelf_tidy(s);
@@ -168,50 +248,78 @@ struct shelf *shelf_new(const char *base, const char *node, uint64_t retention_n
 
 void shelf_free(struct shelf *s)
 {
-	struct item *i;
+	struct shelf_item *i;
 
 	if (!s)
 		return;
-	while ((i = TAILQ_FIRST(&s->items)))
+	while ((i = TAILQ_FIRST(&s->left)))
 		item_drop(s, i);
-	free(s->base);
 	free(s->node);
 	free(s);
 }
 
-void shelf_put(struct shelf *s, const char *run, const unsigned char id[16])
+uint64_t shelf_tidy(struct shelf *s)
 {
-	char file[CURSOR_FILE], *path;
-	struct item *i;
+	struct shelf_item *i = TAILQ_FIRST(&s->left), *after;
+	uint64_t next = UINT64_MAX, rest;
 
-	if (!s)
-		return;
-	cursor_file(file, id, s->node);
-	path = memory_format("%s/%s", run, file);
+	/* one that is in use comes last */
+	for (unsigned n = s->n_left; n > 0; n--, i = after) {
+		after = TAILQ_NEXT(i, entry);
+		if (cursor_use_rest(&i->use, s->retention_ns) == 0 && item_goes(s, i))
+			continue;
+		rest = cursor_use_rest(&i->use, s->retention_ns);
+		next = rest < next ? rest : next;
+	}
+	return next;
+}
+
+/* ---- those that are open ---- */
+
+struct shelf_item *shelf_open(struct shelf *s, const char *path, int fd, const char *peer)
+{
+	struct shelf_item *i;
+	struct stat st;
+
 	/* it may have been left before */
-	TAILQ_FOREACH (i, &s->items, entry) {
+	TAILQ_FOREACH (i, &s->left, entry) {
 		if (strcmp(i->path, path) == 0)
 			break;
 	}
 	if (i)
 		item_drop(s, i);
-	item_add(s, path);
-	free(path);
-	shelf_fit(s);
+	i = item_new(s, path);
+	snprintf(i->use.peer, sizeof(i->use.peer), "%s", peer);
+	if (fstat(fd, &st) == 0)
+		item_bytes(i, (uint64_t)st.st_blocks * 512);
+	TAILQ_INSERT_TAIL(&s->open, i, entry);
+	return i;
 }
 
-uint64_t shelf_tidy(struct shelf *s)
+int shelf_grow(struct shelf_item *i, uint64_t bytes)
 {
-	struct item *i = TAILQ_FIRST(&s->items), *after;
-	uint64_t next = UINT64_MAX, rest;
+	struct shelf *s = i->shelf;
+	uint64_t more = bytes > i->bytes ? bytes - i->bytes : 0;
 
-	for (; i; i = after) {
-		after = TAILQ_NEXT(i, entry);
-		rest = cursor_use_rest(&i->use, s->retention_ns);
-		if (rest == 0)
-			item_remove(s, i);
-		else if (rest < next)
-			next = rest;
+	if (more == 0)
+		return 0;
+	if (share_of(s, i->use.peer).open + more <= s->most / 2) {
+		while (s->bytes + more > s->most && item_goes(s, item_next(s, true)))
+			continue;
+		if (s->bytes + more <= s->most) {
+			item_bytes(i, bytes);
+			return 0;
+		}
 	}
-	return next;
+	errno = EDQUOT;
+	return -1;
+}
+
+void shelf_close(struct shelf_item *i, bool left)
+{
+	TAILQ_REMOVE(&i->shelf->open, i, entry);
+	if (left)
+		item_left(i->shelf, i);
+	else
+		item_free(i);
 }

@@ -17,6 +17,7 @@
 /** The errno of a place that contradicts where ranks are; used for nothing else. */
 #define SOURCE_ELSEWHERE EXDEV
 
+struct ration;
 struct rows;
 LIST_HEAD(rows_list, rows);
 
@@ -30,7 +31,8 @@ struct source_host {
 	int64_t epoch_ns;	   /* event-space time at CLOCK_MONOTONIC 0 */
 	struct sites *sites;	   /* that were resolved for names */
 	struct rows_list *fetched; /* what other nodes fetch at present */
-	struct shelf *shelf;	   /* of cursor files that were left; NULL: they all stay */
+	struct shelf *shelf;	   /* of cursor files; NULL: those that were left all stay */
+	struct ration *said;	   /* of cursors that cannot be kept; NULL: nothing is said */
 	struct clock_host *clock;  /* the agent's; look at it by source_clock() */
 };
 

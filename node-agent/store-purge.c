@@ -97,7 +97,7 @@ static bool file_over(const struct purge *p, int dir, const char *run, const cha
 	}
 	/* Nobody will finish it, and it takes the room of a segment. */
 	if (file.kind == FOLDER_UNFINISHED && file.pid > 0 && !folder_maker_exists(&file))
-		return true;
+		return p->force || folder_file_is_idle(dir, name);
 	/* Refusals, broken segments, unfinished ones: their maker's as long as that is there. */
 	return p->force || (age_of(st) >= p->older_than && !folder_maker_exists(&file));
 }

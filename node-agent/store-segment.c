@@ -3,12 +3,15 @@
 #include "node-agent/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
+#include "node-agent/segment-file.h"
 #include "node-agent/store-index.h"
 #include "pathmap/memory.h"
 #include "tree/clock.h"
@@ -47,6 +50,34 @@ static void segment_died(struct store_segment *s)
 	s->died_mono_ns = death.when;
 }
 
+void store_hold(struct store_segment *s)
+{
+	if (s->holds++ > 0)
+		return;
+	s->held = open(s->segment.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (s->held >= 0)
+		(void)flock(s->held, LOCK_SH | LOCK_NB);
+}
+
+static void hold_end(struct store_segment *s)
+{
+	if (s->held >= 0)
+		close(s->held);
+	s->held = -1;
+}
+
+void store_release(const struct store *store, uint64_t serial)
+{
+	struct store_segment *s;
+
+	/* serials grow along the list */
+	TAILQ_FOREACH_REVERSE(s, &store->segments, store_list, link)
+	if (s->serial <= serial)
+		break;
+	if (s && s->serial == serial && --s->holds == 0)
+		hold_end(s);
+}
+
 static bool pidfd_ended(int pidfd)
 {
 	struct pollfd p = {.fd = pidfd, .events = POLLIN};
@@ -54,8 +85,18 @@ static bool pidfd_ended(int pidfd)
 	return poll(&p, 1, 0) == 1;
 }
 
+static int note_finished(void *arg)
+{
+	struct store_segment *s = arg;
+
+	atomic_store(&s->segment.said.finished, atomic_load(&s->segment.header->finished));
+	return 0;
+}
+
 bool store_check_alive(struct store_segment *s)
 {
+	if (s->alive && s->pidfd < 0)
+		(void)segment_guarded(note_finished, s);
 	if (s->alive && (s->pidfd >= 0 ? pidfd_ended(s->pidfd) : !segment_alive(&s->segment)))
 		segment_died(s);
 	return s->alive;
@@ -65,8 +106,11 @@ bool store_check_alive(struct store_segment *s)
  */
 static void process_find(struct store *store, struct store_segment *s)
 {
-	s->pidfd = pidfd_open(s->pid, 0);
-	s->alive = segment_alive(&s->segment) && !(s->pidfd < 0 && errno == ESRCH);
+	bool apart = segment_is_apart(&s->segment.said);
+
+	/* where its id means nothing, that of somebody else would be opened */
+	s->pidfd = apart ? -1 : pidfd_open(s->pid, 0);
+	s->alive = segment_alive(&s->segment) && !(!apart && s->pidfd < 0 && errno == ESRCH);
 	if (s->alive && s->pidfd >= 0 && pidfd_ended(s->pidfd))
 		s->alive = false;
 	if (!s->alive) {
@@ -108,6 +152,7 @@ struct store_segment *store_segment_open(struct store *store, const char *run, c
 		return NULL;
 	}
 	s->serial = ++store->next_serial;
+	s->held = -1;
 	process_find(store, s);
 	TAILQ_INSERT_TAIL(&store->segments, s, link);
 	return s;
@@ -120,6 +165,7 @@ void store_segment_close(struct store *store, struct store_segment *s)
 		store->gone(s, store->gone_arg);
 	if (s->pidfd >= 0)
 		close(s->pidfd);
+	hold_end(s);
 	segment_close(&s->segment);
 	free(s);
 }

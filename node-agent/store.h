@@ -32,6 +32,8 @@ struct store_segment {
 	bool alive;
 	bool pidfd_watched;    /* for the agent's own use */
 	uint64_t died_mono_ns; /* first seen dead; 0 while alive */
+	unsigned holds;	       /* of store_hold(), and the descriptor with their lock */
+	int held;
 };
 
 TAILQ_HEAD(store_list, store_segment);
@@ -101,6 +103,15 @@ void store_fini(struct store *store);
  * Returns 0, or -1 with errno when the base cannot be looked into (the store is empty then).
  */
 int store_refresh(struct store *store);
+
+/**
+ * @s is being read: until store_release() no program that needs room removes it, should it have
+ * ended. Holds are counted, and end with the segment.
+ */
+void store_hold(struct store_segment *s);
+
+/** Let go of one hold on the segment of that serial, if it is there. */
+void store_release(const struct store *store, uint64_t serial);
 
 /**
  * Look whether the process of @s still lives; when it has just ended, note it here and in its

@@ -480,6 +480,30 @@ tap_memory "no memory is kept" has_not_grown
 echo "# agent: $fds descriptors, $kb KiB before all that; $(sizes) after it; $(cat "$tap_dir/drip"); $(tail -n 1 "$bed_dir/crowd.out")"
 tap_case "and it serves" sees observe --run one
 
+# --- very many scopes ---
+
+# scopes: somebody who is limited to a run opens as many as it can; others look, and programs start.
+scopes() {
+	local kb now before
+
+	read -r _ kb < <(sizes)
+	before=$(lines)
+	mkfifo "$tap_dir/end"
+	"$top_builddir/tests/opener" "$bed_entry" "$EVSPACE_TLS" one one events 12 1000 \
+		<"$tap_dir/end" >"$tap_dir/scopes" 2>"$tap_dir/why" &
+	exec 3>"$tap_dir/end"
+	bed_until grep -q refused "$tap_dir/scopes"
+	read -r _ now < <(sizes)
+	echo "$kb KiB, then $now KiB with $(cat "$tap_dir/scopes")"
+	grep -q '^64 open, 11936 refused' "$tap_dir/scopes" &&
+		grep -q '64 scopes of one are open on this host already' "$tap_dir/why" &&
+		[ "$(ls "$EVSPACE_DIR/one" | grep -c '\.cursor$')" -lt 100 ] && [ "$now" -le $((kb + 64 * 1024)) ] &&
+		no_more_lines "$before" 12 && sees observe --run one || { cat "$tap_dir/why"; ls "$EVSPACE_DIR/one" | wc -l; return 1; }
+	timeout 60 "$top_builddir/tests/writer" "$EVSPACE_DIR/more" 1 100 1 >"$tap_dir/more" 2>&1 || { cat "$tap_dir/more"; return 1; }
+	exec 3>&-
+}
+tap_case "who opens 12,000 scopes has 64 of them, and others all that they need" scopes
+
 # --- what can be seen on the host ---
 
 no_secrets() {

@@ -2,10 +2,8 @@
 /* Tests cursors: ranges asked for again are the same, survive the agent, and are never forgotten
  * unasked. */
 #include "node-agent/cursor.h"
-#include "node-agent/shelf.h"
 #include "tests/tap.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -339,112 +337,8 @@ static void small_until_read(void)
 	cursor_close(c, false);
 }
 
-/* ---- the shelf ---- */
-
-#define KEEP_NS 3600000000000u
-
-/* Scope number @i of @peer comes, reads and leaves; it may come back for @keep_ns. */
-static void come_and_go(struct shelf *shelf, uint32_t i, const char *peer, uint64_t keep_ns)
-{
-	const struct cursor_owner owner = {peer, keep_ns};
-	unsigned char scope[16] = "scope";
-	struct cursor *c;
-	char run[80];
-
-	memcpy(scope + 8, &i, sizeof(i));
-	snprintf(run, sizeof(run), "%s/run", dir);
-	c = cursor_open(run, scope, "w0", &owner, NULL);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
-	add_row(c, 0, 0);
-	make_wave(c, cursor_resumed(c) ? 2 : 1, 1, 1);
-	cursor_close(c, true);
-	shelf_put(shelf, "run", scope);
-}
-
-static unsigned files_left(void)
-{
-	const struct dirent *entry;
-	unsigned n = 0;
-	char run[80];
-	DIR *d;
-
-	snprintf(run, sizeof(run), "%s/run", dir);
-	d = opendir(run);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
-	while ((entry = readdir(d)))
-		n += strstr(entry->d_name, CURSOR_SUFFIX) != NULL;
-	closedir(d);
-	return n;
-}
-
-static void folder_of_run(bool make)
-{
-	char run[80];
-
-	snprintf(run, sizeof(run), "%s/run", dir);
-	CU_ASSERT_EQUAL(make ? mkdir(run, 0700) : rmdir(run), 0);
-}
-
-/* Who opens and leaves many takes none of others' and not much; who leaves one has it back. */
-static void shelf_has_room_for_all(void)
-{
-	struct shelf *shelf;
-
-	folder_of_run(true);
-	shelf = shelf_new(dir, "w0", KEEP_NS);
-	come_and_go(shelf, 0, "alice", KEEP_NS);
-	for (uint32_t i = 1; i <= 100; i++)
-		come_and_go(shelf, i, "mallory", KEEP_NS);
-	CU_ASSERT_EQUAL(files_left(), 1 + SHELF_PEER);
-	/* the last ones are there, and once each */
-	come_and_go(shelf, 100, "mallory", KEEP_NS);
-	CU_ASSERT_EQUAL(files_left(), 1 + SHELF_PEER);
-	for (uint32_t i = 1000; i < 2000; i++) {
-		char peer[16];
-
-		snprintf(peer, sizeof(peer), "m%u", i);
-		come_and_go(shelf, i, peer, KEEP_NS);
-	}
-	CU_ASSERT(files_left() <= SHELF_FILES);
-	shelf_free(shelf);
-	/* who comes next on the node has them all, and no more of another's */
-	shelf = shelf_new(dir, "w1", 0);
-	CU_ASSERT(files_left() > SHELF_FILES / 2);
-	shelf_free(shelf);
-	shelf = shelf_new(dir, "w0", 0);
-	CU_ASSERT_EQUAL(files_left(), 0);
-	shelf_free(shelf);
-	folder_of_run(false);
-}
-
-static void shelf_keeps_for_its_time(void)
-{
-	struct shelf *shelf;
-	uint64_t next;
-
-	folder_of_run(true);
-	shelf = shelf_new(dir, "w0", KEEP_NS);
-	CU_ASSERT_EQUAL(shelf_tidy(shelf), UINT64_MAX);
-	come_and_go(shelf, 0, "alice", KEEP_NS / 2);
-	come_and_go(shelf, 1, "alice", KEEP_NS * 2);
-	next = shelf_tidy(shelf);
-	CU_ASSERT(next > KEEP_NS / 4 && next <= KEEP_NS / 2);
-	come_and_go(shelf, 2, "bob", 0);
-	CU_ASSERT_EQUAL(files_left(), 3);
-	(void)shelf_tidy(shelf);
-	CU_ASSERT_EQUAL(files_left(), 2);
-	shelf_free(shelf);
-	shelf_free(shelf_new(dir, "w0", 0));
-	folder_of_run(false);
-}
-
 int main(void)
 {
-	CU_TestInfo shelf[] = {
-		{"consumers that leave have room for so many", shelf_has_room_for_all},
-		{"files stay for as long as their consumers try", shelf_keeps_for_its_time},
-		CU_TEST_INFO_NULL,
-	};
 	CU_TestInfo files[] = {
 		{"a file that is cut while it is open", cut_while_it_is_open},
 		{"each word changed in turn", changed_words},
@@ -466,8 +360,7 @@ int main(void)
 	};
 	CU_SuiteInfo suites[] = {
 		{.pName = "cursor", .pInitFunc = setup, .pTests = cases},
-		{.pName = "files", .pTests = files},
-		{.pName = "shelf", .pCleanupFunc = teardown, .pTests = shelf},
+		{.pName = "files", .pCleanupFunc = teardown, .pTests = files},
 		CU_SUITE_INFO_NULL,
 	};
 

@@ -158,7 +158,7 @@ static void header_print(const struct segment *s, uint64_t lost)
 	       s->header->rank, s->header->world_size, s->header->world, segment_threads(s),
 	       segment_elements(s), events, held, lost, polls, s->header->cost_ps,
 	       atomic_load(&s->header->finished), segment_alive(s),
-	       segment_notes(atomic_load(&s->header->note), notes, sizeof(notes)));
+	       segment_notes(atomic_load(&s->header->note), s->said.removed, notes, sizeof(notes)));
 }
 
 static void segment_print(const struct segment *s, enum what what)

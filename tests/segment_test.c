@@ -208,10 +208,10 @@ static void reserves_end(void)
 		segment_comm_add(&w, id, 0, 1, SEGMENT_MEMBERS_UNKNOWN);
 	CU_ASSERT_TRUE(atomic_load(&w.header->note) & SEGMENT_NOTE_COMMS);
 	CU_ASSERT_EQUAL(segment_comms(&w), w.layout.comms_max);
-	segment_notes(SEGMENT_NOTE_THREADS | SEGMENT_NOTE_COMMS, notes, sizeof(notes));
+	segment_notes(SEGMENT_NOTE_THREADS | SEGMENT_NOTE_COMMS, "", notes, sizeof(notes));
 	CU_ASSERT_PTR_NOT_NULL(strstr(notes, "threads"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(notes, "; more communicators"));
-	CU_ASSERT_STRING_EQUAL(segment_notes(0, notes, sizeof(notes)), "");
+	CU_ASSERT_STRING_EQUAL(segment_notes(0, "a", notes, sizeof(notes)), "");
 	segment_overflow_write(&w);
 	segment_overflow_write(&w);
 	CU_ASSERT_EQUAL(element_head(segment_ring(&w, segment_element(&w, 0))), 2);

@@ -413,6 +413,28 @@ static void one_file_blinds_nobody(void)
 		maker_end(makers[i]);
 }
 
+/* Whatever is read of a run, no program removes it meanwhile for want of room. */
+static void readers_hold(void)
+{
+	static const enum reading readings[] = {READ_STREAM, READ_LATEST, READ_COUNTS};
+	pid_t maker = maker_start("run", 0, 10);
+	const struct store_segment *s;
+	struct ask ask = {.wave = 1};
+
+	maker_end(maker);
+	look_at_store();
+	s = TAILQ_FIRST(&trial.store.segments);
+	for (unsigned i = 0; i < 3; i++) {
+		Evspace__Open open = asked_for(readings[i]);
+		struct stage *source = source_open(&open);
+
+		CU_ASSERT_EQUAL(source->ops->read(source, &ask, &batch, NULL), 0);
+		CU_ASSERT_EQUAL(s->holds, 1);
+		source_free(source, false);
+		CU_ASSERT_EQUAL(s->holds, 0);
+	}
+}
+
 /* Where no cursors can be kept, the leaf says so until they can. */
 static void no_room_for_cursors(void)
 {
@@ -532,6 +554,7 @@ int main(void)
 		{"damaged files are counted", damaged_files_are_counted},
 		{"heads that go back", heads_that_go_back},
 		{"one file that is cut blinds nobody", one_file_blinds_nobody},
+		{"readers hold what they read", readers_hold},
 		{"no room for cursors is said", no_room_for_cursors},
 		{"headers that change", headers_that_change},
 		CU_TEST_INFO_NULL,

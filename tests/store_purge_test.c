@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -164,7 +163,7 @@ static void base_from_environment(void)
 static void a_clock_that_is_set(void)
 {
 	const struct timespec old[] = {{.tv_sec = 1}, {.tv_sec = 1}};
-	const struct cursor_owner owner = {"alice", UINT64_MAX};
+	const struct cursor_owner owner = {.peer = "alice", .keep_ns = UINT64_MAX};
 	pid_t m = maker_start("one", 0, 0);
 	unsigned char id[16] = "scope";
 	char dir[400], path[500];
@@ -260,103 +259,6 @@ static void purge_leaves_a_starting_run(void)
 	CU_ASSERT_FALSE(trial_exists("starting"));
 }
 
-/* ---- ended runs make way ---- */
-
-/* A run of one process, which has ended. Returns its file's size. */
-static uint64_t ended_run(const char *run)
-{
-	pid_t m = maker_start(run, 0, 1);
-	char path[400];
-	struct stat st;
-
-	maker_end(m);
-	snprintf(path, sizeof(path), "%s/%s/rank0.%d.seg", trial.base, run, (int)m);
-	CU_ASSERT_EQUAL_FATAL(stat(path, &st), 0);
-	return (uint64_t)st.st_blocks * 512;
-}
-
-/* A next program's segment, with a quota of @tenths of a segment's size. Returns 0 or errno. */
-static int next_program(uint64_t size, unsigned tenths, bool replaces, uint32_t *note)
-{
-	struct segment_plan plan = {.run = "next", .world_size = 4, .world = 1};
-	struct segment segment;
-	char dir[300];
-
-	snprintf(dir, sizeof(dir), "%s/next", trial.base);
-	mkdir(dir, 0700);
-	plan.dir = dir;
-	plan.quota = size * tenths / 10;
-	plan.replaces = replaces;
-	if (segment_create(&segment, &plan, NULL) < 0)
-		return errno;
-	*note = atomic_load(&segment.header->note) & SEGMENT_NOTE_ROOM;
-	segment_close(&segment);
-	return 0;
-}
-
-static void oldest_make_way(void)
-{
-	uint64_t size = ended_run("oldest");
-	pid_t live = maker_start("live", 0, 1);
-	char words[512];
-	uint32_t note;
-
-	ended_run("old");
-	ended_run("newest");
-	CU_ASSERT_EQUAL(next_program(size, 35, false, &note), EDQUOT);
-	CU_ASSERT_TRUE(trial_exists("oldest"));
-	CU_ASSERT_EQUAL_FATAL(next_program(size, 35, true, &note), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(segment_notes(note, words, sizeof(words)), "were removed"));
-	CU_ASSERT_FALSE(trial_exists("oldest"));
-	CU_ASSERT_FALSE(trial_exists("old"));
-	CU_ASSERT_TRUE(trial_exists("newest"));
-	CU_ASSERT_TRUE(trial_exists("live/rank0.%d.seg", (int)live));
-	maker_end(live);
-}
-
-static void none_goes_in_vain(void)
-{
-	uint64_t size = ended_run("old");
-	pid_t live = maker_start("live", 0, 1);
-	uint32_t note;
-
-	CU_ASSERT_EQUAL(next_program(size, 19, true, &note), EDQUOT);
-	CU_ASSERT_TRUE(trial_exists("old"));
-	CU_ASSERT_EQUAL(next_program(size, 30, true, &note), 0);
-	CU_ASSERT_EQUAL(note, 0);
-	CU_ASSERT_TRUE(trial_exists("old"));
-	maker_end(live);
-}
-
-static void what_is_in_use_stays(void)
-{
-	const struct cursor_owner owner = {"alice", UINT64_MAX};
-	uint64_t size = ended_run("read");
-	unsigned char id[16] = "scope";
-	char path[300];
-	struct cursor *c;
-	uint32_t note;
-	int held;
-
-	ended_run("held");
-	ended_run("mirrored");
-	ended_run("old");
-	snprintf(path, sizeof(path), "%s/read", trial.base);
-	c = cursor_open(path, id, "w0", &owner, NULL);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
-	snprintf(path, sizeof(path), "%s/held", trial.base);
-	held = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CU_ASSERT_EQUAL(flock(held, LOCK_EX), 0);
-	trial_file("mirrored", "rank1.1.0123456789abcdef.mirror", "");
-	CU_ASSERT_EQUAL(next_program(size, 42, true, &note), 0);
-	CU_ASSERT_TRUE(trial_exists("read"));
-	CU_ASSERT_TRUE(trial_exists("held"));
-	CU_ASSERT_TRUE(trial_exists("mirrored"));
-	CU_ASSERT_FALSE(trial_exists("old"));
-	close(held);
-	cursor_close(c, false);
-}
-
 static void runs_summed(void)
 {
 	pid_t a = maker_start("one", 0, 5), b = maker_start("one", 1, 7);
@@ -401,9 +303,6 @@ static CU_TestInfo purge_cases[] = {
 	{"purge by age", purge_by_age},
 	{"purge of what nobody owns", purge_what_nobody_owns},
 	{"purge leaves a run that is starting", purge_leaves_a_starting_run},
-	{"the oldest ended runs make way for the next program", oldest_make_way},
-	{"none goes in vain", none_goes_in_vain},
-	{"what is in use stays", what_is_in_use_stays},
 	{"runs are summed up, oldest first", runs_summed},
 	CU_TEST_INFO_NULL,
 };

@@ -63,6 +63,39 @@ static int stem_check(const struct stem *s, const Evspace__Open *open,
 	return errorf(e, "the scope is open here already, for other elements");
 }
 
+/* Each costs memory here, and a file. */
+static int stem_room(const struct stem_list *stems, const char *peer, struct error *e)
+{
+	unsigned all = 0, own = 0;
+	const struct stem *s;
+
+	LIST_FOREACH (s, stems, entry) {
+		all++;
+		own += strcmp(s->open->peer, peer) == 0;
+	}
+	if (all < STEM_MOST && own < STEM_PEER)
+		return 0;
+	errno = EMFILE;
+	if (own >= STEM_PEER)
+		return errorf(e,
+			      "%u scopes of %s are open on this host already, which is the most "
+			      "that one consumer may have; close some",
+			      own, peer);
+	return errorf(e,
+		      "%u scopes are open on this host already, which is the most for all "
+		      "consumers; try again when some are closed",
+		      all);
+}
+
+static int part_room(const struct stem *s, struct error *e)
+{
+	if (s->parts < STEM_PARTS)
+		return 0;
+	errno = EMFILE;
+	return errorf(e, "the scope has %u parts on this host already, which is the most",
+		      STEM_PARTS);
+}
+
 static int stem_source(struct stem *s, uint64_t generation, const struct plan_place *place,
 		       struct error *e)
 {
@@ -83,7 +116,8 @@ struct stem *stem_join(const struct scope_host *host, struct stem_list *stems,
 {
 	struct stem *s = stem_find(stems, open);
 
-	if (s && stem_check(s, open, place, e) < 0)
+	if (s ? stem_check(s, open, place, e) < 0 || part_room(s, e) < 0
+	      : stem_room(stems, open->peer, e) < 0)
 		return NULL;
 	if (!s) {
 		s = memory_new(1, sizeof(*s));

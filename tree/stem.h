@@ -12,6 +12,12 @@
 
 struct scope_host;
 
+/** Scopes that all have open on one host, and those of one consumer; parts of one scope, of which
+ * there are two while a tree changes, by each way that leads here. */
+#define STEM_MOST  512u
+#define STEM_PEER  64u
+#define STEM_PARTS 16u
+
 /**
  * While a tree changes, a host may have two parts of one scope: the old one that drains and the new
  * one, or its own and one that it stands in for. They read from the same cursors, so that a wave is
@@ -34,7 +40,7 @@ LIST_HEAD(stem_list, stem);
 /**
  * The stem of the scope that @open opens, for one more part of it at @place; with a source from now
  * on if that is a leaf. NULL with errno and @e: no source could be made, or the part asks for other
- * elements than those before it, or for other users' (EEXIST).
+ * elements than those before it, or for other users' (EEXIST), or there are too many (EMFILE).
  */
 struct stem *stem_join(const struct scope_host *host, struct stem_list *stems,
 		       const Evspace__Open *open, const struct plan_place *place, struct error *e);

@@ -230,7 +230,7 @@ static int segment_look(void *arg)
 	uint64_t number;
 
 	segment_alive(s);
-	segment_notes(atomic_load(&s->header->note), notes, sizeof(notes));
+	segment_notes(atomic_load(&s->header->note), s->said.removed, notes, sizeof(notes));
 	for (uint32_t i = 0; i < segment_threads(s); i++) {
 		if (!segment_thread(s, i))
 			continue;

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests how room is made for a program's segment: which ended runs make way, which do not. */
+#include "node-agent/segment-room.h"
+#include "node-agent/cursor.h"
+#include "pathmap/memory.h"
+#include "tests/tap.h"
+#include "tests/trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A run of one process, which has ended. Returns its file's size. */
+static uint64_t ended_run(const char *run)
+{
+	pid_t m = maker_start(run, 0, 1);
+	char path[400];
+	struct stat st;
+
+	maker_end(m);
+	snprintf(path, sizeof(path), "%s/%s/rank0.%d.seg", trial.base, run, (int)m);
+	CU_ASSERT_EQUAL_FATAL(stat(path, &st), 0);
+	return (uint64_t)st.st_blocks * 512;
+}
+
+static char removed[128]; /* for the next program */
+
+/* A next program's segment, with a quota of @tenths of a segment's size. Returns 0 or errno. */
+static int next_program(uint64_t size, unsigned tenths, bool replaces, uint32_t *note)
+{
+	struct segment_plan plan = {.run = "next", .world_size = 4, .world = 1};
+	struct segment segment;
+	char dir[300];
+
+	snprintf(dir, sizeof(dir), "%s/next", trial.base);
+	mkdir(dir, 0700);
+	plan.dir = dir;
+	plan.quota = size * tenths / 10;
+	plan.replaces = replaces;
+	if (segment_create(&segment, &plan, NULL) < 0)
+		return errno;
+	*note = atomic_load(&segment.header->note) & SEGMENT_NOTE_ROOM;
+	memcpy(removed, segment.said.removed, sizeof(removed));
+	segment_close(&segment);
+	return 0;
+}
+
+static void oldest_make_way(void)
+{
+	uint64_t size = ended_run("oldest");
+	pid_t live = maker_start("live", 0, 1);
+	char words[512];
+	uint32_t note;
+
+	ended_run("old");
+	ended_run("newest");
+	CU_ASSERT_EQUAL(next_program(size, 35, false, &note), EDQUOT);
+	CU_ASSERT_TRUE(trial_exists("oldest"));
+	CU_ASSERT_EQUAL_FATAL(next_program(size, 35, true, &note), 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(segment_notes(note, removed, words, sizeof(words)),
+				      "were removed: oldest, old"));
+	CU_ASSERT_FALSE(trial_exists("oldest"));
+	CU_ASSERT_FALSE(trial_exists("old"));
+	CU_ASSERT_TRUE(trial_exists("newest"));
+	CU_ASSERT_TRUE(trial_exists("live/rank0.%d.seg", (int)live));
+	maker_end(live);
+}
+
+static void none_goes_in_vain(void)
+{
+	uint64_t size = ended_run("old");
+	pid_t live = maker_start("live", 0, 1);
+	uint32_t note;
+
+	CU_ASSERT_EQUAL(next_program(size, 19, true, &note), EDQUOT);
+	CU_ASSERT_TRUE(trial_exists("old"));
+	CU_ASSERT_EQUAL(next_program(size, 30, true, &note), 0);
+	CU_ASSERT_EQUAL(note, 0);
+	CU_ASSERT_TRUE(trial_exists("old"));
+	maker_end(live);
+}
+
+static void what_is_in_use_stays(void)
+{
+	const struct cursor_owner owner = {.peer = "alice", .keep_ns = UINT64_MAX};
+	uint64_t size = ended_run("read");
+	unsigned char id[16] = "scope";
+	char path[300];
+	struct cursor *c;
+	uint32_t note;
+	int held;
+
+	ended_run("held");
+	ended_run("mirrored");
+	ended_run("old");
+	snprintf(path, sizeof(path), "%s/read", trial.base);
+	c = cursor_open(path, id, "w0", &owner, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	snprintf(path, sizeof(path), "%s/held", trial.base);
+	held = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CU_ASSERT_EQUAL(flock(held, LOCK_EX), 0);
+	trial_file("mirrored", "rank1.1.0123456789abcdef.mirror", "");
+	CU_ASSERT_EQUAL(next_program(size, 42, true, &note), 0);
+	CU_ASSERT_TRUE(trial_exists("read"));
+	CU_ASSERT_TRUE(trial_exists("held"));
+	CU_ASSERT_TRUE(trial_exists("mirrored"));
+	CU_ASSERT_FALSE(trial_exists("old"));
+	close(held);
+	cursor_close(c, false);
+}
+
+/* Another process finds it as @tenths of a segment's size are left. */
+static void goes_not(uint64_t size, unsigned tenths, const char *run)
+{
+	uint32_t note;
+
+	CU_ASSERT_EQUAL(next_program(size, tenths, true, &note), EDQUOT);
+	CU_ASSERT_TRUE(trial_exists("%s", run));
+}
+
+/* What observers leave behind takes nothing of the programs' quota. */
+static void cursors_take_no_quota(void)
+{
+	uint64_t size = ended_run("old");
+	char *text = memory_new(size + 1, 1);
+	uint32_t note;
+
+	memset(text, 'x', size);
+	trial_file("old", "00.w0" CURSOR_SUFFIX, text);
+	free(text);
+	CU_ASSERT_EQUAL(next_program(size, 22, true, &note), 0);
+	CU_ASSERT_EQUAL(note, 0);
+}
+
+/* Whoever reads an ended run, by numbers of its elements or not, has it until he stops. */
+static void what_is_read_stays(void)
+{
+	uint64_t size = ended_run("old");
+	const struct store_segment *s;
+	uint32_t note;
+
+	trial_start(false);
+	s = TAILQ_FIRST(&trial.store.segments);
+	store_hold(TAILQ_FIRST(&trial.store.segments));
+	store_hold(TAILQ_FIRST(&trial.store.segments));
+	goes_not(size, 15, "old");
+	store_release(&trial.store, s->serial);
+	goes_not(size, 15, "old");
+	store_release(&trial.store, s->serial);
+	CU_ASSERT_EQUAL(next_program(size, 15, true, &note), 0);
+	CU_ASSERT_FALSE(trial_exists("old"));
+}
+
+/* The program's ids mean nothing here: as in a container that shares the memory. */
+static void who_is_elsewhere_is_not_gone(void)
+{
+	uint64_t size = ended_run("apart"), space = 1;
+	char path[300];
+	uint32_t note, yes = 1;
+	glob_t found;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/apart/*" SEGMENT_SUFFIX, trial.base);
+	CU_ASSERT_EQUAL_FATAL(glob(path, 0, NULL, &found), 0);
+	fd = open(found.gl_pathv[0], O_RDWR);
+	CU_ASSERT_FATAL(fd >= 0);
+	globfree(&found);
+	CU_ASSERT_EQUAL(
+		pwrite(fd, &space, sizeof(space), offsetof(struct segment_header, pid_space)),
+		sizeof(space));
+	goes_not(size, 15, "apart");
+	trial_start(false);
+	store_purge(&trial.store, NULL, 0, false);
+	CU_ASSERT_TRUE(TAILQ_FIRST(&trial.store.segments)->alive);
+	goes_not(size, 15, "apart");
+	CU_ASSERT_EQUAL(pwrite(fd, &yes, sizeof(yes), offsetof(struct segment_header, finished)),
+			sizeof(yes));
+	close(fd);
+	CU_ASSERT_FALSE(store_check_alive(TAILQ_FIRST(&trial.store.segments)));
+	CU_ASSERT_EQUAL(next_program(size, 15, true, &note), 0);
+	CU_ASSERT_FALSE(trial_exists("apart"));
+}
+
+/* As many as fit are named. */
+static void those_that_went_are_named(void)
+{
+	uint64_t size = 0;
+	char run[64];
+	uint32_t note;
+
+	for (int i = 0; i < 9; i++) {
+		snprintf(run, sizeof(run), "a-run-with-a-name-that-is-long-%d", i);
+		size = ended_run(run);
+	}
+	CU_ASSERT_EQUAL(next_program(size, 15, true, &note), 0);
+	CU_ASSERT_STRING_EQUAL(removed, "a-run-with-a-name-that-is-long-0, "
+					"a-run-with-a-name-that-is-long-1, "
+					"a-run-with-a-name-that-is-long-2 and 6 more");
+}
+
+static CU_TestInfo cases[] = {
+	{"the oldest ended runs make way for the next program", oldest_make_way},
+	{"none goes in vain", none_goes_in_vain},
+	{"what is in use stays", what_is_in_use_stays},
+	{"cursors take no quota", cursors_take_no_quota},
+	{"what is read stays", what_is_read_stays},
+	{"who is elsewhere is not gone", who_is_elsewhere_is_not_gone},
+	{"those that went are named", those_that_went_are_named},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "room",
+		 .pTests = cases,
+		 .pSetUpFunc = trial_begin,
+		 .pTearDownFunc = trial_end},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
