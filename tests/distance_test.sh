@@ -139,7 +139,7 @@ tap_case "far ones that do not read cost little, others are not slowed" stopped_
 cat "$cluster_dir/memory"
 touch "$cluster_dir/going"
 far_run live 100000 --size medium --while "$cluster_dir/going" &
-far_events live live --backlog --until-end &
+far_events live live --wait --backlog --until-end &
 watcher=$!
 tap_case "after a cut the stream goes on" goes_on
 echo "# it went on $(cat "$cluster_dir/resumed") s after the wire was mended"
