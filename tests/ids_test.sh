@@ -46,6 +46,10 @@ rounds() {
 	collected "$1" 2 "$lib" --make rounds && ids_are_right && no_notes
 }
 
+groups() {
+	collected "$1" 3 "$lib" --make groups && ids_are_right
+}
+
 idup() {
 	local suffix=
 
@@ -80,6 +84,7 @@ for mpi in openmpi mpich; do
 		continue
 	fi
 	tap_case "$mpi: 600 communicators of 300 tags" rounds $mpi
+	tap_case "$mpi: a group without rank 0, and with it, of one tag" groups $mpi
 	tap_case "$mpi: communicators after 100 requests for others that failed" idup $mpi
 	tap_case "$mpi: one rank has tried twice" retry $mpi
 	tap_case "$mpi: 1,000 come and go, and what is there is on record" churn $mpi

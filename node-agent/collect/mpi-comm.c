@@ -254,7 +254,7 @@ static void sides_within(struct sides *s, MPI_Comm parent)
 	if (inter) {
 		sides_meet(s, parent);
 	} else if (mpi.Comm_group(parent, &group) == MPI_SUCCESS) {
-		s->hash = 0;
+		s->hash = 1;
 		side_translate(s, 0, group, NULL);
 		s->leader = (uint32_t)leader_find(s->groups[0], group);
 		mpi.Group_free(&group);
@@ -277,7 +277,7 @@ static bool sides_find(struct sides *s, MPI_Comm comm, MPI_Comm parent)
 	for (int i = 0; i < s->n; i++)
 		mpi.Group_size(s->groups[i], &s->sizes[i]);
 	s->room = segment_members_take(collect.segment, (uint32_t)(s->sizes[0] + s->sizes[1]));
-	s->hash = (uint32_t)s->sizes[1];
+	s->hash = hash_add(1, (uint32_t)s->sizes[1]);
 	for (int i = 0; i < s->n; i++)
 		side_translate(s, i, s->world, s->room && i ? s->room + s->sizes[0] : s->room);
 	s->leader = (uint32_t)s->leaders[0];

@@ -17,7 +17,7 @@ static struct {
 } want = {.rounds = 1000};
 
 static const struct app_option options[] = {
-	{"make", APP_WORD, &want.what, 0, 0, "rounds|worlds|idup|retry|churn|nobody",
+	{"make", APP_WORD, &want.what, 0, 0, "rounds|groups|worlds|idup|retry|churn|nobody",
 	 "what is made"},
 	{"rounds", APP_NUMBER, &want.rounds, 1, 1000000, NULL, "of churn (1000)"},
 	{0},
@@ -48,6 +48,25 @@ static int rounds_make(void)
 	}
 	MPI_Group_free(&all);
 	return 2 * TAGS;
+}
+
+/* A group without rank 0 and the same with it, by turns, of one tag. */
+static int groups_make(void)
+{
+	MPI_Group all, some;
+	MPI_Comm made;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &all);
+	MPI_Group_excl(all, 1, (int[]){0}, &some);
+	for (int i = 0; i < 2 * MADE; i++) {
+		if (i % 2 == 0 && rank == 0)
+			continue;
+		MPI_Comm_create_group(MPI_COMM_WORLD, i % 2 ? all : some, 0, &made);
+		label_free(made, i);
+	}
+	MPI_Group_free(&some);
+	MPI_Group_free(&all);
+	return 2 * MADE;
 }
 
 /* Waiting fails for who is alone (tests/preload/failing.c), and then nothing is there. */
@@ -208,6 +227,9 @@ int main(int argc, char **argv)
 			break;
 		case 'w':
 			n = worlds_begin(argv[0]);
+			break;
+		case 'g':
+			n = groups_make();
 			break;
 		case 'i':
 			n = idup_make();
