@@ -2,6 +2,7 @@
 /* The evspace command: finds the subcommand and hands over to it. */
 #include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,8 @@ int main(int argc, char **argv)
 	const char *profile;
 	int taken = profile_take(argc, argv, &profile);
 
+	/* Where it is ignored, as some that start us have it, children would be gone unheard. */
+	signal(SIGCHLD, SIG_DFL);
 	argc -= taken > 0 ? taken : 0;
 	argv += taken > 0 ? taken : 0;
 	if (taken < 0 || argc < 2) {

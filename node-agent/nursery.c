@@ -244,7 +244,6 @@ int nursery_run(const struct agent_options *o, const struct hostlist *nodes, str
 {
 	struct nursery n = {.o = o, .nodes = nodes};
 	struct error ignored;
-	struct sigaction heard;
 	sigset_t set;
 	int rc = -1;
 
@@ -254,8 +253,6 @@ int nursery_run(const struct agent_options *o, const struct hostlist *nodes, str
 		chart_free(n.chart);
 		return -1;
 	}
-	/* Where it is ignored, as some that start us have it, nobody is told of children's ends. */
-	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &heard);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
@@ -276,6 +273,5 @@ int nursery_run(const struct agent_options *o, const struct hostlist *nodes, str
 	chart_free(n.chart);
 	free(n.pids);
 	sigprocmask(SIG_SETMASK, &n.before, NULL);
-	sigaction(SIGCHLD, &heard, NULL);
 	return rc;
 }

@@ -64,6 +64,8 @@ is_state() {
 
 tap_case "run returns the program's exit code" exits 7 evspace run -- mpirun -np 2 sh -c 'exit 7'
 tap_case "run returns 128 + n for a signal" exits 137 evspace run -- sh -c 'kill -9 $$'
+tap_case "... also where SIGCHLD was ignored" exits 7 \
+	bash -c 'trap "" CHLD; exec evspace run --no-summary -- sh -c "exit 7"'
 tap_case "run returns 0 of an MPI program" exits 0 evspace run -- mpirun -np 2 "$apps/calls"
 tap_case "its output is untouched" says out '^calls: 2 ranks, all results are right$'
 tap_case "a program that is not there: 125" exits 125 evspace run -- "$tap_dir/nowhere"
