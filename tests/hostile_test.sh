@@ -70,6 +70,23 @@ deep_child() {
 	evspace status --connect "$child" --entry w1 --identity observe >"$tap_dir/all" 2>&1 || code=$?
 	[ "$code" -eq 3 ] && grep 'too deep' "$tap_dir/all" || { echo "exit code $code"; cat "$tap_dir/all"; return 1; }
 }
+# No reply to a question, but one to another.
+odd_replies() {
+	local command
+
+	bed_start w1 "$hostile" child "$child" "$EVSPACE_TLS" w1 "$seed" 600
+	bed_until grep -q here "$bed_dir/w1.out"
+	for command in collect discard; do
+		bed_until eval "talks_nonsense $command" || { cat "$tap_dir/all"; return 1; }
+	done
+}
+# Until it is the first that the child says; where replies are lost a sanitizer changes the exit code.
+talks_nonsense() {
+	local code=0
+
+	evspace "$1" --connect "$child" --entry w1 --identity control --run one >"$tap_dir/all" 2>&1 || code=$?
+	grep -q "^evspace $1: the agent talks nonsense$" "$tap_dir/all" && [ "$code" -eq 3 ]
+}
 hoarders() {
 	local before now
 
@@ -120,6 +137,8 @@ looks || exit 99
 fds=$(descriptors)
 tap_case "who nests frames is refused, whichever way" deep_frames
 tap_case "... also a child, by agents and by consumers" deep_child
+bed_kill TERM w1
+tap_case "a reply to something else is no answer" odd_replies
 bed_kill TERM w1
 tap_case "observers hold little by frames that are not whole" hoarders observe
 tap_case "... and agents" hoarders w1
