@@ -244,6 +244,7 @@ static void summary(struct events *v)
 {
 	const struct evspace_wave *w = evspace_wave(v->client);
 	char delivered[UNIT_TEXT], lost[UNIT_TEXT], bytes[UNIT_TEXT];
+	char share[UNIT_TEXT], own_share[UNIT_TEXT];
 	struct evspace_counts n;
 	struct evspace_leaf leaf;
 	uint64_t each;
@@ -276,9 +277,9 @@ static void summary(struct events *v)
 	fprintf(stderr, " and %llu us of CPU time of all agents",
 		(unsigned long long)(n.cpu_us / each));
 	if (n.seconds > RATE_AFTER_S)
-		fprintf(stderr, " (%.2g %% of a core, this command %.2g %%)",
-			(double)n.cpu_us * 1e-4 / n.seconds,
-			(double)clock_cpu_us() * 1e-4 / n.seconds);
+		fprintf(stderr, " (%s of a core, this command %s)",
+			unit_share(share, (double)n.cpu_us * 1e-6 / n.seconds),
+			unit_share(own_share, (double)clock_cpu_us() * 1e-6 / n.seconds));
 	if (n.reconnections)
 		fprintf(stderr, ", %u reconnections", n.reconnections);
 	fputc('\n', stderr);

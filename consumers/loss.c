@@ -20,12 +20,13 @@ static void what_helps(const struct common *common, const struct evspace_wave *w
 		       size_t n)
 {
 	static const char room[] = "more room helps (evspace run --capacity N)";
+	const int decimals = w->rate_hz < 10 ? 2 : 0;
 
 	if (w->held_back)
-		snprintf(buf, n, "%.3g looks a second cost what they may: --rate max, or %s",
-			 w->rate_hz, room);
+		snprintf(buf, n, "%.*f looks a second cost what they may: --rate max, or %s",
+			 decimals, w->rate_hz, room);
 	else if (common->look.hurry)
-		snprintf(buf, n, "now looking %.3g times a second", w->rate_hz);
+		snprintf(buf, n, "now looking %.*f times a second", decimals, w->rate_hz);
 	else if (w->rate_hz > 0 && w->needed_hz > w->rate_hz)
 		snprintf(buf, n, "--rate %.0f would do, or none, which is as often as it takes",
 			 w->needed_hz + 0.5);

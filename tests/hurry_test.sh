@@ -39,6 +39,35 @@ evspace events --rate 1 --count 3 >"$tap_dir/out" 2>"$tap_dir/err"
 tap_case "events says so at once" says err '^evspace events: [0-9,]+ of [0-9,]+ tuples lost; --rate'
 tap_case "... and at what price it looked" says err '% of a core, this command'
 
+# --- figures that a person reads ---
+
+figures() {
+	local view
+
+	for view in rates sizes histogram slowest matrix traffic; do
+		evspace view "$view" --rate 5 --count 2
+	done
+	evspace events --duration 2s >/dev/null
+	evspace heartbeat --once
+	evspace collect
+} >"$tap_dir/figures" 2>&1
+no_exponents() {
+	grep -q '^RATES OF' "$tap_dir/figures" && ! grep -E '[0-9]e[+-][0-9]|nan' "$tap_dir/figures"
+}
+# of whatever it is a part: of a thread's time, of the program's, of a core
+no_more_than_all() {
+	grep -oE '[0-9.,]+ ?%' "$tap_dir/figures" | tr -d ' ,%' | awk '$1 > 100 { print; bad = 1 } END { exit bad || NR == 0 }'
+}
+in_an_order() {
+	evspace view rates --level thread --count 1 >"$tap_dir/rows" 2>"$tap_dir/err"
+	sed -n 's|^\(/[^ ]*\) .*|\1|p' "$tap_dir/rows" >"$tap_dir/names"
+	[ "$(sort -u "$tap_dir/names" | wc -l)" -ge 2 ] && sort -V -c "$tap_dir/names" || { cat "$tap_dir/rows" "$tap_dir/err"; return 1; }
+}
+figures
+tap_case "figures that a person reads have no exponents" no_exponents
+tap_case "... no part is more than all" no_more_than_all
+tap_case "... and rows are in an order" in_an_order
+
 # --- the agent is gone when the program ends ---
 
 bed_kill TERM agent
