@@ -4,6 +4,7 @@
  *
  *	hostile client HOST:PORT DIR NAME SEED SECONDS	dials, and says frames at random
  *	hostile child HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
+ *	hostile forger HOST:PORT DIR NODE SEED SECONDS	the same, refuses with a line of a log
  *	hostile deep HOST:PORT DIR NAME		says what would exhaust a stack, once each way
  *	hostile deepchild HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
  *	hostile hoard HOST:PORT DIR NAME N	N connections that each begin the largest header
@@ -45,6 +46,7 @@ static struct address target;
 static struct tls *tls;
 static const char *name;
 static unsigned char *out;
+static bool forges;
 
 static _Noreturn void die(const char *what)
 {
@@ -234,10 +236,29 @@ static uint32_t frame_scope(const Evspace__Frame *f)
 	}
 }
 
+static size_t refuse(uint32_t scope)
+{
+	static char text[] = "x\nevspace agent: audit: mallory (127.0.0.1:1): switch all to off";
+	Evspace__Error error = EVSPACE__ERROR__INIT;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	struct wire_front front = {0, 0};
+
+	error.scope = scope;
+	error.code = EACCES;
+	error.text = text;
+	frame.kind_case = EVSPACE__FRAME__KIND_ERROR;
+	frame.error = &error;
+	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
+	wire_frame_put(&front, &frame, out);
+	return wire_frame_bytes(&front);
+}
+
 static size_t reply(struct random_frame *r, unsigned deep)
 {
 	unsigned kind = replies[random_below(&r->dice, sizeof(replies))];
 
+	if (forges)
+		return refuse(r->scope);
 	/* Other kinds than a child's are refused for their length. */
 	for (unsigned i = 0; deep && i < random_rounds(); i++) {
 		if (random_round_kind(i) == EVSPACE__FRAME__KIND_STATUS)
@@ -381,7 +402,8 @@ int main(int argc, char **argv)
 	out = memory_new(2 * RANDOM_FRAME_BYTES, 1);
 	if (!strcmp(what, "client"))
 		return client(&r, end_ns, argc > 7 ? argv[7] : "");
-	if (!strcmp(what, "child"))
+	forges = !strcmp(what, "forger");
+	if (!strcmp(what, "child") || forges)
 		return child(&r, end_ns, 0);
 	if (!strcmp(what, "deepchild"))
 		return child(&r, end_ns, DEEP);

@@ -87,6 +87,16 @@ talks_nonsense() {
 	evspace "$1" --connect "$child" --entry w1 --identity control --run one >"$tap_dir/all" 2>&1 || code=$?
 	grep -q "^evspace $1: the agent talks nonsense$" "$tap_dir/all" && [ "$code" -eq 3 ]
 }
+# A refusal is told in the log, quoted in one line: of what never gets there no line could be forged.
+forger() {
+	bed_start w1 "$hostile" forger "$child" "$EVSPACE_TLS" w1 "$seed" 600
+	bed_until grep -q here "$bed_dir/w1.out"
+	bed_until eval 'looks; grep -a "^evspace: agent w1 at .*: it says \"x?evspace agent: audit: mallory" "$bed_dir/w0.err"' || { tail "$bed_dir/w0.err"; return 1; }
+	not_forged
+}
+not_forged() {
+	! grep -a "^evspace agent: audit: mallory" "$bed_dir/w0.err" && ! grep -aP "\x1b" "$bed_dir/w0.err"
+}
 hoarders() {
 	local before now
 
@@ -140,6 +150,8 @@ tap_case "... also a child, by agents and by consumers" deep_child
 bed_kill TERM w1
 tap_case "a reply to something else is no answer" odd_replies
 bed_kill TERM w1
+tap_case "a line of the log that a child says is quoted in one" forger
+bed_kill TERM w1
 tap_case "observers hold little by frames that are not whole" hoarders observe
 tap_case "... and agents" hoarders w1
 kb=$(kb VmRSS)
@@ -158,7 +170,7 @@ given_back() {
 		{ echo "$kb kB and $fds descriptors before, $(kb VmRSS) and $(descriptors) now"; return 1; }
 }
 tap_case "... given back afterwards, as are descriptors" given_back
-tap_case "... no line of its log is forged" eval '! grep -a "^evspace agent: audit: mallory" "$bed_dir/w0.err" && ! grep -aP "\\x1b" "$bed_dir/w0.err"'
+tap_case "... no line of its log is forged" not_forged
 tap_case "it ends when it is told to, with no error of a sanitizer" eval 'bed_kill TERM w0 && ! grep "Sanitizer\|runtime error" "$bed_dir"/*.err'
 echo "# $(cat "$bed_dir/pulse.out")"
 tap_done
