@@ -326,20 +326,6 @@ const struct segment_comm *segment_comm(const struct segment *s, uint32_t i)
 	return i < s->layout.comms_max && is_complete(&table[i].used) ? &table[i] : NULL;
 }
 
-const struct element_ring *segment_ring(const struct segment *s,
-					const struct segment_element *entry)
-{
-	const struct segment_layout *l = &s->layout;
-	uint64_t at = entry->ring_at;
-	uint32_t capacity = entry->capacity;
-
-	if (capacity == 0 || at % 64 != 0 || at < l->rings_at || at - l->rings_at > l->rings_bytes)
-		return NULL;
-	if (element_ring_bytes(capacity) > l->rings_bytes - (at - l->rings_at))
-		return NULL;
-	return table_at(s, at);
-}
-
 uint32_t segment_cost(const struct segment *s)
 {
 	return *(const volatile uint32_t *)&s->header->cost_ps;

@@ -409,6 +409,20 @@ struct segment_element *segment_element_add(struct segment *s, const struct segm
 	return entry;
 }
 
+const struct element_ring *segment_ring(const struct segment *s,
+					const struct segment_element *entry)
+{
+	const struct segment_layout *l = &s->layout;
+	uint64_t at = entry->ring_at;
+	uint32_t capacity = entry->capacity;
+
+	if (capacity == 0 || at % 64 != 0 || at < l->rings_at || at - l->rings_at > l->rings_bytes)
+		return NULL;
+	if (element_ring_bytes(capacity) > l->rings_bytes - (at - l->rings_at))
+		return NULL;
+	return table_at(s, at);
+}
+
 struct segment_element *segment_overflow(struct segment *s)
 {
 	return table_at(s, s->layout.elements_at);

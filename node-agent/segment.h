@@ -77,6 +77,14 @@ struct segment_thread *segment_thread_add(struct segment *s, uint32_t tid);
  */
 struct segment_element *segment_element_add(struct segment *s, const struct segment_element *like);
 
+/**
+ * For writers and readers: the ring of an entry, its place and capacity checked against the file;
+ * NULL when they are not right. Give it a copy of the entry, and use that copy's capacity: what is
+ * in the file may change.
+ */
+const struct element_ring *segment_ring(const struct segment *s,
+					const struct segment_element *entry);
+
 /** The segment's one overflow element (capacity 1, entry 0): everything written there is counted
  * lost. */
 struct segment_element *segment_overflow(struct segment *s);
@@ -124,13 +132,6 @@ uint32_t segment_elements(const struct segment *s);
 const struct segment_element *segment_element(const struct segment *s, uint32_t i);
 uint32_t segment_comms(const struct segment *s);
 const struct segment_comm *segment_comm(const struct segment *s, uint32_t i);
-
-/**
- * The ring of an entry, its place and capacity checked against the file; NULL when they are not
- * right. Give it a copy of the entry, and use that copy's capacity: what is in the file may change.
- */
-const struct element_ring *segment_ring(const struct segment *s,
-					const struct segment_element *entry);
 
 /** What an event costs the process (ps), which it measures once it has its segment. */
 uint32_t segment_cost(const struct segment *s);

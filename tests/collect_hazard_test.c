@@ -12,12 +12,27 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "tests/segments.h"
 #include "tests/tap.h"
 #include "tree/op-table.h"
+
+/* This moment comes while the segment is set up, too: is its file cut short at the next one? */
+static bool cut_at_once;
+
+pid_t getpid(void)
+{
+	pid_t pid = (pid_t)syscall(SYS_getpid);
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/rank2.%d" SEGMENT_SUFFIX, segments_dir, (int)pid);
+	if (cut_at_once && truncate(path, SEGMENT_PAGE) == 0)
+		cut_at_once = false;
+	return pid;
+}
 
 static void start(uint32_t threads)
 {
@@ -144,6 +159,43 @@ static void file_is_cut_short(void)
 	CU_ASSERT_EQUAL(collect_enter(COLLECT_CALLER, &collect_none, CHANNEL_P2P), COLLECT_PASS);
 	CU_ASSERT_EQUAL(faults, 2);
 	collect_stop();
+}
+
+static void file_is_cut_at_once(void)
+{
+	cut_at_once = true;
+	start(1);
+	CU_ASSERT_FALSE(cut_at_once);
+	operate_often();
+	CU_ASSERT_EQUAL(collect_enter(COLLECT_CALLER, &collect_none, CHANNEL_P2P), COLLECT_PASS);
+	CU_ASSERT_EQUAL(faults, 2);
+	collect_stop();
+}
+
+/* The thread's entry is there, as an ended one has left it, but what is in it went meanwhile. */
+static void find_again(uint64_t ring_at, uint32_t capacity)
+{
+	struct segment_element *element;
+	uint64_t lost;
+
+	start(1);
+	operate(CHANNEL_P2P, NULL);
+	element = segment_overflow(collect.segment) + 1;
+	CU_ASSERT_EQUAL_FATAL(element->channel, CHANNEL_P2P);
+	element->ring_at = ring_at;
+	element->capacity = capacity;
+	collect_self.writers[CHANNEL_P2P] = (struct element_writer){.ring = NULL};
+	operate(CHANNEL_P2P, NULL);
+	lost = element_head(segment_ring(collect.segment, segment_overflow(collect.segment)));
+	CU_ASSERT_EQUAL(lost, 1);
+	collect_stop();
+}
+
+static void elements_are_gone(void)
+{
+	find_again(0, 200);
+	find_again(SEGMENT_PAGE, 0);
+	find_again(0, 0);
 }
 
 /* --- what does not come back --- */
@@ -345,6 +397,8 @@ static void pages_apart(void)
 static CU_TestInfo fault_cases[] = {
 	{"faults and signals of the program are its own", faults_of_the_program},
 	{"the segment's file is cut short under several threads", file_is_cut_short},
+	{"the segment's file is cut short before anything is in it", file_is_cut_at_once},
+	{"elements that are gone have no room", elements_are_gone},
 	CU_TEST_INFO_NULL,
 };
 

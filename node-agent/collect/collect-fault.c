@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +19,10 @@
 static struct sigaction before;
 static char word[sizeof(collect.segment->path) + sizeof(WORD)];
 
+/* Whose faults are caught: that of collect.segment, and before it is known there. */
+static const struct segment *_Atomic guarded;
+static atomic_bool lost;
+
 bool collect_fault_replace(const struct segment *s)
 {
 	const int access = PROT_READ | PROT_WRITE;
@@ -30,11 +35,12 @@ bool collect_fault_replace(const struct segment *s)
 /* The header's address stays: other threads may be about to look there. */
 static bool forsake(const void *address)
 {
-	const struct segment *s = collect.segment;
-	uintptr_t at = (uintptr_t)address, begin = (uintptr_t)s->header;
+	const struct segment *s = guarded;
+	uintptr_t at = (uintptr_t)address, begin = s ? (uintptr_t)s->header : 0;
 
 	if (!begin || at < begin || at - begin >= s->size)
 		return false;
+	lost = true;
 	collect_finish();
 	return collect_fault_replace(s);
 }
@@ -83,19 +89,31 @@ static void caught(int number, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-static void word_make(void)
+static void word_make(const char *path)
 {
-	const char *path = collect.segment->path, *end = strrchr(path, '.');
+	const char *end = strrchr(path, '.');
 
 	snprintf(word, sizeof(word), "%.*s" WORD, end ? (int)(end + 1 - path) : 0, path);
 }
 
-void collect_fault_catch(void)
+bool collect_fault_lost(void)
+{
+	return lost;
+}
+
+void collect_fault_forget(void)
+{
+	guarded = NULL;
+}
+
+void collect_fault_catch(const struct segment *s)
 {
 	static bool catching;
 	struct sigaction action;
 
-	word_make();
+	word_make(s->path);
+	lost = false;
+	guarded = s;
 	if (catching || sigaction(SIGBUS, NULL, &before) < 0)
 		return;
 	/* on the stack and with the mask that whoever was there has chosen */

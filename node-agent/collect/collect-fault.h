@@ -8,7 +8,7 @@
 #include "node-agent/segment.h"
 
 /**
- * Catch SIGBUS for addresses in the segment of this process: memory of its own takes the file's
+ * Catch SIGBUS for addresses in @s, the segment of this process: memory of its own takes the file's
  * place, nothing more is collected, an empty file beside it says so (store.c has the words), and
  * the program goes on. For all else the signal does what it did before, as if nobody were between.
  * Once in a process, for all of its segments; the path costs nothing more.
@@ -19,7 +19,13 @@
  * kernel ends a program whose fault is blocked), and a file that is cut while it is still being
  * made. What is asked for by sigaction(2) is our handler.
  */
-void collect_fault_catch(void);
+void collect_fault_catch(const struct segment *s);
+
+/** Has the file of the segment that was given last been cut short? */
+bool collect_fault_lost(void);
+
+/** That segment is to be unmapped. */
+void collect_fault_forget(void);
 
 /** Memory of our own takes the place of the segment's, where what is under way may still write. For
  * signal handlers, too. False: there is none. */

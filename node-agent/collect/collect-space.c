@@ -2,6 +2,7 @@
 /* Finds the element that a thread writes to, or makes it, where the path does not know it yet. */
 #include "node-agent/collect/collect-space.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "node-agent/collect/modules.h"
@@ -43,15 +44,21 @@ static bool element_prepare(struct element_writer *w, unsigned channel, uint64_t
 		.split = collect.split[channel],
 		.key = key,
 	};
-	struct segment_element *element = element_find(&like);
+	const struct segment_element *element = element_find(&like);
 	struct segment *s = collect_self.segment;
+	const struct element_ring *ring;
+	struct segment_element taken;
 
 	if (!element)
 		element = segment_element_add(s, &like);
-	if (element)
-		element_writer_init(w, (void *)((char *)s->header + element->ring_at),
-				    element->capacity);
-	return element != NULL;
+	if (!element)
+		return false;
+	/* other threads may let go of the segment just now: then all of it is zero */
+	memcpy(&taken, element, sizeof(taken));
+	ring = segment_ring(s, &taken);
+	if (ring)
+		element_writer_init(w, (struct element_ring *)ring, taken.capacity);
+	return ring != NULL;
 }
 
 static uint64_t key_of(const struct tuple *t, unsigned channel)

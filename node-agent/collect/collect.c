@@ -319,6 +319,7 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 		collect_space_free(space);
 		return -1;
 	}
+	collect_fault_catch(s);
 	collect.sites = false;
 	for (int i = 0; i < CHANNEL_MAX; i++) {
 		collect.capacity[i] = plan->capacity[i] ? plan->capacity[i] : SEGMENT_CAPACITY;
@@ -335,11 +336,14 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 	thread_attach(self, s, (uint32_t)getpid());
 	/* now others may */
 	collect.segment = s;
-	collect_fault_catch();
 	/* from now on the path does something */
 	collect.mode =
 		((struct segment_control *)(void *)((char *)s->header + s->layout.control_at))
 			->mode;
+	atomic_thread_fence(memory_order_seq_cst);
+	/* what took the file's place says that everything is on */
+	if (collect_fault_lost())
+		collect_finish();
 	return 0;
 }
 
@@ -370,6 +374,7 @@ void collect_stop(void)
 	memset(&collect_self, 0, sizeof(collect_self));
 	if (space == &nowhere)
 		return;
+	collect_fault_forget();
 	segment_close(&space->segment);
 	collect_space_free(space);
 }
