@@ -24,6 +24,7 @@ struct shelf_item {
 	char *path;
 	uint64_t bytes;
 	struct cursor_use use; /* of one that is open, the peer alone */
+	bool in_use;	       /* by another process, as was found while room is made */
 };
 
 TAILQ_HEAD(items, shelf_item);
@@ -90,6 +91,7 @@ static void item_remove(struct shelf *s, struct shelf_item *i)
 	int fd = file_open(i->path);
 
 	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		i->in_use = true;
 		i->use.used_ns = clock_mono_ns();
 		TAILQ_REMOVE(&s->left, i, entry);
 		item_sort_in(s, i);
@@ -137,6 +139,8 @@ static struct shelf_item *item_next(const struct shelf *s, bool by_bytes)
 	TAILQ_FOREACH (i, &s->left, entry) {
 		struct share share;
 
+		if (i->in_use)
+			continue;
 		if (best && strcmp(best->use.peer, i->use.peer) == 0)
 			continue;
 		share = share_of(s, i->use.peer);
@@ -148,14 +152,37 @@ static struct shelf_item *item_next(const struct shelf *s, bool by_bytes)
 	return best;
 }
 
-/* Remove one, unless there is none, or it is in use after all. */
-static bool item_goes(struct shelf *s, struct shelf_item *i)
+/* Whoever had a lock before may have let go of it. */
+static void shelf_ask_again(struct shelf *s)
 {
-	unsigned n = s->n_left;
+	struct shelf_item *i;
 
-	if (i)
+	TAILQ_FOREACH (i, &s->left, entry)
+		i->in_use = false;
+}
+
+/* The oldest that @peer has left. */
+static struct shelf_item *item_of(const struct shelf *s, const char *peer)
+{
+	struct shelf_item *i;
+
+	TAILQ_FOREACH (i, &s->left, entry) {
+		if (!i->in_use && strcmp(i->use.peer, peer) == 0)
+			break;
+	}
+	return i;
+}
+
+/* Files go until they take no more than @bytes, and of those that were left there are no more than
+ * may be. */
+static void shelf_shrink(struct shelf *s, uint64_t bytes)
+{
+	struct shelf_item *i;
+
+	while (s->n_left > SHELF_FILES && (i = item_next(s, false)))
 		item_remove(s, i);
-	return s->n_left < n;
+	while (s->bytes > bytes && (i = item_next(s, true)))
+		item_remove(s, i);
 }
 
 /* @peer has left one more. */
@@ -163,17 +190,10 @@ static void shelf_fit(struct shelf *s, const char *peer)
 {
 	struct shelf_item *i;
 
-	if (share_of(s, peer).left > SHELF_PEER) {
-		TAILQ_FOREACH (i, &s->left, entry) {
-			if (strcmp(i->use.peer, peer) == 0)
-				break;
-		}
-		(void)item_goes(s, i);
-	}
-	while (s->n_left > SHELF_FILES && item_goes(s, item_next(s, false)))
-		continue;
-	while (s->bytes > s->most && item_goes(s, item_next(s, true)))
-		continue;
+	shelf_ask_again(s);
+	while (share_of(s, peer).left > SHELF_PEER && (i = item_of(s, peer)))
+		item_remove(s, i);
+	shelf_shrink(s, s->most);
 }
 
 /* ---- those that were left ---- */
@@ -258,6 +278,15 @@ void shelf_free(struct shelf *s)
 	free(s);
 }
 
+/* Remove it, unless it is in use after all. */
+static bool item_goes(struct shelf *s, struct shelf_item *i)
+{
+	unsigned n = s->n_left;
+
+	item_remove(s, i);
+	return s->n_left < n;
+}
+
 uint64_t shelf_tidy(struct shelf *s)
 {
 	struct shelf_item *i = TAILQ_FIRST(&s->left), *after;
@@ -304,8 +333,8 @@ int shelf_grow(struct shelf_item *i, uint64_t bytes)
 	if (more == 0)
 		return 0;
 	if (share_of(s, i->use.peer).open + more <= s->most / 2) {
-		while (s->bytes + more > s->most && item_goes(s, item_next(s, true)))
-			continue;
+		shelf_ask_again(s);
+		shelf_shrink(s, s->most - more);
 		if (s->bytes + more <= s->most) {
 			item_bytes(i, bytes);
 			return 0;

@@ -174,6 +174,30 @@ static void what_is_locked_is_not_forgotten(void)
 	folder_of_run(false);
 }
 
+/* The one that is to go first is in use: others go. */
+static void locked_ones_end_nothing(void)
+{
+	unsigned char scope[16];
+	struct shelf *shelf;
+	char path[300];
+	int fd;
+
+	folder_of_run(true);
+	shelf = shelf_new(dir, "w0", KEEP_NS);
+	come_and_go(shelf, 0, "mallory", KEEP_NS);
+	fd = open(scope_path(0, scope, path), O_RDONLY);
+	CU_ASSERT_EQUAL(flock(fd, LOCK_SH), 0);
+	for (uint32_t i = 1; i <= SHELF_PEER; i++)
+		come_and_go(shelf, i, "mallory", KEEP_NS);
+	CU_ASSERT_EQUAL(files_left(), SHELF_PEER);
+	CU_ASSERT_TRUE(is_left(0));
+	CU_ASSERT_FALSE(is_left(1));
+	close(fd);
+	shelf_free(shelf);
+	shelf_free(shelf_new(dir, "w0", 0));
+	folder_of_run(false);
+}
+
 /* An open file that is said to take @bytes. */
 static struct shelf_item *take(struct shelf *shelf, const char *peer, uint64_t bytes, int *result)
 {
@@ -237,6 +261,7 @@ int main(void)
 		{"consumers that leave have room for so many", shelf_has_room_for_all},
 		{"files stay for as long as their consumers try", shelf_keeps_for_its_time},
 		{"files that are locked are not forgotten", what_is_locked_is_not_forgotten},
+		{"one that is locked ends nothing", locked_ones_end_nothing},
 		{"who has most goes first", who_has_most_goes_first},
 		CU_TEST_INFO_NULL,
 	};
