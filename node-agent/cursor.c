@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <uthash.h>
 
+#include "node-agent/folder.h"
 #include "node-agent/shelf.h"
 #include "pathmap/memory.h"
 #include "tree/clock.h"
@@ -212,7 +213,7 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 	snprintf(c->path, sizeof(c->path), "%s/%s", dir, name);
 	c->fd = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	/* The lock: in use, however old it is; and one scope alone may count in it. */
-	if (c->fd >= 0 && flock(c->fd, LOCK_EX | LOCK_NB) < 0) {
+	if (c->fd >= 0 && folder_lock(c->fd, LOCK_EX) < 0) {
 		cursor_locked(c, dir, e);
 		return NULL;
 	}

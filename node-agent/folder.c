@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,9 @@
 
 #define UNFINISHED_SUFFIX ".tmp"
 #define REFUSED_PREFIX	  "refused-"
+
+/* An agent's loop must not wait: whoever has a lock on purpose keeps it longer. */
+#define TRIES 8
 
 static int ends_in(const char *name, const char *suffix)
 {
@@ -112,6 +116,17 @@ bool folder_file_is_idle(int dir, const char *name)
 	if (fd >= 0)
 		close(fd);
 	return idle;
+}
+
+int folder_lock(int fd, int kind)
+{
+	int result = flock(fd, kind | LOCK_NB);
+
+	for (int i = 0; i < TRIES && result < 0 && errno == EWOULDBLOCK; i++) {
+		sched_yield();
+		result = flock(fd, kind | LOCK_NB);
+	}
+	return result;
 }
 
 static int check_ours(int fd, const char *path, struct error *e)

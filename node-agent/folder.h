@@ -35,8 +35,16 @@ struct folder_file folder_file(const char *name);
 /** Does a process with the id that @file names exist (whoever it is)? */
 int folder_maker_exists(const struct folder_file *file);
 
-/** Has nobody a lock on the file @name of the folder @dir (flock(2))? */
+/** Has nobody a lock on the file @name of the folder @dir (flock(2))? While it is asked, it is
+ * locked for a moment. */
 bool folder_file_is_idle(int dir, const char *name);
+
+/**
+ * Lock @fd, an open file: @kind is LOCK_SH or LOCK_EX. Who only asks whether it is idle is
+ * outlasted by a few tries, nobody is waited for. Returns 0, or -1 with errno (EWOULDBLOCK: it is
+ * in use).
+ */
+int folder_lock(int fd, int kind);
 
 /**
  * Open the folder @name below the folder @at (AT_FDCWD) without following a link at its end, and

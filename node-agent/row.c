@@ -54,6 +54,8 @@ static void follow_hold(const struct rows *r, struct follow *f, struct store_seg
 		return;
 	if (!f->held)
 		store_hold(s);
+	else
+		store_hold_again(s);
 	f->fetched = r->fetch[0] && !s->alive && !rows_behind(r->host, s);
 	f->held = !f->fetched;
 	if (f->fetched)

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "node-agent/folder.h"
 #include "node-agent/segment-class.h"
 #include "node-agent/segment-file.h"
 #include "node-agent/segment-label.h"
@@ -230,15 +231,15 @@ static const char *refusal(int error)
 	}
 }
 
-/* Leave word for `evspace status`: an empty file takes no space. */
-static void refusal_write(const struct making *m, int error)
+/* An empty file takes no space. */
+void segment_refuse(int dir, int32_t rank, const char *reason)
 {
 	char name[128], who[PROCESS_NAME];
 	int fd;
 
-	snprintf(name, sizeof(name), "%s.%d.refused-%s", process_name(who, m->plan.rank),
-		 (int)getpid(), refusal(error));
-	fd = openat(m->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	snprintf(name, sizeof(name), "%s.%d.refused-%s", process_name(who, rank), (int)getpid(),
+		 reason);
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
 }
@@ -269,7 +270,7 @@ static int segment_make(struct making *m, struct error *e)
 	if (s->fd < 0)
 		return errorf(e, "cannot make %s/%s: %s", m->plan.dir, m->temp, strerror(errno));
 	/* the lock: in the making, wherever its maker's process id means something */
-	(void)flock(s->fd, LOCK_SH | LOCK_NB);
+	(void)folder_lock(s->fd, LOCK_SH);
 	if (fchmod(s->fd, 0600) < 0 || file_reserve(m, e) < 0 || file_map(m, e) < 0)
 		goto fail;
 	header_fill(s->header, m);
@@ -321,7 +322,7 @@ int segment_create(struct segment *s, const struct segment_plan *plan, struct er
 	rc = owner_check(&m, e) < 0 ? -1 : segment_make(&m, e);
 	saved = errno;
 	if (rc < 0)
-		refusal_write(&m, saved);
+		segment_refuse(m.dir, plan->rank, refusal(saved));
 	close(m.dir);
 	errno = saved;
 	return rc;

@@ -62,6 +62,10 @@ struct segment {
  */
 int segment_create(struct segment *s, const struct segment_plan *plan, struct error *e);
 
+/** Leave word in the run's folder @dir, for `evspace status`, that this process has no segment:
+ * "rankR.PID.refused-REASON" (store.c has the words). */
+void segment_refuse(int dir, int32_t rank, const char *reason);
+
 /** How many elements of @channel a segment by @plan has room for. */
 uint32_t segment_plan_elements(const struct segment_plan *plan, int channel);
 

@@ -11,6 +11,7 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
+#include "node-agent/folder.h"
 #include "node-agent/segment-file.h"
 #include "node-agent/store-index.h"
 #include "pathmap/memory.h"
@@ -52,11 +53,15 @@ static void segment_died(struct store_segment *s)
 
 void store_hold(struct store_segment *s)
 {
-	if (s->holds++ > 0)
-		return;
-	s->held = open(s->segment.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (s->held >= 0)
-		(void)flock(s->held, LOCK_SH | LOCK_NB);
+	if (s->holds++ == 0)
+		s->held = open(s->segment.path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	store_hold_again(s);
+}
+
+void store_hold_again(struct store_segment *s)
+{
+	if (s->held >= 0 && !s->locked)
+		s->locked = folder_lock(s->held, LOCK_SH) == 0;
 }
 
 static void hold_end(struct store_segment *s)
@@ -64,6 +69,7 @@ static void hold_end(struct store_segment *s)
 	if (s->held >= 0)
 		close(s->held);
 	s->held = -1;
+	s->locked = false;
 }
 
 void store_release(const struct store *store, uint64_t serial)

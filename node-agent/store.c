@@ -172,6 +172,9 @@ static const struct {
 	{"cut-off",
 	 "its file in %s was cut short by somebody: what it had recorded is gone, the program runs "
 	 "on"},
+	{"tasks",
+	 "it has been 1000 tasks before, one after the other, and more of one process are not "
+	 "collected: start it anew"},
 	{"denied",
 	 "no right to make a file in %s: it must be a folder of the program's user, mode 0700"},
 };

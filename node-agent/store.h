@@ -34,6 +34,7 @@ struct store_segment {
 	uint64_t died_mono_ns; /* first seen dead; 0 while alive */
 	unsigned holds;	       /* of store_hold(), and the descriptor with their lock */
 	int held;
+	bool locked;
 };
 
 TAILQ_HEAD(store_list, store_segment);
@@ -109,6 +110,9 @@ int store_refresh(struct store *store);
  * ended. Holds are counted, and end with the segment.
  */
 void store_hold(struct store_segment *s);
+
+/** Who holds it calls this now and then: another process may have had the lock just then. */
+void store_hold_again(struct store_segment *s);
 
 /** Let go of one hold on the segment of that serial, if it is there. */
 void store_release(const struct store *store, uint64_t serial);

@@ -157,6 +157,27 @@ static void what_is_read_stays(void)
 	CU_ASSERT_FALSE(trial_exists("old"));
 }
 
+/* Another process asks just then whether anybody reads it. */
+static void what_is_asked_for_stays(void)
+{
+	uint64_t size = ended_run("old");
+	struct store_segment *s;
+	uint32_t note;
+	int asks;
+
+	trial_start(false);
+	s = TAILQ_FIRST(&trial.store.segments);
+	asks = open(s->segment.path, O_RDONLY | O_CLOEXEC);
+	CU_ASSERT_EQUAL_FATAL(flock(asks, LOCK_EX), 0);
+	store_hold(s);
+	close(asks);
+	store_hold_again(s);
+	goes_not(size, 15, "old");
+	store_release(&trial.store, s->serial);
+	CU_ASSERT_EQUAL(next_program(size, 15, true, &note), 0);
+	CU_ASSERT_FALSE(trial_exists("old"));
+}
+
 /* The program's ids mean nothing here: as in a container that shares the memory. */
 static void who_is_elsewhere_is_not_gone(void)
 {
@@ -210,6 +231,7 @@ static CU_TestInfo cases[] = {
 	{"what is in use stays", what_is_in_use_stays},
 	{"cursors take no quota", cursors_take_no_quota},
 	{"what is read stays", what_is_read_stays},
+	{"what is read stays, also when somebody asks just then", what_is_asked_for_stays},
 	{"who is elsewhere is not gone", who_is_elsewhere_is_not_gone},
 	{"those that went are named", those_that_went_are_named},
 	CU_TEST_INFO_NULL,

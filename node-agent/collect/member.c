@@ -2,7 +2,9 @@
 /* Makes a plan for the segment of what the settings say, and the segment by it. */
 #include "node-agent/collect/member.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "node-agent/collect/capacity.h"
 #include "node-agent/collect/collect.h"
@@ -47,6 +49,19 @@ int member_start(const struct member *member, const struct settings *settings)
 	channels_switch(settings->modes);
 	atomic_fetch_or(&collect.segment->header->note, settings->note);
 	return 0;
+}
+
+void member_refuse(const struct member *member, const struct settings *settings, const char *reason)
+{
+	struct error e;
+	int dir = settings_folder(settings, &e) < 0
+			  ? -1
+			  : open(settings->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (dir < 0)
+		return;
+	segment_refuse(dir, member->rank, reason);
+	close(dir);
 }
 
 void member_finished(void)

@@ -22,6 +22,10 @@ struct member {
  */
 int member_start(const struct member *member, const struct settings *settings);
 
+/** Not to be collected, for @reason: leave word in the run's folder. */
+void member_refuse(const struct member *member, const struct settings *settings,
+		   const char *reason);
+
 /** The process has ended its part as it should: mark the segment finished, if there is one. */
 void member_finished(void);
 

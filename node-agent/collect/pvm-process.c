@@ -50,6 +50,10 @@ static bool segment_make(void)
 
 	settings_job_pvm(job, sizeof(job));
 	settings_read_job(&settings, job);
+	if (pvm_process.tasks++ >= TASKS_MAX) {
+		member_refuse(&member, &settings, "tasks");
+		return false;
+	}
 	member.world = pvm_group_hash(settings.run);
 	if (member_start(&member, &settings) < 0)
 		return false;
@@ -64,7 +68,7 @@ bool pvm_process_entered(void)
 	if (!pvm.ready || *pvm.tid < 0)
 		return false;
 	pvm_process.tid = *pvm.tid;
-	pvm_process.task = pvm_process.tasks++ < TASKS_MAX && segment_make();
+	pvm_process.task = segment_make();
 	pvm_process.never = !pvm_process.task;
 	return pvm_process.task;
 }
