@@ -19,15 +19,6 @@ static void below_add(struct below *below, const struct plan_place *p, bool top)
 		below_add(below, p->children[i], false);
 }
 
-static size_t places_count(const struct plan_place *place)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < place->n_children; i++)
-		n += places_count(place->children[i]);
-	return n;
-}
-
 static int index_order(const void *a, const void *b)
 {
 	const uint32_t *left = a, *right = b;
@@ -37,7 +28,7 @@ static int index_order(const void *a, const void *b)
 
 void below_init(struct below *below, const struct plan_place *place)
 {
-	size_t n = places_count(place);
+	size_t n = plan_size(place).places;
 
 	*below = (struct below){
 		.leaves = memory_new(n, sizeof(*below->leaves)),
