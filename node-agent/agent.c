@@ -320,7 +320,8 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 	if (o->monitored && monitor_want(a->monitor, e) < 0)
 		fprintf(stderr, "evspace agent: it is not monitored itself: %s\n", e->text);
 	a->scopes.children = a->children;
-	a->sessions.tls = a->chart->tls = a->tls;
+	a->sessions.tls = a->tls;
+	a->chart->passes = a->tls ? pass_book_new(a->tls) : NULL;
 	a->sources.shelf = shelf_new(a->store.base, a->node, o->retention_ns);
 	a->keeper = keeper_new(a->base, &a->store, a->sources.shelf, o->retention_ns);
 	a->sessions.keeper = a->keeper;

@@ -9,7 +9,7 @@
 
 /* Who may stand above what is being looked at: names stay the plan's. */
 struct above {
-	const struct tls *tls;
+	struct pass_book *book;
 	const char **names;
 	size_t n;
 };
@@ -32,9 +32,9 @@ static void place_sign(struct above *a, struct plan_place *p)
 	size_t outer = a->n;
 
 	for (size_t i = 0; i < p->n_alternates; i++)
-		p->alternates[i].pass = pass_new(a->tls, p->alternates[i].node, a->names, outer);
+		p->alternates[i].pass = pass_new(a->book, p->alternates[i].node, a->names, outer);
 	alternates_add(a, p);
-	p->pass = pass_new(a->tls, p->node, a->names, a->n);
+	p->pass = pass_new(a->book, p->node, a->names, a->n);
 	above_add(a, p->node);
 	for (size_t i = 0; i < p->n_children; i++)
 		place_sign(a, p->children[i]);
@@ -43,9 +43,9 @@ static void place_sign(struct above *a, struct plan_place *p)
 
 void chart_passes(const struct chart *c, struct plan_place *root)
 {
-	struct above a = {.tls = c->tls};
+	struct above a = {.book = c->passes};
 
-	if (!c->tls)
+	if (!c->passes)
 		return;
 	above_add(&a, root->node);
 	alternates_add(&a, root);
@@ -61,4 +61,9 @@ struct plan_place *chart_all(const struct chart *c)
 	if (c->generation > 1)
 		chart_passes(c, all);
 	return all;
+}
+
+ProtobufCBinaryData chart_signer(const struct chart *c)
+{
+	return c->passes ? pass_signer(c->passes) : (ProtobufCBinaryData){0, NULL};
 }

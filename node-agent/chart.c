@@ -359,6 +359,7 @@ void chart_free(struct chart *c)
 	texts_fini(&c->previous);
 	texts_fini(&c->started);
 	roster_free(c->roster);
+	pass_book_free(c->passes);
 	free(c->node);
 	free(c->path);
 	free(c);

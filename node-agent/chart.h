@@ -10,6 +10,7 @@
 #include "pathmap/roster.h"
 #include "pathmap/texts.h"
 #include "tree/link.h"
+#include "tree/pass.h"
 #include "tree/wire.h"
 
 /** Plain data; owns what it points to. Texts and roster are the entry's only. */
@@ -22,7 +23,7 @@ struct chart {
 	struct pathmap *was;	      /* that map, NULL: there was none that is understood */
 	struct pathmap_texts started; /* the files that the agent was started with */
 	struct roster *roster;
-	const struct tls *tls; /* who signs passes, borrowed; NULL: no agent has a certificate */
+	struct pass_book *passes; /* that it has signed; NULL: no agent has a certificate */
 	char *node;
 	char *path;	/* of the file that it is kept in */
 	char note[512]; /* where the map is from, when that is not plain; else "" */
@@ -89,6 +90,9 @@ int chart_plan(struct chart *chart, const struct chart_draft *draft, const char 
  * them (tree/pass.h).
  */
 void chart_passes(const struct chart *chart, struct plan_place *root);
+
+/** The certificate for these, DER, borrowed until the next are signed; empty: there is none. */
+ProtobufCBinaryData chart_signer(const struct chart *chart);
 
 /** plan_all() of the map that counts, signed if it was applied. plan_way_free() it. */
 struct plan_place *chart_all(const struct chart *chart);

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "pathmap/memory.h"
 #include "tree/ask.h"
 #include "tree/gather.h"
+#include "tree/pass.h"
 
 /* Asks that wait for a switch: more than any consumer may have under way. */
 #define HELD_MAX (4 * GATHER_WINDOW)
@@ -18,7 +20,16 @@ struct opened *opened_new(struct scope *scope, struct link *link)
 
 	o->scope = scope;
 	o->link = link;
+	o->since = time(NULL);
 	return o;
+}
+
+bool opened_is_old(const struct opened *o)
+{
+	const Evspace__Open *open = scope_opened_with(o->scope);
+
+	return !o->switching && open->generation > 1 && open->signer.len &&
+	       time(NULL) - o->since >= PASS_DAYS * PASS_DAY / 2;
 }
 
 static void held_free(struct opened *o)
@@ -62,13 +73,14 @@ static void opened_settled(void *arg, struct scope *scope)
 	o->changed(o->arg);
 }
 
-int opened_prepare(struct opened *o, const struct scope_host *host, const struct plan_place *root,
-		   uint64_t generation, void (*changed)(void *arg), void *arg, struct error *e)
+int opened_prepare(struct opened *o, const struct scope_host *host, const struct opened_tree *tree,
+		   void (*changed)(void *arg), void *arg, struct error *e)
 {
 	Evspace__Open open = *scope_opened_with(o->scope);
 
-	open.place = wire_place_new(root);
-	open.generation = generation;
+	open.place = wire_place_new(tree->root);
+	open.generation = tree->generation;
+	open.signer = tree->signer;
 	o->changed = changed;
 	o->arg = arg;
 	o->next_settled = false;
@@ -92,6 +104,7 @@ static void opened_drained(void *arg, struct scope *scope)
 
 	o->scope = o->next;
 	o->next = NULL;
+	o->since = time(NULL);
 	o->switching = false;
 	scope_say_opened(o->scope);
 	/* Each was checked as far as it can be when it came; what is wrong with it, its waves miss.

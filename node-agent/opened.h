@@ -5,6 +5,7 @@
 #define EVSPACE_OPENED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/queue.h>
 
 #include "tree/scope.h"
@@ -14,6 +15,7 @@ struct opened {
 	LIST_ENTRY(opened) entry; /* of its session's */
 	LIST_ENTRY(opened) view;  /* of all that consumers have opened here, by a view's name */
 	bool is_view;
+	int64_t since; /* Unix time at which its tree was made */
 	struct link *link;
 	struct scope *scope; /* asks go there */
 	struct scope *next;  /* prepared beside it, NULL: nothing is */
@@ -30,18 +32,28 @@ LIST_HEAD(opened_list, opened);
 /** Take over a scope that answers to @link. */
 struct opened *opened_new(struct scope *scope, struct link *link);
 
+/** Are passes (tree/pass.h) in its tree, and has half of their time gone? */
+bool opened_is_old(const struct opened *o);
+
 /** Close its trees and free it; it is in no list any more. */
 void opened_free(struct opened *o, bool keep);
 
 /** Pass an ask on, or hold it while trees are switched. Returns 0, or -1 with errno and @e. */
 int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e);
 
+/** A tree that may come: its places, the map that they are of, and who has signed their passes. */
+struct opened_tree {
+	const struct plan_place *root;
+	uint64_t generation;
+	ProtobufCBinaryData signer;
+};
+
 /**
- * Build the tree of @root beside the one that there is, of map @generation. @changed is called from
- * the loop when it has settled, and when a switch is over. Returns 0, or -1 with errno and @e.
+ * Build @tree beside the one that there is. @changed is called from the loop when it has settled,
+ * and when a switch is over. Returns 0, or -1 with errno and @e.
  */
-int opened_prepare(struct opened *o, const struct scope_host *host, const struct plan_place *root,
-		   uint64_t generation, void (*changed)(void *arg), void *arg, struct error *e);
+int opened_prepare(struct opened *o, const struct scope_host *host, const struct opened_tree *tree,
+		   void (*changed)(void *arg), void *arg, struct error *e);
 
 /** Give up what was prepared; nothing has changed. */
 void opened_give_up(struct opened *o);

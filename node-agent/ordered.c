@@ -7,6 +7,7 @@
 
 #include "node-agent/audit.h"
 #include "node-agent/discard.h"
+#include "node-agent/folder-base.h"
 #include "node-agent/rights.h"
 #include "node-agent/session.h"
 #include "node-agent/store-run.h"
@@ -140,6 +141,7 @@ static struct order *ordered_new(const struct session_host *host, struct link *l
 	whole.users = peer->limits ? peer->limits->users : NULL;
 	whole.n_users = peer->limits ? peer->limits->n_users : 0;
 	whole.place = wire_place_new(plan->root);
+	whole.signer = chart_signer(host->chart);
 	order = order_new(&o->host, link, &whole, e);
 	wire_place_free(whole.place);
 	plan_free(plan);
@@ -173,6 +175,7 @@ static int ordered_begin(struct session_host *host, struct ordered_list *list, s
 		.base = host->base,
 		.children = host->scopes->children,
 		.carry = ordered_carry,
+		.is_run = folder_is_run,
 		.done = ordered_done,
 		.arg = o,
 	};

@@ -249,6 +249,7 @@ static int probe_begin(struct probe *p, const struct chart_draft *draft,
 	open.reading = READ_LATEST;
 	open.generation = host->chart->generation + (draft ? 1 : 0);
 	open.place = wire_place_new(plan->root);
+	open.signer = chart_signer(host->chart);
 	p->scope = scope_new(host->scopes, p->remap->asker, &open, probe_settled, p, e);
 	if (!p->scope)
 		error_prefix(e, "%s", plan->root->node);
@@ -262,6 +263,7 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 	struct chart *chart = r->host->chart;
 	const Evspace__Open *open = scope_opened_with(o->scope);
 	const char *view = open->view;
+	struct opened_tree tree;
 	struct plan *plan;
 	int rc;
 
@@ -269,7 +271,8 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 		return error_prefix(e, "the view `%s` is open by %s", view,
 				    link_peer(o->link)->name[0] ? link_peer(o->link)->name
 								: "a consumer");
-	rc = opened_prepare(o, r->host->scopes, plan->root, chart->generation + 1, look_soon, r, e);
+	tree = (struct opened_tree){plan->root, chart->generation + 1, chart_signer(chart)};
+	rc = opened_prepare(o, r->host->scopes, &tree, look_soon, r, e);
 	plan_free(plan);
 	return rc;
 }

@@ -133,6 +133,7 @@ int rollcall_answer(const struct session_host *host, struct rollcall_list *list,
 	whole.n_runs = limits ? limits->n_runs : 0;
 	all = chart_all(host->chart);
 	whole.place = wire_place_new(all);
+	whole.signer = chart_signer(host->chart);
 	rc = rollcall_begin(host, list, link, &whole, e);
 	wire_place_free(whole.place);
 	plan_way_free(all);

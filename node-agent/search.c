@@ -248,6 +248,7 @@ int search_begin(const struct session_host *host, struct search_list *list, stru
 	};
 	all = chart_all(host->chart);
 	ask.place = wire_place_new(all);
+	ask.signer = chart_signer(host->chart);
 	ask.deadline_ms = SEARCH_WITHIN_MS;
 	s->muster = muster_new(&s->host, link, &ask, e);
 	wire_place_free(ask.place);

@@ -26,7 +26,7 @@ struct session {
 	struct link *link;
 	struct opened_list scopes;
 	size_t n_scopes;
-	enum { UNKNOWN, SUPERIOR, STRANGER } peer; /* as it was when it asked first */
+	struct superior superior;
 	struct ordered_list orders;
 	struct rollcall_list rollcalls;
 	struct search_list searches;
@@ -76,6 +76,14 @@ static void session_free(struct session *s)
 	free(s);
 }
 
+static void session_end(struct session *s)
+{
+	struct link *link = s->link;
+
+	session_free(s);
+	link_close(link);
+}
+
 static struct opened *session_scope(struct session *s, uint32_t number)
 {
 	struct opened *o;
@@ -107,37 +115,36 @@ static void session_say(const struct session *s, const char *text)
 	fputc('\n', stderr);
 }
 
-static void session_raise(struct session *s)
+/* Before it asks, or asks more: what it may send depends on whether it may stand above us. */
+static void session_judge(struct session *s)
 {
-	s->peer = SUPERIOR;
-	link_parent_set(s->link);
+	link_parent_set(s->link, superior_is(&s->superior, s->host, link_peer(s->link)));
 }
 
-/* May it stand above us? @what completes "may not …". What a pass says in its favour holds for all
- * that it asks for. */
-static int session_pass(struct session *s, const ProtobufCBinaryData *pass, const char *what,
+/* May it stand above us, by the pass that it shows? @what completes "may not …". What that says in
+ * its favour holds for all that it asks for. */
+static int session_pass(struct session *s, const struct superior_pass *shown, const char *what,
 			struct error *e)
 {
-	if (s->peer == SUPERIOR)
-		return 0;
+	bool told = s->superior.why[0] != '\0';
+
 	if (session_may(s, ROLE_AGENT, what, e) < 0)
 		return -1;
-	if (superior_check(s->host, link_peer(s->link), pass, e) == 0) {
-		session_raise(s);
+	if (superior_check(&s->superior, s->host, link_peer(s->link), shown, e) == 0) {
+		link_parent_set(s->link, true);
 		return 0;
 	}
-	if (s->peer == UNKNOWN)
+	if (!told)
 		session_say(s, e->text);
-	s->peer = STRANGER;
 	errno = EACCES;
 	return -1;
 }
 
-/* May it ask for @place (NULL: nothing)? */
-static int session_above(struct session *s, const Evspace__Place *place, const char *what,
-			 struct error *e)
+/* May it ask for @place (NULL: nothing), whose pass @signer has signed? */
+static int session_above(struct session *s, const Evspace__Place *place, ProtobufCBinaryData signer,
+			 const char *what, struct error *e)
 {
-	return place ? session_pass(s, &place->pass, what, e) : 0;
+	return place ? session_pass(s, &(struct superior_pass){place->pass, signer}, what, e) : 0;
 }
 
 /* A consumer's open names a view: make the plan, and open its root here. */
@@ -168,6 +175,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.peer = (char *)(uintptr_t)link_peer(s->link)->name;
 	whole.place = wire_place_new(plan->root);
 	whole.generation = s->host->chart->generation;
+	whole.signer = chart_signer(s->host->chart);
 	scope = scope_new(s->host->scopes, s->link, &whole, NULL, NULL, e);
 	wire_place_free(whole.place);
 	plan_free(plan);
@@ -199,7 +207,8 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 		errno = EPROTO;
 		return errorf(e, "scope number %u is 0 or in use", open->scope);
 	}
-	if (open->place ? session_above(s, open->place, "open parts of gather trees", e) < 0
+	if (open->place ? session_above(s, open->place, open->signer, "open parts of gather trees",
+					e) < 0
 			: session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0)
 		return -1;
 	if (monitors)
@@ -230,6 +239,12 @@ static int session_ask(struct session *s, const Evspace__Ask *ask, struct error 
 	if (!o) {
 		errno = EPROTO;
 		return errorf(e, "no scope %u is open on this connection", ask->scope);
+	}
+	/* Its hosts may have to be connected to again: the consumer comes back, to the same scope,
+	 * with new passes. */
+	if (o->is_view && opened_is_old(o)) {
+		session_end(s);
+		return 0;
 	}
 	return opened_ask(o, ask, e);
 }
@@ -271,7 +286,7 @@ static int session_map_apply(struct session *s, const Evspace__MapApply *apply, 
 
 static int session_status(struct session *s, const Evspace__StatusAsk *ask, struct error *e)
 {
-	if (ask->place ? session_above(s, ask->place, "ask for the status", e) < 0
+	if (ask->place ? session_above(s, ask->place, ask->signer, "ask for the status", e) < 0
 		       : session_may(s, ROLE_AGENT | ROLE_OBSERVE | ROLE_CONTROL,
 				     "ask for the status", e) < 0)
 		return -1;
@@ -280,7 +295,7 @@ static int session_status(struct session *s, const Evspace__StatusAsk *ask, stru
 
 static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
 {
-	if (session_above(s, ask->place, "switch parts of the tree", e) == 0)
+	if (session_above(s, ask->place, ask->signer, "switch parts of the tree", e) == 0)
 		return ordered_take(s->host, &s->orders, s->link, ask, e);
 	ordered_refused(s->host, s->link, ask, e);
 	return -1;
@@ -327,7 +342,9 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		break;
 	case EVSPACE__FRAME__KIND_PING:
 		if (f->ping->pass.len)
-			rc = session_pass(s, &f->ping->pass, "show a pass", &e);
+			rc = session_pass(s,
+					  &(struct superior_pass){f->ping->pass, f->ping->signer},
+					  "show a pass", &e);
 		if (!f->ping->answer)
 			link_send_ping(s->link, true);
 		break;
@@ -395,6 +412,7 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 	struct session *s = arg;
 	struct error e = {""};
 
+	session_judge(s);
 	if (chart_admit(s->host->chart, link_peer(link), &e) < 0)
 		link_send_error(link, 0, errno, e.text);
 	else if (patterns_check(f, &e) < 0 || frame_check(f, &e) < 0)
@@ -436,21 +454,15 @@ void session_accept(struct link *link, void *host)
 	LIST_INIT(&s->searches);
 	LIST_INSERT_HEAD(&s->host->sessions, s, entry);
 	link_events_set(link, &session_events, s);
-	/* Before it asks: what it may send depends on that. */
-	if (superior_is_known(host, link_peer(link)))
-		session_raise(s);
+	session_judge(s);
 }
 
 void session_end_all(struct session_host *host)
 {
 	struct session *s;
 
-	while ((s = LIST_FIRST(&host->sessions))) {
-		struct link *link = s->link;
-
-		session_free(s);
-		link_close(link);
-	}
+	while ((s = LIST_FIRST(&host->sessions)))
+		session_end(s);
 }
 
 size_t session_count(const struct session_host *host, size_t *scopes)

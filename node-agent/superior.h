@@ -3,6 +3,9 @@
 #ifndef EVSPACE_SUPERIOR_H
 #define EVSPACE_SUPERIOR_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "tree/link.h"
 #include "tree/wire.h"
 
@@ -22,11 +25,32 @@ struct session_host;
  * Who comes through this host's Unix socket is of the agent's own user, or root, and may anyway.
  */
 
-/** May @peer by its name alone? */
-bool superior_is_known(const struct session_host *host, const struct peer *peer);
+/** Whether the peer of a connection is one of them, as it was judged last. Begin with {0}. */
+struct superior {
+	bool is, judged;
+	uint64_t generation; /* of the agent's map then; 0 for all but entries */
+	int64_t until;	     /* Unix time at which what was said in its favour ends */
+	uint64_t refused_ns; /* CLOCK_MONOTONIC, when a pass was no good last; 0: none was */
+	char why[160];	     /* what its last pass lacks; "": it was not refused since it was one */
+};
 
-/** May @peer by its name, or by the @pass that it shows? Returns 0, or -1 with EACCES and @e. */
-int superior_check(const struct session_host *host, const struct peer *peer,
-		   const ProtobufCBinaryData *pass, struct error *e);
+/** What an agent has to show: a pass, or nothing, and the certificate that it is checked by. */
+struct superior_pass {
+	ProtobufCBinaryData pass, signer;
+};
+
+/**
+ * Is @peer one by its name, or by the pass that was good before? It is judged anew when this agent
+ * goes by another map, and is none any more when the pass has ended.
+ */
+bool superior_is(struct superior *superior, const struct session_host *host,
+		 const struct peer *peer);
+
+/**
+ * The same, or by the pass that it shows; after one that is no good the next is looked at in a
+ * second. Returns 0, or -1 with EACCES and @e.
+ */
+int superior_check(struct superior *superior, const struct session_host *host,
+		   const struct peer *peer, const struct superior_pass *shown, struct error *e);
 
 #endif

@@ -14,6 +14,7 @@
 
 static unsigned opens, closes, settled, changed;
 static uint32_t speaks_for; /* the leaf that the child's answers are of */
+static bool speaks_of_all;  /* … and of who is not ready */
 
 static void child_answers(struct link *link, const Evspace__Ask *ask)
 {
@@ -38,6 +39,7 @@ static void child_frame(struct watch *watch, struct link *link, const struct fra
 	const Evspace__Frame *f = frame->header;
 	Evspace__Frame reply = EVSPACE__FRAME__INIT;
 	Evspace__Opened opened = EVSPACE__OPENED__INIT;
+	Evspace__Unready unready[2], *list[] = {&unready[0], &unready[1], &unready[0]};
 
 	(void)watch;
 	closes += f->kind_case == EVSPACE__FRAME__KIND_CLOSE;
@@ -54,6 +56,13 @@ static void child_frame(struct watch *watch, struct link *link, const struct fra
 	opened.scope = f->open->scope;
 	opened.run = run;
 	opened.entry = entry;
+	/* Itself, somebody whom nobody has asked of, and itself again. */
+	for (size_t i = 0; i < 2; i++)
+		evspace__unready__init(&unready[i]);
+	unready[0].node = entry;
+	unready[1].node = run;
+	opened.unready = list;
+	opened.n_unready = speaks_of_all ? 3 : 0;
 	reply.kind_case = EVSPACE__FRAME__KIND_OPENED;
 	reply.opened = &opened;
 	link_send(link, &reply, NULL);
@@ -162,7 +171,12 @@ static void refused_at_first(void)
 	CU_ASSERT_EQUAL_FATAL(hop_unready(bed.hop, &unready), 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(unready->text, "speaks for leaf 1, which is not below it"));
 	speaks_for = bed.place.index;
+	/* Nor is more kept of who is not ready than there are. */
+	speaks_of_all = true;
 	WAIT(&bed.w, hop_ready(bed.hop));
+	CU_ASSERT_EQUAL_FATAL(hop_unready(bed.hop, &unready), 1);
+	CU_ASSERT_STRING_EQUAL(unready->node, "w0");
+	speaks_of_all = false;
 	CU_ASSERT_EQUAL(hop_ask(bed.hop, &ask), 1);
 	bed_close(&bed);
 }

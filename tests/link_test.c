@@ -486,9 +486,14 @@ static void who_hoards_makes_way(void)
 	/* Parents have room of their own. */
 	world_dial(&w, true, &mine);
 	WAIT(&w, mine.ready && w.served.ready == 2 + HOARDERS);
-	link_parent_set(w.served.link);
+	link_parent_set(w.served.link, true);
 	send_open(mine.link, 4 << 20);
 	WAIT(&w, w.served.frames == 2 || mine.closed);
+	CU_ASSERT_EQUAL(w.served.frames, 2);
+	/* Who is none any more sends no more than a consumer. */
+	link_parent_set(w.served.link, false);
+	send_open(mine.link, 4 << 20);
+	WAIT(&w, w.served.frames == 3 || mine.closed);
 	CU_ASSERT_EQUAL(w.served.frames, 2);
 	for (int i = 0; i < 2; i++) {
 		kill(pids[i], SIGKILL);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/folder-base.h"
 #include "pathmap/memory.h"
 #include "tests/peers.h"
 #include "tree/branch.h"
@@ -58,6 +59,7 @@ static void tell_switched(struct link *link, const Evspace__SwitchAsk *ask)
 		list[i] = &hosts[i];
 	}
 	switched.scope = ask->scope;
+	switched.run = (char *)(uintptr_t) "../no/run";
 	switched.hosts = list;
 	switched.n_hosts = TALES;
 	reply.kind_case = EVSPACE__FRAME__KIND_SWITCHED;
@@ -277,7 +279,8 @@ static const Evspace__Host *host_of(const char *name)
 static void orders_of_others(void)
 {
 	struct bed bed;
-	const struct order_host host = {.carry = order_carry, .done = order_done, .arg = &bed};
+	const struct order_host host = {
+		.carry = order_carry, .is_run = folder_is_run, .done = order_done, .arg = &bed};
 	struct order_host hosts = host;
 	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
 	struct error e = {""};
@@ -293,6 +296,8 @@ static void orders_of_others(void)
 	order_free(o);
 	WAIT(&bed.w, came != NULL);
 	CU_ASSERT_EQUAL(came->n_hosts, 3);
+	/* It may be a path in consumers' words, or fill their screen. */
+	CU_ASSERT_STRING_EQUAL(came->run, "");
 	CU_ASSERT_EQUAL(host_of("/-/a")->processes, 7);
 	CU_ASSERT_EQUAL(host_of("/-/b")->why, MISSING_REFUSED);
 	CU_ASSERT_EQUAL(host_of("/-/c")->why, MISSING_UNREACHABLE);

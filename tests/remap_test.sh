@@ -5,6 +5,7 @@
 . "$top_srcdir/tests/bed.sh"
 
 new=$tap_dir/new
+leap=$top_builddir/tests/preload/.libs/leap.so
 
 begun() {
 	[ "$(ls "$EVSPACE_DIR/wind/" | grep -c '\.seg$')" -eq 4 ]
@@ -230,9 +231,24 @@ tap_case "an entry agent that is started again goes on with the map" grep -q "go
 tap_case "and the consumer with its waves" goes_on a0 a1 b0 b1
 bed_kill KILL front
 echo '# edited' >>"$bed_dir/maps/mapping.map"
-bed_agents front
+LD_PRELOAD=$leap LEAP_FILE=$tap_dir/leap bed_agents front
 tap_case "files that were changed since count" grep -q "map generation $((last + 1)) is what the files say" "$bed_dir/front.err"
 tap_case "the consumer is told" eval 'bed_until is_remapped '$((last + 1))' && goes_on a0 a1 b0 b1'
+
+# --- what the entry has signed ends some day ---
+
+connected_again() {
+	grep -c 'connected again' "$bed_dir/watch.err"
+}
+passes_renewed() {
+	local before
+
+	before=$(connected_again)
+	echo $((16 * 86400)) >"$tap_dir/leap.new" && mv "$tap_dir/leap.new" "$tap_dir/leap"
+	bed_until eval '[ "$(connected_again)" -gt "$before" ]' || { tail -n 3 "$bed_dir/watch.err"; return 1; }
+	goes_on a0 a1 b0 b1 && [ "$(connected_again)" -eq $((before + 1)) ]
+}
+tap_case "who looks on for half of the passes' time comes back for new ones" passes_renewed
 
 kill -TERM "$(bed_pid wind)"
 bed_wait wind

@@ -3,12 +3,10 @@
 #include "tree/branch.h"
 
 #include <event2/event.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "pathmap/memory.h"
 #include "tree/clock.h"
-#include "tree/seats.h"
 
 /* The ways by which an answer may come. */
 enum way { WAY_CHILD = 1, WAY_STANDIN };
@@ -24,9 +22,6 @@ enum way { WAY_CHILD = 1, WAY_STANDIN };
 
 /* All of these become longer with each round of all that there are, up to so many times. */
 #define ROUNDS_MAX 16u
-
-/* What a child says of one that is not ready is cut at this. */
-#define UNREADY_TEXT 512
 
 struct branch {
 	const struct hop_scope *scope;
@@ -258,35 +253,16 @@ void branch_miss(struct branch *b, struct wave *w, bool late)
 	hop_miss(branch_hop(b), w, late);
 }
 
-/* Nobody is named twice, nor whoever is not below: who adds all up has room for each once. */
-static void unready_report(struct seats *seats, const struct hop_unready *who,
-			   branch_report *report, void *arg)
-{
-	struct seat *seat = seats_vacant(seats, who->node);
-	char text[UNREADY_TEXT];
-
-	if (!seat)
-		return;
-	seat->said = who->text;
-	snprintf(text, sizeof(text), "%s", who->text);
-	report(arg, &(struct hop_unready){seat->place->node, text, who->code});
-}
-
 void branch_unready(const struct branch *b, branch_report *report, void *arg)
 {
 	static char text[] = "it has not answered yet";
 	const struct hop_unready waiting = {.node = b->place->node, .text = text}, *list;
 	size_t n = hop_unready(b->child, &list);
-	struct seats seats;
 
 	if (n == 0 && !hop_ready(b->child))
 		report(arg, &waiting);
-	if (n == 0)
-		return;
-	seats_init(&seats, b->place, false);
 	for (size_t i = 0; i < n; i++)
-		unready_report(&seats, &list[i], report, arg);
-	seats_fini(&seats);
+		report(arg, &list[i]);
 }
 
 struct branch *branch_new(const struct hop_scope *scope, const struct plan_place *place,

@@ -14,12 +14,16 @@
 #include "tree/clock.h"
 #include "tree/hearsay.h"
 #include "tree/probe.h"
+#include "tree/seats.h"
 #include "tree/track.h"
 
 /* A child that has refused is asked to open the scope again after this, then later and later: a
  * part that is in the way may go. */
 #define REOPEN_FIRST_MS 100u
 #define REOPEN_LAST_MS	5000u
+
+/* What the child says of one that is not ready is cut at this. */
+#define UNREADY_TEXT 512
 
 struct hop {
 	struct child_user user; /* first: callbacks get back to the hop from it */
@@ -119,7 +123,7 @@ static void hop_open(struct hop *hop)
 	open.place = wire_place_new(hop->place);
 	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
 	frame.open = &open;
-	link_send_pass(child_link(&hop->user), &open.place->pass);
+	link_send_pass(child_link(&hop->user), open.place->pass, open.signer);
 	if (link_send(child_link(&hop->user), &frame, NULL) == 0)
 		child_expect(&hop->user);
 	/* Else the link has failed, which is said of it next. */
@@ -384,6 +388,34 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	batch_fini(&body);
 }
 
+/* Nobody is named twice, nor whoever is not below: so there is room for each once. */
+static void hop_hear_unready(struct hop *hop, const Evspace__Opened *o)
+{
+	char text[UNREADY_TEXT];
+	struct seats seats;
+	struct seat *seat;
+	size_t refused = 0;
+
+	unready_clear(hop);
+	if (o->n_unready == 0)
+		return;
+	seats_init(&seats, hop->place, false);
+	for (size_t i = 0; i < o->n_unready; i++) {
+		const Evspace__Unready *u = o->unready[i];
+
+		seat = seats_vacant(&seats, u->node);
+		if (!seat) {
+			refused++;
+			continue;
+		}
+		seat->said = u->text;
+		snprintf(text, sizeof(text), "%s", u->text);
+		unready_add(hop, seat->place->node, text, u->code);
+	}
+	seats_fini(&seats);
+	seats_refuse(&hop->user, refused);
+}
+
 static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 {
 	static char boot_id[64];
@@ -392,9 +424,7 @@ static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 	if (!boot_id[0])
 		clock_boot_id(boot_id, sizeof(boot_id));
 	hop->same_clock = boot_id[0] && strcmp(boot_id, theirs) == 0;
-	unready_clear(hop);
-	for (size_t i = 0; i < o->n_unready; i++)
-		unready_add(hop, o->unready[i]->node, o->unready[i]->text, o->unready[i]->code);
+	hop_hear_unready(hop, o);
 	hop->opened = true;
 	hop->refused.text[0] = '\0';
 	evtimer_del(hop->reopen);

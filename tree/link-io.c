@@ -102,12 +102,15 @@ void link_limits_set(struct link *link)
 	deframer_limits_set(&link->deframer, limits[link->part]);
 }
 
-void link_parent_set(struct link *link)
+void link_parent_set(struct link *link, bool is)
 {
+	enum link_part part = is ? PART_PARENT : PART_CONSUMER;
 	size_t bytes = link->unfinished;
 
+	if (link->part == part)
+		return;
 	link_count(link, 0);
-	link->part = PART_PARENT;
+	link->part = part;
 	link_count(link, bytes);
 	link_limits_set(link);
 }

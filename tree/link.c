@@ -225,14 +225,15 @@ void link_send_ping(struct link *link, bool answer)
 	send_ping(link, &ping);
 }
 
-void link_send_pass(struct link *link, const ProtobufCBinaryData *pass)
+void link_send_pass(struct link *link, ProtobufCBinaryData pass, ProtobufCBinaryData signer)
 {
 	Evspace__Ping ping = EVSPACE__PING__INIT;
 
 	/* It is no question. */
 	ping.answer = true;
-	ping.pass = *pass;
-	if (pass->len)
+	ping.pass = pass;
+	ping.signer = signer;
+	if (pass.len)
 		send_ping(link, &ping);
 }
 

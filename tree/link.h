@@ -101,9 +101,10 @@ void link_hub_proof_set(struct link_hub *hub, unsigned ms);
 struct link *link_dial(struct link_hub *hub, const char *address, const char *name,
 		       const struct link_events *events, void *arg, struct error *e);
 
-/** The peer is an agent that may stand above us: what it asks may be as large as what parents ask
- * (wire_parent_limits), which until then is as little as what consumers ask. */
-void link_parent_set(struct link *link);
+/** Whether the peer, who has dialled us, is an agent that may stand above us: what it asks may be
+ * as large as what parents ask (wire_parent_limits), which else is as little as what consumers ask.
+ */
+void link_parent_set(struct link *link, bool is);
 
 /** Set a link's events and their argument (from within `accepted`, or later). @events is borrowed.
  */
@@ -123,9 +124,9 @@ int link_send_error(struct link *link, uint32_t scope, int code, const char *tex
 /** Ask whether anybody is there, or @answer that. */
 void link_send_ping(struct link *link, bool answer);
 
-/** Show a pass (tree/pass.h), if there is one: ahead of a part of a tree, which may be larger than
- * who has none may send. */
-void link_send_pass(struct link *link, const ProtobufCBinaryData *pass);
+/** Show a pass (tree/pass.h) with its signer's certificate, if there is one: ahead of a part of a
+ * tree, which may be larger than who has none may send. */
+void link_send_pass(struct link *link, ProtobufCBinaryData pass, ProtobufCBinaryData signer);
 
 /** Who is at the other end; valid once `ready` was called. */
 const struct peer *link_peer(const struct link *link);

@@ -155,7 +155,7 @@ static void branch_up(struct child_user *user)
 	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
 	frame.status_ask = &ask;
 	b->sent_ns = clock_real_ns();
-	link_send_pass(child_link(user), &ask.place->pass);
+	link_send_pass(child_link(user), ask.place->pass, ask.signer);
 	fits = link_send(child_link(user), &frame, NULL) == 0 || errno != EMSGSIZE;
 	wire_place_free(ask.place);
 	if (fits)

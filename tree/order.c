@@ -89,7 +89,7 @@ static void branch_miss(struct branch *b, enum missing_why why, const char *text
 /* Where the entry has nothing of the run, who has says which it is. */
 static void order_run(struct order *o, const char *run)
 {
-	if (!o->run[0])
+	if (!o->run[0] && o->host->is_run(run))
 		snprintf(o->run, sizeof(o->run), "%s", run);
 }
 
@@ -197,7 +197,7 @@ static void branch_up(struct child_user *user)
 	ask.place = wire_place_new(b->place);
 	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
 	frame.switch_ask = &ask;
-	link_send_pass(child_link(user), &ask.place->pass);
+	link_send_pass(child_link(user), ask.place->pass, ask.signer);
 	fits = link_send(child_link(user), &frame, NULL) == 0 || errno != EMSGSIZE;
 	wire_place_free(ask.place);
 	if (fits)

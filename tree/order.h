@@ -31,6 +31,8 @@ struct order_host {
 	   @said. */
 	void (*carry)(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
 		      struct classes *classes, Evspace__Host *host, struct order_said *said);
+	/* Can a run have that name? */
+	bool (*is_run)(const char *name);
 	/* The answer was sent: order_free() it now. */
 	void (*done)(void *arg, struct order *order);
 	void *arg;

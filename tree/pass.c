@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs passes, and checks them: names on lines, an ECDSA signature, and the signer's certificate.
- */
+/* Signs passes, and checks them: an end and names on lines, an ECDSA signature by a certificate. */
 #include "tree/pass.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <uthash.h>
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -17,12 +18,28 @@
 /* No other text that an agent's key signs begins so. */
 #define TITLE "evspace pass 1\n"
 
-/* "TITLE, node, above…", each on a line. Names have no line ends in them. */
-static char *pass_text(const char *node, const char *const *above, size_t n)
+/* Passes that are kept; one of a map's largest tree takes a few hundred bytes. */
+#define BOOK_MOST 65536u
+
+struct entry {
+	char *text;
+	struct plan_pass pass;
+	UT_hash_handle hh;
+};
+
+struct pass_book {
+	const struct tls *tls;
+	struct entry *entries;
+	int64_t until;		    /* when those in it end */
+	ProtobufCBinaryData signer; /* by what they are checked */
+};
+
+/* "TITLE, until, node, above…", each on a line. Names have no line ends in them. */
+static char *pass_text(int64_t until, const char *node, const char *const *above, size_t n)
 {
 	char *text, *longer;
 
-	text = memory_format(TITLE "%s\n", node);
+	text = memory_format(TITLE "%lld\n%s\n", (long long)until, node);
 	for (size_t i = 0; i < n; i++) {
 		longer = memory_format("%s%s\n", text, above[i]);
 		free(text);
@@ -34,7 +51,6 @@ static char *pass_text(const char *node, const char *const *above, size_t n)
 static void pass_sign(const struct tls *tls, Evspace__Pass *pass)
 {
 	EVP_MD_CTX *sign = EVP_MD_CTX_new();
-	int length;
 
 	if (!sign ||
 	    EVP_DigestSignInit_ex(sign, NULL, "SHA256", NULL, NULL, tls_key(tls), NULL) != 1 ||
@@ -45,29 +61,105 @@ static void pass_sign(const struct tls *tls, Evspace__Pass *pass)
 			   pass->said.len) != 1)
 		abort();
 	EVP_MD_CTX_free(sign);
-	length = i2d_X509(tls_certificate(tls), &pass->certificate.data);
-	if (length < 0)
-		abort();
-	pass->certificate.len = (size_t)length;
 }
 
-struct plan_pass pass_new(const struct tls *tls, const char *node, const char *const *above,
-			  size_t n)
+static struct plan_pass pass_pack(const struct tls *tls, char *text)
 {
 	Evspace__Pass message = EVSPACE__PASS__INIT;
 	struct plan_pass pass;
 
-	message.said.data = (unsigned char *)pass_text(node, above, n);
-	message.said.len = strlen((char *)message.said.data);
+	message.said.data = (unsigned char *)text;
+	message.said.len = strlen(text);
 	pass_sign(tls, &message);
 	pass.bytes = evspace__pass__get_packed_size(&message);
 	pass.data = memory_new(pass.bytes, 1);
 	evspace__pass__pack(&message, pass.data);
-	free(message.said.data);
 	free(message.signature.data);
-	OPENSSL_free(message.certificate.data);
 	return pass;
 }
+
+/* ---- the book ---- */
+
+static void book_clear(struct pass_book *book)
+{
+	struct entry *en, *next;
+
+	for (en = book->entries; en; en = next) {
+		next = en->hh.next;
+		HASH_DEL(book->entries, en);
+		free(en->text);
+		free(en->pass.data);
+		free(en);
+	}
+	OPENSSL_free(book->signer.data);
+	book->signer.data = NULL;
+	book->signer.len = 0;
+}
+
+/* What is in it must be of today, and of the certificate that the agent has now. */
+static void book_renew(struct pass_book *book)
+{
+	int64_t until = ((int64_t)time(NULL) / PASS_DAY + PASS_DAYS + 1) * PASS_DAY;
+	unsigned char *der = NULL;
+	int length = i2d_X509(tls_certificate(book->tls), &der);
+
+	if (length < 0)
+		abort();
+	if (book->until == until && HASH_COUNT(book->entries) < BOOK_MOST &&
+	    book->signer.len == (size_t)length &&
+	    memcmp(book->signer.data, der, (size_t)length) == 0) {
+		OPENSSL_free(der);
+		return;
+	}
+	book_clear(book);
+	book->until = until;
+	book->signer = (ProtobufCBinaryData){(size_t)length, der};
+}
+
+struct pass_book *pass_book_new(const struct tls *tls)
+{
+	struct pass_book *book = memory_new(1, sizeof(*book));
+
+	book->tls = tls;
+	return book;
+}
+
+void pass_book_free(struct pass_book *book)
+{
+	if (!book)
+		return;
+	book_clear(book);
+	free(book);
+}
+
+ProtobufCBinaryData pass_signer(struct pass_book *book)
+{
+	book_renew(book);
+	return book->signer;
+}
+
+struct plan_pass pass_new(struct pass_book *book, const char *node, const char *const *above,
+			  size_t n)
+{
+	struct entry *en;
+	char *text;
+
+	book_renew(book);
+	text = pass_text(book->until, node, above, n);
+	HASH_FIND_STR(book->entries, text, en);
+	if (en) {
+		free(text);
+	} else {
+		en = memory_new(1, sizeof(*en));
+		en->text = text;
+		en->pass = pass_pack(book->tls, text);
+		HASH_ADD_KEYPTR(hh, book->entries, text, strlen(text), en);
+	}
+	return (struct plan_pass){(unsigned char *)memory_copy_bytes(en->pass.data, en->pass.bytes),
+				  en->pass.bytes};
+}
+
+/* ---- checking ---- */
 
 /* Is @name, with the line's end, what stands at *@at? Then *@at is behind it. */
 static bool line_is(const unsigned char **at, const unsigned char *end, const char *name)
@@ -80,23 +172,51 @@ static bool line_is(const unsigned char **at, const unsigned char *end, const ch
 	return true;
 }
 
-static bool names_peer(const ProtobufCBinaryData *said, const char *node, const char *peer)
+/* What stands at *@at, up to the line's end; *@at is behind it then. NULL: there is no end. */
+static const unsigned char *line_end(const unsigned char **at, const unsigned char *end)
 {
-	const unsigned char *at = said->data, *end = at + said->len, *next;
+	const unsigned char *next = memchr(*at, '\n', (size_t)(end - *at));
+
+	if (next)
+		*at = next + 1;
+	return next;
+}
+
+/* A time of Unix, 0 if it is none. */
+static int64_t line_time(const unsigned char **at, const unsigned char *end)
+{
+	const unsigned char *digit = *at, *last = line_end(at, end);
+	int64_t value = 0;
+
+	if (!last || last - digit > 12)
+		return 0;
+	for (; digit < last; digit++) {
+		if (*digit < '0' || *digit > '9')
+			return 0;
+		value = value * 10 + (*digit - '0');
+	}
+	return value;
+}
+
+static int said_check(const ProtobufCBinaryData *said, const struct pass_claim *claim,
+		      int64_t *until, struct error *e)
+{
+	const unsigned char *at = said->data, *end = at + said->len;
 	size_t n = strlen(TITLE);
 
 	if (said->len < n || memcmp(at, TITLE, n) != 0)
-		return false;
+		return errorf(e, "its pass is of another version, or none");
 	at += n;
-	if (!line_is(&at, end, node))
-		return false;
-	while (!line_is(&at, end, peer)) {
-		next = memchr(at, '\n', (size_t)(end - at));
-		if (!next)
-			return false;
-		at = next + 1;
+	*until = line_time(&at, end);
+	if (*until <= (int64_t)time(NULL))
+		return errorf(e, "its pass is over; look again, or is a clock wrong?");
+	if (!line_is(&at, end, claim->node))
+		return errorf(e, "its pass is for another node");
+	while (!line_is(&at, end, claim->peer)) {
+		if (!line_end(&at, end))
+			return errorf(e, "its pass is not for it");
 	}
-	return true;
+	return 0;
 }
 
 static bool is_signed(const Evspace__Pass *pass, X509 *cert)
@@ -130,11 +250,11 @@ static int signer_check(const struct tls *tls, const Evspace__Pass *pass, X509 *
 	return 0;
 }
 
-static int pass_verify(const struct tls *tls, const Evspace__Pass *pass, char *signer, size_t room,
-		       struct error *e)
+static int pass_verify(const struct tls *tls, const Evspace__Pass *pass,
+		       const ProtobufCBinaryData *signer, char *name, size_t room, struct error *e)
 {
-	const unsigned char *der = pass->certificate.data;
-	X509 *cert = d2i_X509(NULL, &der, (long)pass->certificate.len);
+	const unsigned char *der = signer->data;
+	X509 *cert = signer->len ? d2i_X509(NULL, &der, (long)signer->len) : NULL;
 	struct peer who = {0};
 	int rc;
 
@@ -142,24 +262,25 @@ static int pass_verify(const struct tls *tls, const Evspace__Pass *pass, char *s
 	if (!cert)
 		return errorf(e, "its pass has no certificate");
 	rc = signer_check(tls, pass, cert, &who, e);
-	snprintf(signer, room, "%s", who.name);
+	snprintf(name, room, "%s", who.name);
 	limits_free(who.limits);
 	X509_free(cert);
 	return rc;
 }
 
-int pass_check(const struct tls *tls, const ProtobufCBinaryData *data, const char *node,
-	       const char *peer, char *signer, size_t room, struct error *e)
+int pass_check(const struct tls *tls, const struct pass_claim *claim, char *name, size_t room,
+	       int64_t *until, struct error *e)
 {
-	Evspace__Pass *pass = data->len ? evspace__pass__unpack(NULL, data->len, data->data) : NULL;
+	const ProtobufCBinaryData *data = &claim->pass;
+	Evspace__Pass *pass = NULL;
 	int rc = -1;
 
+	if (data->len && data->len <= WIRE_PASS_MAX && claim->signer.len <= WIRE_PASS_MAX)
+		pass = evspace__pass__unpack(NULL, data->len, data->data);
 	if (!pass)
 		errorf(e, "it has no pass");
-	else if (!names_peer(&pass->said, node, peer))
-		errorf(e, "its pass is not for it");
-	else
-		rc = pass_verify(tls, pass, signer, room, e);
+	else if (said_check(&pass->said, claim, until, e) == 0)
+		rc = pass_verify(tls, pass, &claim->signer, name, room, e);
 	if (pass)
 		evspace__pass__free_unpacked(pass, NULL);
 	errno = EACCES;

@@ -15,7 +15,7 @@
 #define ALTERNATES_MAX	 16
 #define HOLDS_BYTES	 (1u << 20)
 
-static ProtobufCBinaryData pass_new(const struct plan_pass *pass)
+static ProtobufCBinaryData pass_copy(const struct plan_pass *pass)
 {
 	ProtobufCBinaryData data = {pass->bytes, NULL};
 
@@ -47,7 +47,7 @@ static Evspace__Alternate **alternates_new(const struct plan_place *place)
 		evspace__alternate__init(list[i]);
 		list[i]->node = memory_copy(place->alternates[i].node);
 		list[i]->address = memory_copy(place->alternates[i].address);
-		list[i]->pass = pass_new(&place->alternates[i].pass);
+		list[i]->pass = pass_copy(&place->alternates[i].pass);
 	}
 	return list;
 }
@@ -74,7 +74,7 @@ Evspace__Place *wire_place_new(const struct plan_place *place)
 	message->before = memory_copy(place->before ? place->before : "");
 	message->concurrency = place->concurrency;
 	message->gateway = place->gateway;
-	message->pass = pass_new(&place->pass);
+	message->pass = pass_copy(&place->pass);
 	message->n_children = place->n_children;
 	message->children = memory_new(place->n_children, sizeof(*message->children));
 	for (size_t i = 0; i < place->n_children; i++)

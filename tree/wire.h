@@ -18,7 +18,7 @@
 #define WIRE_BODY_MAX	(64u << 20)
 /** A connection that has not said hello yet may send no more than this. */
 #define WIRE_HELLO_MAX 4096u
-/** A pass (tree/pass.h). */
+/** A pass (tree/pass.h), or the certificate that it is checked by. */
 #define WIRE_PASS_MAX (32u << 10)
 /** Bytes of a frame's front, and of the largest frame. */
 #define WIRE_FRONT_BYTES 8u
