@@ -24,3 +24,8 @@ bool ending_reached(struct ending *ending, struct evspace_client *client, bool a
 		ending->quiet++;
 	return ending->quiet >= QUIET_WAVES && n.owing == 0;
 }
+
+bool ending_is_meant(const struct ending *ending, bool until_end, bool limited)
+{
+	return until_end || (!ending->lived && !limited);
+}

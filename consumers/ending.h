@@ -21,4 +21,8 @@ struct ending {
  */
 bool ending_reached(struct ending *ending, struct evspace_client *client, bool any);
 
+/** Is that the end that the user waits for? @until_end: he has said so; @limited: he has said
+ * another. Of a run that had ended before there is no other. */
+bool ending_is_meant(const struct ending *ending, bool until_end, bool limited);
+
 #endif

@@ -154,35 +154,6 @@ static bool print_wave(struct events *v)
 
 /* ---- the stream ---- */
 
-/* Is it the end that the user waits for: of a run that had ended before there is no other. */
-static bool at_end(struct events *v, bool any)
-{
-	if (!ending_reached(&v->ending, v->client, any))
-		return false;
-	if (v->until_end)
-		return true;
-	return !v->ending.lived && !v->common.count && !v->end_ns;
-}
-
-/* Say which hosts have files that are damaged. Returns whether there are any. */
-static bool damaged(const struct events *v)
-{
-	struct evspace_leaf leaf;
-	bool any = false;
-
-	for (size_t i = 0; evspace_leaf(v->client, i, &leaf); i++) {
-		if (!leaf.unreadable)
-			continue;
-		any = true;
-		fprintf(stderr,
-			"evspace events: %s: the elements of %u process%s cannot be read, their "
-			"files are damaged or of another release; evspace status there names "
-			"them\n",
-			leaf.name, leaf.unreadable, leaf.unreadable == 1 ? "" : "es");
-	}
-	return any;
-}
-
 static int milliseconds(uint64_t ns)
 {
 	return ns / 1000000u < INT_MAX ? (int)(ns / 1000000u) + 1 : INT_MAX;
@@ -211,7 +182,7 @@ static int follow(struct events *v)
 		now = clock_mono_ns();
 		left = -1;
 		if (v->end_ns && now >= v->end_ns)
-			return EXIT_FINE;
+			return standing_end(&v->standing, "evspace events", &v->common, v->client);
 		if (v->end_ns)
 			left = milliseconds(v->end_ns - now);
 		rc = evspace_next(v->client, left);
@@ -220,6 +191,8 @@ static int follow(struct events *v)
 				evspace_why(v->client));
 			return EXIT_NO_CONNECTION;
 		}
+		if (rc == 0 && v->end_ns && clock_mono_ns() >= v->end_ns)
+			continue;
 		if (rc == 0)
 			return EXIT_FINE;
 		options_note_remapped("events", &v->common, v->client);
@@ -233,8 +206,11 @@ static int follow(struct events *v)
 		code = standing_take(&v->standing, "evspace events", &v->common, v->client, last);
 		if (code >= 0)
 			return code;
-		if (at_end(v, any))
-			return damaged(v) ? EXIT_BAD_NEWS : EXIT_FINE;
+		if (ending_reached(&v->ending, v->client, any) &&
+		    ending_is_meant(&v->ending, v->until_end, v->common.count || v->end_ns))
+			return standing_say_unreadable(v->client, "evspace events: ", stderr)
+				       ? EXIT_BAD_NEWS
+				       : EXIT_FINE;
 		if (last)
 			return EXIT_FINE;
 	}
@@ -266,8 +242,8 @@ static void summary(struct events *v)
 		fprintf(stderr, ", %llu UNACCOUNTED FOR (please report this)",
 			(unsigned long long)n.unaccounted);
 	fprintf(stderr, "; %llu waves", (unsigned long long)n.waves);
-	if (n.seconds > RATE_AFTER_S)
-		fprintf(stderr, " (%.1f/s)", (double)n.waves / n.seconds);
+	if (n.waves > 1 && n.seconds > RATE_AFTER_S)
+		fprintf(stderr, " (%.1f/s)", (double)(n.waves - 1) / n.seconds);
 	fprintf(stderr, ", the last from %u of %u hosts, each %s on the wire", w ? w->answered : 0,
 		n.leaves, unit_bytes(bytes, n.received_bytes / each));
 	/* TLS alone makes it more. */

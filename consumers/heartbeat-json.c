@@ -46,12 +46,12 @@ static void wave_json(const struct heartbeat *h, const struct evspace_wave *w)
 	json_t *o;
 
 	evspace_counts(h->client, &n);
-	o = json_pack("{s:i,s:s,s:I,s:I,s:s,s:i,s:i,s:o,s:i,s:i,s:i,s:b}", "schema",
+	o = json_pack("{s:i,s:s,s:I,s:I,s:s,s:i,s:i,s:o,s:i,s:i,s:i,s:b,s:i}", "schema",
 		      HEARTBEAT_SCHEMA, "type", "wave", "wave", (json_int_t)w->number, "time_ns",
-		      (json_int_t)w->taken_ns, "run", evspace_run(h->client), "hosts",
-		      (int)w->leaves, "answered", (int)w->answered, "missing", missing_json(w),
-		      "processes", (int)w->processes, "threads", (int)h->pulses.n, "stuck",
-		      (int)h->stuck, "ended", (int)h->ended);
+		      (json_int_t)w->taken_ns, "run", h->run, "hosts", (int)w->leaves, "answered",
+		      (int)w->answered, "missing", missing_json(w), "processes", (int)w->processes,
+		      "threads", (int)h->pulses.n, "stuck", (int)h->stuck, "ended", (int)h->ended,
+		      "unreadable", (int)w->unreadable);
 	if (!o)
 		abort();
 	json_object_update_new(
@@ -94,13 +94,13 @@ static void thread_json(const struct heartbeat *h, const struct pulse *p, uint64
 
 	if (!o)
 		abort();
-	json_object_update_new(
-		o, json_pack("{s:i,s:I,s:I,s:I,s:f,s:b,s:b,s:b,s:b,s:b,s:b,s:s,s:o}", "peer",
-			     p->peer, "seq_or_tag", (json_int_t)p->seq, "comm", (json_int_t)p->comm,
-			     "bytes", (json_int_t)p->bytes, "events_per_s", p->rate, "stuck",
-			     p->stuck, "culprit", p->culprit, "deadlock", p->deadlock, "circle",
-			     p->circle, "meets", p->meets, "mismatch", p->mismatch, "why",
-			     why_words[p->why], "waits_for", ranks_json(p)));
+	json_object_update_new(o, json_pack("{s:i,s:I,s:I,s:I,s:b,s:b,s:b,s:b,s:b,s:b,s:s,s:o}",
+					    "peer", p->peer, "seq_or_tag", (json_int_t)p->seq,
+					    "comm", (json_int_t)p->comm, "bytes",
+					    (json_int_t)p->bytes, "stuck", p->stuck, "culprit",
+					    p->culprit, "deadlock", p->deadlock, "circle",
+					    p->circle, "meets", p->meets, "mismatch", p->mismatch,
+					    "why", why_words[p->why], "waits_for", ranks_json(p)));
 	if (p->cause != STALL_NOBODY)
 		json_object_update_new(
 			o, json_pack("{s:s,s:s}", "cause", h->pulses.items[p->cause].name,

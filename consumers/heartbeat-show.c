@@ -19,9 +19,10 @@
 /* Rates over less than this say nothing. */
 #define RATE_AFTER_S 0.5
 
-static double per_second(uint64_t n, double seconds)
+/* Between the first look and the last, and so much less than one for each. */
+static double looks_per_second(const struct evspace_counts *n)
 {
-	return seconds > RATE_AFTER_S ? (double)n / seconds : 0;
+	return n->waves > 1 && n->seconds > RATE_AFTER_S ? (double)(n->waves - 1) / n->seconds : 0;
 }
 
 static void heartbeat_rates(struct heartbeat *h)
@@ -98,12 +99,12 @@ static void screen_program(struct screen *s, const struct evspace_wave *w)
 			 awaited(h) == 1 ? "" : "s");
 	if (h->ended)
 		snprintf(line, sizeof(line),
-			 "run %s has ended; this is how its %zu threads were left",
-			 evspace_run(h->client), h->pulses.n);
+			 "run %s has ended; this is how its %zu threads were left", h->run,
+			 h->pulses.n);
 	else
 		snprintf(line, sizeof(line),
 			 "run %s: %zu threads in %u processes on %u of %u hosts; %zu stuck%s",
-			 evspace_run(h->client), h->pulses.n, w->processes, w->answered, w->leaves,
+			 h->run, h->pulses.n, w->processes, w->answered, w->leaves,
 			 h->stuck - awaited(h), awaiting);
 	screen_line(s, "\033[1m", line);
 	if (h->written_rate >= 0)
@@ -127,10 +128,10 @@ static void screen_looking(struct screen *s, const struct evspace_wave *w)
 
 	evspace_counts(h->client, &n);
 	used = snprintf(line, sizeof(line), "looking: ");
-	if (n.seconds > RATE_AFTER_S)
+	if (looks_per_second(&n) > 0)
 		used += snprintf(line + used, sizeof(line) - (size_t)used,
-				 "%.1f looks/s, %.0f tuples/s, ", per_second(n.waves, n.seconds),
-				 per_second(n.delivered, n.seconds));
+				 "%.1f looks/s, %.0f tuples/s, ", looks_per_second(&n),
+				 looks_per_second(&n) * (double)n.delivered / (double)n.waves);
 	used += snprintf(line + used, sizeof(line) - (size_t)used, "%llu lost",
 			 (unsigned long long)n.lost);
 	if (h->cpu_share >= 0)
@@ -141,6 +142,13 @@ static void screen_looking(struct screen *s, const struct evspace_wave *w)
 		snprintf(line, sizeof(line), "missing: %s, %s for %.1f s%s%s", w->missing[i].leaf,
 			 w->missing[i].why, w->missing[i].since_s,
 			 w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
+		screen_line(s, "\033[33m", line);
+	}
+	if (w->unreadable) {
+		snprintf(line, sizeof(line),
+			 "not seen: %u process%s whose files are damaged or of another release; "
+			 "evspace status names them",
+			 w->unreadable, w->unreadable == 1 ? "" : "es");
 		screen_line(s, "\033[33m", line);
 	}
 }
@@ -160,25 +168,21 @@ static const char *pulse_word(const struct heartbeat *h, const struct pulse *p)
 static const struct table_column thread_columns[] = {
 	{.parts = 2},
 	{.pad = -8, .gap = 1},
-	{.pad = 9, .gap = 1, .drop = 2},
 	{.pad = 9, .gap = 1, .drop = 1},
-	{.least = 20, .drop = 3},
+	{.least = 20, .drop = 2},
 	{.least = 18, .wraps = true},
 };
 
 static void thread_add(const struct screen *s, struct table *t, const struct pulse *p)
 {
 	char doing[WORDS_TEXT], waits[WORDS_TEXT], region[WORDS_TEXT];
-	char ago[UNIT_TEXT], rate[UNIT_TEXT] = "";
 	const struct heartbeat *h = s->h;
+	char ago[UNIT_TEXT];
 
-	if (p->rate > 0)
-		unit_count(rate, (uint64_t)p->rate);
 	heartbeat_waits(h, p, waits);
 	table_cell(t, "%s", p->name);
 	table_cell(t, "%s", pulse_word(h, p));
 	table_cell(t, "%s", unit_duration(ago, (uint64_t)p->still_ns));
-	table_cell(t, "%s", rate);
 	/* where there is no end of a line, one sentence says all */
 	table_cell(t, "%s%s%s%s%s", heartbeat_doing(h, p, doing), p->region_op ? "; in " : "",
 		   heartbeat_region(h, p, region), !s->width && waits[0] ? "; " : "",
@@ -261,9 +265,8 @@ static void screen_hidden(struct screen *s, const struct pulse **order, size_t s
 
 static void screen_threads(struct screen *s)
 {
-	static const char *const heads[] = {
-		"thread", "", "for", "events/s", "the operation that it is in, or the last one",
-		""};
+	static const char *const heads[] = {"thread", "", "for",
+					    "the operation that it is in, or the last one", ""};
 	const struct pulse **order = memory_new(s->h->pulses.n + 1, sizeof(const struct pulse *));
 	size_t n = screen_order(s, order);
 	struct table t;
@@ -328,8 +331,8 @@ void heartbeat_summary(struct heartbeat *h)
 	evspace_counts(h->client, &n);
 	each = n.waves ? n.waves : 1;
 	fprintf(stderr, "%s look%s", unit_count(waves, n.waves), n.waves == 1 ? "" : "s");
-	if (n.seconds > RATE_AFTER_S)
-		fprintf(stderr, " (%.1f/s)", per_second(n.waves, n.seconds));
+	if (looks_per_second(&n) > 0)
+		fprintf(stderr, " (%.1f/s)", looks_per_second(&n));
 	fprintf(stderr,
 		" at %u host%s, each %s on the wire and %llu us of CPU time of all agents; %llu "
 		"tuples lost",

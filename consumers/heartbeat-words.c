@@ -159,10 +159,10 @@ static void print_stuck(const struct heartbeat *h, const struct pulse *p)
 static void print_fine(const struct heartbeat *h)
 {
 	if (h->ended)
-		printf("run %s has ended: none of its processes lives\n", evspace_run(h->client));
+		printf("run %s has ended: none of its processes lives\n", h->run);
 	else if (h->pulses.fresh == 0)
-		printf("no thread of a program is seen: nobody has run %s\n",
-		       evspace_run(h->client)[0] ? evspace_run(h->client) : "(none was named)");
+		printf("no thread of a program is seen%s%s\n",
+		       *h->run ? ": nobody has run " : ", there is no run", h->run);
 	else
 		printf("all %zu threads make progress\n", h->pulses.fresh);
 }
@@ -176,6 +176,8 @@ static void print_missing(const struct heartbeat *h)
 		printf("%s cannot be told: %s for %.1f s%s%s\n", w->missing[i].leaf,
 		       w->missing[i].why, w->missing[i].since_s,
 		       w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
+	if (w && w->unreadable)
+		standing_say_unreadable(h->client, "", stdout);
 	if (h->silent)
 		printf("no host can be told: the last look was not answered\n");
 }

@@ -84,6 +84,7 @@ static void heartbeat_take(struct heartbeat *h)
 	const struct evspace_wave *w = evspace_wave(h->client);
 	struct evspace_event ev;
 
+	h->run = standing_run(&h->standing, &h->common, h->client);
 	pulses_begin(&h->pulses);
 	while (evspace_event(h->client, &ev))
 		pulses_add(&h->pulses, &ev, w->number);
@@ -135,13 +136,13 @@ static int look_once(struct heartbeat *h)
 		return rc;
 	options_note_remapped("heartbeat", &h->common, h->client);
 	heartbeat_take(h);
-	if (!h->check && heartbeat_show(h) < 0)
-		return 0;
 	/* One look tells a check whether somebody is stuck; that all make progress takes the whole
 	 * time. */
 	h->code = h->check ? -1
 			   : standing_take(&h->standing, "evspace heartbeat", &h->common, h->client,
 					   is_last(h));
+	if (!h->check && (h->common.json || !standing_is_empty(h->client)) && heartbeat_show(h) < 0)
+		return 0;
 	if (h->code >= 0)
 		return 0;
 	if (h->ended || (h->check && h->stuck))
@@ -149,12 +150,13 @@ static int look_once(struct heartbeat *h)
 	return !is_last(h);
 }
 
-/* A check that has not seen all hosts in its last look cannot say that all is well. */
+/* A check that has not seen all hosts and processes in its last look cannot say that all is well.
+ */
 static bool is_whole(const struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);
 
-	return w && w->n_missing == 0 && !h->silent;
+	return w && w->n_missing == 0 && w->unreadable == 0 && !h->silent;
 }
 
 static int heartbeat_look(struct heartbeat *h)
@@ -190,6 +192,7 @@ int heartbeat_main(int argc, char **argv)
 		.cost_share = -1,
 		.cpu_share = -1,
 		.code = -1,
+		.run = "",
 	};
 	int code = options_parse(argc, argv, heartbeat_help, own, own_take, &h, &h.common);
 

@@ -20,10 +20,11 @@ struct heartbeat {
 	struct pulses pulses;
 	struct stall *stall;
 	struct standing standing;
-	int code;     /* of an end before the time, -1: none */
-	size_t stuck; /* threads of the last wave */
-	bool begun;   /* a process of the run was seen alive */
-	bool ended;   /* all hosts answered, and no process of the run lives */
+	const char *run; /* the standing's */
+	int code;	 /* of an end before the time, -1: none */
+	size_t stuck;	 /* threads of the last wave */
+	bool begun;	 /* a process of the run was seen alive */
+	bool ended;	 /* all hosts answered, and no process of the run lives */
 	/* of the table that was drawn last */
 	int lines;
 	uint64_t shown_ns;

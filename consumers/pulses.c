@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "pathmap/pattern.h"
-#include "tree/op.h"
 
 /* "/cluster/node/rank/thread": how many parts name a thread. */
 #define THREAD_PARTS 4
@@ -88,11 +87,9 @@ void pulses_add(struct pulses *p, const struct evspace_event *ev, uint64_t wave)
 		.comm = ev->comm,
 		.unnumbered = ev->flags & EVSPACE_UNNUMBERED,
 		.bytes = ev->bytes,
-		.number = ev->number,
 		.start_ns = ev->start_ns,
 		.end_ns = ev->end_ns,
 		.error_ns = ev->error_ns,
-		.read_ns = ev->read_ns,
 		.wave = wave,
 		.region_op = region ? ev->op_number : 0,
 		.region = region ? ev->seq_or_tag : 0,
@@ -139,28 +136,6 @@ static void sort(struct pulse *items, size_t n)
 		qsort(items, n, sizeof(*items), compare);
 }
 
-/* Events of the class that both saw, over the time between, is a rate; other classes keep theirs.
- */
-static void pulse_rate(struct pulse *p, const struct pulse *before)
-{
-	int channel = op_channel(p->op_number);
-	struct pulse_class *c;
-
-	if (before)
-		memcpy(p->classes, before->classes, sizeof(p->classes));
-	if (!p->running && channel >= 0 && channel < PULSE_CLASSES) {
-		c = &p->classes[channel];
-		if (c->read_ns && p->read_ns > c->read_ns && p->number >= c->number)
-			c->rate = (double)(p->number - c->number) * 1e9 /
-				  (double)(p->read_ns - c->read_ns);
-		c->number = p->number;
-		c->read_ns = p->read_ns;
-	}
-	p->rate = 0;
-	for (unsigned i = 0; i < PULSE_CLASSES; i++)
-		p->rate += p->classes[i].rate;
-}
-
 void pulses_end(struct pulses *p, bool keep)
 {
 	size_t kept = 0, at = 0;
@@ -176,19 +151,18 @@ void pulses_end(struct pulses *p, bool keep)
 		}
 	}
 	p->n = p->fresh = kept;
-	sort(p->before, p->n_before);
-	for (size_t i = 0; i < p->n_before; i++) {
+	if (keep)
+		sort(p->before, p->n_before);
+	for (size_t i = 0; keep && i < p->n_before; i++) {
 		const struct pulse *before = &p->before[i];
 
 		while (at < p->fresh && compare_threads(&p->items[at], before) < 0)
-			pulse_rate(&p->items[at++], NULL);
+			at++;
 		if (at < p->fresh && strcmp(p->items[at].name, before->name) == 0)
-			pulse_rate(&p->items[at++], before);
-		else if (keep)
+			at++;
+		else
 			*pulse_room(p) = *before;
 	}
-	while (at < p->fresh)
-		pulse_rate(&p->items[at++], NULL);
 	for (size_t i = 0; i < p->n; i++)
 		stall_reset(&p->items[i]);
 }

@@ -78,6 +78,18 @@ static uint64_t age_of(const struct store_run *run)
 							    : 0;
 }
 
+static unsigned refusals_count(const struct runs *all, const char *run)
+{
+	const struct store_refusal *r;
+	unsigned n = 0;
+
+	if (!all->here)
+		return 0;
+	TAILQ_FOREACH (r, &all->store.refusals, link)
+		n += strcmp(r->run, run) == 0;
+	return n;
+}
+
 static void refusals_add(const struct runs *all, const char *run, struct table *t)
 {
 	const struct store_refusal *r;
@@ -95,7 +107,7 @@ static const struct table_column run_columns[] = {
 	{.pad = 15},   {.pad = 8, .drop = 3}, {.pad = 8, .drop = 2}, {.least = 7, .drop = 5},
 };
 
-static void run_add(struct table *t, const struct store_run *r)
+static void run_add(struct table *t, const struct store_run *r, unsigned refused)
 {
 	char events[UNIT_TEXT], size[UNIT_TEXT], age[UNIT_TEXT];
 
@@ -104,12 +116,14 @@ static void run_add(struct table *t, const struct store_run *r)
 	/* nobody knows how many tasks of PVM there will be */
 	if (r->world_size)
 		table_cell(t, "%u/%d", r->processes, r->world_size);
+	else if (!r->processes && refused)
+		table_cell(t, "0/%u", refused);
 	else
 		table_cell(t, "%u", r->processes);
 	table_cell(t, "%u", r->alive);
 	table_cell(t, "%s", unit_count(events, r->events));
 	table_cell(t, "%s", unit_bytes(size, r->bytes));
-	table_cell(t, "%s", unit_duration(age, age_of(r)));
+	table_cell(t, "%s", r->born_real_ns ? unit_duration(age, age_of(r)) : "-");
 	table_cell(t, "%s", r->program);
 }
 
@@ -124,7 +138,7 @@ static void print_table(const struct runs *all)
 	for (size_t i = 0; i < t.n_columns; i++)
 		table_cell(&t, "%s", heads[i]);
 	for (size_t i = 0; i < all->n; i++) {
-		run_add(&t, &all->list[i]);
+		run_add(&t, &all->list[i], refusals_count(all, all->list[i].name));
 		refusals_add(all, all->list[i].name, &t);
 	}
 	table_print(&t, stdout);

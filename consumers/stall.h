@@ -24,16 +24,6 @@ enum stall_why {
 /** What came first: this thread's waiting, or the silence of the one that causes it? */
 enum stall_order { STALL_CANNOT_TELL, STALL_SILENT_BEFORE, STALL_SILENT_AFTER };
 
-/** Classes of operations that have numbers of their own (tree/op.h). */
-#define PULSE_CLASSES 6
-
-/** The newest event of a class that was seen, to tell the rate by the next one. */
-struct pulse_class {
-	uint64_t number;
-	int64_t read_ns;
-	double rate;
-};
-
 /** What is known of one thread: its last event, and since when nothing has changed. Plain data. */
 struct pulse {
 	char name[256]; /* "/cluster/node/rank/thread" */
@@ -50,15 +40,11 @@ struct pulse {
 	uint16_t region_op;	  /* the region or phase (evspace.h) that it is in; 0: none */
 	uint32_t region;	  /* label */
 	int64_t region_ns;	  /* since when */
-	uint64_t number;	  /* of the event in its element */
 	int64_t start_ns, end_ns; /* end: 0 while running */
-	int64_t read_ns;	  /* when its host looked */
 	double error_ns;	  /* of both, when compared with other hosts */
 	int64_t still_ns;	  /* for how long nothing has changed: since it entered or left the
 				     operation, by its own host's clock */
 	uint64_t wave;		  /* that it was seen in last */
-	struct pulse_class classes[PULSE_CLASSES];
-	double rate; /* events per second, of those classes that were seen twice */
 	/* what stall_find() says: */
 	bool stuck; /* no progress for too long, inside an operation or while others wait for it */
 	bool culprit;  /* waited for, but in no operation itself: it computes, sleeps, or is gone */

@@ -9,6 +9,7 @@
 #include "consumers/client.h"
 #include "consumers/command.h"
 #include "consumers/unit.h"
+#include "node-agent/store.h"
 #include "pathmap/directive.h"
 #include "pathmap/memory.h"
 #include "pathmap/utf8.h"
@@ -27,7 +28,16 @@ struct runs {
 	size_t n;
 	uint64_t idle_ns, events; /* of that one */
 	bool known, alive;
+	const Evspace__Run *newest; /* of those that live, else of all */
 };
+
+/* As hosts choose among theirs. */
+static bool is_newer(const Evspace__Run *run, const Evspace__Run *than)
+{
+	if (!run->alive != !than->alive)
+		return run->alive > 0;
+	return run->born_ns > than->born_ns;
+}
 
 static void runs_add(struct runs *runs, Evspace__Run *run, const char *wanted)
 {
@@ -41,9 +51,13 @@ static void runs_add(struct runs *runs, Evspace__Run *run, const char *wanted)
 		runs->alive |= run->alive > 0;
 		runs->known = true;
 	}
+	if (strcmp(run->name, TRACK_RUN) == 0)
+		return;
+	if (!runs->newest || is_newer(run, runs->newest))
+		runs->newest = run;
 	while (i < runs->n && strcmp(runs->names[i], run->name) != 0)
 		i++;
-	if (i < runs->n || strcmp(run->name, TRACK_RUN) == 0)
+	if (i < runs->n)
 		return;
 	runs->names = memory_room(runs->names, runs->n, sizeof(*runs->names));
 	runs->names[runs->n++] = run->name;
@@ -76,6 +90,42 @@ static Evspace__Frame *runs_ask(const struct evspace_options *look, const char *
 	return reply;
 }
 
+/* The processes of @run, of all runs for NULL, that could not be collected on this host: nobody
+ * else says why. Returns whether there are any. */
+static bool say_refused(const char *command, const struct evspace_options *look, const char *run)
+{
+	const struct store_refusal *r, *other;
+	char base[sizeof(((struct store *)0)->base)];
+	struct store store;
+	unsigned said = 0, n;
+	const char *why;
+	struct error e;
+
+	if (look->connect || !store_base(base, sizeof(base), &e) ||
+	    store_init(&store, base, false, &e) < 0)
+		return false;
+	TAILQ_FOREACH (r, &store.refusals, link) {
+		if (said == NAMED_MOST || (run && strcmp(r->run, run) != 0))
+			continue;
+		/* each run once, with its last one's reason */
+		n = 1;
+		for (other = TAILQ_FIRST(&store.refusals); other != r;
+		     other = TAILQ_NEXT(other, link))
+			n += strcmp(other->run, r->run) == 0;
+		while ((other = TAILQ_NEXT(other, link)) && strcmp(other->run, r->run) != 0)
+			;
+		if (other)
+			continue;
+		why = strstr(r->text, " is not collected: ");
+		fprintf(stderr, "%s: run %s: %u process%s not collected: %s\n", command, r->run, n,
+			n == 1 ? " is" : "es are",
+			why ? why + strlen(" is not collected: ") : r->text);
+		said++;
+	}
+	store_fini(&store);
+	return said > 0;
+}
+
 static void say_none(const char *command, const char *wanted, const struct runs *runs,
 		     const struct evspace_wave *w)
 {
@@ -102,12 +152,24 @@ static void say_awaited(struct standing *s, const char *command, const struct ev
 	s->awaiting = true;
 }
 
-static void say_ended(const char *command, const char *run, const struct runs *runs, bool backlog)
+static void say_waiting(struct standing *s, const char *command, const char *run)
+{
+	if (!s->awaiting)
+		fprintf(stderr, "%s: waiting for %s%s\n", command, run ? "run " : "a run",
+			run ? run : "");
+	s->awaiting = true;
+}
+
+/* Only of a stream is there anything left to be read that was not shown. */
+static void say_ended(const char *command, const char *run, const struct runs *runs, bool stream,
+		      bool backlog)
 {
 	char ago[UNIT_TEXT], events[UNIT_TEXT];
 
 	fprintf(stderr, "%s: run %s ended %s ago", command, run, unit_duration(ago, runs->idle_ns));
-	if (backlog)
+	if (!stream)
+		fputc('\n', stderr);
+	else if (backlog)
 		fprintf(stderr, "; this is all that is left of its %s events\n",
 			unit_count(events, runs->events));
 	else
@@ -115,11 +177,66 @@ static void say_ended(const char *command, const char *run, const struct runs *r
 			unit_count(events, runs->events));
 }
 
+const char *standing_run(struct standing *s, const struct common *common,
+			 const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+	struct runs runs = {0};
+	Evspace__Frame *reply;
+
+	if (*evspace_run(client))
+		return evspace_run(client);
+	if (s->asked || !w || w->elements == 0)
+		return s->run;
+	s->asked = true;
+	reply = runs_ask(&common->look, NULL, &runs);
+	if (runs.newest)
+		snprintf(s->run, sizeof(s->run), "%s", runs.newest->name);
+	free(runs.names);
+	evspace__frame__free_unpacked(reply, NULL);
+	return s->run;
+}
+
+bool standing_is_empty(const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+
+	return w->elements == 0 && w->processes == 0 && w->unreadable == 0 && w->n_missing == 0;
+}
+
+bool standing_say_unreadable(const struct evspace_client *client, const char *prefix, FILE *out)
+{
+	struct evspace_leaf leaf;
+	bool any = false;
+
+	for (size_t i = 0; evspace_leaf(client, i, &leaf); i++) {
+		if (!leaf.unreadable)
+			continue;
+		any = true;
+		fprintf(out,
+			"%s%s: the elements of %u process%s cannot be read, their files are "
+			"damaged or of another release; evspace status there names them\n",
+			prefix, leaf.name, leaf.unreadable, leaf.unreadable == 1 ? "" : "es");
+	}
+	return any;
+}
+
+/* Nobody who answers has it. Returns the exit code, or -1 to go on. */
+static int take_none(const char *command, const char *wanted, const struct common *common,
+		     const struct runs *runs, const struct evspace_wave *w)
+{
+	if (runs->known)
+		return -1;
+	if (!say_refused(command, &common->look, wanted))
+		say_none(command, wanted, runs, w);
+	return EXIT_BAD_NEWS;
+}
+
 int standing_take(struct standing *s, const char *command, const struct common *common,
 		  const struct evspace_client *client, bool last)
 {
 	const struct evspace_wave *w = evspace_wave(client);
-	const char *wanted = *evspace_run(client) ? evspace_run(client) : common->look.run;
+	const char *wanted = common->look.run;
 	bool ended = w->elements > 0 && w->n_missing == 0;
 	struct runs runs = {0};
 	Evspace__Frame *reply;
@@ -129,6 +246,8 @@ int standing_take(struct standing *s, const char *command, const struct common *
 		s->settled = true;
 		return -1;
 	}
+	if (!ended && common->wait)
+		say_waiting(s, command, wanted);
 	if (w->unreadable || (!ended && common->wait))
 		return -1;
 	s->since_ns = s->since_ns ? s->since_ns : clock_mono_ns();
@@ -139,16 +258,24 @@ int standing_take(struct standing *s, const char *command, const struct common *
 		say_awaited(s, command, w);
 		return -1;
 	}
+	if (*standing_run(s, common, client))
+		wanted = standing_run(s, common, client);
 	reply = runs_ask(&common->look, wanted, &runs);
 	/* Who does not say has not said that there is none. */
 	s->settled = runs.known || !reply;
 	if (runs.known && !runs.alive && ended && wanted)
-		say_ended(command, wanted, &runs, common->look.backlog);
-	else if (!ended && reply && !runs.known) {
-		say_none(command, wanted, &runs, w);
-		code = EXIT_BAD_NEWS;
-	}
+		say_ended(command, wanted, &runs, evspace_is_stream(client), common->look.backlog);
+	else if (!ended && reply)
+		code = take_none(command, wanted, common, &runs, w);
 	free(runs.names);
 	evspace__frame__free_unpacked(reply, NULL);
 	return code;
+}
+
+int standing_end(struct standing *s, const char *command, const struct common *common,
+		 const struct evspace_client *client)
+{
+	int code = evspace_wave(client) ? standing_take(s, command, common, client, true) : -1;
+
+	return code >= 0 ? code : EXIT_FINE;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "consumers/options.h"
 
@@ -12,7 +13,9 @@
 struct standing {
 	bool settled;	   /* the run is there, and what is to be said of it was said */
 	bool awaiting;	   /* that hosts do not answer was said */
+	bool asked;	   /* which run it is that nobody has named */
 	uint64_t since_ns; /* nothing of it is seen; CLOCK_MONOTONIC */
+	char run[64];	   /* what was answered; "": nothing was */
 };
 
 /**
@@ -22,5 +25,22 @@ struct standing {
  */
 int standing_take(struct standing *standing, const char *command, const struct common *common,
 		  const struct evspace_client *client, bool last);
+
+/** The time is over: the wave that came last was the last one. Returns the exit code. */
+int standing_end(struct standing *standing, const char *command, const struct common *common,
+		 const struct evspace_client *client);
+
+/** The name of the run that is looked at, "" while there is none. One that nobody has named, and
+ * that was not live at the start, is asked for once, when something of it was seen. Valid until the
+ * next call. */
+const char *standing_run(struct standing *standing, const struct common *common,
+			 const struct evspace_client *client);
+
+/** Has the last wave nothing to be shown: no run, and no host that does not answer? */
+bool standing_is_empty(const struct evspace_client *client);
+
+/** Say on @out which hosts have files that are damaged, a line each, behind @prefix. Returns
+ * whether there are any. */
+bool standing_say_unreadable(const struct evspace_client *client, const char *prefix, FILE *out);
 
 #endif

@@ -48,7 +48,9 @@ static const char view_help[] =
 	"  --bars            draw histograms, too\n"
 	"  --top N|all       lines of a table, the largest first (default 20; JSON has all)\n"
 	"  --backlog         begin with what the elements still hold (default: from now on)\n"
-	"  --until-end       end when all processes have ended and everything is read\n";
+	"  --until-end       end when all processes have ended and everything is read; a run that\n"
+	"                    had ended before ends it without this, unless --count or --duration\n"
+	"                    say when\n";
 
 #define BUFFER_BYTES (1u << 16)
 
@@ -115,15 +117,15 @@ void viewer_more(const struct viewer *v, size_t n, FILE *out)
 
 /* ---- one wave ---- */
 
-static void head_text(const struct viewer *v, const struct evspace_wave *w)
+static void head_text(struct viewer *v, const struct evspace_wave *w)
 {
+	const char *run = standing_run(&v->standing, &v->common, v->client);
 	char clock[32], lost[LOSS_TEXT];
 
 	words_clock(clock, sizeof(clock), w->taken_ns, 1);
 	if (v->redraw)
 		fputs("\033[H\033[2J", stdout);
-	printf("%s of %s, wave %llu%s at %s, %u of %u hosts", v->view,
-	       *evspace_run(v->client) ? evspace_run(v->client) : "no run yet",
+	printf("%s of %s, wave %llu%s at %s, %u of %u hosts", v->view, *run ? run : "no run yet",
 	       (unsigned long long)w->number, w->again ? " (what was late)" : "", clock,
 	       w->answered, w->leaves);
 	for (size_t i = 0; i < w->n_missing; i++)
@@ -186,6 +188,21 @@ static bool is_time(const struct viewer *v, bool alone)
 	return (double)(clock_mono_ns() - v->shown_ns) * 1e-9 * v->common.look.rate_hz > 0.9;
 }
 
+/* Is there nothing to show yet, or nothing any more? A table that says something stays. */
+static bool is_empty(const struct viewer *v, bool any)
+{
+	const struct evspace_wave *w = evspace_wave(v->client);
+
+	if (v->common.json || v->waits)
+		return false;
+	if (standing_is_empty(v->client))
+		return true;
+	/* What is no stream brings the same for ever. */
+	if (any && (evspace_is_stream(v->client) || !v->ending.quiet))
+		return false;
+	return v->shown && !v->loss.lost && w->processes == 0 && w->n_missing == 0;
+}
+
 /* Returns whether there was anything in the wave. */
 static bool take_wave(struct viewer *v)
 {
@@ -199,6 +216,10 @@ static bool take_wave(struct viewer *v)
 		n = figures[i]->take(v);
 		any |= n > 0;
 		alone |= n > 0 && !figures[i]->adds;
+	}
+	if (is_empty(v, any)) {
+		v->shown += !evspace_wave(v->client)->again;
+		return any;
 	}
 	v->fresh = false;
 	v->waits = true;
@@ -222,13 +243,15 @@ static int follow(struct viewer *v)
 		int rc;
 
 		if (v->end_ns && now >= v->end_ns)
-			return EXIT_FINE;
+			return standing_end(&v->standing, "evspace view", &v->common, v->client);
 		rc = evspace_next(v->client, v->end_ns ? milliseconds(v->end_ns - now) : -1);
 		if (rc < 0) {
 			fprintf(stderr, "evspace view: the connection is lost: %s\n",
 				evspace_why(v->client));
 			return EXIT_NO_CONNECTION;
 		}
+		if (rc == 0 && v->end_ns && clock_mono_ns() >= v->end_ns)
+			continue;
 		if (rc == 0)
 			return EXIT_FINE;
 		options_note_remapped("view", &v->common, v->client);
@@ -242,7 +265,9 @@ static int follow(struct viewer *v)
 		rc = standing_take(&v->standing, "evspace view", &v->common, v->client, last);
 		if (rc >= 0)
 			return rc;
-		if (last || (v->until_end && ending_reached(&v->ending, v->client, any)))
+		if (last ||
+		    (ending_reached(&v->ending, v->client, any) &&
+		     ending_is_meant(&v->ending, v->until_end, v->common.count || v->end_ns)))
 			return EXIT_FINE;
 	}
 }

@@ -25,7 +25,7 @@ struct viewer {
 	bool redraw;
 	bool waits;	   /* there is something to be shown */
 	bool fresh;	   /* the figures were shown: what adds waves up begins anew */
-	uint64_t shown;	   /* waves */
+	uint64_t shown;	   /* waves, or seen to be empty */
 	uint64_t shown_ns; /* when the last one was */
 	struct loss loss;  /* since then */
 	uint64_t end_ns;

@@ -36,6 +36,35 @@ sum() {
 bed_begin
 bed_start agent evspace agent
 bed_until bed_ready agent
+
+# --- no run yet ---
+
+no_tables() {
+	says 1 evspace heartbeat --once && [ ! -s "$tap_dir/out" ] && has err '^evspace heartbeat: there is no run yet' ||
+		{ cat "$tap_dir/out"; return 1; }
+}
+tap_case "heartbeat without a run says so, and draws no empty table" no_tables
+waits() {
+	bed_start waits evspace heartbeat --wait --rate 10
+	bed_until grep '^evspace heartbeat: waiting for a run$' "$bed_dir/waits.err" || return
+	bed_kill TERM waits
+	[ ! -s "$bed_dir/waits.out" ]
+}
+tap_case "... with --wait, it says that it waits" waits
+
+# --- a run that was refused ---
+
+evspace run --run poor --quota 64K --keep -- mpirun -np 2 "$top_builddir/tests/apps/calls" >"$tap_dir/run" 2>&1
+refused() {
+	says 1 evspace "$@" && has err "^evspace $1: run poor: 2 processes are not collected: the quota of .* is used up" ||
+		{ cat "$tap_dir/err"; return 1; }
+}
+tap_case "heartbeat says why nothing of a run is collected" refused heartbeat --once
+tap_case "events do, at the end of their time" refused events --run poor --duration 0.5
+tap_case "runs say how many that are, and nothing of an age" \
+	eval 'says 0 evspace runs && has out "^poor  *refused  *0/2 .* -"'
+evspace purge poor >"$tap_dir/run" 2>&1
+
 evspace run --run calls --capacity 100 -- mpirun -np 3 "$top_builddir/tests/apps/calls" --rounds 2 >"$tap_dir/run" 2>&1 ||
 	{ sed 's/^/# /' "$tap_dir/run"; exit 99; }
 
@@ -80,6 +109,21 @@ tap_case "events --backlog --until-end brings the same" all_events --until-end
 tap_case "events without --backlog ends as well" says 0 evspace events --run calls
 tap_case "... and says what would bring some" has err 'run calls ended .* ago; --backlog has what is left of its [0-9,]* events'
 
+# once VIEW...: what is left of the run, whose name it finds, is shown and stays; then it ends.
+once() {
+	says 0 evspace view "$@" && [ "$(grep -c '^[a-z]* of calls, wave ' "$tap_dir/out")" -eq 1 ] &&
+		[ "$(grep -c ', wave ' "$tap_dir/out")" -eq 1 ] && [ "$(wc -l <"$tap_dir/out")" -gt 3 ] ||
+		{ cat "$tap_dir/out"; return 1; }
+}
+tap_case "a view with --backlog, of no run that was named, answers once and ends" once slowest --backlog --rate 10
+tap_case "... with --until-end, too" once matrix --backlog --until-end --rate 10
+tap_case "... and rates, of the counts" once rates --rate 10
+left() {
+	says 0 evspace heartbeat && has out '^run calls has ended; ' '^thread .* for  the operation' &&
+		has err 'run calls ended .* ago$' && says 0 evspace heartbeat --check && has out '^run calls has ended: '
+}
+tap_case "heartbeat finds its name, and advises nothing that it does not have" left
+
 # --- nothing can be switched ---
 
 only_the_error() {
@@ -107,6 +151,24 @@ dead() {
 tap_case "heartbeat shows who was killed outside any operation" bed_until dead
 
 # --- damage ---
+
+bed_start live evspace run --run live -- mpirun -np 2 "$top_builddir/tests/apps/windtunnel" --threads 1 \
+	--seconds 100000 --pause 10
+bed_until eval '[ "$(ls "$EVSPACE_DIR/live" | grep -c "\.seg$")" -eq 2 ]'
+# Three looks take two pauses between them.
+looks() {
+	says 0 evspace heartbeat --run live --count 3 --rate 5 &&
+		sed -n 's/^3 looks (\([0-9.]*\)\/s) .*/\1/p' "$tap_dir/err" | awk '$1 > 5.2 { exit 1 }' || { cat "$tap_dir/err"; return 1; }
+}
+tap_case "heartbeat counts looks by the time between them" looks
+truncate -s 10000 "$EVSPACE_DIR"/live/rank0.*.seg
+not_told() {
+	says 1 evspace heartbeat --run live --check && has out '^/.*: the elements of 1 process cannot be read' &&
+		says 0 evspace heartbeat --run live --once --json && has out '"unreadable":1'
+}
+tap_case "heartbeat --check is bad news where a process cannot be read, and names its host" bed_until not_told
+kill -TERM "$(bed_pid live)"
+bed_wait live
 
 for file in "$EVSPACE_DIR"/calls/rank[01].*.seg; do
 	truncate -s 10000 "$file.new" && chmod 600 "$file.new" && mv "$file.new" "$file"

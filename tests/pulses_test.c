@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests what the heartbeat takes from waves: each thread's newest event, and its rate. */
+/* Tests what the heartbeat takes from waves: each thread's newest event. */
 #include "consumers/pulses.h"
 
 #include "tests/tap.h"
@@ -10,8 +10,7 @@
 
 static struct pulses pulses;
 
-static void event(const char *name, int32_t rank, const char *op, bool running, int64_t at_s,
-		  uint64_t number)
+static void event(const char *name, int32_t rank, const char *op, bool running, int64_t at_s)
 {
 	struct evspace_event ev = {
 		.name = name,
@@ -19,7 +18,6 @@ static void event(const char *name, int32_t rank, const char *op, bool running, 
 		.op = op,
 		.op_number = op_find(op),
 		.flags = running ? EVSPACE_RUNNING : 0,
-		.number = number,
 		.start_ns = at_s * SECOND - (running ? 0 : 1000),
 		.end_ns = running ? 0 : at_s * SECOND,
 		.read_ns = NOW,
@@ -31,12 +29,12 @@ static void event(const char *name, int32_t rank, const char *op, bool running, 
 static void the_newest_event_counts(void)
 {
 	pulses_begin(&pulses);
-	event("/c/n/rank2/t0/p2p", 2, "MPI_Send", false, 997, 4);
-	event("/c/n/rank2/t0/collective", 2, "MPI_Barrier", false, 998, 9);
-	event("/c/n/rank2/t0/wait", 2, "MPI_Wait", false, 996, 1);
-	event("/c/n/rank1/t10", 1, "MPI_Send", false, 990, 4);
-	event("/c/n/rank1/t9/p2p", 1, "MPI_Send", false, 999, 4);
-	event("/c/n/rank1/t9/state", 1, "MPI_Recv", true, 998, 0);
+	event("/c/n/rank2/t0/p2p", 2, "MPI_Send", false, 997);
+	event("/c/n/rank2/t0/collective", 2, "MPI_Barrier", false, 998);
+	event("/c/n/rank2/t0/wait", 2, "MPI_Wait", false, 996);
+	event("/c/n/rank1/t10", 1, "MPI_Send", false, 990);
+	event("/c/n/rank1/t9/p2p", 1, "MPI_Send", false, 999);
+	event("/c/n/rank1/t9/state", 1, "MPI_Recv", true, 998);
 	pulses_end(&pulses, false);
 	CU_ASSERT_EQUAL_FATAL(pulses.n, 3);
 	CU_ASSERT_EQUAL(pulses.fresh, 3);
@@ -51,18 +49,18 @@ static void the_newest_event_counts(void)
 static void who_is_missing_stays_as_it_was(void)
 {
 	pulses_begin(&pulses);
-	event("/c/n/rank0/t0", 0, "MPI_Send", false, 990, 10);
-	event("/c/m/rank1/t0", 1, "MPI_Recv", true, 990, 0);
+	event("/c/n/rank0/t0", 0, "MPI_Send", false, 990);
+	event("/c/m/rank1/t0", 1, "MPI_Recv", true, 990);
 	pulses_end(&pulses, false);
 	pulses_begin(&pulses);
-	event("/c/n/rank0/t0", 0, "MPI_Send", false, 999, 11);
+	event("/c/n/rank0/t0", 0, "MPI_Send", false, 999);
 	pulses_end(&pulses, true);
 	CU_ASSERT_EQUAL_FATAL(pulses.n, 2);
 	CU_ASSERT_EQUAL(pulses.fresh, 1);
 	CU_ASSERT_STRING_EQUAL(pulses.items[1].name, "/c/m/rank1/t0");
 	CU_ASSERT_EQUAL(pulses.items[1].cause, STALL_NOBODY);
 	pulses_begin(&pulses);
-	event("/c/n/rank0/t0", 0, "MPI_Send", false, 999, 11);
+	event("/c/n/rank0/t0", 0, "MPI_Send", false, 999);
 	pulses_end(&pulses, false);
 	CU_ASSERT_EQUAL(pulses.n, 1);
 	pulses_fini(&pulses);
@@ -72,11 +70,11 @@ static void who_is_missing_stays_as_it_was(void)
 static void worlds_are_told_apart(void)
 {
 	pulses_begin(&pulses);
-	event("/c/n/rank1.w1a2b3c4d.4711/t0/p2p", -1, "MPI_Send", false, 990, 1);
-	event("/c/n/rank1.w1a2b3c4d/t0/p2p", -1, "MPI_Send", false, 998, 1);
-	event("/c/n/rank1/t0/p2p", 1, "MPI_Send", false, 999, 1);
-	event("/c/n/rank0.w1a2b3c4d/t0/p2p", -1, "MPI_Send", false, 997, 1);
-	event("/c/n", -1, "MPI_Send", false, 997, 1);
+	event("/c/n/rank1.w1a2b3c4d.4711/t0/p2p", -1, "MPI_Send", false, 990);
+	event("/c/n/rank1.w1a2b3c4d/t0/p2p", -1, "MPI_Send", false, 998);
+	event("/c/n/rank1/t0/p2p", 1, "MPI_Send", false, 999);
+	event("/c/n/rank0.w1a2b3c4d/t0/p2p", -1, "MPI_Send", false, 997);
+	event("/c/n", -1, "MPI_Send", false, 997);
 	pulses_end(&pulses, false);
 	CU_ASSERT_EQUAL_FATAL(pulses.n, 5);
 	CU_ASSERT_EQUAL(pulses.items[0].rank, -1);
@@ -128,8 +126,8 @@ static void regions_are_beside_what_is_done(void)
 
 	pulses_begin(&pulses);
 	pulses_add(&pulses, &ev, 1);
-	event("/c/n/rank0/t0/p2p", 0, "MPI_Send", false, 990, 4);
-	event("/c/n/rank0/t1/p2p", 0, "MPI_Send", false, 990, 4);
+	event("/c/n/rank0/t0/p2p", 0, "MPI_Send", false, 990);
+	event("/c/n/rank0/t1/p2p", 0, "MPI_Send", false, 990);
 	pulses_end(&pulses, false);
 	CU_ASSERT_EQUAL_FATAL(pulses.n, 2);
 	CU_ASSERT_STRING_EQUAL(pulses.items[0].op, "MPI_Send");
@@ -141,30 +139,6 @@ static void regions_are_beside_what_is_done(void)
 	pulses_fini(&pulses);
 }
 
-static void numbers_make_rates(void)
-{
-	struct evspace_event ev = {.name = "/c/n/rank0/t0", .op = "MPI_Send", .end_ns = 1};
-	static const struct {
-		const char *op;
-		uint64_t number;
-		double rate;
-	} waves[] = {
-		{"MPI_Send", 100, 0},	{"MPI_Send", 150, 50},	  {"MPI_Barrier", 10, 50},
-		{"MPI_Send", 350, 100}, {"MPI_Barrier", 16, 103}, {"MPI_Send", 10, 103},
-	};
-
-	for (size_t i = 0; i < sizeof(waves) / sizeof(waves[0]); i++) {
-		ev.op_number = op_find(waves[i].op);
-		ev.number = waves[i].number;
-		ev.read_ns = (int64_t)(i + 1) * SECOND;
-		pulses_begin(&pulses);
-		pulses_add(&pulses, &ev, i);
-		pulses_end(&pulses, false);
-		CU_ASSERT_DOUBLE_EQUAL(pulses.items[0].rate, waves[i].rate, 1e-6);
-	}
-	pulses_fini(&pulses);
-}
-
 int main(void)
 {
 	static CU_TestInfo waves[] = {
@@ -173,7 +147,6 @@ int main(void)
 		{"worlds are told apart", worlds_are_told_apart},
 		{"the dead are gone", the_dead_are_gone},
 		{"regions are beside what is done", regions_are_beside_what_is_done},
-		{"numbers make rates", numbers_make_rates},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {
