@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "consumers/command.h"
+#include "consumers/help.h"
 #include "consumers/options.h"
 #include "consumers/preload.h"
 #include "pathmap/quantity.h"
@@ -149,7 +150,7 @@ static int agent_options_parse(int argc, char **argv, struct agent_options *o,
 			o->allow = allow;
 			break;
 		case 'h':
-			fputs(agent_help, stdout);
+			help_print(agent_help);
 			exit(EXIT_FINE);
 		default:
 			return -1;

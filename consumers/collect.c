@@ -302,7 +302,7 @@ int collect_main(int argc, char **argv)
 		print_json(reply->switched, classes);
 	else
 		print_text(&c, reply->switched, classes);
-	code = bad_news(&c, reply->switched) || fflush(stdout) == EOF ? EXIT_BAD_NEWS : EXIT_FINE;
+	code = bad_news(&c, reply->switched) ? EXIT_BAD_NEWS : EXIT_FINE;
 	classes_free(classes);
 	evspace__frame__free_unpacked(reply, NULL);
 	return code;

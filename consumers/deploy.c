@@ -11,6 +11,7 @@
 #include "consumers/command.h"
 #include "consumers/options.h"
 #include "consumers/dispatch.h"
+#include "consumers/help.h"
 #include "consumers/profile.h"
 #include "consumers/unit.h"
 #include "pathmap/config.h"
@@ -163,7 +164,7 @@ static int deploy_parse(int argc, char **argv, struct deploy_options *o)
 
 	while ((c = options_next(argc, argv, true, table, &index)) != -1) {
 		if (c == 'h') {
-			fputs(deploy_help, stdout);
+			help_print(deploy_help);
 			return EXIT_FINE;
 		}
 		if (c == '?')

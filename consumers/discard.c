@@ -96,7 +96,7 @@ static int print(Evspace__Switched *s, bool json)
 	if (elements == 0)
 		fprintf(stderr, "evspace discard: run %s has no element that is selected\n",
 			s->run[0] ? s->run : "(none is there)");
-	return bad || elements == 0 || fflush(stdout) == EOF ? EXIT_BAD_NEWS : EXIT_FINE;
+	return bad || elements == 0 ? EXIT_BAD_NEWS : EXIT_FINE;
 }
 
 int discard_main(int argc, char **argv)

@@ -167,8 +167,6 @@ static bool shown(struct events *v)
 		return true;
 	/* A reader that has gone, such as head(1), has seen what it wanted. */
 	v->unread = true;
-	if (errno != 0 && errno != EPIPE)
-		fprintf(stderr, "evspace events: cannot write any more: %s\n", strerror(errno));
 	return false;
 }
 

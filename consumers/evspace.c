@@ -2,17 +2,19 @@
 /* The evspace command: finds the subcommand and hands over to it. */
 #include "config.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "consumers/command.h"
 #include "pathmap/directive.h"
 
 /* In the order of a user's day. */
 static const struct command commands[] = {
-	{"run", "start a program, monitored: evspace run -- mpirun -np 8 ./app", run_main, false},
+	{"run", "start a program, monitored: evspace run -- mpirun -np 2 ./app", run_main, false},
 	{"exec", "the same per process: mpirun -np 8 evspace exec ./app", exec_main, false},
 	{"heartbeat", "what each thread does now, and who is stuck waiting for whom",
 	 heartbeat_main, true},
@@ -28,10 +30,10 @@ static const struct command commands[] = {
 	{"purge", "remove the elements of runs that ended", purge_main, false},
 	{"profile", "remember where to look and as who, for --profile NAME", profile_main, false},
 	{"map", "check a pathmap, show the gather trees that it makes", map_main, true},
-	{"doctor", "check what this host has for EventSpace; measure what waves cost here",
-	 doctor_main, true},
-	{"deploy", "start the agents of a pathmap on all its hosts, end them, show how they are",
-	 deploy_main, true},
+	{"doctor", "check what this host has for EventSpace; measure what waves cost", doctor_main,
+	 true},
+	{"deploy", "start a pathmap's agents on all its hosts, end them, show them", deploy_main,
+	 true},
 	{"agent", "the daemon of a node: holds elements, runs its part of gather trees", agent_main,
 	 false},
 };
@@ -48,11 +50,11 @@ static void help(FILE *out)
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fputs("\n"
-	      "evspace --profile NAME COMMAND looks where `evspace profile save NAME` has noted.\n"
+	      "evspace --profile NAME COMMAND looks where `evspace profile save NAME` says.\n"
 	      "evspace COMMAND --help tells more. A first look, all on this host:\n"
 	      "\n"
 	      "  evspace agent &\n"
-	      "  evspace run -- mpirun -np 4 ./your-program &\n"
+	      "  evspace run -- mpirun -np 2 ./your-program &\n"
 	      "  evspace heartbeat\n",
 	      out);
 }
@@ -66,13 +68,32 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
+/* Who speaks: "evspace", or with the command behind it. */
+static char speaker[32] = "evspace";
+
+/* Who does not read to its end knows; of all else that was not written nobody would. */
+static void output_end(void)
+{
+	bool failed = ferror(stdout);
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed)
+		return;
+	/* What has failed before is tried once more, to know why. */
+	if (errno == 0 && write(STDOUT_FILENO, "\n", 1) > 0)
+		errno = 0;
+	if (errno == EPIPE)
+		return;
+	fprintf(stderr, "%s: cannot write the output%s%s\n", speaker, errno ? ": " : "",
+		errno ? strerror(errno) : "");
+	_exit(EXIT_BAD_NEWS);
+}
+
 /* With a first word that getopt(3) may begin its messages with. */
 static int command_run(const struct command *command, int argc, char **argv)
 {
-	char name[32];
-
-	snprintf(name, sizeof(name), "evspace %s", command->name);
-	argv[0] = name;
+	snprintf(speaker, sizeof(speaker), "evspace %s", command->name);
+	argv[0] = speaker;
 	return command->main(argc, argv);
 }
 
@@ -98,6 +119,13 @@ static int command_unknown(const char *name)
 {
 	const char *names[COMMANDS], *nearest;
 
+	if (name[0] == '-') {
+		fprintf(stderr,
+			"evspace: there is no option '%s' before a command, but --profile, --help "
+			"and --version; others stand behind it: evspace heartbeat --connect ADDR\n",
+			name);
+		return EXIT_USAGE;
+	}
 	for (size_t i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
 	nearest = word_nearest(name, names, COMMANDS);
@@ -117,7 +145,15 @@ int main(int argc, char **argv)
 	signal(SIGCHLD, SIG_DFL);
 	argc -= taken > 0 ? taken : 0;
 	argv += taken > 0 ? taken : 0;
-	if (taken < 0 || argc < 2) {
+	if (atexit(output_end))
+		return EXIT_BAD_NEWS;
+	if (taken < 0) {
+		fputs("evspace: --profile takes a name, which is missing; evspace profile lists "
+		      "those that there are\n",
+		      stderr);
+		return EXIT_USAGE;
+	}
+	if (argc < 2) {
 		help(stderr);
 		return EXIT_USAGE;
 	}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "consumers/command.h"
+#include "consumers/help.h"
 #include "consumers/options.h"
 #include "consumers/preload.h"
 #include "consumers/program.h"
@@ -61,9 +62,9 @@ static int exec_options_parse(int argc, char **argv, struct preload_options *o,
 			*pathmap = optarg;
 			break;
 		case 'h':
-			fputs(exec_help, stdout);
-			flags_help(stdout);
-			fputs(exec_help_end, stdout);
+			help_print(exec_help);
+			flags_help();
+			help_print(exec_help_end);
 			exit(EXIT_FINE);
 		default:
 			return -1;

@@ -2,6 +2,10 @@
 /* The table of flags that say what is collected: their variables, what is right, their help. */
 #include "consumers/flag.h"
 
+#include <stdio.h>
+
+#include "consumers/help.h"
+
 /* What getopt_long(3) returns for the first of them: no character. */
 #define FIRST_CODE 512
 
@@ -112,22 +116,22 @@ bool flags_take(struct flags *flags, int code, const char *value)
 	return true;
 }
 
-void flags_help(FILE *out)
+void flags_help(void)
 {
-	fputs("\nWhat is collected; what no flag says, its variable does, else the map:\n", out);
+	puts("\nWhat is collected; what no flag says, its variable does, else the map:");
 	for (int i = 0; i < FLAGS; i++) {
 		if (flags_table[i].help)
-			fputs(flags_table[i].help, out);
+			help_print(flags_table[i].help);
 	}
-	fputs("Channels are groups of operations: p2p, collective, wait, completion, comm, env, "
-	      "rma,\n"
-	      "io, user, pack, or all. The variables are EVSPACE_RUN, EVSPACE_CAPACITY,\n"
-	      "EVSPACE_ELEMENTS, EVSPACE_LIFETIMES, EVSPACE_MODES, EVSPACE_RESERVE, "
-	      "EVSPACE_THREADS\n"
-	      "and EVSPACE_QUOTA. Without a flag there are EVSPACE_DIR, the folder of all runs, "
-	      "for\n"
-	      "agents and all commands the same (default /dev/shm/evspace-UID, or where that is "
-	      "another\n"
-	      "user's, /run/user/UID/evspace), and EVSPACE_LIB, the collector library.\n",
-	      out);
+	help_print(
+		"Channels are groups of operations: p2p, collective, wait, completion, comm, env, "
+		"rma,\n"
+		"io, user, pack, or all. The variables are EVSPACE_RUN, EVSPACE_CAPACITY,\n"
+		"EVSPACE_ELEMENTS, EVSPACE_LIFETIMES, EVSPACE_MODES, EVSPACE_RESERVE, "
+		"EVSPACE_THREADS\n"
+		"and EVSPACE_QUOTA. Without a flag there are EVSPACE_DIR, the folder of all runs, "
+		"for\n"
+		"agents and all commands the same (default /dev/shm/evspace-UID, or where that is "
+		"another\n"
+		"user's, /run/user/UID/evspace), and EVSPACE_LIB, the collector library.\n");
 }

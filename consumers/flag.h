@@ -6,7 +6,6 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 /** What collectors read from their environment. */
 enum flag {
@@ -47,6 +46,6 @@ void flags_options(struct option table[FLAG_OPTIONS]);
 bool flags_take(struct flags *flags, int code, const char *value);
 
 /** The part of a --help text that describes the flags and their variables. */
-void flags_help(FILE *out);
+void flags_help(void);
 
 #endif

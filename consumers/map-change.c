@@ -461,8 +461,6 @@ int map_change_main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	code = change_words(&c) < 0 ? EXIT_USAGE : change(&c);
-	if (fflush(stdout) == EOF && code == EXIT_FINE)
-		code = EXIT_BAD_NEWS;
 	lines_free(&c);
 	texts_fini(&c.texts);
 	pathmap_free(c.from);

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "consumers/command.h"
+#include "consumers/help.h"
 #include "consumers/options.h"
 #include "consumers/map-change.h"
 #include "consumers/map-cost.h"
@@ -366,7 +367,7 @@ static int map_options_parse(int argc, char **argv, struct map_options *options)
 			json = true;
 			break;
 		case 'h':
-			fputs(map_help, stdout);
+			help_print(map_help);
 			exit(EXIT_FINE);
 		default:
 			return -1;
@@ -417,9 +418,5 @@ int map_main(int argc, char **argv)
 		result = check_json(options.dir);
 	else
 		result = check_text(options.dir);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		perror("evspace map: writing the answer");
-		return EXIT_BAD_NEWS;
-	}
 	return result;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "consumers/command.h"
+#include "consumers/help.h"
 #include "consumers/profile.h"
 #include "consumers/unit.h"
 #include "pathmap/config.h"
@@ -160,6 +161,14 @@ static int set_milliseconds(const char *text, uint64_t plain_ns, unsigned *ms, s
 	return 0;
 }
 
+/* Without it there is no limit. */
+static int set_duration(const char *text, uint64_t *ns, struct error *e)
+{
+	if (quantity_duration(text, QUANTITY_SECONDS, ns, e) < 0)
+		return -1;
+	return *ns ? 0 : errorf(e, "'%.60s' is no time to look", text);
+}
+
 static int set_common(struct common *c, int code, const char *value, struct error *e)
 {
 	struct evspace_options *o = &c->look;
@@ -199,7 +208,7 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 	case COUNT:
 		return quantity_count(value, 1, UINT_MAX, &c->count, e);
 	case DURATION:
-		return quantity_duration(value, QUANTITY_SECONDS, &c->duration_ns, e);
+		return set_duration(value, &c->duration_ns, e);
 	case COMPRESS:
 		return set_compress(value, &o->compress, e);
 	case PATIENCE:
@@ -251,7 +260,7 @@ static void options_help(const struct common *common)
 {
 	for (size_t i = 0; i < SHARED; i++) {
 		if (takes(common, i))
-			fputs(shared[i].help, stdout);
+			help_print(shared[i].help);
 	}
 	puts("  --help            this text");
 }
@@ -324,12 +333,27 @@ static void option_unknown(const char *command, const char *word, const struct o
 		fprintf(stderr, "there is no option '--%s';", name);
 }
 
-static void option_wrong(char **argv, int code, const struct option *table)
+/* The word of short options in which getopt_long(3) has stopped, NULL: it was a long one. */
+static const char *option_short(int argc, char **argv)
 {
+	const char *word = optind < argc ? argv[optind] : "";
+
+	/* it goes on to the next word with the last letter */
+	if (word[0] != '-' || word[1] != optopt || !word[2])
+		word = argv[optind - 1];
+	return optopt && word[0] == '-' && word[1] == optopt ? word : NULL;
+}
+
+/* @words: as in options_next(). */
+static void option_wrong(int argc, char **argv, bool words, int code, const struct option *table)
+{
+	const char *word = option_short(argc, argv);
+
 	while (optopt && table->name && table->val != optopt)
 		table++;
-	if (optopt && !table->name)
-		fprintf(stderr, "%s: there is no option '-%c';", argv[0], optopt);
+	if (word)
+		fprintf(stderr, "%s: there is no option '%s';%s", argv[0], word,
+			words ? "" : " did you mean: evspace run -- mpirun -np 2 …?");
 	else if (optopt)
 		fprintf(stderr, "%s: --%s takes %s", argv[0], table->name,
 			code == ':' ? "a value, which is missing;" : "no value;");
@@ -346,7 +370,7 @@ int options_next(int argc, char **argv, bool words, const struct option *table, 
 	c = getopt_long(argc, argv, words ? ":h" : "+:h", table, index);
 	if (c != ':' && c != '?')
 		return c;
-	option_wrong(argv, c, table);
+	option_wrong(argc, argv, words, c, table);
 	return '?';
 }
 
@@ -362,7 +386,7 @@ int options_parse(int argc, char **argv, const char *help, const struct own_opti
 	options_table(common, own, table);
 	while ((c = options_next(argc, argv, true, table, &index)) != -1) {
 		if (c == 'h') {
-			fputs(help, stdout);
+			help_print(help);
 			options_help(common);
 			return EXIT_FINE;
 		}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "consumers/command.h"
+#include "consumers/help.h"
 #include "consumers/options.h"
 #include "consumers/profile.h"
 #include "pathmap/memory.h"
@@ -80,7 +81,7 @@ static int profiles_parse(int argc, char **argv, struct profiles *p)
 	while ((c = options_next(argc, argv, true, options, &index)) != -1) {
 		switch (c) {
 		case 'h':
-			fputs(profiles_help, stdout);
+			help_print(profiles_help);
 			return EXIT_FINE;
 		case JSON:
 			p->json = true;
@@ -148,7 +149,7 @@ static int profiles_show(bool json)
 	profile_names_free(names, n);
 	if (n == 0)
 		fprintf(stderr, "there are no profiles; evspace profile --help\n");
-	return fflush(stdout) == EOF ? EXIT_BAD_NEWS : code;
+	return code;
 }
 
 /* ---- the command ---- */

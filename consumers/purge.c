@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "consumers/command.h"
+#include "consumers/help.h"
 #include "consumers/options.h"
 #include "consumers/unit.h"
 #include "pathmap/quantity.h"
@@ -87,7 +88,7 @@ static int purge_options_parse(int argc, char **argv, struct purge *p)
 			}
 			break;
 		case 'h':
-			fputs(purge_help, stdout);
+			help_print(purge_help);
 			exit(EXIT_FINE);
 		default:
 			return -1;

@@ -15,6 +15,7 @@
 
 #include "consumers/claim.h"
 #include "consumers/command.h"
+#include "consumers/help.h"
 #include "consumers/options.h"
 #include "consumers/launch.h"
 #include "consumers/preload.h"
@@ -60,8 +61,8 @@ static const char run_help_end[] =
 	"an agent holds what is collected.\n"
 	"\n"
 	"examples:\n"
-	"  evspace run -- mpirun -np 8 ./app            # then, elsewhere: evspace heartbeat\n"
-	"  evspace run --run test --capacity 10000 -- mpirun -np 4 ./app\n"
+	"  evspace run -- mpirun -np 2 ./app            # then, elsewhere: evspace heartbeat\n"
+	"  evspace run --run test --capacity 10000 -- mpirun -np 2 ./app\n"
 	"  evspace run --json --summary run.json -- srun -n 64 ./app\n";
 
 struct job {
@@ -95,9 +96,9 @@ static const struct option own_options[] = {
 
 static _Noreturn void help(void)
 {
-	fputs(run_help, stdout);
-	flags_help(stdout);
-	fputs(run_help_end, stdout);
+	help_print(run_help);
+	flags_help();
+	help_print(run_help_end);
 	exit(EXIT_FINE);
 }
 
@@ -137,7 +138,7 @@ static int job_options_parse(int argc, char **argv, struct job *job)
 		job->command = argv + optind;
 		return 0;
 	}
-	fputs("evspace run: which program? as in: evspace run -- mpirun -np 8 ./app\n", stderr);
+	fputs("evspace run: which program? as in: evspace run -- mpirun -np 2 ./app\n", stderr);
 	return -1;
 }
 
@@ -351,7 +352,9 @@ static void report(const struct job *job, const struct summary *summary,
 		summary_json(summary, about, out);
 	else
 		summary_print(summary, about, out);
-	fflush(out);
+	if (fflush(out) || ferror(out))
+		fprintf(stderr, "evspace run: --summary %s: cannot be written: %s\n",
+			job->summary_path ? job->summary_path : "", strerror(errno));
 }
 
 /* Where the mapping has ranks that are not here. What nodes are called need be no host's name. */
@@ -433,6 +436,8 @@ static int job_end(struct job *job)
 	report(job, &summary, &about);
 	if (!about.stays && job->claim.folder >= 0)
 		store_purge(&store, about.run, 0, true);
+	/* what nobody has put anything into is of no use to the agent either */
+	claim_drop(&job->claim);
 	free(why);
 	free(stays_why);
 	elsewhere_fini(&about.elsewhere);

@@ -11,6 +11,7 @@
 #include "consumers/command.h"
 #include "consumers/options.h"
 #include "consumers/unit.h"
+#include "consumers/words.h"
 #include "node-agent/store-run.h"
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
@@ -189,7 +190,7 @@ static void print_runs(const struct runs *r)
 	else if (r->n)
 		print_table(r);
 	else
-		fprintf(stderr, "no runs %s%s; start one: evspace run -- mpirun -np 8 ./app\n",
+		fprintf(stderr, "no runs %s%s; start one: evspace run -- mpirun -np 2 ./app\n",
 			r->here ? "in " : "", r->here ? r->store.base : "on the hosts of its map");
 }
 
@@ -294,7 +295,7 @@ static int runs_there(struct runs *r)
 
 /* ---- for scripts ---- */
 
-static int runs_folder(void)
+static int runs_folder(bool json)
 {
 	struct error e;
 	char base[sizeof(((struct store *)0)->base)];
@@ -303,7 +304,13 @@ static int runs_folder(void)
 		fprintf(stderr, "evspace runs: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}
-	puts(base);
+	if (json) {
+		printf("{\"schema\":%d,\"folder\":", RUNS_SCHEMA);
+		words_json(stdout, base);
+		puts("}");
+	} else {
+		puts(base);
+	}
 	return EXIT_FINE;
 }
 
@@ -326,7 +333,7 @@ int runs_main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	if (r.folder)
-		return runs_folder();
+		return runs_folder(r.common.json);
 	code = r.common.look.connect ? runs_there(&r) : runs_here(&r);
 	free(r.list);
 	return code;

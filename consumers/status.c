@@ -264,5 +264,5 @@ int status_main(int argc, char **argv)
 	else
 		print_status(reply->status, all);
 	evspace__frame__free_unpacked(reply, NULL);
-	return fflush(stdout) == EOF ? EXIT_BAD_NEWS : EXIT_FINE;
+	return EXIT_FINE;
 }

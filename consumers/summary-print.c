@@ -177,8 +177,8 @@ static void print_op(const struct summary_op *op, const char *label, int running
 {
 	char time[UNIT_TEXT], bytes[UNIT_TEXT], peer[PROCESS_NAME];
 
-	fprintf(out, "  %-11s %s %s for %s", label, op->name, op_name(op->tuple.op),
-		unit_duration(time, op->duration_ns));
+	fprintf(out, "  %-11s %s %s%s for %s", label, op->name, running ? "inside " : "",
+		op_name(op->tuple.op), unit_duration(time, op->duration_ns));
 	if (op->tuple.peer >= 0)
 		fprintf(out, ", peer %s", process_words(peer, op->tuple.peer));
 	else if (op->tuple.peer == TUPLE_ANY_PEER)
@@ -193,7 +193,7 @@ static void print_ops(const struct summary *s, FILE *out)
 	for (size_t i = 0; i < s->n_slowest; i++)
 		print_op(&s->slowest[i], i ? "" : "slowest", 0, out);
 	for (size_t i = 0; i < s->n_stuck; i++)
-		print_op(&s->stuck[i], i ? "" : "stuck", 1, out);
+		print_op(&s->stuck[i], i ? "" : "at the end", 1, out);
 	if (s->all_stuck > s->n_stuck)
 		fprintf(out, "              and %zu more inside an operation at the end\n",
 			s->all_stuck - s->n_stuck);

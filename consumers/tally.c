@@ -42,8 +42,11 @@ static void class_add(struct table *t, const struct class_sum *sum, const char *
 	table_cell(t, "%s", unit_bytes(text, sum->bytes));
 	table_cell(t, "%s", unit_count(text, recorded(sum)));
 	table_cell(t, "%s", unit_count(text, sum->skipped));
+	/* a nonblocking call is over when it returns; it ends later, and others meanwhile */
 	table_cell(t, "%s%s", sum->time_ns ? unit_duration(text, sum->time_ns) : "",
-		   sum->time_ns ? " in them" : "");
+		   !sum->time_ns			? ""
+		   : sum->channel == CHANNEL_COMPLETION ? " outstanding"
+							: " in them");
 }
 
 static int compare_calls(const void *a, const void *b)

@@ -82,11 +82,12 @@ static void line_say(char *line)
 	fprintf(stderr, "evspace agent: audit: %s\n", line);
 }
 
-void audit_done(const char *who, const char *what, const char *outcome)
+void audit_done(const char *who, const char *what, bool nothing, const char *outcome)
 {
 	char line[2048];
 
-	snprintf(line, sizeof(line), "%s: %s: done, %s", who, what, outcome);
+	snprintf(line, sizeof(line), "%s: %s: %s, %s", who, what,
+		 nothing ? "nothing to do" : "done", outcome);
 	line_say(line);
 }
 

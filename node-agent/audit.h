@@ -23,8 +23,8 @@ const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *bu
 /** The same of a map that is to be applied. */
 const char *audit_map(const Evspace__MapApply *apply);
 
-/** Done, by its entry agent; @outcome says how far. */
-void audit_done(const char *who, const char *what, const char *outcome);
+/** Done, by its entry agent; @outcome says how far. @nothing: there was nothing to do it to. */
+void audit_done(const char *who, const char *what, bool nothing, const char *outcome);
 
 /** Not done, and why: no more often than @ration allows. */
 void audit_failed(struct ration *ration, const char *who, const char *what, const char *why);

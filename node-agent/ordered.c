@@ -101,7 +101,8 @@ static void ordered_done(void *arg, struct order *order)
 	char outcome[512];
 
 	if (o->who)
-		audit_done(o->who, o->what, order_outcome(order, outcome, sizeof(outcome)));
+		audit_done(o->who, o->what, !order_changed(order),
+			   order_outcome(order, outcome, sizeof(outcome)));
 	ordered_free(o);
 }
 

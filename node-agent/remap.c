@@ -205,7 +205,7 @@ static void remap_finish(struct remap *r)
 		 (unsigned long long)r->host->chart->generation,
 		 elapsed_ms(r->began_ns, r->committed_ns), r->switched, r->switched == 1 ? "" : "s",
 		 elapsed_ms(r->committed_ns, now));
-	audit_done(r->who, r->what, outcome);
+	audit_done(r->who, r->what, false, outcome);
 	remap_reply(r, r->committed_ns, now);
 	remap_rest(r);
 }

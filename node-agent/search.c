@@ -189,8 +189,8 @@ static int search_choose(const struct search *s, struct error *e)
 	errno = ENOTUNIQ;
 	if (s->n_live > 1)
 		return errorf(e, "several runs are live; say which with --run:%s", list);
-	/* Another one may live there, or one that began later. */
-	if (s->silent[0] && (s->n_live == 0 || search_changes(s)))
+	/* Another one may live there, or one that began later: who looks is told who is missing. */
+	if (s->silent[0] && (!(s->n_live || s->last[0]) || search_changes(s)))
 		return errorf(
 			e,
 			"%s: no answer, so which run is meant is not sure; say it with --run%s%s",

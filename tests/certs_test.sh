@@ -253,6 +253,7 @@ tap_case "renew makes it again" renewed carol
 tap_case "with the same limits" shows carol.pem "URI:evspace:user=bob, URI:evspace:run=wind-1"
 tap_case "renew without names renews what ends soon" renewed bob ''
 tap_case "... and nothing else" says_fine "none ends within 30 days" "$certs" renew "$dir"
+tap_case "no folder to renew" says "nosuch has no CA to sign with" "$certs" renew "$tap_dir/nosuch"
 tap_case "nobody to renew" says "there is no $dir/nobody.pem" "$certs" renew "$dir" nobody
 tap_case "revoke makes a list" revoked alice w1
 tap_case "who is not in it is fine" verifies -crl_check -CRLfile "$dir/ca.crl" "$dir/w0.pem"

@@ -78,6 +78,14 @@ tap_case "a name that ends above channels" usage 'write `/**/rank3/**`' evspace 
 tap_case "an unknown command" usage "there is no command 'evnts'; did you mean 'events'" evspace evnts
 tap_case "a rate that is none" usage "'fast' is no rate" evspace events --rate fast
 tap_case "a count that is none" usage '`-1` is no number from 1' evspace heartbeat --count -1
+tap_case "a time of nothing" usage "--duration: '0' is no time to look" evspace heartbeat --duration 0
+tap_case "... of events, too" usage "--duration: '0s' is no time to look" evspace events --duration 0s
+tap_case "a launcher's options in front of it" usage "there is no option '-np'; did you mean: evspace run -- mpirun -np 2 …?" \
+	evspace run -np 4 true
+tap_case "short options behind another" usage "there is no option '-np'" evspace events --json -np
+tap_case "no name of a profile" usage "--profile takes a name, which is missing" evspace --profile
+tap_case "an option before the command" usage "there is no option '--conect' before a command" evspace --conect x heartbeat
+tap_case "a short one there" usage "there is no option '-V' before a command" evspace -V
 tap_case "a time that is none" usage '`soon` is no time' evspace agent --retention soon
 tap_case "a pattern that is none" usage "--select" evspace events --select 'rank['
 tap_case "a capacity that is none" usage "--capacity many" evspace run --capacity many -- true
@@ -102,6 +110,38 @@ tap_case "a run that does not exist" usage "there is no run 'nonsense'; there ar
 tap_case "several agents on this host" usage "say which with --connect: unix:" evspace events
 tap_case "an agent that is not the entry" usage "the entry of its pathmap is front: connect to $bed_entry" \
 	evspace events --connect "127.0.0.1:$((port + 1))" --entry ga
+
+# --- what is said ---
+
+# unwritten COMMAND...: what cannot be written is told, in one line of its own.
+unwritten() {
+	local status=0
+
+	timeout -k 5 180 "$@" >/dev/full 2>"$tap_dir/stderr" || status=$?
+	[ "$status" -eq 1 ] && [ "$(grep -c "^evspace.*: cannot write the output: No space left on device$" "$tap_dir/stderr")" -eq 1 ] ||
+		{ echo "exit code $status"; cat "$tap_dir/stderr"; return 1; }
+}
+for command in --help 'run --help' runs 'runs --json' 'map show pathmap/examples/local' \
+	"heartbeat --connect $bed_entry --once" "heartbeat --connect $bed_entry --json --count 2" \
+	"status --connect $bed_entry" "collect --connect $bed_entry --json" "view rates --connect $bed_entry --count 2" \
+	"events --connect $bed_entry --csv --duration 1s"; do
+	tap_case "evspace ${command/$bed_entry/…} on a full disk" eval "cd $top_srcdir && unwritten evspace $command"
+done
+tap_case "who does not read to the end is not told" eval \
+	'evspace events --connect "$bed_entry" --csv --duration 1s 2>"$tap_dir/stderr" | head -n 1 >"$tap_dir/seen" && ! grep "cannot write" "$tap_dir/stderr"'
+wide() {
+	for command in "" agent collect deploy discard doctor events exec heartbeat map profile purge run runs status view; do
+		evspace $command --help | LC_ALL=C.UTF-8 awk 'length > 80 { print; n = 1 } END { exit n }' || return
+	done
+}
+tap_case "help texts have 80 columns" wide
+tap_case "the folder as JSON" eval '[ "$(evspace runs --folder --json)" = "{\"schema\":1,\"folder\":\"$EVSPACE_DIR\"}" ]'
+switches_nothing() {
+	evspace collect --connect "$bed_entry" --identity control --run steady --class p2p@deadbeef off >"$tap_dir/seen" 2>&1
+	grep -q 'audit: control .*: switch p2p@deadbeef to off in run "steady": nothing to do, ' "$bed_dir/front.err" ||
+		{ cat "$tap_dir/seen" "$bed_dir/front.err"; return 1; }
+}
+tap_case "a switch of nothing is logged as such" switches_nothing
 
 # --- maps ---
 

@@ -160,7 +160,7 @@ tap_case "threads beyond the reserve" exits 0 \
 tap_case "... are counted as lost, with the remedy" says err 'lost +[0-9,]+ events.*raise --threads'
 tap_case "a program that dies in an operation" exits 3 \
 	evspace run -- mpirun -np 3 "$apps/stuck" --seconds 1 --then-exit
-tap_case "... names the stuck threads" says err 'stuck +rank[01]/t0 MPI_Barrier for [0-9.]+ s'
+tap_case "... says in what threads were at the end" says err 'at the end +rank[01]/t0 inside MPI_Barrier for [0-9.]+ s'
 tap_case "... and the slowest operations" says err 'slowest +rank[0-2]/t0 MPI_'
 tap_case "... and what collecting cost" says err 'cost +[0-9]+ ns an event, (under )?[0-9.]+ %'
 tap_case "a script of two programs" exits 0 evspace run -- sh -c \
@@ -385,7 +385,7 @@ tap_case "... not the living" is_state living running
 tap_case "SIGTERM is passed on" bed_kill TERM living
 bed_wait living
 tap_case "... and the program's end is ours" bed_ended living 1
-tap_case "... with a summary" grep -q 'stuck  *rank0/t0 MPI_Barrier' "$bed_dir/living.err"
+tap_case "... with a summary" grep -q 'at the end  *rank0/t0 inside MPI_Barrier' "$bed_dir/living.err"
 bed_start killed evspace run --run killed -- mpirun -np 2 "$apps/stuck" --seconds 100000
 bed_until has_segments 2
 bed_until sh -c '! evspace runs --json | grep -q "\"events\":0,"'
@@ -411,7 +411,7 @@ ctrl_c() {
 	wait $!
 	echo "exit code $?"
 	cat "$tap_dir/screen"
-	grep -q 'stuck  *rank0/t0 MPI_Barrier' "$tap_dir/screen" &&
+	grep -q 'at the end  *rank0/t0 inside MPI_Barrier' "$tap_dir/screen" &&
 		! grep -q 'abort is already in progress' "$tap_dir/screen"
 }
 
@@ -430,6 +430,8 @@ tap_case "while an agent serves" exits 0 evspace run --run served -- mpirun -np 
 tap_case "... the elements are kept" says err 'kept: the agent holds them'
 tap_case "... and there" is_state served finished
 tap_case "... until they are purged" exits 0 evspace purge served
+tap_case "a program that is none" exits 0 evspace run --run none -- true
+tap_case "... leaves no folder" eval '[ ! -e "$EVSPACE_DIR/none" ]'
 bed_kill TERM agent
 
 tap_done

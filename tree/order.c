@@ -336,6 +336,19 @@ struct order *order_new(const struct order_host *host, struct link *up,
 	return o;
 }
 
+bool order_changed(const struct order *o)
+{
+	Evspace__Host **hosts;
+	bool changed = false;
+	size_t n;
+
+	hosts = order_hosts(o, &n);
+	for (size_t i = 0; i < n; i++)
+		changed |= hosts[i]->changed > 0;
+	free(hosts);
+	return changed;
+}
+
 const char *order_outcome(const struct order *o, char *buf, size_t n)
 {
 	unsigned long processes = 0, answered = 0;

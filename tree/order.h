@@ -47,6 +47,9 @@ struct order_host {
 struct order *order_new(const struct order_host *host, struct link *up,
 			const Evspace__SwitchAsk *ask, struct error *e);
 
+/** Has any host that answered had something to do? */
+bool order_changed(const struct order *order);
+
 /** What came of an order that is done, in words: "4 processes on 2 of 3 hosts". Returns @buf. */
 const char *order_outcome(const struct order *order, char *buf, size_t n);
 
