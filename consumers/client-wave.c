@@ -355,7 +355,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	if (!a->again && a->wave == c->remap_wave)
 		to->wave.remapped = c->remap_generation;
 	to->wave.cpu_us = a->cpu_us;
-	to->wave.taken_ns = link_hello(c->link)->epoch_ns + (int64_t)a->sent_ns;
+	to->wave.taken_ns = (int64_t)((uint64_t)link_hello(c->link)->epoch_ns + a->sent_ns);
 	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
 	to->here = true;
 	if (!a->again)

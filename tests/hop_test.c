@@ -222,17 +222,20 @@ static void babbling_is_no_answer(void)
 static Evspace__Answer said;
 static struct batch said_body;
 static unsigned said_times;
+static uint64_t off; /* what it says of another wave than is asked for */
 
 static struct done {
 	unsigned waves, leaves;
 	size_t n_missing;
 	uint64_t since_ns, cpu_us;
+	int64_t base_ns; /* of its first part */
 } done;
 
 static void sayer_frame(struct watch *watch, struct link *link, const struct frame *frame)
 {
 	const Evspace__Frame *f = frame->header;
 	Evspace__Frame reply = EVSPACE__FRAME__INIT;
+	struct run_view view;
 
 	if (f->kind_case != EVSPACE__FRAME__KIND_ASK) {
 		child_frame(watch, link, frame);
@@ -242,6 +245,8 @@ static void sayer_frame(struct watch *watch, struct link *link, const struct fra
 	reply.answer = &said;
 	said.scope = f->ask->scope;
 	said.wave = f->ask->wave;
+	for (struct batch_cursor c = {0}; batch_next_part(&said_body, &c, &view);)
+		view.run->first = f->ask->wave + off;
 	for (unsigned i = 0; i < said_times; i++)
 		CU_ASSERT_EQUAL(link_send(link, &reply, &said_body), 0);
 }
@@ -256,7 +261,11 @@ static void wave_late(void *arg, struct wave *w, size_t input)
 
 static void wave_done(void *arg, struct wave *w)
 {
+	struct batch_cursor c = {0};
+	struct run_view view;
+
 	(void)arg;
+	done.base_ns = batch_next_part(&w->batch, &c, &view) ? view.part->clock.base_ns : 0;
 	done.waves++;
 	done.leaves = w->leaves;
 	done.cpu_us = w->cpu_us;
@@ -292,6 +301,7 @@ static void sayer_open(struct bed *bed)
 	said = (Evspace__Answer)EVSPACE__ANSWER__INIT;
 	batch_init(&said_body);
 	said_times = 1;
+	off = 0;
 	done = (struct done){0};
 	WAIT(&bed->w, hop_ready(bed->hop));
 }
@@ -515,7 +525,7 @@ static void missing_more_than_there_are(void)
 	said.missing = list;
 	said.n_missing = 2;
 	why = sayer_asked(&bed);
-	CU_ASSERT(why && strstr(why, "lacks leaf 4 twice"));
+	CU_ASSERT(why && strstr(why, "speaks for leaf 4 twice"));
 	said.n_missing = 4;
 	why = sayer_asked(&bed);
 	CU_ASSERT(why && strstr(why, "3 are below it"));
@@ -524,11 +534,61 @@ static void missing_more_than_there_are(void)
 	why = sayer_asked(&bed);
 	CU_ASSERT(why && strstr(why, "3 are below it"));
 	said.leaves = 2;
+	memset(batch_add(&said_body, RUN_PART, 5, 1, 1, 0), 0, sizeof(struct part));
+	memset(batch_add(&said_body, RUN_PART, 7, 1, 1, 0), 0, sizeof(struct part));
 	said.cpu_us = UINT32_MAX;
 	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
 	CU_ASSERT_EQUAL(done.leaves, 2);
 	CU_ASSERT_EQUAL(done.n_missing, 1);
 	CU_ASSERT(done.since_ns <= clock_mono_ns());
+	sayer_close(&bed);
+}
+
+/* Whoever reads throws a wave away of which a mark joins a part twice, or one of another wave. */
+static void parts_of_others(void)
+{
+	Evspace__Missing missing = EVSPACE__MISSING__INIT, *list = &missing;
+	const char *why;
+	struct bed bed;
+
+	sayer_open(&bed);
+	say_run(RUN_TUPLES, name_id(4, 0), 1);
+	missing.leaf = 4;
+	missing.why = MISSING_LATE;
+	said.missing = &list;
+	said.n_missing = 1;
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "speaks for leaf 4 twice"));
+	said.n_missing = 0;
+	off = 1;
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "has a part of wave"));
+	off = 0;
+	said.leaves = 2;
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "has 2 leaves, but parts of 1"));
+	memset(batch_add(&said_body, RUN_PART, 4, 1, 1, 0), 0, sizeof(struct part));
+	why = sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "speaks for leaf 4 twice"));
+	said.leaves = 1;
+	say_run(RUN_TUPLES, name_id(4, 0), 1);
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	sayer_close(&bed);
+}
+
+/* The next agent would refuse us for a time that no clock shows. */
+static void clock_of_nowhen(void)
+{
+	struct part *part;
+	struct bed bed;
+
+	sayer_open(&bed);
+	bed.scope.epoch_ns = CLOCK_BASE_MOST;
+	part = batch_add(&said_body, RUN_PART, 4, 1, 1, 0);
+	*part = (struct part){.clock = {.base_ns = CLOCK_BASE_MOST}};
+	said.leaves = 1;
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	CU_ASSERT_EQUAL(done.base_ns, CLOCK_BASE_MOST);
 	sayer_close(&bed);
 }
 
@@ -562,6 +622,8 @@ int main(void)
 		{"nobody takes more room than is left to others", as_much_as_it_leaves},
 		{"nobody says more names at once than agents do", too_many_names},
 		{"nobody lacks more than there is", missing_more_than_there_are},
+		{"nobody speaks twice for a leaf, nor for another wave", parts_of_others},
+		{"a clock of nowhen stays within what clocks show", clock_of_nowhen},
 		{"what fits no frame is missing for that reason", open_that_fits_no_frame},
 		CU_TEST_INFO_NULL,
 	};

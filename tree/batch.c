@@ -9,7 +9,6 @@
 
 /* A line outside of these is no clock: ticks of 10 s, times past the year 2100. */
 #define NS_PER_TICK_MOST 1e10
-#define BASE_NS_MOST	 (INT64_C(1) << 62)
 
 static const uint8_t record_bytes[RUN_KINDS] = {
 	[RUN_TUPLES] = sizeof(struct tuple), [RUN_TOTALS] = sizeof(struct total),
@@ -304,8 +303,8 @@ static int clock_sound(const struct clock_line *line)
 {
 	/* Written so that a NaN fails. */
 	return line->ns_per_tick >= 0 && line->ns_per_tick <= NS_PER_TICK_MOST &&
-	       line->error_ns >= 0 && line->error_ns <= DBL_MAX && line->base_ns >= -BASE_NS_MOST &&
-	       line->base_ns <= BASE_NS_MOST;
+	       line->error_ns >= 0 && line->error_ns <= DBL_MAX &&
+	       line->base_ns >= -CLOCK_BASE_MOST && line->base_ns <= CLOCK_BASE_MOST;
 }
 
 /* What is wrong with the header of a run that has @left bytes from its start, or NULL. */

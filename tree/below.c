@@ -69,46 +69,64 @@ static int stranger(uint32_t leaf, struct error *e)
 	return errorf(e, "refused: its answer speaks for leaf %u, which is not below it", leaf);
 }
 
-static int missing_check(const struct below *below, const Evspace__Answer *answer, struct error *e)
+/* What an answer has said so far. */
+struct spoken {
+	const struct below *below;
+	const Evspace__Answer *answer;
+	bool *of;	 /* by leaf: spoken for */
+	uint32_t leaves; /* that have a part */
+	size_t parts;	 /* since the last mark */
+};
+
+/* An answer speaks once for a leaf: that it is missing, or as a part. */
+static int leaf_check(struct spoken *s, uint32_t leaf, struct error *e)
 {
-	bool *seen;
-	int result = 0;
+	const uint32_t *at = index_find(leaf, s->below->leaves, s->below->n);
 
 	errno = EPROTO;
-	if (answer->n_missing > below->n || answer->leaves > below->n - answer->n_missing)
+	if (!at)
+		return stranger(leaf, e);
+	if (s->of[at - s->below->leaves])
+		return errorf(e, "refused: its answer speaks for leaf %u twice", leaf);
+	s->of[at - s->below->leaves] = true;
+	return 0;
+}
+
+static int missing_check(struct spoken *s, struct error *e)
+{
+	const Evspace__Answer *answer = s->answer;
+	size_t n = s->below->n;
+
+	errno = EPROTO;
+	if (answer->n_missing > n || answer->leaves > n - answer->n_missing)
 		return errorf(e,
 			      "refused: its answer has %u leaves and lacks %zu, but %zu are "
 			      "below it",
-			      answer->leaves, answer->n_missing, below->n);
-	seen = memory_new(below->n, sizeof(*seen));
-	for (size_t i = 0; i < answer->n_missing && result == 0; i++) {
-		uint32_t leaf = answer->missing[i]->leaf;
-		const uint32_t *at = index_find(leaf, below->leaves, below->n);
-
-		if (!at)
-			result = stranger(leaf, e);
-		else if (seen[at - below->leaves])
-			result = errorf(e, "refused: its answer lacks leaf %u twice", leaf);
-		else
-			seen[at - below->leaves] = true;
+			      answer->leaves, answer->n_missing, n);
+	for (size_t i = 0; i < answer->n_missing; i++) {
+		if (leaf_check(s, answer->missing[i]->leaf, e) < 0)
+			return -1;
 	}
-	free(seen);
-	return result;
+	return 0;
 }
 
-/* @parts came since the last mark, or none. */
-static int part_check(const struct below *below, const struct run_view *view, size_t *parts,
-		      struct error *e)
+/* A part is of the wave that is answered, asked for again or not. */
+static int part_check(struct spoken *s, const struct run_view *view, struct error *e)
 {
-	if (!(view->run->flags & RUN_FOLD)) {
-		++*parts;
-		return below_has(below, view->run->element) ? 0 : stranger(view->run->element, e);
-	}
 	errno = EPROTO;
-	if (view->part->elements > *parts)
+	if (!(view->run->flags & RUN_FOLD)) {
+		s->parts++;
+		s->leaves++;
+		if (view->run->first == s->answer->wave)
+			return leaf_check(s, view->run->element, e);
+		return errorf(e, "refused: its answer to wave %llu has a part of wave %llu",
+			      (unsigned long long)s->answer->wave,
+			      (unsigned long long)view->run->first);
+	}
+	if (view->part->elements > s->parts)
 		return errorf(e, "refused: its answer has a mark over %u parts behind %zu",
-			      view->part->elements, *parts);
-	*parts = 0;
+			      view->part->elements, s->parts);
+	s->parts = 0;
 	return 0;
 }
 
@@ -124,28 +142,42 @@ static bool run_is_below(const struct below *below, const struct names *names,
 	return name && name->level > LEVEL_ELEMENT;
 }
 
-int below_check(const struct below *below, const struct names *names, const Evspace__Answer *answer,
-		const struct batch *body, struct error *e)
+static int body_check(struct spoken *s, const struct names *names, const struct batch *body,
+		      struct error *e)
 {
 	struct batch_cursor c = {0};
 	struct run_view view;
 	uint32_t good =
 		0; /* the last place that was looked up, and one: runs come place by place */
-	size_t parts = 0;
 
-	if (missing_check(below, answer, e) < 0)
-		return -1;
 	while (batch_next_packed(body, &c, &view)) {
 		const struct run *run = view.run;
 
 		if (run->kind == RUN_PART) {
-			if (part_check(below, &view, &parts, e) < 0)
+			if (part_check(s, &view, e) < 0)
 				return -1;
 		} else if (run->kind == RUN_NEWEST || name_place(run->element) + 1 != good) {
-			if (!run_is_below(below, names, run))
+			if (!run_is_below(s->below, names, run))
 				return stranger(name_place(run->element), e);
-			good = below_names(below, run->element) ? name_place(run->element) + 1 : 0;
+			good = below_names(s->below, run->element) ? name_place(run->element) + 1
+								   : 0;
 		}
 	}
+	errno = EPROTO;
+	if (s->leaves != s->answer->leaves)
+		return errorf(e, "refused: its answer has %u leaves, but parts of %u",
+			      s->answer->leaves, s->leaves);
 	return 0;
+}
+
+int below_check(const struct below *below, const struct names *names, const Evspace__Answer *answer,
+		const struct batch *body, struct error *e)
+{
+	struct spoken s = {below, answer, memory_new(below->n, sizeof(bool)), 0, 0};
+	int result = missing_check(&s, e);
+
+	if (result == 0)
+		result = body_check(&s, names, body, e);
+	free(s.of);
+	return result;
 }

@@ -31,8 +31,9 @@ bool below_has(const struct below *below, uint32_t leaf);
 bool below_names(const struct below *below, uint32_t id);
 
 /**
- * Does @answer with @body speak for leaves there alone: for each once as missing, for no more than
- * there are, in marks for parts of its own, in runs for elements that are there, or for groups in
+ * Does @answer with @body speak for leaves there alone: once for each, as missing or in one part of
+ * the wave that it answers, as many as it says; in marks for parts of its own, in runs for elements
+ * that are there, or for groups in
  * @names, of which somebody else may have been the first to say the name? Returns 0, or -1 with
  * EPROTO and @e.
  */

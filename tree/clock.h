@@ -84,6 +84,13 @@ struct clock_pair clock_pair_take(enum clock_kind kind);
 struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair early,
 				     struct clock_pair late, int64_t epoch_ns);
 
+/** Lines begin, and hosts say that their clocks did, no further from 1970 than this. */
+#define CLOCK_BASE_MOST (INT64_C(1) << 62)
+
+/** Make all times of @line later by @shift_ns, known to @error_ns alone; what a peer said of its
+ * clock may be anything: its base stays within CLOCK_BASE_MOST, and its error finite. */
+void clock_line_shift(struct clock_line *line, double shift_ns, double error_ns);
+
 /** The line of times that are nanoseconds of event-space time already. */
 #define CLOCK_LINE_NS ((struct clock_line){.ns_per_tick = 1})
 

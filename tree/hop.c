@@ -303,10 +303,8 @@ static void hop_relate(struct hop *hop, const struct batch *batch)
 	}
 	if (shift == 0 && error == 0)
 		return;
-	while (batch_next_part(batch, &c, &run)) {
-		run.part->clock.base_ns += (int64_t)shift;
-		run.part->clock.error_ns += error;
-	}
+	while (batch_next_part(batch, &c, &run))
+		clock_line_shift(&run.part->clock, shift, error);
 }
 
 static void hop_refused(struct hop *hop, const Evspace__Error *error)

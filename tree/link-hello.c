@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/clock.h"
 #include "tree/tuple.h"
 
 #define BIG_ENDIAN_HERE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
@@ -65,7 +66,8 @@ static int name_check(struct link *link, const Evspace__Hello *hello, struct err
 
 	errno = EACCES;
 	if (text_check(hello->name, sizeof(peer->name) - 1) < 0 ||
-	    text_check(hello->boot_id, BOOT_ID_MAX) < 0)
+	    text_check(hello->boot_id, BOOT_ID_MAX) < 0 || hello->epoch_ns > CLOCK_BASE_MOST ||
+	    hello->epoch_ns < -CLOCK_BASE_MOST)
 		return errorf(e, "%s said a malformed hello", link_noun(link));
 	if (link->expect && strcmp(hello->name, link->expect))
 		return errorf(

@@ -15,6 +15,12 @@
 #define DEADLINE_MOST_MS 600000u
 #define DEADLINE_MS	 2000u
 
+/* Clocks show times from 1970 on, and are further apart than this only when one of them lies. */
+#define CLOCK_MOST_NS (INT64_C(1) << 62)
+#define APART_MOST_NS (INT64_C(1) << 61)
+
+#define BEHIND "it is behind one that does not answer"
+
 /* The way to one child place. */
 struct branch {
 	struct child_user user; /* first: callbacks get back to the branch from it */
@@ -52,17 +58,20 @@ static Evspace__Status *status_missing(const char *node, const char *cluster, en
 	return s;
 }
 
-/* Of whom nothing was said, from @p on. */
-static void branch_miss(struct branch *b, const struct plan_place *p, enum missing_why why,
-			const char *text)
+/* Nothing was said of who has no status yet: why of the child itself, and of those behind it. */
+static void branch_miss(struct branch *b, enum missing_why why, const char *text,
+			const char *behind)
 {
-	struct seat *seat = seats_vacant(&b->seats, p->node);
+	for (size_t i = 0; i < b->seats.n; i++) {
+		struct seat *seat = &b->seats.list[i];
+		const struct plan_place *p = seat->place;
 
-	if (seat)
-		seat->said = status_missing(p->node, p->cluster, why,
-					    p->address[0] ? text : "it has no address in the map");
-	for (size_t i = 0; i < p->n_children; i++)
-		branch_miss(b, p->children[i], why, "it is behind one that does not answer");
+		if (!seat->said)
+			seat->said = status_missing(p->node, p->cluster, why,
+						    !p->address[0]  ? "it has no address in the map"
+						    : p == b->place ? text
+								    : behind);
+	}
 }
 
 static void branch_settle(struct branch *b)
@@ -77,11 +86,16 @@ static void branch_settle(struct branch *b)
 
 /* ---- answers ---- */
 
+static int64_t bounded(int64_t ns, int64_t least, int64_t most)
+{
+	return ns < least ? least : ns > most ? most : ns;
+}
+
 /* How far the child's clock is ahead of ours: the mean of the way there and the way back, wrong by
  * half of what both took at most. */
 static void status_relate(Evspace__Status *s, int64_t clock_ns, uint64_t error_ns)
 {
-	s->clock_ns += clock_ns;
+	s->clock_ns = bounded(s->clock_ns, -APART_MOST_NS, APART_MOST_NS) + clock_ns;
 	s->clock_error_ns += error_ns;
 }
 
@@ -99,8 +113,11 @@ static bool branch_take(struct branch *b, Evspace__Status *s)
 
 static void branch_status(struct branch *b, Evspace__Status *s)
 {
-	int64_t now = clock_real_ns(), away = now - b->sent_ns, there = s->sent_ns - s->asked_ns;
-	int64_t clock_ns = (s->asked_ns - b->sent_ns) / 2 + (s->sent_ns - now) / 2;
+	int64_t now = clock_real_ns(), away = now - b->sent_ns;
+	int64_t asked = bounded(s->asked_ns, 0, CLOCK_MOST_NS);
+	int64_t sent = bounded(s->sent_ns, 0, CLOCK_MOST_NS), there = sent - asked;
+	int64_t clock_ns =
+		bounded((asked - b->sent_ns) / 2 + (sent - now) / 2, -APART_MOST_NS, APART_MOST_NS);
 	uint64_t error_ns = away > there ? (uint64_t)(away - there) / 2 + 1 : 1;
 	Evspace__Status **below = s->below;
 	size_t n = s->n_below, refused;
@@ -116,8 +133,7 @@ static void branch_status(struct branch *b, Evspace__Status *s)
 	}
 	free(below);
 	seats_refuse(&b->user, refused);
-	for (size_t i = 0; i < b->seats.n; i++)
-		branch_miss(b, b->seats.list[i].place, MISSING_REFUSED, SEAT_UNSAID);
+	branch_miss(b, MISSING_REFUSED, SEAT_UNSAID, SEAT_UNSAID);
 }
 
 static void branch_frame(struct child_user *user, const struct frame *frame)
@@ -131,7 +147,7 @@ static void branch_frame(struct child_user *user, const struct frame *frame)
 		branch_status(b, (Evspace__Status *)wire_copy(&frame->header->status->base));
 		break;
 	case EVSPACE__FRAME__KIND_ERROR:
-		branch_miss(b, b->place, MISSING_REFUSED, frame->header->error->text);
+		branch_miss(b, MISSING_REFUSED, frame->header->error->text, BEHIND);
 		break;
 	default:
 		return;
@@ -160,7 +176,7 @@ static void branch_up(struct child_user *user)
 	wire_place_free(ask.place);
 	if (fits)
 		return;
-	branch_miss(b, b->place, MISSING_REFUSED, SEAT_UNSENT);
+	branch_miss(b, MISSING_REFUSED, SEAT_UNSENT, BEHIND);
 	branch_settle(b);
 }
 
@@ -169,7 +185,7 @@ static void branch_down(struct child_user *user)
 	struct branch *b = (struct branch *)user;
 
 	if (!b->settled)
-		branch_miss(b, b->place, MISSING_UNREACHABLE, child_complaint(user));
+		branch_miss(b, MISSING_UNREACHABLE, child_complaint(user), BEHIND);
 	branch_settle(b);
 }
 
@@ -206,9 +222,10 @@ static void muster_end(evutil_socket_t fd, short what, void *arg)
 		bool down = child_down_since(&b->user) != 0;
 
 		if (!b->settled)
-			branch_miss(b, b->place, down ? MISSING_UNREACHABLE : MISSING_LATE,
+			branch_miss(b, down ? MISSING_UNREACHABLE : MISSING_LATE,
 				    down ? child_complaint(&b->user)
-					 : "it has not answered in time");
+					 : "it has not answered in time",
+				    BEHIND);
 		b->settled = true;
 	}
 	status.scope = m->number;
@@ -244,7 +261,7 @@ static void muster_begin(struct muster *m)
 		b->place = p->children[i];
 		seats_init(&b->seats, b->place, false);
 		if (!b->place->address[0]) {
-			branch_miss(b, b->place, MISSING_UNREACHABLE, "");
+			branch_miss(b, MISSING_UNREACHABLE, "", BEHIND);
 			branch_settle(b);
 			continue;
 		}

@@ -66,14 +66,12 @@ static void answer_missing(const struct wave *w, Evspace__Answer *a, Evspace__Mi
 	a->missing = list;
 }
 
-/* A batch that no frame can hold is not sent: its leaves are late, and can be asked one by one. */
-static void wave_fit(struct wave *w)
+/* What cannot be sent is not: its leaves are late, and can be asked one by one. */
+static void wave_drop(struct wave *w)
 {
 	struct batch_cursor c = {0};
 	struct run_view run;
 
-	if (w->batch.bytes <= WIRE_BODY_MAX)
-		return;
 	while (batch_next_part(&w->batch, &c, &run)) {
 		if (!(run.run->flags & RUN_FOLD))
 			wave_miss(w, run.run->element, MISSING_LATE, w->asked_ns, NULL);
@@ -149,9 +147,8 @@ static void scope_done(void *arg, struct wave *w)
 	uint32_t below_us = w->cpu_us;
 
 	/* Stages have checked their arguments: what fails here is memory or a broken body. */
-	if (scope_apply(s, &s->joined, &ask, &w->batch) < 0)
-		batch_clear(&w->batch);
-	wave_fit(w);
+	if (scope_apply(s, &s->joined, &ask, &w->batch) < 0 || w->batch.bytes > WIRE_BODY_MAX)
+		wave_drop(w);
 	if (w->n_missing) {
 		messages = memory_new(w->n_missing, sizeof(*messages));
 		list = memory_new(w->n_missing, sizeof(*list));
