@@ -147,8 +147,8 @@ static int header_check(const struct mirror_header *h, const struct stat *st, co
 	    h->tuple_layout != TUPLE_LAYOUT)
 		return errorf(e, "%s is no mirror that this evspace reads", file);
 	if (h->capacity == 0 || h->size != (uint64_t)st->st_size ||
-	    h->size != mirror_bytes(h->capacity) || !origin_sound(&h->origin) ||
-	    !is_text(h->holder, sizeof(h->holder)))
+	    h->size != mirror_bytes(h->capacity) || !segment_is_reserved(st) ||
+	    !origin_sound(&h->origin) || !is_text(h->holder, sizeof(h->holder)))
 		return errorf(e, "%s is damaged", file);
 	return 0;
 }

@@ -61,6 +61,11 @@ int segment_pid_start(int pid, uint64_t *start)
 	return 0;
 }
 
+bool segment_is_reserved(const struct stat *st)
+{
+	return (uint64_t)st->st_blocks * 512 >= (uint64_t)st->st_size;
+}
+
 uint64_t segment_pid_space(void)
 {
 	struct stat st;

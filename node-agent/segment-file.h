@@ -17,6 +17,9 @@
  */
 int segment_pid_start(int pid, uint64_t *start);
 
+/** Is all of the file reserved, as who makes one does it? Whoever reads a hole fills it. */
+bool segment_is_reserved(const struct stat *st);
+
 /** The namespace that the ids of processes are of here, 0: not known. */
 uint64_t segment_pid_space(void);
 

@@ -24,6 +24,9 @@
 #define THREADS_MOST  (1u << 16)
 #define ELEMENTS_MOST (1u << 24)
 
+/* Whoever adds the classes up reads them all: 4,096 threads of 256 classes have half of this. */
+#define COUNTS_MOST (1u << 21)
+
 static int file_check(const struct stat *st, const char *name, struct error *e)
 {
 	errno = EINVAL;
@@ -80,14 +83,16 @@ static int table_fits(uint64_t at, uint64_t count, uint64_t bytes, uint64_t size
 
 static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 {
+	const uint64_t counts = ((uint64_t)l->threads_max + 1) * l->classes_max;
+
 	if (l->control_at != SEGMENT_PAGE)
 		return "control page";
 	if (l->threads_max > THREADS_MOST ||
 	    !table_fits(l->threads_at, l->threads_max, sizeof(struct segment_thread), size))
 		return "thread table";
 	if (l->classes_max < CHANNEL_MAX || l->classes_max > SEGMENT_CLASS_FRESH ||
-	    !table_fits(l->counts_at, ((uint64_t)l->threads_max + 1) * l->classes_max,
-			sizeof(struct segment_count), size))
+	    counts > COUNTS_MOST ||
+	    !table_fits(l->counts_at, counts, sizeof(struct segment_count), size))
 		return "table of counts";
 	if (!table_fits(l->classes_at, l->classes_max, sizeof(struct segment_class), size))
 		return "class table";
@@ -143,6 +148,11 @@ static int header_check(const struct segment_header *h, const struct stat *st, c
 	fault = layout_fault(&h->layout, h->size);
 	if (fault)
 		return errorf(e, "%s is damaged: the %s does not lie in the file", name, fault);
+	if (!segment_is_reserved(st))
+		return errorf(e,
+			      "%s has holes: of its %lld bytes %lld are reserved; remove its run "
+			      "(evspace purge)",
+			      name, (long long)st->st_size, (long long)st->st_blocks * 512);
 	return 0;
 }
 

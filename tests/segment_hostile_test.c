@@ -4,6 +4,7 @@
 #include "node-agent/segment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,28 @@ static void tables_without_an_end(void)
 	poke(&w, at + offsetof(struct segment_layout, threads_max), &w.layout.threads_max, 4);
 	poke(&w, at + offsetof(struct segment_layout, elements_max), &(uint32_t){1 << 30}, 4);
 	must_be_refused(&w, "element table");
+	segment_close(&w);
+}
+
+/* Nor are tables taken that nobody can add up, or whose holes would be filled by reading them. */
+static void tables_of_holes(void)
+{
+	const uint64_t counts = UINT64_C(8193) * (SEGMENT_CLASSES_MAX - 1);
+	struct segment w = segments_full();
+	const uint64_t at = w.size, size = at + counts * sizeof(struct segment_count);
+	struct segment_layout wide = w.header->layout;
+	int fd = open(w.path, O_RDWR);
+
+	CU_ASSERT_EQUAL_FATAL(ftruncate(fd, (off_t)size), 0);
+	poke(&w, offsetof(struct segment_header, size), &size, 8);
+	must_be_refused(&w, "has holes");
+	wide.counts_at = at;
+	wide.classes_max = SEGMENT_CLASSES_MAX - 1;
+	wide.threads_max = 8192;
+	wide.threads_at = wide.classes_at = at;
+	poke(&w, offsetof(struct segment_header, layout), &wide, sizeof(wide));
+	must_be_refused(&w, "table of counts");
+	close(fd);
 	segment_close(&w);
 }
 
@@ -229,6 +252,7 @@ static void not_ours(void)
 static CU_TestInfo hostile_cases[] = {
 	{"each place and length wrong in turn", places_outside},
 	{"tables without an end are refused", tables_without_an_end},
+	{"tables of holes are refused", tables_of_holes},
 	{"other kinds of files, other versions", other_kinds},
 	{"entries that lead outside", wild_entries},
 	{"cut at every page", truncated},
