@@ -24,7 +24,7 @@ static size_t hang_of(const char *line)
 {
 	size_t indent = strspn(line, " "), i;
 
-	for (i = indent; line[i] && i < HANG_MOST; i++) {
+	for (i = indent; i < HANG_MOST && line[i]; i++) {
 		size_t gap = strspn(line + i, " ");
 
 		if (gap > 1 && line[i + gap] != '#')
