@@ -115,6 +115,15 @@ static int look_last(struct heartbeat *h)
 	return rc < 0 ? rc : 0;
 }
 
+/* The time is over. */
+static int look_end(struct heartbeat *h)
+{
+	if (h->check)
+		return look_last(h);
+	h->code = standing_end(&h->standing, "evspace heartbeat", &h->common, h->client);
+	return 0;
+}
+
 static bool is_last(const struct heartbeat *h)
 {
 	return h->common.count && evspace_wave(h->client)->number >= h->common.count;
@@ -126,12 +135,12 @@ static int look_once(struct heartbeat *h)
 	int left = -1, rc;
 
 	if (h->end_ns && now >= h->end_ns)
-		return h->check ? look_last(h) : 0;
+		return look_end(h);
 	if (h->end_ns)
 		left = (int)((h->end_ns - now) / 1000000u) + 1;
 	rc = evspace_next(h->client, left);
-	if (rc == 0 && h->check && h->end_ns && clock_mono_ns() >= h->end_ns)
-		return look_last(h);
+	if (rc == 0 && h->end_ns && clock_mono_ns() >= h->end_ns)
+		return look_end(h);
 	if (rc <= 0)
 		return rc;
 	options_note_remapped("heartbeat", &h->common, h->client);
