@@ -40,6 +40,9 @@ static void both_know_each_other(void)
 		CU_ASSERT_EQUAL(agent->local, local);
 		CU_ASSERT_EQUAL(consumer->local, local);
 		CU_ASSERT_EQUAL(link_hello(link)->epoch_ns, 1000);
+		/* Who asks sends no pieces. */
+		CU_ASSERT_EQUAL(link_hello(link)->unpacks, UNPACKS_NEVER);
+		CU_ASSERT_EQUAL(link_hello(w.served.link)->unpacks, UNPACKS_SLOW);
 		CU_ASSERT_STRING_EQUAL(link_hello(link)->boot_id,
 				       link_hello(w.served.link)->boot_id);
 		if (local) {
@@ -539,6 +542,109 @@ static void observers_say_little(void)
 	world_close(&w);
 }
 
+enum { FLOOD = 600, TURN_FRAMES = 30 };
+
+/* A flood on one of two links, each frame of which is much work. */
+static struct {
+	struct world *w;
+	struct link *flooded, *other; /* where the frames come out */
+	struct link *source, *from;   /* where they are sent */
+	int frames, before;	      /* of the flood; and before the other's frame */
+	bool answers;
+} flood;
+
+static void much_work(struct watch *watch, struct link *link, const struct frame *frame)
+{
+	(void)watch;
+	if (link == flood.other) {
+		flood.before = flood.frames;
+		return;
+	}
+	CU_ASSERT_EQUAL(flood.answers ? frame->header->error->scope : frame->header->ask->wave,
+			(uint64_t)flood.frames + 1);
+	/* The rest of its portion has been received. */
+	if (flood.frames++ == 0) {
+		link_send_ping(flood.from, false);
+		link_hub_flush(flood.answers ? flood.w->agent : flood.w->consumer);
+	}
+	usleep(1000);
+}
+
+static void flood_begin(struct world *w, bool local, struct watch mine[2], bool answers)
+{
+	struct link *served[2], *dialled[2];
+
+	world_open(w);
+	if (answers)
+		link_hub_unpacks_set(w->consumer, UNPACKS_ALWAYS);
+	for (int i = 0; i < 2; i++) {
+		mine[i] = (struct watch){.on_frame = much_work};
+		dialled[i] = world_dial(w, local, &mine[i]);
+		WAIT(w, mine[i].ready && w->served.ready == i + 1);
+		served[i] = w->served.link;
+	}
+	w->served.on_frame = much_work;
+	memset(&flood, 0, sizeof(flood));
+	flood.w = w;
+	flood.answers = answers;
+	flood.before = -1;
+	flood.flooded = answers ? dialled[0] : served[0];
+	flood.other = answers ? dialled[1] : served[1];
+	flood.source = answers ? served[0] : dialled[0];
+	flood.from = answers ? served[1] : dialled[1];
+}
+
+static void flood_send(void)
+{
+	char text[301];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (unsigned i = 0; i < FLOOD; i++)
+		CU_ASSERT_EQUAL(flood.answers ? link_send_error(flood.source, i + 1, EIO, text)
+					      : send_ask(flood.source, i + 1),
+				0);
+}
+
+/** Questions share records, answers are packed: thousands of frames may be there at once. */
+static void a_flood_stops_nobody_else(void)
+{
+	struct watch mine[2];
+	struct world w;
+	bool local;
+
+	FOR_BOTH(local)
+	{
+		for (int answers = 0; answers < 2; answers++) {
+			flood_begin(&w, local, mine, answers);
+			flood_send();
+			WAIT(&w, flood.frames == FLOOD && flood.before >= 0);
+			CU_ASSERT_TRUE(flood.before < TURN_FRAMES);
+			world_close(&w);
+		}
+	}
+}
+
+/** What is left of a flood is dropped with its link. */
+static void a_flood_ends_early(void)
+{
+	struct watch mine[2];
+	struct world w;
+	bool local;
+
+	FOR_BOTH(local)
+	{
+		flood_begin(&w, local, mine, false);
+		flood_send();
+		WAIT(&w, flood.before >= 0);
+		link_close(flood.flooded);
+		WAIT(&w, mine[0].closed == 1);
+		CU_ASSERT_TRUE(flood.frames < FLOOD);
+		CU_ASSERT_EQUAL(mine[1].closed, 0);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -557,6 +663,8 @@ int main(void)
 		{"of all that is not whole, who hoards it makes way", who_hoards_makes_way},
 		{"a frame that does not end is given up", a_frame_has_its_time},
 		{"observers say little", observers_say_little},
+		{"a flood stops nobody else", a_flood_stops_nobody_else},
+		{"who floods may go in the midst of it", a_flood_ends_early},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

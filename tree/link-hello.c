@@ -13,6 +13,13 @@
 #define BIG_ENDIAN_HERE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #define BOOT_ID_MAX	64u
 
+/** May it be sent pieces? Only those that were asked have much to say; 40 bytes of one who asks
+ * could be thousands of questions. */
+static enum wire_unpacks link_unpacks(const struct link *link)
+{
+	return link->to ? link->hub->unpacks : UNPACKS_NEVER;
+}
+
 void link_hello_send(struct link *link)
 {
 	Evspace__Hello hello = EVSPACE__HELLO__INIT;
@@ -25,7 +32,7 @@ void link_hello_send(struct link *link)
 	hello.name = link->hub->name;
 	hello.boot_id = link->hub->boot_id;
 	hello.epoch_ns = link->hub->epoch_ns;
-	hello.unpacks = link->hub->unpacks;
+	hello.unpacks = link_unpacks(link);
 	frame.kind_case = EVSPACE__FRAME__KIND_HELLO;
 	frame.hello = &hello;
 	link_send(link, &frame, NULL);
@@ -100,7 +107,7 @@ static void link_ready(struct link *link)
 
 	link->state = LINK_READY;
 	link_limits_set(link);
-	link->deframer.unpacks = link->hub->unpacks != UNPACKS_NEVER;
+	link->deframer.unpacks = link_unpacks(link) != UNPACKS_NEVER;
 	link->deframer.swap = link->hello->hello->big_endian != BIG_ENDIAN_HERE;
 	event_del(&link->timer);
 	link->hub->calls++;

@@ -53,10 +53,12 @@ struct link_hub *link_hub_new(struct event_base *base, struct tls *tls,
 	hub->proof_ms = PROOF_MS;
 	hub->unpacks = UNPACKS_SLOW;
 	hub->log = log_stderr;
-	if (event_assign(&hub->flush, base, -1, 0, hub_flush_due, hub) < 0)
+	if (event_assign(&hub->flush, base, -1, 0, hub_flush_due, hub) < 0 ||
+	    event_assign(&hub->turn, base, -1, 0, hub_turn, hub) < 0)
 		abort();
 	boot_id_read(hub->boot_id, sizeof(hub->boot_id));
 	TAILQ_INIT(&hub->queue);
+	TAILQ_INIT(&hub->paused);
 	LIST_INIT(&hub->links);
 	LIST_INIT(&hub->dead);
 	arena_init(&hub->arena, HEADER_MEMORY);
@@ -84,6 +86,7 @@ void link_hub_free(struct link_hub *hub)
 		link_bury(link);
 	hub_reap(hub);
 	event_del(&hub->flush);
+	event_del(&hub->turn);
 	arena_fini(&hub->arena);
 	resolver_free(hub->resolver);
 	free(hub->scratch);

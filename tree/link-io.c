@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "pathmap/memory.h"
+#include "tree/clock.h"
 
 /* Bytes of all frames that are not whole yet. Consumers do not take the parents' room; answers of
  * those whom we have dialled may come all at once. */
@@ -27,6 +28,10 @@ static const struct wire_limits *const limits[LINK_PARTS] = {
 /* How long a frame may take, in times that a proof may take: a question, an answer. */
 #define QUESTION_PROOFS 6u
 #define ANSWER_PROOFS	24u
+
+/* How long the frames of one portion may take before others have their turn: there may be thousands
+ * in it, each of them much work. */
+#define TURN_NS UINT64_C(5000000)
 
 static unsigned char *scratch(struct link_hub *hub)
 {
@@ -59,8 +64,9 @@ static bool link_hears(const struct link *link)
 	return link->state == LINK_HELLO || link->state == LINK_READY;
 }
 
-/** Hand out the frames that are whole. Returns -1 when the link does not go on. */
-static int link_frames(struct link *link)
+/** Hand out the frames that are whole, at least one, until @until_ns. Returns 0 when there is none
+ * left, 1 when there may be, -1 when the link does not go on. */
+static int link_frames(struct link *link, uint64_t until_ns)
 {
 	struct frame frame;
 	struct error e, why;
@@ -70,6 +76,8 @@ static int link_frames(struct link *link)
 		link_frame(link, &frame);
 		if (!link_hears(link))
 			return -1;
+		if (clock_mono_ns() >= until_ns)
+			return 1;
 	}
 	if (result == 0)
 		return 0;
@@ -208,7 +216,8 @@ static void link_frame_check(struct link *link)
 
 	if (!deframer_partial(&link->deframer))
 		return;
-	if (deframer_frames(&link->deframer) != link->frames) {
+	/* While it is paused, it is we who take long. */
+	if (link->paused || deframer_frames(&link->deframer) != link->frames) {
 		link_account(link);
 		return;
 	}
@@ -217,33 +226,89 @@ static void link_frame_check(struct link *link)
 	link_refuse(link, ETIMEDOUT, &why);
 }
 
-/** Read what was received, decrypting it if need be, until there is nothing more. */
-static void link_read(struct link *link)
+/* ---- reading ---- */
+
+/** Frames are left: others have their turn before, and nothing more is received meanwhile. */
+static void link_pause(struct link *link)
 {
+	static const struct timeval now = {0, 0};
+	struct link_hub *hub = link->hub;
+
+	transport_keep(&link->transport);
+	event_del(&link->readable);
+	TAILQ_INSERT_TAIL(&hub->paused, link, paused_entry);
+	link->paused = true;
+	/* No event_active(): it would be run before the loop looks at the sockets again. */
+	if (!evtimer_pending(&hub->turn, NULL))
+		evtimer_add(&hub->turn, &now);
+}
+
+void link_unpause(struct link *link)
+{
+	if (link->paused)
+		TAILQ_REMOVE(&link->hub->paused, link, paused_entry);
+	link->paused = false;
+}
+
+/** Read a portion of what was received, decrypting it if need be. Returns how many bytes, 0 when
+ * there are none, -1 when the link does not go on. */
+static ssize_t link_receive(struct link *link)
+{
+	size_t room, portion = link_portion(link);
+	unsigned char *to = deframer_room(&link->deframer, &room);
 	struct error e;
-	ssize_t n;
+	ssize_t n = transport_read(&link->transport, to, room < portion ? room : portion,
+				   link_noun(link), &e);
 
-	do {
-		size_t room;
-		unsigned char *to = deframer_room(&link->deframer, &room);
-
-		room = room < link_portion(link) ? room : link_portion(link);
-		n = transport_read(&link->transport, to, room, link_noun(link), &e);
-		if (n < 0) {
-			link_fail(link, &e);
-			return;
-		}
-		if (n == 0)
-			break;
+	if (n > 0)
 		deframer_filled(&link->deframer, (size_t)n);
-		if (link_frames(link) < 0)
-			return;
-	} while (transport_more(&link->transport));
-	deframer_rest(&link->deframer);
+	else if (n < 0)
+		link_fail(link, &e);
+	return n;
+}
+
+/** Hand out what has come, until @until_ns; @fresh: some of it may be in the socket. */
+static void link_read(struct link *link, bool fresh, uint64_t until_ns)
+{
+	ssize_t n = 1;
+	int left;
+
+	while ((left = link_frames(link, until_ns)) == 0 && n > 0 &&
+	       (fresh || transport_more(&link->transport))) {
+		fresh = false;
+		n = link_receive(link);
+	}
+	if (left < 0 || n < 0)
+		return;
+	if (left)
+		link_pause(link);
+	else
+		deframer_rest(&link->deframer);
 	/* TLS itself may have to answer something, however little the peer reads. */
 	if (link_waiting(link) && !link_crowded(link))
 		hub_queue(link->hub, link);
-	link_account(link);
+	if (link_hears(link))
+		link_account(link);
+}
+
+void hub_turn(evutil_socket_t fd, short what, void *arg)
+{
+	struct link_hub *hub = arg;
+	static const struct timeval now = {0, 0};
+	uint64_t until_ns = clock_mono_ns() + TURN_NS;
+	struct link *link;
+
+	(void)fd;
+	(void)what;
+	while ((link = TAILQ_FIRST(&hub->paused))) {
+		link_unpause(link);
+		event_add(&link->readable, NULL);
+		link_read(link, false, until_ns);
+		if (clock_mono_ns() >= until_ns)
+			break;
+	}
+	if (!TAILQ_EMPTY(&hub->paused))
+		evtimer_add(&hub->turn, &now);
 }
 
 static void link_handshake(struct link *link)
@@ -319,7 +384,7 @@ void link_readable(evutil_socket_t fd, short what, void *arg)
 	if (link->state == LINK_HANDSHAKE)
 		link_handshake(link);
 	if (link_hears(link))
-		link_read(link);
+		link_read(link, true, clock_mono_ns() + TURN_NS);
 }
 
 void link_flush(struct link *link)
@@ -329,7 +394,7 @@ void link_flush(struct link *link)
 
 	if (result == 0) {
 		event_add(&link->writable, NULL);
-	} else if (result < 0) {
+	} else if (result < 0 && !link->paused) {
 		/* The other side may have said why before it went. */
 		if (link->state == LINK_HANDSHAKE || link_hears(link))
 			link_readable(link->transport.fd, EV_READ, link);

@@ -46,6 +46,8 @@ struct link {
 	LIST_ENTRY(link) entry;
 	TAILQ_ENTRY(link) queued_entry; /* in the hub's queue: it is due at the flush */
 	bool queued;
+	TAILQ_ENTRY(link) paused_entry;
+	bool paused;	   /* among those whose frames wait for the next round */
 	bool refused;	   /* we ended it */
 	unsigned proof_ms; /* how long it may take to say who it is */
 	enum link_state state;
@@ -90,6 +92,8 @@ struct link_hub {
 	struct event flush; /* active while the queue is not empty: runs last in a round */
 	TAILQ_HEAD(link_queue, link) queue;
 	LIST_HEAD(link_list, link) links, dead;
+	struct event turn; /* due while some links are paused */
+	TAILQ_HEAD(link_paused, link) paused;
 	struct resolver *resolver;
 	struct arena arena;
 	unsigned char *scratch;	       /* LINK_RECEIVE bytes, made when first needed */
@@ -133,6 +137,10 @@ void link_pack_end(struct link *link);
 void link_readable(evutil_socket_t fd, short what, void *arg);
 void link_writable(evutil_socket_t fd, short what, void *arg);
 void link_timeout(evutil_socket_t fd, short what, void *arg);
+/** What has come and was not handed out, nobody wants any more. */
+void link_unpause(struct link *link);
+/** The next round has begun: go on with the links that are paused. */
+void hub_turn(evutil_socket_t fd, short what, void *arg);
 /** Write what waits; what does not fit follows when the socket has room. */
 void link_flush(struct link *link);
 /** What may be sent by who plays the link's part. */

@@ -49,6 +49,7 @@ void link_bury(struct link *link)
 		return;
 	link->state = LINK_DEAD;
 	link->events = &no_events;
+	link_unpause(link);
 	event_del(&link->readable);
 	event_del(&link->writable);
 	event_del(&link->timer);
@@ -88,8 +89,10 @@ static void link_linger(struct link *link)
 		link_bury(link);
 		return;
 	}
+	link_unpause(link);
 	link->state = LINK_LINGERING;
 	link->events = &no_events;
+	event_add(&link->readable, NULL);
 	event_del(&link->writable);
 	link_timer_set(link, LINGER_MS);
 }
@@ -107,6 +110,7 @@ void link_fail(struct link *link, const struct error *why)
 	link->why = *why;
 	if (link->said.text[0])
 		errorf(&link->why, "%.200s: %.800s", why->text, link->said.text);
+	link_unpause(link);
 	link->state = LINK_FAILED;
 	event_del(&link->readable);
 	event_del(&link->writable);

@@ -11,6 +11,8 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 
+#include "pathmap/memory.h"
+
 /* What is encrypted ahead of a socket that may not take it, and what TLS adds to 16 KiB of it. */
 #define FLUSH_CHUNK	(256u << 10)
 #define RECORD_PLAIN	(16u << 10)
@@ -90,6 +92,8 @@ void transport_fini(struct transport *t)
 		close(t->fd);
 	t->fd = -1;
 	t->in_bytes = 0;
+	free(t->kept);
+	t->kept = NULL;
 	bytes_free(&t->plain);
 	bytes_free(&t->out);
 }
@@ -150,6 +154,8 @@ int transport_fill(struct transport *t, unsigned char *scratch, size_t room, con
 	n = socket_receive(t->fd, scratch, room, where, e);
 	if (n <= 0)
 		return (int)n;
+	free(t->kept);
+	t->kept = NULL;
 	t->in = scratch;
 	t->in_bytes = (size_t)n;
 	t->received += (uint64_t)n;
@@ -176,6 +182,14 @@ ssize_t transport_read(struct transport *t, void *data, size_t room, const char 
 bool transport_more(const struct transport *t)
 {
 	return t->ssl && (t->in_bytes || SSL_has_pending(t->ssl));
+}
+
+void transport_keep(struct transport *t)
+{
+	if (t->kept || !t->in_bytes)
+		return;
+	t->kept = memory_copy_bytes(t->in, t->in_bytes);
+	t->in = (const unsigned char *)t->kept;
 }
 
 /** 1: all of @b is out, 0: the socket is full, -1. */

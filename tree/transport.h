@@ -21,6 +21,7 @@ struct transport {
 	SSL *ssl;		 /* NULL: plain */
 	const unsigned char *in; /* TLS: received and not yet decrypted */
 	size_t in_bytes;
+	char *kept;	    /* TLS: where that is when it has been kept, else NULL */
 	struct bytes plain; /* to be sent, as the caller wrote it */
 	struct bytes out;   /* TLS: to be sent, encrypted */
 	uint64_t sent, received;
@@ -49,6 +50,9 @@ ssize_t transport_read(struct transport *t, void *data, size_t room, const char 
 
 /** Is there more to read without receiving? */
 bool transport_more(const struct transport *t);
+
+/** What was received is not read now: the scratch may be used for others. */
+void transport_keep(struct transport *t);
 
 /** Write out what waits in `plain`. 1: all is out, 0: the socket is full, -1 with errno and @e. */
 int transport_flush(struct transport *t, const char *where, struct error *e);
