@@ -49,8 +49,6 @@ static const char collect_help[] =
 	"  --class CLASS     only these, separated by commas; may be repeated (default: all)\n"
 	"  --all             show all classes, not only the 20 busiest\n";
 
-#define CHOICES_MAX 64
-
 enum { CLASS = 256, ALL };
 
 static const struct own_option own[] = {
@@ -73,7 +71,7 @@ struct collect {
 static int take_class(struct collect *c, const char *name, struct error *e)
 {
 	if (c->n == CHOICES_MAX)
-		return errorf(e, "more than %d classes", CHOICES_MAX);
+		return errorf(e, "more than %u classes", CHOICES_MAX);
 	if (class_choice(name, &c->choices[c->n], e) < 0)
 		return -1;
 	snprintf(c->names[c->n++], CLASS_TEXT, "%s", name);

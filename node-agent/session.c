@@ -19,6 +19,7 @@
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
 #include "pathmap/plan.h"
+#include "tree/classes.h"
 
 struct session {
 	LIST_ENTRY(session) entry;
@@ -301,6 +302,16 @@ static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struc
 	return -1;
 }
 
+/* Each is looked up among all classes of a process. */
+static int choices_check(const Evspace__SwitchAsk *ask, struct error *e)
+{
+	if (!ask || ask->n_choices <= CHOICES_MAX)
+		return 0;
+	errno = E2BIG;
+	return errorf(e, "%zu classes in one order; at most %u are possible", ask->n_choices,
+		      CHOICES_MAX);
+}
+
 /* Each pattern is tried on each element's name, in one go. */
 static int patterns_check(const Evspace__Frame *f, struct error *e)
 {
@@ -310,7 +321,7 @@ static int patterns_check(const Evspace__Frame *f, struct error *e)
 
 	if ((!open || (open->n_select <= PATTERNS_MAX && open->n_within <= PATTERNS_MAX)) &&
 	    (!ask || (ask->n_select <= PATTERNS_MAX && ask->n_within <= PATTERNS_MAX)))
-		return 0;
+		return choices_check(ask, e);
 	errno = E2BIG;
 	return errorf(e, "more than %u patterns; use `*` or `[0-7]` for several names at once",
 		      PATTERNS_MAX);

@@ -13,6 +13,9 @@
 /** Room for a class's name. */
 #define CLASS_TEXT 40
 
+/** Classes, or patterns of them, that one order may name. */
+#define CHOICES_MAX 64u
+
 /** Classes that are told apart; those beyond are added to those of no communicator. */
 #define CLASSES_MAX 65536u
 
