@@ -114,7 +114,7 @@ bad_words() {
 		says 2 'none of save, remove' evspace profile drop lab &&
 		says 2 'save NAME' evspace profile save &&
 		says 2 'goes by no profile' evspace --profile lab agent &&
-		says 2 'usage' evspace --profile && [ ! -e "$profiles/x" ]
+		says 2 'takes a name' evspace --profile && [ ! -e "$profiles/x" ]
 }
 
 is_removed() {
