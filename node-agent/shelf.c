@@ -25,6 +25,7 @@ struct shelf_item {
 	uint64_t bytes;
 	struct cursor_use use; /* of one that is open, the peer alone */
 	bool in_use;	       /* by another process, as was found while room is made */
+	unsigned nth;	       /* of its consumer's, the newest first, as was found at first */
 };
 
 TAILQ_HEAD(items, shelf_item);
@@ -198,25 +199,84 @@ static void shelf_fit(struct shelf *s, const char *peer)
 
 /* ---- those that were left ---- */
 
-/* Also one that another process uses: nobody else keeps it in mind. */
-static void item_left(struct shelf *s, struct shelf_item *i)
+/* How large it is and who has left it, or it is freed. Also one that another process uses: nobody
+ * else keeps it in mind. */
+static int item_look(struct shelf_item *i)
 {
-	int fd = file_open(i->path);
+	int fd = file_open(i->path), rc = -1;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || cursor_use_read(fd, &i->use) < 0) {
-		item_free(i);
-	} else {
-		char peer[sizeof(i->use.peer)];
-
-		memcpy(peer, i->use.peer, sizeof(peer));
+	if (fd >= 0 && fstat(fd, &st) == 0 && cursor_use_read(fd, &i->use) == 0) {
 		item_bytes(i, (uint64_t)st.st_blocks * 512);
-		item_sort_in(s, i);
-		s->n_left++;
-		shelf_fit(s, peer);
+		rc = 0;
+	} else {
+		item_free(i);
 	}
 	if (fd >= 0)
 		close(fd);
+	return rc;
+}
+
+static void item_left(struct shelf *s, struct shelf_item *i)
+{
+	char peer[sizeof(i->use.peer)];
+
+	if (item_look(i) < 0)
+		return;
+	memcpy(peer, i->use.peer, sizeof(peer));
+	item_sort_in(s, i);
+	s->n_left++;
+	shelf_fit(s, peer);
+}
+
+static int newer_first(const struct shelf_item *a, const struct shelf_item *b)
+{
+	return (a->use.used_ns < b->use.used_ns) - (a->use.used_ns > b->use.used_ns);
+}
+
+static int compare_peers(const void *a, const void *b)
+{
+	const struct shelf_item *x = *(struct shelf_item *const *)a;
+	const struct shelf_item *y = *(struct shelf_item *const *)b;
+	int peers = strcmp(x->use.peer, y->use.peer);
+
+	return peers ? peers : newer_first(x, y);
+}
+
+static int compare_turns(const void *a, const void *b)
+{
+	const struct shelf_item *x = *(struct shelf_item *const *)a;
+	const struct shelf_item *y = *(struct shelf_item *const *)b;
+
+	return x->nth != y->nth ? (x->nth > y->nth) - (x->nth < y->nth) : newer_first(x, y);
+}
+
+/* Any number was found, in any order: those stay that would have if they had been left one by one.
+ */
+static void shelf_sort(struct shelf *s)
+{
+	struct shelf_item **found = memory_new(s->n_left + 1, sizeof(struct shelf_item *)), *i;
+	size_t n = 0;
+
+	TAILQ_FOREACH (i, &s->left, entry)
+		found[n++] = i;
+	qsort(found, n, sizeof(struct shelf_item *), compare_peers);
+	for (size_t k = 1; k < n; k++) {
+		if (strcmp(found[k]->use.peer, found[k - 1]->use.peer) == 0)
+			found[k]->nth = found[k - 1]->nth + 1;
+	}
+	qsort(found, n, sizeof(struct shelf_item *), compare_turns);
+	TAILQ_INIT(&s->left);
+	for (size_t k = 0; k < n; k++) {
+		if (k < SHELF_FILES && found[k]->nth < SHELF_PEER) {
+			item_sort_in(s, found[k]);
+		} else {
+			TAILQ_INSERT_TAIL(&s->left, found[k], entry);
+			item_remove(s, found[k]);
+		}
+	}
+	free(found);
+	shelf_shrink(s, s->most);
 }
 
 static void run_load(struct shelf *s, int base, const char *above, const char *run)
@@ -225,6 +285,7 @@ static void run_load(struct shelf *s, int base, const char *above, const char *r
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	char *end = memory_format(".%s" CURSOR_SUFFIX, s->node);
 	const struct dirent *entry;
+	struct shelf_item *i;
 
 	while (dir && (entry = folder_next(dir))) {
 		size_t length = strlen(entry->d_name), tail = strlen(end);
@@ -234,7 +295,11 @@ static void run_load(struct shelf *s, int base, const char *above, const char *r
 		    strcmp(entry->d_name + length - tail, end) != 0)
 			continue;
 		path = memory_format("%s/%s/%s", above, run, entry->d_name);
-		item_left(s, item_new(s, path));
+		i = item_new(s, path);
+		if (item_look(i) == 0) {
+			TAILQ_INSERT_TAIL(&s->left, i, entry);
+			s->n_left++;
+		}
 		free(path);
 	}
 	free(end);
@@ -262,6 +327,7 @@ struct shelf *shelf_new(const char *base, const char *node, uint64_t retention_n
 		run_load(s, dirfd(dir), base, entry->d_name);
 	if (dir)
 		closedir(dir);
+	shelf_sort(s);
 	(void)shelf_tidy(s);
 	return s;
 }

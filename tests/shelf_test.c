@@ -4,6 +4,7 @@
 #include "node-agent/shelf.h"
 #include "node-agent/cursor.h"
 #include "tests/tap.h"
+#include "tree/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -125,6 +126,41 @@ static void shelf_has_room_for_all(void)
 	shelf = shelf_new(dir, "w0", 0);
 	CU_ASSERT_EQUAL(files_left(), 0);
 	shelf_free(shelf);
+	folder_of_run(false);
+}
+
+#define MANY 6000u
+
+/* An agent begins soon however many files it finds, and keeps as fair a choice as it would have. */
+static void very_many_are_found(void)
+{
+	unsigned char scope[16];
+	char path[300], peer[16];
+	struct shelf *shelf;
+	uint32_t began_us;
+
+	folder_of_run(true);
+	for (uint32_t i = 0; i < MANY; i++) {
+		snprintf(peer, sizeof(peer), "m%u", i);
+		come_and_go(NULL, i, i == 0 ? "alice" : i > MANY - 100 ? "mallory" : peer, KEEP_NS);
+	}
+	began_us = (uint32_t)clock_cpu_us();
+	shelf = shelf_new(dir, "w0", KEEP_NS);
+	tap_note("%u us", (uint32_t)clock_cpu_us() - began_us);
+	CU_ASSERT((uint32_t)clock_cpu_us() - began_us < 1000000);
+	CU_ASSERT_EQUAL(files_left(), SHELF_FILES);
+	/* who has many has one, as all of the others who were there last */
+	CU_ASSERT_TRUE(is_left(MANY - 1));
+	CU_ASSERT_FALSE(is_left(MANY - 2));
+	CU_ASSERT_TRUE(is_left(MANY - 100));
+	CU_ASSERT_FALSE(is_left(0));
+	shelf_free(shelf);
+	shelf = shelf_new(dir, "w0", KEEP_NS);
+	CU_ASSERT_EQUAL(files_left(), SHELF_FILES);
+	CU_ASSERT_EQUAL(access(scope_path(MANY - 1, scope, path), F_OK), 0);
+	shelf_free(shelf);
+	shelf_free(shelf_new(dir, "w0", 0));
+	CU_ASSERT_EQUAL(files_left(), 0);
 	folder_of_run(false);
 }
 
@@ -259,6 +295,7 @@ int main(void)
 {
 	CU_TestInfo cases[] = {
 		{"consumers that leave have room for so many", shelf_has_room_for_all},
+		{"very many files that are found hold nobody up", very_many_are_found},
 		{"files stay for as long as their consumers try", shelf_keeps_for_its_time},
 		{"files that are locked are not forgotten", what_is_locked_is_not_forgotten},
 		{"one that is locked ends nothing", locked_ones_end_nothing},
