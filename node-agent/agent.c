@@ -24,6 +24,7 @@
 #include "tree/listener.h"
 #include "tree/process.h"
 #include "tree/scope.h"
+#include "tree/turn.h"
 
 struct agent {
 	char node[128];
@@ -268,6 +269,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	a->scopes = (struct scope_host){
 		.base = a->base,
 		.stems = &a->stems,
+		.turns = turns_new(a->base),
 		.self = a->node,
 		.self_address = a->socket,
 		.epoch_ns = a->sources.epoch_ns,
@@ -363,6 +365,7 @@ void agent_free(struct agent *a)
 	}
 	if (a->rest)
 		event_free(a->rest);
+	turns_free(a->scopes.turns);
 	if (a->base)
 		event_base_free(a->base);
 	free(a);

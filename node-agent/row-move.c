@@ -59,8 +59,6 @@ void rows_claim(struct rows *r)
 {
 	char dir[ROW_FOLDER];
 
-	if (!r->waiting)
-		return;
 	rows_folder(r, dir);
 	r->handovers = handovers_open(dir, r->id, r->host->node);
 	r->waiting = false;
@@ -71,9 +69,11 @@ void rows_claim(struct rows *r)
 			continue;
 		f->waiting = false;
 		f->elements = 0;
-		if (rows_take_elements(r, f) < 0)
-			rows_lose(r, f);
 	}
+}
+
+void rows_claim_end(struct rows *r)
+{
 	handovers_close(r->handovers);
 	r->handovers = NULL;
 }

@@ -15,8 +15,10 @@ struct follow {
 	const struct store_segment *segment;
 	char name[ROW_PROCESS];
 	uint32_t elements, threads, labels;
+	uint32_t older; /* elements that were there before: "from now on" is from their heads */
 	struct row_comms comms;
 	bool changed, broken;
+	bool seen;    /* `older` is known */
 	bool held;    /* with a hold of the store */
 	bool fetched; /* where it is fetched: it has ended, and all of it has come */
 	bool moved;   /* the map before had it on another node */
@@ -33,8 +35,9 @@ struct rows {
 	char fetch[64]; /* node that fetches its elements, of all runs; "": they are not fetched */
 	unsigned char id[16];
 	bool from_now;
-	bool begun; /* the first refresh is over: what comes now is new, and read from its first
-		       tuple */
+	bool begun;   /* what was there has been looked at: what comes now is new, and read from its
+			 first tuple */
+	bool resting; /* nothing is left to be taken in; else with a hold of the sites */
 	enum reading reading;
 	const Evspace__Open *open; /* of the scope; its patterns */
 	uint64_t version;	   /* of the store, when its list was last looked at */
@@ -49,7 +52,7 @@ struct rows {
 	volatile size_t looking;     /* the follow that is being looked at under the guard */
 	bool replaced;		     /* the place is another one since the last refresh */
 	bool waiting;		     /* for other nodes to give elements */
-	struct handovers *handovers; /* while these are looked for */
+	struct handovers *handovers; /* while what was given is taken over */
 };
 
 /** What a row is called. */
@@ -60,16 +63,21 @@ struct row_name {
 };
 
 /**
- * Give the element @key its row, if its name is selected; @new has what is to be read. @f is the
- * process that it is of, NULL: a mirror.
+ * Give the element @key its row, if its name is selected; @new has what is to be read, a new one
+ * from number @start. @f is the process that it is of, NULL: a mirror.
  */
 void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
-	      const struct row_name *name, struct row new, uint64_t head);
+	      const struct row_name *name, struct row new, uint64_t start);
 
-/** Take in the elements, or threads, of @f that are new. Returns 0, or -1: it broke. (row-take.c)
- */
-int rows_take_elements(struct rows *r, struct follow *f);
-int rows_take_threads(struct rows *r, struct follow *f);
+/** So many of the segment's elements are read: of those beyond no scope could have rows. */
+uint32_t follow_elements(const struct segment *s);
+
+/** What a look comes to. */
+enum news { NEWS_NONE, NEWS_SOME, NEWS_MORE };
+
+/** Take in what is new in segments, until it is @until_ns (CLOCK_MONOTONIC), at least one element.
+ * NEWS_MORE: there is more. (row-take.c) */
+enum news rows_take_all(struct rows *r, uint64_t until_ns);
 
 /** Its file cannot be read any more. */
 void rows_lose(struct rows *r, struct follow *f);
@@ -87,6 +95,10 @@ void rows_folder(const struct rows *r, char *buf);
  */
 uint32_t rows_number(struct rows *r, struct follow *f, const struct cursor_key *key, uint64_t start,
 		     bool *given);
+
+/** What other nodes have given is looked for again, from here to the end (row-move.c). */
+void rows_claim(struct rows *r);
+void rows_claim_end(struct rows *r);
 
 /** The place does not hold the process any more: another node is to read it (row-move.c). */
 void rows_give(struct rows *r, struct follow *f);

@@ -2,8 +2,11 @@
 /* Takes the elements and threads of a segment in as rows, from copies that were made guarded. */
 #include <string.h>
 
+#include "node-agent/cursor-private.h"
 #include "node-agent/label.h"
+#include "node-agent/row-label.h"
 #include "node-agent/row-private.h"
+#include "node-agent/segment-label.h"
 
 /* State lines and regions have cursor keys of their own, behind those of any element. */
 #define STATE_KEY  0x80000000u
@@ -25,7 +28,7 @@ struct copy {
 /* Give @e, element number @element (or a state line), its row and its name; @new has what is to be
  * read. */
 static void rows_add(struct rows *r, struct follow *f, uint32_t element,
-		     const struct segment_element *e, struct row new, uint64_t head)
+		     const struct segment_element *e, struct row new, uint64_t start)
 {
 	struct cursor_key key = {
 		.device = f->segment->segment.device,
@@ -41,13 +44,20 @@ static void rows_add(struct rows *r, struct follow *f, uint32_t element,
 	    (r->fetch[0] && rows_fetch_name(r, f->segment, text) < 0))
 		return;
 	new.serial = f->serial;
-	rows_put(r, f, &key, &name, new, head);
+	rows_put(r, f, &key, &name, new, start);
+}
+
+uint32_t follow_elements(const struct segment *s)
+{
+	uint32_t n = segment_elements(s);
+
+	return n < ROWS_MAX ? n : ROWS_MAX;
 }
 
 static int copy_elements(void *arg)
 {
 	struct copy *c = arg;
-	uint32_t total = segment_elements(c->segment);
+	uint32_t total = follow_elements(c->segment);
 
 	c->cost_ps = segment_cost(c->segment);
 	for (c->count = 0; c->count < COPY && c->from + c->count < total; c->count++) {
@@ -65,7 +75,29 @@ static int copy_elements(void *arg)
 	return 0;
 }
 
-int rows_take_elements(struct rows *r, struct follow *f)
+/* Element number f->elements, as number @i of what was copied. */
+static void take_element(struct rows *r, struct follow *f, const struct copy *c, uint32_t i)
+{
+	const struct segment_element *e = &c->elements[i];
+	struct row row = {
+		.ring = segment_ring(c->segment, e),
+		.alive = &f->segment->alive,
+		.finished = &c->segment->header->finished,
+		.mark = segment_mark(c->segment, f->elements),
+		.other = source_ticks_alike(f->segment) ? NULL : f->segment,
+		.lifetime_ns = c->segment->said.lifetime_ns[e->channel % CHANNEL_MAX],
+		.capacity = e->capacity,
+		.inverse = element_inverse(e->capacity),
+		.cost_ps = c->cost_ps,
+	};
+	uint64_t start = r->from_now && f->elements < f->older ? c->heads[i] : 0;
+
+	if (row.ring)
+		rows_add(r, f, f->elements, e, row, start);
+}
+
+/* Until it is @until_ns, but one at least. Returns 0, 1: there are more, or -1: it broke. */
+static int rows_take_elements(struct rows *r, struct follow *f, uint64_t until_ns)
 {
 	struct copy c = {.segment = &f->segment->segment};
 
@@ -73,25 +105,14 @@ int rows_take_elements(struct rows *r, struct follow *f)
 		c.from = f->elements;
 		if (segment_guarded(copy_elements, &c) < 0)
 			return -1;
+		/* what a name costs is not known: its call site may be looked for in a large file
+		 */
 		for (uint32_t i = 0; i < c.count; i++) {
-			const struct segment_element *e = &c.elements[i];
-			struct row row = {
-				.ring = segment_ring(c.segment, e),
-				.alive = &f->segment->alive,
-				.finished = &c.segment->header->finished,
-				.mark = segment_mark(c.segment, f->elements + i),
-				.other = source_ticks_alike(f->segment) ? NULL : f->segment,
-				.lifetime_ns =
-					c.segment->said.lifetime_ns[e->channel % CHANNEL_MAX],
-				.capacity = e->capacity,
-				.inverse = element_inverse(e->capacity),
-				.cost_ps = c.cost_ps,
-			};
-
-			if (row.ring)
-				rows_add(r, f, f->elements + i, e, row, c.heads[i]);
+			take_element(r, f, &c, i);
+			f->elements++;
+			if (clock_mono_ns() >= until_ns)
+				return 1;
 		}
-		f->elements += c.count;
 	} while (c.count > 0);
 	return 0;
 }
@@ -109,7 +130,8 @@ static int take_threads(void *arg)
 	return 0;
 }
 
-int rows_take_threads(struct rows *r, struct follow *f)
+/* Returns 0, or -1: it broke. */
+static int rows_take_threads(struct rows *r, struct follow *f)
 {
 	struct copy c = {.segment = &f->segment->segment};
 
@@ -135,4 +157,51 @@ int rows_take_threads(struct rows *r, struct follow *f)
 		f->threads += c.count;
 	} while (c.count > 0);
 	return 0;
+}
+
+/* Whose tables have grown: a load or three per segment. */
+static int rows_look(void *arg)
+{
+	struct rows *r = arg;
+
+	for (r->looking = 0; r->looking < r->n_follows; r->looking++) {
+		struct follow *f = &r->follows[r->looking];
+		const struct segment *s = &f->segment->segment;
+		uint32_t elements = follow_elements(s);
+
+		if (!f->seen)
+			f->older = r->begun ? 0 : elements;
+		f->seen = true;
+		f->changed = !f->broken && !f->given &&
+			     (elements != f->elements || segment_threads(s) != f->threads ||
+			      segment_comms(s) != f->comms.seen || segment_labels(s) != f->labels);
+	}
+	return 0;
+}
+
+/* What is new of @f, until it is @until_ns: NEWS_MORE, there is more. */
+static enum news rows_take(struct rows *r, struct follow *f, uint64_t until_ns)
+{
+	int rc = rows_take_elements(r, f, until_ns);
+
+	if (rc == 0 && (row_comms_take(&f->segment->segment, r->names, &f->comms) < 0 ||
+			rows_take_threads(r, f) < 0 ||
+			row_labels_take(&f->segment->segment, r->names, &f->labels) < 0))
+		rc = -1;
+	if (rc < 0)
+		rows_lose(r, f);
+	return rc > 0 ? NEWS_MORE : NEWS_SOME;
+}
+
+enum news rows_take_all(struct rows *r, uint64_t until_ns)
+{
+	enum news news = NEWS_NONE;
+
+	while (segment_guarded(rows_look, r) < 0)
+		rows_lose(r, &r->follows[r->looking]);
+	for (size_t i = 0; i < r->n_follows && news != NEWS_MORE; i++) {
+		if (r->follows[i].changed)
+			news = rows_take(r, &r->follows[i], until_ns);
+	}
+	return news;
 }

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/row-label.h"
 #include "node-agent/row-private.h"
-#include "node-agent/segment-label.h"
 #include "node-agent/store-run.h"
 #include "pathmap/holding.h"
 #include "tree/process.h"
 #include "tree/ration.h"
+#include "tree/turn.h"
 
 /* How long a consumer that does not say so may come back, and how much longer its cursors stay. */
 #define PATIENCE_MS 120000u
@@ -37,6 +36,7 @@ struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 	if (r->fetch[0])
 		LIST_INSERT_HEAD(host->fetched, r, fetched);
 	r->open = open;
+	r->resting = true;
 	r->born = host->clock->born;
 	return r;
 }
@@ -74,6 +74,9 @@ void rows_free(struct rows *r, bool keep)
 		return;
 	for (size_t i = 0; i < r->n_follows; i++)
 		follow_release(r, &r->follows[i]);
+	rows_claim_end(r);
+	if (!r->resting)
+		sites_release(r->host->sites);
 	if (r->fetch[0])
 		LIST_REMOVE(r, fetched);
 	cursor_close(r->cursor, keep);
@@ -287,20 +290,20 @@ bool rows_have_all(const struct rows *r, const struct store_segment *s)
 		const struct follow *f = &r->follows[i];
 
 		if (f->serial == s->serial)
-			return f->broken || f->elements >= segment_elements(&s->segment);
+			return f->broken || f->elements >= follow_elements(&s->segment);
 	}
 	return false;
 }
 
 void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
-	      const struct row_name *name, struct row new, uint64_t head)
+	      const struct row_name *name, struct row new, uint64_t start)
 {
 	const struct row *old;
 	uint32_t number;
 
 	if (!rows_selects(r, name->text))
 		return;
-	number = rows_number(r, f, key, r->from_now && !r->begun ? head : 0, &new.given);
+	number = rows_number(r, f, key, start, &new.given);
 	if (number > NAME_LOCAL_MAX)
 		return;
 	old = rows_room(r, number);
@@ -316,26 +319,25 @@ void rows_lose(struct rows *r, struct follow *f)
 	rows_drop(r, f->serial);
 }
 
-/* Whose tables have grown: a load or three per segment. */
-static int rows_look(void *arg)
+/* Files that names are found in stay open while there is more, and until nothing is new. */
+static void rows_rest(struct rows *r, enum news news)
 {
-	struct rows *r = arg;
+	bool rests = news != NEWS_MORE;
 
-	for (r->looking = 0; r->looking < r->n_follows; r->looking++) {
-		struct follow *f = &r->follows[r->looking];
-		const struct segment *s = &f->segment->segment;
-
-		f->changed =
-			!f->broken && !f->given &&
-			(segment_elements(s) != f->elements || segment_threads(s) != f->threads ||
-			 segment_comms(s) != f->comms.seen || segment_labels(s) != f->labels);
-	}
-	return 0;
+	if (rests && !r->resting)
+		sites_release(r->host->sites);
+	if (!rests && r->resting)
+		sites_hold(r->host->sites);
+	r->resting = rests;
+	if (news == NEWS_NONE)
+		sites_rest(r->host->sites);
 }
 
-bool rows_refresh(struct rows *r)
+bool rows_refresh(struct rows *r, bool claim)
 {
-	bool grown = false, changed = r->version != r->host->store->version || r->replaced;
+	bool changed = r->version != r->host->store->version || r->replaced;
+	uint64_t until_ns = clock_mono_ns() + TURN_NS;
+	enum news news;
 
 	if (changed)
 		rows_choose_run(r);
@@ -345,21 +347,17 @@ bool rows_refresh(struct rows *r)
 	r->version = r->host->store->version;
 	r->replaced = false;
 	if (!rows_open_cursor(r))
-		return false;
+		return true;
 	if (changed || !r->begun)
 		rows_take_mirrors(r);
-	while (segment_guarded(rows_look, r) < 0)
-		rows_lose(r, &r->follows[r->looking]);
-	for (size_t i = 0; i < r->n_follows; i++) {
-		struct follow *f = &r->follows[i];
-
-		grown = grown || f->changed;
-		if (f->changed && (rows_take_elements(r, f) < 0 ||
-				   row_comms_take(&f->segment->segment, r->names, &f->comms) < 0 ||
-				   rows_take_threads(r, f) < 0 ||
-				   row_labels_take(&f->segment->segment, r->names, &f->labels) < 0))
-			rows_lose(r, f);
+	news = rows_take_all(r, until_ns);
+	if (news != NEWS_MORE && claim && r->waiting && !r->handovers) {
+		rows_claim(r);
+		news = rows_take_all(r, until_ns);
 	}
+	if (news != NEWS_MORE)
+		rows_claim_end(r);
+	rows_rest(r, news);
 	/* Rows of a resumed cursor file whose segments are gone have a position, but nothing to
 	 * read. */
 	if (cursor_rows(r->cursor) > r->n)
@@ -367,7 +365,7 @@ bool rows_refresh(struct rows *r)
 	/* else with the next wave, which says what is wrong */
 	(void)cursor_sync(r->cursor);
 	r->begun = true;
-	return grown;
+	return news != NEWS_MORE;
 }
 
 int rows_refused(const struct rows *r, struct error *e)

@@ -41,10 +41,12 @@ void rows_free(struct rows *rows, bool keep);
 
 /**
  * Take in what has come since the last call: segments, threads, elements, communicators; names are
- * learnt as they come. Costs a load per segment when nothing has changed. Returns whether anything
- * has.
+ * learnt as they come. @claim, for a stream's wave that is new: take over what other nodes of the
+ * event space have given, too. Costs a load per segment when nothing has changed, and no more than
+ * a turn's worth (tree/turn.h) when much has. Returns whether all is in; else the next call goes
+ * on.
  */
-bool rows_refresh(struct rows *rows);
+bool rows_refresh(struct rows *rows, bool claim);
 
 /**
  * Go by @place from now on, of the same node: which ranks it holds, and what its cluster is called.
@@ -52,9 +54,6 @@ bool rows_refresh(struct rows *rows);
  * of them, and takes in those that it holds now.
  */
 void rows_replace(struct rows *rows, const struct plan_place *place);
-
-/** Take over what other nodes of the event space have given, for a stream's wave that is new. */
-void rows_claim(struct rows *rows);
 
 uint32_t rows_count(const struct rows *rows);
 const struct row *rows_table(const struct rows *rows);

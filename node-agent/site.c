@@ -43,7 +43,8 @@ struct code {
 struct sites {
 	struct site *by_place, *by_text;
 	struct code files[OPEN_FILES];
-	unsigned next; /* the file that is closed for another one */
+	unsigned next;	/* the file that is closed for another one */
+	unsigned holds; /* of sites_hold() */
 };
 
 struct sites *sites_new(void)
@@ -76,9 +77,21 @@ static void code_close(struct code *code)
 	*code = (struct code){0};
 }
 
+void sites_hold(struct sites *sites)
+{
+	if (sites)
+		sites->holds++;
+}
+
+void sites_release(struct sites *sites)
+{
+	if (sites)
+		sites->holds--;
+}
+
 void sites_rest(struct sites *sites)
 {
-	if (!sites)
+	if (!sites || sites->holds > 0)
 		return;
 	for (unsigned i = 0; i < OPEN_FILES; i++)
 		code_close(&sites->files[i]);

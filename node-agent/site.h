@@ -25,7 +25,10 @@ void sites_free(struct sites *sites);
  */
 const char *sites_find(struct sites *sites, const struct segment_module *module, uint64_t address);
 
-/** Nothing is to be resolved for now: close the files, and give back the memory that took. */
+/** Nothing is to be resolved for now: close the files, and give back the memory that took; unless
+ * somebody holds them, who is in the midst of resolving. */
 void sites_rest(struct sites *sites);
+void sites_hold(struct sites *sites);
+void sites_release(struct sites *sites);
 
 #endif

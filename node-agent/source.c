@@ -347,11 +347,6 @@ static int source_begin(struct source *src, const struct ask *ask, struct batch 
 {
 	struct cursor *cursor;
 
-	/* more may come with the next wave; when no more does, the files are not needed */
-	if (!rows_refresh(src->rows))
-		sites_rest(src->host->sites);
-	if (!ask->again)
-		rows_claim(src->rows);
 	if (rows_refused(src->rows, e) < 0)
 		return -1;
 	cursor = rows_cursor(src->rows);
@@ -364,6 +359,13 @@ static int source_begin(struct source *src, const struct ask *ask, struct batch 
 	batch_clear(out);
 	source_part(src);
 	return 0;
+}
+
+static bool source_take(struct stage *stage, const struct ask *ask)
+{
+	struct source *src = (struct source *)(void *)stage->private;
+
+	return rows_refresh(src->rows, ask && !ask->again);
 }
 
 static int source_read(struct stage *stage, const struct ask *ask, struct batch *out,
@@ -410,6 +412,7 @@ static const struct stage_ops source_ops = {
 	.op = OP_EVSPACE_SOURCE,
 	.size = sizeof(struct source),
 	.init = source_init,
+	.take = source_take,
 	.read = source_read,
 	.fini = source_fini,
 };
@@ -467,7 +470,7 @@ struct stage *source_new(const struct source_host *host, const Evspace__Open *op
 	src->reading = open->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
 	src->rows = rows_new(host, open, place, names);
 	/* "From now on" means from the opening, not from the first wave. */
-	rows_refresh(src->rows);
+	(void)rows_refresh(src->rows, false);
 	return stage;
 }
 

@@ -171,6 +171,17 @@ given_back() {
 }
 tap_case "... given back afterwards, as are descriptors" given_back
 tap_case "... no line of its log is forged" not_forged
+crowd() {
+	bed_start crowd "$top_builddir/tests/crowd" "$EVSPACE_DIR/crowd" 40000
+	bed_until grep -q made "$bed_dir/crowd.out"
+	bed_start pulse "$top_builddir/tests/pulse" "$bed_entry" "$EVSPACE_TLS" observe "$(bed_pid w0)" 4
+	bed_until eval '[ "$(descriptors)" -gt "$fds" ]'
+	evspace events --connect "$bed_entry" --identity observe --run crowd --backlog --count 2 --deadline 20000 --csv 2>&1 >/dev/null |
+		grep '^40,000 tuples delivered.*, 0 lost' || return
+	bed_until bed_gone "$(bed_pid pulse)"
+	quick
+}
+tap_case "who opens 40,000 elements, of call sites, gets all of them; it answered all the while" crowd
 tap_case "it ends when it is told to, with no error of a sanitizer" eval 'bed_kill TERM w0 && ! grep "Sanitizer\|runtime error" "$bed_dir"/*.err'
 echo "# $(cat "$bed_dir/pulse.out")"
 tap_done

@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "node-agent/fate.h"
+#include "node-agent/element-writer.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/store-run.h"
 #include "node-agent/switch.h"
+#include "pathmap/memory.h"
 #include "tests/tap.h"
 #include "tests/trial.h"
 #include "tree/op-table.h"
@@ -92,6 +95,14 @@ static struct stage *source_open(const Evspace__Open *open)
 	return source;
 }
 
+/* Take in all that there is, as the loop does, and read a wave. */
+static int wave_read(struct stage *source, const struct ask *ask, struct error *e)
+{
+	while (source->ops->take && !source->ops->take(source, ask))
+		;
+	return source->ops->read(source, ask, &batch, e);
+}
+
 /* Read a wave. Returns the tuples in it, and in *@last (may be NULL) the last of them. */
 static uint64_t wave(struct stage *source, const struct ask *ask, struct part *part,
 		     struct tuple *last)
@@ -101,7 +112,7 @@ static uint64_t wave(struct stage *source, const struct ask *ask, struct part *p
 	uint64_t n = 0;
 
 	memset(part, 0, sizeof(*part));
-	CU_ASSERT_EQUAL_FATAL(source->ops->read(source, ask, &batch, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(wave_read(source, ask, NULL), 0);
 	while (batch_next(&batch, &cursor, &view)) {
 		if (view.run->kind == RUN_PART)
 			*part = *view.part;
@@ -428,7 +439,7 @@ static void readers_hold(void)
 		Evspace__Open open = asked_for(readings[i]);
 		struct stage *source = source_open(&open);
 
-		CU_ASSERT_EQUAL(source->ops->read(source, &ask, &batch, NULL), 0);
+		CU_ASSERT_EQUAL(wave_read(source, &ask, NULL), 0);
 		CU_ASSERT_EQUAL(s->holds, 1);
 		source_free(source, false);
 		CU_ASSERT_EQUAL(s->holds, 0);
@@ -452,7 +463,7 @@ static void no_room_for_cursors(void)
 	look_at_store();
 	setrlimit(RLIMIT_FSIZE, &none);
 	source = source_open(&open);
-	CU_ASSERT_EQUAL(source->ops->read(source, &ask, &batch, &e), -1);
+	CU_ASSERT_EQUAL(wave_read(source, &ask, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "cannot keep cursors in"));
 	setrlimit(RLIMIT_FSIZE, &was);
 	ask.wave = 2;
@@ -460,7 +471,7 @@ static void no_room_for_cursors(void)
 	/* nor is a wave that cannot be noted one: what was read comes with a later one */
 	setrlimit(RLIMIT_FSIZE, &none);
 	ask.wave = 3;
-	CU_ASSERT_EQUAL(source->ops->read(source, &ask, &batch, &e), -1);
+	CU_ASSERT_EQUAL(wave_read(source, &ask, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "free some space"));
 	setrlimit(RLIMIT_FSIZE, &was);
 	ask = (struct ask){.wave = 4, .have = 2};
@@ -502,6 +513,79 @@ static void headers_that_change(void)
 }
 
 /* ---- fates ---- */
+
+/* ---- very many elements ---- */
+
+#define CROWD 20000u
+
+/* A tuple more in each element of @s, from number @from on, which is made if it is not there. */
+static void crowd_write(struct segment *s, struct element_writer *writers, uint32_t from,
+			uint32_t n)
+{
+	const struct tuple tuple = {.start = 1, .end = 2, .peer = 1, .op = op_find("MPI_Send")};
+
+	for (uint32_t i = from; i < n; i++) {
+		const struct segment_element like = {
+			.channel = CHANNEL_P2P, .capacity = 4, .split = SPLIT_OP, .key = 1000 + i};
+		const struct segment_element *made;
+
+		if (!writers[i].ring) {
+			made = segment_element_add(s, &like);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(made);
+			element_writer_init(&writers[i],
+					    (void *)((char *)s->header + made->ring_at), 4);
+		}
+		element_write(&writers[i], &tuple);
+	}
+}
+
+static struct segment crowd_segment(void)
+{
+	struct segment_plan plan = {
+		.run = "run", .world = 1, .world_size = 1, .threads = 1, .elements = CROWD};
+	char dir[sizeof(trial.base) + 8];
+	struct segment s;
+
+	mkdir(trial.base, 0700);
+	snprintf(dir, sizeof(dir), "%s/run", trial.base);
+	mkdir(dir, 0700);
+	plan.dir = dir;
+	plan.split[CHANNEL_P2P] = SPLIT_OP;
+	plan.capacity[CHANNEL_P2P] = 4;
+	CU_ASSERT_EQUAL_FATAL(segment_create(&s, &plan, NULL), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(segment_thread_add(&s, 1));
+	return s;
+}
+
+/* Very many elements hold nobody up: a few at a time are taken in, and then none is left out, nor
+ * read twice, nor from before the opening. */
+static void very_many_elements(void)
+{
+	struct element_writer *writers = memory_new(CROWD, sizeof(*writers));
+	struct segment s = crowd_segment();
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct ask ask = {.wave = 1};
+	struct stage *source;
+	struct part part;
+	unsigned turns = 1;
+
+	crowd_write(&s, writers, 0, CROWD - 10);
+	look_at_store();
+	open.backlog = false;
+	source = source_open(&open);
+	while (!source->ops->take(source, NULL))
+		turns++;
+	tap_note("%u turns", turns);
+	CU_ASSERT(turns > 1);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	crowd_write(&s, writers, 0, CROWD);
+	ask = (struct ask){.wave = 2, .have = 1};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), CROWD);
+	CU_ASSERT_EQUAL(part.lost, 0);
+	source_free(source, false);
+	segment_close(&s);
+	free(writers);
+}
 
 static void discard(const struct segment *s, uint32_t element, uint64_t below)
 {
@@ -557,6 +641,7 @@ int main(void)
 		{"readers hold what they read", readers_hold},
 		{"no room for cursors is said", no_room_for_cursors},
 		{"headers that change", headers_that_change},
+		{"very many elements", very_many_elements},
 		CU_TEST_INFO_NULL,
 	};
 	static CU_TestInfo fates[] = {

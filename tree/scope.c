@@ -14,6 +14,7 @@
 #include "tree/branch.h"
 #include "tree/clock.h"
 #include "tree/gather.h"
+#include "tree/intake.h"
 #include "tree/opening.h"
 #include "tree/room.h"
 #include "tree/track.h"
@@ -24,7 +25,8 @@ struct scope {
 	uint32_t number;
 	Evspace__Open *open; /* a copy, without its place */
 	struct plan_place *place;
-	struct stem *stem; /* names, and the source */
+	struct stem *stem; /* names, and the source: */
+	struct intake intake;
 	struct announce said;
 	struct track track;
 	struct chain local, joined;
@@ -183,7 +185,10 @@ static void scope_late(void *arg, struct wave *w, size_t input)
 {
 	struct scope *s = arg;
 
-	branch_miss(s->branches[input], w, true);
+	if (input < s->n_branches)
+		branch_miss(s->branches[input], w, true);
+	else
+		intake_late(&s->intake, w);
 }
 
 static void scope_more(void *arg, struct wave *w)
@@ -205,6 +210,8 @@ static void scope_more(void *arg, struct wave *w)
 		else
 			branch_miss(s->branches[input], w, false);
 	}
+	/* the source is asked with the first */
+	w->next += w->next == s->n_branches;
 }
 
 static const struct gather_events scope_gather_events = {
@@ -215,22 +222,14 @@ static const struct gather_events scope_gather_events = {
 
 /* ---- asks ---- */
 
-static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
+static void scope_read(void *arg, const struct ask *ask, struct wave *w)
 {
-	struct ask local = {
-		.wave = w->number,
-		.have = ask_have(ask, s->place->index),
-		.room = ask->room,
-		.again = w->again,
-	};
+	struct scope *s = arg;
 	struct stage *source = s->stem->source;
 	uint64_t since = track_since(&s->track);
 	struct error e = {""};
-	int rc;
+	int rc = source->ops->read(source, ask, &s->scratch, &e);
 
-	if (!w->again)
-		stem_turn(s->stem, s->open->generation, s->place);
-	rc = source->ops->read(source, &local, &s->scratch, &e);
 	track_write(&s->track, &(struct trace){
 				       .op = source->ops->op,
 				       .since_ns = since,
@@ -238,7 +237,7 @@ static void scope_read(struct scope *s, const Evspace__Ask *ask, struct wave *w)
 				       .peer = TUPLE_NO_PEER,
 				       .wave = w->number,
 			       });
-	if (rc == 0 && scope_apply(s, &s->local, &local, &s->scratch) == 0) {
+	if (rc == 0 && scope_apply(s, &s->local, ask, &s->scratch) == 0) {
 		batch_link(&w->batch, &s->scratch);
 		w->leaves++;
 		wave_fill(w, source->fill);
@@ -273,7 +272,7 @@ static void scope_wave(struct scope *s, const Evspace__Ask *ask, uint64_t number
 		scope_more(s, w);
 	}
 	if (s->place->leaf && ask_names(ask, s->place->index))
-		scope_read(s, ask, w);
+		intake_ask(&s->intake, ask, w);
 	gather_seal(s->gather, w);
 }
 
@@ -356,7 +355,7 @@ static int scope_build(struct scope *s, struct error *e)
 		return -1;
 	track_init(&s->track, s->host->tracer, s->open->view, s->open->run);
 	s->local.track = s->joined.track = &s->track;
-	s->gather = gather_new(s->host->base, p->n_children, &scope_gather_events, s);
+	s->gather = gather_new(s->host->base, p->n_children + 1, &scope_gather_events, s);
 	s->shared = (struct hop_scope){
 		.base = s->host->base,
 		.self = s->host->self,
@@ -379,7 +378,22 @@ static int scope_build(struct scope *s, struct error *e)
 	s->branches = memory_new(p->n_children, sizeof(struct branch *));
 	for (size_t i = 0; i < p->n_children; i++)
 		s->branches[s->n_branches++] = branch_new(&s->shared, p->children[i], i);
-	scope_settled(s);
+	if (!p->leaf) {
+		scope_settled(s);
+		return 0;
+	}
+	s->intake = (struct intake){
+		.turns = s->host->turns,
+		.stem = s->stem,
+		.place = p,
+		.generation = s->open->generation,
+		.gather = s->gather,
+		.input = p->n_children,
+		.begun = scope_settled,
+		.read = scope_read,
+		.arg = s,
+	};
+	intake_begin(&s->intake);
 	return 0;
 }
 
@@ -422,6 +436,7 @@ void scope_free(struct scope *s, bool keep)
 		event_free(s->settle);
 	if (s->drain)
 		event_free(s->drain);
+	intake_fini(&s->intake);
 	for (size_t i = 0; i < s->n_branches; i++)
 		branch_free(s->branches[i], keep);
 	free(s->branches);

@@ -22,6 +22,7 @@ struct scope_host {
 	struct event_base *base;
 	struct child_set *children;
 	struct stem_list *stems;
+	struct turns *turns;
 	const char *self, *self_address; /* its node, and how it is reached from itself */
 	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */
 	struct tracer *tracer;		 /* records what is done for scopes; NULL: nobody does */
@@ -43,8 +44,9 @@ typedef void scope_call(void *arg, struct scope *scope);
 /**
  * Build the part that @open (with its place) describes; answers go to @up. Hops to children are
  * opened at once and as often as their agents come back. When all children have opened it, cannot
- * be reached, or have not settled within a second, @settled is called, or if that is NULL `Opened`
- * is said. Returns NULL with @e and errno (EINVAL, EPROTO, …).
+ * be reached, or have not settled within a second, and a leaf has taken in what there is, @settled
+ * is called, or if that is NULL `Opened` is said. Returns NULL with @e and errno (EINVAL, EPROTO,
+ * …).
  */
 struct scope *scope_new(const struct scope_host *host, struct link *up, const Evspace__Open *open,
 			scope_call *settled, void *arg, struct error *e);

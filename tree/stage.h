@@ -3,6 +3,7 @@
 #ifndef EVSPACE_STAGE_H
 #define EVSPACE_STAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,10 @@ struct stage_ops {
 	/* Check the arguments and set up private bytes. -1 and @e says what would be right. May be
 	   called for a check only (then names is NULL and fini follows at once). */
 	int (*init)(struct stage *s, const char *args, struct error *e);
+	/* Source only, NULL: there is nothing to do. Take in what is new of what is to be read, for
+	   the wave of @ask (NULL: for none yet), no more than a turn's worth (tree/turn.h). Returns
+	   whether that is all: if not, call it again in another turn of the loop, before read(). */
+	bool (*take)(struct stage *s, const struct ask *ask);
 	/* Source only: this wave's runs to @out, the leaf's RUN_PART first. -1, errno and @e: it
 	   cannot be read, and what is in @out is nothing. */
 	int (*read)(struct stage *s, const struct ask *ask, struct batch *out, struct error *e);

@@ -126,6 +126,8 @@ static int read_source(struct reader *r, uint64_t wave, struct error *e)
 {
 	const struct ask ask = {.wave = wave};
 
+	while (!r->source->ops->take(r->source, &ask))
+		;
 	if (r->source->ops->read(r->source, &ask, &r->batch, NULL) == 0 &&
 	    r->batch.bytes > NEWEST_ELEMENTS * sizeof(struct tuple))
 		return 0;

@@ -308,6 +308,16 @@ void sites_rest(struct sites *sites)
 	(void)sites;
 }
 
+void sites_hold(struct sites *sites)
+{
+	(void)sites;
+}
+
+void sites_release(struct sites *sites)
+{
+	(void)sites;
+}
+
 const char *store_run_newest(const struct store *store)
 {
 	(void)store;
@@ -357,6 +367,8 @@ static void read_waves(struct stage *source)
 		struct ask ask = {.wave = i, .have = i > 2 ? i - 2 : 0, .again = i % 3 == 0};
 
 		ask.wave -= ask.again != 0;
+		while (!source->ops->take(source, &ask))
+			;
 		(void)source->ops->read(source, &ask, &batch, &e);
 	}
 	batch_fini(&batch);
