@@ -34,6 +34,7 @@ struct member {
 struct crew {
 	const struct command *command;
 	struct member *members;
+	char *nodes, *hosts; /* what the members' names are in */
 	size_t n, living;
 	bool started; /* the virtual machine is ours */
 };
@@ -279,11 +280,21 @@ static void crew_init(struct crew *c, const struct command *command)
 	char *nodes = strdup(command->nodes), *hosts = strdup(command->hosts), *node;
 	size_t most = strlen(command->nodes) + 1;
 
-	*c = (struct crew){.command = command, .members = calloc(most, sizeof(*c->members))};
+	*c = (struct crew){.command = command,
+			   .members = calloc(most, sizeof(*c->members)),
+			   .nodes = nodes,
+			   .hosts = hosts};
 	if (!nodes || !hosts || !c->members)
 		abort();
 	while ((node = strsep(&nodes, " ")) != NULL)
 		c->members[c->n++] = (struct member){.node = node, .host = strsep(&hosts, " ")};
+}
+
+static void crew_free(struct crew *c)
+{
+	free(c->members);
+	free(c->nodes);
+	free(c->hosts);
 }
 
 int main(int argc, char **argv)
@@ -314,12 +325,14 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGUSR2, &action, NULL);
 	crew_init(&c, &command);
-	if (machine_join(&c) < 0)
-		return 1;
-	pvm_catchout(stderr);
-	rc = crew_start(&c);
-	if (rc == 0)
-		crew_serve(&c, &during);
-	crew_end(&c, &during);
+	rc = machine_join(&c);
+	if (rc == 0) {
+		pvm_catchout(stderr);
+		rc = crew_start(&c);
+		if (rc == 0)
+			crew_serve(&c, &during);
+		crew_end(&c, &during);
+	}
+	crew_free(&c);
 	return rc < 0 ? 1 : 0;
 }
