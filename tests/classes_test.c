@@ -45,8 +45,11 @@ static void others_are_not(void)
 					    "p2p@World",
 					    "p2p world",
 					    "aaaaaaaaaaaaaaaaaaaaaaaa"};
-	Evspace__Choice c = EVSPACE__CHOICE__INIT, before = c;
+	Evspace__Choice c, before;
 
+	/* what is between its members, too */
+	memset(&c, 0x5a, sizeof(c));
+	memcpy(&before, &c, sizeof(c));
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		CU_ASSERT_EQUAL(choose(wrong[i], &c), -1);
 		CU_ASSERT_EQUAL(memcmp(&c, &before, sizeof(c)), 0);
