@@ -55,6 +55,9 @@ void world_close(struct world *w);
 /** Dial the agent: the consumer is certificate @who ("alice" unless said otherwise). */
 struct link *world_dial(struct world *w, bool local, struct watch *watch);
 
+/** Do what follows over TCP, then over the Unix socket: @local says which. */
+#define FOR_BOTH(local) for (unsigned t_ = 0; t_ < 2 && ((local) = t_ == 1, true); t_++)
+
 /** Run the loop once, at most until the deadline that world_wait_begin() sets. False when that is
  * over. */
 void world_wait_begin(struct world *w);
