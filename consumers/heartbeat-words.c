@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Says in words what a thread does, whom it waits for, and who is to blame. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "consumers/heartbeat.h"
 #include "consumers/unit.h"
+#include "pathmap/memory.h"
 #include "tree/op-table.h"
 #include "tree/process.h"
 
@@ -156,6 +158,30 @@ static void print_stuck(const struct heartbeat *h, const struct pulse *p)
 	printf("; %s\n", heartbeat_waits(h, p, text));
 }
 
+/* Of threads by world and rank: which processes those are that ended without finishing. */
+static void print_dead(const struct heartbeat *h)
+{
+	const struct pulse *p = h->pulses.items;
+	int32_t *ranks = memory_new(h->pulses.fresh + 1, sizeof(*ranks));
+	char text[WORDS_TEXT];
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->pulses.fresh; i++) {
+		if (p[i].gone && (n == 0 || ranks[n - 1] != p[i].rank))
+			ranks[n++] = p[i].rank;
+		if (n == 0 || (i + 1 < h->pulses.fresh && p[i + 1].world == p[i].world))
+			continue;
+		text[0] = '\0';
+		words_add_ranks(text, ranks, n);
+		if (p[i].world)
+			words_add(text, " of the spawned world %08x", p[i].world);
+		printf("%s ended without finishing: killed, or without %s\n", text,
+		       process_is_task(ranks[0]) ? "pvm_exit" : "MPI_Finalize");
+		n = 0;
+	}
+	free(ranks);
+}
+
 static void print_fine(const struct heartbeat *h)
 {
 	if (h->ended)
@@ -163,8 +189,9 @@ static void print_fine(const struct heartbeat *h)
 	else if (h->pulses.fresh == 0)
 		printf("no thread of a program is seen%s%s\n",
 		       *h->run ? ": nobody has run " : ", there is no run", h->run);
-	else
-		printf("all %zu threads make progress\n", h->pulses.fresh);
+	else if (h->dead < h->pulses.fresh)
+		printf("all %s%zu threads make progress\n", h->dead ? "other " : "",
+		       h->pulses.fresh - h->dead);
 }
 
 /* Of whom nothing is known is bad news, too. */
@@ -187,6 +214,7 @@ void heartbeat_verdict(const struct heartbeat *h)
 	size_t lines = 0;
 
 	print_missing(h);
+	print_dead(h);
 	if (!h->stuck) {
 		print_fine(h);
 		return;

@@ -30,11 +30,14 @@ static const char heartbeat_help[] =
 	"  --stuck-after TIME\n"
 	"                    how long in one operation is stuck (default 1s)\n"
 	"  --check           say only who is stuck, for whom, since when; exit code 1 if somebody "
-	"is, a\n"
-	"                    host does not answer, or nobody has the run; 0 if all make progress "
-	"(looks until a second "
-	"after\n"
-	"                    --stuck-after, unless --count or --duration say otherwise)\n"
+	"is,\n"
+	"                    processes ended without finishing (MPI_Finalize, pvm_exit), a host "
+	"does\n"
+	"                    not answer, or nobody has the run; 0 if all make progress or came to "
+	"an\n"
+	"                    ordinary end (looks until a second after --stuck-after, unless "
+	"--count or\n"
+	"                    --duration say otherwise)\n"
 	"  --once            look once\n";
 
 enum { STUCK_AFTER = 256, CHECK, ONCE };
@@ -90,6 +93,9 @@ static void heartbeat_take(struct heartbeat *h)
 		pulses_add(&h->pulses, &ev, w->number);
 	pulses_end(&h->pulses, w->n_missing > 0);
 	h->ended = w->n_missing == 0 && w->processes == 0 && w->elements > 0;
+	h->dead = 0;
+	for (size_t i = 0; i < h->pulses.fresh; i++)
+		h->dead += h->pulses.items[i].gone;
 	h->stuck = stall_find(h->stall, h->pulses.items, h->ended ? 0 : h->pulses.fresh,
 			      h->stuck_after_ns, heartbeat_members, h);
 }
@@ -186,8 +192,9 @@ static int heartbeat_look(struct heartbeat *h)
 		heartbeat_json(h);
 	else
 		heartbeat_verdict(h);
-	return h->stuck || !is_whole(h) || (!h->ended && h->pulses.fresh == 0) ? EXIT_BAD_NEWS
-									       : EXIT_FINE;
+	if (h->stuck || h->dead || !is_whole(h) || (!h->ended && h->pulses.fresh == 0))
+		return EXIT_BAD_NEWS;
+	return EXIT_FINE;
 }
 
 int heartbeat_main(int argc, char **argv)

@@ -23,6 +23,7 @@ struct heartbeat {
 	const char *run; /* the standing's */
 	int code;	 /* of an end before the time, -1: none */
 	size_t stuck;	 /* threads of the last wave */
+	size_t dead;	 /* of these: their processes ended without finishing */
 	bool begun;	 /* a process of the run was seen alive */
 	bool ended;	 /* all hosts answered, and no process of the run lives */
 	/* of the table that was drawn last */

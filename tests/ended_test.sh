@@ -151,6 +151,8 @@ dead() {
 	says 0 evspace heartbeat --run stuck --once && has out '/rank1/t0 *DEAD'
 }
 tap_case "heartbeat shows who was killed outside any operation" bed_until dead
+tap_case "... and --check has bad news of a run whose processes were killed" eval \
+	'says 1 evspace heartbeat --run stuck --check && has out "^ranks 0, 1 ended without finishing" "^run stuck has ended"'
 
 # --- damage ---
 
