@@ -215,7 +215,7 @@ static void operate_on(struct collect_classes *classes, uint16_t op)
 	const struct collect_caller caller = COLLECT_CALLER;
 	struct tuple t = {.op = op, .peer = 1, .comm = classes->comm};
 
-	if (collect_enter(caller, classes, CHANNEL_P2P) != COLLECT_RECORD)
+	if (collect_enter_any(caller, classes, CHANNEL_P2P) != COLLECT_RECORD)
 		return;
 	collect_begin(&t);
 	collect_stamp(&t);
@@ -449,6 +449,67 @@ static void child_ends_an_operation(void)
 	collect_stop();
 }
 
+static long resident_pages(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long total = 0, resident = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	CU_ASSERT_EQUAL(fscanf(f, "%ld %ld", &total, &resident), 2);
+	fclose(f);
+	return resident;
+}
+
+/* As a PVM task that enrols: with a table of writers that takes 200 kB. */
+static void task_comes_and_goes(void)
+{
+	struct segment_plan plan = segments_plan();
+	struct error e;
+
+	segments_folder_empty(segments_dir);
+	plan.split[CHANNEL_P2P] = SPLIT_OP;
+	plan.capacity[CHANNEL_P2P] = 4;
+	plan.elements = 2000;
+	CU_ASSERT_EQUAL_FATAL(collect_start(&plan, &e), 0);
+	for (uint16_t op = 1; op <= 100; op++)
+		operate_on(&collect_none, op);
+	collect_abandon();
+}
+
+static void who_leaves_takes_its_memory(void)
+{
+	long before;
+
+	task_comes_and_goes();
+	before = resident_pages();
+	for (int i = 0; i < 20; i++)
+		task_comes_and_goes();
+	CU_ASSERT_TRUE((resident_pages() - before) * sysconf(_SC_PAGESIZE) < 1000000);
+}
+
+static atomic_bool over;
+
+static void *operate_on_all(void *arg)
+{
+	while (!atomic_load(&over))
+		for (uint16_t op = 1; op <= 100; op++)
+			operate_on(&collect_none, op);
+	return arg;
+}
+
+/* Another thread goes on while the process is one task after the other. */
+static void who_leaves_disturbs_no_thread(void)
+{
+	pthread_t thread;
+
+	atomic_store(&over, false);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, operate_on_all, NULL), 0);
+	for (int i = 0; i < 50; i++)
+		task_comes_and_goes();
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+}
+
 static CU_TestInfo path_cases[] = {
 	{"events go to lazily made elements and are counted", events_are_written},
 	{"the state line while an operation lasts", state_while_it_lasts},
@@ -473,6 +534,8 @@ static CU_TestInfo thread_cases[] = {
 static CU_TestInfo fork_cases[] = {
 	{"a forked child writes nothing", child_leaves_it_alone},
 	{"a child forked within an operation ends it in vain", child_ends_an_operation},
+	{"who lets go of its segment takes its memory along", who_leaves_takes_its_memory},
+	{"... and disturbs no other thread", who_leaves_disturbs_no_thread},
 	CU_TEST_INFO_NULL,
 };
 

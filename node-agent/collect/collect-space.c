@@ -100,7 +100,8 @@ static struct element_writer *keyed_writer(unsigned channel, uint64_t key)
 	return NULL;
 }
 
-struct element_writer *collect_space_writer(const struct tuple *t, unsigned channel)
+/* Where this thread is to write @t. NULL: there is no room. */
+static struct element_writer *writer_of(const struct tuple *t, unsigned channel)
 {
 	struct collect_thread *self = &collect_self;
 	struct element_writer *w = &self->writers[channel];
@@ -115,6 +116,22 @@ struct element_writer *collect_space_writer(const struct tuple *t, unsigned chan
 		return w;
 	self->spilling |= 1u << channel;
 	return NULL;
+}
+
+bool collect_space_write(const struct tuple *t, unsigned channel)
+{
+	struct element_writer *place = writer_of(t, channel), w;
+
+	if (!place)
+		return false;
+	/* another thread may let go of the segment just now: then all that is there becomes zero */
+	memcpy(&w, place, sizeof(w));
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!w.ring || !w.next || !w.end)
+		return false;
+	element_write(&w, t);
+	place->next = w.next;
+	return true;
 }
 
 /* Zeroed memory that is there already; NULL: there is none. */
@@ -139,6 +156,12 @@ void collect_space_free(struct collect_space *space)
 	if (space->keyed)
 		munmap(space->keyed, space->keyed_n * sizeof(*space->keyed));
 	munmap(space, sizeof(*space));
+}
+
+void collect_space_forget(struct collect_space *space)
+{
+	if (space->keyed)
+		(void)madvise(space->keyed, space->keyed_n * sizeof(*space->keyed), MADV_DONTNEED);
 }
 
 /* Room for the writers of split channels; twice as much as there can be elements. */

@@ -32,7 +32,11 @@ void collect_space_free(struct collect_space *space);
 /** Make room for the writers of channels that are split, by the segment's layout. */
 void collect_space_split(struct collect_space *space);
 
-/** Where this thread is to write @t, of @channel. NULL: there is no room. */
-struct element_writer *collect_space_writer(const struct tuple *t, unsigned channel);
+/** Give the memory of those writers back; they have no room from now on. Other threads may just be
+ * looking there. */
+void collect_space_forget(struct collect_space *space);
+
+/** Write @t to this thread's element of @channel. False: there is no room. */
+bool collect_space_write(const struct tuple *t, unsigned channel);
 
 #endif

@@ -139,14 +139,10 @@ void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t 
 			 unsigned where)
 {
 	struct tuple t = {.start = start, .end = end};
-	struct element_writer *w;
 
 	collect_words(&t, bytes, whom, what);
-	w = collect_space_writer(&t, where & 0xff);
-	if (w) {
-		element_write(w, &t);
+	if (collect_space_write(&t, where & 0xff))
 		return;
-	}
 	/* while the cost is measured there is none */
 	if (!collect_self.segment)
 		return;
@@ -354,12 +350,13 @@ void collect_finish(void)
 
 void collect_abandon(void)
 {
-	const struct segment *s = collect.segment;
+	struct segment *s = collect.segment;
 
 	if (!s->header)
 		return;
 	collect_finish();
 	collect_fault_replace(s);
+	collect_space_forget(collect_space_of(s));
 	collect.segment = &nowhere.segment;
 	/* what is under way ends on those pages; then nothing is entered any more */
 	if (collect_self.state <= COLLECT_IDLE)
