@@ -259,7 +259,10 @@ static void summary(struct events *v)
 	fputc('\n', stderr);
 	for (size_t i = 0; n.owing && evspace_leaf(v->client, i, &leaf); i++) {
 		if (leaf.owing)
-			fprintf(stderr, "%s has read more than it could deliver\n", leaf.name);
+			fprintf(stderr,
+				"%s has not answered all waves: what it read for them, if "
+				"anything, has not come\n",
+				leaf.name);
 	}
 }
 

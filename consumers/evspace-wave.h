@@ -57,7 +57,7 @@ struct evspace_counts {
 	uint64_t read, lost, discarded, filtered, reduced, delivered;
 	uint64_t repeated;    /* tuples that came once more, and were not delivered again */
 	uint64_t unaccounted; /* gaps that no lost count explains: always 0, else report a bug */
-	unsigned owing;	      /* hosts that could not deliver all that they have read yet */
+	unsigned owing;	      /* hosts that have not answered all waves yet: more may come */
 	uint64_t sent_bytes, received_bytes; /* on the wire */
 	uint64_t unpacked_bytes;	     /* received, without compression */
 	uint64_t cpu_us;		     /* CPU time of all agents */
@@ -77,7 +77,7 @@ struct evspace_leaf {
 	const char *name; /* "/cluster/node", valid until evspace_close() */
 	uint64_t read, lost, discarded;
 	uint64_t filtered, reduced; /* delivered = read - filtered - reduced */
-	int owing;		    /* it could not deliver all that it has read yet */
+	int owing;		    /* it has not answered all waves yet: more may come */
 	unsigned unreadable;	    /* processes whose elements cannot be read: damaged files */
 };
 
