@@ -33,6 +33,7 @@ void client_ready(struct evspace_client *c)
 	open.run = c->run;
 	open.view = c->view;
 	open.backlog = c->backlog;
+	open.wait = c->wait;
 	open.patience_ms = c->patience_ms;
 	open.n_select = c->n_select;
 	open.select = c->select;
@@ -226,6 +227,7 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	for (size_t i = 0; i < o->n_select; i++)
 		c->select[c->n_select++] = copy_text(o->select[i], "");
 	c->backlog = o->backlog;
+	c->wait = o->wait;
 	c->rate_hz = o->rate_hz > 0 ? o->rate_hz : 0;
 	c->hurry = o->hurry && c->rate_hz > 0;
 	c->window_said = o->window != 0;

@@ -48,7 +48,7 @@ struct evspace_client {
 	char *address, *tls_dir, *identity, *entry, *run, *view;
 	char **select;
 	size_t n_select;
-	bool backlog;
+	bool backlog, wait;
 	enum wire_unpacks unpacks;
 	double rate_hz;
 	bool hurry;

@@ -62,6 +62,7 @@ struct evspace_options {
 	unsigned patience_ms; /* how long a broken connection is tried again; 0: 120000 */
 	enum evspace_compress compress;
 	int monitored; /* record this client's waves in the run "evspace" of this host */
+	int wait;      /* the run need not be there yet */
 };
 
 /** Why a call failed. */

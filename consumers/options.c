@@ -217,7 +217,7 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 		o->monitored = 1;
 		break;
 	case WAIT:
-		c->wait = true;
+		o->wait = 1;
 		break;
 	case JSON:
 		c->json = true;

@@ -27,7 +27,7 @@ struct common {
 	struct evspace_options look;
 	const char *select[OPTIONS_SELECT_MAX];
 	const char *profile; /* NULL: $EVSPACE_PROFILE, or none */
-	bool json, rate_said, wait;
+	bool json, rate_said;
 	unsigned count;	      /* waves, 0: no limit */
 	uint64_t duration_ns; /* 0: no limit */
 	int words_max;	      /* set by the command: words without "--" that it takes */

@@ -246,9 +246,9 @@ int standing_take(struct standing *s, const char *command, const struct common *
 		s->settled = true;
 		return -1;
 	}
-	if (!ended && common->wait)
+	if (!ended && common->look.wait)
 		say_waiting(s, command, wanted);
-	if (w->unreadable || (!ended && common->wait))
+	if (w->unreadable || (!ended && common->look.wait))
 		return -1;
 	s->since_ns = s->since_ns ? s->since_ns : clock_mono_ns();
 	if (!ended && !last && clock_mono_ns() - s->since_ns < GRACE_NS)

@@ -56,8 +56,8 @@ void ordered_end_all(struct ordered_list *list)
 }
 
 struct plan *ordered_plan(const struct session_host *host, const struct link *link,
-			  const char *view, const char *run, char *chosen, size_t room,
-			  struct error *e)
+			  const char *view, const char *run, bool awaited, char *chosen,
+			  size_t room, struct error *e)
 {
 	struct chart *chart = host->chart;
 	struct plan *plan = NULL;
@@ -67,7 +67,8 @@ struct plan *ordered_plan(const struct session_host *host, const struct link *li
 	if (chart_plan(chart, NULL, view, run, NULL, &plan, e) < 0)
 		return NULL;
 	if (rights_run(link_peer(link), host->sources->store, run, plan->n_places == 1, chosen,
-		       room, e) == 0)
+		       room, e) == 0 ||
+	    (awaited && errno == ENOENT))
 		return plan;
 	plan_free(plan);
 	return NULL;
@@ -126,7 +127,7 @@ static struct order *ordered_new(const struct session_host *host, struct link *l
 		o->relay = memory_copy(audit_who(peer, who, sizeof(who)));
 		return order_new(&o->host, link, ask, e);
 	}
-	plan = ordered_plan(host, link, ask->view, ask->run, run, sizeof(run), e);
+	plan = ordered_plan(host, link, ask->view, ask->run, false, run, sizeof(run), e);
 	if (!plan)
 		return NULL;
 	whole.who = (char *)(uintptr_t)audit_who(peer, who, sizeof(who));

@@ -31,10 +31,10 @@ void ordered_end_all(struct ordered_list *list);
 
 /**
  * The peer of @link names a view and a run, or none: the plan of that view from here on, and in
- * @chosen the run if it is known. NULL with @e.
+ * @chosen the run if it is known; @awaited: it need not be there yet. NULL with @e.
  */
 struct plan *ordered_plan(const struct session_host *host, const struct link *link,
-			  const char *view, const char *run, char *chosen, size_t room,
-			  struct error *e);
+			  const char *view, const char *run, bool awaited, char *chosen,
+			  size_t room, struct error *e);
 
 #endif

@@ -90,7 +90,7 @@ static int run_named(const struct peer *peer, const struct store *store, const c
 	if (found || n == 0 || !alone || track_is_run(run))
 		return 0;
 	errno = ENOENT;
-	return errorf(e, "there is no run '%s'; there are:%s", run, list);
+	return errorf(e, "there is no run '%s'%s%s", run, list[0] ? "; there are:" : "", list);
 }
 
 static int run_unnamed(const struct peer *peer, const struct store *store, char *chosen,

@@ -153,8 +153,8 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 				       struct error *e)
 {
 	char run[sizeof(((struct store_run *)0)->name)] = "";
-	struct plan *plan =
-		ordered_plan(s->host, s->link, open->view, open->run, run, sizeof(run), e);
+	struct plan *plan = ordered_plan(s->host, s->link, open->view, open->run, open->wait, run,
+					 sizeof(run), e);
 	const struct limits *limits = link_peer(s->link)->limits;
 	Evspace__Open whole = *open;
 	struct scope *scope;

@@ -44,15 +44,19 @@ no_tables() {
 		{ cat "$tap_dir/out"; return 1; }
 }
 tap_case "heartbeat without a run says so, and draws no empty table" no_tables
+# waits RUN OPTION...: it says that it waits for that, and goes on.
 waits() {
-	bed_start waits evspace heartbeat --wait --rate 10
-	bed_until grep '^evspace heartbeat: waiting for a run$' "$bed_dir/waits.err" || return
+	local run=$1
+
+	shift
+	bed_start waits evspace heartbeat --wait --rate 10 "$@"
+	bed_until grep "^evspace heartbeat: waiting for $run\$" "$bed_dir/waits.err" || return
 	bed_kill TERM waits
 	[ ! -s "$bed_dir/waits.out" ]
 }
 tap_case "... at the end of its time, too" \
 	eval 'says 1 evspace heartbeat --duration 0.5 && has err "^evspace heartbeat: there is no run yet"'
-tap_case "... with --wait, it says that it waits" waits
+tap_case "... with --wait, it says that it waits" waits "a run"
 
 # --- a run that was refused ---
 
@@ -69,6 +73,10 @@ evspace purge poor >"$tap_dir/run" 2>&1
 
 evspace run --run calls --capacity 100 -- mpirun -np 3 "$top_builddir/tests/apps/calls" --rounds 2 >"$tap_dir/run" 2>&1 ||
 	{ sed 's/^/# /' "$tap_dir/run"; exit 99; }
+
+tap_case "heartbeat --wait waits for a run where others are" waits "run other" --run other
+tap_case "... and without it is told what there is" eval \
+	'says 2 evspace heartbeat --run other && has err "there is no run .other.; there are: calls"'
 
 # --- what it counted ---
 
