@@ -26,7 +26,8 @@ static void what_helps(const struct common *common, const struct evspace_wave *w
 		snprintf(buf, n, "%.*f looks a second cost what they may: --rate max, or %s",
 			 decimals, w->rate_hz, room);
 	else if (common->look.hurry)
-		snprintf(buf, n, "now looking %.*f times a second", decimals, w->rate_hz);
+		snprintf(buf, n, "now looking %.*f times a second; if that still loses, %s",
+			 decimals, w->rate_hz, room);
 	else if (w->rate_hz > 0 && w->needed_hz > w->rate_hz)
 		snprintf(buf, n, "--rate %.0f would do, or none, which is as often as it takes",
 			 w->needed_hz + 0.5);

@@ -64,6 +64,8 @@ in_an_order() {
 	[ "$(sort -u "$tap_dir/names" | wc -l)" -ge 2 ] && sort -V -c "$tap_dir/names" || { cat "$tap_dir/rows" "$tap_dir/err"; return 1; }
 }
 figures
+tap_case "events that look oftener by themselves say with their first loss what helps if that does not" \
+	grep -qE '^evspace events: [0-9,]+ of [0-9,]+ tuples lost; .*evspace run --capacity N' "$tap_dir/figures"
 tap_case "figures that a person reads have no exponents" no_exponents
 tap_case "... no part is more than all" no_more_than_all
 tap_case "... and rows are in an order" in_an_order
