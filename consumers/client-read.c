@@ -68,8 +68,10 @@ void evspace_counts(struct evspace_client *c, struct evspace_counts *counts)
 	counts->leaves = (unsigned)ledger_leaves(c->ledger);
 	counts->seconds = c->begun_ns ? (double)(clock_mono_ns() - c->begun_ns) * 1e-9 : 0;
 	counts->unaccounted += ledger_unaccounted(c->ledger);
-	for (size_t i = 0; i < counts->leaves; i++)
+	for (size_t i = 0; i < counts->leaves; i++) {
 		counts->owing += ledger_leaf(c->ledger, i)->owed.n > 0;
+		counts->unreadable += ledger_leaf(c->ledger, i)->unreadable;
+	}
 }
 
 int evspace_leaf(const struct evspace_client *c, size_t i, struct evspace_leaf *leaf)

@@ -201,9 +201,10 @@ static void json_summary(const struct evspace_counts *n, FILE *out)
 		",\"again\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"lost\":%" PRIu64
 		",\"discarded\":%" PRIu64 ",\"filtered\":%" PRIu64 ",\"reduced\":%" PRIu64
 		",\"unaccounted\":%" PRIu64 ",\"received_bytes\":%" PRIu64
-		",\"unpacked_bytes\":%" PRIu64 ",\"reconnections\":%u}\n",
+		",\"unpacked_bytes\":%" PRIu64 ",\"reconnections\":%u,\"unreadable\":%u}\n",
 		n->seconds, n->waves, n->again, n->delivered, n->lost, n->discarded, n->filtered,
-		n->reduced, n->unaccounted, n->received_bytes, n->unpacked_bytes, n->reconnections);
+		n->reduced, n->unaccounted, n->received_bytes, n->unpacked_bytes, n->reconnections,
+		n->unreadable);
 }
 
 const struct events_format events_json = {"", json_event, json_loss, json_total, json_summary};

@@ -43,7 +43,8 @@ static const char events_help[] =
 	"  --backlog         begin with what the elements still hold (default: from now on)\n"
 	"  --until-end       end when all processes have ended and everything is read; a run that\n"
 	"                    had ended before ends it without this, unless --count or --duration\n"
-	"                    say when; exit code 1 if files of the run are damaged\n"
+	"                    say when; exit code 1 if processes of the run are not\n"
+	"                    collected, or their files damaged\n"
 	"  --csv             comma-separated values, a line of names first\n";
 
 /* Rates over less than this say nothing. */
@@ -195,6 +196,7 @@ static int follow(struct events *v)
 			return EXIT_FINE;
 		options_note_remapped("events", &v->common, v->client);
 		options_note_missing("events", &v->common, v->client);
+		standing_note_unreadable(&v->standing, "evspace events", v->client);
 		loss_add(&v->loss, evspace_wave(v->client));
 		loss_tell(&v->loss, "events", &v->common, evspace_wave(v->client));
 		any = print_wave(v);
@@ -206,9 +208,7 @@ static int follow(struct events *v)
 			return code;
 		if (ending_reached(&v->ending, v->client, any) &&
 		    ending_is_meant(&v->ending, v->until_end, v->common.count || v->end_ns))
-			return standing_say_unreadable(v->client, "evspace events: ", stderr)
-				       ? EXIT_BAD_NEWS
-				       : EXIT_FINE;
+			return v->standing.unreadable ? EXIT_BAD_NEWS : EXIT_FINE;
 		if (last)
 			return EXIT_FINE;
 	}

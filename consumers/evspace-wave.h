@@ -38,7 +38,7 @@ struct evspace_wave {
 	int held_back;	     /* it would be oftener, but for what that costs */
 	/* of the hosts that answered: */
 	unsigned processes;  /* of the program that live */
-	unsigned unreadable; /* processes whose elements cannot be read: damaged files */
+	unsigned unreadable; /* processes that are not collected, or whose files are damaged */
 	uint64_t elements;   /* in the view */
 	uint64_t written;    /* tuples that these have been given since the program began */
 	uint64_t cost_ns;    /* what collecting those has cost the program, by its own measure */
@@ -58,6 +58,7 @@ struct evspace_counts {
 	uint64_t repeated;    /* tuples that came once more, and were not delivered again */
 	uint64_t unaccounted; /* gaps that no lost count explains: always 0, else report a bug */
 	unsigned owing;	      /* hosts that have not answered all waves yet: more may come */
+	unsigned unreadable;  /* processes that are not collected, or whose files are damaged */
 	uint64_t sent_bytes, received_bytes; /* on the wire */
 	uint64_t unpacked_bytes;	     /* received, without compression */
 	uint64_t cpu_us;		     /* CPU time of all agents */
@@ -78,7 +79,7 @@ struct evspace_leaf {
 	uint64_t read, lost, discarded;
 	uint64_t filtered, reduced; /* delivered = read - filtered - reduced */
 	int owing;		    /* it has not answered all waves yet: more may come */
-	unsigned unreadable;	    /* processes whose elements cannot be read: damaged files */
+	unsigned unreadable; /* processes that are not collected, or whose files are damaged */
 };
 
 /** The account of host number @i from 0, of those that the view is read from. Returns 1, or 0 when

@@ -146,8 +146,7 @@ static void screen_looking(struct screen *s, const struct evspace_wave *w)
 	}
 	if (w->unreadable) {
 		snprintf(line, sizeof(line),
-			 "not seen: %u process%s whose files are damaged or of another release; "
-			 "evspace status names them",
+			 "not seen: %u process%s: " STANDING_UNREADABLE "; evspace status says why",
 			 w->unreadable, w->unreadable == 1 ? "" : "es");
 		screen_line(s, "\033[33m", line);
 	}

@@ -31,13 +31,12 @@ static const char heartbeat_help[] =
 	"                    how long in one operation is stuck (default 1s)\n"
 	"  --check           say only who is stuck, for whom, since when; exit code 1 if somebody "
 	"is,\n"
-	"                    processes ended without finishing (MPI_Finalize, pvm_exit), a host "
-	"does\n"
-	"                    not answer, or nobody has the run; 0 if all make progress or came to "
-	"an\n"
-	"                    ordinary end (looks until a second after --stuck-after, unless "
-	"--count or\n"
-	"                    --duration say otherwise)\n"
+	"                    processes ended without finishing (MPI_Finalize, pvm_exit) or are "
+	"not\n"
+	"                    collected, a host does not answer, or nobody has the run; 0 if all "
+	"make\n"
+	"                    progress or came to an ordinary end (looks until a second after\n"
+	"                    --stuck-after, unless --count or --duration say otherwise)\n"
 	"  --once            look once\n";
 
 enum { STUCK_AFTER = 256, CHECK, ONCE };

@@ -214,20 +214,38 @@ bool standing_say_unreadable(const struct evspace_client *client, const char *pr
 			continue;
 		any = true;
 		fprintf(out,
-			"%s%s: the elements of %u process%s cannot be read, their files are "
-			"damaged or of another release; evspace status there names them\n",
-			prefix, leaf.name, leaf.unreadable, leaf.unreadable == 1 ? "" : "es");
+			"%s%s: the elements of %u process%s cannot be read: %s; evspace status "
+			"there says why\n",
+			prefix, leaf.name, leaf.unreadable, leaf.unreadable == 1 ? "" : "es",
+			STANDING_UNREADABLE);
 	}
 	return any;
 }
 
+void standing_note_unreadable(struct standing *s, const char *command,
+			      const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+	char prefix[32];
+
+	snprintf(prefix, sizeof(prefix), "%s: ", command);
+	if (w->unreadable > s->unreadable)
+		(void)standing_say_unreadable(client, prefix, stderr);
+	s->unreadable = w->unreadable > s->unreadable ? w->unreadable : s->unreadable;
+}
+
 /* Nobody who answers has it. Returns the exit code, or -1 to go on. */
 static int take_none(const char *command, const char *wanted, const struct common *common,
-		     const struct runs *runs, const struct evspace_wave *w)
+		     const struct runs *runs, const struct evspace_client *client)
 {
+	const struct evspace_wave *w = evspace_wave(client);
+	char prefix[32];
+
 	if (runs->known)
 		return -1;
-	if (!say_refused(command, &common->look, wanted))
+	snprintf(prefix, sizeof(prefix), "%s: ", command);
+	if (!say_refused(command, &common->look, wanted) &&
+	    !standing_say_unreadable(client, prefix, stderr))
 		say_none(command, wanted, runs, w);
 	return EXIT_BAD_NEWS;
 }
@@ -248,7 +266,7 @@ int standing_take(struct standing *s, const char *command, const struct common *
 	}
 	if (!ended && common->look.wait)
 		say_waiting(s, command, wanted);
-	if (w->unreadable || (!ended && common->look.wait))
+	if ((w->unreadable && w->elements) || (!ended && common->look.wait))
 		return -1;
 	s->since_ns = s->since_ns ? s->since_ns : clock_mono_ns();
 	if (!ended && !last && clock_mono_ns() - s->since_ns < GRACE_NS)
@@ -266,7 +284,7 @@ int standing_take(struct standing *s, const char *command, const struct common *
 	if (runs.known && !runs.alive && ended && wanted)
 		say_ended(command, wanted, &runs, evspace_is_stream(client), common->look.backlog);
 	else if (!ended && reply)
-		code = take_none(command, wanted, common, &runs, w);
+		code = take_none(command, wanted, common, &runs, client);
 	free(runs.names);
 	evspace__frame__free_unpacked(reply, NULL);
 	return code;

@@ -11,11 +11,12 @@
 
 /** What was seen so far; zeros to begin with. */
 struct standing {
-	bool settled;	   /* the run is there, and what is to be said of it was said */
-	bool awaiting;	   /* that hosts do not answer was said */
-	bool asked;	   /* which run it is that nobody has named */
-	uint64_t since_ns; /* nothing of it is seen; CLOCK_MONOTONIC */
-	char run[64];	   /* what was answered; "": nothing was */
+	bool settled;	     /* the run is there, and what is to be said of it was said */
+	bool awaiting;	     /* that hosts do not answer was said */
+	bool asked;	     /* which run it is that nobody has named */
+	unsigned unreadable; /* processes, of which was said so */
+	uint64_t since_ns;   /* nothing of it is seen; CLOCK_MONOTONIC */
+	char run[64];	     /* what was answered; "": nothing was */
 };
 
 /**
@@ -36,11 +37,18 @@ int standing_end(struct standing *standing, const char *command, const struct co
 const char *standing_run(struct standing *standing, const struct common *common,
 			 const struct evspace_client *client);
 
+/** Why elements cannot be read. */
+#define STANDING_UNREADABLE "not collected, or their files are damaged or of another release"
+
 /** Has the last wave nothing to be shown: no run, and no host that does not answer? */
 bool standing_is_empty(const struct evspace_client *client);
 
 /** Say on @out which hosts have files that are damaged, a line each, behind @prefix. Returns
  * whether there are any. */
 bool standing_say_unreadable(const struct evspace_client *client, const char *prefix, FILE *out);
+
+/** The same on stderr, once, or when they become more. */
+void standing_note_unreadable(struct standing *standing, const char *command,
+			      const struct evspace_client *client);
 
 #endif

@@ -132,6 +132,9 @@ static void head_text(struct viewer *v, const struct evspace_wave *w)
 		printf("%s %s %s for %.0f s%s%s", i ? "," : ";", w->missing[i].leaf,
 		       w->missing[i].why, w->missing[i].since_s,
 		       w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
+	if (w->unreadable)
+		printf("; not seen: %u process%s: " STANDING_UNREADABLE "; evspace status says why",
+		       w->unreadable, w->unreadable == 1 ? "" : "es");
 	if (v->loss.lost)
 		printf("; %s", loss_words(&v->loss, &v->common, w, lost));
 	putchar('\n');
@@ -153,8 +156,8 @@ static void head_json(const struct viewer *v, const struct evspace_wave *w)
 		words_json(stdout, w->missing[i].reason);
 		putchar('}');
 	}
-	printf("],\"read\":%llu,\"lost\":%llu,\"rate_hz\":%.6g}\n", (unsigned long long)w->read,
-	       (unsigned long long)w->lost, w->rate_hz);
+	printf("],\"unreadable\":%u,\"read\":%llu,\"lost\":%llu,\"rate_hz\":%.6g}\n", w->unreadable,
+	       (unsigned long long)w->read, (unsigned long long)w->lost, w->rate_hz);
 }
 
 static void show_wave(struct viewer *v)

@@ -195,8 +195,8 @@ static void put_thread(struct counter *c, struct counted *p, const struct store_
 }
 
 /* A file that was cut short under us has no counts any more. */
-static void put_process(struct counter *c, struct store_segment *s, struct part *part,
-			struct batch *out)
+static int put_process(struct counter *c, struct store_segment *s, struct part *part,
+		       struct batch *out)
 {
 	struct counted *p;
 
@@ -204,19 +204,20 @@ static void put_process(struct counter *c, struct store_segment *s, struct part 
 	c->ns_per_tick = source_ticks_alike(s) ? part->clock.ns_per_tick
 					       : source_line(c->host, s).ns_per_tick;
 	if (segment_guarded(read_threads, c) < 0)
-		return;
+		return -1;
 	if (c->world && !names_comm_find(c->names, c->world))
 		names_comm_learn(c->names, c->world, 0,
 				 c->world_size > 0 ? (uint32_t)c->world_size : 0, 1, NULL);
 	part->processes += s->alive;
 	p = counted_of(c, s, c->threads);
 	if (row_labels_take(c->segment, c->names, &p->labels) < 0)
-		return;
+		return -1;
 	for (c->thread = 0; c->thread < p->threads; c->thread++) {
 		if (segment_guarded(read_thread, c) < 0)
-			return;
+			return -1;
 		put_thread(c, p, s, part, out);
 	}
+	return 0;
 }
 
 /* Let go of processes that the store has let go of. */
@@ -270,9 +271,10 @@ static int counter_read(struct stage *stage, const struct ask *ask, struct batch
 	part = batch_add(out, RUN_PART, c->place->index, ask->wave, 1, 0);
 	*part = (struct part){.clock = counter_line(c), .cpu_us = (uint32_t)(cpu - c->cpu_us)};
 	c->cpu_us = cpu;
+	part->unreadable = source_unreadable(c->host, c->place, c->run);
 	TAILQ_FOREACH (s, &c->host->store->segments, link)
-		if (counter_holds(c, s))
-			put_process(c, s, part, out);
+		if (counter_holds(c, s) && put_process(c, s, part, out) < 0)
+			part->unreadable++;
 	counted_drop(c);
 	return 0;
 }

@@ -414,23 +414,12 @@ uint32_t rows_processes(const struct rows *r)
 	return n;
 }
 
-/* Of a file that nothing can be told of but its name, whose it is follows from that. */
-static bool rows_means(const struct rows *r, const struct store_refusal *refusal)
-{
-	return refusal->unreadable && strcmp(refusal->run, r->run) == 0 &&
-	       (refusal->rank < 0 || process_is_task(refusal->rank) ||
-		source_may_hold(r->host, rows_place(r), refusal->rank));
-}
-
 uint32_t rows_unreadable(const struct rows *r)
 {
-	const struct store_refusal *refusal;
-	uint32_t n = 0;
+	uint32_t n = source_unreadable(r->host, rows_place(r), r->run);
 
 	for (size_t i = 0; i < r->n_follows; i++)
 		n += r->follows[i].broken && !r->follows[i].given;
-	TAILQ_FOREACH (refusal, &r->host->store->refusals, link)
-		n += rows_means(r, refusal);
 	return n;
 }
 

@@ -64,6 +64,11 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 /** Is the rank on this node by the list? Where there is none, every rank may be. */
 bool source_may_hold(const struct source_host *host, const struct plan_place *place, int rank);
 
+/** How many processes of @run that may be on this node are not collected, or have files that are no
+ * good. */
+uint32_t source_unreadable(const struct source_host *host, const struct plan_place *place,
+			   const char *run);
+
 /** The host's clock now. When the host has been suspended it begins anew, and that is said. */
 const struct clock_host *source_clock(const struct source_host *host);
 

@@ -197,6 +197,7 @@ static void add_refusal(struct store *store, struct store_file *file, const char
 	refuse(store, file, run, "%s (pid %d) is not collected: %.200s",
 	       process_words(who, maker->rank), (int)maker->pid, why);
 	file->refusal->pid = maker->pid;
+	file->refusal->rank = maker->rank;
 }
 
 /* ---- folders ---- */

@@ -67,6 +67,8 @@ refused() {
 }
 tap_case "heartbeat says why nothing of a run is collected" refused heartbeat --once
 tap_case "events do, at the end of their time" refused events --run poor --duration 0.5
+tap_case "... and with --connect, where they are" eval 'says 1 evspace events --connect "unix:$(echo "$EVSPACE_DIR"/agent*.sock)" --run poor --duration 0.5 &&
+	has err "^evspace events: /.*: the elements of 2 processes cannot be read: not collected"'
 tap_case "runs say how many that are, and nothing of an age" \
 	eval 'says 0 evspace runs && has out "^poor  *refused  *0/2 .* -"'
 evspace purge poor >"$tap_dir/run" 2>&1
@@ -162,6 +164,23 @@ tap_case "heartbeat shows who was killed outside any operation" bed_until dead
 tap_case "... and --check has bad news of a run whose processes were killed" eval \
 	'says 1 evspace heartbeat --run stuck --check && has out "^ranks 0, 1 ended without finishing" "^run stuck has ended"'
 
+# --- a process that is not collected ---
+
+# As if one of the ranks had found the quota used up.
+partly() {
+	local status
+
+	: >"$EVSPACE_DIR/calls/rank3.1.refused-quota"
+	bed_until eval 'says 1 evspace heartbeat --run calls --check && has out "^/.*: the elements of 1 process cannot be read: not collected"' &&
+		says 0 evspace heartbeat --run calls --once && has out '^not seen: 1 process: not collected' &&
+		says 1 evspace events --run calls --backlog --json && has out '"unreadable":1' &&
+		has err '^evspace events: /.*: the elements of 1 process cannot be read: not collected'
+	status=$?
+	rm "$EVSPACE_DIR/calls/rank3.1.refused-quota"
+	return "$status"
+}
+tap_case "a run of which a process is not collected is not called whole" partly
+
 # --- damage ---
 
 bed_start live evspace run --run live -- mpirun -np 2 "$top_builddir/tests/apps/windtunnel" --threads 1 \
@@ -187,9 +206,12 @@ for file in "$EVSPACE_DIR"/calls/rank[01].*.seg; do
 done
 complains() {
 	says 1 evspace events --run calls --backlog --until-end &&
-		has err 'the elements of 2 processes cannot be read, their files are damaged'
+		has err 'the elements of 2 processes cannot be read: '
 }
 tap_case "events --until-end ends, and names the damage" bed_until complains
+tap_case "a view names it, too, in text and JSON" eval \
+	'says 0 evspace view rates --run live --count 1 && has out "not seen: 1 process: not collected, or their files are damaged" &&
+		says 0 evspace view rates --run live --count 1 --json && has out "\"unreadable\":1"'
 tap_case "status names the files" eval 'says 0 evspace status && has out "not collected: .*rank0\." "not collected: .*rank1\."'
 truncate -s 10000 "$EVSPACE_DIR"/calls/rank2.*.seg
 nothing_left() {
