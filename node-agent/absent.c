@@ -13,11 +13,9 @@
 
 #include "node-agent/folder-base.h"
 #include "node-agent/folder.h"
+#include "node-agent/proc.h"
 #include "pathmap/memory.h"
 #include "pathmap/utf8.h"
-
-/* How much of a file in /proc is looked at. */
-#define FILE_MOST (1u << 20)
 
 /* What is tried to reserve; segments are larger. */
 #define TRY_BYTES (64 << 10)
@@ -33,48 +31,10 @@ struct process {
 	char *environ; /* its variables, each ended by a zero, and an empty one */
 };
 
-/* The text of /proc/PID/NAME, for the caller to free(), with two zeros behind; NULL: we may not. */
-static char *proc_read(int pid, const char *name)
-{
-	char path[64], *text;
-	size_t n = 0;
-	ssize_t more;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	/* Zeroed pages that are not written to are not taken. */
-	text = memory_new(FILE_MOST + 2, 1);
-	while (n < FILE_MOST && (more = read(fd, text + n, FILE_MOST - n)) > 0)
-		n += (size_t)more;
-	close(fd);
-	return text;
-}
-
-/* Number @which (from 1; 0: the last) behind @key in a /proc/PID/status. */
-static int status_number(const char *status, const char *key, int which)
-{
-	const char *line = strstr(status, key), *end;
-	int n = 0, number = 0, at;
-
-	if (!line)
-		return 0;
-	line += strlen(key);
-	end = line + strcspn(line, "\n");
-	while (line < end && sscanf(line, "%d%n", &number, &at) == 1) {
-		line += at;
-		if (++n == which)
-			break;
-	}
-	return number;
-}
-
 static int parent_of(int pid)
 {
 	char *status = proc_read(pid, "status");
-	int parent = status ? status_number(status, "\nPPid:", 1) : 0;
+	int parent = status ? proc_number(status, "\nPPid:", 1) : 0;
 
 	free(status);
 	return parent;
@@ -130,9 +90,9 @@ static bool process_init(struct process *p, int pid, const struct store *store)
 		free(p->environ);
 		return false;
 	}
-	p->parent = status_number(status, "\nPPid:", 1);
-	p->uid = (unsigned)status_number(status, "\nUid:", 2);
-	p->inner_pid = status_number(status, "\nNSpid:", 0);
+	p->parent = proc_number(status, "\nPPid:", 1);
+	p->uid = (unsigned)proc_number(status, "\nUid:", 2);
+	p->inner_pid = proc_number(status, "\nNSpid:", 0);
 	sscanf(status, "Name:\t%31[^\n]", p->name);
 	utf8_clean(p->name);
 	free(status);

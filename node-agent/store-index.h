@@ -6,6 +6,7 @@
 
 #include <uthash.h>
 
+#include "node-agent/proc.h"
 #include "node-agent/store.h"
 
 /** A run's folder. */
@@ -36,6 +37,7 @@ struct store_index {
 	int above_wd;		      /* nearest folder above a missing base, else -1 */
 	bool by_signals; /* there is no inotify: watches are open folders that send SIGIO */
 	bool base_dirty;
+	struct proc_apart apart;
 	bool changed; /* a segment came or went since the names were made */
 	uint64_t turn;
 };

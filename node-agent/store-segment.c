@@ -108,15 +108,49 @@ bool store_check_alive(struct store_segment *s)
 	return s->alive;
 }
 
+static int read_death(void *arg)
+{
+	struct death *death = arg;
+
+	death->when = atomic_load(&death->control->died_mono_ns);
+	return 0;
+}
+
+/* Has an agent seen that it ended? */
+static bool is_noted(const struct store_segment *s)
+{
+	struct death death = {.control = segment_control_map(&s->segment)};
+	bool noted = death.control && segment_guarded(read_death, &death) == 0 && death.when;
+
+	segment_control_unmap(death.control);
+	return noted;
+}
+
+/* Where its id means nothing, that of somebody else would be opened: it is looked for by the id
+ * that it has here, if it has one. Who is not found lives until something else is known. */
+static void process_find_apart(struct store *store, struct store_segment *s)
+{
+	struct proc_apart *apart = &store->index->apart;
+	int pid = proc_apart_find(apart, &s->segment.said);
+
+	s->pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+	if (s->pidfd >= 0 && proc_apart_find(apart, &s->segment.said) != pid) {
+		close(s->pidfd);
+		s->pidfd = -1;
+	}
+	s->alive = s->pidfd >= 0 || (segment_alive(&s->segment) && !is_noted(s));
+}
+
 /* A pidfd is of the process if that is still there after it was opened: the id may be used again.
  */
 static void process_find(struct store *store, struct store_segment *s)
 {
-	bool apart = segment_is_apart(&s->segment.said);
-
-	/* where its id means nothing, that of somebody else would be opened */
-	s->pidfd = apart ? -1 : pidfd_open(s->pid, 0);
-	s->alive = segment_alive(&s->segment) && !(!apart && s->pidfd < 0 && errno == ESRCH);
+	if (segment_is_apart(&s->segment.said)) {
+		process_find_apart(store, s);
+	} else {
+		s->pidfd = pidfd_open(s->pid, 0);
+		s->alive = segment_alive(&s->segment) && !(s->pidfd < 0 && errno == ESRCH);
+	}
 	if (s->alive && s->pidfd >= 0 && pidfd_ended(s->pidfd))
 		s->alive = false;
 	if (!s->alive) {

@@ -449,6 +449,7 @@ void store_fini(struct store *store)
 		folder_forget(store, folder);
 	}
 	store_watch_close(store);
+	proc_apart_fini(&store->index->apart);
 	free(store->index);
 	store->index = NULL;
 }

@@ -220,6 +220,34 @@ nothing_left() {
 }
 tap_case "the same when nothing of the run is left" bed_until nothing_left
 
+# --- a process of another pid namespace, as in a container ---
+
+inner_is() {
+	evspace runs | grep "^inner  *$1 "
+}
+contained() {
+	bed_start inner unshare -p -f --kill-child --mount-proc "$top_builddir/tests/writer" "$EVSPACE_DIR/inner" 1 100 600
+	bed_until inner_is running && kill -KILL "$(cat "/proc/$(bed_pid inner)/task/$(bed_pid inner)/children")" &&
+		bed_until inner_is died
+}
+# Whoever has not seen it live has the word of who did.
+still_ended() {
+	bed_start contained evspace agent
+	bed_until bed_ready contained && inner_is died
+}
+if unshare -p -f --mount-proc true 2>/dev/null; then
+	EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX)
+	bed_start contained evspace agent
+	bed_until bed_ready contained
+	tap_case "who is killed in a container has ended" contained
+	bed_kill TERM contained
+	tap_case "... also for the next agent" still_ended
+	bed_kill TERM contained
+	rm -rf "$EVSPACE_DIR"
+else
+	tap_skip "who is killed in a container" "no pid namespace can be made here"
+fi
+
 # --- a file system that is full ---
 
 # The host says that it is missing and what to do, until there is room again.
