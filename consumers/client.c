@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "pathmap/config.h"
+#include "tree/ask.h"
 #include "tree/clock.h"
 
 /* How long a view may take to open, beyond a wave's deadline: children may have to be dialled. */
@@ -234,6 +235,8 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->window = o->window == 0 ? 1 : o->window;
 	c->window = c->window > CLIENT_WINDOW_MAX ? CLIENT_WINDOW_MAX : c->window;
 	c->deadline_ms = o->deadline_ms ? o->deadline_ms : 1000;
+	if (c->deadline_ms > ASK_DEADLINE_MOST_MS)
+		c->deadline_ms = ASK_DEADLINE_MOST_MS;
 	c->patience_ms = o->patience_ms ? o->patience_ms : 120000;
 	c->monitored = o->monitored;
 	c->unpacks = o->compress == EVSPACE_COMPRESS_NEVER    ? UNPACKS_NEVER

@@ -58,7 +58,7 @@ struct evspace_options {
 	int hurry;	 /* streams: ask oftener than that while elements fill faster, for at most
 			    a tenth of a core of the busiest host's agent */
 	unsigned window; /* waves under way at once, 1 to 64 (streams: 32); 0: 1 */
-	unsigned deadline_ms; /* for each wave; 0: 1000 */
+	unsigned deadline_ms; /* for each wave, 60000 at most; 0: 1000 */
 	unsigned patience_ms; /* how long a broken connection is tried again; 0: 120000 */
 	enum evspace_compress compress;
 	int monitored; /* record this client's waves in the run "evspace" of this host */

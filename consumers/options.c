@@ -18,6 +18,7 @@
 #include "pathmap/pattern.h"
 #include "pathmap/quantity.h"
 #include "pathmap/recording.h"
+#include "tree/ask.h"
 #include "tree/track.h"
 
 enum {
@@ -81,7 +82,8 @@ static const struct {
 	{"window", true, WINDOW, OPTIONS_WAVES,
 	 "  --window N        waves under way at once, 1 to 64 (default 1)\n"},
 	{"deadline", true, DEADLINE, OPTIONS_VIEW,
-	 "  --deadline TIME   how long hosts are waited for, such as 500ms, or 500 (default 1s)\n"},
+	 "  --deadline TIME   how long hosts are waited for, such as 500ms, or 500 (default 1s,\n"
+	 "                    60s at most)\n"},
 	{"count", true, COUNT, OPTIONS_WAVES, "  --count N         end after N waves\n"},
 	{"duration", true, DURATION, OPTIONS_WAVES,
 	 "  --duration TIME   end after 500ms, 90s, 90, 10m, 1h …\n"},
@@ -161,6 +163,21 @@ static int set_milliseconds(const char *text, uint64_t plain_ns, unsigned *ms, s
 	return 0;
 }
 
+/* Agents wait no longer. */
+static int set_deadline(const char *text, unsigned *ms, struct error *e)
+{
+	unsigned said = 0;
+
+	if (set_milliseconds(text, NS_PER_MS, &said, e) < 0)
+		return -1;
+	if (said > ASK_DEADLINE_MOST_MS)
+		return errorf(e,
+			      "'%.60s' is longer than the %u s that hosts are waited for at most",
+			      text, ASK_DEADLINE_MOST_MS / 1000);
+	*ms = said;
+	return 0;
+}
+
 /* Without it there is no limit. */
 static int set_duration(const char *text, uint64_t *ns, struct error *e)
 {
@@ -204,7 +221,7 @@ static int set_common(struct common *c, int code, const char *value, struct erro
 	case WINDOW:
 		return quantity_count(value, 1, 64, &o->window, e);
 	case DEADLINE:
-		return set_milliseconds(value, NS_PER_MS, &o->deadline_ms, e);
+		return set_deadline(value, &o->deadline_ms, e);
 	case COUNT:
 		return quantity_count(value, 1, UINT_MAX, &c->count, e);
 	case DURATION:

@@ -19,6 +19,7 @@
 #include "node-agent/monitor.h"
 #include "node-agent/session.h"
 #include "node-agent/source.h"
+#include "node-agent/survey.h"
 #include "pathmap/holding.h"
 #include "tree/child.h"
 #include "tree/listener.h"
@@ -295,6 +296,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	a->sessions.rests = agent_rests;
 	a->sessions.arg = a;
 	a->sessions.remap = remap_new(&a->sessions);
+	a->sessions.survey = survey_new(a->base, &a->sources);
 	agent_map_changed(&a->sessions);
 }
 
@@ -344,6 +346,7 @@ void agent_free(struct agent *a)
 	if (a->hub)
 		session_end_all(&a->sessions);
 	remap_free(a->sessions.remap);
+	survey_free(a->sessions.survey);
 	monitor_free(a->monitor);
 	fetches_free(a->fetches);
 	keeper_free(a->keeper);

@@ -11,23 +11,13 @@
 #include <unistd.h>
 
 #include "node-agent/absent.h"
-#include "node-agent/fate.h"
 #include "node-agent/remote-report.h"
 #include "node-agent/resident.h"
 #include "node-agent/rights.h"
 #include "node-agent/store-run.h"
-#include "node-agent/switch.h"
+#include "node-agent/survey.h"
 #include "pathmap/memory.h"
 #include "tree/muster.h"
-
-/* A process of the report, with the room that its texts need. */
-struct entry {
-	Evspace__Process message;
-	char notes[512], modes[512];
-	struct fate fate;
-	uint32_t threads, elements, finished, note, cost_ps;
-	const struct segment *segment;
-};
 
 static uint64_t resident_bytes(void)
 {
@@ -50,52 +40,6 @@ static uint64_t cpu_us(void)
 	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* Everything that is read from a segment, under its guard. */
-static int entry_read(void *arg)
-{
-	struct entry *en = arg;
-	const struct segment *s = en->segment;
-
-	en->finished = atomic_load(&s->header->finished);
-	en->note = atomic_load(&s->header->note);
-	en->cost_ps = segment_cost(s);
-	en->threads = segment_threads(s);
-	en->elements = segment_elements(s);
-	return 0;
-}
-
-static int entry_init(struct entry *en, struct store_segment *s)
-{
-	Evspace__Process *m = &en->message;
-	uint64_t now = clock_mono_ns();
-
-	en->segment = &s->segment;
-	if (segment_guarded(entry_read, en) < 0 || fate_read(&s->segment, FATE_ALL, &en->fate) < 0)
-		return -1;
-	evspace__process__init(m);
-	m->name = s->name;
-	m->pid = (uint32_t)s->pid;
-	m->run = s->run;
-	m->program = s->segment.said.program;
-	m->host = s->host;
-	m->alive = s->alive;
-	m->finished = en->finished;
-	m->threads = en->threads;
-	m->elements = en->elements;
-	m->events = en->fate.written;
-	m->held = en->fate.held;
-	m->discarded = en->fate.discarded;
-	m->overflowed = en->fate.lost;
-	m->bytes = s->segment.size;
-	m->cost_ps = en->cost_ps;
-	segment_notes(en->note, s->segment.said.removed, en->notes, sizeof(en->notes));
-	m->notes = en->notes;
-	m->modes = (char *)(uintptr_t)switch_modes(s, en->modes, sizeof(en->modes));
-	m->age_ms = (now - s->born.mono_ns) / 1000000u;
-	m->dead_ms = s->alive ? 0 : (now - s->died_mono_ns) / 1000000u;
-	return 0;
-}
-
 /* Has the file of this program been replaced, or removed? proc(5) */
 static bool is_replaced(void)
 {
@@ -105,25 +49,6 @@ static bool is_replaced(void)
 	size_t end = sizeof(gone) - 1;
 
 	return n > (ssize_t)end && memcmp(path + n - end, gone, end) == 0;
-}
-
-static size_t report_processes(const struct session_host *host, const struct peer *peer,
-			       Evspace__Status *status, struct entry *entries,
-			       Evspace__Process **list)
-{
-	struct store_segment *s;
-	size_t n = 0;
-
-	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
-		if (!rights_see(peer, s->run) || !source_holds(host->sources, NULL, s) ||
-		    entry_init(&entries[n], s) < 0)
-			continue;
-		list[n] = &entries[n].message;
-		n++;
-	}
-	status->n_processes = n;
-	status->processes = list;
-	return n;
 }
 
 static void report_fill(const struct session_host *host, Evspace__Status *status)
@@ -150,11 +75,16 @@ static void report_fill(const struct session_host *host, Evspace__Status *status
 	status->expires_s = host->tls ? tls_expires_in(host->tls) : 0;
 }
 
+struct counted {
+	const struct segment *segment;
+	uint32_t elements;
+};
+
 static int elements_count(void *arg)
 {
-	struct entry *en = arg;
+	struct counted *counted = arg;
 
-	en->elements = segment_elements(en->segment);
+	counted->elements = segment_elements(counted->segment);
 	return 0;
 }
 
@@ -165,13 +95,13 @@ static void report_count(const struct session_host *host, const struct limits *l
 	const struct store_segment *s;
 
 	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
-		struct entry en = {.segment = &s->segment};
+		struct counted counted = {.segment = &s->segment};
 
 		if (!rights_within(limits, s->run) || !source_holds(host->sources, NULL, s) ||
-		    segment_guarded(elements_count, &en) < 0)
+		    segment_guarded(elements_count, &counted) < 0)
 			continue;
 		status->collected++;
-		status->elements += en.elements;
+		status->elements += counted.elements;
 	}
 }
 
@@ -274,61 +204,27 @@ void report_answer(const struct session_host *host, struct link *link, Evspace__
 	report_runs_fini(&runs);
 }
 
-/* ---- classes, by run ---- */
+/* ---- with processes ---- */
 
-/* Those of one run, as messages. */
-struct run_classes {
-	struct classes *classes;
-	Evspace__Class **messages;
-};
-
-static void run_classes_read(const struct session_host *host, const char *run,
-			     struct run_classes *of)
-{
-	const struct store_segment *s;
-
-	of->classes = classes_new();
-	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
-		if (strcmp(s->run, run) == 0 && source_holds(host->sources, NULL, s))
-			(void)switch_read(s, of->classes);
-	}
-	of->messages = classes_wire(of->classes, run);
-}
-
+/* Of what is here, what the peer may see. */
 struct report {
 	Evspace__Status status;
-	struct store_run *runs;
-	struct run_classes *of;
-	size_t n_runs;
-	struct entry *entries;
-	Evspace__Process **processes;
 	struct absent absent;
 	struct remote_report remote;
 };
 
-static void report_classes(const struct session_host *host, const struct peer *peer,
-			   struct report *r)
+static void report_processes(const struct peer *peer, const Evspace__Status *all,
+			     Evspace__Status *status)
 {
-	size_t n = 0;
-
-	r->n_runs = store_runs(host->sources->store, &r->runs);
-	for (size_t i = 0; i < r->n_runs; i++) {
-		if (rights_see(peer, r->runs[i].name))
-			r->runs[n++] = r->runs[i];
+	status->processes = memory_new(all->n_processes + 1, sizeof(*status->processes));
+	for (size_t i = 0; i < all->n_processes; i++) {
+		if (rights_see(peer, all->processes[i]->run))
+			status->processes[status->n_processes++] = all->processes[i];
 	}
-	r->n_runs = n;
-	n = 0;
-	r->of = memory_new(r->n_runs + 1, sizeof(*r->of));
-	for (size_t i = 0; i < r->n_runs; i++) {
-		run_classes_read(host, r->runs[i].name, &r->of[i]);
-		n += classes_count(r->of[i].classes);
-	}
-	r->status.classes = memory_new(n + 1, sizeof(*r->status.classes));
-	for (size_t i = 0; i < r->n_runs; i++) {
-		n = classes_count(r->of[i].classes);
-		memcpy(&r->status.classes[r->status.n_classes], r->of[i].messages,
-		       n * sizeof(*r->status.classes));
-		r->status.n_classes += n;
+	status->classes = memory_new(all->n_classes + 1, sizeof(*status->classes));
+	for (size_t i = 0; i < all->n_classes; i++) {
+		if (rights_see(peer, all->classes[i]->run))
+			status->classes[status->n_classes++] = all->classes[i];
 	}
 }
 
@@ -350,16 +246,9 @@ static void report_refused(const struct session_host *host, struct report *r)
 
 static void report_fini(struct report *r)
 {
-	for (size_t i = 0; i < r->n_runs; i++) {
-		classes_free(r->of[i].classes);
-		free(r->of[i].messages);
-	}
 	absent_fini(&r->absent);
 	remote_report_fini(&r->remote);
-	free(r->of);
-	free(r->runs);
-	free(r->entries);
-	free(r->processes);
+	free(r->status.processes);
 	free(r->status.classes);
 	free(r->status.refused);
 }
@@ -369,17 +258,10 @@ void report_send(const struct session_host *host, struct link *link)
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct report r = {.status = EVSPACE__STATUS__INIT};
 	const struct peer *peer = link_peer(link);
-	const struct store_segment *s;
-	size_t n = 1;
 
-	TAILQ_FOREACH (s, &host->sources->store->segments, link)
-		n++;
-	r.entries = memory_new(n, sizeof(*r.entries));
-	r.processes = memory_new(n, sizeof(*r.processes));
 	report_fill(host, &r.status);
 	report_count(host, peer->limits, &r.status);
-	report_processes(host, peer, &r.status, r.entries, r.processes);
-	report_classes(host, peer, &r);
+	report_processes(peer, survey_take(host->survey), &r.status);
 	/* These are lines of any run. */
 	if (!peer->limits) {
 		report_refused(host, &r);

@@ -393,12 +393,11 @@ static void quiet_find(struct segment_control *control, const struct segment *s,
 	}
 }
 
-/* Say of each channel whether all of it is off, when the modes are there: until that is so still
- * when it is said, for somebody else may be switching. */
-static void quiet_tell(struct segment_control *control, const struct segment *s)
+void segment_class_quiet(struct segment_control *control, const struct segment *s)
 {
 	bool quiet[CHANNEL_MAX], now[CHANNEL_MAX];
 
+	/* Until that is so still when it is said: somebody else may be switching. */
 	quiet_find(control, s, quiet);
 	for (int tries = 0; tries < QUIET_TRIES; tries++) {
 		for (int i = 0; i < CHANNEL_MAX; i++)
@@ -454,6 +453,5 @@ uint32_t segment_class_switch(struct segment_control *control, const struct segm
 
 		changed += c && class_switch(control, c, i, channel, comm, mode);
 	}
-	quiet_tell(control, s);
 	return changed;
 }

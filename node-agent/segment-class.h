@@ -88,9 +88,13 @@ int segment_class_read(const struct segment *s, uint32_t i, struct segment_class
 /**
  * Switch classes to @mode on the control page: of @channel (-1: of all) and of the communicator
  * @comm (NULL: on all, and those that will be made). The program sees it with its next call.
- * Returns how many classes there are of that kind.
+ * Returns how many classes there are of that kind. When all is switched, say segment_class_quiet().
  */
 uint32_t segment_class_switch(struct segment_control *control, const struct segment *s, int channel,
 			      const uint32_t *comm, enum segment_mode mode);
+
+/** Tell the program which channels are off as a whole: once, behind all switching, as all classes
+ * are looked at for it. */
+void segment_class_quiet(struct segment_control *control, const struct segment *s);
 
 #endif

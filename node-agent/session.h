@@ -23,6 +23,7 @@
 struct event_base;
 struct hostlist;
 struct session;
+struct survey;
 LIST_HEAD(session_list, session);
 
 /** What all sessions of an agent share. */
@@ -42,6 +43,7 @@ struct session_host {
 	const struct hostlist
 		*above; /* agents that may stand above this one, NULL: who its map says */
 	struct remap *remap;
+	struct survey *survey;
 	struct opened_list views;			/* all scopes that consumers have open */
 	void (*map_changed)(struct session_host *host); /* it goes by another map now */
 	void (*rests)(struct session_host *host);	/* the last scope was closed */

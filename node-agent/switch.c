@@ -210,6 +210,7 @@ static int switch_guarded(void *arg)
 		switch_choice(c, NULL);
 	for (size_t i = 0; i < c->ask->n_choices; i++)
 		switch_choice(c, c->ask->choices[i]);
+	segment_class_quiet(c->control, &c->s->segment);
 	return 0;
 }
 

@@ -7,11 +7,11 @@
  *	attacker flood HOST:PORT N	N connections, 200 at a time, that say what is no TLS
  *	attacker drip HOST:PORT		one that says a byte of a handshake every 20 ms
  *	attacker alerts HOST:PORT	one for each alert that there might be in TLS
- *	attacker record HOST:PORT PORT FILE	passes one connection on, and keeps what the client
- *said attacker orders HOST:PORT DIR NAME	asks for all that a certificate NAME might not allow
+ *	attacker record HOST:PORT PORT FILE	passes one connection on, keeps what the client said
+ *	attacker orders HOST:PORT DIR NAME	asks for all that a certificate NAME might not allow
  *	attacker agent HOST:PORT DIR NAME	the same as agent NAME
- *	attacker large HOST:PORT DIR NAME	as agent NAME selects by 300 patterns, and asks with
- *			a part of 600 kB
+ *	attacker large HOST:PORT DIR NAME	as agent NAME selects by 300 patterns, asks with a
+ *			part of 600 kB, and orders 65 classes at once
  *	attacker frames HOST:PORT DIR NAME ELSEWHERE	asks for all that there is, also for
  *			parts of trees at the address ELSEWHERE, and prints all that comes as it is
  */
@@ -28,6 +28,7 @@
 
 #include "pathmap/memory.h"
 #include "tree/address.h"
+#include "tree/classes.h"
 #include "tree/clock.h"
 #include "tree/link.h"
 
@@ -415,6 +416,8 @@ static void large_ready(struct link *link, void *arg)
 	Evspace__Place place = EVSPACE__PLACE__INIT;
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 	Evspace__StatusAsk status = EVSPACE__STATUS_ASK__INIT;
+	Evspace__SwitchAsk order = EVSPACE__SWITCH_ASK__INIT;
+	Evspace__Choice choice = EVSPACE__CHOICE__INIT, *choices[CHOICES_MAX + 1];
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	char *patterns[PATTERNS];
 
@@ -436,6 +439,14 @@ static void large_ready(struct link *link, void *arg)
 	frame.status_ask = &status;
 	say(link, arg, &frame);
 	free(place.holds);
+	order.scope = 3;
+	order.n_choices = CHOICES_MAX + 1;
+	order.choices = choices;
+	for (unsigned i = 0; i < order.n_choices; i++)
+		choices[i] = &choice;
+	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
+	frame.switch_ask = &order;
+	say(link, arg, &frame);
 }
 
 static const struct link_events large_events = {large_ready, orders_frame, orders_closed};

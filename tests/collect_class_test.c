@@ -28,6 +28,7 @@ static void switch_to(int channel, const uint32_t *comm, enum segment_mode mode)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
 	CU_ASSERT_TRUE(segment_class_switch(control, collect.segment, channel, comm, mode) > 0);
+	segment_class_quiet(control, collect.segment);
 	segment_control_unmap(control);
 }
 

@@ -223,6 +223,7 @@ static __attribute__((noinline)) void leave_below(enum segment_mode mode)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(control);
 	segment_class_switch(control, collect.segment, CHANNEL_P2P, NULL, mode);
+	segment_class_quiet(control, collect.segment);
 	segment_control_unmap(control);
 	if (!setjmp(back))
 		operate(CHANNEL_P2P, jump);

@@ -4,10 +4,13 @@
 #include "tree/gather.h"
 #include "tests/tap.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <string.h>
 
+#include "tree/ask.h"
 #include "tree/clock.h"
+#include "tree/hoard.h"
 
 #define INPUTS 3
 
@@ -77,13 +80,18 @@ static struct wave *ask(uint64_t number, unsigned deadline_ms)
 	return w;
 }
 
-static void answer(uint64_t number, size_t input)
+static void answer_of(struct gather *of, uint64_t number, size_t input)
 {
-	struct wave *w = gather_waiting(gather, number, false, input, 1);
+	struct wave *w = gather_waiting(of, number, false, input, 1);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
 	w->leaves++;
-	gather_answered(gather, w, input);
+	gather_answered(of, w, input);
+}
+
+static void answer(uint64_t number, size_t input)
+{
+	answer_of(gather, number, input);
 }
 
 static void all_answer(void)
@@ -262,6 +270,80 @@ static void nobody_to_ask(void)
 	end_case();
 }
 
+/* Whatever an ask says, no wave waits longer. */
+static void a_minute_at_most(void)
+{
+	Evspace__Ask ask = EVSPACE__ASK__INIT;
+	struct error e;
+
+	ask.wave = ask.count = 1;
+	ask.deadline_ms = 1000;
+	CU_ASSERT_EQUAL(ask_deadline(&ask), 1000);
+	ask.deadline_ms = UINT32_MAX;
+	CU_ASSERT_EQUAL(ask_check(&ask, &e), 0);
+	CU_ASSERT_EQUAL(ask_deadline(&ask), 60000);
+}
+
+/* Bring @mib to wave @number of a consumer's gather, which waits for more. What is said against it;
+ * NULL: it is held. */
+static const char *bring(struct gather *of, uint64_t number, size_t mib)
+{
+	static struct error e;
+	struct wave *w = gather_begin(of, number, false, 0, 10000);
+	struct buffer *buffer = buffer_new(1 << 20);
+	struct batch body;
+	int rc;
+
+	batch_init(&body);
+	for (size_t i = 0; i < mib; i++)
+		batch_append(&body, buffer, 0, 1 << 20);
+	buffer_unref(buffer);
+	gather_expect(of, w, 0, 1);
+	gather_seal(of, w);
+	rc = gather_bring(of, w, &body, &e);
+	CU_ASSERT(rc == 0 || (errno == ENOBUFS && body.bytes == mib << 20 && w->batch.bytes == 0));
+	batch_fini(&body);
+	return rc < 0 ? e.text : NULL;
+}
+
+/* What waits for a silent leaf is bounded: for a consumer, whatever scopes it has, and for all. */
+static void held_is_bounded(void)
+{
+	static const char *const peers[] = {"ann", "ann", "bob", "carl"};
+	struct hoard *hoards[4];
+	struct gather *of[4];
+	const char *why;
+
+	begin_case();
+	for (int i = 0; i < 4; i++) {
+		of[i] = gather_new(base, INPUTS, &events, NULL);
+		hoards[i] = hoard_join(peers[i]);
+		gather_hoard_set(of[i], hoards[i]);
+	}
+	CU_ASSERT_PTR_EQUAL(hoards[0], hoards[1]);
+	CU_ASSERT_PTR_NULL(bring(of[0], 1, 200));
+	why = bring(of[1], 1, 57);
+	CU_ASSERT(why && strstr(why, "hold 200 MiB for ann here"));
+	CU_ASSERT_PTR_NULL(bring(of[1], 2, 56));
+	CU_ASSERT_PTR_NULL(bring(of[2], 1, 256));
+	/* Who has little is not made to pay. */
+	CU_ASSERT_PTR_NULL(bring(of[3], 1, 1));
+	why = bring(of[3], 2, 1);
+	CU_ASSERT(why && strstr(why, "all consumers together"));
+	answer_of(of[0], 1, 0);
+	CU_ASSERT_PTR_NULL(bring(of[3], 3, 100));
+	for (int i = 0; i < 4; i++) {
+		gather_free(of[i]);
+		hoard_leave(hoards[i]);
+	}
+	/* All was given back. */
+	hoards[0] = hoard_join("dora");
+	CU_ASSERT_EQUAL(hoard_take(hoards[0], HOARD_PEER, &(struct error){""}), 0);
+	hoard_give(hoards[0], HOARD_PEER);
+	hoard_leave(hoards[0]);
+	end_case();
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -275,6 +357,8 @@ int main(void)
 		{"concurrency: who was not asked by the deadline is late", not_asked_in_time},
 		{"asked for again is another wave", again_is_another_wave},
 		{"nobody to ask: the answer comes at once", nobody_to_ask},
+		{"a wave waits for a minute at most", a_minute_at_most},
+		{"what waves hold is bounded", held_is_bounded},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -8,6 +8,7 @@
 #include "pathmap/memory.h"
 #include "tests/peers.h"
 #include "tree/clock.h"
+#include "tree/hoard.h"
 
 /* How often the child refuses. */
 #define REFUSALS 3
@@ -228,7 +229,9 @@ static struct done {
 	unsigned waves, leaves;
 	size_t n_missing;
 	uint64_t since_ns, cpu_us;
-	int64_t base_ns; /* of its first part */
+	int64_t base_ns;      /* of its first part */
+	enum missing_why why; /* of the first leaf that is missing */
+	char text[300];
 } done;
 
 static void sayer_frame(struct watch *watch, struct link *link, const struct frame *frame)
@@ -271,6 +274,9 @@ static void wave_done(void *arg, struct wave *w)
 	done.cpu_us = w->cpu_us;
 	done.n_missing = w->n_missing;
 	done.since_ns = w->n_missing ? w->missing[0].since_ns : 0;
+	done.why = w->n_missing ? w->missing[0].why : 0;
+	snprintf(done.text, sizeof(done.text), "%s",
+		 w->n_missing && w->missing[0].text ? w->missing[0].text : "");
 }
 
 /* The child is place 3, with leaves 4, 5 and 7, of which the last is below 6. */
@@ -448,6 +454,30 @@ static void unasked(void)
 	sayer_close(&bed);
 }
 
+/* What cannot be held is missing, and it is said why. */
+static void more_than_is_held(void)
+{
+	struct hoard *hoard = hoard_join("ann");
+	struct error e;
+	struct bed bed;
+
+	sayer_open(&bed);
+	gather_hoard_set(bed.scope.gather, hoard);
+	say_run(RUN_TUPLES, name_id(4, 0), 1);
+	CU_ASSERT_EQUAL(hoard_take(hoard, HOARD_PEER, &e), 0);
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	CU_ASSERT_EQUAL(done.leaves, 0);
+	CU_ASSERT_EQUAL(done.n_missing, 3);
+	CU_ASSERT_EQUAL(done.why, MISSING_REFUSED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(done.text, "hold 256 MiB for ann here already"));
+	hoard_give(hoard, HOARD_PEER);
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	CU_ASSERT_EQUAL(done.leaves, 1);
+	CU_ASSERT_EQUAL(done.n_missing, 0);
+	sayer_close(&bed);
+	hoard_leave(hoard);
+}
+
 /* So much of one child leaves room for others. */
 static void as_much_as_it_leaves(void)
 {
@@ -619,6 +649,7 @@ int main(void)
 		{"names of others stay what they are", names_of_others},
 		{"nobody speaks for elements of others", elements_of_others},
 		{"nobody answers what was not asked", unasked},
+		{"what waves cannot hold is missing for that reason", more_than_is_held},
 		{"nobody takes more room than is left to others", as_much_as_it_leaves},
 		{"nobody says more names at once than agents do", too_many_names},
 		{"nobody lacks more than there is", missing_more_than_there_are},

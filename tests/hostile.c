@@ -25,28 +25,21 @@
 #include "pathmap/memory.h"
 #include "tests/random-frame.h"
 #include "tests/random.h"
+#include "tests/speech.h"
 #include "tree/address.h"
 #include "tree/clock.h"
 #include "tree/deframer.h"
 #include "tree/tls.h"
 #include "tree/tuple.h"
 
-#define DEEP	 17440 /* 74 kB of places */
-#define PATIENCE 20000 /* ms */
-
-/* One connection. */
-struct peer_link {
-	int fd;
-	SSL *ssl;
-	struct arena arena;
-	struct deframer in;
-};
+#define DEEP 17440 /* 74 kB of places */
 
 static struct address target;
 static struct tls *tls;
 static const char *name;
 static unsigned char *out;
 static bool forges;
+static enum wire_unpacks unpacks;
 
 static _Noreturn void die(const char *what)
 {
@@ -56,91 +49,7 @@ static _Noreturn void die(const char *what)
 
 /* ---- a connection ---- */
 
-/* Wait until there is something to read, or room to write. False: neither within @ms. */
-static bool wait_for(const struct peer_link *l, short what, int ms)
-{
-	struct pollfd p = {.fd = l->fd, .events = what};
-
-	return poll(&p, 1, ms) == 1;
-}
-
-/* Do what the last call of OpenSSL wanted. False: it is over. */
-static bool again(const struct peer_link *l, int result, int ms)
-{
-	int why = SSL_get_error(l->ssl, result);
-
-	ERR_clear_error();
-	if (why == SSL_ERROR_WANT_READ)
-		return wait_for(l, POLLIN, ms);
-	return why == SSL_ERROR_WANT_WRITE && wait_for(l, POLLOUT, ms);
-}
-
-static void link_end(struct peer_link *l)
-{
-	SSL_free(l->ssl);
-	if (l->fd >= 0)
-		close(l->fd);
-	deframer_fini(&l->in);
-	arena_fini(&l->arena);
-}
-
-/* The socket is connected: shake hands. */
-static bool link_begin(struct peer_link *l, int fd, SSL *ssl)
-{
-	int result;
-
-	*l = (struct peer_link){.fd = fd, .ssl = ssl};
-	arena_init(&l->arena, 64u << 20);
-	deframer_init(&l->in, &l->arena, &wire_child_limits);
-	if (!ssl || fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) < 0 || !SSL_set_fd(ssl, fd))
-		return false;
-	while ((result = SSL_do_handshake(ssl)) != 1) {
-		if (!again(l, result, PATIENCE))
-			return false;
-	}
-	return true;
-}
-
-/* Drop what has come. False: it is over. */
-static bool link_drain(struct peer_link *l)
-{
-	char data[16384];
-	int n;
-
-	while ((n = SSL_read(l->ssl, data, sizeof(data))) > 0) {
-	}
-	n = SSL_get_error(l->ssl, n);
-	ERR_clear_error();
-	return n == SSL_ERROR_WANT_READ;
-}
-
-/* Say so many bytes; who does not read meanwhile is given up. False: it is over. */
-static bool link_say(struct peer_link *l, const unsigned char *data, size_t bytes)
-{
-	uint64_t began = clock_mono_ns();
-
-	while (bytes > 0) {
-		int n = SSL_write(l->ssl, data, (int)bytes), why;
-
-		if (n > 0) {
-			data += n;
-			bytes -= (size_t)n;
-			continue;
-		}
-		why = SSL_get_error(l->ssl, n);
-		ERR_clear_error();
-		if ((why != SSL_ERROR_WANT_WRITE && why != SSL_ERROR_WANT_READ) ||
-		    clock_mono_ns() - began > PATIENCE * UINT64_C(1000000))
-			return false;
-		/* Both sides full would be for ever. */
-		if (!link_drain(l))
-			return false;
-		wait_for(l, POLLOUT | POLLIN, 20);
-	}
-	return true;
-}
-
-static bool hello_say(struct peer_link *l, const char *node)
+static bool hello_say(struct speech *l, const char *node)
 {
 	Evspace__Hello hello = EVSPACE__HELLO__INIT;
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
@@ -151,14 +60,15 @@ static bool hello_say(struct peer_link *l, const char *node)
 	hello.tuple_layout = TUPLE_LAYOUT;
 	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	hello.name = (char *)(uintptr_t)node;
+	hello.unpacks = unpacks;
 	frame.kind_case = EVSPACE__FRAME__KIND_HELLO;
 	frame.hello = &hello;
 	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
 	wire_frame_put(&front, &frame, out);
-	return link_say(l, out, wire_frame_bytes(&front));
+	return speech_say(l, out, wire_frame_bytes(&front));
 }
 
-static bool link_dial(struct peer_link *l, const char *node)
+static bool link_dial(struct speech *l, const char *node)
 {
 	int fd = socket(target.at[0].any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct error e;
@@ -167,7 +77,18 @@ static bool link_dial(struct peer_link *l, const char *node)
 		die("socket");
 	/* What is not connected cannot shake hands. */
 	(void)connect(fd, &target.at[0].any, target.bytes[0]);
-	return link_begin(l, fd, tls_client(tls, NULL, &e)) && hello_say(l, node);
+	return speech_begin(l, fd, tls_client(tls, NULL, &e)) && hello_say(l, node);
+}
+
+static int tell(unsigned long connections)
+{
+	const struct speech_counts *c = &speech_counts;
+
+	printf("%lu frames on %lu connections: %lu writes of many, %lu fragments, %lu in pieces, "
+	       "%lu "
+	       "of them damaged\n",
+	       c->frames, connections, c->writes_of_many, c->fragments, c->pieces, c->damaged);
+	return c->frames == 0;
 }
 
 static bool is_time(uint64_t end_ns)
@@ -181,8 +102,7 @@ static bool is_time(uint64_t end_ns)
 static const unsigned char questions[] = {2,  2,  2,  4,  4,  4, 4, 6, 6, 8, 8,	 10, 10,
 					  12, 12, 13, 14, 15, 1, 3, 5, 7, 9, 11, 16};
 
-static void client_speak(struct peer_link *l, struct random_frame *r, uint64_t end_ns,
-			 unsigned long *said)
+static void client_speak(struct speech *l, struct random_frame *r, uint64_t end_ns)
 {
 	for (unsigned left = (unsigned)random_below(&r->dice, 400); left > 0 && is_time(end_ns);
 	     left--) {
@@ -191,29 +111,33 @@ static void client_speak(struct peer_link *l, struct random_frame *r, uint64_t e
 		r->scope = 1 + (uint32_t)random_below(&r->dice, 4);
 		r->wave = 1 + random_below(&r->dice, 5);
 		n = random_frame(r, questions[random_below(&r->dice, sizeof(questions))], out);
-		if (!link_say(l, out, n) || !link_drain(l))
+		/* Nobody has asked for pieces of who asks. */
+		if (!speech_frame(l, &r->dice, out, n, !random_below(&r->dice, 2000)) ||
+		    !speech_drain(l))
 			return;
-		++*said;
 	}
+	if (!speech_flush(l))
+		return;
 	/* It goes in the middle of a frame, sometimes. */
 	if (random_below(&r->dice, 2))
-		link_say(l, out, 1 + (size_t)random_below(&r->dice, 20));
+		speech_say(l, out, 1 + (size_t)random_below(&r->dice, 20));
 }
 
 static int client(struct random_frame *r, uint64_t end_ns, const char *node)
 {
-	unsigned long said = 0, connections = 0;
+	unsigned long connections = 0;
 
 	while (is_time(end_ns)) {
-		struct peer_link l;
+		struct speech l;
 
+		/* So that answers are compressed, or not. */
+		unpacks = (enum wire_unpacks)random_below(&r->dice, 3);
 		if (link_dial(&l, node))
-			client_speak(&l, r, end_ns, &said);
+			client_speak(&l, r, end_ns);
 		connections++;
-		link_end(&l);
+		speech_end(&l);
 	}
-	printf("%lu frames on %lu connections\n", said, connections);
-	return said == 0;
+	return tell(connections);
 }
 
 /* ---- one that answers ---- */
@@ -268,12 +192,23 @@ static size_t reply(struct random_frame *r, unsigned deep)
 						   : random_frame(r, kind, out);
 }
 
+/* What is told apart by what it says alone is said as it is. */
+static bool reply_say(struct speech *l, struct random_frame *r, unsigned deep, bool packs)
+{
+	size_t n = reply(r, deep);
+
+	if (!deep && !forges)
+		return speech_frame(l, &r->dice, out, n, packs && random_below(&r->dice, 2));
+	speech_counts.frames++;
+	return speech_say(l, out, n);
+}
+
 /* Answer all that is asked, each with some frames. */
-static void child_speak(struct peer_link *l, struct random_frame *r, uint64_t end_ns, unsigned deep,
-			unsigned long *said)
+static void child_speak(struct speech *l, struct random_frame *r, uint64_t end_ns, unsigned deep)
 {
 	struct frame frame;
 	struct error e;
+	bool packs = false;
 	int n = 0, found;
 
 	while (is_time(end_ns)) {
@@ -285,22 +220,24 @@ static void child_speak(struct peer_link *l, struct random_frame *r, uint64_t en
 			if (SSL_get_error(l->ssl, n) != SSL_ERROR_WANT_READ)
 				return;
 			ERR_clear_error();
-			wait_for(l, POLLIN, 100);
+			if (!speech_flush(l))
+				return;
+			speech_wait(l, 100);
 			continue;
 		}
 		deframer_filled(&l->in, (size_t)n);
 		while ((found = deframer_next(&l->in, &frame, &e)) > 0) {
 			const Evspace__Frame *f = frame.header;
 
-			if (f->kind_case == EVSPACE__FRAME__KIND_HELLO)
+			if (f->kind_case == EVSPACE__FRAME__KIND_HELLO) {
+				packs = f->hello->unpacks != UNPACKS_NEVER;
 				continue;
+			}
 			r->scope = frame_scope(f);
 			r->wave = f->kind_case == EVSPACE__FRAME__KIND_ASK ? f->ask->wave : 1;
 			for (size_t i = random_below(&r->dice, 4); i > 0 || deep; i--) {
-				if (!link_say(l, out, reply(r, deep)) ||
-				    !random_below(&r->dice, 500))
+				if (!reply_say(l, r, deep, packs) || !random_below(&r->dice, 500))
 					return;
-				++*said;
 			}
 		}
 		if (found < 0)
@@ -311,7 +248,7 @@ static void child_speak(struct peer_link *l, struct random_frame *r, uint64_t en
 static int child(struct random_frame *r, uint64_t end_ns, unsigned deep)
 {
 	int door = socket(target.at[0].any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-	unsigned long said = 0, connections = 0;
+	unsigned long connections = 0;
 	struct pollfd p = {.fd = door, .events = POLLIN};
 	struct error e;
 
@@ -321,18 +258,17 @@ static int child(struct random_frame *r, uint64_t end_ns, unsigned deep)
 	puts("here");
 	fflush(stdout);
 	while (is_time(end_ns)) {
-		struct peer_link l;
+		struct speech l;
 
 		if (poll(&p, 1, 100) != 1)
 			continue;
-		if (link_begin(&l, accept(door, NULL, NULL), tls_server(tls, &e)) &&
+		if (speech_begin(&l, accept(door, NULL, NULL), tls_server(tls, &e)) &&
 		    hello_say(&l, name))
-			child_speak(&l, r, end_ns, deep, &said);
+			child_speak(&l, r, end_ns, deep);
 		connections++;
-		link_end(&l);
+		speech_end(&l);
 	}
-	printf("%lu frames on %lu connections\n", said, connections);
-	return said == 0;
+	return tell(connections);
 }
 
 /* ---- what is too deep, what is never whole ---- */
@@ -340,18 +276,18 @@ static int child(struct random_frame *r, uint64_t end_ns, unsigned deep)
 static int deep(void)
 {
 	for (unsigned i = 0; i < random_rounds(); i++) {
-		struct peer_link l;
+		struct speech l;
 		size_t n;
 
 		if (!link_dial(&l, ""))
 			die("no connection");
 		n = random_round(i, DEEP, out);
-		link_say(&l, out, n);
-		while (link_drain(&l)) {
-			if (!wait_for(&l, POLLIN, PATIENCE))
+		speech_say(&l, out, n);
+		while (speech_drain(&l)) {
+			if (!speech_wait(&l, SPEECH_PATIENCE))
 				die("it goes on listening");
 		}
-		link_end(&l);
+		speech_end(&l);
 	}
 	printf("%u ways were refused\n", random_rounds());
 	return 0;
@@ -361,7 +297,7 @@ static int deep(void)
 static int hoard(unsigned n)
 {
 	static const uint32_t front[2] = {WIRE_HEADER_MAX - 8, 0};
-	struct peer_link *l = memory_new(n, sizeof(*l));
+	struct speech *l = memory_new(n, sizeof(*l));
 	unsigned open = 0;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -370,16 +306,16 @@ static int hoard(unsigned n)
 		memset(out, 0, RANDOM_FRAME_BYTES);
 		memcpy(out, front, sizeof(front));
 		out[sizeof(front)] = 2 << 3 | 2;
-		for (unsigned k = 0; k < 7 && link_say(&l[i], out, RANDOM_FRAME_BYTES); k++)
+		for (unsigned k = 0; k < 7 && speech_say(&l[i], out, RANDOM_FRAME_BYTES); k++)
 			memset(out, 0, RANDOM_FRAME_BYTES);
-		open += link_drain(&l[i]);
+		open += speech_drain(&l[i]);
 	}
 	printf("%u held\n", open);
 	fflush(stdout);
 	while (getchar() != EOF) {
 	}
 	for (unsigned i = 0; i < n; i++)
-		link_end(&l[i]);
+		speech_end(&l[i]);
 	free(l);
 	return 0;
 }

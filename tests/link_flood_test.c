@@ -284,6 +284,74 @@ static void a_flood_ends_early(void)
 	}
 }
 
+enum { CROWD = 24, CROWD_FRAMES = 30 };
+
+static void crowd_work(struct watch *watch, struct link *link, const struct frame *frame)
+{
+	(void)watch;
+	(void)frame;
+	if (link == flood.other) {
+		flood.before = flood.frames;
+		return;
+	}
+	flood.frames++;
+	usleep(1000);
+}
+
+/** A crowd that floods takes little longer than one. */
+static void a_crowd_stops_nobody_else(void)
+{
+	struct watch mine[CROWD + 1];
+	struct link *link[CROWD + 1];
+	struct world w;
+	bool local;
+
+	FOR_BOTH(local)
+	{
+		world_open(&w);
+		for (int i = 0; i <= CROWD; i++) {
+			mine[i] = (struct watch){.frames = 0};
+			link[i] = world_dial(&w, local, &mine[i]);
+			WAIT(&w, mine[i].ready && w.served.ready == i + 1);
+		}
+		memset(&flood, 0, sizeof(flood));
+		flood.before = -1;
+		flood.other = w.served.link;
+		w.served.on_frame = crowd_work;
+		for (int i = 0; i < CROWD; i++) {
+			for (unsigned k = 0; k < CROWD_FRAMES; k++)
+				CU_ASSERT_EQUAL(send_ask(link[i], k + 1), 0);
+		}
+		link_send_ping(link[CROWD], false);
+		link_hub_flush(w.consumer);
+		WAIT(&w, flood.before >= 0);
+		/* One each, and what fits into one turn, and that once more. */
+		CU_ASSERT_TRUE(flood.before < 60);
+		WAIT(&w, flood.frames == CROWD * CROWD_FRAMES);
+		world_close(&w);
+	}
+}
+
+/** Who goes in the midst of its flood is heard to the end. */
+static void a_flood_is_heard_to_its_end(void)
+{
+	struct watch mine[2];
+	struct world w;
+	bool local;
+
+	FOR_BOTH(local)
+	{
+		flood_begin(&w, local, mine, false);
+		flood_send();
+		link_hub_flush(w.consumer);
+		link_close(flood.source);
+		WAIT(&w, w.served.closed == 1);
+		CU_ASSERT_EQUAL(flood.frames, FLOOD);
+		CU_ASSERT_EQUAL(mine[1].closed, 0);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -292,6 +360,8 @@ int main(void)
 		{"observers say little", observers_say_little},
 		{"a flood stops nobody else", a_flood_stops_nobody_else},
 		{"who floods may go in the midst of it", a_flood_ends_early},
+		{"a crowd that floods stops nobody else", a_crowd_stops_nobody_else},
+		{"who floods and goes is heard to the end", a_flood_is_heard_to_its_end},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -80,6 +80,8 @@ tap_case "a rate that is none" usage "'fast' is no rate" evspace events --rate f
 tap_case "a count that is none" usage '`-1` is no number from 1' evspace heartbeat --count -1
 tap_case "a time of nothing" usage "--duration: '0' is no time to look" evspace heartbeat --duration 0
 tap_case "... of events, too" usage "--duration: '0s' is no time to look" evspace events --duration 0s
+tap_case "a wait that no agent grants" usage "--deadline: '61s' is longer than the 60 s that hosts are waited for at most" \
+	evspace view latest --deadline 61s
 tap_case "a launcher's options in front of it" usage "there is no option '-np'; did you mean: evspace run -- mpirun -np 2 …?" \
 	evspace run -np 4 true
 tap_case "short options behind another" usage "there is no option '-np'" evspace events --json -np

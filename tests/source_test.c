@@ -3,6 +3,7 @@
  */
 #include "node-agent/source.h"
 
+#include <event2/event.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 #include "node-agent/element-writer.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/store-run.h"
+#include "node-agent/survey.h"
 #include "node-agent/switch.h"
 #include "pathmap/memory.h"
 #include "tests/tap.h"
@@ -625,6 +627,30 @@ static void fates_add_up(void)
 	maker_end(maker);
 }
 
+/* Whoever asks in one turn of the loop gets what was read once, and in the next what is then. */
+static void surveys_are_of_a_turn(void)
+{
+	pid_t maker = maker_start("run", 0, 40);
+	struct event_base *base = event_base_new();
+	struct survey *survey = survey_new(base, &host);
+	const Evspace__Status *first;
+
+	look_at_store();
+	first = survey_take(survey);
+	CU_ASSERT_EQUAL_FATAL(first->n_processes, 1);
+	CU_ASSERT_EQUAL(first->processes[0]->events, 40);
+	CU_ASSERT_STRING_EQUAL(first->processes[0]->run, "run");
+	CU_ASSERT(first->n_classes > 0 && strcmp(first->classes[0]->run, "run") == 0);
+	discard(&trial_find("rank0")->segment, 1, 30);
+	CU_ASSERT_PTR_EQUAL(survey_take(survey), first);
+	CU_ASSERT_EQUAL(first->processes[0]->held, HELD);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	CU_ASSERT_EQUAL(survey_take(survey)->processes[0]->held, 10);
+	survey_free(survey);
+	maker_end(maker);
+	event_base_free(base);
+}
+
 int main(void)
 {
 	static CU_TestInfo waves[] = {
@@ -642,6 +668,7 @@ int main(void)
 		{"no room for cursors is said", no_room_for_cursors},
 		{"headers that change", headers_that_change},
 		{"very many elements", very_many_elements},
+		{"a survey is of a turn of the loop", surveys_are_of_a_turn},
 		CU_TEST_INFO_NULL,
 	};
 	static CU_TestInfo fates[] = {

@@ -25,6 +25,11 @@ int ask_check(const Evspace__Ask *ask, struct error *e)
 	return 0;
 }
 
+uint32_t ask_deadline(const Evspace__Ask *ask)
+{
+	return ask->deadline_ms < ASK_DEADLINE_MOST_MS ? ask->deadline_ms : ASK_DEADLINE_MOST_MS;
+}
+
 bool ask_names(const Evspace__Ask *ask, uint32_t leaf)
 {
 	for (size_t i = 0; i < ask->n_only; i++) {

@@ -11,6 +11,13 @@
 /** Only what scope_ask() would say of an ask that no scope can answer. */
 int ask_check(const Evspace__Ask *ask, struct error *e);
 
+/** How long a wave may wait for its leaves at most, in ms: what is there already is held so long.
+ */
+#define ASK_DEADLINE_MOST_MS 60000u
+
+/** How long its waves may wait, in ms: as it says, but no longer than that. */
+uint32_t ask_deadline(const Evspace__Ask *ask);
+
 /** Is this leaf asked? */
 bool ask_names(const Evspace__Ask *ask, uint32_t leaf);
 

@@ -10,6 +10,7 @@
 #include "pathmap/memory.h"
 #include "pathmap/utf8.h"
 #include "tree/clock.h"
+#include "tree/hoard.h"
 
 /* Slots of waves asked for the first time, then slots of those asked for again. */
 #define SLOTS (2 * GATHER_WINDOW)
@@ -21,6 +22,7 @@ struct gather {
 	size_t inputs;
 	const struct gather_events *events;
 	void *arg;
+	struct hoard *hoard; /* NULL: nobody counts */
 	struct event *timer;
 	uint64_t until_ns; /* what the timer waits for, 0: it does not run */
 	unsigned busy;
@@ -53,9 +55,19 @@ struct gather *gather_new(struct event_base *base, size_t inputs,
 
 static void missing_clear(struct wave *w)
 {
-	for (size_t i = 0; i < w->n_missing; i++)
-		free(w->missing[i].text);
+	for (size_t i = 0; i < w->n_missing; i++) {
+		if (i == 0 || w->missing[i].text != w->missing[i - 1].text)
+			free(w->missing[i].text);
+	}
 	w->n_missing = 0;
+}
+
+static void held_clear(struct gather *g, struct wave *w)
+{
+	batch_clear(&w->batch);
+	if (g->hoard)
+		hoard_give(g->hoard, w->held);
+	w->held = 0;
 }
 
 void gather_free(struct gather *g)
@@ -64,12 +76,18 @@ void gather_free(struct gather *g)
 		return;
 	event_free(g->timer);
 	for (size_t i = 0; i < SLOTS; i++) {
+		held_clear(g, &g->slots[i]);
 		batch_fini(&g->slots[i].batch);
 		missing_clear(&g->slots[i]);
 		free(g->slots[i].missing);
 	}
 	free(g->waiting);
 	free(g);
+}
+
+void gather_hoard_set(struct gather *g, struct hoard *hoard)
+{
+	g->hoard = hoard;
 }
 
 static struct wave *gather_slot(struct gather *g, uint64_t number, bool again)
@@ -90,7 +108,7 @@ static void gather_finish(struct gather *g, struct wave *w)
 		g->events->late(g->arg, w, i);
 	}
 	g->events->done(g->arg, w);
-	batch_clear(&w->batch);
+	held_clear(g, w);
 	w->busy = false;
 	if (--g->busy == 0 && g->until_ns) {
 		/* At rest no timer may wake the agent. */
@@ -185,6 +203,17 @@ struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_
 	return w->busy && w->number == number && w->waiting[input] == way ? w : NULL;
 }
 
+int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct error *e)
+{
+	size_t bytes = body->bytes;
+
+	if (g->hoard && hoard_take(g->hoard, bytes, e) < 0)
+		return -1;
+	w->held += bytes;
+	batch_link(&w->batch, body);
+	return 0;
+}
+
 /* One input less to wait for: ask the next ones, or end the wave. */
 static void gather_go_on(struct gather *g, struct wave *w)
 {
@@ -229,13 +258,19 @@ unsigned gather_awaits(const struct gather *g, size_t input, unsigned way)
 	return n;
 }
 
-static char *text_cut(const char *text)
+/* A copy of @text; of what was said of the leaf before, too, there is one. */
+static char *text_cut(const struct wave *w, const char *text)
 {
 	char *copy = text && *text ? memory_copy_bytes(text, strnlen(text, TEXT_MAX)) : NULL;
+	char *before = w->n_missing ? w->missing[w->n_missing - 1].text : NULL;
 
-	if (copy)
-		utf8_clean(copy);
-	return copy;
+	if (!copy)
+		return NULL;
+	utf8_clean(copy);
+	if (!before || strcmp(before, copy) != 0)
+		return copy;
+	free(copy);
+	return before;
 }
 
 void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns,
@@ -250,5 +285,6 @@ void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t sin
 		w->missing = more;
 		w->room_missing = room;
 	}
-	w->missing[w->n_missing++] = (struct missing){leaf, why, since_ns, text_cut(text)};
+	w->missing[w->n_missing] = (struct missing){leaf, why, since_ns, text_cut(w, text)};
+	w->n_missing++;
 }

@@ -13,6 +13,7 @@
 
 struct event_base;
 struct gather;
+struct hoard;
 
 /** Waves that may be under way at once in a scope; slots are preallocated (DESIGN 7). */
 #define GATHER_WINDOW 64u
@@ -35,6 +36,7 @@ struct wave {
 	uint8_t *waiting; /* per input: by which way its answer is to come, 0: none is awaited */
 	size_t next;	  /* the input that is to be asked next; from here on none was */
 	struct batch batch;
+	size_t held;	 /* bytes that it has brought, until it is done */
 	unsigned leaves; /* that are in the batch */
 	uint32_t cpu_us; /* used by the agents below */
 	uint32_t fill;	 /* of the fullest element, see Answer in wire.proto */
@@ -72,6 +74,9 @@ struct gather *gather_new(struct event_base *base, size_t inputs,
 			  const struct gather_events *events, void *arg);
 void gather_free(struct gather *g);
 
+/** Count what its waves hold in @hoard, which outlives it; nowhere unless set. */
+void gather_hoard_set(struct gather *g, struct hoard *hoard);
+
 /**
  * Begin a wave. Should its slot still hold a wave 64 numbers older, that one is ended now. Returns
  * the wave: say for each input that is asked gather_expect() with the way (1 to 255: an input may
@@ -89,6 +94,10 @@ void gather_seal(struct gather *g, struct wave *w);
  * asked for). */
 struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input,
 			    unsigned way);
+
+/** Move @body to the wave, which holds it until it is done. Returns 0, or -1 with ENOBUFS and @e:
+ * too much is held already, and @body stays as it is. */
+int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct error *e);
 
 /** The input's part is in the wave: ends it if it was the last. */
 void gather_answered(struct gather *g, struct wave *w, size_t input);

@@ -315,10 +315,31 @@ static void hop_refused(struct hop *hop, const Evspace__Error *error)
 	hop_shut(hop, error->code, &said, child_quote);
 }
 
+static void wave_add(struct wave *w, const Evspace__Answer *a)
+{
+	w->leaves += a->leaves;
+	wave_cpu(w, a->cpu_us);
+	wave_fill(w, a->fill);
+	for (size_t i = 0; i < a->n_missing; i++) {
+		const Evspace__Missing *m = a->missing[i];
+
+		wave_miss(w, m->leaf, m->why, clock_mono_ago_ns(m->since_ms), m->text);
+	}
+}
+
+/* None of the leaves there is in the wave. */
+static void miss_all(const struct hop *hop, struct wave *w, enum missing_why why, uint64_t since,
+		     const char *text)
+{
+	for (size_t i = 0; i < hop->below.n; i++)
+		wave_miss(w, hop->below.leaves[i], why, since, text);
+}
+
 static void hop_take(struct hop *hop, const struct frame *frame, struct batch *body)
 {
 	const Evspace__Answer *a = frame->header->answer;
 	struct gather *g = hop->scope->gather;
+	struct error e;
 	struct wave *w;
 	bool sure;
 
@@ -339,15 +360,10 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 	hop->reopen_ms = REOPEN_FIRST_MS;
 	trace_answer(hop, w, frame->bytes, false);
 	hop_relate(hop, body);
-	batch_link(&w->batch, body);
-	w->leaves += a->leaves;
-	wave_cpu(w, a->cpu_us);
-	wave_fill(w, a->fill);
-	for (size_t i = 0; i < a->n_missing; i++) {
-		const Evspace__Missing *m = a->missing[i];
-
-		wave_miss(w, m->leaf, m->why, clock_mono_ago_ns(m->since_ms), m->text);
-	}
+	if (gather_bring(g, w, body, &e) == 0)
+		wave_add(w, a);
+	else
+		miss_all(hop, w, MISSING_REFUSED, w->asked_ns, e.text);
 	gather_answered(g, w, hop->input);
 }
 
@@ -474,9 +490,7 @@ void hop_miss(struct hop *hop, struct wave *w, bool late)
 	/* The connection breaks just now. */
 	if (since == 0)
 		since = w->asked_ns;
-	for (size_t i = 0; i < hop->below.n; i++)
-		wave_miss(w, hop->below.leaves[i], why, since,
-			  why == MISSING_REFUSED ? hop->refused.text : NULL);
+	miss_all(hop, w, why, since, why == MISSING_REFUSED ? hop->refused.text : NULL);
 }
 
 static const struct child_events hop_events = {

@@ -29,9 +29,16 @@ static const struct wire_limits *const limits[LINK_PARTS] = {
 #define QUESTION_PROOFS 6u
 #define ANSWER_PROOFS	24u
 
-/* How long the frames of one portion may take before others have their turn: there may be thousands
- * in it, each of them much work. */
+/* How long the frames of those who have many may take before others have their turn: there may be
+ * thousands in a portion, each of them much work. */
 #define TURN_NS UINT64_C(5000000)
+
+/* Until when a link may go on, as one of @n that have frames left: thus all of them together take
+ * little longer than one alone, however many there are. */
+static uint64_t turn_until(unsigned n)
+{
+	return clock_mono_ns() + TURN_NS / n;
+}
 
 static unsigned char *scratch(struct link_hub *hub)
 {
@@ -237,6 +244,7 @@ static void link_pause(struct link *link)
 	transport_keep(&link->transport);
 	event_del(&link->readable);
 	TAILQ_INSERT_TAIL(&hub->paused, link, paused_entry);
+	hub->n_paused++;
 	link->paused = true;
 	/* No event_active(): it would be run before the loop looks at the sockets again. */
 	if (!evtimer_pending(&hub->turn, NULL))
@@ -245,8 +253,10 @@ static void link_pause(struct link *link)
 
 void link_unpause(struct link *link)
 {
-	if (link->paused)
-		TAILQ_REMOVE(&link->hub->paused, link, paused_entry);
+	if (!link->paused)
+		return;
+	TAILQ_REMOVE(&link->hub->paused, link, paused_entry);
+	link->hub->n_paused--;
 	link->paused = false;
 }
 
@@ -295,17 +305,16 @@ void hub_turn(evutil_socket_t fd, short what, void *arg)
 {
 	struct link_hub *hub = arg;
 	static const struct timeval now = {0, 0};
-	uint64_t until_ns = clock_mono_ns() + TURN_NS;
+	unsigned n = hub->n_paused;
 	struct link *link;
 
 	(void)fd;
 	(void)what;
-	while ((link = TAILQ_FIRST(&hub->paused))) {
+	/* Those that have frames left still come behind them. */
+	for (unsigned left = n; left > 0 && (link = TAILQ_FIRST(&hub->paused)); left--) {
 		link_unpause(link);
 		event_add(&link->readable, NULL);
-		link_read(link, false, until_ns);
-		if (clock_mono_ns() >= until_ns)
-			break;
+		link_read(link, false, turn_until(n));
 	}
 	if (!TAILQ_EMPTY(&hub->paused))
 		evtimer_add(&hub->turn, &now);
@@ -384,7 +393,7 @@ void link_readable(evutil_socket_t fd, short what, void *arg)
 	if (link->state == LINK_HANDSHAKE)
 		link_handshake(link);
 	if (link_hears(link))
-		link_read(link, true, clock_mono_ns() + TURN_NS);
+		link_read(link, true, turn_until(link->hub->n_paused + 1));
 }
 
 void link_flush(struct link *link)

@@ -94,6 +94,7 @@ struct link_hub {
 	LIST_HEAD(link_list, link) links, dead;
 	struct event turn; /* due while some links are paused */
 	TAILQ_HEAD(link_paused, link) paused;
+	unsigned n_paused;
 	struct resolver *resolver;
 	struct arena arena;
 	unsigned char *scratch;	       /* LINK_RECEIVE bytes, made when first needed */

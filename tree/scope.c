@@ -237,8 +237,8 @@ static void scope_read(void *arg, const struct ask *ask, struct wave *w)
 				       .peer = TUPLE_NO_PEER,
 				       .wave = w->number,
 			       });
-	if (rc == 0 && scope_apply(s, &s->local, ask, &s->scratch) == 0) {
-		batch_link(&w->batch, &s->scratch);
+	if (rc == 0 && scope_apply(s, &s->local, ask, &s->scratch) == 0 &&
+	    gather_bring(s->gather, w, &s->scratch, &e) == 0) {
 		w->leaves++;
 		wave_fill(w, source->fill);
 	} else {
@@ -283,11 +283,12 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 
 	if (ask_check(asked, e) < 0)
 		return -1;
+	limited.deadline_ms = ask_deadline(asked);
 	/* Who asks again for what a slow way has not carried yet gets that: the same behind it
 	 * would hold up all that comes later. */
 	if (ask->n_only && scope_is_answering(s, ask))
 		return 0;
-	limited.room = room_of(s->place, s->up, asked);
+	limited.room = room_of(s->place, s->up, ask);
 	if (scope_is_throttled(s, ask)) {
 		if (s->last)
 			evspace__ask__free_unpacked(s->last, NULL);
@@ -356,6 +357,7 @@ static int scope_build(struct scope *s, struct error *e)
 	track_init(&s->track, s->host->tracer, s->open->view, s->open->run);
 	s->local.track = s->joined.track = &s->track;
 	s->gather = gather_new(s->host->base, p->n_children + 1, &scope_gather_events, s);
+	gather_hoard_set(s->gather, s->stem->hoard);
 	s->shared = (struct hop_scope){
 		.base = s->host->base,
 		.self = s->host->self,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pathmap/memory.h"
+#include "tree/hoard.h"
 #include "tree/scope.h"
 
 static struct stem *stem_find(const struct stem_list *stems, const Evspace__Open *open)
@@ -124,6 +125,7 @@ struct stem *stem_join(const struct scope_host *host, struct stem_list *stems,
 		s->host = host;
 		s->open = wire_open_bare(open);
 		s->names = names_new(place->index);
+		s->hoard = hoard_join(open->peer);
 		LIST_INSERT_HEAD(stems, s, entry);
 	}
 	s->parts++;
@@ -170,6 +172,7 @@ void stem_leave(struct stem *s, uint64_t generation, bool keep)
 	if (s->source)
 		s->host->source_free(s->host->arg, s->source, keep);
 	names_free(s->names);
+	hoard_leave(s->hoard);
 	wire_plan_place_free(s->place);
 	evspace__open__free_unpacked(s->open, NULL);
 	free(s);

@@ -10,6 +10,7 @@
 #include "tree/stage.h"
 #include "tree/wire.h"
 
+struct hoard;
 struct scope_host;
 
 /** Scopes that all have open on one host, and those of one consumer; parts of one scope, of which
@@ -32,6 +33,7 @@ struct stem {
 	uint64_t generation; /* of the map that it is from; 0: that part is gone */
 	struct names *names;
 	struct stage *source;
+	struct hoard *hoard; /* its consumer's */
 	unsigned parts;
 };
 

@@ -17,6 +17,7 @@ static void channels_switch(const uint8_t modes[CHANNEL_MAX])
 
 	for (int i = 0; i < CHANNEL_MAX; i++)
 		segment_class_switch(control, s, i, NULL, modes[i]);
+	segment_class_quiet(control, s);
 }
 
 int member_start(const struct member *member, const struct settings *settings)

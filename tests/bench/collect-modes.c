@@ -22,6 +22,7 @@ static void mode_set(enum segment_mode to)
 	char *control = (char *)s->header + s->layout.control_at;
 
 	segment_class_switch((void *)control, s, -1, NULL, to);
+	segment_class_quiet((void *)control, s);
 }
 
 static double events_in_mode(void)
@@ -73,6 +74,7 @@ static int switcher_run(struct talk *talk, unsigned n)
 			;
 		atomic_store(&talk->at, clock_mono_ns());
 		segment_class_switch(control, &s, -1, NULL, MODE_OFF);
+		segment_class_quiet(control, &s);
 	}
 	return 0;
 }

@@ -269,6 +269,7 @@ static int segment_write(void *arg)
 
 	segment_class_switch(w->control, w->s, -1, NULL, MODE_COUNT);
 	segment_class_switch(w->control, w->s, CHANNEL_WAIT, &comm, MODE_OFF);
+	segment_class_quiet(w->control, w->s);
 	for (uint32_t i = 0; i < segment_elements(w->s); i++)
 		segment_discard(w->s, w->marks, i);
 	return 0;
