@@ -57,12 +57,6 @@ static const char agent_help[] =
 	"  evspace agent &                                        # this host\n"
 	"  evspace agent --pathmap maps --node w3 --tls ~/certs   # a node of a cluster\n";
 
-static int wrong(const char *option, const struct error *e)
-{
-	fprintf(stderr, "evspace agent: %s: %s\n", option, e->text);
-	return -1;
-}
-
 /* Names of nodes, more of them. */
 static int nodes_parse(const char *text, struct hostlist *nodes, struct error *e)
 {
@@ -95,68 +89,79 @@ static int words_check(int argc, char **argv)
 	return -1;
 }
 
-static int agent_options_parse(int argc, char **argv, struct agent_options *o,
-			       struct hostlist *nodes, struct hostlist *above, struct allow *allow)
-{
-	static const struct option options[] = {
-		{"pathmap", required_argument, NULL, 'p'},
-		{"node", required_argument, NULL, 'n'},
-		{"listen", required_argument, NULL, 'l'},
-		{"tls", required_argument, NULL, 't'},
-		{"retention", required_argument, NULL, 'r'},
-		{"above", required_argument, NULL, 'b'},
-		{"monitored", no_argument, NULL, 'm'},
-		{"allow", required_argument, NULL, 'a'},
-		{"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0},
-	};
-	struct error e;
-	int c;
+static const struct option options[] = {
+	{"pathmap", required_argument, NULL, 'p'},
+	{"node", required_argument, NULL, 'n'},
+	{"listen", required_argument, NULL, 'l'},
+	{"tls", required_argument, NULL, 't'},
+	{"retention", required_argument, NULL, 'r'},
+	{"above", required_argument, NULL, 'b'},
+	{"monitored", no_argument, NULL, 'm'},
+	{"allow", required_argument, NULL, 'a'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
 
-	while ((c = options_next(argc, argv, true, options, NULL)) != -1) {
-		switch (c) {
-		case 'p':
-			o->pathmap = optarg;
-			break;
-		case 'n':
-			hostlist_fini(nodes);
-			if (nodes_parse(optarg, nodes, &e) < 0)
-				return wrong("--node", &e);
-			o->node = nodes->names[0];
-			break;
-		case 'l':
-			if (address_check(optarg, true, &e) < 0)
-				return wrong("--listen", &e);
-			o->listen = optarg;
-			break;
-		case 't':
-			o->tls = optarg;
-			break;
-		case 'b':
-			if (nodes_parse(optarg, above, &e) < 0)
-				return wrong("--above", &e);
-			o->above = above;
-			break;
-		case 'r':
-			if (quantity_duration(optarg, QUANTITY_SECONDS, &o->retention_ns, &e) < 0)
-				return wrong("--retention", &e);
-			break;
-		case 'm':
-			o->monitored = true;
-			break;
-		case 'a':
-			if (allow_parse(allow, optarg, &e) < 0)
-				return wrong("--allow", &e);
-			o->allow = allow;
-			break;
-		case 'h':
+/* What the command line says, and the lists that its options point to. */
+struct said {
+	struct agent_options options;
+	struct hostlist nodes, above;
+	struct allow allow;
+};
+
+/* Returns 0, or -1 with what would be right in @e. */
+static int option_take(struct said *said, int code, const char *value, struct error *e)
+{
+	struct agent_options *o = &said->options;
+
+	switch (code) {
+	case 'p':
+		o->pathmap = value;
+		return 0;
+	case 'n':
+		hostlist_fini(&said->nodes);
+		if (nodes_parse(value, &said->nodes, e) < 0)
+			return -1;
+		o->node = said->nodes.names[0];
+		return 0;
+	case 'l':
+		o->listen = value;
+		return address_check(value, true, e);
+	case 't':
+		o->tls = value;
+		return 0;
+	case 'b':
+		o->above = &said->above;
+		return nodes_parse(value, &said->above, e);
+	case 'r':
+		return quantity_duration(value, QUANTITY_SECONDS, &o->retention_ns, e);
+	case 'm':
+		o->monitored = true;
+		return 0;
+	default:
+		o->allow = &said->allow;
+		return allow_parse(&said->allow, value, e);
+	}
+}
+
+static int options_take(int argc, char **argv, struct said *said)
+{
+	struct error e;
+	int c, index = 0;
+
+	while ((c = options_next(argc, argv, true, options, &index)) != -1) {
+		if (c == 'h') {
 			help_print(agent_help);
 			exit(EXIT_FINE);
-		default:
+		}
+		if (c == '?')
+			return -1;
+		if (option_take(said, c, optarg, &e) < 0) {
+			fprintf(stderr, "%s: --%s: %s\n", argv[0], options[index].name, e.text);
 			return -1;
 		}
 	}
-	return words_check(argc, argv) < 0 ? -1 : nodes_check(o, nodes);
+	return words_check(argc, argv) < 0 ? -1 : nodes_check(&said->options, &said->nodes);
 }
 
 static int agent_serve(const struct agent_options *o)
@@ -194,28 +199,27 @@ static const char *agent_base(const struct agent_options *o, const struct hostli
 
 int agent_main(int argc, char **argv)
 {
-	struct agent_options o = {.tls = config_variable("EVSPACE_TLS"),
-				  .retention_ns = 3600000000000u};
-	struct hostlist nodes = {0}, above = {0};
-	struct allow allow = {0};
+	struct said said = {
+		.options = {.tls = config_variable("EVSPACE_TLS"), .retention_ns = 3600000000000u}};
+	struct agent_options *o = &said.options;
 	char base[200];
 	struct error e;
 	int code;
 
-	if (agent_options_parse(argc, argv, &o, &nodes, &above, &allow) < 0) {
+	if (options_take(argc, argv, &said) < 0) {
 		code = EXIT_USAGE;
-	} else if (!(o.base = agent_base(&o, &nodes, base, sizeof(base), &e))) {
+	} else if (!(o->base = agent_base(o, &said.nodes, base, sizeof(base), &e))) {
 		fprintf(stderr, "evspace agent: %s\n", e.text);
 		code = EXIT_BAD_NEWS;
-	} else if (nodes.n > 1) {
-		code = nursery_run(&o, &nodes, &e) < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
+	} else if (said.nodes.n > 1) {
+		code = nursery_run(o, &said.nodes, &e) < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
 		if (code != EXIT_FINE)
 			fprintf(stderr, "evspace agent: %s\n", e.text);
 	} else {
-		code = agent_serve(&o);
+		code = agent_serve(o);
 	}
-	hostlist_fini(&nodes);
-	hostlist_fini(&above);
-	allow_fini(&allow);
+	hostlist_fini(&said.nodes);
+	hostlist_fini(&said.above);
+	allow_fini(&said.allow);
 	return code;
 }

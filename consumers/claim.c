@@ -13,6 +13,7 @@
 
 #include "node-agent/store.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 
 /* Names of one program and second that are tried. */
 #define TRIES 100
@@ -67,9 +68,9 @@ static int left_by(const struct store *store, const char *name, struct error *e)
 		return n;
 	errno = EBUSY;
 	return errorf(e,
-		      "a run named %s is living (%d processes): give this one another --run NAME, "
+		      "a run named %s is living (%d process%s): give this one another --run NAME, "
 		      "or end that one first",
-		      name, alive);
+		      name, alive, plural((uint64_t)alive, "es"));
 }
 
 /* Look into the folder, whose lock we have; @replace: what an ended run left makes way. */

@@ -12,6 +12,7 @@
 #include "consumers/tally.h"
 #include "node-agent/segment-class.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 
 static const char collect_help[] =
 	"usage: evspace collect [options] [off | count | time | sample | trace]\n"
@@ -224,8 +225,8 @@ static void print_host(const Evspace__Host *h, bool changed)
 	else if (h->text[0])
 		fprintf(stderr, "evspace collect: %s: %s\n", h->name, h->text);
 	if (changed && !h->why)
-		printf("%s: %u classes switched in %u process%s\n", h->name, h->changed,
-		       h->processes, h->processes == 1 ? "" : "es");
+		printf("%s: %u class%s switched in %u process%s\n", h->name, h->changed,
+		       plural(h->changed, "es"), h->processes, plural(h->processes, "es"));
 }
 
 static uint32_t processes(const Evspace__Switched *s)

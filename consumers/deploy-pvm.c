@@ -10,6 +10,7 @@
 #include <pvm3.h>
 
 #include "consumers/deploy-pvm.h"
+#include "pathmap/plural.h"
 
 /* Messages of pvm_notify. */
 enum { TAG_EXIT = 1, TAG_HOST = 2 };
@@ -243,7 +244,7 @@ static void machine_leave(const struct crew *c)
 			"evspace launch: left: the virtual machine of PVM runs on with %d task%s "
 			"of "
 			"others; halt ends it (echo halt | pvm)\n",
-			others, others == 1 ? "" : "s");
+			others, plural(others, "s"));
 	for (size_t i = 0; !c->started && i < c->n; i++) {
 		struct member *m = &c->members[i];
 
@@ -255,7 +256,7 @@ static void machine_leave(const struct crew *c)
 				"evspace launch: left: %s stays in the virtual machine of PVM, "
 				"with "
 				"%d task%s of others\n",
-				m->host, others, others == 1 ? "" : "s");
+				m->host, others, plural(others, "s"));
 	}
 	pvm_exit();
 }

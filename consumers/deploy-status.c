@@ -11,6 +11,7 @@
 #include "consumers/deploy.h"
 #include "consumers/unit.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/table.h"
 
 /* When somebody should make a new certificate. */
@@ -88,7 +89,8 @@ static const char *expiry_text(char *buf, size_t n, const Evspace__Status *s)
 	else if (s->expires_s <= 0)
 		snprintf(buf, n, "EXPIRED");
 	else
-		snprintf(buf, n, "%lld days%s", (long long)(s->expires_s / DAY_S),
+		snprintf(buf, n, "%lld day%s%s", (long long)(s->expires_s / DAY_S),
+			 plural((uint64_t)(s->expires_s / DAY_S), "s"),
 			 s->expires_s < EXPIRES_SOON_S ? " (soon!)" : "");
 	return buf;
 }
@@ -134,10 +136,7 @@ static void print_table(const Evspace__Status *const *all, size_t n)
 					    "elements", "scopes",  "CPU", "memory", "certificate"};
 	struct table t;
 
-	table_init(&t, sizeof(heads) / sizeof(heads[0]));
-	t.columns = agent_columns;
-	for (size_t i = 0; i < t.n_columns; i++)
-		table_cell(&t, "%s", heads[i]);
+	table_heads(&t, agent_columns, heads, sizeof(heads) / sizeof(heads[0]));
 	for (size_t i = 0; i < n; i++)
 		agent_add(&t, all[i]);
 	table_print(&t, stdout);
@@ -232,7 +231,8 @@ int deploy_status(const struct deploy_options *o, const struct pathmap *map)
 	}
 	if (!o->json)
 		print_table(shown, n);
-	fprintf(stderr, "%zu of %zu agents are there\n", there, n);
+	fprintf(stderr, "%zu of %zu agent%s %s there\n", there, n, plural(n, "s"),
+		n == 1 ? "is" : "are");
 	print_mix(shown, n);
 	free(shown);
 	evspace__frame__free_unpacked(reply, NULL);

@@ -7,6 +7,7 @@
 #include "consumers/client.h"
 #include "consumers/command.h"
 #include "consumers/options.h"
+#include "pathmap/plural.h"
 
 static const char discard_help[] =
 	"usage: evspace discard [options]\n"
@@ -67,8 +68,10 @@ static void print_host(const Evspace__Host *h, const char *run, bool json)
 		fprintf(stderr, "evspace discard: %s: %s\n", h->name, h->text);
 	if (!json) {
 		if (!h->why)
-			printf("%s: %llu tuples of %u elements of %u processes\n", h->name,
-			       (unsigned long long)h->discarded, h->changed, h->processes);
+			printf("%s: %llu tuple%s of %u element%s of %u process%s\n", h->name,
+			       (unsigned long long)h->discarded, plural(h->discarded, "s"),
+			       h->changed, plural(h->changed, "s"), h->processes,
+			       plural(h->processes, "es"));
 		return;
 	}
 	object = json_pack("{s:i,s:s,s:s,s:s,s:b,s:i,s:i,s:I}", "schema", 1, "type", "host", "run",

@@ -10,6 +10,7 @@
 #include "consumers/errand.h"
 #include "consumers/post.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 
 #define WITHIN_S 20
 
@@ -94,9 +95,9 @@ int discover_pvm(struct finding *f, struct error *e)
 	hosts = memory_new(lines, sizeof(*hosts));
 	for (rest = list; (line = strsep(&rest, "\n")) != NULL;)
 		line_take(f, line, hosts);
-	f->what = memory_format("the virtual machine of PVM, %zu host%s, %zu task%s", f->n_nodes,
-				f->n_nodes == 1 ? "" : "s", f->n_processes,
-				f->n_processes == 1 ? "" : "s");
+	f->what =
+		memory_format("the virtual machine of PVM, %zu host%s, %zu task%s", f->n_nodes,
+			      plural(f->n_nodes, "s"), f->n_processes, plural(f->n_processes, "s"));
 	f->application = memory_copy("pvm");
 	f->cluster = memory_copy("pvm");
 	f->engine = ENGINE_PVM;

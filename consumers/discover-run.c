@@ -11,6 +11,7 @@
 #include "node-agent/resident.h"
 #include "node-agent/store-run.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "tree/process.h"
 #include "tree/track.h"
 
@@ -71,10 +72,10 @@ static int run_end(struct finding *f, const char *run, struct error *e)
 			    : errorf(e, "no run is live there");
 	if (f->ranks)
 		f->what = memory_format("run %s, %u rank%s of %s", run, f->ranks,
-					f->ranks == 1 ? "" : "s", first->program);
+					plural(f->ranks, "s"), first->program);
 	else
 		f->what = memory_format("run %s, %zu task%s of %s", run, f->n_processes,
-					f->n_processes == 1 ? "" : "s", first->program);
+					plural(f->n_processes, "s"), first->program);
 	return finding_order(f, e);
 }
 

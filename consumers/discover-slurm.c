@@ -11,6 +11,7 @@
 #include "consumers/errand.h"
 #include "pathmap/hostlist.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/rank.h"
 
 /* A controller that is gone is tried for 18 s by Slurm itself. */
@@ -313,11 +314,12 @@ static void job_describe(struct finding *f, const char *job, const char *step)
 	f->cluster = memory_copy(cluster ? cluster : "slurm");
 	f->engine = ENGINE_SLURM;
 	if (step)
-		f->what = memory_format("step %s of Slurm, %u ranks", step, f->ranks);
+		f->what = memory_format("step %s of Slurm, %u rank%s", step, f->ranks,
+					plural(f->ranks, "s"));
 	else
 		f->what = memory_format("job %s of Slurm, %zu node%s, which has no step with ranks "
 					"now",
-					job, f->n_nodes, f->n_nodes == 1 ? "" : "s");
+					job, f->n_nodes, plural(f->n_nodes, "s"));
 }
 
 /* Where its tasks are: those of the step that is named, of its only one, or where they would be. */

@@ -8,6 +8,7 @@
 #include "pathmap/hostlist.h"
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
+#include "pathmap/plural.h"
 
 /* The bytes of "w0" in "w0.example.org": the node w0 at that address. */
 static size_t label_bytes(const char *host)
@@ -118,8 +119,7 @@ int discover_ssh(struct finding *f, const char *const *hosts, size_t n, struct e
 	}
 	hosts_add(f, &list);
 	hostlist_fini(&list);
-	f->what =
-		memory_format("%zu host%s reached by ssh", f->n_nodes, f->n_nodes == 1 ? "" : "s");
+	f->what = memory_format("%zu host%s reached by ssh", f->n_nodes, plural(f->n_nodes, "s"));
 	f->application = memory_copy("any");
 	f->cluster = memory_copy("hosts");
 	f->engine = ENGINE_SSH;

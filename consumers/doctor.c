@@ -24,6 +24,7 @@
 #include "node-agent/store.h"
 #include "pathmap/config.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "tree/clock-host.h"
 #include "tree/tls.h"
 
@@ -260,8 +261,8 @@ static void certificate_check(struct finding *f, const char *dir, const char *ke
 		 length > 0 ? ", " : "", name, tls == NULL ? "cannot be used" : "");
 	length = strlen(f->text.text);
 	if (tls != NULL)
-		snprintf(f->text.text + length, sizeof(f->text.text) - length, "for %ld days",
-			 days);
+		snprintf(f->text.text + length, sizeof(f->text.text) - length, "for %ld day%s",
+			 days, plural((uint64_t)days, "s"));
 	tls_free(tls);
 	free(name);
 }
@@ -300,8 +301,8 @@ static void agent_check(struct doctor *doctor, struct finding *f)
 	reply = client_ask(&doctor->common.look, &ask, &failure, f->text.text,
 			   sizeof(f->text.text));
 	if (reply != NULL && reply->kind_case == EVSPACE__FRAME__KIND_STATUS) {
-		errorf(&f->text, "%.200s answers, %zu processes", reply->status->node,
-		       reply->status->n_processes);
+		errorf(&f->text, "%.200s answers, %zu process%s", reply->status->node,
+		       reply->status->n_processes, plural(reply->status->n_processes, "es"));
 	} else {
 		/* That none was started yet is no fault, that one named does not answer is. */
 		f->state = doctor->common.look.connect != NULL ? STATE_FAIL : STATE_WARN;
@@ -323,9 +324,9 @@ static void cost_check(struct doctor *doctor, struct finding *f)
 	} else {
 		errorf(&f->text,
 		       "wake-up %.1f us, frame %.1f us, a byte encrypted %.2f ns, copied %.2f ns, "
-		       "a tuple read %.0f ns, a stage %.0f ns, %u cores; written to %s",
+		       "a tuple read %.0f ns, a stage %.0f ns, %u core%s; written to %s",
 		       c.wake_us, c.frame_us, c.encrypt_ns, c.copy_ns, c.read_ns, c.stage_ns,
-		       c.cores, path);
+		       c.cores, plural(c.cores, "s"), path);
 	}
 	free(path);
 }

@@ -8,6 +8,7 @@
 #include "consumers/unit.h"
 #include "consumers/words.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/table.h"
 #include "tree/op.h"
 
@@ -84,11 +85,11 @@ static void text_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 {
 	const struct layout *l = layout_of(width);
 	char lost[UNIT_TEXT];
-	char *line =
-		memory_format("%-*s  %-*s %s tuples were %s", 9 + l->digits, "...", (int)l->name,
-			      loss->name, unit_count(lost, loss->lost),
-			      loss->discarded ? "discarded (by their lifetime or evspace discard)"
-					      : "overwritten before they could be read");
+	char *line = memory_format(
+		"%-*s  %-*s %s tuple%s %s", 9 + l->digits, "...", (int)l->name, loss->name,
+		unit_count(lost, loss->lost), loss->lost == 1 ? " was" : "s were",
+		loss->discarded ? "discarded (by their lifetime or evspace discard)"
+				: "overwritten before they could be read");
 
 	table_wrap(out, line, width);
 	free(line);
@@ -117,8 +118,9 @@ static void text_total(const struct evspace_total *t, size_t width, FILE *out)
 
 	if (t->comm)
 		snprintf(comm, sizeof(comm), " on communicator %08x", t->comm);
-	line = memory_format("%-30s %-20s %s of %s %s of %s tuples%s", t->name, t->op, t->fold,
-			     t->what, figure_text(text, t), unit_count(n, t->count), comm);
+	line = memory_format("%-30s %-20s %s of %s %s of %s tuple%s%s", t->name, t->op, t->fold,
+			     t->what, figure_text(text, t), unit_count(n, t->count),
+			     plural(t->count, "s"), comm);
 	table_wrap(out, line, width);
 	free(line);
 }

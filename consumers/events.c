@@ -14,6 +14,7 @@
 #include "consumers/options.h"
 #include "consumers/standing.h"
 #include "consumers/unit.h"
+#include "pathmap/plural.h"
 #include "pathmap/table.h"
 #include "tree/clock.h"
 
@@ -226,7 +227,8 @@ static void summary(struct events *v)
 	evspace_counts(v->client, &n);
 	v->format->summary(&n, stdout);
 	each = n.waves ? n.waves : 1;
-	fprintf(stderr, "%s tuples delivered", unit_count(delivered, n.delivered));
+	fprintf(stderr, "%s tuple%s delivered", unit_count(delivered, n.delivered),
+		plural(n.delivered, "s"));
 	if (n.seconds > RATE_AFTER_S)
 		fprintf(stderr, " (%.0f/s)", (double)n.delivered / n.seconds);
 	fprintf(stderr, ", %s lost (overwritten before they were read)", unit_count(lost, n.lost));
@@ -239,11 +241,11 @@ static void summary(struct events *v)
 	if (n.unaccounted)
 		fprintf(stderr, ", %llu UNACCOUNTED FOR (please report this)",
 			(unsigned long long)n.unaccounted);
-	fprintf(stderr, "; %llu waves", (unsigned long long)n.waves);
+	fprintf(stderr, "; %llu wave%s", (unsigned long long)n.waves, plural(n.waves, "s"));
 	if (n.waves > 1 && n.seconds > RATE_AFTER_S)
 		fprintf(stderr, " (%.1f/s)", (double)(n.waves - 1) / n.seconds);
-	fprintf(stderr, ", the last from %u of %u hosts, each %s on the wire", w ? w->answered : 0,
-		n.leaves, unit_bytes(bytes, n.received_bytes / each));
+	fprintf(stderr, ", the last from %u of %u host%s, each %s on the wire", w ? w->answered : 0,
+		n.leaves, plural(n.leaves, "s"), unit_bytes(bytes, n.received_bytes / each));
 	/* TLS alone makes it more. */
 	if (n.unpacked_bytes > n.received_bytes)
 		fprintf(stderr, " (%s before compression)",
@@ -255,7 +257,8 @@ static void summary(struct events *v)
 			unit_share(share, (double)n.cpu_us * 1e-6 / n.seconds),
 			unit_share(own_share, (double)clock_cpu_us() * 1e-6 / n.seconds));
 	if (n.reconnections)
-		fprintf(stderr, ", %u reconnections", n.reconnections);
+		fprintf(stderr, ", %u reconnection%s", n.reconnections,
+			plural(n.reconnections, "s"));
 	fputc('\n', stderr);
 	for (size_t i = 0; n.owing && evspace_leaf(v->client, i, &leaf); i++) {
 		if (leaf.owing)

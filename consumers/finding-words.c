@@ -8,6 +8,7 @@
 
 #include "consumers/finding.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "tree/process.h"
 
 /* Lines of communicators, and of processes that no map places, that a person may want to read. */
@@ -123,9 +124,10 @@ static char *members_text(const struct name_comm *c)
 		return c->size > 1 ? memory_format("rank[0-%u]", c->size - 1)
 				   : memory_copy("rank0");
 	if (!c->members || c->size == 0 || c->members[0] < 0)
-		return memory_format("%u members", c->size);
+		return memory_format("%u member%s", c->size, plural(c->size, "s"));
 	if (process_is_task(c->members[0]))
-		return memory_format("%u tasks, t%x first", c->size, (unsigned)c->members[0]);
+		return memory_format("%u task%s, t%x first", c->size, plural(c->size, "s"),
+				     (unsigned)c->members[0]);
 	ranks = memory_new(c->size, sizeof(*ranks));
 	for (uint32_t i = 0; i < c->size; i++)
 		ranks[i] = (unsigned)c->members[i];

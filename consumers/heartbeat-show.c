@@ -10,6 +10,7 @@
 #include "consumers/heartbeat.h"
 #include "consumers/unit.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/table.h"
 #include "tree/clock.h"
 
@@ -96,15 +97,16 @@ static void screen_program(struct screen *s, const struct evspace_wave *w)
 
 	if (awaited(h))
 		snprintf(awaiting, sizeof(awaiting), ", waiting for %zu other%s", awaited(h),
-			 awaited(h) == 1 ? "" : "s");
+			 plural(awaited(h), "s"));
 	if (h->ended)
 		snprintf(line, sizeof(line),
-			 "run %s has ended; this is how its %zu threads were left", h->run,
-			 h->pulses.n);
+			 "run %s has ended; this is how its %zu thread%s %s left", h->run,
+			 h->pulses.n, plural(h->pulses.n, "s"), h->pulses.n == 1 ? "was" : "were");
 	else
 		snprintf(line, sizeof(line),
-			 "run %s: %zu threads in %u processes on %u of %u hosts; %zu stuck%s",
-			 h->run, h->pulses.n, w->processes, w->answered, w->leaves,
+			 "run %s: %zu thread%s in %u process%s on %u of %u host%s; %zu stuck%s",
+			 h->run, h->pulses.n, plural(h->pulses.n, "s"), w->processes,
+			 plural(w->processes, "es"), w->answered, w->leaves, plural(w->leaves, "s"),
 			 h->stuck - awaited(h), awaiting);
 	screen_line(s, "\033[1m", line);
 	if (h->written_rate >= 0)
@@ -147,7 +149,7 @@ static void screen_looking(struct screen *s, const struct evspace_wave *w)
 	if (w->unreadable) {
 		snprintf(line, sizeof(line),
 			 "not seen: %u process%s: " STANDING_UNREADABLE "; evspace status says why",
-			 w->unreadable, w->unreadable == 1 ? "" : "es");
+			 w->unreadable, plural(w->unreadable, "es"));
 		screen_line(s, "\033[33m", line);
 	}
 }
@@ -257,7 +259,8 @@ static void screen_hidden(struct screen *s, const struct pulse **order, size_t s
 		stuck -= order[i]->stuck;
 	if (stuck > 0)
 		snprintf(text, sizeof(text), ", %zu of them stuck", stuck);
-	snprintf(line, sizeof(line), "... and %zu more threads%s", n - shown, text);
+	snprintf(line, sizeof(line), "... and %zu more thread%s%s", n - shown,
+		 plural(n - shown, "s"), text);
 	if (shown < n)
 		screen_line(s, "", line);
 }
@@ -270,10 +273,7 @@ static void screen_threads(struct screen *s)
 	size_t n = screen_order(s, order);
 	struct table t;
 
-	table_init(&t, sizeof(heads) / sizeof(heads[0]));
-	t.columns = thread_columns;
-	for (size_t i = 0; i < t.n_columns; i++)
-		table_cell(&t, "%s", heads[i]);
+	table_heads(&t, thread_columns, heads, sizeof(heads) / sizeof(heads[0]));
 	for (size_t i = 0; i < n; i++)
 		thread_add(s, &t, order[i]);
 	screen_hidden(s, order, screen_table(s, &t, order));
@@ -329,16 +329,17 @@ void heartbeat_summary(struct heartbeat *h)
 
 	evspace_counts(h->client, &n);
 	each = n.waves ? n.waves : 1;
-	fprintf(stderr, "%s look%s", unit_count(waves, n.waves), n.waves == 1 ? "" : "s");
+	fprintf(stderr, "%s look%s", unit_count(waves, n.waves), plural(n.waves, "s"));
 	if (looks_per_second(&n) > 0)
 		fprintf(stderr, " (%.1f/s)", looks_per_second(&n));
 	fprintf(stderr,
 		" at %u host%s, each %s on the wire and %llu us of CPU time of all agents; %llu "
-		"tuples lost",
-		n.leaves, n.leaves == 1 ? "" : "s", unit_bytes(bytes, n.received_bytes / each),
-		(unsigned long long)(n.cpu_us / each), (unsigned long long)n.lost);
+		"tuple%s lost",
+		n.leaves, plural(n.leaves, "s"), unit_bytes(bytes, n.received_bytes / each),
+		(unsigned long long)(n.cpu_us / each), (unsigned long long)n.lost,
+		plural(n.lost, "s"));
 	if (n.reconnections)
 		fprintf(stderr, "; the connection was made again %u time%s", n.reconnections,
-			n.reconnections == 1 ? "" : "s");
+			plural(n.reconnections, "s"));
 	fputc('\n', stderr);
 }

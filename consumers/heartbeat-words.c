@@ -6,6 +6,7 @@
 #include "consumers/heartbeat.h"
 #include "consumers/unit.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "tree/op-table.h"
 #include "tree/process.h"
 
@@ -95,7 +96,7 @@ const char *heartbeat_waits(const struct heartbeat *h, const struct pulse *p, ch
 {
 	buf[0] = '\0';
 	if (p->culprit) {
-		words_add(buf, "holds up %zu thread%s", p->holds_up, p->holds_up == 1 ? "" : "s");
+		words_add(buf, "holds up %zu thread%s", p->holds_up, plural(p->holds_up, "s"));
 		return buf;
 	}
 	if (!p->stuck)
@@ -189,6 +190,8 @@ static void print_fine(const struct heartbeat *h)
 	else if (h->pulses.fresh == 0)
 		printf("no thread of a program is seen%s%s\n",
 		       *h->run ? ": nobody has run " : ", there is no run", h->run);
+	else if (h->pulses.fresh == 1 && !h->dead)
+		printf("the only thread makes progress\n");
 	else if (h->dead < h->pulses.fresh)
 		printf("all %s%zu threads make progress\n", h->dead ? "other " : "",
 		       h->pulses.fresh - h->dead);
@@ -230,5 +233,6 @@ void heartbeat_verdict(const struct heartbeat *h)
 			print_stuck(h, p);
 	}
 	if (lines > VERDICT_LINES)
-		printf("and %zu more threads\n", lines - VERDICT_LINES);
+		printf("and %zu more thread%s\n", lines - VERDICT_LINES,
+		       plural(lines - VERDICT_LINES, "s"));
 }

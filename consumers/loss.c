@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "consumers/unit.h"
+#include "pathmap/plural.h"
 #include "tree/clock.h"
 
 #define TELL_NS 10000000000u
@@ -44,8 +45,9 @@ const char *loss_words(const struct loss *loss, const struct common *common,
 	if (loss->lost == 0)
 		return buf;
 	what_helps(common, w, helps, sizeof(helps));
-	snprintf(buf, LOSS_TEXT, "%s of %s tuples lost; %s", unit_count(some, loss->lost),
-		 unit_count(all, loss->lost + loss->read), helps);
+	snprintf(buf, LOSS_TEXT, "%s of %s tuple%s lost; %s", unit_count(some, loss->lost),
+		 unit_count(all, loss->lost + loss->read), plural(loss->lost + loss->read, "s"),
+		 helps);
 	return buf;
 }
 

@@ -15,6 +15,7 @@
 #include "pathmap/difference.h"
 #include "pathmap/hostlist.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/texts.h"
 #include "tree/stage.h"
 
@@ -314,7 +315,7 @@ static void stages_print(struct change *c)
 	text = hostlist_text(hosts, n);
 	if (hidden)
 		printf("  what runs on %s changes with that in %zu way%s (--verbose)\n", text,
-		       hidden, hidden == 1 ? "" : "s");
+		       hidden, plural(hidden, "s"));
 	free(text);
 	free(hosts);
 }
@@ -397,7 +398,7 @@ static void applied_print(const struct change *c, const Evspace__MapApplied *a)
 		printf("applied as generation %llu: prepared in %u ms, %u open scope%s switched in "
 		       "%u ms\n",
 		       (unsigned long long)a->generation, a->prepared_ms, a->scopes,
-		       a->scopes == 1 ? "" : "s", a->switched_ms);
+		       plural(a->scopes, "s"), a->switched_ms);
 }
 
 static int change_apply(struct change *c)

@@ -46,10 +46,7 @@ static void suggestions_print(const struct suggestions *s, const char *view, uns
 	};
 	struct table table;
 
-	table_init(&table, sizeof(heads) / sizeof(heads[0]));
-	table.columns = columns;
-	for (size_t i = 0; i < table.n_columns; i++)
-		table_cell(&table, "%s", heads[i]);
+	table_heads(&table, columns, heads, sizeof(heads) / sizeof(heads[0]));
 	for (size_t i = 0; i < s->n; i++) {
 		const struct suggestion *item = &s->items[i];
 

@@ -14,6 +14,7 @@
 #include "pathmap/memory.h"
 #include "pathmap/pathmap.h"
 #include "pathmap/plan.h"
+#include "pathmap/plural.h"
 #include "pathmap/quantity.h"
 #include "pathmap/rank.h"
 #include "pathmap/utf8.h"
@@ -119,9 +120,9 @@ static int check_text(const char *dir)
 	}
 	printf("%s: fine; application %s", dir, pathmap_application(map));
 	if (pathmap_ranks(map) > 0)
-		printf(" with %u rank%s", pathmap_ranks(map), pathmap_ranks(map) == 1 ? "" : "s");
+		printf(" with %u rank%s", pathmap_ranks(map), plural(pathmap_ranks(map), "s"));
 	n = pathmap_nodes(map, &names);
-	printf(", %zu node%s, entry %s, views", n, n == 1 ? "" : "s", pathmap_entry(map));
+	printf(", %zu node%s, entry %s, views", n, plural(n, "s"), pathmap_entry(map));
 	n = pathmap_views(map, &names);
 	for (size_t i = 0; i < n; i++)
 		printf(" %s", names[i]);

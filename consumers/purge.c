@@ -11,6 +11,7 @@
 #include "consumers/help.h"
 #include "consumers/options.h"
 #include "consumers/unit.h"
+#include "pathmap/plural.h"
 #include "pathmap/quantity.h"
 #include "node-agent/store-run.h"
 #include "node-agent/store.h"
@@ -136,9 +137,9 @@ static void purge_run(struct purge *p, const struct store_run *run, bool named)
 
 	if (run->alive && !p->force) {
 		keep_run(p, run->name,
-			 memory_format("%u of its processes are living; end the program first, or "
+			 memory_format("%u of its processes %s living; end the program first, or "
 				       "--force",
-				       run->alive));
+				       run->alive, run->alive == 1 ? "is" : "are"));
 		p->bad_news |= named;
 	} else if (run->mirrors_alive && !p->force) {
 		keep_run(
@@ -180,7 +181,8 @@ static void purge_go(struct purge *p)
 		if (clock_mono_ns() - told_ns < TELL_NS)
 			continue;
 		told_ns = clock_mono_ns();
-		fprintf(stderr, "evspace purge: %zu of %zu runs\n", i + n, p->n_go);
+		fprintf(stderr, "evspace purge: %zu of %zu run%s\n", i + n, p->n_go,
+			plural(p->n_go, "s"));
 	}
 	p->n_go = 0;
 }

@@ -392,7 +392,8 @@ static char *stays_words(const struct job *job, size_t alive)
 				     "evspace purge %s",
 				     s->run);
 	if (alive)
-		return memory_format("%zu processes are still running", alive);
+		return memory_format("%zu process%s still running", alive,
+				     alive == 1 ? " is" : "es are");
 	return memory_format("no agent serves %s; --keep keeps them", s->base);
 }
 

@@ -134,10 +134,7 @@ static void print_table(const struct runs *all)
 					    "EVENTS", "SIZE",  "AGE",	    "PROGRAM"};
 	struct table t;
 
-	table_init(&t, sizeof(heads) / sizeof(heads[0]));
-	t.columns = run_columns;
-	for (size_t i = 0; i < t.n_columns; i++)
-		table_cell(&t, "%s", heads[i]);
+	table_heads(&t, run_columns, heads, sizeof(heads) / sizeof(heads[0]));
 	for (size_t i = 0; i < all->n; i++) {
 		run_add(&t, &all->list[i], refusals_count(all, all->list[i].name));
 		refusals_add(all, all->list[i].name, &t);

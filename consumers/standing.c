@@ -12,6 +12,7 @@
 #include "node-agent/store.h"
 #include "pathmap/directive.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/utf8.h"
 #include "tree/clock.h"
 #include "tree/track.h"
@@ -138,8 +139,8 @@ static void say_none(const char *command, const char *wanted, const struct runs 
 	for (size_t i = 0; !nearest && i < runs->n && i < NAMED_MOST; i++)
 		fprintf(stderr, "%s%s", i ? ", " : "; there are ", runs->names[i]);
 	if (w->n_missing)
-		fprintf(stderr, "; %u of %u hosts do not answer", w->leaves - w->answered,
-			w->leaves);
+		fprintf(stderr, "; %u of %u host%s not answer", w->leaves - w->answered, w->leaves,
+			w->leaves == 1 ? " does" : "s do");
 	fprintf(stderr, "%s --wait waits for one\n", nearest ? "" : ";");
 }
 
@@ -147,8 +148,8 @@ static void say_awaited(struct standing *s, const char *command, const struct ev
 {
 	if (!s->awaiting)
 		fprintf(stderr,
-			"%s: no host that answers has the run; waiting for %u of %u hosts\n",
-			command, w->leaves - w->answered, w->leaves);
+			"%s: no host that answers has the run; waiting for %u of %u host%s\n",
+			command, w->leaves - w->answered, w->leaves, plural(w->leaves, "s"));
 	s->awaiting = true;
 }
 
@@ -170,11 +171,11 @@ static void say_ended(const char *command, const char *run, const struct runs *r
 	if (!stream)
 		fputc('\n', stderr);
 	else if (backlog)
-		fprintf(stderr, "; this is all that is left of its %s events\n",
-			unit_count(events, runs->events));
+		fprintf(stderr, "; this is all that is left of its %s event%s\n",
+			unit_count(events, runs->events), plural(runs->events, "s"));
 	else
-		fprintf(stderr, "; --backlog has what is left of its %s events\n",
-			unit_count(events, runs->events));
+		fprintf(stderr, "; --backlog has what is left of its %s event%s\n",
+			unit_count(events, runs->events), plural(runs->events, "s"));
 }
 
 const char *standing_run(struct standing *s, const struct common *common,
@@ -216,7 +217,7 @@ bool standing_say_unreadable(const struct evspace_client *client, const char *pr
 		fprintf(out,
 			"%s%s: the elements of %u process%s cannot be read: %s; evspace status "
 			"there says why\n",
-			prefix, leaf.name, leaf.unreadable, leaf.unreadable == 1 ? "" : "es",
+			prefix, leaf.name, leaf.unreadable, plural(leaf.unreadable, "es"),
 			STANDING_UNREADABLE);
 	}
 	return any;

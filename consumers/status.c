@@ -12,6 +12,7 @@
 #include "consumers/options.h"
 #include "consumers/tally.h"
 #include "consumers/unit.h"
+#include "pathmap/plural.h"
 #include "pathmap/table.h"
 
 static const char status_help[] = "usage: evspace status [options]\n"
@@ -82,8 +83,8 @@ static void process_add(struct table *t, const Evspace__Process *p)
 	table_cell(t, "%s", unit_duration(age, p->age_ms * 1000000u));
 	table_cell(t, "%s", p->program);
 	if (p->overflowed)
-		table_line(t, "%-16s   %llu events went to no element and are counted as lost", "",
-			   (unsigned long long)p->overflowed);
+		table_line(t, "%-16s   %llu event%s went to no element: counted as lost", "",
+			   (unsigned long long)p->overflowed, plural(p->overflowed, "s"));
 	if (p->notes[0])
 		table_line(t, "%-16s   not fully collected: %s", "", p->notes);
 	if (p->modes[0])
@@ -96,10 +97,7 @@ static void print_processes(const Evspace__Status *s)
 					    "elements", "events",  "memory", "age",   "program"};
 	struct table t;
 
-	table_init(&t, sizeof(heads) / sizeof(heads[0]));
-	t.columns = process_columns;
-	for (size_t i = 0; i < t.n_columns; i++)
-		table_cell(&t, "%s", heads[i]);
+	table_heads(&t, process_columns, heads, sizeof(heads) / sizeof(heads[0]));
 	for (size_t i = 0; i < s->n_processes; i++)
 		process_add(&t, s->processes[i]);
 	putchar('\n');
@@ -170,7 +168,7 @@ static void print_status(const Evspace__Status *s, bool all)
 		  "CPU %s, memory %s, %u connection%s, %u scope%s; entry is %s; ended processes "
 		  "are kept %s",
 		  unit_duration(cpu, s->cpu_us * 1000u), unit_bytes(memory, s->memory), s->links,
-		  s->links == 1 ? "" : "s", s->scopes, s->scopes == 1 ? "" : "s", s->entry,
+		  plural(s->links, "s"), s->scopes, plural(s->scopes, "s"), s->entry,
 		  unit_duration(kept, s->retention_ms * 1000000u));
 	if (s->n_processes)
 		print_processes(s);

@@ -10,6 +10,7 @@
 
 #include "consumers/tally.h"
 #include "consumers/unit.h"
+#include "pathmap/plural.h"
 #include "tree/process.h"
 
 #define SUMMARY_SCHEMA 1
@@ -44,12 +45,13 @@ static void print_head(const struct summary *s, const struct summary_about *abou
 		fprintf(out, "no process was collected");
 	else if (s->expected == 0)
 		fprintf(out, "%zu PVM task%s collected", s->n_processes,
-			s->n_processes == 1 ? "" : "s");
+			plural(s->n_processes, "s"));
 	else if (s->worlds > 1)
-		fprintf(out, "%zu of %zu processes in %zu MPI programs collected", s->n_processes,
-			s->expected, s->worlds);
+		fprintf(out, "%zu of %zu process%s in %zu MPI programs collected", s->n_processes,
+			s->expected, plural(s->expected, "es"), s->worlds);
 	else
-		fprintf(out, "%zu of %zu processes collected", s->n_processes, s->expected);
+		fprintf(out, "%zu of %zu process%s collected", s->n_processes, s->expected,
+			plural(s->expected, "es"));
 	if (about->signal)
 		fprintf(out, ", %s, ended by signal %d (%s)\n", time, about->signal,
 			strsignal(about->signal));
@@ -137,25 +139,26 @@ static void print_events(const struct summary *s, FILE *out)
 	fprintf(out, "%s\n", n ? ")" : "");
 	if (overwritten(s))
 		fprintf(out,
-			"  kept        %s of %s events: the rest was overwritten; connect a "
+			"  kept        %s of %s event%s: the rest was overwritten; connect a "
 			"consumer (evspace events) or raise --capacity\n",
-			unit_count(kept, s->kept), unit_count(count, s->written));
+			unit_count(kept, s->kept), unit_count(count, s->written),
+			plural(s->written, "s"));
 	if (s->overflowed)
 		fprintf(out,
-			"  lost        %s events for which no element had room: raise --threads, "
+			"  lost        %s event%s for which no element had room: raise --threads, "
 			"or --reserve if elements are split\n",
-			unit_count(count, s->overflowed));
+			unit_count(count, s->overflowed), plural(s->overflowed, "s"));
 	if (!overwritten(s) && !s->overflowed)
 		fprintf(out, "  kept        all%s, 0 lost\n",
 			s->inside || s->left ? " that were recorded" : "");
 	if (s->inside)
 		fprintf(out,
-			"  not recorded  %s calls within other calls, of functions of the program "
+			"  not recorded  %s call%s within other calls, of functions of the program "
 			"that MPI calls (error handlers, operations, attributes)\n",
-			unit_count(count, s->inside));
+			unit_count(count, s->inside), plural(s->inside, "s"));
 	if (s->left)
-		fprintf(out, "  not recorded  %s calls that were left by an exception or longjmp\n",
-			unit_count(count, s->left));
+		fprintf(out, "  not recorded  %s call%s left by an exception or longjmp\n",
+			unit_count(count, s->left), s->left == 1 ? " that was" : "s that were");
 }
 
 static void print_classes(const struct summary *s, FILE *out)
@@ -166,10 +169,8 @@ static void print_classes(const struct summary *s, FILE *out)
 	for (size_t i = 0; i < classes_count(s->classes); i++)
 		skipped += classes_at(s->classes, i)->skipped;
 	if (skipped)
-		fprintf(out,
-			"  skipped     %s calls were counted, not recorded: their classes were not "
-			"in mode trace\n",
-			unit_count(count, skipped));
+		fprintf(out, "  skipped     %s call%s counted, not recorded: not in mode trace\n",
+			unit_count(count, skipped), skipped == 1 ? " was" : "s were");
 	tally_print(s->classes, "    ", CLASS_LINES, "--json has all", out);
 }
 

@@ -98,7 +98,8 @@ void tally_print_fate(const struct fate *h, const char *indent, FILE *out)
 
 	if (!h->written)
 		return;
-	words_add(line, "%s%s events were recorded:", indent, unit_count(count, h->written));
+	words_add(line, "%s%s event%s recorded:", indent, unit_count(count, h->written),
+		  h->written == 1 ? " was" : "s were");
 	words_add(line, " %s are there", unit_count(count, h->held));
 	if (fate_overwritten(h))
 		words_add(line, ", %s were overwritten", unit_count(count, fate_overwritten(h)));

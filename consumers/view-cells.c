@@ -139,10 +139,7 @@ static void list_text(const struct viewer *v, FILE *out)
 	size_t n = cells_list(&list, compare_bytes);
 	struct table t;
 
-	table_init(&t, sizeof(heads) / sizeof(heads[0]));
-	t.columns = cell_columns;
-	for (size_t i = 0; i < t.n_columns; i++)
-		table_cell(&t, "%s", heads[i]);
+	table_heads(&t, cell_columns, heads, sizeof(heads) / sizeof(heads[0]));
 	for (size_t i = 0; viewer_shows(v, i, n); i++) {
 		char text[UNIT_TEXT];
 

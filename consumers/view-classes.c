@@ -207,10 +207,7 @@ static void classes_text(const struct viewer *v, FILE *out)
 	/* Of more than are shown, the busiest. */
 	if (v->top && n > v->top)
 		qsort(list, n, sizeof(*list), compare_busy);
-	table_init(&t, sizeof(heads) / sizeof(heads[0]));
-	t.columns = class_columns;
-	for (size_t i = 0; i < t.n_columns; i++)
-		table_cell(&t, "%s", heads[i]);
+	table_heads(&t, class_columns, heads, sizeof(heads) / sizeof(heads[0]));
 	for (size_t i = 0; viewer_shows(v, i, n); i++)
 		class_add(v, list[i], &t);
 	table_print(&t, out);

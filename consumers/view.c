@@ -11,6 +11,7 @@
 #include "consumers/command.h"
 #include "consumers/words.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/table.h"
 #include "tree/clock.h"
 
@@ -125,9 +126,9 @@ static void head_text(struct viewer *v, const struct evspace_wave *w)
 	words_clock(clock, sizeof(clock), w->taken_ns, 1);
 	if (v->redraw)
 		fputs("\033[H\033[2J", stdout);
-	printf("%s of %s, wave %llu%s at %s, %u of %u hosts", v->view, *run ? run : "no run yet",
+	printf("%s of %s, wave %llu%s at %s, %u of %u host%s", v->view, *run ? run : "no run yet",
 	       (unsigned long long)w->number, w->again ? " (what was late)" : "", clock,
-	       w->answered, w->leaves);
+	       w->answered, w->leaves, plural(w->leaves, "s"));
 	for (size_t i = 0; i < w->n_missing; i++)
 		printf("%s %s %s for %.0f s%s%s", i ? "," : ";", w->missing[i].leaf,
 		       w->missing[i].why, w->missing[i].since_s,
@@ -280,14 +281,14 @@ static void summary(const struct viewer *v)
 	struct evspace_counts n;
 
 	evspace_counts(v->client, &n);
-	fprintf(stderr, "%llu waves", (unsigned long long)n.waves);
+	fprintf(stderr, "%llu wave%s", (unsigned long long)n.waves, plural(n.waves, "s"));
 	if (n.read || n.lost)
 		fprintf(stderr,
-			", %llu tuples read: %llu delivered, %llu filtered, %llu reduced; "
+			", %llu tuple%s read: %llu delivered, %llu filtered, %llu reduced; "
 			"%llu lost (overwritten before they were read)",
-			(unsigned long long)n.read, (unsigned long long)n.delivered,
-			(unsigned long long)n.filtered, (unsigned long long)n.reduced,
-			(unsigned long long)n.lost);
+			(unsigned long long)n.read, plural(n.read, "s"),
+			(unsigned long long)n.delivered, (unsigned long long)n.filtered,
+			(unsigned long long)n.reduced, (unsigned long long)n.lost);
 	if (n.unaccounted)
 		fprintf(stderr, ", %llu UNACCOUNTED FOR (please report this)",
 			(unsigned long long)n.unaccounted);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "pathmap/plural.h"
 #include "tree/op-table.h"
 #include "tree/op.h"
 #include "tree/process.h"
@@ -38,8 +39,7 @@ void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n)
 {
 	size_t ranges = 0, i = 0, end;
 
-	words_add(buf, "%s%s ", n && process_is_task(ranks[0]) ? "task" : "rank",
-		  n == 1 ? "" : "s");
+	words_add(buf, "%s%s ", n && process_is_task(ranks[0]) ? "task" : "rank", plural(n, "s"));
 	for (; i < n && ranges < RANGES; i = end, ranges++) {
 		for (end = i + 1; end < n && ranks[end] == ranks[end - 1] + 1; end++)
 			;
@@ -110,7 +110,7 @@ static void add_monitor(char *buf, const struct evspace_client *client, const st
 	if (child)
 		words_add(buf, " %s", child);
 	if (a->op_number == OP_EVSPACE_WAVE)
-		words_add(buf, " of %d input%s", a->peer, a->peer == 1 ? "" : "s");
+		words_add(buf, " of %d input%s", a->peer, plural(a->peer, "s"));
 	words_add(buf, " #%u", a->seq_or_tag);
 	if (view)
 		words_add(buf, " of %s", view);

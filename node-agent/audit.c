@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "node-agent/segment-class.h"
+#include "pathmap/plural.h"
 #include "pathmap/utf8.h"
 #include "tree/classes.h"
 #include "tree/op.h"
@@ -99,7 +100,7 @@ void audit_failed(struct ration *ration, const char *who, const char *what, cons
 	if (!ration_take(ration, &unsaid))
 		return;
 	if (unsaid)
-		snprintf(more, sizeof(more), " (%lu failures before that are not shown)", unsaid);
+		snprintf(more, sizeof(more), " (and %lu before that, not shown)", unsaid);
 	snprintf(line, sizeof(line), "%s: %s: failed: %s%s", who, what, why, more);
 	line_say(line);
 }
@@ -131,16 +132,17 @@ void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspa
 		utf8_quote(host->text, text);
 	if (ask->discard) {
 		snprintf(line, sizeof(line),
-			 "relayed by %s: %s discarded %llu tuples of %u elements in %u processes "
+			 "relayed by %s: %s discarded %llu tuple%s of %u element%s in %u process%s "
 			 "of run %s",
-			 relay, who, (unsigned long long)host->discarded, host->changed,
-			 host->processes, run);
+			 relay, who, (unsigned long long)host->discarded,
+			 plural(host->discarded, "s"), host->changed, plural(host->changed, "s"),
+			 host->processes, plural(host->processes, "es"), run);
 	} else {
 		choices_name(ask, classes, sizeof(classes));
 		snprintf(line, sizeof(line),
 			 "relayed by %s: %s switched %s to %s in %u process%s of run %s%s%s", relay,
 			 who, classes, mode_name(ask), host->processes,
-			 host->processes == 1 ? "" : "es", run, text[0] ? "; " : "", text);
+			 plural(host->processes, "es"), run, text[0] ? "; " : "", text);
 	}
 	line_say(line);
 }

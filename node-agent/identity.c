@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 
 /* Files are copied one after the other: wait until no more come. */
 #define SETTLE_MS 200
@@ -69,7 +70,7 @@ static void refresh(struct identity *i)
 	if (closed)
 		fprintf(stderr,
 			"evspace agent: %zu connection%s closed: no longer accepted by them\n",
-			closed, closed == 1 ? "" : "s");
+			closed, plural(closed, "s"));
 	warn(i);
 }
 

@@ -12,6 +12,7 @@
 #include "node-agent/audit.h"
 #include "node-agent/session.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "tree/clock.h"
 #include "tree/stage.h"
 
@@ -203,7 +204,7 @@ static void remap_finish(struct remap *r)
 	snprintf(outcome, sizeof(outcome),
 		 "map generation %llu: prepared in %u ms, %u open scope%s switched in %u ms",
 		 (unsigned long long)r->host->chart->generation,
-		 elapsed_ms(r->began_ns, r->committed_ns), r->switched, r->switched == 1 ? "" : "s",
+		 elapsed_ms(r->began_ns, r->committed_ns), r->switched, plural(r->switched, "s"),
 		 elapsed_ms(r->committed_ns, now));
 	audit_done(r->who, r->what, false, outcome);
 	remap_reply(r, r->committed_ns, now);

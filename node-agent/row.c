@@ -116,7 +116,7 @@ static void rows_complain(struct rows *r, const struct error *e)
 		return;
 	fprintf(stderr, "evspace: %s", e->text);
 	if (unsaid)
-		fprintf(stderr, " (%lu lines before that are not shown)", unsaid);
+		fprintf(stderr, " (and %lu before that, not shown)", unsaid);
 	fputc('\n', stderr);
 }
 

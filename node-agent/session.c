@@ -112,7 +112,7 @@ static void session_say(const struct session *s, const char *text)
 		return;
 	fprintf(stderr, "evspace agent: %s: %s", link_peer(s->link)->where, text);
 	if (unsaid)
-		fprintf(stderr, " (%lu lines before that are not shown)", unsaid);
+		fprintf(stderr, " (and %lu before that, not shown)", unsaid);
 	fputc('\n', stderr);
 }
 

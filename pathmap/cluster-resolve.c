@@ -5,6 +5,7 @@
 
 #include "pathmap/cluster-read.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/quantity.h"
 
 struct node *node_named(struct reader *reader, const struct cluster *cluster,
@@ -110,10 +111,9 @@ void address_resolve(struct reader *reader, struct cluster *cluster,
 		     addressed_names(reader, cluster, statement, &names);
 
 	if (right && names.n != addresses.n) {
-		reader_complain(reader, last,
-				"%zu address%s for %zu node%s; each node gets one, in order",
-				addresses.n, addresses.n == 1 ? "" : "es", names.n,
-				names.n == 1 ? "" : "s");
+		reader_complain(
+			reader, last, "%zu address%s for %zu node%s; each node gets one, in order",
+			addresses.n, plural(addresses.n, "es"), names.n, plural(names.n, "s"));
 		right = false;
 	}
 	for (size_t i = 0; right && i < names.n; i++) {

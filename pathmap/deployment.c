@@ -8,6 +8,7 @@
 #include "pathmap/cluster-read.h"
 #include "pathmap/memory.h"
 #include "pathmap/parts.h"
+#include "pathmap/plural.h"
 #include "pathmap/quantity.h"
 
 const char *const engine_names[ENGINE_COUNT + 1] = {
@@ -104,8 +105,8 @@ void deploy_host_resolve(struct reader *reader, struct cluster *cluster,
 	if (right && hosts.n != cluster->n_nodes)
 		reader_complain(reader, last,
 				"%zu host%s for %zu node%s; each node gets one, in order", hosts.n,
-				hosts.n == 1 ? "" : "s", cluster->n_nodes,
-				cluster->n_nodes == 1 ? "" : "s");
+				plural(hosts.n, "s"), cluster->n_nodes,
+				plural(cluster->n_nodes, "s"));
 	else if (right)
 		for (size_t i = 0; i < hosts.n; i++)
 			cluster->nodes[i]->host = memory_copy(hosts.names[i]);

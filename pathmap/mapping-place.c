@@ -5,6 +5,7 @@
 
 #include "pathmap/mapping-read.h"
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/quantity.h"
 #include "pathmap/rank.h"
 
@@ -74,7 +75,7 @@ static bool deal_check(struct reader *reader, const struct statement *statement,
 	if (ranks < nodes) {
 		reader_complain(reader, deal->first_node,
 				"%zu nodes for %zu rank%s; leave out nodes without ranks", nodes,
-				ranks, ranks == 1 ? "" : "s");
+				ranks, plural(ranks, "s"));
 		return false;
 	}
 	if (deal->by > 0) {
@@ -84,7 +85,7 @@ static bool deal_check(struct reader *reader, const struct statement *statement,
 		reader_complain(
 			reader, deal->first_node,
 			"%zu ranks by %u need %zu node%s, not %zu; write `by %zu`, or other nodes",
-			ranks, deal->by, needed, needed == 1 ? "" : "s", nodes,
+			ranks, deal->by, needed, plural(needed, "s"), nodes,
 			(ranks + nodes - 1) / nodes);
 		return false;
 	}

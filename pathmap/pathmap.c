@@ -9,6 +9,7 @@
 #include "pathmap/memory.h"
 #include "pathmap/parts.h"
 #include "pathmap/plan.h"
+#include "pathmap/plural.h"
 #include "pathmap/rank.h"
 
 static void names_fill(struct pathmap *map)
@@ -243,7 +244,7 @@ static struct pathmap *pathmap_read(const char *dir, pathmap_stage_check *check,
 	if (map == NULL) {
 		errorf(e, "%zu%s error%s in %s", complaints.kept,
 		       complaints.kept == COMPLAINTS_SHOWN ? " or more" : "",
-		       complaints.kept == 1 ? "" : "s", dir);
+		       plural(complaints.kept, "s"), dir);
 		errno = EINVAL;
 	}
 	complaints_fini(&complaints);

@@ -8,6 +8,7 @@
 
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
+#include "pathmap/plural.h"
 #include "pathmap/quantity.h"
 #include "pathmap/table.h"
 
@@ -263,8 +264,8 @@ static bool is_any_remote(const struct recording *recordings)
 static void remote_cell(struct table *table, const struct recording *recording)
 {
 	if (recording->remote[0])
-		table_cell(table, "to %s: %u tuples", recording->remote,
-			   recording->remote_capacity);
+		table_cell(table, "to %s: %u tuple%s", recording->remote,
+			   recording->remote_capacity, plural(recording->remote_capacity, "s"));
 	else
 		table_cell(table, "-");
 }
@@ -284,10 +285,7 @@ void recordings_print(const struct recording *recordings, FILE *out)
 	bool remote = is_any_remote(recordings);
 	struct table table;
 
-	table_init(&table, sizeof(heads) / sizeof(heads[0]) - !remote);
-	table.columns = columns;
-	for (size_t i = 0; i < table.n_columns; i++)
-		table_cell(&table, "%s", heads[i]);
+	table_heads(&table, columns, heads, sizeof(heads) / sizeof(heads[0]) - !remote);
 	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {
 		const struct recording *recording = &recordings[i];
 		char *channels;

@@ -9,6 +9,7 @@
 #include "pathmap/pattern.h"
 #include "pathmap/placement.h"
 #include "pathmap/plan.h"
+#include "pathmap/plural.h"
 #include "pathmap/table.h"
 
 /* What stands in a path where it has no such stage. */
@@ -116,10 +117,8 @@ static void hosts_print(struct show *show, FILE *out)
 		{.least = 9, .wraps = true},
 	};
 
-	table_init(&show->table, sizeof(heads) / sizeof(heads[0]) - !show->alternates);
-	show->table.columns = columns;
-	for (size_t i = 0; i < show->table.n_columns; i++)
-		table_cell(&show->table, "%s", heads[i]);
+	table_heads(&show->table, columns, heads,
+		    sizeof(heads) / sizeof(heads[0]) - !show->alternates);
 	hosts_add(show, show->plan->root, NULL, 0);
 	table_print(&show->table, out);
 	table_fini(&show->table);
@@ -161,10 +160,7 @@ static void stages_print(struct show *show, FILE *out)
 	static const char *const heads[] = {"STAGE", "RUNS ON", "WHAT IT DOES"};
 	static const struct table_column columns[] = {{}, {}, {.least = 16, .wraps = true}};
 
-	table_init(&show->table, sizeof(heads) / sizeof(heads[0]));
-	show->table.columns = columns;
-	for (size_t i = 0; i < show->table.n_columns; i++)
-		table_cell(&show->table, "%s", heads[i]);
+	table_heads(&show->table, columns, heads, sizeof(heads) / sizeof(heads[0]));
 	table_cell(&show->table, "source");
 	table_cell(&show->table, "hosts of elements");
 	table_cell(&show->table, "%s", sources[show->plan->reading]);
@@ -312,7 +308,7 @@ static void reading_print(const struct show *show, FILE *out)
 	for (size_t i = 0; i < plan->n_select; i++)
 		fprintf(words, " %s", plan->select[i]);
 	fprintf(words, " from %zu node%s by way of %zu host%s", show->n_leaves,
-		show->n_leaves == 1 ? "" : "s", plan->n_places, plan->n_places == 1 ? "" : "s");
+		plural(show->n_leaves, "s"), plan->n_places, plural(plan->n_places, "s"));
 	if (plan->root->concurrency == 1)
 		fputs(", asked one after the other", words);
 	else if (plan->root->concurrency > 0)

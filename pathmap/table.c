@@ -58,6 +58,15 @@ void table_cell(struct table *table, const char *format, ...)
 	va_end(args);
 }
 
+void table_heads(struct table *table, const struct table_column *columns, const char *const *heads,
+		 size_t n_columns)
+{
+	table_init(table, n_columns);
+	table->columns = columns;
+	for (size_t i = 0; i < n_columns; i++)
+		table_cell(table, "%s", heads[i]);
+}
+
 static void row_end(struct table *table)
 {
 	while (table->n_cells % table->n_columns != 0)

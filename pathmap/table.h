@@ -28,6 +28,10 @@ struct table {
 /** An empty table. table_fini() frees. */
 void table_init(struct table *table, size_t n_columns);
 
+/** The same with a first row of @n_columns @heads, and @columns, which are the caller's. */
+void table_heads(struct table *table, const struct table_column *columns, const char *const *heads,
+		 size_t n_columns);
+
 /** Free what the table owns. */
 void table_fini(struct table *table);
 

@@ -77,7 +77,7 @@ static bool child_say_line(struct child *c, const char *text, const char *then)
 	if (!ration_take(&c->said, &unsaid))
 		return false;
 	if (unsaid)
-		snprintf(more, sizeof(more), " (%lu lines before that are not shown)", unsaid);
+		snprintf(more, sizeof(more), " (and %lu before that, not shown)", unsaid);
 	fprintf(stderr, "evspace: agent %s at %s: %s%s%s\n", c->node, c->address, text, then, more);
 	return true;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "pathmap/utf8.h"
 #include "tree/seats.h"
 
@@ -365,7 +366,7 @@ const char *order_outcome(const struct order *o, char *buf, size_t n)
 	}
 	free(hosts);
 	snprintf(buf, n, "%lu process%s on %lu of %zu host%s%s%s", processes,
-		 processes == 1 ? "" : "es", answered, o->n_leaves, o->n_leaves == 1 ? "" : "s",
+		 plural(processes, "es"), answered, o->n_leaves, plural(o->n_leaves, "s"),
 		 why[0] ? "; " : "", why);
 	return buf;
 }

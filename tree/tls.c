@@ -14,6 +14,7 @@
 #include <openssl/x509v3.h>
 
 #include "pathmap/memory.h"
+#include "pathmap/plural.h"
 #include "tree/revoked.h"
 
 /* Who is about to expire is told so long before. */
@@ -382,7 +383,7 @@ static const char *end_text(long left, char *buf, size_t n)
 	if (left <= 0)
 		snprintf(buf, n, "has ended");
 	else if (left < 2 * 86400L)
-		snprintf(buf, n, "ends in %ld hour%s", left / 3600, left / 3600 == 1 ? "" : "s");
+		snprintf(buf, n, "ends in %ld hour%s", left / 3600, plural(left / 3600, "s"));
 	else
 		snprintf(buf, n, "ends in %ld days", left / 86400);
 	return buf;

@@ -40,95 +40,120 @@ static unsigned elements_of(enum grove_run run, unsigned cluster, unsigned node)
 /* ---- maps ---- */
 
 /* State lines are no elements: a view names the channels. @also: more nodes, or NULL. */
-static char *view_put(char *at, const char *name, const char *nodes, const char *also,
-		      const char *stages)
+static void view_put(FILE *out, const char *name, const char *nodes, const char *also,
+		     const char *stages)
 {
 	static const char *const channels[] = {"p2p",	     "collective", "wait",
 					       "completion", "comm",	   "env"};
 
-	at += sprintf(at, "view %s { select", name);
+	fprintf(out, "view %s { select", name);
 	for (size_t i = 0; i < sizeof(channels) / sizeof(channels[0]); i++) {
-		at += sprintf(at, " /%s/**/%s", nodes, channels[i]);
+		fprintf(out, " /%s/**/%s", nodes, channels[i]);
 		if (also)
-			at += sprintf(at, " /%s/**/%s", also, channels[i]);
+			fprintf(out, " /%s/**/%s", also, channels[i]);
 	}
-	return at + sprintf(at, "; read latest; %s }\n", stages);
+	fprintf(out, "; read latest; %s }\n", stages);
 }
 
 static int application_write(const struct grove *g, struct error *e)
 {
-	char views[8192], name[32], nodes[64], *at = views;
+	char *views = NULL, name[32], nodes[64];
+	size_t size;
+	FILE *out = open_memstream(&views, &size);
+	int rc;
 
+	if (!out)
+		abort();
 	for (unsigned n = 1; n <= g->nodes && !g->local; n *= 2) {
 		snprintf(nodes, sizeof(nodes), "c[0-7]/c[0-7]n[0-%u]", n - 1);
 		snprintf(name, sizeof(name), "leaves%u", n * GROVE_CLUSTERS);
-		at = view_put(at, name, nodes, NULL, "");
+		view_put(out, name, nodes, NULL, "");
 		snprintf(name, sizeof(name), "reduced%u", n * GROVE_CLUSTERS);
-		at = view_put(at, name, nodes, NULL,
-			      "node reduce last; cluster reduce last; all reduce last;");
+		view_put(out, name, nodes, NULL,
+			 "node reduce last; cluster reduce last; all reduce last;");
 	}
-	at = view_put(at, "eight", "c[0-7]/c[0-7]n0", NULL, "");
+	view_put(out, "eight", "c[0-7]/c[0-7]n0", NULL, "");
 	if (!g->local) {
-		at = view_put(at, "paper", "c0/c0n[0-7]", "c1/c1n[0-3]", "");
-		view_put(at, "paper-flat", "c0/c0n[0-7]", "c1/c1n[0-3]", "");
+		view_put(out, "paper", "c0/c0n[0-7]", "c1/c1n[0-3]", "");
+		view_put(out, "paper-flat", "c0/c0n[0-7]", "c1/c1n[0-3]", "");
 	}
-	return bed_map(&g->bed, "application.map", e,
-		       "application bench { ranks rank[0-%u]; capacity %u;\n%s}\n",
-		       g->nodes * GROVE_CLUSTERS - 1, GROVE_CAPACITY, views);
+	fclose(out);
+	rc = bed_map(&g->bed, "application.map", e,
+		     "application bench { ranks rank[0-%u]; capacity %u;\n%s}\n",
+		     g->nodes * GROVE_CLUSTERS - 1, GROVE_CAPACITY, views);
+	free(views);
+	return rc;
 }
 
 /* The addresses of nodes @from on; agents have them from 1 on. */
-static char *addresses_put(const struct grove *g, char *at, unsigned from, unsigned n,
-			   const char *name)
+static void addresses_put(const struct grove *g, FILE *out, unsigned from, unsigned n,
+			  const char *name)
 {
 	if (g->local)
-		return at + sprintf(at, "address unix:%s/agent-%s.sock;", g->bed.space, name);
-	if (n == 1)
-		return at + sprintf(at, "address %s.%u:%d;", g->bed.net, from + 1, BED_PORT);
-	return at + sprintf(at, "address %s.[%u-%u]:%d;", g->bed.net, from + 1, from + n, BED_PORT);
+		fprintf(out, "address unix:%s/agent-%s.sock;", g->bed.space, name);
+	else if (n == 1)
+		fprintf(out, "address %s.%u:%d;", g->bed.net, from + 1, BED_PORT);
+	else
+		fprintf(out, "address %s.[%u-%u]:%d;", g->bed.net, from + 1, from + n, BED_PORT);
 }
 
 static int cluster_write(const struct grove *g, struct error *e)
 {
-	char text[8192], name[32], *at = text;
+	char *text = NULL, name[32];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 	unsigned next = 0;
+	int rc;
 
+	if (!out)
+		abort();
 	for (unsigned i = 0; i < GROVE_CLUSTERS; i++) {
 		snprintf(name, sizeof(name), "c%un0", i);
-		at += sprintf(at, "cluster c%u { nodes c%un[0-%u]; ", i, i, g->nodes - 1);
-		at = addresses_put(g, at, next, g->nodes, name);
-		at += sprintf(at, " }\n");
+		fprintf(out, "cluster c%u { nodes c%un[0-%u]; ", i, i, g->nodes - 1);
+		addresses_put(g, out, next, g->nodes, name);
+		fprintf(out, " }\n");
 		next += g->nodes;
 	}
 	for (unsigned i = 0; i < GROVE_CLUSTERS && !g->local; i++) {
-		at += sprintf(at, "node g%u { ", i);
-		at = addresses_put(g, at, next++, 1, "");
-		at += sprintf(at, " }\n");
+		fprintf(out, "node g%u { ", i);
+		addresses_put(g, out, next++, 1, "");
+		fprintf(out, " }\n");
 	}
-	at += sprintf(at, "node front { ");
-	at = addresses_put(g, at, next, 1, "front");
-	sprintf(at, " }\n");
-	return bed_map(&g->bed, "cluster.map", e, "%s", text);
+	fprintf(out, "node front { ");
+	addresses_put(g, out, next, 1, "front");
+	fprintf(out, " }\n");
+	fclose(out);
+	rc = bed_map(&g->bed, "cluster.map", e, "%s", text);
+	free(text);
+	return rc;
 }
 
 static int mapping_write(const struct grove *g, struct error *e)
 {
-	char text[2048], *at = text;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int rc;
 
+	if (!out)
+		abort();
 	if (g->local)
-		at += sprintf(at, "tree flat;\n");
+		fprintf(out, "tree flat;\n");
 	else
-		at += sprintf(at, "tree by-hand {");
+		fprintf(out, "tree by-hand {");
 	for (unsigned i = 0; i < GROVE_CLUSTERS && !g->local; i++)
-		at += sprintf(at, " g%u { c%un[0-%u]; }", i, i, g->nodes - 1);
+		fprintf(out, " g%u { c%un[0-%u]; }", i, i, g->nodes - 1);
 	if (!g->local)
-		at += sprintf(at, " }\n");
-	at += sprintf(at, "view eight { tree flat; }\n");
+		fprintf(out, " }\n");
+	fprintf(out, "view eight { tree flat; }\n");
 	if (!g->local)
-		sprintf(at, "view paper-flat { tree flat; }\n");
-	return bed_map(&g->bed, "mapping.map", e,
-		       "entry front;\nplace rank[0-%u] on c[0-7]n[0-%u];\n%s",
-		       g->nodes * GROVE_CLUSTERS - 1, g->nodes - 1, text);
+		fprintf(out, "view paper-flat { tree flat; }\n");
+	fclose(out);
+	rc = bed_map(&g->bed, "mapping.map", e,
+		     "entry front;\nplace rank[0-%u] on c[0-7]n[0-%u];\n%s",
+		     g->nodes * GROVE_CLUSTERS - 1, g->nodes - 1, text);
+	free(text);
+	return rc;
 }
 
 /* ---- life ---- */
