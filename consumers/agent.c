@@ -85,7 +85,8 @@ static int words_check(int argc, char **argv)
 {
 	if (optind == argc)
 		return 0;
-	fprintf(stderr, "evspace agent: '%s' is not wanted here; try --help\n", argv[optind]);
+	fprintf(stderr, "evspace agent: '%s' is not wanted here; try '%s --help'\n", argv[optind],
+		argv[0]);
 	return -1;
 }
 

@@ -99,12 +99,23 @@ static int own_take(void *arg, int code, const char *value, struct error *e)
 static int take_mode(struct collect *c)
 {
 	const char *word = c->common.n_words ? c->common.words[0] : NULL;
+	Evspace__Choice choice;
+	struct error e;
 
 	c->mode = word ? segment_mode_find(word) : -1;
-	if (!word || c->mode >= 0)
+	if (c->common.n_words < 2 && (!word || c->mode >= 0))
 		return 0;
+	if (c->mode < 0 && class_choice(word, &choice, &e) == 0) {
+		fprintf(stderr, "evspace collect: write: evspace collect --class %s%s%s\n", word,
+			c->common.n_words > 1 ? " " : "",
+			c->common.n_words > 1 ? c->common.words[1] : "");
+		return -1;
+	}
+	if (c->mode >= 0)
+		word = c->common.words[1];
 	fprintf(stderr,
-		"evspace collect: '%s' is no mode; write off, count, time, sample or trace\n",
+		"evspace collect: '%s' is no mode; write one of off, count, time, sample and "
+		"trace\n",
 		word);
 	return -1;
 }
@@ -251,11 +262,6 @@ static void print_text(const struct collect *c, const Evspace__Switched *s, stru
 	tally_print_fate(&fate, "", stdout);
 }
 
-static const char *a_run(const Evspace__Switched *s)
-{
-	return s->run[0] ? s->run : "(none is there)";
-}
-
 /* Is there something that was asked for and is not so? Then it is said. */
 static bool bad_news(const struct collect *c, const Evspace__Switched *s)
 {
@@ -266,9 +272,11 @@ static bool bad_news(const struct collect *c, const Evspace__Switched *s)
 		changed += s->hosts[i]->changed;
 		bad |= s->hosts[i]->why || s->hosts[i]->text[0];
 	}
-	if (processes(s) == 0)
+	if (processes(s) == 0 && !s->run[0])
+		fprintf(stderr, "evspace collect: there is no run yet\n");
+	else if (processes(s) == 0)
 		fprintf(stderr, "evspace collect: no %sprocess of run %s that the view selects\n",
-			c->mode >= 0 ? "living " : "", a_run(s));
+			c->mode >= 0 ? "living " : "", s->run);
 	else if (c->mode >= 0 && changed == 0)
 		fprintf(stderr,
 			"evspace collect: no process of run %s has used such a class yet: switch "
@@ -279,7 +287,7 @@ static bool bad_news(const struct collect *c, const Evspace__Switched *s)
 
 int collect_main(int argc, char **argv)
 {
-	struct collect c = {.common = {.takes = OPTIONS_VIEW, .words_max = 1}, .mode = -1};
+	struct collect c = {.common = {.takes = OPTIONS_VIEW, .words_max = 2}, .mode = -1};
 	int code = options_parse(argc, argv, collect_help, own, own_take, &c, &c.common);
 	enum evspace_failure failure = EVSPACE_FINE;
 	char why[sizeof(((struct error *)0)->text)];

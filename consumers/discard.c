@@ -96,9 +96,11 @@ static int print(Evspace__Switched *s, bool json)
 		elements += h->changed;
 		bad |= h->why || h->text[0];
 	}
-	if (elements == 0)
+	if (elements == 0 && !s->run[0])
+		fprintf(stderr, "evspace discard: there is no run yet\n");
+	else if (elements == 0)
 		fprintf(stderr, "evspace discard: run %s has no element that is selected\n",
-			s->run[0] ? s->run : "(none is there)");
+			s->run);
 	return bad || elements == 0 ? EXIT_BAD_NEWS : EXIT_FINE;
 }
 

@@ -25,6 +25,7 @@
 #include "pathmap/config.h"
 #include "pathmap/memory.h"
 #include "pathmap/plural.h"
+#include "pathmap/table.h"
 #include "tree/clock-host.h"
 #include "tree/tls.h"
 
@@ -356,9 +357,9 @@ static void finding_print(const struct doctor *doctor, const char *name, const s
 		putchar('\n');
 		json_decref(object);
 	} else {
-		printf("%-4s  %-12s  %s\n", states[f->state], name, f->text.text);
+		table_say(stdout, "%-4s  %-12s  %s", states[f->state], name, f->text.text);
 		if (*f->remedy.text != '\0')
-			printf("%20s-> %s\n", "", f->remedy.text);
+			table_say(stdout, "%20s-> %s", "", f->remedy.text);
 	}
 }
 

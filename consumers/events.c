@@ -215,51 +215,58 @@ static int follow(struct events *v)
 	}
 }
 
-static void summary(struct events *v)
+static void summary_write(FILE *line, const void *arg)
 {
+	const struct events *v = arg;
 	const struct evspace_wave *w = evspace_wave(v->client);
 	char delivered[UNIT_TEXT], lost[UNIT_TEXT], bytes[UNIT_TEXT];
 	char share[UNIT_TEXT], own_share[UNIT_TEXT];
 	struct evspace_counts n;
-	struct evspace_leaf leaf;
 	uint64_t each;
 
 	evspace_counts(v->client, &n);
-	v->format->summary(&n, stdout);
 	each = n.waves ? n.waves : 1;
-	fprintf(stderr, "%s tuple%s delivered", unit_count(delivered, n.delivered),
+	fprintf(line, "%s tuple%s delivered", unit_count(delivered, n.delivered),
 		plural(n.delivered, "s"));
 	if (n.seconds > RATE_AFTER_S)
-		fprintf(stderr, " (%.0f/s)", (double)n.delivered / n.seconds);
-	fprintf(stderr, ", %s lost (overwritten before they were read)", unit_count(lost, n.lost));
+		fprintf(line, " (%.0f/s)", (double)n.delivered / n.seconds);
+	fprintf(line, ", %s lost (overwritten before they were read)", unit_count(lost, n.lost));
 	if (n.discarded)
-		fprintf(stderr, ", %s discarded (by their lifetime or evspace discard)",
+		fprintf(line, ", %s discarded (by their lifetime or evspace discard)",
 			unit_count(lost, n.discarded));
 	if (n.filtered || n.reduced)
-		fprintf(stderr, ", %llu filtered, %llu reduced", (unsigned long long)n.filtered,
+		fprintf(line, ", %llu filtered, %llu reduced", (unsigned long long)n.filtered,
 			(unsigned long long)n.reduced);
 	if (n.unaccounted)
-		fprintf(stderr, ", %llu UNACCOUNTED FOR (please report this)",
+		fprintf(line, ", %llu UNACCOUNTED FOR (please report this)",
 			(unsigned long long)n.unaccounted);
-	fprintf(stderr, "; %llu wave%s", (unsigned long long)n.waves, plural(n.waves, "s"));
+	fprintf(line, "; %llu wave%s", (unsigned long long)n.waves, plural(n.waves, "s"));
 	if (n.waves > 1 && n.seconds > RATE_AFTER_S)
-		fprintf(stderr, " (%.1f/s)", (double)(n.waves - 1) / n.seconds);
-	fprintf(stderr, ", the last from %u of %u host%s, each %s on the wire", w ? w->answered : 0,
+		fprintf(line, " (%.1f/s)", (double)(n.waves - 1) / n.seconds);
+	fprintf(line, ", the last from %u of %u host%s, each %s on the wire", w ? w->answered : 0,
 		n.leaves, plural(n.leaves, "s"), unit_bytes(bytes, n.received_bytes / each));
 	/* TLS alone makes it more. */
 	if (n.unpacked_bytes > n.received_bytes)
-		fprintf(stderr, " (%s before compression)",
+		fprintf(line, " (%s before compression)",
 			unit_bytes(bytes, n.unpacked_bytes / each));
-	fprintf(stderr, " and %llu us of CPU time of all agents",
+	fprintf(line, " and %llu us of CPU time of all agents",
 		(unsigned long long)(n.cpu_us / each));
 	if (n.seconds > RATE_AFTER_S)
-		fprintf(stderr, " (%s of a core, this command %s)",
+		fprintf(line, " (%s of a core, this command %s)",
 			unit_share(share, (double)n.cpu_us * 1e-6 / n.seconds),
 			unit_share(own_share, (double)clock_cpu_us() * 1e-6 / n.seconds));
 	if (n.reconnections)
-		fprintf(stderr, ", %u reconnection%s", n.reconnections,
-			plural(n.reconnections, "s"));
-	fputc('\n', stderr);
+		fprintf(line, ", %u reconnection%s", n.reconnections, plural(n.reconnections, "s"));
+}
+
+static void summary(const struct events *v)
+{
+	struct evspace_counts n;
+	struct evspace_leaf leaf;
+
+	evspace_counts(v->client, &n);
+	v->format->summary(&n, stdout);
+	table_say_of(stderr, summary_write, v);
 	for (size_t i = 0; n.owing && evspace_leaf(v->client, i, &leaf); i++) {
 		if (leaf.owing)
 			fprintf(stderr,

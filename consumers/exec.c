@@ -35,7 +35,7 @@ static const char exec_help_end[] =
 	"an agent's retention ends, or evspace purge.\n"
 	"\n"
 	"examples:\n"
-	"  mpirun -np 4 evspace exec ./app\n"
+	"  mpirun -np 2 evspace exec ./app\n"
 	"  srun -n 64 evspace exec --run night ./app\n";
 
 /* Those of its own; behind them come those that say what is collected. */
@@ -72,7 +72,7 @@ static int exec_options_parse(int argc, char **argv, struct preload_options *o,
 	}
 	if (optind < argc)
 		return 0;
-	fputs("evspace exec: which program? as in: mpirun -np 4 evspace exec ./app\n", stderr);
+	fputs("evspace exec: which program? as in: mpirun -np 2 evspace exec ./app\n", stderr);
 	return -1;
 }
 

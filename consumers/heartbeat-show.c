@@ -141,9 +141,8 @@ static void screen_looking(struct screen *s, const struct evspace_wave *w)
 			 "; all agents together use %s of a core", unit_share(share, h->cpu_share));
 	screen_line(s, "", line);
 	for (size_t i = 0; i < w->n_missing; i++) {
-		snprintf(line, sizeof(line), "missing: %s, %s for %.1f s%s%s", w->missing[i].leaf,
-			 w->missing[i].why, w->missing[i].since_s,
-			 w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
+		snprintf(line, sizeof(line), "missing: %s, ", w->missing[i].leaf);
+		words_add_missing(line, &w->missing[i]);
 		screen_line(s, "\033[33m", line);
 	}
 	if (w->unreadable) {
@@ -321,25 +320,30 @@ int heartbeat_show(struct heartbeat *h)
 	return fflush(stdout) == EOF ? -1 : 0;
 }
 
-void heartbeat_summary(struct heartbeat *h)
+static void summary_write(FILE *line, const void *arg)
 {
+	const struct heartbeat *h = arg;
 	char bytes[UNIT_TEXT], waves[UNIT_TEXT];
 	struct evspace_counts n;
 	uint64_t each;
 
 	evspace_counts(h->client, &n);
 	each = n.waves ? n.waves : 1;
-	fprintf(stderr, "%s look%s", unit_count(waves, n.waves), plural(n.waves, "s"));
+	fprintf(line, "%s look%s", unit_count(waves, n.waves), plural(n.waves, "s"));
 	if (looks_per_second(&n) > 0)
-		fprintf(stderr, " (%.1f/s)", looks_per_second(&n));
-	fprintf(stderr,
+		fprintf(line, " (%.1f/s)", looks_per_second(&n));
+	fprintf(line,
 		" at %u host%s, each %s on the wire and %llu us of CPU time of all agents; %llu "
 		"tuple%s lost",
 		n.leaves, plural(n.leaves, "s"), unit_bytes(bytes, n.received_bytes / each),
 		(unsigned long long)(n.cpu_us / each), (unsigned long long)n.lost,
 		plural(n.lost, "s"));
 	if (n.reconnections)
-		fprintf(stderr, "; the connection was made again %u time%s", n.reconnections,
+		fprintf(line, "; the connection was made again %u time%s", n.reconnections,
 			plural(n.reconnections, "s"));
-	fputc('\n', stderr);
+}
+
+void heartbeat_summary(const struct heartbeat *h)
+{
+	table_say_of(stderr, summary_write, h);
 }

@@ -183,15 +183,28 @@ static void print_dead(const struct heartbeat *h)
 	free(ranks);
 }
 
+/* Its processes are there. */
+static bool is_unmatched(const struct heartbeat *h)
+{
+	const struct evspace_wave *w = evspace_wave(h->client);
+
+	return h->common.look.n_select && w && w->processes && !w->elements;
+}
+
 static void print_fine(const struct heartbeat *h)
 {
 	if (h->ended)
 		printf("run %s has ended: none of its processes lives\n", h->run);
 	else if (h->pulses.fresh == 0)
 		printf("no thread of a program is seen%s%s\n",
-		       *h->run ? ": nobody has run " : ", there is no run", h->run);
-	else if (h->pulses.fresh == 1 && !h->dead)
-		printf("the only thread makes progress\n");
+		       *h->run ? is_unmatched(h) ? " that --select says, of run "
+						 : ": nobody has run "
+			       : ", there is no run",
+		       h->run);
+	else if (evspace_wave(h->client)->processes == 0)
+		printf("run %s: none of its processes that are seen lives\n", h->run);
+	else if (h->pulses.fresh == h->dead + 1)
+		printf("the %s thread makes progress\n", h->dead ? "other" : "only");
 	else if (h->dead < h->pulses.fresh)
 		printf("all %s%zu threads make progress\n", h->dead ? "other " : "",
 		       h->pulses.fresh - h->dead);
@@ -202,10 +215,12 @@ static void print_missing(const struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);
 
-	for (size_t i = 0; w && i < w->n_missing; i++)
-		printf("%s cannot be told: %s for %.1f s%s%s\n", w->missing[i].leaf,
-		       w->missing[i].why, w->missing[i].since_s,
-		       w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
+	for (size_t i = 0; w && i < w->n_missing; i++) {
+		char text[WORDS_TEXT] = "";
+
+		words_add_missing(text, &w->missing[i]);
+		printf("%s cannot be told: %s\n", w->missing[i].leaf, text);
+	}
 	if (w && w->unreadable)
 		standing_say_unreadable(h->client, "", stdout);
 	if (h->silent)

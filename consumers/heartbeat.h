@@ -59,6 +59,6 @@ int heartbeat_show(struct heartbeat *h);
 void heartbeat_json(const struct heartbeat *h);
 
 /** Say on stderr how often was looked, and what it cost. */
-void heartbeat_summary(struct heartbeat *h);
+void heartbeat_summary(const struct heartbeat *h);
 
 #endif

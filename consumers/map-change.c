@@ -7,13 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "consumers/client.h"
 #include "consumers/command.h"
+#include "consumers/map-fold.h"
 #include "consumers/options.h"
 #include "pathmap/difference.h"
-#include "pathmap/hostlist.h"
 #include "pathmap/memory.h"
 #include "pathmap/plural.h"
 #include "pathmap/texts.h"
@@ -56,7 +55,7 @@ static const char change_help[] =
 	"  evspace map rollback\n"
 	"\n"
 	"  --dry-run         prepare it, say who does not answer, and change nothing\n"
-	"  --verbose         also what no longer runs where, and what does now, stage by stage\n";
+	"  --verbose         all of it: node by node, and what runs where, stage by stage\n";
 
 enum { DRY_RUN = 256, VERBOSE };
 
@@ -68,16 +67,6 @@ static const struct own_option own[] = {
 
 enum action { DIFF, APPLY, ROLLBACK };
 
-/* One difference, and all views that have it. */
-struct line {
-	UT_hash_handle hh;
-	bool is_stage; /* not where a host is, but what runs there */
-	char *subject, *text;
-	char *views; /* "heartbeat, events"; NULL: it is about none */
-	size_t n_views;
-	bool printed;
-};
-
 struct change {
 	struct common common;
 	enum action action;
@@ -87,7 +76,7 @@ struct change {
 	Evspace__Frame *reply;
 	struct pathmap_texts texts; /* the new map's */
 	struct pathmap *from, *to;
-	struct line *lines; /* by their text */
+	struct map_fold fold;
 	bool verbose;
 };
 
@@ -206,28 +195,6 @@ static int change_read(struct change *c)
 	return c->now->hidden ? change_hide(c) : EXIT_FINE;
 }
 
-static void line_note(struct change *c, const struct difference *d)
-{
-	struct line *line;
-	char *longer;
-
-	HASH_FIND_STR(c->lines, d->text, line);
-	if (!line) {
-		line = memory_new(1, sizeof(*line));
-		line->is_stage = strcmp(d->what, "stages") == 0;
-		line->subject = memory_copy(d->subject);
-		line->text = memory_copy(d->text);
-		HASH_ADD_KEYPTR(hh, c->lines, line->text, strlen(line->text), line);
-	}
-	if (!d->view)
-		return;
-	longer = memory_format("%s%s%s", line->views ? line->views : "", line->views ? ", " : "",
-			       d->view);
-	free(line->views);
-	line->views = longer;
-	line->n_views++;
-}
-
 static void difference_take(void *arg, const struct difference *d)
 {
 	struct change *c = arg;
@@ -242,111 +209,19 @@ static void difference_take(void *arg, const struct difference *d)
 		json_print(object);
 		return;
 	}
-	line_note(c, d);
+	map_fold_take(&c->fold, d);
 }
 
-/* "all views", or which. */
-static void views_print(const struct change *c, const struct line *line)
+/* How many views there are by both maps. */
+static size_t views_both(const struct change *c)
 {
-	const char *const *names;
+	const char *const *from, *const *to;
+	size_t n_from = pathmap_views(c->from, &from), n_to = pathmap_views(c->to, &to), n = 0;
 
-	if (line->n_views == pathmap_views(c->to, &names))
-		printf("  all views: ");
-	else
-		printf("  view %s: ", line->views);
-}
-
-/* What is said of a host behind its name. */
-static const char *line_rest(const struct line *line)
-{
-	size_t length = strlen(line->subject);
-
-	return strncmp(line->text, line->subject, length) == 0 ? line->text + length : line->text;
-}
-
-static bool lines_alike(const struct line *a, const struct line *b)
-{
-	return line_rest(a) != a->text && strcmp(line_rest(a), line_rest(b)) == 0 &&
-	       strcmp(a->views, b->views) == 0;
-}
-
-/* A difference, with all hosts of which the same is said, of the same views. */
-static void line_print(struct change *c, struct line *line)
-{
-	const char **subjects = NULL;
-	size_t n = 0;
-	char *text;
-
-	views_print(c, line);
-	for (struct line *other = line; other != NULL; other = other->hh.next) {
-		if (other != line && (!other->views || !lines_alike(line, other)))
-			continue;
-		subjects = memory_room(subjects, n, sizeof(*subjects));
-		subjects[n++] = other->subject;
-		other->printed = true;
-	}
-	text = hostlist_text(subjects, n);
-	if (n > 1)
-		printf("%s%s\n", text, line_rest(line));
-	else
-		printf("%s\n", line->text);
-	free(text);
-	free(subjects);
-}
-
-/* What runs elsewhere because hosts have moved, without the single stages. */
-static void stages_print(struct change *c)
-{
-	const char **hosts = NULL;
-	size_t n = 0, hidden = 0;
-	char *text;
-
-	for (struct line *line = c->lines; line != NULL; line = line->hh.next) {
-		bool known = line->printed;
-
-		hidden += !line->printed;
-		for (size_t i = 0; i < n && !known; i++)
-			known = strcmp(hosts[i], line->subject) == 0;
-		if (known)
-			continue;
-		hosts = memory_room(hosts, n, sizeof(*hosts));
-		hosts[n++] = line->subject;
-	}
-	text = hostlist_text(hosts, n);
-	if (hidden)
-		printf("  what runs on %s changes with that in %zu way%s (--verbose)\n", text,
-		       hidden, plural(hidden, "s"));
-	free(text);
-	free(hosts);
-}
-
-static void lines_print(struct change *c)
-{
-	for (struct line *line = c->lines; line != NULL; line = line->hh.next) {
-		if (line->printed || (line->is_stage && !c->verbose))
-			continue;
-		if (line->views) {
-			line_print(c, line);
-			continue;
-		}
-		printf("  %s\n", line->text);
-		line->printed = true;
-	}
-	stages_print(c);
-}
-
-static void lines_free(struct change *c)
-{
-	struct line *line, *next;
-
-	HASH_ITER(hh, c->lines, line, next)
-	{
-		HASH_DEL(c->lines, line);
-		free(line->subject);
-		free(line->text);
-		free(line->views);
-		free(line);
-	}
+	for (size_t i = 0; i < n_from; i++)
+		for (size_t k = 0; k < n_to; k++)
+			n += strcmp(from[i], to[k]) == 0;
+	return n;
 }
 
 static void change_print(struct change *c)
@@ -358,7 +233,7 @@ static void change_print(struct change *c)
 	if (!c->common.json)
 		printf("from map generation %llu to %s:\n", generation, to);
 	n = difference_walk(c->from, c->to, difference_take, c);
-	lines_print(c);
+	map_fold_print(&c->fold, views_both(c), c->verbose, stdout);
 	if (n == 0 && !c->common.json)
 		printf("  nothing is different\n");
 	if (c->common.json)
@@ -440,8 +315,9 @@ static int change_words(const struct change *c)
 
 	if (c->common.n_words == wanted)
 		return 0;
-	fprintf(stderr, "%s: %s; try --help\n", c->command,
-		wanted ? "say which directory the new maps are in" : "it takes no directory");
+	fprintf(stderr, "%s: %s; try '%s --help'\n", c->command,
+		wanted ? "say which directory the new maps are in" : "it takes no directory",
+		c->command);
 	return -1;
 }
 
@@ -462,7 +338,7 @@ int map_change_main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	code = change_words(&c) < 0 ? EXIT_USAGE : change(&c);
-	lines_free(&c);
+	map_fold_fini(&c.fold);
 	texts_fini(&c.texts);
 	pathmap_free(c.from);
 	pathmap_free(c.to);

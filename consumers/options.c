@@ -365,8 +365,11 @@ static const char *option_short(int argc, char **argv)
 static void option_wrong(int argc, char **argv, bool words, int code, const struct option *table)
 {
 	const char *word = option_short(argc, argv);
+	const char *said = word ? "" : argv[optind - 1] + strlen("--");
 
-	while (optopt && table->name && table->val != optopt)
+	/* several may have one value */
+	while (optopt && !word && table->name &&
+	       (table->val != optopt || strncmp(table->name, said, strcspn(said, "=")) != 0))
 		table++;
 	if (word)
 		fprintf(stderr, "%s: there is no option '%s';%s", argv[0], word,
@@ -375,7 +378,7 @@ static void option_wrong(int argc, char **argv, bool words, int code, const stru
 		fprintf(stderr, "%s: --%s takes %s", argv[0], table->name,
 			code == ':' ? "a value, which is missing;" : "no value;");
 	else
-		option_unknown(argv[0], argv[optind - 1] + strlen("--"), table);
+		option_unknown(argv[0], said, table);
 	fprintf(stderr, " try '%s --help'\n", argv[0]);
 }
 

@@ -9,6 +9,7 @@
 #include "consumers/client.h"
 #include "consumers/command.h"
 #include "consumers/unit.h"
+#include "consumers/unmatched.h"
 #include "node-agent/store.h"
 #include "pathmap/directive.h"
 #include "pathmap/memory.h"
@@ -251,6 +252,29 @@ static int take_none(const char *command, const char *wanted, const struct commo
 	return EXIT_BAD_NEWS;
 }
 
+/* Its processes are there: is anything that was selected? */
+static void take_selected(struct standing *s, const char *command, const struct common *common,
+			  const struct evspace_client *client, bool last)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+
+	s->matched |= w->elements > 0 || common->look.n_select == 0;
+	if (s->matched || w->n_missing)
+		return;
+	s->since_ns = s->since_ns ? s->since_ns : clock_mono_ns();
+	if (!last && clock_mono_ns() - s->since_ns < GRACE_NS)
+		return;
+	s->matched = true;
+	unmatched_tell(command, &common->look);
+}
+
+/* It has ended, and nothing that was selected is there. */
+static int take_nothing(const char *command, const struct common *common)
+{
+	unmatched_tell(command, &common->look);
+	return EXIT_BAD_NEWS;
+}
+
 int standing_take(struct standing *s, const char *command, const struct common *common,
 		  const struct evspace_client *client, bool last)
 {
@@ -263,6 +287,8 @@ int standing_take(struct standing *s, const char *command, const struct common *
 
 	if (s->settled || w->processes || (wanted && strcmp(wanted, TRACK_RUN) == 0)) {
 		s->settled = true;
+		if (w->processes)
+			take_selected(s, command, common, client, last);
 		return -1;
 	}
 	if (!ended && common->look.wait)
@@ -284,6 +310,8 @@ int standing_take(struct standing *s, const char *command, const struct common *
 	s->settled = runs.known || !reply;
 	if (runs.known && !runs.alive && ended && wanted)
 		say_ended(command, wanted, &runs, evspace_is_stream(client), common->look.backlog);
+	else if (runs.known && !runs.alive && common->look.n_select)
+		code = take_nothing(command, common);
 	else if (!ended && reply)
 		code = take_none(command, wanted, common, &runs, client);
 	free(runs.names);

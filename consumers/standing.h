@@ -13,6 +13,7 @@
 struct standing {
 	bool settled;	     /* the run is there, and what is to be said of it was said */
 	bool awaiting;	     /* that hosts do not answer was said */
+	bool matched;	     /* what is selected is there, or that it is not was said */
 	bool asked;	     /* which run it is that nobody has named */
 	unsigned unreadable; /* processes, of which was said so */
 	uint64_t since_ns;   /* nothing of it is seen; CLOCK_MONOTONIC */

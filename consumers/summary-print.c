@@ -11,6 +11,7 @@
 #include "consumers/tally.h"
 #include "consumers/unit.h"
 #include "pathmap/plural.h"
+#include "pathmap/table.h"
 #include "tree/process.h"
 
 #define SUMMARY_SCHEMA 1
@@ -116,18 +117,19 @@ static void print_reasons(const struct summary *s, const struct summary_about *a
 	char notes[512];
 
 	if (about->why_none)
-		fprintf(out, "  why         %s\n", about->why_none);
+		table_say(out, "  why         %s", about->why_none);
 	TAILQ_FOREACH (r, &about->store->refusals, link)
 		if (!strcmp(r->run, about->run))
-			fprintf(out, "  refused     %s\n", r->text);
+			table_say(out, "  refused     %s", r->text);
 	if (s->notes)
-		fprintf(out, "  note        %s\n",
-			segment_notes(s->notes, s->removed, notes, sizeof(notes)));
+		table_say(out, "  note        %s",
+			  segment_notes(s->notes, s->removed, notes, sizeof(notes)));
 }
 
-static void print_events(const struct summary *s, FILE *out)
+static void events_write(FILE *out, const void *arg)
 {
-	char count[UNIT_TEXT], kept[UNIT_TEXT];
+	const struct summary *s = arg;
+	char count[UNIT_TEXT];
 	int n = 0;
 
 	fprintf(out, "  events      %s", unit_count(count, s->written));
@@ -136,29 +138,38 @@ static void print_events(const struct summary *s, FILE *out)
 			fprintf(out, "%s%s %s%s", n++ ? ", " : "  (", channel_name(c),
 				unit_count(count, s->channel_events[c]),
 				c == CHANNEL_COMPLETION ? " (ends of nonblocking calls)" : "");
-	fprintf(out, "%s\n", n ? ")" : "");
+	fputs(n ? ")" : "", out);
+}
+
+static void print_events(const struct summary *s, FILE *out)
+{
+	char count[UNIT_TEXT], kept[UNIT_TEXT];
+
+	table_say_of(out, events_write, s);
 	if (overwritten(s))
-		fprintf(out,
-			"  kept        %s of %s event%s: the rest was overwritten; connect a "
-			"consumer (evspace events) or raise --capacity\n",
-			unit_count(kept, s->kept), unit_count(count, s->written),
-			plural(s->written, "s"));
+		table_say(out,
+			  "  kept        %s of %s event%s: the rest was overwritten; connect a "
+			  "consumer (evspace events) or raise --capacity",
+			  unit_count(kept, s->kept), unit_count(count, s->written),
+			  plural(s->written, "s"));
 	if (s->overflowed)
-		fprintf(out,
+		table_say(
+			out,
 			"  lost        %s event%s for which no element had room: raise --threads, "
-			"or --reserve if elements are split\n",
+			"or --reserve if elements are split",
 			unit_count(count, s->overflowed), plural(s->overflowed, "s"));
 	if (!overwritten(s) && !s->overflowed)
-		fprintf(out, "  kept        all%s, 0 lost\n",
-			s->inside || s->left ? " that were recorded" : "");
+		table_say(out, "  kept        all%s, 0 lost",
+			  s->inside || s->left ? " that were recorded" : "");
 	if (s->inside)
-		fprintf(out,
+		table_say(
+			out,
 			"  not recorded  %s call%s within other calls, of functions of the program "
-			"that MPI calls (error handlers, operations, attributes)\n",
+			"that MPI calls (error handlers, operations, attributes)",
 			unit_count(count, s->inside), plural(s->inside, "s"));
 	if (s->left)
-		fprintf(out, "  not recorded  %s call%s left by an exception or longjmp\n",
-			unit_count(count, s->left), s->left == 1 ? " that was" : "s that were");
+		table_say(out, "  not recorded  %s call%s left by an exception or longjmp",
+			  unit_count(count, s->left), s->left == 1 ? " that was" : "s that were");
 }
 
 static void print_classes(const struct summary *s, FILE *out)

@@ -129,13 +129,15 @@ static void head_text(struct viewer *v, const struct evspace_wave *w)
 	printf("%s of %s, wave %llu%s at %s, %u of %u host%s", v->view, *run ? run : "no run yet",
 	       (unsigned long long)w->number, w->again ? " (what was late)" : "", clock,
 	       w->answered, w->leaves, plural(w->leaves, "s"));
-	for (size_t i = 0; i < w->n_missing; i++)
-		printf("%s %s %s for %.0f s%s%s", i ? "," : ";", w->missing[i].leaf,
-		       w->missing[i].why, w->missing[i].since_s,
-		       w->missing[i].reason[0] ? ": " : "", w->missing[i].reason);
+	for (size_t i = 0; i < w->n_missing; i++) {
+		char text[WORDS_TEXT] = "";
+
+		words_add_missing(text, &w->missing[i]);
+		printf("%s %s %s", i ? "," : ";", w->missing[i].leaf, text);
+	}
 	if (w->unreadable)
 		printf("; not seen: %u process%s: " STANDING_UNREADABLE "; evspace status says why",
-		       w->unreadable, w->unreadable == 1 ? "" : "es");
+		       w->unreadable, plural(w->unreadable, "es"));
 	if (v->loss.lost)
 		printf("; %s", loss_words(&v->loss, &v->common, w, lost));
 	putchar('\n');
@@ -276,23 +278,23 @@ static int follow(struct viewer *v)
 	}
 }
 
-static void summary(const struct viewer *v)
+static void summary_write(FILE *line, const void *arg)
 {
+	const struct viewer *v = arg;
 	struct evspace_counts n;
 
 	evspace_counts(v->client, &n);
-	fprintf(stderr, "%llu wave%s", (unsigned long long)n.waves, plural(n.waves, "s"));
+	fprintf(line, "%llu wave%s", (unsigned long long)n.waves, plural(n.waves, "s"));
 	if (n.read || n.lost)
-		fprintf(stderr,
+		fprintf(line,
 			", %llu tuple%s read: %llu delivered, %llu filtered, %llu reduced; "
 			"%llu lost (overwritten before they were read)",
 			(unsigned long long)n.read, plural(n.read, "s"),
 			(unsigned long long)n.delivered, (unsigned long long)n.filtered,
 			(unsigned long long)n.reduced, (unsigned long long)n.lost);
 	if (n.unaccounted)
-		fprintf(stderr, ", %llu UNACCOUNTED FOR (please report this)",
+		fprintf(line, ", %llu UNACCOUNTED FOR (please report this)",
 			(unsigned long long)n.unaccounted);
-	fputc('\n', stderr);
 }
 
 static int view_open(struct viewer *v, const char *command)
@@ -332,7 +334,7 @@ int view_main(int argc, char **argv)
 		code = follow(&v);
 		if (v.waits)
 			show_wave(&v);
-		summary(&v);
+		table_say_of(stderr, summary_write, &v);
 		options_close(&v.common, v.client);
 	}
 	for (size_t i = 0; i < FIGURES; i++)

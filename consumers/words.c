@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "consumers/unit.h"
 #include "pathmap/plural.h"
 #include "tree/op-table.h"
 #include "tree/op.h"
@@ -16,6 +17,9 @@
 #define RANGES 6
 
 #define NS_PER_S 1000000000
+
+/* A host that is missing for less than that was there at the last look. */
+#define JUST_NOW_S 0.05
 
 void words_add(char buf[WORDS_TEXT], const char *format, ...)
 {
@@ -33,6 +37,23 @@ static void add_number(char *buf, const char *before, int32_t rank)
 		words_add(buf, "%st%x", before, (unsigned)rank);
 	else
 		words_add(buf, "%s%d", before, rank);
+}
+
+void words_add_missing(char buf[WORDS_TEXT], const struct evspace_missing *m)
+{
+	char since[UNIT_TEXT];
+
+	words_add(buf, "%s", m->why);
+	if (m->since_s < JUST_NOW_S)
+		words_add(buf, " just now");
+	else
+		words_add(buf, " for %s", unit_duration(since, (uint64_t)(m->since_s * NS_PER_S)));
+	if (m->reason[0])
+		words_add(buf, ": %s", m->reason);
+	else if (strcmp(m->why, "late") == 0)
+		words_add(buf, ": no answer within --deadline; is that host very busy?");
+	else
+		words_add(buf, ": no connection to it, or to an agent on the way, for now");
 }
 
 void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n)

@@ -20,6 +20,9 @@ struct words_about {
 	uint32_t seq_or_tag, comm;
 };
 
+/** "late for 1.2 s: why": of a host that a wave lacks. */
+void words_add_missing(char buf[WORDS_TEXT], const struct evspace_missing *missing);
+
 /** Put a formatted text behind the one in @buf, cut at its size. */
 void words_add(char buf[WORDS_TEXT], const char *format, ...) __attribute__((format(printf, 2, 3)));
 

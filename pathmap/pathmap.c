@@ -3,6 +3,7 @@
 #include "pathmap/pathmap.h"
 
 #include <errno.h>
+#include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,6 +237,14 @@ static struct pathmap *pathmap_read(const char *dir, pathmap_stage_check *check,
 	struct complaints complaints = {0};
 	struct pathmap *map;
 
+	/* not the same of each file */
+	if (access(dir, F_OK) < 0) {
+		errorf(e,
+		       "%s: %s; a pathmap is a directory with application.map, cluster.map and "
+		       "mapping.map",
+		       dir, strerror(errno));
+		return NULL;
+	}
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		mapfile_read(&sources[i], dir, names[i], &complaints);
 	map = pathmap_make(sources, check, &complaints);

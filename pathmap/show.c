@@ -295,28 +295,20 @@ static void paths_print(struct show *show, FILE *out)
 }
 
 /* What the view reads, from how many hosts. */
-static void reading_print(const struct show *show, FILE *out)
+static void reading_write(FILE *line, const void *arg)
 {
+	const struct show *show = arg;
 	const struct plan *plan = show->plan;
-	char *text = NULL;
-	size_t size;
-	FILE *words = open_memstream(&text, &size);
 
-	if (words == NULL)
-		abort();
-	fprintf(words, "view %s: %s of", plan->view, reading_name(plan->reading));
+	fprintf(line, "view %s: %s of", plan->view, reading_name(plan->reading));
 	for (size_t i = 0; i < plan->n_select; i++)
-		fprintf(words, " %s", plan->select[i]);
-	fprintf(words, " from %zu node%s by way of %zu host%s", show->n_leaves,
+		fprintf(line, " %s", plan->select[i]);
+	fprintf(line, " from %zu node%s by way of %zu host%s", show->n_leaves,
 		plural(show->n_leaves, "s"), plan->n_places, plural(plan->n_places, "s"));
 	if (plan->root->concurrency == 1)
-		fputs(", asked one after the other", words);
+		fputs(", asked one after the other", line);
 	else if (plan->root->concurrency > 0)
-		fprintf(words, ", at most %u asked at once by each", plan->root->concurrency);
-	if (fclose(words) == EOF)
-		abort();
-	table_say(out, "%s", text);
-	free(text);
+		fprintf(line, ", at most %u asked at once by each", plan->root->concurrency);
 }
 
 void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out)
@@ -329,7 +321,7 @@ void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out)
 	show.joined = memory_new(show.depth + 1, sizeof(*show.joined));
 	show.path = memory_new(show.depth + 1, sizeof(*show.path));
 	show_columns(&show, plan->root, 0);
-	reading_print(&show, out);
+	table_say_of(out, reading_write, &show);
 	fputc('\n', out);
 	hosts_print(&show, out);
 	fputc('\n', out);

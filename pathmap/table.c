@@ -390,3 +390,18 @@ void table_say(FILE *out, const char *format, ...)
 	table_wrap(out, text, table_width(out));
 	free(text);
 }
+
+void table_say_of(FILE *out, void (*write)(FILE *line, const void *arg), const void *arg)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *line = open_memstream(&text, &size);
+
+	if (line == NULL)
+		abort();
+	write(line, arg);
+	if (fclose(line) == EOF)
+		abort();
+	table_wrap(out, text, table_width(out));
+	free(text);
+}

@@ -70,4 +70,7 @@ void table_wrap(FILE *out, const char *text, size_t width);
 /** The same of a formatted text, where it is wider than @out. */
 void table_say(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** The same of a line without its newline, which @write writes piece by piece. */
+void table_say_of(FILE *out, void (*write)(FILE *line, const void *arg), const void *arg);
+
 #endif

@@ -136,6 +136,18 @@ left() {
 }
 tap_case "heartbeat finds its name, and advises nothing that it does not have" left
 
+# of_nothing RUN COMMAND...: what is not there is not waited for, and what is there is said.
+of_nothing() {
+	local run=$1
+
+	shift
+	says 1 evspace "$@" --run "$run" --select '/nosuch/**' &&
+		has err "^evspace $1: nothing is there so far that --select says; there is /.*/rank\[0-2\], with threads such as /t0, which have p2p, "
+}
+tap_case "a pattern that matches nothing of it" of_nothing calls events --backlog --until-end
+tap_case "... for a view" of_nothing calls view latest
+tap_case "... for heartbeat" of_nothing calls heartbeat
+
 # --- nothing can be switched ---
 
 only_the_error() {
@@ -192,6 +204,12 @@ looks() {
 		sed -n 's/^3 looks (\([0-9.]*\)\/s) .*/\1/p' "$tap_dir/err" | awk '{ rate = $1 } END { exit !(rate > 0 && rate <= 2.1) }' || { cat "$tap_dir/err"; return 1; }
 }
 tap_case "heartbeat counts looks by the time between them" looks
+tap_case "a pattern that matches nothing of what lives" eval \
+	'says 0 evspace events --run live --select "/nosuch/**" --duration 1 && has err "nothing is there so far that --select says; there is /.*/rank\[0-1\]"'
+tap_case "... in a check" eval \
+	'says 1 evspace heartbeat --run live --select "/nosuch/**" --check --count 1 && has out "no thread of a program is seen that --select says, of run live"'
+tap_case "one wave, one host" eval \
+	'says 0 evspace view rates --run live --count 1 && has err "^1 wave\(,\|$\)" && has out ", 1 of 1 host$"'
 truncate -s 10000 "$EVSPACE_DIR"/live/rank0.*.seg
 not_told() {
 	says 1 evspace heartbeat --run live --check && has out '^/.*: the elements of 1 process cannot be read' &&
@@ -257,7 +275,7 @@ full() {
 		has err 'is missing: cannot keep cursors in .*: No space left on device; free some space there' \
 			'^/.* has not answered all waves: what it read for them, if anything, has not come' || return
 	says 0 evspace view events --run full --count 1 &&
-		has out 'refused for .*: cannot keep cursors in .*: No space left' || return
+		has out 'refused .*: cannot keep cursors in .*: No space left' || return
 	rm "$small/fill"
 	says 0 evspace events --run full --backlog --until-end && has err '^[1-9][0-9,]* tuples delivered'
 }

@@ -70,6 +70,8 @@ tap_case "an option with a letter missing" usage "there is no option '--conect';
 tap_case "the same of run" usage "did you mean '--capacity'?" evspace run --capcity 3 -- true
 tap_case "an option that could be several" usage "--connect, --count, --compress: which of these is '--co'" evspace events --co x
 tap_case "an option without its value" usage "--connect takes a value, which is missing" evspace events --connect
+tap_case "... of several that are alike" usage "--run takes a value, which is missing" evspace profile save lab --run
+tap_case "a class that is no option" usage "write: evspace collect --class p2p@world off" evspace collect p2p@world off
 tap_case "an option with a value too many" usage "--json takes no value" evspace events --json=1
 tap_case "evspace map alone lists what there is" usage "check, show, suggest, discover, diff, apply or rollback" evspace map
 tap_case "evspace map: a letter missing" usage "did you mean 'suggest'?" evspace map sugest maps
@@ -147,8 +149,9 @@ tap_case "a switch of nothing is logged as such" switches_nothing
 
 # --- maps ---
 
-tap_case "no map" no_agent "/nonexistent/cluster.map: cannot be read: No such file or directory" \
+tap_case "no map" no_agent "/nonexistent: No such file or directory; a pathmap is a directory with" \
 	--pathmap /nonexistent --node a0
+tap_case "... is said once" eval '[ "$(wc -l <"$tap_dir/stderr")" -eq 1 ]'
 cp -r "$bed_dir/maps" "$bed_dir/broken"
 echo 'cluser X { nodes x; }' >>"$bed_dir/broken/cluster.map"
 tap_case "a map with a mistake: file, line, column, and what would be right" \
