@@ -259,7 +259,7 @@ static void take_selected(struct standing *s, const char *command, const struct 
 	const struct evspace_wave *w = evspace_wave(client);
 
 	s->matched |= w->elements > 0 || common->look.n_select == 0;
-	if (s->matched || w->n_missing)
+	if (s->matched || w->n_missing || w->unreadable)
 		return;
 	s->since_ns = s->since_ns ? s->since_ns : clock_mono_ns();
 	if (!last && clock_mono_ns() - s->since_ns < GRACE_NS)
