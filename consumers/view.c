@@ -11,6 +11,7 @@
 #include "consumers/command.h"
 #include "consumers/words.h"
 #include "pathmap/memory.h"
+#include "pathmap/plan.h"
 #include "pathmap/plural.h"
 #include "pathmap/table.h"
 #include "tree/clock.h"
@@ -86,14 +87,23 @@ static int top_take(struct viewer *v, const char *value, struct error *e)
 	return 0;
 }
 
+/* Those that a view can be cut at. */
+static int level_take(struct viewer *v, const char *value, struct error *e)
+{
+	v->level = value;
+	for (enum level level = LEVEL_THREAD; level <= LEVEL_CLUSTER; level++)
+		if (strcmp(value, level_name(level)) == 0)
+			return 0;
+	return errorf(e, "'%.60s' is none of thread, node and cluster", value);
+}
+
 static int own_take(void *arg, int code, const char *value, struct error *e)
 {
 	struct viewer *v = arg;
 
 	switch (code) {
 	case LEVEL:
-		v->level = value;
-		break;
+		return level_take(v, value, e);
 	case TOP:
 		return top_take(v, value, e);
 	default:

@@ -94,7 +94,7 @@ run_with() {
 
 	evspace run --keep --run "$(basename "$launcher")" -- "$launcher" -np 3 "$apps/windtunnel-mpich" --steps 20 \
 		>"$tap_dir/out" 2>"$tap_dir/err" && has_ranks "$(basename "$launcher")" 3 &&
-		grep -q '3 ranks x 1 threads, .* momentum conserved' "$tap_dir/out" ||
+		grep -q '3 ranks x 1 thread, .* momentum conserved' "$tap_dir/out" ||
 		{ cat "$tap_dir/out" "$tap_dir/err"; return 1; }
 }
 

@@ -78,6 +78,7 @@ tap_case "evspace map: a letter missing" usage "did you mean 'suggest'?" evspace
 tap_case "a channel that is none" usage 'no channel; did you mean `/**/p2p.MPI_Send`' evspace events --select '/**/p2pp.MPI_Send'
 tap_case "a name that ends above channels" usage 'write `/**/rank3/**`' evspace events --select '/**/rank3'
 tap_case "an unknown command" usage "there is no command 'evnts'; did you mean 'events'" evspace evnts
+tap_case "a level that is none" usage "--level: 'host' is none of thread, node and cluster" evspace view rates --level host
 tap_case "a rate that is none" usage "'fast' is no rate" evspace events --rate fast
 tap_case "a count that is none" usage '`-1` is no number from 1' evspace heartbeat --count -1
 tap_case "a time of nothing" usage "--duration: '0' is no time to look" evspace heartbeat --duration 0

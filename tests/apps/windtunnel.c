@@ -344,10 +344,11 @@ static void tunnel_run(void)
 		mine += tunnel.slices[t].checksum;
 	MPI_Reduce(&mine, &sum, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (tunnel.rank == 0 && !tunnel.broken)
-		printf("windtunnel: size %s, %d ranks x %ld threads, %ld steps, %.1f steps/s, "
+		printf("windtunnel: size %s, %d rank%s x %ld thread%s, %ld steps, %.1f steps/s, "
 		       "mass and momentum conserved, checksum %08x\n",
-		       want.size, tunnel.ranks, want.threads, steps_done,
-		       (double)steps_done / seconds, (unsigned)(sum ^ sum >> 32));
+		       want.size, tunnel.ranks, tunnel.ranks == 1 ? "" : "s", want.threads,
+		       want.threads == 1 ? "" : "s", steps_done, (double)steps_done / seconds,
+		       (unsigned)(sum ^ sum >> 32));
 	pthread_barrier_destroy(&tunnel.barrier);
 	free(tunnel.slices);
 }
