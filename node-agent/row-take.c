@@ -167,14 +167,18 @@ static int rows_look(void *arg)
 	for (r->looking = 0; r->looking < r->n_follows; r->looking++) {
 		struct follow *f = &r->follows[r->looking];
 		const struct segment *s = &f->segment->segment;
-		uint32_t elements = follow_elements(s);
+		uint32_t elements;
 
+		f->changed = false;
+		/* one that is cut off would end each look */
+		if (f->broken || f->given)
+			continue;
+		elements = follow_elements(s);
 		if (!f->seen)
 			f->older = r->begun ? 0 : elements;
 		f->seen = true;
-		f->changed = !f->broken && !f->given &&
-			     (elements != f->elements || segment_threads(s) != f->threads ||
-			      segment_comms(s) != f->comms.seen || segment_labels(s) != f->labels);
+		f->changed = elements != f->elements || segment_threads(s) != f->threads ||
+			     segment_comms(s) != f->comms.seen || segment_labels(s) != f->labels;
 	}
 	return 0;
 }

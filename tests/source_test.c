@@ -416,7 +416,7 @@ static void one_file_blinds_nobody(void)
 	for (int i = N - 1; i >= 0; i -= 5) {
 		snprintf(name, sizeof(name), "rank%d", i);
 		snprintf(path, sizeof(path), "%s/run/%s", trial.base, trial_find(name)->file);
-		CU_ASSERT_EQUAL(truncate(path, 4096), 0);
+		CU_ASSERT_EQUAL(truncate(path, i % 2 ? 4096 : 0), 0);
 		ask.wave++;
 		CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), N - ask.wave + 1);
 		CU_ASSERT_EQUAL(part.unreadable, ask.wave - 1);
