@@ -45,7 +45,7 @@ struct agent {
 	struct keeper *keeper;
 	struct monitor *monitor;
 	struct fetches *fetches;
-	struct rows_list fetched;
+	struct rows_list fetched, streams;
 	struct ration said;
 	struct link_listener *local, *remote;
 	struct clock_host clock;
@@ -255,6 +255,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns(),
 		.sites = sites_new(),
 		.fetched = &a->fetched,
+		.streams = &a->streams,
 		.clock = &a->clock,
 		.said = &a->said,
 	};
@@ -267,6 +268,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	});
 	LIST_INIT(&a->stems);
 	LIST_INIT(&a->fetched);
+	LIST_INIT(&a->streams);
 	a->scopes = (struct scope_host){
 		.base = a->base,
 		.stems = &a->stems,
@@ -327,7 +329,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 	a->sessions.tls = a->tls;
 	a->chart->passes = a->tls ? pass_book_new(a->tls) : NULL;
 	a->sources.shelf = shelf_new(a->store.base, a->node, o->retention_ns);
-	a->keeper = keeper_new(a->base, &a->store, a->sources.shelf, o->retention_ns);
+	a->keeper = keeper_new(a->base, &a->sources, o->retention_ns);
 	a->sessions.keeper = a->keeper;
 	keeper_tell(a->keeper, agent_looked, a);
 	a->fetches = fetches_new(a->base, &a->sources, a->children, a->keeper);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "node-agent/row.h"
+
 /* The event on one process's descriptor, by the serial of its segment. */
 struct pulse {
 	uint64_t serial;
@@ -18,6 +20,7 @@ struct pulse {
 
 struct keeper {
 	struct event_base *base;
+	const struct source_host *sources;
 	struct store *store;
 	struct shelf *shelf;
 	uint64_t retention_ns;
@@ -44,6 +47,7 @@ static void keeper_gone(struct store_segment *s, void *arg)
 	HASH_FIND(hh, k->pulses, &s->serial, sizeof(s->serial), p);
 	if (p)
 		pulse_free(k, p);
+	rows_gone(k->sources, s);
 }
 
 /* When the next retention ends: a timer only if there is one. */
@@ -169,16 +173,18 @@ static void keeper_due(evutil_socket_t fd, short what, void *arg)
 	keeper_watch(k);
 }
 
-struct keeper *keeper_new(struct event_base *base, struct store *store, struct shelf *shelf,
+struct keeper *keeper_new(struct event_base *base, const struct source_host *sources,
 			  uint64_t retention_ns)
 {
+	struct store *store = sources->store;
 	struct keeper *k = calloc(1, sizeof(*k));
 
 	if (!k)
 		abort();
 	k->base = base;
+	k->sources = sources;
 	k->store = store;
-	k->shelf = shelf;
+	k->shelf = sources->shelf;
 	k->retention_ns = retention_ns;
 	k->changed = event_new(base, store->inotify, EV_READ | EV_PERSIST, keeper_changed, k);
 	k->due = evtimer_new(base, keeper_due, k);

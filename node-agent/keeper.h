@@ -6,18 +6,18 @@
 
 #include <stdint.h>
 
-#include "node-agent/shelf.h"
-#include "node-agent/store.h"
+#include "node-agent/source.h"
 
 struct event_base;
 struct keeper;
 
 /**
- * Keep @store (initialised with @watch) in step from @base's loop: new segments are mapped as they
- * come, the end of a process is noted, segments of dead processes are removed after @retention_ns,
- * and from @shelf what is over. No timer runs unless something waits for its time to end.
+ * Keep the store of @sources (initialised with @watch) in step from @base's loop: new segments are
+ * mapped as they come, the end of a process is noted, segments of dead processes are removed after
+ * @retention_ns, and from their shelf what is over; of files that go, streams are told what they
+ * lose. No timer runs unless something waits for its time to end.
  */
-struct keeper *keeper_new(struct event_base *base, struct store *store, struct shelf *shelf,
+struct keeper *keeper_new(struct event_base *base, const struct source_host *sources,
 			  uint64_t retention_ns);
 void keeper_free(struct keeper *keeper);
 

@@ -28,6 +28,7 @@ struct follow {
 
 struct rows {
 	LIST_ENTRY(rows) fetched; /* if @fetch */
+	LIST_ENTRY(rows) stream;  /* if it is one, and the host has a list */
 	const struct source_host *host;
 	const struct plan_place *place;
 	struct names *names;
@@ -78,6 +79,9 @@ enum news { NEWS_NONE, NEWS_SOME, NEWS_MORE };
 /** Take in what is new in segments, until it is @until_ns (CLOCK_MONOTONIC), at least one element.
  * NEWS_MORE: there is more. (row-take.c) */
 enum news rows_take_all(struct rows *r, uint64_t until_ns);
+
+/** There is nothing to be read of the segment of this serial any more. */
+void rows_drop(struct rows *r, uint64_t serial);
 
 /** Its file cannot be read any more. */
 void rows_lose(struct rows *r, struct follow *f);

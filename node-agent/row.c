@@ -35,6 +35,8 @@ struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 	snprintf(r->fetch, sizeof(r->fetch), "%s", open->fetch);
 	if (r->fetch[0])
 		LIST_INSERT_HEAD(host->fetched, r, fetched);
+	if (r->reading == READ_STREAM && host->streams)
+		LIST_INSERT_HEAD(host->streams, r, stream);
 	r->open = open;
 	r->resting = true;
 	r->born = host->clock->born;
@@ -79,6 +81,8 @@ void rows_free(struct rows *r, bool keep)
 		sites_release(r->host->sites);
 	if (r->fetch[0])
 		LIST_REMOVE(r, fetched);
+	if (r->reading == READ_STREAM && r->host->streams)
+		LIST_REMOVE(r, stream);
 	cursor_close(r->cursor, keep);
 	free(r->follows);
 	free(r->table);
@@ -194,7 +198,7 @@ static struct follow *rows_follow(struct rows *r, const struct store_segment *s)
 	return more;
 }
 
-static void rows_drop(struct rows *r, uint64_t serial)
+void rows_drop(struct rows *r, uint64_t serial)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (r->table[i].serial == serial) {

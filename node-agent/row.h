@@ -27,8 +27,11 @@ struct row {
 	uint32_t cost_ps; /* of one event in its process */
 	uint64_t serial;  /* of its segment or mirror in the store */
 	uint64_t acked;	  /* where it is fetched, what is below this has come there */
-	bool mirrored;	  /* it is a mirror: there are holes in it */
-	bool given;	  /* another node reads it: no wave that is new */
+	/* of one whose file has gone: how many tuples it had, and below which they were discarded
+	 */
+	uint64_t end, discarded;
+	bool mirrored; /* it is a mirror: there are holes in it */
+	bool given;    /* another node reads it: no wave that is new */
 };
 
 /** The rows of one source. Row numbers are those of its cursors. */
@@ -92,6 +95,16 @@ bool rows_fetched(const struct source_host *host, const struct store_segment *s,
 /** The segment of row @at could not be read: take all its rows out. Returns 0, or -1 if it was out
  * already. */
 int rows_break(struct rows *rows, uint32_t at);
+
+/** The file of @s goes: what its elements have by now, and no stream has read, is lost.
+ * (row-gone.c)
+ */
+void rows_gone(const struct source_host *host, const struct store_segment *s);
+
+/** Tell in @out and @part that the tuples [*@from, @to) are lost, or discarded, if they went with
+ * the element's file; *@from becomes @to then. (row-gone.c) */
+void row_lose(const struct row *row, uint64_t to, uint64_t *from, struct batch *out,
+	      struct part *part);
 
 /** The most that is told of how full an element is, in 1/1000. */
 #define ROW_FILL_MOST 1000000u

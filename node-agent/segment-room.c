@@ -32,6 +32,8 @@ struct ended {
 	char name[64];
 	int64_t born_ns; /* its newest segment, on CLOCK_REALTIME */
 	uint64_t bytes;
+	bool in_use; /* by more than readers */
+	bool read;   /* readers hold it: an agent, for its consumers */
 };
 
 /* The runs that have ended. */
@@ -39,7 +41,7 @@ struct heap {
 	int base;
 	struct ended *runs;
 	size_t n;
-	uint64_t bytes;
+	uint64_t idle, read; /* bytes */
 };
 
 static void nap(void)
@@ -79,31 +81,31 @@ static bool segment_has_ended(int dir, const char *name, const struct folder_fil
 	return strncmp(h.host, host, sizeof(host)) == 0 && !segment_process_lives(&h);
 }
 
-/* Is it a file that stays if its run is removed, or, @in_use, one for which the run stays?
- * *@born_ns becomes the time of a segment that is younger. */
-static bool file_stays(int dir, const char *name, bool *in_use, int64_t *born_ns)
+/* Is it a file that stays if its run is removed, or one for which the run stays? */
+static bool file_stays(int dir, const char *name, struct ended *run)
 {
 	struct folder_file file = folder_file(name);
+	bool idle;
 
-	switch (file.kind) {
-	case FOLDER_OTHER:
+	if (file.kind == FOLDER_OTHER)
 		return true;
+	idle = folder_file_is_idle(dir, name);
+	switch (file.kind) {
 	case FOLDER_SEGMENT:
-		*in_use = !segment_has_ended(dir, name, &file, born_ns) ||
-			  !folder_file_is_idle(dir, name);
+		run->in_use |= !segment_has_ended(dir, name, &file, &run->born_ns);
+		run->read |= !idle;
 		break;
 	case FOLDER_CURSOR:
-		*in_use = !folder_file_is_idle(dir, name);
+		run->read |= !idle;
 		break;
 	case FOLDER_MIRROR:
-		*in_use = true;
+		run->in_use = true;
 		break;
 	default:
-		*in_use = file.pid <= 0 || folder_maker_exists(&file) ||
-			  !folder_file_is_idle(dir, name);
+		run->in_use |= file.pid <= 0 || folder_maker_exists(&file) || !idle;
 		break;
 	}
-	return *in_use;
+	return run->in_use;
 }
 
 /* ---- a run ---- */
@@ -122,34 +124,36 @@ static DIR *run_open(const struct heap *heap, const char *name)
 static bool run_look(DIR *dir, struct ended *run)
 {
 	const struct dirent *entry;
-	bool in_use = false;
 	struct stat st;
 
 	run->bytes = 0;
 	run->born_ns = 0;
-	while (!in_use && (entry = folder_next(dir))) {
-		if (file_stays(dirfd(dir), entry->d_name, &in_use, &run->born_ns) ||
+	run->in_use = run->read = false;
+	while (!run->in_use && (entry = folder_next(dir))) {
+		if (file_stays(dirfd(dir), entry->d_name, run) ||
 		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISREG(st.st_mode))
 			continue;
 		run->bytes += (uint64_t)st.st_blocks * 512;
 	}
-	return !in_use && run->bytes;
+	return !run->in_use && run->bytes;
 }
 
-/* Unless it lives again. `evspace run` has a lock on the folder while its program runs. */
+/* Unless it lives again, or somebody has begun to read it. `evspace run` has a lock on the folder
+ * while its program runs. */
 static bool run_remove(const struct heap *heap, struct ended *run)
 {
 	DIR *dir = run_open(heap, run->name);
 	const struct dirent *entry;
-	bool in_use = false, went;
+	bool read = run->read, went;
 
 	if (!dir)
 		return false;
-	went = flock(dirfd(dir), LOCK_EX | LOCK_NB) == 0 && run_look(dir, run);
+	went = flock(dirfd(dir), LOCK_EX | LOCK_NB) == 0 && run_look(dir, run) &&
+	       (read || !run->read);
 	rewinddir(dir);
 	while (went && (entry = folder_next(dir)))
-		if (!file_stays(dirfd(dir), entry->d_name, &in_use, &run->born_ns))
+		if (!file_stays(dirfd(dir), entry->d_name, run))
 			(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	/* fails, as it shall, while there is anything that is not ours */
 	if (went)
@@ -179,17 +183,20 @@ static void heap_fill(struct heap *heap, DIR *runs, ino_t own)
 			if (room) {
 				heap->runs = room;
 				heap->runs[heap->n++] = run;
-				heap->bytes += run.bytes;
+				*(run.read ? &heap->read : &heap->idle) += run.bytes;
 			}
 		}
 		closedir(dir);
 	}
 }
 
+/* Those that somebody reads go last: he is told what he has lost (row-gone.c). */
 static int compare_runs(const void *a, const void *b)
 {
 	const struct ended *x = a, *y = b;
 
+	if (x->read != y->read)
+		return x->read ? 1 : -1;
 	return (x->born_ns > y->born_ns) - (x->born_ns < y->born_ns);
 }
 
@@ -229,7 +236,7 @@ static bool runs_remove(struct segment_room *r, DIR *runs, ino_t own, uint64_t b
 
 	rewinddir(runs);
 	heap_fill(&heap, runs, own);
-	if (heap.bytes >= bytes) {
+	if (heap.idle + heap.read >= bytes) {
 		qsort(heap.runs, heap.n, sizeof(*heap.runs), compare_runs);
 		for (size_t i = 0; i < heap.n && gained < bytes; i++) {
 			if (!run_remove(&heap, &heap.runs[i]))

@@ -300,6 +300,8 @@ static int read_stream(struct source *src)
 		src->at = i;
 		from = cursor_from(cursor, i);
 		at = from;
+		row_lose(&row[i], src->wave == CURSOR_AGAIN ? cursor_end(cursor, i) : row[i].end,
+			 &at, src->out, src->part);
 		if (src->wave == CURSOR_AGAIN) {
 			if (row[i].ring &&
 			    read_range(src, &row[i], &at, cursor_end(cursor, i), &room) < 0)

@@ -31,6 +31,8 @@ struct source_host {
 	int64_t epoch_ns;	   /* event-space time at CLOCK_MONOTONIC 0 */
 	struct sites *sites;	   /* that were resolved for names */
 	struct rows_list *fetched; /* what other nodes fetch at present */
+	struct rows_list *streams; /* all that is read as a stream; NULL: nothing is told of files
+				      that go */
 	struct shelf *shelf;	   /* of cursor files; NULL: those that were left all stay */
 	struct ration *said;	   /* of cursors that cannot be kept; NULL: nothing is said */
 	struct clock_host *clock;  /* the agent's; look at it by source_clock() */

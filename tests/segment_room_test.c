@@ -138,31 +138,52 @@ static void cursors_take_no_quota(void)
 	CU_ASSERT_EQUAL(note, 0);
 }
 
-/* Whoever reads an ended run, by numbers of its elements or not, has it until he stops. */
-static void what_is_read_stays(void)
+/* As many as there have to be go, the one that is not read first. */
+static void one_goes(uint64_t size, const char *stays)
+{
+	uint32_t note;
+
+	CU_ASSERT_EQUAL(next_program(size, 25, true, &note), 0);
+	CU_ASSERT_TRUE(trial_exists("%s", stays));
+}
+
+/* Whoever reads an ended run, by numbers of its elements or not, has it for longer than those have
+ * theirs that nobody reads. */
+static void what_is_read_goes_last(void)
 {
 	uint64_t size = ended_run("old");
 	const struct store_segment *s;
-	uint32_t note;
 
 	trial_start(false);
 	s = TAILQ_FIRST(&trial.store.segments);
 	store_hold(TAILQ_FIRST(&trial.store.segments));
 	store_hold(TAILQ_FIRST(&trial.store.segments));
-	goes_not(size, 15, "old");
 	store_release(&trial.store, s->serial);
-	goes_not(size, 15, "old");
-	store_release(&trial.store, s->serial);
+	ended_run("newer");
+	one_goes(size, "old");
+	CU_ASSERT_FALSE(trial_exists("newer"));
+}
+
+/* An observer keeps no program out. */
+static void what_is_read_goes(void)
+{
+	uint64_t size = ended_run("old");
+	uint32_t note;
+
+	ended_run("older");
+	trial_start(false);
+	store_hold(TAILQ_FIRST(&trial.store.segments));
+	store_hold(TAILQ_LAST(&trial.store.segments, store_list));
 	CU_ASSERT_EQUAL(next_program(size, 15, true, &note), 0);
-	CU_ASSERT_FALSE(trial_exists("old"));
+	CU_ASSERT_NOT_EQUAL(note, 0);
+	CU_ASSERT_FALSE(trial_exists("old") || trial_exists("older"));
 }
 
 /* Another process asks just then whether anybody reads it. */
-static void what_is_asked_for_stays(void)
+static void what_is_asked_for_goes_last(void)
 {
 	uint64_t size = ended_run("old");
 	struct store_segment *s;
-	uint32_t note;
 	int asks;
 
 	trial_start(false);
@@ -172,10 +193,8 @@ static void what_is_asked_for_stays(void)
 	store_hold(s);
 	close(asks);
 	store_hold_again(s);
-	goes_not(size, 15, "old");
-	store_release(&trial.store, s->serial);
-	CU_ASSERT_EQUAL(next_program(size, 15, true, &note), 0);
-	CU_ASSERT_FALSE(trial_exists("old"));
+	ended_run("newer");
+	one_goes(size, "old");
 }
 
 /* The program's ids mean nothing here: as in a container that shares the memory. */
@@ -230,8 +249,9 @@ static CU_TestInfo cases[] = {
 	{"none goes in vain", none_goes_in_vain},
 	{"what is in use stays", what_is_in_use_stays},
 	{"cursors take no quota", cursors_take_no_quota},
-	{"what is read stays", what_is_read_stays},
-	{"what is read stays, also when somebody asks just then", what_is_asked_for_stays},
+	{"what is read goes last", what_is_read_goes_last},
+	{"what is read goes last, also when somebody asks just then", what_is_asked_for_goes_last},
+	{"what is read goes where there is no other room", what_is_read_goes},
 	{"who is elsewhere is not gone", who_is_elsewhere_is_not_gone},
 	{"those that went are named", those_that_went_are_named},
 	CU_TEST_INFO_NULL,

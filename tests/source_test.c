@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "node-agent/fate.h"
+#include "node-agent/row.h"
 #include "node-agent/element-writer.h"
 #include "node-agent/segment-mark.h"
 #include "node-agent/store-run.h"
@@ -283,6 +284,49 @@ static void regions_are_read(void)
 	CU_ASSERT_STRING_EQUAL(names_find(names, view.run->element)->text, "/c/n/rank0/t0/user");
 	source_free(source, false);
 	maker_end(maker);
+}
+
+static void file_goes(struct store_segment *s, void *arg)
+{
+	(void)arg;
+	rows_gone(&host, s);
+}
+
+/* As a program that needs the room removes it: what nobody has read is lost, exactly. */
+static void what_goes_unread_is_lost(void)
+{
+	pid_t makers[] = {maker_start("run", 0, 10), maker_start("run", 1, 12)};
+	struct stage *source;
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct rows_list streams;
+	struct ask ask = {.wave = 1, .room = 4};
+	struct part part;
+	char path[400];
+
+	maker_end(makers[0]);
+	maker_end(makers[1]);
+	look_at_store();
+	LIST_INIT(&streams);
+	host.streams = &streams;
+	trial.store.gone = file_goes;
+	source = source_open(&open);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 4);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/run/rank%d.%d.seg", trial.base, i, (int)makers[i]);
+		CU_ASSERT_EQUAL(unlink(path), 0);
+	}
+	store_refresh(&trial.store);
+	CU_ASSERT_EQUAL(trial_count(), 0);
+	ask = (struct ask){.wave = 2, .have = 1};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(part.lost, 18);
+	ask.again = true;
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(part.lost, 18);
+	ask = (struct ask){.wave = 3, .have = 2};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(part.lost, 0);
+	source_free(source, false);
 }
 
 static void damaged_files_are_counted(void)
@@ -661,6 +705,7 @@ int main(void)
 		{"regions are read", regions_are_read},
 		{"ticks of another kind than the agent's, in a stream", other_ticks_streamed},
 		{"the newest tuple in ticks of another kind", other_ticks_latest},
+		{"what goes unread is lost, exactly", what_goes_unread_is_lost},
 		{"damaged files are counted", damaged_files_are_counted},
 		{"heads that go back", heads_that_go_back},
 		{"one file that is cut blinds nobody", one_file_blinds_nobody},
