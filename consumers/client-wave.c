@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "pathmap/memory.h"
+#include "tree/announce.h"
 #include "tree/clock.h"
+#include "tree/tellers.h"
 
 /* What was asked for again in vain has twice the time, until it has so much: all that comes later
  * waits for it. */
@@ -242,17 +244,17 @@ static void learn_name(struct evspace_client *c, const Evspace__Name *n)
 
 static void learn(struct evspace_client *c, const Evspace__Answer *a)
 {
+	/* Whichever entry it is, its word changes when hosts below contradict each other. */
+	struct names_talk talk = {
+		.teller = tellers_number(names_tellers(c->names), "entry"),
+		.comms = NAMES_COMM_MAX,
+		.members = NAMES_MEMBERS_MAX,
+		.moves = NAMES_MEMBERS_MAX,
+	};
+
 	for (size_t i = 0; i < a->n_names; i++)
 		learn_name(c, a->names[i]);
-	for (size_t i = 0; i < a->n_comms; i++) {
-		const Evspace__Comm *m = a->comms[i];
-
-		if (m->label[0])
-			names_label_learn(c->names, m->id, m->label);
-		else
-			names_comm_learn(c->names, m->id, m->parent, m->size, m->world,
-					 m->n_members == m->size ? m->members : NULL);
-	}
+	announce_take(a->comms, a->n_comms, c->names, &talk);
 }
 
 /* ---- answers ---- */

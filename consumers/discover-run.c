@@ -12,6 +12,7 @@
 #include "node-agent/store-run.h"
 #include "pathmap/memory.h"
 #include "pathmap/plural.h"
+#include "tree/announce.h"
 #include "tree/process.h"
 #include "tree/track.h"
 
@@ -52,14 +53,12 @@ static void process_take(struct finding *f, const Evspace__Process *p, const cha
 
 static void comms_take(struct finding *f, Evspace__Comm *const *comms, size_t n)
 {
+	struct names_talk talk = {
+		.comms = NAMES_COMM_MAX, .members = NAMES_MEMBERS_MAX, .moves = NAMES_MEMBERS_MAX};
+
 	if (!f->comms)
 		f->comms = names_new(0);
-	for (size_t i = 0; i < n; i++) {
-		const Evspace__Comm *c = comms[i];
-
-		(void)names_comm_learn(f->comms, c->id, c->parent, c->size, c->world,
-				       c->n_members == c->size ? c->members : NULL);
-	}
+	announce_take(comms, n, f->comms, &talk);
 }
 
 /* All of it is there, or should be. Returns 0, or -1 with @e. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/hash.h"
 #include "consumers/client.h"
 #include "consumers/command.h"
 #include "consumers/map-fold.h"

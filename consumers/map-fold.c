@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "pathmap/hash.h"
 #include "pathmap/hostlist.h"
 #include "pathmap/memory.h"
 #include "pathmap/plural.h"

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "pathmap/hash.h"
 #include "pathmap/memory.h"
 
 struct namesake {

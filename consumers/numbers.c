@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "pathmap/hash.h"
 #include "pathmap/memory.h"
 
 /* Gaps that are remembered one by one in each element; a source that makes more is out of its mind,

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "pathmap/hash.h"
 #include "consumers/unit.h"
 #include "consumers/view.h"
 #include "consumers/words.h"

@@ -12,6 +12,7 @@
 
 #include "pathmap/deployment.h"
 #include "pathmap/holding.h"
+#include "pathmap/lineage.h"
 #include "pathmap/memory.h"
 #include "tree/stage.h"
 #include "tree/track.h"
@@ -342,6 +343,8 @@ struct chart *chart_make_own(struct chart *c, const char *base, const char *node
 		chart_free(c);
 		return chart_open(base, node, dir, complaints, e);
 	}
+	lineage_free(c->above);
+	c->above = NULL;
 	free(c->path);
 	free(c->node);
 	c->path = path;
@@ -353,6 +356,7 @@ void chart_free(struct chart *c)
 {
 	if (!c)
 		return;
+	lineage_free(c->above);
 	pathmap_free(c->map);
 	pathmap_free(c->was);
 	texts_fini(&c->texts);
@@ -363,6 +367,14 @@ void chart_free(struct chart *c)
 	free(c->node);
 	free(c->path);
 	free(c);
+}
+
+bool chart_has_above(struct chart *c, const char *other)
+{
+	/* To walk the trees of thousands of hosts takes tens of milliseconds: once for a map. */
+	if (!c->above)
+		c->above = lineage_new(c->map, c->node);
+	return lineage_has(c->above, other);
 }
 
 struct pathmap *chart_pathmap(const char *base, const char *dir, FILE *complaints, char **note,
@@ -451,8 +463,10 @@ int chart_take(struct chart *c, struct chart_draft *draft, struct error *e)
 	next.texts = draft->texts;
 	next.map = draft->map;
 	next.roster = draft->roster;
+	next.above = NULL;
 	if (chart_keep(&next, e) < 0)
 		return -1;
+	lineage_free(c->above);
 	pathmap_free(c->was);
 	texts_fini(&c->previous);
 	roster_free(c->roster);

@@ -24,6 +24,7 @@ struct chart {
 	struct pathmap_texts started; /* the files that the agent was started with */
 	struct roster *roster;
 	struct pass_book *passes; /* that it has signed; NULL: no agent has a certificate */
+	struct lineage *above;	  /* whom the map puts above the node; NULL: nobody has asked */
 	char *node;
 	char *path;	/* of the file that it is kept in */
 	char note[512]; /* where the map is from, when that is not plain; else "" */
@@ -68,6 +69,9 @@ struct chart *chart_make_own(struct chart *chart, const char *base, const char *
 
 /** NULL is fine. */
 void chart_free(struct chart *chart);
+
+/** Does the map let the agent of node @other stand above that of the chart (pathmap/lineage.h)? */
+bool chart_has_above(struct chart *chart, const char *other);
 
 /**
  * The pathmap that counts for what is started with @dir on this host: the one that its entry agent

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
-#include <uthash.h>
 
+#include "pathmap/hash.h"
 #include "node-agent/folder.h"
 #include "node-agent/shelf.h"
 #include "pathmap/memory.h"

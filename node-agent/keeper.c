@@ -5,7 +5,8 @@
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
+
+#include "pathmap/hash.h"
 
 #include "node-agent/row.h"
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tree/process.h"
-
 struct copy {
 	const struct segment *segment;
 	uint32_t i;
@@ -85,10 +83,7 @@ static int comm_learn(struct copy *c, struct names *names, struct row_comms *tak
 		free(c->members);
 		return -1;
 	}
-	/* All members record it, and once is enough; but PVM's tasks each say that they are in a
-	 * group. */
-	if (c->complete && (!names_comm_find(names, comm->id) ||
-			    (c->members && comm->size && process_is_task(c->members[0]))))
+	if (c->complete)
 		names_comm_learn(names, comm->id, comm->parent, comm->size,
 				 comm->members == SEGMENT_MEMBERS_WORLD, c->members);
 	free(c->members);

@@ -4,19 +4,11 @@
 
 #include <string.h>
 
+#include "tree/label-id.h"
+
 static struct segment_label *table(const struct segment *s)
 {
 	return (void *)((char *)s->header + s->layout.labels_at);
-}
-
-/* FNV-1a (Fowler, Noll, Vo), 32 bits. */
-static uint32_t label_hash(const char *text, size_t length)
-{
-	uint32_t hash = 2166136261u;
-
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-	return hash ? hash : 1;
 }
 
 static void label_fill(struct segment *s, struct segment_label *label, uint32_t id,
@@ -38,7 +30,7 @@ uint32_t segment_label_make(struct segment *s, const char *name, size_t length)
 
 	if (length >= SEGMENT_LABEL_TEXT)
 		length = SEGMENT_LABEL_TEXT - 1;
-	id = label_hash(name, length);
+	id = label_id(name, length);
 	for (uint32_t i = 0; i < n; i++) {
 		struct segment_label *label = &table(s)[(id + i) % n];
 		uint32_t state = atomic_load_explicit(&label->used, memory_order_acquire);

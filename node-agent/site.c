@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uthash.h>
 
+#include "pathmap/hash.h"
 #include "pathmap/memory.h"
 #include "pathmap/pattern.h"
 

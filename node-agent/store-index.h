@@ -4,10 +4,9 @@
 #ifndef EVSPACE_STORE_INDEX_H
 #define EVSPACE_STORE_INDEX_H
 
-#include <uthash.h>
-
 #include "node-agent/proc.h"
 #include "node-agent/store.h"
+#include "pathmap/hash.h"
 
 /** A run's folder. */
 struct store_folder {

@@ -9,7 +9,6 @@
 
 #include "node-agent/session.h"
 #include "pathmap/hostlist.h"
-#include "pathmap/lineage.h"
 #include "tree/clock.h"
 #include "tree/pass.h"
 
@@ -27,9 +26,8 @@ static bool is_named(const struct session_host *host, const char *name)
 
 static bool is_known(const struct session_host *host, const struct peer *peer)
 {
-	return peer->roles & ROLE_AGENT &&
-	       (peer->local || is_named(host, peer->name) ||
-		lineage_has(host->chart->map, host->chart->node, peer->name));
+	return peer->roles & ROLE_AGENT && (peer->local || is_named(host, peer->name) ||
+					    chart_has_above(host->chart, peer->name));
 }
 
 /* Signed by who decides what trees there are? */

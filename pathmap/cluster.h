@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <uthash.h>
-
+#include "pathmap/hash.h"
 #include "pathmap/complaint.h"
 #include "pathmap/deployment.h"
 

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "pathmap/hash.h"
 #include "pathmap/flow.h"
 #include "pathmap/memory.h"
 #include "pathmap/placement.h"

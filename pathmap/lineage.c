@@ -1,65 +1,82 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks up the trees of all views from a node, looking for another one. */
+/* Walks up the trees of all views from a node, noting whom it meets. */
 #include "pathmap/lineage.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/memory.h"
 #include "pathmap/parts.h"
 #include "pathmap/route.h"
 
-/* One view's tree, and whom to look for in it. */
-struct search {
-	const struct mapping *mapping;
-	const struct view *view;
-	struct route route;
-	const struct node *other;
+struct lineage {
+	const struct pathmap *map;
+	bool *has; /* by node->index */
 };
 
-static bool is_alternate(const struct search *s, const struct node *by, const struct node *of)
+/* Up one view's tree. */
+struct climb {
+	struct lineage *lineage;
+	const struct view *view;
+	struct route route;
+};
+
+static const struct node *alternate_at(const struct climb *c, const struct node *of, size_t i)
+{
+	return mapping_alternate(&c->lineage->map->mapping, c->view->name, of, i);
+}
+
+static bool is_alternate(const struct climb *c, const struct node *by, const struct node *of)
 {
 	const struct node *alternate;
 
-	for (size_t i = 0;
-	     (alternate = mapping_alternate(s->mapping, s->view->name, of, i)) != NULL; i++) {
+	for (size_t i = 0; (alternate = alternate_at(c, of, i)) != NULL; i++) {
 		if (alternate == by)
 			return true;
 	}
 	return false;
 }
 
-/* Is it, or an alternate of it, above @node or an alternate of @node? */
-static bool is_above(const struct search *s, const struct node *node)
+static void node_add(struct lineage *lineage, const struct node *node)
 {
-	size_t most = s->route.map->clusters.n_nodes;
-	struct error e;
-
-	for (; node != NULL && most-- > 0; node = route_parent(&s->route, node, &e)) {
-		if (node == s->other || is_alternate(s, s->other, node))
-			return true;
-		if (node == s->mapping->entry)
-			return false;
-	}
-	return false;
+	lineage->has[node->index] = true;
 }
 
-static bool view_has(const struct pathmap *map, const struct view *view, bool monitors,
-		     const struct node *node, const struct node *other)
+/* Add @node, all above it, and the alternates of these. */
+static void climb_from(const struct climb *c, const struct node *node)
 {
-	const struct cluster_map *clusters = &map->clusters;
-	struct search s = {.mapping = &map->mapping, .view = view, .other = other};
+	const struct pathmap *map = c->lineage->map;
+	size_t most = map->clusters.n_nodes;
+	const struct node *alternate;
 	struct error e;
-	bool found;
 
-	route_init(&s.route, map, view, monitors);
-	found = is_above(&s, node);
+	for (; node != NULL && most-- > 0; node = route_parent(&c->route, node, &e)) {
+		node_add(c->lineage, node);
+		for (size_t i = 0; (alternate = alternate_at(c, node, i)) != NULL; i++)
+			node_add(c->lineage, alternate);
+		if (node == map->mapping.entry)
+			return;
+	}
+}
+
+static void view_add(struct lineage *lineage, const struct view *view, bool monitors,
+		     const struct node *node)
+{
+	const struct pathmap *map = lineage->map;
+	const struct cluster_map *clusters = &map->clusters;
+	struct climb c = {.lineage = lineage, .view = view};
+	struct error e;
+
+	route_init(&c.route, map, view, monitors);
+	climb_from(&c, node);
 	/* For a node that it stands in for, it is asked by those that are above that one: not by
 	 * that node itself, nor by the others that might stand in for it. */
-	for (size_t i = 0; i < clusters->n_nodes && !found; i++)
-		found = clusters->nodes[i] != map->mapping.entry &&
-			is_alternate(&s, node, clusters->nodes[i]) &&
-			is_above(&s, route_parent(&s.route, clusters->nodes[i], &e));
-	route_fini(&s.route);
-	return found;
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		if (clusters->nodes[i] != map->mapping.entry &&
+		    is_alternate(&c, node, clusters->nodes[i]))
+			climb_from(&c, route_parent(&c.route, clusters->nodes[i], &e));
+	}
+	route_fini(&c.route);
 }
 
 static bool fetches(const struct pathmap *map, const struct node *node)
@@ -73,23 +90,42 @@ static bool fetches(const struct pathmap *map, const struct node *node)
 	return false;
 }
 
-bool lineage_has(const struct pathmap *map, const char *name, const char *other_name)
+struct lineage *lineage_new(const struct pathmap *map, const char *name)
 {
-	const struct node *node = cluster_map_node(&map->clusters, name);
-	const struct node *other = cluster_map_node(&map->clusters, other_name);
+	const struct cluster_map *clusters = &map->clusters;
+	const struct node *node = cluster_map_node(clusters, name);
 	const struct application *application = &map->application;
+	struct lineage *lineage = memory_new(1, sizeof(*lineage));
 
-	if (node == NULL || other == NULL)
-		return false;
-	if (other == node || other == map->mapping.entry || fetches(map, other))
-		return true;
-	for (const struct node *up = node_gateway(node); up != NULL; up = node_gateway(up)) {
-		if (up == other)
-			return true;
+	lineage->map = map;
+	lineage->has = memory_new(clusters->n_nodes, sizeof(*lineage->has));
+	if (node == NULL)
+		return lineage;
+	node_add(lineage, node);
+	if (map->mapping.entry != NULL)
+		node_add(lineage, map->mapping.entry);
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		if (fetches(map, clusters->nodes[i]))
+			node_add(lineage, clusters->nodes[i]);
 	}
-	for (size_t i = 0; i < 2 * application->n_views; i++) {
-		if (view_has(map, application->views[i / 2], i % 2, node, other))
-			return true;
-	}
-	return false;
+	for (const struct node *up = node_gateway(node); up != NULL; up = node_gateway(up))
+		node_add(lineage, up);
+	for (size_t i = 0; i < 2 * application->n_views; i++)
+		view_add(lineage, application->views[i / 2], i % 2, node);
+	return lineage;
+}
+
+bool lineage_has(const struct lineage *lineage, const char *other)
+{
+	const struct node *node = cluster_map_node(&lineage->map->clusters, other);
+
+	return node != NULL && lineage->has[node->index];
+}
+
+void lineage_free(struct lineage *lineage)
+{
+	if (lineage == NULL)
+		return;
+	free(lineage->has);
+	free(lineage);
 }

@@ -7,13 +7,20 @@
 
 #include "pathmap/pathmap.h"
 
+/** Whose agents may ask the agent of one node for parts of trees that have it, by one map. */
+struct lineage;
+
 /**
- * May the agent of node @other ask for parts of trees that of @node by this map? It may when it is
- * the entry, a gateway on the way to @node, a node that fetches elements, in any view's tree above
- * @node or above one that @node is an alternate of (but not that one itself), or an alternate of
- * such a node or of @node; and when it is @node itself. False for names that the map does not have.
- * Costs as much as two plans of each view at worst, much less for who is found.
+ * That of @node by @map, which stays the caller's and must last as long: those are the entry, the
+ * gateways on the way to @node, nodes that fetch elements, those above @node in any view's tree or
+ * above one that @node is an alternate of (but not that one itself), the alternates of such nodes
+ * and of @node; and @node itself. Nobody when the map does not have @node. Costs as much as two
+ * plans of each view. Aborts when memory is out.
  */
-bool lineage_has(const struct pathmap *map, const char *node, const char *other);
+struct lineage *lineage_new(const struct pathmap *map, const char *node);
+void lineage_free(struct lineage *lineage);
+
+/** Is the node with the name @other one of them? O(1). */
+bool lineage_has(const struct lineage *lineage, const char *other);
 
 #endif

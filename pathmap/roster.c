@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
+#include "pathmap/hash.h"
 #include "pathmap/memory.h"
 
 struct entry {

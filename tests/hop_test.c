@@ -9,6 +9,7 @@
 #include "tests/peers.h"
 #include "tree/clock.h"
 #include "tree/hoard.h"
+#include "tree/label-id.h"
 
 /* How often the child refuses. */
 #define REFUSALS 3
@@ -482,7 +483,9 @@ static void more_than_is_held(void)
 static void as_much_as_it_leaves(void)
 {
 	static int32_t members[NAMES_MEMBER_MAX];
+	static char label[] = "solve";
 	Evspace__Comm comm = EVSPACE__COMM__INIT, *list = &comm;
+	unsigned listed = 0;
 	struct bed bed;
 
 	sayer_open(&bed);
@@ -493,14 +496,63 @@ static void as_much_as_it_leaves(void)
 	comm.n_members = NAMES_MEMBER_MAX;
 	for (comm.id = 1; comm.id <= 20; comm.id++)
 		CU_ASSERT_PTR_NULL(sayer_asked(&bed));
-	CU_ASSERT(names_comm_count(bed.scope.names) < 12);
-	CU_ASSERT(names_comm_count(bed.scope.names) >= 8);
-	/* What is known cannot be made something else. */
-	comm.id = 1;
+	/* Its other communicators are known without members, and what is small is heard. */
+	CU_ASSERT_EQUAL(names_comm_count(bed.scope.names), 20);
+	for (uint32_t id = 1; id <= 20; id++) {
+		const struct name_comm *known = names_comm_find(bed.scope.names, id);
+
+		listed += known && known->members;
+	}
+	CU_ASSERT(listed >= 8);
+	CU_ASSERT(listed < 12);
+	comm.id = label_id(label, strlen(label));
+	comm.size = 0;
 	comm.n_members = 0;
-	comm.size = 2;
+	comm.label = label;
 	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
-	CU_ASSERT_EQUAL(names_comm_find(bed.scope.names, 1)->size, NAMES_MEMBER_MAX);
+	CU_ASSERT_PTR_NOT_NULL(names_label_find(bed.scope.names, comm.id));
+	sayer_close(&bed);
+}
+
+/* The child has rank 9 in leaf 4; this host has rank 1, and the communicators of that. */
+static void contradicts(void)
+{
+	int32_t members[] = {5, 1}, own[] = {1, 5};
+	Evspace__Comm comm = EVSPACE__COMM__INIT, *list = &comm;
+	Evspace__Name name = EVSPACE__NAME__INIT, *names = &name;
+	static char text[] = "/e/w4/rank9/t0/p2p";
+	const struct name_comm *known;
+	struct bed bed;
+
+	sayer_open(&bed);
+	names_learn(bed.scope.names, name_id(0, 0), LEVEL_ELEMENT, 1, 0, "/c/w0/rank1/t0/p2p");
+	names_comm_learn(bed.scope.names, 7, 6, 2, 0, own);
+	name.id = name_id(4, 0);
+	name.level = LEVEL_ELEMENT;
+	name.rank = 9;
+	name.text = text;
+	said.names = &names;
+	said.n_names = 1;
+	said.comms = &list;
+	said.n_comms = 1;
+	comm.members = members;
+	comm.size = comm.n_members = 2;
+	/* It is not in it, and says what this host's rank is in. */
+	comm.id = 7;
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	CU_ASSERT_EQUAL(names_comm_find(bed.scope.names, 7)->members[0], 1);
+	/* It was first, and is not believed for that. */
+	comm.id = 8;
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	CU_ASSERT_EQUAL(names_comm_find(bed.scope.names, 8)->members[0], 5);
+	CU_ASSERT_EQUAL(names_comm_learn(bed.scope.names, 8, 6, 2, 0, own), 0);
+	CU_ASSERT_EQUAL(names_comm_find(bed.scope.names, 8)->members[0], 1);
+	/* Both can only be true of two communicators. */
+	comm.id = 7;
+	members[0] = members[1] = 9;
+	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+	known = names_comm_find(bed.scope.names, 7);
+	CU_ASSERT(known->disputed && !known->members);
 	sayer_close(&bed);
 }
 
@@ -651,6 +703,7 @@ int main(void)
 		{"nobody answers what was not asked", unasked},
 		{"what waves cannot hold is missing for that reason", more_than_is_held},
 		{"nobody takes more room than is left to others", as_much_as_it_leaves},
+		{"what it and others say of communicators", contradicts},
 		{"nobody says more names at once than agents do", too_many_names},
 		{"nobody lacks more than there is", missing_more_than_there_are},
 		{"nobody speaks twice for a leaf, nor for another wave", parts_of_others},

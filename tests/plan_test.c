@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "pathmap/lineage.h"
 #include "pathmap/memory.h"
@@ -280,6 +281,15 @@ static void unknown_view(void)
 	pathmap_free(map);
 }
 
+static bool may_ask(const struct pathmap *map, const char *node, const char *other)
+{
+	struct lineage *lineage = lineage_new(map, node);
+	bool may = lineage_has(lineage, other);
+
+	lineage_free(lineage);
+	return may;
+}
+
 /* Who stands in is asked by those above: not by him whose part it is, nor by others that might. */
 static void lineage_of_alternates(void)
 {
@@ -287,13 +297,42 @@ static void lineage_of_alternates(void)
 	struct pathmap *map = maps_make_of(application, cluster, mapping, stderr);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
-	CU_ASSERT(lineage_has(map, "b1", "front"));
-	CU_ASSERT(lineage_has(map, "b0", "b1"));
-	CU_ASSERT_FALSE(lineage_has(map, "b1", "b0"));
-	CU_ASSERT_FALSE(lineage_has(map, "b1", "b2"));
-	CU_ASSERT_FALSE(lineage_has(map, "b3", "b1"));
+	CU_ASSERT(may_ask(map, "b1", "front"));
+	CU_ASSERT(may_ask(map, "b0", "b1"));
+	CU_ASSERT_FALSE(may_ask(map, "b1", "b0"));
+	CU_ASSERT_FALSE(may_ask(map, "b1", "b2"));
+	CU_ASSERT_FALSE(may_ask(map, "b3", "b1"));
+	CU_ASSERT_FALSE(may_ask(map, "b1", "nobody"));
+	CU_ASSERT_FALSE(may_ask(map, "nobody", "front"));
 	pathmap_free(map);
 	free(mapping);
+}
+
+/* Whoever connects is looked up, as often as he likes: the trees are walked once. */
+static void lineage_is_cheap(void)
+{
+	static const char views[] = "application large { ranks rank[0-1999]; view part { read "
+				    "latest; cluster sort; } }";
+	struct pathmap *map = maps_make_of(
+		views, "cluster A { nodes a[0-1999]; address a[0-1999]:1; } node front;",
+		"entry front; place rank[0-1999] on a[0-1999] cyclic; view part { tree fanout 2; }",
+		stderr);
+	struct lineage *lineage;
+	clock_t begun = clock(), walked;
+	unsigned found = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	for (int i = 0; i < 20; i++)
+		CU_ASSERT_FALSE(may_ask(map, "a1999", "a1998"));
+	walked = clock() - begun;
+	lineage = lineage_new(map, "a1999");
+	begun = clock();
+	for (int i = 0; i < 10000; i++)
+		found += lineage_has(lineage, "a1998");
+	CU_ASSERT_EQUAL(found, 0);
+	CU_ASSERT(clock() - begun < walked);
+	lineage_free(lineage);
+	pathmap_free(map);
 }
 
 static CU_TestInfo plan_cases[] = {
@@ -304,6 +343,7 @@ static CU_TestInfo plan_cases[] = {
 	{"stages where the mapping puts them", places_of_stages},
 	{"how many are asked at once, and who stands in", concurrency_and_alternates},
 	{"who may ask one that stands in", lineage_of_alternates},
+	{"to ask whether one may costs next to nothing", lineage_is_cheap},
 	{"the plan of one host", local_plan},
 	{"an unknown view: those that there are", unknown_view},
 	CU_TEST_INFO_NULL,

@@ -77,10 +77,30 @@ void announce_comm(Evspace__Comm *m, const struct name_comm *c)
 	m->n_members = c->members ? c->size : 0;
 	m->members = c->members;
 	m->label = c->label ? c->label : m->label;
+	m->disputed = c->disputed;
+}
+
+void announce_take(Evspace__Comm *const *comms, size_t n, struct names *names,
+		   struct names_talk *talk)
+{
+	for (size_t i = 0; i < n; i++) {
+		const Evspace__Comm *m = comms[i];
+		const struct name_comm c = {
+			.id = m->id,
+			.parent = m->parent,
+			.size = m->size,
+			.members = m->n_members == m->size ? m->members : NULL,
+			.world = m->world,
+			.label = m->label[0] ? m->label : NULL,
+			.disputed = m->disputed,
+		};
+
+		names_comm_hear(names, talk, &c);
+	}
 }
 
 /* Of @room, @bytes are taken by names. */
-static void fill_comms(struct announce *an, const struct names *names, size_t room, size_t bytes,
+static void fill_comms(struct announce *an, struct names *names, size_t room, size_t bytes,
 		       Evspace__Answer *a)
 {
 	size_t all = names_comm_count(names) - an->comms, count = 0;
@@ -108,9 +128,10 @@ static void fill_comms(struct announce *an, const struct names *names, size_t ro
 	a->n_comms = count;
 	a->comms = an->comm_list;
 	an->comms += count;
+	names_comm_said(names, an->comms);
 }
 
-void announce_fill(struct announce *an, const struct names *names, Evspace__Answer *a)
+void announce_fill(struct announce *an, struct names *names, Evspace__Answer *a)
 {
 	size_t taken = evspace__answer__get_packed_size(a) + ANNOUNCE_FRAME;
 	size_t room = taken < WIRE_HEADER_MAX ? WIRE_HEADER_MAX - taken : 0;

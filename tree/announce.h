@@ -22,16 +22,19 @@ struct announce {
  * what is in it, and as nobody is held up by; the rest goes with the next answer. What it points to
  * lasts until announce_clear().
  */
-void announce_fill(struct announce *said, const struct names *names, Evspace__Answer *answer);
+void announce_fill(struct announce *said, struct names *names, Evspace__Answer *answer);
 void announce_clear(struct announce *said);
 
 /** Does @answer announce no more than announce_fill() puts into one? Returns 0, or -1 with EPROTO
- * and
- * @e. */
+ * and @e. */
 int announce_check(const Evspace__Answer *answer, struct error *e);
 
 /** The communicator @comm as a message, which is initialised here; texts and members stay the
  * communicator's. */
 void announce_comm(Evspace__Comm *message, const struct name_comm *comm);
+
+/** Hear the @n communicators and labels of such messages, as far as @talk lasts. */
+void announce_take(Evspace__Comm *const *comms, size_t n, struct names *names,
+		   struct names_talk *talk);
 
 #endif

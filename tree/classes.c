@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "pathmap/hash.h"
 #include "pathmap/memory.h"
 #include "tree/op.h"
 

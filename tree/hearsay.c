@@ -3,6 +3,7 @@
 #include "tree/hearsay.h"
 
 #include "tree/announce.h"
+#include "tree/tellers.h"
 
 /* Who is below the child alone says what that is called. A host that has two parts of a scope may
  * know a group by the name that another part's host was first to give it. */
@@ -15,27 +16,17 @@ static bool name_is_its(const struct below *below, uint32_t own, const struct na
 	       (n->level != LEVEL_ELEMENT && name_place(n->id) != own && !names_find(names, n->id));
 }
 
-static void names_take(const struct below *below, uint32_t own, const Evspace__Answer *a,
+static void names_take(const struct hearsay_child *child, uint32_t teller, const Evspace__Answer *a,
 		       struct names *names)
 {
 	for (size_t i = 0; i < a->n_names; i++) {
 		const Evspace__Name *n = a->names[i];
 
-		if (name_is_its(below, own, names, n))
-			names_learn(names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text);
-	}
-}
-
-static void comms_take(const Evspace__Answer *a, struct names *names)
-{
-	for (size_t i = 0; i < a->n_comms; i++) {
-		const Evspace__Comm *c = a->comms[i];
-		const int32_t *members = c->n_members == c->size ? c->members : NULL;
-
-		if (c->label[0])
-			names_label_learn(names, c->id, c->label);
-		else
-			names_comm_learn(names, c->id, c->parent, c->size, c->world, members);
+		if (!name_is_its(child->below, child->own, names, n) ||
+		    names_learn(names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text) < 0)
+			continue;
+		if (n->level == LEVEL_ELEMENT)
+			tellers_own(names_tellers(names), teller, n->rank);
 	}
 }
 
@@ -51,10 +42,10 @@ static bool names_have_room(const struct hearsay *said, const struct names_use *
 	       has_room(said->use.changes, all->changes, NAMES_CHANGES_MAX);
 }
 
-static bool comms_have_room(const struct hearsay *said, const struct names_use *all)
+/* How much more it may use, so that as much is left as it has used. */
+static size_t room_left(size_t used, size_t all, size_t most)
 {
-	return has_room(said->use.comms, all->comms, NAMES_COMM_MAX) &&
-	       has_room(said->use.members, all->members, NAMES_MEMBERS_MAX);
+	return has_room(used, all, most) ? (most - all - used) / 2 : 0;
 }
 
 static void count(size_t *used, size_t before, size_t now)
@@ -65,29 +56,57 @@ static void count(size_t *used, size_t before, size_t now)
 	*used += now > before ? now - before : 0;
 }
 
-int hearsay_learn(struct hearsay *said, const struct below *below, uint32_t own,
+/* What the child did for the first time now. */
+static int hearsay_judge(const char *too_many, uint32_t teller, struct names *names,
+			 struct error *e)
+{
+	uint32_t comm;
+	const char *other;
+
+	if (too_many) {
+		errorf(e,
+		       "it has said more %s than it leaves for all others; what is beyond that is "
+		       "not learnt",
+		       too_many);
+		return 1;
+	}
+	other = tellers_contradicted(names_tellers(names), teller, &comm);
+	if (!other)
+		return 0;
+	errorf(e,
+	       "it and %s contradict each other about communicator %08x: who has a process in it "
+	       "is "
+	       "believed, if one alone has; more of the kind is not told",
+	       other, comm);
+	return 1;
+}
+
+int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
 		  const Evspace__Answer *answer, struct names *names, struct error *e)
 {
 	struct names_use was = names_use(names), now;
-	bool takes_names = names_have_room(said, &was), takes_comms = comms_have_room(said, &was);
-	bool was_full = said->full;
+	uint32_t teller = tellers_number(names_tellers(names), child->node);
+	struct names_talk talk = {
+		.teller = teller,
+		.comms = room_left(said->use.comms, was.comms, NAMES_COMM_MAX),
+		.members = room_left(said->use.members, was.members, NAMES_MEMBERS_MAX),
+		.moves = NAMES_MEMBERS_MAX,
+	};
+	bool takes_names = names_have_room(said, &was), was_full = said->full;
+	const char *too_many = NULL;
 
 	if (announce_check(answer, e) < 0)
 		return -1;
 	if (takes_names)
-		names_take(below, own, answer, names);
-	if (takes_comms)
-		comms_take(answer, names);
+		names_take(child, teller, answer, names);
+	announce_take(answer->comms, answer->n_comms, names, &talk);
 	now = names_use(names);
 	count(&said->use.names, was.names, now.names);
 	count(&said->use.changes, was.changes, now.changes);
 	count(&said->use.comms, was.comms, now.comms);
 	count(&said->use.members, was.members, now.members);
-	said->full |= (answer->n_names && !takes_names) || (answer->n_comms && !takes_comms);
-	if (!said->full || was_full)
-		return 0;
-	errorf(e,
-	       "it has said more %s than it leaves for all others; it is not listened to for more",
-	       takes_names ? "communicators" : "names");
-	return 1;
+	said->full |= (answer->n_names && !takes_names) || talk.full;
+	if (said->full && !was_full)
+		too_many = takes_names ? "communicators" : "names";
+	return hearsay_judge(too_many, teller, names, e);
 }

@@ -16,14 +16,21 @@ struct hearsay {
 	bool full;	      /* some was not learnt, as it would have used too much */
 };
 
+/** A child of place @own: the node, and what is below. */
+struct hearsay_child {
+	const char *node;
+	const struct below *below;
+	uint32_t own;
+};
+
 /**
- * Learn what @answer from the child that @below is of announces. Of places that are not below it
- * nothing is learnt, but for groups that nobody has named, nor does this place, @own; and nothing
- * more when it has used more of @names' room than it leaves for all others. Returns 0; 1 with @e
- * when that is so for the first time; or -1 with EPROTO and @e: it announces more than one answer
- * may.
+ * Learn what @answer from @child announces. Of places that are not below it nothing is learnt, but
+ * for groups that nobody has named, nor does this place; and nothing more when it has used more of
+ * @names' room than it leaves for all others. Returns 0; 1 with @e when that is so for the first
+ * time, or somebody contradicts it for the first time; or -1 with EPROTO and @e: it announces more
+ * than one answer may.
  */
-int hearsay_learn(struct hearsay *said, const struct below *below, uint32_t own,
+int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
 		  const Evspace__Answer *answer, struct names *names, struct error *e);
 
 #endif

@@ -372,6 +372,7 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 static int hop_answer_check(struct hop *hop, const Evspace__Answer *a, const struct batch *body,
 			    struct error *e)
 {
+	const struct hearsay_child child = {hop->place->node, &hop->below, hop->scope->place};
 	struct names *names = hop->scope->names;
 	int learnt;
 
@@ -380,7 +381,7 @@ static int hop_answer_check(struct hop *hop, const Evspace__Answer *a, const str
 		return errorf(e, "refused: it answers what it was not asked");
 	}
 	hop->owes--;
-	learnt = hearsay_learn(&hop->heard, &hop->below, hop->scope->place, a, names, e);
+	learnt = hearsay_learn(&hop->heard, &child, a, names, e);
 	if (learnt > 0)
 		child_say(&hop->user, e->text);
 	return learnt < 0 ? -1 : below_check(&hop->below, names, a, body, e);

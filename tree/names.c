@@ -6,10 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "pathmap/memory.h"
-#include "tree/process.h"
+#include "tree/names-private.h"
 
 struct entry {
 	struct name name;
@@ -27,33 +26,11 @@ struct slot {
 	struct entry *entry;	     /* NULL: free */
 };
 
-struct comm {
-	struct name_comm comm;
-	UT_hash_handle by_id;
-};
-
-struct names {
-	uint32_t place;
-	uint32_t next_local; /* the number that names_group() gives out next */
-	struct slot *slots;  /* open addressing by id */
-	unsigned bits;	     /* 1 << bits slots */
-	size_t n;
-	struct entry *texts;
-	unsigned generation; /* counts replacements: conclusions from before are void */
-	uint32_t *log;	     /* ids in order of coming */
-	size_t n_log;
-	struct comm *comms;
-	struct comm **comm_log;
-	size_t n_comm_log;
-	size_t n_members; /* of all communicators */
-};
-
 /* ---- by id ---- */
 
 static size_t slot_of(const struct names *names, uint32_t id)
 {
-	/* Fibonacci hashing: ids of one place count up, this spreads them evenly. */
-	return (id * UINT32_C(2654435769)) >> (32 - names->bits);
+	return hash_number(id) >> (32 - names->bits);
 }
 
 static struct slot *find_slot(const struct names *names, uint32_t id)
@@ -86,28 +63,21 @@ struct names *names_new(uint32_t place)
 	names->next_local = NAME_LOCAL_MAX;
 	names->bits = 6;
 	names->slots = memory_new((size_t)1 << names->bits, sizeof(*names->slots));
+	names->tellers = tellers_new();
 	return names;
 }
 
 void names_free(struct names *names)
 {
-	struct comm *comm, *next;
-
 	if (!names)
 		return;
 	HASH_CLEAR(by_text, names->texts);
 	for (size_t i = 0; i < (size_t)1 << names->bits; i++)
 		free(names->slots[i].entry);
-	HASH_ITER(by_id, names->comms, comm, next)
-	{
-		HASH_DELETE(by_id, names->comms, comm);
-		free(comm->comm.members);
-		free(comm->comm.label);
-		free(comm);
-	}
+	names_comms_free(names);
+	tellers_free(names->tellers);
 	free(names->slots);
 	free(names->log);
-	free(names->comm_log);
 	free(names);
 }
 
@@ -124,6 +94,11 @@ void names_place_set(struct names *names, uint32_t place)
 struct names_use names_use(const struct names *names)
 {
 	return (struct names_use){names->n, names->n_log, names->n_comm_log, names->n_members};
+}
+
+struct tellers *names_tellers(const struct names *names)
+{
+	return names->tellers;
 }
 
 const struct name *names_find(const struct names *names, uint32_t id)
@@ -241,6 +216,8 @@ int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank
 		return -1;
 	}
 	insert(names, entry_new(id, level, rank, channel, text, strlen(text)));
+	if (level == LEVEL_ELEMENT && name_place(id) == names->place)
+		tellers_own(names->tellers, TELLER_SELF, rank);
 	return 0;
 }
 
@@ -306,164 +283,4 @@ size_t names_count(const struct names *names)
 const struct name *names_at(const struct names *names, size_t i)
 {
 	return names_find(names, names->log[i]);
-}
-
-/* ---- communicators ---- */
-
-static int compare_members(const void *a, const void *b)
-{
-	const int32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static bool is_group(const struct name_comm *comm)
-{
-	return comm->members && comm->size && process_is_task(comm->members[0]);
-}
-
-/* Make the members of @comm, a copy, all that are in one of the two. */
-static void comm_join(struct name_comm *comm, const struct name_comm *other)
-{
-	size_t all = (size_t)comm->size + other->size, kept = 0;
-	int32_t *members = memory_new(all, sizeof(*members));
-
-	memcpy(members, other->members, other->size * sizeof(*members));
-	memcpy(members + other->size, comm->members, comm->size * sizeof(*members));
-	qsort(members, all, sizeof(*members), compare_members);
-	for (size_t i = 0; i < all; i++)
-		if (kept == 0 || members[i] != members[kept - 1])
-			members[kept++] = members[i];
-	free(comm->members);
-	comm->members = members;
-	comm->size = (uint32_t)kept;
-}
-
-/* One that was joined is sorted. */
-static bool group_has_all(const struct name_comm *group, const struct name_comm *other)
-{
-	for (uint32_t i = 0; i < other->size; i++) {
-		if (!bsearch(&other->members[i], group->members, group->size,
-			     sizeof(*group->members), compare_members))
-			return false;
-	}
-	return true;
-}
-
-enum news { NEWS_NONE, NEWS_MORE, NEWS_ELSE };
-
-/* What @comm adds to what is @known. */
-static enum news comm_news(const struct name_comm *known, const struct name_comm *comm)
-{
-	size_t bytes = comm->size * sizeof(*comm->members);
-
-	if (known->label || known->parent != comm->parent || known->world != comm->world)
-		return NEWS_ELSE;
-	if (is_group(known) && is_group(comm)) {
-		if (group_has_all(known, comm))
-			return NEWS_NONE;
-		return known->size + comm->size <= NAMES_MEMBER_MAX ? NEWS_MORE : NEWS_ELSE;
-	}
-	if (known->size != comm->size)
-		return NEWS_ELSE;
-	if (!known->members && comm->members && !known->world)
-		return NEWS_MORE;
-	return !comm->members ||
-			       (known->members && memcmp(known->members, comm->members, bytes) == 0)
-		       ? NEWS_NONE
-		       : NEWS_ELSE;
-}
-
-/* Put in @comm, whose members are ours from now on. */
-static void comm_put(struct names *names, struct comm *known, const struct name_comm *comm)
-{
-	if (known) {
-		names->n_members -= known->comm.members ? known->comm.size : 0;
-		free(known->comm.members);
-	} else {
-		known = memory_new(1, sizeof(*known));
-		known->comm.id = comm->id;
-		HASH_ADD(by_id, names->comms, comm.id, sizeof(comm->id), known);
-	}
-	known->comm = *comm;
-	names->n_members += comm->members ? comm->size : 0;
-	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
-	names->comm_log[names->n_comm_log++] = known;
-}
-
-int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
-		     const int32_t *members)
-{
-	struct name_comm comm = {id, parent, size, (int32_t *)(uintptr_t)members, world, NULL};
-	struct comm *known;
-	enum news news = NEWS_MORE;
-
-	HASH_FIND(by_id, names->comms, &id, sizeof(id), known);
-	if (members && size > NAMES_MEMBER_MAX)
-		news = NEWS_ELSE;
-	else if (known)
-		news = comm_news(&known->comm, &comm);
-	if (news == NEWS_NONE)
-		return 0;
-	if (id == 0 || news == NEWS_ELSE || names->n_comm_log >= NAMES_COMM_MAX ||
-	    (members && size > NAMES_MEMBERS_MAX - names->n_members)) {
-		errno = EPROTO;
-		return -1;
-	}
-	if (members)
-		comm.members = (void *)memory_copy_bytes(members, size * sizeof(*members));
-	if (known && is_group(&comm))
-		comm_join(&comm, &known->comm);
-	comm_put(names, known, &comm);
-	return 0;
-}
-
-int names_label_learn(struct names *names, uint32_t id, const char *text)
-{
-	size_t length = strnlen(text, NAME_BYTES);
-	bool sound = length < NAME_BYTES;
-	struct comm *known;
-
-	HASH_FIND(by_id, names->comms, &id, sizeof(id), known);
-	if (known)
-		return 0;
-	for (size_t i = 0; i < length; i++)
-		sound = sound && text[i] >= ' ' && text[i] <= '~';
-	if (id == 0 || !sound || names->n_comm_log >= NAMES_COMM_MAX) {
-		errno = EPROTO;
-		return -1;
-	}
-	known = memory_new(1, sizeof(*known));
-	known->comm.id = id;
-	known->comm.label = memory_new(length + 1, 1);
-	memcpy(known->comm.label, text, length);
-	HASH_ADD(by_id, names->comms, comm.id, sizeof(id), known);
-	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
-	names->comm_log[names->n_comm_log++] = known;
-	return 0;
-}
-
-const char *names_label_find(const struct names *names, uint32_t id)
-{
-	const struct name_comm *comm = names_comm_find(names, id);
-
-	return comm ? comm->label : NULL;
-}
-
-const struct name_comm *names_comm_find(const struct names *names, uint32_t id)
-{
-	struct comm *known;
-
-	HASH_FIND(by_id, names->comms, &id, sizeof(id), known);
-	return known ? &known->comm : NULL;
-}
-
-size_t names_comm_count(const struct names *names)
-{
-	return names->n_comm_log;
-}
-
-const struct name_comm *names_comm_at(const struct names *names, size_t i)
-{
-	return &names->comm_log[i]->comm;
 }

@@ -4,6 +4,7 @@
 #ifndef EVSPACE_NAMES_H
 #define EVSPACE_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,7 +42,17 @@ struct name_comm {
 	uint32_t id, parent, size;
 	int32_t *members; /* world ranks, `size` of them; NULL: the world's own, or unknown */
 	int world;
-	char *label; /* of a region or phase, which the program has named; NULL: a communicator */
+	char *label;   /* of a region or phase, which the program has named; NULL: a communicator */
+	bool disputed; /* tellers contradict each other: the members are unknown, it is no world */
+};
+
+/** By whose word something comes to be known, and how much may. It is counted down. */
+struct names_talk {
+	uint32_t teller; /* tree/tellers.h */
+	size_t comms;	 /* communicators and labels that are to be announced for it */
+	size_t members;	 /* of communicators that come to be known */
+	size_t moves; /* steps: of members that make room for others, and to look whose they are */
+	bool full;    /* something was not learnt for want of these */
 };
 
 /** One name. `text` is "/cluster/node/rank/thread/channel", or a prefix of that above elements. */
@@ -97,26 +108,44 @@ uint32_t names_group(struct names *names, uint32_t id, enum level level);
 size_t names_count(const struct names *names);
 const struct name *names_at(const struct names *names, size_t i);
 
-/**
- * The same for communicators: learn one (copies @members, which are @size, or NULL), find one, walk
- * over those to announce. Whoever says one first says it for all, but for members that were not
- * known; of PVM's groups each task says only that itself is in it: those that are learnt come to
- * those that are known. Learning gives -1 (EPROTO) for id 0, what contradicts, and beyond the
- * limits.
- */
-int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
-		     const int32_t *members);
-const struct name_comm *names_comm_find(const struct names *names, uint32_t id);
+/** Who says what about processes. */
+struct tellers;
+struct tellers *names_tellers(const struct names *names);
 
 /**
- * Names that the program gives to regions and phases are among them, by their ids (hashes of the
- * text): they are announced alike. Learn one; -1 (EPROTO) when it is not printable ASCII, or too
- * long. Find one, or NULL.
+ * The same for communicators: learn one, of which all is copied, find one, walk over those to
+ * announce. Of PVM's groups each task says only that itself is in it: their members are in
+ * ascending order, and those that are learnt come to those that are known, but for other tellers'
+ * processes. Of other communicators members are learnt once; when there is no room for them it is
+ * known without.
+ *
+ * When two contradict each other, who has a process in the communicator, by his word or by the
+ * other one's, is believed, if the other has none. Else it is disputed, and known without members
+ * from then on, as it is when one who was believed so is contradicted, too. A teller other than
+ * TELLER_SELF may change its own word, unless another one who has a process in it has agreed.
+ *
+ * Names that the program gives to regions and phases are among them (`label`), by ids that are
+ * hashes of the texts (tree/label-id.h): where characters were replaced by '?' any id is taken, and
+ * who was first.
+ *
+ * Returns 0, or -1 (EPROTO): id 0, a label that is not printable ASCII, too long, or another one's,
+ * what contradicts and is not believed, and beyond the limits.
  */
+int names_comm_hear(struct names *names, struct names_talk *talk, const struct name_comm *comm);
+
+/** Learn one that this host's own programs have recorded: @members, which are @size, or NULL. */
+int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
+		     const int32_t *members);
 int names_label_learn(struct names *names, uint32_t id, const char *text);
+
+/** Find one, or NULL. */
+const struct name_comm *names_comm_find(const struct names *names, uint32_t id);
 const char *names_label_find(const struct names *names, uint32_t id);
 
 size_t names_comm_count(const struct names *names);
 const struct name_comm *names_comm_at(const struct names *names, size_t i);
+
+/** Somebody has announced the first @n: what changes in these is to be announced again. */
+void names_comm_said(struct names *names, size_t n);
 
 #endif

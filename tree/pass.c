@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <uthash.h>
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
 
+#include "pathmap/hash.h"
 #include "pathmap/memory.h"
 
 /* No other text that an agent's key signs begins so. */
