@@ -114,8 +114,7 @@ static int take_mode(struct collect *c)
 	if (c->mode >= 0)
 		word = c->common.words[1];
 	fprintf(stderr,
-		"evspace collect: '%s' is no mode; write one of off, count, time, sample and "
-		"trace\n",
+		"evspace collect: '%s' is no mode; write off, count, time, sample or trace\n",
 		word);
 	return -1;
 }

@@ -83,8 +83,9 @@ static void process_add(struct table *t, const Evspace__Process *p)
 	table_cell(t, "%s", unit_duration(age, p->age_ms * 1000000u));
 	table_cell(t, "%s", p->program);
 	if (p->overflowed)
-		table_line(t, "%-16s   %llu event%s went to no element: counted as lost", "",
-			   (unsigned long long)p->overflowed, plural(p->overflowed, "s"));
+		table_line(t, "%-16s   %llu event%s went to no element and %s counted as lost", "",
+			   (unsigned long long)p->overflowed, plural(p->overflowed, "s"),
+			   p->overflowed == 1 ? "is" : "are");
 	if (p->notes[0])
 		table_line(t, "%-16s   not fully collected: %s", "", p->notes);
 	if (p->modes[0])

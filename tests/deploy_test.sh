@@ -199,7 +199,7 @@ one_host_needs_none() {
 	echo 'entry out; place all on out;' >"$cluster_dir/single/mapping.map"
 	cluster_on out sh -c 'evspace deploy up "$1" && evspace deploy status "$1" && evspace deploy up "$1" && evspace deploy down "$1"' \
 		sh "$cluster_dir/single" >"$cluster_dir/json" 2>"$cluster_dir/said" &&
-		said 'out (local, here): up, started' '1 of 1 agents are there' '0 started, 1 already up' '1 ended' ||
+		said 'out (local, here): up, started' '1 of 1 agent is there' '0 started, 1 already up' '1 ended' ||
 		{ cat "$cluster_dir/said"; return 1; }
 }
 
