@@ -49,7 +49,7 @@ static bool rows_has_file(const struct rows *r)
 	return r->reading == READ_STREAM && !r->fetch[0];
 }
 
-/* Nobody removes it for want of room, but once it has ended and is fetched. */
+/* For want of room others are removed before it, until it has ended and is fetched. */
 static void follow_hold(const struct rows *r, struct follow *f, struct store_segment *s)
 {
 	if (f->fetched)

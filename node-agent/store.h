@@ -106,8 +106,8 @@ void store_fini(struct store *store);
 int store_refresh(struct store *store);
 
 /**
- * @s is being read: until store_release() no program that needs room removes it, should it have
- * ended. Holds are counted, and end with the segment.
+ * @s is being read: until store_release() a program that needs room removes all other runs that
+ * have ended before it. Holds are counted, and end with the segment.
  */
 void store_hold(struct store_segment *s);
 
