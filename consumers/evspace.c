@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consumers/command.h"
-#include "pathmap/directive.h"
+#include "consumers/cli/command.h"
+#include "pathmap/grammar/directive.h"
 
 /* In the order of a user's day. */
 static const struct command commands[] = {

@@ -13,19 +13,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/fetch.h"
+#include "node-agent/remote/fetch.h"
 #include "node-agent/identity.h"
-#include "node-agent/keeper.h"
-#include "node-agent/monitor.h"
-#include "node-agent/session.h"
-#include "node-agent/source.h"
-#include "node-agent/survey.h"
-#include "pathmap/holding.h"
-#include "tree/child.h"
-#include "tree/listener.h"
-#include "tree/process.h"
-#include "tree/scope.h"
-#include "tree/turn.h"
+#include "node-agent/source/reaper.h"
+#include "node-agent/store/monitor.h"
+#include "node-agent/control/session.h"
+#include "node-agent/source/source.h"
+#include "node-agent/control/survey.h"
+#include "pathmap/plan/holding.h"
+#include "tree/scope/child.h"
+#include "tree/link/listener.h"
+#include "tree/data/process.h"
+#include "tree/scope/scope.h"
+#include "tree/data/turn.h"
 
 struct agent {
 	char node[128];
@@ -37,21 +37,21 @@ struct agent {
 	struct store store;
 	bool store_is_open;
 	bool allows; /* others may observe through the socket */
-	struct chart *chart;
+	struct active_map *active_map;
 	struct tls *tls;
 	struct identity *identity;
 	struct link_hub *hub;
 	struct child_set *children;
-	struct keeper *keeper;
+	struct reaper *reaper;
 	struct monitor *monitor;
 	struct fetches *fetches;
 	struct rows_list fetched, streams;
-	struct ration said;
+	struct rate_limit said;
 	struct link_listener *local, *remote;
 	struct clock_host clock;
 	struct source_host sources;
 	struct scope_host scopes;
-	struct stem_list stems;
+	struct scope_shared_list scopes_shared;
 	struct session_host sessions;
 };
 
@@ -125,13 +125,14 @@ static int agent_map(struct agent *a, const struct agent_options *o, struct erro
 		snprintf(a->node, sizeof(a->node), "%s", o->node);
 	else if (gethostname(a->node, sizeof(a->node) - 1) < 0)
 		return errorf(e, "this host has no name: %s; use --node", strerror(errno));
-	a->chart = o->chart ? chart_make_own(o->chart, o->base, a->node, o->pathmap, stderr, e)
-			    : chart_open(o->base, a->node, o->pathmap, stderr, e);
-	if (!a->chart)
+	a->active_map = o->active_map ? active_map_make_own(o->active_map, o->base, a->node,
+							    o->pathmap, stderr, e)
+				      : active_map_open(o->base, a->node, o->pathmap, stderr, e);
+	if (!a->active_map)
 		return -1;
-	if (a->chart->note[0])
-		fprintf(stderr, "evspace agent: %s\n", a->chart->note);
-	if (pathmap_address(a->chart->map, a->node))
+	if (a->active_map->note[0])
+		fprintf(stderr, "evspace agent: %s\n", a->active_map->note);
+	if (pathmap_address(a->active_map->map, a->node))
 		return 0;
 	errno = EINVAL;
 	return errorf(e, "%s has no node '%s'; say which node this is with --node", o->pathmap,
@@ -161,7 +162,7 @@ static void agent_looked(void *arg)
 
 static int agent_links(struct agent *a, const struct agent_options *o, struct error *e)
 {
-	const char *address = o->listen ? o->listen : pathmap_address(a->chart->map, a->node);
+	const char *address = o->listen ? o->listen : pathmap_address(a->active_map->map, a->node);
 	struct link_self self = {.name = a->node, .epoch_ns = a->sources.epoch_ns};
 	char path[SOURCE_SOCKET];
 
@@ -237,13 +238,13 @@ static void agent_map_changed(struct session_host *sessions)
 	struct source_host *here = &a->sources;
 
 	free(here->holds);
-	here->map = sessions->chart->map;
-	here->placed = pathmap_places_ranks(sessions->chart->map);
-	here->holds = holding_list(sessions->chart->map, here->node);
-	if (!a->keeper)
+	here->map = sessions->active_map->map;
+	here->placed = pathmap_places_ranks(sessions->active_map->map);
+	here->holds = holding_list(sessions->active_map->map, here->node);
+	if (!a->reaper)
 		return;
 	fetches_free(a->fetches);
-	a->fetches = fetches_new(a->base, here, a->children, a->keeper);
+	a->fetches = fetches_new(a->base, here, a->children, a->reaper);
 }
 
 static void agent_hosts(struct agent *a, const struct agent_options *o)
@@ -266,12 +267,12 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.loop = a->base,
 		.keep = o->monitored,
 	});
-	LIST_INIT(&a->stems);
+	LIST_INIT(&a->scopes_shared);
 	LIST_INIT(&a->fetched);
 	LIST_INIT(&a->streams);
 	a->scopes = (struct scope_host){
 		.base = a->base,
-		.stems = &a->stems,
+		.scopes_shared = &a->scopes_shared,
 		.turns = turns_new(a->base),
 		.self = a->node,
 		.self_address = a->socket,
@@ -293,7 +294,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	LIST_INIT(&a->sessions.sessions);
 	LIST_INIT(&a->sessions.views);
 	a->sessions.monitor = a->monitor;
-	a->sessions.chart = a->chart;
+	a->sessions.active_map = a->active_map;
 	a->sessions.map_changed = agent_map_changed;
 	a->sessions.rests = agent_rests;
 	a->sessions.arg = a;
@@ -327,12 +328,12 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 		fprintf(stderr, "evspace agent: it is not monitored itself: %s\n", e->text);
 	a->scopes.children = a->children;
 	a->sessions.tls = a->tls;
-	a->chart->passes = a->tls ? pass_book_new(a->tls) : NULL;
+	a->active_map->passes = a->tls ? pass_book_new(a->tls) : NULL;
 	a->sources.shelf = shelf_new(a->store.base, a->node, o->retention_ns);
-	a->keeper = keeper_new(a->base, &a->sources, o->retention_ns);
-	a->sessions.keeper = a->keeper;
-	keeper_tell(a->keeper, agent_looked, a);
-	a->fetches = fetches_new(a->base, &a->sources, a->children, a->keeper);
+	a->reaper = reaper_new(a->base, &a->sources, o->retention_ns);
+	a->sessions.reaper = a->reaper;
+	reaper_tell(a->reaper, agent_looked, a);
+	a->fetches = fetches_new(a->base, &a->sources, a->children, a->reaper);
 	return a;
 fail:
 	saved = errno;
@@ -351,7 +352,7 @@ void agent_free(struct agent *a)
 	survey_free(a->sessions.survey);
 	monitor_free(a->monitor);
 	fetches_free(a->fetches);
-	keeper_free(a->keeper);
+	reaper_free(a->reaper);
 	shelf_free(a->sources.shelf);
 	link_listener_free(a->remote);
 	link_listener_free(a->local);
@@ -363,7 +364,7 @@ void agent_free(struct agent *a)
 		store_fini(&a->store);
 	sites_free(a->sources.sites);
 	free(a->sources.holds);
-	chart_free(a->chart);
+	active_map_free(a->active_map);
 	for (size_t i = 0; i < 2; i++) {
 		if (a->signals[i])
 			event_free(a->signals[i]);

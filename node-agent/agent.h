@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 
 struct allow;
-struct chart;
+struct active_map;
 struct hostlist;
 
 /** What an agent is started with. Strings stay the caller's. */
@@ -23,8 +23,8 @@ struct agent_options {
 	const struct hostlist *above; /* agents that may stand above it beside its map's, or NULL */
 	const struct allow *allow;    /* other users of this host that may observe; NULL: nobody */
 	uint64_t retention_ns;	      /* how long segments of dead processes are kept */
-	bool monitored;	     /* it records what it does itself from its start, watched or not */
-	struct chart *chart; /* NULL, or one to make its own (chart_make_own()) */
+	bool monitored; /* it records what it does itself from its start, watched or not */
+	struct active_map *active_map; /* NULL, or one to make its own (active_map_make_own()) */
 };
 
 struct agent;

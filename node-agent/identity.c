@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pathmap/memory.h"
-#include "pathmap/plural.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/plural.h"
 
 /* Files are copied one after the other: wait until no more come. */
 #define SETTLE_MS 200

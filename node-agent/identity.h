@@ -4,8 +4,8 @@
 #ifndef EVSPACE_IDENTITY_H
 #define EVSPACE_IDENTITY_H
 
-#include "tree/link.h"
-#include "tree/tls.h"
+#include "tree/link/link.h"
+#include "tree/link/tls.h"
 
 struct event_base;
 struct identity;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The pathmap: three maps, read, checked against each other, immutable. */
-#include "pathmap/pathmap.h"
+#include "pathmap/model/pathmap.h"
 
 #include <errno.h>
 #include <unistd.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
-#include "pathmap/parts.h"
-#include "pathmap/plan.h"
-#include "pathmap/plural.h"
-#include "pathmap/rank.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/parts.h"
+#include "pathmap/plan/plan.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/model/rank.h"
 
 static void names_fill(struct pathmap *map)
 {
@@ -32,19 +32,19 @@ static bool goes_round(const struct tree *tree, const struct node *from, const s
 /* Complain if the place cannot be dialled from the one above it. Returns whether it can. */
 static bool place_check(const struct pathmap *map, const struct tree *tree,
 			const struct plan_place *parent, const struct plan_place *place,
-			const struct mapfile *sources, struct complaints *complaints)
+			const struct mapfile *sources, struct diagnostics *diagnostics)
 {
 	const struct node *from = cluster_map_node(&map->clusters, parent->node);
 	const struct node *node = cluster_map_node(&map->clusters, place->node);
 
 	if (*place->address == '\0') {
-		complain(complaints, &sources[SOURCE_CLUSTER], node->offset,
+		complain(diagnostics, &sources[SOURCE_CLUSTER], node->offset,
 			 "`%s` has no address, and `%s` has to dial it; add `address HOST:PORT;`",
 			 place->node, parent->node);
 		return false;
 	}
 	if (goes_round(tree, from, node)) {
-		complain(complaints, &sources[SOURCE_MAPPING],
+		complain(diagnostics, &sources[SOURCE_MAPPING],
 			 tree->kind == TREE_BY_HAND ? tree->drawn[node->index].offset
 						    : tree->offset,
 			 "`%s` is below `%s`, and can be reached only through its gateway `%s`; "
@@ -54,7 +54,7 @@ static bool place_check(const struct pathmap *map, const struct tree *tree,
 		return false;
 	}
 	if (node->unreachable && from->cluster != node->cluster && node->cluster->gateway != from) {
-		complain(complaints, &sources[SOURCE_CLUSTER], node->offset,
+		complain(diagnostics, &sources[SOURCE_CLUSTER], node->offset,
 			 "`%s` is unreachable from outside `%s`, and `%s` has to dial it; give the "
 			 "cluster a gateway, or have another node join it",
 			 place->node, place->cluster, parent->node);
@@ -65,7 +65,7 @@ static bool place_check(const struct pathmap *map, const struct tree *tree,
 
 static void places_check(const struct pathmap *map, const struct tree *tree,
 			 const struct plan_place *parent, const struct mapfile *sources,
-			 bool *complained, struct complaints *complaints)
+			 bool *complained, struct diagnostics *diagnostics)
 {
 	for (size_t i = 0; i < parent->n_children; i++) {
 		const struct plan_place *place = parent->children[i];
@@ -74,19 +74,19 @@ static void places_check(const struct pathmap *map, const struct tree *tree,
 		/* Once for each node is enough: views have much the same trees. */
 		if (!complained[index])
 			complained[index] =
-				!place_check(map, tree, parent, place, sources, complaints);
-		places_check(map, tree, place, sources, complained, complaints);
+				!place_check(map, tree, parent, place, sources, diagnostics);
+		places_check(map, tree, place, sources, complained, diagnostics);
 	}
 }
 
 /* The entry is the root of every tree: one drawn by hand cannot have it below something. */
 static void entry_check(const struct pathmap *map, const struct tree *tree,
-			const struct mapfile *sources, struct complaints *complaints)
+			const struct mapfile *sources, struct diagnostics *diagnostics)
 {
 	const struct node *entry = map->mapping.entry;
 
 	if (tree->kind == TREE_BY_HAND && tree->drawn[entry->index].parent != NULL)
-		complain(complaints, &sources[SOURCE_MAPPING], tree->drawn[entry->index].offset,
+		complain(diagnostics, &sources[SOURCE_MAPPING], tree->drawn[entry->index].offset,
 			 "`%s` is the entry, and below `%s` here; the entry is the root, draw what "
 			 "is "
 			 "below it",
@@ -95,16 +95,16 @@ static void entry_check(const struct pathmap *map, const struct tree *tree,
 
 /* Generate every view's plan once, to see that it can be. */
 static void plans_check(const struct pathmap *map, const struct mapfile *sources,
-			struct complaints *complaints)
+			struct diagnostics *diagnostics)
 {
 	bool *complained = memory_new(map->clusters.n_nodes, sizeof(*complained));
-	bool fine = complaints->total == 0;
+	bool fine = diagnostics->total == 0;
 	size_t before;
 
-	entry_check(map, &map->mapping.tree, sources, complaints);
+	entry_check(map, &map->mapping.tree, sources, diagnostics);
 	for (size_t i = 0; i < map->mapping.n_views; i++)
-		entry_check(map, &map->mapping.views[i].tree, sources, complaints);
-	before = complaints->total;
+		entry_check(map, &map->mapping.views[i].tree, sources, diagnostics);
+	before = diagnostics->total;
 	for (size_t i = 0; i < map->application.n_views; i++) {
 		const struct view *view = map->application.views[i];
 		const struct tree *tree = mapping_tree(&map->mapping, view->name);
@@ -112,18 +112,18 @@ static void plans_check(const struct pathmap *map, const struct mapfile *sources
 		struct error e;
 
 		if (plan_make(map, view->name, &plan, &e) == 0) {
-			places_check(map, tree, plan->root, sources, complained, complaints);
+			places_check(map, tree, plan->root, sources, complained, diagnostics);
 			plan_free(plan);
 		} else if (!fine) {
 			/* May be a consequence of what is complained of already. */
 		} else if (tree->kind == TREE_BY_HAND) {
-			complain(complaints, &sources[SOURCE_MAPPING], tree->offset, "%s", e.text);
-		} else if (view->quiet && complaints->total > before) {
+			complain(diagnostics, &sources[SOURCE_MAPPING], tree->offset, "%s", e.text);
+		} else if (view->quiet && diagnostics->total > before) {
 			/* What is wrong with one of them is wrong with all. */
 		} else if (view->shipped) {
-			complain_file(complaints, &sources[SOURCE_MAPPING], "%s", e.text);
+			complain_file(diagnostics, &sources[SOURCE_MAPPING], "%s", e.text);
 		} else {
-			complain(complaints, &sources[SOURCE_APPLICATION], view->offset, "%s",
+			complain(diagnostics, &sources[SOURCE_APPLICATION], view->offset, "%s",
 				 e.text);
 		}
 	}
@@ -133,12 +133,12 @@ static void plans_check(const struct pathmap *map, const struct mapfile *sources
 /* The node that fetches elements must be there, and reach those whose elements it fetches. */
 static void remote_check(const struct pathmap *map, const struct recording *recording,
 			 const struct mapfile *sources, bool *complained,
-			 struct complaints *complaints)
+			 struct diagnostics *diagnostics)
 {
 	if (!recording->remote[0])
 		return;
 	if (cluster_map_node(&map->clusters, recording->remote) == NULL) {
-		complain(complaints, &sources[SOURCE_APPLICATION], recording->remote_offset,
+		complain(diagnostics, &sources[SOURCE_APPLICATION], recording->remote_offset,
 			 "no node `%s` in cluster.map to fetch elements to; name one that is there",
 			 recording->remote);
 		return;
@@ -148,13 +148,14 @@ static void remote_check(const struct pathmap *map, const struct recording *reco
 			plan_way(map, recording->remote, map->clusters.nodes[i]->name);
 
 		if (way != NULL)
-			places_check(map, &map->mapping.tree, way, sources, complained, complaints);
+			places_check(map, &map->mapping.tree, way, sources, complained,
+				     diagnostics);
 		plan_way_free(way);
 	}
 }
 
 static void remotes_check(const struct pathmap *map, const struct mapfile *sources,
-			  struct complaints *complaints)
+			  struct diagnostics *diagnostics)
 {
 	const struct recording *recordings = map->application.recordings;
 	bool *complained = memory_new(map->clusters.n_nodes, sizeof(*complained));
@@ -167,33 +168,33 @@ static void remotes_check(const struct pathmap *map, const struct mapfile *sourc
 		       recordings[before].remote_offset != recordings[i].remote_offset)
 			before++;
 		if (before == i)
-			remote_check(map, &recordings[i], sources, complained, complaints);
+			remote_check(map, &recordings[i], sources, complained, diagnostics);
 	}
 	free(complained);
 }
 
 struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap_stage_check *check,
-			     struct complaints *complaints)
+			     struct diagnostics *diagnostics)
 {
 	struct pathmap *map = memory_new(1, sizeof(*map));
 
 	if (sources[SOURCE_APPLICATION].usable)
 		application_read(&map->application, &sources[SOURCE_APPLICATION], check,
-				 complaints);
+				 diagnostics);
 	else
 		application_init(&map->application, "");
 	if (sources[SOURCE_CLUSTER].usable)
-		cluster_map_read(&map->clusters, &sources[SOURCE_CLUSTER], complaints);
+		cluster_map_read(&map->clusters, &sources[SOURCE_CLUSTER], diagnostics);
 	else
 		map->clusters.incomplete = true;
 	if (sources[SOURCE_MAPPING].usable)
 		mapping_read(&map->mapping, &sources[SOURCE_MAPPING], &map->application,
-			     &map->clusters, complaints);
+			     &map->clusters, diagnostics);
 	if (map->mapping.entry != NULL && !map->clusters.incomplete) {
-		remotes_check(map, sources, complaints);
-		plans_check(map, sources, complaints);
+		remotes_check(map, sources, diagnostics);
+		plans_check(map, sources, diagnostics);
 	}
-	if (complaints->total > 0) {
+	if (diagnostics->total > 0) {
 		pathmap_free(map);
 		return NULL;
 	}
@@ -208,17 +209,17 @@ struct outlet {
 	void *arg;
 };
 
-static void complaints_deliver(const struct complaints *complaints, const struct outlet *outlet)
+static void complaints_deliver(const struct diagnostics *diagnostics, const struct outlet *outlet)
 {
 	if (outlet->stream != NULL)
-		complaints_print(complaints, outlet->stream);
-	for (size_t i = 0; i < complaints->kept && outlet->report != NULL; i++) {
-		const struct complaint *complaint = &complaints->items[i];
+		diagnostics_print(diagnostics, outlet->stream);
+	for (size_t i = 0; i < diagnostics->kept && outlet->report != NULL; i++) {
+		const struct diagnostic *diagnostic = &diagnostics->items[i];
 		struct pathmap_fault fault = {
-			.file = complaint->source->file,
-			.line = complaint->line,
-			.column = complaint->column,
-			.text = complaint->text,
+			.file = diagnostic->source->file,
+			.line = diagnostic->line,
+			.column = diagnostic->column,
+			.text = diagnostic->text,
 		};
 
 		outlet->report(&fault, outlet->arg);
@@ -234,7 +235,7 @@ static struct pathmap *pathmap_read(const char *dir, pathmap_stage_check *check,
 		[SOURCE_MAPPING] = "mapping.map",
 	};
 	struct mapfile sources[SOURCE_COUNT];
-	struct complaints complaints = {0};
+	struct diagnostics diagnostics = {0};
 	struct pathmap *map;
 
 	/* not the same of each file */
@@ -246,26 +247,26 @@ static struct pathmap *pathmap_read(const char *dir, pathmap_stage_check *check,
 		return NULL;
 	}
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		mapfile_read(&sources[i], dir, names[i], &complaints);
-	map = pathmap_make(sources, check, &complaints);
-	complaints_sort(&complaints);
-	complaints_deliver(&complaints, outlet);
+		mapfile_read(&sources[i], dir, names[i], &diagnostics);
+	map = pathmap_make(sources, check, &diagnostics);
+	diagnostics_sort(&diagnostics);
+	complaints_deliver(&diagnostics, outlet);
 	if (map == NULL) {
-		errorf(e, "%zu%s error%s in %s", complaints.kept,
-		       complaints.kept == COMPLAINTS_SHOWN ? " or more" : "",
-		       plural(complaints.kept, "s"), dir);
+		errorf(e, "%zu%s error%s in %s", diagnostics.kept,
+		       diagnostics.kept == COMPLAINTS_SHOWN ? " or more" : "",
+		       plural(diagnostics.kept, "s"), dir);
 		errno = EINVAL;
 	}
-	complaints_fini(&complaints);
+	diagnostics_fini(&diagnostics);
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		mapfile_fini(&sources[i]);
 	return map;
 }
 
-struct pathmap *pathmap_load(const char *dir, pathmap_stage_check *check, FILE *complaints,
+struct pathmap *pathmap_load(const char *dir, pathmap_stage_check *check, FILE *diagnostics,
 			     struct error *e)
 {
-	struct outlet outlet = {.stream = complaints};
+	struct outlet outlet = {.stream = diagnostics};
 
 	return pathmap_read(dir, check, &outlet, e);
 }
@@ -289,111 +290,4 @@ struct pathmap *pathmap_local(const char *node)
 	map->mapping.places = true;
 	names_fill(map);
 	return map;
-}
-
-void pathmap_free(struct pathmap *map)
-{
-	int saved = errno;
-
-	if (map == NULL)
-		return;
-	application_fini(&map->application);
-	cluster_map_fini(&map->clusters);
-	mapping_fini(&map->mapping);
-	free(map->node_names);
-	free(map->view_names);
-	free(map);
-	errno = saved;
-}
-
-const char *pathmap_application(const struct pathmap *map)
-{
-	return map->application.name;
-}
-
-unsigned pathmap_ranks(const struct pathmap *map)
-{
-	return map->application.ranks;
-}
-
-size_t pathmap_channels(const char *const **names)
-{
-	*names = recording_channels;
-	return RECORDING_CHANNELS;
-}
-
-const struct recording *pathmap_recording(const struct pathmap *map, const char *channel)
-{
-	int number = recording_channel(channel);
-
-	return number < 0 ? NULL : &map->application.recordings[number];
-}
-
-void pathmap_print_recordings(const struct pathmap *map, FILE *out)
-{
-	recordings_print(map->application.recordings, out);
-}
-
-bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node)
-{
-	const struct node *found = cluster_map_node(&map->clusters, node);
-
-	return found != NULL && mapping_rank_node(&map->mapping, rank) == found;
-}
-
-const char *pathmap_rank_node(const struct pathmap *map, unsigned rank)
-{
-	const struct node *node = mapping_rank_node(&map->mapping, rank);
-
-	return node != NULL ? node->name : NULL;
-}
-
-bool pathmap_places_ranks(const struct pathmap *map)
-{
-	return map->mapping.places;
-}
-
-const char *pathmap_address(const struct pathmap *map, const char *node)
-{
-	const struct node *found = cluster_map_node(&map->clusters, node);
-
-	return found != NULL ? found->address : NULL;
-}
-
-const char *pathmap_cluster(const struct pathmap *map, const char *node)
-{
-	const struct node *found = cluster_map_node(&map->clusters, node);
-
-	if (found == NULL)
-		return NULL;
-	return found->cluster != NULL ? found->cluster->name : "";
-}
-
-const char *pathmap_entry(const struct pathmap *map)
-{
-	return map->mapping.entry->name;
-}
-
-unsigned pathmap_entry_line(const struct pathmap *map)
-{
-	return (unsigned)map->mapping.entry_line;
-}
-
-size_t pathmap_nodes(const struct pathmap *map, const char *const **names)
-{
-	*names = map->node_names;
-	return map->clusters.n_nodes;
-}
-
-bool pathmap_view_is_quiet(const struct pathmap *map, const char *name)
-{
-	const struct view *view = application_view(&map->application, name);
-
-	return view != NULL && view->quiet;
-}
-
-size_t pathmap_views(const struct pathmap *map, const char *const **names)
-{
-	*names = map->view_names;
-	return map->application.n_views;
 }

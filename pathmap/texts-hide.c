@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
-#include "pathmap/statement.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/grammar/statement.h"
 #include "pathmap/texts.h"
 
 /* The texts are right: nothing is to be guessed about forgotten ends of statements. */
@@ -71,7 +71,7 @@ static void statements_write(FILE *out, const struct statement *statements, size
 
 static void text_hide(char **text)
 {
-	struct complaints complaints = {0};
+	struct diagnostics diagnostics = {0};
 	struct statement *statements;
 	struct mapfile source;
 	char *hidden;
@@ -80,12 +80,12 @@ static void text_hide(char **text)
 
 	if (!out)
 		abort();
-	mapfile_set(&source, "", *text, strlen(*text), &complaints);
-	n = statements_read(&source, no_keyword, &complaints, &statements);
+	mapfile_set(&source, "", *text, strlen(*text), &diagnostics);
+	n = statements_read(&source, no_keyword, &diagnostics, &statements);
 	statements_write(out, statements, n);
 	statements_free(statements, n);
 	mapfile_fini(&source);
-	complaints_fini(&complaints);
+	diagnostics_fini(&diagnostics);
 	if (fclose(out) == EOF)
 		abort();
 	free(*text);

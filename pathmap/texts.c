@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
-#include "pathmap/parts.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/parts.h"
 
 static const char *const names[SOURCE_COUNT] = {
 	[SOURCE_APPLICATION] = "application.map",
@@ -17,17 +17,17 @@ static const char *const names[SOURCE_COUNT] = {
 int texts_read(struct pathmap_texts *texts, const char *dir, struct error *e)
 {
 	struct mapfile sources[SOURCE_COUNT];
-	struct complaints complaints = {0};
+	struct diagnostics diagnostics = {0};
 	int result = 0;
 
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		mapfile_read(&sources[i], dir, names[i], &complaints);
-	if (complaints.total > 0)
-		result = complaints_error(&complaints, e);
+		mapfile_read(&sources[i], dir, names[i], &diagnostics);
+	if (diagnostics.total > 0)
+		result = diagnostics_error(&diagnostics, e);
 	else
 		texts_set(texts, sources[SOURCE_APPLICATION].text, sources[SOURCE_CLUSTER].text,
 			  sources[SOURCE_MAPPING].text);
-	complaints_fini(&complaints);
+	diagnostics_fini(&diagnostics);
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		mapfile_fini(&sources[i]);
 	return result;
@@ -71,15 +71,15 @@ struct pathmap *texts_parse(const struct pathmap_texts *texts, pathmap_stage_che
 		[SOURCE_MAPPING] = texts->mapping,
 	};
 	struct mapfile sources[SOURCE_COUNT];
-	struct complaints complaints = {0};
+	struct diagnostics diagnostics = {0};
 	struct pathmap *map;
 
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		mapfile_set(&sources[i], names[i], all[i], strlen(all[i]), &complaints);
-	map = pathmap_make(sources, check, &complaints);
+		mapfile_set(&sources[i], names[i], all[i], strlen(all[i]), &diagnostics);
+	map = pathmap_make(sources, check, &diagnostics);
 	if (map == NULL)
-		complaints_error(&complaints, e);
-	complaints_fini(&complaints);
+		diagnostics_error(&diagnostics, e);
+	diagnostics_fini(&diagnostics);
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		mapfile_fini(&sources[i]);
 	return map;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "pathmap/pathmap.h"
+#include "pathmap/model/pathmap.h"
 
 /** Owns its texts; zero-initialised it has none. */
 struct pathmap_texts {

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <uthash.h>
 
-#include "node-agent/segment-class.h"
-#include "node-agent/segment.h"
+#include "node-agent/segment/segment-class.h"
+#include "node-agent/segment/segment.h"
 
 /* One element, known by its name without cluster and node: "rank0/t0/p2p". */
 struct element {

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "tests/tap.h"
-#include "tree/address.h"
-#include "tree/resolver.h"
+#include "tree/link/address.h"
+#include "tree/link/resolver.h"
 
 /** Reading @text and printing it gives @want; NULL: it is refused. */
 static void reads(const char *text, bool listen, const char *want)

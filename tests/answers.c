@@ -15,9 +15,9 @@
 #include <string.h>
 #include <uthash.h>
 
-#include "tree/bin.h"
-#include "tree/message.h"
-#include "tree/op.h"
+#include "tree/data/bin.h"
+#include "tree/stage/message.h"
+#include "tree/data/op.h"
 
 #define KEY 160
 

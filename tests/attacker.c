@@ -26,11 +26,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "pathmap/memory.h"
-#include "tree/address.h"
-#include "tree/classes.h"
-#include "tree/clock.h"
-#include "tree/link.h"
+#include "pathmap/base/memory.h"
+#include "tree/link/address.h"
+#include "tree/scope/classes.h"
+#include "tree/data/clock.h"
+#include "tree/link/link.h"
 
 #define AT_ONCE	    200
 #define DRIP_MS	    20

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests batches: runs in and out, linking without copies, reuse of memory, checking of foreign
  * ones. */
-#include "tree/batch.h"
+#include "tree/data/batch.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tests/tap.h"
-#include "tree/classes.h"
-#include "tree/op.h"
+#include "tree/scope/classes.h"
+#include "tree/data/op.h"
 
 static int choose(const char *text, Evspace__Choice *choice)
 {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/evspace-client.h"
+#include "consumers/client/evspace-client.h"
 #include "tests/fake.h"
 #include "tests/tap.h"
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 /* More than silence takes to be noticed. */
 #define TIMEOUT_MS 20000

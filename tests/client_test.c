@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "consumers/evspace-client.h"
+#include "consumers/client/evspace-client.h"
 #include "tests/fake.h"
 #include "tests/tap.h"
-#include "tree/clock.h"
-#include "tree/op.h"
+#include "tree/data/clock.h"
+#include "tree/data/op.h"
 
 #define SEEDS	   6
 #define TIMEOUT_MS 20000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests clocks: pairs, lines through them, and conversions of any number of ticks. */
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "tests/tap.h"
-#include "tree/clock-host.h"
-#include "tree/probe.h"
+#include "tree/data/clock-host.h"
+#include "tree/scope/probe.h"
 
 static void ticks_grow(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what programs do to the collector: calls that do not come back, a file that is cut short.
  */
-#include "node-agent/collect/collect.h"
+#include "node-agent/collect/core/collect.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 #include "tests/segments.h"
 #include "tests/tap.h"
-#include "tree/op-table.h"
+#include "tree/data/op-table.h"
 
 /* This moment comes while the segment is set up, too: is its file cut short at the next one? */
 static bool cut_at_once;

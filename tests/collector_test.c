@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the collector's path without MPI: threads, reserves, nesting, modes, forks. */
-#include "node-agent/collect/collect-class.h"
+#include "node-agent/collect/core/collect-class.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@
 
 #include "tests/segments.h"
 #include "tests/tap.h"
-#include "tree/op-table.h"
+#include "tree/data/op-table.h"
 
 static void start(uint32_t threads)
 {
@@ -453,12 +453,12 @@ static void child_ends_an_operation(void)
 static long resident_pages(void)
 {
 	FILE *f = fopen("/proc/self/statm", "re");
-	long total = 0, resident = 0;
+	long total = 0, process_table = 0;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-	CU_ASSERT_EQUAL(fscanf(f, "%ld %ld", &total, &resident), 2);
+	CU_ASSERT_EQUAL(fscanf(f, "%ld %ld", &total, &process_table), 2);
 	fclose(f);
-	return resident;
+	return process_table;
 }
 
 /* As a PVM task that enrols: with a table of writers that takes 200 kB. */

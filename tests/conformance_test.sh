@@ -108,7 +108,7 @@ rows() {
 				print name
 		} else if (name in have || before in have)
 			print name
-	}' "$tap_dir/symbols" "$top_srcdir/tree/ops.tab" | sort
+	}' "$tap_dir/symbols" "$top_srcdir/tree/data/ops.tab" | sort
 }
 
 # none_left_out C|FORTRAN LIBRARY PROGRAM: $tap_dir/made has all calls but those that are exempt.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the other byte order: every field swapped, nothing else touched, garbage refused. */
-#include "tree/stage.h"
+#include "tree/stage/stage.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 

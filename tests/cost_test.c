@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests predictions: what can be computed by hand, which mapping is better, and the file of costs.
  */
-#include "pathmap/cost.h"
+#include "pathmap/cost/cost.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/maps.h"
 #include "tests/tap.h"
 

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/collect/modules.h"
-#include "node-agent/element-writer.h"
-#include "tree/clock.h"
-#include "tree/op.h"
+#include "node-agent/collect/core/modules.h"
+#include "node-agent/segment/element-writer.h"
+#include "tree/data/clock.h"
+#include "tree/data/op.h"
 
 #define CAPACITY 4
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests cursors: ranges asked for again are the same, survive the agent, and are never forgotten
  * unasked. */
-#include "node-agent/cursor.h"
+#include "node-agent/store/cursor.h"
 #include "tests/tap.h"
 
 #include <errno.h>

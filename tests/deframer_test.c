@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/tap.h"
-#include "tree/batch.h"
-#include "tree/deframer.h"
-#include "tree/stage.h"
-#include "tree/tuple.h"
+#include "tree/data/batch.h"
+#include "tree/wire/deframer.h"
+#include "tree/stage/stage.h"
+#include "tree/data/tuple.h"
 
 /** A frame as bytes: an answer of wave @wave with @tuples tuples. The caller frees. */
 static unsigned char *answer_bytes(uint64_t wave, uint32_t tuples, size_t *bytes, size_t *body_at)

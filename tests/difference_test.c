@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what changes from map to map: differences in words, indexes that stay, ranks that would
  * move. */
-#include "pathmap/difference.h"
+#include "pathmap/plan/difference.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/holding.h"
-#include "pathmap/memory.h"
-#include "pathmap/roster.h"
+#include "pathmap/plan/holding.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/plan/roster.h"
 #include "pathmap/texts.h"
 #include "tests/maps.h"
 #include "tests/tap.h"

@@ -3,7 +3,7 @@
  * Tests elements against a model, and beside a writer that laps its readers all the time. Built a
  * second time under ThreadSanitizer (element_tsan_test).
  */
-#include "node-agent/element-writer.h"
+#include "node-agent/segment/element-writer.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests error texts: formatting, prefixes, cutting, and errno kept. */
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 #include "tests/tap.h"
 
 #include <errno.h>

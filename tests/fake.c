@@ -15,9 +15,9 @@
 
 #include "tests/random.h"
 #include "tests/tap.h"
-#include "tree/clock.h"
-#include "tree/names.h"
-#include "tree/op.h"
+#include "tree/data/clock.h"
+#include "tree/data/names.h"
+#include "tree/data/op.h"
 
 /* Waves of which a leaf can tell the ranges: an agent remembers the newest 63. */
 #define WAVES 20000

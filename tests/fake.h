@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "tree/listener.h"
+#include "tree/link/listener.h"
 
 #define FAKE_LEAVES   3
 #define FAKE_ELEMENTS 2

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests filters: what conditions mean, what is wrong with bad ones, and that nothing goes
  * uncounted. */
-#include "tree/condition.h"
-#include "tree/op.h"
-#include "tree/stage.h"
+#include "tree/stage/condition.h"
+#include "tree/data/op.h"
+#include "tree/stage/stage.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the maps that are made of what was found: whatever runs where, they say just that. */
-#include "consumers/finding.h"
+#include "consumers/deploy/finding.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
-#include "pathmap/pathmap.h"
-#include "pathmap/revision.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pathmap.h"
+#include "pathmap/grammar/revision.h"
 #include "tests/random.h"
 #include "tests/tap.h"
-#include "tree/stage.h"
+#include "tree/stage/stage.h"
 
 static void process_add(struct finding *f, int32_t rank, const char *node)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests histogram, slowest, matrix and counts: any tree gives what the flat fold gives, and all is
  * accounted for. */
-#include "tree/fold.h"
-#include "tests/grove.h"
+#include "tree/stage/fold.h"
+#include "tests/random-trees.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tree/message.h"
-#include "tree/op-table.h"
+#include "tree/stage/message.h"
+#include "tree/data/op-table.h"
 
 #define LINES 4096
 #define LINE  160
@@ -116,7 +116,7 @@ static void answer_take(struct answer *a, const struct place *p)
 /* What classes have counted, besides the tuples. */
 static void add_counts(struct place *p, uint32_t index)
 {
-	for (uint32_t i = 0; i < GROVE_ELEMENTS; i++) {
+	for (uint32_t i = 0; i < RANDOM_TREES_ELEMENTS; i++) {
 		uint32_t n = (uint32_t)random_below(&grove_seed, 4);
 		struct count *out = batch_add(&p->batch, RUN_COUNTS, name_id(index, i), 0, n, 0);
 
@@ -137,12 +137,12 @@ static void folds_alike(const struct stage_ops *ops, enum level level, const cha
 {
 	size_t most = 0;
 
-	for (uint64_t tree = 1; tree <= GROVE_TREES; tree++) {
-		struct place leaves[GROVE_LEAVES], flat;
+	for (uint64_t tree = 1; tree <= RANDOM_TREES_TREES; tree++) {
+		struct place leaves[RANDOM_TREES_LEAVES], flat;
 
 		grove_seed = tree * UINT64_C(1000003);
-		place_init(&flat, GROVE_LEAVES);
-		for (uint32_t i = 0; i < GROVE_LEAVES; i++) {
+		place_init(&flat, RANDOM_TREES_LEAVES);
+		for (uint32_t i = 0; i < RANDOM_TREES_LEAVES; i++) {
 			place_init(&leaves[i], i);
 			place_fill(&leaves[i], i, same_clock);
 			if (ops == &counts_ops)
@@ -150,7 +150,7 @@ static void folds_alike(const struct stage_ops *ops, enum level level, const cha
 			place_copy(&flat, &leaves[i]);
 		}
 		place_apply(&flat, ops, level, args);
-		grove_grow(leaves, GROVE_LEAVES, ops, level, args);
+		random_trees_grow(leaves, RANDOM_TREES_LEAVES, ops, level, args);
 		answer_take(&flat_answer, &flat);
 		answer_take(&tree_answer, &leaves[0]);
 		CU_ASSERT_EQUAL(flat_answer.n, tree_answer.n);
@@ -291,7 +291,7 @@ static void peers_are_folded_where_they_are_known(void)
 	place_init(&leaf, 1);
 	place_init(&above, 0);
 	names_learn(leaf.names, name_id(1, 0), LEVEL_ELEMENT, 3, 0, "/a/w1/rank3/t0/p2p");
-	part = batch_add(&leaf.batch, RUN_PART, 1, GROVE_WAVE, 1, 0);
+	part = batch_add(&leaf.batch, RUN_PART, 1, RANDOM_TREES_WAVE, 1, 0);
 	*part = (struct part){.clock = CLOCK_LINE_NS, .read = 1};
 	*(struct tuple *)batch_add(&leaf.batch, RUN_TUPLES, name_id(1, 0), 0, 1, 0) =
 		(struct tuple){.op = OP_MPI_SEND, .start = 1, .end = 2, .peer = 20, .bytes = 8};
@@ -325,7 +325,7 @@ static const struct {
 
 static void a_run_without_a_part(void)
 {
-	struct ask ask = {.wave = GROVE_WAVE};
+	struct ask ask = {.wave = RANDOM_TREES_WAVE};
 
 	for (size_t i = 0; i < ALL; i++) {
 		struct place p;
@@ -343,7 +343,7 @@ static void a_run_without_a_part(void)
 
 static void a_wave_allocates_nothing(void)
 {
-	struct ask ask = {.wave = GROVE_WAVE};
+	struct ask ask = {.wave = RANDOM_TREES_WAVE};
 
 	for (size_t i = 0; i < ALL; i++) {
 		struct place p;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests gathers: waves end when all inputs have answered, or at the deadline with who is missing.
  */
-#include "tree/gather.h"
+#include "tree/scope/gather.h"
 #include "tests/tap.h"
 
 #include <errno.h>
 #include <event2/event.h>
 #include <string.h>
 
-#include "tree/ask.h"
-#include "tree/clock.h"
-#include "tree/hoard.h"
+#include "tree/scope/ask.h"
+#include "tree/data/clock.h"
+#include "tree/scope/wave-quota.h"
 
 #define INPUTS 3
 
@@ -310,14 +310,14 @@ static const char *bring(struct gather *of, uint64_t number, size_t mib)
 static void held_is_bounded(void)
 {
 	static const char *const peers[] = {"ann", "ann", "bob", "carl"};
-	struct hoard *hoards[4];
+	struct wave_quota *hoards[4];
 	struct gather *of[4];
 	const char *why;
 
 	begin_case();
 	for (int i = 0; i < 4; i++) {
 		of[i] = gather_new(base, INPUTS, &events, NULL);
-		hoards[i] = hoard_join(peers[i]);
+		hoards[i] = wave_quota_join(peers[i]);
 		gather_hoard_set(of[i], hoards[i]);
 	}
 	CU_ASSERT_PTR_EQUAL(hoards[0], hoards[1]);
@@ -334,13 +334,13 @@ static void held_is_bounded(void)
 	CU_ASSERT_PTR_NULL(bring(of[3], 3, 100));
 	for (int i = 0; i < 4; i++) {
 		gather_free(of[i]);
-		hoard_leave(hoards[i]);
+		wave_quota_leave(hoards[i]);
 	}
 	/* All was given back. */
-	hoards[0] = hoard_join("dora");
-	CU_ASSERT_EQUAL(hoard_take(hoards[0], HOARD_PEER, &(struct error){""}), 0);
-	hoard_give(hoards[0], HOARD_PEER);
-	hoard_leave(hoards[0]);
+	hoards[0] = wave_quota_join("dora");
+	CU_ASSERT_EQUAL(wave_quota_take(hoards[0], WAVE_QUOTA_PEER, &(struct error){""}), 0);
+	wave_quota_give(hoards[0], WAVE_QUOTA_PEER);
+	wave_quota_leave(hoards[0]);
 	end_case();
 }
 

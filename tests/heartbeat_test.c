@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "consumers/stall.h"
+#include "consumers/watch/stall.h"
 #include "tests/tap.h"
-#include "tree/op.h"
-#include "tree/tuple.h"
+#include "tree/data/op.h"
+#include "tree/data/tuple.h"
 
 #define SECOND	   1000000000ll
 #define NOW	   (1000 * SECOND)
@@ -16,7 +16,7 @@
 #define NOT_LISTED 0x99u
 #define ANY_TAG	   UINT32_MAX
 
-static struct pulse threads[256];
+static struct thread_state threads[256];
 static size_t n_threads;
 static int32_t world_size;
 static struct stall *stall;
@@ -40,11 +40,11 @@ static void begin(int32_t size)
 }
 
 /* Ranks must be added in order. */
-static struct pulse *add(int32_t rank, const char *op, uint32_t comm, double still_s)
+static struct thread_state *add(int32_t rank, const char *op, uint32_t comm, double still_s)
 {
-	struct pulse *p = &threads[n_threads++];
+	struct thread_state *p = &threads[n_threads++];
 
-	*p = (struct pulse){
+	*p = (struct thread_state){
 		.rank = rank,
 		.op_number = op_find(op),
 		.peer = TUPLE_NO_PEER,
@@ -58,10 +58,10 @@ static struct pulse *add(int32_t rank, const char *op, uint32_t comm, double sti
 	return p;
 }
 
-static struct pulse *in_collective(int32_t rank, const char *op, uint32_t comm, uint32_t number,
-				   double still_s)
+static struct thread_state *in_collective(int32_t rank, const char *op, uint32_t comm,
+					  uint32_t number, double still_s)
 {
-	struct pulse *p = add(rank, op, comm, still_s);
+	struct thread_state *p = add(rank, op, comm, still_s);
 
 	p->running = true;
 	p->seq = number;
@@ -69,10 +69,10 @@ static struct pulse *in_collective(int32_t rank, const char *op, uint32_t comm, 
 	return p;
 }
 
-static struct pulse *after(int32_t rank, const char *op, uint32_t comm, uint32_t number,
-			   double still_s)
+static struct thread_state *after(int32_t rank, const char *op, uint32_t comm, uint32_t number,
+				  double still_s)
 {
-	struct pulse *p = add(rank, op, comm, still_s);
+	struct thread_state *p = add(rank, op, comm, still_s);
 
 	p->seq = number;
 	p->end_ns = NOW - p->still_ns;
@@ -80,10 +80,10 @@ static struct pulse *after(int32_t rank, const char *op, uint32_t comm, uint32_t
 	return p;
 }
 
-static struct pulse *in_message(int32_t rank, const char *op, int32_t peer, uint32_t tag,
-				double still_s)
+static struct thread_state *in_message(int32_t rank, const char *op, int32_t peer, uint32_t tag,
+				       double still_s)
 {
-	struct pulse *p = in_collective(rank, op, WORLD, tag, still_s);
+	struct thread_state *p = in_collective(rank, op, WORLD, tag, still_s);
 
 	p->peer = peer;
 	return p;
@@ -97,7 +97,7 @@ static size_t find(void)
 /* Does thread @at wait, for the reason @why, for these ranks (-1 ends them)? */
 static bool waits(size_t at, enum stall_why why, ...)
 {
-	const struct pulse *p = &threads[at];
+	const struct thread_state *p = &threads[at];
 	size_t n = 0;
 	va_list list;
 	int rank;

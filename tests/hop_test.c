@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests a hop whose child refuses the scope at first, or says what it may not. */
-#include "tree/hop.h"
+#include "tree/scope/hop.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/peers.h"
-#include "tree/clock.h"
-#include "tree/hoard.h"
-#include "tree/label-id.h"
+#include "tree/data/clock.h"
+#include "tree/scope/wave-quota.h"
+#include "tree/data/label-id.h"
 
 /* How often the child refuses. */
 #define REFUSALS 3
@@ -458,25 +458,25 @@ static void unasked(void)
 /* What cannot be held is missing, and it is said why. */
 static void more_than_is_held(void)
 {
-	struct hoard *hoard = hoard_join("ann");
+	struct wave_quota *wave_quota = wave_quota_join("ann");
 	struct error e;
 	struct bed bed;
 
 	sayer_open(&bed);
-	gather_hoard_set(bed.scope.gather, hoard);
+	gather_hoard_set(bed.scope.gather, wave_quota);
 	say_run(RUN_TUPLES, name_id(4, 0), 1);
-	CU_ASSERT_EQUAL(hoard_take(hoard, HOARD_PEER, &e), 0);
+	CU_ASSERT_EQUAL(wave_quota_take(wave_quota, WAVE_QUOTA_PEER, &e), 0);
 	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
 	CU_ASSERT_EQUAL(done.leaves, 0);
 	CU_ASSERT_EQUAL(done.n_missing, 3);
 	CU_ASSERT_EQUAL(done.why, MISSING_REFUSED);
 	CU_ASSERT_PTR_NOT_NULL(strstr(done.text, "hold 256 MiB for ann here already"));
-	hoard_give(hoard, HOARD_PEER);
+	wave_quota_give(wave_quota, WAVE_QUOTA_PEER);
 	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
 	CU_ASSERT_EQUAL(done.leaves, 1);
 	CU_ASSERT_EQUAL(done.n_missing, 0);
 	sayer_close(&bed);
-	hoard_leave(hoard);
+	wave_quota_leave(wave_quota);
 }
 
 /* So much of one child leaves room for others. */
@@ -581,7 +581,7 @@ static void too_many_names(void)
 	why = sayer_asked(&bed);
 	CU_ASSERT(why && strstr(why, "30000 names and 0 communicators at once"));
 	CU_ASSERT_EQUAL(names_count(bed.scope.names), 0);
-	/* What announce_fill() sends comes in. */
+	/* What dictionary_fill() sends comes in. */
 	said.n_names = 20000;
 	CU_ASSERT_PTR_NULL(sayer_asked(&bed));
 	CU_ASSERT_EQUAL(names_count(bed.scope.names), 20000);

@@ -22,15 +22,15 @@
 
 #include <openssl/err.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/random-frame.h"
 #include "tests/random.h"
 #include "tests/speech.h"
-#include "tree/address.h"
-#include "tree/clock.h"
-#include "tree/deframer.h"
-#include "tree/tls.h"
-#include "tree/tuple.h"
+#include "tree/link/address.h"
+#include "tree/data/clock.h"
+#include "tree/wire/deframer.h"
+#include "tree/link/tls.h"
+#include "tree/data/tuple.h"
 
 #define DEEP 17440 /* 74 kB of places */
 
@@ -294,7 +294,7 @@ static int deep(void)
 }
 
 /* An Open of which the last byte does not come. */
-static int hoard(unsigned n)
+static int wave_quota(unsigned n)
 {
 	static const uint32_t front[2] = {WIRE_HEADER_MAX - 8, 0};
 	struct speech *l = memory_new(n, sizeof(*l));
@@ -346,6 +346,6 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "deep"))
 		return deep();
 	if (!strcmp(what, "hoard") && argc == 6)
-		return hoard((unsigned)strtoul(argv[5], NULL, 10));
+		return wave_quota((unsigned)strtoul(argv[5], NULL, 10));
 	return 2;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests host lists, lists of ranks, and quantities with units. */
-#include "pathmap/hostlist.h"
+#include "pathmap/model/hostlist.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
-#include "pathmap/quantity.h"
-#include "pathmap/rank.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "pathmap/model/rank.h"
 #include "tests/tap.h"
 
 /* What the list stands for, with blanks between, the caller's to free. */

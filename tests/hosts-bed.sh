@@ -5,7 +5,7 @@
 #	hosts_begin			# front over m over ga (a0 a1) and gb (b0 b1); certificates
 #	hosts_agent NODE		# start its agent (hosts_ready NODE: it is)
 #	hosts_write RATE SECONDS	# tests/writer, rank i on leaf i
-#	hosts_witness NAME VIEW [OPTION...]	# tests/witness in the background
+#	hosts_witness NAME VIEW [OPTION...]	# tests/checker in the background
 #	hosts_cut NODE, hosts_mend NODE, hosts_slow NODE	# its wire; only if $hosts_real
 #	hosts_clean			# they end, and had no errors of sanitizers
 #	hosts_end

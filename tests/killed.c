@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "node-agent/collect/collect.h"
-#include "node-agent/segment-class.h"
-#include "tree/op-table.h"
+#include "node-agent/collect/core/collect.h"
+#include "node-agent/segment/segment-class.h"
+#include "tree/data/op-table.h"
 
 enum { THREADS = 2, CHANNELS = 2, CAPACITY = 200, NS_PER_MS = 1000000 };
 
@@ -30,11 +30,11 @@ static const unsigned channels[CHANNELS] = {CHANNEL_P2P, CHANNEL_COLLECTIVE};
 
 /* What the writers know themselves, in memory that they share with who kills them: how many tuples
  * each thread has surely written to each channel. */
-struct truth {
+struct oracle {
 	_Atomic uint64_t written[THREADS][CHANNELS];
 };
 
-static struct truth *truth;
+static struct oracle *oracle;
 
 /** What was found in one segment, or in all. */
 struct findings {
@@ -91,9 +91,9 @@ static void writer_main(const char *dir)
 		fprintf(stderr, "killed: %s\n", e.text);
 		_exit(3);
 	}
-	if (pthread_create(&other, NULL, writer_run, truth->written[1]) != 0)
+	if (pthread_create(&other, NULL, writer_run, oracle->written[1]) != 0)
 		_exit(3);
-	writer_run(truth->written[0]);
+	writer_run(oracle->written[0]);
 }
 
 /* ---- what is left ---- */
@@ -168,7 +168,7 @@ static int segment_look(const struct segment *s, bool steady, struct findings *f
 		if (!e)
 			continue;
 		head = element_look(s, e, steady, found);
-		written = steady ? head : truth->written[e->thread][e->channel == channels[1]];
+		written = steady ? head : oracle->written[e->thread][e->channel == channels[1]];
 		if (!numbers_agree(s, e, head, written))
 			status = -1;
 	}
@@ -213,7 +213,7 @@ static bool has_begun(void)
 {
 	for (int i = 0; i < THREADS; i++)
 		for (int c = 0; c < CHANNELS; c++)
-			if (!atomic_load(&truth->written[i][c]))
+			if (!atomic_load(&oracle->written[i][c]))
 				return false;
 	return true;
 }
@@ -225,7 +225,7 @@ static int kill_one(const char *dir, int round, struct findings *found)
 	int status, seen;
 	pid_t pid;
 
-	memset(truth, 0, sizeof(*truth));
+	memset(oracle, 0, sizeof(*oracle));
 	pid = fork();
 	if (pid == 0)
 		writer_main(dir);
@@ -260,9 +260,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	/* cppcheck-suppress invalidFunctionArg */
-	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		     0);
-	if (truth == MAP_FAILED)
+	oracle = mmap(NULL, sizeof(*oracle), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (oracle == MAP_FAILED)
 		return 2;
 	srandom(argc > 3 ? (unsigned)atoi(argv[3]) : (unsigned)getpid());
 	for (int round = 0; round < atoi(argv[2]); round++) {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/peers.h"
-#include "tree/tuple.h"
+#include "tree/data/tuple.h"
 
 /** An Open of somewhat more than so many bytes. */
 static void send_open(struct link *link, size_t bytes)
@@ -42,7 +42,7 @@ static int hoarder(uint32_t header_bytes)
 }
 
 /** Connections of a process that each begin a frame of so many bytes, a MapApply. */
-struct hoard {
+struct wave_quota {
 	const char *who;
 	unsigned port, n;
 	uint32_t bytes;
@@ -58,7 +58,7 @@ static void length_put(unsigned char *to, uint32_t length)
 
 static void hoards(void *arg)
 {
-	const struct hoard *h = arg;
+	const struct wave_quota *h = arg;
 	const uint32_t front[2] = {htole32(h->bytes), 0};
 	unsigned char data[WIRE_HELLO_MAX], *rest = memory_new(h->bytes + 8, 1);
 	size_t hello = raw_hello(data, sizeof(data), WIRE_VERSION, WIRE_OLDEST, TUPLE_LAYOUT);
@@ -103,7 +103,7 @@ static void who_hoards_makes_way(void)
 	static struct link_events events;
 	struct world w;
 	struct watch mine = {0};
-	struct hoard bob = {"bob", 0, 1, BOBS, -1}, alice = {"alice", 0, HOARDERS, EACH, -1};
+	struct wave_quota bob = {"bob", 0, 1, BOBS, -1}, alice = {"alice", 0, HOARDERS, EACH, -1};
 	int go[2], stay[2];
 	pid_t pids[2];
 

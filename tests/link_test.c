@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tests/peers.h"
-#include "tree/tuple.h"
+#include "tree/data/tuple.h"
 
 static void both_know_each_other(void)
 {

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "tests/peers.h"
-#include "tree/clock.h"
-#include "tree/tuple.h"
+#include "tree/data/clock.h"
+#include "tree/data/tuple.h"
 
 /** Listening fails with this text. */
 static void listen_fails(struct world *w, const char *address, const char *text)

@@ -6,32 +6,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
-#include "pathmap/parts.h"
-#include "pathmap/pattern.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/parts.h"
+#include "pathmap/model/pattern.h"
 
 struct pathmap *maps_make(const struct map_text texts[3], pathmap_stage_check *check,
 			  FILE *complaints_out)
 {
 	static const char *const names[] = {"application.map", "cluster.map", "mapping.map"};
 	struct mapfile sources[SOURCE_COUNT];
-	struct complaints complaints = {0};
+	struct diagnostics diagnostics = {0};
 	struct pathmap *map;
 
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
-		mapfile_set(&sources[i], names[i], texts[i].text, texts[i].length, &complaints);
-	map = pathmap_make(sources, check, &complaints);
-	complaints_sort(&complaints);
+		mapfile_set(&sources[i], names[i], texts[i].text, texts[i].length, &diagnostics);
+	map = pathmap_make(sources, check, &diagnostics);
+	diagnostics_sort(&diagnostics);
 	if (complaints_out != NULL)
-		complaints_print(&complaints, complaints_out);
-	complaints_fini(&complaints);
+		diagnostics_print(&diagnostics, complaints_out);
+	diagnostics_fini(&diagnostics);
 	for (size_t i = 0; i < SOURCE_COUNT; i++)
 		mapfile_fini(&sources[i]);
 	return map;
 }
 
 struct pathmap *maps_make_of(const char *application, const char *cluster, const char *mapping,
-			     FILE *complaints)
+			     FILE *diagnostics)
 {
 	const struct map_text texts[3] = {
 		{application, strlen(application)},
@@ -39,7 +39,7 @@ struct pathmap *maps_make_of(const char *application, const char *cluster, const
 		{mapping, strlen(mapping)},
 	};
 
-	return maps_make(texts, NULL, complaints);
+	return maps_make(texts, NULL, diagnostics);
 }
 
 struct verifier {

@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "pathmap/pathmap.h"
-#include "pathmap/plan.h"
+#include "pathmap/model/pathmap.h"
+#include "pathmap/plan/plan.h"
 
 /** The text of a map, which need not end with a zero. */
 struct map_text {
@@ -16,14 +16,14 @@ struct map_text {
 
 /**
  * Make a pathmap of the texts of its application, cluster and mapping map. What is wrong is written
- * to @complaints, which may be NULL. Returns NULL then.
+ * to @diagnostics, which may be NULL. Returns NULL then.
  */
 struct pathmap *maps_make(const struct map_text texts[3], pathmap_stage_check *check,
-			  FILE *complaints);
+			  FILE *diagnostics);
 
 /** The same of texts that end with a zero, without a check of stages. */
 struct pathmap *maps_make_of(const char *application, const char *cluster, const char *mapping,
-			     FILE *complaints);
+			     FILE *diagnostics);
 
 /**
  * Is the plan a tree from the entry down in which every host is once, numbered in preorder, nobody

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what a monitor records of scopes, and that it leaves nothing. */
-#include "node-agent/monitor.h"
+#include "node-agent/store/monitor.h"
 
 #include <event2/event.h>
 #include <string.h>
 
-#include "node-agent/segment-class.h"
+#include "node-agent/segment/segment-class.h"
 #include "tests/tap.h"
-#include "tests/trial.h"
-#include "tree/process.h"
+#include "tests/fixture.h"
+#include "tree/data/process.h"
 
 static char node[] = "n";
 static struct event_base *loop;
@@ -16,11 +16,11 @@ static struct monitor *monitor;
 
 static void begin(bool keep)
 {
-	trial_begin();
+	fixture_begin();
 	loop = event_base_new();
 	CU_ASSERT_PTR_NOT_NULL_FATAL(loop);
 	monitor = monitor_new(&(struct monitor_plan){
-		.base = trial.base,
+		.base = fixture.base,
 		.process = PROCESS_AGENT,
 		.host = node,
 		.loop = loop,
@@ -31,16 +31,16 @@ static void begin(bool keep)
 static void end(void)
 {
 	event_base_free(loop);
-	trial_end();
+	fixture_end();
 }
 
-static void write(struct track *track, uint64_t bytes)
+static void write(struct span *span, uint64_t bytes)
 {
-	track_write(track, &(struct trace){.op = OP_EVSPACE_ASK,
-					   .since_ns = track_since(track),
-					   .bytes = bytes,
-					   .peer = 7,
-					   .wave = 3});
+	span_write(span, &(struct trace){.op = OP_EVSPACE_ASK,
+					 .since_ns = span_since(span),
+					 .bytes = bytes,
+					 .peer = 7,
+					 .wave = 3});
 }
 
 /* The only segment there is; the store is opened for it. */
@@ -48,10 +48,10 @@ static const struct store_segment *look(void)
 {
 	const struct store_segment *s;
 
-	trial_start(false);
-	s = trial_find("agent");
+	fixture_start(false);
+	s = fixture_find("agent");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	CU_ASSERT_STRING_EQUAL(s->run, TRACK_RUN);
+	CU_ASSERT_STRING_EQUAL(s->run, SPAN_RUN);
 	CU_ASSERT_STRING_EQUAL(s->host, node);
 	CU_ASSERT_TRUE(s->alive);
 	return s;
@@ -67,7 +67,7 @@ static uint64_t calls(const struct store_segment *s, uint32_t thread)
 
 static void records_while_wanted(void)
 {
-	struct track track, own;
+	struct span span, own;
 	const struct store_segment *s;
 	const struct segment_element *e;
 	struct tuple t;
@@ -75,15 +75,15 @@ static void records_while_wanted(void)
 	struct error error;
 
 	begin(false);
-	track_init(&track, monitor_tracer(monitor), "rates", "prog");
-	track_init(&own, monitor_tracer(monitor), "rates", TRACK_RUN);
-	write(&track, 1);
-	CU_ASSERT_FALSE(trial_exists("%s", TRACK_RUN));
+	span_init(&span, monitor_tracer(monitor), "rates", "prog");
+	span_init(&own, monitor_tracer(monitor), "rates", SPAN_RUN);
+	write(&span, 1);
+	CU_ASSERT_FALSE(fixture_exists("%s", SPAN_RUN));
 	CU_ASSERT_EQUAL_FATAL(monitor_want(monitor, &error), 0);
-	CU_ASSERT_TRUE(track_is_on(&track));
-	CU_ASSERT_FALSE(track_is_on(&own));
-	write(&track, 10);
-	write(&track, 20);
+	CU_ASSERT_TRUE(span_is_on(&span));
+	CU_ASSERT_FALSE(span_is_on(&own));
+	write(&span, 10);
+	write(&span, 20);
 	write(&own, 40);
 	s = look();
 	CU_ASSERT_EQUAL(segment_threads(&s->segment), 1);
@@ -100,11 +100,11 @@ static void records_while_wanted(void)
 	CU_ASSERT_EQUAL(t.peer, 7);
 	CU_ASSERT_EQUAL(t.seq_or_tag, 3);
 	CU_ASSERT_TRUE(t.start <= t.end && t.comm != 0);
-	track_fini(&track);
-	track_fini(&own);
+	span_fini(&span);
+	span_fini(&own);
 	monitor_unwant(monitor, false);
 	event_base_dispatch(loop);
-	CU_ASSERT_FALSE(trial_exists("%s", TRACK_RUN));
+	CU_ASSERT_FALSE(fixture_exists("%s", SPAN_RUN));
 	monitor_free(monitor);
 	end();
 }
@@ -112,18 +112,18 @@ static void records_while_wanted(void)
 /* Scopes that come after others have their threads; what has no room is counted. */
 static void threads_are_shared(void)
 {
-	struct track tracks[MONITOR_SCOPES + 1], later;
+	struct span spans[MONITOR_SCOPES + 1], later;
 	const struct store_segment *s;
 	struct error error;
 
 	begin(true);
 	CU_ASSERT_EQUAL_FATAL(monitor_want(monitor, &error), 0);
 	for (unsigned i = 0; i <= MONITOR_SCOPES; i++) {
-		track_init(&tracks[i], monitor_tracer(monitor), "rates", "prog");
-		write(&tracks[i], i);
+		span_init(&spans[i], monitor_tracer(monitor), "rates", "prog");
+		write(&spans[i], i);
 	}
-	track_fini(&tracks[2]);
-	track_init(&later, monitor_tracer(monitor), "slowest", "prog");
+	span_fini(&spans[2]);
+	span_init(&later, monitor_tracer(monitor), "slowest", "prog");
 	write(&later, 1);
 	s = look();
 	CU_ASSERT_EQUAL(segment_threads(&s->segment), MONITOR_SCOPES);
@@ -133,37 +133,37 @@ static void threads_are_shared(void)
 	/* Kept, as a program's: and what comes is not recorded any more. */
 	monitor_free(monitor);
 	CU_ASSERT_EQUAL(atomic_load(&s->segment.header->finished), 1);
-	CU_ASSERT_EQUAL(store_refresh(&trial.store), 0);
-	CU_ASSERT_EQUAL(trial_count(), 1);
+	CU_ASSERT_EQUAL(store_refresh(&fixture.store), 0);
+	CU_ASSERT_EQUAL(fixture_count(), 1);
 	end();
 }
 
 /* Who looked comes back, or looks another time: what was before is not mixed up with what is. */
 static void begins_again(void)
 {
-	struct track track;
+	struct span span;
 	const struct store_segment *s;
 	struct error error;
 
 	begin(false);
-	track_init(&track, monitor_tracer(monitor), "rates", "prog");
+	span_init(&span, monitor_tracer(monitor), "rates", "prog");
 	CU_ASSERT_EQUAL_FATAL(monitor_want(monitor, &error), 0);
-	write(&track, 1);
+	write(&span, 1);
 	monitor_unwant(monitor, false);
 	CU_ASSERT_EQUAL_FATAL(monitor_want(monitor, &error), 0);
 	event_base_dispatch(loop);
-	write(&track, 1);
-	CU_ASSERT_TRUE(track_is_on(&track));
+	write(&span, 1);
+	CU_ASSERT_TRUE(span_is_on(&span));
 	monitor_unwant(monitor, false);
 	event_base_dispatch(loop);
-	CU_ASSERT_FALSE(track_is_on(&track));
+	CU_ASSERT_FALSE(span_is_on(&span));
 	CU_ASSERT_EQUAL_FATAL(monitor_want(monitor, &error), 0);
-	write(&track, 1);
+	write(&span, 1);
 	s = look();
 	CU_ASSERT_EQUAL(calls(s, 0), 1);
-	track_fini(&track);
+	span_fini(&span);
 	monitor_free(monitor);
-	CU_ASSERT_FALSE(trial_exists("%s", TRACK_RUN));
+	CU_ASSERT_FALSE(fixture_exists("%s", SPAN_RUN));
 	end();
 }
 
@@ -171,14 +171,14 @@ static void says_why_not(void)
 {
 	struct error error = {""};
 
-	trial_begin();
+	fixture_begin();
 	monitor = monitor_new(
 		&(struct monitor_plan){.base = "/proc/none", .process = PROCESS_CONSUMER});
 	CU_ASSERT_EQUAL(monitor_want(monitor, &error), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "/proc/none"));
 	CU_ASSERT_FALSE(monitor_tracer(monitor)->on);
 	monitor_free(monitor);
-	trial_end();
+	fixture_end();
 }
 
 int main(void)

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/folder-base.h"
-#include "pathmap/memory.h"
+#include "node-agent/segment/folder-base.h"
+#include "pathmap/base/memory.h"
 #include "tests/peers.h"
-#include "tree/branch.h"
-#include "tree/muster.h"
-#include "tree/order.h"
-#include "tree/seats.h"
+#include "tree/scope/failover.h"
+#include "tree/scope/muster.h"
+#include "tree/scope/order.h"
+#include "tree/scope/seats.h"
 
 /* What the liar w0, which has x and y below it, says of whom; c is a sibling of it. */
 static const char *const tales[] = {"c", "c", "c", "c", "x", "x", "c"};
@@ -333,7 +333,7 @@ static void opens_of_others(void)
 	static uint8_t id[16] = "a scope of tests";
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 	struct hop_scope scope = {.open = &open, .self = none, .self_address = none};
-	struct branch *b;
+	struct failover *b;
 	unsigned n = 0;
 	struct bed bed;
 
@@ -347,11 +347,11 @@ static void opens_of_others(void)
 	scope.gather = gather_new(bed.w.base, 1, &waves, NULL);
 	scope.settled = opens_settled;
 	scope.arg = &bed;
-	b = branch_new(&scope, &bed.places[1], 0);
+	b = failover_new(&scope, &bed.places[1], 0);
 	WAIT(&bed.w, bed.done);
-	branch_unready(b, unready_noted, &n);
+	failover_unready(b, unready_noted, &n);
 	CU_ASSERT_EQUAL(n, 1);
-	branch_free(b, false);
+	failover_free(b, false);
 	gather_free(scope.gather);
 	names_free(scope.names);
 	bed_close(&bed);

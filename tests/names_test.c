@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests names: learning, announcing, levels, replacement, limits; and communicators. */
-#include "tree/names.h"
+#include "tree/data/names.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "tree/label-id.h"
-#include "tree/members.h"
-#include "tree/tellers.h"
+#include "tree/data/label-id.h"
+#include "tree/data/members.h"
+#include "tree/data/tellers.h"
 
 #define P2P	   "/4W/w0/rank3/t0/p2p"
 #define COLLECTIVE "/4W/w0/rank3/t0/collective"

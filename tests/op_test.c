@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the table of operations: names, numbers, channels, and what is not in it. */
-#include "tree/op.h"
+#include "tree/data/op.h"
 
 #include <string.h>
 
 #include "tests/tap.h"
-#include "tree/op-table.h"
+#include "tree/data/op-table.h"
 
 /* Numbers are in segments and archives: these must never change. */
 static void numbers_are_stable(void)

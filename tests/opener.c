@@ -14,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "tree/link.h"
+#include "tree/link/link.h"
 
 #define WAVE_MS 20000
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/peers.h"
 #include "tests/random.h"
-#include "tree/deframer.h"
-#include "tree/packer.h"
-#include "tree/tuple.h"
+#include "tree/wire/deframer.h"
+#include "tree/wire/packer.h"
+#include "tree/data/tuple.h"
 
 /* ---- what comes out ---- */
 

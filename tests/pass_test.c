@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests passes, for whom, for how long, how many, and who may stand above a node by them. */
-#include "tree/pass.h"
+#include "tree/link/pass.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "node-agent/session.h"
-#include "node-agent/superior.h"
-#include "pathmap/memory.h"
+#include "node-agent/control/session.h"
+#include "node-agent/control/superior.h"
+#include "pathmap/base/memory.h"
 #include "tests/maps.h"
 #include "tests/peers.h"
 
@@ -199,8 +199,8 @@ static void judged_again(void)
 	static char self[] = "w1";
 	struct pathmap *with = superior_map("entry w0; tree flat; alternate w2 for w1;");
 	struct pathmap *without = superior_map("entry w0; tree flat;");
-	struct chart chart = {.map = with, .node = self};
-	struct session_host host = {.chart = &chart};
+	struct active_map active_map = {.map = with, .node = self};
+	struct session_host host = {.active_map = &active_map};
 	struct superior_pass shown = {.pass = {0, NULL}};
 	struct superior w2 = {.is = false}, other = {.is = false};
 	struct peer peer = {.name = "w2", .roles = ROLE_AGENT};
@@ -211,8 +211,8 @@ static void judged_again(void)
 	bed_open(&bed);
 	host.tls = bed.node;
 	CU_ASSERT(superior_is(&w2, &host, &peer));
-	chart.map = without;
-	chart.generation = 1;
+	active_map.map = without;
+	active_map.generation = 1;
 	CU_ASSERT_FALSE(superior_is(&w2, &host, &peer));
 	CU_ASSERT_EQUAL(superior_check(&w2, &host, &peer, &shown, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "it has no pass"));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what a pathmap answers: defaults, capacities, ranks, addresses, faults, the local one. */
-#include "pathmap/pathmap.h"
+#include "pathmap/model/pathmap.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/segment-class.h"
-#include "pathmap/memory.h"
-#include "tree/op.h"
+#include "node-agent/segment/segment-class.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/op.h"
 #include "tests/maps.h"
 #include "tests/tap.h"
 

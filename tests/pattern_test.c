@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests name patterns: what they match, reach and refuse, and a model of matching to compare with.
  */
-#include "pathmap/pattern.h"
+#include "pathmap/model/pattern.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/hostlist.h"
+#include "pathmap/model/hostlist.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tree/tuple.h"
+#include "tree/data/tuple.h"
 
 #define WAIT_S 120
 

@@ -9,7 +9,7 @@
 #include <event2/event.h>
 
 #include "tests/tap.h"
-#include "tree/listener.h"
+#include "tree/link/listener.h"
 
 /** What happened on a link, or on all accepted ones. Its events are watch_events. */
 struct watch {
@@ -52,7 +52,7 @@ const char *peers_path(const char *name);
 void world_open(struct world *w);
 void world_close(struct world *w);
 
-/** Dial the agent: the consumer is certificate @who ("alice" unless said otherwise). */
+/** Dial the agent: the consumer has the certificate of "alice". */
 struct link *world_dial(struct world *w, bool local, struct watch *watch);
 
 /** Do what follows over TCP, then over the Unix socket: @local says which. */

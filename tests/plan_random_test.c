@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what is true of the plans of random pathmaps, and of the largest one. */
-#include "pathmap/plan.h"
+#include "pathmap/plan/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/maps.h"
 #include "tests/random.h"
 #include "tests/tap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests plans: who dials whom, where stages run. */
-#include "pathmap/plan.h"
+#include "pathmap/plan/plan.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "pathmap/lineage.h"
-#include "pathmap/memory.h"
+#include "pathmap/plan/lineage.h"
+#include "pathmap/base/memory.h"
 #include "tests/maps.h"
 #include "tests/tap.h"
 

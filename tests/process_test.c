@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the names of processes: ranks and tasks, for people, in names and in file names. */
-#include "tree/process.h"
+#include "tree/data/process.h"
 
-#include "node-agent/folder.h"
+#include "node-agent/segment/folder.h"
 #include "tests/tap.h"
 
 static void names(void)

@@ -3,7 +3,7 @@
  * An honest peer that asks an agent over and over whether it is there, and says how long the agent
  * took at most, in ms:
  *
- *	pulse HOST:PORT DIR NAME PID SECONDS
+ *	thread state HOST:PORT DIR NAME PID SECONDS
  *
  * What the agent, or this process, waited for a processor meanwhile is not counted (the second
  *field of /proc/PID/schedstat): on a loaded machine that says nothing of the agent.
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tree/clock.h"
-#include "tree/link.h"
+#include "tree/data/clock.h"
+#include "tree/link/link.h"
 
 #define PAUSE_US 5000
 
-struct pulse {
+struct thread_state {
 	struct event_base *base;
 	struct link *link;
 	struct event *timer;
@@ -30,7 +30,7 @@ struct pulse {
 };
 
 /* For how long they have waited for a processor. */
-static uint64_t waited(const struct pulse *p)
+static uint64_t waited(const struct thread_state *p)
 {
 	unsigned long long ran, waits, sum = 0;
 	char text[100];
@@ -47,7 +47,7 @@ static uint64_t waited(const struct pulse *p)
 
 static void ask(evutil_socket_t fd, short what, void *arg)
 {
-	struct pulse *p = arg;
+	struct thread_state *p = arg;
 
 	(void)fd;
 	(void)what;
@@ -58,7 +58,7 @@ static void ask(evutil_socket_t fd, short what, void *arg)
 
 static void on_ready(struct link *link, void *arg)
 {
-	struct pulse *p = arg;
+	struct thread_state *p = arg;
 
 	p->link = link;
 	ask(-1, 0, p);
@@ -67,7 +67,7 @@ static void on_ready(struct link *link, void *arg)
 static void on_frame(struct link *link, void *arg, const struct frame *frame)
 {
 	static const struct timeval pause = {0, PAUSE_US};
-	struct pulse *p = arg;
+	struct thread_state *p = arg;
 	uint64_t now = clock_mono_ns(), whole = now - p->sent_ns, wait, took;
 
 	(void)link;
@@ -89,7 +89,7 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
 
 static void on_closed(struct link *link, void *arg, const struct error *why)
 {
-	struct pulse *p = arg;
+	struct thread_state *p = arg;
 
 	(void)link;
 	fprintf(stderr, "pulse: %s\n", why->text);
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 {
 	static const struct link_events events = {on_ready, on_frame, on_closed};
 	static const struct link_self self = {"", 0};
-	struct pulse p = {.base = event_base_new()};
+	struct thread_state p = {.base = event_base_new()};
 	struct link_hub *hub;
 	struct tls *tls;
 	struct error e;

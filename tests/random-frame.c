@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "tests/random.h"
-#include "tree/batch.h"
-#include "tree/part.h"
-#include "tree/tuple.h"
-#include "tree/wire.h"
+#include "tree/data/batch.h"
+#include "tree/data/part.h"
+#include "tree/data/tuple.h"
+#include "tree/wire/wire.h"
 
 #define DEPTH_MOST 12
 /* Messages in a frame at most, so that it has an end. */

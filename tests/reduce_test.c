@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests reduce: folds in any shape of tree give what the flat fold gives, and the counts add up. */
-#include "tree/stage.h"
-#include "tests/grove.h"
+#include "tree/stage/stage.h"
+#include "tests/random-trees.h"
 #include "tests/tap.h"
 
 #include <malloc.h>
@@ -115,24 +115,25 @@ static void compare(const struct answer *a, const struct answer *b)
 
 static void folds_alike(enum level level, const char *args, int same_clock)
 {
-	for (grove_seed = 1; grove_seed < GROVE_TREES * UINT64_C(1000003); grove_seed += 1000003) {
-		struct place leaves[GROVE_LEAVES], flat;
+	for (grove_seed = 1; grove_seed < RANDOM_TREES_TREES * UINT64_C(1000003);
+	     grove_seed += 1000003) {
+		struct place leaves[RANDOM_TREES_LEAVES], flat;
 		struct answer tree, whole;
 		uint64_t start = grove_seed;
 
-		place_init(&flat, GROVE_LEAVES);
-		for (uint32_t i = 0; i < GROVE_LEAVES; i++) {
+		place_init(&flat, RANDOM_TREES_LEAVES);
+		for (uint32_t i = 0; i < RANDOM_TREES_LEAVES; i++) {
 			place_init(&leaves[i], i);
 			place_fill(&leaves[i], i, same_clock);
 			place_copy(&flat, &leaves[i]);
 		}
 		place_apply(&flat, &reduce_ops, level, args);
-		grove_grow(leaves, GROVE_LEAVES, &reduce_ops, level, args);
+		random_trees_grow(leaves, RANDOM_TREES_LEAVES, &reduce_ops, level, args);
 		answer_take(&whole, &flat);
 		answer_take(&tree, &leaves[0]);
 		compare(&whole, &tree);
-		CU_ASSERT_EQUAL(tree.parts, GROVE_LEAVES);
-		CU_ASSERT_EQUAL(tree.in_mark, GROVE_LEAVES);
+		CU_ASSERT_EQUAL(tree.parts, RANDOM_TREES_LEAVES);
+		CU_ASSERT_EQUAL(tree.in_mark, RANDOM_TREES_LEAVES);
 		CU_ASSERT_EQUAL(whole.read, tree.read);
 		CU_ASSERT_EQUAL(tree.read, tree.delivered + tree.filtered + tree.reduced);
 		CU_ASSERT_EQUAL(whole.filtered, tree.filtered);

@@ -89,7 +89,7 @@ all_settings() {
 	local name
 
 	exits 0 evspace "$1" --help || return
-	for name in $(grep -o '"EVSPACE_[A-Z]*"' "$top_srcdir/node-agent/collect/settings.c" | tr -d '"' | sort -u); do
+	for name in $(grep -o '"EVSPACE_[A-Z]*"' "$top_srcdir/node-agent/collect/core/settings.c" | tr -d '"' | sort -u); do
 		grep -q -w "$name" "$tap_dir/out" || { echo "$name is not in $1 --help"; return 1; }
 	done
 	for name in run pathmap capacity elements lifetimes modes reserve threads quota; do

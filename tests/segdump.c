@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/segment-class.h"
-#include "node-agent/segment.h"
-#include "tree/op.h"
+#include "node-agent/segment/segment-class.h"
+#include "node-agent/segment/segment.h"
+#include "tree/data/op.h"
 
 enum what { HEADERS, COUNTS, TUPLES, COMMS, MESSAGES };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests reading segments that are damaged, of other versions, of others, or shrink under the
  * reader. */
-#include "node-agent/segment.h"
+#include "node-agent/segment/segment.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests how room is made for a program's segment: which ended runs make way, which do not. */
-#include "node-agent/segment-room.h"
-#include "node-agent/cursor.h"
-#include "pathmap/memory.h"
+#include "node-agent/segment/folder.h"
+#include "node-agent/segment/segment-room.h"
+#include "node-agent/store/cursor.h"
+#include "pathmap/base/memory.h"
 #include "tests/tap.h"
-#include "tests/trial.h"
+#include "tests/fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@ static uint64_t ended_run(const char *run)
 	struct stat st;
 
 	maker_end(m);
-	snprintf(path, sizeof(path), "%s/%s/rank0.%d.seg", trial.base, run, (int)m);
+	snprintf(path, sizeof(path), "%s/%s/rank0.%d.seg", fixture.base, run, (int)m);
 	CU_ASSERT_EQUAL_FATAL(stat(path, &st), 0);
 	return (uint64_t)st.st_blocks * 512;
 }
@@ -38,7 +39,7 @@ static int next_program(uint64_t size, unsigned tenths, bool replaces, uint32_t 
 	struct segment segment;
 	char dir[300];
 
-	snprintf(dir, sizeof(dir), "%s/next", trial.base);
+	snprintf(dir, sizeof(dir), "%s/next", fixture.base);
 	mkdir(dir, 0700);
 	plan.dir = dir;
 	plan.quota = size * tenths / 10;
@@ -61,14 +62,14 @@ static void oldest_make_way(void)
 	ended_run("old");
 	ended_run("newest");
 	CU_ASSERT_EQUAL(next_program(size, 35, false, &note), EDQUOT);
-	CU_ASSERT_TRUE(trial_exists("oldest"));
+	CU_ASSERT_TRUE(fixture_exists("oldest"));
 	CU_ASSERT_EQUAL_FATAL(next_program(size, 35, true, &note), 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(segment_notes(note, removed, words, sizeof(words)),
 				      "were removed: oldest, old"));
-	CU_ASSERT_FALSE(trial_exists("oldest"));
-	CU_ASSERT_FALSE(trial_exists("old"));
-	CU_ASSERT_TRUE(trial_exists("newest"));
-	CU_ASSERT_TRUE(trial_exists("live/rank0.%d.seg", (int)live));
+	CU_ASSERT_FALSE(fixture_exists("oldest"));
+	CU_ASSERT_FALSE(fixture_exists("old"));
+	CU_ASSERT_TRUE(fixture_exists("newest"));
+	CU_ASSERT_TRUE(fixture_exists("live/rank0.%d.seg", (int)live));
 	maker_end(live);
 }
 
@@ -79,10 +80,10 @@ static void none_goes_in_vain(void)
 	uint32_t note;
 
 	CU_ASSERT_EQUAL(next_program(size, 19, true, &note), EDQUOT);
-	CU_ASSERT_TRUE(trial_exists("old"));
+	CU_ASSERT_TRUE(fixture_exists("old"));
 	CU_ASSERT_EQUAL(next_program(size, 30, true, &note), 0);
 	CU_ASSERT_EQUAL(note, 0);
-	CU_ASSERT_TRUE(trial_exists("old"));
+	CU_ASSERT_TRUE(fixture_exists("old"));
 	maker_end(live);
 }
 
@@ -99,18 +100,18 @@ static void what_is_in_use_stays(void)
 	ended_run("held");
 	ended_run("mirrored");
 	ended_run("old");
-	snprintf(path, sizeof(path), "%s/read", trial.base);
+	snprintf(path, sizeof(path), "%s/read", fixture.base);
 	c = cursor_open(path, id, "w0", &owner, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
-	snprintf(path, sizeof(path), "%s/held", trial.base);
+	snprintf(path, sizeof(path), "%s/held", fixture.base);
 	held = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CU_ASSERT_EQUAL(flock(held, LOCK_EX), 0);
-	trial_file("mirrored", "rank1.1.0123456789abcdef.mirror", "");
+	fixture_file("mirrored", "rank1.1.0123456789abcdef.mirror", "");
 	CU_ASSERT_EQUAL(next_program(size, 42, true, &note), 0);
-	CU_ASSERT_TRUE(trial_exists("read"));
-	CU_ASSERT_TRUE(trial_exists("held"));
-	CU_ASSERT_TRUE(trial_exists("mirrored"));
-	CU_ASSERT_FALSE(trial_exists("old"));
+	CU_ASSERT_TRUE(fixture_exists("read"));
+	CU_ASSERT_TRUE(fixture_exists("held"));
+	CU_ASSERT_TRUE(fixture_exists("mirrored"));
+	CU_ASSERT_FALSE(fixture_exists("old"));
 	close(held);
 	cursor_close(c, false);
 }
@@ -121,7 +122,7 @@ static void goes_not(uint64_t size, unsigned tenths, const char *run)
 	uint32_t note;
 
 	CU_ASSERT_EQUAL(next_program(size, tenths, true, &note), EDQUOT);
-	CU_ASSERT_TRUE(trial_exists("%s", run));
+	CU_ASSERT_TRUE(fixture_exists("%s", run));
 }
 
 /* What observers leave behind takes nothing of the programs' quota. */
@@ -132,7 +133,7 @@ static void cursors_take_no_quota(void)
 	uint32_t note;
 
 	memset(text, 'x', size);
-	trial_file("old", "00.w0" CURSOR_SUFFIX, text);
+	fixture_file("old", "00.w0" CURSOR_SUFFIX, text);
 	free(text);
 	CU_ASSERT_EQUAL(next_program(size, 22, true, &note), 0);
 	CU_ASSERT_EQUAL(note, 0);
@@ -144,7 +145,7 @@ static void one_goes(uint64_t size, const char *stays)
 	uint32_t note;
 
 	CU_ASSERT_EQUAL(next_program(size, 25, true, &note), 0);
-	CU_ASSERT_TRUE(trial_exists("%s", stays));
+	CU_ASSERT_TRUE(fixture_exists("%s", stays));
 }
 
 /* Whoever reads an ended run, by numbers of its elements or not, has it for longer than those have
@@ -154,14 +155,14 @@ static void what_is_read_goes_last(void)
 	uint64_t size = ended_run("old");
 	const struct store_segment *s;
 
-	trial_start(false);
-	s = TAILQ_FIRST(&trial.store.segments);
-	store_hold(TAILQ_FIRST(&trial.store.segments));
-	store_hold(TAILQ_FIRST(&trial.store.segments));
-	store_release(&trial.store, s->serial);
+	fixture_start(false);
+	s = TAILQ_FIRST(&fixture.store.segments);
+	store_hold(TAILQ_FIRST(&fixture.store.segments));
+	store_hold(TAILQ_FIRST(&fixture.store.segments));
+	store_release(&fixture.store, s->serial);
 	ended_run("newer");
 	one_goes(size, "old");
-	CU_ASSERT_FALSE(trial_exists("newer"));
+	CU_ASSERT_FALSE(fixture_exists("newer"));
 }
 
 /* An observer keeps no program out. */
@@ -171,12 +172,12 @@ static void what_is_read_goes(void)
 	uint32_t note;
 
 	ended_run("older");
-	trial_start(false);
-	store_hold(TAILQ_FIRST(&trial.store.segments));
-	store_hold(TAILQ_LAST(&trial.store.segments, store_list));
+	fixture_start(false);
+	store_hold(TAILQ_FIRST(&fixture.store.segments));
+	store_hold(TAILQ_LAST(&fixture.store.segments, store_list));
 	CU_ASSERT_EQUAL(next_program(size, 15, true, &note), 0);
 	CU_ASSERT_NOT_EQUAL(note, 0);
-	CU_ASSERT_FALSE(trial_exists("old") || trial_exists("older"));
+	CU_ASSERT_FALSE(fixture_exists("old") || fixture_exists("older"));
 }
 
 /* Another process asks just then whether anybody reads it. */
@@ -186,8 +187,8 @@ static void what_is_asked_for_goes_last(void)
 	struct store_segment *s;
 	int asks;
 
-	trial_start(false);
-	s = TAILQ_FIRST(&trial.store.segments);
+	fixture_start(false);
+	s = TAILQ_FIRST(&fixture.store.segments);
 	asks = open(s->segment.path, O_RDONLY | O_CLOEXEC);
 	CU_ASSERT_EQUAL_FATAL(flock(asks, LOCK_EX), 0);
 	store_hold(s);
@@ -206,7 +207,7 @@ static void who_is_elsewhere_is_not_gone(void)
 	glob_t found;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/apart/*" SEGMENT_SUFFIX, trial.base);
+	snprintf(path, sizeof(path), "%s/apart/*" SEGMENT_SUFFIX, fixture.base);
 	CU_ASSERT_EQUAL_FATAL(glob(path, 0, NULL, &found), 0);
 	fd = open(found.gl_pathv[0], O_RDWR);
 	CU_ASSERT_FATAL(fd >= 0);
@@ -215,16 +216,16 @@ static void who_is_elsewhere_is_not_gone(void)
 		pwrite(fd, &space, sizeof(space), offsetof(struct segment_header, pid_space)),
 		sizeof(space));
 	goes_not(size, 15, "apart");
-	trial_start(false);
-	store_purge(&trial.store, NULL, 0, false);
-	CU_ASSERT_TRUE(TAILQ_FIRST(&trial.store.segments)->alive);
+	fixture_start(false);
+	store_purge(&fixture.store, NULL, 0, false);
+	CU_ASSERT_TRUE(TAILQ_FIRST(&fixture.store.segments)->alive);
 	goes_not(size, 15, "apart");
 	CU_ASSERT_EQUAL(pwrite(fd, &yes, sizeof(yes), offsetof(struct segment_header, finished)),
 			sizeof(yes));
 	close(fd);
-	CU_ASSERT_FALSE(store_check_alive(TAILQ_FIRST(&trial.store.segments)));
+	CU_ASSERT_FALSE(store_check_alive(TAILQ_FIRST(&fixture.store.segments)));
 	CU_ASSERT_EQUAL(next_program(size, 15, true, &note), 0);
-	CU_ASSERT_FALSE(trial_exists("apart"));
+	CU_ASSERT_FALSE(fixture_exists("apart"));
 }
 
 /* As many as fit are named. */
@@ -262,8 +263,8 @@ int main(void)
 	static const CU_SuiteInfo suites[] = {
 		{.pName = "room",
 		 .pTests = cases,
-		 .pSetUpFunc = trial_begin,
-		 .pTearDownFunc = trial_end},
+		 .pSetUpFunc = fixture_begin,
+		 .pTearDownFunc = fixture_end},
 		CU_SUITE_INFO_NULL,
 	};
 

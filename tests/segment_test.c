@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests segments: what is written is read, reserves, refusals, writers that are killed. */
-#include "node-agent/element-writer.h"
-#include "node-agent/row-comm.h"
-#include "node-agent/segment-comm.h"
-#include "node-agent/segment.h"
+#include "node-agent/segment/element-writer.h"
+#include "node-agent/source/row-comm.h"
+#include "node-agent/segment/segment-comm.h"
+#include "node-agent/segment/segment.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/element-writer.h"
-#include "node-agent/segment-comm.h"
+#include "node-agent/segment/element-writer.h"
+#include "node-agent/segment/segment-comm.h"
 #include "tests/tap.h"
 
 char segments_base[64], segments_dir[96];

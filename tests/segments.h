@@ -3,8 +3,8 @@
 #ifndef EVSPACE_TESTS_SEGMENTS_H
 #define EVSPACE_TESTS_SEGMENTS_H
 
-#include "node-agent/segment-class.h"
-#include "node-agent/segment.h"
+#include "node-agent/segment/segment-class.h"
+#include "node-agent/segment/segment.h"
 
 /** Tuples that each element of these segments has room for. */
 #define SEGMENTS_CAPACITY 50

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what collectors take from the environment, and the folder that they make. */
-#include "node-agent/collect/settings.h"
+#include "node-agent/collect/core/settings.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the shelf: cursor files stay for whoever may come back, and take no more than there is for
  * them. */
-#include "node-agent/shelf.h"
-#include "node-agent/cursor.h"
+#include "node-agent/segment/folder.h"
+#include "node-agent/store/shelf.h"
+#include "node-agent/store/cursor.h"
 #include "tests/tap.h"
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests how call sites are resolved, what elements are called, and what marks discard. */
-#include "node-agent/element-writer.h"
-#include "node-agent/site.h"
+#include "node-agent/segment/element-writer.h"
+#include "node-agent/source/site.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/collect/modules.h"
-#include "node-agent/label.h"
-#include "node-agent/segment-mark.h"
-#include "pathmap/pattern.h"
+#include "node-agent/collect/core/modules.h"
+#include "node-agent/source/label.h"
+#include "node-agent/segment/segment-mark.h"
+#include "pathmap/model/pattern.h"
 #include "tests/segments.h"
 #include "tests/tap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests sort: order, nothing lost or made up, numbers right. */
-#include "tree/stage.h"
+#include "tree/stage/stage.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what a leaf's source makes of segments: how much, for whom, of the dead, of damaged files.
  */
-#include "node-agent/source.h"
+#include "node-agent/source/source.h"
 
 #include <event2/event.h>
 #include <fcntl.h>
@@ -14,18 +14,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/fate.h"
-#include "node-agent/row.h"
-#include "node-agent/element-writer.h"
-#include "node-agent/segment-mark.h"
-#include "node-agent/store-run.h"
-#include "node-agent/survey.h"
-#include "node-agent/switch.h"
-#include "pathmap/memory.h"
+#include "node-agent/source/accounting.h"
+#include "node-agent/source/row.h"
+#include "node-agent/segment/element-writer.h"
+#include "node-agent/segment/segment-mark.h"
+#include "node-agent/store/store-run.h"
+#include "node-agent/control/survey.h"
+#include "node-agent/control/switch.h"
+#include "pathmap/base/memory.h"
 #include "tests/tap.h"
-#include "tests/trial.h"
-#include "tree/op-table.h"
-#include "tree/op.h"
+#include "tests/fixture.h"
+#include "tree/data/op-table.h"
+#include "tree/data/op.h"
 
 /* Of the maker's element of 16 as many can be read. */
 #define HELD 15u
@@ -41,7 +41,7 @@ static struct batch batch;
 
 static void begin(void)
 {
-	trial_begin();
+	fixture_begin();
 	map = pathmap_local(node);
 	names = names_new(NAME_PLACE_MAX);
 	batch_init(&batch);
@@ -54,16 +54,16 @@ static void end(void)
 	sites_free(host.sites);
 	host.sites = NULL;
 	pathmap_free(map);
-	trial_end();
+	fixture_end();
 }
 
 /* The maker's host is this one, whatever the node is called. */
 static void look_at_store(void)
 {
-	trial_start(false);
+	fixture_start(false);
 	clock_host_init(&host_clock);
 	host = (struct source_host){
-		.store = &trial.store,
+		.store = &fixture.store,
 		.map = map,
 		.node = node,
 		.sites = sites_new(),
@@ -249,7 +249,7 @@ static void who_was_killed_is_marked(void)
 	CU_ASSERT_EQUAL(last.flags & TUPLE_GONE, 0);
 	CU_ASSERT_EQUAL(part.processes, 1);
 	maker_end(maker);
-	CU_ASSERT_FALSE(store_check_alive(trial_find("rank0")));
+	CU_ASSERT_FALSE(store_check_alive(fixture_find("rank0")));
 	ask.wave = 2;
 	CU_ASSERT_EQUAL(wave(source, &ask, &part, &last), 2);
 	CU_ASSERT_EQUAL(last.flags & (TUPLE_GONE | TUPLE_RUNNING), TUPLE_GONE);
@@ -308,15 +308,16 @@ static void what_goes_unread_is_lost(void)
 	look_at_store();
 	LIST_INIT(&streams);
 	host.streams = &streams;
-	trial.store.gone = file_goes;
+	fixture.store.gone = file_goes;
 	source = source_open(&open);
 	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 4);
 	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/run/rank%d.%d.seg", trial.base, i, (int)makers[i]);
+		snprintf(path, sizeof(path), "%s/run/rank%d.%d.seg", fixture.base, i,
+			 (int)makers[i]);
 		CU_ASSERT_EQUAL(unlink(path), 0);
 	}
-	store_refresh(&trial.store);
-	CU_ASSERT_EQUAL(trial_count(), 0);
+	store_refresh(&fixture.store);
+	CU_ASSERT_EQUAL(fixture_count(), 0);
 	ask = (struct ask){.wave = 2, .have = 1};
 	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
 	CU_ASSERT_EQUAL(part.lost, 18);
@@ -338,14 +339,14 @@ static void damaged_files_are_counted(void)
 	struct ask ask = {.wave = 1};
 	char path[400];
 
-	trial_file("run", "rank7.1.seg", "nothing that could be a segment");
-	trial_file("other", "rank8.1.seg", "neither, of another run");
+	fixture_file("run", "rank7.1.seg", "nothing that could be a segment");
+	fixture_file("other", "rank8.1.seg", "neither, of another run");
 	look_at_store();
 	source = source_open(&open);
 	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 20);
 	CU_ASSERT_EQUAL(part.unreadable, 1);
 	/* cut short under the reader */
-	snprintf(path, sizeof(path), "%s/run/%s", trial.base, trial_find("rank1")->file);
+	snprintf(path, sizeof(path), "%s/run/%s", fixture.base, fixture_find("rank1")->file);
 	CU_ASSERT_EQUAL(truncate(path, 4096), 0);
 	ask.wave = 2;
 	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
@@ -370,7 +371,7 @@ static void ticks_of_another_kind(enum reading reading)
 	struct part part;
 
 	look_at_store();
-	said = &trial_find("rank0")->segment.said;
+	said = &fixture_find("rank0")->segment.said;
 	said->clock_kind = clock_kind() == CLOCK_TICKS_TSC ? CLOCK_TICKS_MONO : CLOCK_TICKS_TSC;
 	said->born = clock_pair_take(said->clock_kind);
 	said->born.mono_ns -= 1000000000;
@@ -402,7 +403,7 @@ static void poke(const char *name, size_t at, uint64_t word)
 	char path[400];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/run/%s", trial.base, trial_find(name)->file);
+	snprintf(path, sizeof(path), "%s/run/%s", fixture.base, fixture_find(name)->file);
 	fd = open(path, O_WRONLY);
 	CU_ASSERT_EQUAL(pwrite(fd, &word, sizeof(word), (off_t)at), sizeof(word));
 	close(fd);
@@ -411,7 +412,7 @@ static void poke(const char *name, size_t at, uint64_t word)
 /* Where the head of the segment's only element but the overflow's is. */
 static size_t head_of(const char *name)
 {
-	return segment_element(&trial_find(name)->segment, 1)->ring_at;
+	return segment_element(&fixture_find(name)->segment, 1)->ring_at;
 }
 
 /* A head that goes back ends the reading of its process, not the agent's time. */
@@ -459,7 +460,7 @@ static void one_file_blinds_nobody(void)
 	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), N);
 	for (int i = N - 1; i >= 0; i -= 5) {
 		snprintf(name, sizeof(name), "rank%d", i);
-		snprintf(path, sizeof(path), "%s/run/%s", trial.base, trial_find(name)->file);
+		snprintf(path, sizeof(path), "%s/run/%s", fixture.base, fixture_find(name)->file);
 		CU_ASSERT_EQUAL(truncate(path, i % 2 ? 4096 : 0), 0);
 		ask.wave++;
 		CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), N - ask.wave + 1);
@@ -480,7 +481,7 @@ static void readers_hold(void)
 
 	maker_end(maker);
 	look_at_store();
-	s = TAILQ_FIRST(&trial.store.segments);
+	s = TAILQ_FIRST(&fixture.store.segments);
 	for (unsigned i = 0; i < 3; i++) {
 		Evspace__Open open = asked_for(readings[i]);
 		struct stage *source = source_open(&open);
@@ -547,18 +548,18 @@ static void headers_that_change(void)
 	source = source_open(&open);
 	(void)wave(source, &ask, &part, NULL);
 	CU_ASSERT_EQUAL(part.elements, 4);
-	CU_ASSERT_EQUAL(switch_read(trial_find("rank0"), classes), 0);
+	CU_ASSERT_EQUAL(switch_read(fixture_find("rank0"), classes), 0);
 	CU_ASSERT(classes_count(classes) > 0);
-	CU_ASSERT_EQUAL_FATAL(store_runs(&trial.store, &runs), 1);
+	CU_ASSERT_EQUAL_FATAL(store_runs(&fixture.store, &runs), 1);
 	CU_ASSERT_EQUAL(runs[0].world_size, 4);
 	free(runs);
-	CU_ASSERT_TRUE(store_check_alive(trial_find("rank0")));
+	CU_ASSERT_TRUE(store_check_alive(fixture_find("rank0")));
 	classes_free(classes);
 	source_free(source, false);
 	maker_end(maker);
 }
 
-/* ---- fates ---- */
+/* ---- accounts ---- */
 
 /* ---- very many elements ---- */
 
@@ -589,11 +590,11 @@ static struct segment crowd_segment(void)
 {
 	struct segment_plan plan = {
 		.run = "run", .world = 1, .world_size = 1, .threads = 1, .elements = CROWD};
-	char dir[sizeof(trial.base) + 8];
+	char dir[sizeof(fixture.base) + 8];
 	struct segment s;
 
-	mkdir(trial.base, 0700);
-	snprintf(dir, sizeof(dir), "%s/run", trial.base);
+	mkdir(fixture.base, 0700);
+	snprintf(dir, sizeof(dir), "%s/run", fixture.base);
 	mkdir(dir, 0700);
 	plan.dir = dir;
 	plan.split[CHANNEL_P2P] = SPLIT_OP;
@@ -646,26 +647,26 @@ static void fates_add_up(void)
 {
 	pid_t maker = maker_start("run", 0, 40);
 	const struct segment *s;
-	struct fate h = {0}, nothing = {0}, damaged = {0};
+	struct accounting h = {0}, nothing = {0}, damaged = {0};
 
-	trial_start(false);
-	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
-	s = &trial_find("rank0")->segment;
-	CU_ASSERT_EQUAL(fate_read(s, FATE_ALL, &h), 0);
+	fixture_start(false);
+	CU_ASSERT_EQUAL_FATAL(fixture_count(), 1);
+	s = &fixture_find("rank0")->segment;
+	CU_ASSERT_EQUAL(accounting_read(s, ACCOUNTING_ALL, &h), 0);
 	CU_ASSERT_EQUAL(h.written, 40);
 	CU_ASSERT_EQUAL(h.held, HELD);
-	CU_ASSERT_EQUAL(fate_overwritten(&h), 40 - HELD);
-	CU_ASSERT_EQUAL(fate_read(s, 1u << CHANNEL_WAIT, &nothing), 0);
+	CU_ASSERT_EQUAL(accounting_overwritten(&h), 40 - HELD);
+	CU_ASSERT_EQUAL(accounting_read(s, 1u << CHANNEL_WAIT, &nothing), 0);
 	CU_ASSERT_EQUAL(nothing.written, 0);
 	/* element 0 is the overflow's */
 	discard(s, 1, 30);
-	h = (struct fate){0};
-	CU_ASSERT_EQUAL(fate_read(s, 1u << CHANNEL_P2P, &h), 0);
+	h = (struct accounting){0};
+	CU_ASSERT_EQUAL(accounting_read(s, 1u << CHANNEL_P2P, &h), 0);
 	CU_ASSERT_EQUAL(h.held, 10);
 	CU_ASSERT_EQUAL(h.discarded, HELD - 10);
-	CU_ASSERT_EQUAL(fate_overwritten(&h), 40 - HELD);
+	CU_ASSERT_EQUAL(accounting_overwritten(&h), 40 - HELD);
 	discard(s, 1, UINT64_MAX);
-	CU_ASSERT_EQUAL(fate_read(s, FATE_ALL, &damaged), 0);
+	CU_ASSERT_EQUAL(accounting_read(s, ACCOUNTING_ALL, &damaged), 0);
 	CU_ASSERT_EQUAL(damaged.held, 0);
 	CU_ASSERT_EQUAL(damaged.discarded, HELD);
 	maker_end(maker);
@@ -685,7 +686,7 @@ static void surveys_are_of_a_turn(void)
 	CU_ASSERT_EQUAL(first->processes[0]->events, 40);
 	CU_ASSERT_STRING_EQUAL(first->processes[0]->run, "run");
 	CU_ASSERT(first->n_classes > 0 && strcmp(first->classes[0]->run, "run") == 0);
-	discard(&trial_find("rank0")->segment, 1, 30);
+	discard(&fixture_find("rank0")->segment, 1, 30);
 	CU_ASSERT_PTR_EQUAL(survey_take(survey), first);
 	CU_ASSERT_EQUAL(first->processes[0]->held, HELD);
 	event_base_loop(base, EVLOOP_NONBLOCK);
@@ -724,8 +725,8 @@ int main(void)
 		{.pName = "waves", .pTests = waves, .pSetUpFunc = begin, .pTearDownFunc = end},
 		{.pName = "fates",
 		 .pTests = fates,
-		 .pSetUpFunc = trial_begin,
-		 .pTearDownFunc = trial_end},
+		 .pSetUpFunc = fixture_begin,
+		 .pTearDownFunc = fixture_end},
 		CU_SUITE_INFO_NULL,
 	};
 

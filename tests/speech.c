@@ -10,8 +10,8 @@
 #include <openssl/err.h>
 
 #include "tests/random.h"
-#include "tree/clock.h"
-#include "tree/wire.h"
+#include "tree/data/clock.h"
+#include "tree/wire/wire.h"
 
 /* So much is gathered at most. */
 #define GATHERED_MOST (64u << 10)

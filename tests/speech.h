@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tree/deframer.h"
-#include "tree/packer.h"
-#include "tree/tls.h"
+#include "tree/wire/deframer.h"
+#include "tree/wire/packer.h"
+#include "tree/link/tls.h"
 
 /** How long a handshake may take, and whoever does not read is waited for, in ms. */
 #define SPEECH_PATIENCE 20000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests stages by recorded cases (tests/recorded/stages: tuples in, answer out), and the making of
  * them. */
-#include "tree/stage.h"
+#include "tree/stage/stage.h"
 #include "tests/tap.h"
 #include "tests/wave.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what the store refuses, what it removes, and how it sums runs up. */
-#include "node-agent/cursor.h"
-#include "node-agent/store-run.h"
-#include "node-agent/store.h"
+#include "node-agent/store/cursor.h"
+#include "node-agent/store/store-run.h"
+#include "node-agent/store/store.h"
 #include "tests/tap.h"
-#include "tests/trial.h"
+#include "tests/fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,38 +28,38 @@ static void garbage(void)
 
 	memset(text, 'x', sizeof(text) - 1);
 	text[sizeof(text) - 1] = 0;
-	trial_file("one", "rank0.1.seg", "");
-	trial_file("one", "rank1.1.seg", text);
-	trial_file("one", "rank2.1.refused-no-space", "");
-	trial_file("one", "rank3.1.refused-quota", "");
-	trial_file("one", "rank3.1.tmp", text);
-	trial_file("one", "0123.w0.cursor", "");
-	trial_file("one", "notes.txt", "mine");
-	snprintf(path, sizeof(path), "%s/one/rank4.1.seg", trial.base);
+	fixture_file("one", "rank0.1.seg", "");
+	fixture_file("one", "rank1.1.seg", text);
+	fixture_file("one", "rank2.1.refused-no-space", "");
+	fixture_file("one", "rank3.1.refused-quota", "");
+	fixture_file("one", "rank3.1.tmp", text);
+	fixture_file("one", "0123.w0.cursor", "");
+	fixture_file("one", "notes.txt", "mine");
+	snprintf(path, sizeof(path), "%s/one/rank4.1.seg", fixture.base);
 	mkdir(path, 0700);
-	snprintf(path, sizeof(path), "%s/one/rank5.1.seg", trial.base);
+	snprintf(path, sizeof(path), "%s/one/rank5.1.seg", fixture.base);
 	CU_ASSERT_EQUAL(symlink("rank1.1.seg", path), 0);
-	snprintf(path, sizeof(path), "%s/one/rank6.1.seg", trial.base);
+	snprintf(path, sizeof(path), "%s/one/rank6.1.seg", fixture.base);
 	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
-	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s/a.sock", trial.base);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.100s/a.sock", fixture.base);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	CU_ASSERT_EQUAL(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	trial_start(true);
-	CU_ASSERT_EQUAL(trial_count(), 0);
-	TAILQ_FOREACH (r, &trial.store.refusals, link) {
+	fixture_start(true);
+	CU_ASSERT_EQUAL(fixture_count(), 0);
+	TAILQ_FOREACH (r, &fixture.store.refusals, link) {
 		tap_note("%s", r->text);
 		n++;
 	}
 	CU_ASSERT_EQUAL(n, 7);
-	CU_ASSERT_PTR_NOT_NULL(trial_refusal("rank1.1.seg"));
-	CU_ASSERT_PTR_NOT_NULL(trial_refusal("rank 2 (pid 1)"));
-	CU_ASSERT_PTR_NOT_NULL(trial_refusal("quota"));
+	CU_ASSERT_PTR_NOT_NULL(fixture_refusal("rank1.1.seg"));
+	CU_ASSERT_PTR_NOT_NULL(fixture_refusal("rank 2 (pid 1)"));
+	CU_ASSERT_PTR_NOT_NULL(fixture_refusal("quota"));
 	/* Once a file, however often one looks. */
-	trial_file("one", "rank7.1.refused-denied", "");
-	CU_ASSERT_TRUE(trial_readable(trial.store.inotify));
-	CU_ASSERT_EQUAL(store_refresh(&trial.store), 0);
+	fixture_file("one", "rank7.1.refused-denied", "");
+	CU_ASSERT_TRUE(fixture_readable(fixture.store.inotify));
+	CU_ASSERT_EQUAL(store_refresh(&fixture.store), 0);
 	n = 0;
-	TAILQ_FOREACH (r, &trial.store.refusals, link)
+	TAILQ_FOREACH (r, &fixture.store.refusals, link)
 		n++;
 	CU_ASSERT_EQUAL(n, 8);
 	close(fd);
@@ -71,14 +71,14 @@ static void truncated_later(void)
 	struct store_run *runs;
 	char path[400];
 
-	trial_start(true);
-	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
-	snprintf(path, sizeof(path), "%s/one/%s", trial.base, trial_find("rank0")->file);
+	fixture_start(true);
+	CU_ASSERT_EQUAL_FATAL(fixture_count(), 1);
+	snprintf(path, sizeof(path), "%s/one/%s", fixture.base, fixture_find("rank0")->file);
 	CU_ASSERT_EQUAL(truncate(path, 0), 0);
-	CU_ASSERT_EQUAL_FATAL(store_runs(&trial.store, &runs), 1);
+	CU_ASSERT_EQUAL_FATAL(store_runs(&fixture.store, &runs), 1);
 	CU_ASSERT_EQUAL(runs[0].processes, 1);
 	free(runs);
-	(void)store_check_alive(trial_find("rank0"));
+	(void)store_check_alive(fixture_find("rank0"));
 	maker_end(m);
 }
 
@@ -93,26 +93,26 @@ static void foreign_owner(void)
 		return;
 	}
 	m = maker_start("mine", 0, 0);
-	trial_start(false);
-	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
-	snprintf(path, sizeof(path), "%s/mine/%s", trial.base, trial_find("rank0")->file);
-	store_fini(&trial.store);
+	fixture_start(false);
+	CU_ASSERT_EQUAL_FATAL(fixture_count(), 1);
+	snprintf(path, sizeof(path), "%s/mine/%s", fixture.base, fixture_find("rank0")->file);
+	store_fini(&fixture.store);
 	CU_ASSERT_EQUAL(chown(path, 12345, (gid_t)-1), 0);
-	trial_start(false);
-	CU_ASSERT_EQUAL(trial_count(), 0);
-	CU_ASSERT_PTR_NOT_NULL(trial_refusal("12345"));
-	store_fini(&trial.store);
+	fixture_start(false);
+	CU_ASSERT_EQUAL(fixture_count(), 0);
+	CU_ASSERT_PTR_NOT_NULL(fixture_refusal("12345"));
+	store_fini(&fixture.store);
 	CU_ASSERT_EQUAL(chown(path, 0, (gid_t)-1), 0);
-	snprintf(path, sizeof(path), "%s/mine", trial.base);
+	snprintf(path, sizeof(path), "%s/mine", fixture.base);
 	CU_ASSERT_EQUAL(chown(path, 12345, (gid_t)-1), 0);
-	trial_start(false);
-	CU_ASSERT_EQUAL(trial_count(), 0);
-	CU_ASSERT_PTR_NOT_NULL(trial_refusal("another user"));
-	store_purge(&trial.store, NULL, 0, true);
-	CU_ASSERT_TRUE(trial_exists("mine"));
-	store_fini(&trial.store);
-	CU_ASSERT_EQUAL(chown(trial.base, 12345, (gid_t)-1), 0);
-	CU_ASSERT_EQUAL(store_init(&trial.store, trial.base, true, &e), -1);
+	fixture_start(false);
+	CU_ASSERT_EQUAL(fixture_count(), 0);
+	CU_ASSERT_PTR_NOT_NULL(fixture_refusal("another user"));
+	store_purge(&fixture.store, NULL, 0, true);
+	CU_ASSERT_TRUE(fixture_exists("mine"));
+	store_fini(&fixture.store);
+	CU_ASSERT_EQUAL(chown(fixture.base, 12345, (gid_t)-1), 0);
+	CU_ASSERT_EQUAL(store_init(&fixture.store, fixture.base, true, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "another user"));
 	maker_end(m);
 }
@@ -121,9 +121,9 @@ static void open_to_others(void)
 {
 	struct error e = {""};
 
-	mkdir(trial.base, 0700);
-	chmod(trial.base, 0777);
-	CU_ASSERT_EQUAL(store_init(&trial.store, trial.base, true, &e), -1);
+	mkdir(fixture.base, 0700);
+	chmod(fixture.base, 0777);
+	CU_ASSERT_EQUAL(store_init(&fixture.store, fixture.base, true, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "chmod go-w"));
 }
 
@@ -131,8 +131,8 @@ static void base_is_link(void)
 {
 	struct error e = {""};
 
-	CU_ASSERT_EQUAL(symlink(trial.top, trial.base), 0);
-	CU_ASSERT_EQUAL(store_init(&trial.store, trial.base, false, &e), -1);
+	CU_ASSERT_EQUAL(symlink(fixture.top, fixture.base), 0);
+	CU_ASSERT_EQUAL(store_init(&fixture.store, fixture.base, false, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "real folder"));
 }
 
@@ -152,7 +152,7 @@ static void base_from_environment(void)
 	longer[300] = 0;
 	setenv("EVSPACE_DIR", longer, 1);
 	CU_ASSERT_PTR_NULL(store_base(buf, sizeof(buf), &e));
-	CU_ASSERT_EQUAL(store_init(&trial.store, longer, false, &e), -1);
+	CU_ASSERT_EQUAL(store_init(&fixture.store, longer, false, &e), -1);
 	free(longer);
 	unsetenv("EVSPACE_DIR");
 }
@@ -169,16 +169,16 @@ static void a_clock_that_is_set(void)
 	char dir[400], path[500];
 	struct cursor *c;
 
-	trial_start(false);
-	snprintf(dir, sizeof(dir), "%s/one", trial.base);
+	fixture_start(false);
+	snprintf(dir, sizeof(dir), "%s/one", fixture.base);
 	c = cursor_open(dir, id, "w0", &owner, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
 	cursor_close(c, true);
 	snprintf(path, sizeof(path), "%s/73636f70650000000000000000000000.w0.cursor", dir);
 	CU_ASSERT_EQUAL(utimensat(AT_FDCWD, path, old, 0), 0);
-	store_purge(&trial.store, NULL, 3600000000000u, false);
+	store_purge(&fixture.store, NULL, 3600000000000u, false);
 	CU_ASSERT_EQUAL(access(path, F_OK), 0);
-	store_purge(&trial.store, NULL, 0, false);
+	store_purge(&fixture.store, NULL, 0, false);
 	CU_ASSERT_EQUAL(access(path, F_OK), -1);
 	maker_end(m);
 }
@@ -187,17 +187,17 @@ static void purge_spares_the_living(void)
 {
 	pid_t a = maker_start("one", 0, 0), b = maker_start("one", 1, 0);
 
-	trial_start(false);
+	fixture_start(false);
 	maker_end(a);
-	CU_ASSERT_TRUE(store_purge(&trial.store, NULL, 0, false) > 0);
-	CU_ASSERT_EQUAL(trial_count(), 1);
-	CU_ASSERT_PTR_NOT_NULL(trial_find("rank1"));
-	CU_ASSERT_TRUE(trial_exists("one"));
-	CU_ASSERT_TRUE(store_purge(&trial.store, "other", 0, true) == 0);
-	CU_ASSERT_EQUAL(trial_count(), 1);
-	CU_ASSERT_TRUE(store_purge(&trial.store, "one", 0, true) > 0);
-	CU_ASSERT_EQUAL(trial_count(), 0);
-	CU_ASSERT_FALSE(trial_exists("one"));
+	CU_ASSERT_TRUE(store_purge(&fixture.store, NULL, 0, false) > 0);
+	CU_ASSERT_EQUAL(fixture_count(), 1);
+	CU_ASSERT_PTR_NOT_NULL(fixture_find("rank1"));
+	CU_ASSERT_TRUE(fixture_exists("one"));
+	CU_ASSERT_TRUE(store_purge(&fixture.store, "other", 0, true) == 0);
+	CU_ASSERT_EQUAL(fixture_count(), 1);
+	CU_ASSERT_TRUE(store_purge(&fixture.store, "one", 0, true) > 0);
+	CU_ASSERT_EQUAL(fixture_count(), 0);
+	CU_ASSERT_FALSE(fixture_exists("one"));
 	CU_ASSERT_EQUAL(kill(b, 0), 0);
 	maker_end(b);
 }
@@ -206,15 +206,15 @@ static void purge_by_age(void)
 {
 	pid_t m = maker_start("one", 0, 0);
 
-	trial_file("one", "01.w0.cursor", "x");
-	trial_start(false);
+	fixture_file("one", "01.w0.cursor", "x");
+	fixture_start(false);
 	maker_end(m);
-	CU_ASSERT_FALSE(store_check_alive(trial_find("rank0")));
-	CU_ASSERT_EQUAL(store_purge(&trial.store, NULL, 3600000000000u, false), 0);
-	CU_ASSERT_EQUAL(trial_count(), 1);
-	CU_ASSERT_TRUE(store_purge(&trial.store, NULL, 1, false) > 0);
-	CU_ASSERT_EQUAL(trial_count(), 0);
-	CU_ASSERT_FALSE(trial_exists("one"));
+	CU_ASSERT_FALSE(store_check_alive(fixture_find("rank0")));
+	CU_ASSERT_EQUAL(store_purge(&fixture.store, NULL, 3600000000000u, false), 0);
+	CU_ASSERT_EQUAL(fixture_count(), 1);
+	CU_ASSERT_TRUE(store_purge(&fixture.store, NULL, 1, false) > 0);
+	CU_ASSERT_EQUAL(fixture_count(), 0);
+	CU_ASSERT_FALSE(fixture_exists("one"));
 }
 
 static void purge_what_nobody_owns(void)
@@ -225,38 +225,38 @@ static void purge_what_nobody_owns(void)
 	/* What a maker that is gone left half made; what one that lives is making. */
 	maker_end(m);
 	snprintf(name, sizeof(name), "rank1.%d.tmp", (int)m);
-	trial_file("one", name, "x");
+	fixture_file("one", name, "x");
 	snprintf(name, sizeof(name), "rank1.%d.refused-quota", (int)m);
-	trial_file("one", name, "");
+	fixture_file("one", name, "");
 	snprintf(name, sizeof(name), "rank2.%d.tmp", (int)getpid());
-	trial_file("one", name, "x");
-	trial_file("one", "mine.txt", "x");
-	trial_start(false);
+	fixture_file("one", name, "x");
+	fixture_file("one", "mine.txt", "x");
+	fixture_start(false);
 	/* nobody can read it: its age does not matter */
-	store_purge(&trial.store, NULL, UINT64_MAX, false);
-	CU_ASSERT_FALSE(trial_exists("one/rank1.%d.tmp", (int)m));
-	CU_ASSERT_TRUE(trial_exists("one/rank1.%d.refused-quota", (int)m));
-	CU_ASSERT_TRUE(trial_exists("one/rank2.%d.tmp", (int)getpid()));
-	store_purge(&trial.store, NULL, 0, false);
-	CU_ASSERT_FALSE(trial_exists("one/rank1.%d.refused-quota", (int)m));
-	CU_ASSERT_TRUE(trial_exists("one/rank2.%d.tmp", (int)getpid()));
-	CU_ASSERT_TRUE(trial_exists("one/mine.txt"));
-	store_purge(&trial.store, NULL, 0, true);
-	CU_ASSERT_FALSE(trial_exists("one/rank2.%d.tmp", (int)getpid()));
-	CU_ASSERT_TRUE(trial_exists("one/mine.txt"));
+	store_purge(&fixture.store, NULL, UINT64_MAX, false);
+	CU_ASSERT_FALSE(fixture_exists("one/rank1.%d.tmp", (int)m));
+	CU_ASSERT_TRUE(fixture_exists("one/rank1.%d.refused-quota", (int)m));
+	CU_ASSERT_TRUE(fixture_exists("one/rank2.%d.tmp", (int)getpid()));
+	store_purge(&fixture.store, NULL, 0, false);
+	CU_ASSERT_FALSE(fixture_exists("one/rank1.%d.refused-quota", (int)m));
+	CU_ASSERT_TRUE(fixture_exists("one/rank2.%d.tmp", (int)getpid()));
+	CU_ASSERT_TRUE(fixture_exists("one/mine.txt"));
+	store_purge(&fixture.store, NULL, 0, true);
+	CU_ASSERT_FALSE(fixture_exists("one/rank2.%d.tmp", (int)getpid()));
+	CU_ASSERT_TRUE(fixture_exists("one/mine.txt"));
 }
 
 static void purge_leaves_a_starting_run(void)
 {
 	char path[300];
 
-	trial_start(true);
-	snprintf(path, sizeof(path), "%s/starting", trial.base);
+	fixture_start(true);
+	snprintf(path, sizeof(path), "%s/starting", fixture.base);
 	mkdir(path, 0700);
-	store_purge(&trial.store, NULL, 0, false);
-	CU_ASSERT_TRUE(trial_exists("starting"));
-	store_purge(&trial.store, NULL, 0, true);
-	CU_ASSERT_FALSE(trial_exists("starting"));
+	store_purge(&fixture.store, NULL, 0, false);
+	CU_ASSERT_TRUE(fixture_exists("starting"));
+	store_purge(&fixture.store, NULL, 0, true);
+	CU_ASSERT_FALSE(fixture_exists("starting"));
 }
 
 static void runs_summed(void)
@@ -265,10 +265,10 @@ static void runs_summed(void)
 	pid_t c = maker_start("two", 0, 11);
 	struct store_run *runs;
 
-	trial_file("three", "rank0.1.refused-no-space", "");
+	fixture_file("three", "rank0.1.refused-no-space", "");
 	maker_end(c);
-	trial_start(false);
-	CU_ASSERT_EQUAL_FATAL(store_runs(&trial.store, &runs), 3);
+	fixture_start(false);
+	CU_ASSERT_EQUAL_FATAL(store_runs(&fixture.store, &runs), 3);
 	CU_ASSERT_STRING_EQUAL(runs[0].name, "three");
 	CU_ASSERT_EQUAL(runs[0].processes, 0);
 	CU_ASSERT_STRING_EQUAL(runs[1].name, "one");
@@ -312,12 +312,12 @@ int main(void)
 	static const CU_SuiteInfo suites[] = {
 		{.pName = "refusals",
 		 .pTests = refusal_cases,
-		 .pSetUpFunc = trial_begin,
-		 .pTearDownFunc = trial_end},
+		 .pSetUpFunc = fixture_begin,
+		 .pTearDownFunc = fixture_end},
 		{.pName = "purge",
 		 .pTests = purge_cases,
-		 .pSetUpFunc = trial_begin,
-		 .pTearDownFunc = trial_end},
+		 .pSetUpFunc = fixture_begin,
+		 .pTearDownFunc = fixture_end},
 		CU_SUITE_INFO_NULL,
 	};
 

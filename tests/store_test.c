@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the store: segments of real processes come, go and die, and have their names. */
-#include "node-agent/store.h"
+#include "node-agent/store/store.h"
 #include "tests/tap.h"
-#include "tests/trial.h"
-#include "tree/clock.h"
+#include "tests/fixture.h"
+#include "tree/data/clock.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,10 +17,10 @@
 
 static void no_base(void)
 {
-	trial_start(false);
-	CU_ASSERT_EQUAL(trial_count(), 0);
-	CU_ASSERT_FALSE(trial_exists("."));
-	CU_ASSERT_EQUAL(store_refresh(&trial.store), 0);
+	fixture_start(false);
+	CU_ASSERT_EQUAL(fixture_count(), 0);
+	CU_ASSERT_FALSE(fixture_exists("."));
+	CU_ASSERT_EQUAL(store_refresh(&fixture.store), 0);
 }
 
 static void found_at_start(void)
@@ -28,9 +28,9 @@ static void found_at_start(void)
 	pid_t m = maker_start("first", 3, 20);
 	const struct store_segment *s;
 
-	trial_start(false);
-	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
-	s = trial_find("rank3");
+	fixture_start(false);
+	CU_ASSERT_EQUAL_FATAL(fixture_count(), 1);
+	s = fixture_find("rank3");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	CU_ASSERT_STRING_EQUAL(s->run, "first");
 	CU_ASSERT_EQUAL(s->pid, m);
@@ -39,7 +39,7 @@ static void found_at_start(void)
 	CU_ASSERT_EQUAL(s->pidfd, -1);
 	maker_end(m);
 	CU_ASSERT_TRUE(s->alive);
-	CU_ASSERT_FALSE(store_check_alive(trial_find("rank3")));
+	CU_ASSERT_FALSE(store_check_alive(fixture_find("rank3")));
 	CU_ASSERT_NOT_EQUAL(s->died_mono_ns, 0);
 }
 
@@ -48,16 +48,16 @@ static void watched(void)
 	pid_t a, b;
 	uint64_t version;
 
-	trial_start(true);
-	CU_ASSERT_TRUE(trial_quiet(trial.store.inotify));
+	fixture_start(true);
+	CU_ASSERT_TRUE(fixture_quiet(fixture.store.inotify));
 	a = maker_start("one", 0, 0);
-	CU_ASSERT_TRUE(trial_becomes(1));
-	version = trial.store.version;
+	CU_ASSERT_TRUE(fixture_becomes(1));
+	version = fixture.store.version;
 	b = maker_start("one", 1, 0);
-	CU_ASSERT_TRUE(trial_becomes(2));
-	CU_ASSERT_TRUE(trial.store.version > version);
-	CU_ASSERT_PTR_NOT_NULL(trial_find("rank0"));
-	CU_ASSERT_PTR_NOT_NULL(trial_find("rank1"));
+	CU_ASSERT_TRUE(fixture_becomes(2));
+	CU_ASSERT_TRUE(fixture.store.version > version);
+	CU_ASSERT_PTR_NOT_NULL(fixture_find("rank0"));
+	CU_ASSERT_PTR_NOT_NULL(fixture_find("rank1"));
 	maker_end(a);
 	maker_end(b);
 }
@@ -67,25 +67,25 @@ static void killed(void)
 	pid_t m;
 	struct store_segment *s;
 
-	trial_start(true);
+	fixture_start(true);
 	m = maker_start("one", 0, 5);
-	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
-	s = trial_find("rank0");
-	CU_ASSERT_TRUE(s->pidfd >= 0 && trial_quiet(s->pidfd));
+	CU_ASSERT_TRUE_FATAL(fixture_becomes(1));
+	s = fixture_find("rank0");
+	CU_ASSERT_TRUE(s->pidfd >= 0 && fixture_quiet(s->pidfd));
 	CU_ASSERT_TRUE(store_check_alive(s));
 	kill(m, SIGKILL);
-	CU_ASSERT_TRUE(trial_readable(s->pidfd));
+	CU_ASSERT_TRUE(fixture_readable(s->pidfd));
 	CU_ASSERT_FALSE(store_check_alive(s));
 	CU_ASSERT_EQUAL(s->pidfd, -1);
 	maker_end(m);
 	/* The segment stays, and another look knows when the process was first seen dead. */
-	CU_ASSERT_EQUAL(trial_count(), 1);
+	CU_ASSERT_EQUAL(fixture_count(), 1);
 	uint64_t died = s->died_mono_ns;
-	store_fini(&trial.store);
-	trial_start(false);
-	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
-	CU_ASSERT_FALSE(trial_find("rank0")->alive);
-	CU_ASSERT_EQUAL(trial_find("rank0")->died_mono_ns, died);
+	store_fini(&fixture.store);
+	fixture_start(false);
+	CU_ASSERT_EQUAL_FATAL(fixture_count(), 1);
+	CU_ASSERT_FALSE(fixture_find("rank0")->alive);
+	CU_ASSERT_EQUAL(fixture_find("rank0")->died_mono_ns, died);
 }
 
 static void removed(void)
@@ -94,19 +94,19 @@ static void removed(void)
 	uint64_t version, serial;
 	char path[400];
 
-	trial_start(true);
+	fixture_start(true);
 	m = maker_start("one", 0, 0);
-	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
-	version = trial.store.version;
-	serial = trial_find("rank0")->serial;
-	snprintf(path, sizeof(path), "%s/one", trial.base);
-	trial_remove(path);
-	CU_ASSERT_TRUE(trial_becomes(0));
-	CU_ASSERT_TRUE(trial.store.version > version);
+	CU_ASSERT_TRUE_FATAL(fixture_becomes(1));
+	version = fixture.store.version;
+	serial = fixture_find("rank0")->serial;
+	snprintf(path, sizeof(path), "%s/one", fixture.base);
+	fixture_remove(path);
+	CU_ASSERT_TRUE(fixture_becomes(0));
+	CU_ASSERT_TRUE(fixture.store.version > version);
 	maker_end(m);
 	m = maker_start("one", 0, 0);
-	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
-	CU_ASSERT_TRUE(trial_find("rank0")->serial > serial);
+	CU_ASSERT_TRUE_FATAL(fixture_becomes(1));
+	CU_ASSERT_TRUE(fixture_find("rank0")->serial > serial);
 	maker_end(m);
 }
 
@@ -114,16 +114,16 @@ static void base_removed(void)
 {
 	pid_t m;
 
-	trial_start(true);
+	fixture_start(true);
 	for (int i = 0; i < 3; i++) {
 		m = maker_start("one", 0, 0);
-		CU_ASSERT_TRUE_FATAL(trial_becomes(1));
-		trial_remove(trial.base);
-		CU_ASSERT_TRUE(trial_becomes(0));
+		CU_ASSERT_TRUE_FATAL(fixture_becomes(1));
+		fixture_remove(fixture.base);
+		CU_ASSERT_TRUE(fixture_becomes(0));
 		/* With nothing to see it must also fall silent. */
-		for (int turn = 0; turn < 10 && !trial_quiet(trial.store.inotify); turn++)
-			store_refresh(&trial.store);
-		CU_ASSERT_TRUE(trial_quiet(trial.store.inotify));
+		for (int turn = 0; turn < 10 && !fixture_quiet(fixture.store.inotify); turn++)
+			store_refresh(&fixture.store);
+		CU_ASSERT_TRUE(fixture_quiet(fixture.store.inotify));
 		maker_end(m);
 	}
 }
@@ -133,14 +133,14 @@ static void base_moved(void)
 	pid_t m;
 	char other[200];
 
-	trial_start(true);
+	fixture_start(true);
 	m = maker_start("one", 0, 0);
-	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
-	snprintf(other, sizeof(other), "%s/other", trial.top);
-	rename(trial.base, other);
-	CU_ASSERT_TRUE(trial_becomes(0));
-	rename(other, trial.base);
-	CU_ASSERT_TRUE(trial_becomes(1));
+	CU_ASSERT_TRUE_FATAL(fixture_becomes(1));
+	snprintf(other, sizeof(other), "%s/other", fixture.top);
+	rename(fixture.base, other);
+	CU_ASSERT_TRUE(fixture_becomes(0));
+	rename(other, fixture.base);
+	CU_ASSERT_TRUE(fixture_becomes(1));
 	maker_end(m);
 }
 
@@ -149,15 +149,15 @@ static void silent_at_rest(void)
 	pid_t m;
 	char path[400];
 
-	trial_start(true);
+	fixture_start(true);
 	m = maker_start("one", 0, 0);
-	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
-	while (!trial_quiet(trial.store.inotify))
-		store_refresh(&trial.store);
+	CU_ASSERT_TRUE_FATAL(fixture_becomes(1));
+	while (!fixture_quiet(fixture.store.inotify))
+		store_refresh(&fixture.store);
 	/* Contents and times of files wake nobody. */
-	snprintf(path, sizeof(path), "%s/one/%s", trial.base, trial_find("rank0")->file);
+	snprintf(path, sizeof(path), "%s/one/%s", fixture.base, fixture_find("rank0")->file);
 	CU_ASSERT_EQUAL(utimensat(AT_FDCWD, path, NULL, 0), 0);
-	CU_ASSERT_TRUE(trial_quiet(trial.store.inotify));
+	CU_ASSERT_TRUE(fixture_quiet(fixture.store.inotify));
 	maker_end(m);
 }
 
@@ -177,16 +177,16 @@ static void told_before(void)
 	pid_t m;
 	uint64_t serial;
 
-	trial_start(true);
-	trial.store.gone = count_gone;
+	fixture_start(true);
+	fixture.store.gone = count_gone;
 	gone_count = 0;
 	m = maker_start("one", 0, 0);
-	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
-	serial = trial_find("rank0")->serial;
-	store_purge(&trial.store, NULL, 0, true);
+	CU_ASSERT_TRUE_FATAL(fixture_becomes(1));
+	serial = fixture_find("rank0")->serial;
+	store_purge(&fixture.store, NULL, 0, true);
 	CU_ASSERT_EQUAL(gone_count, 1);
 	CU_ASSERT_EQUAL(gone_serial, serial);
-	CU_ASSERT_EQUAL(trial_count(), 0);
+	CU_ASSERT_EQUAL(fixture_count(), 0);
 	maker_end(m);
 }
 
@@ -197,22 +197,22 @@ static void same_rank(void)
 	pid_t a, b, c;
 	char older[48];
 
-	trial_start(true);
+	fixture_start(true);
 	a = maker_start("one", 2, 0);
-	CU_ASSERT_TRUE_FATAL(trial_becomes(1));
-	CU_ASSERT_STRING_EQUAL(trial_find_pid(a)->name, "rank2");
+	CU_ASSERT_TRUE_FATAL(fixture_becomes(1));
+	CU_ASSERT_STRING_EQUAL(fixture_find_pid(a)->name, "rank2");
 	b = maker_start("one", 2, 0);
 	c = maker_start("two", 2, 0);
-	CU_ASSERT_TRUE_FATAL(trial_becomes(3));
+	CU_ASSERT_TRUE_FATAL(fixture_becomes(3));
 	snprintf(older, sizeof(older), "rank2.%d", (int)a);
-	CU_ASSERT_STRING_EQUAL(trial_find_pid(a)->name, older);
-	CU_ASSERT_STRING_EQUAL(trial_find_pid(b)->name, "rank2");
-	CU_ASSERT_STRING_EQUAL(trial_find_pid(c)->name, "rank2");
+	CU_ASSERT_STRING_EQUAL(fixture_find_pid(a)->name, older);
+	CU_ASSERT_STRING_EQUAL(fixture_find_pid(b)->name, "rank2");
+	CU_ASSERT_STRING_EQUAL(fixture_find_pid(c)->name, "rank2");
 	/* The newest goes: the one before it has the name again. */
 	maker_end(b);
-	CU_ASSERT_FALSE(store_check_alive(trial_find_pid(b)));
-	store_purge(&trial.store, "one", 0, false);
-	CU_ASSERT_STRING_EQUAL(trial_find_pid(a)->name, "rank2");
+	CU_ASSERT_FALSE(store_check_alive(fixture_find_pid(b)));
+	store_purge(&fixture.store, "one", 0, false);
+	CU_ASSERT_STRING_EQUAL(fixture_find_pid(a)->name, "rank2");
 	maker_end(a);
 	maker_end(c);
 }
@@ -227,20 +227,20 @@ static void many(void)
 	char from[400], to[400];
 	uint64_t then;
 
-	trial_start(false);
-	CU_ASSERT_EQUAL_FATAL(trial_count(), 1);
-	snprintf(from, sizeof(from), "%s/many/%s", trial.base, trial_find("rank0")->file);
+	fixture_start(false);
+	CU_ASSERT_EQUAL_FATAL(fixture_count(), 1);
+	snprintf(from, sizeof(from), "%s/many/%s", fixture.base, fixture_find("rank0")->file);
 	for (int i = 1; i < MANY; i++) {
-		snprintf(to, sizeof(to), "%s/many/rank%d.%d.seg", trial.base, i, (int)m);
+		snprintf(to, sizeof(to), "%s/many/rank%d.%d.seg", fixture.base, i, (int)m);
 		CU_ASSERT_EQUAL_FATAL(link(from, to), 0);
 	}
-	store_fini(&trial.store);
+	store_fini(&fixture.store);
 	then = clock_mono_ns();
-	trial_start(false);
+	fixture_start(false);
 	tap_note("%d segments found in %.1f ms", MANY, (double)(clock_mono_ns() - then) / 1e6);
-	CU_ASSERT_EQUAL(trial_count(), MANY);
+	CU_ASSERT_EQUAL(fixture_count(), MANY);
 	then = clock_mono_ns();
-	CU_ASSERT_EQUAL(store_refresh(&trial.store), 0);
+	CU_ASSERT_EQUAL(store_refresh(&fixture.store), 0);
 	tap_note("looked at again in %.1f ms", (double)(clock_mono_ns() - then) / 1e6);
 	CU_ASSERT_TRUE(clock_mono_ns() - then < 1000000000u);
 	maker_end(m);
@@ -270,7 +270,7 @@ static unsigned n_instances;
 
 static void instances_begin(void)
 {
-	trial_begin();
+	fixture_begin();
 	while (n_instances < INSTANCES_MAX &&
 	       (instances[n_instances] = inotify_init1(IN_CLOEXEC)) >= 0)
 		n_instances++;
@@ -278,7 +278,7 @@ static void instances_begin(void)
 
 static void instances_end(void)
 {
-	trial_end();
+	fixture_end();
 	while (n_instances > 0)
 		close(instances[--n_instances]);
 }
@@ -298,8 +298,8 @@ int main(void)
 	static const CU_SuiteInfo suites[] = {
 		{.pName = "life",
 		 .pTests = life_cases,
-		 .pSetUpFunc = trial_begin,
-		 .pTearDownFunc = trial_end},
+		 .pSetUpFunc = fixture_begin,
+		 .pTearDownFunc = fixture_end},
 		{.pName = "the user has no inotify instance left",
 		 .pTests = signal_cases,
 		 .pSetUpFunc = instances_begin,

@@ -60,7 +60,7 @@ licensed() {
 
 	while read -r -d '' file; do
 		case $file in
-		*.[ch] | *.sh | *.awk | *.proto | *.tab | *.ac | *.am | *.m4 | *.in | *.map) ;;
+		*.[ch] | *.sh | *.awk | *.proto | *.tab | *.ac | *.am | *.mk | *.m4 | *.in | *.map) ;;
 		*) is_script "$file" || continue ;;
 		esac
 		if ! head -n 2 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause'; then
@@ -76,11 +76,26 @@ tests_are_run() {
 	local file status=0
 
 	while read -r -d '' file; do
-		grep -qE "(^|[[:blank:]])${file%.c}([[:blank:]]|\$)" Makefile.am && continue
-		echo "$file is in no list of Makefile.am"
+		grep -qE "(^|[[:blank:]])${file%.c}([[:blank:]]|\$)" tests/files.mk && continue
+		echo "$file is in no list of tests/files.mk"
 		status=1
 	done < <(tracked 'tests/*_test.sh' 'tests/*_test.c')
 	return $status
+}
+
+# Lengths, directions of includes, names of structs, comments and callers of what headers declare.
+rules_kept() {
+	tracked '*.[ch]' '*.tab' '*.awk' '*.in' | for_all awk -f tests/code.awk |
+		awk -v rooms="$(sed '/^#/d' tests/rooms | tr '\n' ' ')" -v api='/evspace(-[a-z]*)?[.]h$|/fcalls-mixed[.]h$|/lttng[.]h$' -f tests/rules.awk
+}
+
+# Two headers that need each other are one.
+includes_have_no_circle() {
+	local circles
+
+	circles=$(tracked '*.[ch]' | for_all awk -f tests/code.awk |
+		awk '$1 == "include" { print $2, $3 }' | awk -f tests/circles.awk)
+	[ -z "$circles" ] || { echo "these include each other: $circles"; return 1; }
 }
 
 # style_case NAME TOOL COMMAND: a case that needs a git checkout, and TOOL.
@@ -103,5 +118,7 @@ style_case "C sources are formatted as .clang-format says" clang-format formatte
 style_case "cppcheck finds nothing" cppcheck cppcheck_clean
 style_case "shell scripts parse" bash scripts_parse
 style_case "every source has its SPDX line" bash licensed
+style_case "the rules of the house are kept" awk rules_kept
+style_case "no includes in a circle" awk includes_have_no_circle
 style_case "every test is one of make check's" grep tests_are_run
 tap_done

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests tables: as printf writes them where any width does, and what gives way on a terminal. */
-#include "pathmap/table.h"
+#include "pathmap/base/table.h"
 
 #include <stdlib.h>
 #include <string.h>

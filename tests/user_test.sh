@@ -118,7 +118,7 @@ counted() {
 tap_case "in mode count: nothing but counts" counted
 
 fortran_program() {
-	(cd "$tap_dir" && mpifort.openmpi -O1 -o fortran "$top_srcdir/node-agent/collect/evspace.f90" "$source.F90") &&
+	(cd "$tap_dir" && mpifort.openmpi -O1 -o fortran "$top_srcdir/node-agent/collect/core/evspace.f90" "$source.F90") &&
 		[ "$("$tap_dir/fortran")" = "regions: fine" ] && recorded first_thread "$tap_dir/fortran"
 }
 

@@ -17,9 +17,9 @@ EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
 export EVSPACE_DIR
 unset EVSPACE_TLS EVSPACE_CONNECT EVSPACE_RUN EVSPACE_PROFILE
 run=$EVSPACE_DIR/run
-oldest=$(sed -n 's/^#define WIRE_OLDEST[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire.h")
-newest=$(sed -n 's/^#define WIRE_VERSION[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire.h")
-layout=$(sed -n 's/^#define TUPLE_LAYOUT \([0-9]*\).*/\1/p' "$top_srcdir/tree/tuple.h")
+oldest=$(sed -n 's/^#define WIRE_OLDEST[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire/wire.h")
+newest=$(sed -n 's/^#define WIRE_VERSION[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire/wire.h")
+layout=$(sed -n 's/^#define TUPLE_LAYOUT \([0-9]*\).*/\1/p' "$top_srcdir/tree/data/tuple.h")
 
 # The map's sockets are those that others connect to; an elder is in between.
 maps_make() {

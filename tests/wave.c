@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/tap.h"
-#include "tree/op.h"
+#include "tree/data/op.h"
 
 struct reader {
 	struct names *names;
@@ -266,7 +266,8 @@ static void print_run(const struct run_view *view, const struct names *names, FI
 			print_total(&view->totals[i], out);
 }
 
-void wave_print(const struct batch *b, const struct names *names, FILE *out)
+/* Print @b as wave_read() would read it. */
+static void wave_print(const struct batch *b, const struct names *names, FILE *out)
 {
 	struct batch_cursor c = {0};
 	struct run_view view;

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "tree/batch.h"
-#include "tree/names.h"
+#include "tree/data/batch.h"
+#include "tree/data/names.h"
 
 /*
  * A line each; what is 0 may be left out:
@@ -26,9 +26,6 @@
  * not understand.
  */
 int wave_read(const char *text, struct names *names, struct batch *b);
-
-/** Print @b as wave_read() would read it. */
-void wave_print(const struct batch *b, const struct names *names, FILE *out);
 
 /** wave_print() into a text that the caller frees. */
 char *wave_text(const struct batch *b, const struct names *names);

@@ -28,7 +28,7 @@ wrapped() {
 			if ($i == "large") print $2 "_c"
 			if ($i ~ /^before=/) print substr($i, 8)
 		}
-	}' "$top_srcdir/tree/ops.tab" | sort -u
+	}' "$top_srcdir/tree/data/ops.tab" | sort -u
 }
 
 mapfile -t exempt < <(awk '!/^#/ && NF { print $1 }' "$top_srcdir/tests/exempt.tab")
@@ -48,7 +48,7 @@ all_are_known() {
 	declared "$1" >"$tap_dir/declared"
 	[ "$(wc -l <"$tap_dir/declared")" -gt 350 ] || { echo "no mpi.h of $1 was found"; return 1; }
 	while read -r name; do
-		is_exempt "$name" || { echo "$name: no row in tree/ops.tab, not in tests/exempt.tab"; missing=1; }
+		is_exempt "$name" || { echo "$name: no row in tree/data/ops.tab, not in tests/exempt.tab"; missing=1; }
 	done < <(comm -23 "$tap_dir/declared" <(wrapped))
 	return $missing
 }

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/tap.h"
-#include "tree/arena.h"
-#include "tree/names.h"
-#include "tree/wire.h"
+#include "tree/data/arena.h"
+#include "tree/data/names.h"
+#include "tree/wire/wire.h"
 
 /* --- fronts and headers ------------------------------------------------------------------- */
 

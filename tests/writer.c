@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "node-agent/element-writer.h"
-#include "pathmap/memory.h"
-#include "tests/truth.h"
-#include "tree/clock.h"
-#include "tree/op.h"
+#include "node-agent/segment/element-writer.h"
+#include "pathmap/base/memory.h"
+#include "tests/oracle.h"
+#include "tree/data/clock.h"
+#include "tree/data/op.h"
 
 #define TICK_MS 10
 
@@ -58,7 +58,7 @@ static void rank_write(struct rank *r, int number, uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		tuple.start = clock_ticks((enum clock_kind)r->segment.header->clock_kind);
 		tuple.end = tuple.start + 1000;
-		tuple.bytes = truth_bytes(number, r->written++);
+		tuple.bytes = oracle_bytes(number, r->written++);
 		element_write(&r->writer, &tuple);
 	}
 }

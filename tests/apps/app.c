@@ -13,14 +13,14 @@
 enum { OPTIONS_MAX = 16 };
 
 static const char *program = "app";
-static char complaint[256];
+static char diagnostic[256];
 
 enum app_parsed app_wrong(const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(complaint, sizeof(complaint), format, args);
+	vsnprintf(diagnostic, sizeof(diagnostic), format, args);
 	va_end(args);
 	return APP_WRONG;
 }
@@ -94,7 +94,7 @@ enum app_parsed app_parse(int argc, char **argv, const struct app_option *option
 void app_explain(enum app_parsed parsed, const char *about, const struct app_option *options)
 {
 	if (parsed == APP_WRONG) {
-		fprintf(stderr, "%s: %s; see %s --help\n", program, complaint, program);
+		fprintf(stderr, "%s: %s; see %s --help\n", program, diagnostic, program);
 		return;
 	}
 	printf("usage: mpirun -np RANKS %s [OPTION]...\n%s\n\n", program, about);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes a known number of MPI calls of every kind, checks that all of them did what they should,
- * and says (--json) how many they were: the truth that collectors are compared with.
+ * and says (--json) how many they were: the oracle that collectors are compared with.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -54,9 +54,9 @@ static void say_index(const char *what, int index)
 	say_number(what, index == MPI_UNDEFINED ? -1 : index);
 }
 
-static void say_truth(const char *what, int truth)
+static void say_truth(const char *what, int oracle)
 {
-	say_number(what, truth != 0);
+	say_number(what, oracle != 0);
 }
 
 static void say_error(const char *what)

@@ -7,7 +7,7 @@
 
 #include <pvm3.h>
 
-#include "node-agent/collect/evspace.h"
+#include "node-agent/collect/core/evspace.h"
 
 /** That the other thread goes through while this one is a task. */
 #define REGIONS 5

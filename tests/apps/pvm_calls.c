@@ -17,9 +17,9 @@
 
 uint64_t checksum;
 
-void check_is(int truth, const char *what, const char *file, int line)
+void check_is(int oracle, const char *what, const char *file, int line)
 {
-	if (truth)
+	if (oracle)
 		return;
 	fprintf(stderr, "pvm_calls: %s:%d: not so: %s\n", file, line, what);
 	pvm_exit();

@@ -16,10 +16,10 @@ struct party {
 	int tids[16];
 };
 
-/** End the whole task with a message when @truth is not so. */
-#define CHECK(truth) check_is((truth), #truth, __FILE__, __LINE__)
+/** End the whole task with a message when @oracle is not so. */
+#define CHECK(oracle) check_is((oracle), #oracle, __FILE__, __LINE__)
 
-void check_is(int truth, const char *what, const char *file, int line);
+void check_is(int oracle, const char *what, const char *file, int line);
 
 /** What came out of all of it: sums that do not depend on who is faster. Printed at the end. */
 extern uint64_t checksum;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts, at the call sites, of the PVM calls that a test program makes: the truth for collectors.
+/* Counts, at the call sites, of the PVM calls that a test program makes: the oracle for collectors.
  */
 #ifndef EVSPACE_PVM_COUNTS_H
 #define EVSPACE_PVM_COUNTS_H

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "consumers/evspace-client.h"
-#include "pathmap/memory.h"
+#include "consumers/client/evspace-client.h"
+#include "pathmap/base/memory.h"
 #include "tests/bench/bed.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/census.h"
@@ -248,7 +248,7 @@ static int planting_measure(struct planting *p, const struct bench_options *o, s
 	if (bed_start_together(&p->bed, p->list, p->space, e) < 0)
 		return -1;
 	r->started_s = bench_seconds() - begin;
-	if (census_take(&census, p->bed.nursery, e) < 0)
+	if (census_take(&census, p->bed.prefork, e) < 0)
 		return -1;
 	r->started_cpu_s = census_cpu(&census);
 	first = first_answer(p, r->agents, &r->first_s, e);

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "tests/bench/library.h"
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 /* With, without, without, with: what drifts goes into both, and who comes after whom as well. */
 enum { STRETCHES = 100000, WARM = 4, BLOCK = 4, DISTURBED = 500, ENOUGH = 20 };

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/certificate.h"
 
@@ -247,10 +247,10 @@ int bed_start_together(struct bed *bed, const char *list, const char *space, str
 	nursery_log(bed, log, sizeof(log));
 	if (bed_prepare(bed, e) == 0) {
 		setenv("EVSPACE_DIR", space, 1);
-		bed->nursery = bench_start(argv, log, e);
+		bed->prefork = bench_start(argv, log, e);
 		setenv("EVSPACE_DIR", bed->space, 1);
 	}
-	if (bed->nursery > 0) {
+	if (bed->prefork > 0) {
 		rc = bench_until(nursery_is_ready, bed, TOGETHER_READY_S, "agents are ready", e);
 		if (rc < 0)
 			bench_quote(log, e);
@@ -365,7 +365,7 @@ void bed_end(struct bed *bed)
 			kill(bed->agents[i].pid, SIGTERM);
 	for (size_t i = 0; i < bed->n_agents; i++)
 		bench_end(bed->agents[i].pid, SIGTERM);
-	bench_end(bed->nursery, SIGTERM);
+	bench_end(bed->prefork, SIGTERM);
 	free(bed->agents);
 	pathmap_free(bed->map);
 	if (bed->dir[0])

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "pathmap/error.h"
-#include "pathmap/pathmap.h"
+#include "pathmap/base/error.h"
+#include "pathmap/model/pathmap.h"
 #include "tests/bench/puller.h"
 
 /** All that is in it goes with bed_end(). */
@@ -26,7 +26,7 @@ struct bed {
 		const char *local; /* the map's path of a Unix socket, or NULL: `end` is it */
 	} * agents;		   /* in the order of the map's nodes */
 	size_t n_agents;
-	pid_t nursery; /* of bed_start_together(), else 0 */
+	pid_t prefork; /* of bed_start_together(), else 0 */
 };
 
 /** The TCP port of all agents; their addresses differ. */

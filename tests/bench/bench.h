@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 
 /** What every bench of the gather tree can be told. */
 struct bench_options {

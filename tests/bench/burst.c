@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consumers/evspace-client.h"
+#include "consumers/client/evspace-client.h"
 #include "tests/bench/bench.h"
 
 #define DEADLINE_MS 10000

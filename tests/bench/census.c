@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/bench/figures.h"
 
 int census_take(struct census *census, pid_t parent, struct error *e)

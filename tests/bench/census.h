@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 
 /** All the children of a process; zero-initialise. */
 struct census {

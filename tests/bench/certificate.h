@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 
 /**
  * For each of the @n agents @nodes, write NODE.pem and NODE.key into the folder @dir, which has the

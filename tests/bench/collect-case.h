@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 #include "tests/bench/pairs.h"
 
 /** One case. */
@@ -36,10 +36,6 @@ void collect_report(const struct collect_case *c, const char *part, struct pairs
 /** Print what a @part of @c takes in bytes, beside what it should. */
 void collect_report_bytes(const struct collect_case *c, const char *part, double bytes,
 			  double expected);
-
-/** Say on stderr what else is to be known of @c. */
-void collect_note(const struct collect_case *c, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 
 /** Have this thread run on one core: the measured one is 1, where there are two. */
 void collect_pin(int cpu);

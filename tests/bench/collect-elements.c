@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "node-agent/element-writer.h"
-#include "node-agent/segment-label.h"
-#include "node-agent/segment-mark.h"
-#include "node-agent/segment-module.h"
+#include "node-agent/segment/element-writer.h"
+#include "node-agent/segment/segment-label.h"
+#include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-module.h"
 #include "tests/bench/collect-case.h"
 #include "tests/bench/collect-path.h"
 

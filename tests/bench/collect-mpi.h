@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 #include "tests/bench/collect-case.h"
 
 /** What is started, and how. */

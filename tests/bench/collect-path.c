@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "node-agent/collect/collect-swift.h"
+#include "node-agent/collect/core/collect-swift.h"
 #include "tests/bench/collect-case.h"
-#include "tree/op-table.h"
+#include "tree/data/op-table.h"
 
 /** Short runs, many of them: most fit between two interruptions by others. A reader comes once a
  * millisecond: runs of some milliseconds meet it. */
@@ -74,7 +74,7 @@ static __attribute__((noinline)) uint64_t event_swift(struct collect_classes *cl
 	return 1;
 }
 
-/* As a generated wrapper (node-agent/collect/mpi.awk). */
+/* As a generated wrapper (node-agent/collect/gen/mpi.awk). */
 __attribute__((noinline)) uint64_t path_event(struct collect_classes *classes, uint32_t tag,
 					      uint64_t bytes)
 {
@@ -107,7 +107,8 @@ static double many_events(void)
 	return events(LONG * EVENTS);
 }
 
-double path_clocks(void)
+/* Nanoseconds of two bare clock reads: what no collector can do without, a start and an end. */
+static double path_clocks(void)
 {
 	uint64_t ns = clock_mono_ns();
 

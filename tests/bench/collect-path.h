@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "node-agent/collect/collect.h"
-#include "pathmap/error.h"
+#include "node-agent/collect/core/collect.h"
+#include "pathmap/base/error.h"
 
 /** Make this process's segment, unless it is there, and run on the measured core. 0, or -1. */
 int path_start(struct error *e);
@@ -17,8 +17,5 @@ uint64_t path_event(struct collect_classes *classes, uint32_t tag, uint64_t byte
 
 /** Nanoseconds of one event, of many on one class. */
 double path_events(void);
-
-/** Nanoseconds of two bare clock reads: what no collector can do without, a start and an end. */
-double path_clocks(void);
 
 #endif

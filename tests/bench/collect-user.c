@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What evspace.h costs in a program that nobody watches: this one. */
-#include "node-agent/collect/evspace.h"
+#include "node-agent/collect/core/evspace.h"
 
 #include <stdint.h>
 
 #include "tests/bench/collect-case.h"
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 enum { CALLS = 9999 };
 

@@ -112,7 +112,9 @@ void collect_report_bytes(const struct collect_case *c, const char *part, double
 	fflush(stdout);
 }
 
-void collect_note(const struct collect_case *c, const char *format, ...)
+/* Say on stderr what else is to be known of @c. */
+static __attribute__((format(printf, 2, 3))) void collect_note(const struct collect_case *c,
+							       const char *format, ...)
 {
 	va_list args;
 

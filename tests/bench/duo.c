@@ -11,7 +11,7 @@
 
 #include "tests/bench/library.h"
 #include "tests/bench/pairs.h"
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 enum { CALLS = 500 };
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consumers/evspace-client.h"
-#include "pathmap/memory.h"
+#include "consumers/client/evspace-client.h"
+#include "pathmap/base/memory.h"
 #include "tests/bench/bed.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/figures.h"

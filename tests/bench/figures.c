@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 
 #define RESAMPLES 4000u
 

@@ -12,11 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "node-agent/element-writer.h"
-#include "pathmap/memory.h"
+#include "node-agent/segment/element-writer.h"
+#include "pathmap/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/pipe.h"
-#include "tree/tls.h"
+#include "tree/link/tls.h"
 
 #define EVENTS 64
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 #include "tests/bench/meter.h"
 
 /** One process of the tree. */

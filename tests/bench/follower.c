@@ -11,18 +11,18 @@
 #include <unistd.h>
 #include <uthash.h>
 
-#include "consumers/evspace-client.h"
-#include "node-agent/element.h"
-#include "node-agent/segment.h"
-#include "pathmap/memory.h"
+#include "consumers/client/evspace-client.h"
+#include "node-agent/segment/element.h"
+#include "node-agent/segment/segment.h"
+#include "pathmap/base/memory.h"
 #include "tests/bench/bench.h"
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 /* Waves in a row without a living process or a tuple that end it. */
 #define QUIET 20u
 
 /* One element, known by its name without cluster and node: "rank0/t0/p2p". */
-struct track {
+struct span {
 	char name[96];
 	uint64_t next; /* number that comes next, when none is lost */
 	uint64_t delivered;
@@ -33,21 +33,21 @@ struct follower {
 	const struct follower_options *o;
 	struct testimony *seen;
 	struct evspace_client *client;
-	struct track *tracks;
+	struct span *spans;
 	uint64_t last_ns; /* when the wave before came */
 	unsigned quiet;
 };
 
-static struct track *track_of(struct follower *w, const char *name)
+static struct span *track_of(struct follower *w, const char *name)
 {
-	struct track *t;
+	struct span *t;
 
-	HASH_FIND_STR(w->tracks, name, t);
+	HASH_FIND_STR(w->spans, name, t);
 	if (t)
 		return t;
 	t = memory_new(1, sizeof(*t));
 	snprintf(t->name, sizeof(t->name), "%s", name);
-	HASH_ADD_STR(w->tracks, name, t);
+	HASH_ADD_STR(w->spans, name, t);
 	return t;
 }
 
@@ -72,7 +72,7 @@ static uint64_t take_events(struct follower *w)
 	uint64_t n = 0;
 
 	while (evspace_event(w->client, &ev)) {
-		struct track *t = track_of(w, name_short(ev.name));
+		struct span *t = track_of(w, name_short(ev.name));
 
 		n++;
 		if (ev.number < t->next) {
@@ -100,7 +100,7 @@ static void take_wave(struct follower *w)
 	atomic_fetch_add(&w->seen->waves, 1);
 	atomic_fetch_add(&w->seen->remaps, wave->remapped != 0);
 	/* Before the program has begun there is nobody either. */
-	if (take_events(w) > 0 || wave->processes > 0 || wave->n_missing > 0 || !w->tracks)
+	if (take_events(w) > 0 || wave->processes > 0 || wave->n_missing > 0 || !w->spans)
 		w->quiet = 0;
 	else
 		w->quiet++;

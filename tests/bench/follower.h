@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 
 /** What it has seen, in memory shared with the bench. */
 struct testimony {

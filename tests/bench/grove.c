@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 
 #define RANKS (GROVE_CLUSTERS * GROVE_NODES)
 
@@ -55,7 +55,7 @@ static void view_put(FILE *out, const char *name, const char *nodes, const char 
 	fprintf(out, "; read latest; %s }\n", stages);
 }
 
-static int application_write(const struct grove *g, struct error *e)
+static int application_write(const struct trees *g, struct error *e)
 {
 	char *views = NULL, name[32], nodes[64];
 	size_t size;
@@ -86,7 +86,7 @@ static int application_write(const struct grove *g, struct error *e)
 }
 
 /* The addresses of nodes @from on; agents have them from 1 on. */
-static void addresses_put(const struct grove *g, FILE *out, unsigned from, unsigned n,
+static void addresses_put(const struct trees *g, FILE *out, unsigned from, unsigned n,
 			  const char *name)
 {
 	if (g->local)
@@ -97,7 +97,7 @@ static void addresses_put(const struct grove *g, FILE *out, unsigned from, unsig
 		fprintf(out, "address %s.[%u-%u]:%d;", g->bed.net, from + 1, from + n, BED_PORT);
 }
 
-static int cluster_write(const struct grove *g, struct error *e)
+static int cluster_write(const struct trees *g, struct error *e)
 {
 	char *text = NULL, name[32];
 	size_t size;
@@ -128,7 +128,7 @@ static int cluster_write(const struct grove *g, struct error *e)
 	return rc;
 }
 
-static int mapping_write(const struct grove *g, struct error *e)
+static int mapping_write(const struct trees *g, struct error *e)
 {
 	char *text = NULL;
 	size_t size;
@@ -158,7 +158,7 @@ static int mapping_write(const struct grove *g, struct error *e)
 
 /* ---- life ---- */
 
-static int runs_make(struct grove *g, struct error *e)
+static int runs_make(struct trees *g, struct error *e)
 {
 	unsigned elements[RANKS];
 
@@ -173,16 +173,16 @@ static int runs_make(struct grove *g, struct error *e)
 	return 0;
 }
 
-int grove_plant(struct grove *g, unsigned nodes, bool local, struct error *e)
+int grove_plant(struct trees *g, unsigned nodes, bool local, struct error *e)
 {
-	*g = (struct grove){.nodes = local ? 1 : nodes, .local = local};
+	*g = (struct trees){.nodes = local ? 1 : nodes, .local = local};
 	if (bed_begin(&g->bed, e) < 0 || application_write(g, e) < 0 || cluster_write(g, e) < 0 ||
 	    mapping_write(g, e) < 0 || runs_make(g, e) < 0)
 		return -1;
 	return bed_start(&g->bed, e);
 }
 
-void grove_fell(struct grove *g)
+void grove_fell(struct trees *g)
 {
 	bed_end(&g->bed);
 	for (size_t i = 0; i < GROVE_RUNS; i++)
@@ -212,7 +212,7 @@ static unsigned places_fill(const struct plan_place *place, size_t parent, enum 
 	return sum;
 }
 
-unsigned grove_plan(const struct grove *g, const char *view, enum grove_run run, struct plan **plan,
+unsigned grove_plan(const struct trees *g, const char *view, enum grove_run run, struct plan **plan,
 		    struct floor_place **places, struct error *e)
 {
 	*plan = NULL;

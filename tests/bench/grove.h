@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pathmap/error.h"
-#include "pathmap/plan.h"
+#include "pathmap/base/error.h"
+#include "pathmap/plan/plan.h"
 #include "tests/bench/bed.h"
 #include "tests/bench/floor.h"
 #include "tests/bench/space.h"
@@ -35,7 +35,7 @@ enum grove_run {
 	GROVE_RUNS,
 };
 
-struct grove {
+struct trees {
 	struct bed bed;
 	bool local;
 	unsigned nodes; /* of each cluster */
@@ -47,8 +47,8 @@ struct grove {
  * there are only the first nodes, for the view eight. Returns 0, or -1 with @e; grove_fell() is due
  * in any case.
  */
-int grove_plant(struct grove *grove, unsigned nodes, bool local, struct error *e);
-void grove_fell(struct grove *grove);
+int grove_plant(struct trees *trees, unsigned nodes, bool local, struct error *e);
+void grove_fell(struct trees *trees);
 
 const char *grove_run_name(enum grove_run run);
 
@@ -56,7 +56,7 @@ const char *grove_run_name(enum grove_run run);
  * The plan of @view, the caller's to free, and *@places for a floor of the same shape, the caller's
  * to free(). Returns how many tuples a wave has without reduction. NULL in *@plan with @e.
  */
-unsigned grove_plan(const struct grove *grove, const char *view, enum grove_run run,
+unsigned grove_plan(const struct trees *trees, const char *view, enum grove_run run,
 		    struct plan **plan, struct floor_place **places, struct error *e);
 
 /** How many leaves a plan has. */

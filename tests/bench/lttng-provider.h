@@ -11,7 +11,7 @@
 
 #include <lttng/tracepoint.h>
 
-#include "tree/tuple.h"
+#include "tree/data/tuple.h"
 
 /* clang-format off */
 LTTNG_UST_TRACEPOINT_EVENT(

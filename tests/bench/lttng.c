@@ -11,7 +11,7 @@
 
 #include "tests/bench/library.h"
 #include "tests/bench/lttng.h"
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 static int (*real_barrier)(MPI_Comm);
 static uint32_t barriers;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 
 /** What a consumer says of itself while it runs, in memory that it shares with the bench. */
 struct tally {

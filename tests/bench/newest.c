@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/element-writer.h"
-#include "node-agent/source.h"
-#include "pathmap/memory.h"
-#include "pathmap/pathmap.h"
+#include "node-agent/segment/element-writer.h"
+#include "node-agent/source/source.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pathmap.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/space.h"

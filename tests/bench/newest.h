@@ -3,7 +3,7 @@
 #ifndef EVSPACE_BENCH_NEWEST_H
 #define EVSPACE_BENCH_NEWEST_H
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 
 /** Elements that are read. */
 #define NEWEST_ELEMENTS 2000u

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/bench/figures.h"
 
 static struct pairs medians(const double *ns, const double *limits, double *ratios, size_t n)

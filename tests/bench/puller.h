@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 #include "tests/bench/meter.h"
 
 /** What is pulled, and what every wave must have. Strings stay the caller's. */

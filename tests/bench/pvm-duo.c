@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 enum { ROUNDS = 100, TAG = 1 };
 

@@ -12,7 +12,7 @@
 #include "tests/bench/library.h"
 #include "tests/bench/lttng.h"
 #include "tests/bench/pairs.h"
-#include "tree/clock.h"
+#include "tree/data/clock.h"
 
 enum { CALLS = 2000, POLLS = 1000, RECEIVES = 64, ROUNDS = 16 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "node-agent/element-writer.h"
-#include "pathmap/memory.h"
+#include "node-agent/segment/element-writer.h"
+#include "pathmap/base/memory.h"
 
 /** Channels that every thread of a segment has room for. */
 #define COMMON CHANNEL_RMA

@@ -3,8 +3,8 @@
 #ifndef EVSPACE_BENCH_SPACE_H
 #define EVSPACE_BENCH_SPACE_H
 
-#include "node-agent/segment.h"
-#include "pathmap/error.h"
+#include "node-agent/segment/segment.h"
+#include "pathmap/base/error.h"
 
 struct space {
 	struct segment *segments; /* one of each rank that has elements */

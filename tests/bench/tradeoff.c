@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node-agent/store-run.h"
-#include "node-agent/store.h"
-#include "pathmap/memory.h"
+#include "node-agent/store/store-run.h"
+#include "node-agent/store/store.h"
+#include "pathmap/base/memory.h"
 #include "tests/bench/bed.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/figures.h"

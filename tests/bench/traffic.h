@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pathmap/error.h"
+#include "pathmap/base/error.h"
 
 /**
  * Sum up the payload, both ways, of all connections of this host whose accepting end is one of the

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/memory.h"
+#include "pathmap/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/burst.h"
 #include "tests/bench/figures.h"
@@ -81,7 +81,7 @@ static struct cell cells[] = {
 #define CELLS (sizeof(cells) / sizeof(cells[0]))
 
 /* By TLS, and by Unix sockets. */
-static struct grove groves[2];
+static struct trees groves[2];
 static struct newest_cost *newest;
 static double *few, *many; /* waves per second */
 
@@ -96,7 +96,7 @@ static bool cell_is_wanted(const struct bench_options *o, const struct cell *cel
 	return is_wanted(o, cell->name, cell->view);
 }
 
-static const struct grove *grove_of(const struct cell *cell)
+static const struct trees *grove_of(const struct cell *cell)
 {
 	return &groves[cell->net == FLOOR_UNIX];
 }
@@ -106,7 +106,7 @@ static const struct grove *grove_of(const struct cell *cell)
 static int floor_measure(struct cell *cell, enum floor_net net, double seconds, struct cost *cost,
 			 struct error *e)
 {
-	const struct grove *g = grove_of(cell);
+	const struct trees *g = grove_of(cell);
 	const struct floor_options o = {
 		.capacity = GROVE_CAPACITY,
 		.window = cell->window,

@@ -39,12 +39,12 @@
 enum { RANKS = 8, N = 2, ALL = RANKS * N, ROUNDS = 2 };
 
 /* What all of them have to do with. */
-struct numbers {
+struct intervals {
 	int own[ALL], all[ALL], counts[RANKS], places[RANKS], bytes[RANKS];
 	MPI_Datatype types[RANKS];
 };
 
-static void numbers_init(struct numbers *n, const struct suite *s)
+static void numbers_init(struct intervals *n, const struct suite *s)
 {
 	for (int i = 0; i < RANKS; i++) {
 		n->counts[i] = (i + s->rank) % (N + 1);
@@ -54,7 +54,7 @@ static void numbers_init(struct numbers *n, const struct suite *s)
 	}
 }
 
-static void rounds(const struct suite *s, const char *name, struct numbers *n, MPI_Request *r)
+static void rounds(const struct suite *s, const char *name, struct intervals *n, MPI_Request *r)
 {
 	MPI_Status status;
 
@@ -79,7 +79,7 @@ static void rounds(const struct suite *s, const char *name, struct numbers *n, M
 
 static void moving(const struct suite *s)
 {
-	struct numbers n;
+	struct intervals n;
 	MPI_Request r;
 
 	numbers_init(&n, s);
@@ -98,7 +98,7 @@ static void moving(const struct suite *s)
 
 static void computing(const struct suite *s)
 {
-	struct numbers n;
+	struct intervals n;
 	MPI_Request r;
 
 	numbers_init(&n, s);
@@ -126,7 +126,7 @@ static void neighbouring(const struct suite *s)
 	static const int places[] = {0};
 	static const MPI_Aint bytes[] = {0};
 	const MPI_Datatype types[] = {MPI_INT};
-	struct numbers n;
+	struct intervals n;
 	struct suite ring = *s;
 	MPI_Request r;
 

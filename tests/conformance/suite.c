@@ -14,7 +14,8 @@
 
 static FILE *out;
 
-void suite_open(const char *folder, const char *name)
+/* Write to FOLDER/NAME.txt from now on, and to nowhere without. */
+static void suite_open(const char *folder, const char *name)
 {
 	char path[512];
 
@@ -28,7 +29,7 @@ void suite_open(const char *folder, const char *name)
 	setvbuf(out, NULL, _IOLBF, 0);
 }
 
-void suite_close(void)
+static void suite_close(void)
 {
 	if (out && fclose(out) != 0)
 		MPI_Abort(MPI_COMM_WORLD, 1);

@@ -23,10 +23,6 @@ struct suite {
 /** How many statuses and requests one call of the suite has at most. */
 #define SUITE_MANY 16
 
-/** Write to FOLDER/NAME.txt from now on, and to nowhere without. */
-void suite_open(const char *folder, const char *name);
-void suite_close(void);
-
 /** A line of what was seen. No addresses, no times: they differ from run to run. */
 void suite_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

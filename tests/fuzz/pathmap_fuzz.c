@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/pattern.h"
+#include "pathmap/model/pattern.h"
 #include "tests/maps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -13,20 +13,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/element-writer.h"
-#include "node-agent/fate.h"
-#include "node-agent/row-comm.h"
-#include "node-agent/row-label.h"
-#include "node-agent/segment-class.h"
-#include "node-agent/segment-comm.h"
-#include "node-agent/segment-label.h"
-#include "node-agent/segment-mark.h"
-#include "node-agent/segment-module.h"
-#include "node-agent/segment-region.h"
-#include "node-agent/source.h"
-#include "node-agent/store-run.h"
-#include "node-agent/switch.h"
-#include "tree/op.h"
+#include "node-agent/segment/element-writer.h"
+#include "node-agent/source/accounting.h"
+#include "node-agent/source/row-comm.h"
+#include "node-agent/source/row-label.h"
+#include "node-agent/segment/segment-class.h"
+#include "node-agent/segment/segment-comm.h"
+#include "node-agent/segment/segment-label.h"
+#include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-module.h"
+#include "node-agent/segment/segment-region.h"
+#include "node-agent/source/source.h"
+#include "node-agent/store/store-run.h"
+#include "node-agent/control/switch.h"
+#include "tree/data/op.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -280,12 +280,13 @@ static void segment_use(struct segment *s)
 	struct writing w = {s, segment_control_map(s), segment_marks_map(s)};
 	struct names *names = names_new(NAME_PLACE_MAX);
 	struct row_comms comms = {0};
-	struct fate fate = {0};
+	struct accounting accounting = {0};
 	uint32_t labels = 0;
 
 	if (!w.control || !w.marks || segment_guarded(segment_look, s) < 0 ||
 	    segment_guarded(segment_write, &w) < 0 || row_comms_take(s, names, &comms) < 0 ||
-	    row_labels_take(s, names, &labels) < 0 || fate_read(s, FATE_ALL, &fate) < 0)
+	    row_labels_take(s, names, &labels) < 0 ||
+	    accounting_read(s, ACCOUNTING_ALL, &accounting) < 0)
 		abort();
 	names_free(names);
 	segment_marks_unmap(s, w.marks);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tree/batch.h"
-#include "tree/deframer.h"
+#include "tree/data/batch.h"
+#include "tree/wire/deframer.h"
 
 #define FLAG_SWAP   1
 #define FLAG_HELLO  2

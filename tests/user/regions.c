@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "node-agent/collect/evspace.h"
+#include "node-agent/collect/core/evspace.h"
 #ifndef ALONE
 #include <mpi.h>
 #endif

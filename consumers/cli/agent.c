@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace agent: starts this node's agent and serves until it is told to stop. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/help.h"
+#include "consumers/cli/options.h"
+#include "consumers/cli/preload.h"
+#include "pathmap/base/quantity.h"
+#include "node-agent/agent.h"
+#include "node-agent/prefork.h"
+#include "node-agent/store/store.h"
+#include "pathmap/base/config.h"
+#include "pathmap/model/pattern.h"
+#include "tree/link/address.h"
+#include "tree/link/allow.h"
+#include "tree/link/notify.h"
+
+static const char agent_help[] =
+	"usage: evspace agent [options]\n"
+	"\n"
+	"Hold this node's trace elements and serve views of them, until SIGTERM or Ctrl-C.\n"
+	"Without options: this host alone, through a Unix socket that the other commands find.\n"
+	"\n"
+	"  --pathmap DIR     application.map, cluster.map and mapping.map; makes gather trees\n"
+	"  --node NAME       which node of the pathmap this is (default: the host's name); "
+	"several\n"
+	"                    on this machine, such as w[0-3]: an agent each\n"
+	"  --listen ADDR     HOST:PORT for other agents and for consumers outside, by TLS\n"
+	"                    (default: the node's address in the pathmap)\n"
+	"  --tls DIR         certificates made by evspace-certs: ca.pem, NAME.pem, NAME.key\n"
+	"                    (default: $EVSPACE_TLS)\n"
+	"  --above NAMES     agents that may ask this one for its part of a tree, such as\n"
+	"                    front,ga: beside those of its map; without a map nobody else may\n"
+	"  --retention TIME  how long elements of ended processes are kept, such as 90s, 1h, 2d\n"
+	"                    (default 1h)\n"
+	"  --monitored       record what it does itself from now on, for --of evspace (default: "
+	"while\n"
+	"                    somebody looks)\n"
+	"  --allow WHO       other users of this host that may observe (not control) through the\n"
+	"                    Unix socket: USER,@GROUP,... (default: only you and root)\n"
+	"  --help            this text\n"
+	"\n"
+	"The elements are files below $EVSPACE_DIR (default /dev/shm/evspace-UID). They outlive "
+	"the\n"
+	"agent: a new one goes on where the old one was. \"%n\" in EVSPACE_DIR is the node's "
+	"name:\n"
+	"for nodes on one machine that do not see each other's programs. Where somebody else has\n"
+	"made /dev/shm/evspace-UID, all is in /run/user/UID/evspace ($XDG_RUNTIME_DIR).\n"
+	"\n"
+	"On SIGHUP, and when files in the folder of --tls change, certificates and the list of\n"
+	"revoked ones are loaded again.\n"
+	"\n"
+	"examples:\n"
+	"  evspace agent &                                        # this host\n"
+	"  evspace agent --pathmap maps --node w3 --tls ~/certs   # a node of a cluster\n";
+
+/* Names of nodes, more of them. */
+static int nodes_parse(const char *text, struct hostlist *nodes, struct error *e)
+{
+	size_t at;
+
+	if (hostlist_add(nodes, text, &at, e) < 0)
+		return -1;
+	for (size_t i = 0; i < nodes->n; i++)
+		if (name_part_check(nodes->names[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+static int nodes_check(const struct agent_options *o, const struct hostlist *nodes)
+{
+	if (nodes->n < 2 || (o->pathmap && !o->listen))
+		return 0;
+	fprintf(stderr, "evspace agent: several nodes %s\n",
+		o->pathmap ? "cannot --listen on one address: the map says theirs"
+			   : "are those of a map: say --pathmap DIR");
+	return -1;
+}
+
+/* It takes options only. */
+static int words_check(int argc, char **argv)
+{
+	if (optind == argc)
+		return 0;
+	fprintf(stderr, "evspace agent: '%s' is not wanted here; try '%s --help'\n", argv[optind],
+		argv[0]);
+	return -1;
+}
+
+static const struct option options[] = {
+	{"pathmap", required_argument, NULL, 'p'},
+	{"node", required_argument, NULL, 'n'},
+	{"listen", required_argument, NULL, 'l'},
+	{"tls", required_argument, NULL, 't'},
+	{"retention", required_argument, NULL, 'r'},
+	{"above", required_argument, NULL, 'b'},
+	{"monitored", no_argument, NULL, 'm'},
+	{"allow", required_argument, NULL, 'a'},
+	{"help", no_argument, NULL, 'h'},
+	{NULL, 0, NULL, 0},
+};
+
+/* What the command line says, and the lists that its options point to. */
+struct said {
+	struct agent_options options;
+	struct hostlist nodes, above;
+	struct allow allow;
+};
+
+/* Returns 0, or -1 with what would be right in @e. */
+static int option_take(struct said *said, int code, const char *value, struct error *e)
+{
+	struct agent_options *o = &said->options;
+
+	switch (code) {
+	case 'p':
+		o->pathmap = value;
+		return 0;
+	case 'n':
+		hostlist_fini(&said->nodes);
+		if (nodes_parse(value, &said->nodes, e) < 0)
+			return -1;
+		o->node = said->nodes.names[0];
+		return 0;
+	case 'l':
+		o->listen = value;
+		return address_check(value, true, e);
+	case 't':
+		o->tls = value;
+		return 0;
+	case 'b':
+		o->above = &said->above;
+		return nodes_parse(value, &said->above, e);
+	case 'r':
+		return quantity_duration(value, QUANTITY_SECONDS, &o->retention_ns, e);
+	case 'm':
+		o->monitored = true;
+		return 0;
+	default:
+		o->allow = &said->allow;
+		return allow_parse(&said->allow, value, e);
+	}
+}
+
+static int options_take(int argc, char **argv, struct said *said)
+{
+	struct error e;
+	int c, index = 0;
+
+	while ((c = options_next(argc, argv, true, options, &index)) != -1) {
+		if (c == 'h') {
+			help_print(agent_help);
+			exit(EXIT_FINE);
+		}
+		if (c == '?')
+			return -1;
+		if (option_take(said, c, optarg, &e) < 0) {
+			fprintf(stderr, "%s: --%s: %s\n", argv[0], options[index].name, e.text);
+			return -1;
+		}
+	}
+	return words_check(argc, argv) < 0 ? -1 : nodes_check(&said->options, &said->nodes);
+}
+
+static int agent_serve(const struct agent_options *o)
+{
+	struct error e;
+	struct agent *agent = agent_new(o, &e);
+
+	if (!agent) {
+		fprintf(stderr, "evspace agent: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	fprintf(stderr, "evspace agent: ready on %s%s%s\n", agent_socket(agent),
+		agent_address(agent)[0] ? " and " : "", agent_address(agent));
+	notify_ready();
+	agent_run(agent);
+	agent_free(agent);
+	return EXIT_FINE;
+}
+
+/* Where the node's elements are, or those of several nodes. */
+static const char *agent_base(const struct agent_options *o, const struct hostlist *nodes,
+			      char *buf, size_t n, struct error *e)
+{
+	char base[200];
+
+	if (!store_base(base, sizeof(base), e))
+		return NULL;
+	preload_folder_tell("agent");
+	if (nodes->n != 1) {
+		snprintf(buf, n, "%s", base);
+		return buf;
+	}
+	return prefork_base(base, o->node, buf, n, e);
+}
+
+int agent_main(int argc, char **argv)
+{
+	struct said said = {
+		.options = {.tls = config_variable("EVSPACE_TLS"), .retention_ns = 3600000000000u}};
+	struct agent_options *o = &said.options;
+	char base[200];
+	struct error e;
+	int code;
+
+	if (options_take(argc, argv, &said) < 0) {
+		code = EXIT_USAGE;
+	} else if (!(o->base = agent_base(o, &said.nodes, base, sizeof(base), &e))) {
+		fprintf(stderr, "evspace agent: %s\n", e.text);
+		code = EXIT_BAD_NEWS;
+	} else if (said.nodes.n > 1) {
+		code = prefork_run(o, &said.nodes, &e) < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
+		if (code != EXIT_FINE)
+			fprintf(stderr, "evspace agent: %s\n", e.text);
+	} else {
+		code = agent_serve(o);
+	}
+	hostlist_fini(&said.nodes);
+	hostlist_fini(&said.above);
+	allow_fini(&said.allow);
+	return code;
+}

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is built of this room.
+
+evspace_SOURCES += \
+	%D%/agent.c %D%/command.h %D%/help.c %D%/help.h %D%/options-next.c \
+	%D%/options.c %D%/options.h %D%/profile.c %D%/profile.h %D%/profiles.c %D%/status.c \
+	%D%/tally.c %D%/tally.h %D%/words.c %D%/words.h
+
+run_sources += \
+	%D%/flag.c %D%/flag.h %D%/preload.c %D%/preload.h %D%/purge.c %D%/runs.c \
+	%D%/unit.c %D%/unit.h

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the collector library and sets the environment that a monitored program gets. */
+#include "consumers/cli/preload.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node-agent/map/active-map.h"
+#include "node-agent/collect/core/settings.h"
+#include "node-agent/segment/folder-base.h"
+#include "node-agent/store/store.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pathmap.h"
+
+#define LIBRARY	    "libevspace-mpi.so"
+#define LIBRARY_PVM "libevspace-pvm.so"
+
+/* ---- the library ---- */
+
+/* Is DIR/libevspace-mpi.so there? Then its path is in @buf. */
+static int library_in(char *buf, size_t n, const char *dir, const char *below)
+{
+	int length = snprintf(buf, n, "%s%s/" LIBRARY, dir, below);
+
+	return length >= 0 && (size_t)length < n && !access(buf, R_OK);
+}
+
+/* Beside the program as it is built: in the top of the build tree, or below a libtool's .libs. */
+static int library_built(char *buf, size_t n)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	if (length < 0)
+		return 0;
+	self[length] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return 0;
+	*slash = '\0';
+	slash = strrchr(self, '/');
+	if (slash && !strcmp(slash, "/.libs"))
+		*slash = '\0';
+	return library_in(buf, n, self, "/.libs");
+}
+
+/* ld.so takes blanks and colons for separators (ld.so(8)). */
+static int check_path(const char *path, struct error *e)
+{
+	if (!strpbrk(path, ": \t"))
+		return 0;
+	errno = EINVAL;
+	return errorf(e,
+		      "%s: LD_PRELOAD takes no path with a blank or a colon; put the library "
+		      "elsewhere and name it in EVSPACE_LIB",
+		      path);
+}
+
+/* Beside the collector for MPI is that for PVM: it costs nobody anything who is no PVM task. */
+static void add_pvm(char *buf, size_t n)
+{
+	size_t used = strlen(buf), directory = (size_t)(strrchr(buf, '/') - buf) + 1;
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%.*s" LIBRARY_PVM, (int)directory, buf) >= PATH_MAX ||
+	    used + strlen(path) + 2 > n || !strcmp(path, buf) || access(path, R_OK))
+		return;
+	buf[used] = ':';
+	memcpy(buf + used + 1, path, strlen(path) + 1);
+}
+
+static int library_find(char *buf, size_t n, struct error *e)
+{
+	const char *named = getenv("EVSPACE_LIB");
+	char *absolute;
+
+	if (named && *named) {
+		absolute = realpath(named, NULL);
+		if (!absolute || strlen(absolute) >= n) {
+			free(absolute);
+			return errorf(e, "EVSPACE_LIB=%s: %s", named, strerror(errno));
+		}
+		memcpy(buf, absolute, strlen(absolute) + 1);
+		free(absolute);
+		return check_path(buf, e);
+	}
+	if (library_built(buf, n) || library_in(buf, n, PKGLIBDIR, ""))
+		return check_path(buf, e);
+	errno = ENOENT;
+	return errorf(e,
+		      "the collector " LIBRARY
+		      " is neither in the build tree of this evspace nor in "
+		      "%s: install EventSpace, or name the library in EVSPACE_LIB",
+		      PKGLIBDIR);
+}
+
+int preload_library(char *buf, size_t n, struct error *e)
+{
+	if (library_find(buf, n, e))
+		return -1;
+	add_pvm(buf, n);
+	return 0;
+}
+
+char *preload_value(const char *library, const char *before)
+{
+	size_t n = strlen(library);
+	const char *at;
+
+	if (!before || !*before)
+		return memory_copy(library);
+	for (at = strstr(before, library); at; at = strstr(at + 1, library))
+		if ((at == before || strchr(": ", at[-1])) && (!at[n] || strchr(": ", at[n])))
+			return memory_copy(before);
+	return memory_format("%s:%s", library, before);
+}
+
+/* Is @name in @list, which has colons between its names? */
+static int is_listed(const char *list, const char *name)
+{
+	size_t n = strlen(name), length;
+
+	for (;; list += length + 1) {
+		length = strcspn(list, ":");
+		if (length == n && !memcmp(list, name, n))
+			return 1;
+		if (!list[length])
+			return 0;
+	}
+}
+
+static char *list_longer(char *list, const char *name)
+{
+	char *longer;
+
+	if (!getenv(name) || is_listed(list, name))
+		return list;
+	longer = memory_format("%s%s%s", list, *list ? ":" : "", name);
+	free(list);
+	return longer;
+}
+
+void preload_export(void)
+{
+	const char *before = getenv("PVM_EXPORT");
+	char *list = list_longer(memory_copy(before ? before : ""), "LD_PRELOAD");
+
+	for (const char *const *variable = flag_variables; *variable; variable++)
+		list = list_longer(list, *variable);
+	setenv("PVM_EXPORT", list, 1);
+	free(list);
+}
+
+/* ---- the variables ---- */
+
+/* Programs change their folder, and other hosts start them in another. */
+static char *absolute_base(const char *base)
+{
+	char *here, *path;
+
+	if (!base || base[0] == '/')
+		return memory_copy(base);
+	here = getcwd(NULL, 0);
+	if (!here)
+		return memory_copy(base);
+	path = memory_format("%s/%s", here, base);
+	free(here);
+	return path;
+}
+
+/* What the application map says of a channel for a variable, the caller's to free; NULL: nothing.
+ */
+static char *map_value(const struct recording *recording, enum flag flag)
+{
+	switch (flag) {
+	case FLAG_CAPACITY:
+		if (recording->collected && recording->capacity == 0)
+			return NULL;
+		return memory_format("%u", recording->collected ? recording->capacity : 0);
+	case FLAG_ELEMENTS:
+		return memory_copy(recording->element);
+	case FLAG_LIFETIMES:
+		return memory_format("%" PRIu64 "ns", recording->lifetime_ns);
+	default:
+		return memory_copy(recording->collected ? recording->mode : "off");
+	}
+}
+
+/* "p2p=1000,collective=500,…" as the application map has it. */
+static char *map_values(const struct pathmap *map, enum flag flag)
+{
+	char *text = memory_copy(""), *longer, *value;
+	const char *const *names;
+	size_t n = pathmap_channels(&names);
+
+	for (size_t i = 0; i < n; i++) {
+		value = map_value(pathmap_recording(map, names[i]), flag);
+		if (!value)
+			continue;
+		longer = memory_format("%s%s%s=%s", text, *text ? "," : "", names[i], value);
+		free(value);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static void put(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+static bool is_understood(enum flag flag, const char *value, struct settings *settings)
+{
+	put(flag_variables[flag], value);
+	settings_read(settings);
+	return !(settings->note & SEGMENT_NOTE_SETTINGS);
+}
+
+/* "p2p=fast" of "wait=off,p2p=fast": the part that is wrong by itself, to free(), or NULL. */
+static char *wrong_part(enum flag flag, const char *value)
+{
+	struct settings settings;
+	char *list = memory_copy(value), *rest = list, *part, *wrong = NULL;
+
+	while (!wrong && strchr(value, ',') && (part = strsep(&rest, ",")))
+		if (!*part || !is_understood(flag, part, &settings))
+			wrong = memory_format("'%s' is ", part);
+	free(list);
+	return wrong;
+}
+
+/* Try each alone, so that it is clear which one is not understood. */
+static int check_each(char *const values[FLAGS], const char *const flags[FLAGS],
+		      struct settings *settings, struct error *e)
+{
+	char *wrong;
+	int i;
+
+	for (i = 0; i < FLAGS; i++)
+		unsetenv(flag_variables[i]);
+	for (i = 0; i < FLAGS; i++) {
+		if (is_understood((enum flag)i, values[i], settings))
+			continue;
+		wrong = wrong_part((enum flag)i, values[i]);
+		errno = EINVAL;
+		errorf(e, "%s%s%s: %snot understood; it must be %s",
+		       flags[i] ? flag_name((enum flag)i) : flag_variables[i], flags[i] ? " " : "=",
+		       values[i], wrong ? wrong : "", flag_right((enum flag)i));
+		free(wrong);
+		return -1;
+	}
+	return 0;
+}
+
+int preload_settings(const struct preload_options *options, struct settings *settings,
+		     struct error *e)
+{
+	const char *const *flags = options->flags.said;
+	char *values[FLAGS];
+	const char *set;
+	int i, rc;
+
+	for (i = 0; i < FLAGS; i++) {
+		set = flags[i] ? flags[i] : getenv(flag_variables[i]);
+		values[i] = i == FLAG_DIR ? absolute_base(set && *set ? set : NULL)
+					  : memory_copy(set && *set ? set : NULL);
+	}
+	for (i = FLAG_CAPACITY; options->map && i <= FLAG_MODES; i++)
+		if (!values[i])
+			values[i] = map_values(options->map, (enum flag)i);
+	rc = check_each(values, flags, settings, e);
+	for (i = 0; i < FLAGS; i++)
+		free(values[i]);
+	return rc;
+}
+
+void preload_folder_tell(const char *command)
+{
+	struct error why;
+	char base[256];
+
+	if (folder_base(base, sizeof(base), &why) == 1)
+		fprintf(stderr, "evspace %s: %s\n", command, why.text);
+}
+
+struct pathmap *preload_pathmap(const char *command, const char *dir, struct error *e)
+{
+	char base[200], *note = NULL;
+	struct pathmap *map;
+
+	if (!store_base(base, sizeof(base), e))
+		return NULL;
+	map = active_map_pathmap(base, dir, stderr, &note, e);
+	if (note)
+		fprintf(stderr, "evspace %s: %s\n", command, note);
+	free(note);
+	return map;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace purge: removes runs that are over and gives their shared memory back. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/help.h"
+#include "consumers/cli/options.h"
+#include "consumers/cli/unit.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
+#include "node-agent/store/store-run.h"
+#include "node-agent/store/store.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+
+#define PURGE_SCHEMA 1
+
+/* Runs that people are told by name, and that are removed between two looks at the store. */
+#define NAMES_SHOWN 10u
+#define AT_ONCE	    256u
+
+#define TELL_NS 1000000000u
+
+static const char purge_help[] =
+	"usage: evspace purge [options] RUN...\n"
+	"       evspace purge [options] --all\n"
+	"\n"
+	"Remove the trace elements of runs that are over, and say how much shared memory that "
+	"gave\n"
+	"back. evspace runs lists the runs.\n"
+	"\n"
+	"  --all              all runs that are over\n"
+	"  --older-than TIME  only what was seen ended at least so long ago: 90s, 1h, 2d\n"
+	"  --force            also runs whose processes live: these go on undisturbed, but nobody\n"
+	"                     can look at them any more\n"
+	"  --json             one object, with \"schema\": 1\n"
+	"  --help             this text\n"
+	"\n"
+	"Exit code 1 when a run that was named does not exist or is living.\n"
+	"\n"
+	"examples:\n"
+	"  evspace purge app-142305\n"
+	"  evspace purge --all --older-than 1h\n";
+
+struct purge {
+	char *const *names; /* ended by NULL */
+	bool all, force, json;
+	uint64_t older_than_ns;
+	struct store store;
+	struct store_run *runs;
+	size_t n_runs;
+	const char **go; /* names of those that go */
+	size_t n_go;
+	uint64_t freed;
+	json_t *removed, *kept;
+	bool bad_news;
+};
+
+static int purge_options_parse(int argc, char **argv, struct purge *p)
+{
+	static const struct option options[] = {
+		{"all", no_argument, NULL, 'a'},  {"force", no_argument, NULL, 'f'},
+		{"json", no_argument, NULL, 'j'}, {"older-than", required_argument, NULL, 'o'},
+		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
+	};
+	struct error e;
+	int c;
+
+	while ((c = options_next(argc, argv, true, options, NULL)) != -1) {
+		switch (c) {
+		case 'a':
+			p->all = true;
+			break;
+		case 'f':
+			p->force = true;
+			break;
+		case 'j':
+			p->json = true;
+			break;
+		case 'o':
+			if (quantity_duration(optarg, QUANTITY_SECONDS, &p->older_than_ns, &e)) {
+				fprintf(stderr, "evspace purge: --older-than: %s\n", e.text);
+				return -1;
+			}
+			break;
+		case 'h':
+			help_print(purge_help);
+			exit(EXIT_FINE);
+		default:
+			return -1;
+		}
+	}
+	p->names = argv + optind;
+	if ((optind < argc) != p->all)
+		return 0;
+	fputs(p->all ? "evspace purge: --all or the names of runs, not both\n"
+		     : "evspace purge: which run? name it (evspace runs lists them), or say "
+		       "--all\n",
+	      stderr);
+	return -1;
+}
+
+static const struct store_run *find_run(const struct purge *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_runs; i++)
+		if (!strcmp(p->runs[i].name, name))
+			return &p->runs[i];
+	return NULL;
+}
+
+/* Of @n names NAMES_SHOWN were printed. */
+static void print_more(size_t n, FILE *out)
+{
+	char more[UNIT_TEXT];
+
+	if (n > NAMES_SHOWN)
+		fprintf(out, " and %s more", unit_count(more, n - NAMES_SHOWN));
+}
+
+/* Note that @run stays: @why is freed. */
+static void keep_run(struct purge *p, const char *run, char *why)
+{
+	json_array_append_new(p->kept, json_pack("{s:s,s:s}", "run", run, "why", why));
+	if (!p->json && json_array_size(p->kept) <= NAMES_SHOWN)
+		fprintf(stderr, "evspace purge: %s stays: %s\n", run, why);
+	free(why);
+}
+
+static void purge_run(struct purge *p, const struct store_run *run, bool named)
+{
+	char age[UNIT_TEXT];
+
+	if (run->alive && !p->force) {
+		keep_run(p, run->name,
+			 memory_format("%u of its processes %s living; end the program first, or "
+				       "--force",
+				       run->alive, run->alive == 1 ? "is" : "are"));
+		p->bad_news |= named;
+	} else if (run->mirrors_alive && !p->force) {
+		keep_run(
+			p, run->name,
+			memory_copy("it has mirrors of processes that live on other nodes; end the "
+				    "program first, or --force"));
+		p->bad_news |= named;
+	} else if ((run->processes || run->mirrors) && !run->alive &&
+		   run->idle_ns < p->older_than_ns && !p->force) {
+		keep_run(
+			p, run->name,
+			memory_format("first seen ended %s ago", unit_duration(age, run->idle_ns)));
+	} else {
+		p->go[p->n_go++] = run->name;
+		json_array_append_new(p->removed, json_string(run->name));
+	}
+}
+
+/* A name that is not there: say which are. */
+static void unknown_run(struct purge *p, const char *name)
+{
+	p->bad_news = true;
+	fprintf(stderr, "evspace purge: there is no run %s in %s", name, p->store.base);
+	for (size_t i = 0; i < p->n_runs && i < NAMES_SHOWN; i++)
+		fprintf(stderr, "%s%s", i ? ", " : "; there are: ", p->runs[i].name);
+	print_more(p->n_runs, stderr);
+	fputs(p->n_runs ? "\n" : "; there are none at all\n", stderr);
+}
+
+/* Remove what was found that goes; with many a line every second says how far it is. */
+static void purge_go(struct purge *p)
+{
+	uint64_t told_ns = clock_mono_ns();
+	size_t n;
+
+	for (size_t i = 0; i < p->n_go; i += n) {
+		n = p->n_go - i < AT_ONCE ? p->n_go - i : AT_ONCE;
+		p->freed += store_purge_runs(&p->store, p->go + i, n, p->older_than_ns, p->force);
+		if (clock_mono_ns() - told_ns < TELL_NS)
+			continue;
+		told_ns = clock_mono_ns();
+		fprintf(stderr, "evspace purge: %zu of %zu run%s\n", i + n, p->n_go,
+			plural(p->n_go, "s"));
+	}
+	p->n_go = 0;
+}
+
+static void purge_all(struct purge *p)
+{
+	bool living = false;
+
+	for (size_t i = 0; i < p->n_runs; i++) {
+		purge_run(p, &p->runs[i], false);
+		living |= p->runs[i].alive != 0;
+	}
+	purge_go(p);
+	/* Empty folders, and what half-made segments left, are of no run that could be listed. */
+	if (!living)
+		p->freed += store_purge(&p->store, NULL, p->older_than_ns, p->force);
+}
+
+static void purge_print(const struct purge *p)
+{
+	char size[UNIT_TEXT];
+	size_t i, n = json_array_size(p->removed);
+
+	if (p->json) {
+		json_t *object =
+			json_pack("{s:i,s:I,s:O,s:O}", "schema", PURGE_SCHEMA, "freed_bytes",
+				  (json_int_t)p->freed, "removed", p->removed, "kept", p->kept);
+
+		json_dumpf(object, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(object);
+		return;
+	}
+	if (p->bad_news && !n)
+		return;
+	printf("freed %s", unit_bytes(size, p->freed));
+	for (i = 0; i < n && i < NAMES_SHOWN; i++)
+		printf("%s%s", i ? ", " : ": ", json_string_value(json_array_get(p->removed, i)));
+	print_more(n, stdout);
+	putchar('\n');
+}
+
+int purge_main(int argc, char **argv)
+{
+	struct purge p = {.names = NULL};
+	const struct store_run *run;
+	struct error e = {""};
+	char base[200];
+
+	if (purge_options_parse(argc, argv, &p))
+		return EXIT_USAGE;
+	if (!store_base(base, sizeof(base), &e) || store_init(&p.store, base, false, &e)) {
+		fprintf(stderr, "evspace purge: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	p.n_runs = store_runs(&p.store, &p.runs);
+	p.go = memory_new(p.n_runs + (size_t)(argc - optind) + 1, sizeof(*p.go));
+	p.removed = json_array();
+	p.kept = json_array();
+	for (; *p.names; p.names++) {
+		run = find_run(&p, *p.names);
+		if (run)
+			purge_run(&p, run, true);
+		else
+			unknown_run(&p, *p.names);
+	}
+	if (p.all)
+		purge_all(&p);
+	purge_go(&p);
+	if (!p.json && json_array_size(p.kept) > NAMES_SHOWN)
+		fprintf(stderr, "evspace purge: %zu more runs stay\n",
+			json_array_size(p.kept) - NAMES_SHOWN);
+	purge_print(&p);
+	json_decref(p.removed);
+	json_decref(p.kept);
+	free(p.go);
+	free(p.runs);
+	store_fini(&p.store);
+	return p.bad_news ? EXIT_BAD_NEWS : EXIT_FINE;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace status: an agent and its processes, and why something is not (fully) collected. */
+#include "config.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/client/client.h"
+#include "consumers/cli/command.h"
+#include "consumers/cli/options.h"
+#include "consumers/cli/tally.h"
+#include "consumers/cli/unit.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/base/table.h"
+
+static const char status_help[] = "usage: evspace status [options]\n"
+				  "\n"
+				  "Show the agent that is connected to: its node, its load, the "
+				  "processes whose elements it holds,\n"
+				  "and why something is not, or not fully, collected: what is "
+				  "switched off (evspace collect), what\n"
+				  "had no room, and which processes have the collector but no "
+				  "elements.\n"
+				  "\n"
+				  "examples:\n"
+				  "  evspace status                          # this host's agent\n"
+				  "  evspace status --connect gw4w:7440 --json\n"
+				  "\n"
+				  "  --all             show all classes, not only each run's 20 "
+				  "busiest\n";
+
+enum { ALL = 256 };
+
+static const struct own_option own[] = {
+	{"all", false, ALL},
+	{NULL, false, 0},
+};
+
+static int own_take(void *arg, int code, const char *value, struct error *e)
+{
+	bool *all = arg;
+
+	(void)code;
+	(void)value;
+	(void)e;
+	*all = true;
+	return 0;
+}
+
+static const char *process_state(const Evspace__Process *p)
+{
+	return p->alive ? p->finished ? "finishing" : "running" : p->finished ? "finished" : "died";
+}
+
+/* What it is stays, and how it is. */
+static const struct table_column process_columns[] = {
+	{.pad = -16, .least = 8},
+	{.pad = -10, .gap = 1},
+	{.pad = -8, .gap = 1, .drop = 3},
+	{.pad = -9, .gap = 1},
+	{.pad = 7, .gap = 1, .drop = 2},
+	{.pad = 8, .gap = 1, .drop = 1},
+	{.pad = 14, .gap = 1},
+	{.pad = 10, .gap = 1, .drop = 4},
+	{.pad = 9, .gap = 1, .drop = 5},
+	{.least = 7, .drop = 6},
+};
+
+static void process_add(struct table *t, const Evspace__Process *p)
+{
+	char events[UNIT_TEXT], bytes[UNIT_TEXT], age[UNIT_TEXT];
+
+	table_cell(t, "%s", p->run);
+	table_cell(t, "%s", p->name);
+	table_cell(t, "%u", p->pid);
+	table_cell(t, "%s", process_state(p));
+	table_cell(t, "%u", p->threads);
+	table_cell(t, "%u", p->elements);
+	table_cell(t, "%s", unit_count(events, p->events));
+	table_cell(t, "%s", unit_bytes(bytes, p->bytes));
+	table_cell(t, "%s", unit_duration(age, p->age_ms * 1000000u));
+	table_cell(t, "%s", p->program);
+	if (p->overflowed)
+		table_line(t, "%-16s   %llu event%s went to no element and %s counted as lost", "",
+			   (unsigned long long)p->overflowed, plural(p->overflowed, "s"),
+			   p->overflowed == 1 ? "is" : "are");
+	if (p->notes[0])
+		table_line(t, "%-16s   not fully collected: %s", "", p->notes);
+	if (p->modes[0])
+		table_line(t, "%-16s   not traced: %s", "", p->modes);
+}
+
+static void print_processes(const Evspace__Status *s)
+{
+	static const char *const heads[] = {"run",	"process", "pid",    "state", "threads",
+					    "elements", "events",  "memory", "age",   "program"};
+	struct table t;
+
+	table_heads(&t, process_columns, heads, sizeof(heads) / sizeof(heads[0]));
+	for (size_t i = 0; i < s->n_processes; i++)
+		process_add(&t, s->processes[i]);
+	putchar('\n');
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+/* The classes of the run that those at @from are of; *to is behind them. */
+static struct classes *run_classes(const Evspace__Status *s, size_t from, size_t *to)
+{
+	struct classes *classes = classes_new();
+
+	for (*to = from; *to < s->n_classes; ++*to) {
+		if (strcmp(s->classes[*to]->run, s->classes[from]->run) != 0)
+			break;
+		classes_add_wire(classes, s->classes[*to]);
+	}
+	return classes;
+}
+
+static struct accounting run_fate(const Evspace__Status *s, const char *run)
+{
+	struct accounting sum = {0};
+
+	for (size_t i = 0; i < s->n_processes; i++) {
+		const Evspace__Process *p = s->processes[i];
+
+		if (strcmp(p->run, run) != 0)
+			continue;
+		sum.written += p->events;
+		sum.held += p->held;
+		sum.discarded += p->discarded;
+		sum.lost += p->overflowed;
+	}
+	return sum;
+}
+
+static void print_classes(const Evspace__Status *s, bool all)
+{
+	struct accounting accounting;
+	size_t next;
+
+	for (size_t i = 0; i < s->n_classes; i = next) {
+		struct classes *classes = run_classes(s, i, &next);
+
+		printf("\nrun %s:\n", s->classes[i]->run);
+		tally_print(classes, "  ", all ? 0 : TALLY_MOST, "--all shows them", stdout);
+		accounting = run_fate(s, s->classes[i]->run);
+		tally_print_fate(&accounting, "  ", stdout);
+		classes_free(classes);
+	}
+}
+
+static void print_status(const Evspace__Status *s, bool all)
+{
+	char uptime[UNIT_TEXT], memory[UNIT_TEXT], cpu[UNIT_TEXT], kept[UNIT_TEXT];
+
+	table_say(stdout, "agent %s%s%s, version %s, pid %u, up %s", s->node,
+		  s->cluster[0] ? " of cluster " : "", s->cluster, s->version, s->pid,
+		  unit_duration(uptime, s->uptime_ms * 1000000u));
+	if (s->replaced)
+		table_say(stdout, "its program file has been replaced since: start it again to "
+				  "have the new one");
+	if (strcmp(s->version, PACKAGE_VERSION) != 0)
+		fprintf(stderr, "evspace status: this is version %s, the agent is %s\n",
+			PACKAGE_VERSION, s->version);
+	table_say(stdout,
+		  "CPU %s, memory %s, %u connection%s, %u scope%s; entry is %s; ended processes "
+		  "are kept %s",
+		  unit_duration(cpu, s->cpu_us * 1000u), unit_bytes(memory, s->memory), s->links,
+		  plural(s->links, "s"), s->scopes, plural(s->scopes, "s"), s->entry,
+		  unit_duration(kept, s->retention_ms * 1000000u));
+	if (s->n_processes)
+		print_processes(s);
+	else
+		puts("no process of a program is collected here");
+	print_classes(s, all);
+	for (size_t i = 0; i < s->n_refused; i++)
+		table_say(stdout, "not collected: %s", s->refused[i]);
+	for (size_t i = 0; i < s->n_remote; i++)
+		table_say(stdout, "remote: %s", s->remote[i]);
+}
+
+static json_t *process_json(const Evspace__Process *p)
+{
+	return json_pack(
+		"{s:s,s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:f,s:s,s:s,s:I,s:I}", "name",
+		p->name, "pid", (int)p->pid, "run", p->run, "program", p->program, "host", p->host,
+		"state", process_state(p), "threads", (int)p->threads, "elements", (int)p->elements,
+		"events", (json_int_t)p->events, "overflowed", (json_int_t)p->overflowed, "held",
+		(json_int_t)p->held, "discarded", (json_int_t)p->discarded, "bytes",
+		(json_int_t)p->bytes, "cost_ns", (double)p->cost_ps / 1000, "notes", p->notes,
+		"not_traced", p->modes, "age_ms", (json_int_t)p->age_ms, "dead_ms",
+		(json_int_t)p->dead_ms);
+}
+
+static json_t *classes_json(const Evspace__Status *s)
+{
+	json_t *array = json_array(), *each, *object;
+	size_t next, k;
+
+	for (size_t i = 0; i < s->n_classes; i = next) {
+		struct classes *classes = run_classes(s, i, &next);
+
+		each = tally_json(classes);
+		json_array_foreach(each, k, object)
+			json_object_set_new(object, "run", json_string(s->classes[i]->run));
+		json_array_extend(array, each);
+		json_decref(each);
+		classes_free(classes);
+	}
+	return array;
+}
+
+static void print_json(const Evspace__Status *s)
+{
+	json_t *processes = json_array(), *refused = json_array(), *remote = json_array(), *o;
+
+	for (size_t i = 0; i < s->n_processes; i++)
+		json_array_append_new(processes, process_json(s->processes[i]));
+	for (size_t i = 0; i < s->n_refused; i++)
+		json_array_append_new(refused, json_string(s->refused[i]));
+	for (size_t i = 0; i < s->n_remote; i++)
+		json_array_append_new(remote, json_string(s->remote[i]));
+	o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:i,s:b,s:o,s:o,s:o,s:o}",
+		      "schema", 1, "node", s->node, "cluster", s->cluster, "version", s->version,
+		      "entry", s->entry, "pid", (int)s->pid, "uptime_ms", (json_int_t)s->uptime_ms,
+		      "cpu_us", (json_int_t)s->cpu_us, "memory", (json_int_t)s->memory, "links",
+		      (int)s->links, "scopes", (int)s->scopes, "retention_ms",
+		      (json_int_t)s->retention_ms, "wire", (int)s->wire, "replaced",
+		      (int)s->replaced, "processes", processes, "refused", refused, "remote",
+		      remote, "classes", classes_json(s));
+	if (!o)
+		abort();
+	json_dumpf(o, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(o);
+}
+
+int status_main(int argc, char **argv)
+{
+	struct common common = {.takes = 0};
+	bool all = false;
+	int code = options_parse(argc, argv, status_help, own, own_take, &all, &common);
+	enum evspace_failure failure = EVSPACE_FINE;
+	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
+	char why[sizeof(((struct error *)0)->text)];
+
+	if (code >= 0)
+		return code;
+	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	ask.status_ask = &status_ask;
+	reply = client_ask(&common.look, &ask, &failure, why, sizeof(why));
+	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_STATUS) {
+		fprintf(stderr, "evspace status: %s\n", reply ? "the agent talks nonsense" : why);
+		evspace__frame__free_unpacked(reply, NULL);
+		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
+	}
+	if (common.json)
+		print_json(reply->status);
+	else
+		print_status(reply->status, all);
+	evspace__frame__free_unpacked(reply, NULL);
+	return EXIT_FINE;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tallies: what classes of operations are and have counted, as a table and as JSON. */
+#ifndef EVSPACE_TALLY_H
+#define EVSPACE_TALLY_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "node-agent/source/accounting.h"
+#include "tree/scope/classes.h"
+
+/** Classes that a table shows unless all are asked for: more would flood a terminal. */
+#define TALLY_MOST 20
+
+/**
+ * A line for each class that was used or is not traced, with @indent before each; at most @most
+ * lines (0: all), of which those with the most calls are shown, and @how to see the others is said.
+ * Nothing when there are none.
+ */
+void tally_print(struct classes *classes, const char *indent, size_t most, const char *how,
+		 FILE *out);
+
+/** A line that says what became of the tuples that were recorded; nothing when there are none. */
+void tally_print_fate(const struct accounting *accounting, const char *indent, FILE *out);
+
+/** The same as members of an object: written = held + overwritten + discarded + lost. */
+void tally_fate_json(const struct accounting *accounting, json_t *object);
+
+/** The same classes, as an array of objects. */
+json_t *tally_json(struct classes *classes);
+
+/** One class as an object. */
+json_t *tally_class_json(const struct class_sum *sum);
+
+/** Is it worth a line: used, or not traced? */
+bool tally_shows(const struct class_sum *sum);
+
+#endif

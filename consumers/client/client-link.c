@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the agent to talk to, connects, and connects again after a break, with backoff. */
+#include "consumers/client/client.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node-agent/store/store.h"
+#include "pathmap/base/config.h"
+#include "pathmap/base/memory.h"
+#include "tree/link/address.h"
+#include "tree/data/clock.h"
+
+static void client_lost(struct evspace_client *c, const struct error *why);
+
+#define RETRY_LAST_MS 2000u
+
+/* ---- where ---- */
+
+/* The agents that listen in the base folder, as addresses with blanks between them. */
+static char *list_agents(const glob_t *found, size_t *n)
+{
+	char *list = memory_copy(""), *longer;
+
+	*n = 0;
+	for (size_t i = 0; i < found->gl_pathc; i++) {
+		/* A single one is worth a try, whose failure says more. */
+		if (found->gl_pathc > 1 && !address_is_served(found->gl_pathv[i]))
+			continue;
+		longer = memory_format("%s%sunix:%s", list, *n ? " " : "", found->gl_pathv[i]);
+		free(list);
+		list = longer;
+		++*n;
+	}
+	return list;
+}
+
+/* This host's agent: the only socket in the base folder. */
+static int find_agent(struct evspace_client *c)
+{
+	char base[200], pattern[256];
+	glob_t found = {0};
+	char *list;
+	size_t n;
+
+	if (!store_base(base, sizeof(base), &c->why))
+		return -1;
+	snprintf(pattern, sizeof(pattern), "%s/agent-*.sock", base);
+	glob(pattern, 0, NULL, &found);
+	list = list_agents(&found, &n);
+	globfree(&found);
+	if (n == 1) {
+		c->address = list;
+		return 0;
+	}
+	c->failure = n ? EVSPACE_WRONG : EVSPACE_NO_CONNECTION;
+	if (n == 0)
+		errorf(&c->why,
+		       "no agent runs on this host (none listens in %s); start one with 'evspace "
+		       "agent', or say --connect HOST:PORT",
+		       base);
+	else
+		errorf(&c->why, "several agents run on this host; say which with --connect: %s",
+		       list);
+	free(list);
+	return -1;
+}
+
+/* The name of the certificate to show: "observe", else the only one that has a key. */
+static char *find_identity(const char *dir)
+{
+	char *pattern = memory_format("%s/*.key", dir), *name = NULL;
+	glob_t found = {0};
+	size_t n = 0;
+
+	glob(pattern, 0, NULL, &found);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *file = strrchr(found.gl_pathv[i], '/') + 1;
+
+		if (strcmp(file, "ca.key") == 0)
+			continue;
+		n++;
+		free(name);
+		name = memory_copy_bytes(file, strlen(file) - strlen(".key"));
+		if (strcmp(name, "observe") == 0) {
+			n = 1;
+			break;
+		}
+	}
+	globfree(&found);
+	free(pattern);
+	if (n == 1)
+		return name;
+	free(name);
+	return memory_copy("observe");
+}
+
+/* On stderr, and not again in this process. */
+static void note_once(bool *told, const char *text)
+{
+	if (!*told)
+		fprintf(stderr, "evspace: %s\n", text);
+	*told = true;
+}
+
+static int load_identity(struct evspace_client *c)
+{
+	static bool told;
+	struct error e;
+	char *dir, *name;
+
+	if (strncmp(c->address, "unix:", 5) == 0)
+		return 0;
+	dir = c->tls_dir ? memory_copy(c->tls_dir) : config_tls_folder();
+	name = c->identity ? memory_copy(c->identity) : find_identity(dir);
+	c->tls = tls_new(dir, name, &c->why);
+	free(dir);
+	free(name);
+	if (!c->tls)
+		return -1;
+	if (tls_warning(c->tls, &e))
+		note_once(&told, e.text);
+	return 0;
+}
+
+/* ---- connecting ---- */
+
+/* Is it the agent that is meant? For TLS any other one of the same CA would do. */
+static int entry_check(const struct evspace_client *c, const struct link *link, struct error *e)
+{
+	const char *name = link_peer(link)->name, *meant = c->entry;
+	char host[256];
+
+	if (link_peer(link)->local)
+		return 0;
+	if (!meant && address_name(c->address, host, sizeof(host)))
+		meant = host;
+	if (meant && link_peer_is(link, meant))
+		return 0;
+	errno = EACCES;
+	if (meant)
+		return errorf(e, "this is agent \"%s\", not \"%s\"; if you mean it, say --entry %s",
+			      name, meant, name);
+	return errorf(e,
+		      "this is agent \"%s\", and a number does not say who should be there; if you "
+		      "mean it, say --entry %s (EVSPACE_ENTRY=%s and profiles keep that)",
+		      name, name, name);
+}
+
+static void on_ready(struct link *link, void *arg)
+{
+	const struct peer *peer = link_peer(link);
+	struct evspace_client *c = arg;
+	static bool told;
+	struct error e;
+
+	if (peer->local && peer->uid != geteuid()) {
+		errorf(&e, "the agent at %s is that of uid %u", c->address, peer->uid);
+		note_once(&told, e.text);
+	}
+	if (entry_check(c, link, &e) == 0) {
+		client_ready(c);
+		return;
+	}
+	client_closed(c, link, &e);
+	link_close(link);
+}
+
+static void on_frame(struct link *link, void *arg, const struct frame *frame)
+{
+	(void)link;
+	client_frame(arg, frame);
+}
+
+void client_closed(struct evspace_client *c, struct link *link, const struct error *why)
+{
+	uint64_t sent, received;
+
+	link_bytes(link, &sent, &received);
+	c->bytes_sent += sent;
+	c->bytes_received += received;
+	c->bytes_unpacked += link_unpacked(link);
+	c->link = NULL;
+	client_lost(c, why);
+}
+
+static void on_closed(struct link *link, void *arg, const struct error *why)
+{
+	client_closed(arg, link, why);
+}
+
+static const struct link_events events = {
+	.ready = on_ready,
+	.frame = on_frame,
+	.closed = on_closed,
+};
+
+static void client_dial(struct evspace_client *c)
+{
+	struct error e;
+
+	/* A long break: the certificates may be new ones. What is wrong with them, the agent says.
+	 */
+	if (c->tls)
+		(void)tls_refresh(c->tls, &e);
+	c->link = link_dial(c->hub, c->address, NULL, &events, c, &e);
+	if (!c->link)
+		client_lost(c, &e);
+}
+
+static void on_retry(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	client_dial(arg);
+}
+
+static void client_lost(struct evspace_client *c, const struct error *why)
+{
+	uint64_t now = clock_mono_ns();
+	struct timeval wait = {c->retry_ms / 1000, c->retry_ms % 1000 * 1000};
+
+	c->opened = false;
+	c->failure = EVSPACE_NO_CONNECTION;
+	errorf(&c->why, "%s: %s", c->address, why->text);
+	if (c->lost_ns == 0)
+		c->lost_ns = now;
+	/* What never worked is not waited for: the user wants to know now. */
+	if (!c->was_open || now - c->lost_ns > (uint64_t)c->patience_ms * 1000000u) {
+		c->failed = true;
+		return;
+	}
+	if (!c->told_lost)
+		fprintf(stderr, "evspace: %s; trying again for %u s\n", c->why.text,
+			c->patience_ms / 1000);
+	c->told_lost = true;
+	evtimer_add(c->retry, &wait);
+	c->retry_ms = c->retry_ms * 2 > RETRY_LAST_MS ? RETRY_LAST_MS : c->retry_ms * 2;
+}
+
+int client_connect(struct evspace_client *c)
+{
+	struct link_self self = {.name = "",
+				 .epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns()};
+
+	bool named = c->address != NULL;
+
+	if (!named && find_agent(c) < 0)
+		return -1;
+	c->failure = EVSPACE_WRONG;
+	if (address_check(c->address, false, &c->why) < 0)
+		return -1;
+	c->failure = EVSPACE_NO_CONNECTION;
+	if (load_identity(c) < 0)
+		return -1;
+	c->retry_ms = CLIENT_RETRY_FIRST_MS;
+	c->retry = evtimer_new(c->base, on_retry, c);
+	c->hub = link_hub_new(c->base, c->tls, &self);
+	if (!c->retry || !c->hub)
+		return errorf(&c->why, "cannot set up a connection: %s", strerror(errno));
+	link_hub_foreign_set(c->hub, named);
+	link_hub_unpacks_set(c->hub, c->unpacks);
+	client_dial(c);
+	return 0;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts what waves bring, and turns their runs into events and totals. */
+#include "consumers/client/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tree/data/op.h"
+
+/* ---- counting ---- */
+
+static void count_part(struct evspace_wave *w, const struct part *p)
+{
+	w->processes += p->processes;
+	w->unreadable += p->unreadable;
+	w->elements += p->elements;
+	w->written += p->written;
+	w->cost_ns += p->cost_ns;
+}
+
+void client_count_wave(struct evspace_client *c, struct client_answer *a)
+{
+	struct evspace_counts *n = &c->counts;
+	struct batch_cursor cursor = {0};
+	struct run_view run;
+	uint32_t cpu_us = 0;
+
+	while (batch_next_part(&a->batch, &cursor, &run)) {
+		if (run.run->flags & RUN_FOLD)
+			continue;
+		count_part(&a->wave, run.part);
+		if (run.part->cpu_us > cpu_us)
+			cpu_us = run.part->cpu_us;
+	}
+	client_tempo(c, a, cpu_us);
+	n->waves++;
+	n->again += a->wave.again ? 1 : 0;
+	n->cpu_us += a->wave.cpu_us;
+	n->delivered += a->sums.tuples;
+	n->read += a->sums.read;
+	n->lost += a->sums.lost;
+	n->discarded += a->sums.discarded;
+	n->filtered += a->sums.filtered;
+	n->reduced += a->sums.reduced;
+	n->repeated += a->sums.repeated;
+	n->unaccounted += a->sums.unaccounted;
+	evspace_rewind(c);
+}
+
+void evspace_rewind(struct evspace_client *c)
+{
+	c->cursor = (struct batch_cursor){0};
+	c->at_run = (struct run_view){0};
+	c->record = 0;
+	c->first_read_ns = 0;
+}
+
+void evspace_counts(struct evspace_client *c, struct evspace_counts *counts)
+{
+	uint64_t sent = 0, received = 0;
+
+	*counts = c->counts;
+	if (c->link)
+		link_bytes(c->link, &sent, &received);
+	counts->sent_bytes = c->bytes_sent + sent;
+	counts->received_bytes = c->bytes_received + received;
+	counts->unpacked_bytes = c->bytes_unpacked + (c->link ? link_unpacked(c->link) : 0);
+	counts->leaves = (unsigned)delivery_leaves(c->delivery);
+	counts->seconds = c->begun_ns ? (double)(clock_mono_ns() - c->begun_ns) * 1e-9 : 0;
+	counts->unaccounted += delivery_unaccounted(c->delivery);
+	for (size_t i = 0; i < counts->leaves; i++) {
+		counts->owing += delivery_leaf(c->delivery, i)->owed.n > 0;
+		counts->unreadable += delivery_leaf(c->delivery, i)->unreadable;
+	}
+}
+
+int evspace_leaf(const struct evspace_client *c, size_t i, struct evspace_leaf *leaf)
+{
+	const struct delivery_leaf *l = delivery_leaf(c->delivery, i);
+
+	if (!l)
+		return 0;
+	*leaf = (struct evspace_leaf){
+		.name = l->name,
+		.read = l->sums.read,
+		.lost = l->sums.lost,
+		.discarded = l->sums.discarded,
+		.filtered = l->sums.filtered,
+		.reduced = l->sums.reduced,
+		.owing = l->owed.n > 0,
+		.unreadable = l->unreadable,
+	};
+	return 1;
+}
+
+/* ---- reading ---- */
+
+/* A clock line is taken when a host is read: its base says when. */
+static void part_enter(struct evspace_client *c)
+{
+	int64_t read_ns;
+
+	c->part = *c->at_run.part;
+	read_ns = c->part.clock.base_ns;
+	if (!(c->at_run.run->flags & RUN_FOLD) && (!c->first_read_ns || read_ns < c->first_read_ns))
+		c->first_read_ns = read_ns;
+	c->read_ns = c->at_run.run->flags & RUN_FOLD ? c->first_read_ns : read_ns;
+}
+
+const void *client_record(struct evspace_client *c, enum run_kind kind)
+{
+	while (c->taken.here) {
+		if (c->at_run.run && c->at_run.run->kind == kind &&
+		    c->record < c->at_run.run->count)
+			return c->at_run.records + run_record_bytes(kind) * c->record++;
+		if (!batch_next(&c->taken.batch, &c->cursor, &c->at_run))
+			break;
+		c->record = 0;
+		if (c->at_run.run->kind != RUN_PART)
+			continue;
+		part_enter(c);
+	}
+	c->at_run.run = NULL;
+	return NULL;
+}
+
+const char *client_name(const struct evspace_client *c, uint32_t element, int32_t *rank)
+{
+	const struct name *n = names_find(c->names, element);
+
+	if (rank)
+		*rank = n ? n->rank : -1;
+	return n ? n->text : "?";
+}
+
+int evspace_event(struct evspace_client *c, struct evspace_event *event)
+{
+	const struct tuple *t = client_record(c, RUN_TUPLES);
+
+	if (!t)
+		return 0;
+	*event = (struct evspace_event){
+		.number = c->at_run.run->first + c->record - 1,
+		.start_ns = clock_line_ns(&c->part.clock, t->start),
+		.end_ns = t->end && !(t->flags & TUPLE_RUNNING)
+				  ? clock_line_ns(&c->part.clock, t->end)
+				  : 0,
+		.error_ns = c->part.clock.error_ns,
+		.read_ns = c->read_ns,
+		.op = op_name(t->op),
+		.op_number = t->op,
+		.flags = t->flags,
+		.peer = t->peer,
+		.seq_or_tag = t->seq_or_tag,
+		.comm = t->comm,
+		.bytes = t->bytes,
+	};
+	event->name = client_name(c, c->at_run.run->element, &event->rank);
+	return 1;
+}
+
+int evspace_loss(struct evspace_client *c, struct evspace_loss *loss)
+{
+	while (c->taken.here && batch_next(&c->taken.batch, &c->cursor, &c->at_run)) {
+		if (c->at_run.run->kind == RUN_PART)
+			part_enter(c);
+		if (c->at_run.run->kind != RUN_TUPLES || c->at_run.lost == 0)
+			continue;
+		*loss = (struct evspace_loss){
+			.first = c->at_run.run->first - c->at_run.lost,
+			.lost = c->at_run.lost,
+			.discarded = (c->at_run.run->flags & RUN_DISCARDED) != 0,
+		};
+		loss->name = client_name(c, c->at_run.run->element, &loss->rank);
+		return 1;
+	}
+	c->at_run.run = NULL;
+	return 0;
+}
+
+int evspace_total(struct evspace_client *c, struct evspace_total *total)
+{
+	static const char *const folds[] = {
+		[FOLD_COUNT] = "count", [FOLD_SUM] = "sum",   [FOLD_MIN] = "min",
+		[FOLD_MAX] = "max",	[FOLD_MEAN] = "mean", [FOLD_VARIANCE] = "variance",
+	};
+	const struct total *t = client_record(c, RUN_TOTALS);
+
+	if (!t)
+		return 0;
+	*total = (struct evspace_total){
+		.name = client_name(c, c->at_run.run->element, NULL),
+		.op = t->op ? op_name(t->op) : "",
+		.comm = t->comm,
+		.what = t->value == TOTAL_BYTES ? "bytes" : "duration",
+		.fold = t->fold < FOLD_COUNT_OF_KINDS ? folds[t->fold] : "?",
+		.count = t->count,
+		.sum = t->sum,
+		.min = t->min,
+		.max = t->max,
+		.mean = t->mean,
+		.variance = t->count ? t->m2 / (double)t->count : 0,
+	};
+	return 1;
+}
+
+size_t evspace_members(const struct evspace_client *c, uint32_t comm, int32_t *members, size_t room)
+{
+	const struct name_comm *m = names_comm_find(c->names, comm);
+
+	if (!m)
+		return 0;
+	for (uint32_t i = 0; i < m->size && i < room; i++)
+		members[i] = m->members ? m->members[i] : m->world ? (int32_t)i : -1;
+	return m->size;
+}
+
+const char *evspace_label(const struct evspace_client *c, uint32_t seq_or_tag)
+{
+	return names_label_find(c->names, seq_or_tag);
+}
+
+const char *evspace_host(const struct evspace_client *c, int32_t place)
+{
+	const struct delivery_leaf *l =
+		place >= 0 ? delivery_leaf_at(c->delivery, (uint32_t)place % PLAN_PLACES) : NULL;
+
+	return l ? l->name : NULL;
+}
+
+int evspace_is_world(const struct evspace_client *c, uint32_t comm)
+{
+	const struct name_comm *m = names_comm_find(c->names, comm);
+
+	return m && m->world;
+}

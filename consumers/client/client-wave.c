@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps waves under way at the rate that is wanted, and gets what a leaf could not deliver in time.
+ */
+#include "consumers/client/client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/wire/dictionary.h"
+#include "tree/data/clock.h"
+#include "tree/data/tellers.h"
+
+/* What was asked for again in vain has twice the time, until it has so much: all that comes later
+ * waits for it. */
+#define AGAIN_MOST_MS 8000u
+
+/* As fast as they come means so many waves apart while no host answers. */
+#define NOBODY_THERE_NS UINT64_C(100000000)
+
+static struct client_answer *slot_of(struct evspace_client *c, uint64_t wave)
+{
+	return &c->slots[wave % CLIENT_WINDOW_MAX];
+}
+
+static void answer_clear(struct client_answer *a)
+{
+	batch_clear(&a->batch);
+	for (size_t i = 0; i < a->wave.n_missing; i++)
+		free((char *)(uintptr_t)a->missing[i].reason);
+	free(a->missing);
+	memset(&a->wave, 0, sizeof(a->wave));
+	a->missing = NULL;
+	a->here = false;
+}
+
+static void answer_fini(struct client_answer *a)
+{
+	answer_clear(a);
+	batch_fini(&a->batch);
+}
+
+void client_waves_fini(struct evspace_client *c)
+{
+	struct client_answer *a;
+
+	for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
+		answer_fini(&c->slots[i]);
+	answer_fini(&c->taken);
+	while ((a = STAILQ_FIRST(&c->again))) {
+		STAILQ_REMOVE_HEAD(&c->again, entry);
+		answer_fini(a);
+		free(a);
+	}
+}
+
+/* ---- asking ---- */
+
+/* So many tuples may a leaf bring that all waves under way fit into what we would hold. */
+static uint32_t leaf_room(const struct evspace_client *c)
+{
+	size_t shares = (size_t)c->window * (delivery_leaves(c->delivery) + 1);
+	size_t room = c->flow_control.bytes / sizeof(struct tuple) / shares;
+
+	return room < CLIENT_ROOM_LEAST ? CLIENT_ROOM_LEAST : (uint32_t)room;
+}
+
+static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, uint32_t *only,
+		     size_t n_only)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Ask ask = EVSPACE__ASK__INIT;
+	size_t room = delivery_leaves(c->delivery) + 1;
+	Evspace__Owing *owing = memory_new(room, sizeof(*owing));
+	Evspace__Owing **list = memory_new(room, sizeof(*list));
+
+	ask.scope = 1;
+	ask.wave = wave;
+	ask.count = count;
+	ask.deadline_ms = only ? c->again_ms : c->deadline_ms;
+	ask.have = c->next_take - 1;
+	ask.n_owing = delivery_owing(c->delivery, owing);
+	for (size_t i = 0; i < ask.n_owing; i++)
+		list[i] = &owing[i];
+	ask.owing = list;
+	ask.only = only;
+	ask.n_only = n_only;
+	ask.room = leaf_room(c);
+	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
+	frame.ask = &ask;
+	link_send(c->link, &frame, NULL);
+	free(owing);
+	free(list);
+}
+
+static bool again_under_way(const struct evspace_client *c)
+{
+	return c->again_next < c->again_end;
+}
+
+/*
+ * Leaves that are back may have made waves that never reached us: ask them for these. One ask at a
+ * time, to all that owe its waves: answers do not say which ask they belong to.
+ */
+static void ask_again(struct evspace_client *c)
+{
+	struct delivery_again again;
+
+	if (!c->opened || again_under_way(c) || c->reading != READ_STREAM)
+		return;
+	if (!delivery_again(c->delivery, CLIENT_WINDOW_STREAM, &again))
+		return;
+	/* They bring what they once read, however long that takes on a way that has become slow. */
+	if (c->again_ms == 0 || c->again_came)
+		c->again_ms = c->deadline_ms;
+	else if (c->again_ms < AGAIN_MOST_MS)
+		c->again_ms *= 2;
+	c->again_came = false;
+	c->again_next = again.wave;
+	c->again_end = again.wave + again.count;
+	send_ask(c, again.wave, again.count, again.leaves, again.n);
+}
+
+void client_ask_unanswered(struct evspace_client *c)
+{
+	/* Leaves that made these waves give the same ranges again: nothing is lost, nothing comes
+	 * twice. */
+	for (uint64_t w = c->next_take; w < c->next_ask; w++) {
+		if (slot_of(c, w)->here)
+			continue;
+		slot_of(c, w)->sure = false;
+		send_ask(c, w, 1, NULL, 0);
+	}
+	/* What was asked for again is not answered any more. */
+	c->again_next = c->again_end = 0;
+	ask_again(c);
+}
+
+static uint64_t wave_ns(const struct evspace_client *c)
+{
+	return (uint64_t)(1e9 * (c->hurry ? c->tempo.interval_s : 1 / c->rate_hz));
+}
+
+/*
+ * How many waves are due by the rate. What was held up is made up for, so that the rate is kept on
+ * average; but behind by more than a window, go on from now, not in a burst.
+ */
+static uint64_t due(struct evspace_client *c, uint64_t now)
+{
+	if (now > c->due_ns + c->window * wave_ns(c))
+		c->due_ns = now;
+	return now < c->due_ns ? 0 : (now - c->due_ns) / wave_ns(c) + 1;
+}
+
+/* How many waves may be asked for now. */
+static uint32_t flow_control(struct evspace_client *c, uint64_t now)
+{
+	uint64_t under_way = c->next_ask - c->next_take, n;
+	uint64_t room = under_way < c->window ? c->window - under_way : 0;
+
+	if (c->rate_hz > 0) {
+		n = due(c, now);
+		return (uint32_t)(n < room ? n : room);
+	}
+	if (now < c->due_ns)
+		return 0;
+	/* Refill by halves, so that one frame brings many waves. */
+	return c->window == 1 || under_way <= c->window / 2 ? (uint32_t)room : 0;
+}
+
+static void pace(struct evspace_client *c, uint64_t now)
+{
+	uint64_t left = c->due_ns > now ? c->due_ns - now : 0;
+	struct timeval wait = {(time_t)(left / 1000000000u),
+			       (suseconds_t)(left % 1000000000u / 1000u)};
+
+	if ((c->rate_hz > 0 || left > 0) && c->next_ask - c->next_take < c->window)
+		evtimer_add(c->pace, &wait);
+}
+
+void client_pump(struct evspace_client *c)
+{
+	uint64_t now = clock_mono_ns();
+	uint32_t n = c->opened && !c->stopping ? flow_control(c, now) : 0;
+
+	if (n > 0) {
+		bool sure = !delivery_owed(c->delivery);
+
+		for (uint32_t i = 0; i < n; i++) {
+			slot_of(c, c->next_ask + i)->asked_ns = now;
+			slot_of(c, c->next_ask + i)->sure = sure;
+		}
+		if (c->begun_ns == 0)
+			c->begun_ns = now;
+		c->asked_ns = now;
+		send_ask(c, c->next_ask, n, NULL, 0);
+		c->next_ask += n;
+		if (c->rate_hz > 0)
+			c->due_ns += n * wave_ns(c);
+	}
+	if (c->opened)
+		pace(c, now);
+}
+
+/* ---- names ---- */
+
+/* "/A/a0/rank3/t0/p2p" is called "/A/a0/rank3.4711/t0/p2p" once another process is rank 3, and
+ * "/B/a0/rank3/t0/p2p" when the node belongs to another cluster. */
+static bool is_renamed(const char *old, const char *new)
+{
+	const char *node = old + 1 + strcspn(old + 1, "/"), *to = new + 1 + strcspn(new + 1, "/");
+
+	if (*old == '/' && *new == '/') {
+		old = node;
+		new = to;
+	}
+	while (*old && *old == *new)
+		old++, new ++;
+	if (*new == '.')
+		new += 1 + strspn(new + 1, "0123456789");
+	return strcmp(old, new) == 0;
+}
+
+static bool is_stream_element(const struct evspace_client *c, const Evspace__Name *n)
+{
+	/* Those of the monitors are called alike on all hosts. */
+	return c->reading == READ_STREAM && n->level == LEVEL_ELEMENT &&
+	       n->channel < CHANNEL_PROGRAMS;
+}
+
+static void learn_name(struct evspace_client *c, const Evspace__Name *n)
+{
+	const struct name *known = names_find(c->names, n->id);
+
+	if (n->level >= LEVEL_COUNT)
+		return;
+	/* A leaf whose cursors are gone numbers its elements anew; one that took an element over
+	 * begins where another one has stopped. */
+	if (known ? !is_renamed(known->text, n->text)
+		  : is_stream_element(c, n) && namesakes_note(c->namesakes, n->text))
+		delivery_forget(c->delivery, n->id);
+	names_learn(c->names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text);
+}
+
+static void learn(struct evspace_client *c, const Evspace__Answer *a)
+{
+	/* Whichever entry it is, its word changes when hosts below contradict each other. */
+	struct names_talk talk = {
+		.teller = tellers_number(names_tellers(c->names), "entry"),
+		.comms = NAMES_COMM_MAX,
+		.members = NAMES_MEMBERS_MAX,
+		.moves = NAMES_MEMBERS_MAX,
+	};
+
+	for (size_t i = 0; i < a->n_names; i++)
+		learn_name(c, a->names[i]);
+	dictionary_take(a->comms, a->n_comms, c->names, &talk);
+}
+
+/* ---- answers ---- */
+
+static const char *why_text(uint32_t why)
+{
+	static const char *const texts[] = {
+		[MISSING_UNREACHABLE] = "unreachable",
+		[MISSING_LATE] = "late",
+		[MISSING_REFUSED] = "refused",
+	};
+
+	return why < sizeof(texts) / sizeof(texts[0]) && texts[why] ? texts[why] : "missing";
+}
+
+static void take_missing(const struct evspace_client *c, const Evspace__Answer *a,
+			 struct client_answer *to)
+{
+	size_t n = 0;
+
+	to->missing = memory_new(a->n_missing + 1, sizeof(*to->missing));
+	for (size_t i = 0; i < a->n_missing; i++) {
+		const struct delivery_leaf *leaf =
+			delivery_leaf_at(c->delivery, a->missing[i]->leaf);
+
+		if (!leaf)
+			continue;
+		to->missing[n++] = (struct evspace_missing){
+			.leaf = leaf->name,
+			.why = why_text(a->missing[i]->why),
+			.since_s = (double)a->missing[i]->since_ms / 1000,
+			.reason = memory_copy(a->missing[i]->text),
+		};
+	}
+	to->wave.missing = to->missing;
+	to->wave.n_missing = n;
+}
+
+/* An answer to what was asked for again; those of one ask come in order. */
+static struct client_answer *again_place(struct evspace_client *c, uint64_t wave)
+{
+	struct client_answer *to, *after = NULL, *a;
+
+	if (wave < c->again_next || wave >= c->again_end)
+		return NULL;
+	c->again_next = wave + 1;
+	to = memory_new(1, sizeof(*to));
+	batch_init(&to->batch);
+	STAILQ_FOREACH (a, &c->again, entry) {
+		if (a->wave.number > wave)
+			break;
+		after = a;
+	}
+	if (after)
+		STAILQ_INSERT_AFTER(&c->again, after, to, entry);
+	else
+		STAILQ_INSERT_HEAD(&c->again, to, entry);
+	return to;
+}
+
+/* Where an answer goes: the slot of its wave, or behind those asked for again; NULL: it is not
+ * awaited. */
+static struct client_answer *answer_place(struct evspace_client *c, const Evspace__Answer *a)
+{
+	if (a->again)
+		return again_place(c, a->wave);
+	if (a->wave < c->next_take || a->wave >= c->next_ask || slot_of(c, a->wave)->here)
+		return NULL;
+	return slot_of(c, a->wave);
+}
+
+void client_answer(struct evspace_client *c, const struct frame *frame)
+{
+	const Evspace__Answer *a = frame->header->answer;
+	struct client_answer *to = answer_place(c, a);
+	struct delivery_times times = {.came_ns = clock_mono_ns()};
+
+	learn(c, a);
+	if (!to)
+		return;
+	/* Only now it is sure that the connection is good for something. */
+	c->lost_ns = 0;
+	c->retry_ms = CLIENT_RETRY_FIRST_MS;
+	times.asked_ns = to->asked_ns;
+	take_missing(c, a, to);
+	if (frame->bytes)
+		batch_append(&to->batch, frame->buffer, frame->at, frame->bytes);
+	delivery_take(c->delivery, a, &times, &to->batch, &to->sums);
+	c->again_came |= a->again && a->leaves > 0;
+	/* Where nobody is, answers come at once, and would be all that anybody does. */
+	if (c->rate_hz <= 0 && a->leaves == 0 && !a->again)
+		c->due_ns = to->asked_ns + NOBODY_THERE_NS;
+	client_monitor_wave(c, frame, times.asked_ns);
+	to->fill = a->fill;
+	to->wave.number = a->wave;
+	to->wave.again = a->again;
+	to->wave.sure = to->sure;
+	to->wave.leaves = (unsigned)delivery_leaves(c->delivery);
+	to->wave.answered = a->leaves < to->wave.leaves ? a->leaves : to->wave.leaves;
+	to->wave.bytes = frame->bytes;
+	if (!a->again && a->wave == c->remap_wave)
+		to->wave.remapped = c->remap_generation;
+	to->wave.cpu_us = a->cpu_us;
+	to->wave.taken_ns = (int64_t)((uint64_t)link_hello(c->link)->epoch_ns + a->sent_ns);
+	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
+	to->here = true;
+	if (!a->again)
+		flow_control_wave(&c->flow_control, a->wave, to->sums.read * sizeof(struct tuple),
+				  to->wave.latency_s,
+				  c->window * ((unsigned)delivery_leaves(c->delivery) + 1),
+				  c->deadline_ms * 1e-3, c->next_ask);
+	ask_again(c);
+}
+
+/* Is what a leaf in the answer owes of older waves on its way? Then that goes first. */
+static bool is_early(const struct evspace_client *c, const struct client_answer *a)
+{
+	return !c->failed && (again_under_way(c) || !c->opened) &&
+	       delivery_is_early(c->delivery, &a->batch);
+}
+
+/* The next answer in order: a wave, then what was asked for again of it, then the next wave. */
+static struct client_answer *next_answer(struct evspace_client *c)
+{
+	struct client_answer *a = STAILQ_FIRST(&c->again);
+
+	if (a && a->wave.number < c->next_take) {
+		if (is_early(c, a))
+			return NULL;
+		STAILQ_REMOVE_HEAD(&c->again, entry);
+		return a;
+	}
+	a = slot_of(c, c->next_take);
+	if (c->next_take == c->next_ask || !a->here || is_early(c, a))
+		return NULL;
+	c->next_take++;
+	return a;
+}
+
+bool client_take(struct evspace_client *c)
+{
+	struct client_answer *a = next_answer(c), taken;
+
+	if (!a)
+		return false;
+	/* The slot is free for the next answer; what was taken before stays until now. */
+	answer_clear(&c->taken);
+	taken = c->taken;
+	c->taken = *a;
+	*a = taken;
+	if (c->taken.wave.again) {
+		answer_fini(a);
+		free(a);
+	}
+	client_count_wave(c, &c->taken);
+	return true;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A client's life: open a view, wait for its waves, close it. */
+#include "consumers/client/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "pathmap/base/config.h"
+#include "tree/scope/ask.h"
+#include "tree/data/clock.h"
+
+/* How long a view may take to open, beyond a wave's deadline: children may have to be dialled. */
+#define OPEN_WITHIN_MS 9000
+
+/* ---- the scope ---- */
+
+void client_ready(struct evspace_client *c)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+
+	if (c->question) {
+		link_send(c->link, c->question, NULL);
+		return;
+	}
+	open.scope = 1;
+	open.id.data = c->id;
+	open.id.len = sizeof(c->id);
+	open.run = c->run;
+	open.view = c->view;
+	open.backlog = c->backlog;
+	open.wait = c->wait;
+	open.patience_ms = c->patience_ms;
+	open.n_select = c->n_select;
+	open.select = c->select;
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	link_send(c->link, &frame, NULL);
+	/* The first time, who opens it waits no longer than client_begin() says. */
+	if (c->was_open && client_watch_begin(c) < 0)
+		abort();
+}
+
+/* Answers come in the order of asks, so what is not here yet is the new tree's. */
+static void on_remapped(struct evspace_client *c, uint64_t generation)
+{
+	c->remap_wave = c->next_take;
+	while (c->remap_wave < c->next_ask && c->slots[c->remap_wave % CLIENT_WINDOW_MAX].here)
+		c->remap_wave++;
+	c->remap_generation = generation;
+}
+
+static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
+{
+	bool other = c->was_open && o->generation != c->generation;
+
+	snprintf(c->opened_run, sizeof(c->opened_run), "%s", o->run);
+	/* Come back to the same run, whichever others may be live by then. */
+	if (o->run[0] && !c->run[0]) {
+		free(c->run);
+		c->run = strdup(o->run);
+	}
+	c->reading = o->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	if (c->reading == READ_STREAM && c->window > CLIENT_WINDOW_STREAM)
+		c->window = CLIENT_WINDOW_STREAM;
+	delivery_open(c->delivery, o, c->backlog);
+	if (!c->run)
+		abort();
+	if (other)
+		on_remapped(c, o->generation);
+	c->generation = o->generation;
+	/* The tree was changed under us: what was asked for will be answered. */
+	if (c->opened)
+		return;
+	c->counts.reconnections += c->was_open;
+	if (c->told_lost)
+		fprintf(stderr, "evspace: %s: connected again\n", c->address);
+	c->told_lost = false;
+	if (!c->was_open)
+		client_tempo_begin(c);
+	c->opened = c->was_open = true;
+	flow_control_begin(&c->flow_control, link_is_slow(c->link));
+	if (client_watch_begin(c) < 0)
+		abort();
+	client_ask_unanswered(c);
+}
+
+static void on_error(struct evspace_client *c, const Evspace__Error *e)
+{
+	errorf(&c->why, "%s", e->text);
+	c->failure = e->code == EACCES ? EVSPACE_NO_CONNECTION : EVSPACE_WRONG;
+	c->failed = true;
+}
+
+static void on_reply(struct evspace_client *c, const struct frame *frame)
+{
+	const Evspace__Frame *f = frame->header;
+	size_t bytes = evspace__frame__get_packed_size(f);
+	uint8_t *packed = malloc(bytes ? bytes : 1);
+
+	if (!packed)
+		abort();
+	evspace__frame__pack(f, packed);
+	if (!c->reply)
+		c->reply = evspace__frame__unpack(NULL, bytes, packed);
+	free(packed);
+}
+
+void client_frame(struct evspace_client *c, const struct frame *frame)
+{
+	switch (frame->header->kind_case) {
+	case EVSPACE__FRAME__KIND_OPENED:
+		on_opened(c, frame->header->opened);
+		break;
+	case EVSPACE__FRAME__KIND_ANSWER:
+		client_answer(c, frame);
+		break;
+	case EVSPACE__FRAME__KIND_ERROR:
+		on_error(c, frame->header->error);
+		break;
+	case EVSPACE__FRAME__KIND_STATUS:
+	case EVSPACE__FRAME__KIND_SWITCHED:
+	case EVSPACE__FRAME__KIND_MAP:
+	case EVSPACE__FRAME__KIND_MAP_APPLIED:
+		if (c->question)
+			on_reply(c, frame);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the loop ---- */
+
+static void on_pace(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	client_pump(arg);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
+}
+
+static void on_limit(evutil_socket_t fd, short what, void *arg)
+{
+	struct evspace_client *c = arg;
+
+	(void)fd;
+	(void)what;
+	c->timed_out = true;
+}
+
+static void limit_set(struct evspace_client *c, int timeout_ms)
+{
+	struct timeval wait = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
+
+	c->timed_out = false;
+	if (timeout_ms >= 0)
+		evtimer_add(c->limit, &wait);
+	else
+		evtimer_del(c->limit);
+}
+
+int evspace_next(struct evspace_client *c, int timeout_ms)
+{
+	bool waiting = false;
+
+	for (;;) {
+		if (!c->stopping && client_take(c)) {
+			client_pump(c);
+			link_hub_flush(c->hub);
+			return 1;
+		}
+		client_pump(c);
+		if (!waiting)
+			limit_set(c, timeout_ms);
+		waiting = true;
+		if (c->failed)
+			return -1;
+		if (c->stopping || c->timed_out)
+			return 0;
+		event_base_loop(c->base, EVLOOP_ONCE);
+	}
+}
+
+const struct evspace_wave *evspace_wave(const struct evspace_client *c)
+{
+	return c->taken.here ? &c->taken.wave : NULL;
+}
+
+/* ---- life ---- */
+
+static char *copy_text(const char *text, const char *otherwise)
+{
+	char *copy;
+
+	if (!text)
+		text = otherwise;
+	if (!text)
+		return NULL;
+	copy = strdup(text);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+static void client_options(struct evspace_client *c, const struct evspace_options *o)
+{
+	c->address = copy_text(o->connect, NULL);
+	c->tls_dir = copy_text(o->tls, NULL);
+	c->identity = copy_text(o->identity, NULL);
+	c->entry = copy_text(o->entry, config_variable("EVSPACE_ENTRY"));
+	c->run = copy_text(o->run, "");
+	c->view = copy_text(o->view, "events");
+	c->select = calloc(o->n_select + 1, sizeof(*c->select));
+	if (!c->select)
+		abort();
+	for (size_t i = 0; i < o->n_select; i++)
+		c->select[c->n_select++] = copy_text(o->select[i], "");
+	c->backlog = o->backlog;
+	c->wait = o->wait;
+	c->rate_hz = o->rate_hz > 0 ? o->rate_hz : 0;
+	c->hurry = o->hurry && c->rate_hz > 0;
+	c->window_said = o->window != 0;
+	c->window = o->window == 0 ? 1 : o->window;
+	c->window = c->window > CLIENT_WINDOW_MAX ? CLIENT_WINDOW_MAX : c->window;
+	c->deadline_ms = o->deadline_ms ? o->deadline_ms : 1000;
+	if (c->deadline_ms > ASK_DEADLINE_MOST_MS)
+		c->deadline_ms = ASK_DEADLINE_MOST_MS;
+	c->patience_ms = o->patience_ms ? o->patience_ms : 120000;
+	c->monitored = o->monitored;
+	c->unpacks = o->compress == EVSPACE_COMPRESS_NEVER    ? UNPACKS_NEVER
+		     : o->compress == EVSPACE_COMPRESS_ALWAYS ? UNPACKS_ALWAYS
+							      : UNPACKS_SLOW;
+}
+
+static struct evspace_client *client_new(const struct evspace_options *o)
+{
+	struct evspace_client *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		abort();
+	client_options(c, o);
+	for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
+		batch_init(&c->slots[i].batch);
+	STAILQ_INIT(&c->again);
+	c->delivery = delivery_new();
+	c->namesakes = namesakes_new();
+	batch_init(&c->taken.batch);
+	c->next_ask = c->next_take = 1;
+	c->names = names_new(NAME_PLACE_MAX);
+	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	c->base = event_base_new();
+	if (c->wake_fd < 0 || !c->base || getrandom(c->id, sizeof(c->id), 0) != sizeof(c->id))
+		abort();
+	c->pace = evtimer_new(c->base, on_pace, c);
+	c->limit = evtimer_new(c->base, on_limit, c);
+	c->wake = event_new(c->base, c->wake_fd, EV_READ | EV_PERSIST, on_wake, c);
+	if (!c->pace || !c->limit || !c->wake)
+		abort();
+	event_add(c->wake, NULL);
+	return c;
+}
+
+/* Connect, and wait until the scope is open or @question (NULL: none) is answered. */
+static struct evspace_client *client_begin(const struct evspace_options *options,
+					   const Evspace__Frame *question,
+					   enum evspace_failure *failure, char *why, size_t n)
+{
+	struct evspace_client *c = client_new(options);
+
+	c->question = question;
+	*failure = EVSPACE_FINE;
+	if (client_connect(c) < 0)
+		c->failed = true;
+	limit_set(c, (int)c->deadline_ms + OPEN_WITHIN_MS);
+	while (!c->failed && !c->opened && !c->reply && !c->timed_out)
+		event_base_loop(c->base, EVLOOP_ONCE);
+	if (c->reply || (c->opened && (!c->monitored || client_monitor_begin(c, &c->why) == 0)))
+		return c;
+	if (c->opened) {
+		c->failed = true;
+		c->failure = EVSPACE_WRONG;
+	}
+	if (!c->failed)
+		errorf(&c->why, "%s does not answer; is it an agent?", c->address);
+	*failure = c->failed && c->failure ? c->failure : EVSPACE_NO_CONNECTION;
+	snprintf(why, n, "%s", c->why.text);
+	evspace_close(c);
+	return NULL;
+}
+
+struct evspace_client *evspace_open(const struct evspace_options *options,
+				    enum evspace_failure *failure, char *why, size_t n)
+{
+	return client_begin(options, NULL, failure, why, n);
+}
+
+Evspace__Frame *client_ask(const struct evspace_options *options, const Evspace__Frame *question,
+			   enum evspace_failure *failure, char *why, size_t n)
+{
+	struct evspace_client *c = client_begin(options, question, failure, why, n);
+	Evspace__Frame *reply = c ? c->reply : NULL;
+
+	if (c)
+		c->reply = NULL;
+	evspace_close(c);
+	return reply;
+}
+
+static void say_close(struct evspace_client *c)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Close close = EVSPACE__CLOSE__INIT;
+
+	close.scope = 1;
+	frame.kind_case = EVSPACE__FRAME__KIND_CLOSE;
+	frame.close = &close;
+	link_send(c->link, &frame, NULL);
+	link_hub_flush(c->hub);
+}
+
+void evspace_close(struct evspace_client *c)
+{
+	struct event *events[5];
+
+	if (!c)
+		return;
+	if (c->link && c->opened)
+		say_close(c);
+	client_monitor_end(c);
+	link_close(c->link);
+	link_hub_free(c->hub);
+	tls_free(c->tls);
+	client_waves_fini(c);
+	names_free(c->names);
+	delivery_free(c->delivery);
+	namesakes_free(c->namesakes);
+	memcpy(events, (struct event *[]){c->retry, c->pace, c->limit, c->wake, c->watch},
+	       sizeof(events));
+	for (size_t i = 0; i < 5; i++) {
+		if (events[i])
+			event_free(events[i]);
+	}
+	event_base_free(c->base);
+	close(c->wake_fd);
+	for (size_t i = 0; i < c->n_select; i++)
+		free(c->select[i]);
+	if (c->reply)
+		evspace__frame__free_unpacked(c->reply, NULL);
+	free(c->select);
+	free(c->address);
+	free(c->tls_dir);
+	free(c->identity);
+	free(c->entry);
+	free(c->run);
+	free(c->view);
+	free(c);
+}
+
+const char *evspace_run(const struct evspace_client *c)
+{
+	return c->opened_run;
+}
+
+const char *evspace_why(const struct evspace_client *c)
+{
+	return c->why.text;
+}
+
+void evspace_stop(struct evspace_client *c)
+{
+	int saved = errno;
+	uint64_t one = 1;
+
+	c->stopping = 1;
+	/* Fails only when the counter is full: then the loop wakes anyway. */
+	if (write(c->wake_fd, &one, sizeof(one)) < 0)
+		errno = saved;
+	errno = saved;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Judges each part of an answer, keeps what is new, and notes what is owed. */
+#include "consumers/client/delivery.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/data/names.h"
+
+/* A part of an answer while it is judged. */
+struct delivery_entry {
+	struct delivery_leaf *leaf; /* NULL: a mark, or of no leaf that is known */
+	uint64_t wave;
+	bool is_new;
+	bool mixed; /* what follows is of several parts, this one among them or the mark of them */
+	uint32_t joins; /* of a mark: how many parts before it */
+};
+
+struct delivery {
+	enum reading reading;
+	bool backlog;
+	struct delivery_leaf **leaves; /* all that there ever were, those of now first */
+	size_t n_leaves, n_present;
+	struct delivery_leaf **places; /* by index */
+	size_t n_places;
+	struct intervals *numbers;
+	uint64_t serial; /* of answers */
+	bool thinned;	 /* tuples were taken out where parts are mixed: whose cannot be told */
+	uint32_t *again;
+	struct delivery_entry *entries;
+	size_t n_entries, room_entries;
+	struct batch kept;
+};
+
+struct delivery *delivery_new(void)
+{
+	struct delivery *l = memory_new(1, sizeof(*l));
+
+	l->numbers = intervals_new();
+	batch_init(&l->kept);
+	return l;
+}
+
+void delivery_free(struct delivery *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n_leaves; i++) {
+		interval_set_fini(&l->leaves[i]->owed);
+		free(l->leaves[i]->name);
+		free(l->leaves[i]);
+	}
+	free(l->leaves);
+	free(l->places);
+	free(l->again);
+	free(l->entries);
+	intervals_free(l->numbers);
+	batch_fini(&l->kept);
+	free(l);
+}
+
+/* ---- leaves ---- */
+
+/* Nodes have unique names; one that has moved to another cluster keeps its name here. */
+static bool same_node(const char *a, const char *b)
+{
+	const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
+
+	return strcmp(x ? x : a, y ? y : b) == 0;
+}
+
+static size_t leaf_by_name(struct delivery *l, const char *text)
+{
+	char *name = memory_copy(text);
+
+	for (size_t i = l->n_present; i < l->n_leaves; i++) {
+		if (same_node(l->leaves[i]->name, name)) {
+			free(name);
+			return i;
+		}
+	}
+	l->leaves = memory_room(l->leaves, l->n_leaves, sizeof(*l->leaves));
+	l->leaves[l->n_leaves] = memory_new(1, sizeof(struct delivery_leaf));
+	l->leaves[l->n_leaves]->name = name;
+	return l->n_leaves++;
+}
+
+void delivery_open(struct delivery *l, const Evspace__Opened *opened, bool backlog)
+{
+	l->reading = opened->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	l->backlog = backlog;
+	for (size_t i = 0; i < l->n_leaves; i++)
+		l->leaves[i]->present = false;
+	l->n_present = 0;
+	free(l->places);
+	l->n_places = 0;
+	for (size_t i = 0; i < opened->n_leaves; i++) {
+		if (opened->leaves[i]->index <= NAME_PLACE_MAX &&
+		    opened->leaves[i]->index >= l->n_places)
+			l->n_places = opened->leaves[i]->index + 1;
+	}
+	l->places = memory_new(l->n_places + 1, sizeof(struct delivery_leaf *));
+	for (size_t i = 0; i < opened->n_leaves; i++) {
+		uint32_t index = opened->leaves[i]->index;
+		size_t at = leaf_by_name(l, opened->leaves[i]->name);
+		struct delivery_leaf *leaf = l->leaves[at];
+
+		if (index >= l->n_places || l->places[index])
+			continue;
+		l->leaves[at] = l->leaves[l->n_present];
+		l->leaves[l->n_present++] = leaf;
+		leaf->index = index;
+		leaf->present = leaf->back = true;
+		l->places[index] = leaf;
+	}
+	free(l->again);
+	l->again = memory_new(l->n_present + 1, sizeof(*l->again));
+}
+
+size_t delivery_leaves(const struct delivery *l)
+{
+	return l->n_present;
+}
+
+const struct delivery_leaf *delivery_leaf(const struct delivery *l, size_t i)
+{
+	return i < l->n_present ? l->leaves[i] : NULL;
+}
+
+const struct delivery_leaf *delivery_leaf_at(const struct delivery *l, uint32_t index)
+{
+	return index < l->n_places ? l->places[index] : NULL;
+}
+
+/* ---- judging ---- */
+
+static struct delivery_entry *entry_add(struct delivery *l)
+{
+	if (l->n_entries == l->room_entries) {
+		l->room_entries = l->room_entries ? 2 * l->room_entries : 16;
+		l->entries = reallocarray(l->entries, l->room_entries, sizeof(*l->entries));
+		if (!l->entries)
+			abort();
+	}
+	l->entries[l->n_entries] = (struct delivery_entry){0};
+	return &l->entries[l->n_entries++];
+}
+
+/* A part comes once: as the wave that is answered, or because it is owed. */
+static bool part_is_new(const struct delivery *l, const Evspace__Answer *a,
+			struct delivery_leaf *leaf, uint64_t wave)
+{
+	bool twice = leaf->seen == l->serial;
+
+	leaf->seen = l->serial;
+	if (l->reading == READ_LATEST || (!a->again && wave == a->wave))
+		return !twice;
+	return interval_set_have(&leaf->owed, wave);
+}
+
+/* What a mark joins cannot be told apart: it is new as a whole, or not at all. */
+static void judge_mark(struct delivery *l, uint32_t joins)
+{
+	struct delivery_entry *mark = entry_add(l);
+	size_t at = l->n_entries - 1;
+	bool all = joins <= at;
+
+	mark->mixed = true;
+	mark->joins = joins = all ? joins : (uint32_t)at;
+	for (size_t i = at - joins; i < at; i++)
+		all = all && l->entries[i].is_new;
+	for (size_t i = at - joins; i < at; i++) {
+		l->entries[i].is_new = all;
+		l->entries[i].mixed = true;
+	}
+	l->entries[at].is_new = all;
+}
+
+static void judge(struct delivery *l, const Evspace__Answer *a, const struct batch *batch)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+
+	l->serial++;
+	l->n_entries = 0;
+	while (batch_next_part(batch, &cursor, &view)) {
+		struct delivery_entry *e;
+
+		if (view.run->flags & RUN_FOLD) {
+			judge_mark(l, view.part->elements);
+			continue;
+		}
+		e = entry_add(l);
+		e->wave = view.run->first;
+		if (view.run->element < l->n_places)
+			e->leaf = l->places[view.run->element];
+		e->is_new = e->leaf && part_is_new(l, a, e->leaf, e->wave);
+	}
+}
+
+/* ---- keeping ---- */
+
+/* Begin to copy: what came before the run at @until stays as it is. */
+static void keep_all_before(struct delivery *l, const struct batch *batch,
+			    const struct batch_cursor *until)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+
+	while ((cursor.extent < until->extent || cursor.offset < until->offset) &&
+	       batch_next_packed(batch, &cursor, &view))
+		batch_keep(&l->kept, &view);
+}
+
+/* Put in what is new of a run: its end, because what came before are lower numbers. */
+static void keep_new(struct delivery *l, const struct run_view *view, uint32_t fresh, uint64_t lost)
+{
+	uint32_t old = view->run->count - fresh;
+
+	if (fresh == 0 && lost == 0)
+		return;
+	if (view->run->flags & RUN_DISCARDED) {
+		batch_discard(&l->kept, view->run->element, view->run->first, lost);
+		return;
+	}
+	memcpy(batch_add(&l->kept, RUN_TUPLES, view->run->element, view->run->first + old, fresh,
+			 lost),
+	       view->tuples + old, fresh * sizeof(struct tuple));
+}
+
+/* Numbers are whole only where nothing takes tuples out on the way. */
+static bool has_numbers(const struct delivery *l, const struct run_view *view)
+{
+	const struct delivery_leaf *leaf = delivery_leaf_at(l, name_place(view->run->element));
+
+	return l->reading == READ_STREAM && view->run->kind == RUN_TUPLES &&
+	       !(view->run->flags & RUN_SPARSE) && leaf && !l->thinned &&
+	       leaf->sums.filtered == 0 && leaf->sums.reduced == 0;
+}
+
+/* What is mixed was judged as a whole; and who sends it is who gave out its name. */
+static bool is_single(const struct delivery *l, const struct delivery_entry *e,
+		      const struct run_view *view)
+{
+	return !e->mixed && e->leaf &&
+	       e->leaf == delivery_leaf_at(l, name_place(view->run->element));
+}
+
+/* Take out of the sums what a run says to be lost, or discarded, once more. */
+static void sums_repeat(struct delivery_sums *sums, const struct run_view *view, uint32_t fresh,
+			uint64_t lost)
+{
+	sums->read -= view->run->count - fresh;
+	if (view->run->flags & RUN_DISCARDED)
+		sums->discarded -= view->lost - lost;
+	else
+		sums->lost -= view->lost - lost;
+}
+
+static void take_part(struct delivery *l, const struct delivery_entry *e, const struct part *part,
+		      struct delivery_sums *sums)
+{
+	struct delivery_sums *of_leaf = e->leaf ? &e->leaf->sums : NULL;
+
+	sums->read += part->read;
+	sums->lost += part->lost;
+	sums->discarded += part->discarded;
+	sums->filtered += part->filtered;
+	sums->reduced += part->reduced;
+	if (!of_leaf) {
+		l->thinned = l->thinned || part->filtered || part->reduced;
+		return;
+	}
+	of_leaf->read += part->read;
+	of_leaf->lost += part->lost;
+	of_leaf->discarded += part->discarded;
+	of_leaf->filtered += part->filtered;
+	of_leaf->reduced += part->reduced;
+	e->leaf->unreadable = part->unreadable;
+}
+
+static void keep_tuples(struct delivery *l, struct delivery_entry *e, const struct run_view *view,
+			bool *copying, struct batch *batch, const struct batch_cursor *at,
+			struct delivery_sums *sums)
+{
+	uint64_t lost = view->lost;
+	uint32_t fresh = view->run->count;
+
+	if (has_numbers(l, view) && e->mixed) {
+		/* A view's stages may change: its numbers must be known then. */
+		intervals_take_run(l->numbers, view, l->backlog, &lost);
+		lost = view->lost;
+	} else if (has_numbers(l, view) && is_single(l, e, view)) {
+		fresh = intervals_take_run(l->numbers, view, l->backlog, &lost);
+		/* What comes once more was counted as read, or lost, once more. */
+		sums->repeated += view->run->count - fresh;
+		sums_repeat(sums, view, fresh, lost);
+		sums_repeat(&e->leaf->sums, view, fresh, lost);
+	}
+	sums->tuples += fresh;
+	if (e->leaf)
+		e->leaf->sums.tuples += fresh;
+	if (!*copying && (fresh != view->run->count || lost != view->lost)) {
+		keep_all_before(l, batch, at);
+		*copying = true;
+	}
+	if (*copying)
+		keep_new(l, view, fresh, lost);
+}
+
+/* These have no predecessors that could be missing: numbers say nothing. */
+static void take_newest(const struct delivery_entry *e, const struct run_view *view,
+			struct delivery_sums *sums)
+{
+	sums->tuples += view->run->count;
+	if (e->leaf)
+		e->leaf->sums.tuples += view->run->count;
+}
+
+/* Walk over the answer once more, and take in what is new. */
+static void keep(struct delivery *l, struct batch *batch, struct delivery_sums *sums)
+{
+	struct batch_cursor cursor = {0}, at = {0};
+	struct run_view view;
+	bool copying = false;
+	size_t parts = 0;
+
+	for (; batch_next_packed(batch, &cursor, &view); at = cursor) {
+		struct delivery_entry *e;
+
+		parts += view.run->kind == RUN_PART;
+		e = &l->entries[parts - 1];
+		if (!e->is_new) {
+			if (!copying)
+				keep_all_before(l, batch, &at);
+			copying = true;
+			continue;
+		}
+		if (view.run->kind == RUN_PART)
+			take_part(l, e, view.part, sums);
+		if (view.run->kind == RUN_NEWEST)
+			take_newest(e, &view, sums);
+		if (view.run->kind == RUN_TUPLES)
+			keep_tuples(l, e, &view, &copying, batch, &at, sums);
+		else if (copying)
+			batch_keep(&l->kept, &view);
+	}
+	if (!copying)
+		return;
+	batch_clear(batch);
+	batch_link(batch, &l->kept);
+}
+
+/* ---- owing ---- */
+
+/* Its connection was down before the wave was asked for, so the leaf knows nothing of that wave. */
+static bool never_asked(const Evspace__Missing *m, const struct delivery_times *times)
+{
+	uint64_t since_ns = m->since_ms * 1000000u;
+
+	return m->why == MISSING_UNREACHABLE && since_ns < times->came_ns &&
+	       times->came_ns - since_ns < times->asked_ns;
+}
+
+static void note_answered(struct delivery *l, const Evspace__Answer *a,
+			  const struct delivery_times *times)
+{
+	/* Whoever is not in the answer may have the wave all the same. */
+	for (size_t i = 0; i < l->n_present && !a->again; i++)
+		interval_set_add(&l->leaves[i]->owed, a->wave, a->wave + 1);
+	for (size_t i = 0; i < a->n_missing; i++) {
+		struct delivery_leaf *leaf =
+			a->missing[i]->leaf < l->n_places ? l->places[a->missing[i]->leaf] : NULL;
+
+		if (!leaf)
+			continue;
+		/* Once late is no reason not to ask it again, but twice is. Answers may come in
+		 * another order: what is older says nothing of now. */
+		if (a->again || (a->missing[i]->why != MISSING_LATE && leaf->newest < a->wave))
+			leaf->back = false;
+		if (!a->again && never_asked(a->missing[i], times))
+			interval_set_remove(&leaf->owed, a->wave, a->wave + 1);
+	}
+	for (size_t i = 0; i < l->n_entries; i++) {
+		struct delivery_entry *e = &l->entries[i];
+
+		if (!e->leaf || !e->is_new)
+			continue;
+		interval_set_remove(&e->leaf->owed, e->wave, e->wave + 1);
+		e->leaf->back = true;
+		e->leaf->newest = e->wave > e->leaf->newest ? e->wave : e->leaf->newest;
+	}
+}
+
+void delivery_take(struct delivery *l, const Evspace__Answer *a, const struct delivery_times *times,
+		   struct batch *batch, struct delivery_sums *sums)
+{
+	uint64_t left;
+
+	*sums = (struct delivery_sums){0};
+	judge(l, a, batch);
+	if (l->reading == READ_STREAM)
+		note_answered(l, a, times);
+	keep(l, batch, sums);
+	left = sums->read - sums->filtered - sums->reduced;
+	sums->unaccounted = left > sums->tuples ? left - sums->tuples : sums->tuples - left;
+}
+
+bool delivery_is_early(const struct delivery *l, const struct batch *batch)
+{
+	struct batch_cursor cursor = {0};
+	const struct delivery_leaf *leaf;
+	struct run_view view;
+
+	while (batch_next_part(batch, &cursor, &view)) {
+		if (view.run->flags & RUN_FOLD)
+			continue;
+		leaf = delivery_leaf_at(l, view.run->element);
+		if (leaf && leaf->owed.n && leaf->owed.items[0].from < view.run->first)
+			return true;
+	}
+	return false;
+}
+
+bool delivery_owed(const struct delivery *l)
+{
+	for (size_t i = 0; i < l->n_present; i++) {
+		if (l->leaves[i]->owed.n > 0)
+			return true;
+	}
+	return false;
+}
+
+size_t delivery_owing(const struct delivery *l, Evspace__Owing *owing)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct delivery_leaf *leaf = l->leaves[i];
+
+		if (leaf->owed.n == 0)
+			continue;
+		evspace__owing__init(&owing[n]);
+		owing[n].leaf = leaf->index;
+		owing[n].wave = leaf->owed.items[0].from;
+		n++;
+	}
+	return n;
+}
+
+bool delivery_again(struct delivery *l, uint32_t most, struct delivery_again *again)
+{
+	uint64_t first = UINT64_MAX, end = UINT64_MAX;
+
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct delivery_leaf *leaf = l->leaves[i];
+
+		if (leaf->back && leaf->owed.n && leaf->owed.items[0].from < first)
+			first = leaf->owed.items[0].from;
+	}
+	if (first == UINT64_MAX)
+		return false;
+	*again = (struct delivery_again){.wave = first, .leaves = l->again};
+	/* All leaves that owe the first one, for as long as none comes or goes. */
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct delivery_leaf *leaf = l->leaves[i];
+
+		if (!leaf->back || leaf->owed.n == 0)
+			continue;
+		if (leaf->owed.items[0].from > first) {
+			end = leaf->owed.items[0].from < end ? leaf->owed.items[0].from : end;
+			continue;
+		}
+		end = leaf->owed.items[0].to < end ? leaf->owed.items[0].to : end;
+		again->leaves[again->n++] = leaf->index;
+	}
+	again->count = end - first < most ? (uint32_t)(end - first) : most;
+	return true;
+}
+
+/* ---- accounts ---- */
+
+void delivery_forget(struct delivery *l, uint32_t element)
+{
+	intervals_forget(l->numbers, element);
+}
+
+static bool owes_nothing(void *arg, uint32_t element)
+{
+	const struct delivery *l = arg;
+	const struct delivery_leaf *leaf = delivery_leaf_at(l, name_place(element));
+
+	return !l->thinned && leaf && leaf->owed.n == 0 && leaf->sums.filtered == 0 &&
+	       leaf->sums.reduced == 0;
+}
+
+uint64_t delivery_unaccounted(const struct delivery *l)
+{
+	return intervals_gaps(l->numbers, owes_nothing, (void *)(uintptr_t)l);
+}

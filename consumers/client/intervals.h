@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers: which tuples of each element have come, told by their numbers, so that none counts twice
+ * and none is missed in silence (DESIGN rule 4). */
+#ifndef EVSPACE_INTERVALS_H
+#define EVSPACE_INTERVALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tree/data/batch.h"
+
+/** A run of numbers: [from, to). */
+struct interval {
+	uint64_t from, to;
+};
+
+/** Spans in order, none touching the next. Plain data, usable when zeroed. */
+struct interval_set {
+	struct interval *items;
+	size_t n, room;
+};
+
+void interval_set_fini(struct interval_set *spans);
+
+/** Put [from, to) in; what is there already is fine. */
+void interval_set_add(struct interval_set *spans, uint64_t from, uint64_t to);
+
+/** Take [from, to) out. Returns how many of these numbers were there. */
+uint64_t interval_set_remove(struct interval_set *spans, uint64_t from, uint64_t to);
+
+/** Is @number there? */
+bool interval_set_have(const struct interval_set *spans, uint64_t number);
+
+/** The numbers of all elements, by their name ids. */
+struct intervals;
+
+struct intervals *intervals_new(void);
+void intervals_free(struct intervals *numbers);
+
+/**
+ * Tuples [from, to) of @element have come, or are known to be lost. Returns how many of them had
+ * not come before. An element that is new begins at @begin.
+ */
+uint64_t intervals_take(struct intervals *numbers, uint32_t element, uint64_t begin, uint64_t from,
+			uint64_t to);
+
+/**
+ * The tuples of a run have come. Returns how many are new, and in *@lost how many of those that it
+ * says are lost. @backlog: an element that is new begins with its first tuple, else with the run.
+ */
+uint32_t intervals_take_run(struct intervals *numbers, const struct run_view *view, bool backlog,
+			    uint64_t *lost);
+
+/** What this id stands for begins with what comes first from now on: it is another element, or was
+ * another leaf's before. */
+void intervals_forget(struct intervals *numbers, uint32_t element);
+
+/**
+ * How many tuples lie between those that came, summed over the elements that @counts is true for:
+ * nobody said that they are lost.
+ */
+uint64_t intervals_gaps(const struct intervals *numbers,
+			bool (*counts)(void *arg, uint32_t element), void *arg);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace deploy: starts and ends the agents of a pathmap on their hosts, and shows how they are.
+ */
+#include "consumers/deploy/deploy.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/options.h"
+#include "consumers/deploy/parallel.h"
+#include "consumers/cli/help.h"
+#include "consumers/cli/profile.h"
+#include "consumers/cli/unit.h"
+#include "pathmap/base/config.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "tree/data/clock.h"
+#include "tree/stage/stage.h"
+
+static const char deploy_help[] =
+	"usage: evspace deploy up|restart PATHMAP [options]     start the agents of all nodes\n"
+	"       evspace deploy down PATHMAP [options]           end them, and leave nothing there\n"
+	"       evspace deploy status PATHMAP [options]         how they are, one line each\n"
+	"\n"
+	"cluster.map says what starts the agents of each cluster; without a word it is ssh:\n"
+	"\n"
+	"  cluster w { nodes w[0-7]; address w[0-7].example.org:7440; gateway gw;\n"
+	"              deploy ssh { user alice; port 2222; } }\n"
+	"  node front { address front.example.org:7440; deploy local; }\n"
+	"\n"
+	"  ssh    OpenSSH, to the host of each node's address (or `host w[0-7].mgmt;`), through\n"
+	"         the cluster's gateway; keys, agents and ~/.ssh/config are used as ssh does\n"
+	"  local  this machine\n"
+	"  mpi    mpirun of Open MPI, on the gateway or here, one agent on each host\n"
+	"  slurm  srun --overlap in a job, the same way\n"
+	"  pvm    as tasks of your virtual machine, which is started when it is not there\n"
+	"\n"
+	"  binary PATH;   evspace as it is installed on the hosts; without, this one is copied\n"
+	"  folder PATH;   where evspace-agents-UID with all files is (/var/tmp); for mpi,\n"
+	"                 slurm and pvm one that all hosts of the cluster share\n"
+	"\n"
+	"up copies the maps, each host its own certificate (0600, never on a command line) and\n"
+	"evspace, verifies their checksums and starts the agent. What runs already with the same\n"
+	"files, or with other certificates only (which it takes), is left alone. Hosts that fail "
+	"are\n"
+	"named with the reason, the exit code is then 1, and up can be repeated. down ends "
+	"agents,\n"
+	"and removes sockets and copied files.\n"
+	"\n"
+	"  --only NAMES       these nodes or clusters only, as w[0-3]; may be repeated\n"
+	"  --tls DIR          certificates made by evspace-certs: ca.pem and each node's\n"
+	"                     (default: $EVSPACE_TLS, else ~/.config/evspace/tls)\n"
+	"  --parallel N       hosts under way at once, 1 to 256 (default 8)\n"
+	"  --timeout S        seconds until a host counts as unreachable, 1 to 600 (default 10)\n"
+	"  --ssh-config FILE  instead of ~/.ssh/config ($EVSPACE_SSH_CONFIG)\n"
+	"  --job ID           slurm: the job (default: $SLURM_JOB_ID, the one that you are in)\n"
+	"  --connect ADDR     status: where the map's entry is asked (default: its address there)\n"
+	"  --profile NAME     certificates as `evspace profile save NAME` has noted, but for what\n"
+	"                     is said here or in $EVSPACE_TLS (default: $EVSPACE_PROFILE)\n"
+	"  --identity NAME    status: NAME.pem and NAME.key in the folder of certificates\n"
+	"  --json             one JSON object a line for each host, with \"schema\":1\n"
+	"  --help             this text\n"
+	"\n"
+	"examples:\n"
+	"  evspace deploy up maps --tls certs\n"
+	"  evspace deploy up maps --tls certs --only w3     # when w3 is back\n"
+	"  evspace deploy status maps\n"
+	"  evspace deploy down maps\n";
+
+enum { ONLY = 1, TLS, PARALLEL, TIMEOUT, SSH_CONFIG, CONNECT, IDENTITY, PROFILE, JOB, JSON };
+
+/* ---- the command line ---- */
+
+static int number_set(const char *text, unsigned most, unsigned *number, struct error *e)
+{
+	return quantity_count(text, 1, most, number, e);
+}
+
+static int option_set(struct deploy_options *o, int code, const char *value, struct error *e)
+{
+	size_t at;
+
+	switch (code) {
+	case ONLY:
+		return hostlist_add(&o->only, value, &at, e);
+	case TLS:
+		o->tls = value;
+		break;
+	case PARALLEL:
+		return number_set(value, 256, &o->at_once, e);
+	case TIMEOUT:
+		return number_set(value, 600, &o->timeout_s, e);
+	case SSH_CONFIG:
+		o->ssh_config = value;
+		break;
+	case JOB:
+		if (!*value || value[strspn(value, "0123456789")])
+			return errorf(e, "'%s' is no number of a job", value);
+		o->job = value;
+		break;
+	case CONNECT:
+		o->connect = value;
+		break;
+	case IDENTITY:
+		o->identity = value;
+		break;
+	case PROFILE:
+		o->profile = value;
+		break;
+	case JSON:
+		o->json = true;
+		break;
+	}
+	return 0;
+}
+
+static int words_take(int argc, char **argv, struct deploy_options *o)
+{
+	static const char *const actions[] = {"up", "down", "restart", "status"};
+
+	if (optind < argc)
+		o->action = argv[optind];
+	for (size_t i = 0; o->action && i < 4; i++) {
+		if (strcmp(o->action, actions[i]) != 0)
+			continue;
+		if (argc - optind == 2) {
+			o->maps = argv[optind + 1];
+			return 0;
+		}
+		fprintf(stderr, "%s: which pathmap? evspace deploy %s DIR\n", argv[0], o->action);
+		return -1;
+	}
+	if (o->action)
+		fprintf(stderr, "%s: '%s' is none of up, down, restart, status; try '%s --help'\n",
+			argv[0], o->action, argv[0]);
+	else
+		fprintf(stderr, "%s: say up, down, restart or status; try '%s --help'\n", argv[0],
+			argv[0]);
+	return -1;
+}
+
+/* Returns -1 to go on, else the exit code. */
+static int deploy_parse(int argc, char **argv, struct deploy_options *o)
+{
+	static const struct option table[] = {
+		{"help", no_argument, NULL, 'h'},
+		{"only", required_argument, NULL, ONLY},
+		{"tls", required_argument, NULL, TLS},
+		{"parallel", required_argument, NULL, PARALLEL},
+		{"timeout", required_argument, NULL, TIMEOUT},
+		{"ssh-config", required_argument, NULL, SSH_CONFIG},
+		{"job", required_argument, NULL, JOB},
+		{"connect", required_argument, NULL, CONNECT},
+		{"identity", required_argument, NULL, IDENTITY},
+		{"profile", required_argument, NULL, PROFILE},
+		{"json", no_argument, NULL, JSON},
+		{NULL, 0, NULL, 0},
+	};
+	struct error e;
+	int c, index = 0;
+
+	while ((c = options_next(argc, argv, true, table, &index)) != -1) {
+		if (c == 'h') {
+			help_print(deploy_help);
+			return EXIT_FINE;
+		}
+		if (c == '?')
+			return EXIT_USAGE;
+		if (option_set(o, c, optarg, &e) < 0) {
+			fprintf(stderr, "%s: --%s: %s\n", argv[0], table[index].name, e.text);
+			return EXIT_USAGE;
+		}
+	}
+	return words_take(argc, argv, o) < 0 ? EXIT_USAGE : -1;
+}
+
+/* ---- progress ---- */
+
+struct progress {
+	const struct deploy_options *o;
+	size_t n, ended, failed;
+};
+
+static const char *result_name(const struct target *post)
+{
+	static const char *const names[] = {
+		[TARGET_NONE] = "not asked",	[TARGET_UP] = "up",
+		[TARGET_SAME] = "already up",	[TARGET_DOWN] = "down",
+		[TARGET_ABSENT] = "was not up", [TARGET_FAILED] = "FAILED",
+	};
+
+	return names[post->result];
+}
+
+static void progress_json(const struct target *post)
+{
+	json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:I,s:f}", "schema", 1, "name",
+			      post->name, "nodes", post->nodes, "engine",
+			      engine_names[post->engine], "host", post->host, "fine",
+			      target_is_fine(post), "result", result_name(post), "text", post->text,
+			      "copied", (json_int_t)post->bytes, "seconds", post->seconds);
+
+	if (!o)
+		abort();
+	json_dumpf(o, stdout, JSON_COMPACT);
+	putchar('\n');
+	fflush(stdout);
+	json_decref(o);
+}
+
+/* A line for each host as it ends. */
+static void progress_done(void *arg, const struct target *post)
+{
+	struct progress *p = arg;
+	char copied[UNIT_TEXT];
+
+	p->ended++;
+	p->failed += !target_is_fine(post);
+	if (p->o->json)
+		progress_json(post);
+	fprintf(stderr, "[%zu/%zu] %s", p->ended, p->n, post->name);
+	if (strcmp(post->host, post->name) != 0)
+		fprintf(stderr, " (%s, %s)", engine_names[post->engine], post->host);
+	fprintf(stderr, ": %s%s%s", result_name(post), post->text[0] ? ", " : "", post->text);
+	if (post->bytes && target_is_fine(post))
+		fprintf(stderr, ", copied %s", unit_bytes(copied, post->bytes));
+	fprintf(stderr, ", %.2f s\n", post->seconds);
+}
+
+/* ---- up, down, restart ---- */
+
+static void summary_print(const struct deploy_options *o, const struct targets *posts,
+			  double seconds)
+{
+	size_t n[TARGET_FAILED + 1] = {0};
+
+	for (size_t i = 0; i < posts->n; i++)
+		n[posts->posts[i].result]++;
+	fprintf(stderr, "%s:", o->action);
+	if (strcmp(o->action, "down") == 0)
+		fprintf(stderr, " %zu ended, %zu were not up", n[TARGET_DOWN], n[TARGET_ABSENT]);
+	else
+		fprintf(stderr, " %zu started, %zu already up", n[TARGET_UP], n[TARGET_SAME]);
+	fprintf(stderr, ", %zu failed, in %.1f s", n[TARGET_FAILED] + n[TARGET_NONE], seconds);
+	for (size_t i = 0, shown = 0; i < posts->n; i++)
+		if (!target_is_fine(&posts->posts[i]))
+			fprintf(stderr, "%s%s", shown++ ? " " : "; failed: ", posts->posts[i].name);
+	fprintf(stderr, "%s\n",
+		n[TARGET_FAILED] + n[TARGET_NONE] ? "; the same command tries these again" : "");
+}
+
+static int deploy_change(const struct deploy_options *o, const struct pathmap *map)
+{
+	struct progress progress = {.o = o};
+	const struct target_plan plan = {
+		.action = o->action,
+		.maps = o->maps,
+		.tls = o->tls,
+		.ssh_config = o->ssh_config,
+		.job = o->job,
+		.timeout_s = o->timeout_s,
+		.map = map,
+		.only = (const char *const *)o->only.names,
+		.n_only = o->only.n,
+	};
+	const struct parallel_way way = {
+		.at_once = o->at_once,
+		.timeout_s = o->timeout_s,
+		.done = progress_done,
+		.arg = &progress,
+	};
+	uint64_t begun = clock_mono_ns();
+	struct targets posts;
+	struct error e;
+	int rc, code = EXIT_BAD_NEWS;
+
+	if (targets_init(&posts, &plan, &e) < 0) {
+		fprintf(stderr, "evspace deploy: %s\n", e.text);
+	} else {
+		progress.n = posts.n;
+		rc = parallel_run(&posts, &way);
+		summary_print(o, &posts, (double)(clock_mono_ns() - begun) / 1e9);
+		code = rc < 0 || progress.failed ? EXIT_BAD_NEWS : EXIT_FINE;
+	}
+	targets_fini(&posts);
+	return code;
+}
+
+/* Who we are, where that is not said; which agent is the entry, the map says. */
+static int profile_apply(struct deploy_options *o, struct error *e)
+{
+	const struct profile *profile = profile_chosen(o->profile, e);
+
+	if (!profile)
+		return -1;
+	if (!o->tls || !*o->tls)
+		o->tls = profile->tls;
+	if (!o->identity)
+		o->identity = profile->identity;
+	return 0;
+}
+
+int deploy_main(int argc, char **argv)
+{
+	char *tls = config_tls_folder();
+	struct deploy_options o = {
+		.tls = config_variable("EVSPACE_TLS"),
+		.ssh_config = config_variable("EVSPACE_SSH_CONFIG"),
+		.job = getenv("SLURM_JOB_ID"),
+		.at_once = 8,
+		.timeout_s = 10,
+	};
+	int code = deploy_parse(argc, argv, &o);
+	struct pathmap *map;
+	struct error e;
+
+	if (code < 0 && profile_apply(&o, &e) < 0) {
+		fprintf(stderr, "evspace deploy: --profile: %s\n", e.text);
+		code = EXIT_USAGE;
+	}
+	if (!o.tls || !*o.tls)
+		o.tls = tls;
+	if (code < 0) {
+		map = pathmap_load(o.maps, stage_check, stderr, &e);
+		if (!map) {
+			fprintf(stderr, "evspace deploy: %s\n", e.text);
+			code = EXIT_BAD_NEWS;
+		} else {
+			code = strcmp(o.action, "status") == 0 ? deploy_status(&o, map)
+							       : deploy_change(&o, map);
+		}
+		pathmap_free(map);
+	}
+	hostlist_fini(&o.only);
+	free(tls);
+	return code;
+}

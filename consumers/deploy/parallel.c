@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs ssh for each post in one loop, carries on its dialogue with deploy/host, and notes the end.
+ */
+#include "consumers/deploy/parallel.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "consumers/deploy/parallel-words.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/utf8.h"
+#include "tree/data/clock.h"
+
+/* What a host may take between two lines: it waits 30 s for agents, and 15 s for their end. */
+#define PATIENCE_S 60
+
+/* What a login takes at most, once there is a connection, which ssh itself gives up in time. */
+#define LOGIN_S 15
+
+/* Of what ssh says on stderr, and of a line that a host says. */
+#define WORDS_MOST 4096
+
+struct parallel;
+
+/* One post under way. */
+struct talk {
+	struct parallel *dispatch;
+	struct target *post;
+	struct bufferevent *io, *errors;
+	struct event *limit;
+	pid_t pid;
+	bool greeted; /* deploy/host has spoken: what comes before that is a login's */
+	uint64_t begun_ns;
+	const struct bundle_file **needed;
+	size_t n_needed;
+	char said[WORDS_MOST]; /* by ssh */
+	size_t n_said;
+};
+
+struct parallel {
+	struct targets *posts;
+	const struct parallel_way *way;
+	struct event_base *base;
+	struct event *signals[2];
+	struct talk *talks; /* one for each post */
+	size_t next, under_way;
+	bool stopped;
+};
+
+static void parallel_more(struct parallel *d);
+
+/* ---- its end ---- */
+
+static void talk_end(struct talk *t, enum target_result result, const char *text)
+{
+	struct parallel *d = t->dispatch;
+	struct target *post = t->post;
+
+	post->result = result;
+	post->text = memory_copy(text);
+	utf8_clean(post->text);
+	post->seconds = (double)(clock_mono_ns() - t->begun_ns) / 1e9;
+	if (t->io)
+		bufferevent_free(t->io);
+	if (t->errors)
+		bufferevent_free(t->errors);
+	if (t->limit)
+		event_free(t->limit);
+	free(t->needed);
+	if (t->pid > 0) {
+		/* The ssh that leads through the gateway is in its group. */
+		kill(-t->pid, SIGTERM);
+		while (waitpid(t->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	*t = (struct talk){.dispatch = d, .post = post};
+	d->under_way--;
+	d->way->done(d->way->arg, post);
+	parallel_more(d);
+}
+
+/* It said nothing of how it ended: what ssh says tells why. */
+static void talk_broken(struct talk *t, const char *otherwise)
+{
+	char *text = parallel_words(t->post, t->said, otherwise);
+
+	talk_end(t, TARGET_FAILED, text);
+	free(text);
+}
+
+static void talk_patience(struct talk *t, unsigned seconds)
+{
+	struct timeval tv = {.tv_sec = (time_t)seconds};
+
+	event_add(t->limit, &tv);
+}
+
+static void talk_limit(evutil_socket_t fd, short what, void *arg)
+{
+	struct talk *t = arg;
+	char text[100];
+
+	(void)fd;
+	(void)what;
+	snprintf(text, sizeof(text), "no answer within %u s",
+		 t->greeted ? PATIENCE_S : t->dispatch->way->timeout_s + LOGIN_S);
+	talk_broken(t, text);
+}
+
+/* ---- what it says ---- */
+
+static const struct bundle_file *talk_file(const struct talk *t, const char *name)
+{
+	const struct bundle *all[TARGET_PARCELS];
+	const struct bundle_file *file = NULL;
+
+	target_parcels(t->post, all);
+	for (size_t i = 0; !file && i < TARGET_PARCELS; i++)
+		file = all[i] ? bundle_find(all[i], name) : NULL;
+	return file;
+}
+
+static void talk_need(struct talk *t, const char *name)
+{
+	const struct bundle_file *file = talk_file(t, name);
+
+	if (!file)
+		return;
+	t->needed = memory_room(t->needed, t->n_needed, sizeof(*t->needed));
+	t->needed[t->n_needed++] = file;
+}
+
+/* A slow line is no host that says nothing: what leaves counts. */
+static void talk_sent(struct evbuffer *out, const struct evbuffer_cb_info *info, void *arg)
+{
+	(void)out;
+	if (info->n_deleted > 0)
+		talk_patience(arg, PATIENCE_S);
+}
+
+static void talk_send(struct talk *t)
+{
+	evbuffer_add_cb(bufferevent_get_output(t->io), talk_sent, t);
+	for (size_t i = 0; i < t->n_needed; i++) {
+		evbuffer_add_reference(bufferevent_get_output(t->io), t->needed[i]->bytes,
+				       t->needed[i]->size, NULL, NULL);
+		t->post->bytes += t->needed[i]->size;
+	}
+}
+
+/* Returns false when the talk has ended with it. */
+static bool talk_line(struct talk *t, char *line)
+{
+	static const struct {
+		const char *word;
+		enum target_result result;
+	} results[] = {{"up", TARGET_UP},
+		       {"same", TARGET_SAME},
+		       {"down", TARGET_DOWN},
+		       {"absent", TARGET_ABSENT},
+		       {"fail", TARGET_FAILED}};
+	char *rest = line;
+	const char *word;
+
+	if (!t->greeted) {
+		t->greeted = strcmp(line, "evspace-host 1") == 0;
+		return true;
+	}
+	word = strsep(&rest, " ");
+	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
+		if (strcmp(word, results[i].word) == 0) {
+			talk_end(t, results[i].result, rest ? rest : "");
+			return false;
+		}
+	}
+	if (strcmp(word, "need") == 0 && rest)
+		talk_need(t, rest);
+	else if (strcmp(word, "ready") == 0)
+		talk_send(t);
+	return true;
+}
+
+static void talk_read(struct bufferevent *io, void *arg)
+{
+	struct evbuffer *in = bufferevent_get_input(io);
+	struct talk *t = arg;
+	bool goes_on = true;
+	char *line;
+
+	talk_patience(t, PATIENCE_S);
+	while (goes_on && (line = evbuffer_readln(in, NULL, EVBUFFER_EOL_LF)) != NULL) {
+		goes_on = talk_line(t, line);
+		free(line);
+	}
+	if (goes_on && evbuffer_get_length(in) > WORDS_MOST)
+		talk_end(t, TARGET_FAILED, "its answer makes no sense");
+}
+
+static void talk_event(struct bufferevent *io, short what, void *arg)
+{
+	/* Who takes no more may have said why. */
+	if (what & BEV_EVENT_WRITING)
+		bufferevent_disable(io, EV_WRITE);
+	else if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
+		talk_broken(arg, "the connection broke");
+}
+
+static void talk_errors(struct bufferevent *errors, void *arg)
+{
+	struct talk *t = arg;
+	struct evbuffer *in = bufferevent_get_input(errors);
+	int n = evbuffer_remove(in, t->said + t->n_said, sizeof(t->said) - 1 - t->n_said);
+
+	t->n_said += n > 0 ? (size_t)n : 0;
+	evbuffer_drain(in, evbuffer_get_length(in));
+}
+
+/* ---- its beginning ---- */
+
+/* In a session of its own, so that ssh asks no terminal, and ends together with its helpers. */
+static int talk_spawn(struct talk *t, int io, int errors)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t usual;
+	int rc;
+
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, io, STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, io, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigdefault(&attributes, &usual);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+	rc = posix_spawnp(&t->pid, t->post->argv[0], &actions, &attributes, t->post->argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	if (rc != 0)
+		t->pid = 0;
+	return rc;
+}
+
+static struct bufferevent *talk_stream(struct talk *t, int fd, bufferevent_data_cb read,
+				       bufferevent_event_cb event)
+{
+	struct bufferevent *stream;
+
+	evutil_make_socket_nonblocking(fd);
+	stream = bufferevent_socket_new(t->dispatch->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	if (!stream)
+		abort();
+	bufferevent_setcb(stream, read, NULL, event, t);
+	bufferevent_enable(stream, EV_READ | EV_WRITE);
+	return stream;
+}
+
+static void talk_begin(struct talk *t)
+{
+	int io[2], errors[2], rc;
+	char text[160];
+
+	t->begun_ns = clock_mono_ns();
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, io) < 0) {
+		talk_end(t, TARGET_FAILED, strerror(errno));
+		return;
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, errors) < 0) {
+		close(io[0]);
+		close(io[1]);
+		talk_end(t, TARGET_FAILED, strerror(errno));
+		return;
+	}
+	rc = talk_spawn(t, io[1], errors[1]);
+	close(io[1]);
+	close(errors[1]);
+	t->io = talk_stream(t, io[0], talk_read, talk_event);
+	t->errors = talk_stream(t, errors[0], talk_errors, NULL);
+	t->limit = evtimer_new(t->dispatch->base, talk_limit, t);
+	if (rc != 0 || !t->limit) {
+		snprintf(text, sizeof(text), "cannot start %s: %s%s", t->post->argv[0],
+			 strerror(rc), rc == ENOENT ? "; install openssh-client" : "");
+		talk_end(t, TARGET_FAILED, text);
+		return;
+	}
+	talk_patience(t, t->dispatch->way->timeout_s + LOGIN_S);
+	bufferevent_write(t->io, t->post->header, strlen(t->post->header));
+}
+
+/* ---- all of them ---- */
+
+static void parallel_more(struct parallel *d)
+{
+	while (!d->stopped && d->next < d->posts->n && d->under_way < d->way->at_once) {
+		d->under_way++;
+		talk_begin(&d->talks[d->next++]);
+	}
+	if (d->under_way == 0 && (d->stopped || d->next == d->posts->n))
+		event_base_loopbreak(d->base);
+}
+
+static void parallel_signal(evutil_socket_t number, short what, void *arg)
+{
+	struct parallel *d = arg;
+
+	(void)number;
+	(void)what;
+	d->stopped = true;
+	for (size_t i = 0; i < d->next; i++)
+		if (d->talks[i].io)
+			talk_end(&d->talks[i], TARGET_FAILED, "broken off");
+}
+
+static void parallel_init(struct parallel *d, struct targets *posts, const struct parallel_way *way)
+{
+	static const int numbers[] = {SIGINT, SIGTERM};
+
+	*d = (struct parallel){.posts = posts, .way = way, .base = event_base_new()};
+	d->talks = memory_new(posts->n, sizeof(*d->talks));
+	for (size_t i = 0; i < posts->n; i++)
+		d->talks[i] = (struct talk){.dispatch = d, .post = &posts->posts[i]};
+	for (size_t i = 0; i < 2; i++) {
+		d->signals[i] =
+			d->base ? evsignal_new(d->base, numbers[i], parallel_signal, d) : NULL;
+		if (!d->signals[i] || evsignal_add(d->signals[i], NULL) < 0)
+			abort();
+	}
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int parallel_run(struct targets *posts, const struct parallel_way *way)
+{
+	struct parallel d;
+
+	parallel_init(&d, posts, way);
+	parallel_more(&d);
+	if (d.under_way > 0)
+		event_base_dispatch(d.base);
+	for (size_t i = 0; i < 2; i++)
+		event_free(d.signals[i]);
+	event_base_free(d.base);
+	free(d.talks);
+	return d.stopped ? -1 : 0;
+}

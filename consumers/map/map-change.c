@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace map diff, apply and rollback: what another map would change, and going by it. */
+#include "consumers/map/map-change.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/hash.h"
+#include "consumers/client/client.h"
+#include "consumers/cli/command.h"
+#include "consumers/map/map-fold.h"
+#include "consumers/cli/options.h"
+#include "pathmap/plan/difference.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/texts.h"
+#include "tree/stage/stage.h"
+
+/* Hosts are given 3 s to answer, and waves that are under way their deadlines to end. */
+#define CHANGE_WITHIN_MS 30000u
+
+static const char change_help[] =
+	"usage: evspace map diff DIR [options]\n"
+	"       evspace map apply DIR [--dry-run] [options]\n"
+	"       evspace map rollback [--dry-run] [options]\n"
+	"\n"
+	"diff says what would be different if the entry agent went by the pathmap in DIR: hosts, "
+	"ranks,\n"
+	"what is collected, and for each view which host is below which other one and what runs "
+	"where.\n"
+	"\n"
+	"apply has it go by that map, while the program runs and consumers look: new trees are "
+	"prepared\n"
+	"beside the old ones, and each consumer goes over between two waves; nothing is lost, "
+	"nothing comes\n"
+	"twice. When a host does not answer, is not who it should be, or has ranks that the map "
+	"puts\n"
+	"elsewhere, nothing is changed: exit code 1. Hosts that did not answer before either are "
+	"named.\n"
+	"rollback goes back to the map before. Both need a control certificate (evspace-certs), or "
+	"to be\n"
+	"the agent's user on its host.\n"
+	"\n"
+	"The agent keeps the map: one that is started again with the same files goes on with it. "
+	"If the\n"
+	"files were changed meanwhile, they count. What is selected by a view and collected holds "
+	"for what is\n"
+	"opened and started later.\n"
+	"\n"
+	"examples:\n"
+	"  evspace map diff maps\n"
+	"  evspace map apply maps --identity control --connect front:7440\n"
+	"  evspace map rollback\n"
+	"\n"
+	"  --dry-run         prepare it, say who does not answer, and change nothing\n"
+	"  --verbose         all of it: node by node, and what runs where, stage by stage\n";
+
+enum { DRY_RUN = 256, VERBOSE };
+
+static const struct own_option own[] = {
+	{"dry-run", false, DRY_RUN},
+	{"verbose", false, VERBOSE},
+	{NULL, false, 0},
+};
+
+enum action { DIFF, APPLY, ROLLBACK };
+
+struct change {
+	struct common common;
+	enum action action;
+	const char *command; /* "evspace map apply" */
+	bool dry_run;
+	Evspace__Map *now; /* within reply */
+	Evspace__Frame *reply;
+	struct pathmap_texts texts; /* the new map's */
+	struct pathmap *from, *to;
+	struct map_fold fold;
+	bool verbose;
+};
+
+static int own_take(void *arg, int code, const char *value, struct error *e)
+{
+	struct change *c = arg;
+
+	(void)value;
+	if (code == VERBOSE) {
+		c->verbose = true;
+		return 0;
+	}
+	c->dry_run = true;
+	return c->action == DIFF ? errorf(e, "it goes with apply and rollback") : 0;
+}
+
+static int change_end(const struct change *c, enum exit_code code, const char *why)
+{
+	fprintf(stderr, "%s: %s\n", c->command, why);
+	return code;
+}
+
+static void json_print(json_t *object)
+{
+	json_object_set_new(object, "schema", json_integer(1));
+	json_dumpf(object, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(object);
+}
+
+/* ---- the agent ---- */
+
+/* Ask the entry agent. Returns EXIT_FINE with c->reply, or the exit code, said why. */
+static int change_ask(struct change *c, const Evspace__Frame *question, int expected)
+{
+	enum evspace_failure failure = EVSPACE_FINE;
+	struct evspace_options look = c->common.look;
+	char why[sizeof(((struct error *)0)->text)];
+
+	look.deadline_ms = CHANGE_WITHIN_MS;
+	if (c->reply)
+		evspace__frame__free_unpacked(c->reply, NULL);
+	c->reply = client_ask(&look, question, &failure, why, sizeof(why));
+	if (c->reply && (int)c->reply->kind_case == expected)
+		return EXIT_FINE;
+	if (c->reply)
+		return change_end(c, EXIT_NO_CONNECTION, "the agent talks nonsense");
+	return change_end(c, failure == EVSPACE_WRONG ? EXIT_BAD_NEWS : EXIT_NO_CONNECTION, why);
+}
+
+static int change_ask_map(struct change *c)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__MapAsk ask = EVSPACE__MAP_ASK__INIT;
+	int code;
+
+	frame.kind_case = EVSPACE__FRAME__KIND_MAP_ASK;
+	frame.map_ask = &ask;
+	code = change_ask(c, &frame, EVSPACE__FRAME__KIND_MAP);
+	if (code != EXIT_FINE)
+		return code;
+	c->now = c->reply->map;
+	if (!c->now->texts)
+		return change_end(c, EXIT_NO_CONNECTION, "the agent talks nonsense");
+	return EXIT_FINE;
+}
+
+/* ---- what is different ---- */
+
+static int texts_parse_message(const struct change *c, const Evspace__MapTexts *m,
+			       struct pathmap **map)
+{
+	struct pathmap_texts texts;
+	struct error e;
+
+	texts_set(&texts, m->application, m->cluster, m->mapping);
+	*map = texts_parse(&texts, stage_check, &e);
+	texts_fini(&texts);
+	return *map ? EXIT_FINE : change_end(c, EXIT_BAD_NEWS, e.text);
+}
+
+/* What the agent does not say of its map is not compared. */
+static int change_hide(struct change *c)
+{
+	struct pathmap_texts texts;
+	struct error e;
+
+	fprintf(stderr, "%s: where hosts are is not compared: only control may see that\n",
+		c->command);
+	texts_set(&texts, c->texts.application, c->texts.cluster, c->texts.mapping);
+	texts_hide(&texts);
+	pathmap_free(c->to);
+	c->to = texts_parse(&texts, stage_check, &e);
+	texts_fini(&texts);
+	return c->to ? EXIT_FINE : change_end(c, EXIT_BAD_NEWS, e.text);
+}
+
+/* Read the new map: DIR, or the one before. */
+static int change_read(struct change *c)
+{
+	const Evspace__MapTexts *before = c->now->previous;
+	struct error e;
+	int code = texts_parse_message(c, c->now->texts, &c->from);
+
+	if (code != EXIT_FINE)
+		return code;
+	if (c->action == ROLLBACK) {
+		if (!before)
+			return change_end(c, EXIT_BAD_NEWS, "there is no map before this one");
+		texts_set(&c->texts, before->application, before->cluster, before->mapping);
+		return texts_parse_message(c, before, &c->to);
+	}
+	c->to = pathmap_load(c->common.words[0], stage_check, stderr, &e);
+	if (!c->to || texts_read(&c->texts, c->common.words[0], &e) < 0)
+		return change_end(c, EXIT_BAD_NEWS, e.text);
+	return c->now->hidden ? change_hide(c) : EXIT_FINE;
+}
+
+static void difference_take(void *arg, const struct difference *d)
+{
+	struct change *c = arg;
+
+	if (c->common.json) {
+		json_t *object = json_pack("{ss ss ss ss ss ss}", "type", "difference", "what",
+					   d->what, "subject", d->subject, "from", d->from, "to",
+					   d->to, "text", d->text);
+
+		if (d->view)
+			json_object_set_new(object, "view", json_string(d->view));
+		json_print(object);
+		return;
+	}
+	map_fold_take(&c->fold, d);
+}
+
+/* How many views there are by both maps. */
+static size_t views_both(const struct change *c)
+{
+	const char *const *from, *const *to;
+	size_t n_from = pathmap_views(c->from, &from), n_to = pathmap_views(c->to, &to), n = 0;
+
+	for (size_t i = 0; i < n_from; i++)
+		for (size_t k = 0; k < n_to; k++)
+			n += strcmp(from[i], to[k]) == 0;
+	return n;
+}
+
+static void change_print(struct change *c)
+{
+	size_t n = 0;
+	unsigned long long generation = c->now->generation;
+	const char *to = c->action == ROLLBACK ? "the map before" : c->common.words[0];
+
+	if (!c->common.json)
+		printf("from map generation %llu to %s:\n", generation, to);
+	n = difference_walk(c->from, c->to, difference_take, c);
+	map_fold_print(&c->fold, views_both(c), c->verbose, stdout);
+	if (n == 0 && !c->common.json)
+		printf("  nothing is different\n");
+	if (c->common.json)
+		json_print(json_pack("{ss sI sI}", "type", "map", "generation",
+				     (json_int_t)generation, "differences", (json_int_t)n));
+}
+
+/* ---- applying ---- */
+
+static json_t *missing_json(const Evspace__MapApplied *a)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < a->n_missing; i++)
+		json_array_append_new(array, json_pack("{ss ss}", "node", a->missing[i]->node,
+						       "why", a->missing[i]->text));
+	return array;
+}
+
+static void applied_print(const struct change *c, const Evspace__MapApplied *a)
+{
+	for (size_t i = 0; i < a->n_missing; i++) {
+		fprintf(stderr, "%s: %s did not answer before, and does not now: %s\n", c->command,
+			a->missing[i]->node, a->missing[i]->text);
+	}
+	if (c->common.json) {
+		json_print(json_pack("{ss sb sI si si si so}", "type", "applied", "dry_run",
+				     (int)c->dry_run, "generation", (json_int_t)a->generation,
+				     "scopes", (int)a->scopes, "prepared_ms", (int)a->prepared_ms,
+				     "switched_ms", (int)a->switched_ms, "missing",
+				     missing_json(a)));
+		return;
+	}
+	if (c->dry_run)
+		printf("it can be applied: all hosts have prepared it in %u ms\n", a->prepared_ms);
+	else
+		printf("applied as generation %llu: prepared in %u ms, %u open scope%s switched in "
+		       "%u ms\n",
+		       (unsigned long long)a->generation, a->prepared_ms, a->scopes,
+		       plural(a->scopes, "s"), a->switched_ms);
+}
+
+static int change_apply(struct change *c)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__MapApply apply = EVSPACE__MAP_APPLY__INIT;
+	Evspace__MapTexts texts = EVSPACE__MAP_TEXTS__INIT;
+	int code;
+
+	texts.application = c->texts.application;
+	texts.cluster = c->texts.cluster;
+	texts.mapping = c->texts.mapping;
+	apply.texts = c->action == ROLLBACK ? NULL : &texts;
+	apply.expected = c->now->generation;
+	apply.dry_run = c->dry_run;
+	frame.kind_case = EVSPACE__FRAME__KIND_MAP_APPLY;
+	frame.map_apply = &apply;
+	code = change_ask(c, &frame, EVSPACE__FRAME__KIND_MAP_APPLIED);
+	if (code == EXIT_FINE)
+		applied_print(c, c->reply->map_applied);
+	return code;
+}
+
+static int change(struct change *c)
+{
+	int code = change_ask_map(c);
+
+	if (code == EXIT_FINE)
+		code = change_read(c);
+	if (code != EXIT_FINE)
+		return code;
+	change_print(c);
+	return c->action == DIFF ? EXIT_FINE : change_apply(c);
+}
+
+static int change_words(const struct change *c)
+{
+	int wanted = c->action == ROLLBACK ? 0 : 1;
+
+	if (c->common.n_words == wanted)
+		return 0;
+	fprintf(stderr, "%s: %s; try '%s --help'\n", c->command,
+		wanted ? "say which directory the new maps are in" : "it takes no directory",
+		c->command);
+	return -1;
+}
+
+int map_change_main(int argc, char **argv)
+{
+	static const char *const actions[] = {
+		[DIFF] = "diff", [APPLY] = "apply", [ROLLBACK] = "rollback"};
+	struct change c = {.common = {.look = {.rate_hz = 1}, .words_max = 1}};
+	char command[32];
+	int code;
+
+	while (strcmp(actions[c.action], argv[0]) != 0)
+		c.action++;
+	snprintf(command, sizeof(command), "evspace map %s", actions[c.action]);
+	argv[0] = command;
+	c.command = command;
+	code = options_parse(argc, argv, change_help, own, own_take, &c, &c.common);
+	if (code >= 0)
+		return code;
+	code = change_words(&c) < 0 ? EXIT_USAGE : change(&c);
+	map_fold_fini(&c.fold);
+	texts_fini(&c.texts);
+	pathmap_free(c.from);
+	pathmap_free(c.to);
+	if (c.reply)
+		evspace__frame__free_unpacked(c.reply, NULL);
+	return code;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints predicted costs: what evspace map show says below each view's tree. */
+#include "consumers/map/map-cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/base/table.h"
+
+/* Hosts and links that a person is shown. */
+#define SHOWN 4u
+
+void map_calibration(struct calibration *c)
+{
+	char *path = calibration_path();
+	struct error e;
+
+	if (calibration_read(c, path, &e) < 0)
+		fprintf(stderr, "evspace map: %s; predicting by what is built in\n", e.text);
+	free(path);
+}
+
+char *map_amount(double value, const char *unit)
+{
+	static const char *const prefixes[] = {"", "k", "M", "G"};
+	size_t i = 0;
+
+	while (value >= 9999.5 && i + 1 < sizeof(prefixes) / sizeof(prefixes[0])) {
+		value /= 1000;
+		i++;
+	}
+	return memory_format("%.*f %s%s", value < 9.995 ? 1 : 0, value, prefixes[i], unit);
+}
+
+/* The @rank-th by @value among the hosts from @first on, or n_hosts. */
+static size_t host_ranked(const struct cost *cost, size_t first, double (*value)(const void *),
+			  double below, size_t after)
+{
+	size_t best = cost->n_hosts;
+
+	for (size_t i = first; i < cost->n_hosts; i++) {
+		double here = value(&cost->hosts[i]);
+		bool behind = here < below || (here <= below && i > after);
+
+		if (behind && (best == cost->n_hosts || here > value(&cost->hosts[best])))
+			best = i;
+	}
+	return best;
+}
+
+static double host_cpu(const void *host)
+{
+	return ((const struct cost_host *)host)->cpu_us;
+}
+
+static double host_bytes(const void *host)
+{
+	return ((const struct cost_host *)host)->bytes;
+}
+
+/* The hosts from @first on with the most of something, the most first. */
+static void ranked_print(const struct cost *cost, size_t first, double (*value)(const void *),
+			 const char *unit, FILE *out)
+{
+	double below = INFINITY;
+	size_t at = 0, n, size;
+	char *text = NULL;
+	FILE *words = open_memstream(&text, &size);
+
+	if (words == NULL)
+		abort();
+
+	for (n = 0; n < SHOWN; n++) {
+		char *amount;
+
+		at = host_ranked(cost, first, value, below, at);
+		if (at == cost->n_hosts)
+			break;
+		below = value(&cost->hosts[at]);
+		amount = map_amount(below, unit);
+		fprintf(words, "%s%s%s%s %s", n > 0 ? ", " : "  ",
+			first > 0 ? cost->hosts[at].parent->node : "", first > 0 ? "-" : "",
+			cost->hosts[at].place->node, amount);
+		free(amount);
+	}
+	fprintf(words, "%s a wave", cost->n_hosts - first > n ? ", others less" : "");
+	if (fclose(words) == EOF)
+		abort();
+	table_say(out, "%s", text);
+	free(text);
+}
+
+void map_cost_print(const struct cost *cost, const struct calibration *c, FILE *out)
+{
+	char *all = map_amount(cost->cpu_us, "us");
+
+	table_say(out,
+		  "predicted: %.0f waves/s, %.0f with %u under way; CPU time of all hosts %s a "
+		  "wave%s",
+		  cost->waves_per_s, cost->window_waves_per_s, cost->window, all,
+		  c->measured ? "" : " (by built-in costs; `evspace doctor` measures)");
+	ranked_print(cost, 0, host_cpu, "us", out);
+	if (cost->n_hosts > 1)
+		ranked_print(cost, 1, host_bytes, "B", out);
+	free(all);
+}
+
+json_t *map_cost_json(const struct cost *cost, const struct calibration *c)
+{
+	json_t *hosts = json_array();
+
+	for (size_t i = 0; i < cost->n_hosts; i++) {
+		const struct cost_host *host = &cost->hosts[i];
+
+		json_array_append_new(
+			hosts,
+			json_pack("{ss ss? sf sf sf}", "node", host->place->node, "parent",
+				  host->parent != NULL ? host->parent->node : NULL, "cpu_us",
+				  host->cpu_us, "bytes", host->bytes, "records", host->records));
+	}
+	return json_pack("{sf sI sf sf sb so}", "waves_per_s", cost->waves_per_s, "window",
+			 (json_int_t)cost->window, "window_waves_per_s", cost->window_waves_per_s,
+			 "cpu_us", cost->cpu_us, "calibrated", (int)c->measured, "hosts", hosts);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace map: checks a pathmap, and shows what is generated from it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/help.h"
+#include "consumers/cli/options.h"
+#include "consumers/deploy/discover.h"
+#include "consumers/map/map-change.h"
+#include "consumers/map/map-cost.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pathmap.h"
+#include "pathmap/plan/plan.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
+#include "pathmap/model/rank.h"
+#include "pathmap/base/utf8.h"
+#include "tree/stage/stage.h"
+
+/* The version of what --json prints. */
+#define MAP_SCHEMA 1
+
+/* Waves that can be under way. */
+#define WINDOW_MOST 64
+
+static const char map_help[] =
+	"usage: evspace map check DIR [--json]\n"
+	"       evspace map show DIR [--view VIEW] [--window N] [--dot | --json]\n"
+	"       evspace map suggest DIR --view VIEW [--window N] [--json]\n"
+	"       evspace map discover ...   the maps of what runs (evspace map discover --help)\n"
+	"       evspace map diff | apply | rollback ...   (see evspace map apply --help)\n"
+	"\n"
+	"DIR is a pathmap: application.map (which threads, what is collected, which views),\n"
+	"cluster.map (which hosts, how they are reached) and mapping.map (what is where).\n"
+	"\n"
+	"check reads all three, and says of everything that is wrong the file, line and column,\n"
+	"what was found and what would be right. Exit code 1 if anything is.\n"
+	"\n"
+	"show prints what is collected of each channel, for each view the tree of hosts that\n"
+	"answers it, each path from a rank up the tree with the host that each stage runs on, and\n"
+	"what is predicted: waves per second, CPU time per host and bytes per link and wave (by\n"
+	"what `evspace doctor` has measured here; of a stream, one tuple per element and wave).\n"
+	"\n"
+	"suggest tries shapes and places of stages for one view, and prints those mappings that "
+	"no\n"
+	"other is predicted to beat in everything: rate against the price at the busiest host.\n"
+	"\n"
+	"  --view VIEW  only this view\n"
+	"  --window N   predict for N waves under way, too, 1 to 64 (default 16)\n"
+	"  --dot        the tree as a graph for Graphviz: ... --dot | dot -Tsvg >tree.svg\n"
+	"  --json       one object a line, with \"schema\": 1; check: one for each error, and a\n"
+	"               summary; show: one for all channels, one for each view\n"
+	"  --help       this text\n"
+	"\n"
+	"examples:\n"
+	"  evspace map check maps\n"
+	"  evspace map show maps --view heartbeat\n";
+
+enum format { FORMAT_TEXT, FORMAT_DOT, FORMAT_JSON };
+
+struct map_options {
+	const char *action; /* "check", "show" or "suggest" */
+	const char *dir;
+	const char *view; /* NULL: all */
+	unsigned window;  /* waves under way that are predicted for, too */
+	enum format format;
+};
+
+static void json_print(json_t *object)
+{
+	json_dumpf(object, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(object);
+}
+
+static void fault_print(const struct pathmap_fault *fault, void *arg)
+{
+	json_t *object = json_pack("{si ss ss}", "schema", MAP_SCHEMA, "file", fault->file, "text",
+				   fault->text);
+	size_t *faults = arg;
+
+	++*faults;
+	if (fault->line > 0) {
+		json_object_set_new(object, "line", json_integer((json_int_t)fault->line));
+		json_object_set_new(object, "column", json_integer((json_int_t)fault->column));
+	}
+	json_print(object);
+}
+
+static int check_json(const char *dir)
+{
+	size_t faults = 0;
+	struct pathmap *map = pathmap_examine(dir, stage_check, fault_print, &faults, NULL);
+
+	char *name = memory_copy(dir);
+
+	utf8_clean(name);
+	json_print(json_pack("{si ss sb sI}", "schema", MAP_SCHEMA, "pathmap", name, "fine",
+			     map != NULL, "errors", (json_int_t)faults));
+	free(name);
+	if (map == NULL)
+		return EXIT_BAD_NEWS;
+	pathmap_free(map);
+	return EXIT_FINE;
+}
+
+static int check_text(const char *dir)
+{
+	struct error e;
+	struct pathmap *map = pathmap_load(dir, stage_check, stderr, &e);
+	const char *const *names;
+	size_t n;
+
+	if (map == NULL) {
+		fprintf(stderr, "evspace map: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	printf("%s: fine; application %s", dir, pathmap_application(map));
+	if (pathmap_ranks(map) > 0)
+		printf(" with %u rank%s", pathmap_ranks(map), plural(pathmap_ranks(map), "s"));
+	n = pathmap_nodes(map, &names);
+	printf(", %zu node%s, entry %s, views", n, plural(n, "s"), pathmap_entry(map));
+	n = pathmap_views(map, &names);
+	for (size_t i = 0; i < n; i++)
+		printf(" %s", names[i]);
+	putchar('\n');
+	pathmap_free(map);
+	return EXIT_FINE;
+}
+
+static json_t *stages_json(const struct plan_stage *stages, size_t n)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(array,
+				      json_pack("{ss ss ss}", "level", level_name(stages[i].level),
+						"kind", stages[i].kind, "args", stages[i].args));
+	return array;
+}
+
+/* The ranks that the mapping names, by node: {"w0": [0, 1], ...}. */
+static json_t *ranks_json(const struct pathmap *map)
+{
+	unsigned n = pathmap_ranks(map);
+	json_t *nodes = json_object();
+
+	/* When they are left open, those that are somewhere, unless all are on one node. */
+	if (n == 0 && pathmap_rank_node(map, RANKS_MAX) == NULL)
+		n = RANKS_MAX;
+	for (unsigned rank = 0; rank < n; rank++) {
+		const char *node = pathmap_rank_node(map, rank);
+		json_t *ranks = node != NULL ? json_object_get(nodes, node) : NULL;
+
+		if (node != NULL && ranks == NULL) {
+			ranks = json_array();
+			json_object_set_new(nodes, node, ranks);
+		}
+		if (node != NULL)
+			json_array_append_new(ranks, json_integer(rank));
+	}
+	return nodes;
+}
+
+static json_t *alternates_json(const struct plan_place *place)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < place->n_alternates; i++)
+		json_array_append_new(array, json_pack("{ss ss}", "node", place->alternates[i].node,
+						       "address", place->alternates[i].address));
+	return array;
+}
+
+static json_t *place_json(const struct plan_place *place, json_t *ranks)
+{
+	json_t *object =
+		json_pack("{ss ss ss sb so so}", "node", place->node, "cluster", place->cluster,
+			  "address", place->address, "leaf", (int)place->leaf, "local",
+			  stages_json(place->local, place->n_local), "joined",
+			  stages_json(place->joined, place->n_joined));
+	json_t *children = json_array();
+
+	if (place->n_children > 0) {
+		json_object_set_new(object, "concurrency", json_integer(place->concurrency));
+		json_object_set_new(object, "alternates", alternates_json(place));
+	}
+	if (place->leaf && json_object_get(ranks, place->node) != NULL)
+		json_object_set(object, "ranks", json_object_get(ranks, place->node));
+	for (size_t i = 0; i < place->n_children; i++)
+		json_array_append_new(children, place_json(place->children[i], ranks));
+	json_object_set_new(object, "children", children);
+	return object;
+}
+
+static void plan_json(const struct plan *plan, const struct pathmap *map, const struct cost *cost,
+		      const struct calibration *c)
+{
+	json_t *select = json_array(), *ranks = ranks_json(map);
+
+	for (size_t i = 0; i < plan->n_select; i++)
+		json_array_append_new(select, json_string(plan->select[i]));
+	json_print(json_pack("{si ss ss so sI so so}", "schema", MAP_SCHEMA, "view", plan->view,
+			     "read", reading_name(plan->reading), "select", select, "hosts",
+			     (json_int_t)plan->n_places, "root", place_json(plan->root, ranks),
+			     "predicted", map_cost_json(cost, c)));
+	json_decref(ranks);
+}
+
+static void recordings_json(const struct pathmap *map)
+{
+	json_t *channels = json_object(), *channel;
+	const char *const *names;
+	size_t n = pathmap_channels(&names);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct recording *r = pathmap_recording(map, names[i]);
+
+		if (!r->collected)
+			continue;
+		channel = json_pack("{ss si sI ss}", "element", r->element, "capacity",
+				    (int)r->capacity, "lifetime_ns", (json_int_t)r->lifetime_ns,
+				    "mode", r->mode);
+		if (r->remote[0])
+			json_object_update_new(channel, json_pack("{ss si}", "remote", r->remote,
+								  "remote_capacity",
+								  (int)r->remote_capacity));
+		json_object_set_new(channels, names[i], channel);
+	}
+	json_print(json_pack("{si so}", "schema", MAP_SCHEMA, "channels", channels));
+}
+
+/* What is collected, which no view changes. */
+static void recordings_show(const struct pathmap *map, enum format format)
+{
+	if (format == FORMAT_JSON)
+		recordings_json(map);
+	if (format != FORMAT_TEXT)
+		return;
+	pathmap_print_recordings(map, stdout);
+	putchar('\n');
+}
+
+static int view_show(const struct pathmap *map, const char *view, const struct map_options *options,
+		     const struct calibration *c)
+{
+	struct plan *plan;
+	struct cost cost;
+	struct error e;
+
+	if (plan_make(map, view, &plan, &e) < 0) {
+		fprintf(stderr, "evspace map: %s\n", e.text);
+		return EXIT_USAGE;
+	}
+	cost_predict(&cost, plan, map, c, options->window);
+	if (options->format == FORMAT_JSON) {
+		plan_json(plan, map, &cost, c);
+	} else if (options->format == FORMAT_DOT) {
+		plan_dot(plan, map, stdout);
+	} else {
+		plan_print(plan, map, stdout);
+		putchar('\n');
+		map_cost_print(&cost, c, stdout);
+	}
+	cost_fini(&cost);
+	plan_free(plan);
+	return EXIT_FINE;
+}
+
+static int suggest(const struct map_options *options)
+{
+	struct error e;
+	struct pathmap *map = pathmap_load(options->dir, stage_check, stderr, &e);
+	int result;
+
+	if (map == NULL) {
+		fprintf(stderr, "evspace map: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	result = map_suggest(map, options->view, options->window, options->format == FORMAT_JSON);
+	pathmap_free(map);
+	return result;
+}
+
+static int show(const struct map_options *options)
+{
+	struct error e;
+	struct pathmap *map = pathmap_load(options->dir, stage_check, stderr, &e);
+	const char *const *views;
+	struct calibration c;
+	int result = EXIT_FINE;
+	size_t n;
+
+	if (map == NULL) {
+		fprintf(stderr, "evspace map: %s\n", e.text);
+		return EXIT_BAD_NEWS;
+	}
+	map_calibration(&c);
+	n = pathmap_views(map, &views);
+	if (options->view != NULL) {
+		views = &options->view;
+		n = 1;
+	} else {
+		recordings_show(map, options->format);
+	}
+	for (size_t i = 0; i < n && result == EXIT_FINE; i++) {
+		if (options->view == NULL && pathmap_view_is_quiet(map, views[i]))
+			continue;
+		if (i > 0 && options->format == FORMAT_TEXT)
+			putchar('\n');
+		result = view_show(map, views[i], options, &c);
+	}
+	pathmap_free(map);
+	return result;
+}
+
+/* What can be done with maps, in the order of --help. */
+static const char *const actions[] = {"check", "show",	"suggest", "discover",
+				      "diff",  "apply", "rollback"};
+
+#define ACTIONS (sizeof(actions) / sizeof(actions[0]))
+
+/* Those that take the options here; the others have their own. */
+#define OWN_ACTIONS 3
+
+static size_t action_number(const char *word)
+{
+	size_t i = 0;
+
+	while (i < ACTIONS && strcmp(actions[i], word) != 0)
+		i++;
+	return i;
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "evspace map: %s; try 'evspace map --help'\n", what);
+	return -1;
+}
+
+static int map_options_parse(int argc, char **argv, struct map_options *options)
+{
+	static const struct option longs[] = {
+		{"view", required_argument, NULL, 'v'}, {"window", required_argument, NULL, 'w'},
+		{"dot", no_argument, NULL, 'd'},	{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},	{NULL, 0, NULL, 0},
+	};
+	bool dot = false, json = false;
+	struct error e;
+	int c;
+
+	while ((c = options_next(argc, argv, true, longs, NULL)) != -1) {
+		switch (c) {
+		case 'v':
+			options->view = optarg;
+			break;
+		case 'w':
+			if (quantity_count(optarg, 1, WINDOW_MOST, &options->window, &e) < 0)
+				return usage("--window takes a number from 1 to 64");
+			break;
+		case 'd':
+			dot = true;
+			break;
+		case 'j':
+			json = true;
+			break;
+		case 'h':
+			help_print(map_help);
+			exit(EXIT_FINE);
+		default:
+			return -1;
+		}
+	}
+	if (dot && json)
+		return usage("--dot and --json exclude each other");
+	options->format = dot ? FORMAT_DOT : json ? FORMAT_JSON : FORMAT_TEXT;
+	if (optind == argc)
+		return usage("say what to do: check, show, suggest, discover, diff, apply or "
+			     "rollback");
+	options->action = argv[optind++];
+	if (action_number(options->action) == ACTIONS) {
+		options_unknown(argv[0], options->action, actions, ACTIONS);
+		return -1;
+	}
+	if (action_number(options->action) >= OWN_ACTIONS)
+		return usage("discover, diff, apply and rollback stand before their options");
+	if (optind == argc)
+		return usage("say which directory the maps are in");
+	options->dir = argv[optind++];
+	if (optind < argc)
+		return usage("one directory at a time");
+	if (*options->action == 'c' && (dot || options->view != NULL))
+		return usage("--view and --dot go with 'show'");
+	if (strcmp(options->action, "suggest") == 0 && (dot || options->view == NULL))
+		return usage("'suggest' needs --view VIEW, and draws no graph");
+	return 0;
+}
+
+int map_main(int argc, char **argv)
+{
+	struct map_options options = {.window = 16};
+	int result;
+
+	if (argc > 1 && (strcmp(argv[1], "diff") == 0 || strcmp(argv[1], "apply") == 0 ||
+			 strcmp(argv[1], "rollback") == 0))
+		return map_change_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "discover") == 0)
+		return discover_main(argc - 1, argv + 1);
+	if (map_options_parse(argc, argv, &options) < 0)
+		return EXIT_USAGE;
+	if (strcmp(options.action, "show") == 0)
+		result = show(&options);
+	else if (strcmp(options.action, "suggest") == 0)
+		result = suggest(&options);
+	else if (options.format == FORMAT_JSON)
+		result = check_json(options.dir);
+	else
+		result = check_text(options.dir);
+	return result;
+}

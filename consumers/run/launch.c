@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes launchers' command lines apart and adds to them what collectors need on other hosts. */
+#include "consumers/run/launch.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "consumers/cli/preload.h"
+#include "consumers/run/program.h"
+#include "pathmap/base/memory.h"
+
+#define ENV_LIST     "mca_base_env_list"
+#define ENV_LIST_VAR "OMPI_MCA_" ENV_LIST
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(word, *words))
+			return true;
+	return false;
+}
+
+/* ---- which launcher, which program ---- */
+
+/* What "@program --version" says first: "mpirun (Open MPI) 4.1.4", "HYDRA build details:" … */
+static void first_words(const char *program, char *buf, size_t n)
+{
+	char *const argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t) "--version", NULL};
+	posix_spawn_file_actions_t actions;
+	size_t got = 0;
+	ssize_t more;
+	int ends[2];
+	pid_t pid;
+
+	buf[0] = '\0';
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	if (!posix_spawnp(&pid, program, &actions, NULL, argv, environ)) {
+		close(ends[1]);
+		ends[1] = -1;
+		while (got < n - 1 && (more = read(ends[0], buf + got, n - 1 - got)) > 0)
+			got += (size_t)more;
+		buf[got] = '\0';
+		waitpid(pid, NULL, 0);
+	}
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[0]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+}
+
+static enum launcher find_launcher(const char *command)
+{
+	static const char *const mpis[] = {"mpirun",	     "mpiexec",
+					   "orterun",	     "prterun",
+					   "mpirun.openmpi", "mpiexec.openmpi",
+					   "mpirun.mpich",   "mpiexec.mpich",
+					   "mpiexec.hydra",  NULL};
+	const char *name = base_name(command);
+	char words[256];
+
+	if (!strcmp(name, "srun"))
+		return LAUNCHER_INHERITS;
+	if (!is_one_of(name, mpis))
+		return LAUNCHER_NONE;
+	first_words(command, words, sizeof(words));
+	/* Version 5 calls itself "mpirun (Open MPI)", its launcher "prterun (PRRTE)". */
+	if (strstr(words, "Open MPI") || strstr(words, "OpenRTE") || strstr(words, "PRRTE"))
+		return LAUNCHER_OPEN_MPI;
+	return strstr(words, "HYDRA") ? LAUNCHER_HYDRA : LAUNCHER_INHERITS;
+}
+
+/* Behind a launcher: the first word that is something to start, and no word that an option takes.
+ */
+static const char *find_program(const struct launch *launch)
+{
+	static const char *const takers[] = {"--map-by",
+					     "-map-by",
+					     "--rank-by",
+					     "-rank-by",
+					     "--bind-to",
+					     "-bind-to",
+					     "-x",
+					     "--mca",
+					     "-mca",
+					     "--output-filename",
+					     "-launcher",
+					     "-bootstrap",
+					     "-launcher-exec",
+					     "-bootstrap-exec",
+					     "-rmk",
+					     "-f",
+					     "-wdir",
+					     NULL};
+	char path[PATH_MAX];
+	char **word = launch->argv;
+
+	if (launch->launcher == LAUNCHER_NONE)
+		return *word;
+	while (*++word) {
+		if (is_one_of(*word, takers) && word[1])
+			word++;
+		else if (**word != '-' && program_find(*word, path, sizeof(path)))
+			return *word;
+	}
+	return launch->argv[0];
+}
+
+void launch_init(struct launch *launch, char *const *argv)
+{
+	size_t n = 0;
+
+	while (argv[n])
+		n++;
+	launch->argv = memory_new(n + 1, sizeof(char *));
+	for (size_t i = 0; i < n; i++)
+		launch->argv[i] = memory_copy(argv[i]);
+	launch->launcher = find_launcher(argv[0]);
+	launch->program = find_program(launch);
+	launch->inherits =
+		launch->launcher != LAUNCHER_OPEN_MPI && launch->launcher != LAUNCHER_HYDRA;
+}
+
+void launch_fini(struct launch *launch)
+{
+	for (char **word = launch->argv; word && *word; word++)
+		free(*word);
+	free(launch->argv);
+	launch->argv = NULL;
+}
+
+char *launch_complaint(const struct launch *launch)
+{
+	return program_complaint(launch->program);
+}
+
+/* ---- forwarding ---- */
+
+/* The value behind "-mca KEY" or "--mca KEY", NULL: it is not given. */
+static char **find_mca(const struct launch *launch, const char *key)
+{
+	static const char *const options[] = {"-mca", "--mca", "-gmca", "--gmca", NULL};
+
+	for (char **word = launch->argv + 1; *word && word[1] && word[2]; word++)
+		if (is_one_of(*word, options) && !strcmp(word[1], key))
+			return word + 2;
+	return NULL;
+}
+
+static void replace(char **text, char *by)
+{
+	free(*text);
+	*text = by;
+}
+
+/* Does the list "A;B=1;C" name @variable? */
+static bool list_names(const char *list, const char *variable, char delimiter)
+{
+	size_t n = strlen(variable);
+
+	for (; list; list = strchr(list, delimiter), list += list != NULL)
+		if (!strncmp(list, variable, n) && strchr((char[]){'=', delimiter, 0}, list[n]))
+			return true;
+	return false;
+}
+
+static char *list_longer(char *list, const char *preload, const char *const *variables,
+			 char delimiter)
+{
+	replace(&list, memory_format("%s%cLD_PRELOAD=%s", list, delimiter, preload));
+	for (; *variables; variables++)
+		if (getenv(*variables) && !list_names(list, *variables, delimiter))
+			replace(&list, memory_format("%s%c%s", list, delimiter, *variables));
+	return list;
+}
+
+static char list_delimiter(const struct launch *launch)
+{
+	char **given = find_mca(launch, ENV_LIST "_delimiter");
+	const char *delimiter = given ? *given : getenv(ENV_LIST_VAR "_delimiter");
+
+	return delimiter && *delimiter ? *delimiter : ';';
+}
+
+/* The options of one part of a command line, in front of which new ones are put. */
+struct launch_part {
+	char **from, **to; /* from the word behind "mpirun" or ":" to the next ":" or the end */
+};
+
+/* The "-x NAME" or "-x NAME=value" of the user, NULL: none. */
+static char **find_x(const struct launch_part *part, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (char **word = part->from; word + 1 < part->to; word++)
+		if (!strcmp(*word, "-x") && !strncmp(word[1], name, n) &&
+		    (!word[1][n] || word[1][n] == '='))
+			return word + 1;
+	return NULL;
+}
+
+static char **add_x(char **to, char *text)
+{
+	*to++ = memory_copy("-x");
+	*to++ = text;
+	return to;
+}
+
+/* Copy the options that @part lacks to @to. Returns the place behind them. */
+static char **add_missing(char **to, const struct launch_part *part, const char *preload,
+			  const char *const *variables)
+{
+	char **theirs = find_x(part, "LD_PRELOAD"), *value;
+
+	if (!theirs) {
+		to = add_x(to, memory_format("LD_PRELOAD=%s", preload));
+	} else {
+		/* "-x LD_PRELOAD" alone means what is in the environment, which @preload has. */
+		value = strchr(*theirs, '=');
+		value = value ? preload_value(preload, value + 1) : memory_copy(preload);
+		replace(theirs, memory_format("LD_PRELOAD=%s", value));
+		free(value);
+	}
+	for (; *variables; variables++)
+		if (getenv(*variables) && !find_x(part, *variables))
+			to = add_x(to, memory_copy(*variables));
+	return to;
+}
+
+static void forward_by_x(struct launch *launch, const char *preload, const char *const *variables)
+{
+	size_t n = 0, parts = 1, each = 2, i;
+	struct launch_part part;
+	char **argv, **to;
+
+	for (i = 0; launch->argv[i]; i++, n++)
+		parts += !strcmp(launch->argv[i], ":");
+	for (i = 0; variables[i]; i++)
+		each += 2;
+	argv = memory_new(n + parts * each + 1, sizeof(char *));
+	to = argv;
+	part.to = launch->argv;
+	while (*part.to) {
+		*to++ = *part.to; /* mpirun, or the colon */
+		part.from = ++part.to;
+		while (*part.to && strcmp(*part.to, ":") != 0)
+			part.to++;
+		to = add_missing(to, &part, preload, variables);
+		memcpy(to, part.from, (size_t)(part.to - part.from) * sizeof(char *));
+		to += part.to - part.from;
+	}
+	free(launch->argv);
+	launch->argv = argv;
+}
+
+/* The value in "-genv NAME VALUE" or, of one part, "-env NAME VALUE"; from @word on. NULL: none. */
+static char **find_genv(char **word, const char *name)
+{
+	static const char *const options[] = {"-genv", "-env", NULL};
+
+	for (; *word && word[1] && word[2]; word++)
+		if (is_one_of(*word, options) && !strcmp(word[1], name))
+			return word + 2;
+	return NULL;
+}
+
+static char **add_genv(char **to, const char *name, const char *value)
+{
+	*to++ = memory_copy("-genv");
+	*to++ = memory_copy(name);
+	*to++ = memory_copy(value);
+	return to;
+}
+
+/* What the user gives is behind ours, and therefore holds. */
+static void forward_by_genv(struct launch *launch, const char *preload,
+			    const char *const *variables)
+{
+	size_t n = 0, more = 1;
+	char **argv, **to, **value;
+
+	while (launch->argv[n])
+		n++;
+	for (; variables[more - 1]; more++)
+		;
+	for (value = launch->argv + 1; (value = find_genv(value, "LD_PRELOAD")); value++)
+		replace(value, preload_value(preload, *value));
+	argv = memory_new(n + 3 * more + 1, sizeof(char *));
+	to = argv;
+	*to++ = launch->argv[0];
+	to = add_genv(to, "LD_PRELOAD", preload);
+	for (; *variables; variables++)
+		if (getenv(*variables))
+			to = add_genv(to, *variables, getenv(*variables));
+	memcpy(to, launch->argv + 1, (n - 1) * sizeof(char *));
+	free(launch->argv);
+	launch->argv = argv;
+}
+
+void launch_forward(struct launch *launch, const char *preload, const char *const *variables)
+{
+	static const char *const files[] = {"-app", "--app", NULL};
+	const char *set = getenv(ENV_LIST_VAR);
+	char **given, *list;
+
+	if (launch->launcher == LAUNCHER_HYDRA)
+		forward_by_genv(launch, preload, variables);
+	if (launch->launcher != LAUNCHER_OPEN_MPI)
+		return;
+	/* An application file has options of its own for each part: only what is inherited gets
+	 * there. */
+	for (char **word = launch->argv; *word; word++)
+		launch->inherits |= is_one_of(*word, files);
+	given = find_mca(launch, ENV_LIST);
+	if (given) {
+		*given = list_longer(*given, preload, variables, list_delimiter(launch));
+	} else if (set && *set) {
+		list = list_longer(memory_copy(set), preload, variables, list_delimiter(launch));
+		setenv(ENV_LIST_VAR, list, 1);
+		free(list);
+	} else {
+		forward_by_x(launch, preload, variables);
+	}
+}
+
+/* ---- hosts ---- */
+
+/* "a:2,b[0-3]" or a line of a hostfile, "a slots=2": names without what is behind them. */
+static void add_hosts(struct hostlist *hosts, char *text)
+{
+	char *save = NULL, *word;
+	size_t at;
+
+	text[strcspn(text, "# \t\r\n")] = '\0';
+	for (word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+		word[strcspn(word, ":")] = '\0';
+		if (*word && *word != '+')
+			(void)hostlist_add(hosts, word, &at, NULL);
+	}
+}
+
+static void add_hostfile(struct hostlist *hosts, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+
+	while (file && getline(&line, &room, file) > 0)
+		add_hosts(hosts, line);
+	free(line);
+	if (file)
+		fclose(file);
+}
+
+void launch_hosts(const struct launch *launch, struct hostlist *hosts)
+{
+	static const char *const lists[] = {"-host", "--host", "-H", "-hosts", NULL};
+	static const char *const files[] = {
+		"-hostfile",	     "--hostfile",	   "-machinefile", "--machinefile",
+		"-default-hostfile", "--default-hostfile", "-f",	   NULL};
+	const char *file = launch->launcher == LAUNCHER_HYDRA
+				   ? getenv("HYDRA_HOST_FILE")
+				   : getenv("OMPI_MCA_orte_default_hostfile");
+	const char *slurm = getenv("SLURM_JOB_NODELIST");
+	size_t before = hosts->n, at;
+	char *list;
+
+	for (char **word = launch->argv + 1; *word && word[1]; word++) {
+		if (is_one_of(*word, lists)) {
+			list = memory_copy(word[1]);
+			add_hosts(hosts, list);
+			free(list);
+		} else if (is_one_of(*word, files)) {
+			add_hostfile(hosts, word[1]);
+		}
+	}
+	if (hosts->n == before && launch->launcher >= LAUNCHER_OPEN_MPI && file)
+		add_hostfile(hosts, file);
+	if (hosts->n == before && launch->launcher != LAUNCHER_NONE && slurm)
+		(void)hostlist_add(hosts, slurm, &at, NULL);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints the summary of a run: for people, and as JSON. */
+#include "consumers/run/summary.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "consumers/cli/tally.h"
+#include "consumers/cli/unit.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/base/table.h"
+#include "tree/data/process.h"
+
+#define SUMMARY_SCHEMA 1
+
+/* Classes that people are shown. */
+#define CLASS_LINES 8
+
+static uint64_t overwritten(const struct summary *s)
+{
+	return s->written - s->kept - s->overflowed;
+}
+
+static double cost_share(const struct summary *s)
+{
+	return s->life_ns ? (double)s->cost_ns / (double)s->life_ns : 0;
+}
+
+static double cost_per_event(const struct summary *s)
+{
+	return s->written ? (double)s->cost_ns / (double)s->written : 0;
+}
+
+/* ---- for people ---- */
+
+static void print_head(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	char time[UNIT_TEXT];
+
+	unit_duration(time, about->span.ended_ns - about->span.began_ns);
+	fprintf(out, "evspace run: %s: ", about->run);
+	if (s->n_processes == 0)
+		fprintf(out, "no process was collected");
+	else if (s->expected == 0)
+		fprintf(out, "%zu PVM task%s collected", s->n_processes,
+			plural(s->n_processes, "s"));
+	else if (s->worlds > 1)
+		fprintf(out, "%zu of %zu process%s in %zu MPI programs collected", s->n_processes,
+			s->expected, plural(s->expected, "es"), s->worlds);
+	else
+		fprintf(out, "%zu of %zu process%s collected", s->n_processes, s->expected,
+			plural(s->expected, "es"));
+	if (about->signal)
+		fprintf(out, ", %s, ended by signal %d (%s)\n", time, about->signal,
+			strsignal(about->signal));
+	else
+		fprintf(out, ", %s, exit code %d\n", time, about->exit_code);
+}
+
+/* What is known of hosts that are not looked at from here, then those of which nothing is. */
+static void print_other_hosts(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	const struct hostlist *hosts = about->hosts;
+	size_t unknown = 0;
+	unsigned processes;
+	const char *why;
+
+	for (size_t i = 0; i < hosts->n; i++) {
+		enum elsewhere_state state;
+
+		if (summary_has_host(s, hosts->names[i]))
+			continue;
+		state = elsewhere_of(&about->elsewhere, hosts->names[i], &processes, &why);
+		if (state == ELSEWHERE_SILENT)
+			fprintf(out, "  other host  %s: its agent is not there: %s\n",
+				hosts->names[i], why);
+		else if (state == ELSEWHERE_HELD && processes)
+			fprintf(out, "  other host  %s: %u collected, which its agent holds\n",
+				hosts->names[i], processes);
+		else if (state == ELSEWHERE_HELD)
+			fprintf(out, "  other host  %s: none collected, its agent says\n",
+				hosts->names[i]);
+	}
+	for (size_t i = 0; i < hosts->n; i++)
+		if (!summary_has_host(s, hosts->names[i]) &&
+		    elsewhere_of(&about->elsewhere, hosts->names[i], &processes, &why) ==
+			    ELSEWHERE_UNKNOWN)
+			fprintf(out, "%s%s", unknown++ ? ", " : "  other hosts ", hosts->names[i]);
+	if (unknown)
+		fprintf(out, ": not looked at from here; with an agent on each, `evspace runs "
+			     "--connect ENTRY` counts what they hold\n");
+}
+
+static void print_missing(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	size_t count;
+
+	for (size_t i = 0; i < s->worlds; i++) {
+		char *ranks = summary_missing(s, i, &count);
+
+		if (count)
+			fprintf(out,
+				"  not here    rank%s %s: on other hosts, where their agents hold "
+				"them, or not collected\n",
+				count > 1 ? "s" : "", ranks);
+		free(ranks);
+	}
+	print_other_hosts(s, about, out);
+}
+
+static void print_reasons(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	const struct store_refusal *r;
+	char notes[512];
+
+	if (about->why_none)
+		table_say(out, "  why         %s", about->why_none);
+	TAILQ_FOREACH (r, &about->store->refusals, link)
+		if (!strcmp(r->run, about->run))
+			table_say(out, "  refused     %s", r->text);
+	if (s->notes)
+		table_say(out, "  note        %s",
+			  segment_notes(s->notes, s->removed, notes, sizeof(notes)));
+}
+
+static void events_write(FILE *out, const void *arg)
+{
+	const struct summary *s = arg;
+	char count[UNIT_TEXT];
+	int n = 0;
+
+	fprintf(out, "  events      %s", unit_count(count, s->written));
+	for (unsigned c = 0; c < CHANNEL_PROGRAMS; c++)
+		if (s->channel_events[c])
+			fprintf(out, "%s%s %s%s", n++ ? ", " : "  (", channel_name(c),
+				unit_count(count, s->channel_events[c]),
+				c == CHANNEL_COMPLETION ? " (ends of nonblocking calls)" : "");
+	fputs(n ? ")" : "", out);
+}
+
+static void print_events(const struct summary *s, FILE *out)
+{
+	char count[UNIT_TEXT], kept[UNIT_TEXT];
+
+	table_say_of(out, events_write, s);
+	if (overwritten(s))
+		table_say(out,
+			  "  kept        %s of %s event%s: the rest was overwritten; connect a "
+			  "consumer (evspace events) or raise --capacity",
+			  unit_count(kept, s->kept), unit_count(count, s->written),
+			  plural(s->written, "s"));
+	if (s->overflowed)
+		table_say(
+			out,
+			"  lost        %s event%s for which no element had room: raise --threads, "
+			"or --reserve if elements are split",
+			unit_count(count, s->overflowed), plural(s->overflowed, "s"));
+	if (!overwritten(s) && !s->overflowed)
+		table_say(out, "  kept        all%s, 0 lost",
+			  s->inside || s->left ? " that were recorded" : "");
+	if (s->inside)
+		table_say(
+			out,
+			"  not recorded  %s call%s within other calls, of functions of the program "
+			"that MPI calls (error handlers, operations, attributes)",
+			unit_count(count, s->inside), plural(s->inside, "s"));
+	if (s->left)
+		table_say(out, "  not recorded  %s call%s left by an exception or longjmp",
+			  unit_count(count, s->left), s->left == 1 ? " that was" : "s that were");
+}
+
+static void print_classes(const struct summary *s, FILE *out)
+{
+	char count[UNIT_TEXT];
+	uint64_t skipped = 0;
+
+	for (size_t i = 0; i < classes_count(s->classes); i++)
+		skipped += classes_at(s->classes, i)->skipped;
+	if (skipped)
+		fprintf(out, "  skipped     %s call%s counted, not recorded: not in mode trace\n",
+			unit_count(count, skipped), skipped == 1 ? " was" : "s were");
+	tally_print(s->classes, "    ", CLASS_LINES, "--json has all", out);
+}
+
+static void print_op(const struct summary_op *op, const char *label, int running, FILE *out)
+{
+	char time[UNIT_TEXT], bytes[UNIT_TEXT], peer[PROCESS_NAME];
+
+	fprintf(out, "  %-11s %s %s%s for %s", label, op->name, running ? "inside " : "",
+		op_name(op->tuple.op), unit_duration(time, op->duration_ns));
+	if (op->tuple.peer >= 0)
+		fprintf(out, ", peer %s", process_words(peer, op->tuple.peer));
+	else if (op->tuple.peer == TUPLE_ANY_PEER)
+		fprintf(out, ", any peer");
+	if (op->tuple.bytes)
+		fprintf(out, ", %s", unit_bytes(bytes, op->tuple.bytes));
+	fprintf(out, ", %s %.3f s\n", running ? "since" : "at", (double)op->start_ns / 1e9);
+}
+
+static void print_ops(const struct summary *s, FILE *out)
+{
+	for (size_t i = 0; i < s->n_slowest; i++)
+		print_op(&s->slowest[i], i ? "" : "slowest", 0, out);
+	for (size_t i = 0; i < s->n_stuck; i++)
+		print_op(&s->stuck[i], i ? "" : "at the end", 1, out);
+	if (s->all_stuck > s->n_stuck)
+		fprintf(out, "              and %zu more inside an operation at the end\n",
+			s->all_stuck - s->n_stuck);
+}
+
+static void print_cost(const struct summary *s, FILE *out)
+{
+	char share[UNIT_TEXT];
+
+	fprintf(out, "  cost        %.0f ns an event, %s of the processes' time\n",
+		cost_per_event(s), unit_share(share, cost_share(s)));
+}
+
+void summary_print(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	print_head(s, about, out);
+	print_missing(s, about, out);
+	print_reasons(s, about, out);
+	if (!s->n_processes)
+		return;
+	print_events(s, out);
+	print_classes(s, out);
+	print_ops(s, out);
+	print_cost(s, out);
+	fprintf(out, "  elements    %s: %s\n", about->stays ? "kept" : "removed", about->stays_why);
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_ops(const struct summary_op *ops, size_t n)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tuple *t = &ops[i].tuple;
+
+		json_array_append_new(
+			array,
+			json_pack("{s:s,s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "name", ops[i].name, "op",
+				  op_name(t->op), "peer", (int)t->peer, "seq_or_tag",
+				  (json_int_t)t->seq_or_tag, "comm", (json_int_t)t->comm, "bytes",
+				  (json_int_t)t->bytes, "start_ns", (json_int_t)ops[i].start_ns,
+				  "duration_ns", (json_int_t)ops[i].duration_ns));
+	}
+	return array;
+}
+
+static json_t *json_channels(const struct summary *s)
+{
+	json_t *object = json_object();
+
+	for (unsigned c = 0; c < CHANNEL_PROGRAMS; c++)
+		json_object_set_new(object, channel_name(c),
+				    json_pack("{s:I,s:I}", "events",
+					      (json_int_t)s->channel_events[c], "bytes",
+					      (json_int_t)s->channel_bytes[c]));
+	return object;
+}
+
+static json_t *json_missing(const struct summary *s)
+{
+	json_t *array = json_array();
+	size_t count;
+
+	for (size_t i = 0; i < s->worlds; i++) {
+		char *ranks = summary_missing(s, i, &count);
+
+		if (count)
+			json_array_append_new(array, json_string(ranks));
+		free(ranks);
+	}
+	return array;
+}
+
+static json_t *json_other_hosts(const struct summary *s, const struct hostlist *hosts)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < hosts->n; i++)
+		if (!summary_has_host(s, hosts->names[i]))
+			json_array_append_new(array, json_string(hosts->names[i]));
+	return array;
+}
+
+/* How many processes the agents of other hosts hold, by host; those that say so. */
+static json_t *json_elsewhere(const struct summary *s, const struct summary_about *about)
+{
+	json_t *object = json_object();
+	unsigned processes;
+	const char *why;
+
+	for (size_t i = 0; i < about->hosts->n; i++) {
+		const char *host = about->hosts->names[i];
+
+		if (!summary_has_host(s, host) &&
+		    elsewhere_of(&about->elsewhere, host, &processes, &why) == ELSEWHERE_HELD)
+			json_object_set_new(object, host, json_integer(processes));
+	}
+	return object;
+}
+
+static json_t *json_refused(const struct summary_about *about)
+{
+	const struct store_refusal *r;
+	json_t *array = json_array();
+
+	TAILQ_FOREACH (r, &about->store->refusals, link)
+		if (!strcmp(r->run, about->run))
+			json_array_append_new(array, json_string(r->text));
+	return array;
+}
+
+void summary_json(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	char notes[512];
+	json_t *object =
+		json_pack("{s:i,s:s,s:i,s:i,s:f}", "schema", SUMMARY_SCHEMA, "run", about->run,
+			  "exit", about->exit_code, "signal", about->signal, "seconds",
+			  (double)(about->span.ended_ns - about->span.began_ns) / 1e9);
+
+	json_object_update_new(
+		object,
+		json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "processes", (json_int_t)s->n_processes,
+			  "expected", (json_int_t)s->expected, "worlds", (json_int_t)s->worlds,
+			  "alive", (json_int_t)s->alive, "missing_ranks", json_missing(s),
+			  "other_hosts", json_other_hosts(s, about->hosts)));
+	json_object_update_new(
+		object,
+		json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "written", (json_int_t)s->written,
+			  "kept", (json_int_t)s->kept, "overwritten", (json_int_t)overwritten(s),
+			  "overflowed", (json_int_t)s->overflowed, "inside", (json_int_t)s->inside,
+			  "left", (json_int_t)s->left, "channels", json_channels(s)));
+	json_object_update_new(object,
+			       json_pack("{s:o,s:o,s:I,s:f,s:f}", "slowest",
+					 json_ops(s->slowest, s->n_slowest), "stuck",
+					 json_ops(s->stuck, s->n_stuck), "stuck_threads",
+					 (json_int_t)s->all_stuck, "cost_ns_per_event",
+					 cost_per_event(s), "cost_percent", 100 * cost_share(s)));
+	json_object_update_new(
+		object, json_pack("{s:s?,s:s,s:o,s:b,s:s}", "why_none", about->why_none, "notes",
+				  segment_notes(s->notes, s->removed, notes, sizeof(notes)),
+				  "refused", json_refused(about), "stays", (int)about->stays,
+				  "stays_why", about->stays_why));
+	json_object_set_new(object, "elsewhere", json_elsewhere(s, about));
+	json_object_set_new(object, "classes", tally_json(s->classes));
+	json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	fputc('\n', out);
+	json_decref(object);
+}

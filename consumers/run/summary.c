@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums a run up from its segments, which outlive the program. */
+#include "consumers/run/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node-agent/segment/segment-class.h"
+#include "node-agent/control/switch.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+
+/* Tuples are copied out of a ring so many at a time. */
+#define CHUNK 256
+
+/* What is being done, in one place: a guarded reader must hold nothing that a jump would leak. */
+struct summary_look {
+	struct summary *summary;
+	const struct store_segment *s;
+	const struct summary_span *span;
+	struct summary_process *process;
+	struct clock_line line; /* to CLOCK_MONOTONIC */
+	struct tuple chunk[CHUNK];
+	uint64_t events;
+};
+
+/* ---- operations ---- */
+
+static struct summary_op op_of(const struct summary_look *look, const struct tuple *tuple,
+			       uint32_t thread)
+{
+	struct summary_op op = {.tuple = *tuple};
+	int64_t start = clock_line_ns(&look->line, tuple->start), end;
+
+	end = tuple->flags & TUPLE_RUNNING ? (int64_t)look->span->ended_ns
+					   : clock_line_ns(&look->line, tuple->end);
+	snprintf(op.name, sizeof(op.name), "%s/t%u", look->s->name, thread);
+	op.start_ns = start - (int64_t)look->span->began_ns;
+	op.duration_ns = end > start ? (uint64_t)(end - start) : 0;
+	return op;
+}
+
+/* Keep the longest, longest first. Returns the number kept. */
+static size_t op_rank(struct summary_op *ops, size_t n, size_t max, const struct summary_op *op)
+{
+	size_t at = n;
+
+	while (at > 0 && ops[at - 1].duration_ns < op->duration_ns)
+		at--;
+	if (at == max)
+		return n;
+	if (n < max)
+		n++;
+	memmove(&ops[at + 1], &ops[at], (n - 1 - at) * sizeof(*ops));
+	ops[at] = *op;
+	return n;
+}
+
+/* Beginning and ending are always slow, and a completion lasts since its request was started. */
+static bool may_be_slow(const struct tuple *tuple, unsigned channel)
+{
+	return channel != CHANNEL_ENV && channel != CHANNEL_COMPLETION &&
+	       !(tuple->flags & TUPLE_COMPLETION);
+}
+
+static void look_at_tuple(struct summary_look *look, const struct tuple *tuple, uint32_t thread)
+{
+	struct summary *sum = look->summary;
+	const struct summary_op *last = &sum->slowest[SUMMARY_SLOWEST - 1];
+	struct summary_op op;
+
+	/* Most are not among the slowest: that must be said without much ado. */
+	if (sum->n_slowest == SUMMARY_SLOWEST &&
+	    (double)(tuple->end - tuple->start) * look->line.ns_per_tick <=
+		    (double)last->duration_ns)
+		return;
+	op = op_of(look, tuple, thread);
+	sum->n_slowest = op_rank(sum->slowest, sum->n_slowest, SUMMARY_SLOWEST, &op);
+}
+
+/* ---- a segment ---- */
+
+static void look_at_ring(struct summary_look *look, const struct element_ring *ring,
+			 const struct segment_element *entry)
+{
+	uint64_t head = element_head(ring), from = 0;
+	struct element_range range;
+
+	if (head > entry->capacity - 1)
+		from = head - (entry->capacity - 1);
+	while (from < head) {
+		element_read(ring, entry->capacity, from, head, look->chunk, CHUNK, &range);
+		if (!range.count)
+			break;
+		for (uint32_t i = 0; i < range.count; i++)
+			if (may_be_slow(&look->chunk[i], entry->channel))
+				look_at_tuple(look, &look->chunk[i], entry->thread);
+		from = range.first + range.count;
+		look->summary->kept += range.count;
+	}
+}
+
+static void look_at_elements(struct summary_look *look)
+{
+	const struct segment *s = &look->s->segment;
+	struct summary *sum = look->summary;
+
+	for (uint32_t i = 0; i < segment_elements(s); i++) {
+		const struct segment_element *entry = segment_element(s, i);
+		const struct element_ring *ring;
+		struct segment_element copy;
+		uint64_t head;
+
+		if (!entry)
+			continue;
+		memcpy(&copy, entry, sizeof(copy));
+		ring = segment_ring(s, &copy);
+		if (!ring)
+			continue;
+		head = element_head(ring);
+		look->events += head;
+		if (copy.thread == SEGMENT_NO_THREAD)
+			sum->overflowed += head;
+		else
+			look_at_ring(look, ring, &copy);
+	}
+}
+
+/* Of a thread, or of all of those beyond the reserve. */
+static void look_at_counts(struct summary_look *look, uint32_t thread)
+{
+	struct summary *sum = look->summary;
+
+	for (unsigned c = 0; c < CHANNEL_MAX; c++) {
+		struct segment_sum counts = {.calls = 0};
+
+		segment_channel_sum(&look->s->segment, thread, c, &counts);
+		sum->channel_events[c] += counts.calls - counts.skipped;
+		sum->channel_bytes[c] += counts.bytes;
+	}
+}
+
+static void look_at_threads(struct summary_look *look)
+{
+	const struct segment *s = &look->s->segment;
+	struct summary *sum = look->summary;
+	struct summary_op op;
+	struct tuple tuple;
+
+	look_at_counts(look, s->layout.threads_max);
+	for (uint32_t i = 0; i < segment_threads(s); i++) {
+		const struct segment_thread *thread = segment_thread(s, i);
+
+		look_at_counts(look, i);
+		if (!thread || !segment_state(thread, &tuple))
+			continue;
+		op = op_of(look, &tuple, i);
+		sum->all_stuck++;
+		sum->n_stuck = op_rank(sum->stuck, sum->n_stuck, SUMMARY_STUCK, &op);
+	}
+}
+
+static int look_at_segment(void *arg)
+{
+	struct summary_look *look = arg;
+	const struct segment *s = &look->s->segment;
+	const struct segment_header *said = &s->said;
+	const struct summary_span *span = look->span;
+	uint64_t born = said->born.mono_ns;
+
+	look->process->world = said->world;
+	look->process->world_size = said->world_size;
+	look->process->finished = atomic_load(&s->header->finished) != 0;
+	look->summary->notes |= atomic_load(&s->header->note);
+	if (!look->summary->removed[0])
+		memcpy(look->summary->removed, said->removed, sizeof(said->removed));
+	look->summary->inside += atomic_load(&s->header->inside);
+	look->summary->left += atomic_load(&s->header->left);
+	look->line = clock_line_through(said->clock_kind, said->born,
+					clock_pair_take(said->clock_kind), 0);
+	look_at_elements(look);
+	look_at_threads(look);
+	look->summary->written += look->events;
+	look->summary->cost_ns += look->events * segment_cost(s) / 1000;
+	if (span->ended_ns > born)
+		look->summary->life_ns += span->ended_ns - born;
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+static int compare_processes(const void *a, const void *b)
+{
+	const struct summary_process *x = a, *y = b;
+
+	if (x->world != y->world)
+		return x->world < y->world ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void count_worlds(struct summary *summary)
+{
+	for (size_t i = 0; i < summary->n_processes; i++) {
+		if (i && summary->processes[i].world == summary->processes[i - 1].world)
+			continue;
+		summary->worlds++;
+		summary->expected += (size_t)summary->processes[i].world_size;
+	}
+}
+
+void summary_init(struct summary *summary, const struct store *store, const char *run,
+		  const struct summary_span *span)
+{
+	const struct store_segment *s;
+	struct summary_look *look = memory_new(1, sizeof(*look));
+	size_t n = 0;
+
+	memset(summary, 0, sizeof(*summary));
+	TAILQ_FOREACH (s, &store->segments, link)
+		n++;
+	summary->processes = memory_new(n + 1, sizeof(*summary->processes));
+	summary->classes = classes_new();
+	look->summary = summary;
+	look->span = span;
+	TAILQ_FOREACH (s, &store->segments, link) {
+		if (strcmp(s->run, run) != 0)
+			continue;
+		look->s = s;
+		look->events = 0;
+		look->process = &summary->processes[summary->n_processes++];
+		look->process->rank = s->rank;
+		look->process->world_size = 1;
+		memcpy(look->process->host, s->host, sizeof(s->host));
+		summary->alive += s->alive;
+		(void)segment_guarded(look_at_segment, look);
+		(void)switch_read(s, summary->classes);
+	}
+	free(look);
+	qsort(summary->processes, summary->n_processes, sizeof(*summary->processes),
+	      compare_processes);
+	count_worlds(summary);
+}
+
+void summary_fini(struct summary *summary)
+{
+	free(summary->processes);
+	summary->processes = NULL;
+	classes_free(summary->classes);
+	summary->classes = NULL;
+}
+
+/* ---- what is not there ---- */
+
+/* Where the processes of the @i-th world begin; *end is behind them. */
+static const struct summary_process *world_begin(const struct summary *summary, size_t i,
+						 const struct summary_process **end)
+{
+	const struct summary_process *all = summary->processes, *stop = all + summary->n_processes;
+	const struct summary_process *p = all;
+
+	for (;; p = *end, i--) {
+		for (*end = p; *end < stop && (*end)->world == p->world;)
+			++*end;
+		if (i == 0 || p == stop)
+			return p;
+	}
+}
+
+static char *add_range(char *text, int32_t from, int32_t to)
+{
+	char last[16] = "", *longer;
+
+	if (to > from)
+		snprintf(last, sizeof(last), "-%d", to);
+	longer = memory_format("%s%s%d%s", text, *text ? ", " : "", from, last);
+	free(text);
+	return longer;
+}
+
+char *summary_missing(const struct summary *summary, size_t i, size_t *count)
+{
+	const struct summary_process *end, *p = world_begin(summary, i, &end);
+	int32_t size = p < end ? p->world_size : 0, next = 0, rank;
+	char *text = memory_copy("");
+
+	*count = 0;
+	for (; p <= end && next < size; p++) {
+		rank = p < end ? p->rank : size;
+		if (rank > next) {
+			text = add_range(text, next, rank - 1);
+			*count += (size_t)(rank - next);
+		}
+		/* Several processes may have been of one rank. */
+		if (rank >= next)
+			next = rank + 1;
+	}
+	return text;
+}
+
+bool summary_lacks_rank(const struct summary *summary, int32_t rank)
+{
+	bool ought = false;
+
+	for (size_t i = 0; i < summary->n_processes; i++) {
+		if (summary->processes[i].rank == rank)
+			return false;
+		ought |= summary->processes[i].world_size > rank;
+	}
+	return ought;
+}
+
+bool summary_same_host(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "."), m = strcspn(b, ".");
+
+	return !strcmp(a, b) || (n == m && !strncmp(a, b, n) && (!a[n] || !b[m]));
+}
+
+bool summary_has_host(const struct summary *summary, const char *host)
+{
+	char own[256] = "";
+
+	gethostname(own, sizeof(own) - 1);
+	if (summary_same_host(host, own) || !strcmp(host, "localhost") ||
+	    !strncmp(host, "127.", 4) || !strcmp(host, "::1"))
+		return true;
+	for (size_t i = 0; i < summary->n_processes; i++)
+		if (summary_same_host(host, summary->processes[i].host))
+			return true;
+	return false;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace collect: says what is collected of a running program, class by class, and switches it. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/client/client.h"
+#include "consumers/cli/command.h"
+#include "consumers/cli/options.h"
+#include "consumers/cli/tally.h"
+#include "node-agent/segment/segment-class.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/plural.h"
+
+static const char collect_help[] =
+	"usage: evspace collect [options] [off | count | time | sample | trace]\n"
+	"\n"
+	"Say what is collected of a running program, class by class; with a mode: switch it, "
+	"while the\n"
+	"program runs. A class is an operation group on a communicator: p2p, collective, wait, "
+	"completion,\n"
+	"comm, env, rma, io, user or pack, with @world or @COMM behind it, as p2p@world.\n"
+	"\n"
+	"  off     nothing, not even counted\n"
+	"  count   calls and bytes are counted; no clock is read\n"
+	"  time    the time spent in them, too, and who is in one now (heartbeat)\n"
+	"  sample  calls and bytes, and who is in one now (heartbeat)\n"
+	"  trace   everything: each call is an event\n"
+	"\n"
+	"Without a mode: \"recorded\" are the calls that left an event, \"not recorded\" those "
+	"that\n"
+	"their class's mode left out. Below stands how many of these events elements still have, "
+	"and\n"
+	"how many were overwritten, discarded, or had no element to go to.\n"
+	"\n"
+	"Communicators made later are in the mode that their group was switched to last. Needs a "
+	"control\n"
+	"certificate (evspace-certs), or to be the agent's user on its host. Exit code 1 when "
+	"something was\n"
+	"not switched: a host that does not answer, or a class that no process has.\n"
+	"\n"
+	"examples:\n"
+	"  evspace collect                              # what is, and what was not recorded\n"
+	"  evspace collect --class p2p,wait off         # of all processes\n"
+	"  evspace collect --class p2p@world count      # only on MPI_COMM_WORLD\n"
+	"  evspace collect --select '/**/rank[0-3]/**' --class collective time\n"
+	"\n"
+	"  --class CLASS     only these, separated by commas; may be repeated (default: all)\n"
+	"  --all             show all classes, not only the 20 busiest\n";
+
+enum { CLASS = 256, ALL };
+
+static const struct own_option own[] = {
+	{"class", true, CLASS},
+	{"all", false, ALL},
+	{NULL, false, 0},
+};
+
+struct collect_run {
+	struct common common;
+	Evspace__Choice choices[CHOICES_MAX];
+	char names[CHOICES_MAX][CLASS_TEXT];
+	size_t n;
+	int mode; /* -1: only say what is */
+	bool all; /* classes are shown */
+};
+
+/* ---- options ---- */
+
+static int take_class(struct collect_run *c, const char *name, struct error *e)
+{
+	if (c->n == CHOICES_MAX)
+		return errorf(e, "more than %u classes", CHOICES_MAX);
+	if (class_choice(name, &c->choices[c->n], e) < 0)
+		return -1;
+	snprintf(c->names[c->n++], CLASS_TEXT, "%s", name);
+	return 0;
+}
+
+static int own_take(void *arg, int code, const char *value, struct error *e)
+{
+	struct collect_run *c = arg;
+	char *list, *rest, *name;
+	int rc = 0;
+
+	if (code == ALL) {
+		c->all = true;
+		return 0;
+	}
+	list = rest = memory_copy(value);
+	while (rc == 0 && (name = strsep(&rest, ",")))
+		rc = take_class(c, name, e);
+	free(list);
+	return rc;
+}
+
+static int take_mode(struct collect_run *c)
+{
+	const char *word = c->common.n_words ? c->common.words[0] : NULL;
+	Evspace__Choice choice;
+	struct error e;
+
+	c->mode = word ? segment_mode_find(word) : -1;
+	if (c->common.n_words < 2 && (!word || c->mode >= 0))
+		return 0;
+	if (c->mode < 0 && class_choice(word, &choice, &e) == 0) {
+		fprintf(stderr, "evspace collect: write: evspace collect --class %s%s%s\n", word,
+			c->common.n_words > 1 ? " " : "",
+			c->common.n_words > 1 ? c->common.words[1] : "");
+		return -1;
+	}
+	if (c->mode >= 0)
+		word = c->common.words[1];
+	fprintf(stderr,
+		"evspace collect: '%s' is no mode; write off, count, time, sample or trace\n",
+		word);
+	return -1;
+}
+
+/* ---- asking ---- */
+
+static Evspace__Frame *collect_ask(const struct collect_run *c, enum evspace_failure *failure,
+				   char *why, size_t n)
+{
+	const struct evspace_options *look = &c->common.look;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
+	const Evspace__Choice *choices[CHOICES_MAX];
+
+	for (size_t i = 0; i < c->n; i++)
+		choices[i] = &c->choices[i];
+	ask.scope = 1;
+	ask.run = (char *)(uintptr_t)(look->run ? look->run : "");
+	ask.view = (char *)(uintptr_t)(look->view ? look->view : "");
+	ask.n_select = look->n_select;
+	ask.select = (char **)(uintptr_t)look->select;
+	ask.n_choices = c->n;
+	ask.choices = (Evspace__Choice **)(uintptr_t)choices;
+	ask.change = c->mode >= 0;
+	ask.mode = c->mode >= 0 ? (uint32_t)c->mode : 0;
+	ask.deadline_ms = look->deadline_ms ? look->deadline_ms : 1000;
+	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
+	frame.switch_ask = &ask;
+	return client_ask(look, &frame, failure, why, n);
+}
+
+/* ---- the answer ---- */
+
+static const char *host_why(const Evspace__Host *h)
+{
+	static const char *const texts[] = {
+		[MISSING_UNREACHABLE] = "unreachable",
+		[MISSING_LATE] = "late",
+		[MISSING_REFUSED] = "refused",
+	};
+
+	if (h->why == 0)
+		return "";
+	return h->why < sizeof(texts) / sizeof(texts[0]) ? texts[h->why] : "missing";
+}
+
+static struct classes *answer_classes(const Evspace__Switched *s)
+{
+	struct classes *classes = classes_new();
+
+	for (size_t i = 0; i < s->n_classes; i++)
+		classes_add_wire(classes, s->classes[i]);
+	return classes;
+}
+
+static void print_line(json_t *object)
+{
+	json_object_set_new(object, "schema", json_integer(1));
+	json_dumpf(object, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(object);
+}
+
+/* What became of the events of what was asked about. */
+static struct accounting host_fate(const Evspace__Host *h)
+{
+	return (struct accounting){
+		.written = h->written,
+		.held = h->held,
+		.discarded = h->discarded,
+		.lost = h->lost,
+	};
+}
+
+static struct accounting answer_fate(const Evspace__Switched *s)
+{
+	struct accounting sum = {0};
+
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		sum.written += s->hosts[i]->written;
+		sum.held += s->hosts[i]->held;
+		sum.discarded += s->hosts[i]->discarded;
+		sum.lost += s->hosts[i]->lost;
+	}
+	return sum;
+}
+
+static void print_json(const Evspace__Switched *s, struct classes *classes)
+{
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		const Evspace__Host *h = s->hosts[i];
+		const struct accounting accounting = host_fate(h);
+		json_t *object;
+
+		object = json_pack("{s:s,s:s,s:s,s:i,s:i,s:s,s:s}", "type", "host", "run", s->run,
+				   "host", h->name, "processes", (int)h->processes, "switched",
+				   (int)h->changed, "missing", host_why(h), "text", h->text);
+		tally_fate_json(&accounting, object);
+		print_line(object);
+	}
+	for (size_t i = 0; i < classes_count(classes); i++) {
+		json_t *object;
+
+		if (!tally_shows(classes_at(classes, i)))
+			continue;
+		object = tally_class_json(classes_at(classes, i));
+		json_object_set_new(object, "type", json_string("class"));
+		json_object_set_new(object, "run", json_string(s->run));
+		print_line(object);
+	}
+}
+
+static void print_host(const Evspace__Host *h, bool changed)
+{
+	if (h->why)
+		fprintf(stderr, "evspace collect: %s does not answer: %s%s%s\n", h->name,
+			host_why(h), h->text[0] ? ": " : "", h->text);
+	else if (h->text[0])
+		fprintf(stderr, "evspace collect: %s: %s\n", h->name, h->text);
+	if (changed && !h->why)
+		printf("%s: %u class%s switched in %u process%s\n", h->name, h->changed,
+		       plural(h->changed, "es"), h->processes, plural(h->processes, "es"));
+}
+
+static uint32_t processes(const Evspace__Switched *s)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < s->n_hosts; i++)
+		n += s->hosts[i]->processes;
+	return n;
+}
+
+static void print_text(const struct collect_run *c, const Evspace__Switched *s,
+		       struct classes *classes)
+{
+	const struct accounting accounting = answer_fate(s);
+	bool changed = c->mode >= 0 && processes(s) > 0;
+
+	for (size_t i = 0; i < s->n_hosts; i++)
+		print_host(s->hosts[i], changed);
+	if (c->mode >= 0)
+		return;
+	tally_print(classes, "", c->all ? 0 : TALLY_MOST, "--all shows them", stdout);
+	tally_print_fate(&accounting, "", stdout);
+}
+
+/* Is there something that was asked for and is not so? Then it is said. */
+static bool bad_news(const struct collect_run *c, const Evspace__Switched *s)
+{
+	uint32_t changed = 0;
+	bool bad = false;
+
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		changed += s->hosts[i]->changed;
+		bad |= s->hosts[i]->why || s->hosts[i]->text[0];
+	}
+	if (processes(s) == 0 && !s->run[0])
+		fprintf(stderr, "evspace collect: there is no run yet\n");
+	else if (processes(s) == 0)
+		fprintf(stderr, "evspace collect: no %sprocess of run %s that the view selects\n",
+			c->mode >= 0 ? "living " : "", s->run);
+	else if (c->mode >= 0 && changed == 0)
+		fprintf(stderr,
+			"evspace collect: no process of run %s has used such a class yet: switch "
+			"the whole group (without @), or see what there is: evspace collect\n",
+			s->run);
+	return bad || processes(s) == 0 || (c->mode >= 0 && changed == 0);
+}
+
+int collect_main(int argc, char **argv)
+{
+	struct collect_run c = {.common = {.takes = OPTIONS_VIEW, .words_max = 2}, .mode = -1};
+	int code = options_parse(argc, argv, collect_help, own, own_take, &c, &c.common);
+	enum evspace_failure failure = EVSPACE_FINE;
+	char why[sizeof(((struct error *)0)->text)];
+	struct classes *classes;
+	Evspace__Frame *reply;
+
+	if (code >= 0)
+		return code;
+	if (take_mode(&c) < 0)
+		return EXIT_USAGE;
+	reply = collect_ask(&c, &failure, why, sizeof(why));
+	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_SWITCHED) {
+		fprintf(stderr, "evspace collect: %s\n", reply ? "the agent talks nonsense" : why);
+		evspace__frame__free_unpacked(reply, NULL);
+		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
+	}
+	classes = answer_classes(reply->switched);
+	if (c.common.json)
+		print_json(reply->switched, classes);
+	else
+		print_text(&c, reply->switched, classes);
+	code = bad_news(&c, reply->switched) ? EXIT_BAD_NEWS : EXIT_FINE;
+	classes_free(classes);
+	evspace__frame__free_unpacked(reply, NULL);
+	return code;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace discard: drops what elements hold, for all who look: the paper's explicit removal. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "consumers/client/client.h"
+#include "consumers/cli/command.h"
+#include "consumers/cli/options.h"
+#include "pathmap/base/plural.h"
+
+static const char discard_help[] =
+	"usage: evspace discard [options]\n"
+	"\n"
+	"Discard the events that the elements of a view hold now: nobody gets them any more. They "
+	"are\n"
+	"counted as discarded wherever they would have been read; what comes later is not "
+	"touched. Needs\n"
+	"a control certificate (evspace-certs), or to be the agent's user on its host. Exit code 1 "
+	"when a\n"
+	"host does not answer, or nothing was selected.\n"
+	"\n"
+	"examples:\n"
+	"  evspace discard                                 # all that the view `events` selects\n"
+	"  evspace discard --select '/**/rank[0-3]/**'     # of some ranks\n"
+	"  evspace discard --view volume --select '/**/p2p.MPI_Send'\n";
+
+static const struct own_option own[] = {
+	{NULL, false, 0},
+};
+
+static int own_take(void *arg, int code, const char *value, struct error *e)
+{
+	(void)arg;
+	(void)code;
+	(void)value;
+	(void)e;
+	return 0;
+}
+
+static Evspace__Frame *discard_ask(const struct common *common, enum evspace_failure *failure,
+				   char *why, size_t n)
+{
+	const struct evspace_options *look = &common->look;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
+
+	ask.scope = 1;
+	ask.run = (char *)(uintptr_t)(look->run ? look->run : "");
+	ask.view = (char *)(uintptr_t)(look->view ? look->view : "");
+	ask.n_select = look->n_select;
+	ask.select = (char **)(uintptr_t)look->select;
+	ask.change = true;
+	ask.discard = true;
+	ask.deadline_ms = look->deadline_ms ? look->deadline_ms : 1000;
+	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
+	frame.switch_ask = &ask;
+	return client_ask(look, &frame, failure, why, n);
+}
+
+static void print_host(const Evspace__Host *h, const char *run, bool json)
+{
+	json_t *object;
+
+	if (h->why)
+		fprintf(stderr, "evspace discard: %s does not answer\n", h->name);
+	else if (h->text[0])
+		fprintf(stderr, "evspace discard: %s: %s\n", h->name, h->text);
+	if (!json) {
+		if (!h->why)
+			printf("%s: %llu tuple%s of %u element%s of %u process%s\n", h->name,
+			       (unsigned long long)h->discarded, plural(h->discarded, "s"),
+			       h->changed, plural(h->changed, "s"), h->processes,
+			       plural(h->processes, "es"));
+		return;
+	}
+	object = json_pack("{s:i,s:s,s:s,s:s,s:b,s:i,s:i,s:I}", "schema", 1, "type", "host", "run",
+			   run, "host", h->name, "missing", h->why != 0, "processes",
+			   (int)h->processes, "elements", (int)h->changed, "discarded",
+			   (json_int_t)h->discarded);
+	json_dumpf(object, stdout, JSON_COMPACT);
+	putchar('\n');
+	json_decref(object);
+}
+
+/* Print what came of it. Returns the exit code. */
+static int print(Evspace__Switched *s, bool json)
+{
+	uint32_t elements = 0;
+	bool bad = false;
+
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		Evspace__Host *h = s->hosts[i];
+
+		print_host(h, s->run, json);
+		elements += h->changed;
+		bad |= h->why || h->text[0];
+	}
+	if (elements == 0 && !s->run[0])
+		fprintf(stderr, "evspace discard: there is no run yet\n");
+	else if (elements == 0)
+		fprintf(stderr, "evspace discard: run %s has no element that is selected\n",
+			s->run);
+	return bad || elements == 0 ? EXIT_BAD_NEWS : EXIT_FINE;
+}
+
+int discard_main(int argc, char **argv)
+{
+	struct common common = {.takes = OPTIONS_VIEW};
+	int code = options_parse(argc, argv, discard_help, own, own_take, NULL, &common);
+	enum evspace_failure failure = EVSPACE_FINE;
+	char why[sizeof(((struct error *)0)->text)];
+	Evspace__Frame *reply;
+
+	if (code >= 0)
+		return code;
+	reply = discard_ask(&common, &failure, why, sizeof(why));
+	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_SWITCHED) {
+		fprintf(stderr, "evspace discard: %s\n", reply ? "the agent talks nonsense" : why);
+		evspace__frame__free_unpacked(reply, NULL);
+		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
+	}
+	code = print(reply->switched, common.json);
+	evspace__frame__free_unpacked(reply, NULL);
+	return code;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How evspace events writes what it gets: as text, JSON or CSV. */
+#ifndef EVSPACE_EVENTS_H
+#define EVSPACE_EVENTS_H
+
+#include <stdio.h>
+
+#include "consumers/client/evspace-client.h"
+
+/** Writes one kind of thing each to @out, in lines of @width characters if people read it; 0: any.
+ * Each may do nothing. */
+struct events_format {
+	const char *begin; /* before all, "" for nothing */
+	void (*event)(const struct evspace_client *client, const struct evspace_event *event,
+		      size_t width, FILE *out);
+	void (*loss)(const struct evspace_loss *loss, size_t width, FILE *out);
+	void (*total)(const struct evspace_total *total, size_t width, FILE *out);
+	/* What came of all, at the end. */
+	void (*summary)(const struct evspace_counts *counts, FILE *out);
+};
+
+extern const struct events_format events_text, events_json, events_csv;
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shows heartbeats: a table that is drawn over on a terminal, blocks elsewhere.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "consumers/watch/heartbeat.h"
+#include "consumers/cli/unit.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/base/table.h"
+#include "tree/data/clock.h"
+
+/* Where the table is not drawn over, not more often than this unless something happens. */
+#define BLOCK_EVERY_NS 1000000000u
+
+/* Rates over less than this say nothing. */
+#define RATE_AFTER_S 0.5
+
+/* Between the first look and the last, and so much less than one for each. */
+static double looks_per_second(const struct evspace_counts *n)
+{
+	return n->waves > 1 && n->seconds > RATE_AFTER_S ? (double)(n->waves - 1) / n->seconds : 0;
+}
+
+static void heartbeat_rates(struct heartbeat *h)
+{
+	const struct evspace_wave *w = evspace_wave(h->client);
+	double s = (double)(w->taken_ns - h->last_ns) * 1e-9;
+	struct evspace_counts counts;
+
+	/* Between two waves that come in one gulp there is no time to speak of. */
+	if (h->last_ns && s < 0.02)
+		return;
+	evspace_counts(h->client, &counts);
+	if (h->last_ns && w->written >= h->last_written && w->cost_ns >= h->last_cost_ns) {
+		h->written_rate = (double)(w->written - h->last_written) / s;
+		h->cpu_share = (double)(counts.cpu_us - h->last_cpu_us) * 1e-6 / s;
+		if (w->processes)
+			h->cost_share =
+				(double)(w->cost_ns - h->last_cost_ns) * 1e-9 / s / w->processes;
+	}
+	h->last_ns = w->taken_ns;
+	h->last_written = w->written;
+	h->last_cost_ns = w->cost_ns;
+	h->last_cpu_us = counts.cpu_us;
+}
+
+/* ---- the table ---- */
+
+struct screen {
+	const struct heartbeat *h;
+	int lines, rows;
+	size_t width; /* characters of a line; 0: any number */
+};
+
+static void screen_part(struct screen *s, const char *colour, const char *line, size_t length)
+{
+	if (s->h->redraw)
+		printf("\r\033[K%s%.*s%s\n", s->h->colour ? colour : "", (int)length, line,
+		       s->h->colour && *colour ? "\033[0m" : "");
+	else
+		printf("%.*s\n", (int)length, line);
+	s->lines++;
+}
+
+/* Lines no wider than the terminal, so that drawing over them works. */
+static void screen_line(struct screen *s, const char *colour, const char *line)
+{
+	do {
+		size_t length = table_break(line, s->width);
+
+		screen_part(s, colour, line, length);
+		line += length;
+		line += *line == ' ';
+	} while (*line != '\0');
+}
+
+/* Who is awaited does no communication, so it is not in an operation that does not end. */
+static size_t awaited(const struct heartbeat *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->thread_states.fresh; i++)
+		n += h->thread_states.items[i].culprit && h->thread_states.items[i].stuck;
+	return n;
+}
+
+static void screen_program(struct screen *s, const struct evspace_wave *w)
+{
+	const struct heartbeat *h = s->h;
+	char line[WORDS_TEXT], rate[UNIT_TEXT] = "?", total[UNIT_TEXT], awaiting[48] = "";
+	int n;
+
+	if (awaited(h))
+		snprintf(awaiting, sizeof(awaiting), ", waiting for %zu other%s", awaited(h),
+			 plural(awaited(h), "s"));
+	if (h->ended)
+		snprintf(line, sizeof(line),
+			 "run %s has ended; this is how its %zu thread%s %s left", h->run,
+			 h->thread_states.n, plural(h->thread_states.n, "s"),
+			 h->thread_states.n == 1 ? "was" : "were");
+	else
+		snprintf(line, sizeof(line),
+			 "run %s: %zu thread%s in %u process%s on %u of %u host%s; %zu stuck%s",
+			 h->run, h->thread_states.n, plural(h->thread_states.n, "s"), w->processes,
+			 plural(w->processes, "es"), w->answered, w->leaves, plural(w->leaves, "s"),
+			 h->stuck - awaited(h), awaiting);
+	screen_line(s, "\033[1m", line);
+	if (h->written_rate >= 0)
+		unit_count(rate, (uint64_t)h->written_rate);
+	n = snprintf(line, sizeof(line),
+		     "program: %s events/s, %s so far; collecting costs %.1f ns an event", rate,
+		     unit_count(total, w->written),
+		     w->written ? (double)w->cost_ns / (double)w->written : 0);
+	if (h->cost_share >= 0 && n > 0)
+		snprintf(line + n, sizeof(line) - (size_t)n, ", %s of its time",
+			 unit_share(rate, h->cost_share));
+	screen_line(s, "", line);
+}
+
+static void screen_looking(struct screen *s, const struct evspace_wave *w)
+{
+	const struct heartbeat *h = s->h;
+	char line[WORDS_TEXT], share[UNIT_TEXT];
+	struct evspace_counts n;
+	int used;
+
+	evspace_counts(h->client, &n);
+	used = snprintf(line, sizeof(line), "looking: ");
+	if (looks_per_second(&n) > 0)
+		used += snprintf(line + used, sizeof(line) - (size_t)used,
+				 "%.1f looks/s, %.0f tuples/s, ", looks_per_second(&n),
+				 looks_per_second(&n) * (double)n.delivered / (double)n.waves);
+	used += snprintf(line + used, sizeof(line) - (size_t)used, "%llu lost",
+			 (unsigned long long)n.lost);
+	if (h->cpu_share >= 0)
+		snprintf(line + used, sizeof(line) - (size_t)used,
+			 "; all agents together use %s of a core", unit_share(share, h->cpu_share));
+	screen_line(s, "", line);
+	for (size_t i = 0; i < w->n_missing; i++) {
+		snprintf(line, sizeof(line), "missing: %s, ", w->missing[i].leaf);
+		words_add_missing(line, &w->missing[i]);
+		screen_line(s, "\033[33m", line);
+	}
+	if (w->unreadable) {
+		snprintf(line, sizeof(line),
+			 "not seen: %u process%s: " STANDING_UNREADABLE "; evspace status says why",
+			 w->unreadable, plural(w->unreadable, "es"));
+		screen_line(s, "\033[33m", line);
+	}
+}
+
+static const char *thread_state_word(const struct heartbeat *h, const struct thread_state *p)
+{
+	if (p->wave != h->thread_states.items[0].wave)
+		return "missing";
+	if (p->gone)
+		return "DEAD";
+	if (p->culprit && p->stuck)
+		return "AWAITED";
+	return p->stuck ? "STUCK" : p->running ? "inside" : "";
+}
+
+/* Which thread it is stays, and whom it waits for. */
+static const struct table_column thread_columns[] = {
+	{.parts = 2},
+	{.pad = -8, .gap = 1},
+	{.pad = 9, .gap = 1, .drop = 1},
+	{.least = 20, .drop = 2},
+	{.least = 18, .wraps = true},
+};
+
+static void thread_add(const struct screen *s, struct table *t, const struct thread_state *p)
+{
+	char doing[WORDS_TEXT], waits[WORDS_TEXT], region[WORDS_TEXT];
+	const struct heartbeat *h = s->h;
+	char ago[UNIT_TEXT];
+
+	heartbeat_waits(h, p, waits);
+	table_cell(t, "%s", p->name);
+	table_cell(t, "%s", thread_state_word(h, p));
+	table_cell(t, "%s", unit_duration(ago, (uint64_t)p->still_ns));
+	/* where there is no end of a line, one sentence says all */
+	table_cell(t, "%s%s%s%s%s", heartbeat_doing(h, p, doing), p->region_op ? "; in " : "",
+		   heartbeat_region(h, p, region), !s->width && waits[0] ? "; " : "",
+		   s->width ? "" : waits);
+	table_cell(t, "%s", s->width ? waits : "");
+}
+
+/* What stands first where there is no room for all: who is awaited, then who is stuck. */
+static int thread_state_place(const struct thread_state *p)
+{
+	return p->stuck ? p->culprit ? 0 : 1 : 2;
+}
+
+/* The threads in the order in which they are shown, all that are on a screen or more. */
+static size_t screen_order(const struct screen *s, const struct thread_state **order)
+{
+	const struct thread_states *p = &s->h->thread_states;
+	bool all = !s->h->redraw || s->lines + 1 + (int)p->n < s->rows;
+	size_t n = 0;
+
+	for (int place = 0; place <= 2; place++)
+		for (size_t i = 0; i < p->n; i++)
+			if (all ? place == 0 : thread_state_place(&p->items[i]) == place)
+				order[n++] = &p->items[i];
+	return all || n < (size_t)s->rows ? n : (size_t)s->rows;
+}
+
+/* How many lines the table's next row takes: where one goes on, it begins with a blank. */
+static int row_lines(char *const *lines, size_t n)
+{
+	size_t taken = 1;
+
+	while (taken < n && *lines[taken] == ' ')
+		taken++;
+	return (int)taken;
+}
+
+/* The heads, then the threads that there is room for. Returns how many. */
+static size_t screen_table(struct screen *s, const struct table *t,
+			   const struct thread_state **order)
+{
+	char *text = table_text(t, s->width), *rest = text, *line, **lines = NULL;
+	size_t n = 0, at = 0, shown = 0, threads = t->n_cells / t->n_columns - 1;
+
+	screen_line(s, "\033[4m", strsep(&rest, "\n"));
+	while ((line = strsep(&rest, "\n")) && rest) {
+		lines = memory_room(lines, n, sizeof(*lines));
+		lines[n++] = line;
+	}
+	/* names may have newlines: no more threads than there are */
+	for (int taken; at < n && shown < threads; shown++) {
+		taken = row_lines(&lines[at], n - at);
+		/* the last two are for what is left out, and the cursor */
+		if (s->h->redraw && s->lines + taken > s->rows - 2 &&
+		    (at + (size_t)taken < n || s->lines + taken > s->rows - 1))
+			break;
+		for (; taken > 0; taken--)
+			screen_line(s, order[shown]->stuck ? "\033[31m" : "", lines[at++]);
+	}
+	free(lines);
+	free(text);
+	return shown;
+}
+
+/* How many threads, and how many of them are stuck, there was no room for. */
+static void screen_hidden(struct screen *s, const struct thread_state **order, size_t shown)
+{
+	size_t n = s->h->thread_states.n, stuck = 0;
+	char line[WORDS_TEXT], text[48] = "";
+
+	for (size_t i = 0; i < n; i++)
+		stuck += s->h->thread_states.items[i].stuck;
+	for (size_t i = 0; i < shown; i++)
+		stuck -= order[i]->stuck;
+	if (stuck > 0)
+		snprintf(text, sizeof(text), ", %zu of them stuck", stuck);
+	snprintf(line, sizeof(line), "... and %zu more thread%s%s", n - shown,
+		 plural(n - shown, "s"), text);
+	if (shown < n)
+		screen_line(s, "", line);
+}
+
+static void screen_threads(struct screen *s)
+{
+	static const char *const heads[] = {"thread", "", "for",
+					    "the operation that it is in, or the last one", ""};
+	const struct thread_state **order =
+		memory_new(s->h->thread_states.n + 1, sizeof(const struct thread_state *));
+	size_t n = screen_order(s, order);
+	struct table t;
+
+	table_heads(&t, thread_columns, heads, sizeof(heads) / sizeof(heads[0]));
+	for (size_t i = 0; i < n; i++)
+		thread_add(s, &t, order[i]);
+	screen_hidden(s, order, screen_table(s, &t, order));
+	table_fini(&t);
+	free(order);
+}
+
+static void show_screen(struct heartbeat *h)
+{
+	struct winsize size = {.ws_row = 0, .ws_col = 0};
+	struct screen s = {.h = h, .width = table_width(stdout)};
+
+	if (h->redraw) {
+		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+		s.width--; /* no terminal goes to the next line by itself */
+	}
+	s.rows = size.ws_row > 10 ? size.ws_row : 24;
+	if (h->redraw && h->lines)
+		printf("\033[%dA", h->lines);
+	screen_program(&s, evspace_wave(h->client));
+	screen_looking(&s, evspace_wave(h->client));
+	screen_threads(&s);
+	if (h->redraw)
+		fputs("\033[J", stdout);
+	else
+		putchar('\n');
+	h->lines = s.lines;
+}
+
+/* ---- */
+
+int heartbeat_show(struct heartbeat *h)
+{
+	uint64_t now = clock_mono_ns();
+
+	heartbeat_rates(h);
+	if (h->common.json) {
+		heartbeat_json(h);
+	} else if (h->redraw || !h->shown_ns || h->shown_stuck != h->stuck || h->ended ||
+		   now - h->shown_ns >= BLOCK_EVERY_NS) {
+		show_screen(h);
+		h->shown_ns = now;
+		h->shown_stuck = h->stuck;
+	}
+	return fflush(stdout) == EOF ? -1 : 0;
+}
+
+static void summary_write(FILE *line, const void *arg)
+{
+	const struct heartbeat *h = arg;
+	char bytes[UNIT_TEXT], waves[UNIT_TEXT];
+	struct evspace_counts n;
+	uint64_t each;
+
+	evspace_counts(h->client, &n);
+	each = n.waves ? n.waves : 1;
+	fprintf(line, "%s look%s", unit_count(waves, n.waves), plural(n.waves, "s"));
+	if (looks_per_second(&n) > 0)
+		fprintf(line, " (%.1f/s)", looks_per_second(&n));
+	fprintf(line,
+		" at %u host%s, each %s on the wire and %llu us of CPU time of all agents; %llu "
+		"tuple%s lost",
+		n.leaves, plural(n.leaves, "s"), unit_bytes(bytes, n.received_bytes / each),
+		(unsigned long long)(n.cpu_us / each), (unsigned long long)n.lost,
+		plural(n.lost, "s"));
+	if (n.reconnections)
+		fprintf(line, "; the connection was made again %u time%s", n.reconnections,
+			plural(n.reconnections, "s"));
+}
+
+void heartbeat_summary(const struct heartbeat *h)
+{
+	table_say_of(stderr, summary_write, h);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Says in words what a thread does, whom it waits for, and who is to blame. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "consumers/watch/heartbeat.h"
+#include "consumers/cli/unit.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/plural.h"
+#include "tree/data/op-table.h"
+#include "tree/data/process.h"
+
+/* Lines of a verdict at most: a thousand ranks behind one are no more news than forty. */
+#define VERDICT_LINES 40
+
+const char *heartbeat_doing(const struct heartbeat *h, const struct thread_state *p,
+			    char buf[WORDS_TEXT])
+{
+	const struct words_about about = {p->op, p->op_number, p->peer, p->seq, p->comm};
+
+	buf[0] = '\0';
+	words_add(buf, "%s%s", p->running ? "in " : "", p->op);
+	words_add_about(buf, h->client, &about);
+	return buf;
+}
+
+const char *heartbeat_region(const struct heartbeat *h, const struct thread_state *p,
+			     char buf[WORDS_TEXT])
+{
+	const char *label = p->region_op ? evspace_label(h->client, p->region) : NULL;
+
+	buf[0] = '\0';
+	if (p->region_op)
+		words_add(buf, "%s ", p->region_op == OP_EVSPACE_PHASE ? "phase" : "region");
+	if (label)
+		words_add(buf, "\"%s\"", label);
+	else if (p->region_op)
+		words_add(buf, "%08x", p->region);
+	return buf;
+}
+
+/* ---- waiting ---- */
+
+/* Has any thread of these ranks been seen? */
+static bool seen(const struct heartbeat *h, const struct thread_state *p)
+{
+	for (size_t i = 0; i < h->thread_states.fresh; i++) {
+		for (size_t k = 0; k < p->n_awaits; k++) {
+			if (h->thread_states.items[i].rank == p->awaits[k] &&
+			    h->thread_states.items[i].world == p->world)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void add_cause(const struct heartbeat *h, const struct thread_state *p, char *buf)
+{
+	const struct thread_state *cause = &h->thread_states.items[p->cause];
+	char doing[WORDS_TEXT], who[PROCESS_NAME];
+
+	if (p->n_awaits > 1 || cause->rank != p->awaits[0])
+		words_add(buf, ", in the end for %s", process_words(who, cause->rank));
+	else
+		words_add(buf, ", which is");
+	if (cause->gone)
+		words_add(buf, " dead");
+	else if (cause->running)
+		words_add(buf, " %s", heartbeat_doing(h, cause, doing));
+	else
+		words_add(buf, " outside any operation");
+}
+
+static void add_awaits(const struct thread_state *p, char *buf)
+{
+	switch (p->why) {
+	case STALL_NOT:
+	case STALL_UNKNOWN:
+		words_add(buf, "for whom it waits cannot be told");
+		return;
+	case STALL_ANY:
+		words_add(buf, "waits for any of ");
+		break;
+	case STALL_SOME:
+		words_add(buf, "waits perhaps for ");
+		break;
+	case STALL_PEER:
+	case STALL_MEMBERS:
+		words_add(buf, "waits for ");
+		break;
+	}
+	words_add_ranks(buf, p->awaits, p->n_awaits);
+	if (p->world)
+		words_add(buf, " of its world");
+}
+
+const char *heartbeat_waits(const struct heartbeat *h, const struct thread_state *p,
+			    char buf[WORDS_TEXT])
+{
+	buf[0] = '\0';
+	if (p->culprit) {
+		words_add(buf, "holds up %zu thread%s", p->holds_up, plural(p->holds_up, "s"));
+		return buf;
+	}
+	if (!p->stuck)
+		return buf;
+	add_awaits(p, buf);
+	if (p->deadlock)
+		words_add(buf, "; a deadlock: all that could help wait as well");
+	else if (p->meets)
+		words_add(buf,
+			  ", which is at the other end of it: a long message, or a slow network");
+	else if (p->circle)
+		words_add(buf, "; a circle: who waits for whom comes back to it");
+	else if (p->cause != STALL_NOBODY)
+		add_cause(h, p, buf);
+	else if (p->n_awaits && p->why != STALL_ANY && !seen(h, p))
+		words_add(buf, ", of which nothing is seen");
+	if (p->mismatch)
+		words_add(buf, "; others are in a different collective of the same number");
+	return buf;
+}
+
+/* ---- the verdict ---- */
+
+static void print_since(const struct thread_state *p)
+{
+	char ago[UNIT_TEXT], clock[32];
+
+	words_clock(clock, sizeof(clock), p->running ? p->start_ns : p->end_ns, 3);
+	printf(" for %s (since %s)", unit_duration(ago, (uint64_t)p->still_ns), clock);
+}
+
+static void print_region(const struct heartbeat *h, const struct thread_state *p)
+{
+	char text[WORDS_TEXT];
+
+	if (p->region_op)
+		printf(", in %s", heartbeat_region(h, p, text));
+}
+
+static void print_culprit(const struct heartbeat *h, const struct thread_state *p)
+{
+	char text[WORDS_TEXT], who[PROCESS_NAME];
+
+	printf("%s (%s) %s: %s", process_words(who, p->rank), p->name, heartbeat_waits(h, p, text),
+	       p->gone ? "its process has died, silent" : "outside any operation");
+	print_since(p);
+	printf(", after %s", heartbeat_doing(h, p, text));
+	print_region(h, p);
+	putchar('\n');
+}
+
+static void print_stuck(const struct heartbeat *h, const struct thread_state *p)
+{
+	char text[WORDS_TEXT], who[PROCESS_NAME];
+
+	printf("%s (%s) is stuck: %s", process_words(who, p->rank), p->name,
+	       heartbeat_doing(h, p, text));
+	print_since(p);
+	print_region(h, p);
+	printf("; %s\n", heartbeat_waits(h, p, text));
+}
+
+/* Of threads by world and rank: which processes those are that ended without finishing. */
+static void print_dead(const struct heartbeat *h)
+{
+	const struct thread_state *p = h->thread_states.items;
+	int32_t *ranks = memory_new(h->thread_states.fresh + 1, sizeof(*ranks));
+	char text[WORDS_TEXT];
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->thread_states.fresh; i++) {
+		if (p[i].gone && (n == 0 || ranks[n - 1] != p[i].rank))
+			ranks[n++] = p[i].rank;
+		if (n == 0 || (i + 1 < h->thread_states.fresh && p[i + 1].world == p[i].world))
+			continue;
+		text[0] = '\0';
+		words_add_ranks(text, ranks, n);
+		if (p[i].world)
+			words_add(text, " of the spawned world %08x", p[i].world);
+		printf("%s ended without finishing: killed, or without %s\n", text,
+		       process_is_task(ranks[0]) ? "pvm_exit" : "MPI_Finalize");
+		n = 0;
+	}
+	free(ranks);
+}
+
+/* Its processes are there. */
+static bool is_unmatched(const struct heartbeat *h)
+{
+	const struct evspace_wave *w = evspace_wave(h->client);
+
+	return h->common.look.n_select && w && w->processes && !w->elements;
+}
+
+static void print_fine(const struct heartbeat *h)
+{
+	if (h->ended)
+		printf("run %s has ended: none of its processes lives\n", h->run);
+	else if (h->thread_states.fresh == 0)
+		printf("no thread of a program is seen%s%s\n",
+		       *h->run ? is_unmatched(h) ? " that --select says, of run "
+						 : ": nobody has run "
+			       : ", there is no run",
+		       h->run);
+	else if (evspace_wave(h->client)->processes == 0)
+		printf("run %s: none of its processes that are seen lives\n", h->run);
+	else if (h->thread_states.fresh == h->dead + 1)
+		printf("the %s thread makes progress\n", h->dead ? "other" : "only");
+	else if (h->dead < h->thread_states.fresh)
+		printf("all %s%zu threads make progress\n", h->dead ? "other " : "",
+		       h->thread_states.fresh - h->dead);
+}
+
+/* Of whom nothing is known is bad news, too. */
+static void print_missing(const struct heartbeat *h)
+{
+	const struct evspace_wave *w = evspace_wave(h->client);
+
+	for (size_t i = 0; w && i < w->n_missing; i++) {
+		char text[WORDS_TEXT] = "";
+
+		words_add_missing(text, &w->missing[i]);
+		printf("%s cannot be told: %s\n", w->missing[i].leaf, text);
+	}
+	if (w && w->unreadable)
+		standing_say_unreadable(h->client, "", stdout);
+	if (h->silent)
+		printf("no host can be told: the last look was not answered\n");
+}
+
+void heartbeat_verdict(const struct heartbeat *h)
+{
+	size_t lines = 0;
+
+	print_missing(h);
+	print_dead(h);
+	if (!h->stuck) {
+		print_fine(h);
+		return;
+	}
+	for (size_t i = 0; i < h->thread_states.fresh; i++) {
+		if (h->thread_states.items[i].culprit && h->thread_states.items[i].stuck)
+			print_culprit(h, &h->thread_states.items[i]);
+	}
+	for (size_t i = 0; i < h->thread_states.fresh; i++) {
+		const struct thread_state *p = &h->thread_states.items[i];
+
+		if (p->stuck && p->running && lines++ < VERDICT_LINES)
+			print_stuck(h, p);
+	}
+	if (lines > VERDICT_LINES)
+		printf("and %zu more thread%s\n", lines - VERDICT_LINES,
+		       plural(lines - VERDICT_LINES, "s"));
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace heartbeat: the paper's monitor, the last event of each thread compared over time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/watch/heartbeat.h"
+#include "consumers/cli/options.h"
+#include "pathmap/base/quantity.h"
+#include "tree/data/clock.h"
+
+static const char heartbeat_help[] =
+	"usage: evspace heartbeat [options]\n"
+	"\n"
+	"Show what each thread of a run does now, for how long already, and who is stuck waiting "
+	"for whom,\n"
+	"until Ctrl-C or the run's end. A thread is stuck when it has been inside one operation "
+	"for "
+	"longer\n"
+	"than --stuck-after; AWAITED is the one that others are stuck for while it does no "
+	"communication.\n"
+	"\n"
+	"examples:\n"
+	"  evspace heartbeat                              # this host's agent, the only live run\n"
+	"  evspace heartbeat --check || mail -s stuck me  # exit code 1 if a thread is stuck\n"
+	"  evspace heartbeat --once --json | jq 'select(.stuck == true)'\n"
+	"\n"
+	"  --stuck-after TIME\n"
+	"                    how long in one operation is stuck (default 1s)\n"
+	"  --check           say only who is stuck, for whom, since when; exit code 1 if somebody "
+	"is,\n"
+	"                    processes ended without finishing (MPI_Finalize, pvm_exit) or are "
+	"not\n"
+	"                    collected, a host does not answer, or nobody has the run; 0 if all "
+	"make\n"
+	"                    progress or came to an ordinary end (looks until a second after\n"
+	"                    --stuck-after, unless --count or --duration say otherwise)\n"
+	"  --once            look once\n";
+
+enum { STUCK_AFTER = 256, CHECK, ONCE };
+
+/* How long after its deadline the answer to a check's last look is waited for. */
+#define LAST_NS 2000000000u
+
+static const struct own_option own[] = {
+	{"stuck-after", true, STUCK_AFTER},
+	{"check", false, CHECK},
+	{"once", false, ONCE},
+	{NULL, false, 0},
+};
+
+static int own_take(void *arg, int code, const char *value, struct error *e)
+{
+	struct heartbeat *h = arg;
+	uint64_t ns;
+
+	switch (code) {
+	case STUCK_AFTER:
+		if (quantity_duration(value, QUANTITY_SECONDS, &ns, e) < 0)
+			return -1;
+		h->stuck_after_ns = (int64_t)ns;
+		return 0;
+	case CHECK:
+		h->check = true;
+		return 0;
+	default:
+		h->common.count = 1;
+		return 0;
+	}
+}
+
+/* ---- one wave ---- */
+
+static size_t heartbeat_members(void *arg, uint32_t comm, int32_t *members, size_t room)
+{
+	const struct heartbeat *h = arg;
+
+	return evspace_members(h->client, comm, members, room);
+}
+
+/* Take a wave in: every thread's last event, for how long it has been that, who waits for whom. */
+static void heartbeat_take(struct heartbeat *h)
+{
+	const struct evspace_wave *w = evspace_wave(h->client);
+	struct evspace_event ev;
+
+	h->run = standing_run(&h->standing, &h->common, h->client);
+	thread_states_begin(&h->thread_states);
+	while (evspace_event(h->client, &ev))
+		thread_states_add(&h->thread_states, &ev, w->number);
+	thread_states_end(&h->thread_states, w->n_missing > 0);
+	h->ended = w->n_missing == 0 && w->processes == 0 && w->elements > 0;
+	h->dead = 0;
+	for (size_t i = 0; i < h->thread_states.fresh; i++)
+		h->dead += h->thread_states.items[i].gone;
+	h->stuck =
+		stall_find(h->stall, h->thread_states.items, h->ended ? 0 : h->thread_states.fresh,
+			   h->stuck_after_ns, heartbeat_members, h);
+}
+
+/* ---- looking ---- */
+
+/* A check ends with a look that was answered, or that it knows was not: hosts that fell silent
+ * after the one before are no good news. */
+static int look_last(struct heartbeat *h)
+{
+	const struct evspace_options *look = &h->common.look;
+	uint64_t until = clock_mono_ns() + LAST_NS;
+	int rc;
+
+	until += (look->deadline_ms ? look->deadline_ms : 1000) * UINT64_C(1000000);
+	if (look->rate_hz > 0)
+		until += (uint64_t)(1e9 / look->rate_hz);
+	rc = evspace_next(h->client, (int)((until - clock_mono_ns()) / 1000000u) + 1);
+	/* else somebody has ended it */
+	h->silent = rc == 0 && clock_mono_ns() >= until;
+	if (rc > 0)
+		heartbeat_take(h);
+	return rc < 0 ? rc : 0;
+}
+
+/* The time is over. */
+static int look_end(struct heartbeat *h)
+{
+	if (h->check)
+		return look_last(h);
+	h->code = standing_end(&h->standing, "evspace heartbeat", &h->common, h->client);
+	return 0;
+}
+
+static bool is_last(const struct heartbeat *h)
+{
+	return h->common.count && evspace_wave(h->client)->number >= h->common.count;
+}
+
+static int look_once(struct heartbeat *h)
+{
+	uint64_t now = clock_mono_ns();
+	int left = -1, rc;
+
+	if (h->end_ns && now >= h->end_ns)
+		return look_end(h);
+	if (h->end_ns)
+		left = (int)((h->end_ns - now) / 1000000u) + 1;
+	rc = evspace_next(h->client, left);
+	if (rc == 0 && h->end_ns && clock_mono_ns() >= h->end_ns)
+		return look_end(h);
+	if (rc <= 0)
+		return rc;
+	options_note_remapped("heartbeat", &h->common, h->client);
+	heartbeat_take(h);
+	/* One look tells a check whether somebody is stuck; that all make progress takes the whole
+	 * time. */
+	h->code = h->check ? -1
+			   : standing_take(&h->standing, "evspace heartbeat", &h->common, h->client,
+					   is_last(h));
+	if (!h->check && (h->common.json || !standing_is_empty(h->client)) && heartbeat_show(h) < 0)
+		return 0;
+	if (h->code >= 0)
+		return 0;
+	if (h->ended || (h->check && h->stuck))
+		return 0;
+	return !is_last(h);
+}
+
+/* A check that has not seen all hosts and processes in its last look cannot say that all is well.
+ */
+static bool is_whole(const struct heartbeat *h)
+{
+	const struct evspace_wave *w = evspace_wave(h->client);
+
+	return w && w->n_missing == 0 && w->unreadable == 0 && !h->silent;
+}
+
+static int heartbeat_look(struct heartbeat *h)
+{
+	int rc;
+
+	do
+		rc = look_once(h);
+	while (rc > 0);
+	if (rc < 0) {
+		fprintf(stderr, "evspace heartbeat: the connection is lost: %s\n",
+			evspace_why(h->client));
+		return EXIT_NO_CONNECTION;
+	}
+	if (!h->check)
+		return h->code >= 0 ? h->code : EXIT_FINE;
+	if (h->common.json)
+		heartbeat_json(h);
+	else
+		heartbeat_verdict(h);
+	if (h->stuck || h->dead || !is_whole(h) || (!h->ended && h->thread_states.fresh == 0))
+		return EXIT_BAD_NEWS;
+	return EXIT_FINE;
+}
+
+int heartbeat_main(int argc, char **argv)
+{
+	struct heartbeat h = {
+		.common = {.takes = OPTIONS_VIEW | OPTIONS_WAVES,
+			   .look = {.view = "heartbeat", .rate_hz = 1}},
+		.stuck_after_ns = 1000000000,
+		.stall = stall_new(),
+		.written_rate = -1,
+		.cost_share = -1,
+		.cpu_share = -1,
+		.code = -1,
+		.run = "",
+	};
+	int code = options_parse(argc, argv, heartbeat_help, own, own_take, &h, &h.common);
+
+	if (code < 0)
+		h.client = options_open(argv[0], &h.common, &code);
+	if (!h.client) {
+		stall_free(h.stall);
+		return code;
+	}
+	options_catch_signals(h.client);
+	/* Whoever is inside an operation at the first look has gone on by then, or is stuck. */
+	if (h.check && !h.common.count && !h.common.duration_ns)
+		h.common.duration_ns = (uint64_t)h.stuck_after_ns + 1000000000u;
+	if (h.common.duration_ns)
+		h.end_ns = clock_mono_ns() + h.common.duration_ns;
+	h.redraw = isatty(STDOUT_FILENO) && !h.common.json;
+	h.colour = h.redraw && !getenv("NO_COLOR");
+	code = heartbeat_look(&h);
+	heartbeat_summary(&h);
+	options_close(&h.common, h.client);
+	thread_states_fini(&h.thread_states);
+	stall_free(h.stall);
+	return code;
+}

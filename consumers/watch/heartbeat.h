@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The heartbeat monitor's state, shared by its looking (heartbeat.c), its words
+ * (heartbeat-words.c) and its showing (heartbeat-show.c, heartbeat-json.c). */
+#ifndef EVSPACE_HEARTBEAT_H
+#define EVSPACE_HEARTBEAT_H
+
+#include "consumers/cli/options.h"
+#include "consumers/watch/thread-states.h"
+#include "consumers/watch/standing.h"
+#include "consumers/watch/stall.h"
+#include "consumers/cli/words.h"
+
+struct heartbeat {
+	struct common common;
+	struct evspace_client *client;
+	bool check, redraw, colour;
+	bool silent; /* the last look of a check was not answered at all */
+	int64_t stuck_after_ns;
+	uint64_t end_ns; /* CLOCK_MONOTONIC, 0: no limit */
+	struct thread_states thread_states;
+	struct stall *stall;
+	struct standing standing;
+	const char *run; /* the standing's */
+	int code;	 /* of an end before the time, -1: none */
+	size_t stuck;	 /* threads of the last wave */
+	size_t dead;	 /* of these: their processes ended without finishing */
+	bool begun;	 /* a process of the run was seen alive */
+	bool ended;	 /* all hosts answered, and no process of the run lives */
+	/* of the table that was drawn last */
+	int lines;
+	uint64_t shown_ns;
+	size_t shown_stuck;
+	/* of the wave before, for rates */
+	int64_t last_ns;
+	uint64_t last_written, last_cost_ns, last_cpu_us;
+	double written_rate, cost_share, cpu_share; /* -1: not known yet */
+};
+
+/** "in MPI_Recv from rank 3 (tag 7)", "MPI_Barrier #17 on the world". Returns @buf. */
+const char *heartbeat_doing(const struct heartbeat *h, const struct thread_state *p,
+			    char buf[WORDS_TEXT]);
+
+/** What the program says that the thread is in (evspace.h): "region exchange", "" if nothing.
+ * Returns @buf. */
+const char *heartbeat_region(const struct heartbeat *h, const struct thread_state *p,
+			     char buf[WORDS_TEXT]);
+
+/** "waits for rank 3, in the end for rank 7, outside any operation"; "" if it does not wait.
+ * Returns @buf. */
+const char *heartbeat_waits(const struct heartbeat *h, const struct thread_state *p,
+			    char buf[WORDS_TEXT]);
+
+/** Say on stdout who is stuck, a line each, or that nobody is. */
+void heartbeat_verdict(const struct heartbeat *h);
+
+/** Show the wave that was taken in: a table, or JSON. Returns 0, or -1 when nobody reads it any
+ * more. */
+int heartbeat_show(struct heartbeat *h);
+
+/** The wave as JSON objects: one for the wave, one for each thread. */
+void heartbeat_json(const struct heartbeat *h);
+
+/** Say on stderr how often was looked, and what it cost. */
+void heartbeat_summary(const struct heartbeat *h);
+
+#endif

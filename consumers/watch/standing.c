@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks the agents which runs there are when the waves bring nothing of the one that is meant. */
+#include "consumers/watch/standing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/client/client.h"
+#include "consumers/cli/command.h"
+#include "consumers/cli/unit.h"
+#include "consumers/watch/unmatched.h"
+#include "node-agent/store/store.h"
+#include "pathmap/grammar/directive.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/base/utf8.h"
+#include "tree/data/clock.h"
+#include "tree/data/span.h"
+
+/* So long a program that was started just now may take to begin. */
+#define GRACE_NS UINT64_C(3000000000)
+
+/* Runs that a message names. */
+#define NAMED_MOST 8
+
+/* The runs of all hosts, each once, and what is known of the one that is meant. */
+struct standing_runs {
+	const char **names;
+	size_t n;
+	uint64_t idle_ns, events; /* of that one */
+	bool known, alive;
+	const Evspace__Run *newest; /* of those that live, else of all */
+};
+
+/* As hosts choose among theirs. */
+static bool is_newer(const Evspace__Run *run, const Evspace__Run *than)
+{
+	if (!run->alive != !than->alive)
+		return run->alive > 0;
+	return run->born_ns > than->born_ns;
+}
+
+static void runs_add(struct standing_runs *runs, Evspace__Run *run, const char *wanted)
+{
+	size_t i = 0;
+
+	utf8_clean(run->name);
+	if (wanted && strcmp(run->name, wanted) == 0) {
+		runs->idle_ns =
+			!runs->known || run->idle_ns < runs->idle_ns ? run->idle_ns : runs->idle_ns;
+		runs->events += run->events;
+		runs->alive |= run->alive > 0;
+		runs->known = true;
+	}
+	if (strcmp(run->name, SPAN_RUN) == 0)
+		return;
+	if (!runs->newest || is_newer(run, runs->newest))
+		runs->newest = run;
+	while (i < runs->n && strcmp(runs->names[i], run->name) != 0)
+		i++;
+	if (i < runs->n)
+		return;
+	runs->names = memory_room(runs->names, runs->n, sizeof(*runs->names));
+	runs->names[runs->n++] = run->name;
+}
+
+/* Ask all hosts. Returns the answer, which has the names, or NULL. */
+static Evspace__Frame *runs_ask(const struct evspace_options *look, const char *wanted,
+				struct standing_runs *runs)
+{
+	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
+	struct evspace_options once = *look;
+	char why[sizeof(((struct error *)0)->text)];
+	enum evspace_failure failure;
+
+	once.patience_ms = 1;
+	all.all = true;
+	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	ask.status_ask = &all;
+	reply = client_ask(&once, &ask, &failure, why, sizeof(why));
+	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_STATUS) {
+		evspace__frame__free_unpacked(reply, NULL);
+		return NULL;
+	}
+	for (size_t i = 0; i < reply->status->n_runs; i++)
+		runs_add(runs, reply->status->runs[i], wanted);
+	for (size_t k = 0; k < reply->status->n_below; k++)
+		for (size_t i = 0; i < reply->status->below[k]->n_runs; i++)
+			runs_add(runs, reply->status->below[k]->runs[i], wanted);
+	return reply;
+}
+
+/* The processes of @run, of all runs for NULL, that could not be collected on this host: nobody
+ * else says why. Returns whether there are any. */
+static bool say_refused(const char *command, const struct evspace_options *look, const char *run)
+{
+	const struct store_refusal *r, *other;
+	char base[sizeof(((struct store *)0)->base)];
+	struct store store;
+	unsigned said = 0, n;
+	const char *why;
+	struct error e;
+
+	if (look->connect || !store_base(base, sizeof(base), &e) ||
+	    store_init(&store, base, false, &e) < 0)
+		return false;
+	TAILQ_FOREACH (r, &store.refusals, link) {
+		if (said == NAMED_MOST || (run && strcmp(r->run, run) != 0))
+			continue;
+		/* each run once, with its last one's reason */
+		n = 1;
+		for (other = TAILQ_FIRST(&store.refusals); other != r;
+		     other = TAILQ_NEXT(other, link))
+			n += strcmp(other->run, r->run) == 0;
+		while ((other = TAILQ_NEXT(other, link)) && strcmp(other->run, r->run) != 0)
+			;
+		if (other)
+			continue;
+		why = strstr(r->text, " is not collected: ");
+		fprintf(stderr, "%s: run %s: %u process%s not collected: %s\n", command, r->run, n,
+			n == 1 ? " is" : "es are",
+			why ? why + strlen(" is not collected: ") : r->text);
+		said++;
+	}
+	store_fini(&store);
+	return said > 0;
+}
+
+static void say_none(const char *command, const char *wanted, const struct standing_runs *runs,
+		     const struct evspace_wave *w)
+{
+	const char *nearest = wanted ? word_nearest(wanted, runs->names, runs->n) : NULL;
+
+	fprintf(stderr, "%s: there is no run%s%s", command, wanted ? " " : "",
+		wanted ? wanted : " yet");
+	if (nearest)
+		fprintf(stderr, "; did you mean %s?", nearest);
+	for (size_t i = 0; !nearest && i < runs->n && i < NAMED_MOST; i++)
+		fprintf(stderr, "%s%s", i ? ", " : "; there are ", runs->names[i]);
+	if (w->n_missing)
+		fprintf(stderr, "; %u of %u host%s not answer", w->leaves - w->answered, w->leaves,
+			w->leaves == 1 ? " does" : "s do");
+	fprintf(stderr, "%s --wait waits for one\n", nearest ? "" : ";");
+}
+
+static void say_awaited(struct standing *s, const char *command, const struct evspace_wave *w)
+{
+	if (!s->awaiting)
+		fprintf(stderr,
+			"%s: no host that answers has the run; waiting for %u of %u host%s\n",
+			command, w->leaves - w->answered, w->leaves, plural(w->leaves, "s"));
+	s->awaiting = true;
+}
+
+static void say_waiting(struct standing *s, const char *command, const char *run)
+{
+	if (!s->awaiting)
+		fprintf(stderr, "%s: waiting for %s%s\n", command, run ? "run " : "a run",
+			run ? run : "");
+	s->awaiting = true;
+}
+
+/* Only of a stream is there anything left to be read that was not shown. */
+static void say_ended(const char *command, const char *run, const struct standing_runs *runs,
+		      bool stream, bool backlog)
+{
+	char ago[UNIT_TEXT], events[UNIT_TEXT];
+
+	fprintf(stderr, "%s: run %s ended %s ago", command, run, unit_duration(ago, runs->idle_ns));
+	if (!stream)
+		fputc('\n', stderr);
+	else if (backlog)
+		fprintf(stderr, "; this is all that is left of its %s event%s\n",
+			unit_count(events, runs->events), plural(runs->events, "s"));
+	else
+		fprintf(stderr, "; --backlog has what is left of its %s event%s\n",
+			unit_count(events, runs->events), plural(runs->events, "s"));
+}
+
+const char *standing_run(struct standing *s, const struct common *common,
+			 const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+	struct standing_runs runs = {0};
+	Evspace__Frame *reply;
+
+	if (*evspace_run(client))
+		return evspace_run(client);
+	if (s->asked || !w || w->elements == 0)
+		return s->run;
+	s->asked = true;
+	reply = runs_ask(&common->look, NULL, &runs);
+	if (runs.newest)
+		snprintf(s->run, sizeof(s->run), "%s", runs.newest->name);
+	free(runs.names);
+	evspace__frame__free_unpacked(reply, NULL);
+	return s->run;
+}
+
+bool standing_is_empty(const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+
+	return w->elements == 0 && w->processes == 0 && w->unreadable == 0 && w->n_missing == 0;
+}
+
+bool standing_say_unreadable(const struct evspace_client *client, const char *prefix, FILE *out)
+{
+	struct evspace_leaf leaf;
+	bool any = false;
+
+	for (size_t i = 0; evspace_leaf(client, i, &leaf); i++) {
+		if (!leaf.unreadable)
+			continue;
+		any = true;
+		fprintf(out,
+			"%s%s: the elements of %u process%s cannot be read: %s; evspace status "
+			"there says why\n",
+			prefix, leaf.name, leaf.unreadable, plural(leaf.unreadable, "es"),
+			STANDING_UNREADABLE);
+	}
+	return any;
+}
+
+void standing_note_unreadable(struct standing *s, const char *command,
+			      const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+	char prefix[32];
+
+	snprintf(prefix, sizeof(prefix), "%s: ", command);
+	if (w->unreadable > s->unreadable)
+		(void)standing_say_unreadable(client, prefix, stderr);
+	s->unreadable = w->unreadable > s->unreadable ? w->unreadable : s->unreadable;
+}
+
+/* Nobody who answers has it. Returns the exit code, or -1 to go on. */
+static int take_none(const char *command, const char *wanted, const struct common *common,
+		     const struct standing_runs *runs, const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+	char prefix[32];
+
+	if (runs->known)
+		return -1;
+	snprintf(prefix, sizeof(prefix), "%s: ", command);
+	if (!say_refused(command, &common->look, wanted) &&
+	    !standing_say_unreadable(client, prefix, stderr))
+		say_none(command, wanted, runs, w);
+	return EXIT_BAD_NEWS;
+}
+
+/* Its processes are there: is anything that was selected? */
+static void take_selected(struct standing *s, const char *command, const struct common *common,
+			  const struct evspace_client *client, bool last)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+
+	s->matched |= w->elements > 0 || common->look.n_select == 0;
+	if (s->matched || w->n_missing || w->unreadable)
+		return;
+	s->since_ns = s->since_ns ? s->since_ns : clock_mono_ns();
+	if (!last && clock_mono_ns() - s->since_ns < GRACE_NS)
+		return;
+	s->matched = true;
+	unmatched_tell(command, &common->look);
+}
+
+/* It has ended, and nothing that was selected is there. */
+static int take_nothing(const char *command, const struct common *common)
+{
+	unmatched_tell(command, &common->look);
+	return EXIT_BAD_NEWS;
+}
+
+int standing_take(struct standing *s, const char *command, const struct common *common,
+		  const struct evspace_client *client, bool last)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+	const char *wanted = common->look.run;
+	bool ended = w->elements > 0 && w->n_missing == 0;
+	struct standing_runs runs = {0};
+	Evspace__Frame *reply;
+	int code = -1;
+
+	if (s->settled || w->processes || (wanted && strcmp(wanted, SPAN_RUN) == 0)) {
+		s->settled = true;
+		if (w->processes)
+			take_selected(s, command, common, client, last);
+		return -1;
+	}
+	if (!ended && common->look.wait)
+		say_waiting(s, command, wanted);
+	if ((w->unreadable && w->elements) || (!ended && common->look.wait))
+		return -1;
+	s->since_ns = s->since_ns ? s->since_ns : clock_mono_ns();
+	if (!ended && !last && clock_mono_ns() - s->since_ns < GRACE_NS)
+		return -1;
+	/* Each of them may be the one that has it. */
+	if (w->answered < w->leaves && !last) {
+		say_awaited(s, command, w);
+		return -1;
+	}
+	if (*standing_run(s, common, client))
+		wanted = standing_run(s, common, client);
+	reply = runs_ask(&common->look, wanted, &runs);
+	/* Who does not say has not said that there is none. */
+	s->settled = runs.known || !reply;
+	if (runs.known && !runs.alive && ended && wanted)
+		say_ended(command, wanted, &runs, evspace_is_stream(client), common->look.backlog);
+	else if (runs.known && !runs.alive && common->look.n_select)
+		code = take_nothing(command, common);
+	else if (!ended && reply)
+		code = take_none(command, wanted, common, &runs, client);
+	free(runs.names);
+	evspace__frame__free_unpacked(reply, NULL);
+	return code;
+}
+
+int standing_end(struct standing *s, const char *command, const struct common *common,
+		 const struct evspace_client *client)
+{
+	int code = evspace_wave(client) ? standing_take(s, command, common, client, true) : -1;
+
+	return code >= 0 ? code : EXIT_FINE;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds each thread's newest event in a wave, and compares with the wave before. */
+#include "consumers/watch/thread-states.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/model/pattern.h"
+
+/* "/cluster/node/rank/thread": how many parts name a thread. */
+#define THREAD_PARTS 4
+
+void thread_states_fini(struct thread_states *p)
+{
+	free(p->items);
+	free(p->before);
+	*p = (struct thread_states){0};
+}
+
+void thread_states_begin(struct thread_states *p)
+{
+	struct thread_state *items = p->before;
+	size_t room = p->room_before;
+
+	p->before = p->items;
+	p->n_before = p->n;
+	p->room_before = p->room;
+	p->items = items;
+	p->room = room;
+	p->n = p->fresh = 0;
+}
+
+/* @name without what is below its thread. */
+static void thread_name(const char *name, char *to, size_t room)
+{
+	const char *end = name;
+
+	for (unsigned parts = 0; *end; end++) {
+		if (*end == '/' && parts++ == THREAD_PARTS)
+			break;
+	}
+	snprintf(to, room, "%.*s", (int)(end - name), name);
+}
+
+/* Of "/cluster/node/rank3.w1a2b3c4d/thread", a process that others spawned: its rank and world. */
+static void find_world(struct thread_state *p)
+{
+	const char *part = strstr(p->name, "/rank");
+	unsigned world;
+	int rank;
+
+	if (p->rank >= 0 || !part || sscanf(part, "/rank%9d.w%8x", &rank, &world) != 2 || rank < 0)
+		return;
+	p->rank = rank;
+	p->world = world;
+}
+
+static int64_t since(const struct thread_state *p)
+{
+	return p->running ? p->start_ns : p->end_ns;
+}
+
+static struct thread_state *thread_state_room(struct thread_states *p)
+{
+	if (p->n == p->room) {
+		p->room = p->room ? 2 * p->room : 64;
+		p->items = reallocarray(p->items, p->room, sizeof(*p->items));
+		if (!p->items)
+			abort();
+	}
+	return &p->items[p->n++];
+}
+
+void thread_states_add(struct thread_states *p, const struct evspace_event *ev, uint64_t wave)
+{
+	struct thread_state *to = thread_state_room(p);
+	bool region = ev->flags & EVSPACE_REGION;
+
+	*to = (struct thread_state){
+		.rank = ev->rank,
+		.op_number = ev->op_number,
+		.running = (ev->flags & EVSPACE_RUNNING) && !(ev->flags & EVSPACE_GONE),
+		.gone = ev->flags & EVSPACE_GONE,
+		.peer = ev->peer,
+		.seq = ev->seq_or_tag,
+		.comm = ev->comm,
+		.unnumbered = ev->flags & EVSPACE_UNNUMBERED,
+		.bytes = ev->bytes,
+		.start_ns = ev->start_ns,
+		.end_ns = ev->end_ns,
+		.error_ns = ev->error_ns,
+		.wave = wave,
+		.region_op = region ? ev->op_number : 0,
+		.region = region ? ev->seq_or_tag : 0,
+		.region_ns = region ? ev->start_ns : 0,
+	};
+	/* When it ended is not known, but that it has not gone on since then. */
+	if (to->gone && !to->end_ns)
+		to->end_ns = to->start_ns;
+	thread_name(ev->name, to->name, sizeof(to->name));
+	find_world(to);
+	snprintf(to->op, sizeof(to->op), "%s", ev->op);
+	if (ev->read_ns > since(to))
+		to->still_ns = ev->read_ns - since(to);
+}
+
+/* By world, rank and name. */
+static int compare_threads(const struct thread_state *x, const struct thread_state *y)
+{
+	if (x->world != y->world)
+		return x->world > y->world ? 1 : -1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? 1 : -1;
+	return strverscmp(x->name, y->name);
+}
+
+/* The same; a thread's newest event first, the region that it is in last. */
+static int compare(const void *a, const void *b)
+{
+	const struct thread_state *x = a, *y = b;
+	int threads = compare_threads(x, y);
+
+	if (threads != 0)
+		return threads;
+	if (!x->region_op != !y->region_op)
+		return x->region_op ? 1 : -1;
+	if (x->running != y->running)
+		return x->running ? -1 : 1;
+	return (since(x) < since(y)) - (since(x) > since(y));
+}
+
+static void sort(struct thread_state *items, size_t n)
+{
+	if (n > 1)
+		qsort(items, n, sizeof(*items), compare);
+}
+
+void thread_states_end(struct thread_states *p, bool keep)
+{
+	size_t kept = 0, at = 0;
+
+	sort(p->items, p->n);
+	for (size_t i = 0; i < p->n; i++) {
+		if (!kept || strcmp(p->items[kept - 1].name, p->items[i].name) != 0) {
+			p->items[kept++] = p->items[i];
+		} else if (p->items[i].region_op) {
+			p->items[kept - 1].region_op = p->items[i].region_op;
+			p->items[kept - 1].region = p->items[i].region;
+			p->items[kept - 1].region_ns = p->items[i].region_ns;
+		}
+	}
+	p->n = p->fresh = kept;
+	if (keep)
+		sort(p->before, p->n_before);
+	for (size_t i = 0; keep && i < p->n_before; i++) {
+		const struct thread_state *before = &p->before[i];
+
+		while (at < p->fresh && compare_threads(&p->items[at], before) < 0)
+			at++;
+		if (at < p->fresh && strcmp(p->items[at].name, before->name) == 0)
+			at++;
+		else
+			*thread_state_room(p) = *before;
+	}
+	for (size_t i = 0; i < p->n; i++)
+		stall_reset(&p->items[i]);
+}

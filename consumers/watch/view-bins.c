@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The histograms of a view's answer: quantiles, bars, and their bins as they are. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/hash.h"
+#include "consumers/cli/unit.h"
+#include "consumers/watch/view.h"
+#include "consumers/cli/words.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/table.h"
+#include "tree/data/bin.h"
+
+/* Characters of a bar, and of its line before it. */
+#define BAR_WIDTH 50u
+#define BAR_AT	  32u
+
+struct view_bins_histogram {
+	UT_hash_handle hh;
+	char *name, *op, *what; /* in the key */
+	uint32_t comm;
+	uint64_t count, sum, most;
+	struct {
+		uint64_t count, sum, most;
+	} bins[BIN_COUNT];
+	size_t key_bytes;
+	char key[]; /* the three texts, each with its end, then the communicator */
+};
+
+static struct view_bins_histogram *histograms;
+
+static struct view_bins_histogram *histogram_at(const struct evspace_bin *bin)
+{
+	char key[1024];
+	int bytes = snprintf(key, sizeof(key), "%s%c%s%c%s%c%08x", bin->name, 0, bin->op, 0,
+			     bin->what, 0, bin->comm) +
+		    1;
+	struct view_bins_histogram *h;
+
+	if ((size_t)bytes > sizeof(key))
+		bytes = sizeof(key);
+	HASH_FIND(hh, histograms, key, (size_t)bytes, h);
+	if (h)
+		return h;
+	h = memory_new(1, sizeof(*h) + (size_t)bytes);
+	h->key_bytes = (size_t)bytes;
+	memcpy(h->key, key, h->key_bytes);
+	h->name = h->key;
+	h->op = h->name + strlen(h->name) + 1;
+	h->what = h->op + strlen(h->op) + 1;
+	h->comm = bin->comm;
+	HASH_ADD_KEYPTR(hh, histograms, h->key, h->key_bytes, h);
+	return h;
+}
+
+static void bins_forget(void)
+{
+	struct view_bins_histogram *h, *next;
+
+	HASH_ITER(hh, histograms, h, next)
+	{
+		HASH_DEL(histograms, h);
+		free(h);
+	}
+}
+
+static size_t bins_take(const struct viewer *v)
+{
+	struct evspace_bin bin;
+	size_t n = 0;
+
+	if (v->fresh)
+		bins_forget();
+	for (; evspace_bin(v->client, &bin); n++) {
+		struct view_bins_histogram *h = histogram_at(&bin);
+		unsigned at = bin_number(bin.low);
+
+		h->bins[at].count += bin.count;
+		h->bins[at].sum += bin.sum;
+		if (bin.most > h->bins[at].most)
+			h->bins[at].most = bin.most;
+		h->count += bin.count;
+		h->sum += bin.sum;
+		if (bin.most > h->most)
+			h->most = bin.most;
+	}
+	return n;
+}
+
+/* The value below which @share of all lie, as the middle of its bin. */
+static uint64_t quantile(const struct view_bins_histogram *h, double share)
+{
+	uint64_t rank = (uint64_t)(share * (double)h->count), below = 0, middle;
+	unsigned i = 0;
+
+	while (i < BIN_COUNT - 1 && below + h->bins[i].count <= rank)
+		below += h->bins[i++].count;
+	middle = bin_low(i) + (bin_high(i) - bin_low(i)) / 2;
+	return middle < h->most ? middle : h->most;
+}
+
+/* By name, then what takes most in all. */
+static int compare(const void *a, const void *b)
+{
+	const struct view_bins_histogram *x = *(const struct view_bins_histogram *const *)a;
+	const struct view_bins_histogram *y = *(const struct view_bins_histogram *const *)b;
+	int order = strcmp(x->what, y->what);
+
+	if (order == 0)
+		order = strcmp(x->name, y->name);
+	if (order == 0 && x->sum != y->sum)
+		return x->sum < y->sum ? 1 : -1;
+	return order ? order : strcmp(x->op, y->op);
+}
+
+static size_t bins_list(struct view_bins_histogram ***list)
+{
+	size_t n = 0;
+	struct view_bins_histogram *h;
+
+	*list = memory_new(HASH_COUNT(histograms) + 1, sizeof(**list));
+	for (h = histograms; h; h = h->hh.next)
+		(*list)[n++] = h;
+	qsort(*list, n, sizeof(**list), compare);
+	return n;
+}
+
+/* ---- text ---- */
+
+static const char *value_text(char buf[UNIT_TEXT], const struct view_bins_histogram *h,
+			      uint64_t value)
+{
+	return strcmp(h->what, "bytes") == 0 ? unit_bytes(buf, value) : unit_duration(buf, value);
+}
+
+/* What it is of stays, and its quantiles. */
+static const struct table_column quantile_columns[] = {
+	{.pad = -24, .least = 10, .parts = 2},
+	{.pad = -24, .gap = 1, .least = 12},
+	{.pad = 12, .gap = 1, .drop = 3},
+	{.pad = 9, .gap = 1, .drop = 2},
+	{.pad = 9, .gap = 1},
+	{.pad = 9, .gap = 1, .drop = 1},
+	{.pad = 9, .gap = 1},
+	{.pad = 9, .gap = 1},
+};
+
+static void heads_add(const struct view_bins_histogram *h, struct table *t)
+{
+	static const char *const heads[] = {"COUNT", "MEAN", "P50", "P90", "P99", "MAX"};
+
+	table_cell(t, "%s", strcmp(h->what, "bytes") == 0 ? "SIZES OF" : "DURATIONS OF");
+	table_cell(t, "OPERATION");
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		table_cell(t, "%s", heads[i]);
+}
+
+static void quantiles_add(const struct viewer *v, const struct view_bins_histogram *h,
+			  struct table *t)
+{
+	static const double shares[] = {0.5, 0.9, 0.99};
+	char text[UNIT_TEXT], mean[UNIT_TEXT] = "-", key[96];
+
+	words_class(key, sizeof(key), v->client, *h->op ? h->op : "all", h->comm);
+	if (h->count)
+		value_text(mean, h, h->sum / h->count);
+	table_cell(t, "%s", h->name);
+	table_cell(t, "%s", key);
+	table_cell(t, "%s", unit_count(text, h->count));
+	table_cell(t, "%s", mean);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		table_cell(t, "%s", value_text(text, h, quantile(h, shares[i])));
+	table_cell(t, "%s", value_text(text, h, h->most));
+}
+
+/* A bar for each power of two, as long as its share of the longest. */
+static void bars_add(const struct view_bins_histogram *h, unsigned most, struct table *t)
+{
+	uint64_t powers[BIN_COUNT / BIN_STEPS] = {0}, longest = 1;
+	size_t first = BIN_COUNT, last = 0;
+
+	for (size_t i = 0; i < BIN_COUNT; i++) {
+		size_t power = i / BIN_STEPS;
+
+		powers[power] += h->bins[i].count;
+		if (powers[power] > longest)
+			longest = powers[power];
+		if (h->bins[i].count && power < first)
+			first = power;
+		if (h->bins[i].count)
+			last = power;
+	}
+	for (size_t power = first; power <= last; power++) {
+		char low[UNIT_TEXT], count[UNIT_TEXT];
+		int width = (int)((double)powers[power] / (double)longest * most + 0.5);
+
+		table_line(t, "  from %10s %12s  %.*s",
+			   value_text(low, h, bin_low((unsigned)(power * BIN_STEPS))),
+			   unit_count(count, powers[power]), width,
+			   "##################################################");
+	}
+}
+
+static void bins_text(const struct viewer *v, FILE *out)
+{
+	size_t n, width = table_width(out);
+	unsigned most =
+		width > 0 && width < BAR_AT + BAR_WIDTH ? (unsigned)width - BAR_AT : BAR_WIDTH;
+	struct view_bins_histogram **list;
+	struct table t;
+
+	if (!histograms)
+		return;
+	n = bins_list(&list);
+	table_init(&t, sizeof(quantile_columns) / sizeof(quantile_columns[0]));
+	t.columns = quantile_columns;
+	for (size_t i = 0; viewer_shows(v, i, n); i++) {
+		if (i == 0 || strcmp(list[i]->what, list[i - 1]->what) != 0)
+			heads_add(list[i], &t);
+		quantiles_add(v, list[i], &t);
+		if (v->bars)
+			bars_add(list[i], most, &t);
+	}
+	table_print(&t, out);
+	table_fini(&t);
+	viewer_more(v, n, out);
+	free(list);
+}
+
+/* ---- JSON ---- */
+
+static void histogram_json(const struct view_bins_histogram *h, FILE *out)
+{
+	for (unsigned i = 0; i < BIN_COUNT; i++) {
+		if (h->bins[i].count == 0)
+			continue;
+		fputs("{\"schema\":1,\"type\":\"bin\",\"name\":", out);
+		words_json(out, h->name);
+		fputs(",\"op\":", out);
+		words_json(out, h->op);
+		fprintf(out,
+			",\"comm\":%" PRIu32 ",\"what\":\"%s\",\"low\":%" PRIu64
+			",\"high\":%" PRIu64 ",\"count\":%" PRIu64 ",\"sum\":%" PRIu64
+			",\"most\":%" PRIu64 "}\n",
+			h->comm, h->what, bin_low(i), bin_high(i), h->bins[i].count, h->bins[i].sum,
+			h->bins[i].most);
+	}
+}
+
+static void bins_json(const struct viewer *v, FILE *out)
+{
+	struct view_bins_histogram **list;
+	size_t n = bins_list(&list);
+
+	(void)v;
+	for (size_t i = 0; i < n; i++)
+		histogram_json(list[i], out);
+	free(list);
+}
+
+const struct figure figure_bins = {bins_take, true, bins_text, bins_json, bins_forget};

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counts of a view's answer: what they have become since the last wave, per second. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/hash.h"
+#include "consumers/cli/unit.h"
+#include "consumers/watch/view.h"
+#include "consumers/cli/words.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/table.h"
+
+/* What a class has counted. */
+struct view_classes_counted {
+	uint64_t calls, bytes, time_ns, skipped;
+};
+
+struct view_classes_entry {
+	UT_hash_handle hh;
+	char *name, *channel; /* in the key */
+	uint32_t comm;
+	bool here;  /* in this wave */
+	bool known; /* in the last one, too, and grown since: there is a rate */
+	struct view_classes_counted now, before;
+	double seconds; /* between the two */
+	int64_t taken_ns;
+	uint64_t from; /* who it was summed up from */
+	size_t key_bytes;
+	char key[]; /* the two texts, each with its end, then the communicator */
+};
+
+static struct view_classes_entry *entries;
+
+static struct view_classes_entry *entry_at(const struct evspace_class *c)
+{
+	char key[1024];
+	int bytes =
+		snprintf(key, sizeof(key), "%s%c%s%c%08x", c->name, 0, c->channel, 0, c->comm) + 1;
+	struct view_classes_entry *e;
+
+	if ((size_t)bytes > sizeof(key))
+		bytes = sizeof(key);
+	HASH_FIND(hh, entries, key, (size_t)bytes, e);
+	if (e)
+		return e;
+	e = memory_new(1, sizeof(*e) + (size_t)bytes);
+	e->key_bytes = (size_t)bytes;
+	memcpy(e->key, key, e->key_bytes);
+	e->name = e->key;
+	e->channel = e->name + strlen(e->name) + 1;
+	e->comm = c->comm;
+	HASH_ADD_KEYPTR(hh, entries, e->key, e->key_bytes, e);
+	return e;
+}
+
+/* Sums over other hosts than before have no difference that means anything. */
+static uint64_t answering(const struct evspace_wave *w)
+{
+	uint64_t hash = 14695981039346656037u;
+
+	for (size_t i = 0; i < w->n_missing; i++)
+		for (const char *p = w->missing[i].leaf; *p; p++)
+			hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+	return hash;
+}
+
+/* The wave begins: what was counted until now is what was before. */
+static void classes_turn(const struct evspace_wave *w, uint64_t from)
+{
+	for (struct view_classes_entry *e = entries; e; e = e->hh.next) {
+		e->known = e->here && e->from == from && w->taken_ns > e->taken_ns;
+		e->here = false;
+		e->before = e->now;
+		e->now = (struct view_classes_counted){0};
+		e->seconds = (double)(w->taken_ns - e->taken_ns) * 1e-9;
+		e->taken_ns = w->taken_ns;
+		e->from = from;
+	}
+}
+
+static size_t classes_take(const struct viewer *v)
+{
+	const struct evspace_wave *w = evspace_wave(v->client);
+	uint64_t from = answering(w);
+	struct evspace_class c;
+	size_t n = 0;
+
+	classes_turn(w, from);
+	for (; evspace_class(v->client, &c); n++) {
+		struct view_classes_entry *e = entry_at(&c);
+
+		e->here = true;
+		e->from = from;
+		e->taken_ns = w->taken_ns;
+		e->now.calls += c.calls;
+		e->now.bytes += c.bytes;
+		e->now.time_ns += c.time_ns;
+		e->now.skipped += c.skipped;
+	}
+	/* A process whose elements were removed takes its counts with it. */
+	for (struct view_classes_entry *e = entries; e; e = e->hh.next) {
+		if (e->now.calls < e->before.calls || e->now.bytes < e->before.bytes)
+			e->known = false;
+		/* Its clock is known better and better. */
+		if (e->now.time_ns < e->before.time_ns)
+			e->now.time_ns = e->before.time_ns;
+	}
+	return n;
+}
+
+static double rate(const struct view_classes_entry *e, uint64_t now, uint64_t before)
+{
+	return e->known ? (double)(now - before) / e->seconds : 0;
+}
+
+static double calls_rate(const struct view_classes_entry *e)
+{
+	return rate(e, e->now.calls, e->before.calls);
+}
+
+/* By name, then the busiest, then what has counted most. */
+static int compare(const void *a, const void *b)
+{
+	const struct view_classes_entry *x = *(const struct view_classes_entry *const *)a;
+	const struct view_classes_entry *y = *(const struct view_classes_entry *const *)b;
+	int order = strverscmp(x->name, y->name);
+
+	if (order)
+		return order;
+	if (calls_rate(x) != calls_rate(y))
+		return calls_rate(x) < calls_rate(y) ? 1 : -1;
+	return (x->now.calls < y->now.calls) - (x->now.calls > y->now.calls);
+}
+
+static int compare_busy(const void *a, const void *b)
+{
+	const struct view_classes_entry *x = *(const struct view_classes_entry *const *)a;
+	const struct view_classes_entry *y = *(const struct view_classes_entry *const *)b;
+
+	if (calls_rate(x) != calls_rate(y))
+		return calls_rate(x) < calls_rate(y) ? 1 : -1;
+	return compare(a, b);
+}
+
+static size_t classes_list(struct view_classes_entry ***list,
+			   int (*order)(const void *, const void *))
+{
+	size_t n = 0;
+
+	*list = memory_new(HASH_COUNT(entries) + 1, sizeof(**list));
+	for (struct view_classes_entry *e = entries; e; e = e->hh.next)
+		if (e->here)
+			(*list)[n++] = e;
+	qsort(*list, n, sizeof(**list), order);
+	return n;
+}
+
+/* ---- text ---- */
+
+/* What it is the rate of stays, and the rates. */
+static const struct table_column class_columns[] = {
+	{.pad = -28, .least = 10, .parts = 2},
+	{.pad = -20, .gap = 1, .least = 12},
+	{.pad = 12, .gap = 1},
+	{.pad = 12, .gap = 1},
+	{.pad = 8, .gap = 1, .drop = 3},
+	{.pad = 15, .gap = 1, .drop = 2},
+	{.pad = 12, .gap = 1, .drop = 1},
+};
+
+static void class_add(const struct viewer *v, const struct view_classes_entry *e, struct table *t)
+{
+	char class[96], text[UNIT_TEXT] = "-";
+
+	words_class(class, sizeof(class), v->client, *e->channel ? e->channel : "all", e->comm);
+	table_cell(t, "%s", e->name);
+	table_cell(t, "%s", class);
+	if (e->known)
+		unit_count(text, (uint64_t)(calls_rate(e) + 0.5));
+	table_cell(t, "%s", text);
+	if (e->known)
+		unit_bytes(text, (uint64_t)(rate(e, e->now.bytes, e->before.bytes) + 0.5));
+	table_cell(t, "%s", text);
+	/* A call's time counts when it ends, and may be that of many waves: as a share it says
+	   nothing. */
+	if (e->known && e->now.calls > e->before.calls && e->now.time_ns)
+		unit_duration(text, (e->now.time_ns - e->before.time_ns) /
+					    (e->now.calls - e->before.calls));
+	else
+		snprintf(text, sizeof(text), "-");
+	table_cell(t, "%s", text);
+	table_cell(t, "%s", unit_count(text, e->now.calls));
+	table_cell(t, "%s", unit_bytes(text, e->now.bytes));
+}
+
+static void classes_text(const struct viewer *v, FILE *out)
+{
+	static const char *const heads[] = {"RATES OF", "CLASS", "CALLS/s", "BYTES/s",
+					    "A CALL",	"CALLS", "BYTES"};
+	struct view_classes_entry **list;
+	struct table t;
+	size_t n;
+
+	if (!entries)
+		return;
+	n = classes_list(&list, compare);
+	/* Of more than are shown, the busiest. */
+	if (v->top && n > v->top)
+		qsort(list, n, sizeof(*list), compare_busy);
+	table_heads(&t, class_columns, heads, sizeof(heads) / sizeof(heads[0]));
+	for (size_t i = 0; viewer_shows(v, i, n); i++)
+		class_add(v, list[i], &t);
+	table_print(&t, out);
+	table_fini(&t);
+	viewer_more(v, n, out);
+	free(list);
+}
+
+/* ---- JSON ---- */
+
+static void rate_json(const struct view_classes_entry *e, const char *key, uint64_t now,
+		      uint64_t before, FILE *out)
+{
+	if (e->known)
+		fprintf(out, ",\"%s\":%.6g", key, rate(e, now, before));
+	else
+		fprintf(out, ",\"%s\":null", key);
+}
+
+static void classes_json(const struct viewer *v, FILE *out)
+{
+	struct view_classes_entry **list;
+	size_t n = classes_list(&list, compare);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct view_classes_entry *e = list[i];
+
+		fputs("{\"schema\":1,\"type\":\"rate\",\"name\":", out);
+		words_json(out, e->name);
+		fprintf(out,
+			",\"channel\":\"%s\",\"comm\":%" PRIu32 ",\"world\":%s,\"calls\":%" PRIu64
+			",\"bytes\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",\"not_recorded\":%" PRIu64,
+			e->channel, e->comm,
+			e->comm && evspace_is_world(v->client, e->comm) ? "true" : "false",
+			e->now.calls, e->now.bytes, e->now.time_ns, e->now.skipped);
+		if (e->comm && evspace_label(v->client, e->comm)) {
+			fputs(",\"label\":", out);
+			words_json(out, evspace_label(v->client, e->comm));
+		}
+		rate_json(e, "calls_per_s", e->now.calls, e->before.calls, out);
+		rate_json(e, "bytes_per_s", e->now.bytes, e->before.bytes, out);
+		rate_json(e, "ns_per_s", e->now.time_ns, e->before.time_ns, out);
+		fputs("}\n", out);
+	}
+	free(list);
+}
+
+static void classes_fini(void)
+{
+	struct view_classes_entry *e, *next;
+
+	HASH_ITER(hh, entries, e, next)
+	{
+		HASH_DEL(entries, e);
+		free(e);
+	}
+}
+
+const struct figure figure_classes = {classes_take, false, classes_text, classes_json,
+				      classes_fini};

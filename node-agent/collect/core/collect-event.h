@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The events of the collector's path: begun, stamped, ended, for whoever has entered
+ * (collect-enter.h).
+ */
+#ifndef EVSPACE_COLLECT_EVENT_H
+#define EVSPACE_COLLECT_EVENT_H
+
+#include "node-agent/collect/core/collect-enter.h"
+#include "node-agent/collect/core/collect-tuple.h"
+
+/* Show in the state line what is going on since @start. */
+static inline __attribute__((always_inline)) void collect_show(const struct tuple *t,
+							       uint64_t start)
+{
+	struct segment_state *line = &collect_self.entry->state;
+
+	/* the words of this operation are not seen before the end of the last one (`what` 0) */
+	atomic_thread_fence(memory_order_release);
+	atomic_store_explicit(&line->bytes, t->bytes, memory_order_relaxed);
+	atomic_store_explicit(&line->whom, collect_whom(t), memory_order_relaxed);
+	atomic_store_explicit(&line->since, start, memory_order_relaxed);
+	atomic_store_explicit(&line->what, collect_what(t), memory_order_release);
+}
+
+/** Begin @t (all but its times are set): take the time, and show in the state line what is going
+ * on. */
+static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
+{
+	if (__builtin_expect(collect_mode_inside() == MODE_COUNT, 0)) {
+		t->start = t->end = 0;
+		return;
+	}
+	t->start = collect_now();
+	collect_show(t, t->start);
+}
+
+/** Take the time of the end of @t, if the mode needs it. */
+static inline __attribute__((always_inline)) void collect_stamp(struct tuple *t)
+{
+	const unsigned mode = collect_mode_inside();
+
+	t->end = 0;
+	if (__builtin_expect(mode != MODE_COUNT && mode != MODE_SAMPLE, 1))
+		t->end = collect_now();
+}
+
+/* Class and channel in one word, for collect_append_slow(). */
+static inline unsigned collect_where(unsigned class, unsigned channel)
+{
+	return class << 8 | channel;
+}
+
+/** Count @t in @class. */
+static inline __attribute__((always_inline)) void collect_count(const struct tuple *t,
+								unsigned class)
+{
+	struct segment_count *count = &collect_self.counts[class];
+
+	collect_add(&count->calls, 1);
+	collect_add(&count->bytes, t->bytes);
+	collect_add(&count->ticks, t->end - t->start);
+}
+
+/** Write @t into this thread's element of @channel, where there is a place for it. */
+static inline __attribute__((always_inline)) void collect_put(const struct tuple *t,
+							      unsigned channel)
+{
+	element_put(&collect_self.writers[channel], t->start, t->end, t->bytes, collect_whom(t),
+		    collect_what(t));
+}
+
+/** Append @t to this thread's element of @channel and count it in @class. */
+static inline __attribute__((always_inline)) void collect_append(const struct tuple *t,
+								 unsigned channel, unsigned class)
+{
+	const struct element_writer *w = &collect_self.writers[channel];
+
+	collect_count(t, class);
+	if (__builtin_expect(w->next != w->end, 1))
+		collect_put(t, channel);
+	else
+		collect_append_slow(t->start, t->end, t->bytes, collect_whom(t), collect_what(t),
+				    collect_where(class, channel));
+}
+
+/** Add @t, which belongs to the operation that was entered, in the mode of its own class. */
+static inline __attribute__((always_inline)) void collect_extra(const struct tuple *t,
+								struct collect_classes *classes,
+								unsigned channel)
+{
+	unsigned class = collect_class(classes, channel);
+
+	if (__builtin_expect(collect_mode(class) == MODE_TRACE, 1)) {
+		collect_append(t, channel, class);
+	} else {
+		/* of a copy: *@t can stay in registers */
+		const struct tuple copy = *t;
+
+		collect_extra_slow(&copy, classes, channel);
+	}
+}
+
+/** End the operation that began with @t, stamped: append it, clear the state line, leave. */
+static inline __attribute__((always_inline)) void collect_end(struct collect_caller caller,
+							      const struct tuple *t,
+							      const struct collect_classes *classes,
+							      unsigned channel)
+{
+	const uint64_t mode = collect_self.state - caller.frame;
+	unsigned class = collect_class_after(classes, channel);
+	struct segment_count *count = &collect_self.counts[class];
+
+	if (__builtin_expect(mode == MODE_COUNT, 0)) {
+		collect_add(&count->calls, 1);
+		collect_add(&count->bytes, t->bytes);
+		collect_add(&count->skipped, 1);
+	} else {
+		if (__builtin_expect(mode == MODE_TRACE, 1))
+			collect_append(t, channel, class);
+		else if (mode < 8)
+			collect_end_slow(t, class, channel, (unsigned)mode);
+		else
+			return;
+		atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
+	}
+	collect_leave(caller);
+}
+
+#endif

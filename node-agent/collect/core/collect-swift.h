@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The collector's path for what is traced by an idle thread: as collect.h, without a question. */
+#ifndef EVSPACE_COLLECT_SWIFT_H
+#define EVSPACE_COLLECT_SWIFT_H
+
+#include "node-agent/collect/core/collect.h"
+
+/** Which way an operation goes. */
+enum collect_way {
+	COLLECT_SWIFTLY, /* the functions of this header, from collect_swift_enter() on */
+	COLLECT_NOT,	 /* its class is off: nothing is to be done */
+	COLLECT_SLOWLY,	 /* those of collect.h, which see to everything */
+};
+
+/** The way of an operation of @channel on the communicator with @classes. */
+static inline __attribute__((always_inline)) enum collect_way collect_way(
+	const struct collect_classes *classes, unsigned channel)
+{
+	unsigned mode = collect_mode(collect_class(classes, channel));
+
+	if (__builtin_expect(mode == MODE_TRACE && collect_self.state == COLLECT_IDLE, 1))
+		return COLLECT_SWIFTLY;
+	return mode == MODE_OFF ? COLLECT_NOT : COLLECT_SLOWLY;
+}
+
+/** Enter an operation that is to go this way. */
+static inline void collect_swift_enter(struct collect_caller caller)
+{
+	/* who enters from a signal handler sees where the operation was called from */
+	collect_self.site = caller.site;
+	atomic_signal_fence(memory_order_seq_cst);
+	collect_self.state = caller.frame + MODE_TRACE;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/**
+ * Has the tuple a place before the operation begins, so that nothing is left to ask? To be asked by
+ * who has entered: no signal handler can take it then. Else collect_swift_leave(), and go slowly.
+ */
+static inline __attribute__((always_inline)) bool collect_swift_room(unsigned channel)
+{
+	const struct element_writer *w = &collect_self.writers[channel];
+
+	return __builtin_expect(w->next != w->end, 1);
+}
+
+/** Begin @t (all but its times are set). */
+static inline __attribute__((always_inline)) void collect_swift_begin(struct tuple *t)
+{
+	collect_show(t, clock_ticks(CLOCK_TICKS_TSC));
+}
+
+/**
+ * After the real call: @t is again what it was at its begin, with its times. It comes from the
+ * state line, so that nothing of it need be kept during the call.
+ */
+static inline __attribute__((always_inline)) void collect_swift_stamp(struct tuple *t)
+{
+	const struct segment_state *line;
+
+	t->end = clock_ticks(CLOCK_TICKS_TSC);
+	line = &collect_self.entry->state;
+	t->start = atomic_load_explicit(&line->since, memory_order_relaxed);
+	collect_words(t, atomic_load_explicit(&line->bytes, memory_order_relaxed),
+		      atomic_load_explicit(&line->whom, memory_order_relaxed),
+		      atomic_load_explicit(&line->what, memory_order_relaxed));
+}
+
+static inline __attribute__((always_inline)) void collect_swift_leave(void)
+{
+	atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	collect_self.state = COLLECT_IDLE;
+}
+
+/** Is this thread still inside what it has entered? */
+static inline bool collect_swift_inside(struct collect_caller caller)
+{
+	return __builtin_expect(collect_self.state == caller.frame + MODE_TRACE, 1);
+}
+
+/** End the operation that began with @t, stamped. */
+static inline __attribute__((always_inline)) void collect_swift_end(
+	struct collect_caller caller, const struct tuple *t, const struct collect_classes *classes,
+	unsigned channel)
+{
+	if (!collect_swift_inside(caller))
+		return;
+	collect_count(t, collect_class_after(classes, channel));
+	collect_put(t, channel);
+	collect_swift_leave();
+}
+
+/** The same when it was not asked for collect_swift_room(). */
+static inline __attribute__((always_inline)) void collect_swift_end_late(
+	struct collect_caller caller, const struct tuple *t, const struct collect_classes *classes,
+	unsigned channel)
+{
+	if (!collect_swift_inside(caller))
+		return;
+	collect_append(t, channel, collect_class_after(classes, channel));
+	collect_swift_leave();
+}
+
+#endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sets a process and its threads up for collecting; everything here is off the path. */
+#include "node-agent/collect/core/collect.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node-agent/collect/core/collect-class.h"
+#include "node-agent/collect/core/collect-fault.h"
+#include "node-agent/collect/core/collect-space.h"
+#include "node-agent/collect/core/modules.h"
+
+/** Keys below this are kept inside the thread descriptor: setting one takes no memory (glibc,
+ * nptl). */
+#define INLINE_KEYS 32
+
+/* Nothing is collected: neither before the segment is there nor in forked children. */
+static const _Atomic uint8_t all_off[SEGMENT_CLASSES_MAX] = {
+	[0 ... SEGMENT_CLASSES_MAX - 1] = MODE_OFF,
+};
+
+static struct collect_space nowhere;
+
+struct collect collect = {.mode = all_off, .segment = &nowhere.segment};
+#ifndef EVSPACE_DOOR
+__thread struct collect_thread collect_self;
+#endif
+
+/* Where the path of threads beyond the reserve keeps what nobody reads: all of them write here,
+ * with atomic stores. What they count is added out of line to counts that they share. */
+static struct segment_thread no_entry;
+static struct segment_count no_counts[SEGMENT_CLASSES_MAX];
+
+static pthread_key_t exit_key;
+static bool exit_key_made;
+
+static struct segment_thread *entry_at(const struct segment *s, uint32_t index)
+{
+	char *table = (char *)s->header + s->layout.threads_at;
+
+	return (struct segment_thread *)(void *)table + index;
+}
+
+/* A call that is not on record is counted. */
+static void unrecorded(struct segment_header *header, _Atomic uint64_t *count,
+		       enum segment_note why)
+{
+	atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+	atomic_fetch_or_explicit(&header->note, why, memory_order_relaxed);
+}
+
+/* The operation that the thread is inside will not come to its end. */
+static void operation_left(struct collect_thread *self)
+{
+	if (!self->entry)
+		return;
+	atomic_store_explicit(&self->entry->state.what, 0, memory_order_relaxed);
+	/* whoever comes by the door's other way is on it already */
+	if (self->place == DOOR_ONWARD)
+		self->place = DOOR_OUTSIDE;
+	self->state = self->idle;
+	unrecorded(self->segment->header, &self->segment->header->left, SEGMENT_NOTE_LEFT);
+}
+
+/* Is the call that comes now one within the operation that the thread is inside? */
+static bool is_nested(struct collect_thread *self, struct collect_caller caller)
+{
+	if (self->state <= COLLECT_IDLE)
+		return false;
+	if (!collect_is_left(self, caller.frame))
+		return true;
+	operation_left(self);
+	return false;
+}
+
+/* At a thread's end (pthread_key_create(3)): its entry and elements may serve another one. */
+static void thread_ended(void *arg)
+{
+	struct collect_thread *self = arg;
+
+	/* pthread_exit(3) and pthread_cancel(3) leave what it was inside */
+	if (self->state > COLLECT_IDLE)
+		operation_left(self);
+	if (self->entry && self->entry != &no_entry && self->index < 64)
+		atomic_fetch_or_explicit(&collect_space_of(self->segment)->free_entries,
+					 UINT64_C(1) << self->index, memory_order_release);
+	memset(self, 0, sizeof(*self));
+	/* destructors of others may still call the library: not recorded */
+	self->state = COLLECT_ENDED;
+}
+
+static struct segment_thread *entry_reuse(struct collect_space *space)
+{
+	uint64_t bits = atomic_load_explicit(&space->free_entries, memory_order_relaxed);
+
+	while (bits) {
+		unsigned i = (unsigned)__builtin_ctzll(bits);
+
+		if (atomic_compare_exchange_weak_explicit(
+			    &space->free_entries, &bits, bits & ~(UINT64_C(1) << i),
+			    memory_order_acquire, memory_order_relaxed))
+			return entry_at(&space->segment, i);
+	}
+	return NULL;
+}
+
+static void thread_attach(struct collect_thread *self, struct segment *s, uint32_t tid)
+{
+	uint32_t used = atomic_load_explicit(&s->header->threads, memory_order_relaxed);
+	struct segment_thread *entry =
+		used < s->layout.threads_max ? NULL : entry_reuse(collect_space_of(s));
+
+	if (!entry)
+		entry = segment_thread_add(s, tid);
+	*self = (struct collect_thread){.segment = s, .place = self->place};
+	self->entry = entry ? entry : &no_entry;
+	self->index = entry ? (uint32_t)(entry - entry_at(s, 0)) : SEGMENT_NO_THREAD;
+	self->counts = entry ? segment_counts_of(s, self->index) : no_counts;
+	/* what an ended thread had begun is not this one's */
+	if (entry)
+		memset(&entry->user, 0, sizeof(entry->user));
+	/* the swift way reads its state line back: that of threads without an entry is everybody's
+	 */
+	self->idle = !entry || collect.sites || collect.clock != CLOCK_TICKS_TSC ? COLLECT_CAREFUL
+										 : COLLECT_IDLE;
+	self->state = self->idle;
+	if (exit_key_made)
+		pthread_setspecific(exit_key, self);
+}
+
+static bool is_shared(void)
+{
+	return collect_self.entry == &no_entry;
+}
+
+void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t whom, uint64_t what,
+			 unsigned where)
+{
+	struct tuple t = {.start = start, .end = end};
+
+	collect_words(&t, bytes, whom, what);
+	if (collect_space_write(&t, where & 0xff))
+		return;
+	/* while the cost is measured there is none */
+	if (!collect_self.segment)
+		return;
+	segment_overflow_write(collect_self.segment);
+	if (is_shared())
+		segment_count_share(
+			collect_self.segment, where >> 8,
+			&(struct segment_sum){.calls = 1, .bytes = bytes, .ticks = end - start});
+}
+
+enum collect_entry collect_enter_slow(struct collect_caller caller, struct collect_classes *classes,
+				      unsigned channel)
+{
+	struct collect_thread *self = &collect_self;
+	struct segment *s = collect.segment;
+	unsigned class, mode;
+
+	if (!s->header)
+		return COLLECT_PASS;
+	if (is_nested(self, caller)) {
+		if (collect.alone && collect_wants(classes, channel))
+			unrecorded(s->header, &s->header->inside, SEGMENT_NOTE_INSIDE);
+		return COLLECT_NESTED;
+	}
+	if (self->segment != s)
+		thread_attach(self, s, 0);
+	class = collect_class_ready(classes, channel);
+	mode = collect_mode(class);
+	if (mode & MODE_MISSED)
+		mode = collect_class_resumed(classes, class, channel);
+	if (mode == MODE_OFF || mode >= MODE_COUNT_OF)
+		return COLLECT_PASS;
+	if (mode == MODE_COUNT && is_shared())
+		mode = COLLECT_SHARED;
+	else if (mode == MODE_TRACE && collect.clock != CLOCK_TICKS_TSC)
+		mode = COLLECT_TRACE_MONO;
+	self->site = caller.site;
+	atomic_signal_fence(memory_order_seq_cst);
+	self->state = caller.frame + mode;
+	atomic_signal_fence(memory_order_seq_cst);
+	return COLLECT_RECORD;
+}
+
+bool collect_enter_quietly(struct collect_caller caller)
+{
+	struct collect_thread *self = &collect_self;
+	struct segment *s = collect.segment;
+
+	if (!s->header || is_nested(self, caller))
+		return false;
+	if (self->segment != s)
+		thread_attach(self, s, 0);
+	self->site = caller.site;
+	atomic_signal_fence(memory_order_seq_cst);
+	self->state = caller.frame + MODE_OFF;
+	atomic_signal_fence(memory_order_seq_cst);
+	return true;
+}
+
+bool collect_wants_slow(struct collect_classes *classes, unsigned channel)
+{
+	return collect.segment->header &&
+	       collect_mode(collect_class_ready(classes, channel)) != MODE_OFF;
+}
+
+/* Count what leaves no tuple. */
+static void skip(const struct tuple *t, unsigned class, unsigned mode)
+{
+	const struct segment_sum call = {
+		.calls = 1,
+		.bytes = t->bytes,
+		.ticks = mode == MODE_TIME ? t->end - t->start : 0,
+		.skipped = 1,
+	};
+	struct segment_count *count = &collect_self.counts[class];
+
+	if (is_shared()) {
+		segment_count_share(collect_self.segment, class, &call);
+		return;
+	}
+	collect_add(&count->calls, call.calls);
+	collect_add(&count->bytes, call.bytes);
+	collect_add(&count->ticks, call.ticks);
+	collect_add(&count->skipped, call.skipped);
+}
+
+void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel, unsigned mode)
+{
+	if (mode == COLLECT_TRACE_MONO)
+		collect_append(t, channel, class);
+	else
+		skip(t, class, mode);
+}
+
+void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, unsigned channel)
+{
+	unsigned class, mode;
+
+	if (!collect.segment->header)
+		return;
+	class = collect_class_ready(classes, channel);
+	mode = collect_mode(class);
+	/* Nobody enters by the channel of completions: who adds to it sees that it is on again. */
+	if (mode & MODE_MISSED)
+		mode = collect_class_resumed(classes, class, channel);
+	if (mode == MODE_TRACE)
+		collect_append(t, channel, class);
+	else if (mode != MODE_OFF && mode < MODE_COUNT_OF)
+		skip(t, class, mode);
+}
+
+/* The time of one event: the best of a few batches on a ring that nobody sees. */
+static uint32_t cost_measure(void)
+{
+	enum { BATCHES = 6, EVENTS = 64 };
+	static union {
+		struct element_ring ring;
+		char bytes[sizeof(struct element_ring) + 200 * sizeof(struct tuple)];
+	} scratch;
+	static const _Atomic uint8_t all_on[SEGMENT_CLASSES_MAX];
+	const struct collect_caller caller = COLLECT_CALLER;
+	struct collect_thread saved = collect_self;
+	uint64_t best = UINT64_MAX;
+
+	collect.mode = all_on;
+	collect_self.entry = &no_entry;
+	collect_self.counts = no_counts;
+	collect_self.index = SEGMENT_NO_THREAD;
+	collect_self.state = collect_self.idle = COLLECT_IDLE;
+	element_writer_init(&collect_self.writers[CHANNEL_ENV], &scratch.ring, 200);
+	for (int batch = 0; batch < BATCHES; batch++) {
+		uint64_t ns = clock_mono_ns();
+
+		for (int i = 0; i < EVENTS; i++) {
+			struct tuple t = {.op = 1, .bytes = (uint64_t)i};
+
+			if (collect_enter(caller, &collect_none, CHANNEL_ENV) != COLLECT_RECORD)
+				break;
+			collect_begin(&t);
+			collect_stamp(&t);
+			collect_end(caller, &t, &collect_none, CHANNEL_ENV);
+		}
+		ns = clock_mono_ns() - ns;
+		if (ns < best)
+			best = ns;
+	}
+	collect_self = saved;
+	collect.mode = all_off;
+	memset(&no_entry, 0, sizeof(no_entry));
+	memset(no_counts, 0, sizeof(no_counts));
+	return (uint32_t)(best * 1000 / EVENTS);
+}
+
+int collect_start(const struct segment_plan *plan, struct error *e)
+{
+	struct collect_thread *self = &collect_self;
+	struct collect_space *space = collect_space_new();
+	bool split = false;
+	struct segment *s;
+
+	if (!space)
+		return errorf(e, "no memory for the collector");
+	s = &space->segment;
+	if (!exit_key_made && pthread_key_create(&exit_key, thread_ended) == 0) {
+		exit_key_made = exit_key < INLINE_KEYS;
+		if (!exit_key_made)
+			pthread_key_delete(exit_key);
+	}
+	if (segment_create(s, plan, e) < 0) {
+		collect_space_free(space);
+		return -1;
+	}
+	collect_fault_catch(s);
+	collect.sites = false;
+	for (int i = 0; i < CHANNEL_MAX; i++) {
+		collect.capacity[i] = plan->capacity[i] ? plan->capacity[i] : SEGMENT_CAPACITY;
+		collect.split[i] = plan->split[i];
+		collect.sites |= plan->split[i] == SPLIT_SITE;
+		split |= plan->split[i] != SPLIT_THREAD;
+	}
+	if (split)
+		collect_space_split(space);
+	collect.clock = clock_kind();
+	s->header->cost_ps = cost_measure();
+	if (collect.sites)
+		modules_note_all(s);
+	thread_attach(self, s, (uint32_t)getpid());
+	/* now others may */
+	collect.segment = s;
+	/* from now on the path does something */
+	collect.mode =
+		((struct segment_control *)(void *)((char *)s->header + s->layout.control_at))
+			->mode;
+	atomic_thread_fence(memory_order_seq_cst);
+	/* what took the file's place says that everything is on */
+	if (collect_fault_lost())
+		collect_finish();
+	return 0;
+}
+
+void collect_finish(void)
+{
+	collect.mode = all_off;
+}
+
+void collect_abandon(void)
+{
+	struct segment *s = collect.segment;
+
+	if (!s->header)
+		return;
+	collect_finish();
+	collect_fault_replace(s);
+	collect_space_forget(collect_space_of(s));
+	collect.segment = &nowhere.segment;
+	/* what is under way ends on those pages; then nothing is entered any more */
+	if (collect_self.state <= COLLECT_IDLE)
+		memset(&collect_self, 0, sizeof(collect_self));
+}
+
+void collect_stop(void)
+{
+	struct collect_space *space = collect_space_of(collect.segment);
+
+	collect = (struct collect){.mode = all_off, .segment = &nowhere.segment};
+	memset(&collect_self, 0, sizeof(collect_self));
+	if (space == &nowhere)
+		return;
+	collect_fault_forget();
+	segment_close(&space->segment);
+	collect_space_free(space);
+}

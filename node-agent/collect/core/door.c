@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds out which MPI is in the process, lets its collector in, and sends calls on their ways. */
+#include "node-agent/collect/core/door.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "node-agent/collect/core/door-refuse.h"
+#include "node-agent/collect/core/objects.h"
+#include "node-agent/collect/core/user.h"
+
+/* What is loaded later gets hardly any of this memory (ld.so's rtld.optional_static_tls). */
+__thread struct collect_thread collect_self;
+__thread uint64_t door_types[DOOR_TYPES_ROOM / 8] __asm__("evspace_door_types")
+	__attribute__((visibility("default")));
+__thread uint64_t door_comm[DOOR_COMM_ROOM / 8] __asm__("evspace_door_comm")
+	__attribute__((visibility("default")));
+
+static const _Atomic uint8_t all_quiet[CHANNEL_MAX] = {[0 ... CHANNEL_MAX - 1] = 1};
+const _Atomic uint8_t *_Atomic door_quiet = all_quiet;
+
+void evspace_door_watch(const _Atomic uint8_t *quiet)
+{
+	atomic_store_explicit(&door_quiet, quiet, memory_order_release);
+}
+
+/* Programs look for it before there is a collector that fills it in. */
+struct evspace_calls evspace_calls_1;
+
+/* ---- the MPI library ---- */
+
+/* What only the library itself has: no tool wraps it. */
+#define LIBRARY_MARK "PMPI_Get_library_version"
+
+static void *library_look(void *object, const char *path, void *arg)
+{
+	(void)path;
+	(void)arg;
+	return dlsym(object, LIBRARY_MARK) ? object : NULL;
+}
+
+/* The library as an object of its own: it may have been loaded with RTLD_LOCAL, as by mpi4py. */
+static void *library_find(void)
+{
+	static void *_Atomic library;
+
+	if (!library)
+		library = objects_search(library_look, NULL);
+	return library;
+}
+
+static void *symbol_look(void *object, const char *path, void *arg)
+{
+	return strstr(path, "/libevspace-") ? NULL : dlsym(object, arg);
+}
+
+/* What is not for all to see. Fortran's functions are in a library of their own. */
+static void *library_symbol(const char *name)
+{
+	void *library = library_find(), *symbol;
+
+	if (!library)
+		return NULL;
+	symbol = dlsym(library, name);
+	if (!symbol && name[0] == 'p')
+		symbol = objects_search(symbol_look, (void *)(uintptr_t)name);
+	return symbol;
+}
+
+void *evspace_door_own(const char *symbol)
+{
+	/* data: a program that is not position independent may hold the copy that counts */
+	void *own = dlsym(strncasecmp(symbol, "PMPI", 4) ? RTLD_DEFAULT : RTLD_NEXT, symbol);
+
+	return own ? own : library_symbol(symbol);
+}
+
+/* ---- the collector ---- */
+
+/* The MPIs that we have collectors for, and a symbol that only they have. */
+static const struct {
+	const char *symbol, *collector, *without; /* `without` it this is the reason */
+} mpis[] = {
+	{"ompi_mpi_comm_world", "libevspace-openmpi.so", "no-openmpi"},
+	{"MPII_Version_string", "libevspace-mpich.so", "no-mpich"},
+};
+#define MPIS (sizeof(mpis) / sizeof(mpis[0]))
+
+/* The folder that this library was loaded from. */
+static int beside(char *buf, size_t n, const char *name)
+{
+	Dl_info here;
+	const char *slash;
+
+	if (!dladdr(&mpis, &here) || !here.dli_fname)
+		return -1;
+	slash = strrchr(here.dli_fname, '/');
+	if (!slash)
+		return -1;
+	return (size_t)snprintf(buf, n, "%.*s/%s", (int)(slash - here.dli_fname), here.dli_fname,
+				name) < n
+		       ? 0
+		       : -1;
+}
+
+/** What is known of the MPI in this process. */
+enum door_state {
+	DOOR_CLOSED,  /* there is none yet */
+	DOOR_OPEN,    /* its collector is here */
+	DOOR_REFUSED, /* there is none for it: calls pass */
+};
+
+static enum door_state door_open(void **collector)
+{
+	static void *_Atomic handle;
+	static _Atomic bool refused;
+	char path[PATH_MAX];
+	size_t i;
+
+	*collector = handle;
+	if (handle || refused)
+		return handle ? DOOR_OPEN : DOOR_REFUSED;
+	if (!evspace_door_own(LIBRARY_MARK))
+		return DOOR_CLOSED;
+	for (i = 0; i < MPIS; i++)
+		if (evspace_door_own(mpis[i].symbol))
+			break;
+	/* in two threads at the same time: both get the same handle */
+	if (i < MPIS && !beside(path, sizeof(path), mpis[i].collector))
+		*collector = handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (handle)
+		return DOOR_OPEN;
+	if (!atomic_exchange(&refused, true))
+		door_refuse(i < MPIS ? mpis[i].without : "other-mpi");
+	return DOOR_REFUSED;
+}
+
+/* ---- the ways ---- */
+
+/* There is no MPI: what the program has got from us cannot be done. No MPI's MPI_SUCCESS is this.
+ */
+static intptr_t closed(void)
+{
+	return 16;
+}
+
+/* Where this library begins and ends (ld(1)). */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+static bool is_ours(const char *function)
+{
+	return function >= __ehdr_start && function < _end;
+}
+
+/* Is the program's MPI_X somebody else's than ours? */
+static bool is_wrapped_in_front(const char *name)
+{
+	const char *first = dlsym(RTLD_DEFAULT, name + 1);
+
+	return first && !is_ours(first);
+}
+
+/* The collector's MPI_X; NULL: it has none. (dlsym(3) looks into what it is linked with, too.) */
+static void *wrapper_find(void *collector, const char *name)
+{
+	void *wrapper = dlsym(collector, name + 1);
+
+	return is_ours(wrapper) ? NULL : wrapper;
+}
+
+static struct door_way *way_find(const char *name)
+{
+	unsigned from = 0, to = door_ways_n;
+
+	while (from < to) {
+		unsigned middle = (from + to) / 2;
+		int order = strcmp(name, door_ways[middle].name);
+
+		if (!order)
+			return &door_ways[middle];
+		if (order < 0)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return NULL;
+}
+
+static void *behind(const char *name)
+{
+	void *next = dlsym(RTLD_NEXT, name + 1);
+
+	return next ? next : evspace_door_own(name);
+}
+
+void *evspace_door_next(const char *name)
+{
+	struct door_way *way = way_find(name);
+	void *next = behind(name);
+
+	if (!way || !next)
+		return next;
+	if (is_wrapped_in_front(name)) {
+		way->next = next;
+		way->real = evspace_door_own(name);
+		next = way->onward;
+	}
+	way->quiet = next;
+	return next;
+}
+
+void *door_find(unsigned i)
+{
+	struct door_way *way = &door_ways[i];
+	void *find = way->enter, *collector, *to = NULL;
+
+	if (door_open(&collector) == DOOR_OPEN)
+		to = wrapper_find(collector, way->name);
+	if (!to)
+		to = behind(way->name);
+	if (to) {
+		way->enter = to;
+		/* the collector, if there is one for it, has asked for the next one already */
+		atomic_compare_exchange_strong(&way->quiet, &find, to);
+	}
+	return to ? to : (void *)closed;
+}
+
+void *door_find_profiling(unsigned i)
+{
+	struct door_way *way = &door_ways[i];
+	void *collector, *to = evspace_door_own(way->name);
+
+	if (!to)
+		return (void *)closed;
+	if (door_open(&collector) == DOOR_OPEN && is_wrapped_in_front(way->name)) {
+		way->real = to;
+		way->wrapper = wrapper_find(collector, way->name);
+		if (way->wrapper)
+			to = way->inner;
+	}
+	way->profiling = to;
+	return to;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes regions, phases and iterations: a tuple each, and what is open in the thread's entry. */
+#include "node-agent/collect/core/user.h"
+
+#include "node-agent/collect/core/collect.h"
+#include "node-agent/segment/segment-label.h"
+#include "tree/data/op-table.h"
+
+#ifndef EVSPACE_DOOR
+struct evspace_calls evspace_calls_1;
+#endif
+
+static void words_store(_Atomic uint64_t *to, uint64_t value)
+{
+	atomic_store_explicit(to, value, memory_order_relaxed);
+}
+
+static uint64_t words_load(_Atomic uint64_t *from)
+{
+	return atomic_load_explicit(from, memory_order_relaxed);
+}
+
+/* Threads beyond the reserve share an entry that nobody reads: they can keep nothing there. */
+static struct segment_user *user_enter(struct collect_caller caller)
+{
+	if (collect_enter_any(caller, &collect_none, CHANNEL_USER) != COLLECT_RECORD)
+		return NULL;
+	if (collect_self.index != SEGMENT_NO_THREAD)
+		return &collect_self.entry->user;
+	collect_leave(caller);
+	return NULL;
+}
+
+/* Now, or 0 in a mode without a clock. */
+static uint64_t user_now(void)
+{
+	struct tuple t = {.op = OP_NONE};
+
+	collect_stamp(&t);
+	return t.end;
+}
+
+/* A tuple from @since, which is 0 when the mode had no clock then, until now. */
+static void user_leave(struct collect_caller caller, uint16_t op, uint32_t tag, uint64_t since,
+		       uint64_t now)
+{
+	struct tuple t;
+
+	collect_fill(&t, op, 0, TUPLE_NO_PEER, tag, 0);
+	t.start = since && since <= now ? since : now;
+	t.end = now;
+	collect_end(caller, &t, &collect_none, CHANNEL_USER);
+}
+
+/* The depth at which the innermost region with this label is open, 0: none is. */
+static uint64_t region_find(struct segment_user *user, uint32_t label)
+{
+	uint64_t depth = words_load(&user->depth);
+
+	if (depth > SEGMENT_REGIONS)
+		depth = SEGMENT_REGIONS;
+	while (depth && words_load(&user->regions[depth - 1].label) != label)
+		depth--;
+	return depth;
+}
+
+static void user_region(const char *name, size_t length, int begin)
+{
+	const struct collect_caller caller = COLLECT_CALLER;
+	struct segment_user *user = user_enter(caller);
+	uint64_t depth, since;
+	uint32_t label;
+
+	if (!user)
+		return;
+	label = segment_label_make(collect_self.segment, name, length);
+	depth = begin ? words_load(&user->depth) : region_find(user, label);
+	if (begin && depth < SEGMENT_REGIONS) {
+		words_store(&user->regions[depth].label, label);
+		words_store(&user->regions[depth].since, user_now());
+		atomic_store_explicit(&user->depth, depth + 1, memory_order_release);
+	}
+	if (begin || !depth) {
+		collect_leave(caller);
+		return;
+	}
+	since = words_load(&user->regions[depth - 1].since);
+	words_store(&user->depth, depth - 1);
+	user_leave(caller, OP_EVSPACE_REGION, label, since, user_now());
+}
+
+static void user_phase(const char *name, size_t length)
+{
+	const struct collect_caller caller = COLLECT_CALLER;
+	struct segment_user *user = user_enter(caller);
+	uint64_t before, since, now;
+
+	if (!user)
+		return;
+	before = words_load(&user->phase);
+	since = words_load(&user->phase_since);
+	now = user_now();
+	words_store(&user->phase_since, now);
+	words_store(&user->iterated, now);
+	words_store(&user->phase,
+		    length ? segment_label_make(collect_self.segment, name, length) : 0);
+	if (before)
+		user_leave(caller, OP_EVSPACE_PHASE, (uint32_t)before, since, now);
+	else
+		collect_leave(caller);
+}
+
+static void user_iteration(uint64_t number)
+{
+	const struct collect_caller caller = COLLECT_CALLER;
+	struct segment_user *user = user_enter(caller);
+	uint64_t since, now;
+
+	if (!user)
+		return;
+	since = words_load(&user->iterated);
+	now = user_now();
+	words_store(&user->iterated, now);
+	words_store(&user->iteration, number + 1);
+	user_leave(caller, OP_EVSPACE_ITERATION, (uint32_t)number, since, now);
+}
+
+void user_begin(void)
+{
+	__atomic_store_n(&evspace_calls_1.region, user_region, __ATOMIC_RELEASE);
+	__atomic_store_n(&evspace_calls_1.phase, user_phase, __ATOMIC_RELEASE);
+	__atomic_store_n(&evspace_calls_1.iteration, user_iteration, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two fixed tables of requests: by handle, and by the address of the variable that holds the
+ * handle. */
+#include "node-agent/collect/mpi/mpi-request.h"
+
+#include <stddef.h>
+
+#include "node-agent/collect/core/collect.h"
+#include "node-agent/collect/mpi/mpi-library.h"
+#include "node-agent/collect/mpi/mpi-request-table.h"
+
+#define REQUESTS MPI_REQUESTS
+
+struct mpi_table_bucket mpi_request_buckets[2 * MPI_REQUEST_BUCKETS];
+_Atomic uint32_t mpi_request_seconds[2];
+struct mpi_request mpi_request_records[2 * MPI_REQUESTS];
+
+/* The tables by their short names here. */
+static const struct mpi_table *const handles = &mpi_requests_by_handle;
+static const struct mpi_table *const places = &mpi_requests_by_place;
+static struct mpi_request *const by_handle = mpi_request_records;
+static struct mpi_request *const by_place = mpi_request_records + MPI_REQUESTS;
+
+/* Slots of records of places in the order of their turns; from `oldest` on they may still be there.
+ */
+static struct {
+	_Atomic uint32_t next, oldest;
+	_Atomic uint32_t slots[REQUESTS];
+} turns;
+
+_Atomic uint64_t mpi_requests_booked;
+
+static void note_full(void)
+{
+	atomic_fetch_or_explicit(&collect.segment->header->note, SEGMENT_NOTE_REQUESTS,
+				 memory_order_relaxed);
+}
+
+/* ---- those whose handle stands for several, in the order in which they were started ---- */
+
+static uint32_t turn_next(void)
+{
+	uint32_t turn = atomic_load_explicit(&turns.next, memory_order_relaxed);
+
+	if (mpi.multiple)
+		return atomic_fetch_add_explicit(&turns.next, 1, memory_order_relaxed);
+	atomic_store_explicit(&turns.next, turn + 1, memory_order_relaxed);
+	return turn;
+}
+
+/* The record in @slot takes its turn: a new one, or after it was copied the one that it had. */
+static void turn_set(int slot, uint32_t turn)
+{
+	by_place[slot].turn = turn;
+	atomic_store_explicit(&turns.slots[turn % REQUESTS], (uint32_t)slot, memory_order_relaxed);
+}
+
+/* The record with @turn, held, if it is still there. */
+static struct mpi_request *turn_hold(uint32_t turn)
+{
+	uint32_t slot = atomic_load_explicit(&turns.slots[turn % REQUESTS], memory_order_relaxed);
+	uintptr_t key = atomic_load_explicit(mpi_table_key(places, slot), memory_order_acquire);
+	struct mpi_request *r = &by_place[slot];
+
+	if (key <= MPI_TABLE_HELD || r->turn != turn || !mpi_table_take(places, slot, key))
+		return NULL;
+	if (r->turn == turn)
+		return r;
+	mpi_table_release(places, (int)slot, key);
+	return NULL;
+}
+
+/* The oldest one: the program has copied the handle to where we have not seen it. */
+static struct mpi_request *moved_hold(void)
+{
+	for (;;) {
+		uint32_t next = atomic_load_explicit(&turns.next, memory_order_relaxed);
+		uint32_t oldest = atomic_load_explicit(&turns.oldest, memory_order_relaxed);
+		uint32_t from = next - oldest > REQUESTS ? next - REQUESTS : oldest;
+		struct mpi_request *r;
+
+		if (from == next)
+			return NULL;
+		if (!atomic_compare_exchange_strong(&turns.oldest, &oldest, from + 1))
+			continue;
+		r = turn_hold(from);
+		if (!r)
+			continue;
+		r->kind |= MPI_REQUEST_MOVED;
+		return r;
+	}
+}
+
+/* The variable of the held record in @slot is used again: keep the record under its turn. */
+static void place_leave(int slot)
+{
+	struct mpi_request *old = &by_place[slot], *copy;
+	uintptr_t key = (uintptr_t)old->turn << 2 | 2; /* none is at such an address */
+	int to = mpi_table_claim(places, key);
+
+	if (to < 0)
+		return;
+	copy = &by_place[to];
+	*copy = *old;
+	copy->key = key;
+	copy->kind |= MPI_REQUEST_MOVED;
+	turn_set(to, copy->turn);
+	old->kind = 0;
+	mpi_table_release(places, to, key);
+}
+
+/* A program that drops handles of finished requests leaves records of places: the first one goes.
+ */
+static int place_claim(uintptr_t key)
+{
+	int slot = mpi_table_claim(places, key);
+	uint32_t home = mpi_table_home(places, key, 0);
+	uintptr_t old;
+
+	if (slot >= 0 && by_place[slot].kind)
+		place_leave(slot);
+	if (slot >= 0)
+		return slot;
+	note_full();
+	old = atomic_load_explicit(mpi_table_key(places, home), memory_order_relaxed);
+	return old > MPI_TABLE_HELD && mpi_table_take(places, home, old) ? (int)home : -1;
+}
+
+static struct mpi_request *handle_claim(uintptr_t key)
+{
+	int slot = mpi_table_claim(handles, key);
+
+	if (slot < 0) {
+		note_full();
+		return NULL;
+	}
+	return &by_handle[slot];
+}
+
+static struct mpi_request *request_claim(MPI_Request handle, const void *where, unsigned *kind)
+{
+	int slot;
+
+	if (!mpi_request_is_shared(handle))
+		return handle_claim(mpi_request_key(handle));
+	slot = place_claim((uintptr_t)where);
+	if (slot < 0)
+		return NULL;
+	*kind |= MPI_REQUEST_LOCATED;
+	turn_set(slot, turn_next());
+	return &by_place[slot];
+}
+
+static void coming_give_up(const struct mpi_request *r)
+{
+	if (r->kind & MPI_REQUEST_BRINGS)
+		mpi_comm_arrived(r->coming, false);
+}
+
+static void request_fill(struct mpi_request *r, const struct tuple *t, struct mpi_comm *at,
+			 struct mpi_ranks ranks, unsigned kind)
+{
+	if (!r->kind)
+		mpi_requests_book(1);
+	else
+		coming_give_up(r); /* that its handle is free again was not seen */
+	r->start = t->start;
+	r->bytes = t->bytes;
+	r->peer = t->peer;
+	r->tag = t->seq_or_tag;
+	r->comm = t->comm;
+	r->op = t->op;
+	r->kind = (uint16_t)(kind | (t->flags & TUPLE_UNNUMBERED ? MPI_REQUEST_UNNUMBERED : 0u));
+	r->ranks = ranks;
+	r->at = at;
+}
+
+struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *t,
+				    struct mpi_comm *at, struct mpi_ranks ranks, unsigned kind)
+{
+	MPI_Request request = mpi_place_request(where);
+	struct mpi_request *r;
+
+	if (request == mpi.request_null)
+		return NULL;
+	/* nothing comes from MPI_PROC_NULL, of which MPICH 4.0 says that rank 0 has sent it */
+	if (t->peer == TUPLE_NO_PEER && ranks.n && kind & MPI_REQUEST_RECEIVES)
+		kind ^= MPI_REQUEST_RECEIVES | MPI_REQUEST_TRANSFERS;
+	r = request_claim(request, where.at, &kind);
+	if (!r)
+		return NULL;
+	if (!(kind & MPI_REQUEST_PERSISTENT))
+		kind |= MPI_REQUEST_ACTIVE;
+	request_fill(r, t, at, ranks, kind);
+	r->key = kind & MPI_REQUEST_LOCATED ? (uintptr_t)where.at : mpi_request_key(request);
+	return r;
+}
+
+void mpi_request_publish(struct mpi_request *r)
+{
+	if (r && r->kind & MPI_REQUEST_MOVED)
+		turn_set((int)(r - by_place), turn_next());
+	if (r)
+		mpi_request_release(r, r->key);
+}
+
+struct mpi_request *mpi_request_hold(MPI_Request handle, struct mpi_place where)
+{
+	int slot;
+
+	if (handle == mpi.request_null)
+		return NULL;
+	if (mpi_request_is_shared(handle)) {
+		slot = mpi_table_hold(places, (uintptr_t)where.at);
+		return slot < 0 ? moved_hold() : &by_place[slot];
+	}
+	slot = mpi_table_hold(handles, mpi_request_key(handle));
+	return slot < 0 ? NULL : &by_handle[slot];
+}
+
+void mpi_request_return(struct mpi_request *r, struct mpi_place where)
+{
+	uintptr_t key = mpi_request_key(mpi_place_request(where));
+
+	/* MPI_Start may put another handle into the variable (Open MPI's pml ob1 does) */
+	if (!(r->kind & MPI_REQUEST_LOCATED) && r->key != key) {
+		struct mpi_request *moved = handle_claim(key);
+
+		if (moved) {
+			if (!moved->kind)
+				mpi_requests_book(1);
+			*moved = *r;
+			moved->key = key;
+			mpi_request_publish(moved);
+		}
+		mpi_request_remove(r);
+		return;
+	}
+	mpi_request_publish(r);
+}
+
+void mpi_request_remove(struct mpi_request *r)
+{
+	coming_give_up(r);
+	mpi_request_clear(r);
+}
+
+struct mpi_request *mpi_request_look(struct mpi_place where)
+{
+	return mpi_request_find(mpi_place_request(where), where);
+}
+
+void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm *at,
+		     struct mpi_ranks ranks)
+{
+	struct mpi_request *r;
+
+	/* a message from MPI_PROC_NULL has one handle for all, and nothing in it */
+	if (message == mpi.message_null || message == mpi.message_no_proc)
+		return;
+	r = handle_claim(mpi_message_key(message));
+	if (!r)
+		return;
+	request_fill(r, t, at, ranks, MPI_REQUEST_MESSAGE);
+	r->key = mpi_message_key(message);
+	mpi_request_publish(r);
+}
+
+struct mpi_request *mpi_message_hold(MPI_Message message)
+{
+	int slot = mpi_table_hold(handles, mpi_message_key(message));
+
+	return slot < 0 ? NULL : &by_handle[slot];
+}

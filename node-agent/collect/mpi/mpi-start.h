@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What happens to persistent and given-up requests: Start, Cancel, Request_free (MPI-3.1 3.8, 3.9).
+ */
+#ifndef EVSPACE_MPI_START_H
+#define EVSPACE_MPI_START_H
+
+#include "node-agent/collect/mpi/mpi-request.h"
+
+/** One such call, on the stack of its wrapper. */
+struct mpi_start {
+	struct mpi_place requests;
+	struct mpi_request *first; /* held records, by position */
+};
+
+/** Begin to start @n persistent requests: hold them. The tuple, all but whose times is set, has
+ * their bytes; its tag is @n when there are more. */
+void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
+		     struct mpi_place requests);
+
+/** They were started at t->start, or if @rc says so were not. */
+void mpi_start_end(struct mpi_start *s, const struct tuple *t, int rc);
+
+/** MPI_Request_free: the request leaves the record, no completion follows. */
+void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, struct mpi_place request);
+void mpi_drop_end(struct mpi_start *s, int rc);
+
+/** MPI_Cancel: the completion will ask the status whether it came in time. */
+void mpi_cancel_begin(struct tuple *t, uint16_t op, struct mpi_place request);
+
+/** Something is done to a request: fill all of @t but its times from what is on record of it. */
+void mpi_about(struct tuple *t, uint16_t op, MPI_Request request);
+
+#endif

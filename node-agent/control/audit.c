@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts control actions into words, one line each. */
+#include "node-agent/control/audit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "node-agent/segment/segment-class.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/base/utf8.h"
+#include "tree/scope/classes.h"
+#include "tree/data/op.h"
+
+const char *audit_who(const struct peer *peer, char *buf, size_t n)
+{
+	snprintf(buf, n, "%s (%s)", peer->name, peer->where);
+	return buf;
+}
+
+static void choice_name(const Evspace__Choice *choice, char *buf, size_t n)
+{
+	const char *channel = "all";
+
+	if (choice->channel >= 0)
+		channel = choice->channel < CHANNEL_COUNT ? channel_name((unsigned)choice->channel)
+							  : "unknown";
+	if (choice->world)
+		snprintf(buf, n, "%s@world", channel);
+	else if (choice->comm)
+		snprintf(buf, n, "%s@%08x", channel, choice->comm);
+	else
+		snprintf(buf, n, "%s", channel);
+}
+
+/* The classes that an order means, with commas between them. */
+static void choices_name(const Evspace__SwitchAsk *ask, char *buf, size_t n)
+{
+	char name[CLASS_TEXT];
+	size_t used = 0;
+
+	snprintf(buf, n, "%s", ask->n_choices ? "" : "all");
+	for (size_t i = 0; i < ask->n_choices && used < n; i++) {
+		choice_name(ask->choices[i], name, sizeof(name));
+		used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "," : "", name);
+	}
+}
+
+static const char *mode_name(const Evspace__SwitchAsk *ask)
+{
+	return ask->mode < MODE_COUNT_OF ? segment_mode_name(ask->mode) : "an unknown mode";
+}
+
+/* Who asks may call it what he likes. */
+static const char *run_quote(const char *run, char quoted[UTF8_QUOTED])
+{
+	return run[0] ? utf8_quote(run, quoted) : "(the newest)";
+}
+
+const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *buf, size_t n)
+{
+	char classes[512], quoted[UTF8_QUOTED];
+
+	choices_name(ask, classes, sizeof(classes));
+	run = run_quote(run, quoted);
+	if (ask->discard)
+		snprintf(buf, n, "discard what is held of run %s", run);
+	else
+		snprintf(buf, n, "switch %s to %s in run %s", classes, mode_name(ask), run);
+	return buf;
+}
+
+const char *audit_map(const Evspace__MapApply *apply)
+{
+	if (apply->dry_run)
+		return "prepare a map";
+	return apply->texts ? "apply a map" : "roll back the map";
+}
+
+/* Names come from elsewhere: nothing in them may begin another line. */
+static void line_say(char *line)
+{
+	utf8_clean(line);
+	fprintf(stderr, "evspace agent: audit: %s\n", line);
+}
+
+void audit_done(const char *who, const char *what, bool nothing, const char *outcome)
+{
+	char line[2048];
+
+	snprintf(line, sizeof(line), "%s: %s: %s, %s", who, what,
+		 nothing ? "nothing to do" : "done", outcome);
+	line_say(line);
+}
+
+void audit_failed(struct rate_limit *rate, const char *who, const char *what, const char *why)
+{
+	unsigned long unsaid;
+	char line[2048], more[64] = "";
+
+	if (!rate_limit_take(rate, &unsaid))
+		return;
+	if (unsaid)
+		snprintf(more, sizeof(more), " (and %lu before that, not shown)", unsaid);
+	snprintf(line, sizeof(line), "%s: %s: failed: %s%s", who, what, why, more);
+	line_say(line);
+}
+
+void audit_refused(struct rate_limit *rate, const struct peer *peer, const char *what,
+		   const char *why)
+{
+	char who[300];
+
+	audit_failed(rate, audit_who(peer, who, sizeof(who)), what, why);
+}
+
+void audit_left(const char *who, const char *what, const char *outcome)
+{
+	char line[2048];
+
+	snprintf(line, sizeof(line), "%s: %s: who asked has left; so far %s", who, what, outcome);
+	line_say(line);
+}
+
+void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspace__Host *host,
+		   const char *run)
+{
+	char line[1024], classes[512], who[UTF8_QUOTED], of[UTF8_QUOTED], text[UTF8_QUOTED] = "";
+
+	utf8_quote(ask->who, who);
+	run = run_quote(run, of);
+	if (host->text[0])
+		utf8_quote(host->text, text);
+	if (ask->discard) {
+		snprintf(line, sizeof(line),
+			 "relayed by %s: %s discarded %llu tuple%s of %u element%s in %u process%s "
+			 "of run %s",
+			 relay, who, (unsigned long long)host->discarded,
+			 plural(host->discarded, "s"), host->changed, plural(host->changed, "s"),
+			 host->processes, plural(host->processes, "es"), run);
+	} else {
+		choices_name(ask, classes, sizeof(classes));
+		snprintf(line, sizeof(line),
+			 "relayed by %s: %s switched %s to %s in %u process%s of run %s%s%s", relay,
+			 who, classes, mode_name(ask), host->processes,
+			 plural(host->processes, "es"), run, text[0] ? "; " : "", text);
+	}
+	line_say(line);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Switches an open scope from one tree to another between two waves. */
+#include "node-agent/control/opened.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/scope/ask.h"
+#include "tree/scope/gather.h"
+#include "tree/link/pass.h"
+
+/* Asks that wait for a switch: more than any consumer may have under way. */
+#define HELD_MAX (4 * GATHER_WINDOW)
+
+struct opened *opened_new(struct scope *scope, struct link *link)
+{
+	struct opened *o = memory_new(1, sizeof(*o));
+
+	o->scope = scope;
+	o->link = link;
+	o->since = time(NULL);
+	return o;
+}
+
+bool opened_is_old(const struct opened *o)
+{
+	const Evspace__Open *open = scope_opened_with(o->scope);
+
+	return !o->switching && open->generation > 1 && open->signer.len &&
+	       time(NULL) - o->since >= PASS_DAYS * PASS_DAY / 2;
+}
+
+static void held_free(struct opened *o)
+{
+	for (size_t i = 0; i < o->n_held; i++)
+		evspace__ask__free_unpacked(o->held[i], NULL);
+	free(o->held);
+	o->held = NULL;
+	o->n_held = 0;
+}
+
+void opened_free(struct opened *o, bool keep)
+{
+	held_free(o);
+	scope_free(o->next, keep);
+	scope_free(o->scope, keep);
+	free(o);
+}
+
+int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
+{
+	if (!o->switching)
+		return scope_ask(o->scope, ask, e);
+	if (ask_check(ask, e) < 0)
+		return -1;
+	if (o->n_held == HELD_MAX) {
+		errno = EPROTO;
+		return errorf(e, "%u asks wait for a remap of the tree already", HELD_MAX);
+	}
+	o->held = memory_room(o->held, o->n_held, sizeof(struct opened *));
+	o->held[o->n_held++] = (Evspace__Ask *)wire_copy(&ask->base);
+	return 0;
+}
+
+static void opened_settled(void *arg, struct scope *scope)
+{
+	struct opened *o = arg;
+
+	(void)scope;
+	o->next_settled = true;
+	o->changed(o->arg);
+}
+
+int opened_prepare(struct opened *o, const struct scope_host *host, const struct opened_tree *tree,
+		   void (*changed)(void *arg), void *arg, struct error *e)
+{
+	Evspace__Open open = *scope_opened_with(o->scope);
+
+	open.place = wire_place_new(tree->root);
+	open.generation = tree->generation;
+	open.signer = tree->signer;
+	o->changed = changed;
+	o->arg = arg;
+	o->next_settled = false;
+	o->next = scope_new(host, o->link, &open, opened_settled, o, e);
+	wire_place_free(open.place);
+	return o->next ? 0 : -1;
+}
+
+void opened_give_up(struct opened *o)
+{
+	/* Cursors that were there before are not ours to give up: a host may have been taken away,
+	 * and be wanted again. */
+	scope_free(o->next, true);
+	o->next = NULL;
+}
+
+static void opened_drained(void *arg, struct scope *scope)
+{
+	struct opened *o = arg;
+	struct error e;
+
+	o->scope = o->next;
+	o->next = NULL;
+	o->since = time(NULL);
+	o->switching = false;
+	scope_say_opened(o->scope);
+	/* Each was checked as far as it can be when it came; what is wrong with it, its waves miss.
+	 */
+	for (size_t i = 0; i < o->n_held; i++) {
+		if (scope_ask(o->scope, o->held[i], &e) < 0)
+			link_send_error(o->link, o->held[i]->scope, errno, e.text);
+	}
+	held_free(o);
+	scope_free(scope, true);
+	o->changed(o->arg);
+}
+
+void opened_switch(struct opened *o)
+{
+	o->switching = true;
+	scope_drain(o->scope, opened_drained, o);
+}

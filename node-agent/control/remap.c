@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Prepares trees by another map, and commits or gives up. */
+#include "node-agent/control/remap.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "node-agent/control/audit.h"
+#include "node-agent/control/session.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/plural.h"
+#include "tree/data/clock.h"
+#include "tree/stage/stage.h"
+
+/* How long hosts may take to open the new trees, and how often it is looked whether they have. */
+#define PREPARE_NS    3000000000u
+#define LOOK_AGAIN_MS 20
+
+enum state { REST, PREPARING, SWITCHING };
+
+/* A tree that nobody reads: are the hosts there, and do they agree? */
+struct remap_probe {
+	struct scope *scope;
+	bool settled;
+	struct remap *remap;
+};
+
+struct remap {
+	struct session_host *host;
+	struct event *look;
+	enum state state;
+	struct link *asker; /* NULL: it has left */
+	char who[300];
+	const char *what;
+	bool dry_run;
+	struct active_map_draft draft;
+	struct remap_probe before, after;
+	uint64_t began_ns, committed_ns;
+	unsigned switched;
+	Evspace__Unready **missing; /* hosts that did not answer before either */
+	size_t n_missing;
+};
+
+/* ---- who does not answer ---- */
+
+static void missing_add(struct remap *r, const struct hop_unready *who)
+{
+	Evspace__Unready *u = memory_new(1, sizeof(*u));
+
+	evspace__unready__init(u);
+	u->node = memory_copy(who->node);
+	u->text = memory_copy(who->text);
+	u->code = who->code;
+	r->missing = memory_room(r->missing, r->n_missing, sizeof(struct remap *));
+	r->missing[r->n_missing++] = u;
+}
+
+static void missing_clear(struct remap *r)
+{
+	for (size_t i = 0; i < r->n_missing; i++)
+		evspace__unready__free_unpacked(r->missing[i], NULL);
+	free(r->missing);
+	r->missing = NULL;
+	r->n_missing = 0;
+}
+
+/* What the trees before and after say. */
+struct judgement {
+	struct remap *remap;
+	char *refused, *absent; /* the first that has, in words; NULL: nobody */
+	char **was;		/* nodes that are not ready in the old trees */
+	size_t n_was;
+};
+
+static void judge_before(void *arg, const struct hop_unready *who)
+{
+	struct judgement *j = arg;
+
+	if (who->code == SOURCE_ELSEWHERE && !j->refused)
+		j->refused = memory_format("%s: %s", who->node, who->text);
+	j->was = memory_room(j->was, j->n_was, sizeof(char *));
+	j->was[j->n_was++] = memory_copy(who->node);
+}
+
+static bool is_among(const struct judgement *j, const char *node)
+{
+	for (size_t i = 0; i < j->n_was; i++) {
+		if (strcmp(j->was[i], node) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_missing(const struct remap *r, const char *node)
+{
+	for (size_t i = 0; i < r->n_missing; i++) {
+		if (strcmp(r->missing[i]->node, node) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void judge_after(void *arg, const struct hop_unready *who)
+{
+	struct judgement *j = arg;
+	bool was = is_among(j, who->node);
+
+	if (who->code == SOURCE_ELSEWHERE || (who->code && !was)) {
+		if (!j->refused)
+			j->refused = memory_format("%s: %s", who->node, who->text);
+	} else if (!was && !j->absent) {
+		j->absent = memory_format("%s does not answer: %s", who->node, who->text);
+	}
+	if (was && !is_missing(j->remap, who->node))
+		missing_add(j->remap, who);
+}
+
+static void judge(struct remap *r, struct judgement *j)
+{
+	struct opened *o;
+
+	*j = (struct judgement){.remap = r};
+	missing_clear(r);
+	scope_unready(r->before.scope, judge_before, j);
+	LIST_FOREACH (o, &r->host->views, view)
+		scope_unready(o->scope, judge_before, j);
+	scope_unready(r->after.scope, judge_after, j);
+	LIST_FOREACH (o, &r->host->views, view)
+		scope_unready(o->next, judge_after, j);
+	for (size_t i = 0; i < j->n_was; i++)
+		free(j->was[i]);
+	free(j->was);
+}
+
+/* ---- the end ---- */
+
+static void probe_end(struct remap_probe *p)
+{
+	scope_free(p->scope, false);
+	p->scope = NULL;
+	p->settled = false;
+}
+
+/* Nothing is under way any more; what was not committed is gone. */
+static void remap_rest(struct remap *r)
+{
+	struct opened *o;
+
+	probe_end(&r->before);
+	probe_end(&r->after);
+	LIST_FOREACH (o, &r->host->views, view) {
+		if (r->state == PREPARING && o->next)
+			opened_give_up(o);
+	}
+	active_map_draft_fini(&r->draft);
+	missing_clear(r);
+	event_del(r->look);
+	r->asker = NULL;
+	r->state = REST;
+}
+
+static void remap_fail(struct remap *r, int number, const char *why)
+{
+	struct error e;
+
+	errorf(&e, "%s; nothing has changed", why);
+	audit_failed(&r->host->failed, r->who, r->what, e.text);
+	if (r->asker)
+		link_send_error(r->asker, 0, number, e.text);
+	remap_rest(r);
+}
+
+static unsigned elapsed_ms(uint64_t from, uint64_t to)
+{
+	return (unsigned)((to - from) / 1000000u);
+}
+
+static void remap_reply(struct remap *r, uint64_t committed_ns, uint64_t now)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__MapApplied applied = EVSPACE__MAP_APPLIED__INIT;
+
+	applied.generation = r->host->active_map->generation + (r->dry_run ? 1 : 0);
+	applied.scopes = r->switched;
+	applied.prepared_ms = elapsed_ms(r->began_ns, committed_ns);
+	applied.switched_ms = elapsed_ms(committed_ns, now);
+	applied.missing = r->missing;
+	applied.n_missing = r->n_missing;
+	frame.kind_case = EVSPACE__FRAME__KIND_MAP_APPLIED;
+	frame.map_applied = &applied;
+	if (r->asker)
+		link_send(r->asker, &frame, NULL);
+}
+
+static void remap_finish(struct remap *r)
+{
+	uint64_t now = clock_mono_ns();
+	char outcome[128];
+
+	snprintf(outcome, sizeof(outcome),
+		 "map generation %llu: prepared in %u ms, %u open scope%s switched in %u ms",
+		 (unsigned long long)r->host->active_map->generation,
+		 elapsed_ms(r->began_ns, r->committed_ns), r->switched, plural(r->switched, "s"),
+		 elapsed_ms(r->committed_ns, now));
+	audit_done(r->who, r->what, false, outcome);
+	remap_reply(r, r->committed_ns, now);
+	remap_rest(r);
+}
+
+/* ---- prepare ---- */
+
+static void look_soon(void *arg)
+{
+	struct remap *r = arg;
+
+	event_active(r->look, EV_TIMEOUT, 1);
+}
+
+static void probe_settled(void *arg, struct scope *scope)
+{
+	struct remap_probe *p = arg;
+
+	(void)scope;
+	p->settled = true;
+	look_soon(p->remap);
+}
+
+/* A tree by @draft (NULL: the map that counts), where hosts say what contradicts @other. */
+static int probe_begin(struct remap_probe *p, const struct active_map_draft *draft,
+		       const struct pathmap *other, struct error *e)
+{
+	static char none[] = "";
+	struct session_host *host = p->remap->host;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	unsigned char id[16];
+	struct plan *plan;
+
+	if (getrandom(id, sizeof(id), 0) != sizeof(id))
+		abort();
+	if (active_map_plan(host->active_map, draft, "events", "", other, &plan, e) < 0)
+		return -1;
+	open.id.data = id;
+	open.id.len = sizeof(id);
+	open.run = none;
+	open.view = plan->view;
+	open.reading = READ_LATEST;
+	open.generation = host->active_map->generation + (draft ? 1 : 0);
+	open.place = wire_place_new(plan->root);
+	open.signer = active_map_signer(host->active_map);
+	p->scope = scope_new(host->scopes, p->remap->asker, &open, probe_settled, p, e);
+	if (!p->scope)
+		error_prefix(e, "%s", plan->root->node);
+	wire_place_free(open.place);
+	plan_free(plan);
+	return p->scope ? 0 : -1;
+}
+
+static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
+{
+	struct active_map *active_map = r->host->active_map;
+	const Evspace__Open *open = scope_opened_with(o->scope);
+	const char *view = open->view;
+	struct opened_tree tree;
+	struct plan *plan;
+	int rc;
+
+	if (active_map_plan(active_map, &r->draft, view, open->run, NULL, &plan, e) < 0)
+		return error_prefix(e, "the view `%s` is open by %s", view,
+				    link_peer(o->link)->name[0] ? link_peer(o->link)->name
+								: "a consumer");
+	tree = (struct opened_tree){plan->root, active_map->generation + 1,
+				    active_map_signer(active_map)};
+	rc = opened_prepare(o, r->host->scopes, &tree, look_soon, r, e);
+	plan_free(plan);
+	return rc;
+}
+
+/* Prepare what is not prepared yet. Returns whether all has settled, or -1 with @e. */
+static int remap_prepare(struct remap *r, struct error *e)
+{
+	bool settled = r->before.settled && r->after.settled;
+	struct opened *o;
+
+	LIST_FOREACH (o, &r->host->views, view) {
+		if (!o->next && scope_prepare(r, o, e) < 0)
+			return -1;
+		settled = settled && o->next_settled;
+	}
+	return settled;
+}
+
+/* ---- commit ---- */
+
+static void remap_commit(struct remap *r)
+{
+	struct active_map *active_map = r->host->active_map;
+	struct opened *o;
+	struct error e;
+
+	if (active_map_take(active_map, &r->draft, &e) < 0) {
+		remap_fail(r, errno, e.text);
+		return;
+	}
+	r->state = SWITCHING;
+	r->host->map_changed(r->host);
+	LIST_FOREACH (o, &r->host->views, view) {
+		/* Opened by the new map already, if it was after the last look. */
+		if (!o->next)
+			continue;
+		r->switched++;
+		opened_switch(o);
+	}
+	probe_end(&r->before);
+	probe_end(&r->after);
+	look_soon(r);
+}
+
+static void look_preparing(struct remap *r)
+{
+	static const struct timeval again = {0, LOOK_AGAIN_MS * 1000};
+	bool late = clock_mono_ns() - r->began_ns > PREPARE_NS;
+	struct judgement j;
+	struct error e;
+	int settled = remap_prepare(r, &e);
+
+	if (settled < 0) {
+		remap_fail(r, errno, e.text);
+		return;
+	}
+	if (!settled && !late)
+		return;
+	judge(r, &j);
+	r->committed_ns = clock_mono_ns();
+	if (j.refused || (j.absent && late)) {
+		remap_fail(r, j.refused ? EEXIST : EHOSTUNREACH, j.refused ? j.refused : j.absent);
+	} else if (j.absent) {
+		/* A host further down may have been waited for meanwhile. */
+		evtimer_add(r->look, &again);
+	} else if (r->dry_run) {
+		remap_reply(r, r->committed_ns, r->committed_ns);
+		remap_rest(r);
+	} else {
+		remap_commit(r);
+	}
+	free(j.refused);
+	free(j.absent);
+}
+
+static void look_switching(struct remap *r)
+{
+	const struct opened *o;
+
+	LIST_FOREACH (o, &r->host->views, view) {
+		if (o->switching)
+			return;
+	}
+	remap_finish(r);
+}
+
+static void remap_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct remap *r = arg;
+
+	(void)fd;
+	(void)what;
+	if (r->state == PREPARING)
+		look_preparing(r);
+	else if (r->state == SWITCHING)
+		look_switching(r);
+}
+
+/* ---- from sessions ---- */
+
+static int remap_texts(struct remap *r, const Evspace__MapApply *apply, struct error *e)
+{
+	const struct active_map *active_map = r->host->active_map;
+
+	if (apply->expected && apply->expected != active_map->generation) {
+		errno = ESTALE;
+		return errorf(e,
+			      "the map was changed meanwhile: it is generation %llu now, not %llu; "
+			      "look at it again (evspace map diff)",
+			      (unsigned long long)active_map->generation,
+			      (unsigned long long)apply->expected);
+	}
+	if (!apply->texts && !active_map->before) {
+		errno = ENOENT;
+		return errorf(e, "there is no map before this one");
+	}
+	if (apply->texts)
+		texts_set(&r->draft.texts, apply->texts->application, apply->texts->cluster,
+			  apply->texts->mapping);
+	else
+		texts_set(&r->draft.texts, active_map->previous.application,
+			  active_map->previous.cluster, active_map->previous.mapping);
+	return active_map_draft_make(&r->draft, active_map, e);
+}
+
+/* Where elements are fetched to is what each agent's own map says. */
+static int remap_check_remote(const struct remap *r, struct error *e)
+{
+	const char *const *channels;
+	size_t n = pathmap_channels(&channels);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct recording *is =
+			pathmap_recording(r->host->active_map->map, channels[i]);
+		const struct recording *would = pathmap_recording(r->draft.map, channels[i]);
+
+		if (strcmp(is->collected ? is->remote : "",
+			   would->collected ? would->remote : "") != 0)
+			return errorf(e,
+				      "`remote` of %s would be another; start all agents anew with "
+				      "these maps for that",
+				      channels[i]);
+	}
+	return 0;
+}
+
+static int remap_check(const struct remap *r, struct error *e)
+{
+	const char *node = r->host->sources->node, *entry = pathmap_entry(r->draft.map);
+
+	errno = EINVAL;
+	if (strcmp(entry, node) != 0)
+		return errorf(
+			e,
+			"mapping.map:%u: `entry %s;`, but consumers are connected to %s, which "
+			"stays the entry while it runs: write `entry %s;` here, or end the "
+			"agents of %s and %s and start them again with these maps",
+			pathmap_entry_line(r->draft.map), entry, node, node, node, entry);
+	return remap_check_remote(r, e);
+}
+
+int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *apply,
+		struct error *e)
+{
+	if (r->state != REST) {
+		errno = EBUSY;
+		return errorf(e, "%s is applying a map already; nothing has changed", r->who);
+	}
+	audit_who(link_peer(asker), r->who, sizeof(r->who));
+	r->what = audit_map(apply);
+	r->state = PREPARING;
+	r->asker = asker;
+	r->dry_run = apply->dry_run;
+	r->began_ns = clock_mono_ns();
+	r->switched = 0;
+	if (active_map_is_entry(r->host->active_map, e) < 0 || remap_texts(r, apply, e) < 0 ||
+	    remap_check(r, e) < 0 || probe_begin(&r->before, NULL, r->draft.map, e) < 0 ||
+	    probe_begin(&r->after, &r->draft, NULL, e) < 0) {
+		int number = errno;
+
+		remap_rest(r);
+		errno = number;
+		return -1;
+	}
+	look_soon(r);
+	return 0;
+}
+
+void remap_scopes_changed(struct remap *r)
+{
+	if (r->state != REST)
+		look_soon(r);
+}
+
+void remap_forget(struct remap *r, const struct link *link)
+{
+	if (r->asker != link)
+		return;
+	r->asker = NULL;
+	if (r->state == PREPARING)
+		remap_fail(r, ECANCELED, "who asked for it has left");
+}
+
+struct remap *remap_new(struct session_host *host)
+{
+	struct remap *r = memory_new(1, sizeof(*r));
+
+	r->host = host;
+	r->before.remap = r->after.remap = r;
+	r->look = evtimer_new(host->base, remap_look, r);
+	if (!r->look)
+		abort();
+	return r;
+}
+
+void remap_free(struct remap *r)
+{
+	if (!r)
+		return;
+	remap_rest(r);
+	event_free(r->look);
+	free(r);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts an agent's Status together from its store, its sessions and the kernel's accounts. */
+#include "config.h"
+#include "node-agent/control/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "node-agent/control/uncollected.h"
+#include "node-agent/remote/remote-report.h"
+#include "node-agent/control/process-table.h"
+#include "node-agent/control/rights.h"
+#include "node-agent/store/store-run.h"
+#include "node-agent/control/survey.h"
+#include "pathmap/base/memory.h"
+#include "tree/scope/muster.h"
+
+static uint64_t resident_bytes(void)
+{
+	unsigned long total = 0, process_table = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%lu %lu", &total, &process_table) != 2)
+		process_table = 0;
+	fclose(f);
+	return (uint64_t)process_table * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+/* Has the file of this program been replaced, or removed? proc(5) */
+static bool is_replaced(void)
+{
+	static const char gone[] = " (deleted)";
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
+	size_t end = sizeof(gone) - 1;
+
+	return n > (ssize_t)end && memcmp(path + n - end, gone, end) == 0;
+}
+
+static void report_fill(const struct session_host *host, Evspace__Status *status)
+{
+	const struct source_host *here = host->sources;
+	size_t scopes, links = session_count(host, &scopes);
+
+	status->node = (char *)(uintptr_t)here->node;
+	status->cluster = (char *)(uintptr_t)pathmap_cluster(host->active_map->map, here->node);
+	if (!status->cluster)
+		status->cluster = (char *)(uintptr_t) "";
+	status->entry = (char *)(uintptr_t)pathmap_entry(host->active_map->map);
+	status->version = (char *)(uintptr_t)PACKAGE_VERSION;
+	status->uptime_ms = (clock_mono_ns() - host->born_ns) / 1000000u;
+	status->pid = (uint32_t)getpid();
+	status->scopes = (uint32_t)scopes;
+	status->links = (uint32_t)links;
+	status->cpu_us = cpu_us();
+	status->memory = resident_bytes();
+	status->retention_ms = host->retention_ns / 1000000u;
+	status->wire = WIRE_VERSION;
+	status->replaced = is_replaced();
+	status->certified = host->tls != NULL;
+	status->expires_s = host->tls ? tls_expires_in(host->tls) : 0;
+}
+
+struct report_counted {
+	const struct segment *segment;
+	uint32_t elements;
+};
+
+static int elements_count(void *arg)
+{
+	struct report_counted *counted = arg;
+
+	counted->elements = segment_elements(counted->segment);
+	return 0;
+}
+
+/* Processes and elements, in numbers only. */
+static void report_count(const struct session_host *host, const struct limits *limits,
+			 Evspace__Status *status)
+{
+	const struct store_segment *s;
+
+	TAILQ_FOREACH (s, &host->sources->store->segments, link) {
+		struct report_counted counted = {.segment = &s->segment};
+
+		if (!rights_within(limits, s->run) || !source_holds(host->sources, NULL, s) ||
+		    segment_guarded(elements_count, &counted) < 0)
+			continue;
+		status->collected++;
+		status->elements += counted.elements;
+	}
+}
+
+/* ---- runs ---- */
+
+struct report_runs {
+	struct store_run *sums;
+	Evspace__Run *messages, **list;
+};
+
+static bool holds_here(const void *arg, const struct store_segment *s)
+{
+	return source_holds(arg, NULL, s);
+}
+
+static void report_runs_init(const struct session_host *host, Evspace__Status *status,
+			     struct report_runs *r)
+{
+	size_t n = store_runs_held(host->sources->store, holds_here, host->sources, &r->sums);
+
+	r->messages = memory_new(n + 1, sizeof(*r->messages));
+	r->list = memory_new(n + 1, sizeof(*r->list));
+	for (size_t i = 0; i < n; i++) {
+		const struct store_run *sum = &r->sums[i];
+		Evspace__Run *m = &r->messages[i];
+
+		evspace__run__init(m);
+		m->name = r->sums[i].name;
+		m->program = r->sums[i].program;
+		m->processes = sum->processes;
+		m->alive = sum->alive;
+		m->finished = sum->finished;
+		m->world = sum->world_size;
+		m->events = sum->events;
+		m->overflowed = sum->overflowed;
+		m->bytes = sum->bytes;
+		m->born_ns = sum->born_real_ns;
+		m->idle_ns = sum->idle_ns;
+		r->list[i] = m;
+	}
+	status->n_runs = n;
+	status->runs = r->list;
+	status->user = (char *)(uintptr_t)limits_own_name();
+	status->uid = (uint32_t)geteuid();
+}
+
+static void report_runs_fini(struct report_runs *r)
+{
+	free(r->sums);
+	free(r->messages);
+	free(r->list);
+}
+
+/* Leave out the runs that @peer may not see, which are freed where they were @received. */
+static void runs_hide(const struct peer *peer, Evspace__Status *status, bool received)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < status->n_runs; i++) {
+		if (rights_see_there(peer, status, status->runs[i]->name))
+			status->runs[kept++] = status->runs[i];
+		else if (received)
+			evspace__run__free_unpacked(status->runs[i], NULL);
+	}
+	status->n_runs = kept;
+}
+
+/* Who asked waits for an answer, be it that there is none. */
+static void report_say(struct link *link, const Evspace__Frame *frame)
+{
+	if (link_send(link, frame, NULL) < 0 && errno == EMSGSIZE)
+		link_send_error(link, frame->status->scope, EMSGSIZE,
+				"its status is more than fits into a frame; remove ended runs "
+				"(evspace purge)");
+}
+
+void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
+		   const struct limits *limits, const char *run)
+{
+	const struct peer *peer = link_peer(link);
+	struct process_tables process_tables = {.n = 0};
+	Evspace__Status *status = frame->status;
+	struct report_runs runs;
+
+	report_fill(host, status);
+	report_count(host, limits, status);
+	report_runs_init(host, status, &runs);
+	runs_hide(peer, status, false);
+	for (size_t i = 0; i < status->n_below; i++)
+		runs_hide(peer, status->below[i], true);
+	if (run)
+		process_tables_init(&process_tables, host->sources->store, host->sources, run);
+	status->n_processes = process_tables.n;
+	status->processes = process_tables.processes;
+	status->n_comms = process_tables.n_comms;
+	status->comms = process_tables.comms;
+	muster_fit(frame);
+	report_say(link, frame);
+	process_tables_fini(&process_tables);
+	report_runs_fini(&runs);
+}
+
+/* ---- with processes ---- */
+
+/* Of what is here, what the peer may see. */
+struct report {
+	Evspace__Status status;
+	struct uncollected absent;
+	struct remote_report remote;
+};
+
+static void report_processes(const struct peer *peer, const Evspace__Status *all,
+			     Evspace__Status *status)
+{
+	status->processes = memory_new(all->n_processes + 1, sizeof(*status->processes));
+	for (size_t i = 0; i < all->n_processes; i++) {
+		if (rights_see(peer, all->processes[i]->run))
+			status->processes[status->n_processes++] = all->processes[i];
+	}
+	status->classes = memory_new(all->n_classes + 1, sizeof(*status->classes));
+	for (size_t i = 0; i < all->n_classes; i++) {
+		if (rights_see(peer, all->classes[i]->run))
+			status->classes[status->n_classes++] = all->classes[i];
+	}
+}
+
+static void report_refused(const struct session_host *host, struct report *r)
+{
+	const struct store *store = host->sources->store;
+	const struct store_refusal *refusal;
+	size_t n = 0;
+
+	uncollected_init(&r->absent, store);
+	TAILQ_FOREACH (refusal, &store->refusals, link)
+		n++;
+	r->status.refused = memory_new(n + r->absent.n + 1, sizeof(char *));
+	TAILQ_FOREACH (refusal, &store->refusals, link)
+		r->status.refused[r->status.n_refused++] = (char *)(uintptr_t)refusal->text;
+	for (size_t i = 0; i < r->absent.n; i++)
+		r->status.refused[r->status.n_refused++] = r->absent.texts[i];
+}
+
+static void report_fini(struct report *r)
+{
+	uncollected_fini(&r->absent);
+	remote_report_fini(&r->remote);
+	free(r->status.processes);
+	free(r->status.classes);
+	free(r->status.refused);
+}
+
+void report_send(const struct session_host *host, struct link *link)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	struct report r = {.status = EVSPACE__STATUS__INIT};
+	const struct peer *peer = link_peer(link);
+
+	report_fill(host, &r.status);
+	report_count(host, peer->limits, &r.status);
+	report_processes(peer, survey_take(host->survey), &r.status);
+	/* These are lines of any run. */
+	if (!peer->limits) {
+		report_refused(host, &r);
+		remote_report_init(&r.remote, host->sources);
+	}
+	r.status.n_remote = r.remote.n;
+	r.status.remote = r.remote.texts;
+	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;
+	frame.status = &r.status;
+	report_say(link, &frame);
+	report_fini(&r);
+}

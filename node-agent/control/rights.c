@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compares what a peer asks for with its roles and limits; what it may not see is not named to it.
+ */
+#include "node-agent/control/rights.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/store/store-run.h"
+#include "tree/data/span.h"
+
+int rights_may(const struct peer *peer, unsigned roles, const char *what, struct error *e)
+{
+	if (peer->roles & roles)
+		return 0;
+	errno = EACCES;
+	if (peer->local)
+		return errorf(e, "%s may not %s: this agent lets other users observe only",
+			      peer->name, what);
+	return errorf(
+		e,
+		"%s may not %s: its certificate does not have the role for that; make one with "
+		"evspace-certs",
+		peer->name, what);
+}
+
+int rights_all(const struct peer *peer, const char *what, struct error *e)
+{
+	if (!peer->limits)
+		return 0;
+	errno = EACCES;
+	return errorf(e, "%s may not %s: its certificate is limited to some runs", peer->name,
+		      what);
+}
+
+static bool sees_user(const struct limits *limits)
+{
+	return !limits || limits_own_user(limits->users, limits->n_users);
+}
+
+bool rights_within(const struct limits *limits, const char *run)
+{
+	return limits_run(limits, run) && sees_user(limits);
+}
+
+bool rights_see(const struct peer *peer, const char *run)
+{
+	return rights_within(peer->limits, run);
+}
+
+bool rights_see_there(const struct peer *peer, const Evspace__Status *status, const char *run)
+{
+	const struct limits *l = peer->limits;
+
+	return !l ||
+	       (limits_run(l, run) && limits_user(l->users, l->n_users, status->user, status->uid));
+}
+
+static void list_add(char *list, size_t room, const char *name)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, room - used, " %s", name);
+}
+
+static int run_named(const struct peer *peer, const struct store *store, const char *run,
+		     bool alone, struct error *e)
+{
+	struct store_run *runs;
+	char list[512] = "";
+	bool found = false;
+	size_t n;
+
+	errno = EACCES;
+	if (!limits_run(peer->limits, run) || (alone && !sees_user(peer->limits)))
+		return errorf(e,
+			      "%s may not see run '%s': its certificate is limited to other runs",
+			      peer->name, run);
+	n = store_runs(store, &runs);
+	for (size_t i = 0; i < n; i++) {
+		found = found || strcmp(runs[i].name, run) == 0;
+		if (rights_see(peer, runs[i].name))
+			list_add(list, sizeof(list), runs[i].name);
+	}
+	free(runs);
+	/* Other hosts may hold a run of which nothing is here: only one host alone can contradict.
+	 */
+	if (found || n == 0 || !alone || span_is_run(run))
+		return 0;
+	errno = ENOENT;
+	return errorf(e, "there is no run '%s'%s%s", run, list[0] ? "; there are:" : "", list);
+}
+
+static int run_unnamed(const struct peer *peer, const struct store *store, char *chosen,
+		       size_t room, struct error *e)
+{
+	const struct limits *limits = peer->limits;
+	struct store_run *runs;
+	size_t n = store_runs(store, &runs), live = 0;
+	char list[512] = "";
+
+	for (size_t i = 0; i < n; i++) {
+		if (runs[i].alive == 0 || span_is_run(runs[i].name) ||
+		    !rights_see(peer, runs[i].name))
+			continue;
+		live++;
+		snprintf(chosen, room, "%s", runs[i].name);
+		list_add(list, sizeof(list), runs[i].name);
+	}
+	free(runs);
+	if (live == 1 || (live == 0 && (!limits || !limits->n_runs)))
+		return 0;
+	/* Another host would choose among all that it has. */
+	for (size_t i = 0; live == 0 && i < limits->n_runs; i++) {
+		snprintf(chosen, room, "%s", limits->runs[i]);
+		list_add(list, sizeof(list), limits->runs[i]);
+	}
+	if (live == 0 && limits->n_runs == 1)
+		return 0;
+	errno = ENOTUNIQ;
+	return errorf(e, "several runs are live; say which with --run:%s", list);
+}
+
+int rights_run(const struct peer *peer, const struct store *store, const char *run, bool alone,
+	       char *chosen, size_t room, struct error *e)
+{
+	snprintf(chosen, room, "%s", run);
+	return run[0] ? run_named(peer, store, run, alone, e)
+		      : run_unnamed(peer, store, chosen, room, e);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Musters all agents for the runs that they hold, and chooses among these. */
+#include "node-agent/control/search.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/control/rights.h"
+#include "node-agent/control/session.h"
+#include "node-agent/store/store-run.h"
+#include "pathmap/base/memory.h"
+#include "tree/scope/muster.h"
+#include "tree/data/span.h"
+
+/* That one connection may have under way. */
+#define SEARCHES_MOST 16u
+
+/* How long a host that does not answer can hold up what is asked for. */
+#define SEARCH_WITHIN_MS 1000u
+
+struct search {
+	LIST_ENTRY(search) entry;
+	const struct session_host *sessions;
+	struct link *link;
+	struct muster_host host;
+	struct muster *muster;
+	Evspace__Frame *frame;
+	void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e);
+	void *arg;
+	/* what has been found: live ones, each once, and the one that began last */
+	char live[16][sizeof(((struct store_run *)0)->name)];
+	size_t n_live;
+	char silent[256]; /* hosts that did not say what they hold */
+	char last[sizeof(((struct store_run *)0)->name)];
+	int64_t last_ns;
+};
+
+/* It is in no list any more. */
+static void search_free(struct search *s)
+{
+	muster_free(s->muster);
+	evspace__frame__free_unpacked(s->frame, NULL);
+	free(s);
+}
+
+void search_end_all(struct search_list *list)
+{
+	struct search *s;
+
+	while ((s = LIST_FIRST(list))) {
+		LIST_REMOVE(s, entry);
+		search_free(s);
+	}
+}
+
+void search_close(struct search_list *list, uint32_t scope)
+{
+	struct search *s;
+
+	LIST_FOREACH (s, list, entry) {
+		if (s->frame->kind_case == EVSPACE__FRAME__KIND_OPEN &&
+		    s->frame->open->scope == scope)
+			break;
+	}
+	if (!s)
+		return;
+	LIST_REMOVE(s, entry);
+	search_free(s);
+}
+
+/* What may lack the name of a run, when it comes from a consumer. */
+struct lack {
+	char **run;
+	uint32_t scope;
+};
+
+static bool frame_lack(const Evspace__Frame *f, struct lack *lack)
+{
+	switch (f->kind_case) {
+	case EVSPACE__FRAME__KIND_OPEN:
+		*lack = (struct lack){&f->open->run, f->open->scope};
+		return !f->open->place;
+	case EVSPACE__FRAME__KIND_SWITCH_ASK:
+		*lack = (struct lack){&f->switch_ask->run, f->switch_ask->scope};
+		return !f->switch_ask->place;
+	case EVSPACE__FRAME__KIND_STATUS_ASK:
+		*lack = (struct lack){&f->status_ask->run, f->status_ask->scope};
+		return f->status_ask->all && f->status_ask->process_tables;
+	default:
+		return false;
+	}
+}
+
+uint32_t search_scope(const Evspace__Frame *frame)
+{
+	struct lack lack = {.scope = 0};
+
+	(void)frame_lack(frame, &lack);
+	return lack.scope;
+}
+
+bool search_needed(const struct session_host *host, const Evspace__Frame *frame)
+{
+	struct plan_place *all;
+	struct lack lack;
+	struct error e;
+	bool several;
+
+	if (!frame_lack(frame, &lack) || **lack.run ||
+	    active_map_is_entry(host->active_map, &e) < 0)
+		return false;
+	all = plan_all(host->active_map->map);
+	several = all->n_children > 0;
+	plan_way_free(all);
+	return several;
+}
+
+/* ---- what there is ---- */
+
+static void search_add(struct search *s, const char *run, bool alive, int64_t born_ns)
+{
+	if (span_is_run(run) || strlen(run) >= sizeof(s->last))
+		return;
+	if (born_ns > s->last_ns) {
+		s->last_ns = born_ns;
+		snprintf(s->last, sizeof(s->last), "%s", run);
+	}
+	for (size_t i = 0; i < s->n_live; i++)
+		alive = alive && strcmp(s->live[i], run) != 0;
+	if (alive && s->n_live < sizeof(s->live) / sizeof(s->live[0]))
+		snprintf(s->live[s->n_live++], sizeof(s->last), "%s", run);
+}
+
+static void search_here(struct search *s)
+{
+	struct store_run *runs;
+	size_t n = store_runs(s->sessions->sources->store, &runs);
+
+	for (size_t i = 0; i < n; i++) {
+		if (rights_see(link_peer(s->link), runs[i].name))
+			search_add(s, runs[i].name, runs[i].alive > 0, runs[i].born_real_ns);
+	}
+	free(runs);
+}
+
+static void search_there(struct search *s, const Evspace__Status *status)
+{
+	size_t used = strlen(s->silent);
+
+	/* Agents before wire version 4 do not tell. */
+	if (status->why || status->wire == 0)
+		snprintf(s->silent + used, sizeof(s->silent) - used, "%s%s", used ? ", " : "",
+			 status->node);
+	for (size_t i = 0; i < status->n_runs; i++) {
+		const Evspace__Run *run = status->runs[i];
+
+		if (rights_see_there(link_peer(s->link), status, run->name))
+			search_add(s, run->name, run->alive > 0, run->born_ns);
+	}
+}
+
+static void search_answer(void *arg, struct link *up, Evspace__Frame *frame)
+{
+	struct search *s = arg;
+
+	(void)up;
+	search_here(s);
+	for (size_t i = 0; i < frame->status->n_below; i++)
+		search_there(s, frame->status->below[i]);
+}
+
+/* ---- what is meant ---- */
+
+/* Does it change the run that is found? */
+static bool search_changes(const struct search *s)
+{
+	return s->frame->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK &&
+	       (s->frame->switch_ask->change || s->frame->switch_ask->discard);
+}
+
+static int search_choose(const struct search *s, struct error *e)
+{
+	char list[sizeof(s->live) + 16] = "";
+	struct lack lack;
+
+	for (size_t i = 0; i < s->n_live; i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", s->live[i]);
+	errno = ENOTUNIQ;
+	if (s->n_live > 1)
+		return errorf(e, "several runs are live; say which with --run:%s", list);
+	/* Another one may live there, or one that began later: who looks is told who is missing. */
+	if (s->silent[0] && (!(s->n_live || s->last[0]) || search_changes(s)))
+		return errorf(
+			e,
+			"%s: no answer, so which run is meant is not sure; say it with --run%s%s",
+			s->silent, s->n_live ? ":" : "", list);
+	if (!frame_lack(s->frame, &lack))
+		return 0;
+	/* a text that was not sent is not the message's own */
+	if (*lack.run != (char *)(uintptr_t)protobuf_c_empty_string)
+		free(*lack.run);
+	*lack.run = memory_copy(s->n_live ? s->live[0] : s->last);
+	return 0;
+}
+
+static void search_done(void *arg, struct muster *muster)
+{
+	struct search *s = arg;
+	struct error e;
+	int rc = search_choose(s, &e);
+
+	(void)muster;
+	/* What is found may end the connection, and all searches of it. */
+	LIST_REMOVE(s, entry);
+	s->found(s->arg, s->frame, rc < 0 ? &e : NULL);
+	search_free(s);
+}
+
+int search_begin(const struct session_host *host, struct search_list *list, struct link *link,
+		 const Evspace__Frame *frame,
+		 void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e),
+		 void *arg, struct error *e)
+{
+	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
+	struct plan_place *all;
+	struct search *s, *other;
+	unsigned n = 0;
+
+	LIST_FOREACH (other, list, entry)
+		n++;
+	if (n >= SEARCHES_MOST) {
+		errno = EMFILE;
+		return errorf(e, "%u questions without the name of a run are under way already", n);
+	}
+	s = memory_new(1, sizeof(*s));
+	s->sessions = host;
+	s->link = link;
+	s->frame = (Evspace__Frame *)wire_copy(&frame->base);
+	s->found = found;
+	s->arg = arg;
+	s->host = (struct muster_host){
+		.base = host->base,
+		.children = host->scopes->children,
+		.answer = search_answer,
+		.done = search_done,
+		.arg = s,
+	};
+	all = active_map_all(host->active_map);
+	ask.place = wire_place_new(all);
+	ask.signer = active_map_signer(host->active_map);
+	ask.deadline_ms = SEARCH_WITHIN_MS;
+	s->muster = muster_new(&s->host, link, &ask, e);
+	wire_place_free(ask.place);
+	plan_way_free(all);
+	if (!s->muster) {
+		search_free(s);
+		return -1;
+	}
+	LIST_INSERT_HEAD(list, s, entry);
+	return 0;
+}

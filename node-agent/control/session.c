@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes frames from consumers and parent agents: opens, asks, closes, orders to switch classes, and
+ * questions for the status. */
+#include "node-agent/control/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/control/audit.h"
+#include "node-agent/segment/folder-base.h"
+#include "node-agent/store/monitor.h"
+#include "node-agent/control/rights.h"
+#include "node-agent/control/rollcall.h"
+#include "node-agent/control/search.h"
+#include "node-agent/store/store-run.h"
+#include "node-agent/control/superior.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
+#include "pathmap/plan/plan.h"
+#include "tree/scope/classes.h"
+
+struct session {
+	LIST_ENTRY(session) entry;
+	struct session_host *host;
+	struct link *link;
+	struct opened_list scopes;
+	size_t n_scopes;
+	struct superior superior;
+	struct ordered_list orders;
+	struct rollcall_list rollcalls;
+	struct search_list searches;
+};
+
+/* Who looks at the monitors makes this one record, until he has gone. */
+static void session_monitor(const struct session *s)
+{
+	struct error e;
+
+	if (monitor_want(s->host->monitor, &e) < 0)
+		fprintf(stderr, "evspace agent: it is not monitored: %s\n", e.text);
+	reaper_look(s->host->reaper);
+}
+
+static void session_close_scope(struct session *s, struct opened *o, bool keep)
+{
+	size_t left;
+
+	if (span_is_run(scope_opened_with(o->scope)->run))
+		monitor_unwant(s->host->monitor, keep);
+	LIST_REMOVE(o, entry);
+	if (o->is_view) {
+		LIST_REMOVE(o, view);
+		remap_scopes_changed(s->host->remap);
+	}
+	opened_free(o, keep);
+	s->n_scopes--;
+	if (keep)
+		reaper_note(s->host->reaper);
+	session_count(s->host, &left);
+	if (left == 0)
+		s->host->rests(s->host);
+}
+
+static void session_free(struct session *s)
+{
+	struct opened *o;
+
+	while ((o = LIST_FIRST(&s->scopes)))
+		session_close_scope(s, o, true);
+	ordered_end_all(&s->orders);
+	rollcall_end_all(&s->rollcalls);
+	search_end_all(&s->searches);
+	remap_forget(s->host->remap, s->link);
+	LIST_REMOVE(s, entry);
+	free(s);
+}
+
+static void session_end(struct session *s)
+{
+	struct link *link = s->link;
+
+	session_free(s);
+	link_close(link);
+}
+
+static struct opened *session_scope(struct session *s, uint32_t number)
+{
+	struct opened *o;
+
+	LIST_FOREACH (o, &s->scopes, entry) {
+		if (scope_number(o->scope) == number)
+			return o;
+	}
+	return NULL;
+}
+
+/* ---- opening ---- */
+
+static int session_may(const struct session *s, unsigned roles, const char *what, struct error *e)
+{
+	return rights_may(link_peer(s->link), roles, what, e);
+}
+
+/* On stderr, but no more often than is of use. */
+static void session_say(const struct session *s, const char *text)
+{
+	unsigned long unsaid;
+
+	if (!rate_limit_take(&s->host->said, &unsaid))
+		return;
+	fprintf(stderr, "evspace agent: %s: %s", link_peer(s->link)->where, text);
+	if (unsaid)
+		fprintf(stderr, " (and %lu before that, not shown)", unsaid);
+	fputc('\n', stderr);
+}
+
+/* Before it asks, or asks more: what it may send depends on whether it may stand above us. */
+static void session_judge(struct session *s)
+{
+	link_parent_set(s->link, superior_is(&s->superior, s->host, link_peer(s->link)));
+}
+
+/* May it stand above us, by the pass that it shows? @what completes "may not …". What that says in
+ * its favour holds for all that it asks for. */
+static int session_pass(struct session *s, const struct superior_pass *shown, const char *what,
+			struct error *e)
+{
+	bool told = s->superior.why[0] != '\0';
+
+	if (session_may(s, ROLE_AGENT, what, e) < 0)
+		return -1;
+	if (superior_check(&s->superior, s->host, link_peer(s->link), shown, e) == 0) {
+		link_parent_set(s->link, true);
+		return 0;
+	}
+	if (!told)
+		session_say(s, e->text);
+	errno = EACCES;
+	return -1;
+}
+
+/* May it ask for @place (NULL: nothing), whose pass @signer has signed? */
+static int session_above(struct session *s, const Evspace__Place *place, ProtobufCBinaryData signer,
+			 const char *what, struct error *e)
+{
+	return place ? session_pass(s, &(struct superior_pass){place->pass, signer}, what, e) : 0;
+}
+
+/* A consumer's open names a view: make the plan, and open its root here. */
+static struct scope *session_open_view(struct session *s, const Evspace__Open *open, bool *monitors,
+				       struct error *e)
+{
+	char run[sizeof(((struct store_run *)0)->name)] = "";
+	struct plan *plan = ordered_plan(s->host, s->link, open->view, open->run, open->wait, run,
+					 sizeof(run), e);
+	const struct limits *limits = link_peer(s->link)->limits;
+	Evspace__Open whole = *open;
+	struct scope *scope;
+
+	if (!plan)
+		return NULL;
+	*monitors = span_is_run(run);
+	if (*monitors)
+		session_monitor(s);
+	whole.run = run;
+	whole.fetch = (char *)(uintptr_t) "";
+	whole.reading = plan->reading;
+	whole.within = open->select;
+	whole.n_within = open->n_select;
+	whole.select = plan->select;
+	whole.n_select = plan->n_select;
+	whole.users = limits ? limits->users : NULL;
+	whole.n_users = limits ? limits->n_users : 0;
+	whole.peer = (char *)(uintptr_t)link_peer(s->link)->name;
+	whole.place = wire_place_new(plan->root);
+	whole.generation = s->host->active_map->generation;
+	whole.signer = active_map_signer(s->host->active_map);
+	scope = scope_new(s->host->scopes, s->link, &whole, NULL, NULL, e);
+	wire_place_free(whole.place);
+	plan_free(plan);
+	return scope;
+}
+
+/* Above stands one who opens it for a consumer, or, not named, for itself. */
+static struct scope *session_open_part(struct session *s, const Evspace__Open *open,
+				       struct error *e)
+{
+	Evspace__Open part = *open;
+
+	if (!part.peer[0])
+		part.peer = (char *)(uintptr_t)link_peer(s->link)->name;
+	return scope_new(s->host->scopes, s->link, &part, NULL, NULL, e);
+}
+
+static int session_open(struct session *s, const Evspace__Open *open, struct error *e)
+{
+	bool monitors = open->place && span_is_run(open->run);
+	struct scope *scope;
+	struct opened *o;
+
+	if (s->n_scopes >= SESSION_SCOPES) {
+		errno = EMFILE;
+		return errorf(e, "%u scopes are open on this connection already", SESSION_SCOPES);
+	}
+	if (open->scope == 0 || session_scope(s, open->scope)) {
+		errno = EPROTO;
+		return errorf(e, "scope number %u is 0 or in use", open->scope);
+	}
+	if (open->place ? session_above(s, open->place, open->signer, "open parts of gather trees",
+					e) < 0
+			: session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0)
+		return -1;
+	if (monitors)
+		session_monitor(s);
+	scope = open->place ? session_open_part(s, open, e)
+			    : session_open_view(s, open, &monitors, e);
+	if (!scope && monitors)
+		monitor_unwant(s->host->monitor, false);
+	if (!scope)
+		return -1;
+	o = opened_new(scope, s->link);
+	o->is_view = !open->place;
+	LIST_INSERT_HEAD(&s->scopes, o, entry);
+	if (o->is_view) {
+		LIST_INSERT_HEAD(&s->host->views, o, view);
+		remap_scopes_changed(s->host->remap);
+	}
+	s->n_scopes++;
+	return 0;
+}
+
+/* ---- asking ---- */
+
+static int session_ask(struct session *s, const Evspace__Ask *ask, struct error *e)
+{
+	struct opened *o = session_scope(s, ask->scope);
+
+	if (!o) {
+		errno = EPROTO;
+		return errorf(e, "no scope %u is open on this connection", ask->scope);
+	}
+	/* Its hosts may have to be connected to again: the consumer comes back, to the same scope,
+	 * with new passes. */
+	if (o->is_view && opened_is_old(o)) {
+		session_end(s);
+		return 0;
+	}
+	return opened_ask(o, ask, e);
+}
+
+static void session_close(struct session *s, const Evspace__Close *close)
+{
+	struct opened *o = session_scope(s, close->scope);
+
+	if (o)
+		session_close_scope(s, o, close->keep);
+}
+
+/* ---- maps ---- */
+
+static int session_map(const struct session *s, struct error *e)
+{
+	if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "ask for the map", e) < 0 ||
+	    active_map_is_entry(s->host->active_map, e) < 0)
+		return -1;
+	active_map_send(s->host->active_map, s->link);
+	return 0;
+}
+
+static int session_map_apply(struct session *s, const Evspace__MapApply *apply, struct error *e)
+{
+	int saved;
+
+	if (session_may(s, ROLE_CONTROL, "apply a map", e) == 0 &&
+	    rights_all(link_peer(s->link), "apply a map", e) == 0 &&
+	    remap_begin(s->host->remap, s->link, apply, e) == 0)
+		return 0;
+	saved = errno;
+	audit_refused(&s->host->failed, link_peer(s->link), audit_map(apply), e->text);
+	errno = saved;
+	return -1;
+}
+
+/* ---- frames ---- */
+
+static int session_status(struct session *s, const Evspace__StatusAsk *ask, struct error *e)
+{
+	if (ask->place ? session_above(s, ask->place, ask->signer, "ask for the status", e) < 0
+		       : session_may(s, ROLE_AGENT | ROLE_OBSERVE | ROLE_CONTROL,
+				     "ask for the status", e) < 0)
+		return -1;
+	return rollcall_answer(s->host, &s->rollcalls, s->link, ask, e);
+}
+
+static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
+{
+	if (session_above(s, ask->place, ask->signer, "switch parts of the tree", e) == 0)
+		return ordered_take(s->host, &s->orders, s->link, ask, e);
+	ordered_refused(s->host, s->link, ask, e);
+	return -1;
+}
+
+/* Each is looked up among all classes of a process. */
+static int choices_check(const Evspace__SwitchAsk *ask, struct error *e)
+{
+	if (!ask || ask->n_choices <= CHOICES_MAX)
+		return 0;
+	errno = E2BIG;
+	return errorf(e, "%zu classes in one order; at most %u are possible", ask->n_choices,
+		      CHOICES_MAX);
+}
+
+/* Each pattern is tried on each element's name, in one go. */
+static int patterns_check(const Evspace__Frame *f, struct error *e)
+{
+	const Evspace__Open *open = f->kind_case == EVSPACE__FRAME__KIND_OPEN ? f->open : NULL;
+	const Evspace__SwitchAsk *ask =
+		f->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK ? f->switch_ask : NULL;
+
+	if ((!open || (open->n_select <= PATTERNS_MAX && open->n_within <= PATTERNS_MAX)) &&
+	    (!ask || (ask->n_select <= PATTERNS_MAX && ask->n_within <= PATTERNS_MAX)))
+		return choices_check(ask, e);
+	errno = E2BIG;
+	return errorf(e, "more than %u patterns; use `*` or `[0-7]` for several names at once",
+		      PATTERNS_MAX);
+}
+
+/* What a frame asks for, of which the run is known if it can be. */
+static void session_take(struct session *s, const Evspace__Frame *f)
+{
+	uint32_t scope = 0;
+	struct error e = {""};
+	int rc = 0;
+
+	switch (f->kind_case) {
+	case EVSPACE__FRAME__KIND_OPEN:
+		scope = f->open->scope;
+		rc = session_open(s, f->open, &e);
+		break;
+	case EVSPACE__FRAME__KIND_ASK:
+		scope = f->ask->scope;
+		rc = session_ask(s, f->ask, &e);
+		break;
+	case EVSPACE__FRAME__KIND_CLOSE:
+		search_close(&s->searches, f->close->scope);
+		session_close(s, f->close);
+		break;
+	case EVSPACE__FRAME__KIND_SWITCH_ASK:
+		scope = f->switch_ask->scope;
+		rc = session_order(s, f->switch_ask, &e);
+		break;
+	case EVSPACE__FRAME__KIND_PING:
+		if (f->ping->pass.len)
+			rc = session_pass(s,
+					  &(struct superior_pass){f->ping->pass, f->ping->signer},
+					  "show a pass", &e);
+		if (!f->ping->answer)
+			link_send_ping(s->link, true);
+		break;
+	case EVSPACE__FRAME__KIND_MAP_ASK:
+		rc = session_map(s, &e);
+		break;
+	case EVSPACE__FRAME__KIND_MAP_APPLY:
+		rc = session_map_apply(s, f->map_apply, &e);
+		break;
+	case EVSPACE__FRAME__KIND_STATUS_ASK:
+		scope = f->status_ask->scope;
+		rc = session_status(s, f->status_ask, &e);
+		break;
+	default:
+		errno = EPROTO;
+		rc = errorf(&e, "a frame of kind %d is nothing that an agent is asked",
+			    (int)f->kind_case);
+	}
+	if (rc < 0)
+		link_send_error(s->link, scope, errno, e.text);
+}
+
+/* It is not sure which run is meant. */
+static void session_unfound(struct session *s, const Evspace__Frame *f, int code,
+			    const struct error *e)
+{
+	if (f->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK)
+		ordered_refused(s->host, s->link, f->switch_ask, e);
+	link_send_error(s->link, search_scope(f), code, e->text);
+}
+
+static void session_found(void *arg, const Evspace__Frame *f, const struct error *e)
+{
+	struct session *s = arg;
+
+	if (e)
+		session_unfound(s, f, ENOTUNIQ, e);
+	else
+		session_take(s, f);
+}
+
+/* Of what is no name of a run nothing is looked for, nor said in the audit. */
+static int frame_check(const Evspace__Frame *f, struct error *e)
+{
+	const char *run = "";
+
+	if (f->kind_case == EVSPACE__FRAME__KIND_OPEN)
+		run = f->open->run;
+	else if (f->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK)
+		run = f->switch_ask->run;
+	else if (f->kind_case == EVSPACE__FRAME__KIND_STATUS_ASK)
+		run = f->status_ask->run;
+	if (!run[0] || folder_is_run(run))
+		return 0;
+	errno = EINVAL;
+	return errorf(e,
+		      "'%.64s' cannot be the name of a run: that has less than %u bytes, no slash, "
+		      "and no dot in front",
+		      run, FOLDER_RUN);
+}
+
+static void session_frame(struct link *link, void *arg, const struct frame *frame)
+{
+	const Evspace__Frame *f = frame->header;
+	struct session *s = arg;
+	struct error e = {""};
+
+	session_judge(s);
+	if (active_map_admit(s->host->active_map, link_peer(link), &e) < 0)
+		link_send_error(link, 0, errno, e.text);
+	else if (patterns_check(f, &e) < 0 || frame_check(f, &e) < 0)
+		link_send_error(link, search_scope(f), errno, e.text);
+	else if (!search_needed(s->host, f))
+		session_take(s, f);
+	else if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", &e) < 0 ||
+		 search_begin(s->host, &s->searches, link, f, session_found, s, &e) < 0)
+		session_unfound(s, f, errno, &e);
+}
+
+static void session_closed(struct link *link, void *arg, const struct error *why)
+{
+	struct session *s = arg;
+
+	(void)link;
+	/* That somebody left is no news; that somebody had to be dropped is. */
+	if (!strstr(why->text, "closed the connection"))
+		session_say(s, why->text);
+	session_free(s);
+}
+
+static const struct link_events session_events = {
+	.frame = session_frame,
+	.closed = session_closed,
+};
+
+void session_accept(struct link *link, void *host)
+{
+	struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		abort();
+	s->host = host;
+	s->link = link;
+	LIST_INIT(&s->scopes);
+	LIST_INIT(&s->orders);
+	LIST_INIT(&s->rollcalls);
+	LIST_INIT(&s->searches);
+	LIST_INSERT_HEAD(&s->host->sessions, s, entry);
+	link_events_set(link, &session_events, s);
+	session_judge(s);
+}
+
+void session_end_all(struct session_host *host)
+{
+	struct session *s;
+
+	while ((s = LIST_FIRST(&host->sessions)))
+		session_end(s);
+}
+
+size_t session_count(const struct session_host *host, size_t *scopes)
+{
+	const struct session *s;
+	size_t n = 0;
+
+	*scopes = 0;
+	LIST_FOREACH (s, &host->sessions, entry) {
+		n++;
+		*scopes += s->n_scopes;
+	}
+	return n;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the class tables of processes, and writes their mode bytes: the only thing that an agent
+ * writes into a running program's memory. */
+#include "node-agent/control/switch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/source/accounting.h"
+#include "node-agent/segment/segment-class.h"
+#include "node-agent/store/store-run.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
+#include "tree/data/op.h"
+
+/* What is copied out of a segment under its guard. */
+struct switch_look {
+	const struct segment *s;
+	struct class_sum *sums; /* SEGMENT_CLASSES_MAX */
+	uint32_t n, threads, world;
+	struct clock_line line;
+};
+
+/* An order on its way through the processes. */
+struct carrying {
+	const struct source_host *here;
+	const Evspace__SwitchAsk *ask;
+	const struct plan_place *place;
+	struct classes *classes;
+	Evspace__Host *host;
+	/* of the process that it is at */
+	const struct store_segment *s;
+	uint32_t channels; /* bits: those that are selected */
+	struct segment_control *control;
+	uint32_t changed;
+	struct accounting accounting; /* of all of them */
+};
+
+/* ---- reading ---- */
+
+static void look_add_sum(const struct switch_look *look, struct class_sum *to,
+			 const struct segment_sum *sum)
+{
+	/* a damaged header may make anything of it */
+	double ns = (double)sum->ticks * look->line.ns_per_tick;
+
+	to->calls += sum->calls;
+	to->bytes += sum->bytes;
+	to->skipped += sum->skipped;
+	to->time_ns += ns >= 0 && ns < 0x1p62 ? (uint64_t)ns : 0;
+}
+
+static void look_class(struct switch_look *look, const struct segment_class_sum *class)
+{
+	struct class_sum *sum = &look->sums[look->n++];
+
+	*sum = (struct class_sum){
+		.comm = class->comm,
+		.channel = (uint16_t) class->channel,
+		.mode = (uint8_t) class->mode,
+		.world = class->comm && class->comm == look->world,
+	};
+	look_add_sum(look, sum, &class->own);
+	/* of communicators that are gone; the first classes are those of none */
+	look_add_sum(look, &look->sums[class->channel], &class->before);
+}
+
+static int look_at(void *arg)
+{
+	struct switch_look *look = arg;
+	const struct segment_header *said = &look->s->said;
+	struct segment_class_sum sum;
+	uint32_t n = segment_classes(look->s);
+
+	look->n = 0;
+	look->threads = segment_threads(look->s);
+	look->world = said->world;
+	look->line = clock_line_through(said->clock_kind, said->born,
+					clock_pair_take(said->clock_kind), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		/* one in the making has no counts yet; those of no communicator come first, unless
+		 * it is damaged */
+		if (segment_class_read(look->s, i, &sum) == 0 && sum.channel < look->n + 1 &&
+		    sum.channel < CHANNEL_COUNT)
+			look_class(look, &sum);
+	}
+	return 0;
+}
+
+static int look_init(struct switch_look *look, const struct segment *s)
+{
+	*look = (struct switch_look){.s = s};
+	look->sums = memory_new(SEGMENT_CLASSES_MAX, sizeof(*look->sums));
+	if (segment_guarded(look_at, look) == 0)
+		return 0;
+	free(look->sums);
+	return -1;
+}
+
+/* The classes of one process, each once: threads that met may have made one twice. */
+static struct classes *look_merge(const struct switch_look *look, uint32_t channels)
+{
+	struct classes *own = classes_new();
+
+	for (uint32_t i = 0; i < look->n; i++) {
+		/* it may have changed since it was looked at */
+		if (look->sums[i].channel < CHANNEL_COUNT && channels >> look->sums[i].channel & 1)
+			classes_add(own, &look->sums[i]);
+	}
+	return own;
+}
+
+static void look_add(const struct switch_look *look, uint32_t channels, struct classes *classes)
+{
+	struct classes *own = look_merge(look, channels);
+
+	for (size_t i = 0; i < classes_count(own); i++) {
+		struct class_sum sum = *classes_at(own, i);
+
+		sum.processes = 1;
+		classes_add(classes, &sum);
+	}
+	classes_free(own);
+}
+
+int switch_read(const struct store_segment *s, struct classes *classes)
+{
+	struct switch_look look;
+
+	if (look_init(&look, &s->segment) < 0)
+		return -1;
+	look_add(&look, UINT32_MAX, classes);
+	free(look.sums);
+	return 0;
+}
+
+const char *switch_modes(const struct store_segment *s, char *buf, size_t n)
+{
+	struct classes *own;
+	char name[CLASS_TEXT];
+	struct switch_look look;
+	size_t used = 0;
+
+	buf[0] = '\0';
+	if (look_init(&look, &s->segment) < 0)
+		return buf;
+	own = look_merge(&look, UINT32_MAX);
+	for (size_t i = 0; i < classes_count(own) && used < n; i++) {
+		const struct class_sum *sum = classes_at(own, i);
+
+		if (sum->mode != MODE_TRACE)
+			used += (size_t)snprintf(buf + used, n - used, "%s%s %s", used ? ", " : "",
+						 class_name(sum, name),
+						 segment_mode_name(sum->mode));
+	}
+	classes_free(own);
+	free(look.sums);
+	return buf;
+}
+
+/* ---- switching ---- */
+
+#define ALL_CHANNELS ((1u << CHANNEL_COUNT) - 1)
+
+/* Which channels of a process have an element that is selected. */
+static uint32_t select_channels(const struct carrying *c, uint32_t threads)
+{
+	const char *cluster = c->place->cluster[0] ? c->place->cluster : "-";
+	char name[NAME_BYTES];
+	uint32_t channels = 0;
+
+	for (uint32_t t = 0; (t == 0 || t < threads) && channels != ALL_CHANNELS; t++) {
+		for (unsigned channel = 0; channel < CHANNEL_COUNT; channel++) {
+			int length = snprintf(name, sizeof(name), "/%s/%s/%s/t%u/%s", cluster,
+					      c->place->node, c->s->name, t, channel_name(channel));
+
+			if ((size_t)length < sizeof(name) && !(channels >> channel & 1) &&
+			    source_selects(c->ask->select, c->ask->n_select, name) &&
+			    (c->ask->n_within == 0 ||
+			     source_selects(c->ask->within, c->ask->n_within, name)))
+				channels |= 1u << channel;
+		}
+	}
+	return channels;
+}
+
+/* Switch what one choice means (NULL: all). */
+static void switch_choice(struct carrying *c, const Evspace__Choice *choice)
+{
+	const struct segment *s = &c->s->segment;
+	uint32_t comm = choice && choice->world ? s->said.world : choice ? choice->comm : 0;
+	const uint32_t *only = choice && (choice->world || choice->comm) ? &comm : NULL;
+
+	for (int channel = 0; channel < CHANNEL_COUNT; channel++) {
+		if ((c->channels >> channel & 1) &&
+		    (!choice || choice->channel < 0 || choice->channel == channel))
+			c->changed += segment_class_switch(c->control, s, channel, only,
+							   (enum segment_mode)c->ask->mode);
+	}
+}
+
+static int switch_guarded(void *arg)
+{
+	struct carrying *c = arg;
+
+	c->changed = 0;
+	if (c->ask->n_choices == 0)
+		switch_choice(c, NULL);
+	for (size_t i = 0; i < c->ask->n_choices; i++)
+		switch_choice(c, c->ask->choices[i]);
+	segment_class_quiet(c->control, &c->s->segment);
+	return 0;
+}
+
+/* Returns 0, or -1 when the process cannot be switched: said in @why. */
+static int switch_process(struct carrying *c, char *why, size_t n)
+{
+	int rc;
+
+	c->control = segment_control_map(&c->s->segment);
+	rc = c->control ? segment_guarded(switch_guarded, c) : -1;
+	if (rc < 0)
+		snprintf(why, n, "%s (pid %d) cannot be switched: %s", c->s->name, (int)c->s->pid,
+			 strerror(errno));
+	segment_control_unmap(c->control);
+	return rc;
+}
+
+/* Of what is chosen; everything if nothing is. */
+static uint32_t chosen_channels(const Evspace__SwitchAsk *ask)
+{
+	uint32_t channels = ask->n_choices ? 0 : UINT32_MAX;
+
+	for (size_t i = 0; i < ask->n_choices; i++) {
+		int32_t channel = ask->choices[i]->channel;
+
+		if (channel < CHANNEL_COUNT)
+			channels |= channel < 0 ? UINT32_MAX : 1u << channel;
+	}
+	return channels;
+}
+
+static void carry_process(struct carrying *c, char *why, size_t n)
+{
+	struct switch_look look;
+
+	if ((c->ask->change && !c->s->alive) || look_init(&look, &c->s->segment) < 0)
+		return;
+	c->channels = select_channels(c, look.threads) & chosen_channels(c->ask);
+	free(look.sums);
+	if (!c->channels || (c->ask->change && switch_process(c, why, n) < 0))
+		return;
+	c->host->processes++;
+	c->host->changed += c->changed;
+	if (look_init(&look, &c->s->segment) < 0)
+		return;
+	look_add(&look, c->channels, c->classes);
+	free(look.sums);
+	(void)accounting_read(&c->s->segment, c->channels, &c->accounting);
+}
+
+void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+		  const struct plan_place *place, struct classes *classes, Evspace__Host *host,
+		  struct order_said *said)
+{
+	struct carrying c = {
+		.here = here, .ask = ask, .place = place, .classes = classes, .host = host};
+
+	if (ask->change && ask->mode >= MODE_COUNT_OF) {
+		snprintf(said->why, sizeof(said->why), "it does not know the mode %u", ask->mode);
+		return;
+	}
+	TAILQ_FOREACH (c.s, &here->store->segments, link) {
+		c.changed = 0;
+		if (strcmp(c.s->run, said->run) == 0 && source_holds(here, place, c.s))
+			carry_process(&c, said->why, sizeof(said->why));
+	}
+	host->written = c.accounting.written;
+	host->held = c.accounting.held;
+	host->discarded = c.accounting.discarded;
+	host->lost = c.accounting.lost;
+}

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is built of this room.
+
+libagent_la_SOURCES += \
+	%D%/active-map-pass.c %D%/active-map.c %D%/active-map.h

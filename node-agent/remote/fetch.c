@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One scope on each node with ranks, asked for a wave at a time, as often as its rings fill. */
+#include "node-agent/remote/fetch.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "node-agent/remote/fetch-take.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/plan/plan.h"
+#include "tree/scope/gather.h"
+#include "tree/scope/hop.h"
+
+/* Between two waves: so often when a ring fills fast, so seldom when nothing comes. */
+#define PACE_LEAST_NS	  1000000u
+#define PACE_MOST_NS	  50000000u
+#define PACE_AGAIN_NS	  1000000000u /* when nothing could be fetched */
+#define FETCH_FIRST_NS	  200000000u  /* by then this host's clock line is good */
+#define FETCH_DEADLINE_MS 10000u
+#define FETCH_WAY	  1u /* the only one that there is */
+
+/* Fetching from one node. */
+struct fetch {
+	struct fetches *all;
+	struct plan_place *way; /* from here to there; the first child is who is dialled */
+	char node[64];
+	Evspace__Open open;
+	unsigned char id[16];
+	struct gather *gather;
+	struct hop_scope shared;
+	struct hop *hop;
+	struct fetch_take *take;
+	struct event *timer;
+	uint64_t wave, pace_ns;
+	bool again; /* the scope is to be opened anew */
+};
+
+struct fetches {
+	struct event_base *base;
+	struct child_set *children;
+	struct fetch_host host;
+	struct fetch *each;
+	size_t n;
+	char *everything[1];
+};
+
+static void fetch_arm(struct fetch *f, uint64_t ns)
+{
+	struct timeval wait = {(time_t)(ns / 1000000000u), (suseconds_t)(ns % 1000000000u / 1000u)};
+
+	evtimer_add(f->timer, &wait);
+}
+
+static void hop_ignore(void *arg, struct hop *hop)
+{
+	(void)arg;
+	(void)hop;
+}
+
+static const struct hop_events fetch_hop_events = {.settled = hop_ignore, .changed = hop_ignore};
+
+/*
+ * A scope with a new id begins with what the rings hold. Numbers tell what is there already:
+ * nothing comes twice, and of what an agent that went, or an answer that was late, had given,
+ * nothing is lost that is still there.
+ */
+static void fetch_open(struct fetch *f)
+{
+	hop_free(f->hop, false);
+	fetch_take_free(f->take);
+	f->take = fetch_take_new(&f->all->host, f->node);
+	if (getrandom(f->id, sizeof(f->id), 0) != (ssize_t)sizeof(f->id))
+		abort();
+	f->shared.names = fetch_take_names(f->take);
+	f->hop = hop_new(&f->shared, f->way->children[0], 0, FETCH_WAY, &fetch_hop_events, f);
+	f->again = false;
+}
+
+static void fetch_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct fetch *f = arg;
+	Evspace__Ask ask = EVSPACE__ASK__INIT;
+	struct wave *w;
+
+	(void)fd;
+	(void)what;
+	if (f->again)
+		fetch_open(f);
+	ask.wave = ++f->wave;
+	ask.count = 1;
+	ask.deadline_ms = FETCH_DEADLINE_MS;
+	ask.have = f->wave - 1;
+	w = gather_begin(f->gather, ask.wave, false, ask.have, ask.deadline_ms);
+	if (hop_ask(f->hop, &ask) == FETCH_WAY)
+		gather_expect(f->gather, w, 0, FETCH_WAY);
+	else
+		hop_miss(f->hop, w, false);
+	gather_seal(f->gather, w);
+}
+
+static void fetch_late(void *arg, struct wave *w, size_t input)
+{
+	struct fetch *f = arg;
+
+	(void)input;
+	hop_miss(f->hop, w, true);
+}
+
+/* Twice as often when half a ring came at once, a bit less often when next to nothing did. */
+static uint64_t pace(uint64_t ns, double fill)
+{
+	if (fill > 0.25)
+		ns = fill > 1 ? ns / 8 : ns / 2;
+	else if (fill < 0.05)
+		ns += ns / 4;
+	return ns < PACE_LEAST_NS ? PACE_LEAST_NS : ns > PACE_MOST_NS ? PACE_MOST_NS : ns;
+}
+
+static void fetch_done(void *arg, struct wave *w)
+{
+	struct fetch *f = arg;
+	double fill = 0;
+
+	if (w->leaves > 0 && fetch_take(f->take, &w->batch, &fill) == 0) {
+		if (w->fill)
+			fill = w->fill * 1e-3;
+		f->pace_ns = pace(f->pace_ns, fill);
+		fetch_arm(f, f->pace_ns);
+		return;
+	}
+	/* While it is not reached, the scope opens by itself when it is, with names said anew. */
+	if (w->leaves == 0 && w->n_missing > 0 && w->missing[0].why == MISSING_UNREACHABLE) {
+		fetch_take_lost(f->take);
+		f->shared.names = fetch_take_names(f->take);
+	} else {
+		f->again = true;
+	}
+	fetch_arm(f, PACE_AGAIN_NS);
+}
+
+static const struct gather_events fetch_events = {.late = fetch_late, .done = fetch_done};
+
+static void fetch_init(struct fetch *f, struct fetches *all, struct plan_place *way,
+		       const char *node)
+{
+	f->all = all;
+	f->way = way;
+	snprintf(f->node, sizeof(f->node), "%s", node);
+	evspace__open__init(&f->open);
+	f->open.id.data = f->id;
+	f->open.id.len = sizeof(f->id);
+	f->open.backlog = true;
+	f->open.reading = READ_STREAM;
+	f->open.select = all->everything;
+	f->open.n_select = 1;
+	f->open.fetch = (char *)(uintptr_t)all->host.sources->node;
+	f->gather = gather_new(all->base, 1, &fetch_events, f);
+	f->shared = (struct hop_scope){
+		.base = all->base,
+		.children = all->children,
+		.gather = f->gather,
+		.open = &f->open,
+		.epoch_ns = all->host.sources->epoch_ns,
+	};
+	f->timer = evtimer_new(all->base, fetch_tick, f);
+	if (!f->timer)
+		abort();
+	f->pace_ns = PACE_MOST_NS;
+	fetch_open(f);
+	fetch_arm(f, FETCH_FIRST_NS);
+}
+
+static bool is_wanted(const struct pathmap *map, const char *node)
+{
+	const char *const *channels;
+	size_t n = pathmap_channels(&channels);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct recording *r = pathmap_recording(map, channels[i]);
+
+		if (r->collected && strcmp(r->remote, node) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What an agent before this one has fetched: whether its processes live is not known yet. */
+static void mirrors_doubt(const struct source_host *host)
+{
+	struct store_mirror *m;
+
+	TAILQ_FOREACH (m, &host->store->mirrors, link) {
+		struct mirror_origin doubtful = m->mirror.origin;
+
+		doubtful.ended = true;
+		if (strcmp(m->mirror.holder, host->node) == 0 && mirror_died(&m->mirror) == 0)
+			(void)mirror_note(&m->mirror, &doubtful);
+	}
+}
+
+struct fetches *fetches_new(struct event_base *base, const struct source_host *host,
+			    struct child_set *children, struct reaper *reaper)
+{
+	static char everything[] = "/**";
+	const char *const *nodes;
+	size_t n = pathmap_nodes(host->map, &nodes);
+	struct fetches *all;
+
+	mirrors_doubt(host);
+	if (!is_wanted(host->map, host->node))
+		return NULL;
+	all = memory_new(1, sizeof(*all));
+	all->base = base;
+	all->children = children;
+	all->host = (struct fetch_host){.sources = host, .reaper = reaper};
+	all->everything[0] = everything;
+	all->each = memory_new(n, sizeof(*all->each));
+	for (size_t i = 0; i < n; i++) {
+		struct plan_place *way = plan_way(host->map, host->node, nodes[i]);
+
+		if (way)
+			fetch_init(&all->each[all->n++], all, way, nodes[i]);
+	}
+	return all;
+}
+
+void fetches_free(struct fetches *all)
+{
+	if (!all)
+		return;
+	for (size_t i = 0; i < all->n; i++) {
+		struct fetch *f = &all->each[i];
+
+		hop_free(f->hop, false);
+		gather_free(f->gather);
+		event_free(f->timer);
+		fetch_take_free(f->take);
+		plan_way_free(f->way);
+	}
+	free(all->each);
+	free(all);
+}

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is built of this room.
+
+libagent_la_SOURCES += \
+	%D%/fetch-take.c %D%/fetch-take.h %D%/fetch.c %D%/fetch.h \
+	%D%/remote-report.c %D%/remote-report.h

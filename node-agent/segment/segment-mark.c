@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and makes the marks that say what was discarded on request. */
+#include "node-agent/segment/segment-mark.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const struct segment_mark *segment_mark(const struct segment *s, uint32_t i)
+{
+	const char *at = (const char *)s->header + s->layout.marks_at;
+
+	return i < s->layout.elements_max ? (const struct segment_mark *)(const void *)at + i
+					  : NULL;
+}
+
+static size_t marks_bytes(const struct segment *s)
+{
+	return s->layout.elements_max * sizeof(struct segment_mark);
+}
+
+struct segment_mark *segment_marks_map(const struct segment *s)
+{
+	int fd = open(s->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), saved;
+	void *at = MAP_FAILED;
+	struct stat st;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) == 0) {
+		if (st.st_dev == s->device && st.st_ino == s->inode)
+			at = mmap(NULL, marks_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				  (off_t)s->layout.marks_at);
+		else
+			errno = ESTALE; /* another file has got the name */
+	}
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return at == MAP_FAILED ? NULL : at;
+}
+
+void segment_marks_unmap(const struct segment *s, struct segment_mark *marks)
+{
+	if (marks)
+		munmap(marks, marks_bytes(s));
+}
+
+uint64_t segment_discard(const struct segment *s, struct segment_mark *marks, uint32_t i)
+{
+	const struct segment_element *entry = segment_element(s, i);
+	struct segment_element element;
+	const struct element_ring *ring;
+	uint64_t before, head, oldest;
+
+	if (!entry)
+		return 0;
+	element = *entry;
+	ring = segment_ring(s, &element);
+	if (!ring)
+		return 0;
+	head = element_head(ring);
+	before = atomic_load_explicit(&marks[i].below, memory_order_relaxed);
+	/* two agents at once: the higher mark stands */
+	while (before < head &&
+	       !atomic_compare_exchange_weak_explicit(&marks[i].below, &before, head,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+	oldest = segment_mark_oldest(head, element.capacity);
+	if (before > oldest)
+		oldest = before;
+	return head > oldest ? head - oldest : 0;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The segment: one process's part of the event space, a file in shared memory (DESIGN 5). */
+#ifndef EVSPACE_SEGMENT_H
+#define EVSPACE_SEGMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "node-agent/segment/element.h"
+#include "node-agent/segment/segment-layout.h"
+#include "pathmap/base/error.h"
+
+/** Tuples per element at least, unless said otherwise: the paper's discard threshold (section 6).
+ */
+#define SEGMENT_CAPACITY 200u
+
+/** What a segment shall hold; zero fields take the defaults. */
+struct segment_plan {
+	const char *dir; /* the run's folder; must exist */
+	const char *run;
+	const char *job;   /* what the launcher calls it; NULL: unknown */
+	const char *host;  /* NULL: this host's name */
+	uint32_t channels; /* bits, by number: that it has elements of; default those of programs */
+	int32_t rank, world_size;
+	uint32_t world;
+	uint32_t parent;		/* of a spawned process; else 0 */
+	uint32_t threads;		/* reserve of threads; default 8 */
+	uint32_t capacity[CHANNEL_MAX]; /* tuples per element; default SEGMENT_CAPACITY */
+	uint8_t split[CHANNEL_MAX];	/* enum segment_split */
+	uint32_t elements;		/* reserve for each channel that is split; default 256 */
+	uint32_t classes;		/* default 256 */
+	uint32_t comms;			/* default 256 */
+	uint32_t members;		/* default 16 x world_size, 4096 at least */
+	/* of tuples by channel; 0: they stay until they are overwritten */
+	uint64_t lifetime_ns[CHANNEL_MAX];
+	uint64_t quota; /* bytes that all of the user's segments may take; default a quarter of the
+			   file system */
+	bool replaces;	/* the oldest ended runs make way if there is no room */
+};
+
+/** A mapped segment, writable in its own process, read-only elsewhere. */
+struct segment {
+	struct segment_header *header;
+	struct segment_layout layout; /* checked copy: the one in the file may change under us */
+	struct segment_header said;   /* so is this, of all that never changes: readers take it */
+	size_t size;
+	int fd; /* -1 once it is not needed */
+	char path[256];
+	dev_t device;
+	ino_t inode;
+};
+
+/* ---- writer (node-agent/segment/segment.c; only libc, for the collector library too) ---- */
+
+/**
+ * Make a segment file, really reserved (posix_fallocate), 0600, under a temporary name that is made
+ * its own name "rankR.PID.seg" when complete ("t40003.PID.seg" of a PVM task, "agent.PID.seg").
+ * Nothing is left behind on failure but an empty file "rankR.PID.refused-REASON" (REASON: no-space,
+ * quota, limits, denied) for `evspace status`. Returns 0, or -1 with errno (ENOSPC, EDQUOT, EACCES,
+ * EINVAL …) and the remedy in @e.
+ */
+int segment_create(struct segment *s, const struct segment_plan *plan, struct error *e);
+
+/** Leave word in the run's folder @dir, for `evspace status`, that this process has no segment:
+ * "rankR.PID.refused-REASON" (store.c has the words). */
+void segment_refuse(int dir, int32_t rank, const char *reason);
+
+/** How many elements of @channel a segment by @plan has room for. */
+uint32_t segment_plan_elements(const struct segment_plan *plan, int channel);
+
+/** Unmap. The file stays. NULL-safe, idempotent. */
+void segment_close(struct segment *s);
+
+/** Take the next thread entry from the reserve; NULL when it is used up (noted in the header). */
+struct segment_thread *segment_thread_add(struct segment *s, uint32_t tid);
+
+/**
+ * Take an element from the reserve that is like @like (its thread, channel, capacity, split, key).
+ * Lock-free, no system call. Returns the entry, or NULL when nothing is left (noted in the header).
+ */
+struct segment_element *segment_element_add(struct segment *s, const struct segment_element *like);
+
+/**
+ * For writers and readers: the ring of an entry, its place and capacity checked against the file;
+ * NULL when they are not right. Give it a copy of the entry, and use that copy's capacity: what is
+ * in the file may change.
+ */
+const struct element_ring *segment_ring(const struct segment *s,
+					const struct segment_element *entry);
+
+/** The segment's one overflow element (capacity 1, entry 0): everything written there is counted
+ * lost. */
+struct segment_element *segment_overflow(struct segment *s);
+
+/** Count a tuple on the overflow element; any thread, one atomic add. */
+void segment_overflow_write(struct segment *s);
+
+/** Take room for @n world ranks from the reserve. NULL when it is used up (noted in the header). */
+int32_t *segment_members_take(struct segment *s, uint32_t n);
+
+/**
+ * Where the list of @n members that was put into @room is on record: for segment_comm.members. A
+ * list that was there before is not kept twice, its room goes back to the reserve.
+ */
+uint32_t segment_members_keep(struct segment *s, const int32_t *room, uint32_t n);
+
+/** The list at @members (not one of SEGMENT_MEMBERS_WORLD and _UNKNOWN); it never changes again. */
+const int32_t *segment_members_at(const struct segment *s, uint32_t members);
+
+/* ---- reader (node-agent/segment/segment-read.c) ---- */
+
+/**
+ * Map @dir/@name read-only after checking owner, mode and every offset and length in it: a hostile,
+ * truncated or version-mismatched file ends in one clear error. Returns 0, or -1 with errno and
+ * text.
+ */
+int segment_open(struct segment *s, const char *dir, const char *name, struct error *e);
+
+/**
+ * Run @read over mapped segments so that a file truncated under us ends in -1 (errno EIO) and not
+ * in SIGBUS. The one routine through which agents look into segments. @read must hold nothing that
+ * a jump out of it would leak. Not reentrant.
+ */
+int segment_guarded(int (*read)(void *arg), void *arg);
+
+/** Map the control page writable. Returns NULL with errno. Unmapped by segment_control_unmap(). */
+struct segment_control *segment_control_map(const struct segment *s);
+void segment_control_unmap(struct segment_control *control);
+
+/** Tables of a mapped segment: checked counts (never more than fit) and entries (NULL: not complete
+ * yet). */
+uint32_t segment_threads(const struct segment *s);
+const struct segment_thread *segment_thread(const struct segment *s, uint32_t i);
+uint32_t segment_elements(const struct segment *s);
+const struct segment_element *segment_element(const struct segment *s, uint32_t i);
+uint32_t segment_comms(const struct segment *s);
+const struct segment_comm *segment_comm(const struct segment *s, uint32_t i);
+
+/** What an event costs the process (ps), which it measures once it has its segment. */
+uint32_t segment_cost(const struct segment *s);
+
+/** World rank of member @i of @comm, -1 when unknown. */
+int32_t segment_member(const struct segment *s, const struct segment_comm *comm, uint32_t i);
+
+/**
+ * A consistent copy of a thread's state line as a tuple with flag TUPLE_RUNNING. Returns 1, or 0
+ * when the thread is in no operation (or its line changed under every one of a few tries).
+ */
+int segment_state(const struct segment_thread *thread, struct tuple *out);
+
+/** Is its process still alive: (pid, start time, boot id), never a lock. Reads nothing mapped. */
+int segment_alive(const struct segment *s);
+
+/** The header's notes in words, separated by "; ", with its list of runs that were @removed.
+ * Returns @buf. */
+const char *segment_notes(uint32_t note, const char *removed, char *buf, size_t n);
+
+#endif

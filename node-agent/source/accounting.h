@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Accounts: what became of the tuples that a process has written, as its elements have it now. */
+#ifndef EVSPACE_ACCOUNTING_H
+#define EVSPACE_ACCOUNTING_H
+
+#include <stdint.h>
+
+#include "node-agent/segment/segment.h"
+
+/** Every channel: then what had no room is in it, too, which is of no channel. */
+#define ACCOUNTING_ALL UINT32_MAX
+
+/** Tuples. Plain data. */
+struct accounting {
+	uint64_t written;   /* ever: held + discarded + overwritten + lost */
+	uint64_t held;	    /* elements have them still */
+	uint64_t discarded; /* on request, and not overwritten since */
+	uint64_t lost;	    /* no element had room for them */
+};
+
+/** Those that elements had, and have no more. */
+static inline uint64_t accounting_overwritten(const struct accounting *h)
+{
+	return h->written - h->held - h->discarded - h->lost;
+}
+
+/**
+ * Add what the elements of @channels (bits) of @s hold to @sum. Returns 0, or -1 with errno when
+ * the segment cannot be read; then @sum is unchanged.
+ */
+int accounting_read(const struct segment *s, uint32_t channels, struct accounting *sum);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events on inotify and process descriptors, and one timer for the next retention that ends. */
+#include "node-agent/source/reaper.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/hash.h"
+
+#include "node-agent/source/row.h"
+
+/* The event on one process's descriptor, by the serial of its segment. */
+struct reaper_thread_state {
+	uint64_t serial;
+	struct reaper *reaper;
+	struct store_segment *segment;
+	struct event *event;
+	UT_hash_handle hh;
+};
+
+struct reaper {
+	struct event_base *base;
+	const struct source_host *sources;
+	struct store *store;
+	struct shelf *shelf;
+	uint64_t retention_ns;
+	struct event *changed; /* the store's inotify is readable */
+	struct event *due;     /* the next retention ends */
+	struct reaper_thread_state *thread_states;
+	void (*looked)(void *arg);
+	void *looked_arg;
+};
+
+static void thread_state_free(struct reaper *k, struct reaper_thread_state *p)
+{
+	HASH_DEL(k->thread_states, p);
+	event_free(p->event);
+	p->segment->pidfd_watched = false;
+	free(p);
+}
+
+static void reaper_gone(struct store_segment *s, void *arg)
+{
+	struct reaper *k = arg;
+	struct reaper_thread_state *p;
+
+	HASH_FIND(hh, k->thread_states, &s->serial, sizeof(s->serial), p);
+	if (p)
+		thread_state_free(k, p);
+	rows_gone(k->sources, s);
+}
+
+/* When the next retention ends: a timer only if there is one. */
+static void reaper_arm(struct reaper *k)
+{
+	uint64_t first = UINT64_MAX, now = clock_mono_ns(), left = shelf_tidy(k->shelf);
+	const struct store_segment *s;
+	const struct store_mirror *m;
+	struct timeval wait;
+
+	TAILQ_FOREACH (s, &k->store->segments, link) {
+		if (!s->alive && s->died_mono_ns < first)
+			first = s->died_mono_ns;
+	}
+	TAILQ_FOREACH (m, &k->store->mirrors, link) {
+		uint64_t died = mirror_died(&m->mirror);
+
+		if (died && died < first)
+			first = died;
+	}
+	if (first == UINT64_MAX && left == UINT64_MAX) {
+		evtimer_del(k->due);
+		return;
+	}
+	if (first != UINT64_MAX) {
+		uint64_t end = first + k->retention_ns, wait_ns = end > now ? end - now : 0;
+
+		left = wait_ns < left ? wait_ns : left;
+	}
+	wait.tv_sec = (time_t)(left / 1000000000u) + 1;
+	wait.tv_usec = 0;
+	evtimer_add(k->due, &wait);
+}
+
+/* When a run's last process has ended here: what others were making when they were killed goes. */
+static void reaper_tidy(struct reaper *k, const struct store_segment *died)
+{
+	const struct store_segment *s;
+	char run[sizeof(died->run)];
+
+	TAILQ_FOREACH (s, &k->store->segments, link) {
+		if (s->alive && strcmp(s->run, died->run) == 0)
+			return;
+	}
+	/* the segment may go, too */
+	memcpy(run, died->run, sizeof(run));
+	store_purge(k->store, run, UINT64_MAX, false);
+}
+
+static void reaper_watch(struct reaper *k);
+
+static void reaper_died(evutil_socket_t fd, short what, void *arg)
+{
+	struct reaper_thread_state *p = arg;
+	struct reaper *k = p->reaper;
+	struct store_segment *s = p->segment;
+
+	(void)fd;
+	(void)what;
+	thread_state_free(k, p);
+	store_check_alive(s);
+	reaper_tidy(k, s);
+	/* who tidies finds new ones */
+	reaper_watch(k);
+}
+
+static void thread_state_new(struct reaper *k, struct store_segment *s)
+{
+	struct reaper_thread_state *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		abort();
+	p->serial = s->serial;
+	p->reaper = k;
+	p->segment = s;
+	p->event = event_new(k->base, s->pidfd, EV_READ, reaper_died, p);
+	if (!p->event)
+		abort();
+	event_add(p->event, NULL);
+	HASH_ADD(hh, k->thread_states, serial, sizeof(p->serial), p);
+	s->pidfd_watched = true;
+}
+
+static void reaper_watch(struct reaper *k)
+{
+	struct store_segment *s;
+
+	TAILQ_FOREACH (s, &k->store->segments, link) {
+		if (s->pidfd >= 0 && !s->pidfd_watched)
+			thread_state_new(k, s);
+	}
+	reaper_arm(k);
+}
+
+void reaper_look(struct reaper *k)
+{
+	store_refresh(k->store);
+	reaper_watch(k);
+	if (k->looked)
+		k->looked(k->looked_arg);
+}
+
+void reaper_tell(struct reaper *k, void (*looked)(void *arg), void *arg)
+{
+	k->looked = looked;
+	k->looked_arg = arg;
+}
+
+static void reaper_changed(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	reaper_look(arg);
+}
+
+static void reaper_due(evutil_socket_t fd, short what, void *arg)
+{
+	struct reaper *k = arg;
+
+	(void)fd;
+	(void)what;
+	store_purge(k->store, NULL, k->retention_ns, false);
+	reaper_watch(k);
+}
+
+struct reaper *reaper_new(struct event_base *base, const struct source_host *sources,
+			  uint64_t retention_ns)
+{
+	struct store *store = sources->store;
+	struct reaper *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		abort();
+	k->base = base;
+	k->sources = sources;
+	k->store = store;
+	k->shelf = sources->shelf;
+	k->retention_ns = retention_ns;
+	k->changed = event_new(base, store->inotify, EV_READ | EV_PERSIST, reaper_changed, k);
+	k->due = evtimer_new(base, reaper_due, k);
+	if (!k->changed || !k->due)
+		abort();
+	event_add(k->changed, NULL);
+	store->gone = reaper_gone;
+	store->gone_arg = k;
+	store_purge(store, NULL, retention_ns, false);
+	reaper_watch(k);
+	return k;
+}
+
+void reaper_free(struct reaper *k)
+{
+	struct reaper_thread_state *p, *next;
+
+	if (!k)
+		return;
+	HASH_ITER(hh, k->thread_states, p, next)
+	thread_state_free(k, p);
+	k->store->gone = NULL;
+	event_free(k->changed);
+	event_free(k->due);
+	free(k);
+}
+
+void reaper_note(struct reaper *k)
+{
+	reaper_arm(k);
+}

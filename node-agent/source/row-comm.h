@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The communicators of a program, and who is in them, from its segment into a scope's names. */
+#ifndef EVSPACE_ROW_COMM_H
+#define EVSPACE_ROW_COMM_H
+
+#include "node-agent/segment/segment.h"
+#include "tree/data/names.h"
+
+/** Members that are taken from one segment, over all its communicators: those beyond are unknown.
+ */
+#define ROW_MEMBERS_MAX (4u << 20)
+
+/** How much of a segment's communicators has been taken in. Usable when zeroed. */
+struct row_comms {
+	uint32_t seen;
+	uint32_t remade; /* segment_header.comms_remade, as far as those are in, too */
+	uint64_t members;
+};
+
+/** Learn the communicators of @s that are new. Returns 0, or -1: it broke. */
+int row_comms_take(const struct segment *s, struct names *names, struct row_comms *taken);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of rows share: segments that are followed, mirrors, and what is fetched. */
+#ifndef EVSPACE_ROW_PRIVATE_H
+#define EVSPACE_ROW_PRIVATE_H
+
+#include "node-agent/source/row-comm.h"
+#include "node-agent/source/row.h"
+
+/** Room for a process's name: that in the store, its pid and end. */
+#define ROW_PROCESS 80
+
+/** A segment that this source reads, and how much of its tables has been taken in. */
+struct follow {
+	uint64_t serial;
+	const struct store_segment *segment;
+	char name[ROW_PROCESS];
+	uint32_t elements, threads, labels;
+	uint32_t older; /* elements that were there before: "from now on" is from their heads */
+	struct row_comms comms;
+	bool changed, broken;
+	bool seen;    /* `older` is known */
+	bool held;    /* with a hold of the store */
+	bool fetched; /* where it is fetched: it has ended, and all of it has come */
+	bool moved;   /* the map before had it on another node */
+	bool waiting; /* other nodes have not given all of it yet */
+	bool given;   /* another node reads it; what waves had is told again from here */
+};
+
+struct rows {
+	LIST_ENTRY(rows) fetched; /* if @fetch */
+	LIST_ENTRY(rows) stream;  /* if it is one, and the host has a list */
+	const struct source_host *host;
+	const struct plan_place *place;
+	struct names *names;
+	char run[64];
+	char fetch[64]; /* node that fetches its elements, of all runs; "": they are not fetched */
+	unsigned char id[16];
+	bool from_now;
+	bool begun;   /* what was there has been looked at: what comes now is new, and read from its
+			 first tuple */
+	bool resting; /* nothing is left to be taken in; else with a hold of the sites */
+	enum reading reading;
+	const Evspace__Open *open; /* of the scope; its patterns */
+	uint64_t version;	   /* of the store, when its list was last looked at */
+	struct follow *follows;
+	size_t n_follows, n_mirrors;
+	struct row *table;
+	uint32_t n, room;
+	struct cursor *cursor;
+	int refused;		     /* why there are no cursors, an errno; 0: no reason */
+	struct error diagnostic;     /* of that, said last */
+	struct clock_pair born;	     /* the oldest pair that is known of this host's clock */
+	volatile size_t looking;     /* the follow that is being looked at under the guard */
+	bool replaced;		     /* the place is another one since the last refresh */
+	bool waiting;		     /* for other nodes to give elements */
+	struct handovers *handovers; /* while what was given is taken over */
+};
+
+/** What a row is called. */
+struct row_name {
+	const char *text;
+	int32_t rank;
+	uint16_t channel;
+};
+
+/**
+ * Give the element @key its row, if its name is selected; @new has what is to be read, a new one
+ * from number @start. @f is the process that it is of, NULL: a mirror.
+ */
+void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
+	      const struct row_name *name, struct row new, uint64_t start);
+
+/** So many of the segment's elements are read: of those beyond no scope could have rows. */
+uint32_t follow_elements(const struct segment *s);
+
+/** What a look comes to. */
+enum news { NEWS_NONE, NEWS_SOME, NEWS_MORE };
+
+/** Take in what is new in segments, until it is @until_ns (CLOCK_MONOTONIC), at least one element.
+ * NEWS_MORE: there is more. (row-take.c) */
+enum news rows_take_all(struct rows *r, uint64_t until_ns);
+
+/** There is nothing to be read of the segment of this serial any more. */
+void rows_drop(struct rows *r, uint64_t serial);
+
+/** Its file cannot be read any more. */
+void rows_lose(struct rows *r, struct follow *f);
+
+/** The folder of the run, in which cursors are (ROW_FOLDER bytes). */
+#define ROW_FOLDER 512
+void rows_folder(const struct rows *r, char *buf);
+
+/**
+ * The number of the row of element @key, which has one already, or a new one that begins at @start;
+ * *@given: it is another node's to read, for now (row-move.c).
+ */
+uint32_t rows_number(struct rows *r, struct follow *f, const struct cursor_key *key, uint64_t start,
+		     bool *given);
+
+/** What other nodes have given is looked for again, from here to the end (row-move.c). */
+void rows_claim(struct rows *r);
+void rows_claim_end(struct rows *r);
+
+/** The place does not hold the process any more: another node is to read it (row-move.c). */
+void rows_give(struct rows *r, struct follow *f);
+
+/** Have all elements of @s that these rows are of their row? (Call it under the guard.) */
+bool rows_have_all(const struct rows *r, const struct store_segment *s);
+
+/** Rows of the mirrors that this node holds of the run; those that went have nothing to be read.
+ * (row-mirror.c) */
+void rows_take_mirrors(struct rows *r);
+
+/** How many of them there are. */
+size_t rows_count_mirrors(const struct rows *r);
+
+/** Is the element read with these rows, or with others because of where it is fetched to?
+ * (row-fetch.c) */
+bool rows_read_here(const struct rows *r, const struct segment_element *e);
+
+/** What @s is called: where it is fetched, its pid and whether it has ended are in that. */
+void rows_process(const struct rows *r, const struct store_segment *s, char *buf, size_t n);
+
+/** Make of the element's @name (NAME_BYTES) what it is called where it is fetched:
+ * "/RUN/NODE/PROCESS/tT/LABEL". Returns 0, or -1 when it is too long. */
+int rows_fetch_name(const struct rows *r, const struct store_segment *s, char *name);
+
+#endif

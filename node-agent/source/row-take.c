@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes the elements and threads of a segment in as rows, from copies that were made guarded. */
+#include <string.h>
+
+#include "node-agent/store/cursor-private.h"
+#include "node-agent/source/label.h"
+#include "node-agent/source/row-label.h"
+#include "node-agent/source/row-private.h"
+#include "node-agent/segment/segment-label.h"
+
+/* State lines and regions have cursor keys of their own, behind those of any element. */
+#define STATE_KEY  0x80000000u
+#define REGION_KEY 0xc0000000u
+
+/* Table entries copied out of a segment at a time. */
+#define COPY 64u
+
+/* What is copied out of a segment under the guard. */
+struct row_take_copy {
+	const struct segment *segment;
+	uint32_t from, count; /* count of 0: not complete yet */
+	struct segment_element elements[COPY];
+	const struct segment_thread *threads[COPY];
+	uint64_t heads[COPY];
+	uint32_t cost_ps;
+};
+
+/* Give @e, element number @element (or a state line), its row and its name; @new has what is to be
+ * read. */
+static void rows_add(struct rows *r, struct follow *f, uint32_t element,
+		     const struct segment_element *e, struct row new, uint64_t start)
+{
+	struct cursor_key key = {
+		.device = f->segment->segment.device,
+		.inode = f->segment->segment.inode,
+		.born = f->segment->born.mono_ns,
+		.element = element,
+	};
+	char text[NAME_BYTES];
+	struct row_name name = {text, store_segment_rank(f->segment), e->channel};
+
+	if (!rows_read_here(r, e) ||
+	    label_name(text, r->place, f->segment, e, r->host->sites) < 0 ||
+	    (r->fetch[0] && rows_fetch_name(r, f->segment, text) < 0))
+		return;
+	new.serial = f->serial;
+	rows_put(r, f, &key, &name, new, start);
+}
+
+uint32_t follow_elements(const struct segment *s)
+{
+	uint32_t n = segment_elements(s);
+
+	return n < ROWS_MAX ? n : ROWS_MAX;
+}
+
+static int copy_elements(void *arg)
+{
+	struct row_take_copy *c = arg;
+	uint32_t total = follow_elements(c->segment);
+
+	c->cost_ps = segment_cost(c->segment);
+	for (c->count = 0; c->count < COPY && c->from + c->count < total; c->count++) {
+		const struct segment_element *e = segment_element(c->segment, c->from + c->count);
+		const struct element_ring *ring;
+
+		/* Entries are taken in order; one in the making holds up those behind it until next
+		 * time. */
+		if (!e)
+			break;
+		memcpy(&c->elements[c->count], e, sizeof(*e));
+		ring = segment_ring(c->segment, &c->elements[c->count]);
+		c->heads[c->count] = ring ? element_head(ring) : 0;
+	}
+	return 0;
+}
+
+/* Element number f->elements, as number @i of what was copied. */
+static void take_element(struct rows *r, struct follow *f, const struct row_take_copy *c,
+			 uint32_t i)
+{
+	const struct segment_element *e = &c->elements[i];
+	struct row row = {
+		.ring = segment_ring(c->segment, e),
+		.alive = &f->segment->alive,
+		.finished = &c->segment->header->finished,
+		.mark = segment_mark(c->segment, f->elements),
+		.other = source_ticks_alike(f->segment) ? NULL : f->segment,
+		.lifetime_ns = c->segment->said.lifetime_ns[e->channel % CHANNEL_MAX],
+		.capacity = e->capacity,
+		.inverse = element_inverse(e->capacity),
+		.cost_ps = c->cost_ps,
+	};
+	uint64_t start = r->from_now && f->elements < f->older ? c->heads[i] : 0;
+
+	if (row.ring)
+		rows_add(r, f, f->elements, e, row, start);
+}
+
+/* Until it is @until_ns, but one at least. Returns 0, 1: there are more, or -1: it broke. */
+static int rows_take_elements(struct rows *r, struct follow *f, uint64_t until_ns)
+{
+	struct row_take_copy c = {.segment = &f->segment->segment};
+
+	do {
+		c.from = f->elements;
+		if (segment_guarded(copy_elements, &c) < 0)
+			return -1;
+		/* what a name costs is not known: its call site may be looked for in a large file
+		 */
+		for (uint32_t i = 0; i < c.count; i++) {
+			take_element(r, f, &c, i);
+			f->elements++;
+			if (clock_mono_ns() >= until_ns)
+				return 1;
+		}
+	} while (c.count > 0);
+	return 0;
+}
+
+static int take_threads(void *arg)
+{
+	struct row_take_copy *c = arg;
+	uint32_t total = segment_threads(c->segment);
+
+	for (c->count = 0; c->count < COPY && c->from + c->count < total; c->count++) {
+		c->threads[c->count] = segment_thread(c->segment, c->from + c->count);
+		if (!c->threads[c->count])
+			break;
+	}
+	return 0;
+}
+
+/* Returns 0, or -1: it broke. */
+static int rows_take_threads(struct rows *r, struct follow *f)
+{
+	struct row_take_copy c = {.segment = &f->segment->segment};
+
+	do {
+		c.from = f->threads;
+		if (segment_guarded(take_threads, &c) < 0)
+			return -1;
+		for (uint32_t k = 0; r->reading == READ_LATEST && k < c.count; k++) {
+			uint32_t i = c.from + k;
+			struct segment_element e = {.thread = i, .channel = CHANNEL_STATE};
+			struct row row = {
+				.thread = c.threads[k],
+				.alive = &f->segment->alive,
+				.finished = &c.segment->header->finished,
+				.other = source_ticks_alike(f->segment) ? NULL : f->segment,
+			};
+
+			rows_add(r, f, STATE_KEY | i, &e, row, 0);
+			e.channel = CHANNEL_USER;
+			row.region = true;
+			rows_add(r, f, REGION_KEY | i, &e, row, 0);
+		}
+		f->threads += c.count;
+	} while (c.count > 0);
+	return 0;
+}
+
+/* Whose tables have grown: a load or three per segment. */
+static int rows_look(void *arg)
+{
+	struct rows *r = arg;
+
+	for (r->looking = 0; r->looking < r->n_follows; r->looking++) {
+		struct follow *f = &r->follows[r->looking];
+		const struct segment *s = &f->segment->segment;
+		uint32_t elements;
+
+		f->changed = false;
+		/* one that is cut off would end each look */
+		if (f->broken || f->given)
+			continue;
+		elements = follow_elements(s);
+		if (!f->seen)
+			f->older = r->begun ? 0 : elements;
+		f->seen = true;
+		f->changed = elements != f->elements || segment_threads(s) != f->threads ||
+			     segment_comms(s) != f->comms.seen || segment_labels(s) != f->labels;
+	}
+	return 0;
+}
+
+/* What is new of @f, until it is @until_ns: NEWS_MORE, there is more. */
+static enum news rows_take(struct rows *r, struct follow *f, uint64_t until_ns)
+{
+	int rc = rows_take_elements(r, f, until_ns);
+
+	if (rc == 0 && (row_comms_take(&f->segment->segment, r->names, &f->comms) < 0 ||
+			rows_take_threads(r, f) < 0 ||
+			row_labels_take(&f->segment->segment, r->names, &f->labels) < 0))
+		rc = -1;
+	if (rc < 0)
+		rows_lose(r, f);
+	return rc > 0 ? NEWS_MORE : NEWS_SOME;
+}
+
+enum news rows_take_all(struct rows *r, uint64_t until_ns)
+{
+	enum news news = NEWS_NONE;
+
+	while (segment_guarded(rows_look, r) < 0)
+		rows_lose(r, &r->follows[r->looking]);
+	for (size_t i = 0; i < r->n_follows && news != NEWS_MORE; i++) {
+		if (r->follows[i].changed)
+			news = rows_take(r, &r->follows[i], until_ns);
+	}
+	return news;
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps a source's table of elements in step with the store, and says the names of what is new. */
+#include "node-agent/source/row.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/source/row-private.h"
+#include "node-agent/store/store-run.h"
+#include "pathmap/plan/holding.h"
+#include "tree/data/process.h"
+#include "tree/link/rate-limit.h"
+#include "tree/data/turn.h"
+
+/* How long a consumer that does not say so may come back, and how much longer its cursors stay. */
+#define PATIENCE_MS 120000u
+#define SPARE_NS    10000000000u
+
+struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
+		      const struct plan_place *place, struct names *names)
+{
+	struct rows *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		abort();
+	r->host = host;
+	r->place = place;
+	r->names = names;
+	snprintf(r->run, sizeof(r->run), "%s", open->run);
+	memcpy(r->id, open->id.data, sizeof(r->id));
+	r->reading = open->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	r->from_now = r->reading == READ_STREAM && !open->backlog;
+	snprintf(r->fetch, sizeof(r->fetch), "%s", open->fetch);
+	if (r->fetch[0])
+		LIST_INSERT_HEAD(host->fetched, r, fetched);
+	if (r->reading == READ_STREAM && host->streams)
+		LIST_INSERT_HEAD(host->streams, r, stream);
+	r->open = open;
+	r->resting = true;
+	r->born = host->clock->born;
+	return r;
+}
+
+/* Who fetches knows by numbers what it has: it needs no file. */
+static bool rows_has_file(const struct rows *r)
+{
+	return r->reading == READ_STREAM && !r->fetch[0];
+}
+
+/* For want of room others are removed before it, until it has ended and is fetched. */
+static void follow_hold(const struct rows *r, struct follow *f, struct store_segment *s)
+{
+	if (f->fetched)
+		return;
+	if (!f->held)
+		store_hold(s);
+	else
+		store_hold_again(s);
+	f->fetched = r->fetch[0] && !s->alive && !rows_behind(r->host, s);
+	f->held = !f->fetched;
+	if (f->fetched)
+		store_release(r->host->store, f->serial);
+}
+
+static void follow_release(const struct rows *r, const struct follow *f)
+{
+	if (f->held)
+		store_release(r->host->store, f->serial);
+}
+
+void rows_free(struct rows *r, bool keep)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->n_follows; i++)
+		follow_release(r, &r->follows[i]);
+	rows_claim_end(r);
+	if (!r->resting)
+		sites_release(r->host->sites);
+	if (r->fetch[0])
+		LIST_REMOVE(r, fetched);
+	if (r->reading == READ_STREAM && r->host->streams)
+		LIST_REMOVE(r, stream);
+	cursor_close(r->cursor, keep);
+	free(r->follows);
+	free(r->table);
+	free(r);
+}
+
+/* ---- which run, which segments ---- */
+
+static const struct plan_place *rows_place(const struct rows *r)
+{
+	return r->fetch[0] ? NULL : r->place;
+}
+
+void rows_folder(const struct rows *r, char *buf)
+{
+	snprintf(buf, ROW_FOLDER, "%s/%s", r->host->store->base, r->run);
+}
+
+/* What the entry could not resolve, each leaf does by itself. */
+static void rows_choose_run(struct rows *r)
+{
+	if (!r->run[0])
+		snprintf(r->run, sizeof(r->run), "%s", store_run_newest(r->host->store));
+}
+
+/* There are no cursors, which waves say, too. */
+static void rows_complain(struct rows *r, const struct error *e)
+{
+	bool again = strcmp(r->diagnostic.text, e->text) == 0;
+	unsigned long unsaid;
+
+	r->refused = errno;
+	r->diagnostic = *e;
+	if (again || !r->host->said || !rate_limit_take(r->host->said, &unsaid))
+		return;
+	fprintf(stderr, "evspace: %s", e->text);
+	if (unsaid)
+		fprintf(stderr, " (and %lu before that, not shown)", unsaid);
+	fputc('\n', stderr);
+}
+
+static bool rows_open_cursor(struct rows *r)
+{
+	const struct cursor_owner owner = {
+		.peer = r->open->peer,
+		.keep_ns = (r->open->patience_ms ? r->open->patience_ms : PATIENCE_MS) *
+				   UINT64_C(1000000) +
+			   SPARE_NS,
+		.shelf = r->host->shelf,
+	};
+	char dir[ROW_FOLDER];
+	struct error e;
+
+	if (r->cursor)
+		return true;
+	r->refused = 0;
+	if (r->n_follows == 0 && r->n_mirrors == 0) {
+		/* Nothing of the run is here, so what comes is new. */
+		r->begun = true;
+		return false;
+	}
+	rows_folder(r, dir);
+	r->cursor = cursor_open(rows_has_file(r) ? dir : NULL, r->id, r->host->node, &owner, &e);
+	if (!r->cursor) {
+		rows_complain(r, &e);
+		return false;
+	}
+	/* What came while the agent was away is new as well. */
+	r->begun = r->begun || cursor_resumed(r->cursor);
+	return true;
+}
+
+/* A process that is not its rank's newest any more has another name: take all its elements in
+ * again. */
+static void follow_rename(const struct rows *r, struct follow *f)
+{
+	char name[sizeof(f->name)];
+
+	rows_process(r, f->segment, name, sizeof(name));
+	if (strcmp(f->name, name) == 0)
+		return;
+	memcpy(f->name, name, sizeof(f->name));
+	f->elements = f->threads = 0;
+}
+
+/* It was given away, and is to be read here again. */
+static void follow_get_back(struct follow *f)
+{
+	if (!f->given)
+		return;
+	f->given = false;
+	f->elements = f->threads = 0;
+}
+
+static struct follow *rows_follow(struct rows *r, const struct store_segment *s)
+{
+	struct follow *more;
+
+	for (size_t i = 0; i < r->n_follows; i++) {
+		if (r->follows[i].serial == s->serial) {
+			follow_rename(r, &r->follows[i]);
+			follow_get_back(&r->follows[i]);
+			return &r->follows[i];
+		}
+	}
+	more = realloc(r->follows, (r->n_follows + 1) * sizeof(*more));
+	if (!more)
+		abort();
+	r->follows = more;
+	more = &more[r->n_follows++];
+	*more = (struct follow){.serial = s->serial, .segment = s};
+	rows_process(r, s, more->name, sizeof(more->name));
+	return more;
+}
+
+void rows_drop(struct rows *r, uint64_t serial)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (r->table[i].serial == serial) {
+			r->table[i].ring = NULL;
+			r->table[i].thread = NULL;
+		}
+	}
+}
+
+/* What a stream has read is told again from here, also when the process is another node's now. */
+static bool rows_keeps(struct rows *r, struct follow *f)
+{
+	if (r->fetch[0] || source_holds(r->host, r->place, f->segment))
+		return true;
+	if (r->reading == READ_STREAM)
+		rows_give(r, f);
+	return r->reading == READ_STREAM;
+}
+
+/* Did the map before have the process on another node? */
+static bool rows_moved(const struct rows *r, const struct store_segment *s)
+{
+	const struct plan_place *place = rows_place(r);
+
+	return place && place->before && !process_is_task(s->rank) && !s->world && s->rank >= 0 &&
+	       holding_has(place->before, (unsigned)s->rank);
+}
+
+/* Let go of segments that the store has let go of, and follow those that came. */
+static void rows_match_store(struct rows *r)
+{
+	struct store_segment *s;
+	struct follow *f;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->n_follows; i++) {
+		TAILQ_FOREACH (s, &r->host->store->segments, link) {
+			if (s->serial == r->follows[i].serial)
+				break;
+		}
+		f = &r->follows[i];
+		if (s && rows_keeps(r, f)) {
+			r->follows[kept++] = *f;
+			continue;
+		}
+		follow_release(r, f);
+		rows_drop(r, f->serial);
+	}
+	r->n_follows = kept;
+	TAILQ_FOREACH (s, &r->host->store->segments, link) {
+		if ((!r->fetch[0] && strcmp(s->run, r->run) != 0) ||
+		    !source_holds(r->host, rows_place(r), s))
+			continue;
+		f = rows_follow(r, s);
+		f->moved = rows_moved(r, s);
+		follow_hold(r, f, s);
+		if (source_ticks_alike(s))
+			r->born = clock_host_older(r->host->clock, r->born, s->born);
+	}
+	r->n_mirrors = rows_count_mirrors(r);
+}
+
+/* ---- what is in them ---- */
+
+static bool rows_selects(const struct rows *r, const char *name)
+{
+	const Evspace__Open *o = r->open;
+
+	return source_selects(o->select, o->n_select, name) &&
+	       (o->n_within == 0 || source_selects(o->within, o->n_within, name));
+}
+
+static struct row *rows_room(struct rows *r, uint32_t number)
+{
+	if (number >= r->room) {
+		uint32_t room = number + 1 < 64 ? 64 : 2 * (number + 1);
+		struct row *more = realloc(r->table, room * sizeof(*more));
+
+		if (!more)
+			abort();
+		memset(&more[r->room], 0, (room - r->room) * sizeof(*more));
+		r->table = more;
+		r->room = room;
+	}
+	if (number >= r->n)
+		r->n = number + 1;
+	return &r->table[number];
+}
+
+bool rows_have_all(const struct rows *r, const struct store_segment *s)
+{
+	for (size_t i = 0; i < r->n_follows; i++) {
+		const struct follow *f = &r->follows[i];
+
+		if (f->serial == s->serial)
+			return f->broken || f->elements >= follow_elements(&s->segment);
+	}
+	return false;
+}
+
+void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
+	      const struct row_name *name, struct row new, uint64_t start)
+{
+	const struct row *old;
+	uint32_t number;
+
+	if (!rows_selects(r, name->text))
+		return;
+	number = rows_number(r, f, key, start, &new.given);
+	if (number > NAME_LOCAL_MAX)
+		return;
+	old = rows_room(r, number);
+	new.name = name_id(r->place->index, number);
+	new.acked = old->acked;
+	r->table[number] = new;
+	names_learn(r->names, new.name, LEVEL_ELEMENT, name->rank, name->channel, name->text);
+}
+
+void rows_lose(struct rows *r, struct follow *f)
+{
+	f->broken = true;
+	rows_drop(r, f->serial);
+}
+
+/* Files that names are found in stay open while there is more, and until nothing is new. */
+static void rows_rest(struct rows *r, enum news news)
+{
+	bool rests = news != NEWS_MORE;
+
+	if (rests && !r->resting)
+		sites_release(r->host->sites);
+	if (!rests && r->resting)
+		sites_hold(r->host->sites);
+	r->resting = rests;
+	if (news == NEWS_NONE)
+		sites_rest(r->host->sites);
+}
+
+bool rows_refresh(struct rows *r, bool claim)
+{
+	bool changed = r->version != r->host->store->version || r->replaced;
+	uint64_t until_ns = clock_mono_ns() + TURN_NS;
+	enum news news;
+
+	if (changed)
+		rows_choose_run(r);
+	/* where it is fetched, also a process that ended has another name */
+	if (changed || r->fetch[0])
+		rows_match_store(r);
+	r->version = r->host->store->version;
+	r->replaced = false;
+	if (!rows_open_cursor(r))
+		return true;
+	if (changed || !r->begun)
+		rows_take_mirrors(r);
+	news = rows_take_all(r, until_ns);
+	if (news != NEWS_MORE && claim && r->waiting && !r->handovers) {
+		rows_claim(r);
+		news = rows_take_all(r, until_ns);
+	}
+	if (news != NEWS_MORE)
+		rows_claim_end(r);
+	rows_rest(r, news);
+	/* Rows of a resumed cursor file whose segments are gone have a position, but nothing to
+	 * read. */
+	if (cursor_rows(r->cursor) > r->n)
+		rows_room(r, cursor_rows(r->cursor) - 1);
+	/* else with the next wave, which says what is wrong */
+	(void)cursor_sync(r->cursor);
+	r->begun = true;
+	return news != NEWS_MORE;
+}
+
+int rows_refused(const struct rows *r, struct error *e)
+{
+	/* Of two scopes with one id the other one counts: later waves of this bring what is new. */
+	if (r->cursor || r->refused == 0 || r->refused == EWOULDBLOCK)
+		return 0;
+	*e = r->diagnostic;
+	errno = r->refused;
+	return -1;
+}
+
+int rows_commit(struct rows *r, struct error *e)
+{
+	char dir[ROW_FOLDER];
+
+	if (cursor_commit(r->cursor) == 0)
+		return 0;
+	rows_folder(r, dir);
+	return cursor_refused(dir, e);
+}
+
+uint32_t rows_count(const struct rows *r)
+{
+	return r->n;
+}
+
+const struct row *rows_table(const struct rows *r)
+{
+	return r->table;
+}
+
+struct cursor *rows_cursor(const struct rows *r)
+{
+	return r->cursor;
+}
+
+uint32_t rows_processes(const struct rows *r)
+{
+	uint32_t n = 0;
+
+	/* What is still to be fetched is as if it were yet to come. */
+	for (size_t i = 0; i < r->n_follows; i++)
+		n += !r->follows[i].given &&
+		     (r->follows[i].segment->alive || rows_behind(r->host, r->follows[i].segment));
+	return n;
+}
+
+uint32_t rows_unreadable(const struct rows *r)
+{
+	uint32_t n = source_unreadable(r->host, rows_place(r), r->run);
+
+	for (size_t i = 0; i < r->n_follows; i++)
+		n += r->follows[i].broken && !r->follows[i].given;
+	return n;
+}
+
+int rows_break(struct rows *r, uint32_t at)
+{
+	if (at >= r->n || r->table[at].serial == 0)
+		return -1;
+	for (size_t i = 0; i < r->n_follows; i++) {
+		if (r->follows[i].serial == r->table[at].serial && !r->follows[i].broken) {
+			rows_lose(r, &r->follows[i]);
+			return 0;
+		}
+	}
+	if (!r->table[at].ring)
+		return -1;
+	rows_drop(r, r->table[at].serial);
+	return 0;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Resolves addresses with elfutils (libdwfl), once each; files that change under us are survived.
+ */
+#include "node-agent/source/site.h"
+
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pathmap/base/hash.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
+
+/* Files that are open at a time. */
+#define OPEN_FILES 8
+
+/* Where a call is, the same in all processes that run the file. */
+struct place {
+	uint8_t build_id[MODULE_BUILD_ID_MAX];
+	uint64_t address;
+};
+
+struct site {
+	struct place place;
+	char text[SITE_TEXT];
+	UT_hash_handle by_place, by_text;
+};
+
+/* A file that is open. */
+struct code {
+	uint8_t build_id[MODULE_BUILD_ID_MAX]; /* that was asked for */
+	bool used;
+	Dwfl *dwfl; /* NULL: it is not there, or not the one that was run */
+	Dwfl_Module *module;
+	GElf_Addr bias; /* that libdwfl has given it */
+};
+
+struct sites {
+	struct site *by_place, *by_text;
+	struct code files[OPEN_FILES];
+	unsigned next;	/* the file that is closed for another one */
+	unsigned holds; /* of sites_hold() */
+};
+
+struct sites *sites_new(void)
+{
+	return memory_new(1, sizeof(struct sites));
+}
+
+void sites_free(struct sites *sites)
+{
+	struct site *site, *next;
+
+	if (!sites)
+		return;
+	sites_rest(sites);
+	HASH_CLEAR(by_text, sites->by_text);
+	HASH_ITER(by_place, sites->by_place, site, next)
+	{
+		HASH_DELETE(by_place, sites->by_place, site);
+		free(site);
+	}
+	free(sites);
+}
+
+/* ---- files ---- */
+
+static void code_close(struct code *code)
+{
+	if (code->dwfl)
+		dwfl_end(code->dwfl);
+	*code = (struct code){0};
+}
+
+void sites_hold(struct sites *sites)
+{
+	if (sites)
+		sites->holds++;
+}
+
+void sites_release(struct sites *sites)
+{
+	if (sites)
+		sites->holds--;
+}
+
+void sites_rest(struct sites *sites)
+{
+	if (!sites || sites->holds > 0)
+		return;
+	for (unsigned i = 0; i < OPEN_FILES; i++)
+		code_close(&sites->files[i]);
+}
+
+/* Was this file run? */
+static bool code_is(const struct code *code, const struct segment_module *module)
+{
+	const unsigned char *build_id;
+	GElf_Addr address;
+	int bytes;
+
+	if (dwfl_module_getelf(code->module, &(GElf_Addr){0}) == NULL)
+		return false;
+	bytes = dwfl_module_build_id(code->module, &build_id, &address);
+	return bytes > 0 && (uint32_t)bytes == module->build_id_bytes &&
+	       memcmp(build_id, module->build_id, (size_t)bytes) == 0;
+}
+
+/* Open @path if it is a regular file: a fifo must not hold us. */
+static int file_open(const char *path)
+{
+	int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void code_open(struct code *code, const struct segment_module *module)
+{
+	/* only what is on this host: elfutils' standard search may ask servers on the network */
+	static const Dwfl_Callbacks callbacks = {
+		.find_elf = dwfl_build_id_find_elf,
+		.find_debuginfo = dwfl_build_id_find_debuginfo,
+		.section_address = dwfl_offline_section_address,
+	};
+	int fd = file_open(module->path);
+
+	memcpy(code->build_id, module->build_id, sizeof(code->build_id));
+	code->used = true;
+	if (fd < 0)
+		return;
+	code->dwfl = dwfl_begin(&callbacks);
+	if (code->dwfl) {
+		dwfl_report_begin(code->dwfl);
+		code->module = dwfl_report_offline(code->dwfl, module->path, module->path, fd);
+		dwfl_report_end(code->dwfl, NULL, NULL);
+	}
+	/* libdwfl has taken the descriptor if it has a module */
+	if (!code->module)
+		close(fd);
+	if (!code->module || !code_is(code, module) ||
+	    dwfl_module_getelf(code->module, &code->bias) == NULL) {
+		if (code->dwfl)
+			dwfl_end(code->dwfl);
+		code->dwfl = NULL;
+	}
+}
+
+static struct code *code_find(struct sites *sites, const struct segment_module *module)
+{
+	struct code *code;
+
+	for (unsigned i = 0; i < OPEN_FILES; i++) {
+		code = &sites->files[i];
+		if (code->used &&
+		    memcmp(code->build_id, module->build_id, sizeof(code->build_id)) == 0)
+			return code;
+	}
+	code = &sites->files[sites->next++ % OPEN_FILES];
+	code_close(code);
+	code_open(code, module);
+	return code;
+}
+
+/* ---- texts ---- */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* What is resolved, for a guarded call. */
+struct question {
+	struct sites *sites;
+	const struct segment_module *module;
+	uint64_t address;
+	char text[SITE_TEXT];
+};
+
+static int question_answer(void *arg)
+{
+	struct question *q = arg;
+	const struct code *code = code_find(q->sites, q->module);
+	GElf_Addr at;
+	GElf_Off offset = 0;
+	Dwfl_Line *line;
+	GElf_Sym symbol;
+	const char *name;
+	int number = 0;
+
+	if (!code->dwfl)
+		return 1;
+	/* the call is before what it returns to, which may be another line's */
+	at = q->address + code->bias - 1;
+	line = dwfl_module_getsrc(code->module, at);
+	name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	if (name && number > 0) {
+		snprintf(q->text, sizeof(q->text), "%.80s:%d", base_name(name), number);
+		return 0;
+	}
+	name = dwfl_module_addrinfo(code->module, at, &offset, &symbol, NULL, NULL, NULL);
+	if (!name || !*name)
+		return 1;
+	snprintf(q->text, sizeof(q->text), "%.80s+0x%" PRIx64, name, (uint64_t)offset + 1);
+	return 0;
+}
+
+static void question_ask(struct question *q)
+{
+	int rc = 1;
+
+	if (q->module->build_id_bytes > 0)
+		rc = segment_guarded(question_answer, q);
+	/* a file shrank under libdwfl, which may be in the midst of anything: leave that alone */
+	if (rc < 0)
+		memset(q->sites->files, 0, sizeof(q->sites->files));
+	if (rc)
+		snprintf(q->text, sizeof(q->text), "%.80s+0x%" PRIx64,
+			 q->module->path[0] ? base_name(q->module->path) : "?", q->address);
+	for (char *c = q->text; *c; c++)
+		if (!name_char(*c) && *c != '?')
+			*c = '_';
+}
+
+const char *sites_find(struct sites *sites, const struct segment_module *module, uint64_t address)
+{
+	struct question q = {.sites = sites, .module = module, .address = address};
+	struct place place = {.address = address};
+	struct site *site, *same;
+	size_t length;
+
+	memcpy(place.build_id, module->build_id, sizeof(place.build_id));
+	HASH_FIND(by_place, sites->by_place, &place, sizeof(place), site);
+	if (site)
+		return site->text;
+	question_ask(&q);
+	site = memory_new(1, sizeof(*site));
+	site->place = place;
+	snprintf(site->text, sizeof(site->text), "%s", q.text);
+	HASH_ADD(by_place, sites->by_place, place, sizeof(site->place), site);
+	HASH_FIND(by_text, sites->by_text, site->text, strlen(site->text), same);
+	length = strlen(site->text);
+	if (same)
+		snprintf(site->text + length, sizeof(site->text) - length, "+0x%" PRIx64, address);
+	else
+		HASH_ADD_KEYPTR(by_text, sites->by_text, site->text, length, site);
+	return site->text;
+}

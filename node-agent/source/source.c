@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks rows of elements once a wave, under one guard, and says exactly what was read and what was
+ * lost. */
+#include "node-agent/source/source.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "node-agent/source/counter.h"
+#include "node-agent/store/cursor.h"
+#include "node-agent/source/row.h"
+#include "node-agent/segment/segment-region.h"
+#include "pathmap/plan/holding.h"
+#include "tree/data/op-table.h"
+#include "tree/data/process.h"
+
+/* A leaf brings at most this many tuples a wave (2.6 MB), so that one backlog does not hold up all.
+ */
+#define WAVE_TUPLES 65536u
+
+/* Tuples copied from a ring at a time; a run has at most 65,535. */
+#define CHUNK 1024u
+
+/* Newest tuples that room is made for at a time. */
+#define RUN_ROOM 256u
+
+/* How far ahead ring heads and newest slots are fetched into the cache. */
+#define AHEAD_HEAD 16u
+#define AHEAD_SLOT 8u
+
+struct source {
+	const struct source_host *host;
+	struct rows *rows;
+	uint32_t place;
+	enum reading reading;
+	uint64_t cpu_us;
+	/* of the reading under way, here because a guarded reading may be left by a jump */
+	const struct ask *ask;
+	struct batch *out;
+	struct part *part;
+	uint64_t now; /* ticks */
+	double ticks_per_ns;
+	uint32_t fill;
+	volatile uint32_t at; /* the row that is being read, or fetched */
+	enum cursor_wave wave;
+	struct tuple chunk[CHUNK];
+};
+
+/* ---- one wave ---- */
+
+static void count_written(struct source *src, const struct row *row, uint64_t head)
+{
+	src->part->written += head;
+	src->part->cost_ns += head * row->cost_ps / 1000u;
+}
+
+/* Make the agent's ticks of another clock's: all of a wave are of one kind. */
+static void row_ticks(const struct source *src, const struct row *row, struct tuple *tuples,
+		      uint32_t n)
+{
+	struct clock_line line = source_line(src->host, row->other);
+	const struct clock_line *to = &src->part->clock;
+
+	for (struct tuple *t = tuples; t < tuples + n; t++) {
+		t->start = clock_line_ticks(to, clock_line_ns(&line, t->start));
+		if (t->end)
+			t->end = clock_line_ticks(to, clock_line_ns(&line, t->end));
+	}
+}
+
+/* The row's tuples that ended before this have outlived their lifetime. */
+static uint64_t row_oldest(const struct source *src, const struct row *row)
+{
+	/* a lifetime is what a file says: it may be longer than any clock counts */
+	double lifetime = fmin((double)row->lifetime_ns * src->ticks_per_ns, 0x1p63);
+	uint64_t ticks = (uint64_t)lifetime;
+
+	return row->lifetime_ns && ticks < src->now ? src->now - ticks : 0;
+}
+
+/* Tuples below this number were discarded on request. */
+static inline uint64_t row_mark(const struct row *row)
+{
+	return atomic_load_explicit(&row->mark->below, memory_order_relaxed);
+}
+
+/* What a thread does, or did when its process died. */
+static int row_state(const struct source *src, const struct row *row, struct tuple *out)
+{
+	if (!row->thread)
+		return 0;
+	if (!(row->region ? segment_region(row->thread, out) : segment_state(row->thread, out)))
+		return 0;
+	if (!*row->alive)
+		out->flags |= TUPLE_GONE;
+	if (row->other)
+		row_ticks(src, row, out, 1);
+	return 1;
+}
+
+/* The last that a process did which was killed, or forgot to finish. */
+static inline void row_mark_gone(const struct row *row, struct tuple *newest)
+{
+	if (__builtin_expect(!*row->alive, 0) &&
+	    !atomic_load_explicit(row->finished, memory_order_relaxed))
+		newest->flags |= TUPLE_GONE;
+}
+
+/* Read a row's newest tuple. Returns 1, or 0 when there is none. */
+static inline int row_newest(struct source *src, const struct row *row, struct newest *out)
+{
+	uint64_t mark;
+
+	out->number = 0;
+	if (!row->ring)
+		return row_state(src, row, &out->tuple);
+	if (!element_latest(row->ring, row->capacity, row->inverse, &out->tuple, &out->number) ||
+	    (row->mirrored && mirror_hole(&out->tuple) != HOLE_NONE))
+		return 0;
+	count_written(src, row, out->number + 1);
+	row_mark_gone(row, &out->tuple);
+	if (__builtin_expect(row->other != NULL, 0))
+		row_ticks(src, row, &out->tuple, 1);
+	mark = row_mark(row);
+	if (__builtin_expect(out->number >= mark && !row->lifetime_ns, 1))
+		return 1;
+	if (out->number >= mark && out->tuple.end >= row_oldest(src, row))
+		return 1;
+	src->part->discarded++;
+	return 0;
+}
+
+/* Rows that follow each other have names that do: their tuples make one run. */
+static void read_latest(struct source *src)
+{
+	const struct row *row = rows_table(src->rows);
+	uint32_t n = rows_count(src->rows), count = 0, room = 0;
+	struct newest *out = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i + AHEAD_HEAD < n && row[i + AHEAD_HEAD].ring)
+			__builtin_prefetch(row[i + AHEAD_HEAD].ring);
+		/* its head is loaded: should its file have been cut short, it is the one to go */
+		if (i + AHEAD_SLOT < n && row[i + AHEAD_SLOT].ring) {
+			src->at = i + AHEAD_SLOT;
+			row_prefetch(&row[i + AHEAD_SLOT]);
+		}
+		src->at = i;
+		if (count == room) {
+			room = n - i < RUN_ROOM ? n - i : RUN_ROOM;
+			out = batch_add(src->out, RUN_NEWEST, row[i].name, 0, room, 0);
+			count = 0;
+		}
+		if (row_newest(src, &row[i], &out[count])) {
+			src->part->read++;
+			count++;
+		} else {
+			batch_trim(src->out, count);
+			count = room = 0;
+		}
+	}
+	if (count < room)
+		batch_trim(src->out, count);
+}
+
+static void put_discarded(struct source *src, const struct row *row, uint64_t first, uint64_t n)
+{
+	if (n == 0)
+		return;
+	batch_discard(src->out, row->name, first + n, n);
+	src->part->discarded += n;
+}
+
+/* Put in what was read of a row, but for those of the first tuples that ended before @oldest. */
+static uint32_t put_range(struct source *src, const struct row *row, const struct tuple *tuples,
+			  const struct element_range *got, uint64_t oldest)
+{
+	uint32_t old = 0, left;
+
+	while (old < got->count && tuples[old].end < oldest)
+		old++;
+	left = got->count - old;
+	if (old > 0 && got->lost > 0)
+		batch_add(src->out, RUN_TUPLES, row->name, got->first, 0, got->lost);
+	put_discarded(src, row, got->first, old);
+	if (left > 0 || (got->lost > 0 && old == 0))
+		memcpy(batch_add(src->out, RUN_TUPLES, row->name, got->first + old, left,
+				 old > 0 ? 0 : got->lost),
+		       tuples + old, left * sizeof(struct tuple));
+	src->part->read += left;
+	src->part->lost += got->lost;
+	return left;
+}
+
+/* The same of a mirror: what was lost or discarded where it is from is that here, too. */
+static uint32_t put_mirrored(struct source *src, const struct row *row,
+			     const struct element_range *got, uint64_t oldest)
+{
+	struct element_range part = {.first = got->first, .lost = got->lost};
+	uint32_t put = 0;
+
+	for (uint32_t i = 0, n; i < got->count; i += n) {
+		enum mirror_hole hole = mirror_hole(&src->chunk[i]);
+
+		for (n = 1; i + n < got->count && mirror_hole(&src->chunk[i + n]) == hole;)
+			n++;
+		part.first = got->first + i;
+		part.count = hole == HOLE_NONE ? n : 0;
+		if (hole == HOLE_LOST) {
+			part.lost += n;
+			continue;
+		}
+		put += put_range(src, row, &src->chunk[i], &part, oldest);
+		part.lost = 0;
+		if (hole == HOLE_DISCARDED)
+			put_discarded(src, row, part.first, n);
+	}
+	part.first = got->first + got->count;
+	part.count = 0;
+	return put + put_range(src, row, src->chunk, &part, oldest);
+}
+
+/* Pass over what was discarded on request, below @mark: what the element could not hold even then
+ * is lost. */
+static uint64_t pass_mark(struct source *src, const struct row *row, uint64_t mark, uint64_t from,
+			  uint64_t to)
+{
+	uint64_t oldest = segment_mark_oldest(mark, row->capacity);
+	uint64_t end = mark < to ? mark : to;
+
+	if (oldest > end)
+		oldest = end;
+	if (oldest > from) {
+		batch_add(src->out, RUN_TUPLES, row->name, oldest, 0, oldest - from);
+		src->part->lost += oldest - from;
+		from = oldest;
+	}
+	put_discarded(src, row, from, end - from);
+	return end;
+}
+
+/* Read one row's tuples [*@from, @to), @room at most; *@from becomes where it stopped. Returns 0,
+ * or -1: the element has gone back, whose head only grows, or was never so far. */
+static int read_range(struct source *src, const struct row *row, uint64_t *from, uint64_t to,
+		      uint32_t *room)
+{
+	uint64_t oldest = row_oldest(src, row), mark = row_mark(row);
+	struct element_range got;
+
+	if (*from < mark && *from < to)
+		*from = pass_mark(src, row, mark, *from, to);
+	while (*from<to && * room> 0) {
+		element_read(row->ring, row->capacity, *from, to, src->chunk,
+			     *room < CHUNK ? *room : CHUNK, &got);
+		if (got.lost + got.count == 0)
+			return -1;
+		if (row->other)
+			row_ticks(src, row, src->chunk, got.count);
+		*from += got.lost + got.count;
+		*room -= row->mirrored ? put_mirrored(src, row, &got, oldest)
+				       : put_range(src, row, src->chunk, &got, oldest);
+	}
+	return 0;
+}
+
+/* What is new of a row; *@at is where it was read to, and becomes where it is now. */
+static int read_new(struct source *src, const struct row *row, uint64_t *at, uint32_t *room)
+{
+	uint64_t head = element_head(row->ring);
+
+	row_fill(row, *at, head, &src->fill);
+	if (head < *at || read_range(src, row, at, head, room) < 0)
+		return -1;
+	count_written(src, row, head);
+	return 0;
+}
+
+static int read_stream(struct source *src)
+{
+	const struct row *row = rows_table(src->rows);
+	struct cursor *cursor = rows_cursor(src->rows);
+	uint32_t n = rows_count(src->rows), room = WAVE_TUPLES;
+	uint64_t from, at;
+
+	if (src->ask->room && src->ask->room < room)
+		room = src->ask->room;
+	/* What was given once is given whole again. */
+	if (src->wave == CURSOR_AGAIN)
+		room = UINT32_MAX;
+
+	for (uint32_t k = 0; k < n; k++) {
+		/* Begin elsewhere each time, so that no element is always last when the room is
+		 * used up. */
+		uint32_t i = (uint32_t)((k + src->ask->wave) % n);
+
+		src->at = i;
+		from = cursor_from(cursor, i);
+		at = from;
+		row_lose(&row[i], src->wave == CURSOR_AGAIN ? cursor_end(cursor, i) : row[i].end,
+			 &at, src->out, src->part);
+		if (src->wave == CURSOR_AGAIN) {
+			if (row[i].ring &&
+			    read_range(src, &row[i], &at, cursor_end(cursor, i), &room) < 0)
+				return -1;
+			continue;
+		}
+		if (row[i].ring && !row[i].given && read_new(src, &row[i], &at, &room) < 0)
+			return -1;
+		cursor_to(cursor, i, at);
+		if (src->ask->have + 1 >= src->ask->wave)
+			rows_acked(src->rows, i, from);
+	}
+	return 0;
+}
+
+static int read_rows(void *arg)
+{
+	struct source *src = arg;
+
+	if (src->reading == READ_LATEST)
+		read_latest(src);
+	else if (src->wave == CURSOR_NEW || src->wave == CURSOR_AGAIN)
+		return read_stream(src);
+	return 0;
+}
+
+static void source_part(struct source *src)
+{
+	uint64_t cpu = clock_cpu_us();
+
+	src->part = batch_add(src->out, RUN_PART, src->place, src->ask->wave, 1, 0);
+	memset(src->part, 0, sizeof(*src->part));
+	src->part->clock = rows_clock(src->rows);
+	src->part->elements = rows_count(src->rows);
+	src->part->processes = rows_processes(src->rows);
+	src->part->unreadable = rows_unreadable(src->rows);
+	src->part->cpu_us = (uint32_t)(cpu - src->cpu_us);
+	src->cpu_us = cpu;
+	src->now = clock_ticks(clock_kind());
+	src->ticks_per_ns = src->part->clock.ns_per_tick > 0 ? 1 / src->part->clock.ns_per_tick : 0;
+}
+
+static int source_begin(struct source *src, const struct ask *ask, struct batch *out,
+			struct error *e)
+{
+	struct cursor *cursor;
+
+	if (rows_refused(src->rows, e) < 0)
+		return -1;
+	cursor = rows_cursor(src->rows);
+	src->ask = ask;
+	src->out = out;
+	src->wave = CURSOR_NEVER;
+	src->fill = 0;
+	if (src->reading == READ_STREAM && cursor)
+		src->wave = cursor_wave(cursor, ask->wave, ask->again, ask->have);
+	batch_clear(out);
+	source_part(src);
+	return 0;
+}
+
+static bool source_take(struct stage *stage, const struct ask *ask)
+{
+	struct source *src = (struct source *)(void *)stage->private;
+
+	return rows_refresh(src->rows, ask && !ask->again);
+}
+
+static int source_read(struct stage *stage, const struct ask *ask, struct batch *out,
+		       struct error *e)
+{
+	struct source *src = (struct source *)(void *)stage->private;
+
+	if (source_begin(src, ask, out, e) < 0)
+		return -1;
+	/* A file that was cut short under us, or has lost what it had: drop its rows and read the
+	 * wave again without them. */
+	while (segment_guarded(read_rows, src) < 0) {
+		if (rows_break(src->rows, src->at) < 0) {
+			errno = EIO;
+			return errorf(e, "files of the run are damaged, and change while they are "
+					 "read; remove the run (evspace purge)");
+		}
+		if (source_begin(src, ask, out, e) < 0)
+			return -1;
+	}
+	stage->fill = src->fill;
+	return src->wave == CURSOR_NEW ? rows_commit(src->rows, e) : 0;
+}
+
+/* ---- life ---- */
+
+static int source_init(struct stage *stage, const char *args, struct error *e)
+{
+	(void)stage;
+	if (args && *args) {
+		errno = EINVAL;
+		return errorf(e, "a source takes no arguments, but got '%s'", args);
+	}
+	return 0;
+}
+
+static void source_fini(struct stage *stage)
+{
+	(void)stage;
+}
+
+static const struct stage_ops source_ops = {
+	.name = "source",
+	.op = OP_EVSPACE_SOURCE,
+	.size = sizeof(struct source),
+	.init = source_init,
+	.take = source_take,
+	.read = source_read,
+	.fini = source_fini,
+};
+
+/* An agent of @node serves the same event space: what is here is there as well. */
+static bool shares_space(const struct source_host *host, const char *node)
+{
+	char path[SOURCE_SOCKET];
+
+	source_socket(host->store, node, path);
+	return access(path, F_OK) == 0;
+}
+
+/* Ranks are where the program put them, whatever maps say. */
+static int source_check(const struct source_host *host, const Evspace__Open *open,
+			const struct plan_place *place, struct error *e)
+{
+	const struct store_segment *s;
+	char node[128];
+
+	if (!place->elsewhere || !place->elsewhere[0])
+		return 0;
+	TAILQ_FOREACH (s, &host->store->segments, link) {
+		if (!s->alive || process_is_task(s->rank) || s->world || s->rank < 0 ||
+		    (open->run[0] && strcmp(s->run, open->run) != 0) ||
+		    !source_holds(host, place, s) ||
+		    !holding_other(place->elsewhere, (unsigned)s->rank, node, sizeof(node)) ||
+		    shares_space(host, node))
+			continue;
+		errno = SOURCE_ELSEWHERE;
+		return errorf(e,
+			      "rank %d of run %s is here, where the program put it; a map cannot "
+			      "move it to %s, whose agent has another EVSPACE_DIR or host",
+			      s->rank, s->run, node);
+	}
+	return 0;
+}
+
+struct stage *source_new(const struct source_host *host, const Evspace__Open *open,
+			 const struct plan_place *place, struct names *names, struct error *e)
+{
+	struct stage *stage;
+	struct source *src;
+
+	if (source_check(host, open, place, e) < 0)
+		return NULL;
+	if (open->reading == READ_COUNTS)
+		return counter_new(host, open, place, names, e);
+	stage = stage_new(&source_ops, LEVEL_ELEMENT, names, "", e);
+	if (!stage)
+		return NULL;
+	src = (struct source *)(void *)stage->private;
+	src->host = host;
+	src->place = place->index;
+	src->reading = open->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	src->rows = rows_new(host, open, place, names);
+	/* "From now on" means from the opening, not from the first wave. */
+	(void)rows_refresh(src->rows, false);
+	return stage;
+}
+
+void source_replace(struct stage *stage, const struct plan_place *place)
+{
+	struct source *src = (struct source *)(void *)stage->private;
+
+	if (stage->ops == &source_ops)
+		rows_replace(src->rows, place);
+	else
+		counter_replace(stage, place);
+}
+
+void source_free(struct stage *stage, bool keep)
+{
+	struct source *src;
+
+	if (!stage)
+		return;
+	src = (struct source *)(void *)stage->private;
+	if (stage->ops == &source_ops)
+		rows_free(src->rows, keep);
+	stage_free(stage);
+}

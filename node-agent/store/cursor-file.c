@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and writes cursor files: a head, then blocks of rows, each its lines and a column for each
+ * of the last waves, so that a wave is one write a block. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include "node-agent/store/cursor-private.h"
+#include "tree/data/clock.h"
+
+/* What a file takes comes in these. */
+#define PAGE 4096u
+
+#define ROW_BYTES (sizeof(struct cursor_line) + CURSOR_WAVES * sizeof(uint64_t))
+
+struct cursor_file_block {
+	uint32_t first, rows; /* its rows, and how many fit */
+	off_t at;
+};
+
+static struct cursor_file_block block_first(void)
+{
+	return (struct cursor_file_block){.rows = ROWS_FIRST, .at = CURSOR_HEAD};
+}
+
+static struct cursor_file_block block_next(struct cursor_file_block b)
+{
+	uint32_t first = b.first + b.rows;
+
+	return (struct cursor_file_block){first, first,
+					  (off_t)(CURSOR_HEAD + (uint64_t)first * ROW_BYTES)};
+}
+
+static off_t block_column(const struct cursor_file_block *b, unsigned slot)
+{
+	return b->at + (off_t)(b->rows * (sizeof(struct cursor_line) + slot * sizeof(uint64_t)));
+}
+
+/* How many of its rows are below @rows. */
+static uint32_t block_used(const struct cursor_file_block *b, uint32_t rows)
+{
+	return rows - b->first < b->rows ? rows - b->first : b->rows;
+}
+
+static int read_all(int fd, void *to, size_t n, off_t at)
+{
+	ssize_t got = pread(fd, to, n, at);
+
+	if (got == (ssize_t)n)
+		return 0;
+	errno = got < 0 ? errno : EINVAL;
+	return -1;
+}
+
+static int write_all(int fd, const void *from, size_t n, off_t at)
+{
+	ssize_t put = pwrite(fd, from, n, at);
+
+	if (put == (ssize_t)n)
+		return 0;
+	errno = put < 0 ? errno : ENOSPC;
+	return -1;
+}
+
+int cursor_head_read(int fd, struct cursor_head *head)
+{
+	struct cursor_head h;
+
+	if (read_all(fd, &h, sizeof(h), 0) < 0)
+		return -1;
+	if (h.magic != CURSOR_MAGIC || h.version != CURSOR_VERSION ||
+	    h.line_bytes != sizeof(struct cursor_line) || h.rows > ROWS_MAX || h.left > 1 ||
+	    !memchr(h.peer, '\0', sizeof(h.peer))) {
+		errno = EINVAL;
+		return -1;
+	}
+	*head = h;
+	return 0;
+}
+
+int cursor_head_write(int fd, struct cursor_head *head)
+{
+	head->used_ns = clock_mono_ns();
+	return write_all(fd, head, sizeof(*head), 0);
+}
+
+int cursor_lines_read(int fd, uint32_t rows, struct cursor_line *lines)
+{
+	for (struct cursor_file_block b = block_first(); b.first < rows; b = block_next(b)) {
+		if (read_all(fd, &lines[b.first], block_used(&b, rows) * sizeof(*lines), b.at) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int cursor_lines_write(int fd, uint32_t from, uint32_t rows, const struct cursor_line *lines)
+{
+	for (struct cursor_file_block b = block_first(); b.first < rows; b = block_next(b)) {
+		uint32_t skip = from > b.first ? from - b.first : 0, used = block_used(&b, rows);
+
+		if (skip < used &&
+		    write_all(fd, &lines[b.first + skip], (used - skip) * sizeof(*lines),
+			      b.at + (off_t)(skip * sizeof(*lines))) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int cursor_given_write(int fd, uint32_t row)
+{
+	const uint64_t given = 1;
+	struct cursor_file_block b = block_first();
+
+	while (row >= b.first + b.rows)
+		b = block_next(b);
+	return write_all(fd, &given, sizeof(given),
+			 b.at + (off_t)((row - b.first) * sizeof(struct cursor_line) +
+					offsetof(struct cursor_line, given)));
+}
+
+int cursor_column_read(int fd, uint32_t rows, unsigned slot, uint64_t *ends)
+{
+	for (struct cursor_file_block b = block_first(); b.first < rows; b = block_next(b)) {
+		if (pread(fd, &ends[b.first], block_used(&b, rows) * sizeof(*ends),
+			  block_column(&b, slot)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int cursor_column_write(int fd, uint32_t rows, unsigned slot, const uint64_t *ends)
+{
+	for (struct cursor_file_block b = block_first(); b.first < rows; b = block_next(b)) {
+		if (write_all(fd, &ends[b.first], block_used(&b, rows) * sizeof(*ends),
+			      block_column(&b, slot)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+uint64_t cursor_file_bytes(uint32_t rows, uint32_t reserved)
+{
+	uint64_t bytes = PAGE;
+
+	for (struct cursor_file_block b = block_first(); b.first < rows; b = block_next(b))
+		bytes += b.first < reserved
+				 ? b.rows * ROW_BYTES
+				 : block_used(&b, rows) * sizeof(struct cursor_line) + PAGE;
+	return bytes;
+}
+
+int cursor_columns_reserve(int fd, uint32_t from, uint32_t rows)
+{
+	for (struct cursor_file_block b = block_first(); b.first < rows; b = block_next(b)) {
+		int err = b.first + b.rows > from
+				  ? posix_fallocate(fd, b.at, (off_t)(b.rows * ROW_BYTES))
+				  : 0;
+
+		if (err) {
+			errno = err;
+			return -1;
+		}
+	}
+	return 0;
+}

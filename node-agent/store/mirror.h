@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The mirror: what an agent has fetched of one element of another node, a file in shared memory. */
+#ifndef EVSPACE_MIRROR_H
+#define EVSPACE_MIRROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "node-agent/segment/element.h"
+#include "node-agent/segment/segment-mark.h"
+#include "pathmap/base/error.h"
+#include "pathmap/model/pathmap.h"
+#include "pathmap/model/pattern.h"
+#include "tree/data/clock.h"
+
+/** Room for the name of a mirror's file. */
+#define MIRROR_FILE 96
+
+/** Of which element a mirror is. Plain data. */
+struct mirror_origin {
+	char run[64];
+	char node[64];	  /* where its process is */
+	char process[48]; /* as it is called now: "rank3", "rank3.4711" when another is newer */
+	char rest[NAME_BYTES]; /* behind that in its name: "t0/p2p" */
+	int32_t pid;
+	int32_t rank; /* in the program's world; -1: of another world */
+	uint32_t channel;
+	bool ended; /* its process */
+};
+
+/** The first page of the file; the ring is behind it, tuples numbered as in the element. */
+struct mirror_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t tuple_layout;
+	uint64_t byte_order;
+	uint64_t size;
+	char holder[64]; /* the node whose agent fetches it */
+	struct mirror_origin origin;
+	uint32_t capacity;
+	uint32_t cost_ps; /* that one event cost its process, on average */
+	uint64_t lifetime_ns;
+	struct clock_pair born;	       /* of this host's clock: times are its ticks */
+	_Atomic uint64_t error_ns;     /* times are right within it */
+	_Atomic uint64_t died_mono_ns; /* since when its process was not seen alive; 0: it lives */
+	struct segment_mark mark;
+};
+
+/** What is to be made. */
+struct mirror_plan {
+	struct mirror_origin origin;
+	const char *holder;
+	uint32_t capacity;
+	uint32_t cost_ps;
+	uint64_t lifetime_ns;
+};
+
+/** A mapped mirror. Its words here stay right if the file changes; texts are copies. */
+struct mirror {
+	struct mirror_header *header;
+	struct element_ring *ring;
+	size_t size;
+	uint32_t capacity, cost_ps;
+	uint64_t lifetime_ns;
+	uint64_t error_ns;
+	struct clock_pair born;
+	struct mirror_origin origin;
+	char holder[64];
+	dev_t device;
+	ino_t inode;
+};
+
+/** What is not there in a mirror has a tuple that never was in its place, which says why. */
+enum mirror_hole { HOLE_NONE, HOLE_LOST, HOLE_DISCARDED };
+
+static inline enum mirror_hole mirror_hole(const struct tuple *t)
+{
+	return t->start || t->end ? HOLE_NONE : t->flags ? HOLE_DISCARDED : HOLE_LOST;
+}
+
+/** The file of a mirror of this element at @holder: "rank3.4711.4c2d….mirror". Returns @buf. */
+const char *mirror_file(char buf[MIRROR_FILE], const struct mirror_origin *origin,
+			const char *holder);
+
+/** Make the file in the run's folder @dir, really reserved. Returns 0, or -1 with errno and @e. */
+int mirror_create(const char *dir, const struct mirror_plan *plan, struct error *e);
+
+/** Map one after checking everything in it. Returns 0, or -1 with errno and @e. */
+int mirror_open(struct mirror *m, const char *dir, const char *file, struct error *e);
+void mirror_close(struct mirror *m);
+
+/** What of an element came in one run: @count tuples from number @first on, whose times @line makes
+ * nanoseconds; @gone before them were lost, or discarded. */
+struct mirror_news {
+	const struct tuple *tuples;
+	uint32_t count;
+	uint64_t first, gone;
+	bool discarded;
+	struct clock_line line, local; /* theirs, and that of this host's ticks */
+};
+
+/**
+ * Append what is new of it: what has a number that is there already is left. Returns how many
+ * numbers that were, or -1 with errno when the file was cut short.
+ */
+int64_t mirror_append(struct mirror *m, const struct mirror_news *news);
+
+/** Note what its process is called now, and whether it was seen alive. Returns 1 when that is new.
+ */
+int mirror_note(struct mirror *m, const struct mirror_origin *now);
+
+/** The name of its element, "/cluster/node/rank3/t0/p2p". */
+void mirror_name(const struct mirror *m, const struct pathmap *map, char *buf, size_t n);
+
+/** The number that follows that of the newest tuple, 0 when the file was cut short. */
+uint64_t mirror_head(const struct mirror *m);
+
+/** Since when its process was not seen alive, 0: it lives. */
+uint64_t mirror_died(const struct mirror *m);
+
+/** Discard all that it holds. Returns how many tuples that no earlier discard took. */
+uint64_t mirror_discard(struct mirror *m);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads what /proc says of other processes. */
+#include "node-agent/store/proc.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "node-agent/segment/segment-file.h"
+#include "node-agent/segment/segment-layout.h"
+#include "pathmap/base/memory.h"
+
+/* How much of a file in /proc is looked at. */
+#define FILE_MOST (1u << 20)
+
+char *proc_read(int pid, const char *name)
+{
+	char path[64], *text;
+	size_t n = 0;
+	ssize_t more;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	/* Zeroed pages that are not written to are not taken. */
+	text = memory_new(FILE_MOST + 2, 1);
+	while (n < FILE_MOST && (more = read(fd, text + n, FILE_MOST - n)) > 0)
+		n += (size_t)more;
+	close(fd);
+	return text;
+}
+
+int proc_number(const char *status, const char *key, int which)
+{
+	const char *line = strstr(status, key), *end;
+	int n = 0, number = 0, at;
+
+	if (!line)
+		return 0;
+	line += strlen(key);
+	end = line + strcspn(line, "\n");
+	while (line < end && sscanf(line, "%d%n", &number, &at) == 1) {
+		line += at;
+		if (++n == which)
+			break;
+	}
+	return number;
+}
+
+/* The pid namespace that it is in, 0: we may not look. */
+static uint64_t space_of(int pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
+	return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
+}
+
+/* But for those of the namespace @here. */
+static void apart_add(struct proc_apart *a, int pid, uint64_t here)
+{
+	char *status = proc_read(pid, "status");
+	struct proc_inner one = {.pid = pid, .space = space_of(pid)};
+
+	one.inner = status ? proc_number(status, "\nNSpid:", 0) : 0;
+	free(status);
+	if (one.inner <= 0 || one.space == here)
+		return;
+	a->list = memory_room(a->list, a->n, sizeof(*a->list));
+	a->list[a->n++] = one;
+}
+
+static void apart_scan(struct proc_apart *a)
+{
+	DIR *dir = opendir("/proc");
+	uint64_t here = segment_pid_space();
+	const struct dirent *entry;
+	int pid;
+
+	a->began_ns = clock_mono_ns();
+	a->n = 0;
+	while (dir && (entry = readdir(dir))) {
+		pid = atoi(entry->d_name);
+		if (pid > 0)
+			apart_add(a, pid, here);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int proc_apart_find(struct proc_apart *a, const struct segment_header *said)
+{
+	uint64_t born = said->born.mono_ns, start;
+
+	if (a->began_ns == 0 || (born >= a->began_ns && born <= clock_mono_ns()))
+		apart_scan(a);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct proc_inner *one = &a->list[i];
+
+		if ((uint32_t)one->inner == said->pid &&
+		    (one->space == 0 || one->space == said->pid_space) &&
+		    segment_pid_start(one->pid, &start) == 0 && start == said->pid_start)
+			return one->pid;
+	}
+	return 0;
+}
+
+void proc_apart_fini(struct proc_apart *a)
+{
+	free(a->list);
+	*a = (struct proc_apart){0};
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the store's own files share: which folders and files of the base are known, and their
+ * watches. */
+#ifndef EVSPACE_STORE_INDEX_H
+#define EVSPACE_STORE_INDEX_H
+
+#include "node-agent/store/proc.h"
+#include "node-agent/store/store.h"
+#include "pathmap/base/hash.h"
+
+/** A run's folder. */
+struct store_folder {
+	char name[64];
+	int wd;	       /* its watch, -1: not watched */
+	bool dirty;    /* look into it at the next refresh */
+	uint64_t turn; /* last scan of the base that saw it */
+	UT_hash_handle hh;
+};
+
+/** A file in a run's folder (or "RUN/", the folder itself), once looked at. */
+struct store_file {
+	char key[64 + 1 + 96]; /* "RUN/FILE" */
+	ino_t inode;
+	uint64_t turn;		       /* last scan of its folder that saw it */
+	bool again;		       /* what was wrong may have passed: look at it again */
+	struct store_segment *segment; /* one of these three */
+	struct store_mirror *mirror;
+	struct store_refusal *refusal;
+	UT_hash_handle hh;
+};
+
+struct store_index {
+	struct store_folder *folders; /* by name */
+	struct store_file *files;     /* by key */
+	int base_wd;		      /* -1: the base is not watched (it is missing) */
+	int above_wd;		      /* nearest folder above a missing base, else -1 */
+	bool by_signals; /* there is no inotify: watches are open folders that send SIGIO */
+	bool base_dirty;
+	struct proc_apart apart;
+	bool changed; /* a segment came or went since the names were made */
+	uint64_t turn;
+};
+
+/** What is known of the file @name of @run, or NULL. */
+struct store_file *store_file_find(const struct store *store, const char *run, const char *name);
+
+/**
+ * Map the segment RUN/FILE, find out whether its process lives, and put it into the store's list,
+ * which owns it. Returns NULL with errno and @e.
+ */
+struct store_segment *store_segment_open(struct store *store, const char *run, const char *file,
+					 struct error *e);
+
+/** Tell of it, unmap it, take it out of the list and free it. */
+void store_segment_close(struct store *store, struct store_segment *s);
+
+/** Give all segments their names: the newest process of a rank in a run has the rank's name. */
+void store_segments_name(struct store *store);
+
+/**
+ * Make @store->inotify, which becomes readable when something changes: an inotify instance, or when
+ * this user has no more of those (128 by default), a signalfd for the SIGIO of watched folders
+ * (fcntl(2), F_NOTIFY), which needs no setting. That wakes an agent as seldom, but does not say
+ * what has changed, and a base that is removed is not missed before something else changes. Returns
+ * 0, or -1 with errno.
+ */
+int store_watch_open(struct store *store);
+void store_watch_close(struct store *store);
+
+/**
+ * Read all pending events of @store->inotify and mark what they are about. Without a watch
+ * everything is marked.
+ */
+void store_watch_read(struct store *store);
+
+/** Watch the base, which exists. Returns 0, or -1 with errno. */
+int store_watch_base(struct store *store);
+
+/** The base is missing: watch the nearest folder above it. Returns 0, or -1 with errno. */
+int store_watch_above(struct store *store);
+
+/** Watch @folder. Returns 0, or -1 with errno. */
+int store_watch_folder(struct store *store, struct store_folder *folder);
+
+/** Stop watching @folder. */
+void store_unwatch_folder(struct store *store, struct store_folder *folder);
+
+#endif

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the segments of a user on this host: scans the base's run folders, and keeps up with them.
+ */
+#include "node-agent/store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "node-agent/segment/folder-base.h"
+#include "node-agent/segment/folder.h"
+#include "node-agent/store/store-index.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/process.h"
+
+/* Folders and files of names that are longer than that are none that we made. */
+#define RUN_BYTES  sizeof(((struct store_segment *)0)->run)
+#define FILE_BYTES sizeof(((struct store_segment *)0)->file)
+
+const char *store_base(char *buf, size_t n, struct error *e)
+{
+	size_t room = sizeof(((struct store *)0)->base);
+
+	n = n < room ? n : room;
+	if (folder_base(buf, n, NULL) >= 0)
+		return buf;
+	errorf(e, "EVSPACE_DIR is too long: a path of less than %zu characters fits", n);
+	return NULL;
+}
+
+/* ---- files ---- */
+
+static void refuse(struct store *store, struct store_file *file, const char *run,
+		   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void refuse(struct store *store, struct store_file *file, const char *run,
+		   const char *format, ...)
+{
+	struct store_refusal *refusal = memory_new(1, sizeof(*refusal));
+	va_list args;
+
+	refusal->rank = -1;
+	snprintf(refusal->run, sizeof(refusal->run), "%s", run);
+	va_start(args, format);
+	vsnprintf(refusal->text, sizeof(refusal->text), format, args);
+	va_end(args);
+	TAILQ_INSERT_TAIL(&store->refusals, refusal, link);
+	file->refusal = refusal;
+}
+
+static void file_forget(struct store *store, struct store_file *file)
+{
+	if (file->segment) {
+		store->index->changed = true;
+		store_segment_close(store, file->segment);
+	}
+	if (file->mirror) {
+		store->index->changed = true;
+		TAILQ_REMOVE(&store->mirrors, file->mirror, link);
+		mirror_close(&file->mirror->mirror);
+		free(file->mirror);
+	}
+	if (file->refusal) {
+		TAILQ_REMOVE(&store->refusals, file->refusal, link);
+		free(file->refusal);
+	}
+	HASH_DEL(store->index->files, file);
+	free(file);
+}
+
+/* Returns false when it is too long to be one of ours. */
+static bool key_write(char *key, size_t n, const char *run, const char *name)
+{
+	int length = snprintf(key, n, "%s/%s", run, name);
+
+	return length >= 0 && (size_t)length < n;
+}
+
+struct store_file *store_file_find(const struct store *store, const char *run, const char *name)
+{
+	char key[sizeof(((struct store_file *)0)->key)];
+	struct store_file *file = NULL;
+
+	if (key_write(key, sizeof(key), run, name))
+		HASH_FIND_STR(store->index->files, key, file);
+	return file;
+}
+
+/* The entry for the file with this inode; *known says whether it was there before. */
+static struct store_file *file_enter(struct store *store, const char *run, const char *name,
+				     ino_t inode, bool *known)
+{
+	struct store_file *file = store_file_find(store, run, name);
+
+	*known = file && file->inode == inode && !file->again;
+	if (file && !*known) {
+		file_forget(store, file);
+		file = NULL;
+	}
+	if (!file) {
+		file = memory_new(1, sizeof(*file));
+		(void)key_write(file->key, sizeof(file->key), run, name);
+		file->inode = inode;
+		HASH_ADD_STR(store->index->files, key, file);
+	}
+	file->turn = store->index->turn;
+	return file;
+}
+
+static void add_segment(struct store *store, struct store_file *file, const char *run,
+			const char *name)
+{
+	struct error e = {""};
+
+	file->segment = store_segment_open(store, run, name, &e);
+	if (file->segment) {
+		store->index->changed = true;
+	} else if (errno == ENOENT) {
+		file_forget(store, file); /* it went while we looked */
+	} else {
+		file->again = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+		refuse(store, file, run, "%.250s", e.text);
+		file->refusal->pid = folder_file(name).pid;
+		file->refusal->rank = folder_file(name).rank;
+		file->refusal->unreadable = true;
+	}
+}
+
+static void add_mirror(struct store *store, struct store_file *file, const char *run,
+		       const char *name)
+{
+	char dir[sizeof(store->base) + RUN_BYTES + 1];
+	struct store_mirror *m = memory_new(1, sizeof(*m));
+	struct error e = {""};
+
+	snprintf(dir, sizeof(dir), "%s/%s", store->base, run);
+	if (mirror_open(&m->mirror, dir, name, &e) < 0) {
+		free(m);
+		refuse(store, file, run, "%.250s", e.text);
+		return;
+	}
+	m->serial = ++store->next_serial;
+	TAILQ_INSERT_TAIL(&store->mirrors, m, link);
+	file->mirror = m;
+	store->index->changed = true;
+}
+
+/* Why the collector could not make a segment, and what helps; "%s" is the base folder. */
+static const struct {
+	const char *reason, *text;
+} reasons[] = {
+	{"no-space",
+	 "no room left in %s: free some (evspace purge), take a smaller --capacity, or set "
+	 "EVSPACE_DIR to a larger tmpfs"},
+	{"quota",
+	 "the quota of %s is used up: evspace purge old runs, take a smaller --capacity, or "
+	 "raise --quota (EVSPACE_QUOTA)"},
+	{"limits", "too much for one segment in %s: take a smaller --capacity or fewer --threads"},
+	{"other-mpi",
+	 "its MPI is neither Open MPI nor MPICH, and there are collectors for these two alone"},
+	{"no-openmpi",
+	 "its MPI is Open MPI, but libevspace-openmpi.so cannot be loaded from the folder of "
+	 "libevspace-mpi.so"},
+	{"no-mpich",
+	 "its MPI is MPICH, but libevspace-mpich.so cannot be loaded from the folder of "
+	 "libevspace-mpi.so: it is built where libmpich-dev is installed"},
+	{"cut-off",
+	 "its file in %s was cut short by somebody: what it had recorded is gone, the program runs "
+	 "on"},
+	{"tasks",
+	 "it has been 1000 tasks before, one after the other, and more of one process are not "
+	 "collected: start it anew"},
+	{"denied",
+	 "no right to make a file in %s: it must be a folder of the program's user, mode 0700"},
+};
+
+static void add_refusal(struct store *store, struct store_file *file, const char *run,
+			const struct folder_file *maker)
+{
+	char why[sizeof(store->base) + 160], who[PROCESS_NAME];
+	size_t i;
+
+	snprintf(why, sizeof(why), "%s", maker->reason);
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (strcmp(maker->reason, reasons[i].reason))
+			continue;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(why, sizeof(why), reasons[i].text, store->base);
+#pragma GCC diagnostic pop
+	}
+	refuse(store, file, run, "%s (pid %d) is not collected: %.200s",
+	       process_words(who, maker->rank), (int)maker->pid, why);
+	file->refusal->pid = maker->pid;
+	file->refusal->rank = maker->rank;
+}
+
+/* ---- folders ---- */
+
+static void folder_drop_files(struct store *store, const char *run, uint64_t seen)
+{
+	struct store_file *file, *next;
+	size_t n = strlen(run);
+
+	for (file = store->index->files; file; file = next) {
+		next = file->hh.next;
+		if (file->turn != seen && !strncmp(file->key, run, n) && file->key[n] == '/')
+			file_forget(store, file);
+	}
+}
+
+static void folder_forget(struct store *store, struct store_folder *folder)
+{
+	store_unwatch_folder(store, folder);
+	folder_drop_files(store, folder->name, 0);
+	HASH_DEL(store->index->folders, folder);
+	free(folder);
+}
+
+static void scan_file(struct store *store, const char *run, const struct dirent *entry)
+{
+	struct folder_file name = folder_file(entry->d_name);
+	struct store_file *file;
+	bool known;
+
+	if ((name.kind != FOLDER_SEGMENT && name.kind != FOLDER_MIRROR &&
+	     name.kind != FOLDER_REFUSED) ||
+	    strlen(entry->d_name) >= FILE_BYTES)
+		return;
+	file = file_enter(store, run, entry->d_name, entry->d_ino, &known);
+	if (known)
+		return;
+	if (name.kind == FOLDER_SEGMENT)
+		add_segment(store, file, run, entry->d_name);
+	else if (name.kind == FOLDER_MIRROR)
+		add_mirror(store, file, run, entry->d_name);
+	else
+		add_refusal(store, file, run, &name);
+}
+
+static void folder_refuse(struct store *store, struct store_folder *folder, const char *why)
+{
+	bool known;
+	struct store_file *file = file_enter(store, folder->name, "", 0, &known);
+
+	if (!known)
+		refuse(store, file, folder->name, "%.250s", why);
+}
+
+static void scan_folder(struct store *store, int base, struct store_folder *folder)
+{
+	char path[sizeof(store->base) + sizeof(folder->name) + 1];
+	struct error e = {""};
+	struct dirent *entry;
+	DIR *dir = NULL;
+	int fd;
+
+	folder->dirty = false;
+	store->index->turn++;
+	snprintf(path, sizeof(path), "%s/%s", store->base, folder->name);
+	fd = folder_open(base, folder->name, path, &e);
+	/* The watch comes before the look: what is made in between is seen twice rather than never.
+	 */
+	if (fd >= 0 && store_watch_folder(store, folder))
+		folder_refuse(
+			store, folder,
+			"changes in this run are not noticed, since inotify has no watch left: "
+			"raise the sysctl fs.inotify.max_user_watches");
+	if (fd >= 0)
+		dir = fdopendir(fd);
+	if (dir) {
+		while ((entry = folder_next(dir)))
+			scan_file(store, folder->name, entry);
+		closedir(dir);
+	} else if (fd >= 0) {
+		close(fd);
+	} else if (errno != ENOENT) {
+		folder_refuse(store, folder, e.text);
+	}
+	folder_drop_files(store, folder->name, store->index->turn);
+}
+
+static bool is_folder(int base, const struct dirent *entry)
+{
+	struct stat st;
+
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type == DT_DIR;
+	return !fstatat(base, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+}
+
+static void enter_folder(struct store *store, const char *name)
+{
+	struct store_folder *folder;
+
+	HASH_FIND_STR(store->index->folders, name, folder);
+	if (!folder) {
+		folder = memory_new(1, sizeof(*folder));
+		snprintf(folder->name, sizeof(folder->name), "%.*s", (int)RUN_BYTES - 1, name);
+		folder->wd = -1;
+		HASH_ADD_STR(store->index->folders, name, folder);
+	}
+	folder->turn = store->index->turn;
+	if (folder->wd < 0)
+		folder->dirty = true;
+}
+
+/* Which run folders there are. @fd is the base's, -1: it is not there, and neither are they. */
+static void scan_base(struct store *store, int fd)
+{
+	struct store_index *index = store->index;
+	struct store_folder *folder, *next;
+	struct dirent *entry;
+	DIR *dir = NULL;
+	int copy = fd >= 0 ? openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	index->base_dirty = false;
+	index->turn++;
+	if (copy >= 0)
+		dir = fdopendir(copy);
+	while (dir && (entry = folder_next(dir)))
+		if (strlen(entry->d_name) < RUN_BYTES && is_folder(copy, entry))
+			enter_folder(store, entry->d_name);
+	if (dir)
+		closedir(dir);
+	else if (copy >= 0)
+		close(copy);
+	for (folder = index->folders; folder; folder = next) {
+		next = folder->hh.next;
+		if (folder->turn != index->turn)
+			folder_forget(store, folder);
+	}
+}
+
+/* ---- the store ---- */
+
+/* Open the base and see that it is watched, or that we are told when it is made. */
+static int open_base(struct store *store, struct error *e)
+{
+	int fd, tries;
+
+	for (tries = 0; tries < 3; tries++) {
+		fd = folder_open(AT_FDCWD, store->base, store->base, e);
+		if (fd >= 0) {
+			if (!store_watch_base(store))
+				return fd;
+			close(fd);
+			errorf(e,
+			       "%s cannot be watched: %s; raise the sysctl "
+			       "fs.inotify.max_user_watches",
+			       store->base, strerror(errno));
+			if (errno != ENOENT)
+				return -1;
+		} else if (errno != ENOENT || store->inotify < 0) {
+			return -1;
+		}
+		/* The second look is for a base that was made before the folder above was watched.
+		 */
+		if (store_watch_above(store))
+			return errorf(e, "the folder above %s cannot be watched: %s", store->base,
+				      strerror(errno));
+	}
+	errno = ENOENT;
+	return -1;
+}
+
+static int refresh(struct store *store, struct error *e)
+{
+	struct store_index *index = store->index;
+	struct store_folder *folder;
+	int fd, saved;
+
+	store_watch_read(store);
+	fd = open_base(store, e);
+	saved = errno;
+	if (fd < 0 || index->base_dirty)
+		scan_base(store, fd);
+	for (folder = index->folders; folder; folder = folder->hh.next)
+		if (folder->dirty)
+			scan_folder(store, fd, folder);
+	if (index->changed) {
+		store_segments_name(store);
+		store->version++;
+		index->changed = false;
+	}
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	return fd < 0 && saved != ENOENT ? -1 : 0;
+}
+
+int store_refresh(struct store *store)
+{
+	return refresh(store, NULL);
+}
+
+int store_init(struct store *store, const char *base, bool watch, struct error *e)
+{
+	int saved;
+
+	memset(store, 0, sizeof(*store));
+	TAILQ_INIT(&store->segments);
+	TAILQ_INIT(&store->mirrors);
+	TAILQ_INIT(&store->refusals);
+	store->inotify = -1;
+	if (strlen(base) >= sizeof(store->base)) {
+		errno = ENAMETOOLONG;
+		return errorf(e, "%s: the path is too long", base);
+	}
+	snprintf(store->base, sizeof(store->base), "%s", base);
+	store->index = memory_new(1, sizeof(*store->index));
+	store->index->base_wd = store->index->above_wd = -1;
+	store->index->base_dirty = true;
+	if (watch && mkdir(base, 0700) && errno != EEXIST) {
+		errorf(e, "%s cannot be made: %s", base, strerror(errno));
+		goto fail;
+	}
+	if (watch && store_watch_open(store) < 0) {
+		errorf(e, "%s cannot be watched: %s", base, strerror(errno));
+		goto fail;
+	}
+	if (!refresh(store, e))
+		return 0;
+fail:
+	saved = errno;
+	store_fini(store);
+	errno = saved;
+	return -1;
+}
+
+void store_fini(struct store *store)
+{
+	struct store_file *file, *next_file;
+	struct store_folder *folder, *next;
+
+	if (!store || !store->index)
+		return;
+	for (file = store->index->files; file; file = next_file) {
+		next_file = file->hh.next;
+		file_forget(store, file);
+	}
+	for (folder = store->index->folders; folder; folder = next) {
+		next = folder->hh.next;
+		folder_forget(store, folder);
+	}
+	store_watch_close(store);
+	proc_apart_fini(&store->index->apart);
+	free(store->index);
+	store->index = NULL;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The store: all segments of a user on this host, found as programs come and go (DESIGN 3, 5). */
+#ifndef EVSPACE_STORE_H
+#define EVSPACE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/queue.h>
+
+#include "node-agent/store/mirror.h"
+#include "node-agent/segment/segment.h"
+#include "pathmap/base/error.h"
+
+/** A mapped segment and what is known of its process. */
+struct store_segment {
+	TAILQ_ENTRY(store_segment) link;
+	struct segment segment;
+	char run[64];	 /* name of the run's folder */
+	char file[96];	 /* file name in it */
+	char name[48];	 /* "rank3"; in a world that others spawned "rank3.w1a2b3c4d", after its id;
+			    and
+			    ".PID" behind for an older process of the same rank in the run */
+	uint64_t serial; /* unique in this store: never used again for another segment */
+	uint32_t world;	 /* id of the world, if it was spawned by others; else 0 */
+	int32_t rank;	 /* in its world; with world, pid, host and born a copy from the header */
+	pid_t pid;
+	char host[64];
+	struct clock_pair born;
+	int pidfd; /* becomes readable when the process ends; -1: it has ended, nobody watches, or
+		      no descriptor was left (then ask store_check_alive() now and then) */
+	bool alive;
+	bool pidfd_watched;    /* for the agent's own use */
+	uint64_t died_mono_ns; /* first seen dead; 0 while alive */
+	unsigned holds;	       /* of store_hold(), and the descriptor with their lock */
+	int held;
+	bool locked;
+};
+
+TAILQ_HEAD(store_list, store_segment);
+
+/** Its rank in the program's world or its task id, -1: it has none there. */
+static inline int32_t store_segment_rank(const struct store_segment *s)
+{
+	return s->world || s->rank < 0 ? -1 : s->rank;
+}
+
+/** A mapped mirror. */
+struct store_mirror {
+	TAILQ_ENTRY(store_mirror) link;
+	struct mirror mirror;
+	uint64_t serial; /* unique as those of segments */
+};
+
+TAILQ_HEAD(store_mirrors, store_mirror);
+
+/** A process that could not be collected ("rankR.PID.refused-REASON"), or a file that is no good.
+ */
+struct store_refusal {
+	TAILQ_ENTRY(store_refusal) link;
+	char run[64];
+	pid_t pid;	 /* of the process; 0: not known */
+	int32_t rank;	 /* its rank or task id; -1: not known */
+	bool unreadable; /* it may have been collected, but its file is no good */
+	char text[256];	 /* "rank 3 (pid 4711): /dev/shm is full: …" with the remedy */
+};
+
+TAILQ_HEAD(store_refusals, store_refusal);
+
+/** The runs and segments below one base folder. */
+struct store {
+	char base[200];
+	struct store_list segments;
+	struct store_mirrors mirrors;
+	struct store_refusals refusals;
+	uint64_t version; /* grows whenever a segment or mirror came, went or changed its name */
+	int inotify;	  /* readable when something changed; -1 unless watching */
+	uint64_t next_serial; /* from 1 */
+	/* NULL, or set after store_init(): told of each segment just before it is unmapped and its
+	   pidfd closed, by store_refresh(), store_purge() and store_fini(). */
+	void (*gone)(struct store_segment *s, void *arg);
+	void *gone_arg;
+	struct store_index *index; /* which files and folders are known; the store's own */
+};
+
+/**
+ * The base folder (folder-base.h) of a store. Writes it to @buf. Returns @buf, or NULL with @e when
+ * it is too long.
+ */
+const char *store_base(char *buf, size_t n, struct error *e);
+
+/**
+ * Scan @base (which need not exist yet) and map every sound segment; with @watch also watch the
+ * base (made if missing, 0700) and every run folder, so that a change makes `inotify` readable: by
+ * inotify, or where this user has no instance of it left, by signals (SIGIO is blocked then). A
+ * folder of another owner is refused. Returns 0, or -1 with @e.
+ */
+int store_init(struct store *store, const char *base, bool watch, struct error *e);
+void store_fini(struct store *store);
+
+/**
+ * Read the pending events (if watching) and look again: new segments are added, removed
+ * ones unmapped. A base that is missing is no error: it is empty, and seen when it is made again.
+ * Returns 0, or -1 with errno when the base cannot be looked into (the store is empty then).
+ */
+int store_refresh(struct store *store);
+
+/**
+ * @s is being read: until store_release() a program that needs room removes all other runs that
+ * have ended before it. Holds are counted, and end with the segment.
+ */
+void store_hold(struct store_segment *s);
+
+/** Who holds it calls this now and then: another process may have had the lock just then. */
+void store_hold_again(struct store_segment *s);
+
+/** Let go of one hold on the segment of that serial, if it is there. */
+void store_release(const struct store *store, uint64_t serial);
+
+/**
+ * Look whether the process of @s still lives; when it has just ended, note it here and in its
+ * control page, and close its pidfd: take that out of your event loop first.
+ */
+bool store_check_alive(struct store_segment *s);
+
+/**
+ * Remove the segments of @run (NULL: of all runs) whose processes are dead for @older_than_ns, and
+ * what nobody owns: temporary files of dead makers, refusals, cursor files older than that, empty
+ * run folders.
+ * @force: also those of living processes (the files' names go; the programs keep running
+ * undisturbed). Returns the number of bytes freed.
+ */
+uint64_t store_purge(struct store *store, const char *run, uint64_t older_than_ns, bool force);
+
+/** The same of @n runs, with one look at the store. */
+uint64_t store_purge_runs(struct store *store, const char *const *runs, size_t n,
+			  uint64_t older_than_ns, bool force);
+
+#endif

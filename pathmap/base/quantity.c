@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads decimals and the unit behind them, with no more than collectors may use. */
+#include "pathmap/base/quantity.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct quantity_unit {
+	const char *name;
+	double factor;
+};
+
+static const struct quantity_unit bandwidths[] = {
+	{"bit", 1},   {"kbit", 1e3},   {"Mbit", 1e6},	{"Gbit", 1e9},	 {"Tbit", 1e12},
+	{"bit/s", 1}, {"kbit/s", 1e3}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9}, {"Tbit/s", 1e12},
+};
+
+static const struct quantity_unit times[] = {
+	{"ns", 1},   {"us", 1e3},   {"\xc2\xb5s", 1e3}, {"ms", 1e6},	{"s", 1e9},
+	{"m", 60e9}, {"min", 60e9}, {"h", 3600e9},	{"d", 86400e9},
+};
+
+/* As GNU's tools have them. */
+static const struct quantity_unit sizes[] = {
+	{"", 1},
+	{"B", 1},
+	{"k", 1024.0},
+	{"K", 1024.0},
+	{"KiB", 1024.0},
+	{"kB", 1e3},
+	{"M", 1048576.0},
+	{"MiB", 1048576.0},
+	{"MB", 1e6},
+	{"G", 1073741824.0},
+	{"GiB", 1073741824.0},
+	{"GB", 1e9},
+};
+
+/* What is counted in whole numbers is exact up to here, and longer than any program runs. */
+#define WHOLE_MOST 9007199254740992.0 /* 2^53 */
+#define NS_MOST	   1e18
+
+/* Digits with at most one point; strtod() would depend on the locale and take much more. */
+static const char *decimal_read(const char *text, double *value)
+{
+	double scale = 1;
+	int digits = 0;
+
+	*value = 0;
+	for (; *text >= '0' && *text <= '9'; text++, digits++)
+		*value = *value * 10 + (*text - '0');
+	if (*text == '.') {
+		for (text++; *text >= '0' && *text <= '9'; text++, digits++) {
+			scale /= 10;
+			*value += scale * (*text - '0');
+		}
+	}
+	return digits > 0 && digits <= 15 ? text : NULL;
+}
+
+static int quantity_read(const char *text, const struct quantity_unit *units, size_t n,
+			 double *value)
+{
+	double number;
+	const char *unit = decimal_read(text, &number);
+
+	for (size_t i = 0; unit != NULL && i < n; i++) {
+		if (strcmp(unit, units[i].name) == 0) {
+			*value = number * units[i].factor;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+#define READ(text, units, value) quantity_read(text, units, sizeof(units) / sizeof(*(units)), value)
+
+int quantity_bandwidth(const char *text, double *bits_per_s, struct error *e)
+{
+	if (READ(text, bandwidths, bits_per_s) == 0)
+		return 0;
+	return errorf(e,
+		      "`%.60s` is no bandwidth; write it like `100Mbit` (bit, kbit, Mbit, Gbit, "
+		      "Tbit a second)",
+		      text);
+}
+
+int quantity_duration(const char *text, uint64_t plain_ns, uint64_t *ns, struct error *e)
+{
+	const char *end;
+	double value;
+
+	if (READ(text, times, &value) < 0) {
+		end = decimal_read(text, &value);
+		if (!end || *end || !plain_ns)
+			return errorf(e,
+				      "`%.60s` is no time; write it like `90s`, `500ms` or `10m` "
+				      "(ns, us, ms, s, m, h, d)",
+				      text);
+		value *= (double)plain_ns;
+	}
+	if (value > NS_MOST)
+		return errorf(e, "`%.60s` is longer than any program runs", text);
+	*ns = (uint64_t)(value + 0.5);
+	return 0;
+}
+
+int quantity_bytes(const char *text, uint64_t *bytes, struct error *e)
+{
+	double value;
+
+	if (READ(text, sizes, &value) < 0 || value > WHOLE_MOST)
+		return errorf(
+			e,
+			"`%.60s` is no size; write it like `1k`, `10kB` or `4096` (k, M, G or "
+			"KiB, MiB, GiB: powers of 1,024; kB, MB, GB: of 1,000)",
+			text);
+	*bytes = (uint64_t)value;
+	return 0;
+}
+
+int quantity_count(const char *text, unsigned least, unsigned most, unsigned *count,
+		   struct error *e)
+{
+	unsigned long value = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9' && value <= most; p++)
+		value = value * 10 + (unsigned long)(*p - '0');
+	if (p == text || *p != '\0' || value < least || value > most)
+		return errorf(e, "`%.60s` is no number from %u to %u", text, least, most);
+	*count = (unsigned)value;
+	return 0;
+}

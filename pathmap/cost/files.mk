@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is built of this room.
+
+libpathmap_la_SOURCES += \
+	%D%/calibration.c %D%/calibration.h %D%/cost.c %D%/cost.h %D%/flow.c %D%/flow.h \
+	%D%/suggestion.c %D%/suggestion.h

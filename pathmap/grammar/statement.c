@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The grammar of map files: statements `word ... ;` or `word ... { statements }`, `#` comments. */
+#include "pathmap/grammar/statement.h"
+
+#include <stdlib.h>
+
+#include "pathmap/grammar/lexer.h"
+#include "pathmap/base/memory.h"
+
+struct list {
+	struct statement *items;
+	size_t n;
+};
+
+struct parser {
+	struct lexer lexer;
+	struct token token; /* the one looked at */
+	enum keyword (*keyword)(const char *word);
+	bool too_deep; /* has been complained of */
+};
+
+static struct list list_read(struct parser *parser, size_t depth);
+
+static void parser_next(struct parser *parser)
+{
+	parser->token = lexer_next(&parser->lexer);
+}
+
+static void statement_fini(struct statement *statement)
+{
+	for (size_t i = 0; i < statement->n_words; i++)
+		free(statement->words[i].text);
+	free(statement->words);
+	statements_free(statement->body, statement->n_body);
+}
+
+/* What the token looked at is, if a statement can begin with it: on a new line, not quoted. */
+static enum keyword parser_keyword(const struct parser *parser)
+{
+	const struct token *token = &parser->token;
+	enum keyword keyword;
+	char *word;
+
+	if (token->kind != TOKEN_WORD || !token->first_in_line)
+		return KEYWORD_NONE;
+	word = memory_copy_bytes(token->text, token->length);
+	keyword = parser->keyword(word);
+	free(word);
+	return keyword;
+}
+
+static void words_read(struct parser *parser, struct statement *statement)
+{
+	while (parser->token.kind == TOKEN_WORD || parser->token.kind == TOKEN_STRING) {
+		const struct token *token = &parser->token;
+		struct word word;
+
+		if (statement->n_words > 0 && parser_keyword(parser) != KEYWORD_NONE)
+			return;
+		word = (struct word){
+			.text = memory_copy_bytes(token->text, token->length),
+			.offset = token->offset,
+			.quoted = token->kind == TOKEN_STRING,
+		};
+
+		statement->words = memory_room(statement->words, statement->n_words,
+					       sizeof(*statement->words));
+		statement->words[statement->n_words++] = word;
+		parser_next(parser);
+	}
+}
+
+/* The `{` is the token looked at; read up to behind its `}`. */
+static struct list body_read(struct parser *parser, size_t depth)
+{
+	size_t open = parser->token.offset;
+	struct list list;
+
+	if (depth == STATEMENT_DEPTH && !parser->too_deep) {
+		parser->too_deep = true;
+		complain(parser->lexer.diagnostics, parser->lexer.source, open,
+			 "more than %d blocks in one another; maps need three", STATEMENT_DEPTH);
+	}
+	if (parser->too_deep) {
+		/* Nothing below can be told apart any more. */
+		while (parser->token.kind != TOKEN_END)
+			parser_next(parser);
+		return (struct list){0};
+	}
+	parser_next(parser);
+	list = list_read(parser, depth + 1);
+	if (parser->token.kind == TOKEN_CLOSE)
+		parser_next(parser);
+	else if (!parser->too_deep)
+		complain(parser->lexer.diagnostics, parser->lexer.source, open,
+			 "`{` without its `}`; close the block");
+	return list;
+}
+
+/* The end of a statement's words is reached: read its `;` or its body. */
+static void statement_end(struct parser *parser, struct statement *statement, size_t depth)
+{
+	const struct word *last = &statement->words[statement->n_words - 1];
+
+	if (parser->token.kind == TOKEN_SEMICOLON) {
+		parser_next(parser);
+	} else if (parser->token.kind == TOKEN_OPEN) {
+		struct list body = body_read(parser, depth);
+
+		statement->has_body = true;
+		statement->body = body.items;
+		statement->n_body = body.n;
+	} else {
+		complain(parser->lexer.diagnostics, parser->lexer.source, last->offset,
+			 "no `;` behind `%.60s`; a statement ends with `;` or has a block in `{ }`",
+			 last->text);
+	}
+}
+
+/* Read statements up to the `}` or the end, which is left as the token looked at. */
+static struct list list_read(struct parser *parser, size_t depth)
+{
+	struct list list = {0};
+
+	for (;;) {
+		struct statement statement = {0};
+		struct list body;
+
+		if (depth > 0 && parser_keyword(parser) == KEYWORD_OUTER)
+			return list;
+		switch (parser->token.kind) {
+		case TOKEN_END:
+			return list;
+		case TOKEN_CLOSE:
+			if (depth > 0)
+				return list;
+			complain(parser->lexer.diagnostics, parser->lexer.source,
+				 parser->token.offset, "`}` without its `{`; leave it out");
+			parser_next(parser);
+			break;
+		case TOKEN_SEMICOLON:
+			parser_next(parser);
+			break;
+		case TOKEN_OPEN:
+			complain(parser->lexer.diagnostics, parser->lexer.source,
+				 parser->token.offset,
+				 "a block without a keyword; write the keyword before `{`");
+			body = body_read(parser, depth);
+			statements_free(body.items, body.n);
+			break;
+		default:
+			words_read(parser, &statement);
+			statement_end(parser, &statement, depth);
+			list.items = memory_room(list.items, list.n, sizeof(*list.items));
+			list.items[list.n++] = statement;
+		}
+	}
+}
+
+size_t statements_read(const struct mapfile *source, enum keyword (*keyword)(const char *word),
+		       struct diagnostics *diagnostics, struct statement **statements)
+{
+	struct parser parser = {
+		.lexer = {.source = source, .diagnostics = diagnostics},
+		.keyword = keyword,
+	};
+	struct list list;
+
+	parser_next(&parser);
+	list = list_read(&parser, 0);
+	*statements = list.items;
+	return list.n;
+}
+
+void statements_free(struct statement *statements, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		statement_fini(&statements[i]);
+	free(statements);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and checks application.map. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/model/application.h"
+#include "pathmap/grammar/directive.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
+#include "pathmap/model/rank.h"
+
+/* The blocks of an application map. */
+enum context { IN_MAP, IN_APPLICATION, IN_COLLECT, IN_VIEW };
+
+static const char *const contexts[] = {
+	[IN_MAP] = "application.map",
+	[IN_APPLICATION] = "application",
+	[IN_COLLECT] = "collect",
+	[IN_VIEW] = "view",
+	NULL,
+};
+
+/* What the rows work on besides their block. */
+struct application_map {
+	struct application *application;
+	pathmap_stage_check *check;
+	bool has_ranks;
+};
+
+/* Add the ranks of one word to @list. Returns whether all are new and right. */
+static bool ranks_add(struct reader *reader, const struct word *word, struct rank_list *list,
+		      bool *seen)
+{
+	size_t before = list->n, at;
+	struct error e;
+
+	if (rank_list_add(list, word->text, &at, &e) < 0) {
+		reader_complain_at(reader, word, at, "%s", e.text);
+		return false;
+	}
+	for (size_t i = before; i < list->n; i++) {
+		if (seen[list->ranks[i]]) {
+			reader_complain(reader, word, "rank%u is named twice; name it once",
+					list->ranks[i]);
+			return false;
+		}
+		seen[list->ranks[i]] = true;
+	}
+	return true;
+}
+
+static void ranks_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct application_map *map = reader->map;
+	struct application *application = target;
+	struct rank_list list = {0};
+	bool right = true, *seen;
+	size_t missing = 0;
+
+	map->has_ranks = true;
+	if (statement->n_words == 2 && strcmp(statement->words[1].text, "any") == 0)
+		return;
+	seen = memory_new(RANKS_MAX + 1, sizeof(*seen));
+	for (size_t i = 1; i < statement->n_words; i++)
+		right = ranks_add(reader, &statement->words[i], &list, seen) && right;
+	while (seen[missing])
+		missing++;
+	if (right && missing < list.n)
+		reader_complain(reader, &statement->words[1],
+				"rank%zu is missing; ranks run from rank0 without holes, as in "
+				"MPI_COMM_WORLD",
+				missing);
+	else if (right)
+		application->ranks = (unsigned)list.n;
+	free(list.ranks);
+	free(seen);
+}
+
+static void application_capacity_apply(struct reader *reader, void *target,
+				       const struct statement *statement)
+{
+	struct application *application = target;
+
+	capacity_read(reader, &statement->words[1], &application->capacity);
+}
+
+static void collect_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct application *application = target;
+	struct recording recording = {.collected = true};
+
+	directives_apply(reader, IN_COLLECT, statement->body, statement->n_body, &recording);
+	for (size_t i = 1; i < statement->n_words; i++) {
+		const struct word *word = &statement->words[i];
+		int channel = recording_channel(word->text);
+
+		if (channel < 0)
+			reader_complain_unknown(reader, word, "channel", recording_channels,
+						RECORDING_CHANNELS);
+		else if (application->recordings[channel].collected)
+			reader_complain(reader, word, "channel `%s` is named twice; name it once",
+					word->text);
+		else
+			application->recordings[channel] = recording;
+	}
+}
+
+static void select_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct view *view = target;
+
+	for (size_t i = 1; i < statement->n_words; i++) {
+		const struct word *word = &statement->words[i];
+		struct error e;
+		size_t at;
+
+		if (pattern_check_at(word->text, &at, &e) < 0 ||
+		    recording_pattern_check(word->text, &at, &e) < 0)
+			reader_complain_at(reader, word, at, "%s", e.text);
+		else if (view->n_select == PATTERNS_MAX)
+			reader_complain(reader, word,
+					"more than %u patterns; use `*` or `[0-7]` for several "
+					"names at once",
+					PATTERNS_MAX);
+		else
+			view_select(view, word->text);
+	}
+}
+
+static void read_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	const struct word *word = &statement->words[1];
+	struct view *view = target;
+
+	view->has_reading = true;
+	if (strcmp(word->text, "latest") == 0)
+		view->reading = READ_LATEST;
+	else if (strcmp(word->text, "stream") == 0)
+		view->reading = READ_STREAM;
+	else if (strcmp(word->text, "counts") == 0)
+		view->reading = READ_COUNTS;
+	else
+		reader_complain(
+			reader, word,
+			"unknown reading `%.60s`; write `read latest;` (the newest tuple of "
+			"each element), `read stream;` (all since the last wave) or `read "
+			"counts;` (what classes of operations have counted)",
+			word->text);
+}
+
+static void use_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	(void)reader;
+	for (size_t i = 1; i < statement->n_words; i++)
+		view_use(target, statement->words[i].text, statement->words[i].offset);
+}
+
+static void stage_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	const struct application_map *map = reader->map;
+	const struct word *words = statement->words;
+	struct view *view = target;
+	enum level level = LEVEL_ELEMENT;
+	char *args = memory_copy(statement->n_words > 2 ? words[2].text : "");
+	struct error e;
+
+	while (strcmp(level_name(level), words[0].text) != 0)
+		level++;
+	for (size_t i = 3; i < statement->n_words; i++) {
+		char *longer = memory_format("%s %s", args, words[i].text);
+
+		free(args);
+		args = longer;
+	}
+	if (view->n_stages > 0 && level < view->stages[view->n_stages - 1].level)
+		reader_complain(
+			reader, &words[0],
+			"a stage at level `%s` behind one at level `%s`; order them from the "
+			"elements up: element, thread, node, cluster, all",
+			words[0].text, level_name(view->stages[view->n_stages - 1].level));
+	else if (map->check != NULL && map->check(words[1].text, args, &e) < 0)
+		reader_complain(reader, &words[1], "%s", e.text);
+	else
+		view_stage(view, level, words[1].text, args);
+	free(args);
+}
+
+static void view_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct application *application = target;
+	const struct word *word = &statement->words[1];
+	const struct view *same = application_view(application, word->text);
+	size_t before = reader->diagnostics->total;
+	struct view *view;
+	struct error e;
+
+	if (name_part_check(word->text, &e) < 0)
+		reader_complain(reader, word, "%s", e.text);
+	else if (same != NULL)
+		reader_complain(reader, word, "a second view `%s`; the first is in line %zu",
+				word->text, mapfile_line(reader->source, same->offset));
+	else if (application->n_views == VIEWS_MAX)
+		reader_complain(reader, word, "more than %d views; leave some out", VIEWS_MAX);
+	view = view_new(word->text);
+	view->offset = word->offset;
+	directives_apply(reader, IN_VIEW, statement->body, statement->n_body, view);
+	if (!view->has_reading && view->n_uses == 0 && reader->diagnostics->total == before)
+		reader_complain(reader, word,
+				"view `%s` does not say how it reads; add `read latest;`, "
+				"`read stream;` or `read counts;`",
+				word->text);
+	application_add(application, view);
+}
+
+static void application_apply(struct reader *reader, void *target,
+			      const struct statement *statement);
+
+static const struct directive directives[] = {
+	{.keyword = "application",
+	 .usage = "application NAME { ... }",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 1,
+	 .body = BODY_REQUIRED,
+	 .once = true,
+	 .apply = application_apply},
+	{.keyword = "ranks",
+	 .usage = "ranks rank[0-11];` or `ranks any;",
+	 .contexts = 1u << IN_APPLICATION,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .once = true,
+	 .apply = ranks_apply},
+	{.keyword = "capacity",
+	 .usage = "capacity TUPLES;",
+	 .contexts = 1u << IN_APPLICATION,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = application_capacity_apply},
+	{.keyword = "capacity",
+	 .usage = "capacity TUPLES;",
+	 .contexts = 1u << IN_COLLECT,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = recording_capacity_apply},
+	{.keyword = "element",
+	 .usage = "element thread|comm|op|site;",
+	 .contexts = 1u << IN_COLLECT,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = recording_element_apply},
+	{.keyword = "lifetime",
+	 .usage = "lifetime TIME;",
+	 .contexts = 1u << IN_COLLECT,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = recording_lifetime_apply},
+	{.keyword = "mode",
+	 .usage = "mode trace|time|count|sample|off;",
+	 .contexts = 1u << IN_COLLECT,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = recording_mode_apply},
+	{.keyword = "remote",
+	 .usage = "remote NODE;` or `remote NODE capacity TUPLES;",
+	 .contexts = 1u << IN_COLLECT,
+	 .least = 1,
+	 .most = 3,
+	 .once = true,
+	 .apply = recording_remote_apply},
+	{.keyword = "collect",
+	 .usage = "collect CHANNEL ...;` or `collect CHANNEL ... { element KIND; ... }",
+	 .contexts = 1u << IN_APPLICATION,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .body = BODY_OPTIONAL,
+	 .apply = collect_apply},
+	{.keyword = "view",
+	 .usage = "view NAME { use VIEW; select PATTERN; read latest|stream|counts; LEVEL STAGE; "
+		  "... }",
+	 .contexts = 1u << IN_APPLICATION,
+	 .least = 1,
+	 .most = 1,
+	 .body = BODY_REQUIRED,
+	 .apply = view_apply},
+	{.keyword = "select",
+	 .usage = "select PATTERN ...;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = select_apply},
+	{.keyword = "read",
+	 .usage = "read latest;`, `read stream;` or `read counts;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = read_apply},
+	{.keyword = "use",
+	 .usage = "use VIEW ...;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = use_apply},
+	{.keyword = "element",
+	 .usage = "element STAGE ARGUMENTS;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = stage_apply},
+	{.keyword = "thread",
+	 .usage = "thread STAGE ARGUMENTS;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = stage_apply},
+	{.keyword = "node",
+	 .usage = "node STAGE ARGUMENTS;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = stage_apply},
+	{.keyword = "cluster",
+	 .usage = "cluster STAGE ARGUMENTS;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = stage_apply},
+	{.keyword = "all",
+	 .usage = "all STAGE ARGUMENTS;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = stage_apply},
+};
+
+static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
+
+static enum keyword keyword(const char *word)
+{
+	return directive_keyword(directives, n_directives, word);
+}
+
+static void application_apply(struct reader *reader, void *target,
+			      const struct statement *statement)
+{
+	struct application_map *map = reader->map;
+	const struct word *word = &statement->words[1];
+	size_t before = reader->diagnostics->total;
+	struct error e;
+
+	(void)target;
+	if (name_part_check(word->text, &e) < 0)
+		reader_complain(reader, word, "%s", e.text);
+	free(map->application->name);
+	map->application->name = memory_copy(word->text);
+	directives_apply(reader, IN_APPLICATION, statement->body, statement->n_body,
+			 map->application);
+	if (!map->has_ranks && reader->diagnostics->total == before)
+		reader_complain(
+			reader, word,
+			"`%s` does not say its ranks; add `ranks rank[0-11];`, or `ranks any;` "
+			"to leave it open",
+			word->text);
+}
+
+void application_read(struct application *application, const struct mapfile *source,
+		      pathmap_stage_check *check, struct diagnostics *diagnostics)
+{
+	struct application_map map = {.application = application, .check = check};
+	struct reader reader = {
+		.source = source,
+		.diagnostics = diagnostics,
+		.table = directives,
+		.n_table = n_directives,
+		.contexts = contexts,
+		.map = &map,
+	};
+	struct statement *statements;
+	size_t n, before = diagnostics->total;
+
+	*application = (struct application){0};
+	n = statements_read(source, keyword, diagnostics, &statements);
+	directives_apply(&reader, IN_MAP, statements, n, NULL);
+	if (application->name == NULL) {
+		application->name = memory_copy("");
+		if (diagnostics->total == before)
+			complain_file(diagnostics, source,
+				      "there is no application in it; write `application NAME { "
+				      "ranks any; }`");
+	}
+	application_finish(application);
+	application_resolve(application, source, diagnostics);
+	application->incomplete = diagnostics->total > before;
+	statements_free(statements, n);
+}

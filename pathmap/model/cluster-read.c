@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and checks cluster.map. What refers to nodes is resolved when all of them are known. */
+#include "pathmap/model/cluster-read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
+
+/* The blocks of a cluster map. */
+enum context { IN_MAP, IN_CLUSTER, IN_NODE, IN_DEPLOY };
+
+static const char *const contexts[] = {
+	[IN_MAP] = "cluster.map",
+	[IN_CLUSTER] = "cluster",
+	[IN_NODE] = "node",
+	[IN_DEPLOY] = "deploy",
+	NULL,
+};
+
+/* A statement that names nodes which may come later in the file. */
+struct pending {
+	cluster_resolve *resolve;
+	struct cluster *cluster;
+	const struct statement *statement;
+};
+
+struct reading_map {
+	struct cluster_map *map;
+	struct pending *pending;
+	size_t n_pending;
+};
+
+struct cluster_map *reader_cluster_map(const struct reader *reader)
+{
+	const struct reading_map *reading = reader->map;
+
+	return reading->map;
+}
+
+static void resolve_later(struct reader *reader, struct cluster *cluster,
+			  const struct statement *statement, cluster_resolve *resolve)
+{
+	struct reading_map *reading = reader->map;
+
+	reading->pending =
+		memory_room(reading->pending, reading->n_pending, sizeof(*reading->pending));
+	reading->pending[reading->n_pending++] = (struct pending){resolve, cluster, statement};
+}
+
+bool word_expand(struct reader *reader, const struct word *word, struct hostlist *list)
+{
+	struct error e;
+	size_t at;
+
+	if (hostlist_add(list, word->text, &at, &e) == 0)
+		return true;
+	reader_complain_at(reader, word, at, "%s", e.text);
+	return false;
+}
+
+/* Add one node. Returns whether it is new and right. */
+static bool node_add(struct reader *reader, struct cluster *cluster, const struct word *word,
+		     const char *name)
+{
+	struct cluster_map *map = reader_cluster_map(reader);
+	const struct node *same = cluster_map_node(map, name);
+	struct error e;
+
+	if (name_part_check(name, &e) < 0) {
+		reader_complain(reader, word, "%s", e.text);
+	} else if (same != NULL) {
+		reader_complain(
+			reader, word,
+			"a second node `%s`; the first is in line %zu, and names of nodes are "
+			"unique in the whole map",
+			name, mapfile_line(reader->source, same->offset));
+	} else if (map->n_nodes == NODES_MAX) {
+		reader_complain(reader, word, "more than %d nodes; leave some out", NODES_MAX);
+	} else {
+		cluster_node_new(map, cluster, name, word->offset);
+		return true;
+	}
+	return false;
+}
+
+static void nodes_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	for (size_t i = 1; i < statement->n_words; i++) {
+		const struct word *word = &statement->words[i];
+		struct hostlist names = {0};
+
+		word_expand(reader, word, &names);
+		for (size_t j = 0; j < names.n; j++) {
+			if (!node_add(reader, target, word, names.names[j]))
+				break;
+		}
+		hostlist_fini(&names);
+	}
+}
+
+static void address_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	resolve_later(reader, target, statement, address_resolve);
+}
+
+static void gateway_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	resolve_later(reader, target, statement, gateway_resolve);
+}
+
+static void unreachable_apply(struct reader *reader, void *target,
+			      const struct statement *statement)
+{
+	resolve_later(reader, target, statement, unreachable_resolve);
+}
+
+static void host_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	resolve_later(reader, target, statement, deploy_host_resolve);
+}
+
+static void deploy_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	deploy_read(reader, target, statement);
+	directives_apply(reader, IN_DEPLOY, statement->body, statement->n_body, target);
+}
+
+static void named_link_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	(void)target;
+	resolve_later(reader, NULL, statement, named_link_resolve);
+}
+
+static void block_link_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct cluster *cluster = target;
+
+	link_words(reader, statement, 1, &cluster->link);
+	for (size_t i = 0; cluster->name == NULL && i < cluster->n_nodes; i++)
+		cluster->nodes[i]->link = cluster->link;
+}
+
+static void cluster_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct cluster_map *map = target;
+	const struct word *word = &statement->words[1];
+	const struct cluster *same = cluster_map_cluster(map, word->text);
+	size_t before = reader->diagnostics->total;
+	struct cluster *cluster;
+	struct error e;
+
+	if (name_part_check(word->text, &e) < 0)
+		reader_complain(reader, word, "%s", e.text);
+	else if (same != NULL)
+		reader_complain(reader, word, "a second cluster `%s`; the first is in line %zu",
+				word->text, mapfile_line(reader->source, same->offset));
+	else if (map->n_clusters == CLUSTERS_MAX)
+		reader_complain(reader, word, "more than %d clusters; leave some out",
+				CLUSTERS_MAX);
+	cluster = cluster_new(map, word->text);
+	cluster->offset = word->offset;
+	directives_apply(reader, IN_CLUSTER, statement->body, statement->n_body, cluster);
+	if (cluster->n_nodes == 0 && reader->diagnostics->total == before)
+		reader_complain(reader, word, "cluster `%s` has no nodes; add `nodes w[0-7];`",
+				word->text);
+}
+
+static void node_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct cluster *block = cluster_new(target, NULL);
+
+	nodes_apply(reader, block, statement);
+	directives_apply(reader, IN_NODE, statement->body, statement->n_body, block);
+}
+
+static const struct directive directives[] = {
+	{.keyword = "cluster",
+	 .usage = "cluster NAME { nodes w[0-7]; ... }",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 1,
+	 .body = BODY_REQUIRED,
+	 .apply = cluster_apply},
+	{.keyword = "node",
+	 .usage = "node NAME { address HOST:PORT; }",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 1,
+	 .body = BODY_OPTIONAL,
+	 .apply = node_apply},
+	{.keyword = "link",
+	 .usage = "link FROM TO bandwidth 100Mbit latency 70us;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 4,
+	 .most = 6,
+	 .apply = named_link_apply},
+	{.keyword = "nodes",
+	 .usage = "nodes w[0-7] ...;",
+	 .contexts = 1u << IN_CLUSTER,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = nodes_apply},
+	{.keyword = "address",
+	 .usage = "address w[0-7] w[0-7].example.org:7440;",
+	 .contexts = 1u << IN_CLUSTER,
+	 .least = 1,
+	 .most = 2,
+	 .apply = address_apply},
+	{.keyword = "address",
+	 .usage = "address HOST:PORT;",
+	 .contexts = 1u << IN_NODE,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = address_apply},
+	{.keyword = "gateway",
+	 .usage = "gateway NODE;",
+	 .contexts = 1u << IN_CLUSTER | 1u << IN_NODE,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = gateway_apply},
+	{.keyword = "unreachable",
+	 .usage = "unreachable w[0-7] ...;",
+	 .contexts = 1u << IN_CLUSTER,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .apply = unreachable_apply},
+	{.keyword = "link",
+	 .usage = "link bandwidth 100Mbit latency 70us;",
+	 .contexts = 1u << IN_CLUSTER | 1u << IN_NODE,
+	 .least = 2,
+	 .most = 4,
+	 .once = true,
+	 .apply = block_link_apply},
+	{.keyword = "deploy",
+	 .usage = "deploy ssh; or deploy ssh { user NAME; port 22; ... }",
+	 .contexts = 1u << IN_CLUSTER | 1u << IN_NODE,
+	 .least = 1,
+	 .most = 1,
+	 .body = BODY_OPTIONAL,
+	 .once = true,
+	 .apply = deploy_apply},
+	{.keyword = "user",
+	 .usage = "user NAME;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = deploy_user_read},
+	{.keyword = "port",
+	 .usage = "port 22;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = deploy_port_read},
+	{.keyword = "host",
+	 .usage = "host w[0-7].example.org;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .once = true,
+	 .apply = host_apply},
+	{.keyword = "binary",
+	 .usage = "binary /usr/bin/evspace;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = deploy_binary_read},
+	{.keyword = "folder",
+	 .usage = "folder /var/tmp/evspace;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = deploy_folder_read},
+};
+
+static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
+
+static enum keyword keyword(const char *word)
+{
+	return directive_keyword(directives, n_directives, word);
+}
+
+void cluster_map_read(struct cluster_map *map, const struct mapfile *source,
+		      struct diagnostics *diagnostics)
+{
+	struct reading_map reading = {.map = map};
+	struct reader reader = {
+		.source = source,
+		.diagnostics = diagnostics,
+		.table = directives,
+		.n_table = n_directives,
+		.contexts = contexts,
+		.map = &reading,
+	};
+	struct statement *statements;
+	size_t n, before = diagnostics->total;
+
+	*map = (struct cluster_map){0};
+	n = statements_read(source, keyword, diagnostics, &statements);
+	directives_apply(&reader, IN_MAP, statements, n, map);
+	for (size_t i = 0; i < reading.n_pending && diagnostics->total < COMPLAINTS_SHOWN; i++) {
+		const struct pending *pending = &reading.pending[i];
+
+		pending->resolve(&reader, pending->cluster, pending->statement);
+	}
+	gateways_check(&reader);
+	if (map->n_nodes == 0 && diagnostics->total == before)
+		complain_file(diagnostics, source,
+			      "there are no nodes in it; write `cluster NAME { nodes w[0-7]; }`");
+	map->incomplete = diagnostics->total > before;
+	free(reading.pending);
+	statements_free(statements, n);
+}

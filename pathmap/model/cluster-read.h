@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading cluster.map: what its files need of each other, and of the map's insides. */
+#ifndef EVSPACE_CLUSTER_READ_H
+#define EVSPACE_CLUSTER_READ_H
+
+#include "pathmap/model/cluster.h"
+#include "pathmap/grammar/directive.h"
+#include "pathmap/model/hostlist.h"
+
+/** Add a cluster, or with @name NULL a block of nodes outside clusters. The map owns it. */
+struct cluster *cluster_new(struct cluster_map *map, const char *name);
+
+/** Add a node to the map and the cluster or block. The name must be new. The map owns it. */
+struct node *cluster_node_new(struct cluster_map *map, struct cluster *cluster, const char *name,
+			      size_t offset);
+
+/**
+ * Give a node that has none its address, said at @offset of the map. Returns NULL, or the node that
+ * has this address already (then nothing is changed).
+ */
+struct node *node_address_set(struct cluster_map *map, struct node *node, const char *address,
+			      size_t offset);
+
+/** The cluster with this name, or NULL. */
+struct cluster *cluster_map_cluster(const struct cluster_map *map, const char *name);
+
+/**
+ * What resolves one statement of the block @cluster when all nodes are known. The map is
+ * reader_cluster_map().
+ */
+typedef void cluster_resolve(struct reader *reader, struct cluster *cluster,
+			     const struct statement *statement);
+
+/** `address [NODES] ADDRESSES;` */
+cluster_resolve address_resolve;
+/** `gateway NODE;` */
+cluster_resolve gateway_resolve;
+/** `unreachable NODES ...;` */
+cluster_resolve unreachable_resolve;
+/** `link FROM TO bandwidth Q latency Q;` */
+cluster_resolve named_link_resolve;
+
+/** `host HOSTS ...;` of a deployment */
+cluster_resolve deploy_host_resolve;
+
+/** `deploy ENGINE`, without its block. */
+cluster_resolve deploy_read;
+
+/** `user NAME;`, `port N;`, `binary PATH;`, `folder PATH;` of the deployment of the cluster
+ * @target.
+ */
+void deploy_user_read(struct reader *reader, void *target, const struct statement *statement);
+void deploy_port_read(struct reader *reader, void *target, const struct statement *statement);
+void deploy_binary_read(struct reader *reader, void *target, const struct statement *statement);
+void deploy_folder_read(struct reader *reader, void *target, const struct statement *statement);
+
+/** Free what it owns. */
+void deployment_fini(struct deployment *deployment);
+
+/** The map that is being read. */
+struct cluster_map *reader_cluster_map(const struct reader *reader);
+
+/** Expand one word into @list. Returns whether it could be; else that is complained of. */
+bool word_expand(struct reader *reader, const struct word *word, struct hostlist *list);
+
+/** Read `bandwidth Q latency Q` (one of them is enough) from word @first on. */
+bool link_words(struct reader *reader, const struct statement *statement, size_t first,
+		struct cluster_link *link);
+
+/** Complain of gateways that are reached through themselves, or through too many others. */
+void gateways_check(struct reader *reader);
+
+#endif

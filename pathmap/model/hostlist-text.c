@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes names as host lists: those that differ in one number only become one. */
+#include "pathmap/model/hostlist.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/base/range.h"
+
+/* The number in a name that others may have differently: how much is before it, and behind. */
+struct hostlist_text_scope_shared {
+	const char *name;
+	size_t before, after;
+};
+
+static bool is_digit(char c)
+{
+	return isdigit((unsigned char)c);
+}
+
+/* Where @a and @b differ, whole numbers taken together. */
+static void scope_shared_find(struct hostlist_text_scope_shared *scope_shared, const char *a,
+			      const char *b)
+{
+	size_t n = strlen(a), m = strlen(b), before = 0, after = 0;
+
+	while (a[before] && a[before] == b[before])
+		before++;
+	while (before > 0 && is_digit(a[before - 1]))
+		before--;
+	while (after < n - before && after < m - before && a[n - 1 - after] == b[m - 1 - after])
+		after++;
+	/* digits that both end their numbers with are part of these */
+	while (after > 0 && is_digit(a[n - after]))
+		after--;
+	*scope_shared =
+		(struct hostlist_text_scope_shared){.name = a, .before = before, .after = after};
+}
+
+/* The number of @name at the shared part. Returns false when there is none, or the rest is another.
+ */
+static bool stem_number(const struct hostlist_text_scope_shared *scope_shared, const char *name,
+			unsigned *value, size_t *width)
+{
+	size_t n = strlen(name), length = strlen(scope_shared->name);
+
+	if (n <= scope_shared->before + scope_shared->after ||
+	    n - scope_shared->before - scope_shared->after > 9 ||
+	    strncmp(name, scope_shared->name, scope_shared->before) != 0 ||
+	    strcmp(name + n - scope_shared->after,
+		   scope_shared->name + length - scope_shared->after) != 0)
+		return false;
+	*width = n - scope_shared->before - scope_shared->after;
+	for (size_t i = 0; i < *width; i++)
+		if (!is_digit(name[scope_shared->before + i]))
+			return false;
+	*value = (unsigned)strtoul(name + scope_shared->before, NULL, 10);
+	/* leading zeros are kept where all have the same width */
+	if (name[scope_shared->before] != '0' || *width == 1)
+		*width = 0;
+	return *value <= RANGE_MAX;
+}
+
+/* How many names from @names on have the shared part, and so can be in one list. */
+static size_t stem_count(const struct hostlist_text_scope_shared *scope_shared,
+			 const char *const *names, size_t n)
+{
+	size_t count = 0, width, first_length = strlen(names[0]);
+	bool zeros = false;
+	unsigned value;
+
+	for (; count < n && stem_number(scope_shared, names[count], &value, &width); count++) {
+		zeros = zeros || width > 0;
+		if (zeros && strlen(names[count]) != first_length)
+			break;
+	}
+	return count;
+}
+
+/* The numbers of @n names that have the shared part. */
+static void print_list(FILE *out, const struct hostlist_text_scope_shared *scope_shared,
+		       const char *const *names, size_t n)
+{
+	const char *tail = scope_shared->name + strlen(scope_shared->name) - scope_shared->after;
+	size_t width, digits;
+
+	fprintf(out, "%.*s[", (int)scope_shared->before, scope_shared->name);
+	for (size_t i = 0, last; i < n; i = last + 1) {
+		unsigned first, next, end;
+
+		stem_number(scope_shared, names[i], &first, &width);
+		digits = strlen(names[i]) - scope_shared->before - scope_shared->after;
+		end = first;
+		for (last = i; last + 1 < n; last++, end = next)
+			if (!stem_number(scope_shared, names[last + 1], &next, &width) ||
+			    next != end + 1)
+				break;
+		/* as it is written: leading zeros, if any, are those of all */
+		fprintf(out, "%s%.*s", i ? "," : "", (int)digits, names[i] + scope_shared->before);
+		digits = strlen(names[last]) - scope_shared->before - scope_shared->after;
+		if (last > i)
+			fprintf(out, "-%.*s", (int)digits, names[last] + scope_shared->before);
+	}
+	fprintf(out, "]%s", tail);
+}
+
+char *hostlist_text(const char *const *names, size_t n)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		abort();
+	for (size_t i = 0, count; i < n; i += count) {
+		struct hostlist_text_scope_shared scope_shared;
+
+		count = 1;
+		if (i + 1 < n) {
+			scope_shared_find(&scope_shared, names[i], names[i + 1]);
+			count = stem_count(&scope_shared, names + i, n - i);
+		}
+		fprintf(out, i ? " " : "");
+		if (count > 1)
+			print_list(out, &scope_shared, names + i, count);
+		else
+			fprintf(out, "%s", names[i]);
+		count = count > 1 ? count : 1;
+	}
+	fclose(out);
+	return text;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Expands host lists: brackets like an odometer, commas between lists. */
+#include "pathmap/model/hostlist.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
+#include "pathmap/base/range.h"
+
+/* Brackets in one list: rack, chassis, node and one to spare. */
+#define HOSTLIST_GROUPS 4
+
+/* One number to write, with leading zeros up to its width. */
+struct number {
+	unsigned value;
+	unsigned width;
+};
+
+/* A literal text and the numbers in the brackets behind it. */
+struct hostlist_group {
+	const char *prefix;
+	size_t prefix_length;
+	struct number *numbers;
+	size_t n;
+};
+
+/* The next bracket with numbers in @text, or NULL. One with a colon inside is an IPv6 address. */
+static const char *hostlist_bracket(const char *text)
+{
+	for (const char *p = text; (p = strchr(p, '[')) != NULL; p++) {
+		size_t inside = strcspn(p + 1, "]");
+
+		if (memchr(p, ':', inside + 1) == NULL)
+			return p;
+		p += inside;
+	}
+	return NULL;
+}
+
+static int group_read(struct hostlist_group *group, const char **text, size_t room, struct error *e)
+{
+	int more = 1;
+
+	while (more == 1) {
+		const char *start = *text;
+		struct range range;
+
+		more = range_next(text, &range, e);
+		if (more < 0)
+			return -1;
+		if (range.last - range.first >= room - group->n) {
+			*text = start;
+			return errorf(e, "more than %d names in one list; write smaller lists",
+				      HOSTLIST_MAX);
+		}
+		for (unsigned value = range.first; value <= range.last; value++) {
+			group->numbers =
+				memory_room(group->numbers, group->n, sizeof(*group->numbers));
+			group->numbers[group->n++] = (struct number){value, range.width};
+		}
+	}
+	return 0;
+}
+
+/* Write the name number @index, the last group turning fastest. Returns its length. */
+static size_t name_write(char *name, const struct hostlist_group *groups, size_t n_groups,
+			 const char *rest, size_t index)
+{
+	size_t turn[HOSTLIST_GROUPS] = {0};
+	size_t length = 0;
+
+	for (size_t i = n_groups; i-- > 0; index /= groups[i].n)
+		turn[i] = index % groups[i].n;
+	for (size_t i = 0; i < n_groups && length < NAME_BYTES; i++) {
+		const struct number *number = &groups[i].numbers[turn[i]];
+
+		length += (size_t)snprintf(name + length, NAME_BYTES - length, "%.*s%0*u",
+					   (int)groups[i].prefix_length, groups[i].prefix,
+					   (int)number->width, number->value);
+	}
+	if (length < NAME_BYTES)
+		length += (size_t)snprintf(name + length, NAME_BYTES - length, "%s", rest);
+	return length;
+}
+
+static void hostlist_cut(struct hostlist *list, size_t n)
+{
+	while (list->n > n)
+		free(list->names[--list->n]);
+	/* What a failed call leaves of an empty list is nobody's to free. */
+	if (n == 0) {
+		free(list->names);
+		list->names = NULL;
+	}
+}
+
+static int names_add(struct hostlist *list, const struct hostlist_group *groups, size_t n_groups,
+		     const char *rest, size_t total, struct error *e)
+{
+	size_t before = list->n;
+	char name[NAME_BYTES];
+
+	for (size_t i = 0; i < total; i++) {
+		if (name_write(name, groups, n_groups, rest, i) >= sizeof(name)) {
+			hostlist_cut(list, before);
+			return errorf(e, "a name of more than %d characters", NAME_BYTES - 1);
+		}
+		list->names = memory_room(list->names, list->n, sizeof(*list->names));
+		list->names[list->n++] = memory_copy(name);
+	}
+	return 0;
+}
+
+/* The same without a comma outside brackets. */
+static int hostlist_add_one(struct hostlist *list, const char *text, size_t *at, struct error *e)
+{
+	struct hostlist_group groups[HOSTLIST_GROUPS] = {0};
+	size_t n_groups = 0, total = 1;
+	const char *p = text, *bracket;
+	int result = -1;
+
+	while ((bracket = hostlist_bracket(p)) != NULL) {
+		struct hostlist_group *group = &groups[n_groups];
+
+		if (n_groups == HOSTLIST_GROUPS) {
+			p = bracket;
+			errorf(e, "more than %d brackets in one list", HOSTLIST_GROUPS);
+			goto out;
+		}
+		*group = (struct hostlist_group){.prefix = p,
+						 .prefix_length = (size_t)(bracket - p)};
+		n_groups++;
+		p = bracket + 1;
+		if (group_read(group, &p, HOSTLIST_MAX / total, e) < 0)
+			goto out;
+		total *= group->n;
+	}
+	if (strchr(p, ']') != NULL && strchr(p, '[') == NULL) {
+		p = strchr(p, ']');
+		errorf(e, "`]` without its `[`; write it without blanks, like `w[0-3,6]`");
+		goto out;
+	}
+	result = names_add(list, groups, n_groups, p, total, e);
+	if (result < 0)
+		p = text;
+out:
+	if (result < 0)
+		*at = (size_t)(p - text);
+	for (size_t i = 0; i < n_groups; i++)
+		free(groups[i].numbers);
+	return result;
+}
+
+/* Where the list ends that @text begins with: at a comma, or with the text. */
+static const char *hostlist_end(const char *text)
+{
+	int depth = 0;
+
+	for (; *text != '\0' && (*text != ',' || depth > 0); text++)
+		depth += (*text == '[') - (*text == ']');
+	return text;
+}
+
+int hostlist_add(struct hostlist *list, const char *text, size_t *at, struct error *e)
+{
+	size_t before = list->n;
+	const char *begin = text, *end;
+	int result;
+
+	do {
+		char *one;
+
+		end = hostlist_end(begin);
+		one = memory_copy_bytes(begin, (size_t)(end - begin));
+		*at = 0;
+		if (begin == end && *text != '\0')
+			result = errorf(e, "a comma without a name beside it");
+		else
+			result = hostlist_add_one(list, one, at, e);
+		free(one);
+		if (result < 0) {
+			*at += (size_t)(begin - text);
+			hostlist_cut(list, before);
+		}
+		begin = end + 1;
+	} while (result == 0 && *end != '\0');
+	return result;
+}
+
+void hostlist_fini(struct hostlist *list)
+{
+	hostlist_cut(list, 0);
+	*list = (struct hostlist){0};
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and checks mapping.map against the application and the cluster map. */
+#include "pathmap/model/mapping-read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/model/hostlist.h"
+#include "pathmap/base/memory.h"
+
+/* The blocks of a mapping. */
+enum context { IN_MAP, IN_VIEW };
+
+static const char *const contexts[] = {[IN_MAP] = "mapping.map", [IN_VIEW] = "view", NULL};
+
+const struct node *mapped_node(struct reader *reader, const struct word *word, const char *name)
+{
+	const struct mapping_reading *reading = reader->map;
+	const struct node *node = cluster_map_node(reading->clusters, name);
+	const char **names, *nearest;
+
+	if (node != NULL || reading->clusters->incomplete)
+		return node;
+	names = cluster_map_names(reading->clusters);
+	nearest = word_nearest(name, names, reading->clusters->n_nodes);
+	if (nearest != NULL)
+		reader_complain(reader, word,
+				"no node `%.60s` in the cluster map; did you mean `%s`?", name,
+				nearest);
+	else
+		reader_complain(reader, word, "no node `%.60s` in the cluster map; add it there",
+				name);
+	free(names);
+	return NULL;
+}
+
+bool mapped_nodes(struct reader *reader, const struct word *from, const struct word *to,
+		  const struct node ***nodes, size_t *n)
+{
+	bool right = true;
+
+	for (const struct word *word = from; word < to && right; word++) {
+		struct hostlist names = {0};
+		struct error e;
+		size_t at;
+
+		if (hostlist_add(&names, word->text, &at, &e) < 0) {
+			reader_complain_at(reader, word, at, "%s", e.text);
+			right = false;
+		}
+		for (size_t i = 0; i < names.n && right; i++) {
+			const struct node *node = mapped_node(reader, word, names.names[i]);
+
+			right = node != NULL;
+			*nodes = memory_room(*nodes, *n, sizeof(**nodes));
+			(*nodes)[(*n)++] = node;
+		}
+		hostlist_fini(&names);
+	}
+	return right;
+}
+
+static void entry_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping_reading *reading = reader->map;
+	struct mapping *mapping = target;
+
+	reading->has_entry = true;
+	mapping->entry = mapped_node(reader, &statement->words[1], statement->words[1].text);
+	mapping->entry_line = mapfile_line(reader->source, statement->words[1].offset);
+}
+
+static void map_tree_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	tree_apply(reader, &mapping->tree, statement);
+}
+
+static void map_head_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	head_apply(reader, &mapping->tree, statement);
+}
+
+static void map_stages_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	stages_apply(reader, &mapping->tree, statement);
+}
+
+static void map_concurrency_apply(struct reader *reader, void *target,
+				  const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	concurrency_apply(reader, &mapping->tree, statement);
+}
+
+static void map_alternate_apply(struct reader *reader, void *target,
+				const struct statement *statement)
+{
+	struct mapping *mapping = target;
+
+	alternate_apply(reader, &mapping->tree, statement);
+}
+
+/* Complain of a view that the application map does not have, or that was had before. */
+static void view_check(struct reader *reader, const struct word *word)
+{
+	const struct mapping_reading *reading = reader->map;
+	const struct application *application = reading->application;
+	const struct mapping *mapping = reading->mapping;
+	const char **names;
+
+	if (application_view(application, word->text) == NULL && !application->incomplete) {
+		names = application_view_names(application);
+		reader_complain_unknown(reader, word, "view", names, application->n_views);
+		free(names);
+	}
+	for (size_t i = 0; i < mapping->n_views; i++) {
+		if (strcmp(mapping->views[i].view, word->text) == 0)
+			reader_complain(reader, word,
+					"a second `view %.60s`; put what both say into one",
+					word->text);
+	}
+}
+
+static void view_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = target;
+	struct view_tree view = {.view = memory_copy(statement->words[1].text)};
+
+	view_check(reader, &statement->words[1]);
+	directives_apply(reader, IN_VIEW, statement->body, statement->n_body, &view.tree);
+	mapping->views = memory_room(mapping->views, mapping->n_views, sizeof(*mapping->views));
+	mapping->views[mapping->n_views++] = view;
+}
+
+static const struct directive directives[] = {
+	{.keyword = "place",
+	 .usage = "place rank[0-7] on w[0-7];",
+	 .contexts = 1u << IN_MAP,
+	 .least = 3,
+	 .most = DIRECTIVE_ANY,
+	 .apply = place_apply},
+	{.keyword = "entry",
+	 .usage = "entry NODE;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = entry_apply},
+	{.keyword = "tree",
+	 .usage = "tree by-cluster;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 3,
+	 .body = BODY_OPTIONAL,
+	 .once = true,
+	 .apply = map_tree_apply},
+	{.keyword = "tree",
+	 .usage = "tree by-cluster;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = 3,
+	 .body = BODY_OPTIONAL,
+	 .once = true,
+	 .apply = tree_apply},
+	{.keyword = "cluster",
+	 .usage = "cluster on NODE;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 2,
+	 .most = 2,
+	 .apply = map_head_apply},
+	{.keyword = "cluster",
+	 .usage = "cluster on NODE;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 2,
+	 .most = 2,
+	 .apply = head_apply},
+	{.keyword = "stages",
+	 .usage = "stages thread node at cluster;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 3,
+	 .most = 2 + LEVEL_COUNT,
+	 .apply = map_stages_apply},
+	{.keyword = "stages",
+	 .usage = "stages thread node at cluster;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 3,
+	 .most = 2 + LEVEL_COUNT,
+	 .apply = stages_apply},
+	{.keyword = "concurrency",
+	 .usage = "concurrency 8;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = map_concurrency_apply},
+	{.keyword = "concurrency",
+	 .usage = "concurrency 8;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 1,
+	 .most = 1,
+	 .once = true,
+	 .apply = concurrency_apply},
+	{.keyword = "alternate",
+	 .usage = "alternate w1 for w0;",
+	 .contexts = 1u << IN_MAP,
+	 .least = 3,
+	 .most = DIRECTIVE_ANY,
+	 .apply = map_alternate_apply},
+	{.keyword = "alternate",
+	 .usage = "alternate w1 for w0;",
+	 .contexts = 1u << IN_VIEW,
+	 .least = 3,
+	 .most = DIRECTIVE_ANY,
+	 .apply = alternate_apply},
+	{.keyword = "view",
+	 .usage = "view NAME { tree flat; cluster on NODE; }",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = 1,
+	 .body = BODY_REQUIRED,
+	 .apply = view_apply},
+};
+
+static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
+
+static enum keyword keyword(const char *word)
+{
+	return directive_keyword(directives, n_directives, word);
+}
+
+/* Complain of ranks that are placed nowhere although others are. */
+static void unplaced_check(struct reader *reader)
+{
+	const struct mapping_reading *reading = reader->map;
+	const struct mapping *mapping = reading->mapping;
+	unsigned ranks = reading->application->ranks, last;
+
+	if (!mapping->places || mapping->everywhere != NULL)
+		return;
+	for (unsigned first = 0; first < ranks; first = last + 1) {
+		last = first;
+		if (mapping_rank_node(mapping, first) != NULL)
+			continue;
+		while (last + 1 < ranks && mapping_rank_node(mapping, last + 1) == NULL)
+			last++;
+		if (last > first)
+			complain(
+				reader->diagnostics, reader->source, reading->place_offset,
+				"rank[%u-%u] of the application map are placed nowhere; add `place "
+				"rank[%u-%u] on NODES;`",
+				first, last, first, last);
+		else
+			complain(reader->diagnostics, reader->source, reading->place_offset,
+				 "rank%u of the application map is placed nowhere; add `place "
+				 "rank%u "
+				 "on NODE;`",
+				 first, first);
+	}
+}
+
+void mapping_read(struct mapping *mapping, const struct mapfile *source,
+		  const struct application *application, const struct cluster_map *clusters,
+		  struct diagnostics *diagnostics)
+{
+	struct mapping_reading reading = {
+		.mapping = mapping,
+		.application = application,
+		.clusters = clusters,
+	};
+	struct reader reader = {
+		.source = source,
+		.diagnostics = diagnostics,
+		.table = directives,
+		.n_table = n_directives,
+		.contexts = contexts,
+		.map = &reading,
+	};
+	struct statement *statements;
+	size_t n, before = diagnostics->total;
+
+	*mapping = (struct mapping){0};
+	n = statements_read(source, keyword, diagnostics, &statements);
+	directives_apply(&reader, IN_MAP, statements, n, mapping);
+	if (diagnostics->total == before && !clusters->incomplete)
+		unplaced_check(&reader);
+	if (!reading.has_entry)
+		complain_file(diagnostics, source,
+			      "no entry, where consumers connect; add `entry NODE;`");
+	free(reading.rank_offsets);
+	statements_free(statements, n);
+}

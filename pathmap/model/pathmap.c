@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a pathmap says, asked by name. */
+#include "pathmap/model/pathmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/model/parts.h"
+#include "pathmap/model/rank.h"
+
+void pathmap_free(struct pathmap *map)
+{
+	int saved = errno;
+
+	if (map == NULL)
+		return;
+	application_fini(&map->application);
+	cluster_map_fini(&map->clusters);
+	mapping_fini(&map->mapping);
+	free(map->node_names);
+	free(map->view_names);
+	free(map);
+	errno = saved;
+}
+
+const char *pathmap_application(const struct pathmap *map)
+{
+	return map->application.name;
+}
+
+unsigned pathmap_ranks(const struct pathmap *map)
+{
+	return map->application.ranks;
+}
+
+size_t pathmap_channels(const char *const **names)
+{
+	*names = recording_channels;
+	return RECORDING_CHANNELS;
+}
+
+const struct recording *pathmap_recording(const struct pathmap *map, const char *channel)
+{
+	int number = recording_channel(channel);
+
+	return number < 0 ? NULL : &map->application.recordings[number];
+}
+
+void pathmap_print_recordings(const struct pathmap *map, FILE *out)
+{
+	recordings_print(map->application.recordings, out);
+}
+
+bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node)
+{
+	const struct node *found = cluster_map_node(&map->clusters, node);
+
+	return found != NULL && mapping_rank_node(&map->mapping, rank) == found;
+}
+
+const char *pathmap_rank_node(const struct pathmap *map, unsigned rank)
+{
+	const struct node *node = mapping_rank_node(&map->mapping, rank);
+
+	return node != NULL ? node->name : NULL;
+}
+
+bool pathmap_places_ranks(const struct pathmap *map)
+{
+	return map->mapping.places;
+}
+
+const char *pathmap_address(const struct pathmap *map, const char *node)
+{
+	const struct node *found = cluster_map_node(&map->clusters, node);
+
+	return found != NULL ? found->address : NULL;
+}
+
+const char *pathmap_cluster(const struct pathmap *map, const char *node)
+{
+	const struct node *found = cluster_map_node(&map->clusters, node);
+
+	if (found == NULL)
+		return NULL;
+	return found->cluster != NULL ? found->cluster->name : "";
+}
+
+const char *pathmap_entry(const struct pathmap *map)
+{
+	return map->mapping.entry->name;
+}
+
+unsigned pathmap_entry_line(const struct pathmap *map)
+{
+	return (unsigned)map->mapping.entry_line;
+}
+
+size_t pathmap_nodes(const struct pathmap *map, const char *const **names)
+{
+	*names = map->node_names;
+	return map->clusters.n_nodes;
+}
+
+bool pathmap_view_is_quiet(const struct pathmap *map, const char *name)
+{
+	const struct view *view = application_view(&map->application, name);
+
+	return view != NULL && view->quiet;
+}
+
+size_t pathmap_views(const struct pathmap *map, const char *const **names)
+{
+	*names = map->view_names;
+	return map->application.n_views;
+}

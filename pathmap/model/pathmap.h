@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pathmap: application, cluster and mapping map, checked against each other, immutable. */
+#ifndef EVSPACE_PATHMAP_H
+#define EVSPACE_PATHMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pathmap/base/error.h"
+
+/** A checked pathmap. Opaque, immutable, freed with pathmap_free(). */
+struct pathmap;
+
+/**
+ * Checks one stage of a view, since a pathmap does not know which stage kinds exist: called with
+ * the kind ("reduce") and its arguments ("last"). Returns 0, or -1 with what would be right in @e.
+ */
+typedef int pathmap_stage_check(const char *kind, const char *args, struct error *e);
+
+/**
+ * Read and check DIR/application.map, cluster.map and mapping.map. Every fault found in any of them
+ * is written to @diagnostics (NULL: nowhere) as "file:line:column: what was found; what would be
+ * right", with the line and a caret under it. @check may be NULL (stages are then not checked).
+ * Returns the pathmap, or NULL with errno and a summary ("3 errors in DIR") in @e.
+ */
+struct pathmap *pathmap_load(const char *dir, pathmap_stage_check *check, FILE *diagnostics,
+			     struct error *e);
+
+/** One fault of a map file, in words. */
+struct pathmap_fault {
+	const char *file;
+	size_t line, column; /* from 1, in characters; 0: it is about the file as a whole */
+	const char *text;    /* what was found; what would be right */
+};
+
+/** Called with each fault; @fault lasts until it returns. */
+typedef void pathmap_report(const struct pathmap_fault *fault, void *arg);
+
+/** The same as pathmap_load() for programs: every fault is reported to @report with @arg. */
+struct pathmap *pathmap_examine(const char *dir, pathmap_stage_check *check, pathmap_report *report,
+				void *arg, struct error *e);
+
+/**
+ * The pathmap of a machine for which nobody wrote one: one cluster "local" with one node @node that
+ * holds all ranks, and the shipped views. Never fails but for memory (aborts).
+ */
+struct pathmap *pathmap_local(const char *node);
+
+/** Free a pathmap. NULL is fine. */
+void pathmap_free(struct pathmap *map);
+
+/** The program's name in the application map. */
+const char *pathmap_application(const struct pathmap *map);
+
+/** The number of ranks that the application map names, 0 when it leaves that open. */
+unsigned pathmap_ranks(const struct pathmap *map);
+
+/** What the application map says of a channel and its elements. Holds for elements made later. */
+struct recording {
+	bool collected;
+	const char *element;	  /* what one of them is: "thread", "comm", "op" or "site" */
+	unsigned capacity;	  /* in tuples; 0: by the memory that there is */
+	uint64_t lifetime_ns;	  /* older tuples are discarded; 0: they stay until overwritten */
+	const char *mode;	  /* at first: "trace", "time", "count", "sample" or "off" */
+	char remote[64];	  /* node whose agent fetches what they hold; "": they stay there */
+	unsigned remote_capacity; /* in tuples, of the mirror that it keeps of each */
+	size_t remote_offset;	  /* where the map says so */
+};
+
+/** Names of the channels, in the order of their numbers. */
+size_t pathmap_channels(const char *const **names);
+
+/** What is said of @channel ("p2p", "collective", ...), or NULL when it does not exist. */
+const struct recording *pathmap_recording(const struct pathmap *map, const char *channel);
+
+/** Print what is collected, channel by channel, to @out. */
+void pathmap_print_recordings(const struct pathmap *map, FILE *out);
+
+/** Does the mapping put @rank on @node? A mapping that says nothing of ranks puts them nowhere. */
+bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node);
+
+/** The node that the mapping puts @rank on, or NULL when it does not say. */
+const char *pathmap_rank_node(const struct pathmap *map, unsigned rank);
+
+/** Does the mapping say where ranks are at all? If not, segments are taken by their host's name. */
+bool pathmap_places_ranks(const struct pathmap *map);
+
+/** The listening address of @node, "host:port" ("" if none), or NULL when there is no such node. */
+const char *pathmap_address(const struct pathmap *map, const char *node);
+
+/** The cluster of @node ("" outside all clusters), or NULL when there is no such node. */
+const char *pathmap_cluster(const struct pathmap *map, const char *node);
+
+/** The entry node: where consumers connect and plans are made. */
+const char *pathmap_entry(const struct pathmap *map);
+
+/** The line of the mapping that says so. */
+unsigned pathmap_entry_line(const struct pathmap *map);
+
+/** Names of all nodes (those of clusters, gateways and single ones), in the order of the map. */
+size_t pathmap_nodes(const struct pathmap *map, const char *const **names);
+
+/** Names of all views, in the order of the map. */
+size_t pathmap_views(const struct pathmap *map, const char *const **names);
+
+/** Is this a shipped view that is of interest only to who asks for it? */
+bool pathmap_view_is_quiet(const struct pathmap *map, const char *name);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A view as the application map defines it: which elements, how they are read, what is done. */
+#include "pathmap/model/view.h"
+
+#include <stdlib.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
+
+struct view *view_new(const char *name)
+{
+	struct view *view = memory_new(1, sizeof(*view));
+
+	view->name = memory_copy(name);
+	return view;
+}
+
+void view_free(struct view *view)
+{
+	if (view == NULL)
+		return;
+	for (size_t i = 0; i < view->n_select; i++)
+		free(view->select[i]);
+	for (size_t i = 0; i < view->n_stages; i++) {
+		free(view->stages[i].kind);
+		free(view->stages[i].args);
+	}
+	for (size_t i = 0; i < view->n_uses; i++)
+		free(view->uses[i].view);
+	free(view->uses);
+	free(view->select);
+	free(view->stages);
+	free(view->name);
+	free(view);
+}
+
+void view_select(struct view *view, const char *pattern)
+{
+	view->select = memory_room(view->select, view->n_select, sizeof(*view->select));
+	view->select[view->n_select++] = memory_copy(pattern);
+}
+
+void view_stage(struct view *view, enum level level, const char *kind, const char *args)
+{
+	view->stages = memory_room(view->stages, view->n_stages, sizeof(*view->stages));
+	view->stages[view->n_stages++] = (struct plan_stage){
+		.level = level,
+		.kind = memory_copy(kind),
+		.args = memory_copy(args),
+	};
+}
+
+void view_use(struct view *view, const char *name, size_t offset)
+{
+	view->uses = memory_room(view->uses, view->n_uses, sizeof(*view->uses));
+	view->uses[view->n_uses++] = (struct view_use){
+		.view = memory_copy(name),
+		.offset = offset,
+		.before = view->n_stages,
+	};
+}
+
+bool view_reaches(const struct view *view, const char *prefix)
+{
+	for (size_t i = 0; i < view->n_select; i++) {
+		if (pattern_reaches(view->select[i], prefix))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A view as the application map defines it: which elements, how they are read, what is done. */
+#ifndef EVSPACE_VIEW_H
+#define EVSPACE_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pathmap/model/level.h"
+
+/** What a view takes over from another. */
+struct view_use {
+	char *view;
+	size_t offset; /* of that name in the map */
+	size_t before; /* it stands before this one of the view's own stages */
+};
+
+/** One view. */
+struct view {
+	char *name;
+	char **select; /* patterns */
+	size_t n_select;
+	bool has_reading;
+	enum reading reading;
+	struct plan_stage *stages; /* lowest level first */
+	size_t n_stages;
+	size_t offset;	       /* of its name in the map */
+	bool shipped;	       /* not from the map */
+	bool quiet;	       /* shipped, and shown only when it is asked for */
+	struct view_use *uses; /* until view_resolve() */
+	size_t n_uses;
+	enum { VIEW_RAW, VIEW_RESOLVING, VIEW_RESOLVED } state; /* of uses */
+};
+
+/** A view that selects and does nothing yet. */
+struct view *view_new(const char *name);
+
+/** Free a view. NULL is fine. */
+void view_free(struct view *view);
+
+/** Add a pattern, copied, to those that select. */
+void view_select(struct view *view, const char *pattern);
+
+/** Add a stage, its texts copied, behind the others. */
+void view_stage(struct view *view, enum level level, const char *kind, const char *args);
+
+/** Say that the view uses another, between the stages that are there and those that will come. */
+void view_use(struct view *view, const char *name, size_t offset);
+
+/** Could the view read elements whose names begin with the parts of @prefix? */
+bool view_reaches(const struct view *view, const char *prefix);
+
+#endif

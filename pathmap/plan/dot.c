@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shows a plan as a graph in the language of Graphviz's dot, each cluster in a box. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/model/parts.h"
+#include "pathmap/model/placement.h"
+#include "pathmap/plan/plan.h"
+
+struct dot {
+	const struct plan *plan;
+	const struct pathmap *map;
+	struct placement placement;
+	FILE *out;
+};
+
+/* A text inside a dot string: names are harmless, arguments of stages can be anything printable. */
+static void text_write(const char *text, FILE *out)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+static void stages_write(const struct plan_stage *stages, size_t n, FILE *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "\\n%s ", level_name(stages[i].level));
+		text_write(stages[i].kind, out);
+		fputc(' ', out);
+		text_write(stages[i].args, out);
+	}
+}
+
+static void place_write(const struct dot *dot, const struct plan_place *place, int indent)
+{
+	const struct node *node = cluster_map_node(&dot->map->clusters, place->node);
+	char *ranks = placement_text(&dot->placement, dot->map, node);
+
+	fprintf(dot->out, "%.*s\"%s\" [label=\"%s", indent, "\t\t", place->node, place->node);
+	if (place->leaf && *ranks != '\0')
+		fprintf(dot->out, "\\nranks %s", ranks);
+	if (place->leaf)
+		fprintf(dot->out, "\\n%s", reading_name(dot->plan->reading));
+	stages_write(place->local, place->n_local, dot->out);
+	if (place->n_children > 0)
+		fputs("\\ngather", dot->out);
+	stages_write(place->joined, place->n_joined, dot->out);
+	fprintf(dot->out, "\"%s];\n", place->leaf ? ", style=filled" : "");
+	free(ranks);
+}
+
+static bool cluster_is_in(const struct plan_place *place, const char *cluster)
+{
+	if (strcmp(place->cluster, cluster) == 0)
+		return true;
+	for (size_t i = 0; i < place->n_children; i++) {
+		if (cluster_is_in(place->children[i], cluster))
+			return true;
+	}
+	return false;
+}
+
+/* The places whose cluster has this name, the tree below @place through. */
+static void cluster_write(const struct dot *dot, const struct plan_place *place,
+			  const char *cluster, int indent)
+{
+	if (strcmp(place->cluster, cluster) == 0)
+		place_write(dot, place, indent);
+	for (size_t i = 0; i < place->n_children; i++)
+		cluster_write(dot, place->children[i], cluster, indent);
+}
+
+static void edges_write(const struct dot *dot, const struct plan_place *place)
+{
+	const struct cluster_map *clusters = &dot->map->clusters;
+
+	for (size_t i = 0; i < place->n_children; i++) {
+		const struct plan_place *child = place->children[i];
+		char *link = link_text(cluster_map_link(clusters,
+							cluster_map_node(clusters, place->node),
+							cluster_map_node(clusters, child->node)),
+				       "\\n");
+
+		fprintf(dot->out, "\t\"%s\" -> \"%s\"", child->node, place->node);
+		if (*link != '\0')
+			fprintf(dot->out, " [label=\"%s\"]", link);
+		fputs(";\n", dot->out);
+		free(link);
+		edges_write(dot, child);
+	}
+}
+
+void plan_dot(const struct plan *plan, const struct pathmap *map, FILE *out)
+{
+	struct dot dot = {.plan = plan, .map = map, .out = out};
+
+	placement_init(&dot.placement, map);
+	fprintf(out, "digraph \"%s\" {\n", plan->view);
+	fprintf(out, "\trankdir=BT;\n\tnode [shape=box];\n");
+	cluster_write(&dot, plan->root, "", 1);
+	for (size_t i = 0; i < map->clusters.n_clusters; i++) {
+		const char *name = map->clusters.clusters[i]->name;
+
+		if (!cluster_is_in(plan->root, name))
+			continue;
+		fprintf(out, "\tsubgraph \"cluster_%s\" {\n\t\tlabel=\"%s\";\n", name, name);
+		cluster_write(&dot, plan->root, name, 2);
+		fprintf(out, "\t}\n");
+	}
+	edges_write(&dot, plan->root);
+	fprintf(out, "}\n");
+	placement_fini(&dot.placement);
+}

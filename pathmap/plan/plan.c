@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Generates plans: the paper's path generate functions, from three maps to a tree per view. */
+#include "pathmap/plan/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/model/parts.h"
+#include "pathmap/model/pattern.h"
+#include "pathmap/plan/route.h"
+
+/* What is known of a node while a plan is made. */
+struct plan_site {
+	struct plan_place *place; /* NULL: not in the plan */
+	struct plan_site *parent;
+	size_t depth;
+	bool head; /* the lowest place that has all leaves of some cluster below it */
+};
+
+struct builder {
+	const struct pathmap *map;
+	const struct view *view;
+	enum level top; /* of its stages */
+	struct plan *plan;
+	struct route route;
+	struct plan_site *sites; /* by node index */
+};
+
+static void place_free(struct plan_place *place)
+{
+	if (place == NULL)
+		return;
+	for (size_t i = 0; i < place->n_children; i++)
+		place_free(place->children[i]);
+	for (size_t i = 0; i < place->n_local; i++) {
+		free(place->local[i].kind);
+		free(place->local[i].args);
+	}
+	for (size_t i = 0; i < place->n_joined; i++) {
+		free(place->joined[i].kind);
+		free(place->joined[i].args);
+	}
+	for (size_t i = 0; i < place->n_alternates; i++) {
+		free(place->alternates[i].node);
+		free(place->alternates[i].address);
+		free(place->alternates[i].pass.data);
+	}
+	free(place->pass.data);
+	free(place->alternates);
+	free(place->holds);
+	free(place->elsewhere);
+	free(place->before);
+	free(place->local);
+	free(place->joined);
+	free(place->children);
+	free(place->node);
+	free(place->cluster);
+	free(place->address);
+	free(place);
+}
+
+void plan_free(struct plan *plan)
+{
+	int saved = errno;
+
+	if (plan == NULL)
+		return;
+	place_free(plan->root);
+	for (size_t i = 0; i < plan->n_select; i++)
+		free(plan->select[i]);
+	free(plan->select);
+	free(plan->view);
+	free(plan);
+	errno = saved;
+}
+
+struct plan_place *plan_place(const struct plan *plan, uint32_t index)
+{
+	struct plan_place *place = plan->root;
+
+	if (index >= plan->n_places)
+		return NULL;
+	/* Indices run in preorder: the place is below the last child that is not behind it. */
+	while (place->index != index) {
+		size_t low = 0, high = place->n_children;
+
+		while (high - low > 1) {
+			size_t middle = low + (high - low) / 2;
+
+			if (place->children[middle]->index <= index)
+				low = middle;
+			else
+				high = middle;
+		}
+		place = place->children[low];
+	}
+	return place;
+}
+
+static uint32_t places_number(struct plan_place *place, uint32_t index)
+{
+	place->index = index++;
+	for (size_t i = 0; i < place->n_children; i++)
+		index = places_number(place->children[i], index);
+	return index;
+}
+
+static struct plan_place *place_new(const struct node *node)
+{
+	struct plan_place *place = memory_new(1, sizeof(*place));
+
+	place->node = memory_copy(node->name);
+	place->cluster = memory_copy(node->cluster != NULL ? node->cluster->name : "");
+	place->address = memory_copy(node->address);
+	place->holds = memory_copy("");
+	return place;
+}
+
+/* The node's site, with its place and all places above it made. NULL with the reason in @e. */
+static struct plan_site *site_get(struct builder *builder, const struct node *node, struct error *e)
+{
+	struct plan_site *site = &builder->sites[node->index];
+	const struct node *above;
+	struct plan_place *parent;
+
+	if (site->place != NULL)
+		return site;
+	if (node == builder->map->mapping.entry) {
+		site->place = builder->plan->root = place_new(node);
+		return site;
+	}
+	above = route_parent(&builder->route, node, e);
+	if (above == NULL)
+		return NULL;
+	site->parent = site_get(builder, above, e);
+	if (site->parent == NULL)
+		return NULL;
+	site->depth = site->parent->depth + 1;
+	site->place = place_new(node);
+	parent = site->parent->place;
+	parent->children =
+		memory_room(parent->children, parent->n_children, sizeof(struct plan_place *));
+	parent->children[parent->n_children++] = site->place;
+	if (node_gateway(node) == above && !builder->route.tree->ignoring_gateways)
+		parent->gateway = true;
+	return site;
+}
+
+/* How the tree is run, where hosts have others below them. */
+static void runs_set(struct builder *builder)
+{
+	const struct cluster_map *clusters = &builder->map->clusters;
+	const struct mapping *mapping = &builder->map->mapping;
+
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		struct plan_place *place = builder->sites[i].place;
+		const struct node *by;
+
+		if (place == NULL || place->n_children == 0)
+			continue;
+		place->concurrency = mapping_concurrency(mapping, builder->view->name);
+		while ((by = mapping_alternate(mapping, builder->view->name, clusters->nodes[i],
+					       place->n_alternates)) != NULL) {
+			place->alternates = memory_room(place->alternates, place->n_alternates,
+							sizeof(*place->alternates));
+			place->alternates[place->n_alternates++] = (struct plan_alternate){
+				.node = memory_copy(by->name),
+				.address = memory_copy(by->address),
+			};
+		}
+	}
+}
+
+static struct plan_site *site_join(struct plan_site *a, struct plan_site *b)
+{
+	while (a != b) {
+		if (a->depth >= b->depth)
+			a = a->parent;
+		else
+			b = b->parent;
+	}
+	return a;
+}
+
+/* The stages that the mapping puts on hosts of the level @place. */
+static void stages_copy(const struct builder *builder, enum level place, struct plan_stage **stages,
+			size_t *n)
+{
+	const struct view *view = builder->view;
+
+	for (size_t i = 0; i < view->n_stages; i++) {
+		const struct plan_stage *stage = &view->stages[i];
+
+		if (stage->level > builder->top ||
+		    mapping_stage_place(&builder->map->mapping, view->name, stage->level) != place)
+			continue;
+		*stages = memory_room(*stages, *n, sizeof(**stages));
+		(*stages)[(*n)++] = (struct plan_stage){
+			.level = stage->level,
+			.kind = memory_copy(stage->kind),
+			.args = memory_copy(stage->args),
+		};
+	}
+}
+
+/* Elements of any cluster may be fetched to the nodes that fetch: theirs comes together with it. */
+static struct plan_site *head_with_mirrors(const struct builder *builder, struct plan_site *head)
+{
+	for (size_t i = 0; i < builder->map->clusters.n_nodes; i++) {
+		if (builder->route.mirrors[i])
+			head = site_join(head, &builder->sites[i]);
+	}
+	return head;
+}
+
+/*
+ * Stages of clusters run where all of a cluster comes together. Where that is below such a place of
+ * another cluster, they run on the upper one: a stage there could not tell what is folded already.
+ */
+static void joined_stages_set(struct builder *builder)
+{
+	const struct cluster_map *clusters = &builder->map->clusters;
+
+	for (size_t i = 0; i < clusters->n_clusters; i++) {
+		const struct cluster *cluster = clusters->clusters[i];
+		struct plan_site *head = NULL;
+
+		for (size_t j = 0; j < cluster->n_nodes; j++) {
+			struct plan_site *site = &builder->sites[cluster->nodes[j]->index];
+
+			if (site->place != NULL && site->place->leaf)
+				head = head != NULL ? site_join(head, site) : site;
+		}
+		if (head != NULL)
+			head_with_mirrors(builder, head)->head = true;
+	}
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		const struct plan_site *site = &builder->sites[i], *above;
+
+		if (!site->head)
+			continue;
+		above = site->parent;
+		while (above != NULL && !above->head)
+			above = above->parent;
+		if (above == NULL)
+			stages_copy(builder, LEVEL_CLUSTER, &site->place->joined,
+				    &site->place->n_joined);
+	}
+	stages_copy(builder, LEVEL_ALL, &builder->plan->root->joined,
+		    &builder->plan->root->n_joined);
+}
+
+static void leaf_place(const struct builder *builder, struct plan_place *place)
+{
+	place->leaf = true;
+	stages_copy(builder, LEVEL_NODE, &place->local, &place->n_local);
+}
+
+/* Each host that has a part in the tree is monitored, also where no rank is. */
+static void monitors_place(const struct builder *builder)
+{
+	for (size_t i = 0; i < builder->map->clusters.n_nodes; i++) {
+		struct plan_place *place = builder->sites[i].place;
+
+		if (place != NULL && !place->leaf)
+			leaf_place(builder, place);
+	}
+}
+
+static int leaves_place(struct builder *builder, struct error *e)
+{
+	const struct cluster_map *clusters = &builder->map->clusters;
+	size_t n_leaves = 0;
+
+	if (site_get(builder, builder->map->mapping.entry, e) == NULL)
+		return -1;
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		struct plan_site *site;
+
+		if (!builder->route.leaves[i])
+			continue;
+		site = site_get(builder, clusters->nodes[i], e);
+		if (site == NULL)
+			return -1;
+		n_leaves++;
+		leaf_place(builder, site->place);
+	}
+	if (n_leaves == 0)
+		return errorf(e,
+			      "view `%s` selects nothing: no node holds ranks whose elements could "
+			      "match `%s`; names are like /%s/%s/rank0/t0/p2p",
+			      builder->view->name, builder->view->select[0],
+			      clusters->n_clusters > 0 ? clusters->clusters[0]->name : "CLUSTER",
+			      clusters->n_clusters > 0 && clusters->clusters[0]->n_nodes > 0
+				      ? clusters->clusters[0]->nodes[0]->name
+				      : "NODE");
+	if (builder->route.monitors)
+		monitors_place(builder);
+	joined_stages_set(builder);
+	runs_set(builder);
+	return 0;
+}
+
+static int view_unknown(const struct pathmap *map, const char *name, struct error *e)
+{
+	char names[512] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < map->application.n_views && length < sizeof(names); i++)
+		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+					   i > 0 ? ", " : "", map->application.views[i]->name);
+	errno = ENOENT;
+	return errorf(e, "no view `%.60s`; there are %s", name, names);
+}
+
+static int plan_build(const struct pathmap *map, const char *view_name, bool monitors,
+		      struct plan **plan, struct error *e)
+{
+	enum level top;
+	const struct view *view = application_view_to(&map->application, view_name, &top);
+	struct builder builder = {.map = map, .view = view, .top = top};
+	int result;
+
+	if (view == NULL)
+		return view_unknown(map, view_name, e);
+	builder.plan = memory_new(1, sizeof(*builder.plan));
+	builder.plan->view = memory_copy(view_name);
+	builder.plan->reading = view->reading;
+	for (size_t i = 0; i < view->n_select; i++) {
+		builder.plan->select = memory_room(builder.plan->select, i, sizeof(char *));
+		builder.plan->select[builder.plan->n_select++] = memory_copy(view->select[i]);
+	}
+	builder.sites = memory_new(map->clusters.n_nodes, sizeof(*builder.sites));
+	route_init(&builder.route, map, view, monitors);
+	result = leaves_place(&builder, e);
+	route_fini(&builder.route);
+	free(builder.sites);
+	if (result < 0) {
+		plan_free(builder.plan);
+		errno = EINVAL;
+		return -1;
+	}
+	builder.plan->n_places = places_number(builder.plan->root, 0);
+	if (builder.plan->n_places > PLAN_PLACES) {
+		errorf(e, "the tree of view `%s` has %zu hosts; at most %u are possible", view_name,
+		       builder.plan->n_places, PLAN_PLACES);
+		plan_free(builder.plan);
+		errno = EINVAL;
+		return -1;
+	}
+	*plan = builder.plan;
+	return 0;
+}
+
+int plan_make(const struct pathmap *map, const char *view, struct plan **plan, struct error *e)
+{
+	return plan_build(map, view, false, plan, e);
+}
+
+int plan_make_monitors(const struct pathmap *map, const char *view, struct plan **plan,
+		       struct error *e)
+{
+	return plan_build(map, view, true, plan, e);
+}
+
+/* ---- ways ---- */
+
+static bool holds_ranks(const struct mapping *mapping, const struct node *node)
+{
+	if (!mapping->places)
+		return node->cluster != NULL;
+	for (size_t i = 0; i < mapping->n_ranks; i++) {
+		if (mapping->ranks[i] == node)
+			return true;
+	}
+	return mapping->everywhere == node;
+}
+
+struct plan_place *plan_way(const struct pathmap *map, const char *from, const char *to)
+{
+	const struct node *first = cluster_map_node(&map->clusters, from);
+	const struct node *node = cluster_map_node(&map->clusters, to), *gateway;
+	struct plan_place *place, *above;
+
+	if (first == NULL || node == NULL || first == node || !holds_ranks(&map->mapping, node))
+		return NULL;
+	place = place_new(node);
+	place->leaf = true;
+	while (node != first) {
+		gateway = node_gateway(node);
+		if (gateway == NULL || (node->cluster != NULL && node->cluster == first->cluster))
+			gateway = first;
+		node = gateway;
+		above = place_new(node);
+		above->children = memory_room(above->children, 0, sizeof(struct plan_place *));
+		above->children[above->n_children++] = place;
+		place = above;
+	}
+	places_number(place, 0);
+	return place;
+}
+
+/* Who dials @node when it is about agents, not ranks. */
+static const struct node *node_above(const struct node *node, const struct node *entry)
+{
+	const struct node *gateway = node_gateway(node);
+
+	if (gateway == NULL || (node->cluster != NULL && node->cluster == entry->cluster))
+		return entry;
+	return gateway;
+}
+
+struct plan_place *plan_all(const struct pathmap *map)
+{
+	const struct cluster_map *clusters = &map->clusters;
+	const struct node *entry = map->mapping.entry;
+	struct plan_place **places = memory_new(clusters->n_nodes, sizeof(struct plan_place *));
+	struct plan_place *above, *root;
+
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		places[i] = place_new(clusters->nodes[i]);
+		places[i]->index = (uint32_t)i;
+	}
+	for (size_t i = 0; i < clusters->n_nodes; i++) {
+		if (clusters->nodes[i] == entry)
+			continue;
+		above = places[node_above(clusters->nodes[i], entry)->index];
+		above->children = memory_room(above->children, above->n_children,
+					      sizeof(struct plan_place *));
+		above->children[above->n_children++] = places[i];
+	}
+	root = places[entry->index];
+	free(places);
+	return root;
+}
+
+void plan_way_free(struct plan_place *way)
+{
+	place_free(way);
+}

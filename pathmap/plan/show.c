@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shows a plan as text: its hosts as a tree, its stages, and where each stage of a path runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/model/parts.h"
+#include "pathmap/model/pattern.h"
+#include "pathmap/model/placement.h"
+#include "pathmap/plan/plan.h"
+#include "pathmap/base/plural.h"
+#include "pathmap/base/table.h"
+
+/* What stands in a path where it has no such stage. */
+#define NO_STAGE "."
+
+/* Room for each word of a stage's name. */
+#define HEAD_LEAST 9
+
+struct show {
+	const struct plan *plan;
+	const struct pathmap *map;
+	struct placement placement;
+	size_t depth; /* of the deepest place; the root's is 0 */
+	size_t n_leaves;
+	bool alternates;		  /* some place has one */
+	bool *gathers;			  /* by depth: does a place there join answers? */
+	const struct plan_place **joined; /* by depth: a place there with joined stages, or NULL */
+	const struct plan_place *
+		*path;		       /* by depth: the places that the path at hand goes through */
+	const struct plan_place *leaf; /* one of them, for the local stages that all have */
+	struct table table;
+	size_t n_paths;
+};
+
+static void show_survey(struct show *show, const struct plan_place *place, size_t depth)
+{
+	if (depth > show->depth)
+		show->depth = depth;
+	show->n_leaves += place->leaf;
+	show->alternates = show->alternates || place->n_alternates > 0;
+	for (size_t i = 0; i < place->n_children; i++)
+		show_survey(show, place->children[i], depth + 1);
+}
+
+/* Find out which columns the paths have. */
+static void show_columns(struct show *show, const struct plan_place *place, size_t depth)
+{
+	if (place->n_children > 0 || depth == 0)
+		show->gathers[depth] = true;
+	if (place->n_joined > 0)
+		show->joined[depth] = place;
+	if (place->leaf)
+		show->leaf = place;
+	for (size_t i = 0; i < place->n_children; i++)
+		show_columns(show, place->children[i], depth + 1);
+}
+
+static const struct node *place_node(const struct show *show, const struct plan_place *place)
+{
+	return cluster_map_node(&show->map->clusters, place->node);
+}
+
+/* Who runs the place's part while it is away, in the order in which they are tried. */
+static void alternates_add(struct show *show, const struct plan_place *place)
+{
+	char *text = memory_copy("");
+
+	for (size_t i = 0; i < place->n_alternates; i++) {
+		char *longer =
+			memory_format("%s%s%s", text, i > 0 ? " " : "", place->alternates[i].node);
+
+		free(text);
+		text = longer;
+	}
+	table_cell(&show->table, "%s", *text != '\0' ? text : "-");
+	free(text);
+}
+
+static void hosts_add(struct show *show, const struct plan_place *place,
+		      const struct plan_place *parent, size_t depth)
+{
+	const struct node *node = place_node(show, place);
+	char *ranks = placement_text(&show->placement, show->map, node);
+	char *link = memory_copy("");
+
+	if (parent != NULL) {
+		free(link);
+		link = link_text(
+			cluster_map_link(&show->map->clusters, place_node(show, parent), node),
+			", ");
+	}
+	table_cell(&show->table, "%*s%s", (int)(2 * depth), "", place->node);
+	table_cell(&show->table, "%s", *place->cluster != '\0' ? place->cluster : "-");
+	table_cell(&show->table, "%s", *place->address != '\0' ? place->address : "-");
+	table_cell(&show->table, "%s", *link != '\0' ? link : "-");
+	table_cell(&show->table, "%s", place->leaf ? *ranks != '\0' ? ranks : "any" : "-");
+	if (show->alternates)
+		alternates_add(show, place);
+	free(link);
+	free(ranks);
+	for (size_t i = 0; i < place->n_children; i++)
+		hosts_add(show, place->children[i], place, depth + 1);
+}
+
+static void hosts_print(struct show *show, FILE *out)
+{
+	static const char *const heads[] = {"HOST",	  "CLUSTER", "ADDRESS",
+					    "LINK TO IT", "RANKS",   "STAND-INS"};
+	static const struct table_column columns[] = {
+		{},
+		{.drop = 2},
+		{.least = 12, .drop = 3},
+		{.least = 10, .drop = 1, .wraps = true},
+		{.least = 8, .wraps = true},
+		{.least = 9, .wraps = true},
+	};
+
+	table_heads(&show->table, columns, heads,
+		    sizeof(heads) / sizeof(heads[0]) - !show->alternates);
+	hosts_add(show, show->plan->root, NULL, 0);
+	table_print(&show->table, out);
+	table_fini(&show->table);
+}
+
+/* The stages that run at one of the levels from @first to @last. */
+static void stages_add(struct show *show, enum level first, enum level last)
+{
+	static const char *const wheres[LEVEL_COUNT] = {
+		[LEVEL_NODE] = "hosts of elements",
+		[LEVEL_CLUSTER] = "where a cluster is whole",
+		[LEVEL_ALL] = "the entry",
+	};
+	enum level top;
+	const struct view *view =
+		application_view_to(&show->map->application, show->plan->view, &top);
+
+	for (size_t i = 0; i < view->n_stages; i++) {
+		const struct plan_stage *stage = &view->stages[i];
+		enum level place =
+			mapping_stage_place(&show->map->mapping, view->name, stage->level);
+
+		if (place < first || place > last || stage->level > top)
+			continue;
+		table_cell(&show->table, "%s %s", level_name(stage->level), stage->kind);
+		table_cell(&show->table, "%s", wheres[place]);
+		table_cell(&show->table, "%s", stage->args);
+	}
+}
+
+/* Each stage once, with all that is said of it; the paths only name them. */
+static void stages_print(struct show *show, FILE *out)
+{
+	static const char *const sources[READ_COUNT] = {
+		[READ_LATEST] = "the newest tuple of each element",
+		[READ_STREAM] = "all tuples since the last wave",
+		[READ_COUNTS] = "what classes of operations have counted",
+	};
+	static const char *const heads[] = {"STAGE", "RUNS ON", "WHAT IT DOES"};
+	static const struct table_column columns[] = {{}, {}, {.least = 16, .wraps = true}};
+
+	table_heads(&show->table, columns, heads, sizeof(heads) / sizeof(heads[0]));
+	table_cell(&show->table, "source");
+	table_cell(&show->table, "hosts of elements");
+	table_cell(&show->table, "%s", sources[show->plan->reading]);
+	stages_add(show, LEVEL_NODE, LEVEL_NODE);
+	table_cell(&show->table, "gather");
+	table_cell(&show->table, "hosts above others");
+	table_cell(&show->table, "joins the answers of the hosts below, and its own");
+	stages_add(show, LEVEL_CLUSTER, LEVEL_ALL);
+	table_print(&show->table, out);
+	table_fini(&show->table);
+}
+
+static void path_heads(struct show *show)
+{
+	table_cell(&show->table, "PATH");
+	table_cell(&show->table, "source");
+	for (size_t i = 0; i < show->leaf->n_local; i++)
+		table_cell(&show->table, "%s %s", level_name(show->leaf->local[i].level),
+			   show->leaf->local[i].kind);
+	for (size_t depth = show->depth + 1; depth-- > 0;) {
+		const struct plan_place *joined = show->joined[depth];
+
+		if (show->gathers[depth])
+			table_cell(&show->table, "gather");
+		for (size_t i = 0; joined != NULL && i < joined->n_joined; i++)
+			table_cell(&show->table, "%s %s", level_name(joined->joined[i].level),
+				   joined->joined[i].kind);
+	}
+}
+
+/* The cells of one path behind its name: the host of each stage from the leaf at @depth up. */
+static void path_hosts(struct show *show, size_t depth)
+{
+	for (size_t i = 0; i <= show->leaf->n_local; i++)
+		table_cell(&show->table, "%s", show->path[depth]->node);
+	for (size_t d = show->depth + 1; d-- > 0;) {
+		const struct plan_place *place = d <= depth ? show->path[d] : NULL;
+		const struct plan_place *joined = show->joined[d];
+		bool gathers = place != NULL && (place->n_children > 0 || d == 0);
+
+		if (show->gathers[d])
+			table_cell(&show->table, "%s", gathers ? place->node : NO_STAGE);
+		for (size_t i = 0; joined != NULL && i < joined->n_joined; i++)
+			table_cell(&show->table, "%s",
+				   place != NULL && place->n_joined > 0 ? place->node : NO_STAGE);
+	}
+	show->n_paths++;
+}
+
+static bool plan_reaches(const struct plan *plan, const char *name)
+{
+	for (size_t i = 0; i < plan->n_select; i++) {
+		if (pattern_reaches(plan->select[i], name))
+			return true;
+	}
+	return false;
+}
+
+static void leaf_paths(struct show *show, const struct plan_place *leaf, size_t depth)
+{
+	const struct placement *placement = &show->placement;
+	const struct node *node = place_node(show, leaf);
+	char name[NAME_BYTES];
+
+	if (placement->first[node->index] == placement->first[node->index + 1]) {
+		table_cell(&show->table, "/%s/%s", leaf->cluster, leaf->node);
+		path_hosts(show, depth);
+	}
+	for (size_t i = placement->first[node->index]; i < placement->first[node->index + 1]; i++) {
+		snprintf(name, sizeof(name), "/%s/%s/rank%u", leaf->cluster, leaf->node,
+			 placement->ranks[i]);
+		if (!plan_reaches(show->plan, name))
+			continue;
+		table_cell(&show->table, "%s", name);
+		path_hosts(show, depth);
+	}
+}
+
+static void paths_add(struct show *show, const struct plan_place *place, size_t depth)
+{
+	show->path[depth] = place;
+	if (place->leaf)
+		leaf_paths(show, place, depth);
+	for (size_t i = 0; i < place->n_children; i++)
+		paths_add(show, place->children[i], depth + 1);
+}
+
+static size_t longest_node(const struct plan_place *place)
+{
+	size_t longest = strlen(place->node);
+
+	for (size_t i = 0; i < place->n_children; i++) {
+		size_t here = longest_node(place->children[i]);
+
+		longest = here > longest ? here : longest;
+	}
+	return longest;
+}
+
+/* Heads give way, hosts do not. What runs where the elements are is left out first: the path says
+ * where. */
+static struct table_column *path_columns(const struct show *show, size_t n)
+{
+	struct table_column *columns = memory_new(n, sizeof(*columns));
+	size_t least = longest_node(show->plan->root);
+
+	columns[0].parts = 2;
+	for (size_t i = 1; i < n; i++)
+		columns[i] = (struct table_column){
+			.drop = (unsigned)i,
+			.least = least > HEAD_LEAST ? least : HEAD_LEAST,
+			.wraps = true,
+		};
+	return columns;
+}
+
+static void paths_print(struct show *show, FILE *out)
+{
+	struct table_column *gives_way;
+	size_t columns = 2 + show->leaf->n_local;
+
+	for (size_t depth = 0; depth <= show->depth; depth++)
+		columns += (size_t)show->gathers[depth] +
+			   (show->joined[depth] != NULL ? show->joined[depth]->n_joined : 0);
+	table_init(&show->table, columns);
+	show->table.columns = gives_way = path_columns(show, columns);
+	path_heads(show);
+	paths_add(show, show->plan->root, 0);
+	table_print(&show->table, out);
+	table_fini(&show->table);
+	free(gives_way);
+}
+
+/* What the view reads, from how many hosts. */
+static void reading_write(FILE *line, const void *arg)
+{
+	const struct show *show = arg;
+	const struct plan *plan = show->plan;
+
+	fprintf(line, "view %s: %s of", plan->view, reading_name(plan->reading));
+	for (size_t i = 0; i < plan->n_select; i++)
+		fprintf(line, " %s", plan->select[i]);
+	fprintf(line, " from %zu node%s by way of %zu host%s", show->n_leaves,
+		plural(show->n_leaves, "s"), plan->n_places, plural(plan->n_places, "s"));
+	if (plan->root->concurrency == 1)
+		fputs(", asked one after the other", line);
+	else if (plan->root->concurrency > 0)
+		fprintf(line, ", at most %u asked at once by each", plan->root->concurrency);
+}
+
+void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out)
+{
+	struct show show = {.plan = plan, .map = map};
+
+	placement_init(&show.placement, map);
+	show_survey(&show, plan->root, 0);
+	show.gathers = memory_new(show.depth + 1, sizeof(*show.gathers));
+	show.joined = memory_new(show.depth + 1, sizeof(*show.joined));
+	show.path = memory_new(show.depth + 1, sizeof(*show.path));
+	show_columns(&show, plan->root, 0);
+	table_say_of(out, reading_write, &show);
+	fputc('\n', out);
+	hosts_print(&show, out);
+	fputc('\n', out);
+	stages_print(&show, out);
+	fputc('\n', out);
+	paths_print(&show, out);
+	free(show.gathers);
+	free(show.joined);
+	free(show.path);
+	placement_fini(&show.placement);
+}

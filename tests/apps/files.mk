@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests/apps: MPI programs to watch (not sanitized: Open MPI itself leaks).
+
+APP_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+APP_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+APP_LINKFLAGS = -pthread
+
+# Part of `make all`: people try them out, deploy/quickstart as well.
+noinst_PROGRAMS += tests/apps/calls tests/apps/comms tests/apps/guest tests/apps/meet tests/apps/spawn tests/apps/stuck tests/apps/threads tests/apps/windtunnel
+
+tests_apps_windtunnel_SOURCES = \
+	tests/apps/app.c tests/apps/app.h \
+	tests/apps/lattice.c tests/apps/lattice.h \
+	tests/apps/windtunnel.c
+tests_apps_windtunnel_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_windtunnel_CFLAGS = $(APP_CFLAGS)
+tests_apps_windtunnel_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_windtunnel_LDADD = $(MPI_LIBS)
+
+tests_apps_guest_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/guest.c
+tests_apps_guest_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_guest_CFLAGS = $(APP_CFLAGS)
+tests_apps_guest_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_guest_LDADD = $(MPI_LIBS)
+tests_apps_stuck_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/stuck.c
+tests_apps_stuck_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_stuck_CFLAGS = $(APP_CFLAGS)
+tests_apps_stuck_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_stuck_LDADD = $(MPI_LIBS)
+
+check_PROGRAMS += tests/apps/steady
+tests_apps_steady_SOURCES = tests/apps/steady.c
+tests_apps_steady_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_steady_CFLAGS = $(APP_CFLAGS)
+tests_apps_steady_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_steady_LDADD = $(MPI_LIBS)
+
+tests_apps_calls_SOURCES = \
+	tests/apps/app.c tests/apps/app.h \
+	tests/apps/calls.c tests/apps/calls.h \
+	tests/apps/calls_across.c \
+	tests/apps/calls_again.c \
+	tests/apps/calls_coll.c \
+	tests/apps/calls_comm.c \
+	tests/apps/calls_common.c \
+	tests/apps/calls_file.c \
+	tests/apps/calls_general.c \
+	tests/apps/calls_inter.c \
+	tests/apps/calls_mpi4.c \
+	tests/apps/calls_neighbour.c \
+	tests/apps/calls_p2p.c \
+	tests/apps/calls_persistent.c \
+	tests/apps/calls_requests.c \
+	tests/apps/calls_types.c \
+	tests/apps/calls_vector.c \
+	tests/apps/calls_window.c \
+	tests/apps/counts.c tests/apps/counts.h
+tests_apps_calls_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_calls_CFLAGS = $(APP_CFLAGS)
+tests_apps_calls_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_calls_LDADD = $(MPI_LIBS)
+
+tests_apps_spawn_SOURCES = \
+	tests/apps/app.c tests/apps/app.h \
+	tests/apps/calls.h tests/apps/calls_common.c \
+	tests/apps/counts.c tests/apps/counts.h \
+	tests/apps/sides.c tests/apps/sides.h \
+	tests/apps/spawn.c
+tests_apps_spawn_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_spawn_CFLAGS = $(APP_CFLAGS)
+tests_apps_spawn_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_spawn_LDADD = $(MPI_LIBS)
+
+tests_apps_meet_SOURCES = \
+	tests/apps/app.c tests/apps/app.h \
+	tests/apps/calls.h tests/apps/calls_common.c \
+	tests/apps/counts.c tests/apps/counts.h \
+	tests/apps/loopback.c tests/apps/loopback.h \
+	tests/apps/meet.c \
+	tests/apps/sides.c tests/apps/sides.h
+tests_apps_meet_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_meet_CFLAGS = $(APP_CFLAGS)
+tests_apps_meet_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_meet_LDADD = $(MPI_LIBS)
+
+tests_apps_comms_SOURCES = \
+	tests/apps/app.c tests/apps/app.h \
+	tests/apps/comms.c
+tests_apps_comms_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_comms_CFLAGS = $(APP_CFLAGS)
+tests_apps_comms_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_comms_LDADD = $(MPI_LIBS)
+
+check_PROGRAMS += tests/apps/ids
+tests_apps_ids_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/ids.c
+tests_apps_ids_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_ids_CFLAGS = $(APP_CFLAGS)
+tests_apps_ids_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_ids_LDADD = $(MPI_LIBS)
+
+tests_apps_threads_SOURCES = \
+	tests/apps/app.c tests/apps/app.h \
+	tests/apps/counts.c tests/apps/counts.h \
+	tests/apps/threads.c
+tests_apps_threads_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_threads_CFLAGS = $(APP_CFLAGS)
+tests_apps_threads_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_threads_LDADD = $(MPI_LIBS)
+
+# The same programs for MPICH: <name>-mpich. Without MPICH there are none, and $(MPICH_RUN) is empty.
+# (gcc 12 takes its MPI_STATUSES_IGNORE, which is the address 1, for an array without room.)
+MPICH_APP_CPPFLAGS = $(AM_CPPFLAGS) $(MPICH_CFLAGS)
+MPICH_APP_CFLAGS = $(APP_CFLAGS) -Wno-stringop-overflow
+if MPICH
+check_PROGRAMS += tests/apps/calls-mpich tests/apps/ids-mpich tests/apps/stuck-mpich tests/apps/threads-mpich \
+	tests/apps/windtunnel-mpich
+tests_apps_calls_mpich_SOURCES = $(tests_apps_calls_SOURCES)
+tests_apps_calls_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_apps_calls_mpich_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_apps_calls_mpich_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_calls_mpich_LDADD = $(MPICH_LIBS)
+tests_apps_ids_mpich_SOURCES = $(tests_apps_ids_SOURCES)
+tests_apps_ids_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_apps_ids_mpich_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_apps_ids_mpich_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_ids_mpich_LDADD = $(MPICH_LIBS)
+tests_apps_stuck_mpich_SOURCES = $(tests_apps_stuck_SOURCES)
+tests_apps_stuck_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_apps_stuck_mpich_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_apps_stuck_mpich_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_stuck_mpich_LDADD = $(MPICH_LIBS)
+tests_apps_threads_mpich_SOURCES = $(tests_apps_threads_SOURCES)
+tests_apps_threads_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_apps_threads_mpich_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_apps_threads_mpich_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_threads_mpich_LDADD = $(MPICH_LIBS)
+tests_apps_windtunnel_mpich_SOURCES = $(tests_apps_windtunnel_SOURCES)
+tests_apps_windtunnel_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_apps_windtunnel_mpich_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_apps_windtunnel_mpich_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_windtunnel_mpich_LDADD = $(MPICH_LIBS)
+endif
+
+tests_lattice_test_SOURCES = tests/apps/lattice.c tests/apps/lattice.h tests/lattice_test.c
+tests_lattice_test_LDADD = libtap.la

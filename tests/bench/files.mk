@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests/bench, tests/fuzz.
+
+# Benches are built and run by `make bench` alone; each takes --json, --quick and --help. They print
+# ratios to a limit or floor measured in the same run, and fail no build.
+bench_programs = tests/bench/agents tests/bench/collect tests/bench/failure tests/bench/tree tests/bench/remap tests/bench/tradeoff
+# What tests/bench/collect starts, and what is preloaded into that.
+bench_helpers = tests/bench/solo tests/bench/duo tests/bench/pvm-duo
+bench_preloads = tests/bench/alternate.la tests/bench/forward.la
+if LTTNG
+bench_preloads += tests/bench/lttng.la
+endif
+EXTRA_PROGRAMS = $(bench_programs) $(bench_helpers)
+EXTRA_LTLIBRARIES = tests/bench/alternate.la tests/bench/forward.la tests/bench/lttng.la
+CLEANFILES += $(bench_programs) $(bench_helpers) $(EXTRA_LTLIBRARIES)
+BENCH_CPPFLAGS = $(libtree_la_CPPFLAGS) -DBENCH_SOURCES='"$(abs_top_srcdir)"'
+bench_sources = \
+	tests/bench/bed.c tests/bench/bed.h \
+	tests/bench/bench.c tests/bench/bench.h \
+	tests/bench/certificate.c tests/bench/certificate.h \
+	tests/bench/figures.c tests/bench/figures.h \
+	tests/bench/meter.c tests/bench/meter.h \
+	tests/bench/puller.c tests/bench/puller.h \
+	tests/bench/traffic.c tests/bench/traffic.h
+
+tests_bench_agents_SOURCES = tests/bench/agents.c \
+	tests/bench/bed.c tests/bench/bed.h tests/bench/bench.c tests/bench/bench.h \
+	tests/bench/census.c tests/bench/census.h \
+	tests/bench/figures.c tests/bench/figures.h \
+	tests/bench/certificate.c tests/bench/certificate.h \
+	tests/bench/space.c tests/bench/space.h
+tests_bench_agents_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_agents_LDADD = $(EVSPACE_LIBS)
+
+tests_bench_tree_SOURCES = tests/bench/tree.c $(bench_sources) \
+	tests/bench/burst.c tests/bench/burst.h \
+	tests/bench/floor.c tests/bench/floor.h \
+	tests/bench/grove.c tests/bench/grove.h \
+	tests/bench/newest.c tests/bench/newest.h \
+	tests/bench/pipe.c tests/bench/pipe.h \
+	tests/bench/space.c tests/bench/space.h
+tests_bench_tree_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_tree_LDADD = $(EVSPACE_LIBS)
+
+tests_bench_failure_SOURCES = tests/bench/failure.c $(bench_sources) \
+	tests/bench/space.c tests/bench/space.h
+tests_bench_failure_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_failure_LDADD = $(EVSPACE_LIBS)
+
+tests_bench_remap_SOURCES = tests/bench/remap.c tests/bench/follower.c tests/bench/follower.h \
+	tests/bench/bed.c tests/bench/bed.h tests/bench/bench.c tests/bench/bench.h \
+	tests/bench/certificate.c tests/bench/certificate.h
+tests_bench_remap_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_remap_LDADD = $(EVSPACE_LIBS)
+
+tests_bench_tradeoff_SOURCES = tests/bench/tradeoff.c $(bench_sources)
+tests_bench_tradeoff_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_tradeoff_LDADD = $(EVSPACE_LIBS)
+
+# The collector's own code, as it is compiled for programs.
+tests_bench_collect_SOURCES = \
+	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
+	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
+	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
+	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
+	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
+	node-agent/collect/core/collect-swift.h \
+	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
+	tests/bench/bench.c tests/bench/bench.h \
+	tests/bench/collect.c tests/bench/collect-case.h \
+	tests/bench/collect-elements.c \
+	tests/bench/collect-lttng.c \
+	tests/bench/collect-modes.c \
+	tests/bench/collect-mpi.c tests/bench/collect-mpi.h \
+	tests/bench/collect-path.c tests/bench/collect-path.h \
+	tests/bench/collect-pvm.c \
+	tests/bench/collect-runs.c \
+	tests/bench/collect-user.c \
+	tests/bench/figures.c tests/bench/figures.h \
+	tests/bench/pairs.c tests/bench/pairs.h
+tests_bench_collect_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_collect_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(COLLECT_ALIGN)
+tests_bench_collect_LDADD = $(EVSPACE_LIBS)
+
+# MPI programs that it starts; nothing of them is sanitized, nor shared with those that are.
+bench_helper_sources = \
+	pathmap/base/error.c pathmap/base/error.h pathmap/base/memory.c pathmap/base/memory.h pathmap/base/utf8.c pathmap/base/utf8.h \
+	tests/bench/figures.c tests/bench/figures.h \
+	tests/bench/pairs.c tests/bench/pairs.h \
+	tree/data/clock.c tree/data/clock.h tree/data/clock-host.c tree/data/clock-host.h
+tests_bench_solo_SOURCES = tests/bench/solo.c tests/bench/library.h tests/bench/lttng.h \
+	$(bench_helper_sources)
+tests_bench_solo_CPPFLAGS = $(APP_CPPFLAGS)
+tests_bench_solo_CFLAGS = $(APP_CFLAGS)
+tests_bench_solo_LDFLAGS = $(APP_LINKFLAGS)
+tests_bench_solo_LDADD = $(MPI_LIBS) -ldl
+tests_bench_duo_SOURCES = tests/bench/duo.c tests/bench/library.h $(bench_helper_sources)
+tests_bench_duo_CPPFLAGS = $(APP_CPPFLAGS)
+tests_bench_duo_CFLAGS = $(APP_CFLAGS)
+tests_bench_duo_LDFLAGS = $(APP_LINKFLAGS)
+tests_bench_duo_LDADD = $(MPI_LIBS) -ldl
+tests_bench_pvm_duo_SOURCES = tests/bench/pvm-duo.c tree/data/clock.c tree/data/clock.h tree/data/clock-host.c tree/data/clock-host.h
+tests_bench_pvm_duo_CFLAGS = $(APP_CFLAGS)
+tests_bench_pvm_duo_LDFLAGS = $(APP_LINKFLAGS)
+tests_bench_pvm_duo_LDADD = $(PVM_LIBS)
+tests_bench_alternate_la_SOURCES = tests/bench/alternate.c tests/bench/library.h \
+	tree/data/clock.c tree/data/clock.h tree/data/clock-host.c tree/data/clock-host.h
+tests_bench_alternate_la_CPPFLAGS = $(APP_CPPFLAGS)
+tests_bench_alternate_la_CFLAGS = $(APP_CFLAGS)
+tests_bench_alternate_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_bench_alternate_la_LIBADD = -ldl
+tests_bench_forward_la_SOURCES = tests/bench/forward.c tests/bench/library.h
+tests_bench_forward_la_CPPFLAGS = $(APP_CPPFLAGS)
+tests_bench_forward_la_CFLAGS = $(APP_CFLAGS)
+tests_bench_forward_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_bench_forward_la_LIBADD = -ldl
+tests_bench_lttng_la_SOURCES = tests/bench/lttng.c tests/bench/lttng.h \
+	tests/bench/lttng-provider.h tests/bench/library.h
+tests_bench_lttng_la_CPPFLAGS = $(APP_CPPFLAGS) $(LTTNG_CFLAGS)
+tests_bench_lttng_la_CFLAGS = $(APP_CFLAGS)
+tests_bench_lttng_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_bench_lttng_la_LIBADD = $(LTTNG_LIBS) -ldl
+
+.PHONY: bench
+bench: all $(bench_programs) $(bench_helpers) $(bench_preloads)
+	@$(AM_TESTS_ENVIRONMENT) for program in $(bench_programs); do \
+		$$program $(BENCH_ARGS) || echo "$$program: no result"; echo; \
+	done
+
+# What make check does for seconds, for minutes.
+.PHONY: soak
+soak: all $(check_PROGRAMS)
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS EVSPACE_TEST_LIMIT=7200 \
+		TESTS='tests/chaos_test.sh tests/reconnect_test.sh tests/hostile_test.sh' \
+		CHAOS_SECONDS=300 RECONNECTIONS=10000 HOSTILE_SECONDS=3600
+
+# A program that tries code without locks is compiled, with the sources it tries, under this.
+TSAN_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fsanitize=thread
+
+# A fuzz target is built in one go from its own source and those that it tries:
+#	if FUZZER
+#	tests/fuzz/x_fuzz: tests/fuzz/x_fuzz.c $(libpathmap_la_SOURCES)
+#		$(FUZZ_BUILD) -o $@ $(filter %.c,$^)
+# make check gives each FUZZ_SECONDS.
+FUZZ_BUILD = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(CLANG) -std=gnu11 -g -O1 $(DEFS) $(AM_CPPFLAGS) \
+	$(CPPFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+
+fuzz_targets = tests/fuzz/batch_fuzz tests/fuzz/pathmap_fuzz tests/fuzz/segment_fuzz \
+	tests/fuzz/wire_fuzz
+EXTRA_DIST += tests/fuzz/batch_fuzz.c tests/fuzz/pathmap_fuzz.c tests/fuzz/segment_fuzz.c \
+	tests/fuzz/wire_fuzz.c tests/fuzz/seeds/segment
+if FUZZER
+check_DATA += $(fuzz_targets)
+CLEANFILES += $(fuzz_targets)
+endif
+
+tests/fuzz/batch_fuzz: tests/fuzz/batch_fuzz.c tree/data/batch.c tree/data/bin.c tree/data/buffer.c tree/data/clock.c tree/data/clock-host.c \
+		tree/stage/condition.c tree/stage/convert.c tree/stage/counts.c tree/stage/filter.c tree/stage/fold.c tree/data/group.c \
+		tree/stage/histogram.c tree/stage/matrix.c tree/data/members.c tree/stage/message.c tree/data/names.c tree/data/names-comm.c tree/data/tellers.c tree/data/op.c tree/data/part.c \
+		tree/stage/reduce.c tree/stage/slowest.c tree/stage/sort.c tree/stage/stage.c tree/data/total.c tree/data/tuple.c \
+		$(libpathmap_la_SOURCES)
+	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
+
+tests/fuzz/pathmap_fuzz: tests/fuzz/pathmap_fuzz.c tests/maps.c $(libpathmap_la_SOURCES)
+	$(FUZZ_BUILD) -o $@ $(filter %.c,$^)
+
+tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c node-agent/store/cursor.c \
+		node-agent/store/cursor-file.c node-agent/segment/element.c node-agent/source/accounting.c node-agent/segment/folder.c \
+		node-agent/source/handover.c node-agent/source/label.c node-agent/store/mirror.c node-agent/store/proc.c \
+		node-agent/source/row.c node-agent/source/row-comm.c node-agent/source/row-fetch.c node-agent/source/row-gone.c \
+		node-agent/source/row-label.c \
+		node-agent/source/row-mirror.c node-agent/source/row-move.c node-agent/source/row-take.c \
+		node-agent/segment/segment-class.c node-agent/segment/segment-comm.c node-agent/segment/segment-file.c \
+		node-agent/segment/segment-label.c node-agent/segment/segment-mark.c node-agent/segment/segment-module.c \
+		node-agent/segment/segment-read.c node-agent/segment/segment-region.c node-agent/segment/segment-room.c \
+		node-agent/segment/segment.c \
+		node-agent/store/shelf.c node-agent/source/source.c node-agent/source/source-host.c node-agent/store/store-segment.c node-agent/control/switch.c \
+		tree/data/batch.c tree/data/bin.c tree/data/buffer.c tree/scope/classes.c tree/data/clock.c tree/data/clock-host.c tree/stage/condition.c \
+		tree/stage/convert.c tree/stage/counts.c tree/stage/filter.c tree/stage/fold.c tree/data/group.c \
+		tree/stage/histogram.c tree/stage/matrix.c tree/data/members.c tree/stage/message.c tree/data/names.c tree/data/names-comm.c tree/data/tellers.c tree/data/op.c tree/data/part.c \
+		tree/link/rate-limit.c \
+		tree/stage/reduce.c tree/stage/slowest.c tree/stage/sort.c tree/stage/stage.c tree/data/total.c tree/data/tuple.c \
+		tree/wire/wire.pb-c.c $(libpathmap_la_SOURCES)
+	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) -lm
+
+tests/fuzz/wire_fuzz: tests/fuzz/wire_fuzz.c tree/data/arena.c tree/data/batch.c tree/data/bin.c tree/data/buffer.c \
+		tree/data/clock.c tree/data/clock-host.c \
+		tree/stage/convert.c tree/wire/deframer.c tree/data/op.c tree/data/part.c tree/data/total.c tree/data/tuple.c \
+		tree/wire/unpacker.c tree/wire/wire.c tree/wire/wire-place.c tree/wire/wire.pb-c.c $(libpathmap_la_SOURCES)
+	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) -lm

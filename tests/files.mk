@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests: one CUnit program per module, speaking TAP; scripts.
+
+# Programs named in unit_tests are built and run by make check; each is <name>.c and LDADD, unless
+# it says otherwise. Scripts in TESTS end in .sh and are run by bash with tests/tap.sh.
+# Both print TAP, each case is one line.
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(BASH_PATH) $(top_srcdir)/tests/driver.sh
+TEST_EXTENSIONS = .sh
+SH_LOG_DRIVER = $(LOG_DRIVER)
+LOG_COMPILER = $(BASH_PATH) $(top_srcdir)/tests/limit.sh
+SH_LOG_COMPILER = $(LOG_COMPILER) $(BASH_PATH)
+EXTRA_DIST += tests/cluster/bed tests/cluster/bed.sh tests/cluster/far.sh tests/cluster/slurm.sh
+EXTRA_DIST += tests/bench/deploy.sh tests/bench/distance.sh
+check_PROGRAMS += tests/cluster/wire
+tests_cluster_wire_LDADD =
+# Not what make would make of bed.sh by a rule of its own.
+tests/cluster/bed: ;
+EXTRA_DIST += tests/apart.sh tests/exempt.tab tests/cppcheck.cfg tests/copy.sh tests/counts.sh tests/driver.sh tests/durations \
+	tests/limit.sh tests/machine.sh tests/tap.sh $(script_tests) $(idle_tests) $(lone_tests) $(dear_tests)
+
+# MPI as root, with more ranks than cores; what is tested is what was built, not what is installed.
+# A sanitized program may have the collector, which is not sanitized, preloaded before it.
+AM_TESTS_ENVIRONMENT = \
+	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
+	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	EVSPACE_LIBDIR='$(abs_top_builddir)/.libs'; export EVSPACE_LIBDIR; \
+	PATH='$(abs_top_builddir)':$$PATH; export PATH; \
+	OMPI_ALLOW_RUN_AS_ROOT=1; export OMPI_ALLOW_RUN_AS_ROOT; \
+	OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM; \
+	OMPI_MCA_rmaps_base_oversubscribe=1; export OMPI_MCA_rmaps_base_oversubscribe; \
+	OMP_NUM_THREADS=1; export OMP_NUM_THREADS; \
+	MPICH_RUN='$(MPICH_RUN)'; export MPICH_RUN; \
+	FUZZ_SECONDS='$(FUZZ_SECONDS)'; export FUZZ_SECONDS; \
+	ASAN_OPTIONS=verify_asan_link_order=0:$$ASAN_OPTIONS; export ASAN_OPTIONS; \
+	UBSAN_OPTIONS=print_stacktrace=1:$$UBSAN_OPTIONS; export UBSAN_OPTIONS;
+
+check_LTLIBRARIES = libtap.la
+libtap_la_SOURCES = tests/tap.c tests/tap.h
+libtap_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS)
+libtap_la_LIBADD = $(CUNIT_LIBS)
+LDADD = libtap.la $(EVSPACE_LIBS)
+
+unit_tests = \
+	tests/address_test \
+	tests/batch_test \
+	tests/bench_test \
+	tests/classes_test \
+	tests/client_test tests/client_break_test \
+	tests/clock_test \
+	tests/collect_class_test \
+	tests/collector_test \
+	tests/collect_hazard_test \
+	tests/convert_test \
+	tests/cost_test \
+	tests/cursor_test tests/shelf_test \
+	tests/deframer_test \
+	tests/element_test tests/element_tsan_test \
+	tests/subprocess_test \
+	tests/error_test \
+	tests/filter_test \
+	tests/gather_test \
+	tests/finding_test \
+	tests/fold_test \
+	tests/heartbeat_test \
+	tests/hop_test tests/hostlist_test \
+	tests/lattice_test \
+	tests/delivery_test \
+	tests/library_test \
+	tests/link_test tests/link_flood_test \
+	tests/listener_test \
+	tests/muster_test \
+	tests/names_test \
+	tests/op_test \
+	tests/packer_test \
+	tests/pass_test \
+	tests/pathmap_test \
+	tests/pattern_test \
+	tests/table_test \
+	tests/difference_test \
+	tests/plan_test tests/plan_random_test \
+	tests/process_test \
+	tests/thread_states_test tests/tempo_test tests/capacity_test \
+	tests/reduce_test \
+	tests/segment_test tests/segment_hostile_test \
+	tests/settings_test \
+	tests/site_test \
+	tests/sort_test \
+	tests/monitor_test \
+	tests/source_test \
+	tests/stage_test \
+	tests/scope_shared_test \
+	tests/store_test tests/store_purge_test tests/segment_room_test \
+	tests/tls_test \
+	tests/wire_test
+check_PROGRAMS += $(unit_tests)
+# Those that take long have a line in tests/durations, by which deploy/check begins with the longest.
+script_tests = \
+	tests/cluster/multicluster \
+	tests/hostile_test.sh \
+	tests/distance_test.sh \
+	tests/conformance_test.sh \
+	tests/switch_test.sh \
+	tests/hpcc_test.sh \
+	tests/launch_test.sh \
+	tests/deploy_test.sh \
+	tests/discover_test.sh \
+	tests/mpich_test.sh \
+	tests/remap_test.sh \
+	tests/observe_test.sh \
+	tests/systemd_test.sh \
+	tests/apps_test.sh \
+	tests/attack_test.sh \
+	tests/certs_test.sh \
+	tests/chaos_test.sh \
+	tests/check_test.sh \
+	tests/collect_test.sh \
+	tests/comms_test.sh \
+	tests/ids_test.sh \
+	tests/doctor_test.sh \
+	tests/elements_test.sh \
+	tests/hurry_test.sh tests/ended_test.sh \
+	tests/failure_test.sh \
+	tests/fault_test.sh \
+	tests/folder_test.sh \
+	tests/fortran_test.sh \
+	tests/gateway_test.sh \
+	tests/guest_test.sh \
+	tests/install_test.sh \
+	tests/kill_test.sh \
+	tests/monitors_test.sh \
+	tests/prefork_test.sh \
+	tests/pathmap_recorded_test.sh \
+	tests/profile_test.sh \
+	tests/programs_test.sh \
+	tests/prolog_test.sh \
+	tests/pvm_test.sh \
+	tests/quickstart_test.sh \
+	tests/reconnect_test.sh \
+	tests/refuse_test.sh \
+	tests/remote_test.sh \
+	tests/rest_test.sh \
+	tests/run_test.sh \
+	tests/sigkill_test.sh \
+	tests/stack_test.sh \
+	tests/stuck_test.sh \
+	tests/user_test.sh \
+	tests/versions_test.sh \
+	tests/view_test.sh \
+	tests/whole_test.sh
+# They only compute: one after the other beside all others, with what processor time these leave over.
+idle_tests = \
+	tests/fuzz_test.sh \
+	tests/style.sh
+# They compare what they measure with what was predicted: nothing else may run.
+lone_tests = tests/predict_test.sh
+TESTS += $(script_tests) $(unit_tests) $(idle_tests) $(lone_tests)
+# They take minutes of both cores: deploy/check --all runs them, or make check TESTS=tests/deb_test.sh
+dear_tests = tests/deb_test.sh
+
+# For deploy/check.
+.PHONY: tests-list
+tests-list:
+	@printf 'some %s\n' $(script_tests) $(unit_tests)
+	@printf 'idle %s\n' $(idle_tests)
+	@printf 'lone %s\n' $(lone_tests)
+	@printf 'dear %s\n' $(dear_tests)
+
+tests_hop_test_SOURCES = tests/hop_test.c tests/peers.c tests/peers.h
+tests_muster_test_SOURCES = tests/muster_test.c tests/peers.c tests/peers.h
+tests_pass_test_SOURCES = tests/maps.c tests/maps.h tests/pass_test.c tests/peers.c tests/peers.h
+tests_link_flood_test_SOURCES = tests/link_flood_test.c tests/peers.c tests/peers.h
+tests_link_test_SOURCES = tests/link_test.c tests/peers.c tests/peers.h
+tests_listener_test_SOURCES = tests/listener_test.c tests/peers.c tests/peers.h
+tests_packer_test_SOURCES = tests/packer_test.c tests/peers.c tests/peers.h tests/random.h
+tests_packer_test_LDADD = $(LDADD) $(ZSTD_LIBS)
+tests_tls_test_SOURCES = tests/tls_test.c tests/forge.c tests/forge.h tests/peers.c tests/peers.h
+
+tests_filter_test_SOURCES = tests/filter_test.c tests/random.h
+tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h
+tests_reduce_test_SOURCES = tests/random-trees.c tests/random-trees.h tests/random.h tests/reduce_test.c
+tests_sort_test_SOURCES = tests/random.h tests/sort_test.c
+tests_monitor_test_SOURCES = tests/monitor_test.c tests/fixture.c tests/fixture.h
+tests_source_test_SOURCES = tests/source_test.c tests/fixture.c tests/fixture.h
+tests_store_test_SOURCES = tests/store_test.c tests/fixture.c tests/fixture.h
+tests_segment_room_test_SOURCES = tests/segment_room_test.c tests/fixture.c tests/fixture.h
+tests_store_purge_test_SOURCES = tests/store_purge_test.c tests/fixture.c tests/fixture.h
+tests_client_break_test_SOURCES = tests/client_break_test.c tests/fake.c tests/fake.h tests/random.h
+tests_client_test_SOURCES = tests/client_test.c tests/fake.c tests/fake.h tests/random.h
+tests_delivery_test_SOURCES = tests/delivery_test.c tests/random.h
+# As programs of others: linked with the library alone.
+tests_library_test_LDADD = libtap.la libevspace.la
+tests_bench_test_CPPFLAGS = $(AM_CPPFLAGS) -DBENCH_SOURCES='"$(abs_top_srcdir)"'
+tests_bench_test_SOURCES = tests/bench/bench.c tests/bench/bench.h tests/bench_test.c
+tests_subprocess_test_SOURCES = consumers/deploy/subprocess.c consumers/deploy/subprocess.h tests/subprocess_test.c
+tests_finding_test_SOURCES = consumers/deploy/finding.c consumers/deploy/finding.h consumers/deploy/finding-place.c \
+	consumers/deploy/finding-words.c tests/finding_test.c tests/random.h
+tests_capacity_test_SOURCES = node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
+	tests/capacity_test.c
+tests_thread_states_test_SOURCES = consumers/watch/thread-states.c consumers/watch/thread-states.h tests/thread_states_test.c
+tests_stage_test_SOURCES = tests/stage_test.c tests/wave.c tests/wave.h
+tests_convert_test_SOURCES = tests/convert_test.c tests/random.h
+EXTRA_DIST += tests/recorded/stages tests/fuzz/seeds/wire
+
+tests_pathmap_test_SOURCES = tests/maps.c tests/maps.h tests/pathmap_test.c
+tests_table_test_SOURCES = tests/table_test.c
+tests_pattern_test_SOURCES = tests/pattern_test.c tests/random.h
+tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
+tests_cost_test_SOURCES = tests/cost_test.c tests/maps.c tests/maps.h
+tests_plan_test_SOURCES = tests/maps.c tests/maps.h tests/plan_test.c
+tests_plan_random_test_SOURCES = tests/maps.c tests/maps.h tests/plan_random_test.c tests/random.h
+EXTRA_DIST += tests/recorded/pathmap tests/fuzz/seeds/pathmap
+
+# === tests of what is collected
+
+tests_segment_test_SOURCES = tests/segment_test.c tests/segments.c tests/segments.h
+tests_segment_hostile_test_SOURCES = tests/segment_hostile_test.c tests/segments.c tests/segments.h
+tests_site_test_SOURCES = tests/site_test.c tests/segments.c tests/segments.h \
+	node-agent/collect/core/modules.c node-agent/collect/core/modules.h
+
+# gcc 12 tests the address of a thread-local variable with flags that it has just overwritten.
+tests_collector_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
+tests_collector_test_SOURCES = \
+	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
+	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
+	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
+	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
+	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
+	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
+	tests/collector_test.c tests/segments.c tests/segments.h
+tests_collect_class_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
+tests_collect_class_test_SOURCES = \
+	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
+	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
+	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
+	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
+	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
+	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
+	tests/collect_class_test.c tests/segments.c tests/segments.h
+tests_collect_hazard_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
+tests_collect_hazard_test_SOURCES = \
+	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
+	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
+	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
+	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
+	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
+	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
+	tests/collect_hazard_test.c tests/segments.c tests/segments.h
+tests_settings_test_SOURCES = \
+	node-agent/collect/core/settings.c node-agent/collect/core/settings.h \
+	tests/segments.c tests/segments.h tests/settings_test.c
+
+tests_element_tsan_test_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS)
+tests_element_tsan_test_CFLAGS = $(TSAN_CFLAGS) -Wno-tsan
+tests_element_tsan_test_LDFLAGS = -fsanitize=thread
+tests_element_tsan_test_LDADD = $(CUNIT_LIBS)
+tests_element_tsan_test_SOURCES = \
+	node-agent/segment/element.c node-agent/segment/element.h node-agent/segment/element-writer.h \
+	tests/element_test.c tests/tap.c tests/tap.h
+
+# What tests/collect_test.sh looks with, and what else may be there when an MPI program is collected.
+check_PROGRAMS += tests/segdump tests/killed tests/preload/late
+check_LTLIBRARIES += tests/preload/failing.la tests/preload/plugin.la tests/preload/tool.la
+tests_killed_LDADD = $(EVSPACE_LIBS)
+# gcc 12 tests the address of a thread-local variable with flags that it has just overwritten.
+tests_killed_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
+tests_killed_SOURCES = tests/killed.c \
+	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
+	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
+	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
+	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
+	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
+	node-agent/collect/core/modules.c node-agent/collect/core/modules.h
+tests_segdump_LDADD = $(EVSPACE_LIBS)
+tests_preload_late_CFLAGS = $(APP_CFLAGS)
+tests_preload_late_LDFLAGS = -no-install
+tests_preload_late_LDADD = -ldl -lpthread
+PRELOAD_LINKFLAGS = -module -shared -avoid-version -rpath /nowhere
+tests_preload_failing_la_SOURCES = tests/preload/failing.c
+tests_preload_failing_la_CPPFLAGS = $(APP_CPPFLAGS)
+tests_preload_failing_la_CFLAGS = $(APP_CFLAGS)
+tests_preload_failing_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_failing_la_LIBADD = $(MPI_LIBS)
+tests_preload_plugin_la_SOURCES = tests/preload/plugin.c
+tests_preload_plugin_la_CPPFLAGS = $(APP_CPPFLAGS)
+tests_preload_plugin_la_CFLAGS = $(APP_CFLAGS)
+tests_preload_plugin_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_plugin_la_LIBADD = $(MPI_LIBS)
+tests_preload_tool_la_SOURCES = tests/preload/tool.c
+tests_preload_tool_la_CPPFLAGS = $(APP_CPPFLAGS)
+tests_preload_tool_la_CFLAGS = $(APP_CFLAGS)
+tests_preload_tool_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_tool_la_LIBADD = $(MPI_LIBS)
+
+# Another kind of tool, programs that wrap MPI, have it in them, or have one that nobody knows; and
+# the same for MPICH: <name>-mpich.
+check_PROGRAMS += tests/preload/alone tests/preload/inside tests/preload/strange \
+	tests/preload/wrapped
+check_LTLIBRARIES += tests/preload/libstrange.la tests/preload/profiler.la
+tests_preload_alone_LDFLAGS = -all-static
+tests_preload_alone_CFLAGS = $(APP_CFLAGS)
+tests_preload_alone_LDADD =
+tests_preload_inside_SOURCES = tests/preload/alone.c
+tests_preload_inside_CFLAGS = $(APP_CFLAGS)
+tests_preload_inside_LDFLAGS = $(APP_LINKFLAGS)
+tests_preload_inside_LDADD =
+tests_preload_libstrange_la_SOURCES = tests/preload/strange.c
+tests_preload_libstrange_la_CFLAGS = $(APP_CFLAGS)
+tests_preload_libstrange_la_LDFLAGS = -shared -avoid-version -rpath $(abs_builddir)/tests/preload/.libs
+tests_preload_strange_CPPFLAGS = $(AM_CPPFLAGS) -DPROGRAM
+tests_preload_strange_CFLAGS = $(APP_CFLAGS)
+tests_preload_strange_LDADD = tests/preload/libstrange.la
+tests_preload_strange_LDFLAGS = -no-install
+tests_preload_wrapped_CPPFLAGS = $(APP_CPPFLAGS)
+tests_preload_wrapped_CFLAGS = $(APP_CFLAGS)
+tests_preload_wrapped_LDFLAGS = $(APP_LINKFLAGS)
+tests_preload_wrapped_LDADD = $(MPI_LIBS)
+tests_preload_profiler_la_CPPFLAGS = $(APP_CPPFLAGS)
+tests_preload_profiler_la_CFLAGS = $(APP_CFLAGS)
+tests_preload_profiler_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_profiler_la_LIBADD = $(MPI_LIBS)
+tests_preload_profiler_la_SOURCES = tests/preload/profiler.c
+if MPICH
+check_PROGRAMS += tests/preload/wrapped-mpich
+check_LTLIBRARIES += tests/preload/failing-mpich.la \
+	tests/preload/plugin-mpich.la tests/preload/profiler-mpich.la \
+	tests/preload/tool-mpich.la
+tests_preload_wrapped_mpich_SOURCES = tests/preload/wrapped.c
+tests_preload_wrapped_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_preload_wrapped_mpich_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_preload_wrapped_mpich_LDFLAGS = $(APP_LINKFLAGS)
+tests_preload_wrapped_mpich_LDADD = $(MPICH_LIBS)
+tests_preload_failing_mpich_la_SOURCES = tests/preload/failing.c
+tests_preload_failing_mpich_la_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_preload_failing_mpich_la_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_preload_failing_mpich_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_failing_mpich_la_LIBADD = $(MPICH_LIBS)
+tests_preload_plugin_mpich_la_SOURCES = tests/preload/plugin.c
+tests_preload_plugin_mpich_la_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_preload_plugin_mpich_la_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_preload_plugin_mpich_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_plugin_mpich_la_LIBADD = $(MPICH_LIBS)
+tests_preload_profiler_mpich_la_SOURCES = tests/preload/profiler.c
+tests_preload_profiler_mpich_la_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_preload_profiler_mpich_la_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_preload_profiler_mpich_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_profiler_mpich_la_LIBADD = $(MPICH_LIBS)
+tests_preload_tool_mpich_la_SOURCES = tests/preload/tool.c
+tests_preload_tool_mpich_la_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_preload_tool_mpich_la_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_preload_tool_mpich_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_tool_mpich_la_LIBADD = $(MPICH_LIBS)
+endif
+
+# Black-box tests: the bed of agents, who counts what came of every tuple, a clock that steps.
+EXTRA_DIST += tests/bed.sh tests/hosts-bed.sh
+check_PROGRAMS += tests/account
+tests_account_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_account_LDADD = $(EVSPACE_LIBS) $(JANSSON_LIBS)
+# What views say, and what the events do.
+check_PROGRAMS += tests/answers
+tests_answers_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_answers_LDADD = $(EVSPACE_LIBS) $(JANSSON_LIBS)
+# Who writes known numbers, and who sums up what comes of them.
+check_PROGRAMS += tests/cutter tests/delay tests/checker tests/writer
+# Who has no certificate, or the wrong one.
+check_PROGRAMS += tests/attacker
+# Who makes agents seem to be of another release, or machine.
+check_PROGRAMS += tests/version-proxy
+tests_attacker_LDADD = $(EVSPACE_LIBS)
+check_PROGRAMS += tests/crowd tests/hostile tests/opener tests/pulse
+tests_crowd_SOURCES = tests/crowd.c node-agent/collect/core/modules.c node-agent/collect/core/modules.h
+tests_crowd_LDADD = $(EVSPACE_LIBS)
+tests_hostile_SOURCES = tests/hostile.c tests/random.h tests/random-frame.c tests/random-frame.h \
+	tests/speech.c tests/speech.h
+tests_hostile_LDADD = $(EVSPACE_LIBS)
+tests_opener_LDADD = $(EVSPACE_LIBS)
+tests_pulse_LDADD = $(EVSPACE_LIBS)
+tests_version_proxy_LDADD = $(EVSPACE_LIBS)
+tests_checker_SOURCES = tests/checker.c tests/oracle.c tests/oracle.h
+tests_checker_LDADD = $(EVSPACE_LIBS) -lm
+tests_writer_SOURCES = tests/writer.c tests/oracle.c tests/oracle.h
+tests_writer_LDADD = $(EVSPACE_LIBS)
+check_LTLIBRARIES += tests/preload/leap.la
+tests_preload_leap_la_SOURCES = tests/preload/leap.c
+tests_preload_leap_la_CFLAGS = $(APP_CFLAGS)
+tests_preload_leap_la_LDFLAGS = $(PRELOAD_LINKFLAGS)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A cell of a matrix: how many messages went from one process or node to another, and how large. */
+#ifndef EVSPACE_CELL_H
+#define EVSPACE_CELL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Which ends of a cell are names' ids (tree/data/names.h); the others are numbers of processes. */
+enum cell_end {
+	CELL_FROM_NAMED = 1 << 0,
+	CELL_TO_NAMED = 1 << 1,
+};
+
+/** One cell, of the matrix that its run is named after. On the wire as it is. */
+struct cell {
+	uint64_t calls; /* messages */
+	uint64_t bytes;
+	uint32_t from, to; /* a name's id, or a number as in tuple.peer */
+	uint32_t named;	   /* enum cell_end bits */
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct cell) == 32, "a cell is 32 bytes");
+
+/** Could these numbers be a cell? For what came over the wire. */
+static inline bool cell_sound(const struct cell *cell)
+{
+	return !(cell->named & ~(uint32_t)(CELL_FROM_NAMED | CELL_TO_NAMED)) && cell->pad == 0;
+}
+
+#endif

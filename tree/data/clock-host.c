@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks the kernel what it thinks of the TSC, and notices that the host has been suspended. */
+#include "tree/data/clock-host.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/** Less is the time between two readings of clocks. */
+#define SLEEP_LEAST_NS 50000000u
+
+bool clock_host_trusts_tsc(const char *folder)
+{
+	char path[256], text[256], *rest = text;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/available_clocksource", folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return true;
+	text[n] = '\0';
+	for (const char *name; (name = strsep(&rest, " \n"));)
+		if (strcmp(name, "tsc") == 0)
+			return true;
+	return false;
+}
+
+/* Of a few tries the one in which least time went by between the two clocks. */
+uint64_t clock_host_slept_ns(void)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct timespec t;
+		uint64_t boot, mono;
+
+		if (clock_gettime(CLOCK_BOOTTIME, &t) < 0)
+			return 0;
+		boot = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+		mono = clock_mono_ns();
+		if (boot > mono && boot - mono > most)
+			most = boot - mono;
+	}
+	return most;
+}
+
+void clock_host_init(struct clock_host *host)
+{
+	*host = (struct clock_host){
+		.born = clock_pair_take(clock_kind()),
+		.slept_ns = clock_host_slept_ns(),
+	};
+}
+
+uint64_t clock_host_check(struct clock_host *host, uint64_t slept_ns, struct clock_pair now)
+{
+	uint64_t ns = slept_ns > host->slept_ns ? slept_ns - host->slept_ns : 0;
+
+	if (ns < SLEEP_LEAST_NS)
+		return 0;
+	*host = (struct clock_host){.born = now, .woke_ns = now.mono_ns, .slept_ns = slept_ns};
+	return ns;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which ticks this host has, and how ticks become nanoseconds. */
+#include "tree/data/clock.h"
+
+#include <fcntl.h>
+#include <float.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "tree/data/clock-host.h"
+
+#define NS_PER_S 1000000000
+
+/** How far a pair may be off: two reads of the ticks around one of CLOCK_MONOTONIC. */
+#define PAIR_ERROR_NS 50.0
+
+/** For how long the CPU time is not asked for again. */
+#define CPU_AGE_NS 1000000u
+
+/** A line is used up to this far outside its two pairs. */
+#define LINE_REACH_NS 1e9
+
+static enum clock_kind kind_of_host(void)
+{
+#if defined(__x86_64__)
+	unsigned a, b, c, d;
+
+	/* Intel SDM 18.17.1 and AMD APM vol. 3 E.4.7: "the TSC runs at a constant rate in all
+	 * states" */
+	if (__get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8 &&
+	    clock_host_trusts_tsc(CLOCK_HOST_SOURCES))
+		return CLOCK_TICKS_TSC;
+#endif
+	return CLOCK_TICKS_MONO;
+}
+
+enum clock_kind clock_kind(void)
+{
+	static _Atomic int known = CLOCK_NONE;
+	int kind = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (kind == CLOCK_NONE) {
+		kind = (int)kind_of_host();
+		atomic_store_explicit(&known, kind, memory_order_relaxed);
+	}
+	return (enum clock_kind)kind;
+}
+
+const char *clock_boot_id(char *buf, size_t n)
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, buf, n - 1);
+
+	if (fd >= 0)
+		close(fd);
+	buf[got < 0 ? 0 : got] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return buf;
+}
+
+uint64_t clock_mono_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+int64_t clock_real_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+uint64_t clock_cpu_us(void)
+{
+	static uint64_t asked_ns, us;
+	uint64_t now = clock_mono_ns();
+	struct timespec t;
+
+	if (asked_ns == 0 || now - asked_ns >= CPU_AGE_NS) {
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+		us = (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+		asked_ns = now;
+	}
+	return us;
+}
+
+struct clock_pair clock_pair_take(enum clock_kind kind)
+{
+	static _Atomic uint64_t narrowest[CLOCK_TICKS_MONO + 1]; /* that was seen */
+	uint64_t least = atomic_load_explicit(&narrowest[kind], memory_order_relaxed);
+	struct clock_pair best = {0, 0};
+	uint64_t width = UINT64_MAX;
+
+	/* Every wave takes a pair: one that is as narrow as pairs get is not tried again. */
+	for (int i = 0; i < 5 && width > least + least / 4; i++) {
+		uint64_t before = clock_ticks(kind);
+		uint64_t ns = clock_mono_ns();
+		uint64_t after = clock_ticks(kind);
+
+		if (after - before < width) {
+			width = after - before;
+			best.ticks = before + width / 2;
+			best.mono_ns = ns;
+		}
+	}
+	if (least == 0 || width < least)
+		atomic_store_explicit(&narrowest[kind], width, memory_order_relaxed);
+	return best;
+}
+
+struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair early,
+				     struct clock_pair late, int64_t epoch_ns)
+{
+	double ticks = (double)(int64_t)(late.ticks - early.ticks);
+	double ns = (double)(int64_t)(late.mono_ns - early.mono_ns);
+	struct clock_line line = {
+		.base_ns = epoch_ns + (int64_t)late.mono_ns,
+		.base_ticks = late.ticks,
+	};
+
+	if (kind == CLOCK_TICKS_MONO) {
+		line.ns_per_tick = 1;
+	} else if (ticks > 0 && ns > 0) {
+		line.ns_per_tick = ns / ticks;
+		line.error_ns = PAIR_ERROR_NS * (1 + 2 * LINE_REACH_NS / ns);
+	} else {
+		line.error_ns = DBL_MAX;
+	}
+	return line;
+}
+
+int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
+{
+	double ns = (double)(int64_t)(ticks - line->base_ticks) * line->ns_per_tick;
+
+	/* a double holds the nanoseconds since 1970 to 256 ns only */
+	if (line->ns_per_tick == 1)
+		return (int64_t)((uint64_t)line->base_ns + (ticks - line->base_ticks));
+	/* a tick count out of a damaged ring must not overflow the conversion */
+	if (ns >= 9e18 || ns <= -9e18)
+		return ns > 0 ? INT64_MAX : INT64_MIN;
+	return (int64_t)((uint64_t)line->base_ns +
+			 (uint64_t)(int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5));
+}
+
+uint64_t clock_line_ticks(const struct clock_line *line, int64_t ns)
+{
+	int64_t since;
+	double ticks;
+
+	if (__builtin_sub_overflow(ns, line->base_ns, &since))
+		since = ns > 0 ? INT64_MAX : INT64_MIN;
+	ticks = (double)since / line->ns_per_tick;
+	/* written so that no time, and no line without a slope, overflows the conversion */
+	if (!(ticks < 9e18 && ticks > -9e18))
+		ticks = ns > line->base_ns ? 9e18 : -9e18;
+	return line->base_ticks + (uint64_t)(int64_t)ticks;
+}
+
+void clock_line_shift(struct clock_line *line, double shift_ns, double error_ns)
+{
+	/* what overflows is further than the most; written so that no number does, nor a NaN */
+	int64_t shift = shift_ns > 0 ? INT64_MAX : INT64_MIN;
+
+	if (shift_ns < 9e18 && shift_ns > -9e18)
+		shift = (int64_t)shift_ns;
+	if (__builtin_add_overflow(line->base_ns, shift, &line->base_ns))
+		line->base_ns = shift > 0 ? INT64_MAX : INT64_MIN;
+	if (line->base_ns > CLOCK_BASE_MOST)
+		line->base_ns = CLOCK_BASE_MOST;
+	if (line->base_ns < -CLOCK_BASE_MOST)
+		line->base_ns = -CLOCK_BASE_MOST;
+	line->error_ns += error_ns;
+	if (!(line->error_ns <= DBL_MAX))
+		line->error_ns = DBL_MAX;
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators and labels: found by id, each once in a log until it is announced, and what to make
+ * of different words about one. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/data/label-id.h"
+#include "tree/data/members.h"
+#include "tree/data/names-private.h"
+#include "tree/data/process.h"
+
+/* To look whose a process is takes as long as to move so many members. */
+#define LOOK_STEPS 16u
+
+static int refuse(void)
+{
+	errno = EPROTO;
+	return -1;
+}
+
+static struct comm *comm_find(struct comm *table, uint32_t id)
+{
+	struct comm *known;
+
+	HASH_FIND(by_id, table, &id, sizeof(id), known);
+	return known;
+}
+
+static void table_free(struct comm *table)
+{
+	struct comm *comm, *next;
+
+	HASH_ITER(by_id, table, comm, next)
+	{
+		HASH_DELETE(by_id, table, comm);
+		free(comm->comm.members);
+		free(comm->comm.label);
+		free(comm);
+	}
+}
+
+void names_comms_free(struct names *names)
+{
+	table_free(names->comms);
+	table_free(names->labels);
+	free(names->comm_log);
+}
+
+/* ---- what may be learnt ---- */
+
+static bool is_group(const struct name_comm *comm)
+{
+	return comm->members && comm->size && process_is_task(comm->members[0]) &&
+	       members_ordered(comm->members, comm->size);
+}
+
+/* Does it say who is in it? A process that had no room for that on record does not. */
+static bool is_listed(const struct name_comm *comm)
+{
+	return comm->members || comm->world;
+}
+
+/* The steps of what is under way are taken, as far as there are some left. */
+static bool may_step(struct names_talk *talk, size_t steps)
+{
+	if (talk->moves < steps) {
+		talk->moves = 0;
+		talk->full = true;
+		return false;
+	}
+	talk->moves -= steps;
+	return true;
+}
+
+static bool has_room(const struct names *names, struct names_talk *talk, size_t members)
+{
+	if (members <= talk->members && members <= NAMES_MEMBERS_MAX - names->n_members)
+		return true;
+	talk->full = true;
+	return false;
+}
+
+/* It is to be announced; false: it may not be, and must stay what it is. */
+static bool comm_log(struct names *names, struct names_talk *talk, struct comm *known)
+{
+	if (known->logged > names->comm_said)
+		return true;
+	if (names->n_comm_log >= NAMES_COMM_MAX || talk->comms == 0) {
+		talk->full = true;
+		return false;
+	}
+	talk->comms--;
+	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
+	names->comm_log[names->n_comm_log++] = known;
+	known->logged = names->n_comm_log;
+	return true;
+}
+
+static struct comm *comm_add(struct names *names, struct names_talk *talk, struct comm **table,
+			     uint32_t id)
+{
+	struct comm *known = memory_new(1, sizeof(*known)), *all = *table;
+
+	if (!comm_log(names, talk, known)) {
+		free(known);
+		return NULL;
+	}
+	known->comm.id = id;
+	known->teller = talk->teller;
+	HASH_ADD(by_id, all, comm.id, sizeof(id), known);
+	*table = all;
+	return known;
+}
+
+static void members_drop(struct names *names, struct comm *known)
+{
+	names->n_members -= known->comm.members ? known->comm.size : 0;
+	free(known->comm.members);
+	known->comm.members = NULL;
+	known->room = 0;
+}
+
+/* Make @known what is said; without the members when there is no room for them. */
+static void comm_set(struct names *names, struct names_talk *talk, struct comm *known,
+		     const struct name_comm *said)
+{
+	members_drop(names, known);
+	known->comm = *said;
+	known->comm.members = NULL;
+	known->teller = talk->teller;
+	known->group = known->shared = false;
+	if (!said->members || !has_room(names, talk, said->size))
+		return;
+	known->group = is_group(said);
+	known->comm.members =
+		(void *)memory_copy_bytes(said->members, said->size * sizeof(*said->members));
+	known->room = said->size;
+	names->n_members += said->size;
+	talk->members -= said->size;
+}
+
+/* ---- whom to believe ---- */
+
+/* Is one of @teller's processes in @comm? */
+static bool is_in(const struct names *names, struct names_talk *talk, uint32_t teller,
+		  const struct name_comm *comm)
+{
+	if (teller == TELLER_NOBODY)
+		return false;
+	if (!comm->members)
+		return comm->world && tellers_owns(names->tellers, teller);
+	for (uint32_t i = 0; i < comm->size && may_step(talk, LOOK_STEPS); i++) {
+		if (tellers_of(names->tellers, comm->members[i]) == teller)
+			return true;
+	}
+	return false;
+}
+
+enum verdict { KNOWN_HOLDS, NEW_HOLDS, NEITHER_HOLDS };
+
+/* Who has a process in it, by his word or by the other one's, knows better than who has none.
+ * @final: both have. */
+static enum verdict judge(const struct names *names, struct names_talk *talk,
+			  const struct comm *known, const struct name_comm *said, bool *final)
+{
+	uint32_t old = known->teller, new = talk->teller;
+	bool old_has, new_has;
+
+	*final = true;
+	if (old == new &&new == TELLER_SELF)
+		return KNOWN_HOLDS;
+	if (old == new)
+		return known->shared ? NEITHER_HOLDS : NEW_HOLDS;
+	new_has = is_in(names, talk, new, &known->comm) || is_in(names, talk, new, said);
+	old_has = is_in(names, talk, old, &known->comm) || is_in(names, talk, old, said);
+	*final = new_has && old_has;
+	/* Who uses up the steps is not believed for that. */
+	if (talk->moves == 0 || (old_has && !new_has))
+		return KNOWN_HOLDS;
+	return new_has && !old_has ? NEW_HOLDS : NEITHER_HOLDS;
+}
+
+static bool comm_dispute(struct names *names, struct names_talk *talk, struct comm *known)
+{
+	if (known->comm.disputed || !comm_log(names, talk, known))
+		return false;
+	members_drop(names, known);
+	known->comm.world = 0;
+	known->comm.disputed = true;
+	known->group = false;
+	return true;
+}
+
+static int comm_contradict(struct names *names, struct names_talk *talk, struct comm *known,
+			   const struct name_comm *said)
+{
+	bool own = known->teller == talk->teller, final;
+	enum verdict verdict = judge(names, talk, known, said, &final);
+
+	if (!own)
+		tellers_contradict(names->tellers, known->teller, talk->teller, said->id);
+	if (verdict == KNOWN_HOLDS)
+		return refuse();
+	if (verdict == NEW_HOLDS && (own || !known->settled)) {
+		if (!comm_log(names, talk, known))
+			return refuse();
+		comm_set(names, talk, known, said);
+		known->settled |= !own;
+		return 0;
+	}
+	if (comm_dispute(names, talk, known)) {
+		known->settled |= final;
+		known->teller = TELLER_NOBODY;
+	}
+	return refuse();
+}
+
+/* What those above have made of it: of members that it says itself, nothing is known any more. */
+static int disputed_hear(struct names *names, struct names_talk *talk, struct comm *known,
+			 const struct name_comm *said)
+{
+	struct name_comm empty = {.id = said->id, .parent = said->parent, .size = said->size};
+
+	empty.disputed = true;
+	if (!known) {
+		known = comm_add(names, talk, &names->comms, said->id);
+		if (known)
+			comm_set(names, talk, known, &empty);
+		return known ? 0 : refuse();
+	}
+	if (known->teller == talk->teller && comm_dispute(names, talk, known) && known->shared)
+		known->teller = TELLER_NOBODY;
+	return 0;
+}
+
+/* ---- communicators ---- */
+
+/* Of members in other worlds each side knows that they are some. */
+static bool members_alike(const struct name_comm *a, const struct name_comm *b)
+{
+	for (uint32_t i = 0; i < a->size; i++) {
+		if (a->members[i] != b->members[i] && a->members[i] >= 0 && b->members[i] >= 0)
+			return false;
+	}
+	return true;
+}
+
+/* The sides of an intercommunicator have made it from different parents. */
+static bool is_alike(const struct name_comm *a, const struct name_comm *b)
+{
+	if (a->size != b->size || !is_listed(a) || !is_listed(b))
+		return a->size == b->size;
+	return !a->world == !b->world && !a->members == !b->members &&
+	       (!a->members || members_alike(a, b));
+}
+
+/* It is said once more: with the members, or by another one who has a process in it, maybe. */
+static int comm_agree(struct names *names, struct names_talk *talk, struct comm *known,
+		      const struct name_comm *said)
+{
+	if (!is_listed(said))
+		return 0;
+	if (is_listed(&known->comm)) {
+		if (known->teller == talk->teller || !is_in(names, talk, talk->teller, said))
+			return 0;
+		known->shared |= is_in(names, talk, known->teller, &known->comm);
+		if (known->shared || talk->moves == 0)
+			return 0;
+	}
+	if ((said->members && !has_room(names, talk, said->size)) || !comm_log(names, talk, known))
+		return refuse();
+	comm_set(names, talk, known, said);
+	return 0;
+}
+
+/* Those of @said's members that come to @known, which may be none, into @more: that are not in it,
+ * and that nobody else has. */
+static uint32_t group_more(const struct names *names, struct names_talk *talk,
+			   const struct name_comm *known, const struct name_comm *said,
+			   int32_t *more)
+{
+	uint32_t n = 0, owner;
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < said->size && may_step(talk, LOOK_STEPS); i++) {
+		if (known) {
+			at = members_place(known->members, known->size, at, said->members[i]);
+			if (at < known->size && known->members[at] == said->members[i])
+				continue;
+		}
+		owner = tellers_of(names->tellers, said->members[i]);
+		if (owner == TELLER_NOBODY || owner == talk->teller)
+			more[n++] = said->members[i];
+	}
+	return n;
+}
+
+static int group_grow(struct names *names, struct names_talk *talk, struct comm *known,
+		      const int32_t *more, uint32_t n)
+{
+	struct name_comm *group = &known->comm;
+	size_t all = (size_t)group->size + n;
+	bool full = all > known->room;
+
+	if (all > NAMES_MEMBER_MAX || !has_room(names, talk, n) ||
+	    !may_step(talk, n + (full ? group->size : 0) +
+				    members_moved(group->members, group->size, more)) ||
+	    !comm_log(names, talk, known))
+		return refuse();
+	if (full) {
+		int32_t *members = memory_new(2 * all, sizeof(*members));
+
+		memcpy(members, group->members, group->size * sizeof(*members));
+		free(group->members);
+		group->members = members;
+		known->room = 2 * all;
+	}
+	members_merge(group->members, group->size, more, n);
+	group->size = (uint32_t)all;
+	names->n_members += n;
+	talk->members -= n;
+	return 0;
+}
+
+/* The first members of one that is not known, or not by its members. */
+static int group_set(struct names *names, struct names_talk *talk, struct comm *known,
+		     const struct name_comm *some)
+{
+	if (!has_room(names, talk, some->size))
+		return refuse();
+	if (!known)
+		known = comm_add(names, talk, &names->comms, some->id);
+	else if (!comm_log(names, talk, known))
+		return refuse();
+	if (!known)
+		return refuse();
+	comm_set(names, talk, known, some);
+	return 0;
+}
+
+static bool is_contrary(const struct comm *known, const struct name_comm *said)
+{
+	if (known->comm.disputed)
+		return true;
+	if (known->group)
+		return is_listed(said) && !is_group(said);
+	/* One of a group that had no room for itself says nothing against the others. */
+	if (is_group(said))
+		return is_listed(&known->comm);
+	return !is_alike(&known->comm, said);
+}
+
+static int group_hear(struct names *names, struct names_talk *talk, struct comm *known,
+		      const struct name_comm *said)
+{
+	struct name_comm some = *said;
+	bool grows = known && known->group;
+	int32_t *more;
+	int result;
+
+	some.members = more = memory_new(said->size, sizeof(*more));
+	some.size = group_more(names, talk, grows ? &known->comm : NULL, said, more);
+	if (some.size == 0)
+		result = grows && talk->moves > 0 ? 0 : refuse();
+	else if (grows)
+		result = group_grow(names, talk, known, more, some.size);
+	else if (known && is_contrary(known, &some))
+		result = comm_contradict(names, talk, known, &some);
+	else
+		result = group_set(names, talk, known, &some);
+	free(more);
+	return result;
+}
+
+/* ---- labels ---- */
+
+/* Is it a text, and its number what a collector would give it? */
+static bool label_sound(uint32_t id, const char *text)
+{
+	size_t length = strnlen(text, NAME_BYTES);
+
+	if (id == 0 || length == NAME_BYTES)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] < ' ' || text[i] > '~')
+			return false;
+	}
+	return id == label_id(text, length) || strchr(text, '?');
+}
+
+static int label_hear(struct names *names, struct names_talk *talk, const struct name_comm *said)
+{
+	struct comm *known;
+
+	if (!label_sound(said->id, said->label))
+		return refuse();
+	if (comm_find(names->labels, said->id))
+		return 0;
+	known = comm_add(names, talk, &names->labels, said->id);
+	if (!known)
+		return refuse();
+	known->comm.label = memory_copy(said->label);
+	return 0;
+}
+
+/* ---- all ---- */
+
+int names_comm_hear(struct names *names, struct names_talk *talk, const struct name_comm *said)
+{
+	struct comm *known;
+
+	if (said->label)
+		return label_hear(names, talk, said);
+	if (said->id == 0 || (said->members && said->size > NAMES_MEMBER_MAX))
+		return refuse();
+	known = comm_find(names->comms, said->id);
+	if (said->disputed)
+		return disputed_hear(names, talk, known, said);
+	if (is_group(said))
+		return group_hear(names, talk, known, said);
+	if (known && is_contrary(known, said))
+		return comm_contradict(names, talk, known, said);
+	if (known)
+		return known->group ? 0 : comm_agree(names, talk, known, said);
+	known = comm_add(names, talk, &names->comms, said->id);
+	if (!known)
+		return refuse();
+	comm_set(names, talk, known, said);
+	return 0;
+}
+
+static int learn(struct names *names, const struct name_comm *comm)
+{
+	struct names_talk talk = {TELLER_SELF, SIZE_MAX, SIZE_MAX, SIZE_MAX, false};
+
+	return names_comm_hear(names, &talk, comm);
+}
+
+int names_comm_learn(struct names *names, uint32_t id, uint32_t parent, uint32_t size, int world,
+		     const int32_t *members)
+{
+	const struct name_comm comm = {id,    parent, size, (int32_t *)(uintptr_t)members,
+				       world, NULL,   false};
+
+	return learn(names, &comm);
+}
+
+int names_label_learn(struct names *names, uint32_t id, const char *text)
+{
+	const struct name_comm label = {.id = id, .label = (char *)(uintptr_t)text};
+
+	return learn(names, &label);
+}
+
+const char *names_label_find(const struct names *names, uint32_t id)
+{
+	const struct comm *known = comm_find(names->labels, id);
+
+	return known ? known->comm.label : NULL;
+}
+
+const struct name_comm *names_comm_find(const struct names *names, uint32_t id)
+{
+	const struct comm *known = comm_find(names->comms, id);
+
+	return known ? &known->comm : NULL;
+}
+
+size_t names_comm_count(const struct names *names)
+{
+	return names->n_comm_log;
+}
+
+const struct name_comm *names_comm_at(const struct names *names, size_t i)
+{
+	return &names->comm_log[i]->comm;
+}
+
+void names_comm_said(struct names *names, size_t n)
+{
+	if (n > names->comm_said)
+		names->comm_said = n;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names: found by id in a small table, by text when a level is folded, announced in order of
+ * coming. */
+#include "tree/data/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/data/names-private.h"
+
+struct names_entry {
+	struct name name;
+	UT_hash_handle by_text; /* only the entry that was first to say its key */
+	int said_first;
+	char key[]; /* '0' + level, then the text: a node outside clusters makes "/" a cluster, too
+		     */
+};
+
+/* What every run of every wave asks for, side by side. */
+struct slot {
+	uint32_t id;
+	unsigned generation;	     /* of names, when group was filled in */
+	uint32_t group[LEVEL_COUNT]; /* what names_group() says, 0 until asked for */
+	struct names_entry *entry;   /* NULL: free */
+};
+
+/* ---- by id ---- */
+
+static size_t slot_of(const struct names *names, uint32_t id)
+{
+	return hash_number(id) >> (32 - names->bits);
+}
+
+static struct slot *find_slot(const struct names *names, uint32_t id)
+{
+	size_t mask = ((size_t)1 << names->bits) - 1, i = slot_of(names, id);
+
+	while (names->slots[i].entry && names->slots[i].id != id)
+		i = (i + 1) & mask;
+	return &names->slots[i];
+}
+
+static void grow(struct names *names)
+{
+	struct slot *old = names->slots;
+	size_t n = (size_t)1 << names->bits;
+
+	names->bits++;
+	names->slots = memory_new(2 * n, sizeof(*names->slots));
+	for (size_t i = 0; i < n; i++)
+		if (old[i].entry)
+			*find_slot(names, old[i].id) = old[i];
+	free(old);
+}
+
+struct names *names_new(uint32_t place)
+{
+	struct names *names = memory_new(1, sizeof(*names));
+
+	names->place = place;
+	names->next_local = NAME_LOCAL_MAX;
+	names->bits = 6;
+	names->slots = memory_new((size_t)1 << names->bits, sizeof(*names->slots));
+	names->tellers = tellers_new();
+	return names;
+}
+
+void names_free(struct names *names)
+{
+	if (!names)
+		return;
+	HASH_CLEAR(by_text, names->texts);
+	for (size_t i = 0; i < (size_t)1 << names->bits; i++)
+		free(names->slots[i].entry);
+	names_comms_free(names);
+	tellers_free(names->tellers);
+	free(names->slots);
+	free(names->log);
+	free(names);
+}
+
+uint32_t names_place(const struct names *names)
+{
+	return names->place;
+}
+
+void names_place_set(struct names *names, uint32_t place)
+{
+	names->place = place;
+}
+
+struct names_use names_use(const struct names *names)
+{
+	return (struct names_use){names->n, names->n_log, names->n_comm_log, names->n_members};
+}
+
+struct tellers *names_tellers(const struct names *names)
+{
+	return names->tellers;
+}
+
+const struct name *names_find(const struct names *names, uint32_t id)
+{
+	const struct names_entry *entry = find_slot(names, id)->entry;
+
+	return entry ? &entry->name : NULL;
+}
+
+/* ---- learning ---- */
+
+/* The number of parts that a name of this level has. */
+static const uint8_t level_parts[LEVEL_COUNT] = {
+	[LEVEL_ELEMENT] = 5, [LEVEL_THREAD] = 4, [LEVEL_NODE] = 2,
+	[LEVEL_CLUSTER] = 1, [LEVEL_ALL] = 0,
+};
+
+/* Bytes of the first @parts parts of @text ("/a/b": 2 parts, 4 bytes), or -1 if it has fewer. */
+static int prefix_bytes(const char *text, unsigned parts)
+{
+	const char *p = text;
+
+	while (parts-- > 0) {
+		if (*p != '/')
+			return -1;
+		p += 1 + strcspn(p + 1, "/");
+	}
+	return (int)(p - text);
+}
+
+static int text_sound(const char *text, enum level level)
+{
+	size_t length = strnlen(text, NAME_BYTES);
+	unsigned parts = 0;
+
+	if (length == NAME_BYTES || text[0] != '/')
+		return 0;
+	if (level == LEVEL_ALL)
+		return length == 1;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] <= ' ' || text[i] > '~')
+			return 0;
+		/* Only a cluster may be without a name. */
+		if (text[i] == '/' && ++parts > 1 && (text[i + 1] == '/' || text[i + 1] == '\0'))
+			return 0;
+	}
+	return parts == level_parts[level];
+}
+
+static struct names_entry *entry_new(uint32_t id, enum level level, int32_t rank, uint16_t channel,
+				     const char *text, size_t length)
+{
+	struct names_entry *entry = memory_new(1, sizeof(*entry) + length + 2);
+
+	entry->key[0] = (char)('0' + level);
+	memcpy(entry->key + 1, text, length);
+	entry->name = (struct name){
+		.id = id,
+		.rank = rank,
+		.level = (uint16_t)level,
+		.channel = channel,
+		.text = entry->key + 1,
+	};
+	return entry;
+}
+
+static void index_text(struct names *names, struct names_entry *entry)
+{
+	size_t length = strlen(entry->key);
+	struct names_entry *first;
+
+	HASH_FIND(by_text, names->texts, entry->key, length, first);
+	if (first)
+		return;
+	HASH_ADD_KEYPTR(by_text, names->texts, entry->key, length, entry);
+	entry->said_first = 1;
+}
+
+static int same(const struct name *name, enum level level, int32_t rank, uint16_t channel,
+		const char *text)
+{
+	return name->level == level && name->rank == rank && name->channel == channel &&
+	       strcmp(name->text, text) == 0;
+}
+
+static void insert(struct names *names, struct names_entry *entry)
+{
+	struct slot *slot = find_slot(names, entry->name.id);
+
+	if (slot->entry) {
+		if (slot->entry->said_first)
+			HASH_DELETE(by_text, names->texts, slot->entry);
+		free(slot->entry);
+		names->generation++;
+		names->n--;
+	}
+	*slot = (struct slot){.id = entry->name.id, .entry = entry};
+	if (++names->n > ((size_t)1 << names->bits) / 2)
+		grow(names);
+	index_text(names, entry);
+	names->log = memory_room(names->log, names->n_log, sizeof(*names->log));
+	names->log[names->n_log++] = entry->name.id;
+}
+
+int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank, uint16_t channel,
+		const char *text)
+{
+	const struct name *known = names_find(names, id);
+
+	if (known && same(known, level, rank, channel, text))
+		return 0;
+	if (level >= LEVEL_COUNT || !text_sound(text, level) || names->n_log >= NAMES_CHANGES_MAX ||
+	    (!known && names->n >= NAMES_MAX)) {
+		errno = EPROTO;
+		return -1;
+	}
+	insert(names, entry_new(id, level, rank, channel, text, strlen(text)));
+	if (level == LEVEL_ELEMENT && name_place(id) == names->place)
+		tellers_own(names->tellers, TELLER_SELF, rank);
+	return 0;
+}
+
+/* ---- levels ---- */
+
+/* The id of the name that is @name's prefix at @level, by text. */
+static uint32_t group_find(struct names *names, const struct name *name, enum level level)
+{
+	int bytes = prefix_bytes(name->text, level_parts[level]);
+	char key[1 + NAME_BYTES];
+	struct names_entry *first;
+	uint32_t id;
+
+	if (bytes < 0)
+		return name->id;
+	key[0] = (char)('0' + level);
+	memcpy(key + 1, name->text, (size_t)bytes);
+	if (bytes == 0)
+		key[1 + bytes++] = '/';
+	HASH_FIND(by_text, names->texts, key, (size_t)bytes + 1, first);
+	if (first)
+		return first->name.id;
+	while (names->next_local > 0 && names_find(names, name_id(names->place, names->next_local)))
+		names->next_local--;
+	if (names->n >= NAMES_MAX || names->next_local == 0)
+		return name->id;
+	id = name_id(names->place, names->next_local);
+	insert(names, entry_new(id, level, level == LEVEL_THREAD ? name->rank : -1, 0, key + 1,
+				(size_t)bytes));
+	return id;
+}
+
+uint32_t names_group(struct names *names, uint32_t id, enum level level)
+{
+	struct slot *slot = find_slot(names, id);
+	const struct names_entry *entry = slot->entry;
+	uint32_t group = id;
+
+	if (!entry)
+		return 0;
+	if (slot->generation == names->generation && slot->group[level])
+		return slot->group[level];
+	if (entry->name.level < level)
+		group = group_find(names, &entry->name, level);
+	else if (!entry->said_first)
+		group = group_find(names, &entry->name, entry->name.level);
+	/* What was found may have been made, and have moved the slots. */
+	slot = find_slot(names, id);
+	if (slot->generation != names->generation)
+		memset(slot->group, 0, sizeof(slot->group));
+	slot->generation = names->generation;
+	slot->group[level] = group;
+	return group;
+}
+
+/* ---- announcing ---- */
+
+size_t names_count(const struct names *names)
+{
+	return names->n_log;
+}
+
+const struct name *names_at(const struct names *names, size_t i)
+{
+	return names_find(names, names->log[i]);
+}

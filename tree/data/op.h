@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations and their groups: numbers, names and channels, all from the table tree/data/ops.tab.
+ */
+#ifndef EVSPACE_OP_H
+#define EVSPACE_OP_H
+
+#include <stdint.h>
+
+/**
+ * Operation groups: by default each thread has one trace element (a channel) per group, so that a
+ * chatty operation does not push out a rare one. Numbers are part of the segment layout.
+ */
+enum channel {
+	CHANNEL_P2P,	    /* sends and receives, and the starting of nonblocking ones */
+	CHANNEL_COLLECTIVE, /* collectives, and the starting of nonblocking ones */
+	CHANNEL_WAIT,	    /* Wait and Test calls */
+	CHANNEL_COMPLETION, /* one tuple per completed request */
+	CHANNEL_COMM,	    /* communicator creation */
+	CHANNEL_ENV,	    /* initialisation and finalisation */
+	CHANNEL_RMA,	    /* one-sided communication and its synchronisation */
+	CHANNEL_IO,	    /* files */
+	CHANNEL_USER,	    /* what the program says itself: evspace.h */
+	CHANNEL_PACK,	    /* packing and unpacking of messages (PVM) */
+	CHANNEL_PROGRAMS,   /* how many of these programs have; the others are the monitors' own: */
+	CHANNEL_GATHER = CHANNEL_PROGRAMS, /* waves, from the ask to the answer */
+	CHANNEL_HOP,			   /* from an ask that a child was sent to its answer */
+	CHANNEL_STAGE,			   /* each stage that a wave passes, the source first */
+	CHANNEL_CPU,			   /* processor time that a wave took */
+	CHANNEL_COUNT,
+	CHANNEL_STATE = 15, /* pseudo channel: the thread's state line */
+};
+
+/** How many groups a segment has room for; more are added without a new layout. */
+#define CHANNEL_MAX 16
+
+/** The channel's name ("p2p"), or "?" when it is none. */
+const char *channel_name(unsigned channel);
+
+/** The channel with this name ("state" included), or -1. */
+int channel_find(const char *name);
+
+/** The operation's name ("MPI_Send"); of 0, what is not attributed, "unknown"; else "op N" in a
+ * static buffer. */
+const char *op_name(uint16_t op);
+
+/** The operation with this name (letter case ignored, "MPI_" may be left out), or 0. */
+uint16_t op_find(const char *name);
+
+/** The channel that the operation's own tuples go to, or -1. */
+int op_channel(uint16_t op);
+
+/** Is it one of PVM's, whose peers are task ids (tree/data/process.h)? */
+static inline int op_is_pvm(uint16_t op)
+{
+	return op >= 1000 && op < 1200;
+}
+
+/**
+ * Must every member of the communicator have entered this operation before any can leave it
+ * (MPI-3.1 chapter 5: barrier, allreduce, allgather, alltoall, reduce_scatter, communicator
+ * creation)?
+ */
+int op_synchronizes(uint16_t op);
+
+/**
+ * Do all members of its communicator, window or file call it, in the same order, so that its tuples
+ * have numbers (MPI-3.1 5.12, 11.5.1, 13.6.1)? Collectives, what makes communicators, fences, and
+ * what files' members do together.
+ */
+int op_is_collective(uint16_t op);
+
+#endif

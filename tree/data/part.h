@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of a batch while a stage mixes what they brought: their counts, and one clock for all.
+ */
+#ifndef EVSPACE_PART_H
+#define EVSPACE_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tree/data/batch.h"
+
+/** A part with the header of its run. */
+struct part_item {
+	struct run run;
+	struct part part;
+};
+
+/** Parts in order of coming. Plain data, usable when zeroed; the table is kept from wave to wave.
+ */
+struct parts {
+	struct part_item *items;
+	size_t n, room;
+	size_t leaves;		/* how many are no marks */
+	bool mixed;		/* their clocks differ: all times must become nanoseconds */
+	struct clock_line line; /* of all when not mixed */
+};
+
+/** Begin a new wave. */
+void parts_reset(struct parts *parts);
+void parts_fini(struct parts *parts);
+
+/**
+ * Take in the part that @view shows; it is items[n - 1] then. Returns 1 when its clock is the first
+ * that differs: times taken from earlier parts (all on parts->line) must become nanoseconds now.
+ */
+int parts_add(struct parts *parts, const struct run_view *view);
+
+/**
+ * Append the parts to @b and, when what follows is not from a single leaf, the mark of @place and
+ * @wave (struct part says what that is), with the counts of marks that it replaces. Times behind it
+ * are nanoseconds if parts->mixed.
+ */
+void parts_emit(const struct parts *parts, uint32_t place, uint64_t wave, struct batch *b);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Spans: where what is done for one scope in this process is recorded, if anybody wants to know.
+ */
+#ifndef EVSPACE_SPAN_H
+#define EVSPACE_SPAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tree/data/clock.h"
+#include "tree/data/op.h"
+#include "tree/data/op-table.h"
+#include "tree/data/tuple.h"
+
+/** The run that monitors are: it is looked at as any other, and what looks at it is not recorded.
+ */
+#define SPAN_RUN "evspace"
+
+struct span;
+
+/** Something that was done: a tuple of the operation @op. */
+struct trace {
+	uint16_t op;	   /* OP_EVSPACE_... of ops.tab; it says which channel */
+	uint16_t flags;	   /* TUPLE_FAILED: not all of it came in time */
+	uint64_t since_ns; /* CLOCK_MONOTONIC; until now */
+	uint64_t bytes;
+	int32_t peer; /* gather: inputs, hop: the child's place, stage: its place in the chain */
+	uint64_t wave;
+};
+
+/** Who records. Outlives its spans. */
+struct tracer {
+	bool on; /* somebody wants it; changed by its owner alone */
+	void (*write)(struct tracer *tracer, struct span *span, const struct trace *trace);
+	/* Nothing more comes on this span. */
+	void (*end)(struct tracer *tracer, struct span *span);
+};
+
+/** One scope's. All zero: it is never recorded. */
+struct span {
+	struct tracer *tracer;
+	const char *view; /* the scope's; borrowed */
+	/* the tracer's own */
+	uint64_t recording; /* the how manyth one it has written to, 0: none */
+	uint32_t thread;    /* what it is there */
+	uint32_t comm;
+};
+
+/** Is it the monitors' run? */
+static inline bool span_is_run(const char *run)
+{
+	return strcmp(run, SPAN_RUN) == 0;
+}
+
+/** A scope of @view (borrowed) over @run begins; @tracer may be NULL. */
+static inline void span_init(struct span *span, struct tracer *tracer, const char *view,
+			     const char *run)
+{
+	*span = (struct span){.tracer = span_is_run(run) ? NULL : tracer, .view = view};
+}
+
+static inline void span_fini(struct span *span)
+{
+	if (span->tracer)
+		span->tracer->end(span->tracer, span);
+}
+
+/** Is it wanted now? @span may be NULL. */
+static inline bool span_is_on(const struct span *span)
+{
+	return span && span->tracer && span->tracer->on;
+}
+
+/** When something begins that span_write() may be told of: 0 if nobody wants that. */
+static inline uint64_t span_since(const struct span *span)
+{
+	return span_is_on(span) ? clock_mono_ns() : 0;
+}
+
+/** Something has ended; nothing is recorded if it began at 0. */
+static inline void span_write(struct span *span, const struct trace *trace)
+{
+	if (trace->since_ns && span_is_on(span))
+		span->tracer->write(span->tracer, span, trace);
+}
+
+#endif

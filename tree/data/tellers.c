@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps tellers in a list, for they are few, and processes in a table. */
+#include "tree/data/tellers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/hash.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/names.h"
+
+struct teller {
+	char *node;
+	bool owns;	/* some process */
+	uint32_t other; /* whom it has contradicted first, TELLER_NOBODY: nobody yet */
+	uint32_t comm;	/* … about what */
+	bool told;	/* … and that was asked for */
+};
+
+struct tellers_process {
+	int32_t number;
+	uint32_t teller;
+	UT_hash_handle hh;
+};
+
+struct tellers {
+	struct teller *list;
+	size_t n;
+	struct tellers_process *processes;
+};
+
+static void teller_add(struct tellers *t, const char *node)
+{
+	t->list = memory_room(t->list, t->n, sizeof(*t->list));
+	t->list[t->n++] = (struct teller){.node = memory_copy(node), .other = TELLER_NOBODY};
+}
+
+struct tellers *tellers_new(void)
+{
+	struct tellers *t = memory_new(1, sizeof(*t));
+
+	teller_add(t, "this host");
+	return t;
+}
+
+void tellers_free(struct tellers *t)
+{
+	struct tellers_process *p, *next;
+
+	HASH_ITER(hh, t->processes, p, next)
+	{
+		HASH_DEL(t->processes, p);
+		free(p);
+	}
+	for (size_t i = 0; i < t->n; i++)
+		free(t->list[i].node);
+	free(t->list);
+	free(t);
+}
+
+uint32_t tellers_number(struct tellers *t, const char *node)
+{
+	for (size_t i = TELLER_SELF + 1; i < t->n; i++) {
+		if (strcmp(t->list[i].node, node) == 0)
+			return (uint32_t)i;
+	}
+	teller_add(t, node);
+	return (uint32_t)t->n - 1;
+}
+
+void tellers_own(struct tellers *t, uint32_t teller, int32_t number)
+{
+	struct tellers_process *p;
+
+	HASH_FIND(hh, t->processes, &number, sizeof(number), p);
+	if (!p && HASH_COUNT(t->processes) >= NAMES_MAX)
+		return;
+	if (!p) {
+		p = memory_new(1, sizeof(*p));
+		p->number = number;
+		p->teller = teller;
+		HASH_ADD(hh, t->processes, number, sizeof(number), p);
+	} else if (p->teller != teller) {
+		p->teller = TELLER_NOBODY;
+	}
+	t->list[teller].owns = true;
+}
+
+uint32_t tellers_of(const struct tellers *t, int32_t number)
+{
+	struct tellers_process *p;
+
+	HASH_FIND(hh, t->processes, &number, sizeof(number), p);
+	return p ? p->teller : TELLER_NOBODY;
+}
+
+bool tellers_owns(const struct tellers *t, uint32_t teller)
+{
+	return t->list[teller].owns;
+}
+
+static void note(struct tellers *t, uint32_t a, uint32_t b, uint32_t comm)
+{
+	if (a == TELLER_NOBODY || b == TELLER_NOBODY || t->list[a].other != TELLER_NOBODY)
+		return;
+	t->list[a].other = b;
+	t->list[a].comm = comm;
+}
+
+void tellers_contradict(struct tellers *t, uint32_t a, uint32_t b, uint32_t comm)
+{
+	note(t, a, b, comm);
+	note(t, b, a, comm);
+}
+
+const char *tellers_contradicted(struct tellers *t, uint32_t teller, uint32_t *comm)
+{
+	struct teller *it = &t->list[teller];
+
+	if (it->other == TELLER_NOBODY || it->told)
+		return NULL;
+	it->told = true;
+	*comm = it->comm;
+	return t->list[it->other].node;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Totals: adding values, merging, checking what came from elsewhere. */
+#include "tree/data/total.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * The largest that honest figures come to, values being below 2^64. Dishonest ones must not become
+ * anything by merging that the next host would refuse: it would blame us.
+ */
+#define COUNT_MOST (UINT64_C(1) << 62)
+#define MEAN_MOST  1.9e19
+#define M2_MOST	   1e60
+
+static const char *const fold_names[FOLD_COUNT_OF_KINDS] = {
+	[FOLD_COUNT] = "count", [FOLD_SUM] = "sum",   [FOLD_MIN] = "min",
+	[FOLD_MAX] = "max",	[FOLD_MEAN] = "mean", [FOLD_VARIANCE] = "variance",
+};
+
+static const char *const value_names[TOTAL_VALUES] = {
+	[TOTAL_DURATION] = "duration",
+	[TOTAL_BYTES] = "bytes",
+};
+
+void total_add(struct total *t, uint64_t value)
+{
+	double delta = (double)value - t->mean;
+
+	t->count += t->count < COUNT_MOST;
+	t->sum += value;
+	t->mean += delta / (double)t->count;
+	t->m2 += delta * ((double)value - t->mean);
+	if (t->count == 1 || value < t->min)
+		t->min = value;
+	if (value > t->max)
+		t->max = value;
+}
+
+void total_merge(struct total *to, const struct total *from)
+{
+	double a = (double)to->count, b = (double)from->count, delta = from->mean - to->mean;
+
+	if (from->count == 0)
+		return;
+	if (to->count == 0 || from->min < to->min)
+		to->min = from->min;
+	if (from->max > to->max)
+		to->max = from->max;
+	to->count = to->count + from->count < COUNT_MOST ? to->count + from->count : COUNT_MOST;
+	to->sum += from->sum;
+	to->mean = fmin(to->mean + delta * (b / (a + b)), MEAN_MOST);
+	to->m2 = fmin(to->m2 + from->m2 + delta * delta * (a * b / (a + b)), M2_MOST);
+}
+
+int total_sound(const struct total *t)
+{
+	/* Written so that a NaN fails. */
+	return t->value < TOTAL_VALUES && t->fold < FOLD_COUNT_OF_KINDS && t->count <= COUNT_MOST &&
+	       t->min <= t->max && t->mean >= 0 && t->mean <= MEAN_MOST && t->m2 >= 0 &&
+	       t->m2 <= M2_MOST;
+}
+
+static int find(const char *const *names, int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+const char *total_fold_name(unsigned fold)
+{
+	return fold < FOLD_COUNT_OF_KINDS ? fold_names[fold] : "?";
+}
+
+int total_fold_find(const char *name)
+{
+	return find(fold_names, FOLD_COUNT_OF_KINDS, name);
+}
+
+const char *total_value_name(unsigned value)
+{
+	return value < TOTAL_VALUES ? value_names[value] : "?";
+}
+
+int total_value_find(const char *name)
+{
+	return find(value_names, TOTAL_VALUES, name);
+}

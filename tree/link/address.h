@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Addresses of agents: "HOST:PORT" for TLS over TCP, "unix:PATH" for this host's socket. */
+#ifndef EVSPACE_ADDRESS_H
+#define EVSPACE_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <netinet/in.h>
+#include <sys/un.h>
+
+#include "pathmap/base/error.h"
+
+/** The most addresses of one host name that are tried one after the other. */
+#define ADDRESS_MOST 4
+
+union address_any {
+	struct sockaddr any;
+	struct sockaddr_in in4;
+	struct sockaddr_in6 in6;
+	struct sockaddr_un local;
+};
+
+/** Where to connect to or to listen. Plain data. */
+struct address {
+	bool local; /* a Unix socket */
+	size_t n;
+	socklen_t bytes[ADDRESS_MOST];
+	union address_any at[ADDRESS_MOST];
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* of a Unix socket */
+};
+
+/**
+ * Read @text: "HOST:PORT", "[IPV6]:PORT" or "unix:PATH". An empty host means any address, for
+ * listening only (@listen). Only a host that is a name is looked up (getaddrinfo(3), which may
+ * block). Returns 0, or -1 with EINVAL (or EHOSTUNREACH for an unknown host) and what would be
+ * right in @e.
+ */
+int address_parse(struct address *a, const char *text, bool listen, struct error *e);
+
+/** Is @text an address, as far as can be told without looking its host up? As address_parse(). */
+int address_check(const char *text, bool listen, struct error *e);
+
+/** What @text says by itself, a socket or a host that is a number, to be dialled. Returns 0, or -1:
+ * a name is to be looked up (tree/link/resolver.h), or it is no address. */
+int address_read(struct address *a, const char *text);
+
+/** The host of @text into @host if it is a name; false: a number, a socket's path, or no address.
+ */
+bool address_name(const char *text, char *host, size_t room);
+
+/** Does somebody listen on the Unix socket @path? One that was killed leaves it, and one that is
+ * busy may have no place free. */
+bool address_is_served(const char *path);
+
+/** "10.0.0.1:7440", "[::1]:7440" or "unix:PATH" into @text. */
+void address_format(const union address_any *at, char *text, size_t room);
+
+/** The port, 0 for a Unix socket. */
+unsigned address_port(const union address_any *at);
+
+#endif

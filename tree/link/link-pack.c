@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Puts frames into what a link is to send: as they are, or compressed where the connection is slow.
+ */
+#include "tree/link/link-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+
+/* Bytes of a frame that is worth compressing: less fits into a packet anyway. */
+#define PACK_LEAST 256u
+/* What is tried on any connection: the kernel knows how fast it is only when something was sent. */
+#define CARRIES_LEAST (16u << 10)
+
+static void body_copy(unsigned char *to, const struct batch *body)
+{
+	for (size_t i = 0; i < body->n; i++) {
+		const struct extent *x = &body->extents[i];
+
+		memcpy(to, x->buffer->data + x->at, x->bytes);
+		to += x->bytes;
+	}
+}
+
+static void link_put_plain(struct link *link, const struct wire_front *front,
+			   const Evspace__Frame *header, const struct batch *body)
+{
+	size_t total = wire_frame_bytes(front);
+	unsigned char *to = bytes_reserve(&link->transport.plain, total);
+
+	to = wire_frame_put(front, header, to);
+	if (body)
+		body_copy(to, body);
+	bytes_commit(&link->transport.plain, total);
+}
+
+static void link_put_packed(struct link *link, const struct wire_front *front,
+			    const Evspace__Frame *header, const struct batch *body)
+{
+	struct bytes *out = &link->transport.plain;
+	size_t bytes = wire_frame_bytes(front) - front->body_bytes;
+	unsigned char *head = memory_new(bytes, 1);
+
+	if (!link->packer)
+		link->packer = packer_new();
+	wire_frame_put(front, header, head);
+	packer_put(link->packer, head, bytes, out);
+	free(head);
+	for (size_t i = 0; body && i < body->n; i++) {
+		const struct extent *x = &body->extents[i];
+
+		packer_put(link->packer, x->buffer->data + x->at, x->bytes, out);
+	}
+	packer_flush(link->packer, out);
+}
+
+void link_pack_end(struct link *link)
+{
+	if (!link->packer || link->state != LINK_READY)
+		return;
+	packer_end(link->packer, &link->transport.plain);
+	packer_free(link->packer);
+	link->packer = NULL;
+	hub_queue(link->hub, link);
+}
+
+bool link_is_slow(struct link *link)
+{
+	/* Unix sockets have no TLS. What was added since the last flush has not been tried yet. */
+	return link->transport.ssl && link->state == LINK_READY &&
+	       speed_is_slow(&link->speed, link->transport.fd, bytes_held(&link->transport.out));
+}
+
+size_t link_carries(struct link *link, unsigned ms)
+{
+	double bytes;
+
+	if (!link_is_slow(link))
+		return SIZE_MAX;
+	/* What waits is compressed already. */
+	bytes = (double)link->speed.rate * ms * 1e-3 - (double)link_waiting(link);
+	if (link->packer)
+		bytes *= packer_ratio(link->packer);
+	return bytes > CARRIES_LEAST ? (size_t)bytes : CARRIES_LEAST;
+}
+
+/** Is a frame of so many bytes to be compressed? */
+static bool link_packs(struct link *link, size_t bytes)
+{
+	const Evspace__Hello *hello = link_hello(link);
+
+	if (!hello || hello->unpacks == UNPACKS_NEVER || bytes < PACK_LEAST)
+		return false;
+	if (hello->unpacks == UNPACKS_ALWAYS || link_is_slow(link))
+		return true;
+	link_pack_end(link);
+	return false;
+}
+
+void link_put(struct link *link, const struct wire_front *front, const Evspace__Frame *header,
+	      const struct batch *body)
+{
+	if (link_packs(link, wire_frame_bytes(front)))
+		link_put_packed(link, front, header, body);
+	else
+		link_put_plain(link, front, header, body);
+}

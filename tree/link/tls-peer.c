@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads who a peer is from its certificate: name, roles, and what these are limited to. */
+#include "tree/link/tls.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <openssl/x509v3.h>
+
+#include "pathmap/base/utf8.h"
+
+#define URI_PREFIX "evspace:"
+
+static const char *ia5_text(const ASN1_IA5STRING *s)
+{
+	const char *text = (const char *)ASN1_STRING_get0_data(s);
+
+	return strlen(text) == (size_t)ASN1_STRING_length(s) ? text : "";
+}
+
+/** One of our URIs. Returns -1 when it says what is not understood: that might be a limit. */
+static int uri_read(const char *uri, struct peer *peer)
+{
+	static const struct {
+		const char *name;
+		unsigned roles;
+	} roles[] = {
+		{"agent", ROLE_AGENT},
+		{"observe", ROLE_OBSERVE},
+		{"control", ROLE_CONTROL | ROLE_OBSERVE},
+	};
+
+	if (!strncmp(uri, "role=", strlen("role="))) {
+		/* A role of another version gives no right here. */
+		for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+			if (!strcmp(uri + strlen("role="), roles[i].name))
+				peer->roles |= roles[i].roles;
+		return 0;
+	}
+	return limits_add(&peer->limits, uri);
+}
+
+/** The roles, limits and the first DNS name that a certificate's alternative names say. */
+static int names_read(X509 *cert, struct peer *peer, struct error *e)
+{
+	GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
+	int result = 0;
+
+	for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+		const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+		const char *uri;
+
+		if (name->type == GEN_DNS && !peer->name[0])
+			snprintf(peer->name, sizeof(peer->name), "%s", ia5_text(name->d.dNSName));
+		if (name->type != GEN_URI)
+			continue;
+		uri = ia5_text(name->d.uniformResourceIdentifier);
+		if (!uri[0])
+			result = errorf(e, "its certificate has a URI that is no text");
+		if (!strncmp(uri, URI_PREFIX, strlen(URI_PREFIX)) &&
+		    uri_read(uri + strlen(URI_PREFIX), peer) < 0)
+			result = errorf(e,
+					"its certificate is limited in a way that is not known "
+					"here (\"%.64s\"); update EventSpace, or make another one "
+					"with evspace-certs",
+					uri);
+	}
+	GENERAL_NAMES_free(names);
+	return result;
+}
+
+static void until_read(X509 *cert, struct peer *peer)
+{
+	struct tm tm;
+
+	if (ASN1_TIME_to_tm(X509_get0_notAfter(cert), &tm))
+		strftime(peer->until, sizeof(peer->until), "%Y-%m-%d %H:%M:%S UTC", &tm);
+}
+
+int tls_peer_read(X509 *cert, struct peer *peer, struct error *e)
+{
+	int understood;
+
+	peer->roles = 0;
+	peer->name[0] = '\0';
+	limits_free(peer->limits);
+	peer->limits = NULL;
+	understood = names_read(cert, peer, e);
+	if (!(peer->roles & ROLE_AGENT)) {
+		X509_NAME *subject = X509_get_subject_name(cert);
+
+		peer->name[0] = '\0';
+		X509_NAME_get_text_by_NID(subject, NID_commonName, peer->name, sizeof(peer->name));
+	}
+	utf8_clean(peer->name);
+	for (char *c = peer->name; *c; c++)
+		if (*c == ' ')
+			*c = '_';
+	until_read(cert, peer);
+	errno = EACCES;
+	if (understood < 0)
+		return -1;
+	if ((peer->roles & ROLE_AGENT) && peer->limits)
+		return errorf(e, "the certificate of agent \"%s\" has limits; an agent has none",
+			      peer->name);
+	if (!peer->roles)
+		return errorf(
+			e,
+			"the certificate of \"%s\" gives no role; make one with evspace-certs "
+			"agent, observe or control",
+			peer->name);
+	return 0;
+}
+
+int tls_peer(SSL *ssl, struct peer *peer, struct error *e)
+{
+	X509 *cert = SSL_get0_peer_certificate(ssl);
+
+	peer->roles = 0;
+	errno = EACCES;
+	if (!cert || SSL_get_verify_result(ssl) != X509_V_OK)
+		return errorf(e, "no certificate that was verified");
+	return tls_peer_read(cert, peer, e);
+}
+
+bool tls_peer_is(SSL *ssl, const char *name)
+{
+	X509 *cert = SSL_get0_peer_certificate(ssl);
+	unsigned flags = X509_CHECK_FLAG_NO_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT;
+
+	return cert && name[0] && X509_check_host(cert, name, 0, flags, NULL) == 1;
+}

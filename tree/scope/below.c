@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists the places of a part of a tree, in order, and looks answers up in that. */
+#include "tree/scope/below.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "pathmap/base/memory.h"
+
+static void below_add(struct below *below, const struct plan_place *p, bool top)
+{
+	if (p->leaf)
+		below->leaves[below->n++] = p->index;
+	below->places[below->n_places++] = p->index;
+	/* Who stands in for the part as a whole is another child's, or our own, part. */
+	if (!top && p->index < PLAN_PLACES)
+		below->places[below->n_places++] = p->index + PLAN_PLACES;
+	for (size_t i = 0; i < p->n_children; i++)
+		below_add(below, p->children[i], false);
+}
+
+static int index_order(const void *a, const void *b)
+{
+	const uint32_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+void below_init(struct below *below, const struct plan_place *place)
+{
+	size_t n = plan_size(place).places;
+
+	*below = (struct below){
+		.leaves = memory_new(n, sizeof(*below->leaves)),
+		.places = memory_new(2 * n, sizeof(*below->places)),
+	};
+	below_add(below, place, true);
+	qsort(below->leaves, below->n, sizeof(*below->leaves), index_order);
+	qsort(below->places, below->n_places, sizeof(*below->places), index_order);
+}
+
+void below_fini(struct below *below)
+{
+	free(below->leaves);
+	free(below->places);
+	*below = (struct below){0};
+}
+
+static const uint32_t *index_find(uint32_t index, const uint32_t *list, size_t n)
+{
+	return bsearch(&index, list, n, sizeof(index), index_order);
+}
+
+bool below_has(const struct below *below, uint32_t leaf)
+{
+	return index_find(leaf, below->leaves, below->n) != NULL;
+}
+
+bool below_names(const struct below *below, uint32_t id)
+{
+	return index_find(name_place(id), below->places, below->n_places) != NULL;
+}
+
+/* ---- answers ---- */
+
+static int stranger(uint32_t leaf, struct error *e)
+{
+	errno = EPROTO;
+	return errorf(e, "refused: its answer speaks for leaf %u, which is not below it", leaf);
+}
+
+/* What an answer has said so far. */
+struct spoken {
+	const struct below *below;
+	const Evspace__Answer *answer;
+	bool *of;	 /* by leaf: spoken for */
+	uint32_t leaves; /* that have a part */
+	size_t parts;	 /* since the last mark */
+};
+
+/* An answer speaks once for a leaf: that it is missing, or as a part. */
+static int leaf_check(struct spoken *s, uint32_t leaf, struct error *e)
+{
+	const uint32_t *at = index_find(leaf, s->below->leaves, s->below->n);
+
+	errno = EPROTO;
+	if (!at)
+		return stranger(leaf, e);
+	if (s->of[at - s->below->leaves])
+		return errorf(e, "refused: its answer speaks for leaf %u twice", leaf);
+	s->of[at - s->below->leaves] = true;
+	return 0;
+}
+
+static int missing_check(struct spoken *s, struct error *e)
+{
+	const Evspace__Answer *answer = s->answer;
+	size_t n = s->below->n;
+
+	errno = EPROTO;
+	if (answer->n_missing > n || answer->leaves > n - answer->n_missing)
+		return errorf(e,
+			      "refused: its answer has %u leaves and lacks %zu, but %zu are "
+			      "below it",
+			      answer->leaves, answer->n_missing, n);
+	for (size_t i = 0; i < answer->n_missing; i++) {
+		if (leaf_check(s, answer->missing[i]->leaf, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A part is of the wave that is answered, asked for again or not. */
+static int part_check(struct spoken *s, const struct run_view *view, struct error *e)
+{
+	errno = EPROTO;
+	if (!(view->run->flags & RUN_FOLD)) {
+		s->parts++;
+		s->leaves++;
+		if (view->run->first == s->answer->wave)
+			return leaf_check(s, view->run->element, e);
+		return errorf(e, "refused: its answer to wave %llu has a part of wave %llu",
+			      (unsigned long long)s->answer->wave,
+			      (unsigned long long)view->run->first);
+	}
+	if (view->part->elements > s->parts)
+		return errorf(e, "refused: its answer has a mark over %u parts behind %zu",
+			      view->part->elements, s->parts);
+	s->parts = 0;
+	return 0;
+}
+
+static bool run_is_below(const struct below *below, const struct names *names,
+			 const struct run *run)
+{
+	const struct name *name;
+
+	if (below_names(below, run->element))
+		return run->kind != RUN_NEWEST ||
+		       name_place(run->element) == name_place(run->element + run->count - 1);
+	name = run->kind == RUN_NEWEST ? NULL : names_find(names, run->element);
+	return name && name->level > LEVEL_ELEMENT;
+}
+
+static int body_check(struct spoken *s, const struct names *names, const struct batch *body,
+		      struct error *e)
+{
+	struct batch_cursor c = {0};
+	struct run_view view;
+	uint32_t good =
+		0; /* the last place that was looked up, and one: runs come place by place */
+
+	while (batch_next_packed(body, &c, &view)) {
+		const struct run *run = view.run;
+
+		if (run->kind == RUN_PART) {
+			if (part_check(s, &view, e) < 0)
+				return -1;
+		} else if (run->kind == RUN_NEWEST || name_place(run->element) + 1 != good) {
+			if (!run_is_below(s->below, names, run))
+				return stranger(name_place(run->element), e);
+			good = below_names(s->below, run->element) ? name_place(run->element) + 1
+								   : 0;
+		}
+	}
+	errno = EPROTO;
+	if (s->leaves != s->answer->leaves)
+		return errorf(e, "refused: its answer has %u leaves, but parts of %u",
+			      s->answer->leaves, s->leaves);
+	return 0;
+}
+
+int below_check(const struct below *below, const struct names *names, const Evspace__Answer *answer,
+		const struct batch *body, struct error *e)
+{
+	struct spoken s = {below, answer, memory_new(below->n, sizeof(bool)), 0, 0};
+	int result = missing_check(&s, e);
+
+	if (result == 0)
+		result = body_check(&s, names, body, e);
+	free(s.of);
+	return result;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps connections to child agents up, with backoff, for as long as a scope needs them. */
+#include "tree/scope/child.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tree/data/clock.h"
+#include "tree/link/rate-limit.h"
+
+/* How long to wait before dialling again: doubles from the first to the last. */
+#define RETRY_FIRST_MS 50
+#define RETRY_LAST_MS  2000
+
+/* After a cut, TCP itself looks for the other side ever more seldom: whoever has been silent for so
+ * long is dialled anew. */
+#define GIVE_UP_MS 3000
+
+TAILQ_HEAD(child_users, child_user);
+
+struct child {
+	LIST_ENTRY(child) entry;
+	struct child_set *set;
+	char *node;
+	char *address;
+	struct link *link;
+	bool ready;
+	struct event *retry;
+	unsigned retry_ms;
+	uint64_t down_since;
+	struct event *watch; /* runs while an answer is awaited */
+	bool watching, silent;
+	uint64_t expecting_ns; /* since when something is awaited and nothing came, 0: nothing is */
+	uint64_t pinged_ns;    /* when it was asked whether it is there, 0: it was not */
+	uint64_t received;     /* bytes, when it was looked at last */
+	uint32_t next_scope;
+	struct error diagnostic; /* the last one, so that it is not said again on every try */
+	bool complained;	 /* since it was connected, and it was said */
+	struct rate_limit said;
+	struct child_users users;
+};
+
+struct child_set {
+	struct event_base *base;
+	struct link_hub *hub;
+	LIST_HEAD(, child) children;
+};
+
+static void child_dial(struct child *c);
+static void child_closed(struct link *link, void *arg, const struct error *why);
+
+struct child_set *child_set_new(struct event_base *base, struct link_hub *hub)
+{
+	struct child_set *set = calloc(1, sizeof(*set));
+
+	if (!set)
+		abort();
+	set->base = base;
+	set->hub = hub;
+	LIST_INIT(&set->children);
+	return set;
+}
+
+void child_set_free(struct child_set *set)
+{
+	free(set);
+}
+
+/* One line on stderr, but not too many. Returns whether it was said. */
+static bool child_say_line(struct child *c, const char *text, const char *then)
+{
+	unsigned long unsaid;
+	char more[64] = "";
+
+	if (!rate_limit_take(&c->said, &unsaid))
+		return false;
+	if (unsaid)
+		snprintf(more, sizeof(more), " (and %lu before that, not shown)", unsaid);
+	fprintf(stderr, "evspace: agent %s at %s: %s%s%s\n", c->node, c->address, text, then, more);
+	return true;
+}
+
+void child_say(struct child_user *user, const char *text)
+{
+	child_say_line(user->child, text, "");
+}
+
+void child_quote(struct child_user *user, const char *text)
+{
+	struct error line;
+
+	errorf(&line, "it says \"%.900s\"", text);
+	child_say_line(user->child, line.text, "");
+}
+
+static void child_complain(struct child *c, const struct error *why)
+{
+	if (strcmp(c->diagnostic.text, why->text) == 0)
+		return;
+	c->diagnostic = *why;
+	if (child_say_line(c, why->text, "; trying again"))
+		c->complained = true;
+}
+
+/* ---- whether it speaks ---- */
+
+static void child_watch_for(struct child *c, unsigned ms)
+{
+	struct timeval wait = {ms / 1000, ms % 1000 * 1000};
+
+	c->watching = true;
+	evtimer_add(c->watch, &wait);
+}
+
+static void child_fall_silent(struct child *c, uint64_t now)
+{
+	struct child_user *u;
+
+	c->silent = true;
+	child_watch_for(c, GIVE_UP_MS);
+	/* Not since the question: what was asked after that may have reached it, too. */
+	c->down_since = now;
+	TAILQ_FOREACH (u, &c->users, entry) {
+		if (u->events->silent)
+			u->events->silent(u);
+	}
+}
+
+/* Part of a frame is a word, too: a large answer may take long on a slow link. */
+static bool child_receives(struct child *c)
+{
+	uint64_t sent, received;
+	bool more;
+
+	link_bytes(c->link, &sent, &received);
+	more = received != c->received;
+	c->received = received;
+	return more;
+}
+
+static void child_give_up(struct child *c)
+{
+	struct link *link = c->link;
+	struct error e;
+
+	errorf(&e, "it has not answered for %g s", (CHILD_SILENT_MS + GIVE_UP_MS) / 1000.0);
+	child_closed(link, c, &e);
+	link_close(link);
+}
+
+static void child_watch(evutil_socket_t fd, short what, void *arg)
+{
+	struct child *c = arg;
+	uint64_t now = clock_mono_ns(), patience = CHILD_PATIENCE_MS * UINT64_C(1000000);
+
+	(void)fd;
+	(void)what;
+	c->watching = false;
+	if (!c->ready || c->expecting_ns == 0)
+		return;
+	if (child_receives(c)) {
+		c->expecting_ns = now;
+		c->pinged_ns = 0;
+	}
+	if (c->silent && c->expecting_ns == now) {
+		child_watch_for(c, GIVE_UP_MS);
+	} else if (c->silent) {
+		child_give_up(c);
+	} else if (now - c->expecting_ns < patience) {
+		child_watch_for(c, 1 + (unsigned)((patience - (now - c->expecting_ns)) / 1000000u));
+	} else if (c->pinged_ns == 0) {
+		c->pinged_ns = now;
+		link_send_ping(c->link, false);
+		child_watch_for(c, CHILD_SILENT_MS - CHILD_PATIENCE_MS);
+	} else {
+		child_fall_silent(c, now);
+	}
+}
+
+/* What was awaited came, or a word that it is there. */
+static void child_hear(struct child *c)
+{
+	struct child_user *u;
+
+	c->expecting_ns = c->pinged_ns = 0;
+	/* Not as soon as it is connected: it may be so ill that it does no more than that. */
+	c->retry_ms = RETRY_FIRST_MS;
+	if (!c->silent)
+		return;
+	c->silent = c->watching = false;
+	evtimer_del(c->watch);
+	c->down_since = 0;
+	TAILQ_FOREACH (u, &c->users, entry) {
+		if (u->events->heard)
+			u->events->heard(u);
+	}
+}
+
+void child_expect(struct child_user *user)
+{
+	struct child *c = user->child;
+
+	if (c->expecting_ns == 0) {
+		c->expecting_ns = clock_mono_ns();
+		if (c->ready)
+			child_receives(c);
+	}
+	if (!c->watching && !c->silent)
+		child_watch_for(c, CHILD_PATIENCE_MS);
+}
+
+/* ---- whether it is connected ---- */
+
+static void child_retry_later(struct child *c)
+{
+	struct timeval wait = {c->retry_ms / 1000, c->retry_ms % 1000 * 1000};
+
+	if (c->down_since == 0)
+		c->down_since = clock_mono_ns();
+	evtimer_add(c->retry, &wait);
+	c->retry_ms = c->retry_ms * 2 > RETRY_LAST_MS ? RETRY_LAST_MS : c->retry_ms * 2;
+}
+
+static void child_ready(struct link *link, void *arg)
+{
+	struct child *c = arg;
+	struct child_user *u;
+
+	(void)link;
+	if (c->complained)
+		child_say_line(c, "connected", "");
+	c->complained = false;
+	c->diagnostic.text[0] = '\0';
+	c->ready = true;
+	c->received = 0;
+	c->down_since = 0;
+	TAILQ_FOREACH (u, &c->users, entry)
+		u->events->up(u);
+}
+
+static uint32_t frame_scope(const Evspace__Frame *f)
+{
+	switch (f->kind_case) {
+	case EVSPACE__FRAME__KIND_OPENED:
+		return f->opened->scope;
+	case EVSPACE__FRAME__KIND_ANSWER:
+		return f->answer->scope;
+	case EVSPACE__FRAME__KIND_ERROR:
+		return f->error->scope;
+	case EVSPACE__FRAME__KIND_STATUS:
+		return f->status->scope;
+	case EVSPACE__FRAME__KIND_SWITCHED:
+		return f->switched->scope;
+	default:
+		return 0;
+	}
+}
+
+static void child_frame(struct link *link, void *arg, const struct frame *frame)
+{
+	struct child *c = arg;
+	uint32_t scope = frame_scope(frame->header);
+	struct child_user *u;
+
+	(void)link;
+	TAILQ_FOREACH (u, &c->users, entry) {
+		if (u->scope == scope) {
+			child_hear(c);
+			u->events->frame(u, frame);
+			return;
+		}
+	}
+	/* A frame for nobody is an answer that crossed a close, or nothing that anybody awaits. */
+	if (frame->header->kind_case == EVSPACE__FRAME__KIND_PING && frame->header->ping->answer)
+		child_hear(c);
+	else
+		child_receives(c);
+}
+
+static void child_closed(struct link *link, void *arg, const struct error *why)
+{
+	struct child *c = arg;
+	struct child_user *u;
+
+	(void)link;
+	c->link = NULL;
+	c->ready = c->silent = c->watching = false;
+	c->expecting_ns = c->pinged_ns = 0;
+	evtimer_del(c->watch);
+	child_complain(c, why);
+	child_retry_later(c);
+	TAILQ_FOREACH (u, &c->users, entry)
+		u->events->down(u);
+}
+
+static const struct link_events child_link_events = {
+	.ready = child_ready,
+	.frame = child_frame,
+	.closed = child_closed,
+};
+
+static void child_dial(struct child *c)
+{
+	struct error e;
+
+	c->link = link_dial(c->set->hub, c->address, c->node, &child_link_events, c, &e);
+	if (!c->link) {
+		child_complain(c, &e);
+		child_retry_later(c);
+	}
+}
+
+static void child_retry(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	child_dial(arg);
+}
+
+static struct child *child_new(struct child_set *set, const char *node, const char *address)
+{
+	struct child *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		abort();
+	c->set = set;
+	c->node = strdup(node);
+	c->address = strdup(address);
+	c->retry = evtimer_new(set->base, child_retry, c);
+	c->watch = evtimer_new(set->base, child_watch, c);
+	if (!c->node || !c->address || !c->retry || !c->watch)
+		abort();
+	c->retry_ms = RETRY_FIRST_MS;
+	c->down_since = clock_mono_ns();
+	TAILQ_INIT(&c->users);
+	LIST_INSERT_HEAD(&set->children, c, entry);
+	return c;
+}
+
+static void child_free(struct child *c)
+{
+	LIST_REMOVE(c, entry);
+	event_free(c->retry);
+	event_free(c->watch);
+	link_close(c->link);
+	free(c->node);
+	free(c->address);
+	free(c);
+}
+
+void child_join(struct child_set *set, struct child_user *user, const char *node,
+		const char *address, const struct child_events *events)
+{
+	struct child *c;
+
+	LIST_FOREACH (c, &set->children, entry) {
+		if (strcmp(c->node, node) == 0 && strcmp(c->address, address) == 0)
+			break;
+	}
+	if (!c) {
+		c = child_new(set, node, address);
+		child_dial(c);
+	}
+	user->child = c;
+	user->events = events;
+	user->scope = ++c->next_scope;
+	TAILQ_INSERT_TAIL(&c->users, user, entry);
+	if (c->ready)
+		events->up(user);
+	else if (c->diagnostic.text[0])
+		events->down(user);
+}
+
+void child_leave(struct child_user *user)
+{
+	struct child *c = user->child;
+
+	if (!c)
+		return;
+	user->child = NULL;
+	TAILQ_REMOVE(&c->users, user, entry);
+	if (TAILQ_EMPTY(&c->users))
+		child_free(c);
+}
+
+struct link *child_link(const struct child_user *user)
+{
+	return user->child && user->child->ready ? user->child->link : NULL;
+}
+
+bool child_is_silent(const struct child_user *user)
+{
+	return user->child && user->child->silent;
+}
+
+uint64_t child_owes_since(const struct child_user *user)
+{
+	return user->child ? user->child->expecting_ns : 0;
+}
+
+uint64_t child_down_since(const struct child_user *user)
+{
+	return user->child ? user->child->down_since : 0;
+}
+
+const char *child_complaint(const struct child_user *user)
+{
+	const struct child *c = user->child;
+
+	return c && c->diagnostic.text[0] ? c->diagnostic.text : "no connection to it";
+}

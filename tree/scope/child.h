@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A child: an agent that this agent dials, one connection shared by all scopes, kept up while used.
+ */
+#ifndef EVSPACE_CHILD_H
+#define EVSPACE_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "pathmap/base/error.h"
+#include "tree/link/link.h"
+
+struct event_base;
+struct child;
+struct child_set;
+struct child_user;
+
+/** What a user of a child is told. A user must not leave (child_leave()) from within these. */
+struct child_events {
+	void (*up)(struct child_user *user);   /* the connection is there: (re)open the scope */
+	void (*down)(struct child_user *user); /* it broke, or a try to connect has failed */
+	void (*frame)(struct child_user *user, const struct frame *frame); /* for user->scope */
+	/* The connection is there, but nothing that was awaited has come for CHILD_SILENT_MS in
+	   spite of a question (child_expect()); or it does again. Both may be NULL. */
+	void (*silent)(struct child_user *user);
+	void (*heard)(struct child_user *user);
+};
+
+/** How long a child may owe an answer before it is asked whether it is there at all, and how long
+ * it may take to say so. A busy one answers, a stopped or cut off one does not. */
+#define CHILD_PATIENCE_MS 250u
+#define CHILD_SILENT_MS	  600u
+
+/** One scope's use of a child. Embed it; fill in nothing, child_join() does. */
+struct child_user {
+	TAILQ_ENTRY(child_user) entry;
+	const struct child_events *events;
+	struct child *child;
+	uint32_t scope; /* its number on the child's link */
+};
+
+/** The children of an agent. @hub and @base stay the caller's. */
+struct child_set *child_set_new(struct event_base *base, struct link_hub *hub);
+
+/** All users must have left. NULL is fine. */
+void child_set_free(struct child_set *set);
+
+/**
+ * Use the child agent named @node at @address (both copied). Dials when this is the first user;
+ * `up` follows, from within this call if the connection is there already, or `down` if the last try
+ * to connect has failed.
+ */
+void child_join(struct child_set *set, struct child_user *user, const char *node,
+		const char *address, const struct child_events *events);
+
+/** Stop using it; after the last user the connection is closed. A user that never joined is fine.
+ */
+void child_leave(struct child_user *user);
+
+/**
+ * Something was sent to the child that it will answer: should it say nothing at all, `silent`
+ * follows. Costs nothing but a timer for as long as the child speaks.
+ */
+void child_expect(struct child_user *user);
+
+/** The link while it is up, else NULL. */
+struct link *child_link(const struct child_user *user);
+
+/** Has `silent` been the last word? */
+bool child_is_silent(const struct child_user *user);
+
+/** Since when (CLOCK_MONOTONIC, ns) something is awaited and not a word has come, 0: nothing is. */
+uint64_t child_owes_since(const struct child_user *user);
+
+/** Say something of the child on stderr, unless so much has been said of it already. */
+void child_say(struct child_user *user, const char *text);
+
+/** Say on stderr what the child has said, unless so much has been said of it already. */
+void child_quote(struct child_user *user, const char *text);
+
+/** Why there is no connection, in words. */
+const char *child_complaint(const struct child_user *user);
+
+/** Since when (CLOCK_MONOTONIC, ns) it is down or silent, 0 while it is up and speaks. */
+uint64_t child_down_since(const struct child_user *user);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Wave slots, preallocated: which inputs a wave waits for, and one timer for the oldest deadline.
+ */
+#include "tree/scope/gather.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/base/utf8.h"
+#include "tree/data/clock.h"
+#include "tree/scope/wave-quota.h"
+
+/* Slots of waves asked for the first time, then slots of those asked for again. */
+#define SLOTS (2 * GATHER_WINDOW)
+
+/* Of why a leaf refuses, so much is passed on. */
+#define TEXT_MAX 300
+
+struct gather {
+	size_t inputs;
+	const struct gather_events *events;
+	void *arg;
+	struct wave_quota *wave_quota; /* NULL: nobody counts */
+	struct event *timer;
+	uint64_t until_ns; /* what the timer waits for, 0: it does not run */
+	unsigned busy;
+	uint8_t *waiting; /* SLOTS x inputs, where the waves' `waiting` point to */
+	struct wave slots[SLOTS];
+};
+
+static void gather_expire(evutil_socket_t fd, short what, void *arg);
+
+struct gather *gather_new(struct event_base *base, size_t inputs,
+			  const struct gather_events *events, void *arg)
+{
+	struct gather *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		abort();
+	g->inputs = inputs;
+	g->events = events;
+	g->arg = arg;
+	g->timer = evtimer_new(base, gather_expire, g);
+	g->waiting = calloc(SLOTS * (inputs ? inputs : 1), 1);
+	if (!g->timer || !g->waiting)
+		abort();
+	for (size_t i = 0; i < SLOTS; i++) {
+		batch_init(&g->slots[i].batch);
+		g->slots[i].waiting = &g->waiting[i * inputs];
+	}
+	return g;
+}
+
+static void missing_clear(struct wave *w)
+{
+	for (size_t i = 0; i < w->n_missing; i++) {
+		if (i == 0 || w->missing[i].text != w->missing[i - 1].text)
+			free(w->missing[i].text);
+	}
+	w->n_missing = 0;
+}
+
+static void held_clear(struct gather *g, struct wave *w)
+{
+	batch_clear(&w->batch);
+	if (g->wave_quota)
+		wave_quota_give(g->wave_quota, w->held);
+	w->held = 0;
+}
+
+void gather_free(struct gather *g)
+{
+	if (!g)
+		return;
+	event_free(g->timer);
+	for (size_t i = 0; i < SLOTS; i++) {
+		held_clear(g, &g->slots[i]);
+		batch_fini(&g->slots[i].batch);
+		missing_clear(&g->slots[i]);
+		free(g->slots[i].missing);
+	}
+	free(g->waiting);
+	free(g);
+}
+
+void gather_hoard_set(struct gather *g, struct wave_quota *wave_quota)
+{
+	g->wave_quota = wave_quota;
+}
+
+static struct wave *gather_slot(struct gather *g, uint64_t number, bool again)
+{
+	return &g->slots[number % GATHER_WINDOW + (again ? GATHER_WINDOW : 0)];
+}
+
+static void gather_finish(struct gather *g, struct wave *w)
+{
+	for (size_t i = w->next; i < g->inputs; i++)
+		g->events->late(g->arg, w, i);
+	w->next = g->inputs;
+	for (size_t i = 0; w->pending > 0 && i < g->inputs; i++) {
+		if (!w->waiting[i])
+			continue;
+		w->waiting[i] = 0;
+		w->pending--;
+		g->events->late(g->arg, w, i);
+	}
+	g->events->done(g->arg, w);
+	held_clear(g, w);
+	w->busy = false;
+	if (--g->busy == 0 && g->until_ns) {
+		/* At rest no timer may wake the agent. */
+		evtimer_del(g->timer);
+		g->until_ns = 0;
+	}
+}
+
+/* Wake up at @deadline_ns. */
+static void gather_wait(struct gather *g, uint64_t deadline_ns)
+{
+	uint64_t now = clock_mono_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
+	struct timeval wait = {
+		.tv_sec = (time_t)(left / 1000000000u),
+		.tv_usec = (suseconds_t)(left % 1000000000u / 1000u) + 1,
+	};
+
+	evtimer_add(g->timer, &wait);
+	g->until_ns = deadline_ns;
+}
+
+static void gather_time(struct gather *g)
+{
+	uint64_t first = UINT64_MAX;
+
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (g->slots[i].busy && g->slots[i].deadline_ns < first)
+			first = g->slots[i].deadline_ns;
+	}
+	if (first != UINT64_MAX)
+		gather_wait(g, first);
+}
+
+static void gather_expire(evutil_socket_t fd, short what, void *arg)
+{
+	struct gather *g = arg;
+	uint64_t now = clock_mono_ns();
+
+	(void)fd;
+	(void)what;
+	g->until_ns = 0;
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (g->slots[i].busy && g->slots[i].deadline_ns <= now)
+			gather_finish(g, &g->slots[i]);
+	}
+	gather_time(g);
+}
+
+struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_t have,
+			  unsigned deadline_ms)
+{
+	struct wave *w = gather_slot(g, number, again);
+
+	if (w->busy)
+		gather_finish(g, w);
+	w->number = number;
+	w->again = again;
+	w->have = have;
+	w->busy = true;
+	w->leaves = 0;
+	w->cpu_us = 0;
+	w->fill = 0;
+	missing_clear(w);
+	w->asked_ns = clock_mono_ns();
+	w->deadline_ns = w->asked_ns + (uint64_t)deadline_ms * 1000000u;
+	w->pending = 0;
+	w->next = g->inputs;
+	g->busy++;
+	return w;
+}
+
+void gather_expect(struct gather *g, struct wave *w, size_t input, unsigned way)
+{
+	(void)g;
+	w->waiting[input] = (uint8_t)way;
+	w->pending++;
+}
+
+void gather_seal(struct gather *g, struct wave *w)
+{
+	if (w->pending == 0)
+		gather_finish(g, w);
+	else if (g->until_ns == 0 || w->deadline_ns < g->until_ns)
+		gather_wait(g, w->deadline_ns);
+}
+
+struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input,
+			    unsigned way)
+{
+	struct wave *w = gather_slot(g, number, again);
+
+	return w->busy && w->number == number && w->waiting[input] == way ? w : NULL;
+}
+
+int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct error *e)
+{
+	size_t bytes = body->bytes;
+
+	if (g->wave_quota && wave_quota_take(g->wave_quota, bytes, e) < 0)
+		return -1;
+	w->held += bytes;
+	batch_link(&w->batch, body);
+	return 0;
+}
+
+/* One input less to wait for: ask the next ones, or end the wave. */
+static void gather_go_on(struct gather *g, struct wave *w)
+{
+	if (w->next < g->inputs)
+		g->events->more(g->arg, w);
+	if (w->pending == 0)
+		gather_finish(g, w);
+}
+
+void gather_answered(struct gather *g, struct wave *w, size_t input)
+{
+	w->waiting[input] = 0;
+	w->pending--;
+	gather_go_on(g, w);
+}
+
+void gather_lost(struct gather *g, size_t input, unsigned way)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct wave *w = &g->slots[i];
+
+		if (!w->busy || w->waiting[input] != way)
+			continue;
+		w->waiting[input] = 0;
+		w->pending--;
+		g->events->late(g->arg, w, input);
+		gather_go_on(g, w);
+	}
+}
+
+unsigned gather_busy(const struct gather *g)
+{
+	return g->busy;
+}
+
+unsigned gather_awaits(const struct gather *g, size_t input, unsigned way)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < SLOTS; i++)
+		n += g->slots[i].busy && g->slots[i].waiting[input] == way;
+	return n;
+}
+
+/* A copy of @text; of what was said of the leaf before, too, there is one. */
+static char *text_cut(const struct wave *w, const char *text)
+{
+	char *copy = text && *text ? memory_copy_bytes(text, strnlen(text, TEXT_MAX)) : NULL;
+	char *before = w->n_missing ? w->missing[w->n_missing - 1].text : NULL;
+
+	if (!copy)
+		return NULL;
+	utf8_clean(copy);
+	if (!before || strcmp(before, copy) != 0)
+		return copy;
+	free(copy);
+	return before;
+}
+
+void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns,
+	       const char *text)
+{
+	if (w->n_missing == w->room_missing) {
+		size_t room = w->room_missing ? 2 * w->room_missing : 8;
+		struct missing *more = realloc(w->missing, room * sizeof(*more));
+
+		if (!more)
+			abort();
+		w->missing = more;
+		w->room_missing = room;
+	}
+	w->missing[w->n_missing] = (struct missing){leaf, why, since_ns, text_cut(w, text)};
+	w->n_missing++;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Learns names and communicators from answers, and keeps count of whom they are from. */
+#include "tree/scope/hearsay.h"
+
+#include "tree/wire/dictionary.h"
+#include "tree/data/tellers.h"
+
+/* Who is below the child alone says what that is called. A host that has two parts of a scope may
+ * know a group by the name that another part's host was first to give it. */
+static bool name_is_its(const struct below *below, uint32_t own, const struct names *names,
+			const Evspace__Name *n)
+{
+	if (n->level >= LEVEL_COUNT)
+		return false;
+	return below_names(below, n->id) ||
+	       (n->level != LEVEL_ELEMENT && name_place(n->id) != own && !names_find(names, n->id));
+}
+
+static void names_take(const struct hearsay_child *child, uint32_t teller, const Evspace__Answer *a,
+		       struct names *names)
+{
+	for (size_t i = 0; i < a->n_names; i++) {
+		const Evspace__Name *n = a->names[i];
+
+		if (!name_is_its(child->below, child->own, names, n) ||
+		    names_learn(names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text) < 0)
+			continue;
+		if (n->level == LEVEL_ELEMENT)
+			tellers_own(names_tellers(names), teller, n->rank);
+	}
+}
+
+/* What the child has used of @most, of which @all is used. */
+static bool has_room(size_t used, size_t all, size_t most)
+{
+	return all < most && used <= most - all;
+}
+
+static bool names_have_room(const struct hearsay *said, const struct names_use *all)
+{
+	return has_room(said->use.names, all->names, NAMES_MAX) &&
+	       has_room(said->use.changes, all->changes, NAMES_CHANGES_MAX);
+}
+
+/* How much more it may use, so that as much is left as it has used. */
+static size_t room_left(size_t used, size_t all, size_t most)
+{
+	return has_room(used, all, most) ? (most - all - used) / 2 : 0;
+}
+
+static void count(size_t *used, size_t before, size_t now)
+{
+	/* The names may be others than those of old. */
+	if (*used > before)
+		*used = before;
+	*used += now > before ? now - before : 0;
+}
+
+/* What the child did for the first time now. */
+static int hearsay_judge(const char *too_many, uint32_t teller, struct names *names,
+			 struct error *e)
+{
+	uint32_t comm;
+	const char *other;
+
+	if (too_many) {
+		errorf(e,
+		       "it has said more %s than it leaves for all others; what is beyond that is "
+		       "not learnt",
+		       too_many);
+		return 1;
+	}
+	other = tellers_contradicted(names_tellers(names), teller, &comm);
+	if (!other)
+		return 0;
+	errorf(e,
+	       "it and %s contradict each other about communicator %08x: who has a process in it "
+	       "is "
+	       "believed, if one alone has; more of the kind is not told",
+	       other, comm);
+	return 1;
+}
+
+int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
+		  const Evspace__Answer *answer, struct names *names, struct error *e)
+{
+	struct names_use was = names_use(names), now;
+	uint32_t teller = tellers_number(names_tellers(names), child->node);
+	struct names_talk talk = {
+		.teller = teller,
+		.comms = room_left(said->use.comms, was.comms, NAMES_COMM_MAX),
+		.members = room_left(said->use.members, was.members, NAMES_MEMBERS_MAX),
+		.moves = NAMES_MEMBERS_MAX,
+	};
+	bool takes_names = names_have_room(said, &was), was_full = said->full;
+	const char *too_many = NULL;
+
+	if (dictionary_check(answer, e) < 0)
+		return -1;
+	if (takes_names)
+		names_take(child, teller, answer, names);
+	dictionary_take(answer->comms, answer->n_comms, names, &talk);
+	now = names_use(names);
+	count(&said->use.names, was.names, now.names);
+	count(&said->use.changes, was.changes, now.changes);
+	count(&said->use.comms, was.comms, now.comms);
+	count(&said->use.members, was.members, now.members);
+	said->full |= (answer->n_names && !takes_names) || talk.full;
+	if (said->full && !was_full)
+		too_many = takes_names ? "communicators" : "names";
+	return hearsay_judge(too_many, teller, names, e);
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends asks to a child agent, takes its answers into waves, and relates its clock to ours. */
+#include "tree/scope/hop.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/scope/below.h"
+#include "tree/data/clock.h"
+#include "tree/scope/hearsay.h"
+#include "tree/scope/probe.h"
+#include "tree/scope/seats.h"
+#include "tree/data/span.h"
+
+/* A child that has refused is asked to open the scope again after this, then later and later: a
+ * part that is in the way may go. */
+#define REOPEN_FIRST_MS 100u
+#define REOPEN_LAST_MS	5000u
+
+/* What the child says of one that is not ready is cut at this. */
+#define UNREADY_TEXT 512
+
+struct hop {
+	struct child_user user; /* first: callbacks get back to the hop from it */
+	const struct hop_scope *scope;
+	const struct plan_place *place;
+	size_t input;
+	unsigned way;
+	const struct hop_events *events;
+	void *arg;
+	struct below below;
+	bool same_clock;
+	struct probe probe;
+	uint64_t up_ns;		/* when the connection came that is there now */
+	uint64_t *asked_ns;	/* by wave; NULL: it was never recorded */
+	uint64_t late_asked_ns; /* when the last wave that came late was asked for */
+	uint64_t late_since; /* first wave in a row that came late; 0: the last one was in time */
+	bool opened;	     /* on the connection that is there now */
+	bool settled;
+	uint64_t owes; /* answers that it was asked for on that connection, and has not given */
+	struct hearsay heard;
+	struct error refused;
+	struct error told;    /* of why it was shut, last, on that connection */
+	struct event *reopen; /* pending while it has refused */
+	unsigned reopen_ms;
+	struct hop_unready *unready;
+	size_t n_unready;
+};
+
+static void hop_settle(struct hop *hop)
+{
+	if (hop->settled)
+		return;
+	hop->settled = true;
+	hop->events->settled(hop->arg, hop);
+}
+
+/* ---- who is not ready ---- */
+
+static void unready_clear(struct hop *hop)
+{
+	for (size_t i = 0; i < hop->n_unready; i++) {
+		free(hop->unready[i].node);
+		free(hop->unready[i].text);
+	}
+	free(hop->unready);
+	hop->unready = NULL;
+	hop->n_unready = 0;
+}
+
+static void unready_add(struct hop *hop, const char *node, const char *text, uint32_t code)
+{
+	hop->unready = memory_room(hop->unready, hop->n_unready, sizeof(*hop->unready));
+	hop->unready[hop->n_unready++] = (struct hop_unready){
+		.node = memory_copy(node),
+		.text = memory_copy(text),
+		.code = code,
+	};
+}
+
+size_t hop_unready(const struct hop *hop, const struct hop_unready **list)
+{
+	*list = hop->unready;
+	return hop->n_unready;
+}
+
+/* Nothing comes from there for a while. @say tells it, unless that was so already. */
+static void hop_shut(struct hop *hop, uint32_t code, const struct error *why,
+		     void (*say)(struct child_user *user, const char *text))
+{
+	struct timeval wait = {hop->reopen_ms / 1000, hop->reopen_ms % 1000 * 1000};
+
+	/* Asks that were sent behind the open are refused for that reason, in other words. */
+	if (evtimer_pending(hop->reopen, NULL))
+		return;
+	evtimer_add(hop->reopen, &wait);
+	hop->reopen_ms = hop->reopen_ms * 2 < REOPEN_LAST_MS ? hop->reopen_ms * 2 : REOPEN_LAST_MS;
+	if (strcmp(hop->told.text, why->text) != 0)
+		say(&hop->user, why->text);
+	hop->refused = hop->told = *why;
+	hop->opened = false;
+	gather_lost(hop->scope->gather, hop->input, hop->way);
+	unready_clear(hop);
+	unready_add(hop, hop->place->node, hop->refused.text, code);
+	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
+}
+
+/* ---- the way down ---- */
+
+static void hop_open(struct hop *hop)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Open open = *hop->scope->open;
+	struct error e;
+
+	open.scope = hop->user.scope;
+	open.place = wire_place_new(hop->place);
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	link_send_pass(child_link(&hop->user), open.place->pass, open.signer);
+	if (link_send(child_link(&hop->user), &frame, NULL) == 0)
+		child_expect(&hop->user);
+	/* Else the link has failed, which is said of it next. */
+	else if (errno == EMSGSIZE) {
+		errorf(&e, "its part of the tree is more than fits into a frame; let the mapping "
+			   "put fewer hosts below it");
+		hop_shut(hop, EMSGSIZE, &e, child_say);
+	}
+	wire_place_free(open.place);
+}
+
+static void hop_close(struct hop *hop, bool keep)
+{
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Close close = EVSPACE__CLOSE__INIT;
+
+	close.scope = hop->user.scope;
+	close.keep = keep;
+	frame.kind_case = EVSPACE__FRAME__KIND_CLOSE;
+	frame.close = &close;
+	link_send(child_link(&hop->user), &frame, NULL);
+}
+
+static void hop_up(struct child_user *user)
+{
+	struct hop *hop = (struct hop *)user;
+
+	hop->refused.text[0] = hop->told.text[0] = '\0';
+	hop->reopen_ms = REOPEN_FIRST_MS;
+	hop->owes = 0;
+	hop->probe.valid = false;
+	hop->up_ns = clock_mono_ns();
+	hop_open(hop);
+	hop->events->changed(hop->arg, hop);
+}
+
+/* What was refused may have been an ask, too: then the scope is open there still. */
+static void hop_reopen(evutil_socket_t fd, short what, void *arg)
+{
+	struct hop *hop = arg;
+
+	(void)fd;
+	(void)what;
+	hop_close(hop, true);
+	hop_open(hop);
+}
+
+static void hop_down(struct child_user *user)
+{
+	struct hop *hop = (struct hop *)user;
+
+	hop->opened = false;
+	evtimer_del(hop->reopen);
+	gather_lost(hop->scope->gather, hop->input, hop->way);
+	unready_clear(hop);
+	unready_add(hop, hop->place->node, child_complaint(user), 0);
+	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
+}
+
+/* It may be stopped, or cut off: what it holds comes when it speaks again, or is asked for anew. */
+static void hop_silent(struct child_user *user)
+{
+	struct hop *hop = (struct hop *)user;
+
+	if (!hop->opened) {
+		unready_clear(hop);
+		unready_add(hop, hop->place->node, "it does not answer", 0);
+	}
+	/* Its stand-in will be asked for what it owes. A leaf has none, and until its deadline. */
+	if (hop->place->n_children > 0)
+		gather_lost(hop->scope->gather, hop->input, hop->way);
+	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
+}
+
+static void hop_heard(struct child_user *user)
+{
+	struct hop *hop = (struct hop *)user;
+
+	hop->events->changed(hop->arg, hop);
+}
+
+/* A leaf has no stand-in: one wave has waited for it in vain, the others do not before it speaks.
+ */
+static bool hop_left_out(const struct hop *hop)
+{
+	uint64_t owes = child_owes_since(&hop->user);
+
+	return child_is_silent(&hop->user) ||
+	       (hop->place->n_children == 0 && owes && owes <= hop->late_asked_ns);
+}
+
+/* ---- what is recorded ---- */
+
+static void trace_ask(struct hop *hop, const Evspace__Ask *ask)
+{
+	uint64_t now = span_since(hop->scope->span);
+
+	if (!now)
+		return;
+	if (!hop->asked_ns)
+		hop->asked_ns = memory_new(GATHER_WINDOW, sizeof(*hop->asked_ns));
+	for (uint32_t k = 0; k < ask->count && k < GATHER_WINDOW; k++)
+		hop->asked_ns[(ask->wave + k) % GATHER_WINDOW] = now;
+}
+
+/* Where not all are asked at once, it is asked after the wave began. */
+static void trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes, bool late)
+{
+	uint64_t since = hop->asked_ns ? hop->asked_ns[w->number % GATHER_WINDOW] : 0;
+
+	span_write(hop->scope->span, &(struct trace){
+					     .op = OP_EVSPACE_ASK,
+					     .flags = late ? TUPLE_FAILED : 0,
+					     .since_ns = since > w->asked_ns ? since : w->asked_ns,
+					     .bytes = bytes,
+					     .peer = (int32_t)hop->place->index,
+					     .wave = w->number,
+				     });
+}
+
+bool hop_reachable(const struct hop *hop)
+{
+	return child_link(&hop->user) && !hop_left_out(hop) && !hop->refused.text[0];
+}
+
+bool hop_ready(const struct hop *hop)
+{
+	return hop->opened && hop_reachable(hop);
+}
+
+unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask)
+{
+	struct link *link = child_link(&hop->user);
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Ask down = *ask;
+	unsigned margin = ask->deadline_ms / 10 > 2 ? ask->deadline_ms / 10 : 2;
+
+	if (!hop_reachable(hop) || !hop_leads_to(hop, ask->only, ask->n_only))
+		return 0;
+	down.scope = hop->user.scope;
+	down.deadline_ms = ask->deadline_ms > margin ? ask->deadline_ms - margin : 1;
+	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
+	frame.ask = &down;
+	if (link_send(link, &frame, NULL) < 0)
+		return 0;
+	hop->owes += ask->count;
+	child_expect(&hop->user);
+	trace_ask(hop, ask);
+	return hop->way;
+}
+
+bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (below_has(&hop->below, leaves[i]))
+			return true;
+	}
+	return n == 0;
+}
+
+/* ---- the way up ---- */
+
+static void hop_relate(struct hop *hop, const struct batch *batch)
+{
+	double shift =
+		(double)(hop->scope->epoch_ns - link_hello(child_link(&hop->user))->epoch_ns);
+	double error = 0;
+	struct batch_cursor c = {0};
+	struct run_view run;
+
+	if (!hop->same_clock) {
+		shift -= hop->probe.offset_ns;
+		error = probe_error_ns(&hop->probe, clock_mono_ns());
+	}
+	if (shift == 0 && error == 0)
+		return;
+	while (batch_next_part(batch, &c, &run))
+		clock_line_shift(&run.part->clock, shift, error);
+}
+
+static void hop_refused(struct hop *hop, const Evspace__Error *error)
+{
+	struct error said;
+
+	errorf(&said, "%.900s", error->text);
+	hop_shut(hop, error->code, &said, child_quote);
+}
+
+static void wave_add(struct wave *w, const Evspace__Answer *a)
+{
+	w->leaves += a->leaves;
+	wave_cpu(w, a->cpu_us);
+	wave_fill(w, a->fill);
+	for (size_t i = 0; i < a->n_missing; i++) {
+		const Evspace__Missing *m = a->missing[i];
+
+		wave_miss(w, m->leaf, m->why, clock_mono_ago_ns(m->since_ms), m->text);
+	}
+}
+
+/* None of the leaves there is in the wave. */
+static void miss_all(const struct hop *hop, struct wave *w, enum missing_why why, uint64_t since,
+		     const char *text)
+{
+	for (size_t i = 0; i < hop->below.n; i++)
+		wave_miss(w, hop->below.leaves[i], why, since, text);
+}
+
+static void hop_take(struct hop *hop, const struct frame *frame, struct batch *body)
+{
+	const Evspace__Answer *a = frame->header->answer;
+	struct gather *g = hop->scope->gather;
+	struct error e;
+	struct wave *w;
+	bool sure;
+
+	w = gather_waiting(g, a->wave, a->again, hop->input, hop->way);
+	sure = w && !a->again;
+	/* What comes late serves an ask for it that came meanwhile. */
+	if (!w && !a->again)
+		w = gather_waiting(g, a->wave, true, hop->input, hop->way);
+	/* Too late: its leaves are named as missing already, and hold a stream's ranges until asked
+	 * again. */
+	if (!w)
+		return;
+	/* Which ask it was that this answers is not sure, but that it was not before this. */
+	if (!hop->same_clock)
+		probe_take(&hop->probe, sure ? w->asked_ns : hop->up_ns, a->clock_ns, a->sent_ns,
+			   clock_mono_ns());
+	hop->late_since = 0;
+	hop->reopen_ms = REOPEN_FIRST_MS;
+	trace_answer(hop, w, frame->bytes, false);
+	hop_relate(hop, body);
+	if (gather_bring(g, w, body, &e) == 0)
+		wave_add(w, a);
+	else
+		miss_all(hop, w, MISSING_REFUSED, w->asked_ns, e.text);
+	gather_answered(g, w, hop->input);
+}
+
+/* Nobody speaks for leaves that are not below it, nor unasked. What comes late says names still, as
+ * these are said once. */
+static int hop_answer_check(struct hop *hop, const Evspace__Answer *a, const struct batch *body,
+			    struct error *e)
+{
+	const struct hearsay_child child = {hop->place->node, &hop->below, hop->scope->place};
+	struct names *names = hop->scope->names;
+	int learnt;
+
+	if (hop->owes == 0) {
+		errno = EPROTO;
+		return errorf(e, "refused: it answers what it was not asked");
+	}
+	hop->owes--;
+	learnt = hearsay_learn(&hop->heard, &child, a, names, e);
+	if (learnt > 0)
+		child_say(&hop->user, e->text);
+	return learnt < 0 ? -1 : below_check(&hop->below, names, a, body, e);
+}
+
+static void hop_answer(struct hop *hop, const struct frame *frame)
+{
+	const Evspace__Answer *a = frame->header->answer;
+	struct batch body;
+	struct error e;
+
+	batch_init(&body);
+	if (frame->bytes)
+		batch_append(&body, frame->buffer, frame->at, frame->bytes);
+	if (hop_answer_check(hop, a, &body, &e) == 0)
+		hop_take(hop, frame, &body);
+	else
+		hop_shut(hop, EPROTO, &e, child_say);
+	batch_fini(&body);
+}
+
+/* Nobody is named twice, nor whoever is not below: so there is room for each once. */
+static void hop_hear_unready(struct hop *hop, const Evspace__Opened *o)
+{
+	char text[UNREADY_TEXT];
+	struct seats seats;
+	struct seat *seat;
+	size_t refused = 0;
+
+	unready_clear(hop);
+	if (o->n_unready == 0)
+		return;
+	seats_init(&seats, hop->place, false);
+	for (size_t i = 0; i < o->n_unready; i++) {
+		const Evspace__Unready *u = o->unready[i];
+
+		seat = seats_vacant(&seats, u->node);
+		if (!seat) {
+			refused++;
+			continue;
+		}
+		seat->said = u->text;
+		snprintf(text, sizeof(text), "%s", u->text);
+		unready_add(hop, seat->place->node, text, u->code);
+	}
+	seats_fini(&seats);
+	seats_refuse(&hop->user, refused);
+}
+
+static void hop_opened(struct hop *hop, const Evspace__Opened *o)
+{
+	static char boot_id[64];
+	const char *theirs = link_hello(child_link(&hop->user))->boot_id;
+
+	if (!boot_id[0])
+		clock_boot_id(boot_id, sizeof(boot_id));
+	hop->same_clock = boot_id[0] && strcmp(boot_id, theirs) == 0;
+	hop_hear_unready(hop, o);
+	hop->opened = true;
+	hop->refused.text[0] = '\0';
+	evtimer_del(hop->reopen);
+	hop_settle(hop);
+	hop->events->changed(hop->arg, hop);
+}
+
+static void hop_frame(struct child_user *user, const struct frame *frame)
+{
+	struct hop *hop = (struct hop *)user;
+
+	switch (frame->header->kind_case) {
+	case EVSPACE__FRAME__KIND_OPENED:
+		hop_opened(hop, frame->header->opened);
+		break;
+	case EVSPACE__FRAME__KIND_ANSWER:
+		hop_answer(hop, frame);
+		break;
+	case EVSPACE__FRAME__KIND_ERROR:
+		hop_refused(hop, frame->header->error);
+		break;
+	default:
+		break;
+	}
+}
+
+void hop_miss(struct hop *hop, struct wave *w, bool late)
+{
+	bool leaf = hop->place->n_children == 0;
+	uint64_t since = child_down_since(&hop->user);
+	bool is_late = late && (since == 0 || (leaf && child_link(&hop->user)));
+	enum missing_why why = hop->refused.text[0] ? MISSING_REFUSED
+			       : is_late	    ? MISSING_LATE
+						    : MISSING_UNREACHABLE;
+
+	if (late)
+		trace_answer(hop, w, 0, true);
+	if (is_late && hop->late_since == 0)
+		hop->late_since = w->asked_ns;
+	if (is_late && hop->late_asked_ns < w->asked_ns)
+		hop->late_asked_ns = w->asked_ns;
+	if (why != MISSING_UNREACHABLE)
+		since = why == MISSING_LATE ? hop->late_since : w->asked_ns;
+	/* Since before the wave was asked for would mean that its leaves have not been asked. */
+	else if (late && since < w->asked_ns)
+		since = w->asked_ns;
+	else if (!late && leaf && hop_left_out(hop))
+		since = child_owes_since(&hop->user);
+	/* The connection breaks just now. */
+	if (since == 0)
+		since = w->asked_ns;
+	miss_all(hop, w, why, since, why == MISSING_REFUSED ? hop->refused.text : NULL);
+}
+
+static const struct child_events hop_events = {
+	.up = hop_up,
+	.down = hop_down,
+	.frame = hop_frame,
+	.silent = hop_silent,
+	.heard = hop_heard,
+};
+
+struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *place, size_t input,
+		    unsigned way, const struct hop_events *events, void *arg)
+{
+	struct hop *hop = calloc(1, sizeof(*hop));
+
+	if (!hop)
+		abort();
+	hop->scope = scope;
+	hop->place = place;
+	hop->input = input;
+	hop->way = way;
+	hop->events = events;
+	hop->arg = arg;
+	below_init(&hop->below, place);
+	hop->reopen = evtimer_new(scope->base, hop_reopen, hop);
+	if (!hop->reopen)
+		abort();
+	child_join(scope->children, &hop->user, place->node, place->address, &hop_events);
+	return hop;
+}
+
+void hop_free(struct hop *hop, bool keep)
+{
+	if (!hop)
+		return;
+	if (child_link(&hop->user))
+		hop_close(hop, keep);
+	event_free(hop->reopen);
+	child_leave(&hop->user);
+	unready_clear(hop);
+	free(hop->asked_ns);
+	below_fini(&hop->below);
+	free(hop);
+}

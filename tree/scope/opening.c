@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists the leaves of a place and the hosts that are not ready, and says so upstream. */
+#include "tree/scope/opening.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+
+/* Names of the leaves below @p, into @leaves (and their number into *@n). */
+static void place_list(const struct plan_place *p, Evspace__Leaf *leaves, size_t *n)
+{
+	if (p->leaf) {
+		Evspace__Leaf *leaf = &leaves[(*n)++];
+		size_t bytes = strlen(p->cluster) + strlen(p->node) + 4;
+
+		evspace__leaf__init(leaf);
+		leaf->index = p->index;
+		leaf->name = memory_new(bytes, 1);
+		snprintf(leaf->name, bytes, "/%s/%s", p->cluster[0] ? p->cluster : "-", p->node);
+	}
+	for (size_t i = 0; i < p->n_children; i++)
+		place_list(p->children[i], leaves, n);
+}
+
+void opening_unready(void *arg, const struct hop_unready *who)
+{
+	struct opening *o = arg;
+	Evspace__Unready *u = memory_new(1, sizeof(*u));
+
+	evspace__unready__init(u);
+	u->node = memory_copy(who->node);
+	u->text = memory_copy(who->text);
+	u->code = who->code;
+	o->unready = memory_room(o->unready, o->n_unready, sizeof(*o->unready));
+	o->unready[o->n_unready++] = u;
+}
+
+void opening_say(struct opening *o, struct link *up, uint32_t number, const Evspace__Open *open,
+		 const struct plan_place *place)
+{
+	size_t places = plan_size(place).places, n = 0;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Opened opened = EVSPACE__OPENED__INIT;
+	Evspace__Leaf *leaves = memory_new(places, sizeof(*leaves));
+	Evspace__Leaf **list = memory_new(places, sizeof(*list));
+
+	place_list(place, leaves, &n);
+	for (size_t i = 0; i < n; i++)
+		list[i] = &leaves[i];
+	opened.scope = number;
+	opened.run = open->run;
+	opened.n_leaves = n;
+	opened.leaves = list;
+	opened.reading = open->reading;
+	opened.entry = place->node;
+	opened.places = (uint32_t)places;
+	opened.generation = open->generation;
+	opened.unready = o->unready;
+	opened.n_unready = o->n_unready;
+	frame.kind_case = EVSPACE__FRAME__KIND_OPENED;
+	frame.opened = &opened;
+	if (link_send(up, &frame, NULL) < 0 && errno == EMSGSIZE)
+		link_send_error(up, number, EMSGSIZE,
+				"its leaves, and who is not ready, are more than fits into a "
+				"frame; open fewer hosts");
+	for (size_t i = 0; i < n; i++)
+		free(leaves[i].name);
+	for (size_t i = 0; i < o->n_unready; i++)
+		evspace__unready__free_unpacked(o->unready[i], NULL);
+	free(o->unready);
+	free(leaves);
+	free(list);
+	*o = (struct opening){NULL, 0};
+}

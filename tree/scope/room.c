@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Divides what a slow connection carries in time among the leaves that are to bring it. */
+#include "tree/scope/room.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tree/data/tuple.h"
+
+/* Tuples that a leaf may bring in a wave at least, however slow the way up is. */
+#define ROOM_LEAST 16u
+
+/* Do fewer tuples go up than leaves read? Of all kinds only these two keep each one. */
+static bool stages_thin(const struct plan_stage *stages, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(stages[i].kind, "sort") != 0 && strcmp(stages[i].kind, "convert") != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool place_thins(const struct plan_place *p)
+{
+	bool thins = stages_thin(p->local, p->n_local) || stages_thin(p->joined, p->n_joined);
+
+	for (size_t i = 0; i < p->n_children && !thins; i++)
+		thins = place_thins(p->children[i]);
+	return thins;
+}
+
+uint32_t room_of(const struct plan_place *place, struct link *up, const Evspace__Ask *ask)
+{
+	size_t bytes = link_carries(up, ask->deadline_ms / 2), room;
+	size_t leaves = plan_size(place).leaves;
+
+	if (bytes == SIZE_MAX || leaves == 0 || place_thins(place))
+		return ask->room;
+	room = bytes / sizeof(struct tuple) / ask->count / leaves;
+	room = room > ROOM_LEAST ? room : ROOM_LEAST;
+	return ask->room && ask->room < room ? ask->room : (uint32_t)room;
+}

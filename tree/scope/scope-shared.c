@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the shared part of a scope by its id, makes the first and frees the last. */
+#include "tree/scope/scope-shared.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/scope/wave-quota.h"
+#include "tree/scope/scope.h"
+
+static struct scope_shared *scope_shared_find(const struct scope_shared_list *scopes_shared,
+					      const Evspace__Open *open)
+{
+	struct scope_shared *s;
+
+	LIST_FOREACH (s, scopes_shared, entry) {
+		if (s->open->id.len == open->id.len &&
+		    memcmp(s->open->id.data, open->id.data, open->id.len) == 0)
+			return s;
+	}
+	return NULL;
+}
+
+static struct plan_place *leaf_copy(const struct plan_place *place)
+{
+	struct plan_place alone = *place;
+	struct plan_place *copy;
+	Evspace__Place *message;
+	struct error e;
+
+	alone.n_children = alone.n_joined = alone.n_local = alone.n_alternates = 0;
+	message = wire_place_new(&alone);
+	copy = wire_plan_place(message, &e);
+	wire_place_free(message);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+static bool same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b)
+{
+	for (size_t i = 0; i < n_a && n_a == n_b; i++) {
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	}
+	return n_a == n_b;
+}
+
+/* Rows of a source have numbers, which are in its cursors: it cannot become another one. */
+static int scope_shared_check(const struct scope_shared *s, const Evspace__Open *open,
+			      const struct plan_place *place, struct error *e)
+{
+	const Evspace__Open *was = s->open;
+
+	if (was->reading == open->reading &&
+	    (!was->run[0] || !open->run[0] || strcmp(was->run, open->run) == 0) &&
+	    (!place->leaf || !s->place || s->place->index == place->index) &&
+	    same_texts(was->select, was->n_select, open->select, open->n_select) &&
+	    same_texts(was->within, was->n_within, open->within, open->n_within) &&
+	    same_texts(was->users, was->n_users, open->users, open->n_users))
+		return 0;
+	errno = EEXIST;
+	return errorf(e, "the scope is open here already, for other elements");
+}
+
+/* Each costs memory here, and a file. */
+static int scope_shared_room(const struct scope_shared_list *scopes_shared, const char *peer,
+			     struct error *e)
+{
+	unsigned all = 0, own = 0;
+	const struct scope_shared *s;
+
+	LIST_FOREACH (s, scopes_shared, entry) {
+		all++;
+		own += strcmp(s->open->peer, peer) == 0;
+	}
+	if (all < SCOPE_SHARED_MOST && own < SCOPE_SHARED_PEER)
+		return 0;
+	errno = EMFILE;
+	if (own >= SCOPE_SHARED_PEER)
+		return errorf(e,
+			      "%u scopes of %s are open on this host already, which is the most "
+			      "that one consumer may have; close some",
+			      own, peer);
+	return errorf(e,
+		      "%u scopes are open on this host already, which is the most for all "
+		      "consumers; try again when some are closed",
+		      all);
+}
+
+static int part_room(const struct scope_shared *s, struct error *e)
+{
+	if (s->parts < SCOPE_SHARED_PARTS)
+		return 0;
+	errno = EMFILE;
+	return errorf(e, "the scope has %u parts on this host already, which is the most",
+		      SCOPE_SHARED_PARTS);
+}
+
+static int scope_shared_source(struct scope_shared *s, uint64_t generation,
+			       const struct plan_place *place, struct error *e)
+{
+	if (!place->leaf || s->source)
+		return 0;
+	s->place = leaf_copy(place);
+	s->generation = generation;
+	s->source = s->host->source_new(s->host->arg, s->open, s->place, s->names, e);
+	if (s->source)
+		return 0;
+	wire_plan_place_free(s->place);
+	s->place = NULL;
+	return -1;
+}
+
+struct scope_shared *scope_shared_join(const struct scope_host *host,
+				       struct scope_shared_list *scopes_shared,
+				       const Evspace__Open *open, const struct plan_place *place,
+				       struct error *e)
+{
+	struct scope_shared *s = scope_shared_find(scopes_shared, open);
+
+	if (s ? scope_shared_check(s, open, place, e) < 0 || part_room(s, e) < 0
+	      : scope_shared_room(scopes_shared, open->peer, e) < 0)
+		return NULL;
+	if (!s) {
+		s = memory_new(1, sizeof(*s));
+		s->host = host;
+		s->open = wire_open_bare(open);
+		s->names = names_new(place->index);
+		s->wave_quota = wave_quota_join(open->peer);
+		LIST_INSERT_HEAD(scopes_shared, s, entry);
+	}
+	s->parts++;
+	if (scope_shared_source(s, open->generation, place, e) < 0) {
+		scope_shared_leave(s, open->generation, true);
+		return NULL;
+	}
+	return s;
+}
+
+static bool same_leaf(const struct plan_place *a, const struct plan_place *b)
+{
+	return a->placed == b->placed && strcmp(a->holds, b->holds) == 0 &&
+	       strcmp(a->before, b->before) == 0 && strcmp(a->cluster, b->cluster) == 0;
+}
+
+void scope_shared_turn(struct scope_shared *s, uint64_t generation, const struct plan_place *place)
+{
+	struct plan_place *old = s->place;
+
+	if (generation <= s->generation)
+		return;
+	s->generation = generation;
+	if (same_leaf(old, place))
+		return;
+	s->place = leaf_copy(place);
+	s->host->source_replace(s->host->arg, s->source, s->place);
+	wire_plan_place_free(old);
+}
+
+void scope_shared_leave(struct scope_shared *s, uint64_t generation, bool keep)
+{
+	int saved = errno;
+
+	if (!s)
+		return;
+	if (--s->parts > 0) {
+		/* Who counts maps anew may be who asks next. */
+		if (generation == s->generation)
+			s->generation = 0;
+		return;
+	}
+	LIST_REMOVE(s, entry);
+	if (s->source)
+		s->host->source_free(s->host->arg, s->source, keep);
+	names_free(s->names);
+	wave_quota_leave(s->wave_quota);
+	wire_plan_place_free(s->place);
+	evspace__open__free_unpacked(s->open, NULL);
+	free(s);
+	errno = saved;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Conditions: read from a pathmap, checked against tuples. */
+#include "tree/stage/condition.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/quantity.h"
+#include "pathmap/base/range.h"
+#include "tree/data/op.h"
+
+/* A value in a condition; words of more characters name nothing. */
+#define VALUE_BYTES 512
+#define WORD_BYTES  64
+
+typedef int read_word(struct condition *c, const char *word, struct error *e);
+
+static int add_range(struct condition *c, uint64_t first, uint64_t last, struct error *e)
+{
+	if (c->n == CONDITION_RANGES)
+		return errorf(e, "more than %u values; use a second filter or a range",
+			      CONDITION_RANGES);
+	c->ranges[c->n].first = first;
+	c->ranges[c->n].last = last;
+	c->n++;
+	return 0;
+}
+
+static int read_op(struct condition *c, const char *word, struct error *e)
+{
+	uint16_t op = op_find(word);
+
+	if (op == 0)
+		return errorf(e, "`%s` is no operation; write it like `MPI_Send` or `Allreduce`",
+			      word);
+	return add_range(c, op, op, e);
+}
+
+static int read_channel(struct condition *c, const char *word, struct error *e)
+{
+	int channel = channel_find(word);
+
+	if (channel < 0)
+		return errorf(e,
+			      "`%s` is no channel; there are p2p, collective, wait, completion, "
+			      "comm, env and state",
+			      word);
+	return add_range(c, (uint64_t)channel, (uint64_t)channel, e);
+}
+
+static int read_comm(struct condition *c, const char *word, struct error *e)
+{
+	char *end;
+	unsigned long id;
+
+	if (strcmp(word, "world") == 0) {
+		c->world = true;
+		return 0;
+	}
+	id = strtoul(word, &end, 16);
+	if (strchr("+- ", *word) || *end || id == 0 || id > UINT32_MAX)
+		return errorf(e,
+			      "`%s` is no communicator; write `world` or its id as events show it, "
+			      "like `7f3a90c1`",
+			      word);
+	return add_range(c, id, id, e);
+}
+
+static int read_numbers(struct condition *c, const char *word, struct error *e)
+{
+	unsigned number;
+
+	if (*word == '[') {
+		struct range range;
+		int more = 1;
+
+		for (word++; more > 0;) {
+			more = range_next(&word, &range, e);
+			if (more < 0 || add_range(c, range.first, range.last, e) < 0)
+				return -1;
+		}
+		return *word ? errorf(e, "`%s` is too much behind the brackets", word) : 0;
+	}
+	if (quantity_count(word, 0, INT32_MAX, &number, e) < 0)
+		return -1;
+	return add_range(c, number, number, e);
+}
+
+static int read_bytes(struct condition *c, const char *word, struct error *e)
+{
+	uint64_t bytes;
+
+	return quantity_bytes(word, &bytes, e) < 0 ? -1 : add_range(c, bytes, bytes, e);
+}
+
+static int read_duration(struct condition *c, const char *word, struct error *e)
+{
+	uint64_t ns;
+
+	return quantity_duration(word, 0, &ns, e) < 0 ? -1 : add_range(c, ns, ns, e);
+}
+
+/* What a key takes. */
+static const struct key {
+	const char *name;
+	read_word *read;
+	bool ordered; /* < <= > >= make sense */
+} keys[KEY_COUNT] = {
+	[KEY_OP] = {"op", read_op, false},
+	[KEY_CHANNEL] = {"channel", read_channel, false},
+	[KEY_COMM] = {"comm", read_comm, false},
+	[KEY_PEER] = {"peer", read_numbers, true},
+	[KEY_TAG] = {"tag", read_numbers, true},
+	[KEY_BYTES] = {"bytes", read_bytes, true},
+	[KEY_DURATION] = {"duration", read_duration, true},
+	[KEY_RANK] = {"rank", read_numbers, true},
+	[KEY_NAME] = {"name", NULL, false},
+};
+
+static const struct {
+	const char *text;
+	enum condition_relation relation;
+} relations[] = {
+	{"<=", AT_MOST}, {">=", AT_LEAST}, {"!=", UNEQUAL}, {"=", EQUAL}, {"<", LESS}, {">", MORE},
+};
+
+static const char *skip_blanks(const char *p)
+{
+	return p + strspn(p, " \t");
+}
+
+static int parse_key(struct condition *c, const char **text, struct error *e)
+{
+	size_t length = strcspn(*text, " \t<>=!");
+
+	for (c->key = 0; c->key < KEY_COUNT; c->key++)
+		if (strlen(keys[c->key].name) == length &&
+		    strncmp(keys[c->key].name, *text, length) == 0)
+			break;
+	if (c->key == KEY_COUNT)
+		return errorf(e,
+			      "`%.*s` is nothing to filter by; there are op, channel, comm, peer, "
+			      "tag, bytes, duration, rank and name",
+			      (int)(length < WORD_BYTES ? length : WORD_BYTES), *text);
+	*text = skip_blanks(*text + length);
+	return 0;
+}
+
+static int parse_relation(struct condition *c, const char **text, struct error *e)
+{
+	const struct key *key = &keys[c->key];
+
+	for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++) {
+		size_t length = strlen(relations[i].text);
+
+		if (strncmp(*text, relations[i].text, length) != 0)
+			continue;
+		c->relation = relations[i].relation;
+		if (c->relation > UNEQUAL && !key->ordered)
+			return errorf(e, "%s can only be = or !=", key->name);
+		*text = skip_blanks(*text + length);
+		return 0;
+	}
+	return errorf(e, "%s must be followed by =, !=%s and a value", key->name,
+		      key->ordered ? ", <, <=, >, >=" : "");
+}
+
+/* The words of a value, `|` between them. */
+static int parse_words(struct condition *c, const char *value, struct error *e)
+{
+	const struct key *key = &keys[c->key];
+
+	for (;; value++) {
+		size_t length = strcspn(value, "|");
+		char word[VALUE_BYTES];
+
+		memcpy(word, value, length);
+		word[length] = '\0';
+		if (key->read(c, word, e) < 0)
+			return error_prefix(e, "%s", key->name);
+		value += length;
+		if (!*value)
+			break;
+	}
+	if (c->relation > UNEQUAL && (c->n != 1 || c->ranges[0].first != c->ranges[0].last))
+		return errorf(e, "%s: only = and != go with several values", key->name);
+	return 0;
+}
+
+int condition_parse(struct condition *c, const char **text, struct error *e)
+{
+	char value[VALUE_BYTES];
+	size_t length;
+
+	*c = (struct condition){0};
+	*text = skip_blanks(*text);
+	if (parse_key(c, text, e) < 0 || parse_relation(c, text, e) < 0)
+		return -1;
+	length = strcspn(*text, " \t");
+	if (length == 0 || length >= sizeof(value))
+		return errorf(e, "%s must be compared with a value of 1 to %d characters",
+			      keys[c->key].name, VALUE_BYTES - 1);
+	memcpy(value, *text, length);
+	value[length] = '\0';
+	*text = skip_blanks(*text + length);
+	if (keys[c->key].read)
+		return parse_words(c, value, e);
+	if (pattern_check(value, e) < 0)
+		return error_prefix(e, "%s", keys[c->key].name);
+	memcpy(c->pattern, value, length + 1);
+	return 0;
+}
+
+/* ---- asking ---- */
+
+bool condition_wants_name(const struct condition *c)
+{
+	return condition_on_element(c) || c->key == KEY_CHANNEL;
+}
+
+bool condition_on_element(const struct condition *c)
+{
+	return c->key == KEY_RANK || c->key == KEY_NAME;
+}
+
+/* After a fold the element is a whole thread or more: then the tuple itself tells its channel. */
+static int channel_of(const struct condition_subject *s)
+{
+	if (s->name && s->name->level == LEVEL_ELEMENT)
+		return s->name->channel;
+	if (s->tuple->flags & TUPLE_RUNNING)
+		return CHANNEL_STATE;
+	return s->tuple->flags & TUPLE_COMPLETION ? CHANNEL_COMPLETION : op_channel(s->tuple->op);
+}
+
+static bool key_get(const struct condition *c, const struct condition_subject *s, uint64_t *value)
+{
+	int64_t number = 0;
+
+	switch (c->key) {
+	case KEY_OP:
+		number = s->tuple->op;
+		break;
+	case KEY_CHANNEL:
+		number = channel_of(s);
+		break;
+	case KEY_COMM:
+		number = s->tuple->comm;
+		break;
+	case KEY_PEER:
+		number = s->tuple->peer;
+		break;
+	case KEY_TAG:
+		number = op_channel(s->tuple->op) == CHANNEL_P2P ? (int32_t)s->tuple->seq_or_tag
+								 : -1;
+		break;
+	case KEY_BYTES:
+		*value = s->tuple->bytes;
+		return true;
+	case KEY_DURATION:
+		return tuple_duration(s->tuple, s->line, value);
+	case KEY_RANK:
+		number = s->name ? s->name->rank : -1;
+		break;
+	case KEY_NAME:
+	case KEY_COUNT:
+		return false;
+	}
+	*value = (uint64_t)number;
+	return number >= 0;
+}
+
+static bool among(const struct condition *c, const struct condition_subject *s, uint64_t value)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if (value >= c->ranges[i].first && value <= c->ranges[i].last)
+			return true;
+	if (c->world) {
+		const struct name_comm *comm = names_comm_find(s->names, (uint32_t)value);
+
+		return comm && comm->world;
+	}
+	return false;
+}
+
+bool condition_holds(const struct condition *c, const struct condition_subject *s)
+{
+	uint64_t value;
+
+	if (c->key == KEY_NAME)
+		return s->name &&
+		       pattern_match(c->pattern, s->name->text) == (c->relation == EQUAL);
+	if (!key_get(c, s, &value))
+		return false;
+	switch (c->relation) {
+	case EQUAL:
+		return among(c, s, value);
+	case UNEQUAL:
+		return !among(c, s, value);
+	case LESS:
+		return value < c->ranges[0].first;
+	case AT_MOST:
+		return value <= c->ranges[0].first;
+	case MORE:
+		return value > c->ranges[0].first;
+	case AT_LEAST:
+		return value >= c->ranges[0].first;
+	}
+	return false;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A condition of a filter: what a key of a tuple must be, "bytes>=1k". */
+#ifndef EVSPACE_CONDITION_H
+#define EVSPACE_CONDITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pathmap/base/error.h"
+#include "pathmap/model/pattern.h"
+#include "tree/data/clock.h"
+#include "tree/data/names.h"
+#include "tree/data/tuple.h"
+
+enum condition_key {
+	KEY_OP,
+	KEY_CHANNEL,
+	KEY_COMM,
+	KEY_PEER,
+	KEY_TAG,
+	KEY_BYTES,
+	KEY_DURATION, /* in ns */
+	KEY_RANK,     /* of the thread that wrote the tuple */
+	KEY_NAME,     /* of the element */
+	KEY_COUNT,
+};
+
+enum condition_relation { EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST };
+
+/** How many numbers, ranges or words a value may list. */
+#define CONDITION_RANGES 24
+
+/** A checked condition. Plain data. */
+struct condition {
+	enum condition_key key;
+	enum condition_relation relation;
+	bool world; /* for KEY_COMM: the program's own communicator is among them */
+	unsigned n;
+	struct {
+		uint64_t first, last;
+	} ranges[CONDITION_RANGES]; /* one number to compare with in ranges[0].first if ordered */
+	char pattern[NAME_BYTES];   /* for KEY_NAME */
+};
+
+/** What the conditions of a filter are asked about. */
+struct condition_subject {
+	const struct names *names;
+	const struct name *name; /* of the element, NULL while it is unknown */
+	const struct clock_line *line;
+	const struct tuple *tuple;
+};
+
+/**
+ * Read the condition at *@text, blanks around its relation allowed, and move *@text behind it and
+ * the blanks that follow. Returns 0, or -1 with what would be right in @e.
+ */
+int condition_parse(struct condition *c, const char **text, struct error *e);
+
+/** Does it look at subject->name? */
+bool condition_wants_name(const struct condition *c);
+
+/** Does it depend on the element alone, so that one tuple speaks for its whole run? */
+bool condition_on_element(const struct condition *c);
+
+/**
+ * Does it hold? Never, whatever the relation, when the tuple has no such key: no rank and no name
+ * while its element is unknown or above ranks, no peer (collectives), no tag (all but
+ * point-to-point), no duration (under way).
+ */
+bool condition_holds(const struct condition *c, const struct condition_subject *subject);
+
+#endif

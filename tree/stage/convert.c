@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Convert: ticks to nanoseconds (a stage), and the other byte order to ours (for links). */
+#include "tree/stage/stage.h"
+#include "tree/data/op-table.h"
+#include "tree/data/tuple.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- time ---- */
+
+static int convert_init(struct stage *s, const char *args, struct error *e)
+{
+	(void)s;
+	if (strcmp(args, "time") == 0)
+		return 0;
+	return errorf(e,
+		      "convert \"%s\" is unknown; it must be \"convert time\" (byte order needs no "
+		      "stage, links see to it)",
+		      args);
+}
+
+static int convert_apply(struct stage *s, const struct ask *ask, struct batch *b)
+{
+	struct batch_cursor c = {0};
+	struct run_view view;
+	struct clock_line line = CLOCK_LINE_NS;
+
+	(void)s;
+	(void)ask;
+	while (batch_next(b, &c, &view)) {
+		if (view.run->kind == RUN_PART) {
+			line = view.part->clock;
+			view.part->clock = CLOCK_LINE_NS;
+			view.part->clock.error_ns = line.error_ns;
+		} else if (view.run->kind == RUN_TUPLES &&
+			   !clock_line_same(&line, &CLOCK_LINE_NS)) {
+			for (unsigned i = 0; i < view.run->count; i++)
+				tuple_to_ns(&view.tuples[i], &line);
+		}
+	}
+	return 0;
+}
+
+const struct stage_ops convert_ops = {
+	.name = "convert",
+	.op = OP_EVSPACE_CONVERT,
+	.init = convert_init,
+	.apply = convert_apply,
+};
+
+/* ---- bytes ---- */
+
+/* The widths of a record's fields, in order. */
+static const char *const layouts[RUN_KINDS] = {
+	[RUN_TUPLES] = "88844422",  [RUN_TOTALS] = "8888884211", [RUN_PART] = "888888888448844",
+	[RUN_NEWEST] = "888844422", [RUN_BINS] = "888422",	 [RUN_CELLS] = "884444",
+	[RUN_COUNTS] = "8888422",
+};
+
+static unsigned char *swap_field(unsigned char *p, unsigned width)
+{
+	for (unsigned i = 0; i < width / 2; i++) {
+		unsigned char c = p[i];
+
+		p[i] = p[width - 1 - i];
+		p[width - 1 - i] = c;
+	}
+	return p + width;
+}
+
+int convert_swap(unsigned char *data, size_t bytes, struct error *e)
+{
+	size_t at = 0;
+
+	while (bytes - at >= sizeof(struct run)) {
+		unsigned char *p = data + at;
+		struct run run;
+		size_t whole = sizeof(run);
+
+		p = swap_field(p, sizeof(run.element));
+		p = swap_field(p, sizeof(run.count));
+		p = swap_field(p + sizeof(run.kind) + sizeof(run.flags), sizeof(run.first));
+		memcpy(&run, data + at, sizeof(run));
+		whole += run.count * run_record_bytes(run.kind);
+		if (run.flags & RUN_LOST)
+			whole += sizeof(uint64_t);
+		if (run.kind >= RUN_KINDS || whole > bytes - at)
+			break;
+		if (run.flags & RUN_LOST)
+			p = swap_field(p, sizeof(uint64_t));
+		while (p < data + at + whole)
+			for (const char *width = layouts[run.kind]; *width; width++)
+				p = swap_field(p, (unsigned)(*width - '0'));
+		at += whole;
+	}
+	if (at == bytes)
+		return 0;
+	errno = EPROTO;
+	return errorf(e, "a batch of %zu bytes in the other byte order is broken at byte %zu",
+		      bytes, at);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts: adds up what classes of operations have counted (of a view that reads counts). */
+#include "tree/stage/stage.h"
+
+#include <string.h>
+
+#include "tree/stage/fold.h"
+#include "tree/data/op-table.h"
+
+/* The longest of the arguments has 7. */
+#define WORD_BYTES 16
+
+struct counts {
+	struct fold fold;
+	bool by_channel, by_comm;
+};
+
+static inline struct counts *counts_of(struct stage *s)
+{
+	return (struct counts *)(void *)s->private;
+}
+
+static int counts_init(struct stage *s, const char *args, struct error *e)
+{
+	struct counts *c = counts_of(s);
+	const char *rest = args;
+	char word[WORD_BYTES], what[WORD_BYTES];
+
+	while (fold_word(&rest, word, sizeof(word))) {
+		bool by = strcmp(word, "by") == 0 && fold_word(&rest, what, sizeof(what));
+
+		if (by && strcmp(what, "channel") == 0)
+			c->by_channel = true;
+		else if (by && strcmp(what, "comm") == 0)
+			c->by_comm = true;
+		else
+			return errorf(e,
+				      "`counts %.60s` is unknown; write `counts`, then `by "
+				      "channel`, `by comm` as wanted",
+				      args);
+	}
+	return 0;
+}
+
+static void counts_fini(struct stage *s)
+{
+	fold_fini(fold_of(s));
+}
+
+/* Tuples are no counts: they would count twice what their class has counted. */
+static void take_tuples(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	(void)name;
+	fold_part(fold_of(s))->filtered += view->run->count;
+}
+
+static void take_counts(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	struct counts *c = counts_of(s);
+
+	for (unsigned i = 0; i < view->run->count; i++) {
+		const struct count *from = &view->counts[i];
+		uint16_t channel = c->by_channel ? from->channel : COUNT_ALL_CHANNELS;
+		uint32_t comm = c->by_comm ? from->comm : 0;
+		uint64_t key[2];
+		struct group *g;
+		bool is_new;
+
+		group_key_of(key, name, comm, channel);
+		g = groups_at(&c->fold.groups, key, &is_new);
+		g->count.comm = comm;
+		g->count.channel = channel;
+		count_add(&g->count, from);
+	}
+}
+
+static const struct fold_ops count_ops = {
+	.kind = RUN_COUNTS,
+	.tuples = take_tuples,
+	.records = take_counts,
+};
+
+static int counts_apply(struct stage *s, const struct ask *ask, struct batch *b)
+{
+	return fold_apply(s, &count_ops, ask, b);
+}
+
+const struct stage_ops counts_ops = {
+	.name = "counts",
+	.op = OP_EVSPACE_COUNTS,
+	.size = sizeof(struct counts),
+	.init = counts_init,
+	.apply = counts_apply,
+	.fini = counts_fini,
+};

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks over a wave once, hands its runs to the stage that folds them, and puts together what
+ * becomes of it. */
+#include "tree/stage/fold.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool fold_word(const char **rest, char *word, size_t room)
+{
+	size_t length;
+
+	*rest += strspn(*rest, " \t");
+	length = strcspn(*rest, " \t");
+	if (length == 0)
+		return false;
+	memset(word, 0, room);
+	memcpy(word, *rest, length < room ? length : room - 1);
+	*rest += length;
+	return true;
+}
+
+bool fold_by(const char *word, bool *by_op, bool *by_comm)
+{
+	if (strcmp(word, "op") == 0)
+		*by_op = true;
+	else if (strcmp(word, "comm") == 0)
+		*by_comm = true;
+	else
+		return false;
+	return true;
+}
+
+void fold_fini(struct fold *fold)
+{
+	parts_fini(&fold->parts);
+	groups_fini(&fold->groups);
+	batch_fini(&fold->others);
+	batch_fini(&fold->out);
+}
+
+static void take_run(struct stage *s, const struct fold_ops *ops, const struct run_view *view)
+{
+	/* A name that did not come yet stands for itself. */
+	uint32_t name = names_group(s->names, view->run->element, s->level);
+
+	if (name == 0)
+		name = view->run->element;
+	if (view->run->kind == RUN_TUPLES)
+		ops->tuples(s, view, name);
+	else if (view->run->kind == ops->kind)
+		ops->records(s, view, name);
+	else
+		batch_keep(&fold_of(s)->others, view);
+}
+
+static int take(struct stage *s, const struct fold_ops *ops, const struct batch *b)
+{
+	struct fold *fold = fold_of(s);
+	struct batch_cursor c = {0};
+	struct run_view view;
+
+	parts_reset(&fold->parts);
+	groups_reset(&fold->groups);
+	while (batch_next(b, &c, &view)) {
+		if (view.run->kind == RUN_PART) {
+			if (parts_add(&fold->parts, &view) && ops->mixed)
+				ops->mixed(s);
+			continue;
+		}
+		if (fold->parts.n == 0) {
+			errno = EPROTO;
+			return -1;
+		}
+		if (view.run->count > 0)
+			take_run(s, ops, &view);
+	}
+	return 0;
+}
+
+/* Records of one name that came one after the other are one run. */
+static void emit_records(struct fold *fold, enum run_kind kind)
+{
+	const struct group *g = fold->groups.items;
+	size_t bytes = run_record_bytes(kind);
+	uint32_t n;
+
+	for (size_t at = 0; at < fold->groups.n; at += n) {
+		unsigned char *out;
+
+		for (n = 1; at + n < fold->groups.n && n < UINT16_MAX; n++)
+			if (group_name(&g[at + n]) != group_name(&g[at]))
+				break;
+		out = batch_add(&fold->out, kind, group_name(&g[at]), 0, n, 0);
+		for (uint32_t i = 0; i < n; i++)
+			memcpy(out + i * bytes, g[at + i].record, bytes);
+	}
+}
+
+int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *ask, struct batch *b)
+{
+	struct fold *fold = fold_of(s);
+
+	if (take(s, ops, b) < 0) {
+		batch_clear(&fold->others);
+		return -1;
+	}
+	parts_emit(&fold->parts, names_place(s->names), ask->wave, &fold->out);
+	if (ops->emit)
+		ops->emit(s);
+	else
+		emit_records(fold, ops->kind);
+	batch_link(&fold->out, &fold->others);
+	batch_clear(b);
+	batch_link(b, &fold->out);
+	return 0;
+}

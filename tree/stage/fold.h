@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Folds: what stages have in common that make records of tuples, one for each key, and merge them.
+ */
+#ifndef EVSPACE_FOLD_H
+#define EVSPACE_FOLD_H
+
+#include "tree/data/group.h"
+#include "tree/data/part.h"
+#include "tree/stage/stage.h"
+
+/** What a stage that folds has at the start of its private bytes; zeroed at first, kept from wave
+ * to wave. */
+struct fold {
+	struct parts parts;
+	struct groups groups;
+	struct batch others; /* what is not folded passes behind what is */
+	struct batch out;
+};
+
+/** What a kind of fold does. @name is what a run's element belongs to at the stage's level. */
+struct fold_ops {
+	enum run_kind kind; /* of the records that it merges; RUN_TUPLES: of none */
+	/* Take the tuples of a run in; each is reduced, filtered or kept, and counted in
+	   fold_part(). */
+	void (*tuples)(struct stage *s, const struct run_view *view, uint32_t name);
+	/* Merge the records of a run, which came from below. */
+	void (*records)(struct stage *s, const struct run_view *view, uint32_t name);
+	/* A part with another clock has come: tuples taken so far must become nanoseconds, from
+	   fold->parts.line. NULL: none are kept. */
+	void (*mixed)(struct stage *s);
+	/* Put what has come out into fold->out. NULL: the groups' records. */
+	void (*emit)(struct stage *s);
+};
+
+static inline struct fold *fold_of(struct stage *s)
+{
+	return (struct fold *)(void *)s->private;
+}
+
+/** The counts of the part that is being taken in. */
+static inline struct part *fold_part(struct fold *fold)
+{
+	return &fold->parts.items[fold->parts.n - 1].part;
+}
+
+/** Fold a wave in place: parts and a mark first, then what came out, then what passes. Returns 0,
+ * or -1 with EPROTO: a run without a part. */
+int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *ask, struct batch *b);
+
+/** The words of a stage's arguments, one after the other: @rest stands behind the one in @word,
+ * cut at @room bytes. False: there are no more. */
+bool fold_word(const char **rest, char *word, size_t room);
+
+/** Read "op" or "comm" behind `by`. Returns whether it was one of them. */
+bool fold_by(const char *word, bool *by_op, bool *by_comm);
+
+void fold_fini(struct fold *fold);
+
+#endif

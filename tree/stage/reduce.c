@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reduce: folds tuples by what they belong to at the stage's level: first, last, or figures. */
+#include "tree/stage/stage.h"
+
+#include <string.h>
+
+#include "tree/stage/fold.h"
+#include "tree/data/op-table.h"
+
+/* The longest of the arguments has 8. */
+#define WORD_BYTES 16
+
+enum reduce_kind { REDUCE_TOTAL, REDUCE_FIRST, REDUCE_LAST };
+
+struct reduce {
+	struct fold fold;
+	enum reduce_kind kind;
+	enum total_fold figure;
+	enum total_value value;
+	bool by_op, by_comm;
+};
+
+static inline struct reduce *reduce_of(struct stage *s)
+{
+	return (struct reduce *)(void *)s->private;
+}
+
+/* ---- arguments ---- */
+
+static int reduce_complain(const char *args, struct error *e)
+{
+	return errorf(
+		e,
+		"`reduce %.60s` is unknown; write `reduce first`, `reduce last`, or `reduce` with "
+		"count, sum, min, max, mean or variance, then `of duration` or `of bytes`, "
+		"`by op`, `by comm` as wanted",
+		args);
+}
+
+static int reduce_option(struct reduce *r, const char *word, const char *what)
+{
+	if (strcmp(word, "of") == 0 && total_value_find(what) >= 0)
+		r->value = (enum total_value)total_value_find(what);
+	else if (strcmp(word, "by") != 0 || !fold_by(what, &r->by_op, &r->by_comm))
+		return -1;
+	return 0;
+}
+
+static int reduce_init(struct stage *s, const char *args, struct error *e)
+{
+	struct reduce *r = reduce_of(s);
+	const char *rest = args;
+	char word[WORD_BYTES], what[WORD_BYTES];
+
+	if (!fold_word(&rest, word, sizeof(word)))
+		return reduce_complain(args, e);
+	r->kind = strcmp(word, "first") == 0  ? REDUCE_FIRST
+		  : strcmp(word, "last") == 0 ? REDUCE_LAST
+					      : REDUCE_TOTAL;
+	if (r->kind == REDUCE_TOTAL) {
+		if (total_fold_find(word) < 0)
+			return reduce_complain(args, e);
+		r->figure = (enum total_fold)total_fold_find(word);
+	}
+	while (fold_word(&rest, word, sizeof(word))) {
+		if (r->kind != REDUCE_TOTAL || !fold_word(&rest, what, sizeof(what)) ||
+		    reduce_option(r, word, what) < 0)
+			return reduce_complain(args, e);
+	}
+	return 0;
+}
+
+static void reduce_fini(struct stage *s)
+{
+	fold_fini(fold_of(s));
+}
+
+/* ---- first and last ---- */
+
+/* Where times are equal any order will do that is the same in every tree, in ticks and in ns. */
+static bool is_greater(const struct tuple *a, const struct tuple *b)
+{
+	const uint64_t x[] = {a->start,	     a->end,  a->bytes, (uint32_t)a->peer,
+			      a->seq_or_tag, a->comm, a->op,	a->flags};
+	const uint64_t y[] = {b->start,	     b->end,  b->bytes, (uint32_t)b->peer,
+			      b->seq_or_tag, b->comm, b->op,	b->flags};
+	size_t i = 0;
+
+	while (i < sizeof(x) / sizeof(x[0]) - 1 && x[i] == y[i])
+		i++;
+	return x[i] > y[i];
+}
+
+/* When a tuple was last news: a running one since its start, its thread wrote all others before. */
+static uint64_t news(const struct tuple *t)
+{
+	return t->end ? t->end : t->start;
+}
+
+static bool is_newer(const struct tuple *a, const struct tuple *b)
+{
+	int a_runs = a->flags & TUPLE_RUNNING, b_runs = b->flags & TUPLE_RUNNING;
+
+	if (news(a) != news(b))
+		return news(a) > news(b);
+	if (a_runs != b_runs)
+		return a_runs > b_runs;
+	return is_greater(a, b);
+}
+
+static bool is_older(const struct tuple *a, const struct tuple *b)
+{
+	return a->start != b->start ? a->start < b->start : is_greater(b, a);
+}
+
+static void choose(struct reduce *r, const struct run_view *view, uint32_t name)
+{
+	struct parts *parts = &r->fold.parts;
+	struct groups *groups = &r->fold.groups;
+	struct part_item *items = parts->items;
+	uint32_t part = (uint32_t)parts->n - 1;
+	uint64_t key[2];
+	struct group *g;
+	unsigned i = 0;
+	bool is_new;
+
+	group_key(key, name, NULL);
+	/* An element has either regions or what is done in them, and these do not compete. */
+	key[1] = view->tuples[0].flags & TUPLE_REGION;
+	/* Elements of one thread mostly follow each other. */
+	g = groups->n ? &groups->items[groups->n - 1] : NULL;
+	is_new = false;
+	if (!g || g->key[0] != key[0] || g->key[1] != key[1])
+		g = groups_at(groups, key, &is_new);
+	for (; i < view->run->count; i++) {
+		struct tuple tuple = view->tuples[i];
+
+		if (parts->mixed)
+			tuple_to_ns(&tuple, &items[part].part.clock);
+		if (!is_new && !(r->kind == REDUCE_LAST ? is_newer(&tuple, &g->tuple)
+							: is_older(&tuple, &g->tuple))) {
+			items[part].part.reduced++;
+			continue;
+		}
+		if (!is_new)
+			items[g->part].part.reduced++;
+		is_new = false;
+		g->tuple = tuple;
+		g->number = view->run->first + i;
+		g->part = part;
+	}
+}
+
+/* The first part with another clock has come: what was chosen so far is in ticks of the common one.
+ */
+static void chosen_to_ns(struct stage *s)
+{
+	struct fold *fold = fold_of(s);
+
+	for (size_t i = 0; i < fold->groups.n; i++)
+		tuple_to_ns(&fold->groups.items[i].tuple, &fold->parts.line);
+}
+
+/* ---- figures ---- */
+
+static struct total *total_of(struct reduce *r, uint32_t name, const struct total *like)
+{
+	uint64_t key[2];
+	struct group *g;
+	bool is_new;
+
+	group_key(key, name, like);
+	g = groups_at(&r->fold.groups, key, &is_new);
+	if (is_new) {
+		g->total.op = like->op;
+		g->total.comm = like->comm;
+		g->total.value = like->value;
+		g->total.fold = like->fold;
+	}
+	return &g->total;
+}
+
+static void sum_tuples(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	struct reduce *r = reduce_of(s);
+	struct part *part = fold_part(&r->fold);
+	struct total like = {.value = (uint8_t)r->value, .fold = (uint8_t)r->figure};
+	struct total *total = NULL;
+
+	for (unsigned i = 0; i < view->run->count; i++) {
+		const struct tuple *t = &view->tuples[i];
+		uint16_t op = r->by_op ? t->op : 0;
+		uint32_t comm = r->by_comm ? t->comm : 0;
+		uint64_t value = t->bytes;
+
+		if (t->flags & TUPLE_RUNNING ||
+		    (r->value == TOTAL_DURATION && !tuple_duration(t, &part->clock, &value))) {
+			part->filtered++;
+			continue;
+		}
+		if (!total || op != like.op || comm != like.comm) {
+			like.op = op;
+			like.comm = comm;
+			total = total_of(r, name, &like);
+		}
+		total_add(total, value);
+		part->reduced++;
+	}
+}
+
+static void sum_totals(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	struct reduce *r = reduce_of(s);
+
+	for (unsigned i = 0; i < view->run->count; i++) {
+		struct total like = view->totals[i];
+
+		/* Without `by` a total goes into that of all; another value stays what it is. */
+		if (!r->by_op)
+			like.op = 0;
+		if (!r->by_comm)
+			like.comm = 0;
+		if (like.value == r->value)
+			like.fold = (uint8_t)r->figure;
+		total_merge(total_of(r, name, &like), &view->totals[i]);
+	}
+}
+
+/* ---- waves ---- */
+
+static void take_chosen(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	choose(reduce_of(s), view, name);
+}
+
+static void emit_chosen(struct stage *s)
+{
+	struct fold *fold = fold_of(s);
+
+	for (size_t i = 0; i < fold->groups.n; i++) {
+		const struct group *g = &fold->groups.items[i];
+		struct tuple *out =
+			batch_add(&fold->out, RUN_TUPLES, group_name(g), g->number, 1, 0);
+
+		*out = g->tuple;
+	}
+}
+
+static const struct fold_ops choose_ops = {
+	.kind = RUN_TUPLES,
+	.tuples = take_chosen,
+	.mixed = chosen_to_ns,
+	.emit = emit_chosen,
+};
+
+static const struct fold_ops sum_ops = {
+	.kind = RUN_TOTALS,
+	.tuples = sum_tuples,
+	.records = sum_totals,
+};
+
+static int reduce_apply(struct stage *s, const struct ask *ask, struct batch *b)
+{
+	return fold_apply(s, reduce_of(s)->kind == REDUCE_TOTAL ? &sum_ops : &choose_ops, ask, b);
+}
+
+const struct stage_ops reduce_ops = {
+	.name = "reduce",
+	.op = OP_EVSPACE_REDUCE,
+	.size = sizeof(struct reduce),
+	.init = reduce_init,
+	.apply = reduce_apply,
+	.fini = reduce_fini,
+};

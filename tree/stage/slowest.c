@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Slowest: the tuples of a wave that took longest, or were largest, with who wrote them and where.
+ */
+#include "tree/stage/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "tree/stage/fold.h"
+#include "tree/data/op-table.h"
+
+/* Tuples that each name may keep. */
+#define SLOWEST_MOST 1000u
+
+/* The longest of the arguments has 8. */
+#define WORD_BYTES 16
+
+/* A tuple that is kept, and where it was. */
+struct kept {
+	struct tuple tuple;
+	uint64_t value;
+	uint64_t number; /* in its element */
+	uint32_t element;
+	uint32_t part; /* that it is from, in the wave's parts */
+};
+
+/* What is kept of one name: a heap, the least on top. The room stays from wave to wave. */
+struct keep {
+	struct kept *heap;
+	size_t n, room;
+};
+
+struct slowest {
+	struct fold fold;
+	enum total_value value;
+	unsigned most;
+	struct keep *keeps; /* of each of the fold's groups */
+	size_t n_keeps;
+};
+
+static inline struct slowest *slowest_of(struct stage *s)
+{
+	return (struct slowest *)(void *)s->private;
+}
+
+static int slowest_init(struct stage *s, const char *args, struct error *e)
+{
+	struct slowest *l = slowest_of(s);
+	const char *rest = args;
+	char number[WORD_BYTES] = "", word[WORD_BYTES], what[WORD_BYTES];
+	bool right = fold_word(&rest, number, sizeof(number)) &&
+		     quantity_count(number, 1, SLOWEST_MOST, &l->most, e) == 0;
+
+	if (right && fold_word(&rest, word, sizeof(word))) {
+		right = strcmp(word, "by") == 0 && fold_word(&rest, what, sizeof(what)) &&
+			total_value_find(what) >= 0 && !fold_word(&rest, word, sizeof(word));
+		if (right)
+			l->value = (enum total_value)total_value_find(what);
+	}
+	if (right)
+		return 0;
+	return errorf(e,
+		      "`slowest %.60s` is unknown; write `slowest K`, K from 1 to %u, then `by "
+		      "duration` or `by bytes` as wanted",
+		      args, SLOWEST_MOST);
+}
+
+static void slowest_fini(struct stage *s)
+{
+	struct slowest *l = slowest_of(s);
+
+	for (size_t i = 0; i < l->n_keeps; i++)
+		free(l->keeps[i].heap);
+	free(l->keeps);
+	fold_fini(&l->fold);
+}
+
+/* ---- the order ---- */
+
+/* Of equal values any order will do that is the same in every tree. */
+static bool is_less(const struct kept *a, const struct kept *b)
+{
+	if (a->value != b->value)
+		return a->value < b->value;
+	if (a->element != b->element)
+		return a->element > b->element;
+	return a->number > b->number;
+}
+
+static void swap(struct kept *a, struct kept *b)
+{
+	struct kept c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+static void sink(struct kept *heap, size_t n, size_t at)
+{
+	for (;;) {
+		size_t least = at;
+
+		for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < n; child++)
+			if (is_less(&heap[child], &heap[least]))
+				least = child;
+		if (least == at)
+			return;
+		swap(&heap[at], &heap[least]);
+		at = least;
+	}
+}
+
+static void rise(struct kept *heap, size_t at)
+{
+	while (at > 0 && is_less(&heap[at], &heap[(at - 1) / 2])) {
+		swap(&heap[at], &heap[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+}
+
+/* ---- waves ---- */
+
+static struct keep *keep_of(struct slowest *l, uint32_t name)
+{
+	uint64_t key[2];
+	bool is_new;
+	size_t at;
+
+	group_key_of(key, name, 0, 0);
+	at = (size_t)(groups_at(&l->fold.groups, key, &is_new) - l->fold.groups.items);
+	if (at >= l->n_keeps) {
+		l->keeps = memory_room(l->keeps, l->n_keeps, sizeof(*l->keeps));
+		l->keeps[l->n_keeps++] = (struct keep){0};
+	}
+	if (is_new)
+		l->keeps[at].n = 0;
+	return &l->keeps[at];
+}
+
+/* Take @one in, if it is not less than all that is kept. Something is taken out of its part. */
+static void keep_put(struct slowest *l, struct keep *keep, const struct kept *one)
+{
+	struct part_item *items = l->fold.parts.items;
+
+	if (keep->n < l->most) {
+		if (keep->n == keep->room) {
+			keep->room = keep->room ? 2 * keep->room : 16;
+			keep->heap = reallocarray(keep->heap, keep->room, sizeof(*keep->heap));
+			if (!keep->heap)
+				abort();
+		}
+		keep->heap[keep->n] = *one;
+		rise(keep->heap, keep->n++);
+		return;
+	}
+	if (is_less(one, &keep->heap[0])) {
+		items[one->part].part.reduced++;
+		return;
+	}
+	items[keep->heap[0].part].part.reduced++;
+	keep->heap[0] = *one;
+	sink(keep->heap, keep->n, 0);
+}
+
+/* The time between both ends as nanoseconds: the same before and after they are made such. */
+static uint64_t took_ns(struct tuple tuple, const struct clock_line *line)
+{
+	tuple_to_ns(&tuple, line);
+	return tuple.end > tuple.start ? tuple.end - tuple.start : 0;
+}
+
+static void take_tuples(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	struct slowest *l = slowest_of(s);
+	struct part *part = fold_part(&l->fold);
+	struct keep *keep = keep_of(l, name);
+
+	for (unsigned i = 0; i < view->run->count; i++) {
+		struct kept one = {
+			.tuple = view->tuples[i],
+			.value = view->tuples[i].bytes,
+			.number = view->run->first + i,
+			.element = view->run->element,
+			.part = (uint32_t)l->fold.parts.n - 1,
+		};
+
+		if (one.tuple.flags & TUPLE_RUNNING || one.tuple.end == 0) {
+			part->filtered++;
+			continue;
+		}
+		if (l->value == TOTAL_DURATION)
+			one.value = took_ns(one.tuple, &part->clock);
+		if (l->fold.parts.mixed)
+			tuple_to_ns(&one.tuple, &part->clock);
+		keep_put(l, keep, &one);
+	}
+}
+
+static void kept_to_ns(struct stage *s)
+{
+	struct slowest *l = slowest_of(s);
+
+	for (size_t i = 0; i < l->fold.groups.n; i++)
+		for (size_t k = 0; k < l->keeps[i].n; k++)
+			tuple_to_ns(&l->keeps[i].heap[k].tuple, &l->fold.parts.line);
+}
+
+/* Name by name, the largest first: each a run of its own, with the numbers that it came with. */
+static void emit_kept(struct stage *s)
+{
+	struct slowest *l = slowest_of(s);
+
+	for (size_t i = 0; i < l->fold.groups.n; i++) {
+		struct kept *heap = l->keeps[i].heap;
+
+		for (size_t n = l->keeps[i].n; n > 1; n--) {
+			swap(&heap[0], &heap[n - 1]);
+			sink(heap, n - 1, 0);
+		}
+		for (size_t k = 0; k < l->keeps[i].n; k++) {
+			*(struct tuple *)batch_add(&l->fold.out, RUN_TUPLES, heap[k].element,
+						   heap[k].number, 1, 0) = heap[k].tuple;
+			l->fold.out.last->flags |= RUN_SPARSE;
+		}
+	}
+}
+
+static const struct fold_ops keep_ops = {
+	.kind = RUN_TUPLES,
+	.tuples = take_tuples,
+	.mixed = kept_to_ns,
+	.emit = emit_kept,
+};
+
+static int slowest_apply(struct stage *s, const struct ask *ask, struct batch *b)
+{
+	return fold_apply(s, &keep_ops, ask, b);
+}
+
+const struct stage_ops slowest_ops = {
+	.name = "slowest",
+	.op = OP_EVSPACE_SLOWEST,
+	.size = sizeof(struct slowest),
+	.init = slowest_init,
+	.apply = slowest_apply,
+	.fini = slowest_fini,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A queue of bytes in one piece of memory, that is passed on to others when the queue is empty. */
+#include "tree/wire/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * An empty `struct bytes` keeps no more than this: links at rest should be small. What is larger is
+ * left for others in a few spare ones, because memory that goes back to the kernel and comes again
+ * with every wave costs more than all copying.
+ */
+#define BYTES_KEPT (16u << 10)
+#define SPARE_MOST (512u << 10)
+#define SPARES	   3u
+
+static struct bytes spares[SPARES];
+
+/** Give back what @b has, to be taken again soon if it is worth it. */
+static void bytes_spare(struct bytes *b)
+{
+	for (unsigned i = 0; b->room <= SPARE_MOST && i < SPARES; i++) {
+		if (spares[i].room)
+			continue;
+		spares[i] = *b;
+		*b = (struct bytes){0};
+		return;
+	}
+	bytes_free(b);
+}
+
+/** Memory of at least *@room bytes; how many they are really. */
+static unsigned char *bytes_new(size_t *room)
+{
+	unsigned char *data;
+
+	for (unsigned i = 0; *room > BYTES_KEPT && i < SPARES; i++) {
+		if (spares[i].room < *room)
+			continue;
+		*room = spares[i].room;
+		data = spares[i].data;
+		spares[i] = (struct bytes){0};
+		return data;
+	}
+	data = malloc(*room);
+	if (!data)
+		abort();
+	return data;
+}
+
+unsigned char *bytes_reserve(struct bytes *b, size_t n)
+{
+	size_t room;
+
+	if (b->at == b->used)
+		b->at = b->used = 0;
+	if (b->room - b->used >= n)
+		return b->data + b->used;
+	if (b->at >= b->used - b->at && b->room - bytes_held(b) >= n) {
+		memcpy(b->data, b->data + b->at, bytes_held(b));
+	} else {
+		unsigned char *data;
+
+		room = bytes_held(b) + n;
+		room = room < 2 * b->room ? 2 * b->room : room < 1024 ? 1024 : room;
+		data = bytes_new(&room);
+		if (bytes_held(b))
+			memcpy(data, b->data + b->at, bytes_held(b));
+		free(b->data);
+		b->data = data;
+		b->room = room;
+	}
+	b->used -= b->at;
+	b->at = 0;
+	return b->data + b->used;
+}
+
+void bytes_commit(struct bytes *b, size_t n)
+{
+	b->used += n;
+}
+
+void bytes_consume(struct bytes *b, size_t n)
+{
+	b->at += n;
+	if (b->at < b->used)
+		return;
+	b->at = b->used = 0;
+	if (b->room > BYTES_KEPT)
+		bytes_spare(b);
+}
+
+void bytes_free(struct bytes *b)
+{
+	free(b->data);
+	*b = (struct bytes){0};
+}
+
+void bytes_rest(void)
+{
+	for (unsigned i = 0; i < SPARES; i++)
+		bytes_free(&spares[i]);
+}
