@@ -310,17 +310,17 @@ static const char *bring(struct gather *of, uint64_t number, size_t mib)
 static void held_is_bounded(void)
 {
 	static const char *const peers[] = {"ann", "ann", "bob", "carl"};
-	struct wave_quota *hoards[4];
+	struct wave_quota *quotas[4];
 	struct gather *of[4];
 	const char *why;
 
 	begin_case();
 	for (int i = 0; i < 4; i++) {
 		of[i] = gather_new(base, INPUTS, &events, NULL);
-		hoards[i] = wave_quota_join(peers[i]);
-		gather_hoard_set(of[i], hoards[i]);
+		quotas[i] = wave_quota_join(peers[i]);
+		gather_quota_set(of[i], quotas[i]);
 	}
-	CU_ASSERT_PTR_EQUAL(hoards[0], hoards[1]);
+	CU_ASSERT_PTR_EQUAL(quotas[0], quotas[1]);
 	CU_ASSERT_PTR_NULL(bring(of[0], 1, 200));
 	why = bring(of[1], 1, 57);
 	CU_ASSERT(why && strstr(why, "hold 200 MiB for ann here"));
@@ -334,13 +334,13 @@ static void held_is_bounded(void)
 	CU_ASSERT_PTR_NULL(bring(of[3], 3, 100));
 	for (int i = 0; i < 4; i++) {
 		gather_free(of[i]);
-		wave_quota_leave(hoards[i]);
+		wave_quota_leave(quotas[i]);
 	}
 	/* All was given back. */
-	hoards[0] = wave_quota_join("dora");
-	CU_ASSERT_EQUAL(wave_quota_take(hoards[0], WAVE_QUOTA_PEER, &(struct error){""}), 0);
-	wave_quota_give(hoards[0], WAVE_QUOTA_PEER);
-	wave_quota_leave(hoards[0]);
+	quotas[0] = wave_quota_join("dora");
+	CU_ASSERT_EQUAL(wave_quota_take(quotas[0], WAVE_QUOTA_PEER, &(struct error){""}), 0);
+	wave_quota_give(quotas[0], WAVE_QUOTA_PEER);
+	wave_quota_leave(quotas[0]);
 	end_case();
 }
 

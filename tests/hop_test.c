@@ -463,7 +463,7 @@ static void more_than_is_held(void)
 	struct bed bed;
 
 	sayer_open(&bed);
-	gather_hoard_set(bed.scope.gather, wave_quota);
+	gather_quota_set(bed.scope.gather, wave_quota);
 	say_run(RUN_TUPLES, name_id(4, 0), 1);
 	CU_ASSERT_EQUAL(wave_quota_take(wave_quota, WAVE_QUOTA_PEER, &e), 0);
 	CU_ASSERT_PTR_NULL(sayer_asked(&bed));

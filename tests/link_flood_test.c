@@ -56,7 +56,7 @@ static void length_put(unsigned char *to, uint32_t length)
 		to[i] = (unsigned char)((length >> 7 * i & 0x7f) | (i < 3 ? 0x80 : 0));
 }
 
-static void hoards(void *arg)
+static void quotas(void *arg)
 {
 	const struct wave_quota *h = arg;
 	const uint32_t front[2] = {htole32(h->bytes), 0};
@@ -116,9 +116,9 @@ static void who_hoards_makes_way(void)
 	bob.port = alice.port = w.port;
 	bob.go = go[0];
 	alice.go = stay[0];
-	pids[0] = peer_spawn(hoards, &bob);
+	pids[0] = peer_spawn(quotas, &bob);
 	WAIT(&w, w.served.ready == 1);
-	pids[1] = peer_spawn(hoards, &alice);
+	pids[1] = peer_spawn(quotas, &alice);
 	WAIT(&w, w.served.ready == 1 + HOARDERS && w.served.closed == HOARDERS - fit);
 	CU_ASSERT_PTR_NOT_NULL(strstr(w.served.why.text, "of a frame that is not whole"));
 	CU_ASSERT_FALSE(bob_is_out);
@@ -355,7 +355,7 @@ static void a_flood_is_heard_to_its_end(void)
 int main(void)
 {
 	CU_TestInfo cases[] = {
-		{"of all that is not whole, who hoards it makes way", who_hoards_makes_way},
+		{"of all that is not whole, who quotas it makes way", who_hoards_makes_way},
 		{"a frame that does not end is given up", a_frame_has_its_time},
 		{"observers say little", observers_say_little},
 		{"a flood stops nobody else", a_flood_stops_nobody_else},

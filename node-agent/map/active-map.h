@@ -75,7 +75,7 @@ struct active_map *active_map_make_own(struct active_map *active_map, const char
 /** NULL is fine. */
 void active_map_free(struct active_map *active_map);
 
-/** Does the map let the agent of node @other stand above that of the active map
+/** Does the map let the agent of node @other stand above that of @active_map
  * (pathmap/plan/lineage.h)? */
 bool active_map_has_above(struct active_map *active_map, const char *other);
 

@@ -11,7 +11,7 @@
 #include "node-agent/source/row.h"
 
 /* The event on one process's descriptor, by the serial of its segment. */
-struct reaper_thread_state {
+struct watched_process {
 	uint64_t serial;
 	struct reaper *reaper;
 	struct store_segment *segment;
@@ -27,14 +27,14 @@ struct reaper {
 	uint64_t retention_ns;
 	struct event *changed; /* the store's inotify is readable */
 	struct event *due;     /* the next retention ends */
-	struct reaper_thread_state *thread_states;
+	struct watched_process *watched;
 	void (*looked)(void *arg);
 	void *looked_arg;
 };
 
-static void thread_state_free(struct reaper *k, struct reaper_thread_state *p)
+static void watched_free(struct reaper *k, struct watched_process *p)
 {
-	HASH_DEL(k->thread_states, p);
+	HASH_DEL(k->watched, p);
 	event_free(p->event);
 	p->segment->pidfd_watched = false;
 	free(p);
@@ -43,11 +43,11 @@ static void thread_state_free(struct reaper *k, struct reaper_thread_state *p)
 static void reaper_gone(struct store_segment *s, void *arg)
 {
 	struct reaper *k = arg;
-	struct reaper_thread_state *p;
+	struct watched_process *p;
 
-	HASH_FIND(hh, k->thread_states, &s->serial, sizeof(s->serial), p);
+	HASH_FIND(hh, k->watched, &s->serial, sizeof(s->serial), p);
 	if (p)
-		thread_state_free(k, p);
+		watched_free(k, p);
 	rows_gone(k->sources, s);
 }
 
@@ -102,22 +102,22 @@ static void reaper_watch(struct reaper *k);
 
 static void reaper_died(evutil_socket_t fd, short what, void *arg)
 {
-	struct reaper_thread_state *p = arg;
+	struct watched_process *p = arg;
 	struct reaper *k = p->reaper;
 	struct store_segment *s = p->segment;
 
 	(void)fd;
 	(void)what;
-	thread_state_free(k, p);
+	watched_free(k, p);
 	store_check_alive(s);
 	reaper_tidy(k, s);
 	/* who tidies finds new ones */
 	reaper_watch(k);
 }
 
-static void thread_state_new(struct reaper *k, struct store_segment *s)
+static void watched_new(struct reaper *k, struct store_segment *s)
 {
-	struct reaper_thread_state *p = calloc(1, sizeof(*p));
+	struct watched_process *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		abort();
@@ -128,7 +128,7 @@ static void thread_state_new(struct reaper *k, struct store_segment *s)
 	if (!p->event)
 		abort();
 	event_add(p->event, NULL);
-	HASH_ADD(hh, k->thread_states, serial, sizeof(p->serial), p);
+	HASH_ADD(hh, k->watched, serial, sizeof(p->serial), p);
 	s->pidfd_watched = true;
 }
 
@@ -138,7 +138,7 @@ static void reaper_watch(struct reaper *k)
 
 	TAILQ_FOREACH (s, &k->store->segments, link) {
 		if (s->pidfd >= 0 && !s->pidfd_watched)
-			thread_state_new(k, s);
+			watched_new(k, s);
 	}
 	reaper_arm(k);
 }
@@ -201,12 +201,12 @@ struct reaper *reaper_new(struct event_base *base, const struct source_host *sou
 
 void reaper_free(struct reaper *k)
 {
-	struct reaper_thread_state *p, *next;
+	struct watched_process *p, *next;
 
 	if (!k)
 		return;
-	HASH_ITER(hh, k->thread_states, p, next)
-	thread_state_free(k, p);
+	HASH_ITER(hh, k->watched, p, next)
+	watched_free(k, p);
 	k->store->gone = NULL;
 	event_free(k->changed);
 	event_free(k->due);

@@ -30,7 +30,7 @@ static const struct places {
 };
 #define PLACES (sizeof(places) / sizeof(places[0]))
 
-struct fixture {
+struct candidate {
 	struct suggestions *found;
 	const struct pathmap *map;
 	const char *view;
@@ -74,10 +74,10 @@ static bool places_said(const struct mapping *mapping, enum level first, enum le
 }
 
 /* Only those places that are not where the stages are anyway. */
-static char *lines_of(const struct fixture *fixture, const struct tree *tree,
+static char *lines_of(const struct candidate *candidate, const struct tree *tree,
 		      const struct view *view, const struct places *at)
 {
-	const struct mapping *mapping = &fixture->map->mapping;
+	const struct mapping *mapping = &candidate->map->mapping;
 	bool low = has_stages(view, LEVEL_ELEMENT, LEVEL_NODE) &&
 		   (at->node != LEVEL_NODE || places_said(mapping, LEVEL_ELEMENT, LEVEL_NODE));
 	bool high = has_stages(view, LEVEL_CLUSTER, LEVEL_CLUSTER) &&
@@ -97,14 +97,14 @@ static char *lines_of(const struct fixture *fixture, const struct tree *tree,
 			     high ? ";" : "");
 }
 
-static void trial_add(struct fixture *fixture, const struct plan *plan, const struct pathmap *map,
-		      char *lines, bool present)
+static void candidate_add(struct candidate *candidate, const struct plan *plan,
+			  const struct pathmap *map, char *lines, bool present)
 {
-	struct suggestions *found = fixture->found;
+	struct suggestions *found = candidate->found;
 	const struct cost_host *busiest;
 	struct cost cost;
 
-	cost_predict(&cost, plan, map, fixture->calibration, fixture->window);
+	cost_predict(&cost, plan, map, candidate->calibration, candidate->window);
 	busiest = &cost.hosts[cost.busiest];
 	found->items = memory_room(found->items, found->n, sizeof(*found->items));
 	found->items[found->n++] = (struct suggestion){
@@ -122,11 +122,11 @@ static void trial_add(struct fixture *fixture, const struct plan *plan, const st
 }
 
 /* A mapping that cannot be (a host would have no way to another) is no suggestion. */
-static void trial_make(struct fixture *fixture, size_t shape, const struct places *at,
-		       const struct view *view)
+static void candidate_make(struct candidate *candidate, size_t shape, const struct places *at,
+			   const struct view *view)
 {
-	const struct mapping *now = &fixture->map->mapping;
-	struct pathmap other = *fixture->map;
+	const struct mapping *now = &candidate->map->mapping;
+	struct pathmap other = *candidate->map;
 	struct view_tree *trees = memory_new(now->n_views + 1, sizeof(*trees));
 	struct tree tree = shape_tree(shape, at);
 	struct plan *plan;
@@ -151,8 +151,8 @@ static void trial_make(struct fixture *fixture, size_t shape, const struct place
 	trees[n++] = (struct view_tree){view->name, tree};
 	other.mapping.views = trees;
 	other.mapping.n_views = n;
-	if (plan_make(&other, fixture->view, &plan, &e) == 0) {
-		trial_add(fixture, plan, &other, lines_of(fixture, &tree, view, at), false);
+	if (plan_make(&other, candidate->view, &plan, &e) == 0) {
+		candidate_add(candidate, plan, &other, lines_of(candidate, &tree, view, at), false);
 		plan_free(plan);
 	}
 	free(trees);
@@ -218,17 +218,17 @@ static void pareto_keep(struct suggestions *s)
 int suggestions_make(struct suggestions *s, const struct pathmap *map, const char *view_name,
 		     const struct calibration *calibration, unsigned window, struct error *e)
 {
-	struct fixture fixture = {
+	struct candidate candidate = {
 		.map = map, .view = view_name, .calibration = calibration, .window = window};
 	const struct view *view;
 	struct plan *plan;
 	enum level top;
 
 	*s = (struct suggestions){0};
-	fixture.found = s;
+	candidate.found = s;
 	if (plan_make(map, view_name, &plan, e) < 0)
 		return -1;
-	trial_add(&fixture, plan, map, memory_copy(""), true);
+	candidate_add(&candidate, plan, map, memory_copy(""), true);
 	plan_free(plan);
 	view = application_view_to(&map->application, view_name, &top);
 	for (size_t shape = 0; shape < SHAPES; shape++) {
@@ -239,7 +239,7 @@ int suggestions_make(struct suggestions *s, const struct pathmap *map, const cha
 			    (places[i].cluster != LEVEL_CLUSTER &&
 			     !has_stages(view, LEVEL_ELEMENT, LEVEL_CLUSTER)))
 				continue;
-			trial_make(&fixture, shape, &places[i], view);
+			candidate_make(&candidate, shape, &places[i], view);
 		}
 	}
 	pareto_keep(s);

@@ -12,7 +12,7 @@
 #include "pathmap/base/range.h"
 
 /* The number in a name that others may have differently: how much is before it, and behind. */
-struct hostlist_text_scope_shared {
+struct stem {
 	const char *name;
 	size_t before, after;
 };
@@ -23,8 +23,7 @@ static bool is_digit(char c)
 }
 
 /* Where @a and @b differ, whole numbers taken together. */
-static void scope_shared_find(struct hostlist_text_scope_shared *scope_shared, const char *a,
-			      const char *b)
+static void stem_find(struct stem *stem, const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b), before = 0, after = 0;
 
@@ -37,43 +36,38 @@ static void scope_shared_find(struct hostlist_text_scope_shared *scope_shared, c
 	/* digits that both end their numbers with are part of these */
 	while (after > 0 && is_digit(a[n - after]))
 		after--;
-	*scope_shared =
-		(struct hostlist_text_scope_shared){.name = a, .before = before, .after = after};
+	*stem = (struct stem){.name = a, .before = before, .after = after};
 }
 
-/* The number of @name at the shared part. Returns false when there is none, or the rest is another.
+/* The number of @name at the stem. Returns false when there is none, or the rest is another.
  */
-static bool stem_number(const struct hostlist_text_scope_shared *scope_shared, const char *name,
-			unsigned *value, size_t *width)
+static bool stem_number(const struct stem *stem, const char *name, unsigned *value, size_t *width)
 {
-	size_t n = strlen(name), length = strlen(scope_shared->name);
+	size_t n = strlen(name), length = strlen(stem->name);
 
-	if (n <= scope_shared->before + scope_shared->after ||
-	    n - scope_shared->before - scope_shared->after > 9 ||
-	    strncmp(name, scope_shared->name, scope_shared->before) != 0 ||
-	    strcmp(name + n - scope_shared->after,
-		   scope_shared->name + length - scope_shared->after) != 0)
+	if (n <= stem->before + stem->after || n - stem->before - stem->after > 9 ||
+	    strncmp(name, stem->name, stem->before) != 0 ||
+	    strcmp(name + n - stem->after, stem->name + length - stem->after) != 0)
 		return false;
-	*width = n - scope_shared->before - scope_shared->after;
+	*width = n - stem->before - stem->after;
 	for (size_t i = 0; i < *width; i++)
-		if (!is_digit(name[scope_shared->before + i]))
+		if (!is_digit(name[stem->before + i]))
 			return false;
-	*value = (unsigned)strtoul(name + scope_shared->before, NULL, 10);
+	*value = (unsigned)strtoul(name + stem->before, NULL, 10);
 	/* leading zeros are kept where all have the same width */
-	if (name[scope_shared->before] != '0' || *width == 1)
+	if (name[stem->before] != '0' || *width == 1)
 		*width = 0;
 	return *value <= RANGE_MAX;
 }
 
-/* How many names from @names on have the shared part, and so can be in one list. */
-static size_t stem_count(const struct hostlist_text_scope_shared *scope_shared,
-			 const char *const *names, size_t n)
+/* How many names from @names on have the stem, and so can be in one list. */
+static size_t stem_count(const struct stem *stem, const char *const *names, size_t n)
 {
 	size_t count = 0, width, first_length = strlen(names[0]);
 	bool zeros = false;
 	unsigned value;
 
-	for (; count < n && stem_number(scope_shared, names[count], &value, &width); count++) {
+	for (; count < n && stem_number(stem, names[count], &value, &width); count++) {
 		zeros = zeros || width > 0;
 		if (zeros && strlen(names[count]) != first_length)
 			break;
@@ -81,29 +75,27 @@ static size_t stem_count(const struct hostlist_text_scope_shared *scope_shared,
 	return count;
 }
 
-/* The numbers of @n names that have the shared part. */
-static void print_list(FILE *out, const struct hostlist_text_scope_shared *scope_shared,
-		       const char *const *names, size_t n)
+/* The numbers of @n names that have the stem. */
+static void print_list(FILE *out, const struct stem *stem, const char *const *names, size_t n)
 {
-	const char *tail = scope_shared->name + strlen(scope_shared->name) - scope_shared->after;
+	const char *tail = stem->name + strlen(stem->name) - stem->after;
 	size_t width, digits;
 
-	fprintf(out, "%.*s[", (int)scope_shared->before, scope_shared->name);
+	fprintf(out, "%.*s[", (int)stem->before, stem->name);
 	for (size_t i = 0, last; i < n; i = last + 1) {
 		unsigned first, next, end;
 
-		stem_number(scope_shared, names[i], &first, &width);
-		digits = strlen(names[i]) - scope_shared->before - scope_shared->after;
+		stem_number(stem, names[i], &first, &width);
+		digits = strlen(names[i]) - stem->before - stem->after;
 		end = first;
 		for (last = i; last + 1 < n; last++, end = next)
-			if (!stem_number(scope_shared, names[last + 1], &next, &width) ||
-			    next != end + 1)
+			if (!stem_number(stem, names[last + 1], &next, &width) || next != end + 1)
 				break;
 		/* as it is written: leading zeros, if any, are those of all */
-		fprintf(out, "%s%.*s", i ? "," : "", (int)digits, names[i] + scope_shared->before);
-		digits = strlen(names[last]) - scope_shared->before - scope_shared->after;
+		fprintf(out, "%s%.*s", i ? "," : "", (int)digits, names[i] + stem->before);
+		digits = strlen(names[last]) - stem->before - stem->after;
 		if (last > i)
-			fprintf(out, "-%.*s", (int)digits, names[last] + scope_shared->before);
+			fprintf(out, "-%.*s", (int)digits, names[last] + stem->before);
 	}
 	fprintf(out, "]%s", tail);
 }
@@ -117,16 +109,16 @@ char *hostlist_text(const char *const *names, size_t n)
 	if (!out)
 		abort();
 	for (size_t i = 0, count; i < n; i += count) {
-		struct hostlist_text_scope_shared scope_shared;
+		struct stem stem;
 
 		count = 1;
 		if (i + 1 < n) {
-			scope_shared_find(&scope_shared, names[i], names[i + 1]);
-			count = stem_count(&scope_shared, names + i, n - i);
+			stem_find(&stem, names[i], names[i + 1]);
+			count = stem_count(&stem, names + i, n - i);
 		}
 		fprintf(out, i ? " " : "");
 		if (count > 1)
-			print_list(out, &scope_shared, names + i, count);
+			print_list(out, &stem, names + i, count);
 		else
 			fprintf(out, "%s", names[i]);
 		count = count > 1 ? count : 1;

@@ -208,19 +208,19 @@ int bed_prepare(struct bed *bed, struct error *e)
 	return certificates_make(bed->tls, nodes, n, e);
 }
 
-static void nursery_log(const struct bed *bed, char *log, size_t n)
+static void prefork_log(const struct bed *bed, char *log, size_t n)
 {
 	snprintf(log, n, "%s/agents.log", bed->dir);
 }
 
-static bool nursery_is_ready(void *arg)
+static bool prefork_is_ready(void *arg)
 {
 	const struct bed *bed = arg;
 	char path[160], line[256];
 	bool ready = false;
 	FILE *file;
 
-	nursery_log(bed, path, sizeof(path));
+	prefork_log(bed, path, sizeof(path));
 	file = fopen(path, "re");
 	while (file && !ready && fgets(line, sizeof(line), file))
 		ready = strstr(line, "agents are ready") != NULL;
@@ -244,14 +244,14 @@ int bed_start_together(struct bed *bed, const char *list, const char *space, str
 	int rc = -1;
 
 	bench_built("evspace", program, sizeof(program));
-	nursery_log(bed, log, sizeof(log));
+	prefork_log(bed, log, sizeof(log));
 	if (bed_prepare(bed, e) == 0) {
 		setenv("EVSPACE_DIR", space, 1);
 		bed->prefork = bench_start(argv, log, e);
 		setenv("EVSPACE_DIR", bed->space, 1);
 	}
 	if (bed->prefork > 0) {
-		rc = bench_until(nursery_is_ready, bed, TOGETHER_READY_S, "agents are ready", e);
+		rc = bench_until(prefork_is_ready, bed, TOGETHER_READY_S, "agents are ready", e);
 		if (rc < 0)
 			bench_quote(log, e);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A branch: one input of a scope's gather, the hop to its child or, while that is away, to the
+/* A failover: one input of a scope's gather, the hop to its child or, while that is away, to the
  * child's stand-in. */
 #ifndef EVSPACE_FAILOVER_H
 #define EVSPACE_FAILOVER_H
@@ -19,7 +19,7 @@
  */
 struct failover;
 
-/** A branch to @place as the gather's input number @input. @scope and @place stay the caller's. */
+/** A failover for @place as the gather's input number @input. @scope and @place stay the caller's. */
 struct failover *failover_new(const struct hop_scope *scope, const struct plan_place *place,
 			      size_t input);
 

@@ -85,7 +85,7 @@ void gather_free(struct gather *g)
 	free(g);
 }
 
-void gather_hoard_set(struct gather *g, struct wave_quota *wave_quota)
+void gather_quota_set(struct gather *g, struct wave_quota *wave_quota)
 {
 	g->wave_quota = wave_quota;
 }

@@ -75,7 +75,7 @@ struct gather *gather_new(struct event_base *base, size_t inputs,
 void gather_free(struct gather *g);
 
 /** Count what its waves hold in @wave_quota, which outlives it; nowhere unless set. */
-void gather_hoard_set(struct gather *g, struct wave_quota *wave_quota);
+void gather_quota_set(struct gather *g, struct wave_quota *wave_quota);
 
 /**
  * Begin a wave. Should its slot still hold a wave 64 numbers older, that one is ended now. Returns

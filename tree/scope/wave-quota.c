@@ -16,21 +16,21 @@ struct wave_quota {
 	size_t bytes;
 };
 
-static LIST_HEAD(hoard_list, wave_quota) hoards = LIST_HEAD_INITIALIZER(hoards);
+static LIST_HEAD(hoard_list, wave_quota) quotas = LIST_HEAD_INITIALIZER(quotas);
 static size_t all_bytes;
 
 struct wave_quota *wave_quota_join(const char *peer)
 {
 	struct wave_quota *h;
 
-	LIST_FOREACH (h, &hoards, entry) {
+	LIST_FOREACH (h, &quotas, entry) {
 		if (strcmp(h->peer, peer) == 0)
 			break;
 	}
 	if (!h) {
 		h = memory_new(1, sizeof(*h));
 		h->peer = memory_copy(peer);
-		LIST_INSERT_HEAD(&hoards, h, entry);
+		LIST_INSERT_HEAD(&quotas, h, entry);
 	}
 	h->users++;
 	return h;

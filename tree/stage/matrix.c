@@ -15,7 +15,7 @@
 #define WORD_BYTES 16
 
 /* A process, and a name that it is below. */
-struct process_table {
+struct matrix_rank {
 	int32_t rank;
 	uint32_t name;
 	UT_hash_handle hh;
@@ -25,7 +25,7 @@ struct matrix {
 	struct fold fold;
 	bool by_rank, by_node; /* if neither: as the level says */
 	bool received;	       /* count what was received instead of what was sent */
-	struct process_table *process_tables;
+	struct matrix_rank *ranks;
 	size_t seen; /* names that were looked at */
 };
 
@@ -70,11 +70,11 @@ static int matrix_init(struct stage *s, const char *args, struct error *e)
 static void matrix_fini(struct stage *s)
 {
 	struct matrix *m = matrix_of(s);
-	struct process_table *r, *next;
+	struct matrix_rank *r, *next;
 
-	HASH_ITER(hh, m->process_tables, r, next)
+	HASH_ITER(hh, m->ranks, r, next)
 	{
-		HASH_DEL(m->process_tables, r);
+		HASH_DEL(m->ranks, r);
 		free(r);
 	}
 	fold_fini(&m->fold);
@@ -89,15 +89,15 @@ static void residents_learn(struct stage *s)
 
 	for (; m->seen < names_count(s->names); m->seen++) {
 		const struct name *n = names_at(s->names, m->seen);
-		struct process_table *r;
+		struct matrix_rank *r;
 
 		if (n->rank < 0)
 			continue;
-		HASH_FIND(hh, m->process_tables, &n->rank, sizeof(n->rank), r);
+		HASH_FIND(hh, m->ranks, &n->rank, sizeof(n->rank), r);
 		if (!r) {
 			r = memory_new(1, sizeof(*r));
 			r->rank = n->rank;
-			HASH_ADD(hh, m->process_tables, rank, sizeof(r->rank), r);
+			HASH_ADD(hh, m->ranks, rank, sizeof(r->rank), r);
 		}
 		r->name = n->id;
 	}
@@ -110,9 +110,9 @@ static void end_fold(struct stage *s, uint32_t *end, uint32_t *named, uint32_t b
 	uint32_t id = *end, node;
 
 	if (!(*named & bit)) {
-		struct process_table *r;
+		struct matrix_rank *r;
 
-		HASH_FIND(hh, matrix_of(s)->process_tables, &rank, sizeof(rank), r);
+		HASH_FIND(hh, matrix_of(s)->ranks, &rank, sizeof(rank), r);
 		if (!r)
 			return;
 		id = r->name;
