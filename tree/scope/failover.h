@@ -19,7 +19,8 @@
  */
 struct failover;
 
-/** A failover for @place as the gather's input number @input. @scope and @place stay the caller's. */
+/** A failover for @place as the gather's input number @input. @scope and @place stay the caller's.
+ */
 struct failover *failover_new(const struct hop_scope *scope, const struct plan_place *place,
 			      size_t input);
 
