@@ -39,3 +39,4 @@ include consumers/cli/files.mk
 include consumers/deploy/files.mk
 include consumers/map/files.mk
 include consumers/run/files.mk
+EXTRA_DIST += %D%/README.md

@@ -14,3 +14,4 @@ libagent_la_SOURCES += \
 	node-agent/agent.c node-agent/agent.h \
 	node-agent/identity.c node-agent/identity.h \
 	node-agent/prefork.c node-agent/prefork.h
+EXTRA_DIST += %D%/README.md

@@ -24,3 +24,4 @@ dist_examples_paper_DATA = \
 libpathmap_la_SOURCES += \
 	pathmap/pathmap.c pathmap/texts.c \
 	pathmap/texts.h pathmap/texts-hide.c
+EXTRA_DIST += %D%/README.md

@@ -27,3 +27,4 @@ tree/data/op-table.h: tree/data/op.awk tree/data/ops.tab
 	$(AWK) -f $(top_srcdir)/tree/data/op.awk $(top_srcdir)/tree/data/ops.tab >$@.tmp && mv $@.tmp $@
 
 CLEANFILES += tree/wire/wire.pb-c.c tree/wire/wire.pb-c.h tree/data/op-table.h
+EXTRA_DIST += %D%/README.md

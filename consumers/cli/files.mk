@@ -9,3 +9,4 @@ evspace_SOURCES += \
 run_sources += \
 	%D%/flag.c %D%/flag.h %D%/preload.c %D%/preload.h %D%/purge.c %D%/runs.c \
 	%D%/unit.c %D%/unit.h
+EXTRA_DIST += %D%/README.md

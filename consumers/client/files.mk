@@ -7,3 +7,4 @@ libclient_la_SOURCES += \
 	%D%/flow-control.c %D%/flow-control.h %D%/evspace-client.h %D%/evspace-record.h %D%/evspace-wave.h \
 	%D%/delivery.c %D%/delivery.h %D%/namesakes.c %D%/namesakes.h %D%/intervals.c %D%/intervals.h \
 	%D%/tempo.c %D%/tempo.h
+EXTRA_DIST += %D%/README.md

@@ -7,3 +7,4 @@ evspace_SOURCES += \
 	%D%/parallel-words.c %D%/parallel-words.h %D%/parallel.c %D%/parallel.h \
 	%D%/subprocess.c %D%/subprocess.h %D%/finding-place.c %D%/finding-words.c \
 	%D%/finding.c %D%/finding.h %D%/bundle.c %D%/bundle.h %D%/target.c %D%/target.h
+EXTRA_DIST += %D%/README.md

@@ -13,3 +13,4 @@ evspace_SOURCES += \
 
 run_sources += \
 	%D%/standing.c %D%/standing.h %D%/unmatched.c %D%/unmatched.h
+EXTRA_DIST += %D%/README.md

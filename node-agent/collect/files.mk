@@ -162,3 +162,4 @@ tests_apps_pvm_twice_LDFLAGS = -no-install
 tests_apps_pvm_twice_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_apps_pvm_twice_LDADD = -lgpvm3 $(PVM_LIBS)
 EXTRA_DIST += tests/pvm-bed.sh tests/apps/pvm_fortran.f tests/apps/pvm_timetable.xml
+EXTRA_DIST += %D%/README.md

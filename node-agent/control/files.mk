@@ -7,3 +7,4 @@ libagent_la_SOURCES += \
 	%D%/report.c %D%/report.h %D%/process-table.c %D%/process-table.h %D%/rights.c %D%/rights.h \
 	%D%/rollcall.c %D%/rollcall.h %D%/search.c %D%/search.h %D%/session.c %D%/session.h \
 	%D%/superior.c %D%/superior.h %D%/survey.c %D%/survey.h %D%/switch.c %D%/switch.h
+EXTRA_DIST += %D%/README.md

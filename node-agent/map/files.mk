@@ -3,3 +3,4 @@
 
 libagent_la_SOURCES += \
 	%D%/active-map-pass.c %D%/active-map.c %D%/active-map.h
+EXTRA_DIST += %D%/README.md

@@ -4,3 +4,4 @@
 libagent_la_SOURCES += \
 	%D%/fetch-take.c %D%/fetch-take.h %D%/fetch.c %D%/fetch.h \
 	%D%/remote-report.c %D%/remote-report.h
+EXTRA_DIST += %D%/README.md

@@ -18,3 +18,4 @@ collect_sources += \
 	%D%/segment-file.c %D%/segment-file.h %D%/segment-label.c %D%/segment-label.h \
 	%D%/segment-layout.h %D%/segment-mark.h %D%/segment-module.c %D%/segment-module.h \
 	%D%/segment-room.c %D%/segment-room.h %D%/segment.c %D%/segment.h
+EXTRA_DIST += %D%/README.md

@@ -7,3 +7,4 @@ libagent_la_SOURCES += \
 	%D%/row-fetch.c %D%/row-gone.c %D%/row-label.c %D%/row-label.h %D%/row-mirror.c \
 	%D%/row-move.c %D%/row-private.h %D%/row-take.c %D%/row.c %D%/row.h \
 	%D%/site.c %D%/site.h %D%/source-host.c %D%/source.c %D%/source.h
+EXTRA_DIST += %D%/README.md

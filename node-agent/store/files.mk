@@ -7,3 +7,4 @@ libagent_la_SOURCES += \
 	%D%/shelf.c %D%/shelf.h %D%/store-index.h %D%/store-purge.c \
 	%D%/store-run.c %D%/store-run.h %D%/store-segment.c %D%/store-watch.c \
 	%D%/store.c %D%/store.h
+EXTRA_DIST += %D%/README.md

@@ -8,3 +8,4 @@ libpathmap_la_SOURCES += \
 
 collect_sources += \
 	%D%/error.c %D%/error.h %D%/quantity.c %D%/quantity.h %D%/utf8.c %D%/utf8.h
+EXTRA_DIST += %D%/README.md

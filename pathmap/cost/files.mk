@@ -4,3 +4,4 @@
 libpathmap_la_SOURCES += \
 	%D%/calibration.c %D%/calibration.h %D%/cost.c %D%/cost.h %D%/flow.c %D%/flow.h \
 	%D%/suggestion.c %D%/suggestion.h
+EXTRA_DIST += %D%/README.md

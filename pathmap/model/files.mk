@@ -9,3 +9,4 @@ libpathmap_la_SOURCES += \
 	%D%/mapping-tree.c %D%/mapping.c %D%/mapping.h %D%/parts.h %D%/pathmap.c %D%/pathmap.h \
 	%D%/pattern.c %D%/pattern.h %D%/placement.c %D%/placement.h %D%/rank.c %D%/rank.h \
 	%D%/recording.c %D%/recording.h %D%/view-use.c %D%/view.c %D%/view.h
+EXTRA_DIST += %D%/README.md

@@ -13,3 +13,4 @@ libtree_la_SOURCES += \
 collect_sources += \
 	%D%/clock-host.c %D%/clock-host.h %D%/clock.c %D%/clock.h %D%/op.c %D%/op.h \
 	%D%/process.h
+EXTRA_DIST += %D%/README.md

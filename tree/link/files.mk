@@ -9,3 +9,4 @@ libtree_la_SOURCES += \
 	%D%/rate-limit.c %D%/rate-limit.h %D%/resolver.c %D%/resolver.h %D%/revoked.c %D%/revoked.h \
 	%D%/speed.c %D%/speed.h %D%/tls-peer.c %D%/tls-text.c %D%/tls.c %D%/tls.h \
 	%D%/transport.c %D%/transport.h
+EXTRA_DIST += %D%/README.md
