@@ -35,7 +35,6 @@ evspace-certs: deploy/certs
 CLEANFILES += evspace-certs
 
 # Where everybody looks for it, as well as in the folder of the examples.
-dist_doc_DATA = README.md
 nodist_man5_MANS = man/pathmap.5
 man/pathmap.5: deploy/manfile.awk pathmap/examples/README.md
 	$(AM_V_GEN)$(MKDIR_P) man && $(AWK) -v name=pathmap -v section=5 -v version='$(VERSION)' \

@@ -148,7 +148,7 @@ disk_is_full() {
 
 # ---- hosts that are named ----
 
-# What the README says: certificates, maps, agents; then somebody looks, and it all goes again.
+# What docs/deploying.md says: certificates, maps, agents; then somebody looks, and it all goes again.
 three_commands() {
 	local new=$cluster_dir/new
 

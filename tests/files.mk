@@ -117,6 +117,7 @@ script_tests = \
 	tests/collect_test.sh \
 	tests/comms_test.sh \
 	tests/ids_test.sh \
+	tests/docs_test.sh \
 	tests/doctor_test.sh \
 	tests/elements_test.sh \
 	tests/hurry_test.sh tests/ended_test.sh \

@@ -191,7 +191,7 @@ readiness_is_told() {
 }
 
 tap_case "it installs below DESTDIR" tap_install "$root"
-tap_case "README is among it" found /doc/evspace/README.md
+tap_case "README and what it points to are among it" eval 'found /doc/evspace/README.md && found /doc/evspace/docs/tour.md'
 tap_case "pathmap(5) is what is said beside the examples" page_is_the_text
 tap_case "Slurm's prolog and epilog are among it" slurm_scripts_are_there
 if found /man1/evspace.1 >/dev/null; then

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests what a new user tries first: deploy/quickstart, without a terminal, on one, with Ctrl-C; what README.md
-# has to be pasted. Nothing is left behind.
+# Tests what a new user tries first: deploy/quickstart, without a terminal, on one, with Ctrl-C; what
+# docs/tour.md has to be pasted. Nothing is left behind.
 
 . "$top_srcdir/tests/copy.sh"
 . "$top_srcdir/tests/tap.sh"
@@ -65,10 +65,10 @@ on_terminal() {
 	[ "$status" -eq "$code" ] || { echo "exit code $status"; cat "$tap_dir/screen"; return 1; }
 }
 
-# pasted: the block of README.md that says so, in a shell of somebody who is in the clone.
+# pasted: the block of docs/tour.md that says so, in a shell of somebody who is in the clone.
 pasted() {
 	cd "$top_srcdir" &&
-		awk '/to be pasted as it is/ { on = 1 } on && /^```/ { if (inside) exit; inside = 1; next } inside' README.md \
+		awk '/to be pasted as it is/ { on = 1 } on && /^```/ { if (inside) exit; inside = 1; next } inside' docs/tour.md \
 			>"$tap_dir/block" && grep -q 'evspace heartbeat' "$tap_dir/block" || { cat "$tap_dir/block"; return 1; }
 	env -i HOME="$tap_dir" TMPDIR="$tap_dir" TERM=vt100 PATH="$PATH" bash "$tap_dir/block" >"$tap_dir/screen" 2>&1
 	shows ' on 4 of 4 hosts' 'rank3/t1.* MPI_' 'tuples delivered' ' 4 of 4 processes collected' &&
@@ -86,7 +86,7 @@ tap_case "Ctrl-C while agents start" on_terminal 130 '== agents: '
 tap_case "... nothing is left" nothing_left
 tap_case "Ctrl-C while consumers look" on_terminal 130 'rank3/t1'
 tap_case "... nothing is left" nothing_left
-tap_case "README.md: what is to be pasted works" pasted
+tap_case "docs/tour.md: what is to be pasted works" pasted
 tap_case "... nothing is left" nothing_left
 tap_case "what it does not know is refused" eval '! $quickstart --second 1 2>"$tap_dir/screen" && shows "^usage: "'
 tap_done

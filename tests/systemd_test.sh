@@ -54,7 +54,7 @@ maps() {
 		machine_on tee "/etc/evspace/$1/maps/mapping.map" <<<'entry w3;'
 }
 
-# keys NAME USER: the agent's certificate, as README tells.
+# keys NAME USER: the agent's certificate, as docs/installing.md tells.
 keys() {
 	machine_on install -d -o "$2" -m 700 "/etc/evspace/$1/tls" &&
 		machine_on install -o "$2" -m 600 /root/ca/ca.pem /root/ca/w3.pem /root/ca/w3.key "/etc/evspace/$1/tls"

@@ -212,7 +212,7 @@ static int many_make(struct segment *s, struct element_writer *writers, const ch
 	return 0;
 }
 
-/* Bytes that a process with @elements takes: what README's table adds up to. */
+/* Bytes that a process with @elements takes: what the table of docs/collecting.md adds up to. */
 static double memory_computed(const struct segment_layout *l)
 {
 	return 2.0 * SEGMENT_PAGE + l->threads_max * (double)sizeof(struct segment_thread) +
