@@ -111,7 +111,7 @@ RANDOM=$seed
 tap_case "agents start" hosts_agents "${hosts_nodes[@]}"
 hosts_write 500 $((seconds + 580))
 for view in "${views[@]}"; do
-	hosts_witness "$view" "$view" ${rates[$view]} -v
+	hosts_checker "$view" "$view" ${rates[$view]} -v
 done
 for view in "${views[@]}"; do
 	tap_case "$view is seen whole" bed_until hosts_sees "$view" '4 of 4'

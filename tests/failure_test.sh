@@ -6,7 +6,7 @@
 . "$top_srcdir/tests/bed.sh"
 . "$top_srcdir/tests/hosts-bed.sh"
 
-# Waves that the witness has seen so far.
+# Waves that the checker has seen so far.
 waves() {
 	tail -n 1 "$bed_dir/total.out" | sed -n 's/^wave \([0-9]*\):.*/\1/p'
 }
@@ -16,7 +16,7 @@ sees_now() {
 	[ "$(waves)" -gt "$1" ] && hosts_sees total "$2"
 }
 
-# sees TEXT...: what the witness sees holds each, some waves after now.
+# sees TEXT...: what the checker sees holds each, some waves after now.
 sees() {
 	local text since
 
@@ -78,7 +78,7 @@ kill_both() {
 	bed_until bed_gone "$(bed_pid "$2")"
 }
 
-# For how long the witness last said that a leaf is missing.
+# For how long the checker last said that a leaf is missing.
 missing_for() {
 	tail -n 1 "$bed_dir/total.out" | grep -o "$1 ([a-z]* for [0-9.]*" | grep -o '[0-9.]*$'
 }
@@ -87,7 +87,7 @@ missing_for() {
 rate() {
 	local name=$1 view=$2 hosts_leaves=("${@:3}")
 
-	hosts_witness "$name" "$view" -r 100 -s 2
+	hosts_checker "$name" "$view" -r 100 -s 2
 	bed_wait "$name"
 	bed_ended "$name" 0 || { cat "$bed_dir/$name.out"; return 1; }
 	sed -n 's/^\([0-9]*\) waves.*/\1/p' "$bed_dir/$name.out"
@@ -117,7 +117,7 @@ hosts_begin
 [ "$hosts_real" = 1 ] || echo "# no namespaces here: hosts are loopback addresses, no wire is slow"
 tap_case "agents start" hosts_agents "${hosts_nodes[@]}"
 hosts_write 500 600
-hosts_witness total total -v -r 100
+hosts_checker total total -v -r 100
 tap_case "front over m over ga and gb: whole" sees '4 of 4'
 sockets_before=$(sockets)
 
@@ -157,7 +157,7 @@ tap_case "a leaf is stopped: it is left out, and named" after stop a0 -- '3 of 4
 go_on a0
 tap_case "... until it goes on" sees '4 of 4'
 alone=$(rate other of-b b0=2 b1=3)
-hosts_witness idle events -v -r 100
+hosts_checker idle events -v -r 100
 bed_until grep -q 'wave 2' "$bed_dir/idle.out"
 stop idle
 tap_case "a consumer that stops reading slows nobody else" not_slower
@@ -192,7 +192,7 @@ gateway() {
 		>"$bed_dir/maps/mapping.map"
 	hosts_agents front ga gb a0 a1 b0 b1
 	hosts_leaves=(a0 a1 b0 b1)
-	hosts_witness total total -v -r 100
+	hosts_checker total total -v -r 100
 }
 
 hosts_nodes=(front ga gb a0 a1 b0 b1)

@@ -5,7 +5,7 @@
 #	hosts_begin			# front over m over ga (a0 a1) and gb (b0 b1); certificates
 #	hosts_agent NODE		# start its agent (hosts_ready NODE: it is)
 #	hosts_write RATE SECONDS	# tests/writer, rank i on leaf i
-#	hosts_witness NAME VIEW [OPTION...]	# tests/checker in the background
+#	hosts_checker NAME VIEW [OPTION...]	# tests/checker in the background
 #	hosts_cut NODE, hosts_mend NODE, hosts_slow NODE	# its wire; only if $hosts_real
 #	hosts_clean			# they end, and had no errors of sanitizers
 #	hosts_end
@@ -158,15 +158,15 @@ hosts_segments() {
 	[ "$(find "$EVSPACE_DIR/run" -name '*.seg' | wc -l)" = 4 ]
 }
 
-hosts_witness() {
+hosts_checker() {
 	local name=$1 view=$2
 
 	shift 2
-	hosts_start eye "$name" "$top_builddir/tests/witness" -c "$bed_entry" -d "$EVSPACE_DIR/run" \
+	hosts_start eye "$name" "$top_builddir/tests/checker" -c "$bed_entry" -d "$EVSPACE_DIR/run" \
 		-w "$view" "$@" "${hosts_leaves[@]}"
 }
 
-# hosts_sees NAME TEXT: what the witness has said last begins with that.
+# hosts_sees NAME TEXT: what the checker has said last begins with that.
 hosts_sees() {
 	tail -n 1 "$bed_dir/$1.out" | grep -q -e "$2"
 }

@@ -93,7 +93,7 @@ tap_case "agents start behind somebody who cuts connections" agents_start
 cutter_start
 # For longer than all of this may take.
 hosts_write 200 $((1200 + cuts))
-hosts_witness total total -r 200
+hosts_checker total total -r 200
 tap_case "after a tenth of $cuts reconnections" cut_times $((cuts / 10))
 for node in "${hosts_nodes[@]}"; do
 	sizes "$node" >"$tap_dir/$node"

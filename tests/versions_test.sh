@@ -21,7 +21,7 @@ oldest=$(sed -n 's/^#define WIRE_OLDEST[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/t
 newest=$(sed -n 's/^#define WIRE_VERSION[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire/wire.h")
 layout=$(sed -n 's/^#define TUPLE_LAYOUT \([0-9]*\).*/\1/p' "$top_srcdir/tree/data/tuple.h")
 
-# The map's sockets are those that others connect to; an elder is in between.
+# The map's sockets are those that others connect to; a proxy is in between.
 maps_make() {
 	cat >"$bed_dir/maps/application.map" <<-END
 		application writer {
@@ -44,29 +44,29 @@ agent() {
 	bed_until bed_ready "$1" && grep -q 'ready on' "$bed_dir/$1.err" || { cat "$bed_dir/$1.err"; return 1; }
 }
 
-# elder NODE VERSION OLDEST LAYOUT [swap]: how others see the agent from now on.
-elder() {
+# proxy NODE VERSION OLDEST LAYOUT [swap]: how others see the agent from now on.
+proxy() {
 	local node=$1
 
 	shift
-	[ ! -e "$bed_dir/pids/elder-$node" ] || elder_end "$node"
-	bed_start "elder-$node" setsid "$top_builddir/tests/elder" "$bed_dir/$node" "$bed_dir/$node.real" "$@"
-	bed_until grep -q here "$bed_dir/elder-$node.out"
+	[ ! -e "$bed_dir/pids/proxy-$node" ] || proxy_end "$node"
+	bed_start "proxy-$node" setsid "$top_builddir/tests/version-proxy" "$bed_dir/$node" "$bed_dir/$node.real" "$@"
+	bed_until grep -q here "$bed_dir/proxy-$node.out"
 }
 
 # The connections that it carries end with it.
-elder_end() {
+proxy_end() {
 	local pid
 
-	pid=$(bed_pid "elder-$1")
+	pid=$(bed_pid "proxy-$1")
 	kill -KILL -- "-$pid" && bed_until bed_gone "$pid"
 }
 
-elders() {
+proxies() {
 	local node
 
 	for node in front a0 a1; do
-		elder "$node" "$@" || return
+		proxy "$node" "$@" || return
 	done
 }
 
@@ -81,13 +81,13 @@ exact() {
 	local writer
 
 	writer=$(bed_pid writer)
-	bed_start witness "$top_builddir/tests/witness" -c "unix:$bed_dir/front" -d "$run" -w "$1" -v -r 20 -s 0.4 a0 a1
-	bed_until eval '[ "$(grep -c "^wave" "$bed_dir/witness.out")" -ge 3 ]'
+	bed_start checker "$top_builddir/tests/checker" -c "unix:$bed_dir/front" -d "$run" -w "$1" -v -r 20 -s 0.4 a0 a1
+	bed_until eval '[ "$(grep -c "^wave" "$bed_dir/checker.out")" -ge 3 ]'
 	kill -STOP "$writer"
-	bed_until bed_gone "$(bed_pid witness)"
+	bed_until bed_gone "$(bed_pid checker)"
 	kill -CONT "$writer"
-	! grep '^fault' "$bed_dir/witness.out" && grep -q '[1-9][0-9]* of them whole' "$bed_dir/witness.out" ||
-		{ tail -n 5 "$bed_dir/witness.out"; return 1; }
+	! grep '^fault' "$bed_dir/checker.out" && grep -q '[1-9][0-9]* of them whole' "$bed_dir/checker.out" ||
+		{ tail -n 5 "$bed_dir/checker.out"; return 1; }
 }
 
 # says CODE TEXT COMMAND...: it ends with that code, and has said the text.
@@ -114,13 +114,13 @@ all_works() {
 }
 
 old_consumer_new_agents() {
-	elder front "$oldest" "$oldest" "$layout" && elder a0 "$newest" "$oldest" "$layout" &&
-		elder a1 "$newest" "$oldest" "$layout" && all_works
+	proxy front "$oldest" "$oldest" "$layout" && proxy a0 "$newest" "$oldest" "$layout" &&
+		proxy a1 "$newest" "$oldest" "$layout" && all_works
 }
 
 # Both ends say both ranges, and what helps.
 foreign_consumer() {
-	elder front 99 98 "$layout" &&
+	proxy front 99 98 "$layout" &&
 		says 3 "the agent speaks versions 98 to 99 of the wire protocol, this side $oldest to $newest; use the same release" \
 			evspace status &&
 		bed_until grep -q "the peer speaks versions 98 to 99 of the wire protocol, this side $oldest to $newest; use the same release" \
@@ -128,20 +128,20 @@ foreign_consumer() {
 }
 
 older_than_old() {
-	elder front 1 1 "$layout" && says 3 "speaks versions 1 to 1 of the wire protocol, this side $oldest to $newest" evspace status
+	proxy front 1 1 "$layout" && says 3 "speaks versions 1 to 1 of the wire protocol, this side $oldest to $newest" evspace status
 }
 
 other_tuples() {
-	elder front "$newest" "$oldest" 77 && says 3 'has tuple layout 77, this side 1; use the same release' evspace status
+	proxy front "$newest" "$oldest" 77 && says 3 'has tuple layout 77, this side 1; use the same release' evspace status
 }
 
 # One agent of a foreign release: it is named, with why; the others answer.
 foreign_leaf() {
-	elder front "$newest" "$oldest" "$layout" && elder a1 99 98 "$layout" &&
+	proxy front "$newest" "$oldest" "$layout" && proxy a1 99 98 "$layout" &&
 		says 1 '^/A/a1 .*NOT THERE: the agent speaks versions 98 to 99 of the wire protocol, this side .*use the same release' \
 			evspace deploy status "$bed_dir/maps" &&
 		says 0 '"answered":1,"missing":\[.*a1' evspace view latest --count 2 --json
-	elder a1 "$newest" "$oldest" "$layout"
+	proxy a1 "$newest" "$oldest" "$layout"
 }
 
 bed_begun() {
@@ -150,12 +150,12 @@ bed_begun() {
 }
 
 bed_begun >"$tap_dir/begun" 2>&1 || { sed 's/^/# /' "$tap_dir/begun"; exit 99; }
-tap_case "all agents and the consumer speak the oldest version that is spoken" eval 'elders "$oldest" "$oldest" "$layout" && all_works'
+tap_case "all agents and the consumer speak the oldest version that is spoken" eval 'proxies "$oldest" "$oldest" "$layout" && all_works'
 tap_case "an older consumer, newer agents" old_consumer_new_agents
-tap_case "a newer version that still speaks ours" eval 'elders 99 "$newest" "$layout" && all_works'
-tap_case "agents of the other byte order" eval 'elders "$newest" "$oldest" "$layout" swap && all_works'
-tap_case "one of the other byte order among ours" eval 'elders "$newest" "$oldest" "$layout" &&
-	elder a0 "$newest" "$oldest" "$layout" swap && all_works'
+tap_case "a newer version that still speaks ours" eval 'proxies 99 "$newest" "$layout" && all_works'
+tap_case "agents of the other byte order" eval 'proxies "$newest" "$oldest" "$layout" swap && all_works'
+tap_case "one of the other byte order among ours" eval 'proxies "$newest" "$oldest" "$layout" &&
+	proxy a0 "$newest" "$oldest" "$layout" swap && all_works'
 tap_case "a foreign release is named on both sides, and what helps" foreign_consumer
 tap_case "so is one that is too old" older_than_old
 tap_case "and other tuples" other_tuples
