@@ -15,9 +15,18 @@ space=$(mktemp -d /dev/shm/evspace-docs.XXXXXX) || exit 99
 pids=()
 
 tap_cleanup() {
-	[ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
-	wait
-	rm -rf "$space"
+	local i tries
+
+	# The last first: the agent serves until programs have ended.
+	for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
+		kill "${pids[i]}" 2>/dev/null
+		wait "${pids[i]}"
+	done
+	# Ranks that mpirun has left behind may be in there a little longer.
+	for ((tries = 0; tries < 100; tries++)); do
+		rm -rf "$space" 2>/dev/null && break
+		sleep 0.1
+	done
 }
 
 # Where a reader is: in a clone with a build folder.
@@ -205,9 +214,18 @@ short() {
 	[ "$(wc -l <"$top_srcdir/README.md")" -le 150 ]
 }
 
+# compiles: the program of docs/consumers.md, by the headers that are installed.
+compiles() {
+	awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$top_srcdir/docs/consumers.md" >"$tap_dir/look.c" &&
+		grep -q evspace_open "$tap_dir/look.c" &&
+		cc -Wall -Werror -fsyntax-only -I"$top_srcdir/consumers/client" "$tap_dir/look.c"
+}
+
 tap_case "README.md has 150 lines at most" short
 tap_case "links of documents lead somewhere" links
 tap_case "documents name files that there are" files
 tap_case "all of docs is installed" shipped
+tap_case "docs/consumers.md: the program compiles" compiles
+tap_case "docs/tour.md: what is shown of maps and profiles is what comes" session docs/tour.md maps
 tap_case "README.md: what is shown of one host is what comes" session README.md one-host
 tap_done
