@@ -37,7 +37,7 @@ struct side {
 
 static _Noreturn void die(const char *what)
 {
-	fprintf(stderr, "elder: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "version-proxy: %s: %s\n", what, strerror(errno));
 	exit(1);
 }
 
@@ -137,7 +137,7 @@ static void frame_pass(const struct side *from, int to, const struct wire_front 
 		wire_header_parse(from->data + WIRE_FRONT_BYTES, front->header_bytes, &e);
 
 	if (!frame) {
-		fprintf(stderr, "elder: %s\n", e.text);
+		fprintf(stderr, "version-proxy: %s\n", e.text);
 		exit(1);
 	}
 	if (frame->kind_case == EVSPACE__FRAME__KIND_HELLO) {
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
 	int door;
 
 	if (argc < 6) {
-		fputs("elder: see its source\n", stderr);
+		fputs("version-proxy: see its source\n", stderr);
 		return 2;
 	}
 	version = (unsigned)atoi(argv[3]);
