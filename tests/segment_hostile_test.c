@@ -70,8 +70,19 @@ static void places_outside(void)
 /* A file that is nearly all holes has room for any table. */
 static void tables_without_an_end(void)
 {
+	static const struct {
+		size_t place, count;
+		const char *why;
+	} tables[] = {
+		{offsetof(struct segment_layout, comms_at),
+		 offsetof(struct segment_layout, comms_max), "communicator table"},
+		{offsetof(struct segment_layout, modules_at),
+		 offsetof(struct segment_layout, modules_max), "module table"},
+		{offsetof(struct segment_layout, labels_at),
+		 offsetof(struct segment_layout, labels_max), "table of labels"},
+	};
 	struct segment w = segments_full();
-	const uint64_t size = UINT64_C(1) << 40;
+	const uint64_t end = w.size, size = UINT64_C(1) << 40;
 	const size_t at = offsetof(struct segment_header, layout);
 
 	CU_ASSERT_EQUAL_FATAL(truncate(w.path, (off_t)size), 0);
@@ -81,6 +92,30 @@ static void tables_without_an_end(void)
 	poke(&w, at + offsetof(struct segment_layout, threads_max), &w.layout.threads_max, 4);
 	poke(&w, at + offsetof(struct segment_layout, elements_max), &(uint32_t){1 << 30}, 4);
 	must_be_refused(&w, "element table");
+	poke(&w, at, &w.layout, sizeof(w.layout));
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		poke(&w, at + tables[i].place, &end, 8);
+		poke(&w, at + tables[i].count, &(uint32_t){1 << 17}, 4);
+		must_be_refused(&w, tables[i].why);
+		poke(&w, at, &w.layout, sizeof(w.layout));
+	}
+	segment_close(&w);
+}
+
+/* Nor may one be read as another: agents may write to some of them. */
+static void tables_across_others(void)
+{
+	struct segment w = segments_full();
+	const size_t at = offsetof(struct segment_header, layout);
+
+	poke(&w, at + offsetof(struct segment_layout, labels_at), &w.layout.comms_at, 8);
+	must_be_refused(&w, "table of labels");
+	poke(&w, at, &w.layout, sizeof(w.layout));
+	poke(&w, at + offsetof(struct segment_layout, marks_at), &w.layout.threads_at, 8);
+	must_be_refused(&w, "table of marks");
+	poke(&w, at, &w.layout, sizeof(w.layout));
+	poke(&w, at + offsetof(struct segment_layout, rings_at), &w.layout.members_at, 8);
+	must_be_refused(&w, "place of the rings");
 	segment_close(&w);
 }
 
@@ -253,6 +288,7 @@ static CU_TestInfo hostile_cases[] = {
 	{"each place and length wrong in turn", places_outside},
 	{"tables without an end are refused", tables_without_an_end},
 	{"tables of holes are refused", tables_of_holes},
+	{"tables across others are refused", tables_across_others},
 	{"other kinds of files, other versions", other_kinds},
 	{"entries that lead outside", wild_entries},
 	{"cut at every page", truncated},

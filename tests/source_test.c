@@ -15,8 +15,11 @@
 #include <unistd.h>
 
 #include "node-agent/source/accounting.h"
+#include "node-agent/source/row-label.h"
 #include "node-agent/source/row.h"
 #include "node-agent/segment/element-writer.h"
+#include "node-agent/segment/segment-comm.h"
+#include "node-agent/segment/segment-label.h"
 #include "node-agent/segment/segment-mark.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/survey.h"
@@ -586,22 +589,29 @@ static void crowd_write(struct segment *s, struct element_writer *writers, uint3
 	}
 }
 
-static struct segment crowd_segment(void)
+/* A segment of @plan in the run's folder. */
+static struct segment run_segment(struct segment_plan *plan)
 {
-	struct segment_plan plan = {
-		.run = "run", .world = 1, .world_size = 1, .threads = 1, .elements = CROWD};
 	char dir[sizeof(fixture.base) + 8];
 	struct segment s;
 
 	mkdir(fixture.base, 0700);
 	snprintf(dir, sizeof(dir), "%s/run", fixture.base);
 	mkdir(dir, 0700);
-	plan.dir = dir;
-	plan.split[CHANNEL_P2P] = SPLIT_OP;
-	plan.capacity[CHANNEL_P2P] = 4;
-	CU_ASSERT_EQUAL_FATAL(segment_create(&s, &plan, NULL), 0);
+	plan->dir = dir;
+	CU_ASSERT_EQUAL_FATAL(segment_create(&s, plan, NULL), 0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(segment_thread_add(&s, 1));
 	return s;
+}
+
+static struct segment crowd_segment(void)
+{
+	struct segment_plan plan = {
+		.run = "run", .world = 1, .world_size = 1, .threads = 1, .elements = CROWD};
+
+	plan.split[CHANNEL_P2P] = SPLIT_OP;
+	plan.capacity[CHANNEL_P2P] = 4;
+	return run_segment(&plan);
 }
 
 /* Very many elements hold nobody up: a few at a time are taken in, and then none is left out, nor
@@ -632,6 +642,68 @@ static void very_many_elements(void)
 	source_free(source, false);
 	segment_close(&s);
 	free(writers);
+}
+
+/* An open scope learns communicators that take the place of those that are freed. */
+static void communicators_are_made_again(void)
+{
+	enum { COMMS = 8 };
+	struct segment_plan plan = {
+		.run = "run", .world = 1, .world_size = 4, .threads = 1, .comms = COMMS};
+	struct segment s = run_segment(&plan);
+	Evspace__Open open = asked_for(READ_LATEST);
+	struct ask ask = {.wave = 1};
+	struct stage *source;
+	struct part part;
+
+	for (uint32_t i = 0; i < COMMS; i++)
+		segment_comm_add(&s, 100 + i, 1, 2, SEGMENT_MEMBERS_UNKNOWN);
+	look_at_store();
+	source = source_open(&open);
+	(void)wave(source, &ask, &part, NULL);
+	CU_ASSERT_EQUAL(names_comm_count(names), COMMS);
+	for (uint32_t i = 0; i < COMMS; i++) {
+		segment_comm_leave(&s, 100 + i);
+		segment_comm_add(&s, 200 + i, 1, 2, SEGMENT_MEMBERS_UNKNOWN);
+	}
+	ask.wave = 2;
+	(void)wave(source, &ask, &part, NULL);
+	CU_ASSERT_EQUAL(names_comm_count(names), 2 * COMMS);
+	for (uint32_t i = 0; i < COMMS; i++)
+		CU_ASSERT_PTR_NOT_NULL(names_comm_find(names, 200 + i));
+	source_free(source, false);
+	segment_close(&s);
+}
+
+static uint32_t label_make(struct segment *s, const char *text)
+{
+	return segment_label_make(s, text, strlen(text));
+}
+
+/* Some labels are taken in at a time; those that come meanwhile are not left out. */
+static void labels_come_in_parts(void)
+{
+	struct segment_plan plan = {.run = "run", .world = 1, .world_size = 1};
+	struct segment s = run_segment(&plan), wide = s;
+	struct row_labels taken = {0};
+	uint32_t first = label_make(&s, "first"), then;
+
+	/* what lies behind the table are elements without a tuple */
+	wide.layout.labels_max = 4 * s.layout.labels_max;
+	CU_ASSERT_EQUAL(row_labels_take(&wide, names, &taken), 1);
+	CU_ASSERT_TRUE(row_labels_changed(&wide, &taken));
+	then = label_make(&s, "then");
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL(row_labels_take(&wide, names, &taken), 1);
+	CU_ASSERT_EQUAL(row_labels_take(&wide, names, &taken), 0);
+	CU_ASSERT_PTR_NOT_NULL(names_label_find(names, first));
+	CU_ASSERT_PTR_NULL(names_label_find(names, then));
+	CU_ASSERT_TRUE(row_labels_changed(&wide, &taken));
+	while (row_labels_take(&wide, names, &taken) > 0)
+		;
+	CU_ASSERT_PTR_NOT_NULL(names_label_find(names, then));
+	CU_ASSERT_FALSE(row_labels_changed(&wide, &taken));
+	segment_close(&s);
 }
 
 static void discard(const struct segment *s, uint32_t element, uint64_t below)
@@ -714,6 +786,8 @@ int main(void)
 		{"no room for cursors is said", no_room_for_cursors},
 		{"headers that change", headers_that_change},
 		{"very many elements", very_many_elements},
+		{"communicators that are made again", communicators_are_made_again},
+		{"labels come in parts", labels_come_in_parts},
 		{"a survey is of a turn of the loop", surveys_are_of_a_turn},
 		CU_TEST_INFO_NULL,
 	};

@@ -29,7 +29,7 @@ static int look(void *arg)
 	struct discarding *d = arg;
 	const struct segment_element *entry = segment_element(&d->s->segment, d->at);
 
-	d->n = segment_elements(&d->s->segment);
+	d->n = segment_elements_readable(&d->s->segment);
 	d->complete = entry != NULL;
 	if (entry)
 		memcpy(&d->element, entry, sizeof(d->element));

@@ -23,9 +23,19 @@
 /* No process has more: with holes in it a file has room for tables that nobody can walk. */
 #define THREADS_MOST  (1u << 16)
 #define ELEMENTS_MOST (1u << 24)
+#define COMMS_MOST    (1u << 16)
+#define MODULES_MOST  (1u << 12)
+#define LABELS_MOST   (1u << 12)
 
 /* Whoever adds the classes up reads them all: 4,096 threads of 256 classes have half of this. */
 #define COUNTS_MOST (1u << 21)
+
+/* What a file says of one of its tables. */
+struct segment_table {
+	const char *name;
+	uint64_t at, count, bytes; /* of an entry */
+	uint64_t most;		   /* entries */
+};
 
 static int file_check(const struct stat *st, const char *name, struct error *e)
 {
@@ -73,46 +83,66 @@ static int is_text(const char *s, size_t n)
 	return memchr(s, '\0', n) != NULL;
 }
 
-/* Does a table of @count entries lie in a file of @size bytes, behind the first two pages? */
-static int table_fits(uint64_t at, uint64_t count, uint64_t bytes, uint64_t size)
+/* Does it lie in a file of @size bytes, behind the first two pages? */
+static bool table_fits(const struct segment_table *t, uint64_t size)
 {
 	/* counts are below 2^43 and entries below 2^12 bytes: no product overflows */
-	return at % 8 == 0 && at >= 2 * (uint64_t)SEGMENT_PAGE && at <= size &&
-	       count * bytes <= size - at;
+	return t->count <= t->most && t->at % 8 == 0 && t->at >= 2 * (uint64_t)SEGMENT_PAGE &&
+	       t->at <= size && t->count * t->bytes <= size - t->at;
+}
+
+/* Have two that fit some bytes in common? */
+static bool tables_meet(const struct segment_table *a, const struct segment_table *b)
+{
+	return a->at < b->at + b->count * b->bytes && b->at < a->at + a->count * a->bytes;
+}
+
+/* The first that does not fit, or lies across one before it; NULL: none does. */
+static const char *tables_fault(const struct segment_table *tables, size_t n, uint64_t size)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!table_fits(&tables[i], size))
+			return tables[i].name;
+		for (size_t k = 0; k < i; k++)
+			if (tables_meet(&tables[i], &tables[k]))
+				return tables[i].name;
+	}
+	return NULL;
 }
 
 static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 {
 	const uint64_t counts = ((uint64_t)l->threads_max + 1) * l->classes_max;
+	const struct segment_table tables[] = {
+		{"thread table", l->threads_at, l->threads_max, sizeof(struct segment_thread),
+		 THREADS_MOST},
+		{"table of counts", l->counts_at, counts, sizeof(struct segment_count),
+		 COUNTS_MOST},
+		{"class table", l->classes_at, l->classes_max, sizeof(struct segment_class),
+		 SEGMENT_CLASS_FRESH},
+		{"element table", l->elements_at, l->elements_max, sizeof(struct segment_element),
+		 ELEMENTS_MOST},
+		{"communicator table", l->comms_at, l->comms_max, sizeof(struct segment_comm),
+		 COMMS_MOST},
+		{"member table", l->members_at, l->members_max, sizeof(int32_t), UINT32_MAX},
+		{"module table", l->modules_at, l->modules_max, sizeof(struct segment_module),
+		 MODULES_MOST},
+		{"table of labels", l->labels_at, l->labels_max, sizeof(struct segment_label),
+		 LABELS_MOST},
+		{"table of marks", l->marks_at, l->elements_max, sizeof(struct segment_mark),
+		 ELEMENTS_MOST},
+		{"place of the rings", l->rings_at, l->rings_bytes, 1, size},
+	};
 
 	if (l->control_at != SEGMENT_PAGE)
 		return "control page";
-	if (l->threads_max > THREADS_MOST ||
-	    !table_fits(l->threads_at, l->threads_max, sizeof(struct segment_thread), size))
-		return "thread table";
-	if (l->classes_max < CHANNEL_MAX || l->classes_max > SEGMENT_CLASS_FRESH ||
-	    counts > COUNTS_MOST ||
-	    !table_fits(l->counts_at, counts, sizeof(struct segment_count), size))
-		return "table of counts";
-	if (!table_fits(l->classes_at, l->classes_max, sizeof(struct segment_class), size))
+	if (l->classes_max < CHANNEL_MAX)
 		return "class table";
-	if (!table_fits(l->elements_at, l->elements_max, sizeof(struct segment_element), size) ||
-	    l->elements_max == 0 || l->elements_max > ELEMENTS_MOST)
+	if (l->elements_max == 0)
 		return "element table";
-	if (!table_fits(l->comms_at, l->comms_max, sizeof(struct segment_comm), size))
-		return "communicator table";
-	if (!table_fits(l->members_at, l->members_max, sizeof(int32_t), size))
-		return "member table";
-	if (!table_fits(l->modules_at, l->modules_max, sizeof(struct segment_module), size))
-		return "module table";
-	if (!table_fits(l->labels_at, l->labels_max, sizeof(struct segment_label), size))
-		return "table of labels";
-	if (l->marks_at % SEGMENT_PAGE != 0 ||
-	    !table_fits(l->marks_at, l->elements_max, sizeof(struct segment_mark), size))
+	if (l->marks_at % SEGMENT_PAGE != 0)
 		return "table of marks";
-	if (!table_fits(l->rings_at, 0, 0, size) || l->rings_bytes > size - l->rings_at)
-		return "place of the rings";
-	return NULL;
+	return tables_fault(tables, sizeof(tables) / sizeof(tables[0]), size);
 }
 
 /* A world rank, a task id, or one of the monitors. */
@@ -147,7 +177,10 @@ static int header_check(const struct segment_header *h, const struct stat *st, c
 		return errorf(e, "%s is damaged: it has clock %u", name, h->clock_kind);
 	fault = layout_fault(&h->layout, h->size);
 	if (fault)
-		return errorf(e, "%s is damaged: the %s does not lie in the file", name, fault);
+		return errorf(e,
+			      "%s is damaged: the %s does not lie in the file, is too large or "
+			      "lies across another; remove its run (evspace purge)",
+			      name, fault);
 	if (!segment_is_reserved(st))
 		return errorf(e,
 			      "%s has holes: of its %lld bytes %lld are reserved; remove its run "
@@ -315,6 +348,13 @@ const struct segment_thread *segment_thread(const struct segment *s, uint32_t i)
 uint32_t segment_elements(const struct segment *s)
 {
 	return in_use(&s->header->elements, s->layout.elements_max);
+}
+
+uint32_t segment_elements_readable(const struct segment *s)
+{
+	uint32_t n = segment_elements(s);
+
+	return n < SEGMENT_ELEMENTS_READ ? n : SEGMENT_ELEMENTS_READ;
 }
 
 const struct segment_element *segment_element(const struct segment *s, uint32_t i)

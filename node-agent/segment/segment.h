@@ -15,6 +15,10 @@
  */
 #define SEGMENT_CAPACITY 200u
 
+/** Elements of one process that agents read at most, as many as rows of a scope: a file can say
+ * that it has more than anybody can walk in a turn. */
+#define SEGMENT_ELEMENTS_READ (1u << 18)
+
 /** What a segment shall hold; zero fields take the defaults. */
 struct segment_plan {
 	const char *dir; /* the run's folder; must exist */
@@ -133,6 +137,7 @@ void segment_control_unmap(struct segment_control *control);
 uint32_t segment_threads(const struct segment *s);
 const struct segment_thread *segment_thread(const struct segment *s, uint32_t i);
 uint32_t segment_elements(const struct segment *s);
+uint32_t segment_elements_readable(const struct segment *s); /* of these, by agents */
 const struct segment_element *segment_element(const struct segment *s, uint32_t i);
 uint32_t segment_comms(const struct segment *s);
 const struct segment_comm *segment_comm(const struct segment *s, uint32_t i);

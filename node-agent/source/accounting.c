@@ -45,7 +45,7 @@ static void look_at_element(struct accounting_look *look, uint32_t i,
 static int look_at(void *arg)
 {
 	struct accounting_look *look = arg;
-	uint32_t n = segment_elements(look->s);
+	uint32_t n = segment_elements_readable(look->s);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct segment_element *entry = segment_element(look->s, i);

@@ -25,7 +25,8 @@ struct counter_counted {
 	uint64_t serial;
 	char process[sizeof(((struct store_segment *)0)->name)];
 	uint32_t (*names)[CHANNEL_COUNT];
-	uint32_t threads, labels;
+	uint32_t threads;
+	struct row_labels labels;
 	bool here; /* in this wave */
 };
 

@@ -2,28 +2,71 @@
 /* Copies communicators out of segments, guarded: what is in the file may change, or be cut off. */
 #include "node-agent/source/row-comm.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Entries that are copied at a time: all that a program has. */
+#define COPY 256u
+
+/* Members after which it is enough for once. */
+#define MEMBERS (1u << 16)
+
 struct row_comm_copy {
 	const struct segment *segment;
-	uint32_t i;
-	uint32_t remade; /* that the segment says */
-	bool complete;
-	struct segment_comm comm;
+	struct row_comms *taken;
+	uint32_t count;
+	bool more; /* behind those */
+	struct row_comm_entry {
+		bool complete; /* and was not changed while it was copied */
+		uint32_t made;
+		struct segment_comm comm;
+	} entries[COPY];
+	/* of the one whose members are copied */
+	const struct segment_comm *comm;
 	int32_t *members;
 };
 
-static int copy_comm(void *arg)
+static uint32_t remade_of(const struct segment *s)
+{
+	return atomic_load_explicit(&s->header->comms_remade, memory_order_acquire);
+}
+
+bool row_comms_changed(const struct segment *s, const struct row_comms *taken)
+{
+	return taken->passing || segment_comms(s) != taken->seen || remade_of(s) != taken->remade;
+}
+
+static void copy_comm(const struct segment *s, uint32_t i, struct row_comm_entry *to)
+{
+	const struct segment_comm *comm = segment_comm(s, i);
+
+	to->complete = false;
+	if (!comm)
+		return;
+	to->made = atomic_load_explicit(&comm->made, memory_order_acquire);
+	memcpy(&to->comm, comm, sizeof(to->comm));
+	atomic_thread_fence(memory_order_acquire);
+	to->complete = segment_comm(s, i) &&
+		       atomic_load_explicit(&comm->made, memory_order_relaxed) == to->made;
+}
+
+/* The entries that are next; where entries were made again, from the first on. */
+static int copy_comms(void *arg)
 {
 	struct row_comm_copy *c = arg;
-	const struct segment_comm *comm =
-		c->i < segment_comms(c->segment) ? segment_comm(c->segment, c->i) : NULL;
+	struct row_comms *taken = c->taken;
+	uint32_t total;
 
-	c->complete = comm != NULL;
-	if (comm)
-		memcpy(&c->comm, comm, sizeof(c->comm));
+	if (!taken->passing) {
+		taken->goal = remade_of(c->segment);
+		taken->at = taken->goal != taken->remade ? 0 : taken->seen;
+		taken->making = false;
+		taken->passing = true;
+	}
+	total = segment_comms(c->segment);
+	for (c->count = 0; c->count < COPY && taken->at + c->count < total; c->count++)
+		copy_comm(c->segment, taken->at + c->count, &c->entries[c->count]);
+	c->more = taken->at + c->count < total;
 	return 0;
 }
 
@@ -31,101 +74,79 @@ static int copy_members(void *arg)
 {
 	struct row_comm_copy *c = arg;
 
-	for (uint32_t i = 0; i < c->comm.size; i++)
-		c->members[i] = segment_member(c->segment, &c->comm, i);
-	return 0;
-}
-
-/* Is the entry still what was copied? */
-static int copy_check(void *arg)
-{
-	struct row_comm_copy *c = arg;
-	const struct segment_comm *comm;
-
-	atomic_thread_fence(memory_order_acquire);
-	comm = segment_comm(c->segment, c->i);
-	c->complete = comm && atomic_load_explicit(&comm->made, memory_order_relaxed) ==
-				      atomic_load_explicit(&c->comm.made, memory_order_relaxed);
-	return 0;
-}
-
-static int copy_remade(void *arg)
-{
-	struct row_comm_copy *c = arg;
-
-	c->remade = atomic_load_explicit(&c->segment->header->comms_remade, memory_order_acquire);
+	for (uint32_t i = 0; i < c->comm->size; i++)
+		c->members[i] = segment_member(c->segment, c->comm, i);
 	return 0;
 }
 
 /* Are its members on record, and can we afford them? A damaged file may have all of its room as
  * members of each of its communicators. */
-static bool is_listed(const struct row_comm_copy *c, struct row_comms *taken)
+static bool is_listed(const struct row_comm_copy *c)
 {
-	const struct segment_comm *comm = &c->comm;
+	const struct segment_comm *comm = c->comm;
 
 	if (comm->members == SEGMENT_MEMBERS_WORLD || comm->members == SEGMENT_MEMBERS_UNKNOWN ||
 	    comm->size > c->segment->layout.members_max ||
-	    comm->size > ROW_MEMBERS_MAX - taken->members)
+	    comm->size > ROW_MEMBERS_MAX - c->taken->members)
 		return false;
-	taken->members += comm->size;
+	c->taken->members += comm->size;
 	return true;
 }
 
-/* Learn what was copied. Returns 0 (c->complete: it was not changed meanwhile), or -1. */
-static int comm_learn(struct row_comm_copy *c, struct names *names, struct row_comms *taken)
+/* Learn c->comm; its list of members is of those that never change. Returns 0, or -1. */
+static int comm_learn(struct row_comm_copy *c, struct names *names)
 {
-	const struct segment_comm *comm = &c->comm;
-	bool listed = is_listed(c, taken);
+	const struct segment_comm *comm = c->comm;
+	bool listed = is_listed(c);
 
 	c->members = listed ? calloc(comm->size ? comm->size : 1, sizeof(int32_t)) : NULL;
-	if ((listed && (!c->members || segment_guarded(copy_members, c) < 0)) ||
-	    segment_guarded(copy_check, c) < 0) {
+	if (listed && (!c->members || segment_guarded(copy_members, c) < 0)) {
 		free(c->members);
 		return -1;
 	}
-	if (c->complete)
-		names_comm_learn(names, comm->id, comm->parent, comm->size,
-				 comm->members == SEGMENT_MEMBERS_WORLD, c->members);
+	names_comm_learn(names, comm->id, comm->parent, comm->size,
+			 comm->members == SEGMENT_MEMBERS_WORLD, c->members);
 	free(c->members);
 	return 0;
 }
 
-/* Of entries that were seen before, those that have been made again since. */
-static int remade_take(struct row_comm_copy *c, struct names *names, struct row_comms *taken)
+/* Take in what was copied: entries that are new, as far as they are complete, and of the others
+ * those that were made again. Returns 0, 1: there may be more, or -1. */
+static int take_comms(struct row_comm_copy *c, struct names *names)
 {
-	bool all = true;
+	struct row_comms *taken = c->taken;
+	const uint64_t members = taken->members;
 
-	for (c->i = 0; c->i < taken->seen; c->i++) {
-		if (segment_guarded(copy_comm, c) < 0)
+	for (uint32_t i = 0; i < c->count; i++, taken->at++) {
+		const struct row_comm_entry *entry = &c->entries[i];
+		bool new = taken->at == taken->seen;
+
+		if (taken->members - members >= MEMBERS)
+			return 1;
+		if (new && !entry->complete)
+			return 0;
+		taken->making |= !entry->complete;
+		c->comm = &entry->comm;
+		if (entry->complete && (new || (int32_t)(entry->made - taken->remade) > 0) &&
+		    comm_learn(c, names) < 0)
 			return -1;
-		if (c->complete && (int32_t)(c->comm.made - taken->remade) > 0 &&
-		    comm_learn(c, names, taken) < 0)
-			return -1;
-		all &= c->complete;
+		taken->seen += new;
 	}
-	/* one in the making is looked for again */
-	if (all)
-		taken->remade = c->remade;
-	return 0;
+	return c->more;
 }
 
 int row_comms_take(const struct segment *s, struct names *names, struct row_comms *taken)
 {
-	struct row_comm_copy c = {.segment = s};
+	struct row_comm_copy c = {.segment = s, .taken = taken};
+	int rc = segment_guarded(copy_comms, &c);
 
-	if (segment_guarded(copy_remade, &c) < 0)
-		return -1;
-	if (c.remade != taken->remade && remade_take(&c, names, taken) < 0)
-		return -1;
-	for (;; taken->seen++) {
-		c.i = taken->seen;
-		if (segment_guarded(copy_comm, &c) < 0)
-			return -1;
-		if (!c.complete)
-			return 0;
-		if (comm_learn(&c, names, taken) < 0)
-			return -1;
-		if (!c.complete)
-			return 0;
-	}
+	if (rc == 0)
+		rc = take_comms(&c, names);
+	if (rc > 0)
+		return 1;
+	taken->passing = false;
+	/* one in the making is looked for again */
+	if (!taken->making)
+		taken->remade = taken->goal;
+	return rc < 0 ? -1 : 0;
 }

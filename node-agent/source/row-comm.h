@@ -3,6 +3,8 @@
 #ifndef EVSPACE_ROW_COMM_H
 #define EVSPACE_ROW_COMM_H
 
+#include <stdbool.h>
+
 #include "node-agent/segment/segment.h"
 #include "tree/data/names.h"
 
@@ -15,9 +17,17 @@ struct row_comms {
 	uint32_t seen;
 	uint32_t remade; /* segment_header.comms_remade, as far as those are in, too */
 	uint64_t members;
+	/* of the pass under way: the entry that is next, what `remade` will be, and whether some
+	 * entry was in the making */
+	bool passing, making;
+	uint32_t at, goal;
 };
 
-/** Learn the communicators of @s that are new. Returns 0, or -1: it broke. */
+/** Has @s other communicators than were taken in? (Call it under the guard.) */
+bool row_comms_changed(const struct segment *s, const struct row_comms *taken);
+
+/** Learn the communicators of @s that are new or were made again, some at a time. Returns 0, 1:
+ * there are more, or -1: it broke. */
 int row_comms_take(const struct segment *s, struct names *names, struct row_comms *taken);
 
 #endif

@@ -4,6 +4,7 @@
 #define EVSPACE_ROW_PRIVATE_H
 
 #include "node-agent/source/row-comm.h"
+#include "node-agent/source/row-label.h"
 #include "node-agent/source/row.h"
 
 /** Room for a process's name: that in the store, its pid and end. */
@@ -14,9 +15,10 @@ struct follow {
 	uint64_t serial;
 	const struct store_segment *segment;
 	char name[ROW_PROCESS];
-	uint32_t elements, threads, labels;
+	uint32_t elements, threads;
 	uint32_t older; /* elements that were there before: "from now on" is from their heads */
 	struct row_comms comms;
+	struct row_labels labels;
 	bool changed, broken;
 	bool seen;    /* `older` is known */
 	bool held;    /* with a hold of the store */
@@ -69,9 +71,6 @@ struct row_name {
  */
 void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
 	      const struct row_name *name, struct row new, uint64_t start);
-
-/** So many of the segment's elements are read: of those beyond no scope could have rows. */
-uint32_t follow_elements(const struct segment *s);
 
 /** What a look comes to. */
 enum news { NEWS_NONE, NEWS_SOME, NEWS_MORE };

@@ -4,13 +4,13 @@
 
 #include "node-agent/store/cursor-private.h"
 #include "node-agent/source/label.h"
-#include "node-agent/source/row-label.h"
 #include "node-agent/source/row-private.h"
-#include "node-agent/segment/segment-label.h"
 
 /* State lines and regions have cursor keys of their own, behind those of any element. */
 #define STATE_KEY  0x80000000u
 #define REGION_KEY 0xc0000000u
+
+_Static_assert(SEGMENT_ELEMENTS_READ == ROWS_MAX, "what can be rows is read");
 
 /* Table entries copied out of a segment at a time. */
 #define COPY 64u
@@ -47,17 +47,10 @@ static void rows_add(struct rows *r, struct follow *f, uint32_t element,
 	rows_put(r, f, &key, &name, new, start);
 }
 
-uint32_t follow_elements(const struct segment *s)
-{
-	uint32_t n = segment_elements(s);
-
-	return n < ROWS_MAX ? n : ROWS_MAX;
-}
-
 static int copy_elements(void *arg)
 {
 	struct row_take_copy *c = arg;
-	uint32_t total = follow_elements(c->segment);
+	uint32_t total = segment_elements_readable(c->segment);
 
 	c->cost_ps = segment_cost(c->segment);
 	for (c->count = 0; c->count < COPY && c->from + c->count < total; c->count++) {
@@ -160,7 +153,7 @@ static int rows_take_threads(struct rows *r, struct follow *f)
 	return 0;
 }
 
-/* Whose tables have grown: a load or three per segment. */
+/* Whose tables have grown: a few loads per segment. */
 static int rows_look(void *arg)
 {
 	struct rows *r = arg;
@@ -174,14 +167,31 @@ static int rows_look(void *arg)
 		/* one that is cut off would end each look */
 		if (f->broken || f->given)
 			continue;
-		elements = follow_elements(s);
+		elements = segment_elements_readable(s);
 		if (!f->seen)
 			f->older = r->begun ? 0 : elements;
 		f->seen = true;
 		f->changed = elements != f->elements || segment_threads(s) != f->threads ||
-			     segment_comms(s) != f->comms.seen || segment_labels(s) != f->labels;
+			     row_comms_changed(s, &f->comms) || row_labels_changed(s, &f->labels);
 	}
 	return 0;
+}
+
+/* Communicators and labels. Returns 0, or -1: it broke. */
+static int rows_take_words(struct rows *r, struct follow *f)
+{
+	const struct segment *s = &f->segment->segment;
+	int rc;
+
+	do
+		rc = row_comms_take(s, r->names, &f->comms);
+	while (rc > 0);
+	if (rc < 0)
+		return -1;
+	do
+		rc = row_labels_take(s, r->names, &f->labels);
+	while (rc > 0);
+	return rc;
 }
 
 /* What is new of @f, until it is @until_ns: NEWS_MORE, there is more. */
@@ -189,10 +199,10 @@ static enum news rows_take(struct rows *r, struct follow *f, uint64_t until_ns)
 {
 	int rc = rows_take_elements(r, f, until_ns);
 
-	if (rc == 0 && (row_comms_take(&f->segment->segment, r->names, &f->comms) < 0 ||
-			rows_take_threads(r, f) < 0 ||
-			row_labels_take(&f->segment->segment, r->names, &f->labels) < 0))
-		rc = -1;
+	if (rc == 0)
+		rc = rows_take_words(r, f);
+	if (rc == 0)
+		rc = rows_take_threads(r, f);
 	if (rc < 0)
 		rows_lose(r, f);
 	return rc > 0 ? NEWS_MORE : NEWS_SOME;

@@ -294,7 +294,7 @@ bool rows_have_all(const struct rows *r, const struct store_segment *s)
 		const struct follow *f = &r->follows[i];
 
 		if (f->serial == s->serial)
-			return f->broken || f->elements >= follow_elements(&s->segment);
+			return f->broken || f->elements >= segment_elements_readable(&s->segment);
 	}
 	return false;
 }

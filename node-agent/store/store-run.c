@@ -20,7 +20,7 @@ static int read_segment(void *arg)
 	const struct store_run_look *look = arg;
 	const struct segment *s = &look->s->segment;
 	struct store_run *run = look->run, sum = *run;
-	uint32_t n = segment_elements(s);
+	uint32_t n = segment_elements_readable(s);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct segment_element *entry = segment_element(s, i);

@@ -281,7 +281,7 @@ static void segment_use(struct segment *s)
 	struct names *names = names_new(NAME_PLACE_MAX);
 	struct row_comms comms = {0};
 	struct accounting accounting = {0};
-	uint32_t labels = 0;
+	struct row_labels labels = {0};
 
 	if (!w.control || !w.marks || segment_guarded(segment_look, s) < 0 ||
 	    segment_guarded(segment_write, &w) < 0 || row_comms_take(s, names, &comms) < 0 ||
