@@ -24,8 +24,8 @@
 #define RUNS_MAX 4096
 
 /* How long another process that makes room is waited for, and readers of what was removed. */
-#define TURN_NS	  2000000000u
-#define LET_GO_NS 1000000000u
+#define TURN_WAIT_NS 2000000000u
+#define LET_GO_NS    1000000000u
 
 /* What is removed for a segment. */
 struct ended {
@@ -285,7 +285,7 @@ static DIR *turn_take(int dir)
 {
 	int base = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *runs = base < 0 ? NULL : fdopendir(base);
-	uint64_t end = clock_mono_ns() + TURN_NS;
+	uint64_t end = clock_mono_ns() + TURN_WAIT_NS;
 
 	if (!runs && base >= 0)
 		close(base);

@@ -14,12 +14,14 @@
 #include "node-agent/segment/segment-layout.h"
 #include "pathmap/base/memory.h"
 
-/* How much of a file in /proc is looked at. */
-#define FILE_MOST (1u << 20)
+/* How much of a file in /proc is looked at, and of a status by apart_add(). */
+#define FILE_MOST   (1u << 20)
+#define STATUS_MOST 4096u
 
-char *proc_read(int pid, const char *name)
+/* Read at most @most bytes of /proc/PID/NAME. Returns how many there are, -1: we may not. */
+static ssize_t file_read(int pid, const char *name, char *text, size_t most)
 {
-	char path[64], *text;
+	char path[64];
 	size_t n = 0;
 	ssize_t more;
 	int fd;
@@ -27,13 +29,22 @@ char *proc_read(int pid, const char *name)
 	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return NULL;
-	/* Zeroed pages that are not written to are not taken. */
-	text = memory_new(FILE_MOST + 2, 1);
-	while (n < FILE_MOST && (more = read(fd, text + n, FILE_MOST - n)) > 0)
+		return -1;
+	while (n < most && (more = read(fd, text + n, most - n)) > 0)
 		n += (size_t)more;
 	close(fd);
-	return text;
+	return (ssize_t)n;
+}
+
+char *proc_read(int pid, const char *name)
+{
+	/* Zeroed pages that are not written to are not taken. */
+	char *text = memory_new(FILE_MOST + 2, 1);
+
+	if (file_read(pid, name, text, FILE_MOST) >= 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 int proc_number(const char *status, const char *key, int which)
@@ -63,15 +74,18 @@ static uint64_t space_of(int pid)
 	return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-/* But for those of the namespace @here. */
+/* But for those of the namespace @here, which are nearly all and of which nothing is read. */
 static void apart_add(struct proc_apart *a, int pid, uint64_t here)
 {
-	char *status = proc_read(pid, "status");
 	struct proc_inner one = {.pid = pid, .space = space_of(pid)};
+	char status[STATUS_MOST + 1];
+	ssize_t n;
 
-	one.inner = status ? proc_number(status, "\nNSpid:", 0) : 0;
-	free(status);
-	if (one.inner <= 0 || one.space == here)
+	if (one.space == here || (n = file_read(pid, "status", status, STATUS_MOST)) < 0)
+		return;
+	status[n] = '\0';
+	one.inner = proc_number(status, "\nNSpid:", 0);
+	if (one.inner <= 0)
 		return;
 	a->list = memory_room(a->list, a->n, sizeof(*a->list));
 	a->list[a->n++] = one;

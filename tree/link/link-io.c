@@ -9,6 +9,7 @@
 
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
+#include "tree/data/turn.h"
 
 /* Bytes of all frames that are not whole yet. Consumers do not take the parents' room; answers of
  * those whom we have dialled may come all at once. */
@@ -29,9 +30,8 @@ static const struct wire_limits *const limits[LINK_PARTS] = {
 #define QUESTION_PROOFS 6u
 #define ANSWER_PROOFS	24u
 
-/* How long the frames of those who have many may take before others have their turn: there may be
+/* The frames of those who have many take a turn (turn.h) before others have theirs: there may be
  * thousands in a portion, each of them much work. */
-#define TURN_NS UINT64_C(5000000)
 
 /* Until when a link may go on, as one of @n that have frames left: thus all of them together take
  * little longer than one alone, however many there are. */
@@ -305,13 +305,17 @@ void hub_turn(evutil_socket_t fd, short what, void *arg)
 {
 	struct link_hub *hub = arg;
 	static const struct timeval now = {0, 0};
+	const uint64_t end = clock_mono_ns() + 2 * (uint64_t)TURN_NS;
 	unsigned n = hub->n_paused;
 	struct link *link;
 
 	(void)fd;
 	(void)what;
-	/* Those that have frames left still come behind them. */
+	/* Those that have frames left still come behind them. Each handles a frame at least, so
+	 * that very many of them would take long: the rest come in the next turn. */
 	for (unsigned left = n; left > 0 && (link = TAILQ_FIRST(&hub->paused)); left--) {
+		if (clock_mono_ns() >= end)
+			break;
 		link_unpause(link);
 		event_add(&link->readable, NULL);
 		link_read(link, false, turn_until(n));
