@@ -310,8 +310,10 @@ static struct names *told_names(void)
 
 static struct names_talk talk_of(uint32_t teller)
 {
-	return (struct names_talk){teller, NAMES_COMM_MAX, NAMES_MEMBERS_MAX, NAMES_MEMBERS_MAX,
-				   false};
+	return (struct names_talk){.teller = teller,
+				   .comms = NAMES_COMM_MAX,
+				   .members = NAMES_MEMBERS_MAX,
+				   .moves = NAMES_MOVES_MAX};
 }
 
 /* Communicator 7 has members @a and @b, says @teller. */
@@ -343,20 +345,21 @@ static void who_is_believed(void)
 		} said[4];
 		int32_t a, b; /* what becomes of it; -1: nobody knows */
 	} cases[] = {
-		/* A stranger's word holds until one who is in it says otherwise, whatever comes
-		 * then. */
+		/* A stranger's word holds until one who is in it by that says otherwise, whatever
+		 * comes then. */
 		{{{EVE, 4, 3}}, 4, 3},
 		{{{EVE, 4, 3}, {ALICE, 3, 4}}, 3, 4},
 		{{{EVE, 4, 3}, {ALICE, 3, 4}, {EVE, 4, 3}, {BOB, 3, 4}}, 3, 4},
 		{{{ALICE, 3, 4}, {EVE, 4, 3}}, 3, 4},
-		{{{EVE, 5, 6}, {ALICE, 3, 4}}, 3, 4},
 		{{{ALICE, 3, 4}, {EVE, 5, 6}}, 3, 4},
-		/* Who puts himself into it knows as well as the others: then nobody does. */
-		{{{EVE, 3, 9}, {ALICE, 3, 4}}, -1, -1},
-		{{{ALICE, 3, 4}, {EVE, 3, 9}}, -1, -1},
+		/* Nobody is believed for putting himself into it. */
+		{{{EVE, 3, 9}, {ALICE, 3, 4}}, 3, 4},
+		{{{ALICE, 3, 4}, {EVE, 3, 9}}, 3, 4},
+		{{{EVE, 5, 6}, {ALICE, 3, 4}}, -1, -1},
+		/* Both can be true of two communicators. */
 		{{{ALICE, 3, 4}, {EVE, 9, 8}, {BOB, 3, 4}}, -1, -1},
 		{{{EVE, 5, 6}, {BOB, 6, 5}}, -1, -1},
-		{{{EVE, 5, 6}, {BOB, 6, 5}, {ALICE, 3, 4}}, 3, 4},
+		{{{EVE, 5, 6}, {BOB, 6, 5}, {ALICE, 3, 4}}, -1, -1},
 		/* A stranger who was right first is no better. */
 		{{{EVE, 3, 4}, {ALICE, 3, 4}, {BOB, 4, 3}}, -1, -1},
 		/* One changes its own word. */
@@ -396,6 +399,70 @@ static void believed_here(void)
 	CU_ASSERT_EQUAL(comm, 7);
 	CU_ASSERT_PTR_NULL(tellers_contradicted(names_tellers(names), EVE, &comm));
 	CU_ASSERT_PTR_NULL(tellers_contradicted(names_tellers(names), BOB, &comm));
+	names_free(names);
+}
+
+/* Eve says that all processes are hers, too. */
+static void claimed_by_a_liar(void)
+{
+	static const struct {
+		uint32_t first, second;
+		int32_t a, b; /* what Eve says */
+		bool known;   /* is what the other one says, 3 and 4, still? */
+	} cases[] = {
+		{TELLER_SELF, EVE, 3, 9, true},
+		{EVE, TELLER_SELF, 3, 9, true},
+		{TELLER_SELF, EVE, 3, 4, true},
+		{TELLER_SELF, EVE, 4, 3, true},
+		/* Whose they are is not known: nobody's word is better. */
+		{ALICE, EVE, 3, 9, false},
+		{EVE, ALICE, 3, 9, false},
+		{ALICE, EVE, 4, 3, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t other = cases[i].first == EVE ? cases[i].second : cases[i].first;
+		struct names *names = told_names();
+		struct tellers *tellers = names_tellers(names);
+
+		tellers_own(tellers, EVE, 3);
+		tellers_own(tellers, EVE, 4);
+		tellers_own(tellers, other, 3);
+		tellers_own(tellers, other, 4);
+		tellers_own(tellers, EVE, 3);
+		for (int k = 0; k < 4; k++) {
+			if (k % 2 ? cases[i].second == EVE : cases[i].first == EVE)
+				tells(names, EVE, cases[i].a, cases[i].b);
+			else
+				tells(names, other, 3, 4);
+		}
+		CU_ASSERT(are(names, cases[i].known ? 3 : -1, cases[i].known ? 4 : -1));
+		names_free(names);
+	}
+}
+
+/* Nobody loses what he has said to have, nor has what this host has. */
+static void whose_processes_are(void)
+{
+	struct names *names = told_names();
+	struct tellers *t = names_tellers(names);
+
+	CU_ASSERT_EQUAL(tellers_has(t, ALICE, 7), TELLERS_UNKNOWN);
+	CU_ASSERT_EQUAL(tellers_has(t, ALICE, 3), TELLERS_SOLE);
+	CU_ASSERT_EQUAL(tellers_has(t, BOB, 3), TELLERS_OTHERS);
+	tellers_own(t, EVE, 3);
+	CU_ASSERT_EQUAL(tellers_has(t, ALICE, 3), TELLERS_CONTESTED);
+	CU_ASSERT_EQUAL(tellers_has(t, EVE, 3), TELLERS_CONTESTED);
+	CU_ASSERT_EQUAL(tellers_has(t, BOB, 3), TELLERS_OTHERS);
+	tellers_own(t, BOB, 3);
+	CU_ASSERT_EQUAL(tellers_has(t, ALICE, 3), TELLERS_CONTESTED);
+	CU_ASSERT_EQUAL(tellers_has(t, BOB, 3), TELLERS_CONTESTED);
+	tellers_own(t, TELLER_SELF, 3);
+	CU_ASSERT_EQUAL(tellers_has(t, TELLER_SELF, 3), TELLERS_SOLE);
+	tellers_own(t, ALICE, 3);
+	CU_ASSERT_EQUAL(tellers_has(t, TELLER_SELF, 3), TELLERS_SOLE);
+	CU_ASSERT_EQUAL(tellers_has(t, ALICE, 3), TELLERS_OTHERS);
+	CU_ASSERT_EQUAL(tellers_has(t, EVE, 3), TELLERS_OTHERS);
 	names_free(names);
 }
 
@@ -466,6 +533,7 @@ static void groups_grow_cheaply(void)
 	tellers_number(names_tellers(names), "alice");
 	for (int32_t i = 0; i < GROUP; i++)
 		many[i] = 0x100000 + 2 * i;
+	talk.moves = NAMES_MEMBERS_MAX;
 	CU_ASSERT_EQUAL(names_comm_hear(names, &talk, &comm), 0);
 	comm.size = 1;
 	talk = talk_of(ALICE);
@@ -477,7 +545,7 @@ static void groups_grow_cheaply(void)
 	}
 	/* As much of it as does not take long: it took half a minute. */
 	CU_ASSERT(taken > 0 && taken < LATE);
-	CU_ASSERT(talk.full);
+	CU_ASSERT(talk.slow && !talk.full);
 	CU_ASSERT(cpu_s() - begun < 3);
 	group = names_comm_find(names, 9);
 	CU_ASSERT_EQUAL(group->size, GROUP + taken);
@@ -492,12 +560,91 @@ static void groups_grow_cheaply(void)
 		names_comm_hear(names, &talk, &comm);
 	}
 	CU_ASSERT_EQUAL(group->size, GROUP + taken + LATE);
-	CU_ASSERT_FALSE(talk.full);
+	CU_ASSERT_FALSE(talk.full || talk.slow);
 	/* Nobody is in it by another's word. */
 	tellers_own(names_tellers(names), tellers_number(names_tellers(names), "bob"), 0x80000);
 	comm.members = (int32_t[]){0x80000};
 	names_comm_hear(names, &talk, &comm);
 	CU_ASSERT_EQUAL(group->size, GROUP + taken + LATE);
+	names_free(names);
+}
+
+/* One answer's worth, from each of many hosts that have a part of large communicators. */
+static void large_ones_of_honest_hosts(void)
+{
+	enum { LARGE = 10000, HOSTS = 20, EACH = LARGE / HOSTS, COMMS = 5 };
+	static int32_t ranks[LARGE], tasks[LARGE];
+	struct names *names = names_new(0);
+	struct tellers *t = names_tellers(names);
+	unsigned short_of = 0;
+	char node[16];
+
+	for (int32_t i = 0; i < LARGE; i++) {
+		ranks[i] = LARGE - 1 - i;
+		tasks[i] = 0x40000 + i;
+	}
+	for (unsigned h = 0; h < HOSTS; h++) {
+		uint32_t teller;
+
+		snprintf(node, sizeof(node), "w%u", h);
+		teller = tellers_number(t, node);
+		for (int32_t i = 0; i < EACH; i++) {
+			tellers_own(t, teller, (int32_t)h * EACH + i);
+			tellers_own(t, teller, 0x40000 + (int32_t)h * EACH + i);
+		}
+	}
+	for (unsigned h = 0; h < HOSTS; h++) {
+		struct names_talk talk = talk_of(1 + h);
+
+		for (uint32_t id = 1; id <= COMMS; id++) {
+			struct name_comm comm = {.id = id, .size = LARGE, .members = ranks};
+			struct name_comm group = {.id = COMMS + id, .size = EACH};
+
+			group.members = &tasks[h * EACH];
+			short_of += names_comm_hear(names, &talk, &comm) != 0;
+			short_of += names_comm_hear(names, &talk, &group) != 0;
+		}
+		short_of += talk.slow || talk.full;
+	}
+	CU_ASSERT_EQUAL(short_of, 0);
+	for (uint32_t id = 1; id <= 2 * COMMS; id++) {
+		CU_ASSERT_EQUAL(names_comm_find(names, id)->size, LARGE);
+		CU_ASSERT_FALSE(names_comm_find(names, id)->disputed);
+	}
+	names_free(names);
+}
+
+/* What one answer says: communicators that are contradicted, groups for which there is no room. */
+static void lies_cost_little(void)
+{
+	enum { MANY = 1 << 20, TIMES = 4096 };
+	static int32_t ranks[MANY], tasks[MANY];
+	struct names *names = told_names();
+	struct name_comm comm = {.id = 8, .size = MANY, .members = ranks};
+	struct names_talk talk = talk_of(ALICE);
+	double begun;
+
+	for (int32_t i = 0; i < MANY; i++) {
+		ranks[i] = (int32_t)((uint32_t)i * 2654435761u % MANY);
+		tasks[i] = 0x40000 + i;
+		tellers_own(names_tellers(names), BOB, i);
+	}
+	CU_ASSERT_EQUAL(names_comm_hear(names, &talk, &comm), 0);
+	begun = cpu_s();
+	talk = talk_of(EVE);
+	comm.size = 3;
+	for (int i = 0; i < TIMES; i++)
+		CU_ASSERT_EQUAL(names_comm_hear(names, &talk, &comm), -1);
+	CU_ASSERT(talk.slow && !talk.full);
+	CU_ASSERT(cpu_s() - begun < 0.2);
+	CU_ASSERT_EQUAL(names_comm_find(names, 8)->size, MANY);
+	CU_ASSERT_FALSE(names_comm_find(names, 8)->disputed);
+	/* Nobody looks whose they are. */
+	talk = talk_of(EVE);
+	talk.members = MANY - 1;
+	comm = (struct name_comm){.id = 9, .size = MANY, .members = tasks};
+	CU_ASSERT_EQUAL(names_comm_hear(names, &talk, &comm), -1);
+	CU_ASSERT(talk.full && !talk.slow);
 	names_free(names);
 }
 
@@ -555,10 +702,14 @@ static CU_TestInfo names_cases[] = {
 	{"members of groups come together", groups},
 	{"who is believed of those that contradict each other", who_is_believed},
 	{"… with what this host says itself", believed_here},
+	{"… with one who says that all is his", claimed_by_a_liar},
+	{"whose processes are", whose_processes_are},
 	{"what those below contradict each other about", disputed_above},
 	{"labels prove themselves by their numbers", labels_prove_themselves},
 	{"lists of members", members_come_together},
 	{"groups grow cheaply, or not", groups_grow_cheaply},
+	{"large ones of honest hosts", large_ones_of_honest_hosts},
+	{"lies cost little", lies_cost_little},
 	{"ids that are chosen", ids_that_are_chosen},
 	CU_TEST_INFO_NULL,
 };

@@ -8,11 +8,9 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/label-id.h"
 #include "tree/data/members.h"
+#include "tree/data/names-judge.h"
 #include "tree/data/names-private.h"
 #include "tree/data/process.h"
-
-/* To look whose a process is takes as long as to move so many members. */
-#define LOOK_STEPS 16u
 
 static int refuse(void)
 {
@@ -60,18 +58,6 @@ static bool is_group(const struct name_comm *comm)
 static bool is_listed(const struct name_comm *comm)
 {
 	return comm->members || comm->world;
-}
-
-/* The steps of what is under way are taken, as far as there are some left. */
-static bool may_step(struct names_talk *talk, size_t steps)
-{
-	if (talk->moves < steps) {
-		talk->moves = 0;
-		talk->full = true;
-		return false;
-	}
-	talk->moves -= steps;
-	return true;
 }
 
 static bool has_room(const struct names *names, struct names_talk *talk, size_t members)
@@ -143,45 +129,6 @@ static void comm_set(struct names *names, struct names_talk *talk, struct comm *
 
 /* ---- whom to believe ---- */
 
-/* Is one of @teller's processes in @comm? */
-static bool is_in(const struct names *names, struct names_talk *talk, uint32_t teller,
-		  const struct name_comm *comm)
-{
-	if (teller == TELLER_NOBODY)
-		return false;
-	if (!comm->members)
-		return comm->world && tellers_owns(names->tellers, teller);
-	for (uint32_t i = 0; i < comm->size && may_step(talk, LOOK_STEPS); i++) {
-		if (tellers_of(names->tellers, comm->members[i]) == teller)
-			return true;
-	}
-	return false;
-}
-
-enum verdict { KNOWN_HOLDS, NEW_HOLDS, NEITHER_HOLDS };
-
-/* Who has a process in it, by his word or by the other one's, knows better than who has none.
- * @final: both have. */
-static enum verdict judge(const struct names *names, struct names_talk *talk,
-			  const struct comm *known, const struct name_comm *said, bool *final)
-{
-	uint32_t old = known->teller, new = talk->teller;
-	bool old_has, new_has;
-
-	*final = true;
-	if (old == new &&new == TELLER_SELF)
-		return KNOWN_HOLDS;
-	if (old == new)
-		return known->shared ? NEITHER_HOLDS : NEW_HOLDS;
-	new_has = is_in(names, talk, new, &known->comm) || is_in(names, talk, new, said);
-	old_has = is_in(names, talk, old, &known->comm) || is_in(names, talk, old, said);
-	*final = new_has && old_has;
-	/* Who uses up the steps is not believed for that. */
-	if (talk->moves == 0 || (old_has && !new_has))
-		return KNOWN_HOLDS;
-	return new_has && !old_has ? NEW_HOLDS : NEITHER_HOLDS;
-}
-
 static bool comm_dispute(struct names *names, struct names_talk *talk, struct comm *known)
 {
 	if (known->comm.disputed || !comm_log(names, talk, known))
@@ -197,13 +144,14 @@ static int comm_contradict(struct names *names, struct names_talk *talk, struct 
 			   const struct name_comm *said)
 {
 	bool own = known->teller == talk->teller, final;
-	enum verdict verdict = judge(names, talk, known, said, &final);
+	bool here = known->teller == TELLER_SELF || talk->teller == TELLER_SELF;
+	enum verdict verdict = names_judge(names, talk, known, said, &final);
 
 	if (!own)
 		tellers_contradict(names->tellers, known->teller, talk->teller, said->id);
 	if (verdict == KNOWN_HOLDS)
 		return refuse();
-	if (verdict == NEW_HOLDS && (own || !known->settled)) {
+	if (verdict == NEW_HOLDS && (own || here || !known->settled)) {
 		if (!comm_log(names, talk, known))
 			return refuse();
 		comm_set(names, talk, known, said);
@@ -212,7 +160,7 @@ static int comm_contradict(struct names *names, struct names_talk *talk, struct 
 	}
 	if (comm_dispute(names, talk, known)) {
 		known->settled |= final;
-		known->teller = TELLER_NOBODY;
+		known->teller = here ? TELLER_SELF : TELLER_NOBODY;
 	}
 	return refuse();
 }
@@ -256,45 +204,62 @@ static bool is_alike(const struct name_comm *a, const struct name_comm *b)
 	       (!a->members || members_alike(a, b));
 }
 
+/* Is @known what two say who have a process in it? Else it is the one's who has. Nothing is lost
+ * when that takes too long to find out. */
+static bool comm_share(struct names *names, struct names_talk *talk, struct comm *known,
+		       const struct name_comm *said)
+{
+	bool slow = talk->slow, done;
+
+	if (known->shared || known->teller == talk->teller ||
+	    names_judge_in(names, talk, talk->teller, said) != TELLERS_SOLE)
+		done = true;
+	else
+		done = known->shared =
+			names_judge_in(names, talk, known->teller, &known->comm) == TELLERS_SOLE;
+	done |= talk->slow;
+	talk->slow = slow;
+	return done;
+}
+
 /* It is said once more: with the members, or by another one who has a process in it, maybe. */
 static int comm_agree(struct names *names, struct names_talk *talk, struct comm *known,
 		      const struct name_comm *said)
 {
-	if (!is_listed(said))
+	if (!is_listed(said) || (is_listed(&known->comm) && comm_share(names, talk, known, said)))
 		return 0;
-	if (is_listed(&known->comm)) {
-		if (known->teller == talk->teller || !is_in(names, talk, talk->teller, said))
-			return 0;
-		known->shared |= is_in(names, talk, known->teller, &known->comm);
-		if (known->shared || talk->moves == 0)
-			return 0;
-	}
 	if ((said->members && !has_room(names, talk, said->size)) || !comm_log(names, talk, known))
 		return refuse();
 	comm_set(names, talk, known, said);
 	return 0;
 }
 
-/* Those of @said's members that come to @known, which may be none, into @more: that are not in it,
- * and that nobody else has. */
-static uint32_t group_more(const struct names *names, struct names_talk *talk,
-			   const struct name_comm *known, const struct name_comm *said,
-			   int32_t *more)
+/* Those of @said's members that are not in @known into @more. */
+static uint32_t group_new(const struct name_comm *known, const struct name_comm *said,
+			  int32_t *more)
 {
-	uint32_t n = 0, owner;
+	uint32_t n = 0;
 	size_t at = 0;
 
-	for (uint32_t i = 0; i < said->size && may_step(talk, LOOK_STEPS); i++) {
-		if (known) {
-			at = members_place(known->members, known->size, at, said->members[i]);
-			if (at < known->size && known->members[at] == said->members[i])
-				continue;
-		}
-		owner = tellers_of(names->tellers, said->members[i]);
-		if (owner == TELLER_NOBODY || owner == talk->teller)
+	for (uint32_t i = 0; i < said->size; i++) {
+		at = members_place(known->members, known->size, at, said->members[i]);
+		if (at == known->size || known->members[at] != said->members[i])
 			more[n++] = said->members[i];
 	}
 	return n;
+}
+
+/* Of the @n at @more those that are no others'. */
+static uint32_t group_more(const struct names *names, struct names_talk *talk, int32_t *more,
+			   uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n && names_judge_step(talk, NAMES_LOOK_STEPS); i++) {
+		if (tellers_has(names->tellers, talk->teller, more[i]) != TELLERS_OTHERS)
+			more[kept++] = more[i];
+	}
+	return kept;
 }
 
 static int group_grow(struct names *names, struct names_talk *talk, struct comm *known,
@@ -305,8 +270,8 @@ static int group_grow(struct names *names, struct names_talk *talk, struct comm 
 	bool full = all > known->room;
 
 	if (all > NAMES_MEMBER_MAX || !has_room(names, talk, n) ||
-	    !may_step(talk, n + (full ? group->size : 0) +
-				    members_moved(group->members, group->size, more)) ||
+	    !names_judge_step(talk, n + (full ? group->size : 0) +
+					    members_moved(group->members, group->size, more)) ||
 	    !comm_log(names, talk, known))
 		return refuse();
 	if (full) {
@@ -352,25 +317,40 @@ static bool is_contrary(const struct comm *known, const struct name_comm *said)
 	return !is_alike(&known->comm, said);
 }
 
+/* @some are those of a group's members that are not known: all of them, if @known is no group. */
+static int group_add(struct names *names, struct names_talk *talk, struct comm *known,
+		     struct name_comm *some)
+{
+	bool grows = known && known->group;
+
+	if (some->size == 0)
+		return 0;
+	if (!has_room(names, talk, some->size))
+		return refuse();
+	some->size = group_more(names, talk, some->members, some->size);
+	if (some->size == 0)
+		return grows && !talk->slow ? 0 : refuse();
+	if (grows)
+		return group_grow(names, talk, known, some->members, some->size);
+	if (known && is_contrary(known, some))
+		return comm_contradict(names, talk, known, some);
+	return group_set(names, talk, known, some);
+}
+
 static int group_hear(struct names *names, struct names_talk *talk, struct comm *known,
 		      const struct name_comm *said)
 {
+	static const struct name_comm none = {.id = 0};
+	const struct name_comm *group = known && known->group ? &known->comm : &none;
 	struct name_comm some = *said;
-	bool grows = known && known->group;
-	int32_t *more;
 	int result;
 
-	some.members = more = memory_new(said->size, sizeof(*more));
-	some.size = group_more(names, talk, grows ? &known->comm : NULL, said, more);
-	if (some.size == 0)
-		result = grows && talk->moves > 0 ? 0 : refuse();
-	else if (grows)
-		result = group_grow(names, talk, known, more, some.size);
-	else if (known && is_contrary(known, &some))
-		result = comm_contradict(names, talk, known, &some);
-	else
-		result = group_set(names, talk, known, &some);
-	free(more);
+	if (!names_judge_step(talk, said->size))
+		return refuse();
+	some.members = memory_new(said->size, sizeof(*some.members));
+	some.size = group_new(group, said, some.members);
+	result = group_add(names, talk, known, &some);
+	free(some.members);
 	return result;
 }
 
@@ -433,7 +413,8 @@ int names_comm_hear(struct names *names, struct names_talk *talk, const struct n
 
 static int learn(struct names *names, const struct name_comm *comm)
 {
-	struct names_talk talk = {TELLER_SELF, SIZE_MAX, SIZE_MAX, SIZE_MAX, false};
+	struct names_talk talk = {
+		.teller = TELLER_SELF, .comms = SIZE_MAX, .members = SIZE_MAX, .moves = SIZE_MAX};
 
 	return names_comm_hear(names, &talk, comm);
 }

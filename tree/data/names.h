@@ -37,6 +37,9 @@ static inline uint32_t name_place(uint32_t id)
 #define NAMES_MEMBER_MAX  (1u << 20)
 #define NAMES_MEMBERS_MAX (1u << 24)
 
+/** Steps that what one child says at once may take: some 20 ms. */
+#define NAMES_MOVES_MAX (1u << 21)
+
 /** A communicator, so that "who waits for whom" can be answered. */
 struct name_comm {
 	uint32_t id, parent, size;
@@ -52,7 +55,8 @@ struct names_talk {
 	size_t comms;	 /* communicators and labels that are to be announced for it */
 	size_t members;	 /* of communicators that come to be known */
 	size_t moves; /* steps: of members that make room for others, and to look whose they are */
-	bool full;    /* something was not learnt for want of these */
+	bool full;    /* something was not learnt for want of room */
+	bool slow;    /* … for want of steps */
 };
 
 /** One name. `text` is "/cluster/node/rank/thread/channel", or a prefix of that above elements. */
@@ -119,10 +123,12 @@ struct tellers *names_tellers(const struct names *names);
  * processes. Of other communicators members are learnt once; when there is no room for them it is
  * known without.
  *
- * When two contradict each other, who has a process in the communicator, by his word or by the
- * other one's, is believed, if the other has none. Else it is disputed, and known without members
- * from then on, as it is when one who was believed so is contradicted, too. A teller other than
- * TELLER_SELF may change its own word, unless another one who has a process in it has agreed.
+ * When two contradict each other, who alone has a process in the communicator by the other one's
+ * word is believed, if the other has none by his; TELLER_SELF in any case. What is known holds
+ * against one who has none by any word, and TELLER_SELF's is put before that of such a one. Else it
+ * is disputed, and known without members from then on, as it is when one who was believed so is
+ * contradicted, too. A process that several say to have decides for none of them. A teller other
+ * than TELLER_SELF may change its own word, unless another one who has a process in it has agreed.
  *
  * Names that the program gives to regions and phases are among them (`label`), by ids that are
  * hashes of the texts (tree/data/label-id.h): where characters were replaced by '?' any id is

@@ -19,7 +19,8 @@ struct teller {
 
 struct tellers_process {
 	int32_t number;
-	uint32_t teller;
+	uint32_t teller, other; /* the first who has claimed it, and the second; or TELLER_NOBODY */
+	bool crowded;		/* so have more */
 	UT_hash_handle hh;
 };
 
@@ -68,30 +69,55 @@ uint32_t tellers_number(struct tellers *t, const char *node)
 	return (uint32_t)t->n - 1;
 }
 
-void tellers_own(struct tellers *t, uint32_t teller, int32_t number)
+static struct tellers_process *process_find(const struct tellers *t, int32_t number)
 {
 	struct tellers_process *p;
 
 	HASH_FIND(hh, t->processes, &number, sizeof(number), p);
+	return p;
+}
+
+/* What is this host's own is nobody else's. */
+static void process_claim(struct tellers_process *p, uint32_t teller)
+{
+	if (p->teller == teller || p->teller == TELLER_SELF || p->other == teller)
+		return;
+	if (teller == TELLER_SELF)
+		p->teller = TELLER_SELF;
+	else if (p->other == TELLER_NOBODY)
+		p->other = teller;
+	else
+		p->crowded = true;
+}
+
+void tellers_own(struct tellers *t, uint32_t teller, int32_t number)
+{
+	struct tellers_process *p = process_find(t, number);
+
 	if (!p && HASH_COUNT(t->processes) >= NAMES_MAX)
 		return;
-	if (!p) {
+	if (p) {
+		process_claim(p, teller);
+	} else {
 		p = memory_new(1, sizeof(*p));
 		p->number = number;
 		p->teller = teller;
+		p->other = TELLER_NOBODY;
 		HASH_ADD(hh, t->processes, number, sizeof(number), p);
-	} else if (p->teller != teller) {
-		p->teller = TELLER_NOBODY;
 	}
 	t->list[teller].owns = true;
 }
 
-uint32_t tellers_of(const struct tellers *t, int32_t number)
+enum tellers_has tellers_has(const struct tellers *t, uint32_t teller, int32_t number)
 {
-	struct tellers_process *p;
+	const struct tellers_process *p = process_find(t, number);
 
-	HASH_FIND(hh, t->processes, &number, sizeof(number), p);
-	return p ? p->teller : TELLER_NOBODY;
+	if (!p)
+		return TELLERS_UNKNOWN;
+	if (p->teller == TELLER_SELF || p->other == TELLER_NOBODY)
+		return p->teller == teller ? TELLERS_SOLE : TELLERS_OTHERS;
+	return p->teller == teller || p->other == teller || p->crowded ? TELLERS_CONTESTED
+								       : TELLERS_OTHERS;
 }
 
 bool tellers_owns(const struct tellers *t, uint32_t teller)

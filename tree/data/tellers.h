@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** This host itself, by what its own programs have recorded; and what nobody alone says. */
+/** This host itself, by what its own programs have recorded; and nobody. */
 #define TELLER_SELF   0u
 #define TELLER_NOBODY UINT32_MAX
 
@@ -21,11 +21,20 @@ void tellers_free(struct tellers *tellers);
 /** The number of the teller on @node, the same for the same text. */
 uint32_t tellers_number(struct tellers *tellers, const char *node);
 
-/** @process is one of @teller's. What several say so of is nobody's. */
+/** @process is one of @teller's, says that. Who has said so before has it all the same, but
+ * TELLER_SELF alone has what it says to have. */
 void tellers_own(struct tellers *tellers, uint32_t teller, int32_t process);
 
-/** Whose @process is, or TELLER_NOBODY. O(1). */
-uint32_t tellers_of(const struct tellers *tellers, int32_t process);
+/** Whose a process is, seen from one teller. */
+enum tellers_has {
+	TELLERS_UNKNOWN,   /* nobody has said anything of it */
+	TELLERS_OTHERS,	   /* others' */
+	TELLERS_CONTESTED, /* its own, and others say that it is theirs */
+	TELLERS_SOLE	   /* its own */
+};
+
+/** Whether @process is @teller's. O(1). */
+enum tellers_has tellers_has(const struct tellers *tellers, uint32_t teller, int32_t process);
 
 /** Has @teller said of any process that it is its own? */
 bool tellers_owns(const struct tellers *tellers, uint32_t teller);

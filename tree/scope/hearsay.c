@@ -57,17 +57,22 @@ static void count(size_t *used, size_t before, size_t now)
 }
 
 /* What the child did for the first time now. */
-static int hearsay_judge(const char *too_many, uint32_t teller, struct names *names,
-			 struct error *e)
+static int hearsay_judge(const struct hearsay *said, const struct hearsay *was, uint32_t teller,
+			 struct names *names, struct error *e)
 {
 	uint32_t comm;
 	const char *other;
 
-	if (too_many) {
+	if (said->many_names > was->many_names || said->many_comms > was->many_comms) {
 		errorf(e,
 		       "it has said more %s than it leaves for all others; what is beyond that is "
 		       "not learnt",
-		       too_many);
+		       said->many_names > was->many_names ? "names" : "communicators");
+		return 1;
+	}
+	if (said->slow > was->slow) {
+		errorf(e, "whose the processes in its communicators are took too long to find out; "
+			  "what is said at once beyond that is not learnt");
 		return 1;
 	}
 	other = tellers_contradicted(names_tellers(names), teller, &comm);
@@ -90,10 +95,10 @@ int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
 		.teller = teller,
 		.comms = room_left(said->use.comms, was.comms, NAMES_COMM_MAX),
 		.members = room_left(said->use.members, was.members, NAMES_MEMBERS_MAX),
-		.moves = NAMES_MEMBERS_MAX,
+		.moves = NAMES_MOVES_MAX,
 	};
-	bool takes_names = names_have_room(said, &was), was_full = said->full;
-	const char *too_many = NULL;
+	const struct hearsay before = *said;
+	bool takes_names = names_have_room(said, &was);
 
 	if (dictionary_check(answer, e) < 0)
 		return -1;
@@ -105,8 +110,8 @@ int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
 	count(&said->use.changes, was.changes, now.changes);
 	count(&said->use.comms, was.comms, now.comms);
 	count(&said->use.members, was.members, now.members);
-	said->full |= (answer->n_names && !takes_names) || talk.full;
-	if (said->full && !was_full)
-		too_many = takes_names ? "communicators" : "names";
-	return hearsay_judge(too_many, teller, names, e);
+	said->many_names |= answer->n_names && !takes_names;
+	said->many_comms |= talk.full;
+	said->slow |= talk.slow;
+	return hearsay_judge(said, &before, teller, names, e);
 }

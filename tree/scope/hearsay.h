@@ -13,7 +13,8 @@
 /** What has been learnt from one child. Plain data, usable when zeroed. */
 struct hearsay {
 	struct names_use use; /* of the names, by this child alone */
-	bool full;	      /* some was not learnt, as it would have used too much */
+	/* Some was not learnt, as it would have used too much room, or time: */
+	bool many_names, many_comms, slow;
 };
 
 /** A child of place @own: the node, and what is below. */
