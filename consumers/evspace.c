@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/recorder.h"
 #include "pathmap/grammar/directive.h"
 
 /* In the order of a user's day. */
@@ -141,6 +142,7 @@ int main(int argc, char **argv)
 	const char *profile;
 	int taken = profile_take(argc, argv, &profile);
 
+	client_recorder_set(&recorder);
 	/* Where it is ignored, as some that start us have it, children would be gone unheard. */
 	signal(SIGCHLD, SIG_DFL);
 	argc -= taken > 0 ? taken : 0;

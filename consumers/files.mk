@@ -15,7 +15,7 @@ include consumers/watch/files.mk
 lib_LTLIBRARIES += libevspace.la
 include_HEADERS += consumers/client/evspace-client.h consumers/client/evspace-record.h consumers/client/evspace-wave.h
 libevspace_la_SOURCES =
-libevspace_la_LIBADD = $(EVSPACE_LIBS)
+libevspace_la_LIBADD = libclient.la libtree.la libpathmap.la
 libevspace_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^evspace_[a-z]'
 
 bin_PROGRAMS += evspace

@@ -48,7 +48,7 @@ awk -f "$here/calls.awk" "$temp/product" | awk -f "$here/circles.awk" >"$temp/ci
 row "circles of calls" "$(grep -c . "$temp/circles") of $(wc -w <"$temp/circles") files"
 awk '$1 == "include" { print $2, $3 }' "$temp/product" | awk -f "$here/circles.awk" >"$temp/included"
 row "circles of includes" "$(grep -c . "$temp/included")"
-row "includes against the direction" "$(awk -v rooms="$(sed '/^#/d' "$here/rooms" | tr '\n' ' ')" -f "$here/rules.awk" "$temp/product" |
+row "includes against the direction" "$(awk -v rooms="$(sed '/^#/d' "$here/rooms" | tr '\n' ',')" -f "$here/rules.awk" "$temp/product" |
 	grep -c 'which lies above it')"
 row "structs of one name" "$(awk '$1 == "struct" { print $3 }' "$temp/product" | sort | uniq -d | grep -c .)"
 row "lines of README.md" "$(grep -c '' README.md)"

@@ -3,6 +3,7 @@
 #include "consumers/client/evspace-client.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,12 +48,34 @@ static void only_its_own_names_are_exported(void)
 		CU_ASSERT_PTR_NULL(dlsym(RTLD_DEFAULT, inside[i]));
 }
 
+static int is_dwarf_reader(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	(void)size;
+	(void)arg;
+	return strstr(info->dlpi_name, "libdw") != NULL;
+}
+
+/* What agents alone need, such as libdw, no program of others has to have. */
+static void it_brings_nothing_of_the_agent(void)
+{
+	const struct evspace_options options = {.connect = "unix:/nowhere/agent.sock",
+						.monitored = 1};
+	enum evspace_failure failure = EVSPACE_FINE;
+	char why[200] = "";
+
+	CU_ASSERT_EQUAL(dl_iterate_phdr(is_dwarf_reader, NULL), 0);
+	CU_ASSERT_PTR_NULL(evspace_open(&options, &failure, why, sizeof(why)));
+	CU_ASSERT_EQUAL(failure, EVSPACE_WRONG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "cannot be monitored"));
+}
+
 int main(void)
 {
 	static CU_TestInfo cases[] = {
 		{"a program can use it", a_program_can_use_it},
 		{"messages are cut", messages_are_cut},
 		{"only its own names are exported", only_its_own_names_are_exported},
+		{"it brings nothing of the agent", it_brings_nothing_of_the_agent},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/segment/folder-base.h"
+#include "pathmap/base/folder-base.h"
 #include "pathmap/base/memory.h"
 #include "tests/peers.h"
 #include "tree/scope/failover.h"

@@ -7,7 +7,7 @@ function bad(path, text)
 	broken = 1
 }
 
-# Where a path lies, from below: rooms= lists all, lowest first; a room stands for what is in it and has no place of its own.
+# Where a path lies, from below: rooms= lists all, lowest first, with commas; a room stands for what is in it and has no place of its own.
 function room(path)
 {
 	sub("/[^/]*$", "", path)
@@ -17,9 +17,14 @@ function room(path)
 }
 
 BEGIN {
-	n = split(rooms, list)
-	for (i = 1; i <= n; i++)
+	n = split(rooms, list, ",")
+	for (i = 1; i <= n; i++) {
+		only = list[i]
+		sub(/ .*/, "", list[i])
 		floor[list[i]] = i
+		if (sub(/^[^ ]* /, "", only))
+			below[list[i]] = only
+	}
 }
 
 $1 == "file" && $3 > 500 { bad($2, $3 " lines, 500 at most: find its second noun") }
@@ -27,8 +32,14 @@ $1 == "file" && $2 ~ /\.h$/ && $3 > 150 { bad($2, $3 " lines, a header has 150 a
 $1 == "function" && $4 > 60 { bad($2, $3 "() has " $4 " lines, 60 at most") }
 $1 == "unknown" { bad($2, "the comment of " $3 "() speaks of @" $4 ", which is none of its parameters") }
 
-$1 == "include" && room($2) in floor && floor[room($3)] > floor[room($2)] {
-	bad($2, "includes " $3 ", which lies above it")
+$1 == "include" && room($2) in floor && room($3) in floor && room($2) != room($3) {
+	here = room($2)
+	top = room($3)
+	sub("/.*", "", top)
+	if (floor[room($3)] > floor[here])
+		bad($2, "includes " $3 ", which lies above it")
+	else if (here in below && index(" " below[here] " ", " " top " ") == 0)
+		bad($2, "includes " $3 ", which is none of " below[here])
 }
 
 $1 == "struct" && room($2) in floor {

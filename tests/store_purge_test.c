@@ -143,15 +143,15 @@ static void base_from_environment(void)
 
 	unsetenv("EVSPACE_DIR");
 	snprintf(expected, sizeof(expected), "/dev/shm/evspace-%u", (unsigned)geteuid());
-	CU_ASSERT_STRING_EQUAL(store_base(buf, sizeof(buf), &e), expected);
+	CU_ASSERT_STRING_EQUAL(folder_base_path(buf, sizeof(buf), &e), expected);
 	setenv("EVSPACE_DIR", "/dev/shm/x", 1);
-	CU_ASSERT_STRING_EQUAL(store_base(buf, sizeof(buf), &e), "/dev/shm/x");
-	CU_ASSERT_PTR_NULL(store_base(buf, 5, &e));
+	CU_ASSERT_STRING_EQUAL(folder_base_path(buf, sizeof(buf), &e), "/dev/shm/x");
+	CU_ASSERT_PTR_NULL(folder_base_path(buf, 5, &e));
 	longer = malloc(301);
 	memset(longer, 'x', 300);
 	longer[300] = 0;
 	setenv("EVSPACE_DIR", longer, 1);
-	CU_ASSERT_PTR_NULL(store_base(buf, sizeof(buf), &e));
+	CU_ASSERT_PTR_NULL(folder_base_path(buf, sizeof(buf), &e));
 	CU_ASSERT_EQUAL(store_init(&fixture.store, longer, false, &e), -1);
 	free(longer);
 	unsetenv("EVSPACE_DIR");

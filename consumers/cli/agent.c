@@ -188,7 +188,7 @@ static const char *agent_base(const struct agent_options *o, const struct hostli
 {
 	char base[200];
 
-	if (!store_base(base, sizeof(base), e))
+	if (!folder_base_path(base, sizeof(base), e))
 		return NULL;
 	preload_folder_tell("agent");
 	if (nodes->n != 1) {

@@ -12,7 +12,7 @@
 
 #include "node-agent/map/active-map.h"
 #include "node-agent/collect/core/settings.h"
-#include "node-agent/segment/folder-base.h"
+#include "pathmap/base/folder-base.h"
 #include "node-agent/store/store.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pathmap.h"
@@ -298,7 +298,7 @@ struct pathmap *preload_pathmap(const char *command, const char *dir, struct err
 	char base[200], *note = NULL;
 	struct pathmap *map;
 
-	if (!store_base(base, sizeof(base), e))
+	if (!folder_base_path(base, sizeof(base), e))
 		return NULL;
 	map = active_map_pathmap(base, dir, stderr, &note, e);
 	if (note)

@@ -234,7 +234,7 @@ int purge_main(int argc, char **argv)
 
 	if (purge_options_parse(argc, argv, &p))
 		return EXIT_USAGE;
-	if (!store_base(base, sizeof(base), &e) || store_init(&p.store, base, false, &e)) {
+	if (!folder_base_path(base, sizeof(base), &e) || store_init(&p.store, base, false, &e)) {
 		fprintf(stderr, "evspace purge: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}

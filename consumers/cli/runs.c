@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "consumers/client/client.h"
+#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/unit.h"
@@ -198,7 +198,7 @@ static int runs_here(struct runs *r)
 	char base[sizeof(r->store.base)];
 	struct error e = {""};
 
-	if (!store_base(base, sizeof(base), &e) || store_init(&r->store, base, false, &e)) {
+	if (!folder_base_path(base, sizeof(base), &e) || store_init(&r->store, base, false, &e)) {
 		fprintf(stderr, "evspace runs: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}
@@ -297,7 +297,7 @@ static int runs_folder(bool json)
 	struct error e;
 	char base[sizeof(((struct store *)0)->base)];
 
-	if (!store_base(base, sizeof(base), &e)) {
+	if (!folder_base_path(base, sizeof(base), &e)) {
 		fprintf(stderr, "evspace runs: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node-agent/store/store.h"
+#include "pathmap/base/folder-base.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "tree/link/address.h"
@@ -42,12 +42,12 @@ static char *list_agents(const glob_t *found, size_t *n)
 /* This host's agent: the only socket in the base folder. */
 static int find_agent(struct evspace_client *c)
 {
-	char base[200], pattern[256];
+	char base[FOLDER_BASE], pattern[256];
 	glob_t found = {0};
 	char *list;
 	size_t n;
 
-	if (!store_base(base, sizeof(base), &c->why))
+	if (!folder_base_path(base, sizeof(base), &c->why))
 		return -1;
 	snprintf(pattern, sizeof(pattern), "%s/agent-*.sock", base);
 	glob(pattern, 0, NULL, &found);

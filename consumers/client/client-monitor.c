@@ -1,30 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records a client's waves where an agent of this host shows them: for whoever looks at the
- * monitors. */
+/* Tells the recorder of a client's waves: for whoever looks at the monitors. */
+#include "consumers/client/client-monitor.h"
+
 #include <string.h>
 
 #include "consumers/client/client.h"
-#include "node-agent/store/monitor.h"
-#include "node-agent/store/store.h"
-#include "tree/data/process.h"
+
+static const struct client_recorder *recorder;
+
+void client_recorder_set(const struct client_recorder *r)
+{
+	recorder = r;
+}
+
+int client_monitor_check(struct error *e)
+{
+	if (recorder)
+		return 0;
+	return errorf(e, "this program cannot be monitored: only the command evspace records what "
+			 "it does itself; leave `monitored` out");
+}
 
 int client_monitor_begin(struct evspace_client *c, struct error *e)
 {
-	char base[200], here[64];
-	struct monitor_plan plan = {.base = base, .process = PROCESS_CONSUMER, .keep = true};
 	const Evspace__Hello *entry = c->link ? link_hello(c->link) : NULL;
+	const char *host = NULL;
+	char here[64];
 
-	if (!store_base(base, sizeof(base), e))
-		return -1;
+	if (!c->monitored)
+		return 0;
 	/* Of several agents on this host one shows it: the one that it talks to, if that is here.
 	 */
 	clock_boot_id(here, sizeof(here));
 	if (entry && here[0] && strcmp(entry->boot_id, here) == 0)
-		plan.host = entry->name;
-	c->monitor = monitor_new(&plan);
-	span_init(&c->span, monitor_tracer(c->monitor), c->view, c->run);
+		host = entry->name;
+	c->monitor = recorder->begin(host, e);
+	if (!c->monitor)
+		return -1;
+	span_init(&c->span, recorder->tracer(c->monitor), c->view, c->run);
 	c->cpu_us = clock_cpu_us();
-	return monitor_want(c->monitor, e);
+	return 0;
 }
 
 void client_monitor_wave(struct evspace_client *c, const struct frame *frame, uint64_t asked_ns)
@@ -55,5 +70,6 @@ void client_monitor_wave(struct evspace_client *c, const struct frame *frame, ui
 void client_monitor_end(struct evspace_client *c)
 {
 	span_fini(&c->span);
-	monitor_free(c->monitor);
+	if (c->monitor)
+		recorder->end(c->monitor);
 }

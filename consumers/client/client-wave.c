@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/client/client-monitor.h"
 #include "pathmap/base/memory.h"
 #include "tree/wire/dictionary.h"
 #include "tree/data/clock.h"

@@ -10,6 +10,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "consumers/client/client-ask.h"
+#include "consumers/client/client-monitor.h"
 #include "pathmap/base/config.h"
 #include "tree/scope/ask.h"
 #include "tree/data/clock.h"
@@ -286,7 +288,7 @@ static struct evspace_client *client_begin(const struct evspace_options *options
 	limit_set(c, (int)c->deadline_ms + OPEN_WITHIN_MS);
 	while (!c->failed && !c->opened && !c->reply && !c->timed_out)
 		event_base_loop(c->base, EVLOOP_ONCE);
-	if (c->reply || (c->opened && (!c->monitored || client_monitor_begin(c, &c->why) == 0)))
+	if (c->reply || (c->opened && client_monitor_begin(c, &c->why) == 0))
 		return c;
 	if (c->opened) {
 		c->failed = true;
@@ -303,6 +305,13 @@ static struct evspace_client *client_begin(const struct evspace_options *options
 struct evspace_client *evspace_open(const struct evspace_options *options,
 				    enum evspace_failure *failure, char *why, size_t n)
 {
+	struct error e;
+
+	if (options->monitored && client_monitor_check(&e) < 0) {
+		*failure = EVSPACE_WRONG;
+		snprintf(why, n, "%s", e.text);
+		return NULL;
+	}
 	return client_begin(options, NULL, failure, why, n);
 }
 

@@ -121,12 +121,7 @@ void client_closed(struct evspace_client *c, struct link *link, const struct err
  * the connection lasts */
 int client_watch_begin(struct evspace_client *c);
 
-/* client-monitor.c: what a client records of itself */
-int client_monitor_begin(struct evspace_client *c, struct error *e);
-void client_monitor_wave(struct evspace_client *c, const struct frame *frame, uint64_t asked_ns);
-void client_monitor_end(struct evspace_client *c);
-
-/* client.c: frames of an open link */
+/* client.c */
 void client_ready(struct evspace_client *c);
 void client_frame(struct evspace_client *c, const struct frame *frame);
 
@@ -151,12 +146,5 @@ const void *client_record(struct evspace_client *c, enum run_kind kind);
 
 /** The text of a name and, if it is wanted, its rank; "?" and -1 if it is unknown. */
 const char *client_name(const struct evspace_client *c, uint32_t id, int32_t *rank);
-
-/**
- * Ask an agent @question, without opening a scope. Returns its answer, whatever kind it is but an
- * error (free it with evspace__frame__free_unpacked()), or NULL as evspace_open() does.
- */
-Evspace__Frame *client_ask(const struct evspace_options *options, const Evspace__Frame *question,
-			   enum evspace_failure *failure, char *why, size_t n);
 
 #endif

@@ -21,9 +21,8 @@ struct delivery {
 	enum reading reading;
 	bool backlog;
 	struct delivery_leaf **leaves; /* all that there ever were, those of now first */
-	size_t n_leaves, n_present;
 	struct delivery_leaf **places; /* by index */
-	size_t n_places;
+	size_t n_leaves, n_present, n_places;
 	struct intervals *numbers;
 	uint64_t serial; /* of answers */
 	bool thinned;	 /* tuples were taken out where parts are mixed: whose cannot be told */

@@ -61,7 +61,8 @@ struct evspace_options {
 	unsigned deadline_ms; /* for each wave, 60000 at most; 0: 1000 */
 	unsigned patience_ms; /* how long a broken connection is tried again; 0: 120000 */
 	enum evspace_compress compress;
-	int monitored; /* record this client's waves in the run "evspace" of this host */
+	int monitored; /* record this client's waves in the run "evspace" of this host: the command
+			  evspace can, for other programs evspace_open() fails */
 	int wait;      /* the run need not be there yet */
 };
 

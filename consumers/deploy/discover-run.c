@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consumers/client/client.h"
+#include "consumers/client/client-ask.h"
 #include "consumers/deploy/discover.h"
 #include "node-agent/control/process-table.h"
 #include "node-agent/store/store-run.h"
@@ -133,7 +133,7 @@ int discover_segments(struct finding *f, const char *run, struct error *e)
 	struct store store;
 	int code;
 
-	if (!store_base(base, sizeof(base), e) || store_init(&store, base, false, e) < 0)
+	if (!folder_base_path(base, sizeof(base), e) || store_init(&store, base, false, e) < 0)
 		return EXIT_BAD_NEWS;
 	code = run_choose(&store, run, chosen, sizeof(chosen), e);
 	if (code == EXIT_FINE) {

@@ -13,13 +13,13 @@
 
 #include <jansson.h>
 
-#include "consumers/client/client.h"
+#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/map/calibrate.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/preload.h"
 #include "consumers/cli/unit.h"
-#include "node-agent/segment/folder-base.h"
+#include "pathmap/base/folder-base.h"
 #include "node-agent/segment/folder.h"
 #include "node-agent/store/store.h"
 #include "pathmap/base/config.h"
@@ -87,7 +87,7 @@ static void folder_check(struct doctor *doctor, struct doctor_finding *f)
 		       "have it removed, by root or whose it is; EVSPACE_DIR names another folder");
 		return;
 	}
-	if (store_base(base, sizeof(base), &f->text) == NULL) {
+	if (folder_base_path(base, sizeof(base), &f->text) == NULL) {
 		f->state = STATE_FAIL;
 		errorf(&f->remedy, "name a shorter folder in EVSPACE_DIR");
 		return;

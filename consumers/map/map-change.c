@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "pathmap/base/hash.h"
-#include "consumers/client/client.h"
+#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/map/map-fold.h"
 #include "consumers/cli/options.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "consumers/client/client.h"
+#include "consumers/client/client-ask.h"
 #include "consumers/run/summary.h"
 
 void elsewhere_ask(struct elsewhere *elsewhere, const char *run)

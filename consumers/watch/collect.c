@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/client/client.h"
+#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/tally.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "consumers/client/client.h"
+#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "pathmap/base/plural.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/client/client.h"
+#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/unit.h"
 #include "consumers/watch/unmatched.h"
@@ -103,7 +103,7 @@ static bool say_refused(const char *command, const struct evspace_options *look,
 	const char *why;
 	struct error e;
 
-	if (look->connect || !store_base(base, sizeof(base), &e) ||
+	if (look->connect || !folder_base_path(base, sizeof(base), &e) ||
 	    store_init(&store, base, false, &e) < 0)
 		return false;
 	TAILQ_FOREACH (r, &store.refusals, link) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/client/client.h"
+#include "consumers/client/client-ask.h"
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/table.h"

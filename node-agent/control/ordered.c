@@ -7,7 +7,7 @@
 
 #include "node-agent/control/audit.h"
 #include "node-agent/control/discard.h"
-#include "node-agent/segment/folder-base.h"
+#include "pathmap/base/folder-base.h"
 #include "node-agent/control/rights.h"
 #include "node-agent/control/session.h"
 #include "node-agent/store/store-run.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "node-agent/control/audit.h"
-#include "node-agent/segment/folder-base.h"
+#include "pathmap/base/folder-base.h"
 #include "node-agent/store/monitor.h"
 #include "node-agent/control/rights.h"
 #include "node-agent/control/rollcall.h"

@@ -2,7 +2,7 @@
 # What is built of this room.
 
 libagent_la_SOURCES += \
-	%D%/element-writer.h %D%/element.c %D%/element.h %D%/folder-base.c %D%/folder-base.h \
+	%D%/element-writer.h %D%/element.c %D%/element.h \
 	%D%/folder.c %D%/folder.h %D%/segment-class.c %D%/segment-class.h \
 	%D%/segment-comm.c %D%/segment-comm.h %D%/segment-entry.h \
 	%D%/segment-file.c %D%/segment-file.h %D%/segment-label.c %D%/segment-label.h \
@@ -12,7 +12,7 @@ libagent_la_SOURCES += \
 	%D%/segment.c %D%/segment.h
 
 collect_sources += \
-	%D%/element-writer.h %D%/element.c %D%/element.h %D%/folder-base.c %D%/folder-base.h \
+	%D%/element-writer.h %D%/element.c %D%/element.h \
 	%D%/folder.c %D%/folder.h %D%/segment-class.c %D%/segment-class.h \
 	%D%/segment-comm.c %D%/segment-comm.h %D%/segment-entry.h \
 	%D%/segment-file.c %D%/segment-file.h %D%/segment-label.c %D%/segment-label.h \

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/segment/folder-base.h"
 #include "node-agent/segment/folder.h"
 #include "node-agent/store/store-index.h"
 #include "pathmap/base/memory.h"
@@ -21,17 +20,6 @@
 /* Folders and files of names that are longer than that are none that we made. */
 #define RUN_BYTES  sizeof(((struct store_segment *)0)->run)
 #define FILE_BYTES sizeof(((struct store_segment *)0)->file)
-
-const char *store_base(char *buf, size_t n, struct error *e)
-{
-	size_t room = sizeof(((struct store *)0)->base);
-
-	n = n < room ? n : room;
-	if (folder_base(buf, n, NULL) >= 0)
-		return buf;
-	errorf(e, "EVSPACE_DIR is too long: a path of less than %zu characters fits", n);
-	return NULL;
-}
 
 /* ---- files ---- */
 

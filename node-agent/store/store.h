@@ -10,6 +10,7 @@
 
 #include "node-agent/store/mirror.h"
 #include "node-agent/segment/segment.h"
+#include "pathmap/base/folder-base.h"
 #include "pathmap/base/error.h"
 
 /** A mapped segment and what is known of its process. */
@@ -69,7 +70,7 @@ TAILQ_HEAD(store_refusals, store_refusal);
 
 /** The runs and segments below one base folder. */
 struct store {
-	char base[200];
+	char base[FOLDER_BASE];
 	struct store_list segments;
 	struct store_mirrors mirrors;
 	struct store_refusals refusals;
@@ -82,12 +83,6 @@ struct store {
 	void *gone_arg;
 	struct store_index *index; /* which files and folders are known; the store's own */
 };
-
-/**
- * The base folder (folder-base.h) of a store. Writes it to @buf. Returns @buf, or NULL with @e when
- * it is too long.
- */
-const char *store_base(char *buf, size_t n, struct error *e);
 
 /**
  * Scan @base (which need not exist yet) and map every sound segment; with @watch also watch the

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node-agent/segment/folder-base.h"
+#include "pathmap/base/folder-base.h"
 #include "node-agent/segment/segment-class.h"
 #include "pathmap/base/quantity.h"
 #include "tree/data/op.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the folder of the event space, past one that somebody else has made in its place. */
-#include "node-agent/segment/folder-base.h"
+#include "pathmap/base/folder-base.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -105,6 +105,15 @@ int folder_base(char *buf, size_t n, struct error *why)
 	const struct folder_wish wish = {getenv("EVSPACE_DIR"), getenv("XDG_RUNTIME_DIR")};
 
 	return folder_base_of(&wish, buf, n, why);
+}
+
+const char *folder_base_path(char *buf, size_t n, struct error *e)
+{
+	n = n < FOLDER_BASE ? n : FOLDER_BASE;
+	if (folder_base(buf, n, NULL) >= 0)
+		return buf;
+	errorf(e, "EVSPACE_DIR is too long: a path of less than %zu characters fits", n);
+	return NULL;
 }
 
 bool folder_is_run(const char *name)

@@ -29,6 +29,15 @@ int folder_base_of(const struct folder_wish *wish, char *buf, size_t n, struct e
 /** The same with this process's environment. */
 int folder_base(char *buf, size_t n, struct error *why);
 
+/** Bytes that a base folder takes at most, with its end. */
+#define FOLDER_BASE 200
+
+/**
+ * The same as text, for who cannot go on without. Writes it to @buf of @n bytes, FOLDER_BASE at
+ * most. Returns @buf, or NULL with @e when it is too long.
+ */
+const char *folder_base_path(char *buf, size_t n, struct error *e);
+
 /** Can a run have that name: that of one folder below the base, of less than FOLDER_RUN bytes? */
 #define FOLDER_RUN 64
 bool folder_is_run(const char *name);
