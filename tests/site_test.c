@@ -4,6 +4,7 @@
 #include "node-agent/source/site.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,12 +152,33 @@ static void many_sites(void)
 	segment_close(&s);
 }
 
+/* However many sites there are in all files ever run, they take some memory and no more. */
+static void sites_take_turns(void)
+{
+	static const struct segment_module module = {.path = "/nowhere/a.so"};
+	struct sites *sites = sites_new();
+	size_t before = mallinfo2().uordblks, taken;
+	char text[64];
+
+	for (uint64_t i = 0; i < 200000; i++)
+		(void)sites_find(sites, &module, 4096 + i);
+	taken = mallinfo2().uordblks - before;
+	tap_note("%zu kB", taken / 1024);
+	CU_ASSERT(taken < 32u << 20);
+	/* the oldest is found again, the newest is there */
+	CU_ASSERT_STRING_EQUAL(sites_find(sites, &module, 4096), "a.so+0x1000");
+	snprintf(text, sizeof(text), "a.so+0x%x", 4096 + 199999);
+	CU_ASSERT_STRING_EQUAL(sites_find(sites, &module, 4096 + 199999), text);
+	sites_free(sites);
+}
+
 static CU_TestInfo site_cases[] = {
 	{"call sites are lines, each with a text of its own", lines},
 	{"files that were not run are not looked into", other_files},
 	{"labels of elements", labels},
 	{"marks discard what an element holds, once", marks},
 	{"ten thousand sites", many_sites},
+	{"more sites than are kept", sites_take_turns},
 	CU_TEST_INFO_NULL,
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resolves addresses with elfutils (libdwfl), once each; files that change under us are survived.
+/* Resolves addresses with elfutils (libdwfl); files that change under us are survived.
  */
 #include "node-agent/source/site.h"
 
@@ -19,6 +19,9 @@
 /* Files that are open at a time. */
 #define OPEN_FILES 8
 
+/* What the sites take at most, with the tables that they are found in. */
+#define SITES_BYTES (16u << 20)
+
 /* Where a call is, the same in all processes that run the file. */
 struct place {
 	uint8_t build_id[MODULE_BUILD_ID_MAX];
@@ -28,8 +31,11 @@ struct place {
 struct site {
 	struct place place;
 	char text[SITE_TEXT];
+	bool first; /* of this text: it is in `by_text` */
 	UT_hash_handle by_place, by_text;
 };
+
+#define SITES_MOST (SITES_BYTES / sizeof(struct site))
 
 /* A file that is open. */
 struct code {
@@ -41,7 +47,7 @@ struct code {
 };
 
 struct sites {
-	struct site *by_place, *by_text;
+	struct site *by_place, *by_text; /* the first one has been there for the longest */
 	struct code files[OPEN_FILES];
 	unsigned next;	/* the file that is closed for another one */
 	unsigned holds; /* of sites_hold() */
@@ -233,6 +239,19 @@ static void question_ask(struct question *q)
 			*c = '_';
 }
 
+/* The one that was resolved first makes way when there are too many. */
+static void sites_make_room(struct sites *sites)
+{
+	struct site *oldest = sites->by_place;
+
+	if (HASH_CNT(by_place, sites->by_place) < SITES_MOST)
+		return;
+	HASH_DELETE(by_place, sites->by_place, oldest);
+	if (oldest->first)
+		HASH_DELETE(by_text, sites->by_text, oldest);
+	free(oldest);
+}
+
 const char *sites_find(struct sites *sites, const struct segment_module *module, uint64_t address)
 {
 	struct question q = {.sites = sites, .module = module, .address = address};
@@ -245,12 +264,14 @@ const char *sites_find(struct sites *sites, const struct segment_module *module,
 	if (site)
 		return site->text;
 	question_ask(&q);
+	sites_make_room(sites);
 	site = memory_new(1, sizeof(*site));
 	site->place = place;
 	snprintf(site->text, sizeof(site->text), "%s", q.text);
 	HASH_ADD(by_place, sites->by_place, place, sizeof(site->place), site);
 	HASH_FIND(by_text, sites->by_text, site->text, strlen(site->text), same);
 	length = strlen(site->text);
+	site->first = same == NULL;
 	if (same)
 		snprintf(site->text + length, sizeof(site->text) - length, "+0x%" PRIx64, address);
 	else

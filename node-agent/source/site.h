@@ -10,7 +10,7 @@
 /** The longest text of a site, with its zero. */
 #define SITE_TEXT 128
 
-/** The sites that were resolved so far, and the files that are open for that. */
+/** The sites that were resolved lately, and the files that are open for that. */
 struct sites;
 
 struct sites *sites_new(void);
@@ -21,7 +21,8 @@ void sites_free(struct sites *sites);
  * "main.c:12"; without line numbers "exchange+0x4f", the function; without symbols, or when the
  * file is gone or another one than was run (its build-id differs), "libx.so.1+0x1c30". Letters that
  * a pattern cannot have are `_`. Two sites of the same text get "+0xADDRESS" behind the second one.
- * Each is resolved once. The text lives as long as @sites.
+ * Each is resolved once, as long as it is one of the newest that some 16 MB hold. The text is valid
+ * until the next call.
  */
 const char *sites_find(struct sites *sites, const struct segment_module *module, uint64_t address);
 
