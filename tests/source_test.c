@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@
 #include "tests/fixture.h"
 #include "tree/data/op-table.h"
 #include "tree/data/op.h"
+#include "tree/link/rate-limit.h"
 
 /* Of the maker's element of 16 as many can be read. */
 #define HELD 15u
@@ -644,6 +646,59 @@ static void very_many_elements(void)
 	free(writers);
 }
 
+/* What a log line says, of a reader that says it to stderr. */
+static const char *said_of(int fd)
+{
+	static char text[1024];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+/* More than a scope can have rows: that is said once, and none is added up. */
+static void more_elements_than_rows(void)
+{
+	const uint32_t most = SEGMENT_ELEMENTS_READ;
+	struct segment_plan plan = {
+		.run = "run", .world = 1, .world_size = 1, .threads = 1, .elements = most + 10};
+	Evspace__Open open = asked_for(READ_LATEST);
+	struct accounting sum = {0};
+	struct rate_limit limit = {0};
+	struct ask ask = {.wave = 1};
+	struct segment_element *table;
+	struct stage *source;
+	struct segment s;
+	int was = dup(STDERR_FILENO), fd = memfd_create("stderr", 0);
+
+	plan.quota = UINT64_MAX;
+	plan.split[CHANNEL_P2P] = SPLIT_OP;
+	plan.capacity[CHANNEL_P2P] = 1;
+	s = run_segment(&plan);
+	table = (void *)((char *)s.header + s.layout.elements_at);
+	/* all are the overflow's */
+	for (uint32_t i = 1; i < most + 10; i++)
+		table[i] = table[0];
+	segment_overflow_write(&s);
+	atomic_store(&s.header->elements, most + 10);
+	look_at_store();
+	host.said = &limit;
+	dup2(fd, STDERR_FILENO);
+	source = source_open(&open);
+	for (; ask.wave <= 3; ask.wave++)
+		(void)wave_read(source, &ask, NULL);
+	dup2(was, STDERR_FILENO);
+	tap_note("%s", said_of(fd));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said_of(fd), "evspace: run run has more elements"));
+	CU_ASSERT_PTR_EQUAL(strchr(said_of(fd), '\n'), strrchr(said_of(fd), '\n'));
+	CU_ASSERT_EQUAL(accounting_read(&s, ACCOUNTING_ALL, &sum), 0);
+	CU_ASSERT_EQUAL(sum.written, most);
+	source_free(source, false);
+	segment_close(&s);
+	close(was);
+	close(fd);
+}
+
 /* An open scope learns communicators that take the place of those that are freed. */
 static void communicators_are_made_again(void)
 {
@@ -786,6 +841,7 @@ int main(void)
 		{"no room for cursors is said", no_room_for_cursors},
 		{"headers that change", headers_that_change},
 		{"very many elements", very_many_elements},
+		{"more elements than can be rows", more_elements_than_rows},
 		{"communicators that are made again", communicators_are_made_again},
 		{"labels come in parts", labels_come_in_parts},
 		{"a survey is of a turn of the loop", surveys_are_of_a_turn},

@@ -53,6 +53,7 @@ struct rows {
 	struct error diagnostic;     /* of that, said last */
 	struct clock_pair born;	     /* the oldest pair that is known of this host's clock */
 	volatile size_t looking;     /* the follow that is being looked at under the guard */
+	bool crowded, told;	     /* more elements than rows, which has been said */
 	bool replaced;		     /* the place is another one since the last refresh */
 	bool waiting;		     /* for other nodes to give elements */
 	struct handovers *handovers; /* while what was given is taken over */

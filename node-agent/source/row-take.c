@@ -168,6 +168,7 @@ static int rows_look(void *arg)
 		if (f->broken || f->given)
 			continue;
 		elements = segment_elements_readable(s);
+		r->crowded |= segment_elements(s) > elements;
 		if (!f->seen)
 			f->older = r->begun ? 0 : elements;
 		f->seen = true;

@@ -108,20 +108,42 @@ static void rows_choose_run(struct rows *r)
 		snprintf(r->run, sizeof(r->run), "%s", store_run_newest(r->host->store));
 }
 
-/* There are no cursors, which waves say, too. */
-static void rows_complain(struct rows *r, const struct error *e)
+static void rows_log(const struct rows *r, const struct error *e)
 {
-	bool again = strcmp(r->diagnostic.text, e->text) == 0;
 	unsigned long unsaid;
 
-	r->refused = errno;
-	r->diagnostic = *e;
-	if (again || !r->host->said || !rate_limit_take(r->host->said, &unsaid))
+	if (!r->host->said || !rate_limit_take(r->host->said, &unsaid))
 		return;
 	fprintf(stderr, "evspace: %s", e->text);
 	if (unsaid)
 		fprintf(stderr, " (and %lu before that, not shown)", unsaid);
 	fputc('\n', stderr);
+}
+
+/* There are no cursors, which waves say, too. */
+static void rows_complain(struct rows *r, const struct error *e)
+{
+	bool again = strcmp(r->diagnostic.text, e->text) == 0;
+
+	r->refused = errno;
+	r->diagnostic = *e;
+	if (!again)
+		rows_log(r, e);
+}
+
+/* What has no row is not read, and in no account: that is said once. */
+static void rows_tell_crowded(struct rows *r)
+{
+	struct error e;
+
+	if (!r->crowded || r->told)
+		return;
+	r->told = true;
+	(void)errorf(&e,
+		     "run %s has more elements on %s than the %u that a process, and all that a "
+		     "view selects, may have: the others are not read; select or split fewer",
+		     r->run, r->host->node, SEGMENT_ELEMENTS_READ);
+	rows_log(r, &e);
 }
 
 static bool rows_open_cursor(struct rows *r)
@@ -308,8 +330,10 @@ void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
 	if (!rows_selects(r, name->text))
 		return;
 	number = rows_number(r, f, key, start, &new.given);
-	if (number > NAME_LOCAL_MAX)
+	if (number > NAME_LOCAL_MAX) {
+		r->crowded = true;
 		return;
+	}
 	old = rows_room(r, number);
 	new.name = name_id(r->place->index, number);
 	new.acked = old->acked;
@@ -362,6 +386,7 @@ bool rows_refresh(struct rows *r, bool claim)
 	if (news != NEWS_MORE)
 		rows_claim_end(r);
 	rows_rest(r, news);
+	rows_tell_crowded(r);
 	/* Rows of a resumed cursor file whose segments are gone have a position, but nothing to
 	 * read. */
 	if (cursor_rows(r->cursor) > r->n)
