@@ -201,7 +201,7 @@ tests_capacity_test_SOURCES = node-agent/collect/core/capacity.c node-agent/coll
 tests_thread_states_test_SOURCES = consumers/watch/thread-states.c consumers/watch/thread-states.h tests/thread_states_test.c
 tests_stage_test_SOURCES = tests/stage_test.c tests/wave.c tests/wave.h
 tests_convert_test_SOURCES = tests/convert_test.c tests/random.h
-EXTRA_DIST += tests/recorded/stages tests/fuzz/seeds/wire
+EXTRA_DIST += tests/recorded/stages tests/fuzz/seeds/wire tests/fuzz/seeds/segment
 
 tests_pathmap_test_SOURCES = tests/maps.c tests/maps.h tests/pathmap_test.c
 tests_table_test_SOURCES = tests/table_test.c
