@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The agent: the daemon of a node; it holds the node's elements and runs its stages (DESIGN 3). */
+/* The agent: the daemon of a node; it holds the node's elements and runs its stages
+ * (docs/architecture.md). */
 #ifndef EVSPACE_AGENT_H
 #define EVSPACE_AGENT_H
 

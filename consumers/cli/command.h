@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/** Exit codes of all subcommands (DESIGN 9). */
+/** Exit codes of all subcommands (docs/consumers.md). */
 enum exit_code {
 	EXIT_FINE = 0,
 	EXIT_BAD_NEWS = 1, /* the check failed, or the answer is bad news where asked for one */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options that all consumers have in common, and how a command adds its own (DESIGN 9). */
+/* The options that all consumers have in common, and how a command adds its own
+ * (docs/consumers.md). */
 #ifndef EVSPACE_OPTIONS_H
 #define EVSPACE_OPTIONS_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A profile: where to look and as who, under a name, in a file of the user's (DESIGN 9). */
+/* A profile: where to look and as who, under a name, in a file of the user's (docs/consumers.md).
+ */
 #ifndef EVSPACE_PROFILE_H
 #define EVSPACE_PROFILE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The delivery account: what has come of each leaf's waves and what is owed, so that every tuple
- * counts once (DESIGN 5, Cursors). */
+ * counts once (docs/decisions/0004-leaves-remember.md). */
 #ifndef EVSPACE_DELIVERY_H
 #define EVSPACE_DELIVERY_H
 

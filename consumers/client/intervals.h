@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers: which tuples of each element have come, told by their numbers, so that none counts twice
- * and none is missed in silence (DESIGN rule 4). */
+ * and none is missed in silence (docs/guarantees.md). */
 #ifndef EVSPACE_INTERVALS_H
 #define EVSPACE_INTERVALS_H
 

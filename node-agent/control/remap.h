@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Remaps: the entry agent goes by another map while its scopes are open (DESIGN 6). */
+/* Remaps: the entry agent goes by another map while its scopes are open
+ * (docs/decisions/0007-remap-second-tree.md). */
 #ifndef EVSPACE_REMAP_H
 #define EVSPACE_REMAP_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rights: what the one at the other end of a link may do and see, by its roles and their limits
- * (DESIGN 7). */
+ * (docs/rights.md). */
 #ifndef EVSPACE_RIGHTS_H
 #define EVSPACE_RIGHTS_H
 

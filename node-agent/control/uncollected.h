@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes that carry a collector and are not in the event space, and why (DESIGN 2.1). */
+/* Processes that carry a collector and are not in the event space, and why (docs/guarantees.md). */
 #ifndef EVSPACE_UNCOLLECTED_H
 #define EVSPACE_UNCOLLECTED_H
 

@@ -43,7 +43,7 @@ static inline uint32_t element_half(uint16_t first, uint16_t second)
 
 /**
  * Append a tuple, by its words, where w->next is a slot: relaxed 64-bit stores into it, then the
- * head with release order (DESIGN 5).
+ * head with release order (docs/decisions/0001-ring-without-locks.md).
  */
 static inline __attribute__((always_inline)) void element_put(struct element_writer *w,
 							      uint64_t start, uint64_t end,

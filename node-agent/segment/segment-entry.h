@@ -58,7 +58,7 @@ struct segment_thread {
 /** Entry number of the thread of an overflow element: no thread of the table. */
 #define SEGMENT_NO_THREAD UINT32_MAX
 
-/** What a channel of a thread is split into: an element for each (DESIGN 1, channel). */
+/** What a channel of a thread is split into: an element for each (docs/glossary.md). */
 enum segment_split { SPLIT_THREAD, SPLIT_COMM, SPLIT_OP, SPLIT_SITE, SPLIT_COUNT };
 
 /** One element: where its ring is and what it records. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lies where in a segment file: header, control page, tables (DESIGN 5). */
+/* What lies where in a segment file: header, control page, tables (docs/architecture.md). */
 #ifndef EVSPACE_SEGMENT_LAYOUT_H
 #define EVSPACE_SEGMENT_LAYOUT_H
 

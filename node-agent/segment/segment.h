@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The segment: one process's part of the event space, a file in shared memory (DESIGN 5). */
+/* The segment: one process's part of the event space, a file in shared memory
+ * (docs/architecture.md). */
 #ifndef EVSPACE_SEGMENT_H
 #define EVSPACE_SEGMENT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The source stage: reads a node's elements from their segments, the newest tuple or all since
- * (DESIGN 5). */
+ * (docs/architecture.md). */
 #ifndef EVSPACE_SOURCE_H
 #define EVSPACE_SOURCE_H
 

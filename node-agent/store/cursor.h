@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cursors: how far a scope has read each element of a leaf, in a file that survives the agent
- * (DESIGN 5). */
+ * (docs/decisions/0004-leaves-remember.md). */
 #ifndef EVSPACE_CURSOR_H
 #define EVSPACE_CURSOR_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store: all segments of a user on this host, found as programs come and go (DESIGN 3, 5). */
+/* The store: all segments of a user on this host, found as programs come and go
+ * (docs/architecture.md). */
 #ifndef EVSPACE_STORE_H
 #define EVSPACE_STORE_H
 

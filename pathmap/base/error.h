@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of what went wrong, carried from where it is known to who shows it (DESIGN 10.4). */
+/* The text of what went wrong, carried from where it is known to who shows it (CONTRIBUTING.md). */
 #ifndef EVSPACE_ERROR_H
 #define EVSPACE_ERROR_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is there or the program ends: for what is built once at start-up (DESIGN 10.6). */
+/* Memory that is there or the program ends: for what is built once at start-up (CONTRIBUTING.md).
+ */
 #include "pathmap/base/memory.h"
 
 #include <stdarg.h>

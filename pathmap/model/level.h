@@ -13,8 +13,8 @@ enum level {
 	LEVEL_COUNT,
 };
 
-/** How a source reads: of elements the newest tuple or all since (DESIGN 5), or what classes of
- * operations have counted so far. */
+/** How a source reads: of elements the newest tuple or all since (docs/architecture.md), or what
+ * classes of operations have counted so far. */
 enum reading { READ_LATEST, READ_STREAM, READ_COUNTS, READ_COUNT };
 
 /** One stage of a view: a kind ("reduce"), its arguments ("last"), and its level. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names "/cluster/node/rank/thread/channel" and the patterns that select them (DESIGN 6). */
+/* Names "/cluster/node/rank/thread/channel" and the patterns that select them (docs/pathmap.md). */
 #ifndef EVSPACE_PATTERN_H
 #define EVSPACE_PATTERN_H
 

@@ -69,7 +69,7 @@ static void prepare(void)
 				      wanted[i].args, NULL);
 }
 
-/* Tuples that ought to be there by the parts' counts, less those that are (DESIGN rule 4). */
+/* Tuples that ought to be there by the parts' counts, less those that are (docs/guarantees.md). */
 static uint64_t unaccounted(const struct batch *b)
 {
 	struct batch_cursor c = {0};

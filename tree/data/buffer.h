@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A reference-counted piece of memory that received or produced data lives in (DESIGN 5, Batch). */
+/* A reference-counted piece of memory that received or produced data lives in
+ * (docs/architecture.md). */
 #ifndef EVSPACE_BUFFER_H
 #define EVSPACE_BUFFER_H
 

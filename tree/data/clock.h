@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clocks: raw ticks for collectors, and the line that turns ticks into nanoseconds (DESIGN 8). */
+/* Clocks: raw ticks for collectors, and the line that turns ticks into nanoseconds
+ * (docs/architecture.md). */
 #ifndef EVSPACE_CLOCK_H
 #define EVSPACE_CLOCK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names in a scope: what the numbers in runs stand for, said once per link (DESIGN 5, Few
- * wake-ups). */
+/* Names in a scope: what the numbers in runs stand for, said once per link (docs/architecture.md).
+ */
 #ifndef EVSPACE_NAMES_H
 #define EVSPACE_NAMES_H
 

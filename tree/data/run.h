@@ -56,7 +56,7 @@ struct newest {
 
 /**
  * Where runs come from, and what became of the tuples: in this wave, at this leaf,
- *   read = delivered + filtered + reduced     (DESIGN rule 4: every tuple is accounted for)
+ *   read = delivered + filtered + reduced     (docs/guarantees.md: every tuple is accounted for)
  * `lost` tuples were overwritten before they could be read, `discarded` ones had outlived their
  * element's lifetime or were dropped on request, so written = read + lost + discarded.
  * For READ_LATEST, older tuples are not asked for and not counted; for READ_COUNTS none are read.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tuple: one communication event as a fixed-size record (DESIGN 5; the paper's section 4.1). */
+/* The tuple: one communication event as a fixed-size record (docs/architecture.md; the paper's
+ * section 4.1). */
 #ifndef EVSPACE_TUPLE_H
 #define EVSPACE_TUPLE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Limits: the runs, and the users whose runs, that the roles of a certificate are for (DESIGN 7).
+/* Limits: the runs, and the users whose runs, that the roles of a certificate are for
+ * (docs/rights.md).
  */
 #ifndef EVSPACE_LIMITS_H
 #define EVSPACE_LIMITS_H

@@ -9,11 +9,12 @@
  * A listening socket, at "HOST:PORT" or "unix:PATH". A peer that has proved who it is, by
  * certificate or by the Unix socket's credentials, and said hello, becomes a link: @accepted gives
  * it its events, `ready` follows at once. Others are logged. At most 64 may be without proof, 5 s
- * each (DESIGN 7), or a tenth of that where 16 from one address are; up to 448 more wait. Who comes
- * when all places are taken gets that of the oldest of those that have most of them, by address and
- * by what is near it (a /24, or a /48 of IPv6), if it would have less; from where somebody has
- * proved who he is, 16 do not count. NULL with @e. A socket file that a dead agent left is
- * replaced. A socket that the service manager holds there for us is taken (tree/link/notify.h).
+ * each (docs/guarantees.md), or a tenth of that where 16 from one address are; up to 448 more wait.
+ * Who comes when all places are taken gets that of the oldest of those that have most of them, by
+ * address and by what is near it (a /24, or a /48 of IPv6), if it would have less; from where
+ * somebody has proved who he is, 16 do not count. NULL with @e. A socket file that a dead agent
+ * left is replaced. A socket that the service manager holds there for us is taken
+ * (tree/link/notify.h).
  */
 struct link_listener;
 typedef void link_accepted(struct link *link, void *arg);

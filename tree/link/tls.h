@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TLS 1.3 identities: certificates of agents and consumers, the roles written in them, and what is
- * revoked (DESIGN 7). */
+ * revoked (docs/rights.md). */
 #ifndef EVSPACE_TLS_H
 #define EVSPACE_TLS_H
 

@@ -14,7 +14,7 @@
 /**
  * A nonblocking socket. With TLS, OpenSSL sees memory only: what recv() brought lies in a scratch
  * of the caller's until it is read, what OpenSSL writes is gathered in `out`, so that there is one
- * send() per flush however many records it has (DESIGN 5).
+ * send() per flush however many records it has (docs/decisions/0015-tls-on-own-bios.md).
  */
 struct transport {
 	int fd;			 /* -1: none */

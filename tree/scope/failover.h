@@ -14,8 +14,9 @@
  * A child that has children of its own must not take these with it when it dies, is stopped or is
  * cut off: its part is opened on another host, first on the alternates that the plan names, at last
  * (unless the child is a gateway) on this one, until the child is back and has opened it itself.
- * Leaves remember what each wave was (DESIGN 5, Cursors), so nothing is lost or comes twice
- * whichever way a wave went. What the child holds as a leaf itself is missing meanwhile, and named.
+ * Leaves remember what each wave was (docs/decisions/0004-leaves-remember.md), so nothing is lost
+ * or comes twice whichever way a wave went. What the child holds as a leaf itself is missing
+ * meanwhile, and named.
  */
 struct failover;
 

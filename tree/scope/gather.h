@@ -15,7 +15,8 @@ struct event_base;
 struct gather;
 struct wave_quota;
 
-/** Waves that may be under way at once in a scope; slots are preallocated (DESIGN 7). */
+/** Waves that may be under way at once in a scope; slots are preallocated (docs/architecture.md).
+ */
 #define GATHER_WINDOW 64u
 
 /** A leaf that a wave lacks. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stages: the pieces of code that tuples pass on their path (the paper's wrappers; DESIGN 5). */
+/* Stages: the pieces of code that tuples pass on their path (the paper's wrappers;
+ * docs/architecture.md). */
 #ifndef EVSPACE_STAGE_H
 #define EVSPACE_STAGE_H
 

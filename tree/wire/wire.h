@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames: a length, a protobuf header (tree/wire/wire.proto) and a raw body (DESIGN 7). */
+/* Frames: a length, a protobuf header (tree/wire/wire.proto) and a raw body (docs/architecture.md).
+ */
 #ifndef EVSPACE_WIRE_H
 #define EVSPACE_WIRE_H
 

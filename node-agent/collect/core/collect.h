@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector's path: what is done at the begin and the end of each operation (DESIGN 2.1, 5). */
+/* The collector's path: what is done at the begin and the end of each operation
+ * (docs/architecture.md). */
 #ifndef EVSPACE_COLLECT_H
 #define EVSPACE_COLLECT_H
 

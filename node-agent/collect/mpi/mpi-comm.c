@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gives communicators their ids and members without any communication (DESIGN 5). */
+/* Gives communicators their ids and members without any communication
+ * (docs/decisions/0023-communicator-ids.md). */
 #include "node-agent/collect/mpi/mpi-comm.h"
 
 #include <stdbool.h>
