@@ -8,6 +8,7 @@
 #include "pathmap/base/memory.h"
 #include "tests/peers.h"
 #include "tree/data/clock.h"
+#include "tree/data/tellers.h"
 #include "tree/scope/wave-quota.h"
 #include "tree/data/label-id.h"
 
@@ -281,18 +282,21 @@ static void wave_done(void *arg, struct wave *w)
 }
 
 /* The child is place 3, with leaves 4, 5 and 7, of which the last is below 6. */
-static void sayer_open(struct bed *bed)
+static void sayer_prepare(struct bed *bed)
 {
 	static const struct gather_events waves = {.late = wave_late, .done = wave_done};
 	static char node[] = "w0", none[] = "";
-	static struct plan_place leaves[] = {
-		{.index = 4, .leaf = true}, {.index = 5, .leaf = true}, {.index = 7, .leaf = true}};
+	static struct plan_place leaves[3];
 	static struct plan_place inner = {.index = 6};
 	static struct plan_place *below_inner[] = {&leaves[2]};
 	static struct plan_place *below[] = {&leaves[0], &leaves[1], &inner};
 
-	for (int i = 0; i < 3; i++)
-		leaves[i].node = leaves[i].cluster = leaves[i].address = none;
+	for (uint32_t i = 0; i < 3; i++)
+		leaves[i] = (struct plan_place){.index = i < 2 ? 4 + i : 7,
+						.leaf = true,
+						.node = none,
+						.cluster = none,
+						.address = none};
 	inner.node = inner.cluster = inner.address = none;
 	inner.children = below_inner;
 	inner.n_children = 1;
@@ -303,6 +307,10 @@ static void sayer_open(struct bed *bed)
 					 .address = bed->w.local_address,
 					 .children = below,
 					 .n_children = 3};
+}
+
+static void sayer_begin(struct bed *bed)
+{
 	bed_begin(bed);
 	opens = REFUSALS;
 	said = (Evspace__Answer)EVSPACE__ANSWER__INIT;
@@ -311,6 +319,12 @@ static void sayer_open(struct bed *bed)
 	off = 0;
 	done = (struct done){0};
 	WAIT(&bed->w, hop_ready(bed->hop));
+}
+
+static void sayer_open(struct bed *bed)
+{
+	sayer_prepare(bed);
+	sayer_begin(bed);
 }
 
 /* Ask for a wave. Returns what became of the child: NULL if it is believed. */
@@ -556,6 +570,50 @@ static void contradicts(void)
 	sayer_close(&bed);
 }
 
+/* The map puts ranks 2, 7 and 9 on leaf 4: nobody believes that others are there. */
+static void ranks_of_others(void)
+{
+	static const struct {
+		int32_t number;
+		uint32_t place;
+		bool its;
+	} cases[] = {
+		{2, 4, true},	{7, 4, true},	    {8, 4, true},  {9, 4, true},
+		{0, 4, false},	{3, 4, false},	    {6, 4, false}, {10, 4, false},
+		{-1, 4, false}, {0x40001, 4, true}, {0, 5, false}, {0, 7, true},
+	};
+	static char text[] = "/e/w4/rank9/t0/p2p", holds[] = "2,7-9", none[] = "", all[] = "all";
+	Evspace__Name name = EVSPACE__NAME__INIT, *names = &name;
+	struct tellers *tellers;
+	struct bed bed;
+	uint32_t child;
+
+	sayer_prepare(&bed);
+	for (size_t i = 0; i < 2; i++)
+		bed.place.children[i]->placed = true;
+	bed.place.children[0]->holds = holds;
+	bed.place.children[1]->holds = none;
+	bed.place.children[2]->children[0]->placed = true;
+	bed.place.children[2]->children[0]->holds = all;
+	sayer_begin(&bed);
+	tellers = names_tellers(bed.scope.names);
+	child = tellers_number(tellers, "w0");
+	name.level = LEVEL_ELEMENT;
+	name.text = text;
+	said.names = &names;
+	said.n_names = 1;
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		enum tellers_has had = tellers_has(tellers, child, cases[i].number);
+
+		name.id = name_id(cases[i].place, i);
+		name.rank = cases[i].number;
+		CU_ASSERT_PTR_NULL(sayer_asked(&bed));
+		CU_ASSERT_EQUAL(tellers_has(tellers, child, cases[i].number) != had, cases[i].its);
+		CU_ASSERT_STRING_EQUAL(name_known(&bed, name.id), text);
+	}
+	sayer_close(&bed);
+}
+
 static void too_many_names(void)
 {
 	enum { MANY = 150000 };
@@ -704,6 +762,7 @@ int main(void)
 		{"what waves cannot hold is missing for that reason", more_than_is_held},
 		{"nobody takes more room than is left to others", as_much_as_it_leaves},
 		{"what it and others say of communicators", contradicts},
+		{"whose ranks are where the map has them", ranks_of_others},
 		{"nobody says more names at once than agents do", too_many_names},
 		{"nobody lacks more than there is", missing_more_than_there_are},
 		{"nobody speaks twice for a leaf, nor for another wave", parts_of_others},

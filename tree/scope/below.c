@@ -4,8 +4,59 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "tree/data/process.h"
+
+struct ranks {
+	unsigned long first, last;
+};
+
+/* The host of a leaf. */
+struct below_host {
+	const struct plan_place *place;
+	struct ranks *holds;
+	size_t n_holds;
+};
+
+/* ---- hosts ---- */
+
+/* As holding_has() reads it. */
+static void host_hold(struct below_host *host, const char *list)
+{
+	while (*list) {
+		struct ranks ranks;
+		char *end;
+
+		ranks.first = ranks.last = strtoul(list, &end, 10);
+		if (end == list)
+			return;
+		if (*end == '-')
+			ranks.last = strtoul(end + 1, &end, 10);
+		host->holds = memory_room(host->holds, host->n_holds, sizeof(*host->holds));
+		host->holds[host->n_holds++] = ranks;
+		list = *end == ',' ? end + 1 : "";
+	}
+}
+
+static int ranks_order(const void *a, const void *b)
+{
+	const struct ranks *left = a, *right = b;
+
+	return (left->first > right->first) - (left->first < right->first);
+}
+
+static void host_init(struct below_host *host, const struct plan_place *place)
+{
+	*host = (struct below_host){.place = place};
+	if (place->holds)
+		host_hold(host, place->holds);
+	if (host->n_holds > 1)
+		qsort(host->holds, host->n_holds, sizeof(*host->holds), ranks_order);
+}
+
+/* ---- places ---- */
 
 static void below_add(struct below *below, const struct plan_place *p, bool top)
 {
@@ -26,6 +77,25 @@ static int index_order(const void *a, const void *b)
 	return (*left > *right) - (*left < *right);
 }
 
+static const uint32_t *index_find(uint32_t index, const uint32_t *list, size_t n)
+{
+	return bsearch(&index, list, n, sizeof(index), index_order);
+}
+
+/* The indexes are in order already. */
+static void below_add_hosts(struct below *below, const struct plan_place *p)
+{
+	if (p->leaf) {
+		size_t i = (size_t)(index_find(p->index, below->leaves, below->n) - below->leaves);
+
+		/* No two places have one index, but what came from elsewhere might. */
+		if (!below->hosts[i].place)
+			host_init(&below->hosts[i], p);
+	}
+	for (size_t i = 0; i < p->n_children; i++)
+		below_add_hosts(below, p->children[i]);
+}
+
 void below_init(struct below *below, const struct plan_place *place)
 {
 	size_t n = plan_size(place).places;
@@ -37,18 +107,18 @@ void below_init(struct below *below, const struct plan_place *place)
 	below_add(below, place, true);
 	qsort(below->leaves, below->n, sizeof(*below->leaves), index_order);
 	qsort(below->places, below->n_places, sizeof(*below->places), index_order);
+	below->hosts = memory_new(below->n, sizeof(*below->hosts));
+	below_add_hosts(below, place);
 }
 
 void below_fini(struct below *below)
 {
+	for (size_t i = 0; i < below->n; i++)
+		free(below->hosts[i].holds);
+	free(below->hosts);
 	free(below->leaves);
 	free(below->places);
 	*below = (struct below){0};
-}
-
-static const uint32_t *index_find(uint32_t index, const uint32_t *list, size_t n)
-{
-	return bsearch(&index, list, n, sizeof(index), index_order);
 }
 
 bool below_has(const struct below *below, uint32_t leaf)
@@ -59,6 +129,34 @@ bool below_has(const struct below *below, uint32_t leaf)
 bool below_names(const struct below *below, uint32_t id)
 {
 	return index_find(name_place(id), below->places, below->n_places) != NULL;
+}
+
+/* ---- names ---- */
+
+static const struct below_host *host_find(const struct below *below, uint32_t id)
+{
+	const uint32_t *at = index_find(name_place(id), below->leaves, below->n);
+
+	return at ? &below->hosts[at - below->leaves] : NULL;
+}
+
+bool below_holds(const struct below *below, uint32_t id, int32_t number)
+{
+	const struct below_host *by = host_find(below, id);
+	size_t low = 0, high = by ? by->n_holds : 0;
+
+	if (!by || !by->place->placed || process_is_task(number) ||
+	    (by->place->holds && strcmp(by->place->holds, "all") == 0))
+		return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (number >= 0 && by->holds[middle].first <= (unsigned long)number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && (unsigned long)number <= by->holds[low - 1].last;
 }
 
 /* ---- answers ---- */

@@ -12,10 +12,13 @@
 #include "tree/data/names.h"
 #include "tree/wire/wire.h"
 
+struct below_host;
+
 /** Plain data; place indexes, from the lowest. */
 struct below {
 	uint32_t *leaves;
 	size_t n;
+	struct below_host *hosts; /* those of the leaves, in that order */
 	uint32_t *places; /* who may give out names there: all places, and their stand-ins */
 	size_t n_places;
 };
@@ -29,6 +32,10 @@ bool below_has(const struct below *below, uint32_t leaf);
 
 /** Has somebody there given out the name @id? */
 bool below_names(const struct below *below, uint32_t id);
+
+/** May process @number be one of the host that has given out the name @id? The map says where ranks
+ * are, and nothing of tasks. */
+bool below_holds(const struct below *below, uint32_t id, int32_t number);
 
 /**
  * Does @answer with @body speak for leaves there alone: once for each, as missing or in one part of

@@ -25,7 +25,7 @@ static void names_take(const struct hearsay_child *child, uint32_t teller, const
 		if (!name_is_its(child->below, child->own, names, n) ||
 		    names_learn(names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text) < 0)
 			continue;
-		if (n->level == LEVEL_ELEMENT)
+		if (n->level == LEVEL_ELEMENT && below_holds(child->below, n->id, n->rank))
 			tellers_own(names_tellers(names), teller, n->rank);
 	}
 }
