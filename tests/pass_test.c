@@ -9,6 +9,7 @@
 #include "node-agent/control/session.h"
 #include "node-agent/control/superior.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/plan/lineage.h"
 #include "tests/maps.h"
 #include "tests/peers.h"
 
@@ -211,6 +212,9 @@ static void judged_again(void)
 	bed_open(&bed);
 	host.tls = bed.node;
 	CU_ASSERT(superior_is(&w2, &host, &peer));
+	/* as when a map is applied */
+	lineage_free(active_map.above);
+	active_map.above = NULL;
 	active_map.map = without;
 	active_map.generation = 1;
 	CU_ASSERT_FALSE(superior_is(&w2, &host, &peer));
@@ -237,6 +241,7 @@ static void judged_again(void)
 	shown.signer = pass_signer(bed.book);
 	CU_ASSERT_EQUAL(superior_check(&other, &host, &peer, &shown, &e), 0);
 	free(pass.data);
+	lineage_free(active_map.above);
 	pathmap_free(with);
 	pathmap_free(without);
 	bed_close(&bed);
