@@ -56,7 +56,15 @@ static void help(FILE *out)
 	      "\n"
 	      "  evspace agent &\n"
 	      "  evspace run -- mpirun -np 2 ./your-program &\n"
-	      "  evspace heartbeat\n",
+	      "  evspace heartbeat\n"
+	      "\n"
+	      "exit codes of all commands:\n"
+	      "\n"
+	      "  0    all is well, or it was done\n"
+	      "  1    bad news (somebody is stuck, a host does not answer), or it failed\n"
+	      "  2    wrong options or arguments, or there is no such run or view\n"
+	      "  3    no connection to an agent, or it refuses\n"
+	      "  125  run, exec: evspace itself failed; else the program's exit code\n",
 	      out);
 }
 

@@ -24,8 +24,8 @@ pages_are_good() {
 	local command page
 
 	grep -q '^evspace-certs \\- ' "$(found /man1/evspace-certs.1)" || return
-	for command in '' $(commands); do
-		page=$(found "/man1/evspace${command:+-$command}.1") || return
+	for command in '' $(commands) 'map apply' 'map diff' 'map rollback' 'map discover'; do
+		page=$(found "/man1/evspace${command:+-${command// /-}}.1") || return
 		grep -q "^\.SH SYNOPSIS" "$page" && grep -q '^evspace.* \\- ' "$page" || { cat "$page"; return 1; }
 		# shellcheck disable=SC2046
 		for option in $("$top_builddir/evspace" $command --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p'); do

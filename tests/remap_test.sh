@@ -137,6 +137,13 @@ tap_case "a dry run prepares and changes nothing" eval 'ended 0 map apply "$new"
 tap_case "flat" applied a0 a1 b0 b1
 tap_case "the agent's log says who did it" grep -q 'audit: control (.*): apply a map: done, map generation 2: .* 1 open scope switched' "$bed_dir/front.err"
 tap_case "so does the consumer" grep -q 'from wave [0-9]* on by map generation 2' "$bed_dir/watch.err"
+same() {
+	local before
+
+	before=$(generation) && ended 0 map apply "$new" && says 'nothing is different' "nothing is applied: map generation $before stays" &&
+		[ "$(generation)" = "$before" ] && ended 0 map rollback --dry-run && says 'b1 from front to b0'
+}
+tap_case "the same again is not applied, and what rollback goes to stays" same
 edit mapping 's/^tree .*/tree fanout 2;/'
 tap_case "a fan-out" applied a0 a1 b0 b1
 edit mapping 's/^tree .*/tree by-hand { ga { a0; a1; } b1 { b0; } }/'

@@ -95,12 +95,12 @@ has_gone_on() {
 knew_in_time() {
 	local out=$bed_dir/follow-$1.out start
 
-	bed_until grep -q '"type":"wave".*"stuck":4' "$out" || return
+	bed_until grep -q '"type":"wave".*"stuck":3,"awaited":1' "$out" || return
 	start=$(sed -n "s/.*\"op\":\"$2\",\"running\":true,\"start_ns\":\([0-9]*\).*/\1/p" "$out" | tail -n 1)
 	bed_until has_gone_on "$1" "$start" || return
 	waves_since "$1" "$start" | awk -v run="$1" '
-		$2 == 4 && !known { known = $1 }
-		$1 > 2000 && $2 != 4 { print; late = 1 }
+		$2 == 3 && !known { known = $1 }
+		$1 > 2000 && $2 != 3 { print; late = 1 }
 		END { print run ": known after " known " ms"; exit late }' | tee -a "$tap_dir/known"
 	return "${PIPESTATUS[1]}"
 }

@@ -102,6 +102,7 @@ static void the_dead_are_gone(void)
 	thread_states_end(&thread_states, false);
 	CU_ASSERT_TRUE(thread_states.items[0].gone);
 	CU_ASSERT_FALSE(thread_states.items[0].running);
+	CU_ASSERT_FALSE(thread_states.items[0].died_inside);
 	CU_ASSERT_EQUAL(thread_states.items[0].still_ns, 3 * SECOND);
 	ev.end_ns = 0;
 	ev.flags = EVSPACE_GONE | EVSPACE_RUNNING;
@@ -110,6 +111,8 @@ static void the_dead_are_gone(void)
 	thread_states_end(&thread_states, false);
 	CU_ASSERT_TRUE(thread_states.items[0].gone);
 	CU_ASSERT_FALSE(thread_states.items[0].running);
+	CU_ASSERT_TRUE(thread_states.items[0].died_inside);
+	CU_ASSERT_EQUAL(thread_states.items[0].end_ns, 0);
 	CU_ASSERT_EQUAL(thread_states.items[0].still_ns, 4 * SECOND);
 	thread_states_fini(&thread_states);
 }

@@ -94,7 +94,8 @@ static const struct {
 	{"monitored", false, MONITORED, OPTIONS_WAVES,
 	 "  --monitored       record what this command itself does, for others' --of evspace\n"},
 	{"wait", false, WAIT, OPTIONS_WAVES,
-	 "  --wait            wait for the run if it is not there yet\n"},
+	 "  --wait            wait for the run if it is not there yet; without --run for one\n"
+	 "                    that lives\n"},
 	{"json", false, JSON, 0, "  --json            one JSON object a line, with \"schema\":1\n"},
 };
 

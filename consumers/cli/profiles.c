@@ -27,7 +27,7 @@ static const char profiles_help[] =
 	"are.\n"
 	"\n"
 	"examples:\n"
-	"  evspace profile save lab --connect front.example.org:7440 --tls certs --identity alice\n"
+	"  evspace profile save lab --connect front:7440 --tls certs --identity alice\n"
 	"  evspace --profile lab heartbeat\n"
 	"  evspace profile remove lab\n"
 	"\n"

@@ -21,9 +21,12 @@
 #include "tree/stage/stage.h"
 
 static const char deploy_help[] =
-	"usage: evspace deploy up|restart PATHMAP [options]     start the agents of all nodes\n"
-	"       evspace deploy down PATHMAP [options]           end them, and leave nothing there\n"
-	"       evspace deploy status PATHMAP [options]         how they are, one line each\n"
+	"usage: evspace deploy up|restart PATHMAP [options]\n"
+	"       evspace deploy down PATHMAP [options]\n"
+	"       evspace deploy status PATHMAP [options]\n"
+	"\n"
+	"up starts the agents of all nodes, down ends them and leaves nothing there, status shows\n"
+	"how they are, one line each; restart starts those that run anew.\n"
 	"\n"
 	"cluster.map says what starts the agents of each cluster; without a word it is ssh:\n"
 	"\n"

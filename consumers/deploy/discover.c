@@ -17,8 +17,7 @@
 #include "pathmap/base/quantity.h"
 
 static const char discover_help[] =
-	"usage: evspace map discover [--run NAME | --pvm | --slurm JOB | --ssh HOSTS] [options] "
-	"[DIR]\n"
+	"usage: evspace map discover [options] [DIR]\n"
 	"\n"
 	"Find what runs, and write the pathmap that it has: application.map, cluster.map and\n"
 	"mapping.map in DIR, for evspace deploy, evspace agent --pathmap and evspace map apply, "
@@ -37,7 +36,7 @@ static const char discover_help[] =
 	"  evspace map discover --ssh 'w[0-7]' maps && evspace deploy up maps\n"
 	"  evspace map discover --connect front:7440 --identity control now\n"
 	"  evspace map apply now --connect front:7440 --identity control\n"
-	"  evspace map discover --slurm 42 maps && evspace deploy up maps --job 42 --tls certs\n"
+	"  evspace map discover --slurm 42 maps && evspace deploy up maps --job 42\n"
 	"\n"
 	"  --run NAME        a run on this host, live or ended (evspace runs), from its segments;\n"
 	"                    with --connect on all hosts that the entry agent there reaches: its "

@@ -40,9 +40,10 @@ static const char change_help[] =
 	"puts\n"
 	"elsewhere, nothing is changed: exit code 1. Hosts that did not answer before either are "
 	"named.\n"
-	"rollback goes back to the map before. Both need a control certificate (evspace-certs), or "
-	"to be\n"
-	"the agent's user on its host.\n"
+	"A map by which nothing is different is not applied.\n"
+	"\n"
+	"rollback goes back to the map before, one step: a second rollback undoes the first. Both\n"
+	"need a control certificate (evspace-certs), or to be the agent's user on its host.\n"
 	"\n"
 	"The agent keeps the map: one that is started again with the same files goes on with it. "
 	"If the\n"
@@ -225,7 +226,8 @@ static size_t views_both(const struct change *c)
 	return n;
 }
 
-static void change_print(struct change *c)
+/* Returns how much is different. */
+static size_t change_print(struct change *c)
 {
 	size_t n = 0;
 	unsigned long long generation = c->now->generation;
@@ -240,6 +242,7 @@ static void change_print(struct change *c)
 	if (c->common.json)
 		json_print(json_pack("{ss sI sI}", "type", "map", "generation",
 				     (json_int_t)generation, "differences", (json_int_t)n));
+	return n;
 }
 
 /* ---- applying ---- */
@@ -301,13 +304,21 @@ static int change_apply(struct change *c)
 static int change(struct change *c)
 {
 	int code = change_ask_map(c);
+	size_t n;
 
 	if (code == EXIT_FINE)
 		code = change_read(c);
 	if (code != EXIT_FINE)
 		return code;
-	change_print(c);
-	return c->action == DIFF ? EXIT_FINE : change_apply(c);
+	n = change_print(c);
+	if (c->action == DIFF || (n == 0 && !c->dry_run)) {
+		/* the map before stays the one to go back to */
+		if (c->action != DIFF && !c->common.json)
+			printf("nothing is applied: map generation %llu stays\n",
+			       (unsigned long long)c->now->generation);
+		return EXIT_FINE;
+	}
+	return change_apply(c);
 }
 
 static int change_words(const struct change *c)

@@ -31,7 +31,7 @@ static const char map_help[] =
 	"usage: evspace map check DIR [--json]\n"
 	"       evspace map show DIR [--view VIEW] [--window N] [--dot | --json]\n"
 	"       evspace map suggest DIR --view VIEW [--window N] [--json]\n"
-	"       evspace map discover ...   the maps of what runs (evspace map discover --help)\n"
+	"       evspace map discover ...   (see evspace map discover --help)\n"
 	"       evspace map diff | apply | rollback ...   (see evspace map apply --help)\n"
 	"\n"
 	"DIR is a pathmap: application.map (which threads, what is collected, which views),\n"

@@ -23,7 +23,7 @@ static const char discard_help[] =
 	"examples:\n"
 	"  evspace discard                                 # all that the view `events` selects\n"
 	"  evspace discard --select '/**/rank[0-3]/**'     # of some ranks\n"
-	"  evspace discard --view volume --select '/**/p2p.MPI_Send'\n";
+	"  evspace discard --view volume --select '/**/p2p.MPI_Send'\n\n";
 
 static const struct own_option own[] = {
 	{NULL, false, 0},

@@ -249,8 +249,9 @@ static void summary_write(FILE *line, const void *arg)
 	if (n.unpacked_bytes > n.received_bytes)
 		fprintf(line, " (%s before compression)",
 			unit_bytes(bytes, n.unpacked_bytes / each));
-	fprintf(line, " and %llu us of CPU time of all agents",
-		(unsigned long long)(n.cpu_us / each));
+	if (n.cpu_us >= each)
+		fprintf(line, " and %llu us of CPU time of all agents",
+			(unsigned long long)(n.cpu_us / each));
 	if (n.seconds > RATE_AFTER_S)
 		fprintf(line, " (%s of a core, this command %s)",
 			unit_share(share, (double)n.cpu_us * 1e-6 / n.seconds),

@@ -46,12 +46,13 @@ static void wave_json(const struct heartbeat *h, const struct evspace_wave *w)
 	json_t *o;
 
 	evspace_counts(h->client, &n);
-	o = json_pack("{s:i,s:s,s:I,s:I,s:s,s:i,s:i,s:o,s:i,s:i,s:i,s:b,s:i}", "schema",
+	o = json_pack("{s:i,s:s,s:I,s:I,s:s,s:i,s:i,s:o,s:i,s:i,s:i,s:i,s:b,s:i}", "schema",
 		      HEARTBEAT_SCHEMA, "type", "wave", "wave", (json_int_t)w->number, "time_ns",
 		      (json_int_t)w->taken_ns, "run", h->run, "hosts", (int)w->leaves, "answered",
 		      (int)w->answered, "missing", missing_json(w), "processes", (int)w->processes,
-		      "threads", (int)h->thread_states.n, "stuck", (int)h->stuck, "ended",
-		      (int)h->ended, "unreadable", (int)w->unreadable);
+		      "threads", (int)h->thread_states.n, "stuck",
+		      (int)(h->stuck - heartbeat_awaited(h)), "awaited", (int)heartbeat_awaited(h),
+		      "ended", (int)h->ended, "unreadable", (int)w->unreadable);
 	if (!o)
 		abort();
 	json_object_update_new(
@@ -94,19 +95,20 @@ static void thread_json(const struct heartbeat *h, const struct thread_state *p,
 
 	if (!o)
 		abort();
-	json_object_update_new(o, json_pack("{s:i,s:I,s:I,s:I,s:b,s:b,s:b,s:b,s:b,s:b,s:s,s:o}",
-					    "peer", p->peer, "seq_or_tag", (json_int_t)p->seq,
-					    "comm", (json_int_t)p->comm, "bytes",
-					    (json_int_t)p->bytes, "stuck", p->stuck, "culprit",
-					    p->culprit, "deadlock", p->deadlock, "circle",
-					    p->circle, "meets", p->meets, "mismatch", p->mismatch,
-					    "why", why_words[p->why], "waits_for", ranks_json(p)));
+	json_object_update_new(
+		o, json_pack("{s:i,s:I,s:I,s:I,s:b,s:b,s:b,s:b,s:b,s:b,s:s,s:o}", "peer", p->peer,
+			     "seq_or_tag", (json_int_t)p->seq, "comm", (json_int_t)p->comm, "bytes",
+			     (json_int_t)p->bytes, "stuck", p->stuck && !p->culprit, "culprit",
+			     p->culprit, "deadlock", p->deadlock, "circle", p->circle, "meets",
+			     p->meets, "mismatch", p->mismatch, "why", why_words[p->why],
+			     "waits_for", ranks_json(p)));
 	if (p->cause != STALL_NOBODY)
 		json_object_update_new(
 			o, json_pack("{s:s,s:s}", "cause", h->thread_states.items[p->cause].name,
 				     "cause_is_silent_since", order_words[p->order]));
 	if (p->gone)
-		json_object_set_new(o, "dead", json_true());
+		json_object_update_new(
+			o, json_pack("{s:b,s:b}", "dead", 1, "died_inside", (int)p->died_inside));
 	if (p->region_op)
 		json_object_update_new(o, region_json(h, p));
 	if (p->world)

@@ -14,8 +14,9 @@
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
 
-/* Where the table is not drawn over, not more often than this unless something happens. */
-#define BLOCK_EVERY_NS 1000000000u
+/* Where the table is not drawn over, not more often than this unless something happens: each of
+ * those that come once a second. */
+#define BLOCK_EVERY_NS 900000000u
 
 /* Rates over less than this say nothing. */
 #define RATE_AFTER_S 0.5
@@ -79,25 +80,15 @@ static void screen_line(struct screen *s, const char *colour, const char *line)
 	} while (*line != '\0');
 }
 
-/* Who is awaited does no communication, so it is not in an operation that does not end. */
-static size_t awaited(const struct heartbeat *h)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < h->thread_states.fresh; i++)
-		n += h->thread_states.items[i].culprit && h->thread_states.items[i].stuck;
-	return n;
-}
-
 static void screen_program(struct screen *s, const struct evspace_wave *w)
 {
 	const struct heartbeat *h = s->h;
 	char line[WORDS_TEXT], rate[UNIT_TEXT] = "?", total[UNIT_TEXT], awaiting[48] = "";
 	int n;
 
-	if (awaited(h))
-		snprintf(awaiting, sizeof(awaiting), ", waiting for %zu other%s", awaited(h),
-			 plural(awaited(h), "s"));
+	if (heartbeat_awaited(h))
+		snprintf(awaiting, sizeof(awaiting), ", waiting for %zu other%s",
+			 heartbeat_awaited(h), plural(heartbeat_awaited(h), "s"));
 	if (h->ended)
 		snprintf(line, sizeof(line),
 			 "run %s has ended; this is how its %zu thread%s %s left", h->run,
@@ -108,7 +99,7 @@ static void screen_program(struct screen *s, const struct evspace_wave *w)
 			 "run %s: %zu thread%s in %u process%s on %u of %u host%s; %zu stuck%s",
 			 h->run, h->thread_states.n, plural(h->thread_states.n, "s"), w->processes,
 			 plural(w->processes, "es"), w->answered, w->leaves, plural(w->leaves, "s"),
-			 h->stuck - awaited(h), awaiting);
+			 h->stuck - heartbeat_awaited(h), awaiting);
 	screen_line(s, "\033[1m", line);
 	if (h->written_rate >= 0)
 		unit_count(rate, (uint64_t)h->written_rate);
@@ -251,13 +242,14 @@ static size_t screen_table(struct screen *s, const struct table *t,
 /* How many threads, and how many of them are stuck, there was no room for. */
 static void screen_hidden(struct screen *s, const struct thread_state **order, size_t shown)
 {
+	const struct thread_state *items = s->h->thread_states.items;
 	size_t n = s->h->thread_states.n, stuck = 0;
 	char line[WORDS_TEXT], text[48] = "";
 
 	for (size_t i = 0; i < n; i++)
-		stuck += s->h->thread_states.items[i].stuck;
+		stuck += items[i].stuck && !items[i].culprit;
 	for (size_t i = 0; i < shown; i++)
-		stuck -= order[i]->stuck;
+		stuck -= order[i]->stuck && !order[i]->culprit;
 	if (stuck > 0)
 		snprintf(text, sizeof(text), ", %zu of them stuck", stuck);
 	snprintf(line, sizeof(line), "... and %zu more thread%s%s", n - shown,
@@ -335,12 +327,12 @@ static void summary_write(FILE *line, const void *arg)
 	fprintf(line, "%s look%s", unit_count(waves, n.waves), plural(n.waves, "s"));
 	if (looks_per_second(&n) > 0)
 		fprintf(line, " (%.1f/s)", looks_per_second(&n));
-	fprintf(line,
-		" at %u host%s, each %s on the wire and %llu us of CPU time of all agents; %llu "
-		"tuple%s lost",
-		n.leaves, plural(n.leaves, "s"), unit_bytes(bytes, n.received_bytes / each),
-		(unsigned long long)(n.cpu_us / each), (unsigned long long)n.lost,
-		plural(n.lost, "s"));
+	fprintf(line, " at %u host%s, each %s on the wire", n.leaves, plural(n.leaves, "s"),
+		unit_bytes(bytes, n.received_bytes / each));
+	if (n.cpu_us >= each)
+		fprintf(line, " and %llu us of CPU time of all agents",
+			(unsigned long long)(n.cpu_us / each));
+	fprintf(line, "; %llu tuple%s lost", (unsigned long long)n.lost, plural(n.lost, "s"));
 	if (n.reconnections)
 		fprintf(line, "; the connection was made again %u time%s", n.reconnections,
 			plural(n.reconnections, "s"));

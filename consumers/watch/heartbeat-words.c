@@ -19,7 +19,7 @@ const char *heartbeat_doing(const struct heartbeat *h, const struct thread_state
 	const struct words_about about = {p->op, p->op_number, p->peer, p->seq, p->comm};
 
 	buf[0] = '\0';
-	words_add(buf, "%s%s", p->running ? "in " : "", p->op);
+	words_add(buf, "%s%s", p->running || p->died_inside ? "in " : "", p->op);
 	words_add_about(buf, h->client, &about);
 	return buf;
 }
@@ -127,7 +127,7 @@ static void print_since(const struct thread_state *p)
 {
 	char ago[UNIT_TEXT], clock[32];
 
-	words_clock(clock, sizeof(clock), p->running ? p->start_ns : p->end_ns, 3);
+	words_clock(clock, sizeof(clock), stall_since(p), 3);
 	printf(" for %s (since %s)", unit_duration(ago, (uint64_t)p->still_ns), clock);
 }
 
@@ -146,7 +146,7 @@ static void print_culprit(const struct heartbeat *h, const struct thread_state *
 	printf("%s (%s) %s: %s", process_words(who, p->rank), p->name, heartbeat_waits(h, p, text),
 	       p->gone ? "its process has died, silent" : "outside any operation");
 	print_since(p);
-	printf(", after %s", heartbeat_doing(h, p, text));
+	printf(", %s%s", p->died_inside ? "" : "after ", heartbeat_doing(h, p, text));
 	print_region(h, p);
 	putchar('\n');
 }
@@ -194,9 +194,21 @@ static bool is_unmatched(const struct heartbeat *h)
 	return h->common.look.n_select && w && w->processes && !w->elements;
 }
 
+void heartbeat_unknown(const struct heartbeat *h, FILE *out)
+{
+	char looked[UNIT_TEXT], after[UNIT_TEXT];
+
+	fprintf(out, "not known yet: looked for %s, --stuck-after is %s\n",
+		unit_duration(looked, h->looked_ns - h->begun_ns),
+		unit_duration(after, (uint64_t)h->stuck_after_ns));
+}
+
 static void print_fine(const struct heartbeat *h)
 {
-	if (h->ended)
+	if (heartbeat_is_waiting(h))
+		printf("waited in vain for %s%s\n", h->common.look.run ? "run " : "a run",
+		       h->common.look.run ? h->common.look.run : "");
+	else if (h->ended)
 		printf("run %s has ended: none of its processes lives\n", h->run);
 	else if (h->thread_states.fresh == 0)
 		printf("no thread of a program is seen%s%s\n",
@@ -206,11 +218,22 @@ static void print_fine(const struct heartbeat *h)
 		       h->run);
 	else if (evspace_wave(h->client)->processes == 0)
 		printf("run %s: none of its processes that are seen lives\n", h->run);
+	else if (!heartbeat_is_known(h))
+		heartbeat_unknown(h, stdout);
 	else if (h->thread_states.fresh == h->dead + 1)
 		printf("the %s thread makes progress\n", h->dead ? "other" : "only");
 	else if (h->dead < h->thread_states.fresh)
 		printf("all %s%zu threads make progress\n", h->dead ? "other " : "",
 		       h->thread_states.fresh - h->dead);
+}
+
+size_t heartbeat_awaited(const struct heartbeat *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->thread_states.fresh; i++)
+		n += h->thread_states.items[i].culprit && h->thread_states.items[i].stuck;
+	return n;
 }
 
 /* Of whom nothing is known is bad news, too. */

@@ -36,7 +36,8 @@ static const char heartbeat_help[] =
 	"                    collected, a host does not answer, or nobody has the run; 0 if all "
 	"make\n"
 	"                    progress or came to an ordinary end (looks until a second after\n"
-	"                    --stuck-after, unless --count or --duration say otherwise)\n"
+	"                    --stuck-after, unless --count or --duration say otherwise;\n"
+	"                    when that is too short to know, exit code 1)\n"
 	"  --once            look once\n";
 
 enum { STUCK_AFTER = 256, CHECK, ONCE };
@@ -80,19 +81,57 @@ static size_t heartbeat_members(void *arg, uint32_t comm, int32_t *members, size
 	return evspace_members(h->client, comm, members, room);
 }
 
+bool heartbeat_is_waiting(const struct heartbeat *h)
+{
+	return h->common.look.wait && !h->begun;
+}
+
+bool heartbeat_is_known(const struct heartbeat *h)
+{
+	return !h->begun || h->ended || h->looked_ns - h->begun_ns >= (uint64_t)h->stuck_after_ns;
+}
+
+/* Whoever is inside an operation at the first look has gone on by the end, or is stuck. */
+static void heartbeat_limit(struct heartbeat *h)
+{
+	h->end_ns = clock_mono_ns() + (uint64_t)h->stuck_after_ns + 1000000000u;
+}
+
+/* The first look that sees a process. */
+static void heartbeat_begin(struct heartbeat *h)
+{
+	h->begun = true;
+	h->begun_ns = h->looked_ns;
+	if (h->timed)
+		heartbeat_limit(h);
+}
+
+/* Who waits for a run is told nothing of one that had ended before. */
+static bool is_passed_over(const struct heartbeat *h)
+{
+	return heartbeat_is_waiting(h) && evspace_wave(h->client)->elements > 0;
+}
+
 /* Take a wave in: every thread's last event, for how long it has been that, who waits for whom. */
 static void heartbeat_take(struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);
 	struct evspace_event ev;
 
+	h->looked_ns = clock_mono_ns();
+	if (w->processes && !h->begun)
+		heartbeat_begin(h);
+	h->dead = h->stuck = 0;
+	if (heartbeat_is_waiting(h) && !h->check)
+		standing_wait(&h->standing, "evspace heartbeat", &h->common);
+	if (is_passed_over(h))
+		return;
 	h->run = standing_run(&h->standing, &h->common, h->client);
 	thread_states_begin(&h->thread_states);
 	while (evspace_event(h->client, &ev))
 		thread_states_add(&h->thread_states, &ev, w->number);
 	thread_states_end(&h->thread_states, w->n_missing > 0);
 	h->ended = w->n_missing == 0 && w->processes == 0 && w->elements > 0;
-	h->dead = 0;
 	for (size_t i = 0; i < h->thread_states.fresh; i++)
 		h->dead += h->thread_states.items[i].gone;
 	h->stuck =
@@ -121,12 +160,23 @@ static int look_last(struct heartbeat *h)
 	return rc < 0 ? rc : 0;
 }
 
+/* What is there of the run. Returns the exit code, or -1 to go on. */
+static int heartbeat_stands(struct heartbeat *h, bool last)
+{
+	if (last && heartbeat_is_waiting(h))
+		return standing_none("evspace heartbeat", &h->common);
+	return standing_take(&h->standing, "evspace heartbeat", &h->common, h->client, last);
+}
+
 /* The time is over. */
 static int look_end(struct heartbeat *h)
 {
 	if (h->check)
 		return look_last(h);
-	h->code = standing_end(&h->standing, "evspace heartbeat", &h->common, h->client);
+	if (heartbeat_is_waiting(h))
+		h->code = standing_none("evspace heartbeat", &h->common);
+	else
+		h->code = standing_end(&h->standing, "evspace heartbeat", &h->common, h->client);
 	return 0;
 }
 
@@ -153,16 +203,16 @@ static int look_once(struct heartbeat *h)
 	heartbeat_take(h);
 	/* One look tells a check whether somebody is stuck; that all make progress takes the whole
 	 * time. */
-	h->code = h->check ? -1
-			   : standing_take(&h->standing, "evspace heartbeat", &h->common, h->client,
-					   is_last(h));
-	if (!h->check && (h->common.json || !standing_is_empty(h->client)) && heartbeat_show(h) < 0)
+	if (h->check)
+		return !h->ended && !h->stuck && !is_last(h);
+	if (is_passed_over(h) && !is_last(h))
+		return 1;
+	h->code = heartbeat_stands(h, is_last(h));
+	if (is_passed_over(h))
 		return 0;
-	if (h->code >= 0)
+	if ((h->common.json || !standing_is_empty(h->client)) && heartbeat_show(h) < 0)
 		return 0;
-	if (h->ended || (h->check && h->stuck))
-		return 0;
-	return !is_last(h);
+	return h->code < 0 && !h->ended && !is_last(h);
 }
 
 /* A check that has not seen all hosts and processes in its last look cannot say that all is well.
@@ -192,7 +242,10 @@ static int heartbeat_look(struct heartbeat *h)
 		heartbeat_json(h);
 	else
 		heartbeat_verdict(h);
-	if (h->stuck || h->dead || !is_whole(h) || (!h->ended && h->thread_states.fresh == 0))
+	if (h->common.json && !heartbeat_is_known(h))
+		heartbeat_unknown(h, stderr);
+	if (h->stuck || h->dead || !is_whole(h) || !heartbeat_is_known(h) ||
+	    (!h->ended && h->thread_states.fresh == 0))
 		return EXIT_BAD_NEWS;
 	return EXIT_FINE;
 }
@@ -219,9 +272,9 @@ int heartbeat_main(int argc, char **argv)
 		return code;
 	}
 	options_catch_signals(h.client);
-	/* Whoever is inside an operation at the first look has gone on by then, or is stuck. */
-	if (h.check && !h.common.count && !h.common.duration_ns)
-		h.common.duration_ns = (uint64_t)h.stuck_after_ns + 1000000000u;
+	h.timed = h.check && !h.common.count && !h.common.duration_ns;
+	if (h.timed && !h.common.look.wait)
+		heartbeat_limit(&h);
 	if (h.common.duration_ns)
 		h.end_ns = clock_mono_ns() + h.common.duration_ns;
 	h.redraw = isatty(STDOUT_FILENO) && !h.common.json;

@@ -4,6 +4,8 @@
 #ifndef EVSPACE_HEARTBEAT_H
 #define EVSPACE_HEARTBEAT_H
 
+#include <stdio.h>
+
 #include "consumers/cli/options.h"
 #include "consumers/watch/thread-states.h"
 #include "consumers/watch/standing.h"
@@ -15,17 +17,19 @@ struct heartbeat {
 	struct evspace_client *client;
 	bool check, redraw, colour;
 	bool silent; /* the last look of a check was not answered at all */
+	bool timed;  /* no --count or --duration: a check ends by itself */
 	int64_t stuck_after_ns;
 	uint64_t end_ns; /* CLOCK_MONOTONIC, 0: no limit */
 	struct thread_states thread_states;
 	struct stall *stall;
 	struct standing standing;
-	const char *run; /* the standing's */
-	int code;	 /* of an end before the time, -1: none */
-	size_t stuck;	 /* threads of the last wave */
-	size_t dead;	 /* of these: their processes ended without finishing */
-	bool begun;	 /* a process of the run was seen alive */
-	bool ended;	 /* all hosts answered, and no process of the run lives */
+	const char *run;	      /* the standing's */
+	int code;		      /* of an end before the time, -1: none */
+	size_t stuck;		      /* threads of the last wave */
+	size_t dead;		      /* of these: their processes ended without finishing */
+	bool begun;		      /* a process of the run was seen alive */
+	uint64_t begun_ns, looked_ns; /* when first, and the last look; CLOCK_MONOTONIC */
+	bool ended;		      /* all hosts answered, and no process of the run lives */
 	/* of the table that was drawn last */
 	int lines;
 	uint64_t shown_ns;
@@ -49,6 +53,18 @@ const char *heartbeat_region(const struct heartbeat *h, const struct thread_stat
  * Returns @buf. */
 const char *heartbeat_waits(const struct heartbeat *h, const struct thread_state *p,
 			    char buf[WORDS_TEXT]);
+
+/** Does it wait for a run (--wait) of which no process was seen alive yet? */
+bool heartbeat_is_waiting(const struct heartbeat *h);
+
+/** Have those that live been looked at for so long that who is stuck was seen to be? */
+bool heartbeat_is_known(const struct heartbeat *h);
+
+/** Say on @out that they have not. */
+void heartbeat_unknown(const struct heartbeat *h, FILE *out);
+
+/** How many are stuck for another one that does no communication, and is not inside anything. */
+size_t heartbeat_awaited(const struct heartbeat *h);
 
 /** Say on stdout who is stuck, a line each, or that nobody is. */
 void heartbeat_verdict(const struct heartbeat *h);

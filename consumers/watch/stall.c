@@ -278,9 +278,9 @@ static void await(struct stall *s, struct thread_state *p)
 		p->why = STALL_UNKNOWN;
 }
 
-static int64_t silent_since(const struct thread_state *p)
+int64_t stall_since(const struct thread_state *p)
 {
-	return p->running ? p->start_ns : p->end_ns;
+	return p->running || p->died_inside ? p->start_ns : p->end_ns;
 }
 
 /* ---- chains ---- */
@@ -341,7 +341,7 @@ static void follow(struct stall *s, size_t at, int64_t after_ns)
 		end->culprit = true;
 		end->stuck = end->still_ns >= after_ns;
 	}
-	apart = (double)(silent_since(p) - silent_since(end));
+	apart = (double)(stall_since(p) - stall_since(end));
 	error = p->error_ns + end->error_ns;
 	p->order = apart > error    ? STALL_SILENT_BEFORE
 		   : apart < -error ? STALL_SILENT_AFTER

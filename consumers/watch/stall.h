@@ -33,6 +33,7 @@ struct thread_state {
 	uint16_t op_number;
 	bool running; /* inside the operation, else it was the last one */
 	bool gone;    /* its process died: inside the operation (not running then), or after it */
+	bool died_inside;
 	int32_t peer;
 	uint32_t seq, comm;
 	bool unnumbered; /* a collective whose number says nothing: EVSPACE_UNNUMBERED */
@@ -40,7 +41,7 @@ struct thread_state {
 	uint16_t region_op;	  /* the region or phase (evspace.h) that it is in; 0: none */
 	uint32_t region;	  /* label */
 	int64_t region_ns;	  /* since when */
-	int64_t start_ns, end_ns; /* end: 0 while running */
+	int64_t start_ns, end_ns; /* end: 0 while running, and for one that died inside */
 	double error_ns;	  /* of both, when compared with other hosts */
 	int64_t still_ns;	  /* for how long nothing has changed: since it entered or left the
 				     operation, by its own host's clock */
@@ -64,6 +65,9 @@ struct thread_state {
 
 /** Members of a communicator as world ranks (-1: not known); returns how many, 0 if unknown. */
 typedef size_t stall_members(void *arg, uint32_t comm, int32_t *members, size_t room);
+
+/** Since when nothing has changed: Unix time in ns, by its own host's clock. */
+int64_t stall_since(const struct thread_state *thread_state);
 
 /** Say that nothing was found yet. */
 void stall_reset(struct thread_state *thread_state);

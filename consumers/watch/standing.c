@@ -179,6 +179,20 @@ static void say_ended(const char *command, const char *run, const struct standin
 			unit_count(events, runs->events), plural(runs->events, "s"));
 }
 
+void standing_wait(struct standing *s, const char *command, const struct common *common)
+{
+	say_waiting(s, command, common->look.run);
+}
+
+int standing_none(const char *command, const struct common *common)
+{
+	const char *run = common->look.run;
+
+	fprintf(stderr, "%s: waited in vain for %s%s\n", command, run ? "run " : "a run",
+		run ? run : "");
+	return EXIT_BAD_NEWS;
+}
+
 const char *standing_run(struct standing *s, const struct common *common,
 			 const struct evspace_client *client)
 {
@@ -322,7 +336,10 @@ int standing_take(struct standing *s, const char *command, const struct common *
 int standing_end(struct standing *s, const char *command, const struct common *common,
 		 const struct evspace_client *client)
 {
-	int code = evspace_wave(client) ? standing_take(s, command, common, client, true) : -1;
+	const struct evspace_wave *w = evspace_wave(client);
+	int code = w ? standing_take(s, command, common, client, true) : -1;
 
+	if (code < 0 && common->look.wait && !s->settled && (!w || w->elements == 0))
+		code = standing_none(command, common);
 	return code >= 0 ? code : EXIT_FINE;
 }

@@ -32,6 +32,12 @@ int standing_take(struct standing *standing, const char *command, const struct c
 int standing_end(struct standing *standing, const char *command, const struct common *common,
 		 const struct evspace_client *client);
 
+/** Say once, on stderr, that the run is waited for. */
+void standing_wait(struct standing *standing, const char *command, const struct common *common);
+
+/** Say that it was waited for in vain. Returns the exit code. */
+int standing_none(const char *command, const struct common *common);
+
 /** The name of the run that is looked at, "" while there is none. One that nobody has named, and
  * that was not live at the start, is asked for once, when something of it was seen. Valid until the
  * next call. */

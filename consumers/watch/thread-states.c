@@ -56,11 +56,6 @@ static void find_world(struct thread_state *p)
 	p->world = world;
 }
 
-static int64_t since(const struct thread_state *p)
-{
-	return p->running ? p->start_ns : p->end_ns;
-}
-
 static struct thread_state *thread_state_room(struct thread_states *p)
 {
 	if (p->n == p->room) {
@@ -82,6 +77,7 @@ void thread_states_add(struct thread_states *p, const struct evspace_event *ev, 
 		.op_number = ev->op_number,
 		.running = (ev->flags & EVSPACE_RUNNING) && !(ev->flags & EVSPACE_GONE),
 		.gone = ev->flags & EVSPACE_GONE,
+		.died_inside = (ev->flags & EVSPACE_GONE) && (ev->flags & EVSPACE_RUNNING),
 		.peer = ev->peer,
 		.seq = ev->seq_or_tag,
 		.comm = ev->comm,
@@ -95,14 +91,11 @@ void thread_states_add(struct thread_states *p, const struct evspace_event *ev, 
 		.region = region ? ev->seq_or_tag : 0,
 		.region_ns = region ? ev->start_ns : 0,
 	};
-	/* When it ended is not known, but that it has not gone on since then. */
-	if (to->gone && !to->end_ns)
-		to->end_ns = to->start_ns;
 	thread_name(ev->name, to->name, sizeof(to->name));
 	find_world(to);
 	snprintf(to->op, sizeof(to->op), "%s", ev->op);
-	if (ev->read_ns > since(to))
-		to->still_ns = ev->read_ns - since(to);
+	if (ev->read_ns > stall_since(to))
+		to->still_ns = ev->read_ns - stall_since(to);
 }
 
 /* By world, rank and name. */
@@ -127,7 +120,7 @@ static int compare(const void *a, const void *b)
 		return x->region_op ? 1 : -1;
 	if (x->running != y->running)
 		return x->running ? -1 : 1;
-	return (since(x) < since(y)) - (since(x) > since(y));
+	return (stall_since(x) < stall_since(y)) - (stall_since(x) > stall_since(y));
 }
 
 static void sort(struct thread_state *items, size_t n)

@@ -193,6 +193,7 @@ static void show_wave(struct viewer *v)
 	v->waits = false;
 	v->shown += !w->again;
 	v->shown_ns = clock_mono_ns();
+	v->drawn++;
 	v->loss = (struct loss){0};
 }
 
@@ -295,6 +296,9 @@ static void summary_write(FILE *line, const void *arg)
 
 	evspace_counts(v->client, &n);
 	fprintf(line, "%llu wave%s", (unsigned long long)n.waves, plural(n.waves, "s"));
+	/* those that bring nothing new, or come too fast for people, are not */
+	if (v->drawn != n.waves)
+		fprintf(line, " (%llu shown)", (unsigned long long)v->drawn);
 	if (n.read || n.lost)
 		fprintf(line,
 			", %llu tuple%s read: %llu delivered, %llu filtered, %llu reduced; "

@@ -26,6 +26,7 @@ struct viewer {
 	bool waits;	   /* there is something to be shown */
 	bool fresh;	   /* the figures were shown: what adds waves up begins anew */
 	uint64_t shown;	   /* waves, or seen to be empty */
+	uint64_t drawn;	   /* waves that were printed */
 	uint64_t shown_ns; /* when the last one was */
 	struct loss loss;  /* since then */
 	uint64_t end_ns;

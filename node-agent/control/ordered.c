@@ -85,7 +85,7 @@ static void ordered_carry(void *arg, const Evspace__SwitchAsk *ask, const struct
 		return;
 	}
 	snprintf(said->run, sizeof(said->run), "%s",
-		 ask->run[0] ? ask->run : store_run_newest(here->store));
+		 ask->run[0] ? ask->run : store_run_newest(here->store, false));
 	host->text = said->why;
 	if (ask->discard)
 		discard_carry(here, ask, place, host, said);

@@ -269,7 +269,8 @@ static int counter_read(struct stage *stage, const struct ask *ask, struct batch
 	(void)e;
 	batch_clear(out);
 	if (!c->run[0])
-		snprintf(c->run, sizeof(c->run), "%s", store_run_newest(c->host->store));
+		snprintf(c->run, sizeof(c->run), "%s",
+			 store_run_newest(c->host->store, c->open->wait));
 	part = batch_add(out, RUN_PART, c->place->index, ask->wave, 1, 0);
 	*part = (struct part){.clock = counter_line(c), .cpu_us = (uint32_t)(cpu - c->cpu_us)};
 	c->cpu_us = cpu;

@@ -105,7 +105,8 @@ void rows_folder(const struct rows *r, char *buf)
 static void rows_choose_run(struct rows *r)
 {
 	if (!r->run[0])
-		snprintf(r->run, sizeof(r->run), "%s", store_run_newest(r->host->store));
+		snprintf(r->run, sizeof(r->run), "%s",
+			 store_run_newest(r->host->store, r->open->wait));
 }
 
 static void rows_log(const struct rows *r, const struct error *e)

@@ -164,13 +164,13 @@ static const char *mirror_run_newest(const struct store *store)
 	return best ? best->mirror.origin.run : "";
 }
 
-const char *store_run_newest(const struct store *store)
+const char *store_run_newest(const struct store *store, bool living)
 {
 	const struct store_segment *s, *best = NULL;
 
 	TAILQ_FOREACH (s, &store->segments, link) {
 		/* Monitors are looked at by name alone. */
-		if (strcmp(s->run, SPAN_RUN) == 0)
+		if (strcmp(s->run, SPAN_RUN) == 0 || (living && !s->alive))
 			continue;
 		if (!best || s->alive > best->alive ||
 		    (s->alive == best->alive && s->born.mono_ns > best->born.mono_ns))

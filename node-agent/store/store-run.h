@@ -36,8 +36,9 @@ size_t store_runs_held(const struct store *store,
 		       bool (*holds)(const void *arg, const struct store_segment *s),
 		       const void *arg, struct store_run **runs);
 
-/** The newest live run, else the newest one, "" when there is none: what is meant where none is
- * named. Valid until the next store_refresh(). */
-const char *store_run_newest(const struct store *store);
+/** The newest live run, else the newest one unless @living, "" when there is none: what is meant
+ * where none is named. Of mirrors it is not known which live. Valid until the next store_refresh().
+ */
+const char *store_run_newest(const struct store *store, bool living);
 
 #endif

@@ -320,9 +320,10 @@ void sites_release(struct sites *sites)
 	(void)sites;
 }
 
-const char *store_run_newest(const struct store *store)
+const char *store_run_newest(const struct store *store, bool living)
 {
 	(void)store;
+	(void)living;
 	return RUN;
 }
 
