@@ -632,12 +632,17 @@ static void very_many_elements(void)
 	look_at_store();
 	open.backlog = false;
 	source = source_open(&open);
+	CU_ASSERT_FALSE(source->ops->ready(source));
+	crowd_write(&s, writers, 0, CROWD);
 	while (!source->ops->take(source, NULL))
 		turns++;
 	tap_note("%u turns", turns);
 	CU_ASSERT(turns > 1);
-	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	CU_ASSERT_TRUE(source->ops->ready(source));
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), CROWD);
+	CU_ASSERT_EQUAL(part.lost, 0);
 	crowd_write(&s, writers, 0, CROWD);
+	CU_ASSERT_TRUE(source->ops->ready(source));
 	ask = (struct ask){.wave = 2, .have = 1};
 	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), CROWD);
 	CU_ASSERT_EQUAL(part.lost, 0);
@@ -726,6 +731,45 @@ static void communicators_are_made_again(void)
 	CU_ASSERT_EQUAL(names_comm_count(names), 2 * COMMS);
 	for (uint32_t i = 0; i < COMMS; i++)
 		CU_ASSERT_PTR_NOT_NULL(names_comm_find(names, 200 + i));
+	source_free(source, false);
+	segment_close(&s);
+}
+
+/* Neither do communicators of very many processes. */
+static void very_many_members(void)
+{
+	enum { COMMS = 40, WORLD = 100000 };
+	struct segment_plan plan = {.run = "run",
+				    .world = 1,
+				    .world_size = WORLD,
+				    .threads = 1,
+				    .members = COMMS * WORLD};
+	struct segment s = run_segment(&plan);
+	Evspace__Open open = asked_for(READ_LATEST);
+	struct stage *source;
+	unsigned turns = 1;
+
+	for (int32_t i = 0; i < COMMS; i++) {
+		int32_t *room = segment_members_take(&s, WORLD);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(room);
+		for (int32_t k = 0; k < WORLD; k++)
+			room[k] = (k + i) % WORLD;
+		segment_comm_add(&s, (uint32_t)(100 + i), 1, WORLD,
+				 segment_members_keep(&s, room, WORLD));
+	}
+	look_at_store();
+	source = source_open(&open);
+	while (!source->ops->take(source, NULL))
+		turns++;
+	tap_note("%u turns", turns);
+	CU_ASSERT(turns > 1);
+	for (uint32_t i = 0; i < COMMS; i++) {
+		const struct name_comm *comm = names_comm_find(names, 100 + i);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(comm);
+		CU_ASSERT_EQUAL(comm->size, WORLD);
+	}
 	source_free(source, false);
 	segment_close(&s);
 }
@@ -844,6 +888,7 @@ int main(void)
 		{"more elements than can be rows", more_elements_than_rows},
 		{"communicators that are made again", communicators_are_made_again},
 		{"labels come in parts", labels_come_in_parts},
+		{"communicators of very many processes", very_many_members},
 		{"a survey is of a turn of the loop", surveys_are_of_a_turn},
 		CU_TEST_INFO_NULL,
 	};

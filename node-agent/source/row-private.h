@@ -16,11 +16,13 @@ struct follow {
 	const struct store_segment *segment;
 	char name[ROW_PROCESS];
 	uint32_t elements, threads;
-	uint32_t older; /* elements that were there before: "from now on" is from their heads */
+	/* elements that were there before: "from now on" is from where their heads were then, which
+	   is known until all of these are taken in */
+	uint32_t older;
+	uint64_t *heads;
 	struct row_comms comms;
 	struct row_labels labels;
 	bool changed, broken;
-	bool seen;    /* `older` is known */
 	bool held;    /* with a hold of the store */
 	bool fetched; /* where it is fetched: it has ended, and all of it has come */
 	bool moved;   /* the map before had it on another node */
@@ -46,6 +48,7 @@ struct rows {
 	uint64_t version;	   /* of the store, when its list was last looked at */
 	struct follow *follows;
 	size_t n_follows, n_mirrors;
+	size_t n_heads; /* of all follows */
 	struct row *table;
 	uint32_t n, room;
 	struct cursor *cursor;
@@ -79,6 +82,16 @@ enum news { NEWS_NONE, NEWS_SOME, NEWS_MORE };
 /** Take in what is new in segments, until it is @until_ns (CLOCK_MONOTONIC), at least one element.
  * NEWS_MORE: there is more. (row-take.c) */
 enum news rows_take_all(struct rows *r, uint64_t until_ns);
+
+/** Has no table of a segment grown? Costs a few loads per segment. (row-take.c) */
+bool rows_look(struct rows *r);
+
+/** What is there now was there before: note up to where it is written, if that is not read.
+ * (row-take.c) */
+void rows_note_older(struct rows *r);
+
+/** That is not needed any more. */
+void follow_forget_heads(struct rows *r, struct follow *f);
 
 /** There is nothing to be read of the segment of this serial any more. */
 void rows_drop(struct rows *r, uint64_t serial);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes the elements and threads of a segment in as rows, from copies that were made guarded. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "node-agent/store/cursor-private.h"
 #include "node-agent/source/label.h"
 #include "node-agent/source/row-private.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
 
 /* State lines and regions have cursor keys of their own, behind those of any element. */
 #define STATE_KEY  0x80000000u
@@ -15,6 +18,9 @@ _Static_assert(SEGMENT_ELEMENTS_READ == ROWS_MAX, "what can be rows is read");
 /* Table entries copied out of a segment at a time. */
 #define COPY 64u
 
+/* Heads of older elements that one stream notes: four times as many as it could have rows. */
+#define HEADS_MAX (4 * (size_t)ROWS_MAX)
+
 /* What is copied out of a segment under the guard. */
 struct row_take_copy {
 	const struct segment *segment;
@@ -23,6 +29,13 @@ struct row_take_copy {
 	const struct segment_thread *threads[COPY];
 	uint64_t heads[COPY];
 	uint32_t cost_ps;
+};
+
+/* Where all elements of a segment are at the opening. */
+struct row_take_heads {
+	const struct segment *segment;
+	uint32_t n;
+	uint64_t *heads;
 };
 
 /* Give @e, element number @element (or a state line), its row and its name; @new has what is to be
@@ -84,10 +97,72 @@ static void take_element(struct rows *r, struct follow *f, const struct row_take
 		.inverse = element_inverse(e->capacity),
 		.cost_ps = c->cost_ps,
 	};
-	uint64_t start = r->from_now && f->elements < f->older ? c->heads[i] : 0;
+	uint64_t start = 0;
 
+	/* without its heads it is new to the scope just now: of another name, or too many */
+	if (r->from_now && f->elements < f->older)
+		start = f->heads ? f->heads[f->elements] : c->heads[i];
 	if (row.ring)
 		rows_add(r, f, f->elements, e, row, start);
+}
+
+static int count_elements(void *arg)
+{
+	struct row_take_heads *c = arg;
+
+	c->n = segment_elements_readable(c->segment);
+	return 0;
+}
+
+static int copy_heads(void *arg)
+{
+	struct row_take_heads *c = arg;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct segment_element *e = segment_element(c->segment, i);
+		const struct element_ring *ring;
+		struct segment_element copy;
+
+		/* one in the making begins after the opening */
+		if (!e)
+			continue;
+		memcpy(&copy, e, sizeof(copy));
+		ring = segment_ring(c->segment, &copy);
+		if (ring)
+			c->heads[i] = element_head(ring);
+	}
+	return 0;
+}
+
+static int follow_note_older(struct rows *r, struct follow *f)
+{
+	struct row_take_heads c = {.segment = &f->segment->segment};
+
+	if (segment_guarded(count_elements, &c) < 0)
+		return -1;
+	f->older = c.n;
+	if (c.n == 0 || c.n > HEADS_MAX - r->n_heads)
+		return 0;
+	c.heads = f->heads = memory_new(c.n, sizeof(*c.heads));
+	r->n_heads += c.n;
+	return segment_guarded(copy_heads, &c);
+}
+
+void rows_note_older(struct rows *r)
+{
+	for (size_t i = 0; r->from_now && i < r->n_follows; i++) {
+		if (follow_note_older(r, &r->follows[i]) < 0)
+			rows_lose(r, &r->follows[i]);
+	}
+}
+
+void follow_forget_heads(struct rows *r, struct follow *f)
+{
+	if (!f->heads)
+		return;
+	r->n_heads -= f->older;
+	free(f->heads);
+	f->heads = NULL;
 }
 
 /* Until it is @until_ns, but one at least. Returns 0, 1: there are more, or -1: it broke. */
@@ -108,6 +183,8 @@ static int rows_take_elements(struct rows *r, struct follow *f, uint64_t until_n
 				return 1;
 		}
 	} while (c.count > 0);
+	if (f->elements >= f->older)
+		follow_forget_heads(r, f);
 	return 0;
 }
 
@@ -124,8 +201,8 @@ static int take_threads(void *arg)
 	return 0;
 }
 
-/* Returns 0, or -1: it broke. */
-static int rows_take_threads(struct rows *r, struct follow *f)
+/* Until it is @until_ns, but some at least. Returns 0, 1: there are more, or -1: it broke. */
+static int rows_take_threads(struct rows *r, struct follow *f, uint64_t until_ns)
 {
 	struct row_take_copy c = {.segment = &f->segment->segment};
 
@@ -149,12 +226,14 @@ static int rows_take_threads(struct rows *r, struct follow *f)
 			rows_add(r, f, REGION_KEY | i, &e, row, 0);
 		}
 		f->threads += c.count;
+		if (c.count > 0 && clock_mono_ns() >= until_ns)
+			return 1;
 	} while (c.count > 0);
 	return 0;
 }
 
 /* Whose tables have grown: a few loads per segment. */
-static int rows_look(void *arg)
+static int look(void *arg)
 {
 	struct rows *r = arg;
 
@@ -169,29 +248,27 @@ static int rows_look(void *arg)
 			continue;
 		elements = segment_elements_readable(s);
 		r->crowded |= segment_elements(s) > elements;
-		if (!f->seen)
-			f->older = r->begun ? 0 : elements;
-		f->seen = true;
 		f->changed = elements != f->elements || segment_threads(s) != f->threads ||
 			     row_comms_changed(s, &f->comms) || row_labels_changed(s, &f->labels);
 	}
 	return 0;
 }
 
-/* Communicators and labels. Returns 0, or -1: it broke. */
-static int rows_take_words(struct rows *r, struct follow *f)
+/* Communicators and labels, until it is @until_ns, but some at least. Returns 0, 1: there are more,
+ * or -1: it broke. */
+static int rows_take_words(struct rows *r, struct follow *f, uint64_t until_ns)
 {
 	const struct segment *s = &f->segment->segment;
 	int rc;
 
 	do
 		rc = row_comms_take(s, r->names, &f->comms);
-	while (rc > 0);
-	if (rc < 0)
-		return -1;
+	while (rc > 0 && clock_mono_ns() < until_ns);
+	if (rc != 0)
+		return rc;
 	do
 		rc = row_labels_take(s, r->names, &f->labels);
-	while (rc > 0);
+	while (rc > 0 && clock_mono_ns() < until_ns);
 	return rc;
 }
 
@@ -201,23 +278,37 @@ static enum news rows_take(struct rows *r, struct follow *f, uint64_t until_ns)
 	int rc = rows_take_elements(r, f, until_ns);
 
 	if (rc == 0)
-		rc = rows_take_words(r, f);
+		rc = rows_take_words(r, f, until_ns);
 	if (rc == 0)
-		rc = rows_take_threads(r, f);
+		rc = rows_take_threads(r, f, until_ns);
 	if (rc < 0)
 		rows_lose(r, f);
 	return rc > 0 ? NEWS_MORE : NEWS_SOME;
+}
+
+bool rows_look(struct rows *r)
+{
+	bool changed = false;
+
+	while (segment_guarded(look, r) < 0)
+		rows_lose(r, &r->follows[r->looking]);
+	for (size_t i = 0; i < r->n_follows; i++)
+		changed |= r->follows[i].changed;
+	return !changed;
 }
 
 enum news rows_take_all(struct rows *r, uint64_t until_ns)
 {
 	enum news news = NEWS_NONE;
 
-	while (segment_guarded(rows_look, r) < 0)
-		rows_lose(r, &r->follows[r->looking]);
+	if (rows_look(r))
+		return NEWS_NONE;
 	for (size_t i = 0; i < r->n_follows && news != NEWS_MORE; i++) {
-		if (r->follows[i].changed)
-			news = rows_take(r, &r->follows[i], until_ns);
+		if (!r->follows[i].changed)
+			continue;
+		if (news == NEWS_SOME && clock_mono_ns() >= until_ns)
+			return NEWS_MORE;
+		news = rows_take(r, &r->follows[i], until_ns);
 	}
 	return news;
 }

@@ -64,8 +64,9 @@ static void follow_hold(const struct rows *r, struct follow *f, struct store_seg
 		store_release(r->host->store, f->serial);
 }
 
-static void follow_release(const struct rows *r, const struct follow *f)
+static void follow_release(struct rows *r, struct follow *f)
 {
+	follow_forget_heads(r, f);
 	if (f->held)
 		store_release(r->host->store, f->serial);
 }
@@ -362,11 +363,9 @@ static void rows_rest(struct rows *r, enum news news)
 		sites_rest(r->host->sites);
 }
 
-bool rows_refresh(struct rows *r, bool claim)
+bool rows_begin(struct rows *r)
 {
 	bool changed = r->version != r->host->store->version || r->replaced;
-	uint64_t until_ns = clock_mono_ns() + TURN_NS;
-	enum news news;
 
 	if (changed)
 		rows_choose_run(r);
@@ -376,9 +375,22 @@ bool rows_refresh(struct rows *r, bool claim)
 	r->version = r->host->store->version;
 	r->replaced = false;
 	if (!rows_open_cursor(r))
-		return true;
+		return false;
 	if (changed || !r->begun)
 		rows_take_mirrors(r);
+	if (!r->begun)
+		rows_note_older(r);
+	r->begun = true;
+	return true;
+}
+
+bool rows_refresh(struct rows *r, bool claim)
+{
+	uint64_t until_ns = clock_mono_ns() + TURN_NS;
+	enum news news;
+
+	if (!rows_begin(r))
+		return true;
 	news = rows_take_all(r, until_ns);
 	if (news != NEWS_MORE && claim && r->waiting && !r->handovers) {
 		rows_claim(r);
@@ -394,8 +406,20 @@ bool rows_refresh(struct rows *r, bool claim)
 		rows_room(r, cursor_rows(r->cursor) - 1);
 	/* else with the next wave, which says what is wrong */
 	(void)cursor_sync(r->cursor);
-	r->begun = true;
 	return news != NEWS_MORE;
+}
+
+bool rows_ready(struct rows *r)
+{
+	if (r->version != r->host->store->version || r->replaced || r->waiting || r->fetch[0] ||
+	    !r->resting)
+		return false;
+	if (!r->cursor)
+		return r->n_follows == 0 && r->n_mirrors == 0;
+	if (!rows_look(r))
+		return false;
+	rows_rest(r, NEWS_NONE);
+	return true;
 }
 
 int rows_refused(const struct rows *r, struct error *e)

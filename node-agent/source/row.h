@@ -37,10 +37,20 @@ struct row {
 /** The rows of one source. Row numbers are those of its cursors. */
 struct rows;
 
-/** Nothing is read yet: call rows_refresh(). Aborts when memory is out. */
+/** Nothing is read yet: call rows_begin(). Aborts when memory is out. */
 struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 		      const struct plan_place *place, struct names *names);
 void rows_free(struct rows *rows, bool keep);
+
+/**
+ * Follow what is there, and note where its elements are if what they hold already is not to be
+ * read: "from now on" is from here. Costs a load per element then, else per segment. Returns
+ * whether there is anything to be taken in.
+ */
+bool rows_begin(struct rows *rows);
+
+/** Is there nothing to be taken in, nor to be followed, as a look of a load per segment tells? */
+bool rows_ready(struct rows *rows);
 
 /**
  * Take in what has come since the last call: segments, threads, elements, communicators; names are

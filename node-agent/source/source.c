@@ -370,6 +370,11 @@ static bool source_take(struct stage *stage, const struct ask *ask)
 	return rows_refresh(src->rows, ask && !ask->again);
 }
 
+static bool source_ready(struct stage *stage)
+{
+	return rows_ready(((struct source *)(void *)stage->private)->rows);
+}
+
 static int source_read(struct stage *stage, const struct ask *ask, struct batch *out,
 		       struct error *e)
 {
@@ -415,6 +420,7 @@ static const struct stage_ops source_ops = {
 	.size = sizeof(struct source),
 	.init = source_init,
 	.take = source_take,
+	.ready = source_ready,
 	.read = source_read,
 	.fini = source_fini,
 };
@@ -472,7 +478,7 @@ struct stage *source_new(const struct source_host *host, const Evspace__Open *op
 	src->reading = open->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
 	src->rows = rows_new(host, open, place, names);
 	/* "From now on" means from the opening, not from the first wave. */
-	(void)rows_refresh(src->rows, false);
+	(void)rows_begin(src->rows);
 	return stage;
 }
 

@@ -22,14 +22,28 @@ static void waiting_free(struct intake *r, struct intake_wave *waiting)
 	free(waiting);
 }
 
+static void intake_follow_map(struct intake *r, const struct ask *ask)
+{
+	if (ask && !ask->again)
+		scope_shared_turn(r->scope_shared, r->generation, r->place);
+}
+
+/* Can the wave of @ask be read as things are? */
+static bool intake_ready(struct intake *r, const struct ask *ask)
+{
+	struct stage *source = r->scope_shared->source;
+
+	intake_follow_map(r, ask);
+	return !source->ops->take || source->ops->ready(source);
+}
+
 /* Take in some, for the wave of @ask. Returns whether all is in, else it goes on in another turn.
  */
 static bool intake_take(struct intake *r, const struct ask *ask)
 {
 	struct stage *source = r->scope_shared->source;
 
-	if (ask && !ask->again)
-		scope_shared_turn(r->scope_shared, r->generation, r->place);
+	intake_follow_map(r, ask);
 	if (source->ops->take && !source->ops->take(source, ask)) {
 		turn_ask(r->turns, &r->turn);
 		return false;
@@ -90,8 +104,8 @@ void intake_ask(struct intake *r, const Evspace__Ask *asked, struct wave *w)
 	};
 	struct intake_wave *waiting;
 
-	/* Waves are made in order. */
-	if (TAILQ_EMPTY(&r->waves) && intake_take(r, &ask)) {
+	/* Waves are made in order, and whoever has something to take in does so in his turn. */
+	if (r->has_begun && TAILQ_EMPTY(&r->waves) && intake_ready(r, &ask)) {
 		r->read(r->arg, &ask, w);
 		return;
 	}
@@ -99,6 +113,7 @@ void intake_ask(struct intake *r, const Evspace__Ask *asked, struct wave *w)
 	waiting->ask = ask;
 	TAILQ_INSERT_TAIL(&r->waves, waiting, entry);
 	gather_expect(r->gather, w, r->input, WAY_SOURCE);
+	turn_ask(r->turns, &r->turn);
 }
 
 void intake_late(struct intake *r, struct wave *w)

@@ -40,6 +40,9 @@ struct stage_ops {
 	   Returns whether that is all: if not, call it again in another turn of the loop, before
 	   read(). */
 	bool (*take)(struct stage *s, const struct ask *ask);
+	/* Where there is take(): there is nothing to be taken in now; that costs next to nothing.
+	 */
+	bool (*ready)(struct stage *s);
 	/* Source only: this wave's runs to @out, the leaf's RUN_PART first. -1, errno and @e: it
 	   cannot be read, and what is in @out is nothing. */
 	int (*read)(struct stage *s, const struct ask *ask, struct batch *out, struct error *e);
