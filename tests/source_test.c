@@ -291,10 +291,18 @@ static void regions_are_read(void)
 	maker_end(maker);
 }
 
-static void file_goes(struct store_segment *s, void *arg)
+static void files_go(const struct store_list *going, void *arg)
 {
 	(void)arg;
-	rows_gone(&host, s);
+	rows_gone(&host, going);
+}
+
+static void look_at_store_and_tell(struct rows_list *streams)
+{
+	look_at_store();
+	LIST_INIT(streams);
+	host.streams = streams;
+	fixture.store.gone = files_go;
 }
 
 /* As a program that needs the room removes it: what nobody has read is lost, exactly. */
@@ -310,10 +318,7 @@ static void what_goes_unread_is_lost(void)
 
 	maker_end(makers[0]);
 	maker_end(makers[1]);
-	look_at_store();
-	LIST_INIT(&streams);
-	host.streams = &streams;
-	fixture.store.gone = file_goes;
+	look_at_store_and_tell(&streams);
 	source = source_open(&open);
 	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 4);
 	for (int i = 0; i < 2; i++) {
@@ -735,6 +740,60 @@ static void communicators_are_made_again(void)
 	segment_close(&s);
 }
 
+static void discard(const struct segment *s, uint32_t element, uint64_t below)
+{
+	struct segment_mark *marks = segment_marks_map(s);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(marks);
+	atomic_store(&marks[element].below, below);
+	segment_marks_unmap(s, marks);
+}
+
+/* What goes before all of it was taken in is lost all the same, what was discarded apart. */
+static void crowd_goes(bool backlog, uint64_t lost, uint64_t discarded)
+{
+	struct element_writer *writers = memory_new(CROWD, sizeof(*writers));
+	struct segment s = crowd_segment();
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct ask ask = {.wave = 1};
+	struct rows_list streams;
+	struct stage *source;
+	struct part part;
+
+	crowd_write(&s, writers, 0, CROWD - 10);
+	/* the overflow element is number 0 */
+	discard(&s, CROWD - 20, 1);
+	look_at_store_and_tell(&streams);
+	open.backlog = backlog;
+	source = source_open(&open);
+	(void)source->ops->take(source, NULL);
+	crowd_write(&s, writers, 0, CROWD);
+	CU_ASSERT_EQUAL(unlink(s.path), 0);
+	store_refresh(&fixture.store);
+	for (unsigned again = 0; again < 2; again++) {
+		ask.again = again;
+		CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+		CU_ASSERT_EQUAL(part.lost, lost);
+		CU_ASSERT_EQUAL(part.discarded, discarded);
+	}
+	ask = (struct ask){.wave = 2, .have = 1};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(part.lost, 0);
+	source_free(source, false);
+	segment_close(&s);
+	free(writers);
+}
+
+static void what_goes_unseen_is_lost(void)
+{
+	crowd_goes(true, 2 * CROWD - 10 - 1, 1);
+}
+
+static void what_goes_unseen_from_now_on_is_lost(void)
+{
+	crowd_goes(false, CROWD, 0);
+}
+
 /* Neither do communicators of very many processes. */
 static void very_many_members(void)
 {
@@ -803,15 +862,6 @@ static void labels_come_in_parts(void)
 	CU_ASSERT_PTR_NOT_NULL(names_label_find(names, then));
 	CU_ASSERT_FALSE(row_labels_changed(&wide, &taken));
 	segment_close(&s);
-}
-
-static void discard(const struct segment *s, uint32_t element, uint64_t below)
-{
-	struct segment_mark *marks = segment_marks_map(s);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(marks);
-	atomic_store(&marks[element].below, below);
-	segment_marks_unmap(s, marks);
 }
 
 static void fates_add_up(void)
@@ -889,6 +939,8 @@ int main(void)
 		{"communicators that are made again", communicators_are_made_again},
 		{"labels come in parts", labels_come_in_parts},
 		{"communicators of very many processes", very_many_members},
+		{"what goes unseen is lost, too, exactly", what_goes_unseen_is_lost},
+		{"... from now on", what_goes_unseen_from_now_on_is_lost},
 		{"a survey is of a turn of the loop", surveys_are_of_a_turn},
 		CU_TEST_INFO_NULL,
 	};

@@ -164,12 +164,16 @@ static void silent_at_rest(void)
 static unsigned gone_count;
 static uint64_t gone_serial;
 
-static void count_gone(struct store_segment *s, void *arg)
+static void count_gone(const struct store_list *going, void *arg)
 {
+	const struct store_segment *s;
+
 	(void)arg;
-	CU_ASSERT_PTR_NOT_NULL(s->segment.header);
-	gone_count++;
-	gone_serial = s->serial;
+	TAILQ_FOREACH (s, going, link) {
+		CU_ASSERT_PTR_NOT_NULL(s->segment.header);
+		gone_count++;
+		gone_serial = s->serial;
+	}
 }
 
 static void told_before(void)

@@ -145,16 +145,15 @@ static bool run_remove(const struct heap *heap, struct ended *run)
 {
 	DIR *dir = run_open(heap, run->name);
 	const struct dirent *entry;
-	bool read = run->read, went;
+	bool read = run->read, went = false, may;
 
 	if (!dir)
 		return false;
-	went = flock(dirfd(dir), LOCK_EX | LOCK_NB) == 0 && run_look(dir, run) &&
-	       (read || !run->read);
+	may = flock(dirfd(dir), LOCK_EX | LOCK_NB) == 0 && run_look(dir, run);
 	rewinddir(dir);
-	while (went && (entry = folder_next(dir)))
-		if (!file_stays(dirfd(dir), entry->d_name, run))
-			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	while (may && (read || !run->read) && (entry = folder_next(dir)))
+		if (!file_stays(dirfd(dir), entry->d_name, run) && (read || !run->read))
+			went |= unlinkat(dirfd(dir), entry->d_name, 0) == 0;
 	/* fails, as it shall, while there is anything that is not ours */
 	if (went)
 		(void)unlinkat(heap->base, run->name, AT_REMOVEDIR);

@@ -40,15 +40,18 @@ static void watched_free(struct reaper *k, struct watched_process *p)
 	free(p);
 }
 
-static void reaper_gone(struct store_segment *s, void *arg)
+static void reaper_gone(const struct store_list *going, void *arg)
 {
+	const struct store_segment *s;
 	struct reaper *k = arg;
 	struct watched_process *p;
 
-	HASH_FIND(hh, k->watched, &s->serial, sizeof(s->serial), p);
-	if (p)
-		watched_free(k, p);
-	rows_gone(k->sources, s);
+	TAILQ_FOREACH (s, going, link) {
+		HASH_FIND(hh, k->watched, &s->serial, sizeof(s->serial), p);
+		if (p)
+			watched_free(k, p);
+	}
+	rows_gone(k->sources, going);
 }
 
 /* When the next retention ends: a timer only if there is one. */

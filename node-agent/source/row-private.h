@@ -23,6 +23,7 @@ struct follow {
 	struct row_comms comms;
 	struct row_labels labels;
 	bool changed, broken;
+	bool going;   /* its file goes */
 	bool held;    /* with a hold of the store */
 	bool fetched; /* where it is fetched: it has ended, and all of it has come */
 	bool moved;   /* the map before had it on another node */
@@ -46,6 +47,7 @@ struct rows {
 	enum reading reading;
 	const Evspace__Open *open; /* of the scope; its patterns */
 	uint64_t version;	   /* of the store, when its list was last looked at */
+	uint32_t unreadable;	   /* files and processes without one, as of then */
 	struct follow *follows;
 	size_t n_follows, n_mirrors;
 	size_t n_heads; /* of all follows */
@@ -82,6 +84,12 @@ enum news { NEWS_NONE, NEWS_SOME, NEWS_MORE };
 /** Take in what is new in segments, until it is @until_ns (CLOCK_MONOTONIC), at least one element.
  * NEWS_MORE: there is more. (row-take.c) */
 enum news rows_take_all(struct rows *r, uint64_t until_ns);
+
+/** Take in what is new of @f alone. */
+enum news rows_take(struct rows *r, struct follow *f, uint64_t until_ns);
+
+/** Row @number, with room for it. */
+struct row *rows_room(struct rows *r, uint32_t number);
 
 /** Has no table of a segment grown? Costs a few loads per segment. (row-take.c) */
 bool rows_look(struct rows *r);

@@ -272,8 +272,7 @@ static int rows_take_words(struct rows *r, struct follow *f, uint64_t until_ns)
 	return rc;
 }
 
-/* What is new of @f, until it is @until_ns: NEWS_MORE, there is more. */
-static enum news rows_take(struct rows *r, struct follow *f, uint64_t until_ns)
+enum news rows_take(struct rows *r, struct follow *f, uint64_t until_ns)
 {
 	int rc = rows_take_elements(r, f, until_ns);
 

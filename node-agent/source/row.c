@@ -295,7 +295,7 @@ static bool rows_selects(const struct rows *r, const char *name)
 	       (o->n_within == 0 || source_selects(o->within, o->n_within, name));
 }
 
-static struct row *rows_room(struct rows *r, uint32_t number)
+struct row *rows_room(struct rows *r, uint32_t number)
 {
 	if (number >= r->room) {
 		uint32_t room = number + 1 < 64 ? 64 : 2 * (number + 1);
@@ -367,8 +367,10 @@ bool rows_begin(struct rows *r)
 {
 	bool changed = r->version != r->host->store->version || r->replaced;
 
-	if (changed)
+	if (changed) {
 		rows_choose_run(r);
+		r->unreadable = source_unreadable(r->host, rows_place(r), r->run);
+	}
 	/* where it is fetched, also a process that ended has another name */
 	if (changed || r->fetch[0])
 		rows_match_store(r);
@@ -470,7 +472,7 @@ uint32_t rows_processes(const struct rows *r)
 
 uint32_t rows_unreadable(const struct rows *r)
 {
-	uint32_t n = source_unreadable(r->host, rows_place(r), r->run);
+	uint32_t n = r->unreadable;
 
 	for (size_t i = 0; i < r->n_follows; i++)
 		n += r->follows[i].broken && !r->follows[i].given;

@@ -32,6 +32,7 @@ struct row {
 	uint64_t end, discarded;
 	bool mirrored; /* it is a mirror: there are holes in it */
 	bool given;    /* another node reads it: no wave that is new */
+	bool nameless; /* of all elements of a file that went before they had rows of their own */
 };
 
 /** The rows of one source. Row numbers are those of its cursors. */
@@ -106,10 +107,12 @@ bool rows_fetched(const struct source_host *host, const struct store_segment *s,
  * already. */
 int rows_break(struct rows *rows, uint32_t at);
 
-/** The file of @s goes: what its elements have by now, and no stream has read, is lost.
- * (row-gone.c)
+/**
+ * The files of the segments @going go: what their elements have by now, and no stream has read, is
+ * lost, which its next waves tell. Of elements that were not taken in yet, those that the stream
+ * would have been without for their names alone count, too. (row-gone.c)
  */
-void rows_gone(const struct source_host *host, const struct store_segment *s);
+void rows_gone(const struct source_host *host, const struct store_list *going);
 
 /** Tell in @out and @part that the tuples [*@from, @to) are lost, or discarded, if they went with
  * the element's file; *@from becomes @to then. (row-gone.c) */

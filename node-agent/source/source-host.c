@@ -35,28 +35,6 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
 }
 
-static bool is_of(const struct store_refusal *refusal, const char *run, pid_t pid, int32_t rank)
-{
-	return refusal->pid == pid && refusal->rank == rank && strcmp(refusal->run, run) == 0;
-}
-
-/* Who says that it is not collected may have a file, which tells the same. */
-static bool has_file(const struct store *store, const struct store_refusal *refusal)
-{
-	const struct store_refusal *other;
-	const struct store_segment *s;
-
-	TAILQ_FOREACH (s, &store->segments, link) {
-		if (is_of(refusal, s->run, s->pid, s->rank))
-			return true;
-	}
-	TAILQ_FOREACH (other, &store->refusals, link) {
-		if (other->unreadable && is_of(refusal, other->run, other->pid, other->rank))
-			return true;
-	}
-	return false;
-}
-
 /* Of a file that nothing can be told of but its name, whose it is follows from that. */
 uint32_t source_unreadable(const struct source_host *host, const struct plan_place *place,
 			   const char *run)
@@ -65,8 +43,7 @@ uint32_t source_unreadable(const struct source_host *host, const struct plan_pla
 	uint32_t n = 0;
 
 	TAILQ_FOREACH (r, &host->store->refusals, link) {
-		if (strcmp(r->run, run) == 0 &&
-		    (r->unreadable || (r->pid > 0 && !has_file(host->store, r))) &&
+		if (strcmp(r->run, run) == 0 && (r->unreadable || (r->pid > 0 && !r->filed)) &&
 		    (r->rank < 0 || process_is_task(r->rank) ||
 		     source_may_hold(host, place, r->rank)))
 			n++;

@@ -37,7 +37,7 @@ struct store_index {
 	bool by_signals; /* there is no inotify: watches are open folders that send SIGIO */
 	bool base_dirty;
 	struct proc_apart apart;
-	bool changed; /* a segment came or went since the names were made */
+	bool changed; /* a segment, mirror or refusal came or went since the last refresh */
 	uint64_t turn;
 };
 
@@ -51,8 +51,14 @@ struct store_file *store_file_find(const struct store *store, const char *run, c
 struct store_segment *store_segment_open(struct store *store, const char *run, const char *file,
 					 struct error *e);
 
-/** Tell of it, unmap it, take it out of the list and free it. */
+/** Take it out of the list; store_segments_end() does the rest. */
 void store_segment_close(struct store *store, struct store_segment *s);
+
+/** Tell of all that go, unmap and free them. */
+void store_segments_end(struct store *store);
+
+/** Find out which refusals are of processes that have a file all the same (store-refusal.c). */
+void store_refusals_match(struct store *store);
 
 /** Give all segments their names: the newest process of a rank in a run has the rank's name. */
 void store_segments_name(struct store *store);

@@ -201,13 +201,23 @@ struct store_segment *store_segment_open(struct store *store, const char *run, c
 void store_segment_close(struct store *store, struct store_segment *s)
 {
 	TAILQ_REMOVE(&store->segments, s, link);
-	if (store->gone)
-		store->gone(s, store->gone_arg);
-	if (s->pidfd >= 0)
-		close(s->pidfd);
-	hold_end(s);
-	segment_close(&s->segment);
-	free(s);
+	TAILQ_INSERT_TAIL(&store->going, s, link);
+}
+
+void store_segments_end(struct store *store)
+{
+	struct store_segment *s;
+
+	if (store->gone && !TAILQ_EMPTY(&store->going))
+		store->gone(&store->going, store->gone_arg);
+	while ((s = TAILQ_FIRST(&store->going))) {
+		TAILQ_REMOVE(&store->going, s, link);
+		if (s->pidfd >= 0)
+			close(s->pidfd);
+		hold_end(s);
+		segment_close(&s->segment);
+		free(s);
+	}
 }
 
 /* By run, world, rank, then the newest first. */

@@ -39,6 +39,7 @@ static void refuse(struct store *store, struct store_file *file, const char *run
 	va_end(args);
 	TAILQ_INSERT_TAIL(&store->refusals, refusal, link);
 	file->refusal = refusal;
+	store->index->changed = true;
 }
 
 static void file_forget(struct store *store, struct store_file *file)
@@ -54,6 +55,7 @@ static void file_forget(struct store *store, struct store_file *file)
 		free(file->mirror);
 	}
 	if (file->refusal) {
+		store->index->changed = true;
 		TAILQ_REMOVE(&store->refusals, file->refusal, link);
 		free(file->refusal);
 	}
@@ -371,8 +373,10 @@ static int refresh(struct store *store, struct error *e)
 	for (folder = index->folders; folder; folder = folder->hh.next)
 		if (folder->dirty)
 			scan_folder(store, fd, folder);
+	store_segments_end(store);
 	if (index->changed) {
 		store_segments_name(store);
+		store_refusals_match(store);
 		store->version++;
 		index->changed = false;
 	}
@@ -393,6 +397,7 @@ int store_init(struct store *store, const char *base, bool watch, struct error *
 
 	memset(store, 0, sizeof(*store));
 	TAILQ_INIT(&store->segments);
+	TAILQ_INIT(&store->going);
 	TAILQ_INIT(&store->mirrors);
 	TAILQ_INIT(&store->refusals);
 	store->inotify = -1;
@@ -436,6 +441,7 @@ void store_fini(struct store *store)
 		next = folder->hh.next;
 		folder_forget(store, folder);
 	}
+	store_segments_end(store);
 	store_watch_close(store);
 	proc_apart_fini(&store->index->apart);
 	free(store->index);

@@ -64,6 +64,7 @@ struct store_refusal {
 	pid_t pid;	 /* of the process; 0: not known */
 	int32_t rank;	 /* its rank or task id; -1: not known */
 	bool unreadable; /* it may have been collected, but its file is no good */
+	bool filed;	 /* else: it has a file all the same, sound or not */
 	char text[256];	 /* "rank 3 (pid 4711): /dev/shm is full: …" with the remedy */
 };
 
@@ -75,12 +76,15 @@ struct store {
 	struct store_list segments;
 	struct store_mirrors mirrors;
 	struct store_refusals refusals;
-	uint64_t version; /* grows whenever a segment or mirror came, went or changed its name */
+	uint64_t version; /* grows whenever a segment, mirror or refusal came or went, or a segment
+			     changed its name */
 	int inotify;	  /* readable when something changed; -1 unless watching */
-	uint64_t next_serial; /* from 1 */
-	/* NULL, or set after store_init(): told of each segment just before it is unmapped and its
-	   pidfd closed, by store_refresh(), store_purge() and store_fini(). */
-	void (*gone)(struct store_segment *s, void *arg);
+	uint64_t next_serial;	 /* from 1 */
+	struct store_list going; /* segments that went in the refresh under way, mapped still */
+	/* NULL, or set after store_init(): told of the segments that go, once for all, just before
+	   they are unmapped and their pidfds closed, by store_refresh(), store_purge() and
+	   store_fini(). */
+	void (*gone)(const struct store_list *going, void *arg);
 	void *gone_arg;
 	struct store_index *index; /* which files and folders are known; the store's own */
 };
