@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A run of one process, which has ended. Returns its file's size. */
@@ -165,6 +166,41 @@ static void what_is_read_goes_last(void)
 	CU_ASSERT_FALSE(fixture_exists("newer"));
 }
 
+static char two[2][96]; /* files of a run: when one is removed, somebody begins to read the other */
+static int reader = -1;
+
+/* Instead of the C library's. */
+int unlinkat(int dir, const char *name, int flags)
+{
+	bool first = strcmp(name, two[0]) == 0;
+
+	if (reader < 0 && (first || strcmp(name, two[1]) == 0)) {
+		reader = openat(dir, two[first], O_RDONLY | O_CLOEXEC);
+		CU_ASSERT_EQUAL(folder_lock(reader, LOCK_SH), 0);
+	}
+	return (int)syscall(SYS_unlinkat, dir, name, flags);
+}
+
+/* Who begins to read a run that is being removed keeps what is left of it. */
+static void what_comes_to_be_read_stays(void)
+{
+	uint64_t size = ended_run("old");
+	pid_t m = maker_start("old", 1, 1);
+	const struct store_segment *s;
+	uint32_t note;
+	int i = 0;
+
+	maker_end(m);
+	fixture_start(false);
+	TAILQ_FOREACH (s, &fixture.store.segments, link)
+		snprintf(two[i++ % 2], sizeof(two[0]), "%s", s->file);
+	CU_ASSERT_EQUAL(next_program(size, 25, true, &note), 0);
+	CU_ASSERT_TRUE(reader >= 0);
+	CU_ASSERT_EQUAL(fixture_exists("old/%s", two[0]) + fixture_exists("old/%s", two[1]), 1);
+	close(reader);
+	two[0][0] = two[1][0] = '\0';
+}
+
 /* An observer keeps no program out. */
 static void what_is_read_goes(void)
 {
@@ -251,6 +287,7 @@ static CU_TestInfo cases[] = {
 	{"what is in use stays", what_is_in_use_stays},
 	{"cursors take no quota", cursors_take_no_quota},
 	{"what is read goes last", what_is_read_goes_last},
+	{"what comes to be read stays", what_comes_to_be_read_stays},
 	{"what is read goes last, also when somebody asks just then", what_is_asked_for_goes_last},
 	{"what is read goes where there is no other room", what_is_read_goes},
 	{"who is elsewhere is not gone", who_is_elsewhere_is_not_gone},
