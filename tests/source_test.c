@@ -348,6 +348,7 @@ static void damaged_files_are_counted(void)
 	struct part part;
 	struct ask ask = {.wave = 1};
 	char path[400];
+	uint64_t version;
 
 	fixture_file("run", "rank7.1.seg", "nothing that could be a segment");
 	fixture_file("other", "rank8.1.seg", "neither, of another run");
@@ -363,6 +364,16 @@ static void damaged_files_are_counted(void)
 	ask.wave = 3;
 	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
 	CU_ASSERT_EQUAL(part.unreadable, 2);
+	/* one that is not collected, and one that is not any more: that has a file */
+	snprintf(path, sizeof(path), "rank0.%d.refused-cut-off", (int)makers[0]);
+	fixture_file("run", path, "");
+	fixture_file("run", "rank9.1.refused-quota", "");
+	version = fixture.store.version;
+	store_refresh(&fixture.store);
+	CU_ASSERT_EQUAL(fixture.store.version, version + 1);
+	ask.wave = 4;
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
+	CU_ASSERT_EQUAL(part.unreadable, 3);
 	source_free(source, false);
 	for (size_t i = 0; i < 2; i++)
 		maker_end(makers[i]);
