@@ -805,43 +805,53 @@ static void what_goes_unseen_from_now_on_is_lost(void)
 	crowd_goes(false, CROWD, 0);
 }
 
-/* Neither do communicators of very many processes. */
-static void very_many_members(void)
+enum { LISTS = 40, MEMBERS = 100000, TELLERS = 4 };
+
+/* A process that is in communicators of very many. */
+static void crowd_lists(int32_t rank)
 {
-	enum { COMMS = 40, WORLD = 100000 };
 	struct segment_plan plan = {.run = "run",
 				    .world = 1,
-				    .world_size = WORLD,
+				    .world_size = MEMBERS,
+				    .rank = rank,
 				    .threads = 1,
-				    .members = COMMS * WORLD};
+				    .members = LISTS * MEMBERS};
 	struct segment s = run_segment(&plan);
+
+	for (int32_t i = 0; i < LISTS; i++) {
+		int32_t *room = segment_members_take(&s, MEMBERS);
+
+		CU_ASSERT_PTR_NOT_NULL_FATAL(room);
+		for (int32_t k = 0; k < MEMBERS; k++)
+			room[k] = (k + i) % MEMBERS;
+		segment_comm_add(&s, (uint32_t)(100 + i), 1, MEMBERS,
+				 segment_members_keep(&s, room, MEMBERS));
+	}
+	segment_close(&s);
+}
+
+/* Neither do those hold anybody up. */
+static void very_many_members(void)
+{
 	Evspace__Open open = asked_for(READ_LATEST);
 	struct stage *source;
 	unsigned turns = 1;
 
-	for (int32_t i = 0; i < COMMS; i++) {
-		int32_t *room = segment_members_take(&s, WORLD);
-
-		CU_ASSERT_PTR_NOT_NULL_FATAL(room);
-		for (int32_t k = 0; k < WORLD; k++)
-			room[k] = (k + i) % WORLD;
-		segment_comm_add(&s, (uint32_t)(100 + i), 1, WORLD,
-				 segment_members_keep(&s, room, WORLD));
-	}
+	for (int32_t i = 0; i < TELLERS; i++)
+		crowd_lists(i);
 	look_at_store();
 	source = source_open(&open);
 	while (!source->ops->take(source, NULL))
 		turns++;
 	tap_note("%u turns", turns);
 	CU_ASSERT(turns > 1);
-	for (uint32_t i = 0; i < COMMS; i++) {
+	for (uint32_t i = 0; i < LISTS; i++) {
 		const struct name_comm *comm = names_comm_find(names, 100 + i);
 
 		CU_ASSERT_PTR_NOT_NULL_FATAL(comm);
-		CU_ASSERT_EQUAL(comm->size, WORLD);
+		CU_ASSERT_EQUAL(comm->size, MEMBERS);
 	}
 	source_free(source, false);
-	segment_close(&s);
 }
 
 static uint32_t label_make(struct segment *s, const char *text)
