@@ -48,8 +48,8 @@ project_make() {
 				TRIAL='$(TRIAL)'; export TRIAL; WORD='$(WORD)'; export WORD;
 		END
 		# as in the real one
-		grep -e '^LOG_' -e '^SH_LOG_' -e '^TEST_EXTENSIONS' "$top_srcdir/Makefile.am"
-		sed -n '/^\.PHONY: tests-list/,/^$/p' "$top_srcdir/Makefile.am"
+		grep -e '^LOG_' -e '^SH_LOG_' -e '^TEST_EXTENSIONS' "$top_srcdir/tests/files.mk"
+		sed -n '/^\.PHONY: tests-list/,/^$/p' "$top_srcdir/tests/files.mk"
 	} >Makefile.am
 	# b takes long, until it is told that it has been looked at
 	printf '%s\n' '. "$top_srcdir/tests/tap.sh"' 'tap_case "word" test "$WORD" = kept' \

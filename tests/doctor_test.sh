@@ -105,7 +105,7 @@ tap_case "so is a folder that is open to others" eval 'doctor 1 && says "^fail  
 advice() {
 	local words command option bad=0
 
-	cat "$top_srcdir"/{consumers,node-agent,pathmap,tree}/*.c | tr -d '\n\t' | sed 's/" *"//g' |
+	find "$top_srcdir"/{consumers,node-agent,pathmap,tree} -name '*.c' -exec cat {} + | tr -d '\n\t' | sed 's/" *"//g' |
 		grep -oE 'evspace (map [a-z]+|[a-z]+)( [A-Za-z0-9.]+)? --[a-z][a-z-]+' | sort -u >"$tap_dir/advice"
 	[ "$(wc -l <"$tap_dir/advice")" -gt 20 ] || return
 	while read -r _ words; do
@@ -117,7 +117,7 @@ advice() {
 		echo "evspace $words: there is no $option"
 		bad=1
 	done <"$tap_dir/advice"
-	! grep -n 'deploy/certs' "$top_srcdir"/{consumers,node-agent,pathmap,tree}/*.c && [ "$bad" -eq 0 ]
+	! grep -rn --include='*.c' 'deploy/certs' "$top_srcdir"/{consumers,node-agent,pathmap,tree} && [ "$bad" -eq 0 ]
 }
 
 tap_case "what messages say to type, there is" advice

@@ -356,9 +356,8 @@ static void faults_of_files(void)
 	CU_ASSERT_EQUAL(seen.last.column, 42);
 	seen.n = 0;
 	CU_ASSERT_PTR_NULL(pathmap_examine("/nowhere", NULL, fault_seen, &seen, &e));
-	CU_ASSERT_EQUAL(seen.n, 3);
-	CU_ASSERT_EQUAL(seen.last.line, 0);
-	CU_ASSERT_STRING_EQUAL(e.text, "3 errors in /nowhere");
+	CU_ASSERT_EQUAL(seen.n, 0);
+	CU_ASSERT_PTR_EQUAL(strstr(e.text, "/nowhere: No such file or directory; "), e.text);
 	free(summary);
 	free(dir);
 }
