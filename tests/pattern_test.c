@@ -339,24 +339,29 @@ static void as_host_lists(void)
 	}
 }
 
+/* A text of @part @times over, between @head and @tail. */
+static void repeat(char text[NAME_BYTES], const char *head, const char *part, size_t times,
+		   const char *tail)
+{
+	int n;
+
+	CU_ASSERT_FATAL(strlen(head) + times * strlen(part) + strlen(tail) < NAME_BYTES);
+	n = snprintf(text, NAME_BYTES, "%s", head);
+	for (size_t i = 0; i < times; i++)
+		n += snprintf(text + n, NAME_BYTES - (size_t)n, "%s", part);
+	snprintf(text + n, NAME_BYTES - (size_t)n, "%s", tail);
+}
+
 /* A pattern made to go back and forth is still matched at once. */
 static void hostile_patterns(void)
 {
-	char pattern[NAME_BYTES] = "/", name[NAME_BYTES] = "/";
+	char pattern[NAME_BYTES], name[NAME_BYTES];
 
-	for (size_t i = 0; i < 120; i++)
-		strcat(pattern, "*a");
-	for (size_t i = 0; i < 250; i++)
-		strcat(name, "a");
-	strcat(pattern, "b");
+	repeat(pattern, "/", "*a", 120, "b");
+	repeat(name, "/", "a", 250, "");
 	CU_ASSERT_FALSE(pattern_match(pattern, name));
-	strcpy(pattern, "");
-	strcpy(name, "");
-	for (size_t i = 0; i < 80; i++)
-		strcat(pattern, "/**");
-	for (size_t i = 0; i < 120; i++)
-		strcat(name, "/a");
-	strcat(pattern, "/b");
+	repeat(pattern, "", "/**", 80, "/b");
+	repeat(name, "", "/a", 120, "");
 	CU_ASSERT_FALSE(pattern_match(pattern, name));
 }
 
