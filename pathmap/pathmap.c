@@ -11,7 +11,6 @@
 #include "pathmap/model/parts.h"
 #include "pathmap/plan/plan.h"
 #include "pathmap/base/plural.h"
-#include "pathmap/model/rank.h"
 
 static void names_fill(struct pathmap *map)
 {

@@ -8,13 +8,6 @@
 #include "pathmap/grammar/statement.h"
 #include "pathmap/texts.h"
 
-/* The texts are right: nothing is to be guessed about forgotten ends of statements. */
-static enum keyword no_keyword(const char *word)
-{
-	(void)word;
-	return KEYWORD_NONE;
-}
-
 static void word_write(FILE *out, const struct word *word, const char *behind)
 {
 	const char *quote = word->quoted ? "\"" : "";
@@ -81,7 +74,8 @@ static void text_hide(char **text)
 	if (!out)
 		abort();
 	mapfile_set(&source, "", *text, strlen(*text), &diagnostics);
-	n = statements_read(&source, no_keyword, &diagnostics, &statements);
+	/* The texts are right: nothing is to be guessed. */
+	n = statements_read(&source, NULL, &diagnostics, &statements);
 	statements_write(out, statements, n);
 	statements_free(statements, n);
 	mapfile_fini(&source);

@@ -7,7 +7,6 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
-#include "pathmap/model/rank.h"
 #include "tests/tap.h"
 
 /* What the list stands for, with blanks between, the caller's to free. */

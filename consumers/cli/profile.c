@@ -172,35 +172,25 @@ static const struct directive directives[] = {
 	SETTING("rate", "rate 5;"),
 };
 
-static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
-
-static enum keyword keyword(const char *word)
-{
-	return directive_keyword(directives, n_directives, word);
-}
-
 static int profile_parse(struct profile *p, const char *folder, const char *name, struct error *e)
 {
 	static const char *const contexts[] = {"a profile", NULL};
 	struct diagnostics diagnostics = {0};
-	struct statement *statements;
 	struct mapfile source;
 	struct reader reader = {
 		.source = &source,
 		.diagnostics = &diagnostics,
 		.table = directives,
-		.n_table = n_directives,
+		.n_table = sizeof(directives) / sizeof(directives[0]),
 		.contexts = contexts,
 		.map = p,
 	};
 	int result = 0;
-	size_t n;
 
 	mapfile_read(&source, folder, name, &diagnostics);
 	if (source.usable) {
-		n = statements_read(&source, keyword, &diagnostics, &statements);
-		directives_apply(&reader, 0, statements, n, p);
-		statements_free(statements, n);
+		reader_begin(&reader, p);
+		reader_end(&reader);
 	}
 	if (diagnostics.total > 0)
 		result = diagnostics_error(&diagnostics, e);

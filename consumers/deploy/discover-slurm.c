@@ -12,7 +12,6 @@
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
-#include "pathmap/model/rank.h"
 
 /* A controller that is gone is tried for 18 s by Slurm itself. */
 #define WITHIN_S 10

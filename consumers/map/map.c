@@ -17,7 +17,7 @@
 #include "pathmap/plan/plan.h"
 #include "pathmap/base/plural.h"
 #include "pathmap/base/quantity.h"
-#include "pathmap/model/rank.h"
+#include "pathmap/model/hostlist.h"
 #include "pathmap/base/utf8.h"
 #include "tree/stage/stage.h"
 

@@ -9,7 +9,7 @@
 #include "pathmap/base/hash.h"
 #include "pathmap/cost/flow.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/model/placement.h"
+#include "pathmap/model/parts.h"
 
 /* Of a frame of an answer, beside its records: header, TLS record, TCP and IP headers. */
 #define FRAME_BYTES 130.0

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "pathmap/model/parts.h"
-#include "pathmap/model/placement.h"
 #include "pathmap/plan/plan.h"
 
 /** What passes one point of a tree in one wave, and what lies below that point. */

@@ -146,14 +146,16 @@ static const struct directive *directive_find(const struct directive *table, siz
 	return found;
 }
 
-enum keyword directive_keyword(const struct directive *table, size_t n, const char *word)
+/* What @word is by the reader's table, whose context number 0 is outside all blocks. */
+static enum keyword reader_keyword(const void *arg, const char *word)
 {
+	const struct reader *reader = arg;
 	enum keyword keyword = KEYWORD_NONE;
 
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(table[i].keyword, word) != 0)
+	for (size_t i = 0; i < reader->n_table; i++) {
+		if (strcmp(reader->table[i].keyword, word) != 0)
 			continue;
-		if (table[i].contexts != 1u << 0)
+		if (reader->table[i].contexts != 1u << 0)
 			return KEYWORD_INNER;
 		keyword = KEYWORD_OUTER;
 	}
@@ -248,4 +250,24 @@ void directives_apply(struct reader *reader, unsigned context, const struct stat
 				found->apply(reader, target, &statements[i]);
 		}
 	}
+}
+
+void reader_begin(struct reader *reader, void *target)
+{
+	const struct keywords keywords = {reader_keyword, reader};
+
+	reader->before = reader->diagnostics->total;
+	reader->n_statements = statements_read(reader->source, &keywords, reader->diagnostics,
+					       &reader->statements);
+	directives_apply(reader, 0, reader->statements, reader->n_statements, target);
+}
+
+bool reader_is_clean(const struct reader *reader)
+{
+	return reader->diagnostics->total == reader->before;
+}
+
+void reader_end(struct reader *reader)
+{
+	statements_free(reader->statements, reader->n_statements);
 }

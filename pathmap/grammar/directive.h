@@ -33,7 +33,10 @@ struct directive {
 	void (*apply)(struct reader *reader, void *target, const struct statement *statement);
 };
 
-/** One map file being read: its table, and what its rows work on besides their own target. */
+/**
+ * One map file being read: its table, and what its rows work on besides their own target. Its maker
+ * sets all down to @map.
+ */
 struct reader {
 	const struct mapfile *source;
 	struct diagnostics *diagnostics;
@@ -41,7 +44,22 @@ struct reader {
 	size_t n_table;
 	const char *const *contexts; /* the contexts' names by bit number, ended by NULL */
 	void *map;		     /* the whole of what is being made */
+	struct statement *statements;
+	size_t n_statements;
+	size_t before; /* what was complained of before this file */
 };
+
+/**
+ * Read all of the file, and apply to @target what stands outside blocks (context number 0).
+ * Statements live until reader_end(), which has to follow.
+ */
+void reader_begin(struct reader *reader, void *target);
+
+/** Has nothing in the file been complained of so far? */
+bool reader_is_clean(const struct reader *reader);
+
+/** Free the statements. */
+void reader_end(struct reader *reader);
 
 /**
  * Check @n statements that stand in the block @context (a bit number), and apply those that are
@@ -57,9 +75,6 @@ void reader_complain(struct reader *reader, const struct word *word, const char 
 /** The same with the place @at characters into the word. */
 void reader_complain_at(struct reader *reader, const struct word *word, size_t at,
 			const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/** What @word is by the table, whose context number 0 is outside all blocks. */
-enum keyword directive_keyword(const struct directive *table, size_t n, const char *word);
 
 /** Of the @n words (NULL is none), the one that @word was probably meant to be, or NULL. */
 const char *word_nearest(const char *word, const char *const *words, size_t n);

@@ -2,7 +2,7 @@
 # What is built of this room.
 
 libpathmap_la_SOURCES += \
-	%D%/diagnostic.c %D%/diagnostic.h %D%/directive.c %D%/directive.h %D%/lexer.c %D%/lexer.h \
-	%D%/mapfile.c %D%/mapfile.h %D%/revision.c %D%/revision.h \
+	%D%/directive.c %D%/directive.h %D%/mapfile.c %D%/mapfile.h \
+	%D%/revision.c %D%/revision.h \
 	%D%/statement.c %D%/statement.h
 EXTRA_DIST += %D%/README.md

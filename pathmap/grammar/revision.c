@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/grammar/lexer.h"
+#include "pathmap/grammar/statement.h"
 #include "pathmap/base/memory.h"
 
 /* Characters by which a head is known again. */

@@ -3,9 +3,92 @@
 #include "pathmap/grammar/statement.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "pathmap/grammar/lexer.h"
 #include "pathmap/base/memory.h"
+
+/* The byte order mark that some editors put in front of UTF-8. */
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
+static bool is_blank(char c)
+{
+	return c != '\0' && strchr(" \t\r\n\f\v", c) != NULL;
+}
+
+static bool ends_word(char c)
+{
+	return c == '\0' || is_blank(c) || strchr(";{}\"#", c) != NULL;
+}
+
+/* Move over blanks and comments. Returns whether a line ended in them. */
+static bool lexer_skip(struct lexer *lexer)
+{
+	const char *text = lexer->source->text;
+	bool new_line = lexer->offset == 0;
+
+	if (lexer->offset == 0 && strncmp(text, byte_order_mark, 3) == 0)
+		lexer->offset = 3;
+	for (;;) {
+		if (text[lexer->offset] == '#') {
+			lexer->offset += strcspn(text + lexer->offset, "\n");
+		} else if (is_blank(text[lexer->offset])) {
+			new_line = new_line || text[lexer->offset] == '\n';
+			lexer->offset++;
+		} else {
+			return new_line;
+		}
+	}
+}
+
+static void lexer_string(struct lexer *lexer, struct token *token)
+{
+	const char *text = lexer->source->text;
+
+	token->kind = TOKEN_STRING;
+	token->text = text + lexer->offset + 1;
+	token->length = strcspn(token->text, "\"\n");
+	lexer->offset += 1 + token->length;
+	if (text[lexer->offset] == '"')
+		lexer->offset++;
+	else
+		complain(lexer->diagnostics, lexer->source, token->offset,
+			 "a string without its end; close it with `\"` on the same line");
+}
+
+struct token lexer_next(struct lexer *lexer)
+{
+	const char *text = lexer->source->text;
+	struct token token = {.first_in_line = lexer_skip(lexer)};
+
+	token.offset = lexer->offset;
+	token.text = text + lexer->offset;
+	switch (*token.text) {
+	case '\0':
+		token.kind = TOKEN_END;
+		return token;
+	case '"':
+		lexer_string(lexer, &token);
+		return token;
+	case ';':
+		token.kind = TOKEN_SEMICOLON;
+		break;
+	case '{':
+		token.kind = TOKEN_OPEN;
+		break;
+	case '}':
+		token.kind = TOKEN_CLOSE;
+		break;
+	default:
+		token.kind = TOKEN_WORD;
+		while (!ends_word(token.text[token.length]))
+			token.length++;
+		lexer->offset += token.length;
+		return token;
+	}
+	token.length = 1;
+	lexer->offset++;
+	return token;
+}
 
 struct list {
 	struct statement *items;
@@ -15,7 +98,7 @@ struct list {
 struct parser {
 	struct lexer lexer;
 	struct token token; /* the one looked at */
-	enum keyword (*keyword)(const char *word);
+	const struct keywords *keywords;
 	bool too_deep; /* has been complained of */
 };
 
@@ -41,10 +124,10 @@ static enum keyword parser_keyword(const struct parser *parser)
 	enum keyword keyword;
 	char *word;
 
-	if (token->kind != TOKEN_WORD || !token->first_in_line)
+	if (!parser->keywords || token->kind != TOKEN_WORD || !token->first_in_line)
 		return KEYWORD_NONE;
 	word = memory_copy_bytes(token->text, token->length);
-	keyword = parser->keyword(word);
+	keyword = parser->keywords->find(parser->keywords->arg, word);
 	free(word);
 	return keyword;
 }
@@ -157,12 +240,12 @@ static struct list list_read(struct parser *parser, size_t depth)
 	}
 }
 
-size_t statements_read(const struct mapfile *source, enum keyword (*keyword)(const char *word),
+size_t statements_read(const struct mapfile *source, const struct keywords *keywords,
 		       struct diagnostics *diagnostics, struct statement **statements)
 {
 	struct parser parser = {
 		.lexer = {.source = source, .diagnostics = diagnostics},
-		.keyword = keyword,
+		.keywords = keywords,
 	};
 	struct list list;
 

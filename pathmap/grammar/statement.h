@@ -6,7 +6,31 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pathmap/grammar/diagnostic.h"
+#include "pathmap/grammar/mapfile.h"
+
+enum token_kind { TOKEN_WORD, TOKEN_STRING, TOKEN_SEMICOLON, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_END };
+
+/** One token; of words and strings @text (not terminated) is in the source, without quotes. */
+struct token {
+	enum token_kind kind;
+	size_t offset;
+	const char *text;
+	size_t length;
+	bool first_in_line;
+};
+
+/** Where reading is. Set @source and @diagnostics, zero the rest. */
+struct lexer {
+	const struct mapfile *source;
+	struct diagnostics *diagnostics;
+	size_t offset;
+};
+
+/**
+ * The next token; TOKEN_END at the end, again and again. A string that its line does not close is
+ * complained of and ends with the line.
+ */
+struct token lexer_next(struct lexer *lexer);
 
 /** How deep blocks may be in one another. */
 #define STATEMENT_DEPTH 16
@@ -34,11 +58,18 @@ enum keyword {
 	KEYWORD_OUTER, /* can stand outside all blocks only */
 };
 
+/** What tells keywords from other words. */
+struct keywords {
+	enum keyword (*find)(const void *arg, const char *word);
+	const void *arg;
+};
+
 /**
  * Read all statements of @source into *@statements, the caller's to free with statements_free().
- * What is wrong is complained of, and reading goes on behind it. Returns how many.
+ * What is wrong is complained of, and reading goes on behind it. Without @keywords (NULL) nothing
+ * is guessed about forgotten ends of statements. Returns how many.
  */
-size_t statements_read(const struct mapfile *source, enum keyword (*keyword)(const char *word),
+size_t statements_read(const struct mapfile *source, const struct keywords *keywords,
 		       struct diagnostics *diagnostics, struct statement **statements);
 
 /** Free @n statements and what they hold. */

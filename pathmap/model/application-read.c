@@ -7,7 +7,7 @@
 #include "pathmap/grammar/directive.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
-#include "pathmap/model/rank.h"
+#include "pathmap/model/hostlist.h"
 
 /* The blocks of an application map. */
 enum context { IN_MAP, IN_APPLICATION, IN_COLLECT, IN_VIEW };
@@ -339,13 +339,6 @@ static const struct directive directives[] = {
 	 .apply = stage_apply},
 };
 
-static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
-
-static enum keyword keyword(const char *word)
-{
-	return directive_keyword(directives, n_directives, word);
-}
-
 static void application_apply(struct reader *reader, void *target,
 			      const struct statement *statement)
 {
@@ -377,25 +370,22 @@ void application_read(struct application *application, const struct mapfile *sou
 		.source = source,
 		.diagnostics = diagnostics,
 		.table = directives,
-		.n_table = n_directives,
+		.n_table = sizeof(directives) / sizeof(directives[0]),
 		.contexts = contexts,
 		.map = &map,
 	};
-	struct statement *statements;
-	size_t n, before = diagnostics->total;
 
 	*application = (struct application){0};
-	n = statements_read(source, keyword, diagnostics, &statements);
-	directives_apply(&reader, IN_MAP, statements, n, NULL);
+	reader_begin(&reader, NULL);
 	if (application->name == NULL) {
 		application->name = memory_copy("");
-		if (diagnostics->total == before)
+		if (reader_is_clean(&reader))
 			complain_file(diagnostics, source,
 				      "there is no application in it; write `application NAME { "
 				      "ranks any; }`");
 	}
 	application_finish(application);
 	application_resolve(application, source, diagnostics);
-	application->incomplete = diagnostics->total > before;
-	statements_free(statements, n);
+	application->incomplete = !reader_is_clean(&reader);
+	reader_end(&reader);
 }

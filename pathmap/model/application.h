@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pathmap/grammar/diagnostic.h"
+#include "pathmap/grammar/mapfile.h"
 #include "pathmap/model/pathmap.h"
 #include "pathmap/model/recording.h"
 #include "pathmap/model/view.h"

@@ -19,45 +19,14 @@ static const char *const contexts[] = {
 	NULL,
 };
 
-/* A statement that names nodes which may come later in the file. */
-struct pending {
-	cluster_resolve *resolve;
-	struct cluster *cluster;
-	const struct statement *statement;
-};
-
-struct reading_map {
-	struct cluster_map *map;
-	struct pending *pending;
-	size_t n_pending;
-};
-
-struct cluster_map *reader_cluster_map(const struct reader *reader)
-{
-	const struct reading_map *reading = reader->map;
-
-	return reading->map;
-}
-
 static void resolve_later(struct reader *reader, struct cluster *cluster,
 			  const struct statement *statement, cluster_resolve *resolve)
 {
-	struct reading_map *reading = reader->map;
+	struct cluster_reading *reading = reader->map;
 
 	reading->pending =
 		memory_room(reading->pending, reading->n_pending, sizeof(*reading->pending));
 	reading->pending[reading->n_pending++] = (struct pending){resolve, cluster, statement};
-}
-
-bool word_expand(struct reader *reader, const struct word *word, struct hostlist *list)
-{
-	struct error e;
-	size_t at;
-
-	if (hostlist_add(list, word->text, &at, &e) == 0)
-		return true;
-	reader_complain_at(reader, word, at, "%s", e.text);
-	return false;
 }
 
 /* Add one node. Returns whether it is new and right. */
@@ -280,41 +249,31 @@ static const struct directive directives[] = {
 	 .apply = deploy_folder_read},
 };
 
-static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
-
-static enum keyword keyword(const char *word)
-{
-	return directive_keyword(directives, n_directives, word);
-}
-
 void cluster_map_read(struct cluster_map *map, const struct mapfile *source,
 		      struct diagnostics *diagnostics)
 {
-	struct reading_map reading = {.map = map};
+	struct cluster_reading reading = {.map = map};
 	struct reader reader = {
 		.source = source,
 		.diagnostics = diagnostics,
 		.table = directives,
-		.n_table = n_directives,
+		.n_table = sizeof(directives) / sizeof(directives[0]),
 		.contexts = contexts,
 		.map = &reading,
 	};
-	struct statement *statements;
-	size_t n, before = diagnostics->total;
 
 	*map = (struct cluster_map){0};
-	n = statements_read(source, keyword, diagnostics, &statements);
-	directives_apply(&reader, IN_MAP, statements, n, map);
+	reader_begin(&reader, map);
 	for (size_t i = 0; i < reading.n_pending && diagnostics->total < COMPLAINTS_SHOWN; i++) {
 		const struct pending *pending = &reading.pending[i];
 
 		pending->resolve(&reader, pending->cluster, pending->statement);
 	}
 	gateways_check(&reader);
-	if (map->n_nodes == 0 && diagnostics->total == before)
+	if (map->n_nodes == 0 && reader_is_clean(&reader))
 		complain_file(diagnostics, source,
 			      "there are no nodes in it; write `cluster NAME { nodes w[0-7]; }`");
-	map->incomplete = diagnostics->total > before;
+	map->incomplete = !reader_is_clean(&reader);
 	free(reading.pending);
-	statements_free(statements, n);
+	reader_end(&reader);
 }

@@ -31,6 +31,20 @@ struct cluster *cluster_map_cluster(const struct cluster_map *map, const char *n
 typedef void cluster_resolve(struct reader *reader, struct cluster *cluster,
 			     const struct statement *statement);
 
+/** A statement that names nodes which may come later in the file. */
+struct pending {
+	cluster_resolve *resolve;
+	struct cluster *cluster;
+	const struct statement *statement;
+};
+
+/** What is made, and what is to be done at the end: reader->map. */
+struct cluster_reading {
+	struct cluster_map *map;
+	struct pending *pending;
+	size_t n_pending;
+};
+
 /** `address [NODES] ADDRESSES;` */
 cluster_resolve address_resolve;
 /** `gateway NODE;` */
@@ -53,9 +67,6 @@ void deploy_user_read(struct reader *reader, void *target, const struct statemen
 void deploy_port_read(struct reader *reader, void *target, const struct statement *statement);
 void deploy_binary_read(struct reader *reader, void *target, const struct statement *statement);
 void deploy_folder_read(struct reader *reader, void *target, const struct statement *statement);
-
-/** Free what it owns. */
-void deployment_fini(struct deployment *deployment);
 
 /** The map that is being read. */
 struct cluster_map *reader_cluster_map(const struct reader *reader);

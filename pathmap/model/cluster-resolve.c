@@ -8,6 +8,24 @@
 #include "pathmap/base/plural.h"
 #include "pathmap/base/quantity.h"
 
+struct cluster_map *reader_cluster_map(const struct reader *reader)
+{
+	const struct cluster_reading *reading = reader->map;
+
+	return reading->map;
+}
+
+bool word_expand(struct reader *reader, const struct word *word, struct hostlist *list)
+{
+	struct error e;
+	size_t at;
+
+	if (hostlist_add(list, word->text, &at, &e) == 0)
+		return true;
+	reader_complain_at(reader, word, at, "%s", e.text);
+	return false;
+}
+
 /*
  * The node named @name, in @cluster unless that is NULL or a nameless block. Complains of @word and
  * returns NULL when there is none.

@@ -53,7 +53,9 @@ void cluster_map_init(struct cluster_map *map, const char *cluster, const char *
 
 static void cluster_free(struct cluster *cluster)
 {
-	deployment_fini(&cluster->deployment);
+	free(cluster->deployment.user);
+	free(cluster->deployment.binary);
+	free(cluster->deployment.folder);
 	free(cluster->nodes);
 	free(cluster->name);
 	free(cluster);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "pathmap/base/hash.h"
-#include "pathmap/grammar/diagnostic.h"
+#include "pathmap/grammar/mapfile.h"
 #include "pathmap/model/deployment.h"
 
 /** What a connection can do; 0 where the map does not say. */

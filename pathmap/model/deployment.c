@@ -113,13 +113,6 @@ void deploy_host_resolve(struct reader *reader, struct cluster *cluster,
 	hostlist_fini(&hosts);
 }
 
-void deployment_fini(struct deployment *d)
-{
-	free(d->user);
-	free(d->binary);
-	free(d->folder);
-}
-
 /* ---- telling ---- */
 
 const struct deployment *pathmap_deployment(const struct pathmap *map, const char *node)

@@ -4,9 +4,9 @@
 libpathmap_la_SOURCES += \
 	%D%/application-read.c %D%/application.c %D%/application.h \
 	%D%/cluster-read.c %D%/cluster-read.h %D%/cluster-resolve.c %D%/cluster.c %D%/cluster.h \
-	%D%/deployment.c %D%/deployment.h %D%/hostlist-text.c %D%/hostlist.c %D%/hostlist.h %D%/level.c %D%/level.h \
-	%D%/mapping-place.c %D%/mapping-read.c %D%/mapping-read.h %D%/mapping-run.c \
+	%D%/deployment.c %D%/deployment.h %D%/hostlist.c %D%/hostlist.h \
+	%D%/mapping-place.c %D%/mapping-read.c %D%/mapping-read.h \
 	%D%/mapping-tree.c %D%/mapping.c %D%/mapping.h %D%/parts.h %D%/pathmap.c %D%/pathmap.h \
-	%D%/pattern.c %D%/pattern.h %D%/placement.c %D%/placement.h %D%/rank.c %D%/rank.h \
-	%D%/recording.c %D%/recording.h %D%/view-use.c %D%/view.c %D%/view.h
+	%D%/pattern.c %D%/pattern.h \
+	%D%/recording.c %D%/recording.h %D%/view.c %D%/view.h
 EXTRA_DIST += %D%/README.md

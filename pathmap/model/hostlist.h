@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host lists: "w[0-3,6]" stands for w0 w1 w2 w3 w6, as people write them for clusters. */
+/* Host lists: "w[0-3,6]" stands for w0 w1 w2 w3 w6, as people write them for clusters; rank lists.
+ */
 #ifndef EVSPACE_HOSTLIST_H
 #define EVSPACE_HOSTLIST_H
 
@@ -33,5 +34,20 @@ char *hostlist_text(const char *const *names, size_t n);
 
 /** Free the names. */
 void hostlist_fini(struct hostlist *list);
+
+/** Ranks are below this. */
+#define RANKS_MAX 65536u
+
+/** Ranks in the order written. Zero-initialise; free @ranks. */
+struct rank_list {
+	unsigned *ranks;
+	size_t n;
+};
+
+/**
+ * Append the ranks that @text ("rank[0-11]") stands for. Returns 0, or -1 with what is wrong in @e,
+ * where in @text in *@at, and @list as it was.
+ */
+int rank_list_add(struct rank_list *list, const char *text, size_t *at, struct error *e);
 
 #endif

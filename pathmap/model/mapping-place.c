@@ -1,13 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `place`: deals ranks out to nodes, in blocks or in turn, and checks that it comes out even. */
+/* `place`: deals ranks out to nodes, in blocks or in turn, and checks that it comes out even; which
+ * nodes a statement names. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/model/mapping-read.h"
+#include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
 #include "pathmap/base/quantity.h"
-#include "pathmap/model/rank.h"
+
+const struct node *mapped_node(struct reader *reader, const struct word *word, const char *name)
+{
+	const struct mapping_reading *reading = reader->map;
+	const struct node *node = cluster_map_node(reading->clusters, name);
+	const char **names, *nearest;
+
+	if (node != NULL || reading->clusters->incomplete)
+		return node;
+	names = cluster_map_names(reading->clusters);
+	nearest = word_nearest(name, names, reading->clusters->n_nodes);
+	if (nearest != NULL)
+		reader_complain(reader, word,
+				"no node `%.60s` in the cluster map; did you mean `%s`?", name,
+				nearest);
+	else
+		reader_complain(reader, word, "no node `%.60s` in the cluster map; add it there",
+				name);
+	free(names);
+	return NULL;
+}
+
+bool mapped_nodes(struct reader *reader, const struct word *from, const struct word *to,
+		  const struct node ***nodes, size_t *n)
+{
+	bool right = true;
+
+	for (const struct word *word = from; word < to && right; word++) {
+		struct hostlist names = {0};
+		struct error e;
+		size_t at;
+
+		if (hostlist_add(&names, word->text, &at, &e) < 0) {
+			reader_complain_at(reader, word, at, "%s", e.text);
+			right = false;
+		}
+		for (size_t i = 0; i < names.n && right; i++) {
+			const struct node *node = mapped_node(reader, word, names.names[i]);
+
+			right = node != NULL;
+			*nodes = memory_room(*nodes, *n, sizeof(**nodes));
+			(*nodes)[(*n)++] = node;
+		}
+		hostlist_fini(&names);
+	}
+	return right;
+}
 
 /* How ranks are dealt out to nodes. */
 struct deal {

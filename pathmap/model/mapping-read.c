@@ -13,53 +13,6 @@ enum context { IN_MAP, IN_VIEW };
 
 static const char *const contexts[] = {[IN_MAP] = "mapping.map", [IN_VIEW] = "view", NULL};
 
-const struct node *mapped_node(struct reader *reader, const struct word *word, const char *name)
-{
-	const struct mapping_reading *reading = reader->map;
-	const struct node *node = cluster_map_node(reading->clusters, name);
-	const char **names, *nearest;
-
-	if (node != NULL || reading->clusters->incomplete)
-		return node;
-	names = cluster_map_names(reading->clusters);
-	nearest = word_nearest(name, names, reading->clusters->n_nodes);
-	if (nearest != NULL)
-		reader_complain(reader, word,
-				"no node `%.60s` in the cluster map; did you mean `%s`?", name,
-				nearest);
-	else
-		reader_complain(reader, word, "no node `%.60s` in the cluster map; add it there",
-				name);
-	free(names);
-	return NULL;
-}
-
-bool mapped_nodes(struct reader *reader, const struct word *from, const struct word *to,
-		  const struct node ***nodes, size_t *n)
-{
-	bool right = true;
-
-	for (const struct word *word = from; word < to && right; word++) {
-		struct hostlist names = {0};
-		struct error e;
-		size_t at;
-
-		if (hostlist_add(&names, word->text, &at, &e) < 0) {
-			reader_complain_at(reader, word, at, "%s", e.text);
-			right = false;
-		}
-		for (size_t i = 0; i < names.n && right; i++) {
-			const struct node *node = mapped_node(reader, word, names.names[i]);
-
-			right = node != NULL;
-			*nodes = memory_room(*nodes, *n, sizeof(**nodes));
-			(*nodes)[(*n)++] = node;
-		}
-		hostlist_fini(&names);
-	}
-	return right;
-}
-
 static void entry_apply(struct reader *reader, void *target, const struct statement *statement)
 {
 	struct mapping_reading *reading = reader->map;
@@ -228,13 +181,6 @@ static const struct directive directives[] = {
 	 .apply = view_apply},
 };
 
-static const size_t n_directives = sizeof(directives) / sizeof(directives[0]);
-
-static enum keyword keyword(const char *word)
-{
-	return directive_keyword(directives, n_directives, word);
-}
-
 /* Complain of ranks that are placed nowhere although others are. */
 static void unplaced_check(struct reader *reader)
 {
@@ -278,21 +224,18 @@ void mapping_read(struct mapping *mapping, const struct mapfile *source,
 		.source = source,
 		.diagnostics = diagnostics,
 		.table = directives,
-		.n_table = n_directives,
+		.n_table = sizeof(directives) / sizeof(directives[0]),
 		.contexts = contexts,
 		.map = &reading,
 	};
-	struct statement *statements;
-	size_t n, before = diagnostics->total;
 
 	*mapping = (struct mapping){0};
-	n = statements_read(source, keyword, diagnostics, &statements);
-	directives_apply(&reader, IN_MAP, statements, n, mapping);
-	if (diagnostics->total == before && !clusters->incomplete)
+	reader_begin(&reader, mapping);
+	if (reader_is_clean(&reader) && !clusters->incomplete)
 		unplaced_check(&reader);
 	if (!reading.has_entry)
 		complain_file(diagnostics, source,
 			      "no entry, where consumers connect; add `entry NODE;`");
 	free(reading.rank_offsets);
-	statements_free(statements, n);
+	reader_end(&reader);
 }

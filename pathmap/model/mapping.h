@@ -10,7 +10,7 @@
 
 #include "pathmap/model/application.h"
 #include "pathmap/model/cluster.h"
-#include "pathmap/grammar/diagnostic.h"
+#include "pathmap/grammar/mapfile.h"
 
 /** Children that one place may have by `fanout`. */
 #define FANOUT_MAX 4096u

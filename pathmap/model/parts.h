@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a pathmap is made of, for the files of this folder that make it and generate plans. */
+/* What a pathmap is made of, for the files that make it and generate plans; the ranks of each node.
+ */
 #ifndef EVSPACE_PARTS_H
 #define EVSPACE_PARTS_H
+
+#include <stddef.h>
 
 #include "pathmap/model/application.h"
 #include "pathmap/model/cluster.h"
 #include "pathmap/model/mapping.h"
 #include "pathmap/model/pathmap.h"
-#include "pathmap/grammar/diagnostic.h"
+#include "pathmap/grammar/mapfile.h"
 
 /** The three files, in the order that they are read in. */
 enum { SOURCE_APPLICATION, SOURCE_CLUSTER, SOURCE_MAPPING, SOURCE_COUNT };
@@ -26,5 +29,21 @@ struct pathmap {
  */
 struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap_stage_check *check,
 			     struct diagnostics *diagnostics);
+
+/** Ranks sorted by node; those of node i are from @first[i] to before @first[i + 1]. */
+struct placement {
+	unsigned *ranks;
+	size_t *first;
+};
+
+/** Sort the ranks of @map by node. */
+void placement_init(struct placement *placement, const struct pathmap *map);
+
+/** Free what it owns. */
+void placement_fini(struct placement *placement);
+
+/** The ranks of the node as a list ("0-7,12", "all", or "" for none), the caller's to free(). */
+char *placement_text(const struct placement *placement, const struct pathmap *map,
+		     const struct node *node);
 
 #endif

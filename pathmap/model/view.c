@@ -7,6 +7,27 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
 
+static const char *const levels[LEVEL_COUNT] = {
+	[LEVEL_ELEMENT] = "element", [LEVEL_THREAD] = "thread", [LEVEL_NODE] = "node",
+	[LEVEL_CLUSTER] = "cluster", [LEVEL_ALL] = "all",
+};
+
+const char *level_name(enum level level)
+{
+	return levels[level];
+}
+
+const char *reading_name(enum reading reading)
+{
+	static const char *const readings[READ_COUNT] = {
+		[READ_LATEST] = "latest",
+		[READ_STREAM] = "stream",
+		[READ_COUNTS] = "counts",
+	};
+
+	return readings[reading];
+}
+
 struct view *view_new(const char *name)
 {
 	struct view *view = memory_new(1, sizeof(*view));

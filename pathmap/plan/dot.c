@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "pathmap/model/parts.h"
-#include "pathmap/model/placement.h"
 #include "pathmap/plan/plan.h"
 
 struct dot {

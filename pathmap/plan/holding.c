@@ -8,7 +8,6 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/model/parts.h"
-#include "pathmap/model/placement.h"
 
 /* What is needed to compare all leaves. */
 struct holding {

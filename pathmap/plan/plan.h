@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "pathmap/base/error.h"
-#include "pathmap/model/level.h"
+#include "pathmap/model/view.h"
 
 struct pathmap;
 

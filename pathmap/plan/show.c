@@ -7,7 +7,6 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/parts.h"
 #include "pathmap/model/pattern.h"
-#include "pathmap/model/placement.h"
 #include "pathmap/plan/plan.h"
 #include "pathmap/base/plural.h"
 #include "pathmap/base/table.h"
