@@ -54,6 +54,13 @@ static void make_wave(struct cursor *c, uint64_t wave, uint64_t have, uint64_t c
 	CU_ASSERT_EQUAL(cursor_commit(c), 0);
 }
 
+/* Up to where the row was read by the waves made so far. */
+static uint64_t position(struct cursor *c, uint32_t row)
+{
+	(void)cursor_wave(c, 1000, false, 999);
+	return cursor_from(c, row);
+}
+
 static void again_is_the_same(void)
 {
 	struct cursor *c = open_cursor();
@@ -246,8 +253,7 @@ static void cut_while_it_is_open(void)
 	for (uint32_t i = 100; i < 200; i++)
 		add_row(c, i, 0);
 	make_wave(c, 2, 0, 3);
-	cursor_give(c, 150);
-	CU_ASSERT_EQUAL(cursor_position(c, 99), 13);
+	CU_ASSERT_EQUAL(position(c, 99), 13);
 	cursor_close(c, true);
 	/* lines are lost with it: it is not taken for sound */
 	c = open_cursor();
@@ -286,10 +292,30 @@ static void changed_words(void)
 				if (cursor_wave(c, 1, true, 0) == CURSOR_AGAIN)
 					CU_ASSERT(cursor_from(c, row) <= cursor_end(c, row));
 			add_row(c, 5, 0);
-			CU_ASSERT_EQUAL(cursor_position(c, cursor_rows(c) - 1), 0);
+			CU_ASSERT_EQUAL(position(c, cursor_rows(c) - 1), 0);
 			cursor_close(c, true);
 		}
 	unlink(path);
+}
+
+/* Agents once noted in a row's last words that its rank had moved, and where it goes on was in
+ * another file. */
+static void moved_by_an_older_agent(void)
+{
+	const uint64_t moved = 1;
+	struct cursor *c = open_cursor();
+	char path[256];
+	int fd;
+
+	add_row(c, 0, 7);
+	make_wave(c, 1, 0, 3);
+	cursor_close(c, true);
+	fd = open(path_of(path), O_WRONLY);
+	CU_ASSERT_EQUAL(pwrite(fd, &moved, 8, 1024 + 48), 8);
+	close(fd);
+	c = open_cursor();
+	CU_ASSERT_FALSE(cursor_resumed(c));
+	cursor_close(c, false);
 }
 
 static void no_room(void)
@@ -333,7 +359,7 @@ static void small_until_read(void)
 	CU_ASSERT(st.st_blocks * 512 <= 8192);
 	c = open_cursor();
 	CU_ASSERT_TRUE(cursor_resumed(c));
-	CU_ASSERT_EQUAL(cursor_position(c, 39), 9);
+	CU_ASSERT_EQUAL(position(c, 39), 9);
 	cursor_close(c, false);
 }
 
@@ -342,6 +368,7 @@ int main(void)
 	CU_TestInfo files[] = {
 		{"a file that is cut while it is open", cut_while_it_is_open},
 		{"each word changed in turn", changed_words},
+		{"an older agent had moved a rank", moved_by_an_older_agent},
 		{"without room a wave is none, and that is said", no_room},
 		{"a file of which nothing was read is small", small_until_read},
 		CU_TEST_INFO_NULL,

@@ -106,7 +106,7 @@ static struct stage *source_open(const Evspace__Open *open)
 /* Take in all that there is, as the loop does, and read a wave. */
 static int wave_read(struct stage *source, const struct ask *ask, struct error *e)
 {
-	while (source->ops->take && !source->ops->take(source, ask))
+	while (source->ops->take && !source->ops->take(source))
 		;
 	return source->ops->read(source, ask, &batch, e);
 }
@@ -184,59 +184,90 @@ static void one_scope_alone_counts(void)
 	maker_end(maker);
 }
 
-/* A map takes rank 0 from node n to node m, which has the same event space, and gives it back. */
-static void a_rank_changes_nodes(void)
+/* A map leaves rank 0 out, and another one has it again. */
+static void a_rank_leaves_the_map(void)
 {
-	static char other[] = "m", rank[] = "0", none[] = "";
+	static char rank[] = "0", none[] = "";
 	pid_t maker = maker_start("run", 0, 14);
-	struct source_host there;
-	struct plan_place had = place, without = place, taker = place;
+	struct plan_place had = place, without = place;
 	Evspace__Open open = asked_for(READ_STREAM);
-	struct stage *first, *second;
+	struct stage *source;
 	struct ask ask = {.wave = 1, .room = 4};
 	struct part part;
 
 	look_at_store();
-	there = host;
-	there.node = other;
-	had.placed = without.placed = taker.placed = true;
-	had.holds = taker.holds = rank;
-	had.before = taker.before = rank;
+	had.placed = without.placed = true;
+	had.holds = rank;
 	without.holds = none;
-	taker.node = other;
-	taker.index = 1;
-	first = source_new(&host, &open, &had, names, NULL);
-	second = source_new(&there, &open, &taker, names, NULL);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(first);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(second);
-	/* whoever comes first has it, the other one waits for as long as that reads */
-	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 4);
-	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 0);
-	source_free(second, false);
-	ask.wave = 2;
-	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 4);
-	second = source_new(&there, &open, &taker, names, NULL);
-	ask.wave = 3;
-	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 0);
+	source = source_new(&host, &open, &had, names, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 4);
 	CU_ASSERT_EQUAL(part.processes, 1);
-	source_replace(first, &without);
-	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 0);
+	source_replace(source, &without);
+	ask.wave = 2;
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 0);
 	CU_ASSERT_EQUAL(part.processes, 0);
-	ask.wave = 4;
-	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 4);
-	/* what was read before is told again by who has read it */
-	ask = (struct ask){.wave = 2, .again = true};
-	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 4);
-	CU_ASSERT_EQUAL(wave(second, &ask, &part, NULL), 0);
-	/* who ends gives all that it has, and it comes back where it stopped */
-	source_replace(first, &had);
-	ask = (struct ask){.wave = 5};
-	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 0);
-	source_free(second, true);
-	ask.wave = 6;
-	CU_ASSERT_EQUAL(wave(first, &ask, &part, NULL), 2);
-	source_free(first, false);
+	/* what was read before is told again */
+	ask = (struct ask){.wave = 1, .again = true};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 4);
+	/* and it goes on where it stopped */
+	source_replace(source, &had);
+	ask = (struct ask){.wave = 3};
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 10);
+	CU_ASSERT_EQUAL(part.processes, 1);
+	source_free(source, false);
 	maker_end(maker);
+}
+
+static bool may_be_moved(const struct plan_place *by, const char *why)
+{
+	Evspace__Open open = asked_for(READ_LATEST);
+	static char none[] = "";
+	struct error e = {""};
+	struct stage *source;
+
+	open.run = none;
+	source = source_new(&host, &open, by, names, &e);
+	CU_ASSERT(source || errno == SOURCE_ELSEWHERE);
+	CU_ASSERT(source || strncmp(e.text, why, strlen(why)) == 0);
+	CU_ASSERT(source || strstr(e.text, " to m: leave "));
+	source_free(source, false);
+	return source != NULL;
+}
+
+/* Another map has ranks on node m, whose agent has the same event space: as long as they run, or
+ * are read as a stream, it is refused. */
+static void ranks_stay_where_they_are(void)
+{
+	static char ranks[] = "0-2", elsewhere[] = "0-0@m;2-9@m", none[] = "";
+	static const char both[] = "ranks 0,2 of run run are here, ";
+	pid_t first = maker_start("run", 2, 4), second = maker_start("run", 0, 4);
+	pid_t third = maker_start("run", 1, 4);
+	struct rows_list streams = LIST_HEAD_INITIALIZER(streams);
+	struct plan_place by = place, without = place;
+	Evspace__Open open = asked_for(READ_STREAM);
+	struct stage *source;
+	struct ask ask = {.wave = 1};
+	struct part part;
+
+	look_at_store();
+	fixture_file(".", "agent-m.sock", "");
+	host.streams = &streams;
+	by.placed = without.placed = true;
+	by.holds = without.holds = ranks;
+	by.elsewhere = elsewhere;
+	without.elsewhere = none;
+	CU_ASSERT_FALSE(may_be_moved(&by, both));
+	source = source_new(&host, &open, &without, names, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+	CU_ASSERT_EQUAL(wave(source, &ask, &part, NULL), 12);
+	maker_end(first);
+	CU_ASSERT_FALSE(store_check_alive(fixture_find_pid(first)));
+	CU_ASSERT_FALSE(may_be_moved(&by, both));
+	source_free(source, false);
+	CU_ASSERT_FALSE(may_be_moved(&by, "rank 0 of run run is here, "));
+	maker_end(second);
+	maker_end(third);
 }
 
 static void who_was_killed_is_marked(void)
@@ -650,7 +681,7 @@ static void very_many_elements(void)
 	source = source_open(&open);
 	CU_ASSERT_FALSE(source->ops->ready(source));
 	crowd_write(&s, writers, 0, CROWD);
-	while (!source->ops->take(source, NULL))
+	while (!source->ops->take(source))
 		turns++;
 	tap_note("%u turns", turns);
 	CU_ASSERT(turns > 1);
@@ -777,7 +808,7 @@ static void crowd_goes(bool backlog, uint64_t lost, uint64_t discarded)
 	look_at_store_and_tell(&streams);
 	open.backlog = backlog;
 	source = source_open(&open);
-	(void)source->ops->take(source, NULL);
+	(void)source->ops->take(source);
 	crowd_write(&s, writers, 0, CROWD);
 	CU_ASSERT_EQUAL(unlink(s.path), 0);
 	store_refresh(&fixture.store);
@@ -841,7 +872,7 @@ static void very_many_members(void)
 		crowd_lists(i);
 	look_at_store();
 	source = source_open(&open);
-	while (!source->ops->take(source, NULL))
+	while (!source->ops->take(source))
 		turns++;
 	tap_note("%u turns", turns);
 	/* what had no end would be a turn for each, and one more */
@@ -944,7 +975,8 @@ int main(void)
 	static CU_TestInfo waves[] = {
 		{"no more comes than there is room for", no_more_than_there_is_room_for},
 		{"of two scopes with one id one alone counts", one_scope_alone_counts},
-		{"a rank changes nodes, and comes back", a_rank_changes_nodes},
+		{"a rank leaves the map, and comes back", a_rank_leaves_the_map},
+		{"ranks stay where they are", ranks_stay_where_they_are},
 		{"who was killed is marked in the last that it did", who_was_killed_is_marked},
 		{"regions are read", regions_are_read},
 		{"ticks of another kind than the agent's, in a stream", other_ticks_streamed},

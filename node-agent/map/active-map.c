@@ -198,15 +198,15 @@ static int started_read(struct pathmap_texts *started, const char *node, const c
 
 /* ---- a active map ---- */
 
-/* The map before, and which indexes the nodes of both had. */
+/* Which indexes the nodes of this map and of the one before had. */
 static int active_map_remember(struct active_map *c, const Evspace__MapKept *kept, struct error *e)
 {
-	const struct pathmap *maps[2] = {c->map, NULL};
+	struct pathmap *was = c->before ? texts_parse(&c->previous, stage_check, NULL) : NULL;
+	const struct pathmap *maps[2] = {c->map, was};
+	int rc = roster_restore(c->roster, kept->nodes, kept->n_nodes, maps, e);
 
-	if (c->before)
-		c->was = texts_parse(&c->previous, stage_check, NULL);
-	maps[1] = c->was;
-	return roster_restore(c->roster, kept->nodes, kept->n_nodes, maps, e);
+	pathmap_free(was);
+	return rc;
 }
 
 static int active_map_take_kept(struct active_map *c, const Evspace__MapKept *kept)
@@ -231,8 +231,6 @@ static void active_map_forget(struct active_map *c)
 {
 	texts_fini(&c->texts);
 	texts_fini(&c->previous);
-	pathmap_free(c->was);
-	c->was = NULL;
 	roster_free(c->roster);
 	c->roster = roster_new();
 	c->before = c->generation = 0;
@@ -359,7 +357,6 @@ void active_map_free(struct active_map *c)
 		return;
 	lineage_free(c->above);
 	pathmap_free(c->map);
-	pathmap_free(c->was);
 	texts_fini(&c->texts);
 	texts_fini(&c->previous);
 	texts_fini(&c->started);
@@ -446,7 +443,6 @@ int active_map_plan(struct active_map *c, const struct active_map_draft *draft, 
 		return -1;
 	}
 	holding_set(made, map);
-	holding_moved(made, map, draft ? c->map : c->was);
 	if (other)
 		holding_compare(made, map, other);
 	if (draft || c->generation > 1)
@@ -461,7 +457,6 @@ int active_map_take(struct active_map *c, struct active_map_draft *draft, struct
 
 	next.before = c->generation;
 	next.previous = c->texts;
-	next.was = c->map;
 	next.generation = c->generation + 1;
 	next.texts = draft->texts;
 	next.map = draft->map;
@@ -470,7 +465,7 @@ int active_map_take(struct active_map *c, struct active_map_draft *draft, struct
 	if (active_map_keep(&next, e) < 0)
 		return -1;
 	lineage_free(c->above);
-	pathmap_free(c->was);
+	pathmap_free(c->map);
 	texts_fini(&c->previous);
 	roster_free(c->roster);
 	*c = next;

@@ -20,7 +20,6 @@ struct active_map {
 	struct pathmap_texts texts;
 	uint64_t before; /* generation of the map before, 0: there was none */
 	struct pathmap_texts previous;
-	struct pathmap *was;	      /* that map, NULL: there was none that is understood */
 	struct pathmap_texts started; /* the files that the agent was started with */
 	struct roster *roster;
 	struct pass_book *passes; /* that it has signed; NULL: no agent has a certificate */
@@ -89,9 +88,8 @@ struct pathmap *active_map_pathmap(const char *base, const char *dir, FILE *diag
 
 /**
  * The plan of a view by @draft (NULL: by the active map's own map) with the indexes that nodes have
- * in all of this agent's plans, what each leaf holds of @run ("": the program's), and what of that
- * it did not by the map before. @other, NULL or a map: see holding_compare(). Returns 0 or -1 with
- * @e.
+ * in all of this agent's plans, and what each leaf holds of @run ("": the program's). @other, NULL
+ * or a map: see holding_compare(). Returns 0 or -1 with @e.
  */
 int active_map_plan(struct active_map *active_map, const struct active_map_draft *draft,
 		    const char *view, const char *run, const struct pathmap *other,

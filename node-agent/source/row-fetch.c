@@ -98,3 +98,24 @@ bool rows_fetched(const struct source_host *host, const struct store_segment *s,
 	}
 	return false;
 }
+
+static bool rows_follows(const struct rows *r, const struct store_segment *s)
+{
+	for (size_t i = 0; i < r->n_follows; i++)
+		if (r->follows[i].serial == s->serial)
+			return true;
+	return false;
+}
+
+bool rows_streamed(const struct source_host *host, const struct store_segment *s)
+{
+	const struct rows *r;
+
+	if (!host->streams)
+		return false;
+	LIST_FOREACH (r, host->streams, stream) {
+		if (!r->fetch[0] && rows_follows(r, s))
+			return true;
+	}
+	return false;
+}

@@ -55,7 +55,7 @@ static int look(void *arg)
 	for (; l->at < l->r->n; l->at++) {
 		struct row *row = &l->r->table[l->at];
 
-		if (!row->ring || row->mirrored || row->given || !is_going(l->gone, row->serial))
+		if (!row->ring || row->mirrored || row->off_map || !is_going(l->gone, row->serial))
 			continue;
 		row->end = element_head(row->ring);
 		row->discarded = atomic_load_explicit(&row->mark->below, memory_order_relaxed);
@@ -129,7 +129,7 @@ static void rest_take(struct rows *r, struct follow *f, const struct row_gone *g
 {
 	struct row_gone_rest rest = {.r = r, .f = f};
 
-	if (f->broken || f->given || f->moved)
+	if (f->broken || f->off_map)
 		return;
 	if (clock_mono_ns() < gone->until_ns)
 		(void)rows_take(r, f, gone->until_ns);

@@ -65,7 +65,7 @@ static void take_mirror(struct rows *r, const struct store_mirror *s)
 
 	mirror_name(m, r->host->map, text, sizeof(text));
 	if (strlen(text) < NAME_BYTES)
-		rows_put(r, NULL, &key, &name, row, r->from_now && !r->begun ? mirror_head(m) : 0);
+		rows_put(r, &key, &name, row, r->from_now && !r->begun ? mirror_head(m) : 0);
 	r->born = clock_host_older(r->host->clock, r->born, m->born);
 }
 

@@ -26,9 +26,7 @@ struct follow {
 	bool going;   /* its file goes */
 	bool held;    /* with a hold of the store */
 	bool fetched; /* where it is fetched: it has ended, and all of it has come */
-	bool moved;   /* the map before had it on another node */
-	bool waiting; /* other nodes have not given all of it yet */
-	bool given;   /* another node reads it; what waves had is told again from here */
+	bool off_map; /* the map does not have it here any more: what waves had is told again */
 };
 
 struct rows {
@@ -54,14 +52,12 @@ struct rows {
 	struct row *table;
 	uint32_t n, room;
 	struct cursor *cursor;
-	int refused;		     /* why there are no cursors, an errno; 0: no reason */
-	struct error diagnostic;     /* of that, said last */
-	struct clock_pair born;	     /* the oldest pair that is known of this host's clock */
-	volatile size_t looking;     /* the follow that is being looked at under the guard */
-	bool crowded, told;	     /* more elements than rows, which has been said */
-	bool replaced;		     /* the place is another one since the last refresh */
-	bool waiting;		     /* for other nodes to give elements */
-	struct handovers *handovers; /* while what was given is taken over */
+	int refused;		 /* why there are no cursors, an errno; 0: no reason */
+	struct error diagnostic; /* of that, said last */
+	struct clock_pair born;	 /* the oldest pair that is known of this host's clock */
+	volatile size_t looking; /* the follow that is being looked at under the guard */
+	bool crowded, told;	 /* more elements than rows, which has been said */
+	bool replaced;		 /* the place is another one since the last refresh */
 };
 
 /** What a row is called. */
@@ -73,10 +69,10 @@ struct row_name {
 
 /**
  * Give the element @key its row, if its name is selected; @new has what is to be read, a new one
- * from number @start. @f is the process that it is of, NULL: a mirror.
+ * from number @start.
  */
-void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
-	      const struct row_name *name, struct row new, uint64_t start);
+void rows_put(struct rows *r, const struct cursor_key *key, const struct row_name *name,
+	      struct row new, uint64_t start);
 
 /** What a look comes to. */
 enum news { NEWS_NONE, NEWS_SOME, NEWS_MORE };
@@ -110,20 +106,6 @@ void rows_lose(struct rows *r, struct follow *f);
 /** The folder of the run, in which cursors are (ROW_FOLDER bytes). */
 #define ROW_FOLDER 512
 void rows_folder(const struct rows *r, char *buf);
-
-/**
- * The number of the row of element @key, which has one already, or a new one that begins at @start;
- * *@given: it is another node's to read, for now (row-move.c).
- */
-uint32_t rows_number(struct rows *r, struct follow *f, const struct cursor_key *key, uint64_t start,
-		     bool *given);
-
-/** What other nodes have given is looked for again, from here to the end (row-move.c). */
-void rows_claim(struct rows *r);
-void rows_claim_end(struct rows *r);
-
-/** The place does not hold the process any more: another node is to read it (row-move.c). */
-void rows_give(struct rows *r, struct follow *f);
 
 /** Have all elements of @s that these rows are of their row? (Call it under the guard.) */
 bool rows_have_all(const struct rows *r, const struct store_segment *s);

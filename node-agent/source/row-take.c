@@ -57,7 +57,7 @@ static void rows_add(struct rows *r, struct follow *f, uint32_t element,
 	    (r->fetch[0] && rows_fetch_name(r, f->segment, text) < 0))
 		return;
 	new.serial = f->serial;
-	rows_put(r, f, &key, &name, new, start);
+	rows_put(r, &key, &name, new, start);
 }
 
 static int copy_elements(void *arg)
@@ -244,7 +244,7 @@ static int look(void *arg)
 
 		f->changed = false;
 		/* one that is cut off would end each look */
-		if (f->broken || f->given)
+		if (f->broken || f->off_map)
 			continue;
 		elements = segment_elements_readable(s);
 		r->crowded |= segment_elements(s) > elements;

@@ -9,8 +9,6 @@
 
 #include "node-agent/source/row-private.h"
 #include "node-agent/store/store-run.h"
-#include "pathmap/plan/holding.h"
-#include "tree/data/process.h"
 #include "tree/link/rate-limit.h"
 #include "tree/data/turn.h"
 
@@ -77,7 +75,6 @@ void rows_free(struct rows *r, bool keep)
 		return;
 	for (size_t i = 0; i < r->n_follows; i++)
 		follow_release(r, &r->follows[i]);
-	rows_claim_end(r);
 	if (!r->resting)
 		sites_release(r->host->sites);
 	if (r->fetch[0])
@@ -192,12 +189,12 @@ static void follow_rename(const struct rows *r, struct follow *f)
 	f->elements = f->threads = 0;
 }
 
-/* It was given away, and is to be read here again. */
+/* The map has it here again: its rows go on where they stopped. */
 static void follow_get_back(struct follow *f)
 {
-	if (!f->given)
+	if (!f->off_map)
 		return;
-	f->given = false;
+	f->off_map = false;
 	f->elements = f->threads = 0;
 }
 
@@ -232,23 +229,20 @@ void rows_drop(struct rows *r, uint64_t serial)
 	}
 }
 
-/* What a stream has read is told again from here, also when the process is another node's now. */
+/* What a stream has read is told again from here, also when the map has the process here no more.
+ */
 static bool rows_keeps(struct rows *r, struct follow *f)
 {
 	if (r->fetch[0] || source_holds(r->host, r->place, f->segment))
 		return true;
-	if (r->reading == READ_STREAM)
-		rows_give(r, f);
-	return r->reading == READ_STREAM;
-}
-
-/* Did the map before have the process on another node? */
-static bool rows_moved(const struct rows *r, const struct store_segment *s)
-{
-	const struct plan_place *place = rows_place(r);
-
-	return place && place->before && !process_is_task(s->rank) && !s->world && s->rank >= 0 &&
-	       holding_has(place->before, (unsigned)s->rank);
+	if (r->reading != READ_STREAM)
+		return false;
+	for (uint32_t i = 0; i < r->n && !f->off_map; i++) {
+		if (r->table[i].serial == f->serial)
+			r->table[i].off_map = true;
+	}
+	f->off_map = true;
+	return true;
 }
 
 /* Let go of segments that the store has let go of, and follow those that came. */
@@ -277,7 +271,6 @@ static void rows_match_store(struct rows *r)
 		    !source_holds(r->host, rows_place(r), s))
 			continue;
 		f = rows_follow(r, s);
-		f->moved = rows_moved(r, s);
 		follow_hold(r, f, s);
 		if (source_ticks_alike(s))
 			r->born = clock_host_older(r->host->clock, r->born, s->born);
@@ -323,15 +316,15 @@ bool rows_have_all(const struct rows *r, const struct store_segment *s)
 	return false;
 }
 
-void rows_put(struct rows *r, struct follow *f, const struct cursor_key *key,
-	      const struct row_name *name, struct row new, uint64_t start)
+void rows_put(struct rows *r, const struct cursor_key *key, const struct row_name *name,
+	      struct row new, uint64_t start)
 {
 	const struct row *old;
 	uint32_t number;
 
 	if (!rows_selects(r, name->text))
 		return;
-	number = rows_number(r, f, key, start, &new.given);
+	number = cursor_row(r->cursor, key, start);
 	if (number > NAME_LOCAL_MAX) {
 		r->crowded = true;
 		return;
@@ -386,7 +379,7 @@ bool rows_begin(struct rows *r)
 	return true;
 }
 
-bool rows_refresh(struct rows *r, bool claim)
+bool rows_refresh(struct rows *r)
 {
 	uint64_t until_ns = clock_mono_ns() + TURN_NS;
 	enum news news;
@@ -394,12 +387,6 @@ bool rows_refresh(struct rows *r, bool claim)
 	if (!rows_begin(r))
 		return true;
 	news = rows_take_all(r, until_ns);
-	if (news != NEWS_MORE && claim && r->waiting && !r->handovers) {
-		rows_claim(r);
-		news = rows_take_all(r, until_ns);
-	}
-	if (news != NEWS_MORE)
-		rows_claim_end(r);
 	rows_rest(r, news);
 	rows_tell_crowded(r);
 	/* Rows of a resumed cursor file whose segments are gone have a position, but nothing to
@@ -413,8 +400,7 @@ bool rows_refresh(struct rows *r, bool claim)
 
 bool rows_ready(struct rows *r)
 {
-	if (r->version != r->host->store->version || r->replaced || r->waiting || r->fetch[0] ||
-	    !r->resting)
+	if (r->version != r->host->store->version || r->replaced || r->fetch[0] || !r->resting)
 		return false;
 	if (!r->cursor)
 		return r->n_follows == 0 && r->n_mirrors == 0;
@@ -422,6 +408,16 @@ bool rows_ready(struct rows *r)
 		return false;
 	rows_rest(r, NEWS_NONE);
 	return true;
+}
+
+void rows_replace(struct rows *r, const struct plan_place *place)
+{
+	bool renamed = strcmp(r->place->cluster, place->cluster) != 0;
+
+	r->place = place;
+	r->replaced = true;
+	for (size_t i = 0; renamed && i < r->n_follows; i++)
+		r->follows[i].elements = r->follows[i].threads = 0;
 }
 
 int rows_refused(const struct rows *r, struct error *e)
@@ -465,7 +461,7 @@ uint32_t rows_processes(const struct rows *r)
 
 	/* What is still to be fetched is as if it were yet to come. */
 	for (size_t i = 0; i < r->n_follows; i++)
-		n += !r->follows[i].given &&
+		n += !r->follows[i].off_map &&
 		     (r->follows[i].segment->alive || rows_behind(r->host, r->follows[i].segment));
 	return n;
 }
@@ -475,7 +471,7 @@ uint32_t rows_unreadable(const struct rows *r)
 	uint32_t n = r->unreadable;
 
 	for (size_t i = 0; i < r->n_follows; i++)
-		n += r->follows[i].broken && !r->follows[i].given;
+		n += r->follows[i].broken && !r->follows[i].off_map;
 	return n;
 }
 

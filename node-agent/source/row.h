@@ -31,7 +31,7 @@ struct row {
 	 */
 	uint64_t end, discarded;
 	bool mirrored; /* it is a mirror: there are holes in it */
-	bool given;    /* another node reads it: no wave that is new */
+	bool off_map;  /* the map does not have its process here any more: no wave that is new */
 	bool nameless; /* of all elements of a file that went before they had rows of their own */
 };
 
@@ -55,19 +55,20 @@ bool rows_ready(struct rows *rows);
 
 /**
  * Take in what has come since the last call: segments, threads, elements, communicators; names are
- * learnt as they come. @claim, for a stream's wave that is new: take over what other nodes of the
- * event space have given, too. Costs a load per segment when nothing has changed, and no more than
- * a turn's worth (tree/data/turn.h) when much has. Returns whether all is in; else the next call
- * goes on.
+ * learnt as they come. Costs a load per segment when nothing has changed, and no more than a turn's
+ * worth (tree/data/turn.h) when much has. Returns whether all is in; else the next call goes on.
  */
-bool rows_refresh(struct rows *rows, bool claim);
+bool rows_refresh(struct rows *rows);
 
 /**
  * Go by @place from now on, of the same node: which ranks it holds, and what its cluster is called.
- * The next refresh gives processes away that it does not hold any more, after what waves have read
- * of them, and takes in those that it holds now.
+ * The next refresh stops at processes that it does not hold any more, after what waves have read of
+ * them, and takes in those that it holds now; one that comes back is read on from there.
  */
 void rows_replace(struct rows *rows, const struct plan_place *place);
+
+/** Does an open stream of this host read the process because its map has it here? */
+bool rows_streamed(const struct source_host *host, const struct store_segment *s);
 
 uint32_t rows_count(const struct rows *rows);
 const struct row *rows_table(const struct rows *rows);

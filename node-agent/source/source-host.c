@@ -4,7 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node-agent/source/row.h"
 #include "node-agent/source/source.h"
+#include "pathmap/base/plural.h"
 #include "pathmap/plan/holding.h"
 #include "tree/data/process.h"
 
@@ -33,6 +35,98 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 		return source_may_hold(host, place, s->rank);
 	gethostname(own, sizeof(own) - 1);
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
+}
+
+/* ---- maps that contradict ---- */
+
+/* Ranks that are named, of one run and to one node; there may be more. */
+#define MOVED_NAMED 8u
+
+struct moved {
+	const char *run;
+	char node[128];
+	int ranks[MOVED_NAMED];
+	size_t n, more;
+};
+
+/* An agent of @node serves the same event space. */
+static bool shares_space(const struct source_host *host, const char *node)
+{
+	char path[SOURCE_SOCKET];
+
+	source_socket(host->store, node, path);
+	return access(path, F_OK) == 0;
+}
+
+/* Would the other map take the process from here? @node (128 bytes): to which one. */
+static bool is_moved(const struct source_host *host, const struct plan_place *place,
+		     const struct store_segment *s, char node[128])
+{
+	if (process_is_task(s->rank) || s->world || s->rank < 0 || !source_holds(host, place, s) ||
+	    !holding_other(place->elsewhere, (unsigned)s->rank, node, 128))
+		return false;
+	/* Without places each agent of an event space shows all of it: that one does already. */
+	if (!place->placed && shares_space(host, node))
+		return false;
+	return s->alive || rows_streamed(host, s);
+}
+
+static void moved_add(struct moved *m, const struct store_segment *s, const char *node)
+{
+	size_t at = 0;
+
+	if (m->n == 0) {
+		m->run = s->run;
+		snprintf(m->node, sizeof(m->node), "%s", node);
+	}
+	if (strcmp(m->run, s->run) != 0 || strcmp(m->node, node) != 0 || m->n == MOVED_NAMED) {
+		m->more++;
+		return;
+	}
+	while (at < m->n && m->ranks[at] < s->rank)
+		at++;
+	/* a rank that was started again has another process */
+	if (at < m->n && m->ranks[at] == s->rank)
+		return;
+	memmove(&m->ranks[at + 1], &m->ranks[at], (m->n++ - at) * sizeof(m->ranks[0]));
+	m->ranks[at] = s->rank;
+}
+
+static int moved_refuse(const struct moved *m, const char *here, struct error *e)
+{
+	const char *them = m->n == 1 ? "it" : "them";
+	char ranks[MOVED_NAMED * 12] = "", more[40] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		used += (size_t)snprintf(ranks + used, sizeof(ranks) - used, "%s%d", i ? "," : "",
+					 m->ranks[i]);
+	if (m->more)
+		snprintf(more, sizeof(more), " (and %zu more)", m->more);
+	errno = SOURCE_ELSEWHERE;
+	return errorf(e,
+		      "rank%s %s of run %s%s %s here, where the program put %s; a map cannot move "
+		      "%s to %s: leave %s on %s in mapping.map, or apply this map when the run has "
+		      "ended and nobody reads it",
+		      plural(m->n, "s"), ranks, m->run, more, m->n == 1 ? "is" : "are", them, them,
+		      m->node, them, here);
+}
+
+int source_check(const struct source_host *host, const Evspace__Open *open,
+		 const struct plan_place *place, struct error *e)
+{
+	const struct store_segment *s;
+	struct moved m = {.n = 0};
+	char node[128];
+
+	if (!place->elsewhere || !place->elsewhere[0])
+		return 0;
+	TAILQ_FOREACH (s, &host->store->segments, link) {
+		if ((!open->run[0] || strcmp(s->run, open->run) == 0) &&
+		    is_moved(host, place, s, node))
+			moved_add(&m, s, node);
+	}
+	return m.n ? moved_refuse(&m, host->node, e) : 0;
 }
 
 /* Of a file that nothing can be told of but its name, whose it is follows from that. */

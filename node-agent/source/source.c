@@ -8,15 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "node-agent/source/counter.h"
 #include "node-agent/store/cursor.h"
 #include "node-agent/source/row.h"
 #include "node-agent/segment/segment-region.h"
-#include "pathmap/plan/holding.h"
 #include "tree/data/op-table.h"
-#include "tree/data/process.h"
 
 /* A leaf brings at most this many tuples a wave (2.6 MB), so that one backlog does not hold up all.
  */
@@ -308,7 +305,7 @@ static int read_stream(struct source *src)
 				return -1;
 			continue;
 		}
-		if (row[i].ring && !row[i].given && read_new(src, &row[i], &at, &room) < 0)
+		if (row[i].ring && !row[i].off_map && read_new(src, &row[i], &at, &room) < 0)
 			return -1;
 		cursor_to(cursor, i, at);
 		if (src->ask->have + 1 >= src->ask->wave)
@@ -363,11 +360,11 @@ static int source_begin(struct source *src, const struct ask *ask, struct batch 
 	return 0;
 }
 
-static bool source_take(struct stage *stage, const struct ask *ask)
+static bool source_take(struct stage *stage)
 {
 	struct source *src = (struct source *)(void *)stage->private;
 
-	return rows_refresh(src->rows, ask && !ask->again);
+	return rows_refresh(src->rows);
 }
 
 static bool source_ready(struct stage *stage)
@@ -424,40 +421,6 @@ static const struct stage_ops source_ops = {
 	.read = source_read,
 	.fini = source_fini,
 };
-
-/* An agent of @node serves the same event space: what is here is there as well. */
-static bool shares_space(const struct source_host *host, const char *node)
-{
-	char path[SOURCE_SOCKET];
-
-	source_socket(host->store, node, path);
-	return access(path, F_OK) == 0;
-}
-
-/* Ranks are where the program put them, whatever maps say. */
-static int source_check(const struct source_host *host, const Evspace__Open *open,
-			const struct plan_place *place, struct error *e)
-{
-	const struct store_segment *s;
-	char node[128];
-
-	if (!place->elsewhere || !place->elsewhere[0])
-		return 0;
-	TAILQ_FOREACH (s, &host->store->segments, link) {
-		if (!s->alive || process_is_task(s->rank) || s->world || s->rank < 0 ||
-		    (open->run[0] && strcmp(s->run, open->run) != 0) ||
-		    !source_holds(host, place, s) ||
-		    !holding_other(place->elsewhere, (unsigned)s->rank, node, sizeof(node)) ||
-		    shares_space(host, node))
-			continue;
-		errno = SOURCE_ELSEWHERE;
-		return errorf(e,
-			      "rank %d of run %s is here, where the program put it; a map cannot "
-			      "move it to %s, whose agent has another EVSPACE_DIR or host",
-			      s->rank, s->run, node);
-	}
-	return 0;
-}
 
 struct stage *source_new(const struct source_host *host, const Evspace__Open *open,
 			 const struct plan_place *place, struct names *names, struct error *e)

@@ -63,6 +63,14 @@ void source_free(struct stage *source, bool keep);
 bool source_holds(const struct source_host *host, const struct plan_place *place,
 		  const struct store_segment *s);
 
+/**
+ * Ranks are where the program put them, whatever maps say: does the other map that @place names
+ * (holding_compare()) have one on another node whose process lives here, or is read here by an open
+ * stream? Returns 0, or -1 with SOURCE_ELSEWHERE and @e.
+ */
+int source_check(const struct source_host *host, const Evspace__Open *open,
+		 const struct plan_place *place, struct error *e);
+
 /** How many processes of @run that may be on this node are not collected, or have files that are no
  * good. */
 uint32_t source_unreadable(const struct source_host *host, const struct plan_place *place,

@@ -3,7 +3,6 @@
  * of the last waves, so that a wave is one write a block. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <unistd.h>
 
 #include "node-agent/store/cursor-private.h"
@@ -105,18 +104,6 @@ int cursor_lines_write(int fd, uint32_t from, uint32_t rows, const struct cursor
 			return -1;
 	}
 	return 0;
-}
-
-int cursor_given_write(int fd, uint32_t row)
-{
-	const uint64_t given = 1;
-	struct cursor_file_block b = block_first();
-
-	while (row >= b.first + b.rows)
-		b = block_next(b);
-	return write_all(fd, &given, sizeof(given),
-			 b.at + (off_t)((row - b.first) * sizeof(struct cursor_line) +
-					offsetof(struct cursor_line, given)));
 }
 
 int cursor_column_read(int fd, uint32_t rows, unsigned slot, uint64_t *ends)

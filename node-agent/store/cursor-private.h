@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a cursor file looks like, for its node and for those that read on from it. It is read and
- * written, never mapped: whoever cuts it short makes it wrong, and nothing else. */
+/* What a cursor file looks like. It is read and written, never mapped: whoever cuts it short makes
+ * it wrong, and nothing else. */
 #ifndef EVSPACE_CURSOR_PRIVATE_H
 #define EVSPACE_CURSOR_PRIVATE_H
 
@@ -37,8 +37,7 @@ struct cursor_head {
 struct cursor_line {
 	struct cursor_key key;
 	uint64_t start, since;
-	uint64_t given; /* 1: another node reads on where this one has stopped */
-	uint64_t pad;
+	uint64_t zero[2]; /* else it is of an agent that still moved ranks: begun anew */
 };
 
 /** Room of the head, which is within one page: a kill does not tear it. */
@@ -75,9 +74,6 @@ int cursor_head_write(int fd, struct cursor_head *head);
 /** The lines of rows [0, @rows), or [@from, @rows), from or to @lines of all rows. */
 int cursor_lines_read(int fd, uint32_t rows, struct cursor_line *lines);
 int cursor_lines_write(int fd, uint32_t from, uint32_t rows, const struct cursor_line *lines);
-
-/** Note that the row is given. */
-int cursor_given_write(int fd, uint32_t row);
 
 /** Where rows [0, @rows) were after the wave whose slot this is. Of what was never written nothing
  * is to be relied on: see cursor_line. */

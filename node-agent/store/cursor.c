@@ -82,6 +82,15 @@ static void cursor_index_clear(struct cursor *c)
 	}
 }
 
+/* The row of an element, UINT32_MAX: it has none. */
+static uint32_t cursor_find(const struct cursor *c, const struct cursor_key *key)
+{
+	struct cursor_index *i;
+
+	HASH_FIND(hh, c->index, key, sizeof(*key), i);
+	return i ? i->row : UINT32_MAX;
+}
+
 /* ---- the file ---- */
 
 /* May the file have all rows, and the columns of those below @reserved? */
@@ -125,8 +134,8 @@ static bool line_sound(const struct cursor *c, uint32_t row)
 {
 	const struct cursor_line *line = &c->lines[row];
 
-	return line->key.born && line->since <= c->head.made && line->given <= 1 &&
-	       cursor_find(c, &line->key) == UINT32_MAX;
+	return line->key.born && line->since <= c->head.made && !line->key.zero && !line->zero[0] &&
+	       !line->zero[1] && cursor_find(c, &line->key) == UINT32_MAX;
 }
 
 /* Columns have what came after the row; and it only grows. */
@@ -301,61 +310,25 @@ uint32_t cursor_rows(const struct cursor *c)
 	return rows_of(c);
 }
 
-uint32_t cursor_find(const struct cursor *c, const struct cursor_key *key)
+uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t start)
 {
-	struct cursor_index *i;
+	uint32_t row = cursor_find(c, key);
 
-	HASH_FIND(hh, c->index, key, sizeof(*key), i);
-	return i ? i->row : UINT32_MAX;
-}
-
-static uint32_t line_add(struct cursor *c, const struct cursor_key *key, uint64_t start, bool given)
-{
-	uint32_t row = rows_of(c);
-
+	if (row != UINT32_MAX)
+		return row;
+	row = rows_of(c);
 	if (row == ROWS_MAX) {
 		errno = ENOSPC;
 		return UINT32_MAX;
 	}
 	if (row == c->room)
 		cursor_room(c, 2 * row);
-	c->lines[row] = (struct cursor_line){
-		.key = *key, .start = start, .since = c->head.made, .given = given};
+	c->lines[row] = (struct cursor_line){.key = *key, .start = start, .since = c->head.made};
 	for (unsigned k = 0; k < CURSOR_WAVES; k++)
 		column(c, k)[row] = start;
 	c->head.rows++;
 	cursor_index_add(c, row);
 	return row;
-}
-
-uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t start)
-{
-	uint32_t row = cursor_find(c, key);
-
-	return row == UINT32_MAX ? line_add(c, key, start, false) : row;
-}
-
-uint32_t cursor_row_given(struct cursor *c, const struct cursor_key *key, uint64_t start)
-{
-	return line_add(c, key, start, true);
-}
-
-uint64_t cursor_position(const struct cursor *c, uint32_t row)
-{
-	return column(c, c->head.made)[row];
-}
-
-bool cursor_is_given(const struct cursor *c, uint32_t row)
-{
-	return c->lines[row].given != 0;
-}
-
-void cursor_give(struct cursor *c, uint32_t row)
-{
-	c->lines[row].given = 1;
-	/* A file that says otherwise makes others wait, until it is left. */
-	if (c->fd >= 0 && row < c->synced)
-		(void)cursor_given_write(c->fd, row);
 }
 
 /* ---- waves ---- */

@@ -18,7 +18,7 @@ struct cursor_key {
 	uint64_t device, inode;
 	uint64_t born; /* start of the process: inodes are used again */
 	uint32_t element;
-	uint32_t tenure; /* how often the node had got the element back, see cursor_give() */
+	uint32_t zero; /* keys are compared, and kept in the file, as bytes */
 };
 
 struct cursor;
@@ -74,24 +74,6 @@ uint32_t cursor_rows(const struct cursor *c);
  * all waves. Rows never move. Returns UINT32_MAX with errno when there is no more room.
  */
 uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t start);
-
-/** The row of an element, UINT32_MAX: it has none. */
-uint32_t cursor_find(const struct cursor *c, const struct cursor_key *key);
-
-/** A new row for an element that another node may read still, as if it had been given away when it
- * was read up to @start. */
-uint32_t cursor_row_given(struct cursor *c, const struct cursor_key *key, uint64_t start);
-
-/** Up to where the row was read by the waves made so far. */
-uint64_t cursor_position(const struct cursor *c, uint32_t row);
-
-/**
- * Give the row's element away: no wave that is new reads it here any more, and another node may
- * read on from where the last one ended (handover.h). A row that was given stays so; should the
- * element come back, it gets another one.
- */
-void cursor_give(struct cursor *c, uint32_t row);
-bool cursor_is_given(const struct cursor *c, uint32_t row);
 
 /** What to do for a wave that is asked for. */
 enum cursor_wave {

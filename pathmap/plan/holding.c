@@ -13,7 +13,6 @@
 struct holding {
 	const struct pathmap *map, *other;
 	bool differ;
-	bool nodes; /* it is to be said on which node the other map has them */
 };
 
 static char *list_of(const struct pathmap *map, const struct placement *placement, const char *node)
@@ -102,7 +101,7 @@ static bool maps_differ(const struct pathmap *a, const struct pathmap *b)
 	return false;
 }
 
-/* Ranks of @node that the other map has elsewhere: "0-3@b1;7-7@b2", or without nodes "0-3,7-7". */
+/* Ranks of @node that the other map has elsewhere: "0-3@b1;7-7@b2". */
 static char *elsewhere(const struct holding *h, const char *node, const char *holds)
 {
 	const struct mapping *there = &h->other->mapping;
@@ -114,8 +113,7 @@ static char *elsewhere(const struct holding *h, const char *node, const char *ho
 	if (out == NULL)
 		abort();
 	if (there->everywhere != NULL && strcmp(there->everywhere->name, node) != 0 && all[0])
-		fprintf(out, "%s%s%s", all, h->nodes ? "@" : "",
-			h->nodes ? there->everywhere->name : "");
+		fprintf(out, "%s@%s", all, there->everywhere->name);
 	for (unsigned rank = 0; h->differ && rank < there->n_ranks; rank++) {
 		const char *other = other_node(h, node, holds, rank);
 		unsigned last = rank;
@@ -124,9 +122,8 @@ static char *elsewhere(const struct holding *h, const char *node, const char *ho
 			continue;
 		while (last + 1 < there->n_ranks && other_node(h, node, holds, last + 1) == other)
 			last++;
-		fprintf(out, "%s%u-%u%s%s", between, rank, last, h->nodes ? "@" : "",
-			h->nodes ? other : "");
-		between = h->nodes ? ";" : ",";
+		fprintf(out, "%s%u-%u@%s", between, rank, last, other);
+		between = ";";
 		rank = last;
 	}
 	fclose(out);
@@ -135,11 +132,9 @@ static char *elsewhere(const struct holding *h, const char *node, const char *ho
 
 static void place_compare(const struct holding *h, struct plan_place *place)
 {
-	char **list = h->nodes ? &place->elsewhere : &place->before;
-
 	if (place->leaf) {
-		free(*list);
-		*list = elsewhere(h, place->node, place->holds);
+		free(place->elsewhere);
+		place->elsewhere = elsewhere(h, place->node, place->holds);
 	}
 	for (size_t i = 0; i < place->n_children; i++)
 		place_compare(h, place->children[i]);
@@ -147,18 +142,8 @@ static void place_compare(const struct holding *h, struct plan_place *place)
 
 void holding_compare(struct plan *plan, const struct pathmap *map, const struct pathmap *other)
 {
-	struct holding h = {map, other, maps_differ(map, other), true};
+	struct holding h = {map, other, maps_differ(map, other)};
 
-	place_compare(&h, plan->root);
-}
-
-void holding_moved(struct plan *plan, const struct pathmap *map, const struct pathmap *before)
-{
-	struct holding h = {.map = map, .other = before};
-
-	if (before == NULL)
-		return;
-	h.differ = maps_differ(map, before);
 	place_compare(&h, plan->root);
 }
 

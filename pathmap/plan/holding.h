@@ -20,11 +20,9 @@ void holding_set(struct plan *plan, const struct pathmap *map);
 
 /**
  * Say at every leaf of @plan, of which holding_set() has said what it holds by @map, which of these
- * ranks @other puts on other nodes, and on which (`elsewhere`), and which ones @before (NULL: there
- * was no map) did.
+ * ranks @other puts on other nodes, and on which (`elsewhere`).
  */
 void holding_compare(struct plan *plan, const struct pathmap *map, const struct pathmap *other);
-void holding_moved(struct plan *plan, const struct pathmap *map, const struct pathmap *before);
 
 /** On which node does the list @elsewhere have @rank? Copied to @node (@room bytes); false: none.
  */

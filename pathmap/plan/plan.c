@@ -51,7 +51,6 @@ static void place_free(struct plan_place *place)
 	free(place->alternates);
 	free(place->holds);
 	free(place->elsewhere);
-	free(place->before);
 	free(place->local);
 	free(place->joined);
 	free(place->children);

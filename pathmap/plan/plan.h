@@ -52,8 +52,7 @@ struct plan_place {
 	char *holds;	      /* "0-7,12"; "" when none */
 	unsigned concurrency; /* children that are asked at once for one wave, 0: all */
 	bool gateway;	      /* nobody but it and its alternates may connect to its children */
-	char *elsewhere;      /* ranks that another map puts on other nodes: "0-3@b1;7-7@b2" */
-	char *before; /* ranks that the map before put on other nodes; both: NULL or "" if none */
+	char *elsewhere; /* ranks that another map puts on other nodes: "0-3@b1;7-7@b2"; NULL, "" */
 	struct plan_pass pass;
 };
 

@@ -166,10 +166,10 @@ tests/fuzz/pathmap_fuzz: tests/fuzz/pathmap_fuzz.c tests/maps.c $(libpathmap_la_
 
 tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c node-agent/store/cursor.c \
 		node-agent/store/cursor-file.c node-agent/segment/element.c node-agent/source/accounting.c node-agent/segment/folder.c \
-		node-agent/source/handover.c node-agent/source/label.c node-agent/store/mirror.c node-agent/store/proc.c \
+		node-agent/source/label.c node-agent/store/mirror.c node-agent/store/proc.c \
 		node-agent/source/row.c node-agent/source/row-comm.c node-agent/source/row-fetch.c node-agent/source/row-gone.c \
 		node-agent/source/row-label.c \
-		node-agent/source/row-mirror.c node-agent/source/row-move.c node-agent/source/row-take.c \
+		node-agent/source/row-mirror.c node-agent/source/row-take.c \
 		node-agent/segment/segment-class.c node-agent/segment/segment-comm.c node-agent/segment/segment-file.c \
 		node-agent/segment/segment-label.c node-agent/segment/segment-mark.c node-agent/segment/segment-module.c \
 		node-agent/segment/segment-read.c node-agent/segment/segment-region.c node-agent/segment/segment-room.c \

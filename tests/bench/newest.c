@@ -126,7 +126,7 @@ static int read_source(struct reader *r, uint64_t wave, struct error *e)
 {
 	const struct ask ask = {.wave = wave};
 
-	while (!r->source->ops->take(r->source, &ask))
+	while (!r->source->ops->take(r->source))
 		;
 	if (r->source->ops->read(r->source, &ask, &r->batch, NULL) == 0 &&
 	    r->batch.bytes > NEWEST_ELEMENTS * sizeof(struct tuple))

@@ -370,7 +370,7 @@ static void read_waves(struct stage *source)
 		struct ask ask = {.wave = i, .have = i > 2 ? i - 2 : 0, .again = i % 3 == 0};
 
 		ask.wave -= ask.again != 0;
-		while (source->ops->take && !source->ops->take(source, &ask))
+		while (source->ops->take && !source->ops->take(source))
 			;
 		(void)source->ops->read(source, &ask, &batch, &e);
 	}

@@ -44,7 +44,7 @@ static bool intake_take(struct intake *r, const struct ask *ask)
 	struct stage *source = r->scope_shared->source;
 
 	intake_follow_map(r, ask);
-	if (source->ops->take && !source->ops->take(source, ask)) {
+	if (source->ops->take && !source->ops->take(source)) {
 		turn_ask(r->turns, &r->turn);
 		return false;
 	}

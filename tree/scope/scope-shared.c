@@ -143,7 +143,7 @@ struct scope_shared *scope_shared_join(const struct scope_host *host,
 static bool same_leaf(const struct plan_place *a, const struct plan_place *b)
 {
 	return a->placed == b->placed && strcmp(a->holds, b->holds) == 0 &&
-	       strcmp(a->before, b->before) == 0 && strcmp(a->cluster, b->cluster) == 0;
+	       strcmp(a->cluster, b->cluster) == 0;
 }
 
 void scope_shared_turn(struct scope_shared *s, uint64_t generation, const struct plan_place *place)

@@ -35,11 +35,10 @@ struct stage_ops {
 	/* Check the arguments and set up private bytes. -1 and @e says what would be right. May be
 	   called for a check only (then names is NULL and fini follows at once). */
 	int (*init)(struct stage *s, const char *args, struct error *e);
-	/* Source only, NULL: there is nothing to do. Take in what is new of what is to be read, for
-	   the wave of @ask (NULL: for none yet), no more than a turn's worth (tree/data/turn.h).
-	   Returns whether that is all: if not, call it again in another turn of the loop, before
-	   read(). */
-	bool (*take)(struct stage *s, const struct ask *ask);
+	/* Source only, NULL: there is nothing to do. Take in what is new of what is to be read, no
+	   more than a turn's worth (tree/data/turn.h). Returns whether that is all: if not, call it
+	   again in another turn of the loop, before read(). */
+	bool (*take)(struct stage *s);
 	/* Where there is take(): there is nothing to be taken in now; that costs next to nothing.
 	 */
 	bool (*ready)(struct stage *s);

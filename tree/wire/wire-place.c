@@ -71,7 +71,6 @@ Evspace__Place *wire_place_new(const struct plan_place *place)
 	message->placed = place->placed;
 	message->holds = memory_copy(place->holds ? place->holds : "");
 	message->elsewhere = memory_copy(place->elsewhere ? place->elsewhere : "");
-	message->before = memory_copy(place->before ? place->before : "");
 	message->concurrency = place->concurrency;
 	message->gateway = place->gateway;
 	message->pass = pass_copy(&place->pass);
@@ -159,7 +158,6 @@ static int place_check(const Evspace__Place *place, unsigned depth, unsigned cha
 	    text_check("address", place->address, NAME_BYTES, e) < 0 ||
 	    text_check("list of ranks", place->holds, HOLDS_BYTES, e) < 0 ||
 	    text_check("list of ranks", place->elsewhere, HOLDS_BYTES, e) < 0 ||
-	    text_check("list of ranks", place->before, HOLDS_BYTES, e) < 0 ||
 	    pass_check_size(&place->pass, e) < 0 || alternates_check(place, e) < 0 ||
 	    stages_check(place->local, place->n_local, LEVEL_ELEMENT, LEVEL_NODE, e) < 0 ||
 	    stages_check(place->joined, place->n_joined, LEVEL_ELEMENT, LEVEL_ALL, e) < 0)
@@ -224,7 +222,6 @@ static struct plan_place *place_build(const Evspace__Place *place)
 		.placed = place->placed,
 		.holds = memory_copy(place->holds),
 		.elsewhere = memory_copy(place->elsewhere),
-		.before = memory_copy(place->before),
 		.concurrency = place->concurrency,
 		.gateway = place->gateway,
 		.pass = plan_pass(&place->pass),
@@ -272,7 +269,6 @@ void wire_plan_place_free(struct plan_place *place)
 	free(place->alternates);
 	free(place->holds);
 	free(place->elsewhere);
-	free(place->before);
 	plan_stages_free(place->local, place->n_local);
 	plan_stages_free(place->joined, place->n_joined);
 	free(place->node);
