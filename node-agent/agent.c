@@ -23,6 +23,7 @@
 #include "pathmap/plan/holding.h"
 #include "tree/scope/child.h"
 #include "tree/link/listener.h"
+#include "tree/link/link-hub.h"
 #include "tree/data/process.h"
 #include "tree/scope/scope.h"
 #include "tree/data/turn.h"

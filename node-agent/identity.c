@@ -13,6 +13,7 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
+#include "tree/link/link-hub.h"
 
 /* Files are copied one after the other: wait until no more come. */
 #define SETTLE_MS 200

@@ -15,6 +15,7 @@
 
 #include "node-agent/segment/segment-class.h"
 #include "node-agent/segment/segment.h"
+#include "node-agent/segment/segment-read.h"
 
 /* One element, known by its name without cluster and node: "rank0/t0/p2p". */
 struct element {

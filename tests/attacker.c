@@ -31,6 +31,7 @@
 #include "tree/scope/classes.h"
 #include "tree/data/clock.h"
 #include "tree/link/link.h"
+#include "tree/link/link-hub.h"
 
 #define AT_ONCE	    200
 #define DRIP_MS	    20

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "tests/segments.h"
 #include "tests/tap.h"
 #include "tree/data/op-table.h"

@@ -16,6 +16,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "tests/segments.h"
 #include "tests/tap.h"
 #include "tree/data/op-table.h"

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "tests/segments.h"
 #include "tests/tap.h"
 #include "tree/data/op-table.h"

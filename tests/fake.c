@@ -2,6 +2,7 @@
 /* Plays an entry agent with its leaves: each remembers the ranges of its waves as cursor files do.
  */
 #include "tests/fake.h"
+#include "tree/link/link-hub.h"
 
 #include <errno.h>
 #include <event2/event.h>

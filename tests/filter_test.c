@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests filters: what conditions mean, what is wrong with bad ones, and that nothing goes
  * uncounted. */
+#include "tree/data/names-comm.h"
 #include "tree/stage/condition.h"
 #include "tree/data/op.h"
 #include "tree/stage/stage.h"

@@ -22,6 +22,7 @@
 
 #include "node-agent/collect/core/collect.h"
 #include "node-agent/segment/segment-class.h"
+#include "node-agent/segment/segment-read.h"
 #include "tree/data/op-table.h"
 
 enum { THREADS = 2, CHANNELS = 2, CAPACITY = 200, NS_PER_MS = 1000000 };

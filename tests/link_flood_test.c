@@ -9,6 +9,7 @@
 
 #include "pathmap/base/memory.h"
 #include "tests/peers.h"
+#include "tree/link/link-hub.h"
 #include "tree/data/tuple.h"
 
 /** An Open of somewhat more than so many bytes. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/peers.h"
+#include "tree/link/link-hub.h"
 #include "tree/data/tuple.h"
 
 static void both_know_each_other(void)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tests/peers.h"
+#include "tree/link/link-hub.h"
 #include "tree/data/clock.h"
 #include "tree/data/tuple.h"
 

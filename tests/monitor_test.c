@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "node-agent/segment/segment-class.h"
+#include "node-agent/segment/segment-read.h"
 #include "tests/tap.h"
 #include "tests/fixture.h"
 #include "tree/data/process.h"

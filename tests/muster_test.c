@@ -8,6 +8,7 @@
 #include "pathmap/base/memory.h"
 #include "tests/peers.h"
 #include "tree/scope/failover.h"
+#include "tree/wire/wire-place.h"
 #include "tree/scope/muster.h"
 #include "tree/scope/order.h"
 #include "tree/scope/seats.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests names: learning, announcing, levels, replacement, limits; and communicators. */
 #include "tree/data/names.h"
+#include "tree/data/names-comm.h"
 #include "tests/tap.h"
 
 #include <errno.h>

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tree/link/link.h"
+#include "tree/link/link-hub.h"
 
 #define WAVE_MS 20000
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "node-agent/segment/element.h"
+#include "node-agent/segment/segment-read.h"
 
 /* Tuples that are read at once. */
 #define READ_AT_ONCE 1000

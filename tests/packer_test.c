@@ -10,6 +10,7 @@
 
 #include "pathmap/base/memory.h"
 #include "tests/peers.h"
+#include "tree/link/link-hub.h"
 #include "tests/random.h"
 #include "tree/wire/deframer.h"
 #include "tree/wire/packer.h"

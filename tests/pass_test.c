@@ -12,6 +12,7 @@
 #include "pathmap/plan/lineage.h"
 #include "tests/maps.h"
 #include "tests/peers.h"
+#include "tree/wire/wire-place.h"
 
 #define PLACES 10000
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An agent and a consumer on one loop, and raw connections to them. */
 #include "tests/peers.h"
+#include "tree/link/link-hub.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -16,6 +16,7 @@
 
 #include "tree/data/clock.h"
 #include "tree/link/link.h"
+#include "tree/link/link-hub.h"
 
 #define PAUSE_US 5000
 

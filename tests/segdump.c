@@ -12,6 +12,7 @@
 
 #include "node-agent/segment/segment-class.h"
 #include "node-agent/segment/segment.h"
+#include "node-agent/segment/segment-read.h"
 #include "tree/data/op.h"
 
 enum what { HEADERS, COUNTS, TUPLES, COMMS, MESSAGES };

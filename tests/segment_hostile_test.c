@@ -2,6 +2,7 @@
 /* Tests reading segments that are damaged, of other versions, of others, or shrink under the
  * reader. */
 #include "node-agent/segment/segment.h"
+#include "node-agent/segment/segment-read.h"
 
 #include <errno.h>
 #include <fcntl.h>

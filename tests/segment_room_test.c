@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests how room is made for a program's segment: which ended runs make way, which do not. */
 #include "node-agent/segment/folder.h"
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/segment/segment-room.h"
 #include "node-agent/store/cursor.h"
 #include "pathmap/base/memory.h"

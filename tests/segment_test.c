@@ -4,6 +4,7 @@
 #include "node-agent/source/row-comm.h"
 #include "node-agent/segment/segment-comm.h"
 #include "node-agent/segment/segment.h"
+#include "node-agent/segment/segment-read.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +22,7 @@
 
 #include "tests/segments.h"
 #include "tests/tap.h"
+#include "tree/data/names-comm.h"
 
 enum { KILLS = 50 };
 

@@ -11,6 +11,7 @@
 
 #include "node-agent/segment/element-writer.h"
 #include "node-agent/segment/segment-comm.h"
+#include "node-agent/segment/segment-read.h"
 #include "tests/tap.h"
 
 char segments_base[64], segments_dir[96];

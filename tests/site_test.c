@@ -12,6 +12,7 @@
 #include "node-agent/collect/core/modules.h"
 #include "node-agent/source/label.h"
 #include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-read.h"
 #include "pathmap/model/pattern.h"
 #include "tests/segments.h"
 #include "tests/tap.h"

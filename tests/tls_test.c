@@ -13,6 +13,7 @@
 
 #include "tests/forge.h"
 #include "tests/peers.h"
+#include "tree/link/link-hub.h"
 
 #define HOUR 3600L
 

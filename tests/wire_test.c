@@ -11,6 +11,7 @@
 #include "tree/data/arena.h"
 #include "tree/data/names.h"
 #include "tree/wire/wire.h"
+#include "tree/wire/wire-place.h"
 
 /* --- fronts and headers ------------------------------------------------------------------- */
 

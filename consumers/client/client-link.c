@@ -14,6 +14,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/link/address.h"
 #include "tree/data/clock.h"
+#include "tree/link/link-hub.h"
 
 static void client_lost(struct evspace_client *c, const struct error *why);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/data/names-comm.h"
 #include "tree/data/op.h"
 
 /* ---- counting ---- */

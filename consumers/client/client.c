@@ -13,6 +13,7 @@
 #include "consumers/client/client-ask.h"
 #include "consumers/client/client-monitor.h"
 #include "pathmap/base/config.h"
+#include "tree/link/link-hub.h"
 #include "tree/scope/ask.h"
 #include "tree/data/clock.h"
 

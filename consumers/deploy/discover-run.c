@@ -12,6 +12,7 @@
 #include "node-agent/store/store-run.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
+#include "tree/data/names-comm.h"
 #include "tree/wire/dictionary.h"
 #include "tree/data/process.h"
 #include "tree/data/span.h"

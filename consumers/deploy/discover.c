@@ -15,6 +15,7 @@
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+#include "tree/data/names-comm.h"
 
 static const char discover_help[] =
 	"usage: evspace map discover [options] [DIR]\n"

@@ -9,6 +9,7 @@
 #include "consumers/deploy/finding.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
+#include "tree/data/names-comm.h"
 #include "tree/data/process.h"
 
 /* Lines of communicators, and of processes that no map places, that a person may want to read. */

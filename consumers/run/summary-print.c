@@ -10,6 +10,7 @@
 
 #include "consumers/cli/tally.h"
 #include "consumers/cli/unit.h"
+#include "node-agent/segment/segment-read.h"
 #include "pathmap/base/plural.h"
 #include "pathmap/base/table.h"
 #include "tree/data/process.h"

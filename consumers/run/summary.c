@@ -8,6 +8,7 @@
 
 #include "node-agent/segment/segment-class.h"
 #include "node-agent/control/switch.h"
+#include "node-agent/segment/segment-read.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 

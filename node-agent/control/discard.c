@@ -8,6 +8,7 @@
 
 #include "node-agent/source/label.h"
 #include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/store/store-run.h"
 
 /* An order on its way through the elements of a process. */

@@ -10,6 +10,7 @@
 #include "tree/scope/ask.h"
 #include "tree/scope/gather.h"
 #include "tree/link/pass.h"
+#include "tree/wire/wire-place.h"
 
 /* Asks that wait for a switch: more than any consumer may have under way. */
 #define HELD_MAX (4 * GATHER_WINDOW)

@@ -15,6 +15,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
 #include "tree/scope/order.h"
+#include "tree/wire/wire-place.h"
 
 /* That one connection may have under way. */
 #define ORDERS_MOST 64u

@@ -10,6 +10,7 @@
 #include "node-agent/source/row-comm.h"
 #include "node-agent/segment/segment-label.h"
 #include "pathmap/base/memory.h"
+#include "tree/data/names-comm.h"
 #include "tree/wire/dictionary.h"
 #include "tree/data/process.h"
 

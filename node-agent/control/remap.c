@@ -15,6 +15,7 @@
 #include "pathmap/base/plural.h"
 #include "tree/data/clock.h"
 #include "tree/stage/stage.h"
+#include "tree/wire/wire-place.h"
 
 /* How long hosts may take to open the new trees, and how often it is looked whether they have. */
 #define PREPARE_NS    3000000000u

@@ -14,6 +14,7 @@
 #include "node-agent/remote/remote-report.h"
 #include "node-agent/control/process-table.h"
 #include "node-agent/control/rights.h"
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/survey.h"
 #include "pathmap/base/memory.h"

@@ -12,6 +12,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
 #include "tree/scope/muster.h"
+#include "tree/wire/wire-place.h"
 
 /* That one connection may have under way. */
 #define ROLLCALLS_MOST 16u

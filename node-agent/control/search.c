@@ -13,6 +13,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/scope/muster.h"
 #include "tree/data/span.h"
+#include "tree/wire/wire-place.h"
 
 /* That one connection may have under way. */
 #define SEARCHES_MOST 16u

@@ -20,6 +20,7 @@
 #include "pathmap/model/pattern.h"
 #include "pathmap/plan/plan.h"
 #include "tree/scope/classes.h"
+#include "tree/wire/wire-place.h"
 
 struct session {
 	LIST_ENTRY(session) entry;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/source/accounting.h"
 #include "node-agent/segment/segment-class.h"
 #include "node-agent/store/store-run.h"

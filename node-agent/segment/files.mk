@@ -7,7 +7,7 @@ libagent_la_SOURCES += \
 	%D%/segment-comm.c %D%/segment-comm.h %D%/segment-entry.h \
 	%D%/segment-file.c %D%/segment-file.h %D%/segment-label.c %D%/segment-label.h \
 	%D%/segment-layout.h %D%/segment-mark.c %D%/segment-mark.h \
-	%D%/segment-module.c %D%/segment-module.h %D%/segment-read.c \
+	%D%/segment-module.c %D%/segment-module.h %D%/segment-read.c %D%/segment-read.h \
 	%D%/segment-region.c %D%/segment-region.h %D%/segment-room.c %D%/segment-room.h \
 	%D%/segment.c %D%/segment.h
 

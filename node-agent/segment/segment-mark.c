@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads and makes the marks that say what was discarded on request. */
 #include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-read.h"
 
 #include <errno.h>
 #include <fcntl.h>

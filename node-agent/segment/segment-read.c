@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading segments that others write: everything is checked, and a vanishing file is survived. */
 #include "node-agent/segment/segment.h"
+#include "node-agent/segment/segment-read.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -56,7 +56,7 @@ struct segment {
 	ino_t inode;
 };
 
-/* ---- writer (node-agent/segment/segment.c; only libc, for the collector library too) ---- */
+/* What writers do: only libc, for the collector library too. What readers do: segment-read.h. */
 
 /**
  * Make a segment file, really reserved (posix_fallocate), 0600, under a temporary name that is made
@@ -112,54 +112,5 @@ uint32_t segment_members_keep(struct segment *s, const int32_t *room, uint32_t n
 
 /** The list at @members (not one of SEGMENT_MEMBERS_WORLD and _UNKNOWN); it never changes again. */
 const int32_t *segment_members_at(const struct segment *s, uint32_t members);
-
-/* ---- reader (node-agent/segment/segment-read.c) ---- */
-
-/**
- * Map @dir/@name read-only after checking owner, mode and every offset and length in it: a hostile,
- * truncated or version-mismatched file ends in one clear error. Returns 0, or -1 with errno and
- * text.
- */
-int segment_open(struct segment *s, const char *dir, const char *name, struct error *e);
-
-/**
- * Run @read over mapped segments so that a file truncated under us ends in -1 (errno EIO) and not
- * in SIGBUS. The one routine through which agents look into segments. @read must hold nothing that
- * a jump out of it would leak. Not reentrant.
- */
-int segment_guarded(int (*read)(void *arg), void *arg);
-
-/** Map the control page writable. Returns NULL with errno. Unmapped by segment_control_unmap(). */
-struct segment_control *segment_control_map(const struct segment *s);
-void segment_control_unmap(struct segment_control *control);
-
-/** Tables of a mapped segment: checked counts (never more than fit) and entries (NULL: not complete
- * yet). */
-uint32_t segment_threads(const struct segment *s);
-const struct segment_thread *segment_thread(const struct segment *s, uint32_t i);
-uint32_t segment_elements(const struct segment *s);
-uint32_t segment_elements_readable(const struct segment *s); /* of these, by agents */
-const struct segment_element *segment_element(const struct segment *s, uint32_t i);
-uint32_t segment_comms(const struct segment *s);
-const struct segment_comm *segment_comm(const struct segment *s, uint32_t i);
-
-/** What an event costs the process (ps), which it measures once it has its segment. */
-uint32_t segment_cost(const struct segment *s);
-
-/** World rank of member @i of @comm, -1 when unknown. */
-int32_t segment_member(const struct segment *s, const struct segment_comm *comm, uint32_t i);
-
-/**
- * A consistent copy of a thread's state line as a tuple with flag TUPLE_RUNNING. Returns 1, or 0
- * when the thread is in no operation (or its line changed under every one of a few tries).
- */
-int segment_state(const struct segment_thread *thread, struct tuple *out);
-
-/** Is its process still alive: (pid, start time, boot id), never a lock. Reads nothing mapped. */
-int segment_alive(const struct segment *s);
-
-/** The header's notes in words, separated by "; ", with its list of runs that were @removed.
- * Returns @buf. */
-const char *segment_notes(uint32_t note, const char *removed, char *buf, size_t n);
 
 #endif

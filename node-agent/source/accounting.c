@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-read.h"
 #include "tree/data/op.h"
 
 #define CHANNELS ((1u << CHANNEL_COUNT) - 1)

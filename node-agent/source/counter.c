@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/source/label.h"
 #include "node-agent/source/row-label.h"
 #include "node-agent/segment/segment-class.h"
 #include "node-agent/store/store-run.h"
 #include "pathmap/base/memory.h"
+#include "tree/data/names-comm.h"
 #include "tree/data/op-table.h"
 
 /* What is in place of a name: not looked for yet, or not in the view. */

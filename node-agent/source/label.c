@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "pathmap/model/pattern.h"
 
 /* What is copied out of the segment under the guard. */

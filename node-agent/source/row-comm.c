@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/segment/segment-read.h"
+#include "tree/data/names-comm.h"
+
 /* Entries that are copied at a time: all that a program has. */
 #define COPY 256u
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What of this node's elements other nodes fetch, how it is called there, and how much has come. */
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/source/row-private.h"
 
 #include <stdio.h>

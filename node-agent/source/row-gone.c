@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-read.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 

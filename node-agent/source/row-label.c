@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "node-agent/segment/segment-label.h"
+#include "node-agent/segment/segment-read.h"
+#include "tree/data/names-comm.h"
 
 /* Slots that are copied at a time: all that a program has. */
 #define COPY 256u

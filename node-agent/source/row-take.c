@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/store/cursor-private.h"
 #include "node-agent/source/label.h"
 #include "node-agent/source/row-private.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/source/row-private.h"
 #include "node-agent/store/store-run.h"
 #include "tree/link/rate-limit.h"

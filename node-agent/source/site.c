@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"

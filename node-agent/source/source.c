@@ -13,6 +13,7 @@
 #include "node-agent/store/cursor.h"
 #include "node-agent/source/row.h"
 #include "node-agent/segment/segment-region.h"
+#include "node-agent/segment/segment-read.h"
 #include "tree/data/op-table.h"
 
 /* A leaf brings at most this many tuples a wave (2.6 MB), so that one backlog does not hold up all.

@@ -15,6 +15,7 @@
 #include "node-agent/segment/folder.h"
 #include "node-agent/segment/segment-file.h"
 #include "node-agent/segment/segment.h"
+#include "node-agent/segment/segment-read.h"
 
 #define MIRROR_MAGIC   "EVMIRRO"
 #define MIRROR_VERSION 1u

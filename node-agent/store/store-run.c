@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/store/store-index.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"

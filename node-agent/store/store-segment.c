@@ -13,6 +13,7 @@
 
 #include "node-agent/segment/folder.h"
 #include "node-agent/segment/segment-file.h"
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/store/store-index.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "node-agent/segment/segment-read.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/collect-case.h"
 #include "tests/bench/collect-path.h"

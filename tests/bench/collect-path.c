@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "node-agent/collect/core/collect-swift.h"
+#include "node-agent/segment/segment-read.h"
 #include "tests/bench/collect-case.h"
 #include "tree/data/op-table.h"
 

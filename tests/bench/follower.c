@@ -14,6 +14,7 @@
 #include "consumers/client/evspace-client.h"
 #include "node-agent/segment/element.h"
 #include "node-agent/segment/segment.h"
+#include "node-agent/segment/segment-read.h"
 #include "pathmap/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tree/data/clock.h"

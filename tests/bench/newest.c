@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "node-agent/segment/element-writer.h"
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/source/source.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pathmap.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/data/names-comm.h"
 #include "tree/stage/stage.h"
 
 /* Every kind, and after folds once more what folds do to folds. A bit of the first two bytes for

@@ -21,6 +21,7 @@
 #include "node-agent/segment/segment-comm.h"
 #include "node-agent/segment/segment-label.h"
 #include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-read.h"
 #include "node-agent/segment/segment-module.h"
 #include "node-agent/segment/segment-region.h"
 #include "node-agent/source/source.h"

@@ -9,6 +9,7 @@
 
 #include "tree/data/batch.h"
 #include "tree/wire/deframer.h"
+#include "tree/wire/wire-place.h"
 
 #define FLAG_SWAP   1
 #define FLAG_HELLO  2

@@ -5,6 +5,7 @@
 
 #include "pathmap/base/hash.h"
 #include "tree/data/names.h"
+#include "tree/data/names-comm.h"
 #include "tree/data/tellers.h"
 
 struct names_entry;

@@ -3,7 +3,7 @@
 
 libtree_la_SOURCES += \
 	%D%/address.c %D%/address.h %D%/allow.c %D%/allow.h %D%/limits.c %D%/limits.h \
-	%D%/link-dial.c %D%/link-hello.c %D%/link-hub.c %D%/link-io.c %D%/link-pack.c \
+	%D%/link-dial.c %D%/link-hello.c %D%/link-hub.c %D%/link-hub.h %D%/link-hub-private.h %D%/link-io.c %D%/link-pack.c \
 	%D%/link-private.h %D%/link.c %D%/link.h %D%/listener.c %D%/listener.h \
 	%D%/lobby.c %D%/lobby.h %D%/notify.c %D%/notify.h %D%/pass.c %D%/pass.h \
 	%D%/rate-limit.c %D%/rate-limit.h %D%/resolver.c %D%/resolver.h %D%/revoked.c %D%/revoked.h \

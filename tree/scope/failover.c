@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens a child's part on a stand-in when the child is away, and gives it back when it returns. */
 #include "tree/scope/failover.h"
+#include "tree/wire/wire-place.h"
 
 #include <event2/event.h>
 #include <stdlib.h>

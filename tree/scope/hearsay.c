@@ -2,6 +2,7 @@
 /* Learns names and communicators from answers, and keeps count of whom they are from. */
 #include "tree/scope/hearsay.h"
 
+#include "tree/data/names-comm.h"
 #include "tree/wire/dictionary.h"
 #include "tree/data/tellers.h"
 

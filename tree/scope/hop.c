@@ -11,6 +11,7 @@
 
 #include "pathmap/base/memory.h"
 #include "tree/scope/below.h"
+#include "tree/wire/wire-place.h"
 #include "tree/data/clock.h"
 #include "tree/scope/hearsay.h"
 #include "tree/scope/probe.h"

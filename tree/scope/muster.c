@@ -10,6 +10,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/scope/seats.h"
+#include "tree/wire/wire-place.h"
 
 /* What it may take at most; what it takes when that is not said. */
 #define DEADLINE_MOST_MS 600000u

@@ -12,6 +12,7 @@
 #include "pathmap/base/plural.h"
 #include "pathmap/base/utf8.h"
 #include "tree/scope/seats.h"
+#include "tree/wire/wire-place.h"
 
 /* What an order may take at most; what it takes when it does not say. */
 #define DEADLINE_MOST_MS 600000u

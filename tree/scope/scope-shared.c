@@ -9,6 +9,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/scope/wave-quota.h"
 #include "tree/scope/scope.h"
+#include "tree/wire/wire-place.h"
 
 static struct scope_shared *scope_shared_find(const struct scope_shared_list *scopes_shared,
 					      const Evspace__Open *open)

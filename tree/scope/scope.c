@@ -12,6 +12,7 @@
 #include "tree/wire/dictionary.h"
 #include "tree/scope/ask.h"
 #include "tree/scope/failover.h"
+#include "tree/wire/wire-place.h"
 #include "tree/data/clock.h"
 #include "tree/scope/gather.h"
 #include "tree/scope/intake.h"

@@ -7,6 +7,7 @@
 
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/range.h"
+#include "tree/data/names-comm.h"
 #include "tree/data/op.h"
 
 /* A value in a condition; words of more characters name nothing. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "tree/data/names-comm.h"
 
 /* What an answer announces, in bytes: more would hold up whoever takes it. */
 #define DICTIONARY_NAMES (1u << 20)

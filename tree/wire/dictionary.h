@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "tree/data/names.h"
+#include "tree/data/names-comm.h"
 #include "tree/wire/wire.h"
 
 /** How much has been said on a link. Plain data, usable when zeroed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plan parts to and from the wire; what comes in is checked before anything is built from it. */
-#include "tree/wire/wire.h"
+#include "tree/wire/wire-place.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
 #include "tree/data/names.h"
+#include "tree/wire/wire.h"
 
 #define STAGE_KIND_BYTES 64
 #define STAGE_ARGS_BYTES 1024
@@ -275,26 +276,4 @@ void wire_plan_place_free(struct plan_place *place)
 	free(place->cluster);
 	free(place->address);
 	free(place);
-}
-
-ProtobufCMessage *wire_copy(const ProtobufCMessage *message)
-{
-	size_t bytes = protobuf_c_message_get_packed_size(message);
-	uint8_t *packed = memory_new(bytes + 1, 1);
-	ProtobufCMessage *copy;
-
-	protobuf_c_message_pack(message, packed);
-	copy = protobuf_c_message_unpack(message->descriptor, NULL, bytes, packed);
-	free(packed);
-	if (!copy)
-		abort();
-	return copy;
-}
-
-Evspace__Open *wire_open_bare(const Evspace__Open *open)
-{
-	Evspace__Open bare = *open;
-
-	bare.place = NULL;
-	return (Evspace__Open *)wire_copy(&bare.base);
 }

@@ -3,9 +3,11 @@
 #include "tree/wire/wire.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/grammar/mapfile.h"
+#include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
 
 /* Names and patterns that somebody has typed. */
@@ -339,4 +341,26 @@ void wire_header_free(Evspace__Frame *frame)
 {
 	if (frame)
 		evspace__frame__free_unpacked(frame, NULL);
+}
+
+ProtobufCMessage *wire_copy(const ProtobufCMessage *message)
+{
+	size_t bytes = protobuf_c_message_get_packed_size(message);
+	uint8_t *packed = memory_new(bytes + 1, 1);
+	ProtobufCMessage *copy;
+
+	protobuf_c_message_pack(message, packed);
+	copy = protobuf_c_message_unpack(message->descriptor, NULL, bytes, packed);
+	free(packed);
+	if (!copy)
+		abort();
+	return copy;
+}
+
+Evspace__Open *wire_open_bare(const Evspace__Open *open)
+{
+	Evspace__Open bare = *open;
+
+	bare.place = NULL;
+	return (Evspace__Open *)wire_copy(&bare.base);
 }

@@ -131,24 +131,11 @@ void wire_header_free(Evspace__Frame *frame);
 Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsigned char *data,
 				     size_t bytes, struct error *e);
 
-/** A plan part as a message, copied. Free with wire_place_free(), NULL is fine. (wire-place.c) */
-Evspace__Place *wire_place_new(const struct plan_place *place);
-void wire_place_free(Evspace__Place *place);
-
 /** A copy of a message, whatever it is, as frames do not outlive their callbacks. Free with its own
  * free_unpacked(). Aborts when memory is out. */
 ProtobufCMessage *wire_copy(const ProtobufCMessage *message);
 
 /** A copy of @open without its place. Free with evspace__open__free_unpacked(). */
 Evspace__Open *wire_open_bare(const Evspace__Open *open);
-
-/**
- * A plan part from a received message, checked: at most 16 levels deep, every index below
- * NAME_PLACE_MAX and used once (so at most 16,384 places), levels that exist, lengths, names
- * without control characters. NULL with EPROTO and @e. Free with wire_plan_place_free(), NULL is
- * fine.
- */
-struct plan_place *wire_plan_place(const Evspace__Place *place, struct error *e);
-void wire_plan_place_free(struct plan_place *place);
 
 #endif

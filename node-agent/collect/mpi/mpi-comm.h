@@ -11,15 +11,7 @@
 #include "node-agent/collect/core/collect.h"
 #include "node-agent/collect/core/door.h"
 #include "node-agent/collect/mpi/mpi-place.h"
-#include "tree/data/tuple.h"
-
-/** Whom the ranks of a communicator mean: those that are sent to (an intercommunicator's other
- * side). */
-struct mpi_ranks {
-	const int32_t *world; /* world ranks of all members; NULL: the same numbers */
-	int32_t first;	      /* where in all members these begin */
-	int32_t n;	      /* 0: unknown */
-};
+#include "node-agent/collect/mpi/mpi-ranks.h"
 
 /** What is known of a communicator. Constant while its handle lives, but for the counters. */
 struct mpi_comm {
@@ -84,14 +76,6 @@ static inline bool mpi_comm_is_last(uintptr_t key)
 static inline struct mpi_comm *mpi_comm_at(uintptr_t key)
 {
 	return mpi_comm_is_last(key) ? mpi_comm_last.at : mpi_comm_find(key);
-}
-
-/** World rank of @rank. */
-static inline int32_t mpi_ranks_peer(struct mpi_ranks ranks, int rank)
-{
-	if (__builtin_expect((uint32_t)rank < (uint32_t)ranks.n, 1))
-		return ranks.world ? ranks.world[ranks.first + rank] : ranks.first + rank;
-	return rank == MPI_ANY_SOURCE ? TUPLE_ANY_PEER : TUPLE_NO_PEER;
 }
 
 /** The number of the collective that begins now; members call them in the same order
