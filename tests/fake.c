@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/fake-words.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 #include "tree/data/clock.h"
@@ -136,25 +137,6 @@ static const struct made *leaf_read(struct leaf *leaf, const Evspace__Ask *ask, 
 	return m;
 }
 
-static void put_run(struct batch *b, struct part *part, uint32_t leaf, unsigned e, uint64_t from,
-		    uint64_t to, uint64_t lost)
-{
-	struct tuple *t;
-
-	if (from == to && lost == 0)
-		return;
-	t = batch_add(b, RUN_TUPLES, name_id(leaf, e), from, (uint32_t)(to - from), lost);
-	for (uint64_t n = from; n < to; n++, t++)
-		*t = (struct tuple){.start = n,
-				    .end = n + 1,
-				    .bytes = n * 100 + leaf * 10 + e,
-				    .op = op_find("MPI_Send"),
-				    .peer = 1,
-				    .comm = 7};
-	part->read += to - from;
-	part->lost += lost;
-}
-
 static void put_part(struct batch *b, uint32_t leaf, uint64_t wave, const struct made *m,
 		     bool again)
 {
@@ -167,7 +149,7 @@ static void put_part(struct batch *b, uint32_t leaf, uint64_t wave, const struct
 
 		if (again && happens(fake.script->odds.overwritten))
 			lost = random_below(&fake.dice, m->to[e] - m->from[e] + 1);
-		put_run(&runs, &sum, leaf, e, m->from[e] + lost, m->to[e], lost);
+		fake_words_run(&runs, &sum, leaf, e, m->from[e] + lost, m->to[e], lost);
 	}
 	sum.clock.base_ticks = clock_mono_ns();
 	sum.clock.base_ns = (int64_t)sum.clock.base_ticks;
@@ -181,40 +163,6 @@ static void put_part(struct batch *b, uint32_t leaf, uint64_t wave, const struct
 
 /* ---- answers ---- */
 
-static void say_names(Evspace__Answer *a)
-{
-	static Evspace__Name names[FAKE_LEAVES * FAKE_ELEMENTS];
-	static Evspace__Name *list[FAKE_LEAVES * FAKE_ELEMENTS];
-	static char texts[FAKE_LEAVES * FAKE_ELEMENTS][64];
-	static Evspace__Comm comm, *comms[1] = {&comm};
-	static int32_t members[] = {0, 2, 4};
-	size_t n = 0;
-
-	if (fake.named)
-		return;
-	for (uint32_t leaf = 1; leaf <= FAKE_LEAVES; leaf++) {
-		for (uint32_t e = 0; e < FAKE_ELEMENTS; e++, n++) {
-			evspace__name__init(&names[n]);
-			names[n].id = name_id(leaf, e);
-			names[n].rank = (int32_t)leaf - 1;
-			names[n].channel = e;
-			snprintf(texts[n], sizeof(texts[n]), "/c/n%u/rank%u/t0/%s", leaf, leaf - 1,
-				 channel_name(e));
-			names[n].text = texts[n];
-			list[n] = &names[n];
-		}
-	}
-	evspace__comm__init(&comm);
-	comm.id = 7;
-	comm.size = comm.n_members = 3;
-	comm.members = members;
-	a->names = list;
-	a->n_names = n;
-	a->comms = comms;
-	a->n_comms = 1;
-	fake.named = true;
-}
-
 /* Who is away in this wave. A leaf that goes away does so for a while. */
 static bool leaf_is_down(struct leaf *leaf, uint64_t wave, bool again)
 {
@@ -225,18 +173,6 @@ static bool leaf_is_down(struct leaf *leaf, uint64_t wave, bool again)
 	if (leaf->down_ns && (wave >= leaf->down_until && !again))
 		leaf->down_ns = 0;
 	return leaf->down_ns != 0;
-}
-
-static void miss(Evspace__Answer *a, Evspace__Missing *missing, uint32_t leaf, unsigned why,
-		 uint64_t since_ns)
-{
-	Evspace__Missing *m = &missing[a->n_missing];
-
-	evspace__missing__init(m);
-	m->leaf = leaf;
-	m->why = why;
-	m->since_ms = (clock_mono_ns() - since_ns) / 1000000;
-	a->missing[a->n_missing++] = m;
 }
 
 static void fill(const Evspace__Ask *ask, uint64_t wave, Evspace__Answer *a,
@@ -255,13 +191,13 @@ static void fill(const Evspace__Ask *ask, uint64_t wave, Evspace__Answer *a,
 		if (!names(ask, i))
 			continue;
 		if (leaf_is_down(leaf, wave, again)) {
-			miss(a, missing, i, MISSING_UNREACHABLE, leaf->down_ns);
+			fake_words_miss(a, missing, i, MISSING_UNREACHABLE, leaf->down_ns);
 			continue;
 		}
 		leaf_forget(leaf, leaf_have(ask, i));
 		m = leaf_read(leaf, ask, wave, i - 1);
 		if (late) {
-			miss(a, missing, i, MISSING_LATE, clock_mono_ns());
+			fake_words_miss(a, missing, i, MISSING_LATE, clock_mono_ns());
 		} else {
 			put_part(body, i, wave, m, again);
 			a->leaves++;
@@ -318,7 +254,9 @@ static void answer(const Evspace__Ask *ask, uint64_t wave)
 	a.missing = list;
 	a.sent_ns = clock_mono_ns();
 	a.cpu_us = 5;
-	say_names(&a);
+	if (!fake.named)
+		fake_words_names(&a);
+	fake.named = true;
 	fill(ask, wave, &a, missing, &body);
 	if (!fake.held && !a.again && !a.n_names && !is_over(wave) && happens(odds->held)) {
 		hold(&a, &body);
@@ -535,8 +473,10 @@ void fake_answer(struct link *link, uint64_t wave, uint64_t first, uint32_t n)
 	a.scope = 1;
 	a.wave = wave;
 	a.leaves = 1;
-	say_names(&a);
-	put_run(&runs, &sum, 1, 0, first, first + n, 0);
+	if (!fake.named)
+		fake_words_names(&a);
+	fake.named = true;
+	fake_words_run(&runs, &sum, 1, 0, first, first + n, 0);
 	sum.elements = 1;
 	part = batch_add(&body, RUN_PART, 1, wave, 1, 0);
 	*part = sum;

@@ -46,10 +46,10 @@ unit_tests = \
 	tests/batch_test \
 	tests/bench_test \
 	tests/classes_test \
-	tests/client_test tests/client_break_test \
+	tests/client_test tests/client_connection_test tests/client_break_test \
 	tests/clock_test \
 	tests/collect_class_test \
-	tests/collector_test \
+	tests/collector_test tests/collector_thread_test \
 	tests/collect_hazard_test \
 	tests/convert_test \
 	tests/cost_test \
@@ -70,7 +70,7 @@ unit_tests = \
 	tests/link_test tests/link_flood_test \
 	tests/listener_test \
 	tests/muster_test \
-	tests/names_test \
+	tests/names_test tests/names_comm_test \
 	tests/op_test \
 	tests/packer_test \
 	tests/pass_test \
@@ -87,7 +87,7 @@ unit_tests = \
 	tests/site_test \
 	tests/sort_test \
 	tests/monitor_test \
-	tests/source_test \
+	tests/source_test tests/source_damage_test tests/source_many_test \
 	tests/stage_test \
 	tests/scope_shared_test \
 	tests/store_test tests/store_purge_test tests/segment_room_test \
@@ -183,12 +183,19 @@ tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-tr
 tests_reduce_test_SOURCES = tests/random-trees.c tests/random-trees.h tests/random.h tests/reduce_test.c
 tests_sort_test_SOURCES = tests/random.h tests/sort_test.c
 tests_monitor_test_SOURCES = tests/monitor_test.c tests/fixture.c tests/fixture.h
-tests_source_test_SOURCES = tests/source_test.c tests/fixture.c tests/fixture.h
+tests_source_test_SOURCES = tests/source_test.c tests/source-bed.c tests/source-bed.h tests/fixture.c tests/fixture.h
+tests_source_many_test_SOURCES = tests/source_many_test.c tests/source-bed.c tests/source-bed.h \
+	tests/fixture.c tests/fixture.h
+tests_source_damage_test_SOURCES = tests/source_damage_test.c tests/source-bed.c tests/source-bed.h \
+	tests/fixture.c tests/fixture.h
 tests_store_test_SOURCES = tests/store_test.c tests/fixture.c tests/fixture.h
 tests_segment_room_test_SOURCES = tests/segment_room_test.c tests/fixture.c tests/fixture.h
 tests_store_purge_test_SOURCES = tests/store_purge_test.c tests/fixture.c tests/fixture.h
-tests_client_break_test_SOURCES = tests/client_break_test.c tests/fake.c tests/fake.h tests/random.h
-tests_client_test_SOURCES = tests/client_test.c tests/fake.c tests/fake.h tests/random.h
+fake_sources = tests/fake.c tests/fake.h tests/fake-words.c tests/fake-words.h tests/random.h
+tests_client_break_test_SOURCES = tests/client_break_test.c $(fake_sources)
+tests_client_test_SOURCES = tests/client_test.c tests/client-bed.c tests/client-bed.h $(fake_sources)
+tests_client_connection_test_SOURCES = tests/client_connection_test.c tests/client-bed.c tests/client-bed.h \
+	$(fake_sources)
 tests_delivery_test_SOURCES = tests/delivery_test.c tests/random.h
 # As programs of others: linked with the library alone.
 tests_library_test_LDADD = libtap.la libevspace.la
@@ -229,7 +236,18 @@ tests_collector_test_SOURCES = \
 	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
 	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
 	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
-	tests/collector_test.c tests/segments.c tests/segments.h
+	tests/collector_test.c tests/collector-bed.c tests/collector-bed.h \
+	tests/segments.c tests/segments.h
+tests_collector_thread_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
+tests_collector_thread_test_SOURCES = \
+	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
+	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
+	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
+	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
+	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
+	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
+	tests/collector_thread_test.c tests/collector-bed.c tests/collector-bed.h \
+	tests/segments.c tests/segments.h
 tests_collect_class_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_collect_class_test_SOURCES = \
 	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
@@ -369,6 +387,7 @@ check_PROGRAMS += tests/cutter tests/delay tests/checker tests/writer
 check_PROGRAMS += tests/attacker
 # Who makes agents seem to be of another release, or machine.
 check_PROGRAMS += tests/version-proxy
+tests_attacker_SOURCES = tests/attacker.c tests/attacker-orders.c tests/attacker-orders.h
 tests_attacker_LDADD = $(EVSPACE_LIBS)
 check_PROGRAMS += tests/crowd tests/hostile tests/opener tests/pulse
 tests_crowd_SOURCES = tests/crowd.c node-agent/collect/core/modules.c node-agent/collect/core/modules.h

@@ -124,7 +124,7 @@ static const char *sayer_asked(struct hop_bed *bed)
 {
 	static uint64_t number;
 	unsigned waves = done.waves, way;
-	const struct hop_unready *unready;
+	const struct unready *unready;
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
 	struct wave *w;
 
@@ -247,7 +247,7 @@ static void elements_of_others(void)
 static void unasked(void)
 {
 	Evspace__Comm comm = EVSPACE__COMM__INIT, *list = &comm;
-	const struct hop_unready *unready;
+	const struct unready *unready;
 	struct hop_bed bed;
 
 	sayer_open(&bed);

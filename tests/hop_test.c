@@ -12,7 +12,7 @@
 static void refused_at_first(void)
 {
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
-	const struct hop_unready *unready;
+	const struct unready *unready;
 	struct hop_bed bed;
 
 	hop_bed_open(&bed, hop_bed_child_frame);
@@ -87,7 +87,7 @@ static void babbling_is_no_answer(void)
 /* An open that fits no frame is no open that was answered late. */
 static void open_that_fits_no_frame(void)
 {
-	const struct hop_unready *unready;
+	const struct unready *unready;
 	struct hop_bed bed;
 
 	hop_bed_prepare(&bed, hop_bed_child_frame, NULL);

@@ -320,7 +320,7 @@ static void opens_settled(void *arg)
 	((struct bed *)arg)->done = true;
 }
 
-static void unready_noted(void *arg, const struct hop_unready *who)
+static void unready_noted(void *arg, const struct unready *who)
 {
 	++*(unsigned *)arg;
 	CU_ASSERT_STRING_EQUAL(who->node, "x");

@@ -1,36 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Judges each part of an answer, keeps what is new, and notes what is owed. */
-#include "consumers/client/delivery.h"
+#include "consumers/client/delivery-private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/base/memory.h"
 #include "tree/data/names.h"
-
-/* A part of an answer while it is judged. */
-struct delivery_entry {
-	struct delivery_leaf *leaf; /* NULL: a mark, or of no leaf that is known */
-	uint64_t wave;
-	bool is_new;
-	bool mixed; /* what follows is of several parts, this one among them or the mark of them */
-	uint32_t joins; /* of a mark: how many parts before it */
-};
-
-struct delivery {
-	enum reading reading;
-	bool backlog;
-	struct delivery_leaf **leaves; /* all that there ever were, those of now first */
-	struct delivery_leaf **places; /* by index */
-	size_t n_leaves, n_present, n_places;
-	struct intervals *numbers;
-	uint64_t serial; /* of answers */
-	bool thinned;	 /* tuples were taken out where parts are mixed: whose cannot be told */
-	uint32_t *again;
-	struct delivery_entry *entries;
-	size_t n_entries, room_entries;
-	struct batch kept;
-};
 
 struct delivery *delivery_new(void)
 {
@@ -404,78 +380,6 @@ void delivery_take(struct delivery *l, const Evspace__Answer *a, const struct de
 	keep(l, batch, sums);
 	left = sums->read - sums->filtered - sums->reduced;
 	sums->unaccounted = left > sums->tuples ? left - sums->tuples : sums->tuples - left;
-}
-
-bool delivery_is_early(const struct delivery *l, const struct batch *batch)
-{
-	struct batch_cursor cursor = {0};
-	const struct delivery_leaf *leaf;
-	struct run_view view;
-
-	while (batch_next_part(batch, &cursor, &view)) {
-		if (view.run->flags & RUN_FOLD)
-			continue;
-		leaf = delivery_leaf_at(l, view.run->element);
-		if (leaf && leaf->owed.n && leaf->owed.items[0].from < view.run->first)
-			return true;
-	}
-	return false;
-}
-
-bool delivery_owed(const struct delivery *l)
-{
-	for (size_t i = 0; i < l->n_present; i++) {
-		if (l->leaves[i]->owed.n > 0)
-			return true;
-	}
-	return false;
-}
-
-size_t delivery_owing(const struct delivery *l, Evspace__Owing *owing)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->n_present; i++) {
-		const struct delivery_leaf *leaf = l->leaves[i];
-
-		if (leaf->owed.n == 0)
-			continue;
-		evspace__owing__init(&owing[n]);
-		owing[n].leaf = leaf->index;
-		owing[n].wave = leaf->owed.items[0].from;
-		n++;
-	}
-	return n;
-}
-
-bool delivery_again(struct delivery *l, uint32_t most, struct delivery_again *again)
-{
-	uint64_t first = UINT64_MAX, end = UINT64_MAX;
-
-	for (size_t i = 0; i < l->n_present; i++) {
-		const struct delivery_leaf *leaf = l->leaves[i];
-
-		if (leaf->back && leaf->owed.n && leaf->owed.items[0].from < first)
-			first = leaf->owed.items[0].from;
-	}
-	if (first == UINT64_MAX)
-		return false;
-	*again = (struct delivery_again){.wave = first, .leaves = l->again};
-	/* All leaves that owe the first one, for as long as none comes or goes. */
-	for (size_t i = 0; i < l->n_present; i++) {
-		const struct delivery_leaf *leaf = l->leaves[i];
-
-		if (!leaf->back || leaf->owed.n == 0)
-			continue;
-		if (leaf->owed.items[0].from > first) {
-			end = leaf->owed.items[0].from < end ? leaf->owed.items[0].from : end;
-			continue;
-		}
-		end = leaf->owed.items[0].to < end ? leaf->owed.items[0].to : end;
-		again->leaves[again->n++] = leaf->index;
-	}
-	again->count = end - first < most ? (uint32_t)(end - first) : most;
-	return true;
 }
 
 /* ---- accounts ---- */

@@ -48,7 +48,7 @@ struct remap {
 
 /* ---- who does not answer ---- */
 
-static void missing_add(struct remap *r, const struct hop_unready *who)
+static void missing_add(struct remap *r, const struct unready *who)
 {
 	Evspace__Unready *u = memory_new(1, sizeof(*u));
 
@@ -77,7 +77,7 @@ struct judgement {
 	size_t n_was;
 };
 
-static void judge_before(void *arg, const struct hop_unready *who)
+static void judge_before(void *arg, const struct unready *who)
 {
 	struct judgement *j = arg;
 
@@ -105,7 +105,7 @@ static bool is_missing(const struct remap *r, const char *node)
 	return false;
 }
 
-static void judge_after(void *arg, const struct hop_unready *who)
+static void judge_after(void *arg, const struct unready *who)
 {
 	struct judgement *j = arg;
 	bool was = is_among(j, who->node);

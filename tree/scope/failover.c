@@ -257,7 +257,7 @@ void failover_miss(struct failover *b, struct wave *w, bool late)
 void failover_unready(const struct failover *b, failover_report *report, void *arg)
 {
 	static char text[] = "it has not answered yet";
-	const struct hop_unready waiting = {.node = b->place->node, .text = text}, *list;
+	const struct unready waiting = {.node = b->place->node, .text = text}, *list;
 	size_t n = hop_unready(b->child, &list);
 
 	if (n == 0 && !hop_ready(b->child))

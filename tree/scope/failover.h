@@ -36,7 +36,7 @@ bool failover_leads_to(const struct failover *failover, const uint32_t *leaves, 
 void failover_miss(struct failover *failover, struct wave *w, bool late);
 
 /** Hosts of the plan that have not opened their parts, stand-ins or not: called once for each. */
-typedef void failover_report(void *arg, const struct hop_unready *who);
+typedef void failover_report(void *arg, const struct unready *who);
 void failover_unready(const struct failover *failover, failover_report *report, void *arg);
 
 #endif

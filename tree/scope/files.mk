@@ -7,5 +7,6 @@ libtree_la_SOURCES += \
 	%D%/hearsay.c %D%/hearsay.h %D%/wave-quota.c %D%/wave-quota.h %D%/hop.c %D%/hop.h \
 	%D%/intake.c %D%/intake.h %D%/muster.c %D%/muster.h %D%/opening.c %D%/opening.h \
 	%D%/order.c %D%/order.h %D%/probe.c %D%/probe.h %D%/room.c %D%/room.h \
-	%D%/scope.c %D%/scope.h %D%/seats.c %D%/seats.h %D%/scope-shared.c %D%/scope-shared.h
+	%D%/scope.c %D%/scope.h %D%/seats.c %D%/seats.h %D%/scope-shared.c %D%/scope-shared.h \
+	%D%/unready.c %D%/unready.h
 EXTRA_DIST += %D%/README.md

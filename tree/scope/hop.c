@@ -23,9 +23,6 @@
 #define REOPEN_FIRST_MS 100u
 #define REOPEN_LAST_MS	5000u
 
-/* What the child says of one that is not ready is cut at this. */
-#define UNREADY_TEXT 512
-
 struct hop {
 	struct child_user user; /* first: callbacks get back to the hop from it */
 	const struct hop_scope *scope;
@@ -49,8 +46,7 @@ struct hop {
 	struct error told;    /* of why it was shut, last, on that connection */
 	struct event *reopen; /* pending while it has refused */
 	unsigned reopen_ms;
-	struct hop_unready *unready;
-	size_t n_unready;
+	struct unready_list unready;
 };
 
 static void hop_settle(struct hop *hop)
@@ -61,33 +57,10 @@ static void hop_settle(struct hop *hop)
 	hop->events->settled(hop->arg, hop);
 }
 
-/* ---- who is not ready ---- */
-
-static void unready_clear(struct hop *hop)
+size_t hop_unready(const struct hop *hop, const struct unready **list)
 {
-	for (size_t i = 0; i < hop->n_unready; i++) {
-		free(hop->unready[i].node);
-		free(hop->unready[i].text);
-	}
-	free(hop->unready);
-	hop->unready = NULL;
-	hop->n_unready = 0;
-}
-
-static void unready_add(struct hop *hop, const char *node, const char *text, uint32_t code)
-{
-	hop->unready = memory_room(hop->unready, hop->n_unready, sizeof(*hop->unready));
-	hop->unready[hop->n_unready++] = (struct hop_unready){
-		.node = memory_copy(node),
-		.text = memory_copy(text),
-		.code = code,
-	};
-}
-
-size_t hop_unready(const struct hop *hop, const struct hop_unready **list)
-{
-	*list = hop->unready;
-	return hop->n_unready;
+	*list = hop->unready.items;
+	return hop->unready.n;
 }
 
 /* Nothing comes from there for a while. @say tells it, unless that was so already. */
@@ -106,8 +79,8 @@ static void hop_shut(struct hop *hop, uint32_t code, const struct error *why,
 	hop->refused = hop->told = *why;
 	hop->opened = false;
 	gather_lost(hop->scope->gather, hop->input, hop->way);
-	unready_clear(hop);
-	unready_add(hop, hop->place->node, hop->refused.text, code);
+	unready_clear(&hop->unready);
+	unready_add(&hop->unready, hop->place->node, hop->refused.text, code);
 	hop_settle(hop);
 	hop->events->changed(hop->arg, hop);
 }
@@ -179,8 +152,8 @@ static void hop_down(struct child_user *user)
 	hop->opened = false;
 	evtimer_del(hop->reopen);
 	gather_lost(hop->scope->gather, hop->input, hop->way);
-	unready_clear(hop);
-	unready_add(hop, hop->place->node, child_complaint(user), 0);
+	unready_clear(&hop->unready);
+	unready_add(&hop->unready, hop->place->node, child_complaint(user), 0);
 	hop_settle(hop);
 	hop->events->changed(hop->arg, hop);
 }
@@ -191,8 +164,8 @@ static void hop_silent(struct child_user *user)
 	struct hop *hop = (struct hop *)user;
 
 	if (!hop->opened) {
-		unready_clear(hop);
-		unready_add(hop, hop->place->node, "it does not answer", 0);
+		unready_clear(&hop->unready);
+		unready_add(&hop->unready, hop->place->node, "it does not answer", 0);
 	}
 	/* Its stand-in will be asked for what it owes. A leaf has none, and until its deadline. */
 	if (hop->place->n_children > 0)
@@ -403,34 +376,6 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	batch_fini(&body);
 }
 
-/* Nobody is named twice, nor whoever is not below: so there is room for each once. */
-static void hop_hear_unready(struct hop *hop, const Evspace__Opened *o)
-{
-	char text[UNREADY_TEXT];
-	struct seats seats;
-	struct seat *seat;
-	size_t refused = 0;
-
-	unready_clear(hop);
-	if (o->n_unready == 0)
-		return;
-	seats_init(&seats, hop->place, false);
-	for (size_t i = 0; i < o->n_unready; i++) {
-		const Evspace__Unready *u = o->unready[i];
-
-		seat = seats_vacant(&seats, u->node);
-		if (!seat) {
-			refused++;
-			continue;
-		}
-		seat->said = u->text;
-		snprintf(text, sizeof(text), "%s", u->text);
-		unready_add(hop, seat->place->node, text, u->code);
-	}
-	seats_fini(&seats);
-	seats_refuse(&hop->user, refused);
-}
-
 static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 {
 	static char boot_id[64];
@@ -439,7 +384,7 @@ static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 	if (!boot_id[0])
 		clock_boot_id(boot_id, sizeof(boot_id));
 	hop->same_clock = boot_id[0] && strcmp(boot_id, theirs) == 0;
-	hop_hear_unready(hop, o);
+	seats_refuse(&hop->user, unready_hear(&hop->unready, hop->place, o));
 	hop->opened = true;
 	hop->refused.text[0] = '\0';
 	evtimer_del(hop->reopen);
@@ -531,7 +476,7 @@ void hop_free(struct hop *hop, bool keep)
 		hop_close(hop, keep);
 	event_free(hop->reopen);
 	child_leave(&hop->user);
-	unready_clear(hop);
+	unready_clear(&hop->unready);
 	free(hop->asked_ns);
 	below_fini(&hop->below);
 	free(hop);

@@ -9,6 +9,7 @@
 #include "pathmap/plan/plan.h"
 #include "tree/scope/child.h"
 #include "tree/scope/gather.h"
+#include "tree/scope/unready.h"
 #include "tree/data/names.h"
 
 struct event_base;
@@ -37,12 +38,6 @@ struct hop_scope {
 	/* Called once per input, when its child has settled (see hop_events). */
 	void (*settled)(void *arg);
 	void *arg;
-};
-
-/** A host that has not opened its part, and why. */
-struct hop_unready {
-	char *node, *text;
-	uint32_t code; /* of the error that it answered; 0: it has not */
 };
 
 /**
@@ -78,6 +73,6 @@ void hop_miss(struct hop *hop, struct wave *w, bool late);
 
 /** Hosts behind the hop that had not opened their parts when it settled: the hop's until it is
  * freed. */
-size_t hop_unready(const struct hop *hop, const struct hop_unready **list);
+size_t hop_unready(const struct hop *hop, const struct unready **list);
 
 #endif

@@ -25,7 +25,7 @@ static void place_list(const struct plan_place *p, Evspace__Leaf *leaves, size_t
 		place_list(p->children[i], leaves, n);
 }
 
-void opening_unready(void *arg, const struct hop_unready *who)
+void opening_unready(void *arg, const struct unready *who)
 {
 	struct opening *o = arg;
 	Evspace__Unready *u = memory_new(1, sizeof(*u));

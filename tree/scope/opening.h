@@ -17,7 +17,7 @@ struct opening {
 };
 
 /** Note one of them: a failover_report whose argument is the opening. The texts are copied. */
-void opening_unready(void *opening, const struct hop_unready *who);
+void opening_unready(void *opening, const struct unready *who);
 
 /** Say `Opened` of the scope @number at @place to @up, and free what was noted. */
 void opening_say(struct opening *opening, struct link *up, uint32_t number,

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who owes which waves, and which of them to ask for again. */
+#include "consumers/client/delivery-private.h"
+
+bool delivery_is_early(const struct delivery *l, const struct batch *batch)
+{
+	struct batch_cursor cursor = {0};
+	const struct delivery_leaf *leaf;
+	struct run_view view;
+
+	while (batch_next_part(batch, &cursor, &view)) {
+		if (view.run->flags & RUN_FOLD)
+			continue;
+		leaf = delivery_leaf_at(l, view.run->element);
+		if (leaf && leaf->owed.n && leaf->owed.items[0].from < view.run->first)
+			return true;
+	}
+	return false;
+}
+
+bool delivery_owed(const struct delivery *l)
+{
+	for (size_t i = 0; i < l->n_present; i++) {
+		if (l->leaves[i]->owed.n > 0)
+			return true;
+	}
+	return false;
+}
+
+size_t delivery_owing(const struct delivery *l, Evspace__Owing *owing)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct delivery_leaf *leaf = l->leaves[i];
+
+		if (leaf->owed.n == 0)
+			continue;
+		evspace__owing__init(&owing[n]);
+		owing[n].leaf = leaf->index;
+		owing[n].wave = leaf->owed.items[0].from;
+		n++;
+	}
+	return n;
+}
+
+bool delivery_again(struct delivery *l, uint32_t most, struct delivery_again *again)
+{
+	uint64_t first = UINT64_MAX, end = UINT64_MAX;
+
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct delivery_leaf *leaf = l->leaves[i];
+
+		if (leaf->back && leaf->owed.n && leaf->owed.items[0].from < first)
+			first = leaf->owed.items[0].from;
+	}
+	if (first == UINT64_MAX)
+		return false;
+	*again = (struct delivery_again){.wave = first, .leaves = l->again};
+	/* All leaves that owe the first one, for as long as none comes or goes. */
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct delivery_leaf *leaf = l->leaves[i];
+
+		if (!leaf->back || leaf->owed.n == 0)
+			continue;
+		if (leaf->owed.items[0].from > first) {
+			end = leaf->owed.items[0].from < end ? leaf->owed.items[0].from : end;
+			continue;
+		}
+		end = leaf->owed.items[0].to < end ? leaf->owed.items[0].to : end;
+		again->leaves[again->n++] = leaf->index;
+	}
+	again->count = end - first < most ? (uint32_t)(end - first) : most;
+	return true;
+}
