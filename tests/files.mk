@@ -168,7 +168,8 @@ tests-list:
 	@printf 'dear %s\n' $(dear_tests)
 
 tests_hop_test_SOURCES = tests/hop_test.c tests/hop-bed.c tests/hop-bed.h tests/peers.c tests/peers.h
-tests_hop_answer_test_SOURCES = tests/hop_answer_test.c tests/hop-bed.c tests/hop-bed.h tests/peers.c tests/peers.h
+tests_hop_answer_test_SOURCES = tests/hop_answer_test.c tests/hop-bed.c tests/hop-bed.h \
+	tests/hop-sayer.c tests/hop-sayer.h tests/peers.c tests/peers.h
 tests_muster_test_SOURCES = tests/muster_test.c tests/peers.c tests/peers.h
 tests_pass_test_SOURCES = tests/maps.c tests/maps.h tests/pass_test.c tests/peers.c tests/peers.h
 tests_link_flood_test_SOURCES = tests/link_flood_test.c tests/peers.c tests/peers.h
