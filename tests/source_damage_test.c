@@ -33,20 +33,6 @@
 #include "tree/data/op.h"
 #include "tree/link/rate-limit.h"
 
-static void files_go(const struct store_list *going, void *arg)
-{
-	(void)arg;
-	rows_gone(&source_bed_host, going);
-}
-
-static void source_bed_look_and_tell(struct rows_list *streams)
-{
-	source_bed_look();
-	LIST_INIT(streams);
-	source_bed_host.streams = streams;
-	fixture.store.gone = files_go;
-}
-
 /* As a program that needs the room removes it: what nobody has read is lost, exactly. */
 static void what_goes_unread_is_lost(void)
 {

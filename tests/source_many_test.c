@@ -30,6 +30,7 @@
 #include "tests/fixture.h"
 #include "tests/source-bed.h"
 #include "tests/tap.h"
+#include "tree/data/names-comm.h"
 #include "tree/data/op-table.h"
 #include "tree/data/op.h"
 #include "tree/link/rate-limit.h"
@@ -203,15 +204,6 @@ static void communicators_are_made_again(void)
 		CU_ASSERT_PTR_NOT_NULL(names_comm_find(source_bed_names, 200 + i));
 	source_free(source, false);
 	segment_close(&s);
-}
-
-static void source_bed_discard(const struct segment *s, uint32_t element, uint64_t below)
-{
-	struct segment_mark *marks = segment_marks_map(s);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(marks);
-	atomic_store(&marks[element].below, below);
-	segment_marks_unmap(s, marks);
 }
 
 /* What goes before all of it was taken in is lost all the same, what was discarded apart. */

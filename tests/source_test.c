@@ -29,6 +29,7 @@
 #include "tests/fixture.h"
 #include "tests/source-bed.h"
 #include "tests/tap.h"
+#include "tree/data/names-comm.h"
 #include "tree/data/op-table.h"
 #include "tree/data/op.h"
 #include "tree/link/rate-limit.h"

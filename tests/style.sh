@@ -87,7 +87,6 @@ tests_are_run() {
 rules_kept() {
 	tracked '*.[ch]' '*.tab' '*.awk' '*.in' | for_all awk -f tests/code.awk |
 		awk -v rooms="$(sed '/^#/d' tests/rooms | tr '\n' ',')" \
-			-v lengths="$(sed '/^#/d' tests/overlong | tr '\n' ' ')" \
 			-v api='/evspace(-[a-z]*)?[.]h$|/fcalls-mixed[.]h$|/lttng[.]h$' -f tests/rules.awk
 }
 

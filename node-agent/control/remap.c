@@ -89,19 +89,17 @@ static void judge_before(void *arg, const struct unready *who)
 
 static bool is_among(const struct judgement *j, const char *node)
 {
-	for (size_t i = 0; i < j->n_was; i++) {
+	for (size_t i = 0; i < j->n_was; i++)
 		if (strcmp(j->was[i], node) == 0)
 			return true;
-	}
 	return false;
 }
 
 static bool is_missing(const struct remap *r, const char *node)
 {
-	for (size_t i = 0; i < r->n_missing; i++) {
+	for (size_t i = 0; i < r->n_missing; i++)
 		if (strcmp(r->missing[i]->node, node) == 0)
 			return true;
-	}
 	return false;
 }
 

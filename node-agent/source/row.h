@@ -8,7 +8,6 @@
 
 #include "node-agent/store/cursor.h"
 #include "node-agent/segment/segment-mark.h"
-#include "node-agent/segment/segment.h"
 #include "node-agent/source/source.h"
 
 /** One element of a source, or one thread's state line. */
@@ -27,8 +26,7 @@ struct row {
 	uint32_t cost_ps; /* of one event in its process */
 	uint64_t serial;  /* of its segment or mirror in the store */
 	uint64_t acked;	  /* where it is fetched, what is below this has come there */
-	/* of one whose file has gone: how many tuples it had, and below which they were discarded
-	 */
+	/* of one whose file has gone: tuples it had, and below which they were discarded */
 	uint64_t end, discarded;
 	bool mirrored; /* it is a mirror: there are holes in it */
 	bool off_map;  /* the map does not have its process here any more: no wave that is new */
@@ -104,8 +102,7 @@ bool rows_behind(const struct source_host *host, const struct store_segment *s);
 bool rows_fetched(const struct source_host *host, const struct store_segment *s, const char *node,
 		  uint64_t *got, uint64_t *written);
 
-/** The segment of row @at could not be read: take all its rows out. Returns 0, or -1 if it was out
- * already. */
+/** The segment of row @at could not be read: its rows go. Returns 0, or -1 if they had gone. */
 int rows_break(struct rows *rows, uint32_t at);
 
 /**
