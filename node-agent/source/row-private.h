@@ -103,10 +103,6 @@ void rows_drop(struct rows *r, uint64_t serial);
 /** Its file cannot be read any more. */
 void rows_lose(struct rows *r, struct follow *f);
 
-/** The folder of the run, in which cursors are (ROW_FOLDER bytes). */
-#define ROW_FOLDER 512
-void rows_folder(const struct rows *r, char *buf);
-
 /** Have all elements of @s that these rows are of their row? (Call it under the guard.) */
 bool rows_have_all(const struct rows *r, const struct store_segment *s);
 

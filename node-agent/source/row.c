@@ -95,7 +95,10 @@ static const struct plan_place *rows_place(const struct rows *r)
 	return r->fetch[0] ? NULL : r->place;
 }
 
-void rows_folder(const struct rows *r, char *buf)
+/* The folder of the run, in which cursors are. */
+#define ROW_FOLDER 512
+
+static void rows_folder(const struct rows *r, char *buf)
 {
 	snprintf(buf, ROW_FOLDER, "%s/%s", r->host->store->base, r->run);
 }
