@@ -11,6 +11,7 @@
 
 #include "pathmap/base/memory.h"
 #include "tests/maps.h"
+#include "tree/stage/stage.h"
 #include "tests/tap.h"
 
 static const char application[] =
@@ -36,7 +37,12 @@ static const struct calibration simple = {
 static struct cost predicted(const char *clusters, const char *tree, const char *view)
 {
 	char *mapping = memory_format("%s %s", places, tree);
-	struct pathmap *map = maps_make_of(application, clusters, mapping, stderr);
+	const struct map_text texts[3] = {
+		{application, strlen(application)},
+		{clusters, strlen(clusters)},
+		{mapping, strlen(mapping)},
+	};
+	struct pathmap *map = maps_make(texts, stage_check, stderr);
 	struct plan *plan;
 	struct cost cost;
 

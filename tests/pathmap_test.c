@@ -249,10 +249,12 @@ static void views_of_views(void)
 
 static char checked[256];
 
-static int stage_noted(const char *kind, const char *args, struct error *e)
+static int stage_noted(const char *kind, const char *args, struct stage_traits *traits,
+		       struct error *e)
 {
 	size_t length = strlen(checked);
 
+	(void)traits;
 	snprintf(checked + length, sizeof(checked) - length, "%s(%s)", kind, args);
 	if (strcmp(kind, "melt") == 0)
 		return errorf(e, "nothing melts here");
@@ -264,6 +266,7 @@ static void stages_are_checked(void)
 	static const char text[] =
 		"application demo { ranks any; view a { read latest; thread reduce last;\n"
 		"node\nreduce \"sum of\"   bytes; all melt; all sort; } }";
+	static const char wanted[] = "reduce(last)reduce(sum of bytes)melt()sort()";
 	const struct map_text texts[3] = {
 		{text, strlen(text)},
 		{cluster, strlen(cluster)},
@@ -276,7 +279,8 @@ static void stages_are_checked(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
 	CU_ASSERT_PTR_NULL(maps_make(texts, stage_noted, out));
 	fclose(out);
-	CU_ASSERT_STRING_EQUAL(checked, "reduce(last)reduce(sum of bytes)melt()sort()");
+	/* Those of shipped views follow. */
+	CU_ASSERT_EQUAL(strncmp(checked, wanted, strlen(wanted)), 0);
 	CU_ASSERT_STRING_EQUAL(said, "application.map:3:30: nothing melts here\n"
 				     "\treduce \"sum of\"   bytes; all melt; all sort; } }\n"
 				     "\t                             ^\n");

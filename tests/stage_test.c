@@ -129,15 +129,45 @@ static void kinds(void)
 
 	CU_ASSERT_PTR_EQUAL(stage_find("reduce"), &reduce_ops);
 	CU_ASSERT_PTR_NULL(stage_find("reduces"));
-	CU_ASSERT_EQUAL(stage_check("reduce", "last", &e), 0);
-	CU_ASSERT_EQUAL(stage_check("sort", "", &e), 0);
-	CU_ASSERT_EQUAL(stage_check("sort", NULL, &e), 0);
-	CU_ASSERT_EQUAL(stage_check("shrink", "", &e), -1);
+	CU_ASSERT_EQUAL(stage_check("reduce", "last", NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("sort", "", NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("sort", NULL, NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("shrink", "", NULL, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "there are reduce, filter, sort, convert, "));
-	CU_ASSERT_EQUAL(stage_check("sort", "upwards", &e), -1);
+	CU_ASSERT_EQUAL(stage_check("sort", "upwards", NULL, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "by the time of start"));
-	CU_ASSERT_EQUAL(stage_check("convert", "bytes", &e), -1);
+	CU_ASSERT_EQUAL(stage_check("convert", "bytes", NULL, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "convert time"));
+}
+
+/* What is predicted of stages, and how much leaves may read, follows from these. */
+static void traits(void)
+{
+	static const struct {
+		const char *kind, *args;
+		struct stage_traits traits;
+	} all[] = {
+		{"reduce", "last", {.records = 1, .bytes = 72}},
+		{"reduce", "sum by comm by op", {.records = 4, .bytes = 72}},
+		{"histogram", "", {.records = 12, .bytes = 34}},
+		{"histogram", "of bytes by op", {.records = 48, .bytes = 34}},
+		{"counts", "by channel", {.counts = true, .records = 16, .bytes = 56}},
+		{"slowest", "7 by bytes", {.records = 7, .bytes = 56}},
+		{"sort", "", {.keeps = true}},
+		{"convert", "time", {.keeps = true}},
+		{"filter", "bytes>1k", {0}},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const struct stage_traits *wanted = &all[i].traits;
+		struct stage_traits found;
+
+		CU_ASSERT_EQUAL(stage_check(all[i].kind, all[i].args, &found, NULL), 0);
+		CU_ASSERT_EQUAL(found.keeps, wanted->keeps);
+		CU_ASSERT_EQUAL(found.counts, wanted->counts);
+		CU_ASSERT_DOUBLE_EQUAL(found.records, wanted->records, 1e-9);
+		CU_ASSERT_DOUBLE_EQUAL(found.bytes, wanted->bytes, 1e-9);
+	}
 }
 
 static void chain_with_a_fault(void)
@@ -186,6 +216,7 @@ static void nothing_in_a_wave(void)
 static CU_TestInfo stage_cases[] = {
 	{"recorded cases", recorded_cases},
 	{"kinds and their arguments are checked", kinds},
+	{"traits are what the arguments make of them", traits},
 	{"a chain with a fault is not made", chain_with_a_fault},
 	{"a wave without anything", nothing_in_a_wave},
 	CU_TEST_INFO_NULL,

@@ -235,10 +235,11 @@ static void memory_for_headers_is_limited(void)
 
 /* --- plan parts --------------------------------------------------------------------------- */
 
-static struct plan_stage reduce_last = {LEVEL_THREAD, (char *)(uintptr_t) "reduce",
-					(char *)(uintptr_t) "last"};
-static struct plan_stage keep_all = {LEVEL_ALL, (char *)(uintptr_t) "filter",
-				     (char *)(uintptr_t) ""};
+static struct plan_stage reduce_last = {.level = LEVEL_THREAD,
+					.kind = (char *)(uintptr_t) "reduce",
+					.args = (char *)(uintptr_t) "last"};
+static struct plan_stage keep_all = {
+	.level = LEVEL_ALL, .kind = (char *)(uintptr_t) "filter", .args = (char *)(uintptr_t) ""};
 
 /** A part of its own: free with wire_plan_place_free(). */
 static struct plan_place *place_new(uint32_t index, const char *node)

@@ -14,21 +14,6 @@
 #define RUN_BYTES    56.0
 #define PART_BYTES   120.0
 
-/* Classes of operations that a thread uses, where a stage splits by them; bins that are used. */
-#define CLASSES_USUAL 4.0
-#define BINS_USUAL    12.0
-
-/* What a stage of this kind leaves for each thing of its level. */
-static const struct kind {
-	const char *name;
-	double records, bytes; /* of each thing, of each record */
-} kinds[] = {
-	{"reduce", 1, 72},
-	{"counts", CLASSES_USUAL, 56},
-	{"histogram", BINS_USUAL, 34},
-	{"matrix", CLASSES_USUAL, 34},
-};
-
 static size_t channels_reached(const struct plan *plan, const struct pathmap *map,
 			       const char *thread)
 {
@@ -87,33 +72,13 @@ void flow_join(struct flow *flow, const struct flow *other)
 	flow->bytes += other->bytes;
 }
 
-/* The first number in @args, which says how many `slowest` keeps. */
-static double args_count(const char *args)
-{
-	const char *digits = args + strcspn(args, "0123456789");
-	double n = strtod(digits, NULL);
-
-	return n >= 1 ? n : 10;
-}
-
 void flow_stage(struct flow *flow, const struct plan_stage *stage)
 {
-	double things = flow->below[stage->level], records = 0, bytes = RUN_BYTES;
-	/* Parts stay, with a mark of who mixed them. */
-	double parts = flow->below[LEVEL_NODE] * PART_BYTES;
+	double records = flow->below[stage->level] * stage->traits.records;
 
-	if (strcmp(stage->kind, "slowest") == 0)
-		records = things * args_count(stage->args);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(kinds[i].name, stage->kind) != 0)
-			continue;
-		records = things * kinds[i].records;
-		bytes = kinds[i].bytes;
-		if (strstr(stage->args, "by op") != NULL || strstr(stage->args, "by channel"))
-			records *= CLASSES_USUAL;
-	}
 	if (records <= 0 || records > flow->records)
 		return;
 	flow->records = records;
-	flow->bytes = records * bytes + parts;
+	/* Parts stay, with a mark of who mixed them. */
+	flow->bytes = records * stage->traits.bytes + flow->below[LEVEL_NODE] * PART_BYTES;
 }

@@ -27,8 +27,7 @@ struct flow flow_read(const struct plan *plan, const struct plan_place *place,
 void flow_join(struct flow *flow, const struct flow *other);
 
 /**
- * What a stage leaves of it: reduce keeps one per thing of its level, others likewise with what
- * they split by; a filter keeps all, since no map says what it will drop. Unknown kinds too.
+ * What a stage leaves of it, by its traits. Where no map says what it will drop (a filter), all.
  */
 void flow_stage(struct flow *flow, const struct plan_stage *stage);
 

@@ -23,7 +23,6 @@ static const char *const contexts[] = {
 /* What the rows work on besides their block. */
 struct application_map {
 	struct application *application;
-	pathmap_stage_check *check;
 	bool has_ranks;
 };
 
@@ -157,9 +156,11 @@ static void use_apply(struct reader *reader, void *target, const struct statemen
 
 static void stage_apply(struct reader *reader, void *target, const struct statement *statement)
 {
-	const struct application_map *map = reader->map;
+	const struct application *application =
+		((const struct application_map *)reader->map)->application;
 	const struct word *words = statement->words;
 	struct view *view = target;
+	struct stage_traits traits = {0};
 	enum level level = LEVEL_ELEMENT;
 	char *args = memory_copy(statement->n_words > 2 ? words[2].text : "");
 	struct error e;
@@ -178,10 +179,11 @@ static void stage_apply(struct reader *reader, void *target, const struct statem
 			"a stage at level `%s` behind one at level `%s`; order them from the "
 			"elements up: element, thread, node, cluster, all",
 			words[0].text, level_name(view->stages[view->n_stages - 1].level));
-	else if (map->check != NULL && map->check(words[1].text, args, &e) < 0)
+	else if (application->check != NULL &&
+		 application->check(words[1].text, args, &traits, &e) < 0)
 		reader_complain(reader, &words[1], "%s", e.text);
 	else
-		view_stage(view, level, words[1].text, args);
+		view_stage(view, level, words[1].text, args, &traits);
 	free(args);
 }
 
@@ -365,7 +367,7 @@ static void application_apply(struct reader *reader, void *target,
 void application_read(struct application *application, const struct mapfile *source,
 		      pathmap_stage_check *check, struct diagnostics *diagnostics)
 {
-	struct application_map map = {.application = application, .check = check};
+	struct application_map map = {.application = application};
 	struct reader reader = {
 		.source = source,
 		.diagnostics = diagnostics,
@@ -375,7 +377,7 @@ void application_read(struct application *application, const struct mapfile *sou
 		.map = &map,
 	};
 
-	*application = (struct application){0};
+	*application = (struct application){.check = check};
 	reader_begin(&reader, NULL);
 	if (application->name == NULL) {
 		application->name = memory_copy("");

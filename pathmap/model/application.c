@@ -114,9 +114,15 @@ static void views_ship(struct application *application)
 		view->has_reading = true;
 		view->reading = shipped[i].reading;
 		view_select(view, "/**");
-		for (size_t k = 0; shipped[i].stages[k].kind != NULL; k++)
-			view_stage(view, shipped[i].stages[k].level, shipped[i].stages[k].kind,
-				   shipped[i].stages[k].args);
+		for (size_t k = 0; shipped[i].stages[k].kind != NULL; k++) {
+			const char *kind = shipped[i].stages[k].kind;
+			const char *args = shipped[i].stages[k].args;
+			struct stage_traits traits = {0};
+
+			if (application->check != NULL)
+				application->check(kind, args, &traits, NULL);
+			view_stage(view, shipped[i].stages[k].level, kind, args, &traits);
+		}
 		application_add(application, view);
 	}
 }
@@ -254,7 +260,7 @@ static void take_stage(struct view_use_resolver *r, struct view *view,
 			"them from the elements up: element, thread, node, cluster, all",
 			use->view, level_name(stage->level), level_name(last));
 	else
-		view_stage(view, stage->level, stage->kind, stage->args);
+		view_stage(view, stage->level, stage->kind, stage->args, &stage->traits);
 }
 
 static void take_use(struct view_use_resolver *r, struct view *view, const struct view_use *use,
@@ -301,20 +307,20 @@ static void view_resolve(struct view_use_resolver *r, struct view *view)
 	view->state = VIEW_RESOLVED;
 }
 
-/* Counts are no tuples: only one stage knows what to do with them, and that with nothing else. */
+/* Counts are no tuples: a stage takes the one or the other. Which, only its check knows. */
 static void view_check(const struct view_use_resolver *r, const struct view *view)
 {
-	for (size_t i = 0; i < view->n_stages && !view->shipped; i++) {
+	for (size_t i = 0; i < view->n_stages && !view->shipped && r->application->check; i++) {
 		const char *kind = view->stages[i].kind;
-		bool counts = strcmp(kind, "counts") == 0;
+		bool counts = view->stages[i].traits.counts;
 
 		if (counts == (view->reading == READ_COUNTS))
 			continue;
 		if (counts)
 			complain(r->diagnostics, r->source, view->offset,
-				 "view `%.60s` has a stage `counts`, which adds up what `read "
+				 "view `%.60s` has a stage `%.60s`, which adds up what `read "
 				 "counts;` reads, but it reads `%s`",
-				 view->name, reading_name(view->reading));
+				 view->name, kind, reading_name(view->reading));
 		else
 			complain(
 				r->diagnostics, r->source, view->offset,

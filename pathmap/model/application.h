@@ -17,7 +17,8 @@
 /** What the map says. */
 struct application {
 	char *name;
-	unsigned ranks;	 /* 0: left open */
+	pathmap_stage_check *check; /* NULL: stages are not checked */
+	unsigned ranks;		    /* 0: left open */
 	bool incomplete; /* something was wrong: what is missing may be a consequence of that */
 	unsigned capacity;
 	struct recording recordings[RECORDING_CHANNELS];

@@ -9,15 +9,10 @@
 #include <stdio.h>
 
 #include "pathmap/base/error.h"
+#include "pathmap/model/view.h"
 
 /** A checked pathmap. Opaque, immutable, freed with pathmap_free(). */
 struct pathmap;
-
-/**
- * Checks one stage of a view, since a pathmap does not know which stage kinds exist: called with
- * the kind ("reduce") and its arguments ("last"). Returns 0, or -1 with what would be right in @e.
- */
-typedef int pathmap_stage_check(const char *kind, const char *args, struct error *e);
 
 /**
  * Read and check DIR/application.map, cluster.map and mapping.map. Every fault found in any of them

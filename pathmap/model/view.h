@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pathmap/base/error.h"
+
 /** The levels of a view, from the elements up. A stage at a level folds what lies below it. */
 enum level {
 	LEVEL_ELEMENT, /* every element by itself: /cluster/node/rank/thread/channel */
@@ -20,11 +22,29 @@ enum level {
  * classes of operations have counted so far. */
 enum reading { READ_LATEST, READ_STREAM, READ_COUNTS, READ_COUNT };
 
+/** What maps, predictions and flow control know of a stage; each kind says it in its own table
+ * (tree/stage/stage.h). */
+struct stage_traits {
+	bool keeps;	/* every tuple passes */
+	bool counts;	/* it takes what `read counts` reads, and nothing else */
+	double records; /* that it makes for each thing of its level; 0: no map says how many */
+	double bytes;	/* of each of those, with its share of their header */
+};
+
+/**
+ * Checks one stage of a view, since a pathmap does not know which stage kinds exist: called with
+ * the kind ("reduce") and its arguments ("last"). Returns 0 and what it is in @traits (may be
+ * NULL), or -1 with what would be right in @e.
+ */
+typedef int pathmap_stage_check(const char *kind, const char *args, struct stage_traits *traits,
+				struct error *e);
+
 /** One stage of a view: a kind ("reduce"), its arguments ("last"), and its level. */
 struct plan_stage {
 	enum level level;
 	char *kind;
 	char *args;
+	struct stage_traits traits; /* zeroed where no pathmap_stage_check was asked */
 };
 
 /** The level's keyword in a view ("element", "thread", "node", "cluster", "all"). */
@@ -66,8 +86,9 @@ void view_free(struct view *view);
 /** Add a pattern, copied, to those that select. */
 void view_select(struct view *view, const char *pattern);
 
-/** Add a stage, its texts copied, behind the others. */
-void view_stage(struct view *view, enum level level, const char *kind, const char *args);
+/** Add a stage, all of it copied, behind the others. */
+void view_stage(struct view *view, enum level level, const char *kind, const char *args,
+		const struct stage_traits *traits);
 
 /** Say that the view uses another, between the stages that are there and those that will come. */
 void view_use(struct view *view, const char *name, size_t offset);

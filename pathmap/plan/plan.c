@@ -200,6 +200,7 @@ static void stages_copy(const struct builder *builder, enum level place, struct 
 			.level = stage->level,
 			.kind = memory_copy(stage->kind),
 			.args = memory_copy(stage->args),
+			.traits = stage->traits,
 		};
 	}
 }

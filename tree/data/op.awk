@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes op-table.h of ops.tab: the operations' numbers as an enum, and a list for tree/data/op.c.
+# Makes op-table.h of ops.tab: the operations' numbers as an enum, and lists of them and of the kinds of stages.
 
 function fail(text)
 {
@@ -34,6 +34,8 @@ $1 == "-" { next } # wrapped, but not recorded
 			sync = 1
 	# all of a communicator, window or file take part: mpi-shapes.awk numbers these
 	all = $2 ~ /^MPI_/ && $4 ~ /^(collect|start_all|prepare_all|transfer_all|split|make|start_make|spawn|free)$/
+	if ($4 == "stage")
+		stages = stages " \\\n\tKIND(" substr($2, length("evspace_") + 1) ")"
 	n++
 	id[n] = "OP_" toupper($2)
 	row[n] = sprintf("\"%s\", CHANNEL_%s, %d, %d", $2, toupper($3), sync, all)
@@ -53,5 +55,7 @@ END {
 	printf "#define OP_TABLE(ROW)"
 	for (i = 1; i <= n; i++)
 		printf " \\\n\tROW(%s, %s)", id[i], row[i]
+	print "\n\n/** KIND(kind) for every kind of stage. */"
+	printf "#define STAGE_TABLE(KIND)%s", stages
 	print "\n\n#endif"
 }

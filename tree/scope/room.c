@@ -4,18 +4,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "tree/data/tuple.h"
+#include "tree/stage/stage.h"
 
 /* Tuples that a leaf may bring in a wave at least, however slow the way up is. */
 #define ROOM_LEAST 16u
 
-/* Do fewer tuples go up than leaves read? Of all kinds only these two keep each one. */
+/* Do fewer tuples go up than leaves read? */
 static bool stages_thin(const struct plan_stage *stages, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (strcmp(stages[i].kind, "sort") != 0 && strcmp(stages[i].kind, "convert") != 0)
+		const struct stage_ops *ops = stage_find(stages[i].kind);
+
+		if (!ops || !ops->traits.keeps)
 			return true;
 	}
 	return false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Convert: ticks to nanoseconds (a stage), and the other byte order to ours (for links). */
 #include "tree/stage/stage.h"
-#include "tree/data/op-table.h"
 #include "tree/data/tuple.h"
 
 #include <errno.h>
@@ -45,6 +44,7 @@ static int convert_apply(struct stage *s, const struct ask *ask, struct batch *b
 const struct stage_ops convert_ops = {
 	.name = "convert",
 	.op = OP_EVSPACE_CONVERT,
+	.traits = {.keeps = true},
 	.init = convert_init,
 	.apply = convert_apply,
 };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tree/stage/fold.h"
-#include "tree/data/op-table.h"
 
 /* The longest of the arguments has 7. */
 #define WORD_BYTES 16
@@ -39,6 +38,8 @@ static int counts_init(struct stage *s, const char *args, struct error *e)
 				      "channel`, `by comm` as wanted",
 				      args);
 	}
+	if (c->by_channel)
+		s->traits.records *= STAGE_CLASSES;
 	return 0;
 }
 
@@ -88,6 +89,7 @@ static int counts_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops counts_ops = {
 	.name = "counts",
 	.op = OP_EVSPACE_COUNTS,
+	.traits = {.counts = true, .records = STAGE_CLASSES, .bytes = 56},
 	.size = sizeof(struct counts),
 	.init = counts_init,
 	.apply = counts_apply,

@@ -7,7 +7,6 @@
 
 #include "pathmap/base/memory.h"
 #include "tree/stage/condition.h"
-#include "tree/data/op-table.h"
 
 /* Runs are split at gaps as long as they hold this many tuples on average; a header takes 16 bytes.
  */

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "tree/stage/fold.h"
-#include "tree/data/op-table.h"
 
 /* The longest of the arguments has 8. */
 #define WORD_BYTES 16
+
+/* Bins that a histogram uses. */
+#define BINS_USUAL 12.0
 
 struct histogram {
 	struct fold fold;
@@ -40,6 +42,8 @@ static int histogram_init(struct stage *s, const char *args, struct error *e)
 				      "duration` or `of bytes`, `by op`, `by comm` as wanted",
 				      args);
 	}
+	if (h->by_op)
+		s->traits.records *= STAGE_CLASSES;
 	return 0;
 }
 
@@ -123,6 +127,7 @@ static int histogram_apply(struct stage *s, const struct ask *ask, struct batch 
 const struct stage_ops histogram_ops = {
 	.name = "histogram",
 	.op = OP_EVSPACE_HISTOGRAM,
+	.traits = {.records = BINS_USUAL, .bytes = 34},
 	.size = sizeof(struct histogram),
 	.init = histogram_init,
 	.apply = histogram_apply,

@@ -9,7 +9,6 @@
 #include "pathmap/base/memory.h"
 #include "tree/stage/fold.h"
 #include "tree/stage/message.h"
-#include "tree/data/op-table.h"
 
 /* The longest of the arguments has 8. */
 #define WORD_BYTES 16
@@ -208,6 +207,7 @@ static int matrix_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops matrix_ops = {
 	.name = "matrix",
 	.op = OP_EVSPACE_MATRIX,
+	.traits = {.records = STAGE_CLASSES, .bytes = 34},
 	.size = sizeof(struct matrix),
 	.init = matrix_init,
 	.apply = matrix_apply,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tree/stage/fold.h"
-#include "tree/data/op-table.h"
 
 /* The longest of the arguments has 8. */
 #define WORD_BYTES 16
@@ -67,6 +66,8 @@ static int reduce_init(struct stage *s, const char *args, struct error *e)
 		    reduce_option(r, word, what) < 0)
 			return reduce_complain(args, e);
 	}
+	if (r->by_op)
+		s->traits.records *= STAGE_CLASSES;
 	return 0;
 }
 
@@ -267,6 +268,7 @@ static int reduce_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops reduce_ops = {
 	.name = "reduce",
 	.op = OP_EVSPACE_REDUCE,
+	.traits = {.records = 1, .bytes = 72},
 	.size = sizeof(struct reduce),
 	.init = reduce_init,
 	.apply = reduce_apply,

@@ -9,7 +9,6 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "tree/stage/fold.h"
-#include "tree/data/op-table.h"
 
 /* Tuples that each name may keep. */
 #define SLOWEST_MOST 1000u
@@ -59,6 +58,7 @@ static int slowest_init(struct stage *s, const char *args, struct error *e)
 		if (right)
 			l->value = (enum total_value)total_value_find(what);
 	}
+	s->traits.records = l->most;
 	if (right)
 		return 0;
 	return errorf(e,
@@ -242,6 +242,7 @@ static int slowest_apply(struct stage *s, const struct ask *ask, struct batch *b
 const struct stage_ops slowest_ops = {
 	.name = "slowest",
 	.op = OP_EVSPACE_SLOWEST,
+	.traits = {.bytes = 56},
 	.size = sizeof(struct slowest),
 	.init = slowest_init,
 	.apply = slowest_apply,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
-#include "tree/data/op-table.h"
 #include "tree/data/part.h"
 #include "tree/data/tuple.h"
 
@@ -176,6 +175,7 @@ static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops sort_ops = {
 	.name = "sort",
 	.op = OP_EVSPACE_SORT,
+	.traits = {.keeps = true},
 	.size = sizeof(struct sort),
 	.init = sort_init,
 	.apply = sort_apply,

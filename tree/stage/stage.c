@@ -10,10 +10,9 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/span.h"
 
-static const struct stage_ops *const kinds[] = {
-	&reduce_ops,	&filter_ops,  &sort_ops,   &convert_ops,
-	&histogram_ops, &slowest_ops, &matrix_ops, &counts_ops,
-};
+#define KIND(kind) &kind##_ops,
+
+static const struct stage_ops *const kinds[] = {STAGE_TABLE(KIND)};
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
@@ -43,13 +42,15 @@ static const struct stage_ops *stage_find_or_say(const char *kind, struct error 
 	return NULL;
 }
 
-int stage_check(const char *kind, const char *args, struct error *e)
+int stage_check(const char *kind, const char *args, struct stage_traits *traits, struct error *e)
 {
 	const struct stage_ops *ops = stage_find_or_say(kind, e);
 	struct stage *s = ops ? stage_new(ops, LEVEL_ELEMENT, NULL, args, e) : NULL;
 
 	if (!s)
 		return -1;
+	if (traits)
+		*traits = s->traits;
 	stage_free(s);
 	return 0;
 }
@@ -60,6 +61,7 @@ struct stage *stage_new(const struct stage_ops *ops, enum level level, struct na
 	struct stage *s = memory_new(1, sizeof(*s) + ops->size);
 
 	s->ops = ops;
+	s->traits = ops->traits;
 	s->level = level;
 	s->names = names;
 	if (ops->init(s, args ? args : "", e) < 0) {

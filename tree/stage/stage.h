@@ -12,6 +12,7 @@
 #include "pathmap/plan/plan.h"
 #include "tree/data/batch.h"
 #include "tree/data/names.h"
+#include "tree/data/op-table.h"
 
 /** One wave's request, as a stage sees it. */
 struct ask {
@@ -21,6 +22,9 @@ struct ask {
 	int again; /* asked for before: give the same ranges, or count what was overwritten since */
 };
 
+/** Classes of operations that a thread uses, for the traits of what splits by them. */
+#define STAGE_CLASSES 4.0
+
 struct stage;
 struct span;
 
@@ -29,11 +33,13 @@ struct span;
  * sends, and is called by one thread. `read` for sources, `apply` for all others.
  */
 struct stage_ops {
-	const char *name; /* keyword in the pathmap */
-	uint16_t op;	  /* of ops.tab: what is recorded when it is monitored */
-	size_t size;	  /* private bytes, allocated by the core, zeroed */
-	/* Check the arguments and set up private bytes. -1 and @e says what would be right. May be
-	   called for a check only (then names is NULL and fini follows at once). */
+	const char *name;	    /* keyword in the pathmap */
+	uint16_t op;		    /* of ops.tab: what is recorded when it is monitored */
+	struct stage_traits traits; /* as they are without arguments */
+	size_t size;		    /* private bytes, allocated by the core, zeroed */
+	/* Check the arguments, and set up private bytes and what they make of the traits. -1 and @e
+	   says what would be right. May be called for a check only (then names is NULL and fini
+	   follows at once). */
 	int (*init)(struct stage *s, const char *args, struct error *e);
 	/* Source only, NULL: there is nothing to do. Take in what is new of what is to be read, no
 	   more than a turn's worth (tree/data/turn.h). Returns whether that is all: if not, call it
@@ -54,6 +60,7 @@ struct stage_ops {
 /** An instance of a kind at one place of one scope. */
 struct stage {
 	const struct stage_ops *ops;
+	struct stage_traits traits;
 	enum level level;
 	struct names *names; /* of the place; not owned */
 	uint32_t fill;	     /* of a source: see Answer in wire.proto, of what it has read last */
@@ -61,39 +68,19 @@ struct stage {
 };
 
 /**
- * The kinds that the tree brings, NULL when there is none of this name:
- * - `reduce first|last` keeps one tuple per name at the stage's level, by time: `last` by the end,
- * or by the start of what is under way, `first` by the start.
- * - `reduce FIGURE [of VALUE] [by op] [by comm]`: count, sum, min, max, mean or variance of
- * duration (in ns, if not said) or bytes, as RUN_TOTALS per name at the level. Totals from below of
- * the same value are merged in. What is under way has no part in it and counts as filtered.
- * - `filter CONDITION...` keeps tuples for which all hold (tree/stage/condition.h) and passes
- * totals.
- * - `sort` orders by start over all elements of the wave, totals behind.
- * - `convert time` makes ticks nanoseconds.
- * - `histogram [of VALUE] [by op] [by comm]` makes log-linear histograms (tree/data/bin.h: off
- * by 3.1 % at most) of duration (if not said) or bytes, as RUN_BINS per name; bins from below are
- * merged.
- * - `slowest K [by VALUE]` keeps the K tuples of each name at the level that took longest (or were
- * largest), with their elements and numbers. Of equal ones those that any tree would keep.
- * - `matrix [of sends|of receives] [by rank|by node]` counts messages (tree/stage/message.h) from
- * one process to another as RUN_CELLS per name; at level node and above (or `by node`) processes
- * become their nodes, if a name says where they are: those that only a place above knows are folded
- * there.
- * - `counts [by channel] [by comm]` adds up RUN_COUNTS of a view that reads counts.
+ * The kind of this name, NULL when there is none: those that tree/data/ops.tab lists. What each
+ * does is said in pathmap/examples/README.md.
  *
- * The figures of all of these are exact in any tree. What is under way has no part in them, nor
- * have tuples that are no message in a matrix: they count as filtered.
- *
- * Only these, reduce and sort mix what several leaves brought, and then behind a mark (struct
- * part). Names that are not known yet (when there are many, some are announced later) stand for
- * themselves in a reduce; a filter by rank or name does not let them pass. Lost counts are in the
- * runs until a reduce, in the parts always.
+ * The figures of all are exact in any tree. What is under way has no part in them, nor have tuples
+ * that are no message in a matrix: they count as filtered. What folds (tree/stage/fold.h) and sort
+ * mix what several leaves brought, and then behind a mark (struct part). Names that are not known
+ * yet (when there are many, some are announced later) stand for themselves; a filter by rank or
+ * name does not let them pass. Lost counts are in the runs until a reduce, in the parts always.
  */
 const struct stage_ops *stage_find(const char *kind);
 
 /** Is "@kind @args" a stage that exists with arguments that it takes? A pathmap_stage_check. */
-int stage_check(const char *kind, const char *args, struct error *e);
+int stage_check(const char *kind, const char *args, struct stage_traits *traits, struct error *e);
 
 /** Make an instance of @ops. Returns NULL with @e when the arguments are wrong. */
 struct stage *stage_new(const struct stage_ops *ops, enum level level, struct names *names,
@@ -115,14 +102,8 @@ void chain_fini(struct chain *chain);
 /** Send @b through all stages. Returns 0, or -1 with errno from the stage that failed. */
 int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b);
 
-extern const struct stage_ops reduce_ops;
-extern const struct stage_ops filter_ops;
-extern const struct stage_ops sort_ops;
-extern const struct stage_ops convert_ops;
-extern const struct stage_ops histogram_ops;
-extern const struct stage_ops slowest_ops;
-extern const struct stage_ops matrix_ops;
-extern const struct stage_ops counts_ops;
+#define STAGE_EXTERN(kind) extern const struct stage_ops kind##_ops;
+STAGE_TABLE(STAGE_EXTERN)
 
 /**
  * Swap the byte order of a batch that came from a host with the other one, in place, before
