@@ -406,7 +406,26 @@ static void garbage_from_the_wire(void)
 	}
 }
 
+/* The table of kinds of records against the structs. */
+static void kinds_are_whole(void)
+{
+	for (unsigned kind = 0; kind < RUN_KINDS; kind++) {
+		const struct run_record *record = &run_records[kind];
+		struct group group;
+		size_t bytes = 0;
+
+		for (const char *width = record->fields; *width; width++)
+			bytes += (size_t)(*width - '0');
+		CU_ASSERT_EQUAL(bytes, record->bytes);
+		CU_ASSERT_EQUAL(bytes % sizeof(uint64_t), 0);
+		CU_ASSERT(!record->merge || bytes <= sizeof(group.record));
+		CU_ASSERT(!record->merge || record->sound);
+	}
+	CU_ASSERT_EQUAL(run_record_bytes(RUN_KINDS), 0);
+}
+
 static CU_TestInfo fold_cases[] = {
+	{"kinds of records are whole", kinds_are_whole},
 	{"histograms are the same in any tree", histograms_in_any_tree},
 	{"the slowest are the same in any tree", slowest_in_any_tree},
 	{"matrices are the same in any tree", matrices_in_any_tree},

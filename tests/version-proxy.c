@@ -66,13 +66,6 @@ static void send_all(int fd, const unsigned char *data, size_t n)
 
 /* ---- the other byte order ---- */
 
-/* The widths of the fields of a record, by its kind. */
-static const char *const widths[RUN_KINDS] = {
-	[RUN_TUPLES] = "88844422",  [RUN_TOTALS] = "8888884211", [RUN_PART] = "888888888448844",
-	[RUN_NEWEST] = "888844422", [RUN_BINS] = "888422",	 [RUN_CELLS] = "884444",
-	[RUN_COUNTS] = "8888422",
-};
-
 static unsigned char *field_swap(unsigned char *p, size_t width)
 {
 	for (size_t i = 0; i < width / 2; i++) {
@@ -98,7 +91,7 @@ static void body_swap(unsigned char *p, size_t bytes)
 		if (run.flags & RUN_LOST)
 			p = field_swap(p, 8);
 		for (unsigned i = 0; i < run.count; i++) {
-			for (const char *w = widths[run.kind]; *w; w++)
+			for (const char *w = run_records[run.kind].fields; *w; w++)
 				p = field_swap(p, (size_t)(*w - '0'));
 		}
 	}

@@ -10,17 +10,16 @@
 /* A line outside of these is no clock: ticks of 10 s, times past the year 2100. */
 #define NS_PER_TICK_MOST 1e10
 
-static const uint8_t record_bytes[RUN_KINDS] = {
-	[RUN_TUPLES] = sizeof(struct tuple), [RUN_TOTALS] = sizeof(struct total),
-	[RUN_PART] = sizeof(struct part),    [RUN_NEWEST] = sizeof(struct newest),
-	[RUN_BINS] = sizeof(struct bin),     [RUN_CELLS] = sizeof(struct cell),
-	[RUN_COUNTS] = sizeof(struct count),
-};
+#define RECORD(NAME, kind, widths, is_sound, merges)     \
+	[RUN_##NAME] = {                                 \
+		.bytes = sizeof(struct kind),            \
+		.fields = widths,                        \
+		.sound = is_sound,                       \
+		.fault = "has a " #kind " that is none", \
+		.merge = merges,                         \
+	},
 
-size_t run_record_bytes(unsigned kind)
-{
-	return kind < RUN_KINDS ? record_bytes[kind] : 0;
-}
+const struct run_record run_records[RUN_KINDS] = {RUN_TABLE(RECORD)};
 
 /* Bytes of header and lost count, and of the whole run: tuples first, their size is a constant. */
 static inline size_t run_head(const struct run *run)
@@ -32,7 +31,7 @@ static inline size_t run_bytes(const struct run *run)
 {
 	if (__builtin_expect(run->kind == RUN_TUPLES, 1))
 		return run_head(run) + run->count * sizeof(struct tuple);
-	return run_head(run) + (size_t)run->count * record_bytes[run->kind];
+	return run_head(run) + (size_t)run->count * run_records[run->kind].bytes;
 }
 
 void batch_init(struct batch *b)
@@ -144,7 +143,7 @@ void *batch_add(struct batch *b, enum run_kind kind, uint32_t element, uint64_t 
 		uint32_t count, uint64_t lost)
 {
 	size_t head = sizeof(struct run) + (lost ? sizeof(lost) : 0);
-	size_t bytes = head + (size_t)count * record_bytes[kind];
+	size_t bytes = head + (size_t)count * run_records[kind].bytes;
 	struct buffer *own = b->own;
 	struct run *run;
 
@@ -179,7 +178,7 @@ void batch_settle(struct batch *b, uint64_t first, uint32_t count, uint64_t lost
 {
 	struct run *run = b->last;
 	struct extent *end = &b->extents[b->n - 1];
-	size_t record = record_bytes[run->kind];
+	size_t record = run_records[run->kind].bytes;
 	size_t old_head = sizeof(*run) + (run->flags & RUN_LOST ? sizeof(lost) : 0);
 	size_t head = sizeof(*run) + (lost ? sizeof(lost) : 0);
 	size_t old_bytes = old_head + run->count * record;
@@ -344,40 +343,17 @@ static const char *part_fault(const struct run *run, const unsigned char *record
 	return NULL;
 }
 
-static const char *record_fault(const struct run *run, const unsigned char *record)
-{
-	union {
-		struct total total;
-		struct bin bin;
-		struct cell cell;
-		struct count count;
-	} as;
-
-	memcpy(&as, record, record_bytes[run->kind]);
-	switch (run->kind) {
-	case RUN_TOTALS:
-		return total_sound(&as.total) ? NULL : "has a total that is none";
-	case RUN_BINS:
-		return bin_sound(&as.bin) ? NULL : "has a bin that is none";
-	case RUN_CELLS:
-		return cell_sound(&as.cell) ? NULL : "has a cell that is none";
-	default:
-		return count_sound(&as.count) ? NULL : "has a count that is none";
-	}
-}
-
 /* What is wrong with the records of a run, or NULL. */
 static const char *records_fault(const struct run *run, const unsigned char *records)
 {
-	const char *fault = NULL;
+	const struct run_record *kind = &run_records[run->kind];
 
 	if (run->kind == RUN_PART)
 		return part_fault(run, records);
-	if (run->kind == RUN_NEWEST)
-		return NULL;
-	for (unsigned i = 0; i < run->count && !fault; i++)
-		fault = record_fault(run, records + i * record_bytes[run->kind]);
-	return fault;
+	for (unsigned i = 0; kind->sound && i < run->count; i++)
+		if (!kind->sound(records + i * kind->bytes))
+			return kind->fault;
+	return NULL;
 }
 
 int batch_check(const unsigned char *data, size_t bytes, struct error *e)
@@ -393,7 +369,7 @@ int batch_check(const unsigned char *data, size_t bytes, struct error *e)
 		const struct run *run = (const struct run *)(const void *)(data + at);
 
 		fault = run_fault(run, bytes - at, at == 0);
-		if (!fault && run->kind != RUN_TUPLES)
+		if (!fault)
 			fault = records_fault(run, data + at + run_head(run));
 		if (fault)
 			break;

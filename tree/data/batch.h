@@ -25,18 +25,16 @@ struct batch {
 	struct run *last;   /* what batch_add() added last */
 };
 
+#define RUN_POINTER(NAME, kind, ...) struct kind *kind##s;
+
 /** A run found in a batch: pointers into its buffer, writable by stages that own the batch. */
 struct run_view {
 	struct run *run;
 	uint64_t lost;
 	union {
 		unsigned char *records; /* by run->kind: */
-		struct tuple *tuples;
-		struct total *totals;
-		struct bin *bins;
-		struct cell *cells;
-		struct count *counts;
 		struct part *part;
+		RUN_TABLE(RUN_POINTER)
 	};
 	struct buffer *buffer; /* that it is in */
 	size_t bytes; /* of header, lost count and records; 0: it has no header of its own */

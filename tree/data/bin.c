@@ -35,16 +35,21 @@ uint64_t bin_high(unsigned number)
 	return bin_low(number + 1) - 1;
 }
 
-void bin_merge(struct bin *to, const struct bin *from)
+void bin_merge(void *into, const void *of)
 {
+	struct bin *to = into;
+	const struct bin *from = of;
+
 	to->count = to->count + from->count < COUNT_MOST ? to->count + from->count : COUNT_MOST;
 	to->sum += from->sum;
 	if (from->most > to->most)
 		to->most = from->most;
 }
 
-bool bin_sound(const struct bin *bin)
+bool bin_sound(const void *record)
 {
+	const struct bin *bin = record;
+
 	return bin->slot < TOTAL_VALUES * BIN_COUNT && bin->count > 0 && bin->count <= COUNT_MOST &&
 	       bin_number(bin->most) == bin_place(bin);
 }

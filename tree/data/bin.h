@@ -48,10 +48,8 @@ static inline unsigned bin_place(const struct bin *bin)
 	return bin->slot % BIN_COUNT;
 }
 
-/** Merge @from, of the same slot, into @to. */
-void bin_merge(struct bin *to, const struct bin *from);
-
-/** Could these numbers be a bin? For what came over the wire. */
-bool bin_sound(const struct bin *bin);
+/** Of struct run_record; bins of one slot are merged. */
+void bin_merge(void *into, const void *of);
+bool bin_sound(const void *record);
 
 #endif

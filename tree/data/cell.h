@@ -23,9 +23,20 @@ struct cell {
 
 _Static_assert(sizeof(struct cell) == 32, "a cell is 32 bytes");
 
-/** Could these numbers be a cell? For what came over the wire. */
-static inline bool cell_sound(const struct cell *cell)
+/** Of struct run_record; cells of the same ends are merged. */
+static inline void cell_merge(void *into, const void *of)
 {
+	struct cell *to = into;
+	const struct cell *from = of;
+
+	to->calls += from->calls;
+	to->bytes += from->bytes;
+}
+
+static inline bool cell_sound(const void *record)
+{
+	const struct cell *cell = record;
+
 	return !(cell->named & ~(uint32_t)(CELL_FROM_NAMED | CELL_TO_NAMED)) && cell->pad == 0;
 }
 

@@ -26,18 +26,22 @@ struct count {
 
 _Static_assert(sizeof(struct count) == 40, "a count is 40 bytes");
 
-/** Add @from to @to. */
-static inline void count_add(struct count *to, const struct count *from)
+/** Of struct run_record. */
+static inline void count_merge(void *into, const void *of)
 {
+	struct count *to = into;
+	const struct count *from = of;
+
 	to->calls += from->calls;
 	to->bytes += from->bytes;
 	to->time_ns += from->time_ns;
 	to->skipped += from->skipped;
 }
 
-/** Could these numbers be a count? For what came over the wire. */
-static inline bool count_sound(const struct count *count)
+static inline bool count_sound(const void *record)
 {
+	const struct count *count = record;
+
 	return (count->channel < CHANNEL_MAX || count->channel == COUNT_ALL_CHANNELS) &&
 	       count->pad == 0;
 }

@@ -7,9 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tree/data/bin.h"
-#include "tree/data/cell.h"
-#include "tree/data/count.h"
 #include "tree/data/total.h"
 #include "tree/data/tuple.h"
 
@@ -19,11 +16,8 @@ struct group {
 	uint32_t slot;	 /* in groups->index */
 	uint32_t part;	 /* first and last: where the tuple is from, in the wave's parts */
 	union {
-		unsigned char record[sizeof(struct total)]; /* any of these: */
+		unsigned char record[sizeof(struct total)]; /* of any kind that is merged */
 		struct total total;
-		struct bin bin;
-		struct cell cell;
-		struct count count;
 		struct {
 			struct tuple tuple;
 			uint64_t number; /* in its element */

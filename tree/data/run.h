@@ -4,6 +4,7 @@
 #ifndef EVSPACE_RUN_H
 #define EVSPACE_RUN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,18 +15,28 @@
 #include "tree/data/total.h"
 #include "tree/data/tuple.h"
 
-/** What the records of a run are. */
-enum run_kind {
-	RUN_TUPLES, /* struct tuple, numbered from `first` */
-	RUN_TOTALS, /* struct total */
-	RUN_PART,   /* one struct part: where the runs up to the next part are from */
-	RUN_NEWEST, /* struct newest, one of each element from `element` on; batch_next() shows each
-		       as a run of one tuple */
-	RUN_BINS,   /* struct bin */
-	RUN_CELLS,  /* struct cell */
-	RUN_COUNTS, /* struct count */
-	RUN_KINDS,
-};
+/**
+ * Every kind of record, by its number on the wire: a new one is its header and its row, the last.
+ * KIND(NAME, kind, fields, sound, merge): RUN_NAME is records of a struct kind; the others are
+ * those of a struct run_record.
+ */
+#define RUN_TABLE(KIND)                                             \
+	KIND(TUPLES, tuple, "88844422", NULL, NULL)                 \
+	KIND(TOTALS, total, "8888884211", total_sound, total_merge) \
+	KIND(PART, part, "888888888448844", NULL, NULL)             \
+	KIND(NEWEST, newest, "888844422", NULL, NULL)               \
+	KIND(BINS, bin, "888422", bin_sound, bin_merge)             \
+	KIND(CELLS, cell, "884444", cell_sound, cell_merge)         \
+	KIND(COUNTS, count, "8888422", count_sound, count_merge)
+
+#define RUN_NUMBER(NAME, ...) RUN_##NAME,
+
+/**
+ * What the records of a run are. Tuples are numbered from its `first`. A RUN_PART is one part:
+ * where the runs up to the next part are from. RUN_NEWEST is one of each element from `element` on;
+ * batch_next() shows each as a run of one tuple.
+ */
+enum run_kind { RUN_TABLE(RUN_NUMBER) RUN_KINDS };
 
 enum run_flag {
 	RUN_LOST = 1 << 0,   /* a uint64_t follows the header: tuples overwritten before this run */
@@ -82,7 +93,24 @@ _Static_assert(sizeof(struct run) == 16, "a run header is 16 bytes");
 _Static_assert(sizeof(struct newest) == 48, "a newest tuple is 48 bytes");
 _Static_assert(sizeof(struct part) == 104, "a part is 104 bytes");
 
+/** What is known of a kind of record. */
+struct run_record {
+	size_t bytes;
+	const char *fields; /* the width of each, a digit, in order: what a host of the other byte
+			       order swaps */
+	bool (*sound)(const void *record);	   /* could these numbers be one, that came over the
+						      wire? NULL: any could */
+	const char *fault;			   /* what is said if not */
+	void (*merge)(void *to, const void *from); /* of one key; NULL: they are not merged */
+};
+
+/** Of each kind. */
+extern const struct run_record run_records[RUN_KINDS];
+
 /** Bytes of a record of this kind, 0 for a kind that does not exist. */
-size_t run_record_bytes(unsigned kind);
+static inline size_t run_record_bytes(unsigned kind)
+{
+	return kind < RUN_KINDS ? run_records[kind].bytes : 0;
+}
 
 #endif

@@ -38,8 +38,10 @@ void total_add(struct total *t, uint64_t value)
 		t->max = value;
 }
 
-void total_merge(struct total *to, const struct total *from)
+void total_merge(void *into, const void *of)
 {
+	struct total *to = into;
+	const struct total *from = of;
 	double a = (double)to->count, b = (double)from->count, delta = from->mean - to->mean;
 
 	if (from->count == 0)
@@ -54,8 +56,10 @@ void total_merge(struct total *to, const struct total *from)
 	to->m2 = fmin(to->m2 + from->m2 + delta * delta * (a * b / (a + b)), M2_MOST);
 }
 
-int total_sound(const struct total *t)
+bool total_sound(const void *total)
 {
+	const struct total *t = total;
+
 	/* Written so that a NaN fails. */
 	return t->value < TOTAL_VALUES && t->fold < FOLD_COUNT_OF_KINDS && t->count <= COUNT_MOST &&
 	       t->min <= t->max && t->mean >= 0 && t->mean <= MEAN_MOST && t->m2 >= 0 &&

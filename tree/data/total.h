@@ -3,6 +3,7 @@
 #ifndef EVSPACE_TOTAL_H
 #define EVSPACE_TOTAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Which value of a tuple is folded. */
@@ -38,14 +39,14 @@ _Static_assert(sizeof(struct total) == 56, "a total is 56 bytes");
 void total_add(struct total *t, uint64_t value);
 
 /**
- * Merge the figures of @from into @to; the keys stay the caller's affair. Count, sum, min and max
- * are exact, mean and m2 are merged by the formula of Chan, Golub and LeVeque (1979), as exact as
- * doubles.
+ * Merge the figures of the total @of into the total @into; the keys stay the caller's affair.
+ * Count, sum, min and max are exact, mean and m2 are merged by the formula of Chan, Golub and
+ * LeVeque (1979), as exact as doubles.
  */
-void total_merge(struct total *to, const struct total *from);
+void total_merge(void *into, const void *of);
 
 /** Could these numbers be a total? For what came over the wire. */
-int total_sound(const struct total *t);
+bool total_sound(const void *total);
 
 /** The figure's keyword ("variance"), "?" for a number that is none; and back, or -1. */
 const char *total_fold_name(unsigned fold);

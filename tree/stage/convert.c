@@ -51,13 +51,6 @@ const struct stage_ops convert_ops = {
 
 /* ---- bytes ---- */
 
-/* The widths of a record's fields, in order. */
-static const char *const layouts[RUN_KINDS] = {
-	[RUN_TUPLES] = "88844422",  [RUN_TOTALS] = "8888884211", [RUN_PART] = "888888888448844",
-	[RUN_NEWEST] = "888844422", [RUN_BINS] = "888422",	 [RUN_CELLS] = "884444",
-	[RUN_COUNTS] = "8888422",
-};
-
 static unsigned char *swap_field(unsigned char *p, unsigned width)
 {
 	for (unsigned i = 0; i < width / 2; i++) {
@@ -90,7 +83,7 @@ int convert_swap(unsigned char *data, size_t bytes, struct error *e)
 		if (run.flags & RUN_LOST)
 			p = swap_field(p, sizeof(uint64_t));
 		while (p < data + at + whole)
-			for (const char *width = layouts[run.kind]; *width; width++)
+			for (const char *width = run_records[run.kind].fields; *width; width++)
 				p = swap_field(p, (unsigned)(*width - '0'));
 		at += whole;
 	}

@@ -55,30 +55,22 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 	fold_part(fold_of(s))->filtered += view->run->count;
 }
 
-static void take_counts(struct stage *s, const struct run_view *view, uint32_t name)
+static void count_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
 {
 	struct counts *c = counts_of(s);
+	struct count *count = record;
 
-	for (unsigned i = 0; i < view->run->count; i++) {
-		const struct count *from = &view->counts[i];
-		uint16_t channel = c->by_channel ? from->channel : COUNT_ALL_CHANNELS;
-		uint32_t comm = c->by_comm ? from->comm : 0;
-		uint64_t key[2];
-		struct group *g;
-		bool is_new;
-
-		group_key_of(key, name, comm, channel);
-		g = groups_at(&c->fold.groups, key, &is_new);
-		g->count.comm = comm;
-		g->count.channel = channel;
-		count_add(&g->count, from);
-	}
+	if (!c->by_channel)
+		count->channel = COUNT_ALL_CHANNELS;
+	if (!c->by_comm)
+		count->comm = 0;
+	group_key_of(key, name, count->comm, count->channel);
 }
 
 static const struct fold_ops count_ops = {
 	.kind = RUN_COUNTS,
 	.tuples = take_tuples,
-	.records = take_counts,
+	.key = count_key,
 };
 
 static int counts_apply(struct stage *s, const struct ask *ask, struct batch *b)

@@ -39,6 +39,31 @@ void fold_fini(struct fold *fold)
 	batch_fini(&fold->out);
 }
 
+void fold_put(struct fold *fold, enum run_kind kind, const uint64_t key[2], const void *record)
+{
+	bool is_new;
+	struct group *g = groups_at(&fold->groups, key, &is_new);
+
+	if (is_new)
+		memcpy(g->record, record, run_records[kind].bytes);
+	else
+		run_records[kind].merge(g->record, record);
+}
+
+static void take_records(struct stage *s, const struct fold_ops *ops, const struct run_view *view,
+			 uint32_t name)
+{
+	size_t bytes = run_record_bytes(ops->kind);
+
+	for (unsigned i = 0; i < view->run->count; i++) {
+		struct group g;
+
+		memcpy(g.record, view->records + i * bytes, bytes);
+		ops->key(s, g.record, name, g.key);
+		fold_put(fold_of(s), ops->kind, g.key, g.record);
+	}
+}
+
 static void take_run(struct stage *s, const struct fold_ops *ops, const struct run_view *view)
 {
 	/* A name that did not come yet stands for itself. */
@@ -49,7 +74,7 @@ static void take_run(struct stage *s, const struct fold_ops *ops, const struct r
 	if (view->run->kind == RUN_TUPLES)
 		ops->tuples(s, view, name);
 	else if (view->run->kind == ops->kind)
-		ops->records(s, view, name);
+		take_records(s, ops, view, name);
 	else
 		batch_keep(&fold_of(s)->others, view);
 }

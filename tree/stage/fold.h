@@ -19,12 +19,13 @@ struct fold {
 
 /** What a kind of fold does. @name is what a run's element belongs to at the stage's level. */
 struct fold_ops {
-	enum run_kind kind; /* of the records that it merges; RUN_TUPLES: of none */
+	enum run_kind kind; /* of the records that it makes and merges; RUN_TUPLES: of none */
 	/* Take the tuples of a run in; each is reduced, filtered or kept, and counted in
 	   fold_part(). */
 	void (*tuples)(struct stage *s, const struct run_view *view, uint32_t name);
-	/* Merge the records of a run, which came from below. */
-	void (*records)(struct stage *s, const struct run_view *view, uint32_t name);
+	/* Make @record, of a run that came from below, what it is here (without what is not
+	   asked for), and say where it goes: group_key_of(@key, @name, ...). */
+	void (*key)(struct stage *s, void *record, uint32_t name, uint64_t key[2]);
 	/* A part with another clock has come: tuples taken so far must become nanoseconds, from
 	   fold->parts.line. NULL: none are kept. */
 	void (*mixed)(struct stage *s);
@@ -42,6 +43,9 @@ static inline struct part *fold_part(struct fold *fold)
 {
 	return &fold->parts.items[fold->parts.n - 1].part;
 }
+
+/** Merge @record, of this kind, into the group at @key, which begins with it. */
+void fold_put(struct fold *fold, enum run_kind kind, const uint64_t key[2], const void *record);
 
 /** Fold a wave in place: parts and a mark first, then what came out, then what passes. Returns 0,
  * or -1 with EPROTO: a run without a part. */

@@ -52,21 +52,17 @@ static void histogram_fini(struct stage *s)
 	fold_fini(fold_of(s));
 }
 
-/* The bin like @like under @name, empty if it is new. */
-static struct bin *bin_at(struct fold *fold, uint32_t name, const struct bin *like)
+/* Without `by` a bin goes into that of all; another value stays what it is. */
+static void bin_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
 {
-	uint64_t key[2];
-	struct group *g;
-	bool is_new;
+	struct histogram *h = histogram_of(s);
+	struct bin *bin = record;
 
-	group_key_of(key, name, like->comm, (uint64_t)like->op << 16 | like->slot);
-	g = groups_at(&fold->groups, key, &is_new);
-	if (is_new) {
-		g->bin.comm = like->comm;
-		g->bin.op = like->op;
-		g->bin.slot = like->slot;
-	}
-	return &g->bin;
+	if (!h->by_op)
+		bin->op = 0;
+	if (!h->by_comm)
+		bin->comm = 0;
+	group_key_of(key, name, bin->comm, (uint64_t)bin->op << 16 | bin->slot);
 }
 
 static void take_tuples(struct stage *s, const struct run_view *view, uint32_t name)
@@ -76,7 +72,7 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 
 	for (unsigned i = 0; i < view->run->count; i++) {
 		const struct tuple *t = &view->tuples[i];
-		uint64_t value = t->bytes;
+		uint64_t value = t->bytes, key[2];
 		struct bin one;
 
 		if (t->flags & TUPLE_RUNNING ||
@@ -88,35 +84,20 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 			.count = 1,
 			.sum = value,
 			.most = value,
-			.comm = h->by_comm ? t->comm : 0,
-			.op = h->by_op ? t->op : 0,
+			.comm = t->comm,
+			.op = t->op,
 			.slot = (uint16_t)(h->value * BIN_COUNT + bin_number(value)),
 		};
-		bin_merge(bin_at(&h->fold, name, &one), &one);
+		bin_key(s, &one, name, key);
+		fold_put(&h->fold, RUN_BINS, key, &one);
 		part->reduced++;
-	}
-}
-
-/* Without `by` a bin goes into that of all; another value stays what it is. */
-static void take_bins(struct stage *s, const struct run_view *view, uint32_t name)
-{
-	struct histogram *h = histogram_of(s);
-
-	for (unsigned i = 0; i < view->run->count; i++) {
-		struct bin like = view->bins[i];
-
-		if (!h->by_op)
-			like.op = 0;
-		if (!h->by_comm)
-			like.comm = 0;
-		bin_merge(bin_at(&h->fold, name, &like), &view->bins[i]);
 	}
 }
 
 static const struct fold_ops bin_ops = {
 	.kind = RUN_BINS,
 	.tuples = take_tuples,
-	.records = take_bins,
+	.key = bin_key,
 };
 
 static int histogram_apply(struct stage *s, const struct ask *ask, struct batch *b)

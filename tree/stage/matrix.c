@@ -125,26 +125,17 @@ static void end_fold(struct stage *s, uint32_t *end, uint32_t *named, uint32_t b
 
 /* ---- cells ---- */
 
-/* Put @cell in, its ends folded as this stage does. */
-static void cell_take(struct stage *s, struct cell cell, uint32_t name)
+/* Its ends are folded as this stage does. */
+static void cell_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
 {
-	struct matrix *m = matrix_of(s);
-	uint64_t key[2];
-	struct group *g;
-	bool is_new;
+	struct cell *cell = record;
 
-	if (m->by_node) {
-		end_fold(s, &cell.from, &cell.named, CELL_FROM_NAMED);
-		end_fold(s, &cell.to, &cell.named, CELL_TO_NAMED);
+	if (matrix_of(s)->by_node) {
+		residents_learn(s);
+		end_fold(s, &cell->from, &cell->named, CELL_FROM_NAMED);
+		end_fold(s, &cell->to, &cell->named, CELL_TO_NAMED);
 	}
-	group_key_of(key, name, cell.named, (uint64_t)cell.from << 32 | cell.to);
-	g = groups_at(&m->fold.groups, key, &is_new);
-	if (is_new) {
-		g->cell = cell;
-	} else {
-		g->cell.calls += cell.calls;
-		g->cell.bytes += cell.bytes;
-	}
+	group_key_of(key, name, cell->named, (uint64_t)cell->from << 32 | cell->to);
 }
 
 /* The process that wrote the run: its number, or where it has none in this world its name. */
@@ -163,12 +154,12 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 	bool foreign;
 	uint32_t self = writer_of(s, view, &foreign);
 
-	residents_learn(s);
 	for (unsigned i = 0; i < view->run->count; i++) {
 		const struct tuple *t = &view->tuples[i];
 		enum message message = message_of(t);
 		struct cell cell = {.calls = 1, .bytes = t->bytes};
 		int32_t peer = t->peer;
+		uint64_t key[2];
 
 		if (message == MESSAGE_NONE || (message == MESSAGE_RECEIVED) != m->received) {
 			part->filtered++;
@@ -181,22 +172,16 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 		cell.to = message == MESSAGE_SENT ? (uint32_t)peer : self;
 		if (foreign)
 			cell.named = message == MESSAGE_SENT ? CELL_FROM_NAMED : CELL_TO_NAMED;
-		cell_take(s, cell, name);
+		cell_key(s, &cell, name, key);
+		fold_put(&m->fold, RUN_CELLS, key, &cell);
 		part->reduced++;
 	}
-}
-
-static void take_cells(struct stage *s, const struct run_view *view, uint32_t name)
-{
-	residents_learn(s);
-	for (unsigned i = 0; i < view->run->count; i++)
-		cell_take(s, view->cells[i], name);
 }
 
 static const struct fold_ops cell_ops = {
 	.kind = RUN_CELLS,
 	.tuples = take_tuples,
-	.records = take_cells,
+	.key = cell_key,
 };
 
 static int matrix_apply(struct stage *s, const struct ask *ask, struct batch *b)

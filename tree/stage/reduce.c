@@ -172,12 +172,8 @@ static struct total *total_of(struct reduce *r, uint32_t name, const struct tota
 
 	group_key(key, name, like);
 	g = groups_at(&r->fold.groups, key, &is_new);
-	if (is_new) {
-		g->total.op = like->op;
-		g->total.comm = like->comm;
-		g->total.value = like->value;
-		g->total.fold = like->fold;
-	}
+	if (is_new)
+		g->total = *like;
 	return &g->total;
 }
 
@@ -209,22 +205,19 @@ static void sum_tuples(struct stage *s, const struct run_view *view, uint32_t na
 	}
 }
 
-static void sum_totals(struct stage *s, const struct run_view *view, uint32_t name)
+/* Without `by` a total goes into that of all; another value stays what it is. */
+static void total_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
 {
 	struct reduce *r = reduce_of(s);
+	struct total *total = record;
 
-	for (unsigned i = 0; i < view->run->count; i++) {
-		struct total like = view->totals[i];
-
-		/* Without `by` a total goes into that of all; another value stays what it is. */
-		if (!r->by_op)
-			like.op = 0;
-		if (!r->by_comm)
-			like.comm = 0;
-		if (like.value == r->value)
-			like.fold = (uint8_t)r->figure;
-		total_merge(total_of(r, name, &like), &view->totals[i]);
-	}
+	if (!r->by_op)
+		total->op = 0;
+	if (!r->by_comm)
+		total->comm = 0;
+	if (total->value == r->value)
+		total->fold = (uint8_t)r->figure;
+	group_key(key, name, total);
 }
 
 /* ---- waves ---- */
@@ -257,7 +250,7 @@ static const struct fold_ops choose_ops = {
 static const struct fold_ops sum_ops = {
 	.kind = RUN_TOTALS,
 	.tuples = sum_tuples,
-	.records = sum_totals,
+	.key = total_key,
 };
 
 static int reduce_apply(struct stage *s, const struct ask *ask, struct batch *b)
