@@ -107,12 +107,10 @@ static void agent_rests(struct session_host *sessions)
 static void agent_rest(evutil_socket_t fd, short what, void *arg)
 {
 	const struct agent *a = arg;
-	size_t scopes;
 
 	(void)fd;
 	(void)what;
-	session_count(&a->sessions, &scopes);
-	if (scopes > 0)
+	if (a->sessions.n_scopes > 0)
 		return;
 	link_hub_rest(a->hub);
 	malloc_trim(0);

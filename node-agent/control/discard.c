@@ -105,7 +105,8 @@ static void discard_mirrors(const struct discarding *d, const char *run, Evspace
 }
 
 void discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
-		   const struct plan_place *place, Evspace__Host *host, struct order_said *said)
+		   const struct plan_place *place, Evspace__Host *host,
+		   struct fanout_command_said *said)
 {
 	struct discarding d = {.here = here, .ask = ask, .place = place};
 

@@ -4,7 +4,7 @@
 #define EVSPACE_DISCARD_H
 
 #include "node-agent/source/source.h"
-#include "tree/scope/order.h"
+#include "tree/scope/fanout-command.h"
 
 /**
  * Mark the elements that @ask selects below the leaf @place: what they hold now is discarded, for
@@ -12,6 +12,7 @@
  * tuples. The run is @said's, which is told why something cannot be.
  */
 void discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
-		   const struct plan_place *place, Evspace__Host *host, struct order_said *said);
+		   const struct plan_place *place, Evspace__Host *host,
+		   struct fanout_command_said *said);
 
 #endif

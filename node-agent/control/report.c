@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts an agent's Status together from its store, its sessions and the kernel's accounts. */
+/* Puts an agent's Status together from its store, its sessions and the kernel's accounts; begins
+ * status gathers for those who ask for all. */
 #include "config.h"
 #include "node-agent/control/report.h"
 
@@ -18,7 +19,9 @@
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/survey.h"
 #include "pathmap/base/memory.h"
-#include "tree/scope/muster.h"
+#include "pathmap/plan/plan.h"
+#include "tree/scope/gather-status.h"
+#include "tree/wire/wire-place.h"
 
 static uint64_t resident_bytes(void)
 {
@@ -55,7 +58,6 @@ static bool is_replaced(void)
 static void report_fill(const struct session_host *host, Evspace__Status *status)
 {
 	const struct source_host *here = host->sources;
-	size_t scopes, links = session_count(host, &scopes);
 
 	status->node = (char *)(uintptr_t)here->node;
 	status->cluster = (char *)(uintptr_t)pathmap_cluster(host->active_map->map, here->node);
@@ -65,8 +67,8 @@ static void report_fill(const struct session_host *host, Evspace__Status *status
 	status->version = (char *)(uintptr_t)PACKAGE_VERSION;
 	status->uptime_ms = (clock_mono_ns() - host->born_ns) / 1000000u;
 	status->pid = (uint32_t)getpid();
-	status->scopes = (uint32_t)scopes;
-	status->links = (uint32_t)links;
+	status->scopes = (uint32_t)host->n_scopes;
+	status->links = (uint32_t)host->n_sessions;
 	status->cpu_us = cpu_us();
 	status->memory = resident_bytes();
 	status->retention_ms = host->retention_ns / 1000000u;
@@ -179,8 +181,13 @@ static void report_say(struct link *link, const Evspace__Frame *frame)
 				"(evspace purge)");
 }
 
-void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
-		   const struct limits *limits, const char *run)
+/*
+ * Fill in what the Status of @frame says of the agent itself, and send it: without processes, or,
+ * with @run (NULL: none), with where those of that run are (node-agent/control/process-table.h).
+ * What is not within @limits (NULL: none) is not counted.
+ */
+static void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
+			  const struct limits *limits, const char *run)
 {
 	const struct peer *peer = link_peer(link);
 	struct process_tables process_tables = {.n = 0};
@@ -199,7 +206,7 @@ void report_answer(const struct session_host *host, struct link *link, Evspace__
 	status->processes = process_tables.processes;
 	status->n_comms = process_tables.n_comms;
 	status->comms = process_tables.comms;
-	muster_fit(frame);
+	gather_status_fit(frame);
 	report_say(link, frame);
 	process_tables_fini(&process_tables);
 	report_runs_fini(&runs);
@@ -254,7 +261,8 @@ static void report_fini(struct report *r)
 	free(r->status.refused);
 }
 
-void report_send(const struct session_host *host, struct link *link)
+/* Send the agent's Status, with its processes. */
+static void report_send(const struct session_host *host, struct link *link)
 {
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct report r = {.status = EVSPACE__STATUS__INIT};
@@ -274,4 +282,124 @@ void report_send(const struct session_host *host, struct link *link)
 	frame.status = &r.status;
 	report_say(link, &frame);
 	report_fini(&r);
+}
+
+/* ---- of all agents below ---- */
+
+struct report_gather {
+	struct underway underway; /* first */
+	const struct session_host *sessions;
+	struct gather_status_host host;
+	struct gather_status *gather;
+	struct limits *limits; /* of who asked for it; NULL: none */
+	bool process_tables;
+	char run[sizeof(((struct store_run *)0)->name)]; /* of which they are asked for */
+};
+
+static void report_gather_free(struct report_gather *r)
+{
+	LIST_REMOVE(&r->underway, entry);
+	gather_status_free(r->gather);
+	limits_free(r->limits);
+	free(r);
+}
+
+static void report_gather_end(struct underway *u)
+{
+	report_gather_free((struct report_gather *)u);
+}
+
+static const struct underway_kind kind = {
+	.most = 16,
+	.what = "questions for the status are under way",
+	.end = report_gather_end,
+};
+
+static void report_gather_answer(void *arg, struct link *up, Evspace__Frame *frame)
+{
+	const struct report_gather *r = arg;
+
+	report_answer(r->sessions, up, frame, r->limits, r->process_tables ? r->run : NULL);
+}
+
+static void report_gather_done(void *arg, struct gather_status *gather)
+{
+	(void)gather;
+	report_gather_free(arg);
+}
+
+static void report_gather_limit(struct report_gather *r, const char *what, char *const *names,
+				size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *text = memory_format("%s=%s", what, names[i]);
+
+		if (limits_add(&r->limits, text) < 0)
+			abort();
+		free(text);
+	}
+}
+
+static int report_gather_begin(const struct session_host *host, struct underway_list *list,
+			       struct link *link, const Evspace__StatusAsk *ask, struct error *e)
+{
+	struct report_gather *r = memory_new(1, sizeof(*r));
+
+	r->underway.kind = &kind;
+	r->sessions = host;
+	r->host = (struct gather_status_host){
+		.base = host->base,
+		.children = host->scopes->children,
+		.answer = report_gather_answer,
+		.done = report_gather_done,
+		.arg = r,
+	};
+	LIST_INSERT_HEAD(list, &r->underway, entry);
+	report_gather_limit(r, "user", ask->users, ask->n_users);
+	report_gather_limit(r, "run", ask->runs, ask->n_runs);
+	r->process_tables = ask->process_tables && limits_own_user(ask->users, ask->n_users);
+	if (!r->process_tables || rights_run(link_peer(link), host->sources->store, ask->run, false,
+					     r->run, sizeof(r->run), e) == 0)
+		r->gather = gather_status_new(&r->host, link, ask, e);
+	if (r->gather)
+		return 0;
+	report_gather_free(r);
+	return -1;
+}
+
+int report_take(const struct session_host *host, struct underway_list *list, struct link *link,
+		const Evspace__StatusAsk *ask, struct error *e)
+{
+	const struct limits *limits = link_peer(link)->limits;
+	char run[sizeof(((struct store_run *)0)->name)] = "";
+	Evspace__StatusAsk whole = *ask;
+	struct plan_place *all;
+	int rc;
+
+	if (!ask->place && !ask->all) {
+		report_send(host, link);
+		return 0;
+	}
+	/* Looked at before there is any work. */
+	if (underway_check(list, &kind, e) < 0)
+		return -1;
+	if (ask->place)
+		return report_gather_begin(host, list, link, ask, e);
+	if (active_map_is_entry(host->active_map, e) < 0)
+		return -1;
+	if (ask->process_tables && rights_run(link_peer(link), host->sources->store, ask->run,
+					      false, run, sizeof(run), e) < 0)
+		return -1;
+	whole.run = run;
+	whole.users = limits ? limits->users : NULL;
+	whole.n_users = limits ? limits->n_users : 0;
+	whole.runs = limits ? limits->runs : NULL;
+	whole.n_runs = limits ? limits->n_runs : 0;
+	all = active_map_all(host->active_map);
+	whole.place = wire_place_new(all);
+	whole.signer = active_map_signer(host->active_map);
+	rc = report_gather_begin(host, list, link, &whole, e);
+	wire_place_free(whole.place);
+	plan_way_free(all);
+	return rc;
 }

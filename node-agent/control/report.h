@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report: what an agent says of itself and of the processes whose elements it holds. */
+/* The report: what an agent says of itself and of the processes whose elements it holds, and what
+ * those below it say. */
 #ifndef EVSPACE_REPORT_H
 #define EVSPACE_REPORT_H
 
 #include "node-agent/control/session.h"
-
-/** Send the agent's Status on @link, with its processes. */
-void report_send(const struct session_host *host, struct link *link);
+#include "node-agent/control/underway.h"
 
 /**
- * Fill in what the Status of @frame says of the agent itself, and send it: without processes, or,
- * with @run (NULL: none), with where those of that run are (node-agent/control/process-table.h).
- * What is not within @limits (NULL: none) is not counted.
+ * Answer @ask on @link, now or later: for this agent alone, for its place and those below, or, at
+ * the entry, for all agents of the map. What is under way is in @list. Returns 0, or -1 with errno
+ * and @e.
  */
-void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
-		   const struct limits *limits, const char *run);
+int report_take(const struct session_host *host, struct underway_list *list, struct link *link,
+		const Evspace__StatusAsk *ask, struct error *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Musters all agents for the runs that they hold, and chooses among these. */
+/* Asks all agents for the runs that they hold, and chooses among these. */
 #include "node-agent/control/search.h"
 
 #include <errno.h>
@@ -11,22 +11,19 @@
 #include "node-agent/control/session.h"
 #include "node-agent/store/store-run.h"
 #include "pathmap/base/memory.h"
-#include "tree/scope/muster.h"
+#include "tree/scope/gather-status.h"
 #include "tree/data/span.h"
 #include "tree/wire/wire-place.h"
-
-/* That one connection may have under way. */
-#define SEARCHES_MOST 16u
 
 /* How long a host that does not answer can hold up what is asked for. */
 #define SEARCH_WITHIN_MS 1000u
 
 struct search {
-	LIST_ENTRY(search) entry;
+	struct underway underway; /* first */
 	const struct session_host *sessions;
 	struct link *link;
-	struct muster_host host;
-	struct muster *muster;
+	struct gather_status_host host;
+	struct gather_status *gather;
 	Evspace__Frame *frame;
 	void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e);
 	void *arg;
@@ -41,34 +38,36 @@ struct search {
 /* It is in no list any more. */
 static void search_free(struct search *s)
 {
-	muster_free(s->muster);
+	gather_status_free(s->gather);
 	evspace__frame__free_unpacked(s->frame, NULL);
 	free(s);
 }
 
-void search_end_all(struct search_list *list)
+static void search_end(struct underway *u)
 {
-	struct search *s;
-
-	while ((s = LIST_FIRST(list))) {
-		LIST_REMOVE(s, entry);
-		search_free(s);
-	}
+	LIST_REMOVE(u, entry);
+	search_free((struct search *)u);
 }
 
-void search_close(struct search_list *list, uint32_t scope)
-{
-	struct search *s;
+static const struct underway_kind kind = {
+	.most = 16,
+	.what = "questions without the name of a run are under way",
+	.end = search_end,
+};
 
-	LIST_FOREACH (s, list, entry) {
-		if (s->frame->kind_case == EVSPACE__FRAME__KIND_OPEN &&
+void search_close(struct underway_list *list, uint32_t scope)
+{
+	struct underway *u;
+
+	LIST_FOREACH (u, list, entry) {
+		const struct search *s = (const struct search *)u;
+
+		if (u->kind == &kind && s->frame->kind_case == EVSPACE__FRAME__KIND_OPEN &&
 		    s->frame->open->scope == scope)
 			break;
 	}
-	if (!s)
-		return;
-	LIST_REMOVE(s, entry);
-	search_free(s);
+	if (u)
+		search_end(u);
 }
 
 /* What may lack the name of a run, when it comes from a consumer. */
@@ -206,42 +205,38 @@ static int search_choose(const struct search *s, struct error *e)
 	return 0;
 }
 
-static void search_done(void *arg, struct muster *muster)
+static void search_done(void *arg, struct gather_status *gather)
 {
 	struct search *s = arg;
 	struct error e;
 	int rc = search_choose(s, &e);
 
-	(void)muster;
+	(void)gather;
 	/* What is found may end the connection, and all searches of it. */
-	LIST_REMOVE(s, entry);
+	LIST_REMOVE(&s->underway, entry);
 	s->found(s->arg, s->frame, rc < 0 ? &e : NULL);
 	search_free(s);
 }
 
-int search_begin(const struct session_host *host, struct search_list *list, struct link *link,
+int search_begin(const struct session_host *host, struct underway_list *list, struct link *link,
 		 const Evspace__Frame *frame,
 		 void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e),
 		 void *arg, struct error *e)
 {
 	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
 	struct plan_place *all;
-	struct search *s, *other;
-	unsigned n = 0;
+	struct search *s;
 
-	LIST_FOREACH (other, list, entry)
-		n++;
-	if (n >= SEARCHES_MOST) {
-		errno = EMFILE;
-		return errorf(e, "%u questions without the name of a run are under way already", n);
-	}
+	if (underway_check(list, &kind, e) < 0)
+		return -1;
 	s = memory_new(1, sizeof(*s));
+	s->underway.kind = &kind;
 	s->sessions = host;
 	s->link = link;
 	s->frame = (Evspace__Frame *)wire_copy(&frame->base);
 	s->found = found;
 	s->arg = arg;
-	s->host = (struct muster_host){
+	s->host = (struct gather_status_host){
 		.base = host->base,
 		.children = host->scopes->children,
 		.answer = search_answer,
@@ -252,13 +247,13 @@ int search_begin(const struct session_host *host, struct search_list *list, stru
 	ask.place = wire_place_new(all);
 	ask.signer = active_map_signer(host->active_map);
 	ask.deadline_ms = SEARCH_WITHIN_MS;
-	s->muster = muster_new(&s->host, link, &ask, e);
+	s->gather = gather_status_new(&s->host, link, &ask, e);
 	wire_place_free(ask.place);
 	plan_way_free(all);
-	if (!s->muster) {
+	if (!s->gather) {
 		search_free(s);
 		return -1;
 	}
-	LIST_INSERT_HEAD(list, s, entry);
+	LIST_INSERT_HEAD(list, &s->underway, entry);
 	return 0;
 }

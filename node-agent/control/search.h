@@ -4,15 +4,13 @@
 #define EVSPACE_SEARCH_H
 
 #include <stdbool.h>
-#include <sys/queue.h>
 
 #include "pathmap/base/error.h"
+#include "node-agent/control/underway.h"
 #include "tree/wire/wire.h"
 
 struct link;
-struct search;
 struct session_host;
-LIST_HEAD(search_list, search);
 
 /**
  * Is there anything to search for? When @frame, an Open, a SwitchAsk or a question for process
@@ -28,7 +26,7 @@ bool search_needed(const struct session_host *host, const Evspace__Frame *frame)
  * host does not answer: of one live run that is enough for what only looks. Where there is none at
  * all, the name is still "". What is under way is in @list. Returns 0, or -1 with errno and @e.
  */
-int search_begin(const struct session_host *host, struct search_list *list, struct link *link,
+int search_begin(const struct session_host *host, struct underway_list *list, struct link *link,
 		 const Evspace__Frame *frame,
 		 void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e),
 		 void *arg, struct error *e);
@@ -37,9 +35,6 @@ int search_begin(const struct session_host *host, struct search_list *list, stru
 uint32_t search_scope(const Evspace__Frame *frame);
 
 /** The scope that is searched a run for is closed: forget it. */
-void search_close(struct search_list *list, uint32_t scope);
-
-/** Forget those that are under way. */
-void search_end_all(struct search_list *list);
+void search_close(struct underway_list *list, uint32_t scope);
 
 #endif

@@ -12,7 +12,7 @@
 #include "pathmap/base/folder-base.h"
 #include "node-agent/store/monitor.h"
 #include "node-agent/control/rights.h"
-#include "node-agent/control/rollcall.h"
+#include "node-agent/control/report.h"
 #include "node-agent/control/search.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/superior.h"
@@ -29,9 +29,7 @@ struct session {
 	struct opened_list scopes;
 	size_t n_scopes;
 	struct superior superior;
-	struct ordered_list orders;
-	struct rollcall_list rollcalls;
-	struct search_list searches;
+	struct underway_list underway;
 };
 
 /* Who looks at the monitors makes this one record, until he has gone. */
@@ -46,8 +44,6 @@ static void session_monitor(const struct session *s)
 
 static void session_close_scope(struct session *s, struct opened *o, bool keep)
 {
-	size_t left;
-
 	if (span_is_run(scope_opened_with(o->scope)->run))
 		monitor_unwant(s->host->monitor, keep);
 	LIST_REMOVE(o, entry);
@@ -57,10 +53,10 @@ static void session_close_scope(struct session *s, struct opened *o, bool keep)
 	}
 	opened_free(o, keep);
 	s->n_scopes--;
+	s->host->n_scopes--;
 	if (keep)
 		reaper_note(s->host->reaper);
-	session_count(s->host, &left);
-	if (left == 0)
+	if (s->host->n_scopes == 0)
 		s->host->rests(s->host);
 }
 
@@ -70,11 +66,10 @@ static void session_free(struct session *s)
 
 	while ((o = LIST_FIRST(&s->scopes)))
 		session_close_scope(s, o, true);
-	ordered_end_all(&s->orders);
-	rollcall_end_all(&s->rollcalls);
-	search_end_all(&s->searches);
+	underway_end_all(&s->underway);
 	remap_forget(s->host->remap, s->link);
 	LIST_REMOVE(s, entry);
+	s->host->n_sessions--;
 	free(s);
 }
 
@@ -154,8 +149,8 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 				       struct error *e)
 {
 	char run[sizeof(((struct store_run *)0)->name)] = "";
-	struct plan *plan = ordered_plan(s->host, s->link, open->view, open->run, open->wait, run,
-					 sizeof(run), e);
+	struct plan *plan = commanded_plan(s->host, s->link, open->view, open->run, open->wait, run,
+					   sizeof(run), e);
 	const struct limits *limits = link_peer(s->link)->limits;
 	Evspace__Open whole = *open;
 	struct scope *scope;
@@ -229,6 +224,7 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 		remap_scopes_changed(s->host->remap);
 	}
 	s->n_scopes++;
+	s->host->n_scopes++;
 	return 0;
 }
 
@@ -292,14 +288,14 @@ static int session_status(struct session *s, const Evspace__StatusAsk *ask, stru
 		       : session_may(s, ROLE_AGENT | ROLE_OBSERVE | ROLE_CONTROL,
 				     "ask for the status", e) < 0)
 		return -1;
-	return rollcall_answer(s->host, &s->rollcalls, s->link, ask, e);
+	return report_take(s->host, &s->underway, s->link, ask, e);
 }
 
 static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
 {
 	if (session_above(s, ask->place, ask->signer, "switch parts of the tree", e) == 0)
-		return ordered_take(s->host, &s->orders, s->link, ask, e);
-	ordered_refused(s->host, s->link, ask, e);
+		return commanded_take(s->host, &s->underway, s->link, ask, e);
+	commanded_refused(s->host, s->link, ask, e);
 	return -1;
 }
 
@@ -345,7 +341,7 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		rc = session_ask(s, f->ask, &e);
 		break;
 	case EVSPACE__FRAME__KIND_CLOSE:
-		search_close(&s->searches, f->close->scope);
+		search_close(&s->underway, f->close->scope);
 		session_close(s, f->close);
 		break;
 	case EVSPACE__FRAME__KIND_SWITCH_ASK:
@@ -384,7 +380,7 @@ static void session_unfound(struct session *s, const Evspace__Frame *f, int code
 			    const struct error *e)
 {
 	if (f->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK)
-		ordered_refused(s->host, s->link, f->switch_ask, e);
+		commanded_refused(s->host, s->link, f->switch_ask, e);
 	link_send_error(s->link, search_scope(f), code, e->text);
 }
 
@@ -432,7 +428,7 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 	else if (!search_needed(s->host, f))
 		session_take(s, f);
 	else if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", &e) < 0 ||
-		 search_begin(s->host, &s->searches, link, f, session_found, s, &e) < 0)
+		 search_begin(s->host, &s->underway, link, f, session_found, s, &e) < 0)
 		session_unfound(s, f, errno, &e);
 }
 
@@ -461,10 +457,9 @@ void session_accept(struct link *link, void *host)
 	s->host = host;
 	s->link = link;
 	LIST_INIT(&s->scopes);
-	LIST_INIT(&s->orders);
-	LIST_INIT(&s->rollcalls);
-	LIST_INIT(&s->searches);
+	LIST_INIT(&s->underway);
 	LIST_INSERT_HEAD(&s->host->sessions, s, entry);
+	s->host->n_sessions++;
 	link_events_set(link, &session_events, s);
 	session_judge(s);
 }
@@ -475,17 +470,4 @@ void session_end_all(struct session_host *host)
 
 	while ((s = LIST_FIRST(&host->sessions)))
 		session_end(s);
-}
-
-size_t session_count(const struct session_host *host, size_t *scopes)
-{
-	const struct session *s;
-	size_t n = 0;
-
-	*scopes = 0;
-	LIST_FOREACH (s, &host->sessions, entry) {
-		n++;
-		*scopes += s->n_scopes;
-	}
-	return n;
 }

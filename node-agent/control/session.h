@@ -10,7 +10,7 @@
 #include "node-agent/map/active-map.h"
 #include "node-agent/source/reaper.h"
 #include "node-agent/control/opened.h"
-#include "node-agent/control/ordered.h"
+#include "node-agent/control/commanded.h"
 #include "node-agent/control/remap.h"
 #include "node-agent/source/source.h"
 #include "tree/link/link.h"
@@ -37,6 +37,7 @@ struct session_host {
 	uint64_t born_ns; /* CLOCK_MONOTONIC */
 	uint64_t retention_ns;
 	struct session_list sessions;
+	size_t n_sessions, n_scopes;   /* now, of all sessions */
 	struct rate_limit said;	       /* of connections that broke */
 	struct rate_limit failed;      /* of control actions that failed */
 	struct active_map *active_map; /* the map that views' trees are made by */
@@ -55,8 +56,5 @@ void session_accept(struct link *link, void *host);
 
 /** End all sessions; their scopes' cursors stay. */
 void session_end_all(struct session_host *host);
-
-/** Sessions and scopes now. */
-size_t session_count(const struct session_host *host, size_t *scopes);
 
 #endif

@@ -264,7 +264,7 @@ static void carry_process(struct carrying *c, char *why, size_t n)
 
 void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 		  const struct plan_place *place, struct classes *classes, Evspace__Host *host,
-		  struct order_said *said)
+		  struct fanout_command_said *said)
 {
 	struct carrying c = {
 		.here = here, .ask = ask, .place = place, .classes = classes, .host = host};

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "node-agent/source/source.h"
-#include "tree/scope/order.h"
+#include "tree/scope/fanout-command.h"
 #include "tree/scope/classes.h"
 
 /** Add what the classes of a process are and have counted to @classes, which is unchanged when its
@@ -22,10 +22,10 @@ const char *switch_modes(const struct store_segment *s, char *buf, size_t n);
  * Carry @ask out as far as the leaf @place goes: on those processes of the run in @said that this
  * node holds and that have a thread with an element of the class's channel that the view selects.
  * The mode byte is a process's, so all its threads follow. Only living processes are switched. For
- * order_host.carry, which see.
+ * fanout_command_host.carry, which see.
  */
 void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 		  const struct plan_place *place, struct classes *classes, Evspace__Host *host,
-		  struct order_said *said);
+		  struct fanout_command_said *said);
 
 #endif

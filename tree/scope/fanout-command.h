@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An order to switch classes of operations, on its way down a view's tree and back with what came
- * of it. */
-#ifndef EVSPACE_ORDER_H
-#define EVSPACE_ORDER_H
+/* A command to switch classes of operations or to discard, on its way down a view's tree and back
+ * with what came of it. */
+#ifndef EVSPACE_FANOUT_COMMAND_H
+#define EVSPACE_FANOUT_COMMAND_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,16 +13,16 @@
 #include "tree/scope/classes.h"
 
 struct event_base;
-struct order;
+struct fanout_command;
 
-/** What is said of an order that was carried out on a host. */
-struct order_said {
+/** What is said of a command that was carried out on a host. */
+struct fanout_command_said {
 	char run[64];
 	char why[160];
 };
 
-/** What the process that carries orders out gives to them. Outlives them. */
-struct order_host {
+/** What the process that carries commands out gives to them. Outlives them. */
+struct fanout_command_host {
 	struct event_base *base;
 	struct child_set *children;
 	/* Carry @ask out on this host's processes, as far as the leaf @place goes: add what their
@@ -30,11 +30,12 @@ struct order_host {
 	   were changed; host->text, if any, and the run that it took ("": there is none) are in
 	   @said. */
 	void (*carry)(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
-		      struct classes *classes, Evspace__Host *host, struct order_said *said);
+		      struct classes *classes, Evspace__Host *host,
+		      struct fanout_command_said *said);
 	/* Can a run have that name? */
 	bool (*is_run)(const char *name);
-	/* The answer was sent: order_free() it now. */
-	void (*done)(void *arg, struct order *order);
+	/* The answer was sent: fanout_command_free() it now. */
+	void (*done)(void *arg, struct fanout_command *command);
 	void *arg;
 };
 
@@ -44,16 +45,16 @@ struct order_host {
  * not answered is named in the answer. Returns NULL with EPROTO and @e. The caller frees it, at the
  * latest when @up is gone.
  */
-struct order *order_new(const struct order_host *host, struct link *up,
-			const Evspace__SwitchAsk *ask, struct error *e);
+struct fanout_command *fanout_command_new(const struct fanout_command_host *host, struct link *up,
+					  const Evspace__SwitchAsk *ask, struct error *e);
 
 /** Has any host that answered had something to do? */
-bool order_changed(const struct order *order);
+bool fanout_command_changed(const struct fanout_command *command);
 
-/** What came of an order that is done, in words: "4 processes on 2 of 3 hosts". Returns @buf. */
-const char *order_outcome(const struct order *order, char *buf, size_t n);
+/** What came of a command that is done, in words: "4 processes on 2 of 3 hosts". Returns @buf. */
+const char *fanout_command_outcome(const struct fanout_command *command, char *buf, size_t n);
 
 /** Forget it, answered or not. NULL is fine. */
-void order_free(struct order *order);
+void fanout_command_free(struct fanout_command *command);
 
 #endif

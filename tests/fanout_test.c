@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests musters, orders and opens of which a child says what is not true: it speaks for who is
- * below it, once, and holds up nobody else. */
+/* Tests status gathers, orders and opens of which a child says what is not true: it speaks for who
+ * is below it, once, and holds up nobody else. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "pathmap/base/memory.h"
 #include "tests/peers.h"
 #include "tree/scope/failover.h"
+#include "tree/scope/gather-status.h"
+#include "tree/scope/fanout-command.h"
 #include "tree/wire/wire-place.h"
-#include "tree/scope/muster.h"
-#include "tree/scope/order.h"
 #include "tree/scope/seats.h"
 
 /* What the liar w0, which has x and y below it, says of whom; c is a sibling of it. */
@@ -123,7 +123,7 @@ struct bed {
 	struct child_set *children;
 	struct plan_place places[5], *below_here[2], *below_liar[2];
 	Evspace__Place *place;
-	Evspace__Status *status; /* that the muster has brought */
+	Evspace__Status *status; /* that the gather has brought */
 	bool done;
 };
 
@@ -166,40 +166,40 @@ static void bed_close(struct bed *bed)
 	world_close(&bed->w);
 }
 
-/* ---- musters ---- */
+/* ---- status gathers ---- */
 
-static void muster_answered(void *arg, struct link *up, Evspace__Frame *frame)
+static void status_answered(void *arg, struct link *up, Evspace__Frame *frame)
 {
 	struct bed *bed = arg;
 
 	(void)up;
-	muster_fit(frame);
+	gather_status_fit(frame);
 	CU_ASSERT(evspace__frame__get_packed_size(frame) <= WIRE_HEADER_MAX);
 	bed->status = (Evspace__Status *)wire_copy(&frame->status->base);
 }
 
-static void muster_done(void *arg, struct muster *muster)
+static void status_done(void *arg, struct gather_status *gather)
 {
-	(void)muster;
+	(void)gather;
 	((struct bed *)arg)->done = true;
 }
 
-static void bed_muster(struct bed *bed)
+static void bed_gather(struct bed *bed)
 {
-	const struct muster_host host = {.base = bed->w.base,
-					 .children = bed->children,
-					 .answer = muster_answered,
-					 .done = muster_done,
-					 .arg = bed};
+	const struct gather_status_host host = {.base = bed->w.base,
+						.children = bed->children,
+						.answer = status_answered,
+						.done = status_done,
+						.arg = bed};
 	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
 	struct error e = {""};
-	struct muster *m;
+	struct gather_status *m;
 
 	ask.place = bed->place;
-	m = muster_new(&host, bed->up.link, &ask, &e);
+	m = gather_status_new(&host, bed->up.link, &ask, &e);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
 	WAIT(&bed->w, bed->done);
-	muster_free(m);
+	gather_status_free(m);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(bed->status);
 }
 
@@ -223,7 +223,7 @@ static void statuses_of_others(void)
 	struct bed bed;
 
 	bed_open(&bed);
-	bed_muster(&bed);
+	bed_gather(&bed);
 	CU_ASSERT_EQUAL(bed.status->n_below, 4);
 	CU_ASSERT_EQUAL(status_of(&bed, "w0")->why, 0);
 	CU_ASSERT_EQUAL(status_of(&bed, "x")->why, 0);
@@ -240,7 +240,7 @@ static void status_too_large(void)
 
 	bed_open(&bed);
 	boast = WIRE_HEADER_MAX - 170;
-	bed_muster(&bed);
+	bed_gather(&bed);
 	CU_ASSERT_EQUAL(bed.status->n_below, 4);
 	CU_ASSERT_EQUAL(status_of(&bed, "w0")->why, MISSING_REFUSED);
 	CU_ASSERT_PTR_NOT_NULL(strstr(status_of(&bed, "w0")->text, "more than fits"));
@@ -251,7 +251,8 @@ static void status_too_large(void)
 /* ---- orders ---- */
 
 static void order_carry(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
-			struct classes *classes, Evspace__Host *host, struct order_said *said)
+			struct classes *classes, Evspace__Host *host,
+			struct fanout_command_said *said)
 {
 	(void)arg;
 	(void)ask;
@@ -261,11 +262,11 @@ static void order_carry(void *arg, const Evspace__SwitchAsk *ask, const struct p
 	(void)said;
 }
 
-static void order_done(void *arg, struct order *order)
+static void order_done(void *arg, struct fanout_command *command)
 {
 	char text[200];
 
-	CU_ASSERT_STRING_EQUAL(order_outcome(order, text, sizeof(text)),
+	CU_ASSERT_STRING_EQUAL(fanout_command_outcome(command, text, sizeof(text)),
 			       "7 processes on 1 of 3 hosts; \"the agent above it says nothing of "
 			       "it\"");
 	((struct bed *)arg)->done = true;
@@ -288,21 +289,21 @@ static const Evspace__Host *host_of(const char *name)
 static void orders_of_others(void)
 {
 	struct bed bed;
-	const struct order_host host = {
+	const struct fanout_command_host host = {
 		.carry = order_carry, .is_run = folder_is_run, .done = order_done, .arg = &bed};
-	struct order_host hosts = host;
+	struct fanout_command_host hosts = host;
 	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
 	struct error e = {""};
-	struct order *o;
+	struct fanout_command *o;
 
 	bed_open(&bed);
 	hosts.base = bed.w.base;
 	hosts.children = bed.children;
 	ask.place = bed.place;
-	o = order_new(&hosts, bed.up.link, &ask, &e);
+	o = fanout_command_new(&hosts, bed.up.link, &ask, &e);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(o);
 	WAIT(&bed.w, bed.done);
-	order_free(o);
+	fanout_command_free(o);
 	WAIT(&bed.w, came != NULL);
 	CU_ASSERT_EQUAL(came->n_hosts, 3);
 	/* It may be a path in consumers' words, or fill their screen. */
@@ -368,7 +369,7 @@ int main(void)
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {
-		{.pName = "musters",
+		{.pName = "fan-outs",
 		 .pInitFunc = peers_init,
 		 .pCleanupFunc = peers_fini,
 		 .pTests = cases},

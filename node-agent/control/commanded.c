@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Begins orders for those who may give them, and tells the audit what came of each. */
-#include "node-agent/control/ordered.h"
+/* Begins commands for those who may give them, and tells the audit what came of each. */
+#include "node-agent/control/commanded.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,27 +14,24 @@
 #include "node-agent/control/switch.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
-#include "tree/scope/order.h"
+#include "tree/scope/fanout-command.h"
 #include "tree/wire/wire-place.h"
 
-/* That one connection may have under way. */
-#define ORDERS_MOST 64u
-
-struct ordered {
-	LIST_ENTRY(ordered) entry;
+struct commanded {
+	struct underway underway; /* first */
 	struct session_host *sessions;
-	struct order *order;
-	struct order_host host;
+	struct fanout_command *command;
+	struct fanout_command_host host;
 	char *who, *what; /* of one that changes something and begins here; else NULL */
 	char *relay;	  /* of one that an agent has sent: that agent */
 };
 
-static void ordered_free(struct ordered *o)
+static void commanded_free(struct commanded *o)
 {
 	int saved = errno;
 
-	LIST_REMOVE(o, entry);
-	order_free(o->order);
+	LIST_REMOVE(&o->underway, entry);
+	fanout_command_free(o->command);
 	free(o->who);
 	free(o->what);
 	free(o->relay);
@@ -42,23 +39,27 @@ static void ordered_free(struct ordered *o)
 	errno = saved;
 }
 
-void ordered_end_all(struct ordered_list *list)
+static void commanded_end(struct underway *u)
 {
-	struct ordered *o;
+	struct commanded *o = (struct commanded *)u;
 	char outcome[512];
 
 	/* It goes on where it has arrived. */
-	while ((o = LIST_FIRST(list))) {
-		if (o->who)
-			audit_left(o->who, o->what,
-				   order_outcome(o->order, outcome, sizeof(outcome)));
-		ordered_free(o);
-	}
+	if (o->who)
+		audit_left(o->who, o->what,
+			   fanout_command_outcome(o->command, outcome, sizeof(outcome)));
+	commanded_free(o);
 }
 
-struct plan *ordered_plan(const struct session_host *host, const struct link *link,
-			  const char *view, const char *run, bool awaited, char *chosen,
-			  size_t room, struct error *e)
+static const struct underway_kind kind = {
+	.most = 64,
+	.what = "orders are under way on this connection",
+	.end = commanded_end,
+};
+
+struct plan *commanded_plan(const struct session_host *host, const struct link *link,
+			    const char *view, const char *run, bool awaited, char *chosen,
+			    size_t room, struct error *e)
 {
 	struct active_map *active_map = host->active_map;
 	struct plan *plan = NULL;
@@ -75,10 +76,11 @@ struct plan *ordered_plan(const struct session_host *host, const struct link *li
 	return NULL;
 }
 
-static void ordered_carry(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
-			  struct classes *classes, Evspace__Host *host, struct order_said *said)
+static void commanded_carry(void *arg, const Evspace__SwitchAsk *ask,
+			    const struct plan_place *place, struct classes *classes,
+			    Evspace__Host *host, struct fanout_command_said *said)
 {
-	const struct ordered *o = arg;
+	const struct commanded *o = arg;
 	const struct source_host *here = o->sessions->sources;
 
 	if (!limits_own_user(ask->users, ask->n_users)) {
@@ -97,15 +99,15 @@ static void ordered_carry(void *arg, const Evspace__SwitchAsk *ask, const struct
 		audit_carried(o->relay, ask, host, said->run);
 }
 
-static void ordered_done(void *arg, struct order *order)
+static void commanded_done(void *arg, struct fanout_command *command)
 {
-	struct ordered *o = arg;
+	struct commanded *o = arg;
 	char outcome[512];
 
 	if (o->who)
-		audit_done(o->who, o->what, !order_changed(order),
-			   order_outcome(order, outcome, sizeof(outcome)));
-	ordered_free(o);
+		audit_done(o->who, o->what, !fanout_command_changed(command),
+			   fanout_command_outcome(command, outcome, sizeof(outcome)));
+	commanded_free(o);
 }
 
 /* Is it more than a question? */
@@ -115,20 +117,21 @@ static bool changes(const Evspace__SwitchAsk *ask)
 }
 
 /* The order begins here, or at the root of the view's tree, which is here. */
-static struct order *ordered_new(const struct session_host *host, struct link *link,
-				 struct ordered *o, const Evspace__SwitchAsk *ask, struct error *e)
+static struct fanout_command *commanded_new(const struct session_host *host, struct link *link,
+					    struct commanded *o, const Evspace__SwitchAsk *ask,
+					    struct error *e)
 {
 	char run[sizeof(((struct store_run *)0)->name)] = "", who[300], what[AUDIT_WHAT];
 	const struct peer *peer = link_peer(link);
 	Evspace__SwitchAsk whole = *ask;
-	struct order *order;
+	struct fanout_command *command;
 	struct plan *plan;
 
 	if (ask->place) {
 		o->relay = memory_copy(audit_who(peer, who, sizeof(who)));
-		return order_new(&o->host, link, ask, e);
+		return fanout_command_new(&o->host, link, ask, e);
 	}
-	plan = ordered_plan(host, link, ask->view, ask->run, false, run, sizeof(run), e);
+	plan = commanded_plan(host, link, ask->view, ask->run, false, run, sizeof(run), e);
 	if (!plan)
 		return NULL;
 	whole.who = (char *)(uintptr_t)audit_who(peer, who, sizeof(who));
@@ -145,14 +148,14 @@ static struct order *ordered_new(const struct session_host *host, struct link *l
 	whole.n_users = peer->limits ? peer->limits->n_users : 0;
 	whole.place = wire_place_new(plan->root);
 	whole.signer = active_map_signer(host->active_map);
-	order = order_new(&o->host, link, &whole, e);
+	command = fanout_command_new(&o->host, link, &whole, e);
 	wire_place_free(whole.place);
 	plan_free(plan);
-	return order;
+	return command;
 }
 
-static int ordered_begin(struct session_host *host, struct ordered_list *list, struct link *link,
-			 const Evspace__SwitchAsk *ask, struct error *e)
+static int commanded_begin(struct session_host *host, struct underway_list *list, struct link *link,
+			   const Evspace__SwitchAsk *ask, struct error *e)
 {
 	const char *what = ask->place	  ? "switch parts of the tree"
 			   : ask->discard ? "discard what is held"
@@ -161,37 +164,31 @@ static int ordered_begin(struct session_host *host, struct ordered_list *list, s
 	unsigned roles = ask->place	? ROLE_AGENT
 			 : changes(ask) ? ROLE_CONTROL
 					: ROLE_OBSERVE | ROLE_CONTROL;
-	struct ordered *o, *other;
-	unsigned n = 0;
+	struct commanded *o;
 
-	if (rights_may(link_peer(link), roles, what, e) < 0)
+	if (rights_may(link_peer(link), roles, what, e) < 0 || underway_check(list, &kind, e) < 0)
 		return -1;
-	LIST_FOREACH (other, list, entry)
-		n++;
-	if (n >= ORDERS_MOST) {
-		errno = EMFILE;
-		return errorf(e, "%u orders are under way on this connection already", n);
-	}
 	o = memory_new(1, sizeof(*o));
+	o->underway.kind = &kind;
 	o->sessions = host;
-	o->host = (struct order_host){
+	o->host = (struct fanout_command_host){
 		.base = host->base,
 		.children = host->scopes->children,
-		.carry = ordered_carry,
+		.carry = commanded_carry,
 		.is_run = folder_is_run,
-		.done = ordered_done,
+		.done = commanded_done,
 		.arg = o,
 	};
-	LIST_INSERT_HEAD(list, o, entry);
-	o->order = ordered_new(host, link, o, ask, e);
-	if (o->order)
+	LIST_INSERT_HEAD(list, &o->underway, entry);
+	o->command = commanded_new(host, link, o, ask, e);
+	if (o->command)
 		return 0;
-	ordered_free(o);
+	commanded_free(o);
 	return -1;
 }
 
-void ordered_refused(struct session_host *host, struct link *link, const Evspace__SwitchAsk *ask,
-		     const struct error *e)
+void commanded_refused(struct session_host *host, struct link *link, const Evspace__SwitchAsk *ask,
+		       const struct error *e)
 {
 	char what[AUDIT_WHAT];
 	int saved = errno;
@@ -202,12 +199,12 @@ void ordered_refused(struct session_host *host, struct link *link, const Evspace
 	errno = saved;
 }
 
-int ordered_take(struct session_host *host, struct ordered_list *list, struct link *link,
-		 const Evspace__SwitchAsk *ask, struct error *e)
+int commanded_take(struct session_host *host, struct underway_list *list, struct link *link,
+		   const Evspace__SwitchAsk *ask, struct error *e)
 {
-	int rc = ordered_begin(host, list, link, ask, e);
+	int rc = commanded_begin(host, list, link, ask, e);
 
 	if (rc < 0)
-		ordered_refused(host, link, ask, e);
+		commanded_refused(host, link, ask, e);
 	return rc;
 }

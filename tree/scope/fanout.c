@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Passes a question on to child agents, and waits for their answers as long as it may. */
+#include "tree/scope/fanout.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+#include "tree/wire/wire-place.h"
+
+/* What a question may take at most. */
+#define DEADLINE_MOST_MS 600000u
+
+#define BEHIND "it is behind one that does not answer"
+
+/* Nothing was said of who has no word yet: why of the child itself, and of those behind it. */
+static void branch_miss(struct fanout_branch *b, enum missing_why why, const char *text,
+			const char *behind)
+{
+	for (size_t i = 0; i < b->seats.n; i++) {
+		struct seat *seat = &b->seats.list[i];
+
+		if (!seat->said)
+			seat->said = b->fanout->kind->miss(b, seat->place, why, text, behind);
+	}
+}
+
+static void fanout_settle(struct fanout *f)
+{
+	/* from the loop only, so that branches may be left */
+	if (--f->pending == 0)
+		event_active(f->end, EV_TIMEOUT, 1);
+}
+
+static void branch_settle(struct fanout_branch *b)
+{
+	if (b->settled)
+		return;
+	b->settled = true;
+	fanout_settle(b->fanout);
+}
+
+static void branch_up(struct child_user *user)
+{
+	struct fanout_branch *b = (struct fanout_branch *)user;
+	const struct fanout *f = b->fanout;
+	uint32_t margin = f->deadline_ms / 10 + f->kind->spare_ms;
+	Evspace__Place *place;
+	bool fits;
+
+	if (b->settled)
+		return;
+	margin = margin > 2 ? margin : 2;
+	place = wire_place_new(b->place);
+	b->sent_ns = clock_real_ns();
+	link_send_pass(child_link(user), place->pass, f->signer);
+	fits = f->kind->ask(b, place, f->deadline_ms > margin ? f->deadline_ms - margin : 1) == 0 ||
+	       errno != EMSGSIZE;
+	wire_place_free(place);
+	if (fits)
+		return;
+	branch_miss(b, MISSING_REFUSED, SEAT_UNSENT, BEHIND);
+	branch_settle(b);
+}
+
+static void branch_down(struct child_user *user)
+{
+	struct fanout_branch *b = (struct fanout_branch *)user;
+
+	if (!b->settled)
+		branch_miss(b, MISSING_UNREACHABLE, child_complaint(user), BEHIND);
+	branch_settle(b);
+}
+
+static void branch_frame(struct child_user *user, const struct frame *frame)
+{
+	struct fanout_branch *b = (struct fanout_branch *)user;
+	const Evspace__Frame *header = frame->header;
+	size_t refused = 0;
+
+	if (b->settled)
+		return;
+	if (header->kind_case == EVSPACE__FRAME__KIND_ERROR) {
+		branch_miss(b, MISSING_REFUSED, header->error->text, BEHIND);
+	} else if (b->fanout->kind->take(b, header, &refused)) {
+		seats_refuse(user, refused);
+		branch_miss(b, MISSING_REFUSED, SEAT_UNSAID, SEAT_UNSAID);
+	} else {
+		return;
+	}
+	branch_settle(b);
+}
+
+static const struct child_events branch_events = {
+	.up = branch_up,
+	.down = branch_down,
+	.frame = branch_frame,
+};
+
+static void fanout_end(evutil_socket_t fd, short what, void *arg)
+{
+	struct fanout *f = arg;
+
+	(void)fd;
+	(void)what;
+	for (size_t i = 0; i < f->n_branches; i++) {
+		struct fanout_branch *b = &f->branches[i];
+		bool down = child_down_since(&b->user) != 0;
+
+		if (!b->settled)
+			branch_miss(b, down ? MISSING_UNREACHABLE : MISSING_LATE,
+				    down ? child_complaint(&b->user)
+					 : "it has not answered in time",
+				    BEHIND);
+		b->settled = true;
+	}
+	f->kind->end(f);
+}
+
+int fanout_init(struct fanout *f, const struct fanout_kind *kind, struct link *up, uint32_t number,
+		uint32_t deadline_ms, const Evspace__Place *place, struct error *e)
+{
+	*f = (struct fanout){.kind = kind, .up = up, .number = number};
+	f->deadline_ms = deadline_ms ? deadline_ms : kind->deadline_ms;
+	if (f->deadline_ms > DEADLINE_MOST_MS)
+		f->deadline_ms = DEADLINE_MOST_MS;
+	f->place = wire_plan_place(place, e);
+	return f->place ? 0 : -1;
+}
+
+void fanout_begin(struct fanout *f, struct event_base *base, struct child_set *children)
+{
+	const struct plan_place *p = f->place;
+	struct timeval within = {f->deadline_ms / 1000, f->deadline_ms % 1000 * 1000};
+
+	f->end = evtimer_new(base, fanout_end, f);
+	if (!f->end)
+		abort();
+	evtimer_add(f->end, &within);
+	f->branches = memory_new(p->n_children + 1, sizeof(*f->branches));
+	f->n_branches = p->n_children;
+	f->pending = p->n_children + 1;
+	for (size_t i = 0; i < p->n_children; i++) {
+		struct fanout_branch *b = &f->branches[i];
+
+		b->fanout = f;
+		b->place = p->children[i];
+		seats_init(&b->seats, b->place, f->kind->leaves);
+		if (b->place->address[0]) {
+			child_join(children, &b->user, b->place->node, b->place->address,
+				   &branch_events);
+		} else {
+			branch_miss(b, MISSING_UNREACHABLE, "", BEHIND);
+			branch_settle(b);
+		}
+	}
+	if (f->kind->here)
+		f->kind->here(f);
+	fanout_settle(f);
+}
+
+void fanout_fini(struct fanout *f)
+{
+	event_free(f->end);
+	for (size_t i = 0; i < f->n_branches; i++) {
+		struct fanout_branch *b = &f->branches[i];
+
+		child_leave(&b->user);
+		for (size_t k = 0; k < b->seats.n; k++) {
+			if (b->seats.list[k].said)
+				f->kind->said_free(b->seats.list[k].said);
+		}
+		seats_fini(&b->seats);
+	}
+	free(f->branches);
+	wire_plan_place_free(f->place);
+}

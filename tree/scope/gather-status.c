@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Passes the question for the status on to child agents, relates their clocks, joins answers. */
+#include "tree/scope/gather-status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+#include "tree/scope/fanout.h"
+
+/* What it may take when that is not said. */
+#define DEADLINE_MS 2000u
+
+/* Clocks show times from 1970 on, and are further apart than this only when one of them lies. */
+#define CLOCK_MOST_NS (INT64_C(1) << 62)
+#define APART_MOST_NS (INT64_C(1) << 61)
+
+struct gather_status {
+	struct fanout fanout; /* first: callbacks get back to the gather from it */
+	const struct gather_status_host *host;
+	int64_t asked_ns;
+	Evspace__StatusAsk *ask; /* what is passed on of it, but for the place */
+};
+
+/* ---- those that do not answer ---- */
+
+static Evspace__Status *status_missing(const char *node, const char *cluster, enum missing_why why,
+				       const char *text)
+{
+	Evspace__Status *s = memory_new(1, sizeof(*s));
+
+	evspace__status__init(s);
+	s->node = memory_copy(node);
+	s->cluster = memory_copy(cluster);
+	s->text = memory_copy(text);
+	s->why = why;
+	return s;
+}
+
+static void *gather_miss(const struct fanout_branch *b, const struct plan_place *p,
+			 enum missing_why why, const char *text, const char *behind)
+{
+	return status_missing(p->node, p->cluster, why,
+			      !p->address[0]  ? "it has no address in the map"
+			      : p == b->place ? text
+					      : behind);
+}
+
+/* ---- answers ---- */
+
+static int64_t bounded(int64_t ns, int64_t least, int64_t most)
+{
+	return ns < least ? least : ns > most ? most : ns;
+}
+
+/* How far the child's clock is ahead of ours: the mean of the way there and the way back, wrong by
+ * half of what both took at most. */
+static void status_relate(Evspace__Status *s, int64_t clock_ns, uint64_t error_ns)
+{
+	s->clock_ns = bounded(s->clock_ns, -APART_MOST_NS, APART_MOST_NS) + clock_ns;
+	s->clock_error_ns += error_ns;
+}
+
+/* Takes @s over, which has no more below it. Returns whether it is one that the child may say. */
+static bool branch_take(struct fanout_branch *b, Evspace__Status *s)
+{
+	struct seat *seat = seats_vacant(&b->seats, s->node);
+
+	if (seat)
+		seat->said = s;
+	else
+		evspace__status__free_unpacked(s, NULL);
+	return seat != NULL;
+}
+
+static bool gather_take(struct fanout_branch *b, const Evspace__Frame *frame, size_t *refused)
+{
+	Evspace__Status *s, **below;
+	int64_t now = clock_real_ns(), away = now - b->sent_ns, asked, sent, there, clock_ns;
+	uint64_t error_ns;
+	size_t n;
+
+	if (frame->kind_case != EVSPACE__FRAME__KIND_STATUS)
+		return false;
+	s = (Evspace__Status *)wire_copy(&frame->status->base);
+	asked = bounded(s->asked_ns, 0, CLOCK_MOST_NS);
+	sent = bounded(s->sent_ns, 0, CLOCK_MOST_NS);
+	there = sent - asked;
+	clock_ns =
+		bounded((asked - b->sent_ns) / 2 + (sent - now) / 2, -APART_MOST_NS, APART_MOST_NS);
+	error_ns = away > there ? (uint64_t)(away - there) / 2 + 1 : 1;
+	/* those below are the branch's now */
+	below = s->below;
+	n = s->n_below;
+	s->n_below = 0;
+	s->below = NULL;
+	status_relate(s, clock_ns, error_ns);
+	*refused = !branch_take(b, s);
+	for (size_t i = 0; i < n; i++) {
+		status_relate(below[i], clock_ns, error_ns);
+		*refused += !branch_take(b, below[i]);
+	}
+	free(below);
+	return true;
+}
+
+static int gather_ask(struct fanout_branch *b, Evspace__Place *place, uint32_t deadline_ms)
+{
+	const struct gather_status *g = (const struct gather_status *)b->fanout;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__StatusAsk ask = *g->ask;
+
+	ask.scope = b->user.scope;
+	ask.deadline_ms = deadline_ms;
+	ask.place = place;
+	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	frame.status_ask = &ask;
+	return link_send(child_link(&b->user), &frame, NULL);
+}
+
+/* ---- life ---- */
+
+/* What was said on the branch is below @status now. */
+static void branch_give(struct fanout_branch *b, Evspace__Status *status)
+{
+	for (size_t i = 0; i < b->seats.n; i++) {
+		struct seat *seat = &b->seats.list[i];
+
+		if (seat->said)
+			status->below[status->n_below++] = seat->said;
+		seat->said = NULL;
+	}
+}
+
+static void gather_end(struct fanout *f)
+{
+	struct gather_status *g = (struct gather_status *)f;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	Evspace__Status status = EVSPACE__STATUS__INIT;
+
+	status.scope = f->number;
+	status.below = memory_new(plan_size(f->place).places, sizeof(*status.below));
+	for (size_t i = 0; i < f->n_branches; i++)
+		branch_give(&f->branches[i], &status);
+	status.asked_ns = g->asked_ns;
+	status.sent_ns = clock_real_ns();
+	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;
+	frame.status = &status;
+	g->host->answer(g->host->arg, f->up, &frame);
+	for (size_t i = 0; i < status.n_below; i++)
+		evspace__status__free_unpacked(status.below[i], NULL);
+	free(status.below);
+	g->host->done(g->host->arg, g);
+}
+
+static void said_free(void *said)
+{
+	evspace__status__free_unpacked(said, NULL);
+}
+
+static const struct fanout_kind kind = {
+	.deadline_ms = DEADLINE_MS,
+	.spare_ms = 2,
+	.ask = gather_ask,
+	.take = gather_take,
+	.miss = gather_miss,
+	.end = gather_end,
+	.said_free = said_free,
+};
+
+struct gather_status *gather_status_new(const struct gather_status_host *host, struct link *up,
+					const Evspace__StatusAsk *ask, struct error *e)
+{
+	struct gather_status *g = memory_new(1, sizeof(*g));
+	Evspace__StatusAsk bare = *ask;
+
+	if (fanout_init(&g->fanout, &kind, up, ask->scope, ask->deadline_ms, ask->place, e) < 0) {
+		free(g);
+		return NULL;
+	}
+	g->host = host;
+	g->asked_ns = clock_real_ns();
+	bare.place = NULL;
+	g->ask = (Evspace__StatusAsk *)wire_copy(&bare.base);
+	g->fanout.signer = g->ask->signer;
+	fanout_begin(&g->fanout, host->base, host->children);
+	return g;
+}
+
+void gather_status_free(struct gather_status *g)
+{
+	if (!g)
+		return;
+	fanout_fini(&g->fanout);
+	evspace__status_ask__free_unpacked(g->ask, NULL);
+	free(g);
+}
+
+/* ---- what fits ---- */
+
+struct gather_share {
+	Evspace__Status **status;
+	size_t bytes;
+};
+
+/* The largest first. */
+static int share_order(const void *a, const void *b)
+{
+	const struct gather_share *left = a, *right = b;
+
+	return (left->bytes < right->bytes) - (left->bytes > right->bytes);
+}
+
+/* Returns by how many bytes it is less now. */
+static size_t share_cut(struct gather_share *share)
+{
+	Evspace__Status *s = *share->status;
+	char *text = memory_format("its status, %zu bytes, is more than fits into an answer beside "
+				   "those of the others; remove ended runs there (evspace purge)",
+				   share->bytes);
+	size_t bytes;
+
+	*share->status = status_missing(s->node, s->cluster, MISSING_REFUSED, text);
+	free(text);
+	evspace__status__free_unpacked(s, NULL);
+	bytes = evspace__status__get_packed_size(*share->status);
+	return share->bytes > bytes ? share->bytes - bytes : 0;
+}
+
+void gather_status_fit(Evspace__Frame *frame)
+{
+	Evspace__Status *status = frame->status;
+	size_t total = evspace__frame__get_packed_size(frame);
+	struct gather_share *shares;
+
+	if (total <= WIRE_HEADER_MAX)
+		return;
+	shares = memory_new(status->n_below + 1, sizeof(*shares));
+	for (size_t i = 0; i < status->n_below; i++)
+		shares[i] = (struct gather_share){
+			&status->below[i], evspace__status__get_packed_size(status->below[i])};
+	qsort(shares, status->n_below, sizeof(*shares), share_order);
+	for (size_t i = 0; i < status->n_below && total > WIRE_HEADER_MAX; i++)
+		total -= share_cut(&shares[i]);
+	free(shares);
+}
