@@ -97,16 +97,13 @@ static bool send_garbage(struct link *link, const Evspace__Ask *ask)
 {
 	static const struct run broken = {.element = 1, .count = 7, .kind = RUN_TUPLES};
 	Evspace__Answer a = EVSPACE__ANSWER__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct batch body;
 
 	batch_init(&body);
 	*(struct run *)batch_add(&body, RUN_TUPLES, 0, 0, 1, 0) = broken;
 	a.scope = 1;
 	a.wave = ask->wave;
-	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
-	frame.answer = &a;
-	link_send(link, &frame, &body);
+	link_send(link, &WIRE_FRAME(ANSWER, answer, &a), &body);
 	batch_fini(&body);
 	return true;
 }

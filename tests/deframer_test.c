@@ -14,7 +14,7 @@
 static unsigned char *answer_bytes(uint64_t wave, uint32_t tuples, size_t *bytes, size_t *body_at)
 {
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	const Evspace__Frame frame = WIRE_FRAME(ANSWER, answer, &answer);
 	struct wire_front front;
 	struct batch batch;
 	unsigned char *data, *to;
@@ -26,8 +26,6 @@ static unsigned char *answer_bytes(uint64_t wave, uint32_t tuples, size_t *bytes
 		       tuples * sizeof(struct tuple));
 	}
 	answer.wave = wave;
-	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
-	frame.answer = &answer;
 	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
 	front.body_bytes = (uint32_t)batch.bytes;
 	*bytes = wire_frame_bytes(&front);

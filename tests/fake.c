@@ -207,23 +207,18 @@ static void fill(const Evspace__Ask *ask, uint64_t wave, Evspace__Answer *a,
 
 static void send_answer(const Evspace__Answer *answer, const struct batch *body)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-
-	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
-	frame.answer = (Evspace__Answer *)(uintptr_t)answer;
 	if (!fake.mute)
-		link_send(fake.link, &frame, body);
+		link_send(fake.link,
+			  &WIRE_FRAME(ANSWER, answer, (Evspace__Answer *)(uintptr_t)answer), body);
 }
 
 /* Keep an answer back until the next one was sent. */
 static void hold(const Evspace__Answer *a, struct batch *body)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	const Evspace__Frame frame = WIRE_FRAME(ANSWER, answer, (Evspace__Answer *)(uintptr_t)a);
 	size_t bytes;
 	uint8_t *packed;
 
-	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
-	frame.answer = (Evspace__Answer *)(uintptr_t)a;
 	bytes = evspace__frame__get_packed_size(&frame);
 	packed = malloc(bytes);
 	evspace__frame__pack(&frame, packed);
@@ -313,7 +308,6 @@ static void opened(const Evspace__Open *open)
 {
 	static Evspace__Leaf leaves[FAKE_LEAVES], *list[FAKE_LEAVES];
 	static char texts[FAKE_LEAVES][16];
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Opened o = EVSPACE__OPENED__INIT;
 
 	for (uint32_t i = 0; i < FAKE_LEAVES; i++) {
@@ -329,9 +323,7 @@ static void opened(const Evspace__Open *open)
 	o.leaves = list;
 	o.reading = fake.script->latest ? READ_LATEST : READ_STREAM;
 	o.entry = (char *)(uintptr_t) "fake";
-	frame.kind_case = EVSPACE__FRAME__KIND_OPENED;
-	frame.opened = &o;
-	link_send(fake.link, &frame, NULL);
+	link_send(fake.link, &WIRE_FRAME(OPENED, opened, &o), NULL);
 }
 
 static void asked_to_open(const Evspace__Open *open)

@@ -9,7 +9,6 @@ unsigned hop_bed_settled;
 
 static void child_answers(struct link *link, const Evspace__Ask *ask)
 {
-	Evspace__Frame reply = EVSPACE__FRAME__INIT;
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	Evspace__Missing missing = EVSPACE__MISSING__INIT, *list = &missing;
 
@@ -19,16 +18,13 @@ static void child_answers(struct link *link, const Evspace__Ask *ask)
 	answer.wave = ask->wave;
 	answer.missing = &list;
 	answer.n_missing = 1;
-	reply.kind_case = EVSPACE__FRAME__KIND_ANSWER;
-	reply.answer = &answer;
-	link_send(link, &reply, NULL);
+	link_send(link, &WIRE_FRAME(ANSWER, answer, &answer), NULL);
 }
 
 void hop_bed_child_frame(struct watch *watch, struct link *link, const struct frame *frame)
 {
 	static char run[] = "", entry[] = "w0";
 	const Evspace__Frame *f = frame->header;
-	Evspace__Frame reply = EVSPACE__FRAME__INIT;
 	Evspace__Opened opened = EVSPACE__OPENED__INIT;
 	Evspace__Unready unready[2], *list[] = {&unready[0], &unready[1], &unready[0]};
 
@@ -54,9 +50,7 @@ void hop_bed_child_frame(struct watch *watch, struct link *link, const struct fr
 	unready[1].node = run;
 	opened.unready = list;
 	opened.n_unready = hop_bed_child.speaks_of_all ? 3 : 0;
-	reply.kind_case = EVSPACE__FRAME__KIND_OPENED;
-	reply.opened = &opened;
-	link_send(link, &reply, NULL);
+	link_send(link, &WIRE_FRAME(OPENED, opened, &opened), NULL);
 }
 
 static void hop_settled(void *arg, struct hop *hop)

@@ -15,21 +15,20 @@ struct hop_sayer_done hop_sayer_done;
 static void hop_sayer_frame(struct watch *watch, struct link *link, const struct frame *frame)
 {
 	const Evspace__Frame *f = frame->header;
-	Evspace__Frame reply = EVSPACE__FRAME__INIT;
 	struct run_view view;
 
 	if (f->kind_case != EVSPACE__FRAME__KIND_ASK) {
 		hop_bed_child_frame(watch, link, frame);
 		return;
 	}
-	reply.kind_case = EVSPACE__FRAME__KIND_ANSWER;
-	reply.answer = &hop_sayer_said;
 	hop_sayer_said.scope = f->ask->scope;
 	hop_sayer_said.wave = f->ask->wave;
 	for (struct batch_cursor c = {0}; batch_next_part(&hop_sayer_body, &c, &view);)
 		view.run->first = f->ask->wave + hop_sayer_off;
 	for (unsigned i = 0; i < hop_sayer_times; i++)
-		CU_ASSERT_EQUAL(link_send(link, &reply, &hop_sayer_body), 0);
+		CU_ASSERT_EQUAL(link_send(link, &WIRE_FRAME(ANSWER, answer, &hop_sayer_said),
+					  &hop_sayer_body),
+				0);
 }
 
 static void wave_late(void *arg, struct wave *w, size_t input)

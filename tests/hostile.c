@@ -52,7 +52,7 @@ static _Noreturn void die(const char *what)
 static bool hello_say(struct speech *l, const char *node)
 {
 	Evspace__Hello hello = EVSPACE__HELLO__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	const Evspace__Frame frame = WIRE_FRAME(HELLO, hello, &hello);
 	struct wire_front front = {0, 0};
 
 	hello.version = WIRE_VERSION;
@@ -61,8 +61,6 @@ static bool hello_say(struct speech *l, const char *node)
 	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	hello.name = (char *)(uintptr_t)node;
 	hello.unpacks = unpacks;
-	frame.kind_case = EVSPACE__FRAME__KIND_HELLO;
-	frame.hello = &hello;
 	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
 	wire_frame_put(&front, &frame, out);
 	return speech_say(l, out, wire_frame_bytes(&front));
@@ -164,14 +162,12 @@ static size_t refuse(uint32_t scope)
 {
 	static char text[] = "x\nevspace agent: audit: mallory (127.0.0.1:1): switch all to off";
 	Evspace__Error error = EVSPACE__ERROR__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	const Evspace__Frame frame = WIRE_FRAME(ERROR, error, &error);
 	struct wire_front front = {0, 0};
 
 	error.scope = scope;
 	error.code = EACCES;
 	error.text = text;
-	frame.kind_case = EVSPACE__FRAME__KIND_ERROR;
-	frame.error = &error;
 	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
 	wire_frame_put(&front, &frame, out);
 	return wire_frame_bytes(&front);

@@ -15,14 +15,11 @@
 /** An Open of somewhat more than so many bytes. */
 static void send_open(struct link *link, size_t bytes)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 
 	open.view = memory_new(bytes + 1, 1);
 	memset(open.view, 'x', bytes);
-	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
-	frame.open = &open;
-	CU_ASSERT_EQUAL(link_send(link, &frame, NULL), 0);
+	CU_ASSERT_EQUAL(link_send(link, &WIRE_FRAME(OPEN, open, &open), NULL), 0);
 	free(open.view);
 }
 

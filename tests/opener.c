@@ -55,14 +55,11 @@ static void on_ready(struct link *link, void *arg)
 static void ask(struct link *link, uint32_t scope)
 {
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 
 	ask.scope = scope;
 	ask.wave = ask.count = 1;
 	ask.deadline_ms = WAVE_MS;
-	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
-	frame.ask = &ask;
-	link_send(link, &frame, NULL);
+	link_send(link, &WIRE_FRAME(ASK, ask, &ask), NULL);
 }
 
 static void on_frame(struct link *link, void *arg, const struct frame *frame)

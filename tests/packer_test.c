@@ -22,7 +22,7 @@
 static unsigned char *frame_bytes(uint64_t wave, uint32_t tuples, size_t *bytes)
 {
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	const Evspace__Frame frame = WIRE_FRAME(ANSWER, answer, &answer);
 	size_t records = tuples * sizeof(struct tuple);
 	struct wire_front front;
 	unsigned char *data, *to;
@@ -38,8 +38,6 @@ static unsigned char *frame_bytes(uint64_t wave, uint32_t tuples, size_t *bytes)
 			t[i].start = wave * 1000003 + i * 977;
 	}
 	answer.wave = wave;
-	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
-	frame.answer = &answer;
 	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
 	front.body_bytes = (uint32_t)batch.bytes;
 	*bytes = wire_frame_bytes(&front);

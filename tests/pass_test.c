@@ -147,7 +147,6 @@ static void large_tree(void)
 {
 	static const char *const above[] = {"front.cluster.example", "gateway.cluster.example"};
 	Evspace__Open open = EVSPACE__OPEN__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct plan_place root = {.n_children = PLACES}, *places;
 	struct bed bed;
 	size_t bytes;
@@ -166,9 +165,7 @@ static void large_tree(void)
 	}
 	open.place = wire_place_new(&root);
 	open.signer = pass_signer(bed.book);
-	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
-	frame.open = &open;
-	bytes = evspace__frame__get_packed_size(&frame);
+	bytes = evspace__frame__get_packed_size(&WIRE_FRAME(OPEN, open, &open));
 	tap_note("%u places: %zu bytes, certificate %zu", PLACES, bytes, open.signer.len);
 	CU_ASSERT(bytes < WIRE_HEADER_MAX / 2);
 	wire_place_free(open.place);

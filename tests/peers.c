@@ -284,15 +284,13 @@ size_t raw_hello(unsigned char *data, size_t room, unsigned version, unsigned ol
 		 unsigned layout)
 {
 	Evspace__Hello hello = EVSPACE__HELLO__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	const Evspace__Frame frame = WIRE_FRAME(HELLO, hello, &hello);
 	struct wire_front front = {0, 0};
 
 	hello.version = version;
 	hello.oldest = oldest;
 	hello.tuple_layout = layout;
 	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	frame.kind_case = EVSPACE__FRAME__KIND_HELLO;
-	frame.hello = &hello;
 	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
 	CU_ASSERT_FATAL(wire_frame_bytes(&front) <= room);
 	wire_frame_put(&front, &frame, data);
@@ -302,18 +300,14 @@ size_t raw_hello(unsigned char *data, size_t room, unsigned version, unsigned ol
 int send_ask(struct link *link, uint64_t wave)
 {
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 
 	ask.wave = wave;
-	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
-	frame.ask = &ask;
-	return link_send(link, &frame, NULL);
+	return link_send(link, &WIRE_FRAME(ASK, ask, &ask), NULL);
 }
 
 int send_answer(struct link *link, unsigned runs, uint32_t tuples, int fill)
 {
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct batch body;
 	int result;
 
@@ -322,9 +316,7 @@ int send_answer(struct link *link, unsigned runs, uint32_t tuples, int fill)
 	for (unsigned i = 0; i < runs; i++)
 		memset(batch_add(&body, RUN_TUPLES, i, 1, tuples, 0), fill,
 		       tuples * sizeof(struct tuple));
-	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
-	frame.answer = &answer;
-	result = link_send(link, &frame, &body);
+	result = link_send(link, &WIRE_FRAME(ANSWER, answer, &answer), &body);
 	batch_fini(&body);
 	return result;
 }

@@ -103,7 +103,7 @@ static void body_swap(unsigned char *p, size_t bytes)
 static void hello_pass(const struct side *from, int to, const Evspace__Hello *said)
 {
 	Evspace__Hello hello = EVSPACE__HELLO__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	const Evspace__Frame frame = WIRE_FRAME(HELLO, hello, &hello);
 	struct wire_front front = {0, 0};
 	unsigned char data[WIRE_HELLO_MAX];
 
@@ -114,8 +114,6 @@ static void hello_pass(const struct side *from, int to, const Evspace__Hello *sa
 	hello.name = said->name;
 	hello.boot_id = said->boot_id;
 	hello.epoch_ns = said->epoch_ns;
-	frame.kind_case = EVSPACE__FRAME__KIND_HELLO;
-	frame.hello = &hello;
 	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
 	if (wire_frame_bytes(&front) > sizeof(data))
 		die("a long hello");

@@ -69,7 +69,6 @@ static uint32_t leaf_room(const struct evspace_client *c)
 static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, uint32_t *only,
 		     size_t n_only)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
 	size_t room = delivery_leaves(c->delivery) + 1;
 	Evspace__Owing *owing = memory_new(room, sizeof(*owing));
@@ -87,9 +86,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	ask.only = only;
 	ask.n_only = n_only;
 	ask.room = leaf_room(c);
-	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
-	frame.ask = &ask;
-	link_send(c->link, &frame, NULL);
+	link_send(c->link, &WIRE_FRAME(ASK, ask, &ask), NULL);
 	free(owing);
 	free(list);
 }

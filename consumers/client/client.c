@@ -24,7 +24,6 @@
 
 void client_ready(struct evspace_client *c)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 
 	if (c->question) {
@@ -41,9 +40,7 @@ void client_ready(struct evspace_client *c)
 	open.patience_ms = c->patience_ms;
 	open.n_select = c->n_select;
 	open.select = c->select;
-	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
-	frame.open = &open;
-	link_send(c->link, &frame, NULL);
+	link_send(c->link, &WIRE_FRAME(OPEN, open, &open), NULL);
 	/* The first time, who opens it waits no longer than client_begin() says. */
 	if (c->was_open && client_watch_begin(c) < 0)
 		abort();
@@ -330,13 +327,10 @@ Evspace__Frame *client_ask(const struct evspace_options *options, const Evspace_
 
 static void say_close(struct evspace_client *c)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Close close = EVSPACE__CLOSE__INIT;
 
 	close.scope = 1;
-	frame.kind_case = EVSPACE__FRAME__KIND_CLOSE;
-	frame.close = &close;
-	link_send(c->link, &frame, NULL);
+	link_send(c->link, &WIRE_FRAME(CLOSE, close, &close), NULL);
 	link_hub_flush(c->hub);
 }
 

@@ -180,7 +180,6 @@ static unsigned elapsed_ms(uint64_t from, uint64_t to)
 
 static void remap_reply(struct remap *r, uint64_t committed_ns, uint64_t now)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__MapApplied applied = EVSPACE__MAP_APPLIED__INIT;
 
 	applied.generation = r->host->active_map->generation + (r->dry_run ? 1 : 0);
@@ -189,10 +188,8 @@ static void remap_reply(struct remap *r, uint64_t committed_ns, uint64_t now)
 	applied.switched_ms = elapsed_ms(committed_ns, now);
 	applied.missing = r->missing;
 	applied.n_missing = r->n_missing;
-	frame.kind_case = EVSPACE__FRAME__KIND_MAP_APPLIED;
-	frame.map_applied = &applied;
 	if (r->asker)
-		link_send(r->asker, &frame, NULL);
+		link_send(r->asker, &WIRE_FRAME(MAP_APPLIED, map_applied, &applied), NULL);
 }
 
 static void remap_finish(struct remap *r)

@@ -172,13 +172,11 @@ static void runs_hide(const struct peer *peer, Evspace__Status *status, bool rec
 	status->n_runs = kept;
 }
 
-/* Who asked waits for an answer, be it that there is none. */
 static void report_say(struct link *link, const Evspace__Frame *frame)
 {
-	if (link_send(link, frame, NULL) < 0 && errno == EMSGSIZE)
-		link_send_error(link, frame->status->scope, EMSGSIZE,
-				"its status is more than fits into a frame; remove ended runs "
-				"(evspace purge)");
+	link_reply(link, frame->status->scope, frame, NULL,
+		   "its status is more than fits into a frame; remove ended runs "
+		   "(evspace purge)");
 }
 
 /*
@@ -264,7 +262,6 @@ static void report_fini(struct report *r)
 /* Send the agent's Status, with its processes. */
 static void report_send(const struct session_host *host, struct link *link)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct report r = {.status = EVSPACE__STATUS__INIT};
 	const struct peer *peer = link_peer(link);
 
@@ -278,9 +275,7 @@ static void report_send(const struct session_host *host, struct link *link)
 	}
 	r.status.n_remote = r.remote.n;
 	r.status.remote = r.remote.texts;
-	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;
-	frame.status = &r.status;
-	report_say(link, &frame);
+	report_say(link, &WIRE_FRAME(STATUS, status, &r.status));
 	report_fini(&r);
 }
 

@@ -117,7 +117,6 @@ static void texts_message_hidden(const struct pathmap_texts *texts, struct pathm
 void active_map_send(const struct active_map *c, struct link *link)
 {
 	const struct peer *peer = link_peer(link);
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct pathmap_texts hidden[2] = {{0}};
 	Evspace__MapTexts texts[2];
 	Evspace__Map map;
@@ -128,9 +127,7 @@ void active_map_send(const struct active_map *c, struct link *link)
 		texts_message_hidden(&c->texts, &hidden[0], &texts[0]);
 	if (map.hidden && c->before)
 		texts_message_hidden(&c->previous, &hidden[1], &texts[1]);
-	frame.kind_case = EVSPACE__FRAME__KIND_MAP;
-	frame.map = &map;
-	link_send(link, &frame, NULL);
+	link_send(link, &WIRE_FRAME(MAP, map, &map), NULL);
 	texts_fini(&hidden[0]);
 	texts_fini(&hidden[1]);
 }

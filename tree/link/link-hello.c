@@ -23,7 +23,6 @@ static enum wire_unpacks link_unpacks(const struct link *link)
 void link_hello_send(struct link *link)
 {
 	Evspace__Hello hello = EVSPACE__HELLO__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 
 	hello.version = WIRE_VERSION;
 	hello.oldest = WIRE_OLDEST;
@@ -33,9 +32,7 @@ void link_hello_send(struct link *link)
 	hello.boot_id = link->hub->boot_id;
 	hello.epoch_ns = link->hub->epoch_ns;
 	hello.unpacks = link_unpacks(link);
-	frame.kind_case = EVSPACE__FRAME__KIND_HELLO;
-	frame.hello = &hello;
-	link_send(link, &frame, NULL);
+	link_send(link, &WIRE_FRAME(HELLO, hello, &hello), NULL);
 }
 
 static int text_check(const char *text, size_t most)

@@ -200,25 +200,20 @@ int link_send(struct link *link, const Evspace__Frame *header, const struct batc
 int link_send_error(struct link *link, uint32_t scope, int code, const char *text)
 {
 	Evspace__Error error = EVSPACE__ERROR__INIT;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	struct error copy;
 
 	errorf(&copy, "%s", text);
 	error.scope = scope;
 	error.code = (uint32_t)code;
 	error.text = copy.text;
-	frame.kind_case = EVSPACE__FRAME__KIND_ERROR;
-	frame.error = &error;
-	return link_send(link, &frame, NULL);
+	return link_send(link, &WIRE_FRAME(ERROR, error, &error), NULL);
 }
 
-static void send_ping(struct link *link, Evspace__Ping *ping)
+void link_reply(struct link *link, uint32_t scope, const Evspace__Frame *header,
+		const struct batch *body, const char *text)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-
-	frame.kind_case = EVSPACE__FRAME__KIND_PING;
-	frame.ping = ping;
-	link_send(link, &frame, NULL);
+	if (link_send(link, header, body) < 0 && errno == EMSGSIZE)
+		link_send_error(link, scope, EMSGSIZE, text);
 }
 
 void link_send_ping(struct link *link, bool answer)
@@ -226,7 +221,7 @@ void link_send_ping(struct link *link, bool answer)
 	Evspace__Ping ping = EVSPACE__PING__INIT;
 
 	ping.answer = answer;
-	send_ping(link, &ping);
+	link_send(link, &WIRE_FRAME(PING, ping, &ping), NULL);
 }
 
 void link_send_pass(struct link *link, ProtobufCBinaryData pass, ProtobufCBinaryData signer)
@@ -238,7 +233,7 @@ void link_send_pass(struct link *link, ProtobufCBinaryData pass, ProtobufCBinary
 	ping.pass = pass;
 	ping.signer = signer;
 	if (pass.len)
-		send_ping(link, &ping);
+		link_send(link, &WIRE_FRAME(PING, ping, &ping), NULL);
 }
 
 const struct peer *link_peer(const struct link *link)

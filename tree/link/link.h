@@ -58,6 +58,13 @@ int link_send(struct link *link, const Evspace__Frame *header, const struct batc
 /** Send an Error frame with @text. */
 int link_send_error(struct link *link, uint32_t scope, int code, const char *text);
 
+/**
+ * link_send() what answers a question of @scope, since who asks waits: where it is more than fits
+ * into a frame, an error says so, and in @text what to do.
+ */
+void link_reply(struct link *link, uint32_t scope, const Evspace__Frame *header,
+		const struct batch *body, const char *text);
+
 /** Ask whether anybody is there, or @answer that. */
 void link_send_ping(struct link *link, bool answer);
 

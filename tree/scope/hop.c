@@ -89,16 +89,13 @@ static void hop_shut(struct hop *hop, uint32_t code, const struct error *why,
 
 static void hop_open(struct hop *hop)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Open open = *hop->scope->open;
 	struct error e;
 
 	open.scope = hop->user.scope;
 	open.place = wire_place_new(hop->place);
-	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
-	frame.open = &open;
 	link_send_pass(child_link(&hop->user), open.place->pass, open.signer);
-	if (link_send(child_link(&hop->user), &frame, NULL) == 0)
+	if (link_send(child_link(&hop->user), &WIRE_FRAME(OPEN, open, &open), NULL) == 0)
 		child_expect(&hop->user);
 	/* Else the link has failed, which is said of it next. */
 	else if (errno == EMSGSIZE) {
@@ -111,14 +108,11 @@ static void hop_open(struct hop *hop)
 
 static void hop_close(struct hop *hop, bool keep)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Close close = EVSPACE__CLOSE__INIT;
 
 	close.scope = hop->user.scope;
 	close.keep = keep;
-	frame.kind_case = EVSPACE__FRAME__KIND_CLOSE;
-	frame.close = &close;
-	link_send(child_link(&hop->user), &frame, NULL);
+	link_send(child_link(&hop->user), &WIRE_FRAME(CLOSE, close, &close), NULL);
 }
 
 static void hop_up(struct child_user *user)
@@ -233,7 +227,6 @@ bool hop_ready(const struct hop *hop)
 unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask)
 {
 	struct link *link = child_link(&hop->user);
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Ask down = *ask;
 	unsigned margin = ask->deadline_ms / 10 > 2 ? ask->deadline_ms / 10 : 2;
 
@@ -241,9 +234,7 @@ unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask)
 		return 0;
 	down.scope = hop->user.scope;
 	down.deadline_ms = ask->deadline_ms > margin ? ask->deadline_ms - margin : 1;
-	frame.kind_case = EVSPACE__FRAME__KIND_ASK;
-	frame.ask = &down;
-	if (link_send(link, &frame, NULL) < 0)
+	if (link_send(link, &WIRE_FRAME(ASK, ask, &down), NULL) < 0)
 		return 0;
 	hop->owes += ask->count;
 	child_expect(&hop->user);

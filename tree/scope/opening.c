@@ -2,7 +2,6 @@
 /* Lists the leaves of a place and the hosts that are not ready, and says so upstream. */
 #include "tree/scope/opening.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +41,6 @@ void opening_say(struct opening *o, struct link *up, uint32_t number, const Evsp
 		 const struct plan_place *place)
 {
 	size_t places = plan_size(place).places, n = 0;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Opened opened = EVSPACE__OPENED__INIT;
 	Evspace__Leaf *leaves = memory_new(places, sizeof(*leaves));
 	Evspace__Leaf **list = memory_new(places, sizeof(*list));
@@ -60,12 +58,9 @@ void opening_say(struct opening *o, struct link *up, uint32_t number, const Evsp
 	opened.generation = open->generation;
 	opened.unready = o->unready;
 	opened.n_unready = o->n_unready;
-	frame.kind_case = EVSPACE__FRAME__KIND_OPENED;
-	frame.opened = &opened;
-	if (link_send(up, &frame, NULL) < 0 && errno == EMSGSIZE)
-		link_send_error(up, number, EMSGSIZE,
-				"its leaves, and who is not ready, are more than fits into a "
-				"frame; open fewer hosts");
+	link_reply(up, number, &WIRE_FRAME(OPENED, opened, &opened), NULL,
+		   "its leaves, and who is not ready, are more than fits into a "
+		   "frame; open fewer hosts");
 	for (size_t i = 0; i < n; i++)
 		free(leaves[i].name);
 	for (size_t i = 0; i < o->n_unready; i++)

@@ -143,7 +143,6 @@ static void scope_done(void *arg, struct wave *w)
 {
 	struct scope *s = arg;
 	struct ask ask = {.wave = w->number, .have = w->have, .again = w->again};
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	Evspace__Missing *messages = NULL, **list = NULL;
 	uint64_t cpu = clock_cpu_us();
@@ -168,12 +167,9 @@ static void scope_done(void *arg, struct wave *w)
 	answer.sent_ns = clock_mono_ns();
 	dictionary_fill(&s->said, s->scope_shared->names, &answer);
 	s->cpu_us = cpu;
-	frame.kind_case = EVSPACE__FRAME__KIND_ANSWER;
-	frame.answer = &answer;
 	scope_trace(s, w, w->cpu_us - below_us);
-	if (link_send(s->up, &frame, &w->batch) < 0 && errno == EMSGSIZE)
-		link_send_error(s->up, s->number, EMSGSIZE,
-				"an answer is more than fits into a frame; ask for fewer hosts");
+	link_reply(s->up, s->number, &WIRE_FRAME(ANSWER, answer, &answer), &w->batch,
+		   "an answer is more than fits into a frame; ask for fewer hosts");
 	scope_answered(s, w);
 	free(messages);
 	free(list);

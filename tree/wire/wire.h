@@ -36,6 +36,12 @@ struct wire_limits {
 	uint32_t header[EVSPACE__FRAME__KIND_MAP_APPLIED + 1];
 };
 
+/** A frame of the kind @KIND, which the message that @pointer points to is the @member of. */
+#define WIRE_FRAME(KIND, member, pointer)                                               \
+	((Evspace__Frame){.base = PROTOBUF_C_MESSAGE_INIT(&evspace__frame__descriptor), \
+			  .kind_case = EVSPACE__FRAME__KIND_##KIND,                     \
+			  .member = (pointer)})
+
 /** Who has not said hello yet; consumers; parents, whose questions have plan parts; children, who
  * alone have bodies to send. */
 extern const struct wire_limits wire_hello_limits, wire_consumer_limits, wire_parent_limits,
