@@ -3,7 +3,7 @@
 #   file PATH LINES            include PATH INCLUDED         struct PATH NAME
 #   function PATH NAME LINES static|public                   prototype PATH NAME
 #   unknown PATH NAME PARAMETER   (a comment on NAME speaks of @PARAMETER, which it does not have)
-#   use PATH NAME COUNT            (a word in the code of a .c file; COUNT times)
+#   use PATH NAME COUNT            (a word in the code of a file; COUNT times)
 
 function ended(    word)
 {
@@ -52,8 +52,11 @@ function code(line,    out, i, c)
 	return out
 }
 
+# Names of structs and members are none of functions.
 function words_used(text,    n, i, list)
 {
+	if (path ~ /\.[ch]$/)
+		gsub(/(^|[^A-Za-z0-9_])(struct|enum|union) [a-z_][a-z0-9_]*|(->|\.)[a-z_][a-z0-9_]*/, " ", text)
 	n = split(text, list, /[^A-Za-z0-9_]+/)
 	for (i = 1; i <= n; i++)
 		if (list[i] ~ /^[a-z_][a-z0-9_]*$/)

@@ -99,6 +99,43 @@ includes_have_no_circle() {
 	[ -z "$circles" ] || { echo "these include each other: $circles"; return 1; }
 }
 
+# told_of_product: what tests/code.awk tells of what is not tests.
+told_of_product() {
+	tracked 'pathmap/*.[ch]' 'tree/*.[ch]' 'node-agent/*.[ch]' 'consumers/*.[ch]' | for_all awk -f tests/code.awk
+}
+
+# room_of FILE: the folder whose README.md tells of it.
+room_of() {
+	local room=${1%/*}
+
+	while ! [ -f "$room/README.md" ]; do
+		room=${room%/*}
+	done
+	echo "$room"
+}
+
+# Files that call each other are of one room, whose README.md names them and says why.
+calls_in_circles_are_explained() {
+	local circle file room status=0
+	local -a files
+
+	while read -r circle; do
+		read -ra files <<<"$circle"
+		room=$(room_of "${files[0]}")
+		for file in "${files[@]}"; do
+			if [ "$(room_of "$file")" != "$room" ]; then
+				echo "these call each other across rooms: $circle"
+				status=1
+				break
+			elif ! grep -qF "${file##*/}\`" "$room/README.md"; then
+				echo "$file is in a circle of calls that $room/README.md does not explain: $circle"
+				status=1
+			fi
+		done
+	done < <(told_of_product | awk -f tests/calls.awk | awk -f tests/circles.awk)
+	return $status
+}
+
 # style_case NAME TOOL COMMAND: a case that needs a git checkout, and TOOL.
 style_case() {
 	if ! [ -e .git ]; then
@@ -121,5 +158,6 @@ style_case "shell scripts parse" bash scripts_parse
 style_case "every source has its SPDX line" bash licensed
 style_case "the rules of the house are kept" awk rules_kept
 style_case "no includes in a circle" awk includes_have_no_circle
+style_case "calls in a circle are of one room, and explained there" awk calls_in_circles_are_explained
 style_case "every test is one of make check's" grep tests_are_run
 tap_done

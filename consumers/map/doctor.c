@@ -26,7 +26,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
 #include "pathmap/base/table.h"
-#include "tree/data/clock-host.h"
+#include "tree/data/clock.h"
 #include "tree/link/tls.h"
 
 #define DOCTOR_SCHEMA 1
@@ -141,7 +141,7 @@ static void clock_check(struct doctor *doctor, struct doctor_finding *f)
 		return;
 	}
 	f->state = STATE_WARN;
-	errorf(&f->text, clock_host_trusts_tsc(CLOCK_HOST_SOURCES)
+	errorf(&f->text, clock_trusts_tsc(CLOCK_SOURCES)
 				 ? "no invariant time stamp counter: CLOCK_MONOTONIC is used"
 				 : "the kernel has found the time stamp counter unstable: "
 				   "CLOCK_MONOTONIC is used");

@@ -36,7 +36,8 @@ static uint32_t segment_modules(const struct segment *s)
 	return n < s->layout.modules_max ? n : s->layout.modules_max;
 }
 
-const struct segment_module *segment_module(const struct segment *s, uint32_t i)
+/* NULL: not complete yet. */
+static const struct segment_module *segment_module(const struct segment *s, uint32_t i)
 {
 	const struct segment_module *entry = table_of(s) + i;
 

@@ -27,10 +27,6 @@ _Static_assert(sizeof(struct segment_module) == 512, "module entries are 512 byt
  */
 void segment_module_add(struct segment *s, const struct segment_module *like);
 
-/** Modules of a mapped segment: how many (never more than fit), and each; NULL: not complete yet.
- */
-const struct segment_module *segment_module(const struct segment *s, uint32_t i);
-
 /** The module whose code @address is in, or NULL. */
 const struct segment_module *segment_module_find(const struct segment *s, uint64_t address);
 

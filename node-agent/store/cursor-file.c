@@ -3,6 +3,7 @@
  * of the last waves, so that a wave is one write a block. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "node-agent/store/cursor-private.h"
@@ -150,4 +151,31 @@ int cursor_columns_reserve(int fd, uint32_t from, uint32_t rows)
 		}
 	}
 	return 0;
+}
+
+/* ---- its use ---- */
+
+int cursor_use_read(int fd, struct cursor_use *use)
+{
+	struct cursor_head head;
+
+	/* Of another boot, or what somebody made up. */
+	if (cursor_head_read(fd, &head) < 0 || head.used_ns > clock_mono_ns())
+		return -1;
+	*use = (struct cursor_use){
+		.used_ns = head.used_ns,
+		.left = head.left,
+		.keep_ns = head.keep_ns,
+	};
+	memcpy(use->peer, head.peer, sizeof(use->peer));
+	return 0;
+}
+
+uint64_t cursor_use_rest(const struct cursor_use *use, uint64_t retention_ns)
+{
+	bool short_lived = use->left && use->keep_ns < retention_ns;
+	uint64_t keep = short_lived ? use->keep_ns : retention_ns;
+	uint64_t unused = clock_mono_ns() - use->used_ns;
+
+	return keep > unused ? keep - unused : 0;
 }

@@ -273,31 +273,6 @@ void cursor_close(struct cursor *c, bool keep)
 	errno = saved;
 }
 
-int cursor_use_read(int fd, struct cursor_use *use)
-{
-	struct cursor_head head;
-
-	/* Of another boot, or what somebody made up. */
-	if (cursor_head_read(fd, &head) < 0 || head.used_ns > clock_mono_ns())
-		return -1;
-	*use = (struct cursor_use){
-		.used_ns = head.used_ns,
-		.left = head.left,
-		.keep_ns = head.keep_ns,
-	};
-	memcpy(use->peer, head.peer, sizeof(use->peer));
-	return 0;
-}
-
-uint64_t cursor_use_rest(const struct cursor_use *use, uint64_t retention_ns)
-{
-	bool short_lived = use->left && use->keep_ns < retention_ns;
-	uint64_t keep = short_lived ? use->keep_ns : retention_ns;
-	uint64_t unused = clock_mono_ns() - use->used_ns;
-
-	return keep > unused ? keep - unused : 0;
-}
-
 /* ---- rows ---- */
 
 bool cursor_resumed(const struct cursor *c)

@@ -1,34 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks the kernel what it thinks of the TSC, and notices that the host has been suspended. */
+/* Notices that the host has been suspended. */
 #include "tree/data/clock-host.h"
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 /** Less is the time between two readings of clocks. */
 #define SLEEP_LEAST_NS 50000000u
-
-bool clock_host_trusts_tsc(const char *folder)
-{
-	char path[256], text[256], *rest = text;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/available_clocksource", folder);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return true;
-	text[n] = '\0';
-	for (const char *name; (name = strsep(&rest, " \n"));)
-		if (strcmp(name, "tsc") == 0)
-			return true;
-	return false;
-}
 
 /* Of a few tries the one in which least time went by between the two clocks. */
 uint64_t clock_host_slept_ns(void)

@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What may go wrong with this host's ticks: a TSC that the kernel mistrusts, a host that sleeps. */
+/* What may go wrong with this host's ticks: a host sleeps. */
 #ifndef EVSPACE_CLOCK_HOST_H
 #define EVSPACE_CLOCK_HOST_H
 
-#include <stdbool.h>
-
 #include "tree/data/clock.h"
-
-/** Where the kernel says which clock sources it would use. */
-#define CLOCK_HOST_SOURCES "/sys/devices/system/clocksource/clocksource0"
-
-/**
- * Does the kernel trust the time stamp counter, by this folder of its clock sources? A TSC that it
- * has found unstable is not among the available ones. Where the folder cannot be read, as in some
- * containers, what the processor says of itself has to do.
- */
-bool clock_host_trusts_tsc(const char *folder);
 
 /** This host's clock for those who relate ticks to time for long. */
 struct clock_host {

@@ -5,13 +5,12 @@
 #include <fcntl.h>
 #include <float.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
-
-#include "tree/data/clock-host.h"
 
 #define NS_PER_S 1000000000
 
@@ -24,6 +23,26 @@
 /** A line is used up to this far outside its two pairs. */
 #define LINE_REACH_NS 1e9
 
+bool clock_trusts_tsc(const char *folder)
+{
+	char path[256], text[256], *rest = text;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/available_clocksource", folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return true;
+	text[n] = '\0';
+	for (const char *name; (name = strsep(&rest, " \n"));)
+		if (strcmp(name, "tsc") == 0)
+			return true;
+	return false;
+}
+
 static enum clock_kind kind_of_host(void)
 {
 #if defined(__x86_64__)
@@ -32,7 +51,7 @@ static enum clock_kind kind_of_host(void)
 	/* Intel SDM 18.17.1 and AMD APM vol. 3 E.4.7: "the TSC runs at a constant rate in all
 	 * states" */
 	if (__get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8 &&
-	    clock_host_trusts_tsc(CLOCK_HOST_SOURCES))
+	    clock_trusts_tsc(CLOCK_SOURCES))
 		return CLOCK_TICKS_TSC;
 #endif
 	return CLOCK_TICKS_MONO;

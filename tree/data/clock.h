@@ -4,6 +4,7 @@
 #ifndef EVSPACE_CLOCK_H
 #define EVSPACE_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -35,6 +36,16 @@ struct clock_line {
 	double ns_per_tick;
 	double error_ns;
 };
+
+/** Where the kernel says which clock sources it would use. */
+#define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0"
+
+/**
+ * Does the kernel trust the time stamp counter, by this folder of its clock sources? A TSC that it
+ * has found unstable is not among the available ones. Where the folder cannot be read, as in some
+ * containers, what the processor says of itself has to do.
+ */
+bool clock_trusts_tsc(const char *folder);
 
 /** The kind of ticks of this process: the TSC, if processor and kernel trust it. Then constant. */
 enum clock_kind clock_kind(void);
