@@ -61,8 +61,9 @@ static void help(FILE *out)
 	      "exit codes of all commands:\n"
 	      "\n"
 	      "  0    all is well, or it was done\n"
-	      "  1    bad news (somebody is stuck, a host does not answer), or it failed\n"
-	      "  2    wrong options or arguments, or there is no such run or view\n"
+	      "  1    it failed, there is no such run, or bad news: somebody is stuck, a host\n"
+	      "       does not answer\n"
+	      "  2    wrong options or arguments: no such view, several runs and none said\n"
 	      "  3    no connection to an agent, or it refuses\n"
 	      "  125  run, exec: evspace itself failed; else the program's exit code\n",
 	      out);

@@ -61,7 +61,7 @@ precedes() {
 run_and_rate() {
 	evspace profile save slow --connect "$bed_entry" --entry front --tls "$tls" --run nosuch --rate 4 &&
 		# 8 pauses of 250 ms, not of 100 ms
-		says 0 '9 waves ([0-4]\.[0-9]/s)' evspace events --profile slow --wait --count 9 --csv
+		says 1 '9 waves ([0-4]\.[0-9]/s)' evspace events --profile slow --wait --count 9 --csv
 }
 
 run_is_asked_for() {

@@ -110,8 +110,21 @@ tap_case "a view that does not exist" usage "no view \`nonsense\`; there are vol
 # Where hosts are many, one that has no such run cannot say that nobody has it.
 bed_start alone evspace agent --node alone
 bed_until bed_ready alone
-tap_case "a run that does not exist" usage "there is no run 'nonsense'; there are: steady" \
+tap_case "a run that does not exist, and those that do" refused 1 "there is no run 'nonsense'; there are: steady" \
 	evspace events --connect "unix:$EVSPACE_DIR/agent-alone.sock" --run nonsense
+# One rule for all commands: a run that nobody has is found out by looking, so it is bad news.
+for entry in "unix:$EVSPACE_DIR/agent-alone.sock" "$bed_entry"; do
+	for command in heartbeat 'heartbeat --check --count 2' events 'view rates' 'events --wait --count 2' 'view rates --wait --count 2' \
+		'view rates --wait --duration 1' collect 'collect --identity control off' 'discard --identity control' \
+		'map discover --identity control'; do
+		tap_case "evspace $command, of ${entry/$EVSPACE_DIR/…}: a run that does not exist" \
+			refused 1 '' sh -c "evspace $command --connect '$entry' --run nonsense >&2"
+	done
+done
+tap_case "evspace purge: a run that does not exist" refused 1 "there is no run nonsense" evspace purge nonsense
+tap_case "evspace map discover: the same of this host" refused 1 "there is no run 'nonsense'" evspace map discover --run nonsense
+tap_case "a view with a letter too many" usage 'no view `ratess`; did you mean `rates`?' \
+	evspace view ratess --connect "unix:$EVSPACE_DIR/agent-alone.sock"
 tap_case "several agents on this host" usage "say which with --connect: unix:" evspace events
 tap_case "an agent that is not the entry" usage "the entry of its pathmap is front: connect to $bed_entry" \
 	evspace events --connect "127.0.0.1:$((port + 1))" --entry ga

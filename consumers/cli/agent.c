@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/help.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/preload.h"
-#include "pathmap/base/quantity.h"
 #include "node-agent/agent.h"
 #include "node-agent/prefork.h"
 #include "node-agent/store/store.h"
@@ -22,27 +20,10 @@ static const char agent_help[] =
 	"usage: evspace agent [options]\n"
 	"\n"
 	"Hold this node's trace elements and serve views of them, until SIGTERM or Ctrl-C.\n"
-	"Without options: this host alone, through a Unix socket that the other commands find.\n"
-	"\n"
-	"  --pathmap DIR     application.map, cluster.map and mapping.map; makes gather trees\n"
-	"  --node NAME       which node of the pathmap this is (default: the host's name); "
-	"several\n"
-	"                    on this machine, such as w[0-3]: an agent each\n"
-	"  --listen ADDR     HOST:PORT for other agents and for consumers outside, by TLS\n"
-	"                    (default: the node's address in the pathmap)\n"
-	"  --tls DIR         certificates made by evspace-certs: ca.pem, NAME.pem, NAME.key\n"
-	"                    (default: $EVSPACE_TLS)\n"
-	"  --above NAMES     agents that may ask this one for its part of a tree, such as\n"
-	"                    front,ga: beside those of its map; without a map nobody else may\n"
-	"  --retention TIME  how long elements of ended processes are kept, such as 90s, 1h, 2d\n"
-	"                    (default 1h)\n"
-	"  --monitored       record what it does itself from now on, for --of evspace (default: "
-	"while\n"
-	"                    somebody looks)\n"
-	"  --allow WHO       other users of this host that may observe (not control) through the\n"
-	"                    Unix socket: USER,@GROUP,... (default: only you and root)\n"
-	"  --help            this text\n"
-	"\n"
+	"Without options: this host alone, through a Unix socket that the other commands find.\n";
+
+/* Behind its options. */
+static const char agent_more[] =
 	"The elements are files below $EVSPACE_DIR (default /dev/shm/evspace-UID). They outlive "
 	"the\n"
 	"agent: a new one goes on where the old one was. \"%n\" in EVSPACE_DIR is the node's "
@@ -80,90 +61,79 @@ static int nodes_check(const struct agent_options *o, const struct hostlist *nod
 	return -1;
 }
 
-/* It takes options only. */
-static int words_check(int argc, char **argv)
-{
-	if (optind == argc)
-		return 0;
-	fprintf(stderr, "evspace agent: '%s' is not wanted here; try '%s --help'\n", argv[optind],
-		argv[0]);
-	return -1;
-}
-
-static const struct option options[] = {
-	{"pathmap", required_argument, NULL, 'p'},
-	{"node", required_argument, NULL, 'n'},
-	{"listen", required_argument, NULL, 'l'},
-	{"tls", required_argument, NULL, 't'},
-	{"retention", required_argument, NULL, 'r'},
-	{"above", required_argument, NULL, 'b'},
-	{"monitored", no_argument, NULL, 'm'},
-	{"allow", required_argument, NULL, 'a'},
-	{"help", no_argument, NULL, 'h'},
-	{NULL, 0, NULL, 0},
-};
-
 /* What the command line says, and the lists that its options point to. */
 struct said {
+	struct common common;
 	struct agent_options options;
 	struct hostlist nodes, above;
 	struct allow allow;
 };
 
-/* Returns 0, or -1 with what would be right in @e. */
-static int option_take(struct said *said, int code, const char *value, struct error *e)
+static int node_take(void *into, const char *value, struct error *e)
 {
-	struct agent_options *o = &said->options;
+	struct said *said = into;
 
-	switch (code) {
-	case 'p':
-		o->pathmap = value;
-		return 0;
-	case 'n':
-		hostlist_fini(&said->nodes);
-		if (nodes_parse(value, &said->nodes, e) < 0)
-			return -1;
-		o->node = said->nodes.names[0];
-		return 0;
-	case 'l':
-		o->listen = value;
-		return address_check(value, true, e);
-	case 't':
-		o->tls = value;
-		return 0;
-	case 'b':
-		o->above = &said->above;
-		return nodes_parse(value, &said->above, e);
-	case 'r':
-		return quantity_duration(value, QUANTITY_SECONDS, &o->retention_ns, e);
-	case 'm':
-		o->monitored = true;
-		return 0;
-	default:
-		o->allow = &said->allow;
-		return allow_parse(&said->allow, value, e);
-	}
+	hostlist_fini(&said->nodes);
+	if (nodes_parse(value, &said->nodes, e) < 0)
+		return -1;
+	said->options.node = said->nodes.names[0];
+	return 0;
 }
 
-static int options_take(int argc, char **argv, struct said *said)
+static int listen_take(void *into, const char *value, struct error *e)
 {
-	struct error e;
-	int c, index = 0;
+	struct said *said = into;
 
-	while ((c = options_next(argc, argv, true, options, &index)) != -1) {
-		if (c == 'h') {
-			help_print(agent_help);
-			exit(EXIT_FINE);
-		}
-		if (c == '?')
-			return -1;
-		if (option_take(said, c, optarg, &e) < 0) {
-			fprintf(stderr, "%s: --%s: %s\n", argv[0], options[index].name, e.text);
-			return -1;
-		}
-	}
-	return words_check(argc, argv) < 0 ? -1 : nodes_check(&said->options, &said->nodes);
+	said->options.listen = value;
+	return address_check(value, true, e);
 }
+
+static int above_take(void *into, const char *value, struct error *e)
+{
+	struct said *said = into;
+
+	said->options.above = &said->above;
+	return nodes_parse(value, &said->above, e);
+}
+
+static int allow_take(void *into, const char *value, struct error *e)
+{
+	struct said *said = into;
+
+	said->options.allow = &said->allow;
+	return allow_parse(&said->allow, value, e);
+}
+
+#define AT(member) .at = offsetof(struct said, options.member)
+
+static const struct option_row agent_rows[] = {
+	{"pathmap", "DIR", OPTION_TEXT, AT(pathmap),
+	 .help = "application.map, cluster.map and mapping.map; makes gather trees"},
+	{"node", "NAME", .take = node_take,
+	 .help = "which node of the pathmap this is (default: the host's name); several on this "
+		 "machine, such as w[0-3]: an agent each"},
+	{"listen", "ADDR", .take = listen_take,
+	 .help = "HOST:PORT for other agents and for consumers outside, by TLS (default: the "
+		 "node's address in the pathmap)"},
+	{"tls", "DIR", OPTION_TEXT, AT(tls),
+	 .help = "certificates made by evspace-certs: ca.pem, NAME.pem, NAME.key (default: "
+		 "$EVSPACE_TLS)"},
+	{"above", "NAMES", .take = above_take,
+	 .help = "agents that may ask this one for its part of a tree, such as front,ga: beside "
+		 "those of its map; without a map nobody else may"},
+	{"retention", "TIME", OPTION_TIME, AT(retention_ns),
+	 .help = "how long elements of ended processes are kept, such as 90s, 1h, 2d (default 1h)"},
+	{"monitored", NULL, OPTION_FLAG, AT(monitored),
+	 .help = "record what it does itself from now on, for --of evspace (default: while "
+		 "somebody looks)"},
+	{"allow", "WHO", .take = allow_take,
+	 .help = "other users of this host that may observe (not control) through the Unix "
+		 "socket: USER,@GROUP,... (default: only you and root)"},
+	{0},
+};
+
+static const struct usage agent_usage = {
+	.help = agent_help, .after = agent_more, .own = agent_rows};
 
 static int agent_serve(const struct agent_options *o)
 {
@@ -207,8 +177,11 @@ int agent_main(int argc, char **argv)
 	struct error e;
 	int code;
 
-	if (options_take(argc, argv, &said) < 0) {
+	code = options_parse(argc, argv, &agent_usage, &said, &said.common);
+	if (code < 0 && nodes_check(o, &said.nodes) < 0)
 		code = EXIT_USAGE;
+	if (code >= 0) {
+		; /* --help, or it is wrong */
 	} else if (!(o->base = agent_base(o, &said.nodes, base, sizeof(base), &e))) {
 		fprintf(stderr, "evspace agent: %s\n", e.text);
 		code = EXIT_BAD_NEWS;

@@ -5,11 +5,15 @@
 
 #include <stdbool.h>
 
-/** Exit codes of all subcommands (docs/consumers.md). */
+/**
+ * Exit codes of all subcommands (docs/consumers.md). What can be known without looking, such as a
+ * wrong option or a view that is in no map, is wrong usage; what only looking shows is bad news: so
+ * is a run that nobody has, now, or by the end of --wait.
+ */
 enum exit_code {
 	EXIT_FINE = 0,
-	EXIT_BAD_NEWS = 1, /* the check failed, or the answer is bad news where asked for one */
-	EXIT_USAGE = 2,	   /* wrong options or arguments */
+	EXIT_BAD_NEWS = 1, /* it failed, there is no such run, or the answer of a check is bad */
+	EXIT_USAGE = 2,	   /* wrong options or arguments, no such view, or several runs */
 	EXIT_NO_CONNECTION = 3, /* no agent, refused, or lost and not found again */
 	EXIT_RUN_FAILED = 125,	/* from `run` and `exec`: evspace itself failed, not the program */
 };

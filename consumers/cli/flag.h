@@ -3,9 +3,7 @@
 #ifndef EVSPACE_FLAG_H
 #define EVSPACE_FLAG_H
 
-#include <getopt.h>
-#include <stdbool.h>
-#include <stddef.h>
+#include "consumers/cli/options.h"
 
 /** What collectors read from their environment. */
 enum flag {
@@ -35,17 +33,8 @@ const char *flag_name(enum flag flag);
 /** What would be right: "a number from 1 to 4096". */
 const char *flag_right(enum flag flag);
 
-/** Options that flags_options() makes at most, and the last one that ends a getopt_long(3) table.
- */
-#define FLAG_OPTIONS (FLAGS + 1)
-
-/** Write the flags into @table, as getopt_long(3) takes them, and an end behind them. */
-void flags_options(struct option table[FLAG_OPTIONS]);
-
-/** Take what getopt_long() returned. False: it is none of these flags. */
-bool flags_take(struct flags *flags, int code, const char *value);
-
-/** The part of a --help text that describes the flags and their variables. */
-void flags_help(void);
+/** The flags as options of a command, but for --run, which means something else in each; what they
+ * say goes into a struct flags. */
+extern const struct option_row flag_rows[];
 
 #endif

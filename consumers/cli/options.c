@@ -1,419 +1,314 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses what all consumers understand, and turns failures into messages and exit codes. */
+/* Reads command lines by tables of options, says what is wrong with them, and prints --help. */
 #include "consumers/cli/options.h"
 
-#include <limits.h>
-#include <signal.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/help.h"
-#include "consumers/cli/profile.h"
-#include "consumers/cli/unit.h"
-#include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/model/pattern.h"
 #include "pathmap/base/quantity.h"
-#include "pathmap/model/recording.h"
-#include "tree/scope/ask.h"
-#include "tree/data/span.h"
+#include "pathmap/grammar/directive.h"
 
-enum {
-	CONNECT = 1,
-	PROFILE,
-	TLS,
-	IDENTITY,
-	ENTRY,
-	RUN,
-	OF,
-	VIEW,
-	SELECT,
-	RATE,
-	WINDOW,
-	DEADLINE,
-	COUNT,
-	DURATION,
-	COMPRESS,
-	PATIENCE,
-	MONITORED,
-	WAIT,
-	JSON
+/* Rows that a command has at most, shared ones among them. */
+#define ROWS_MOST 64
+
+/* What getopt_long(3) returns for the first row: no character. */
+#define FIRST_CODE 256
+
+/* Where --help says what an option is for. */
+#define HELP_COLUMN 20
+
+/* All rows of a command, in the order of --help, where each stores, and their names as
+ * getopt_long(3) takes them. */
+struct option_table {
+	const struct option_row *rows[ROWS_MOST];
+	void *into[ROWS_MOST];
+	struct option table[ROWS_MOST + 1];
+	size_t n, n_table;
 };
 
-/* The options that commands share, in the order in which --help has them. */
-static const struct {
-	const char *name;
-	bool takes_value;
-	int code;
-	unsigned group; /* enum options_group; 0: all commands take it */
-	const char *help;
-} shared[] = {
-	{"connect", true, CONNECT, 0,
-	 "  --connect ADDR    HOST:PORT or unix:PATH of the entry agent\n"
-	 "                    (default: $EVSPACE_CONNECT, else this host's only agent)\n"},
-	{"profile", true, PROFILE, 0,
-	 "  --profile NAME    as `evspace profile save NAME` has noted, but for what is said\n"
-	 "                    here or in variables (default: $EVSPACE_PROFILE)\n"},
-	{"tls", true, TLS, 0,
-	 "  --tls DIR         certificates made by evspace-certs, for HOST:PORT\n"
-	 "                    (default: $EVSPACE_TLS, else ~/.config/evspace/tls)\n"},
-	{"identity", true, IDENTITY, 0,
-	 "  --identity NAME   NAME.pem and NAME.key there (default: observe, else the\n"
-	 "                    only one)\n"},
-	{"entry", true, ENTRY, 0,
-	 "  --entry NAME      node whose agent must answer at HOST:PORT, by its certificate\n"
-	 "                    (default: $EVSPACE_ENTRY, else HOST, unless it is a number)\n"},
-	{"run", true, RUN, OPTIONS_VIEW,
-	 "  --run NAME        which run (default: $EVSPACE_RUN, else the only live one)\n"},
-	{"of", true, OF, OPTIONS_VIEW,
-	 "  --of evspace      not a program: what agents and monitored consumers do themselves\n"},
-	{"view", true, VIEW, OPTIONS_VIEW,
-	 "  --view NAME       a view of the pathmap's application map\n"},
-	{"select", true, SELECT, OPTIONS_VIEW,
-	 "  --select PATTERN  only these elements, such as '/*/*/rank[0-3]/**'; may be repeated\n"},
-	{"rate", true, RATE, OPTIONS_WAVES,
-	 "  --rate HZ|max     how often to look, in waves per second (default: heartbeat 1, events "
-	 "10;\n"
-	 "                    without it a stream looks oftener while elements fill faster, for\n"
-	 "                    at most 10 % of a core of the busiest host)\n"},
-	{"window", true, WINDOW, OPTIONS_WAVES,
-	 "  --window N        waves under way at once, 1 to 64 (default 1)\n"},
-	{"deadline", true, DEADLINE, OPTIONS_VIEW,
-	 "  --deadline TIME   how long hosts are waited for, such as 500ms, or 500 (default 1s,\n"
-	 "                    60s at most)\n"},
-	{"count", true, COUNT, OPTIONS_WAVES, "  --count N         end after N waves\n"},
-	{"duration", true, DURATION, OPTIONS_WAVES,
-	 "  --duration TIME   end after 500ms, 90s, 90, 10m, 1h …\n"},
-	{"compress", true, COMPRESS, OPTIONS_WAVES,
-	 "  --compress WHEN   what agents send: auto (on a slow connection; default), never, or\n"
-	 "                    always (through a tunnel, say, that hides how slow it is)\n"},
-	{"patience", true, PATIENCE, OPTIONS_WAVES,
-	 "  --patience TIME   how long a broken connection is tried again (default 2m)\n"},
-	{"monitored", false, MONITORED, OPTIONS_WAVES,
-	 "  --monitored       record what this command itself does, for others' --of evspace\n"},
-	{"wait", false, WAIT, OPTIONS_WAVES,
-	 "  --wait            wait for the run if it is not there yet; without --run for one\n"
-	 "                    that lives\n"},
-	{"json", false, JSON, 0, "  --json            one JSON object a line, with \"schema\":1\n"},
+/* ---- what is wrong ---- */
+
+int options_word(const char *command, const char *word, const char *const *words, size_t n)
+{
+	const char *nearest = word_nearest(word, words, n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(words[i], word) == 0)
+			return (int)i;
+	fprintf(stderr, "%s: ", command);
+	if (nearest)
+		fprintf(stderr, "there is no '%s'; did you mean '%s'?", word, nearest);
+	else
+		fprintf(stderr, "'%s' is none of", word);
+	for (size_t i = 0; !nearest && i < n; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+	fprintf(stderr, "%s try '%s --help'\n", nearest ? "" : ";", command);
+	return -1;
+}
+
+/* No option begins with it, or several do. */
+static void option_unknown(const char *command, const char *word, const struct option_table *rows)
+{
+	size_t length = strcspn(word, "="), could_be = 0;
+	const char *names[ROWS_MOST], *nearest;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, word);
+	fprintf(stderr, "%s: ", command);
+	for (size_t i = 0; i < rows->n_table; i++) {
+		names[i] = rows->table[i].name;
+		if (strncmp(name, names[i], strlen(name)) == 0)
+			fprintf(stderr, could_be++ ? ", --%s" : "--%s", names[i]);
+	}
+	nearest = could_be ? NULL : word_nearest(name, names, rows->n_table);
+	if (could_be)
+		fprintf(stderr, ": which of these is '--%s';", name);
+	else if (nearest)
+		fprintf(stderr, "there is no option '--%s'; did you mean '--%s'?", name, nearest);
+	else
+		fprintf(stderr, "there is no option '--%s';", name);
+}
+
+/* The word of short options in which getopt_long(3) has stopped. */
+static const char *option_short(int argc, char **argv)
+{
+	const char *word = optind < argc ? argv[optind] : "";
+
+	/* it goes on to the next word with the last letter */
+	return word[0] != '-' || word[1] != optopt || !word[2] ? argv[optind - 1] : word;
+}
+
+static void option_wrong(int argc, char **argv, const struct usage *usage, bool lacks,
+			 const struct option_table *rows)
+{
+	if (optopt >= FIRST_CODE || optopt == 'h')
+		fprintf(stderr, "%s: --%s takes %s", argv[0],
+			optopt == 'h' ? "help" : rows->rows[optopt - FIRST_CODE]->name,
+			lacks ? "a value, which is missing;" : "no value;");
+	else if (optopt)
+		fprintf(stderr, "%s: there is no option '%s';%s", argv[0], option_short(argc, argv),
+			usage->program ? " did you mean: evspace run -- mpirun -np 2 …?" : "");
+	else
+		option_unknown(argv[0], argv[optind - 1] + strlen("--"), rows);
+	fprintf(stderr, " try '%s --help'\n", argv[0]);
+}
+
+/* ---- --help ---- */
+
+#define WIDTH	  80
+#define LINE_MOST 1024
+
+/* What stands behind the name of an option or column begins no further right. */
+#define HANG_MOST 24
+
+/* With less, but some, a line is an example: it is no paragraph with the next one. */
+#define INDENT_LEAST 8
+
+struct fill {
+	char line[LINE_MOST];
+	size_t hang; /* where its words begin, and go on */
+	bool open;   /* words of the line before are in it, which the next one may follow */
 };
 
-#define SHARED	    (sizeof(shared) / sizeof(shared[0]))
-#define OPTIONS_MAX (SHARED + 16)
-
-#define NS_PER_MS UINT64_C(1000000)
-#define NS_MOST	  (UINT64_C(2678400) * QUANTITY_SECONDS) /* 31 days */
-
-static int set_select(struct common *c, const char *pattern, struct error *e)
+static size_t hang_of(const char *line)
 {
-	size_t at;
+	size_t indent = strspn(line, " "), i;
 
-	if (c->look.n_select == OPTIONS_SELECT_MAX)
-		return errorf(e, "more than %d patterns", OPTIONS_SELECT_MAX);
-	if (pattern_check(pattern, e) < 0 || recording_pattern_check(pattern, &at, e) < 0)
-		return -1;
-	c->select[c->look.n_select++] = pattern;
-	c->look.select = c->select;
-	return 0;
+	for (i = indent; i < HANG_MOST && line[i]; i++) {
+		size_t gap = strspn(line + i, " ");
+
+		if (gap > 1 && line[i + gap] != '#')
+			return i + gap;
+	}
+	return indent;
 }
 
-static int set_of(struct common *c, const char *what, struct error *e)
+/* The space at which the line can be broken best, 0: it fits, or there is none. What is to be
+ * pasted is broken before its comment. */
+static size_t break_of(const struct fill *f)
 {
-	if (strcmp(what, SPAN_RUN) != 0)
-		return errorf(e,
-			      "'%.60s' cannot be looked at; a program's run is --run, and "
-			      "EventSpace itself --of " SPAN_RUN,
-			      what);
-	c->look.run = SPAN_RUN;
-	return 0;
+	const char *comment = strstr(f->line, " # ");
+	size_t column = 0, at = 0, i;
+
+	for (i = 0; f->line[i] && column <= WIDTH; i++) {
+		if (f->line[i] == ' ' && i > f->hang)
+			at = i;
+		column += ((unsigned char)f->line[i] & 0xc0) != 0x80;
+	}
+	if (column > WIDTH && comment && comment >= f->line + f->hang)
+		at = (size_t)(comment - f->line);
+	return column > WIDTH ? at : 0;
 }
 
-static int set_compress(const char *when, enum evspace_compress *to, struct error *e)
+static void fill_break(struct fill *f)
 {
-	static const char *const names[] = {
-		[EVSPACE_COMPRESS_AUTO] = "auto",
-		[EVSPACE_COMPRESS_NEVER] = "never",
-		[EVSPACE_COMPRESS_ALWAYS] = "always",
-	};
+	char rest[sizeof(f->line)];
+	size_t at, end;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(when, names[i]) != 0)
+	f->open = false;
+	while ((at = break_of(f)) > 0) {
+		for (end = at; end > 0 && f->line[end - 1] == ' '; end--)
+			;
+		printf("%.*s\n", (int)end, f->line);
+		snprintf(rest, sizeof(rest), "%s", f->line + at + 1);
+		snprintf(f->line, sizeof(f->line), "%*s%.900s", (int)f->hang, "", rest);
+		f->open = true;
+	}
+	if (!f->open)
+		puts(f->line);
+}
+
+static void fill_line(struct fill *f, const char *line, size_t n)
+{
+	size_t indent = strspn(line, " "), used = strlen(f->line);
+	bool paragraph = indent == 0 || indent >= INDENT_LEAST;
+
+	if (f->open && n > 0 && paragraph && indent == f->hang) {
+		snprintf(f->line + used, sizeof(f->line) - used, " %.*s", (int)(n - indent),
+			 line + indent);
+	} else {
+		if (f->open)
+			puts(f->line);
+		snprintf(f->line, sizeof(f->line), "%.*s", (int)n, line);
+		f->hang = hang_of(f->line);
+	}
+	fill_break(f);
+}
+
+/* Print @text. Lines that are too wide go on in the next one, below where their words begin. */
+static void help_print(const char *text)
+{
+	struct fill f = {.open = false};
+	size_t n;
+
+	for (; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		fill_line(&f, text, n);
+	}
+	if (f.open)
+		puts(f.line);
+}
+
+static void row_print(const struct option_row *row)
+{
+	char head[64] = "", *text;
+
+	if (row->name)
+		snprintf(head, sizeof(head), "  --%s%s%s", row->name, row->value ? " " : "",
+			 row->value ? row->value : "");
+	if (strlen(head) > HELP_COLUMN - 2) {
+		puts(head);
+		*head = '\0';
+	}
+	text = memory_format("%-*s%s", row->name ? HELP_COLUMN : 0, head, row->help);
+	help_print(text);
+	free(text);
+}
+
+static void usage_print(const struct usage *usage, const struct option_table *rows)
+{
+	help_print(usage->help);
+	putchar('\n');
+	for (size_t i = 0; i < rows->n; i++)
+		row_print(rows->rows[i]);
+	if (usage->after) {
+		putchar('\n');
+		help_print(usage->after);
+	}
+}
+
+/* ---- the table ---- */
+
+/* Add those of @group, 0: all of them. */
+static void rows_add(struct option_table *rows, const struct option_row *row, unsigned groups,
+		     void *into)
+{
+	for (; row && (row->name || row->help); row++) {
+		if ((groups && !(row->group & groups)) || rows->n == ROWS_MOST)
 			continue;
-		*to = (enum evspace_compress)i;
-		return 0;
-	}
-	return errorf(e, "'%.60s' is none of auto, never and always", when);
-}
-
-/* From a millisecond to a month. */
-static int set_milliseconds(const char *text, uint64_t plain_ns, unsigned *ms, struct error *e)
-{
-	uint64_t ns;
-
-	if (quantity_duration(text, plain_ns, &ns, e) < 0)
-		return -1;
-	if (ns < NS_PER_MS || ns > NS_MOST)
-		return errorf(e, "'%.60s' is less than a millisecond, or longer than a month",
-			      text);
-	*ms = (unsigned)(ns / NS_PER_MS);
-	return 0;
-}
-
-/* Agents wait no longer. */
-static int set_deadline(const char *text, unsigned *ms, struct error *e)
-{
-	unsigned said = 0;
-
-	if (set_milliseconds(text, NS_PER_MS, &said, e) < 0)
-		return -1;
-	if (said > ASK_DEADLINE_MOST_MS)
-		return errorf(e,
-			      "'%.60s' is longer than the %u s that hosts are waited for at most",
-			      text, ASK_DEADLINE_MOST_MS / 1000);
-	*ms = said;
-	return 0;
-}
-
-/* Without it there is no limit. */
-static int set_duration(const char *text, uint64_t *ns, struct error *e)
-{
-	if (quantity_duration(text, QUANTITY_SECONDS, ns, e) < 0)
-		return -1;
-	return *ns ? 0 : errorf(e, "'%.60s' is no time to look", text);
-}
-
-static int set_common(struct common *c, int code, const char *value, struct error *e)
-{
-	struct evspace_options *o = &c->look;
-	switch (code) {
-	case CONNECT:
-		o->connect = value;
-		break;
-	case PROFILE:
-		c->profile = value;
-		break;
-	case TLS:
-		o->tls = value;
-		break;
-	case IDENTITY:
-		o->identity = value;
-		break;
-	case ENTRY:
-		o->entry = value;
-		break;
-	case RUN:
-		o->run = value;
-		break;
-	case OF:
-		return set_of(c, value, e);
-	case VIEW:
-		o->view = value;
-		break;
-	case SELECT:
-		return set_select(c, value, e);
-	case RATE:
-		c->rate_said = true;
-		return unit_rate(value, &o->rate_hz, e);
-	case WINDOW:
-		return quantity_count(value, 1, 64, &o->window, e);
-	case DEADLINE:
-		return set_deadline(value, &o->deadline_ms, e);
-	case COUNT:
-		return quantity_count(value, 1, UINT_MAX, &c->count, e);
-	case DURATION:
-		return set_duration(value, &c->duration_ns, e);
-	case COMPRESS:
-		return set_compress(value, &o->compress, e);
-	case PATIENCE:
-		return set_milliseconds(value, QUANTITY_SECONDS, &o->patience_ms, e);
-	case MONITORED:
-		o->monitored = 1;
-		break;
-	case WAIT:
-		o->wait = 1;
-		break;
-	case JSON:
-		c->json = true;
-		break;
-	}
-	return 0;
-}
-
-static bool takes(const struct common *common, size_t i)
-{
-	return !shared[i].group || (common->takes & shared[i].group);
-}
-
-/* The shared options that the command takes, --help, and its own behind them. */
-static void options_table(const struct common *common, const struct own_option *own,
-			  struct option *table)
-{
-	size_t n = 0;
-
-	table[n++] = (struct option){.name = "help", .val = 'h'};
-	for (size_t i = 0; i < SHARED; i++) {
-		if (takes(common, i))
-			table[n++] = (struct option){
-				.name = shared[i].name,
-				.has_arg = shared[i].takes_value ? required_argument : no_argument,
-				.val = shared[i].code,
+		if (row->name)
+			rows->table[rows->n_table++] = (struct option){
+				.name = row->name,
+				.has_arg = row->value ? required_argument : no_argument,
+				.val = into ? FIRST_CODE + (int)rows->n : 'h',
 			};
+		rows->rows[rows->n] = row;
+		rows->into[rows->n++] = into;
 	}
-	for (; own->name && n < OPTIONS_MAX; own++, n++) {
-		table[n] = (struct option){
-			.name = own->name,
-			.has_arg = own->takes_value ? required_argument : no_argument,
-			.val = own->code,
-		};
-	}
-	table[n] = (struct option){0};
 }
 
-static void options_help(const struct common *common)
+static int row_take(const struct option_row *row, void *into, const char *value, struct error *e)
 {
-	for (size_t i = 0; i < SHARED; i++) {
-		if (takes(common, i))
-			help_print(shared[i].help);
+	char *at = (char *)into + row->at;
+
+	if (row->take)
+		return row->take(into, value, e);
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(bool *)(void *)at = true;
+		break;
+	case OPTION_ONE:
+		*(int *)(void *)at = 1;
+		break;
+	case OPTION_TEXT:
+		memcpy(at, &value, sizeof(value));
+		break;
+	case OPTION_COUNT:
+		return quantity_count(value, 1, row->most, (unsigned *)(void *)at, e);
+	case OPTION_TIME:
+		return quantity_duration(value, QUANTITY_SECONDS, (uint64_t *)(void *)at, e);
 	}
-	puts("  --help            this text");
-}
-
-/* What no option has said: a variable, else the profile. */
-static int options_settle(struct common *c, struct error *e)
-{
-	const struct profile *profile = profile_chosen(c->profile, e);
-	struct evspace_options *o = &c->look;
-
-	if (!profile)
-		return -1;
-	if (!o->connect)
-		o->connect = config_variable("EVSPACE_CONNECT");
-	if (!o->connect)
-		o->connect = profile->connect;
-	/* Who answers at another address is not who answers at the profile's. */
-	if (!o->entry && !config_variable("EVSPACE_ENTRY") && o->connect == profile->connect)
-		o->entry = profile->entry;
-	if (!o->run)
-		o->run = config_variable("EVSPACE_RUN");
-	if (!o->run)
-		o->run = profile->run;
-	if (!o->tls && !config_variable("EVSPACE_TLS"))
-		o->tls = profile->tls;
-	if (!o->identity)
-		o->identity = profile->identity;
-	o->hurry = !c->rate_said && !profile->rate;
-	if (!c->rate_said && profile->rate && (c->takes & OPTIONS_WAVES))
-		return unit_rate(profile->rate, &o->rate_hz, e);
 	return 0;
 }
 
-/* ---- */
-
-int options_parse(int argc, char **argv, const char *help, const struct own_option *own,
-		  own_set *set, void *arg, struct common *common)
+static int words_take(int argc, char **argv, const struct usage *usage, struct common *common)
 {
-	struct option table[OPTIONS_MAX + 1];
-	struct error e;
-	int c, index = 0, rc;
-
-	options_table(common, own, table);
-	while ((c = options_next(argc, argv, true, table, &index)) != -1) {
-		if (c == 'h') {
-			help_print(help);
-			options_help(common);
-			return EXIT_FINE;
-		}
-		if (c == '?')
-			return EXIT_USAGE;
-		rc = c < 256 ? set_common(common, c, optarg, &e) : set(arg, c, optarg, &e);
-		if (rc < 0) {
-			fprintf(stderr, "%s: --%s: %s\n", argv[0], table[index].name, e.text);
-			return EXIT_USAGE;
-		}
-	}
-	if (options_settle(common, &e) < 0) {
-		fprintf(stderr, "%s: --profile: %s\n", argv[0], e.text);
-		return EXIT_USAGE;
-	}
 	common->words = argv + optind;
 	common->n_words = argc - optind;
-	if (common->n_words <= common->words_max)
+	if (usage->program || common->n_words <= usage->words_max)
 		return -1;
 	fprintf(stderr, "%s: '%s' is not wanted here; try '%s --help'\n", argv[0],
-		argv[optind + common->words_max], argv[0]);
+		common->words[usage->words_max], argv[0]);
 	return EXIT_USAGE;
 }
 
-struct evspace_client *options_open(const char *command, const struct common *common, int *code)
+int options_parse(int argc, char **argv, const struct usage *usage, void *into,
+		  struct common *common)
 {
-	enum evspace_failure failure;
-	char why[sizeof(((struct error *)0)->text)];
-	struct evspace_client *client = evspace_open(&common->look, &failure, why, sizeof(why));
+	static const struct option_row help[] = {{.name = "help", .help = "this text"}, {0}};
+	struct option_table rows = {.n = 0};
+	struct error e;
+	int c;
 
-	if (client)
-		return client;
-	fprintf(stderr, "%s: %s\n", command, why);
-	*code = failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
-	return NULL;
-}
-
-void options_close(struct common *common, struct evspace_client *client)
-{
-	evspace_close(client);
-	free(common->missing_said);
-	common->missing_said = NULL;
-}
-
-static struct evspace_client *caught;
-
-static void on_signal(int number)
-{
-	(void)number;
-	evspace_stop(caught);
-}
-
-void options_catch_signals(struct evspace_client *client)
-{
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
-
-	caught = client;
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
-}
-
-void options_note_missing(const char *command, struct common *common,
-			  const struct evspace_client *client)
-{
-	const struct evspace_wave *w = evspace_wave(client);
-	char *text = memory_copy("");
-
-	for (size_t i = 0; i < w->n_missing; i++) {
-		char *before = text;
-
-		if (!w->missing[i].reason[0])
-			continue;
-		text = memory_format("%sevspace %s: %s is missing: %s\n", before, command,
-				     w->missing[i].leaf, w->missing[i].reason);
-		free(before);
+	rows_add(&rows, usage->own, 0, into);
+	if (usage->takes)
+		rows_add(&rows, options_shared, usage->takes, common);
+	rows_add(&rows, help, 0, NULL);
+	rows_add(&rows, usage->more, 0, (char *)into + usage->more_at);
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, usage->program ? "+:h" : ":h", rows.table, NULL)) !=
+	       -1) {
+		if (c == 'h') {
+			usage_print(usage, &rows);
+			return EXIT_FINE;
+		}
+		if (c == '?' || c == ':') {
+			option_wrong(argc, argv, usage, c == ':', &rows);
+			return EXIT_USAGE;
+		}
+		c -= FIRST_CODE;
+		if (row_take(rows.rows[c], rows.into[c], optarg, &e) < 0) {
+			fprintf(stderr, "%s: --%s: %s\n", argv[0], rows.rows[c]->name, e.text);
+			return EXIT_USAGE;
+		}
 	}
-	if (!common->missing_said || strcmp(text, common->missing_said) != 0)
-		fputs(text, stderr);
-	free(common->missing_said);
-	common->missing_said = text;
-}
-
-void options_note_remapped(const char *command, const struct common *common,
-			   const struct evspace_client *client)
-{
-	const struct evspace_wave *w = evspace_wave(client);
-
-	if (!w->remapped)
-		return;
-	fprintf(stderr, "evspace %s: from wave %llu on by map generation %llu\n", command,
-		(unsigned long long)w->number, (unsigned long long)w->remapped);
-	if (common->json)
-		printf("{\"schema\":1,\"type\":\"remapped\",\"generation\":%llu,\"wave\":%llu}\n",
-		       (unsigned long long)w->remapped, (unsigned long long)w->number);
+	if ((usage->takes & OPTIONS_LOOK) && options_settle(common, usage->takes, &e) < 0) {
+		fprintf(stderr, "%s: --profile: %s\n", argv[0], e.text);
+		return EXIT_USAGE;
+	}
+	return words_take(argc, argv, usage, common);
 }

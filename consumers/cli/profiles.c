@@ -2,13 +2,13 @@
 /* evspace profile: shows, saves and removes profiles. */
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/help.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/profile.h"
 #include "pathmap/base/memory.h"
@@ -29,73 +29,55 @@ static const char profiles_help[] =
 	"examples:\n"
 	"  evspace profile save lab --connect front:7440 --tls certs --identity alice\n"
 	"  evspace --profile lab heartbeat\n"
-	"  evspace profile remove lab\n"
-	"\n"
-	"  --connect ADDR    HOST:PORT or unix:PATH of the entry agent\n"
-	"  --tls DIR         certificates made by evspace-certs\n"
-	"  --identity NAME   NAME.pem and NAME.key there\n"
-	"  --entry NAME      node whose agent must answer, where HOST is not its name\n"
-	"  --run NAME        which run\n"
-	"  --rate HZ|max     how often to look, in waves per second\n"
-	"  --json            one JSON object a line, with \"schema\":1\n"
-	"  --help            this text\n";
+	"  evspace profile remove lab\n";
 
-enum { JSON = 1, SETTING };
+struct profiles {
+	struct common common;
+	struct profile said;	/* borrowed texts */
+	struct profile profile; /* to be saved */
+	bool any;		/* a setting was said */
+};
 
-static const struct option options[] = {
-	{.name = "connect", .has_arg = required_argument, .val = SETTING},
-	{.name = "tls", .has_arg = required_argument, .val = SETTING},
-	{.name = "identity", .has_arg = required_argument, .val = SETTING},
-	{.name = "entry", .has_arg = required_argument, .val = SETTING},
-	{.name = "run", .has_arg = required_argument, .val = SETTING},
-	{.name = "rate", .has_arg = required_argument, .val = SETTING},
-	{.name = "json", .val = JSON},
-	{.name = "help", .val = 'h'},
+static const struct option_row profiles_rows[] = {
+	{"connect", "ADDR", OPTION_TEXT, .at = offsetof(struct profiles, said.connect),
+	 .help = "HOST:PORT or unix:PATH of the entry agent"},
+	{"tls", "DIR", OPTION_TEXT, .at = offsetof(struct profiles, said.tls),
+	 .help = "certificates made by evspace-certs"},
+	{"identity", "NAME", OPTION_TEXT, .at = offsetof(struct profiles, said.identity),
+	 .help = "NAME.pem and NAME.key there"},
+	{"entry", "NAME", OPTION_TEXT, .at = offsetof(struct profiles, said.entry),
+	 .help = "node whose agent must answer, where HOST is not its name"},
+	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct profiles, said.run),
+	 .help = "which run"},
+	{"rate", "HZ|max", OPTION_TEXT, .at = offsetof(struct profiles, said.rate),
+	 .help = "how often to look, in waves per second"},
 	{0},
 };
 
-struct profiles {
-	struct profile profile; /* to be saved */
-	bool json, said;	/* a setting was given */
-};
+static const struct usage profiles_usage = {
+	.help = profiles_help, .own = profiles_rows, .takes = OPTIONS_JSON, .words_max = INT_MAX};
 
 /* The profile will be used elsewhere: a folder is the same from everywhere. */
-static int setting_take(struct profiles *p, const char *name, const char *value, struct error *e)
-{
-	char **setting = profile_setting(&p->profile, name);
-
-	free(*setting);
-	*setting = strcmp(name, "tls") == 0 ? realpath(value, NULL) : memory_copy(value);
-	p->said = true;
-	if (!*setting)
-		return errorf(e, "%s: %s", value, strerror(errno));
-	return profile_check(name, *setting, e);
-}
-
-/* Returns -1 to go on, else the exit code. */
-static int profiles_parse(int argc, char **argv, struct profiles *p)
+static int settings_take(struct profiles *p)
 {
 	struct error e;
-	int c, index = 0;
 
-	while ((c = options_next(argc, argv, true, options, &index)) != -1) {
-		switch (c) {
-		case 'h':
-			help_print(profiles_help);
-			return EXIT_FINE;
-		case JSON:
-			p->json = true;
-			break;
-		case SETTING:
-			if (setting_take(p, options[index].name, optarg, &e) == 0)
-				break;
-			fprintf(stderr, "evspace profile: --%s: %s\n", options[index].name, e.text);
-			return EXIT_USAGE;
-		default:
-			return EXIT_USAGE;
-		}
+	for (const char *const *name = profile_settings; *name; name++) {
+		const char *said = *profile_setting(&p->said, *name);
+		char **setting = profile_setting(&p->profile, *name);
+
+		if (!said)
+			continue;
+		p->any = true;
+		*setting = strcmp(*name, "tls") == 0 ? realpath(said, NULL) : memory_copy(said);
+		if (!*setting)
+			errorf(&e, "%s: %s", said, strerror(errno));
+		else if (profile_check(*name, *setting, &e) == 0)
+			continue;
+		fprintf(stderr, "evspace profile: --%s: %s\n", *name, e.text);
+		return -1;
 	}
-	return -1;
+	return 0;
 }
 
 /* ---- showing ---- */
@@ -159,7 +141,7 @@ static int profiles_change(struct profiles *p, const char *action, const char *n
 	bool save = strcmp(action, "save") == 0, wrong;
 	struct error e;
 
-	if (save && !p->said) {
+	if (save && !p->any) {
 		fprintf(stderr,
 			"evspace profile: what shall %s remember? Say --connect or another "
 			"option; try --help\n",
@@ -175,28 +157,29 @@ static int profiles_change(struct profiles *p, const char *action, const char *n
 
 static int profiles_act(struct profiles *p, char **words, int n)
 {
-	bool known = n > 0 && (strcmp(words[0], "save") == 0 || strcmp(words[0], "remove") == 0);
+	static const char *const actions[] = {"save", "remove"};
+	int action = n ? options_word("evspace profile", words[0], actions, 2) : -1;
 
-	if (n == 0 && !p->said)
-		return profiles_show(p->json);
-	if (known && n == 2 && !p->json && (!p->said || strcmp(words[0], "save") == 0))
+	if (n == 0 && !p->any)
+		return profiles_show(p->common.json);
+	if (action >= 0 && n == 2 && !p->common.json && (!p->any || action == 0))
 		return profiles_change(p, words[0], words[1]);
-	if (known || n == 0)
+	if (action >= 0 || n == 0)
 		fprintf(stderr,
 			"evspace profile: write evspace profile save NAME --connect ADDR ..., "
 			"or evspace profile remove NAME\n");
-	else
-		fprintf(stderr, "evspace profile: '%s' is none of save, remove\n", words[0]);
 	return EXIT_USAGE;
 }
 
 int profile_main(int argc, char **argv)
 {
-	struct profiles p = {.json = false};
-	int code = profiles_parse(argc, argv, &p);
+	struct profiles p = {.any = false};
+	int code = options_parse(argc, argv, &profiles_usage, &p, &p.common);
 
+	if (code < 0 && settings_take(&p) < 0)
+		code = EXIT_USAGE;
 	if (code < 0)
-		code = profiles_act(&p, argv + optind, argc - optind);
+		code = profiles_act(&p, p.common.words, p.common.n_words);
 	profile_fini(&p.profile);
 	return code;
 }

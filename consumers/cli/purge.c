@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace purge: removes runs that are over and gives their shared memory back. */
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,9 @@
 #include <jansson.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/help.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/unit.h"
 #include "pathmap/base/plural.h"
-#include "pathmap/base/quantity.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/store/store.h"
 #include "pathmap/base/memory.h"
@@ -32,15 +31,10 @@ static const char purge_help[] =
 	"\n"
 	"Remove the trace elements of runs that are over, and say how much shared memory that "
 	"gave\n"
-	"back. evspace runs lists the runs.\n"
-	"\n"
-	"  --all              all runs that are over\n"
-	"  --older-than TIME  only what was seen ended at least so long ago: 90s, 1h, 2d\n"
-	"  --force            also runs whose processes live: these go on undisturbed, but nobody\n"
-	"                     can look at them any more\n"
-	"  --json             one object, with \"schema\": 1\n"
-	"  --help             this text\n"
-	"\n"
+	"back. evspace runs lists the runs.\n";
+
+/* Behind its options. */
+static const char purge_more[] =
 	"Exit code 1 when a run that was named does not exist or is living.\n"
 	"\n"
 	"examples:\n"
@@ -48,8 +42,8 @@ static const char purge_help[] =
 	"  evspace purge --all --older-than 1h\n";
 
 struct purge {
-	char *const *names; /* ended by NULL */
-	bool all, force, json;
+	struct common common; /* its words: names of runs */
+	bool all, force;
 	uint64_t older_than_ns;
 	struct store store;
 	struct store_run *runs;
@@ -61,42 +55,26 @@ struct purge {
 	bool bad_news;
 };
 
-static int purge_options_parse(int argc, char **argv, struct purge *p)
-{
-	static const struct option options[] = {
-		{"all", no_argument, NULL, 'a'},  {"force", no_argument, NULL, 'f'},
-		{"json", no_argument, NULL, 'j'}, {"older-than", required_argument, NULL, 'o'},
-		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0},
-	};
-	struct error e;
-	int c;
+static const struct option_row purge_rows[] = {
+	{"all", .at = offsetof(struct purge, all), .help = "all runs that are over"},
+	{"older-than", "TIME", OPTION_TIME, .at = offsetof(struct purge, older_than_ns),
+	 .help = "only what was seen ended at least so long ago: 90s, 1h, 2d"},
+	{"force", .at = offsetof(struct purge, force),
+	 .help = "also runs whose processes live: these go on undisturbed, but nobody can "
+		 "look at them any more"},
+	{0},
+};
 
-	while ((c = options_next(argc, argv, true, options, NULL)) != -1) {
-		switch (c) {
-		case 'a':
-			p->all = true;
-			break;
-		case 'f':
-			p->force = true;
-			break;
-		case 'j':
-			p->json = true;
-			break;
-		case 'o':
-			if (quantity_duration(optarg, QUANTITY_SECONDS, &p->older_than_ns, &e)) {
-				fprintf(stderr, "evspace purge: --older-than: %s\n", e.text);
-				return -1;
-			}
-			break;
-		case 'h':
-			help_print(purge_help);
-			exit(EXIT_FINE);
-		default:
-			return -1;
-		}
-	}
-	p->names = argv + optind;
-	if ((optind < argc) != p->all)
+static const struct usage purge_usage = {.help = purge_help,
+					 .after = purge_more,
+					 .own = purge_rows,
+					 .takes = OPTIONS_JSON,
+					 .words_max = INT_MAX};
+
+/* All runs, or some: one of both. */
+static int purge_check(const struct purge *p)
+{
+	if ((p->common.n_words > 0) != p->all)
 		return 0;
 	fputs(p->all ? "evspace purge: --all or the names of runs, not both\n"
 		     : "evspace purge: which run? name it (evspace runs lists them), or say "
@@ -126,7 +104,7 @@ static void print_more(size_t n, FILE *out)
 static void keep_run(struct purge *p, const char *run, char *why)
 {
 	json_array_append_new(p->kept, json_pack("{s:s,s:s}", "run", run, "why", why));
-	if (!p->json && json_array_size(p->kept) <= NAMES_SHOWN)
+	if (!p->common.json && json_array_size(p->kept) <= NAMES_SHOWN)
 		fprintf(stderr, "evspace purge: %s stays: %s\n", run, why);
 	free(why);
 }
@@ -206,7 +184,7 @@ static void purge_print(const struct purge *p)
 	char size[UNIT_TEXT];
 	size_t i, n = json_array_size(p->removed);
 
-	if (p->json) {
+	if (p->common.json) {
 		json_t *object =
 			json_pack("{s:i,s:I,s:O,s:O}", "schema", PURGE_SCHEMA, "freed_bytes",
 				  (json_int_t)p->freed, "removed", p->removed, "kept", p->kept);
@@ -227,32 +205,35 @@ static void purge_print(const struct purge *p)
 
 int purge_main(int argc, char **argv)
 {
-	struct purge p = {.names = NULL};
+	struct purge p = {.all = false};
 	const struct store_run *run;
 	struct error e = {""};
 	char base[200];
+	int code = options_parse(argc, argv, &purge_usage, &p, &p.common);
 
-	if (purge_options_parse(argc, argv, &p))
+	if (code >= 0)
+		return code;
+	if (purge_check(&p) < 0)
 		return EXIT_USAGE;
 	if (!folder_base_path(base, sizeof(base), &e) || store_init(&p.store, base, false, &e)) {
 		fprintf(stderr, "evspace purge: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}
 	p.n_runs = store_runs(&p.store, &p.runs);
-	p.go = memory_new(p.n_runs + (size_t)(argc - optind) + 1, sizeof(*p.go));
+	p.go = memory_new(p.n_runs + (size_t)p.common.n_words + 1, sizeof(*p.go));
 	p.removed = json_array();
 	p.kept = json_array();
-	for (; *p.names; p.names++) {
-		run = find_run(&p, *p.names);
+	for (char **name = p.common.words; *name; name++) {
+		run = find_run(&p, *name);
 		if (run)
 			purge_run(&p, run, true);
 		else
-			unknown_run(&p, *p.names);
+			unknown_run(&p, *name);
 	}
 	if (p.all)
 		purge_all(&p);
 	purge_go(&p);
-	if (!p.json && json_array_size(p.kept) > NAMES_SHOWN)
+	if (!p.common.json && json_array_size(p.kept) > NAMES_SHOWN)
 		fprintf(stderr, "evspace purge: %zu more runs stay\n",
 			json_array_size(p.kept) - NAMES_SHOWN);
 	purge_print(&p);

@@ -7,7 +7,6 @@
 
 #include <jansson.h>
 
-#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/unit.h"
@@ -20,7 +19,6 @@
 #include "tree/data/span.h"
 
 #define RUNS_SCHEMA 1
-#define OWN_FOLDER  256
 
 static const char runs_help[] =
 	"usage: evspace runs [options]\n"
@@ -44,13 +42,10 @@ static const char runs_help[] =
 	"The run evspace, listed last, is no program's: agents and consumers that are looked at\n"
 	"themselves (evspace view rates --of evspace).\n"
 	"\n"
-	"  --folder           print the folder that they are in, and no more\n"
-	"\n"
 	"examples:\n"
 	"  evspace runs\n"
 	"  evspace runs --connect front:7440\n"
-	"  evspace runs --json | jq -r 'select(.state == \"died\").run'\n"
-	"\n";
+	"  evspace runs --json | jq -r 'select(.state == \"died\").run'\n";
 
 struct runs {
 	struct common common;
@@ -269,18 +264,15 @@ static int runs_there(struct runs *r)
 {
 	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
 	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
-	enum evspace_failure failure = EVSPACE_FINE;
-	char why[sizeof(((struct error *)0)->text)];
+	int code;
 
 	all.all = true;
 	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
 	ask.status_ask = &all;
-	reply = client_ask(&r->common.look, &ask, &failure, why, sizeof(why));
-	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_STATUS) {
-		fprintf(stderr, "evspace runs: %s\n", reply ? "the agent talks nonsense" : why);
-		evspace__frame__free_unpacked(reply, NULL);
-		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
-	}
+	reply = options_ask("evspace runs", &r->common.look, &ask, EVSPACE__FRAME__KIND_STATUS,
+			    &code);
+	if (!reply)
+		return code;
 	runs_add_all(r, reply->status);
 	for (size_t i = 0; i < reply->status->n_below; i++)
 		runs_add_all(r, reply->status->below[i]);
@@ -311,21 +303,19 @@ static int runs_folder(bool json)
 	return EXIT_FINE;
 }
 
-static int own_take(void *arg, int code, const char *value, struct error *e)
-{
-	struct runs *r = arg;
+static const struct option_row runs_rows[] = {
+	{"folder", .at = offsetof(struct runs, folder),
+	 .help = "print the folder that they are in, and no more"},
+	{0},
+};
 
-	(void)value;
-	(void)e;
-	r->folder |= code == OWN_FOLDER;
-	return 0;
-}
+static const struct usage runs_usage = {
+	.help = runs_help, .own = runs_rows, .takes = OPTIONS_LOOK | OPTIONS_JSON};
 
 int runs_main(int argc, char **argv)
 {
-	static const struct own_option own[] = {{"folder", false, OWN_FOLDER}, {NULL, false, 0}};
 	struct runs r = {.n = 0};
-	int code = options_parse(argc, argv, runs_help, own, own_take, &r, &r.common);
+	int code = options_parse(argc, argv, &runs_usage, &r, &r.common);
 
 	if (code >= 0)
 		return code;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/tally.h"
@@ -26,28 +25,21 @@ static const char status_help[] = "usage: evspace status [options]\n"
 				  "\n"
 				  "examples:\n"
 				  "  evspace status                          # this host's agent\n"
-				  "  evspace status --connect gw4w:7440 --json\n"
-				  "\n"
-				  "  --all             show all classes, not only each run's 20 "
-				  "busiest\n";
+				  "  evspace status --connect gw4w:7440 --json\n";
 
-enum { ALL = 256 };
-
-static const struct own_option own[] = {
-	{"all", false, ALL},
-	{NULL, false, 0},
+struct status {
+	struct common common;
+	bool all; /* classes are shown */
 };
 
-static int own_take(void *arg, int code, const char *value, struct error *e)
-{
-	bool *all = arg;
+static const struct option_row status_rows[] = {
+	{"all", .at = offsetof(struct status, all),
+	 .help = "show all classes, not only each run's 20 busiest"},
+	{0},
+};
 
-	(void)code;
-	(void)value;
-	(void)e;
-	*all = true;
-	return 0;
-}
+static const struct usage status_usage = {
+	.help = status_help, .own = status_rows, .takes = OPTIONS_LOOK | OPTIONS_JSON};
 
 static const char *process_state(const Evspace__Process *p)
 {
@@ -240,28 +232,22 @@ static void print_json(const Evspace__Status *s)
 
 int status_main(int argc, char **argv)
 {
-	struct common common = {.takes = 0};
-	bool all = false;
-	int code = options_parse(argc, argv, status_help, own, own_take, &all, &common);
-	enum evspace_failure failure = EVSPACE_FINE;
+	struct status status = {.all = false};
+	int code = options_parse(argc, argv, &status_usage, &status, &status.common);
 	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
 	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
-	char why[sizeof(((struct error *)0)->text)];
 
 	if (code >= 0)
 		return code;
 	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
 	ask.status_ask = &status_ask;
-	reply = client_ask(&common.look, &ask, &failure, why, sizeof(why));
-	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_STATUS) {
-		fprintf(stderr, "evspace status: %s\n", reply ? "the agent talks nonsense" : why);
-		evspace__frame__free_unpacked(reply, NULL);
-		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
-	}
-	if (common.json)
+	reply = options_ask(argv[0], &status.common.look, &ask, EVSPACE__FRAME__KIND_STATUS, &code);
+	if (!reply)
+		return code;
+	if (status.common.json)
 		print_json(reply->status);
 	else
-		print_status(reply->status, all);
+		print_status(reply->status, status.all);
 	evspace__frame__free_unpacked(reply, NULL);
 	return EXIT_FINE;
 }

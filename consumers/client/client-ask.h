@@ -9,10 +9,11 @@
 #include "tree/wire/wire.h"
 
 /**
- * Ask an agent @question, without opening a scope. Returns its answer, whatever kind it is but an
- * error (free it with evspace__frame__free_unpacked()), or NULL as evspace_open() does.
+ * Ask an agent @question, without opening a scope. Returns its answer, which is of the kind @answer
+ * (free it with evspace__frame__free_unpacked()), or NULL as evspace_open() does.
  */
 Evspace__Frame *client_ask(const struct evspace_options *options, const Evspace__Frame *question,
-			   enum evspace_failure *failure, char *why, size_t n);
+			   Evspace__Frame__KindCase answer, enum evspace_failure *failure,
+			   char *why, size_t n);
 
 #endif

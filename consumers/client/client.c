@@ -93,7 +93,9 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 static void on_error(struct evspace_client *c, const Evspace__Error *e)
 {
 	errorf(&c->why, "%s", e->text);
-	c->failure = e->code == EACCES ? EVSPACE_NO_CONNECTION : EVSPACE_WRONG;
+	c->failure = e->code == EACCES	? EVSPACE_NO_CONNECTION
+		     : e->code == ESRCH ? EVSPACE_NO_RUN
+					: EVSPACE_WRONG;
 	c->failed = true;
 }
 
@@ -314,13 +316,21 @@ struct evspace_client *evspace_open(const struct evspace_options *options,
 }
 
 Evspace__Frame *client_ask(const struct evspace_options *options, const Evspace__Frame *question,
-			   enum evspace_failure *failure, char *why, size_t n)
+			   Evspace__Frame__KindCase answer, enum evspace_failure *failure,
+			   char *why, size_t n)
 {
 	struct evspace_client *c = client_begin(options, question, failure, why, n);
 	Evspace__Frame *reply = c ? c->reply : NULL;
 
 	if (c)
 		c->reply = NULL;
+	if (reply && reply->kind_case != answer) {
+		snprintf(why, n, "%s answers something else; is it of another release?",
+			 c->address);
+		*failure = EVSPACE_NO_CONNECTION;
+		evspace__frame__free_unpacked(reply, NULL);
+		reply = NULL;
+	}
 	evspace_close(c);
 	return reply;
 }

@@ -71,7 +71,8 @@ enum evspace_failure {
 	EVSPACE_FINE = 0,
 	EVSPACE_NO_CONNECTION, /* no agent there, it refused us, or it was lost and not found again
 				*/
-	EVSPACE_WRONG, /* what was asked for does not exist, or is not clear (several runs) */
+	EVSPACE_WRONG,	/* what was asked for does not exist, or is not clear (several runs) */
+	EVSPACE_NO_RUN, /* no host has the run that was asked for */
 };
 
 /**

@@ -53,14 +53,12 @@ static Evspace__Frame *status_ask(const struct deploy_options *o, const struct p
 	status_ask.deadline_ms = o->timeout_s * 1000;
 	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
 	ask.status_ask = &status_ask;
-	reply = client_ask(&look, &ask, &failure, why, sizeof(why));
-	if (reply && reply->kind_case == EVSPACE__FRAME__KIND_STATUS)
+	reply = client_ask(&look, &ask, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+	if (reply)
 		return reply;
 	fprintf(stderr, "evspace deploy: the entry of the map, %s, cannot be asked: %s\n",
-		pathmap_entry(map), reply ? "the agent talks nonsense" : why);
-	if (reply)
-		evspace__frame__free_unpacked(reply, NULL);
-	*code = failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
+		pathmap_entry(map), why);
+	*code = options_failure(failure);
 	return NULL;
 }
 
@@ -224,12 +222,12 @@ int deploy_status(const struct deploy_options *o, const struct pathmap *map)
 
 		if (!is_wanted(o, s))
 			continue;
-		if (o->json)
+		if (o->common.json)
 			print_json(s);
 		shown[n++] = s;
 		there += s->why == 0;
 	}
-	if (!o->json)
+	if (!o->common.json)
 		print_table(shown, n);
 	fprintf(stderr, "%zu of %zu agent%s %s there\n", there, n, plural(n, "s"),
 		n == 1 ? "is" : "are");

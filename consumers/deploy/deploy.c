@@ -9,14 +9,11 @@
 #include <string.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/options.h"
 #include "consumers/deploy/parallel.h"
-#include "consumers/cli/help.h"
 #include "consumers/cli/profile.h"
 #include "consumers/cli/unit.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/quantity.h"
 #include "tree/data/clock.h"
 #include "tree/stage/stage.h"
 
@@ -51,133 +48,79 @@ static const char deploy_help[] =
 	"are\n"
 	"named with the reason, the exit code is then 1, and up can be repeated. down ends "
 	"agents,\n"
-	"and removes sockets and copied files.\n"
-	"\n"
-	"  --only NAMES       these nodes or clusters only, as w[0-3]; may be repeated\n"
-	"  --tls DIR          certificates made by evspace-certs: ca.pem and each node's\n"
-	"                     (default: $EVSPACE_TLS, else ~/.config/evspace/tls)\n"
-	"  --parallel N       hosts under way at once, 1 to 256 (default 8)\n"
-	"  --timeout S        seconds until a host counts as unreachable, 1 to 600 (default 10)\n"
-	"  --ssh-config FILE  instead of ~/.ssh/config ($EVSPACE_SSH_CONFIG)\n"
-	"  --job ID           slurm: the job (default: $SLURM_JOB_ID, the one that you are in)\n"
-	"  --connect ADDR     status: where the map's entry is asked (default: its address there)\n"
-	"  --profile NAME     certificates as `evspace profile save NAME` has noted, but for what\n"
-	"                     is said here or in $EVSPACE_TLS (default: $EVSPACE_PROFILE)\n"
-	"  --identity NAME    status: NAME.pem and NAME.key in the folder of certificates\n"
-	"  --json             one JSON object a line for each host, with \"schema\":1\n"
-	"  --help             this text\n"
-	"\n"
+	"and removes sockets and copied files.\n";
+
+/* Behind its options. */
+static const char deploy_examples[] =
 	"examples:\n"
 	"  evspace deploy up maps --tls certs\n"
 	"  evspace deploy up maps --tls certs --only w3     # when w3 is back\n"
 	"  evspace deploy status maps\n"
 	"  evspace deploy down maps\n";
 
-enum { ONLY = 1, TLS, PARALLEL, TIMEOUT, SSH_CONFIG, CONNECT, IDENTITY, PROFILE, JOB, JSON };
-
-/* ---- the command line ---- */
-
-static int number_set(const char *text, unsigned most, unsigned *number, struct error *e)
+static int only_take(void *into, const char *value, struct error *e)
 {
-	return quantity_count(text, 1, most, number, e);
-}
-
-static int option_set(struct deploy_options *o, int code, const char *value, struct error *e)
-{
+	struct deploy_options *o = into;
 	size_t at;
 
-	switch (code) {
-	case ONLY:
-		return hostlist_add(&o->only, value, &at, e);
-	case TLS:
-		o->tls = value;
-		break;
-	case PARALLEL:
-		return number_set(value, 256, &o->at_once, e);
-	case TIMEOUT:
-		return number_set(value, 600, &o->timeout_s, e);
-	case SSH_CONFIG:
-		o->ssh_config = value;
-		break;
-	case JOB:
-		if (!*value || value[strspn(value, "0123456789")])
-			return errorf(e, "'%s' is no number of a job", value);
-		o->job = value;
-		break;
-	case CONNECT:
-		o->connect = value;
-		break;
-	case IDENTITY:
-		o->identity = value;
-		break;
-	case PROFILE:
-		o->profile = value;
-		break;
-	case JSON:
-		o->json = true;
-		break;
-	}
+	return hostlist_add(&o->only, value, &at, e);
+}
+
+static int job_take(void *into, const char *value, struct error *e)
+{
+	struct deploy_options *o = into;
+
+	o->job = value;
+	if (!*value || value[strspn(value, "0123456789")])
+		return errorf(e, "'%s' is no number of a job", value);
 	return 0;
 }
 
-static int words_take(int argc, char **argv, struct deploy_options *o)
+static const struct option_row deploy_rows[] = {
+	{"only", "NAMES", .take = only_take,
+	 .help = "these nodes or clusters only, as w[0-3]; may be repeated"},
+	{"tls", "DIR", OPTION_TEXT, .at = offsetof(struct deploy_options, tls),
+	 .help = "certificates made by evspace-certs: ca.pem and each node's (default: "
+		 "$EVSPACE_TLS, else ~/.config/evspace/tls)"},
+	{"parallel", "N", OPTION_COUNT, .at = offsetof(struct deploy_options, at_once), .most = 256,
+	 .help = "hosts under way at once, 1 to 256 (default 8)"},
+	{"timeout", "S", OPTION_COUNT, .at = offsetof(struct deploy_options, timeout_s),
+	 .most = 600, .help = "seconds until a host counts as unreachable, 1 to 600 (default 10)"},
+	{"ssh-config", "FILE", OPTION_TEXT, .at = offsetof(struct deploy_options, ssh_config),
+	 .help = "instead of ~/.ssh/config ($EVSPACE_SSH_CONFIG)"},
+	{"job", "ID", .take = job_take,
+	 .help = "slurm: the job (default: $SLURM_JOB_ID, the one that you are in)"},
+	{"connect", "ADDR", OPTION_TEXT, .at = offsetof(struct deploy_options, connect),
+	 .help = "status: where the map's entry is asked (default: its address there)"},
+	{"profile", "NAME", OPTION_TEXT, .at = offsetof(struct deploy_options, common.profile),
+	 .help = "certificates as `evspace profile save NAME` has noted, but for what is said "
+		 "here or in $EVSPACE_TLS (default: $EVSPACE_PROFILE)"},
+	{"identity", "NAME", OPTION_TEXT, .at = offsetof(struct deploy_options, identity),
+	 .help = "status: NAME.pem and NAME.key in the folder of certificates"},
+	{0},
+};
+
+static const struct usage deploy_usage = {.help = deploy_help,
+					  .after = deploy_examples,
+					  .own = deploy_rows,
+					  .takes = OPTIONS_JSON,
+					  .words_max = 2};
+
+/* What is to be done with which pathmap. */
+static int words_take(const char *command, struct deploy_options *o)
 {
 	static const char *const actions[] = {"up", "down", "restart", "status"};
 
-	if (optind < argc)
-		o->action = argv[optind];
-	for (size_t i = 0; o->action && i < 4; i++) {
-		if (strcmp(o->action, actions[i]) != 0)
-			continue;
-		if (argc - optind == 2) {
-			o->maps = argv[optind + 1];
-			return 0;
-		}
-		fprintf(stderr, "%s: which pathmap? evspace deploy %s DIR\n", argv[0], o->action);
+	o->action = o->common.words[0];
+	if (!o->action)
+		fprintf(stderr, "%s: say up, down, restart or status; try '%s --help'\n", command,
+			command);
+	if (!o->action || options_word(command, o->action, actions, 4) < 0)
 		return -1;
-	}
-	if (o->action)
-		fprintf(stderr, "%s: '%s' is none of up, down, restart, status; try '%s --help'\n",
-			argv[0], o->action, argv[0]);
-	else
-		fprintf(stderr, "%s: say up, down, restart or status; try '%s --help'\n", argv[0],
-			argv[0]);
-	return -1;
-}
-
-/* Returns -1 to go on, else the exit code. */
-static int deploy_parse(int argc, char **argv, struct deploy_options *o)
-{
-	static const struct option table[] = {
-		{"help", no_argument, NULL, 'h'},
-		{"only", required_argument, NULL, ONLY},
-		{"tls", required_argument, NULL, TLS},
-		{"parallel", required_argument, NULL, PARALLEL},
-		{"timeout", required_argument, NULL, TIMEOUT},
-		{"ssh-config", required_argument, NULL, SSH_CONFIG},
-		{"job", required_argument, NULL, JOB},
-		{"connect", required_argument, NULL, CONNECT},
-		{"identity", required_argument, NULL, IDENTITY},
-		{"profile", required_argument, NULL, PROFILE},
-		{"json", no_argument, NULL, JSON},
-		{NULL, 0, NULL, 0},
-	};
-	struct error e;
-	int c, index = 0;
-
-	while ((c = options_next(argc, argv, true, table, &index)) != -1) {
-		if (c == 'h') {
-			help_print(deploy_help);
-			return EXIT_FINE;
-		}
-		if (c == '?')
-			return EXIT_USAGE;
-		if (option_set(o, c, optarg, &e) < 0) {
-			fprintf(stderr, "%s: --%s: %s\n", argv[0], table[index].name, e.text);
-			return EXIT_USAGE;
-		}
-	}
-	return words_take(argc, argv, o) < 0 ? EXIT_USAGE : -1;
+	o->maps = o->common.words[1];
+	if (!o->maps)
+		fprintf(stderr, "%s: which pathmap? evspace deploy %s DIR\n", command, o->action);
+	return o->maps ? 0 : -1;
 }
 
 /* ---- progress ---- */
@@ -222,7 +165,7 @@ static void progress_done(void *arg, const struct target *post)
 
 	p->ended++;
 	p->failed += !target_is_fine(post);
-	if (p->o->json)
+	if (p->o->common.json)
 		progress_json(post);
 	fprintf(stderr, "[%zu/%zu] %s", p->ended, p->n, post->name);
 	if (strcmp(post->host, post->name) != 0)
@@ -295,7 +238,7 @@ static int deploy_change(const struct deploy_options *o, const struct pathmap *m
 /* Who we are, where that is not said; which agent is the entry, the map says. */
 static int profile_apply(struct deploy_options *o, struct error *e)
 {
-	const struct profile *profile = profile_chosen(o->profile, e);
+	const struct profile *profile = profile_chosen(o->common.profile, e);
 
 	if (!profile)
 		return -1;
@@ -316,10 +259,12 @@ int deploy_main(int argc, char **argv)
 		.at_once = 8,
 		.timeout_s = 10,
 	};
-	int code = deploy_parse(argc, argv, &o);
+	int code = options_parse(argc, argv, &deploy_usage, &o, &o.common);
 	struct pathmap *map;
 	struct error e;
 
+	if (code < 0 && words_take(argv[0], &o) < 0)
+		code = EXIT_USAGE;
 	if (code < 0 && profile_apply(&o, &e) < 0) {
 		fprintf(stderr, "evspace deploy: --profile: %s\n", e.text);
 		code = EXIT_USAGE;

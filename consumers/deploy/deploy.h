@@ -3,19 +3,18 @@
 #ifndef EVSPACE_DEPLOY_H
 #define EVSPACE_DEPLOY_H
 
-#include <stdbool.h>
-
+#include "consumers/cli/options.h"
 #include "pathmap/model/hostlist.h"
 #include "pathmap/model/pathmap.h"
 
 /** What was said. Borrowed texts, but for the names. */
 struct deploy_options {
-	const char *action; /* "up", "down", "restart" or "status" */
+	struct common common; /* --json, --profile, words */
+	const char *action;   /* "up", "down", "restart" or "status" */
 	const char *maps;
-	const char *tls, *identity, *connect, *profile, *ssh_config, *job;
+	const char *tls, *identity, *connect, *ssh_config, *job;
 	struct hostlist only;
 	unsigned at_once, timeout_s;
-	bool json;
 };
 
 /** `evspace deploy status`: ask all agents of the map. Returns the exit code. (deploy-status.c) */

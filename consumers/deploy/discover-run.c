@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consumers/client/client-ask.h"
+#include "consumers/cli/options.h"
 #include "consumers/deploy/discover.h"
 #include "node-agent/control/process-table.h"
 #include "node-agent/store/store-run.h"
@@ -158,18 +158,12 @@ int discover_segments(struct finding *f, const char *run, struct error *e)
 /* ---- agents ---- */
 
 static int agents_ask(const struct evspace_options *look, const Evspace__Frame *question,
-		      int expected, Evspace__Frame **reply, struct error *e)
+		      Evspace__Frame__KindCase answer, Evspace__Frame **reply, struct error *e)
 {
 	enum evspace_failure failure = EVSPACE_FINE;
 
-	*reply = client_ask(look, question, &failure, e->text, sizeof(e->text));
-	if (!*reply)
-		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
-	if ((int)(*reply)->kind_case == expected)
-		return EXIT_FINE;
-	evspace__frame__free_unpacked(*reply, NULL);
-	errorf(e, "the agent talks nonsense");
-	return EXIT_NO_CONNECTION;
+	*reply = client_ask(look, question, answer, &failure, e->text, sizeof(e->text));
+	return *reply ? EXIT_FINE : options_failure(failure);
 }
 
 /* The maps that they go by: what is found is written into these. */

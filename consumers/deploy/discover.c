@@ -14,7 +14,6 @@
 #include "consumers/cli/options.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/quantity.h"
 #include "tree/data/names-comm.h"
 
 static const char discover_help[] =
@@ -37,29 +36,7 @@ static const char discover_help[] =
 	"  evspace map discover --ssh 'w[0-7]' maps && evspace deploy up maps\n"
 	"  evspace map discover --connect front:7440 --identity control now\n"
 	"  evspace map apply now --connect front:7440 --identity control\n"
-	"  evspace map discover --slurm 42 maps && evspace deploy up maps --job 42\n"
-	"\n"
-	"  --run NAME        a run on this host, live or ended (evspace runs), from its segments;\n"
-	"                    with --connect on all hosts that the entry agent there reaches: its "
-	"maps\n"
-	"                    with the ranks where they are, everything else in them as it was\n"
-	"  --pvm             the hosts and tasks of your virtual machine of PVM\n"
-	"  --slurm JOB       the nodes of a job of Slurm, and where the tasks of its step are (of\n"
-	"                    several say which: 42.0; of none, how srun would deal them out)\n"
-	"  --ssh HOSTS       hosts that you reach by ssh, as w[0-7] or w[0-7].example.org, "
-	"whatever\n"
-	"                    runs there; the first is where consumers connect; may be repeated\n"
-	"  --folder PATH     pvm, slurm: what all hosts share, for evspace deploy (~/.evspace)\n"
-	"  --port N          of the agents (7440)\n"
-	"  --force           overwrite what is in DIR\n";
-
-enum { RUN = 256, PVM, SLURM, SSH, FOLDER, PORT, FORCE };
-
-static const struct own_option own[] = {
-	{"run", true, RUN},	  {"pvm", false, PVM},	{"slurm", true, SLURM},
-	{"folder", true, FOLDER}, {"port", true, PORT}, {"force", false, FORCE},
-	{"ssh", true, SSH},	  {NULL, false, 0},
-};
+	"  evspace map discover --slurm 42 maps && evspace deploy up maps --job 42\n";
 
 /* Lists of hosts that --ssh takes. */
 #define HOSTS_MOST 64
@@ -73,40 +50,53 @@ struct discover {
 	unsigned port;
 };
 
-static int own_take(void *arg, int code, const char *value, struct error *e)
+static int hosts_take(void *into, const char *value, struct error *e)
 {
-	struct discover *d = arg;
+	struct discover *d = into;
 
-	switch (code) {
-	case RUN:
-		d->run = value;
-		break;
-	case PVM:
-		d->pvm = true;
-		break;
-	case SLURM:
-		d->job = value;
-		break;
-	case SSH:
-		if (d->n_hosts == HOSTS_MOST)
-			return errorf(e, "more than %d lists", HOSTS_MOST);
-		d->hosts[d->n_hosts++] = value;
-		break;
-	case FOLDER:
-		if (*value != '/' && strncmp(value, "~/", 2) != 0)
-			return errorf(e, "'%.60s' is no folder; write it from / or ~/ on", value);
-		if (strpbrk(value, " \t\n;{}#\"\\"))
-			return errorf(e, "blanks and ; { } # \" cannot be in it");
-		d->folder = value;
-		break;
-	case PORT:
-		return quantity_count(value, 1, 65535, &d->port, e);
-	case FORCE:
-		d->force = true;
-		break;
-	}
+	if (d->n_hosts == HOSTS_MOST)
+		return errorf(e, "more than %d lists", HOSTS_MOST);
+	d->hosts[d->n_hosts++] = value;
 	return 0;
 }
+
+static int folder_take(void *into, const char *value, struct error *e)
+{
+	struct discover *d = into;
+
+	if (*value != '/' && strncmp(value, "~/", 2) != 0)
+		return errorf(e, "'%.60s' is no folder; write it from / or ~/ on", value);
+	if (strpbrk(value, " \t\n;{}#\"\\"))
+		return errorf(e, "blanks and ; { } # \" cannot be in it");
+	d->folder = value;
+	return 0;
+}
+
+static const struct option_row discover_rows[] = {
+	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct discover, run),
+	 .help = "a run on this host, live or ended (evspace runs), from its segments; with "
+		 "--connect on all hosts that the entry agent there reaches: its maps with "
+		 "the ranks where they are, everything else in them as it was"},
+	{"pvm", .at = offsetof(struct discover, pvm),
+	 .help = "the hosts and tasks of your virtual machine of PVM"},
+	{"slurm", "JOB", OPTION_TEXT, .at = offsetof(struct discover, job),
+	 .help = "the nodes of a job of Slurm, and where the tasks of its step are (of "
+		 "several say which: 42.0; of none, how srun would deal them out)"},
+	{"ssh", "HOSTS", .take = hosts_take,
+	 .help = "hosts that you reach by ssh, as w[0-7] or w[0-7].example.org, whatever runs "
+		 "there; the first is where consumers connect; may be repeated"},
+	{"folder", "PATH", .take = folder_take,
+	 .help = "pvm, slurm: what all hosts share, for evspace deploy (~/.evspace)"},
+	{"port", "N", OPTION_COUNT, .at = offsetof(struct discover, port), .most = 65535,
+	 .help = "of the agents (7440)"},
+	{"force", .at = offsetof(struct discover, force), .help = "overwrite what is in DIR"},
+	{0},
+};
+
+static const struct usage discover_usage = {.help = discover_help,
+					    .own = discover_rows,
+					    .takes = OPTIONS_LOOK | OPTIONS_JSON,
+					    .words_max = 1};
 
 /* ---- looking ---- */
 
@@ -385,14 +375,14 @@ static int discover_write(const struct discover *d, struct finding *f, struct er
 
 int discover_main(int argc, char **argv)
 {
-	struct discover d = {.common = {.look = {.rate_hz = 1}, .words_max = 1}, .port = 7440};
+	struct discover d = {.common.look.rate_hz = 1, .port = 7440};
 	char command[] = "evspace map discover";
 	struct finding f = {.what = NULL};
 	struct error e = {""};
 	int code;
 
 	argv[0] = command;
-	code = options_parse(argc, argv, discover_help, own, own_take, &d, &d.common);
+	code = options_parse(argc, argv, &discover_usage, &d, &d.common);
 	if (code >= 0)
 		return code;
 	code = look(&d, &f, &e);

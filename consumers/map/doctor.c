@@ -51,8 +51,7 @@ static const char doctor_help[] =
 	"\n"
 	"examples:\n"
 	"  evspace doctor\n"
-	"  evspace doctor --json | jq -r 'select(.state == \"fail\").remedy'\n"
-	"\n";
+	"  evspace doctor --json | jq -r 'select(.state == \"fail\").remedy'\n";
 
 enum state { STATE_OK, STATE_WARN, STATE_FAIL };
 static const char *const states[] = {"ok", "warn", "fail"};
@@ -299,9 +298,9 @@ static void agent_check(struct doctor *doctor, struct doctor_finding *f)
 
 	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
 	ask.status_ask = &status_ask;
-	reply = client_ask(&doctor->common.look, &ask, &failure, f->text.text,
-			   sizeof(f->text.text));
-	if (reply != NULL && reply->kind_case == EVSPACE__FRAME__KIND_STATUS) {
+	reply = client_ask(&doctor->common.look, &ask, EVSPACE__FRAME__KIND_STATUS, &failure,
+			   f->text.text, sizeof(f->text.text));
+	if (reply != NULL) {
 		errorf(&f->text, "%.200s answers, %zu process%s", reply->status->node,
 		       reply->status->n_processes, plural(reply->status->n_processes, "es"));
 	} else {
@@ -364,19 +363,13 @@ static void finding_print(const struct doctor *doctor, const char *name,
 	}
 }
 
-static int own_take(void *arg, int code, const char *value, struct error *e)
-{
-	(void)arg;
-	(void)code;
-	(void)value;
-	return errorf(e, "no such option");
-}
+static const struct usage doctor_usage = {.help = doctor_help,
+					  .takes = OPTIONS_LOOK | OPTIONS_JSON};
 
 int doctor_main(int argc, char **argv)
 {
-	static const struct own_option none[] = {{NULL, false, 0}};
-	struct doctor doctor = {.common = {.look = {.patience_ms = 1}}};
-	int code = options_parse(argc, argv, doctor_help, none, own_take, NULL, &doctor.common);
+	struct doctor doctor = {.common.look.patience_ms = 1};
+	int code = options_parse(argc, argv, &doctor_usage, &doctor, &doctor.common);
 
 	if (code >= 0)
 		return code;

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "pathmap/base/hash.h"
-#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/map/map-fold.h"
 #include "consumers/cli/options.h"
@@ -55,18 +54,7 @@ static const char change_help[] =
 	"examples:\n"
 	"  evspace map diff maps\n"
 	"  evspace map apply maps --identity control --connect front:7440\n"
-	"  evspace map rollback\n"
-	"\n"
-	"  --dry-run         prepare it, say who does not answer, and change nothing\n"
-	"  --verbose         all of it: node by node, and what runs where, stage by stage\n";
-
-enum { DRY_RUN = 256, VERBOSE };
-
-static const struct own_option own[] = {
-	{"dry-run", false, DRY_RUN},
-	{"verbose", false, VERBOSE},
-	{NULL, false, 0},
-};
+	"  evspace map rollback\n";
 
 enum action { DIFF, APPLY, ROLLBACK };
 
@@ -83,18 +71,27 @@ struct change {
 	bool verbose;
 };
 
-static int own_take(void *arg, int code, const char *value, struct error *e)
+static int dry_run_take(void *into, const char *value, struct error *e)
 {
-	struct change *c = arg;
+	struct change *c = into;
 
 	(void)value;
-	if (code == VERBOSE) {
-		c->verbose = true;
-		return 0;
-	}
 	c->dry_run = true;
 	return c->action == DIFF ? errorf(e, "it goes with apply and rollback") : 0;
 }
+
+static const struct option_row change_rows[] = {
+	{"dry-run", .take = dry_run_take,
+	 .help = "prepare it, say who does not answer, and change nothing"},
+	{"verbose", .at = offsetof(struct change, verbose),
+	 .help = "all of it: node by node, and what runs where, stage by stage"},
+	{0},
+};
+
+static const struct usage change_usage = {.help = change_help,
+					  .own = change_rows,
+					  .takes = OPTIONS_LOOK | OPTIONS_JSON,
+					  .words_max = 1};
 
 static int change_end(const struct change *c, enum exit_code code, const char *why)
 {
@@ -113,21 +110,18 @@ static void json_print(json_t *object)
 /* ---- the agent ---- */
 
 /* Ask the entry agent. Returns EXIT_FINE with c->reply, or the exit code, said why. */
-static int change_ask(struct change *c, const Evspace__Frame *question, int expected)
+static int change_ask(struct change *c, const Evspace__Frame *question,
+		      Evspace__Frame__KindCase answer)
 {
-	enum evspace_failure failure = EVSPACE_FINE;
 	struct evspace_options look = c->common.look;
-	char why[sizeof(((struct error *)0)->text)];
+	int code = EXIT_FINE;
 
 	look.deadline_ms = CHANGE_WITHIN_MS;
 	if (c->reply)
 		evspace__frame__free_unpacked(c->reply, NULL);
-	c->reply = client_ask(&look, question, &failure, why, sizeof(why));
-	if (c->reply && (int)c->reply->kind_case == expected)
-		return EXIT_FINE;
-	if (c->reply)
-		return change_end(c, EXIT_NO_CONNECTION, "the agent talks nonsense");
-	return change_end(c, failure == EVSPACE_WRONG ? EXIT_BAD_NEWS : EXIT_NO_CONNECTION, why);
+	c->reply = options_ask(c->command, &look, question, answer, &code);
+	/* What the agent refuses is the answer. */
+	return c->reply ? EXIT_FINE : code == EXIT_USAGE ? EXIT_BAD_NEWS : code;
 }
 
 static int change_ask_map(struct change *c)
@@ -143,7 +137,7 @@ static int change_ask_map(struct change *c)
 		return code;
 	c->now = c->reply->map;
 	if (!c->now->texts)
-		return change_end(c, EXIT_NO_CONNECTION, "the agent talks nonsense");
+		return change_end(c, EXIT_NO_CONNECTION, "the agent says nothing of its map");
 	return EXIT_FINE;
 }
 
@@ -338,7 +332,7 @@ int map_change_main(int argc, char **argv)
 {
 	static const char *const actions[] = {
 		[DIFF] = "diff", [APPLY] = "apply", [ROLLBACK] = "rollback"};
-	struct change c = {.common = {.look = {.rate_hz = 1}, .words_max = 1}};
+	struct change c = {.common.look.rate_hz = 1};
 	char command[32];
 	int code;
 
@@ -347,7 +341,7 @@ int map_change_main(int argc, char **argv)
 	snprintf(command, sizeof(command), "evspace map %s", actions[c.action]);
 	argv[0] = command;
 	c.command = command;
-	code = options_parse(argc, argv, change_help, own, own_take, &c, &c.common);
+	code = options_parse(argc, argv, &change_usage, &c, &c.common);
 	if (code >= 0)
 		return code;
 	code = change_words(&c) < 0 ? EXIT_USAGE : change(&c);

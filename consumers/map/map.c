@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace map: checks a pathmap, and shows what is generated from it. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,6 @@
 #include <jansson.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/help.h"
 #include "consumers/cli/options.h"
 #include "consumers/deploy/discover.h"
 #include "consumers/map/map-change.h"
@@ -16,7 +16,6 @@
 #include "pathmap/model/pathmap.h"
 #include "pathmap/plan/plan.h"
 #include "pathmap/base/plural.h"
-#include "pathmap/base/quantity.h"
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/utf8.h"
 #include "tree/stage/stage.h"
@@ -49,25 +48,39 @@ static const char map_help[] =
 	"no\n"
 	"other is predicted to beat in everything: rate against the price at the busiest host.\n"
 	"\n"
-	"  --view VIEW  only this view\n"
-	"  --window N   predict for N waves under way, too, 1 to 64 (default 16)\n"
-	"  --dot        the tree as a graph for Graphviz: ... --dot | dot -Tsvg >tree.svg\n"
-	"  --json       one object a line, with \"schema\": 1; check: one for each error, and a\n"
-	"               summary; show: one for all channels, one for each view\n"
-	"  --help       this text\n"
-	"\n"
-	"examples:\n"
-	"  evspace map check maps\n"
-	"  evspace map show maps --view heartbeat\n";
+	"--json prints one object a line: check one for each error, and a summary; show one for "
+	"all\n"
+	"channels, one for each view.\n";
 
-enum format { FORMAT_TEXT, FORMAT_DOT, FORMAT_JSON };
+/* Behind its options. */
+static const char map_examples[] = "examples:\n"
+				   "  evspace map check maps\n"
+				   "  evspace map show maps --view heartbeat\n";
 
 struct map_options {
-	const char *action; /* "check", "show" or "suggest" */
+	struct common common;
 	const char *dir;
 	const char *view; /* NULL: all */
 	unsigned window;  /* waves under way that are predicted for, too */
-	enum format format;
+	bool dot;
+};
+
+static const struct option_row map_rows[] = {
+	{"view", "VIEW", OPTION_TEXT, .at = offsetof(struct map_options, view),
+	 .help = "only this view"},
+	{"window", "N", OPTION_COUNT, .at = offsetof(struct map_options, window),
+	 .most = WINDOW_MOST, .help = "predict for N waves under way, too, 1 to 64 (default 16)"},
+	{"dot", .at = offsetof(struct map_options, dot),
+	 .help = "the tree as a graph for Graphviz: ... --dot | dot -Tsvg >tree.svg"},
+	{0},
+};
+
+static const struct usage map_usage = {
+	.help = map_help,
+	.after = map_examples,
+	.own = map_rows,
+	.takes = OPTIONS_JSON,
+	.words_max = INT_MAX,
 };
 
 static void json_print(json_t *object)
@@ -235,11 +248,11 @@ static void recordings_json(const struct pathmap *map)
 }
 
 /* What is collected, which no view changes. */
-static void recordings_show(const struct pathmap *map, enum format format)
+static void recordings_show(const struct map_options *options, const struct pathmap *map)
 {
-	if (format == FORMAT_JSON)
+	if (options->common.json)
 		recordings_json(map);
-	if (format != FORMAT_TEXT)
+	if (options->common.json || options->dot)
 		return;
 	pathmap_print_recordings(map, stdout);
 	putchar('\n');
@@ -257,9 +270,9 @@ static int view_show(const struct pathmap *map, const char *view, const struct m
 		return EXIT_USAGE;
 	}
 	cost_predict(&cost, plan, map, c, options->window);
-	if (options->format == FORMAT_JSON) {
+	if (options->common.json) {
 		plan_json(plan, map, &cost, c);
-	} else if (options->format == FORMAT_DOT) {
+	} else if (options->dot) {
 		plan_dot(plan, map, stdout);
 	} else {
 		plan_print(plan, map, stdout);
@@ -281,7 +294,7 @@ static int suggest(const struct map_options *options)
 		fprintf(stderr, "evspace map: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}
-	result = map_suggest(map, options->view, options->window, options->format == FORMAT_JSON);
+	result = map_suggest(map, options->view, options->window, options->common.json);
 	pathmap_free(map);
 	return result;
 }
@@ -305,12 +318,12 @@ static int show(const struct map_options *options)
 		views = &options->view;
 		n = 1;
 	} else {
-		recordings_show(map, options->format);
+		recordings_show(options, map);
 	}
 	for (size_t i = 0; i < n && result == EXIT_FINE; i++) {
 		if (options->view == NULL && pathmap_view_is_quiet(map, views[i]))
 			continue;
-		if (i > 0 && options->format == FORMAT_TEXT)
+		if (i > 0 && !options->common.json && !options->dot)
 			putchar('\n');
 		result = view_show(map, views[i], options, &c);
 	}
@@ -318,107 +331,61 @@ static int show(const struct map_options *options)
 	return result;
 }
 
-/* What can be done with maps, in the order of --help. */
+/* What can be done with maps, in the order of --help: the first ones have the options here. */
+enum { CHECK, SHOW, SUGGEST, DISCOVER };
 static const char *const actions[] = {"check", "show",	"suggest", "discover",
 				      "diff",  "apply", "rollback"};
 
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
-/* Those that take the options here; the others have their own. */
-#define OWN_ACTIONS 3
-
-static size_t action_number(const char *word)
+/* What is wrong with the words, or goes not together; NULL: nothing. */
+static const char *words_wrong(const struct map_options *o, int action)
 {
-	size_t i = 0;
-
-	while (i < ACTIONS && strcmp(actions[i], word) != 0)
-		i++;
-	return i;
-}
-
-static int usage(const char *what)
-{
-	fprintf(stderr, "evspace map: %s; try 'evspace map --help'\n", what);
-	return -1;
-}
-
-static int map_options_parse(int argc, char **argv, struct map_options *options)
-{
-	static const struct option longs[] = {
-		{"view", required_argument, NULL, 'v'}, {"window", required_argument, NULL, 'w'},
-		{"dot", no_argument, NULL, 'd'},	{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},	{NULL, 0, NULL, 0},
-	};
-	bool dot = false, json = false;
-	struct error e;
-	int c;
-
-	while ((c = options_next(argc, argv, true, longs, NULL)) != -1) {
-		switch (c) {
-		case 'v':
-			options->view = optarg;
-			break;
-		case 'w':
-			if (quantity_count(optarg, 1, WINDOW_MOST, &options->window, &e) < 0)
-				return usage("--window takes a number from 1 to 64");
-			break;
-		case 'd':
-			dot = true;
-			break;
-		case 'j':
-			json = true;
-			break;
-		case 'h':
-			help_print(map_help);
-			exit(EXIT_FINE);
-		default:
-			return -1;
-		}
-	}
-	if (dot && json)
-		return usage("--dot and --json exclude each other");
-	options->format = dot ? FORMAT_DOT : json ? FORMAT_JSON : FORMAT_TEXT;
-	if (optind == argc)
-		return usage("say what to do: check, show, suggest, discover, diff, apply or "
-			     "rollback");
-	options->action = argv[optind++];
-	if (action_number(options->action) == ACTIONS) {
-		options_unknown(argv[0], options->action, actions, ACTIONS);
-		return -1;
-	}
-	if (action_number(options->action) >= OWN_ACTIONS)
-		return usage("discover, diff, apply and rollback stand before their options");
-	if (optind == argc)
-		return usage("say which directory the maps are in");
-	options->dir = argv[optind++];
-	if (optind < argc)
-		return usage("one directory at a time");
-	if (*options->action == 'c' && (dot || options->view != NULL))
-		return usage("--view and --dot go with 'show'");
-	if (strcmp(options->action, "suggest") == 0 && (dot || options->view == NULL))
-		return usage("'suggest' needs --view VIEW, and draws no graph");
-	return 0;
+	if (o->dot && o->common.json)
+		return "--dot and --json exclude each other";
+	if (o->common.n_words == 0)
+		return "say what to do: check, show, suggest, discover, diff, apply or rollback";
+	if (action >= DISCOVER)
+		return "discover, diff, apply and rollback stand before their options";
+	if (o->common.n_words == 1)
+		return "say which directory the maps are in";
+	if (o->common.n_words > 2)
+		return "one directory at a time";
+	if (action == CHECK && (o->dot || o->view != NULL))
+		return "--view and --dot go with 'show'";
+	if (action == SUGGEST && (o->dot || o->view == NULL))
+		return "'suggest' needs --view VIEW, and draws no graph";
+	return NULL;
 }
 
 int map_main(int argc, char **argv)
 {
-	struct map_options options = {.window = 16};
-	int result;
+	struct map_options o = {.window = 16};
+	const char *wrong;
+	int code, action = -1;
 
 	if (argc > 1 && (strcmp(argv[1], "diff") == 0 || strcmp(argv[1], "apply") == 0 ||
 			 strcmp(argv[1], "rollback") == 0))
 		return map_change_main(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "discover") == 0)
 		return discover_main(argc - 1, argv + 1);
-	if (map_options_parse(argc, argv, &options) < 0)
+	code = options_parse(argc, argv, &map_usage, &o, &o.common);
+	if (code >= 0)
+		return code;
+	if (o.common.n_words > 0) {
+		action = options_word(argv[0], o.common.words[0], actions, ACTIONS);
+		if (action < 0)
+			return EXIT_USAGE;
+	}
+	wrong = words_wrong(&o, action);
+	if (wrong != NULL) {
+		fprintf(stderr, "evspace map: %s; try 'evspace map --help'\n", wrong);
 		return EXIT_USAGE;
-	if (strcmp(options.action, "show") == 0)
-		result = show(&options);
-	else if (strcmp(options.action, "suggest") == 0)
-		result = suggest(&options);
-	else if (options.format == FORMAT_JSON)
-		result = check_json(options.dir);
-	else
-		result = check_text(options.dir);
-	return result;
+	}
+	o.dir = o.common.words[1];
+	if (action == SHOW)
+		return show(&o);
+	if (action == SUGGEST)
+		return suggest(&o);
+	return o.common.json ? check_json(o.dir) : check_text(o.dir);
 }

@@ -19,9 +19,8 @@ void elsewhere_ask(struct elsewhere *elsewhere, const char *run)
 	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
 	ask.status_ask = &all;
 	elsewhere->run = run;
-	elsewhere->reply = client_ask(&options, &ask, &failure, why, sizeof(why));
-	if (elsewhere->reply && elsewhere->reply->kind_case != EVSPACE__FRAME__KIND_STATUS)
-		elsewhere_fini(elsewhere);
+	elsewhere->reply =
+		client_ask(&options, &ask, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
 }
 
 void elsewhere_fini(struct elsewhere *elsewhere)

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/help.h"
-#include "consumers/cli/options.h"
 #include "consumers/cli/preload.h"
 #include "consumers/run/program.h"
 #include "pathmap/model/pathmap.h"
@@ -19,17 +17,10 @@ static const char exec_help[] =
 	"usage: evspace exec [options] [--] PROGRAM [ARG...]\n"
 	"\n"
 	"Become PROGRAM, with its communication on record: for launchers that start each process,\n"
-	"where evspace run cannot stand in front. All processes of a job share a run.\n"
-	"\n"
-	"  --run NAME       what the run is called (default: run- and what the launcher calls the\n"
-	"                   job: PMIX_NAMESPACE, or SLURM_JOB_ID.SLURM_STEP_ID;\n"
-	"                   PVM tasks: pvm-UID, with PVM_VMID if that is set)\n"
-	"  --pathmap DIR    take what is collected from DIR/application.map\n"
-	"  --help           this text\n";
+	"where evspace run cannot stand in front. All processes of a job share a run.\n";
 
-/* Behind what flags_help() says. */
-static const char exec_help_end[] =
-	"\n"
+/* Behind its options. */
+static const char exec_more[] =
 	"The exit code is the program's; 125 when it could not be started. The elements stay "
 	"until\n"
 	"an agent's retention ends, or evspace purge.\n"
@@ -38,43 +29,30 @@ static const char exec_help_end[] =
 	"  mpirun -np 2 evspace exec ./app\n"
 	"  srun -n 64 evspace exec --run night ./app\n";
 
-/* Those of its own; behind them come those that say what is collected. */
-static const struct option own_options[] = {
-	{"pathmap", required_argument, NULL, 'p'},
-	{"help", no_argument, NULL, 'h'},
+struct exec {
+	struct common common; /* its words: the program's */
+	struct preload_options collect;
+	const char *pathmap;
 };
 
-#define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
+static const struct option_row exec_rows[] = {
+	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct exec, collect.flags.said[FLAG_RUN]),
+	 .help = "what the run is called (default: run- and what the launcher calls the job: "
+		 "PMIX_NAMESPACE, or SLURM_JOB_ID.SLURM_STEP_ID; PVM tasks: pvm-UID, with "
+		 "PVM_VMID if that is set)"},
+	{"pathmap", "DIR", OPTION_TEXT, .at = offsetof(struct exec, pathmap),
+	 .help = "take what is collected from DIR/application.map"},
+	{0},
+};
 
-static int exec_options_parse(int argc, char **argv, struct preload_options *o,
-			      const char **pathmap)
-{
-	struct option options[OWN_OPTIONS + FLAG_OPTIONS];
-	int c;
-
-	memcpy(options, own_options, sizeof(own_options));
-	flags_options(options + OWN_OPTIONS);
-	while ((c = options_next(argc, argv, false, options, NULL)) != -1) {
-		if (flags_take(&o->flags, c, optarg))
-			continue;
-		switch (c) {
-		case 'p':
-			*pathmap = optarg;
-			break;
-		case 'h':
-			help_print(exec_help);
-			flags_help();
-			help_print(exec_help_end);
-			exit(EXIT_FINE);
-		default:
-			return -1;
-		}
-	}
-	if (optind < argc)
-		return 0;
-	fputs("evspace exec: which program? as in: mpirun -np 2 evspace exec ./app\n", stderr);
-	return -1;
-}
+static const struct usage exec_usage = {
+	.help = exec_help,
+	.after = exec_more,
+	.own = exec_rows,
+	.more = flag_rows,
+	.more_at = offsetof(struct exec, collect.flags),
+	.program = true,
+};
 
 /* Set the environment. Returns 0, or -1 with errno and @e. */
 static int exec_prepare(const struct preload_options *o, struct error *e)
@@ -96,26 +74,31 @@ static int exec_prepare(const struct preload_options *o, struct error *e)
 
 int exec_main(int argc, char **argv)
 {
-	struct preload_options o = {.map = NULL};
-	const char *pathmap = NULL;
+	struct exec x = {.pathmap = NULL};
+	int code = options_parse(argc, argv, &exec_usage, &x, &x.common), rc;
+	char **words = x.common.words;
 	struct pathmap *map = NULL;
 	struct error e = {""};
 	char *why;
-	int rc;
 
-	if (exec_options_parse(argc, argv, &o, &pathmap))
+	if (code >= 0)
+		return code;
+	if (x.common.n_words == 0) {
+		fputs("evspace exec: which program? as in: mpirun -np 2 evspace exec ./app\n",
+		      stderr);
 		return EXIT_USAGE;
-	if (pathmap)
-		o.map = map = preload_pathmap("exec", pathmap, &e);
-	rc = pathmap && !map ? -1 : exec_prepare(&o, &e);
+	}
+	if (x.pathmap)
+		x.collect.map = map = preload_pathmap("exec", x.pathmap, &e);
+	rc = x.pathmap && !map ? -1 : exec_prepare(&x.collect, &e);
 	pathmap_free(map);
 	if (!rc) {
-		why = program_complaint(argv[optind]);
+		why = program_complaint(words[0]);
 		if (why)
 			fprintf(stderr, "evspace exec: %s\n", why);
 		free(why);
-		execvp(argv[optind], argv + optind);
-		errorf(&e, "%s: %s", argv[optind],
+		execvp(words[0], words);
+		errorf(&e, "%s: %s", words[0],
 		       errno == ENOENT ? "not found; is it in PATH, or does it need ./ in front?"
 				       : strerror(errno));
 	}

@@ -15,8 +15,6 @@
 
 #include "consumers/run/claim.h"
 #include "consumers/cli/command.h"
-#include "consumers/cli/help.h"
-#include "consumers/cli/options.h"
 #include "consumers/run/launch.h"
 #include "consumers/cli/preload.h"
 #include "consumers/run/summary.h"
@@ -38,24 +36,10 @@ static const char run_help[] =
 	"others read while it runs. At its end a summary goes to stderr. COMMAND is what you would "
 	"type\n"
 	"without evspace; the exit code is its own (128 + N when signal N ended it, 125 when\n"
-	"evspace itself failed).\n"
-	"\n"
-	"  --run NAME       what the run is called (default: the program's name and the time); a\n"
-	"                   run of that name that has ended makes way, one that lives is an error\n"
-	"  --pathmap DIR    take what is collected from DIR/application.map\n"
-	"  --keep           keep the elements at the end: until evspace purge, until the "
-	"retention\n"
-	"                   time of an agent that serves them is over, or until a later program\n"
-	"                   needs their memory (--quota). Without it they are kept only if an\n"
-	"                   agent served them\n"
-	"  --no-summary     say nothing at the end, unless nothing was collected\n"
-	"  --json           the summary is one JSON object, with \"schema\": 1\n"
-	"  --summary FILE   the summary goes to FILE instead of stderr\n"
-	"  --help           this text\n";
+	"evspace itself failed).\n";
 
-/* Behind what flags_help() says. */
-static const char run_help_end[] =
-	"\n"
+/* Behind its options. */
+static const char run_more[] =
 	"Open MPI's mpirun passes the collector on to other hosts (by -x options that are added\n"
 	"for you), srun does so by itself, and PVM's tasks pass it on to those they spawn. There\n"
 	"an agent holds what is collected.\n"
@@ -66,11 +50,11 @@ static const char run_help_end[] =
 	"  evspace run --json --summary run.json -- srun -n 64 ./app\n";
 
 struct job {
+	struct common common; /* --json; its words: the command */
 	struct preload_options collect;
 	const char *pathmap;
-	bool keep, quiet, json;
+	bool keep, quiet;
 	const char *summary_path;
-	char *const *command;
 	FILE *out; /* where the summary goes */
 	struct pathmap *map;
 	struct launch launch;
@@ -85,62 +69,33 @@ struct job {
 
 /* ---- options ---- */
 
-/* Those of its own; behind them come those that say what is collected. */
-static const struct option own_options[] = {
-	{"pathmap", required_argument, NULL, 'p'}, {"keep", no_argument, NULL, 'k'},
-	{"no-summary", no_argument, NULL, 'n'},	   {"json", no_argument, NULL, 'j'},
-	{"summary", required_argument, NULL, 's'}, {"help", no_argument, NULL, 'h'},
+static const struct option_row run_rows[] = {
+	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct job, collect.flags.said[FLAG_RUN]),
+	 .help = "what the run is called (default: the program's name and the time); a run of "
+		 "that name that has ended makes way, one that lives is an error"},
+	{"pathmap", "DIR", OPTION_TEXT, .at = offsetof(struct job, pathmap),
+	 .help = "take what is collected from DIR/application.map"},
+	{"keep", .at = offsetof(struct job, keep),
+	 .help = "keep the elements at the end: until evspace purge, until the retention time "
+		 "of an agent that serves them is over, or until a later program needs their "
+		 "memory (--quota). Without it they are kept only if an agent served them"},
+	{"no-summary", .at = offsetof(struct job, quiet),
+	 .help = "say nothing at the end, unless nothing was collected"},
+	{"json", .at = offsetof(struct job, common.json),
+	 .help = "the summary is one JSON object, with \"schema\": 1"},
+	{"summary", "FILE", OPTION_TEXT, .at = offsetof(struct job, summary_path),
+	 .help = "the summary goes to FILE instead of stderr"},
+	{0},
 };
 
-#define OWN_OPTIONS (sizeof(own_options) / sizeof(own_options[0]))
-
-static _Noreturn void help(void)
-{
-	help_print(run_help);
-	flags_help();
-	help_print(run_help_end);
-	exit(EXIT_FINE);
-}
-
-static int job_options_parse(int argc, char **argv, struct job *job)
-{
-	struct option options[OWN_OPTIONS + FLAG_OPTIONS];
-	int c;
-
-	memcpy(options, own_options, sizeof(own_options));
-	flags_options(options + OWN_OPTIONS);
-	while ((c = options_next(argc, argv, false, options, NULL)) != -1) {
-		if (flags_take(&job->collect.flags, c, optarg))
-			continue;
-		switch (c) {
-		case 'p':
-			job->pathmap = optarg;
-			break;
-		case 'k':
-			job->keep = true;
-			break;
-		case 'n':
-			job->quiet = true;
-			break;
-		case 'j':
-			job->json = true;
-			break;
-		case 's':
-			job->summary_path = optarg;
-			break;
-		case 'h':
-			help();
-		default:
-			return -1;
-		}
-	}
-	if (optind < argc) {
-		job->command = argv + optind;
-		return 0;
-	}
-	fputs("evspace run: which program? as in: evspace run -- mpirun -np 2 ./app\n", stderr);
-	return -1;
-}
+static const struct usage run_usage = {
+	.help = run_help,
+	.after = run_more,
+	.own = run_rows,
+	.more = flag_rows,
+	.more_at = offsetof(struct job, collect.flags),
+	.program = true,
+};
 
 /* ---- preparing ---- */
 
@@ -172,7 +127,7 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 	}
 	if (preload_library(job->library, sizeof(job->library), e))
 		return EXIT_RUN_FAILED;
-	launch_init(&job->launch, job->command);
+	launch_init(&job->launch, job->common.words);
 	preload_folder_tell("run");
 	if (claim_take(&job->claim, &job->collect, job->launch.program, e)) {
 		if (errno == EBUSY || errno == EINVAL)
@@ -348,7 +303,7 @@ static void report(const struct job *job, const struct summary *summary,
 
 	if (job->quiet && summary->n_processes)
 		return;
-	if (job->json && !job->quiet)
+	if (job->common.json && !job->quiet)
 		summary_json(summary, about, out);
 	else
 		summary_print(summary, about, out);
@@ -463,10 +418,15 @@ int run_main(int argc, char **argv)
 {
 	struct job job = {.claim.folder = -1};
 	struct error e = {""};
-	int code;
+	int code = options_parse(argc, argv, &run_usage, &job, &job.common);
 
-	if (job_options_parse(argc, argv, &job))
+	if (code >= 0)
+		return code;
+	if (job.common.n_words == 0) {
+		fputs("evspace run: which program? as in: evspace run -- mpirun -np 2 ./app\n",
+		      stderr);
 		return EXIT_USAGE;
+	}
 	code = job_prepare(&job, &e);
 	if (!code && job_program(&job, &e))
 		code = EXIT_RUN_FAILED;

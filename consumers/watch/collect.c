@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/tally.h"
@@ -45,18 +44,7 @@ static const char collect_help[] =
 	"  evspace collect                              # what is, and what was not recorded\n"
 	"  evspace collect --class p2p,wait off         # of all processes\n"
 	"  evspace collect --class p2p@world count      # only on MPI_COMM_WORLD\n"
-	"  evspace collect --select '/**/rank[0-3]/**' --class collective time\n"
-	"\n"
-	"  --class CLASS     only these, separated by commas; may be repeated (default: all)\n"
-	"  --all             show all classes, not only the 20 busiest\n";
-
-enum { CLASS = 256, ALL };
-
-static const struct own_option own[] = {
-	{"class", true, CLASS},
-	{"all", false, ALL},
-	{NULL, false, 0},
-};
+	"  evspace collect --select '/**/rank[0-3]/**' --class collective time\n";
 
 struct collect_run {
 	struct common common;
@@ -79,22 +67,32 @@ static int take_class(struct collect_run *c, const char *name, struct error *e)
 	return 0;
 }
 
-static int own_take(void *arg, int code, const char *value, struct error *e)
+static int take_classes(void *into, const char *value, struct error *e)
 {
-	struct collect_run *c = arg;
 	char *list, *rest, *name;
 	int rc = 0;
 
-	if (code == ALL) {
-		c->all = true;
-		return 0;
-	}
 	list = rest = memory_copy(value);
 	while (rc == 0 && (name = strsep(&rest, ",")))
-		rc = take_class(c, name, e);
+		rc = take_class(into, name, e);
 	free(list);
 	return rc;
 }
+
+static const struct option_row collect_rows[] = {
+	{"class", "CLASS", .take = take_classes,
+	 .help = "only these, separated by commas; may be repeated (default: all)"},
+	{"all", .at = offsetof(struct collect_run, all),
+	 .help = "show all classes, not only the 20 busiest"},
+	{0},
+};
+
+static const struct usage collect_usage = {
+	.help = collect_help,
+	.own = collect_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW,
+	.words_max = 2,
+};
 
 static int take_mode(struct collect_run *c)
 {
@@ -121,8 +119,7 @@ static int take_mode(struct collect_run *c)
 
 /* ---- asking ---- */
 
-static Evspace__Frame *collect_ask(const struct collect_run *c, enum evspace_failure *failure,
-				   char *why, size_t n)
+static Evspace__Frame *collect_ask(const struct collect_run *c, int *code)
 {
 	const struct evspace_options *look = &c->common.look;
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
@@ -143,7 +140,7 @@ static Evspace__Frame *collect_ask(const struct collect_run *c, enum evspace_fai
 	ask.deadline_ms = look->deadline_ms ? look->deadline_ms : 1000;
 	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
 	frame.switch_ask = &ask;
-	return client_ask(look, &frame, failure, why, n);
+	return options_ask("evspace collect", look, &frame, EVSPACE__FRAME__KIND_SWITCHED, code);
 }
 
 /* ---- the answer ---- */
@@ -287,10 +284,8 @@ static bool bad_news(const struct collect_run *c, const Evspace__Switched *s)
 
 int collect_main(int argc, char **argv)
 {
-	struct collect_run c = {.common = {.takes = OPTIONS_VIEW, .words_max = 2}, .mode = -1};
-	int code = options_parse(argc, argv, collect_help, own, own_take, &c, &c.common);
-	enum evspace_failure failure = EVSPACE_FINE;
-	char why[sizeof(((struct error *)0)->text)];
+	struct collect_run c = {.mode = -1};
+	int code = options_parse(argc, argv, &collect_usage, &c, &c.common);
 	struct classes *classes;
 	Evspace__Frame *reply;
 
@@ -298,12 +293,9 @@ int collect_main(int argc, char **argv)
 		return code;
 	if (take_mode(&c) < 0)
 		return EXIT_USAGE;
-	reply = collect_ask(&c, &failure, why, sizeof(why));
-	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_SWITCHED) {
-		fprintf(stderr, "evspace collect: %s\n", reply ? "the agent talks nonsense" : why);
-		evspace__frame__free_unpacked(reply, NULL);
-		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
-	}
+	reply = collect_ask(&c, &code);
+	if (!reply)
+		return code;
 	classes = answer_classes(reply->switched);
 	if (c.common.json)
 		print_json(reply->switched, classes);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "pathmap/base/plural.h"
@@ -23,23 +22,12 @@ static const char discard_help[] =
 	"examples:\n"
 	"  evspace discard                                 # all that the view `events` selects\n"
 	"  evspace discard --select '/**/rank[0-3]/**'     # of some ranks\n"
-	"  evspace discard --view volume --select '/**/p2p.MPI_Send'\n\n";
+	"  evspace discard --view volume --select '/**/p2p.MPI_Send'\n";
 
-static const struct own_option own[] = {
-	{NULL, false, 0},
-};
+static const struct usage discard_usage = {.help = discard_help,
+					   .takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW};
 
-static int own_take(void *arg, int code, const char *value, struct error *e)
-{
-	(void)arg;
-	(void)code;
-	(void)value;
-	(void)e;
-	return 0;
-}
-
-static Evspace__Frame *discard_ask(const struct common *common, enum evspace_failure *failure,
-				   char *why, size_t n)
+static Evspace__Frame *discard_ask(const struct common *common, int *code)
 {
 	const struct evspace_options *look = &common->look;
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
@@ -55,7 +43,7 @@ static Evspace__Frame *discard_ask(const struct common *common, enum evspace_fai
 	ask.deadline_ms = look->deadline_ms ? look->deadline_ms : 1000;
 	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
 	frame.switch_ask = &ask;
-	return client_ask(look, &frame, failure, why, n);
+	return options_ask("evspace discard", look, &frame, EVSPACE__FRAME__KIND_SWITCHED, code);
 }
 
 static void print_host(const Evspace__Host *h, const char *run, bool json)
@@ -106,20 +94,15 @@ static int print(Evspace__Switched *s, bool json)
 
 int discard_main(int argc, char **argv)
 {
-	struct common common = {.takes = OPTIONS_VIEW};
-	int code = options_parse(argc, argv, discard_help, own, own_take, NULL, &common);
-	enum evspace_failure failure = EVSPACE_FINE;
-	char why[sizeof(((struct error *)0)->text)];
+	struct common common = {.json = false};
+	int code = options_parse(argc, argv, &discard_usage, &common, &common);
 	Evspace__Frame *reply;
 
 	if (code >= 0)
 		return code;
-	reply = discard_ask(&common, &failure, why, sizeof(why));
-	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_SWITCHED) {
-		fprintf(stderr, "evspace discard: %s\n", reply ? "the agent talks nonsense" : why);
-		evspace__frame__free_unpacked(reply, NULL);
-		return failure == EVSPACE_WRONG ? EXIT_USAGE : EXIT_NO_CONNECTION;
-	}
+	reply = discard_ask(&common, &code);
+	if (!reply)
+		return code;
 	code = print(reply->switched, common.json);
 	evspace__frame__free_unpacked(reply, NULL);
 	return code;

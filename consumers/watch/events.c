@@ -39,28 +39,12 @@ static const char events_help[] =
 	"\n"
 	"JSON: \"type\" is tuple, loss (so many lost before a tuple), discard (so many discarded "
 	"before\n"
-	"one), total, or at the end summary; times are Unix time in ns.\n"
-	"\n"
-	"  --backlog         begin with what the elements still hold (default: from now on)\n"
-	"  --until-end       end when all processes have ended and everything is read; a run that\n"
-	"                    had ended before ends it without this, unless --count or --duration\n"
-	"                    say when; exit code 1 if processes of the run are not\n"
-	"                    collected, or their files damaged\n"
-	"  --csv             comma-separated values, a line of names first\n";
+	"one), total, or at the end summary; times are Unix time in ns.\n";
 
 /* Rates over less than this say nothing. */
 #define RATE_AFTER_S 0.5
 
 #define BUFFER_BYTES (1u << 16)
-
-enum { BACKLOG = 256, UNTIL_END, CSV };
-
-static const struct own_option own[] = {
-	{"backlog", false, BACKLOG},
-	{"until-end", false, UNTIL_END},
-	{"csv", false, CSV},
-	{NULL, false, 0},
-};
 
 /* An event, and where it came in its wave. */
 struct timed {
@@ -82,17 +66,24 @@ struct events {
 	size_t n, room;
 };
 
-static int own_take(void *arg, int code, const char *value, struct error *e)
-{
-	struct events *v = arg;
+static const struct option_row events_rows[] = {
+	{"backlog", NULL, OPTION_ONE, .at = offsetof(struct events, common.look.backlog),
+	 .help = "begin with what the elements still hold (default: from now on)"},
+	{"until-end", .at = offsetof(struct events, until_end),
+	 .help = "end when all processes have ended and everything is read; a run that had "
+		 "ended before ends it without this, unless --count or --duration say when; "
+		 "exit code 1 if processes of the run are not collected, or their files "
+		 "damaged"},
+	{"csv", .at = offsetof(struct events, csv),
+	 .help = "comma-separated values, a line of names first"},
+	{0},
+};
 
-	(void)value;
-	(void)e;
-	v->common.look.backlog |= code == BACKLOG;
-	v->until_end |= code == UNTIL_END;
-	v->csv |= code == CSV;
-	return 0;
-}
+static const struct usage events_usage = {
+	.help = events_help,
+	.own = events_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
+};
 
 /* ---- one wave ---- */
 
@@ -279,9 +270,8 @@ static void summary(const struct events *v)
 
 int events_main(int argc, char **argv)
 {
-	struct events v = {.common = {.takes = OPTIONS_VIEW | OPTIONS_WAVES,
-				      .look = {.view = "events", .rate_hz = 10}}};
-	int code = options_parse(argc, argv, events_help, own, own_take, &v, &v.common);
+	struct events v = {.common.look = {.view = "events", .rate_hz = 10}};
+	int code = options_parse(argc, argv, &events_usage, &v, &v.common);
 
 	if (code >= 0)
 		return code;

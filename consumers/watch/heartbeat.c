@@ -25,52 +25,51 @@ static const char heartbeat_help[] =
 	"examples:\n"
 	"  evspace heartbeat                              # this host's agent, the only live run\n"
 	"  evspace heartbeat --check || mail -s stuck me  # exit code 1 if a thread is stuck\n"
-	"  evspace heartbeat --once --json | jq 'select(.stuck == true)'\n"
-	"\n"
-	"  --stuck-after TIME\n"
-	"                    how long in one operation is stuck (default 1s)\n"
-	"  --check           say only who is stuck, for whom, since when; exit code 1 if somebody "
-	"is,\n"
-	"                    processes ended without finishing (MPI_Finalize, pvm_exit) or are "
-	"not\n"
-	"                    collected, a host does not answer, or nobody has the run; 0 if all "
-	"make\n"
-	"                    progress or came to an ordinary end (looks until a second after\n"
-	"                    --stuck-after, unless --count or --duration say otherwise;\n"
-	"                    when that is too short to know, exit code 1)\n"
-	"  --once            look once\n";
-
-enum { STUCK_AFTER = 256, CHECK, ONCE };
+	"  evspace heartbeat --once --json | jq 'select(.stuck == true)'\n";
 
 /* How long after its deadline the answer to a check's last look is waited for. */
 #define LAST_NS 2000000000u
 
-static const struct own_option own[] = {
-	{"stuck-after", true, STUCK_AFTER},
-	{"check", false, CHECK},
-	{"once", false, ONCE},
-	{NULL, false, 0},
-};
-
-static int own_take(void *arg, int code, const char *value, struct error *e)
+static int stuck_take(void *into, const char *value, struct error *e)
 {
-	struct heartbeat *h = arg;
+	struct heartbeat *h = into;
 	uint64_t ns;
 
-	switch (code) {
-	case STUCK_AFTER:
-		if (quantity_duration(value, QUANTITY_SECONDS, &ns, e) < 0)
-			return -1;
-		h->stuck_after_ns = (int64_t)ns;
-		return 0;
-	case CHECK:
-		h->check = true;
-		return 0;
-	default:
-		h->common.count = 1;
-		return 0;
-	}
+	if (quantity_duration(value, QUANTITY_SECONDS, &ns, e) < 0)
+		return -1;
+	h->stuck_after_ns = (int64_t)ns;
+	return 0;
 }
+
+static int once_take(void *into, const char *value, struct error *e)
+{
+	struct heartbeat *h = into;
+
+	(void)value;
+	(void)e;
+	h->common.count = 1;
+	return 0;
+}
+
+static const struct option_row heartbeat_rows[] = {
+	{"stuck-after", "TIME", .take = stuck_take,
+	 .help = "how long in one operation is stuck (default 1s)"},
+	{"check", .at = offsetof(struct heartbeat, check),
+	 .help = "say only who is stuck, for whom, since when; exit code 1 if somebody is, "
+		 "processes ended without finishing (MPI_Finalize, pvm_exit) or are not "
+		 "collected, a host does not answer, or nobody has the run; 0 if all make "
+		 "progress or came to an ordinary end (looks until a second after "
+		 "--stuck-after, unless --count or --duration say otherwise; when that is too "
+		 "short to know, exit code 1)"},
+	{"once", .take = once_take, .help = "look once"},
+	{0},
+};
+
+static const struct usage heartbeat_usage = {
+	.help = heartbeat_help,
+	.own = heartbeat_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
+};
 
 /* ---- one wave ---- */
 
@@ -253,8 +252,7 @@ static int heartbeat_look(struct heartbeat *h)
 int heartbeat_main(int argc, char **argv)
 {
 	struct heartbeat h = {
-		.common = {.takes = OPTIONS_VIEW | OPTIONS_WAVES,
-			   .look = {.view = "heartbeat", .rate_hz = 1}},
+		.common.look = {.view = "heartbeat", .rate_hz = 1},
 		.stuck_after_ns = 1000000000,
 		.stall = stall_new(),
 		.written_rate = -1,
@@ -263,7 +261,7 @@ int heartbeat_main(int argc, char **argv)
 		.code = -1,
 		.run = "",
 	};
-	int code = options_parse(argc, argv, heartbeat_help, own, own_take, &h, &h.common);
+	int code = options_parse(argc, argv, &heartbeat_usage, &h, &h.common);
 
 	if (code < 0)
 		h.client = options_open(argv[0], &h.common, &code);

@@ -79,11 +79,9 @@ static Evspace__Frame *runs_ask(const struct evspace_options *look, const char *
 	all.all = true;
 	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
 	ask.status_ask = &all;
-	reply = client_ask(&once, &ask, &failure, why, sizeof(why));
-	if (!reply || reply->kind_case != EVSPACE__FRAME__KIND_STATUS) {
-		evspace__frame__free_unpacked(reply, NULL);
+	reply = client_ask(&once, &ask, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+	if (!reply)
 		return NULL;
-	}
 	for (size_t i = 0; i < reply->status->n_runs; i++)
 		runs_add(runs, reply->status->runs[i], wanted);
 	for (size_t k = 0; k < reply->status->n_below; k++)
@@ -305,6 +303,8 @@ int standing_take(struct standing *s, const char *command, const struct common *
 			take_selected(s, command, common, client, last);
 		return -1;
 	}
+	if (!ended && common->look.wait && last && w->elements == 0)
+		return standing_none(command, common);
 	if (!ended && common->look.wait)
 		say_waiting(s, command, wanted);
 	if ((w->unreadable && w->elements) || (!ended && common->look.wait))

@@ -30,7 +30,7 @@ static Evspace__Frame *processes_ask(const struct evspace_options *look)
 	ask.run = (char *)(uintptr_t)(look->run ? look->run : "");
 	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
 	frame.status_ask = &ask;
-	return client_ask(&once, &frame, &failure, why, sizeof(why));
+	return client_ask(&once, &frame, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
 }
 
 /* rank2 before rank10. */
@@ -86,8 +86,7 @@ static void unmatched_write(FILE *line, const void *arg)
 	const struct unmatched *u = arg;
 
 	fprintf(line, "%s: nothing is there so far that --select says", u->command);
-	if (!u->reply || u->reply->kind_case != EVSPACE__FRAME__KIND_STATUS ||
-	    hosts_write(line, u->reply->status) == 0)
+	if (!u->reply || hosts_write(line, u->reply->status) == 0)
 		return;
 	fputs(", with threads such as /t0, which have", line);
 	for (int i = 0; i < CHANNEL_PROGRAMS; i++)

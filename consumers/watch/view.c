@@ -43,26 +43,9 @@ static const char view_help[] =
 	"  evspace view sizes --backlog --until-end --sum  # of all messages of a run\n"
 	"  evspace view matrix --sum --count 10 --json\n"
 	"\n"
-	"JSON: \"type\" is wave, then rate, bin, cell, total or tuple; times are in ns.\n"
-	"\n"
-	"  --level LEVEL     only the view's stages up to thread, node, cluster: one answer each\n"
-	"  --sum             add up bins and cells over all waves\n"
-	"  --bars            draw histograms, too\n"
-	"  --top N|all       lines of a table, the largest first (default 20; JSON has all)\n"
-	"  --backlog         begin with what the elements still hold (default: from now on)\n"
-	"  --until-end       end when all processes have ended and everything is read; a run that\n"
-	"                    had ended before ends it without this, unless --count or --duration\n"
-	"                    say when\n";
+	"JSON: \"type\" is wave, then rate, bin, cell, total or tuple; times are in ns.\n";
 
 #define BUFFER_BYTES (1u << 16)
-
-enum { LEVEL = 256, SUM, BARS, TOP, BACKLOG, UNTIL_END };
-
-static const struct own_option own[] = {
-	{"level", true, LEVEL}, {"sum", false, SUM},	     {"bars", false, BARS},
-	{"top", true, TOP},	{"backlog", false, BACKLOG}, {"until-end", false, UNTIL_END},
-	{NULL, false, 0},
-};
 
 static const struct figure *const figures[] = {
 	&figure_classes,
@@ -73,8 +56,9 @@ static const struct figure *const figures[] = {
 
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))
 
-static int top_take(struct viewer *v, const char *value, struct error *e)
+static int top_take(void *into, const char *value, struct error *e)
 {
+	struct viewer *v = into;
 	char *end;
 
 	if (strcmp(value, "all") == 0) {
@@ -88,8 +72,10 @@ static int top_take(struct viewer *v, const char *value, struct error *e)
 }
 
 /* Those that a view can be cut at. */
-static int level_take(struct viewer *v, const char *value, struct error *e)
+static int level_take(void *into, const char *value, struct error *e)
 {
+	struct viewer *v = into;
+
 	v->level = value;
 	for (enum level level = LEVEL_THREAD; level <= LEVEL_CLUSTER; level++)
 		if (strcmp(value, level_name(level)) == 0)
@@ -97,23 +83,27 @@ static int level_take(struct viewer *v, const char *value, struct error *e)
 	return errorf(e, "'%.60s' is none of thread, node and cluster", value);
 }
 
-static int own_take(void *arg, int code, const char *value, struct error *e)
-{
-	struct viewer *v = arg;
+static const struct option_row view_rows[] = {
+	{"level", "LEVEL", .take = level_take,
+	 .help = "only the view's stages up to thread, node, cluster: one answer each"},
+	{"sum", .at = offsetof(struct viewer, sum), .help = "add up bins and cells over all waves"},
+	{"bars", .at = offsetof(struct viewer, bars), .help = "draw histograms, too"},
+	{"top", "N|all", .take = top_take,
+	 .help = "lines of a table, the largest first (default 20; JSON has all)"},
+	{"backlog", NULL, OPTION_ONE, .at = offsetof(struct viewer, common.look.backlog),
+	 .help = "begin with what the elements still hold (default: from now on)"},
+	{"until-end", .at = offsetof(struct viewer, until_end),
+	 .help = "end when all processes have ended and everything is read; a run that had "
+		 "ended before ends it without this, unless --count or --duration say when"},
+	{0},
+};
 
-	switch (code) {
-	case LEVEL:
-		return level_take(v, value, e);
-	case TOP:
-		return top_take(v, value, e);
-	default:
-		v->sum |= code == SUM;
-		v->bars |= code == BARS;
-		v->common.look.backlog |= code == BACKLOG;
-		v->until_end |= code == UNTIL_END;
-	}
-	return 0;
-}
+static const struct usage view_usage = {
+	.help = view_help,
+	.own = view_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
+	.words_max = 1,
+};
 
 bool viewer_shows(const struct viewer *v, size_t shown, size_t n)
 {
@@ -330,12 +320,10 @@ static int view_open(struct viewer *v, const char *command)
 int view_main(int argc, char **argv)
 {
 	struct viewer v = {
-		.common = {.takes = OPTIONS_VIEW | OPTIONS_WAVES,
-			   .look.rate_hz = 1,
-			   .words_max = 1},
+		.common.look.rate_hz = 1,
 		.top = 20,
 	};
-	int code = options_parse(argc, argv, view_help, own, own_take, &v, &v.common);
+	int code = options_parse(argc, argv, &view_usage, &v, &v.common);
 
 	if (code < 0)
 		code = view_open(&v, argv[0]);

@@ -70,7 +70,7 @@ struct plan *commanded_plan(const struct session_host *host, const struct link *
 		return NULL;
 	if (rights_run(link_peer(link), host->sources->store, run, plan->n_places == 1, chosen,
 		       room, e) == 0 ||
-	    (awaited && errno == ENOENT))
+	    (awaited && errno == ESRCH))
 		return plan;
 	plan_free(plan);
 	return NULL;

@@ -89,7 +89,7 @@ static int run_named(const struct peer *peer, const struct store *store, const c
 	 */
 	if (found || n == 0 || !alone || span_is_run(run))
 		return 0;
-	errno = ENOENT;
+	errno = ESRCH;
 	return errorf(e, "there is no run '%s'%s%s", run, list[0] ? "; there are:" : "", list);
 }
 

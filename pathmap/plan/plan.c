@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "pathmap/grammar/directive.h"
 #include "pathmap/model/parts.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/plan/route.h"
@@ -305,13 +306,17 @@ static int leaves_place(struct builder *builder, struct error *e)
 
 static int view_unknown(const struct pathmap *map, const char *name, struct error *e)
 {
+	const char *const *views, *nearest;
+	size_t length = 0, n = pathmap_views(map, &views);
 	char names[512] = "";
-	size_t length = 0;
 
-	for (size_t i = 0; i < map->application.n_views && length < sizeof(names); i++)
-		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
-					   i > 0 ? ", " : "", map->application.views[i]->name);
 	errno = ENOENT;
+	nearest = word_nearest(name, views, n);
+	if (nearest)
+		return errorf(e, "no view `%.60s`; did you mean `%s`?", name, nearest);
+	for (size_t i = 0; i < n && length < sizeof(names); i++)
+		length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+					   i > 0 ? ", " : "", views[i]);
 	return errorf(e, "no view `%.60s`; there are %s", name, names);
 }
 

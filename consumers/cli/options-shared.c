@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options that consumers share, and how they turn failures into messages and exit codes. */
+#include "consumers/cli/options.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/profile.h"
+#include "consumers/cli/unit.h"
+#include "pathmap/base/config.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "pathmap/model/pattern.h"
+#include "pathmap/model/recording.h"
+#include "tree/data/span.h"
+#include "tree/scope/ask.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_MOST	  (UINT64_C(2678400) * QUANTITY_SECONDS) /* 31 days */
+
+static int set_select(void *into, const char *pattern, struct error *e)
+{
+	struct common *c = into;
+	size_t at;
+
+	if (c->look.n_select == OPTIONS_SELECT_MAX)
+		return errorf(e, "more than %d patterns", OPTIONS_SELECT_MAX);
+	if (pattern_check(pattern, e) < 0 || recording_pattern_check(pattern, &at, e) < 0)
+		return -1;
+	c->select[c->look.n_select++] = pattern;
+	c->look.select = c->select;
+	return 0;
+}
+
+static int set_of(void *into, const char *what, struct error *e)
+{
+	struct common *c = into;
+
+	if (strcmp(what, SPAN_RUN) != 0)
+		return errorf(e,
+			      "'%.60s' cannot be looked at; a program's run is --run, and "
+			      "EventSpace itself --of " SPAN_RUN,
+			      what);
+	c->look.run = SPAN_RUN;
+	return 0;
+}
+
+static int set_rate(void *into, const char *value, struct error *e)
+{
+	struct common *c = into;
+
+	c->rate_said = true;
+	return unit_rate(value, &c->look.rate_hz, e);
+}
+
+static int set_compress(void *into, const char *when, struct error *e)
+{
+	static const char *const names[] = {
+		[EVSPACE_COMPRESS_AUTO] = "auto",
+		[EVSPACE_COMPRESS_NEVER] = "never",
+		[EVSPACE_COMPRESS_ALWAYS] = "always",
+	};
+
+	struct common *c = into;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(when, names[i]) != 0)
+			continue;
+		c->look.compress = (enum evspace_compress)i;
+		return 0;
+	}
+	return errorf(e, "'%.60s' is none of auto, never and always", when);
+}
+
+/* From a millisecond to a month. */
+static int set_milliseconds(const char *text, uint64_t plain_ns, unsigned *ms, struct error *e)
+{
+	uint64_t ns;
+
+	if (quantity_duration(text, plain_ns, &ns, e) < 0)
+		return -1;
+	if (ns < NS_PER_MS || ns > NS_MOST)
+		return errorf(e, "'%.60s' is less than a millisecond, or longer than a month",
+			      text);
+	*ms = (unsigned)(ns / NS_PER_MS);
+	return 0;
+}
+
+/* Agents wait no longer. */
+static int set_deadline(void *into, const char *text, struct error *e)
+{
+	struct common *c = into;
+	unsigned said = 0;
+
+	if (set_milliseconds(text, NS_PER_MS, &said, e) < 0)
+		return -1;
+	if (said > ASK_DEADLINE_MOST_MS)
+		return errorf(e,
+			      "'%.60s' is longer than the %u s that hosts are waited for at most",
+			      text, ASK_DEADLINE_MOST_MS / 1000);
+	c->look.deadline_ms = said;
+	return 0;
+}
+
+static int set_patience(void *into, const char *text, struct error *e)
+{
+	struct common *c = into;
+
+	return set_milliseconds(text, QUANTITY_SECONDS, &c->look.patience_ms, e);
+}
+
+/* Without it there is no limit. */
+static int set_duration(void *into, const char *text, struct error *e)
+{
+	struct common *c = into;
+
+	if (quantity_duration(text, QUANTITY_SECONDS, &c->duration_ns, e) < 0)
+		return -1;
+	return c->duration_ns ? 0 : errorf(e, "'%.60s' is no time to look", text);
+}
+
+#define AT(member) .at = offsetof(struct common, member)
+
+/* In the order in which --help has them. */
+const struct option_row options_shared[] = {
+	{"connect", "ADDR", OPTION_TEXT, AT(look.connect), .group = OPTIONS_LOOK,
+	 .help = "HOST:PORT or unix:PATH of the entry agent (default: $EVSPACE_CONNECT, else this "
+		 "host's only agent)"},
+	{"profile", "NAME", OPTION_TEXT, AT(profile), .group = OPTIONS_LOOK,
+	 .help = "as `evspace profile save NAME` has noted, but for what is said here or in "
+		 "variables (default: $EVSPACE_PROFILE)"},
+	{"tls", "DIR", OPTION_TEXT, AT(look.tls), .group = OPTIONS_LOOK,
+	 .help = "certificates made by evspace-certs, for HOST:PORT (default: $EVSPACE_TLS, else "
+		 "~/.config/evspace/tls)"},
+	{"identity", "NAME", OPTION_TEXT, AT(look.identity), .group = OPTIONS_LOOK,
+	 .help = "NAME.pem and NAME.key there (default: observe, else the only one)"},
+	{"entry", "NAME", OPTION_TEXT, AT(look.entry), .group = OPTIONS_LOOK,
+	 .help = "node whose agent must answer at HOST:PORT, by its certificate (default: "
+		 "$EVSPACE_ENTRY, else HOST, unless it is a number)"},
+	{"run", "NAME", OPTION_TEXT, AT(look.run), .group = OPTIONS_VIEW,
+	 .help = "which run (default: $EVSPACE_RUN, else the only live one)"},
+	{"of", "evspace", .take = set_of, .group = OPTIONS_VIEW,
+	 .help = "not a program: what agents and monitored consumers do themselves"},
+	{"view", "NAME", OPTION_TEXT, AT(look.view), .group = OPTIONS_VIEW,
+	 .help = "a view of the pathmap's application map"},
+	{"select", "PATTERN", .take = set_select, .group = OPTIONS_VIEW,
+	 .help = "only these elements, such as '/*/*/rank[0-3]/**'; may be repeated"},
+	{"rate", "HZ|max", .take = set_rate, .group = OPTIONS_WAVES,
+	 .help = "how often to look, in waves per second (default: heartbeat 1, events 10; without "
+		 "it a stream looks oftener while elements fill faster, for at most 10 % of a core "
+		 "of the busiest host)"},
+	{"window", "N", OPTION_COUNT, AT(look.window), .most = 64, .group = OPTIONS_WAVES,
+	 .help = "waves under way at once, 1 to 64 (default 1)"},
+	{"deadline", "TIME", .take = set_deadline, .group = OPTIONS_VIEW,
+	 .help = "how long hosts are waited for, such as 500ms, or 500 (default 1s, 60s at most)"},
+	{"count", "N", OPTION_COUNT, AT(count), .most = UINT_MAX, .group = OPTIONS_WAVES,
+	 .help = "end after N waves"},
+	{"duration", "TIME", .take = set_duration, .group = OPTIONS_WAVES,
+	 .help = "end after 500ms, 90s, 90, 10m, 1h …"},
+	{"compress", "WHEN", .take = set_compress, .group = OPTIONS_WAVES,
+	 .help = "what agents send: auto (on a slow connection; default), never, or always "
+		 "(through a tunnel, say, that hides how slow it is)"},
+	{"patience", "TIME", .take = set_patience, .group = OPTIONS_WAVES,
+	 .help = "how long a broken connection is tried again (default 2m)"},
+	{"monitored", NULL, OPTION_ONE, AT(look.monitored), .group = OPTIONS_WAVES,
+	 .help = "record what this command itself does, for others' --of evspace"},
+	{"wait", NULL, OPTION_ONE, AT(look.wait), .group = OPTIONS_WAVES,
+	 .help = "wait for the run if it is not there yet; without --run for one that lives"},
+	{"json", NULL, OPTION_FLAG, AT(json), .group = OPTIONS_JSON,
+	 .help = "one JSON object a line, with \"schema\":1"},
+	{0},
+};
+
+int options_settle(struct common *c, unsigned takes, struct error *e)
+{
+	const struct profile *profile = profile_chosen(c->profile, e);
+	struct evspace_options *o = &c->look;
+
+	if (!profile)
+		return -1;
+	if (!o->connect)
+		o->connect = config_variable("EVSPACE_CONNECT");
+	if (!o->connect)
+		o->connect = profile->connect;
+	/* Who answers at another address is not who answers at the profile's. */
+	if (!o->entry && !config_variable("EVSPACE_ENTRY") && o->connect == profile->connect)
+		o->entry = profile->entry;
+	if (!o->run)
+		o->run = config_variable("EVSPACE_RUN");
+	if (!o->run)
+		o->run = profile->run;
+	if (!o->tls && !config_variable("EVSPACE_TLS"))
+		o->tls = profile->tls;
+	if (!o->identity)
+		o->identity = profile->identity;
+	o->hurry = !c->rate_said && !profile->rate;
+	if (!c->rate_said && profile->rate && (takes & OPTIONS_WAVES))
+		return unit_rate(profile->rate, &o->rate_hz, e);
+	return 0;
+}
+
+int options_failure(enum evspace_failure failure)
+{
+	static const enum exit_code codes[] = {
+		[EVSPACE_FINE] = EXIT_NO_CONNECTION,
+		[EVSPACE_NO_CONNECTION] = EXIT_NO_CONNECTION,
+		[EVSPACE_WRONG] = EXIT_USAGE,
+		[EVSPACE_NO_RUN] = EXIT_BAD_NEWS,
+	};
+
+	return codes[failure];
+}
+
+Evspace__Frame *options_ask(const char *command, const struct evspace_options *look,
+			    const Evspace__Frame *question, Evspace__Frame__KindCase answer,
+			    int *code)
+{
+	enum evspace_failure failure = EVSPACE_FINE;
+	char why[sizeof(((struct error *)0)->text)];
+	Evspace__Frame *reply = client_ask(look, question, answer, &failure, why, sizeof(why));
+
+	if (reply)
+		return reply;
+	fprintf(stderr, "%s: %s\n", command, why);
+	*code = options_failure(failure);
+	return NULL;
+}
+
+struct evspace_client *options_open(const char *command, const struct common *common, int *code)
+{
+	enum evspace_failure failure;
+	char why[sizeof(((struct error *)0)->text)];
+	struct evspace_client *client = evspace_open(&common->look, &failure, why, sizeof(why));
+
+	if (client)
+		return client;
+	fprintf(stderr, "%s: %s\n", command, why);
+	*code = options_failure(failure);
+	return NULL;
+}
+
+void options_close(struct common *common, struct evspace_client *client)
+{
+	evspace_close(client);
+	free(common->missing_said);
+	common->missing_said = NULL;
+}
+
+static struct evspace_client *caught;
+
+static void on_signal(int number)
+{
+	(void)number;
+	evspace_stop(caught);
+}
+
+void options_catch_signals(struct evspace_client *client)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+
+	caught = client;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+void options_note_missing(const char *command, struct common *common,
+			  const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+	char *text = memory_copy("");
+
+	for (size_t i = 0; i < w->n_missing; i++) {
+		char *before = text;
+
+		if (!w->missing[i].reason[0])
+			continue;
+		text = memory_format("%sevspace %s: %s is missing: %s\n", before, command,
+				     w->missing[i].leaf, w->missing[i].reason);
+		free(before);
+	}
+	if (!common->missing_said || strcmp(text, common->missing_said) != 0)
+		fputs(text, stderr);
+	free(common->missing_said);
+	common->missing_said = text;
+}
+
+void options_note_remapped(const char *command, const struct common *common,
+			   const struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+
+	if (!w->remapped)
+		return;
+	fprintf(stderr, "evspace %s: from wave %llu on by map generation %llu\n", command,
+		(unsigned long long)w->number, (unsigned long long)w->remapped);
+	if (common->json)
+		printf("{\"schema\":1,\"type\":\"remapped\",\"generation\":%llu,\"wave\":%llu}\n",
+		       (unsigned long long)w->remapped, (unsigned long long)w->number);
+}
