@@ -63,7 +63,7 @@ unit_tests = \
 	tests/finding_test \
 	tests/fold_test \
 	tests/heartbeat_test \
-	tests/hop_test tests/hop_answer_test tests/hostlist_test \
+	tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hostlist_test \
 	tests/lattice_test \
 	tests/delivery_test \
 	tests/library_test \

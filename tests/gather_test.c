@@ -10,7 +10,7 @@
 
 #include "tree/scope/ask.h"
 #include "tree/data/clock.h"
-#include "tree/scope/wave-quota.h"
+#include "tree/scope/quota.h"
 
 #define INPUTS 3
 
@@ -310,37 +310,37 @@ static const char *bring(struct gather *of, uint64_t number, size_t mib)
 static void held_is_bounded(void)
 {
 	static const char *const peers[] = {"ann", "ann", "bob", "carl"};
-	struct wave_quota *quotas[4];
+	struct quota *quotas[4];
 	struct gather *of[4];
 	const char *why;
 
 	begin_case();
 	for (int i = 0; i < 4; i++) {
 		of[i] = gather_new(base, INPUTS, &events, NULL);
-		quotas[i] = wave_quota_join(peers[i]);
+		quotas[i] = quota_join(peers[i]);
 		gather_quota_set(of[i], quotas[i]);
 	}
 	CU_ASSERT_PTR_EQUAL(quotas[0], quotas[1]);
-	CU_ASSERT_PTR_NULL(bring(of[0], 1, 200));
-	why = bring(of[1], 1, 57);
-	CU_ASSERT(why && strstr(why, "hold 200 MiB for ann here"));
-	CU_ASSERT_PTR_NULL(bring(of[1], 2, 56));
-	CU_ASSERT_PTR_NULL(bring(of[2], 1, 256));
-	/* Who has little is not made to pay. */
-	CU_ASSERT_PTR_NULL(bring(of[3], 1, 1));
+	CU_ASSERT_PTR_NULL(bring(of[0], 1, 150));
+	why = bring(of[1], 1, 43);
+	CU_ASSERT(why && strstr(why, "hold 150 MiB for ann here"));
+	CU_ASSERT_PTR_NULL(bring(of[1], 2, 42));
+	/* Two do not shut out a third. */
+	CU_ASSERT_PTR_NULL(bring(of[2], 1, 96));
+	CU_ASSERT_PTR_NULL(bring(of[3], 1, 48));
 	why = bring(of[3], 2, 1);
-	CU_ASSERT(why && strstr(why, "all consumers together"));
+	CU_ASSERT(why && strstr(why, "of 336 for all"));
 	answer_of(of[0], 1, 0);
-	CU_ASSERT_PTR_NULL(bring(of[3], 3, 100));
+	CU_ASSERT_PTR_NULL(bring(of[3], 3, 75));
 	for (int i = 0; i < 4; i++) {
 		gather_free(of[i]);
-		wave_quota_leave(quotas[i]);
+		quota_leave(quotas[i]);
 	}
 	/* All was given back. */
-	quotas[0] = wave_quota_join("dora");
-	CU_ASSERT_EQUAL(wave_quota_take(quotas[0], WAVE_QUOTA_PEER, &(struct error){""}), 0);
-	wave_quota_give(quotas[0], WAVE_QUOTA_PEER);
-	wave_quota_leave(quotas[0]);
+	quotas[0] = quota_join("dora");
+	CU_ASSERT_EQUAL(quota_take(quotas[0], QUOTA_KIND / 2, &(struct error){""}), 0);
+	quota_give(quotas[0], QUOTA_WAVES, QUOTA_KIND / 2);
+	quota_leave(quotas[0]);
 	end_case();
 }
 

@@ -12,7 +12,7 @@
 #include "tree/data/label-id.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/tellers.h"
-#include "tree/scope/wave-quota.h"
+#include "tree/scope/quota.h"
 
 /* Add a run of @element to what is said, behind a part of leaf 4. */
 static void say_run(enum run_kind kind, uint32_t element, uint32_t count)
@@ -131,25 +131,25 @@ static void unasked(void)
 /* What cannot be held is missing, and it is said why. */
 static void more_than_is_held(void)
 {
-	struct wave_quota *wave_quota = wave_quota_join("ann");
+	struct quota *quota = quota_join("ann");
 	struct error e;
 	struct hop_bed bed;
 
 	hop_sayer_open(&bed);
-	gather_quota_set(bed.scope.gather, wave_quota);
+	gather_quota_set(bed.scope.gather, quota);
 	say_run(RUN_TUPLES, name_id(4, 0), 1);
-	CU_ASSERT_EQUAL(wave_quota_take(wave_quota, WAVE_QUOTA_PEER, &e), 0);
+	CU_ASSERT_EQUAL(quota_take(quota, QUOTA_KIND / 2, &e), 0);
 	CU_ASSERT_PTR_NULL(hop_sayer_asked(&bed));
 	CU_ASSERT_EQUAL(hop_sayer_done.leaves, 0);
 	CU_ASSERT_EQUAL(hop_sayer_done.n_missing, 3);
 	CU_ASSERT_EQUAL(hop_sayer_done.why, MISSING_REFUSED);
-	CU_ASSERT_PTR_NOT_NULL(strstr(hop_sayer_done.text, "hold 256 MiB for ann here already"));
-	wave_quota_give(wave_quota, WAVE_QUOTA_PEER);
+	CU_ASSERT_PTR_NOT_NULL(strstr(hop_sayer_done.text, "hold 192 MiB for ann here already"));
+	quota_give(quota, QUOTA_WAVES, QUOTA_KIND / 2);
 	CU_ASSERT_PTR_NULL(hop_sayer_asked(&bed));
 	CU_ASSERT_EQUAL(hop_sayer_done.leaves, 1);
 	CU_ASSERT_EQUAL(hop_sayer_done.n_missing, 0);
 	hop_sayer_close(&bed);
-	wave_quota_leave(wave_quota);
+	quota_leave(quota);
 }
 
 /* So much of one child leaves room for others. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests names: learning, announcing, levels, replacement, limits. */
-#include "tree/data/names.h"
+/* Tests names: learning, announcing, levels, replacement, limits, and what they cost. */
+#include "tree/data/names-comm.h"
 #include "tests/tap.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include "tree/data/tellers.h"
 
 #define P2P	   "/4W/w0/rank3/t0/p2p"
 #define COLLECTIVE "/4W/w0/rank3/t0/collective"
@@ -215,6 +218,8 @@ static void as_many_as_there_may_be(void)
 	names_free(names);
 }
 
+/* ---- what they cost ---- */
+
 /* Of this process: others may use the machine. */
 static double cpu_s(void)
 {
@@ -240,6 +245,99 @@ static void ids_that_are_chosen(void)
 	names_free(names);
 }
 
+/* Nobody is granted more than this. */
+struct purse {
+	size_t left;
+};
+
+static bool purse_grant(void *arg, size_t bytes)
+{
+	struct purse *purse = arg;
+
+	if (bytes > purse->left)
+		return false;
+	purse->left -= bytes;
+	return true;
+}
+
+/* Bytes that are allocated; none where another allocator than the system's counts. */
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static int hear(struct names *names, uint32_t i)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "/4W/w%u/rank%u/t0/p2p", i % 64, i);
+	if (names_hear(names, &(struct name){name_id(1, i), (int32_t)i, LEVEL_ELEMENT, 0, text}) <
+	    0)
+		return -1;
+	tellers_own(names_tellers(names), 1, (int32_t)i);
+	return 0;
+}
+
+static void what_is_heard_is_granted(void)
+{
+	enum { MOST = 16 << 20 };
+	static char shorter[] = "/4W/w1";
+	const struct name other = {name_id(1, 0), 0, LEVEL_NODE, 0, shorter};
+	struct purse purse = {MOST};
+	size_t before = allocated();
+	struct names *names = names_new(0);
+	uint32_t n = 0, group;
+
+	tellers_number(names_tellers(names), "w1");
+	names_grant_set(names, purse_grant, &purse);
+	while (hear(names, n) == 0)
+		n++;
+	CU_ASSERT_EQUAL(errno, ENOBUFS);
+	CU_ASSERT(n > 10000);
+	CU_ASSERT(names_granted(names) <= MOST);
+	CU_ASSERT(allocated() <= before + MOST + MOST / 16);
+	/* The same once more costs nothing; another text has the place of the one before. */
+	CU_ASSERT_EQUAL(hear(names, 0), 0);
+	purse.left = 64;
+	CU_ASSERT_EQUAL(names_hear(names, &other), 0);
+	CU_ASSERT_STRING_EQUAL(text_of(names, name_id(1, 0)), "/4W/w1");
+	purse.left = 0;
+	/* Groups fall apart, and this host's own are learnt. */
+	CU_ASSERT_EQUAL(names_group(names, name_id(1, 1), LEVEL_ALL), name_id(1, 1));
+	CU_ASSERT_EQUAL(learn(names, name_id(0, 1), P2P), 0);
+	CU_ASSERT_STRING_EQUAL(text_of(names, name_id(0, 1)), P2P);
+	purse.left = MOST;
+	group = names_group(names, name_id(1, 2), LEVEL_ALL);
+	CU_ASSERT_STRING_EQUAL(text_of(names, group), "/");
+	CU_ASSERT(purse.left < MOST);
+	names_free(names);
+}
+
+/* What a consumer with 8 scopes has of a child that says as much as it may. */
+static void going_costs_little(void)
+{
+	enum { SCOPES = 8, EACH = 64000, COMMS = 8000 };
+	static const int32_t members[] = {4, 2};
+	struct names *all[SCOPES];
+	double begun;
+
+	for (int k = 0; k < SCOPES; k++) {
+		all[k] = names_new(0);
+		tellers_number(names_tellers(all[k]), "w1");
+		for (uint32_t i = 0; i < EACH; i++)
+			CU_ASSERT_EQUAL(hear(all[k], i), 0);
+		for (uint32_t id = 1; id <= COMMS; id++)
+			names_comm_learn(all[k], id, 1, 2, 0, members);
+	}
+	begun = cpu_s();
+	for (int k = 0; k < SCOPES; k++)
+		names_free(all[k]);
+	/* It took 170 ms. */
+	CU_ASSERT(cpu_s() - begun < 0.05);
+}
+
 static CU_TestInfo names_cases[] = {
 	{"learnt, found, announced", learnt_found_and_announced},
 	{"said again", said_again},
@@ -251,6 +349,8 @@ static CU_TestInfo names_cases[] = {
 	{"our numbers are taken", our_numbers_taken},
 	{"as many as there may be", as_many_as_there_may_be},
 	{"ids that are chosen", ids_that_are_chosen},
+	{"what is heard is granted", what_is_heard_is_granted},
+	{"names go at little cost", going_costs_little},
 	CU_TEST_INFO_NULL,
 };
 

@@ -3,10 +3,9 @@
 #include "tree/data/arena.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-static void *arena_alloc(struct arena *a, size_t bytes);
 
 #define ARENA_BLOCK (16u << 10)
 #define ARENA_ALIGN 16u
@@ -19,7 +18,7 @@ struct arena_block {
 
 static void *allocator_alloc(void *data, size_t bytes)
 {
-	return arena_alloc(data, bytes);
+	return arena_take(data, bytes);
 }
 
 static void allocator_free(void *data, void *pointer)
@@ -44,9 +43,27 @@ void arena_fini(struct arena *a)
 	}
 }
 
-/* @bytes of memory, not zeroed, or NULL with ENOMEM beyond the limit. Aborts when memory is out.
- */
-static void *arena_alloc(struct arena *a, size_t bytes)
+/* What is large gets a block of its own, behind the one in use: little of that is left unused. */
+static struct arena_block *block_add(struct arena *a, size_t bytes)
+{
+	struct arena_block *first = a->blocks, *block;
+	bool own = bytes > ARENA_BLOCK || (first && bytes > ARENA_BLOCK / 8);
+	size_t room = own ? bytes : ARENA_BLOCK;
+
+	block = malloc(sizeof(*block) + room);
+	if (!block)
+		abort();
+	*block = (struct arena_block){.next = first, .room = room};
+	if (!own || !first) {
+		a->blocks = block;
+		return block;
+	}
+	block->next = first->next;
+	first->next = block;
+	return block;
+}
+
+void *arena_take(struct arena *a, size_t bytes)
 {
 	struct arena_block *block = a->blocks;
 	void *given;
@@ -56,15 +73,8 @@ static void *arena_alloc(struct arena *a, size_t bytes)
 		return NULL;
 	}
 	bytes = (bytes + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
-	if (!block || block->room - block->used < bytes) {
-		size_t room = bytes > ARENA_BLOCK ? bytes : ARENA_BLOCK;
-
-		block = malloc(sizeof(*block) + room);
-		if (!block)
-			abort();
-		*block = (struct arena_block){.next = a->blocks, .room = room};
-		a->blocks = block;
-	}
+	if (!block || block->room - block->used < bytes)
+		block = block_add(a, bytes);
 	given = block->data + block->used;
 	block->used += bytes;
 	a->given += bytes < a->limit - a->given ? bytes : a->limit - a->given;

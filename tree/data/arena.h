@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An arena: memory that is given out bit by bit and taken back at once, for unpacked frame headers.
- */
+/* An arena: memory that is given out bit by bit and taken back at once, for unpacked frame headers
+ * and for names. */
 #ifndef EVSPACE_ARENA_H
 #define EVSPACE_ARENA_H
 
@@ -21,6 +21,10 @@ struct arena {
 /** @limit bounds what one hostile header can make us take. Nothing is taken before it is needed. */
 void arena_init(struct arena *a, size_t limit);
 void arena_fini(struct arena *a);
+
+/** @bytes of memory, not zeroed, or NULL with ENOMEM beyond the limit. Aborts when memory is out.
+ */
+void *arena_take(struct arena *a, size_t bytes);
 
 /** Take everything back. A block of the common size is kept, so that steady work allocates nothing.
  */

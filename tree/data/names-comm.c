@@ -8,8 +8,6 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/label-id.h"
 #include "tree/data/members.h"
-#include "tree/data/names-comm.h"
-#include "tree/data/names-judge.h"
 #include "tree/data/names-private.h"
 #include "tree/data/process.h"
 
@@ -27,27 +25,17 @@ static struct comm *comm_find(struct comm *table, uint32_t id)
 	return known;
 }
 
-static void table_free(struct comm *table)
-{
-	struct comm *comm, *next;
-
-	HASH_ITER(by_id, table, comm, next)
-	{
-		HASH_DELETE(by_id, table, comm);
-		free(comm->comm.members);
-		free(comm->comm.label);
-		free(comm);
-	}
-}
-
 void names_comms_free(struct names *names)
 {
-	table_free(names->comms);
-	table_free(names->labels);
+	HASH_CLEAR(by_id, names->comms);
+	HASH_CLEAR(by_id, names->labels);
 	free(names->comm_log);
 }
 
 /* ---- what may be learnt ---- */
+
+/* What each time in the log takes. */
+#define LOG_BYTES (2 * sizeof(struct comm *))
 
 static bool is_group(const struct name_comm *comm)
 {
@@ -69,33 +57,55 @@ static bool has_room(const struct names *names, struct names_talk *talk, size_t 
 	return false;
 }
 
+/* Is there memory for @bytes of what is said? */
+static bool is_granted(struct names *names, struct names_talk *talk, size_t bytes)
+{
+	if (talk->teller == TELLER_SELF || names_grant(names, bytes))
+		return true;
+	talk->left_out++;
+	return false;
+}
+
+/* May @bytes be taken for one more that is to be announced? */
+static bool may_log(struct names *names, struct names_talk *talk, size_t bytes)
+{
+	if (names->n_comm_log < NAMES_COMM_MAX && talk->comms > 0)
+		return is_granted(names, talk, LOG_BYTES + bytes);
+	talk->full = true;
+	return false;
+}
+
+static void log_add(struct names *names, struct names_talk *talk, struct comm *known)
+{
+	talk->comms--;
+	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
+	names->comm_log[names->n_comm_log++] = known;
+	known->logged = names->n_comm_log;
+}
+
 /* It is to be announced; false: it may not be, and must stay what it is. */
 static bool comm_log(struct names *names, struct names_talk *talk, struct comm *known)
 {
 	if (known->logged > names->comm_said)
 		return true;
-	if (names->n_comm_log >= NAMES_COMM_MAX || talk->comms == 0) {
-		talk->full = true;
+	if (!may_log(names, talk, 0))
 		return false;
-	}
-	talk->comms--;
-	names->comm_log = memory_room(names->comm_log, names->n_comm_log, sizeof(struct comm *));
-	names->comm_log[names->n_comm_log++] = known;
-	known->logged = names->n_comm_log;
+	log_add(names, talk, known);
 	return true;
 }
 
+/* Takes @bytes with it, which begin behind it. */
 static struct comm *comm_add(struct names *names, struct names_talk *talk, struct comm **table,
-			     uint32_t id)
+			     uint32_t id, size_t bytes)
 {
-	struct comm *known = memory_new(1, sizeof(*known)), *all = *table;
+	struct comm *known, *all = *table;
 
-	if (!comm_log(names, talk, known)) {
-		free(known);
+	bytes += sizeof(*known);
+	if (!may_log(names, talk, bytes))
 		return NULL;
-	}
-	known->comm.id = id;
-	known->teller = talk->teller;
+	known = arena_take(&names->memory, bytes);
+	*known = (struct comm){.comm.id = id, .teller = talk->teller};
+	log_add(names, talk, known);
 	HASH_ADD(by_id, all, comm.id, sizeof(id), known);
 	*table = all;
 	return known;
@@ -104,9 +114,26 @@ static struct comm *comm_add(struct names *names, struct names_talk *talk, struc
 static void members_drop(struct names *names, struct comm *known)
 {
 	names->n_members -= known->comm.members ? known->comm.size : 0;
-	free(known->comm.members);
 	known->comm.members = NULL;
-	known->room = 0;
+}
+
+/* Make room for @n members, of which there are some; they stay what they are. */
+static bool members_room(struct names *names, struct names_talk *talk, struct comm *known, size_t n)
+{
+	size_t bytes = n * sizeof(*known->kept);
+	const int32_t *old = known->comm.members;
+
+	if (n <= known->room)
+		return true;
+	if (!is_granted(names, talk, bytes))
+		return false;
+	known->kept = arena_take(&names->memory, bytes);
+	known->room = n;
+	if (!old)
+		return true;
+	memcpy(known->kept, old, known->comm.size * sizeof(*old));
+	known->comm.members = known->kept;
+	return true;
 }
 
 /* Make @known what is said; without the members when there is no room for them. */
@@ -118,12 +145,12 @@ static void comm_set(struct names *names, struct names_talk *talk, struct comm *
 	known->comm.members = NULL;
 	known->teller = talk->teller;
 	known->group = known->shared = false;
-	if (!said->members || !has_room(names, talk, said->size))
+	if (!said->members || !has_room(names, talk, said->size) ||
+	    !members_room(names, talk, known, said->size))
 		return;
 	known->group = is_group(said);
-	known->comm.members =
-		(void *)memory_copy_bytes(said->members, said->size * sizeof(*said->members));
-	known->room = said->size;
+	known->comm.members = known->kept;
+	memcpy(known->kept, said->members, said->size * sizeof(*said->members));
 	names->n_members += said->size;
 	talk->members -= said->size;
 }
@@ -174,7 +201,7 @@ static int disputed_hear(struct names *names, struct names_talk *talk, struct co
 
 	empty.disputed = true;
 	if (!known) {
-		known = comm_add(names, talk, &names->comms, said->id);
+		known = comm_add(names, talk, &names->comms, said->id, 0);
 		if (known)
 			comm_set(names, talk, known, &empty);
 		return known ? 0 : refuse();
@@ -273,16 +300,9 @@ static int group_grow(struct names *names, struct names_talk *talk, struct comm 
 	if (all > NAMES_MEMBER_MAX || !has_room(names, talk, n) ||
 	    !names_judge_step(talk, n + (full ? group->size : 0) +
 					    members_moved(group->members, group->size, more)) ||
-	    !comm_log(names, talk, known))
+	    !comm_log(names, talk, known) ||
+	    !members_room(names, talk, known, full ? 2 * all : all))
 		return refuse();
-	if (full) {
-		int32_t *members = memory_new(2 * all, sizeof(*members));
-
-		memcpy(members, group->members, group->size * sizeof(*members));
-		free(group->members);
-		group->members = members;
-		known->room = 2 * all;
-	}
 	members_merge(group->members, group->size, more, n);
 	group->size = (uint32_t)all;
 	names->n_members += n;
@@ -297,7 +317,7 @@ static int group_set(struct names *names, struct names_talk *talk, struct comm *
 	if (!has_room(names, talk, some->size))
 		return refuse();
 	if (!known)
-		known = comm_add(names, talk, &names->comms, some->id);
+		known = comm_add(names, talk, &names->comms, some->id, 0);
 	else if (!comm_log(names, talk, known))
 		return refuse();
 	if (!known)
@@ -374,15 +394,17 @@ static bool label_sound(uint32_t id, const char *text)
 static int label_hear(struct names *names, struct names_talk *talk, const struct name_comm *said)
 {
 	struct comm *known;
+	size_t bytes;
 
 	if (!label_sound(said->id, said->label))
 		return refuse();
 	if (comm_find(names->labels, said->id))
 		return 0;
-	known = comm_add(names, talk, &names->labels, said->id);
+	bytes = strlen(said->label) + 1;
+	known = comm_add(names, talk, &names->labels, said->id, bytes);
 	if (!known)
 		return refuse();
-	known->comm.label = memory_copy(said->label);
+	known->comm.label = memcpy(known + 1, said->label, bytes);
 	return 0;
 }
 
@@ -405,7 +427,7 @@ int names_comm_hear(struct names *names, struct names_talk *talk, const struct n
 		return comm_contradict(names, talk, known, said);
 	if (known)
 		return known->group ? 0 : comm_agree(names, talk, known, said);
-	known = comm_add(names, talk, &names->comms, said->id);
+	known = comm_add(names, talk, &names->comms, said->id, 0);
 	if (!known)
 		return refuse();
 	comm_set(names, talk, known, said);

@@ -34,6 +34,8 @@ struct names_talk {
 	size_t moves; /* steps: of members that make room for others, and to look whose they are */
 	bool full;    /* something was not learnt for want of room */
 	bool slow;    /* … for want of steps */
+	size_t left_out; /* communicators that are not known, or not who is in them, as the memory
+			    was not granted (names_grant_set()) */
 };
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Weighs the words of two tellers by whose processes are in what the other one says. */
-#include "tree/data/names-judge.h"
+#include "tree/data/names-private.h"
 
 bool names_judge_step(struct names_talk *talk, size_t steps)
 {

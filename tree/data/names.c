@@ -13,7 +13,8 @@
 struct names_entry {
 	struct name name;
 	UT_hash_handle by_text; /* only the entry that was first to say its key */
-	int said_first;
+	bool said_first;
+	uint16_t room; /* for a key; another one that is longer goes elsewhere */
 	char key[]; /* '0' + level, then the text: a node outside clusters makes "/" a cluster, too
 		     */
 };
@@ -25,6 +26,11 @@ struct slot {
 	uint32_t group[LEVEL_COUNT]; /* what names_group() says, 0 until asked for */
 	struct names_entry *entry;   /* NULL: free */
 };
+
+/* What a name takes of the slots at most, of which a quarter is in use, and each time in the log.
+ */
+#define SLOT_BYTES (4 * sizeof(struct slot))
+#define LOG_BYTES  (2 * sizeof(uint32_t))
 
 /* ---- by id ---- */
 
@@ -63,7 +69,8 @@ struct names *names_new(uint32_t place)
 	names->next_local = NAME_LOCAL_MAX;
 	names->bits = 6;
 	names->slots = memory_new((size_t)1 << names->bits, sizeof(*names->slots));
-	names->tellers = tellers_new();
+	arena_init(&names->memory, SIZE_MAX);
+	names->tellers = tellers_new(names);
 	return names;
 }
 
@@ -72,10 +79,9 @@ void names_free(struct names *names)
 	if (!names)
 		return;
 	HASH_CLEAR(by_text, names->texts);
-	for (size_t i = 0; i < (size_t)1 << names->bits; i++)
-		free(names->slots[i].entry);
 	names_comms_free(names);
 	tellers_free(names->tellers);
+	arena_fini(&names->memory);
 	free(names->slots);
 	free(names->log);
 	free(names);
@@ -94,6 +100,25 @@ void names_place_set(struct names *names, uint32_t place)
 struct names_use names_use(const struct names *names)
 {
 	return (struct names_use){names->n, names->n_log, names->n_comm_log, names->n_members};
+}
+
+void names_grant_set(struct names *names, names_granter *grant, void *arg)
+{
+	names->grant = grant;
+	names->grant_arg = arg;
+}
+
+size_t names_granted(const struct names *names)
+{
+	return names->granted;
+}
+
+bool names_grant(struct names *names, size_t bytes)
+{
+	if (names->grant && !names->grant(names->grant_arg, bytes))
+		return false;
+	names->granted += bytes;
+	return true;
 }
 
 struct tellers *names_tellers(const struct names *names)
@@ -148,23 +173,6 @@ static int text_sound(const char *text, enum level level)
 	return parts == level_parts[level];
 }
 
-static struct names_entry *entry_new(uint32_t id, enum level level, int32_t rank, uint16_t channel,
-				     const char *text, size_t length)
-{
-	struct names_entry *entry = memory_new(1, sizeof(*entry) + length + 2);
-
-	entry->key[0] = (char)('0' + level);
-	memcpy(entry->key + 1, text, length);
-	entry->name = (struct name){
-		.id = id,
-		.rank = rank,
-		.level = (uint16_t)level,
-		.channel = channel,
-		.text = entry->key + 1,
-	};
-	return entry;
-}
-
 static void index_text(struct names *names, struct names_entry *entry)
 {
 	size_t length = strlen(entry->key);
@@ -174,51 +182,85 @@ static void index_text(struct names *names, struct names_entry *entry)
 	if (first)
 		return;
 	HASH_ADD_KEYPTR(by_text, names->texts, entry->key, length, entry);
-	entry->said_first = 1;
+	entry->said_first = true;
 }
 
-static int same(const struct name *name, enum level level, int32_t rank, uint16_t channel,
-		const char *text)
+static bool same(const struct name *a, const struct name *b)
 {
-	return name->level == level && name->rank == rank && name->channel == channel &&
-	       strcmp(name->text, text) == 0;
+	return a->level == b->level && a->rank == b->rank && a->channel == b->channel &&
+	       strcmp(a->text, b->text) == 0;
 }
 
-static void insert(struct names *names, struct names_entry *entry)
+/* An entry for a key of @room bytes: @known, if that is so large. */
+static struct names_entry *entry_room(struct names *names, struct names_entry *known, size_t room)
 {
-	struct slot *slot = find_slot(names, entry->name.id);
+	struct names_entry *entry = known;
 
-	if (slot->entry) {
-		if (slot->entry->said_first)
-			HASH_DELETE(by_text, names->texts, slot->entry);
-		free(slot->entry);
-		names->generation++;
-		names->n--;
+	if (known && known->said_first)
+		HASH_DELETE(by_text, names->texts, known);
+	if (!known || known->room < room) {
+		entry = arena_take(&names->memory, sizeof(*entry) + room);
+		entry->room = (uint16_t)room;
 	}
-	*slot = (struct slot){.id = entry->name.id, .entry = entry};
-	if (++names->n > ((size_t)1 << names->bits) / 2)
+	entry->said_first = false;
+	return entry;
+}
+
+/* Returns false when that is not granted; this host's own names are learnt in any case. */
+static bool insert(struct names *names, const struct name *name, bool own)
+{
+	struct slot *slot = find_slot(names, name->id);
+	struct names_entry *known = slot->entry, *entry;
+	size_t length = strlen(name->text), room = length + 2, bytes = LOG_BYTES;
+
+	bytes += known && known->room >= room ? 0 : sizeof(*entry) + room;
+	bytes += known ? 0 : SLOT_BYTES;
+	if (!own && !names_grant(names, bytes))
+		return false;
+	entry = entry_room(names, known, room);
+	entry->name = *name;
+	entry->name.text = entry->key + 1;
+	entry->key[0] = (char)('0' + name->level);
+	memcpy(entry->key + 1, name->text, length + 1);
+	*slot = (struct slot){.id = name->id, .entry = entry};
+	if (known)
+		names->generation++;
+	else if (++names->n > ((size_t)1 << names->bits) / 2)
 		grow(names);
 	index_text(names, entry);
 	names->log = memory_room(names->log, names->n_log, sizeof(*names->log));
-	names->log[names->n_log++] = entry->name.id;
+	names->log[names->n_log++] = name->id;
+	return true;
+}
+
+static int learn(struct names *names, const struct name *name, bool own)
+{
+	const struct name *known = names_find(names, name->id);
+
+	if (known && same(known, name))
+		return 0;
+	errno = EPROTO;
+	if (name->level >= LEVEL_COUNT || !text_sound(name->text, name->level) ||
+	    names->n_log >= NAMES_CHANGES_MAX || (!known && names->n >= NAMES_MAX))
+		return -1;
+	errno = ENOBUFS;
+	if (!insert(names, name, own))
+		return -1;
+	if (name->level == LEVEL_ELEMENT && name_place(name->id) == names->place)
+		tellers_own(names->tellers, TELLER_SELF, name->rank);
+	return 0;
 }
 
 int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank, uint16_t channel,
 		const char *text)
 {
-	const struct name *known = names_find(names, id);
+	return learn(names, &(struct name){id, rank, level, channel, (char *)(uintptr_t)text},
+		     true);
+}
 
-	if (known && same(known, level, rank, channel, text))
-		return 0;
-	if (level >= LEVEL_COUNT || !text_sound(text, level) || names->n_log >= NAMES_CHANGES_MAX ||
-	    (!known && names->n >= NAMES_MAX)) {
-		errno = EPROTO;
-		return -1;
-	}
-	insert(names, entry_new(id, level, rank, channel, text, strlen(text)));
-	if (level == LEVEL_ELEMENT && name_place(id) == names->place)
-		tellers_own(names->tellers, TELLER_SELF, rank);
-	return 0;
+int names_hear(struct names *names, const struct name *name)
+{
+	return learn(names, name, false);
 }
 
 /* ---- levels ---- */
@@ -229,6 +271,7 @@ static uint32_t group_find(struct names *names, const struct name *name, enum le
 	int bytes = prefix_bytes(name->text, level_parts[level]);
 	char key[1 + NAME_BYTES];
 	struct names_entry *first;
+	struct name made;
 	uint32_t id;
 
 	if (bytes < 0)
@@ -237,6 +280,7 @@ static uint32_t group_find(struct names *names, const struct name *name, enum le
 	memcpy(key + 1, name->text, (size_t)bytes);
 	if (bytes == 0)
 		key[1 + bytes++] = '/';
+	key[1 + bytes] = '\0';
 	HASH_FIND(by_text, names->texts, key, (size_t)bytes + 1, first);
 	if (first)
 		return first->name.id;
@@ -245,9 +289,8 @@ static uint32_t group_find(struct names *names, const struct name *name, enum le
 	if (names->n >= NAMES_MAX || names->next_local == 0)
 		return name->id;
 	id = name_id(names->place, names->next_local);
-	insert(names, entry_new(id, level, level == LEVEL_THREAD ? name->rank : -1, 0, key + 1,
-				(size_t)bytes));
-	return id;
+	made = (struct name){id, level == LEVEL_THREAD ? name->rank : -1, level, 0, key + 1};
+	return insert(names, &made, false) ? id : name->id;
 }
 
 uint32_t names_group(struct names *names, uint32_t id, enum level level)

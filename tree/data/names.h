@@ -49,6 +49,16 @@ struct names;
 struct names *names_new(uint32_t place);
 void names_free(struct names *names);
 
+/** May @bytes more be taken, of whoever counts them? They are taken until the names are freed. */
+typedef bool names_granter(void *arg, size_t bytes);
+
+/** Ask @grant for all that is taken for what others say, and for groups of that; nobody is asked
+ * unless set. What this host's own programs have recorded is always learnt. */
+void names_grant_set(struct names *names, names_granter *grant, void *arg);
+
+/** Bytes that were granted, or would have been, had somebody been asked. */
+size_t names_granted(const struct names *names);
+
 /** The place that this is; @place is another one that this host has: ids that are given out from
  * now on carry that. */
 uint32_t names_place(const struct names *names);
@@ -71,14 +81,18 @@ struct names_use names_use(const struct names *names);
 int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank, uint16_t channel,
 		const char *text);
 
-/** The name with this id, or NULL. Valid until the next names_learn() or names_group(). O(1). */
+/** Learn what another one says. The same, and -1 with ENOBUFS when the memory is not granted. */
+int names_hear(struct names *names, const struct name *said);
+
+/** The name with this id, or NULL. Valid until the next names_learn(), names_hear() or
+ * names_group(). O(1). */
 const struct name *names_find(const struct names *names, uint32_t id);
 
 /**
  * The id that stands for what @id belongs to at @level (LEVEL_NODE: "/cluster/node" …): the one
  * that was said first for that text, or a new one that is given out here (@id itself when there are
- * no more to give). A name that is at @level or above it already stands for itself. 0 when @id is
- * unknown. O(1) from the second time on.
+ * no more to give, or the memory is not granted). A name that is at @level or above it already
+ * stands for itself. 0 when @id is unknown. O(1) from the second time on.
  */
 uint32_t names_group(struct names *names, uint32_t id, enum level level);
 

@@ -7,7 +7,7 @@
 
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
-#include "tree/data/names.h"
+#include "tree/data/names-private.h"
 
 struct teller {
 	char *node;
@@ -25,6 +25,7 @@ struct tellers_process {
 };
 
 struct tellers {
+	struct names *names;
 	struct teller *list;
 	size_t n;
 	struct tellers_process *processes;
@@ -36,23 +37,18 @@ static void teller_add(struct tellers *t, const char *node)
 	t->list[t->n++] = (struct teller){.node = memory_copy(node), .other = TELLER_NOBODY};
 }
 
-struct tellers *tellers_new(void)
+struct tellers *tellers_new(struct names *names)
 {
 	struct tellers *t = memory_new(1, sizeof(*t));
 
+	t->names = names;
 	teller_add(t, "this host");
 	return t;
 }
 
 void tellers_free(struct tellers *t)
 {
-	struct tellers_process *p, *next;
-
-	HASH_ITER(hh, t->processes, p, next)
-	{
-		HASH_DEL(t->processes, p);
-		free(p);
-	}
+	HASH_CLEAR(hh, t->processes);
 	for (size_t i = 0; i < t->n; i++)
 		free(t->list[i].node);
 	free(t->list);
@@ -94,15 +90,14 @@ void tellers_own(struct tellers *t, uint32_t teller, int32_t number)
 {
 	struct tellers_process *p = process_find(t, number);
 
-	if (!p && HASH_COUNT(t->processes) >= NAMES_MAX)
+	if (!p && (HASH_COUNT(t->processes) >= NAMES_MAX ||
+		   (teller != TELLER_SELF && !names_grant(t->names, sizeof(*p)))))
 		return;
 	if (p) {
 		process_claim(p, teller);
 	} else {
-		p = memory_new(1, sizeof(*p));
-		p->number = number;
-		p->teller = teller;
-		p->other = TELLER_NOBODY;
+		p = arena_take(&t->names->memory, sizeof(*p));
+		*p = (struct tellers_process){number, teller, .other = TELLER_NOBODY};
 		HASH_ADD(hh, t->processes, number, sizeof(number), p);
 	}
 	t->list[teller].owns = true;

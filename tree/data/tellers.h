@@ -12,10 +12,11 @@
 #define TELLER_SELF   0u
 #define TELLER_NOBODY UINT32_MAX
 
+struct names;
 struct tellers;
 
-/** Aborts when memory is out. */
-struct tellers *tellers_new(void);
+/** Those of @names, whose memory processes are in. Aborts when memory is out. */
+struct tellers *tellers_new(struct names *names);
 void tellers_free(struct tellers *tellers);
 
 /** The number of the teller on @node, the same for the same text. */

@@ -10,7 +10,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
-#include "tree/scope/wave-quota.h"
+#include "tree/scope/quota.h"
 
 /* Slots of waves asked for the first time, then slots of those asked for again. */
 #define SLOTS (2 * GATHER_WINDOW)
@@ -22,7 +22,7 @@ struct gather {
 	size_t inputs;
 	const struct gather_events *events;
 	void *arg;
-	struct wave_quota *wave_quota; /* NULL: nobody counts */
+	struct quota *quota; /* NULL: nobody counts */
 	struct event *timer;
 	uint64_t until_ns; /* what the timer waits for, 0: it does not run */
 	unsigned busy;
@@ -65,8 +65,8 @@ static void missing_clear(struct wave *w)
 static void held_clear(struct gather *g, struct wave *w)
 {
 	batch_clear(&w->batch);
-	if (g->wave_quota)
-		wave_quota_give(g->wave_quota, w->held);
+	if (g->quota)
+		quota_give(g->quota, QUOTA_WAVES, w->held);
 	w->held = 0;
 }
 
@@ -85,9 +85,9 @@ void gather_free(struct gather *g)
 	free(g);
 }
 
-void gather_quota_set(struct gather *g, struct wave_quota *wave_quota)
+void gather_quota_set(struct gather *g, struct quota *quota)
 {
-	g->wave_quota = wave_quota;
+	g->quota = quota;
 }
 
 static struct wave *gather_slot(struct gather *g, uint64_t number, bool again)
@@ -207,7 +207,7 @@ int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct er
 {
 	size_t bytes = body->bytes;
 
-	if (g->wave_quota && wave_quota_take(g->wave_quota, bytes, e) < 0)
+	if (g->quota && quota_take(g->quota, bytes, e) < 0)
 		return -1;
 	w->held += bytes;
 	batch_link(&w->batch, body);

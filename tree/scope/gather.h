@@ -13,7 +13,7 @@
 
 struct event_base;
 struct gather;
-struct wave_quota;
+struct quota;
 
 /** Waves that may be under way at once in a scope; slots are preallocated (docs/architecture.md).
  */
@@ -75,8 +75,8 @@ struct gather *gather_new(struct event_base *base, size_t inputs,
 			  const struct gather_events *events, void *arg);
 void gather_free(struct gather *g);
 
-/** Count what its waves hold in @wave_quota, which outlives it; nowhere unless set. */
-void gather_quota_set(struct gather *g, struct wave_quota *wave_quota);
+/** Count what its waves hold in @quota, which outlives it; nowhere unless set. */
+void gather_quota_set(struct gather *g, struct quota *quota);
 
 /**
  * Begin a wave. Should its slot still hold a wave 64 numbers older, that one is ended now. Returns

@@ -2,9 +2,12 @@
 /* Learns names and communicators from answers, and keeps count of whom they are from. */
 #include "tree/scope/hearsay.h"
 
+#include <errno.h>
+
 #include "tree/data/names-comm.h"
-#include "tree/wire/dictionary.h"
 #include "tree/data/tellers.h"
+#include "tree/scope/quota.h"
+#include "tree/wire/dictionary.h"
 
 /* Who is below the child alone says what that is called. A host that has two parts of a scope may
  * know a group by the name that another part's host was first to give it. */
@@ -17,18 +20,25 @@ static bool name_is_its(const struct below *below, uint32_t own, const struct na
 	       (n->level != LEVEL_ELEMENT && name_place(n->id) != own && !names_find(names, n->id));
 }
 
-static void names_take(const struct hearsay_child *child, uint32_t teller, const Evspace__Answer *a,
-		       struct names *names)
+/* Returns how many were not learnt for want of memory. */
+static size_t names_take(const struct hearsay_child *child, uint32_t teller,
+			 const Evspace__Answer *a, struct names *names)
 {
+	size_t left_out = 0;
+
 	for (size_t i = 0; i < a->n_names; i++) {
 		const Evspace__Name *n = a->names[i];
+		const struct name name = {n->id, n->rank, (uint16_t)n->level, (uint16_t)n->channel,
+					  n->text};
 
-		if (!name_is_its(child->below, child->own, names, n) ||
-		    names_learn(names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text) < 0)
+		if (!name_is_its(child->below, child->own, names, n))
 			continue;
-		if (n->level == LEVEL_ELEMENT && below_holds(child->below, n->id, n->rank))
+		if (names_hear(names, &name) < 0)
+			left_out += errno == ENOBUFS;
+		else if (n->level == LEVEL_ELEMENT && below_holds(child->below, n->id, n->rank))
 			tellers_own(names_tellers(names), teller, n->rank);
 	}
+	return left_out;
 }
 
 /* What the child has used of @most, of which @all is used. */
@@ -57,6 +67,16 @@ static void count(size_t *used, size_t before, size_t now)
 	*used += now > before ? now - before : 0;
 }
 
+/* It is said again when it is sixteen times as many. */
+static unsigned sixteens(size_t n)
+{
+	unsigned digits = 0;
+
+	for (; n > 0; n >>= 4)
+		digits++;
+	return digits;
+}
+
 /* What the child did for the first time now. */
 static int hearsay_judge(const struct hearsay *said, const struct hearsay *was, uint32_t teller,
 			 struct names *names, struct error *e)
@@ -69,6 +89,13 @@ static int hearsay_judge(const struct hearsay *said, const struct hearsay *was, 
 		       "it has said more %s than it leaves for all others; what is beyond that is "
 		       "not learnt",
 		       said->many_names > was->many_names ? "names" : "communicators");
+		return 1;
+	}
+	if (sixteens(said->left_out) > sixteens(was->left_out)) {
+		errorf(e,
+		       "%zu names and communicators that it says are left out by now: names have "
+		       "%zu MiB here for all consumers, and one leaves as much as it has to others",
+		       said->left_out, QUOTA_KIND >> 20);
 		return 1;
 	}
 	if (said->slow > was->slow) {
@@ -104,7 +131,7 @@ int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
 	if (dictionary_check(answer, e) < 0)
 		return -1;
 	if (takes_names)
-		names_take(child, teller, answer, names);
+		said->left_out += names_take(child, teller, answer, names);
 	dictionary_take(answer->comms, answer->n_comms, names, &talk);
 	now = names_use(names);
 	count(&said->use.names, was.names, now.names);
@@ -113,6 +140,7 @@ int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
 	count(&said->use.members, was.members, now.members);
 	said->many_names |= answer->n_names && !takes_names;
 	said->many_comms |= talk.full;
+	said->left_out += talk.left_out;
 	said->slow |= talk.slow;
 	return hearsay_judge(said, &before, teller, names, e);
 }

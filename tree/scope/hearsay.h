@@ -15,6 +15,7 @@ struct hearsay {
 	struct names_use use; /* of the names, by this child alone */
 	/* Some was not learnt, as it would have used too much room, or time: */
 	bool many_names, many_comms, slow;
+	size_t left_out; /* names and communicators, for want of memory */
 };
 
 /** A child of place @own: the node, and what is below. */

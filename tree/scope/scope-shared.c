@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
-#include "tree/scope/wave-quota.h"
+#include "tree/scope/quota.h"
 #include "tree/scope/scope.h"
 #include "tree/wire/wire-place.h"
 
@@ -130,7 +130,8 @@ struct scope_shared *scope_shared_join(const struct scope_host *host,
 		s->host = host;
 		s->open = wire_open_bare(open);
 		s->names = names_new(place->index);
-		s->wave_quota = wave_quota_join(open->peer);
+		s->quota = quota_join(open->peer);
+		names_grant_set(s->names, quota_grant, s->quota);
 		LIST_INSERT_HEAD(scopes_shared, s, entry);
 	}
 	s->parts++;
@@ -176,8 +177,9 @@ void scope_shared_leave(struct scope_shared *s, uint64_t generation, bool keep)
 	LIST_REMOVE(s, entry);
 	if (s->source)
 		s->host->source_free(s->host->arg, s->source, keep);
+	quota_give(s->quota, QUOTA_NAMES, names_granted(s->names));
 	names_free(s->names);
-	wave_quota_leave(s->wave_quota);
+	quota_leave(s->quota);
 	wire_plan_place_free(s->place);
 	evspace__open__free_unpacked(s->open, NULL);
 	free(s);

@@ -11,7 +11,7 @@
 #include "tree/stage/stage.h"
 #include "tree/wire/wire.h"
 
-struct wave_quota;
+struct quota;
 struct scope_host;
 
 /** Scopes that all have open on one host, and those of one consumer; parts of one scope, of which
@@ -34,7 +34,7 @@ struct scope_shared {
 	uint64_t generation; /* of the map that it is from; 0: that part is gone */
 	struct names *names;
 	struct stage *source;
-	struct wave_quota *wave_quota; /* its consumer's */
+	struct quota *quota; /* its consumer's */
 	unsigned parts;
 };
 

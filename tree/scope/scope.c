@@ -355,7 +355,7 @@ static int scope_build(struct scope *s, struct error *e)
 	span_init(&s->span, s->host->tracer, s->open->view, s->open->run);
 	s->local.span = s->joined.span = &s->span;
 	s->gather = gather_new(s->host->base, p->n_children + 1, &scope_gather_events, s);
-	gather_quota_set(s->gather, s->scope_shared->wave_quota);
+	gather_quota_set(s->gather, s->scope_shared->quota);
 	s->shared = (struct hop_scope){
 		.base = s->host->base,
 		.self = s->host->self,

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests what is believed of a child that lies about names, and what that takes. */
+#include "tree/scope/hearsay.h"
+#include "tests/tap.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/scope/quota.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* What a child says at once. */
+enum { NAMES = 10000, COMMS = 4000, MEMBERS = 40 };
+
+static char texts[NAMES][64];
+static Evspace__Name names_said[NAMES], *name_list[NAMES];
+static Evspace__Comm comms_said[COMMS], *comm_list[COMMS];
+static int32_t members[MEMBERS];
+
+/* The child is leaf 4, on w4. */
+static char node[] = "w4", none[] = "";
+static struct plan_place leaf = {
+	.index = 4, .node = node, .cluster = none, .address = none, .leaf = true};
+
+/* Part @turn of what it says. */
+static void say(Evspace__Answer *said, uint32_t turn)
+{
+	evspace__answer__init(said);
+	for (uint32_t i = 0; i < NAMES; i++) {
+		uint32_t id = turn * NAMES + i;
+
+		evspace__name__init(&names_said[i]);
+		snprintf(texts[i], sizeof(texts[i]), "/-/w4/rank%u/t0/p2p", id);
+		names_said[i].id = name_id(4, id);
+		names_said[i].rank = (int32_t)id;
+		names_said[i].text = texts[i];
+		name_list[i] = &names_said[i];
+	}
+	for (uint32_t i = 0; i < COMMS; i++) {
+		evspace__comm__init(&comms_said[i]);
+		comms_said[i].id = 1 + turn * COMMS + i;
+		comms_said[i].size = comms_said[i].n_members = MEMBERS;
+		comms_said[i].members = members;
+		comm_list[i] = &comms_said[i];
+	}
+	said->names = name_list;
+	said->n_names = NAMES;
+	said->comms = comm_list;
+	said->n_comms = COMMS;
+}
+
+/* One scope of a consumer, as the parent has it. */
+struct heard {
+	struct names *names;
+	struct quota *quota;
+	struct hearsay from;
+};
+
+static void heard_open(struct heard *h, const char *peer)
+{
+	*h = (struct heard){.names = names_new(0), .quota = quota_join(peer)};
+	names_grant_set(h->names, quota_grant, h->quota);
+}
+
+static void heard_close(struct heard *h)
+{
+	quota_give(h->quota, QUOTA_NAMES, names_granted(h->names));
+	names_free(h->names);
+	quota_leave(h->quota);
+}
+
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Whatever scopes a consumer opens: what a child says for it is bounded, so is what all have, and
+ * all goes at once when the consumer does. */
+static void many_scopes_of_one(void)
+{
+	enum { SCOPES = 64, TURNS = 4 };
+	static struct heard all[SCOPES];
+	size_t before = allocated(), granted = 0, lines = 0;
+	struct error e = {""}, said_first = {""};
+	struct hearsay_child child = {.node = node};
+	struct below below;
+	struct heard bob;
+	Evspace__Answer said;
+	double begun;
+
+	below_init(&below, &leaf);
+	child.below = &below;
+	for (int i = 0; i < MEMBERS; i++)
+		members[i] = i;
+	for (int k = 0; k < SCOPES; k++)
+		heard_open(&all[k], "ann");
+	for (uint32_t turn = 0; turn < TURNS; turn++) {
+		say(&said, turn);
+		for (int k = 0; k < SCOPES; k++) {
+			int rc = hearsay_learn(&all[k].from, &child, &said, all[k].names, &e);
+
+			CU_ASSERT(rc >= 0);
+			lines += rc > 0;
+			if (rc > 0 && !said_first.text[0])
+				said_first = e;
+		}
+	}
+	for (int k = 0; k < SCOPES; k++)
+		granted += names_granted(all[k].names);
+	CU_ASSERT(granted > QUOTA_KIND / 2 - MIB);
+	CU_ASSERT(granted <= QUOTA_KIND / 2 + MIB);
+	CU_ASSERT(allocated() - before < granted + granted / 8 || allocated() == 0);
+	CU_ASSERT(all[SCOPES - 1].from.left_out > NAMES);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said_first.text, "are left out by now: names have 384 MiB"));
+	CU_ASSERT(lines > 0 && lines <= SCOPES * 3);
+	/* Waves have what they need, and so has another consumer. */
+	CU_ASSERT_EQUAL(quota_take(all[0].quota, 128 * MIB, &e), 0);
+	quota_give(all[0].quota, QUOTA_WAVES, 128 * MIB);
+	heard_open(&bob, "bob");
+	CU_ASSERT_EQUAL(hearsay_learn(&bob.from, &child, &said, bob.names, &e), 0);
+	CU_ASSERT_EQUAL(names_count(bob.names), NAMES);
+	CU_ASSERT_EQUAL(bob.from.left_out, 0);
+	heard_close(&bob);
+	begun = (double)clock() / CLOCKS_PER_SEC;
+	for (int k = 0; k < SCOPES; k++)
+		heard_close(&all[k]);
+	CU_ASSERT((double)clock() / CLOCKS_PER_SEC - begun < 0.05);
+	/* All was given back. */
+	heard_open(&bob, "bob");
+	CU_ASSERT(quota_grant(bob.quota, QUOTA_KIND / 2));
+	quota_give(bob.quota, QUOTA_NAMES, QUOTA_KIND / 2);
+	heard_close(&bob);
+	below_fini(&below);
+}
+
+static CU_TestInfo cases[] = {
+	{"what a child tells for one consumer is bounded in all scopes", many_scopes_of_one},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "hearsay", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}

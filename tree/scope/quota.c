@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts what is held for consumers, and what is left of the room that all of them share. */
+#include "tree/scope/quota.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "pathmap/base/memory.h"
+
+struct quota {
+	LIST_ENTRY(quota) entry;
+	char *peer;
+	unsigned users;
+	size_t held[QUOTA_KINDS];
+};
+
+static LIST_HEAD(quota_list, quota) quotas = LIST_HEAD_INITIALIZER(quotas);
+static size_t all_held[QUOTA_KINDS];
+
+struct quota *quota_join(const char *peer)
+{
+	struct quota *q;
+
+	LIST_FOREACH (q, &quotas, entry) {
+		if (strcmp(q->peer, peer) == 0)
+			break;
+	}
+	if (!q) {
+		q = memory_new(1, sizeof(*q));
+		q->peer = memory_copy(peer);
+		LIST_INSERT_HEAD(&quotas, q, entry);
+	}
+	q->users++;
+	return q;
+}
+
+void quota_leave(struct quota *q)
+{
+	if (!q || --q->users > 0)
+		return;
+	LIST_REMOVE(q, entry);
+	free(q->peer);
+	free(q);
+}
+
+/* Beyond QUOTA_ALL is only what those have who have little. */
+static bool quota_fits(const struct quota *q, enum quota_kind kind, size_t bytes)
+{
+	size_t other = all_held[kind == QUOTA_WAVES ? QUOTA_NAMES : QUOTA_WAVES];
+	size_t most = other < QUOTA_ALL ? QUOTA_ALL - other : 0;
+	size_t all = all_held[kind], own = q->held[kind];
+
+	most = most < QUOTA_KIND ? most : QUOTA_KIND;
+	return bytes <= QUOTA_ALL && (own + bytes <= QUOTA_LITTLE ||
+				      (all + bytes <= most && own + bytes <= most - all - bytes));
+}
+
+static bool quota_add(struct quota *q, enum quota_kind kind, size_t bytes)
+{
+	if (!quota_fits(q, kind, bytes))
+		return false;
+	q->held[kind] += bytes;
+	all_held[kind] += bytes;
+	return true;
+}
+
+int quota_take(struct quota *q, size_t bytes, struct error *e)
+{
+	if (quota_add(q, QUOTA_WAVES, bytes))
+		return 0;
+	errno = ENOBUFS;
+	return errorf(e,
+		      "waves that wait for slow hosts hold %zu MiB for %s here already, of %zu for "
+		      "all, and one consumer leaves as much as it has to others; ask for fewer "
+		      "waves at once, or with a shorter deadline",
+		      q->held[QUOTA_WAVES] >> 20, q->peer, all_held[QUOTA_WAVES] >> 20);
+}
+
+bool quota_grant(void *quota, size_t bytes)
+{
+	return quota_add(quota, QUOTA_NAMES, bytes);
+}
+
+void quota_give(struct quota *q, enum quota_kind kind, size_t bytes)
+{
+	q->held[kind] -= bytes;
+	all_held[kind] -= bytes;
+}
