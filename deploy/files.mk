@@ -44,6 +44,19 @@ man/pathmap.5: deploy/manfile.awk pathmap/examples/README.md
 EXTRA_DIST += deploy/manfile.awk
 CLEANFILES += man/pathmap.5
 
+# Pages of section 3 are what the public headers say; each function leads to that of its header.
+api_headers = consumers/client/evspace-client.h consumers/client/evspace-record.h \
+	consumers/client/evspace-wave.h node-agent/collect/core/evspace.h
+nodist_man3_MANS = man/evspace-client.3 man/evspace-record.3 man/evspace-wave.3 man/evspace.3
+$(nodist_man3_MANS): deploy/manheader.awk deploy/manfile.awk $(api_headers)
+	$(AM_V_GEN)$(MKDIR_P) man && header=$(filter %/$(notdir $(@:.3=.h)),$(api_headers:%=$(top_srcdir)/%)) && \
+		$(AWK) -v flags='$$(pkg-config --cflags --libs evspace)' -f $(top_srcdir)/deploy/manheader.awk $$header | \
+		$(AWK) -v name=$(notdir $(@:.3=)) -v section=3 -v version='$(VERSION)' \
+			-v summary="$$($(AWK) -v only=summary -f $(top_srcdir)/deploy/manheader.awk $$header)" \
+			-v more='evspace (1)' -f $(top_srcdir)/deploy/manfile.awk >$@.tmp && mv $@.tmp $@
+EXTRA_DIST += deploy/manheader.awk
+CLEANFILES += $(nodist_man3_MANS)
+
 # Man pages are what the commands say with --help.
 if HELP2MAN
 all-local: man/evspace.1
@@ -60,10 +73,16 @@ install-data-hook:
 if HELP2MAN
 	$(INSTALL_DATA) man/*.1 '$(DESTDIR)$(mandir)/man1'
 endif
+	for header in $(api_headers); do \
+		for name in $$($(AWK) -v only=names -f $(top_srcdir)/deploy/manheader.awk $(top_srcdir)/$$header); do \
+			echo ".so man3/$$(basename $$header .h).3" >'$(DESTDIR)$(mandir)/man3'/$$name.3 || exit; \
+		done; \
+	done
 uninstall-hook:
 	rm -f '$(DESTDIR)$(datadir)/bash-completion/completions/evspace' \
 		'$(DESTDIR)$(datadir)/bash-completion/completions/evspace-certs' \
-		'$(DESTDIR)$(mandir)/man1'/evspace.1 '$(DESTDIR)$(mandir)/man1'/evspace-*.1
+		'$(DESTDIR)$(mandir)/man1'/evspace.1 '$(DESTDIR)$(mandir)/man1'/evspace-*.1 \
+		'$(DESTDIR)$(mandir)/man3'/evspace_*.3
 
 # A Debian package in the build folder.
 deb: dist-gzip

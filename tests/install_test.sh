@@ -37,8 +37,20 @@ pages_are_good() {
 pages_have_no_faults() {
 	local page
 
-	for page in $(found '/man1/evspace*.1') $(found /man5/pathmap.5); do
+	for page in $(found '/man1/evspace*.1') $(found /man5/pathmap.5) $(found '/man3/evspace[-.]*'); do
 		[ -z "$(man --warnings -l "$page" 2>&1 >/dev/null)" ] || return
+	done
+}
+
+# Whatever a public header declares has a page, by its own name, too.
+functions_have_pages() {
+	local header name page
+
+	for header in $(found '/include/evspace*.h'); do
+		for name in $(grep -o '\bevspace_[a-z_]*(' "$header" | grep -v -e '_find(' -e '_calls(' | tr -d '(' | sort -u); do
+			page=$(found "/man3/$name.3") && page=${page%/*/*}/$(sed -n 's/^\.so //p' "$page") &&
+				grep -q "^\.SH \"$name()\"" "$page" || { echo "$header: no page for $name"; return 1; }
+		done
 	done
 }
 
@@ -194,6 +206,7 @@ tap_case "it installs below DESTDIR" tap_install "$root"
 tap_case "README and what it points to are among it" eval 'found /doc/evspace/README.md && found /doc/evspace/docs/tour.md'
 tap_case "pathmap(5) is what is said beside the examples" page_is_the_text
 tap_case "Slurm's prolog and epilog are among it" slurm_scripts_are_there
+tap_case "each function of the public headers has a man page" functions_have_pages
 if found /man1/evspace.1 >/dev/null; then
 	tap_case "each command has a man page with all its options" pages_are_good
 	if command -v man >/dev/null; then
