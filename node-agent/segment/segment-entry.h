@@ -83,7 +83,7 @@ struct segment_comm {
 #define SEGMENT_MEMBERS_UNKNOWN UINT32_MAX
 	_Atomic uint32_t used;
 	_Atomic uint32_t left; /* 1: it is freed, the entry can be made again for another one */
-	_Atomic uint32_t made; /* 0, or that it was the how manyth that was made again */
+	_Atomic uint32_t made; /* 0, or its ordinal among those that were made again */
 	uint32_t pad;
 };
 
@@ -109,7 +109,7 @@ struct segment_class {
 	_Atomic uint32_t
 		used; /* enum segment_class_use; set (release) when the entry is complete */
 	_Atomic uint32_t made; /* counts up before and after `comm` and `before` change */
-	_Atomic uint64_t left; /* the how manyth it was that was left: the oldest is made again */
+	_Atomic uint64_t left; /* its ordinal among those left: the oldest is made again */
 	struct segment_count before;
 	uint64_t pad1;
 };

@@ -55,7 +55,7 @@ struct monitor {
 	struct event *rest;
 	unsigned wanted;
 	uint32_t capacity;
-	uint64_t recording; /* the how manyth */
+	uint64_t recording; /* its serial */
 	struct segment segment;
 	struct clock_host clock;
 	uint64_t rated_ns;

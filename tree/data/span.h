@@ -42,7 +42,7 @@ struct span {
 	struct tracer *tracer;
 	const char *view; /* the scope's; borrowed */
 	/* the tracer's own */
-	uint64_t recording; /* the how manyth one it has written to, 0: none */
+	uint64_t recording; /* serial of the one it wrote to last, 0: none */
 	uint32_t thread;    /* what it is there */
 	uint32_t comm;
 };

@@ -105,8 +105,8 @@ static void note_full(void)
 	atomic_fetch_or(&collect.segment->header->note, SEGMENT_NOTE_COMMS);
 }
 
-/* The how manyth of @base it is, from 1; 0: there is no room for it. Never given up: what comes
- * later must not have the same number. */
+/* The next ordinal of @base, from 1; 0: there is no room for it. Never given up: what comes later
+ * must not have the same number. */
 static uint32_t round_next(uint32_t base)
 {
 	uintptr_t key = (uintptr_t)base << 3; /* tables expect addresses */

@@ -43,7 +43,7 @@ struct mpi_request {
 	struct mpi_comm_coming *coming; /* of one that BRINGS: MPI_Comm_idup */
 	struct mpi_request *next;	/* of those that one Wait holds; by position */
 	int position;			/* in the program's array */
-	uint32_t turn;			/* of one that is LOCATED: the how manyth it was */
+	uint32_t turn;			/* of one that is LOCATED: its ordinal */
 };
 
 /** How many are on record, where one thread at a time calls MPI. */
