@@ -240,7 +240,7 @@ tap_case "--force replaces certificate and key" replaced_by_force
 tap_case "a folder open to others is refused" open_folder_refused
 tap_case "without a CA it says how to make one" \
 	says "deploy/certs init $tap_dir/none" "$certs" agent "$tap_dir/none" w0
-tap_case "a name with a slash is refused" says "is no name" "$certs" agent "$dir" ../w0
+tap_case "a name with a slash is refused" says "is not a name" "$certs" agent "$dir" ../w0
 tap_case "the CA's name is refused" says "ca" "$certs" observe "$dir" ca
 tap_case "a range backwards is refused" says "write 1-3" "$certs" agent "$dir" 'w[3-1]'
 tap_case "an unknown command is a usage error" exits_with 2 "$certs" revive "$dir" w0

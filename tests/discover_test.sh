@@ -160,7 +160,7 @@ three_commands() {
 		said 'tunnel  died ' &&
 		on out evspace deploy down "$new/maps" --tls "$new/tls" --ssh-config "$cluster_dir/ssh/config" \
 			>"$cluster_dir/said" 2>&1 && said '2 ended' &&
-		discover out 2 --ssh 'b[0' "$new/maps" && said 'is no list of hosts' &&
+		discover out 2 --ssh 'b[0' "$new/maps" && said 'is not a list of hosts' &&
 		discover out 2 --ssh b0 --pvm "$new/maps" && said 'exclude each other'
 }
 

@@ -141,11 +141,11 @@ in_vain() {
 }
 tap_case "heartbeat --wait passes an ended run over" in_vain --duration 0.5
 tap_case "... says that nothing came" eval \
-	'has err "^evspace heartbeat: waited in vain for a run$"'
+	'has err "^evspace heartbeat: gave up waiting for a run$"'
 tap_case "... one of that name, too" in_vain --run calls --count 2
-tap_case "... in a check" eval 'says 1 evspace heartbeat --wait --check --duration 0.5 && has out "^waited in vain for a run$"'
+tap_case "... in a check" eval 'says 1 evspace heartbeat --wait --check --duration 0.5 && has out "^gave up waiting for a run$"'
 tap_case "events --wait that see nothing in their time" eval \
-	'says 1 evspace events --wait --run later --duration 0.5 && has err "^evspace events: waited in vain for run later$"'
+	'says 1 evspace events --wait --run later --duration 0.5 && has err "^evspace events: gave up waiting for run later$"'
 
 # of_nothing RUN COMMAND...: what is not there is not waited for, and what is there is said.
 of_nothing() {

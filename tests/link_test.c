@@ -354,7 +354,7 @@ static void nobody_there(void)
 	}
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "no agent listens at 127.0.0.1:"));
 	CU_ASSERT_PTR_NULL(link_dial(w.consumer, "w0", NULL, &watch_events, &mine, &e));
-	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "\"w0\" is no address; write HOST:PORT"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "\"w0\" is not an address; write HOST:PORT"));
 	mine.closed = 0;
 	CU_ASSERT_PTR_NOT_NULL(
 		link_dial(w.consumer, "no-such-host.invalid:1", NULL, &watch_events, &mine, &e));

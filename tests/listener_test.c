@@ -43,8 +43,8 @@ static void addresses_that_are_taken(void)
 	listen_fails(&w, w.tcp_address, text);
 	snprintf(text, sizeof(text), "is in use by pid %d", (int)getpid());
 	listen_fails(&w, w.local_address, text);
-	listen_fails(&w, "127.0.0.1", "is no address");
-	listen_fails(&w, "127.0.0.1:70000", "is no address");
+	listen_fails(&w, "127.0.0.1", "is not an address");
+	listen_fails(&w, "127.0.0.1:70000", "is not an address");
 	listen_fails(&w, "192.0.2.1:7440", "cannot listen at 192.0.2.1:7440");
 	listen_fails(&w, "unix:/nonexistent/agent.sock", "/nonexistent: No such file");
 	memset(path, 'x', sizeof(path) - 1);

@@ -126,7 +126,7 @@ machine_until() {
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.1
 	done
-	echo "waited in vain for: $*"
+	echo "gave up waiting for: $*"
 	return 1
 }
 

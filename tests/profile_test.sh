@@ -90,10 +90,10 @@ wrong() {
 
 bad_files() {
 	wrong '2:1: ' 'connect front:7440;' 'conect ga:7440;' && grep -q 'did you mean `connect`' "$tap_dir/said" &&
-		wrong '1:9: .*no address' 'connect front;' &&
+		wrong '1:9: .*not an address' 'connect front;' &&
 		wrong '2:1: ' 'run a;' 'run b;' &&
-		wrong '1:6: .*no rate' 'rate often;' &&
-		wrong '1:5: .*no absolute path' 'tls certs;' &&
+		wrong '1:6: .*not a rate' 'rate often;' &&
+		wrong '1:5: .*not an absolute path' 'tls certs;' &&
 		wrong '1:1: ' 'tls;' && head -c 100000 /dev/urandom >"$profiles/bad" &&
 		says 2 "$profiles/bad" evspace status --profile bad &&
 		says 1 "$profiles/bad" evspace profile && grep -q '^lab' "$tap_dir/said" && rm "$profiles/bad"
@@ -101,17 +101,17 @@ bad_files() {
 
 bad_words() {
 	says 2 'there are: lab, slow' evspace status --profile nobody &&
-		says 2 'is no name of a profile' evspace status --profile ../lab &&
-		says 2 'is no name of a profile' evspace profile save a/b --run x &&
+		says 2 'is not a name of a profile' evspace status --profile ../lab &&
+		says 2 'is not a name of a profile' evspace profile save a/b --run x &&
 		says 2 'there are: lab, slow' evspace profile remove nobody &&
 		says 2 'what shall x remember' evspace profile save x &&
-		says 2 'no address' evspace profile save x --connect front &&
+		says 2 'not an address' evspace profile save x --connect front &&
 		says 2 'No such file' evspace profile save x --tls /nowhere/at/all &&
 		says 2 'control characters' evspace profile save x --run $'tab\e[31m' &&
-		says 2 'is no name' evspace profile save x --identity ../../else/secret &&
-		mkfifo "$profiles/fifo" && says 2 'is no file' evspace status --profile fifo && rm "$profiles/fifo" &&
-		mkdir "$profiles/folder" && says 2 'is no file' evspace status --profile folder && rmdir "$profiles/folder" &&
-		says 2 'none of save, remove' evspace profile drop lab &&
+		says 2 'is not a name' evspace profile save x --identity ../../else/secret &&
+		mkfifo "$profiles/fifo" && says 2 'is not a file' evspace status --profile fifo && rm "$profiles/fifo" &&
+		mkdir "$profiles/folder" && says 2 'is not a file' evspace status --profile folder && rmdir "$profiles/folder" &&
+		says 2 'not one of save, remove' evspace profile drop lab &&
 		says 2 'save NAME' evspace profile save &&
 		says 2 'goes by no profile' evspace --profile lab agent &&
 		says 2 'takes a name' evspace --profile && [ ! -e "$profiles/x" ]

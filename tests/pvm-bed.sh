@@ -105,7 +105,7 @@ pvm_until() {
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.02
 	done
-	echo "waited in vain for: $*"
+	echo "gave up waiting for: $*"
 	return 1
 }
 

@@ -75,14 +75,14 @@ tap_case "a class that is no option" usage "write: evspace collect --class p2p@w
 tap_case "an option with a value too many" usage "--json takes no value" evspace events --json=1
 tap_case "evspace map alone lists what there is" usage "check, show, suggest, discover, diff, apply or rollback" evspace map
 tap_case "evspace map: a letter missing" usage "did you mean 'suggest'?" evspace map sugest maps
-tap_case "a channel that is none" usage 'no channel; did you mean `/**/p2p.MPI_Send`' evspace events --select '/**/p2pp.MPI_Send'
+tap_case "a channel that is none" usage 'not a channel; did you mean `/**/p2p.MPI_Send`' evspace events --select '/**/p2pp.MPI_Send'
 tap_case "a name that ends above channels" usage 'write `/**/rank3/**`' evspace events --select '/**/rank3'
 tap_case "an unknown command" usage "there is no command 'evnts'; did you mean 'events'" evspace evnts
-tap_case "a level that is none" usage "--level: 'host' is none of thread, node and cluster" evspace view rates --level host
-tap_case "a rate that is none" usage "'fast' is no rate" evspace events --rate fast
-tap_case "a count that is none" usage '`-1` is no number from 1' evspace heartbeat --count -1
-tap_case "a time of nothing" usage "--duration: '0' is no time to look" evspace heartbeat --duration 0
-tap_case "... of events, too" usage "--duration: '0s' is no time to look" evspace events --duration 0s
+tap_case "a level that is none" usage "--level: 'host' is not one of thread, node, cluster" evspace view rates --level host
+tap_case "a rate that is none" usage "'fast' is not a rate" evspace events --rate fast
+tap_case "a count that is none" usage '`-1` is not a number from 1' evspace heartbeat --count -1
+tap_case "a time of nothing" usage "--duration: '0' is not a time to look" evspace heartbeat --duration 0
+tap_case "... of events, too" usage "--duration: '0s' is not a time to look" evspace events --duration 0s
 tap_case "a wait that no agent grants" usage "--deadline: '61s' is longer than the 60 s that hosts are waited for at most" \
 	evspace view latest --deadline 61s
 tap_case "a launcher's options in front of it" usage "there is no option '-np'; did you mean: evspace run -- mpirun -np 2 …?" \
@@ -91,7 +91,7 @@ tap_case "short options behind another" usage "there is no option '-np'" evspace
 tap_case "no name of a profile" usage "--profile takes a name, which is missing" evspace --profile
 tap_case "an option before the command" usage "there is no option '--conect' before a command" evspace --conect x heartbeat
 tap_case "a short one there" usage "there is no option '-V' before a command" evspace -V
-tap_case "a time that is none" usage '`soon` is no time' evspace agent --retention soon
+tap_case "a time that is none" usage '`soon` is not a time' evspace agent --retention soon
 tap_case "a pattern that is none" usage "--select" evspace events --select 'rank['
 tap_case "a capacity that is none" usage "--capacity many" evspace run --capacity many -- true
 for command in collect discard status; do
@@ -194,12 +194,12 @@ tap_case "no agent at a socket" unreachable "no agent listens at unix:$EVSPACE_D
 	evspace events --connect "unix:$EVSPACE_DIR/none.sock"
 tap_case "no agent on this host" unreachable "start one with 'evspace agent'" \
 	env EVSPACE_DIR="$bed_dir/elsewhere" evspace events
-tap_case "what is no address" usage '"127.0.0.1" is no address; write HOST:PORT' \
+tap_case "what is no address" usage '"127.0.0.1" is not an address; write HOST:PORT' \
 	evspace events --connect 127.0.0.1
-tap_case "what is no address, without any certificate" usage '"" is no address' \
+tap_case "what is no address, without any certificate" usage '"" is not an address' \
 	env -u EVSPACE_TLS HOME="$bed_dir/elsewhere" evspace status --connect ''
 tap_case "a node without a name" usage "--node: an empty name" evspace agent --node ''
-tap_case "a port that is none" usage "--listen: \"a:b\" is no address" evspace agent --listen a:b
+tap_case "a port that is none" usage "--listen: \"a:b\" is not an address" evspace agent --listen a:b
 tap_case "two formats" usage "--json or --csv, not both" evspace events --json --csv
 tap_case "messages of options say who speaks" refused 2 "evspace events: there is no option" evspace events --nonsense
 tap_case "a mode that is none" usage "--modes p2p=fast" evspace run --modes p2p=fast -- true

@@ -58,7 +58,7 @@ static void identities_are_checked_when_loaded(void)
 
 	loads_or_says(peers_certs(), "w0", NULL);
 	loads_or_says(peers_certs(), "w7", "w7.pem: No such file or directory; make it with: ");
-	loads_or_says(peers_certs(), "../w0", "is no name of a certificate");
+	loads_or_says(peers_certs(), "../w0", "is not a name of a certificate");
 	loads_or_says("/nonexistent", "w0", "/nonexistent/ca.pem: No such file");
 
 	forged("late", AGENT_NAMES, "P-256", -2 * HOUR, -HOUR);
@@ -181,7 +181,7 @@ static void agents_are_who_they_say(void)
 	     "the agent calls itself \"w1\" but its certificate is for \"w0\"");
 	says(dial_agent_called("w1", "w0", "w0"), "this is agent \"w1\", not \"w0\"");
 	forged("server", "DNS:w0,URI:evspace:role=observe", "P-256", -HOUR, HOUR);
-	says(dial_agent_called("w0", "server", "w0"), "\"server\" is no agent");
+	says(dial_agent_called("w0", "server", "w0"), "\"server\" is not an agent");
 	says(dial_agent_called("w0", "alice", NULL), "its certificate is for another purpose");
 }
 

@@ -102,7 +102,7 @@ tap_case "bars" shows ' ####' sizes --backlog --count 1 --bars
 tap_case "a matrix as text" shows '^rank1 .* KiB' matrix --backlog --count 1
 tap_case "no more lines than wanted" shows '^and [0-9]* more ' rates --level thread --top 3 --count 1
 tap_case "an unknown view" refuses 2 'no view `nosuch`; there are ' nosuch
-tap_case "an unknown level" refuses 2 "'rank' is none of thread, node and cluster" rates --level rank
+tap_case "an unknown level" refuses 2 "'rank' is not one of thread, node, cluster" rates --level rank
 tap_case "no view" refuses 2 'which view?'
 tap_case "a host that does not answer is named" names_the_missing
 tap_done

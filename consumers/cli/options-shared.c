@@ -73,7 +73,7 @@ static int set_compress(void *into, const char *when, struct error *e)
 		c->look.compress = (enum evspace_compress)i;
 		return 0;
 	}
-	return errorf(e, "'%.60s' is none of auto, never and always", when);
+	return errorf(e, "'%.60s' is not one of auto, never, always", when);
 }
 
 /* From a millisecond to a month. */
@@ -120,7 +120,7 @@ static int set_duration(void *into, const char *text, struct error *e)
 
 	if (quantity_duration(text, QUANTITY_SECONDS, &c->duration_ns, e) < 0)
 		return -1;
-	return c->duration_ns ? 0 : errorf(e, "'%.60s' is no time to look", text);
+	return c->duration_ns ? 0 : errorf(e, "'%.60s' is not a time to look", text);
 }
 
 #define AT(member) .at = offsetof(struct common, member)
@@ -151,7 +151,8 @@ const struct option_row options_shared[] = {
 	 .help = "only these elements, such as '/*/*/rank[0-3]/**'; may be repeated"},
 	{"rate", "HZ|max", .take = set_rate, .group = OPTIONS_WAVES,
 	 .help = "how often to look, in waves per second (default: heartbeat 1, events 10; without "
-		 "it a stream looks oftener while elements fill faster, for at most 10 % of a core "
+		 "it a stream looks more often while elements fill faster, for at most 10 % of a "
+		 "core "
 		 "of the busiest host)"},
 	{"window", "N", OPTION_COUNT, AT(look.window), .most = 64, .group = OPTIONS_WAVES,
 	 .help = "waves under way at once, 1 to 64 (default 1)"},

@@ -43,7 +43,7 @@ int options_word(const char *command, const char *word, const char *const *words
 	if (nearest)
 		fprintf(stderr, "there is no '%s'; did you mean '%s'?", word, nearest);
 	else
-		fprintf(stderr, "'%s' is none of", word);
+		fprintf(stderr, "'%s' is not one of", word);
 	for (size_t i = 0; !nearest && i < n; i++)
 		fprintf(stderr, "%s %s", i ? "," : "", words[i]);
 	fprintf(stderr, "%s try '%s --help'\n", nearest ? "" : ";", command);

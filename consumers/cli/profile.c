@@ -59,12 +59,13 @@ int profile_check(const char *name, const char *value, struct error *e)
 	if (strcmp(name, "connect") == 0)
 		return address_check(value, false, e);
 	if (strcmp(name, "tls") == 0 && *value != '/')
-		return errorf(e, "'%.200s' is no absolute path", value);
+		return errorf(e, "'%.200s' is not an absolute path", value);
 	if (strcmp(name, "identity") == 0 && (*value == '.' || strchr(value, '/')))
-		return errorf(e,
-			      "'%.200s' is no name: NAME.pem and NAME.key are in the folder that "
-			      "--tls says",
-			      value);
+		return errorf(
+			e,
+			"'%.200s' is not a name: NAME.pem and NAME.key are in the folder that "
+			"--tls says",
+			value);
 	if (strcmp(name, "rate") == 0)
 		return unit_rate(value, &rate, e);
 	return 0;
@@ -77,8 +78,8 @@ static int name_check(const char *name, struct error *e)
 	if (n > 0 && n <= NAME_MOST && !name[n])
 		return 0;
 	errno = EINVAL;
-	return errorf(e, "'%.80s' is no name of a profile: up to %d letters, digits, - and _", name,
-		      NAME_MOST);
+	return errorf(e, "'%.80s' is not a name of a profile: up to %d letters, digits, - and _",
+		      name, NAME_MOST);
 }
 
 /* ---- the folder ---- */
@@ -214,7 +215,7 @@ int profile_read(struct profile *p, const char *name, struct error *e)
 	if (found < 0 && errno == ENOENT)
 		result = profile_unknown(name, e);
 	else if (found == 0 && !S_ISREG(status.st_mode))
-		result = errorf(e, "%s is no file, as profiles are", path);
+		result = errorf(e, "%s is not a file, as profiles are", path);
 	else
 		result = profile_parse(p, folder, name, e);
 	if (result < 0)

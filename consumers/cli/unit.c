@@ -24,7 +24,7 @@ int unit_rate(const char *text, double *rate, struct error *e)
 	}
 	*rate = strtod(text, &end);
 	if (end == text || *end || !(*rate >= 0.001) || *rate > 1e6)
-		return errorf(e, "'%s' is no rate; write waves per second such as 25, or max",
+		return errorf(e, "'%s' is not a rate; write waves per second such as 25, or max",
 			      text);
 	return 0;
 }

@@ -53,11 +53,11 @@ struct evspace_options {
 	const char *const
 		*select; /* patterns: only names that match one of them; NULL: all of the view */
 	size_t n_select;
-	int backlog;	 /* streams: from what the elements still hold, not from now on */
-	double rate_hz;	 /* waves per second asked for; 0: as many as there can be */
-	int hurry;	 /* streams: ask oftener than that while elements fill faster, for at most
-			    a tenth of a core of the busiest host's agent */
-	unsigned window; /* waves under way at once, 1 to 64 (streams: 32); 0: 1 */
+	int backlog;	/* streams: from what the elements still hold, not from now on */
+	double rate_hz; /* waves per second asked for; 0: as many as there can be */
+	int hurry;	/* streams: ask more often than that while elements fill faster, for at most
+			   a tenth of a core of the busiest host's agent */
+	unsigned window;      /* waves under way at once, 1 to 64 (streams: 32); 0: 1 */
 	unsigned deadline_ms; /* for each wave, 60000 at most; 0: 1000 */
 	unsigned patience_ms; /* how long a broken connection is tried again; 0: 120000 */
 	enum evspace_compress compress;

@@ -35,7 +35,7 @@ struct evspace_wave {
 	uint64_t read, lost; /* tuples that it has read, and those that were overwritten before */
 	double rate_hz;	     /* waves a second asked for from now on; 0: as many as there can be */
 	double needed_hz;    /* that would have been enough to lose nothing, as far as is known */
-	int held_back;	     /* it would be oftener, but for what that costs */
+	int held_back;	     /* it would be more often, but for what that costs */
 	/* of the hosts that answered: */
 	unsigned processes;  /* of the program that live */
 	unsigned unreadable; /* processes that are not collected, or whose files are damaged */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks so often that elements are read before they are full, and no oftener than it may cost. */
+/* Asks so often that elements are read before they are full, and no more often than it may cost. */
 #include "consumers/client/tempo.h"
 
 /* So much longer may the next wave take to come when there is less to read. */

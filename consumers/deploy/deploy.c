@@ -72,7 +72,7 @@ static int job_take(void *into, const char *value, struct error *e)
 
 	o->job = value;
 	if (!*value || value[strspn(value, "0123456789")])
-		return errorf(e, "'%s' is no number of a job", value);
+		return errorf(e, "'%s' is not a number of a job", value);
 	return 0;
 }
 

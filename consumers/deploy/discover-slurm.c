@@ -289,7 +289,7 @@ static int job_check(const char *text, const char *job, struct error *e)
 	int rc = 0;
 
 	if (!state)
-		rc = errorf(e, "what scontrol says of job %s makes no sense", job);
+		rc = errorf(e, "what scontrol says of job %s cannot be understood", job);
 	else if (strcmp(state, "PENDING") == 0 || strcmp(state, "CONFIGURING") == 0)
 		rc = errorf(e, "job %s waits (%s) and has no nodes yet", job, state);
 	else if (strcmp(state, "RUNNING") != 0 && strcmp(state, "SUSPENDED") != 0)
@@ -352,7 +352,8 @@ int discover_slurm(struct finding *f, const char *job, struct error *e)
 	int code = EXIT_BAD_NEWS;
 
 	if (!*number || number[strspn(number, "0123456789_+")]) {
-		errorf(e, "'%s' is no job of Slurm; write its number, or that of a step: 42, 42.0",
+		errorf(e,
+		       "'%s' is not a job of Slurm; write its number, or that of a step: 42, 42.0",
 		       job);
 		free(number);
 		return EXIT_USAGE;

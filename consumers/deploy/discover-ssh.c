@@ -88,7 +88,7 @@ static int host_check(const char *host, struct error *e)
 			"that of agents",
 			host);
 	if (name_part_check(host, &why) < 0)
-		return errorf(e, "'%.100s' is no host: %s", host, why.text);
+		return errorf(e, "'%.100s' is not a host: %s", host, why.text);
 	return 0;
 }
 
@@ -109,7 +109,7 @@ int discover_ssh(struct finding *f, const char *const *hosts, size_t n, struct e
 	for (size_t i = 0; i < n; i++) {
 		if (hostlist_add(&list, hosts[i], &at, &why) == 0)
 			continue;
-		errorf(e, "'%.100s' is no list of hosts: %s", hosts[i], why.text);
+		errorf(e, "'%.100s' is not a list of hosts: %s", hosts[i], why.text);
 		hostlist_fini(&list);
 		return EXIT_USAGE;
 	}

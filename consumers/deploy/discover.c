@@ -65,7 +65,7 @@ static int folder_take(void *into, const char *value, struct error *e)
 	struct discover *d = into;
 
 	if (*value != '/' && strncmp(value, "~/", 2) != 0)
-		return errorf(e, "'%.60s' is no folder; write it from / or ~/ on", value);
+		return errorf(e, "'%.60s' is not a folder; write it from / or ~/ on", value);
 	if (strpbrk(value, " \t\n;{}#\"\\"))
 		return errorf(e, "blanks and ; { } # \" cannot be in it");
 	d->folder = value;

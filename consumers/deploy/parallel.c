@@ -203,7 +203,7 @@ static void talk_read(struct bufferevent *io, void *arg)
 		free(line);
 	}
 	if (goes_on && evbuffer_get_length(in) > WORDS_MOST)
-		talk_end(t, TARGET_FAILED, "its answer makes no sense");
+		talk_end(t, TARGET_FAILED, "its answer cannot be understood");
 }
 
 static void talk_event(struct bufferevent *io, short what, void *arg)

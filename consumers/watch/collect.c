@@ -112,7 +112,7 @@ static int take_mode(struct collect_run *c)
 	if (c->mode >= 0)
 		word = c->common.words[1];
 	fprintf(stderr,
-		"evspace collect: '%s' is no mode; write off, count, time, sample or trace\n",
+		"evspace collect: '%s' is not a mode; write off, count, time, sample or trace\n",
 		word);
 	return -1;
 }

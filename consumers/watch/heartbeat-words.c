@@ -206,7 +206,7 @@ void heartbeat_unknown(const struct heartbeat *h, FILE *out)
 static void print_fine(const struct heartbeat *h)
 {
 	if (heartbeat_is_waiting(h))
-		printf("waited in vain for %s%s\n", h->common.look.run ? "run " : "a run",
+		printf("gave up waiting for %s%s\n", h->common.look.run ? "run " : "a run",
 		       h->common.look.run ? h->common.look.run : "");
 	else if (h->ended)
 		printf("run %s has ended: none of its processes lives\n", h->run);

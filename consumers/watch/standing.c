@@ -186,7 +186,7 @@ int standing_none(const char *command, const struct common *common)
 {
 	const char *run = common->look.run;
 
-	fprintf(stderr, "%s: waited in vain for %s%s\n", command, run ? "run " : "a run",
+	fprintf(stderr, "%s: gave up waiting for %s%s\n", command, run ? "run " : "a run",
 		run ? run : "");
 	return EXIT_BAD_NEWS;
 }

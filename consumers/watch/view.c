@@ -67,7 +67,7 @@ static int top_take(void *into, const char *value, struct error *e)
 	}
 	v->top = strtoull(value, &end, 10);
 	if (*value < '1' || *value > '9' || *end)
-		return errorf(e, "'%s' is no number of lines; write 5, or all", value);
+		return errorf(e, "'%s' is not a number of lines; write 5, or all", value);
 	return 0;
 }
 
@@ -80,7 +80,7 @@ static int level_take(void *into, const char *value, struct error *e)
 	for (enum level level = LEVEL_THREAD; level <= LEVEL_CLUSTER; level++)
 		if (strcmp(value, level_name(level)) == 0)
 			return 0;
-	return errorf(e, "'%.60s' is none of thread, node and cluster", value);
+	return errorf(e, "'%.60s' is not one of thread, node, cluster", value);
 }
 
 static const struct option_row view_rows[] = {
@@ -187,7 +187,8 @@ static void show_wave(struct viewer *v)
 	v->loss = (struct loss){0};
 }
 
-/* A stream that hurries looks oftener than people can read: waves that add up wait for others. */
+/* A stream that hurries looks more often than people can read: waves that add up wait for others.
+ */
 static bool is_time(const struct viewer *v, bool alone)
 {
 	if (v->common.json || !v->common.look.hurry || alone)

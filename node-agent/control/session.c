@@ -368,8 +368,7 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		break;
 	default:
 		errno = EPROTO;
-		rc = errorf(&e, "a frame of kind %d is nothing that an agent is asked",
-			    (int)f->kind_case);
+		rc = errorf(&e, "a frame of kind %d is not a request", (int)f->kind_case);
 	}
 	if (rc < 0)
 		link_send_error(s->link, scope, errno, e.text);

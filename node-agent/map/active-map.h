@@ -56,8 +56,8 @@ struct active_map *active_map_open(const char *base, const char *node, const cha
 int active_map_is_entry(const struct active_map *active_map, struct error *e);
 
 /**
- * May the peer ask the agent that has this active map anything? Whoever is no agent, and not on its
- * host, comes through the gateway if there is one. Returns 0, or -1 with EREMOTE and @e.
+ * May the peer ask the agent that has this active map anything? Whoever is not an agent, and not on
+ * its host, comes through the gateway if there is one. Returns 0, or -1 with EREMOTE and @e.
  */
 int active_map_admit(const struct active_map *active_map, const struct peer *peer, struct error *e);
 

@@ -232,7 +232,7 @@ int segment_open(struct segment *s, const char *dir, const char *name, struct er
 	n = snprintf(new.path, sizeof(new.path), "%s/%s", dir, name);
 	if (strchr(name, '/') || (size_t)n >= sizeof(new.path)) {
 		errno = strchr(name, '/') ? EINVAL : ENAMETOOLONG;
-		return errorf(e, "\"%s\" in %s is no name of a segment", name, dir);
+		return errorf(e, "\"%s\" in %s is not a name of a segment", name, dir);
 	}
 	if (fd_open(&new, dir, name, e) < 0)
 		goto fail;

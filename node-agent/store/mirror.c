@@ -147,7 +147,7 @@ static int header_check(const struct mirror_header *h, const struct stat *st, co
 	if (memcmp(h->magic, MIRROR_MAGIC, sizeof(h->magic)) != 0 ||
 	    h->byte_order != SEGMENT_BYTE_ORDER || h->version != MIRROR_VERSION ||
 	    h->tuple_layout != TUPLE_LAYOUT)
-		return errorf(e, "%s is no mirror that this evspace reads", file);
+		return errorf(e, "%s is not a mirror that this evspace reads", file);
 	if (h->capacity == 0 || h->size != (uint64_t)st->st_size ||
 	    h->size != mirror_bytes(h->capacity) || !segment_is_reserved(st) ||
 	    !origin_sound(&h->origin) || !is_text(h->holder, sizeof(h->holder)))

@@ -80,7 +80,7 @@ int quantity_bandwidth(const char *text, double *bits_per_s, struct error *e)
 	if (READ(text, bandwidths, bits_per_s) == 0)
 		return 0;
 	return errorf(e,
-		      "`%.60s` is no bandwidth; write it like `100Mbit` (bit, kbit, Mbit, Gbit, "
+		      "`%.60s` is not a bandwidth; write it like `100Mbit` (bit, kbit, Mbit, Gbit, "
 		      "Tbit a second)",
 		      text);
 }
@@ -93,10 +93,11 @@ int quantity_duration(const char *text, uint64_t plain_ns, uint64_t *ns, struct 
 	if (READ(text, times, &value) < 0) {
 		end = decimal_read(text, &value);
 		if (!end || *end || !plain_ns)
-			return errorf(e,
-				      "`%.60s` is no time; write it like `90s`, `500ms` or `10m` "
-				      "(ns, us, ms, s, m, h, d)",
-				      text);
+			return errorf(
+				e,
+				"`%.60s` is not a time; write it like `90s`, `500ms` or `10m` "
+				"(ns, us, ms, s, m, h, d)",
+				text);
 		value *= (double)plain_ns;
 	}
 	if (value > NS_MOST)
@@ -112,7 +113,7 @@ int quantity_bytes(const char *text, uint64_t *bytes, struct error *e)
 	if (READ(text, sizes, &value) < 0 || value > WHOLE_MOST)
 		return errorf(
 			e,
-			"`%.60s` is no size; write it like `1k`, `10kB` or `4096` (k, M, G or "
+			"`%.60s` is not a size; write it like `1k`, `10kB` or `4096` (k, M, G or "
 			"KiB, MiB, GiB: powers of 1,024; kB, MB, GB: of 1,000)",
 			text);
 	*bytes = (uint64_t)value;
@@ -128,7 +129,7 @@ int quantity_count(const char *text, unsigned least, unsigned most, unsigned *co
 	for (; *p >= '0' && *p <= '9' && value <= most; p++)
 		value = value * 10 + (unsigned long)(*p - '0');
 	if (p == text || *p != '\0' || value < least || value > most)
-		return errorf(e, "`%.60s` is no number from %u to %u", text, least, most);
+		return errorf(e, "`%.60s` is not a number from %u to %u", text, least, most);
 	*count = (unsigned)value;
 	return 0;
 }

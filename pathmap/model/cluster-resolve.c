@@ -70,7 +70,7 @@ static bool address_check(struct reader *reader, const struct word *word, const 
 	if (colon == NULL || colon == address) {
 		reader_complain(
 			reader, word,
-			"`%.60s` is no address; write HOST:PORT, like `w0.example.org:7440` or "
+			"`%.60s` is not an address; write HOST:PORT, like `w0.example.org:7440` or "
 			"`[::1]:7440`",
 			address);
 		return false;

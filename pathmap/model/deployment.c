@@ -48,7 +48,7 @@ void deploy_user_read(struct reader *reader, void *target, const struct statemen
 	if (host_is_plain(word->text))
 		cluster->deployment.user = memory_copy(word->text);
 	else
-		reader_complain(reader, word, "`%.60s` is no user's name", word->text);
+		reader_complain(reader, word, "`%.60s` is not a user's name", word->text);
 }
 
 void deploy_port_read(struct reader *reader, void *target, const struct statement *statement)
@@ -67,10 +67,11 @@ static char *path_read(struct reader *reader, const struct word *word)
 	if ((*word->text == '/' || strncmp(word->text, "~/", 2) == 0) &&
 	    strpbrk(word->text, "\n\r\t") == NULL)
 		return memory_copy(word->text);
-	reader_complain(reader, word,
-			"`%.60s` is no path on the host; it begins with `/`, or with `~/` for the "
-			"home there",
-			word->text);
+	reader_complain(
+		reader, word,
+		"`%.60s` is not a path on the host; it begins with `/`, or with `~/` for the "
+		"home there",
+		word->text);
 	return NULL;
 }
 
@@ -100,7 +101,8 @@ void deploy_host_resolve(struct reader *reader, struct cluster *cluster,
 	for (size_t i = 0; right && i < hosts.n; i++) {
 		right = host_is_plain(hosts.names[i]);
 		if (!right)
-			reader_complain(reader, last, "`%.60s` is no host's name", hosts.names[i]);
+			reader_complain(reader, last, "`%.60s` is not a host's name",
+					hosts.names[i]);
 	}
 	if (right && hosts.n != cluster->n_nodes)
 		reader_complain(reader, last,

@@ -353,7 +353,7 @@ int rank_list_add(struct rank_list *list, const char *text, size_t *at, struct e
 		if (rank == RANKS_MAX) {
 			*at = 0;
 			result = errorf(e,
-					"`%.60s` is no rank; ranks are `rank0` to `rank%u`, or "
+					"`%.60s` is not a rank; ranks are `rank0` to `rank%u`, or "
 					"several, like `rank[0-11]`",
 					names.names[i], RANKS_MAX - 1);
 			break;

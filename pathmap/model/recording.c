@@ -71,12 +71,12 @@ int recording_pattern_check(const char *pattern, size_t *offset, struct error *e
 		return 0;
 	nearest = word_nearest(name, words, RECORDING_CHANNELS + OTHER_CHANNELS);
 	if (nearest != NULL)
-		return errorf(e, "`%.60s` is no channel; did you mean `%.*s%s%s`?", name,
+		return errorf(e, "`%.60s` is not a channel; did you mean `%.*s%s%s`?", name,
 			      (int)*offset < 120 ? (int)*offset : 120, pattern, nearest,
 			      last + length);
 	return errorf(
 		e,
-		"`%.60s` is no channel, with which names end; write `%.120s/**` for all of it, "
+		"`%.60s` is not a channel, with which names end; write `%.120s/**` for all of it, "
 		"or one of p2p, collective, wait, completion, comm, env, rma, io, user, pack, "
 		"state",
 		name, pattern);

@@ -92,7 +92,7 @@ cluster_until() {
 		"$@" >/dev/null 2>&1 && return
 		sleep 0.05
 	done
-	echo "waited in vain for: $*"
+	echo "gave up waiting for: $*"
 	return 1
 }
 

@@ -19,11 +19,11 @@ $1 == "-" { next } # wrapped, but not recorded
 
 {
 	if ($1 !~ /^[1-9][0-9]*$/ || $1 + 0 > 65535)
-		fail("\"" $1 "\" is no operation number; they are 1 to 65535")
+		fail("\"" $1 "\" is not an operation number; they are 1 to 65535")
 	if (($1 + 0) in taken)
 		fail("number " $1 " is taken by " taken[$1 + 0])
 	if ($2 !~ /^[A-Za-z_][A-Za-z0-9_]*$/ || ($2 in numbers))
-		fail("\"" $2 "\" is no name, or is there twice")
+		fail("\"" $2 "\" is not a name, or is there twice")
 	if (!($3 in channels))
 		fail("there is no channel \"" $3 "\"")
 	taken[$1 + 0] = $2

@@ -88,7 +88,8 @@ static int address_split(const char *text, bool listen, char *host, size_t room,
 	    (listen || (*host && strcmp(*port, "0") != 0)))
 		return 0;
 	errno = EINVAL;
-	return errorf(e, "\"%s\" is no address; write HOST:PORT, [IPV6]:PORT or unix:PATH", text);
+	return errorf(e, "\"%s\" is not an address; write HOST:PORT, [IPV6]:PORT or unix:PATH",
+		      text);
 }
 
 int address_parse(struct address *a, const char *text, bool listen, struct error *e)

@@ -344,7 +344,8 @@ static void link_handshake(struct link *link)
 			!tls_trusts(link->hub->tls, t->ssl, &e)))) {
 		link_refuse(link, EACCES, &e);
 	} else if (link->to && !(link->peer.roles & ROLE_AGENT)) {
-		errorf(&e, "\"%s\" is no agent: its certificate has another role", link->peer.name);
+		errorf(&e, "\"%s\" is not an agent: its certificate has another role",
+		       link->peer.name);
 		link_refuse(link, EACCES, &e);
 	} else {
 		link_hello_send(link);

@@ -229,7 +229,7 @@ struct tls *tls_new(const char *dir, const char *name, struct error *e)
 	files_init(&tls->files, dir, name);
 	if (!name[0] || strchr(name, '/') || strlen(name) > 128) {
 		errno = EINVAL;
-		errorf(e, "\"%s\" is no name of a certificate in %s", name, dir);
+		errorf(e, "\"%s\" is not a name of a certificate in %s", name, dir);
 		goto fail;
 	}
 	if (tls_load(tls, e) < 0 || own_take(tls, e) < 0)

@@ -178,10 +178,11 @@ static int complain(const char *text, struct error *e)
 	for (unsigned i = 0; i < CHANNEL_COUNT; i++)
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s, ", channel_name(i));
 	errno = EINVAL;
-	return errorf(e,
-		      "'%.60s' is no class; write one of %sor all, with @world or @COMM behind it "
-		      "for one communicator, such as p2p@world or p2p@1a2b3c4d",
-		      text, all);
+	return errorf(
+		e,
+		"'%.60s' is not a class; write one of %sor all, with @world or @COMM behind it "
+		"for one communicator, such as p2p@world or p2p@1a2b3c4d",
+		text, all);
 }
 
 int class_choice(const char *text, Evspace__Choice *choice, struct error *e)

@@ -32,7 +32,8 @@ static int read_op(struct condition *c, const char *word, struct error *e)
 	uint16_t op = op_find(word);
 
 	if (op == 0)
-		return errorf(e, "`%s` is no operation; write it like `MPI_Send` or `Allreduce`",
+		return errorf(e,
+			      "`%s` is not an operation; write it like `MPI_Send` or `Allreduce`",
 			      word);
 	return add_range(c, op, op, e);
 }
@@ -43,7 +44,7 @@ static int read_channel(struct condition *c, const char *word, struct error *e)
 
 	if (channel < 0)
 		return errorf(e,
-			      "`%s` is no channel; there are p2p, collective, wait, completion, "
+			      "`%s` is not a channel; there are p2p, collective, wait, completion, "
 			      "comm, env and state",
 			      word);
 	return add_range(c, (uint64_t)channel, (uint64_t)channel, e);
@@ -60,10 +61,11 @@ static int read_comm(struct condition *c, const char *word, struct error *e)
 	}
 	id = strtoul(word, &end, 16);
 	if (strchr("+- ", *word) || *end || id == 0 || id > UINT32_MAX)
-		return errorf(e,
-			      "`%s` is no communicator; write `world` or its id as events show it, "
-			      "like `7f3a90c1`",
-			      word);
+		return errorf(
+			e,
+			"`%s` is not a communicator; write `world` or its id as events show it, "
+			"like `7f3a90c1`",
+			word);
 	return add_range(c, id, id, e);
 }
 

@@ -84,7 +84,7 @@ static int module_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 	} else if (realpath(info->dlpi_name, path)) {
 		path_set(&m, path);
 	}
-	/* the kernel's own (vdso) is no file, and calls nobody */
+	/* the kernel's own (vdso) is not a file, and calls nobody */
 	if (m.path[0])
 		segment_module_add(arg, &m);
 	return 0;
