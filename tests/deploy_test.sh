@@ -260,7 +260,7 @@ nothing_is_left() {
 
 usage_is_taught() {
 	cluster_on out evspace deploy upp x 2>&1 | grep -q "there is no 'upp'; did you mean 'up'?" &&
-		cluster_on out evspace deploy begin x 2>&1 | grep -q 'none of up, down, restart, status' &&
+		cluster_on out evspace deploy begin x 2>&1 | grep -q 'not one of up, down, restart, status' &&
 		cluster_on out evspace deploy --help | grep -q 'evspace deploy status maps' &&
 		! cluster_on out evspace deploy up "$cluster_dir/nowhere" 2>/dev/null
 }
