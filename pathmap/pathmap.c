@@ -63,18 +63,16 @@ static bool place_check(const struct pathmap *map, const struct tree *tree,
 }
 
 static void places_check(const struct pathmap *map, const struct tree *tree,
-			 const struct plan_place *parent, const struct mapfile *sources,
+			 const struct plan_place *root, const struct mapfile *sources,
 			 bool *complained, struct diagnostics *diagnostics)
 {
-	for (size_t i = 0; i < parent->n_children; i++) {
-		const struct plan_place *place = parent->children[i];
-		size_t index = cluster_map_node(&map->clusters, place->node)->index;
+	PLAN_FOREACH (walk, root) {
+		size_t index = cluster_map_node(&map->clusters, walk.place->node)->index;
 
 		/* Once for each node is enough: views have much the same trees. */
-		if (!complained[index])
-			complained[index] =
-				!place_check(map, tree, parent, place, sources, diagnostics);
-		places_check(map, tree, place, sources, complained, diagnostics);
+		if (walk.parent != NULL && !complained[index])
+			complained[index] = !place_check(map, tree, walk.parent, walk.place,
+							 sources, diagnostics);
 	}
 }
 

@@ -141,13 +141,12 @@ struct difference_seats {
 	size_t n;
 };
 
-static void seats_take(struct difference_seats *seats, const struct plan_place *place,
-		       const struct plan_place *parent)
+static void seats_take(struct difference_seats *seats, const struct plan_place *root)
 {
-	seats->items = memory_room(seats->items, seats->n, sizeof(*seats->items));
-	seats->items[seats->n++] = (struct difference_seat){place, parent};
-	for (size_t i = 0; i < place->n_children; i++)
-		seats_take(seats, place->children[i], place);
+	PLAN_FOREACH (walk, root) {
+		seats->items = memory_room(seats->items, seats->n, sizeof(*seats->items));
+		seats->items[seats->n++] = (struct difference_seat){walk.place, walk.parent};
+	}
 }
 
 static const struct difference_seat *seats_find(const struct difference_seats *seats,
@@ -247,8 +246,8 @@ static void trees_compare(struct difference_walk *w, const struct plan *from, co
 {
 	struct difference_seats a = {NULL, 0}, b = {NULL, 0};
 
-	seats_take(&a, from->root, NULL);
-	seats_take(&b, to->root, NULL);
+	seats_take(&a, from->root);
+	seats_take(&b, to->root);
 	for (size_t i = 0; i < a.n; i++) {
 		const struct difference_seat *there = seats_find(&b, a.items[i].place->node);
 

@@ -52,44 +52,42 @@ static void place_write(const struct dot *dot, const struct plan_place *place, i
 	free(ranks);
 }
 
-static bool cluster_is_in(const struct plan_place *place, const char *cluster)
+static bool cluster_is_in(const struct plan_place *root, const char *cluster)
 {
-	if (strcmp(place->cluster, cluster) == 0)
-		return true;
-	for (size_t i = 0; i < place->n_children; i++) {
-		if (cluster_is_in(place->children[i], cluster))
+	PLAN_FOREACH (walk, root) {
+		if (strcmp(walk.place->cluster, cluster) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* The places whose cluster has this name, the tree below @place through. */
-static void cluster_write(const struct dot *dot, const struct plan_place *place,
-			  const char *cluster, int indent)
+/* The places whose cluster has this name. */
+static void cluster_write(const struct dot *dot, const char *cluster, int indent)
 {
-	if (strcmp(place->cluster, cluster) == 0)
-		place_write(dot, place, indent);
-	for (size_t i = 0; i < place->n_children; i++)
-		cluster_write(dot, place->children[i], cluster, indent);
+	PLAN_FOREACH (walk, dot->plan->root) {
+		if (strcmp(walk.place->cluster, cluster) == 0)
+			place_write(dot, walk.place, indent);
+	}
 }
 
-static void edges_write(const struct dot *dot, const struct plan_place *place)
+static void edges_write(const struct dot *dot)
 {
 	const struct cluster_map *clusters = &dot->map->clusters;
 
-	for (size_t i = 0; i < place->n_children; i++) {
-		const struct plan_place *child = place->children[i];
-		char *link = link_text(cluster_map_link(clusters,
-							cluster_map_node(clusters, place->node),
-							cluster_map_node(clusters, child->node)),
-				       "\\n");
+	PLAN_FOREACH (walk, dot->plan->root) {
+		char *link;
 
-		fprintf(dot->out, "\t\"%s\" -> \"%s\"", child->node, place->node);
+		if (walk.parent == NULL)
+			continue;
+		link = link_text(cluster_map_link(clusters,
+						  cluster_map_node(clusters, walk.parent->node),
+						  cluster_map_node(clusters, walk.place->node)),
+				 "\\n");
+		fprintf(dot->out, "\t\"%s\" -> \"%s\"", walk.place->node, walk.parent->node);
 		if (*link != '\0')
 			fprintf(dot->out, " [label=\"%s\"]", link);
 		fputs(";\n", dot->out);
 		free(link);
-		edges_write(dot, child);
 	}
 }
 
@@ -100,17 +98,17 @@ void plan_dot(const struct plan *plan, const struct pathmap *map, FILE *out)
 	placement_init(&dot.placement, map);
 	fprintf(out, "digraph \"%s\" {\n", plan->view);
 	fprintf(out, "\trankdir=BT;\n\tnode [shape=box];\n");
-	cluster_write(&dot, plan->root, "", 1);
+	cluster_write(&dot, "", 1);
 	for (size_t i = 0; i < map->clusters.n_clusters; i++) {
 		const char *name = map->clusters.clusters[i]->name;
 
 		if (!cluster_is_in(plan->root, name))
 			continue;
 		fprintf(out, "\tsubgraph \"cluster_%s\" {\n\t\tlabel=\"%s\";\n", name, name);
-		cluster_write(&dot, plan->root, name, 2);
+		cluster_write(&dot, name, 2);
 		fprintf(out, "\t}\n");
 	}
-	edges_write(&dot, plan->root);
+	edges_write(&dot);
 	fprintf(out, "}\n");
 	placement_fini(&dot.placement);
 }

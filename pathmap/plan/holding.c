@@ -130,32 +130,16 @@ static char *elsewhere(const struct holding *h, const char *node, const char *ho
 	return text;
 }
 
-static void place_compare(const struct holding *h, struct plan_place *place)
-{
-	if (place->leaf) {
-		free(place->elsewhere);
-		place->elsewhere = elsewhere(h, place->node, place->holds);
-	}
-	for (size_t i = 0; i < place->n_children; i++)
-		place_compare(h, place->children[i]);
-}
-
 void holding_compare(struct plan *plan, const struct pathmap *map, const struct pathmap *other)
 {
 	struct holding h = {map, other, maps_differ(map, other)};
 
-	place_compare(&h, plan->root);
-}
-
-static void place_set(const struct pathmap *map, const struct placement *placement,
-		      struct plan_place *place)
-{
-	place->placed = map->mapping.places;
-	free(place->holds);
-	place->holds = place->placed && place->leaf ? list_of(map, placement, place->node)
-						    : memory_copy("");
-	for (size_t i = 0; i < place->n_children; i++)
-		place_set(map, placement, place->children[i]);
+	PLAN_FOREACH (walk, plan->root) {
+		if (!walk.place->leaf)
+			continue;
+		free(walk.place->elsewhere);
+		walk.place->elsewhere = elsewhere(&h, walk.place->node, walk.place->holds);
+	}
 }
 
 void holding_set(struct plan *plan, const struct pathmap *map)
@@ -163,6 +147,13 @@ void holding_set(struct plan *plan, const struct pathmap *map)
 	struct placement placement;
 
 	placement_init(&placement, map);
-	place_set(map, &placement, plan->root);
+	PLAN_FOREACH (walk, plan->root) {
+		struct plan_place *place = walk.place;
+
+		place->placed = map->mapping.places;
+		free(place->holds);
+		place->holds = place->placed && place->leaf ? list_of(map, &placement, place->node)
+							    : memory_copy("");
+	}
 	placement_fini(&placement);
 }

@@ -99,12 +99,13 @@ struct plan_place *plan_place(const struct plan *plan, uint32_t index)
 	return place;
 }
 
-static uint32_t places_number(struct plan_place *place, uint32_t index)
+static uint32_t places_number(struct plan_place *root)
 {
-	place->index = index++;
-	for (size_t i = 0; i < place->n_children; i++)
-		index = places_number(place->children[i], index);
-	return index;
+	uint32_t n = 0;
+
+	PLAN_FOREACH (walk, root)
+		walk.place->index = n++;
+	return n;
 }
 
 static struct plan_place *place_new(const struct node *node)
@@ -347,7 +348,7 @@ static int plan_build(const struct pathmap *map, const char *view_name, bool mon
 		errno = EINVAL;
 		return -1;
 	}
-	builder.plan->n_places = places_number(builder.plan->root, 0);
+	builder.plan->n_places = places_number(builder.plan->root);
 	if (builder.plan->n_places > PLAN_PLACES) {
 		errorf(e, "the tree of view `%s` has %zu hosts; at most %u are possible", view_name,
 		       builder.plan->n_places, PLAN_PLACES);
@@ -403,7 +404,7 @@ struct plan_place *plan_way(const struct pathmap *map, const char *from, const c
 		above->children[above->n_children++] = place;
 		place = above;
 	}
-	places_number(place, 0);
+	places_number(place);
 	return place;
 }
 

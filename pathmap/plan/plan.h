@@ -82,6 +82,25 @@ int plan_make_monitors(const struct pathmap *map, const char *view, struct plan 
 /** Free a plan. NULL is fine. */
 void plan_free(struct plan *plan);
 
+/** More levels than a tree has: gateways in a row, and a fan-out of two within a cluster. */
+#define PLAN_DEPTH 64
+
+/** A walk over a tree, each place before those below it. */
+struct plan_walk {
+	struct plan_place *place;	 /* that it has come to, NULL: there are no more */
+	const struct plan_place *parent; /* NULL: it is the first */
+	size_t depth;			 /* of the first 0 */
+	size_t passed[PLAN_DEPTH];	 /* children of those on the way down */
+	struct plan_place *way[PLAN_DEPTH];
+};
+
+/** Begin with @root: PLAN_FOREACH (walk, root) { ... walk.place ... }. */
+struct plan_walk plan_walk_begin(const struct plan_place *root);
+void plan_walk_next(struct plan_walk *walk);
+
+#define PLAN_FOREACH(walk, root) \
+	for (struct plan_walk walk = plan_walk_begin(root); (walk).place; plan_walk_next(&(walk)))
+
 /** How many places there are, and how many of them are leaves. */
 struct plan_size {
 	size_t places, leaves;

@@ -134,21 +134,14 @@ int roster_restore(struct roster *roster, char *const *nodes, size_t n,
 	return errorf(e, "%zu nodes were kept; at most %u are possible", n, PLAN_PLACES);
 }
 
-static int place_number(struct roster *roster, struct plan_place *place, struct error *e)
-{
-	if (roster_add(roster, place->node, e) < 0)
-		return -1;
-	place->index = roster_find(roster, place->node)->index;
-	for (size_t i = 0; i < place->n_children; i++) {
-		if (place_number(roster, place->children[i], e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 int roster_number(struct roster *roster, struct plan *plan, struct error *e)
 {
-	return place_number(roster, plan->root, e);
+	PLAN_FOREACH (walk, plan->root) {
+		if (roster_add(roster, walk.place->node, e) < 0)
+			return -1;
+		walk.place->index = roster_find(roster, walk.place->node)->index;
+	}
+	return 0;
 }
 
 int roster_fill(struct roster *roster, const struct pathmap *map, struct error *e)

@@ -33,27 +33,26 @@ struct show {
 	size_t n_paths;
 };
 
-static void show_survey(struct show *show, const struct plan_place *place, size_t depth)
+/* Find out what there is, and which columns the paths have. */
+static void show_survey(struct show *show)
 {
-	if (depth > show->depth)
-		show->depth = depth;
-	show->n_leaves += place->leaf;
-	show->alternates = show->alternates || place->n_alternates > 0;
-	for (size_t i = 0; i < place->n_children; i++)
-		show_survey(show, place->children[i], depth + 1);
+	PLAN_FOREACH (walk, show->plan->root) {
+		show->depth = walk.depth > show->depth ? walk.depth : show->depth;
+		show->n_leaves += walk.place->leaf;
+		show->alternates = show->alternates || walk.place->n_alternates > 0;
+	}
 }
 
-/* Find out which columns the paths have. */
-static void show_columns(struct show *show, const struct plan_place *place, size_t depth)
+static void show_columns(struct show *show)
 {
-	if (place->n_children > 0 || depth == 0)
-		show->gathers[depth] = true;
-	if (place->n_joined > 0)
-		show->joined[depth] = place;
-	if (place->leaf)
-		show->leaf = place;
-	for (size_t i = 0; i < place->n_children; i++)
-		show_columns(show, place->children[i], depth + 1);
+	PLAN_FOREACH (walk, show->plan->root) {
+		if (walk.place->n_children > 0 || walk.depth == 0)
+			show->gathers[walk.depth] = true;
+		if (walk.place->n_joined > 0)
+			show->joined[walk.depth] = walk.place;
+		if (walk.place->leaf)
+			show->leaf = walk.place;
+	}
 }
 
 static const struct node *place_node(const struct show *show, const struct plan_place *place)
@@ -77,20 +76,20 @@ static void alternates_add(struct show *show, const struct plan_place *place)
 	free(text);
 }
 
-static void hosts_add(struct show *show, const struct plan_place *place,
-		      const struct plan_place *parent, size_t depth)
+static void host_add(struct show *show, const struct plan_walk *walk)
 {
+	const struct plan_place *place = walk->place;
 	const struct node *node = place_node(show, place);
 	char *ranks = placement_text(&show->placement, show->map, node);
 	char *link = memory_copy("");
 
-	if (parent != NULL) {
+	if (walk->parent != NULL) {
 		free(link);
-		link = link_text(
-			cluster_map_link(&show->map->clusters, place_node(show, parent), node),
-			", ");
+		link = link_text(cluster_map_link(&show->map->clusters,
+						  place_node(show, walk->parent), node),
+				 ", ");
 	}
-	table_cell(&show->table, "%*s%s", (int)(2 * depth), "", place->node);
+	table_cell(&show->table, "%*s%s", (int)(2 * walk->depth), "", place->node);
 	table_cell(&show->table, "%s", *place->cluster != '\0' ? place->cluster : "-");
 	table_cell(&show->table, "%s", *place->address != '\0' ? place->address : "-");
 	table_cell(&show->table, "%s", *link != '\0' ? link : "-");
@@ -99,8 +98,6 @@ static void hosts_add(struct show *show, const struct plan_place *place,
 		alternates_add(show, place);
 	free(link);
 	free(ranks);
-	for (size_t i = 0; i < place->n_children; i++)
-		hosts_add(show, place->children[i], place, depth + 1);
 }
 
 static void hosts_print(struct show *show, FILE *out)
@@ -118,7 +115,8 @@ static void hosts_print(struct show *show, FILE *out)
 
 	table_heads(&show->table, columns, heads,
 		    sizeof(heads) / sizeof(heads[0]) - !show->alternates);
-	hosts_add(show, show->plan->root, NULL, 0);
+	PLAN_FOREACH (walk, show->plan->root)
+		host_add(show, &walk);
 	table_print(&show->table, out);
 	table_fini(&show->table);
 }
@@ -238,21 +236,21 @@ static void leaf_paths(struct show *show, const struct plan_place *leaf, size_t 
 	}
 }
 
-static void paths_add(struct show *show, const struct plan_place *place, size_t depth)
+static void paths_add(struct show *show)
 {
-	show->path[depth] = place;
-	if (place->leaf)
-		leaf_paths(show, place, depth);
-	for (size_t i = 0; i < place->n_children; i++)
-		paths_add(show, place->children[i], depth + 1);
+	PLAN_FOREACH (walk, show->plan->root) {
+		show->path[walk.depth] = walk.place;
+		if (walk.place->leaf)
+			leaf_paths(show, walk.place, walk.depth);
+	}
 }
 
-static size_t longest_node(const struct plan_place *place)
+static size_t longest_node(const struct plan_place *root)
 {
-	size_t longest = strlen(place->node);
+	size_t longest = 0;
 
-	for (size_t i = 0; i < place->n_children; i++) {
-		size_t here = longest_node(place->children[i]);
+	PLAN_FOREACH (walk, root) {
+		size_t here = strlen(walk.place->node);
 
 		longest = here > longest ? here : longest;
 	}
@@ -287,7 +285,7 @@ static void paths_print(struct show *show, FILE *out)
 	table_init(&show->table, columns);
 	show->table.columns = gives_way = path_columns(show, columns);
 	path_heads(show);
-	paths_add(show, show->plan->root, 0);
+	paths_add(show);
 	table_print(&show->table, out);
 	table_fini(&show->table);
 	free(gives_way);
@@ -315,11 +313,11 @@ void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out)
 	struct show show = {.plan = plan, .map = map};
 
 	placement_init(&show.placement, map);
-	show_survey(&show, plan->root, 0);
+	show_survey(&show);
 	show.gathers = memory_new(show.depth + 1, sizeof(*show.gathers));
 	show.joined = memory_new(show.depth + 1, sizeof(*show.joined));
 	show.path = memory_new(show.depth + 1, sizeof(*show.path));
-	show_columns(&show, plan->root, 0);
+	show_columns(&show);
 	table_say_of(out, reading_write, &show);
 	fputc('\n', out);
 	hosts_print(&show, out);

@@ -58,16 +58,18 @@ static void host_init(struct below_host *host, const struct plan_place *place)
 
 /* ---- places ---- */
 
-static void below_add(struct below *below, const struct plan_place *p, bool top)
+static void below_add(struct below *below, const struct plan_place *root)
 {
-	if (p->leaf)
-		below->leaves[below->n++] = p->index;
-	below->places[below->n_places++] = p->index;
-	/* Who stands in for the part as a whole is another child's, or our own, part. */
-	if (!top && p->index < PLAN_PLACES)
-		below->places[below->n_places++] = p->index + PLAN_PLACES;
-	for (size_t i = 0; i < p->n_children; i++)
-		below_add(below, p->children[i], false);
+	PLAN_FOREACH (walk, root) {
+		uint32_t index = walk.place->index;
+
+		if (walk.place->leaf)
+			below->leaves[below->n++] = index;
+		below->places[below->n_places++] = index;
+		/* Who stands in for the part as a whole is another child's, or our own, part. */
+		if (walk.parent && index < PLAN_PLACES)
+			below->places[below->n_places++] = index + PLAN_PLACES;
+	}
 }
 
 static int index_order(const void *a, const void *b)
@@ -83,17 +85,19 @@ static const uint32_t *index_find(uint32_t index, const uint32_t *list, size_t n
 }
 
 /* The indexes are in order already. */
-static void below_add_hosts(struct below *below, const struct plan_place *p)
+static void below_add_hosts(struct below *below, const struct plan_place *root)
 {
-	if (p->leaf) {
-		size_t i = (size_t)(index_find(p->index, below->leaves, below->n) - below->leaves);
+	PLAN_FOREACH (walk, root) {
+		const struct plan_place *p = walk.place;
+		size_t i;
 
+		if (!p->leaf)
+			continue;
+		i = (size_t)(index_find(p->index, below->leaves, below->n) - below->leaves);
 		/* No two places have one index, but what came from elsewhere might. */
 		if (!below->hosts[i].place)
 			host_init(&below->hosts[i], p);
 	}
-	for (size_t i = 0; i < p->n_children; i++)
-		below_add_hosts(below, p->children[i]);
 }
 
 void below_init(struct below *below, const struct plan_place *place)
@@ -104,7 +108,7 @@ void below_init(struct below *below, const struct plan_place *place)
 		.leaves = memory_new(n, sizeof(*below->leaves)),
 		.places = memory_new(2 * n, sizeof(*below->places)),
 	};
-	below_add(below, place, true);
+	below_add(below, place);
 	qsort(below->leaves, below->n, sizeof(*below->leaves), index_order);
 	qsort(below->places, below->n_places, sizeof(*below->places), index_order);
 	below->hosts = memory_new(below->n, sizeof(*below->hosts));

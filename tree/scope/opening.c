@@ -8,20 +8,23 @@
 
 #include "pathmap/base/memory.h"
 
-/* Names of the leaves below @p, into @leaves (and their number into *@n). */
-static void place_list(const struct plan_place *p, Evspace__Leaf *leaves, size_t *n)
+/* Names of the leaves from @root on, into @leaves (and their number into *@n). */
+static void place_list(const struct plan_place *root, Evspace__Leaf *leaves, size_t *n)
 {
-	if (p->leaf) {
-		Evspace__Leaf *leaf = &leaves[(*n)++];
-		size_t bytes = strlen(p->cluster) + strlen(p->node) + 4;
+	PLAN_FOREACH (walk, root) {
+		const struct plan_place *p = walk.place;
+		Evspace__Leaf *leaf;
+		size_t bytes;
 
+		if (!p->leaf)
+			continue;
+		leaf = &leaves[(*n)++];
+		bytes = strlen(p->cluster) + strlen(p->node) + 4;
 		evspace__leaf__init(leaf);
 		leaf->index = p->index;
 		leaf->name = memory_new(bytes, 1);
 		snprintf(leaf->name, bytes, "/%s/%s", p->cluster[0] ? p->cluster : "-", p->node);
 	}
-	for (size_t i = 0; i < p->n_children; i++)
-		place_list(p->children[i], leaves, n);
 }
 
 void opening_unready(void *arg, const struct unready *who)

@@ -23,13 +23,15 @@ static bool stages_thin(const struct plan_stage *stages, size_t n)
 	return false;
 }
 
-static bool place_thins(const struct plan_place *p)
+static bool place_thins(const struct plan_place *root)
 {
-	bool thins = stages_thin(p->local, p->n_local) || stages_thin(p->joined, p->n_joined);
+	PLAN_FOREACH (walk, root) {
+		const struct plan_place *p = walk.place;
 
-	for (size_t i = 0; i < p->n_children && !thins; i++)
-		thins = place_thins(p->children[i]);
-	return thins;
+		if (stages_thin(p->local, p->n_local) || stages_thin(p->joined, p->n_joined))
+			return true;
+	}
+	return false;
 }
 
 uint32_t room_of(const struct plan_place *place, struct link *up, const Evspace__Ask *ask)

@@ -8,14 +8,6 @@
 #include "pathmap/base/memory.h"
 #include "tree/scope/child.h"
 
-static void seats_add(struct seats *seats, const struct plan_place *place, bool leaves)
-{
-	if (place->leaf || !leaves)
-		seats->list[seats->n++].place = place;
-	for (size_t i = 0; i < place->n_children; i++)
-		seats_add(seats, place->children[i], leaves);
-}
-
 static int seat_order(const void *a, const void *b)
 {
 	const struct seat *left = a, *right = b;
@@ -26,7 +18,10 @@ static int seat_order(const void *a, const void *b)
 void seats_init(struct seats *seats, const struct plan_place *place, bool leaves)
 {
 	*seats = (struct seats){memory_new(plan_size(place).places, sizeof(*seats->list)), 0};
-	seats_add(seats, place, leaves);
+	PLAN_FOREACH (walk, place) {
+		if (walk.place->leaf || !leaves)
+			seats->list[seats->n++].place = walk.place;
+	}
 	qsort(seats->list, seats->n, sizeof(*seats->list), seat_order);
 }
 
