@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests programs that are run for what they print: none is waited for beyond its time. */
-#include "consumers/deploy/subprocess.h"
+#include "consumers/cli/subprocess.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "consumers/deploy/discover.h"
-#include "consumers/deploy/subprocess.h"
+#include "consumers/cli/subprocess.h"
 #include "consumers/deploy/target.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "consumers/deploy/discover.h"
-#include "consumers/deploy/subprocess.h"
+#include "consumers/cli/subprocess.h"
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"

@@ -8,7 +8,6 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "consumers/cli/subprocess.h"
 #include "consumers/deploy/parallel-words.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
@@ -227,31 +227,6 @@ static void talk_errors(struct bufferevent *errors, void *arg)
 
 /* ---- its beginning ---- */
 
-/* In a session of its own, so that ssh asks no terminal, and ends together with its helpers. */
-static int talk_spawn(struct talk *t, int io, int errors)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t usual;
-	int rc;
-
-	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, io, STDIN_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, io, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigdefault(&attributes, &usual);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-	rc = posix_spawnp(&t->pid, t->post->argv[0], &actions, &attributes, t->post->argv, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	if (rc != 0)
-		t->pid = 0;
-	return rc;
-}
-
 static struct bufferevent *talk_stream(struct talk *t, int fd, bufferevent_data_cb read,
 				       bufferevent_event_cb event)
 {
@@ -268,6 +243,7 @@ static struct bufferevent *talk_stream(struct talk *t, int fd, bufferevent_data_
 
 static void talk_begin(struct talk *t)
 {
+	struct subprocess_way way;
 	int io[2], errors[2], rc;
 	char text[160];
 
@@ -282,7 +258,11 @@ static void talk_begin(struct talk *t)
 		talk_end(t, TARGET_FAILED, strerror(errno));
 		return;
 	}
-	rc = talk_spawn(t, io[1], errors[1]);
+	/* In a session of its own, so that ssh asks no terminal, and ends together with its
+	 * helpers. */
+	way = (struct subprocess_way){.fds = {io[1], io[1], errors[1]}, .session = true};
+	rc = subprocess_start(t->post->argv, &way, &t->pid) < 0 ? errno : 0;
+	t->pid = rc ? 0 : t->pid;
 	close(io[1]);
 	close(errors[1]);
 	t->io = talk_stream(t, io[0], talk_read, talk_event);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "consumers/map/calibrate.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/preload.h"
+#include "consumers/cli/subprocess.h"
 #include "consumers/cli/unit.h"
 #include "pathmap/base/folder-base.h"
 #include "node-agent/segment/folder.h"
@@ -165,32 +167,16 @@ static void collector_check(struct doctor *doctor, struct doctor_finding *f)
 	errorf(&f->remedy, "make install, or name libevspace-mpi.so in EVSPACE_LIB");
 }
 
-/* Is there a command of this name in PATH? */
-static bool command_exists(const char *name)
-{
-	const char *path = getenv("PATH");
-	char *list = memory_copy(path != NULL ? path : ""), *rest = list, *dir;
-	bool found = false;
-
-	while (!found && (dir = strsep(&rest, ":")) != NULL) {
-		char *file = memory_format("%s/%s", dir, name);
-
-		found = access(file, X_OK) == 0;
-		free(file);
-	}
-	free(list);
-	return found;
-}
-
 static void mpi_check(struct doctor *doctor, struct doctor_finding *f)
 {
 	static const char *const starters[] = {"mpirun.openmpi", "mpirun.mpich", "mpirun",
 					       "mpiexec",	 "srun",	 "pvm"};
+	char path[PATH_MAX];
 	size_t length = 0;
 
 	(void)doctor;
 	for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++) {
-		if (command_exists(starters[i]))
+		if (subprocess_find(starters[i], path, sizeof(path)))
 			length += (size_t)snprintf(f->text.text + length,
 						   sizeof(f->text.text) - length, "%s%s",
 						   length > 0 ? ", " : "", starters[i]);

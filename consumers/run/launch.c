@@ -2,18 +2,19 @@
 /* Takes launchers' command lines apart and adds to them what collectors need on other hosts. */
 #include "consumers/run/launch.h"
 
-#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "consumers/cli/preload.h"
+#include "consumers/cli/subprocess.h"
 #include "consumers/run/program.h"
 #include "pathmap/base/memory.h"
+
+/* How long a launcher may take to say which one it is. */
+#define VERSION_WITHIN_S 10
 
 #define ENV_LIST     "mca_base_env_list"
 #define ENV_LIST_VAR "OMPI_MCA_" ENV_LIST
@@ -35,37 +36,6 @@ static bool is_one_of(const char *word, const char *const *words)
 
 /* ---- which launcher, which program ---- */
 
-/* What "@program --version" says first: "mpirun (Open MPI) 4.1.4", "HYDRA build details:" … */
-static void first_words(const char *program, char *buf, size_t n)
-{
-	char *const argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t) "--version", NULL};
-	posix_spawn_file_actions_t actions;
-	size_t got = 0;
-	ssize_t more;
-	int ends[2];
-	pid_t pid;
-
-	buf[0] = '\0';
-	if (pipe2(ends, O_CLOEXEC))
-		return;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	if (!posix_spawnp(&pid, program, &actions, NULL, argv, environ)) {
-		close(ends[1]);
-		ends[1] = -1;
-		while (got < n - 1 && (more = read(ends[0], buf + got, n - 1 - got)) > 0)
-			got += (size_t)more;
-		buf[got] = '\0';
-		waitpid(pid, NULL, 0);
-	}
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[0]);
-	if (ends[1] >= 0)
-		close(ends[1]);
-}
-
 static enum launcher find_launcher(const char *command)
 {
 	static const char *const mpis[] = {"mpirun",	     "mpiexec",
@@ -74,17 +44,25 @@ static enum launcher find_launcher(const char *command)
 					   "mpirun.mpich",   "mpiexec.mpich",
 					   "mpiexec.hydra",  NULL};
 	const char *name = base_name(command);
-	char words[256];
+	char *const argv[] = {(char *)(uintptr_t)command, (char *)(uintptr_t) "--version", NULL};
+	enum launcher launcher = LAUNCHER_INHERITS;
+	struct error e;
+	char *words;
 
 	if (!strcmp(name, "srun"))
 		return LAUNCHER_INHERITS;
 	if (!is_one_of(name, mpis))
 		return LAUNCHER_NONE;
-	first_words(command, words, sizeof(words));
-	/* Version 5 calls itself "mpirun (Open MPI)", its launcher "prterun (PRRTE)". */
-	if (strstr(words, "Open MPI") || strstr(words, "OpenRTE") || strstr(words, "PRRTE"))
-		return LAUNCHER_OPEN_MPI;
-	return strstr(words, "HYDRA") ? LAUNCHER_HYDRA : LAUNCHER_INHERITS;
+	/* "mpirun (Open MPI) 4.1.4", "HYDRA build details:" …; the launcher of Open MPI's version 5
+	 * calls itself "prterun (PRRTE)" */
+	words = subprocess_run(argv, VERSION_WITHIN_S, &e);
+	if (words &&
+	    (strstr(words, "Open MPI") || strstr(words, "OpenRTE") || strstr(words, "PRRTE")))
+		launcher = LAUNCHER_OPEN_MPI;
+	else if (words && strstr(words, "HYDRA"))
+		launcher = LAUNCHER_HYDRA;
+	free(words);
+	return launcher;
 }
 
 /* Behind a launcher: the first word that is something to start, and no word that an option takes.
@@ -117,7 +95,7 @@ static const char *find_program(const struct launch *launch)
 	while (*++word) {
 		if (is_one_of(*word, takers) && word[1])
 			word++;
-		else if (**word != '-' && program_find(*word, path, sizeof(path)))
+		else if (**word != '-' && subprocess_find(*word, path, sizeof(path)))
 			return *word;
 	}
 	return launch->argv[0];

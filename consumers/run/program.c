@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "consumers/cli/subprocess.h"
 #include "pathmap/base/memory.h"
 
 /** Of a script that is longer, the rest is not looked at. */
@@ -22,33 +23,6 @@ struct image {
 	const char *bytes;
 	size_t n;
 };
-
-/* ---- finding ---- */
-
-static bool is_executable(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
-bool program_find(const char *command, char *buf, size_t n)
-{
-	const char *dir = getenv("PATH"), *colon;
-
-	if (strchr(command, '/')) {
-		snprintf(buf, n, "%s", command);
-		return is_executable(buf);
-	}
-	for (; dir && *command; dir = colon ? colon + 1 : NULL) {
-		colon = strchr(dir, ':');
-		snprintf(buf, n, "%.*s/%s", (int)(colon ? colon - dir : (int)strlen(dir)), dir,
-			 command);
-		if (is_executable(buf))
-			return true;
-	}
-	return false;
-}
 
 /* ---- ELF ---- */
 
@@ -155,6 +129,7 @@ static char *script_complaint(const struct image *image)
 {
 	size_t n = image->n < SCRIPT_BYTES ? image->n : SCRIPT_BYTES;
 	char *text = memory_new(n + 1, 1), *save = NULL, *line, *words, *word, *why = NULL;
+	char path[PATH_MAX];
 
 	memcpy(text, image->bytes, n);
 	for (line = strtok_r(text, "\n", &save); line && !why; line = strtok_r(NULL, "\n", &save)) {
@@ -162,7 +137,7 @@ static char *script_complaint(const struct image *image)
 		words = NULL;
 		for (word = strtok_r(line, " \t\"';&|()", &words); word && !why;
 		     word = strtok_r(NULL, " \t\"';&|()", &words))
-			if (strchr(word, '/') && is_executable(word))
+			if (strchr(word, '/') && subprocess_find(word, path, sizeof(path)))
 				why = file_complaint(word, true);
 	}
 	free(text);
@@ -197,5 +172,5 @@ char *program_complaint(const char *command)
 {
 	char path[PATH_MAX];
 
-	return program_find(command, path, sizeof(path)) ? file_complaint(path, false) : NULL;
+	return subprocess_find(command, path, sizeof(path)) ? file_complaint(path, false) : NULL;
 }

@@ -3,14 +3,6 @@
 #ifndef EVSPACE_PROGRAM_H
 #define EVSPACE_PROGRAM_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-/**
- * Find the file that execvp(3) would start for @command. Returns true with its path in @buf.
- */
-bool program_find(const char *command, char *buf, size_t n);
-
 /**
  * Why nothing can be preloaded into @command: it is statically linked, has its MPI linked into it
  * (libmpich.a), or gets another user's rights; of a script, that it names such a program. Returns a

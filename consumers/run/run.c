@@ -17,6 +17,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/run/launch.h"
 #include "consumers/cli/preload.h"
+#include "consumers/cli/subprocess.h"
 #include "consumers/run/summary.h"
 #include "node-agent/control/uncollected.h"
 #include "pathmap/base/memory.h"
@@ -171,22 +172,6 @@ static void signals_of_interest(sigset_t *set)
 		sigaddset(set, numbers[i]);
 }
 
-static _Noreturn void child_exec(const struct job *job, const sigset_t *mask, int told)
-{
-	int failure;
-
-	if (job->preload && job->launch.inherits) {
-		setenv("LD_PRELOAD", job->preload, 1);
-		preload_export();
-	}
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	execvp(job->launch.argv[0], job->launch.argv);
-	failure = errno;
-	if (write(told, &failure, sizeof(failure)) < 0)
-		failure = 0; /* nobody is left to hear of it */
-	_exit(EXIT_RUN_FAILED);
-}
-
 /*
  * The child stays in our process group: Ctrl-C reaches it as it would without us. What a terminal
  * sends it has got already; what somebody sent to us alone is passed on.
@@ -214,32 +199,28 @@ static void child_wait(struct job *job, pid_t child, const sigset_t *set)
 static int job_program(struct job *job, struct error *e)
 {
 	sigset_t set, before;
-	int told[2], failure = 0;
+	const struct subprocess_way way = {.fds = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO},
+					   .mask = &before};
 	pid_t child;
+	int rc;
 
-	if (pipe2(told, O_CLOEXEC))
-		return errorf(e, "pipe: %s", strerror(errno));
+	if (job->preload && job->launch.inherits) {
+		setenv("LD_PRELOAD", job->preload, 1);
+		preload_export();
+	}
 	signals_of_interest(&set);
 	sigprocmask(SIG_BLOCK, &set, &before);
 	job->span.began_ns = clock_mono_ns();
-	child = fork();
-	if (child < 0)
-		return errorf(e, "fork: %s", strerror(errno));
-	if (child == 0)
-		child_exec(job, &before, told[1]);
-	close(told[1]);
-	if (read(told[0], &failure, sizeof(failure)) != sizeof(failure))
-		failure = 0;
-	close(told[0]);
-	child_wait(job, child, &set);
+	rc = subprocess_start(job->launch.argv, &way, &child);
+	if (rc == 0)
+		child_wait(job, child, &set);
 	job->span.ended_ns = clock_mono_ns();
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (!failure)
+	if (rc == 0)
 		return 0;
-	errno = failure;
 	return errorf(e, "%s: %s", job->launch.argv[0],
-		      failure == ENOENT ? "not found; is it in PATH, or does it need ./ in front?"
-					: strerror(failure));
+		      errno == ENOENT ? "not found; is it in PATH, or does it need ./ in front?"
+				      : strerror(errno));
 }
 
 /* ---- the end ---- */

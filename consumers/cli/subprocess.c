@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spawns a program with two pipes, and reads both until it has ended or its time is over. */
-#include "consumers/deploy/subprocess.h"
+/* Starts programs; reads what one prints until it has ended or its time is over. */
+#include "consumers/cli/subprocess.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,78 @@ struct subprocess {
 	pid_t pid;
 	struct stream out, errors;
 };
+
+/* ---- starting ---- */
+
+bool subprocess_find(const char *command, char *buf, size_t n)
+{
+	const char *dir = strchr(command, '/') ? "" : getenv("PATH"), *colon;
+	struct stat st;
+
+	for (; dir && *command; dir = colon ? colon + 1 : NULL) {
+		colon = strchr(dir, ':');
+		snprintf(buf, n, "%.*s%s%s", (int)(colon ? colon - dir : (int)strlen(dir)), dir,
+			 strchr(command, '/') ? "" : "/", command);
+		if (!stat(buf, &st) && S_ISREG(st.st_mode) && !access(buf, X_OK))
+			return true;
+	}
+	return false;
+}
+
+static _Noreturn void child_exec(char *const *argv, const struct subprocess_way *way, int told)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), failure;
+
+	for (int i = 0; i < 3; i++)
+		if (way->fds[i] != i)
+			dup2(way->fds[i] < 0 ? nothing : way->fds[i], i);
+	if (way->session) {
+		setsid();
+		signal(SIGPIPE, SIG_DFL);
+	}
+	if (way->mask)
+		sigprocmask(SIG_SETMASK, way->mask, NULL);
+	execvp(argv[0], argv);
+	failure = errno;
+	if (write(told, &failure, sizeof(failure)) < 0)
+		failure = 0; /* nobody is left to hear of it */
+	_exit(127);
+}
+
+int subprocess_start(char *const *argv, const struct subprocess_way *way, pid_t *pid)
+{
+	int told[2], failure = 0;
+
+	if (pipe2(told, O_CLOEXEC) < 0)
+		return -1;
+	*pid = fork();
+	if (*pid == 0)
+		child_exec(argv, way, told[1]);
+	failure = *pid < 0 ? errno : 0;
+	close(told[1]);
+	if (*pid > 0 && read(told[0], &failure, sizeof(failure)) != sizeof(failure))
+		failure = 0;
+	close(told[0]);
+	if (failure == 0)
+		return 0;
+	if (*pid > 0)
+		waitpid(*pid, NULL, 0);
+	errno = failure;
+	return -1;
+}
+
+/* ---- what one prints ---- */
+
+static void close_both(int one, int other)
+{
+	int saved = errno;
+
+	if (one >= 0)
+		close(one);
+	if (other >= 0)
+		close(other);
+	errno = saved;
+}
 
 static void stream_read(struct stream *s)
 {
@@ -56,33 +129,18 @@ static void stream_read(struct stream *s)
 	s->text[s->n] = '\0';
 }
 
-static int subprocess_start(struct subprocess *r, char *const *argv)
+static int subprocess_open(struct subprocess *r, char *const *argv)
 {
-	posix_spawn_file_actions_t actions;
-	int out[2], errors[2], rc;
+	int out[2] = {-1, -1}, errors[2] = {-1, -1}, rc = -1;
 
-	if (pipe2(out, O_CLOEXEC) < 0)
-		return errno;
-	if (pipe2(errors, O_CLOEXEC) < 0) {
-		rc = errno;
-		close(out[0]);
-		close(out[1]);
-		return rc;
-	}
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
-	rc = posix_spawnp(&r->pid, argv[0], &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(out[1]);
-	close(errors[1]);
+	if (pipe2(out, O_CLOEXEC) == 0 && pipe2(errors, O_CLOEXEC) == 0)
+		rc = subprocess_start(
+			argv, &(struct subprocess_way){.fds = {-1, out[1], errors[1]}}, &r->pid);
 	r->out.fd = out[0];
 	r->errors.fd = errors[0];
-	if (rc == 0)
-		return 0;
-	close(out[0]);
-	close(errors[0]);
+	close_both(out[1], errors[1]);
+	if (rc < 0)
+		close_both(out[0], errors[0]);
 	return rc;
 }
 
@@ -158,21 +216,17 @@ static int subprocess_end(struct subprocess *r, const char *name, unsigned secon
 char *subprocess_run(char *const *argv, unsigned seconds, struct error *e)
 {
 	struct subprocess r = {.out = {.fd = -1}, .errors = {.fd = -1}};
-	int rc = subprocess_start(&r, argv);
 	uint64_t until_ns;
 	bool in_time;
+	int rc;
 
-	if (rc != 0) {
-		errno = rc;
-		errorf(e, "cannot start %s: %s", argv[0], strerror(rc));
+	if (subprocess_open(&r, argv) < 0) {
+		errorf(e, "cannot start %s: %s", argv[0], strerror(errno));
 		return NULL;
 	}
 	until_ns = clock_mono_ns() + seconds * (uint64_t)1000000000;
 	in_time = subprocess_read(&r, until_ns) && subprocess_wait(&r, until_ns);
-	if (r.out.fd >= 0)
-		close(r.out.fd);
-	if (r.errors.fd >= 0)
-		close(r.errors.fd);
+	close_both(r.out.fd, r.errors.fd);
 	rc = subprocess_end(&r, argv[0], seconds, in_time, e);
 	free(r.errors.text);
 	if (rc == 0)

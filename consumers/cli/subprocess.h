@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Subprocesses: other programs are found, started, and run for what they print. */
+#ifndef EVSPACE_SUBPROCESS_H
+#define EVSPACE_SUBPROCESS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "pathmap/base/error.h"
+
+/** How a program is started. */
+struct subprocess_way {
+	int fds[3];	      /* its standard input, output and error; -1: /dev/null */
+	bool session;	      /* its own one, without a terminal, and SIGPIPE ends it */
+	const sigset_t *mask; /* signals that are blocked in it; NULL: those that are here */
+};
+
+/** Find the file that execvp(3) would start for @command. Returns true with its path in @buf. */
+bool subprocess_find(const char *command, char *buf, size_t n);
+
+/** Start @argv (ended by NULL) as execvp(3) does. Returns 0 with *@pid, or -1 with errno. */
+int subprocess_start(char *const *argv, const struct subprocess_way *way, pid_t *pid);
+
+/**
+ * Run @argv (ended by NULL, looked for in $PATH) for @seconds at most. Returns all that it printed
+ * on standard output, the caller's to free(), or NULL with @e: it cannot be started (errno ENOENT:
+ * there is no such program), it has not ended in time and was killed, or it failed: then @e has the
+ * last line of what it said on standard error.
+ */
+char *subprocess_run(char *const *argv, unsigned seconds, struct error *e);
+
+#endif
