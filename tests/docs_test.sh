@@ -5,7 +5,8 @@
 # A block behind `<!-- run: NAME -->` is run in the session NAME: one shell, its blocks one after the other. A line that
 # begins with "$ " is a command, those behind it are what it prints. A block that begins without one is what the last
 # background command prints next. Numbers, quantities, times and the host's name stand for any others, "..." for any
-# lines, or for any end of a line.
+# lines, or for any end of a line. In a block behind `<!-- do: NAME -->` each line is a command that has to end with 0,
+# whatever it prints.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -118,6 +119,11 @@ background_prints() {
 	differ "$1"
 }
 
+# does COMMAND: it ends with 0.
+does() {
+	eval "$1" >"$tap_dir/got" 2>&1 || { echo "$1"; cat "$tap_dir/got"; return 1; }
+}
+
 # session_run: the commands that are on descriptor 3, each with what is shown of it.
 session_run() {
 	local command= line
@@ -125,7 +131,7 @@ session_run() {
 	: >"$tap_dir/want"
 	while IFS= read -r line <&3 || [ -n "$line" ]; do
 		case $line in
-		'$ '* | @block)
+		'$ '* | @block | '@do '*)
 			[ -z "$command" ] || session_do "$command" || return
 			: >"$tap_dir/want"
 			command=${line#'$ '}
@@ -143,6 +149,7 @@ session_run() {
 session_do() {
 	case $1 in
 	@block) background_prints "what runs" ;;
+	'@do '*) does "${1#@do }" ;;
 	*'&') background "$1" ;;
 	*) foreground "$1" ;;
 	esac
@@ -152,14 +159,63 @@ session_do() {
 blocks() {
 	awk -v name="$2" '
 		/^```/ && inside { inside = 0; next }
-		/^```/ && marked { inside = 1; marked = 0; print "@block"; next }
-		{ marked = $0 == "<!-- run: " name " -->" }
+		/^```/ && marked { inside = marked; marked = 0; if (inside == 1) print "@block"; next }
+		{ marked = $0 == "<!-- run: " name " -->" ? 1 : $0 == "<!-- do: " name " -->" ? 2 : 0 }
+		inside == 2 { sub(/^\$ /, "@do ") }
 		inside' "$top_srcdir/$1"
 }
 
 session() {
 	exec 3< <(blocks "$1" "$2")
 	session_run
+}
+
+# What the paste in docs/tour.md starts, for as long as the commands behind it take; here, control is asked for, too.
+two_clusters() {
+	local node
+
+	export EVSPACE_TLS=$PWD/clusters EVSPACE_ENTRY=front
+	{
+		deploy/certs init "$EVSPACE_TLS" && deploy/certs agent "$EVSPACE_TLS" front ga 'a[0-1]' 'b[0-1]' &&
+			deploy/certs observe "$EVSPACE_TLS" observe && deploy/certs control "$EVSPACE_TLS" control
+	} >/dev/null 2>&1 || return
+	: >"$tap_dir/want"
+	for node in front ga 'a[0-1]' 'b[0-1]'; do
+		background "evspace agent --pathmap pathmap/examples/local --node '$node' &"
+	done
+	background "evspace run --pathmap pathmap/examples/local --run windtunnel -- \
+		mpirun --oversubscribe -np 4 build/tests/apps/windtunnel --threads 2 --seconds 600 &"
+	foreground 'until evspace runs --connect 127.0.0.1:7440 2>/dev/null | grep -q running; do sleep 0.2; done'
+}
+
+# corporate: the CA that docs/rights.md takes for one that exists.
+corporate() {
+	deploy/certs init corp >/dev/null 2>&1 && cp corp/ca.pem corp.pem && cp corp/ca.key corp.key
+}
+
+# options: in every block, also of what needs other hosts, commands have the options that are there.
+options() {
+	local file line command option status=0
+
+	for file in README.md CONTRIBUTING.md docs/*.md; do
+		while IFS= read -r line; do
+			command=
+			# shellcheck disable=SC2086
+			set -- $line
+			while [ $# -gt 0 ] && [[ $1 =~ ^[a-z]+$ ]] && evspace ${command:+$command} "$1" --help >/dev/null 2>&1; do
+				command+=${command:+ }$1
+				shift
+			done
+			[ -n "$command" ] || continue
+			for option in $(printf '%s\n' "$*" | grep -oE -e '--[a-z][a-z-]+'); do
+				# shellcheck disable=SC2086
+				evspace $command --help | grep -qE -e "$option([^a-z-]|$)" && continue
+				echo "$file: evspace $command has no $option"
+				status=1
+			done
+		done < <(awk '/^```/ { on = !on; next } on' "$file" | sed -n 's/ #.*//; s/^.*\$ \(.*[|&] \)\?evspace /evspace /; s/^evspace //p' | sed 's/[|&;>].*//; s/ -- .*//')
+	done
+	return $status
 }
 
 documents() {
@@ -218,7 +274,13 @@ short() {
 compiles() {
 	awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$top_srcdir/docs/consumers.md" >"$tap_dir/look.c" &&
 		grep -q evspace_open "$tap_dir/look.c" &&
-		cc -Wall -Werror -fsyntax-only -I"$top_srcdir/consumers/client" "$tap_dir/look.c"
+		cc -Wall -Werror -I"$top_srcdir/consumers/client" -L"$top_builddir/.libs" -Wl,-rpath,"$top_builddir/.libs" \
+			-o "$tap_dir/look" "$tap_dir/look.c" -levspace
+}
+
+# looks: what is compiled shows the events of the run that README.md has kept; it goes on until it is ended.
+looks() {
+	EVSPACE_RUN=wt timeout 60 "$tap_dir/look" | grep -m 1 '/local/.* MPI_'
 }
 
 tap_case "README.md has 150 lines at most" short
@@ -227,5 +289,9 @@ tap_case "documents name files that there are" files
 tap_case "all of docs is installed" shipped
 tap_case "docs/consumers.md: the program compiles" compiles
 tap_case "docs/tour.md: what is shown of maps and profiles is what comes" session docs/tour.md maps
+tap_case "commands in documents have options that there are" options
+tap_case "docs/rights.md: certificates are made so" eval 'corporate && session docs/rights.md rights'
 tap_case "README.md: what is shown of one host is what comes" session README.md one-host
+tap_case "docs/consumers.md: the program shows events" looks
+tap_case "docs/tour.md: what is shown of two clusters is what comes" eval 'two_clusters && session docs/tour.md two-clusters'
 tap_done

@@ -237,6 +237,8 @@ static size_t change_print(struct change *c)
 	if (c->common.json)
 		json_print(json_pack("{ss sI sI}", "type", "map", "generation",
 				     (json_int_t)generation, "differences", (json_int_t)n));
+	/* before what is said of it on the other stream */
+	fflush(stdout);
 	return n;
 }
 
