@@ -22,7 +22,7 @@ static Evspace__Comm comms_said[COMMS], *comm_list[COMMS];
 static int32_t members[MEMBERS];
 
 /* The child is leaf 4, on w4. */
-static char node[] = "w4", none[] = "";
+static char node[] = "w4", five_node[] = "w5", none[] = "";
 static struct plan_place leaf = {
 	.index = 4, .node = node, .cluster = none, .address = none, .leaf = true};
 
@@ -139,7 +139,98 @@ static void many_scopes_of_one(void)
 	below_fini(&below);
 }
 
+/* ---- whose names ---- */
+
+/* Leaf 4 on w4, and 5 on w5 below it. */
+static struct plan_place five = {
+	.index = 5, .node = five_node, .cluster = none, .address = none, .leaf = true, .own = true};
+static struct plan_place *below_four[] = {&five};
+static struct plan_place four = {.index = 4,
+				 .node = node,
+				 .cluster = none,
+				 .address = none,
+				 .leaf = true,
+				 .own = true,
+				 .children = below_four,
+				 .n_children = 1};
+
+static bool hears(struct heard *h, const struct hearsay_child *child, uint32_t id, enum level level,
+		  const char *text, struct error *e)
+{
+	Evspace__Name name = EVSPACE__NAME__INIT, *list = &name;
+	Evspace__Answer said = EVSPACE__ANSWER__INIT;
+	const struct name *known;
+	char copy[NAME_BYTES];
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	name.id = id;
+	name.level = level;
+	name.text = copy;
+	said.names = &list;
+	said.n_names = 1;
+	e->text[0] = '\0';
+	CU_ASSERT(hearsay_learn(&h->from, child, &said, h->names, e) >= 0);
+	known = names_find(h->names, id);
+	return known && strcmp(known->text, text) == 0;
+}
+
+/* Who has an element says what it is called, but not by another one's name. */
+static void names_of_other_hosts(void)
+{
+	const struct {
+		uint32_t id;
+		enum level level;
+		const char *text;
+		bool own; /* learnt where all elements are the leaves' own */
+	} said[] = {
+		{name_id(4, 0), LEVEL_ELEMENT, "/-/w4/rank0/t0/p2p", true},
+		{name_id(4, 1), LEVEL_ELEMENT, "/old/w4/rank0/t0/p2p", true},
+		{name_id(4, 2), LEVEL_ELEMENT, "/-/w0/rank0/t0/p2p", false},
+		{name_id(4, 3), LEVEL_ELEMENT, "/-/w5/rank0/t0/p2p", false},
+		{name_id(4, 4), LEVEL_ELEMENT, "/-/w/rank0/t0/p2p", false},
+		{name_id(4, 5), LEVEL_ELEMENT, "/-/w44/rank0/t0/p2p", false},
+		{name_id(5, 0), LEVEL_ELEMENT, "/-/w5/rank1/t0/p2p", true},
+		{name_id(5, 1), LEVEL_ELEMENT, "/-/w4/rank1/t0/p2p", false},
+		/* Groups are of any host there, by whoever has given them out. */
+		{name_id(4, NAME_LOCAL_MAX), LEVEL_THREAD, "/-/w5/rank1/t0", true},
+		{name_id(4, NAME_LOCAL_MAX - 1), LEVEL_NODE, "/-/w5", true},
+		{name_id(4, NAME_LOCAL_MAX - 2), LEVEL_NODE, "/-/w0", false},
+		{name_id(4, NAME_LOCAL_MAX - 3), LEVEL_CLUSTER, "/-", true},
+		/* … and one that another part's host was first to name. */
+		{name_id(9, NAME_LOCAL_MAX), LEVEL_NODE, "/-/w9", true},
+	};
+	struct hearsay_child child = {.node = node};
+	struct error e;
+	struct heard h;
+
+	for (int own = 0; own < 2; own++) {
+		struct below below;
+		size_t stolen = 0;
+
+		five.own = four.own = own;
+		below_init(&below, &four);
+		child.below = &below;
+		heard_open(&h, "ann");
+		for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+			bool wanted = said[i].own || !own;
+			bool heard = hears(&h, &child, said[i].id, said[i].level, said[i].text, &e);
+
+			CU_ASSERT_EQUAL(heard, wanted);
+			stolen += !wanted;
+			/* It is told once. */
+			CU_ASSERT_EQUAL(e.text[0] != '\0', !wanted && stolen == 1);
+			if (!wanted && stolen == 1)
+				CU_ASSERT_PTR_NOT_NULL(
+					strstr(e.text, "the last is \"/-/w0/rank0/t0/p2p\""));
+			CU_ASSERT_EQUAL(h.from.stolen, stolen);
+		}
+		heard_close(&h);
+		below_fini(&below);
+	}
+}
+
 static CU_TestInfo cases[] = {
+	{"nobody gives its elements another host's name", names_of_other_hosts},
 	{"what a child tells for one consumer is bounded in all scopes", many_scopes_of_one},
 	CU_TEST_INFO_NULL,
 };

@@ -308,6 +308,30 @@ static void lineage_of_alternates(void)
 	free(mapping);
 }
 
+/* All that a host has is its own, but what it fetches from others. */
+static void whose_elements(void)
+{
+	struct pathmap *map =
+		maps_make_of("application demo { ranks rank[0-9]; collect p2p { remote b1; } "
+			     "view v { read latest; } }",
+			     cluster, places, stderr);
+	struct plan *plan;
+	struct error e;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "v", &plan, &e), 0);
+	for (uint32_t i = 0, found = 0; found < plan->n_places; i++) {
+		const struct plan_place *place = plan_place(plan, i);
+
+		if (!place)
+			continue;
+		found++;
+		CU_ASSERT_EQUAL(place->own, place->leaf && strcmp(place->node, "b1") != 0);
+	}
+	plan_free(plan);
+	pathmap_free(map);
+}
+
 /* Whoever connects is looked up, as often as he likes: the trees are walked once. */
 static void lineage_is_cheap(void)
 {
@@ -339,6 +363,7 @@ static CU_TestInfo plan_cases[] = {
 	{"the shapes of trees", shapes},
 	{"the shape of a view's own tree", shape_of_a_view},
 	{"the shape with a gateway inside its cluster", shape_with_a_gateway_inside},
+	{"whose elements a host has", whose_elements},
 	{"stages: where they run, in which order", stages_of_a_plan},
 	{"stages where the mapping puts them", places_of_stages},
 	{"how many are asked at once, and who stands in", concurrency_and_alternates},

@@ -285,7 +285,7 @@ static void places_come_back_the_same(void)
 	struct plan_place *root = place_new(0, "gateway"), *back;
 	struct plan_place *leaf = place_below(root, NAME_PLACE_MAX, "w0");
 
-	leaf->leaf = true;
+	leaf->leaf = leaf->own = true;
 	leaf->local = &reduce_last;
 	leaf->n_local = 1;
 	root->joined = &keep_all;
@@ -297,7 +297,7 @@ static void places_come_back_the_same(void)
 	CU_ASSERT_STRING_EQUAL(back->joined[0].kind, "filter");
 	CU_ASSERT_EQUAL(back->joined[0].level, LEVEL_ALL);
 	CU_ASSERT_EQUAL_FATAL(back->n_children, 2);
-	CU_ASSERT_TRUE(back->children[0]->leaf);
+	CU_ASSERT_TRUE(back->children[0]->leaf && back->children[0]->own);
 	CU_ASSERT_EQUAL(back->children[0]->index, NAME_PLACE_MAX);
 	CU_ASSERT_STRING_EQUAL(back->children[0]->local[0].args, "last");
 	CU_ASSERT_STRING_EQUAL(back->children[1]->cluster, "4W");

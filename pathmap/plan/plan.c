@@ -254,9 +254,10 @@ static void joined_stages_set(struct builder *builder)
 		    &builder->plan->root->n_joined);
 }
 
-static void leaf_place(const struct builder *builder, struct plan_place *place)
+static void leaf_place(const struct builder *builder, size_t node, struct plan_place *place)
 {
 	place->leaf = true;
+	place->own = !builder->route.mirrors[node];
 	stages_copy(builder, LEVEL_NODE, &place->local, &place->n_local);
 }
 
@@ -267,7 +268,7 @@ static void monitors_place(const struct builder *builder)
 		struct plan_place *place = builder->sites[i].place;
 
 		if (place != NULL && !place->leaf)
-			leaf_place(builder, place);
+			leaf_place(builder, i, place);
 	}
 }
 
@@ -287,7 +288,7 @@ static int leaves_place(struct builder *builder, struct error *e)
 		if (site == NULL)
 			return -1;
 		n_leaves++;
-		leaf_place(builder, site->place);
+		leaf_place(builder, i, site->place);
 	}
 	if (n_leaves == 0)
 		return errorf(e,

@@ -39,6 +39,7 @@ struct plan_place {
 	char *cluster;	/* its cluster, "" for a node outside all clusters */
 	char *address;	/* "host:port" where its agent listens, "" when it has none */
 	bool leaf;	/* it holds elements of the program */
+	bool own;	/* … which all bear its name: it fetches none from others */
 	struct plan_stage *local;
 	size_t n_local;
 	struct plan_stage *joined;

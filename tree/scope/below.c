@@ -84,6 +84,13 @@ static const uint32_t *index_find(uint32_t index, const uint32_t *list, size_t n
 	return bsearch(&index, list, n, sizeof(index), index_order);
 }
 
+static int node_order(const void *a, const void *b)
+{
+	const char *const *left = a, *const *right = b;
+
+	return strcmp(*left, *right);
+}
+
 /* The indexes are in order already. */
 static void below_add_hosts(struct below *below, const struct plan_place *root)
 {
@@ -97,6 +104,8 @@ static void below_add_hosts(struct below *below, const struct plan_place *root)
 		/* No two places have one index, but what came from elsewhere might. */
 		if (!below->hosts[i].place)
 			host_init(&below->hosts[i], p);
+		below->nodes[below->n_nodes++] = p->node;
+		below->own &= p->own;
 	}
 }
 
@@ -112,7 +121,10 @@ void below_init(struct below *below, const struct plan_place *place)
 	qsort(below->leaves, below->n, sizeof(*below->leaves), index_order);
 	qsort(below->places, below->n_places, sizeof(*below->places), index_order);
 	below->hosts = memory_new(below->n, sizeof(*below->hosts));
+	below->nodes = memory_new(below->n, sizeof(*below->nodes));
+	below->own = true;
 	below_add_hosts(below, place);
+	qsort(below->nodes, below->n_nodes, sizeof(*below->nodes), node_order);
 }
 
 void below_fini(struct below *below)
@@ -120,6 +132,7 @@ void below_fini(struct below *below)
 	for (size_t i = 0; i < below->n; i++)
 		free(below->hosts[i].holds);
 	free(below->hosts);
+	free(below->nodes);
 	free(below->leaves);
 	free(below->places);
 	*below = (struct below){0};
@@ -142,6 +155,33 @@ static const struct below_host *host_find(const struct below *below, uint32_t id
 	const uint32_t *at = index_find(name_place(id), below->leaves, below->n);
 
 	return at ? &below->hosts[at - below->leaves] : NULL;
+}
+
+/* The second part of @text into @node. Returns false when it has none: then it is no name. */
+static bool node_of(const char *text, char node[NAME_BYTES])
+{
+	const char *from = text[0] == '/' ? strchr(text + 1, '/') : NULL;
+	size_t length = from ? strcspn(from + 1, "/") : 0;
+
+	if (!from || length >= NAME_BYTES)
+		return false;
+	memcpy(node, from + 1, length);
+	node[length] = '\0';
+	return true;
+}
+
+bool below_spells(const struct below *below, const struct name *name)
+{
+	const struct below_host *by = host_find(below, name->id);
+	char text[NAME_BYTES];
+	const char *node = text;
+
+	if (name->level > LEVEL_NODE || !node_of(name->text, text))
+		return true;
+	if (by && name->level == LEVEL_ELEMENT)
+		return !by->place->own || strcmp(by->place->node, node) == 0;
+	return !below->own ||
+	       bsearch(&node, below->nodes, below->n_nodes, sizeof(*below->nodes), node_order);
 }
 
 bool below_holds(const struct below *below, uint32_t id, int32_t number)

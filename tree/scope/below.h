@@ -19,6 +19,9 @@ struct below {
 	uint32_t *leaves;
 	size_t n;
 	struct below_host *hosts; /* those of the leaves, in that order */
+	const char **nodes;	  /* their names, in order */
+	size_t n_nodes;
+	bool own;	  /* none of them fetches elements from others */
 	uint32_t *places; /* who may give out names there: all places, and their stand-ins */
 	size_t n_places;
 };
@@ -32,6 +35,10 @@ bool below_has(const struct below *below, uint32_t leaf);
 
 /** Has somebody there given out the name @id? */
 bool below_names(const struct below *below, uint32_t id);
+
+/** May @name, of an id that somebody there has given out, be called so: by the node of the leaf
+ * that has the element, or of a leaf there? What is fetched from others bears their names. */
+bool below_spells(const struct below *below, const struct name *name);
 
 /** May process @number be one of the host that has given out the name @id? The map says where ranks
  * are, and nothing of tasks. */

@@ -3,42 +3,51 @@
 #include "tree/scope/hearsay.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "tree/data/names-comm.h"
 #include "tree/data/tellers.h"
 #include "tree/scope/quota.h"
 #include "tree/wire/dictionary.h"
 
-/* Who is below the child alone says what that is called. A host that has two parts of a scope may
- * know a group by the name that another part's host was first to give it. */
-static bool name_is_its(const struct below *below, uint32_t own, const struct names *names,
-			const Evspace__Name *n)
+/* A host that has two parts of a scope may know a group by the name that another part's host was
+ * first to give it. */
+static bool is_nobodys(const struct hearsay_child *child, const struct names *names,
+		       const struct name *name)
 {
-	if (n->level >= LEVEL_COUNT)
-		return false;
-	return below_names(below, n->id) ||
-	       (n->level != LEVEL_ELEMENT && name_place(n->id) != own && !names_find(names, n->id));
+	return name->level != LEVEL_ELEMENT && name_place(name->id) != child->own &&
+	       !names_find(names, name->id);
 }
 
-/* Returns how many were not learnt for want of memory. */
-static size_t names_take(const struct hearsay_child *child, uint32_t teller,
-			 const Evspace__Answer *a, struct names *names)
+/* Who is below the child alone says what that is called, and calls it by its own name. */
+static void name_take(struct hearsay *said, const struct hearsay_child *child, uint32_t teller,
+		      struct names *names, const struct name *name)
 {
-	size_t left_out = 0;
+	bool its = below_names(child->below, name->id);
 
+	if (name->level >= LEVEL_COUNT || (!its && !is_nobodys(child, names, name)))
+		return;
+	if (its && !below_spells(child->below, name)) {
+		said->stolen++;
+		snprintf(said->theft, sizeof(said->theft), "%s", name->text);
+	} else if (names_hear(names, name) < 0) {
+		said->left_out += errno == ENOBUFS;
+	} else if (name->level == LEVEL_ELEMENT &&
+		   below_holds(child->below, name->id, name->rank)) {
+		tellers_own(names_tellers(names), teller, name->rank);
+	}
+}
+
+static void names_take(struct hearsay *said, const struct hearsay_child *child, uint32_t teller,
+		       const Evspace__Answer *a, struct names *names)
+{
 	for (size_t i = 0; i < a->n_names; i++) {
 		const Evspace__Name *n = a->names[i];
-		const struct name name = {n->id, n->rank, (uint16_t)n->level, (uint16_t)n->channel,
-					  n->text};
+		uint16_t level = n->level < LEVEL_COUNT ? (uint16_t)n->level : LEVEL_COUNT;
 
-		if (!name_is_its(child->below, child->own, names, n))
-			continue;
-		if (names_hear(names, &name) < 0)
-			left_out += errno == ENOBUFS;
-		else if (n->level == LEVEL_ELEMENT && below_holds(child->below, n->id, n->rank))
-			tellers_own(names_tellers(names), teller, n->rank);
+		name_take(said, child, teller, names,
+			  &(struct name){n->id, n->rank, level, (uint16_t)n->channel, n->text});
 	}
-	return left_out;
 }
 
 /* What the child has used of @most, of which @all is used. */
@@ -98,6 +107,13 @@ static int hearsay_judge(const struct hearsay *said, const struct hearsay *was, 
 		       said->left_out, QUOTA_KIND >> 20);
 		return 1;
 	}
+	if (sixteens(said->stolen) > sixteens(was->stolen)) {
+		errorf(e,
+		       "names that it gives are of hosts that it is not, %zu by now, the last is "
+		       "\"%s\"; such are not learnt",
+		       said->stolen, said->theft);
+		return 1;
+	}
 	if (said->slow > was->slow) {
 		errorf(e, "whose the processes in its communicators are took too long to find out; "
 			  "what is said at once beyond that is not learnt");
@@ -131,7 +147,7 @@ int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
 	if (dictionary_check(answer, e) < 0)
 		return -1;
 	if (takes_names)
-		said->left_out += names_take(child, teller, answer, names);
+		names_take(said, child, teller, answer, names);
 	dictionary_take(answer->comms, answer->n_comms, names, &talk);
 	now = names_use(names);
 	count(&said->use.names, was.names, now.names);

@@ -16,6 +16,8 @@ struct hearsay {
 	/* Some was not learnt, as it would have used too much room, or time: */
 	bool many_names, many_comms, slow;
 	size_t left_out; /* names and communicators, for want of memory */
+	size_t stolen;	 /* names that bear another host's, and the last of them: */
+	char theft[NAME_BYTES];
 };
 
 /** A child of place @own: the node, and what is below. */
@@ -27,7 +29,8 @@ struct hearsay_child {
 
 /**
  * Learn what @answer from @child announces. Of places that are not below it nothing is learnt, but
- * for groups that nobody has named, nor does this place; and nothing more when it has used more of
+ * for groups that nobody has named, nor does this place; nor names that are of hosts that are not
+ * there; and nothing more when it has used more of
  * @names' room than it leaves for all others. Returns 0; 1 with @e when that is so for the first
  * time, or somebody contradicts it for the first time; or -1 with EPROTO and @e: it announces more
  * than one answer may.

@@ -74,6 +74,7 @@ Evspace__Place *wire_place_new(const struct plan_place *place)
 	message->elsewhere = memory_copy(place->elsewhere ? place->elsewhere : "");
 	message->concurrency = place->concurrency;
 	message->gateway = place->gateway;
+	message->own = place->own;
 	message->pass = pass_copy(&place->pass);
 	message->n_children = place->n_children;
 	message->children = memory_new(place->n_children, sizeof(*message->children));
@@ -225,6 +226,7 @@ static struct plan_place *place_build(const Evspace__Place *place)
 		.elsewhere = memory_copy(place->elsewhere),
 		.concurrency = place->concurrency,
 		.gateway = place->gateway,
+		.own = place->own,
 		.pass = plan_pass(&place->pass),
 	};
 	for (size_t i = 0; i < place->n_children; i++)
