@@ -3,7 +3,6 @@
 #include "tree/data/arena.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -79,6 +78,14 @@ void *arena_take(struct arena *a, size_t bytes)
 	block->used += bytes;
 	a->given += bytes < a->limit - a->given ? bytes : a->limit - a->given;
 	return given;
+}
+
+bool arena_grant(struct arena *a, size_t bytes)
+{
+	if (a->grant && !a->grant(a->grant_arg, bytes))
+		return false;
+	a->granted += bytes;
+	return true;
 }
 
 void arena_reset(struct arena *a)

@@ -60,7 +60,7 @@ static bool has_room(const struct names *names, struct names_talk *talk, size_t 
 /* Is there memory for @bytes of what is said? */
 static bool is_granted(struct names *names, struct names_talk *talk, size_t bytes)
 {
-	if (talk->teller == TELLER_SELF || names_grant(names, bytes))
+	if (talk->teller == TELLER_SELF || arena_grant(&names->memory, bytes))
 		return true;
 	talk->left_out++;
 	return false;

@@ -26,9 +26,6 @@ struct comm {
 
 struct names {
 	struct arena memory; /* of entries, communicators, and processes: nothing is given back */
-	names_granter *grant;
-	void *grant_arg;
-	size_t granted;
 	uint32_t place;
 	uint32_t next_local; /* the number that names_group() gives out next */
 	struct slot *slots;  /* open addressing by id */
@@ -45,9 +42,6 @@ struct names {
 	size_t n_members; /* of all communicators */
 	struct tellers *tellers;
 };
-
-/** May @bytes more be taken for what others say? */
-bool names_grant(struct names *names, size_t bytes);
 
 void names_comms_free(struct names *names);
 

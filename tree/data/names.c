@@ -70,7 +70,7 @@ struct names *names_new(uint32_t place)
 	names->bits = 6;
 	names->slots = memory_new((size_t)1 << names->bits, sizeof(*names->slots));
 	arena_init(&names->memory, SIZE_MAX);
-	names->tellers = tellers_new(names);
+	names->tellers = tellers_new(&names->memory);
 	return names;
 }
 
@@ -104,21 +104,13 @@ struct names_use names_use(const struct names *names)
 
 void names_grant_set(struct names *names, names_granter *grant, void *arg)
 {
-	names->grant = grant;
-	names->grant_arg = arg;
+	names->memory.grant = grant;
+	names->memory.grant_arg = arg;
 }
 
 size_t names_granted(const struct names *names)
 {
-	return names->granted;
-}
-
-bool names_grant(struct names *names, size_t bytes)
-{
-	if (names->grant && !names->grant(names->grant_arg, bytes))
-		return false;
-	names->granted += bytes;
-	return true;
+	return names->memory.granted;
 }
 
 struct tellers *names_tellers(const struct names *names)
@@ -215,7 +207,7 @@ static bool insert(struct names *names, const struct name *name, bool own)
 
 	bytes += known && known->room >= room ? 0 : sizeof(*entry) + room;
 	bytes += known ? 0 : SLOT_BYTES;
-	if (!own && !names_grant(names, bytes))
+	if (!own && !arena_grant(&names->memory, bytes))
 		return false;
 	entry = entry_room(names, known, room);
 	entry->name = *name;

@@ -7,7 +7,8 @@
 
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
-#include "tree/data/names-private.h"
+#include "tree/data/arena.h"
+#include "tree/data/names.h"
 
 struct teller {
 	char *node;
@@ -25,7 +26,7 @@ struct tellers_process {
 };
 
 struct tellers {
-	struct names *names;
+	struct arena *memory;
 	struct teller *list;
 	size_t n;
 	struct tellers_process *processes;
@@ -37,11 +38,11 @@ static void teller_add(struct tellers *t, const char *node)
 	t->list[t->n++] = (struct teller){.node = memory_copy(node), .other = TELLER_NOBODY};
 }
 
-struct tellers *tellers_new(struct names *names)
+struct tellers *tellers_new(struct arena *memory)
 {
 	struct tellers *t = memory_new(1, sizeof(*t));
 
-	t->names = names;
+	t->memory = memory;
 	teller_add(t, "this host");
 	return t;
 }
@@ -91,12 +92,12 @@ void tellers_own(struct tellers *t, uint32_t teller, int32_t number)
 	struct tellers_process *p = process_find(t, number);
 
 	if (!p && (HASH_COUNT(t->processes) >= NAMES_MAX ||
-		   (teller != TELLER_SELF && !names_grant(t->names, sizeof(*p)))))
+		   (teller != TELLER_SELF && !arena_grant(t->memory, sizeof(*p)))))
 		return;
 	if (p) {
 		process_claim(p, teller);
 	} else {
-		p = arena_take(&t->names->memory, sizeof(*p));
+		p = arena_take(t->memory, sizeof(*p));
 		*p = (struct tellers_process){number, teller, .other = TELLER_NOBODY};
 		HASH_ADD(hh, t->processes, number, sizeof(number), p);
 	}

@@ -12,11 +12,12 @@
 #define TELLER_SELF   0u
 #define TELLER_NOBODY UINT32_MAX
 
-struct names;
+struct arena;
 struct tellers;
 
-/** Those of @names, whose memory processes are in. Aborts when memory is out. */
-struct tellers *tellers_new(struct names *names);
+/** Processes are in @memory, which outlives it; others' are asked for there. Aborts when memory is
+ * out. */
+struct tellers *tellers_new(struct arena *memory);
 void tellers_free(struct tellers *tellers);
 
 /** The number of the teller on @node, the same for the same text. */
