@@ -114,7 +114,10 @@ static void swap_all(struct batch *b)
 				swap_total(&view.totals[i]);
 			else if (view.run->kind == RUN_BINS)
 				swap_bin(&view.bins[i]);
-			else if (view.run->kind == RUN_CELLS)
+			else if (view.run->kind == RUN_MEDIANS) {
+				swap_bin(&view.medians[i].bin);
+				SWAP64(view.medians[i].all);
+			} else if (view.run->kind == RUN_CELLS)
 				swap_cell(&view.cells[i]);
 			else if (view.run->kind == RUN_COUNTS)
 				swap_count(&view.counts[i]);
@@ -159,6 +162,8 @@ static void fill(struct batch *b)
 	memcpy(batch_add(b, RUN_NEWEST, 5, 0, 1, 0), &newest, sizeof(newest));
 	*(struct bin *)batch_add(b, RUN_BINS, 7, 0, 1, 0) =
 		(struct bin){1, 2, 3, 4, 5, (uint16_t)bin_number(3)};
+	*(struct median *)batch_add(b, RUN_MEDIANS, 7, 0, 1, 0) =
+		(struct median){{1, 2, 3, 4, 5, (uint16_t)bin_number(3)}, 6};
 	*(struct cell *)batch_add(b, RUN_CELLS, 8, 0, 1, 0) =
 		(struct cell){1, 2, 3, 4, CELL_TO_NAMED, 0};
 	*(struct count *)batch_add(b, RUN_COUNTS, 9, 0, 1, 0) =
@@ -208,7 +213,7 @@ static void cut_anywhere(void)
 		CU_ASSERT_EQUAL(errno, EPROTO);
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "other byte order"));
 	}
-	CU_ASSERT_EQUAL(whole, 12);
+	CU_ASSERT_EQUAL(whole, 13);
 	batch_fini(&b);
 }
 

@@ -62,6 +62,12 @@ static void record_text(const struct place *p, const struct run_view *view, unsi
 			 view->bins[i].slot, view->bins[i].op, view->bins[i].comm,
 			 view->bins[i].count, view->bins[i].sum, view->bins[i].most);
 		break;
+	case RUN_MEDIANS:
+		snprintf(out, LINE, "median %u %u %x: %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+			 view->medians[i].bin.slot, view->medians[i].bin.op,
+			 view->medians[i].bin.comm, view->medians[i].bin.count,
+			 view->medians[i].bin.sum, view->medians[i].bin.most, view->medians[i].all);
+		break;
 	case RUN_CELLS:
 		end_text(p, from, sizeof(from), view->cells[i].from,
 			 view->cells[i].named & CELL_FROM_NAMED);
@@ -174,6 +180,14 @@ static void histograms_in_any_tree(void)
 	folds_alike(&histogram_ops, LEVEL_THREAD, "by comm", 1);
 }
 
+static void medians_in_any_tree(void)
+{
+	folds_alike(&median_ops, LEVEL_ALL, "", 0);
+	folds_alike(&median_ops, LEVEL_CLUSTER, "of bytes by op", 1);
+	folds_alike(&median_ops, LEVEL_NODE, "of duration by op by comm", 0);
+	folds_alike(&median_ops, LEVEL_THREAD, "by comm", 1);
+}
+
 static void slowest_in_any_tree(void)
 {
 	folds_alike(&slowest_ops, LEVEL_ALL, "7", 0);
@@ -202,6 +216,7 @@ static void arguments(void)
 	static const char *const good[][2] = {
 		{"histogram", ""},
 		{"histogram", "of bytes by op by comm"},
+		{"median", "of bytes by comm"},
 		{"slowest", "10"},
 		{"slowest", "1000 by bytes"},
 		{"matrix", ""},
@@ -213,6 +228,8 @@ static void arguments(void)
 		{"histogram", "of"},
 		{"histogram", "of rank"},
 		{"histogram", "by channel"},
+		{"median", "of"},
+		{"median", "by channel"},
 		{"slowest", ""},
 		{"slowest", "0"},
 		{"slowest", "1001"},
@@ -249,6 +266,62 @@ static void bins_have_no_gaps(void)
 		CU_ASSERT(high - low <= low / BIN_STEPS);
 		if (i > 0)
 			CU_ASSERT_EQUAL(bin_high(i - 1) + 1, low);
+	}
+}
+
+/* ---- medians ---- */
+
+static int compare_values(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The median of the bytes of @n tuples, by the stage. */
+static const struct median *median_by_stage(struct place *p, const uint64_t *values, uint32_t n)
+{
+	const struct median *found = NULL;
+	struct batch_cursor c = {0};
+	struct run_view view;
+	struct tuple *t;
+
+	*(struct part *)batch_add(&p->batch, RUN_PART, 1, RANDOM_TREES_WAVE, 1, 0) =
+		(struct part){.clock = CLOCK_LINE_NS, .read = n};
+	t = batch_add(&p->batch, RUN_TUPLES, name_id(1, 0), 0, n, 0);
+	for (uint32_t i = 0; i < n; i++)
+		t[i] = (struct tuple){.op = OP_MPI_SEND, .start = 1, .end = 2, .bytes = values[i]};
+	place_apply(p, &median_ops, LEVEL_ALL, "of bytes");
+	while (batch_next(&p->batch, &c, &view))
+		for (unsigned i = 0; view.run->kind == RUN_MEDIANS && i < view.run->count; i++)
+			if (view.medians[i].all > 0) {
+				CU_ASSERT_PTR_NULL(found);
+				found = &view.medians[i];
+			}
+	return found;
+}
+
+/* Small values, where it is exact, and large ones; even numbers of them, and odd ones. */
+static void medians_are_right(void)
+{
+	grove_seed = 7;
+	for (uint32_t n = 1; n <= 200; n++) {
+		uint64_t values[200], most = n % 3 ? UINT64_C(1) << (n % 40) : 32, right, told;
+		const struct median *median;
+		struct place p;
+
+		for (uint32_t i = 0; i < n; i++)
+			values[i] = random_below(&grove_seed, most);
+		place_init(&p, 1);
+		median = median_by_stage(&p, values, n);
+		qsort(values, n, sizeof(*values), compare_values);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(median);
+		right = values[n / 2];
+		told = median_value(median);
+		CU_ASSERT_EQUAL(median->all, n);
+		CU_ASSERT(right < 32 ? told == right
+				     : (told > right ? told - right : right - told) <= right / 32);
+		place_fini(&p);
 	}
 }
 
@@ -315,10 +388,8 @@ static const struct {
 	const struct stage_ops *ops;
 	const char *args;
 } all[] = {
-	{&histogram_ops, "by op"},
-	{&slowest_ops, "3"},
-	{&matrix_ops, ""},
-	{&counts_ops, ""},
+	{&histogram_ops, "by op"}, {&median_ops, "by op"}, {&slowest_ops, "3"},
+	{&matrix_ops, ""},	   {&counts_ops, ""},
 };
 
 #define ALL (sizeof(all) / sizeof(all[0]))
@@ -374,6 +445,11 @@ static void garbage_from_the_wire(void)
 		{.count = 1, .most = 4, .slot = 3}, {.count = 1, .most = 3, .slot = 2 * BIN_COUNT},
 		{.count = 1, .most = 3, .slot = 3}, /* the right one */
 	};
+	static const struct median medians[] = {
+		{.bin = {.slot = 3, .most = 3}},
+		{.bin = {.count = 2, .slot = 3, .most = 3}, .all = 1},
+		{.bin = {.count = 1, .slot = 3, .most = 3}, .all = 1}, /* the right one */
+	};
 	static const struct cell cells[] = {{.named = 4}, {.pad = 1}, {.named = 3}};
 	static const struct count counts[] = {
 		{.channel = CHANNEL_MAX}, {.pad = 1}, {.channel = COUNT_ALL_CHANNELS}};
@@ -383,6 +459,7 @@ static void garbage_from_the_wire(void)
 		size_t n;
 	} kinds[] = {
 		{RUN_BINS, bins, sizeof(bins) / sizeof(bins[0])},
+		{RUN_MEDIANS, medians, sizeof(medians) / sizeof(medians[0])},
 		{RUN_CELLS, cells, sizeof(cells) / sizeof(cells[0])},
 		{RUN_COUNTS, counts, sizeof(counts) / sizeof(counts[0])},
 	};
@@ -427,6 +504,8 @@ static void kinds_are_whole(void)
 static CU_TestInfo fold_cases[] = {
 	{"kinds of records are whole", kinds_are_whole},
 	{"histograms are the same in any tree", histograms_in_any_tree},
+	{"medians are the same in any tree", medians_in_any_tree},
+	{"medians are right, within what is said of them", medians_are_right},
 	{"the slowest are the same in any tree", slowest_in_any_tree},
 	{"matrices are the same in any tree", matrices_in_any_tree},
 	{"counts are the same in any tree", counts_in_any_tree},

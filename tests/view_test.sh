@@ -7,6 +7,7 @@
 views='
 	view volumes  { read stream; thread histogram of bytes by op by comm; }
 	view all-volumes { use volumes; node histogram of bytes by op by comm; all histogram of bytes by op by comm; }
+	view middle   { read stream; thread median of bytes by op; node median of bytes by op; all median of bytes by op; }
 	view received { read stream; node matrix of receives by rank; all matrix of receives by rank; }
 	view big      { read stream; node slowest 7 by bytes; cluster slowest 7 by bytes; all slowest 7 by bytes; }
 	view calls    { read counts; thread counts by channel; }
@@ -60,6 +61,13 @@ shows() {
 	grep -q -e "$pattern" "$tap_dir/text" || { cat "$tap_dir/text" "$tap_dir/err"; return 1; }
 }
 
+# All sends of the eight threads are of one size.
+medians_are_told() {
+	view middle --level thread --backlog --count 1 --json 2>"$tap_dir/err" |
+		grep -c '"type":"median","name":"[^"]*/t[01]","op":"MPI_Isend".*"what":"bytes","median":272,' >"$tap_dir/medians"
+	[ "$(cat "$tap_dir/medians")" -eq 8 ] || { cat "$tap_dir/medians" "$tap_dir/err"; return 1; }
+}
+
 refuses() {
 	local code=$1 pattern=$2
 
@@ -98,6 +106,8 @@ tap_case "all tuples are accounted for" all_accounted_for
 tap_case "a view of one thread's channels has no others" \
 	eval '[ "$(view of-one --count 1 --json 2>/dev/null | grep -c "\"name\":\"/A/a1/rank1/t1/")" -eq 2 ]'
 tap_case "quantiles as text" shows '^/ *MPI_Isend .* B *272 B' sizes --backlog --count 1
+tap_case "medians as text" shows '^/ *MPI_Isend *[0-9,]* *272 B$' middle --backlog --count 1
+tap_case "medians as JSON" medians_are_told
 tap_case "bars" shows ' ####' sizes --backlog --count 1 --bars
 tap_case "a matrix as text" shows '^rank1 .* KiB' matrix --backlog --count 1
 tap_case "no more lines than wanted" shows '^and [0-9]* more ' rates --level thread --top 3 --count 1

@@ -28,6 +28,27 @@ int evspace_bin(struct evspace_client *c, struct evspace_bin *bin)
 	return 1;
 }
 
+int evspace_median(struct evspace_client *c, struct evspace_median *median)
+{
+	const struct median *m = client_record(c, RUN_MEDIANS);
+
+	while (m && m->all == 0)
+		m = client_record(c, RUN_MEDIANS);
+	if (!m)
+		return 0;
+	*median = (struct evspace_median){
+		.name = client_name(c, c->at_run.run->element, NULL),
+		.op = m->bin.op ? op_name(m->bin.op) : "",
+		.comm = m->bin.comm,
+		.what = total_value_name(bin_value(&m->bin)),
+		.value = median_value(m),
+		.low = bin_low(bin_place(&m->bin)),
+		.high = m->bin.most,
+		.count = m->all,
+	};
+	return 1;
+}
+
 int evspace_cell(struct evspace_client *c, struct evspace_cell *cell)
 {
 	const struct cell *m = client_record(c, RUN_CELLS);

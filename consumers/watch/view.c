@@ -43,15 +43,12 @@ static const char view_help[] =
 	"  evspace view sizes --backlog --until-end --sum  # of all messages of a run\n"
 	"  evspace view matrix --sum --count 10 --json\n"
 	"\n"
-	"JSON: \"type\" is wave, then rate, bin, cell, total or tuple; times are in ns.\n";
+	"JSON: \"type\" is wave, then rate, bin, median, cell, total or tuple; times are in ns.\n";
 
 #define BUFFER_BYTES (1u << 16)
 
 static const struct figure *const figures[] = {
-	&figure_classes,
-	&figure_bins,
-	&figure_cells,
-	&figure_tuples,
+	&figure_classes, &figure_bins, &figure_medians, &figure_cells, &figure_tuples,
 };
 
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))

@@ -47,6 +47,7 @@ struct figure {
 
 extern const struct figure figure_tuples;  /* view-records.c, totals too */
 extern const struct figure figure_bins;	   /* view-bins.c */
+extern const struct figure figure_medians; /* view-medians.c */
 extern const struct figure figure_cells;   /* view-cells.c */
 extern const struct figure figure_classes; /* view-classes.c */
 

@@ -156,7 +156,7 @@ endif
 
 tests/fuzz/batch_fuzz: tests/fuzz/batch_fuzz.c tree/data/arena.c tree/data/batch.c tree/data/bin.c tree/data/buffer.c tree/data/clock.c tree/data/clock-host.c \
 		tree/stage/condition.c tree/stage/convert.c tree/stage/counts.c tree/stage/filter.c tree/stage/fold.c tree/data/group.c \
-		tree/stage/histogram.c tree/stage/matrix.c tree/data/members.c tree/stage/message.c tree/data/names.c tree/data/names-comm.c tree/data/names-judge.c tree/data/tellers.c tree/data/op.c tree/data/part.c \
+		tree/stage/histogram.c tree/stage/matrix.c tree/stage/median.c tree/data/members.c tree/stage/message.c tree/data/names.c tree/data/names-comm.c tree/data/names-judge.c tree/data/tellers.c tree/data/op.c tree/data/part.c \
 		tree/stage/reduce.c tree/stage/slowest.c tree/stage/sort.c tree/stage/stage.c tree/data/total.c tree/data/tuple.c \
 		$(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
@@ -177,7 +177,7 @@ tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c n
 		node-agent/store/shelf.c node-agent/source/source.c node-agent/source/source-host.c node-agent/store/store-segment.c node-agent/control/switch.c \
 		tree/data/arena.c tree/data/batch.c tree/data/bin.c tree/data/buffer.c tree/scope/classes.c tree/data/clock.c tree/data/clock-host.c tree/stage/condition.c \
 		tree/stage/convert.c tree/stage/counts.c tree/stage/filter.c tree/stage/fold.c tree/data/group.c \
-		tree/stage/histogram.c tree/stage/matrix.c tree/data/members.c tree/stage/message.c tree/data/names.c tree/data/names-comm.c tree/data/names-judge.c tree/data/tellers.c tree/data/op.c tree/data/part.c \
+		tree/stage/histogram.c tree/stage/matrix.c tree/stage/median.c tree/data/members.c tree/stage/message.c tree/data/names.c tree/data/names-comm.c tree/data/names-judge.c tree/data/tellers.c tree/data/op.c tree/data/part.c \
 		tree/link/rate-limit.c \
 		tree/stage/reduce.c tree/stage/slowest.c tree/stage/sort.c tree/stage/stage.c tree/data/total.c tree/data/tuple.c \
 		tree/wire/wire.pb-c.c $(libpathmap_la_SOURCES)

@@ -161,6 +161,8 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 		*total = (struct total){2, 30, 15, 50, 10, 20, 1, 1, seed % 2, FOLD_MEAN};
 		*(struct bin *)batch_add(&b, RUN_BINS, 2 * i, 0, 1, 0) =
 			(struct bin){3, 60, 21, 1, 1, (uint16_t)bin_number(21)};
+		*(struct median *)batch_add(&b, RUN_MEDIANS, 2 * i, 0, 1, 0) =
+			(struct median){{3, 60, 21, 1, 1, (uint16_t)bin_number(21)}, seed % 5};
 		*(struct cell *)batch_add(&b, RUN_CELLS, 4 * i, 0, 1, 0) =
 			(struct cell){3, 60, seed % 7, 5 * i, seed % 4, 0};
 		*(struct count *)batch_add(&b, RUN_COUNTS, 4 * i, 0, 1, 0) =

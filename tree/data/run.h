@@ -12,6 +12,7 @@
 #include "tree/data/cell.h"
 #include "tree/data/clock.h"
 #include "tree/data/count.h"
+#include "tree/data/median.h"
 #include "tree/data/total.h"
 #include "tree/data/tuple.h"
 
@@ -27,7 +28,8 @@
 	KIND(NEWEST, newest, "888844422", NULL, NULL)               \
 	KIND(BINS, bin, "888422", bin_sound, bin_merge)             \
 	KIND(CELLS, cell, "884444", cell_sound, cell_merge)         \
-	KIND(COUNTS, count, "8888422", count_sound, count_merge)
+	KIND(COUNTS, count, "8888422", count_sound, count_merge)    \
+	KIND(MEDIANS, median, "8884228", median_sound, bin_merge)
 
 #define RUN_NUMBER(NAME, ...) RUN_##NAME,
 

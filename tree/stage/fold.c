@@ -104,7 +104,7 @@ static int take(struct stage *s, const struct fold_ops *ops, const struct batch 
 }
 
 /* Records of one name that came one after the other are one run. */
-static void emit_records(struct fold *fold, enum run_kind kind)
+void fold_emit(struct fold *fold, enum run_kind kind)
 {
 	const struct group *g = fold->groups.items;
 	size_t bytes = run_record_bytes(kind);
@@ -134,7 +134,7 @@ int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *as
 	if (ops->emit)
 		ops->emit(s);
 	else
-		emit_records(fold, ops->kind);
+		fold_emit(fold, ops->kind);
 	batch_link(&fold->out, &fold->others);
 	batch_clear(b);
 	batch_link(b, &fold->out);

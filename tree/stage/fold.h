@@ -29,7 +29,7 @@ struct fold_ops {
 	/* A part with another clock has come: tuples taken so far must become nanoseconds, from
 	   fold->parts.line. NULL: none are kept. */
 	void (*mixed)(struct stage *s);
-	/* Put what has come out into fold->out. NULL: the groups' records. */
+	/* Put what has come out into fold->out. NULL: fold_emit(). */
 	void (*emit)(struct stage *s);
 };
 
@@ -46,6 +46,9 @@ static inline struct part *fold_part(struct fold *fold)
 
 /** Merge @record, of this kind, into the group at @key, which begins with it. */
 void fold_put(struct fold *fold, enum run_kind kind, const uint64_t key[2], const void *record);
+
+/** Put the groups' records, of this kind, into fold->out. */
+void fold_emit(struct fold *fold, enum run_kind kind);
 
 /** Fold a wave in place: parts and a mark first, then what came out, then what passes. Returns 0,
  * or -1 with EPROTO: a run without a part. */

@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Histogram: how durations or sizes are distributed, in log-linear bins that merge exactly. */
-#include "tree/stage/stage.h"
+#include "tree/stage/histogram.h"
 
 #include <string.h>
 
-#include "tree/stage/fold.h"
-
 /* The longest of the arguments has 8. */
 #define WORD_BYTES 16
-
-/* Bins that a histogram uses. */
-#define BINS_USUAL 12.0
-
-struct histogram {
-	struct fold fold;
-	enum total_value value;
-	bool by_op, by_comm;
-};
 
 static inline struct histogram *histogram_of(struct stage *s)
 {
 	return (struct histogram *)(void *)s->private;
 }
 
-static int histogram_init(struct stage *s, const char *args, struct error *e)
+int histogram_init(struct stage *s, const char *args, struct error *e)
 {
 	struct histogram *h = histogram_of(s);
 	const char *rest = args;
@@ -38,22 +27,22 @@ static int histogram_init(struct stage *s, const char *args, struct error *e)
 			h->value = (enum total_value)total_value_find(what);
 		else if (!by || !fold_by(what, &h->by_op, &h->by_comm))
 			return errorf(e,
-				      "`histogram %.60s` is unknown; write `histogram`, then `of "
-				      "duration` or `of bytes`, `by op`, `by comm` as wanted",
-				      args);
+				      "`%s %.60s` is unknown; write `%s`, then `of duration` or "
+				      "`of bytes`, `by op`, `by comm` as wanted",
+				      s->ops->name, args, s->ops->name);
 	}
 	if (h->by_op)
 		s->traits.records *= STAGE_CLASSES;
 	return 0;
 }
 
-static void histogram_fini(struct stage *s)
+void histogram_fini(struct stage *s)
 {
 	fold_fini(fold_of(s));
 }
 
 /* Without `by` a bin goes into that of all; another value stays what it is. */
-static void bin_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
+void histogram_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
 {
 	struct histogram *h = histogram_of(s);
 	struct bin *bin = record;
@@ -65,7 +54,7 @@ static void bin_key(struct stage *s, void *record, uint32_t name, uint64_t key[2
 	group_key_of(key, name, bin->comm, (uint64_t)bin->op << 16 | bin->slot);
 }
 
-static void take_tuples(struct stage *s, const struct run_view *view, uint32_t name)
+void histogram_take(struct stage *s, const struct run_view *view, uint32_t name, enum run_kind kind)
 {
 	struct histogram *h = histogram_of(s);
 	struct part *part = fold_part(&h->fold);
@@ -73,14 +62,14 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 	for (unsigned i = 0; i < view->run->count; i++) {
 		const struct tuple *t = &view->tuples[i];
 		uint64_t value = t->bytes, key[2];
-		struct bin one;
+		struct median one = {.all = 0};
 
 		if (t->flags & TUPLE_RUNNING ||
 		    (h->value == TOTAL_DURATION && !tuple_duration(t, &part->clock, &value))) {
 			part->filtered++;
 			continue;
 		}
-		one = (struct bin){
+		one.bin = (struct bin){
 			.count = 1,
 			.sum = value,
 			.most = value,
@@ -88,16 +77,21 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 			.op = t->op,
 			.slot = (uint16_t)(h->value * BIN_COUNT + bin_number(value)),
 		};
-		bin_key(s, &one, name, key);
-		fold_put(&h->fold, RUN_BINS, key, &one);
+		histogram_key(s, &one, name, key);
+		fold_put(&h->fold, kind, key, &one);
 		part->reduced++;
 	}
+}
+
+static void take_tuples(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	histogram_take(s, view, name, RUN_BINS);
 }
 
 static const struct fold_ops bin_ops = {
 	.kind = RUN_BINS,
 	.tuples = take_tuples,
-	.key = bin_key,
+	.key = histogram_key,
 };
 
 static int histogram_apply(struct stage *s, const struct ask *ask, struct batch *b)
@@ -108,7 +102,7 @@ static int histogram_apply(struct stage *s, const struct ask *ask, struct batch 
 const struct stage_ops histogram_ops = {
 	.name = "histogram",
 	.op = OP_EVSPACE_HISTOGRAM,
-	.traits = {.records = BINS_USUAL, .bytes = 34},
+	.traits = {.records = HISTOGRAM_BINS, .bytes = 34},
 	.size = sizeof(struct histogram),
 	.init = histogram_init,
 	.apply = histogram_apply,

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The medians of a view's answer: those of its last wave, since medians of waves do not add up. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "consumers/cli/unit.h"
+#include "consumers/cli/words.h"
+#include "consumers/watch/view.h"
+#include "pathmap/base/table.h"
+
+static size_t n_medians;
+
+static size_t medians_take(const struct viewer *v)
+{
+	struct evspace_median m;
+
+	for (n_medians = 0; evspace_median(v->client, &m); n_medians++)
+		;
+	return n_medians;
+}
+
+static const struct table_column median_columns[] = {
+	{.pad = -24, .least = 10, .parts = 2},
+	{.pad = -24, .gap = 1, .least = 12},
+	{.pad = 12, .gap = 1, .drop = 1},
+	{.pad = 12, .gap = 1},
+};
+
+static void medians_text(const struct viewer *v, FILE *out)
+{
+	static const char *const heads[] = {"MEDIANS OF", "OPERATION", "COUNT", "MEDIAN"};
+	struct evspace_median m;
+	struct table t;
+
+	if (n_medians == 0)
+		return;
+	evspace_rewind(v->client);
+	table_heads(&t, median_columns, heads, sizeof(heads) / sizeof(heads[0]));
+	for (size_t i = 0; viewer_shows(v, i, n_medians) && evspace_median(v->client, &m); i++) {
+		char class[96], text[UNIT_TEXT];
+
+		words_class(class, sizeof(class), v->client, *m.op ? m.op : "all", m.comm);
+		table_cell(&t, "%s", m.name);
+		table_cell(&t, "%s", class);
+		table_cell(&t, "%s", unit_count(text, m.count));
+		table_cell(&t, "%s",
+			   strcmp(m.what, "bytes") == 0 ? unit_bytes(text, m.value)
+							: unit_duration(text, m.value));
+	}
+	table_print(&t, out);
+	table_fini(&t);
+	viewer_more(v, n_medians, out);
+}
+
+static void medians_json(const struct viewer *v, FILE *out)
+{
+	struct evspace_median m;
+
+	evspace_rewind(v->client);
+	while (evspace_median(v->client, &m)) {
+		fputs("{\"schema\":1,\"type\":\"median\",\"name\":", out);
+		words_json(out, m.name);
+		fputs(",\"op\":", out);
+		words_json(out, m.op);
+		fprintf(out,
+			",\"comm\":%" PRIu32 ",\"what\":\"%s\",\"median\":%" PRIu64
+			",\"low\":%" PRIu64 ",\"high\":%" PRIu64 ",\"count\":%" PRIu64 "}\n",
+			m.comm, m.what, m.value, m.low, m.high, m.count);
+	}
+}
+
+const struct figure figure_medians = {medians_take, false, medians_text, medians_json, NULL};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stages have in common that sort values into bins: histogram and median. */
+#ifndef EVSPACE_HISTOGRAM_H
+#define EVSPACE_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tree/data/total.h"
+#include "tree/stage/fold.h"
+
+/** Bins that a histogram uses, for traits. */
+#define HISTOGRAM_BINS 12.0
+
+/** The private bytes of both. */
+struct histogram {
+	struct fold fold;
+	enum total_value value;
+	bool by_op, by_comm;
+};
+
+/** An init of struct stage_ops: `[of VALUE] [by op] [by comm]`. */
+int histogram_init(struct stage *s, const char *args, struct error *e);
+
+void histogram_fini(struct stage *s);
+
+/** Put the values of a run's tuples, each a record of @kind that begins with a struct bin, where
+ * histogram_key() says. */
+void histogram_take(struct stage *s, const struct run_view *view, uint32_t name,
+		    enum run_kind kind);
+
+/** A key of struct fold_ops, of records that begin with a struct bin. */
+void histogram_key(struct stage *s, void *record, uint32_t name, uint64_t key[2]);
+
+#endif
