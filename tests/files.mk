@@ -62,6 +62,7 @@ unit_tests = \
 	tests/gather_test \
 	tests/finding_test \
 	tests/fold_test \
+	tests/median_test \
 	tests/heartbeat_test \
 	tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hostlist_test \
 	tests/lattice_test \
@@ -180,6 +181,7 @@ tests_packer_test_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_tls_test_SOURCES = tests/tls_test.c tests/forge.c tests/forge.h tests/peers.c tests/peers.h
 
 tests_filter_test_SOURCES = tests/filter_test.c tests/random.h
+tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_reduce_test_SOURCES = tests/random-trees.c tests/random-trees.h tests/random.h tests/reduce_test.c
 tests_sort_test_SOURCES = tests/random.h tests/sort_test.c

@@ -74,15 +74,12 @@ struct evspace_bin {
 /** The next bin of the wave. Returns 1, or 0 when there is no more. */
 int evspace_bin(struct evspace_client *client, struct evspace_bin *bin);
 
-/** One median (views with a stage `median`). */
+/** One median (views with a stage `median`); its keys are those of a bin. */
 struct evspace_median {
-	const char *name;   /* what it is of: a thread, node, cluster, or "/" */
-	const char *op;	    /* key, "" if not by operation */
-	uint32_t comm;	    /* key, 0 if not by communicator */
-	const char *what;   /* "duration" (ns) or "bytes" */
-	uint64_t value;	    /* exact below 32, else off by 3.1 % at most */
-	uint64_t low, high; /* what it lies between, for sure */
-	uint64_t count;	    /* of the values that it is of */
+	const char *name, *op, *what;
+	uint32_t comm;
+	uint64_t value, low, high; /* exact below 32, else off by 3.1 % at most; surely between */
+	uint64_t count;		   /* of the values that it is of */
 };
 
 /** The next median of the wave. Returns 1, or 0 when there is no more. */

@@ -154,37 +154,32 @@ check_DATA += $(fuzz_targets)
 CLEANFILES += $(fuzz_targets)
 endif
 
-tests/fuzz/batch_fuzz: tests/fuzz/batch_fuzz.c tree/data/arena.c tree/data/batch.c tree/data/bin.c tree/data/buffer.c tree/data/clock.c tree/data/clock-host.c \
-		tree/stage/condition.c tree/stage/convert.c tree/stage/counts.c tree/stage/filter.c tree/stage/fold.c tree/data/group.c \
-		tree/stage/histogram.c tree/stage/matrix.c tree/stage/median.c tree/data/members.c tree/stage/message.c tree/data/names.c tree/data/names-comm.c tree/data/names-judge.c tree/data/tellers.c tree/data/op.c tree/data/part.c \
-		tree/stage/reduce.c tree/stage/slowest.c tree/stage/sort.c tree/stage/stage.c tree/data/total.c tree/data/tuple.c \
+tests/fuzz/batch_fuzz: tests/fuzz/batch_fuzz.c $(data_sources) $(stage_sources) \
 		$(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
 
 tests/fuzz/pathmap_fuzz: tests/fuzz/pathmap_fuzz.c tests/maps.c $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) -o $@ $(filter %.c,$^)
 
-tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c node-agent/store/cursor.c \
-		node-agent/store/cursor-file.c node-agent/segment/element.c node-agent/source/accounting.c node-agent/segment/folder.c \
-		node-agent/source/label.c node-agent/store/mirror.c node-agent/store/proc.c \
-		node-agent/source/row.c node-agent/source/row-comm.c node-agent/source/row-fetch.c node-agent/source/row-gone.c \
-		node-agent/source/row-label.c \
-		node-agent/source/row-mirror.c node-agent/source/row-take.c \
-		node-agent/segment/segment-class.c node-agent/segment/segment-comm.c node-agent/segment/segment-file.c \
-		node-agent/segment/segment-label.c node-agent/segment/segment-mark.c node-agent/segment/segment-module.c \
-		node-agent/segment/segment-read.c node-agent/segment/segment-region.c node-agent/segment/segment-room.c \
-		node-agent/segment/segment.c \
-		node-agent/store/shelf.c node-agent/source/source.c node-agent/source/source-host.c node-agent/store/store-segment.c node-agent/control/switch.c \
-		tree/data/arena.c tree/data/batch.c tree/data/bin.c tree/data/buffer.c tree/scope/classes.c tree/data/clock.c tree/data/clock-host.c tree/stage/condition.c \
-		tree/stage/convert.c tree/stage/counts.c tree/stage/filter.c tree/stage/fold.c tree/data/group.c \
-		tree/stage/histogram.c tree/stage/matrix.c tree/stage/median.c tree/data/members.c tree/stage/message.c tree/data/names.c tree/data/names-comm.c tree/data/names-judge.c tree/data/tellers.c tree/data/op.c tree/data/part.c \
-		tree/link/rate-limit.c \
-		tree/stage/reduce.c tree/stage/slowest.c tree/stage/sort.c tree/stage/stage.c tree/data/total.c tree/data/tuple.c \
-		tree/wire/wire.pb-c.c $(libpathmap_la_SOURCES)
+tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
+		node-agent/store/cursor.c node-agent/store/cursor-file.c \
+		node-agent/segment/element.c node-agent/source/accounting.c \
+		node-agent/segment/folder.c node-agent/source/label.c node-agent/store/mirror.c \
+		node-agent/store/proc.c node-agent/source/row.c node-agent/source/row-comm.c \
+		node-agent/source/row-fetch.c node-agent/source/row-gone.c \
+		node-agent/source/row-label.c node-agent/source/row-mirror.c \
+		node-agent/source/row-take.c node-agent/segment/segment-class.c \
+		node-agent/segment/segment-comm.c node-agent/segment/segment-file.c \
+		node-agent/segment/segment-label.c node-agent/segment/segment-mark.c \
+		node-agent/segment/segment-module.c node-agent/segment/segment-read.c \
+		node-agent/segment/segment-region.c node-agent/segment/segment-room.c \
+		node-agent/segment/segment.c node-agent/store/shelf.c node-agent/source/source.c \
+		node-agent/source/source-host.c node-agent/store/store-segment.c \
+		node-agent/control/switch.c tree/scope/classes.c tree/link/rate-limit.c \
+		tree/wire/wire.pb-c.c $(data_sources) $(stage_sources) $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) -lm
 
-tests/fuzz/wire_fuzz: tests/fuzz/wire_fuzz.c tree/data/arena.c tree/data/batch.c tree/data/bin.c tree/data/buffer.c \
-		tree/data/clock.c tree/data/clock-host.c \
-		tree/stage/convert.c tree/wire/deframer.c tree/data/op.c tree/data/part.c tree/data/total.c tree/data/tuple.c \
-		tree/wire/unpacker.c tree/wire/wire.c tree/wire/wire-place.c tree/wire/wire.pb-c.c $(libpathmap_la_SOURCES)
+tests/fuzz/wire_fuzz: tests/fuzz/wire_fuzz.c tree/wire/deframer.c tree/wire/unpacker.c \
+		tree/wire/wire.c tree/wire/wire-place.c tree/wire/wire.pb-c.c $(data_sources) \
+		tree/stage/convert.c $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) -lm
