@@ -148,7 +148,7 @@ inside_is_closed() {
 
 dead_host() {
 	agent_end a1 &&
-		says 1 '/A/a1 .*NOT THERE: no agent listens at a1; start one there' \
+		says 1 '/A/a1 .*NOT THERE: no agent listens at a1; start one there: evspace agent --pathmap DIR --node a1' \
 			evspace deploy status "$cluster_dir/maps" &&
 		says 1 'a1' evspace deploy status "$cluster_dir/maps" --json &&
 		says 0 rank0 evspace heartbeat --json --count 2 &&

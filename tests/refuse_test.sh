@@ -212,6 +212,8 @@ for setting in reserve threads quota elements lifetimes; do
 	tap_case "--$setting that is none" refused 2 "--$setting none: not understood" evspace run "--$setting" none -- true
 	tap_case "the same of exec" refused 125 "--$setting none: not understood" evspace exec "--$setting" none -- true
 done
+tap_case "a quota that nothing fits into, its unit and the least" \
+	refused 2 "it must be a size of at least 64kB, such as 500M, 2G or 64MiB; a number alone is one of bytes" evspace run --quota 1 -- true
 check_of_nobody() {
 	local status=0
 

@@ -127,6 +127,13 @@ heartbeat_fits() {
 		grep '/rank3/t0.*AWAITED.*  holds up 3 threads' "$tap_dir/terminal" || { cat "$tap_dir/terminal"; return 1; }
 }
 
+# What stands above each wave is broken where the line ends.
+head_fits() {
+	on_terminal 40 evspace view latest --connect "$bed_entry" --run "$1" --count 1 --deadline 20000
+	head -n 2 "$tap_dir/terminal" | awk 'length > 40 { print; long = 1 } END { exit long }' && grep -q '^latest of' "$tap_dir/terminal" ||
+		{ cat "$tap_dir/terminal"; return 1; }
+}
+
 # Where there is no room for all, who holds up the others comes first.
 heartbeat_hides() {
 	rows=11 on_terminal 40 evspace heartbeat --connect "$bed_entry" --run "$1" --once --deadline 20000
@@ -174,6 +181,7 @@ tap_case "barrier: a heartbeat that was there before knew within two seconds" \
 tap_case "barrier: on a terminal of 80 columns all are named whole" heartbeat_fits 80 barrier
 tap_case "barrier: on one of 60, too" heartbeat_fits 60 barrier
 tap_case "barrier: on one of 11 rows who is awaited stands first" heartbeat_hides barrier
+tap_case "barrier: what view says above a wave is broken where the line ends" head_fits barrier
 tap_case "status fits its terminal" list_fits evspace status --connect "unix:$EVSPACE_DIR/agent-b1.sock"
 tap_case "runs fit their terminal" list_fits evspace runs
 tap_case "events fit theirs" eval 'events_fit 80 barrier && events_fit 60 barrier'

@@ -39,7 +39,10 @@ static const struct {
 			"p2p=trace,wait=count or all=count,p2p=trace " CHANNELS},
 	[FLAG_RESERVE] = {"--reserve", "a number of elements from 1 to 1048576"},
 	[FLAG_THREADS] = {"--threads", "a number from 1 to 4096"},
-	[FLAG_QUOTA] = {"--quota", "a size such as 500M, 2G, 10kB or 64MiB"},
+	[FLAG_QUOTA] =
+		{"--quota",
+		 "a size of at least 64kB, such as 500M, 2G or 64MiB; a number alone is one of "
+		 "bytes"},
 };
 
 const struct option_row flag_rows[] = {

@@ -17,7 +17,10 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pathmap.h"
 
-#define LIBRARY	    "libevspace-mpi.so"
+#define LIBRARY "libevspace-mpi.so"
+/* With less no process has room for anything. */
+#define QUOTA_LEAST (64u << 10)
+
 #define LIBRARY_PVM "libevspace-pvm.so"
 
 /* ---- the library ---- */
@@ -223,7 +226,8 @@ static bool is_understood(enum flag flag, const char *value, struct settings *se
 {
 	put(flag_variables[flag], value);
 	settings_read(settings);
-	return !(settings->note & SEGMENT_NOTE_SETTINGS);
+	return !(settings->note & SEGMENT_NOTE_SETTINGS) &&
+	       (flag != FLAG_QUOTA || !settings->quota || settings->quota >= QUOTA_LEAST);
 }
 
 /* "p2p=fast" of "wait=off,p2p=fast": the part that is wrong by itself, to free(), or NULL. */

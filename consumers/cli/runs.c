@@ -23,7 +23,7 @@
 static const char runs_help[] =
 	"usage: evspace runs [options]\n"
 	"\n"
-	"List the runs of yours whose trace elements this host holds, oldest first: those under\n"
+	"List the runs of yours whose trace elements this host holds, newest first: those under\n"
 	"way, and those that are over and not yet purged. With --connect: those of all hosts of "
 	"the\n"
 	"entry agent's map, summed up; exit code 1 if one of them does not answer.\n"
@@ -175,15 +175,47 @@ static void print_json(const struct runs *all)
 	}
 }
 
-static void print_runs(const struct runs *r)
+/* The newest first, and those of EventSpace itself last. */
+static void runs_order(struct runs *r)
 {
+	size_t n = r->n;
+
+	store_runs_sort(r->list, n);
+	n -= n > 0 && strcmp(r->list[n - 1].name, SPAN_RUN) == 0;
+	for (size_t i = 0; i < n / 2; i++) {
+		struct store_run run = r->list[i];
+
+		r->list[i] = r->list[n - 1 - i];
+		r->list[n - 1 - i] = run;
+	}
+}
+
+static void say_none(const struct runs *r)
+{
+	const char *connect = r->common.look.connect;
+
+	if (r->here)
+		fprintf(stderr, "no runs in %s; start one: evspace run -- mpirun -np 2 ./app\n",
+			r->store.base);
+	else if (strncmp(connect, "unix:", strlen("unix:")) == 0)
+		fputs("no runs on the hosts of its map; start one: evspace run -- mpirun -np 2 "
+		      "./app\n",
+		      stderr);
+	else
+		fputs("no runs on the hosts of its map that this certificate may see (all, unless "
+		      "it is limited to some runs or users)\n",
+		      stderr);
+}
+
+static void print_runs(struct runs *r)
+{
+	runs_order(r);
 	if (r->common.json)
 		print_json(r);
 	else if (r->n)
 		print_table(r);
 	else
-		fprintf(stderr, "no runs %s%s; start one: evspace run -- mpirun -np 2 ./app\n",
-			r->here ? "in " : "", r->here ? r->store.base : "on the hosts of its map");
+		say_none(r);
 }
 
 /* ---- this host ---- */
@@ -277,7 +309,6 @@ static int runs_there(struct runs *r)
 	for (size_t i = 0; i < reply->status->n_below; i++)
 		runs_add_all(r, reply->status->below[i]);
 	evspace__frame__free_unpacked(reply, NULL);
-	store_runs_sort(r->list, r->n);
 	print_runs(r);
 	return r->partial ? EXIT_BAD_NEWS : EXIT_FINE;
 }

@@ -3,6 +3,7 @@
 #include "consumers/run/summary.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +111,43 @@ static void print_missing(const struct summary *s, const struct summary_about *a
 		free(ranks);
 	}
 	print_other_hosts(s, about, out);
+}
+
+/* The signal that has ended the first one: a launcher's exit code says it. Who was ended by the
+ * user is none who died. 0: none. */
+static int signal_of(const struct summary_about *about)
+{
+	int number = about->signal || about->exit_code <= 128 ? 0 : about->exit_code - 128;
+
+	return number < NSIG ? number : 0;
+}
+
+static bool is_ended_by_user(const struct summary_about *about)
+{
+	int number = about->signal ? about->signal : signal_of(about);
+
+	return number == SIGINT || number == SIGTERM || number == SIGHUP;
+}
+
+static void print_died(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	const struct summary_process *first = summary_died_first(s);
+	int number = signal_of(about);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_processes; i++)
+		n += s->processes[i].died;
+	if (!first || is_ended_by_user(about))
+		return;
+	fprintf(out, "  died        rank %d on %s%s", first->rank, first->host,
+		n > 1 ? ", it seems first" : "");
+	if (first->aborts)
+		fprintf(out, ", by MPI_Abort");
+	else if (number)
+		fprintf(out, ", by signal %d (%s)", number, strsignal(number));
+	if (n > 1)
+		fprintf(out, "; then %zu more", n - 1);
+	fputc('\n', out);
 }
 
 static void print_reasons(const struct summary *s, const struct summary_about *about, FILE *out)
@@ -223,6 +261,7 @@ static void print_cost(const struct summary *s, FILE *out)
 void summary_print(const struct summary *s, const struct summary_about *about, FILE *out)
 {
 	print_head(s, about, out);
+	print_died(s, about, out);
 	print_missing(s, about, out);
 	print_reasons(s, about, out);
 	if (!s->n_processes)

@@ -87,6 +87,7 @@ static void look_at_ring(struct summary_look *look, const struct element_ring *r
 {
 	uint64_t head = element_head(ring), from = 0;
 	struct element_range range;
+	int64_t last;
 
 	if (head > entry->capacity - 1)
 		from = head - (entry->capacity - 1);
@@ -94,6 +95,9 @@ static void look_at_ring(struct summary_look *look, const struct element_ring *r
 		element_read(ring, entry->capacity, from, head, look->chunk, CHUNK, &range);
 		if (!range.count)
 			break;
+		last = clock_line_ns(&look->line, look->chunk[range.count - 1].end);
+		if (last > look->process->last_ns)
+			look->process->last_ns = last;
 		for (uint32_t i = 0; i < range.count; i++)
 			if (may_be_slow(&look->chunk[i], entry->channel))
 				look_at_tuple(look, &look->chunk[i], entry->thread);
@@ -157,6 +161,8 @@ static void look_at_threads(struct summary_look *look)
 		if (!thread || !segment_state(thread, &tuple))
 			continue;
 		op = op_of(look, &tuple, i);
+		look->process->inside = true;
+		look->process->aborts |= strcmp(op_name(tuple.op), "MPI_Abort") == 0;
 		sum->all_stuck++;
 		sum->n_stuck = op_rank(sum->stuck, sum->n_stuck, SUMMARY_STUCK, &op);
 	}
@@ -235,6 +241,7 @@ void summary_init(struct summary *summary, const struct store *store, const char
 		memcpy(look->process->host, s->host, sizeof(s->host));
 		summary->alive += s->alive;
 		(void)segment_guarded(look_at_segment, look);
+		look->process->died = !look->process->finished && !s->alive;
 		(void)switch_read(s, summary->classes);
 	}
 	free(look);
@@ -297,6 +304,25 @@ char *summary_missing(const struct summary *summary, size_t i, size_t *count)
 			next = rank + 1;
 	}
 	return text;
+}
+
+/* Did @a die before @b, as far as that can be told? */
+static bool is_before(const struct summary_process *a, const struct summary_process *b)
+{
+	return a->aborts != b->aborts ? a->aborts : a->last_ns < b->last_ns;
+}
+
+const struct summary_process *summary_died_first(const struct summary *summary)
+{
+	const struct summary_process *first = NULL;
+
+	for (size_t i = 0; i < summary->n_processes; i++) {
+		const struct summary_process *p = &summary->processes[i];
+
+		if (p->died && (p->aborts || !p->inside) && (!first || is_before(p, first)))
+			first = p;
+	}
+	return first;
 }
 
 bool summary_lacks_rank(const struct summary *summary, int32_t rank)

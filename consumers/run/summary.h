@@ -20,7 +20,11 @@ struct summary_process {
 	uint32_t world;
 	int32_t world_size;
 	int32_t rank;
-	bool finished; /* MPI_Finalize has returned */
+	bool finished;	 /* MPI_Finalize has returned */
+	bool died;	 /* it has ended without */
+	bool inside;	 /* a thread was in an operation then */
+	bool aborts;	 /* in MPI_Abort */
+	int64_t last_ns; /* of what it has recorded, CLOCK_MONOTONIC; 0: nothing */
 	char host[64];
 };
 
@@ -92,6 +96,13 @@ void summary_json(const struct summary *summary, const struct summary_about *abo
  * misses or there is no such world. *@count is how many. Returns text for the caller to free().
  */
 char *summary_missing(const struct summary *summary, size_t i, size_t *count);
+
+/**
+ * The process that has probably died before the others, which are then ended by their launcher: who
+ * called MPI_Abort, else who was in no operation, and of several the one that was heard of last the
+ * longest ago. NULL: none has died, or that cannot be told.
+ */
+const struct summary_process *summary_died_first(const struct summary *summary);
 
 /** Is a process of this rank missing: is there a world so large, and none of the rank in any? */
 bool summary_lacks_rank(const struct summary *summary, int32_t rank);

@@ -115,29 +115,45 @@ void viewer_more(const struct viewer *v, size_t n, FILE *out)
 
 /* ---- one wave ---- */
 
-static void head_text(struct viewer *v, const struct evspace_wave *w)
+/* What stands above the answer. */
+struct head {
+	struct viewer *v;
+	const struct evspace_wave *wave;
+};
+
+static void head_write(FILE *line, const void *arg)
 {
+	const struct head *head = arg;
+	struct viewer *v = head->v;
+	const struct evspace_wave *w = head->wave;
 	const char *run = standing_run(&v->standing, &v->common, v->client);
 	char clock[32], lost[LOSS_TEXT];
 
 	words_clock(clock, sizeof(clock), w->taken_ns, 1);
-	if (v->redraw)
-		fputs("\033[H\033[2J", stdout);
-	printf("%s of %s, wave %llu%s at %s, %u of %u host%s", v->view, *run ? run : "no run yet",
-	       (unsigned long long)w->number, w->again ? " (what was late)" : "", clock,
-	       w->answered, w->leaves, plural(w->leaves, "s"));
+	fprintf(line, "%s of %s, wave %llu%s at %s, %u of %u host%s", v->view,
+		*run ? run : "no run yet", (unsigned long long)w->number,
+		w->again ? " (what was late)" : "", clock, w->answered, w->leaves,
+		plural(w->leaves, "s"));
 	for (size_t i = 0; i < w->n_missing; i++) {
 		char text[WORDS_TEXT] = "";
 
 		words_add_missing(text, &w->missing[i]);
-		printf("%s %s %s", i ? "," : ";", w->missing[i].leaf, text);
+		fprintf(line, "%s %s %s", i ? "," : ";", w->missing[i].leaf, text);
 	}
 	if (w->unreadable)
-		printf("; not seen: %u process%s: " STANDING_UNREADABLE "; evspace status says why",
-		       w->unreadable, plural(w->unreadable, "es"));
+		fprintf(line,
+			"; not seen: %u process%s: " STANDING_UNREADABLE
+			"; evspace status says why",
+			w->unreadable, plural(w->unreadable, "es"));
 	if (v->loss.lost)
-		printf("; %s", loss_words(&v->loss, &v->common, w, lost));
-	putchar('\n');
+		fprintf(line, "; %s", loss_words(&v->loss, &v->common, w, lost));
+}
+
+static void head_text(struct viewer *v, const struct evspace_wave *w)
+{
+	if (v->redraw)
+		fputs("\033[H\033[2J", stdout);
+	table_say_of(stdout, head_write, &(struct head){v, w});
 }
 
 static void head_json(const struct viewer *v, const struct evspace_wave *w)

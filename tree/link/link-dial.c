@@ -66,7 +66,9 @@ static int dial_explain(const struct link *link, int code, struct error *e)
 	switch (code) {
 	case ECONNREFUSED:
 	case ENOENT:
-		return errorf(e, "no agent listens at %s; start one there: evspace agent", where);
+		return errorf(e, "no agent listens at %s; start one there: evspace agent%s%s",
+			      where, link->expect ? " --pathmap DIR --node " : "",
+			      link->expect ? link->expect : "");
 	case ETIMEDOUT:
 		return errorf(e, "no answer from %s; is the host up, is there a firewall between?",
 			      where);
