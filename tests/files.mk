@@ -230,45 +230,25 @@ tests_segment_hostile_test_SOURCES = tests/segment_hostile_test.c tests/segments
 tests_site_test_SOURCES = tests/site_test.c tests/segments.c tests/segments.h \
 	node-agent/collect/core/modules.c node-agent/collect/core/modules.h
 
+# A collector without an MPI or PVM.
+collector_core = \
+	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
+	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
+	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
+	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
+	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
+	node-agent/collect/core/modules.c node-agent/collect/core/modules.h
 # gcc 12 tests the address of a thread-local variable with flags that it has just overwritten.
 tests_collector_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
-tests_collector_test_SOURCES = \
-	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
-	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
-	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
-	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
-	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
-	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
-	tests/collector_test.c tests/collector-bed.c tests/collector-bed.h \
+tests_collector_test_SOURCES = $(collector_core) tests/collector_test.c tests/collector-bed.c tests/collector-bed.h \
 	tests/segments.c tests/segments.h
 tests_collector_thread_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
-tests_collector_thread_test_SOURCES = \
-	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
-	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
-	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
-	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
-	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
-	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
-	tests/collector_thread_test.c tests/collector-bed.c tests/collector-bed.h \
+tests_collector_thread_test_SOURCES = $(collector_core) tests/collector_thread_test.c tests/collector-bed.c tests/collector-bed.h \
 	tests/segments.c tests/segments.h
 tests_collect_class_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
-tests_collect_class_test_SOURCES = \
-	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
-	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
-	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
-	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
-	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
-	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
-	tests/collect_class_test.c tests/segments.c tests/segments.h
+tests_collect_class_test_SOURCES = $(collector_core) tests/collect_class_test.c tests/segments.c tests/segments.h
 tests_collect_hazard_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
-tests_collect_hazard_test_SOURCES = \
-	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
-	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
-	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
-	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
-	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
-	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
-	tests/collect_hazard_test.c tests/segments.c tests/segments.h
+tests_collect_hazard_test_SOURCES = $(collector_core) tests/collect_hazard_test.c tests/segments.c tests/segments.h
 tests_settings_test_SOURCES = \
 	node-agent/collect/core/settings.c node-agent/collect/core/settings.h \
 	tests/segments.c tests/segments.h tests/settings_test.c
@@ -287,13 +267,7 @@ check_LTLIBRARIES += tests/preload/failing.la tests/preload/plugin.la tests/prel
 tests_killed_LDADD = $(EVSPACE_LIBS)
 # gcc 12 tests the address of a thread-local variable with flags that it has just overwritten.
 tests_killed_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
-tests_killed_SOURCES = tests/killed.c \
-	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
-	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
-	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
-	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
-	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
-	node-agent/collect/core/modules.c node-agent/collect/core/modules.h
+tests_killed_SOURCES = $(collector_core) tests/killed.c
 tests_segdump_LDADD = $(EVSPACE_LIBS)
 tests_preload_late_CFLAGS = $(APP_CFLAGS)
 tests_preload_late_LDFLAGS = -no-install
