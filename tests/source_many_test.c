@@ -13,11 +13,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "node-agent/control/survey.h"
 #include "node-agent/control/switch.h"
 #include "node-agent/segment/element-writer.h"
+#include "node-agent/segment/segment-class.h"
 #include "node-agent/segment/segment-comm.h"
 #include "node-agent/segment/segment-label.h"
 #include "node-agent/segment/segment-mark.h"
@@ -87,6 +89,28 @@ static struct segment crowd_segment(void)
 	return run_segment(&plan);
 }
 
+/* In s of this process, as others may use the machine: a turn should be 0.005 on any. */
+#define TURN_MOST 0.06
+
+/* Take in all that there is. Returns what the longest turn took, in s of this process. */
+static double longest_turn(struct stage *source)
+{
+	double longest = 0, took;
+	unsigned turns = 0;
+	bool done;
+
+	do {
+		clock_t begun = clock();
+
+		done = source->ops->take(source);
+		took = (double)(clock() - begun) / CLOCKS_PER_SEC;
+		longest = took > longest ? took : longest;
+		turns++;
+	} while (!done);
+	tap_note("%u turns, the longest of %.4f s", turns, longest);
+	return longest;
+}
+
 /* Very many elements hold nobody up: a few at a time are taken in, and then none is left out, nor
  * read twice, nor from before the opening. */
 static void very_many_elements(void)
@@ -97,7 +121,6 @@ static void very_many_elements(void)
 	struct ask ask = {.wave = 1};
 	struct stage *source;
 	struct part part;
-	unsigned turns = 1;
 
 	crowd_write(&s, writers, 0, CROWD - 10);
 	source_bed_look();
@@ -105,10 +128,7 @@ static void very_many_elements(void)
 	source = source_bed_open(&open);
 	CU_ASSERT_FALSE(source->ops->ready(source));
 	crowd_write(&s, writers, 0, CROWD);
-	while (!source->ops->take(source))
-		turns++;
-	tap_note("%u turns", turns);
-	CU_ASSERT(turns > 1);
+	CU_ASSERT(longest_turn(source) < TURN_MOST);
 	CU_ASSERT_TRUE(source->ops->ready(source));
 	CU_ASSERT_EQUAL(source_bed_wave(source, &ask, &part, NULL), CROWD);
 	CU_ASSERT_EQUAL(part.lost, 0);
@@ -169,6 +189,46 @@ static void more_elements_than_rows(void)
 	CU_ASSERT_PTR_EQUAL(strchr(said_of(fd), '\n'), strrchr(said_of(fd), '\n'));
 	CU_ASSERT_EQUAL(accounting_read(&s, ACCOUNTING_ALL, &sum), 0);
 	CU_ASSERT_EQUAL(sum.written, most);
+	source_free(source, false);
+	segment_close(&s);
+	close(was);
+	close(fd);
+}
+
+/* More than have names: that is said once, and how many. */
+static void more_counts_than_names(void)
+{
+	enum { THREADS = 4000, TIMES = (NAME_LOCAL_MAX + 1) / THREADS + 1 };
+	static char clusters[2][2] = {"d", "e"};
+	struct plan_place places[2] = {source_bed_place, source_bed_place};
+	struct segment_plan plan = {
+		.run = "run", .world = 1, .world_size = 1, .threads = THREADS, .classes = 16};
+	Evspace__Open open = source_bed_asked(READ_COUNTS);
+	struct rate_limit limit = {0};
+	struct ask ask = {.wave = 1};
+	struct segment s = run_segment(&plan);
+	struct stage *source;
+	int was = dup(STDERR_FILENO), fd = memfd_create("stderr", 0);
+
+	for (uint32_t i = 0; i < THREADS; i++) {
+		CU_ASSERT_FATAL(i == 0 || segment_thread_add(&s, 1 + i));
+		atomic_store(&segment_counts_of(&s, i)[CHANNEL_P2P].calls, 1);
+	}
+	source_bed_look();
+	source_bed_host.said = &limit;
+	dup2(fd, STDERR_FILENO);
+	source = source_bed_open(&open);
+	/* In another cluster all have other names. */
+	for (; ask.wave <= TIMES + 1; ask.wave++) {
+		places[ask.wave % 2].cluster = clusters[ask.wave % 2];
+		source_replace(source, &places[ask.wave % 2]);
+		CU_ASSERT_EQUAL(source_bed_read(source, &ask, NULL), 0);
+	}
+	dup2(was, STDERR_FILENO);
+	tap_note("%s", said_of(fd));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said_of(fd), "evspace: run run has counts of "));
+	CU_ASSERT_PTR_EQUAL(strchr(said_of(fd), '\n'), strrchr(said_of(fd), '\n'));
+	CU_ASSERT_EQUAL(names_use(source_bed_names).names, NAME_LOCAL_MAX + 1);
 	source_free(source, false);
 	segment_close(&s);
 	close(was);
@@ -281,17 +341,12 @@ static void very_many_members(void)
 {
 	Evspace__Open open = source_bed_asked(READ_LATEST);
 	struct stage *source;
-	unsigned turns = 1;
 
 	for (int32_t i = 0; i < TELLERS; i++)
 		crowd_lists(i);
 	source_bed_look();
 	source = source_bed_open(&open);
-	while (!source->ops->take(source))
-		turns++;
-	tap_note("%u turns", turns);
-	/* what had no end would be a turn for each, and one more */
-	CU_ASSERT(turns > TELLERS + 1);
+	CU_ASSERT(longest_turn(source) < TURN_MOST);
 	for (uint32_t i = 0; i < LISTS; i++) {
 		const struct name_comm *comm = names_comm_find(source_bed_names, 100 + i);
 
@@ -340,6 +395,7 @@ int main(void)
 		{"communicators that are made again", communicators_are_made_again},
 		{"labels come in parts", labels_come_in_parts},
 		{"communicators of very many processes", very_many_members},
+		{"more counts than names", more_counts_than_names},
 		{"what goes unseen is lost, too, exactly", what_goes_unseen_is_lost},
 		{"... from now on", what_goes_unseen_from_now_on_is_lost},
 		CU_TEST_INFO_NULL,

@@ -40,7 +40,9 @@ struct counter {
 	char run[64];
 	struct counter_counted *counted;
 	size_t n_counted;
-	uint32_t next; /* number of the next name */
+	uint32_t next;	   /* number of the next name */
+	uint64_t nameless; /* what a view wants has no name any more */
+	bool told;
 	uint64_t cpu_us;
 	/* of the reading under way, here because a guarded reading may be left by a jump */
 	const struct segment *segment;
@@ -150,9 +152,12 @@ static uint32_t name_of(struct counter *c, struct counter_counted *p, const stru
 	if (*id != NAME_OPEN)
 		return *id;
 	*id = NAME_NONE;
-	if (c->next > NAME_LOCAL_MAX || label_name(name, c->place, s, &like, NULL) < 0 ||
-	    !counter_selects(c, name))
+	if (label_name(name, c->place, s, &like, NULL) < 0 || !counter_selects(c, name))
 		return NAME_NONE;
+	if (c->next > NAME_LOCAL_MAX) {
+		c->nameless++;
+		return NAME_NONE;
+	}
 	*id = name_id(c->place->index, c->next++);
 	names_learn(c->names, *id, LEVEL_ELEMENT, store_segment_rank(s), (uint16_t)channel, name);
 	return *id;
@@ -260,6 +265,21 @@ static struct clock_line counter_line(const struct counter *c)
 				  c->host->epoch_ns);
 }
 
+/* What has no name is in no wave: that is said once. */
+static void counter_tell(struct counter *c)
+{
+	struct error e;
+
+	if (c->nameless == 0 || c->told)
+		return;
+	c->told = true;
+	(void)errorf(&e,
+		     "run %s has counts of %llu threads more on %s than the %u that a view may "
+		     "have: those are not read; select fewer",
+		     c->run, (unsigned long long)c->nameless, c->host->node, NAME_LOCAL_MAX + 1);
+	source_log(c->host, &e);
+}
+
 static int counter_read(struct stage *stage, const struct ask *ask, struct batch *out,
 			struct error *e)
 {
@@ -281,6 +301,7 @@ static int counter_read(struct stage *stage, const struct ask *ask, struct batch
 		if (counter_holds(c, s) && put_process(c, s, part, out) < 0)
 			part->unreadable++;
 	counted_drop(c);
+	counter_tell(c);
 	return 0;
 }
 

@@ -10,7 +10,6 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/row-private.h"
 #include "node-agent/store/store-run.h"
-#include "tree/link/rate-limit.h"
 #include "tree/data/turn.h"
 
 /* How long a consumer that does not say so may come back, and how much longer its cursors stay. */
@@ -111,18 +110,6 @@ static void rows_choose_run(struct rows *r)
 			 store_run_newest(r->host->store, r->open->wait));
 }
 
-static void rows_log(const struct rows *r, const struct error *e)
-{
-	unsigned long unsaid;
-
-	if (!r->host->said || !rate_limit_take(r->host->said, &unsaid))
-		return;
-	fprintf(stderr, "evspace: %s", e->text);
-	if (unsaid)
-		fprintf(stderr, " (and %lu before that, not shown)", unsaid);
-	fputc('\n', stderr);
-}
-
 /* There are no cursors, which waves say, too. */
 static void rows_complain(struct rows *r, const struct error *e)
 {
@@ -131,7 +118,7 @@ static void rows_complain(struct rows *r, const struct error *e)
 	r->refused = errno;
 	r->diagnostic = *e;
 	if (!again)
-		rows_log(r, e);
+		source_log(r->host, e);
 }
 
 /* What has no row is not read, and in no account: that is said once. */
@@ -146,7 +133,7 @@ static void rows_tell_crowded(struct rows *r)
 		     "run %s has more elements on %s than the %u that a process, and all that a "
 		     "view selects, may have: the others are not read; select or split fewer",
 		     r->run, r->host->node, SEGMENT_ELEMENTS_READ);
-	rows_log(r, &e);
+	source_log(r->host, &e);
 }
 
 static bool rows_open_cursor(struct rows *r)

@@ -9,6 +9,7 @@
 #include "pathmap/base/plural.h"
 #include "pathmap/plan/holding.h"
 #include "tree/data/process.h"
+#include "tree/link/rate-limit.h"
 
 /* Is the rank on this node by the list? Where there is none, every rank may be. */
 static bool source_may_hold(const struct source_host *host, const struct plan_place *place,
@@ -143,6 +144,18 @@ uint32_t source_unreadable(const struct source_host *host, const struct plan_pla
 			n++;
 	}
 	return n;
+}
+
+void source_log(const struct source_host *host, const struct error *e)
+{
+	unsigned long unsaid;
+
+	if (!host->said || !rate_limit_take(host->said, &unsaid))
+		return;
+	fprintf(stderr, "evspace: %s", e->text);
+	if (unsaid)
+		fprintf(stderr, " (and %lu before that, not shown)", unsaid);
+	fputc('\n', stderr);
 }
 
 const struct clock_host *source_clock(const struct source_host *host)

@@ -34,7 +34,7 @@ struct source_host {
 	struct rows_list *streams; /* all that is read as a stream; NULL: nothing is told of files
 				      that go */
 	struct shelf *shelf;	   /* of cursor files; NULL: those that were left all stay */
-	struct rate_limit *said;   /* of cursors that cannot be kept; NULL: nothing is said */
+	struct rate_limit *said;   /* of what cannot be kept or read; NULL: nothing is said */
 	struct clock_host *clock;  /* the agent's; look at it by source_clock() */
 };
 
@@ -75,6 +75,9 @@ int source_check(const struct source_host *host, const Evspace__Open *open,
  * good. */
 uint32_t source_unreadable(const struct source_host *host, const struct plan_place *place,
 			   const char *run);
+
+/** Say it on stderr, but not too much in all. */
+void source_log(const struct source_host *host, const struct error *e);
 
 /** The host's clock now. When the host has been suspended it begins anew, and that is said. */
 const struct clock_host *source_clock(const struct source_host *host);
