@@ -10,8 +10,11 @@
 #include <unistd.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/recorder.h"
 #include "pathmap/grammar/directive.h"
+#include "node-agent/store/monitor.h"
+#include "pathmap/base/folder-base.h"
+#include "tree/data/process.h"
+#include "consumers/client/client-monitor.h"
 
 /* In the order of a user's day. */
 static const struct command commands[] = {
@@ -144,6 +147,29 @@ static int command_unknown(const char *name)
 		nearest ? "'? " : "");
 	return EXIT_USAGE;
 }
+
+/* What clients record of themselves (--monitored) goes where agents show it. */
+static struct monitor *recorder_begin(const char *host, struct error *e)
+{
+	char base[FOLDER_BASE];
+	const struct monitor_plan plan = {
+		.base = base, .process = PROCESS_CONSUMER, .host = host, .keep = true};
+	struct monitor *monitor;
+
+	if (!folder_base_path(base, sizeof(base), e))
+		return NULL;
+	monitor = monitor_new(&plan);
+	if (monitor_want(monitor, e) == 0)
+		return monitor;
+	monitor_free(monitor);
+	return NULL;
+}
+
+static const struct client_recorder recorder = {
+	.begin = recorder_begin,
+	.tracer = monitor_tracer,
+	.end = monitor_free,
+};
 
 int main(int argc, char **argv)
 {

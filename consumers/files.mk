@@ -21,7 +21,7 @@ libevspace_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex 
 bin_PROGRAMS += evspace
 # What `evspace deploy` sends where agents are tasks of PVM; evspace itself needs no PVM.
 pkglibexec_PROGRAMS = evspace-pvm
-evspace_pvm_SOURCES = consumers/deploy/deploy-pvm.c consumers/deploy/deploy-pvm.h consumers/deploy/deploy-pvm-list.c
+evspace_pvm_SOURCES = consumers/deploy/deploy-pvm.c
 evspace_pvm_LDADD = $(PVM_LIBS)
 nodist_evspace_SOURCES = consumers/deploy/deploy-scripts.h
 BUILT_SOURCES += consumers/deploy/deploy-scripts.h

@@ -205,7 +205,7 @@ tests_library_test_LDADD = libtap.la libevspace.la
 tests_bench_test_CPPFLAGS = $(AM_CPPFLAGS) -DBENCH_SOURCES='"$(abs_top_srcdir)"'
 tests_bench_test_SOURCES = tests/bench/bench.c tests/bench/bench.h tests/bench_test.c
 tests_subprocess_test_SOURCES = consumers/cli/subprocess.c consumers/cli/subprocess.h tests/subprocess_test.c
-tests_finding_test_SOURCES = consumers/deploy/finding.c consumers/deploy/finding.h consumers/deploy/finding-place.c \
+tests_finding_test_SOURCES = consumers/deploy/finding.c consumers/deploy/finding.h \
 	consumers/deploy/finding-words.c tests/finding_test.c tests/random.h
 tests_capacity_test_SOURCES = node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
 	tests/capacity_test.c

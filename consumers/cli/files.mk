@@ -3,10 +3,10 @@
 
 evspace_SOURCES += \
 	%D%/agent.c %D%/command.h %D%/options-shared.c \
-	%D%/options.c %D%/options.h %D%/profile.c %D%/profile.h %D%/profiles.c %D%/recorder.c %D%/recorder.h %D%/status.c \
+	%D%/options.c %D%/options.h %D%/profile.c %D%/profile.h %D%/profiles.c %D%/status.c \
 	%D%/subprocess.c %D%/subprocess.h %D%/tally.c %D%/tally.h %D%/words.c %D%/words.h
 
 run_sources += \
-	%D%/flag.c %D%/flag.h %D%/preload.c %D%/preload.h %D%/purge.c %D%/runs.c \
+	%D%/preload.c %D%/preload.h %D%/purge.c %D%/runs.c \
 	%D%/unit.c %D%/unit.h
 EXTRA_DIST += %D%/README.md

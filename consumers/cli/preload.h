@@ -4,11 +4,37 @@
 #ifndef EVSPACE_PRELOAD_H
 #define EVSPACE_PRELOAD_H
 
-#include "consumers/cli/flag.h"
+#include "consumers/cli/options.h"
 #include "node-agent/collect/core/settings.h"
 #include "pathmap/base/error.h"
 
 struct pathmap;
+
+/** What collectors read from their environment. */
+enum flag {
+	FLAG_DIR,
+	FLAG_RUN,
+	FLAG_CAPACITY, /* from here to … */
+	FLAG_ELEMENTS,
+	FLAG_LIFETIMES,
+	FLAG_MODES, /* … here an application map may say it, too */
+	FLAG_RESERVE,
+	FLAG_THREADS,
+	FLAG_QUOTA,
+	FLAGS
+};
+
+/** What was said on the command line; NULL: nothing. Borrowed texts. */
+struct flags {
+	const char *said[FLAGS];
+};
+
+/** Names of the variables, by enum flag, ended by NULL. */
+extern const char *const flag_variables[FLAGS + 1];
+
+/** The flags as options of a command, but for --run, which means something else in each; what they
+ * say goes into a struct flags. */
+extern const struct option_row flag_rows[];
 
 /** What a user says of collecting. */
 struct preload_options {

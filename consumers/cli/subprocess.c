@@ -178,8 +178,7 @@ static bool subprocess_wait(const struct subprocess *r, uint64_t until_ns)
 	return ended.revents != 0;
 }
 
-/* The last line of @text that has something to say, cut out of it. */
-static char *last_line(char *text)
+char *subprocess_last_line(char *text)
 {
 	char *last = NULL, *line;
 
@@ -203,7 +202,7 @@ static int subprocess_end(struct subprocess *r, const char *name, unsigned secon
 		;
 	if (in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	said = last_line(r->errors.text);
+	said = subprocess_last_line(r->errors.text);
 	errno = EIO;
 	if (!in_time)
 		return errorf(e, "%s has not ended within %u s%s%s", name, seconds,

@@ -31,4 +31,7 @@ int subprocess_start(char *const *argv, const struct subprocess_way *way, pid_t 
  */
 char *subprocess_run(char *const *argv, unsigned seconds, struct error *e);
 
+/** The last line of @text that has something to say, cut out of it and cleaned; NULL: none has. */
+char *subprocess_last_line(char *text);
+
 #endif

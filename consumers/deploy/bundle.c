@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the files that hosts are to have, and takes their checksums. */
-#include "consumers/deploy/bundle.h"
+#include "consumers/deploy/target.h"
 
 #include <errno.h>
 #include <fcntl.h>

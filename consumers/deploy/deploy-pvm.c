@@ -9,7 +9,6 @@
 
 #include <pvm3.h>
 
-#include "consumers/deploy/deploy-pvm.h"
 #include "pathmap/base/plural.h"
 
 /* Messages of pvm_notify. */
@@ -50,7 +49,8 @@ static void on_signal(int number)
 		told_to_end = 1;
 }
 
-int machine_complain(const char *what, const char *of, int code)
+/* Say on stderr what could not be done, of what, by PVM's error number. Returns -1. */
+static int machine_complain(const char *what, const char *of, int code)
 {
 	fprintf(stderr, "evspace-pvm: %s%s%s: PVM error %d%s\n", what, *of ? " " : "", of, code,
 		code == PvmNoFile ? " (no such file there)"
@@ -297,6 +297,37 @@ static void crew_free(struct crew *c)
 	free(c->members);
 	free(c->nodes);
 	free(c->hosts);
+}
+
+/* Print the hosts and tasks of the machine that runs, a line each: "host TID NAME", "task TID
+ * HOST-TID PROGRAM" ("-": not known), for evspace map discover. Starts none. Returns the exit code.
+ */
+static int machine_list(void)
+{
+	struct pvmhostinfo *hosts;
+	struct pvmtaskinfo *tasks;
+	int n, arches, own, code;
+
+	pvm_setopt(PvmAutoErr, 0);
+	own = pvm_mytid();
+	if (own < 0) {
+		machine_complain("your pvmd does not answer", "", own);
+		return 1;
+	}
+	code = pvm_config(&n, &arches, &hosts);
+	for (int i = 0; code >= 0 && i < n; i++)
+		printf("host %x %s\n", (unsigned)hosts[i].hi_tid, hosts[i].hi_name);
+	if (code >= 0)
+		code = pvm_tasks(0, &n, &tasks);
+	for (int i = 0; code >= 0 && i < n; i++)
+		if (tasks[i].ti_tid != own)
+			printf("task %x %x %s\n", (unsigned)tasks[i].ti_tid,
+			       (unsigned)tasks[i].ti_host,
+			       tasks[i].ti_a_out && *tasks[i].ti_a_out ? tasks[i].ti_a_out : "-");
+	if (code < 0)
+		machine_complain("cannot ask the virtual machine", "", code);
+	pvm_exit();
+	return code < 0 || fflush(stdout) == EOF ? 1 : 0;
 }
 
 int main(int argc, char **argv)

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/deploy/parallel.h"
 #include "consumers/cli/profile.h"
 #include "consumers/cli/unit.h"
 #include "pathmap/base/config.h"

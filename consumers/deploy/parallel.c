@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs ssh for each post in one loop, carries on its dialogue with deploy/host, and notes the end.
  */
-#include "consumers/deploy/parallel.h"
+#include "consumers/deploy/deploy.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -16,10 +16,51 @@
 #include <unistd.h>
 
 #include "consumers/cli/subprocess.h"
-#include "consumers/deploy/parallel-words.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
+
+/* ---- why a host could not be reached, in words that say what to do ---- */
+
+/* What ssh says, in the order in which it is looked for, and what helps. */
+static const struct {
+	const char *said;
+	const char *advice;
+} advices[] = {
+	{"HOST IDENTIFICATION HAS CHANGED",
+	 "wrong host key: it is not the one that your known_hosts has. If the host was installed "
+	 "anew, forget the old one (ssh-keygen -R HOST); else somebody may stand in between"},
+	{"Host key verification failed",
+	 "its host key is not known: log in once by hand (ssh HOST) and compare it"},
+	{"Permission denied", "it does not let us in: is your key there (ssh-copy-id HOST) and in "
+			      "your agent (ssh-add)?"},
+	{"Could not resolve hostname",
+	 "no such host; say in cluster.map which it is: deploy ssh { host NAME; }"},
+	{"timed out", "nobody answers there"},
+	{"No route to host", "there is no way to it"},
+	{"Connection refused", "no sshd listens there; another port: deploy ssh { port N; }"},
+	{"eval: not found", "it has no usable /bin/sh"},
+	{"head: not found", "it has no head(1); install coreutils there"},
+	{"sha256sum: not found", "it has no sha256sum(1); install coreutils there"},
+};
+
+/* What of @said, which ssh or the host's shell has written on stderr, tells why; @otherwise when
+ * nothing does. The caller's to free. */
+static char *said_words(const struct target *post, const char *said, const char *otherwise)
+{
+	char *copy = memory_copy(said), *line = subprocess_last_line(copy), *text = NULL;
+
+	for (size_t i = 0; !text && i < sizeof(advices) / sizeof(advices[0]); i++)
+		if (strstr(said, advices[i].said))
+			text = memory_format("%s (ssh to %s: %s)", advices[i].advice, post->host,
+					     line);
+	if (!text && line)
+		text = memory_format("%s: %s", otherwise, line);
+	free(copy);
+	return text ? text : memory_copy(otherwise);
+}
+
+/* ---- talks ---- */
 
 /* What a host may take between two lines: it waits 30 s for agents, and 15 s for their end. */
 #define PATIENCE_S 60
@@ -92,7 +133,7 @@ static void talk_end(struct talk *t, enum target_result result, const char *text
 /* It said nothing of how it ended: what ssh says tells why. */
 static void talk_broken(struct talk *t, const char *otherwise)
 {
-	char *text = parallel_words(t->post, t->said, otherwise);
+	char *text = said_words(t->post, t->said, otherwise);
 
 	talk_end(t, TARGET_FAILED, text);
 	free(text);

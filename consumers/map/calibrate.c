@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures what the parts of a wave cost: CPU time, not time that passes, since others run here. */
-#include "consumers/map/calibrate.h"
+#include "consumers/map/map.h"
 
 #include <errno.h>
 #include <openssl/evp.h>

@@ -16,7 +16,7 @@
 
 #include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
-#include "consumers/map/calibrate.h"
+#include "consumers/map/map.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/preload.h"
 #include "consumers/cli/subprocess.h"

@@ -2,6 +2,6 @@
 # What is built of this room.
 
 evspace_SOURCES += \
-	%D%/doctor.c %D%/calibrate.c %D%/calibrate.h %D%/map-change.c %D%/map-change.h \
-	%D%/map-cost.c %D%/map-cost.h %D%/map-fold.c %D%/map-fold.h %D%/map-suggest.c %D%/map.c
+	%D%/doctor.c %D%/calibrate.c %D%/map-change.c \
+	%D%/map-cost.c %D%/map.h %D%/map-fold.c %D%/map-suggest.c %D%/map.c
 EXTRA_DIST += %D%/README.md

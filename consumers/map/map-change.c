@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace map diff, apply and rollback: what another map would change, and going by it. */
-#include "consumers/map/map-change.h"
+#include "consumers/map/map.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -10,7 +10,6 @@
 
 #include "pathmap/base/hash.h"
 #include "consumers/cli/command.h"
-#include "consumers/map/map-fold.h"
 #include "consumers/cli/options.h"
 #include "pathmap/plan/difference.h"
 #include "pathmap/base/memory.h"

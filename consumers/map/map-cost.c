@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints predicted costs: what evspace map show says below each view's tree. */
-#include "consumers/map/map-cost.h"
+#include "consumers/map/map.h"
 
 #include <math.h>
 #include <stdlib.h>

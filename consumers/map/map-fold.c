@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folds the differences between two maps that are alike into lines. */
-#include "consumers/map/map-fold.h"
+#include "consumers/map/map.h"
 
 #include <stdint.h>
 #include <stdlib.h>

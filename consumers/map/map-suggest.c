@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/map/map-cost.h"
+#include "consumers/map/map.h"
 #include "pathmap/cost/suggestion.h"
 #include "pathmap/base/table.h"
 

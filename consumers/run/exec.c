@@ -9,7 +9,7 @@
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/preload.h"
-#include "consumers/run/program.h"
+#include "consumers/run/launch.h"
 #include "pathmap/model/pathmap.h"
 #include "tree/stage/stage.h"
 

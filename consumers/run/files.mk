@@ -2,7 +2,7 @@
 # What is built of this room.
 
 run_sources += \
-	%D%/claim.c %D%/claim.h %D%/elsewhere.c %D%/elsewhere.h %D%/exec.c \
-	%D%/launch.c %D%/launch.h %D%/program.c %D%/program.h %D%/run.c %D%/summary-print.c \
+	%D%/claim.c %D%/claim.h %D%/exec.c \
+	%D%/launch.c %D%/launch.h %D%/program.c %D%/run.c %D%/summary-print.c \
 	%D%/summary.c %D%/summary.h
 EXTRA_DIST += %D%/README.md

@@ -10,7 +10,6 @@
 
 #include "consumers/cli/preload.h"
 #include "consumers/cli/subprocess.h"
-#include "consumers/run/program.h"
 #include "pathmap/base/memory.h"
 
 /* How long a launcher may take to say which one it is. */

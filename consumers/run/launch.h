@@ -49,4 +49,12 @@ void launch_hosts(const struct launch *launch, struct hostlist *hosts);
 /** Why nothing can be preloaded into the program (program_complaint()). */
 char *launch_complaint(const struct launch *launch);
 
+/**
+ * Why nothing can be preloaded into @command: it is statically linked, has its MPI linked into it
+ * (libmpich.a), or gets another user's rights; of a script, that it names such a program. Returns a
+ * text for the caller to free(), or NULL: nothing speaks against it, or that cannot be told.
+ * (program.c)
+ */
+char *program_complaint(const char *command);
+
 #endif

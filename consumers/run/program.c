@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Looks into ELF files (elf(5)) and scripts before they are started. */
-#include "consumers/run/program.h"
+#include "consumers/run/launch.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -11,6 +11,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
+#include "consumers/client/client-ask.h"
 
 /* Tuples are copied out of a ring so many at a time. */
 #define CHUNK 256
@@ -337,7 +338,8 @@ bool summary_lacks_rank(const struct summary *summary, int32_t rank)
 	return ought;
 }
 
-bool summary_same_host(const char *a, const char *b)
+/* "w1" and "w1.cluster.example" are the same host to a launcher. */
+static bool same_host(const char *a, const char *b)
 {
 	size_t n = strcspn(a, "."), m = strcspn(b, ".");
 
@@ -349,11 +351,62 @@ bool summary_has_host(const struct summary *summary, const char *host)
 	char own[256] = "";
 
 	gethostname(own, sizeof(own) - 1);
-	if (summary_same_host(host, own) || !strcmp(host, "localhost") ||
-	    !strncmp(host, "127.", 4) || !strcmp(host, "::1"))
+	if (same_host(host, own) || !strcmp(host, "localhost") || !strncmp(host, "127.", 4) ||
+	    !strcmp(host, "::1"))
 		return true;
 	for (size_t i = 0; i < summary->n_processes; i++)
-		if (summary_same_host(host, summary->processes[i].host))
+		if (same_host(host, summary->processes[i].host))
 			return true;
 	return false;
+}
+
+/* ---- other hosts ---- */
+
+void elsewhere_ask(struct elsewhere *elsewhere, const char *run)
+{
+	const struct evspace_options options = {.connect = NULL};
+	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
+	Evspace__Frame ask = EVSPACE__FRAME__INIT;
+	enum evspace_failure failure;
+	char why[sizeof(((struct error *)0)->text)];
+
+	all.all = true;
+	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
+	ask.status_ask = &all;
+	elsewhere->run = run;
+	elsewhere->reply =
+		client_ask(&options, &ask, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+}
+
+void elsewhere_fini(struct elsewhere *elsewhere)
+{
+	if (elsewhere->reply)
+		evspace__frame__free_unpacked(elsewhere->reply, NULL);
+	elsewhere->reply = NULL;
+}
+
+static enum elsewhere_state status_look(const Evspace__Status *status, const char *run,
+					unsigned *processes, const char **why)
+{
+	if (status->why) {
+		*why = status->text;
+		return ELSEWHERE_SILENT;
+	}
+	for (size_t i = 0; i < status->n_runs; i++)
+		if (strcmp(status->runs[i]->name, run) == 0)
+			*processes += status->runs[i]->processes;
+	return ELSEWHERE_HELD;
+}
+
+enum elsewhere_state elsewhere_of(const struct elsewhere *elsewhere, const char *host,
+				  unsigned *processes, const char **why)
+{
+	const Evspace__Status *all = elsewhere->reply ? elsewhere->reply->status : NULL;
+
+	*processes = 0;
+	*why = "";
+	for (size_t i = 0; all && i < all->n_below; i++)
+		if (same_host(all->below[i]->node, host))
+			return status_look(all->below[i], elsewhere->run, processes, why);
+	return ELSEWHERE_UNKNOWN;
 }

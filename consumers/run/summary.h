@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "consumers/run/elsewhere.h"
 #include "node-agent/store/store.h"
 #include "pathmap/model/hostlist.h"
 #include "tree/scope/classes.h"
+#include "tree/wire/wire.pb-c.h"
 
 #define SUMMARY_SLOWEST 5
 #define SUMMARY_STUCK	16
@@ -71,6 +71,29 @@ void summary_init(struct summary *summary, const struct store *store, const char
 		  const struct summary_span *span);
 void summary_fini(struct summary *summary);
 
+/* ---- what the agents of other hosts hold, as the entry agent hears it from them ---- */
+
+/** Their answers; zeroes: nobody was asked. */
+struct elsewhere {
+	Evspace__Frame *reply; /* NULL: there is no agent here, or it is no entry */
+	const char *run;
+};
+
+/** Of one host. */
+enum elsewhere_state {
+	ELSEWHERE_UNKNOWN, /* it is not on the map, or there is none */
+	ELSEWHERE_SILENT,  /* its agent has not answered */
+	ELSEWHERE_HELD,	   /* its agent holds so many processes, or none */
+};
+
+/** Ask the agent of this host for all hosts of its map. elsewhere_fini() frees. @run is kept. */
+void elsewhere_ask(struct elsewhere *elsewhere, const char *run);
+void elsewhere_fini(struct elsewhere *elsewhere);
+
+/** What is known of @host; *@processes that it holds, *@why it is silent (not NULL then). */
+enum elsewhere_state elsewhere_of(const struct elsewhere *elsewhere, const char *host,
+				  unsigned *processes, const char **why);
+
 /** What only the one who started the program knows. */
 struct summary_about {
 	const char *run, *base;
@@ -106,9 +129,6 @@ const struct summary_process *summary_died_first(const struct summary *summary);
 
 /** Is a process of this rank missing: is there a world so large, and none of the rank in any? */
 bool summary_lacks_rank(const struct summary *summary, int32_t rank);
-
-/** "w1" and "w1.cluster.example" are the same host to a launcher. */
-bool summary_same_host(const char *a, const char *b);
 
 /** Is @host (as a launcher names it) one that processes of the summary are on, or this host? */
 bool summary_has_host(const struct summary *summary, const char *host);

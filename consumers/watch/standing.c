@@ -303,7 +303,7 @@ int standing_take(struct standing *s, const char *command, const struct common *
 			take_selected(s, command, common, client, last);
 		return -1;
 	}
-	if (!ended && common->look.wait && last && w->elements == 0)
+	if (!ended && common->look.wait && last && w->elements == 0 && w->unreadable == 0)
 		return standing_none(command, common);
 	if (!ended && common->look.wait)
 		say_waiting(s, command, wanted);
