@@ -23,5 +23,5 @@ dist_examples_paper_DATA = \
 	pathmap/examples/paper/mapping.map
 libpathmap_la_SOURCES += \
 	pathmap/pathmap.c pathmap/texts.c \
-	pathmap/texts.h pathmap/texts-hide.c
+	pathmap/texts.h
 EXTRA_DIST += %D%/README.md

@@ -8,7 +8,7 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pathmap.h"
-#include "pathmap/grammar/revision.h"
+#include "pathmap/grammar/statement.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 #include "tree/stage/stage.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "node-agent/segment/element-writer.h"
-#include "node-agent/segment/segment-label.h"
+#include "node-agent/segment/segment-table.h"
 #include "tests/tap.h"
 
 struct fixture fixture;

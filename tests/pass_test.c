@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "node-agent/control/session.h"
-#include "node-agent/control/superior.h"
+#include "node-agent/control/rights.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/lineage.h"
 #include "tests/maps.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests segments: what is written is read, reserves, refusals, writers that are killed. */
 #include "node-agent/segment/element-writer.h"
-#include "node-agent/source/row-comm.h"
-#include "node-agent/segment/segment-comm.h"
+#include "node-agent/source/row-names.h"
+#include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment.h"
 #include "node-agent/segment/segment-read.h"
 

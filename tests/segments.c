@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "node-agent/segment/element-writer.h"
-#include "node-agent/segment/segment-comm.h"
+#include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-read.h"
 #include "tests/tap.h"
 

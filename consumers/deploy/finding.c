@@ -12,7 +12,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/plan/plan.h"
-#include "pathmap/grammar/revision.h"
+#include "pathmap/grammar/statement.h"
 #include "pathmap/base/utf8.h"
 #include "tree/stage/stage.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Begins commands for those who may give them, and tells the audit what came of each. */
+/* Begins commands for those who may give them, tells the audit what came of each, and discards what
+ * elements of this host hold. */
 #include "node-agent/control/commanded.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "node-agent/control/audit.h"
-#include "node-agent/control/discard.h"
 #include "pathmap/base/folder-base.h"
 #include "node-agent/control/rights.h"
 #include "node-agent/control/session.h"
@@ -16,6 +18,127 @@
 #include "pathmap/plan/plan.h"
 #include "tree/scope/fanout-command.h"
 #include "tree/wire/wire-place.h"
+#include "node-agent/source/label.h"
+#include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-read.h"
+
+/* A discarding on its way through the elements of a process. */
+struct discarding {
+	const struct source_host *here;
+	const Evspace__SwitchAsk *ask;
+	const struct plan_place *place;
+	const struct store_segment *s;
+	struct segment_mark *marks;
+	uint32_t at, n; /* the element that it is at, of how many */
+	struct segment_element element;
+	bool complete;
+	uint64_t discarded;
+};
+
+/* Copy the entry of the element, if it is complete. */
+static int discard_look(void *arg)
+{
+	struct discarding *d = arg;
+	const struct segment_element *entry = segment_element(&d->s->segment, d->at);
+
+	d->n = segment_elements_readable(&d->s->segment);
+	d->complete = entry != NULL;
+	if (entry)
+		memcpy(&d->element, entry, sizeof(d->element));
+	return 0;
+}
+
+static int discard_mark(void *arg)
+{
+	struct discarding *d = arg;
+
+	d->discarded = segment_discard(&d->s->segment, d->marks, d->at);
+	return 0;
+}
+
+static bool discard_selects_name(const Evspace__SwitchAsk *a, const char *name)
+{
+	return source_selects(a->select, a->n_select, name) &&
+	       (a->n_within == 0 || source_selects(a->within, a->n_within, name));
+}
+
+/* Does the command mean the element? As a source names it; remote ones are discarded where they are
+ * read. */
+static bool discard_selects(const struct discarding *d)
+{
+	const Evspace__SwitchAsk *a = d->ask;
+	char name[NAME_BYTES];
+
+	return !source_remote(d->here, &d->element) &&
+	       label_name(name, d->place, d->s, &d->element, d->here->sites) == 0 &&
+	       discard_selects_name(a, name);
+}
+
+/* Returns 0, or -1 with errno when the process's segment cannot be read or written. */
+static int discard_process(struct discarding *d, Evspace__Host *host)
+{
+	bool any = false;
+
+	for (d->at = 0, d->n = 1; d->at < d->n; d->at++) {
+		if (segment_guarded(discard_look, d) < 0)
+			return -1;
+		if (!d->complete || d->element.thread == SEGMENT_NO_THREAD || !discard_selects(d))
+			continue;
+		if (segment_guarded(discard_mark, d) < 0)
+			return -1;
+		any = true;
+		host->changed++;
+		host->discarded += d->discarded;
+	}
+	host->processes += any;
+	return 0;
+}
+
+/* Mirrors that this node holds of the run. */
+static void discard_mirrors(const struct discarding *d, const char *run, Evspace__Host *host)
+{
+	struct store_mirror *s;
+	char name[2 * NAME_BYTES];
+	bool any = false;
+
+	TAILQ_FOREACH (s, &d->here->store->mirrors, link) {
+		if (strcmp(s->mirror.origin.run, run) != 0 ||
+		    strcmp(s->mirror.holder, d->here->node) != 0)
+			continue;
+		mirror_name(&s->mirror, d->here->map, name, sizeof(name));
+		if (!discard_selects_name(d->ask, name))
+			continue;
+		host->changed++;
+		host->discarded += mirror_discard(&s->mirror);
+		any = true;
+	}
+	host->processes += any;
+}
+
+/*
+ * Mark the elements that @ask selects below the leaf @place: what they hold now is discarded, for
+ * all readers. Says in @host how many processes and elements (`changed`) there were, and how many
+ * tuples. The run is @said's, which is told why something cannot be.
+ */
+static void discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+			  const struct plan_place *place, Evspace__Host *host,
+			  struct fanout_command_said *said)
+{
+	struct discarding d = {.here = here, .ask = ask, .place = place};
+
+	TAILQ_FOREACH (d.s, &here->store->segments, link) {
+		if (strcmp(d.s->run, said->run) != 0 || !source_holds(here, place, d.s))
+			continue;
+		d.marks = segment_marks_map(&d.s->segment);
+		if (!d.marks || discard_process(&d, host) < 0)
+			snprintf(said->why, sizeof(said->why),
+				 "%s (pid %d): nothing can be discarded: %s", d.s->name,
+				 (int)d.s->pid, strerror(errno));
+		segment_marks_unmap(&d.s->segment, d.marks);
+	}
+	discard_mirrors(&d, said->run, host);
+	sites_rest(here->sites);
+}
 
 struct commanded {
 	struct underway underway; /* first */

@@ -2,10 +2,10 @@
 # What is built of this room.
 
 libagent_la_SOURCES += \
-	%D%/uncollected.c %D%/uncollected.h %D%/audit.c %D%/audit.h %D%/commanded.c %D%/commanded.h %D%/discard.c %D%/discard.h \
+	%D%/uncollected.c %D%/uncollected.h %D%/audit.c %D%/audit.h %D%/commanded.c %D%/commanded.h \
 	%D%/opened.c %D%/opened.h %D%/remap.c %D%/remap.h \
 	%D%/report.c %D%/report.h %D%/process-table.c %D%/process-table.h %D%/rights.c %D%/rights.h \
 	%D%/search.c %D%/search.h %D%/session.c %D%/session.h \
-	%D%/superior.c %D%/superior.h %D%/survey.c %D%/survey.h %D%/switch.c %D%/switch.h \
+	%D%/survey.c %D%/survey.h %D%/switch.c %D%/switch.h \
 	%D%/underway.c %D%/underway.h
 EXTRA_DIST += %D%/README.md

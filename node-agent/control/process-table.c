@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node-agent/source/row-comm.h"
-#include "node-agent/segment/segment-label.h"
+#include "node-agent/source/row-names.h"
+#include "node-agent/segment/segment-table.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/names-comm.h"
 #include "tree/wire/dictionary.h"

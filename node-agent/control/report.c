@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "node-agent/control/uncollected.h"
-#include "node-agent/remote/remote-report.h"
+#include "node-agent/remote/fetch.h"
 #include "node-agent/control/process-table.h"
 #include "node-agent/control/rights.h"
 #include "node-agent/segment/segment-read.h"

@@ -15,7 +15,6 @@
 #include "node-agent/control/report.h"
 #include "node-agent/control/search.h"
 #include "node-agent/store/store-run.h"
-#include "node-agent/control/superior.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/plan/plan.h"

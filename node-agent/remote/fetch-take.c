@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds, or makes, the mirror of each element by its name, and appends the runs of a wave. */
-#include "node-agent/remote/fetch-take.h"
+#include "node-agent/remote/fetch.h"
 
 #include <errno.h>
 #include <stdio.h>

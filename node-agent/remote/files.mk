@@ -2,6 +2,5 @@
 # What is built of this room.
 
 libagent_la_SOURCES += \
-	%D%/fetch-take.c %D%/fetch-take.h %D%/fetch.c %D%/fetch.h \
-	%D%/remote-report.c %D%/remote-report.h
+	%D%/fetch-take.c %D%/fetch.c %D%/fetch.h
 EXTRA_DIST += %D%/README.md

@@ -38,7 +38,7 @@ struct segment_user {
 	_Atomic uint64_t depth;	    /* regions that are open */
 	_Atomic uint64_t iteration; /* 1 + the number of the last one that is done, 0: none */
 	_Atomic uint64_t iterated;  /* when */
-	_Atomic uint64_t phase;	    /* label (segment-label.h), 0: none */
+	_Atomic uint64_t phase;	    /* label (segment-table.h), 0: none */
 	_Atomic uint64_t phase_since;
 	uint64_t spare[3];
 	struct {

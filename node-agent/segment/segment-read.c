@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading segments that others write: everything is checked, and a vanishing file is survived. */
-#include "node-agent/segment/segment.h"
 #include "node-agent/segment/segment-read.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "node-agent/segment/segment.h"
 #include "node-agent/segment/segment-file.h"
-#include "node-agent/segment/segment-label.h"
+#include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-mark.h"
-#include "node-agent/segment/segment-module.h"
 #include "tree/data/process.h"
+#include "tree/data/op-table.h"
 
 /** How often a reader tries again when a state line changes under it. */
 #define STATE_TRIES 4
@@ -463,4 +464,31 @@ const char *segment_notes(uint32_t note, const char *removed, char *buf, size_t 
 			used += (size_t)snprintf(buf + used, n - used, ": %s", removed);
 	}
 	return buf;
+}
+
+/* The words of a region or phase are stored one by one: what changes under us is another time's. */
+int segment_region(const struct segment_thread *thread, struct tuple *out)
+{
+	const struct segment_user *user = &thread->user;
+	uint64_t depth = atomic_load_explicit(&user->depth, memory_order_acquire), label, since;
+	bool in_region = depth > 0 && depth <= SEGMENT_REGIONS;
+	const _Atomic uint64_t *words = in_region ? &user->regions[depth - 1].label : &user->phase;
+
+	label = atomic_load_explicit(words, memory_order_relaxed);
+	since = atomic_load_explicit(in_region ? &user->regions[depth - 1].since
+					       : &user->phase_since,
+				     memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	if (!label || !since || depth > SEGMENT_REGIONS ||
+	    atomic_load_explicit(&user->depth, memory_order_relaxed) != depth ||
+	    atomic_load_explicit(words, memory_order_relaxed) != label)
+		return 0;
+	*out = (struct tuple){
+		.start = since,
+		.peer = TUPLE_NO_PEER,
+		.seq_or_tag = (uint32_t)label,
+		.op = in_region ? OP_EVSPACE_REGION : OP_EVSPACE_PHASE,
+		.flags = TUPLE_RUNNING | TUPLE_REGION,
+	};
+	return 1;
 }

@@ -54,4 +54,11 @@ int segment_alive(const struct segment *s);
  * Returns @buf. */
 const char *segment_notes(uint32_t note, const char *removed, char *buf, size_t n);
 
+/**
+ * The innermost region that a thread has open, else its phase (evspace.h), as a tuple since when it
+ * has, with flags TUPLE_RUNNING and TUPLE_REGION and its label as number. Returns 1, or 0 when
+ * there is none, it changes just now, or nobody knows since when (its mode had no clock).
+ */
+int segment_region(const struct segment_thread *thread, struct tuple *out);
+
 #endif

@@ -17,9 +17,8 @@
 #include "node-agent/segment/folder.h"
 #include "node-agent/segment/segment-class.h"
 #include "node-agent/segment/segment-file.h"
-#include "node-agent/segment/segment-label.h"
+#include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-mark.h"
-#include "node-agent/segment/segment-module.h"
 #include "node-agent/segment/segment-room.h"
 #include "tree/data/process.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Walks the class tables of processes once a wave, and gives each thread's counts a name. */
-#include "node-agent/source/counter.h"
+#include "node-agent/source/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/label.h"
-#include "node-agent/source/row-label.h"
+#include "node-agent/source/row-names.h"
 #include "node-agent/segment/segment-class.h"
 #include "node-agent/store/store-run.h"
 #include "pathmap/base/memory.h"

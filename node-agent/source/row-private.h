@@ -3,8 +3,7 @@
 #ifndef EVSPACE_ROW_PRIVATE_H
 #define EVSPACE_ROW_PRIVATE_H
 
-#include "node-agent/source/row-comm.h"
-#include "node-agent/source/row-label.h"
+#include "node-agent/source/row-names.h"
 #include "node-agent/source/row.h"
 
 /** Room for a process's name: that in the store, its pid and end. */
@@ -107,7 +106,7 @@ void rows_lose(struct rows *r, struct follow *f);
 bool rows_have_all(const struct rows *r, const struct store_segment *s);
 
 /** Rows of the mirrors that this node holds of the run; those that went have nothing to be read.
- * (row-mirror.c) */
+ * (row-fetch.c) */
 void rows_take_mirrors(struct rows *r);
 
 /** How many of them there are. */

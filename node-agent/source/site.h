@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "node-agent/segment/segment-module.h"
+#include "node-agent/segment/segment-table.h"
 
 /** The longest text of a site, with its zero. */
 #define SITE_TEXT 128

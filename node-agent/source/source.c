@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/source/counter.h"
 #include "node-agent/store/cursor.h"
 #include "node-agent/source/row.h"
-#include "node-agent/segment/segment-region.h"
 #include "node-agent/segment/segment-read.h"
 #include "tree/data/op-table.h"
 

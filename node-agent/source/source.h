@@ -98,4 +98,14 @@ const char *source_remote(const struct source_host *host, const struct segment_e
 /** Does one of the @n patterns match the element name @name? */
 bool source_selects(char *const *patterns, size_t n, const char *name);
 
+/**
+ * A source for @place as source_new() makes them: a run of RUN_COUNTS for each thread and channel
+ * that has counted something, named like the element that the thread has for the channel.
+ */
+struct stage *counter_new(const struct source_host *host, const Evspace__Open *open,
+			  const struct plan_place *place, struct names *names, struct error *e);
+
+/** Go by @place from now on, of the same node; it outlives the stage. */
+void counter_replace(struct stage *stage, const struct plan_place *place);
+
 #endif

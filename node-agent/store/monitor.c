@@ -12,7 +12,7 @@
 
 #include "node-agent/segment/element-writer.h"
 #include "node-agent/segment/segment-class.h"
-#include "node-agent/segment/segment-label.h"
+#include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock-host.h"

@@ -3,6 +3,5 @@
 
 libpathmap_la_SOURCES += \
 	%D%/directive.c %D%/directive.h %D%/mapfile.c %D%/mapfile.h \
-	%D%/revision.c %D%/revision.h \
 	%D%/statement.c %D%/statement.h
 EXTRA_DIST += %D%/README.md

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The grammar of map files: statements `word ... ;` or `word ... { statements }`, `#` comments. */
+/* The grammar of map files: statements `word ... ;` or `word ... { statements }`, `#` comments; and
+ * revisions, the text of a map file with some statements replaced, all else as it was. */
 #ifndef EVSPACE_STATEMENT_H
 #define EVSPACE_STATEMENT_H
 
@@ -7,30 +8,6 @@
 #include <stddef.h>
 
 #include "pathmap/grammar/mapfile.h"
-
-enum token_kind { TOKEN_WORD, TOKEN_STRING, TOKEN_SEMICOLON, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_END };
-
-/** One token; of words and strings @text (not terminated) is in the source, without quotes. */
-struct token {
-	enum token_kind kind;
-	size_t offset;
-	const char *text;
-	size_t length;
-	bool first_in_line;
-};
-
-/** Where reading is. Set @source and @diagnostics, zero the rest. */
-struct lexer {
-	const struct mapfile *source;
-	struct diagnostics *diagnostics;
-	size_t offset;
-};
-
-/**
- * The next token; TOKEN_END at the end, again and again. A string that its line does not close is
- * complained of and ends with the line.
- */
-struct token lexer_next(struct lexer *lexer);
 
 /** How deep blocks may be in one another. */
 #define STATEMENT_DEPTH 16
@@ -74,5 +51,18 @@ size_t statements_read(const struct mapfile *source, const struct keywords *keyw
 
 /** Free @n statements and what they hold. */
 void statements_free(struct statement *statements, size_t n);
+
+/**
+ * @text, which is right, with its statements `KEYWORD ...;` that stand in @depth blocks replaced:
+ * the first by @by, others by nothing; where there is none @by comes at the end (@depth 0) or
+ * nowhere. The caller's to free().
+ */
+char *revision_replace(const char *text, unsigned depth, const char *keyword, const char *by);
+
+/**
+ * @text with @head before it, in place of an earlier head: a block of comments that begins with the
+ * same 20 characters and ends with an empty line, as @head has to. The caller's to free().
+ */
+char *revision_head(const char *text, const char *head);
 
 #endif

@@ -7,9 +7,8 @@
 #include <sys/stat.h>
 
 #include "node-agent/segment/element-writer.h"
-#include "node-agent/segment/segment-label.h"
+#include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-mark.h"
-#include "node-agent/segment/segment-module.h"
 #include "tests/bench/collect-case.h"
 #include "tests/bench/collect-path.h"
 

@@ -165,14 +165,13 @@ tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
 		node-agent/store/cursor.c node-agent/store/cursor-file.c \
 		node-agent/segment/element.c node-agent/source/accounting.c \
 		node-agent/segment/folder.c node-agent/source/label.c node-agent/store/mirror.c \
-		node-agent/store/proc.c node-agent/source/row.c node-agent/source/row-comm.c \
+		node-agent/store/proc.c node-agent/source/row.c node-agent/source/row-names.c \
 		node-agent/source/row-fetch.c node-agent/source/row-gone.c \
-		node-agent/source/row-label.c node-agent/source/row-mirror.c \
 		node-agent/source/row-take.c node-agent/segment/segment-class.c \
-		node-agent/segment/segment-comm.c node-agent/segment/segment-file.c \
-		node-agent/segment/segment-label.c node-agent/segment/segment-mark.c \
-		node-agent/segment/segment-module.c node-agent/segment/segment-read.c \
-		node-agent/segment/segment-region.c node-agent/segment/segment-room.c \
+		node-agent/segment/segment-file.c \
+		node-agent/segment/segment-table.c node-agent/segment/segment-mark.c \
+		node-agent/segment/segment-read.c \
+		node-agent/segment/segment-room.c \
 		node-agent/segment/segment.c node-agent/store/shelf.c node-agent/source/source.c \
 		node-agent/source/source-host.c node-agent/store/store-segment.c \
 		node-agent/control/switch.c tree/scope/classes.c tree/link/rate-limit.c \

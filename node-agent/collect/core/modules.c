@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node-agent/segment/segment-module.h"
+#include "node-agent/segment/segment-table.h"
 
 static uint32_t round_up(uint32_t n)
 {

@@ -3,7 +3,7 @@
 #include "node-agent/collect/core/user.h"
 
 #include "node-agent/collect/core/collect.h"
-#include "node-agent/segment/segment-label.h"
+#include "node-agent/segment/segment-table.h"
 #include "tree/data/op-table.h"
 
 #ifndef EVSPACE_DOOR

@@ -10,7 +10,7 @@
 #include "node-agent/collect/core/collect-class.h"
 #include "node-agent/collect/mpi/mpi-library.h"
 #include "node-agent/collect/mpi/mpi-table.h"
-#include "node-agent/segment/segment-comm.h"
+#include "node-agent/segment/segment-table.h"
 
 #define COMM_BITS 7
 #define COMMS	  (MPI_TABLE_WAYS << COMM_BITS)

@@ -3,7 +3,7 @@
 #include "node-agent/collect/pvm/pvm-group.h"
 
 #include "node-agent/collect/core/collect-class.h"
-#include "node-agent/segment/segment-comm.h"
+#include "node-agent/segment/segment-table.h"
 
 #define GROUPS 256u
 
