@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the client's accounts: spans against a model, numbers, parts that come twice or mixed. */
 #include "consumers/client/delivery.h"
+#include "consumers/client/intervals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,28 @@ static void interval_set_are_sets(void)
 	}
 	CU_ASSERT_TRUE(same);
 	interval_set_fini(&s);
+}
+
+static void interval_sets_are_texts(void)
+{
+	static const struct {
+		const char *read, *written;
+	} cases[] = {
+		{"", ""},      {"7", "7"},	   {"0-3,7", "0-3,7"}, {"0,1,2-4,6-7", "0-4,6-7"},
+		{"1-,4", "4"}, {"5-3,9", "9"},	   {"3,x", "3"},       {"all", ""},
+		{"8,2", "8"},  {"0-3,2-5", "0-3"}, {"-4", ""},	       {"18446744073709551615", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct interval_set s = {0};
+		char *text;
+
+		interval_set_read(&s, cases[i].read);
+		text = interval_set_text(&s);
+		CU_ASSERT_STRING_EQUAL(text, cases[i].written);
+		free(text);
+		interval_set_fini(&s);
+	}
 }
 
 /* ---- numbers ---- */
@@ -421,6 +444,7 @@ int main(void)
 {
 	static CU_TestInfo numbers[] = {
 		{"spans are sets", interval_set_are_sets},
+		{"spans are texts, and are read again", interval_sets_are_texts},
 		{"numbers count once", numbers_count_once},
 		{"numbers in any order", numbers_in_any_order},
 		CU_TEST_INFO_NULL,

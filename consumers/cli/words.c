@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "consumers/cli/unit.h"
+#include "pathmap/base/interval.h"
 #include "pathmap/base/plural.h"
 #include "tree/data/op-table.h"
 #include "tree/data/op.h"
@@ -58,18 +59,22 @@ void words_add_missing(char buf[WORDS_TEXT], const struct evspace_missing *m)
 
 void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n)
 {
-	size_t ranges = 0, i = 0, end;
+	struct interval_set set = {0};
 
 	words_add(buf, "%s%s ", n && process_is_task(ranks[0]) ? "task" : "rank", plural(n, "s"));
-	for (; i < n && ranges < RANGES; i = end, ranges++) {
-		for (end = i + 1; end < n && ranks[end] == ranks[end - 1] + 1; end++)
-			;
-		add_number(buf, i ? ", " : "", ranks[i]);
-		if (end - i > 1)
-			add_number(buf, end - i == 2 ? ", " : "-", ranks[end - 1]);
+	for (size_t i = 0; i < n; i++)
+		interval_set_add(&set, (uint64_t)ranks[i], (uint64_t)ranks[i] + 1);
+	for (size_t i = 0; i < set.n && i < RANGES; i++) {
+		size_t some = (size_t)(set.items[i].to - set.items[i].from);
+
+		add_number(buf, i ? ", " : "", (int32_t)set.items[i].from);
+		if (some > 1)
+			add_number(buf, some == 2 ? ", " : "-", (int32_t)set.items[i].to - 1);
+		n -= some;
 	}
-	if (i < n)
-		words_add(buf, " and %zu more", n - i);
+	if (n > 0)
+		words_add(buf, " and %zu more", n);
+	interval_set_fini(&set);
 }
 
 static void add_message(char *buf, const struct words_about *a)

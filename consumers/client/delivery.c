@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/client/intervals.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/names.h"
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "consumers/client/intervals.h"
+#include "pathmap/base/interval.h"
 #include "pathmap/plan/plan.h"
 #include "tree/data/batch.h"
 #include "tree/wire/wire.h"

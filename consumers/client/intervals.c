@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pathmap/base/hash.h"
+#include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 
 /* Gaps that are remembered one by one in each element; a source that makes more is out of its mind,
@@ -25,96 +26,6 @@ struct intervals {
 	struct element *elements;
 	struct element *last; /* that was taken: the next one is the same, mostly */
 };
-
-/* ---- spans ---- */
-
-void interval_set_fini(struct interval_set *s)
-{
-	free(s->items);
-	*s = (struct interval_set){0};
-}
-
-/* The first span that ends at @number or behind it. */
-static size_t interval_set_find(const struct interval_set *s, uint64_t number)
-{
-	size_t low = 0, high = s->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->items[middle].to < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Replace @n spans at @at by @with_n others. */
-static void interval_set_replace(struct interval_set *s, size_t at, size_t n,
-				 const struct interval *with, size_t with_n)
-{
-	if (s->n - n + with_n > s->room) {
-		s->room = s->room ? 2 * s->room : 4;
-		s->items = reallocarray(s->items, s->room, sizeof(*s->items));
-		if (!s->items)
-			abort();
-	}
-	if (s->n - at - n > 0)
-		memmove(s->items + at + with_n, s->items + at + n,
-			(s->n - at - n) * sizeof(*s->items));
-	for (size_t i = 0; i < with_n; i++)
-		s->items[at + i] = with[i];
-	s->n = s->n - n + with_n;
-}
-
-void interval_set_add(struct interval_set *s, uint64_t from, uint64_t to)
-{
-	size_t at = interval_set_find(s, from), end = at;
-	struct interval whole = {from, to};
-
-	if (from >= to)
-		return;
-	while (end < s->n && s->items[end].from <= to) {
-		whole.from = s->items[end].from < whole.from ? s->items[end].from : whole.from;
-		whole.to = s->items[end].to > whole.to ? s->items[end].to : whole.to;
-		end++;
-	}
-	interval_set_replace(s, at, end - at, &whole, 1);
-}
-
-uint64_t interval_set_remove(struct interval_set *s, uint64_t from, uint64_t to)
-{
-	size_t at = interval_set_find(s, from + 1), end = at, n = 0;
-	struct interval rest[2];
-	uint64_t removed = 0;
-
-	if (from >= to)
-		return 0;
-	for (; end < s->n && s->items[end].from < to; end++) {
-		struct interval *old = &s->items[end];
-		uint64_t low = old->from > from ? old->from : from;
-		uint64_t high = old->to < to ? old->to : to;
-
-		removed += high - low;
-		if (old->from < low)
-			rest[n++] = (struct interval){old->from, low};
-		if (high < old->to)
-			rest[n++] = (struct interval){high, old->to};
-	}
-	if (end > at)
-		interval_set_replace(s, at, end - at, rest, n);
-	return removed;
-}
-
-bool interval_set_have(const struct interval_set *s, uint64_t number)
-{
-	size_t at = interval_set_find(s, number + 1);
-
-	return at < s->n && s->items[at].from <= number;
-}
-
-/* ---- elements ---- */
 
 struct intervals *intervals_new(void)
 {

@@ -5,32 +5,9 @@
 #define EVSPACE_INTERVALS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "tree/data/batch.h"
-
-/** A run of numbers: [from, to). */
-struct interval {
-	uint64_t from, to;
-};
-
-/** Spans in order, none touching the next. Plain data, usable when zeroed. */
-struct interval_set {
-	struct interval *items;
-	size_t n, room;
-};
-
-void interval_set_fini(struct interval_set *spans);
-
-/** Put [from, to) in; what is there already is fine. */
-void interval_set_add(struct interval_set *spans, uint64_t from, uint64_t to);
-
-/** Take [from, to) out. Returns how many of these numbers were there. */
-uint64_t interval_set_remove(struct interval_set *spans, uint64_t from, uint64_t to);
-
-/** Is @number there? */
-bool interval_set_have(const struct interval_set *spans, uint64_t number);
 
 /** The numbers of all elements, by their name ids. */
 struct intervals;

@@ -10,6 +10,7 @@
 #include "consumers/deploy/discover.h"
 #include "consumers/cli/subprocess.h"
 #include "pathmap/model/hostlist.h"
+#include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
 
@@ -90,17 +91,11 @@ static char *text_nameless(const char *text, struct error *e)
 /* How many numbers are in "0-3,8". */
 static unsigned count_of(const char *list)
 {
-	unsigned n = 0, first, last;
+	struct interval next;
+	unsigned n = 0;
 
-	while (isdigit((unsigned char)*list)) {
-		char *end;
-
-		first = last = (unsigned)strtoul(list, &end, 10);
-		if (*end == '-')
-			last = (unsigned)strtoul(end + 1, &end, 10);
-		n += last >= first ? last - first + 1 : 0;
-		list = *end == ',' ? end + 1 : end;
-	}
+	while (interval_next(&list, &next))
+		n += next.to > next.from ? (unsigned)(next.to - next.from) : 0;
 	return n;
 }
 

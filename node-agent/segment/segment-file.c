@@ -14,6 +14,7 @@
 
 #include "node-agent/segment/folder.h"
 #include "node-agent/segment/segment-layout.h"
+#include "pathmap/base/interval.h"
 
 /* Reads a small file whole, as a string. Returns its length or -1 with errno. */
 static ssize_t text_read(const char *path, char *buf, size_t n)
@@ -151,17 +152,16 @@ uint64_t segment_usage(int dir, uint64_t *quota)
 
 static void cpus_write(char *list, size_t n, const cpu_set_t *set)
 {
+	char cpus[INTERVAL_TEXT];
 	size_t used = 0;
 
-	for (int first = 0, last; first < CPU_SETSIZE; first = last + 1) {
-		last = first;
-		if (!CPU_ISSET(first, set))
+	for (unsigned from = 0, to; from < CPU_SETSIZE; from = to + 1) {
+		for (to = from; to < CPU_SETSIZE && CPU_ISSET(to, set);)
+			to++;
+		if (to == from)
 			continue;
-		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
-			last++;
-		used += (size_t)snprintf(list + used, n - used, "%s%d", used ? "," : "", first);
-		if (used < n && last > first)
-			used += (size_t)snprintf(list + used, n - used, "-%d", last);
+		used += (size_t)snprintf(list + used, n - used, "%s%s", used ? "," : "",
+					 interval_text(cpus, from, to));
 		if (used >= n) {
 			list[0] = '\0';
 			return;

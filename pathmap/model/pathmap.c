@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/parts.h"
 #include "pathmap/model/hostlist.h"
@@ -153,26 +154,15 @@ void placement_fini(struct placement *placement)
 char *placement_text(const struct placement *placement, const struct pathmap *map,
 		     const struct node *node)
 {
-	size_t end = placement->first[node->index + 1], last;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out;
+	size_t end = placement->first[node->index + 1];
+	struct interval_set ranks = {0};
+	char *text;
 
 	if (map->mapping.everywhere == node)
 		return memory_copy("all");
-	out = open_memstream(&text, &size);
-	if (out == NULL)
-		abort();
-	for (size_t i = placement->first[node->index]; i < end; i = last + 1) {
-		const char *comma = i > placement->first[node->index] ? "," : "";
-
-		last = i;
-		while (last + 1 < end && placement->ranks[last + 1] == placement->ranks[last] + 1)
-			last++;
-		fprintf(out, "%s%u", comma, placement->ranks[i]);
-		if (last > i)
-			fprintf(out, "-%u", placement->ranks[last]);
-	}
-	fclose(out);
+	for (size_t i = placement->first[node->index]; i < end; i++)
+		interval_set_add(&ranks, placement->ranks[i], placement->ranks[i] + 1);
+	text = interval_set_text(&ranks);
+	interval_set_fini(&ranks);
 	return text;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/parts.h"
 
@@ -35,21 +36,12 @@ char *holding_list(const struct pathmap *map, const char *node)
 
 bool holding_has(const char *list, unsigned rank)
 {
-	if (strcmp(list, "all") == 0)
-		return true;
-	while (*list) {
-		char *end;
-		unsigned long first = strtoul(list, &end, 10), last = first;
+	bool has = strcmp(list, "all") == 0;
+	struct interval next;
 
-		if (end == list)
-			return false;
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		if (rank >= first && rank <= last)
-			return true;
-		list = *end == ',' ? end + 1 : "";
-	}
-	return false;
+	while (!has && interval_next(&list, &next))
+		has = rank >= next.from && rank < next.to;
+	return has;
 }
 
 bool holding_other(const char *elsewhere, unsigned rank, char *node, size_t room)

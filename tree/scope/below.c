@@ -6,55 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/process.h"
-
-struct ranks {
-	unsigned long first, last;
-};
 
 /* The host of a leaf. */
 struct below_host {
 	const struct plan_place *place;
-	struct ranks *holds;
-	size_t n_holds;
+	struct interval_set holds;
 };
-
-/* ---- hosts ---- */
-
-/* As holding_has() reads it. */
-static void host_hold(struct below_host *host, const char *list)
-{
-	while (*list) {
-		struct ranks ranks;
-		char *end;
-
-		ranks.first = ranks.last = strtoul(list, &end, 10);
-		if (end == list)
-			return;
-		if (*end == '-')
-			ranks.last = strtoul(end + 1, &end, 10);
-		host->holds = memory_room(host->holds, host->n_holds, sizeof(*host->holds));
-		host->holds[host->n_holds++] = ranks;
-		list = *end == ',' ? end + 1 : "";
-	}
-}
-
-static int ranks_order(const void *a, const void *b)
-{
-	const struct ranks *left = a, *right = b;
-
-	return (left->first > right->first) - (left->first < right->first);
-}
-
-static void host_init(struct below_host *host, const struct plan_place *place)
-{
-	*host = (struct below_host){.place = place};
-	if (place->holds)
-		host_hold(host, place->holds);
-	if (host->n_holds > 1)
-		qsort(host->holds, host->n_holds, sizeof(*host->holds), ranks_order);
-}
 
 /* ---- places ---- */
 
@@ -102,8 +62,10 @@ static void below_add_hosts(struct below *below, const struct plan_place *root)
 			continue;
 		i = (size_t)(index_find(p->index, below->leaves, below->n) - below->leaves);
 		/* No two places have one index, but what came from elsewhere might. */
-		if (!below->hosts[i].place)
-			host_init(&below->hosts[i], p);
+		if (!below->hosts[i].place) {
+			below->hosts[i].place = p;
+			interval_set_read(&below->hosts[i].holds, p->holds ? p->holds : "");
+		}
 		below->nodes[below->n_nodes++] = p->node;
 		below->own &= p->own;
 	}
@@ -130,7 +92,7 @@ void below_init(struct below *below, const struct plan_place *place)
 void below_fini(struct below *below)
 {
 	for (size_t i = 0; i < below->n; i++)
-		free(below->hosts[i].holds);
+		interval_set_fini(&below->hosts[i].holds);
 	free(below->hosts);
 	free(below->nodes);
 	free(below->leaves);
@@ -187,20 +149,11 @@ bool below_spells(const struct below *below, const struct name *name)
 bool below_holds(const struct below *below, uint32_t id, int32_t number)
 {
 	const struct below_host *by = host_find(below, id);
-	size_t low = 0, high = by ? by->n_holds : 0;
 
 	if (!by || !by->place->placed || process_is_task(number) ||
 	    (by->place->holds && strcmp(by->place->holds, "all") == 0))
 		return true;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (number >= 0 && by->holds[middle].first <= (unsigned long)number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && (unsigned long)number <= by->holds[low - 1].last;
+	return number >= 0 && interval_set_have(&by->holds, (uint64_t)number);
 }
 
 /* ---- answers ---- */
