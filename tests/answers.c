@@ -71,6 +71,11 @@ static const char *text(const json_t *object, const char *key)
 	return value ? value : "";
 }
 
+static uint32_t comm(const json_t *object)
+{
+	return (uint32_t)strtoul(text(object, "comm"), NULL, 16);
+}
+
 static uint16_t flag(const json_t *object, const char *key, uint16_t bit)
 {
 	return json_is_true(json_object_get(object, key)) ? bit : 0;
@@ -83,7 +88,7 @@ static struct tuple tuple_of(const json_t *o)
 		.end = number(o, "end_ns"),
 		.bytes = number(o, "bytes"),
 		.peer = (int32_t)json_integer_value(json_object_get(o, "peer")),
-		.comm = (uint32_t)number(o, "comm"),
+		.comm = comm(o),
 		.op = op_find(text(o, "op")),
 		.flags = (uint16_t)(flag(o, "running", TUPLE_RUNNING) |
 				    flag(o, "completion", TUPLE_COMPLETION) |
@@ -186,8 +191,8 @@ static void take_record(const json_t *o)
 	if (strcmp(type, "wave") == 0) {
 		forget();
 	} else if (strcmp(type, "bin") == 0) {
-		snprintf(key, sizeof(key), "%s on %x from %" PRIu64, text(o, "op"),
-			 (unsigned)number(o, "comm"), number(o, "low"));
+		snprintf(key, sizeof(key), "%s on %x from %" PRIu64, text(o, "op"), comm(o),
+			 number(o, "low"));
 		if (strcmp(what, "durations") == 0)
 			note(VIEW, text(o, "op"), number(o, "count"), 0);
 		else

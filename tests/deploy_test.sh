@@ -77,7 +77,7 @@ comes_up() {
 
 status_shows_all() {
 	expect 0 status --json && said '7 of 7 agents are there' || return
-	[ "$(grep -c '"there":true,"why":"","version":"[0-9.]*","pid":[0-9]*,"uptime_ms":[0-9]*,"clock_ns":-\?[0-9]*,' \
+	[ "$(grep -c '"there":true,"why":null,"version":"[0-9.]*","pid":[0-9]*,"uptime_ms":[0-9]*,"clock_ns":-\?[0-9]*,' \
 		"$cluster_dir/json")" -eq 7 ] && expect 0 status && [ "$(wc -l <"$cluster_dir/json")" -eq 8 ] &&
 		grep -Eq '^/A/a1  .* 36[0-9] days$' "$cluster_dir/json"
 }

@@ -42,7 +42,7 @@ events() {
 	timeout -k 5 120 evspace events --connect "unix:$EVSPACE_DIR/agent-here.sock" --run "$run" --backlog \
 		--until-end --json "$@" >"$tap_dir/$run.json" 2>"$tap_dir/$run.said" ||
 		{ cat "$tap_dir/$run.said"; return 1; }
-	sed -n 's/^{"schema":1,"type":"tuple","name":"[^"]*\/\([^"/]*\)","op":"\([^"]*\)",.*"comm":\([0-9]*\),.*/\1 \2 \3/p' \
+	sed -n 's/^{"schema":1,"type":"tuple","name":"[^"]*\/\([^"/]*\)","op":"\([^"]*\)",.*"comm":"*\([0-9a-z]*\)"*,.*/\1 \2 \3/p' \
 		"$tap_dir/$run.json" >"$tap_dir/$run.tuples"
 }
 
@@ -123,13 +123,12 @@ ops_are_exact() {
 }
 
 comms_are_exact() {
-	local label comm known
+	local label comm
 
 	[ "$(tuples site 'collective@' | wc -l)" -gt 400 ] &&
 		[ "$(tuples site 'collective@world ' | cut -d ' ' -f 3 | sort -u | wc -l)" -eq 1 ] &&
 		tuples site 'collective@[0-9a-f]* ' | while read -r label _ comm; do
-			printf -v known 'collective@%08x' "$comm"
-			[ "$label" = "$known" ] || { echo "$label has $comm"; return 1; }
+			[ "$label" = "collective@$comm" ] || { echo "$label has $comm"; return 1; }
 		done
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/profile.h"
 #include "consumers/cli/unit.h"
 #include "pathmap/base/config.h"
@@ -300,6 +301,7 @@ void options_note_remapped(const char *command, const struct common *common,
 	fprintf(stderr, "evspace %s: from wave %llu on by map generation %llu\n", command,
 		(unsigned long long)w->number, (unsigned long long)w->remapped);
 	if (common->json)
-		printf("{\"schema\":1,\"type\":\"remapped\",\"generation\":%llu,\"wave\":%llu}\n",
-		       (unsigned long long)w->remapped, (unsigned long long)w->number);
+		json_print(json_pack("{s:s,s:o,s:o}", "type", "remapped", "generation",
+				     json_count(w->remapped), "wave", json_count(w->number)),
+			   stdout);
 }

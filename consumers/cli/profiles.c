@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace profile: shows, saves and removes profiles. */
 #include <errno.h>
-#include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/cli/json.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/profile.h"
@@ -95,17 +95,14 @@ static void profile_print(struct profile *p, const char *name)
 
 static void profile_print_json(struct profile *p, const char *name)
 {
-	json_t *o = json_pack("{s:i,s:s}", "schema", 1, "profile", name);
+	json_t *o = json_pack("{s:o}", "profile", json_text(name));
 
 	for (size_t i = 0; profile_settings[i]; i++) {
 		const char *value = *profile_setting(p, profile_settings[i]);
 
-		json_object_set_new(o, profile_settings[i],
-				    value ? json_string(value) : json_null());
+		json_object_set_new(o, profile_settings[i], json_text(value));
 	}
-	json_dumpf(o, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(o);
+	json_print(o, stdout);
 }
 
 static int profiles_show(bool json)

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
+#include "consumers/cli/json.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/unit.h"
@@ -16,8 +15,6 @@
 #include "node-agent/store/store.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
-
-#define PURGE_SCHEMA 1
 
 /* Runs that people are told by name, and that are removed between two looks at the store. */
 #define NAMES_SHOWN 10u
@@ -103,7 +100,7 @@ static void print_more(size_t n, FILE *out)
 /* Note that @run stays: @why is freed. */
 static void keep_run(struct purge *p, const char *run, char *why)
 {
-	json_array_append_new(p->kept, json_pack("{s:s,s:s}", "run", run, "why", why));
+	json_array_append_new(p->kept, json_pack("{s:o,s:s}", "run", json_text(run), "why", why));
 	if (!p->common.json && json_array_size(p->kept) <= NAMES_SHOWN)
 		fprintf(stderr, "evspace purge: %s stays: %s\n", run, why);
 	free(why);
@@ -132,7 +129,7 @@ static void purge_run(struct purge *p, const struct store_run *run, bool named)
 			memory_format("first seen ended %s ago", unit_duration(age, run->idle_ns)));
 	} else {
 		p->go[p->n_go++] = run->name;
-		json_array_append_new(p->removed, json_string(run->name));
+		json_array_append_new(p->removed, json_text(run->name));
 	}
 }
 
@@ -185,13 +182,9 @@ static void purge_print(const struct purge *p)
 	size_t i, n = json_array_size(p->removed);
 
 	if (p->common.json) {
-		json_t *object =
-			json_pack("{s:i,s:I,s:O,s:O}", "schema", PURGE_SCHEMA, "freed_bytes",
-				  (json_int_t)p->freed, "removed", p->removed, "kept", p->kept);
-
-		json_dumpf(object, stdout, JSON_COMPACT);
-		putchar('\n');
-		json_decref(object);
+		json_print(json_pack("{s:I,s:O,s:O}", "freed_bytes", (json_int_t)p->freed,
+				     "removed", p->removed, "kept", p->kept),
+			   stdout);
 		return;
 	}
 	if (p->bad_news && !n)

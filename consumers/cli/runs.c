@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
+#include "consumers/cli/json.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/unit.h"
@@ -18,7 +17,6 @@
 #include "tree/data/clock.h"
 #include "tree/data/span.h"
 
-#define RUNS_SCHEMA 1
 
 static const char runs_help[] =
 	"usage: evspace runs [options]\n"
@@ -141,13 +139,13 @@ static void print_table(const struct runs *all)
 static json_t *json_refusals(const struct runs *all, const char *run)
 {
 	const struct store_refusal *r;
-	json_t *array = json_array();
+	json_t *array = all->here ? json_array() : json_null();
 
 	if (!all->here)
 		return array;
 	TAILQ_FOREACH (r, &all->store.refusals, link)
 		if (!strcmp(r->run, run))
-			json_array_append_new(array, json_string(r->text));
+			json_array_append_new(array, json_text(r->text));
 	return array;
 }
 
@@ -155,23 +153,22 @@ static void print_json(const struct runs *all)
 {
 	for (size_t i = 0; i < all->n; i++) {
 		const struct store_run *r = &all->list[i];
-		json_t *object =
-			json_pack("{s:i,s:s,s:s,s:s,s:i,s:i,s:i,s:i}", "schema", RUNS_SCHEMA, "run",
-				  r->name, "state", state_of(r), "program", r->program, "processes",
-				  (int)r->processes, "alive", (int)r->alive, "finished",
-				  (int)r->finished, "world", (int)r->world_size);
+		json_t *object = json_pack(
+			"{s:o,s:s,s:o,s:i,s:i,s:i,s:o}", "run", json_text(r->name), "state",
+			state_of(r), "program", json_text(r->program), "processes",
+			(int)r->processes, "alive", (int)r->alive, "finished", (int)r->finished,
+			"world", r->world_size ? json_integer(r->world_size) : json_null());
 
 		json_object_update_new(
 			object,
-			json_pack("{s:I,s:i,s:I,s:I,s:I,s:I,s:o,s:b}", "events",
+			json_pack("{s:I,s:i,s:I,s:I,s:o,s:I,s:o,s:b}", "events",
 				  (json_int_t)r->events, "mirrors", (int)r->mirrors, "overflowed",
 				  (json_int_t)r->overflowed, "bytes", (json_int_t)r->bytes,
-				  "age_ns", (json_int_t)age_of(r), "idle_ns",
-				  (json_int_t)r->idle_ns, "refused", json_refusals(all, r->name),
-				  "monitors", strcmp(r->name, SPAN_RUN) == 0));
-		json_dumpf(object, stdout, JSON_COMPACT);
-		putchar('\n');
-		json_decref(object);
+				  "age_ns", r->born_real_ns ? json_count(age_of(r)) : json_null(),
+				  "idle_ns", (json_int_t)r->idle_ns, "refused",
+				  json_refusals(all, r->name), "monitors",
+				  strcmp(r->name, SPAN_RUN) == 0));
+		json_print(object, stdout);
 	}
 }
 
@@ -273,14 +270,10 @@ static void runs_miss(struct runs *r, Evspace__Status *status)
 {
 	r->partial = true;
 	fprintf(stderr, "evspace runs: %s is not there: %s\n", status->node, status->text);
-	if (r->common.json) {
-		json_t *o = json_pack("{s:i,s:s,s:s,s:s}", "schema", RUNS_SCHEMA, "type", "missing",
-				      "node", status->node, "why", status->text);
-
-		json_dumpf(o, stdout, JSON_COMPACT);
-		putchar('\n');
-		json_decref(o);
-	}
+	if (r->common.json)
+		json_print(json_pack("{s:s,s:o,s:o}", "type", "missing", "node",
+				     json_text(status->node), "why", json_text(status->text)),
+			   stdout);
 }
 
 /* What an agent has said of its runs, or that it has not. */
@@ -324,13 +317,10 @@ static int runs_folder(bool json)
 		fprintf(stderr, "evspace runs: %s\n", e.text);
 		return EXIT_BAD_NEWS;
 	}
-	if (json) {
-		printf("{\"schema\":%d,\"folder\":", RUNS_SCHEMA);
-		words_json(stdout, base);
-		puts("}");
-	} else {
+	if (json)
+		json_print(json_pack("{s:o}", "folder", json_text(base)), stdout);
+	else
 		puts(base);
-	}
 	return EXIT_FINE;
 }
 

@@ -2,12 +2,12 @@
 /* evspace status: an agent and its processes, and why something is not (fully) collected. */
 #include "config.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/tally.h"
 #include "consumers/cli/unit.h"
@@ -177,14 +177,16 @@ static void print_status(const Evspace__Status *s, bool all)
 static json_t *process_json(const Evspace__Process *p)
 {
 	return json_pack(
-		"{s:s,s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:f,s:s,s:s,s:I,s:I}", "name",
-		p->name, "pid", (int)p->pid, "run", p->run, "program", p->program, "host", p->host,
-		"state", process_state(p), "threads", (int)p->threads, "elements", (int)p->elements,
-		"events", (json_int_t)p->events, "overflowed", (json_int_t)p->overflowed, "held",
+		"{s:o,s:i,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:f,s:o,s:o,s:I,s:o}", "name",
+		json_text(p->name), "pid", (int)p->pid, "run", json_text(p->run), "program",
+		json_text(p->program), "host", json_text(p->host), "state", process_state(p),
+		"threads", (int)p->threads, "elements", (int)p->elements, "events",
+		(json_int_t)p->events, "overflowed", (json_int_t)p->overflowed, "held",
 		(json_int_t)p->held, "discarded", (json_int_t)p->discarded, "bytes",
-		(json_int_t)p->bytes, "cost_ns", (double)p->cost_ps / 1000, "notes", p->notes,
-		"not_traced", p->modes, "age_ms", (json_int_t)p->age_ms, "dead_ms",
-		(json_int_t)p->dead_ms);
+		(json_int_t)p->bytes, "cost_ns", (double)p->cost_ps / 1000, "notes",
+		json_text(p->notes), "not_traced", json_text(p->modes), "age_ns",
+		(json_int_t)p->age_ms * 1000000, "dead_ns",
+		p->dead_ms ? json_integer((json_int_t)p->dead_ms * 1000000) : json_null());
 }
 
 static json_t *classes_json(const Evspace__Status *s)
@@ -197,7 +199,7 @@ static json_t *classes_json(const Evspace__Status *s)
 
 		each = tally_json(classes);
 		json_array_foreach(each, k, object)
-			json_object_set_new(object, "run", json_string(s->classes[i]->run));
+			json_object_set_new(object, "run", json_text(s->classes[i]->run));
 		json_array_extend(array, each);
 		json_decref(each);
 		classes_free(classes);
@@ -212,22 +214,18 @@ static void print_json(const Evspace__Status *s)
 	for (size_t i = 0; i < s->n_processes; i++)
 		json_array_append_new(processes, process_json(s->processes[i]));
 	for (size_t i = 0; i < s->n_refused; i++)
-		json_array_append_new(refused, json_string(s->refused[i]));
+		json_array_append_new(refused, json_text(s->refused[i]));
 	for (size_t i = 0; i < s->n_remote; i++)
-		json_array_append_new(remote, json_string(s->remote[i]));
-	o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:i,s:b,s:o,s:o,s:o,s:o}",
-		      "schema", 1, "node", s->node, "cluster", s->cluster, "version", s->version,
-		      "entry", s->entry, "pid", (int)s->pid, "uptime_ms", (json_int_t)s->uptime_ms,
-		      "cpu_us", (json_int_t)s->cpu_us, "memory", (json_int_t)s->memory, "links",
-		      (int)s->links, "scopes", (int)s->scopes, "retention_ms",
-		      (json_int_t)s->retention_ms, "wire", (int)s->wire, "replaced",
-		      (int)s->replaced, "processes", processes, "refused", refused, "remote",
-		      remote, "classes", classes_json(s));
-	if (!o)
-		abort();
-	json_dumpf(o, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(o);
+		json_array_append_new(remote, json_text(s->remote[i]));
+	o = json_pack("{s:o,s:o,s:o,s:o,s:i,s:I,s:I,s:I,s:i,s:i,s:I,s:i,s:b,s:o,s:o,s:o,s:o}",
+		      "node", json_text(s->node), "cluster", json_text(s->cluster), "version",
+		      json_text(s->version), "entry", json_text(s->entry), "pid", (int)s->pid,
+		      "uptime_ms", (json_int_t)s->uptime_ms, "cpu_us", (json_int_t)s->cpu_us,
+		      "memory", (json_int_t)s->memory, "links", (int)s->links, "scopes",
+		      (int)s->scopes, "retention_ms", (json_int_t)s->retention_ms, "wire",
+		      (int)s->wire, "replaced", (int)s->replaced, "processes", processes, "refused",
+		      refused, "remote", remote, "classes", classes_json(s));
+	json_print(o, stdout);
 }
 
 int status_main(int argc, char **argv)

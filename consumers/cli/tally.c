@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/cli/json.h"
 #include "consumers/cli/unit.h"
 #include "consumers/cli/words.h"
 #include "node-agent/segment/segment-class.h"
@@ -125,9 +126,9 @@ json_t *tally_class_json(const struct class_sum *sum)
 {
 	char name[CLASS_TEXT];
 
-	return json_pack("{s:s,s:s,s:I,s:b,s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "class",
+	return json_pack("{s:s,s:s,s:o,s:b,s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "class",
 			 class_name(sum, name), "group", channel_name(sum->channel), "comm",
-			 (json_int_t)sum->comm, "world", (int)sum->world, "mode",
+			 json_comm(sum->comm), "world", (int)sum->world, "mode",
 			 segment_mode_name(sum->mode), "processes", (int)sum->processes, "calls",
 			 (json_int_t)sum->calls, "bytes", (json_int_t)sum->bytes, "recorded",
 			 (json_int_t)recorded(sum), "not_recorded", (json_int_t)sum->skipped,

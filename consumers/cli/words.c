@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts operations, ranks and times into words, and texts into JSON and CSV. */
+/* Puts operations, ranks and times into words, and texts into CSV. */
 #include "consumers/cli/words.h"
 
 #include <stdarg.h>
@@ -194,23 +194,6 @@ void words_clock(char *buf, size_t room, int64_t ns, int digits)
 	if (localtime_r(&second, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
 	snprintf(buf, room, "%s.%0*ld", clock, digits, rest);
-}
-
-void words_json(FILE *out, const char *text)
-{
-	putc_unlocked('"', out);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < ' ') {
-			fprintf(out, "\\u%04x", c);
-			continue;
-		}
-		if (c == '"' || c == '\\')
-			putc_unlocked('\\', out);
-		putc_unlocked(c, out);
-	}
-	putc_unlocked('"', out);
 }
 
 void words_csv(FILE *out, const char *text)

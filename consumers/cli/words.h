@@ -40,9 +40,6 @@ void words_class(char *buf, size_t room, const struct evspace_client *client, co
 /** "14:02:13.345678" of a Unix time in ns, in local time, with @digits behind the point. */
 void words_clock(char *buf, size_t room, int64_t ns, int digits);
 
-/** Write @text as a JSON string, quotes included. */
-void words_json(FILE *out, const char *text);
-
 /** Write @text as a field of comma-separated values, quoted where needed (RFC 4180). */
 void words_csv(FILE *out, const char *text);
 

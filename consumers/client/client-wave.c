@@ -257,17 +257,6 @@ static void learn(struct evspace_client *c, const Evspace__Answer *a)
 
 /* ---- answers ---- */
 
-static const char *why_text(uint32_t why)
-{
-	static const char *const texts[] = {
-		[MISSING_UNREACHABLE] = "unreachable",
-		[MISSING_LATE] = "late",
-		[MISSING_REFUSED] = "refused",
-	};
-
-	return why < sizeof(texts) / sizeof(texts[0]) && texts[why] ? texts[why] : "missing";
-}
-
 static void take_missing(const struct evspace_client *c, const Evspace__Answer *a,
 			 struct client_answer *to)
 {
@@ -282,7 +271,7 @@ static void take_missing(const struct evspace_client *c, const Evspace__Answer *
 			continue;
 		to->missing[n++] = (struct evspace_missing){
 			.leaf = leaf->name,
-			.why = why_text(a->missing[i]->why),
+			.why = wire_missing(a->missing[i]->why),
 			.since_s = (double)a->missing[i]->since_ms / 1000,
 			.reason = memory_copy(a->missing[i]->text),
 		};

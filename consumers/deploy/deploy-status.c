@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace deploy status: asks all agents of a map through its entry, and shows them side by side.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/cli/json.h"
 #include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/deploy/deploy.h"
@@ -143,15 +143,16 @@ static void print_table(const Evspace__Status *const *all, size_t n)
 
 static void print_json(const Evspace__Status *s)
 {
-	json_t *o = json_pack("{s:i,s:s,s:s,s:b,s:s}", "schema", 1, "node", s->node, "cluster",
-			      s->cluster, "there", s->why == 0, "why", s->text);
+	json_t *o =
+		json_pack("{s:o,s:o,s:b,s:o}", "node", json_text(s->node), "cluster",
+			  json_text(s->cluster), "there", s->why == 0, "why", json_text(s->text));
 	json_t *more = json_pack(
-		"{s:s,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I,s:o}", "version", s->version, "pid",
-		(json_int_t)s->pid, "uptime_ms", (json_int_t)s->uptime_ms, "clock_ns",
-		(json_int_t)s->clock_ns, "clock_error_ns", (json_int_t)s->clock_error_ns,
-		"processes", (int)s->collected, "elements", (int)s->elements, "scopes",
-		(int)s->scopes, "links", (int)s->links, "cpu_us", (json_int_t)s->cpu_us, "memory",
-		(json_int_t)s->memory, "certificate_expires_s",
+		"{s:o,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:I,s:I,s:o}", "version",
+		json_text(s->version), "pid", (json_int_t)s->pid, "uptime_ms",
+		(json_int_t)s->uptime_ms, "clock_ns", (json_int_t)s->clock_ns, "clock_error_ns",
+		(json_int_t)s->clock_error_ns, "processes", (int)s->collected, "elements",
+		(int)s->elements, "scopes", (int)s->scopes, "links", (int)s->links, "cpu_us",
+		(json_int_t)s->cpu_us, "memory", (json_int_t)s->memory, "certificate_expires_s",
 		s->certified ? json_integer(s->expires_s) : json_null());
 
 	json_t *build = json_pack("{s:i,s:b}", "wire", (int)s->wire, "replaced", (int)s->replaced);
@@ -163,10 +164,8 @@ static void print_json(const Evspace__Status *s)
 		json_object_update(o, build);
 	}
 	json_decref(build);
-	json_dumpf(o, stdout, JSON_COMPACT);
-	putchar('\n');
 	json_decref(more);
-	json_decref(o);
+	json_print(o, stdout);
 }
 
 /* Agents of several releases, and of programs that are not there any more. */

@@ -3,12 +3,12 @@
  */
 #include "consumers/deploy/deploy.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/profile.h"
 #include "consumers/cli/unit.h"
 #include "pathmap/base/config.h"
@@ -142,18 +142,15 @@ static const char *result_name(const struct target *post)
 
 static void progress_json(const struct target *post)
 {
-	json_t *o = json_pack("{s:i,s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:I,s:f}", "schema", 1, "name",
-			      post->name, "nodes", post->nodes, "engine",
-			      engine_names[post->engine], "host", post->host, "fine",
-			      target_is_fine(post), "result", result_name(post), "text", post->text,
-			      "copied", (json_int_t)post->bytes, "seconds", post->seconds);
+	json_t *o =
+		json_pack("{s:o,s:o,s:s,s:o,s:b,s:s,s:o,s:I,s:f}", "name", json_text(post->name),
+			  "nodes", json_text(post->nodes), "engine", engine_names[post->engine],
+			  "host", json_text(post->host), "fine", target_is_fine(post), "result",
+			  result_name(post), "text", json_text(post->text), "copied",
+			  (json_int_t)post->bytes, "seconds", post->seconds);
 
-	if (!o)
-		abort();
-	json_dumpf(o, stdout, JSON_COMPACT);
-	putchar('\n');
+	json_print(o, stdout);
 	fflush(stdout);
-	json_decref(o);
 }
 
 /* A line for each host as it ends. */

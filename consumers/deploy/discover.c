@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
@@ -230,9 +230,11 @@ static json_t *processes_json(const struct finding *f)
 	for (size_t i = 0; i < f->n_processes; i++) {
 		const struct finding_process *p = &f->processes[i];
 
-		json_array_append_new(list, json_pack("{ss ss ss ss sI}", "name", p->name, "node",
-						      f->nodes[p->node].name, "program", p->program,
-						      "cpus", p->cpus, "pid", (json_int_t)p->pid));
+		json_array_append_new(
+			list, json_pack("{so so so so so}", "name", json_text(p->name), "node",
+					json_text(f->nodes[p->node].name), "program",
+					json_text(p->program), "cpus", json_text(p->cpus), "pid",
+					p->pid ? json_integer(p->pid) : json_null()));
 	}
 	return list;
 }
@@ -243,16 +245,14 @@ static json_t *comms_json(const struct finding *f)
 
 	for (size_t i = 0; f->comms && i < names_comm_count(f->comms); i++) {
 		const struct name_comm *c = names_comm_at(f->comms, i);
-		json_t *members = json_array();
-		char id[16];
+		json_t *members = c->members || c->world ? json_array() : json_null();
 
-		snprintf(id, sizeof(id), "%08x", c->id);
 		for (uint32_t k = 0; k < c->size && (c->members || c->world); k++)
 			json_array_append_new(members,
 					      json_integer(c->members ? c->members[k] : (int)k));
-		json_array_append_new(list,
-				      json_pack("{ss sb sI so}", "id", id, "world", c->world,
-						"size", (json_int_t)c->size, "members", members));
+		json_array_append_new(list, json_pack("{so sb sI so}", "id", json_comm(c->id),
+						      "world", c->world, "size",
+						      (json_int_t)c->size, "members", members));
 	}
 	return list;
 }
@@ -265,21 +265,19 @@ static bool is_told(const struct finding *f, size_t file)
 
 static void print_json(const struct finding *f, char *const texts[FILES], const char *dir)
 {
-	json_t *o = json_pack("{si ss so so}", "schema", 1, "what", f->what, "processes",
+	json_t *o = json_pack("{so so so}", "what", json_text(f->what), "processes",
 			      processes_json(f), "communicators", comms_json(f));
 	json_t *nodes = json_array();
 
 	for (size_t i = 0; i < f->n_nodes; i++)
-		json_array_append_new(nodes, json_string(f->nodes[i].name));
+		json_array_append_new(nodes, json_text(f->nodes[i].name));
 	json_object_set_new(o, "nodes", nodes);
 	if (dir)
-		json_object_set_new(o, "pathmap", json_string(dir));
+		json_object_set_new(o, "pathmap", json_text(dir));
 	for (size_t i = 0; i < FILES; i++)
 		if (is_told(f, i))
 			json_object_set_new(o, file_names[i], json_string(texts[i]));
-	json_dumpf(o, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(o);
+	json_print(o, stdout);
 }
 
 /* @text as a word of sh, to be pasted; the caller's to free(). */

@@ -12,8 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
+#include "consumers/cli/json.h"
 #include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/map/map.h"
@@ -30,8 +29,6 @@
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
 #include "tree/link/tls.h"
-
-#define DOCTOR_SCHEMA 1
 
 /* Below these, something will be refused sooner or later. */
 #define SPACE_LEAST	  (64u << 20)
@@ -334,14 +331,12 @@ static void finding_print(const struct doctor *doctor, const char *name,
 			  const struct doctor_finding *f)
 {
 	if (doctor->common.json) {
-		json_t *object = json_pack("{si ss ss ss}", "schema", DOCTOR_SCHEMA, "check", name,
-					   "state", states[f->state], "text", f->text.text);
+		json_t *object = json_pack("{ss ss so}", "check", name, "state", states[f->state],
+					   "text", json_text(f->text.text));
 
 		if (*f->remedy.text != '\0')
-			json_object_set_new(object, "remedy", json_string(f->remedy.text));
-		json_dumpf(object, stdout, JSON_COMPACT);
-		putchar('\n');
-		json_decref(object);
+			json_object_set_new(object, "remedy", json_text(f->remedy.text));
+		json_print(object, stdout);
 	} else {
 		table_say(stdout, "%-4s  %-12s  %s", states[f->state], name, f->text.text);
 		if (*f->remedy.text != '\0')

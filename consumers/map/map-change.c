@@ -3,13 +3,13 @@
 #include "consumers/map/map.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/base/hash.h"
 #include "consumers/cli/command.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
 #include "pathmap/plan/difference.h"
 #include "pathmap/base/memory.h"
@@ -96,14 +96,6 @@ static int change_end(const struct change *c, enum exit_code code, const char *w
 {
 	fprintf(stderr, "%s: %s\n", c->command, why);
 	return code;
-}
-
-static void json_print(json_t *object)
-{
-	json_object_set_new(object, "schema", json_integer(1));
-	json_dumpf(object, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(object);
 }
 
 /* ---- the agent ---- */
@@ -196,13 +188,14 @@ static void difference_take(void *arg, const struct difference *d)
 	struct change *c = arg;
 
 	if (c->common.json) {
-		json_t *object = json_pack("{ss ss ss ss ss ss}", "type", "difference", "what",
-					   d->what, "subject", d->subject, "from", d->from, "to",
-					   d->to, "text", d->text);
+		json_t *object = json_pack("{ss so so so so so}", "type", "difference", "what",
+					   json_text(d->what), "subject", json_text(d->subject),
+					   "from", json_text(d->from), "to", json_text(d->to),
+					   "text", json_text(d->text));
 
 		if (d->view)
-			json_object_set_new(object, "view", json_string(d->view));
-		json_print(object);
+			json_object_set_new(object, "view", json_text(d->view));
+		json_print(object, stdout);
 		return;
 	}
 	map_fold_take(&c->fold, d);
@@ -235,7 +228,8 @@ static size_t change_print(struct change *c)
 		printf("  nothing is different\n");
 	if (c->common.json)
 		json_print(json_pack("{ss sI sI}", "type", "map", "generation",
-				     (json_int_t)generation, "differences", (json_int_t)n));
+				     (json_int_t)generation, "differences", (json_int_t)n),
+			   stdout);
 	/* before what is said of it on the other stream */
 	fflush(stdout);
 	return n;
@@ -248,8 +242,9 @@ static json_t *missing_json(const Evspace__MapApplied *a)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < a->n_missing; i++)
-		json_array_append_new(array, json_pack("{ss ss}", "node", a->missing[i]->node,
-						       "why", a->missing[i]->text));
+		json_array_append_new(array,
+				      json_pack("{so so}", "node", json_text(a->missing[i]->node),
+						"why", json_text(a->missing[i]->text)));
 	return array;
 }
 
@@ -264,7 +259,8 @@ static void applied_print(const struct change *c, const Evspace__MapApplied *a)
 				     (int)c->dry_run, "generation", (json_int_t)a->generation,
 				     "scopes", (int)a->scopes, "prepared_ms", (int)a->prepared_ms,
 				     "switched_ms", (int)a->switched_ms, "missing",
-				     missing_json(a)));
+				     missing_json(a)),
+			   stdout);
 		return;
 	}
 	if (c->dry_run)

@@ -2,25 +2,21 @@
 /* evspace map suggest: mappings of a view that are predicted to be better, and what to write. */
 #include <stdlib.h>
 
+#include "consumers/cli/json.h"
 #include "consumers/cli/command.h"
 #include "consumers/map/map.h"
 #include "pathmap/cost/suggestion.h"
 #include "pathmap/base/table.h"
 
-#define SUGGEST_SCHEMA 1
-
 static void suggestion_json(const struct suggestion *s, const char *view, unsigned window)
 {
-	json_t *object =
-		json_pack("{si ss sb ss sf sI sf sf ss sf sf}", "schema", SUGGEST_SCHEMA, "view",
-			  view, "present", (int)s->present, "lines", s->lines, "waves_per_s",
-			  s->waves_per_s, "window", (json_int_t)window, "window_waves_per_s",
-			  s->window_waves_per_s, "cpu_us", s->cpu_us, "busiest", s->busiest,
-			  "busiest_cpu_us", s->busiest_cpu_us, "busiest_bytes", s->busiest_bytes);
-
-	json_dumpf(object, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(object);
+	json_print(json_pack("{ss sb ss sf sI sf sf ss sf sf}", "view", view, "present",
+			     (int)s->present, "lines", s->lines, "waves_per_s", s->waves_per_s,
+			     "window", (json_int_t)window, "window_waves_per_s",
+			     s->window_waves_per_s, "cpu_us", s->cpu_us, "busiest", s->busiest,
+			     "busiest_cpu_us", s->busiest_cpu_us, "busiest_bytes",
+			     s->busiest_bytes),
+		   stdout);
 }
 
 static void amount_cell(struct table *table, double value, const char *unit)

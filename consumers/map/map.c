@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
+#include "consumers/cli/json.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/deploy/discover.h"
@@ -20,8 +19,6 @@
 #include "tree/stage/stage.h"
 
 /* The version of what --json prints. */
-#define MAP_SCHEMA 1
-
 /* Waves that can be under way. */
 #define WINDOW_MOST 64
 
@@ -82,17 +79,10 @@ static const struct usage map_usage = {
 	.words_max = INT_MAX,
 };
 
-static void json_print(json_t *object)
-{
-	json_dumpf(object, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(object);
-}
-
 static void fault_print(const struct pathmap_fault *fault, void *arg)
 {
-	json_t *object = json_pack("{si ss ss}", "schema", MAP_SCHEMA, "file", fault->file, "text",
-				   fault->text);
+	json_t *object = json_pack("{so so}", "file", json_text(fault->file), "text",
+				   json_text(fault->text));
 	size_t *faults = arg;
 
 	++*faults;
@@ -100,7 +90,7 @@ static void fault_print(const struct pathmap_fault *fault, void *arg)
 		json_object_set_new(object, "line", json_integer((json_int_t)fault->line));
 		json_object_set_new(object, "column", json_integer((json_int_t)fault->column));
 	}
-	json_print(object);
+	json_print(object, stdout);
 }
 
 static int check_json(const char *dir)
@@ -108,12 +98,9 @@ static int check_json(const char *dir)
 	size_t faults = 0;
 	struct pathmap *map = pathmap_examine(dir, stage_check, fault_print, &faults, NULL);
 
-	char *name = memory_copy(dir);
-
-	utf8_clean(name);
-	json_print(json_pack("{si ss sb sI}", "schema", MAP_SCHEMA, "pathmap", name, "fine",
-			     map != NULL, "errors", (json_int_t)faults));
-	free(name);
+	json_print(json_pack("{so sb sI}", "pathmap", json_text(dir), "fine", map != NULL, "errors",
+			     (json_int_t)faults),
+		   stdout);
 	if (map == NULL)
 		return EXIT_BAD_NEWS;
 	pathmap_free(map);
@@ -191,10 +178,10 @@ static json_t *alternates_json(const struct plan_place *place)
 static json_t *place_json(const struct plan_place *place, json_t *ranks)
 {
 	json_t *object =
-		json_pack("{ss ss ss sb so so}", "node", place->node, "cluster", place->cluster,
-			  "address", place->address, "leaf", (int)place->leaf, "local",
-			  stages_json(place->local, place->n_local), "joined",
-			  stages_json(place->joined, place->n_joined));
+		json_pack("{ss so so sb so so}", "node", place->node, "cluster",
+			  json_text(place->cluster), "address", json_text(place->address), "leaf",
+			  (int)place->leaf, "local", stages_json(place->local, place->n_local),
+			  "joined", stages_json(place->joined, place->n_joined));
 	json_t *children = json_array();
 
 	if (place->n_children > 0) {
@@ -216,10 +203,11 @@ static void plan_json(const struct plan *plan, const struct pathmap *map, const 
 
 	for (size_t i = 0; i < plan->n_select; i++)
 		json_array_append_new(select, json_string(plan->select[i]));
-	json_print(json_pack("{si ss ss so sI so so}", "schema", MAP_SCHEMA, "view", plan->view,
-			     "read", reading_name(plan->reading), "select", select, "hosts",
+	json_print(json_pack("{ss ss so sI so so}", "view", plan->view, "read",
+			     reading_name(plan->reading), "select", select, "hosts",
 			     (json_int_t)plan->n_places, "root", place_json(plan->root, ranks),
-			     "predicted", map_cost_json(cost, c)));
+			     "predicted", map_cost_json(cost, c)),
+		   stdout);
 	json_decref(ranks);
 }
 
@@ -243,7 +231,7 @@ static void recordings_json(const struct pathmap *map)
 								  (int)r->remote_capacity));
 		json_object_set_new(channels, names[i], channel);
 	}
-	json_print(json_pack("{si so}", "schema", MAP_SCHEMA, "channels", channels));
+	json_print(json_pack("{so}", "channels", channels), stdout);
 }
 
 /* What is collected, which no view changes. */

@@ -7,16 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
+#include "consumers/cli/json.h"
 #include "consumers/cli/tally.h"
 #include "consumers/cli/unit.h"
 #include "node-agent/segment/segment-read.h"
 #include "pathmap/base/plural.h"
 #include "pathmap/base/table.h"
 #include "tree/data/process.h"
-
-#define SUMMARY_SCHEMA 1
 
 /* Classes that people are shown. */
 #define CLASS_LINES 8
@@ -283,12 +280,12 @@ static json_t *json_ops(const struct summary_op *ops, size_t n)
 		const struct tuple *t = &ops[i].tuple;
 
 		json_array_append_new(
-			array,
-			json_pack("{s:s,s:s,s:i,s:I,s:I,s:I,s:I,s:I}", "name", ops[i].name, "op",
-				  op_name(t->op), "peer", (int)t->peer, "seq_or_tag",
-				  (json_int_t)t->seq_or_tag, "comm", (json_int_t)t->comm, "bytes",
-				  (json_int_t)t->bytes, "start_ns", (json_int_t)ops[i].start_ns,
-				  "duration_ns", (json_int_t)ops[i].duration_ns));
+			array, json_pack("{s:o,s:s,s:i,s:I,s:o,s:I,s:I,s:I}", "name",
+					 json_text(ops[i].name), "op", op_name(t->op), "peer",
+					 (int)t->peer, "seq_or_tag", (json_int_t)t->seq_or_tag,
+					 "comm", json_comm(t->comm), "bytes", (json_int_t)t->bytes,
+					 "start_ns", (json_int_t)ops[i].start_ns, "duration_ns",
+					 (json_int_t)ops[i].duration_ns));
 	}
 	return array;
 }
@@ -305,7 +302,7 @@ static json_t *json_channels(const struct summary *s)
 	return object;
 }
 
-static json_t *json_missing(const struct summary *s)
+static json_t *json_missing_ranks(const struct summary *s)
 {
 	json_t *array = json_array();
 	size_t count;
@@ -326,7 +323,7 @@ static json_t *json_other_hosts(const struct summary *s, const struct hostlist *
 
 	for (size_t i = 0; i < hosts->n; i++)
 		if (!summary_has_host(s, hosts->names[i]))
-			json_array_append_new(array, json_string(hosts->names[i]));
+			json_array_append_new(array, json_text(hosts->names[i]));
 	return array;
 }
 
@@ -354,23 +351,22 @@ static json_t *json_refused(const struct summary_about *about)
 
 	TAILQ_FOREACH (r, &about->store->refusals, link)
 		if (!strcmp(r->run, about->run))
-			json_array_append_new(array, json_string(r->text));
+			json_array_append_new(array, json_text(r->text));
 	return array;
 }
 
 void summary_json(const struct summary *s, const struct summary_about *about, FILE *out)
 {
 	char notes[512];
-	json_t *object =
-		json_pack("{s:i,s:s,s:i,s:i,s:f}", "schema", SUMMARY_SCHEMA, "run", about->run,
-			  "exit", about->exit_code, "signal", about->signal, "seconds",
-			  (double)(about->span.ended_ns - about->span.began_ns) / 1e9);
+	json_t *object = json_pack("{s:o,s:i,s:i,s:f}", "run", json_text(about->run), "exit",
+				   about->exit_code, "signal", about->signal, "seconds",
+				   (double)(about->span.ended_ns - about->span.began_ns) / 1e9);
 
 	json_object_update_new(
 		object,
 		json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "processes", (json_int_t)s->n_processes,
 			  "expected", (json_int_t)s->expected, "worlds", (json_int_t)s->worlds,
-			  "alive", (json_int_t)s->alive, "missing_ranks", json_missing(s),
+			  "alive", (json_int_t)s->alive, "missing_ranks", json_missing_ranks(s),
 			  "other_hosts", json_other_hosts(s, about->hosts)));
 	json_object_update_new(
 		object,
@@ -385,13 +381,12 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 					 (json_int_t)s->all_stuck, "cost_ns_per_event",
 					 cost_per_event(s), "cost_percent", 100 * cost_share(s)));
 	json_object_update_new(
-		object, json_pack("{s:s?,s:s,s:o,s:b,s:s}", "why_none", about->why_none, "notes",
-				  segment_notes(s->notes, s->removed, notes, sizeof(notes)),
-				  "refused", json_refused(about), "stays", (int)about->stays,
-				  "stays_why", about->stays_why));
+		object,
+		json_pack("{s:o,s:o,s:o,s:b,s:o}", "why_none", json_text(about->why_none), "notes",
+			  json_text(segment_notes(s->notes, s->removed, notes, sizeof(notes))),
+			  "refused", json_refused(about), "stays", (int)about->stays, "stays_why",
+			  json_text(about->stays_why)));
 	json_object_set_new(object, "elsewhere", json_elsewhere(s, about));
 	json_object_set_new(object, "classes", tally_json(s->classes));
-	json_dumpf(object, out, JSON_COMPACT | JSON_REAL_PRECISION(9));
-	fputc('\n', out);
-	json_decref(object);
+	json_print(object, out);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace collect: says what is collected of a running program, class by class, and switches it. */
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/tally.h"
 #include "node-agent/segment/segment-class.h"
@@ -145,19 +145,6 @@ static Evspace__Frame *collect_ask(const struct collect_run *c, int *code)
 
 /* ---- the answer ---- */
 
-static const char *host_why(const Evspace__Host *h)
-{
-	static const char *const texts[] = {
-		[MISSING_UNREACHABLE] = "unreachable",
-		[MISSING_LATE] = "late",
-		[MISSING_REFUSED] = "refused",
-	};
-
-	if (h->why == 0)
-		return "";
-	return h->why < sizeof(texts) / sizeof(texts[0]) ? texts[h->why] : "missing";
-}
-
 static struct classes *answer_classes(const Evspace__Switched *s)
 {
 	struct classes *classes = classes_new();
@@ -165,14 +152,6 @@ static struct classes *answer_classes(const Evspace__Switched *s)
 	for (size_t i = 0; i < s->n_classes; i++)
 		classes_add_wire(classes, s->classes[i]);
 	return classes;
-}
-
-static void print_line(json_t *object)
-{
-	json_object_set_new(object, "schema", json_integer(1));
-	json_dumpf(object, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(object);
 }
 
 /* What became of the events of what was asked about. */
@@ -206,11 +185,13 @@ static void print_json(const Evspace__Switched *s, struct classes *classes)
 		const struct accounting accounting = host_fate(h);
 		json_t *object;
 
-		object = json_pack("{s:s,s:s,s:s,s:i,s:i,s:s,s:s}", "type", "host", "run", s->run,
-				   "host", h->name, "processes", (int)h->processes, "switched",
-				   (int)h->changed, "missing", host_why(h), "text", h->text);
+		object = json_pack("{s:s,s:o,s:o,s:i,s:i,s:o,s:o}", "type", "host", "run",
+				   json_text(s->run), "host", json_text(h->name), "processes",
+				   (int)h->processes, "switched", (int)h->changed, "missing",
+				   json_text(h->why ? wire_missing(h->why) : NULL), "text",
+				   json_text(h->text));
 		tally_fate_json(&accounting, object);
-		print_line(object);
+		json_print(object, stdout);
 	}
 	for (size_t i = 0; i < classes_count(classes); i++) {
 		json_t *object;
@@ -219,8 +200,8 @@ static void print_json(const Evspace__Switched *s, struct classes *classes)
 			continue;
 		object = tally_class_json(classes_at(classes, i));
 		json_object_set_new(object, "type", json_string("class"));
-		json_object_set_new(object, "run", json_string(s->run));
-		print_line(object);
+		json_object_set_new(object, "run", json_text(s->run));
+		json_print(object, stdout);
 	}
 }
 
@@ -228,7 +209,7 @@ static void print_host(const Evspace__Host *h, bool changed)
 {
 	if (h->why)
 		fprintf(stderr, "evspace collect: %s does not answer: %s%s%s\n", h->name,
-			host_why(h), h->text[0] ? ": " : "", h->text);
+			wire_missing(h->why), h->text[0] ? ": " : "", h->text);
 	else if (h->text[0])
 		fprintf(stderr, "evspace collect: %s: %s\n", h->name, h->text);
 	if (changed && !h->why)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace discard: drops what elements hold, for all who look: the paper's explicit removal. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
 #include "pathmap/base/plural.h"
 
@@ -48,8 +48,6 @@ static Evspace__Frame *discard_ask(const struct common *common, int *code)
 
 static void print_host(const Evspace__Host *h, const char *run, bool json)
 {
-	json_t *object;
-
 	if (h->why)
 		fprintf(stderr, "evspace discard: %s does not answer\n", h->name);
 	else if (h->text[0])
@@ -62,13 +60,12 @@ static void print_host(const Evspace__Host *h, const char *run, bool json)
 			       plural(h->processes, "es"));
 		return;
 	}
-	object = json_pack("{s:i,s:s,s:s,s:s,s:b,s:i,s:i,s:I}", "schema", 1, "type", "host", "run",
-			   run, "host", h->name, "missing", h->why != 0, "processes",
-			   (int)h->processes, "elements", (int)h->changed, "discarded",
-			   (json_int_t)h->discarded);
-	json_dumpf(object, stdout, JSON_COMPACT);
-	putchar('\n');
-	json_decref(object);
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:i,s:i,s:I}", "type", "host", "run", json_text(run),
+			     "host", json_text(h->name), "missing",
+			     json_text(h->why ? wire_missing(h->why) : NULL), "processes",
+			     (int)h->processes, "elements", (int)h->changed, "discarded",
+			     (json_int_t)h->discarded),
+		   stdout);
 }
 
 /* Print what came of it. Returns the exit code. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes events, losses and totals in the three formats; by hand, because there may be millions. */
+/* Writes events, losses and totals in the three formats. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/watch/events.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/unit.h"
 #include "consumers/cli/words.h"
 #include "pathmap/base/memory.h"
@@ -136,9 +137,29 @@ const struct events_format events_text = {"", text_event, text_loss, text_total,
 
 /* ---- JSON ---- */
 
-static const char *oracle(unsigned is)
+/* Tuples, of which there may be millions, are written by hand, all else by jansson: that takes 5
+ * to 6 us a tuple, this 0.9 us (100,000 of them, 2026-11-23). */
+
+static const char *truth(unsigned is)
 {
 	return is ? "true" : "false";
+}
+
+static void text_json(FILE *out, const char *text)
+{
+	putc_unlocked('"', out);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c < ' ') {
+			fprintf(out, "\\u%04x", c);
+			continue;
+		}
+		if (c == '"' || c == '\\')
+			putc_unlocked('\\', out);
+		putc_unlocked(c, out);
+	}
+	putc_unlocked('"', out);
 }
 
 static void json_event(const struct evspace_client *client, const struct evspace_event *ev,
@@ -148,65 +169,70 @@ static void json_event(const struct evspace_client *client, const struct evspace
 	const char *label = channel == CHANNEL_USER	  ? evspace_label(client, ev->seq_or_tag)
 			    : channel >= CHANNEL_PROGRAMS ? evspace_label(client, ev->comm)
 							  : NULL;
+	char comm[16] = "null";
 
 	(void)width;
+	if (ev->comm)
+		snprintf(comm, sizeof(comm), "\"%08" PRIx32 "\"", ev->comm);
 	fputs("{\"schema\":1,\"type\":\"tuple\",\"name\":", out);
-	words_json(out, ev->name);
+	text_json(out, ev->name);
 	fputs(",\"op\":", out);
-	words_json(out, ev->op);
+	text_json(out, ev->op);
 	if (label) {
 		fputs(",\"label\":", out);
-		words_json(out, label);
+		text_json(out, label);
 	}
 	fprintf(out,
 		",\"rank\":%" PRId32 ",\"number\":%" PRIu64 ",\"start_ns\":%" PRId64
 		",\"end_ns\":%" PRId64 ",\"error_ns\":%.0f,\"peer\":%" PRId32
-		",\"seq_or_tag\":%" PRIu32 ",\"comm\":%" PRIu32 ",\"bytes\":%" PRIu64
+		",\"seq_or_tag\":%" PRIu32 ",\"comm\":%s,\"bytes\":%" PRIu64
 		",\"running\":%s,\"completion\":%s,\"failed\":%s,\"unattributed\":%s,"
 		"\"cancelled\":%s}\n",
 		ev->rank, ev->number, ev->start_ns, ev->end_ns, ev->error_ns, ev->peer,
-		ev->seq_or_tag, ev->comm, ev->bytes, oracle(ev->flags & EVSPACE_RUNNING),
-		oracle(ev->flags & EVSPACE_COMPLETION), oracle(ev->flags & EVSPACE_FAILED),
-		oracle(ev->flags & EVSPACE_UNATTRIBUTED), oracle(ev->flags & EVSPACE_CANCELLED));
+		ev->seq_or_tag, comm, ev->bytes, truth(ev->flags & EVSPACE_RUNNING),
+		truth(ev->flags & EVSPACE_COMPLETION), truth(ev->flags & EVSPACE_FAILED),
+		truth(ev->flags & EVSPACE_UNATTRIBUTED), truth(ev->flags & EVSPACE_CANCELLED));
 }
 
 static void json_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 {
 	(void)width;
-	fprintf(out,
-		"{\"schema\":1,\"type\":\"%s\",\"name\":", loss->discarded ? "discard" : "loss");
-	words_json(out, loss->name);
-	fprintf(out, ",\"rank\":%" PRId32 ",\"first\":%" PRIu64 ",\"%s\":%" PRIu64 "}\n",
-		loss->rank, loss->first, loss->discarded ? "discarded" : "lost", loss->lost);
+	json_print(json_pack("{s:s,s:o,s:i,s:o,s:o}", "type", loss->discarded ? "discard" : "loss",
+			     "name", json_text(loss->name), "rank", loss->rank, "first",
+			     json_count(loss->first), loss->discarded ? "discarded" : "lost",
+			     json_count(loss->lost)),
+		   out);
 }
 
 static void json_total(const struct evspace_total *t, size_t width, FILE *out)
 {
 	(void)width;
-	fputs("{\"schema\":1,\"type\":\"total\",\"name\":", out);
-	words_json(out, t->name);
-	fputs(",\"op\":", out);
-	words_json(out, t->op);
-	fprintf(out,
-		",\"comm\":%" PRIu32
-		",\"what\":\"%s\",\"fold\":\"%s\",\"value\":%.17g,\"count\":%" PRIu64
-		",\"sum\":%" PRIu64 ",\"min\":%" PRIu64 ",\"max\":%" PRIu64
-		",\"mean\":%.17g,\"variance\":%.17g}\n",
-		t->comm, t->what, t->fold, figure(t), t->count, t->sum, t->min, t->max, t->mean,
-		t->variance);
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type",
+			     "total", "name", json_text(t->name), "op", json_text(t->op), "comm",
+			     json_comm(t->comm), "what", t->what, "fold", t->fold, "value",
+			     json_figure(figure(t)), "count", json_count(t->count), "sum",
+			     json_count(t->sum), "min", json_count(t->min), "max",
+			     json_count(t->max), "mean", json_figure(t->mean), "variance",
+			     json_figure(t->variance)),
+		   out);
 }
 
 static void json_summary(const struct evspace_counts *n, FILE *out)
 {
-	fprintf(out,
-		"{\"schema\":1,\"type\":\"summary\",\"seconds\":%.3f,\"waves\":%" PRIu64
-		",\"again\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"lost\":%" PRIu64
-		",\"discarded\":%" PRIu64 ",\"filtered\":%" PRIu64 ",\"reduced\":%" PRIu64
-		",\"unaccounted\":%" PRIu64 ",\"received_bytes\":%" PRIu64
-		",\"unpacked_bytes\":%" PRIu64 ",\"reconnections\":%u,\"unreadable\":%u}\n",
-		n->seconds, n->waves, n->again, n->delivered, n->lost, n->discarded, n->filtered,
-		n->reduced, n->unaccounted, n->received_bytes, n->unpacked_bytes, n->reconnections,
-		n->unreadable);
+	json_t *o =
+		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "summary", "seconds",
+			  json_figure(n->seconds), "waves", json_count(n->waves), "again",
+			  json_count(n->again), "delivered", json_count(n->delivered), "lost",
+			  json_count(n->lost), "discarded", json_count(n->discarded), "filtered",
+			  json_count(n->filtered), "reduced", json_count(n->reduced));
+
+	json_object_update_new(o, json_pack("{s:o,s:o,s:o,s:o,s:o}", "unaccounted",
+					    json_count(n->unaccounted), "received_bytes",
+					    json_count(n->received_bytes), "unpacked_bytes",
+					    json_count(n->unpacked_bytes), "reconnections",
+					    json_count(n->reconnections), "unreadable",
+					    json_count(n->unreadable)));
+	json_print(o, out);
 }
 
 const struct events_format events_json = {"", json_event, json_loss, json_total, json_summary};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The histograms of a view's answer: quantiles, bars, and their bins as they are. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/base/hash.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/unit.h"
 #include "consumers/watch/view.h"
 #include "consumers/cli/words.h"
@@ -235,16 +235,14 @@ static void histogram_json(const struct view_bins_histogram *h, FILE *out)
 	for (unsigned i = 0; i < BIN_COUNT; i++) {
 		if (h->bins[i].count == 0)
 			continue;
-		fputs("{\"schema\":1,\"type\":\"bin\",\"name\":", out);
-		words_json(out, h->name);
-		fputs(",\"op\":", out);
-		words_json(out, h->op);
-		fprintf(out,
-			",\"comm\":%" PRIu32 ",\"what\":\"%s\",\"low\":%" PRIu64
-			",\"high\":%" PRIu64 ",\"count\":%" PRIu64 ",\"sum\":%" PRIu64
-			",\"most\":%" PRIu64 "}\n",
-			h->comm, h->what, bin_low(i), bin_high(i), h->bins[i].count, h->bins[i].sum,
-			h->bins[i].most);
+		json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "bin",
+				     "name", json_text(h->name), "op", json_text(h->op), "comm",
+				     json_comm(h->comm), "what", json_text(h->what), "low",
+				     json_count(bin_low(i)), "high", json_count(bin_high(i)),
+				     "count", json_count(h->bins[i].count), "sum",
+				     json_count(h->bins[i].sum), "most",
+				     json_count(h->bins[i].most)),
+			   out);
 	}
 }
 

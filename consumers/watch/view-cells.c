@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrices of a view's answer: a table where it fits, else the largest cells. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/base/hash.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/unit.h"
 #include "consumers/watch/view.h"
 #include "consumers/cli/words.h"
@@ -255,16 +255,13 @@ static void cells_json(const struct viewer *v, FILE *out)
 	size_t n = cells_list(&list, compare_names);
 
 	(void)v;
-	for (size_t i = 0; i < n; i++) {
-		fputs("{\"schema\":1,\"type\":\"cell\",\"name\":", out);
-		words_json(out, list[i]->name);
-		fputs(",\"from\":", out);
-		words_json(out, list[i]->from);
-		fputs(",\"to\":", out);
-		words_json(out, list[i]->to);
-		fprintf(out, ",\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64 "}\n", list[i]->calls,
-			list[i]->bytes);
-	}
+	for (size_t i = 0; i < n; i++)
+		json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "type", "cell", "name",
+				     json_text(list[i]->name), "from", json_text(list[i]->from),
+				     "to", json_text(list[i]->to), "calls",
+				     json_count(list[i]->calls), "bytes",
+				     json_count(list[i]->bytes)),
+			   out);
 	free(list);
 }
 

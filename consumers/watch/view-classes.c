@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The counts of a view's answer: what they have become since the last wave, per second. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/base/hash.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/unit.h"
 #include "consumers/watch/view.h"
 #include "consumers/cli/words.h"
@@ -219,13 +219,29 @@ static void classes_text(const struct viewer *v, FILE *out)
 
 /* ---- JSON ---- */
 
-static void rate_json(const struct view_classes_entry *e, const char *key, uint64_t now,
-		      uint64_t before, FILE *out)
+static json_t *rate_json(const struct view_classes_entry *e, uint64_t now, uint64_t before)
 {
-	if (e->known)
-		fprintf(out, ",\"%s\":%.6g", key, rate(e, now, before));
-	else
-		fprintf(out, ",\"%s\":null", key);
+	return e->known ? json_figure(rate(e, now, before)) : json_null();
+}
+
+static json_t *class_json(const struct viewer *v, const struct view_classes_entry *e)
+{
+	const char *label = e->comm ? evspace_label(v->client, e->comm) : NULL;
+	json_t *o = json_pack(
+		"{s:s,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "type", "rate", "name", json_text(e->name),
+		"channel", json_text(e->channel), "comm", json_comm(e->comm), "world",
+		e->comm && evspace_is_world(v->client, e->comm), "calls", json_count(e->now.calls),
+		"bytes", json_count(e->now.bytes), "time_ns", json_count(e->now.time_ns),
+		"not_recorded", json_count(e->now.skipped));
+
+	if (label)
+		json_object_set_new(o, "label", json_text(label));
+	json_object_update_new(o,
+			       json_pack("{s:o,s:o,s:o}", "calls_per_s",
+					 rate_json(e, e->now.calls, e->before.calls), "bytes_per_s",
+					 rate_json(e, e->now.bytes, e->before.bytes), "ns_per_s",
+					 rate_json(e, e->now.time_ns, e->before.time_ns)));
+	return o;
 }
 
 static void classes_json(const struct viewer *v, FILE *out)
@@ -233,26 +249,8 @@ static void classes_json(const struct viewer *v, FILE *out)
 	struct view_classes_entry **list;
 	size_t n = classes_list(&list, compare);
 
-	for (size_t i = 0; i < n; i++) {
-		const struct view_classes_entry *e = list[i];
-
-		fputs("{\"schema\":1,\"type\":\"rate\",\"name\":", out);
-		words_json(out, e->name);
-		fprintf(out,
-			",\"channel\":\"%s\",\"comm\":%" PRIu32 ",\"world\":%s,\"calls\":%" PRIu64
-			",\"bytes\":%" PRIu64 ",\"time_ns\":%" PRIu64 ",\"not_recorded\":%" PRIu64,
-			e->channel, e->comm,
-			e->comm && evspace_is_world(v->client, e->comm) ? "true" : "false",
-			e->now.calls, e->now.bytes, e->now.time_ns, e->now.skipped);
-		if (e->comm && evspace_label(v->client, e->comm)) {
-			fputs(",\"label\":", out);
-			words_json(out, evspace_label(v->client, e->comm));
-		}
-		rate_json(e, "calls_per_s", e->now.calls, e->before.calls, out);
-		rate_json(e, "bytes_per_s", e->now.bytes, e->before.bytes, out);
-		rate_json(e, "ns_per_s", e->now.time_ns, e->before.time_ns, out);
-		fputs("}\n", out);
-	}
+	for (size_t i = 0; i < n; i++)
+		json_print(class_json(v, list[i]), out);
 	free(list);
 }
 

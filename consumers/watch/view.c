@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/json.h"
 #include "consumers/cli/words.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
@@ -158,22 +159,14 @@ static void head_text(struct viewer *v, const struct evspace_wave *w)
 
 static void head_json(const struct viewer *v, const struct evspace_wave *w)
 {
-	printf("{\"schema\":1,\"type\":\"wave\",\"view\":");
-	words_json(stdout, v->view);
-	printf(",\"wave\":%llu,\"again\":%s,\"taken_ns\":%lld,\"hosts\":%u,\"answered\":%u,"
-	       "\"missing\":[",
-	       (unsigned long long)w->number, w->again ? "true" : "false", (long long)w->taken_ns,
-	       w->leaves, w->answered);
-	for (size_t i = 0; i < w->n_missing; i++) {
-		printf("%s{\"host\":", i ? "," : "");
-		words_json(stdout, w->missing[i].leaf);
-		printf(",\"why\":\"%s\",\"since_s\":%.3f,\"reason\":", w->missing[i].why,
-		       w->missing[i].since_s);
-		words_json(stdout, w->missing[i].reason);
-		putchar('}');
-	}
-	printf("],\"unreadable\":%u,\"read\":%llu,\"lost\":%llu,\"rate_hz\":%.6g}\n", w->unreadable,
-	       (unsigned long long)w->read, (unsigned long long)w->lost, w->rate_hz);
+	json_print(json_pack("{s:s,s:o,s:I,s:b,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o}", "type", "wave",
+			     "view", json_text(v->view), "wave", (json_int_t)w->number, "again",
+			     w->again, "taken_ns", (json_int_t)w->taken_ns, "hosts",
+			     (json_int_t)w->leaves, "answered", (json_int_t)w->answered, "missing",
+			     json_missing(w), "unreadable", (json_int_t)w->unreadable, "read",
+			     (json_int_t)w->read, "lost", (json_int_t)w->lost, "rate_hz",
+			     json_figure(w->rate_hz)),
+		   stdout);
 }
 
 static void show_wave(struct viewer *v)

@@ -364,3 +364,14 @@ Evspace__Open *wire_open_bare(const Evspace__Open *open)
 	bare.place = NULL;
 	return (Evspace__Open *)wire_copy(&bare.base);
 }
+
+const char *wire_missing(uint32_t why)
+{
+	static const char *const words[] = {
+		[MISSING_UNREACHABLE] = "unreachable",
+		[MISSING_LATE] = "late",
+		[MISSING_REFUSED] = "refused",
+	};
+
+	return why < sizeof(words) / sizeof(words[0]) && words[why] ? words[why] : "missing";
+}

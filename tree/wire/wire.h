@@ -78,6 +78,9 @@ enum missing_why {
 	MISSING_REFUSED,	 /* it answered with an error */
 };
 
+/** "unreachable", "late" or "refused"; "missing" for what this release does not know. */
+const char *wire_missing(uint32_t why);
+
 /**
  * The fixed front of a frame: two little-endian uint32, the lengths of header and body. The header
  * follows, padded with zeros to a multiple of 8; the body's length is a multiple of 8 as well.

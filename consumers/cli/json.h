@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* JSON: how all commands say something to programs. What is not there or not known is null. */
+#ifndef EVSPACE_JSON_H
+#define EVSPACE_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "consumers/client/evspace-client.h"
+
+/** Write @object, whose reference is taken, on a line of its own, with "schema":1 before all else.
+ */
+void json_print(json_t *object, FILE *out);
+
+/** @text, which somebody else may have said: what is no UTF-8 is replaced. NULL or "": null. */
+json_t *json_text(const char *text);
+
+/** A number that may be too large for an integer of JSON. */
+json_t *json_count(uint64_t n);
+
+/** A figure, without a point where it is whole; null below 0. */
+json_t *json_figure(double value);
+
+/** "1a2b3c4d", as tables show the communicator @id; 0: null. */
+json_t *json_comm(uint32_t id);
+
+/** The hosts that a wave lacks, as an array. */
+json_t *json_missing(const struct evspace_wave *wave);
+
+#endif
