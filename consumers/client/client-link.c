@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the agent to talk to, connects, and connects again after a break, with backoff. */
+/* Finds the agent to talk to, connects, opens the scope, notices when nothing comes any more, and
+ * connects again after a break, with backoff. */
 #include "consumers/client/client.h"
 
 #include <errno.h>
@@ -16,9 +17,20 @@
 #include "tree/data/clock.h"
 #include "tree/link/link-hub.h"
 
-static void client_lost(struct evspace_client *c, const struct error *why);
-
 #define RETRY_LAST_MS 2000u
+
+/* After a cut TCP itself looks for the other side ever more seldom: an agent that owes waves, and
+ * of which nothing comes, is pinged, then given up. */
+#define LOOK_NS	   UINT64_C(1000000000)
+#define PING_AFTER UINT64_C(2000000000)
+#define SILENT_FOR UINT64_C(5000000000)
+/* Who looks that late was not running himself, and what has come meanwhile is still to be read. */
+#define LOOKED_LATE (3 * LOOK_NS)
+
+static const struct timeval look_again = {LOOK_NS / 1000000000u, 0};
+
+static void client_lost(struct evspace_client *c, const struct error *why);
+static void closed(struct evspace_client *c, struct link *link, const struct error *why);
 
 /* ---- where ---- */
 
@@ -128,6 +140,170 @@ static int load_identity(struct evspace_client *c)
 	return 0;
 }
 
+/* ---- does the agent still speak? ---- */
+
+/* Part of a frame is a word, too: a large answer may take long on a slow link. */
+static bool hears(struct evspace_client *c)
+{
+	uint64_t sent, received, before = c->heard_bytes;
+
+	link_bytes(c->link, &sent, &received);
+	c->heard_bytes = received;
+	return received != before;
+}
+
+static void watch_give_up(struct evspace_client *c)
+{
+	struct link *link = c->link;
+	struct error e;
+
+	errorf(&e, "nothing has come for %g s", (double)SILENT_FOR * 1e-9);
+	closed(c, link, &e);
+	link_close(link);
+}
+
+static void on_watch(evutil_socket_t fd, short what, void *arg)
+{
+	struct evspace_client *c = arg;
+	uint64_t now = clock_mono_ns(), looked = c->looked_ns;
+	bool owed = !c->opened || c->next_ask > c->next_take || c->again_next < c->again_end;
+
+	(void)fd;
+	(void)what;
+	/* Until it is ready, the link itself looks after its time. */
+	if (!c->link || !link_hello(c->link))
+		return;
+	c->looked_ns = now;
+	if (hears(c) || !owed || now - looked > LOOKED_LATE) {
+		c->heard_ns = now;
+		c->pinged = false;
+	}
+	if (now - c->heard_ns >= SILENT_FOR) {
+		watch_give_up(c);
+		return;
+	}
+	if (now - c->heard_ns >= PING_AFTER && !c->pinged) {
+		c->pinged = true;
+		link_send_ping(c->link, false);
+	}
+	evtimer_add(c->watch, &look_again);
+}
+
+static int watch_begin(struct evspace_client *c)
+{
+	if (!c->watch)
+		c->watch = evtimer_new(c->base, on_watch, c);
+	if (!c->watch)
+		return -1;
+	c->heard_ns = c->looked_ns = clock_mono_ns();
+	c->heard_bytes = 0;
+	c->pinged = false;
+	return evtimer_add(c->watch, &look_again);
+}
+
+/* ---- opening ---- */
+
+static void client_ready(struct evspace_client *c)
+{
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+
+	if (c->question) {
+		link_send(c->link, c->question, NULL);
+		return;
+	}
+	open.scope = 1;
+	open.id.data = c->id;
+	open.id.len = sizeof(c->id);
+	open.run = c->run;
+	open.view = c->view;
+	open.backlog = c->backlog;
+	open.wait = c->wait;
+	open.patience_ms = c->patience_ms;
+	open.n_select = c->n_select;
+	open.select = c->select;
+	link_send(c->link, &WIRE_FRAME(OPEN, open, &open), NULL);
+	/* The first time, who opens it waits no longer than client_begin() says. */
+	if (c->was_open && watch_begin(c) < 0)
+		abort();
+}
+
+/* Answers come in the order of asks, so what is not here yet is the new tree's. */
+static void on_remapped(struct evspace_client *c, uint64_t generation)
+{
+	c->remap_wave = c->next_take;
+	while (c->remap_wave < c->next_ask && c->slots[c->remap_wave % CLIENT_WINDOW_MAX].here)
+		c->remap_wave++;
+	c->remap_generation = generation;
+}
+
+static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
+{
+	bool other = c->was_open && o->generation != c->generation;
+
+	snprintf(c->opened_run, sizeof(c->opened_run), "%s", o->run);
+	/* Come back to the same run, whichever others may be live by then. */
+	if (o->run[0] && !c->run[0]) {
+		free(c->run);
+		c->run = strdup(o->run);
+	}
+	c->reading = o->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	if (c->reading == READ_STREAM && c->window > CLIENT_WINDOW_STREAM)
+		c->window = CLIENT_WINDOW_STREAM;
+	delivery_open(c->delivery, o, c->backlog);
+	if (!c->run)
+		abort();
+	if (other)
+		on_remapped(c, o->generation);
+	c->generation = o->generation;
+	/* The tree was changed under us: what was asked for will be answered. */
+	if (c->opened)
+		return;
+	c->counts.reconnections += c->was_open;
+	if (c->told_lost)
+		fprintf(stderr, "evspace: %s: connected again\n", c->address);
+	c->told_lost = false;
+	if (!c->was_open)
+		client_tempo_begin(c);
+	c->opened = c->was_open = true;
+	flow_control_begin(&c->flow_control, link_is_slow(c->link));
+	if (watch_begin(c) < 0)
+		abort();
+	client_ask_unanswered(c);
+}
+
+static void on_error(struct evspace_client *c, const Evspace__Error *e)
+{
+	errorf(&c->why, "%s", e->text);
+	c->failure = e->code == EACCES	? EVSPACE_NO_CONNECTION
+		     : e->code == ESRCH ? EVSPACE_NO_RUN
+					: EVSPACE_WRONG;
+	c->failed = true;
+}
+
+static void client_frame(struct evspace_client *c, const struct frame *frame)
+{
+	switch (frame->header->kind_case) {
+	case EVSPACE__FRAME__KIND_OPENED:
+		on_opened(c, frame->header->opened);
+		break;
+	case EVSPACE__FRAME__KIND_ANSWER:
+		client_answer(c, frame);
+		break;
+	case EVSPACE__FRAME__KIND_ERROR:
+		on_error(c, frame->header->error);
+		break;
+	case EVSPACE__FRAME__KIND_STATUS:
+	case EVSPACE__FRAME__KIND_SWITCHED:
+	case EVSPACE__FRAME__KIND_MAP:
+	case EVSPACE__FRAME__KIND_MAP_APPLIED:
+		if (c->question && !c->reply)
+			c->reply = (Evspace__Frame *)wire_copy(&frame->header->base);
+		break;
+	default:
+		break;
+	}
+}
+
 /* ---- connecting ---- */
 
 /* Is it the agent that is meant? For TLS any other one of the same CA would do. */
@@ -167,7 +343,7 @@ static void on_ready(struct link *link, void *arg)
 		client_ready(c);
 		return;
 	}
-	client_closed(c, link, &e);
+	closed(c, link, &e);
 	link_close(link);
 }
 
@@ -177,7 +353,7 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
 	client_frame(arg, frame);
 }
 
-void client_closed(struct evspace_client *c, struct link *link, const struct error *why)
+static void closed(struct evspace_client *c, struct link *link, const struct error *why)
 {
 	uint64_t sent, received;
 
@@ -191,7 +367,7 @@ void client_closed(struct evspace_client *c, struct link *link, const struct err
 
 static void on_closed(struct link *link, void *arg, const struct error *why)
 {
-	client_closed(arg, link, why);
+	closed(arg, link, why);
 }
 
 static const struct link_events events = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts what waves bring, and turns their runs into events and totals. */
+/* Counts what waves bring, and turns their runs into events, totals, bins, medians, cells and classes. */
 #include "consumers/client/client.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void count_part(struct evspace_wave *w, const struct part *p)
 	w->cost_ns += p->cost_ns;
 }
 
-void client_count_wave(struct evspace_client *c, struct client_answer *a)
+uint32_t client_count_wave(struct evspace_client *c, struct client_answer *a)
 {
 	struct evspace_counts *n = &c->counts;
 	struct batch_cursor cursor = {0};
@@ -33,7 +33,6 @@ void client_count_wave(struct evspace_client *c, struct client_answer *a)
 		if (run.part->cpu_us > cpu_us)
 			cpu_us = run.part->cpu_us;
 	}
-	client_tempo(c, a, cpu_us);
 	n->waves++;
 	n->again += a->wave.again ? 1 : 0;
 	n->cpu_us += a->wave.cpu_us;
@@ -46,6 +45,7 @@ void client_count_wave(struct evspace_client *c, struct client_answer *a)
 	n->repeated += a->sums.repeated;
 	n->unaccounted += a->sums.unaccounted;
 	evspace_rewind(c);
+	return cpu_us;
 }
 
 void evspace_rewind(struct evspace_client *c)
@@ -108,7 +108,8 @@ static void part_enter(struct evspace_client *c)
 	c->read_ns = c->at_run.run->flags & RUN_FOLD ? c->first_read_ns : read_ns;
 }
 
-const void *client_record(struct evspace_client *c, enum run_kind kind)
+/* The next record of this kind in the current wave; NULL at the end. */
+static const void *client_record(struct evspace_client *c, enum run_kind kind)
 {
 	while (c->taken.here) {
 		if (c->at_run.run && c->at_run.run->kind == kind &&
@@ -125,7 +126,8 @@ const void *client_record(struct evspace_client *c, enum run_kind kind)
 	return NULL;
 }
 
-const char *client_name(const struct evspace_client *c, uint32_t element, int32_t *rank)
+/* The text of a name and, if it is wanted, its rank; "?" and -1 if it is unknown. */
+static const char *client_name(const struct evspace_client *c, uint32_t element, int32_t *rank)
 {
 	const struct name *n = names_find(c->names, element);
 
@@ -234,4 +236,90 @@ int evspace_is_world(const struct evspace_client *c, uint32_t comm)
 	const struct name_comm *m = names_comm_find(c->names, comm);
 
 	return m && m->world;
+}
+
+/* ---- what stages that fold have made ---- */
+
+int evspace_is_stream(const struct evspace_client *c)
+{
+	return c->reading == READ_STREAM;
+}
+
+int evspace_bin(struct evspace_client *c, struct evspace_bin *bin)
+{
+	const struct bin *b = client_record(c, RUN_BINS);
+
+	if (!b)
+		return 0;
+	*bin = (struct evspace_bin){
+		.name = client_name(c, c->at_run.run->element, NULL),
+		.op = b->op ? op_name(b->op) : "",
+		.comm = b->comm,
+		.what = total_value_name(bin_value(b)),
+		.low = bin_low(bin_place(b)),
+		.high = bin_high(bin_place(b)),
+		.count = b->count,
+		.sum = b->sum,
+		.most = b->most,
+	};
+	return 1;
+}
+
+int evspace_median(struct evspace_client *c, struct evspace_median *median)
+{
+	const struct median *m = client_record(c, RUN_MEDIANS);
+
+	while (m && m->all == 0)
+		m = client_record(c, RUN_MEDIANS);
+	if (!m)
+		return 0;
+	*median = (struct evspace_median){
+		.name = client_name(c, c->at_run.run->element, NULL),
+		.op = m->bin.op ? op_name(m->bin.op) : "",
+		.comm = m->bin.comm,
+		.what = total_value_name(bin_value(&m->bin)),
+		.value = median_value(m),
+		.low = bin_low(bin_place(&m->bin)),
+		.high = m->bin.most,
+		.count = m->all,
+	};
+	return 1;
+}
+
+int evspace_cell(struct evspace_client *c, struct evspace_cell *cell)
+{
+	const struct cell *m = client_record(c, RUN_CELLS);
+
+	if (!m)
+		return 0;
+	*cell = (struct evspace_cell){
+		.name = client_name(c, c->at_run.run->element, NULL),
+		.from_rank = m->named & CELL_FROM_NAMED ? -1 : (int32_t)m->from,
+		.to_rank = m->named & CELL_TO_NAMED ? -1 : (int32_t)m->to,
+		.calls = m->calls,
+		.bytes = m->bytes,
+	};
+	if (m->named & CELL_FROM_NAMED)
+		cell->from = client_name(c, m->from, NULL);
+	if (m->named & CELL_TO_NAMED)
+		cell->to = client_name(c, m->to, NULL);
+	return 1;
+}
+
+int evspace_class(struct evspace_client *c, struct evspace_class *class_of)
+{
+	const struct count *n = client_record(c, RUN_COUNTS);
+
+	if (!n)
+		return 0;
+	*class_of = (struct evspace_class){
+		.name = client_name(c, c->at_run.run->element, NULL),
+		.channel = n->channel == COUNT_ALL_CHANNELS ? "" : channel_name(n->channel),
+		.comm = n->comm,
+		.calls = n->calls,
+		.bytes = n->bytes,
+		.time_ns = n->time_ns,
+		.skipped = n->skipped,
+	};
+	return 1;
 }

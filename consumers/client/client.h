@@ -112,18 +112,8 @@ struct evspace_client {
 	Evspace__Frame *reply;
 };
 
-/* client-link.c: finding an agent, connecting, reconnecting */
+/** client-link.c: find an agent, connect and open the scope, again whenever it breaks. */
 int client_connect(struct evspace_client *c);
-/** @link is gone, or is to be closed by the caller. */
-void client_closed(struct evspace_client *c, struct link *link, const struct error *why);
-
-/* client-watch.c: whether the agent still speaks, from when it is opened, or opened again, on while
- * the connection lasts */
-int client_watch_begin(struct evspace_client *c);
-
-/* client.c */
-void client_ready(struct evspace_client *c);
-void client_frame(struct evspace_client *c, const struct frame *frame);
 
 /* client-wave.c: asking and taking waves */
 void client_pump(struct evspace_client *c);
@@ -131,20 +121,11 @@ void client_answer(struct evspace_client *c, const struct frame *frame);
 void client_ask_unanswered(struct evspace_client *c);
 bool client_take(struct evspace_client *c);
 
-/** The wave @a has been taken, and has used @cpu_us of its busiest host: the rate follows. */
-void client_tempo(struct evspace_client *c, struct client_answer *a, uint32_t cpu_us);
-
 /** How long a stream that begins now waits, so that its first wave has something. */
 void client_tempo_begin(struct evspace_client *c);
 void client_waves_fini(struct evspace_client *c);
 
-/* client-read.c: what is in a wave */
-void client_count_wave(struct evspace_client *c, struct client_answer *a);
-
-/** The next record of this kind in the current wave; NULL at the end. */
-const void *client_record(struct evspace_client *c, enum run_kind kind);
-
-/** The text of a name and, if it is wanted, its rank; "?" and -1 if it is unknown. */
-const char *client_name(const struct evspace_client *c, uint32_t id, int32_t *rank);
+/** client-read.c: count what is in the wave @a. Returns the CPU time of the busiest host, in us. */
+uint32_t client_count_wave(struct evspace_client *c, struct client_answer *a);
 
 #endif

@@ -123,6 +123,16 @@ const char *heartbeat_waits(const struct heartbeat *h, const struct thread_state
 
 /* ---- the verdict ---- */
 
+bool heartbeat_is_waiting(const struct heartbeat *h)
+{
+	return h->common.look.wait && !h->begun;
+}
+
+bool heartbeat_is_known(const struct heartbeat *h)
+{
+	return !h->begun || h->ended || h->looked_ns - h->begun_ns >= (uint64_t)h->stuck_after_ns;
+}
+
 static void print_since(const struct thread_state *p)
 {
 	char ago[UNIT_TEXT], clock[32];

@@ -80,16 +80,6 @@ static size_t heartbeat_members(void *arg, uint32_t comm, int32_t *members, size
 	return evspace_members(h->client, comm, members, room);
 }
 
-bool heartbeat_is_waiting(const struct heartbeat *h)
-{
-	return h->common.look.wait && !h->begun;
-}
-
-bool heartbeat_is_known(const struct heartbeat *h)
-{
-	return !h->begun || h->ended || h->looked_ns - h->begun_ns >= (uint64_t)h->stuck_after_ns;
-}
-
 /* Whoever is inside an operation at the first look has gone on by the end, or is stuck. */
 static void heartbeat_limit(struct heartbeat *h)
 {

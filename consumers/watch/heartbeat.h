@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The heartbeat monitor's state, shared by its looking (heartbeat.c), its words
- * (heartbeat-words.c) and its showing (heartbeat-show.c, heartbeat-json.c). */
+ * (heartbeat-words.c) and its showing (heartbeat-show.c). */
 #ifndef EVSPACE_HEARTBEAT_H
 #define EVSPACE_HEARTBEAT_H
 

@@ -9,20 +9,23 @@
 #include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/unit.h"
-#include "consumers/watch/unmatched.h"
 #include "node-agent/store/store.h"
 #include "pathmap/grammar/directive.h"
+#include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
+#include "pathmap/base/table.h"
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
+#include "tree/data/op.h"
 #include "tree/data/span.h"
 
 /* So long a program that was started just now may take to begin. */
 #define GRACE_NS UINT64_C(3000000000)
 
-/* Runs that a message names. */
-#define NAMED_MOST 8
+/* Runs and hosts that a message names. */
+#define NAMED_MOST  8
+#define HOSTS_NAMED 4
 
 /* The runs of all hosts, each once, and what is known of the one that is meant. */
 struct standing_runs {
@@ -65,11 +68,10 @@ static void runs_add(struct standing_runs *runs, Evspace__Run *run, const char *
 	runs->names[runs->n++] = run->name;
 }
 
-/* Ask all hosts. Returns the answer, which has the names, or NULL. */
-static Evspace__Frame *runs_ask(const struct evspace_options *look, const char *wanted,
-				struct standing_runs *runs)
+/* Ask all hosts how they are, and for the processes of the run. Returns the answer, or NULL. */
+static Evspace__Frame *status_ask(const struct evspace_options *look, bool processes)
 {
-	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__Frame ask = EVSPACE__FRAME__INIT;
 	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
 	struct evspace_options once = *look;
 	char why[sizeof(((struct error *)0)->text)];
@@ -77,9 +79,20 @@ static Evspace__Frame *runs_ask(const struct evspace_options *look, const char *
 
 	once.patience_ms = 1;
 	all.all = true;
+	all.process_tables = processes;
+	if (processes && look->run)
+		all.run = (char *)(uintptr_t)look->run;
 	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
 	ask.status_ask = &all;
-	reply = client_ask(&once, &ask, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+	return client_ask(&once, &ask, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+}
+
+/* Ask all hosts for their runs. Returns the answer, which has the names, or NULL. */
+static Evspace__Frame *runs_ask(const struct evspace_options *look, const char *wanted,
+				struct standing_runs *runs)
+{
+	Evspace__Frame *reply = status_ask(look, false);
+
 	if (!reply)
 		return NULL;
 	for (size_t i = 0; i < reply->status->n_runs; i++)
@@ -247,6 +260,81 @@ void standing_note_unreadable(struct standing *s, const char *command,
 		(void)standing_say_unreadable(client, prefix, stderr);
 	s->unreadable = w->unreadable > s->unreadable ? w->unreadable : s->unreadable;
 }
+
+/* ---- nothing is there that is selected ---- */
+
+/* rank2 before rank10. */
+static int name_order(const void *a, const void *b)
+{
+	return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "/A/a0/rank[0-1]". The caller's to free(). */
+static char *host_text(const Evspace__Status *s)
+{
+	const char **names = memory_new(s->n_processes, sizeof(*names));
+	char *list, *text;
+
+	for (size_t i = 0; i < s->n_processes; i++)
+		names[i] = s->processes[i]->name;
+	qsort(names, s->n_processes, sizeof(*names), name_order);
+	list = hostlist_text(names, s->n_processes);
+	text = memory_format("/%s/%s/%s", s->cluster[0] ? s->cluster : "-", s->node, list);
+	utf8_clean(text);
+	free(list);
+	free(names);
+	return text;
+}
+
+/* Returns how many hosts have processes. */
+static size_t hosts_write(FILE *line, const Evspace__Status *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i <= all->n_below; i++) {
+		const Evspace__Status *s = i ? all->below[i - 1] : all;
+		char *text;
+
+		if (s->n_processes == 0 || n++ >= HOSTS_NAMED)
+			continue;
+		text = host_text(s);
+		fprintf(line, "%s%s", n > 1 ? ", " : "; there is ", text);
+		free(text);
+	}
+	if (n > HOSTS_NAMED)
+		fprintf(line, ", and %zu more", n - HOSTS_NAMED);
+	return n;
+}
+
+struct unmatched {
+	const char *command;
+	const Evspace__Frame *reply; /* NULL: there is none */
+};
+
+static void unmatched_write(FILE *line, const void *arg)
+{
+	const struct unmatched *u = arg;
+
+	fprintf(line, "%s: nothing is there so far that --select says", u->command);
+	if (!u->reply || hosts_write(line, u->reply->status) == 0)
+		return;
+	fputs(", with threads such as /t0, which have", line);
+	for (int i = 0; i < CHANNEL_PROGRAMS; i++)
+		fprintf(line, "%s %s", i ? "," : "", channel_name(i));
+}
+
+/* Say on stderr, for @command, that nothing which @look selects is there so far, and what is: the
+ * processes of the run, by asking all hosts. */
+static void unmatched_tell(const char *command, const struct evspace_options *look)
+{
+	Evspace__Frame *reply = status_ask(look, true);
+	const struct unmatched u = {command, reply};
+
+	table_say_of(stderr, unmatched_write, &u);
+	evspace__frame__free_unpacked(reply, NULL);
+}
+
+/* ---- */
 
 /* Nobody who answers has it. Returns the exit code, or -1 to go on. */
 static int take_none(const char *command, const char *wanted, const struct common *common,

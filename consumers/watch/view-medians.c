@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The medians of a view's answer: those of its last wave, since medians of waves do not add up. */
-#include <inttypes.h>
 #include <string.h>
 
+#include "consumers/cli/json.h"
 #include "consumers/cli/unit.h"
 #include "consumers/cli/words.h"
 #include "consumers/watch/view.h"
@@ -57,16 +57,13 @@ static void medians_json(const struct viewer *v, FILE *out)
 	struct evspace_median m;
 
 	evspace_rewind(v->client);
-	while (evspace_median(v->client, &m)) {
-		fputs("{\"schema\":1,\"type\":\"median\",\"name\":", out);
-		words_json(out, m.name);
-		fputs(",\"op\":", out);
-		words_json(out, m.op);
-		fprintf(out,
-			",\"comm\":%" PRIu32 ",\"what\":\"%s\",\"median\":%" PRIu64
-			",\"low\":%" PRIu64 ",\"high\":%" PRIu64 ",\"count\":%" PRIu64 "}\n",
-			m.comm, m.what, m.value, m.low, m.high, m.count);
-	}
+	while (evspace_median(v->client, &m))
+		json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "median",
+				     "name", json_text(m.name), "op", json_text(m.op), "comm",
+				     json_comm(m.comm), "what", json_text(m.what), "median",
+				     json_count(m.value), "low", json_count(m.low), "high",
+				     json_count(m.high), "count", json_count(m.count)),
+			   out);
 }
 
 const struct figure figure_medians = {medians_take, false, medians_text, medians_json, NULL};
