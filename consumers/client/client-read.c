@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts what waves bring, and turns their runs into events, totals, bins, medians, cells and classes. */
+/* Counts what waves bring, and turns their runs into events, totals, bins, medians,
+ * cells and classes. */
 #include "consumers/client/client.h"
 
 #include <stdlib.h>

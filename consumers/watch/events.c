@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace events: the paper's GetEvent monitor, every tuple of a view without further processing.
  */
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/watch/ending.h"
 #include "consumers/watch/events.h"
-#include "consumers/watch/loss.h"
-#include "consumers/cli/options.h"
-#include "consumers/watch/standing.h"
+#include "consumers/watch/follow.h"
 #include "consumers/cli/unit.h"
 #include "pathmap/base/plural.h"
 #include "pathmap/base/table.h"
@@ -53,23 +48,17 @@ struct timed {
 };
 
 struct events {
-	struct common common;
-	bool until_end, csv;
+	struct follow follow;
+	bool csv;
 	const struct events_format *format;
-	struct evspace_client *client;
-	uint64_t end_ns;
-	struct ending ending;
-	struct loss loss;
-	struct standing standing;
-	bool unread;	     /* nobody reads what we write any more */
 	struct timed *timed; /* of the wave */
 	size_t n, room;
 };
 
 static const struct option_row events_rows[] = {
-	{"backlog", NULL, OPTION_ONE, .at = offsetof(struct events, common.look.backlog),
+	{"backlog", NULL, OPTION_ONE, .at = offsetof(struct events, follow.common.look.backlog),
 	 .help = "begin with what the elements still hold (default: from now on)"},
-	{"until-end", .at = offsetof(struct events, until_end),
+	{"until-end", .at = offsetof(struct events, follow.until_end),
 	 .help = "end when all processes have ended and everything is read; a run that had "
 		 "ended before ends it without this, unless --count or --duration say when; "
 		 "exit code 1 if processes of the run are not collected, or their files "
@@ -107,7 +96,7 @@ static void take_events(struct events *v)
 	struct evspace_event ev;
 
 	v->n = 0;
-	while (evspace_event(v->client, &ev)) {
+	while (evspace_event(v->follow.client, &ev)) {
 		if (v->n == v->room) {
 			v->room = v->room ? 2 * v->room : 1024;
 			v->timed = reallocarray(v->timed, v->room, sizeof(*v->timed));
@@ -121,101 +110,45 @@ static void take_events(struct events *v)
 		qsort(v->timed, v->n, sizeof(*v->timed), compare);
 }
 
-/* Returns whether there was anything in the wave. */
-static bool print_wave(struct events *v)
+static bool take_wave(void *arg, uint64_t *seen)
 {
+	struct events *v = arg;
+	struct follow *f = &v->follow;
 	struct evspace_total total;
 	struct evspace_loss loss;
 	size_t width = table_width(stdout); /* which may have changed */
 	bool any = false;
 
-	while (evspace_loss(v->client, &loss)) {
+	*seen = evspace_wave(f->client)->number;
+	options_note_missing(f->command, &f->common, f->client);
+	standing_note_unreadable(&f->standing, "evspace events", f->client);
+	follow_tell_loss(f);
+	while (evspace_loss(f->client, &loss)) {
 		any = true;
 		v->format->loss(&loss, width, stdout);
 	}
-	evspace_rewind(v->client);
+	evspace_rewind(f->client);
 	take_events(v);
 	for (size_t i = 0; i < v->n; i++)
-		v->format->event(v->client, &v->timed[i].event, width, stdout);
-	evspace_rewind(v->client);
-	while (evspace_total(v->client, &total)) {
+		v->format->event(f->client, &v->timed[i].event, width, stdout);
+	evspace_rewind(f->client);
+	while (evspace_total(f->client, &total)) {
 		any = true;
 		v->format->total(&total, width, stdout);
 	}
 	return any || v->n;
 }
 
-/* ---- the stream ---- */
-
-static int milliseconds(uint64_t ns)
-{
-	return ns / 1000000u < INT_MAX ? (int)(ns / 1000000u) + 1 : INT_MAX;
-}
-
-/* What was seen is shown at once. Returns false when that is not possible any more. */
-static bool shown(struct events *v)
-{
-	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return true;
-	/* A reader that has gone, such as head(1), has seen what it wanted. */
-	v->unread = true;
-	return false;
-}
-
-static int follow(struct events *v)
-{
-	uint64_t now;
-	int left, rc, code;
-	bool any, last;
-
-	for (;;) {
-		now = clock_mono_ns();
-		left = -1;
-		if (v->end_ns && now >= v->end_ns)
-			return standing_end(&v->standing, "evspace events", &v->common, v->client);
-		if (v->end_ns)
-			left = milliseconds(v->end_ns - now);
-		rc = evspace_next(v->client, left);
-		if (rc < 0) {
-			fprintf(stderr, "evspace events: the connection is lost: %s\n",
-				evspace_why(v->client));
-			return EXIT_NO_CONNECTION;
-		}
-		if (rc == 0 && v->end_ns && clock_mono_ns() >= v->end_ns)
-			continue;
-		if (rc == 0)
-			return EXIT_FINE;
-		options_note_remapped("events", &v->common, v->client);
-		options_note_missing("events", &v->common, v->client);
-		standing_note_unreadable(&v->standing, "evspace events", v->client);
-		loss_add(&v->loss, evspace_wave(v->client));
-		loss_tell(&v->loss, "events", &v->common, evspace_wave(v->client));
-		any = print_wave(v);
-		if (!shown(v))
-			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
-		last = v->common.count && evspace_wave(v->client)->number >= v->common.count;
-		code = standing_take(&v->standing, "evspace events", &v->common, v->client, last);
-		if (code >= 0)
-			return code;
-		if (ending_reached(&v->ending, v->client, any) &&
-		    ending_is_meant(&v->ending, v->until_end, v->common.count || v->end_ns))
-			return v->standing.unreadable ? EXIT_BAD_NEWS : EXIT_FINE;
-		if (last)
-			return EXIT_FINE;
-	}
-}
-
 static void summary_write(FILE *line, const void *arg)
 {
 	const struct events *v = arg;
-	const struct evspace_wave *w = evspace_wave(v->client);
+	const struct evspace_wave *w = evspace_wave(v->follow.client);
 	char delivered[UNIT_TEXT], lost[UNIT_TEXT], bytes[UNIT_TEXT];
 	char share[UNIT_TEXT], own_share[UNIT_TEXT];
 	struct evspace_counts n;
 	uint64_t each;
 
-	evspace_counts(v->client, &n);
+	evspace_counts(v->follow.client, &n);
 	each = n.waves ? n.waves : 1;
 	fprintf(line, "%s tuple%s delivered", unit_count(delivered, n.delivered),
 		plural(n.delivered, "s"));
@@ -256,10 +189,10 @@ static void summary(const struct events *v)
 	struct evspace_counts n;
 	struct evspace_leaf leaf;
 
-	evspace_counts(v->client, &n);
+	evspace_counts(v->follow.client, &n);
 	v->format->summary(&n, stdout);
 	table_say_of(stderr, summary_write, v);
-	for (size_t i = 0; n.owing && evspace_leaf(v->client, i, &leaf); i++) {
+	for (size_t i = 0; n.owing && evspace_leaf(v->follow.client, i, &leaf); i++) {
 		if (leaf.owing)
 			fprintf(stderr,
 				"%s has not answered all waves: what it read for them, if "
@@ -270,28 +203,26 @@ static void summary(const struct events *v)
 
 int events_main(int argc, char **argv)
 {
-	struct events v = {.common.look = {.view = "events", .rate_hz = 10}};
-	int code = options_parse(argc, argv, &events_usage, &v, &v.common);
+	struct events v = {
+		.follow = {.command = "events", .common.look = {.view = "events", .rate_hz = 10}}};
+	int code = options_parse(argc, argv, &events_usage, &v, &v.follow.common);
 
 	if (code >= 0)
 		return code;
-	if (v.common.json && v.csv) {
+	if (v.follow.common.json && v.csv) {
 		fprintf(stderr, "%s: --json or --csv, not both\n", argv[0]);
 		return EXIT_USAGE;
 	}
-	v.client = options_open(argv[0], &v.common, &code);
-	if (!v.client)
+	v.follow.client = options_open(argv[0], &v.follow.common, &code);
+	if (!v.follow.client)
 		return code;
-	options_catch_signals(v.client);
-	if (v.common.duration_ns)
-		v.end_ns = clock_mono_ns() + v.common.duration_ns;
-	v.format = v.common.json ? &events_json : v.csv ? &events_csv : &events_text;
+	v.format = v.follow.common.json ? &events_json : v.csv ? &events_csv : &events_text;
 	setvbuf(stdout, NULL, _IOFBF, BUFFER_BYTES);
 	fputs(v.format->begin, stdout);
-	code = follow(&v);
-	if (!v.unread)
+	code = follow_run(&v.follow, take_wave, &v);
+	if (!v.follow.unread)
 		summary(&v);
-	options_close(&v.common, v.client);
+	options_close(&v.follow.common, v.follow.client);
 	free(v.timed);
 	return code;
 }

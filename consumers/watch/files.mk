@@ -5,11 +5,11 @@ libclient_la_SOURCES += \
 	%D%/stall.c %D%/stall.h
 
 evspace_SOURCES += \
-	%D%/collect.c %D%/discard.c %D%/ending.c %D%/ending.h %D%/events-format.c \
+	%D%/collect.c %D%/discard.c %D%/events-format.c \
 	%D%/events.c %D%/events.h %D%/heartbeat-show.c \
-	%D%/heartbeat-words.c %D%/heartbeat.c %D%/heartbeat.h %D%/loss.c %D%/loss.h \
+	%D%/heartbeat-words.c %D%/heartbeat.c %D%/heartbeat.h %D%/follow.c %D%/follow.h \
 	%D%/thread-states.c %D%/thread-states.h %D%/view-bins.c %D%/view-cells.c %D%/view-classes.c %D%/view-medians.c \
-	%D%/view-records.c %D%/view.c %D%/view.h
+	%D%/view.c %D%/view.h
 
 run_sources += \
 	%D%/standing.c %D%/standing.h

@@ -72,7 +72,7 @@ static size_t bins_take(const struct viewer *v)
 
 	if (v->fresh)
 		bins_forget();
-	for (; evspace_bin(v->client, &bin); n++) {
+	for (; evspace_bin(v->follow.client, &bin); n++) {
 		struct view_bins_histogram *h = histogram_at(&bin);
 		unsigned at = bin_number(bin.low);
 
@@ -162,7 +162,7 @@ static void quantiles_add(const struct viewer *v, const struct view_bins_histogr
 	static const double shares[] = {0.5, 0.9, 0.99};
 	char text[UNIT_TEXT], mean[UNIT_TEXT] = "-", key[96];
 
-	words_class(key, sizeof(key), v->client, *h->op ? h->op : "all", h->comm);
+	words_class(key, sizeof(key), v->follow.client, *h->op ? h->op : "all", h->comm);
 	if (h->count)
 		value_text(mean, h, h->sum / h->count);
 	table_cell(t, "%s", h->name);

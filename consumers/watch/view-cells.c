@@ -75,7 +75,7 @@ static size_t cells_take(const struct viewer *v)
 
 	if (v->fresh)
 		cells_forget();
-	for (; evspace_cell(v->client, &cell); n++) {
+	for (; evspace_cell(v->follow.client, &cell); n++) {
 		char from[PROCESS_NAME], to[PROCESS_NAME];
 		struct view_cells_entry *e =
 			entry_at(cell.name, end_text(from, cell.from, cell.from_rank),

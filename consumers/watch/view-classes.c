@@ -81,13 +81,13 @@ static void classes_turn(const struct evspace_wave *w, uint64_t from)
 
 static size_t classes_take(const struct viewer *v)
 {
-	const struct evspace_wave *w = evspace_wave(v->client);
+	const struct evspace_wave *w = evspace_wave(v->follow.client);
 	uint64_t from = answering(w);
 	struct evspace_class c;
 	size_t n = 0;
 
 	classes_turn(w, from);
-	for (; evspace_class(v->client, &c); n++) {
+	for (; evspace_class(v->follow.client, &c); n++) {
 		struct view_classes_entry *e = entry_at(&c);
 
 		e->here = true;
@@ -173,7 +173,8 @@ static void class_add(const struct viewer *v, const struct view_classes_entry *e
 {
 	char class[96], text[UNIT_TEXT] = "-";
 
-	words_class(class, sizeof(class), v->client, *e->channel ? e->channel : "all", e->comm);
+	words_class(class, sizeof(class), v->follow.client, *e->channel ? e->channel : "all",
+		    e->comm);
 	table_cell(t, "%s", e->name);
 	table_cell(t, "%s", class);
 	if (e->known)
@@ -226,13 +227,13 @@ static json_t *rate_json(const struct view_classes_entry *e, uint64_t now, uint6
 
 static json_t *class_json(const struct viewer *v, const struct view_classes_entry *e)
 {
-	const char *label = e->comm ? evspace_label(v->client, e->comm) : NULL;
+	const char *label = e->comm ? evspace_label(v->follow.client, e->comm) : NULL;
 	json_t *o = json_pack(
 		"{s:s,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "type", "rate", "name", json_text(e->name),
 		"channel", json_text(e->channel), "comm", json_comm(e->comm), "world",
-		e->comm && evspace_is_world(v->client, e->comm), "calls", json_count(e->now.calls),
-		"bytes", json_count(e->now.bytes), "time_ns", json_count(e->now.time_ns),
-		"not_recorded", json_count(e->now.skipped));
+		e->comm && evspace_is_world(v->follow.client, e->comm), "calls",
+		json_count(e->now.calls), "bytes", json_count(e->now.bytes), "time_ns",
+		json_count(e->now.time_ns), "not_recorded", json_count(e->now.skipped));
 
 	if (label)
 		json_object_set_new(o, "label", json_text(label));

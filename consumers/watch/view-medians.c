@@ -14,7 +14,7 @@ static size_t medians_take(const struct viewer *v)
 {
 	struct evspace_median m;
 
-	for (n_medians = 0; evspace_median(v->client, &m); n_medians++)
+	for (n_medians = 0; evspace_median(v->follow.client, &m); n_medians++)
 		;
 	return n_medians;
 }
@@ -34,12 +34,12 @@ static void medians_text(const struct viewer *v, FILE *out)
 
 	if (n_medians == 0)
 		return;
-	evspace_rewind(v->client);
+	evspace_rewind(v->follow.client);
 	table_heads(&t, median_columns, heads, sizeof(heads) / sizeof(heads[0]));
-	for (size_t i = 0; viewer_shows(v, i, n_medians) && evspace_median(v->client, &m); i++) {
+	for (size_t i = 0; viewer_shows(v, i, n_medians) && evspace_median(v->follow.client, &m); i++) {
 		char class[96], text[UNIT_TEXT];
 
-		words_class(class, sizeof(class), v->client, *m.op ? m.op : "all", m.comm);
+		words_class(class, sizeof(class), v->follow.client, *m.op ? m.op : "all", m.comm);
 		table_cell(&t, "%s", m.name);
 		table_cell(&t, "%s", class);
 		table_cell(&t, "%s", unit_count(text, m.count));
@@ -56,8 +56,8 @@ static void medians_json(const struct viewer *v, FILE *out)
 {
 	struct evspace_median m;
 
-	evspace_rewind(v->client);
-	while (evspace_median(v->client, &m))
+	evspace_rewind(v->follow.client);
+	while (evspace_median(v->follow.client, &m))
 		json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "median",
 				     "name", json_text(m.name), "op", json_text(m.op), "comm",
 				     json_comm(m.comm), "what", json_text(m.what), "median",

@@ -2,8 +2,6 @@
 /* evspace view: any view's answer, as a table for each wave. */
 #include "consumers/watch/view.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/words.h"
+#include "consumers/watch/events.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
 #include "pathmap/base/plural.h"
@@ -47,6 +46,58 @@ static const char view_help[] =
 	"JSON: \"type\" is wave, then rate, bin, median, cell, total or tuple; times are in ns.\n";
 
 #define BUFFER_BYTES (1u << 16)
+
+/* ---- tuples and totals, as evspace events writes them ---- */
+
+static size_t n_tuples, n_totals;
+
+static size_t records_take(const struct viewer *v)
+{
+	struct evspace_event ev;
+	struct evspace_total total;
+
+	for (n_tuples = 0; evspace_event(v->follow.client, &ev); n_tuples++)
+		;
+	evspace_rewind(v->follow.client);
+	for (n_totals = 0; evspace_total(v->follow.client, &total); n_totals++)
+		;
+	return n_tuples + n_totals;
+}
+
+static void records_json(const struct viewer *v, FILE *out)
+{
+	struct evspace_event ev;
+	struct evspace_total total;
+
+	evspace_rewind(v->follow.client);
+	while (evspace_event(v->follow.client, &ev))
+		events_json.event(v->follow.client, &ev, 0, out);
+	evspace_rewind(v->follow.client);
+	while (evspace_total(v->follow.client, &total))
+		events_json.total(&total, 0, out);
+}
+
+static void records_text(const struct viewer *v, FILE *out)
+{
+	struct evspace_event ev;
+	struct evspace_total total;
+	size_t width = table_width(out);
+
+	evspace_rewind(v->follow.client);
+	for (size_t i = 0; viewer_shows(v, i, n_tuples) && evspace_event(v->follow.client, &ev);
+	     i++)
+		events_text.event(v->follow.client, &ev, width, out);
+	viewer_more(v, n_tuples, out);
+	evspace_rewind(v->follow.client);
+	for (size_t i = 0; viewer_shows(v, i, n_totals) && evspace_total(v->follow.client, &total);
+	     i++)
+		events_text.total(&total, width, out);
+	viewer_more(v, n_totals, out);
+}
+
+static const struct figure figure_tuples = {records_take, false, records_text, records_json, NULL};
+
+/* ---- what there is ---- */
 
 static const struct figure *const figures[] = {
 	&figure_classes, &figure_bins, &figure_medians, &figure_cells, &figure_tuples,
@@ -88,9 +139,9 @@ static const struct option_row view_rows[] = {
 	{"bars", .at = offsetof(struct viewer, bars), .help = "draw histograms, too"},
 	{"top", "N|all", .take = top_take,
 	 .help = "lines of a table, the largest first (default 20; JSON has all)"},
-	{"backlog", NULL, OPTION_ONE, .at = offsetof(struct viewer, common.look.backlog),
+	{"backlog", NULL, OPTION_ONE, .at = offsetof(struct viewer, follow.common.look.backlog),
 	 .help = "begin with what the elements still hold (default: from now on)"},
-	{"until-end", .at = offsetof(struct viewer, until_end),
+	{"until-end", .at = offsetof(struct viewer, follow.until_end),
 	 .help = "end when all processes have ended and everything is read; a run that had "
 		 "ended before ends it without this, unless --count or --duration say when"},
 	{0},
@@ -125,13 +176,13 @@ struct head {
 static void head_write(FILE *line, const void *arg)
 {
 	const struct head *head = arg;
-	struct viewer *v = head->v;
+	struct follow *f = &head->v->follow;
 	const struct evspace_wave *w = head->wave;
-	const char *run = standing_run(&v->standing, &v->common, v->client);
-	char clock[32], lost[LOSS_TEXT];
+	const char *run = standing_run(&f->standing, &f->common, f->client);
+	char clock[32], lost[FOLLOW_LOSS];
 
 	words_clock(clock, sizeof(clock), w->taken_ns, 1);
-	fprintf(line, "%s of %s, wave %llu%s at %s, %u of %u host%s", v->view,
+	fprintf(line, "%s of %s, wave %llu%s at %s, %u of %u host%s", head->v->view,
 		*run ? run : "no run yet", (unsigned long long)w->number,
 		w->again ? " (what was late)" : "", clock, w->answered, w->leaves,
 		plural(w->leaves, "s"));
@@ -146,8 +197,8 @@ static void head_write(FILE *line, const void *arg)
 			"; not seen: %u process%s: " STANDING_UNREADABLE
 			"; evspace status says why",
 			w->unreadable, plural(w->unreadable, "es"));
-	if (v->loss.lost)
-		fprintf(line, "; %s", loss_words(&v->loss, &v->common, w, lost));
+	if (f->loss.lost)
+		fprintf(line, "; %s", follow_loss_words(f, lost));
 }
 
 static void head_text(struct viewer *v, const struct evspace_wave *w)
@@ -171,119 +222,76 @@ static void head_json(const struct viewer *v, const struct evspace_wave *w)
 
 static void show_wave(struct viewer *v)
 {
-	const struct evspace_wave *w = evspace_wave(v->client);
+	const struct evspace_wave *w = evspace_wave(v->follow.client);
 
-	if (v->common.json)
+	if (v->follow.common.json)
 		head_json(v, w);
 	else
 		head_text(v, w);
 	for (size_t i = 0; i < FIGURES; i++) {
-		if (v->common.json)
+		if (v->follow.common.json)
 			figures[i]->json(v, stdout);
 		else
 			figures[i]->text(v, stdout);
 	}
-	if (!v->common.json && !v->redraw)
+	if (!v->follow.common.json && !v->redraw)
 		putchar('\n');
 	v->fresh = !v->sum;
 	v->waits = false;
 	v->shown += !w->again;
 	v->shown_ns = clock_mono_ns();
 	v->drawn++;
-	v->loss = (struct loss){0};
+	v->follow.loss.lost = v->follow.loss.read = 0;
 }
 
 /* A stream that hurries looks more often than people can read: waves that add up wait for others.
  */
 static bool is_time(const struct viewer *v, bool alone)
 {
-	if (v->common.json || !v->common.look.hurry || alone)
+	if (v->follow.common.json || !v->follow.common.look.hurry || alone)
 		return true;
-	return (double)(clock_mono_ns() - v->shown_ns) * 1e-9 * v->common.look.rate_hz > 0.9;
+	return (double)(clock_mono_ns() - v->shown_ns) * 1e-9 * v->follow.common.look.rate_hz > 0.9;
 }
 
 /* Is there nothing to show yet, or nothing any more? A table that says something stays. */
 static bool is_empty(const struct viewer *v, bool any)
 {
-	const struct evspace_wave *w = evspace_wave(v->client);
+	const struct evspace_wave *w = evspace_wave(v->follow.client);
 
-	if (v->common.json || v->waits)
+	if (v->follow.common.json || v->waits)
 		return false;
-	if (standing_is_empty(v->client))
+	if (standing_is_empty(v->follow.client))
 		return true;
 	/* What is no stream brings the same for ever. */
-	if (any && (evspace_is_stream(v->client) || !v->ending.quiet))
+	if (any && (evspace_is_stream(v->follow.client) || !v->follow.quiet))
 		return false;
-	return v->shown && !v->loss.lost && w->processes == 0 && w->n_missing == 0;
+	return v->shown && !v->follow.loss.lost && w->processes == 0 && w->n_missing == 0;
 }
 
-/* Returns whether there was anything in the wave. */
-static bool take_wave(struct viewer *v)
+static bool take_wave(void *arg, uint64_t *seen)
 {
+	struct viewer *v = arg;
 	bool any = false, alone = false;
 
-	loss_add(&v->loss, evspace_wave(v->client));
 	for (size_t i = 0; i < FIGURES; i++) {
 		size_t n;
 
-		evspace_rewind(v->client);
+		evspace_rewind(v->follow.client);
 		n = figures[i]->take(v);
 		any |= n > 0;
 		alone |= n > 0 && !figures[i]->adds;
 	}
 	if (is_empty(v, any)) {
-		v->shown += !evspace_wave(v->client)->again;
-		return any;
+		v->shown += !evspace_wave(v->follow.client)->again;
+	} else {
+		v->fresh = false;
+		v->waits = true;
+		if (is_time(v, alone))
+			show_wave(v);
 	}
-	v->fresh = false;
-	v->waits = true;
-	if (is_time(v, alone))
-		show_wave(v);
-	return any;
-}
-
-/* ---- the waves ---- */
-
-static int milliseconds(uint64_t ns)
-{
-	return ns / 1000000u < INT_MAX ? (int)(ns / 1000000u) + 1 : INT_MAX;
-}
-
-static int follow(struct viewer *v)
-{
-	for (;;) {
-		uint64_t now = clock_mono_ns();
-		bool any, last;
-		int rc;
-
-		if (v->end_ns && now >= v->end_ns)
-			return standing_end(&v->standing, "evspace view", &v->common, v->client);
-		rc = evspace_next(v->client, v->end_ns ? milliseconds(v->end_ns - now) : -1);
-		if (rc < 0) {
-			fprintf(stderr, "evspace view: the connection is lost: %s\n",
-				evspace_why(v->client));
-			return EXIT_NO_CONNECTION;
-		}
-		if (rc == 0 && v->end_ns && clock_mono_ns() >= v->end_ns)
-			continue;
-		if (rc == 0)
-			return EXIT_FINE;
-		options_note_remapped("view", &v->common, v->client);
-		any = take_wave(v);
-		errno = 0;
-		if (fflush(stdout) != 0 || ferror(stdout))
-			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
-		/* What is no stream brings the same for ever. */
-		any = any && evspace_is_stream(v->client);
-		last = v->common.count && v->shown >= v->common.count;
-		rc = standing_take(&v->standing, "evspace view", &v->common, v->client, last);
-		if (rc >= 0)
-			return rc;
-		if (last ||
-		    (ending_reached(&v->ending, v->client, any) &&
-		     ending_is_meant(&v->ending, v->until_end, v->common.count || v->end_ns)))
-			return EXIT_FINE;
-	}
+	*seen = v->shown;
+	/* What is no stream brings the same for ever. */
+	return any && evspace_is_stream(v->follow.client);
 }
 
 static void summary_write(FILE *line, const void *arg)
@@ -291,7 +299,7 @@ static void summary_write(FILE *line, const void *arg)
 	const struct viewer *v = arg;
 	struct evspace_counts n;
 
-	evspace_counts(v->client, &n);
+	evspace_counts(v->follow.client, &n);
 	fprintf(line, "%llu wave%s", (unsigned long long)n.waves, plural(n.waves, "s"));
 	/* those that bring nothing new, or come too fast for people, are not */
 	if (v->drawn != n.waves)
@@ -310,7 +318,8 @@ static void summary_write(FILE *line, const void *arg)
 
 static int view_open(struct viewer *v, const char *command)
 {
-	const char *name = v->common.n_words ? v->common.words[0] : v->common.look.view;
+	const char *name =
+		v->follow.common.n_words ? v->follow.common.words[0] : v->follow.common.look.view;
 	int code = EXIT_FINE;
 
 	if (!name) {
@@ -319,32 +328,29 @@ static int view_open(struct viewer *v, const char *command)
 		return EXIT_USAGE;
 	}
 	v->view = memory_format("%s%s%s", name, v->level ? "@" : "", v->level ? v->level : "");
-	v->common.look.view = v->view;
-	v->client = options_open(command, &v->common, &code);
+	v->follow.common.look.view = v->view;
+	v->follow.client = options_open(command, &v->follow.common, &code);
 	return code;
 }
 
 int view_main(int argc, char **argv)
 {
 	struct viewer v = {
-		.common.look.rate_hz = 1,
+		.follow = {.command = "view", .common.look.rate_hz = 1},
 		.top = 20,
 	};
-	int code = options_parse(argc, argv, &view_usage, &v, &v.common);
+	int code = options_parse(argc, argv, &view_usage, &v, &v.follow.common);
 
 	if (code < 0)
 		code = view_open(&v, argv[0]);
-	if (v.client) {
-		options_catch_signals(v.client);
-		if (v.common.duration_ns)
-			v.end_ns = clock_mono_ns() + v.common.duration_ns;
-		v.redraw = isatty(STDOUT_FILENO) && !v.common.json;
+	if (v.follow.client) {
+		v.redraw = isatty(STDOUT_FILENO) && !v.follow.common.json;
 		setvbuf(stdout, NULL, _IOFBF, BUFFER_BYTES);
-		code = follow(&v);
+		code = follow_run(&v.follow, take_wave, &v);
 		if (v.waits)
 			show_wave(&v);
 		table_say_of(stderr, summary_write, &v);
-		options_close(&v.common, v.client);
+		options_close(&v.follow.common, v.follow.client);
 	}
 	for (size_t i = 0; i < FIGURES; i++)
 		if (figures[i]->fini)

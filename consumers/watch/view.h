@@ -6,21 +6,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "consumers/watch/ending.h"
-#include "consumers/client/evspace-client.h"
-#include "consumers/watch/loss.h"
-#include "consumers/cli/options.h"
-#include "consumers/watch/standing.h"
+#include "consumers/watch/follow.h"
 
 /** What is watched, and how it is shown. */
 struct viewer {
-	struct common common;
-	struct evspace_client *client;
+	struct follow follow;
 	const char *level;
 	char *view; /* as the agent is asked for it */
 	bool sum;   /* of all waves */
 	bool bars;
-	bool until_end;
 	uint64_t top; /* lines of a table, 0: all */
 	bool redraw;
 	bool waits;	   /* there is something to be shown */
@@ -28,10 +22,6 @@ struct viewer {
 	uint64_t shown;	   /* waves, or seen to be empty */
 	uint64_t drawn;	   /* waves that were printed */
 	uint64_t shown_ns; /* when the last one was */
-	struct loss loss;  /* since then */
-	uint64_t end_ns;
-	struct ending ending;
-	struct standing standing;
 };
 
 /** A kind of figures. Its state is in its own file: there is one viewer. */
@@ -45,7 +35,6 @@ struct figure {
 	void (*fini)(void);
 };
 
-extern const struct figure figure_tuples;  /* view-records.c, totals too */
 extern const struct figure figure_bins;	   /* view-bins.c */
 extern const struct figure figure_medians; /* view-medians.c */
 extern const struct figure figure_cells;   /* view-cells.c */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Follows a run: takes its waves until it is over and all that is left of it has come. */
+#include "consumers/watch/follow.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/unit.h"
+#include "pathmap/base/plural.h"
+#include "tree/data/clock.h"
+
+/* One wave may have been asked for just before the last tuple was written: twice, to be sure. */
+#define QUIET_WAVES 2u
+
+#define TELL_NS 10000000000u
+
+/* ---- the end ---- */
+
+/* @any: the wave brought something. Those that bring nothing are counted, but for those that need
+ * not say that there is nothing. Does no process live that could write more, is nobody missing, and
+ * nothing left to come? */
+static bool follow_is_quiet(struct follow *f, bool any)
+{
+	const struct evspace_wave *w = evspace_wave(f->client);
+	struct evspace_counts n;
+	uint64_t passed_by;
+
+	evspace_counts(f->client, &n);
+	/* What was filtered out of a stream was read all the same: there may be more behind it. */
+	passed_by = n.read + n.lost + n.discarded;
+	any = any || (evspace_is_stream(f->client) && passed_by != f->passed_by);
+	f->passed_by = passed_by;
+	f->lived |= w->processes > 0;
+	if (any || !w->sure || w->n_missing || w->processes ||
+	    (w->elements == 0 && w->unreadable == 0))
+		f->quiet = 0;
+	else
+		f->quiet++;
+	return f->quiet >= QUIET_WAVES && n.owing == 0;
+}
+
+/* Of a run that had ended before there is no other end than this, unless the user has said one. */
+static bool follow_is_over(struct follow *f, bool any)
+{
+	return follow_is_quiet(f, any) &&
+	       (f->until_end || (!f->lived && !f->common.count && !f->end_ns));
+}
+
+/* ---- the waves ---- */
+
+/* Wait for the next one. Returns 1 when it is there, 0 when somebody has ended it or the time is
+ * over, or -1. */
+static int follow_next(struct follow *f)
+{
+	uint64_t now;
+	int rc;
+
+	do {
+		now = clock_mono_ns();
+		if (f->end_ns && now >= f->end_ns)
+			return 0;
+		if (!f->end_ns)
+			rc = evspace_next(f->client, -1);
+		else if ((f->end_ns - now) / 1000000u < INT_MAX)
+			rc = evspace_next(f->client, (int)((f->end_ns - now) / 1000000u) + 1);
+		else
+			rc = evspace_next(f->client, INT_MAX);
+	} while (rc == 0 && f->end_ns && clock_mono_ns() >= f->end_ns);
+	return rc;
+}
+
+int follow_run(struct follow *f, follow_take *take, void *arg)
+{
+	uint64_t seen = 0;
+	char name[32];
+	bool any, last;
+	int rc;
+
+	snprintf(name, sizeof(name), "evspace %s", f->command);
+	options_catch_signals(f->client);
+	if (f->common.duration_ns)
+		f->end_ns = clock_mono_ns() + f->common.duration_ns;
+	while ((rc = follow_next(f)) > 0) {
+		options_note_remapped(f->command, &f->common, f->client);
+		f->loss.lost += evspace_wave(f->client)->lost;
+		f->loss.read += evspace_wave(f->client)->read;
+		any = take(arg, &seen);
+		/* What was seen is shown at once. A reader that has gone, such as head(1), has seen
+		 * what it wanted. */
+		errno = 0;
+		f->unread = fflush(stdout) != 0 || ferror(stdout);
+		if (f->unread)
+			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
+		last = f->common.count && seen >= f->common.count;
+		rc = standing_take(&f->standing, name, &f->common, f->client, last);
+		if (rc >= 0)
+			return rc;
+		if (follow_is_over(f, any))
+			return f->standing.unreadable ? EXIT_BAD_NEWS : EXIT_FINE;
+		if (last)
+			return EXIT_FINE;
+	}
+	if (rc < 0)
+		fprintf(stderr, "%s: the connection is lost: %s\n", name, evspace_why(f->client));
+	if (rc < 0)
+		return EXIT_NO_CONNECTION;
+	return f->end_ns && clock_mono_ns() >= f->end_ns
+		       ? standing_end(&f->standing, name, &f->common, f->client)
+		       : EXIT_FINE;
+}
+
+/* ---- what was lost ---- */
+
+/* It depends on who has said how often to look. */
+static void what_helps(const struct common *common, const struct evspace_wave *w, char *buf,
+		       size_t n)
+{
+	static const char room[] = "more room helps (evspace run --capacity N)";
+	const int decimals = w->rate_hz < 10 ? 2 : 0;
+
+	if (w->held_back)
+		snprintf(buf, n, "%.*f looks a second cost what they may: --rate max, or %s",
+			 decimals, w->rate_hz, room);
+	else if (common->look.hurry)
+		snprintf(buf, n, "now looking %.*f times a second; if that still loses, %s",
+			 decimals, w->rate_hz, room);
+	else if (w->rate_hz > 0 && w->needed_hz > w->rate_hz)
+		snprintf(buf, n, "--rate %.0f would do, or none, which is as often as it takes",
+			 w->needed_hz + 0.5);
+	else
+		snprintf(buf, n, "%s", room);
+}
+
+const char *follow_loss_words(const struct follow *f, char *buf)
+{
+	uint64_t lost = f->loss.lost, all = lost + f->loss.read;
+	char lost_text[UNIT_TEXT], all_text[UNIT_TEXT], helps[FOLLOW_LOSS / 2];
+
+	buf[0] = '\0';
+	if (lost == 0)
+		return buf;
+	what_helps(&f->common, evspace_wave(f->client), helps, sizeof(helps));
+	snprintf(buf, FOLLOW_LOSS, "%s of %s tuple%s lost; %s", unit_count(lost_text, lost),
+		 unit_count(all_text, all), plural(all, "s"), helps);
+	return buf;
+}
+
+void follow_tell_loss(struct follow *f)
+{
+	uint64_t now = clock_mono_ns();
+	char words[FOLLOW_LOSS];
+
+	if (f->loss.lost == 0 || (f->loss.told_ns && now - f->loss.told_ns < TELL_NS))
+		return;
+	fprintf(stderr, "evspace %s: %s\n", f->command, follow_loss_words(f, words));
+	f->loss.lost = f->loss.read = 0;
+	f->loss.told_ns = now;
+}
