@@ -17,7 +17,6 @@
 #include "tree/data/clock.h"
 #include "tree/data/span.h"
 
-
 static const char runs_help[] =
 	"usage: evspace runs [options]\n"
 	"\n"

@@ -48,7 +48,7 @@ struct timed {
 };
 
 struct events {
-	struct follow follow;
+	struct follower follow;
 	bool csv;
 	const struct events_format *format;
 	struct timed *timed; /* of the wave */
@@ -113,7 +113,7 @@ static void take_events(struct events *v)
 static bool take_wave(void *arg, uint64_t *seen)
 {
 	struct events *v = arg;
-	struct follow *f = &v->follow;
+	struct follower *f = &v->follow;
 	struct evspace_total total;
 	struct evspace_loss loss;
 	size_t width = table_width(stdout); /* which may have changed */

@@ -21,7 +21,7 @@
 /* @any: the wave brought something. Those that bring nothing are counted, but for those that need
  * not say that there is nothing. Does no process live that could write more, is nobody missing, and
  * nothing left to come? */
-static bool follow_is_quiet(struct follow *f, bool any)
+static bool follow_is_quiet(struct follower *f, bool any)
 {
 	const struct evspace_wave *w = evspace_wave(f->client);
 	struct evspace_counts n;
@@ -42,7 +42,7 @@ static bool follow_is_quiet(struct follow *f, bool any)
 }
 
 /* Of a run that had ended before there is no other end than this, unless the user has said one. */
-static bool follow_is_over(struct follow *f, bool any)
+static bool follow_is_over(struct follower *f, bool any)
 {
 	return follow_is_quiet(f, any) &&
 	       (f->until_end || (!f->lived && !f->common.count && !f->end_ns));
@@ -52,7 +52,7 @@ static bool follow_is_over(struct follow *f, bool any)
 
 /* Wait for the next one. Returns 1 when it is there, 0 when somebody has ended it or the time is
  * over, or -1. */
-static int follow_next(struct follow *f)
+static int follow_next(struct follower *f)
 {
 	uint64_t now;
 	int rc;
@@ -71,7 +71,7 @@ static int follow_next(struct follow *f)
 	return rc;
 }
 
-int follow_run(struct follow *f, follow_take *take, void *arg)
+int follow_run(struct follower *f, follow_take *take, void *arg)
 {
 	uint64_t seen = 0;
 	char name[32];
@@ -133,7 +133,7 @@ static void what_helps(const struct common *common, const struct evspace_wave *w
 		snprintf(buf, n, "%s", room);
 }
 
-const char *follow_loss_words(const struct follow *f, char *buf)
+const char *follow_loss_words(const struct follower *f, char *buf)
 {
 	uint64_t lost = f->loss.lost, all = lost + f->loss.read;
 	char lost_text[UNIT_TEXT], all_text[UNIT_TEXT], helps[FOLLOW_LOSS / 2];
@@ -147,7 +147,7 @@ const char *follow_loss_words(const struct follow *f, char *buf)
 	return buf;
 }
 
-void follow_tell_loss(struct follow *f)
+void follow_tell_loss(struct follower *f)
 {
 	uint64_t now = clock_mono_ns();
 	char words[FOLLOW_LOSS];

@@ -12,7 +12,7 @@
 #include "consumers/watch/standing.h"
 
 /** What is followed, and what was seen so far; zeros to begin with but for the first four. */
-struct follow {
+struct follower {
 	const char *command; /* "events" */
 	struct common common;
 	struct evspace_client *client;
@@ -35,16 +35,16 @@ typedef bool follow_take(void *arg, uint64_t *seen);
 
 /** Follow the run with a client that is open: until its end, the user's, or that of the time.
  * Returns the exit code. */
-int follow_run(struct follow *follow, follow_take *take, void *arg);
+int follow_run(struct follower *follow, follow_take *take, void *arg);
 
 /** Room for follow_loss_words(). */
 #define FOLLOW_LOSS 240
 
 /** "1,200 of 3,000 tuples lost; …" since `loss` was zeroed, with what helps as of the last wave, in
  * @buf (FOLLOW_LOSS); "": none. */
-const char *follow_loss_words(const struct follow *follow, char *buf);
+const char *follow_loss_words(const struct follower *follow, char *buf);
 
 /** Say so on stderr: at once, then every ten seconds. */
-void follow_tell_loss(struct follow *follow);
+void follow_tell_loss(struct follower *follow);
 
 #endif

@@ -36,7 +36,8 @@ static void medians_text(const struct viewer *v, FILE *out)
 		return;
 	evspace_rewind(v->follow.client);
 	table_heads(&t, median_columns, heads, sizeof(heads) / sizeof(heads[0]));
-	for (size_t i = 0; viewer_shows(v, i, n_medians) && evspace_median(v->follow.client, &m); i++) {
+	for (size_t i = 0; viewer_shows(v, i, n_medians) && evspace_median(v->follow.client, &m);
+	     i++) {
 		char class[96], text[UNIT_TEXT];
 
 		words_class(class, sizeof(class), v->follow.client, *m.op ? m.op : "all", m.comm);

@@ -10,7 +10,7 @@
 
 /** What is watched, and how it is shown. */
 struct viewer {
-	struct follow follow;
+	struct follower follow;
 	const char *level;
 	char *view; /* as the agent is asked for it */
 	bool sum;   /* of all waves */
