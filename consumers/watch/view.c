@@ -176,7 +176,7 @@ struct head {
 static void head_write(FILE *line, const void *arg)
 {
 	const struct head *head = arg;
-	struct follow *f = &head->v->follow;
+	struct follower *f = &head->v->follow;
 	const struct evspace_wave *w = head->wave;
 	const char *run = standing_run(&f->standing, &f->common, f->client);
 	char clock[32], lost[FOLLOW_LOSS];
