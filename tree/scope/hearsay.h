@@ -29,11 +29,11 @@ struct hearsay_child {
 
 /**
  * Learn what @answer from @child announces. Of places that are not below it nothing is learnt, but
- * for groups that nobody has named, nor does this place; nor names that are of hosts that are not
- * there; and nothing more when it has used more of
- * @names' room than it leaves for all others. Returns 0; 1 with @e when that is so for the first
- * time, or somebody contradicts it for the first time; or -1 with EPROTO and @e: it announces more
- * than one answer may.
+ * for groups that nobody has named, nor does this place; no names of hosts that are not there;
+ * nothing for which @names are granted no memory; and nothing more when it has used more of @names'
+ * room than it leaves for all others. Returns 0; 1 with @e when that is so for the first time, or
+ * of many more than when it was told, or somebody contradicts it for the first time; or -1 with
+ * EPROTO and @e: it announces more than one answer may.
  */
 int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
 		  const Evspace__Answer *answer, struct names *names, struct error *e);
