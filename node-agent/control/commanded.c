@@ -12,15 +12,17 @@
 #include "pathmap/base/folder-base.h"
 #include "node-agent/control/rights.h"
 #include "node-agent/control/session.h"
+#include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-read.h"
+#include "node-agent/source/label.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/switch.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
 #include "tree/scope/fanout-command.h"
 #include "tree/wire/wire-place.h"
-#include "node-agent/source/label.h"
-#include "node-agent/segment/segment-mark.h"
-#include "node-agent/segment/segment-read.h"
+
+/* ---- discarding ---- */
 
 /* A discarding on its way through the elements of a process. */
 struct discarding {
@@ -139,6 +141,8 @@ static void discard_carry(const struct source_host *here, const Evspace__SwitchA
 	discard_mirrors(&d, said->run, host);
 	sites_rest(here->sites);
 }
+
+/* ---- commands ---- */
 
 struct commanded {
 	struct underway underway; /* first */

@@ -48,7 +48,8 @@ int fetch_take(struct fetch_take *take, const struct batch *batch, double *fill)
 /** The node is not reached: whether its processes live is not known, and names come anew. */
 void fetch_take_lost(struct fetch_take *take);
 
-/** One line each. */
+/** What the status says of what other nodes fetch from here, and what this one does: a line each.
+ */
 struct remote_report {
 	char **texts;
 	size_t n;

@@ -2,8 +2,8 @@
 /* Tables in a segment: labels, what the program calls its regions and phases (evspace.h), by the
  * numbers in its tuples; modules, the files of code that a process has mapped, so that its call
  * sites can be resolved when it is gone; and its communicators, for its writer. */
-#ifndef EVSPACE_SEGMENT_LABEL_H
-#define EVSPACE_SEGMENT_LABEL_H
+#ifndef EVSPACE_SEGMENT_TABLE_H
+#define EVSPACE_SEGMENT_TABLE_H
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ const struct segment_label *segment_label(const struct segment *s, uint32_t i);
 #define MODULE_BUILD_ID_MAX 32
 #define MODULE_PATH_MAX	    448
 
-/** One of them. What is not there is not resolved: "?+0x55d0c41f2e10". */
+/** One module. What is not there is not resolved: "?+0x55d0c41f2e10". */
 struct segment_module {
 	uint64_t bias;	    /* address in the process minus address in the file */
 	uint64_t from, end; /* where its code is in the process */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a segment says of its communicators, regions and phases, taken into a scope's names. */
-#ifndef EVSPACE_ROW_COMM_H
-#define EVSPACE_ROW_COMM_H
+#ifndef EVSPACE_ROW_NAMES_H
+#define EVSPACE_ROW_NAMES_H
 
 #include <stdbool.h>
 

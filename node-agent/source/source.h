@@ -99,8 +99,10 @@ const char *source_remote(const struct source_host *host, const struct segment_e
 bool source_selects(char *const *patterns, size_t n, const char *name);
 
 /**
- * A source for @place as source_new() makes them: a run of RUN_COUNTS for each thread and channel
- * that has counted something, named like the element that the thread has for the channel.
+ * The source of views that read counts, for @place as source_new() makes them: what each thread has
+ * counted in each class of operations, exact and cumulative, so that it needs no cursors; a run of
+ * RUN_COUNTS for each thread and channel that has counted something, named like the element that
+ * the thread has for the channel.
  */
 struct stage *counter_new(const struct source_host *host, const Evspace__Open *open,
 			  const struct plan_place *place, struct names *names, struct error *e);
