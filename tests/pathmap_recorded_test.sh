@@ -147,7 +147,7 @@ tap_case "no directory" one_line_of_usage check
 tap_case "two directories" one_line_of_usage check a b
 tap_case "an unknown option" one_line_of_usage check a --sharp
 tap_case "--dot and --json" one_line_of_usage show a --dot --json
-tap_case "show --window of none" one_line_of_usage show a --window 0
+tap_case "show --window of none" eval 'exit_code 2 show a --window 0 && grep -q "^evspace map: --window: .*from 1 to 64$" "$tap_dir/err"'
 tap_case "check --view" one_line_of_usage check a --view b
 tap_case "--help" exit_code 0 --help
 tap_case "a directory and a fifo instead of maps" unreadable
