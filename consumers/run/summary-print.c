@@ -355,6 +355,18 @@ static json_t *json_refused(const struct summary_about *about)
 	return array;
 }
 
+/* Who died first, as far as that can be told; null: nobody, or that cannot. */
+static json_t *json_died(const struct summary *s, const struct summary_about *about)
+{
+	const struct summary_process *first = summary_died_first(s);
+
+	if (!first || is_ended_by_user(about))
+		return json_null();
+	return json_pack(
+		"{s:i,s:o,s:o}", "rank", (int)first->rank, "host", json_text(first->host), "signal",
+		!first->aborts && signal_of(about) ? json_integer(signal_of(about)) : json_null());
+}
+
 void summary_json(const struct summary *s, const struct summary_about *about, FILE *out)
 {
 	char notes[512];
@@ -386,6 +398,7 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 			  json_text(segment_notes(s->notes, s->removed, notes, sizeof(notes))),
 			  "refused", json_refused(about), "stays", (int)about->stays, "stays_why",
 			  json_text(about->stays_why)));
+	json_object_set_new(object, "died_first", json_died(s, about));
 	json_object_set_new(object, "elsewhere", json_elsewhere(s, about));
 	json_object_set_new(object, "classes", tally_json(s->classes));
 	json_print(object, out);
