@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shares memory out among the elements of a process, by how busy their channels are. */
+/* Divides memory among the elements of a process, by how busy their channels are. */
 #include "node-agent/collect/core/capacity.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 
 #include "node-agent/segment/segment-file.h"
 
-/* Of CAPACITY_MOST: point-to-point operations come in bursts, others have fewer of them. */
+/* Quarters of CAPACITY_MOST for each channel: point-to-point operations come in bursts, others
+ * less. */
 static const uint8_t quarters[CHANNEL_PROGRAMS] = {
 	[CHANNEL_P2P] = 4, [CHANNEL_COMPLETION] = 4, [CHANNEL_WAIT] = 2, [CHANNEL_COLLECTIVE] = 2,
 	[CHANNEL_RMA] = 2, [CHANNEL_USER] = 2,	     [CHANNEL_PACK] = 2,
@@ -21,7 +22,7 @@ static uint32_t capacity_of(int channel, uint32_t most)
 	return n > SEGMENT_CAPACITY ? n : SEGMENT_CAPACITY;
 }
 
-/* Bytes of the elements when the busiest hold @most tuples. */
+/* Bytes of all elements if those of the busiest channels hold @most tuples. */
 static uint64_t bytes_with(const struct segment_plan *plan, uint32_t most)
 {
 	uint64_t sum = 0;
@@ -47,7 +48,7 @@ void capacity_plan(struct segment_plan *plan, const struct capacity_host *host)
 			plan->capacity[i] = capacity_of(i, most);
 }
 
-/* Launchers tell their processes how many of them are on the host. */
+/* Launchers set variables that say how many processes of the program are on the host. */
 static uint32_t processes_here(int32_t world_size)
 {
 	static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};

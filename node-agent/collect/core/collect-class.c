@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The classes of a communicator: made when first needed, and whether its numbers can be compared.
- */
+/* Makes the classes of a communicator when first needed, and tracks whether its numbers compare. */
 #include "node-agent/collect/core/collect-class.h"
 
-/* The numbers are those of the first classes of every segment. */
+/* The first classes of every segment have these numbers. */
 struct collect_classes collect_none = {
 	.of = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
 
@@ -28,7 +27,8 @@ unsigned collect_class_resumed(struct collect_classes *classes, unsigned class, 
 {
 	if (classes->numbered >> channel & 1)
 		classes_unnumber(classes);
-	/* without room, several communicators have the class of none: each is to see it */
+	/* when the table is full, communicators share the class of no communicator, and each
+	 * must see that it was off */
 	if (class < CHANNEL_MAX && classes->comm)
 		return collect_mode(class) & ~(unsigned)MODE_MISSED;
 	return segment_class_resume(collect_self.segment, class);
@@ -43,8 +43,7 @@ void collect_classes_make(struct collect_classes *classes, unsigned channel)
 void collect_classes_number(struct collect_classes *classes, uint32_t channels)
 {
 	classes->numbered = channels;
-	/* one that is made later could not tell what was missed before there was the communicator
-	 */
+	/* a class made later could not tell which calls it missed before */
 	for (unsigned i = 0; i < CHANNEL_PROGRAMS && collect.segment->header; i++) {
 		unsigned class;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The begin of the collector's path, inline: may this operation be recorded, and how is it left? */
+/* The start of the collector's path, inline: decides if an operation is recorded, and leaves it. */
 #ifndef EVSPACE_COLLECT_ENTER_H
 #define EVSPACE_COLLECT_ENTER_H
 
@@ -13,21 +13,21 @@ static inline uint64_t collect_now(void)
 
 /** What collect_enter() found. */
 enum collect_entry {
-	COLLECT_PASS,	/* off, or not collected: make the real call, nothing is to be left */
-	COLLECT_NESTED, /* called from within an operation, and counted: just make the real call */
-	COLLECT_RECORD, /* go on with collect_begin() and _end(), or _poll(), or _leave() */
+	COLLECT_PASS,	/* off, or not collected: make the real call, do not leave */
+	COLLECT_NESTED, /* called within an operation, and counted: likewise */
+	COLLECT_RECORD, /* continue with collect_begin() and _end(), or _poll(), or _leave() */
 };
 
 /*
- * Whoever has entered may not come back: an error handler can throw, or longjmp(3). Where the
- * thread's next operation is called from shows that (collect_is_left()). Should the one that was
- * taken for left come back all the same, as on a stack of its own (sigaltstack(2), coroutines), its
- * end does nothing. What is called within another operation and what is left is counted, and leaves
- * no tuple. So all that an operation does is told who has called it.
+ * An operation may never end: an error handler can throw, or longjmp(3). The caller of the thread's
+ * next operation shows it (collect_is_left()). If an operation that was taken for left ends all the
+ * same, as on a stack of its own (sigaltstack(2), coroutines), its end does nothing. Nested
+ * operations and left ones are counted, and write no tuple. That is why all functions take the
+ * caller.
  */
 
-/* What is rare is out of line: new threads, classes and elements, and most modes. Tuples go there
- * by words, so that they can stay in registers as long as nothing is rare. */
+/* Rare cases are out of line: new threads, classes and elements, and most modes. They get tuples
+ * by value, so that these can stay in registers in the common case. */
 enum collect_entry collect_enter_slow(struct collect_caller caller, struct collect_classes *classes,
 				      unsigned channel);
 void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t whom, uint64_t what,
@@ -35,16 +35,15 @@ void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t 
 void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel, unsigned mode);
 void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, unsigned channel);
 
-/** The class of @channel on the communicator: to be used at once, it may be made with the next
- * call. */
+/** The class of @channel on the communicator. Use it at once: the next call may make it. */
 static inline unsigned collect_class(const struct collect_classes *classes, unsigned channel)
 {
 	return atomic_load_explicit(&classes->of[channel], memory_order_relaxed);
 }
 
 /**
- * The same after the call: with several threads, the communicator may have been freed meanwhile
- * and its record be another one's, whose class is not made yet. Then that of none.
+ * The same after the call. With several threads, the communicator may have been freed meanwhile and
+ * its record reused by another whose class is not made yet: then the class of no communicator.
  */
 static inline unsigned collect_class_after(const struct collect_classes *classes, unsigned channel)
 {
@@ -52,7 +51,7 @@ static inline unsigned collect_class_after(const struct collect_classes *classes
 
 	if (__builtin_expect(class == SEGMENT_CLASS_FRESH, 0)) {
 		class = channel;
-		/* a jump: what follows need not wait, as it would for a conditional move */
+		/* forces a jump: a conditional move would make what follows wait */
 		__asm__ volatile("");
 	}
 	return class;
@@ -63,7 +62,7 @@ static inline unsigned collect_mode(unsigned class)
 	return atomic_load_explicit(&collect.mode[class], memory_order_relaxed);
 }
 
-/** The mode in which this thread is inside the operation that it has entered. */
+/** The mode that this thread's operation was entered in. */
 static inline unsigned collect_mode_inside(void)
 {
 	return collect_self.state & 7;
@@ -87,10 +86,8 @@ static inline __attribute__((always_inline)) enum collect_entry collect_enter(
 	return COLLECT_RECORD;
 }
 
-/**
- * The same where the process may have another segment than this thread: it may have been another
- * PVM task when the thread entered last.
- */
+/** The same, if the process may have changed its segment since this thread entered last: it may
+ * have become another PVM task. */
 static inline __attribute__((always_inline)) enum collect_entry collect_enter_any(
 	struct collect_caller caller, struct collect_classes *classes, unsigned channel)
 {
@@ -101,13 +98,11 @@ static inline __attribute__((always_inline)) enum collect_entry collect_enter_an
 	return collect_enter(caller, classes, channel);
 }
 
-/**
- * Enter an operation that itself leaves nothing, to keep book or to add what belongs to other
- * classes. False: it is nested or nothing is collected; else collect_leave() ends it.
- */
+/** Enter an operation that writes no tuple itself, for bookkeeping or to add tuples of other
+ * classes. False: it is nested or nothing is collected; else collect_leave() ends it. */
 bool collect_enter_quietly(struct collect_caller caller);
 
-/* Has the class, which may not have been made yet, a mode that is not off? */
+/* The same if the class may not have been made yet. */
 bool collect_wants_slow(struct collect_classes *classes, unsigned channel);
 
 /** Is anything collected of operations of @channel on the communicator with @classes? */
@@ -121,13 +116,13 @@ static inline bool collect_wants(struct collect_classes *classes, unsigned chann
 /** Leave the operation that was entered. */
 static inline void collect_leave(struct collect_caller caller)
 {
-	/* a signal handler that calls the library enters only when all of this one is written */
+	/* a signal handler that calls the library may enter only after all of this is written */
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(collect_self.state - caller.frame < 8, 1))
 		collect_self.state = collect_self.idle;
 }
 
-/** Add to a number in shared memory that this thread alone writes. */
+/** Add to a counter in shared memory that only this thread writes. */
 static inline void collect_add(_Atomic uint64_t *to, uint64_t n)
 {
 #if defined(__x86_64__)
@@ -138,7 +133,7 @@ static inline void collect_add(_Atomic uint64_t *to, uint64_t n)
 #endif
 }
 
-/** Leave a poll that found nothing: it is counted in the state line and leaves no tuple. */
+/** Leave a poll that found nothing: it is counted in the state line and writes no tuple. */
 static inline void collect_poll(struct collect_caller caller)
 {
 	collect_add(&collect_self.entry->state.polls, 1);

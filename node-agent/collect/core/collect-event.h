@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of the collector's path: begun, stamped, ended, for whoever has entered
- * (collect-enter.h).
- */
+/* Events of the collector's path: begin, stamp, end, after collect_enter() (collect-enter.h). */
 #ifndef EVSPACE_COLLECT_EVENT_H
 #define EVSPACE_COLLECT_EVENT_H
 
 #include "node-agent/collect/core/collect-enter.h"
 #include "node-agent/collect/core/collect-tuple.h"
 
-/* Show in the state line what is going on since @start. */
+/* Write @t, under way since @start, to the state line. */
 static inline __attribute__((always_inline)) void collect_show(const struct tuple *t,
 							       uint64_t start)
 {
 	struct segment_state *line = &collect_self.entry->state;
 
-	/* the words of this operation are not seen before the end of the last one (`what` 0) */
+	/* readers see the end of the last operation (`what` 0) before this one's words */
 	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&line->bytes, t->bytes, memory_order_relaxed);
 	atomic_store_explicit(&line->whom, collect_whom(t), memory_order_relaxed);
@@ -22,8 +20,7 @@ static inline __attribute__((always_inline)) void collect_show(const struct tupl
 	atomic_store_explicit(&line->what, collect_what(t), memory_order_release);
 }
 
-/** Begin @t (all but its times are set): take the time, and show in the state line what is going
- * on. */
+/** Begin @t (all but its times are set): take the time, and write it to the state line. */
 static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
 {
 	if (__builtin_expect(collect_mode_inside() == MODE_COUNT, 0)) {
@@ -61,7 +58,7 @@ static inline __attribute__((always_inline)) void collect_count(const struct tup
 	collect_add(&count->ticks, t->end - t->start);
 }
 
-/** Write @t into this thread's element of @channel, where there is a place for it. */
+/** Write @t into this thread's element of @channel, which has a slot for it. */
 static inline __attribute__((always_inline)) void collect_put(const struct tuple *t,
 							      unsigned channel)
 {
@@ -83,7 +80,7 @@ static inline __attribute__((always_inline)) void collect_append(const struct tu
 				    collect_where(class, channel));
 }
 
-/** Add @t, which belongs to the operation that was entered, in the mode of its own class. */
+/** Add @t, a part of the operation that was entered, in the mode of @t's own class. */
 static inline __attribute__((always_inline)) void collect_extra(const struct tuple *t,
 								struct collect_classes *classes,
 								unsigned channel)
@@ -93,7 +90,7 @@ static inline __attribute__((always_inline)) void collect_extra(const struct tup
 	if (__builtin_expect(collect_mode(class) == MODE_TRACE, 1)) {
 		collect_append(t, channel, class);
 	} else {
-		/* of a copy: *@t can stay in registers */
+		/* a copy, so that *@t can stay in registers */
 		const struct tuple copy = *t;
 
 		collect_extra_slow(&copy, classes, channel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A SIGBUS handler that takes what is the segment's, and leaves the rest to whoever was there. */
+/* A SIGBUS handler for faults in the segment; passes others on to the handler before it. */
 #include "node-agent/collect/core/collect-fault.h"
 
 #include <errno.h>
@@ -13,13 +13,13 @@
 
 #include "node-agent/collect/core/collect.h"
 
-/* Of the segment's own name. */
+/* What takes the place of "seg" in the segment's file name. */
 #define WORD "refused-cut-off"
 
 static struct sigaction before;
 static char word[sizeof(collect.segment->path) + sizeof(WORD)];
 
-/* Whose faults are caught: that of collect.segment, and before it is known there. */
+/* The segment whose faults are caught: collect.segment, but set before that is. */
 static const struct segment *_Atomic guarded;
 static atomic_bool lost;
 
@@ -32,7 +32,7 @@ bool collect_fault_replace(const struct segment *s)
 	return mmap(s->header, s->size, access, kind, -1, 0) != MAP_FAILED;
 }
 
-/* The header's address stays: other threads may be about to look there. */
+/* The address of the header stays valid: other threads may be about to read it. */
 static bool forsake(const void *address)
 {
 	const struct segment *s = guarded;
@@ -45,7 +45,7 @@ static bool forsake(const void *address)
 	return collect_fault_replace(s);
 }
 
-/* What would have happened: of what another process has sent, and of a fault. */
+/* The default action, for a signal that was sent and for a fault. */
 static void pass_default(int number, const siginfo_t *info)
 {
 	const struct sigaction again = {.sa_handler = SIG_DFL};
@@ -54,7 +54,7 @@ static void pass_default(int number, const siginfo_t *info)
 	if (sent && before.sa_handler == SIG_IGN)
 		return;
 	sigaction(number, &again, NULL);
-	/* a fault comes again with the access; it ends the program also where it is ignored */
+	/* a fault repeats with the access, and ends the program even if SIGBUS is ignored */
 	if (sent)
 		raise(number);
 }
@@ -116,7 +116,7 @@ void collect_fault_catch(const struct segment *s)
 	guarded = s;
 	if (catching || sigaction(SIGBUS, NULL, &before) < 0)
 		return;
-	/* on the stack and with the mask that whoever was there has chosen */
+	/* keep the stack and the mask of the handler before */
 	action = before;
 	action.sa_flags &= SA_ONSTACK | SA_RESTART | SA_NODEFER;
 	if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)

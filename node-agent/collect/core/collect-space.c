@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the element that a thread writes to, or makes it, where the path does not know it yet. */
+/* Finds or makes the element that a thread writes to, when the path does not know it yet. */
 #include "node-agent/collect/core/collect-space.h"
 
 #include <string.h>
@@ -7,19 +7,18 @@
 
 #include "node-agent/collect/core/modules.h"
 
-/* Elements of split channels, by thread and key: an open hash table as large as the reserve needs,
- * made at the start. A slot belongs for ever to the thread that has taken it. */
+/* Elements of split channels, by thread and key: an open hash table as large as the reserve
+ * needs, made at the start. A slot belongs forever to the thread that took it. */
 struct keyed {
 	_Atomic uint64_t owner; /* thread and channel, 0: free */
 	uint64_t key;
 	struct element_writer writer;
 };
 
-/** Slots that are looked at before a key is given up: the table is at most half full of elements.
- */
+/** Slots to try before giving a key up: the table is at most half full. */
 #define PROBES 32
 
-/* The element that an ended thread with this entry has left. */
+/* The element that an ended thread with the same entry has left. */
 static struct segment_element *element_find(const struct segment_element *like)
 {
 	struct segment *s = collect_self.segment;
@@ -34,7 +33,7 @@ static struct segment_element *element_find(const struct segment_element *like)
 	return NULL;
 }
 
-/* Make this thread's element with @key, or find it. False: there is no room. */
+/* Find or make this thread's element with @key. False: there is no room. */
 static bool element_prepare(struct element_writer *w, unsigned channel, uint64_t key)
 {
 	const struct segment_element like = {
@@ -53,7 +52,7 @@ static bool element_prepare(struct element_writer *w, unsigned channel, uint64_t
 		element = segment_element_add(s, &like);
 	if (!element)
 		return false;
-	/* other threads may let go of the segment just now: then all of it is zero */
+	/* other threads may be dropping the segment now: then it is all zero */
 	memcpy(&taken, element, sizeof(taken));
 	ring = segment_ring(s, &taken);
 	if (ring)
@@ -100,7 +99,7 @@ static struct element_writer *keyed_writer(unsigned channel, uint64_t key)
 	return NULL;
 }
 
-/* Where this thread is to write @t. NULL: there is no room. */
+/* The writer of this thread's element for @t. NULL: there is no room. */
 static struct element_writer *writer_of(const struct tuple *t, unsigned channel)
 {
 	struct collect_thread *self = &collect_self;
@@ -124,7 +123,7 @@ bool collect_space_write(const struct tuple *t, unsigned channel)
 
 	if (!place)
 		return false;
-	/* another thread may let go of the segment just now: then all that is there becomes zero */
+	/* another thread may be dropping the segment now: then it all becomes zero */
 	memcpy(&w, place, sizeof(w));
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!w.ring || !w.next || !w.end)
@@ -134,7 +133,7 @@ bool collect_space_write(const struct tuple *t, unsigned channel)
 	return true;
 }
 
-/* Zeroed memory that is there already; NULL: there is none. */
+/* Zeroed memory with its pages present; NULL: there is none. */
 static void *memory_take(size_t n)
 {
 	const int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
@@ -164,7 +163,7 @@ void collect_space_forget(struct collect_space *space)
 		(void)madvise(space->keyed, space->keyed_n * sizeof(*space->keyed), MADV_DONTNEED);
 }
 
-/* Room for the writers of split channels; twice as much as there can be elements. */
+/* Make the table of writers of split channels, twice as large as there can be elements. */
 void collect_space_split(struct collect_space *space)
 {
 	uint64_t n = 1;
@@ -172,7 +171,7 @@ void collect_space_split(struct collect_space *space)
 	while (n < 2 * (uint64_t)space->segment.layout.elements_max)
 		n *= 2;
 	space->keyed = memory_take(n * sizeof(*space->keyed));
-	/* else all of them spill */
+	/* without it, tuples of split channels go to the overflow element */
 	if (space->keyed)
 		space->keyed_n = n;
 }

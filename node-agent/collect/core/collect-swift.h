@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector's path for what is traced by an idle thread: as collect.h, without a question. */
+/* The fast path for an idle thread whose class is traced: as collect.h, without its checks. */
 #ifndef EVSPACE_COLLECT_SWIFT_H
 #define EVSPACE_COLLECT_SWIFT_H
 
 #include "node-agent/collect/core/collect.h"
 
-/** Which way an operation goes. */
+/** Which path an operation takes. */
 enum collect_way {
 	COLLECT_SWIFTLY, /* the functions of this header, from collect_swift_enter() on */
-	COLLECT_NOT,	 /* its class is off: nothing is to be done */
-	COLLECT_SLOWLY,	 /* those of collect.h, which see to everything */
+	COLLECT_NOT,	 /* its class is off: just make the real call */
+	COLLECT_SLOWLY,	 /* the functions of collect.h, which check everything */
 };
 
-/** The way of an operation of @channel on the communicator with @classes. */
+/** The path of an operation of @channel on the communicator with @classes. */
 static inline __attribute__((always_inline)) enum collect_way collect_way(
 	const struct collect_classes *classes, unsigned channel)
 {
@@ -23,10 +23,10 @@ static inline __attribute__((always_inline)) enum collect_way collect_way(
 	return mode == MODE_OFF ? COLLECT_NOT : COLLECT_SLOWLY;
 }
 
-/** Enter an operation that is to go this way. */
+/** Enter an operation that takes this path. */
 static inline void collect_swift_enter(struct collect_caller caller)
 {
-	/* who enters from a signal handler sees where the operation was called from */
+	/* a signal handler that enters sees where the operation was called from */
 	collect_self.site = caller.site;
 	atomic_signal_fence(memory_order_seq_cst);
 	collect_self.state = caller.frame + MODE_TRACE;
@@ -34,8 +34,9 @@ static inline void collect_swift_enter(struct collect_caller caller)
 }
 
 /**
- * Has the tuple a place before the operation begins, so that nothing is left to ask? To be asked by
- * who has entered: no signal handler can take it then. Else collect_swift_leave(), and go slowly.
+ * Is there a slot for the tuple before the operation begins, so that the end need not check? Call
+ * it after entering: then no signal handler can take the slot. If not, collect_swift_leave() and
+ * take the slow path.
  */
 static inline __attribute__((always_inline)) bool collect_swift_room(unsigned channel)
 {
@@ -50,10 +51,8 @@ static inline __attribute__((always_inline)) void collect_swift_begin(struct tup
 	collect_show(t, clock_ticks(CLOCK_TICKS_TSC));
 }
 
-/**
- * After the real call: @t is again what it was at its begin, with its times. It comes from the
- * state line, so that nothing of it need be kept during the call.
- */
+/** After the real call: restore @t from the state line and set its times, so that nothing of it
+ * need be kept during the call. */
 static inline __attribute__((always_inline)) void collect_swift_stamp(struct tuple *t)
 {
 	const struct segment_state *line;
@@ -73,7 +72,7 @@ static inline __attribute__((always_inline)) void collect_swift_leave(void)
 	collect_self.state = COLLECT_IDLE;
 }
 
-/** Is this thread still inside what it has entered? */
+/** Is this thread still inside the operation that it entered? */
 static inline bool collect_swift_inside(struct collect_caller caller)
 {
 	return __builtin_expect(collect_self.state == caller.frame + MODE_TRACE, 1);
@@ -91,7 +90,7 @@ static inline __attribute__((always_inline)) void collect_swift_end(
 	collect_swift_leave();
 }
 
-/** The same when it was not asked for collect_swift_room(). */
+/** The same without collect_swift_room() before. */
 static inline __attribute__((always_inline)) void collect_swift_end_late(
 	struct collect_caller caller, const struct tuple *t, const struct collect_classes *classes,
 	unsigned channel)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tuples in the making, written and read by whole words. */
+/* Builds tuples of whole words. */
 #ifndef EVSPACE_COLLECT_TUPLE_H
 #define EVSPACE_COLLECT_TUPLE_H
 
@@ -7,7 +7,7 @@
 
 #include "node-agent/segment/element-writer.h"
 
-/* A tuple's words, and back. A word that was stored in halves makes who loads it whole wait. */
+/* A tuple's words, and back. A load of a whole word stalls if it was stored in halves. */
 static inline uint64_t collect_whom(const struct tuple *t)
 {
 	uint64_t word;

@@ -12,8 +12,7 @@
 #include "node-agent/collect/core/collect-space.h"
 #include "node-agent/collect/core/modules.h"
 
-/** Keys below this are kept inside the thread descriptor: setting one takes no memory (glibc,
- * nptl). */
+/** glibc keeps keys below this in the thread descriptor: setting one allocates nothing. */
 #define INLINE_KEYS 32
 
 /* Nothing is collected: neither before the segment is there nor in forked children. */
@@ -28,8 +27,8 @@ struct collect collect = {.mode = all_off, .segment = &nowhere.segment};
 __thread struct collect_thread collect_self;
 #endif
 
-/* Where the path of threads beyond the reserve keeps what nobody reads: all of them write here,
- * with atomic stores. What they count is added out of line to counts that they share. */
+/* Threads beyond the reserve all write here what is never read, with atomic stores. Their counts
+ * are added out of line to shared counts. */
 static struct segment_thread no_entry;
 static struct segment_count no_counts[SEGMENT_CLASSES_MAX];
 
@@ -51,20 +50,20 @@ static void unrecorded(struct segment_header *header, _Atomic uint64_t *count,
 	atomic_fetch_or_explicit(&header->note, why, memory_order_relaxed);
 }
 
-/* The operation that the thread is inside will not come to its end. */
+/* The thread's operation was left and will not end. */
 static void operation_left(struct collect_thread *self)
 {
 	if (!self->entry)
 		return;
 	atomic_store_explicit(&self->entry->state.what, 0, memory_order_relaxed);
-	/* whoever comes by the door's other way is on it already */
+	/* a call by PMPI_X has set its place (DOOR_INNER) already */
 	if (self->place == DOOR_ONWARD)
 		self->place = DOOR_OUTSIDE;
 	self->state = self->idle;
 	unrecorded(self->segment->header, &self->segment->header->left, SEGMENT_NOTE_LEFT);
 }
 
-/* Is the call that comes now one within the operation that the thread is inside? */
+/* Is this call nested in the operation that the thread is inside? */
 static bool is_nested(struct collect_thread *self, struct collect_caller caller)
 {
 	if (self->state <= COLLECT_IDLE)
@@ -75,19 +74,19 @@ static bool is_nested(struct collect_thread *self, struct collect_caller caller)
 	return false;
 }
 
-/* At a thread's end (pthread_key_create(3)): its entry and elements may serve another one. */
+/* At a thread's end (pthread_key_create(3)): another thread may reuse its entry and elements. */
 static void thread_ended(void *arg)
 {
 	struct collect_thread *self = arg;
 
-	/* pthread_exit(3) and pthread_cancel(3) leave what it was inside */
+	/* pthread_exit(3) and pthread_cancel(3) leave its operation */
 	if (self->state > COLLECT_IDLE)
 		operation_left(self);
 	if (self->entry && self->entry != &no_entry && self->index < 64)
 		atomic_fetch_or_explicit(&collect_space_of(self->segment)->free_entries,
 					 UINT64_C(1) << self->index, memory_order_release);
 	memset(self, 0, sizeof(*self));
-	/* destructors of others may still call the library: not recorded */
+	/* destructors of others may still call the library; that is not recorded */
 	self->state = COLLECT_ENDED;
 }
 
@@ -118,11 +117,10 @@ static void thread_attach(struct collect_thread *self, struct segment *s, uint32
 	self->entry = entry ? entry : &no_entry;
 	self->index = entry ? (uint32_t)(entry - entry_at(s, 0)) : SEGMENT_NO_THREAD;
 	self->counts = entry ? segment_counts_of(s, self->index) : no_counts;
-	/* what an ended thread had begun is not this one's */
+	/* forget the regions that an ended thread left open in this entry */
 	if (entry)
 		memset(&entry->user, 0, sizeof(entry->user));
-	/* the swift way reads its state line back: that of threads without an entry is everybody's
-	 */
+	/* the fast path reads its state line back, but threads without an entry share theirs */
 	self->idle = !entry || collect.sites || collect.clock != CLOCK_TICKS_TSC ? COLLECT_CAREFUL
 										 : COLLECT_IDLE;
 	self->state = self->idle;
@@ -143,7 +141,7 @@ void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t 
 	collect_words(&t, bytes, whom, what);
 	if (collect_space_write(&t, where & 0xff))
 		return;
-	/* while the cost is measured there is none */
+	/* collect_self.segment is NULL while the cost is measured */
 	if (!collect_self.segment)
 		return;
 	segment_overflow_write(collect_self.segment);
@@ -208,7 +206,7 @@ bool collect_wants_slow(struct collect_classes *classes, unsigned channel)
 	       collect_mode(collect_class_ready(classes, channel)) != MODE_OFF;
 }
 
-/* Count what leaves no tuple. */
+/* Count a call that writes no tuple. */
 static void skip(const struct tuple *t, unsigned class, unsigned mode)
 {
 	const struct segment_sum call = {
@@ -245,7 +243,8 @@ void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, 
 		return;
 	class = collect_class_ready(classes, channel);
 	mode = collect_mode(class);
-	/* Nobody enters by the channel of completions: who adds to it sees that it is on again. */
+	/* No operation enters by the channel of completions, so here is where it is seen to be
+	 * on again. */
 	if (mode & MODE_MISSED)
 		mode = collect_class_resumed(classes, class, channel);
 	if (mode == MODE_TRACE)
@@ -254,7 +253,7 @@ void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, 
 		skip(t, class, mode);
 }
 
-/* The time of one event: the best of a few batches on a ring that nobody sees. */
+/* The time of one event: the best of a few batches, on a private ring. */
 static uint32_t cost_measure(void)
 {
 	enum { BATCHES = 6, EVENTS = 64 };
@@ -330,14 +329,14 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 	if (collect.sites)
 		modules_note_all(s);
 	thread_attach(self, s, (uint32_t)getpid());
-	/* now others may */
+	/* now other threads may collect */
 	collect.segment = s;
-	/* from now on the path does something */
+	/* from now on the path collects */
 	collect.mode =
 		((struct segment_control *)(void *)((char *)s->header + s->layout.control_at))
 			->mode;
 	atomic_thread_fence(memory_order_seq_cst);
-	/* what took the file's place says that everything is on */
+	/* the memory that replaced the file is zero, which says that everything is on */
 	if (collect_fault_lost())
 		collect_finish();
 	return 0;
@@ -358,7 +357,7 @@ void collect_abandon(void)
 	collect_fault_replace(s);
 	collect_space_forget(collect_space_of(s));
 	collect.segment = &nowhere.segment;
-	/* what is under way ends on those pages; then nothing is entered any more */
+	/* operations under way end on those pages; later ones are not entered */
 	if (collect_self.state <= COLLECT_IDLE)
 		memset(&collect_self, 0, sizeof(collect_self));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector's path: what is done at the begin and the end of each operation
+/* The collector's path: what runs at the start and the end of each operation
  * (docs/architecture.md). */
 #ifndef EVSPACE_COLLECT_H
 #define EVSPACE_COLLECT_H
@@ -13,14 +13,14 @@
  */
 int collect_start(const struct segment_plan *plan, struct error *e);
 
-/** Let go of the segment, as in a forked child of the parent's: operations under way, in any
- * thread, end in vain. The process may start another one, and keeps this one's addresses. */
+/** Drop the segment, as a forked child drops its parent's: operations under way, in any thread,
+ * record nothing. The process may start another segment; the addresses of this one stay mapped. */
 void collect_abandon(void);
 
-/** Nothing more is entered; what is under way comes to its end. The segment stays. */
+/** Record no more operations; those under way end as usual. The segment stays. */
 void collect_finish(void);
 
-/** Unmap the segment; for tests and benches, where no other thread collects. */
+/** Unmap the segment. For tests and benches: no other thread may collect. */
 void collect_stop(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds out which MPI is in the process, lets its collector in, and sends calls on their ways. */
+/* Finds out which MPI the process has, loads its collector, and routes calls. */
 #include "node-agent/collect/core/door.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 #include "node-agent/collect/core/user.h"
 #include "node-agent/collect/core/settings.h"
 
-/* What the launcher says: of an MPI that we do not know, nothing can be asked. */
+/* The rank by the launcher's variables: an unknown MPI cannot be asked. */
 static int rank_guess(void)
 {
 	static const char *const names[] = {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
@@ -30,8 +30,8 @@ static int rank_guess(void)
 	return 0;
 }
 
-/* Put a file "rankR.PID.refused-REASON" into the run's folder, if that can be had: word for
- * `evspace status`, as segment_create() leaves it where it cannot make a segment. */
+/* Make a file "rankR.PID.refused-REASON" in the run's folder, if possible: it tells `evspace
+ * status` why, as segment_create() does when it cannot make a segment. */
 static void door_refuse(const char *reason)
 {
 	struct settings settings;
@@ -50,7 +50,8 @@ static void door_refuse(const char *reason)
 	errno = saved;
 }
 
-/* What is loaded later gets hardly any of this memory (ld.so's rtld.optional_static_tls). */
+/* In the door because libraries that are loaded later get hardly any such memory (ld.so's
+ * rtld.optional_static_tls). */
 __thread struct collect_thread collect_self;
 __thread uint64_t door_types[DOOR_TYPES_ROOM / 8] __asm__("evspace_door_types")
 	__attribute__((visibility("default")));
@@ -65,12 +66,12 @@ void evspace_door_watch(const _Atomic uint8_t *quiet)
 	atomic_store_explicit(&door_quiet, quiet, memory_order_release);
 }
 
-/* Programs look for it before there is a collector that fills it in. */
+/* Here, because programs look it up before the collector that fills it in is loaded. */
 struct evspace_calls evspace_calls_1;
 
 /* ---- the MPI library ---- */
 
-/* What only the library itself has: no tool wraps it. */
+/* A symbol of the library itself: no tool wraps it. */
 #define LIBRARY_MARK "PMPI_Get_library_version"
 
 static void *library_look(void *object, const char *path, void *arg)
@@ -80,7 +81,7 @@ static void *library_look(void *object, const char *path, void *arg)
 	return dlsym(object, LIBRARY_MARK) ? object : NULL;
 }
 
-/* The library as an object of its own: it may have been loaded with RTLD_LOCAL, as by mpi4py. */
+/* The library's own handle, since it may have been loaded with RTLD_LOCAL, as by mpi4py. */
 static void *library_find(void)
 {
 	static void *_Atomic library;
@@ -95,7 +96,7 @@ static void *symbol_look(void *object, const char *path, void *arg)
 	return strstr(path, "/libevspace-") ? NULL : dlsym(object, arg);
 }
 
-/* What is not for all to see. Fortran's functions are in a library of their own. */
+/* A symbol of a library loaded with RTLD_LOCAL. Fortran's functions are in a separate library. */
 static void *library_symbol(const char *name)
 {
 	void *library = library_find(), *symbol;
@@ -110,7 +111,7 @@ static void *library_symbol(const char *name)
 
 void *evspace_door_own(const char *symbol)
 {
-	/* data: a program that is not position independent may hold the copy that counts */
+	/* data: a program that is not position independent may hold the copy in use */
 	void *own = dlsym(strncasecmp(symbol, "PMPI", 4) ? RTLD_DEFAULT : RTLD_NEXT, symbol);
 
 	return own ? own : library_symbol(symbol);
@@ -118,7 +119,7 @@ void *evspace_door_own(const char *symbol)
 
 /* ---- the collector ---- */
 
-/* The MPIs that we have collectors for, and a symbol that only they have. */
+/* The MPIs that have a collector, each with a symbol that only it has. */
 static const struct {
 	const char *symbol, *collector, *without; /* `without` it this is the reason */
 } mpis[] = {
@@ -166,7 +167,7 @@ static enum door_state door_open(void **collector)
 	for (i = 0; i < MPIS; i++)
 		if (evspace_door_own(mpis[i].symbol))
 			break;
-	/* in two threads at the same time: both get the same handle */
+	/* two threads may do this at once: both get the same handle */
 	if (i < MPIS && !beside(path, sizeof(path), mpis[i].collector))
 		*collector = handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (handle)
@@ -178,14 +179,13 @@ static enum door_state door_open(void **collector)
 
 /* ---- the ways ---- */
 
-/* There is no MPI: what the program has got from us cannot be done. No MPI's MPI_SUCCESS is this.
- */
+/* Called if there is no MPI. What it returns is no MPI's MPI_SUCCESS. */
 static intptr_t closed(void)
 {
 	return 16;
 }
 
-/* Where this library begins and ends (ld(1)). */
+/* Start and end of this library (ld(1)). */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
@@ -194,7 +194,7 @@ static bool is_ours(const char *function)
 	return function >= __ehdr_start && function < _end;
 }
 
-/* Is the program's MPI_X somebody else's than ours? */
+/* Does the program's MPI_X come from a tool in front of us? */
 static bool is_wrapped_in_front(const char *name)
 {
 	const char *first = dlsym(RTLD_DEFAULT, name + 1);
@@ -202,7 +202,8 @@ static bool is_wrapped_in_front(const char *name)
 	return first && !is_ours(first);
 }
 
-/* The collector's MPI_X; NULL: it has none. (dlsym(3) looks into what it is linked with, too.) */
+/* The collector's MPI_X; NULL: it has none. (dlsym(3) also searches the libraries that it is
+ * linked with.) */
 static void *wrapper_find(void *collector, const char *name)
 {
 	void *wrapper = dlsym(collector, name + 1);
@@ -262,7 +263,7 @@ void *door_find(unsigned i)
 		to = behind(way->name);
 	if (to) {
 		way->enter = to;
-		/* the collector, if there is one for it, has asked for the next one already */
+		/* the collector, if it wraps this function, has asked for the next one already */
 		atomic_compare_exchange_strong(&way->quiet, &find, to);
 	}
 	return to ? to : (void *)closed;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The door: the one library that is preloaded (libevspace-mpi.so). It has all MPI functions' names,
- * and when the first of them is called it lets the collector for the program's MPI in, which lies
- * beside it: libevspace-openmpi.so or libevspace-mpich.so. In a program without MPI it does
- * nothing.
+ * The door: the one library that is preloaded (libevspace-mpi.so). It defines all MPI functions,
+ * and when the first of them is called it loads the collector for the program's MPI from its own
+ * folder: libevspace-openmpi.so or libevspace-mpich.so. In a program without MPI it does nothing.
  */
 #ifndef EVSPACE_DOOR_H
 #define EVSPACE_DOOR_H
@@ -13,20 +12,20 @@
 #include "node-agent/collect/core/collect.h"
 
 /*
- * Order: program, tools in front of us in LD_PRELOAD, we, tools behind us, MPI library. Whoever
- * defines MPI_X passes on to what is behind it: by dlsym(RTLD_NEXT, "MPI_X"), or by PMPI_X, which
- * means the library past all others. A call that comes from somebody in front of us who has done
- * the latter has not been at MPI_X here: then PMPI_X is where it is recorded.
+ * Order: program, tools in front of us in LD_PRELOAD, the door, tools behind us, MPI library. A
+ * tool that defines MPI_X passes calls on to what is behind it: by dlsym(RTLD_NEXT, "MPI_X"), or by
+ * PMPI_X, which means the library past all others. A call by PMPI_X from a tool in front of us has
+ * not passed MPI_X here, so it is recorded at PMPI_X.
  */
 
-/** A function's way through the door. Pointers are functions with the program's arguments. */
+/** How a function's calls are routed. Pointers are functions with the program's arguments. */
 struct door_way {
-	const char *name;	 /* "PMPI_Send"; behind the first letter, what the program calls */
-	void *_Atomic enter;	 /* where MPI_X goes: the collector's, or the next one */
-	void *_Atomic quiet;	 /* where it goes at once while all of its channel is off */
-	void *_Atomic profiling; /* where PMPI_X goes: the library's, or inner */
-	void *inner;		 /* records a call that comes by PMPI_X from somebody in front */
-	void *onward;		 /* from the collector to next or real, as the call has come */
+	const char *name;	 /* "PMPI_Send"; from its second letter on, the MPI name */
+	void *_Atomic enter;	 /* MPI_X calls this: the collector's, or the next one */
+	void *_Atomic quiet;	 /* MPI_X calls this while its whole channel is off */
+	void *_Atomic profiling; /* PMPI_X calls this: the library's, or inner */
+	void *inner;		 /* records a call by PMPI_X from a tool in front */
+	void *onward;		 /* from the collector to next or real, by how the call came */
 	void *_Atomic wrapper, *_Atomic next, *_Atomic real; /* for inner and onward */
 };
 
@@ -34,10 +33,10 @@ struct door_way {
 extern struct door_way door_ways[] __attribute__((visibility("hidden")));
 extern const unsigned door_ways_n;
 
-/** By channel: is all of it off (segment_control.quiet)? While there is no segment: all is. */
+/** By channel: is all of it off (segment_control.quiet)? Without a segment all are. */
 extern const _Atomic uint8_t *_Atomic door_quiet __attribute__((visibility("hidden")));
 
-/** Is there nothing to be done for a call of this channel? */
+/** Is nothing collected of this channel? */
 static inline int door_is_quiet(unsigned channel)
 {
 	const _Atomic uint8_t *quiet = atomic_load_explicit(&door_quiet, memory_order_relaxed);
@@ -45,11 +44,12 @@ static inline int door_is_quiet(unsigned channel)
 	return __builtin_expect(atomic_load_explicit(&quiet[channel], memory_order_relaxed), 0);
 }
 
-/** The first call of MPI_X or PMPI_X (@i in door_ways): where it and all others go. */
+/** At the first call of MPI_X or PMPI_X (@i in door_ways): find the function for it and all
+ * later ones. */
 void *door_find(unsigned i);
 void *door_find_profiling(unsigned i);
 
-/** May a call that comes by PMPI_X from @frame be recorded? Then it is on its way in. */
+/** May a call by PMPI_X from @frame be recorded? If so, its thread becomes DOOR_INNER. */
 static inline int door_inner(uint64_t frame)
 {
 	struct collect_thread *self = &collect_self;
@@ -61,7 +61,7 @@ static inline int door_inner(uint64_t frame)
 	return 1;
 }
 
-/** The collector goes on to where the call wants to go. */
+/** What the collector calls to pass the call on. */
 static inline void *door_onward(struct door_way *way)
 {
 	void *to = collect_self.place == DOOR_INNER ? way->real : way->next;
@@ -70,20 +70,18 @@ static inline void *door_onward(struct door_way *way)
 	return to;
 }
 
-/* ---- for the collectors, which are linked with the door ---- */
+/* ---- for the collectors, which link the door ---- */
 
-/** Bytes of thread-local memory that a collector has in the door: what is loaded later gets none.
- */
+/** Bytes of thread-local memory that a collector has in the door: libraries loaded later get
+ * none. */
 #define DOOR_TYPES_ROOM 256
 #define DOOR_COMM_ROOM	32
 
-/**
- * The function behind us that the program would have called without us: of "PMPI_X" the next MPI_X
- * in the order of loading, else PMPI_X itself. NULL: there is none.
- */
+/** The function that the program would have called without us: for "PMPI_X" the next MPI_X in
+ * the order of loading, else PMPI_X itself. NULL: there is none. */
 void *evspace_door_next(const char *name) __attribute__((visibility("default")));
 
-/** There is a segment now: @quiet is what its control page says of channels. */
+/** Tell the door that there is a segment; @quiet is from its control page, by channel. */
 void evspace_door_watch(const _Atomic uint8_t *quiet) __attribute__((visibility("default")));
 
 /** The MPI library's own @symbol, past all tools: a PMPI_ function or data. NULL: there is none. */

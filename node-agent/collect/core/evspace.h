@@ -34,10 +34,8 @@ extern "C" {
 #define EVSPACE_END   0
 #define EVSPACE_BEGIN 1
 
-/**
- * What a collector has for programs, under the name evspace_calls_1. All are NULL before MPI_Init;
- * what has been set stays, as other threads may be about to call it.
- */
+/** The collector's functions for programs, exported as evspace_calls_1. All are NULL before
+ * MPI_Init. Once set they stay, since other threads may be about to call them. */
 struct evspace_calls {
 	void (*region)(const char *name, size_t length, int begin);
 	void (*phase)(const char *name, size_t length);
@@ -59,7 +57,7 @@ static __attribute__((unused, noinline, cold)) const struct evspace_calls *evspa
 
 		if (symbol)
 			calls = (const struct evspace_calls *)symbol;
-		/* the program stays where it is */
+		/* the program itself is never unloaded */
 		dlclose(program);
 	}
 	__atomic_store_n(&evspace_found, calls, __ATOMIC_RELEASE);
@@ -74,9 +72,9 @@ static inline const struct evspace_calls *evspace_calls(void)
 }
 
 /**
- * A region begins or ends on this thread. Regions may be nested, 8 deep at most; an end closes the
- * innermost open region with this name, and those in it that were left open. Of a name the first
- * 55 bytes count, and of names the first 255.
+ * Begin or end a region on this thread. Regions may be nested, 8 deep at most; an end closes the
+ * innermost open region with this name, and those in it that were left open. Only the first 55
+ * bytes of a name are kept, and only the first 255 names.
  */
 static inline void evspace_region(const char *name, int begin)
 {
@@ -87,7 +85,7 @@ static inline void evspace_region(const char *name, int begin)
 		region(name, strlen(name), begin);
 }
 
-/** This thread enters a phase, and leaves the one that it was in. NULL: it is in none. */
+/** Enter a phase on this thread, and leave the one before. NULL: enter none. */
 static inline void evspace_phase(const char *name)
 {
 	void (*phase)(const char *, size_t) =
@@ -97,10 +95,8 @@ static inline void evspace_phase(const char *name)
 		phase(name, name ? strlen(name) : 0);
 }
 
-/**
- * This thread has done iteration @number (32 bits of it are kept). It took the time since the
- * iteration before, or since the phase began.
- */
+/** End iteration @number (32 bits are kept) on this thread. Its time is that since the iteration
+ * before, or since the phase began. */
 static inline void evspace_iteration(uint64_t number)
 {
 	void (*iteration)(uint64_t) =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes a plan for the segment of what the settings say, and the segment by it. */
+/* Makes the segment as the settings say. */
 #include "node-agent/collect/core/member.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include "node-agent/collect/core/capacity.h"
 #include "node-agent/collect/core/collect.h"
 
-/* As an agent would: the control page is what collectors look at. */
+/* Like an agent, by the control page: that is what collectors read. */
 static void channels_switch(const uint8_t modes[CHANNEL_MAX])
 {
 	struct segment *s = collect.segment;

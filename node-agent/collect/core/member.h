@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process as a member of a run: its segment is made by the settings and switched as they say.
- */
+/* The process as a member of a run: makes its segment and sets its modes by the settings. */
 #ifndef EVSPACE_MEMBER_H
 #define EVSPACE_MEMBER_H
 
@@ -8,7 +7,7 @@
 
 #include "node-agent/collect/core/settings.h"
 
-/** Who the process is in its run. */
+/** The process's identity in its run. */
 struct member {
 	int32_t rank;	 /* world rank, or task id */
 	int32_t size;	 /* of the world; 0: tasks come and go */
@@ -16,17 +15,15 @@ struct member {
 	uint32_t parent; /* id of the world that has spawned this one, 0: none */
 };
 
-/**
- * Make the process's segment, and begin to collect. Returns 0, or -1: the reason is on record in
- * the run's folder, if that is there, and the program must not hear of it.
- */
+/** Make the process's segment, and begin to collect. Returns 0, or -1 with the reason noted in
+ * the run's folder, if that exists; the program must not notice. */
 int member_start(const struct member *member, const struct settings *settings);
 
-/** Not to be collected, for @reason: leave word in the run's folder. */
+/** Note in the run's folder that the process is not collected, for @reason. */
 void member_refuse(const struct member *member, const struct settings *settings,
 		   const char *reason);
 
-/** The process has ended its part as it should: mark the segment finished, if there is one. */
+/** Mark the segment, if there is one, as finished: the process has ended its part as it should. */
 void member_finished(void);
 
 #endif

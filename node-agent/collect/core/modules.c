@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks the loaded files of this process: where they are, their names and build-ids. */
+/* Lists the loaded files of this process: addresses, names and build-ids. */
 #include "node-agent/collect/core/modules.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ static uint32_t round_up(uint32_t n)
 	return (n + 3) & ~3u;
 }
 
-/* Take the build-id from the @bytes of notes at @at, if it is in them (elf(5), NT_GNU_BUILD_ID). */
+/* Take the build-id from the @bytes of notes at @at, if there is one (elf(5), NT_GNU_BUILD_ID). */
 static void notes_look(struct segment_module *m, const char *at, uint64_t bytes)
 {
 	const ElfW(Nhdr) * note;
@@ -42,7 +42,7 @@ static void notes_look(struct segment_module *m, const char *at, uint64_t bytes)
 	}
 }
 
-/* What the program headers say, their file being @bias above where it was linked to be. */
+/* Fill @m from the program headers of a file that is loaded @bias above its link address. */
 static void headers_look(struct segment_module *m, uint64_t bias, const ElfW(Phdr) * headers,
 			 size_t n)
 {
@@ -84,7 +84,7 @@ static int module_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 	} else if (realpath(info->dlpi_name, path)) {
 		path_set(&m, path);
 	}
-	/* the kernel's own (vdso) is not a file, and calls nobody */
+	/* the kernel's vdso is no file, and has no call sites */
 	if (m.path[0])
 		segment_module_add(arg, &m);
 	return 0;
@@ -96,7 +96,7 @@ void modules_note_all(struct segment *s)
 }
 
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
-/* Its first page has the headers of the file. */
+/* The first page of a module's mapping has the file's headers. */
 static bool module_mapped(struct segment_module *m, uintptr_t address)
 {
 	const ElfW(Ehdr) * elf;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts the files of code of this process on record, so that its call sites can be resolved outside.
- */
+/* Records the code files of this process, so that agents can resolve its call sites. */
 #ifndef EVSPACE_MODULES_H
 #define EVSPACE_MODULES_H
 
@@ -8,13 +7,11 @@
 
 #include "node-agent/segment/segment.h"
 
-/** Put all that are loaded now on record. Not part of the path: it makes system calls. */
+/** Record all that are loaded now. Not part of the path: it makes system calls. */
 void modules_note_all(struct segment *s);
 
-/**
- * Put the one that @address is in on record, unless it is: a library that was loaded later. No lock
- * and no system call (glibc 2.35 and later; before, such libraries stay unknown).
- */
+/** Record the one that @address is in, if it is new: a library that was loaded later. Takes no
+ * lock and makes no system call (glibc 2.35 and later; before, such libraries stay unknown). */
 void modules_note(struct segment *s, uintptr_t address);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks into all objects of the process, without a lock of the loader's being held meanwhile. */
+/* Searches all objects of the process without holding a lock of the loader. */
 #include "node-agent/collect/core/objects.h"
 
 #include <dlfcn.h>
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** More than was needed a moment ago: another thread may load something. */
+/** Extra bytes: another thread may load something in between. */
 #define SPARE 4096
 
-/** How often it may load more than that in between. */
+/** How often it may load more than that. */
 #define TRIES 8
 
-/** Paths, one behind the other, with an empty one behind the last. */
+/** Paths, one after the other; an empty one ends them. */
 struct paths {
 	char *text;
 	size_t room, used;
@@ -34,9 +34,10 @@ static int path_add(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * While dl_iterate_phdr(3) calls, it holds the lock that dlopen(3) of another thread takes last,
- * and dlopen(3) takes one before that: whoever opens in between waits for ever. Nor is memory taken
- * there, as an allocator of the program's own may look at its objects, too.
+ * dl_iterate_phdr(3) holds a lock that dlopen(3) takes as its second one: opening an object from
+ * the callback can deadlock with another thread's dlopen(3). So the paths are copied first. The
+ * callback does not allocate either, as the program's own allocator may call dl_iterate_phdr(3),
+ * too.
  */
 static char *paths_read(void)
 {

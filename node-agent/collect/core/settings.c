@@ -17,7 +17,7 @@
 #include "tree/data/op.h"
 #include "tree/data/span.h"
 
-/* Sets what @value says for @channel. False: it is not understood. */
+/* Sets @value for @channel. False: it is not valid. */
 typedef bool value_set(struct settings *s, int channel, const char *value);
 
 static bool capacity_set(struct settings *s, int channel, const char *value)
@@ -30,7 +30,7 @@ static bool capacity_set(struct settings *s, int channel, const char *value)
 		s->modes[channel] = MODE_OFF;
 	else
 		s->capacity[channel] = n;
-	/* of capacity tuples all but one are readable */
+	/* capacity - 1 tuples are readable, so 1 would hold none */
 	return n != 1;
 }
 
@@ -60,7 +60,7 @@ static bool lifetime_set(struct settings *s, int channel, const char *value)
 	return true;
 }
 
-/* "CHANNEL=VALUE"; "all=VALUE", or if that is the whole list "VALUE", for all channels. */
+/* Reads "CHANNEL=VALUE", or "all=VALUE" for all channels; "VALUE" alone if it is the whole list. */
 static bool item_read(struct settings *s, const char *item, size_t n, bool whole, value_set *set)
 {
 	char text[32], *value;
@@ -85,7 +85,7 @@ static bool item_read(struct settings *s, const char *item, size_t n, bool whole
 	return channel >= 0 && channel < CHANNEL_PROGRAMS && set(s, channel, value);
 }
 
-/* The variable's items, separated by commas. @s changes only if all are understood. */
+/* Reads the variable's items, separated by commas. @s changes only if all are valid. */
 static bool list_read(struct settings *s, const char *text, value_set *set)
 {
 	struct settings new = *s;
@@ -113,7 +113,7 @@ static bool count_read(const char *text, uint32_t max, uint32_t *out)
 	return quantity_count(text, 1, max, out, NULL) == 0;
 }
 
-/* A run's name, but not that of the monitors (tree/data/span.h). */
+/* Reads a run's name; that of the monitors (tree/data/span.h) is not allowed. */
 static bool run_read(const char *text, char *out, size_t n)
 {
 	if (strcmp(text, SPAN_RUN) == 0 || !folder_is_run(text) || strlen(text) >= n)
@@ -127,11 +127,11 @@ void settings_job_pvm(char *out, size_t n)
 	const char *machine = getenv("PVM_VMID");
 	bool named = machine && *machine;
 
-	/* a user has one virtual machine, or some with names */
+	/* a user has one unnamed virtual machine, and any number of named ones */
 	snprintf(out, n, "pvm-%u%s%s", (unsigned)geteuid(), named ? "-" : "", named ? machine : "");
 }
 
-/* What is in the file PATH/NAME, ended by 0; how many bytes, or -1. */
+/* Reads the file PATH/NAME as a string. Returns its length, or -1. */
 static ssize_t file_read(const char *path, const char *name, char *out, size_t n)
 {
 	char file[64];
@@ -149,8 +149,8 @@ static ssize_t file_read(const char *path, const char *name, char *out, size_t n
 	return got;
 }
 
-/* "hydra-HOST-PORT" of "hydra_pmi_proxy --control-port HOST:PORT … --pgid 0", words ended by 0;
- * ".1" and so on behind it for what was spawned later. False: it is no such command. */
+/* Makes "hydra-HOST-PORT" of "hydra_pmi_proxy --control-port HOST:PORT … --pgid 0" (words ended
+ * by 0), with ".1" and so on appended for what was spawned later. False: it is no such command. */
 static bool hydra_read(const char *words, const char *end, char *out, size_t n)
 {
 	const char *name = strrchr(words, '/'), *port = NULL, *group = "0", *word;
@@ -176,8 +176,8 @@ static bool hydra_read(const char *words, const char *end, char *out, size_t n)
 }
 
 /*
- * MPICH's Hydra gives its processes no name of the job, but one proxy on each host starts them, and
- * all proxies are told where their mpiexec listens. Scripts may be in between.
+ * MPICH's Hydra gives its processes no job name. But a proxy on each host starts them, and its
+ * arguments say where mpiexec listens, which is the same on all hosts. Scripts may be in between.
  */
 static bool hydra_find(char *out, size_t n)
 {
@@ -189,7 +189,7 @@ static bool hydra_find(char *out, size_t n)
 	for (int level = 0; level < 6 && getenv("PMI_FD"); level++) {
 		if (file_read(path, "stat", text, sizeof(text)) < 0)
 			return false;
-		/* proc(5): the name, in brackets, may have anything in it */
+		/* proc(5): the name, in brackets, may hold any character */
 		after = strrchr(text, ')');
 		if (!after || sscanf(after, ") %*c %d", &parent) != 1 || parent <= 1)
 			return false;
@@ -201,10 +201,8 @@ static bool hydra_find(char *out, size_t n)
 	return false;
 }
 
-/*
- * What the launcher calls the job: PVM, if a pvmd has started this process, PMIx (Open MPI, Slurm
- * with pmix), MPICH's Hydra, else Slurm's own numbers.
- */
+/* Reads the launcher's name of the job: PVM's if a pvmd has started this process, else PMIx's
+ * (Open MPI, Slurm with pmix), MPICH's Hydra's, or Slurm's own numbers. */
 static void job_read(char *out, size_t n)
 {
 	const char *job = getenv("PMIX_NAMESPACE");
@@ -233,7 +231,7 @@ static void run_default(struct settings *s)
 			*p = '-';
 }
 
-/* "1a2b3c4d.run": from those who have spawned this process. Returns their run, or NULL. */
+/* Reads "1a2b3c4d.run" from the processes that spawned this one. Returns their run, or NULL. */
 static const char *parent_read(const char *text, uint32_t *id)
 {
 	char *end;

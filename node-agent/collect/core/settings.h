@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the EVSPACE_ variables tell a collector, and the folder that its segment goes to. */
+/* The collector's settings from EVSPACE_ variables, and the folder of its segment. */
 #ifndef EVSPACE_SETTINGS_H
 #define EVSPACE_SETTINGS_H
 
@@ -12,20 +12,20 @@
 /** Room for a path of a run's folder. */
 #define SETTINGS_PATH 192
 
-/** Bounds of what can be asked for. */
+/** Upper bounds of settings. */
 #define SETTINGS_CAPACITY_MAX 16777216u
 #define SETTINGS_THREADS_MAX  4096u
 #define SETTINGS_RESERVE_MAX  1048576u
 #define SETTINGS_LIFETIME_MAX UINT64_C(31536000000000000) /* a year in ns */
 
-/** The variable that hands what spawned processes have in common with their parents down to them:
- * the id of the intercommunicator, in hex, a dot and the run. */
+/** The variable that tells spawned processes their parents: the id of the intercommunicator in
+ * hex, a dot and the run. */
 #define SETTINGS_PARENT "OMPI_MCA_evspace_parent"
 
 /** The settings of this process. Plain data. */
 struct settings {
 	char base[SETTINGS_PATH]; /* folder-base.h */
-	char run[64];		  /* EVSPACE_RUN, else the parents', else run-JOB */
+	char run[64];		  /* EVSPACE_RUN, else the parents' run, else run-JOB */
 	char job[64];		  /* what the launcher calls the job, "" if unknown */
 	char dir[SETTINGS_PATH + 64];
 	uint32_t capacity[CHANNEL_MAX]; /* EVSPACE_CAPACITY: "200" or "p2p=1000,wait=0"; 0: off */
@@ -33,26 +33,23 @@ struct settings {
 	uint8_t split[CHANNEL_MAX];	/* EVSPACE_ELEMENTS: "op" or "p2p=site,collective=comm" */
 	uint64_t lifetime_ns[CHANNEL_MAX]; /* EVSPACE_LIFETIMES: "10s" or "p2p=500ms"; 0: none */
 	uint32_t reserve; /* EVSPACE_RESERVE: elements of each split channel; 0: default */
-	uint32_t parent;  /* id of what it has in common with those who spawned it; 0: none */
+	uint32_t parent;  /* id of the intercommunicator to its parents; 0: none */
 	uint32_t threads; /* EVSPACE_THREADS; 0: default */
 	uint64_t quota;	  /* EVSPACE_QUOTA: "500M"; 0: default */
-	uint32_t note;	  /* SEGMENT_NOTE_SETTINGS when one was not understood */
+	uint32_t note;	  /* SEGMENT_NOTE_SETTINGS if one is not valid */
 };
 
-/** Read the environment. A value that is not understood is as if it were not set, but for the note.
- */
+/** Read the environment. A value that is not valid is ignored and noted. */
 void settings_read(struct settings *out);
 
-/** The same in a process that knows what the launcher calls its job. */
+/** The same with a job name that the process knows. */
 void settings_read_job(struct settings *out, const char *job);
 
-/** What all tasks on a user's virtual machine call it, on every host. */
+/** The job name of a user's PVM virtual machine: the same in all tasks, on every host. */
 void settings_job_pvm(char *out, size_t n);
 
-/**
- * Make the base and the run's folder (0700) if they are missing, and check that both are ours, no
- * links and not writable by others. Returns 0, or -1 with errno and @e.
- */
+/** Make the base and the run's folder (0700) if they are missing, and check that both are our
+ * own, not links and not writable by others. Returns 0, or -1 with errno and @e. */
 int settings_folder(const struct settings *settings, struct error *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes regions, phases and iterations: a tuple each, and what is open in the thread's entry. */
+/* Records regions, phases and iterations as tuples, and keeps open ones in the thread's entry. */
 #include "node-agent/collect/core/user.h"
 
 #include "node-agent/collect/core/collect.h"
@@ -20,7 +20,7 @@ static uint64_t words_load(_Atomic uint64_t *from)
 	return atomic_load_explicit(from, memory_order_relaxed);
 }
 
-/* Threads beyond the reserve share an entry that nobody reads: they can keep nothing there. */
+/* Threads beyond the reserve share an entry that is never read, so nothing is kept for them. */
 static struct segment_user *user_enter(struct collect_caller caller)
 {
 	if (collect_enter_any(caller, &collect_none, CHANNEL_USER) != COLLECT_RECORD)
@@ -40,7 +40,7 @@ static uint64_t user_now(void)
 	return t.end;
 }
 
-/* A tuple from @since, which is 0 when the mode had no clock then, until now. */
+/* Writes a tuple from @since until now; @since is 0 if the mode had no clock then. */
 static void user_leave(struct collect_caller caller, uint16_t op, uint32_t tag, uint64_t since,
 		       uint64_t now)
 {
@@ -52,7 +52,7 @@ static void user_leave(struct collect_caller caller, uint16_t op, uint32_t tag, 
 	collect_end(caller, &t, &collect_none, CHANNEL_USER);
 }
 
-/* The depth at which the innermost region with this label is open, 0: none is. */
+/* The depth of the innermost open region with this label, 0: there is none. */
 static uint64_t region_find(struct segment_user *user, uint32_t label)
 {
 	uint64_t depth = words_load(&user->depth);
