@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one writer of an element: never waits, and knows nothing of readers. */
+/* The only writer of an element: never waits, and does not know its readers. */
 #ifndef EVSPACE_ELEMENT_WRITER_H
 #define EVSPACE_ELEMENT_WRITER_H
 
@@ -8,8 +8,8 @@
 /** A writer's private view of its ring: where the next tuple goes. */
 struct element_writer {
 	struct element_ring *ring;
-	struct tuple *next;	 /* the end: then the first slot is next */
-	const struct tuple *end; /* behind the last slot */
+	struct tuple *next;	 /* == end: the first slot is next */
+	const struct tuple *end; /* after the last slot */
 };
 
 /** Start writing on a ring of @capacity >= 1 slots at its present head. */
@@ -21,7 +21,7 @@ static inline void element_writer_init(struct element_writer *w, struct element_
 	w->end = &ring->slots[capacity];
 }
 
-/** Two 32-bit fields as the word that they are in memory. */
+/** Two 32-bit fields as one word, in memory order. */
 static inline uint64_t element_word(uint32_t first, uint32_t second)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -41,10 +41,8 @@ static inline uint32_t element_half(uint16_t first, uint16_t second)
 #endif
 }
 
-/**
- * Append a tuple, by its words, where w->next is a slot: relaxed 64-bit stores into it, then the
- * head with release order (docs/decisions/0001-ring-without-locks.md).
- */
+/** Append a tuple, given as words; w->next must be a slot. Stores the words relaxed, then the
+ * head with release order (docs/decisions/0001-ring-without-locks.md). */
 static inline __attribute__((always_inline)) void element_put(struct element_writer *w,
 							      uint64_t start, uint64_t end,
 							      uint64_t bytes, uint64_t whom,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading rings that somebody else is writing; laying them out. */
+/* Reads rings while another process writes them; computes their sizes. */
 #include "node-agent/segment/element.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ size_t element_ring_bytes(uint32_t capacity)
 	size_t bytes = sizeof(struct element_ring) + (size_t)capacity * sizeof(struct tuple);
 	size_t lines = (bytes + CACHE_LINE - 1) / CACHE_LINE;
 
-	/* an odd number of lines: rings one after the other start in different cache sets */
+	/* an odd number of cache lines, so that consecutive rings start in different cache sets */
 	return (lines | 1) * CACHE_LINE;
 }
 
@@ -20,7 +20,7 @@ uint64_t element_head(const struct element_ring *ring)
 	return atomic_load_explicit(&ring->head, memory_order_acquire);
 }
 
-/* The oldest tuple that no writer at @head can be overwriting. */
+/* The oldest tuple that a writer at @head cannot be overwriting. */
 static uint64_t oldest_readable(uint64_t head, uint32_t capacity)
 {
 	return head >= capacity ? head - (capacity - 1) : 0;
@@ -47,8 +47,8 @@ void element_read(const struct element_ring *ring, uint32_t capacity, uint64_t f
 		element_copy(&out[i], &ring->slots[slot]);
 		slot = slot + 1 == capacity ? 0 : slot + 1;
 	}
-	/* pairs with the fence in element_write(): whoever saw a new word sees the head before it
-	 */
+	/* pairs with the fence in element_write(): after reading a new word, the head before it
+	 * is visible */
 	atomic_thread_fence(memory_order_acquire);
 	gone = oldest_readable(atomic_load_explicit(&ring->head, memory_order_relaxed), capacity);
 	if (gone > first) {

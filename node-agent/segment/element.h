@@ -11,10 +11,10 @@
 #include "tree/data/tuple.h"
 
 /**
- * A ring in shared memory. The slots follow at once. `head` counts the tuples ever written; tuple n
- * is in slot n % capacity; the newest capacity - 1 are readable (the oldest slot may be in the
- * making). No reader leaves a trace in it. PastSet's element, with a discard threshold (the paper,
- * section 4.1).
+ * A ring in shared memory, directly followed by its slots. `head` counts the tuples ever written;
+ * tuple n is in slot n % capacity; the newest capacity - 1 are readable (the oldest slot may be
+ * being overwritten). Readers write nothing. It is PastSet's element, with a discard threshold (the
+ * paper, section 4.1).
  */
 struct element_ring {
 	_Atomic uint64_t head;
@@ -22,29 +22,25 @@ struct element_ring {
 	struct tuple slots[];
 };
 
-/** Bytes that a ring of @capacity tuples takes, rounded up so that ring starts spread over the
- * cache. */
+/** Bytes of a ring of @capacity tuples, rounded up so that ring starts spread over the cache. */
 size_t element_ring_bytes(uint32_t capacity);
 
-/** What one reading gave: tuples [first, first + count), and how many before them were overwritten.
- */
+/** The result of one read: tuples [first, first + count), and how many before them were
+ * overwritten. */
 struct element_range {
 	uint64_t first;
 	uint32_t count;
 	uint64_t lost;
 };
 
-/** What element_slot() multiplies by instead of dividing by @capacity (Lemire, Kaser, Kurz 2019).
- */
+/** The factor by which element_slot() avoids a division by @capacity (Lemire, Kaser, Kurz 2019). */
 static inline uint64_t element_inverse(uint32_t capacity)
 {
 	return capacity ? UINT64_MAX / capacity + 1 : 0;
 }
 
-/**
- * @number % @capacity, for reading many rings whose capacities differ: a division takes longer than
- * all else that is done for one of them. @inverse is element_inverse() of the capacity.
- */
+/** @number % @capacity without a division, which would take most of the time of reading one
+ * ring. @inverse is element_inverse() of the capacity. */
 static inline uint32_t element_slot(uint64_t number, uint32_t capacity, uint64_t inverse)
 {
 #if defined(__SIZEOF_INT128__)
@@ -59,10 +55,11 @@ uint64_t element_head(const struct element_ring *ring);
 
 /**
  * Copy the tuples [from, to) that still exist into @out (room for @max tuples), oldest first, and
- * say in @range which they are. Tuples that were overwritten, or may have been while copying, are
- * counted: range->lost = range->first - from always, and reading goes on at first + count (when
- * nothing is left below @to, that is where the head was). Never blocks, never retries: a writer
- * that laps costs tuples, not time. @capacity 1 holds nothing: all are lost (the overflow element).
+ * set @range to what was copied. Tuples that were overwritten, or may have been while copying, are
+ * counted: range->lost == range->first - from always. The next read starts at first + count, which
+ * is the head if nothing is left below @to. Never blocks, never retries: a writer that laps the
+ * reader costs tuples, not time. An element of @capacity 1 holds nothing: all its tuples are lost
+ * (the overflow element).
  */
 void element_read(const struct element_ring *ring, uint32_t capacity, uint64_t from, uint64_t to,
 		  struct tuple *out, uint32_t max, struct element_range *range);
@@ -70,7 +67,7 @@ void element_read(const struct element_ring *ring, uint32_t capacity, uint64_t f
 /** How often element_latest() tries again when the writer laps it. */
 #define ELEMENT_TRIES 4
 
-/** Copy a tuple that may be written meanwhile, word by word. */
+/** Copy a tuple word by word, since it may be written meanwhile. */
 static inline void element_copy(struct tuple *to, const struct tuple *from)
 {
 	const _Atomic uint64_t *words = (const _Atomic uint64_t *)(const void *)from;
@@ -86,8 +83,8 @@ static inline void element_copy(struct tuple *to, const struct tuple *from)
 
 /**
  * Copy the newest tuple; @inverse is element_inverse(@capacity). Returns 1 and its number in
- * *@number, or 0 when there is none (nothing was written yet, or a writer lapped every one of a few
- * tries). Here, because it is called for every element of every wave.
+ * *@number, or 0: nothing was written yet, or the writer lapped each of ELEMENT_TRIES tries.
+ * Inline, because it is called for every element of every wave.
  */
 static inline int element_latest(const struct element_ring *ring, uint32_t capacity,
 				 uint64_t inverse, struct tuple *out, uint64_t *number)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens folders of the event space safely and tells their files apart by name. */
+/* Opens folders of the event space safely, and classifies their files by name. */
 #include "node-agent/segment/folder.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@
 #define UNFINISHED_SUFFIX ".tmp"
 #define REFUSED_PREFIX	  "refused-"
 
-/* An agent's loop must not wait: whoever has a lock on purpose keeps it longer. */
+/* Enough to outlast folder_file_is_idle(). An agent's loop must not wait for real locks. */
 #define TRIES 8
 
 static int ends_in(const char *name, const char *suffix)
@@ -30,8 +30,7 @@ static int ends_in(const char *name, const char *suffix)
 	return n > m && !strcmp(name + n - m, suffix);
 }
 
-/* A number from 0 to @most at *@text, which is moved behind it and the dot that follows; else -1.
- */
+/* Reads a number from 0 to @most and a dot at *@text, and moves *@text past them; else -1. */
 static long number_dot(const char **text, int base, long most)
 {
 	char *end;
@@ -47,7 +46,7 @@ static long number_dot(const char **text, int base, long most)
 	return value;
 }
 
-/* Whose it is, at *@text, which is moved behind it and the dot that follows; else -1. */
+/* Reads the process and a dot at *@text, and moves *@text past them; else -1. */
 static long process_dot(const char **text)
 {
 	static const int32_t monitors[] = {PROCESS_AGENT, PROCESS_CONSUMER};
@@ -155,8 +154,8 @@ int folder_open(int at, const char *name, const char *path, struct error *e)
 	int saved;
 
 	if (fd < 0) {
-		/* A link gives ENOTDIR or ELOOP, which says little to somebody who set the link up.
-		 */
+		/* A link gives ENOTDIR or ELOOP, whose text does not help the user who set the
+		 * link up. */
 		if (errno == ENOTDIR || errno == ELOOP)
 			return errorf(e, "%s is not a folder, or a link to one: name a real folder",
 				      path);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers classes of operations, switches them from outside, and adds up what they count. */
+/* Numbers classes of operations, switches their modes from outside, and sums their counts. */
 #include "node-agent/segment/segment-class.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/** How often a reader tries again when a class is made again under it. */
+/** How often a reader tries again when a class is reused meanwhile. */
 #define READ_TRIES 4
 
 static const char *const mode_names[MODE_COUNT_OF] = {
@@ -77,7 +77,7 @@ static uint32_t class_use(const struct segment_class *c)
 	return atomic_load_explicit(&c->used, memory_order_acquire);
 }
 
-/* Read once, and not again by the compiler: in a damaged file it may change. */
+/* volatile: the compiler must not read it twice, as in a damaged file it may change. */
 static unsigned class_channel(const struct segment_class *c)
 {
 	return *(const volatile uint16_t *)&c->channel;
@@ -99,7 +99,7 @@ static uint32_t class_find(const struct segment *s, uint32_t comm, unsigned chan
 
 /* ---- making ---- */
 
-/* The mode that a class begins with. */
+/* Set the first mode of a class. */
 static uint8_t mode_begin(struct segment_control *control, uint32_t i, unsigned channel)
 {
 	uint8_t mode = atomic_load(&control->fresh[channel]);
@@ -108,8 +108,8 @@ static uint8_t mode_begin(struct segment_control *control, uint32_t i, unsigned 
 	return mode;
 }
 
-/* The class is there: who switches it from now on finds it. Who has switched all later ones since
- * mode_begin() has not. */
+/* The class is complete, so switches from now on include it. Catch up with those that set the
+ * mode of later classes since mode_begin(). */
 static void mode_settle(struct segment_control *control, uint32_t i, unsigned channel, uint8_t mode)
 {
 	uint8_t now = atomic_load(&control->fresh[channel]);
@@ -140,7 +140,7 @@ static struct segment_sum class_sum(const struct segment *s, uint32_t i)
 	return sum;
 }
 
-/* What has been counted in class @i was on other communicators. */
+/* Start class @i for @comm: what it has counted so far was on other communicators. */
 static void class_begin(struct segment *s, uint32_t i, uint32_t comm)
 {
 	struct segment_class *c = &table_of(s)[i];
@@ -156,8 +156,8 @@ static void class_begin(struct segment *s, uint32_t i, uint32_t comm)
 	atomic_fetch_add_explicit(&c->made, 1, memory_order_release);
 }
 
-/* The class of @channel whose communicator has been gone for longest, if more than @stay are; else
- * UINT32_MAX. */
+/* The class of @channel whose communicator was freed first, if there are more than @stay such
+ * classes; else UINT32_MAX. */
 static uint32_t class_left(const struct segment *s, unsigned channel, uint32_t stay)
 {
 	uint32_t n = segment_classes(s), found = UINT32_MAX, left = 0;
@@ -178,14 +178,14 @@ static uint32_t class_left(const struct segment *s, unsigned channel, uint32_t s
 	return left > stay ? found : UINT32_MAX;
 }
 
-/* Make a class that was left one of @comm. Returns its number, or UINT32_MAX. */
+/* Reuse a class of a freed communicator for @comm. Returns its number, or UINT32_MAX. */
 static uint32_t class_again(struct segment *s, uint32_t comm, unsigned channel, uint32_t stay)
 {
 	struct segment_control *control = control_of(s);
 	uint32_t left, i;
 	uint8_t mode;
 
-	/* who is faster has taken the oldest one: there are not more than other threads */
+	/* repeats only when another thread was faster, so at most once for each thread */
 	do {
 		i = class_left(s, channel, stay);
 		if (i == UINT32_MAX)
@@ -200,7 +200,7 @@ static uint32_t class_again(struct segment *s, uint32_t comm, unsigned channel, 
 	return i;
 }
 
-/* Make a class at the end of the table, or UINT32_MAX. */
+/* Make a class at the end of the table. Returns its number, or UINT32_MAX. */
 static uint32_t class_new(struct segment *s, uint32_t comm, unsigned channel)
 {
 	struct segment_control *control = control_of(s);
@@ -332,7 +332,7 @@ void segment_channel_sum(const struct segment *s, uint32_t thread, unsigned chan
 	}
 }
 
-/* What is said to have been before is not more than what there is, in a damaged file either. */
+/* Limits `before` to `all`, which it exceeds only in a damaged file. */
 static uint64_t part(uint64_t before, uint64_t all)
 {
 	return before < all ? before : all;
@@ -346,15 +346,15 @@ int segment_class_read(const struct segment *s, uint32_t i, struct segment_class
 
 	if (!c)
 		return -1;
-	/* what does not fit together is of the wrong communicator, and the sums are right: no need
-	 * to try for ever */
+	/* an inconsistent result only has the wrong communicator; the sums are right, so a few
+	 * tries are enough */
 	for (int tries = 0; tries < READ_TRIES; tries++) {
 		made = atomic_load_explicit(&c->made, memory_order_acquire);
 		*sum = (struct segment_class_sum){.channel = class_channel(c)};
 		sum->mode = atomic_load_explicit(&control_of(s)->mode[i], memory_order_relaxed);
 		sum->comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
 		sum_add(&sum->before, &c->before);
-		/* counts only grow: read later, they have all that was before */
+		/* counts only grow: read after `before`, they include it */
 		atomic_thread_fence(memory_order_acquire);
 		all = class_sum(s, i);
 		atomic_thread_fence(memory_order_acquire);
@@ -375,10 +375,11 @@ int segment_class_read(const struct segment *s, uint32_t i, struct segment_class
 
 /* ---- switching ---- */
 
-/* How often what others switch meanwhile is looked at again. */
+/* How often to look again after others have switched meanwhile. */
 #define QUIET_TRIES 8
 
-/* Which channels are off as a whole. What the program wrote is read once: it may change it. */
+/* Find which channels are off as a whole. Reads what the program wrote only once, as it may
+ * change. */
 static void quiet_find(struct segment_control *control, const struct segment *s,
 		       bool quiet[CHANNEL_MAX])
 {
@@ -397,7 +398,7 @@ void segment_class_quiet(struct segment_control *control, const struct segment *
 {
 	bool quiet[CHANNEL_MAX], now[CHANNEL_MAX];
 
-	/* Until that is so still when it is said: somebody else may be switching. */
+	/* Repeat until nothing has changed meanwhile: other agents may be switching. */
 	quiet_find(control, s, quiet);
 	for (int tries = 0; tries < QUIET_TRIES; tries++) {
 		for (int i = 0; i < CHANNEL_MAX; i++)
@@ -409,7 +410,7 @@ void segment_class_quiet(struct segment_control *control, const struct segment *
 	}
 }
 
-/* One that was off has missed calls, which its program is to know (collect_enter_slow()). */
+/* A class that was off has missed calls, and its program must know (collect_enter_slow()). */
 static void mode_switch(_Atomic uint8_t *at, enum segment_mode mode)
 {
 	uint8_t old = atomic_load(at), new;
@@ -421,8 +422,8 @@ static void mode_switch(_Atomic uint8_t *at, enum segment_mode mode)
 	} while (!atomic_compare_exchange_weak(at, &old, new));
 }
 
-/* Switch class @i, which is @c; with @comm only if it is of that communicator, with @only (not -1)
- * only if it is of that channel. */
+/* Switch class @i, which is @c. If @comm is given, only if the class is of that communicator; if
+ * @only is not -1, only if it is of that channel. */
 static bool class_switch(struct segment_control *control, const struct segment_class *c, uint32_t i,
 			 int only, const uint32_t *comm, enum segment_mode mode)
 {
@@ -434,7 +435,7 @@ static bool class_switch(struct segment_control *control, const struct segment_c
 	if (comm && (atomic_load(&c->comm) != *comm || class_use(c) != SEGMENT_CLASS_USED))
 		return false;
 	mode_switch(&control->mode[i], mode);
-	/* it has become another one's */
+	/* the class was reused for another communicator meanwhile */
 	if (comm && atomic_load(&c->made) != made)
 		atomic_store(&control->mode[i], atomic_load(&control->fresh[channel]));
 	return true;

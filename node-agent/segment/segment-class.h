@@ -16,50 +16,50 @@ const char *segment_mode_name(unsigned mode);
 /** The mode with this name, or -1. */
 int segment_mode_find(const char *name);
 
-/** The name of what a channel is split into ("thread", "comm", "op", "site"), or "?"; and back. */
+/** The name of what a channel is split by ("thread", "comm", "op", "site"), or "?"; and back. */
 const char *segment_split_name(unsigned split);
 int segment_split_find(const char *name);
 
 /* ---- writer: only libc, no system call, no lock ---- */
 
-/** Put the classes of no communicator on record; every mode is trace. */
+/** Make the classes of no communicator; every mode is trace. */
 void segment_class_init(struct segment *s);
 
-/** Classes of a channel that stay to be read when their communicators are freed: the last ones. */
+/** How many classes of freed communicators each channel keeps for readers: the last ones. */
 #define SEGMENT_CLASSES_LEFT 16u
 
 /**
- * The number of the class of @channel on communicator @comm (its id; 0: none), made if it is not
- * there: in the mode that the control page has for later ones. Without room: that of no
- * communicator (noted in the header). Two threads at once may make it twice: its counts then add
- * up over both.
+ * The number of the class of @channel on communicator @comm (its id; 0: none). Makes it if it is
+ * missing, in the mode that the control page has for later ones. Without room it is the class of no
+ * communicator (noted in the header). Two threads at once may make it twice: its counts are then
+ * the sum of both.
  */
 uint32_t segment_class_make(struct segment *s, uint32_t comm, unsigned channel);
 
 /**
- * The communicator @comm is freed: its classes may be made again for others, the oldest ones first
- * and the last SEGMENT_CLASSES_LEFT of a channel only when there is no other room. What is counted
- * in them still, goes to whoever has them then: sums over a channel stay exact.
+ * The communicator @comm is freed: others may reuse its classes, the oldest ones first and the last
+ * SEGMENT_CLASSES_LEFT of a channel only when there is no other room. Late counts go to the new
+ * communicator, so that sums over a channel stay exact.
  */
 void segment_class_leave(struct segment *s, uint32_t comm);
 
-/** The mode of class @class, which from now on is not MODE_MISSED any more. */
+/** Clear MODE_MISSED of class @class. Returns its mode. */
 unsigned segment_class_resume(struct segment *s, uint32_t class);
 
-/** Is @channel off, or was it, for classes that are made now? */
+/** Would a class of @channel that is made now be off, or have missed calls? */
 int segment_class_missed(const struct segment *s, unsigned channel);
 
-/** The counts of a thread: one for each class; of layout.threads_max: those of all threads beyond
- * the reserve, which add to them atomically (segment_count_share()). */
+/** The counts of a thread, one for each class. Thread layout.threads_max stands for all threads
+ * beyond the reserve, which add to its counts atomically (segment_count_share()). */
 struct segment_count *segment_counts_of(struct segment *s, uint32_t thread);
 
-/** Count a call in the counts that threads beyond the reserve share. */
+/** Add a call to the counts that threads beyond the reserve share. */
 void segment_count_share(struct segment *s, uint32_t class, const struct segment_sum *call);
 
 /* ---- reader ---- */
 
-/** Classes of a mapped segment: how many (never more than fit), and each; NULL: not complete yet.
- */
+/** Classes of a mapped segment: their number (never more than fit), and each; NULL: not complete
+ * yet. */
 uint32_t segment_classes(const struct segment *s);
 const struct segment_class *segment_class(const struct segment *s, uint32_t i);
 
@@ -71,30 +71,30 @@ const struct segment_count *segment_count(const struct segment *s, uint32_t thre
 void segment_channel_sum(const struct segment *s, uint32_t thread, unsigned channel,
 			 struct segment_sum *sum);
 
-/** What all threads have counted in a class. */
+/** The counts of all threads in a class. */
 struct segment_class_sum {
-	uint32_t comm; /* id; 0: none on record */
+	uint32_t comm; /* id; 0: none */
 	unsigned channel;
 	unsigned mode;		   /* enum segment_mode */
 	struct segment_sum own;	   /* on the communicator */
-	struct segment_sum before; /* on those that had the entry before: to be added to the
-				      channel's class of no communicator */
+	struct segment_sum before; /* on its earlier communicators: add it to the channel's class of
+				      no communicator */
 };
 
-/** Read class @i, which others may be making again meanwhile. Returns 0, or -1: not complete yet.
- */
+/** Read class @i, which its process may be reusing meanwhile. Returns 0, or -1: not complete
+ * yet. */
 int segment_class_read(const struct segment *s, uint32_t i, struct segment_class_sum *sum);
 
 /**
- * Switch classes to @mode on the control page: of @channel (-1: of all) and of the communicator
- * @comm (NULL: on all, and those that will be made). The program sees it with its next call.
- * Returns how many classes there are of that kind. When all is switched, say segment_class_quiet().
+ * Switch classes to @mode on the control page: those of @channel (-1: of all) and of the
+ * communicator @comm (NULL: of all, also of later ones). The program sees it at its next call.
+ * Returns how many classes were switched. Call segment_class_quiet() after the last switch.
  */
 uint32_t segment_class_switch(struct segment_control *control, const struct segment *s, int channel,
 			      const uint32_t *comm, enum segment_mode mode);
 
-/** Tell the program which channels are off as a whole: once, behind all switching, as all classes
- * are looked at for it. */
+/** Tell the program which channels are off as a whole. Call it once after all switching, as it
+ * reads all classes. */
 void segment_class_quiet(struct segment_control *control, const struct segment *s);
 
 #endif

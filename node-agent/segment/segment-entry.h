@@ -9,35 +9,35 @@
 #include <stdint.h>
 
 /**
- * What a thread is doing now: 64 bytes, written by the thread alone. The words are those of the
- * tuple that it will leave; `what` is written last and is 0 outside any operation. Read it with
- * segment_state().
+ * State line: what a thread is doing now. 64 bytes, written by the thread alone. The words are
+ * those of the tuple that it will write; `what` is written last and is 0 outside any operation.
+ * Read it with segment_state().
  */
 struct segment_state {
 	_Atomic uint64_t what; /* comm, op, flags as in a tuple */
 	_Atomic uint64_t since;
 	_Atomic uint64_t bytes;
 	_Atomic uint64_t whom;	/* peer, seq_or_tag as in a tuple */
-	_Atomic uint64_t polls; /* vain Test and Probe calls, coalesced: counted, not recorded */
+	_Atomic uint64_t polls; /* Test and Probe calls that found nothing: counted, not recorded */
 	uint64_t spare[3];
 };
 
-/** Exact counts per thread and class, kept in every mode but off, read or not. */
+/** Exact counts per thread and class, kept in every mode but off. */
 struct segment_count {
 	_Atomic uint64_t calls;
 	_Atomic uint64_t bytes;
 	_Atomic uint64_t ticks;	  /* time spent in calls while the mode was time or trace */
-	_Atomic uint64_t skipped; /* calls that left no tuple because of the mode */
+	_Atomic uint64_t skipped; /* calls that wrote no tuple because of the mode */
 };
 
 /** Regions of a program that can be open in a thread at once. */
 #define SEGMENT_REGIONS 8
 
-/** What the program says a thread is at (evspace.h), written by the thread alone. */
+/** Regions, phase and iteration of a thread (evspace.h), written by the thread alone. */
 struct segment_user {
 	_Atomic uint64_t depth;	    /* regions that are open */
-	_Atomic uint64_t iteration; /* 1 + the number of the last one that is done, 0: none */
-	_Atomic uint64_t iterated;  /* when */
+	_Atomic uint64_t iteration; /* 1 + number of the last complete one, 0: none */
+	_Atomic uint64_t iterated;  /* when it ended */
 	_Atomic uint64_t phase;	    /* label (segment-table.h), 0: none */
 	_Atomic uint64_t phase_since;
 	uint64_t spare[3];
@@ -55,10 +55,10 @@ struct segment_thread {
 	uint32_t pad[14];
 };
 
-/** Entry number of the thread of an overflow element: no thread of the table. */
+/** Thread number of an overflow element: no thread of the table. */
 #define SEGMENT_NO_THREAD UINT32_MAX
 
-/** What a channel of a thread is split into: an element for each (docs/glossary.md). */
+/** What a channel of a thread is split by: it has an element for each (docs/glossary.md). */
 enum segment_split { SPLIT_THREAD, SPLIT_COMM, SPLIT_OP, SPLIT_SITE, SPLIT_COUNT };
 
 /** One element: where its ring is and what it records. */
@@ -70,7 +70,7 @@ struct segment_element {
 	uint8_t split; /* enum segment_split */
 	uint8_t pad;
 	_Atomic uint32_t used; /* set (release) when the entry is complete */
-	uint64_t key; /* 0, or the communicator's id, the operation, the address returned to */
+	uint64_t key; /* 0, or the communicator's id, the operation, the call's return address */
 };
 
 /** One communicator that the process is a member of. */
@@ -82,25 +82,25 @@ struct segment_comm {
 #define SEGMENT_MEMBERS_WORLD	(UINT32_MAX - 1) /* rank i is world rank i */
 #define SEGMENT_MEMBERS_UNKNOWN UINT32_MAX
 	_Atomic uint32_t used;
-	_Atomic uint32_t left; /* 1: it is freed, the entry can be made again for another one */
-	_Atomic uint32_t made; /* 0, or its ordinal among those that were made again */
+	_Atomic uint32_t left; /* 1: it is freed, and the entry can be reused */
+	_Atomic uint32_t made; /* 0, or its ordinal among reused entries */
 	uint32_t pad;
 };
 
-/** What an entry of the class table is. */
+/** The state of an entry of the class table. */
 enum segment_class_use {
-	SEGMENT_CLASS_USED = 1, /* its communicator is there */
-	SEGMENT_CLASS_LEFT,	/* that is freed: the entry can be made again for another one */
-	SEGMENT_CLASS_REMADE,	/* somebody is at it */
+	SEGMENT_CLASS_USED = 1, /* its communicator exists */
+	SEGMENT_CLASS_LEFT,	/* its communicator is freed: the entry can be reused */
+	SEGMENT_CLASS_REMADE,	/* a thread is reusing it */
 };
 
 /**
  * A class: an operation group on a communicator. The first CHANNEL_MAX are those of operations on
- * no communicator that is on record; others are made when they are first needed.
+ * no known communicator; others are made when they are first needed.
  *
- * An entry keeps its channel for ever, and its counts only grow: whatever is read of it and when,
- * the sum over all classes of a channel is exact. What was counted before its communicator had the
- * entry is in `before`, for readers to move to the channel's class of no communicator.
+ * An entry keeps its channel forever, and its counts only grow, so that the sum over all classes of
+ * a channel is always exact. `before` is what was counted for earlier communicators; readers move
+ * it to the channel's class of no communicator.
  */
 struct segment_class {
 	_Atomic uint32_t comm; /* id; 0: none on record */
@@ -109,7 +109,7 @@ struct segment_class {
 	_Atomic uint32_t
 		used; /* enum segment_class_use; set (release) when the entry is complete */
 	_Atomic uint32_t made; /* counts up before and after `comm` and `before` change */
-	_Atomic uint64_t left; /* its ordinal among those left: the oldest is made again */
+	_Atomic uint64_t left; /* its ordinal among freed ones: the oldest is reused first */
 	struct segment_count before;
 	uint64_t pad1;
 };

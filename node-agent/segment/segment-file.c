@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks the kernel who a process is and what a user's segments take. */
+/* Asks the kernel for a process's identity and for the memory of a user's segments. */
 #include "node-agent/segment/segment-file.h"
 
 #include <dirent.h>
@@ -43,8 +43,7 @@ int segment_pid_start(int pid, uint64_t *start)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (text_read(path, text, sizeof(text)) < 0)
 		return -1;
-	/* the name may hold anything, also blanks and brackets: it ends at the last one (proc(5))
-	 */
+	/* the name may hold any character: it ends at the last bracket (proc(5)) */
 	end = strrchr(text, ')');
 	if (!end || sscanf(end + 1,
 			   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld"
@@ -53,7 +52,7 @@ int segment_pid_start(int pid, uint64_t *start)
 		errno = EIO;
 		return -1;
 	}
-	/* a first thread that has ended leaves a zombie too, while others go on */
+	/* also a zombie if only the first thread has ended and others still run */
 	if (state == 'X' || (state == 'Z' && threads <= 1)) {
 		errno = ESRCH;
 		return -1;
@@ -93,7 +92,7 @@ bool segment_process_lives(const struct segment_header *said)
 	return segment_pid_start((int)said->pid, &start) == 0 && start == said->pid_start;
 }
 
-/* Of programs, also from other nodes, and in the making; cursors have room of their own. */
+/* Segments, mirrors and unfinished files count; cursors have a limit of their own. */
 static bool takes_room(const char *name)
 {
 	enum folder_kind kind = folder_file(name).kind;

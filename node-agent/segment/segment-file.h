@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the writer and the reader of segments both need to know of files and processes. */
+/* Facts about files and processes that both the writer and the reader of segments need. */
 #ifndef EVSPACE_SEGMENT_FILE_H
 #define EVSPACE_SEGMENT_FILE_H
 
@@ -11,36 +11,32 @@
 /** segment_header.byte_order as the writer stores it. */
 #define SEGMENT_BYTE_ORDER 0x0102030405060708u
 
-/**
- * Start time of process @pid (field 22 of /proc/PID/stat, in clock ticks since boot). Returns 0, or
- * -1 with errno when there is no such process or only what is left of it (a zombie).
- */
+/** Start time of process @pid (field 22 of /proc/PID/stat, in clock ticks since boot). Returns
+ * 0, or -1 with errno when there is no such process, or it is a zombie. */
 int segment_pid_start(int pid, uint64_t *start);
 
-/** Is all of the file reserved, as who makes one does it? Whoever reads a hole fills it. */
+/** Is the whole file reserved, as its maker does it? Reading a hole of a mapped file allocates
+ * memory. */
 bool segment_is_reserved(const struct stat *st);
 
-/** The namespace that the ids of processes are of here, 0: not known. */
+/** The pid namespace of this process, 0: not known. */
 uint64_t segment_pid_space(void);
 
-/** Are the process ids of whoever made the segment with this header not those of here? */
+/** Was the segment with this header made in another pid namespace? */
 struct segment_header;
 bool segment_is_apart(const struct segment_header *said);
 
 /**
- * Does the process that made the segment with this header live? Nothing in it needs be true. Of one
- * whose id means nothing here nobody knows: it lives until it has finished, or its host is started
- * again.
+ * Does the process that made the segment with this header live? The header need not be true. A
+ * process of another pid namespace is taken to live until it has finished, or its host is rebooted.
  */
 bool segment_process_lives(const struct segment_header *said);
 
-/**
- * Bytes of memory that segments and mirrors of all runs beside the folder @dir take together. A
- * *@quota of 0 is set to the default, a quarter of the file system.
- */
+/** Bytes of all segments and mirrors, over the run's folder @dir and those beside it. A *@quota
+ * of 0 is set to the default, a quarter of the file system. */
 uint64_t segment_usage(int dir, uint64_t *quota);
 
-/** What all of a user's segments may take of a file system, unless it is said. */
+/** Default quota of all of a user's segments on a file system. */
 struct statvfs;
 uint64_t segment_quota(const struct statvfs *fs);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lies where in a segment file: header, control page, tables (docs/architecture.md). */
+/* The layout of a segment file: header, control page, tables (docs/architecture.md). */
 #ifndef EVSPACE_SEGMENT_LAYOUT_H
 #define EVSPACE_SEGMENT_LAYOUT_H
 
@@ -15,7 +15,7 @@
 #define SEGMENT_SUFFIX	".seg"
 #define SEGMENT_PAGE	4096u
 
-/** Where things are: offsets into the file, and how many fit. */
+/** Offsets into the file, and how many entries fit. */
 struct segment_layout {
 	uint64_t control_at, threads_at, counts_at, elements_at, classes_at, comms_at, members_at;
 	uint64_t rings_at, rings_bytes;
@@ -31,7 +31,7 @@ struct segment_layout {
 	uint32_t labels_max;
 };
 
-/** First page: written before the file gets its name, then constant but for the atomics. */
+/** The first page: written before the file gets its name; later only the atomics change. */
 struct segment_header {
 	char magic[8];
 	uint32_t version;
@@ -51,15 +51,15 @@ struct segment_header {
 	int64_t born_real_ns;
 	uint32_t cost_ps; /* picoseconds that one event costs, measured in this process at its start
 			   */
-	uint32_t parent;  /* id of the communicator with those who spawned it (MPI-3.1 10.3); 0:
-			     nobody */
+	uint32_t parent;  /* id of the intercommunicator to its parents (MPI-3.1 10.3); 0: not
+			     spawned */
 	char run[64];
 	char host[64];
 	char program[128];
 	char job[64]; /* what the launcher calls the job (PMIX_NAMESPACE), "" if unknown */
 	uint64_t lifetime_ns[CHANNEL_MAX]; /* of tuples, by channel; 0: they stay */
 	struct segment_layout layout;
-	/* what is in use */
+	/* entries in use */
 	_Atomic uint32_t threads;
 	_Atomic uint32_t elements;
 	_Atomic uint32_t classes;
@@ -71,31 +71,28 @@ struct segment_header {
 	_Atomic uint32_t finished;     /* MPI_Finalize or pvm_exit has returned */
 	_Atomic uint32_t note;	       /* enum segment_note bits: why collecting is not complete */
 	_Atomic uint64_t classes_left; /* how often a class's communicator was freed */
-	/* where its launcher has put the process; nothing in segments of before this was recorded
-	 */
-	uint32_t cpu;  /* that it was on when the segment was made, from 1; 0: not known */
-	char cpus[60]; /* that it may run on, "0-3,8"; "": not known, or a longer list */
-	_Atomic uint32_t comms_remade; /* how often a freed communicator's entry was made again */
-	/* calls that are not on record: made within others, by functions of the program's that MPI
-	 * calls; left by an exception or longjmp(3) */
+	/* CPUs the launcher gave it; zero in segments of releases that did not record them */
+	uint32_t cpu;  /* where it ran when the segment was made, from 1; 0: not known */
+	char cpus[60]; /* where it may run, "0-3,8"; "": not known, or a longer list */
+	_Atomic uint32_t comms_remade; /* how often a freed communicator's entry was reused */
+	/* calls that were not recorded: nested in others (MPI calls functions of the program);
+	 * left by an exception or longjmp(3) */
 	_Atomic uint64_t inside, left;
-	uint64_t pid_space; /* inode of the namespace that pid is of; 0: not known */
+	uint64_t pid_space; /* inode of pid's namespace; 0: not known */
 	char removed[128];  /* runs that were removed to make room for it, "a, b and 12 more" */
 };
 
-/** Why a process is not (fully) collected; `evspace status` says it in words. */
+/** Why a process is not (fully) collected; `evspace status` prints them as text. */
 enum segment_note {
 	SEGMENT_NOTE_THREADS =
 		1 << 0, /* more threads than the reserve: the rest is counted, its tuples lost */
 	SEGMENT_NOTE_COMMS =
 		1 << 1, /* more communicators than fit: some have no members on record */
-	SEGMENT_NOTE_REQUESTS =
-		1 << 2,		     /* more requests under way than fit: some are unattributed */
-	SEGMENT_NOTE_CLOCK = 1 << 3, /* no TSC to be trusted: CLOCK_MONOTONIC, which costs more */
-	SEGMENT_NOTE_SETTINGS =
-		1 << 4, /* an EVSPACE_ variable was not understood: the default is used */
+	SEGMENT_NOTE_REQUESTS = 1 << 2, /* more open requests than fit: some are unattributed */
+	SEGMENT_NOTE_CLOCK = 1 << 3,	/* no reliable TSC: CLOCK_MONOTONIC, which costs more */
+	SEGMENT_NOTE_SETTINGS = 1 << 4, /* an EVSPACE_ variable is not valid: the default is used */
 	SEGMENT_NOTE_CLASSES =
-		1 << 5, /* more classes than fit: the rest is in those of no communicator */
+		1 << 5, /* more classes than fit: the rest counts as on no communicator */
 	SEGMENT_NOTE_ELEMENTS = 1 << 6, /* more elements than the reserve: counted as lost */
 	SEGMENT_NOTE_INSIDE = 1 << 7,	/* segment_header.inside */
 	SEGMENT_NOTE_LEFT = 1 << 8,	/* segment_header.left */
@@ -107,10 +104,10 @@ enum segment_mode {
 	MODE_TRACE,  /* everything: a tuple each, state line, counts */
 	MODE_OFF,    /* nothing */
 	MODE_COUNT,  /* calls and bytes; no clock is read */
-	MODE_TIME,   /* the time spent, too, and the state line */
-	MODE_SAMPLE, /* counts and the state line: for samplers outside */
+	MODE_TIME,   /* as count, plus the time spent and the state line */
+	MODE_SAMPLE, /* counts and the state line, for external samplers */
 	MODE_COUNT_OF,
-	MODE_MISSED = 64, /* a bit beside one of these: it was off, and is entered out of line */
+	MODE_MISSED = 64, /* added to one of these: it was off, and is entered out of line */
 	MODE_FRESH = 255, /* the class of a communicator that has not been made yet */
 };
 
@@ -118,13 +115,13 @@ enum segment_mode {
 #define SEGMENT_CLASSES_MAX 2048u
 #define SEGMENT_CLASS_FRESH (SEGMENT_CLASSES_MAX - 1)
 
-/** The second page: with the marks, all that an agent may write. */
+/** The second page. Agents may write only this and the marks. */
 struct segment_control {
 	_Atomic uint8_t mode[SEGMENT_CLASSES_MAX]; /* enum segment_mode, by class */
-	_Atomic uint8_t fresh[CHANNEL_MAX];	   /* that of classes made later */
+	_Atomic uint8_t fresh[CHANNEL_MAX];	   /* mode of classes made later */
 	_Atomic uint64_t
 		died_mono_ns; /* when an agent first saw the process gone, 0 while it lives */
-	/* by channel, 1: its classes are all off, later ones too; 0: look at the class */
+	/* by channel, 1: all its classes are off, also later ones; 0: see the class */
 	_Atomic uint8_t quiet[CHANNEL_MAX];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads and makes the marks that say what was discarded on request. */
+/* Reads and sets the marks of what was discarded on request. */
 #include "node-agent/segment/segment-mark.h"
 #include "node-agent/segment/segment-read.h"
 
@@ -35,7 +35,7 @@ struct segment_mark *segment_marks_map(const struct segment *s)
 			at = mmap(NULL, marks_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
 				  (off_t)s->layout.marks_at);
 		else
-			errno = ESTALE; /* another file has got the name */
+			errno = ESTALE; /* another file has this name now */
 	}
 	saved = errno;
 	close(fd);
@@ -64,7 +64,7 @@ uint64_t segment_discard(const struct segment *s, struct segment_mark *marks, ui
 		return 0;
 	head = element_head(ring);
 	before = atomic_load_explicit(&marks[i].below, memory_order_relaxed);
-	/* two agents at once: the higher mark stands */
+	/* two agents may do this at once: the higher mark wins */
 	while (before < head &&
 	       !atomic_compare_exchange_weak_explicit(&marks[i].below, &before, head,
 						      memory_order_relaxed, memory_order_relaxed))

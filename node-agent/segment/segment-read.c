@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading segments that others write: everything is checked, and a vanishing file is survived. */
+/* Reads segments that others write: checks everything, and survives a file that is cut short. */
 #include "node-agent/segment/segment-read.h"
 
 #include <errno.h>
@@ -19,20 +19,20 @@
 #include "tree/data/process.h"
 #include "tree/data/op-table.h"
 
-/** How often a reader tries again when a state line changes under it. */
+/** How often a reader tries again when a state line changes meanwhile. */
 #define STATE_TRIES 4
 
-/* No process has more: with holes in it a file has room for tables that nobody can walk. */
+/* No process has more. A file with holes could claim tables too large to walk. */
 #define THREADS_MOST  (1u << 16)
 #define ELEMENTS_MOST (1u << 24)
 #define COMMS_MOST    (1u << 16)
 #define MODULES_MOST  (1u << 12)
 #define LABELS_MOST   (1u << 12)
 
-/* Whoever adds the classes up reads them all: 4,096 threads of 256 classes have half of this. */
+/* Summing classes reads all counts. 4,096 threads of 256 classes have half of this. */
 #define COUNTS_MOST (1u << 21)
 
-/* What a file says of one of its tables. */
+/* One of the tables, as the header describes it. */
 struct segment_table {
 	const char *name;
 	uint64_t at, count, bytes; /* of an entry */
@@ -85,7 +85,7 @@ static int is_text(const char *s, size_t n)
 	return memchr(s, '\0', n) != NULL;
 }
 
-/* Does it lie in a file of @size bytes, behind the first two pages? */
+/* Is it within a file of @size bytes, after the first two pages? */
 static bool table_fits(const struct segment_table *t, uint64_t size)
 {
 	/* counts are below 2^43 and entries below 2^12 bytes: no product overflows */
@@ -93,13 +93,13 @@ static bool table_fits(const struct segment_table *t, uint64_t size)
 	       t->at <= size && t->count * t->bytes <= size - t->at;
 }
 
-/* Have two that fit some bytes in common? */
+/* Do two tables that fit overlap? */
 static bool tables_meet(const struct segment_table *a, const struct segment_table *b)
 {
 	return a->at < b->at + b->count * b->bytes && b->at < a->at + a->count * a->bytes;
 }
 
-/* The first that does not fit, or lies across one before it; NULL: none does. */
+/* The name of the first table that does not fit or overlaps one before it; NULL: all are right. */
 static const char *tables_fault(const struct segment_table *tables, size_t n, uint64_t size)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -147,7 +147,7 @@ static const char *layout_fault(const struct segment_layout *l, uint64_t size)
 	return tables_fault(tables, sizeof(tables) / sizeof(tables[0]), size);
 }
 
-/* A world rank, a task id, or one of the monitors. */
+/* Is it a world rank, a task id, or a monitor's number? */
 static bool rank_fits(const struct segment_header *h)
 {
 	if (process_is_monitor(h->rank))
@@ -200,7 +200,7 @@ static int fd_open(struct segment *s, const char *dir, const char *name, struct 
 	struct stat st;
 	ssize_t n;
 
-	/* O_NONBLOCK: a fifo of that name must not hold us */
+	/* O_NONBLOCK: opening a fifo of that name must not block */
 	s->fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (s->fd < 0)
 		return errorf(e, "cannot open %s/%s: %s", dir, name, strerror(errno));
@@ -262,7 +262,7 @@ static void guard_caught(int signal)
 {
 	if (guarding)
 		siglongjmp(guard_return, 1);
-	/* not ours: let it happen again with the default action */
+	/* not in a guarded read: let it repeat with the default action */
 	sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
 }
 
@@ -322,7 +322,7 @@ static const void *table_at(const struct segment *s, uint64_t offset)
 	return (const char *)s->header + offset;
 }
 
-/* How many entries of a table are in use: what the header says, but never more than fit. */
+/* Entries of a table in use, by the header, but never more than fit. */
 static uint32_t in_use(const _Atomic uint32_t *n, uint32_t max)
 {
 	uint32_t used = atomic_load_explicit(n, memory_order_relaxed);
@@ -414,8 +414,8 @@ int segment_state(const struct segment_thread *thread, struct tuple *out)
 		copy.words[1] = 0;
 		copy.words[2] = atomic_load_explicit(&line->bytes, memory_order_relaxed);
 		copy.words[3] = atomic_load_explicit(&line->whom, memory_order_relaxed);
-		/* words of a later operation: then `what` is 0 by now, or `since` is another time
-		 */
+		/* if words of a later operation were read, then by now `what` is 0 or `since`
+		 * has changed */
 		atomic_thread_fence(memory_order_acquire);
 		if (atomic_load_explicit(&line->what, memory_order_acquire) != copy.words[4] ||
 		    atomic_load_explicit(&line->since, memory_order_relaxed) != copy.words[0])
@@ -466,7 +466,8 @@ const char *segment_notes(uint32_t note, const char *removed, char *buf, size_t 
 	return buf;
 }
 
-/* The words of a region or phase are stored one by one: what changes under us is another time's. */
+/* The words of a region or phase are stored one by one: if any changes meanwhile, they do not
+ * belong together. */
 int segment_region(const struct segment_thread *thread, struct tuple *out)
 {
 	const struct segment_user *user = &thread->user;

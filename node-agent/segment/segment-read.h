@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Segments of others: mapped and looked into by those who read them. */
+/* Segments of other processes: mapping and reading them. */
 #ifndef EVSPACE_SEGMENT_READ_H
 #define EVSPACE_SEGMENT_READ_H
 
@@ -7,17 +7,14 @@
 
 #include "node-agent/segment/segment.h"
 
-/**
- * Map @dir/@name read-only after checking owner, mode and every offset and length in it: a hostile,
- * truncated or version-mismatched file ends in one clear error. Returns 0, or -1 with errno and
- * text.
- */
+/** Map @dir/@name read-only after checking owner, mode and every offset and length in it.
+ * Returns 0, or -1 with errno and @e, also for a hostile, truncated or version-mismatched file. */
 int segment_open(struct segment *s, const char *dir, const char *name, struct error *e);
 
 /**
- * Run @read over mapped segments so that a file truncated under us ends in -1 (errno EIO) and not
- * in SIGBUS. The one routine through which agents look into segments. @read must hold nothing that
- * a jump out of it would leak. Not reentrant.
+ * Run @read over mapped segments; returns -1 with errno EIO instead of ending in SIGBUS if a file
+ * is truncated meanwhile. Agents read segments only through this. A jump may leave @read at any
+ * point: it must own nothing that would leak. Not reentrant.
  */
 int segment_guarded(int (*read)(void *arg), void *arg);
 
@@ -38,26 +35,25 @@ const struct segment_comm *segment_comm(const struct segment *s, uint32_t i);
 /** What an event costs the process (ps), which it measures once it has its segment. */
 uint32_t segment_cost(const struct segment *s);
 
-/** World rank of member @i of @comm, -1 when unknown. */
+/** World rank of member @i of @comm, -1: unknown. */
 int32_t segment_member(const struct segment *s, const struct segment_comm *comm, uint32_t i);
 
-/**
- * A consistent copy of a thread's state line as a tuple with flag TUPLE_RUNNING. Returns 1, or 0
- * when the thread is in no operation (or its line changed under every one of a few tries).
- */
+/** A consistent copy of a thread's state line as a tuple with flag TUPLE_RUNNING. Returns 1, or
+ * 0 when the thread is in no operation, or its line changed during each of STATE_TRIES tries. */
 int segment_state(const struct segment_thread *thread, struct tuple *out);
 
-/** Is its process still alive: (pid, start time, boot id), never a lock. Reads nothing mapped. */
+/** Is its process alive? Checks pid, start time and boot id, takes no lock, and reads nothing
+ * mapped. */
 int segment_alive(const struct segment *s);
 
-/** The header's notes in words, separated by "; ", with its list of runs that were @removed.
- * Returns @buf. */
+/** Write the header's notes as text, separated by "; ", with its list of runs that were
+ * @removed. Returns @buf. */
 const char *segment_notes(uint32_t note, const char *removed, char *buf, size_t n);
 
 /**
- * The innermost region that a thread has open, else its phase (evspace.h), as a tuple since when it
- * has, with flags TUPLE_RUNNING and TUPLE_REGION and its label as number. Returns 1, or 0 when
- * there is none, it changes just now, or nobody knows since when (its mode had no clock).
+ * The innermost open region of a thread, else its phase (evspace.h), as a tuple that starts when
+ * that began, with flags TUPLE_RUNNING and TUPLE_REGION and its label as number. Returns 1, or 0
+ * when there is none, it is changing, or its start is unknown (its mode had no clock).
  */
 int segment_region(const struct segment_thread *thread, struct tuple *out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes room by removing runs that have ended, oldest first; with libc alone, for collectors. */
+/* Makes room by removing ended runs, oldest first. Uses only libc, for collectors. */
 #include "node-agent/segment/segment-room.h"
 
 #include <dirent.h>
@@ -20,17 +20,18 @@
 #include "tree/data/clock.h"
 #include "tree/data/span.h"
 
-/* More runs than this are not looked at: the program waits. */
+/* Runs looked at, at most: the program is waiting. */
 #define RUNS_MAX 4096
 
-/* How long another process that makes room is waited for, and readers of what was removed. */
+/* How long to wait for another process that makes room, and for readers to unmap what was
+ * removed. */
 #define TURN_WAIT_NS 2000000000u
 #define LET_GO_NS    1000000000u
 
-/* What is removed for a segment. */
+/* A run that may be removed for a segment. */
 struct ended {
 	char name[64];
-	int64_t born_ns; /* its newest segment, on CLOCK_REALTIME */
+	int64_t born_ns; /* of its newest segment, by CLOCK_REALTIME */
 	uint64_t bytes;
 	bool in_use; /* by more than readers */
 	bool read;   /* readers hold it: an agent, for its consumers */
@@ -51,7 +52,7 @@ static void nap(void)
 
 /* ---- which files may go ---- */
 
-/* Without /proc all others seem to be gone. */
+/* Without /proc all other processes would seem to be dead. */
 static bool can_tell(void)
 {
 	char boot_id[sizeof(((struct segment_header *)0)->boot_id)];
@@ -60,7 +61,7 @@ static bool can_tell(void)
 	return *clock_boot_id(boot_id, sizeof(boot_id)) && segment_pid_start(getpid(), &start) == 0;
 }
 
-/* Of other hosts and containers nobody here knows which processes live. */
+/* False for processes of other hosts and containers: whether they live is not known here. */
 static bool segment_has_ended(int dir, const char *name, const struct folder_file *file,
 			      int64_t *born_ns)
 {
@@ -81,7 +82,7 @@ static bool segment_has_ended(int dir, const char *name, const struct folder_fil
 	return strncmp(h.host, host, sizeof(host)) == 0 && !segment_process_lives(&h);
 }
 
-/* Is it a file that stays if its run is removed, or one for which the run stays? */
+/* Is it a file that stays when its run is removed, or one that keeps its run? */
 static bool file_stays(int dir, const char *name, struct ended *run)
 {
 	struct folder_file file = folder_file(name);
@@ -120,7 +121,7 @@ static DIR *run_open(const struct heap *heap, const char *name)
 	return dir;
 }
 
-/* Has all of it ended, with something to gain? */
+/* Has the whole run ended, and would removing it free memory? */
 static bool run_look(DIR *dir, struct ended *run)
 {
 	const struct dirent *entry;
@@ -139,8 +140,8 @@ static bool run_look(DIR *dir, struct ended *run)
 	return !run->in_use && run->bytes;
 }
 
-/* Unless it lives again, or somebody has begun to read it. `evspace run` has a lock on the folder
- * while its program runs. */
+/* Remove it, unless it lives again or a reader has come. `evspace run` locks the folder while
+ * its program runs. */
 static bool run_remove(const struct heap *heap, struct ended *run)
 {
 	DIR *dir = run_open(heap, run->name);
@@ -154,7 +155,7 @@ static bool run_remove(const struct heap *heap, struct ended *run)
 	while (may && (read || !run->read) && (entry = folder_next(dir)))
 		if (!file_stays(dirfd(dir), entry->d_name, run) && (read || !run->read))
 			went |= unlinkat(dirfd(dir), entry->d_name, 0) == 0;
-	/* fails, as it shall, while there is anything that is not ours */
+	/* fails on purpose while there are files that are not ours */
 	if (went)
 		(void)unlinkat(heap->base, run->name, AT_REMOVEDIR);
 	closedir(dir);
@@ -189,7 +190,7 @@ static void heap_fill(struct heap *heap, DIR *runs, ino_t own)
 	}
 }
 
-/* Those that somebody reads go last: he is told what he has lost (row-gone.c). */
+/* Runs with readers go last; the readers are told what they lost (row-gone.c). */
 static int compare_runs(const void *a, const void *b)
 {
 	const struct ended *x = a, *y = b;
@@ -199,10 +200,10 @@ static int compare_runs(const void *a, const void *b)
 	return (x->born_ns > y->born_ns) - (x->born_ns < y->born_ns);
 }
 
-/* Room for " and N more" behind the names. */
+/* Room for " and N more" after the names. */
 #define REST 24
 
-/* What other programs show of it must be text. */
+/* Other programs print the list, so it must be plain text. */
 static void removed_note(struct segment_room *r, const char *name)
 {
 	size_t used = strlen(r->removed);
@@ -227,7 +228,7 @@ static void removed_end(struct segment_room *r)
 			 r->n_removed - r->n_named);
 }
 
-/* Remove the oldest until @bytes are gained. Returns whether any went. */
+/* Remove the oldest until @bytes are freed. Returns whether any was removed. */
 static bool runs_remove(struct segment_room *r, DIR *runs, ino_t own, uint64_t bytes)
 {
 	struct heap heap = {.base = dirfd(runs)};
@@ -250,7 +251,7 @@ static bool runs_remove(struct segment_room *r, DIR *runs, ino_t own, uint64_t b
 
 /* ---- reserving ---- */
 
-/* Returns 0 when it is reserved; else how many bytes are missing, with errno and @e. */
+/* Returns 0, or how many bytes are missing, with errno and @e. */
 static uint64_t reserve(const struct segment_room *r, struct error *e)
 {
 	uint64_t used, quota = r->quota, left;
@@ -267,7 +268,8 @@ static uint64_t reserve(const struct segment_room *r, struct error *e)
 		       (unsigned long long)r->size, r->path, strerror(error));
 		return r->size > left ? r->size - left : 1;
 	}
-	/* after reserving: of several processes that start at once none can slip past the quota */
+	/* after reserving, so that processes which start at once cannot exceed the quota
+	 * together */
 	used = segment_usage(r->dir, &quota);
 	if (used <= quota)
 		return 0;
@@ -299,7 +301,7 @@ static DIR *turn_take(int dir)
 	return runs;
 }
 
-/* With the turn. Returns 0, or -1 with errno and @e. */
+/* Call it after turn_take(). Returns 0, or -1 with errno and @e. */
 static int reserve_replacing(struct segment_room *r, DIR *runs, struct error *e)
 {
 	uint64_t missing, end = UINT64_MAX;
@@ -313,7 +315,7 @@ static int reserve_replacing(struct segment_room *r, DIR *runs, struct error *e)
 		if (saved != ENOSPC && saved != EDQUOT)
 			return -1;
 		if (saved == ENOSPC && r->n_removed && clock_mono_ns() < end) {
-			/* what agents have mapped is free when they have let go of it */
+			/* files that agents have mapped are freed only when they unmap them */
 			end = end == UINT64_MAX ? clock_mono_ns() + LET_GO_NS : end;
 			nap();
 			continue;

@@ -17,7 +17,7 @@ static void label_fill(struct segment *s, struct segment_label *label, uint32_t 
 		       const char *text, size_t length)
 {
 	label->id = id;
-	/* agents show it: nothing that a terminal would take for a command */
+	/* agents print it: it must not hold terminal commands */
 	for (size_t i = 0; i < length; i++)
 		label->text[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
 	label->text[length] = '\0';
@@ -43,7 +43,7 @@ uint32_t segment_label_make(struct segment *s, const char *name, size_t length)
 			label_fill(s, label, id, name, length);
 			return id;
 		}
-		/* while another thread makes one it may be this: then it is there twice */
+		/* another thread may be making the same label: then it is there twice */
 		if (state == LABEL_MADE && label->id == id)
 			return id;
 	}
@@ -143,7 +143,7 @@ static struct segment_comm *comm_find(struct segment *s, uint32_t id)
 	return NULL;
 }
 
-/* The entry at the end of the table, NULL: that is full. */
+/* A new entry at the end of the table, NULL: it is full. */
 static struct segment_comm *comm_new(struct segment *s)
 {
 	uint32_t i = comms_used(s);
@@ -156,7 +156,7 @@ static struct segment_comm *comm_new(struct segment *s)
 	return &comms_of(s)[i];
 }
 
-/* The entry that was made first of those that are freed, NULL: none is. */
+/* The oldest entry of a freed communicator, NULL: there is none. */
 static struct segment_comm *comm_oldest(struct segment *s)
 {
 	struct segment_comm *table = comms_of(s), *found = NULL;
@@ -174,13 +174,13 @@ static struct segment_comm *comm_oldest(struct segment *s)
 	return found;
 }
 
-/* Take that entry for another one; readers see by its number that it is. */
+/* Take that entry to reuse it; readers see by `made` that it was. */
 static struct segment_comm *comm_again(struct segment *s)
 {
 	struct segment_comm *c;
 	uint32_t left;
 
-	/* who is faster has taken it: there are not more than other threads */
+	/* repeats only when another thread was faster, so at most once for each thread */
 	do {
 		c = comm_oldest(s);
 		if (!c)

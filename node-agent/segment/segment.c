@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing a segment: made and reserved once, then filled from its reserves without a system call.
- */
+/* Writes a segment: makes and reserves it once, then fills its reserves without system calls. */
 #include "node-agent/segment/segment.h"
 
 #include <errno.h>
@@ -29,10 +28,10 @@
 #define MIN_MEMBERS	4096u
 #define MODULES		256u
 
-/** Names of regions and phases that a program has at most. */
+/** Most names of regions and phases of a program. */
 #define LABELS 256u
 
-/** Everything that segment_create() works on. */
+/** The state of segment_create(). */
 struct making {
 	struct segment *s;
 	struct segment_plan plan;
@@ -71,7 +70,7 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 	return (n + to - 1) / to * to;
 }
 
-/* Few threads do these: room for two threads' elements is enough, the others' are for all. */
+/* Only few threads use these channels: they get elements for two threads, the others for all. */
 static bool is_rare(int channel)
 {
 	return channel >= CHANNEL_RMA && channel < CHANNEL_PROGRAMS;
@@ -111,7 +110,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->control_at = SEGMENT_PAGE;
 	l->threads_at = 2 * (uint64_t)SEGMENT_PAGE;
 	l->counts_at = l->threads_at + l->threads_max * sizeof(struct segment_thread);
-	/* one row more, for the threads beyond the reserve */
+	/* one more row, for the threads beyond the reserve */
 	l->elements_at = l->counts_at + ((uint64_t)l->threads_max + 1) * l->classes_max *
 						sizeof(struct segment_count);
 	l->classes_at = l->elements_at + l->elements_max * sizeof(struct segment_element);
@@ -120,7 +119,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->modules_at = round_up(l->members_at + l->members_max * sizeof(int32_t), 64);
 	l->labels_at = round_up(l->modules_at + l->modules_max * sizeof(struct segment_module), 64);
 	l->rings_at = l->labels_at + l->labels_max * sizeof(struct segment_label);
-	/* agents map the marks writable: nothing else may be on their pages */
+	/* agents map the marks writable, so they have pages of their own */
 	l->marks_at = round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);
 	return round_up(l->marks_at + l->elements_max * sizeof(struct segment_mark), SEGMENT_PAGE);
 }
@@ -164,7 +163,7 @@ static void note_add(struct segment *s, uint32_t note)
 		atomic_fetch_or_explicit(&s->header->note, note, memory_order_relaxed);
 }
 
-/* A file size limit would end the program with SIGXFSZ, not with an error. */
+/* Exceeding a file size limit would end the program by SIGXFSZ, instead of failing. */
 static int limit_check(uint64_t size, struct error *e)
 {
 	struct rlimit limit;
@@ -204,8 +203,8 @@ static int file_map(struct making *m, struct error *e)
 		return errorf(e, "cannot map %zu bytes of %s: %s", s->size, s->path,
 			      strerror(errno));
 	s->header = at;
-	/* no event shall meet a page for the first time; MAP_POPULATE reads, which takes half as
-	 * long again. A kernel that cannot (before 5.14) leaves it to the events. */
+	/* no event should fault in a page; MAP_POPULATE only reads, which takes half as long
+	 * again. Before Linux 5.14 this fails, and events do fault. */
 	madvise(at, s->size, MADV_POPULATE_WRITE);
 	if (fstat(s->fd, &st) < 0)
 		return errorf(e, "cannot stat %s: %s", s->path, strerror(errno));
@@ -243,7 +242,7 @@ void segment_refuse(int dir, int32_t rank, const char *reason)
 		close(fd);
 }
 
-/* Others who may write to the folder could put anything under our names. */
+/* Other users who may write to the folder could replace our files. */
 static int owner_check(const struct making *m, struct error *e)
 {
 	struct stat st;
@@ -268,7 +267,7 @@ static int segment_make(struct making *m, struct error *e)
 	s->fd = openat(m->dir, m->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (s->fd < 0)
 		return errorf(e, "cannot make %s/%s: %s", m->plan.dir, m->temp, strerror(errno));
-	/* the lock: in the making, wherever its maker's process id means something */
+	/* the lock says that the file is being made, even to other pid namespaces */
 	(void)folder_lock(s->fd, LOCK_SH);
 	if (fchmod(s->fd, 0600) < 0 || file_reserve(m, e) < 0 || file_map(m, e) < 0)
 		goto fail;
