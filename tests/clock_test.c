@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "tests/tap.h"
-#include "tree/data/clock-host.h"
 #include "tree/scope/probe.h"
 
 static void ticks_grow(void)

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "tree/data/label-id.h"
-#include "tree/data/members.h"
 #include "tree/data/tellers.h"
 
 /* Each task of PVM says only that itself is in a group. */

@@ -15,7 +15,7 @@
 #include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment.h"
 #include "pathmap/base/memory.h"
-#include "tree/data/clock-host.h"
+#include "tree/data/clock.h"
 #include "tree/data/process.h"
 
 /* Classes: an operation group of a view. What is beyond them is counted without the view. */

@@ -87,7 +87,7 @@ bench_helper_sources = \
 	pathmap/base/error.c pathmap/base/error.h pathmap/base/memory.c pathmap/base/memory.h pathmap/base/utf8.c pathmap/base/utf8.h \
 	tests/bench/figures.c tests/bench/figures.h \
 	tests/bench/pairs.c tests/bench/pairs.h \
-	tree/data/clock.c tree/data/clock.h tree/data/clock-host.c tree/data/clock-host.h
+	tree/data/clock.c tree/data/clock.h
 tests_bench_solo_SOURCES = tests/bench/solo.c tests/bench/library.h tests/bench/lttng.h \
 	$(bench_helper_sources)
 tests_bench_solo_CPPFLAGS = $(APP_CPPFLAGS)
@@ -99,12 +99,12 @@ tests_bench_duo_CPPFLAGS = $(APP_CPPFLAGS)
 tests_bench_duo_CFLAGS = $(APP_CFLAGS)
 tests_bench_duo_LDFLAGS = $(APP_LINKFLAGS)
 tests_bench_duo_LDADD = $(MPI_LIBS) -ldl
-tests_bench_pvm_duo_SOURCES = tests/bench/pvm-duo.c tree/data/clock.c tree/data/clock.h tree/data/clock-host.c tree/data/clock-host.h
+tests_bench_pvm_duo_SOURCES = tests/bench/pvm-duo.c tree/data/clock.c tree/data/clock.h
 tests_bench_pvm_duo_CFLAGS = $(APP_CFLAGS)
 tests_bench_pvm_duo_LDFLAGS = $(APP_LINKFLAGS)
 tests_bench_pvm_duo_LDADD = $(PVM_LIBS)
 tests_bench_alternate_la_SOURCES = tests/bench/alternate.c tests/bench/library.h \
-	tree/data/clock.c tree/data/clock.h tree/data/clock-host.c tree/data/clock-host.h
+	tree/data/clock.c tree/data/clock.h
 tests_bench_alternate_la_CPPFLAGS = $(APP_CPPFLAGS)
 tests_bench_alternate_la_CFLAGS = $(APP_CFLAGS)
 tests_bench_alternate_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
@@ -178,7 +178,7 @@ tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
 		tree/wire/wire.pb-c.c $(data_sources) $(stage_sources) $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) -lm
 
-tests/fuzz/wire_fuzz: tests/fuzz/wire_fuzz.c tree/wire/deframer.c tree/wire/unpacker.c \
+tests/fuzz/wire_fuzz: tests/fuzz/wire_fuzz.c tree/wire/bytes.c tree/wire/deframer.c tree/wire/packer.c \
 		tree/wire/wire.c tree/wire/wire-place.c tree/wire/wire.pb-c.c $(data_sources) \
 		tree/stage/convert.c $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) -lm

@@ -156,6 +156,12 @@ struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair ear
 	return line;
 }
 
+int clock_line_same(const struct clock_line *a, const struct clock_line *b)
+{
+	return a->base_ns == b->base_ns && a->base_ticks == b->base_ticks &&
+	       a->ns_per_tick == b->ns_per_tick;
+}
+
 int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
 {
 	double ns = (double)(int64_t)(ticks - line->base_ticks) * line->ns_per_tick;
@@ -200,4 +206,46 @@ void clock_line_shift(struct clock_line *line, double shift_ns, double error_ns)
 	line->error_ns += error_ns;
 	if (!(line->error_ns <= DBL_MAX))
 		line->error_ns = DBL_MAX;
+}
+
+/* ---- this host ---- */
+
+/** Less is the time between two readings of clocks. */
+#define SLEEP_LEAST_NS 50000000u
+
+/* Of a few tries the one in which least time went by between the two clocks. */
+uint64_t clock_host_slept_ns(void)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct timespec t;
+		uint64_t boot, mono;
+
+		if (clock_gettime(CLOCK_BOOTTIME, &t) < 0)
+			return 0;
+		boot = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+		mono = clock_mono_ns();
+		if (boot > mono && boot - mono > most)
+			most = boot - mono;
+	}
+	return most;
+}
+
+void clock_host_init(struct clock_host *host)
+{
+	*host = (struct clock_host){
+		.born = clock_pair_take(clock_kind()),
+		.slept_ns = clock_host_slept_ns(),
+	};
+}
+
+uint64_t clock_host_check(struct clock_host *host, uint64_t slept_ns, struct clock_pair now)
+{
+	uint64_t ns = slept_ns > host->slept_ns ? slept_ns - host->slept_ns : 0;
+
+	if (ns < SLEEP_LEAST_NS)
+		return 0;
+	*host = (struct clock_host){.born = now, .woke_ns = now.mono_ns, .slept_ns = slept_ns};
+	return ns;
 }

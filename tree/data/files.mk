@@ -4,15 +4,15 @@
 # Without turn.c, which needs libevent.
 data_sources = \
 	%D%/arena.c %D%/arena.h %D%/batch.c %D%/batch.h %D%/bin.c %D%/bin.h \
-	%D%/buffer.c %D%/buffer.h %D%/cell.h %D%/clock-host.c %D%/clock-host.h \
-	%D%/clock.c %D%/clock.h %D%/count.h %D%/group.c %D%/group.h %D%/label-id.h \
-	%D%/median.h %D%/members.c %D%/members.h %D%/names-comm.c %D%/names-comm.h %D%/names-judge.c \
+	%D%/cell.h \
+	%D%/clock.c %D%/clock.h %D%/count.h %D%/label-id.h \
+	%D%/median.h %D%/members.c %D%/names-comm.c %D%/names-comm.h %D%/names-judge.c \
 	%D%/names-private.h %D%/names.c %D%/names.h \
 	%D%/op.c %D%/op.h %D%/part.c %D%/part.h %D%/process.h %D%/run.h \
 	%D%/tellers.c %D%/tellers.h %D%/total.c %D%/total.h %D%/span.h %D%/tuple.c %D%/tuple.h
 
 collect_sources += \
-	%D%/clock-host.c %D%/clock-host.h %D%/clock.c %D%/clock.h %D%/op.c %D%/op.h \
+	%D%/clock.c %D%/clock.h %D%/op.c %D%/op.h \
 	%D%/process.h
 libtree_la_SOURCES += $(data_sources) %D%/turn.c %D%/turn.h
 EXTRA_DIST += %D%/README.md

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Looks for members, and merges them in place. */
-#include "tree/data/members.h"
+#include "tree/data/names-comm.h"
 
 bool members_ordered(const int32_t *list, size_t n)
 {

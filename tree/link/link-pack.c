@@ -3,15 +3,65 @@
  */
 #include "tree/link/link-private.h"
 
+/* The kernel's tcp.h, not the C library's, whose struct tcp_info ends before these fields. */
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
 
 /* Bytes of a frame that is worth compressing: less fits into a packet anyway. */
 #define PACK_LEAST 256u
 /* What is tried on any connection: the kernel knows how fast it is only when something was sent. */
 #define CARRIES_LEAST (16u << 10)
+
+#define LOOK_AGAIN_NS  UINT64_C(100000000)
+#define SLOW_AT_ROUND  5000u /* us */
+#define SLOW_AT_BYTES  (50u * 1000 * 1000)
+#define STAYS_SLOW_NS  UINT64_C(5000000000)
+#define ROUND_NOT_SEEN UINT32_MAX
+
+/* ---- speed ---- */
+
+static bool looks_slow(struct speed *s, int fd, size_t waiting)
+{
+	struct tcp_info info = {0};
+	socklen_t room = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &room) < 0)
+		return false;
+	s->rate = info.tcpi_delivery_rate;
+	if (info.tcpi_min_rtt >= SLOW_AT_ROUND && info.tcpi_min_rtt != ROUND_NOT_SEEN)
+		return true;
+	return waiting > 0 && info.tcpi_delivery_rate < SLOW_AT_BYTES;
+}
+
+/*
+ * Is the connection slow: is the other side 5 ms away or more (the least round trip that was seen),
+ * or are there @waiting bytes that do not fit into the socket @fd, and what arrives is below 50
+ * MB/s? Once slow, it is so for 5 s after that was true last. Looks once in 100 ms. False for what
+ * is no TCP.
+ */
+static bool speed_is_slow(struct speed *s, int fd, size_t waiting)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (s->looked_ns && now - s->looked_ns < LOOK_AGAIN_NS)
+		return s->slow;
+	s->looked_ns = now;
+	if (looks_slow(s, fd, waiting)) {
+		s->slow_ns = now;
+		s->slow = true;
+	} else if (s->slow && now - s->slow_ns >= STAYS_SLOW_NS) {
+		s->slow = false;
+	}
+	return s->slow;
+}
+
+/* ---- frames ---- */
 
 static void body_copy(unsigned char *to, const struct batch *body)
 {

@@ -6,16 +6,25 @@
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "tree/link/address.h"
 #include "tree/link/allow.h"
 #include "tree/link/link-hub-private.h"
 #include "tree/link/listener.h"
-#include "tree/link/lobby.h"
 #include "tree/wire/packer.h"
 #include "tree/link/resolver.h"
-#include "tree/link/speed.h"
 #include "tree/link/transport.h"
+
+/** What is known of one connection. Plain data, zeroed at first. */
+struct speed {
+	uint64_t looked_ns; /* CLOCK_MONOTONIC, 0: never yet */
+	uint64_t slow_ns;   /* when it was found slow last */
+	uint64_t rate;	    /* bytes/s that arrived of late, when the connection was busy */
+	bool slow;
+};
 
 #define LINK_WAITING_MAX (64u << 20)  /* nobody may make us hold more than this for him */
 #define LINK_RECEIVE	 (256u << 10) /* what one recv() brings at most */
@@ -55,7 +64,7 @@ struct link {
 	struct event readable, writable, timer;
 	struct link_listener *listener; /* accepted, not yet proven: it holds one of its places */
 	TAILQ_ENTRY(link) lobby_entry;
-	struct in6_addr origin; /* there: where it is from (tree/link/lobby.h) */
+	struct in6_addr origin; /* there: where it is from (tree/link/link-hub-private.h) */
 	struct address *to;	/* dialled: where to, and which of them is tried */
 	size_t tried;
 	struct resolver_wait lookup; /* while that is not known */

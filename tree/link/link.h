@@ -87,7 +87,7 @@ void link_bytes(const struct link *link, uint64_t *sent, uint64_t *received);
 /** Bytes of the frames that were received so far, unpacked. */
 uint64_t link_unpacked(const struct link *link);
 
-/** Is the connection slow (tree/link/speed.h)? */
+/** Is the connection slow (tree/link/link-private.h)? */
 bool link_is_slow(struct link *link);
 
 /** How many bytes of frames more it carries within @ms, as it has gone so far; SIZE_MAX if it is

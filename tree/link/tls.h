@@ -6,9 +6,36 @@
 
 #include <stdbool.h>
 #include <openssl/ssl.h>
+#include <stddef.h>
 
 #include "pathmap/base/error.h"
-#include "tree/link/limits.h"
+
+/** Names; of each kind none means that all may be seen. Both kinds must fit. */
+struct limits {
+	char **users, **runs;
+	size_t n_users, n_runs;
+};
+
+/**
+ * Add what "user=NAME" or "run=NAME" says; *@limits is made when it is NULL. Returns 0, or -1 when
+ * it says something else.
+ */
+int limits_add(struct limits **limits, const char *text);
+
+/** NULL is fine. */
+void limits_free(struct limits *limits);
+
+/** May the run of that name be seen, as far as its name goes? NULL: there are no limits. */
+bool limits_run(const struct limits *limits, const char *run);
+
+/** Is the user of that name and number in the list? An empty list means everybody. */
+bool limits_user(char *const *users, size_t n, const char *name, unsigned uid);
+
+/** Is this process's user? */
+bool limits_own_user(char *const *users, size_t n);
+
+/** The name of this process's user, "" if it has none. */
+const char *limits_own_name(void);
 
 /** Rights of a peer, from URIs "evspace:role=…" in its certificate. Control implies observe. */
 enum role { ROLE_AGENT = 1, ROLE_OBSERVE = 2, ROLE_CONTROL = 4 };

@@ -9,7 +9,7 @@
 #include "pathmap/plan/plan.h"
 #include "tree/scope/child.h"
 #include "tree/scope/gather.h"
-#include "tree/scope/unready.h"
+#include "tree/scope/opening.h"
 #include "tree/data/names.h"
 
 struct event_base;

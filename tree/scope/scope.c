@@ -17,7 +17,6 @@
 #include "tree/scope/gather.h"
 #include "tree/scope/intake.h"
 #include "tree/scope/opening.h"
-#include "tree/scope/room.h"
 #include "tree/data/span.h"
 
 struct scope {
@@ -285,7 +284,7 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 	 * would hold up all that comes later. */
 	if (ask->n_only && scope_is_answering(s, ask))
 		return 0;
-	limited.room = room_of(s->place, s->up, ask);
+	limited.room = ask_room(s->place, s->up, ask);
 	if (scope_is_throttled(s, ask)) {
 		if (s->last)
 			evspace__ask__free_unpacked(s->last, NULL);

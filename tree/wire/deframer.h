@@ -10,8 +10,8 @@
 
 #include "pathmap/base/error.h"
 #include "tree/data/arena.h"
-#include "tree/data/buffer.h"
-#include "tree/wire/unpacker.h"
+#include "tree/data/batch.h"
+#include "tree/wire/packer.h"
 #include "tree/wire/wire.h"
 
 /** A frame that came in. Valid during the callback; keep the body by a reference on its buffer. */

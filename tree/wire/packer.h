@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A packer: compresses the frames of one direction of a connection with zstd (RFC 8878), as pieces
- * of the stream of frames (tree/wire/wire.h). */
+/* A packer compresses the frames of one direction of a connection with zstd (RFC 8878), as pieces
+ * of the stream of frames (tree/wire/wire.h); an unpacker takes them apart. */
 #ifndef EVSPACE_PACKER_H
 #define EVSPACE_PACKER_H
 
 #include <stddef.h>
+#include <stdbool.h>
 
 #include "tree/wire/bytes.h"
+#include "pathmap/base/error.h"
 
 /**
  * How far back a piece may refer, as a power of two: what compresses, and what unpacks, keeps so
@@ -31,5 +33,32 @@ double packer_ratio(const struct packer *p);
 
 /** Nothing more will be compressed: tell the other side to free what it keeps. After a flush. */
 void packer_end(struct packer *p, struct bytes *to);
+
+/** The state of one direction of a connection: pieces refer to what was in those before them. */
+struct unpacker;
+
+/** Takes no memory for unpacking before there is something to unpack. Aborts when memory is out. */
+struct unpacker *unpacker_new(void);
+void unpacker_free(struct unpacker *u);
+
+/** The next piece: @packed stays the caller's and must last until the piece is used up. */
+void unpacker_begin(struct unpacker *u, const unsigned char *packed, size_t packed_bytes,
+		    size_t plain_bytes);
+
+/** Is there more in the piece? */
+bool unpacker_busy(const struct unpacker *u);
+
+/** Has the peer begun to compress, and not ended that? NULL: no. */
+bool unpacker_is_open(const struct unpacker *u);
+
+/** Bytes of memory that it takes while it is open. NULL is fine. */
+size_t unpacker_bytes(const struct unpacker *u);
+
+/**
+ * Unpack some more of the piece to @to, at most @room (at least one) bytes. Returns 0 and *@got, or
+ * -1 with EPROTO and @e: what is there is damaged, asks for too much memory, or unpacks to more or
+ * less than the piece has said.
+ */
+int unpacker_more(struct unpacker *u, unsigned char *to, size_t room, size_t *got, struct error *e);
 
 #endif
