@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads and writes cursor files: a head, then blocks of rows, each its lines and a column for each
- * of the last waves, so that a wave is one write a block. */
+/* Reads and writes cursor files: a head, then blocks of rows. A block has its rows' lines and a
+ * column for each of the last waves, so that a wave takes one write per block. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "node-agent/store/cursor-private.h"
 #include "tree/data/clock.h"
 
-/* What a file takes comes in these. */
+/* Files take memory in units of this. */
 #define PAGE 4096u
 
 #define ROW_BYTES (sizeof(struct cursor_line) + CURSOR_WAVES * sizeof(uint64_t))
 
 struct cursor_file_block {
-	uint32_t first, rows; /* its rows, and how many fit */
+	uint32_t first, rows; /* its first row, and how many fit */
 	off_t at;
 };
 
@@ -37,7 +37,7 @@ static off_t block_column(const struct cursor_file_block *b, unsigned slot)
 	return b->at + (off_t)(b->rows * (sizeof(struct cursor_line) + slot * sizeof(uint64_t)));
 }
 
-/* How many of its rows are below @rows. */
+/* How many rows of the block are below @rows. */
 static uint32_t block_used(const struct cursor_file_block *b, uint32_t rows)
 {
 	return rows - b->first < b->rows ? rows - b->first : b->rows;
@@ -159,7 +159,7 @@ int cursor_use_read(int fd, struct cursor_use *use)
 {
 	struct cursor_head head;
 
-	/* Of another boot, or what somebody made up. */
+	/* a time of another boot, or a forged one */
 	if (cursor_head_read(fd, &head) < 0 || head.used_ns > clock_mono_ns())
 		return -1;
 	*use = (struct cursor_use){

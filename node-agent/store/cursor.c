@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table in memory, one row an element: where each of the last waves ended; and its file. */
+/* A table in memory of where each of the last waves ended, one row per element; and its file. */
 #include "node-agent/store/cursor-private.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
-/* The index over keys; `row` numbers lines. */
+/* Finds the row of a key. */
 struct cursor_index {
 	struct cursor_key key;
 	uint32_t row;
@@ -24,12 +24,12 @@ struct cursor_index {
 struct cursor {
 	struct cursor_head head;
 	struct cursor_line *lines;
-	uint64_t *ends; /* CURSOR_WAVES columns of @room */
+	uint64_t *ends; /* CURSOR_WAVES columns of `room` rows */
 	uint32_t room;
 	uint32_t synced;	 /* rows that the file has */
 	uint32_t reserved;	 /* rows whose columns have space in it */
 	int fd;			 /* -1: in memory only */
-	struct shelf_item *item; /* NULL: nobody says how large it may be */
+	struct shelf_item *item; /* NULL: its size is not limited */
 	char path[512];
 	uint64_t slot; /* of the wave looked up last */
 	uint64_t wave;
@@ -47,7 +47,7 @@ static uint64_t *column(const struct cursor *c, uint64_t slot)
 	return &c->ends[slot % CURSOR_WAVES * c->room];
 }
 
-/* Room for more rows; they keep their numbers. */
+/* Make room for more rows; rows keep their numbers. */
 static void cursor_room(struct cursor *c, uint32_t room)
 {
 	uint64_t *ends = memory_new((size_t)room * CURSOR_WAVES, sizeof(*ends));
@@ -93,7 +93,7 @@ static uint32_t cursor_find(const struct cursor *c, const struct cursor_key *key
 
 /* ---- the file ---- */
 
-/* May the file have all rows, and the columns of those below @reserved? */
+/* Ask the shelf for the file's size with all rows, and columns of those below @reserved. */
 static int cursor_grow(const struct cursor *c, uint32_t reserved)
 {
 	return c->item ? shelf_grow(c->item, cursor_file_bytes(rows_of(c), reserved)) : 0;
@@ -105,7 +105,7 @@ int cursor_sync(struct cursor *c)
 		return 0;
 	if (cursor_grow(c, c->reserved) < 0)
 		return -1;
-	/* The rows count only once they are whole: we may be killed at any instruction. */
+	/* Rows before the head that counts them, since the agent may be killed at any time. */
 	if (cursor_lines_write(c->fd, c->synced, rows_of(c), c->lines) < 0 ||
 	    cursor_head_write(c->fd, &c->head) < 0)
 		return -1;
@@ -129,7 +129,7 @@ static int cursor_begin(struct cursor *c, const unsigned char id[16])
 	return ftruncate(c->fd, 0) < 0 ? -1 : cursor_head_write(c->fd, &c->head);
 }
 
-/* Is what was read of a row sound? */
+/* Is a row that was read valid? */
 static bool line_sound(const struct cursor *c, uint32_t row)
 {
 	const struct cursor_line *line = &c->lines[row];
@@ -138,7 +138,7 @@ static bool line_sound(const struct cursor *c, uint32_t row)
 	       !line->zero[1] && cursor_find(c, &line->key) == UINT32_MAX;
 }
 
-/* Columns have what came after the row; and it only grows. */
+/* Set the columns from before the row was made, and check that the later ones only grow. */
 static bool line_complete(struct cursor *c, uint32_t row)
 {
 	const struct cursor_line *line = &c->lines[row];
@@ -192,7 +192,7 @@ static int cursor_resume(struct cursor *c, const unsigned char id[16],
 	return cursor_head_write(c->fd, &c->head);
 }
 
-/* Another scope counts in the file: it stays as it is. */
+/* Another scope uses the file, so leave it as it is. */
 static void cursor_locked(struct cursor *c, const char *dir, struct error *e)
 {
 	if (errno == EWOULDBLOCK)
@@ -221,7 +221,7 @@ struct cursor *cursor_open(const char *dir, const unsigned char id[16], const ch
 	cursor_file(name, id, node);
 	snprintf(c->path, sizeof(c->path), "%s/%s", dir, name);
 	c->fd = open(c->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	/* The lock: in use, however old it is; and one scope alone may count in it. */
+	/* The lock protects the file from removal, however old it is, and from other scopes. */
 	if (c->fd >= 0 && folder_lock(c->fd, LOCK_EX) < 0) {
 		cursor_locked(c, dir, e);
 		return NULL;
@@ -257,7 +257,7 @@ void cursor_close(struct cursor *c, bool keep)
 	if (!c)
 		return;
 	if (c->fd >= 0) {
-		/* What is kept is kept for so long from now on. */
+		/* keep_ns counts from now on */
 		c->head.left = 1;
 		keep = keep && cursor_sync(c) == 0 && cursor_head_write(c->fd, &c->head) == 0;
 		if (!keep)
@@ -308,14 +308,14 @@ uint32_t cursor_row(struct cursor *c, const struct cursor_key *key, uint64_t sta
 
 /* ---- waves ---- */
 
-/* Who is told that there is nothing of a wave waits for it no longer: another ask for it may still
- * be on its way, by another way, and must not make it. */
+/* A consumer that got an empty answer does not wait for the wave any more: another ask for it
+ * that still arrives by another path must not make it. */
 static void wave_never(struct cursor *c, uint64_t wave)
 {
 	if (wave <= c->head.never)
 		return;
 	c->head.never = wave;
-	/* without it in the file, only who is killed just now makes it */
+	/* if this fails, the wave could be made only after a kill */
 	if (c->fd >= 0 && cursor_sync(c) == 0)
 		(void)cursor_head_write(c->fd, &c->head);
 }
@@ -326,8 +326,7 @@ enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64
 	uint64_t oldest = h->made >= CURSOR_WAVES - 1 ? h->made - (CURSOR_WAVES - 1) : 0;
 
 	c->wave = wave;
-	/* Slot 0 of the count stands for the beginning, so wave i's range is ends[i] to ends[i +
-	 * 1]. */
+	/* Slot 0 is the beginning, so wave i's range is ends[i] to ends[i + 1]. */
 	for (uint64_t i = oldest; i < h->made; i++) {
 		if (h->waves[(i + 1) % CURSOR_WAVES] != wave)
 			continue;
@@ -337,8 +336,8 @@ enum cursor_wave cursor_wave(struct cursor *c, uint64_t wave, bool again, uint64
 	c->slot = h->made;
 	if (again)
 		wave_never(c, wave);
-	/* Waves are made in order. An ask that a later one has overtaken, by another way, may be
-	 * answered to somebody who waits for it no longer: its tuples are in the later one. */
+	/* Waves are made in order. If a later ask has overtaken this one by another path, nobody
+	 * may be waiting for its answer: its tuples are in the later wave. */
 	if (wave <= h->never || (h->made > 0 && wave < h->waves[h->made % CURSOR_WAVES]))
 		return CURSOR_NEVER;
 	if (h->made >= CURSOR_WAVES - 1 && h->waves[(oldest + 1) % CURSOR_WAVES] > have) {
@@ -363,8 +362,8 @@ void cursor_to(struct cursor *c, uint32_t row, uint64_t to)
 	column(c, c->slot + 1)[row] = to;
 }
 
-/* The wave's column is in the file before the head says so. Space for all that will be there is
- * taken with the first: a file system that fills up must not end what is under way. */
+/* Write the wave's column before the head that counts it. The first wave reserves all columns,
+ * so that a full file system cannot stop open streams. */
 static int commit_write(struct cursor *c, struct cursor_head *head)
 {
 	uint32_t rows = rows_of(c);

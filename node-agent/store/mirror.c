@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes, checks and fills mirrors, whose numbers of tuples are those of the elements. */
+/* Makes, checks and fills mirrors; tuples have the same numbers as in the elements. */
 #include "node-agent/store/mirror.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ _Static_assert(sizeof(struct mirror_header) <= SEGMENT_PAGE, "the header is one 
 
 /* ---- files ---- */
 
-/* FNV-1a: the same file for the same element, whoever looks for it. */
+/* FNV-1a: gives an element the same file name every time. */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
 	do
@@ -213,7 +213,7 @@ void mirror_close(struct mirror *m)
 
 /* ---- filling ---- */
 
-/* What is done to a mirror under the guard. */
+/* Arguments and result of a guarded function. */
 struct work {
 	struct mirror *m;
 	const struct mirror_news *news;
@@ -225,7 +225,7 @@ static uint64_t local_ticks(const struct mirror_news *n, uint64_t ticks)
 	return clock_line_ticks(&n->local, clock_line_ns(&n->line, ticks));
 }
 
-/* Numbers up to @to are gone. Whoever ends us here loses nothing but what is gone anyway. */
+/* Fill up to @to with holes. A kill here loses only tuples that are gone anyway. */
 static void put_holes(struct mirror *m, uint64_t from, uint64_t to, bool discarded)
 {
 	struct tuple hole = {.flags = discarded};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The mirror: what an agent has fetched of one element of another node, a file in shared memory. */
+/* The mirror: an agent's copy of one element of another node, a file in shared memory. */
 #ifndef EVSPACE_MIRROR_H
 #define EVSPACE_MIRROR_H
 
@@ -17,19 +17,19 @@
 /** Room for the name of a mirror's file. */
 #define MIRROR_FILE 96
 
-/** Of which element a mirror is. Plain data. */
+/** The element that is mirrored. Plain data. */
 struct mirror_origin {
 	char run[64];
-	char node[64];	  /* where its process is */
-	char process[48]; /* as it is called now: "rank3", "rank3.4711" when another is newer */
-	char rest[NAME_BYTES]; /* behind that in its name: "t0/p2p" */
+	char node[64];	       /* where its process is */
+	char process[48];      /* its name now: "rank3", or "rank3.4711" if there is a newer one */
+	char rest[NAME_BYTES]; /* the name's end: "t0/p2p" */
 	int32_t pid;
 	int32_t rank; /* in the program's world; -1: of another world */
 	uint32_t channel;
-	bool ended; /* its process */
+	bool ended; /* its process has ended */
 };
 
-/** The first page of the file; the ring is behind it, tuples numbered as in the element. */
+/** The first page of the file. The ring follows; its tuples have the element's numbers. */
 struct mirror_header {
 	char magic[8];
 	uint32_t version;
@@ -39,15 +39,15 @@ struct mirror_header {
 	char holder[64]; /* the node whose agent fetches it */
 	struct mirror_origin origin;
 	uint32_t capacity;
-	uint32_t cost_ps; /* that one event cost its process, on average */
+	uint32_t cost_ps; /* cost of one event in its process, on average */
 	uint64_t lifetime_ns;
-	struct clock_pair born;	       /* of this host's clock: times are its ticks */
-	_Atomic uint64_t error_ns;     /* times are right within it */
-	_Atomic uint64_t died_mono_ns; /* since when its process was not seen alive; 0: it lives */
+	struct clock_pair born;	       /* times are ticks of this host's clock */
+	_Atomic uint64_t error_ns;     /* bound of the error of times */
+	_Atomic uint64_t died_mono_ns; /* since when its process is not seen alive; 0: it lives */
 	struct segment_mark mark;
 };
 
-/** What is to be made. */
+/** What to make. */
 struct mirror_plan {
 	struct mirror_origin origin;
 	const char *holder;
@@ -56,7 +56,7 @@ struct mirror_plan {
 	uint64_t lifetime_ns;
 };
 
-/** A mapped mirror. Its words here stay right if the file changes; texts are copies. */
+/** A mapped mirror. Fields are copies, and stay right if the file changes. */
 struct mirror {
 	struct mirror_header *header;
 	struct element_ring *ring;
@@ -71,7 +71,7 @@ struct mirror {
 	ino_t inode;
 };
 
-/** What is not there in a mirror has a tuple that never was in its place, which says why. */
+/** The mirror has a placeholder for each missing tuple, which says why it is missing. */
 enum mirror_hole { HOLE_NONE, HOLE_LOST, HOLE_DISCARDED };
 
 static inline enum mirror_hole mirror_hole(const struct tuple *t)
@@ -79,47 +79,47 @@ static inline enum mirror_hole mirror_hole(const struct tuple *t)
 	return t->start || t->end ? HOLE_NONE : t->flags ? HOLE_DISCARDED : HOLE_LOST;
 }
 
-/** The file of a mirror of this element at @holder: "rank3.4711.4c2d….mirror". Returns @buf. */
+/** Write the file name of this element's mirror at @holder: "rank3.4711.4c2d….mirror". Returns
+ * @buf. */
 const char *mirror_file(char buf[MIRROR_FILE], const struct mirror_origin *origin,
 			const char *holder);
 
-/** Make the file in the run's folder @dir, really reserved. Returns 0, or -1 with errno and @e. */
+/** Make the file in the run's folder @dir and reserve its memory. Returns 0, or -1 with errno
+ * and @e. */
 int mirror_create(const char *dir, const struct mirror_plan *plan, struct error *e);
 
 /** Map one after checking everything in it. Returns 0, or -1 with errno and @e. */
 int mirror_open(struct mirror *m, const char *dir, const char *file, struct error *e);
 void mirror_close(struct mirror *m);
 
-/** What of an element came in one run: @count tuples from number @first on, whose times @line makes
- * nanoseconds; @gone before them were lost, or discarded. */
+/** Tuples of an element that came together: `count` tuples from number `first` on, whose times
+ * `line` makes nanoseconds. `gone` tuples before them were lost, or discarded. */
 struct mirror_news {
 	const struct tuple *tuples;
 	uint32_t count;
 	uint64_t first, gone;
 	bool discarded;
-	struct clock_line line, local; /* theirs, and that of this host's ticks */
+	struct clock_line line, local; /* of their ticks, and of this host's */
 };
 
-/**
- * Append what is new of it: what has a number that is there already is left. Returns how many
- * numbers that were, or -1 with errno when the file was cut short.
- */
+/** Append what is new, by the tuples' numbers. Returns by how many numbers the mirror grew, or
+ * -1 with errno when the file was cut short. */
 int64_t mirror_append(struct mirror *m, const struct mirror_news *news);
 
-/** Note what its process is called now, and whether it was seen alive. Returns 1 when that is new.
- */
+/** Update the name of its process, and whether it is alive. Returns 1 if anything changed. */
 int mirror_note(struct mirror *m, const struct mirror_origin *now);
 
 /** The name of its element, "/cluster/node/rank3/t0/p2p". */
 void mirror_name(const struct mirror *m, const struct pathmap *map, char *buf, size_t n);
 
-/** The number that follows that of the newest tuple, 0 when the file was cut short. */
+/** The number of the next tuple, 0 when the file was cut short. */
 uint64_t mirror_head(const struct mirror *m);
 
-/** Since when its process was not seen alive, 0: it lives. */
+/** Since when its process is not seen alive, 0: it lives. */
 uint64_t mirror_died(const struct mirror *m);
 
-/** Discard all that it holds. Returns how many tuples that no earlier discard took. */
+/** Discard all that it holds. Returns how many tuples that were, without those of earlier
+ * discards. */
 uint64_t mirror_discard(struct mirror *m);
 
 #endif

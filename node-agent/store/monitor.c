@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the segment while somebody looks, and gives each scope a thread's elements and counts. */
+/* Makes a segment while there are readers, and gives each scope a thread's elements and counts. */
 #include "node-agent/store/monitor.h"
 
 #include <errno.h>
@@ -18,37 +18,38 @@
 #include "tree/data/clock.h"
 #include "tree/data/process.h"
 
-/* Classes: an operation group of a view. What is beyond them is counted without the view. */
+/* Classes: one for each operation group and view. Beyond them, calls are counted without the
+ * view. */
 #define CLASSES 64u
 
 #define CHANNELS     (CHANNEL_COUNT - CHANNEL_PROGRAMS)
 #define CHANNEL_BITS (((1u << CHANNELS) - 1) << CHANNEL_PROGRAMS)
 
-/* For how long what a tick is stays what it was found to be. */
+/* How long the measured tick rate is used. */
 #define RATE_AGE_NS UINT64_C(1000000000)
 
-/* Who looked may come back: a parent that connects again, the next view. */
+/* How long the segment stays without readers: a parent may reconnect, or open another view. */
 #define REST_S	    1
 #define REST_LOST_S 30
 
 #define CAPACITY_MOST 65536ul
 
-/* How often what a tuple costs is tried. */
+/* Repetitions when the cost of a tuple is measured. */
 #define COST_TRIES 64u
 
-/* How often the folder is made again that another one removes. */
+/* How often the folder is made again after another monitor removes it. */
 #define FOLDER_TRIES 3
 
-/* What one scope writes: a thread of the segment. */
+/* The thread of the segment that one scope writes. */
 struct monitor_lane {
 	bool used;
-	struct segment_count *counts; /* by class; NULL: the thread is not there yet */
+	struct segment_count *counts; /* by class; NULL: not made yet */
 	uint32_t classes[CHANNELS];
 	struct element_writer writers[CHANNELS]; /* ring NULL: there is none yet */
 };
 
 struct monitor {
-	struct tracer tracer; /* first: it is what scopes know of us */
+	struct tracer tracer; /* first: scopes point to it */
 	int32_t process;
 	bool keep;
 	char *base, *dir, *host;
@@ -79,7 +80,7 @@ static double ticks_per_ns(struct monitor *m, uint64_t now)
 	return m->ticks_per_ns;
 }
 
-/* The scope's first tuple of this recording: a free thread, or none. */
+/* Take a free thread, if there is one, for the scope's first tuple of this recording. */
 static void lane_take(struct monitor *m, struct span *span)
 {
 	uint32_t i = 0;
@@ -202,7 +203,7 @@ static void monitor_track_end(struct tracer *tracer, struct span *span)
 
 /* ---- the segment ---- */
 
-/* In ps, of one tuple: reading clocks is nearly all of it. */
+/* The cost of one tuple in ps, nearly all of which is reading clocks. */
 static uint32_t cost_measure(void)
 {
 	uint64_t begin = clock_mono_ns();
@@ -241,7 +242,7 @@ static int segment_begin(struct monitor *m, struct error *e)
 		return -1;
 	for (unsigned c = CHANNEL_PROGRAMS; c < CHANNEL_COUNT; c++)
 		plan.capacity[c] = m->capacity;
-	/* Who ends his recording removes the folder, if it is empty just then. */
+	/* A monitor that ends recording removes the folder if it is empty. */
 	for (int tries = 0; tries < FOLDER_TRIES; tries++) {
 		if (folder_make(m->dir, e) < 0)
 			return -1;
@@ -269,7 +270,7 @@ static void recording_end(struct monitor *m, bool keep)
 	if (!keep)
 		unlink(m->segment.path);
 	segment_close(&m->segment);
-	/* Fails where other monitors' are. */
+	/* fails if there are segments of other monitors */
 	rmdir(m->dir);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads what /proc says of other processes. */
+/* Reads facts about other processes from /proc. */
 #include "node-agent/store/proc.h"
 
 #include <dirent.h>
@@ -14,11 +14,11 @@
 #include "node-agent/segment/segment-layout.h"
 #include "pathmap/base/memory.h"
 
-/* How much of a file in /proc is looked at, and of a status by apart_add(). */
+/* Most bytes read of a file in /proc, and of a status by apart_add(). */
 #define FILE_MOST   (1u << 20)
 #define STATUS_MOST 4096u
 
-/* Read at most @most bytes of /proc/PID/NAME. Returns how many there are, -1: we may not. */
+/* Read at most @most bytes of /proc/PID/NAME. Returns how many were read, -1: not permitted. */
 static ssize_t file_read(int pid, const char *name, char *text, size_t most)
 {
 	char path[64];
@@ -38,7 +38,7 @@ static ssize_t file_read(int pid, const char *name, char *text, size_t most)
 
 char *proc_read(int pid, const char *name)
 {
-	/* Zeroed pages that are not written to are not taken. */
+	/* zeroed pages take no memory until they are written */
 	char *text = memory_new(FILE_MOST + 2, 1);
 
 	if (file_read(pid, name, text, FILE_MOST) >= 0)
@@ -64,7 +64,7 @@ int proc_number(const char *status, const char *key, int which)
 	return number;
 }
 
-/* The pid namespace that it is in, 0: we may not look. */
+/* The pid namespace of a process, 0: reading it is not permitted. */
 static uint64_t space_of(int pid)
 {
 	char path[64];
@@ -74,7 +74,7 @@ static uint64_t space_of(int pid)
 	return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
-/* But for those of the namespace @here, which are nearly all and of which nothing is read. */
+/* Skips processes of the namespace @here, which are nearly all, before reading their status. */
 static void apart_add(struct proc_apart *a, int pid, uint64_t here)
 {
 	struct proc_inner one = {.pid = pid, .space = space_of(pid)};

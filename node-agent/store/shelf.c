@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists cursor files, those that were left oldest first, and removes those that are over or too
- * many. */
+/* Lists cursor files, left ones by age, and removes those that are expired or too many. */
 #include "node-agent/store/shelf.h"
 
 #include <dirent.h>
@@ -23,9 +22,9 @@ struct shelf_item {
 	struct shelf *shelf;
 	char *path;
 	uint64_t bytes;
-	struct cursor_use use; /* of one that is open, the peer alone */
-	bool in_use;	       /* by another process, as was found while room is made */
-	unsigned nth;	       /* of its consumer's, the newest first, as was found at first */
+	struct cursor_use use; /* only the peer if it is open */
+	bool in_use;	       /* by another process, as found while making room */
+	unsigned nth;	       /* its number among its consumer's at the start, newest first */
 };
 
 TAILQ_HEAD(items, shelf_item);
@@ -33,7 +32,7 @@ TAILQ_HEAD(items, shelf_item);
 struct shelf {
 	char *node;
 	uint64_t retention_ns, most; /* bytes */
-	struct items open, left;     /* of those that were left, the one used first comes first */
+	struct items open, left;     /* left ones are sorted by last use, oldest first */
 	unsigned n_left;
 	uint64_t bytes; /* of all */
 };
@@ -67,7 +66,7 @@ static void item_drop(struct shelf *s, struct shelf_item *i)
 	item_free(i);
 }
 
-/* Among those that were left, by its time. */
+/* Insert it into the left ones, by its time. */
 static void item_sort_in(struct shelf *s, struct shelf_item *i)
 {
 	struct shelf_item *after;
@@ -86,7 +85,7 @@ static int file_open(const char *path)
 	return open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* Remove the file; one that another process uses just now is as if it had been left now. */
+/* Remove the file. If another process uses it, treat it as left now. */
 static void item_remove(struct shelf *s, struct shelf_item *i)
 {
 	int fd = file_open(i->path);
@@ -105,7 +104,7 @@ static void item_remove(struct shelf *s, struct shelf_item *i)
 		close(fd);
 }
 
-/* ---- what is too much ---- */
+/* ---- limits ---- */
 
 struct shelf_share {
 	unsigned left;
@@ -131,7 +130,7 @@ static struct shelf_share share_of(const struct shelf *s, const char *peer)
 	return share;
 }
 
-/* Of those that were left, the oldest of who has most: files or, @by_bytes, bytes. */
+/* The oldest left file of the consumer that has most files or, with @by_bytes, most bytes. */
 static struct shelf_item *item_next(const struct shelf *s, bool by_bytes)
 {
 	struct shelf_item *i, *best = NULL;
@@ -153,7 +152,7 @@ static struct shelf_item *item_next(const struct shelf *s, bool by_bytes)
 	return best;
 }
 
-/* Whoever had a lock before may have let go of it. */
+/* Files that were locked before may be free now. */
 static void shelf_ask_again(struct shelf *s)
 {
 	struct shelf_item *i;
@@ -162,7 +161,7 @@ static void shelf_ask_again(struct shelf *s)
 		i->in_use = false;
 }
 
-/* The oldest that @peer has left. */
+/* The oldest left file of @peer. */
 static struct shelf_item *item_of(const struct shelf *s, const char *peer)
 {
 	struct shelf_item *i;
@@ -174,8 +173,7 @@ static struct shelf_item *item_of(const struct shelf *s, const char *peer)
 	return i;
 }
 
-/* Files go until they take no more than @bytes, and of those that were left there are no more than
- * may be. */
+/* Remove left files until all files take at most @bytes and at most SHELF_FILES are left. */
 static void shelf_shrink(struct shelf *s, uint64_t bytes)
 {
 	struct shelf_item *i;
@@ -186,7 +184,7 @@ static void shelf_shrink(struct shelf *s, uint64_t bytes)
 		item_remove(s, i);
 }
 
-/* @peer has left one more. */
+/* Apply the limits after @peer has left one more. */
 static void shelf_fit(struct shelf *s, const char *peer)
 {
 	struct shelf_item *i;
@@ -197,10 +195,10 @@ static void shelf_fit(struct shelf *s, const char *peer)
 	shelf_shrink(s, s->most);
 }
 
-/* ---- those that were left ---- */
+/* ---- left files ---- */
 
-/* How large it is and who has left it, or it is freed. Also one that another process uses: nobody
- * else keeps it in mind. */
+/* Read its size and its consumer, or free it. Also for a file that another process uses, which
+ * no other list has. */
 static int item_look(struct shelf_item *i)
 {
 	int fd = file_open(i->path), rc = -1;
@@ -251,8 +249,7 @@ static int compare_turns(const void *a, const void *b)
 	return x->nth != y->nth ? (x->nth > y->nth) - (x->nth < y->nth) : newer_first(x, y);
 }
 
-/* Any number was found, in any order: those stay that would have if they had been left one by one.
- */
+/* Files were found in any order: keep those that would be kept if they had been left one by one. */
 static void shelf_sort(struct shelf *s)
 {
 	struct shelf_item **found = memory_new(s->n_left + 1, sizeof(struct shelf_item *)), *i;
@@ -358,7 +355,7 @@ uint64_t shelf_tidy(struct shelf *s)
 	struct shelf_item *i = TAILQ_FIRST(&s->left), *after;
 	uint64_t next = UINT64_MAX, rest;
 
-	/* one that is in use comes last */
+	/* a file in use moves to the end */
 	for (unsigned n = s->n_left; n > 0; n--, i = after) {
 		after = TAILQ_NEXT(i, entry);
 		if (cursor_use_rest(&i->use, s->retention_ns) == 0 && item_goes(s, i))
@@ -369,14 +366,14 @@ uint64_t shelf_tidy(struct shelf *s)
 	return next;
 }
 
-/* ---- those that are open ---- */
+/* ---- open files ---- */
 
 struct shelf_item *shelf_open(struct shelf *s, const char *path, int fd, const char *peer)
 {
 	struct shelf_item *i;
 	struct stat st;
 
-	/* it may have been left before */
+	/* it may be on the list of left files */
 	TAILQ_FOREACH (i, &s->left, entry) {
 		if (strcmp(i->path, path) == 0)
 			break;

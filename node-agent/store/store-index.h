@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the store's own files share: which folders and files of the base are known, and their
- * watches. */
+/* Private to the store: the known folders and files of the base, and their watches. */
 #ifndef EVSPACE_STORE_INDEX_H
 #define EVSPACE_STORE_INDEX_H
 
@@ -13,16 +12,16 @@ struct store_folder {
 	char name[64];
 	int wd;	       /* its watch, -1: not watched */
 	bool dirty;    /* look into it at the next refresh */
-	uint64_t turn; /* last scan of the base that saw it */
+	uint64_t turn; /* last scan of the base that found it */
 	UT_hash_handle hh;
 };
 
-/** A file in a run's folder (or "RUN/", the folder itself), once looked at. */
+/** A known file in a run's folder (or "RUN/", the folder itself). */
 struct store_file {
 	char key[64 + 1 + 96]; /* "RUN/FILE" */
 	ino_t inode;
-	uint64_t turn;		       /* last scan of its folder that saw it */
-	bool again;		       /* what was wrong may have passed: look at it again */
+	uint64_t turn;		       /* last scan of its folder that found it */
+	bool again;		       /* its fault may be temporary: try again */
 	struct store_segment *segment; /* one of these three */
 	struct store_mirror *mirror;
 	struct store_refusal *refusal;
@@ -34,49 +33,44 @@ struct store_index {
 	struct store_file *files;     /* by key */
 	int base_wd;		      /* -1: the base is not watched (it is missing) */
 	int above_wd;		      /* nearest folder above a missing base, else -1 */
-	bool by_signals; /* there is no inotify: watches are open folders that send SIGIO */
+	bool by_signals;	      /* no inotify: watches are open folders that send SIGIO */
 	bool base_dirty;
 	struct proc_apart apart;
 	bool changed; /* a segment, mirror or refusal came or went since the last refresh */
 	uint64_t turn;
 };
 
-/** What is known of the file @name of @run, or NULL. */
+/** The known file @name of @run, or NULL. */
 struct store_file *store_file_find(const struct store *store, const char *run, const char *name);
 
-/**
- * Map the segment RUN/FILE, find out whether its process lives, and put it into the store's list,
- * which owns it. Returns NULL with errno and @e.
- */
+/** Map the segment RUN/FILE, find out whether its process lives, and add it to the store's list,
+ * which owns it. Returns NULL with errno and @e. */
 struct store_segment *store_segment_open(struct store *store, const char *run, const char *file,
 					 struct error *e);
 
 /** Take it out of the list; store_segments_end() does the rest. */
 void store_segment_close(struct store *store, struct store_segment *s);
 
-/** Tell of all that go, unmap and free them. */
+/** Call store.gone with all segments that go, then unmap and free them. */
 void store_segments_end(struct store *store);
 
-/** Find out which refusals are of processes that have a file all the same (store-refusal.c). */
+/** Find out which refusals are of processes that do have a file (store-refusal.c). */
 void store_refusals_match(struct store *store);
 
-/** Give all segments their names: the newest process of a rank in a run has the rank's name. */
+/** Name all segments: the newest process of a rank in a run gets the rank's name. */
 void store_segments_name(struct store *store);
 
 /**
- * Make @store->inotify, which becomes readable when something changes: an inotify instance, or when
- * this user has no more of those (128 by default), a signalfd for the SIGIO of watched folders
- * (fcntl(2), F_NOTIFY), which needs no setting. That wakes an agent as seldom, but does not say
- * what has changed, and a base that is removed is not missed before something else changes. Returns
- * 0, or -1 with errno.
+ * Make @store->inotify, which becomes readable when something changes: an inotify instance, or,
+ * when this user has no more of those (128 by default), a signalfd for the SIGIO of watched folders
+ * (fcntl(2), F_NOTIFY), which has no such limit. Signals do not say what has changed, and a removed
+ * base is noticed only at the next change. Returns 0, or -1 with errno.
  */
 int store_watch_open(struct store *store);
 void store_watch_close(struct store *store);
 
-/**
- * Read all pending events of @store->inotify and mark what they are about. Without a watch
- * everything is marked.
- */
+/** Read all pending events of @store->inotify and mark what they concern. Without a watch, mark
+ * everything. */
 void store_watch_read(struct store *store);
 
 /** Watch the base, which exists. Returns 0, or -1 with errno. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Removes runs that are over, and what nobody owns any more. */
+/* Removes ended runs, and files without owner. */
 #include "node-agent/store/store.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "node-agent/store/store-index.h"
 #include "tree/data/clock.h"
 
-/* An empty folder that is younger may be one whose program is just starting. */
+/* An empty folder that is younger may be of a program that is starting. */
 #define STARTING_NS 10000000000u
 
 struct store_purge {
@@ -25,7 +25,7 @@ struct store_purge {
 	uint64_t freed;
 };
 
-/* Since the file's name or content last changed. A clock that was set back makes it young. */
+/* Time since the file's name or content changed; 0 if the clock was set back. */
 static uint64_t age_of(const struct stat *st)
 {
 	int64_t then = st->st_mtim.tv_sec * (int64_t)1000000000 + st->st_mtim.tv_nsec;
@@ -40,7 +40,7 @@ static bool segment_over(const struct store_purge *p, struct store_segment *s)
 
 	if (p->force)
 		return true;
-	/* One that has a pidfd is somebody's to watch, who is still to be told of its end. */
+	/* A process with a pidfd is watched, and its watcher must see its end first. */
 	if (s->alive && (s->pidfd >= 0 || store_check_alive(s)))
 		return false;
 	now = clock_mono_ns();
@@ -54,8 +54,10 @@ static bool mirror_over(const struct store_purge *p, const struct mirror *m)
 	return p->force || (died && (now < died || now - died >= p->older_than));
 }
 
-/* An agent that has a scope open holds a lock on its cursors; those of a dead agent wait for it. A
- * wall clock that is set makes none old that says itself when it was used. */
+/*
+ * An agent with an open scope has its cursors locked; those of a dead agent wait for a new one.
+ * Valid files say themselves when they were used, so setting the wall clock does not make them old.
+ */
 static bool cursor_over(const struct store_purge *p, int dir, const char *name,
 			const struct stat *st)
 {
@@ -96,10 +98,10 @@ static bool file_over(const struct store_purge *p, int dir, const char *run, con
 			return mirror_over(p, &known->mirror->mirror);
 		return p->force || age_of(st) >= p->older_than;
 	}
-	/* Nobody will finish it, and it takes the room of a segment. */
+	/* nobody will finish it, and it is as large as a segment */
 	if (file.kind == FOLDER_UNFINISHED && file.pid > 0 && !folder_maker_exists(&file))
 		return p->force || folder_file_is_idle(dir, name);
-	/* Refusals, broken segments, unfinished ones: their maker's as long as that is there. */
+	/* refusals, broken and unfinished segments stay as long as their maker lives */
 	return p->force || (age_of(st) >= p->older_than && !folder_maker_exists(&file));
 }
 
@@ -135,7 +137,7 @@ static void purge_folder(struct store_purge *p, int base, const char *run)
 		close(fd);
 		return;
 	}
-	/* Fails, as it shall, while anything is left in it. */
+	/* fails on purpose while anything is left in it */
 	if (purge_files(p, dir, run) || p->force || age_of(&st) >= young)
 		(void)unlinkat(base, run, AT_REMOVEDIR);
 	closedir(dir);

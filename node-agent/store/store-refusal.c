@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tells processes that have no file from those that have one, and said that they have none. */
+/* Marks refusals of processes that do have a file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static struct refusal_owner owner_of(const struct store_refusal *r)
 	return (struct refusal_owner){r->run, r->pid, r->rank};
 }
 
-/* All of them, in order. */
+/* All processes with files, sorted. */
 static struct refusal_owner *owners_new(const struct store *store, size_t *n)
 {
 	const struct store_segment *s;

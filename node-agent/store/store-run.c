@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums up the runs of a store: how many processes, events, bytes, and since when they are over. */
+/* Sums up the runs of a store: processes, events, bytes, and since when they have ended. */
 #include "node-agent/store/store-run.h"
 
 #include <stdlib.h>
@@ -68,12 +68,12 @@ static void add_segment(struct store_run *run, const struct store_segment *s)
 {
 	struct store_run_look look = {.s = s, .run = run};
 
-	/* A file that was truncated counts as a process of which nothing is known. */
+	/* a truncated file counts as a process without numbers */
 	(void)segment_guarded(read_segment, &look);
 	run->processes++;
 	run->alive += s->alive;
 	run->bytes += s->segment.size;
-	/* Until store_runs() is through: when the last process ended. */
+	/* until runs_end(): when the last process ended */
 	if (!s->alive && s->died_mono_ns > run->idle_ns)
 		run->idle_ns = s->died_mono_ns;
 }
@@ -107,7 +107,7 @@ void store_runs_sort(struct store_run *runs, size_t n)
 		qsort(runs, n, sizeof(*runs), compare_birth);
 }
 
-/* All are added up: how long they are idle, and their order. */
+/* Set how long runs are idle, and sort them. */
 static void runs_end(struct store_run *runs, size_t n)
 {
 	uint64_t now = clock_mono_ns();
@@ -153,7 +153,7 @@ size_t store_runs(const struct store *store, struct store_run **runs)
 	return n;
 }
 
-/* Where there are mirrors alone: that of the mirror made last. */
+/* The run of the newest mirror, for nodes that only have mirrors. */
 static const char *mirror_run_newest(const struct store *store)
 {
 	const struct store_mirror *m, *best = NULL;
@@ -170,7 +170,7 @@ const char *store_run_newest(const struct store *store, bool living)
 	const struct store_segment *s, *best = NULL;
 
 	TAILQ_FOREACH (s, &store->segments, link) {
-		/* Monitors are looked at by name alone. */
+		/* monitors' run must be named to be read */
 		if (strcmp(s->run, SPAN_RUN) == 0 || (living && !s->alive))
 			continue;
 		if (!best || s->alive > best->alive ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store's segments: mapped, named, and their processes watched. */
+/* The store's segments: maps them, names them, and watches their processes. */
 #include "node-agent/store/store.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static int note_death(void *arg)
 	struct death *death = arg;
 	uint64_t none = 0;
 
-	/* Two agents may see it: the first one's time stands. */
+	/* two agents may see it: the first one's time stays */
 	if (!atomic_compare_exchange_strong(&death->control->died_mono_ns, &none, death->when) &&
 	    none < death->when)
 		death->when = none;
@@ -117,7 +117,7 @@ static int read_death(void *arg)
 	return 0;
 }
 
-/* Has an agent seen that it ended? */
+/* Has an agent noted its end in the file? */
 static bool is_noted(const struct store_segment *s)
 {
 	struct death death = {.control = segment_control_map(&s->segment)};
@@ -127,8 +127,8 @@ static bool is_noted(const struct store_segment *s)
 	return noted;
 }
 
-/* Where its id means nothing, that of somebody else would be opened: it is looked for by the id
- * that it has here, if it has one. Who is not found lives until something else is known. */
+/* Find the process of another pid namespace by its pid in this one; its own pid would be that of
+ * another process. If it is not visible here, it is taken to live. */
 static void process_find_apart(struct store *store, struct store_segment *s)
 {
 	struct proc_apart *apart = &store->index->apart;
@@ -142,8 +142,8 @@ static void process_find_apart(struct store *store, struct store_segment *s)
 	s->alive = s->pidfd >= 0 || (segment_alive(&s->segment) && !is_noted(s));
 }
 
-/* A pidfd is of the process if that is still there after it was opened: the id may be used again.
- */
+/* Pids are reused: a pidfd is of the process only if the process still exists after it was
+ * opened. */
 static void process_find(struct store *store, struct store_segment *s)
 {
 	if (segment_is_apart(&s->segment.said)) {
@@ -221,7 +221,7 @@ void store_segments_end(struct store *store)
 	}
 }
 
-/* By run, world, rank, then the newest first. */
+/* By run, world and rank, then newest first. */
 static int compare_age(const void *a, const void *b)
 {
 	const struct store_segment *x = *(struct store_segment *const *)a;
@@ -241,7 +241,7 @@ static int compare_age(const void *a, const void *b)
 	return x->serial > y->serial ? -1 : 1;
 }
 
-/* Is it another process of the same rank of the same world? Each node has monitors of its own. */
+/* Are they processes of the same rank of the same world? Monitors are compared by node, too. */
 static bool is_same(const struct store_segment *a, const struct store_segment *b)
 {
 	return a->rank == b->rank && a->world == b->world && !strcmp(a->run, b->run) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The store's watches: on the base, on every run's folder, and above a base that is missing. By
- * inotify, or by signals when there is none left. */
+/* The store's watches: on the base, on every run's folder, and above a missing base. By inotify,
+ * or by signals when no inotify instance is left. */
 #include "node-agent/store/store-index.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What changes the names in a folder; what happens to the files themselves costs no wake-up. */
+/* Changes of names in a folder; changes of the files themselves cause no wake-up. */
 #define NAMES (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 #define SAME  (IN_ONLYDIR | IN_DONT_FOLLOW)
 #define SELF  (IN_DELETE_SELF | IN_MOVE_SELF)
@@ -49,7 +49,7 @@ void store_watch_close(struct store *store)
 {
 	if (store->inotify < 0)
 		return;
-	/* Those of inotify go with it. */
+	/* inotify's own watches are closed with it */
 	if (store->index->by_signals) {
 		watch_remove(store, store->index->base_wd);
 		watch_remove(store, store->index->above_wd);
@@ -58,7 +58,7 @@ void store_watch_close(struct store *store)
 	store->inotify = -1;
 }
 
-/* An open folder that sends SIGIO for @mask's changes. */
+/* Open a folder that sends SIGIO for changes in @mask. */
 static int folder_watch(const char *path, uint32_t mask)
 {
 	int no_follow = mask & IN_DONT_FOLLOW ? O_NOFOLLOW : 0, saved;
@@ -92,8 +92,7 @@ static void mark_all(struct store_index *index)
 		folder->dirty = true;
 }
 
-/* The base itself went away: what is made in its place is another folder, with a watch of its own.
- */
+/* The base was removed: a new one is another folder, and needs a new watch. */
 static void lose_base(struct store *store)
 {
 	struct store_index *index = store->index;
@@ -134,7 +133,7 @@ static void take_event(struct store *store, const struct inotify_event *event)
 	}
 }
 
-/* Is the folder that is watched the one of that name? Only signals do not say. */
+/* Does the base's name still mean the watched folder? Signals do not tell, inotify does. */
 static bool base_is_same(const struct store *store)
 {
 	struct stat watched, named;
@@ -215,8 +214,8 @@ int store_watch_above(struct store *store)
 			slash[slash == path] = 0; /* of "/x" the slash stays */
 		wd = watch_add(store, path, IN_CREATE | IN_MOVED_TO | SELF | IN_ONLYDIR);
 	} while (wd < 0 && errno == ENOENT && slash && path[1]);
-	/* Giving up a watch is an event too: only when it is another, or we would wake ourselves
-	 * forever. */
+	/* Removing a watch causes an event: do it only if the watch is another one, or this
+	 * would wake the agent forever. */
 	if (index->above_wd >= 0 && index->above_wd != wd)
 		watch_remove(store, index->above_wd);
 	index->above_wd = wd;

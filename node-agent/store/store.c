@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the segments of a user on this host: scans the base's run folders, and keeps up with them.
- */
+/* Finds the segments of a user on this host: scans the run folders of the base, and keeps in
+ * step. */
 #include "node-agent/store/store.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/process.h"
 
-/* Folders and files of names that are longer than that are none that we made. */
+/* Names of our own folders and files are shorter than this. */
 #define RUN_BYTES  sizeof(((struct store_segment *)0)->run)
 #define FILE_BYTES sizeof(((struct store_segment *)0)->file)
 
@@ -63,7 +63,7 @@ static void file_forget(struct store *store, struct store_file *file)
 	free(file);
 }
 
-/* Returns false when it is too long to be one of ours. */
+/* Returns false if the name is too long to be one of ours. */
 static bool key_write(char *key, size_t n, const char *run, const char *name)
 {
 	int length = snprintf(key, n, "%s/%s", run, name);
@@ -81,7 +81,7 @@ struct store_file *store_file_find(const struct store *store, const char *run, c
 	return file;
 }
 
-/* The entry for the file with this inode; *known says whether it was there before. */
+/* The entry of the file with this inode; *known says whether it existed before. */
 static struct store_file *file_enter(struct store *store, const char *run, const char *name,
 				     ino_t inode, bool *known)
 {
@@ -111,7 +111,7 @@ static void add_segment(struct store *store, struct store_file *file, const char
 	if (file->segment) {
 		store->index->changed = true;
 	} else if (errno == ENOENT) {
-		file_forget(store, file); /* it went while we looked */
+		file_forget(store, file); /* it was removed meanwhile */
 	} else {
 		file->again = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
 		refuse(store, file, run, "%.250s", e.text);
@@ -140,7 +140,7 @@ static void add_mirror(struct store *store, struct store_file *file, const char 
 	store->index->changed = true;
 }
 
-/* Why the collector could not make a segment, and what helps; "%s" is the base folder. */
+/* Why the collector could not make a segment, and what to do; "%s" is the base folder. */
 static const struct {
 	const char *reason, *text;
 } reasons[] = {
@@ -254,8 +254,7 @@ static void scan_folder(struct store *store, int base, struct store_folder *fold
 	store->index->turn++;
 	snprintf(path, sizeof(path), "%s/%s", store->base, folder->name);
 	fd = folder_open(base, folder->name, path, &e);
-	/* The watch comes before the look: what is made in between is seen twice rather than never.
-	 */
+	/* Watch before scanning: what is made in between is seen twice rather than never. */
 	if (fd >= 0 && store_watch_folder(store, folder))
 		folder_refuse(
 			store, folder,
@@ -300,7 +299,7 @@ static void enter_folder(struct store *store, const char *name)
 		folder->dirty = true;
 }
 
-/* Which run folders there are. @fd is the base's, -1: it is not there, and neither are they. */
+/* List the run folders. @fd is the base's, -1: it is missing, and so are they. */
 static void scan_base(struct store *store, int fd)
 {
 	struct store_index *index = store->index;
@@ -329,7 +328,7 @@ static void scan_base(struct store *store, int fd)
 
 /* ---- the store ---- */
 
-/* Open the base and see that it is watched, or that we are told when it is made. */
+/* Open the base and watch it, or the folder above it if it is missing. */
 static int open_base(struct store *store, struct error *e)
 {
 	int fd, tries;
@@ -349,8 +348,7 @@ static int open_base(struct store *store, struct error *e)
 		} else if (errno != ENOENT || store->inotify < 0) {
 			return -1;
 		}
-		/* The second look is for a base that was made before the folder above was watched.
-		 */
+		/* try again: the base may have been made before the folder above was watched */
 		if (store_watch_above(store))
 			return errorf(e, "the folder above %s cannot be watched: %s", store->base,
 				      strerror(errno));
