@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds up the heads of a segment's rings: how much was written, how much of it is there. */
+/* Sums the heads of a segment's rings: tuples written, and how many of them are still there. */
 #include "node-agent/source/accounting.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void look_at_element(struct accounting_look *look, uint32_t i,
 		return;
 	from = segment_mark_oldest(head, e->capacity);
 	below = atomic_load_explicit(&segment_mark(look->s, i)->below, memory_order_relaxed);
-	/* a mark that a damaged file has beyond the head takes no more than there is */
+	/* in a damaged file a mark may be beyond the head */
 	below = below < from ? from : below > head ? head : below;
 	look->sum.written += head;
 	look->sum.discarded += below - from;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accounts: what became of the tuples that a process has written, as its elements have it now. */
+/* Accounts: what became of the tuples that a process has written, by its elements as they are
+ * now. */
 #ifndef EVSPACE_ACCOUNTING_H
 #define EVSPACE_ACCOUNTING_H
 
@@ -7,18 +8,18 @@
 
 #include "node-agent/segment/segment.h"
 
-/** Every channel: then what had no room is in it, too, which is of no channel. */
+/** All channels, and also the overflow element, which is of no channel. */
 #define ACCOUNTING_ALL UINT32_MAX
 
 /** Tuples. Plain data. */
 struct accounting {
 	uint64_t written;   /* ever: held + discarded + overwritten + lost */
-	uint64_t held;	    /* elements have them still */
-	uint64_t discarded; /* on request, and not overwritten since */
-	uint64_t lost;	    /* no element had room for them */
+	uint64_t held;	    /* still in elements */
+	uint64_t discarded; /* on request, and not overwritten before */
+	uint64_t lost;	    /* without room in any element */
 };
 
-/** Those that elements had, and have no more. */
+/** Tuples that were overwritten in elements. */
 static inline uint64_t accounting_overwritten(const struct accounting *h)
 {
 	return h->written - h->held - h->discarded - h->lost;

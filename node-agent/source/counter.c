@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks the class tables of processes once a wave, and gives each thread's counts a name. */
+/* Reads the class tables of processes once per wave, and names each thread's counts. */
 #include "node-agent/source/source.h"
 
 #include <stdio.h>
@@ -15,21 +15,21 @@
 #include "tree/data/names-comm.h"
 #include "tree/data/op-table.h"
 
-/* What is in place of a name: not looked for yet, or not in the view. */
+/* Instead of a name: not looked up yet, or not in the view. */
 #define NAME_OPEN UINT32_MAX
 #define NAME_NONE (UINT32_MAX - 1)
 
-/* In ns; more is damaged. */
+/* Largest time in ns; a greater one is of a damaged file. */
 #define TIME_MOST 9e18
 
-/* A process, and the names of what its threads count, by thread and channel. */
+/* A process, and the names of its threads' counts, by thread and channel. */
 struct counter_counted {
 	uint64_t serial;
 	char process[sizeof(((struct store_segment *)0)->name)];
 	uint32_t (*names)[CHANNEL_COUNT];
 	uint32_t threads;
 	struct row_labels labels;
-	bool here; /* in this wave */
+	bool here; /* it is in this wave */
 };
 
 struct counter {
@@ -41,10 +41,10 @@ struct counter {
 	struct counter_counted *counted;
 	size_t n_counted;
 	uint32_t next;	   /* number of the next name */
-	uint64_t nameless; /* what a view wants has no name any more */
+	uint64_t nameless; /* threads of the view that got no name, for want of room */
 	bool told;
 	uint64_t cpu_us;
-	/* of the reading under way, here because a guarded reading may be left by a jump */
+	/* state of the current read, here because a jump may leave a guarded read */
 	const struct segment *segment;
 	uint32_t thread, threads, n, world;
 	int32_t world_size;
@@ -66,8 +66,7 @@ static int read_threads(void *arg)
 	return 0;
 }
 
-/* Copy what the thread has counted. A class of which another thread counts may come or go
-   meanwhile: it is there in the next wave. */
+/* Copy the thread's counts. Classes may come or go meanwhile: the next wave has them. */
 static int read_thread(void *arg)
 {
 	struct counter *c = arg;
@@ -83,7 +82,7 @@ static int read_thread(void *arg)
 
 		if (!class || !from)
 			continue;
-		/* once: in a damaged file it may change meanwhile */
+		/* read it once: in a damaged file it may change */
 		channel = *(const volatile uint16_t *)&class->channel;
 		if (channel >= CHANNEL_COUNT)
 			continue;
@@ -119,7 +118,7 @@ static struct counter_counted *counted_of(struct counter *c, struct store_segmen
 		*p = (struct counter_counted){.serial = s->serial};
 		store_hold(s);
 	}
-	/* One that is not its rank's newest any more has other names. */
+	/* its names change when a newer process of its rank comes */
 	if (strcmp(p->process, s->name) != 0) {
 		snprintf(p->process, sizeof(p->process), "%s", s->name);
 		p->threads = 0;
@@ -141,7 +140,8 @@ static bool counter_selects(const struct counter *c, const char *name)
 	       (c->open->n_within == 0 || source_selects(c->open->within, c->open->n_within, name));
 }
 
-/* The id of the name of thread @thread's counts of @channel, NAME_NONE if they are not wanted. */
+/* The id of the name of thread @thread's counts of @channel, NAME_NONE if the view has not
+ * selected them. */
 static uint32_t name_of(struct counter *c, struct counter_counted *p, const struct store_segment *s,
 			uint32_t thread, unsigned channel)
 {
@@ -176,7 +176,7 @@ static void put_channel(struct counter *c, uint32_t name, unsigned channel, stru
 		if (c->counts[i].channel != channel)
 			continue;
 		to[n++] = c->counts[i];
-		/* it is being counted meanwhile */
+		/* skipped may have been added to meanwhile */
 		if (c->counts[i].calls > c->counts[i].skipped)
 			written += c->counts[i].calls - c->counts[i].skipped;
 	}
@@ -203,7 +203,7 @@ static void put_thread(struct counter *c, struct counter_counted *p, const struc
 	}
 }
 
-/* A file that was cut short under us has no counts any more. */
+/* A file that was cut short has no counts any more. */
 static int put_process(struct counter *c, struct store_segment *s, struct part *part,
 		       struct batch *out)
 {
@@ -229,7 +229,7 @@ static int put_process(struct counter *c, struct store_segment *s, struct part *
 	return 0;
 }
 
-/* Let go of processes that the store has let go of. */
+/* Drop processes that the store has dropped. */
 static void counted_drop(struct counter *c)
 {
 	size_t kept = 0;
@@ -251,7 +251,7 @@ static bool counter_holds(const struct counter *c, const struct store_segment *s
 	return strcmp(s->run, c->run) == 0 && source_holds(c->host, c->place, s);
 }
 
-/* The host's clock line as of now, from the oldest pair that is known of it. */
+/* The host's clock line as of now, from its oldest known pair. */
 static struct clock_line counter_line(const struct counter *c)
 {
 	const struct clock_host *clock = source_clock(c->host);
@@ -265,7 +265,7 @@ static struct clock_line counter_line(const struct counter *c)
 				  c->host->epoch_ns);
 }
 
-/* What has no name is in no wave: that is said once. */
+/* Report once that counts without a name are not read. */
 static void counter_tell(struct counter *c)
 {
 	struct error e;
@@ -357,7 +357,7 @@ void counter_replace(struct stage *stage, const struct plan_place *place)
 	struct counter *c = (struct counter *)(void *)stage->private;
 
 	c->place = place;
-	/* Names have the cluster in them. */
+	/* names contain the cluster */
 	for (size_t i = 0; i < c->n_counted; i++)
 		c->counted[i].threads = 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts into words what an element of a split channel records. */
+/* Makes the text of what an element of a split channel records. */
 #include "node-agent/source/label.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "pathmap/model/pattern.h"
 
-/* What is copied out of the segment under the guard. */
+/* Copied from the segment by a guarded read. */
 struct label_copy {
 	const struct segment *segment;
 	uint64_t address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events on inotify and process descriptors, and one timer for the next retention that ends. */
+/* Handles events of inotify and pidfds, and one timer for the next retention time that ends. */
 #include "node-agent/source/reaper.h"
 
 #include <event2/event.h>
@@ -10,7 +10,7 @@
 
 #include "node-agent/source/row.h"
 
-/* The event on one process's descriptor, by the serial of its segment. */
+/* The event of one process's pidfd, by the serial of its segment. */
 struct watched_process {
 	uint64_t serial;
 	struct reaper *reaper;
@@ -26,7 +26,7 @@ struct reaper {
 	struct shelf *shelf;
 	uint64_t retention_ns;
 	struct event *changed; /* the store's inotify is readable */
-	struct event *due;     /* the next retention ends */
+	struct event *due;     /* the next retention time ends */
 	struct watched_process *watched;
 	void (*looked)(void *arg);
 	void *looked_arg;
@@ -54,7 +54,7 @@ static void reaper_gone(const struct store_list *going, void *arg)
 	rows_gone(k->sources, going);
 }
 
-/* When the next retention ends: a timer only if there is one. */
+/* Set the timer to the next end of a retention time, if there is one. */
 static void reaper_arm(struct reaper *k)
 {
 	uint64_t first = UINT64_MAX, now = clock_mono_ns(), left = shelf_tidy(k->shelf);
@@ -86,7 +86,7 @@ static void reaper_arm(struct reaper *k)
 	evtimer_add(k->due, &wait);
 }
 
-/* When a run's last process has ended here: what others were making when they were killed goes. */
+/* When a run's last process here has ended, remove files that killed processes left unfinished. */
 static void reaper_tidy(struct reaper *k, const struct store_segment *died)
 {
 	const struct store_segment *s;
@@ -96,7 +96,7 @@ static void reaper_tidy(struct reaper *k, const struct store_segment *died)
 		if (s->alive && strcmp(s->run, died->run) == 0)
 			return;
 	}
-	/* the segment may go, too */
+	/* a copy, as the segment may be removed, too */
 	memcpy(run, died->run, sizeof(run));
 	store_purge(k->store, run, UINT64_MAX, false);
 }
@@ -114,7 +114,7 @@ static void reaper_died(evutil_socket_t fd, short what, void *arg)
 	watched_free(k, p);
 	store_check_alive(s);
 	reaper_tidy(k, s);
-	/* who tidies finds new ones */
+	/* tidying may have found new ones */
 	reaper_watch(k);
 }
 

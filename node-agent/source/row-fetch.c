@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of this node's elements other nodes fetch, how it is called there, and how much has come;
- * and rows of mirrors: elements of other nodes' processes that this node has fetched. */
+/* Elements of this node that other nodes fetch: their names there, and how much has arrived. And
+ * rows of mirrors: elements of other nodes that this node has fetched. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ int rows_fetch_name(const struct rows *r, const struct store_segment *s, char *n
 		       : -1;
 }
 
-/* How much has come of what was written, under the guard. */
+/* For a guarded read of how much of what was written has arrived. */
 struct row_fetch_look {
 	const struct rows *r;
 	const struct store_segment *s;
@@ -124,7 +124,7 @@ bool rows_streamed(const struct source_host *host, const struct store_segment *s
 
 /* ---- mirrors ---- */
 
-/* Is the mirror one of this node, and of the run that is read? */
+/* Did this node fetch the mirror, and is it of the run that is read? */
 static bool rows_mirrors(const struct rows *r, const struct mirror *m)
 {
 	return !r->fetch[0] && strcmp(m->origin.run, r->run) == 0 &&
@@ -166,7 +166,7 @@ struct clock_line rows_clock(const struct rows *r)
 
 static void take_mirror(struct rows *r, const struct store_mirror *s)
 {
-	static const bool alive = true; /* how its process ended is known where that was */
+	static const bool alive = true; /* only its own node knows how its process ended */
 	const struct mirror *m = &s->mirror;
 	struct cursor_key key = {.device = m->device, .inode = m->inode, .born = m->born.mono_ns};
 	struct row row = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What nobody has read of a process's elements is lost with its file, and told as that. */
+/* Counts as lost what streams have not read of a process's elements when its file is removed. */
 #include "node-agent/source/row-private.h"
 
 #include <stdlib.h>
@@ -10,18 +10,17 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
-/* How long may be taken for names of what goes, by all streams together. */
+/* Longest time to name the elements of removed files, for all streams together. */
 #define LAST_NS 5000000u
 
-/* The row of what one process's elements have lost that had no rows yet, behind those of any
- * element. */
+/* Key of one row for all elements of a process that had no rows yet; above the keys of elements. */
 #define REST_KEY 0x40000000u
 
-/* What goes, by serials in order. */
+/* The segments that are removed, sorted by serial. */
 struct row_gone {
 	uint64_t *serials;
 	size_t n;
-	uint64_t until_ns; /* to take in what is not yet */
+	uint64_t until_ns; /* until then rows are still made */
 };
 
 struct row_gone_look {
@@ -30,7 +29,7 @@ struct row_gone_look {
 	volatile uint32_t at;
 };
 
-/* What is not taken in of a process. */
+/* Sums over a process's elements without rows. */
 struct row_gone_rest {
 	const struct rows *r;
 	const struct follow *f;
@@ -64,7 +63,7 @@ static int look(void *arg)
 	return 0;
 }
 
-/* ---- what was not taken in ---- */
+/* ---- elements without rows ---- */
 
 static void rest_add(struct row_gone_rest *rest, uint32_t i, const struct segment_element *e)
 {
@@ -106,7 +105,7 @@ static int sum(void *arg)
 	return 0;
 }
 
-/* They have one row, which is told as those of elements are. */
+/* Give them one row, which is reported like those of elements. */
 static void rest_put(struct rows *r, const struct follow *f, const struct row_gone_rest *rest)
 {
 	const struct cursor_key key = {
@@ -140,7 +139,7 @@ static void rest_take(struct rows *r, struct follow *f, const struct row_gone *g
 
 /* ---- a stream ---- */
 
-/* They are let go of at once: what they point at is no more. */
+/* Drop the rows at once, as their memory will be unmapped. */
 static void let_go(struct rows *r, const struct row_gone *gone)
 {
 	size_t kept = 0;
@@ -171,7 +170,7 @@ static void stream_sweep(struct rows *r, const struct row_gone *gone)
 		if (r->follows[i].going)
 			rest_take(r, &r->follows[i], gone);
 	}
-	/* of a file that is cut short nothing is known */
+	/* drop the rows of a file that was cut short */
 	while (segment_guarded(look, &l) < 0)
 		rows_drop(r, r->table[l.at].serial);
 	let_go(r, gone);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies communicators and labels out of segments, guarded: what is in the file may change, or be
- * cut off. */
+/* Copies communicators and labels from segments by guarded reads: the file may change, or be cut
+ * short. */
 #include "node-agent/source/row-names.h"
 
 #include <stdlib.h>
@@ -13,20 +13,20 @@
 /* Entries that are copied at a time: all that a program has. */
 #define COPY 256u
 
-/* Members after which it is enough for once. */
+/* Members to learn in one go. */
 #define MEMBERS (1u << 16)
 
 struct row_comm_copy {
 	const struct segment *segment;
 	struct row_comms *taken;
 	uint32_t count;
-	bool more; /* behind those */
+	bool more; /* after those */
 	struct row_comm_entry {
-		bool complete; /* and was not changed while it was copied */
+		bool complete; /* complete, and unchanged while it was copied */
 		uint32_t made;
 		struct segment_comm comm;
 	} entries[COPY];
-	/* of the one whose members are copied */
+	/* the one whose members are copied */
 	const struct segment_comm *comm;
 	int32_t *members;
 };
@@ -55,7 +55,7 @@ static void copy_comm(const struct segment *s, uint32_t i, struct row_comm_entry
 		       atomic_load_explicit(&comm->made, memory_order_relaxed) == to->made;
 }
 
-/* The entries that are next; where entries were made again, from the first on. */
+/* Copy the next entries; start over if some were reused. */
 static int copy_comms(void *arg)
 {
 	struct row_comm_copy *c = arg;
@@ -84,8 +84,8 @@ static int copy_members(void *arg)
 	return 0;
 }
 
-/* Are its members on record, and can we afford them? A damaged file may have all of its room as
- * members of each of its communicators. */
+/* Does the file have its members, and are they not too many? In a damaged file, each
+ * communicator may claim the whole room as its members. */
 static bool is_listed(const struct row_comm_copy *c)
 {
 	const struct segment_comm *comm = c->comm;
@@ -98,7 +98,7 @@ static bool is_listed(const struct row_comm_copy *c)
 	return true;
 }
 
-/* Learn c->comm; its list of members is of those that never change. Returns 0, or -1. */
+/* Learn c->comm. Lists of members never change. Returns 0, or -1. */
 static int comm_learn(struct row_comm_copy *c, struct names *names)
 {
 	const struct segment_comm *comm = c->comm;
@@ -115,8 +115,8 @@ static int comm_learn(struct row_comm_copy *c, struct names *names)
 	return 0;
 }
 
-/* Take in what was copied: entries that are new, as far as they are complete, and of the others
- * those that were made again. Returns 0, 1: there may be more, or -1. */
+/* Learn what was copied: new entries that are complete, and reused ones. Returns 0, 1: there may
+ * be more, or -1. */
 static int take_comms(struct row_comm_copy *c, struct names *names)
 {
 	struct row_comms *taken = c->taken;
@@ -150,7 +150,7 @@ int row_comms_take(const struct segment *s, struct names *names, struct row_comm
 	if (rc > 0)
 		return 1;
 	taken->passing = false;
-	/* one in the making is looked for again */
+	/* look again later for an incomplete one */
 	if (!taken->making)
 		taken->remade = taken->goal;
 	return rc < 0 ? -1 : 0;
@@ -164,7 +164,7 @@ int row_comms_take(const struct segment *s, struct names *names, struct row_comm
 struct row_label_copy {
 	const struct segment *segment;
 	struct row_labels *taken;
-	uint32_t count; /* of labels that are in the slots copied */
+	uint32_t count; /* of labels in the copied slots */
 	uint32_t ids[COPY];
 	char texts[COPY][SEGMENT_LABEL_TEXT];
 };
@@ -174,7 +174,7 @@ bool row_labels_changed(const struct segment *s, const struct row_labels *taken)
 	return taken->at > 0 || segment_labels(s) != taken->seen;
 }
 
-/* The slots that are next, if there is anything new. */
+/* Copy the next slots, if there is anything new. */
 static int copy_labels(void *arg)
 {
 	struct row_label_copy *c = arg;
@@ -204,7 +204,7 @@ int row_labels_take(const struct segment *s, struct names *names, struct row_lab
 
 	if (rc <= 0)
 		return rc;
-	/* what is no text, or too many, is not shown by its name */
+	/* labels that are no text, or too many, get no name */
 	for (uint32_t i = 0; i < c.count; i++)
 		names_label_learn(names, c.ids[i], c.texts[i]);
 	taken->at += COPY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes the elements and threads of a segment in as rows, from copies that were made guarded. */
+/* Makes rows of the elements and threads of a segment, from copies made by guarded reads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
-/* State lines and regions have cursor keys of their own, behind those of any element. */
+/* Cursor keys of state lines and regions, above those of elements. */
 #define STATE_KEY  0x80000000u
 #define REGION_KEY 0xc0000000u
 
@@ -19,10 +19,10 @@ _Static_assert(SEGMENT_ELEMENTS_READ == ROWS_MAX, "what can be rows is read");
 /* Table entries copied out of a segment at a time. */
 #define COPY 64u
 
-/* Heads of older elements that one stream notes: four times as many as it could have rows. */
+/* Most heads of older elements that a stream notes: four times as many as it may have rows. */
 #define HEADS_MAX (4 * (size_t)ROWS_MAX)
 
-/* What is copied out of a segment under the guard. */
+/* Copied from a segment by a guarded read. */
 struct row_take_copy {
 	const struct segment *segment;
 	uint32_t from, count; /* count of 0: not complete yet */
@@ -32,15 +32,14 @@ struct row_take_copy {
 	uint32_t cost_ps;
 };
 
-/* Where all elements of a segment are at the opening. */
+/* The heads of a segment's elements at the opening. */
 struct row_take_heads {
 	const struct segment *segment;
 	uint32_t n;
 	uint64_t *heads;
 };
 
-/* Give @e, element number @element (or a state line), its row and its name; @new has what is to be
- * read. */
+/* Give @e, element number @element (or a state line), a name and a row, filled from @new. */
 static void rows_add(struct rows *r, struct follow *f, uint32_t element,
 		     const struct segment_element *e, struct row new, uint64_t start)
 {
@@ -71,7 +70,7 @@ static int copy_elements(void *arg)
 		const struct segment_element *e = segment_element(c->segment, c->from + c->count);
 		const struct element_ring *ring;
 
-		/* Entries are taken in order; one in the making holds up those behind it until next
+		/* Entries are read in order; an incomplete one delays those after it until next
 		 * time. */
 		if (!e)
 			break;
@@ -82,7 +81,7 @@ static int copy_elements(void *arg)
 	return 0;
 }
 
-/* Element number f->elements, as number @i of what was copied. */
+/* Make a row of element number f->elements, which is number @i of the copied ones. */
 static void take_element(struct rows *r, struct follow *f, const struct row_take_copy *c,
 			 uint32_t i)
 {
@@ -100,7 +99,8 @@ static void take_element(struct rows *r, struct follow *f, const struct row_take
 	};
 	uint64_t start = 0;
 
-	/* without its heads it is new to the scope just now: of another name, or too many */
+	/* there are no noted heads if the process was renamed, or too many elements: then start
+	 * now */
 	if (r->from_now && f->elements < f->older)
 		start = f->heads ? f->heads[f->elements] : c->heads[i];
 	if (row.ring)
@@ -124,7 +124,7 @@ static int copy_heads(void *arg)
 		const struct element_ring *ring;
 		struct segment_element copy;
 
-		/* one in the making begins after the opening */
+		/* an incomplete one begins after the opening */
 		if (!e)
 			continue;
 		memcpy(&copy, e, sizeof(copy));
@@ -166,7 +166,8 @@ void follow_forget_heads(struct rows *r, struct follow *f)
 	f->heads = NULL;
 }
 
-/* Until it is @until_ns, but one at least. Returns 0, 1: there are more, or -1: it broke. */
+/* Make rows of elements until @until_ns, but at least one. Returns 0, 1: there are more, or -1:
+ * the file was cut short. */
 static int rows_take_elements(struct rows *r, struct follow *f, uint64_t until_ns)
 {
 	struct row_take_copy c = {.segment = &f->segment->segment};
@@ -175,8 +176,7 @@ static int rows_take_elements(struct rows *r, struct follow *f, uint64_t until_n
 		c.from = f->elements;
 		if (segment_guarded(copy_elements, &c) < 0)
 			return -1;
-		/* what a name costs is not known: its call site may be looked for in a large file
-		 */
+		/* a name may take long: its call site may be searched for in a large file */
 		for (uint32_t i = 0; i < c.count; i++) {
 			take_element(r, f, &c, i);
 			f->elements++;
@@ -202,7 +202,8 @@ static int take_threads(void *arg)
 	return 0;
 }
 
-/* Until it is @until_ns, but some at least. Returns 0, 1: there are more, or -1: it broke. */
+/* Make rows of threads until @until_ns, but at least some. Returns 0, 1: there are more, or -1:
+ * the file was cut short. */
 static int rows_take_threads(struct rows *r, struct follow *f, uint64_t until_ns)
 {
 	struct row_take_copy c = {.segment = &f->segment->segment};
@@ -233,7 +234,7 @@ static int rows_take_threads(struct rows *r, struct follow *f, uint64_t until_ns
 	return 0;
 }
 
-/* Whose tables have grown: a few loads per segment. */
+/* Find segments whose tables have grown: a few loads per segment. */
 static int look(void *arg)
 {
 	struct rows *r = arg;
@@ -244,7 +245,7 @@ static int look(void *arg)
 		uint32_t elements;
 
 		f->changed = false;
-		/* one that is cut off would end each look */
+		/* a file that was cut short would end each look */
 		if (f->broken || f->off_map)
 			continue;
 		elements = segment_elements_readable(s);
@@ -255,8 +256,8 @@ static int look(void *arg)
 	return 0;
 }
 
-/* Communicators and labels, until it is @until_ns, but some at least. Returns 0, 1: there are more,
- * or -1: it broke. */
+/* Learn communicators and labels until @until_ns, but at least some. Returns 0, 1: there are
+ * more, or -1: the file was cut short. */
 static int rows_take_words(struct rows *r, struct follow *f, uint64_t until_ns)
 {
 	const struct segment *s = &f->segment->segment;

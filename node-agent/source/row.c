@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps a source's table of elements in step with the store, and says the names of what is new. */
+/* Keeps a source's table of elements in step with the store, and announces new names. */
 #include "node-agent/source/row.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "node-agent/store/store-run.h"
 #include "tree/data/turn.h"
 
-/* How long a consumer that does not say so may come back, and how much longer its cursors stay. */
+/* How long a consumer may come back if it does not say, and how much longer its cursors stay. */
 #define PATIENCE_MS 120000u
 #define SPARE_NS    10000000000u
 
@@ -41,13 +41,14 @@ struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 	return r;
 }
 
-/* Who fetches knows by numbers what it has: it needs no file. */
+/* A fetching node needs no cursor file: it knows by the tuples' numbers what it has. */
 static bool rows_has_file(const struct rows *r)
 {
 	return r->reading == READ_STREAM && !r->fetch[0];
 }
 
-/* For want of room others are removed before it, until it has ended and is fetched. */
+/* When memory is needed, runs that are not held are removed first. A fetched one is held until
+ * it has ended and has arrived. */
 static void follow_hold(const struct rows *r, struct follow *f, struct store_segment *s)
 {
 	if (f->fetched)
@@ -87,14 +88,14 @@ void rows_free(struct rows *r, bool keep)
 	free(r);
 }
 
-/* ---- which run, which segments ---- */
+/* ---- runs and segments ---- */
 
 static const struct plan_place *rows_place(const struct rows *r)
 {
 	return r->fetch[0] ? NULL : r->place;
 }
 
-/* The folder of the run, in which cursors are. */
+/* Bytes of the path of the run's folder, which has the cursor files. */
 #define ROW_FOLDER 512
 
 static void rows_folder(const struct rows *r, char *buf)
@@ -102,7 +103,7 @@ static void rows_folder(const struct rows *r, char *buf)
 	snprintf(buf, ROW_FOLDER, "%s/%s", r->host->store->base, r->run);
 }
 
-/* What the entry could not resolve, each leaf does by itself. */
+/* Choose the run, if the entry could not. */
 static void rows_choose_run(struct rows *r)
 {
 	if (!r->run[0])
@@ -110,7 +111,7 @@ static void rows_choose_run(struct rows *r)
 			 store_run_newest(r->host->store, r->open->wait));
 }
 
-/* There are no cursors, which waves say, too. */
+/* Report that there are no cursors; waves say it, too. */
 static void rows_complain(struct rows *r, const struct error *e)
 {
 	bool again = strcmp(r->diagnostic.text, e->text) == 0;
@@ -121,7 +122,7 @@ static void rows_complain(struct rows *r, const struct error *e)
 		source_log(r->host, e);
 }
 
-/* What has no row is not read, and in no account: that is said once. */
+/* Report once that elements without rows are not read, and are in no account. */
 static void rows_tell_crowded(struct rows *r)
 {
 	struct error e;
@@ -152,7 +153,7 @@ static bool rows_open_cursor(struct rows *r)
 		return true;
 	r->refused = 0;
 	if (r->n_follows == 0 && r->n_mirrors == 0) {
-		/* Nothing of the run is here, so what comes is new. */
+		/* Nothing of the run is here yet, so all that comes is new. */
 		r->begun = true;
 		return false;
 	}
@@ -162,13 +163,12 @@ static bool rows_open_cursor(struct rows *r)
 		rows_complain(r, &e);
 		return false;
 	}
-	/* What came while the agent was away is new as well. */
+	/* What came while the agent was away is new, too. */
 	r->begun = r->begun || cursor_resumed(r->cursor);
 	return true;
 }
 
-/* A process that is not its rank's newest any more has another name: take all its elements in
- * again. */
+/* A newer process of its rank has changed its name: make rows of all its elements again. */
 static void follow_rename(const struct rows *r, struct follow *f)
 {
 	char name[sizeof(f->name)];
@@ -180,7 +180,7 @@ static void follow_rename(const struct rows *r, struct follow *f)
 	f->elements = f->threads = 0;
 }
 
-/* The map has it here again: its rows go on where they stopped. */
+/* The map has the process here again: its rows continue where they stopped. */
 static void follow_get_back(struct follow *f)
 {
 	if (!f->off_map)
@@ -220,8 +220,7 @@ void rows_drop(struct rows *r, uint64_t serial)
 	}
 }
 
-/* What a stream has read is told again from here, also when the map has the process here no more.
- */
+/* A stream must be able to repeat what it has read, even if the map has moved the process away. */
 static bool rows_keeps(struct rows *r, struct follow *f)
 {
 	if (r->fetch[0] || source_holds(r->host, r->place, f->segment))
@@ -236,7 +235,7 @@ static bool rows_keeps(struct rows *r, struct follow *f)
 	return true;
 }
 
-/* Let go of segments that the store has let go of, and follow those that came. */
+/* Drop segments that the store has dropped, and follow new ones. */
 static void rows_match_store(struct rows *r)
 {
 	struct store_segment *s;
@@ -269,7 +268,7 @@ static void rows_match_store(struct rows *r)
 	r->n_mirrors = rows_count_mirrors(r);
 }
 
-/* ---- what is in them ---- */
+/* ---- their elements ---- */
 
 static bool rows_selects(const struct rows *r, const char *name)
 {
@@ -333,7 +332,7 @@ void rows_lose(struct rows *r, struct follow *f)
 	rows_drop(r, f->serial);
 }
 
-/* Files that names are found in stay open while there is more, and until nothing is new. */
+/* Keep the files that call sites are resolved from open until nothing is new. */
 static void rows_rest(struct rows *r, enum news news)
 {
 	bool rests = news != NEWS_MORE;
@@ -355,7 +354,7 @@ bool rows_begin(struct rows *r)
 		rows_choose_run(r);
 		r->unreadable = source_unreadable(r->host, rows_place(r), r->run);
 	}
-	/* where it is fetched, also a process that ended has another name */
+	/* if it is fetched, a process also changes its name when it ends */
 	if (changed || r->fetch[0])
 		rows_match_store(r);
 	r->version = r->host->store->version;
@@ -380,11 +379,11 @@ bool rows_refresh(struct rows *r)
 	news = rows_take_all(r, until_ns);
 	rows_rest(r, news);
 	rows_tell_crowded(r);
-	/* Rows of a resumed cursor file whose segments are gone have a position, but nothing to
+	/* In a resumed cursor file, rows of removed segments have a position, but nothing to
 	 * read. */
 	if (cursor_rows(r->cursor) > r->n)
 		rows_room(r, cursor_rows(r->cursor) - 1);
-	/* else with the next wave, which says what is wrong */
+	/* if it fails, the next wave tries again and reports why */
 	(void)cursor_sync(r->cursor);
 	return news != NEWS_MORE;
 }
@@ -413,7 +412,8 @@ void rows_replace(struct rows *r, const struct plan_place *place)
 
 int rows_refused(const struct rows *r, struct error *e)
 {
-	/* Of two scopes with one id the other one counts: later waves of this bring what is new. */
+	/* If two scopes have the same id the other one has the cursors: later waves of this
+	 * bring what is new. */
 	if (r->cursor || r->refused == 0 || r->refused == EWOULDBLOCK)
 		return 0;
 	*e = r->diagnostic;
@@ -450,7 +450,7 @@ uint32_t rows_processes(const struct rows *r)
 {
 	uint32_t n = 0;
 
-	/* What is still to be fetched is as if it were yet to come. */
+	/* a process with tuples still to be fetched counts as living */
 	for (size_t i = 0; i < r->n_follows; i++)
 		n += !r->follows[i].off_map &&
 		     (r->follows[i].segment->alive || rows_behind(r->host, r->follows[i].segment));

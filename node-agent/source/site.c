@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resolves addresses with elfutils (libdwfl); files that change under us are survived.
- */
+/* Resolves addresses with elfutils (libdwfl), and survives files that change meanwhile. */
 #include "node-agent/source/site.h"
 
 #include <elfutils/libdwfl.h>
@@ -17,13 +16,13 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
 
-/* Files that are open at a time. */
+/* Most open files. */
 #define OPEN_FILES 8
 
-/* What the sites take at most, with the tables that they are found in. */
+/* Most memory of the sites, with their hash tables. */
 #define SITES_BYTES (16u << 20)
 
-/* Where a call is, the same in all processes that run the file. */
+/* The place of a call, the same in all processes that run the file. */
 struct place {
 	uint8_t build_id[MODULE_BUILD_ID_MAX];
 	uint64_t address;
@@ -40,17 +39,17 @@ struct site {
 
 /* A file that is open. */
 struct code {
-	uint8_t build_id[MODULE_BUILD_ID_MAX]; /* that was asked for */
+	uint8_t build_id[MODULE_BUILD_ID_MAX]; /* the one asked for */
 	bool used;
-	Dwfl *dwfl; /* NULL: it is not there, or not the one that was run */
+	Dwfl *dwfl; /* NULL: it is missing, or not the file that was run */
 	Dwfl_Module *module;
-	GElf_Addr bias; /* that libdwfl has given it */
+	GElf_Addr bias; /* as libdwfl has mapped it */
 };
 
 struct sites {
-	struct site *by_place, *by_text; /* the first one has been there for the longest */
+	struct site *by_place, *by_text; /* the first one is the oldest */
 	struct code files[OPEN_FILES];
-	unsigned next;	/* the file that is closed for another one */
+	unsigned next;	/* the file to close next for another one */
 	unsigned holds; /* of sites_hold() */
 };
 
@@ -104,7 +103,7 @@ void sites_rest(struct sites *sites)
 		code_close(&sites->files[i]);
 }
 
-/* Was this file run? */
+/* Is it the file that was run? */
 static bool code_is(const struct code *code, const struct segment_module *module)
 {
 	const unsigned char *build_id;
@@ -118,7 +117,7 @@ static bool code_is(const struct code *code, const struct segment_module *module
 	       memcmp(build_id, module->build_id, (size_t)bytes) == 0;
 }
 
-/* Open @path if it is a regular file: a fifo must not hold us. */
+/* Open @path if it is a regular file: opening a fifo must not block. */
 static int file_open(const char *path)
 {
 	int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
@@ -133,7 +132,7 @@ static int file_open(const char *path)
 
 static void code_open(struct code *code, const struct segment_module *module)
 {
-	/* only what is on this host: elfutils' standard search may ask servers on the network */
+	/* search only on this host: elfutils' standard search may ask servers on the network */
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_build_id_find_elf,
 		.find_debuginfo = dwfl_build_id_find_debuginfo,
@@ -151,7 +150,7 @@ static void code_open(struct code *code, const struct segment_module *module)
 		code->module = dwfl_report_offline(code->dwfl, module->path, module->path, fd);
 		dwfl_report_end(code->dwfl, NULL, NULL);
 	}
-	/* libdwfl has taken the descriptor if it has a module */
+	/* libdwfl owns the descriptor if it has a module */
 	if (!code->module)
 		close(fd);
 	if (!code->module || !code_is(code, module) ||
@@ -187,7 +186,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What is resolved, for a guarded call. */
+/* What a guarded call resolves. */
 struct question {
 	struct sites *sites;
 	const struct segment_module *module;
@@ -208,7 +207,7 @@ static int question_answer(void *arg)
 
 	if (!code->dwfl)
 		return 1;
-	/* the call is before what it returns to, which may be another line's */
+	/* the call is before its return address, which may be of another line */
 	at = q->address + code->bias - 1;
 	line = dwfl_module_getsrc(code->module, at);
 	name = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
@@ -229,7 +228,7 @@ static void question_ask(struct question *q)
 
 	if (q->module->build_id_bytes > 0)
 		rc = segment_guarded(question_answer, q);
-	/* a file shrank under libdwfl, which may be in the midst of anything: leave that alone */
+	/* a file shrank while libdwfl read it, so its state is undefined: never use it again */
 	if (rc < 0)
 		memset(q->sites->files, 0, sizeof(q->sites->files));
 	if (rc)
@@ -240,7 +239,7 @@ static void question_ask(struct question *q)
 			*c = '_';
 }
 
-/* The one that was resolved first makes way when there are too many. */
+/* Remove the oldest sites when there are too many. */
 static void sites_make_room(struct sites *sites)
 {
 	struct site *oldest = sites->by_place;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sites: call sites resolved to file and line, from the debugging information of what was run. */
+/* Sites: call sites resolved to file and line by debugging information. */
 #ifndef EVSPACE_SITE_H
 #define EVSPACE_SITE_H
 
@@ -7,27 +7,27 @@
 
 #include "node-agent/segment/segment-table.h"
 
-/** The longest text of a site, with its zero. */
+/** Longest text of a site, with its final 0. */
 #define SITE_TEXT 128
 
-/** The sites that were resolved lately, and the files that are open for that. */
+/** The sites that were resolved last, and the files that are open for it. */
 struct sites;
 
 struct sites *sites_new(void);
 void sites_free(struct sites *sites);
 
 /**
- * The call that returns to @address, an address in the file of @module (a copy out of a segment):
+ * The call that returns to @address, an address in the file of @module (a copy from a segment):
  * "main.c:12"; without line numbers "exchange+0x4f", the function; without symbols, or when the
- * file is gone or another one than was run (its build-id differs), "libx.so.1+0x1c30". Letters that
- * a pattern cannot have are `_`. Two sites of the same text get "+0xADDRESS" behind the second one.
- * Each is resolved once, as long as it is one of the newest that some 16 MB hold. The text is valid
- * until the next call.
+ * file is gone or not the one that was run (its build-id differs), "libx.so.1+0x1c30". Characters
+ * that a pattern cannot have become `_`. If two sites have the same text, the second one gets
+ * "+0xADDRESS" appended. Results are cached, up to 16 MB of the newest. The text is valid until the
+ * next call.
  */
 const char *sites_find(struct sites *sites, const struct segment_module *module, uint64_t address);
 
-/** Nothing is to be resolved for now: close the files, and give back the memory that took; unless
- * somebody holds them, who is in the midst of resolving. */
+/** Close the files and free their memory, unless there are holds: nothing is to be resolved for
+ * now. */
 void sites_rest(struct sites *sites);
 void sites_hold(struct sites *sites);
 void sites_release(struct sites *sites);

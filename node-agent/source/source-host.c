@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which processes and elements a node's sources read: what is on it, and what others fetch. */
+/* Decides which processes and elements a node's sources read: those on it, and those others
+ * fetch. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "tree/data/process.h"
 #include "tree/link/rate-limit.h"
 
-/* Is the rank on this node by the list? Where there is none, every rank may be. */
+/* Is the rank on this node by the list of ranks? Without a list, every rank may be. */
 static bool source_may_hold(const struct source_host *host, const struct plan_place *place,
 			    int rank)
 {
@@ -27,10 +28,10 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 
 	if (strcmp(s->host, host->node) == 0 && process_is_monitor(s->rank))
 		return true;
-	/* of another node's agent, which may run on this host as well */
+	/* the agent of another node, which may run on the same host */
 	if (s->rank == PROCESS_AGENT)
 		return false;
-	/* a map says nothing of tasks, nor of worlds that the program spawns */
+	/* maps do not place tasks, nor worlds that the program spawns */
 	if ((place ? place->placed : host->placed) && !process_is_task(s->rank) &&
 	    !process_is_monitor(s->rank) && !s->world)
 		return source_may_hold(host, place, s->rank);
@@ -38,9 +39,9 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
 }
 
-/* ---- maps that contradict ---- */
+/* ---- contradicting maps ---- */
 
-/* Ranks that are named, of one run and to one node; there may be more. */
+/* Most ranks that a message names, of one run and one node. */
 #define MOVED_NAMED 8u
 
 struct moved {
@@ -50,7 +51,7 @@ struct moved {
 	size_t n, more;
 };
 
-/* An agent of @node serves the same event space. */
+/* Does an agent of @node serve the same event space? */
 static bool shares_space(const struct source_host *host, const char *node)
 {
 	char path[SOURCE_SOCKET];
@@ -59,14 +60,15 @@ static bool shares_space(const struct source_host *host, const char *node)
 	return access(path, F_OK) == 0;
 }
 
-/* Would the other map take the process from here? @node (128 bytes): to which one. */
+/* Would the other map move the process from here? Writes where to into @node (128 bytes). */
 static bool is_moved(const struct source_host *host, const struct plan_place *place,
 		     const struct store_segment *s, char node[128])
 {
 	if (process_is_task(s->rank) || s->world || s->rank < 0 || !source_holds(host, place, s) ||
 	    !holding_other(place->elsewhere, (unsigned)s->rank, node, 128))
 		return false;
-	/* Without places each agent of an event space shows all of it: that one does already. */
+	/* Without `place`, each agent of an event space shows all of it, so that one has it
+	 * already. */
 	if (!place->placed && shares_space(host, node))
 		return false;
 	return s->alive || rows_streamed(host, s);
@@ -86,7 +88,7 @@ static void moved_add(struct moved *m, const struct store_segment *s, const char
 	}
 	while (at < m->n && m->ranks[at] < s->rank)
 		at++;
-	/* a rank that was started again has another process */
+	/* a restarted rank has several processes */
 	if (at < m->n && m->ranks[at] == s->rank)
 		return;
 	memmove(&m->ranks[at + 1], &m->ranks[at], (m->n++ - at) * sizeof(m->ranks[0]));
@@ -130,7 +132,7 @@ int source_check(const struct source_host *host, const Evspace__Open *open,
 	return m.n ? moved_refuse(&m, host->node, e) : 0;
 }
 
-/* Of a file that nothing can be told of but its name, whose it is follows from that. */
+/* An unreadable file is assigned by its name alone. */
 uint32_t source_unreadable(const struct source_host *host, const struct plan_place *place,
 			   const char *run)
 {
@@ -193,7 +195,8 @@ bool source_selects(char *const *patterns, size_t n, const char *name)
 	return false;
 }
 
-/* The overflow element is of no channel; state lines and regions, of no capacity, are of now. */
+/* The overflow element has no channel; state lines and regions have no capacity, and are read in
+ * place. */
 const char *source_remote(const struct source_host *host, const struct segment_element *e)
 {
 	const struct recording *recording = pathmap_recording(host->map, channel_name(e->channel));

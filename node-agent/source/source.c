@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks rows of elements once a wave, under one guard, and says exactly what was read and what was
- * lost. */
+/* Reads the rows once per wave, in one guarded read, and counts exactly what was read and lost. */
 #include "node-agent/source/source.h"
 
 #include <errno.h>
@@ -14,17 +13,16 @@
 #include "node-agent/segment/segment-read.h"
 #include "tree/data/op-table.h"
 
-/* A leaf brings at most this many tuples a wave (2.6 MB), so that one backlog does not hold up all.
- */
+/* Most tuples of a leaf in a wave (2.6 MB), so that one backlog does not delay all others. */
 #define WAVE_TUPLES 65536u
 
 /* Tuples copied from a ring at a time; a run has at most 65,535. */
 #define CHUNK 1024u
 
-/* Newest tuples that room is made for at a time. */
+/* Newest tuples to make room for at a time. */
 #define RUN_ROOM 256u
 
-/* How far ahead ring heads and newest slots are fetched into the cache. */
+/* How far ahead ring heads and newest slots are prefetched. */
 #define AHEAD_HEAD 16u
 #define AHEAD_SLOT 8u
 
@@ -34,14 +32,14 @@ struct source {
 	uint32_t place;
 	enum reading reading;
 	uint64_t cpu_us;
-	/* of the reading under way, here because a guarded reading may be left by a jump */
+	/* state of the current read, here because a jump may leave a guarded read */
 	const struct ask *ask;
 	struct batch *out;
 	struct part *part;
 	uint64_t now; /* ticks */
 	double ticks_per_ns;
 	uint32_t fill;
-	volatile uint32_t at; /* the row that is being read, or fetched */
+	volatile uint32_t at; /* the row that is being read, or prefetched */
 	enum cursor_wave wave;
 	struct tuple chunk[CHUNK];
 };
@@ -54,7 +52,7 @@ static void count_written(struct source *src, const struct row *row, uint64_t he
 	src->part->cost_ns += head * row->cost_ps / 1000u;
 }
 
-/* Make the agent's ticks of another clock's: all of a wave are of one kind. */
+/* Convert ticks of another clock to the agent's: a wave has ticks of one kind. */
 static void row_ticks(const struct source *src, const struct row *row, struct tuple *tuples,
 		      uint32_t n)
 {
@@ -68,10 +66,10 @@ static void row_ticks(const struct source *src, const struct row *row, struct tu
 	}
 }
 
-/* The row's tuples that ended before this have outlived their lifetime. */
+/* Tuples of the row that ended before this time have exceeded their lifetime. */
 static uint64_t row_oldest(const struct source *src, const struct row *row)
 {
-	/* a lifetime is what a file says: it may be longer than any clock counts */
+	/* the lifetime is from a file, and may exceed any clock */
 	double lifetime = fmin((double)row->lifetime_ns * src->ticks_per_ns, 0x1p63);
 	uint64_t ticks = (uint64_t)lifetime;
 
@@ -84,7 +82,7 @@ static inline uint64_t row_mark(const struct row *row)
 	return atomic_load_explicit(&row->mark->below, memory_order_relaxed);
 }
 
-/* What a thread does, or did when its process died. */
+/* Read what a thread does, or did when its process died. */
 static int row_state(const struct source *src, const struct row *row, struct tuple *out)
 {
 	if (!row->thread)
@@ -98,7 +96,7 @@ static int row_state(const struct source *src, const struct row *row, struct tup
 	return 1;
 }
 
-/* The last that a process did which was killed, or forgot to finish. */
+/* Flag the last tuple of a process that was killed, or did not finish. */
 static inline void row_mark_gone(const struct row *row, struct tuple *newest)
 {
 	if (__builtin_expect(!*row->alive, 0) &&
@@ -130,7 +128,7 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 	return 0;
 }
 
-/* Rows that follow each other have names that do: their tuples make one run. */
+/* Consecutive rows have consecutive names, so that their tuples make one run. */
 static void read_latest(struct source *src)
 {
 	const struct row *row = rows_table(src->rows);
@@ -140,7 +138,7 @@ static void read_latest(struct source *src)
 	for (uint32_t i = 0; i < n; i++) {
 		if (i + AHEAD_HEAD < n && row[i + AHEAD_HEAD].ring)
 			__builtin_prefetch(row[i + AHEAD_HEAD].ring);
-		/* its head is loaded: should its file have been cut short, it is the one to go */
+		/* this loads its head: if its file was cut short, this row must be dropped */
 		if (i + AHEAD_SLOT < n && row[i + AHEAD_SLOT].ring) {
 			src->at = i + AHEAD_SLOT;
 			row_prefetch(&row[i + AHEAD_SLOT]);
@@ -171,7 +169,7 @@ static void put_discarded(struct source *src, const struct row *row, uint64_t fi
 	src->part->discarded += n;
 }
 
-/* Put in what was read of a row, but for those of the first tuples that ended before @oldest. */
+/* Add what was read of a row, without the first tuples that ended before @oldest. */
 static uint32_t put_range(struct source *src, const struct row *row, const struct tuple *tuples,
 			  const struct element_range *got, uint64_t oldest)
 {
@@ -192,7 +190,7 @@ static uint32_t put_range(struct source *src, const struct row *row, const struc
 	return left;
 }
 
-/* The same of a mirror: what was lost or discarded where it is from is that here, too. */
+/* The same for a mirror: its holes count as lost or discarded. */
 static uint32_t put_mirrored(struct source *src, const struct row *row,
 			     const struct element_range *got, uint64_t oldest)
 {
@@ -220,8 +218,8 @@ static uint32_t put_mirrored(struct source *src, const struct row *row,
 	return put + put_range(src, row, src->chunk, &part, oldest);
 }
 
-/* Pass over what was discarded on request, below @mark: what the element could not hold even then
- * is lost. */
+/* Skip what was discarded on request, below @mark. What the element did not hold even then is
+ * lost. */
 static uint64_t pass_mark(struct source *src, const struct row *row, uint64_t mark, uint64_t from,
 			  uint64_t to)
 {
@@ -239,8 +237,8 @@ static uint64_t pass_mark(struct source *src, const struct row *row, uint64_t ma
 	return end;
 }
 
-/* Read one row's tuples [*@from, @to), @room at most; *@from becomes where it stopped. Returns 0,
- * or -1: the element has gone back, whose head only grows, or was never so far. */
+/* Read one row's tuples [*@from, @to), at most @room, and set *@from to where it stopped.
+ * Returns 0, or -1 for a damaged element: its head is below what was read before. */
 static int read_range(struct source *src, const struct row *row, uint64_t *from, uint64_t to,
 		      uint32_t *room)
 {
@@ -263,7 +261,7 @@ static int read_range(struct source *src, const struct row *row, uint64_t *from,
 	return 0;
 }
 
-/* What is new of a row; *@at is where it was read to, and becomes where it is now. */
+/* Read what is new of a row from *@at on, and update *@at. */
 static int read_new(struct source *src, const struct row *row, uint64_t *at, uint32_t *room)
 {
 	uint64_t head = element_head(row->ring);
@@ -284,13 +282,13 @@ static int read_stream(struct source *src)
 
 	if (src->ask->room && src->ask->room < room)
 		room = src->ask->room;
-	/* What was given once is given whole again. */
+	/* an earlier wave is repeated whole */
 	if (src->wave == CURSOR_AGAIN)
 		room = UINT32_MAX;
 
 	for (uint32_t k = 0; k < n; k++) {
-		/* Begin elsewhere each time, so that no element is always last when the room is
-		 * used up. */
+		/* start elsewhere in each wave, so that no element is always last when the room
+		 * is used up */
 		uint32_t i = (uint32_t)((k + src->ask->wave) % n);
 
 		src->at = i;
@@ -378,8 +376,7 @@ static int source_read(struct stage *stage, const struct ask *ask, struct batch 
 
 	if (source_begin(src, ask, out, e) < 0)
 		return -1;
-	/* A file that was cut short under us, or has lost what it had: drop its rows and read the
-	 * wave again without them. */
+	/* a file was cut short or is damaged: drop its rows and read the wave again without them */
 	while (segment_guarded(read_rows, src) < 0) {
 		if (rows_break(src->rows, src->at) < 0) {
 			errno = EIO;
@@ -439,7 +436,7 @@ struct stage *source_new(const struct source_host *host, const Evspace__Open *op
 	src->place = place->index;
 	src->reading = open->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
 	src->rows = rows_new(host, open, place, names);
-	/* "From now on" means from the opening, not from the first wave. */
+	/* "from now on" starts at the opening, not at the first wave */
 	(void)rows_begin(src->rows);
 	return stage;
 }
