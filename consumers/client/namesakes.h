@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Namesakes: elements that are the same but for the node that they are read at, after a map has
- * moved their rank. */
+/* Namesakes: elements that are the same but for the node that reads them: a map has had another
+ * node fetch them, or has left their rank out and put it elsewhere. */
 #ifndef EVSPACE_NAMESAKES_H
 #define EVSPACE_NAMESAKES_H
 
