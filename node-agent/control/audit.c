@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts control actions into words, one line each. */
+/* Writes control actions as log lines. */
 #include "node-agent/control/audit.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void choice_name(const Evspace__Choice *choice, char *buf, size_t n)
 		snprintf(buf, n, "%s", channel);
 }
 
-/* The classes that an order means, with commas between them. */
+/* The classes that a command selects, separated by commas. */
 static void choices_name(const Evspace__SwitchAsk *ask, char *buf, size_t n)
 {
 	char name[CLASS_TEXT];
@@ -50,7 +50,7 @@ static const char *mode_name(const Evspace__SwitchAsk *ask)
 	return ask->mode < MODE_COUNT_OF ? segment_mode_name(ask->mode) : "an unknown mode";
 }
 
-/* Who asks may call it what he likes. */
+/* Quotes the run's name, which the peer can choose freely. */
 static const char *run_quote(const char *run, char quoted[UTF8_QUOTED])
 {
 	return run[0] ? utf8_quote(run, quoted) : "(the newest)";
@@ -76,7 +76,7 @@ const char *audit_map(const Evspace__MapApply *apply)
 	return apply->texts ? "apply a map" : "roll back the map";
 }
 
-/* Names come from elsewhere: nothing in them may begin another line. */
+/* Names come from peers: remove line breaks, so that they cannot fake another line. */
 static void line_say(char *line)
 {
 	utf8_clean(line);

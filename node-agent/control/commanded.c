@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Begins commands for those who may give them, tells the audit what came of each, and discards what
- * elements of this host hold. */
+/* Begins commands that peers may give, logs them in the audit, and discards tuples of this
+ * host's elements. */
 #include "node-agent/control/commanded.h"
 
 #include <errno.h>
@@ -24,20 +24,20 @@
 
 /* ---- discarding ---- */
 
-/* A discarding on its way through the elements of a process. */
+/* The state of a discard in the elements of a process. */
 struct discarding {
 	const struct source_host *here;
 	const Evspace__SwitchAsk *ask;
 	const struct plan_place *place;
 	const struct store_segment *s;
 	struct segment_mark *marks;
-	uint32_t at, n; /* the element that it is at, of how many */
+	uint32_t at, n; /* the current element, and their number */
 	struct segment_element element;
 	bool complete;
 	uint64_t discarded;
 };
 
-/* Copy the entry of the element, if it is complete. */
+/* Copy the current element's entry, if it is complete. */
 static int discard_look(void *arg)
 {
 	struct discarding *d = arg;
@@ -64,8 +64,8 @@ static bool discard_selects_name(const Evspace__SwitchAsk *a, const char *name)
 	       (a->n_within == 0 || source_selects(a->within, a->n_within, name));
 }
 
-/* Does the command mean the element? As a source names it; remote ones are discarded where they are
- * read. */
+/* Does the command select the element, by its name in sources? Fetched ones are discarded where
+ * they are read. */
 static bool discard_selects(const struct discarding *d)
 {
 	const Evspace__SwitchAsk *a = d->ask;
@@ -96,7 +96,7 @@ static int discard_process(struct discarding *d, Evspace__Host *host)
 	return 0;
 }
 
-/* Mirrors that this node holds of the run. */
+/* Discard what this node's mirrors of the run hold. */
 static void discard_mirrors(const struct discarding *d, const char *run, Evspace__Host *host)
 {
 	struct store_mirror *s;
@@ -118,9 +118,9 @@ static void discard_mirrors(const struct discarding *d, const char *run, Evspace
 }
 
 /*
- * Mark the elements that @ask selects below the leaf @place: what they hold now is discarded, for
- * all readers. Says in @host how many processes and elements (`changed`) there were, and how many
- * tuples. The run is @said's, which is told why something cannot be.
+ * Mark the elements that @ask selects on the leaf @place: what they hold now is discarded, for all
+ * readers. Adds to @host the numbers of processes, elements (`changed`) and tuples. The run is that
+ * of @said, which also gets the reasons for failures.
  */
 static void discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 			  const struct plan_place *place, Evspace__Host *host,
@@ -149,8 +149,8 @@ struct commanded {
 	struct session_host *sessions;
 	struct fanout_command *command;
 	struct fanout_command_host host;
-	char *who, *what; /* of one that changes something and begins here; else NULL */
-	char *relay;	  /* of one that an agent has sent: that agent */
+	char *who, *what; /* of a command that changes something and begins here; else NULL */
+	char *relay;	  /* the agent that has sent it, if one has */
 };
 
 static void commanded_free(struct commanded *o)
@@ -171,7 +171,7 @@ static void commanded_end(struct underway *u)
 	struct commanded *o = (struct commanded *)u;
 	char outcome[512];
 
-	/* It goes on where it has arrived. */
+	/* agents that have received it go on with it */
 	if (o->who)
 		audit_left(o->who, o->what,
 			   fanout_command_outcome(o->command, outcome, sizeof(outcome)));
@@ -221,7 +221,7 @@ static void commanded_carry(void *arg, const Evspace__SwitchAsk *ask,
 		discard_carry(here, ask, place, host, said);
 	else
 		switch_carry(here, ask, place, classes, host, said);
-	/* Where it began, a line says what came of it everywhere. */
+	/* the agent where it began logs the outcome of all */
 	if (o->relay && (ask->discard ? host->changed : ask->change && host->processes))
 		audit_carried(o->relay, ask, host, said->run);
 }
@@ -237,13 +237,13 @@ static void commanded_done(void *arg, struct fanout_command *command)
 	commanded_free(o);
 }
 
-/* Is it more than a question? */
+/* Does it change anything? */
 static bool changes(const Evspace__SwitchAsk *ask)
 {
 	return ask->change || ask->discard;
 }
 
-/* The order begins here, or at the root of the view's tree, which is here. */
+/* Make a command that begins here, at the root of the view's tree if it names a view. */
 static struct fanout_command *commanded_new(const struct session_host *host, struct link *link,
 					    struct commanded *o, const Evspace__SwitchAsk *ask,
 					    struct error *e)

@@ -12,7 +12,7 @@
 #include "tree/link/pass.h"
 #include "tree/wire/wire-place.h"
 
-/* Asks that wait for a switch: more than any consumer may have under way. */
+/* Most asks that wait for a switch: more than a consumer may have under way. */
 #define HELD_MAX (4 * GATHER_WINDOW)
 
 struct opened *opened_new(struct scope *scope, struct link *link)
@@ -92,8 +92,8 @@ int opened_prepare(struct opened *o, const struct scope_host *host, const struct
 
 void opened_give_up(struct opened *o)
 {
-	/* Cursors that were there before are not ours to give up: a host may have been taken away,
-	 * and be wanted again. */
+	/* Keep the cursors, which may be older than this tree: a host that was removed may come
+	 * back. */
 	scope_free(o->next, true);
 	o->next = NULL;
 }
@@ -108,8 +108,7 @@ static void opened_drained(void *arg, struct scope *scope)
 	o->since = time(NULL);
 	o->switching = false;
 	scope_say_opened(o->scope);
-	/* Each was checked as far as it can be when it came; what is wrong with it, its waves miss.
-	 */
+	/* asks were checked when they came; if one fails now, its waves are missing */
 	for (size_t i = 0; i < o->n_held; i++) {
 		if (scope_ask(o->scope, o->held[i], &e) < 0)
 			link_send_error(o->link, o->held[i]->scope, errno, e.text);

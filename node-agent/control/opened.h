@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An opened scope of a session: the tree that answers it now, and the one that is to replace that.
- */
+/* An opened scope of a session: the tree that answers it now, and the one to replace it. */
 #ifndef EVSPACE_OPENED_H
 #define EVSPACE_OPENED_H
 
@@ -10,17 +9,18 @@
 
 #include "tree/scope/scope.h"
 
-/** Plain data for sessions and remaps to walk over; changed by the functions here only. */
+/** Sessions and remaps may read it; only the functions here change it. */
 struct opened {
-	LIST_ENTRY(opened) entry; /* of its session's */
-	LIST_ENTRY(opened) view;  /* of all that consumers have opened here, by a view's name */
+	LIST_ENTRY(opened) entry; /* in its session's list */
+	LIST_ENTRY(opened)
+	view; /* in the list of scopes that consumers have opened here by a view's name */
 	bool is_view;
-	int64_t since; /* Unix time at which its tree was made */
+	int64_t since; /* Unix time when its tree was made */
 	struct link *link;
 	struct scope *scope; /* asks go there */
-	struct scope *next;  /* prepared beside it, NULL: nothing is */
+	struct scope *next;  /* the prepared one, NULL: none */
 	bool next_settled;
-	bool switching; /* the old tree drains; asks wait for the new one */
+	bool switching; /* the old tree drains, and asks wait for the new one */
 	Evspace__Ask **held;
 	size_t n_held;
 	void (*changed)(void *arg);
@@ -29,39 +29,35 @@ struct opened {
 
 LIST_HEAD(opened_list, opened);
 
-/** Take over a scope that answers to @link. */
+/** Take over a scope, which answers on @link. */
 struct opened *opened_new(struct scope *scope, struct link *link);
 
-/** Are passes (tree/link/pass.h) in its tree, and has half of their time gone? */
+/** Does its tree have passes (tree/link/pass.h), and is half of their time over? */
 bool opened_is_old(const struct opened *o);
 
-/** Close its trees and free it; it is in no list any more. */
+/** Close its trees and free it; the caller has removed it from all lists. */
 void opened_free(struct opened *o, bool keep);
 
 /** Pass an ask on, or hold it while trees are switched. Returns 0, or -1 with errno and @e. */
 int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e);
 
-/** A tree that may come: its places, the map that they are of, and who has signed their passes. */
+/** A new tree: its places, the map that they are of, and the signer of their passes. */
 struct opened_tree {
 	const struct plan_place *root;
 	uint64_t generation;
 	ProtobufCBinaryData signer;
 };
 
-/**
- * Build @tree beside the one that there is. @changed is called from the loop when it has settled,
- * and when a switch is over. Returns 0, or -1 with errno and @e.
- */
+/** Open @tree beside the current one. @changed is called from the loop when it has settled, and
+ * after a switch. Returns 0, or -1 with errno and @e. */
 int opened_prepare(struct opened *o, const struct scope_host *host, const struct opened_tree *tree,
 		   void (*changed)(void *arg), void *arg, struct error *e);
 
-/** Give up what was prepared; nothing has changed. */
+/** Drop the prepared tree; nothing else changes. */
 void opened_give_up(struct opened *o);
 
-/**
- * Go over to the tree that was prepared: waves asked for before are answered by the old one, then
- * `Opened` is said, and all others are the new one's. The old one goes when it has drained.
- */
+/** Switch to the prepared tree: the old one answers waves asked for before, then `Opened` is
+ * sent, and the new one answers all others. The old one is closed when it has drained. */
 void opened_switch(struct opened *o);
 
 #endif

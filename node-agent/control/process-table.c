@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads from segments who runs where, guarded. */
+/* Reads from segments which process runs where, by guarded reads. */
 #include "node-agent/control/process-table.h"
 
 #include <stdbool.h>
@@ -35,7 +35,7 @@ static Evspace__Process *process_new(const struct store_segment *s)
 	return p;
 }
 
-/* Is the first member among those that are here, so that nobody else needs to tell? */
+/* Is the first member here? Then this agent reports the communicator, and no other. */
 static bool comm_is_ours(const struct process_tables *r, const struct name_comm *c)
 {
 	int32_t first = c->world ? 0 : c->members && c->size ? c->members[0] : -1;
@@ -94,7 +94,7 @@ void process_tables_init(struct process_tables *r, const struct store *store,
 			continue;
 		r->processes[r->n] = process_new(s);
 		r->processes[r->n++]->misplaced = !held;
-		/* What breaks it has told of is true all the same. */
+		/* if it fails, what was learnt before is still right */
 		(void)row_comms_take(&s->segment, names, &(struct row_comms){0});
 	}
 	process_tables_comms(r, names);

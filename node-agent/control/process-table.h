@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Process tables: the processes of a run whose elements are here, where each runs, and which
- * communicators they have made: what `evspace map discover` makes a mapping of. */
+/* Process tables: the processes of a run whose elements are here, where each runs, and their
+ * communicators. `evspace map discover` makes a mapping of them. */
 #ifndef EVSPACE_PROCESS_TABLE_H
 #define EVSPACE_PROCESS_TABLE_H
 
@@ -18,9 +18,9 @@ struct process_tables {
 };
 
 /**
- * The processes of @run in @store, monitors left out: of the agent @here those that it holds, and
- * those that run on its host though its map has them elsewhere (`misplaced`); with NULL all of
- * them. Of communicators each is told by who has its first member, of PVM's groups all know a part.
+ * The processes of @run in @store without monitors: those that the agent @here holds, and those on
+ * its host that its map has elsewhere (`misplaced`); NULL: all of them. The agent of its first
+ * member reports a communicator; of a PVM group, each agent reports a part.
  */
 void process_tables_init(struct process_tables *r, const struct store *store,
 			 const struct source_host *here, const char *run);

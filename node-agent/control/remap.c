@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prepares trees by another map, and commits or gives up. */
+/* Prepares trees by another map, and commits it or gives up. */
 #include "node-agent/control/remap.h"
 
 #include <errno.h>
@@ -17,13 +17,13 @@
 #include "tree/stage/stage.h"
 #include "tree/wire/wire-place.h"
 
-/* How long hosts may take to open the new trees, and how often it is looked whether they have. */
+/* How long hosts may take to open the new trees, and how often to check whether they have. */
 #define PREPARE_NS    3000000000u
 #define LOOK_AGAIN_MS 20
 
 enum state { REST, PREPARING, SWITCHING };
 
-/* A tree that nobody reads: are the hosts there, and do they agree? */
+/* A tree without consumer, to see whether all hosts answer and agree. */
 struct remap_probe {
 	struct scope *scope;
 	bool settled;
@@ -42,11 +42,11 @@ struct remap {
 	struct remap_probe before, after;
 	uint64_t began_ns, committed_ns;
 	unsigned switched;
-	Evspace__Unready **missing; /* hosts that did not answer before either */
+	Evspace__Unready **missing; /* hosts that do not answer by the old map either */
 	size_t n_missing;
 };
 
-/* ---- who does not answer ---- */
+/* ---- hosts that do not answer ---- */
 
 static void missing_add(struct remap *r, const struct unready *who)
 {
@@ -69,10 +69,10 @@ static void missing_clear(struct remap *r)
 	r->n_missing = 0;
 }
 
-/* What the trees before and after say. */
+/* Answers of the old and the new trees. */
 struct judgement {
 	struct remap *remap;
-	char *refused, *absent; /* the first that has, in words; NULL: nobody */
+	char *refused, *absent; /* text about the first such host; NULL: none */
 	char **was;		/* nodes that are not ready in the old trees */
 	size_t n_was;
 };
@@ -135,7 +135,7 @@ static void judge(struct remap *r, struct judgement *j)
 	free(j->was);
 }
 
-/* ---- the end ---- */
+/* ---- ending ---- */
 
 static void probe_end(struct remap_probe *p)
 {
@@ -144,7 +144,7 @@ static void probe_end(struct remap_probe *p)
 	p->settled = false;
 }
 
-/* Nothing is under way any more; what was not committed is gone. */
+/* Go back to rest; drop what was not committed. */
 static void remap_rest(struct remap *r)
 {
 	struct opened *o;
@@ -225,7 +225,7 @@ static void probe_settled(void *arg, struct scope *scope)
 	look_soon(p->remap);
 }
 
-/* A tree by @draft (NULL: the map that counts), where hosts say what contradicts @other. */
+/* Open a tree by @draft (NULL: the map in effect), whose hosts report contradictions to @other. */
 static int probe_begin(struct remap_probe *p, const struct active_map_draft *draft,
 		       const struct pathmap *other, struct error *e)
 {
@@ -275,7 +275,7 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 	return rc;
 }
 
-/* Prepare what is not prepared yet. Returns whether all has settled, or -1 with @e. */
+/* Prepare scopes that are not prepared yet. Returns whether all have settled, or -1 with @e. */
 static int remap_prepare(struct remap *r, struct error *e)
 {
 	bool settled = r->before.settled && r->after.settled;
@@ -304,7 +304,7 @@ static void remap_commit(struct remap *r)
 	r->state = SWITCHING;
 	r->host->map_changed(r->host);
 	LIST_FOREACH (o, &r->host->views, view) {
-		/* Opened by the new map already, if it was after the last look. */
+		/* a scope that was opened after the last look has the new map already */
 		if (!o->next)
 			continue;
 		r->switched++;
@@ -334,7 +334,7 @@ static void look_preparing(struct remap *r)
 	if (j.refused || (j.absent && late)) {
 		remap_fail(r, j.refused ? EEXIST : EHOSTUNREACH, j.refused ? j.refused : j.absent);
 	} else if (j.absent) {
-		/* A host further down may have been waited for meanwhile. */
+		/* look again: a host further down may have been waited for meanwhile */
 		evtimer_add(r->look, &again);
 	} else if (r->dry_run) {
 		remap_reply(r, r->committed_ns, r->committed_ns);
@@ -396,7 +396,7 @@ static int remap_texts(struct remap *r, const Evspace__MapApply *apply, struct e
 	return active_map_draft_make(&r->draft, active_map, e);
 }
 
-/* Where elements are fetched to is what each agent's own map says. */
+/* `remote` cannot change: each agent fetches by the map that it was started with. */
 static int remap_check_remote(const struct remap *r, struct error *e)
 {
 	const char *const *channels;

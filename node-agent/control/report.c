@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts an agent's Status together from its store, its sessions and the kernel's accounts; begins
- * status gathers for those who ask for all. */
+/* Makes an agent's Status of its store, its sessions and the kernel's accounts, and begins
+ * status gathers. */
 #include "config.h"
 #include "node-agent/control/report.h"
 
@@ -44,7 +44,7 @@ static uint64_t cpu_us(void)
 	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* Has the file of this program been replaced, or removed? proc(5) */
+/* Has this program's file been replaced or removed (proc(5))? */
 static bool is_replaced(void)
 {
 	static const char gone[] = " (deleted)";
@@ -91,7 +91,7 @@ static int elements_count(void *arg)
 	return 0;
 }
 
-/* Processes and elements, in numbers only. */
+/* Count processes and elements. */
 static void report_count(const struct session_host *host, const struct limits *limits,
 			 Evspace__Status *status)
 {
@@ -158,7 +158,7 @@ static void report_runs_fini(struct report_runs *r)
 	free(r->list);
 }
 
-/* Leave out the runs that @peer may not see, which are freed where they were @received. */
+/* Remove the runs that @peer may not see, and free them if they were @received. */
 static void runs_hide(const struct peer *peer, Evspace__Status *status, bool received)
 {
 	size_t kept = 0;
@@ -180,9 +180,9 @@ static void report_say(struct link *link, const Evspace__Frame *frame)
 }
 
 /*
- * Fill in what the Status of @frame says of the agent itself, and send it: without processes, or,
- * with @run (NULL: none), with where those of that run are (node-agent/control/process-table.h).
- * What is not within @limits (NULL: none) is not counted.
+ * Fill in the agent's own part of the Status in @frame, and send it: without processes, or with the
+ * process table of @run (NULL: none; node-agent/control/process-table.h). Counts only what is
+ * within @limits (NULL: none).
  */
 static void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
 			  const struct limits *limits, const char *run)
@@ -212,7 +212,7 @@ static void report_answer(const struct session_host *host, struct link *link, Ev
 
 /* ---- with processes ---- */
 
-/* Of what is here, what the peer may see. */
+/* The part of this agent's Status that the peer may see. */
 struct report {
 	Evspace__Status status;
 	struct uncollected absent;
@@ -268,7 +268,7 @@ static void report_send(const struct session_host *host, struct link *link)
 	report_fill(host, &r.status);
 	report_count(host, peer->limits, &r.status);
 	report_processes(peer, survey_take(host->survey), &r.status);
-	/* These are lines of any run. */
+	/* these lines are about all runs */
 	if (!peer->limits) {
 		report_refused(host, &r);
 		remote_report_init(&r.remote, host->sources);
@@ -279,16 +279,16 @@ static void report_send(const struct session_host *host, struct link *link)
 	report_fini(&r);
 }
 
-/* ---- of all agents below ---- */
+/* ---- of agents below ---- */
 
 struct report_gather {
 	struct underway underway; /* first */
 	const struct session_host *sessions;
 	struct gather_status_host host;
 	struct gather_status *gather;
-	struct limits *limits; /* of who asked for it; NULL: none */
+	struct limits *limits; /* of the peer that asked; NULL: none */
 	bool process_tables;
-	char run[sizeof(((struct store_run *)0)->name)]; /* of which they are asked for */
+	char run[sizeof(((struct store_run *)0)->name)]; /* whose process tables are asked for */
 };
 
 static void report_gather_free(struct report_gather *r)
@@ -375,7 +375,7 @@ int report_take(const struct session_host *host, struct underway_list *list, str
 		report_send(host, link);
 		return 0;
 	}
-	/* Looked at before there is any work. */
+	/* check the limit before any work */
 	if (underway_check(list, &kind, e) < 0)
 		return -1;
 	if (ask->place)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report: what an agent says of itself and of the processes whose elements it holds, and what
- * those below it say. */
+/* The report: the status of an agent, of the processes whose elements it holds, and of agents
+ * below. */
 #ifndef EVSPACE_REPORT_H
 #define EVSPACE_REPORT_H
 
@@ -9,8 +9,8 @@
 
 /**
  * Answer @ask on @link, now or later: for this agent alone, for its place and those below, or, at
- * the entry, for all agents of the map. What is under way is in @list. Returns 0, or -1 with errno
- * and @e.
+ * the entry, for all agents of the map. Questions under way are in @list. Returns 0, or -1 with
+ * errno and @e.
  */
 int report_take(const struct session_host *host, struct underway_list *list, struct link *link,
 		const Evspace__StatusAsk *ask, struct error *e);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares what a peer asks for with its roles and limits; what it may not see is not named to it.
- */
+/* Checks what a peer asks for against its roles and limits; does not name what it may not see. */
 #include "node-agent/control/rights.h"
 
 #include <errno.h>
@@ -90,8 +89,8 @@ static int run_named(const struct peer *peer, const struct store *store, const c
 			list_add(list, sizeof(list), runs[i].name);
 	}
 	free(runs);
-	/* Other hosts may hold a run of which nothing is here: only one host alone can contradict.
-	 */
+	/* Another host may hold a run that is not here: only a single host can say that it does
+	 * not exist. */
 	if (found || n == 0 || !alone || span_is_run(run))
 		return 0;
 	errno = ESRCH;
@@ -117,7 +116,7 @@ static int run_unnamed(const struct peer *peer, const struct store *store, char 
 	free(runs);
 	if (live == 1 || (live == 0 && (!limits || !limits->n_runs)))
 		return 0;
-	/* Another host would choose among all that it has. */
+	/* name the run, since another host would choose among all of its runs */
 	for (size_t i = 0; live == 0 && i < limits->n_runs; i++) {
 		snprintf(chosen, room, "%s", limits->runs[i]);
 		list_add(list, sizeof(list), limits->runs[i]);
@@ -136,9 +135,9 @@ int rights_run(const struct peer *peer, const struct store *store, const char *r
 		      : run_unnamed(peer, store, chosen, room, e);
 }
 
-/* ---- who may stand above ---- */
+/* ---- which agents may stand above ---- */
 
-/* To check what somebody shows takes longer than to make it up. */
+/* After a bad pass, how long to wait: checking a pass takes longer than forging one. */
 #define AGAIN_NS 1000000000u
 
 static bool is_named(const struct session_host *host, const char *name)
@@ -156,7 +155,7 @@ static bool is_known(const struct session_host *host, const struct peer *peer)
 					    active_map_has_above(host->active_map, peer->name));
 }
 
-/* Signed by who decides what trees there are? */
+/* Was the pass signed by the entry, which decides on trees? */
 static int pass_counts(const struct session_host *host, const struct peer *peer,
 		       const struct superior_pass *shown, int64_t *until, struct error *e)
 {
@@ -185,7 +184,7 @@ bool superior_is(struct superior *s, const struct session_host *host, const stru
 	return s->is;
 }
 
-/* What it shows makes it one from now on. */
+/* Accept the peer from now on because of its pass. */
 static bool superior_raise(struct superior *s, const struct session_host *host,
 			   const struct peer *peer, const struct superior_pass *shown)
 {

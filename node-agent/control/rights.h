@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rights: what the one at the other end of a link may do and see, by its roles and their limits
- * (docs/rights.md), and which other agents may have this one open parts of trees, order and report.
- */
+/* Rights: what a peer may do and see, by its roles and their limits (docs/rights.md), and which
+ * agents may stand above this one: have it open parts of trees, carry out commands and report. */
 #ifndef EVSPACE_RIGHTS_H
 #define EVSPACE_RIGHTS_H
 
@@ -13,26 +12,27 @@
 #include "tree/link/link.h"
 #include "tree/wire/wire.h"
 
-/** Has it one of @roles? @what completes "may not …". Returns 0, or -1 with EACCES and @e. */
+/** Does the peer have one of @roles? @what completes "may not …". Returns 0, or -1 with EACCES
+ * and @e. */
 int rights_may(const struct peer *peer, unsigned roles, const char *what, struct error *e);
 
-/** May it do what concerns all runs? Returns 0, or -1 with EACCES and @e. */
+/** May the peer do what concerns all runs? Returns 0, or -1 with EACCES and @e. */
 int rights_all(const struct peer *peer, const char *what, struct error *e);
 
 /** Is this host's run of that name within @limits (NULL: there are none)? */
 bool rights_within(const struct limits *limits, const char *run);
 
-/** May it see this host's run of that name? */
+/** May the peer see this host's run of that name? */
 bool rights_see(const struct peer *peer, const char *run);
 
-/** May it see a run of that name of the agent which @status is of? */
+/** May the peer see a run of that name of the agent that sent @status? */
 bool rights_see_there(const struct peer *peer, const Evspace__Status *status, const char *run);
 
 /**
- * The run that it means by @run. Named: one that it may see, and when @alone (nobody else holds
- * any) one that is in @store. Not named: the only live one in @store that it may see, or the only
- * one that it is limited to, else "": nothing is here. Written to @chosen. Returns 0, or -1 with
- * errno and @e, which names only runs that it may see.
+ * Write the run that the peer means by @run to @chosen. If it is named: the peer must be allowed to
+ * see it, and if @alone (no other host holds any run) it must be in @store. If not: the only live
+ * one in @store that the peer may see, or the only one that the peer is limited to, else "": there
+ * is none here. Returns 0, or -1 with errno and @e, which names only runs that the peer may see.
  */
 int rights_run(const struct peer *peer, const struct store *store, const char *run, bool alone,
 	       char *chosen, size_t room, struct error *e);
@@ -53,31 +53,27 @@ struct session_host;
  * Who comes through this host's Unix socket is of the agent's own user, or root, and may anyway.
  */
 
-/** Whether the peer of a connection is one of them, as it was judged last. Begin with {0}. */
+/** The last decision about the peer of a connection: is it a superior? Begin with {0}. */
 struct superior {
 	bool is, judged;
-	uint64_t generation; /* of the agent's map then; 0 for all but entries */
-	int64_t until;	     /* Unix time at which what was said in its favour ends */
-	uint64_t refused_ns; /* CLOCK_MONOTONIC, when a pass was no good last; 0: none was */
-	char why[160];	     /* what its last pass lacks; "": it was not refused since it was one */
+	uint64_t generation; /* of the agent's map then; 0 if it is not the entry */
+	int64_t until;	     /* Unix time when its pass ends */
+	uint64_t refused_ns; /* CLOCK_MONOTONIC of its last bad pass; 0: none */
+	char why[160]; /* why its last pass was refused; "": it was not, since it was accepted */
 };
 
-/** What an agent has to show: a pass, or nothing, and the certificate that it is checked by. */
+/** What an agent shows: a pass, or nothing, and the certificate of the pass's signer. */
 struct superior_pass {
 	ProtobufCBinaryData pass, signer;
 };
 
-/**
- * Is @peer one by its name, or by the pass that was good before? It is judged anew when this agent
- * goes by another map, and is none any more when the pass has ended.
- */
+/** Is @peer a superior by its name, or by a pass that was accepted before? Decided anew when
+ * this agent's map changes; no longer true when the pass has ended. */
 bool superior_is(struct superior *superior, const struct session_host *host,
 		 const struct peer *peer);
 
-/**
- * The same, or by the pass that it shows; after one that is no good the next is looked at in a
- * second. Returns 0, or -1 with EACCES and @e.
- */
+/** The same, or by the pass that it shows now; after a bad one the next is checked only a second
+ * later. Returns 0, or -1 with EACCES and @e. */
 int superior_check(struct superior *superior, const struct session_host *host,
 		   const struct peer *peer, const struct superior_pass *shown, struct error *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks all agents for the runs that they hold, and chooses among these. */
+/* Asks all agents for the runs that they hold, and chooses one. */
 #include "node-agent/control/search.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "tree/data/span.h"
 #include "tree/wire/wire-place.h"
 
-/* How long a host that does not answer can hold up what is asked for. */
+/* How long to wait for a host that does not answer. */
 #define SEARCH_WITHIN_MS 1000u
 
 struct search {
@@ -27,15 +27,15 @@ struct search {
 	Evspace__Frame *frame;
 	void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e);
 	void *arg;
-	/* what has been found: live ones, each once, and the one that began last */
+	/* found so far: live runs, each once, and the run that began last */
 	char live[16][sizeof(((struct store_run *)0)->name)];
 	size_t n_live;
-	char silent[256]; /* hosts that did not say what they hold */
+	char silent[256]; /* hosts that did not answer */
 	char last[sizeof(((struct store_run *)0)->name)];
 	int64_t last_ns;
 };
 
-/* It is in no list any more. */
+/* The caller has removed it from its list. */
 static void search_free(struct search *s)
 {
 	gather_status_free(s->gather);
@@ -70,7 +70,7 @@ void search_close(struct underway_list *list, uint32_t scope)
 		search_end(u);
 }
 
-/* What may lack the name of a run, when it comes from a consumer. */
+/* The field for the run's name in a consumer's frame. */
 struct lack {
 	char **run;
 	uint32_t scope;
@@ -117,7 +117,7 @@ bool search_needed(const struct session_host *host, const Evspace__Frame *frame)
 	return several;
 }
 
-/* ---- what there is ---- */
+/* ---- runs found ---- */
 
 static void search_add(struct search *s, const char *run, bool alive, int64_t born_ns)
 {
@@ -149,7 +149,7 @@ static void search_there(struct search *s, const Evspace__Status *status)
 {
 	size_t used = strlen(s->silent);
 
-	/* Agents before wire version 4 do not tell. */
+	/* agents before wire version 4 do not report runs */
 	if (status->why || status->wire == 0)
 		snprintf(s->silent + used, sizeof(s->silent) - used, "%s%s", used ? ", " : "",
 			 status->node);
@@ -171,9 +171,9 @@ static void search_answer(void *arg, struct link *up, Evspace__Frame *frame)
 		search_there(s, frame->status->below[i]);
 }
 
-/* ---- what is meant ---- */
+/* ---- the run that is meant ---- */
 
-/* Does it change the run that is found? */
+/* Does the frame change the run that is found? */
 static bool search_changes(const struct search *s)
 {
 	return s->frame->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK &&
@@ -190,7 +190,8 @@ static int search_choose(const struct search *s, struct error *e)
 	errno = ENOTUNIQ;
 	if (s->n_live > 1)
 		return errorf(e, "several runs are live; say which with --run:%s", list);
-	/* Another one may live there, or one that began later: who looks is told who is missing. */
+	/* A host without answer may have another live run, or a later one. For readers what was
+	 * found is enough, as their waves say which hosts are missing. */
 	if (s->silent[0] && (!(s->n_live || s->last[0]) || search_changes(s)))
 		return errorf(
 			e,
@@ -198,7 +199,7 @@ static int search_choose(const struct search *s, struct error *e)
 			s->silent, s->n_live ? ":" : "", list);
 	if (!frame_lack(s->frame, &lack))
 		return 0;
-	/* a text that was not sent is not the message's own */
+	/* a text that was not sent is a shared constant */
 	if (*lack.run != (char *)(uintptr_t)protobuf_c_empty_string)
 		free(*lack.run);
 	*lack.run = memory_copy(s->n_live ? s->live[0] : s->last);
@@ -212,7 +213,7 @@ static void search_done(void *arg, struct gather_status *gather)
 	int rc = search_choose(s, &e);
 
 	(void)gather;
-	/* What is found may end the connection, and all searches of it. */
+	/* found() may end the connection, and all its searches */
 	LIST_REMOVE(&s->underway, entry);
 	s->found(s->arg, s->frame, rc < 0 ? &e : NULL);
 	search_free(s);

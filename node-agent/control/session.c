@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes frames from consumers and parent agents: opens, asks, closes, orders to switch classes, and
- * questions for the status. */
+/* Handles frames of consumers and parent agents: opens, asks, closes, commands, and questions
+ * for the status. */
 #include "node-agent/control/session.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ struct session {
 	struct underway_list underway;
 };
 
-/* Who looks at the monitors makes this one record, until he has gone. */
+/* A reader of the monitors' run makes this agent's monitor record until it has gone. */
 static void session_monitor(const struct session *s)
 {
 	struct error e;
@@ -98,7 +98,7 @@ static int session_may(const struct session *s, unsigned roles, const char *what
 	return rights_may(link_peer(s->link), roles, what, e);
 }
 
-/* On stderr, but no more often than is of use. */
+/* Print on stderr, within the rate limit. */
 static void session_say(const struct session *s, const char *text)
 {
 	unsigned long unsaid;
@@ -111,14 +111,14 @@ static void session_say(const struct session *s, const char *text)
 	fputc('\n', stderr);
 }
 
-/* Before it asks, or asks more: what it may send depends on whether it may stand above us. */
+/* Decide whether the peer may stand above us, on which it depends what it may send. */
 static void session_judge(struct session *s)
 {
 	link_parent_set(s->link, superior_is(&s->superior, s->host, link_peer(s->link)));
 }
 
-/* May it stand above us, by the pass that it shows? @what completes "may not …". What that says in
- * its favour holds for all that it asks for. */
+/* May the peer stand above us, by the pass that it shows? @what completes "may not …". An
+ * accepted pass holds for all later frames. */
 static int session_pass(struct session *s, const struct superior_pass *shown, const char *what,
 			struct error *e)
 {
@@ -136,14 +136,14 @@ static int session_pass(struct session *s, const struct superior_pass *shown, co
 	return -1;
 }
 
-/* May it ask for @place (NULL: nothing), whose pass @signer has signed? */
+/* May the peer ask for @place (NULL: nothing), whose pass @signer has signed? */
 static int session_above(struct session *s, const Evspace__Place *place, ProtobufCBinaryData signer,
 			 const char *what, struct error *e)
 {
 	return place ? session_pass(s, &(struct superior_pass){place->pass, signer}, what, e) : 0;
 }
 
-/* A consumer's open names a view: make the plan, and open its root here. */
+/* Open a view for a consumer: make the plan, and open its root here. */
 static struct scope *session_open_view(struct session *s, const Evspace__Open *open, bool *monitors,
 				       struct error *e)
 {
@@ -178,7 +178,8 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	return scope;
 }
 
-/* Above stands one who opens it for a consumer, or, not named, for itself. */
+/* Open a part of a tree for the agent above, on behalf of the consumer that it names, or for
+ * itself. */
 static struct scope *session_open_part(struct session *s, const Evspace__Open *open,
 				       struct error *e)
 {
@@ -237,8 +238,8 @@ static int session_ask(struct session *s, const Evspace__Ask *ask, struct error 
 		errno = EPROTO;
 		return errorf(e, "no scope %u is open on this connection", ask->scope);
 	}
-	/* Its hosts may have to be connected to again: the consumer comes back, to the same scope,
-	 * with new passes. */
+	/* Its passes are old, and a reconnect would need new ones: make the consumer open the
+	 * same scope again. */
 	if (o->is_view && opened_is_old(o)) {
 		session_end(s);
 		return 0;
@@ -298,7 +299,7 @@ static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struc
 	return -1;
 }
 
-/* Each is looked up among all classes of a process. */
+/* Bound the choices, since each is searched for among all classes of a process. */
 static int choices_check(const Evspace__SwitchAsk *ask, struct error *e)
 {
 	if (!ask || ask->n_choices <= CHOICES_MAX)
@@ -308,7 +309,7 @@ static int choices_check(const Evspace__SwitchAsk *ask, struct error *e)
 		      CHOICES_MAX);
 }
 
-/* Each pattern is tried on each element's name, in one go. */
+/* Bound the patterns, since each is matched with each element's name in one go. */
 static int patterns_check(const Evspace__Frame *f, struct error *e)
 {
 	const Evspace__Open *open = f->kind_case == EVSPACE__FRAME__KIND_OPEN ? f->open : NULL;
@@ -323,7 +324,7 @@ static int patterns_check(const Evspace__Frame *f, struct error *e)
 		      PATTERNS_MAX);
 }
 
-/* What a frame asks for, of which the run is known if it can be. */
+/* Handle a frame whose run is known, as far as possible. */
 static void session_take(struct session *s, const Evspace__Frame *f)
 {
 	uint32_t scope = 0;
@@ -373,7 +374,7 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		link_send_error(s->link, scope, errno, e.text);
 }
 
-/* It is not sure which run is meant. */
+/* Answer that the run could not be found. */
 static void session_unfound(struct session *s, const Evspace__Frame *f, int code,
 			    const struct error *e)
 {
@@ -392,7 +393,7 @@ static void session_found(void *arg, const Evspace__Frame *f, const struct error
 		session_take(s, f);
 }
 
-/* Of what is no name of a run nothing is looked for, nor said in the audit. */
+/* Check the run's name before it is used for a search or in the audit. */
 static int frame_check(const Evspace__Frame *f, struct error *e)
 {
 	const char *run = "";
@@ -435,7 +436,7 @@ static void session_closed(struct link *link, void *arg, const struct error *why
 	struct session *s = arg;
 
 	(void)link;
-	/* That somebody left is no news; that somebody had to be dropped is. */
+	/* report only connections that had to be dropped, not those that were closed */
 	if (!strstr(why->text, "closed the connection"))
 		session_say(s, why->text);
 	session_free(s);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session: one connection to an agent from above, what it may do, and the scopes that it has
- * open. */
+/* A session: one connection to an agent from above, its rights, and its open scopes. */
 #ifndef EVSPACE_SESSION_H
 #define EVSPACE_SESSION_H
 
@@ -17,7 +16,7 @@
 #include "tree/link/rate-limit.h"
 #include "tree/scope/scope.h"
 
-/** Scopes that one connection may have open: a parent agent carries those of all its consumers. */
+/** Most open scopes of one connection: a parent agent has those of all its consumers. */
 #define SESSION_SCOPES 1024u
 
 struct event_base;
@@ -37,21 +36,21 @@ struct session_host {
 	uint64_t born_ns; /* CLOCK_MONOTONIC */
 	uint64_t retention_ns;
 	struct session_list sessions;
-	size_t n_sessions, n_scopes;   /* now, of all sessions */
-	struct rate_limit said;	       /* of connections that broke */
-	struct rate_limit failed;      /* of control actions that failed */
-	struct active_map *active_map; /* the map that views' trees are made by */
+	size_t n_sessions, n_scopes;   /* current, of all sessions */
+	struct rate_limit said;	       /* for messages about broken connections */
+	struct rate_limit failed;      /* for messages about failed control actions */
+	struct active_map *active_map; /* for the trees of views */
 	const struct hostlist
-		*above; /* agents that may stand above this one, NULL: who its map says */
+		*above; /* agents that may stand above this one besides those of its map, or NULL */
 	struct remap *remap;
 	struct survey *survey;
-	struct opened_list views;			/* all scopes that consumers have open */
-	void (*map_changed)(struct session_host *host); /* it goes by another map now */
-	void (*rests)(struct session_host *host);	/* the last scope was closed */
+	struct opened_list views;			/* all open scopes of consumers */
+	void (*map_changed)(struct session_host *host); /* its map has changed */
+	void (*rests)(struct session_host *host);	/* its last scope was closed */
 	void *arg;
 };
 
-/** Serve a link that was accepted: a link_accepted whose argument is the session_host. */
+/** Serve an accepted link. It is a link_accepted whose argument is the session_host. */
 void session_accept(struct link *link, void *host);
 
 /** End all sessions; their scopes' cursors stay. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads all segments of a host once, and forgets that at the end of the turn. */
+/* Reads all segments of a host once, and drops the result at the end of the turn. */
 #include "node-agent/control/survey.h"
 
 #include <event2/event.h>
@@ -16,13 +16,13 @@
 
 struct survey {
 	const struct source_host *here;
-	Evspace__Status *status; /* NULL: nobody has asked in this turn */
+	Evspace__Status *status; /* NULL: not asked for in this turn */
 	struct event *over;
 };
 
 /* ---- processes ---- */
 
-/* A process, with the room that its texts need. */
+/* A process, with buffers for its texts. */
 struct survey_entry {
 	Evspace__Process message;
 	char notes[512], modes[512];
@@ -31,7 +31,7 @@ struct survey_entry {
 	const struct segment *segment;
 };
 
-/* Everything that is read from a segment, under its guard. */
+/* A guarded read of all that is needed of a segment. */
 static int entry_read(void *arg)
 {
 	struct survey_entry *en = arg;
@@ -95,7 +95,7 @@ static size_t processes_read(const struct source_host *here, struct survey_entry
 
 /* ---- classes, by run ---- */
 
-/* Those of one run, as messages. */
+/* The classes of one run, as messages. */
 struct run_classes {
 	struct classes *classes;
 	Evspace__Class **messages;
@@ -114,7 +114,7 @@ static void run_classes_read(const struct source_host *here, const char *run,
 	of->messages = classes_wire(of->classes, run);
 }
 
-/* All of them in one list, which is the caller's to free; they are in @of. */
+/* A list of all classes in @of, which still owns them; the caller must free the list. */
 static Evspace__Class **classes_list(struct run_classes *of, size_t runs, size_t *n)
 {
 	Evspace__Class **list;
@@ -133,7 +133,7 @@ static Evspace__Class **classes_list(struct run_classes *of, size_t runs, size_t
 	return list;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole survey ---- */
 
 static Evspace__Status *survey_read(const struct source_host *here)
 {
@@ -154,7 +154,7 @@ static Evspace__Status *survey_read(const struct source_host *here)
 	for (size_t i = 0; i < n_runs; i++)
 		run_classes_read(here, runs[i].name, &of[i]);
 	status.classes = classes_list(of, n_runs, &status.n_classes);
-	/* Segments may go before the turn ends. */
+	/* a copy, since segments may be removed before the turn ends */
 	copy = (Evspace__Status *)wire_copy(&status.base);
 	for (size_t i = 0; i < n_runs; i++) {
 		classes_free(of[i].classes);
@@ -206,7 +206,7 @@ const Evspace__Status *survey_take(struct survey *survey)
 {
 	if (!survey->status) {
 		survey->status = survey_read(survey->here);
-		/* Behind all that is to be done in this turn. */
+		/* runs after all else in this turn */
 		event_active(survey->over, EV_TIMEOUT, 1);
 	}
 	return survey->status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A survey: all processes of a host, and what their classes count, for whoever asks. */
+/* A survey: all processes of a host with the counts of their classes, shared by all that ask. */
 #ifndef EVSPACE_SURVEY_H
 #define EVSPACE_SURVEY_H
 
@@ -9,16 +9,16 @@
 struct event_base;
 struct survey;
 
-/** Of what @here has, which outlives it. Aborts when memory is out. */
+/** A survey of @here, which must outlive it. Aborts when memory is out. */
 struct survey *survey_new(struct event_base *base, const struct source_host *here);
 
 /** NULL is fine. */
 void survey_free(struct survey *survey);
 
 /**
- * Processes and classes of all runs, by run; else nothing is filled in. Whoever asks in one turn of
- * the loop gets the same, for which every segment is read: thousands may ask at once. The survey's,
- * until the turn ends.
+ * Processes and classes of all runs, by run; no other field is set. All calls in one turn of the
+ * loop give the same result, since each segment must be read and thousands may ask at once. It
+ * belongs to the survey, and is valid until the turn ends.
  */
 const Evspace__Status *survey_take(struct survey *survey);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the class tables of processes, and writes their mode bytes: the only thing that an agent
- * writes into a running program's memory. */
+/* Reads the class tables of processes, and writes their mode bytes. Of a running program's
+ * memory, agents write only these and discard marks. */
 #include "node-agent/control/switch.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "pathmap/model/pattern.h"
 #include "tree/data/op.h"
 
-/* What is copied out of a segment under its guard. */
+/* Copied from a segment by a guarded read. */
 struct switch_look {
 	const struct segment *s;
 	struct class_sum *sums; /* SEGMENT_CLASSES_MAX */
@@ -24,19 +24,19 @@ struct switch_look {
 	struct clock_line line;
 };
 
-/* An order on its way through the processes. */
+/* The state of a command in the processes. */
 struct carrying {
 	const struct source_host *here;
 	const Evspace__SwitchAsk *ask;
 	const struct plan_place *place;
 	struct classes *classes;
 	Evspace__Host *host;
-	/* of the process that it is at */
+	/* the current process */
 	const struct store_segment *s;
-	uint32_t channels; /* bits: those that are selected */
+	uint32_t channels; /* bits: selected ones */
 	struct segment_control *control;
 	uint32_t changed;
-	struct accounting accounting; /* of all of them */
+	struct accounting accounting; /* of all processes */
 };
 
 /* ---- reading ---- */
@@ -44,7 +44,7 @@ struct carrying {
 static void look_add_sum(const struct switch_look *look, struct class_sum *to,
 			 const struct segment_sum *sum)
 {
-	/* a damaged header may make anything of it */
+	/* may be any number if the header is damaged */
 	double ns = (double)sum->ticks * look->line.ns_per_tick;
 
 	to->calls += sum->calls;
@@ -64,7 +64,7 @@ static void look_class(struct switch_look *look, const struct segment_class_sum 
 		.world = class->comm && class->comm == look->world,
 	};
 	look_add_sum(look, sum, &class->own);
-	/* of communicators that are gone; the first classes are those of none */
+	/* of freed communicators; the first classes are those of none */
 	look_add_sum(look, &look->sums[class->channel], &class->before);
 }
 
@@ -81,8 +81,8 @@ static int look_at(void *arg)
 	look->line = clock_line_through(said->clock_kind, said->born,
 					clock_pair_take(said->clock_kind), 0);
 	for (uint32_t i = 0; i < n; i++) {
-		/* one in the making has no counts yet; those of no communicator come first, unless
-		 * it is damaged */
+		/* an incomplete class has no counts yet; classes of no communicator come first,
+		 * unless the file is damaged */
 		if (segment_class_read(look->s, i, &sum) == 0 && sum.channel < look->n + 1 &&
 		    sum.channel < CHANNEL_COUNT)
 			look_class(look, &sum);
@@ -100,13 +100,13 @@ static int look_init(struct switch_look *look, const struct segment *s)
 	return -1;
 }
 
-/* The classes of one process, each once: threads that met may have made one twice. */
+/* The classes of one process, each once: two threads at once may have made one twice. */
 static struct classes *look_merge(const struct switch_look *look, uint32_t channels)
 {
 	struct classes *own = classes_new();
 
 	for (uint32_t i = 0; i < look->n; i++) {
-		/* it may have changed since it was looked at */
+		/* a damaged file may have changed since it was checked */
 		if (look->sums[i].channel < CHANNEL_COUNT && channels >> look->sums[i].channel & 1)
 			classes_add(own, &look->sums[i]);
 	}
@@ -165,7 +165,7 @@ const char *switch_modes(const struct store_segment *s, char *buf, size_t n)
 
 #define ALL_CHANNELS ((1u << CHANNEL_COUNT) - 1)
 
-/* Which channels of a process have an element that is selected. */
+/* The channels of a process that have a selected element. */
 static uint32_t select_channels(const struct carrying *c, uint32_t threads)
 {
 	const char *cluster = c->place->cluster[0] ? c->place->cluster : "-";
@@ -187,7 +187,7 @@ static uint32_t select_channels(const struct carrying *c, uint32_t threads)
 	return channels;
 }
 
-/* Switch what one choice means (NULL: all). */
+/* Switch the classes of one choice (NULL: all). */
 static void switch_choice(struct carrying *c, const Evspace__Choice *choice)
 {
 	const struct segment *s = &c->s->segment;
@@ -215,7 +215,7 @@ static int switch_guarded(void *arg)
 	return 0;
 }
 
-/* Returns 0, or -1 when the process cannot be switched: said in @why. */
+/* Returns 0, or -1 with the reason in @why when the process cannot be switched. */
 static int switch_process(struct carrying *c, char *why, size_t n)
 {
 	int rc;
@@ -229,7 +229,7 @@ static int switch_process(struct carrying *c, char *why, size_t n)
 	return rc;
 }
 
-/* Of what is chosen; everything if nothing is. */
+/* The channels that are chosen; all if there is no choice. */
 static uint32_t chosen_channels(const Evspace__SwitchAsk *ask)
 {
 	uint32_t channels = ask->n_choices ? 0 : UINT32_MAX;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The switches of this host's processes: what their classes are and count, and changing their
- * modes. */
+/* The switches of this host's processes: reads their classes and counts, and changes modes. */
 #ifndef EVSPACE_SWITCH_H
 #define EVSPACE_SWITCH_H
 
@@ -10,19 +9,18 @@
 #include "tree/scope/fanout-command.h"
 #include "tree/scope/classes.h"
 
-/** Add what the classes of a process are and have counted to @classes, which is unchanged when its
- * segment cannot be read (-1; else 0). */
+/** Add the classes of a process with their counts to @classes. Returns 0, or -1 when its segment
+ * cannot be read; then @classes is unchanged. */
 int switch_read(const struct store_segment *s, struct classes *classes);
 
-/** What of a process is not traced, as "p2p off, wait@world count"; "" when all is. Returns @buf.
- */
+/** Write which classes of a process are not traced, as "p2p off, wait@world count"; "" if all
+ * are. Returns @buf. */
 const char *switch_modes(const struct store_segment *s, char *buf, size_t n);
 
 /**
- * Carry @ask out as far as the leaf @place goes: on those processes of the run in @said that this
- * node holds and that have a thread with an element of the class's channel that the view selects.
- * The mode byte is a process's, so all its threads follow. Only living processes are switched. For
- * fanout_command_host.carry, which see.
+ * Carry out @ask on the leaf @place: in processes of the run in @said that this node holds, if the
+ * view selects an element of the class's channel in one of their threads. Modes are per process, so
+ * all its threads change. Only living processes are switched. See fanout_command_host.carry.
  */
 void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 		  const struct plan_place *place, struct classes *classes, Evspace__Host *host,

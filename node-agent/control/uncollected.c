@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks in /proc for processes that ought to have a segment and have none. */
+/* Finds processes in /proc that should have a segment and have none. */
 #include "node-agent/control/uncollected.h"
 
 #include <dirent.h>
@@ -17,18 +17,18 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
 
-/* What is tried to reserve; segments are larger. */
+/* Bytes to reserve as a test; segments are larger. */
 #define TRY_BYTES (64 << 10)
 
-/* How many ancestors of a process are looked at. */
+/* How many ancestors of a process to check. */
 #define ANCESTORS 32
 
-/* One process, as /proc has it. */
+/* One process, from /proc. */
 struct uncollected_process {
 	int pid, inner_pid, parent; /* inner: in its own PID namespace */
 	unsigned uid;		    /* effective */
 	char name[32];
-	char *environ; /* its variables, each ended by a zero, and an empty one */
+	char *environ; /* its variables, each ended by a zero, and an empty one at the end */
 };
 
 static int parent_of(int pid)
@@ -52,7 +52,7 @@ static const char *process_variable(const struct uncollected_process *p, const c
 	return NULL;
 }
 
-/* Does it mean this store's folder? */
+/* Does the process use this store's base folder? */
 static bool means_base(const struct uncollected_process *p, const struct store *store)
 {
 	const struct folder_wish wish = {process_variable(p, "EVSPACE_DIR"),
@@ -72,7 +72,7 @@ static bool has_collector(int pid)
 	return has;
 }
 
-/* Returns whether it is one that could be collected; then p->environ is to be freed. */
+/* Returns whether the process could be collected; then the caller must free p->environ. */
 static bool process_init(struct uncollected_process *p, int pid, const struct store *store)
 {
 	const char *preload;
@@ -123,7 +123,7 @@ static bool is_known(const struct store *store, const struct uncollected_process
 	return false;
 }
 
-/* Does it see the store's folder where we see it? If not, *@root is where it has been put. */
+/* Does the process see the store's folder at the same path? If not, *@root is its root folder. */
 static bool sees_base(const struct uncollected_process *p, const struct store *store, char *root,
 		      size_t n)
 {
@@ -142,7 +142,7 @@ static bool sees_base(const struct uncollected_process *p, const struct store *s
 	return same;
 }
 
-/* An ancestor that is collected, 0: none. */
+/* The pid of a collected ancestor, 0: none. */
 static int collected_ancestor(const struct uncollected_process *p, const struct store *store)
 {
 	int pid = p->parent;
@@ -182,7 +182,7 @@ char *uncollected_folder(const char *base, const char *run)
 	return why;
 }
 
-/* The same of a process: a run's folder that is not there yet is made in MPI_Init. */
+/* The folder to test for a process: MPI_Init makes a run's folder if it is missing. */
 static char *run_folder(const char *base, const char *run)
 {
 	char *path = memory_format("%s/%s", base, run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts what one connection has asked for, and ends it. */
+/* Bounds the requests of one connection, and ends them. */
 #include "node-agent/control/underway.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one connection has asked for and waits for: so many of each kind at most, all forgotten at
- * its end. */
+/* The unanswered requests of one connection: bounded for each kind, and dropped at its end. */
 #ifndef EVSPACE_UNDERWAY_H
 #define EVSPACE_UNDERWAY_H
 
@@ -12,23 +11,23 @@ struct underway;
 LIST_HEAD(underway_list, underway);
 
 struct underway_kind {
-	unsigned most;	  /* that one connection may have */
+	unsigned most;	  /* of one connection */
 	const char *what; /* "questions ... are under way" */
-	/* The connection ends: forget it, and leave the list. */
+	/* The connection has ended: drop the request, and remove it from the list. */
 	void (*end)(struct underway *u);
 };
 
-/** One of them. Embed it as the first member; its owner puts it into the list and out of it. */
+/** A request. Embed it as the first member; the owner inserts and removes it. */
 struct underway {
 	LIST_ENTRY(underway) entry;
 	const struct underway_kind *kind;
 };
 
-/** May there be one more of @kind? Returns 0, or -1 with EMFILE and @e. */
+/** May there be another request of @kind? Returns 0, or -1 with EMFILE and @e. */
 int underway_check(const struct underway_list *list, const struct underway_kind *kind,
 		   struct error *e);
 
-/** Forget all. */
+/** Drop all requests. */
 void underway_end_all(struct underway_list *list);
 
 #endif
