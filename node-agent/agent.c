@@ -92,7 +92,7 @@ static void agent_source_free(void *arg, struct stage *source, bool keep)
 
 /* ---- resting ---- */
 
-/* Consumers that come and go do not make us give back what the next one needs. */
+/* Wait before freeing what the next consumer will need again. */
 #define REST_MS 300
 
 static void agent_rests(struct session_host *sessions)
@@ -103,7 +103,7 @@ static void agent_rests(struct session_host *sessions)
 	event_add(a->rest, &after);
 }
 
-/* Nobody looks: what scopes took is the system's again. */
+/* No scope is open: give their memory back to the system. */
 static void agent_rest(evutil_socket_t fd, short what, void *arg)
 {
 	const struct agent *a = arg;
@@ -138,7 +138,7 @@ static int agent_map(struct agent *a, const struct agent_options *o, struct erro
 		      a->node);
 }
 
-/* Who is allowed must get to the socket, and no further. */
+/* Other users who may observe must reach the socket, and nothing else. */
 static int agent_folder_open(struct agent *a, struct error *e)
 {
 	if (a->allows && chmod(a->store.base, 0711) < 0)
@@ -146,8 +146,8 @@ static int agent_folder_open(struct agent *a, struct error *e)
 	return 0;
 }
 
-/* Whoever cleans up shared memory, as logind does when a user has logged out, takes the socket,
- * too: it is there again with the folder of the user's next run. */
+/* A clean-up of shared memory, as logind does when a user logs out, also removes the socket:
+ * make it again with the folder of the user's next run. */
 static void agent_looked(void *arg)
 {
 	struct agent *a = arg;
@@ -168,11 +168,11 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 	source_socket(&a->store, a->node, path);
 	snprintf(a->socket, sizeof(a->socket), "unix:%s", path);
 	if (strncmp(address, "unix:", 5) == 0) {
-		/* The map connects the agents of one host: this socket is all that there is. */
+		/* the map connects agents of one host: this socket is the only one */
 		snprintf(a->socket, sizeof(a->socket), "%s", address);
 		address = "";
 	}
-	/* Alone on a host, an agent needs no certificate, even where consumers have one. */
+	/* with neither map nor address an agent needs no certificate, even if consumers have one */
 	if (o->tls && (address[0] || o->pathmap)) {
 		a->tls = tls_new(o->tls, a->node, e);
 		if (!a->tls)
@@ -207,7 +207,7 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 	return 0;
 }
 
-/* Each process that lives takes a descriptor, each connection one: take all that we are allowed. */
+/* Raise the limit of descriptors: each living process and each connection takes one. */
 static void agent_descriptors(void)
 {
 	struct rlimit limit;
@@ -230,7 +230,7 @@ static int agent_signals(struct agent *a)
 	return 0;
 }
 
-/* What the agent's own map says of its node. */
+/* Apply what the agent's own map says of its node. */
 static void agent_map_changed(struct session_host *sessions)
 {
 	struct agent *a = sessions->arg;
@@ -322,7 +322,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 	agent_hosts(a, o);
 	if (agent_links(a, o, e) < 0)
 		goto fail;
-	/* It serves all the same. */
+	/* without a monitor it serves all the same */
 	if (o->monitored && monitor_want(a->monitor, e) < 0)
 		fprintf(stderr, "evspace agent: it is not monitored itself: %s\n", e->text);
 	a->scopes.children = a->children;

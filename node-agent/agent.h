@@ -21,26 +21,25 @@ struct agent_options {
 	const char
 		*listen; /* "HOST:PORT"; NULL: the node's address in the pathmap, if it has one */
 	const char *tls; /* folder of certificates; needed to listen or to dial */
-	const struct hostlist *above; /* agents that may stand above it beside its map's, or NULL */
-	const struct allow *allow;    /* other users of this host that may observe; NULL: nobody */
-	uint64_t retention_ns;	      /* how long segments of dead processes are kept */
-	bool monitored; /* it records what it does itself from its start, watched or not */
-	struct active_map *active_map; /* NULL, or one to make its own (active_map_make_own()) */
+	const struct hostlist
+		*above; /* agents that may stand above it besides those of its map, or NULL */
+	const struct allow *allow; /* other users of this host that may observe; NULL: none */
+	uint64_t retention_ns;	   /* how long segments of dead processes are kept */
+	bool monitored; /* its monitor records from the start on, with or without readers */
+	struct active_map *active_map; /* NULL, or one to take over (active_map_make_own()) */
 };
 
 struct agent;
 
-/**
- * Map what is there, listen, and be ready to serve: on the Unix socket BASE/agent-NODE.sock always,
- * on TLS when there is an address. Returns NULL with errno and @e: what is wrong and the remedy.
- */
+/** Map existing segments, listen, and be ready to serve: always on the Unix socket
+ * BASE/agent-NODE.sock, and by TLS when there is an address. Returns NULL with errno and @e. */
 struct agent *agent_new(const struct agent_options *options, struct error *e);
 void agent_free(struct agent *agent);
 
-/** Serve until SIGTERM or SIGINT. Uses no CPU while nothing asks. */
+/** Serve until SIGTERM or SIGINT. Uses no CPU while there are no requests. */
 void agent_run(struct agent *agent);
 
-/** The address that it listens on ("HOST:PORT", the port that was bound), "" if none. */
+/** The address that it listens on ("HOST:PORT", with the bound port), "" if none. */
 const char *agent_address(const struct agent *agent);
 
 /** The path of its Unix socket. */

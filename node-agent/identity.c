@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads an agent's certificates again when they change, and tells what is about to end. */
+/* Reloads an agent's certificates when they change, and warns before they expire. */
 #include "node-agent/identity.h"
 
 #include <errno.h>
@@ -15,18 +15,18 @@
 #include "pathmap/base/plural.h"
 #include "tree/link/link-hub.h"
 
-/* Files are copied one after the other: wait until no more come. */
+/* Files are copied one after the other: wait until the last one. */
 #define SETTLE_MS 200
 
 struct identity {
 	struct tls *tls;
 	struct link_hub *hub;
-	struct event *changed; /* SIGHUP, from the folder or from a person */
+	struct event *changed; /* SIGHUP, from the folder or from a user */
 	struct event *settle, *day;
 	int folder; /* -1: it cannot be watched */
 };
 
-/* Nothing but a change makes the kernel speak; the folder may be another one by now. */
+/* Watch the folder again: a notification comes only once, and the folder may have been replaced. */
 static void folder_watch(struct identity *i)
 {
 	int before = i->folder;
@@ -95,7 +95,7 @@ static void on_settled(evutil_socket_t fd, short what, void *arg)
 	refresh(i);
 }
 
-/* Some folders change without a word, such as those of other hosts. */
+/* changes in some folders are not notified, such as those of network file systems */
 static void on_day(evutil_socket_t fd, short what, void *arg)
 {
 	struct identity *i = arg;

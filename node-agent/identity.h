@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The identity: an agent's certificates, which change while it runs, and what is to be told of
+/* The identity: an agent's certificates, which may change while it runs, and warnings about
  * them. */
 #ifndef EVSPACE_IDENTITY_H
 #define EVSPACE_IDENTITY_H
@@ -11,10 +11,10 @@ struct event_base;
 struct identity;
 
 /**
- * Look after @tls and the links of @hub, which stay the caller's. When a file in the folder changes
- * (F_NOTIFY, fcntl(2): no inotify instance, of which users have few), or on SIGHUP, the files are
- * loaded again, and connections that would not be let in any more are closed. Once a day what is
- * about to end is told; that is the only wake-up at rest. Lines go to stderr.
+ * Keep @tls and the links of @hub, which stay the caller's, up to date. When a file in the folder
+ * changes (F_NOTIFY, fcntl(2), as users have few inotify instances), or on SIGHUP, reload the
+ * files, and close connections that would no longer be accepted. Once a day, warn of certificates
+ * that expire soon; that is the only wake-up at rest. Lines go to stderr.
  */
 struct identity *identity_new(struct event_base *base, struct tls *tls, struct link_hub *hub);
 

@@ -28,10 +28,10 @@
 struct prefork {
 	const struct agent_options *o;
 	const struct hostlist *nodes;
-	struct active_map *active_map; /* each agent's own, after the fork */
-	pid_t *pids;		       /* of the nodes, 0: ended */
+	struct active_map *active_map; /* after the fork, each agent's own */
+	pid_t *pids;		       /* of the nodes' agents, 0: ended */
 	size_t living;
-	bool ending; /* they were told to */
+	bool ending; /* they were told to end */
 	sigset_t before;
 };
 
@@ -96,7 +96,7 @@ static int child_start(struct prefork *n, size_t i, const int ready[2], struct e
 	child_serve(n, n->nodes->names[i], ready[1]);
 }
 
-/* ---- all of them ---- */
+/* ---- all agents ---- */
 
 static void prefork_pass(const struct prefork *n, int number)
 {
@@ -121,7 +121,7 @@ static int ended_badly(const struct prefork *n, size_t i, int status, struct err
 	return errorf(e, "not all agents ended as they should");
 }
 
-/* Take notice of those that have ended; with @wait of one at least. */
+/* Reap agents that have ended; @wait: wait for at least one. */
 static int prefork_reap(struct prefork *n, bool wait, struct error *e)
 {
 	int status, rc = 0;
@@ -142,8 +142,8 @@ static int prefork_reap(struct prefork *n, bool wait, struct error *e)
 	return rc;
 }
 
-/* Each agent that is ready writes a byte; there is no more when none is left that might, and it is
- * not waited for when all are told to end. */
+/* Each agent writes a byte when it is ready. Stops waiting when no agent is left that could, or
+ * when all are told to end. */
 static bool all_are_ready(const struct prefork *n, int ready)
 {
 	struct pollfd any[2] = {{.fd = ready, .events = POLLIN}, {.events = POLLIN}};
@@ -204,7 +204,7 @@ static int prefork_serve(struct prefork *n, const sigset_t *set, struct error *e
 	return rc;
 }
 
-/* A handshake with ourselves: what OpenSSL looks up for its first one, the agents then have. */
+/* A handshake with ourselves, so that agents inherit what OpenSSL loads for its first one. */
 static void tls_rehearse(struct tls *tls, const char *name)
 {
 	SSL *ends[2] = {tls_client(tls, name, NULL), tls_server(tls, NULL)};
@@ -221,7 +221,7 @@ static void tls_rehearse(struct tls *tls, const char *name)
 	SSL_free(ends[1]);
 }
 
-/* What all agents would do for themselves, once. */
+/* Do once what each agent would do for itself. */
 static int prefork_prepare(struct prefork *n, struct error *e)
 {
 	struct tls *tls;
@@ -231,7 +231,7 @@ static int prefork_prepare(struct prefork *n, struct error *e)
 		return -1;
 	if (!n->o->tls)
 		return 0;
-	/* Whose it is does not matter. */
+	/* any node's certificate will do */
 	tls = tls_new(n->o->tls, n->nodes->names[0], e);
 	if (!tls)
 		return -1;
@@ -247,8 +247,8 @@ int prefork_run(const struct agent_options *o, const struct hostlist *nodes, str
 	sigset_t set;
 	int rc = -1;
 
-	/* Maps and certificates may be on a server that is away: nothing is begun that would have
-	 * to be ended, and signals end us. */
+	/* reading maps and certificates may hang on a file server, so signals still end the
+	 * process here, before anything must be cleaned up */
 	if (prefork_prepare(&n, e) < 0) {
 		active_map_free(n.active_map);
 		return -1;
@@ -258,7 +258,7 @@ int prefork_run(const struct agent_options *o, const struct hostlist *nodes, str
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGCHLD);
 	if (o->tls)
-		sigaddset(&set, SIGHUP); /* as a single agent: certificates are loaded again */
+		sigaddset(&set, SIGHUP); /* agents reload certificates */
 	sigprocmask(SIG_BLOCK, &set, &n.before);
 	n.pids = memory_new(nodes->n, sizeof(*n.pids));
 	if (prefork_start(&n, e) == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs passes for the nodes of a plan by a map that was applied, which only the entry knows. */
+/* Signs passes for the nodes of a plan by an applied map, which only the entry has. */
 #include "node-agent/map/active-map.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/link/pass.h"
 
-/* Who may stand above what is being looked at: names stay the plan's. */
+/* The nodes that may stand above the current place; names stay the plan's. */
 struct above {
 	struct pass_book *book;
 	const char **names;
@@ -26,7 +26,8 @@ static void alternates_add(struct above *a, const struct plan_place *p)
 		above_add(a, p->alternates[i].node);
 }
 
-/* What a place holds itself stays with it when an alternate has its part: that is above it, too. */
+/* A place keeps its own elements when an alternate runs its part, so the alternate is above it,
+ * too. */
 static void place_sign(struct above *a, struct plan_place *p)
 {
 	size_t outer = a->n;

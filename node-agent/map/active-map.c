@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps the map in effect in a file, so that an agent that is started again goes on with it. */
+/* Keeps the map in effect in a file, so that a restarted agent continues with it. */
 #include "node-agent/map/active-map.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static Evspace__MapKept *kept_parse(int fd, size_t bytes)
 	return NULL;
 }
 
-/* What is kept there, NULL: nothing that can be used. */
+/* The stored map, NULL: none that can be used. */
 static Evspace__MapKept *kept_read(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -92,7 +92,7 @@ static void texts_message(const struct pathmap_texts *texts, Evspace__MapTexts *
 	m->mapping = texts->mapping ? texts->mapping : none;
 }
 
-/* The active map as a message; its texts stay the active map's. */
+/* Make a message of the active map, which still owns the texts. */
 static void active_map_message(const struct active_map *c, Evspace__Map *map,
 			       Evspace__MapTexts texts[2])
 {
@@ -105,7 +105,7 @@ static void active_map_message(const struct active_map *c, Evspace__Map *map,
 	map->previous = c->before ? &texts[1] : NULL;
 }
 
-/* A copy of @texts that says nothing of where hosts are. */
+/* Copy @texts without addresses of hosts. */
 static void texts_message_hidden(const struct pathmap_texts *texts, struct pathmap_texts *hidden,
 				 Evspace__MapTexts *m)
 {
@@ -155,12 +155,12 @@ static int active_map_keep(const struct active_map *c, struct error *e)
 	return rc;
 }
 
-/* ---- which map counts ---- */
+/* ---- which map is in effect ---- */
 
 enum which {
-	WHICH_FILES, /* nothing is kept, or nothing that can be used */
-	WHICH_KEPT,  /* the files are as they were, or say the same as what was applied */
-	WHICH_NEWER, /* the files were changed since */
+	WHICH_FILES, /* there is no stored map that can be used */
+	WHICH_KEPT,  /* the files are unchanged, or equal the applied map */
+	WHICH_NEWER, /* the files were changed after it was applied */
 };
 
 static void texts_take(struct pathmap_texts *texts, const Evspace__MapTexts *m)
@@ -193,9 +193,9 @@ static int started_read(struct pathmap_texts *started, const char *node, const c
 	return 0;
 }
 
-/* ---- a active map ---- */
+/* ---- active maps ---- */
 
-/* Which indexes the nodes of this map and of the one before had. */
+/* Restore the node indexes of this map and of the one before. */
 static int active_map_remember(struct active_map *c, const Evspace__MapKept *kept, struct error *e)
 {
 	struct pathmap *was = c->before ? texts_parse(&c->previous, stage_check, NULL) : NULL;
@@ -233,7 +233,7 @@ static void active_map_forget(struct active_map *c)
 	c->before = c->generation = 0;
 }
 
-/* The files count; what was applied, if anything, is the map before them. */
+/* Use the files; an applied map, if there is one, becomes the one before. */
 static void active_map_take_files(struct active_map *c, const Evspace__MapKept *kept)
 {
 	const struct pathmap_texts *t = &c->started;
@@ -333,7 +333,7 @@ struct active_map *active_map_make_own(struct active_map *c, const char *base, c
 {
 	char *path = kept_path(base, node);
 
-	/* The entry has more, and what was kept may be another map. */
+	/* the entry needs more, and may have stored another map */
 	if (strcmp(pathmap_entry(c->map), node) == 0 || access(path, F_OK) == 0) {
 		free(path);
 		active_map_free(c);
@@ -366,7 +366,7 @@ void active_map_free(struct active_map *c)
 
 bool active_map_has_above(struct active_map *c, const char *other)
 {
-	/* To walk the trees of thousands of hosts takes tens of milliseconds: once for a map. */
+	/* once per map: walking the trees of thousands of hosts takes tens of milliseconds */
 	if (!c->above)
 		c->above = lineage_new(c->map, c->node);
 	return lineage_has(c->above, other);

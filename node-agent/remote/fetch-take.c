@@ -11,10 +11,10 @@
 #include "node-agent/store/store-index.h"
 #include "pathmap/base/memory.h"
 
-/* An element that is fetched, by the number in its name's id. */
+/* A fetched element, by the number in its name's id. */
 struct taken {
 	struct mirror_origin origin; /* pid 0: not one of ours */
-	uint64_t version;	     /* of the store, when the mirror was looked for */
+	uint64_t version;	     /* of the store, when the mirror was looked up */
 	struct store_mirror *mirror; /* NULL: there is none */
 };
 
@@ -25,7 +25,7 @@ struct fetch_take {
 	size_t seen; /* of the names */
 	struct taken *taken;
 	size_t n;
-	struct clock_line local; /* of this host's ticks, as of this wave */
+	struct clock_line local; /* of this host's ticks, in this wave */
 	const struct part *part;
 };
 
@@ -55,7 +55,7 @@ struct names *fetch_take_names(struct fetch_take *t)
 
 /* ---- names ---- */
 
-/* "/RUN/NODE/PROCESS:PID[:ended]/tT/LABEL", as row-fetch.c makes it; parts become file names. */
+/* Parse "/RUN/NODE/PROCESS:PID[:ended]/tT/LABEL" (made by row-fetch.c); parts become file names. */
 static bool origin_read(struct mirror_origin *o, const struct name *name, const char *node,
 			const struct pathmap *map)
 {
@@ -103,7 +103,7 @@ static void taken_note(struct fetch_take *t, struct taken *k)
 
 	if (!m || mirror_note(&m->mirror, &k->origin) == 0)
 		return;
-	/* rows are to call it what it is called now, and the reaper to see how long it is kept */
+	/* rows must see its new name, and the reaper how long to keep it */
 	t->host->sources->store->version++;
 	reaper_note(t->host->reaper);
 }
@@ -151,7 +151,7 @@ static const struct recording *taken_recording(const struct fetch_take *t, const
 	return pathmap_recording(t->host->sources->map, channel_name(k->origin.channel));
 }
 
-/* Of an element there, as far as the map says it. */
+/* The capacity of an element there, as far as the map says it. */
 static unsigned taken_capacity(const struct fetch_take *t, const struct taken *k)
 {
 	const struct recording *r = taken_recording(t, k);
@@ -221,7 +221,7 @@ static int run_take(struct fetch_take *t, const struct run_view *view, double *f
 	int64_t news_count;
 	double part;
 
-	/* A gateway that was asked before says a name once: a new scope is told it again. */
+	/* a gateway sends a name only once to a scope: a new scope gets it again */
 	if (!k || k->origin.pid == 0)
 		return -1;
 	m = taken_mirror(t, k);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One scope on each node with ranks, asked for a wave at a time, as often as its rings fill. */
+/* Opens a scope on each node with ranks, and asks for waves as often as its rings fill. */
 #include "node-agent/remote/fetch.h"
 
 #include <event2/event.h>
@@ -15,18 +15,18 @@
 #include "tree/scope/hop.h"
 #include "node-agent/source/row.h"
 
-/* Between two waves: so often when a ring fills fast, so seldom when nothing comes. */
+/* Time between two waves: shortest when a ring fills fast, longest when nothing comes. */
 #define PACE_LEAST_NS	  1000000u
 #define PACE_MOST_NS	  50000000u
-#define PACE_AGAIN_NS	  1000000000u /* when nothing could be fetched */
-#define FETCH_FIRST_NS	  200000000u  /* by then this host's clock line is good */
+#define PACE_AGAIN_NS	  1000000000u /* after nothing could be fetched */
+#define FETCH_FIRST_NS	  200000000u  /* by then this host's clock line is precise */
 #define FETCH_DEADLINE_MS 10000u
-#define FETCH_WAY	  1u /* the only one that there is */
+#define FETCH_WAY	  1u /* the only one */
 
-/* Fetching from one node. */
+/* The fetching from one node. */
 struct fetch {
 	struct fetches *all;
-	struct plan_place *way; /* from here to there; the first child is who is dialled */
+	struct plan_place *way; /* path from here to there; its first child is dialled */
 	char node[64];
 	Evspace__Open open;
 	unsigned char id[16];
@@ -36,7 +36,7 @@ struct fetch {
 	struct fetch_take *take;
 	struct event *timer;
 	uint64_t wave, pace_ns;
-	bool again; /* the scope is to be opened anew */
+	bool again; /* open a new scope */
 };
 
 struct fetches {
@@ -64,9 +64,9 @@ static void hop_ignore(void *arg, struct hop *hop)
 static const struct hop_events fetch_hop_events = {.settled = hop_ignore, .changed = hop_ignore};
 
 /*
- * A scope with a new id begins with what the rings hold. Numbers tell what is there already:
- * nothing comes twice, and of what an agent that went, or an answer that was late, had given,
- * nothing is lost that is still there.
+ * A scope with a new id starts with what the rings hold. The tuples' numbers tell which the mirrors
+ * have already, so nothing is stored twice, and nothing that an ended agent or a late answer had
+ * given is lost if the rings still have it.
  */
 static void fetch_open(struct fetch *f)
 {
@@ -110,7 +110,7 @@ static void fetch_late(void *arg, struct wave *w, size_t input)
 	hop_miss(f->hop, w, true);
 }
 
-/* Twice as often when half a ring came at once, a bit less often when next to nothing did. */
+/* Halves the time when half a ring came at once, and extends it a bit when almost nothing did. */
 static uint64_t pace(uint64_t ns, double fill)
 {
 	if (fill > 0.25)
@@ -132,7 +132,7 @@ static void fetch_done(void *arg, struct wave *w)
 		fetch_arm(f, f->pace_ns);
 		return;
 	}
-	/* While it is not reached, the scope opens by itself when it is, with names said anew. */
+	/* the scope opens by itself when the node is reached again, and names are sent again */
 	if (w->leaves == 0 && w->n_missing > 0 && w->missing[0].why == MISSING_UNREACHABLE) {
 		fetch_take_lost(f->take);
 		f->shared.names = fetch_take_names(f->take);
@@ -188,7 +188,7 @@ static bool is_wanted(const struct pathmap *map, const char *node)
 	return false;
 }
 
-/* What an agent before this one has fetched: whether its processes live is not known yet. */
+/* Mark the processes of mirrors from an earlier agent as not seen alive. */
 static void mirrors_doubt(const struct source_host *host)
 {
 	struct store_mirror *m;
@@ -253,7 +253,7 @@ static void add(struct remote_report *report, char *text)
 	report->texts[report->n++] = text;
 }
 
-/* Is @node named for a channel before @channel? */
+/* Does a channel before @channel name @node, too? */
 static bool is_said(const struct pathmap *map, const char *const *channels, size_t channel)
 {
 	const char *node = pathmap_recording(map, channels[channel])->remote;
@@ -265,7 +265,7 @@ static bool is_said(const struct pathmap *map, const char *const *channels, size
 	return false;
 }
 
-/* The channels that @node fetches: "p2p wait", the caller's to free. */
+/* The channels that @node fetches: "p2p wait". The caller must free() the text. */
 static char *channels_of(const struct pathmap *map, const char *node)
 {
 	const char *const *channels;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fetching: what the map says is remote on this node comes here from the agents that have it, into
+/* Fetching: copies elements that the map says are remote on this node from their agents into
  * mirrors. */
 #ifndef EVSPACE_FETCH_H
 #define EVSPACE_FETCH_H
@@ -13,43 +13,39 @@
 struct event_base;
 struct fetches;
 
-/**
- * Fetch from all nodes of the map that hold ranks what it says is remote on @host->node, into
- * mirrors, from soon on. NULL when it says so of nothing. All arguments stay the caller's.
- */
+/** From soon on, fetch what the map says is remote on @host->node into mirrors, from all nodes
+ * with ranks. NULL if that is nothing. All arguments stay the caller's. */
 struct fetches *fetches_new(struct event_base *base, const struct source_host *host,
 			    struct child_set *children, struct reaper *reaper);
 
-/** Stop; what was not fetched stays where it is. NULL is fine. */
+/** Stop fetching; the rest stays at its nodes. NULL is fine. */
 void fetches_free(struct fetches *fetches);
 
-/** What all of an agent's fetching shares. */
+/** Shared by all fetching of an agent. */
 struct fetch_host {
 	const struct source_host *sources;
 	struct reaper *reaper;
-	struct error diagnostic; /* said last */
+	struct error diagnostic; /* the last one reported */
 };
 
 struct fetch_take;
 
-/** Take what comes from @node. @host outlives it. */
+/** Store what comes from @node. @host must outlive it. */
 struct fetch_take *fetch_take_new(struct fetch_host *host, const char *node);
 void fetch_take_free(struct fetch_take *take);
 
-/** Where the names of what comes are to be learnt; another one after fetch_take_lost(). */
+/** Learns the names of what comes. Another one after fetch_take_lost(). */
 struct names *fetch_take_names(struct fetch_take *take);
 
-/**
- * Append what a wave brought. *@fill: how much of a ring was written since the last one, at most,
- * of 1. Returns 0, or -1 when not all could be kept: then it is to be fetched again.
- */
+/** Append what a wave brought. *@fill: the largest part (0 to 1) of a ring that was written
+ * since the last wave. Returns 0, or -1 when not all could be kept: then fetch it again. */
 int fetch_take(struct fetch_take *take, const struct batch *batch, double *fill);
 
-/** The node is not reached: whether its processes live is not known, and names come anew. */
+/** The node is not reached: whether its processes live is not known, and names will be sent
+ * again. */
 void fetch_take_lost(struct fetch_take *take);
 
-/** What the status says of what other nodes fetch from here, and what this one does: a line each.
- */
+/** Lines for the status: what other nodes fetch from here, and what this one fetches. */
 struct remote_report {
 	char **texts;
 	size_t n;
