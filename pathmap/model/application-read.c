@@ -20,13 +20,13 @@ static const char *const contexts[] = {
 	NULL,
 };
 
-/* What the rows work on besides their block. */
+/* What all rows of the table work on, besides their block. */
 struct application_map {
 	struct application *application;
 	bool has_ranks;
 };
 
-/* Add the ranks of one word to @list. Returns whether all are new and right. */
+/* Add the ranks of one word to @list. Returns whether all are new and valid. */
 static bool ranks_add(struct reader *reader, const struct word *word, struct rank_list *list,
 		      bool *seen)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The application map as data: channels and what is recorded of them, views, and the defaults of
- * both; what views use is put in its place. */
+/* The application map as data: recordings of channels, views, and the defaults of both; resolves
+ * `use` in views. */
 #include "pathmap/model/application.h"
 
 #include <stdlib.h>
@@ -34,10 +34,10 @@ void application_add(struct application *application, struct view *view)
 	application->views[application->n_views++] = view;
 }
 
-/* What calls take, not what they start: that overlaps, and the bytes would count twice. */
+/* Only calls: the completions of what they start overlap them, and bytes would count twice. */
 #define CALLS "channel!=completion"
 
-/* Views that every program has, if the map does not have its own by the same name. */
+/* Shipped views; a view of the map with the same name replaces one. */
 static const struct {
 	const char *name;
 	enum reading reading;
@@ -45,7 +45,7 @@ static const struct {
 	struct {
 		enum level level;
 		const char *kind, *args;
-	} stages[6]; /* ended by no kind */
+	} stages[6]; /* the first without a kind ends them */
 } shipped[] = {
 	{"heartbeat", READ_LATEST, false, {{LEVEL_THREAD, "reduce", "last"}}},
 	{"events", READ_STREAM, false, {{0}}},
@@ -177,7 +177,7 @@ void application_fini(struct application *application)
 	*application = (struct application){0};
 }
 
-/* ---- what views use ---- */
+/* ---- `use` in views ---- */
 
 struct view_use_resolver {
 	struct application *application;
@@ -212,7 +212,7 @@ static void complain_unknown(const struct view_use_resolver *r, const struct vie
 	free(names);
 }
 
-/* The view that is used, made whole, or NULL after a diagnostic. */
+/* The view that is used, resolved, or NULL after a diagnostic. */
 static const struct view *used(struct view_use_resolver *r, const struct view *view,
 			       const struct view_use *use)
 {
@@ -277,7 +277,7 @@ static void take_use(struct view_use_resolver *r, struct view *view, const struc
 		take_stage(r, view, &other->stages[i], use);
 }
 
-/* Its own stages, with those of what it uses before, between and behind them. */
+/* Merges the view's own stages with those of the views that it uses, in their order. */
 static void view_resolve(struct view_use_resolver *r, struct view *view)
 {
 	struct plan_stage *own = view->stages;
@@ -307,7 +307,7 @@ static void view_resolve(struct view_use_resolver *r, struct view *view)
 	view->state = VIEW_RESOLVED;
 }
 
-/* Counts are no tuples: a stage takes the one or the other. Which, only its check knows. */
+/* Checks that each stage takes what the view reads, counts or tuples, by the stage's traits. */
 static void view_check(const struct view_use_resolver *r, const struct view *view)
 {
 	for (size_t i = 0; i < view->n_stages && !view->shipped && r->application->check; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads and checks cluster.map. What refers to nodes is resolved when all of them are known. */
+/* Reads and checks cluster.map. References to nodes are resolved after all nodes are read. */
 #include "pathmap/model/cluster-read.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void resolve_later(struct reader *reader, struct cluster *cluster,
 	reading->pending[reading->n_pending++] = (struct pending){resolve, cluster, statement};
 }
 
-/* Add one node. Returns whether it is new and right. */
+/* Add one node. Returns whether it is new and valid. */
 static bool node_add(struct reader *reader, struct cluster *cluster, const struct word *word,
 		     const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading cluster.map: what its files need of each other, and of the map's insides. */
+/* Private to the files that read cluster.map. */
 #ifndef EVSPACE_CLUSTER_READ_H
 #define EVSPACE_CLUSTER_READ_H
 
@@ -7,38 +7,34 @@
 #include "pathmap/grammar/directive.h"
 #include "pathmap/model/hostlist.h"
 
-/** Add a cluster, or with @name NULL a block of nodes outside clusters. The map owns it. */
+/** Add a cluster, or if @name is NULL a block of nodes outside clusters. The map owns it. */
 struct cluster *cluster_new(struct cluster_map *map, const char *name);
 
 /** Add a node to the map and the cluster or block. The name must be new. The map owns it. */
 struct node *cluster_node_new(struct cluster_map *map, struct cluster *cluster, const char *name,
 			      size_t offset);
 
-/**
- * Give a node that has none its address, said at @offset of the map. Returns NULL, or the node that
- * has this address already (then nothing is changed).
- */
+/** Set the address of a node that has none; @offset is its place in the map. Returns NULL, or
+ * the node that already has this address (then nothing changes). */
 struct node *node_address_set(struct cluster_map *map, struct node *node, const char *address,
 			      size_t offset);
 
 /** The cluster with this name, or NULL. */
 struct cluster *cluster_map_cluster(const struct cluster_map *map, const char *name);
 
-/**
- * What resolves one statement of the block @cluster when all nodes are known. The map is
- * reader_cluster_map().
- */
+/** Resolves one statement of the block @cluster after all nodes are read. The map is
+ * reader_cluster_map(). */
 typedef void cluster_resolve(struct reader *reader, struct cluster *cluster,
 			     const struct statement *statement);
 
-/** A statement that names nodes which may come later in the file. */
+/** A statement to resolve later, since it may name nodes that come later in the file. */
 struct pending {
 	cluster_resolve *resolve;
 	struct cluster *cluster;
 	const struct statement *statement;
 };
 
-/** What is made, and what is to be done at the end: reader->map. */
+/** The map being made, and the statements to resolve at the end: reader->map. */
 struct cluster_reading {
 	struct cluster_map *map;
 	struct pending *pending;
@@ -68,17 +64,17 @@ void deploy_port_read(struct reader *reader, void *target, const struct statemen
 void deploy_binary_read(struct reader *reader, void *target, const struct statement *statement);
 void deploy_folder_read(struct reader *reader, void *target, const struct statement *statement);
 
-/** The map that is being read. */
+/** The map being read. */
 struct cluster_map *reader_cluster_map(const struct reader *reader);
 
-/** Expand one word into @list. Returns whether it could be; else that is complained of. */
+/** Expand one word into @list. Returns whether it is valid; else there is a diagnostic. */
 bool word_expand(struct reader *reader, const struct word *word, struct hostlist *list);
 
 /** Read `bandwidth Q latency Q` (one of them is enough) from word @first on. */
 bool link_words(struct reader *reader, const struct statement *statement, size_t first,
 		struct cluster_link *link);
 
-/** Complain of gateways that are reached through themselves, or through too many others. */
+/** Report gateways that are reached through themselves, or through too many others. */
 void gateways_check(struct reader *reader);
 
 #endif

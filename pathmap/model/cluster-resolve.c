@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a cluster map says of nodes it names: addresses, gateways, links; checked at its end. */
+/* Resolves statements of a cluster map that name nodes: addresses, gateways, links. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,10 +26,8 @@ bool word_expand(struct reader *reader, const struct word *word, struct hostlist
 	return false;
 }
 
-/*
- * The node named @name, in @cluster unless that is NULL or a nameless block. Complains of @word and
- * returns NULL when there is none.
- */
+/* The node named @name, in @cluster unless that is NULL or a nameless block; NULL after a
+ * diagnostic about @word. */
 static struct node *node_named(struct reader *reader, const struct cluster *cluster,
 			       const struct word *word, const char *name)
 {
@@ -111,7 +109,7 @@ static void address_set(struct reader *reader, struct node *node, const struct w
 			address, same->name, mapfile_line(reader->source, same->address_offset));
 }
 
-/* The names that the statement gives addresses to: those it says, or all of the block. */
+/* The nodes that the statement gives addresses to: those it names, or all of the block. */
 static bool addressed_names(struct reader *reader, const struct cluster *cluster,
 			    const struct statement *statement, struct hostlist *names)
 {
@@ -228,7 +226,7 @@ void unreachable_resolve(struct reader *reader, struct cluster *cluster,
 	}
 }
 
-/* One pair of words of a link. Returns whether it is right. */
+/* Read one pair of words of a link. Returns whether it is valid. */
 static bool link_pair(struct reader *reader, const struct word *what, const struct word *value,
 		      struct cluster_link *link)
 {

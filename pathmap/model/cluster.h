@@ -10,19 +10,19 @@
 #include "pathmap/grammar/mapfile.h"
 #include "pathmap/model/deployment.h"
 
-/** What a connection can do; 0 where the map does not say. */
+/** The capacity of a connection; 0: not in the map. */
 struct cluster_link {
 	double bits_per_s;
 	uint64_t latency_ns;
 };
 
-/** Nodes of all clusters together. */
+/** Most nodes of all clusters together. */
 #define NODES_MAX 65536
 
-/** Clusters in one map. */
+/** Most clusters of a map. */
 #define CLUSTERS_MAX 1024
 
-/** Gateways on the way to one node. */
+/** Most gateways on the path to a node. */
 #define GATEWAYS_MAX 8
 
 struct cluster;
@@ -32,14 +32,15 @@ struct node {
 	char *name;
 	char *address;		 /* "host:port", or "" */
 	struct cluster *cluster; /* NULL outside clusters */
-	struct node *gateway;	 /* through which it is reached, NULL: directly or as its cluster */
-	size_t gateway_offset;	 /* where the map says so */
-	bool unreachable;	 /* only nodes of its cluster can connect to it */
-	size_t index;		 /* in the order of the map */
-	size_t offset;		 /* where it is named first */
+	struct node
+		*gateway; /* through which it is reached, NULL: directly or through its cluster's */
+	size_t gateway_offset; /* of that statement in the map */
+	bool unreachable;      /* only nodes of its cluster can connect to it */
+	size_t index;	       /* in the order of the map */
+	size_t offset;	       /* of its first mention */
 	size_t address_offset;
-	struct cluster_link link; /* to it, when its own block says so */
-	char *host;		  /* that it is reached at by ssh, NULL: that of its address */
+	struct cluster_link link;	     /* to it, if its own block has one */
+	char *host;			     /* for ssh, NULL: that of its address */
 	const struct deployment *deployment; /* of its cluster or block */
 	UT_hash_handle hh, hh_address;
 };
@@ -56,7 +57,7 @@ struct cluster {
 	size_t offset;
 };
 
-/** A link that the map draws between two nodes or clusters, by name. */
+/** A link between two nodes or clusters, by name. */
 struct named_link {
 	char *from, *to;
 	struct cluster_link link;
@@ -73,14 +74,14 @@ struct cluster_map {
 	size_t n_blocks;
 	struct named_link *links;
 	size_t n_links;
-	bool incomplete; /* something was wrong: unknown names may be a consequence of that */
+	bool incomplete; /* there were faults, so unknown names may be their consequence */
 };
 
-/** Make a cluster map of the text in @source; what is wrong is complained of. */
+/** Make a cluster map of the text in @source. Faults become diagnostics. */
 void cluster_map_read(struct cluster_map *map, const struct mapfile *source,
 		      struct diagnostics *diagnostics);
 
-/** Make one with the one node @node in the one cluster @cluster. */
+/** Make a cluster map with a single node @node in a single cluster @cluster. */
 void cluster_map_init(struct cluster_map *map, const char *cluster, const char *node);
 
 /** Free what it owns. */
@@ -89,19 +90,17 @@ void cluster_map_fini(struct cluster_map *map);
 /** The node with this name, or NULL. */
 struct node *cluster_map_node(const struct cluster_map *map, const char *name);
 
-/** The names of all nodes, in the order of the map; the array is the caller's to free. */
+/** The names of all nodes, in the order of the map; the caller must free the array. */
 const char **cluster_map_names(const struct cluster_map *map);
 
 /** The gateway through which @node is reached from outside, or NULL. */
 struct node *node_gateway(const struct node *node);
 
-/** What the map says of the link that @parent reaches @child by; zeros where it says nothing. */
+/** The link by which @parent reaches @child; 0 for what the map does not say. */
 struct cluster_link cluster_map_link(const struct cluster_map *map, const struct node *parent,
 				     const struct node *child);
 
-/**
- * What is known of a link ("100 Mbit/s, 70 us" with ", " @between, or ""), the caller's to free().
- */
+/** The link as text ("100 Mbit/s, 70 us" with ", " @between, or ""), for the caller to free(). */
 char *link_text(struct cluster_link link, const char *between);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads what cluster.map says of how agents are started, and tells others. */
+/* Reads how agents are started from cluster.map, and answers questions about it. */
 #include "pathmap/model/deployment.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ void deploy_read(struct reader *reader, struct cluster *cluster, const struct st
 	reader_complain_unknown(reader, word, "engine", engine_names, ENGINE_COUNT);
 }
 
-/* What becomes a word of ssh's command line must not look like an option of it. */
+/* A word of ssh's command line must not look like an option. */
 bool host_is_plain(const char *name)
 {
 	return *name != '-' &&
@@ -115,7 +115,7 @@ void deploy_host_resolve(struct reader *reader, struct cluster *cluster,
 	hostlist_fini(&hosts);
 }
 
-/* ---- telling ---- */
+/* ---- asking ---- */
 
 const struct deployment *pathmap_deployment(const struct pathmap *map, const char *node)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expands host lists, brackets like an odometer, commas between lists; writes them; lists of ranks.
- */
+/* Expands and writes host lists, with brackets and commas, and expands lists of ranks. */
 #include "pathmap/model/hostlist.h"
 
 #include <ctype.h>
@@ -13,7 +12,7 @@
 #include "pathmap/model/pattern.h"
 #include "pathmap/base/range.h"
 
-/* Brackets in one list: rack, chassis, node and one to spare. */
+/* Most brackets in a list: rack, chassis, node and one more. */
 #define HOSTLIST_GROUPS 4
 
 /* One number to write, with leading zeros up to its width. */
@@ -22,7 +21,7 @@ struct number {
 	unsigned width;
 };
 
-/* A literal text and the numbers in the brackets behind it. */
+/* A literal text and the numbers in the brackets after it. */
 struct hostlist_group {
 	const char *prefix;
 	size_t prefix_length;
@@ -30,7 +29,7 @@ struct hostlist_group {
 	size_t n;
 };
 
-/* The next bracket with numbers in @text, or NULL. One with a colon inside is an IPv6 address. */
+/* The next bracket with numbers in @text, or NULL. A bracket with a colon is an IPv6 address. */
 static const char *hostlist_bracket(const char *text)
 {
 	for (const char *p = text; (p = strchr(p, '[')) != NULL; p++) {
@@ -93,7 +92,7 @@ static void hostlist_cut(struct hostlist *list, size_t n)
 {
 	while (list->n > n)
 		free(list->names[--list->n]);
-	/* What a failed call leaves of an empty list is nobody's to free. */
+	/* leave no allocated but empty list after a failure */
 	if (n == 0) {
 		free(list->names);
 		list->names = NULL;
@@ -157,7 +156,7 @@ out:
 	return result;
 }
 
-/* Where the list ends that @text begins with: at a comma, or with the text. */
+/* The end of the first list in @text: a comma, or the end of the text. */
 static const char *hostlist_end(const char *text)
 {
 	int depth = 0;
@@ -199,9 +198,9 @@ void hostlist_fini(struct hostlist *list)
 	*list = (struct hostlist){0};
 }
 
-/* ---- the other way round ---- */
+/* ---- writing ---- */
 
-/* The number in a name that others may have differently: how much is before it, and behind. */
+/* The number in a name by which it differs from others: lengths of what is before and after it. */
 struct stem {
 	const char *name;
 	size_t before, after;
@@ -212,7 +211,7 @@ static bool is_digit(char c)
 	return isdigit((unsigned char)c);
 }
 
-/* Where @a and @b differ, whole numbers taken together. */
+/* Find where @a and @b differ, extended to whole numbers. */
 static void stem_find(struct stem *stem, const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b), before = 0, after = 0;
@@ -223,14 +222,13 @@ static void stem_find(struct stem *stem, const char *a, const char *b)
 		before--;
 	while (after < n - before && after < m - before && a[n - 1 - after] == b[m - 1 - after])
 		after++;
-	/* digits that both end their numbers with are part of these */
+	/* common final digits are part of the numbers */
 	while (after > 0 && is_digit(a[n - after]))
 		after--;
 	*stem = (struct stem){.name = a, .before = before, .after = after};
 }
 
-/* The number of @name at the stem. Returns false when there is none, or the rest is another.
- */
+/* Reads the number of @name at the stem. Returns false when there is none, or the rest differs. */
 static bool stem_number(const struct stem *stem, const char *name, unsigned *value, size_t *width)
 {
 	size_t n = strlen(name), length = strlen(stem->name);
@@ -244,13 +242,13 @@ static bool stem_number(const struct stem *stem, const char *name, unsigned *val
 		if (!is_digit(name[stem->before + i]))
 			return false;
 	*value = (unsigned)strtoul(name + stem->before, NULL, 10);
-	/* leading zeros are kept where all have the same width */
+	/* keep leading zeros if all have the same width */
 	if (name[stem->before] != '0' || *width == 1)
 		*width = 0;
 	return *value <= RANGE_MAX;
 }
 
-/* How many names from @names on have the stem, and so can be in one list. */
+/* How many names at the start of @names have the stem, so that one list can hold them. */
 static size_t stem_count(const struct stem *stem, const char *const *names, size_t n)
 {
 	size_t count = 0, width, first_length = strlen(names[0]);
@@ -281,7 +279,7 @@ static void print_list(FILE *out, const struct stem *stem, const char *const *na
 		for (last = i; last + 1 < n; last++, end = next)
 			if (!stem_number(stem, names[last + 1], &next, &width) || next != end + 1)
 				break;
-		/* as it is written: leading zeros, if any, are those of all */
+		/* copied, with leading zeros */
 		fprintf(out, "%s%.*s", i ? "," : "", (int)digits, names[i] + stem->before);
 		digits = strlen(names[last]) - stem->before - stem->after;
 		if (last > i)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Host lists: "w[0-3,6]" stands for w0 w1 w2 w3 w6, as people write them for clusters; rank lists.
- */
+/* Host lists: "w[0-3,6]" stands for w0 w1 w2 w3 w6; rank lists. */
 #ifndef EVSPACE_HOSTLIST_H
 #define EVSPACE_HOSTLIST_H
 
@@ -8,7 +7,7 @@
 
 #include "pathmap/base/error.h"
 
-/** The most names that one list may stand for. */
+/** Most names that a list may stand for. */
 #define HOSTLIST_MAX 65536
 
 /** Names in the order written. Zero-initialise; hostlist_fini() frees. */
@@ -26,10 +25,8 @@ struct hostlist {
  */
 int hostlist_add(struct hostlist *list, const char *text, size_t *at, struct error *e);
 
-/**
- * The other way round: a short text that stands for the @n @names in their order, with blanks where
- * one list is not enough ("w[0-3,6] front"). The caller's to free().
- */
+/** A short text that stands for the @n @names in their order, with blanks if one list is not
+ * enough ("w[0-3,6] front"). The caller must free() it. */
 char *hostlist_text(const char *const *names, size_t n);
 
 /** Free the names. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `place`: deals ranks out to nodes, in blocks or in turn, and checks that it comes out even; which
- * nodes a statement names. */
+/* `place`: assigns ranks to nodes, in blocks or in turn, and checks that the numbers fit. And
+ * finds the nodes that a statement names. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,15 +57,15 @@ bool mapped_nodes(struct reader *reader, const struct word *from, const struct w
 	return right;
 }
 
-/* How ranks are dealt out to nodes. */
+/* How ranks are assigned to nodes. */
 struct deal {
 	const struct word *first_node;
 	const struct word *end_node;
-	unsigned by; /* so many consecutive ranks to each node, 0: not said */
+	unsigned by; /* consecutive ranks of each node, 0: not given */
 	bool cyclic;
 };
 
-/* Read `by N`, of which @by is the first word. Returns whether it is right. */
+/* Read `by N`, of which @by is the first word. Returns whether it is valid. */
 static bool deal_by(struct reader *reader, const struct word *by, const struct word *end,
 		    struct deal *deal)
 {
@@ -83,7 +83,7 @@ static bool deal_by(struct reader *reader, const struct word *by, const struct w
 	return true;
 }
 
-/* Cut `place RANKS on NODES [by N | cyclic]` into its parts. */
+/* Parse `place RANKS on NODES [by N | cyclic]`. */
 static bool deal_read(struct reader *reader, const struct statement *statement, struct deal *deal)
 {
 	const struct word *end = statement->words + statement->n_words;
@@ -112,7 +112,7 @@ static bool deal_read(struct reader *reader, const struct statement *statement, 
 	return false;
 }
 
-/* Does the deal come out even? Each node gets something, and each rank has a node. */
+/* Do the numbers fit? Each node must get a rank, and each rank a node. */
 static bool deal_check(struct reader *reader, const struct statement *statement,
 		       const struct deal *deal, size_t ranks, size_t nodes)
 {
@@ -147,7 +147,7 @@ static bool deal_check(struct reader *reader, const struct statement *statement,
 	return false;
 }
 
-/* Make the arrays by rank hold @rank. */
+/* Grow the arrays by rank to hold @rank. */
 static void ranks_grow(struct mapping_reading *reading, unsigned rank)
 {
 	struct mapping *mapping = reading->mapping;
@@ -192,7 +192,7 @@ static bool rank_place(struct reader *reader, const struct word *word, unsigned 
 	return true;
 }
 
-/* Ranks can only be on nodes that give their elements a name. */
+/* Ranks can only be on nodes of clusters, as element names begin with the cluster. */
 static bool nodes_can_hold(struct reader *reader, const struct word *word,
 			   const struct node *const *nodes, size_t n)
 {

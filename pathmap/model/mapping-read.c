@@ -60,7 +60,7 @@ static void map_alternate_apply(struct reader *reader, void *target,
 	alternate_apply(reader, &mapping->tree, statement);
 }
 
-/* Complain of a view that the application map does not have, or that was had before. */
+/* Report a view that the application map does not have, or that was there before. */
 static void view_check(struct reader *reader, const struct word *word)
 {
 	const struct mapping_reading *reading = reader->map;
@@ -181,7 +181,7 @@ static const struct directive directives[] = {
 	 .apply = view_apply},
 };
 
-/* Complain of ranks that are placed nowhere although others are. */
+/* Report ranks that are not placed although others are. */
 static void unplaced_check(struct reader *reader)
 {
 	const struct mapping_reading *reading = reader->map;

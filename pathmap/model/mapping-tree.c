@@ -8,7 +8,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 
-/* Put one node into the tree that is drawn. */
+/* Add one node to the tree drawn by hand. */
 static void node_draw(struct reader *reader, struct tree *tree, const struct word *word,
 		      const struct node *node, const struct node *parent)
 {
@@ -157,10 +157,11 @@ void head_apply(struct reader *reader, void *target, const struct statement *sta
 	tree->heads[tree->n_heads++] = node;
 }
 
-/* Children that can be asked at once. */
+/* Most children asked at once. */
 #define CONCURRENCY_MAX FANOUT_MAX
 
-/* Find the word @between within @words; NULL when it is not there, or has nothing on a side. */
+/* Find the word @between in the statement; NULL if it is missing, or has no words before or
+ * after it. */
 static const struct word *word_between(const struct statement *statement, const char *between)
 {
 	for (size_t i = 2; i + 1 < statement->n_words; i++) {
@@ -172,7 +173,7 @@ static const struct word *word_between(const struct statement *statement, const 
 
 /* ---- stages ---- */
 
-/* The level that @word names, from those from @first on; LEVEL_COUNT and a diagnostic if none. */
+/* The level that @word names, @first or above; LEVEL_COUNT and a diagnostic if there is none. */
 static enum level level_read(struct reader *reader, const struct word *word, enum level first)
 {
 	const char *names[LEVEL_COUNT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The mapping as data: where ranks are, and what the tree of each view looks like. */
+/* The mapping as data: the nodes of ranks, and the shape of each view's tree. */
 #include "pathmap/model/mapping.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "pathmap/model/cluster.h"
 #include "pathmap/grammar/mapfile.h"
 
-/** Children that one place may have by `fanout`. */
+/** Most children of a place with `fanout`. */
 #define FANOUT_MAX 4096u
 
 /** The shapes of trees. */
@@ -25,26 +25,26 @@ struct drawn {
 	size_t offset;
 };
 
-/** A node that runs another one's part while that is away. */
+/** A node that runs another one's part while that one is away. */
 struct alternate {
 	const struct node *by, *instead_of;
 };
 
-/** The shape of the tree of one view, or of all that do not say, and how it is run. */
+/** The shape of the tree of a view, or the default of all views, and how it is run. */
 struct tree {
-	bool said; /* the map has a `tree` for it; else it is the default */
+	bool said; /* the map has `tree`; else the default */
 	enum tree_kind kind;
 	unsigned fanout;
 	bool ignoring_gateways;
 	struct drawn *drawn;	   /* by node index; NULL unless drawn by hand */
-	const struct node **heads; /* nodes that their cluster is to be joined on */
+	const struct node **heads; /* nodes that join their cluster */
 	size_t n_heads;
-	struct alternate *alternates; /* in the order in which they are tried */
+	struct alternate *alternates; /* in the order of trying */
 	size_t n_alternates;
 	bool concurrency_said;
 	unsigned concurrency;	 /* children asked at once for one wave, 0: all */
-	uint8_t at[LEVEL_COUNT]; /* the level whose host runs this one's stages, 0: not said */
-	size_t offset;		 /* of its statement */
+	uint8_t at[LEVEL_COUNT]; /* by level: the level whose host runs its stages, 0: not given */
+	size_t offset;		 /* of `tree` in the map */
 };
 
 struct view_tree {
@@ -54,20 +54,18 @@ struct view_tree {
 
 struct mapping {
 	const struct node *entry;
-	size_t entry_line;	       /* of the file, 0: it is not from one */
+	size_t entry_line;	       /* in the file, 0: not from a file */
 	const struct node *everywhere; /* the node that holds all ranks, or NULL */
-	bool places;		       /* it says where ranks are */
-	const struct node **ranks;     /* where each is, NULL: nowhere */
+	bool places;		       /* it has `place` */
+	const struct node **ranks;     /* node of each, NULL: none */
 	size_t n_ranks;
-	struct tree tree; /* of views that have none of their own */
+	struct tree tree; /* of views without their own */
 	struct view_tree *views;
 	size_t n_views;
 };
 
-/**
- * Make a mapping of the text in @source onto @clusters for @application; what is wrong, by itself
- * or with these, is complained of.
- */
+/** Make a mapping of the text in @source onto @clusters for @application. Faults, also
+ * contradictions to these, become diagnostics. */
 void mapping_read(struct mapping *mapping, const struct mapfile *source,
 		  const struct application *application, const struct cluster_map *clusters,
 		  struct diagnostics *diagnostics);
@@ -75,26 +73,24 @@ void mapping_read(struct mapping *mapping, const struct mapfile *source,
 /** Free what it owns. */
 void mapping_fini(struct mapping *mapping);
 
-/** The node that the rank is on, or NULL: nowhere. */
+/** The node of the rank, or NULL. */
 const struct node *mapping_rank_node(const struct mapping *mapping, unsigned rank);
 
 /** The shape of the view's tree. */
 const struct tree *mapping_tree(const struct mapping *mapping, const char *view);
 
-/**
- * The level on whose host the view's stages of @level run: LEVEL_NODE on the leaf, LEVEL_CLUSTER
- * where a cluster comes together, LEVEL_ALL on the entry. Stages never run below those before them.
- */
+/** The level whose host runs the view's stages of @level: LEVEL_NODE is the leaf, LEVEL_CLUSTER
+ * the host that joins a cluster, LEVEL_ALL the entry. Stages never run below earlier ones. */
 enum level mapping_stage_place(const struct mapping *mapping, const char *view, enum level level);
 
-/** How many children are asked at once for one wave of the view, 0: all. */
+/** Children asked at once for a wave of the view, 0: all. */
 unsigned mapping_concurrency(const struct mapping *mapping, const char *view);
 
-/** The @i-th node that runs @node's part of the view while that is away, or NULL. */
+/** The @i-th node that runs @node's part of the view while @node is away, or NULL. */
 const struct node *mapping_alternate(const struct mapping *mapping, const char *view,
 				     const struct node *node, size_t i);
 
-/** The node that the view's tree is to join the cluster on, or NULL when the map does not say. */
+/** The node that joins the cluster in the view's tree, or NULL when the map does not say. */
 const struct node *mapping_head(const struct mapping *mapping, const char *view,
 				const struct cluster *cluster);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a pathmap is made of, for the files that make it and generate plans; the ranks of each node.
- */
+/* The parts of a pathmap, for the files that make it and generate plans; the ranks of each node. */
 #ifndef EVSPACE_PARTS_H
 #define EVSPACE_PARTS_H
 
@@ -12,7 +11,7 @@
 #include "pathmap/model/pathmap.h"
 #include "pathmap/grammar/mapfile.h"
 
-/** The three files, in the order that they are read in. */
+/** The three files, in reading order. */
 enum { SOURCE_APPLICATION, SOURCE_CLUSTER, SOURCE_MAPPING, SOURCE_COUNT };
 
 struct pathmap {
@@ -23,14 +22,12 @@ struct pathmap {
 	const char **view_names;
 };
 
-/**
- * Make a pathmap of three texts. What is wrong is complained of. Returns NULL when anything was;
- * the sources stay the caller's.
- */
+/** Make a pathmap of three texts. Faults become diagnostics. Returns NULL if there were any; the
+ * sources stay the caller's. */
 struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap_stage_check *check,
 			     struct diagnostics *diagnostics);
 
-/** Ranks sorted by node; those of node i are from @first[i] to before @first[i + 1]. */
+/** Ranks sorted by node; those of node i are first[i] to first[i + 1] - 1. */
 struct placement {
 	unsigned *ranks;
 	size_t *first;
@@ -42,7 +39,7 @@ void placement_init(struct placement *placement, const struct pathmap *map);
 /** Free what it owns. */
 void placement_fini(struct placement *placement);
 
-/** The ranks of the node as a list ("0-7,12", "all", or "" for none), the caller's to free(). */
+/** The ranks of the node as a list ("0-7,12", "all", or "" for none), for the caller to free(). */
 char *placement_text(const struct placement *placement, const struct pathmap *map,
 		     const struct node *node);
 

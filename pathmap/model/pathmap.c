@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a pathmap says, asked by name. */
+/* Looks up facts of a pathmap by name. */
 #include "pathmap/model/pathmap.h"
 
 #include <errno.h>

@@ -15,32 +15,30 @@
 struct pathmap;
 
 /**
- * Read and check DIR/application.map, cluster.map and mapping.map. Every fault found in any of them
- * is written to @diagnostics (NULL: nowhere) as "file:line:column: what was found; what would be
- * right", with the line and a caret under it. @check may be NULL (stages are then not checked).
- * Returns the pathmap, or NULL with errno and a summary ("3 errors in DIR") in @e.
+ * Read and check DIR/application.map, cluster.map and mapping.map. All faults are written to
+ * @diagnostics (NULL: nowhere) as "file:line:column: what was found; what would be right", each
+ * with its line and a caret. @check may be NULL (stages are then not checked). Returns the pathmap,
+ * or NULL with errno and a summary ("3 errors in DIR") in @e.
  */
 struct pathmap *pathmap_load(const char *dir, pathmap_stage_check *check, FILE *diagnostics,
 			     struct error *e);
 
-/** One fault of a map file, in words. */
+/** One fault of a map file. */
 struct pathmap_fault {
 	const char *file;
-	size_t line, column; /* from 1, in characters; 0: it is about the file as a whole */
+	size_t line, column; /* from 1, in characters; 0: about the whole file */
 	const char *text;    /* what was found; what would be right */
 };
 
-/** Called with each fault; @fault lasts until it returns. */
+/** Called with each fault; @fault is valid until it returns. */
 typedef void pathmap_report(const struct pathmap_fault *fault, void *arg);
 
-/** The same as pathmap_load() for programs: every fault is reported to @report with @arg. */
+/** The same as pathmap_load() for programs: calls @report with each fault and @arg. */
 struct pathmap *pathmap_examine(const char *dir, pathmap_stage_check *check, pathmap_report *report,
 				void *arg, struct error *e);
 
-/**
- * The pathmap of a machine for which nobody wrote one: one cluster "local" with one node @node that
- * holds all ranks, and the shipped views. Never fails but for memory (aborts).
- */
+/** The pathmap of a machine without map files: one cluster "local" with one node @node that
+ * holds all ranks, and the shipped views. Aborts when memory is out; no other failure. */
 struct pathmap *pathmap_local(const char *node);
 
 /** Free a pathmap. NULL is fine. */
@@ -49,37 +47,37 @@ void pathmap_free(struct pathmap *map);
 /** The program's name in the application map. */
 const char *pathmap_application(const struct pathmap *map);
 
-/** The number of ranks that the application map names, 0 when it leaves that open. */
+/** The number of ranks in the application map, 0 when it leaves that open. */
 unsigned pathmap_ranks(const struct pathmap *map);
 
-/** What the application map says of a channel and its elements. Holds for elements made later. */
+/** The application map's settings of a channel. Valid for elements that are made later. */
 struct recording {
 	bool collected;
-	const char *element;	  /* what one of them is: "thread", "comm", "op" or "site" */
-	unsigned capacity;	  /* in tuples; 0: by the memory that there is */
-	uint64_t lifetime_ns;	  /* older tuples are discarded; 0: they stay until overwritten */
-	const char *mode;	  /* at first: "trace", "time", "count", "sample" or "off" */
-	char remote[64];	  /* node whose agent fetches what they hold; "": they stay there */
-	unsigned remote_capacity; /* in tuples, of the mirror that it keeps of each */
-	size_t remote_offset;	  /* where the map says so */
+	const char *element;	  /* what each of them is for: "thread", "comm", "op" or "site" */
+	unsigned capacity;	  /* in tuples; 0: by free memory */
+	uint64_t lifetime_ns;	  /* older tuples are discarded; 0: until overwritten */
+	const char *mode;	  /* first mode: "trace", "time", "count", "sample" or "off" */
+	char remote[64];	  /* node whose agent fetches them; "": none */
+	unsigned remote_capacity; /* of its mirrors, in tuples */
+	size_t remote_offset;	  /* of that statement in the map */
 };
 
 /** Names of the channels, in the order of their numbers. */
 size_t pathmap_channels(const char *const **names);
 
-/** What is said of @channel ("p2p", "collective", ...), or NULL when it does not exist. */
+/** The recording of @channel ("p2p", "collective", ...), or NULL when it does not exist. */
 const struct recording *pathmap_recording(const struct pathmap *map, const char *channel);
 
 /** Print what is collected, channel by channel, to @out. */
 void pathmap_print_recordings(const struct pathmap *map, FILE *out);
 
-/** Does the mapping put @rank on @node? A mapping that says nothing of ranks puts them nowhere. */
+/** Does the mapping put @rank on @node? False if the mapping places no ranks. */
 bool pathmap_rank_on(const struct pathmap *map, unsigned rank, const char *node);
 
 /** The node that the mapping puts @rank on, or NULL when it does not say. */
 const char *pathmap_rank_node(const struct pathmap *map, unsigned rank);
 
-/** Does the mapping say where ranks are at all? If not, segments are taken by their host's name. */
+/** Does the mapping place ranks? If not, the node of a segment is that of its host's name. */
 bool pathmap_places_ranks(const struct pathmap *map);
 
 /** The listening address of @node, "host:port" ("" if none), or NULL when there is no such node. */
@@ -91,16 +89,16 @@ const char *pathmap_cluster(const struct pathmap *map, const char *node);
 /** The entry node: where consumers connect and plans are made. */
 const char *pathmap_entry(const struct pathmap *map);
 
-/** The line of the mapping that says so. */
+/** Its line in the mapping. */
 unsigned pathmap_entry_line(const struct pathmap *map);
 
-/** Names of all nodes (those of clusters, gateways and single ones), in the order of the map. */
+/** Names of all nodes (of clusters, gateways and single ones), in the order of the map. */
 size_t pathmap_nodes(const struct pathmap *map, const char *const **names);
 
 /** Names of all views, in the order of the map. */
 size_t pathmap_views(const struct pathmap *map, const char *const **names);
 
-/** Is this a shipped view that is of interest only to who asks for it? */
+/** Is this a shipped view that lists should leave out? */
 bool pathmap_view_is_quiet(const struct pathmap *map, const char *name);
 
 #endif

@@ -7,18 +7,18 @@
 
 #include "pathmap/base/range.h"
 
-/* One part of a name or pattern: what stands between two slashes. */
+/* One part of a name or pattern, between two slashes. */
 struct pattern_part {
-	const char *text; /* NULL: of a name of which only the beginning is known */
+	const char *text; /* NULL: of a name with an unknown end */
 	size_t length;
 	unsigned number; /* from 0: cluster, node, rank, thread, channel */
 };
 
-/* Goes through the parts of a name or pattern. */
+/* Iterates over the parts of a name or pattern. */
 struct pattern_parts {
 	const char *rest;
 	unsigned number; /* of the next part */
-	unsigned least;	 /* as many parts there are, though not all of them may be known */
+	unsigned least;	 /* number of parts, even if not all are known */
 };
 
 static bool is_digit(char c)
@@ -26,7 +26,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* May it be in names that people choose? */
+/* May it be in names that users choose? */
 static bool is_part_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
@@ -38,7 +38,7 @@ bool name_char(char c)
 	return is_part_char(c) || (c != '\0' && strchr("@:+", c) != NULL);
 }
 
-/* Does the bracket at *@pattern hold the number at *@name? Then moves both behind it. */
+/* Does the bracket at *@pattern hold the number at *@name? If so, moves both past it. */
 static bool number_match(const char **pattern, const char **name, const char *name_end)
 {
 	const char *digits = *name;
@@ -64,7 +64,7 @@ static bool number_match(const char **pattern, const char **name, const char *na
 	return found;
 }
 
-/* Does one part match? On a mismatch the last `*` takes one character more. */
+/* Does one part match? On a mismatch the last `*` takes one more character. */
 static bool part_match(struct pattern_part pattern, struct pattern_part name)
 {
 	const char *p = pattern.text, *p_end = p + pattern.length;
@@ -72,7 +72,7 @@ static bool part_match(struct pattern_part pattern, struct pattern_part name)
 	const char *star = NULL, *taken = NULL;
 
 	for (;;) {
-		/* A number is the whole of its digits: `*[0-7]` does not find the 2 of `12`. */
+		/* a number is all of its digits: `*[0-7]` does not match `12` by its 2 */
 		bool inside = n > name.text && n < n_end && is_digit(n[-1]) && is_digit(*n);
 
 		if (p < p_end && *p == '*') {
@@ -111,7 +111,7 @@ static bool part_next(struct pattern_parts *parts, struct pattern_part *part)
 	return true;
 }
 
-/* How many characters of the part come before its first wildcard. */
+/* Characters of the part before its first wildcard. */
 static size_t part_literal(struct pattern_part pattern)
 {
 	size_t length = 0;
@@ -121,7 +121,7 @@ static size_t part_literal(struct pattern_part pattern)
 	return length;
 }
 
-/* Could the pattern's part match @prefix with a number behind it? Wildcards could be anything. */
+/* Could the pattern's part match @prefix followed by a number? Wildcards may match anything. */
 static bool part_may_be_numbered(struct pattern_part pattern, const char *prefix)
 {
 	size_t prefix_length = strlen(prefix), literal = part_literal(pattern), i = prefix_length;
@@ -133,8 +133,7 @@ static bool part_may_be_numbered(struct pattern_part pattern, const char *prefix
 	return i == literal && memcmp(pattern.text, prefix, prefix_length) == 0;
 }
 
-/* Could the pattern's part match one that is not known? Ranks and threads do not look like others.
- */
+/* Could the pattern's part match an unknown part? Those of ranks and threads have known forms. */
 static bool part_may_match(struct pattern_part pattern, unsigned number)
 {
 	bool is_literal = part_literal(pattern) == pattern.length;
@@ -152,7 +151,7 @@ static bool part_may_match(struct pattern_part pattern, unsigned number)
 	}
 }
 
-/* On a mismatch the last `**` takes one part more. */
+/* On a mismatch the last `**` takes one more part. */
 static bool path_match(struct pattern_parts pattern, struct pattern_parts name)
 {
 	struct pattern_parts stars = {0}, taken = {0};
@@ -185,8 +184,8 @@ static bool path_match(struct pattern_parts pattern, struct pattern_parts name)
 	}
 }
 
-/* Put the name of an element without what stands behind its channel into @bare. False: nothing
- * does. */
+/* Copy the name of an element to @bare, without what follows the channel. False: nothing
+ * follows. */
 static bool name_bare(const char *name, char bare[NAME_BYTES])
 {
 	struct pattern_parts parts = {.rest = name};
@@ -231,7 +230,7 @@ bool pattern_reaches(const char *pattern, const char *prefix)
 	return pattern_check(pattern, NULL) == 0 && path_match(pattern_parts, name_parts);
 }
 
-/* Is the part at *@at well formed? Moves *@at to its end, or to what is wrong. */
+/* Is the part at *@at well formed? Moves *@at to its end, or to the fault. */
 static int part_check(const char **at, struct error *e)
 {
 	const char *start = *at;

@@ -8,9 +8,9 @@
 
 #include "pathmap/base/error.h"
 
-/** The longest name or pattern, terminating zero included. */
+/** Bytes of the longest name or pattern, with its final 0. */
 #define NAME_BYTES 256
-/** The most patterns that select together: each is tried on each element's name. */
+/** Most patterns of a selection: each is matched with each element's name. */
 #define PATTERNS_MAX 256u
 
 /**
@@ -19,31 +19,29 @@
  * `rank[0-3,8]`); a part `**` stands for any number of parts, none included. A malformed pattern
  * matches nothing: check patterns where they are read.
  *
- * Elements of a channel that is split have names like "…/p2p@2b6c01fe" (of a communicator),
- * "…/p2p.MPI_Send" (an operation), "…/p2p:main.c:12" (a call site). A pattern that ends with the
- * channel alone matches all of them.
+ * Elements of a split channel have names like "…/p2p@2b6c01fe" (of a communicator),
+ * "…/p2p.MPI_Send" (an operation), "…/p2p:main.c:12" (a call site). A pattern that ends with only
+ * the channel matches all of them.
  */
 bool pattern_match(const char *pattern, const char *name);
 
 /** Is @pattern well formed? Returns 0, or -1 with the place and the remedy in @e. */
 int pattern_check(const char *pattern, struct error *e);
 
-/** The same with the place in *@offset (from 0) instead of in the text. */
+/** The same, with the place in *@offset (from 0) and not in the text. */
 int pattern_check_at(const char *pattern, size_t *offset, struct error *e);
 
 /** The parts of an element's name, by number. */
 enum name_part { NAME_CLUSTER, NAME_NODE, NAME_RANK, NAME_THREAD, NAME_CHANNEL, NAME_PARTS };
 
-/**
- * Could @pattern match an element whose name begins with the parts of @prefix ("/4W/w0/rank3",
- * "/4W/w0", "/")? A node none of whose elements it could match need not be asked.
- */
+/** Could @pattern match an element whose name begins with the parts of @prefix ("/4W/w0/rank3",
+ * "/4W/w0", "/")? If not, the nodes with that prefix need not be asked. */
 bool pattern_reaches(const char *pattern, const char *prefix);
 
-/** Can @c be in a pattern as itself: in a name of a node, or behind a channel's (`@`, `:`, `+`)? */
+/** Can @c be in a pattern literally: in a node's name, or after a channel's (`@`, `:`, `+`)? */
 bool name_char(char c);
 
-/** The longest part of a name that people choose (cluster, node, view), without its zero. */
+/** Longest part of a name that users choose (cluster, node, view), without the final 0. */
 #define NAME_PART_MAX 63
 
 /**

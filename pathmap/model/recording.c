@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recordings: what an element of a channel is, how much it holds, for how long, in which mode. */
+/* Recordings: how a channel is split, and the capacity, lifetime and first mode of its elements. */
 #include "pathmap/model/recording.h"
 
 #include <inttypes.h>
@@ -16,12 +16,12 @@ const char *const recording_channels[RECORDING_CHANNELS] = {
 	"p2p", "collective", "wait", "completion", "comm", "env", "rma", "io", "user", "pack",
 };
 
-/* What else a name may end with: the state line, and what monitors record of themselves. */
+/* Other channels in names: state lines, and those of monitors. */
 static const char *const other_channels[] = {"state", "gather", "hop", "stage", "cpu"};
 
 #define OTHER_CHANNELS (sizeof(other_channels) / sizeof(other_channels[0]))
 
-/* A word that a map may say, and what it means, for `map show`. */
+/* A keyword of maps, and its meaning for `map show`. */
 struct choice {
 	const char *word, *meaning;
 };
@@ -113,7 +113,7 @@ void recording_capacity_apply(struct reader *reader, void *target,
 	capacity_read(reader, &statement->words[1], &recording->capacity);
 }
 
-/* The choice that @word makes; complains and returns NULL when it is none of them. */
+/* The choice named by @word, or NULL after a diagnostic. */
 static const char *choice_read(struct reader *reader, const struct word *word, const char *what,
 			       const struct choice *choices, size_t n)
 {
@@ -198,7 +198,7 @@ static const char *choice_meaning(const struct choice *choices, const char *word
 	return choices->meaning;
 }
 
-/* "10 s", "1500 ms": in the largest unit that it is a whole number of. */
+/* Writes "10 s", "1500 ms": in the largest unit that gives a whole number. */
 static void lifetime_cell(struct table *table, uint64_t ns)
 {
 	static const struct {
@@ -224,8 +224,8 @@ static bool recording_same(const struct recording *a, const struct recording *b)
 	       a->remote_capacity == b->remote_capacity;
 }
 
-/* The names of channel @first and of all behind it that are recorded alike, the caller's to free.
- */
+/* The names of channel @first and of later ones with the same recording. The caller must free
+ * them. */
 static char *channels_alike(const struct recording *recordings, size_t first)
 {
 	char *text = memory_copy(recording_channels[first]);
@@ -251,7 +251,7 @@ static bool is_shown(const struct recording *recordings, size_t i)
 	return !recordings[i].collected;
 }
 
-/* Is there a channel whose elements are fetched to another node? */
+/* Are elements of any channel fetched to another node? */
 static bool is_any_remote(const struct recording *recordings)
 {
 	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {

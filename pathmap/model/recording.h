@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recordings: what the application map says of a channel and of its trace elements. */
+/* Recordings: the application map's settings of channels and their elements. */
 #ifndef EVSPACE_RECORDING_H
 #define EVSPACE_RECORDING_H
 
@@ -8,17 +8,16 @@
 #include "pathmap/grammar/directive.h"
 #include "pathmap/model/pathmap.h"
 
-/** Tuples that a mirror holds unless the map says otherwise: as many as any element of which it
- * says nothing. */
+/** Default capacity of mirrors: the largest default capacity of elements. */
 #define CAPACITY_DEFAULT 8000u
-/** The bounds of what it may say: one slot is always in the making; 16 Mi tuples are 640 MiB. */
+/** Bounds of capacities: one slot is always being written; 16 Mi tuples are 640 MiB. */
 #define CAPACITY_LEAST 2u
 #define CAPACITY_MOST  (1u << 24)
 
-/** The longest lifetime of tuples, in seconds: a year. */
+/** Longest lifetime of tuples, in seconds: a year. */
 #define LIFETIME_MOST 31536000.0
 
-/** The channels that a map can name, in this order in arrays of recordings. */
+/** Number of channels that a map can name; arrays of recordings have their order. */
 #define RECORDING_CHANNELS 10
 extern const char *const recording_channels[RECORDING_CHANNELS];
 
@@ -26,19 +25,19 @@ extern const char *const recording_channels[RECORDING_CHANNELS];
 int recording_channel(const char *name);
 
 /**
- * Is the last part of @pattern, if it is a word, a channel's name, with or without what it may be
- * split by behind it? Returns 0, or -1 with the place in *@offset (from 0) and what was probably
- * meant in @e.
+ * Check that the last part of @pattern, if it is a word, is a channel's name, possibly followed by
+ * what the channel is split by. Returns 0, or -1 with the place in *@offset (from 0) and what was
+ * probably meant in @e.
  */
 int recording_pattern_check(const char *pattern, size_t *offset, struct error *e);
 
-/** Fill in what a recording leaves to defaults; @capacity is that of the application. */
+/** Fill in defaults of a recording; @capacity is the application's. */
 void recording_finish(struct recording *recording, unsigned capacity);
 
-/** Print the recordings of the channels that are collected as a table, those alike in one row. */
+/** Print the recordings of collected channels as a table; equal ones share a row. */
 void recordings_print(const struct recording *recordings, FILE *out);
 
-/** What applies one statement of a block `collect` to the struct recording that is its target. */
+/** Applies one statement of a block `collect` to its target, a struct recording. */
 typedef void recording_apply(struct reader *reader, void *target,
 			     const struct statement *statement);
 
@@ -53,7 +52,7 @@ recording_apply recording_mode_apply;
 /** `remote NODE;` or `remote NODE capacity TUPLES;` */
 recording_apply recording_remote_apply;
 
-/** Read the number of tuples that @word says into *@capacity, or complain. */
+/** Read a number of tuples from @word into *@capacity, or report a fault. */
 void capacity_read(struct reader *reader, const struct word *word, unsigned *capacity);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A view as the application map defines it: which elements, how they are read, what is done. */
+/* A view of the application map: which elements it reads, how, and its stages. */
 #include "pathmap/model/view.h"
 
 #include <stdlib.h>

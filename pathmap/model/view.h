@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A view as the application map defines it: which elements, how they are read, what is done. */
+/* A view of the application map: which elements it reads, how, and its stages. */
 #ifndef EVSPACE_VIEW_H
 #define EVSPACE_VIEW_H
 
@@ -8,7 +8,8 @@
 
 #include "pathmap/base/error.h"
 
-/** The levels of a view, from the elements up. A stage at a level folds what lies below it. */
+/** The levels of a view, from the elements up. A stage has one result for each thing of its
+ * level. */
 enum level {
 	LEVEL_ELEMENT, /* every element by itself: /cluster/node/rank/thread/channel */
 	LEVEL_THREAD,  /* one thread of the program: /cluster/node/rank/thread */
@@ -18,23 +19,23 @@ enum level {
 	LEVEL_COUNT,
 };
 
-/** How a source reads: of elements the newest tuple or all since (docs/architecture.md), or what
- * classes of operations have counted so far. */
+/** What a source reads: the newest tuple of elements, all tuples since the last wave, or the
+ * counts of classes (docs/architecture.md). */
 enum reading { READ_LATEST, READ_STREAM, READ_COUNTS, READ_COUNT };
 
-/** What maps, predictions and flow control know of a stage; each kind says it in its own table
+/** Properties of a stage, for maps, predictions and flow control, from the table of its kind
  * (tree/stage/stage.h). */
 struct stage_traits {
-	bool keeps;	/* every tuple passes */
-	bool counts;	/* it takes what `read counts` reads, and nothing else */
-	double records; /* that it makes for each thing of its level; 0: no map says how many */
-	double bytes;	/* of each of those, with its share of their header */
+	bool keeps;	/* it keeps all tuples */
+	bool counts;	/* it takes only what `read counts` reads */
+	double records; /* records for each thing of its level; 0: not known from maps */
+	double bytes;	/* of each record, with its share of the header */
 };
 
 /**
- * Checks one stage of a view, since a pathmap does not know which stage kinds exist: called with
- * the kind ("reduce") and its arguments ("last"). Returns 0 and what it is in @traits (may be
- * NULL), or -1 with what would be right in @e.
+ * Checks one stage of a view by its kind ("reduce") and arguments ("last"), since a pathmap does
+ * not know which kinds exist. Returns 0 and its traits in @traits (may be NULL), or -1 with what
+ * would be right in @e.
  */
 typedef int pathmap_stage_check(const char *kind, const char *args, struct stage_traits *traits,
 				struct error *e);
@@ -44,7 +45,7 @@ struct plan_stage {
 	enum level level;
 	char *kind;
 	char *args;
-	struct stage_traits traits; /* zeroed where no pathmap_stage_check was asked */
+	struct stage_traits traits; /* zero without a pathmap_stage_check */
 };
 
 /** The level's keyword in a view ("element", "thread", "node", "cluster", "all"). */
@@ -53,11 +54,11 @@ const char *level_name(enum level level);
 /** The reading's keyword in a view ("latest", "stream", "counts"). */
 const char *reading_name(enum reading reading);
 
-/** What a view takes over from another. */
+/** A `use` of another view. */
 struct view_use {
 	char *view;
-	size_t offset; /* of that name in the map */
-	size_t before; /* it stands before this one of the view's own stages */
+	size_t offset; /* of its name in the map */
+	size_t before; /* number of the view's own stages before it */
 };
 
 /** One view. */
@@ -71,26 +72,26 @@ struct view {
 	size_t n_stages;
 	size_t offset;	       /* of its name in the map */
 	bool shipped;	       /* not from the map */
-	bool quiet;	       /* shipped, and shown only when it is asked for */
+	bool quiet;	       /* shipped, and not in lists */
 	struct view_use *uses; /* until view_resolve() */
 	size_t n_uses;
 	enum { VIEW_RAW, VIEW_RESOLVING, VIEW_RESOLVED } state; /* of uses */
 };
 
-/** A view that selects and does nothing yet. */
+/** A new view without patterns and stages. */
 struct view *view_new(const char *name);
 
 /** Free a view. NULL is fine. */
 void view_free(struct view *view);
 
-/** Add a pattern, copied, to those that select. */
+/** Add a copy of a pattern to the selection. */
 void view_select(struct view *view, const char *pattern);
 
-/** Add a stage, all of it copied, behind the others. */
+/** Append a stage; copies its texts. */
 void view_stage(struct view *view, enum level level, const char *kind, const char *args,
 		const struct stage_traits *traits);
 
-/** Say that the view uses another, between the stages that are there and those that will come. */
+/** Append a `use` of another view after the stages so far. */
 void view_use(struct view *view, const char *name, size_t offset);
 
 /** Could the view read elements whose names begin with the parts of @prefix? */
