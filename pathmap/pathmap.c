@@ -18,7 +18,7 @@ static void names_fill(struct pathmap *map)
 	map->view_names = application_view_names(&map->application);
 }
 
-/* Is @node behind a gateway that @from would go round, other than as the map allows for benches? */
+/* Is @node behind a gateway that @from would bypass, although the tree does not ignore gateways? */
 static bool goes_round(const struct tree *tree, const struct node *from, const struct node *node)
 {
 	const struct node *gateway = node_gateway(node);
@@ -28,7 +28,7 @@ static bool goes_round(const struct tree *tree, const struct node *from, const s
 	return node->cluster == NULL || from->cluster != node->cluster;
 }
 
-/* Complain if the place cannot be dialled from the one above it. Returns whether it can. */
+/* Report it if the place cannot be dialled from the one above. Returns whether it can. */
 static bool place_check(const struct pathmap *map, const struct tree *tree,
 			const struct plan_place *parent, const struct plan_place *place,
 			const struct mapfile *sources, struct diagnostics *diagnostics)
@@ -69,14 +69,14 @@ static void places_check(const struct pathmap *map, const struct tree *tree,
 	PLAN_FOREACH (walk, root) {
 		size_t index = cluster_map_node(&map->clusters, walk.place->node)->index;
 
-		/* Once for each node is enough: views have much the same trees. */
+		/* once for each node is enough, as views have similar trees */
 		if (walk.parent != NULL && !complained[index])
 			complained[index] = !place_check(map, tree, walk.parent, walk.place,
 							 sources, diagnostics);
 	}
 }
 
-/* The entry is the root of every tree: one drawn by hand cannot have it below something. */
+/* The entry is the root of every tree, so a tree drawn by hand must not have it below a node. */
 static void entry_check(const struct pathmap *map, const struct tree *tree,
 			const struct mapfile *sources, struct diagnostics *diagnostics)
 {
@@ -90,7 +90,7 @@ static void entry_check(const struct pathmap *map, const struct tree *tree,
 			 entry->name, tree->drawn[entry->index].parent->name);
 }
 
-/* Generate every view's plan once, to see that it can be. */
+/* Generate every view's plan once, to check that it is possible. */
 static void plans_check(const struct pathmap *map, const struct mapfile *sources,
 			struct diagnostics *diagnostics)
 {
@@ -112,11 +112,11 @@ static void plans_check(const struct pathmap *map, const struct mapfile *sources
 			places_check(map, tree, plan->root, sources, complained, diagnostics);
 			plan_free(plan);
 		} else if (!fine) {
-			/* May be a consequence of what is complained of already. */
+			/* may be the consequence of an earlier fault */
 		} else if (tree->kind == TREE_BY_HAND) {
 			complain(diagnostics, &sources[SOURCE_MAPPING], tree->offset, "%s", e.text);
 		} else if (view->quiet && diagnostics->total > before) {
-			/* What is wrong with one of them is wrong with all. */
+			/* a fault of one shipped view is one of all */
 		} else if (view->shipped) {
 			complain_file(diagnostics, &sources[SOURCE_MAPPING], "%s", e.text);
 		} else {
@@ -127,7 +127,7 @@ static void plans_check(const struct pathmap *map, const struct mapfile *sources
 	free(complained);
 }
 
-/* The node that fetches elements must be there, and reach those whose elements it fetches. */
+/* The node that fetches elements must exist, and reach the nodes that it fetches from. */
 static void remote_check(const struct pathmap *map, const struct recording *recording,
 			 const struct mapfile *sources, bool *complained,
 			 struct diagnostics *diagnostics)
@@ -157,7 +157,7 @@ static void remotes_check(const struct pathmap *map, const struct mapfile *sourc
 	const struct recording *recordings = map->application.recordings;
 	bool *complained = memory_new(map->clusters.n_nodes, sizeof(*complained));
 
-	/* A block `collect` of several channels says it once. */
+	/* a block `collect` of several channels has it only once */
 	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {
 		size_t before = 0;
 
@@ -199,7 +199,7 @@ struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap
 	return map;
 }
 
-/* Where what is wrong goes: to a stream or to a function, or nowhere. */
+/* Where diagnostics go: to a stream, to a function, or nowhere. */
 struct outlet {
 	FILE *stream;
 	pathmap_report *report;
@@ -235,7 +235,7 @@ static struct pathmap *pathmap_read(const char *dir, pathmap_stage_check *check,
 	struct diagnostics diagnostics = {0};
 	struct pathmap *map;
 
-	/* not the same of each file */
+	/* once, and not for each file */
 	if (access(dir, F_OK) < 0) {
 		errorf(e,
 		       "%s: %s; a pathmap is a directory with application.map, cluster.map and "

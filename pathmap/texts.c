@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pathmaps from texts in memory, and these without what says where hosts are. */
+/* Pathmaps from texts in memory, and removing addresses of hosts from texts. */
 #include "pathmap/texts.h"
 
 #include <stdio.h>
@@ -87,7 +87,7 @@ struct pathmap *texts_parse(const struct pathmap_texts *texts, pathmap_stage_che
 	return map;
 }
 
-/* ---- without where hosts are ---- */
+/* ---- without addresses ---- */
 
 static void word_write(FILE *out, const struct word *word, const char *behind)
 {
@@ -96,8 +96,7 @@ static void word_write(FILE *out, const struct word *word, const char *behind)
 	fprintf(out, " %s%s%s%s", quote, word->text, behind, quote);
 }
 
-/* Nodes that have to be dialled need an address: their names, with a port that nobody listens on.
- */
+/* Nodes that are dialled need an address: use their names with an unused port. */
 static void address_write(FILE *out, const struct word *nodes)
 {
 	fputs("\taddress", out);
@@ -155,7 +154,7 @@ static void text_hide(char **text)
 	if (!out)
 		abort();
 	mapfile_set(&source, "", *text, strlen(*text), &diagnostics);
-	/* The texts are right: nothing is to be guessed. */
+	/* the texts are valid, so no keywords are needed */
 	n = statements_read(&source, NULL, &diagnostics, &statements);
 	statements_write(out, statements, n);
 	statements_free(statements, n);

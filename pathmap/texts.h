@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The texts of a pathmap's three files, as they are sent and kept. */
+/* The texts of a pathmap's three files, as they are sent and stored. */
 #ifndef EVSPACE_TEXTS_H
 #define EVSPACE_TEXTS_H
 
@@ -7,37 +7,33 @@
 
 #include "pathmap/model/pathmap.h"
 
-/** Owns its texts; zero-initialised it has none. */
+/** Owns its texts; has none when zero-initialised. */
 struct pathmap_texts {
 	char *application, *cluster, *mapping;
 };
 
-/** Read the files in @dir. Returns 0, or -1 with errno and @e (they need not be right). */
+/** Read the files in @dir, without checking them. Returns 0, or -1 with errno and @e. */
 int texts_read(struct pathmap_texts *texts, const char *dir, struct error *e);
 
-/** The texts that pathmap_local() would be made of. */
+/** The texts of pathmap_local(). */
 void texts_local(struct pathmap_texts *texts, const char *node);
 
-/** A copy of three texts. */
+/** Copy three texts. */
 void texts_set(struct pathmap_texts *texts, const char *application, const char *cluster,
 	       const char *mapping);
 
-/** Free them, and have none. */
+/** Free the texts. */
 void texts_fini(struct pathmap_texts *texts);
 
-/**
- * Leave out what says where hosts are and how they are reached: `address`, `deploy` and all
- * comments. Texts that were right stay so: each node's address is its name, which leads nowhere.
- */
+/** Remove addresses of hosts and how they are reached: `address`, `deploy` and all comments.
+ * Valid texts stay valid: each node's address becomes its name with an unused port. */
 void texts_hide(struct pathmap_texts *texts);
 
-/** Are they the same, byte by byte? */
+/** Are they equal, byte by byte? */
 bool texts_equal(const struct pathmap_texts *a, const struct pathmap_texts *b);
 
-/**
- * The pathmap of these texts, checked as pathmap_load() does. NULL with EINVAL, and what is wrong
- * first in @e ("mapping.map:3:7: …").
- */
+/** The pathmap of these texts, checked like pathmap_load(). NULL with EINVAL, and the first
+ * fault in @e ("mapping.map:3:7: …"). */
 struct pathmap *texts_parse(const struct pathmap_texts *texts, pathmap_stage_check *check,
 			    struct error *e);
 

@@ -30,7 +30,7 @@ static char *home_path(const char *name)
 	    user != NULL && *user->pw_dir == '/')
 		home = user->pw_dir;
 	if (home == NULL)
-		home = "/nonexistent"; /* what Debian calls the home of who has none */
+		home = "/nonexistent"; /* Debian's home of users without one */
 	return memory_format("%s/.config/evspace/%s", home, name);
 }
 
@@ -50,7 +50,7 @@ char *config_tls_folder(void)
 	return named != NULL ? memory_copy(named) : home_path("tls");
 }
 
-/* Make the folders above the file; what is there is fine. */
+/* Make the folders above the file, if they are missing. */
 static void folders_make(const char *path)
 {
 	char *folder = memory_copy(path);

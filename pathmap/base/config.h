@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that a user's settings are kept in: $XDG_CONFIG_HOME/evspace, or ~/.config/evspace. */
+/* Files of a user's settings: in $XDG_CONFIG_HOME/evspace, or ~/.config/evspace. */
 #ifndef EVSPACE_CONFIG_H
 #define EVSPACE_CONFIG_H
 
@@ -7,20 +7,21 @@
 
 #include "pathmap/base/error.h"
 
-/** The path of the file @name in that folder; the caller's to free(). ~ is $HOME, else what the
- * password file says; who has no home gets a path at which nothing is. */
+/** The path of the file @name in that folder, for the caller to free(). ~ is $HOME, else the
+ * home of the password file; without any, the path does not exist. */
 char *config_path(const char *name);
 
-/** The folder of certificates where none is named: $EVSPACE_TLS, else ~/.config/evspace/tls. The
- * caller's to free(). */
+/** The default folder of certificates: $EVSPACE_TLS, else ~/.config/evspace/tls. The caller must
+ * free() it. */
 char *config_tls_folder(void);
 
-/** What the environment's variable @name says; NULL: it is not set, or empty, which is the same. */
+/** The value of the environment's variable @name; NULL if it is unset or empty. */
 const char *config_variable(const char *name);
 
 /**
- * Write @bytes of @text to the file @path, its user's alone, making the folders above it. Who reads
- * it meanwhile finds all or nothing. Returns 0, or -1 with errno and @e.
+ * Write @bytes of @text to the file @path, which only the user can read, and make the folders above
+ * it. The file is replaced at once, so readers never see a part. Returns 0, or -1 with errno and
+ * @e.
  */
 int config_write(const char *path, const char *text, size_t bytes, struct error *e);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of what went wrong, carried from where it is known to who shows it (CONTRIBUTING.md). */
+/* The text of a failure, passed from where it is known to where it is shown (CONTRIBUTING.md). */
 #ifndef EVSPACE_ERROR_H
 #define EVSPACE_ERROR_H
 
-/** One failure in words: what happened, where, and what would be right. Plain data. */
+/** The text of one failure: what happened, where, and what would be right. Plain data. */
 struct error {
 	char text[1024];
 };

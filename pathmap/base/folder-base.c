@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the folder of the event space, past one that somebody else has made in its place. */
+/* Finds the folder of the event space, even if another user has made one in its place. */
 #include "pathmap/base/folder-base.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static enum found look(const char *path, struct error *why)
 	return FOUND_OTHER;
 }
 
-/* The folder for us below @parent, if that is ours, into @path. */
+/* Write the folder of ours below @parent, if @parent is ours, to @path. */
 static enum found look_below(const char *parent, char *path)
 {
 	struct error why;
@@ -45,8 +45,8 @@ static enum found look_below(const char *parent, char *path)
 	return look(path, &why);
 }
 
-/* Where nobody else can make one, into @path. The first place is one and the same for processes
- * that know of no session, as those that ssh and Slurm start. */
+/* Write the folder where no other user can make one to @path. The first place is the same for
+ * processes without a session, as those of ssh and Slurm. */
 static enum found look_apart(const char *runtime, char *path)
 {
 	char session[PATH_BYTES], other[PATH_BYTES];
@@ -86,8 +86,8 @@ int folder_base_of(const struct folder_wish *wish, char *buf, size_t n, struct e
 	there = look(usual, &e);
 	if (there == FOUND_OURS)
 		return put(usual, buf, n);
-	/* Who has taken it and gives it back would part programs from agents that are here already:
-	 * what was made aside is gone on with. */
+	/* if the other user's folder is removed, programs must still find the agents, so keep
+	 * the folder aside */
 	aside = look_apart(wish->runtime, apart);
 	if (aside == FOUND_OTHER || (there == FOUND_NOTHING && aside == FOUND_NOTHING))
 		return put(usual, buf, n);

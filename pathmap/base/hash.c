@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hashes by a key of this process's own: SipHash-1-3 (Aumasson and Bernstein), and two
+/* Hashes by a random key of this process: SipHash-1-3 (Aumasson and Bernstein), and two
  * multiplications for a number. */
 #include "pathmap/base/hash.h"
 
@@ -18,7 +18,7 @@ static void seed_make(void)
 {
 	struct timespec now;
 
-	/* Without random numbers it is still hard to guess. */
+	/* without random numbers, still hard to guess */
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
 		clock_gettime(CLOCK_REALTIME, &now);
 		seed.bytes[0] ^= (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid();

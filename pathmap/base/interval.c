@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sets of numbers as intervals in order: looked up in by bisection. */
+/* Sets of numbers as sorted intervals, searched by bisection. */
 #include "pathmap/base/interval.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ void interval_set_fini(struct interval_set *s)
 	*s = (struct interval_set){0};
 }
 
-/* The first span that ends at @number or behind it. */
+/* The first span that ends at @number or later. */
 static size_t interval_set_find(const struct interval_set *s, uint64_t number)
 {
 	size_t low = 0, high = s->n;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is there or the program ends: for what is built once at start-up (CONTRIBUTING.md).
- */
+/* Allocation that aborts on failure (CONTRIBUTING.md). */
 #include "pathmap/base/memory.h"
 
 #include <stdarg.h>

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is there or the program ends: for what is built once at start-up (CONTRIBUTING.md).
- */
+/* Allocation that aborts when there is no memory (CONTRIBUTING.md). */
 #ifndef EVSPACE_MEMORY_H
 #define EVSPACE_MEMORY_H
 
 #include <stddef.h>
 
-/** @count zeroed items of @size bytes, the caller's to free(). Aborts when there is no memory. */
+/** @count zeroed items of @size bytes, for the caller to free(). Aborts when there is no memory. */
 void *memory_new(size_t count, size_t size);
 
 /**
- * The array @items, which has @count items of @size bytes and was grown by this function only
- * (NULL when empty), with room for one more; it may have moved. Aborts when there is no memory.
+ * Grow the array @items of @count items of @size bytes for one more, and return it, perhaps moved.
+ * Only this function may have grown it (NULL when empty). Aborts when there is no memory.
  */
 void *memory_room(void *items, size_t count, size_t size);
 
-/** A copy of @text, the caller's to free(). NULL gives NULL. Aborts when there is no memory. */
+/** A copy of @text, for the caller to free(). NULL gives NULL. Aborts when there is no memory. */
 char *memory_copy(const char *text);
 
-/** A copy of the @length bytes at @text, with a zero behind them, the caller's to free(). */
+/** A copy of the @length bytes at @text, with a final 0, for the caller to free(). */
 char *memory_copy_bytes(const void *text, size_t length);
 
-/** A formatted text, the caller's to free(). Aborts when there is no memory. */
+/** A formatted text, for the caller to free(). Aborts when there is no memory. */
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

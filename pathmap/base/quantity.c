@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads decimals and the unit behind them, with no more than collectors may use. */
+/* Reads decimals with a unit. Uses only libc, for collectors. */
 #include "pathmap/base/quantity.h"
 
 #include <stddef.h>
@@ -20,7 +20,7 @@ static const struct quantity_unit times[] = {
 	{"m", 60e9}, {"min", 60e9}, {"h", 3600e9},	{"d", 86400e9},
 };
 
-/* As GNU's tools have them. */
+/* As in GNU's tools. */
 static const struct quantity_unit sizes[] = {
 	{"", 1},
 	{"B", 1},
@@ -36,11 +36,11 @@ static const struct quantity_unit sizes[] = {
 	{"GB", 1e9},
 };
 
-/* What is counted in whole numbers is exact up to here, and longer than any program runs. */
+/* Whole numbers are exact up to here, which in ns is longer than any program runs. */
 #define WHOLE_MOST 9007199254740992.0 /* 2^53 */
 #define NS_MOST	   1e18
 
-/* Digits with at most one point; strtod() would depend on the locale and take much more. */
+/* Reads digits with at most one point; strtod() depends on the locale and accepts other forms. */
 static const char *decimal_read(const char *text, double *value)
 {
 	double scale = 1;

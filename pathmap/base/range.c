@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Number ranges in brackets, "[0-3,6]": what host lists expand and patterns match. */
+/* Number ranges in brackets, "[0-3,6]", for host lists and patterns. */
 #include "pathmap/base/range.h"
 
-/* Digits that a number in brackets may have: those of RANGE_MAX. */
+/* Most digits of a number in brackets: those of RANGE_MAX. */
 #define RANGE_DIGITS 9
 
 static bool is_digit(char c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Number ranges in brackets, "[0-3,6]": what host lists expand and patterns match. */
+/* Number ranges in brackets, "[0-3,6]", for host lists and patterns. */
 #ifndef EVSPACE_RANGE_H
 #define EVSPACE_RANGE_H
 
@@ -14,17 +14,17 @@
 /** The numbers from @first to @last, both included. */
 struct range {
 	unsigned first, last;
-	unsigned width; /* digits that each number has, by leading zeros; 0: as many as it needs */
+	unsigned width; /* digits of each number, with leading zeros; 0: as needed */
 };
 
 /**
- * Read one range behind a `[` or a `,` at *@text, and move *@text behind the `,` or `]` that ends
- * it. Returns 1 when a `,` followed (there is another range), 0 when it was the `]`, or -1 with
- * what is wrong in @e and *@text where it is wrong.
+ * Read one range at *@text, which is after a `[` or a `,`, and move *@text past the `,` or `]` that
+ * ends it. Returns 1 after a `,` (there is another range), 0 after the `]`, or -1 with @e and
+ * *@text at the fault.
  */
 int range_next(const char **text, struct range *range, struct error *e);
 
-/** Is the number in the @length digits at @digits in @range, written as that says? */
+/** Is the number of the @length digits at @digits in @range, with the range's width? */
 bool range_holds(const struct range *range, const char *digits, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table of texts, printed with its columns aligned. */
+/* A table of texts with aligned columns. */
 #include "pathmap/base/table.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "pathmap/base/memory.h"
 
-/* Characters of a terminal's line. */
+/* Widths of a terminal in characters. */
 #define WIDTH_MIN   40
 #define WIDTH_USUAL 80
 #define WIDTH_MAX   10000
@@ -94,7 +94,7 @@ static size_t text_width(const char *text)
 	return width;
 }
 
-/* Behind so many characters of it. */
+/* The rest of the text after @characters. */
 static const char *text_behind(const char *text, size_t characters)
 {
 	while (*text != '\0' && characters-- > 0)
@@ -104,7 +104,7 @@ static const char *text_behind(const char *text, size_t characters)
 	return text;
 }
 
-/* ---- what gives way ---- */
+/* ---- fitting the width ---- */
 
 #define GAP	 2
 #define DOTS	 ".."
@@ -134,7 +134,7 @@ static size_t line_width(const struct table *table, const size_t *widths)
 	return sum;
 }
 
-/* The least characters that have the last parts of the path. */
+/* Width of the last @parts of the path. */
 static size_t text_least(const char *text, unsigned parts)
 {
 	const char *from = text + strlen(text);
@@ -144,7 +144,7 @@ static size_t text_least(const char *text, unsigned parts)
 	return from > text ? strlen(DOTS) + text_width(from) : text_width(text);
 }
 
-/* How narrow each column may become. */
+/* The least width of each column. */
 static size_t *table_least(const struct table *table, const size_t *widths)
 {
 	size_t n = table->n_columns, *least = memory_new(n, sizeof(*least));
@@ -166,7 +166,7 @@ static size_t *table_least(const struct table *table, const size_t *widths)
 	return least;
 }
 
-/* The column that is left out next; n_columns: none may be. */
+/* The column to leave out next; n_columns: none. */
 static size_t column_least_used(const struct table *table, const size_t *widths)
 {
 	size_t found = table->n_columns;
@@ -179,7 +179,7 @@ static size_t column_least_used(const struct table *table, const size_t *widths)
 	return found;
 }
 
-/* Make the widest column that may become narrower so, until the line fits. */
+/* Narrow the widest column that may be narrowed, until the line fits. */
 static void widths_narrow(const struct table *table, size_t *widths, const size_t *least,
 			  size_t width)
 {
@@ -241,7 +241,7 @@ size_t table_break(const char *line, size_t width)
 	room = length = (size_t)(text_behind(line, width) - line);
 	while (length > 0 && line[length] != ' ')
 		length--;
-	/* blanks that it begins with are no place for it */
+	/* do not break in leading blanks */
 	return strspn(line, " ") < length ? length : room;
 }
 
@@ -268,7 +268,7 @@ char *table_tail(const char *path, size_t width, unsigned parts)
 	return memory_format(DOTS "%s", text_behind(path, have + strlen(DOTS) - width));
 }
 
-/* The cell in no more than @width characters. */
+/* The cell's text in at most @width characters. */
 static char *cell_text(const struct table_column *column, const char *cell, size_t width)
 {
 	size_t keep = width > strlen(DOTS) ? width - strlen(DOTS) : 0;
@@ -280,12 +280,12 @@ static char *cell_text(const struct table_column *column, const char *cell, size
 	return memory_format("%.*s" DOTS, (int)(text_behind(cell, keep) - cell), cell);
 }
 
-/* What of each text stands in the row's next line, which it is taken from. Returns whether there is
+/* Write the row's next line, and move each text past what was written. Returns whether there is
  * more. */
 static bool row_line(const struct table *table, char **texts, size_t n, const size_t *widths,
 		     bool fits, FILE *out)
 {
-	size_t owed = 0; /* blanks that are printed if something follows */
+	size_t owed = 0; /* blanks to print if something follows */
 	bool more = false;
 
 	for (size_t i = 0; i < n; i++) {
@@ -311,7 +311,7 @@ static bool row_line(const struct table *table, char **texts, size_t n, const si
 	return more;
 }
 
-/* A row that nothing spans. */
+/* A row of cells. */
 static void row_put(const struct table *table, const struct table_cell *row, size_t n,
 		    const size_t *widths, bool fits, FILE *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Characters of UTF-8 text (RFC 3629): where one ends, and whether a terminal would obey it. */
+/* Characters of UTF-8 text (RFC 3629): their length, and whether they control a terminal. */
 #include "pathmap/base/utf8.h"
 
 #include <stdint.h>
@@ -8,8 +8,7 @@
 
 size_t utf8_length(const char *text, size_t left)
 {
-	/* The smallest character that needs so many bytes: shorter ones written longer are wrong.
-	 */
+	/* The smallest character of each length; smaller ones are overlong, which is not valid. */
 	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
 	unsigned char lead = (unsigned char)text[0];
 	size_t length = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;

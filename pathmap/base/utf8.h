@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Characters of UTF-8 text (RFC 3629): where one ends, and whether a terminal would obey it. */
+/* Characters of UTF-8 text (RFC 3629): their length, and whether they control a terminal. */
 #ifndef EVSPACE_UTF8_H
 #define EVSPACE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Bytes of the character at @text, of which @left bytes are there, or 0 if it is not UTF-8. */
+/** Bytes of the character at @text, of which @left bytes exist, or 0 if it is not UTF-8. */
 size_t utf8_length(const char *text, size_t left);
 
 /** Is the character of @length bytes at @text a control character (C0, DEL, C1)? */
 bool utf8_is_control(const char *text, size_t length);
 
-/** Replace what is no UTF-8, and what a terminal would obey, by question marks. */
+/** Replace bytes that are not UTF-8, and control characters, by question marks. */
 void utf8_clean(char *text);
 
-/** Room for what was quoted. */
+/** Room for a quoted text. */
 #define UTF8_QUOTED 72
 
-/** What somebody else has said, in double quotes, of which there are none within; of more than 64
- * bytes only the beginning, with "...". Returns @quoted. */
+/** Write a peer's text in double quotes, with none inside; longer texts than 64 bytes are cut,
+ * with "...". Returns @quoted. */
 const char *utf8_quote(const char *text, char quoted[UTF8_QUOTED]);
 
 #endif

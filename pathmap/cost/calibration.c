@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file of what the parts of a wave cost: a name and a number a line. */
+/* Reads and writes the file of costs: a name and a number per line. */
 #include "pathmap/cost/calibration.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "pathmap/base/config.h"
 
-/* Of a server of 2020, undisturbed. */
+/* Measured on an idle server of 2020. */
 static const struct calibration built_in = {
 	.wake_us = 8,
 	.frame_us = 6,
@@ -35,11 +35,11 @@ static const struct field {
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* Values beyond are no measurements. */
+/* Greater values are not valid. */
 #define VALUE_MOST 1e6
 #define CORES_MOST 65536
 
-/* Of a file of so few figures. */
+/* Most lines of the file. */
 #define LINES_MAX 1000u
 
 char *calibration_path(void)

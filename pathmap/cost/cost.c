@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Predicts what waves cost: follows one wave down a plan and up again, in simulated time. */
+/* Predicts the cost of waves: simulates one wave down a plan and up again. */
 #include "pathmap/cost/cost.h"
 
 #include <math.h>
@@ -12,17 +12,16 @@
 #include "pathmap/model/parts.h"
 #include "pathmap/model/pattern.h"
 
-/* ---- flow: how many records come up a tree in a wave, and what stages make of them ---- */
+/* ---- flow: the records of a wave in a tree, before and after stages ---- */
 
-/* What records take on the wire (tree/data/run.h): a tuple with its number; others with a header.
- */
+/* Bytes of records on the wire (tree/data/run.h): a tuple with its number; others with a header. */
 #define NEWEST_BYTES 48.0
 #define RUN_BYTES    56.0
 #define PART_BYTES   120.0
 
-/* What passes one point of a tree in one wave, and what lies below that point. */
+/* What passes one point of a tree in one wave, and how much is below that point. */
 struct flow {
-	double below[LEVEL_COUNT]; /* things of each level: elements, threads, nodes, clusters */
+	double below[LEVEL_COUNT]; /* by level: number of elements, threads, nodes, clusters */
 	double records;
 	double bytes; /* of them, with headers */
 };
@@ -46,9 +45,9 @@ static size_t channels_reached(const struct plan *plan, const struct pathmap *ma
 }
 
 /*
- * What the leaf @place reads in a wave: a record of each element that the view selects, and of
- * streams one, too: how many events a program makes, no map says. Where the map leaves open which
- * ranks there are, one on each host is counted.
+ * What the leaf @place reads in a wave: one record of each selected element, also for streams,
+ * since maps do not say how many events a program makes. If the map leaves ranks open, one on each
+ * host is assumed.
  */
 static struct flow flow_read(const struct plan *plan, const struct plan_place *place,
 			     const struct pathmap *map, const struct placement *placement)
@@ -79,7 +78,7 @@ static struct flow flow_read(const struct plan *plan, const struct plan_place *p
 	return flow;
 }
 
-/* Join what another host brings. Two parts of one cluster are one cluster. */
+/* Add what another host brings. Two parts of one cluster count as one cluster. */
 static void flow_join(struct flow *flow, const struct flow *other)
 {
 	for (size_t i = 0; i < LEVEL_CLUSTER; i++)
@@ -91,7 +90,7 @@ static void flow_join(struct flow *flow, const struct flow *other)
 	flow->bytes += other->bytes;
 }
 
-/* What a stage leaves of it, by its traits. Where no map says what it will drop (a filter), all. */
+/* Apply a stage by its traits. A filter keeps all, since maps do not say what it drops. */
 static void flow_stage(struct flow *flow, const struct plan_stage *stage)
 {
 	double records = flow->below[stage->level] * stage->traits.records;
@@ -99,16 +98,16 @@ static void flow_stage(struct flow *flow, const struct plan_stage *stage)
 	if (records <= 0 || records > flow->records)
 		return;
 	flow->records = records;
-	/* Parts stay, with a mark of who mixed them. */
+	/* each node's part stays, with a mark that records are mixed */
 	flow->bytes = records * stage->traits.bytes + flow->below[LEVEL_NODE] * PART_BYTES;
 }
 
 /* ---- waves ---- */
 
-/* Of a frame of an answer, beside its records: header, TLS record, TCP and IP headers. */
+/* Overhead of an answer's frame: header, TLS record, TCP and IP headers. */
 #define FRAME_BYTES 130.0
 
-/* By the address of its hosts without the port, which their places own. */
+/* A machine, identified by the address of its hosts without the port; their places own it. */
 struct machine {
 	size_t index;
 	UT_hash_handle hh;
@@ -125,9 +124,9 @@ struct forecast {
 	double *machine_us; /* CPU time per machine and wave */
 };
 
-/* An answer on its way, in the order of a host's children. */
+/* An answer under way, in the order of a host's children. */
 struct answer {
-	double at; /* us since the host was asked; INFINITY: it has been taken */
+	double at; /* us since the host was asked; INFINITY: taken */
 	double bytes;
 	bool plain; /* not encrypted */
 	struct flow flow;
@@ -140,7 +139,7 @@ static bool address_is_unix(const char *address)
 	return strncmp(address, "unix:", 5) == 0;
 }
 
-/* Can it only be of the machine that connects to it? */
+/* Is the address on the machine of the host that connects to it? */
 static bool address_is_here(const char *address)
 {
 	static const char *const here[] = {"127.", "[::1]", "localhost:"};
@@ -152,7 +151,7 @@ static bool address_is_here(const char *address)
 	return address_is_unix(address);
 }
 
-/* The machine of the host @index, whose parent's is known. */
+/* The machine of the host @index; the parent's must be known. */
 static size_t machine_find(struct forecast *f, size_t index, size_t parent)
 {
 	const char *address = f->cost->hosts[index].place->address;
@@ -215,7 +214,7 @@ static double stages_us(const struct forecast *f, const struct plan_stage *stage
 	return us;
 }
 
-/* Of those asked, the one whose answer is there first. */
+/* The first answer to arrive. */
 static struct answer *answer_next(struct answer *answers, size_t n)
 {
 	struct answer *next = &answers[0];
@@ -230,7 +229,7 @@ static struct answer *answer_next(struct answer *answers, size_t n)
 static double host_wave(struct forecast *f, const struct plan_place *place, size_t parent,
 			struct flow *flow);
 
-/* When and with what the child answers that is asked at @now. */
+/* The answer of a child that is asked at @now. */
 static struct answer child_answer(struct forecast *f, const struct plan_place *child, size_t parent,
 				  double now)
 {
@@ -247,10 +246,8 @@ static struct answer child_answer(struct forecast *f, const struct plan_place *c
 	return answer;
 }
 
-/*
- * Ask the children and take their answers; the host has come to *@now. Who is there by the time
- * that the one before is done with needs no wake-up of its own.
- */
+/* Ask the children and take their answers, advancing the host's time *@now. An answer that
+ * arrives while the one before is handled costs no wake-up. */
 static double children_wave(struct forecast *f, size_t index, double *now, struct flow *flow)
 {
 	const struct plan_place *place = f->cost->hosts[index].place;
@@ -285,7 +282,7 @@ static double children_wave(struct forecast *f, size_t index, double *now, struc
 	return cpu;
 }
 
-/* How long it takes the host to answer, in us, and what with. */
+/* The time until the host answers, in us, and its answer. */
 static double host_wave(struct forecast *f, const struct plan_place *place, size_t parent,
 			struct flow *flow)
 {
@@ -316,13 +313,13 @@ static double host_wave(struct forecast *f, const struct plan_place *place, size
 
 /* ---- rates ---- */
 
-/* The CPU time of a wave when @window of them share wake-ups. */
+/* The CPU time of a wave when @window waves share wake-ups. */
 static double shared_us(const struct forecast *f, const struct cost_host *host, unsigned window)
 {
 	return host->cpu_us - host->wakes * f->calibration->wake_us * (1 - 1.0 / window);
 }
 
-/* The least time between two waves, in us, by what machines, hosts and links can do. */
+/* The shortest time between two waves, in us, by the limits of machines, hosts and links. */
 static double least_us(struct forecast *f, unsigned window, double link_us)
 {
 	const struct cost *cost = f->cost;
@@ -351,7 +348,7 @@ void cost_predict(struct cost *cost, const struct plan *plan, const struct pathm
 	cost->hosts = memory_new(plan->n_places, sizeof(*cost->hosts));
 	placement_init(&f.placement, map);
 	wave_us = host_wave(&f, plan->root, 0, &flow);
-	/* The consumer asks, is woken, and takes the answer. */
+	/* the consumer asks, wakes up, and takes the answer */
 	wave_us += calibration->wake_us + 2 * calibration->frame_us +
 		   bytes_us(&f, cost->hosts[0].bytes, false);
 	f.machine_us = memory_new(f.n_machines, sizeof(*f.machine_us));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tries mappings of one view on a copy of the mapping, and keeps the Pareto set. */
+/* Tries mappings of one view on a copy of the mapping, and keeps the Pareto set of them. */
 #include "pathmap/cost/suggestion.h"
 
 #include <stdio.h>
@@ -11,15 +11,15 @@
 #include "pathmap/model/parts.h"
 #include "pathmap/plan/plan.h"
 
-/* What is as good as something else in all but this part of it is not worth a line. */
+/* Smaller relative differences count as equal. */
 #define ALIKE 0.005
 
 static const unsigned fanouts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32};
 #define FANOUTS (sizeof(fanouts) / sizeof(fanouts[0]))
-/* By-cluster and flat, and then the fan-outs. */
+/* By-cluster and flat, then the fan-outs. */
 #define SHAPES (2 + FANOUTS)
 
-/* Where the stages of the levels up to node, and those of cluster, are put. */
+/* The levels whose hosts run the stages of levels up to node, and those of cluster. */
 static const struct places {
 	enum level node, cluster;
 } places[] = {
@@ -53,7 +53,7 @@ static struct tree shape_tree(size_t shape, const struct places *at)
 	return tree;
 }
 
-/* The view has stages of a level from @first to @last. */
+/* Does the view have stages of the levels from @first to @last? */
 static bool has_stages(const struct view *view, enum level first, enum level last)
 {
 	for (size_t i = 0; i < view->n_stages; i++) {
@@ -63,7 +63,7 @@ static bool has_stages(const struct view *view, enum level first, enum level las
 	return false;
 }
 
-/* Does the map say for all views where stages of some level up to @last run? */
+/* Does the default of the map place stages of the levels from @first to @last? */
 static bool places_said(const struct mapping *mapping, enum level first, enum level last)
 {
 	for (unsigned level = first; level <= (unsigned)last; level++) {
@@ -73,7 +73,7 @@ static bool places_said(const struct mapping *mapping, enum level first, enum le
 	return false;
 }
 
-/* Only those places that are not where the stages are anyway. */
+/* The lines of a candidate, without places that are the default anyway. */
 static char *lines_of(const struct candidate *candidate, const struct tree *tree,
 		      const struct view *view, const struct places *at)
 {
@@ -121,7 +121,7 @@ static void candidate_add(struct candidate *candidate, const struct plan *plan,
 	cost_fini(&cost);
 }
 
-/* A mapping that cannot be (a host would have no way to another) is no suggestion. */
+/* A mapping that is not possible (a host could not reach another one) is no suggestion. */
 static void candidate_make(struct candidate *candidate, size_t shape, const struct places *at,
 			   const struct view *view)
 {
@@ -133,7 +133,7 @@ static void candidate_make(struct candidate *candidate, size_t shape, const stru
 	struct error e;
 	size_t n = 0;
 
-	/* Who joins clusters, alternates and concurrency stay as they are. */
+	/* heads of clusters, alternates and concurrency stay as they are */
 	for (size_t i = 0; i < now->n_views; i++) {
 		const struct tree *own = &now->views[i].tree;
 
@@ -158,9 +158,9 @@ static void candidate_make(struct candidate *candidate, size_t shape, const stru
 	free(trees);
 }
 
-/* ---- which are kept ---- */
+/* ---- what is kept ---- */
 
-/* No worse in anything; of two that are alike, the one that was tried first. */
+/* Is @a no worse in anything? Of two equal ones the first one tried wins. */
 static bool beats(const struct suggestion *a, const struct suggestion *b, bool before)
 {
 	const double mine[] = {-a->waves_per_s, -a->window_waves_per_s, a->cpu_us,
@@ -233,7 +233,7 @@ int suggestions_make(struct suggestions *s, const struct pathmap *map, const cha
 	view = application_view_to(&map->application, view_name, &top);
 	for (size_t shape = 0; shape < SHAPES; shape++) {
 		for (size_t i = 0; i < PLACES; i++) {
-			/* Where there is nothing to put elsewhere, it is the same tree again. */
+			/* without such stages it would be the same tree again */
 			if ((places[i].node != LEVEL_NODE &&
 			     !has_stages(view, LEVEL_ELEMENT, LEVEL_NODE)) ||
 			    (places[i].cluster != LEVEL_CLUSTER &&

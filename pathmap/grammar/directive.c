@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Directives: what may stand in a map file, where and how, as const tables that check and apply. */
+/* Directives: const tables of the statements of map files, which check and apply them. */
 #include "pathmap/grammar/directive.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Words longer than this are not guessed at. */
+/* No suggestions for longer words. */
 #define NEAREST_LENGTH 32
 
 void reader_complain(struct reader *reader, const struct word *word, const char *format, ...)
@@ -34,7 +34,7 @@ void reader_complain_at(struct reader *reader, const struct word *word, size_t a
 		 e.text);
 }
 
-/* Edits (a letter more, less, other, or two swapped) from @a to @b, both of bounded length. */
+/* Edit distance (insert, delete, replace, swap two) from @a to @b, both of bounded length. */
 static size_t word_distance(const char *a, const char *b)
 {
 	size_t rows[3][NEAREST_LENGTH + 1];
@@ -64,7 +64,7 @@ static size_t word_distance(const char *a, const char *b)
 	return last[n];
 }
 
-/* Are they the same but for their numbers? Then one is hardly the other misspelt. */
+/* Do they differ only in numbers? Then one is hardly a misspelling of the other. */
 static bool word_numbered(const char *a, const char *b)
 {
 	static const char digits[] = "0123456789";
@@ -130,7 +130,7 @@ void reader_complain_unknown(struct reader *reader, const struct word *word, con
 			text);
 }
 
-/* The row of @word for the block, or else any row of @word, or NULL. */
+/* The row of @word for the block, else any row of @word, or NULL. */
 static const struct directive *directive_find(const struct directive *table, size_t n,
 					      const char *word, unsigned context)
 {
@@ -146,7 +146,7 @@ static const struct directive *directive_find(const struct directive *table, siz
 	return found;
 }
 
-/* What @word is by the reader's table, whose context number 0 is outside all blocks. */
+/* The kind of @word by the reader's table; context number 0 is outside all blocks. */
 static enum keyword reader_keyword(const void *arg, const char *word)
 {
 	const struct reader *reader = arg;
@@ -162,7 +162,7 @@ static enum keyword reader_keyword(const void *arg, const char *word)
 	return keyword;
 }
 
-/* Complain of a keyword that is none, or not one in this block. */
+/* Report an unknown keyword, or one that is not allowed in this block. */
 static void directive_unknown(struct reader *reader, unsigned context, const struct word *word)
 {
 	const char *keywords[DIRECTIVES_MAX];
@@ -191,7 +191,7 @@ static void directive_unknown(struct reader *reader, unsigned context, const str
 	reader_complain_unknown(reader, word, text, keywords, reader->n_table);
 }
 
-/* Check what the table says of the statement. Returns whether it may be applied. */
+/* Check the statement by its row. Returns whether it may be applied. */
 static bool directive_check(struct reader *reader, const struct directive *directive,
 			    const struct statement *statement)
 {
@@ -228,7 +228,7 @@ void directives_apply(struct reader *reader, unsigned context, const struct stat
 {
 	const struct statement *seen[DIRECTIVES_MAX] = {0};
 
-	/* What follows a hundred faults would not be shown, and might be made to take long. */
+	/* later faults would not be shown, and a hostile file could make this take long */
 	for (size_t i = 0; i < n && reader->diagnostics->total < COMPLAINTS_SHOWN; i++) {
 		const struct word *word = &statements[i].words[0];
 		const struct directive *found =

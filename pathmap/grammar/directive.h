@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Directives: what may stand in a map file, where and how, as const tables that check and apply. */
+/* Directives: const tables of the statements of map files, which check and apply them. */
 #ifndef EVSPACE_DIRECTIVE_H
 #define EVSPACE_DIRECTIVE_H
 
@@ -10,7 +10,7 @@
 #include "pathmap/base/error.h"
 #include "pathmap/grammar/statement.h"
 
-/** Rows that one table may have. */
+/** Most rows of a table. */
 #define DIRECTIVES_MAX 32
 
 /** The `most` of a directive that takes any number of words. */
@@ -21,68 +21,61 @@ enum body { BODY_NONE, BODY_OPTIONAL, BODY_REQUIRED };
 
 struct reader;
 
-/** One keyword in some blocks (it may have other rows for others). The table checks what can be
- * said of words in general; @apply does the rest. */
+/** One keyword in some blocks (other rows may have it for other blocks). The row checks number
+ * and place of words; `apply` does the rest. */
 struct directive {
 	const char *keyword;
-	const char *usage;  /* how to write it, as diagnostics show it */
-	unsigned contexts;  /* bits: the blocks that it may stand in */
-	size_t least, most; /* words behind the keyword */
+	const char *usage;  /* its syntax, for diagnostics */
+	unsigned contexts;  /* bits: the blocks that may have it */
+	size_t least, most; /* number of words after the keyword */
 	enum body body;
 	bool once; /* at most once in its block */
 	void (*apply)(struct reader *reader, void *target, const struct statement *statement);
 };
 
-/**
- * One map file being read: its table, and what its rows work on besides their own target. Its maker
- * sets all down to @map.
- */
+/** One map file being read: its table, and what all rows work on besides their target. The
+ * caller sets the fields up to `map`. */
 struct reader {
 	const struct mapfile *source;
 	struct diagnostics *diagnostics;
 	const struct directive *table;
 	size_t n_table;
 	const char *const *contexts; /* the contexts' names by bit number, ended by NULL */
-	void *map;		     /* the whole of what is being made */
+	void *map;		     /* the whole map being made */
 	struct statement *statements;
 	size_t n_statements;
-	size_t before; /* what was complained of before this file */
+	size_t before; /* number of diagnostics before this file */
 };
 
-/**
- * Read all of the file, and apply to @target what stands outside blocks (context number 0).
- * Statements live until reader_end(), which has to follow.
- */
+/** Read the whole file, and apply the statements outside blocks (context number 0) to @target.
+ * Statements are valid until reader_end(), which must follow. */
 void reader_begin(struct reader *reader, void *target);
 
-/** Has nothing in the file been complained of so far? */
+/** Are there no diagnostics about this file so far? */
 bool reader_is_clean(const struct reader *reader);
 
 /** Free the statements. */
 void reader_end(struct reader *reader);
 
-/**
- * Check @n statements that stand in the block @context (a bit number), and apply those that are
- * right to @target. All others are complained of.
- */
+/** Check @n statements of the block @context (a bit number), and apply those that are valid to
+ * @target. The others become diagnostics. */
 void directives_apply(struct reader *reader, unsigned context, const struct statement *statements,
 		      size_t n, void *target);
 
-/** Complain of a word of a statement. */
+/** Add a diagnostic about a word of a statement. */
 void reader_complain(struct reader *reader, const struct word *word, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** The same with the place @at characters into the word. */
+/** The same, at character @at of the word. */
 void reader_complain_at(struct reader *reader, const struct word *word, size_t at,
 			const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** Of the @n words (NULL is none), the one that @word was probably meant to be, or NULL. */
+/** The one of the @n words (NULL entries are skipped) that @word was probably meant to be, or
+ * NULL. */
 const char *word_nearest(const char *word, const char *const *words, size_t n);
 
-/**
- * Complain of a word that is none of the @n that can be here (NULL is none): "unknown WHAT `WORD`",
- * and which was probably meant, or which there are.
- */
+/** Add a diagnostic about a word that is none of the @n allowed ones (NULL entries are skipped):
+ * "unknown WHAT `WORD`", and which was probably meant, or all of them. */
 void reader_complain_unknown(struct reader *reader, const struct word *word, const char *what,
 			     const char *const *words, size_t n);
 

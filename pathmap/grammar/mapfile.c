@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of one map file, read whole and checked to be text; what is wrong in it, collected in
- * any order, shown in the order of the text. */
+/* The text of one map file, read whole and checked to be text; diagnostics, collected in any
+ * order and shown in the order of the text. */
 #include "pathmap/grammar/mapfile.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
 
-/* Complain of the first byte that is not text. Returns whether all is text. */
+/* Report the first byte that is not text. Returns whether all is text. */
 static bool mapfile_is_text(const struct mapfile *mapfile, struct diagnostics *diagnostics)
 {
 	const char *p = mapfile->text, *end = p + mapfile->length;
@@ -98,7 +98,7 @@ void mapfile_read(struct mapfile *mapfile, const char *dir, const char *name,
 {
 	char *file = memory_format("%s/%s", dir, name);
 	char *text = memory_new(MAPFILE_MAX + 2, 1);
-	/* Not blocking: a fifo of this name must not hold us up. */
+	/* O_NONBLOCK: opening a fifo of this name must not block */
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
 	ssize_t length = -1;
@@ -167,11 +167,11 @@ void mapfile_fini(struct mapfile *mapfile)
 
 /* ---- diagnostics ---- */
 
-/* Characters of a line that are shown around a fault, and how many of them before it at most. */
+/* Characters of a line to show around a fault, and before it at most. */
 #define EXCERPT_WIDTH  100
 #define EXCERPT_BEFORE 70
 
-/* What is wrong in a tree is found once for each view that goes by it. */
+/* A fault of a tree is found once for each view that uses it. */
 static bool diagnostic_is_known(const struct diagnostics *diagnostics,
 				const struct diagnostic *diagnostic)
 {
@@ -191,7 +191,7 @@ static void diagnostic_add(struct diagnostics *diagnostics, struct diagnostic di
 {
 	if (vasprintf(&diagnostic.text, format, args) < 0)
 		abort();
-	/* A long word may have been cut inside a character. */
+	/* a long word may have been cut inside a character */
 	utf8_clean(diagnostic.text);
 	if (diagnostic_is_known(diagnostics, &diagnostic)) {
 		free(diagnostic.text);
@@ -235,7 +235,7 @@ void complain_file(struct diagnostics *diagnostics, const struct mapfile *source
 	va_end(args);
 }
 
-/* The sources of one pathmap are one array: their addresses have the order of the files. */
+/* The sources of a pathmap are one array: their addresses have the order of the files. */
 static int diagnostic_compare(const void *left, const void *right)
 {
 	const struct diagnostic *a = left, *b = right;
@@ -256,7 +256,7 @@ static const char *character_next(const char *text, const char *end)
 	return text + (n > 0 ? n : 1);
 }
 
-/* The line that the fault is in, cut to what is around it, and a caret under the fault. */
+/* Print the line of the fault, cut around it, and a caret. */
 static void excerpt_print(const struct diagnostic *diagnostic, FILE *out)
 {
 	const struct mapfile *source = diagnostic->source;

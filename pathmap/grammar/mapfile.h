@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of one map file, read whole and checked to be text; what is wrong in it, collected in
- * any order, shown in the order of the text. */
+/* The text of one map file, read whole and checked to be text; diagnostics, collected in any
+ * order and shown in the order of the text. */
 #ifndef EVSPACE_MAPFILE_H
 #define EVSPACE_MAPFILE_H
 
@@ -15,24 +15,22 @@ struct diagnostics;
 /** The largest map file, in bytes. */
 #define MAPFILE_MAX (1u << 20)
 
-/** A map file's text. Diagnostics refer to it: it has to live until they are printed. */
+/** A map file's text. Diagnostics refer to it: it must live until they are printed. */
 struct mapfile {
-	char *file; /* its path, as diagnostics name it */
+	char *file; /* its path, for diagnostics */
 	char *text; /* zero-terminated */
 	size_t length;
-	size_t *lines; /* the offsets that lines start at */
+	size_t *lines; /* offsets of line starts */
 	size_t n_lines;
 	bool usable; /* it could be read and is text */
 };
 
-/**
- * Read DIR/NAME. A file that cannot be read, is too large, is not UTF-8 or holds control characters
- * is complained of once and left not usable.
- */
+/** Read DIR/NAME. A file that cannot be read, is too large, is not UTF-8 or has control
+ * characters gets one diagnostic and is not usable. */
 void mapfile_read(struct mapfile *mapfile, const char *dir, const char *name,
 		  struct diagnostics *diagnostics);
 
-/** The same of a text in memory, @length bytes at @text, copied. */
+/** The same for @length bytes at @text, which are copied. */
 void mapfile_set(struct mapfile *mapfile, const char *file, const char *text, size_t length,
 		 struct diagnostics *diagnostics);
 
@@ -42,42 +40,38 @@ void mapfile_fini(struct mapfile *mapfile);
 /** The line of @offset, from 1. */
 size_t mapfile_line(const struct mapfile *mapfile, size_t offset);
 
-/** The most diagnostics that are kept and shown; more are only counted. */
+/** Most diagnostics that are kept and shown; more are only counted. */
 #define COMPLAINTS_SHOWN 100
 
 /** One diagnostic. */
 struct diagnostic {
 	const struct mapfile *source;
-	size_t line, column; /* from 1; 0: it is about the file as a whole */
+	size_t line, column; /* from 1; 0: about the whole file */
 	size_t offset;	     /* into the text */
-	size_t order;	     /* in which it was added */
+	size_t order;	     /* of being added */
 	char *text;
 };
 
-/** Everything complained of. Zero-initialise; diagnostics_fini() frees. */
+/** All diagnostics. Zero-initialise; diagnostics_fini() frees. */
 struct diagnostics {
 	struct diagnostic *items;
 	size_t kept;
 	size_t total;
 };
 
-/** Complain of what is at @offset. Each text says what was found; what would be right. */
+/** Add a diagnostic about what is at @offset. Its text says what was found; what would be right. */
 void complain(struct diagnostics *diagnostics, const struct mapfile *source, size_t offset,
 	      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/** Complain of the file as a whole. */
+/** Add a diagnostic about the whole file. */
 void complain_file(struct diagnostics *diagnostics, const struct mapfile *source,
 		   const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/**
- * Put them into the order of the files (whose sources are one array) and of the text, those about
- * whole files first.
- */
+/** Sort them by file (the sources are one array) and position, those about whole files first. */
 void diagnostics_sort(struct diagnostics *diagnostics);
 
-/** What is wrong first, "FILE:LINE:COLUMN: TEXT"; there is something. Returns -1 with EINVAL and
- * @e.
- */
+/** Write the first of them, which must exist, to @e: "FILE:LINE:COLUMN: TEXT". Returns -1 with
+ * EINVAL. */
 int diagnostics_error(struct diagnostics *diagnostics, struct error *e);
 
 /** Print them: "FILE:LINE:COLUMN: TEXT", with the line and a caret under it. */

@@ -11,7 +11,8 @@
 
 enum token_kind { TOKEN_WORD, TOKEN_STRING, TOKEN_SEMICOLON, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_END };
 
-/* One token; of words and strings @text (not terminated) is in the source, without quotes. */
+/* One token. `text` of words and strings points into the source, without quotes, and is not
+ * terminated. */
 struct token {
 	enum token_kind kind;
 	size_t offset;
@@ -20,14 +21,14 @@ struct token {
 	bool first_in_line;
 };
 
-/* Where reading is. Set @source and @diagnostics, zero the rest. */
+/* The state of reading tokens. Set `source` and `diagnostics`, zero the rest. */
 struct lexer {
 	const struct mapfile *source;
 	struct diagnostics *diagnostics;
 	size_t offset;
 };
 
-/* The byte order mark that some editors put in front of UTF-8. */
+/* The byte order mark that some editors write before UTF-8. */
 static const char byte_order_mark[] = "\xef\xbb\xbf";
 
 static bool is_blank(char c)
@@ -40,7 +41,7 @@ static bool ends_word(char c)
 	return c == '\0' || is_blank(c) || strchr(";{}\"#", c) != NULL;
 }
 
-/* Move over blanks and comments. Returns whether a line ended in them. */
+/* Skip blanks and comments. Returns whether a line ended in them. */
 static bool lexer_skip(struct lexer *lexer)
 {
 	const char *text = lexer->source->text;
@@ -75,10 +76,8 @@ static void lexer_string(struct lexer *lexer, struct token *token)
 			 "a string without its end; close it with `\"` on the same line");
 }
 
-/*
- * The next token; TOKEN_END at the end, again and again. A string that its line does not close is
- * complained of and ends with the line.
- */
+/* The next token; always TOKEN_END at the end. A string that is not closed on its line becomes a
+ * diagnostic and ends with the line. */
 static struct token lexer_next(struct lexer *lexer)
 {
 	const char *text = lexer->source->text;
@@ -121,9 +120,9 @@ struct list {
 
 struct parser {
 	struct lexer lexer;
-	struct token token; /* the one looked at */
+	struct token token; /* the current one */
 	const struct keywords *keywords;
-	bool too_deep; /* has been complained of */
+	bool too_deep; /* reported */
 };
 
 static struct list list_read(struct parser *parser, size_t depth);
@@ -141,7 +140,7 @@ static void statement_fini(struct statement *statement)
 	statements_free(statement->body, statement->n_body);
 }
 
-/* What the token looked at is, if a statement can begin with it: on a new line, not quoted. */
+/* The kind of the current token, if a statement can begin with it: on a new line, not quoted. */
 static enum keyword parser_keyword(const struct parser *parser)
 {
 	const struct token *token = &parser->token;
@@ -177,7 +176,7 @@ static void words_read(struct parser *parser, struct statement *statement)
 	}
 }
 
-/* The `{` is the token looked at; read up to behind its `}`. */
+/* Read a block, from the current token `{` to its `}`. */
 static struct list body_read(struct parser *parser, size_t depth)
 {
 	size_t open = parser->token.offset;
@@ -189,7 +188,7 @@ static struct list body_read(struct parser *parser, size_t depth)
 			 "more than %d blocks in one another; maps need three", STATEMENT_DEPTH);
 	}
 	if (parser->too_deep) {
-		/* Nothing below can be told apart any more. */
+		/* the rest cannot be parsed any more */
 		while (parser->token.kind != TOKEN_END)
 			parser_next(parser);
 		return (struct list){0};
@@ -204,7 +203,7 @@ static struct list body_read(struct parser *parser, size_t depth)
 	return list;
 }
 
-/* The end of a statement's words is reached: read its `;` or its body. */
+/* After a statement's words, read its `;` or its body. */
 static void statement_end(struct parser *parser, struct statement *statement, size_t depth)
 {
 	const struct word *last = &statement->words[statement->n_words - 1];
@@ -224,7 +223,7 @@ static void statement_end(struct parser *parser, struct statement *statement, si
 	}
 }
 
-/* Read statements up to the `}` or the end, which is left as the token looked at. */
+/* Read statements up to the `}` or the end, which becomes the current token. */
 static struct list list_read(struct parser *parser, size_t depth)
 {
 	struct list list = {0};
@@ -288,7 +287,7 @@ void statements_free(struct statement *statements, size_t n)
 
 /* ---- revisions ---- */
 
-/* Characters by which a head is known again. */
+/* Characters by which an earlier head is recognized. */
 #define HEAD_BYTES 20
 
 struct revision {
@@ -296,8 +295,8 @@ struct revision {
 	struct diagnostics diagnostics;
 	struct lexer lexer;
 	FILE *out;
-	size_t copied; /* of the text so far */
-	bool done;     /* the replacement is in it */
+	size_t copied; /* bytes of the text so far */
+	bool done;     /* the replacement is written */
 };
 
 static void copy_to(struct revision *r, size_t offset)
@@ -318,7 +317,7 @@ static void statement_drop(struct revision *r, const struct token *first, const 
 	r->copied = token.kind == TOKEN_END ? r->source.length : token.offset + 1;
 	if (!r->done)
 		fputs(by, r->out);
-	/* no empty line where it was, and none where the replacement has an end of its own */
+	/* leave no empty line, and no second newline if the replacement ends with one */
 	if ((r->done || (*by && by[strlen(by) - 1] == '\n')) && r->source.text[r->copied] == '\n')
 		r->copied++;
 	r->done = true;

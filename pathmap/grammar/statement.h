@@ -9,7 +9,7 @@
 
 #include "pathmap/grammar/mapfile.h"
 
-/** How deep blocks may be in one another. */
+/** Deepest nesting of blocks. */
 #define STATEMENT_DEPTH 16
 
 /** One word, or one quoted string (which is never a keyword), and where it is. */
@@ -28,23 +28,23 @@ struct statement {
 	size_t n_body;
 };
 
-/** What a word is at the start of a statement: that shows where a `;` or a `}` was forgotten. */
+/** The kind of a word at the start of a statement, which shows where a `;` or a `}` is missing. */
 enum keyword {
 	KEYWORD_NONE,
-	KEYWORD_INNER, /* can stand in a block */
-	KEYWORD_OUTER, /* can stand outside all blocks only */
+	KEYWORD_INNER, /* allowed in a block */
+	KEYWORD_OUTER, /* allowed only outside all blocks */
 };
 
-/** What tells keywords from other words. */
+/** Recognizes keywords. */
 struct keywords {
 	enum keyword (*find)(const void *arg, const char *word);
 	const void *arg;
 };
 
 /**
- * Read all statements of @source into *@statements, the caller's to free with statements_free().
- * What is wrong is complained of, and reading goes on behind it. Without @keywords (NULL) nothing
- * is guessed about forgotten ends of statements. Returns how many.
+ * Read all statements of @source into *@statements, for the caller to free by statements_free().
+ * Faults become diagnostics, and reading continues after them. Without @keywords (NULL) missing
+ * ends of statements are not guessed. Returns the number of statements.
  */
 size_t statements_read(const struct mapfile *source, const struct keywords *keywords,
 		       struct diagnostics *diagnostics, struct statement **statements);
@@ -53,15 +53,16 @@ size_t statements_read(const struct mapfile *source, const struct keywords *keyw
 void statements_free(struct statement *statements, size_t n);
 
 /**
- * @text, which is right, with its statements `KEYWORD ...;` that stand in @depth blocks replaced:
- * the first by @by, others by nothing; where there is none @by comes at the end (@depth 0) or
- * nowhere. The caller's to free().
+ * A copy of @text, which must be valid, in which the first statement `KEYWORD ...;` inside @depth
+ * blocks is replaced by @by, and others are removed. If there is none, @by is appended (@depth 0)
+ * or dropped. The caller must free() it.
  */
 char *revision_replace(const char *text, unsigned depth, const char *keyword, const char *by);
 
 /**
- * @text with @head before it, in place of an earlier head: a block of comments that begins with the
- * same 20 characters and ends with an empty line, as @head has to. The caller's to free().
+ * A copy of @text with @head before it. Replaces an earlier head: a block of comments that begins
+ * with the same 20 characters and ends with an empty line, as @head must. The caller must free()
+ * it.
  */
 char *revision_head(const char *text, const char *head);
 

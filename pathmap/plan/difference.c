@@ -19,7 +19,7 @@ struct difference_walk {
 	size_t n;
 };
 
-/* Report one; frees @text. */
+/* Report one difference; frees @text. */
 static void differ(struct difference_walk *w, const char *what, const char *subject,
 		   const char *from, const char *to, char *text)
 {
@@ -131,7 +131,7 @@ static void recordings_compare(struct difference_walk *w)
 
 /* ---- views ---- */
 
-/* A place and where it is. */
+/* A place and its position in the tree. */
 struct difference_seat {
 	const struct plan_place *place, *parent;
 };
@@ -159,7 +159,7 @@ static const struct difference_seat *seats_find(const struct difference_seats *s
 	return NULL;
 }
 
-/* The stages of a place, and how it is run, each in words. */
+/* Texts of a place's stages and of how it is run. */
 struct doings {
 	char **items;
 	size_t n;
@@ -208,7 +208,7 @@ static bool doings_have(const struct doings *d, const char *text)
 	return false;
 }
 
-/* What the host does by one map and not by the other. */
+/* Report what the host does by only one of the maps. */
 static void doings_compare(struct difference_walk *w, const char *node, const struct doings *from,
 			   const struct doings *to)
 {

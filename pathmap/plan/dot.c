@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shows a plan as a graph in the language of Graphviz's dot, each cluster in a box. */
+/* Prints a plan as a graph in Graphviz's dot language, each cluster in a box. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct dot {
 	FILE *out;
 };
 
-/* A text inside a dot string: names are harmless, arguments of stages can be anything printable. */
+/* Write text inside a dot string: arguments of stages may hold any printable character. */
 static void text_write(const char *text, FILE *out)
 {
 	for (; *text != '\0'; text++) {
@@ -61,7 +61,7 @@ static bool cluster_is_in(const struct plan_place *root, const char *cluster)
 	return false;
 }
 
-/* The places whose cluster has this name. */
+/* Write the places of the cluster with this name. */
 static void cluster_write(const struct dot *dot, const char *cluster, int indent)
 {
 	PLAN_FOREACH (walk, dot->plan->root) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of ranks by node, and what two maps disagree about. */
+/* Lists of ranks by node, and contradictions of two maps. */
 #include "pathmap/plan/holding.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/parts.h"
 
-/* What is needed to compare all leaves. */
+/* The state of comparing all leaves. */
 struct holding {
 	const struct pathmap *map, *other;
 	bool differ;
@@ -65,7 +65,7 @@ bool holding_other(const char *elsewhere, unsigned rank, char *node, size_t room
 	return false;
 }
 
-/* Where the other map has @rank, if that is another node and this one's agent could hold it. */
+/* The node of @rank in the other map, if it differs and this node's agent could hold the rank. */
 static const char *other_node(const struct holding *h, const char *node, const char *holds,
 			      unsigned rank)
 {
@@ -93,7 +93,7 @@ static bool maps_differ(const struct pathmap *a, const struct pathmap *b)
 	return false;
 }
 
-/* Ranks of @node that the other map has elsewhere: "0-3@b1;7-7@b2". */
+/* Ranks of @node that the other map puts on other nodes: "0-3@b1;7-7@b2". */
 static char *elsewhere(const struct holding *h, const char *node, const char *holds)
 {
 	const struct mapping *there = &h->other->mapping;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks up the trees of all views from a node, noting whom it meets. */
+/* Walks up the trees of all views from a node, and collects the nodes above. */
 #include "pathmap/plan/lineage.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct lineage {
 	bool *has; /* by node->index */
 };
 
-/* Up one view's tree. */
+/* A walk up one view's tree. */
 struct climb {
 	struct lineage *lineage;
 	const struct view *view;
@@ -42,7 +42,7 @@ static void node_add(struct lineage *lineage, const struct node *node)
 	lineage->has[node->index] = true;
 }
 
-/* Add @node, all above it, and the alternates of these. */
+/* Add @node, all nodes above it, and their alternates. */
 static void climb_from(const struct climb *c, const struct node *node)
 {
 	const struct pathmap *map = c->lineage->map;
@@ -69,8 +69,8 @@ static void view_add(struct lineage *lineage, const struct view *view, bool moni
 
 	route_init(&c.route, map, view, monitors);
 	climb_from(&c, node);
-	/* For a node that it stands in for, it is asked by those that are above that one: not by
-	 * that node itself, nor by the others that might stand in for it. */
+	/* As an alternate it is asked by the nodes above the one that it replaces, but not by
+	 * that node, nor by other alternates of it. */
 	for (size_t i = 0; i < clusters->n_nodes; i++) {
 		if (clusters->nodes[i] != map->mapping.entry &&
 		    is_alternate(&c, node, clusters->nodes[i]))

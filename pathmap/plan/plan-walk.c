@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks over the places of a tree, and counts them. */
+/* Iterates over the places of a tree, and counts them. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ struct plan_walk plan_walk_begin(const struct plan_place *root)
 {
 	struct plan_walk walk;
 
-	/* Those on the way down alone are looked at. */
+	/* of `way` and `passed`, only the entries up to `depth` are read */
 	walk.place = walk.way[0] = (struct plan_place *)(uintptr_t)root;
 	walk.parent = NULL;
 	walk.depth = walk.passed[0] = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Generates plans: the paper's path generate functions, from three maps to a tree per view. */
+/* Generates plans: the paper's path generate functions, which make a tree per view of three
+ * maps. */
 #include "pathmap/plan/plan.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include "pathmap/model/pattern.h"
 #include "pathmap/plan/route.h"
 
-/* What is known of a node while a plan is made. */
+/* A node's state while a plan is made. */
 struct plan_site {
 	struct plan_place *place; /* NULL: not in the plan */
 	struct plan_site *parent;
@@ -82,7 +83,7 @@ struct plan_place *plan_place(const struct plan *plan, uint32_t index)
 
 	if (index >= plan->n_places)
 		return NULL;
-	/* Indices run in preorder: the place is below the last child that is not behind it. */
+	/* Indexes run in preorder: the place is below the last child whose index is not greater. */
 	while (place->index != index) {
 		size_t low = 0, high = place->n_children;
 
@@ -119,7 +120,8 @@ static struct plan_place *place_new(const struct node *node)
 	return place;
 }
 
-/* The node's site, with its place and all places above it made. NULL with the reason in @e. */
+/* The node's site, whose place and all places above it are made if missing. NULL with the reason
+ * in @e. */
 static struct plan_site *site_get(struct builder *builder, const struct node *node, struct error *e)
 {
 	struct plan_site *site = &builder->sites[node->index];
@@ -149,7 +151,7 @@ static struct plan_site *site_get(struct builder *builder, const struct node *no
 	return site;
 }
 
-/* How the tree is run, where hosts have others below them. */
+/* Set how the tree is run at hosts with children. */
 static void runs_set(struct builder *builder)
 {
 	const struct cluster_map *clusters = &builder->map->clusters;
@@ -185,7 +187,7 @@ static struct plan_site *site_join(struct plan_site *a, struct plan_site *b)
 	return a;
 }
 
-/* The stages that the mapping puts on hosts of the level @place. */
+/* Copy the stages that the mapping puts on hosts of the level @place. */
 static void stages_copy(const struct builder *builder, enum level place, struct plan_stage **stages,
 			size_t *n)
 {
@@ -207,7 +209,7 @@ static void stages_copy(const struct builder *builder, enum level place, struct 
 	}
 }
 
-/* Elements of any cluster may be fetched to the nodes that fetch: theirs comes together with it. */
+/* Nodes that fetch may have elements of any cluster, so the head must be above them, too. */
 static struct plan_site *head_with_mirrors(const struct builder *builder, struct plan_site *head)
 {
 	for (size_t i = 0; i < builder->map->clusters.n_nodes; i++) {
@@ -217,10 +219,8 @@ static struct plan_site *head_with_mirrors(const struct builder *builder, struct
 	return head;
 }
 
-/*
- * Stages of clusters run where all of a cluster comes together. Where that is below such a place of
- * another cluster, they run on the upper one: a stage there could not tell what is folded already.
- */
+/* Cluster stages run on the host that joins a whole cluster. If that is below the one of another
+ * cluster, they run on the upper one, where a stage could not tell what is folded already. */
 static void joined_stages_set(struct builder *builder)
 {
 	const struct cluster_map *clusters = &builder->map->clusters;
@@ -261,7 +261,7 @@ static void leaf_place(const struct builder *builder, size_t node, struct plan_p
 	stages_copy(builder, LEVEL_NODE, &place->local, &place->n_local);
 }
 
-/* Each host that has a part in the tree is monitored, also where no rank is. */
+/* Every host of the tree has a monitor, also without ranks. */
 static void monitors_place(const struct builder *builder)
 {
 	for (size_t i = 0; i < builder->map->clusters.n_nodes; i++) {
@@ -372,7 +372,7 @@ int plan_make_monitors(const struct pathmap *map, const char *view, struct plan 
 	return plan_build(map, view, true, plan, e);
 }
 
-/* ---- ways ---- */
+/* ---- paths between agents ---- */
 
 static bool holds_ranks(const struct mapping *mapping, const struct node *node)
 {
@@ -409,7 +409,7 @@ struct plan_place *plan_way(const struct pathmap *map, const char *from, const c
 	return place;
 }
 
-/* Who dials @node when it is about agents, not ranks. */
+/* The node that dials @node in a tree of agents, not of ranks. */
 static const struct node *node_above(const struct node *node, const struct node *entry)
 {
 	const struct node *gateway = node_gateway(node);

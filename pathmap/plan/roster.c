@@ -19,7 +19,7 @@ struct roster {
 	struct roster_entry *entries;
 	char **nodes; /* by index; "": free */
 	size_t n;
-	size_t low; /* no index below this is free */
+	size_t low; /* no lower index is free */
 };
 
 static char nobody[] = "";
@@ -68,7 +68,7 @@ static void roster_put(struct roster *roster, const char *node, size_t index)
 	HASH_ADD_KEYPTR(hh, roster->entries, entry->node, strlen(entry->node), entry);
 }
 
-/* The next index, @node's or ("") free. */
+/* Set the next index to @node, or to free (""). */
 static void roster_set(struct roster *roster, size_t index, const char *node)
 {
 	if (node[0]) {
@@ -106,7 +106,7 @@ struct roster *roster_copy(const struct roster *roster)
 	return copy;
 }
 
-/* The names of both maps' nodes, each with its own name's address. */
+/* Add the nodes of the map to @known. */
 static void known_add(struct roster *known, const struct pathmap *map)
 {
 	const char *const *nodes;
@@ -158,7 +158,7 @@ int roster_fill(struct roster *roster, const struct pathmap *map, struct error *
 		result = roster_number(roster, plan, e);
 		plan_free(plan);
 	}
-	/* Who looks at the monitors sees nodes that are in no view. */
+	/* views of monitors have nodes that are in no other view */
 	n = pathmap_nodes(map, &nodes);
 	for (size_t i = 0; i < n && result == 0 && roster_count(roster) < PLAN_PLACES; i++)
 		result = roster_add(roster, nodes[i], e);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Routes: from which node each node of a view's tree is dialled, by the shape that the mapping
- * says. */
+/* Routes: which node dials each node of a view's tree, by the tree's shape in the mapping. */
 #include "pathmap/plan/route.h"
 
 #include <stdio.h>
@@ -25,7 +24,7 @@ static bool rank_reached(const struct view *view, const struct node *node, size_
 	return view_reaches(view, name);
 }
 
-/* What the ranks' nodes do not keep themselves can be read where it is fetched to. */
+/* Find the nodes that fetch elements from others, where these elements are read. */
 static void mirrors_find(struct route *route)
 {
 	const struct cluster_map *clusters = &route->map->clusters;
@@ -65,7 +64,7 @@ static void leaves_find(struct route *route, const struct view *view)
 	mirrors_find(route);
 }
 
-/* Where all of the cluster comes together if the tree goes by clusters. */
+/* The node that joins the cluster in trees by cluster. */
 static const struct node *head_find(const struct route *route, const struct view *view,
 				    const struct cluster *cluster)
 {
@@ -90,10 +89,8 @@ static const struct node *head_find(const struct route *route, const struct view
 	return first;
 }
 
-/*
- * Is the node the head of its cluster, or above that: the cluster's gateway, when one comes in from
- * outside? Then no other node of the cluster dials it but, for the head, that gateway.
- */
+/* Is the node the head of its cluster or, if the entry is outside, the cluster's gateway? Then
+ * no other node of the cluster dials it, but the gateway dials the head. */
 static bool is_above(const struct route *route, const struct node *node)
 {
 	const struct cluster *cluster = node->cluster;
@@ -146,7 +143,7 @@ void route_fini(struct route *route)
 	free(route->first_follower);
 }
 
-/* From where the node is dialled if no other node of its cluster does it. */
+/* The node that dials it if no other node of its cluster does. */
 static const struct node *outer_parent(const struct route *route, const struct node *node)
 {
 	const struct node *entry = route->map->mapping.entry;

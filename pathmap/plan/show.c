@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shows a plan as text: its hosts as a tree, its stages, and where each stage of a path runs. */
+/* Prints a plan as text: its hosts as a tree, its stages, and the host of each stage of a path. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,29 +11,28 @@
 #include "pathmap/base/plural.h"
 #include "pathmap/base/table.h"
 
-/* What stands in a path where it has no such stage. */
+/* In a path: it has no such stage. */
 #define NO_STAGE "."
 
-/* Room for each word of a stage's name. */
+/* Least width of the columns of stages. */
 #define HEAD_LEAST 9
 
 struct show {
 	const struct plan *plan;
 	const struct pathmap *map;
 	struct placement placement;
-	size_t depth; /* of the deepest place; the root's is 0 */
+	size_t depth; /* of the deepest place; root 0 */
 	size_t n_leaves;
 	bool alternates;		  /* some place has one */
-	bool *gathers;			  /* by depth: does a place there join answers? */
+	bool *gathers;			  /* by depth: a place there joins answers */
 	const struct plan_place **joined; /* by depth: a place there with joined stages, or NULL */
-	const struct plan_place *
-		*path;		       /* by depth: the places that the path at hand goes through */
-	const struct plan_place *leaf; /* one of them, for the local stages that all have */
+	const struct plan_place **path;	  /* by depth: the places of the current path */
+	const struct plan_place *leaf;	  /* any leaf, since all have the same local stages */
 	struct table table;
 	size_t n_paths;
 };
 
-/* Find out what there is, and which columns the paths have. */
+/* Collect facts about the plan, and the columns of paths. */
 static void show_survey(struct show *show)
 {
 	PLAN_FOREACH (walk, show->plan->root) {
@@ -60,7 +59,7 @@ static const struct node *place_node(const struct show *show, const struct plan_
 	return cluster_map_node(&show->map->clusters, place->node);
 }
 
-/* Who runs the place's part while it is away, in the order in which they are tried. */
+/* Add the alternates of the place, in the order of trying. */
 static void alternates_add(struct show *show, const struct plan_place *place)
 {
 	char *text = memory_copy("");
@@ -121,7 +120,7 @@ static void hosts_print(struct show *show, FILE *out)
 	table_fini(&show->table);
 }
 
-/* The stages that run at one of the levels from @first to @last. */
+/* Add the stages that run at the levels from @first to @last. */
 static void stages_add(struct show *show, enum level first, enum level last)
 {
 	static const char *const wheres[LEVEL_COUNT] = {
@@ -146,7 +145,7 @@ static void stages_add(struct show *show, enum level first, enum level last)
 	}
 }
 
-/* Each stage once, with all that is said of it; the paths only name them. */
+/* Print each stage once, with its details; paths only name stages. */
 static void stages_print(struct show *show, FILE *out)
 {
 	static const char *const sources[READ_COUNT] = {
@@ -188,7 +187,7 @@ static void path_heads(struct show *show)
 	}
 }
 
-/* The cells of one path behind its name: the host of each stage from the leaf at @depth up. */
+/* Add the cells of a path after its name: the host of each stage, from the leaf at @depth up. */
 static void path_hosts(struct show *show, size_t depth)
 {
 	for (size_t i = 0; i <= show->leaf->n_local; i++)
@@ -257,8 +256,8 @@ static size_t longest_node(const struct plan_place *root)
 	return longest;
 }
 
-/* Heads give way, hosts do not. What runs where the elements are is left out first: the path says
- * where. */
+/* Heads may be cut, hosts may not. Local stages are left out first: their host is in the path's
+ * name. */
 static struct table_column *path_columns(const struct show *show, size_t n)
 {
 	struct table_column *columns = memory_new(n, sizeof(*columns));
@@ -291,7 +290,7 @@ static void paths_print(struct show *show, FILE *out)
 	free(gives_way);
 }
 
-/* What the view reads, from how many hosts. */
+/* Write what the view reads, and from how many hosts. */
 static void reading_write(FILE *line, const void *arg)
 {
 	const struct show *show = arg;
