@@ -74,7 +74,7 @@ static struct stage *agent_source_new(void *arg, const Evspace__Open *open,
 	if (limits_own_user(open->users, open->n_users))
 		return source_new(&a->sources, open, place, names, e);
 	errno = EACCES;
-	errorf(e, "its runs are of a user that is not asked for");
+	errorf(e, "its runs belong to a user other than those asked for");
 	return NULL;
 }
 
@@ -324,7 +324,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 		goto fail;
 	/* without a monitor it serves all the same */
 	if (o->monitored && monitor_want(a->monitor, e) < 0)
-		fprintf(stderr, "evspace agent: it is not monitored itself: %s\n", e->text);
+		fprintf(stderr, "evspace agent: cannot monitor itself: %s\n", e->text);
 	a->scopes.children = a->children;
 	a->sessions.tls = a->tls;
 	a->active_map->passes = a->tls ? pass_book_new(a->tls) : NULL;

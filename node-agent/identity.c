@@ -63,8 +63,8 @@ static void refresh(struct identity *i)
 	closed = link_hub_recheck(i->hub);
 	if (result < 0)
 		fprintf(stderr,
-			"evspace agent: the new certificates are no good: %s; going on with those "
-			"before\n",
+			"evspace agent: cannot use the new certificates: %s; the earlier ones stay "
+			"in use\n",
 			e.text);
 	else
 		fprintf(stderr, "evspace agent: certificates loaded again\n");

@@ -184,7 +184,7 @@ tap_case "... may say no more than a consumer, which is seen before it is unpack
 bed_kill TERM w0
 agent_start --above w1 >/dev/null
 tap_case "... parents may, but for patterns beyond count" large "granted: a frame of kind 9"
-tap_case "... nor order more classes at once than the command does" large "refused: 65 classes in one order; at most 64 are possible"
+tap_case "... nor order more classes at once than the command does" large "refused: 65 classes in one command; at most 64 are possible"
 tap_case "unless this one was started with --above" as_agent 3 4
 tap_case "... the audit has who it is, beside whom it names" \
 	logged 'audit: relayed by w1 (127\.0\.0\.1:[0-9]*): "bob (10\.0\.0\.7:51422)" discarded '
@@ -327,7 +327,7 @@ bad_list() {
 	before=$(lines)
 	echo 'no list' >"$EVSPACE_TLS/ca.crl"
 	bed_until eval '[ "$(lines)" -gt '"$before"' ]' && tail -n 1 "$bed_dir/w0.err" |
-		grep -F 'ca.crl is damaged' | grep -F 'evspace-certs crl DIR' | grep 'going on with those before'
+		grep -F 'ca.crl is damaged' | grep -F 'evspace-certs crl DIR' | grep 'the earlier ones stay in use'
 }
 tap_case "a damaged list: what to do, and what was before counts" bad_list
 tap_case "... for consumers, too" refuses "ca.crl is damaged" observe --run one

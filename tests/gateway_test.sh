@@ -141,7 +141,7 @@ inside_is_closed() {
 	for role in observe control; do
 		cluster_on ga evspace "$@" --connect 10.81.1.10:7440 --entry a0 --tls "$cluster_dir/tls" --identity "$role" \
 			>"$cluster_dir/inner" 2>&1 && { echo "$role gets an answer"; return 1; }
-		grep 'a0, behind the gateway ga: agents alone may connect to it; the entry .* is front' \
+		grep 'a0, behind the gateway ga: only agents may connect to it; the entry .* is front' \
 			"$cluster_dir/inner" || { cat "$cluster_dir/inner"; return 1; }
 	done
 }

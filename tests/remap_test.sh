@@ -234,12 +234,12 @@ tap_case "a leaf that is gone: a map that has it still can be applied, and says 
 last=$(generation)
 bed_kill KILL front
 bed_agents front
-tap_case "an entry agent that is started again goes on with the map" grep -q "going on with map generation $last" "$bed_dir/front.err"
+tap_case "an entry agent that is started again goes on with the map" grep -q "map generation $last, which was applied, stays in effect" "$bed_dir/front.err"
 tap_case "and the consumer with its waves" goes_on a0 a1 b0 b1
 bed_kill KILL front
 echo '# edited' >>"$bed_dir/maps/mapping.map"
 LD_PRELOAD=$leap LEAP_FILE=$tap_dir/leap bed_agents front
-tap_case "files that were changed since count" grep -q "map generation $((last + 1)) is what the files say" "$bed_dir/front.err"
+tap_case "files that were changed since count" grep -q "map generation $((last + 1)) is of the files, which were changed" "$bed_dir/front.err"
 tap_case "the consumer is told" eval 'bed_until is_remapped '$((last + 1))' && goes_on a0 a1 b0 b1'
 
 # --- what the entry has signed ends some day ---

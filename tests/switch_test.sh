@@ -125,7 +125,7 @@ asker_leaves() {
 	kill -STOP "$(bed_pid a0)"
 	bed_start asker evspace collect --connect "$bed_entry" --identity control --run wind --deadline 60000 --class p2p off
 	bed_until eval '[ "$(tail -n +$(('"$said"' + 1)) "$bed_dir/b1.err" | grep -c "switched p2p to off")" -eq 1 ]' &&
-		bed_kill KILL asker && logged front 'audit: control (.*): switch p2p to off in run "wind": who asked has left; so far '
+		bed_kill KILL asker && logged front 'audit: control (.*): switch p2p to off in run "wind": its sender has left; so far '
 	said=$?
 	kill -CONT "$(bed_pid a0)"
 	return $said

@@ -117,7 +117,7 @@ void audit_left(const char *who, const char *what, const char *outcome)
 {
 	char line[2048];
 
-	snprintf(line, sizeof(line), "%s: %s: who asked has left; so far %s", who, what, outcome);
+	snprintf(line, sizeof(line), "%s: %s: its sender has left; so far %s", who, what, outcome);
 	line_say(line);
 }
 

@@ -180,7 +180,7 @@ static void commanded_end(struct underway *u)
 
 static const struct underway_kind kind = {
 	.most = 64,
-	.what = "orders are under way on this connection",
+	.what = "commands are under way on this connection",
 	.end = commanded_end,
 };
 
@@ -211,7 +211,8 @@ static void commanded_carry(void *arg, const Evspace__SwitchAsk *ask,
 	const struct source_host *here = o->sessions->sources;
 
 	if (!limits_own_user(ask->users, ask->n_users)) {
-		host->text = (char *)(uintptr_t) "its runs are of a user that is not asked for";
+		host->text =
+			(char *)(uintptr_t) "its runs belong to a user other than those asked for";
 		return;
 	}
 	snprintf(said->run, sizeof(said->run), "%s",

@@ -409,10 +409,11 @@ static int remap_check_remote(const struct remap *r, struct error *e)
 
 		if (strcmp(is->collected ? is->remote : "",
 			   would->collected ? would->remote : "") != 0)
-			return errorf(e,
-				      "`remote` of %s would be another; start all agents anew with "
-				      "these maps for that",
-				      channels[i]);
+			return errorf(
+				e,
+				"`remote` of %s would change, which running agents cannot do; "
+				"start all agents anew with these maps",
+				channels[i]);
 	}
 	return 0;
 }

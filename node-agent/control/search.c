@@ -193,10 +193,9 @@ static int search_choose(const struct search *s, struct error *e)
 	/* A host without answer may have another live run, or a later one. For readers what was
 	 * found is enough, as their waves say which hosts are missing. */
 	if (s->silent[0] && (!(s->n_live || s->last[0]) || search_changes(s)))
-		return errorf(
-			e,
-			"%s: no answer, so which run is meant is not sure; say it with --run%s%s",
-			s->silent, s->n_live ? ":" : "", list);
+		return errorf(e,
+			      "%s: no answer, so it may have other runs; say which with --run%s%s",
+			      s->silent, s->n_live ? ":" : "", list);
 	if (!frame_lack(s->frame, &lack))
 		return 0;
 	/* a text that was not sent is a shared constant */

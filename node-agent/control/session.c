@@ -37,7 +37,7 @@ static void session_monitor(const struct session *s)
 	struct error e;
 
 	if (monitor_want(s->host->monitor, &e) < 0)
-		fprintf(stderr, "evspace agent: it is not monitored: %s\n", e.text);
+		fprintf(stderr, "evspace agent: cannot monitor itself: %s\n", e.text);
 	reaper_look(s->host->reaper);
 }
 
@@ -305,7 +305,7 @@ static int choices_check(const Evspace__SwitchAsk *ask, struct error *e)
 	if (!ask || ask->n_choices <= CHOICES_MAX)
 		return 0;
 	errno = E2BIG;
-	return errorf(e, "%zu classes in one order; at most %u are possible", ask->n_choices,
+	return errorf(e, "%zu classes in one command; at most %u are possible", ask->n_choices,
 		      CHOICES_MAX);
 }
 

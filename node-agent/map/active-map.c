@@ -247,8 +247,8 @@ static void active_map_take_files(struct active_map *c, const Evspace__MapKept *
 	texts_take(&c->previous, kept->map->texts);
 	(void)active_map_remember(c, kept, NULL);
 	snprintf(c->note, sizeof(c->note),
-		 "map generation %llu is what the files say, which were changed; generation %llu, "
-		 "which was applied, is the one before",
+		 "map generation %llu is of the files, which were changed; generation %llu, which "
+		 "was applied, is the one before",
 		 (unsigned long long)c->generation, (unsigned long long)c->before);
 }
 
@@ -260,8 +260,8 @@ static void active_map_choose(struct active_map *c)
 	if (which == WHICH_KEPT && active_map_take_kept(c, kept) == 0) {
 		if (!texts_equal(&c->texts, &c->started))
 			snprintf(c->note, sizeof(c->note),
-				 "going on with map generation %llu, which was applied; the files "
-				 "have not been changed since",
+				 "map generation %llu, which was applied, stays in effect; the "
+				 "files have not been changed since",
 				 (unsigned long long)c->generation);
 	} else {
 		if (which == WHICH_KEPT)
@@ -321,11 +321,10 @@ int active_map_admit(const struct active_map *c, const struct peer *peer, struct
 	if (!gateway)
 		return 0;
 	errno = EREMOTE;
-	return errorf(
-		e,
-		"this agent is %s, behind the gateway %s: agents alone may connect to it; the "
-		"entry of its pathmap is %s: connect to that",
-		c->node, gateway, entry);
+	return errorf(e,
+		      "this agent is %s, behind the gateway %s: only agents may connect to it; the "
+		      "entry of its pathmap is %s: connect to that",
+		      c->node, gateway, entry);
 }
 
 struct active_map *active_map_make_own(struct active_map *c, const char *base, const char *node,
@@ -390,7 +389,7 @@ struct pathmap *active_map_pathmap(const char *base, const char *dir, FILE *diag
 		texts_take(&applied, kept->map->texts);
 		map = texts_parse(&applied, stage_check, NULL);
 		if (map && !texts_equal(&applied, &started))
-			*note = memory_format("map generation %llu counts, which was applied at %s",
+			*note = memory_format("map generation %llu is in effect, applied at %s",
 					      (unsigned long long)kept->map->generation,
 					      pathmap_entry(files));
 		texts_fini(&applied);

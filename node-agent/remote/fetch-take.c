@@ -183,8 +183,8 @@ static int mirror_make(struct fetch_take *t, struct taken *k, struct error *e)
 	k->version = UINT64_MAX;
 	if (taken_find(t, k))
 		return 0;
-	return errorf(e, "the mirror of %s/%s in %s is gone, or no good", k->origin.process,
-		      k->origin.rest, dir);
+	return errorf(e, "the mirror of %s/%s in %s cannot be read after it was made",
+		      k->origin.process, k->origin.rest, dir);
 }
 
 static struct store_mirror *taken_mirror(struct fetch_take *t, struct taken *k)
@@ -199,7 +199,8 @@ static struct store_mirror *taken_mirror(struct fetch_take *t, struct taken *k)
 	}
 	if (strcmp(t->host->diagnostic.text, e.text) != 0)
 		fprintf(stderr,
-			"evspace agent: what %s has for this node stays there: %s; trying again\n",
+			"evspace agent: cannot fetch from %s: %s; its tuples stay there, trying "
+			"again\n",
 			t->node, e.text);
 	t->host->diagnostic = e;
 	return NULL;

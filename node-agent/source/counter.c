@@ -274,8 +274,8 @@ static void counter_tell(struct counter *c)
 		return;
 	c->told = true;
 	(void)errorf(&e,
-		     "run %s has counts of %llu threads more on %s than the %u that a view may "
-		     "have: those are not read; select fewer",
+		     "run %s has counts of %llu threads on %s beyond the %u that a view may "
+		     "have: these are not read; select fewer",
 		     c->run, (unsigned long long)c->nameless, c->host->node, NAME_LOCAL_MAX + 1);
 	source_log(c->host, &e);
 }

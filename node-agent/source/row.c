@@ -131,8 +131,8 @@ static void rows_tell_crowded(struct rows *r)
 		return;
 	r->told = true;
 	(void)errorf(&e,
-		     "run %s has more elements on %s than the %u that a process, and all that a "
-		     "view selects, may have: the others are not read; select or split fewer",
+		     "run %s has too many elements on %s: of one process, and of all that a view "
+		     "selects, %u are read at most; select or split fewer",
 		     r->run, r->host->node, SEGMENT_ELEMENTS_READ);
 	source_log(r->host, &e);
 }

@@ -167,8 +167,8 @@ const struct clock_host *source_clock(const struct source_host *host)
 
 	if (ns)
 		fprintf(stderr,
-			"evspace: %s was suspended for %.1f s: its clock is related to time anew; "
-			"what was recorded before and is read from now on may have wrong times\n",
+			"evspace: %s was suspended for %.1f s: its clock is calibrated anew; "
+			"tuples recorded before and read from now on may have wrong times\n",
 			host->node, (double)ns / 1e9);
 	return host->clock;
 }

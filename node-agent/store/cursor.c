@@ -240,9 +240,9 @@ int cursor_refused(const char *dir, struct error *e)
 {
 	if (errno == EDQUOT)
 		return errorf(e,
-			      "cannot keep cursors in %s: the streams that are open have %u MiB "
-			      "for them (or a sixteenth of a small file system), those of one "
-			      "consumer half of it; end some, or select fewer elements",
+			      "cannot keep cursors in %s: those of all open streams may take "
+			      "%u MiB (or a sixteenth of a small file system), those of one "
+			      "consumer half of that; end some streams, or select fewer elements",
 			      dir, SHELF_BYTES >> 20);
 	return errorf(e,
 		      "cannot keep cursors in %s: %s; free some space there (evspace purge), or "

@@ -143,7 +143,7 @@ static int header_check(const struct mirror_header *h, const struct stat *st, co
 {
 	errno = EINVAL;
 	if (!S_ISREG(st->st_mode) || st->st_uid != geteuid() || (st->st_mode & 077))
-		return errorf(e, "%s is not a file of ours alone (mode 600)", file);
+		return errorf(e, "%s is not a file that is ours alone (mode 600)", file);
 	if (memcmp(h->magic, MIRROR_MAGIC, sizeof(h->magic)) != 0 ||
 	    h->byte_order != SEGMENT_BYTE_ORDER || h->version != MIRROR_VERSION ||
 	    h->tuple_layout != TUPLE_LAYOUT)

@@ -160,11 +160,10 @@ static const struct {
 	 "its MPI is MPICH, but libevspace-mpich.so cannot be loaded from the folder of "
 	 "libevspace-mpi.so: it is built where libmpich-dev is installed"},
 	{"cut-off",
-	 "its file in %s was cut short by somebody: what it had recorded is gone, the program runs "
-	 "on"},
+	 "its file in %s was cut short: what it had recorded is lost, the program runs on"},
 	{"tasks",
-	 "it has been 1000 tasks before, one after the other, and more of one process are not "
-	 "collected: start it anew"},
+	 "it has been 1000 tasks, one after the other, which is all that is collected of one "
+	 "process: start it anew"},
 	{"denied",
 	 "no right to make a file in %s: it must be a folder of the program's user, mode 0700"},
 };

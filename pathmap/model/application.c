@@ -224,9 +224,9 @@ static const struct view *used(struct view_use_resolver *r, const struct view *v
 	}
 	if (other->state == VIEW_RESOLVING) {
 		complain(r->diagnostics, r->source, use->offset,
-			 "view `%.60s` is made of itself%s%.60s%s; take this `use` away",
-			 other->name, other != view ? " by way of `" : "",
-			 other != view ? view->name : "", other != view ? "`" : "");
+			 "view `%.60s` uses itself%s%.60s%s; remove this `use`", other->name,
+			 other != view ? " by way of `" : "", other != view ? view->name : "",
+			 other != view ? "`" : "");
 		return NULL;
 	}
 	view_resolve(r, other);
@@ -324,8 +324,8 @@ static void view_check(const struct view_use_resolver *r, const struct view *vie
 		else
 			complain(
 				r->diagnostics, r->source, view->offset,
-				"view `%.60s` reads counts, which its stage `%.60s` can do nothing "
-				"with; write `counts`, or `read stream;`",
+				"view `%.60s` reads counts, which its stage `%.60s` does not take; "
+				"write `counts`, or `read stream;`",
 				view->name, kind);
 		return;
 	}
