@@ -286,14 +286,13 @@ static void runs_add_all(struct runs *r, Evspace__Status *status)
 
 static int runs_there(struct runs *r)
 {
-	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__Frame *reply;
 	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
 	int code;
 
 	all.all = true;
-	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
-	ask.status_ask = &all;
-	reply = options_ask("evspace runs", &r->common.look, &ask, EVSPACE__FRAME__KIND_STATUS,
+	reply = options_ask("evspace runs", &r->common.look,
+			    &WIRE_FRAME(STATUS_ASK, status_ask, &all), EVSPACE__FRAME__KIND_STATUS,
 			    &code);
 	if (!reply)
 		return code;

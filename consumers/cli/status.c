@@ -232,14 +232,14 @@ int status_main(int argc, char **argv)
 {
 	struct status status = {.all = false};
 	int code = options_parse(argc, argv, &status_usage, &status, &status.common);
-	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__Frame *reply;
 	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
 
 	if (code >= 0)
 		return code;
-	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
-	ask.status_ask = &status_ask;
-	reply = options_ask(argv[0], &status.common.look, &ask, EVSPACE__FRAME__KIND_STATUS, &code);
+	reply = options_ask(argv[0], &status.common.look,
+			    &WIRE_FRAME(STATUS_ASK, status_ask, &status_ask),
+			    EVSPACE__FRAME__KIND_STATUS, &code);
 	if (!reply)
 		return code;
 	if (status.common.json)

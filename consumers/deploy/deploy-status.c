@@ -44,16 +44,15 @@ static Evspace__Frame *status_ask(const struct deploy_options *o, const struct p
 		.identity = o->identity,
 		.entry = pathmap_entry(map),
 	};
-	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__Frame *reply;
 	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
 	enum evspace_failure failure = EVSPACE_FINE;
 	char why[sizeof(((struct error *)0)->text)];
 
 	status_ask.all = true;
 	status_ask.deadline_ms = o->timeout_s * 1000;
-	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
-	ask.status_ask = &status_ask;
-	reply = client_ask(&look, &ask, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+	reply = client_ask(&look, &WIRE_FRAME(STATUS_ASK, status_ask, &status_ask),
+			   EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
 	if (reply)
 		return reply;
 	fprintf(stderr, "evspace deploy: the entry of the map, %s, cannot be asked: %s\n",

@@ -169,14 +169,13 @@ static int agents_ask(const struct evspace_options *look, const Evspace__Frame *
 /* The maps that they go by: what is found is written into these. */
 static int maps_ask(struct finding *f, const struct evspace_options *look, struct error *e)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT, *reply;
+	Evspace__Frame *reply;
 	Evspace__MapAsk ask = EVSPACE__MAP_ASK__INIT;
 	const Evspace__MapTexts *texts;
 	int code;
 
-	frame.kind_case = EVSPACE__FRAME__KIND_MAP_ASK;
-	frame.map_ask = &ask;
-	code = agents_ask(look, &frame, EVSPACE__FRAME__KIND_MAP, &reply, e);
+	code = agents_ask(look, &WIRE_FRAME(MAP_ASK, map_ask, &ask), EVSPACE__FRAME__KIND_MAP,
+			  &reply, e);
 	if (code != EXIT_FINE)
 		return code;
 	texts = reply->map->texts;
@@ -214,7 +213,7 @@ static int status_take(struct finding *f, const Evspace__Status *s, char *run, s
 int discover_agents(struct finding *f, const struct evspace_options *look, struct error *e)
 {
 	char run[sizeof(((struct store_run *)0)->name)] = "";
-	Evspace__Frame frame = EVSPACE__FRAME__INIT, *reply;
+	Evspace__Frame *reply;
 	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
 	int code = maps_ask(f, look, e);
 
@@ -226,9 +225,8 @@ int discover_agents(struct finding *f, const struct evspace_options *look, struc
 	ask.process_tables = true;
 	ask.run = (char *)(uintptr_t)(look->run ? look->run : "");
 	ask.deadline_ms = AGENTS_WITHIN_MS;
-	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
-	frame.status_ask = &ask;
-	code = agents_ask(look, &frame, EVSPACE__FRAME__KIND_STATUS, &reply, e);
+	code = agents_ask(look, &WIRE_FRAME(STATUS_ASK, status_ask, &ask),
+			  EVSPACE__FRAME__KIND_STATUS, &reply, e);
 	if (code != EXIT_FINE)
 		return code;
 	code = status_take(f, reply->status, run, sizeof(run), e);

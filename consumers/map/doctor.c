@@ -275,14 +275,13 @@ static void certificates_check(struct doctor *doctor, struct doctor_finding *f)
 
 static void agent_check(struct doctor *doctor, struct doctor_finding *f)
 {
-	Evspace__Frame ask = EVSPACE__FRAME__INIT, *reply;
+	Evspace__Frame *reply;
 	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
 	enum evspace_failure failure = EVSPACE_FINE;
 
-	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
-	ask.status_ask = &status_ask;
-	reply = client_ask(&doctor->common.look, &ask, EVSPACE__FRAME__KIND_STATUS, &failure,
-			   f->text.text, sizeof(f->text.text));
+	reply = client_ask(&doctor->common.look, &WIRE_FRAME(STATUS_ASK, status_ask, &status_ask),
+			   EVSPACE__FRAME__KIND_STATUS, &failure, f->text.text,
+			   sizeof(f->text.text));
 	if (reply != NULL) {
 		errorf(&f->text, "%.200s answers, %zu process%s", reply->status->node,
 		       reply->status->n_processes, plural(reply->status->n_processes, "es"));

@@ -117,13 +117,10 @@ static int change_ask(struct change *c, const Evspace__Frame *question,
 
 static int change_ask_map(struct change *c)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__MapAsk ask = EVSPACE__MAP_ASK__INIT;
 	int code;
 
-	frame.kind_case = EVSPACE__FRAME__KIND_MAP_ASK;
-	frame.map_ask = &ask;
-	code = change_ask(c, &frame, EVSPACE__FRAME__KIND_MAP);
+	code = change_ask(c, &WIRE_FRAME(MAP_ASK, map_ask, &ask), EVSPACE__FRAME__KIND_MAP);
 	if (code != EXIT_FINE)
 		return code;
 	c->now = c->reply->map;
@@ -274,7 +271,6 @@ static void applied_print(const struct change *c, const Evspace__MapApplied *a)
 
 static int change_apply(struct change *c)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__MapApply apply = EVSPACE__MAP_APPLY__INIT;
 	Evspace__MapTexts texts = EVSPACE__MAP_TEXTS__INIT;
 	int code;
@@ -285,9 +281,8 @@ static int change_apply(struct change *c)
 	apply.texts = c->action == ROLLBACK ? NULL : &texts;
 	apply.expected = c->now->generation;
 	apply.dry_run = c->dry_run;
-	frame.kind_case = EVSPACE__FRAME__KIND_MAP_APPLY;
-	frame.map_apply = &apply;
-	code = change_ask(c, &frame, EVSPACE__FRAME__KIND_MAP_APPLIED);
+	code = change_ask(c, &WIRE_FRAME(MAP_APPLY, map_apply, &apply),
+			  EVSPACE__FRAME__KIND_MAP_APPLIED);
 	if (code == EXIT_FINE)
 		applied_print(c, c->reply->map_applied);
 	return code;

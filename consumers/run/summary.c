@@ -366,16 +366,13 @@ void elsewhere_ask(struct elsewhere *elsewhere, const char *run)
 {
 	const struct evspace_options options = {.connect = NULL};
 	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
-	Evspace__Frame ask = EVSPACE__FRAME__INIT;
 	enum evspace_failure failure;
 	char why[sizeof(((struct error *)0)->text)];
 
 	all.all = true;
-	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
-	ask.status_ask = &all;
 	elsewhere->run = run;
-	elsewhere->reply =
-		client_ask(&options, &ask, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+	elsewhere->reply = client_ask(&options, &WIRE_FRAME(STATUS_ASK, status_ask, &all),
+				      EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
 }
 
 void elsewhere_fini(struct elsewhere *elsewhere)

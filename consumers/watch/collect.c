@@ -122,7 +122,6 @@ static int take_mode(struct collect_run *c)
 static Evspace__Frame *collect_ask(const struct collect_run *c, int *code)
 {
 	const struct evspace_options *look = &c->common.look;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
 	const Evspace__Choice *choices[CHOICES_MAX];
 
@@ -138,9 +137,8 @@ static Evspace__Frame *collect_ask(const struct collect_run *c, int *code)
 	ask.change = c->mode >= 0;
 	ask.mode = c->mode >= 0 ? (uint32_t)c->mode : 0;
 	ask.deadline_ms = look->deadline_ms ? look->deadline_ms : 1000;
-	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
-	frame.switch_ask = &ask;
-	return options_ask("evspace collect", look, &frame, EVSPACE__FRAME__KIND_SWITCHED, code);
+	return options_ask("evspace collect", look, &WIRE_FRAME(SWITCH_ASK, switch_ask, &ask),
+			   EVSPACE__FRAME__KIND_SWITCHED, code);
 }
 
 /* ---- the answer ---- */

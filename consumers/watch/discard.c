@@ -30,7 +30,6 @@ static const struct usage discard_usage = {.help = discard_help,
 static Evspace__Frame *discard_ask(const struct common *common, int *code)
 {
 	const struct evspace_options *look = &common->look;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
 
 	ask.scope = 1;
@@ -41,9 +40,8 @@ static Evspace__Frame *discard_ask(const struct common *common, int *code)
 	ask.change = true;
 	ask.discard = true;
 	ask.deadline_ms = look->deadline_ms ? look->deadline_ms : 1000;
-	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
-	frame.switch_ask = &ask;
-	return options_ask("evspace discard", look, &frame, EVSPACE__FRAME__KIND_SWITCHED, code);
+	return options_ask("evspace discard", look, &WIRE_FRAME(SWITCH_ASK, switch_ask, &ask),
+			   EVSPACE__FRAME__KIND_SWITCHED, code);
 }
 
 static void print_host(const Evspace__Host *h, const char *run, bool json)

@@ -71,7 +71,6 @@ static void runs_add(struct standing_runs *runs, Evspace__Run *run, const char *
 /* Ask all hosts how they are, and for the processes of the run. Returns the answer, or NULL. */
 static Evspace__Frame *status_ask(const struct evspace_options *look, bool processes)
 {
-	Evspace__Frame ask = EVSPACE__FRAME__INIT;
 	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
 	struct evspace_options once = *look;
 	char why[sizeof(((struct error *)0)->text)];
@@ -82,9 +81,8 @@ static Evspace__Frame *status_ask(const struct evspace_options *look, bool proce
 	all.process_tables = processes;
 	if (processes && look->run)
 		all.run = (char *)(uintptr_t)look->run;
-	ask.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
-	ask.status_ask = &all;
-	return client_ask(&once, &ask, EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+	return client_ask(&once, &WIRE_FRAME(STATUS_ASK, status_ask, &all),
+			  EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
 }
 
 /* Ask all hosts for their runs. Returns the answer, which has the names, or NULL. */

@@ -113,7 +113,6 @@ static Evspace__Host **command_hosts(const struct fanout_command *c, size_t *n)
 
 static void command_answer(struct fanout_command *c)
 {
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Switched switched = EVSPACE__SWITCHED__INIT;
 
 	switched.scope = c->fanout.number;
@@ -121,9 +120,8 @@ static void command_answer(struct fanout_command *c)
 	switched.hosts = command_hosts(c, &switched.n_hosts);
 	switched.n_classes = classes_count(c->classes);
 	switched.classes = classes_wire(c->classes, NULL);
-	frame.kind_case = EVSPACE__FRAME__KIND_SWITCHED;
-	frame.switched = &switched;
-	if (link_send(c->fanout.up, &frame, NULL) < 0 && errno == EMSGSIZE)
+	if (link_send(c->fanout.up, &WIRE_FRAME(SWITCHED, switched, &switched), NULL) < 0 &&
+	    errno == EMSGSIZE)
 		link_send_error(c->fanout.up, c->fanout.number, EMSGSIZE,
 				"what came of the order is more than fits into a frame; order "
 				"fewer hosts at once");
@@ -144,16 +142,13 @@ static void command_end(struct fanout *f)
 static int command_ask(struct fanout_branch *b, Evspace__Place *place, uint32_t deadline_ms)
 {
 	const struct fanout_command *c = (const struct fanout_command *)b->fanout;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__SwitchAsk ask = *c->ask;
 
 	ask.scope = b->user.scope;
 	ask.run = (char *)(uintptr_t)c->run;
 	ask.deadline_ms = deadline_ms;
 	ask.place = place;
-	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
-	frame.switch_ask = &ask;
-	return link_send(child_link(&b->user), &frame, NULL);
+	return link_send(child_link(&b->user), &WIRE_FRAME(SWITCH_ASK, switch_ask, &ask), NULL);
 }
 
 /* Returns whether it is what the child may say. */

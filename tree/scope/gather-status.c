@@ -108,15 +108,12 @@ static bool gather_take(struct fanout_branch *b, const Evspace__Frame *frame, si
 static int gather_ask(struct fanout_branch *b, Evspace__Place *place, uint32_t deadline_ms)
 {
 	const struct gather_status *g = (const struct gather_status *)b->fanout;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__StatusAsk ask = *g->ask;
 
 	ask.scope = b->user.scope;
 	ask.deadline_ms = deadline_ms;
 	ask.place = place;
-	frame.kind_case = EVSPACE__FRAME__KIND_STATUS_ASK;
-	frame.status_ask = &ask;
-	return link_send(child_link(&b->user), &frame, NULL);
+	return link_send(child_link(&b->user), &WIRE_FRAME(STATUS_ASK, status_ask, &ask), NULL);
 }
 
 /* ---- life ---- */
@@ -136,7 +133,6 @@ static void branch_give(struct fanout_branch *b, Evspace__Status *status)
 static void gather_end(struct fanout *f)
 {
 	struct gather_status *g = (struct gather_status *)f;
-	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Status status = EVSPACE__STATUS__INIT;
 
 	status.scope = f->number;
@@ -145,9 +141,7 @@ static void gather_end(struct fanout *f)
 		branch_give(&f->branches[i], &status);
 	status.asked_ns = g->asked_ns;
 	status.sent_ns = clock_real_ns();
-	frame.kind_case = EVSPACE__FRAME__KIND_STATUS;
-	frame.status = &status;
-	g->host->answer(g->host->arg, f->up, &frame);
+	g->host->answer(g->host->arg, f->up, &WIRE_FRAME(STATUS, status, &status));
 	for (size_t i = 0; i < status.n_below; i++)
 		evspace__status__free_unpacked(status.below[i], NULL);
 	free(status.below);
