@@ -174,10 +174,16 @@ static void print_status(const Evspace__Status *s, bool all)
 		table_say(stdout, "remote: %s", s->remote[i]);
 }
 
+/* What an agent says in ms, in ns. */
+static json_t *ms_json(uint64_t ms)
+{
+	return json_count(ms < UINT64_MAX / 1000000 ? ms * 1000000 : UINT64_MAX);
+}
+
 static json_t *process_json(const Evspace__Process *p)
 {
 	return json_pack(
-		"{s:o,s:i,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:f,s:o,s:o,s:I,s:o}", "name",
+		"{s:o,s:i,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:f,s:o,s:o,s:o,s:o}", "name",
 		json_text(p->name), "pid", (int)p->pid, "run", json_text(p->run), "program",
 		json_text(p->program), "host", json_text(p->host), "state", process_state(p),
 		"threads", (int)p->threads, "elements", (int)p->elements, "events",
@@ -185,8 +191,7 @@ static json_t *process_json(const Evspace__Process *p)
 		(json_int_t)p->held, "discarded", (json_int_t)p->discarded, "bytes",
 		(json_int_t)p->bytes, "cost_ns", (double)p->cost_ps / 1000, "notes",
 		json_text(p->notes), "not_traced", json_text(p->modes), "age_ns",
-		(json_int_t)p->age_ms * 1000000, "dead_ns",
-		p->dead_ms ? json_integer((json_int_t)p->dead_ms * 1000000) : json_null());
+		ms_json(p->age_ms), "dead_ns", p->dead_ms ? ms_json(p->dead_ms) : json_null());
 }
 
 static json_t *classes_json(const Evspace__Status *s)

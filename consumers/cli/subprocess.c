@@ -41,11 +41,13 @@ bool subprocess_find(const char *command, char *buf, size_t n)
 {
 	const char *dir = strchr(command, '/') ? "" : getenv("PATH"), *colon;
 	struct stat st;
+	int length;
 
 	for (; dir && *command; dir = colon ? colon + 1 : NULL) {
 		colon = strchr(dir, ':');
-		snprintf(buf, n, "%.*s%s%s", (int)(colon ? colon - dir : (int)strlen(dir)), dir,
-			 strchr(command, '/') ? "" : "/", command);
+		length = colon ? (int)(colon - dir) : (int)strlen(dir);
+		/* an empty one is the folder where we are */
+		snprintf(buf, n, "%.*s%s%s", length, dir, length ? "/" : "", command);
 		if (!stat(buf, &st) && S_ISREG(st.st_mode) && !access(buf, X_OK))
 			return true;
 	}
@@ -56,9 +58,17 @@ static _Noreturn void child_exec(char *const *argv, const struct subprocess_way 
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), failure;
 
-	for (int i = 0; i < 3; i++)
-		if (way->fds[i] != i)
-			dup2(way->fds[i] < 0 ? nothing : way->fds[i], i);
+	/* where a standard stream was closed, these may be in its place */
+	nothing = fcntl(nothing, F_DUPFD_CLOEXEC, 3);
+	told = fcntl(told, F_DUPFD_CLOEXEC, 3);
+	for (int i = 0; i < 3; i++) {
+		int fd = way->fds[i] < 0 ? nothing : way->fds[i];
+
+		if (fd == i)
+			fcntl(fd, F_SETFD, 0);
+		else
+			dup2(fd, i);
+	}
 	if (way->session) {
 		setsid();
 		signal(SIGPIPE, SIG_DFL);
@@ -75,6 +85,7 @@ static _Noreturn void child_exec(char *const *argv, const struct subprocess_way 
 int subprocess_start(char *const *argv, const struct subprocess_way *way, pid_t *pid)
 {
 	int told[2], failure = 0;
+	ssize_t got;
 
 	if (pipe2(told, O_CLOEXEC) < 0)
 		return -1;
@@ -83,8 +94,12 @@ int subprocess_start(char *const *argv, const struct subprocess_way *way, pid_t 
 		child_exec(argv, way, told[1]);
 	failure = *pid < 0 ? errno : 0;
 	close(told[1]);
-	if (*pid > 0 && read(told[0], &failure, sizeof(failure)) != sizeof(failure))
-		failure = 0;
+	if (*pid > 0) {
+		do
+			got = read(told[0], &failure, sizeof(failure));
+		while (got < 0 && errno == EINTR);
+		failure = got == sizeof(failure) ? failure : 0;
+	}
 	close(told[0]);
 	if (failure == 0)
 		return 0;

@@ -60,20 +60,23 @@ void words_add_missing(char buf[WORDS_TEXT], const struct evspace_missing *m)
 void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n)
 {
 	struct interval_set set = {0};
+	size_t left = 0;
 
 	words_add(buf, "%s%s ", n && process_is_task(ranks[0]) ? "task" : "rank", plural(n, "s"));
 	for (size_t i = 0; i < n; i++)
 		interval_set_add(&set, (uint64_t)ranks[i], (uint64_t)ranks[i] + 1);
+	for (size_t i = 0; i < set.n; i++)
+		left += (size_t)(set.items[i].to - set.items[i].from);
 	for (size_t i = 0; i < set.n && i < RANGES; i++) {
 		size_t some = (size_t)(set.items[i].to - set.items[i].from);
 
 		add_number(buf, i ? ", " : "", (int32_t)set.items[i].from);
 		if (some > 1)
 			add_number(buf, some == 2 ? ", " : "-", (int32_t)set.items[i].to - 1);
-		n -= some;
+		left -= some;
 	}
-	if (n > 0)
-		words_add(buf, " and %zu more", n);
+	if (left > 0)
+		words_add(buf, " and %zu more", left);
 	interval_set_fini(&set);
 }
 

@@ -78,7 +78,7 @@ int finding_order(struct finding *f, struct error *e);
  */
 int finding_texts(struct finding *f, struct pathmap_texts *texts, struct error *e);
 
-/** `place` statements, a line each, as few as there can be (finding-place.c). The caller's to
+/** `place` statements, a line each, as few as there can be. The caller's to
  * free(). */
 char *finding_places(const struct finding *f);
 

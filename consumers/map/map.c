@@ -18,7 +18,6 @@
 #include "pathmap/base/utf8.h"
 #include "tree/stage/stage.h"
 
-/* The version of what --json prints. */
 /* Waves that can be under way. */
 #define WINDOW_MOST 64
 

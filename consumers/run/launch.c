@@ -60,6 +60,11 @@ static enum launcher find_launcher(const char *command)
 		launcher = LAUNCHER_OPEN_MPI;
 	else if (words && strstr(words, "HYDRA"))
 		launcher = LAUNCHER_HYDRA;
+	else
+		fprintf(stderr,
+			"evspace run: note: '%s --version' does not say which MPI it is%s%s: "
+			"ranks on other hosts may not be collected\n",
+			command, words ? "" : ": ", words ? "" : e.text);
 	free(words);
 	return launcher;
 }

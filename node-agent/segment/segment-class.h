@@ -88,7 +88,8 @@ int segment_class_read(const struct segment *s, uint32_t i, struct segment_class
 /**
  * Switch classes to @mode on the control page: those of @channel (-1: of all) and of the
  * communicator @comm (NULL: of all, also of later ones). The program sees it at its next call.
- * Returns how many classes were switched. Call segment_class_quiet() after the last switch.
+ * Returns how many classes are meant, also those that have the mode already. Call
+ * segment_class_quiet() after the last switch.
  */
 uint32_t segment_class_switch(struct segment_control *control, const struct segment *s, int channel,
 			      const uint32_t *comm, enum segment_mode mode);
