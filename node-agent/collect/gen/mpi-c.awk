@@ -3,7 +3,7 @@
 
 function door_begin() {}
 
-# The name by which programs call a function: one. What is not swift is in a function of its own.
+# The function that programs call. What is not on the fast path is in a function of its own.
 function wrappers()
 {
 	unresolved()
@@ -32,8 +32,8 @@ function unresolved()
 	print "}\n"
 }
 
-# What happens often is worth a way of its own: that of what is traced, by an idle thread, on the
-# communicator that it has used last.
+# Frequent shapes have a fast path: for an idle thread whose class is traced, on the communicator
+# that it has used last.
 function is_swift()
 {
 	return shape ~ /^(call|collect|exchange|receive|start|start_all|test)$/ && !("message" in trait)
@@ -58,8 +58,8 @@ function swift_wrapper()
 	swift = 0
 }
 
-# Which way a call goes: what needs no question more goes on here, and calls nothing but the real
-# function, so that hardly any register need be kept.
+# The path of a call: the fast one goes on here, and calls nothing but the real function, so that
+# few registers need be saved.
 function ways(    key, on, type, i)
 {
 	key = record_of()
@@ -101,7 +101,7 @@ function door_close()
 	print "}"
 }
 
-# The value of the real call, with the program's argument @from replaced by @to if there is one.
+# The expression of the real call, with the program's argument @from replaced by @to if given.
 function real(from, to)
 {
 	return "real_" name "(" names_of(from, to) ")"
@@ -113,11 +113,11 @@ function call_line(from, to)
 	line("rc = " real(from, to) ";")
 }
 
-# Nothing is to be converted, neither before the real call nor after it.
+# C needs no conversions, neither before the real call nor after it.
 function door_arguments() {}
 function door_results() {}
 
-# The program's own call, when nothing is done around it.
+# The real call with the program's arguments, for calls that are not recorded.
 function pass_line()
 {
 	call_line()
@@ -133,11 +133,11 @@ function leave_line()
 	line("return rc;")
 }
 
-# The handle that trait @key means, and where the program keeps it.
+# The handle of trait @key, and where the program keeps it.
 function handle(key,    what)
 {
 	what = trait[key]
-	# the real call complains of an address that is none
+	# an invalid address is left to the real call to report
 	return sub(/^\*/, "", what) ? "(" what " ? *" what " : 0)" : what
 }
 
@@ -151,7 +151,7 @@ function status(key)
 	return trait[key]
 }
 
-# What the first of an array has for an index.
+# Index of the first element of an array.
 function first_index()
 {
 	return "0"

@@ -3,7 +3,7 @@
 # Fortran, with and without P. They just jump on; door.c says where to. Handles are numbers in one
 # MPI and addresses in another: to a jump all arguments are words. Rows: row.awk, mpi-row.awk.
 
-# "a1, a2, a3", or with @what in front of each: "word a1, word a2, word a3"
+# "a1, a2, a3", or with @what before each: "word a1, word a2, word a3"
 function words(n, what,    i, out)
 {
 	for (i = 1; i <= n; i++)
@@ -72,7 +72,7 @@ function way(i,    name, n, type)
 	jump("word", name, n, "door_ways[" i "].profiling")
 }
 
-# What is called @own in C, and in Fortran: there follow the error code, and the lengths of texts.
+# The names of @own in C and in Fortran, which adds the error code and the lengths of texts.
 function function_of(own,    text, n, part, fortran)
 {
 	text = args

@@ -19,7 +19,7 @@ function kind_of(text,    array)
 function split_arguments(    text, i)
 {
 	text = args
-	# the function that Fortran has takes no command line
+	# Fortran's function takes no command line
 	if (shape == "init")
 		sub(/^int \*argc, char \*\*\*argv(, )?/, "", text)
 	arguments = (text == "void") ? 0 : split(text, argument, /, */)
@@ -41,7 +41,7 @@ function fortran_type(i)
 	return (kind[i] ~ /^char/) ? "char" : "void"
 }
 
-# Arguments, or with @named their names; the lengths of texts come last, unseen by Fortran.
+# Arguments, or with @named their names; hidden lengths of texts come last.
 function fortran_arguments(named, from, to,    i, out, lengths)
 {
 	for (i = 1; i <= arguments; i++) {
@@ -52,7 +52,7 @@ function fortran_arguments(named, from, to,    i, out, lengths)
 	return out (named ? named : "MPI_Fint *f_error") lengths
 }
 
-# Functions that nobody has, or that are seen when the library calls MPI_X.
+# Functions that do not exist, or that are seen when the library calls MPI_X.
 function is_passed()
 {
 	if (name ~ /_c$/)
@@ -68,7 +68,7 @@ function wrappers(    own, count, i, suffix)
 	if (is_passed())
 		return
 	own = name
-	# arrays of datatypes stay what they are
+	# arrays of datatypes are not converted
 	if (expression("bytes", "") ~ /^mpi_bytes_[a-z]*_w\(/)
 		sub(/^mpi_/, "mpi_fortran_", trait["bytes"])
 	split_arguments()
@@ -108,13 +108,13 @@ function door_close()
 	guards[n] = guard
 }
 
-# The real call, with the program's argument @from replaced by the C variable @to if there is one.
+# The real call, with the program's argument @from replaced by the C variable @to if given.
 function call_line(from, to)
 {
 	line("real_" name "(" fortran_arguments("&rc", from, "mpi_fortran_where(" to ", f_" from ")") ");")
 }
 
-# The program's own call, when nothing is done around it.
+# The real call with the program's arguments, for calls that are not recorded.
 function pass_line()
 {
 	line("real_" name "(" fortran_arguments("f_error") ");")
@@ -132,7 +132,7 @@ function leave_line()
 	line("return;")
 }
 
-# The position of the argument that the expression @text is, with or without a star; 0: it is none.
+# The position of the argument in the expression @text, with or without a star; 0: none.
 function argument_of(text,    i)
 {
 	sub(/^\*/, "", text)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a row of MPI's means (row.awk has read it), for wrappers and doors alike.
+# Interprets a row of MPI (read by row.awk), for wrappers and doors alike.
 
-# The datatype that the bytes are of, if they are just of one; "" else.
+# The datatype of the bytes if there is just one, else "".
 function type_of(bytes,    part)
 {
 	return (bytes in trait) && trait[bytes] ~ /^mpi_bytes\([a-z0-9_]*,[a-z0-9_]*\)$/ && split(trait[bytes], part, /[,)]/) ? part[2] : ""
 }
 
-# What the trait @bytes says, where swift wrappers have asked for that datatype already.
+# The trait @bytes for fast wrappers, which have asked for that datatype already.
 function bytes_in(bytes,    text)
 {
 	text = trait[bytes]
@@ -16,10 +16,11 @@ function bytes_in(bytes,    text)
 	return text
 }
 
-# What keeps book of an operation that is not recorded must not be nested, and wanted by somebody.
+# The condition for bookkeeping of an operation that is not recorded: it is not nested, and another
+# class needs it.
 function wanted()
 {
-	# all that has a number on a communicator, but for collectives themselves
+	# all that is numbered on a communicator, but for collectives themselves
 	if (shape ~ /^(make|start_make|free|spawn)$/ || (channel == "COMM" && shape == "collect"))
 		return "true"
 	if (shape ~ /^(restart|drop|cancel|wait|test)$/ || "message" in trait)
@@ -29,7 +30,7 @@ function wanted()
 	return ""
 }
 
-# Is nothing at all to be done while all classes of the channel are off?
+# Is there nothing to do while all classes of the channel are off?
 function is_quiet()
 {
 	return wanted() == "" && shape !~ /^(init|forget|finalize)$/

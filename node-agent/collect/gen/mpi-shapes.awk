@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a wrapper does around the real call, by the shape of its row; used with mpi.awk.
+# Writes what a wrapper does around the real call, by the shape of its row; used with mpi.awk.
 #
 # Some shapes keep book for classes of others (requests, communicators): they do so also when their
 # own class is off. `quiet` is set while the body for that is written: no state line, no tuple.
@@ -16,7 +16,7 @@ function close_block()
 	line("}")
 }
 
-# Where the record of what the operation is on comes from, "": it is on nothing.
+# The record of the operation's communicator, window or file, "": it has none.
 function record_of()
 {
 	if ("comm" in trait)
@@ -28,13 +28,13 @@ function record_of()
 	return ""
 }
 
-# The classes that the operation belongs to one of: its communicator's, window's or file's.
+# The classes of the operation's communicator, window or file.
 function classes()
 {
 	return record_of() != "" ? "&at->classes" : "&collect_none"
 }
 
-# All of the tuple but its times is set: now it begins.
+# Begins the operation, after all of the tuple but its times is set.
 function begun()
 {
 	if (quiet)
@@ -49,7 +49,7 @@ function begin(peer, tag, bytes)
 	begun()
 }
 
-# The real call, with @from replaced by @to if there is one, then the time.
+# The real call, with @from replaced by @to if given, then the time.
 function call(from, to)
 {
 	call_line(from, to)
@@ -58,7 +58,7 @@ function call(from, to)
 	door_results()
 }
 
-# The same of one that is in vain most times.
+# The same for a poll, which mostly finds nothing.
 function call_untimed(from, to)
 {
 	call_line(from, to)
@@ -71,7 +71,7 @@ function end_in(where)
 		line("mpi_" (swift ? "swift_end" late() : "end") "(caller, &t, " where ", CHANNEL_" channel ", rc);")
 }
 
-# Most polls are in vain, and need no place for a tuple.
+# Most polls find nothing, and need no slot for a tuple.
 function late()
 {
 	return shape == "test" ? "_late" : ""
@@ -87,7 +87,7 @@ function peer_of(key)
 	return (key in trait) ? "mpi_ranks_peer(at->ranks, " trait[key] ")" : "TUPLE_NO_PEER"
 }
 
-# To and from MPI_PROC_NULL nothing moves.
+# Nothing is sent to or received from MPI_PROC_NULL.
 function bytes_of(peer, bytes)
 {
 	if (!(bytes in trait))
@@ -105,13 +105,13 @@ function begin_plainly()
 	begin(peer_of("peer"), tag_of("tag"), bytes_of("peer", "bytes"))
 }
 
-# The next one of those that all members make in the same order.
+# The number of the next operation, which all members make in the same order.
 function begin_together()
 {
 	begin_numbered(bytes_of("", "bytes"))
 }
 
-# Channels that have few of them need not be quick to see whether the others have all been numbered.
+# Channels with few operations may take the time to check whether all others were numbered.
 function begin_numbered(bytes)
 {
 	line("mpi_fill_numbered(&t, " op ", at, mpi_comm_next" (channel == "COLLECTIVE" && !quiet ? "" : "_rarely") "(at), " bytes ");")
@@ -127,7 +127,7 @@ function shape_call()
 
 function shape_abort()
 {
-	# it does not come back: the tuple is there before, and the state line says what goes on
+	# it does not return: write the tuple before, and leave the state line as it is
 	begin_plainly()
 	line("collect_stamp(&t);")
 	line("collect_extra(&t, " classes() ", CHANNEL_" channel ");")
@@ -157,7 +157,7 @@ function shape_receive(    ranks)
 
 function shape_exchange()
 {
-	# while it lasts, it is the other's message that it waits for
+	# while it lasts, it waits for the other one's message
 	begin(peer_of("peer2"), tag_of("tag2"), bytes_of("peer2", "bytes2"))
 	call(trait["status"], "where")
 	line("mpi_exchange_received(&t, at, where, rc);")
@@ -167,7 +167,7 @@ function shape_exchange()
 	end()
 }
 
-# It was in vain: only counted.
+# It found nothing: only count it.
 function vain(condition)
 {
 	open_block("if (" condition ")")
@@ -176,7 +176,7 @@ function vain(condition)
 	close_block()
 }
 
-# What is found just now has no duration.
+# A message that was just found has no duration.
 function found_now()
 {
 	if (!quiet) {
@@ -221,7 +221,7 @@ function shape_about()
 	end()
 }
 
-# @at: the record of what the request is on.
+# @at: the record of the request's communicator, window or file.
 function publish(at, ranks, kind)
 {
 	if ("receives" in trait)
@@ -307,7 +307,7 @@ function shape_cancel()
 	end()
 }
 
-# What MPI says that is complete.
+# MPI's answer of what is complete.
 function answer(    fields, i, n, part)
 {
 	fields = ".first = " first_index() ", .statuses = mpi_statuses_known(where)"
@@ -318,7 +318,7 @@ function answer(    fields, i, n, part)
 	line("answer = (struct mpi_wait_answer){" fields "};")
 }
 
-# Where the statuses go, when they are needed and the program does not want them.
+# Where to store statuses that we need, but the program ignores.
 function where(    several)
 {
 	several = ("statuses" in trait)
@@ -338,7 +338,7 @@ function shape_wait(    statuses)
 	end()
 }
 
-# A late one: before the call only handles are copied, for most are in vain.
+# A late one: only copies handles before the call, since most find nothing.
 function shape_test_swiftly(    several, key)
 {
 	several = ("statuses" in trait)
@@ -378,7 +378,7 @@ function shape_collect()
 	end()
 }
 
-# What a status says that was moved; the state line has what was asked for.
+# Takes the moved bytes from the status; the state line has those asked for.
 function moved()
 {
 	call(trait["status"], "where")

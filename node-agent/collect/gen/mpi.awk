@@ -72,7 +72,7 @@ function variables()
 	line("int rc;\n")
 }
 
-# The real call of what is not recorded; some keep book all the same.
+# The real call without recording; some shapes do their bookkeeping all the same.
 function pass()
 {
 	open_block("if (entry != COLLECT_RECORD)")
@@ -105,7 +105,8 @@ function wrapper()
 		call_line()
 		line("mpi_init_end(COLLECT_CALLER, &t, rc);")
 	} else if (shape == "forget") {
-		# before: the handle may be another thread's as soon as it is free; after: it may have been asked for
+		# before: another thread may reuse the handle as soon as it is free; after: a thread may have
+		# asked for its size meanwhile
 		line("atomic_fetch_add_explicit(&mpi_type_epoch, 1, memory_order_release);")
 		call_line()
 		line("atomic_fetch_add_explicit(&mpi_type_epoch, 1, memory_order_release);")
@@ -121,7 +122,7 @@ function wrapper()
 	door_close()
 }
 
-# The arguments of the function that MPI-4 has beside this one for counts beyond int: MPI_X_c.
+# The arguments of MPI-4's variant for counts beyond int: MPI_X_c.
 function large_arguments(text,    part, n, i, out)
 {
 	n = split(text, part, /, */)
@@ -147,7 +148,7 @@ function guarded(condition)
 	guard = ""
 }
 
-# The functions of a row: its own, that of an earlier MPI, and that for large counts.
+# The functions of a row: its own, that of earlier MPIs, and the one for large counts.
 function functions(    own)
 {
 	own = name
@@ -163,7 +164,7 @@ function functions(    own)
 	}
 }
 
-# The function @resolve, that looks up all that the wrappers call; @prefix makes profiling names.
+# Writes the function @resolve, which looks up all that wrappers call; @prefix makes PMPI names.
 function resolver(resolve, prefix,    i)
 {
 	print "\nvoid " resolve "(void)\n{"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the options for the linker of ops.tab: what each of PVM's functions is wrapped in.
+# Makes linker options of ops.tab, which wrap each of PVM's functions.
 
 /^[ \t]*(#|$)/ { next }
 $2 ~ /^pvm_/ { flags = flags "-Wl,--wrap=" $2 " " }

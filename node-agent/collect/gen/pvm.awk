@@ -6,7 +6,7 @@ function names_of(args,    part, n, i, name, out)
 {
 	if (args == "void")
 		return ""
-	gsub(/\([^*()][^()]*\)/, "", args) # what a function takes
+	gsub(/\([^*()][^()]*\)/, "", args) # argument lists of functions
 	n = split(args, part, /, */)
 	for (i = 1; i <= n; i++) {
 		name = part[i]
@@ -22,7 +22,7 @@ function line(text)
 	print indent "\t" text
 }
 
-# The group that the operation has to do with: all tasks, or the one that it names.
+# The operation's group: all tasks, or the one that it names.
 function group()
 {
 	return ("group" in trait) ? "at" : channel == "P2P" ? "&pvm_world" : "NULL"

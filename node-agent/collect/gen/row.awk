@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Reads a row of ops.tab, for all that is made of it: name, channel, shape, trait[], args.
+# Reads a row of ops.tab, for all generators: name, channel, shape, trait[], args.
 
 function fail(text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many bytes of payload the arguments of an MPI call mean. */
+/* Bytes of payload by the arguments of an MPI call. */
 #ifndef EVSPACE_MPI_BYTES_H
 #define EVSPACE_MPI_BYTES_H
 
@@ -19,16 +19,16 @@ static inline uint64_t mpi_bytes(MPI_Count count, MPI_Datatype type)
 	return (uint64_t)count * mpi_type_ask(type, mpi_type_entry(type));
 }
 
-/** One of an array of counts, each of which has @width bytes: int, or MPI_Count in MPI_X_c(). */
+/** Element @i of an array of counts of @width bytes: int, or MPI_Count in MPI_X_c(). */
 static inline MPI_Count mpi_count_at(const void *counts, size_t width, uint32_t i)
 {
 	return width == sizeof(int) ? ((const int *)counts)[i] : ((const MPI_Count *)counts)[i];
 }
 
 /*
- * Bytes of collectives. Arrays that are missing are for the real call to complain of. Of an
- * intercommunicator's root side only MPI_ROOT has arguments that mean something; where a buffer is
- * MPI_IN_PLACE the arguments of the other one hold for it.
+ * Bytes of collectives. Missing arrays are left to the real call to report. On the root side of an
+ * intercommunicator only MPI_ROOT has meaningful arguments; those of a buffer MPI_IN_PLACE are the
+ * other buffer's.
  */
 
 static inline uint64_t mpi_bytes_bcast(MPI_Count count, MPI_Datatype type, int root)

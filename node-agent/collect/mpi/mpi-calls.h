@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the generated wrappers do before and after the real call; a shape of tree/data/ops.tab each.
- */
+/* What generated wrappers do before and after the real call, by shape (tree/data/ops.tab). */
 #ifndef EVSPACE_MPI_CALLS_H
 #define EVSPACE_MPI_CALLS_H
 
@@ -12,7 +11,7 @@
 #include "node-agent/collect/mpi/mpi-request.h"
 #include "node-agent/collect/mpi/mpi-status.h"
 
-/** Fill all of *@t but its times. */
+/** Set all of *@t but its times. */
 static inline __attribute__((always_inline)) void mpi_fill(struct tuple *t, uint16_t op,
 							   const struct mpi_comm *at, int32_t peer,
 							   uint32_t tag, uint64_t bytes)
@@ -20,7 +19,7 @@ static inline __attribute__((always_inline)) void mpi_fill(struct tuple *t, uint
 	collect_fill(t, op, at->id, peer, tag, bytes);
 }
 
-/** The same of a collective: @seq is its number. */
+/** The same for a collective with number @seq. */
 static inline __attribute__((always_inline)) void mpi_fill_numbered(struct tuple *t, uint16_t op,
 								    const struct mpi_comm *at,
 								    uint32_t seq, uint64_t bytes)
@@ -29,7 +28,7 @@ static inline __attribute__((always_inline)) void mpi_fill_numbered(struct tuple
 			      seq, bytes);
 }
 
-/* What has failed has moved nothing. */
+/* A failed call has moved no bytes. */
 static inline void mpi_failed(struct tuple *t, int rc)
 {
 	if (__builtin_expect(rc != MPI_SUCCESS, 0))
@@ -37,7 +36,7 @@ static inline void mpi_failed(struct tuple *t, int rc)
 			      collect_what(t) | element_word(0, element_half(0, TUPLE_FAILED)));
 }
 
-/** Write *@t, whose `end` is set. */
+/** End the operation of *@t, whose `end` is set. */
 static inline __attribute__((always_inline)) void mpi_end(struct collect_caller caller,
 							  struct tuple *t,
 							  const struct collect_classes *classes,
@@ -63,14 +62,14 @@ static inline __attribute__((always_inline)) void mpi_swift_end_late(
 	collect_swift_end_late(caller, t, classes, channel);
 }
 
-/** Where a matched message came by, as far as that is on record. */
+/** Where a matched message came from, as far as known. */
 struct mpi_matched {
-	struct mpi_ranks ranks; /* whom the ranks in its status mean */
+	struct mpi_ranks ranks; /* to translate the ranks in its status */
 	struct mpi_comm *at;	/* NULL: not known */
 };
 
-/** Begin to receive the matched @message (NULL: an error) of @bytes: what its probe has found. It
- * leaves the record. */
+/** Begin to receive the matched @message (NULL: an error) of @bytes, with what its probe found.
+ * Removes its record. */
 static inline struct mpi_matched mpi_matched(struct tuple *t, uint16_t op,
 					     const MPI_Message *message, uint64_t bytes)
 {
@@ -88,7 +87,7 @@ static inline struct mpi_matched mpi_matched(struct tuple *t, uint16_t op,
 	return from;
 }
 
-/** The request of MPI_Comm_idup: with its completion the communicator is there. */
+/** Record the request of MPI_Comm_idup, whose completion makes the communicator. */
 static inline void mpi_comm_coming_add(struct mpi_place request, const struct tuple *t,
 				       struct mpi_comm *parent, struct mpi_place made)
 {
@@ -102,7 +101,7 @@ static inline void mpi_comm_coming_add(struct mpi_place request, const struct tu
 	mpi_request_publish(r);
 }
 
-/** The second half of an exchange: what was received, as a completion of the same call. */
+/** Write the second half of an exchange: what was received, as a completion of the same call. */
 static inline void mpi_exchange_received(const struct tuple *call, struct mpi_comm *at,
 					 const MPI_Status *status, int rc)
 {
@@ -115,7 +114,7 @@ static inline void mpi_exchange_received(const struct tuple *call, struct mpi_co
 	collect_extra(&t, &at->classes, CHANNEL_COMPLETION);
 }
 
-/** Is it to be known, at their ends, what requests and messages on @at are? */
+/** Must requests and messages on @at be recorded, for their completions? */
 static inline bool mpi_wanted(struct mpi_comm *at)
 {
 	return collect_wants(&at->classes, CHANNEL_COMPLETION) ||

@@ -16,10 +16,10 @@
 #define COMMS	  (MPI_TABLE_WAYS << COMM_BITS)
 #define COMINGS	  64
 
-/** Rounds are for ever, so there is room for many: pages that are not used take none. */
+/** Rounds are kept forever, so there is room for many; unused pages take no memory. */
 #define ROUND_BITS 13
 
-/** Ranks that are translated at a time. */
+/** Ranks to translate at a time. */
 #define CHUNK 256
 
 _Atomic uint32_t mpi_comm_epoch = 1;
@@ -39,8 +39,8 @@ struct mpi_comm_coming {
 
 static struct mpi_comm_coming comings[COMINGS];
 
-/* Communicators made with the same tag by the same members get different ids: how often it
- * happened. Other threads may be at other tags. */
+/* Counts how often the same members made a communicator with the same tag, so that each gets
+ * another id. Other threads may use other tags. */
 static struct mpi_table_bucket round_buckets[1 << ROUND_BITS];
 static _Atomic uint32_t round_seconds;
 static const struct mpi_table rounds = {
@@ -80,13 +80,13 @@ uint32_t mpi_comm_next_rarely(struct mpi_comm *at)
 
 struct mpi_comm *mpi_comm_find(uintptr_t key)
 {
-	/* before looking: a change meanwhile makes what we found the last of an old epoch */
+	/* read before the search: after a change meanwhile, the result is of an old epoch */
 	uint32_t epoch = atomic_load_explicit(&mpi_comm_epoch, memory_order_acquire);
 	int slot = mpi_table_find(&table, key);
 
 	if (slot < 0)
 		return &mpi_comm_none;
-	/* A signal handler may do the same in between: then what we leave is of no epoch. */
+	/* a signal handler may do the same in between: then this entry is of no valid epoch */
 	mpi_comm_last.epoch = epoch - 1;
 	atomic_signal_fence(memory_order_seq_cst);
 	mpi_comm_last.key = key;
@@ -105,8 +105,7 @@ static void note_full(void)
 	atomic_fetch_or(&collect.segment->header->note, SEGMENT_NOTE_COMMS);
 }
 
-/* The next ordinal of @base, from 1; 0: there is no room for it. Never given up: what comes later
- * must not have the same number. */
+/* The next ordinal of @base, from 1; 0: no room. It is never freed, since no ordinal may repeat. */
 static uint32_t round_next(uint32_t base)
 {
 	uintptr_t key = (uintptr_t)base << 3; /* tables expect addresses */
@@ -122,7 +121,7 @@ static uint32_t round_next(uint32_t base)
 	return n;
 }
 
-/* Returns the record in its place, NULL: there is no room. */
+/* Returns the record in the table, NULL: there is no room. */
 static struct mpi_comm *record_put(uintptr_t key, const struct mpi_comm *record, uint32_t numbered)
 {
 	int slot = mpi_table_claim(&table, key);
@@ -145,7 +144,7 @@ struct mpi_comm mpi_comm_forget(uintptr_t key)
 	struct mpi_comm record = slot < 0 ? mpi_comm_none : comms[slot];
 
 	if (slot >= 0) {
-		/* requests that are still under way end on no communicator */
+		/* requests still under way then complete on no communicator */
 		collect_classes_init(&comms[slot].classes, 0);
 		atomic_fetch_add_explicit(&mpi_comm_epoch, 1, memory_order_release);
 		mpi_table_release(&table, slot, 0);
@@ -167,16 +166,17 @@ void mpi_comm_freed(const struct mpi_comm *record)
 	segment_comm_leave(collect.segment, record->id);
 }
 
-/** The two sides of a communicator, the one with the lower leader first; others have one. */
+/** The two sides of a communicator, the one with the lower leader first; an intracommunicator
+ * has one. */
 struct sides {
 	MPI_Group groups[2], world;
 	int sizes[2];
 	int32_t leaders[2];
 	int n;		 /* sides */
-	int local;	 /* which is ours */
-	bool foreign;	 /* some are of other worlds: who they are there is not known */
-	uint32_t hash;	 /* of who they are */
-	uint32_t leader; /* who the first is; all members have the same of both */
+	int local;	 /* our own side */
+	bool foreign;	 /* some members are of other worlds, with unknown ranks there */
+	uint32_t hash;	 /* of the members */
+	uint32_t leader; /* first member; hash and leader are the same on all members */
 	int32_t *room;	 /* world ranks of all members in the segment; NULL: no room left */
 };
 
@@ -188,7 +188,7 @@ static int32_t leader_find(MPI_Group group, MPI_Group world)
 	return rank;
 }
 
-/* The ranks of a side in @among: into the hash, and if there is room into @out. */
+/* Add the ranks of a side in @among to the hash, and if there is room to @out. */
 static void side_translate(struct sides *s, int side, MPI_Group among, int32_t *out)
 {
 	int from[CHUNK], to[CHUNK];
@@ -224,8 +224,8 @@ static void sides_order(struct sides *s)
 	s->local = 1;
 }
 
-/* Of an intercommunicator with other worlds each side sees the other one as remote, and neither is
- * the first: the ranks of the two leaders, in whichever order. */
+/* The sides of an intercommunicator with other worlds have no common order, so hash the ranks of
+ * the two leaders in ascending order. */
 static void sides_meet(struct sides *s, MPI_Comm parent)
 {
 	MPI_Group local, remote;
@@ -233,7 +233,7 @@ static void sides_meet(struct sides *s, MPI_Comm parent)
 
 	s->leader = 0;
 	if (s->n < 2 || mpi.Comm_group(parent, &local) != MPI_SUCCESS)
-		return; /* merged: there is one of it */
+		return; /* merged: there is only one */
 	if (mpi.Comm_remote_group(parent, &remote) == MPI_SUCCESS) {
 		ours = (uint32_t)leader_find(s->groups[s->local], local);
 		theirs = (uint32_t)leader_find(s->groups[!s->local], remote);
@@ -244,7 +244,7 @@ static void sides_meet(struct sides *s, MPI_Comm parent)
 	mpi.Group_free(&local);
 }
 
-/* Where there are other worlds, members agree on the ranks in @parent alone. */
+/* If there are other worlds, members agree only on the ranks in @parent. */
 static void sides_within(struct sides *s, MPI_Comm parent)
 {
 	MPI_Group group;
@@ -262,7 +262,7 @@ static void sides_within(struct sides *s, MPI_Comm parent)
 	}
 }
 
-/* Find who is in @comm, which was made of @parent (MPI_COMM_NULL: of nothing with other worlds). */
+/* Find the members of @comm, which was made from @parent (MPI_COMM_NULL: no other worlds). */
 static bool sides_find(struct sides *s, MPI_Comm comm, MPI_Comm parent)
 {
 	int inter = 0;
@@ -290,8 +290,8 @@ static bool sides_find(struct sides *s, MPI_Comm comm, MPI_Comm parent)
 	return true;
 }
 
-/* What all members can compute: @n is the parent's count, or where that differs what they share. 0:
- * there is no room to tell it from others. */
+/* The id, which all members compute alike: @n is the parent's count, or what members share if
+ * counts differ. 0: no room to make it unique. */
 static uint32_t id_make(const struct mpi_comm *parent, enum mpi_comm_how how, uint32_t n, int tag,
 			const struct sides *sides)
 {
@@ -299,7 +299,7 @@ static uint32_t id_make(const struct mpi_comm *parent, enum mpi_comm_how how, ui
 
 	if (how == MPI_COMM_SAME || how == MPI_COMM_SUB)
 		return hash_id(parent->id, n, sides->leader);
-	/* nothing is known to both sides: each has an id of its own */
+	/* the sides share no number, so each has its own id */
 	if (how >= MPI_COMM_INTER && sides->foreign)
 		return hash_id(parent->id, n, parent->leader);
 	base = hash_id(how == MPI_COMM_GROUP ? parent->id : 0, (uint32_t)tag, sides->hash);
@@ -307,7 +307,7 @@ static uint32_t id_make(const struct mpi_comm *parent, enum mpi_comm_how how, ui
 	return nth ? hash_id(base, nth, sides->leader) : 0;
 }
 
-/* How many it sends to (MPI-3.1 7.6: Cartesian 2 a dimension, graph its degree). */
+/* The number of destinations (MPI-3.1 7.6: Cartesian 2 per dimension, graph its degree). */
 static uint32_t neighbors_count(MPI_Comm comm, int rank)
 {
 	int kind = MPI_UNDEFINED, n = 0, in, weighted;
@@ -323,7 +323,7 @@ static uint32_t neighbors_count(MPI_Comm comm, int rank)
 	return n > 0 ? (uint32_t)n : 0;
 }
 
-/* Record it in the segment, and point the ranks at the members there. */
+/* Record it in the segment, and use the list of members there. */
 static void members_record(struct mpi_comm *c, const struct sides *s, uint32_t parent)
 {
 	int other = s->n > 1 ? !s->local : s->local;
@@ -352,7 +352,7 @@ static struct mpi_comm copy_make(struct mpi_comm *parent, uint32_t n)
 	return c;
 }
 
-/* What the library says of a communicator, but for its id. */
+/* Ask the library for all facts of a communicator but its id. */
 static bool record_ask(struct mpi_comm *c, struct sides *sides, MPI_Comm made, MPI_Comm parent)
 {
 	int size = 0;
@@ -371,7 +371,7 @@ static bool record_ask(struct mpi_comm *c, struct sides *sides, MPI_Comm made, M
 void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, MPI_Comm from, enum mpi_comm_how how,
 		  int tag)
 {
-	/* a group's members alone make theirs: the others' counts must stay the same */
+	/* only the group's members make it, so the parent's count must not change */
 	uint32_t n = how == MPI_COMM_GROUP ? 0 : atomic_fetch_add(&parent->made, 1);
 	struct mpi_comm c;
 	struct sides sides;
@@ -447,7 +447,7 @@ void mpi_comm_arrived(struct mpi_comm_coming *coming, bool made)
 	atomic_store(&coming->used, false);
 }
 
-/* That of all processes is switched by its name, perhaps before it is used. */
+/* Make the classes of MPI_COMM_WORLD, as it may be switched by its name before its first use. */
 static void world_put(const struct mpi_comm *record)
 {
 	static const unsigned channels[] = {CHANNEL_P2P, CHANNEL_COLLECTIVE, CHANNEL_COMPLETION,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks the library for the addresses that mean something in Fortran. */
+/* Asks the library for Fortran's special addresses. */
 #include "node-agent/collect/mpi/mpi-fortran.h"
 
 #include <stddef.h>
@@ -37,7 +37,7 @@ void mpi_fortran_find(void)
 	mpi_fortran.statuses_ignore = pointer_find("MPI_F_STATUSES_IGNORE");
 	mpi_fortran.in_place = evspace_door_own("mpi_fortran_in_place_");
 #else
-	/* mpi_f08 alone, and no choice buffers there (mpi-fortran.awk) */
+	/* only mpi_f08's functions without choice buffers (mpi-fortran.awk) */
 	mpi_fortran.status_ignore = pointer_find("MPI_F08_STATUS_IGNORE");
 	mpi_fortran.statuses_ignore = pointer_find("MPI_F08_STATUSES_IGNORE");
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Fortran passes where C has something else: numbers of handles, addresses that mean
- * something. */
+/* Arguments that differ between Fortran and C: numbers instead of handles, special addresses. */
 #ifndef EVSPACE_MPI_FORTRAN_H
 #define EVSPACE_MPI_FORTRAN_H
 
@@ -14,7 +13,7 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int), "counts, tags and flags are read
  * (MPI_Status_c2f), and of MPICH only mpi_f08 matters here, whose type is C's.
  */
 
-/** Addresses by which Fortran says what C has constants for (MPI-3.1 2.5.4). */
+/** Special addresses of Fortran, for which C has constants (MPI-3.1 2.5.4). */
 struct mpi_fortran {
 	const void *status_ignore, *statuses_ignore;
 	const void *in_place;
@@ -22,20 +21,20 @@ struct mpi_fortran {
 
 extern struct mpi_fortran mpi_fortran;
 
-/** What the first request of an array has for an index. */
+/** Index of the first request of an array. */
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
 #define MPI_FORTRAN_FIRST 0 /* its mpi_f08 counts as C does (pmodels/mpich#6270) */
 #else
 #define MPI_FORTRAN_FIRST 1
 #endif
 
-/** Find out the addresses. Called when the library was found. */
+/** Find the addresses. Call it when the library was found. */
 void mpi_fortran_find(void);
 
 /** Set the generated wrappers' pointers to the real functions (mpi-fortran-*.c). */
 void mpi_fortran_resolve(void);
 
-/* Handles that are looked at before it is known whether there is an MPI to ask. */
+/* Handles that are used before it is known whether there is an MPI to ask. */
 
 static inline MPI_Comm mpi_fortran_comm(const MPI_Fint *number)
 {
@@ -57,7 +56,7 @@ static inline MPI_File mpi_fortran_file(const MPI_Fint *number)
 	return mpi.ready ? MPI_F2C(File, *number) : (MPI_File)0;
 }
 
-/** Where the program wants its status or statuses, as C would say it. */
+/** The program's status or statuses, as in C. */
 static inline MPI_Status *mpi_fortran_status(void *status)
 {
 	if (status == mpi_fortran.status_ignore || status == mpi_fortran.statuses_ignore)
@@ -65,7 +64,7 @@ static inline MPI_Status *mpi_fortran_status(void *status)
 	return status;
 }
 
-/** The same as Fortran says it: @where, or if that is to be ignored what the program has said. */
+/** The same as in Fortran: @where, or if that is to be ignored the program's own argument. */
 static inline void *mpi_fortran_where(MPI_Status *where, void *status)
 {
 	return where == MPI_STATUS_IGNORE ? status : (void *)where;
@@ -77,13 +76,13 @@ static inline const void *mpi_fortran_buffer(const void *buffer)
 	return buffer == mpi_fortran.in_place ? MPI_IN_PLACE : buffer;
 }
 
-/** Characters of a text that is looked at, with the 0 at its end (MPI_MAX_STRINGTAG_LEN). */
+/** Most characters of a text, with its final 0 (MPI_MAX_STRINGTAG_LEN). */
 #define MPI_FORTRAN_TEXT 256
 
-/** The text of @n characters, without the blanks around it, as C has it: in @out. */
+/** Copy the text of @n characters, without the blanks around it, to @out as in C. */
 const char *mpi_fortran_text(char out[MPI_FORTRAN_TEXT], const char *text, size_t n);
 
-/* What mpi-bytes.h has for arrays of datatypes, for their numbers. */
+/* As in mpi-bytes.h, for arrays of datatypes' numbers. */
 
 static inline uint64_t mpi_fortran_bytes_counts_w(uint32_t n, const void *counts, size_t width,
 						  const MPI_Fint types[])

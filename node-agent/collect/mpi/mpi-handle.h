@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What handles are: addresses in Open MPI, numbers in MPICH; all that differs between the two. */
+/* Handles: addresses in Open MPI, numbers in MPICH. All that differs between the two is here. */
 #ifndef EVSPACE_MPI_HANDLE_H
 #define EVSPACE_MPI_HANDLE_H
 
@@ -37,7 +37,7 @@ _Static_assert(OMPI_MAJOR_VERSION >= 3, "this collector knows the handles of Ope
 	X(Type_f2c)          \
 	X(Win_f2c)
 
-/** The one handle for all that is complete at once, for mpi_library_find(). */
+/** The one handle of all requests that are complete at once, for mpi_library_find(). */
 #define MPI_REQUEST_SHARED MPI_HANDLE(, "ompi_request_empty")
 
 static inline uintptr_t mpi_comm_key(MPI_Comm comm)
@@ -97,7 +97,7 @@ _Static_assert(MPICH_NUMVERSION >= 30100000 && MPICH_NUMVERSION < 50000000,
  * "lightweight" in its src/include/mpir_request.h. The upper six bits say so. */
 #define MPI_REQUEST_SHARED	 ((MPI_Request)0x6c000000)
 
-/* Numbers in a row, where tables expect addresses: their lowest bits say nothing. */
+/* Numbers are consecutive; shift them, since tables ignore the lowest bits, as of addresses. */
 static inline uintptr_t mpi_comm_key(MPI_Comm comm)
 {
 	return (uintptr_t)(unsigned)comm << 3;

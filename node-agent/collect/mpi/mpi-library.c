@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks the door, which knows where the MPI library is, for its functions and handles. */
+/* Finds functions and handles of the MPI library through the door. */
 #include "node-agent/collect/mpi/mpi-library.h"
 
 #include <stddef.h>
@@ -37,7 +37,7 @@ bool mpi_library_find(void)
 	mpi.request_null = MPI_HANDLE(MPI_REQUEST_NULL, "ompi_request_null");
 	mpi.message_null = MPI_HANDLE(MPI_MESSAGE_NULL, "ompi_message_null");
 	mpi.message_no_proc = MPI_HANDLE(MPI_MESSAGE_NO_PROC, "ompi_message_no_proc");
-	/* without it its completions are just not attributed */
+	/* without it, such completions are not attributed */
 	mpi.request_shared = MPI_REQUEST_SHARED;
 	mpi_fortran_find();
 	mpi.ready = functions_find() && mpi.world && mpi.self && mpi.comm_null && mpi.byte &&

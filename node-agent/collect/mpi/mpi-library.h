@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The MPI library in this process, found by dlsym alone: nothing of ours is linked with one. */
+/* The MPI library in this process, found by dlsym only, since nothing of ours is linked with
+ * one. */
 #ifndef EVSPACE_MPI_LIBRARY_H
 #define EVSPACE_MPI_LIBRARY_H
 
@@ -41,7 +42,7 @@ struct mpi_library {
 
 extern struct mpi_library mpi;
 
-/** Find functions and handles. Returns whether all are there. */
+/** Find functions and handles. Returns whether all were found. */
 bool mpi_library_find(void);
 
 /** Does this handle stand for several requests at the same time (mpi-handle.h)? */

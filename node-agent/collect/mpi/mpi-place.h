@@ -24,7 +24,7 @@ static inline struct mpi_place mpi_place_fortran(const MPI_Fint *at)
 	return (struct mpi_place){.at = at, .fortran = true};
 }
 
-/** How many of @n requests can be looked at: none of NULL, of which the real call complains. */
+/** How many of @n requests can be read: none if the array is NULL, which the real call reports. */
 static inline int mpi_place_requests(struct mpi_place p, int n)
 {
 	return __builtin_expect(p.at != NULL, 1) ? n : 0;
@@ -40,19 +40,19 @@ static inline struct mpi_place mpi_place_request_at(struct mpi_place p, int i)
 	return p;
 }
 
-/** The handle that is there now. */
+/** The handle that it holds now. */
 static inline MPI_Request mpi_place_request(struct mpi_place p)
 {
 	return p.fortran ? MPI_F2C(Request, *(const MPI_Fint *)p.at) : *(const MPI_Request *)p.at;
 }
 
-/** Is no request there any more? */
+/** Does it hold no request any more? */
 static inline bool mpi_place_is_null(struct mpi_place p)
 {
 	MPI_Request request = mpi_place_request(p);
 
-	/* a call that fails leaves Fortran's number: of a request that is gone it is that of none
-	 */
+	/* a failed call does not change Fortran's number; that of a freed request gives no
+	 * handle */
 	return request == mpi.request_null || !request;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the segment after MPI_Init; lets go of it in forked children. */
+/* Makes the segment after MPI_Init; drops it in forked children. */
 #include "node-agent/collect/mpi/mpi-process.h"
 
 #include <pthread.h>
@@ -13,14 +13,14 @@
 #include "node-agent/collect/core/settings.h"
 #include "node-agent/collect/core/user.h"
 
-/* The same on all ranks of a world, another for each world. */
+/* The same on all ranks of a world, and different for each world. */
 static uint32_t world_id(const char *job, int size)
 {
 	char name[96];
 
 	if (job[0])
 		return mpi_comm_name_hash(job);
-	/* started without a launcher: alone, or by one that names nothing */
+	/* started without a launcher, or by one that does not name the job */
 	snprintf(name, sizeof(name), "process %d", size > 1 ? 0 : (int)getpid());
 	return mpi_comm_name_hash(name);
 }
@@ -72,11 +72,11 @@ void mpi_init_end(struct collect_caller caller, struct tuple *t, int rc)
 void mpi_finished(void)
 {
 	member_finished();
-	/* nor is anything asked of an MPI that is over: it would complain of our call */
+	/* stop collecting, as MPI must not be called after MPI_Finalize */
 	collect_finish();
 }
 
-/* The door has let us in: the program's first MPI call is on its way. */
+/* The door loads us during the program's first MPI call. */
 static __attribute__((constructor)) void process_loaded(void)
 {
 	pthread_atfork(NULL, NULL, collect_abandon);

@@ -8,11 +8,10 @@
 
 #include "tree/data/tuple.h"
 
-/** Whom the ranks of a communicator mean: those that are sent to (an intercommunicator's other
- * side). */
+/** Translates destination ranks of a communicator (of an intercommunicator: the other side's). */
 struct mpi_ranks {
 	const int32_t *world; /* world ranks of all members; NULL: the same numbers */
-	int32_t first;	      /* where in all members these begin */
+	int32_t first;	      /* index of the first of these among all members */
 	int32_t n;	      /* 0: unknown */
 };
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the records of requests are: for who looks at many of them (mpi-request.h is for all
- * others).
- */
+/* The tables of request records, for code that reads many of them (all else uses mpi-request.h). */
 #ifndef EVSPACE_MPI_REQUEST_TABLE_H
 #define EVSPACE_MPI_REQUEST_TABLE_H
 
@@ -15,10 +13,10 @@
 #define MPI_REQUESTS	 (MPI_TABLE_WAYS << MPI_REQUEST_BITS)
 
 /*
- * Both MPIs give one and the same handle for everything that is complete when the call returns
- * (mpi_request_is_shared): these can only be told apart by where the program has put the handle. So
- * there are two tables: by handle, and by the address of the variable that holds it. In memory the
- * second one follows the first.
+ * Both MPIs return one shared handle for all requests that are complete when the call returns
+ * (mpi_request_is_shared). These differ only by where the program keeps the handle. So there are
+ * two tables: by handle, and by the address of the variable that holds it. The second one follows
+ * the first in memory.
  */
 #define MPI_REQUEST_BUCKETS (1u << MPI_REQUEST_BITS)
 extern struct mpi_table_bucket mpi_request_buckets[2 * MPI_REQUEST_BUCKETS];
@@ -36,13 +34,13 @@ static const struct mpi_table mpi_requests_by_place = {
 	.seconds = &mpi_request_seconds[1],
 };
 
-/** A record is filled (1), or given up (-1). */
+/** Count a record that is filled (1) or freed (-1). */
 static inline void mpi_requests_book(int64_t n)
 {
 	collect_add(&mpi_requests_booked, (uint64_t)n);
 }
 
-/** The record of @handle, that was at @where, or NULL. Not held: for those whom nobody disturbs. */
+/** The record of @handle, which was at @where, or NULL. Not held: no other thread may use it. */
 static inline struct mpi_request *mpi_request_find(MPI_Request handle, struct mpi_place where)
 {
 	int slot;
@@ -57,13 +55,13 @@ static inline struct mpi_request *mpi_request_find(MPI_Request handle, struct mp
 	return slot < 0 ? NULL : &mpi_request_records[slot];
 }
 
-/** Let others find the record under @key, or under none (0): then its slot is free. */
+/** Publish the record under @key, or free its slot (0). */
 static inline void mpi_request_release(const struct mpi_request *r, uintptr_t key)
 {
 	mpi_table_release(&mpi_requests_by_handle, (int)(r - mpi_request_records), key);
 }
 
-/** Take the record off the record. */
+/** Free the record. */
 static inline void mpi_request_clear(struct mpi_request *r)
 {
 	mpi_requests_book(-1);

@@ -15,14 +15,14 @@ struct mpi_table_bucket mpi_request_buckets[2 * MPI_REQUEST_BUCKETS];
 _Atomic uint32_t mpi_request_seconds[2];
 struct mpi_request mpi_request_records[2 * MPI_REQUESTS];
 
-/* The tables by their short names here. */
+/* Short names of the tables. */
 static const struct mpi_table *const handles = &mpi_requests_by_handle;
 static const struct mpi_table *const places = &mpi_requests_by_place;
 static struct mpi_request *const by_handle = mpi_request_records;
 static struct mpi_request *const by_place = mpi_request_records + MPI_REQUESTS;
 
-/* Slots of records of places in the order of their turns; from `oldest` on they may still be there.
- */
+/* Slots of records by place, in the order of their turns; those from `oldest` on may still
+ * exist. */
 static struct {
 	_Atomic uint32_t next, oldest;
 	_Atomic uint32_t slots[REQUESTS];
@@ -36,7 +36,7 @@ static void note_full(void)
 				 memory_order_relaxed);
 }
 
-/* ---- those whose handle stands for several, in the order in which they were started ---- */
+/* ---- requests with the shared handle, in starting order ---- */
 
 static uint32_t turn_next(void)
 {
@@ -48,14 +48,14 @@ static uint32_t turn_next(void)
 	return turn;
 }
 
-/* The record in @slot takes its turn: a new one, or after it was copied the one that it had. */
+/* Set the turn of the record in @slot: a new one, or after a copy the same one. */
 static void turn_set(int slot, uint32_t turn)
 {
 	by_place[slot].turn = turn;
 	atomic_store_explicit(&turns.slots[turn % REQUESTS], (uint32_t)slot, memory_order_relaxed);
 }
 
-/* The record with @turn, held, if it is still there. */
+/* Hold the record with @turn, if it still exists. */
 static struct mpi_request *turn_hold(uint32_t turn)
 {
 	uint32_t slot = atomic_load_explicit(&turns.slots[turn % REQUESTS], memory_order_relaxed);
@@ -70,7 +70,7 @@ static struct mpi_request *turn_hold(uint32_t turn)
 	return NULL;
 }
 
-/* The oldest one: the program has copied the handle to where we have not seen it. */
+/* Hold the oldest one, assuming that the program has copied its handle to an unknown place. */
 static struct mpi_request *moved_hold(void)
 {
 	for (;;) {
@@ -91,11 +91,11 @@ static struct mpi_request *moved_hold(void)
 	}
 }
 
-/* The variable of the held record in @slot is used again: keep the record under its turn. */
+/* The variable of the held record in @slot is reused: keep a copy of the record under its turn. */
 static void place_leave(int slot)
 {
 	struct mpi_request *old = &by_place[slot], *copy;
-	uintptr_t key = (uintptr_t)old->turn << 2 | 2; /* none is at such an address */
+	uintptr_t key = (uintptr_t)old->turn << 2 | 2; /* no variable has such an address */
 	int to = mpi_table_claim(places, key);
 
 	if (to < 0)
@@ -109,8 +109,7 @@ static void place_leave(int slot)
 	mpi_table_release(places, to, key);
 }
 
-/* A program that drops handles of finished requests leaves records of places: the first one goes.
- */
+/* Programs that drop handles of complete requests leave records by place: replace the first one. */
 static int place_claim(uintptr_t key)
 {
 	int slot = mpi_table_claim(places, key);
@@ -163,7 +162,7 @@ static void request_fill(struct mpi_request *r, const struct tuple *t, struct mp
 	if (!r->kind)
 		mpi_requests_book(1);
 	else
-		coming_give_up(r); /* that its handle is free again was not seen */
+		coming_give_up(r); /* its handle was freed unnoticed */
 	r->start = t->start;
 	r->bytes = t->bytes;
 	r->peer = t->peer;
@@ -183,7 +182,7 @@ struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *
 
 	if (request == mpi.request_null)
 		return NULL;
-	/* nothing comes from MPI_PROC_NULL, of which MPICH 4.0 says that rank 0 has sent it */
+	/* MPICH 4.0 reports rank 0 as the sender for MPI_PROC_NULL, which sends nothing */
 	if (t->peer == TUPLE_NO_PEER && ranks.n && kind & MPI_REQUEST_RECEIVES)
 		kind ^= MPI_REQUEST_RECEIVES | MPI_REQUEST_TRANSFERS;
 	r = request_claim(request, where.at, &kind);
@@ -255,7 +254,7 @@ void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm
 {
 	struct mpi_request *r;
 
-	/* a message from MPI_PROC_NULL has one handle for all, and nothing in it */
+	/* all messages from MPI_PROC_NULL share one handle, and are empty */
 	if (message == mpi.message_null || message == mpi.message_no_proc)
 		return;
 	r = handle_claim(mpi_message_key(message));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hands the id of what parents and children share down in the environment, without communication.
- */
+/* Passes the id of the intercommunicator to spawned children in the environment, without
+ * communication. */
 #include "node-agent/collect/mpi/mpi-spawn.h"
 
 #include <stdatomic.h>
@@ -14,18 +14,18 @@
 #include "node-agent/collect/mpi/mpi-library.h"
 #include "node-agent/collect/core/settings.h"
 
-/** Variables that fit beside ours; in a larger environment the children are on their own. */
+/** Most variables beside ours; with a larger environment, children do not know their parents. */
 #define VARIABLES 4096
 
-/* The environment for the time of a call: a list of its own, so that threads that look into the
- * other one meanwhile are not disturbed, and nothing is allocated. Two threads cannot share it. */
+/* The environment during a call: a list of its own, so that other threads can still read the old
+ * one, and nothing is allocated. Two threads cannot share it. */
 static struct {
 	_Atomic bool used;
 	char *list[VARIABLES + 2];
 	char variable[sizeof(SETTINGS_PARENT) + 80];
 } handed;
 
-/* Ours takes the place of one with its name: the program may be somebody's child itself. */
+/* Ours replaces a variable of the same name, since the program may be spawned itself. */
 static bool list_fill(char **from)
 {
 	const size_t name = sizeof(SETTINGS_PARENT); /* with the "=" */
@@ -70,7 +70,7 @@ void mpi_spawn_begin(struct mpi_spawn *s, struct mpi_comm *at, int root)
 void mpi_spawn_end(struct mpi_spawn *s, const MPI_Comm *made, int rc)
 {
 	if (s->environ) {
-		/* somebody has set a variable meanwhile: then it stays, and so does ours */
+		/* if a variable was set meanwhile, environ has changed, and ours stays in it */
 		if (environ == handed.list) {
 			environ = s->environ;
 			atomic_store(&handed.used, false);

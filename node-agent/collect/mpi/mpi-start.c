@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps the record of requests while they are started again, cancelled or given up. */
+/* Updates records of requests that are started again, cancelled or freed. */
 #include "node-agent/collect/mpi/mpi-start.h"
 
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens to persistent and given-up requests: Start, Cancel, Request_free (MPI-3.1 3.8, 3.9).
- */
+/* Calls on persistent and freed requests: Start, Cancel, Request_free (MPI-3.1 3.8, 3.9). */
 #ifndef EVSPACE_MPI_START_H
 #define EVSPACE_MPI_START_H
 
@@ -12,22 +11,22 @@ struct mpi_start {
 	struct mpi_request *first; /* held records, by position */
 };
 
-/** Begin to start @n persistent requests: hold them. The tuple, all but whose times is set, has
- * their bytes; its tag is @n when there are more. */
+/** Begin to start @n persistent requests, and hold them. Sets the tuple but its times: it has
+ * their bytes, and its tag is @n if there are several. */
 void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
 		     struct mpi_place requests);
 
-/** They were started at t->start, or if @rc says so were not. */
+/** They were started at t->start, unless @rc is an error. */
 void mpi_start_end(struct mpi_start *s, const struct tuple *t, int rc);
 
-/** MPI_Request_free: the request leaves the record, no completion follows. */
+/** MPI_Request_free: remove the request's record, as no completion follows. */
 void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, struct mpi_place request);
 void mpi_drop_end(struct mpi_start *s, int rc);
 
-/** MPI_Cancel: the completion will ask the status whether it came in time. */
+/** MPI_Cancel: the completion will check in the status whether it came in time. */
 void mpi_cancel_begin(struct tuple *t, uint16_t op, struct mpi_place request);
 
-/** Something is done to a request: fill all of @t but its times from what is on record of it. */
+/** For a call on a request: set all of @t but its times from the request's record. */
 void mpi_about(struct tuple *t, uint16_t op, MPI_Request request);
 
 #endif

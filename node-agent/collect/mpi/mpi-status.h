@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses: where calls put them, and what they say of a message. */
+/* Statuses: where calls store them, and what they say of a message. */
 #ifndef EVSPACE_MPI_STATUS_H
 #define EVSPACE_MPI_STATUS_H
 
@@ -7,13 +7,12 @@
 #include "node-agent/collect/mpi/mpi-comm.h"
 #include "node-agent/collect/mpi/mpi-library.h"
 
-/** Statuses that a call gets from us when the program ignores them; with more requests: as posted.
- */
+/** Statuses that we provide if the program ignores them; with more requests, completions are as
+ * posted. */
 #define MPI_OWN_STATUSES 512
 
-/** Do the statuses tell which request of a call has failed, by its code @rc? (Not
- * MPI_Error_class(): it calls error handlers, should the code be none, as callbacks of the program
- * may return.) */
+/** By the code @rc, do the statuses tell which request has failed? (Not by MPI_Error_class(),
+ * which calls error handlers for invalid codes, as the program's callbacks may return.) */
 static inline bool mpi_is_in_status(int rc)
 {
 #if defined(OPEN_MPI)
@@ -25,7 +24,7 @@ static inline bool mpi_is_in_status(int rc)
 #endif
 }
 
-/** Where the library shall put a status: ours when the program ignores it. */
+/** Where the library is to store a status: ours if the program ignores it. */
 static inline MPI_Status *mpi_status(MPI_Status *theirs, MPI_Status *own)
 {
 	return theirs == MPI_STATUS_IGNORE ? own : theirs;
@@ -40,7 +39,7 @@ static inline void mpi_tuple_from(struct tuple *t, struct mpi_ranks ranks, const
 		      collect_what(t));
 }
 
-/** Bytes of what was transferred, if the status tells. */
+/** Transferred bytes, if the status has them. */
 static inline void mpi_tuple_moved(struct tuple *t, const MPI_Status *status)
 {
 #if defined(OPEN_MPI)
@@ -65,13 +64,14 @@ static inline void mpi_tuple_received(struct tuple *t, struct mpi_ranks ranks,
 	mpi_tuple_moved(t, status);
 }
 
-/** Statuses that the library has filled; NULL: it was told to ignore them, which MPICH calls 1. */
+/** Statuses that the library has filled; NULL: they were ignored (MPICH's constant for that is
+ * 1). */
 static inline const MPI_Status *mpi_statuses_known(const MPI_Status *where)
 {
 	return where == MPI_STATUSES_IGNORE || where == MPI_STATUS_IGNORE ? NULL : where;
 }
 
-/** Where the library shall put @n statuses: ours when the program ignores them and they fit. */
+/** Where the library is to store @n statuses: ours if the program ignores them and they fit. */
 static inline MPI_Status *mpi_statuses(MPI_Status *theirs, MPI_Status *own, int n)
 {
 	if (theirs != MPI_STATUSES_IGNORE || n > MPI_OWN_STATUSES)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fixed table from MPI handles to records: lock-free, bounded work, nothing is ever allocated. */
+/* A fixed table from MPI handles to records: lock-free, bounded work, no allocation. */
 #ifndef EVSPACE_MPI_TABLE_H
 #define EVSPACE_MPI_TABLE_H
 
@@ -8,10 +8,10 @@
 
 #include "node-agent/collect/mpi/mpi-library.h"
 
-/** Keys of a bucket: one cache line, so that a look is one miss. */
+/** Keys of a bucket: one cache line, so that a lookup is one miss. */
 #define MPI_TABLE_WAYS 8u
 
-/** A slot that is being filled, or whose record somebody holds. No handle has this value. */
+/** A slot that is being filled, or whose record is held. No handle has this value. */
 #define MPI_TABLE_HELD ((uintptr_t)1)
 
 struct mpi_table_bucket {
@@ -19,9 +19,9 @@ struct mpi_table_bucket {
 };
 
 /**
- * The keys of a table; records are an array of as many entries, by slot number, that the owner of
- * the table keeps. Each key has two buckets that it may be in; the second is looked at only if ever
- * one was needed. Buckets: 2 to the power of `bits`.
+ * The keys of a table. The owner of the table has an array of as many records, by slot number. Each
+ * key has two possible buckets; second ones are searched only if one was ever used. There are 2 to
+ * the power of `bits` buckets.
  */
 struct mpi_table {
 	struct mpi_table_bucket *buckets;
@@ -29,7 +29,7 @@ struct mpi_table {
 	_Atomic uint32_t *seconds; /* 1: keys have been put into second buckets */
 };
 
-/** The slot where @key is looked for first, in its first or second bucket (@which). */
+/** The slot where the search for @key starts, in its first or second bucket (@which). */
 static inline uint32_t mpi_table_home(const struct mpi_table *t, uintptr_t key, uint32_t which)
 {
 	/* Fibonacci hashing (Knuth 6.4), a constant for each of the two buckets */
@@ -41,11 +41,11 @@ static inline uint32_t mpi_table_home(const struct mpi_table *t, uintptr_t key, 
 /** The key word of @slot. */
 static inline _Atomic uintptr_t *mpi_table_key(const struct mpi_table *t, uint32_t slot)
 {
-	/* buckets have nothing but keys: the same as [slot / WAYS].keys[slot % WAYS] */
+	/* the same as [slot / WAYS].keys[slot % WAYS], since buckets have only keys */
 	return (_Atomic uintptr_t *)(void *)t->buckets + slot;
 }
 
-/** The first slot with @key in the bucket of @home, looked for from there on, or -1. */
+/** The first slot with @key in the bucket of @home, searched from there on, or -1. */
 static inline int mpi_table_look(const struct mpi_table *t, uint32_t home, uintptr_t key)
 {
 	const struct mpi_table_bucket *bucket = &t->buckets[home / MPI_TABLE_WAYS];
@@ -77,7 +77,7 @@ static inline int mpi_table_find(const struct mpi_table *t, uintptr_t key)
 	return slot;
 }
 
-/** Hold @slot if its key is still @key. Other threads are there only under MPI_THREAD_MULTIPLE. */
+/** Hold @slot if its key is still @key. Other threads use it only under MPI_THREAD_MULTIPLE. */
 static inline int mpi_table_take(const struct mpi_table *t, uint32_t slot, uintptr_t key)
 {
 	_Atomic uintptr_t *at = mpi_table_key(t, slot);
@@ -91,7 +91,7 @@ static inline int mpi_table_take(const struct mpi_table *t, uint32_t slot, uintp
 	return 1;
 }
 
-/** Hold the slot of @key, so that no one else finds it. Returns the slot, or -1. */
+/** Hold the slot of @key, so that no other thread finds it. Returns the slot, or -1. */
 static inline int mpi_table_hold(const struct mpi_table *t, uintptr_t key)
 {
 	int slot = mpi_table_find(t, key);
@@ -110,8 +110,8 @@ static inline int mpi_table_free(const struct mpi_table *t, uint32_t home)
 	return slot;
 }
 
-/** Hold a slot for a record of @key: the one that has it (its record is stale), or a free one. -1:
- * none. */
+/** Hold a slot for a record of @key: its present slot (whose record is stale), or a free one.
+ * -1: none. */
 static inline int mpi_table_claim(const struct mpi_table *t, uintptr_t key)
 {
 	int slot = mpi_table_hold(t, key);
@@ -125,7 +125,7 @@ static inline int mpi_table_claim(const struct mpi_table *t, uintptr_t key)
 	return slot;
 }
 
-/** Let others find the held @slot under @key again, or under none (0): then it is free. */
+/** Publish the held @slot under @key, or free it (0). */
 static inline void mpi_table_release(const struct mpi_table *t, int slot, uintptr_t key)
 {
 	atomic_store_explicit(mpi_table_key(t, (uint32_t)slot), key, memory_order_release);

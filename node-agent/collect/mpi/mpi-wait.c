@@ -10,7 +10,7 @@
 #include "node-agent/collect/mpi/mpi-library.h"
 #include "node-agent/collect/mpi/mpi-request-table.h"
 
-/* What the requests of a call have in common, as far as they were looked at. */
+/* What the requests of a call have in common so far. */
 struct mpi_wait_common {
 	uint32_t n;
 	int32_t peer;
@@ -19,7 +19,7 @@ struct mpi_wait_common {
 
 static const struct mpi_wait_common common_none = {.peer = TUPLE_NO_PEER};
 
-/* One more; @differ is the peer when they are not the same. */
+/* Add a request; @differ is the peer if peers differ. */
 static inline void common_add(struct mpi_wait_common *c, int32_t peer, uint32_t comm,
 			      int32_t differ)
 {
@@ -70,8 +70,8 @@ static void hold_all(struct mpi_wait *w)
 		held_add(w, i, mpi_place_request(mpi_place_request_at(w->requests, i)));
 }
 
-/* Nobody else can have to do with the requests while the call lasts: look where their records are.
- * False: one of them is not where it was put, it must be held. */
+/* No other thread can use the requests during the call, so look their records up. False: one is
+ * not where it was stored, so they must be held. */
 static bool look_all(struct mpi_wait *w, struct mpi_wait_common *c)
 {
 	unsigned kinds = 0;
@@ -123,7 +123,7 @@ void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 
 /* ---- completions ---- */
 
-/* What is completed by a call. */
+/* A call's completions. */
 struct mpi_wait_ending {
 	uint64_t start, end; /* of the call */
 	struct mpi_wait_common common;
@@ -137,7 +137,7 @@ static __attribute__((noinline)) bool is_cancelled(const MPI_Status *status)
 	return cancelled;
 }
 
-/* The tuple of a completion, its flags too: from the status where that is a receive's, else as
+/* Set the tuple of a completion, with its flags: from the status if it is a receive's, else as
  * posted. */
 static inline void completion_fill(struct tuple *c, const struct mpi_request *r,
 				   const MPI_Status *status, bool failed)
@@ -164,7 +164,7 @@ static inline void completion_fill(struct tuple *c, const struct mpi_request *r,
 		      element_word(r->comm, element_half(r->op, (uint16_t)flags)));
 }
 
-/* Request @r is complete: append its tuple, and take it off the record or make it inactive. */
+/* Request @r is complete: append its tuple, and free its record or make it inactive. */
 static __attribute__((noinline)) void request_complete(struct mpi_request *r,
 						       const MPI_Status *status, bool failed,
 						       struct mpi_wait_ending *e)
@@ -205,23 +205,23 @@ static void unknown_complete(struct mpi_wait_ending *e)
 	};
 
 	e->common.n++;
-	/* it may have been started by a class of operations that is not collected */
+	/* its operation's class may not be collected */
 	if (is_collected(CHANNEL_P2P) && is_collected(CHANNEL_COLLECTIVE))
 		collect_extra(&c, &collect_none, CHANNEL_COMPLETION);
 }
 
-/* A program that says a request twice has it completed once. */
+/* If a program passes a request twice, it is completed once. */
 static inline bool is_active(const struct mpi_request *r)
 {
 	return r && r->kind & MPI_REQUEST_ACTIVE;
 }
 
-/* Take the record of position @i out of the held ones; *@from is where the last one was found. */
+/* Remove the record of position @i from the held ones; *@from is where the last one was found. */
 static struct mpi_request *held_take(struct mpi_wait *w, int i, struct mpi_request ***from)
 {
 	struct mpi_request **at = *from, *r;
 
-	/* MPI gives indices in ascending order, mostly: go on from there, else from the start */
+	/* MPI mostly returns ascending indexes: search on from there, else from the start */
 	if (!*at || (*at)->position > i)
 		at = &w->first;
 	while (*at && (*at)->position < i)
@@ -234,7 +234,7 @@ static struct mpi_request *held_take(struct mpi_wait *w, int i, struct mpi_reque
 	return r;
 }
 
-/* The record of handle @i of a late one, held, if it can be completed. */
+/* Hold the record of handle @i of a late call, if it can be completed. */
 static struct mpi_request *late_take(struct mpi_wait *w, int i)
 {
 	struct mpi_request *r =
@@ -248,7 +248,7 @@ static struct mpi_request *late_take(struct mpi_wait *w, int i)
 	return r;
 }
 
-/* The record of position @i, the caller's now, or NULL. */
+/* Take the record of position @i, or NULL. */
 static struct mpi_request *position_take(struct mpi_wait *w, int i, struct mpi_request ***from)
 {
 	struct mpi_request *r;
@@ -275,7 +275,7 @@ static void position_complete(struct mpi_wait *w, int i, const MPI_Status *statu
 		unknown_complete(e);
 }
 
-/* After an error only the handles tell: what is MPI_REQUEST_NULL now has been completed
+/* After an error only the handles show what has completed: those that are MPI_REQUEST_NULL now
  * (MPI-3.1 3.7.5). */
 static bool position_done(const struct mpi_wait *w, int i, int rc, const MPI_Status *status,
 			  bool *failed)
@@ -291,12 +291,12 @@ static bool position_done(const struct mpi_wait *w, int i, int rc, const MPI_Sta
 	return mpi_place_is_null(mpi_place_request_at(w->requests, i));
 }
 
-/* Where completions on one communicator go; `at` NULL: not known yet. */
+/* How completions on one communicator are recorded; `at` NULL: not known yet. */
 struct mpi_wait_lane {
 	const struct mpi_comm *at;
 	uint32_t comm;
 	unsigned class;
-	bool traced; /* else nothing is wanted of it */
+	bool traced; /* else nothing is collected of it */
 };
 
 /* The lane of @r, if what is completed there is traced, or off. */
@@ -317,7 +317,7 @@ static __attribute__((noinline)) bool lane_find(struct mpi_wait_lane *lane,
 	return true;
 }
 
-/* A receive that is nothing else: request_complete() without questions. False: not done. */
+/* request_complete() without its checks, for a plain receive. False: not done. */
 static inline __attribute__((always_inline)) bool receive_complete(struct mpi_request *r,
 								   const MPI_Status *status,
 								   uint64_t end,
@@ -340,12 +340,12 @@ static inline __attribute__((always_inline)) bool receive_complete(struct mpi_re
 	return true;
 }
 
-/* All that were looked up, of a call that has succeeded: the way of most receives. */
+/* Complete all looked-up requests of a successful call: the path of most receives. */
 static void looked_complete(const struct mpi_wait *w, const MPI_Status *statuses,
 			    struct mpi_wait_ending *e)
 {
 	struct mpi_wait_lane lane = {.at = NULL};
-	struct mpi_wait_common common = e->common; /* of its own: it can stay in registers */
+	struct mpi_wait_common common = e->common; /* a copy, so that it can stay in registers */
 	const uint64_t end = e->end;
 	const int n = w->n;
 
@@ -415,7 +415,7 @@ static void any_complete(struct mpi_wait *w, const struct mpi_wait_answer *a,
 static void answer_read(struct mpi_wait *w, int rc, enum mpi_wait_which which,
 			const struct mpi_wait_answer *a, struct mpi_wait_ending *e)
 {
-	/* Open MPI tells Fortran neither statuses nor indices of a call that fails */
+	/* Open MPI gives Fortran neither statuses nor indexes of a failed call */
 	if (rc != MPI_SUCCESS && (w->requests.fortran || !mpi_is_in_status(rc)))
 		all_complete(w, rc, NULL, e);
 	else if (which == MPI_WAIT_SOME)
@@ -426,7 +426,7 @@ static void answer_read(struct mpi_wait *w, int rc, enum mpi_wait_which which,
 		all_complete(w, rc, a->statuses, e);
 }
 
-/* What was not completed goes back on record. */
+/* Return the records of what was not completed. */
 static void put_back(struct mpi_wait *w)
 {
 	for (struct mpi_request *r = w->first, *next; r; r = next) {

@@ -10,31 +10,31 @@
 #include "node-agent/collect/mpi/mpi-library.h"
 #include "node-agent/collect/mpi/mpi-request.h"
 
-/** Requests whose handles or records a call has room for; with more, all records are held. */
+/** Most requests whose handles or records a call can note; with more, all records are held. */
 #define MPI_WAIT_ROOM 512
 
 /** Which requests a call completes. */
 enum mpi_wait_which { MPI_WAIT_ONE, MPI_WAIT_ANY, MPI_WAIT_ALL, MPI_WAIT_SOME };
 
-/** What MPI said that is complete; those that the call does not have are NULL. */
+/** MPI's answer of what is complete; what the call does not return is NULL. */
 struct mpi_wait_answer {
 	const MPI_Status *statuses; /* of all, or in the order of indices; NULL: unknown */
 	const int *flag;
 	const int *index;
 	const int *outcount;
 	const int *indices;
-	int first; /* what the first index is: 1 in Fortran */
+	int first; /* the first index: 1 in Fortran */
 };
 
-/** How a call knows its requests. */
+/** How a call finds its requests' records. */
 enum mpi_wait_how {
 	MPI_WAIT_HELD,	 /* their records are held: several threads may call MPI, or no room */
 	MPI_WAIT_LOOKED, /* their records were looked up before the call */
-	MPI_WAIT_LATE, /* only handles were copied: what is complete is looked up after the call */
+	MPI_WAIT_LATE,	 /* only handles were copied; complete ones are looked up after the call */
 };
 
-/** One such call, on the stack of its wrapper. Of a late one, only this and the handles are set at
- * first. */
+/** One such call, on the stack of its wrapper. A late one has only `requests`, `n`, `how`, `asks`
+ * and `handles` at first. */
 struct mpi_wait {
 	struct mpi_place requests;
 	int n;
@@ -48,20 +48,20 @@ struct mpi_wait {
 	};
 };
 
-/** Begin a Wait call: look for its requests, and say in *@t (all but its times) whom it waits for.
- */
+/** Begin a Wait call: find its requests, and set *@t (but its times) to what it waits for. */
 void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 		    struct mpi_place requests);
 
 /**
- * End a Wait call, or a Test call that was not in vain: a completion for each request, and in *@t
- * how many they were and with whom. Those of a call without times get their end here.
+ * End a Wait call, or a Test call that has completed something: write a completion for each
+ * request, and set their number and peer in *@t. Completions of a call without times get their end
+ * here.
  */
 void mpi_wait_end(struct mpi_wait *w, struct tuple *t, int rc, enum mpi_wait_which which,
 		  const struct mpi_wait_answer *answer);
 
-/** Hold the requests of a Test call that cannot be a late one; put them back when it was in vain.
- */
+/** Hold the requests of a Test call that cannot be a late one, until it is known what has
+ * completed. */
 void mpi_test_hold(struct mpi_wait *w);
 void mpi_test_put_back(struct mpi_wait *w);
 
@@ -72,7 +72,7 @@ static inline bool mpi_test_is_late(int n, struct mpi_place requests)
 	return !mpi.multiple && n <= MPI_WAIT_ROOM && requests.at;
 }
 
-/** Copy the handles of a late one: no clock and no state line, since most are in vain. */
+/** Copy the handles of a late one: no clock and no state line, since most complete nothing. */
 static inline void mpi_test_copy(struct mpi_wait *w, int n, struct mpi_place requests)
 {
 	for (int i = 0; i < n; i++) {
@@ -106,7 +106,7 @@ static inline void mpi_test_begin(struct mpi_wait *w, int n, struct mpi_place re
 	mpi_test_hold(w);
 }
 
-/** Was it a poll in vain? Then it is over. (Without active requests MPI says "done".) */
+/** Has the poll completed nothing? Then this ends it. (Without active requests MPI says "done".) */
 static inline bool mpi_test_vain(struct mpi_wait *w, int rc, const struct mpi_wait_answer *a)
 {
 	if (rc != MPI_SUCCESS || (a->flag ? *a->flag : *a->outcount))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks PVM about buffers without being seen, and reads the formats of pvm_packf and pvm_unpackf. */
+/* Asks PVM about buffers without side effects, and parses formats of pvm_packf and pvm_unpackf. */
 #include "node-agent/collect/pvm/pvm-bytes.h"
 
-/* PVM traces what a program calls, and what fails may be printed: it is as if the library asked. */
+/* PVM may trace a program's calls and print errors, so call as the library itself does. */
 static void buffer_ask(int mid, int *bytes, int *tag, int *tid)
 {
 	int top = *pvm.top;
@@ -51,13 +51,13 @@ void pvm_tuple_placed(struct tuple *t, int tid, int tag, int bytes)
 	t->peer = tid;
 }
 
-/* What came with a format. (A list of arguments itself cannot be passed on by its address.) */
+/* The arguments of a format. (A va_list cannot be passed by its address portably.) */
 struct arguments {
 	va_list list;
 	bool packs;
 };
 
-/* One conversion: '%' [count] ['.' stride] {'h' | 'l' | 'u'} and what is to be converted. */
+/* One conversion: '%' [count] ['.' stride] {'h' | 'l' | 'u'} and a letter. */
 struct conversion {
 	int count;
 	bool value; /* the argument itself is packed, not what it points to */
@@ -65,7 +65,7 @@ struct conversion {
 	char what;
 };
 
-/* A number in the format, or by a '*' among the arguments. False: there is none. */
+/* Read a number from the format or, for '*', from the arguments. False: there is none. */
 static bool number_read(const char **p, struct arguments *a, int *out)
 {
 	if (**p == '*') {
@@ -80,7 +80,7 @@ static bool number_read(const char **p, struct arguments *a, int *out)
 	return true;
 }
 
-/* Read what is behind a '%'. */
+/* Read what follows a '%'. */
 static struct conversion conversion_read(const char **p, struct arguments *a)
 {
 	struct conversion c = {.count = 1};
@@ -101,7 +101,7 @@ static struct conversion conversion_read(const char **p, struct arguments *a)
 	return c;
 }
 
-/* Take the argument of a number, and say which type it has. */
+/* Take the argument of a number, and return its type. */
 static int number_take(const struct conversion *c, struct arguments *a)
 {
 	if (!c->value || c->what == 'x')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many bytes of payload the arguments of a PVM call mean. */
+/* Bytes of payload by the arguments of a PVM call. */
 #ifndef EVSPACE_PVM_BYTES_H
 #define EVSPACE_PVM_BYTES_H
 
@@ -34,7 +34,7 @@ static inline uint64_t pvm_bytes(int n, int type)
 	return (uint64_t)(unsigned)n * sizes[type];
 }
 
-/** Bytes of a text with its last 0: what PVM packs and unpacks. */
+/** Bytes of a text with its final 0, as PVM packs and unpacks it. */
 static inline uint64_t pvm_bytes_text(const char *text)
 {
 	return text ? strlen(text) + 1 : 0;
@@ -43,19 +43,17 @@ static inline uint64_t pvm_bytes_text(const char *text)
 /** Bytes of the message in the buffer @mid, which exists. */
 uint64_t pvm_bytes_buffer(int mid);
 
-/** Bytes of the message that is about to be sent; 0 when there is none. */
+/** Bytes of the message in the send buffer; 0 if there is none. */
 uint64_t pvm_bytes_sending(void);
 
-/** Put into @t whose message is in the buffer @mid, which exists, its tag and bytes. */
+/** Set sender, tag and bytes of @t from the message in the buffer @mid, which exists. */
 void pvm_tuple_received(struct tuple *t, int mid);
 
-/** Put into @t what pvm_precv says of its message. */
+/** Set @t to what pvm_precv says of its message. */
 void pvm_tuple_placed(struct tuple *t, int tid, int tag, int bytes);
 
-/**
- * Bytes that pvm_packf (@packs) or pvm_unpackf has packed or unpacked, successfully, by @format and
- * what came with it (pvm_pack(3)).
- */
+/** Bytes that a successful pvm_packf (@packs) or pvm_unpackf has packed or unpacked, by @format
+ * and @args (pvm_pack(3)). */
 uint64_t pvm_bytes_format(const char *format, va_list args, bool packs);
 
 #endif

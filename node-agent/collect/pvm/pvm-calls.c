@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is rare in PVM calls: the first one of a task, and polls in vain. */
+/* Rare cases of PVM calls: the first one of a task, and polls that find nothing. */
 #include "node-agent/collect/pvm/pvm-calls.h"
 
 void pvm_end_first(struct collect_caller caller, struct tuple *t, struct pvm_group *at,

@@ -19,26 +19,26 @@ static inline __attribute__((always_inline)) bool pvm_enter(struct collect_calle
 	return collect_enter_any(caller, classes, channel) == COLLECT_RECORD;
 }
 
-/** Is this a call of the library's own, or one within another call of the program's? */
+/** Is this a call by the library itself, or nested in another call of the program? */
 static inline bool pvm_is_nested(struct collect_caller caller)
 {
 	return pvm_process.joining ||
 	       (collect_self.state > COLLECT_IDLE && !collect_is_left(&collect_self, caller.frame));
 }
 
-/** The task that a receive names: PVM has -1 for any. */
+/** The task of a receive; -1 is PVM's "any". */
 static inline int32_t pvm_peer(int tid)
 {
 	return tid == -1 ? TUPLE_ANY_PEER : tid;
 }
 
-/** The number of a collective on the group: counted also when it is not recorded. */
+/** The number of a collective on the group, counted even if it is not recorded. */
 static inline uint32_t pvm_number(struct collect_caller caller, struct pvm_group *at)
 {
 	return pvm_is_nested(caller) ? 0 : pvm_group_next(at);
 }
 
-/** Fill *@t, take the time and show the state. @at: NULL when no group has to do with it. */
+/** Fill *@t, take the time and write the state line. @at: NULL if it concerns no group. */
 static inline __attribute__((always_inline)) void pvm_begin(struct tuple *t, uint16_t op,
 							    const struct pvm_group *at,
 							    int32_t peer, uint32_t tag,
@@ -85,10 +85,10 @@ static inline __attribute__((always_inline)) void pvm_end(struct collect_caller 
 		pvm_end_first(caller, t, at, channel);
 }
 
-/** Leave a call that found no message: it is counted, and leaves no tuple. */
+/** Leave a call that found no message: it is counted, and writes no tuple. */
 void pvm_vain(struct collect_caller caller, unsigned channel);
 
-/** Begin @t, a message that was found just now, by a call that is in vain most times. */
+/** Begin @t for a message that was just found, by a call that mostly finds none. */
 static inline void pvm_found(struct tuple *t, uint16_t op, const struct pvm_group *at, int32_t peer,
 			     uint32_t tag)
 {
@@ -97,7 +97,7 @@ static inline void pvm_found(struct tuple *t, uint16_t op, const struct pvm_grou
 	t->start = t->end;
 }
 
-/** A call that is not recorded, nor what it calls. */
+/** A call that is not recorded, nor calls within it. */
 struct pvm_ask {
 	uint64_t start;
 };

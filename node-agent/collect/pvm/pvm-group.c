@@ -42,7 +42,7 @@ struct pvm_group *pvm_group_at(const char *name)
 	return &unknown;
 }
 
-/* Of other members nothing is known here: their own segments say that they are. */
+/* Record only this task: the other members are in their own segments. */
 static void member_record(const struct pvm_group *group, uint32_t parent, int32_t tid)
 {
 	struct segment *s = collect.segment;
@@ -67,7 +67,7 @@ void pvm_group_join(struct pvm_group *group, int32_t tid)
 
 void pvm_group_init(uint32_t world, int32_t tid)
 {
-	/* classes that were made belong to the segment of another task that this process was */
+	/* old classes belong to the segment of an earlier task of this process */
 	for (uint32_t i = 0; i < GROUPS; i++) {
 		collect_classes_init(&groups[i].classes, groups[i].classes.comm);
 		groups[i].collectives = 0;

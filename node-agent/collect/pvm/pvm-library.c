@@ -10,7 +10,8 @@ int pvm_vunpackf(char *, va_list);
 int __real_pvm_bufinfo(int, int *, int *, int *);
 int __real_pvm_getsbuf(void);
 
-/* For libevspace-pvm.so, should it be preloaded all the same: this program says all by itself. */
+/* Tells libevspace-pvm.so, if it is preloaded nevertheless, that this program collects by
+ * itself. */
 __attribute__((visibility("default"))) const int evspace_pvm_wrapped = 1;
 
 struct pvm_library pvm = {
@@ -46,7 +47,7 @@ static void *symbol_look(void *object, const char *path, void *arg)
 	return symbol == search->own ? NULL : symbol;
 }
 
-/* In whichever object has it: the library may have been loaded with RTLD_LOCAL. */
+/* Search all objects, since the library may have been loaded with RTLD_LOCAL. */
 static void *late_symbol(const char *name, const void *own)
 {
 	struct pvm_library_search search = {.name = name, .own = own};
@@ -61,7 +62,7 @@ void *pvm_library_next(const char *name, const void *own)
 	return symbol ? symbol : late_symbol(name, own);
 }
 
-/* RTLD_DEFAULT: a program that is not position independent may hold the copy that counts. */
+/* RTLD_DEFAULT: a program that is not position independent may hold the copy in use. */
 static void *data_find(const char *name)
 {
 	void *symbol = dlsym(RTLD_DEFAULT, name);

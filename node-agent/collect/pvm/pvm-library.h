@@ -24,7 +24,7 @@
 #define PVM_REAL(name)	  real_##name
 #endif
 
-/** What we ask the library for ourselves. */
+/** What the collector itself uses of the library. */
 struct pvm_library {
 	int *tid; /* this process's task id, -1: it is no task (libpvm3's pvmmytid) */
 	int *top; /* is the next call the program's own, for PVM's tracing (pvmtoplvl) */
@@ -32,12 +32,12 @@ struct pvm_library {
 	int (*getsbuf)(void);
 	int (*vpackf)(char *, va_list);
 	int (*vunpackf)(char *, va_list);
-	bool ready; /* all of the above was found, and nobody else collects from this program */
+	bool ready; /* all of the above was found, and no other collector is in this program */
 };
 
 extern struct pvm_library pvm;
 
-/** Find all that. */
+/** Find all of these. */
 void pvm_library_find(void);
 
 /** The function called @name behind us in the order of loading, or NULL. @own: our wrapper. */

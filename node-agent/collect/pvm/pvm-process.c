@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the segment when the process has become a PVM task; lets go of it in forked children. */
+/* Makes the segment when the process has become a PVM task; drops it in forked children. */
 #include "node-agent/collect/pvm/pvm-process.h"
 
 #include <errno.h>
@@ -14,16 +14,16 @@
 #include "node-agent/collect/pvm/pvm-library.h"
 #include "node-agent/collect/core/user.h"
 
-/** A process is collected as this many tasks, one after the other: of each the addresses stay in
- * use, and a program may leave and enrol for ever. */
+/** Most tasks, one after the other, that are collected of a process: each keeps its addresses,
+ * and a program may leave and enrol forever. */
 #define TASKS_MAX 1000u
 
 struct pvm_process pvm_process;
 
 /*
- * The group server is a daemon: it outlives runs, and what it does is done for the program's group
- * calls, which are on record. A program that is linked with the wrappers is collected when it was
- * started to be.
+ * Not wanted: the group server, a daemon that outlives runs and whose work is for the program's
+ * group calls, which are recorded; and programs linked with the wrappers that were not started to
+ * be collected.
  */
 static bool is_wanted(void)
 {
@@ -83,7 +83,7 @@ void pvm_process_left(void)
 
 /* ---- spawning ---- */
 
-/** A longer environment, or list of names, is left as it is. */
+/** Longer environments and lists of names are left unchanged. */
 #define EXPORT_VARIABLES 4096
 #define EXPORT_TEXT	 8192
 
