@@ -40,17 +40,17 @@ int rights_run(const struct peer *peer, const struct store *store, const char *r
 struct session_host;
 
 /**
- * A certificate of the same CA that says "agent" is not enough: each compute node has one. These
- * may stand above an agent, by the name in their certificate:
+ * A certificate of the same CA with role "agent" is not enough, since each compute node has one.
+ * Agents may stand above another one by the name in their certificate, if they are
  *
- * - whom the agent's own map lets stand there (pathmap/plan/lineage.h): its entry, gateways, and
- * who is above it in a view's tree, with alternates;
- * - whom --above has named when it was started, which is all for an agent without a map;
- * - whom the entry of the agent's map, or one that --above has named, has signed a pass for
- *   (tree/link/pass.h). So an applied map may put new agents above hosts that have never seen it,
- * at any time, also after these were restarted, and nobody but the entry can say so.
+ * - allowed by its own map (pathmap/plan/lineage.h): its entry, gateways, and nodes above it in a
+ *   view's tree, with alternates;
+ * - named by --above at its start, the only way for an agent without a map;
+ * - named in a pass (tree/link/pass.h) that is signed by the entry of its map, or by an agent that
+ *   --above has named. So an applied map may put new agents above hosts that have never seen it,
+ *   also after these were restarted, and only the entry can do so.
  *
- * Who comes through this host's Unix socket is of the agent's own user, or root, and may anyway.
+ * Peers on this host's Unix socket are of the agent's own user, or root, and always may.
  */
 
 /** The last decision about the peer of a connection: is it a superior? Begin with {0}. */

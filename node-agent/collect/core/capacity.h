@@ -15,7 +15,7 @@
  * and a process takes 3 ms to touch it when it starts. */
 #define CAPACITY_MOST 8000u
 
-/** What is known of the host. */
+/** Facts about the host. */
 struct capacity_host {
 	uint64_t quota, free; /* bytes: of all runs at most; free now */
 	uint32_t processes;   /* of the program on this host */

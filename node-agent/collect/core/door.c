@@ -145,7 +145,7 @@ static int beside(char *buf, size_t n, const char *name)
 		       : -1;
 }
 
-/** What is known of the MPI in this process. */
+/** The state of the door, by the MPI in this process. */
 enum door_state {
 	DOOR_CLOSED,  /* there is none yet */
 	DOOR_OPEN,    /* its collector is here */
