@@ -110,12 +110,13 @@ static bool is_hidden(const struct statement *s)
 	return strcmp(s->words[0].text, "address") == 0 || strcmp(s->words[0].text, "deploy") == 0;
 }
 
-static void statements_write(FILE *out, const struct statement *statements, size_t n);
+static void statements_write(FILE *out, const struct statement *statements, size_t n, bool hosts);
 
-static void statement_write(FILE *out, const struct statement *s)
+static void statement_write(FILE *out, const struct statement *s, bool hosts)
 {
 	const char *keyword = s->words[0].text;
-	bool node = strcmp(keyword, "node") == 0 && s->n_words == 2;
+	bool node = hosts && strcmp(keyword, "node") == 0 && s->n_words == 2;
+	bool nodes = hosts && strcmp(keyword, "nodes") == 0;
 
 	word_write(out, &s->words[0], "");
 	for (size_t i = 1; i < s->n_words; i++)
@@ -127,22 +128,23 @@ static void statement_write(FILE *out, const struct statement *s)
 	} else {
 		fputs(s->has_body ? " {\n" : ";\n", out);
 	}
-	statements_write(out, s->body, s->n_body);
+	statements_write(out, s->body, s->n_body, hosts);
 	if (node || s->has_body)
 		fputs("}\n", out);
-	for (size_t i = 1; strcmp(keyword, "nodes") == 0 && i < s->n_words; i++)
+	for (size_t i = 1; nodes && i < s->n_words; i++)
 		address_write(out, &s->words[i]);
 }
 
-static void statements_write(FILE *out, const struct statement *statements, size_t n)
+/* Only the map of the @hosts says where they are; elsewhere its keywords are stages and names. */
+static void statements_write(FILE *out, const struct statement *statements, size_t n, bool hosts)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!is_hidden(&statements[i]))
-			statement_write(out, &statements[i]);
+		if (!hosts || !is_hidden(&statements[i]))
+			statement_write(out, &statements[i], hosts);
 	}
 }
 
-static void text_hide(char **text)
+static void text_hide(char **text, bool hosts)
 {
 	struct diagnostics diagnostics = {0};
 	struct statement *statements;
@@ -156,7 +158,7 @@ static void text_hide(char **text)
 	mapfile_set(&source, "", *text, strlen(*text), &diagnostics);
 	/* the texts are valid, so no keywords are needed */
 	n = statements_read(&source, NULL, &diagnostics, &statements);
-	statements_write(out, statements, n);
+	statements_write(out, statements, n, hosts);
 	statements_free(statements, n);
 	mapfile_fini(&source);
 	diagnostics_fini(&diagnostics);
@@ -168,7 +170,7 @@ static void text_hide(char **text)
 
 void texts_hide(struct pathmap_texts *texts)
 {
-	text_hide(&texts->application);
-	text_hide(&texts->cluster);
-	text_hide(&texts->mapping);
+	text_hide(&texts->application, false);
+	text_hide(&texts->cluster, true);
+	text_hide(&texts->mapping, false);
 }

@@ -327,6 +327,35 @@ static void texts(void)
 	texts_fini(&b);
 }
 
+/* What is called like the keywords of the cluster map elsewhere is there without addresses, too. */
+static void texts_hidden(void)
+{
+	struct pathmap_texts hidden = {NULL, NULL, NULL};
+	struct pathmap *from, *to;
+	struct error e = {""};
+
+	texts_set(
+		&hidden,
+		"application demo { ranks any; "
+		"view v { select /**; read stream; node sort; node median; } }",
+		"cluster A { nodes address node; address [1-2].example:1; gateway g; "
+		"deploy ssh { user u; } } node g { address g.example:1; deploy ssh; } node front;",
+		"entry front; # g.example\ntree by-hand { g { address { node; } } }");
+	from = texts_parse(&hidden, NULL, &e);
+	CU_ASSERT_STRING_EQUAL(e.text, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(from);
+	texts_hide(&hidden);
+	CU_ASSERT_PTR_NULL(strstr(hidden.cluster, "example"));
+	CU_ASSERT_PTR_NULL(strstr(hidden.cluster, "ssh"));
+	CU_ASSERT_PTR_NULL(strstr(hidden.mapping, "example"));
+	to = texts_parse(&hidden, NULL, &e);
+	CU_ASSERT_STRING_EQUAL(e.text, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+	pathmap_free(from);
+	pathmap_free(to);
+	texts_fini(&hidden);
+}
+
 static CU_TestInfo cases[] = {
 	{"nothing differs", nothing},
 	{"another shape", shape},
@@ -339,6 +368,7 @@ static CU_TestInfo cases[] = {
 	{"lists of ranks", holdings},
 	{"ranks that another map puts elsewhere", moved},
 	{"maps of texts", texts},
+	{"texts without addresses", texts_hidden},
 	CU_TEST_INFO_NULL,
 };
 
