@@ -134,6 +134,9 @@ static void kinds(void)
 	CU_ASSERT_EQUAL(stage_check("sort", NULL, NULL, &e), 0);
 	CU_ASSERT_EQUAL(stage_check("shrink", "", NULL, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "there are reduce, filter, sort, convert, "));
+	CU_ASSERT_EQUAL(stage_check("medain", "", NULL, &e), -1);
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "\"medain\"; did you mean \"median\"?"));
 	CU_ASSERT_EQUAL(stage_check("sort", "upwards", NULL, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "by the time of start"));
 	CU_ASSERT_EQUAL(stage_check("convert", "bytes", NULL, &e), -1);

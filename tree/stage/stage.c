@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "pathmap/grammar/directive.h"
 #include "tree/data/span.h"
 
 #define KIND(kind) &kind##_ops,
@@ -27,17 +28,25 @@ const struct stage_ops *stage_find(const char *kind)
 static const struct stage_ops *stage_find_or_say(const char *kind, struct error *e)
 {
 	const struct stage_ops *ops = stage_find(kind);
+	const char *all[KINDS], *nearest;
 	char names[128] = "";
 
 	if (ops)
 		return ops;
 	for (size_t i = 0; i < KINDS; i++)
+		all[i] = kinds[i]->name;
+	errno = EINVAL;
+	nearest = word_nearest(kind, all, KINDS);
+	if (nearest) {
+		errorf(e, "there is no stage \"%.60s\"; did you mean \"%s\"?", kind, nearest);
+		return NULL;
+	}
+	for (size_t i = 0; i < KINDS; i++)
 		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
 			 i == 0		 ? ""
 			 : i < KINDS - 1 ? ", "
 					 : " and ",
-			 kinds[i]->name);
-	errno = EINVAL;
+			 all[i]);
 	errorf(e, "there is no stage \"%.60s\"; there are %s", kind, names);
 	return NULL;
 }
