@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests how a client gets on with its agent: refusals, absence, garbage, rates, signals. */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "tests/client-bed.h"
 #include "tests/tap.h"
 #include "tree/data/clock.h"
+#include "tree/data/names-comm.h"
 #include "tree/data/op.h"
 
 /* ---- one thing that goes wrong ---- */
@@ -170,6 +174,52 @@ static void a_rate_is_kept(void)
 	client_bed_end();
 }
 
+/* A communicator that is larger each time. */
+static bool grow(struct link *link, const Evspace__Ask *ask)
+{
+	static int32_t members[NAMES_MEMBER_MAX];
+	Evspace__Answer a = EVSPACE__ANSWER__INIT;
+	Evspace__Comm comm = EVSPACE__COMM__INIT, *comms[] = {&comm};
+
+	comm.id = 1;
+	comm.size = NAMES_MEMBER_MAX - 1000 + (uint32_t)ask->wave;
+	comm.n_members = comm.size;
+	comm.members = members;
+	a.scope = 1;
+	a.wave = ask->wave;
+	a.leaves = 1;
+	a.comms = comms;
+	a.n_comms = 1;
+	link_send(link, &WIRE_FRAME(ANSWER, answer, &a), NULL);
+	return true;
+}
+
+/* What an agent says that names stand for is bounded, which is told once. */
+static void names_are_bounded(void)
+{
+	static const struct fake_script script = {.ask = grow};
+	struct evspace_options options = {.view = "events"};
+	enum { WAVES = NAMES_BYTES_MAX / (4 * NAMES_MEMBER_MAX) + 5 };
+	int was = dup(STDERR_FILENO), fd = memfd_create("stderr", 0);
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	char said[1024] = "";
+
+	client_bed_begin(&script, options);
+	dup2(fd, STDERR_FILENO);
+	for (int i = 0; i < WAVES; i++)
+		CU_ASSERT_EQUAL(evspace_next(client_bed, CLIENT_BED_TIMEOUT_MS), 1);
+	dup2(was, STDERR_FILENO);
+	CU_ASSERT(pread(fd, said, sizeof(said) - 1, 0) >= 0);
+	tap_note("%s", said);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "are left out from now on"));
+	CU_ASSERT_PTR_EQUAL(strchr(said, '\n'), strrchr(said, '\n'));
+	CU_ASSERT(mallinfo2().uordblks + mallinfo2().hblkhd <
+		  before + NAMES_BYTES_MAX + NAMES_BYTES_MAX / 16);
+	client_bed_end();
+	close(was);
+	close(fd);
+}
+
 static void on_alarm(int number)
 {
 	(void)number;
@@ -213,6 +263,7 @@ int main(void)
 	static CU_TestInfo waves[] = {
 		{"the newest needs no asking again", the_newest_needs_no_asking_again},
 		{"a rate is kept", a_rate_is_kept},
+		{"names are bounded", names_are_bounded},
 		{"a signal can stop it", a_signal_can_stop_it},
 		CU_TEST_INFO_NULL,
 	};

@@ -64,7 +64,7 @@ unit_tests = \
 	tests/fold_test \
 	tests/median_test \
 	tests/heartbeat_test \
-	tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hostlist_test \
+	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hostlist_test \
 	tests/lattice_test \
 	tests/delivery_test \
 	tests/library_test \
@@ -189,6 +189,7 @@ tests_monitor_test_SOURCES = tests/monitor_test.c tests/fixture.c tests/fixture.
 tests_source_test_SOURCES = tests/source_test.c tests/source-bed.c tests/source-bed.h tests/fixture.c tests/fixture.h
 tests_source_many_test_SOURCES = tests/source_many_test.c tests/source-bed.c tests/source-bed.h \
 	tests/fixture.c tests/fixture.h
+tests_fetch_test_SOURCES = tests/fetch_test.c tests/source-bed.c tests/source-bed.h tests/fixture.c tests/fixture.h
 tests_source_damage_test_SOURCES = tests/source_damage_test.c tests/source-bed.c tests/source-bed.h \
 	tests/fixture.c tests/fixture.h
 tests_store_test_SOURCES = tests/store_test.c tests/fixture.c tests/fixture.h

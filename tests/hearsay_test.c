@@ -62,14 +62,13 @@ struct heard {
 
 static void heard_open(struct heard *h, const char *peer)
 {
-	*h = (struct heard){.names = names_new(0), .quota = quota_join(peer)};
-	names_grant_set(h->names, quota_grant, h->quota);
+	*h = (struct heard){.quota = quota_join(peer)};
+	h->names = quota_names_new(h->quota, 0);
 }
 
 static void heard_close(struct heard *h)
 {
-	quota_give(h->quota, QUOTA_NAMES, names_granted(h->names));
-	names_free(h->names);
+	quota_names_free(h->quota, h->names);
 	quota_leave(h->quota);
 }
 

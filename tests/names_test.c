@@ -308,10 +308,40 @@ static void what_is_heard_is_granted(void)
 	CU_ASSERT_EQUAL(names_group(names, name_id(1, 1), LEVEL_ALL), name_id(1, 1));
 	CU_ASSERT_EQUAL(learn(names, name_id(0, 1), P2P), 0);
 	CU_ASSERT_STRING_EQUAL(text_of(names, name_id(0, 1)), P2P);
+	/* … and grouped, up to what stands for all. */
+	group = names_group(names, name_id(0, 1), LEVEL_NODE);
+	CU_ASSERT_NOT_EQUAL(group, name_id(0, 1));
+	CU_ASSERT_STRING_EQUAL(text_of(names, group), "/4W/w0");
+	CU_ASSERT_STRING_EQUAL(text_of(names, names_group(names, group, LEVEL_CLUSTER)), "/4W");
+	/* Groups are made when there is memory again. */
+	CU_ASSERT_EQUAL(names_group(names, name_id(1, 1), LEVEL_ALL), name_id(1, 1));
 	purse.left = MOST;
-	group = names_group(names, name_id(1, 2), LEVEL_ALL);
+	group = names_group(names, name_id(1, 1), LEVEL_ALL);
 	CU_ASSERT_STRING_EQUAL(text_of(names, group), "/");
 	CU_ASSERT(purse.left < MOST);
+	names_free(names);
+}
+
+/* Where nobody is asked, it is bounded all the same, whatever grows. */
+static void what_is_heard_is_bounded(void)
+{
+	static int32_t members[NAMES_MEMBER_MAX];
+	size_t before = allocated();
+	struct names *names = names_new(NAME_PLACE_MAX);
+	struct name_comm comm = {.id = 1, .members = members};
+	struct names_talk talk = {
+		.teller = tellers_number(names_tellers(names), "entry"),
+		.comms = NAMES_COMM_MAX,
+	};
+
+	for (comm.size = NAMES_MEMBER_MAX - 1000; comm.size < NAMES_MEMBER_MAX; comm.size++) {
+		talk.members = talk.moves = NAMES_MEMBERS_MAX;
+		CU_ASSERT_EQUAL(names_comm_hear(names, &talk, &comm), 0);
+	}
+	CU_ASSERT(talk.left_out > 0);
+	CU_ASSERT(allocated() <= before + NAMES_BYTES_MAX + NAMES_BYTES_MAX / 16);
+	/* It is known without its members, and so are names whose place is large enough. */
+	CU_ASSERT_EQUAL(names_comm_find(names, 1)->size, NAMES_MEMBER_MAX - 1);
 	names_free(names);
 }
 
@@ -350,6 +380,7 @@ static CU_TestInfo names_cases[] = {
 	{"as many as there may be", as_many_as_there_may_be},
 	{"ids that are chosen", ids_that_are_chosen},
 	{"what is heard is granted", what_is_heard_is_granted},
+	{"what is heard is bounded where nobody is asked", what_is_heard_is_bounded},
 	{"names go at little cost", going_costs_little},
 	CU_TEST_INFO_NULL,
 };

@@ -3,6 +3,8 @@
  */
 #include "consumers/client/client.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,18 +231,25 @@ static bool is_stream_element(const struct evspace_client *c, const Evspace__Nam
 	       n->channel < CHANNEL_PROGRAMS;
 }
 
-static void learn_name(struct evspace_client *c, const Evspace__Name *n)
+/* Returns false when there is no memory for it. */
+static bool learn_name(struct evspace_client *c, const Evspace__Name *n)
 {
 	const struct name *known = names_find(c->names, n->id);
+	const struct name name = {n->id, n->rank, (uint16_t)n->level, (uint16_t)n->channel,
+				  n->text};
+	bool other = known && !is_renamed(known->text, n->text);
 
 	if (n->level >= LEVEL_COUNT)
-		return;
+		return true;
 	/* A leaf whose cursors are gone numbers its elements anew; one that took an element over
 	 * begins where another one has stopped. */
-	if (known ? !is_renamed(known->text, n->text)
-		  : is_stream_element(c, n) && namesakes_note(c->namesakes, n->text))
+	if (other)
 		delivery_forget(c->delivery, n->id);
-	names_learn(c->names, n->id, n->level, n->rank, (uint16_t)n->channel, n->text);
+	if (names_hear(c->names, &name) < 0)
+		return errno != ENOBUFS;
+	if (!known && is_stream_element(c, n) && namesakes_note(c->namesakes, n->text))
+		delivery_forget(c->delivery, n->id);
+	return true;
 }
 
 static void learn(struct evspace_client *c, const Evspace__Answer *a)
@@ -254,8 +263,14 @@ static void learn(struct evspace_client *c, const Evspace__Answer *a)
 	};
 
 	for (size_t i = 0; i < a->n_names; i++)
-		learn_name(c, a->names[i]);
+		talk.left_out += !learn_name(c, a->names[i]);
 	dictionary_take(a->comms, a->n_comms, c->names, &talk);
+	if (talk.left_out && !c->told_left_out)
+		fprintf(stderr,
+			"evspace: %s: some names and communicators that it says are left out from "
+			"now on: they have %zu MiB here at most\n",
+			c->address, NAMES_BYTES_MAX >> 20);
+	c->told_left_out |= talk.left_out > 0;
 }
 
 /* ---- answers ---- */

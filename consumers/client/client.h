@@ -63,7 +63,8 @@ struct evspace_client {
 	struct event *retry, *pace, *wake, *limit, *watch;
 	uint64_t looked_ns, heard_ns, heard_bytes; /* by the watch */
 	bool pinged, told_lost;
-	bool opened; /* the scope is open on this connection */
+	bool told_left_out; /* names, for want of memory */
+	bool opened;	    /* the scope is open on this connection */
 	bool was_open;
 	bool failed; /* for good */
 	bool timed_out;

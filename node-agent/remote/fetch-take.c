@@ -9,10 +9,14 @@
 #include <sys/stat.h>
 
 #include "node-agent/store/store-index.h"
+#include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
+#include "tree/scope/quota.h"
 
-/* A fetched element, by the number in its name's id. */
+/* A fetched element. */
 struct taken {
+	uint32_t id; /* its name's */
+	UT_hash_handle by_id;
 	struct mirror_origin origin; /* pid 0: not one of ours */
 	uint64_t version;	     /* of the store, when the mirror was looked up */
 	struct store_mirror *mirror; /* NULL: there is none */
@@ -21,10 +25,10 @@ struct taken {
 struct fetch_take {
 	struct fetch_host *host;
 	char node[64];
+	struct quota *quota; /* for what the node says */
 	struct names *names;
 	size_t seen; /* of the names */
 	struct taken *taken;
-	size_t n;
 	struct clock_line local; /* of this host's ticks, in this wave */
 	const struct part *part;
 };
@@ -35,16 +39,31 @@ struct fetch_take *fetch_take_new(struct fetch_host *host, const char *node)
 
 	t->host = host;
 	snprintf(t->node, sizeof(t->node), "%s", node);
-	t->names = names_new(0);
+	t->quota = quota_join(node);
+	t->names = quota_names_new(t->quota, 0);
 	return t;
+}
+
+/* All that the node has said. */
+static void forget(struct fetch_take *t)
+{
+	struct taken *k, *next;
+
+	HASH_ITER(by_id, t->taken, k, next)
+	{
+		HASH_DELETE(by_id, t->taken, k);
+		quota_give(t->quota, QUOTA_NAMES, sizeof(*k));
+		free(k);
+	}
+	quota_names_free(t->quota, t->names);
 }
 
 void fetch_take_free(struct fetch_take *t)
 {
 	if (!t)
 		return;
-	names_free(t->names);
-	free(t->taken);
+	forget(t);
+	quota_leave(t->quota);
 	free(t);
 }
 
@@ -77,9 +96,23 @@ static bool origin_read(struct mirror_origin *o, const struct name *name, const 
 
 static struct taken *taken_at(struct fetch_take *t, uint32_t id)
 {
-	uint32_t number = id & NAME_LOCAL_MAX;
+	struct taken *k;
 
-	return number < t->n ? &t->taken[number] : NULL;
+	HASH_FIND(by_id, t->taken, &id, sizeof(id), k);
+	return k;
+}
+
+/* The one with this name; NULL: no memory is granted for it. */
+static struct taken *taken_add(struct fetch_take *t, uint32_t id)
+{
+	struct taken *k = taken_at(t, id);
+
+	if (k || !quota_grant(t->quota, sizeof(*k)))
+		return k;
+	k = memory_new(1, sizeof(*k));
+	k->id = id;
+	HASH_ADD(by_id, t->taken, id, sizeof(k->id), k);
+	return k;
 }
 
 static struct store_mirror *taken_find(struct fetch_take *t, struct taken *k)
@@ -112,36 +145,30 @@ static void names_take(struct fetch_take *t)
 {
 	for (; t->seen < names_count(t->names); t->seen++) {
 		const struct name *name = names_at(t->names, t->seen);
-		uint32_t number = name->id & NAME_LOCAL_MAX;
+		struct taken *k = taken_add(t, name->id);
 
-		if (number >= t->n) {
-			t->taken = reallocarray(t->taken, number + 1, sizeof(*t->taken));
-			if (!t->taken)
-				abort();
-			memset(&t->taken[t->n], 0, (number + 1 - t->n) * sizeof(*t->taken));
-			t->n = number + 1;
-		}
-		t->taken[number] = (struct taken){.version = UINT64_MAX};
-		if (!origin_read(&t->taken[number].origin, name, t->node, t->host->sources->map))
-			t->taken[number].origin.pid = 0;
+		if (!k)
+			continue;
+		k->version = UINT64_MAX;
+		k->mirror = NULL;
+		if (!origin_read(&k->origin, name, t->node, t->host->sources->map))
+			k->origin.pid = 0;
 		else
-			taken_note(t, &t->taken[number]);
+			taken_note(t, k);
 	}
 }
 
 void fetch_take_lost(struct fetch_take *t)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		if (t->taken[i].origin.pid == 0)
+	for (struct taken *k = t->taken; k; k = k->by_id.next) {
+		if (k->origin.pid == 0)
 			continue;
-		t->taken[i].origin.ended = true;
-		taken_note(t, &t->taken[i]);
+		k->origin.ended = true;
+		taken_note(t, k);
 	}
-	free(t->taken);
-	t->taken = NULL;
-	t->n = t->seen = 0;
-	names_free(t->names);
-	t->names = names_new(0);
+	forget(t);
+	t->seen = 0;
+	t->names = quota_names_new(t->quota, 0);
 }
 
 /* ---- mirrors ---- */

@@ -14,6 +14,7 @@ struct names_entry {
 	struct name name;
 	UT_hash_handle by_text; /* only the entry that was first to say its key */
 	bool said_first;
+	bool own;      /* this host's programs have recorded it, or it is a group of that */
 	uint16_t room; /* for a key; another one that is longer goes elsewhere */
 	char key[]; /* '0' + level, then the text: a node outside clusters makes "/" a cluster, too
 		     */
@@ -61,6 +62,14 @@ static void grow(struct names *names)
 	free(old);
 }
 
+/* Where nobody else is asked, as in a client. */
+static bool grant_most(void *arg, size_t bytes)
+{
+	const struct names *names = arg;
+
+	return bytes <= NAMES_BYTES_MAX - names->memory.granted;
+}
+
 struct names *names_new(uint32_t place)
 {
 	struct names *names = memory_new(1, sizeof(*names));
@@ -70,6 +79,7 @@ struct names *names_new(uint32_t place)
 	names->bits = 6;
 	names->slots = memory_new((size_t)1 << names->bits, sizeof(*names->slots));
 	arena_init(&names->memory, SIZE_MAX);
+	names_grant_set(names, grant_most, names);
 	names->tellers = tellers_new(&names->memory);
 	return names;
 }
@@ -210,6 +220,7 @@ static bool insert(struct names *names, const struct name *name, bool own)
 	if (!own && !arena_grant(&names->memory, bytes))
 		return false;
 	entry = entry_room(names, known, room);
+	entry->own = own;
 	entry->name = *name;
 	entry->name.text = entry->key + 1;
 	entry->key[0] = (char)('0' + name->level);
@@ -257,32 +268,41 @@ int names_hear(struct names *names, const struct name *name)
 
 /* ---- levels ---- */
 
-/* The id of the name that is @name's prefix at @level, by text. */
-static uint32_t group_find(struct names *names, const struct name *name, enum level level)
+/* The id of the name that is @entry's prefix at @level, by text, into @group, or its own. Returns
+ * false when the memory is not granted: then there may be some next time. */
+static bool group_find(struct names *names, const struct names_entry *entry, enum level level,
+		       uint32_t *group)
 {
+	const struct name *name = &entry->name;
 	int bytes = prefix_bytes(name->text, level_parts[level]);
 	char key[1 + NAME_BYTES];
 	struct names_entry *first;
 	struct name made;
 	uint32_t id;
 
+	*group = name->id;
 	if (bytes < 0)
-		return name->id;
+		return true;
 	key[0] = (char)('0' + level);
 	memcpy(key + 1, name->text, (size_t)bytes);
 	if (bytes == 0)
 		key[1 + bytes++] = '/';
 	key[1 + bytes] = '\0';
 	HASH_FIND(by_text, names->texts, key, (size_t)bytes + 1, first);
-	if (first)
-		return first->name.id;
+	if (first) {
+		*group = first->name.id;
+		return true;
+	}
 	while (names->next_local > 0 && names_find(names, name_id(names->place, names->next_local)))
 		names->next_local--;
 	if (names->n >= NAMES_MAX || names->next_local == 0)
-		return name->id;
+		return true;
 	id = name_id(names->place, names->next_local);
 	made = (struct name){id, level == LEVEL_THREAD ? name->rank : -1, level, 0, key + 1};
-	return insert(names, &made, false) ? id : name->id;
+	if (!insert(names, &made, entry->own))
+		return false;
+	*group = id;
+	return true;
 }
 
 uint32_t names_group(struct names *names, uint32_t id, enum level level)
@@ -290,15 +310,18 @@ uint32_t names_group(struct names *names, uint32_t id, enum level level)
 	struct slot *slot = find_slot(names, id);
 	const struct names_entry *entry = slot->entry;
 	uint32_t group = id;
+	bool granted = true;
 
 	if (!entry)
 		return 0;
 	if (slot->generation == names->generation && slot->group[level])
 		return slot->group[level];
 	if (entry->name.level < level)
-		group = group_find(names, &entry->name, level);
+		granted = group_find(names, entry, level, &group);
 	else if (!entry->said_first)
-		group = group_find(names, &entry->name, entry->name.level);
+		granted = group_find(names, entry, entry->name.level, &group);
+	if (!granted)
+		return group;
 	/* What was found may have been made, and have moved the slots. */
 	slot = find_slot(names, id);
 	if (slot->generation != names->generation)

@@ -33,6 +33,9 @@ static inline uint32_t name_place(uint32_t id)
 #define NAMES_MAX	  (1u << 20)
 #define NAMES_CHANGES_MAX (4u * NAMES_MAX)
 
+/** Bytes for what others say, where nobody is asked whether they may be taken. */
+#define NAMES_BYTES_MAX ((size_t)384 << 20)
+
 /** One name. `text` is "/cluster/node/rank/thread/channel", or a prefix of that above elements. */
 struct name {
 	uint32_t id;
@@ -52,11 +55,12 @@ void names_free(struct names *names);
 /** May @bytes more be taken, of whoever counts them? They are taken until the names are freed. */
 typedef bool names_granter(void *arg, size_t bytes);
 
-/** Ask @grant for all that is taken for what others say, and for groups of that; nobody is asked
- * unless set. What this host's own programs have recorded is always learnt. */
+/** Ask @grant, instead of counting up to NAMES_BYTES_MAX, for all that is taken for what others say
+ * and for groups of that. What this host's own programs have recorded is always learnt, and
+ * grouped. */
 void names_grant_set(struct names *names, names_granter *grant, void *arg);
 
-/** Bytes that were granted, or would have been, had somebody been asked. */
+/** Bytes that were granted. */
 size_t names_granted(const struct names *names);
 
 /** The place that this is; @place is another one that this host has: ids that are given out from

@@ -83,6 +83,20 @@ bool quota_grant(void *quota, size_t bytes)
 	return quota_add(quota, QUOTA_NAMES, bytes);
 }
 
+struct names *quota_names_new(struct quota *q, uint32_t place)
+{
+	struct names *names = names_new(place);
+
+	names_grant_set(names, quota_grant, q);
+	return names;
+}
+
+void quota_names_free(struct quota *q, struct names *names)
+{
+	quota_give(q, QUOTA_NAMES, names_granted(names));
+	names_free(names);
+}
+
 void quota_give(struct quota *q, enum quota_kind kind, size_t bytes)
 {
 	q->held[kind] -= bytes;

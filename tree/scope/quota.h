@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "pathmap/base/error.h"
+#include "tree/data/names.h"
 
 /** What is held: waves that are under way, and names that children tell, which stay as long as a
  * scope. */
@@ -33,8 +34,12 @@ void quota_leave(struct quota *q);
  * much. */
 int quota_take(struct quota *q, size_t bytes, struct error *e);
 
-/** The same for names, for names_grant_set(). */
+/** The same for names, and what belongs to them. */
 bool quota_grant(void *quota, size_t bytes);
+
+/** Names at @place that take what they are told from @q, until they are freed. */
+struct names *quota_names_new(struct quota *q, uint32_t place);
+void quota_names_free(struct quota *q, struct names *names);
 
 /** @bytes are not held any more. */
 void quota_give(struct quota *q, enum quota_kind kind, size_t bytes);

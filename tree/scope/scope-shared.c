@@ -129,9 +129,8 @@ struct scope_shared *scope_shared_join(const struct scope_host *host,
 		s = memory_new(1, sizeof(*s));
 		s->host = host;
 		s->open = wire_open_bare(open);
-		s->names = names_new(place->index);
 		s->quota = quota_join(open->peer);
-		names_grant_set(s->names, quota_grant, s->quota);
+		s->names = quota_names_new(s->quota, place->index);
 		LIST_INSERT_HEAD(scopes_shared, s, entry);
 	}
 	s->parts++;
@@ -177,8 +176,7 @@ void scope_shared_leave(struct scope_shared *s, uint64_t generation, bool keep)
 	LIST_REMOVE(s, entry);
 	if (s->source)
 		s->host->source_free(s->host->arg, s->source, keep);
-	quota_give(s->quota, QUOTA_NAMES, names_granted(s->names));
-	names_free(s->names);
+	quota_names_free(s->quota, s->names);
 	quota_leave(s->quota);
 	wire_plan_place_free(s->place);
 	evspace__open__free_unpacked(s->open, NULL);
