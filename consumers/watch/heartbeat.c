@@ -231,7 +231,7 @@ static int heartbeat_look(struct heartbeat *h)
 		heartbeat_json(h);
 	else
 		heartbeat_verdict(h);
-	if (h->common.json && !heartbeat_is_known(h))
+	if (h->common.json && !h->stuck && !heartbeat_is_known(h))
 		heartbeat_unknown(h, stderr);
 	if (h->stuck || h->dead || !is_whole(h) || !heartbeat_is_known(h) ||
 	    (!h->ended && h->thread_states.fresh == 0))
