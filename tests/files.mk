@@ -93,6 +93,7 @@ unit_tests = \
 	tests/scope_shared_test \
 	tests/store_test tests/store_purge_test tests/segment_room_test \
 	tests/tls_test \
+	tests/view_bins_test \
 	tests/wire_test
 check_PROGRAMS += $(unit_tests)
 # Those that take long have a line in tests/durations, by which deploy/check begins with the longest.
@@ -197,6 +198,7 @@ tests_segment_room_test_SOURCES = tests/segment_room_test.c tests/fixture.c test
 tests_store_purge_test_SOURCES = tests/store_purge_test.c tests/fixture.c tests/fixture.h
 fake_sources = tests/fake.c tests/fake.h tests/fake-words.c tests/fake-words.h tests/random.h
 tests_client_break_test_SOURCES = tests/client_break_test.c $(fake_sources)
+tests_view_bins_test_SOURCES = tests/view_bins_test.c $(fake_sources)
 tests_client_test_SOURCES = tests/client_test.c tests/client-bed.c tests/client-bed.h $(fake_sources)
 tests_client_connection_test_SOURCES = tests/client_connection_test.c tests/client-bed.c tests/client-bed.h \
 	$(fake_sources)

@@ -16,14 +16,19 @@
 #define BAR_WIDTH 50u
 #define BAR_AT	  32u
 
+/* A bin that has values. */
+struct view_bins_bin {
+	uint64_t count, sum, most;
+	unsigned number;
+};
+
 struct view_bins_histogram {
 	UT_hash_handle hh;
 	char *name, *op, *what; /* in the key */
 	uint32_t comm;
 	uint64_t count, sum, most;
-	struct {
-		uint64_t count, sum, most;
-	} bins[BIN_COUNT];
+	struct view_bins_bin *bins; /* by number; with room for all, memory would run out */
+	size_t n_bins;
 	size_t key_bytes;
 	char key[]; /* the three texts, each with its end, then the communicator */
 };
@@ -54,6 +59,28 @@ static struct view_bins_histogram *histogram_at(const struct evspace_bin *bin)
 	return h;
 }
 
+/* Bin @number, a new one if there is none yet. */
+static struct view_bins_bin *bin_at(struct view_bins_histogram *h, unsigned number)
+{
+	size_t at = 0, end = h->n_bins;
+
+	while (at < end) {
+		size_t middle = at + (end - at) / 2;
+
+		if (h->bins[middle].number < number)
+			at = middle + 1;
+		else
+			end = middle;
+	}
+	if (at < h->n_bins && h->bins[at].number == number)
+		return &h->bins[at];
+	h->bins = memory_room(h->bins, h->n_bins, sizeof(*h->bins));
+	memmove(&h->bins[at + 1], &h->bins[at], (h->n_bins - at) * sizeof(*h->bins));
+	h->n_bins++;
+	h->bins[at] = (struct view_bins_bin){.number = number};
+	return &h->bins[at];
+}
+
 static void bins_forget(void)
 {
 	struct view_bins_histogram *h, *next;
@@ -61,6 +88,7 @@ static void bins_forget(void)
 	HASH_ITER(hh, histograms, h, next)
 	{
 		HASH_DEL(histograms, h);
+		free(h->bins);
 		free(h);
 	}
 }
@@ -74,12 +102,12 @@ static size_t bins_take(const struct viewer *v)
 		bins_forget();
 	for (; evspace_bin(v->follow.client, &bin); n++) {
 		struct view_bins_histogram *h = histogram_at(&bin);
-		unsigned at = bin_number(bin.low);
+		struct view_bins_bin *b = bin_at(h, bin_number(bin.low));
 
-		h->bins[at].count += bin.count;
-		h->bins[at].sum += bin.sum;
-		if (bin.most > h->bins[at].most)
-			h->bins[at].most = bin.most;
+		b->count += bin.count;
+		b->sum += bin.sum;
+		if (bin.most > b->most)
+			b->most = bin.most;
 		h->count += bin.count;
 		h->sum += bin.sum;
 		if (bin.most > h->most)
@@ -92,11 +120,13 @@ static size_t bins_take(const struct viewer *v)
 static uint64_t quantile(const struct view_bins_histogram *h, double share)
 {
 	uint64_t rank = (uint64_t)(share * (double)h->count), below = 0, middle;
-	unsigned i = 0;
+	size_t i = 0;
+	unsigned number;
 
-	while (i < BIN_COUNT - 1 && below + h->bins[i].count <= rank)
+	while (i < h->n_bins - 1 && below + h->bins[i].count <= rank)
 		below += h->bins[i++].count;
-	middle = bin_low(i) + (bin_high(i) - bin_low(i)) / 2;
+	number = h->bins[i].number;
+	middle = bin_low(number) + (bin_high(number) - bin_low(number)) / 2;
 	return middle < h->most ? middle : h->most;
 }
 
@@ -180,8 +210,8 @@ static void bars_add(const struct view_bins_histogram *h, unsigned most, struct 
 	uint64_t powers[BIN_COUNT / BIN_STEPS] = {0}, longest = 1;
 	size_t first = BIN_COUNT, last = 0;
 
-	for (size_t i = 0; i < BIN_COUNT; i++) {
-		size_t power = i / BIN_STEPS;
+	for (size_t i = 0; i < h->n_bins; i++) {
+		size_t power = h->bins[i].number / BIN_STEPS;
 
 		powers[power] += h->bins[i].count;
 		if (powers[power] > longest)
@@ -232,17 +262,17 @@ static void bins_text(const struct viewer *v, FILE *out)
 
 static void histogram_json(const struct view_bins_histogram *h, FILE *out)
 {
-	for (unsigned i = 0; i < BIN_COUNT; i++) {
-		if (h->bins[i].count == 0)
-			continue;
+	for (size_t i = 0; i < h->n_bins; i++) {
+		const struct view_bins_bin *b = &h->bins[i];
+
 		json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "bin",
 				     "name", json_text(h->name), "op", json_text(h->op), "comm",
 				     json_comm(h->comm), "what", json_text(h->what), "low",
-				     json_count(bin_low(i)), "high",
-				     i + 1 < BIN_COUNT ? json_count(bin_high(i)) : json_null(),
-				     "count", json_count(h->bins[i].count), "sum",
-				     json_count(h->bins[i].sum), "most",
-				     json_count(h->bins[i].most)),
+				     json_count(bin_low(b->number)), "high",
+				     b->number + 1 < BIN_COUNT ? json_count(bin_high(b->number))
+							       : json_null(),
+				     "count", json_count(b->count), "sum", json_count(b->sum),
+				     "most", json_count(b->most)),
 			   out);
 	}
 }
