@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tree/scope/ask.h"
@@ -306,6 +307,26 @@ static const char *bring(struct gather *of, uint64_t number, size_t mib)
 	return rc < 0 ? e.text : NULL;
 }
 
+/* Who has little is not made to pay: where @mib are left, one more has so much, and then no byte.
+ */
+static void little_is_granted(size_t mib)
+{
+	struct quota *quotas[64];
+	char peer[16];
+
+	CU_ASSERT_FATAL(mib < 64);
+	for (size_t i = 0; i <= mib; i++) {
+		snprintf(peer, sizeof(peer), "p%zu", i);
+		quotas[i] = quota_join(peer);
+		CU_ASSERT_EQUAL(quota_take(quotas[i], QUOTA_LITTLE, &(struct error){""}), 0);
+	}
+	CU_ASSERT_EQUAL(quota_take(quotas[mib], 1, &(struct error){""}), -1);
+	for (size_t i = 0; i <= mib; i++) {
+		quota_give(quotas[i], QUOTA_WAVES, QUOTA_LITTLE);
+		quota_leave(quotas[i]);
+	}
+}
+
 /* What waits for a silent leaf is bounded: for a consumer, whatever scopes it has, and for all. */
 static void held_is_bounded(void)
 {
@@ -330,6 +351,7 @@ static void held_is_bounded(void)
 	CU_ASSERT_PTR_NULL(bring(of[3], 1, 48));
 	why = bring(of[3], 2, 1);
 	CU_ASSERT(why && strstr(why, "of 336 for all"));
+	little_is_granted(384 - 336);
 	answer_of(of[0], 1, 0);
 	CU_ASSERT_PTR_NULL(bring(of[3], 3, 75));
 	for (int i = 0; i < 4; i++) {

@@ -379,6 +379,21 @@ static void places_are_limited_in_depth_and_number(void)
 	wire_plan_place_free(wide);
 }
 
+/* A large header is rare: what others take stays there behind one. */
+static void memory_for_headers_stays(void)
+{
+	enum { LARGE = 10000 };
+	struct arena arena;
+	void *first;
+
+	arena_init(&arena, 1u << 20);
+	first = arena_take(&arena, LARGE);
+	CU_ASSERT_PTR_NOT_EQUAL(arena_take(&arena, LARGE), first);
+	arena_reset(&arena);
+	CU_ASSERT_PTR_EQUAL(arena_take(&arena, LARGE), first);
+	arena_fini(&arena);
+}
+
 int main(void)
 {
 	CU_TestInfo headers[] = {
@@ -388,6 +403,7 @@ int main(void)
 		 nesting_is_limited_before_it_recurses},
 		{"no text in a header is obeyed by a terminal", texts_can_be_printed},
 		{"a header's memory is limited", memory_for_headers_is_limited},
+		{"a header's memory stays", memory_for_headers_stays},
 		CU_TEST_INFO_NULL,
 	};
 	CU_TestInfo places[] = {

@@ -90,13 +90,17 @@ bool arena_grant(struct arena *a, size_t bytes)
 
 void arena_reset(struct arena *a)
 {
-	struct arena_block *block;
+	struct arena_block *block, *next, *kept = NULL;
 
-	while ((block = a->blocks) && (block->next || block->room > ARENA_BLOCK)) {
-		a->blocks = block->next;
-		free(block);
+	for (block = a->blocks; block; block = next) {
+		next = block->next;
+		if (!kept && block->room == ARENA_BLOCK)
+			kept = block;
+		else
+			free(block);
 	}
-	if (block)
-		block->used = 0;
+	if (kept)
+		*kept = (struct arena_block){.room = ARENA_BLOCK};
+	a->blocks = kept;
 	a->given = 0;
 }
