@@ -165,6 +165,7 @@ tap_case "... and who died first, and where" says err 'died +rank 2 on .*, it se
 tap_case "... and the slowest operations" says err 'slowest +rank[0-2]/t0 MPI_'
 tap_case "... and what collecting cost" says err 'cost +[0-9]+ ns an event, (under )?[0-9.]+ %'
 tap_case "... and who died first, as JSON" eval 'exits 3 evspace run --json -- mpirun -np 3 "$apps/stuck" --seconds 1 --then-exit && says err "\"died_first\":{\"rank\":2,\"host\":\"[^\"]+\",\"signal\":null}"'
+tap_case "... and no signal that ended it all" says err '"exit":3,"signal":null,'
 tap_case "a script of two programs" exits 0 evspace run -- sh -c \
 	"mpirun -np 2 $apps/calls; mpirun -np 1 $apps/calls"
 tap_case "... is summed up whole" says err '3 of 3 processes in 2 MPI programs collected'
@@ -388,6 +389,7 @@ tap_case "SIGTERM is passed on" bed_kill TERM living
 bed_wait living
 tap_case "... and the program's end is ours" bed_ended living 1
 tap_case "... with a summary" grep -q 'at the end  *rank0/t0 inside MPI_Barrier' "$bed_dir/living.err"
+tap_case "... of which nobody died first" eval '! grep "^  died" "$bed_dir/living.err"'
 bed_start killed evspace run --run killed -- mpirun -np 2 "$apps/stuck" --seconds 100000
 bed_until has_segments 2
 bed_until sh -c '! evspace runs --json | grep -q "\"events\":0,"'
@@ -405,7 +407,7 @@ tap_case "nothing is left" nothing_left
 # ctrl_c: on a terminal, whose ^C goes to evspace and mpirun at once.
 ctrl_c() {
 	mkfifo "$tap_dir/keys"
-	timeout -k 5 180 script -qec "evspace run --run typed -- mpirun -np 2 $apps/stuck --seconds 600" \
+	timeout -k 5 180 script -qec "evspace run --json --run typed -- mpirun -np 2 $apps/stuck --seconds 600" \
 		/dev/null <"$tap_dir/keys" >"$tap_dir/screen" &
 	exec 3>"$tap_dir/keys"
 	bed_until has_segments 2 && bed_until grep -q sleeps "$tap_dir/screen" && bed_until are_stuck typed || return
@@ -413,7 +415,7 @@ ctrl_c() {
 	wait $!
 	echo "exit code $?"
 	cat "$tap_dir/screen"
-	grep -q 'at the end  *rank0/t0 inside MPI_Barrier' "$tap_dir/screen" &&
+	grep -q '"stuck":\[{"name":"rank0/t0","op":"MPI_Barrier".*"died_first":null' "$tap_dir/screen" &&
 		! grep -q 'abort is already in progress' "$tap_dir/screen"
 }
 

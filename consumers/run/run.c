@@ -65,6 +65,7 @@ struct job {
 	struct error no_room; /* why there is no folder, so that nothing is collected */
 	struct summary_span span;
 	bool served; /* an agent listened while the program ran */
+	int told;    /* the signal by which the user told it to end, 0: none */
 	int status;  /* of the child, as waitpid(2) gives it */
 };
 
@@ -172,6 +173,11 @@ static void signals_of_interest(sigset_t *set)
 		sigaddset(set, numbers[i]);
 }
 
+static bool is_told_to_end(int number)
+{
+	return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
+}
+
 /*
  * The child stays in our process group: Ctrl-C reaches it as it would without us. What a terminal
  * sends it has got already; what somebody sent to us alone is passed on.
@@ -189,9 +195,12 @@ static void child_wait(struct job *job, pid_t child, const sigset_t *set)
 		if (number == SIGCHLD) {
 			if (waitpid(child, &job->status, WNOHANG) == child)
 				return;
-		} else if (number > 0 && info.si_code <= 0) {
-			kill(child, number);
+			continue;
 		}
+		if (is_told_to_end(number))
+			job->told = number;
+		if (number > 0 && info.si_code <= 0)
+			kill(child, number);
 	}
 }
 
@@ -344,6 +353,7 @@ static int job_end(struct job *job)
 		.signal = WIFSIGNALED(job->status) ? WTERMSIG(job->status) : 0,
 		.exit_code = WIFSIGNALED(job->status) ? 128 + WTERMSIG(job->status)
 						      : WEXITSTATUS(job->status),
+		.told = job->told,
 	};
 	struct store store;
 	struct summary summary;

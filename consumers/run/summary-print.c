@@ -123,6 +123,9 @@ static bool is_ended_by_user(const struct summary_about *about)
 {
 	int number = about->signal ? about->signal : signal_of(about);
 
+	/* Launchers that are told to end have exit codes of their own, and kill who does not. */
+	if (about->told && (!number || number == SIGKILL || number == about->told))
+		return true;
 	return number == SIGINT || number == SIGTERM || number == SIGHUP;
 }
 
@@ -355,6 +358,12 @@ static json_t *json_refused(const struct summary_about *about)
 	return array;
 }
 
+/* null: none. */
+static json_t *json_signal(int number)
+{
+	return number ? json_integer(number) : json_null();
+}
+
 /* Who died first, as far as that can be told; null: nobody, or that cannot. */
 static json_t *json_died(const struct summary *s, const struct summary_about *about)
 {
@@ -362,17 +371,17 @@ static json_t *json_died(const struct summary *s, const struct summary_about *ab
 
 	if (!first || is_ended_by_user(about))
 		return json_null();
-	return json_pack(
-		"{s:i,s:o,s:o}", "rank", (int)first->rank, "host", json_text(first->host), "signal",
-		!first->aborts && signal_of(about) ? json_integer(signal_of(about)) : json_null());
+	return json_pack("{s:i,s:o,s:o}", "rank", (int)first->rank, "host", json_text(first->host),
+			 "signal", json_signal(first->aborts ? 0 : signal_of(about)));
 }
 
 void summary_json(const struct summary *s, const struct summary_about *about, FILE *out)
 {
 	char notes[512];
-	json_t *object = json_pack("{s:o,s:i,s:i,s:f}", "run", json_text(about->run), "exit",
-				   about->exit_code, "signal", about->signal, "seconds",
-				   (double)(about->span.ended_ns - about->span.began_ns) / 1e9);
+	json_t *object =
+		json_pack("{s:o,s:i,s:o,s:f}", "run", json_text(about->run), "exit",
+			  about->exit_code, "signal", json_signal(about->signal), "seconds",
+			  (double)(about->span.ended_ns - about->span.began_ns) / 1e9);
 
 	json_object_update_new(
 		object,

@@ -104,6 +104,7 @@ struct summary_about {
 	struct summary_span span;
 	int exit_code;
 	int signal; /* that ended it, 0: none */
+	int told;   /* the signal by which the user told it to end, 0: none */
 	bool stays; /* the segments are kept, and why: */
 	const char *stays_why;
 };
