@@ -25,7 +25,7 @@ static struct tuple send_tuple(void)
 	};
 }
 
-/* Names: id 1 is a p2p element of rank 5, id 2 its thread, 3 its node; comm abc is a world. */
+/* Names: id 1 is a p2p element of rank 5, id 2 its thread, 3 its node; comm abc is a world, abd made of it. */
 static struct names *some_names(void)
 {
 	struct names *names = names_new(0);
@@ -34,6 +34,7 @@ static struct names *some_names(void)
 	names_learn(names, 2, LEVEL_THREAD, 5, 0, "/4W/w0/rank5/t0");
 	names_learn(names, 3, LEVEL_NODE, -1, 0, "/4W/w0");
 	names_comm_learn(names, 0xabc, 0, 8, 1, NULL);
+	names_comm_learn(names, 0xabd, 0xabc, 8, 1, NULL);
 	return names;
 }
 
@@ -86,6 +87,10 @@ static void of_a_send(void)
 	       "duration=2us", "duration<0.1ms", "duration>=2000ns", "duration<1s", "rank=5",
 	       "rank=[0-7]", "rank<6", "name=/4W/*/rank[0-7]/t0/p2p", "name!=/8W/**", "name=/**",
 	       "bytes = 2k", "bytes\t>=  2k ");
+	t.comm = 0xabd;
+	EXPECT(&t, 1, 0, "comm=world", "comm=abc");
+	EXPECT(&t, 1, 1, "comm!=world", "comm=abd");
+	t.comm = 0xabc;
 	EXPECT(&t, 1, 0, "op=MPI_Recv", "op!=MPI_Recv|MPI_Send", "channel=collective",
 	       "channel!=p2p", "comm=17", "comm!=world", "peer=[0-2,4]", "peer!=3", "peer>3",
 	       "peer<3", "tag<17", "bytes>2k", "bytes<2k", "duration>2us", "duration<2us",

@@ -57,11 +57,13 @@ static void wave_done(void *arg, struct wave *w)
 		 w->n_missing && w->missing[0].text ? w->missing[0].text : "");
 }
 
+bool hop_sayer_own;
+
 /* The child is place 3, with leaves 4, 5 and 7, of which the last is below 6. */
 void hop_sayer_prepare(struct hop_bed *bed)
 {
 	static const struct gather_events waves = {.late = wave_late, .done = wave_done};
-	static char node[] = "w0", none[] = "";
+	static char node[] = "w0", leaf[] = "w1", none[] = "";
 	static struct plan_place leaves[3];
 	static struct plan_place inner = {.index = 6};
 	static struct plan_place *below_inner[] = {&leaves[2]};
@@ -70,7 +72,8 @@ void hop_sayer_prepare(struct hop_bed *bed)
 	for (uint32_t i = 0; i < 3; i++)
 		leaves[i] = (struct plan_place){.index = i < 2 ? 4 + i : 7,
 						.leaf = true,
-						.node = none,
+						.own = hop_sayer_own,
+						.node = leaf,
 						.cluster = none,
 						.address = none};
 	inner.node = inner.cluster = inner.address = none;

@@ -5,6 +5,9 @@
 
 #include "tests/hop-bed.h"
 
+/** Are the leaves those that their names are of? Else they bring others', too. */
+extern bool hop_sayer_own;
+
 /** What the child answers, as the case fills it in; how often each time that it is asked; what it
  * says of another wave than is asked for. */
 extern Evspace__Answer hop_sayer_said;

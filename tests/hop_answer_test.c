@@ -79,7 +79,9 @@ static void elements_of_others(void)
 		bool taken;
 	} cases[] = {
 		{RUN_TUPLES, name_id(4, 0), true},
-		{RUN_TUPLES, name_id(1, NAME_LOCAL_MAX), true},	 /* a group, whoever named it */
+		{RUN_TUPLES, name_id(1, NAME_LOCAL_MAX), true}, /* a group, whoever named it */
+		{RUN_TUPLES, name_id(1, NAME_LOCAL_MAX - 1),
+		 false}, /* … of a host that is not below */
 		{RUN_NEWEST, name_id(4, NAME_LOCAL_MAX), false}, /* … to name_id(5, 0) */
 		{RUN_TUPLES, name_id(1, 0), false},
 		{RUN_TUPLES, name_id(2, 7), false},
@@ -89,9 +91,12 @@ static void elements_of_others(void)
 	const char *why;
 	struct hop_bed bed;
 
+	hop_sayer_own = true;
 	hop_sayer_open(&bed);
+	hop_sayer_own = false;
 	names_learn(bed.scope.names, name_id(1, 0), LEVEL_ELEMENT, 1, 0, "/c/w1/rank1/t0/p2p");
 	names_learn(bed.scope.names, name_id(1, NAME_LOCAL_MAX), LEVEL_NODE, 1, 0, "/c/w1");
+	names_learn(bed.scope.names, name_id(1, NAME_LOCAL_MAX - 1), LEVEL_NODE, 1, 0, "/c/w2");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		say_run(cases[i].kind, cases[i].element, 2);
 		why = hop_sayer_asked(&bed);

@@ -234,9 +234,7 @@ const char *evspace_host(const struct evspace_client *c, int32_t place)
 
 int evspace_is_world(const struct evspace_client *c, uint32_t comm)
 {
-	const struct name_comm *m = names_comm_find(c->names, comm);
-
-	return m && m->world;
+	return names_comm_is_world(names_comm_find(c->names, comm));
 }
 
 /* ---- what stages that fold have made ---- */

@@ -147,7 +147,7 @@ static void print_comm(FILE *out, const struct finding *f, const struct name_com
 		snprintf(from, sizeof(from), ", made of world");
 	else if (c->parent)
 		snprintf(from, sizeof(from), ", made of %08x", c->parent);
-	if (c->world && c->parent == 0)
+	if (names_comm_is_world(c))
 		fprintf(out, "#   world: %s\n", members);
 	else
 		fprintf(out, "#   %08x: %s%s\n", c->id, members, from);

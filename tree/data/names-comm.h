@@ -21,10 +21,17 @@
 struct name_comm {
 	uint32_t id, parent, size;
 	int32_t *members; /* world ranks, `size` of them; NULL: the world's own, or unknown */
-	int world;
+	int world;	  /* its members are those of the world */
 	char *label;   /* of a region or phase, which the program has named; NULL: a communicator */
 	bool disputed; /* tellers contradict each other: the members are unknown, it is no world */
 };
+
+/** Is it the one of all processes that were started together, and not another one of the same
+ * processes? NULL is not. */
+static inline bool names_comm_is_world(const struct name_comm *comm)
+{
+	return comm && comm->world && comm->parent == 0;
+}
 
 /** By whose word something comes to be known, and how much may. It is counted down. */
 struct names_talk {

@@ -234,7 +234,7 @@ static bool run_is_below(const struct below *below, const struct names *names,
 		return run->kind != RUN_NEWEST ||
 		       name_place(run->element) == name_place(run->element + run->count - 1);
 	name = run->kind == RUN_NEWEST ? NULL : names_find(names, run->element);
-	return name && name->level > LEVEL_ELEMENT;
+	return name && name->level > LEVEL_ELEMENT && below_spells(below, name);
 }
 
 static int body_check(struct spoken *s, const struct names *names, const struct batch *body,

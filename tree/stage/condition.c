@@ -281,7 +281,7 @@ static bool among(const struct condition *c, const struct condition_subject *s, 
 	if (c->world) {
 		const struct name_comm *comm = names_comm_find(s->names, (uint32_t)value);
 
-		return comm && comm->world;
+		return names_comm_is_world(comm);
 	}
 	return false;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <stdlib.h>
 
+#include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 
 /* ---- groups ---- */
@@ -32,9 +33,8 @@ static void groups_fini(struct groups *groups)
 static uint32_t find(const struct groups *groups, const uint64_t key[2])
 {
 	uint32_t mask = (UINT32_C(1) << groups->bits) - 1;
-	uint64_t mixed =
-		(key[0] ^ key[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t slot = (uint32_t)(mixed >> (64 - groups->bits));
+	/* peers choose keys */
+	uint32_t slot = hash_bytes(key, 2 * sizeof(*key)) & mask;
 
 	while (groups->index[slot]) {
 		const struct group *g = &groups->items[groups->index[slot] - 1];
