@@ -25,7 +25,8 @@ static struct tuple send_tuple(void)
 	};
 }
 
-/* Names: id 1 is a p2p element of rank 5, id 2 its thread, 3 its node; comm abc is a world, abd made of it. */
+/* Names: id 1 is a p2p element of rank 5, id 2 its thread, 3 its node; comm abc is a world, abd
+ * made of it. */
 static struct names *some_names(void)
 {
 	struct names *names = names_new(0);
