@@ -512,6 +512,18 @@ scopes_take_little() {
 	[ "$now" -le $((kb + 64 * 1024)) ]
 }
 tap_memory "... in little memory" scopes_take_little
+# of_one_id: somebody opens one scope again and again; a map that is applied has room for as many more.
+of_one_id() {
+	rm -f "$tap_dir/end" && mkfifo "$tap_dir/end"
+	"$top_builddir/tests/opener" "$bed_entry" "$EVSPACE_TLS" one one events 2 10 same \
+		<"$tap_dir/end" >"$tap_dir/scopes" 2>"$tap_dir/why" &
+	exec 3>"$tap_dir/end"
+	bed_until grep -q refused "$tap_dir/scopes"
+	exec 3>&-
+	grep -q '^4 open, 16 refused' "$tap_dir/scopes" &&
+		grep -q 'this scope is open 4 times here already' "$tap_dir/why" || { cat "$tap_dir/scopes" "$tap_dir/why"; return 1; }
+}
+tap_case "who opens one scope again and again leaves room for a map that is applied" of_one_id
 
 # --- what can be seen on the host ---
 

@@ -3,11 +3,12 @@
  * An observer that opens very many scopes, says what came of it, and holds them until its stdin
  * ends:
  *
- *	opener HOST:PORT DIR NAME RUN VIEW CONNECTIONS SCOPES
+ *	opener HOST:PORT DIR NAME RUN VIEW CONNECTIONS SCOPES [same]
  *
- * SCOPES on each of CONNECTIONS, each asked for a wave once it is open.
+ * SCOPES on each of CONNECTIONS, each asked for a wave once it is open; `same`: all of one id.
  */
 #include <event2/event.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 static struct event_base *base;
 static char *run, *view;
 static unsigned scopes, left, open_now, refused;
+static bool same;
 
 static void settled(void)
 {
@@ -37,9 +39,9 @@ static void on_ready(struct link *link, void *arg)
 	for (uint32_t i = 1; i <= scopes; i++) {
 		Evspace__Open open = EVSPACE__OPEN__INIT;
 		Evspace__Frame frame = EVSPACE__FRAME__INIT;
-		unsigned char id[16];
+		unsigned char id[16] = {1};
 
-		if (getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
+		if (!same && getrandom(id, sizeof(id), 0) != (ssize_t)sizeof(id))
 			abort();
 		open.scope = i;
 		open.id = (ProtobufCBinaryData){sizeof(id), id};
@@ -106,8 +108,9 @@ int main(int argc, char **argv)
 	struct error e;
 	unsigned links;
 
-	if (argc != 8 || !(tls = tls_new(argv[2], argv[3], &e))) {
-		fprintf(stderr, "opener: %s\n", argc != 8 ? "see its source" : e.text);
+	same = argc == 9;
+	if (argc - same != 8 || !(tls = tls_new(argv[2], argv[3], &e))) {
+		fprintf(stderr, "opener: %s\n", argc - same != 8 ? "see its source" : e.text);
 		return 2;
 	}
 	run = argv[4];

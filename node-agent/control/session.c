@@ -190,6 +190,25 @@ static struct scope *session_open_part(struct session *s, const Evspace__Open *o
 	return scope_new(s->host->scopes, s->link, &part, NULL, NULL, e);
 }
 
+/* A consumer that comes back opens its scope again before the old connection is known to be dead.
+ * A map that is applied doubles all of them, for which there has to be room (SCOPE_SHARED_PARTS).
+ */
+static int session_view_again(const struct session *s, const Evspace__Open *open, struct error *e)
+{
+	const struct opened *o;
+	unsigned n = 0;
+
+	LIST_FOREACH (o, &s->host->views, view) {
+		const ProtobufCBinaryData *id = &scope_opened_with(o->scope)->id;
+
+		n += id->len == open->id.len && memcmp(id->data, open->id.data, id->len) == 0;
+	}
+	if (n < VIEW_AGAIN_MOST)
+		return 0;
+	errno = EMFILE;
+	return errorf(e, "this scope is open %u times here already, which is the most", n);
+}
+
 static int session_open(struct session *s, const Evspace__Open *open, struct error *e)
 {
 	bool monitors = open->place && span_is_run(open->run);
@@ -206,7 +225,8 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	}
 	if (open->place ? session_above(s, open->place, open->signer, "open parts of gather trees",
 					e) < 0
-			: session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0)
+			: session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0 ||
+				  session_view_again(s, open, e) < 0)
 		return -1;
 	if (monitors)
 		session_monitor(s);
