@@ -366,6 +366,51 @@ static void held_is_bounded(void)
 	end_case();
 }
 
+/* Bring @n bytes, the last of a buffer of @size and then its first, to a wave. Returns the size of
+ * the buffer that it holds then. */
+static size_t held_of(size_t size, size_t n)
+{
+	struct buffer *buffer = buffer_new(size);
+	struct batch body;
+	struct error e;
+	struct wave *w;
+	size_t kept, at = 0;
+
+	begin_case();
+	w = ask(1, 1000);
+	memset(buffer->data, 'b', n / 2);
+	memset(buffer->data + size - n / 2, 'a', n / 2);
+	batch_init(&body);
+	batch_append(&body, buffer, size - n / 2, n / 2);
+	batch_append(&body, buffer, 0, n / 2);
+	CU_ASSERT_EQUAL(gather_bring(gather, w, &body, &e), 0);
+	CU_ASSERT_EQUAL(w->batch.bytes, n);
+	for (size_t i = 0; i < w->batch.n; i++) {
+		const struct extent *x = &w->batch.extents[i];
+
+		CU_ASSERT_EQUAL(x->buffer->data[x->at], at < n / 2 ? 'a' : 'b');
+		at += x->bytes;
+		CU_ASSERT_EQUAL(x->buffer->data[x->at + x->bytes - 1], at <= n / 2 ? 'a' : 'b');
+	}
+	CU_ASSERT_EQUAL(at, n);
+	CU_ASSERT_FATAL(w->batch.n > 0);
+	kept = w->batch.extents[0].buffer->size;
+	CU_ASSERT_EQUAL(buffer->refs, w->batch.extents[0].buffer == buffer ? 3 : 1);
+	batch_fini(&body);
+	buffer_unref(buffer);
+	end_case();
+	return kept;
+}
+
+/* A child may answer with an endless header and next to no body. */
+static void held_is_what_is_counted(void)
+{
+	CU_ASSERT_EQUAL(held_of(8 << 20, 120), BUFFER_COMMON);
+	CU_ASSERT_EQUAL(held_of(8 << 20, 1 << 20), 1 << 20);
+	CU_ASSERT_EQUAL(held_of(8 << 20, 2 << 20), 8 << 20);
+	CU_ASSERT_EQUAL(held_of(BUFFER_COMMON, 120), BUFFER_COMMON);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -381,6 +426,7 @@ int main(void)
 		{"nobody to ask: the answer comes at once", nobody_to_ask},
 		{"a wave waits for a minute at most", a_minute_at_most},
 		{"what waves hold is bounded", held_is_bounded},
+		{"waves hold no more than four times what is counted", held_is_what_is_counted},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -130,6 +130,34 @@ void batch_link(struct batch *to, struct batch *from)
 	from->bytes = 0;
 }
 
+void batch_unpin(struct batch *b)
+{
+	const struct buffer *large = NULL;
+	struct buffer *copy;
+	size_t pinned = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct buffer *buffer = b->extents[i].buffer;
+
+		if (buffer->size <= BUFFER_COMMON || buffer == large)
+			continue;
+		pinned += buffer->size;
+		large = buffer;
+	}
+	if (pinned / 4 <= b->bytes)
+		return;
+	copy = buffer_new(b->bytes);
+	for (size_t i = 0; i < b->n; i++) {
+		const struct extent *x = &b->extents[i];
+
+		memcpy(copy->data + copy->used, x->buffer->data + x->at, x->bytes);
+		copy->used += x->bytes;
+	}
+	batch_clear(b);
+	batch_append(b, copy, 0, copy->used);
+	buffer_unref(copy);
+}
+
 /* Make the end of the batch a place in a buffer of its own with room for @bytes. */
 static void batch_open(struct batch *b, size_t bytes)
 {

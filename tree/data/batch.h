@@ -86,6 +86,10 @@ void batch_append(struct batch *b, struct buffer *buffer, size_t at, size_t byte
 /** Move everything in @from to the end of @to; copies no runs. */
 void batch_link(struct batch *to, struct batch *from);
 
+/** Copy the runs when the buffers beyond the common size that they lie in are more than four times
+ * as large as they are: who keeps few bytes does not hold many. */
+void batch_unpin(struct batch *b);
+
 /**
  * Room for a run with @count records of @kind (and a lost count if @lost > 0) at the end; headers
  * are filled in, the records are for the caller to fill. Returns the records. At most 65,535

@@ -209,6 +209,8 @@ int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct er
 
 	if (g->quota && quota_take(g->quota, bytes, e) < 0)
 		return -1;
+	/* A frame's header lies in the buffer, too, and may be far larger than its body. */
+	batch_unpin(body);
 	w->held += bytes;
 	batch_link(&w->batch, body);
 	return 0;
