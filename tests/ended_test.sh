@@ -51,12 +51,12 @@ waits() {
 	shift
 	bed_start waits evspace heartbeat --wait --rate 10 "$@"
 	bed_until grep "^evspace heartbeat: waiting for $run\$" "$bed_dir/waits.err" || return
-	bed_kill TERM waits
-	[ ! -s "$bed_dir/waits.out" ]
+	bed_kill TERM waits && bed_wait waits
+	[ ! -s "$bed_dir/waits.out" ] && bed_ended waits 1 && grep "gave up waiting for $run\$" "$bed_dir/waits.err"
 }
 tap_case "... at the end of its time, too" \
 	eval 'says 1 evspace heartbeat --duration 0.5 && has err "^evspace heartbeat: there is no run yet"'
-tap_case "... with --wait, it says that it waits" waits "a run"
+tap_case "... with --wait, it says that it waits, and when somebody ends it, that it was in vain" waits "a run"
 
 # --- a run that was refused ---
 
@@ -142,7 +142,7 @@ in_vain() {
 tap_case "heartbeat --wait passes an ended run over" in_vain --duration 0.5
 tap_case "... says that nothing came" eval \
 	'has err "^evspace heartbeat: gave up waiting for a run$"'
-tap_case "... one of that name, too" in_vain --run calls --count 2
+tap_case "... one of that name, too" in_vain --run calls --duration 0.5
 tap_case "... in a check" eval 'says 1 evspace heartbeat --wait --check --duration 0.5 && has out "^gave up waiting for a run$"'
 tap_case "events --wait that see nothing in their time" eval \
 	'says 1 evspace events --wait --run later --duration 0.5 && has err "^evspace events: gave up waiting for run later$"'
@@ -177,12 +177,16 @@ tap_case "collect counts it" eval 'adds_up && [ "$(sum discarded)" -gt 0 ] && [ 
 
 # A rank is killed while it is in no operation: it is said to be dead, not only silent.
 bed_start waits evspace heartbeat --wait --check
-bed_until eval 'evspace status --json | grep "\"scopes\":1"'
+bed_start once evspace heartbeat --wait --once --run stuck --rate 10
+bed_until grep '^evspace heartbeat: waiting for run stuck$' "$bed_dir/once.err" || cat "$bed_dir/once.err"
+bed_until eval 'evspace status --json | grep "\"scopes\":2"'
 bed_start stuck evspace run --run stuck -- mpirun -np 2 "$top_builddir/tests/apps/stuck" --seconds 3000
 bed_until grep -q '^stuck: rank' "$bed_dir/stuck.err"
 bed_wait waits
 tap_case "heartbeat --wait --check tells of the run that comes" eval \
 	'bed_ended waits 1 && grep "^rank 0 .* is stuck: in MPI_Barrier" "$bed_dir/waits.out"'
+tap_case "heartbeat --wait --once waits for the run, and shows it once" eval \
+	'bed_wait once; bed_ended once 0 && [ "$(grep -c "^run stuck: " "$bed_dir/once.out")" -eq 1 ]'
 kill -KILL "$(ls "$EVSPACE_DIR/stuck" | sed -n 's/^rank1\.\([0-9]*\)\.seg$/\1/p')"
 bed_wait stuck
 dead() {

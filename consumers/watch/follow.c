@@ -71,6 +71,26 @@ static int follow_next(struct follower *f)
 	return rc;
 }
 
+/* Who has waited for the run has the whole time from its first wave on. */
+static void follow_begin(struct follower *f)
+{
+	const struct evspace_wave *w = evspace_wave(f->client);
+
+	if (f->begun || (w->processes == 0 && w->elements == 0))
+		return;
+	f->begun = true;
+	if (f->common.look.wait && f->end_ns)
+		f->end_ns = clock_mono_ns() + f->common.duration_ns;
+}
+
+/* The time is over, or somebody has ended it. Returns the exit code. */
+static int follow_end(struct follower *f, const char *name)
+{
+	if ((f->end_ns && clock_mono_ns() >= f->end_ns) || (f->common.look.wait && !f->begun))
+		return standing_end(&f->standing, name, &f->common, f->client);
+	return EXIT_FINE;
+}
+
 int follow_run(struct follower *f, follow_take *take, void *arg)
 {
 	uint64_t seen = 0;
@@ -83,6 +103,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 	if (f->common.duration_ns)
 		f->end_ns = clock_mono_ns() + f->common.duration_ns;
 	while ((rc = follow_next(f)) > 0) {
+		follow_begin(f);
 		options_note_remapped(f->command, &f->common, f->client);
 		f->loss.lost += evspace_wave(f->client)->lost;
 		f->loss.read += evspace_wave(f->client)->read;
@@ -106,9 +127,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 		fprintf(stderr, "%s: the connection is lost: %s\n", name, evspace_why(f->client));
 	if (rc < 0)
 		return EXIT_NO_CONNECTION;
-	return f->end_ns && clock_mono_ns() >= f->end_ns
-		       ? standing_end(&f->standing, name, &f->common, f->client)
-		       : EXIT_FINE;
+	return follow_end(f, name);
 }
 
 /* ---- what was lost ---- */

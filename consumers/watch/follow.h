@@ -23,6 +23,7 @@ struct follower {
 	unsigned quiet;	    /* waves in a row that found no process alive and brought nothing */
 	uint64_t passed_by; /* tuples so far, delivered or not */
 	bool lived;	    /* a process was seen alive */
+	bool begun;	    /* something of the run was seen */
 	struct {
 		uint64_t lost, read; /* tuples since it was said, or is_shown */
 		uint64_t told_ns;    /* when follow_tell_loss() did, 0: never */

@@ -86,11 +86,16 @@ static void heartbeat_limit(struct heartbeat *h)
 	h->end_ns = clock_mono_ns() + (uint64_t)h->stuck_after_ns + 1000000000u;
 }
 
-/* The first look that sees a process. */
+/* The first look that sees a process.
+ * Who has waited for it has the whole time and all looks yet. */
 static void heartbeat_begin(struct heartbeat *h)
 {
 	h->begun = true;
 	h->begun_ns = h->looked_ns;
+	if (h->common.look.wait) {
+		h->passed = evspace_wave(h->client)->number - 1;
+		h->end_ns = h->end_ns ? h->begun_ns + h->common.duration_ns : 0;
+	}
 	if (h->timed)
 		heartbeat_limit(h);
 }
@@ -149,15 +154,7 @@ static int look_last(struct heartbeat *h)
 	return rc < 0 ? rc : 0;
 }
 
-/* What is there of the run. Returns the exit code, or -1 to go on. */
-static int heartbeat_stands(struct heartbeat *h, bool last)
-{
-	if (last && heartbeat_is_waiting(h))
-		return standing_none("evspace heartbeat", &h->common);
-	return standing_take(&h->standing, "evspace heartbeat", &h->common, h->client, last);
-}
-
-/* The time is over. */
+/* The time is over, or the user has waited long enough. */
 static int look_end(struct heartbeat *h)
 {
 	if (h->check)
@@ -171,7 +168,8 @@ static int look_end(struct heartbeat *h)
 
 static bool is_last(const struct heartbeat *h)
 {
-	return h->common.count && evspace_wave(h->client)->number >= h->common.count;
+	return h->common.count && !heartbeat_is_waiting(h) &&
+	       evspace_wave(h->client)->number >= h->passed + h->common.count;
 }
 
 static int look_once(struct heartbeat *h)
@@ -184,7 +182,8 @@ static int look_once(struct heartbeat *h)
 	if (h->end_ns)
 		left = (int)((h->end_ns - now) / 1000000u) + 1;
 	rc = evspace_next(h->client, left);
-	if (rc == 0 && h->end_ns && clock_mono_ns() >= h->end_ns)
+	if (rc == 0 &&
+	    ((h->end_ns && clock_mono_ns() >= h->end_ns) || (heartbeat_is_waiting(h) && !h->check)))
 		return look_end(h);
 	if (rc <= 0)
 		return rc;
@@ -194,11 +193,13 @@ static int look_once(struct heartbeat *h)
 	 * time. */
 	if (h->check)
 		return !h->ended && !h->stuck && !is_last(h);
-	if (is_passed_over(h) && !is_last(h))
-		return 1;
-	h->code = heartbeat_stands(h, is_last(h));
 	if (is_passed_over(h))
-		return 0;
+		return 1;
+	h->code =
+		standing_take(&h->standing, "evspace heartbeat", &h->common, h->client, is_last(h));
+	/* Those that are counted are those that are shown. */
+	if (h->code < 0 && h->common.count && heartbeat_is_waiting(h))
+		return 1;
 	if ((h->common.json || !standing_is_empty(h->client)) && heartbeat_show(h) < 0)
 		return 0;
 	return h->code < 0 && !h->ended && !is_last(h);

@@ -20,6 +20,7 @@ struct heartbeat {
 	bool timed;  /* no --count or --duration: a check ends by itself */
 	int64_t stuck_after_ns;
 	uint64_t end_ns; /* CLOCK_MONOTONIC, 0: no limit */
+	uint64_t passed; /* waves before the run that was waited for */
 	struct thread_states thread_states;
 	struct stall *stall;
 	struct standing standing;
