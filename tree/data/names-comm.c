@@ -150,7 +150,9 @@ static void comm_set(struct names *names, struct names_talk *talk, struct comm *
 		return;
 	known->group = is_group(said);
 	known->comm.members = known->kept;
-	memcpy(known->kept, said->members, said->size * sizeof(*said->members));
+	/* of an empty one nothing may be kept */
+	if (said->size > 0)
+		memcpy(known->kept, said->members, said->size * sizeof(*said->members));
 	names->n_members += said->size;
 	talk->members -= said->size;
 }
