@@ -22,7 +22,6 @@ static size_t boast;
 
 static void tell_status(struct link *link, const Evspace__StatusAsk *ask)
 {
-	Evspace__Frame reply = EVSPACE__FRAME__INIT;
 	Evspace__Status status = EVSPACE__STATUS__INIT, below[TALES], *list[TALES];
 	char *version = memory_new(boast + 1, 1);
 	static char self[] = "w0", text[] = "it is well";
@@ -45,15 +44,12 @@ static void tell_status(struct link *link, const Evspace__StatusAsk *ask)
 	}
 	status.below = list;
 	status.n_below = TALES;
-	reply.kind_case = EVSPACE__FRAME__KIND_STATUS;
-	reply.status = &status;
-	CU_ASSERT_EQUAL(link_send(link, &reply, NULL), 0);
+	CU_ASSERT_EQUAL(link_send(link, &WIRE_FRAME(STATUS, status, &status), NULL), 0);
 	free(version);
 }
 
 static void tell_switched(struct link *link, const Evspace__SwitchAsk *ask)
 {
-	Evspace__Frame reply = EVSPACE__FRAME__INIT;
 	Evspace__Switched switched = EVSPACE__SWITCHED__INIT;
 	Evspace__Host hosts[TALES], *list[TALES];
 	char names[TALES][16];
@@ -69,15 +65,12 @@ static void tell_switched(struct link *link, const Evspace__SwitchAsk *ask)
 	switched.run = (char *)(uintptr_t) "../no/run";
 	switched.hosts = list;
 	switched.n_hosts = TALES;
-	reply.kind_case = EVSPACE__FRAME__KIND_SWITCHED;
-	reply.switched = &switched;
-	CU_ASSERT_EQUAL(link_send(link, &reply, NULL), 0);
+	CU_ASSERT_EQUAL(link_send(link, &WIRE_FRAME(SWITCHED, switched, &switched), NULL), 0);
 }
 
 /* The same host over and over, with more text than anybody reads, and one that is not below. */
 static void tell_opened(struct link *link, const Evspace__Open *open)
 {
-	Evspace__Frame reply = EVSPACE__FRAME__INIT;
 	Evspace__Opened opened = EVSPACE__OPENED__INIT;
 	Evspace__Unready unready[TALES], *list[TALES];
 	char text[4000] = "";
@@ -92,9 +85,7 @@ static void tell_opened(struct link *link, const Evspace__Open *open)
 	opened.scope = open->scope;
 	opened.unready = list;
 	opened.n_unready = TALES;
-	reply.kind_case = EVSPACE__FRAME__KIND_OPENED;
-	reply.opened = &opened;
-	CU_ASSERT_EQUAL(link_send(link, &reply, NULL), 0);
+	CU_ASSERT_EQUAL(link_send(link, &WIRE_FRAME(OPENED, opened, &opened), NULL), 0);
 }
 
 /* What came back for the order. */

@@ -30,11 +30,13 @@ static void answer_run(struct answer *a, const struct place *p, const struct run
 		CU_ASSERT_FATAL(a->n_totals < 64 && a->n_tuples < 64);
 		if (view->run->kind == RUN_TOTALS) {
 			a->folded += view->totals[i].count;
-			strcpy(a->total_names[a->n_totals], name->text);
+			snprintf(a->total_names[a->n_totals], sizeof(a->total_names[0]), "%s",
+				 name->text);
 			a->totals[a->n_totals++] = view->totals[i];
 		} else {
 			a->delivered++;
-			strcpy(a->tuple_names[a->n_tuples], name->text);
+			snprintf(a->tuple_names[a->n_tuples], sizeof(a->tuple_names[0]), "%s",
+				 name->text);
 			a->tuples[a->n_tuples++] = view->tuples[i];
 		}
 	}
