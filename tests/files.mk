@@ -50,6 +50,7 @@ unit_tests = \
 	tests/clock_test \
 	tests/collect_class_test \
 	tests/collector_test tests/collector_thread_test \
+	tests/columns_test \
 	tests/collect_hazard_test \
 	tests/convert_test \
 	tests/cost_test \
@@ -182,6 +183,7 @@ tests_packer_test_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_tls_test_SOURCES = tests/tls_test.c tests/forge.c tests/forge.h tests/peers.c tests/peers.h
 
 tests_filter_test_SOURCES = tests/filter_test.c tests/random.h
+tests_columns_test_SOURCES = tests/columns_test.c tests/random.h
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_reduce_test_SOURCES = tests/random-trees.c tests/random-trees.h tests/random.h tests/reduce_test.c

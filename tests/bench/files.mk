@@ -37,10 +37,11 @@ tests_bench_tree_SOURCES = tests/bench/tree.c $(bench_sources) \
 	tests/bench/floor.c tests/bench/floor.h \
 	tests/bench/grove.c tests/bench/grove.h \
 	tests/bench/newest.c tests/bench/newest.h \
+	tests/bench/packed.c tests/bench/packed.h \
 	tests/bench/pipe.c tests/bench/pipe.h \
 	tests/bench/space.c tests/bench/space.h
 tests_bench_tree_CPPFLAGS = $(BENCH_CPPFLAGS)
-tests_bench_tree_LDADD = $(EVSPACE_LIBS)
+tests_bench_tree_LDADD = $(EVSPACE_LIBS) $(ZSTD_LIBS)
 
 tests_bench_failure_SOURCES = tests/bench/failure.c $(bench_sources) \
 	tests/bench/space.c tests/bench/space.h
@@ -145,10 +146,10 @@ TSAN_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fsanitize=thread
 FUZZ_BUILD = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(CLANG) -std=gnu11 -g -O1 $(DEFS) $(AM_CPPFLAGS) \
 	$(CPPFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 
-fuzz_targets = tests/fuzz/batch_fuzz tests/fuzz/pathmap_fuzz tests/fuzz/segment_fuzz \
-	tests/fuzz/wire_fuzz
-EXTRA_DIST += tests/fuzz/batch_fuzz.c tests/fuzz/pathmap_fuzz.c tests/fuzz/segment_fuzz.c \
-	tests/fuzz/wire_fuzz.c tests/fuzz/seeds/segment
+fuzz_targets = tests/fuzz/batch_fuzz tests/fuzz/columns_fuzz tests/fuzz/pathmap_fuzz \
+	tests/fuzz/segment_fuzz tests/fuzz/wire_fuzz
+EXTRA_DIST += tests/fuzz/batch_fuzz.c tests/fuzz/columns_fuzz.c tests/fuzz/pathmap_fuzz.c \
+	tests/fuzz/segment_fuzz.c tests/fuzz/wire_fuzz.c tests/fuzz/seeds/columns tests/fuzz/seeds/segment
 if FUZZER
 check_DATA += $(fuzz_targets)
 CLEANFILES += $(fuzz_targets)
@@ -156,6 +157,9 @@ endif
 
 tests/fuzz/batch_fuzz: tests/fuzz/batch_fuzz.c $(data_sources) $(stage_sources) \
 		$(libpathmap_la_SOURCES)
+	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
+
+tests/fuzz/columns_fuzz: tests/fuzz/columns_fuzz.c $(data_sources) $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
 
 tests/fuzz/pathmap_fuzz: tests/fuzz/pathmap_fuzz.c tests/maps.c $(libpathmap_la_SOURCES)

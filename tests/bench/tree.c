@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pathmap/base/memory.h"
 #include "tests/bench/bench.h"
@@ -14,6 +15,7 @@
 #include "tests/bench/figures.h"
 #include "tests/bench/grove.h"
 #include "tests/bench/newest.h"
+#include "tests/bench/packed.h"
 
 /* Waves that are asked for at once. */
 #define BURST_FEW  200u
@@ -39,6 +41,8 @@ static const char about[] =
 	"  newest    reading 2,000 elements whose tuples lie in another core's cache, on their "
 	"host\n"
 	"  burst     20,000 waves asked for at once; ratio: their rate to that of 200\n"
+	"  packed    tuples of the wind tunnel and of hpcc as columns; ratio: bytes to the plain "
+	"40\n"
 	"\n"
 	"CPU time is that of all processes of the tree, the consumer included, per wave; root is "
 	"the\n"
@@ -84,6 +88,7 @@ static struct cell cells[] = {
 static struct trees groves[2];
 static struct newest_cost *newest;
 static double *few, *many; /* waves per second */
+static struct packed_cost packed[PACKED_PROGRAMS];
 
 /* Whether the case is wanted, which @view names, too, where there is one. */
 static bool is_wanted(const struct bench_options *o, const char *name, const char *view)
@@ -211,6 +216,21 @@ static int burst_round(unsigned round, struct error *e)
 	return 0;
 }
 
+/* Once: the passes are many, and the programs take their time. */
+static int packed_round(double seconds, struct error *e)
+{
+	char dir[160];
+
+	snprintf(dir, sizeof(dir), "%.100s/packed", groves[0].bed.dir);
+	if (mkdir(dir, 0700) < 0)
+		return errorf(e, "cannot make the folder %s", dir);
+	for (unsigned i = 0; i < PACKED_PROGRAMS; i++) {
+		if (packed_name(i) && packed_measure(i, dir, seconds, &packed[i], e) < 0)
+			return error_prefix(e, "packed %s", packed_name(i));
+	}
+	return 0;
+}
+
 static int measure(const struct bench_options *o, struct error *e)
 {
 	newest = memory_new(o->rounds, sizeof(*newest));
@@ -234,7 +254,7 @@ static int measure(const struct bench_options *o, struct error *e)
 		     newest_measure(base, o->seconds, &newest[round], e) < 0))
 			return -1;
 	}
-	return 0;
+	return is_wanted(o, "packed", NULL) ? packed_round(o->seconds, e) : 0;
 }
 
 /* ---- what came out ---- */
@@ -332,6 +352,20 @@ static void burst_print(const struct bench_options *o)
 		       BURST_FEW, b / a);
 }
 
+static void packed_print(const char *program, const struct packed_cost *p, bool json)
+{
+	printf(json ? "{\"bench\":\"tree\",\"case\":\"packed\",\"program\":\"%s\","
+		      "\"tuples\":%zu,\"bytes_per_tuple\":%.2f,\"ratio\":%.3f,"
+		      "\"pack_ns\":%.1f,\"unpack_ns\":%.1f,\"memcpy_ns\":%.1f,"
+		      "\"zstd_bytes_per_tuple\":%.2f,\"zstd_ns\":%.1f,\"unzstd_ns\":%.1f,"
+		      "\"packed_zstd_bytes_per_tuple\":%.2f}\n"
+		    : "packed: %s, %zu tuples: %.2f bytes each (%.3f of plain), %.1f ns to pack, "
+		      "%.1f ns to unpack; memcpy %.1f ns; zstd %.2f bytes, %.1f and %.1f ns; "
+		      "both %.2f bytes\n",
+	       program, p->tuples, p->bytes, p->bytes / 40, p->pack_ns, p->unpack_ns, p->memcpy_ns,
+	       p->zstd_bytes, p->zstd_ns, p->unzstd_ns, p->both_bytes);
+}
+
 static void results_print(const struct bench_options *o)
 {
 	if (!o->json)
@@ -347,6 +381,10 @@ static void results_print(const struct bench_options *o)
 		newest_print(o);
 	if (is_wanted(o, "burst", NULL))
 		burst_print(o);
+	for (unsigned i = 0; i < PACKED_PROGRAMS; i++) {
+		if (packed[i].tuples)
+			packed_print(packed_name(i), &packed[i], o->json);
+	}
 }
 
 int main(int argc, char **argv)

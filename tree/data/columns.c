@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Columns: which differences of a column are the smallest, bits packed and unpacked. */
+#include "tree/data/columns.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+/* Bytes before the first block; of a block its head, and of a column what comes before its bits. */
+#define HEAD	    4u
+#define BLOCK_HEAD  2u
+#define NUMBER_MOST 10u
+#define COLUMN_HEAD (1 + 2 * NUMBER_MOST)
+#define COLUMNS	    9u
+
+/* Wider values do not always fit into the 8 bytes from where they begin. */
+#define WIDTH_WHOLE 56u
+#define WIDTH_LOWER 32u
+
+/* What a store of 8 bytes may write behind the last bits. */
+#define SPARE 8u
+
+enum { START, END, SEQUENCE = 4, NUMBER = 8 };
+
+/* A field of a record. */
+struct column {
+	uint8_t at, bytes;
+};
+
+static const struct column tuple_columns[COLUMNS] = {
+	{offsetof(struct tuple, start), 8},	 {offsetof(struct tuple, end), 8},
+	{offsetof(struct tuple, bytes), 8},	 {offsetof(struct tuple, peer), 4},
+	{offsetof(struct tuple, seq_or_tag), 4}, {offsetof(struct tuple, comm), 4},
+	{offsetof(struct tuple, op), 2},	 {offsetof(struct tuple, flags), 2},
+};
+
+#define OF_NEWEST(field) offsetof(struct newest, tuple) + offsetof(struct tuple, field)
+
+static const struct column newest_columns[COLUMNS] = {
+	{OF_NEWEST(start), 8},
+	{OF_NEWEST(end), 8},
+	{OF_NEWEST(bytes), 8},
+	{OF_NEWEST(peer), 4},
+	{OF_NEWEST(seq_or_tag), 4},
+	{OF_NEWEST(comm), 4},
+	{OF_NEWEST(op), 2},
+	{OF_NEWEST(flags), 2},
+	[NUMBER] = {offsetof(struct newest, number), 8},
+};
+
+static const struct column *columns_table(unsigned kind)
+{
+	return kind == RUN_NEWEST ? newest_columns : tuple_columns;
+}
+
+static unsigned columns_number(unsigned kind)
+{
+	return kind == RUN_NEWEST ? NUMBER + 1 : NUMBER;
+}
+
+bool columns_possible(unsigned kind)
+{
+	return kind == RUN_TUPLES || kind == RUN_NEWEST;
+}
+
+size_t columns_room(enum run_kind kind, size_t n)
+{
+	size_t blocks = (n + COLUMNS_BLOCK - 1) / COLUMNS_BLOCK;
+
+	return HEAD + n * run_record_bytes(kind) +
+	       blocks * (BLOCK_HEAD + COLUMNS * (COLUMN_HEAD + 1)) + 2 * SPARE;
+}
+
+/* ---- numbers ---- */
+
+static uint64_t load64(const unsigned char *from)
+{
+	uint64_t le;
+
+	memcpy(&le, from, sizeof(le));
+	return le64toh(le);
+}
+
+static void store64(unsigned char *to, uint64_t value)
+{
+	value = htole64(value);
+	memcpy(to, &value, sizeof(value));
+}
+
+static unsigned char *number_put(unsigned char *to, uint64_t value)
+{
+	value = value << 1 ^ -(value >> 63);
+	while (value > 0x7f) {
+		*to++ = (unsigned char)(value | 0x80);
+		value >>= 7;
+	}
+	*to++ = (unsigned char)value;
+	return to;
+}
+
+static unsigned width_of(uint64_t range)
+{
+	return range ? 64 - (unsigned)__builtin_clzll(range) : 0;
+}
+
+static size_t bits_bytes(size_t n, unsigned width)
+{
+	return (n * width + 7) / 8;
+}
+
+/* ---- into columns ---- */
+
+/* One field of all records, as it is taken for a number. Returns whether all are @last. */
+static bool column_gather(const struct column *c, const unsigned char *records, size_t stride,
+			  size_t n, uint64_t last, uint64_t *values)
+{
+	const unsigned char *from = records + c->at;
+	uint64_t other = 0;
+
+	switch (c->bytes) {
+	case 8:
+		for (size_t i = 0; i < n; i++, from += stride) {
+			memcpy(&values[i], from, 8);
+			other |= values[i] ^ last;
+		}
+		break;
+	case 4:
+		for (size_t i = 0; i < n; i++, from += stride) {
+			int32_t v;
+
+			memcpy(&v, from, 4);
+			values[i] = (uint64_t)v;
+			other |= values[i] ^ last;
+		}
+		break;
+	default:
+		for (size_t i = 0; i < n; i++, from += stride) {
+			uint16_t v;
+
+			memcpy(&v, from, 2);
+			values[i] = v;
+			other |= values[i] ^ last;
+		}
+	}
+	return other == 0;
+}
+
+/* Values of up to 2^width - 1, one behind the other. They are changed; there is room for one more.
+ */
+static unsigned char *bits_put(unsigned char *to, uint64_t *values, size_t n, unsigned width)
+{
+	unsigned char *end = to + bits_bytes(n, width);
+	uint64_t held = 0;
+	unsigned fill = 0;
+
+	/* Two by two while they fit: the loop below waits for itself. */
+	for (; width <= WIDTH_WHOLE / 2 && n > 1; n = (n + 1) / 2, width *= 2) {
+		values[n] = 0;
+		for (size_t i = 0; i < (n + 1) / 2; i++)
+			values[i] = values[2 * i] | values[2 * i + 1] << width;
+	}
+	for (size_t i = 0; i < n; i++) {
+		held |= values[i] << fill;
+		fill += width;
+		store64(to, held);
+		to += fill / 8;
+		held >>= fill & ~7u;
+		fill &= 7;
+	}
+	return end;
+}
+
+static unsigned char *column_bits_put(unsigned char *to, uint64_t *values, size_t n,
+				      uint64_t reference, unsigned width)
+{
+	uint64_t upper[COLUMNS_BLOCK + 1];
+
+	if (width == 0)
+		return to;
+	for (size_t i = 0; i < n; i++)
+		values[i] -= reference;
+	if (width <= WIDTH_WHOLE)
+		return bits_put(to, values, n, width);
+	for (size_t i = 0; i < n; i++) {
+		upper[i] = values[i] >> WIDTH_LOWER;
+		values[i] &= UINT32_MAX;
+	}
+	to = bits_put(to, values, n, WIDTH_LOWER);
+	return bits_put(to, upper, n, width - WIDTH_LOWER);
+}
+
+struct range {
+	int64_t least, most;
+};
+
+static struct range range_of(const uint64_t *values, size_t n)
+{
+	struct range r = {(int64_t)values[0], (int64_t)values[0]};
+
+	for (size_t i = 1; i < n; i++) {
+		int64_t v = (int64_t)values[i];
+
+		r.least = v < r.least ? v : r.least;
+		r.most = v > r.most ? v : r.most;
+	}
+	return r;
+}
+
+static unsigned range_width(struct range r)
+{
+	return width_of((uint64_t)r.most - (uint64_t)r.least);
+}
+
+/* Columns of which steps are tried, and those of which nothing else is. */
+#define TRY_STEPS  (1u << START | 1u << END | 1u << SEQUENCE | 1u << NUMBER)
+#define STEPS_ONLY (1u << START)
+
+static unsigned char *steps_put(unsigned char *to, uint64_t *steps, size_t n, uint64_t first,
+				struct range range)
+{
+	unsigned width = range_width(range);
+
+	*to++ = (unsigned char)(width | COLUMNS_STEPS);
+	to = number_put(to, first);
+	to = number_put(to, (uint64_t)range.least);
+	return column_bits_put(to, steps, n, (uint64_t)range.least, width);
+}
+
+/* @starts: of `end`, those of the same tuples. */
+static unsigned char *column_put(unsigned char *to, unsigned c, uint64_t *values, size_t n,
+				 uint64_t last, const uint64_t *starts)
+{
+	uint64_t steps[COLUMNS_BLOCK + 1], first = values[0] - last;
+	struct range of_values, of_steps = {0, 0};
+	unsigned width;
+
+	if (TRY_STEPS & 1u << c && n > 1) {
+		for (size_t i = 1; i < n; i++)
+			steps[i - 1] = values[i] - values[i - 1];
+		of_steps = range_of(steps, n - 1);
+		if (STEPS_ONLY & 1u << c)
+			return steps_put(to, steps, n - 1, first, of_steps);
+	}
+	if (c == END) {
+		for (size_t i = 0; i < n; i++)
+			values[i] -= starts[i];
+		last = 0;
+	}
+	of_values = range_of(values, n);
+	width = range_width(of_values);
+	if (TRY_STEPS & 1u << c && n > 1 && (n - 1) * range_width(of_steps) + 8 < n * width)
+		return steps_put(to, steps, n - 1, first, of_steps);
+	*to++ = (unsigned char)width;
+	to = number_put(to, (uint64_t)of_values.least - last);
+	return column_bits_put(to, values, n, (uint64_t)of_values.least, width);
+}
+
+static unsigned char *block_put(enum run_kind kind, const unsigned char *records, size_t n,
+				uint64_t *last, unsigned char *to)
+{
+	const struct column *table = columns_table(kind);
+	uint64_t starts[COLUMNS_BLOCK + 1], others[COLUMNS_BLOCK + 1];
+	unsigned char *head = to;
+	uint16_t there = 0;
+
+	to += BLOCK_HEAD;
+	for (unsigned c = 0; c < columns_number(kind); c++) {
+		uint64_t before = last[c], *values = c == START ? starts : others;
+
+		if (column_gather(&table[c], records, run_record_bytes(kind), n, before, values))
+			continue;
+		there |= (uint16_t)(1u << c);
+		last[c] = values[n - 1];
+		to = column_put(to, c, values, n, before, starts);
+	}
+	there = htole16(there);
+	memcpy(head, &there, sizeof(there));
+	return to;
+}
+
+size_t columns_put(enum run_kind kind, const void *records, size_t n, unsigned char *to)
+{
+	const unsigned char *from = records;
+	unsigned char *begin = to;
+	uint64_t last[COLUMNS] = {0};
+	uint16_t count = htole16((uint16_t)n);
+
+	memcpy(to, &count, sizeof(count));
+	to[2] = (unsigned char)kind;
+	to[3] = 0;
+	to += HEAD;
+	while (n > 0) {
+		size_t some = n < COLUMNS_BLOCK ? n : COLUMNS_BLOCK;
+
+		to = block_put(kind, from, some, last, to);
+		from += some * run_record_bytes(kind);
+		n -= some;
+	}
+	while ((to - begin) % 8)
+		*to++ = 0;
+	return (size_t)(to - begin);
+}
+
+/* ---- and back ---- */
+
+/* What is left to be read. */
+struct left {
+	const unsigned char *at, *end;
+};
+
+/* Returns false where nothing of the kind is there. */
+static bool number_get(struct left *left, uint64_t *value)
+{
+	uint64_t got = 0;
+
+	for (unsigned shift = 0; shift < 7 * NUMBER_MOST && left->at < left->end; shift += 7) {
+		unsigned char c = *left->at++;
+
+		got |= (uint64_t)(c & 0x7f) << shift;
+		if (c & 0x80)
+			continue;
+		*value = got >> 1 ^ -(got & 1);
+		return true;
+	}
+	return false;
+}
+
+/* The bits, which are there, as values from @reference on. */
+static void bits_get(struct left *left, uint64_t *values, size_t n, unsigned width,
+		     uint64_t reference)
+{
+	const unsigned char *from = left->at;
+	size_t room = (size_t)(left->end - from), i = 0, bit = 0;
+	uint64_t mask = (UINT64_C(1) << width) - 1;
+	size_t whole = room < SPARE ? 0 : ((room - SPARE) * 8 + 7) / width + 1;
+
+	left->at += bits_bytes(n, width);
+	for (whole = whole < n ? whole : n; i < whole; i++, bit += width)
+		values[i] = reference + (load64(from + bit / 8) >> bit % 8 & mask);
+	for (; i < n; i++, bit += width) {
+		unsigned char last[SPARE] = {0};
+
+		memcpy(last, from + bit / 8, room - bit / 8);
+		values[i] = reference + (load64(last) >> bit % 8 & mask);
+	}
+}
+
+static bool column_bits_get(struct left *left, uint64_t *values, size_t n, unsigned width,
+			    uint64_t reference)
+{
+	uint64_t upper[COLUMNS_BLOCK];
+	size_t lower_bytes = width <= WIDTH_WHOLE ? 0 : bits_bytes(n, WIDTH_LOWER);
+	unsigned last = width <= WIDTH_WHOLE ? width : width - WIDTH_LOWER;
+
+	if (width > 64 || lower_bytes + bits_bytes(n, last) > (size_t)(left->end - left->at))
+		return false;
+	if (!values) {
+		left->at += lower_bytes + bits_bytes(n, last);
+	} else if (width == 0) {
+		for (size_t i = 0; i < n; i++)
+			values[i] = reference;
+	} else if (width <= WIDTH_WHOLE) {
+		bits_get(left, values, n, width, reference);
+	} else {
+		bits_get(left, values, n, WIDTH_LOWER, reference);
+		bits_get(left, upper, n, last, 0);
+		for (size_t i = 0; i < n; i++)
+			values[i] += upper[i] << WIDTH_LOWER;
+	}
+	return true;
+}
+
+/* @values NULL: only look. */
+static bool column_get(struct left *left, uint64_t *values, size_t n, uint64_t last,
+		       const uint64_t *starts)
+{
+	uint64_t first = 0, reference;
+	unsigned char how;
+
+	if (left->at == left->end)
+		return false;
+	how = *left->at++;
+	if (how & COLUMNS_STEPS) {
+		if (!number_get(left, &first) || !number_get(left, &reference) ||
+		    !column_bits_get(left, values ? values + 1 : NULL, n - 1, how & ~COLUMNS_STEPS,
+				     reference))
+			return false;
+		if (!values)
+			return true;
+		values[0] = last + first;
+		for (size_t i = 1; i < n; i++)
+			values[i] += values[i - 1];
+		return true;
+	}
+	if (!number_get(left, &reference) ||
+	    !column_bits_get(left, values, n, how, reference + (starts ? 0 : last)))
+		return false;
+	for (size_t i = 0; values && starts && i < n; i++)
+		values[i] += starts[i];
+	return true;
+}
+
+static void column_scatter(const struct column *c, unsigned char *records, size_t stride, size_t n,
+			   const uint64_t *values)
+{
+	unsigned char *to = records + c->at;
+
+	switch (c->bytes) {
+	case 8:
+		for (size_t i = 0; i < n; i++, to += stride)
+			memcpy(to, &values[i], 8);
+		break;
+	case 4:
+		for (size_t i = 0; i < n; i++, to += stride) {
+			uint32_t v = (uint32_t)values[i];
+
+			memcpy(to, &v, 4);
+		}
+		break;
+	default:
+		for (size_t i = 0; i < n; i++, to += stride) {
+			uint16_t v = (uint16_t)values[i];
+
+			memcpy(to, &v, 2);
+		}
+	}
+}
+
+/* The field has the same value in all records. */
+static void column_fill(const struct column *c, unsigned char *records, size_t stride, size_t n,
+			uint64_t value)
+{
+	unsigned char *to = records + c->at;
+	uint32_t v4 = (uint32_t)value;
+	uint16_t v2 = (uint16_t)value;
+
+	for (size_t i = 0; i < n; i++, to += stride) {
+		if (c->bytes == 8)
+			memcpy(to, &value, 8);
+		else if (c->bytes == 4)
+			memcpy(to, &v4, 4);
+		else
+			memcpy(to, &v2, 2);
+	}
+}
+
+/* @records NULL: only look. */
+static bool block_get(struct left *left, enum run_kind kind, unsigned char *records, size_t n,
+		      uint64_t *last)
+{
+	const struct column *table = columns_table(kind);
+	size_t stride = run_record_bytes(kind);
+	uint64_t starts[COLUMNS_BLOCK], others[COLUMNS_BLOCK];
+	unsigned there;
+
+	if (left->end - left->at < (ptrdiff_t)BLOCK_HEAD)
+		return false;
+	there = left->at[0] | (unsigned)left->at[1] << 8;
+	left->at += BLOCK_HEAD;
+	if (there >> columns_number(kind))
+		return false;
+	for (size_t i = 0; i < n && !(there & 1u << START); i++)
+		starts[i] = last[START];
+	for (unsigned c = 0; c < columns_number(kind); c++) {
+		uint64_t *values = !records ? NULL : c == START ? starts : others;
+
+		if (!(there & 1u << c)) {
+			if (records)
+				column_fill(&table[c], records, stride, n, last[c]);
+			continue;
+		}
+		if (!column_get(left, values, n, last[c], c == END ? starts : NULL))
+			return false;
+		if (!records)
+			continue;
+		last[c] = values[n - 1];
+		column_scatter(&table[c], records, stride, n, values);
+	}
+	return true;
+}
+
+static int broken(struct error *e)
+{
+	errno = EPROTO;
+	return errorf(e, "columns that are none");
+}
+
+int columns_get(const unsigned char *data, size_t bytes, struct columns *what, void *records,
+		struct error *e)
+{
+	struct left left = {data + HEAD, data + bytes};
+	uint64_t last[COLUMNS] = {0};
+	unsigned char *to = records;
+	size_t n;
+
+	if (bytes < HEAD || !columns_possible(data[2]) || data[3])
+		return broken(e);
+	*what = (struct columns){data[2], data[0] | (uint32_t)data[1] << 8};
+	for (size_t at = 0; at < what->count; at += n) {
+		n = what->count - at < COLUMNS_BLOCK ? what->count - at : COLUMNS_BLOCK;
+		if (!block_get(&left, what->kind, to, n, last))
+			return broken(e);
+		to = to ? to + n * run_record_bytes(what->kind) : NULL;
+	}
+	if (what->count == 0 || left.end - left.at >= 8)
+		return broken(e);
+	while (left.at < left.end) {
+		if (*left.at++)
+			return broken(e);
+	}
+	return 0;
+}
