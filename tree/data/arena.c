@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of memory behind each other; a reset gives back all but one of them. */
+/* Memory in a list of blocks; a reset frees all but one of them. */
 #include "tree/data/arena.h"
 
 #include <errno.h>
@@ -42,7 +42,8 @@ void arena_fini(struct arena *a)
 	}
 }
 
-/* What is large gets a block of its own, behind the one in use: little of that is left unused. */
+/* A large request gets its own block, second in the list, so that the rest of the first stays in
+ * use. */
 static struct arena_block *block_add(struct arena *a, size_t bytes)
 {
 	struct arena_block *first = a->blocks, *block;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Batches: building them run by run, linking them, walking over them, checking foreign ones. */
+/* Batches: build them run by run, link them, iterate over them, check those from peers. */
 #include "tree/data/batch.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line outside of these is no clock: ticks of 10 s, times past the year 2100. */
+/* A line beyond these is not a clock: ticks of 10 s, times after the year 2100. */
 #define NS_PER_TICK_MOST 1e10
 
 #define RECORD(NAME, kind, widths, is_sound, merges)     \
@@ -21,7 +21,8 @@
 
 const struct run_record run_records[RUN_KINDS] = {RUN_TABLE(RECORD)};
 
-/* Bytes of header and lost count, and of the whole run: tuples first, their size is a constant. */
+/* Bytes of header and lost count, and of the whole run: tuples first, since their size is a
+ * constant. */
 static inline size_t run_head(const struct run *run)
 {
 	return sizeof(*run) + (run->flags & RUN_LOST ? sizeof(uint64_t) : 0);
@@ -175,7 +176,7 @@ void *batch_add(struct batch *b, enum run_kind kind, uint32_t element, uint64_t 
 	struct buffer *own = b->own;
 	struct run *run;
 
-	/* One lost count more than asked for, because batch_settle() may have to put it in. */
+	/* Room for a lost count, since batch_settle() may have to add one. */
 	if (!own || own->size - own->used < bytes + sizeof(lost)) {
 		batch_open(b, bytes + sizeof(lost));
 		own = b->own;
@@ -240,7 +241,7 @@ void batch_trim(struct batch *b, uint32_t count)
 	batch_settle(b, b->last->first, count, lost);
 }
 
-/* The run that the cursor stands at, NULL at the end. */
+/* The run at the cursor, NULL at the end. */
 static inline struct run *run_at(const struct batch *b, struct batch_cursor *c)
 {
 	const struct extent *x;
@@ -255,7 +256,8 @@ static inline struct run *run_at(const struct batch *b, struct batch_cursor *c)
 	return (struct run *)(void *)(x->buffer->data + x->at + c->offset);
 }
 
-/* Show the next record of a RUN_NEWEST as a run of its own, and go past the run after the last. */
+/* Show the next record of a RUN_NEWEST as a run of its own; after the last one, move to the next
+ * run. */
 static inline void newest_show(const struct batch *b, struct run *run, struct batch_cursor *c,
 			       struct run_view *view)
 {
@@ -328,13 +330,13 @@ int batch_next_part(const struct batch *b, struct batch_cursor *c, struct run_vi
 
 static int clock_sound(const struct clock_line *line)
 {
-	/* Written so that a NaN fails. */
+	/* a NaN fails these comparisons */
 	return line->ns_per_tick >= 0 && line->ns_per_tick <= NS_PER_TICK_MOST &&
 	       line->error_ns >= 0 && line->error_ns <= DBL_MAX &&
 	       line->base_ns >= -CLOCK_BASE_MOST && line->base_ns <= CLOCK_BASE_MOST;
 }
 
-/* What is wrong with the header of a run that has @left bytes from its start, or NULL. */
+/* The fault of the header of a run with @left bytes from its start, or NULL. */
 static const char *run_fault(const struct run *run, size_t left, int first)
 {
 	if (left < sizeof(*run))
@@ -371,7 +373,7 @@ static const char *part_fault(const struct run *run, const unsigned char *record
 	return NULL;
 }
 
-/* What is wrong with the records of a run, or NULL. */
+/* The fault of a run's records, or NULL. */
 static const char *records_fault(const struct run *run, const unsigned char *records)
 {
 	const struct run_record *kind = &run_records[run->kind];
@@ -412,7 +414,7 @@ int batch_check(const unsigned char *data, size_t bytes, struct error *e)
 
 /* ---- buffers ---- */
 
-/* Enough for the waves under way of a few scopes; more go back to the allocator. */
+/* Enough for the waves under way of a few scopes; more are freed. */
 #define FREE_MOST 16
 
 static struct buffer *free_list[FREE_MOST];

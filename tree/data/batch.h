@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A batch: what one wave brings, as a sequence of packed runs that travel without being copied. */
+/* A batch: the data of one wave, as a sequence of packed runs that are not copied on their way. */
 #ifndef EVSPACE_BATCH_H
 #define EVSPACE_BATCH_H
 
@@ -9,32 +9,33 @@
 #include "pathmap/base/error.h"
 #include "tree/data/run.h"
 
-/** Bytes with an owner count. `data` is 16-byte aligned. The loop's thread alone, so plain
- * counting. */
+/** Bytes with a reference count. `data` is 16-byte aligned. For the loop's thread alone, so the
+ * count is not atomic. */
 struct buffer {
 	uint32_t refs;
 	uint32_t pad;
 	size_t size; /* room in data */
-	size_t used; /* how far data is filled */
+	size_t used; /* bytes of data that are filled */
 	_Alignas(16) unsigned char data[];
 };
 
-/** The common size: most waves fit. Buffers of this size are kept for reuse, a few of them. */
+/** The common size, enough for most waves. A few free buffers of this size are kept for reuse. */
 #define BUFFER_COMMON (64u << 10)
 
-/** A new buffer with room for @size bytes or more and one reference. Aborts when memory is out. */
+/** A new buffer with room for @size bytes or more and one reference. Aborts when there is no
+ * memory. */
 struct buffer *buffer_new(size_t size);
 
-/** Take one more reference. Returns @b. */
+/** Add a reference. Returns @b. */
 struct buffer *buffer_ref(struct buffer *b);
 
-/** Give a reference back; the last one frees. NULL is fine. */
+/** Drop a reference; the last one frees the buffer. NULL is fine. */
 void buffer_unref(struct buffer *b);
 
-/** No waves will come for a while: free the buffers that are kept for them. */
+/** Free the buffers kept for reuse, as no waves will come for a while. */
 void buffer_rest(void);
 
-/** A stretch of a buffer that holds whole runs. */
+/** A range of a buffer that holds whole runs. */
 struct extent {
 	struct buffer *buffer;
 	uint32_t at, bytes;
@@ -45,8 +46,8 @@ struct batch {
 	struct extent *extents;
 	size_t n, room;
 	size_t bytes;	    /* sum over extents */
-	struct buffer *own; /* where batch_add() works, NULL before */
-	struct run *last;   /* what batch_add() added last */
+	struct buffer *own; /* where batch_add() writes, NULL before the first */
+	struct run *last;   /* the run that batch_add() added last */
 };
 
 #define RUN_POINTER(NAME, kind, ...) struct kind *kind##s;
@@ -60,16 +61,16 @@ struct run_view {
 		struct part *part;
 		RUN_TABLE(RUN_POINTER)
 	};
-	struct buffer *buffer; /* that it is in */
-	size_t bytes; /* of header, lost count and records; 0: it has no header of its own */
+	struct buffer *buffer; /* the buffer with the run */
+	size_t bytes; /* of header, lost count and records; 0: the run has no header of its own */
 };
 
-/** Where an iteration stands. Start with {0}. */
+/** The state of an iteration. Start with {0}. */
 struct batch_cursor {
 	size_t extent;
 	size_t offset;
-	uint32_t record;  /* within a RUN_NEWEST: how many of it were shown */
-	struct run shown; /* the header that was made up for the last one */
+	uint32_t record;  /* in a RUN_NEWEST: how many of its records were shown */
+	struct run shown; /* the header made for the last of them */
 };
 
 void batch_init(struct batch *b);
@@ -80,58 +81,56 @@ void batch_clear(struct batch *b);
 /** batch_clear() and free the table. NULL-safe. */
 void batch_fini(struct batch *b);
 
-/** Append a stretch of @buffer that holds whole runs, taking a reference of its own. */
+/** Append a range of @buffer that holds whole runs; takes a reference. */
 void batch_append(struct batch *b, struct buffer *buffer, size_t at, size_t bytes);
 
-/** Move everything in @from to the end of @to; copies no runs. */
+/** Move everything in @from to the end of @to without copying runs. */
 void batch_link(struct batch *to, struct batch *from);
 
-/** Copy the runs when the buffers beyond the common size that they lie in are more than four times
- * as large as they are: who keeps few bytes does not hold many. */
+/** Copy the runs if the large buffers that hold them are more than four times as large as the runs,
+ * so that keeping few bytes does not keep large buffers. */
 void batch_unpin(struct batch *b);
 
-/**
- * Room for a run with @count records of @kind (and a lost count if @lost > 0) at the end; headers
- * are filled in, the records are for the caller to fill. Returns the records. At most 65,535
- * records.
- */
+/** Add a run with @count records of @kind, 65,535 at most, and a lost count if @lost > 0. Fills in
+ * the headers; the caller fills in the records. Returns the records. */
 void *batch_add(struct batch *b, enum run_kind kind, uint32_t element, uint64_t first,
 		uint32_t count, uint64_t lost);
 
-/** A run that says that the @discarded tuples before number @first of @element were discarded. */
+/** Add a run that says that the @discarded tuples before number @first of @element were
+ * discarded. */
 void batch_discard(struct batch *b, uint32_t element, uint64_t first, uint64_t discarded);
 
 /**
- * Say what the run added last turned out to be: @count records of those that room was made for, the
- * first one numbered @first, @lost tuples lost before it. A run without records and losses is taken
- * out again.
+ * Correct the run that was added last: it has @count of the records that it had room for, the first
+ * one is number @first, and @lost tuples were lost before it. A run without records and losses is
+ * removed.
  */
 void batch_settle(struct batch *b, uint64_t first, uint32_t count, uint64_t lost);
 
-/** batch_settle() with `first` and the lost count as they are. */
+/** batch_settle() with the same `first` and lost count. */
 void batch_trim(struct batch *b, uint32_t count);
 
-/** Append the run that @view shows, in another batch; copies it only if it has no header of its
+/** Append the run in @view, which is from another batch; copies it only if it has no header of its
  * own. */
 void batch_keep(struct batch *b, const struct run_view *view);
 
 /**
- * The next run in @view. Returns 1, or 0 at the end. The batch was made here or checked. A
- * RUN_NEWEST comes as so many RUN_TUPLES of one tuple; their headers live in the cursor, until the
- * next call with it.
+ * The next run of a batch that was made here or checked, in @view. Returns 1, or 0 at the end. Each
+ * record of a RUN_NEWEST is shown as a RUN_TUPLES of one tuple, whose header is valid until the
+ * next call with this cursor.
  */
 int batch_next(const struct batch *b, struct batch_cursor *c, struct run_view *view);
 
 /** The next run as it is packed: a RUN_NEWEST is one run. */
 int batch_next_packed(const struct batch *b, struct batch_cursor *c, struct run_view *view);
 
-/** The next RUN_PART, past all else. */
+/** The next RUN_PART; skips other runs. */
 int batch_next_part(const struct batch *b, struct batch_cursor *c, struct run_view *view);
 
 /**
- * Check @bytes at @data that came over the wire, 8-byte aligned and in native byte order: every run
- * whole and known, a part first, nothing behind the last run, and no number in parts and totals
- * that arithmetic would stumble over. Returns 0, or -1 with EPROTO and the place in @e.
+ * Check @bytes at @data from a peer, 8-byte aligned and in native byte order: each run is whole and
+ * of a known kind, a part comes first, nothing follows the last run, and numbers in parts and
+ * records are safe to calculate with. Returns 0, or -1 with EPROTO and the place in @e.
  */
 int batch_check(const unsigned char *data, size_t bytes, struct error *e);
 

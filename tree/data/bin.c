@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bins: their bounds, merging, checking what came from elsewhere. */
+/* Bins: bounds, merging, checks of bins from peers. */
 #include "tree/data/bin.h"
 
 /* log2(BIN_STEPS) */
 #define STEP_BITS 4u
 
-/* Dishonest counts must not become anything by merging that the next host would refuse. */
+/* Bounds counts from peers, so that merged ones pass the next host's check. */
 #define COUNT_MOST (UINT64_C(1) << 62)
 
 unsigned bin_number(uint64_t value)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ticks this host has, and how ticks become nanoseconds. */
+/* Chooses this host's ticks, and converts ticks to nanoseconds. */
 #include "tree/data/clock.h"
 
 #include <fcntl.h>
@@ -14,13 +14,13 @@
 
 #define NS_PER_S 1000000000
 
-/** How far a pair may be off: two reads of the ticks around one of CLOCK_MONOTONIC. */
+/** Error of a pair: two reads of the ticks around one of CLOCK_MONOTONIC. */
 #define PAIR_ERROR_NS 50.0
 
-/** For how long the CPU time is not asked for again. */
+/** The CPU time is read again after this time. */
 #define CPU_AGE_NS 1000000u
 
-/** A line is used up to this far outside its two pairs. */
+/** A line is used up to this far beyond its two pairs. */
 #define LINE_REACH_NS 1e9
 
 bool clock_trusts_tsc(const char *folder)
@@ -113,12 +113,12 @@ uint64_t clock_cpu_us(void)
 
 struct clock_pair clock_pair_take(enum clock_kind kind)
 {
-	static _Atomic uint64_t narrowest[CLOCK_TICKS_MONO + 1]; /* that was seen */
+	static _Atomic uint64_t narrowest[CLOCK_TICKS_MONO + 1]; /* seen so far */
 	uint64_t least = atomic_load_explicit(&narrowest[kind], memory_order_relaxed);
 	struct clock_pair best = {0, 0};
 	uint64_t width = UINT64_MAX;
 
-	/* Every wave takes a pair: one that is as narrow as pairs get is not tried again. */
+	/* Each wave takes a pair, so stop at one that is about as narrow as any seen. */
 	for (int i = 0; i < 5 && width > least + least / 4; i++) {
 		uint64_t before = clock_ticks(kind);
 		uint64_t ns = clock_mono_ns();
@@ -166,10 +166,10 @@ int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
 {
 	double ns = (double)(int64_t)(ticks - line->base_ticks) * line->ns_per_tick;
 
-	/* a double holds the nanoseconds since 1970 to 256 ns only */
+	/* a double holds nanoseconds since 1970 to 256 ns only */
 	if (line->ns_per_tick == 1)
 		return (int64_t)((uint64_t)line->base_ns + (ticks - line->base_ticks));
-	/* a tick count out of a damaged ring must not overflow the conversion */
+	/* a tick count from a damaged ring must not overflow the conversion */
 	if (ns >= 9e18 || ns <= -9e18)
 		return ns > 0 ? INT64_MAX : INT64_MIN;
 	return (int64_t)((uint64_t)line->base_ns +
@@ -184,7 +184,7 @@ uint64_t clock_line_ticks(const struct clock_line *line, int64_t ns)
 	if (__builtin_sub_overflow(ns, line->base_ns, &since))
 		since = ns > 0 ? INT64_MAX : INT64_MIN;
 	ticks = (double)since / line->ns_per_tick;
-	/* written so that no time, and no line without a slope, overflows the conversion */
+	/* no time, and no line without a slope, may overflow the conversion */
 	if (!(ticks < 9e18 && ticks > -9e18))
 		ticks = ns > line->base_ns ? 9e18 : -9e18;
 	return line->base_ticks + (uint64_t)(int64_t)ticks;
@@ -192,7 +192,7 @@ uint64_t clock_line_ticks(const struct clock_line *line, int64_t ns)
 
 void clock_line_shift(struct clock_line *line, double shift_ns, double error_ns)
 {
-	/* what overflows is further than the most; written so that no number does, nor a NaN */
+	/* what overflows is beyond the bound; a NaN is caught, too */
 	int64_t shift = shift_ns > 0 ? INT64_MAX : INT64_MIN;
 
 	if (shift_ns < 9e18 && shift_ns > -9e18)
@@ -210,10 +210,10 @@ void clock_line_shift(struct clock_line *line, double shift_ns, double error_ns)
 
 /* ---- this host ---- */
 
-/** Less is the time between two readings of clocks. */
+/** A shorter difference is the time between two reads of the clocks. */
 #define SLEEP_LEAST_NS 50000000u
 
-/* Of a few tries the one in which least time went by between the two clocks. */
+/* Takes the best of a few tries: the one with the least time between the two clocks. */
 uint64_t clock_host_slept_ns(void)
 {
 	uint64_t most = 0;

@@ -11,22 +11,20 @@
 /** The channel of a count that is not by channel. */
 #define COUNT_ALL_CHANNELS UINT16_MAX
 
-/**
- * The counts of a class (operation group x communicator), of a thread or summed up. On the wire as
- * it is. Rates are the difference between two waves: a wave that is lost costs nothing.
- */
+/** The counts of a class (operation group x communicator), of a thread or summed up. The layout is
+ * that on the wire. Rates are the difference between two waves, so a lost wave costs nothing. */
 struct count {
 	uint64_t calls, bytes;
-	uint64_t time_ns; /* spent in calls while their class was in mode `time` */
-	uint64_t skipped; /* of the calls: left no tuple because of their class's mode */
-	uint32_t comm;	  /* id; 0: none on record, or not by communicator */
+	uint64_t time_ns; /* in calls made while their class was in mode `time` */
+	uint64_t skipped; /* calls without a tuple, because of their class's mode */
+	uint32_t comm;	  /* id; 0: unknown, or not by communicator */
 	uint16_t channel; /* enum channel, or COUNT_ALL_CHANNELS */
 	uint16_t pad;
 };
 
 _Static_assert(sizeof(struct count) == 40, "a count is 40 bytes");
 
-/** Of struct run_record. */
+/** For struct run_record. */
 static inline void count_merge(void *into, const void *of)
 {
 	struct count *to = into;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of labels, which the program gives to its regions and phases: by their texts alone. */
+/* Numbers of labels, which programs give to their regions and phases: hashes of their texts. */
 #ifndef EVSPACE_LABEL_ID_H
 #define EVSPACE_LABEL_ID_H
 

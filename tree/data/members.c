@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks for members, and merges them in place. */
+/* Searches sorted lists of members, and merges them in place. */
 #include "tree/data/names-comm.h"
 
 bool members_ordered(const int32_t *list, size_t n)
@@ -38,7 +38,7 @@ size_t members_moved(const int32_t *list, size_t n, const int32_t *more)
 
 void members_merge(int32_t *list, size_t n, const int32_t *more, size_t n_more)
 {
-	/* From behind: nothing is overwritten that is still to move. */
+	/* from the end, so that no member is overwritten before it moves */
 	while (n_more > 0) {
 		if (n > 0 && list[n - 1] > more[n_more - 1]) {
 			list[n + n_more - 1] = list[n - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators and labels: found by id, each once in a log until it is announced, and what to make
- * of different words about one. */
+/* Communicators and labels: found by id, logged for announcing, and settled when tellers
+ * disagree. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +32,9 @@ void names_comms_free(struct names *names)
 	free(names->comm_log);
 }
 
-/* ---- what may be learnt ---- */
+/* ---- bounds of what is learnt ---- */
 
-/* What each time in the log takes. */
+/* Bytes of each entry in the log. */
 #define LOG_BYTES (2 * sizeof(struct comm *))
 
 static bool is_group(const struct name_comm *comm)
@@ -43,7 +43,7 @@ static bool is_group(const struct name_comm *comm)
 	       members_ordered(comm->members, comm->size);
 }
 
-/* Does it say who is in it? A process that had no room for that on record does not. */
+/* Are its members known? A process without memory to record them leaves them out. */
 static bool is_listed(const struct name_comm *comm)
 {
 	return comm->members || comm->world;
@@ -57,7 +57,7 @@ static bool has_room(const struct names *names, struct names_talk *talk, size_t 
 	return false;
 }
 
-/* Is there memory for @bytes of what is said? */
+/* Is there memory for @bytes of what peers say? */
 static bool is_granted(struct names *names, struct names_talk *talk, size_t bytes)
 {
 	if (talk->teller == TELLER_SELF || arena_grant(&names->memory, bytes))
@@ -66,7 +66,7 @@ static bool is_granted(struct names *names, struct names_talk *talk, size_t byte
 	return false;
 }
 
-/* May @bytes be taken for one more that is to be announced? */
+/* May @bytes be used for one more entry to announce? */
 static bool may_log(struct names *names, struct names_talk *talk, size_t bytes)
 {
 	if (names->n_comm_log < NAMES_COMM_MAX && talk->comms > 0)
@@ -83,7 +83,7 @@ static void log_add(struct names *names, struct names_talk *talk, struct comm *k
 	known->logged = names->n_comm_log;
 }
 
-/* It is to be announced; false: it may not be, and must stay what it is. */
+/* Log it for announcing. Returns false if that is not granted: then it must not change. */
 static bool comm_log(struct names *names, struct names_talk *talk, struct comm *known)
 {
 	if (known->logged > names->comm_said)
@@ -94,7 +94,7 @@ static bool comm_log(struct names *names, struct names_talk *talk, struct comm *
 	return true;
 }
 
-/* Takes @bytes with it, which begin behind it. */
+/* Add an entry with @bytes more after it. */
 static struct comm *comm_add(struct names *names, struct names_talk *talk, struct comm **table,
 			     uint32_t id, size_t bytes)
 {
@@ -117,7 +117,7 @@ static void members_drop(struct names *names, struct comm *known)
 	known->comm.members = NULL;
 }
 
-/* Make room for @n members, of which there are some; they stay what they are. */
+/* Make room for @n members; those it has stay. */
 static bool members_room(struct names *names, struct names_talk *talk, struct comm *known, size_t n)
 {
 	size_t bytes = n * sizeof(*known->kept);
@@ -136,7 +136,7 @@ static bool members_room(struct names *names, struct names_talk *talk, struct co
 	return true;
 }
 
-/* Make @known what is said; without the members when there is no room for them. */
+/* Make @known what @said says, without the members if there is no room for them. */
 static void comm_set(struct names *names, struct names_talk *talk, struct comm *known,
 		     const struct name_comm *said)
 {
@@ -150,7 +150,7 @@ static void comm_set(struct names *names, struct names_talk *talk, struct comm *
 		return;
 	known->group = is_group(said);
 	known->comm.members = known->kept;
-	/* of an empty one nothing may be kept */
+	/* an empty one may have no memory */
 	if (said->size > 0)
 		memcpy(known->kept, said->members, said->size * sizeof(*said->members));
 	names->n_members += said->size;
@@ -195,7 +195,8 @@ static int comm_contradict(struct names *names, struct names_talk *talk, struct 
 	return refuse();
 }
 
-/* What those above have made of it: of members that it says itself, nothing is known any more. */
+/* A place above has found a dispute: the members that it learnt from this teller are unknown
+ * now. */
 static int disputed_hear(struct names *names, struct names_talk *talk, struct comm *known,
 			 const struct name_comm *said)
 {
@@ -215,7 +216,7 @@ static int disputed_hear(struct names *names, struct names_talk *talk, struct co
 
 /* ---- communicators ---- */
 
-/* Of members in other worlds each side knows that they are some. */
+/* Members in other worlds (below 0) match any number. */
 static bool members_alike(const struct name_comm *a, const struct name_comm *b)
 {
 	for (uint32_t i = 0; i < a->size; i++) {
@@ -225,7 +226,7 @@ static bool members_alike(const struct name_comm *a, const struct name_comm *b)
 	return true;
 }
 
-/* The sides of an intercommunicator have made it from different parents. */
+/* The parents may differ: the two sides of an intercommunicator make it from different ones. */
 static bool is_alike(const struct name_comm *a, const struct name_comm *b)
 {
 	if (a->size != b->size || !is_listed(a) || !is_listed(b))
@@ -234,8 +235,8 @@ static bool is_alike(const struct name_comm *a, const struct name_comm *b)
 	       (!a->members || members_alike(a, b));
 }
 
-/* Is @known what two say who have a process in it? Else it is the one's who has. Nothing is lost
- * when that takes too long to find out. */
+/* Does @known stand by the word of two tellers that each have a process in it? If only @said's
+ * teller has one, @known is to become its own. Running out of steps here loses nothing. */
 static bool comm_share(struct names *names, struct names_talk *talk, struct comm *known,
 		       const struct name_comm *said)
 {
@@ -252,7 +253,8 @@ static bool comm_share(struct names *names, struct names_talk *talk, struct comm
 	return done;
 }
 
-/* It is said once more: with the members, or by another one who has a process in it, maybe. */
+/* The same is said again, perhaps with the members, or by another teller that has a process in
+ * it. */
 static int comm_agree(struct names *names, struct names_talk *talk, struct comm *known,
 		      const struct name_comm *said)
 {
@@ -264,7 +266,7 @@ static int comm_agree(struct names *names, struct names_talk *talk, struct comm 
 	return 0;
 }
 
-/* Those of @said's members that are not in @known into @more. */
+/* The members of @said that are not in @known, in @more. */
 static uint32_t group_new(const struct name_comm *known, const struct name_comm *said,
 			  int32_t *more)
 {
@@ -279,7 +281,7 @@ static uint32_t group_new(const struct name_comm *known, const struct name_comm 
 	return n;
 }
 
-/* Of the @n at @more those that are no others'. */
+/* Keep those of the @n at @more that are not other tellers'. */
 static uint32_t group_more(const struct names *names, struct names_talk *talk, int32_t *more,
 			   uint32_t n)
 {
@@ -312,7 +314,7 @@ static int group_grow(struct names *names, struct names_talk *talk, struct comm 
 	return 0;
 }
 
-/* The first members of one that is not known, or not by its members. */
+/* Set the first members of a group that is unknown, or known without members. */
 static int group_set(struct names *names, struct names_talk *talk, struct comm *known,
 		     const struct name_comm *some)
 {
@@ -334,13 +336,13 @@ static bool is_contrary(const struct comm *known, const struct name_comm *said)
 		return true;
 	if (known->group)
 		return is_listed(said) && !is_group(said);
-	/* One of a group that had no room for itself says nothing against the others. */
+	/* A group without room for its members contradicts nothing. */
 	if (is_group(said))
 		return is_listed(&known->comm);
 	return !is_alike(&known->comm, said);
 }
 
-/* @some are those of a group's members that are not known: all of them, if @known is no group. */
+/* Add the unknown members of a group @some: all of them, if @known is not a group. */
 static int group_add(struct names *names, struct names_talk *talk, struct comm *known,
 		     struct name_comm *some)
 {
@@ -379,7 +381,7 @@ static int group_hear(struct names *names, struct names_talk *talk, struct comm 
 
 /* ---- labels ---- */
 
-/* Is it a text, and its number what a collector would give it? */
+/* Is @text valid, and @id its number as a collector gives it? */
 static bool label_sound(uint32_t id, const char *text)
 {
 	size_t length = strnlen(text, NAME_BYTES);
@@ -410,7 +412,7 @@ static int label_hear(struct names *names, struct names_talk *talk, const struct
 	return 0;
 }
 
-/* ---- all ---- */
+/* ---- end ---- */
 
 int names_comm_hear(struct names *names, struct names_talk *talk, const struct name_comm *said)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Weighs the words of two tellers by whose processes are in what the other one says. */
+/* Decides between two tellers, by which processes each has in what the other one says. */
 #include "tree/data/names-private.h"
 
 bool names_judge_step(struct names_talk *talk, size_t steps)
@@ -32,8 +32,8 @@ enum tellers_has names_judge_in(const struct names *names, struct names_talk *ta
 	return best;
 }
 
-/* Each names only the other one's processes in it, or none: that is no proof, and may be true of
- * two communicators. */
+/* Neither has a process in the other one's word. That proves nothing: they may speak of two
+ * communicators. */
 static enum verdict judge_apart(const struct names *names, struct names_talk *talk,
 				const struct comm *known, const struct name_comm *said, bool *final)
 {
@@ -59,7 +59,7 @@ enum verdict names_judge(const struct names *names, struct names_talk *talk,
 		return known->shared ? NEITHER_HOLDS : NEW_HOLDS;
 	new_has = names_judge_in(names, talk, new, &known->comm);
 	old_has = names_judge_in(names, talk, old, said);
-	/* Who uses up the steps is not believed for that. */
+	/* A teller that uses up its steps is not believed. */
 	if (talk->slow ||
 	    (old_has == TELLERS_SOLE && (old == TELLER_SELF || new_has == TELLERS_OTHERS)))
 		return KNOWN_HOLDS;

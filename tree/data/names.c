@@ -12,24 +12,24 @@
 
 struct names_entry {
 	struct name name;
-	UT_hash_handle by_text; /* only the entry that was first to say its key */
+	UT_hash_handle by_text; /* only the first entry of its key */
 	bool said_first;
-	bool own;      /* this host's programs have recorded it, or it is a group of that */
-	uint16_t room; /* for a key; another one that is longer goes elsewhere */
-	char key[]; /* '0' + level, then the text: a node outside clusters makes "/" a cluster, too
-		     */
+	bool own;      /* this host's programs have recorded it, or it is a group of such a name */
+	uint16_t room; /* for a key; a longer one needs a new entry */
+	char key[];    /* '0' + level, then the text: "/" is a name at level cluster and at level
+			* all */
 };
 
-/* What every run of every wave asks for, side by side. */
+/* All that each run of each wave needs, in one place. */
 struct slot {
 	uint32_t id;
-	unsigned generation;	     /* of names, when group was filled in */
-	uint32_t group[LEVEL_COUNT]; /* what names_group() says, 0 until asked for */
+	unsigned generation;	     /* of names, when group was set */
+	uint32_t group[LEVEL_COUNT]; /* the result of names_group(), 0: not asked yet */
 	struct names_entry *entry;   /* NULL: free */
 };
 
-/* What a name takes of the slots at most, of which a quarter is in use, and each time in the log.
- */
+/* Most bytes of a name in the slots, of which a quarter is in use, and bytes of an entry in the
+ * log. */
 #define SLOT_BYTES (4 * sizeof(struct slot))
 #define LOG_BYTES  (2 * sizeof(uint32_t))
 
@@ -62,7 +62,7 @@ static void grow(struct names *names)
 	free(old);
 }
 
-/* Where nobody else is asked, as in a client. */
+/* For names without a granter, as in a client. */
 static bool grant_most(void *arg, size_t bytes)
 {
 	const struct names *names = arg;
@@ -137,7 +137,7 @@ const struct name *names_find(const struct names *names, uint32_t id)
 
 /* ---- learning ---- */
 
-/* The number of parts that a name of this level has. */
+/* How many parts a name of each level has. */
 static const uint8_t level_parts[LEVEL_COUNT] = {
 	[LEVEL_ELEMENT] = 5, [LEVEL_THREAD] = 4, [LEVEL_NODE] = 2,
 	[LEVEL_CLUSTER] = 1, [LEVEL_ALL] = 0,
@@ -168,7 +168,7 @@ static int text_sound(const char *text, enum level level)
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] <= ' ' || text[i] > '~')
 			return 0;
-		/* Only a cluster may be without a name. */
+		/* only a cluster may have no name */
 		if (text[i] == '/' && ++parts > 1 && (text[i + 1] == '/' || text[i + 1] == '\0'))
 			return 0;
 	}
@@ -193,7 +193,7 @@ static bool same(const struct name *a, const struct name *b)
 	       strcmp(a->text, b->text) == 0;
 }
 
-/* An entry for a key of @room bytes: @known, if that is so large. */
+/* An entry for a key of @room bytes: @known, if that is large enough. */
 static struct names_entry *entry_room(struct names *names, struct names_entry *known, size_t room)
 {
 	struct names_entry *entry = known;
@@ -208,7 +208,7 @@ static struct names_entry *entry_room(struct names *names, struct names_entry *k
 	return entry;
 }
 
-/* Returns false when that is not granted; this host's own names are learnt in any case. */
+/* Returns false if the memory is not granted; it always is for this host's own names. */
 static bool insert(struct names *names, const struct name *name, bool own)
 {
 	struct slot *slot = find_slot(names, name->id);
@@ -268,8 +268,8 @@ int names_hear(struct names *names, const struct name *name)
 
 /* ---- levels ---- */
 
-/* The id of the name that is @entry's prefix at @level, by text, into @group, or its own. Returns
- * false when the memory is not granted: then there may be some next time. */
+/* The id of the name that is @entry's prefix at @level, by text, in @group, or @entry's own id.
+ * Returns false if the memory is not granted; it may be next time. */
 static bool group_find(struct names *names, const struct names_entry *entry, enum level level,
 		       uint32_t *group)
 {
@@ -322,7 +322,7 @@ uint32_t names_group(struct names *names, uint32_t id, enum level level)
 		granted = group_find(names, entry, entry->name.level, &group);
 	if (!granted)
 		return group;
-	/* What was found may have been made, and have moved the slots. */
+	/* group_find() may have added a name, and moved the slots */
 	slot = find_slot(names, id);
 	if (slot->generation != names->generation)
 		memset(slot->group, 0, sizeof(slot->group));

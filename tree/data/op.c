@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks operations and channels up in the table that tree/data/op.awk makes of tree/data/ops.tab.
- */
+/* Looks operations and channels up in the table that tree/data/op.awk makes of
+ * tree/data/ops.tab. */
 #include "tree/data/op.h"
 
 #include <stdio.h>

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations and their groups: numbers, names and channels, all from the table tree/data/ops.tab.
- */
+/* Operations and their groups: numbers, names and channels, all from the table
+ * tree/data/ops.tab. */
 #ifndef EVSPACE_OP_H
 #define EVSPACE_OP_H
 
 #include <stdint.h>
 
-/**
- * Operation groups: by default each thread has one trace element (a channel) per group, so that a
- * chatty operation does not push out a rare one. Numbers are part of the segment layout.
- */
+/** Operation groups: by default each thread has one trace element (a channel) per group, so that
+ * frequent operations do not push out rare ones. Numbers are part of the segment layout. */
 enum channel {
 	CHANNEL_P2P,	    /* sends and receives, and the starting of nonblocking ones */
 	CHANNEL_COLLECTIVE, /* collectives, and the starting of nonblocking ones */
@@ -19,34 +17,34 @@ enum channel {
 	CHANNEL_ENV,	    /* initialisation and finalisation */
 	CHANNEL_RMA,	    /* one-sided communication and its synchronisation */
 	CHANNEL_IO,	    /* files */
-	CHANNEL_USER,	    /* what the program says itself: evspace.h */
+	CHANNEL_USER,	    /* what the program records itself by evspace.h */
 	CHANNEL_PACK,	    /* packing and unpacking of messages (PVM) */
-	CHANNEL_PROGRAMS,   /* how many of these programs have; the others are the monitors' own: */
+	CHANNEL_PROGRAMS,   /* number of those of programs; the others are the monitors' own: */
 	CHANNEL_GATHER = CHANNEL_PROGRAMS, /* waves, from the ask to the answer */
-	CHANNEL_HOP,			   /* from an ask that a child was sent to its answer */
+	CHANNEL_HOP,			   /* from the ask sent to a child to its answer */
 	CHANNEL_STAGE,			   /* each stage that a wave passes, the source first */
 	CHANNEL_CPU,			   /* processor time that a wave took */
 	CHANNEL_COUNT,
 	CHANNEL_STATE = 15, /* pseudo channel: the thread's state line */
 };
 
-/** How many groups a segment has room for; more are added without a new layout. */
+/** How many groups a segment has room for; new ones need no new layout. */
 #define CHANNEL_MAX 16
 
-/** The channel's name ("p2p"), or "?" when it is none. */
+/** The channel's name ("p2p"), or "?" if unknown. */
 const char *channel_name(unsigned channel);
 
 /** The channel with this name ("state" included), or -1. */
 int channel_find(const char *name);
 
-/** The operation's name ("MPI_Send"); of 0, what is not attributed, "unknown"; else "op N" in a
- * static buffer. */
+/** The operation's name ("MPI_Send"), "unknown" for 0 (not attributed), or "op N" in a static
+ * buffer. */
 const char *op_name(uint16_t op);
 
-/** The operation with this name (letter case ignored, "MPI_" may be left out), or 0. */
+/** The operation with this name (case ignored, "MPI_" may be left out), or 0. */
 uint16_t op_find(const char *name);
 
-/** The channel that the operation's own tuples go to, or -1. */
+/** The channel of the operation's own tuples, or -1. */
 int op_channel(uint16_t op);
 
 /** Is it one of PVM's, whose peers are task ids (tree/data/process.h)? */
@@ -55,17 +53,14 @@ static inline int op_is_pvm(uint16_t op)
 	return op >= 1000 && op < 1200;
 }
 
-/**
- * Must every member of the communicator have entered this operation before any can leave it
- * (MPI-3.1 chapter 5: barrier, allreduce, allgather, alltoall, reduce_scatter, communicator
- * creation)?
- */
+/** Must every member of the communicator enter this operation before any can leave it (MPI-3.1
+ * chapter 5: barrier, allreduce, allgather, alltoall, reduce_scatter, communicator creation)? */
 int op_synchronizes(uint16_t op);
 
 /**
- * Do all members of its communicator, window or file call it, in the same order, so that its tuples
- * have numbers (MPI-3.1 5.12, 11.5.1, 13.6.1)? Collectives, what makes communicators, fences, and
- * what files' members do together.
+ * Do all members of its communicator, window or file call it in the same order, so that its tuples
+ * have numbers (MPI-3.1 5.12, 11.5.1, 13.6.1)? These are collectives, making communicators, fences,
+ * and what a file's members do together.
  */
 int op_is_collective(uint16_t op);
 

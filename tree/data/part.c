@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts: kept aside while runs are mixed, then put in front of them again. */
+/* Parts: kept aside while runs are mixed, then put before them again. */
 #include "tree/data/part.h"
 
 #include <stdlib.h>
@@ -38,8 +38,8 @@ int parts_add(struct parts *parts, const struct run_view *view)
 	return parts->mixed && !was_mixed;
 }
 
-/* The mark behind the parts: what the marks that it replaces counted, and the clock of what
- * follows. */
+/* The mark after the parts: the counts of the marks that it replaces, and the clock of the runs
+ * after it. */
 static struct part parts_mark(const struct parts *parts)
 {
 	struct part mark = {

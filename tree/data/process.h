@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes by number: world ranks of MPI from 0, or PVM's task ids, which begin where no rank is.
- */
+/* Numbers of processes: world ranks of MPI from 0, or PVM's task ids, which are larger than any
+ * rank. */
 #ifndef EVSPACE_PROCESS_H
 #define EVSPACE_PROCESS_H
 
@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** The first task id: of task 0 on host 1 (PVM 3.4: bits 18 to 29 are the host, from 1). */
+/** The first task id: task 0 on host 1 (PVM 3.4: bits 18 to 29 are the host, from 1). */
 #define PROCESS_TASKS 0x40000
 
-/** What monitors have instead: agents, and consumers that are watched, too (tree/data/span.h). */
+/** The numbers of monitors: agents, and consumers that are watched (tree/data/span.h). */
 #define PROCESS_AGENT	 (-2)
 #define PROCESS_CONSUMER (-3)
 
@@ -28,7 +28,7 @@ static inline bool process_is_monitor(int32_t number)
 	return number == PROCESS_AGENT || number == PROCESS_CONSUMER;
 }
 
-/** "rank3", or "t40003" as PVM itself calls its tasks; "agent", "consumer". Returns @buf. */
+/** "rank3", or "t40003" as PVM calls its tasks; "agent", "consumer". Returns @buf. */
 static inline const char *process_name(char buf[PROCESS_NAME], int32_t number)
 {
 	if (process_is_monitor(number))

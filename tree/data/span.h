@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spans: where what is done for one scope in this process is recorded, if anybody wants to know.
- */
+/* Spans: record what is done for a scope in this process, while somebody looks. */
 #ifndef EVSPACE_SPAN_H
 #define EVSPACE_SPAN_H
 
@@ -13,37 +12,36 @@
 #include "tree/data/op-table.h"
 #include "tree/data/tuple.h"
 
-/** The run that monitors are: it is looked at as any other, and what looks at it is not recorded.
- */
+/** The run of monitors. It is looked at as any other; scopes over it are not recorded. */
 #define SPAN_RUN "evspace"
 
 struct span;
 
 /** Something that was done: a tuple of the operation @op. */
 struct trace {
-	uint16_t op;	   /* OP_EVSPACE_... of ops.tab; it says which channel */
+	uint16_t op;	   /* OP_EVSPACE_... of ops.tab, which determines the channel */
 	uint16_t flags;	   /* TUPLE_FAILED: not all of it came in time */
-	uint64_t since_ns; /* CLOCK_MONOTONIC; until now */
+	uint64_t since_ns; /* CLOCK_MONOTONIC at the start; the end is now */
 	uint64_t bytes;
-	int32_t peer; /* gather: inputs, hop: the child's place, stage: its place in the chain */
+	int32_t peer; /* gather: inputs; hop: the child's place; stage: its place in the chain */
 	uint64_t wave;
 };
 
-/** Who records. Outlives its spans. */
+/** Records spans. Outlives them. */
 struct tracer {
-	bool on; /* somebody wants it; changed by its owner alone */
+	bool on; /* somebody looks; changed by its owner alone */
 	void (*write)(struct tracer *tracer, struct span *span, const struct trace *trace);
-	/* Nothing more comes on this span. */
+	/* @span ends. */
 	void (*end)(struct tracer *tracer, struct span *span);
 };
 
-/** One scope's. All zero: it is never recorded. */
+/** The span of one scope. All zero: never recorded. */
 struct span {
 	struct tracer *tracer;
 	const char *view; /* the scope's; borrowed */
-	/* the tracer's own */
-	uint64_t recording; /* serial of the one it wrote to last, 0: none */
-	uint32_t thread;    /* what it is there */
+	/* for the tracer: */
+	uint64_t recording; /* serial of the recording that it wrote to last, 0: none */
+	uint32_t thread;    /* its number in that */
 	uint32_t comm;
 };
 
@@ -66,19 +64,19 @@ static inline void span_fini(struct span *span)
 		span->tracer->end(span->tracer, span);
 }
 
-/** Is it wanted now? @span may be NULL. */
+/** Is anything recorded now? @span may be NULL. */
 static inline bool span_is_on(const struct span *span)
 {
 	return span && span->tracer && span->tracer->on;
 }
 
-/** When something begins that span_write() may be told of: 0 if nobody wants that. */
+/** The start of something for span_write(), 0 if nothing is recorded. */
 static inline uint64_t span_since(const struct span *span)
 {
 	return span_is_on(span) ? clock_mono_ns() : 0;
 }
 
-/** Something has ended; nothing is recorded if it began at 0. */
+/** Record something that has just ended, unless it began at 0. */
 static inline void span_write(struct span *span, const struct trace *trace)
 {
 	if (trace->since_ns && span_is_on(span))

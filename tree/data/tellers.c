@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps tellers in a list, for they are few, and processes in a table. */
+/* Keeps tellers in a list, since they are few, and processes in a table. */
 #include "tree/data/tellers.h"
 
 #include <stdlib.h>
@@ -12,16 +12,16 @@
 
 struct teller {
 	char *node;
-	bool owns;	/* some process */
-	uint32_t other; /* whom it has contradicted first, TELLER_NOBODY: nobody yet */
-	uint32_t comm;	/* … about what */
-	bool told;	/* … and that was asked for */
+	bool owns;	/* owns some process */
+	uint32_t other; /* the first that it contradicted, or TELLER_NOBODY */
+	uint32_t comm;	/* … about which communicator */
+	bool told;	/* … and tellers_contradicted() returned it */
 };
 
 struct tellers_process {
 	int32_t number;
-	uint32_t teller, other; /* the first who has claimed it, and the second; or TELLER_NOBODY */
-	bool crowded;		/* so have more */
+	uint32_t teller, other; /* the first to claim it, and the second; or TELLER_NOBODY */
+	bool crowded;		/* more than two claim it */
 	UT_hash_handle hh;
 };
 
@@ -74,7 +74,7 @@ static struct tellers_process *process_find(const struct tellers *t, int32_t num
 	return p;
 }
 
-/* What is this host's own is nobody else's. */
+/* A process of this host has no other owner. */
 static void process_claim(struct tellers_process *p, uint32_t teller)
 {
 	if (p->teller == teller || p->teller == TELLER_SELF || p->other == teller)

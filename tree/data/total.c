@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Totals: adding values, merging, checking what came from elsewhere. */
+/* Totals: adding values, merging, checks of totals from peers. */
 #include "tree/data/total.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
-/*
- * The largest that honest figures come to, values being below 2^64. Dishonest ones must not become
- * anything by merging that the next host would refuse: it would blame us.
- */
+/* The most that correct values below 2^64 can come to. Bounds values from peers, so that merged
+ * ones pass the next host's check, which would blame us. */
 #define COUNT_MOST (UINT64_C(1) << 62)
 #define MEAN_MOST  1.9e19
 #define M2_MOST	   1e60
@@ -60,7 +58,7 @@ bool total_sound(const void *total)
 {
 	const struct total *t = total;
 
-	/* Written so that a NaN fails. */
+	/* a NaN fails these comparisons */
 	return t->value < TOTAL_VALUES && t->fold < FOLD_COUNT_OF_KINDS && t->count <= COUNT_MOST &&
 	       t->min <= t->max && t->mean >= 0 && t->mean <= MEAN_MOST && t->m2 >= 0 &&
 	       t->m2 <= M2_MOST;

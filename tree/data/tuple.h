@@ -7,29 +7,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Changes whenever the meaning or layout of a tuple does; said in segments and in hello. */
+/** Changes with the meaning or layout of a tuple; part of segments and of the hello. */
 #define TUPLE_LAYOUT 1
 
 /** No peer: collectives, and operations with MPI_PROC_NULL. */
 #define TUPLE_NO_PEER (-1)
-/** The peer is not known yet: a receive from MPI_ANY_SOURCE that is under way. */
+/** The peer is not known yet: a pending receive from MPI_ANY_SOURCE. */
 #define TUPLE_ANY_PEER (-2)
-/** Rank r of the communicator (of its other side) is TUPLE_FOREIGN_PEER - r when it is a process of
- * another world (MPI_Comm_spawn, MPI_Comm_connect): what its rank is there is not known. */
+/** A process of another world (MPI_Comm_spawn, MPI_Comm_connect), whose rank there is unknown: rank
+ * r of the communicator, or of its remote group, is TUPLE_FOREIGN_PEER - r. */
 #define TUPLE_FOREIGN_PEER (-16)
 
-/** What else is known of a tuple. */
+/** Flags of a tuple. */
 enum tuple_flag {
 	TUPLE_RUNNING = 1 << 0,	     /* from a state line: under way, `end` is 0 */
-	TUPLE_COMPLETION = 1 << 1,   /* end of a request: `start` is when it was started */
+	TUPLE_COMPLETION = 1 << 1,   /* end of a request: `start` is its start */
 	TUPLE_FAILED = 1 << 2,	     /* the call did not return MPI_SUCCESS */
-	TUPLE_UNATTRIBUTED = 1 << 3, /* a completion whose request was not on record */
+	TUPLE_UNATTRIBUTED = 1 << 3, /* a completion whose request is unknown */
 	TUPLE_CANCELLED = 1 << 4,    /* a completion of a cancelled request */
 	TUPLE_GONE = 1 << 5, /* the process died: inside the operation (RUNNING), or after it */
-	TUPLE_UNNUMBERED = 1 << 6, /* of a collective: its number may not be that of other members,
-				      since calls were not counted while their class was off */
-	TUPLE_REGION = 1 << 7,	   /* RUNNING, too: not what a thread does, but the region or phase
-				      (evspace.h) that it does it in */
+	TUPLE_UNNUMBERED = 1 << 6, /* of a collective: its number may differ from other
+				    * members', since calls were not counted while their class
+				    * was off */
+	TUPLE_REGION = 1 << 7,	   /* with RUNNING: not the thread's operation, but the region
+				    * or phase (evspace.h) around it */
 };
 
 /**
@@ -50,10 +51,10 @@ _Static_assert(sizeof(struct tuple) == 40, "a tuple is 40 bytes on every machine
 
 struct clock_line;
 
-/** Make a tuple's ticks nanoseconds of event-space time; a missing end stays 0. */
+/** Convert a tuple's ticks to nanoseconds of event-space time; a missing end stays 0. */
 void tuple_to_ns(struct tuple *tuple, const struct clock_line *line);
 
-/** Has @tuple ended, so that it has a duration? Then it is in *@ns, 0 where the clock ran
+/** Has @tuple ended, so that it has a duration? Writes that to *@ns, 0 if the clock ran
  * backwards. */
 bool tuple_duration(const struct tuple *tuple, const struct clock_line *line, uint64_t *ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A queue of work, and a timer of no time that takes one from it in each turn of the loop. */
+/* A queue of work, and a timer of 0 that runs one piece in each turn of the loop. */
 #include "tree/data/turn.h"
 
 #include <event2/event.h>
@@ -12,8 +12,7 @@ struct turns {
 	struct event *timer;
 };
 
-/* An event that is made active would run in the same turn of the loop, before others are looked at.
- */
+/* An active event would run in the same turn of the loop, before others. */
 static void turns_wait(const struct turns *t)
 {
 	static const struct timeval now = {0, 0};

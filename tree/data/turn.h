@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns: long work is done in parts, one part of one work in a turn of the loop, so that whoever
- * else waits for the loop waits for no more than that. */
+/* Turns: long work runs in pieces, one piece in a turn of the loop, so that others wait for one
+ * piece at most. */
 #ifndef EVSPACE_TURN_H
 #define EVSPACE_TURN_H
 
 #include <stdbool.h>
 #include <sys/queue.h>
 
-/** A part takes about so long, in ns. */
+/** About how long a piece takes, in ns. */
 #define TURN_NS 5000000u
 
 struct event_base;
 struct turns;
 
-/** Work that is to be gone on with. Plain data of whoever does it. */
+/** Work to continue. Plain data, owned by the worker. */
 struct turn {
 	TAILQ_ENTRY(turn) entry;
 	bool queued;
-	void (*go)(void *arg); /* does a part; it may call turn_ask() again */
+	void (*go)(void *arg); /* does a piece; may call turn_ask() again */
 	void *arg;
 };
 
-/** Aborts when memory is out. */
+/** Aborts when there is no memory. */
 struct turns *turns_new(struct event_base *base);
 
-/** Nobody waits for a turn any more. NULL is fine. */
+/** Drops all work that waits. NULL is fine. */
 void turns_free(struct turns *turns);
 
-/** Call turn->go() from the loop, behind all who have asked before. Once, however often it is asked
- * for until then. */
+/** Call turn->go() once from the loop, after all earlier requests. More requests until then change
+ * nothing. */
 void turn_ask(struct turns *turns, struct turn *turn);
 
-/** Not any more. */
+/** Cancel the request, if any. */
 void turn_drop(struct turns *turns, struct turn *turn);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conditions: read from a pathmap, checked against tuples. */
+/* Conditions of filters: read from a pathmap, checked against tuples. */
 #include "tree/stage/condition.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tree/data/names-comm.h"
 #include "tree/data/op.h"
 
-/* A value in a condition; words of more characters name nothing. */
+/* Most bytes of a value, and of a word in it; no name is longer than a word. */
 #define VALUE_BYTES 512
 #define WORD_BYTES  64
 
@@ -103,11 +103,11 @@ static int read_duration(struct condition *c, const char *word, struct error *e)
 	return quantity_duration(word, 0, &ns, e) < 0 ? -1 : add_range(c, ns, ns, e);
 }
 
-/* What a key takes. */
+/* What a key accepts. */
 static const struct key {
 	const char *name;
 	read_word *read;
-	bool ordered; /* < <= > >= make sense */
+	bool ordered; /* may be compared by < <= > >= */
 } keys[KEY_COUNT] = {
 	[KEY_OP] = {"op", read_op, false},
 	[KEY_CHANNEL] = {"channel", read_channel, false},
@@ -168,7 +168,7 @@ static int parse_relation(struct condition *c, const char **text, struct error *
 		      key->ordered ? ", <, <=, >, >=" : "");
 }
 
-/* The words of a value, `|` between them. */
+/* Read the words of a value, separated by `|`. */
 static int parse_words(struct condition *c, const char *value, struct error *e)
 {
 	const struct key *key = &keys[c->key];
@@ -214,7 +214,7 @@ int condition_parse(struct condition *c, const char **text, struct error *e)
 	return 0;
 }
 
-/* ---- asking ---- */
+/* ---- checks ---- */
 
 bool condition_wants_name(const struct condition *c)
 {
@@ -226,7 +226,8 @@ bool condition_on_element(const struct condition *c)
 	return c->key == KEY_RANK || c->key == KEY_NAME;
 }
 
-/* After a fold the element is a whole thread or more: then the tuple itself tells its channel. */
+/* After a fold the element is a whole thread or more: then the tuple's operation says its
+ * channel. */
 static int channel_of(const struct condition_subject *s)
 {
 	if (s->name && s->name->level == LEVEL_ELEMENT)

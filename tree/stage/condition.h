@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A condition of a filter: what a key of a tuple must be, "bytes>=1k". */
+/* A condition of a filter on a key of tuples, "bytes>=1k". */
 #ifndef EVSPACE_CONDITION_H
 #define EVSPACE_CONDITION_H
 
@@ -34,15 +34,15 @@ enum condition_relation { EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST };
 struct condition {
 	enum condition_key key;
 	enum condition_relation relation;
-	bool world; /* for KEY_COMM: the program's own communicator is among them */
+	bool world; /* for KEY_COMM: the program's world communicator is included */
 	unsigned n;
 	struct {
 		uint64_t first, last;
-	} ranges[CONDITION_RANGES]; /* one number to compare with in ranges[0].first if ordered */
+	} ranges[CONDITION_RANGES]; /* if ordered, the number to compare with is ranges[0].first */
 	char pattern[NAME_BYTES];   /* for KEY_NAME */
 };
 
-/** What the conditions of a filter are asked about. */
+/** What the conditions of a filter are checked against. */
 struct condition_subject {
 	const struct names *names;
 	const struct name *name; /* of the element, NULL while it is unknown */
@@ -50,22 +50,20 @@ struct condition_subject {
 	const struct tuple *tuple;
 };
 
-/**
- * Read the condition at *@text, blanks around its relation allowed, and move *@text behind it and
- * the blanks that follow. Returns 0, or -1 with what would be right in @e.
- */
+/** Read the condition at *@text, with or without blanks around its relation, and move *@text past
+ * it and the blanks after it. Returns 0, or -1 with @e, which says what is valid. */
 int condition_parse(struct condition *c, const char **text, struct error *e);
 
-/** Does it look at subject->name? */
+/** Does it use subject->name? */
 bool condition_wants_name(const struct condition *c);
 
-/** Does it depend on the element alone, so that one tuple speaks for its whole run? */
+/** Does it depend on the element alone, so that it holds for all tuples of a run or none? */
 bool condition_on_element(const struct condition *c);
 
 /**
- * Does it hold? Never, whatever the relation, when the tuple has no such key: no rank and no name
- * while its element is unknown or above ranks, no peer (collectives), no tag (all but
- * point-to-point), no duration (under way).
+ * Does it hold? It never does, whatever the relation, if the tuple has no such key: rank and name
+ * while its element is unknown or above ranks, peer (collectives), tag (all but point-to-point),
+ * duration (under way).
  */
 bool condition_holds(const struct condition *c, const struct condition_subject *subject);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts: adds up what classes of operations have counted (of a view that reads counts). */
+/* Counts: adds up what classes of operations have counted (for views that read counts). */
 #include "tree/stage/stage.h"
 
 #include <string.h>
 
 #include "tree/stage/fold.h"
 
-/* The longest of the arguments has 7. */
+/* Most bytes of an argument: the longest has 7. */
 #define WORD_BYTES 16
 
 struct counts {
@@ -48,7 +48,7 @@ static void counts_fini(struct stage *s)
 	fold_fini(fold_of(s));
 }
 
-/* Tuples are no counts: they would count twice what their class has counted. */
+/* Ignore tuples: their class has counted them already. */
 static void take_tuples(struct stage *s, const struct run_view *view, uint32_t name)
 {
 	(void)name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Filter: keeps the tuples for which all conditions hold, counts the others. */
+/* Filter: keeps the tuples that fulfil all conditions, and counts the others. */
 #include "tree/stage/stage.h"
 
 #include <stdlib.h>
@@ -8,16 +8,16 @@
 #include "pathmap/base/memory.h"
 #include "tree/stage/condition.h"
 
-/* Runs are split at gaps as long as they hold this many tuples on average; a header takes 16 bytes.
- */
+/* Runs are split at gaps as long as the pieces hold this many tuples on average; a header takes 16
+ * bytes. */
 #define SPLIT_LEAST 2
 
 struct filter {
 	struct condition *conditions;
 	size_t n;
-	bool by_name;	       /* a condition asks for the element's name */
-	struct batch out;      /* kept from wave to wave, like the next */
-	bool keep[UINT16_MAX]; /* the tuples of a run that stay */
+	bool by_name;	       /* a condition needs the element's name */
+	struct batch out;      /* kept from wave to wave, as is the next */
+	bool keep[UINT16_MAX]; /* which tuples of a run are kept */
 };
 
 static int filter_init(struct stage *s, const char *args, struct error *e)
@@ -53,7 +53,8 @@ static bool all_hold(const struct filter *filter, const struct condition_subject
 	return true;
 }
 
-/* Mark what stays. Returns how many; *@pieces is in how many pieces without gaps. */
+/* Mark the tuples to keep. Returns their number; *@pieces is the number of their pieces without
+ * gaps. */
 static uint32_t choose(struct filter *filter, const struct run_view *view,
 		       struct condition_subject *subject, uint32_t *pieces)
 {
@@ -77,7 +78,7 @@ static uint32_t choose(struct filter *filter, const struct run_view *view,
 	return kept;
 }
 
-/* The tuples [from, to) of a run that stay, as a run; @count of them. */
+/* Add the kept tuples of [from, to), @count of them, as a run. */
 static void put(struct filter *filter, const struct run_view *view, unsigned from, unsigned to,
 		uint32_t count, uint64_t lost)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks over a wave once, hands its runs to the stage that folds them, and puts together what
- * becomes of it. */
+/* Goes through a wave once, gives its runs to the stage that folds them, and puts the results
+ * together. */
 #include "tree/stage/fold.h"
 
 #include <errno.h>
@@ -29,11 +29,11 @@ static void groups_fini(struct groups *groups)
 	*groups = (struct groups){0};
 }
 
-/* Where the key is, or the free entry where it belongs. */
+/* The slot of the key, or the free one where it belongs. */
 static uint32_t find(const struct groups *groups, const uint64_t key[2])
 {
 	uint32_t mask = (UINT32_C(1) << groups->bits) - 1;
-	/* peers choose keys */
+	/* unpredictable, since peers choose keys */
 	uint32_t slot = hash_bytes(key, 2 * sizeof(*key)) & mask;
 
 	while (groups->index[slot]) {
@@ -57,7 +57,7 @@ static void grow(struct groups *groups)
 		g->slot = find(groups, g->key);
 		groups->index[g->slot] = (uint32_t)i + 1;
 	}
-	/* Half full at most. */
+	/* half full at most */
 	groups->room = (size_t)1 << (groups->bits - 1);
 	groups->items = reallocarray(groups->items, groups->room, sizeof(*groups->items));
 	if (!groups->items)
@@ -145,7 +145,7 @@ static void take_records(struct stage *s, const struct fold_ops *ops, const stru
 
 static void take_run(struct stage *s, const struct fold_ops *ops, const struct run_view *view)
 {
-	/* A name that did not come yet stands for itself. */
+	/* a name that is not known yet is its own group */
 	uint32_t name = names_group(s->names, view->run->element, s->level);
 
 	if (name == 0)
@@ -182,7 +182,7 @@ static int take(struct stage *s, const struct fold_ops *ops, const struct batch 
 	return 0;
 }
 
-/* Records of one name that came one after the other are one run. */
+/* Consecutive records of one name become one run. */
 void fold_emit(struct fold *fold, enum run_kind kind)
 {
 	const struct group *g = fold->groups.items;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folds: what stages have in common that make records of tuples, one for each key, and merge them.
- */
+/* Folds: common parts of stages that make one record for each key, and merge them. */
 #ifndef EVSPACE_FOLD_H
 #define EVSPACE_FOLD_H
 
@@ -13,17 +12,17 @@
 #include "tree/data/total.h"
 #include "tree/data/tuple.h"
 
-/** What one group of a fold holds. */
+/** One group of a fold. */
 struct group {
 	uint64_t key[2]; /* group_key() */
 	uint32_t slot;	 /* in groups->index */
-	uint32_t part;	 /* first and last: where the tuple is from, in the wave's parts */
+	uint32_t part;	 /* first and last: index in the wave's parts of the tuple's part */
 	union {
 		unsigned char record[sizeof(struct total)]; /* of any kind that is merged */
 		struct total total;
 		struct {
 			struct tuple tuple;
-			uint64_t number; /* in its element */
+			uint64_t number; /* its number in its element */
 		};
 	};
 };
@@ -32,7 +31,7 @@ struct group {
 struct groups {
 	struct group *items;
 	size_t n, room;
-	uint32_t *index; /* open addressing; 0: free, else the number of an item plus 1 */
+	uint32_t *index; /* open addressing; 0: free, else the index of an item + 1 */
 	unsigned bits;	 /* 1 << bits entries, 0: none yet */
 };
 
@@ -43,48 +42,45 @@ static inline void group_key_of(uint64_t key[2], uint32_t name, uint32_t a, uint
 	key[1] = b;
 }
 
-/** The key of @name's group, of @total's kind of figure and its operation and communicator if
- * given. */
+/** The key of @name's group, by @total's value, figure, operation and communicator if given. */
 static inline void group_key(uint64_t key[2], uint32_t name, const struct total *total)
 {
 	key[0] = (uint64_t)name << 32 | (total ? total->comm : 0);
 	key[1] = total ? (uint64_t)total->op << 16 | (unsigned)total->value << 8 | total->fold : 0;
 }
 
-/** The name that the group is of. */
+/** The name of the group. */
 static inline uint32_t group_name(const struct group *group)
 {
 	return (uint32_t)(group->key[0] >> 32);
 }
 
-/**
- * The group with this key; *@is_new when it was made just now, zeroed but for the key. Valid until
- * the next call. Allocates only when there are more groups than ever before.
- */
+/** The group with this key; *@is_new if it was made now, zeroed except for the key. Valid until the
+ * next call. Allocates only when there are more groups than ever before. */
 struct group *groups_at(struct groups *groups, const uint64_t key[2], bool *is_new);
 
-/** What a stage that folds has at the start of its private bytes; zeroed at first, kept from wave
- * to wave. */
+/** The beginning of the private bytes of a stage that folds; zeroed at first, kept from wave to
+ * wave. */
 struct fold {
 	struct parts parts;
 	struct groups groups;
-	struct batch others; /* what is not folded passes behind what is */
+	struct batch others; /* runs that are not folded; they follow the others */
 	struct batch out;
 };
 
-/** What a kind of fold does. @name is what a run's element belongs to at the stage's level. */
+/** What a kind of fold does. @name is the group of a run's element at the stage's level. */
 struct fold_ops {
-	enum run_kind kind; /* of the records that it makes and merges; RUN_TUPLES: of none */
-	/* Take the tuples of a run in; each is reduced, filtered or kept, and counted in
-	   fold_part(). */
+	enum run_kind kind; /* of the records that it makes and merges; RUN_TUPLES: none */
+	/* Take the tuples of a run. Each is reduced, filtered or kept, and counted in
+	 * fold_part(). */
 	void (*tuples)(struct stage *s, const struct run_view *view, uint32_t name);
-	/* Make @record, of a run that came from below, what it is here (without what is not
-	   asked for), and say where it goes: group_key_of(@key, @name, ...). */
+	/* Turn @record, of a run from below, into one of this stage (without what is not asked
+	 * for), and make its key: group_key_of(@key, @name, ...). */
 	void (*key)(struct stage *s, void *record, uint32_t name, uint64_t key[2]);
-	/* A part with another clock has come: tuples taken so far must become nanoseconds, from
-	   fold->parts.line. NULL: none are kept. */
+	/* A part with another clock follows: convert the tuples taken so far to nanoseconds, by
+	 * fold->parts.line. NULL: none are kept. */
 	void (*mixed)(struct stage *s);
-	/* Put what has come out into fold->out. NULL: fold_emit(). */
+	/* Put the results into fold->out. NULL: fold_emit(). */
 	void (*emit)(struct stage *s);
 };
 
@@ -93,27 +89,27 @@ static inline struct fold *fold_of(struct stage *s)
 	return (struct fold *)(void *)s->private;
 }
 
-/** The counts of the part that is being taken in. */
+/** The part whose runs are being taken, for its counts. */
 static inline struct part *fold_part(struct fold *fold)
 {
 	return &fold->parts.items[fold->parts.n - 1].part;
 }
 
-/** Merge @record, of this kind, into the group at @key, which begins with it. */
+/** Merge @record, of @kind, into the group at @key, whose first bytes it is. */
 void fold_put(struct fold *fold, enum run_kind kind, const uint64_t key[2], const void *record);
 
-/** Put the groups' records, of this kind, into fold->out. */
+/** Put the groups' records, of @kind, into fold->out. */
 void fold_emit(struct fold *fold, enum run_kind kind);
 
-/** Fold a wave in place: parts and a mark first, then what came out, then what passes. Returns 0,
- * or -1 with EPROTO: a run without a part. */
+/** Fold a wave in place: parts and a mark first, then the results, then runs that are not folded.
+ * Returns 0, or -1 with EPROTO: a run without a part. */
 int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *ask, struct batch *b);
 
-/** The words of a stage's arguments, one after the other: @rest stands behind the one in @word,
- * cut at @room bytes. False: there are no more. */
+/** Take the next word of a stage's arguments at *@rest into @word, cut at @room bytes, and move
+ * *@rest past it. False if there are no more. */
 bool fold_word(const char **rest, char *word, size_t room);
 
-/** Read "op" or "comm" behind `by`. Returns whether it was one of them. */
+/** Read "op" or "comm" after `by`. Returns whether @word is one of them. */
 bool fold_by(const char *word, bool *by_op, bool *by_comm);
 
 void fold_fini(struct fold *fold);

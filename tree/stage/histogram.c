@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Histogram: how durations or sizes are distributed, in log-linear bins that merge exactly. */
+/* Histogram: the distribution of durations or sizes, in log-linear bins that merge exactly. */
 #include "tree/stage/histogram.h"
 
 #include <string.h>
 
-/* The longest of the arguments has 8. */
+/* Most bytes of an argument: the longest has 8. */
 #define WORD_BYTES 16
 
 static inline struct histogram *histogram_of(struct stage *s)
@@ -41,7 +41,7 @@ void histogram_fini(struct stage *s)
 	fold_fini(fold_of(s));
 }
 
-/* Without `by` a bin goes into that of all; another value stays what it is. */
+/* Without `by`, drop the key's operation and communicator. The value stays as it is. */
 void histogram_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
 {
 	struct histogram *h = histogram_of(s);

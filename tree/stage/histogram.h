@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stages have in common that sort values into bins: histogram and median. */
+/* Common parts of the stages that sort values into bins: histogram and median. */
 #ifndef EVSPACE_HISTOGRAM_H
 #define EVSPACE_HISTOGRAM_H
 
@@ -10,7 +10,7 @@
 #include "tree/data/total.h"
 #include "tree/stage/fold.h"
 
-/** Bins that a histogram uses, for traits. */
+/** Bins that a histogram typically uses, for traits. */
 #define HISTOGRAM_BINS 12.0
 
 /** The private bytes of both. */
@@ -20,17 +20,17 @@ struct histogram {
 	bool by_op, by_comm;
 };
 
-/** An init of struct stage_ops: `[of VALUE] [by op] [by comm]`. */
+/** For struct stage_ops: `[of VALUE] [by op] [by comm]`. */
 int histogram_init(struct stage *s, const char *args, struct error *e);
 
 void histogram_fini(struct stage *s);
 
-/** Put the values of a run's tuples, each a record of @kind that begins with a struct bin, where
- * histogram_key() says. */
+/** Add the values of a run's tuples, each as a record of @kind that begins with a struct bin, at
+ * its histogram_key(). */
 void histogram_take(struct stage *s, const struct run_view *view, uint32_t name,
 		    enum run_kind kind);
 
-/** A key of struct fold_ops, of records that begin with a struct bin. */
+/** For struct fold_ops, for records that begin with a struct bin. */
 void histogram_key(struct stage *s, void *record, uint32_t name, uint64_t key[2]);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matrix: who sends how much to whom, by process, or by node as far as it is known who is where. */
+/* Matrix: who sends how much to whom, by process, or by node where the processes' nodes are
+ * known. */
 #include "tree/stage/stage.h"
 
 #include <stdlib.h>
@@ -10,10 +11,10 @@
 #include "tree/stage/fold.h"
 #include "tree/stage/message.h"
 
-/* The longest of the arguments has 8. */
+/* Most bytes of an argument: the longest has 8. */
 #define WORD_BYTES 16
 
-/* A process, and a name that it is below. */
+/* A process, and a name of its thread. */
 struct matrix_rank {
 	int32_t rank;
 	uint32_t name;
@@ -22,10 +23,10 @@ struct matrix_rank {
 
 struct matrix {
 	struct fold fold;
-	bool by_rank, by_node; /* if neither: as the level says */
-	bool received;	       /* count what was received instead of what was sent */
+	bool by_rank, by_node; /* neither: by the level */
+	bool received;	       /* count received messages instead of sent ones */
 	struct matrix_rank *ranks;
-	size_t seen; /* names that were looked at */
+	size_t seen; /* number of names looked at */
 };
 
 static inline struct matrix *matrix_of(struct stage *s)
@@ -81,7 +82,7 @@ static void matrix_fini(struct stage *s)
 
 /* ---- who is where ---- */
 
-/* Take in the names that have come since the last wave. */
+/* Add the names that were learnt since the last wave. */
 static void residents_learn(struct stage *s)
 {
 	struct matrix *m = matrix_of(s);
@@ -102,7 +103,7 @@ static void residents_learn(struct stage *s)
 	}
 }
 
-/* Make the process @end its node, if it is known where it is. A name becomes that of its node. */
+/* Replace the process @end by its node, if that is known. A name is replaced by its node's. */
 static void end_fold(struct stage *s, uint32_t *end, uint32_t *named, uint32_t bit)
 {
 	int32_t rank = (int32_t)*end;
@@ -125,7 +126,7 @@ static void end_fold(struct stage *s, uint32_t *end, uint32_t *named, uint32_t b
 
 /* ---- cells ---- */
 
-/* Its ends are folded as this stage does. */
+/* Fold the ends as this stage does. */
 static void cell_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
 {
 	struct cell *cell = record;
@@ -138,7 +139,7 @@ static void cell_key(struct stage *s, void *record, uint32_t name, uint64_t key[
 	group_key_of(key, name, cell->named, (uint64_t)cell->from << 32 | cell->to);
 }
 
-/* The process that wrote the run: its number, or where it has none in this world its name. */
+/* The process that wrote the run: its number, or its name if it has no number in this world. */
 static uint32_t writer_of(struct stage *s, const struct run_view *view, bool *named)
 {
 	const struct name *n = names_find(s->names, view->run->element);
@@ -165,7 +166,7 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 			part->filtered++;
 			continue;
 		}
-		/* Ranks of a spawned world are not those of the first one. */
+		/* ranks of a spawned world are not those of the first one */
 		if (foreign && peer >= 0)
 			peer = TUPLE_FOREIGN_PEER - peer;
 		cell.from = message == MESSAGE_SENT ? self : (uint32_t)peer;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Median: the value below which half of all durations or sizes lie, of an even number the upper
- * one. It is told from the bins of a histogram: exact below 32, else off by 1/32 (3.1 %) at most,
- * in any tree.
- */
+/* Median: the value below which half of all durations or sizes lie; of an even number, the upper
+ * one. Computed from the bins of a histogram: exact below 32, else off by 1/32 (3.1 %) at most, in
+ * any tree. */
 #include "tree/stage/histogram.h"
 
 static bool is_before(const struct group *a, const struct group *b)
@@ -26,7 +24,7 @@ static void sink(struct group *heap, size_t n, size_t at)
 	heap[at] = down;
 }
 
-/* A heap sort: qsort() allocates. By key is by name, communicator, operation, value and bin. */
+/* A heap sort, since qsort() allocates. Sorts by name, communicator, operation, value and bin. */
 static void groups_sort(struct group *items, size_t n)
 {
 	for (size_t at = n / 2; at > 0; at--)
@@ -45,7 +43,7 @@ static struct median *median_of(struct group *g)
 	return (struct median *)(void *)g->record;
 }
 
-/* Are both bins of one distribution? */
+/* Are both bins of one histogram? */
 static bool is_alike(struct group *a, struct group *b)
 {
 	const struct bin *x = &median_of(a)->bin, *y = &median_of(b)->bin;
@@ -53,7 +51,8 @@ static bool is_alike(struct group *a, struct group *b)
 	return a->key[0] == b->key[0] && x->op == y->op && bin_value(x) == bin_value(y);
 }
 
-/* Mark the bin that the median lies in of those from @at on. Returns how many these are. */
+/* Mark the bin with the median in the histogram that begins at @at. Returns the number of its
+ * bins. */
 static size_t mark(struct group *at, size_t n)
 {
 	uint64_t all = 0, below = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Looks up what an operation's own tuple says of a message, and what its completion says. */
+/* Looks up which message an operation's own tuple stands for, and which its completion. */
 #include "tree/stage/message.h"
 
 #include <stddef.h>
@@ -35,8 +35,8 @@ struct way {
 		MESSAGE_FETCHED, MESSAGE_NONE \
 	}
 
-/* MPI-3.1 chapters 3 and 11; PVM 3.4. What changes the target counts as sent, what reads only as
-   fetched. */
+/* MPI-3.1 chapters 3 and 11; PVM 3.4. An operation that changes the target counts as sent, one that
+ * only reads it as fetched. */
 static const struct way ways[] = {
 	[OP_MPI_SEND] = SENDS,
 	[OP_MPI_BSEND] = SENDS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages: which tuples are one that was sent or received, so that each is counted once. */
+/* Messages: which tuples stand for a sent or received message, so that each is counted once. */
 #ifndef EVSPACE_MESSAGE_H
 #define EVSPACE_MESSAGE_H
 
@@ -10,15 +10,15 @@
 /** What a tuple says of a message between its process and its peer. */
 enum message {
 	MESSAGE_NONE,
-	MESSAGE_SENT,	  /* to the peer: sends, and what is put into its window */
-	MESSAGE_FETCHED,  /* from the peer, which does nothing for it (MPI-3.1 11.3: MPI_Get) */
-	MESSAGE_RECEIVED, /* from the peer, where it has been sent */
+	MESSAGE_SENT,	  /* to the peer: sends, and puts into its window */
+	MESSAGE_FETCHED,  /* from the peer, which takes no part (MPI-3.1 11.3: MPI_Get) */
+	MESSAGE_RECEIVED, /* from the peer, which has sent it */
 };
 
 /**
- * Which of them @tuple is. Of a nonblocking send its start counts (that has peer and bytes), of a
- * nonblocking receive its completion (only that knows them), of persistent requests each
- * completion; what is under way, cancelled or has no peer is none.
+ * What @tuple stands for. A nonblocking send counts at its start, which has peer and bytes; a
+ * nonblocking receive at its completion, which alone has them; a persistent request at each
+ * completion. MESSAGE_NONE if it is under way, cancelled or without a peer.
  */
 enum message message_of(const struct tuple *tuple);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reduce: folds tuples by what they belong to at the stage's level: first, last, or figures. */
+/* Reduce: folds tuples by their group at the stage's level: first, last, or figures. */
 #include "tree/stage/stage.h"
 
 #include <string.h>
 
 #include "tree/stage/fold.h"
 
-/* The longest of the arguments has 8. */
+/* Most bytes of an argument: the longest has 8. */
 #define WORD_BYTES 16
 
 enum reduce_kind { REDUCE_TOTAL, REDUCE_FIRST, REDUCE_LAST };
@@ -78,7 +78,7 @@ static void reduce_fini(struct stage *s)
 
 /* ---- first and last ---- */
 
-/* Where times are equal any order will do that is the same in every tree, in ticks and in ns. */
+/* Times that are equal need an order that is the same in every tree, in ticks and in ns. */
 static bool is_greater(const struct tuple *a, const struct tuple *b)
 {
 	const uint64_t x[] = {a->start,	     a->end,  a->bytes, (uint32_t)a->peer,
@@ -92,7 +92,8 @@ static bool is_greater(const struct tuple *a, const struct tuple *b)
 	return x[i] > y[i];
 }
 
-/* When a tuple was last news: a running one since its start, its thread wrote all others before. */
+/* The time that a tuple is from: of a running one its start, as its thread wrote all others
+ * before. */
 static uint64_t news(const struct tuple *t)
 {
 	return t->end ? t->end : t->start;
@@ -126,9 +127,9 @@ static void choose(struct reduce *r, const struct run_view *view, uint32_t name)
 	bool is_new;
 
 	group_key(key, name, NULL);
-	/* An element has either regions or what is done in them, and these do not compete. */
+	/* regions do not compete with the operations in them */
 	key[1] = view->tuples[0].flags & TUPLE_REGION;
-	/* Elements of one thread mostly follow each other. */
+	/* elements of one thread mostly follow each other */
 	g = groups->n ? &groups->items[groups->n - 1] : NULL;
 	is_new = false;
 	if (!g || g->key[0] != key[0] || g->key[1] != key[1])
@@ -152,8 +153,8 @@ static void choose(struct reduce *r, const struct run_view *view, uint32_t name)
 	}
 }
 
-/* The first part with another clock has come: what was chosen so far is in ticks of the common one.
- */
+/* The first part with another clock follows: convert the tuples chosen so far, on the common clock,
+ * to nanoseconds. */
 static void chosen_to_ns(struct stage *s)
 {
 	struct fold *fold = fold_of(s);
@@ -205,7 +206,7 @@ static void sum_tuples(struct stage *s, const struct run_view *view, uint32_t na
 	}
 }
 
-/* Without `by` a total goes into that of all; another value stays what it is. */
+/* Without `by`, drop the key's operation and communicator. The value stays as it is. */
 static void total_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
 {
 	struct reduce *r = reduce_of(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slowest: the tuples of a wave that took longest, or were largest, with who wrote them and where.
- */
+/* Slowest: the tuples of a wave that took longest, or were largest, with their writers and
+ * numbers. */
 #include "tree/stage/stage.h"
 
 #include <stdlib.h>
@@ -10,22 +10,22 @@
 #include "pathmap/base/quantity.h"
 #include "tree/stage/fold.h"
 
-/* Tuples that each name may keep. */
+/* Most tuples kept for each name. */
 #define SLOWEST_MOST 1000u
 
-/* The longest of the arguments has 8. */
+/* Most bytes of an argument: the longest has 8. */
 #define WORD_BYTES 16
 
-/* A tuple that is kept, and where it was. */
+/* A kept tuple and its origin. */
 struct kept {
 	struct tuple tuple;
 	uint64_t value;
-	uint64_t number; /* in its element */
+	uint64_t number; /* its number in its element */
 	uint32_t element;
-	uint32_t part; /* that it is from, in the wave's parts */
+	uint32_t part; /* index in the wave's parts */
 };
 
-/* What is kept of one name: a heap, the least on top. The room stays from wave to wave. */
+/* The kept tuples of one name: a heap, the least on top. Its memory is kept from wave to wave. */
 struct keep {
 	struct kept *heap;
 	size_t n, room;
@@ -35,7 +35,7 @@ struct slowest {
 	struct fold fold;
 	enum total_value value;
 	unsigned most;
-	struct keep *keeps; /* of each of the fold's groups */
+	struct keep *keeps; /* for each of the fold's groups */
 	size_t n_keeps;
 };
 
@@ -79,7 +79,7 @@ static void slowest_fini(struct stage *s)
 
 /* ---- the order ---- */
 
-/* Of equal values any order will do that is the same in every tree. */
+/* Values that are equal need an order that is the same in every tree. */
 static bool is_less(const struct kept *a, const struct kept *b)
 {
 	if (a->value != b->value)
@@ -139,7 +139,8 @@ static struct keep *keep_of(struct slowest *l, uint32_t name)
 	return &l->keeps[at];
 }
 
-/* Take @one in, if it is not less than all that is kept. Something is taken out of its part. */
+/* Keep @one, unless it is less than all kept ones. The tuple that goes counts as filtered in its
+ * part. */
 static void keep_put(struct slowest *l, struct keep *keep, const struct kept *one)
 {
 	struct part_item *items = l->fold.parts.items;
@@ -164,7 +165,7 @@ static void keep_put(struct slowest *l, struct keep *keep, const struct kept *on
 	sink(keep->heap, keep->n, 0);
 }
 
-/* The time between both ends as nanoseconds: the same before and after they are made such. */
+/* Duration in nanoseconds: the same before and after the tuple is converted. */
 static uint64_t took_ns(struct tuple tuple, const struct clock_line *line)
 {
 	tuple_to_ns(&tuple, line);
@@ -207,7 +208,7 @@ static void kept_to_ns(struct stage *s)
 			tuple_to_ns(&l->keeps[i].heap[k].tuple, &l->fold.parts.line);
 }
 
-/* Name by name, the largest first: each a run of its own, with the numbers that it came with. */
+/* By name, the largest first: each a run of its own, with its number. */
 static void emit_kept(struct stage *s)
 {
 	struct slowest *l = slowest_of(s);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sort: a wave's tuples by start time over all elements; what follows each other in one is one run.
- */
+/* Sort: a wave's tuples by start time over all elements; consecutive ones of one element are a
+ * run. */
 #include "tree/stage/stage.h"
 
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include "tree/data/part.h"
 #include "tree/data/tuple.h"
 
-/* A tuple and where it was. */
+/* A tuple and its origin. */
 struct item {
 	struct tuple tuple;
-	uint64_t number; /* in its element */
+	uint64_t number; /* its number in its element */
 	uint64_t lost;	 /* before it */
 	uint32_t element;
 	bool sparse; /* the number is only a lower bound */
 };
 
-/* What is sorted. Equal times keep the order of the items. */
+/* A sort key. Equal times keep the order of the items. */
 struct sort_key {
 	uint64_t start;
 	size_t item;
@@ -30,7 +30,7 @@ struct sort {
 	struct item *items; /* kept from wave to wave, like the tables below */
 	struct sort_key *keys;
 	size_t n, room;
-	struct batch others; /* totals, and runs of nothing but losses */
+	struct batch others; /* records other than tuples, and runs with losses only */
 	struct batch out;
 };
 
@@ -129,7 +129,7 @@ static const struct item *item_at(const struct sort *sort, size_t at)
 	return &sort->items[sort->keys[at].item];
 }
 
-/* How many items from @at on make one run. */
+/* The number of items from @at on that make one run. */
 static uint32_t run_length(const struct sort *sort, size_t at)
 {
 	const struct item *first = item_at(sort, at);

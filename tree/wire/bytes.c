@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A queue of bytes in one piece of memory, that is passed on to others when the queue is empty. */
+/* A queue of bytes in one block of memory, which others reuse when the queue is empty. */
 #include "tree/wire/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * An empty `struct bytes` keeps no more than this: links at rest should be small. What is larger is
- * left for others in a few spare ones, because memory that goes back to the kernel and comes again
- * with every wave costs more than all copying.
- */
+/* An empty `struct bytes` keeps this much at most, so that idle links stay small. Larger blocks go
+ * to a few spare ones for others, since freeing memory to the kernel and taking it again with every
+ * wave costs more than all copying. */
 #define BYTES_KEPT (16u << 10)
 #define SPARE_MOST (512u << 10)
 #define SPARES	   3u
 
 static struct bytes spares[SPARES];
 
-/** Give back what @b has, to be taken again soon if it is worth it. */
+/** Free the memory of @b, or keep it as a spare one. */
 static void bytes_spare(struct bytes *b)
 {
 	for (unsigned i = 0; b->room <= SPARE_MOST && i < SPARES; i++) {
@@ -29,7 +27,7 @@ static void bytes_spare(struct bytes *b)
 	bytes_free(b);
 }
 
-/** Memory of at least *@room bytes; how many they are really. */
+/** Memory of at least *@room bytes; sets *@room to its real size. */
 static unsigned char *bytes_new(size_t *room)
 {
 	unsigned char *data;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds frames where they were received: headers are unpacked into an arena, bodies stay in place.
- */
+/* Finds frames in received bytes: headers are unpacked into an arena, bodies stay in place. */
 #include "tree/wire/deframer.h"
 
 #include <errno.h>
@@ -11,7 +10,7 @@
 #include "tree/data/batch.h"
 #include "tree/stage/stage.h"
 
-/* The room below which the next buffer is begun: a TLS record's. */
+/* With less room than this, a TLS record's, a new buffer is begun. */
 #define DEFRAMER_SPARE (16u << 10)
 
 void deframer_init(struct deframer *d, struct arena *arena, const struct wire_limits *limits)
@@ -49,7 +48,7 @@ static size_t deframer_held(const struct deframer *d)
 	return d->buffer ? d->buffer->used - d->at : 0;
 }
 
-/** Bytes from the next frame's beginning that must fit: the frame once its front is known. */
+/** Bytes from the start of the next frame that must fit: all of it once its front is known. */
 static size_t deframer_need(const struct deframer *d)
 {
 	struct wire_front front;
@@ -114,7 +113,7 @@ void deframer_rest(struct deframer *d)
 		deframer_rest(d->inner);
 }
 
-/** Only answers have a body, and it is a batch. */
+/** Only answers have a body, and it must be a batch. */
 static int body_check(const struct deframer *d, const struct frame *frame, struct error *e)
 {
 	unsigned char *body = frame->buffer->data + frame->at;
@@ -126,7 +125,7 @@ static int body_check(const struct deframer *d, const struct frame *frame, struc
 	return batch_check(body, frame->bytes, e);
 }
 
-/** The frame at @data, which is whole. */
+/** The frame at @data, which is complete. */
 static int frame_take(struct deframer *d, const struct wire_front *front, struct frame *frame,
 		      struct error *e)
 {
@@ -153,7 +152,7 @@ static int frame_take(struct deframer *d, const struct wire_front *front, struct
 	return 1;
 }
 
-/** The piece that is next, and whole. Its bytes stay where they are until it is used up. */
+/** Begin with the next piece, which is complete. Its bytes stay in place until it is used up. */
 static void piece_begin(struct deframer *d, const struct wire_front *front)
 {
 	if (!d->unpacker)
@@ -169,7 +168,7 @@ static void piece_begin(struct deframer *d, const struct wire_front *front)
 	d->bytes += front->body_bytes;
 }
 
-/** The next frame of the piece that is being unpacked; 0 when it is used up. */
+/** The next frame of the piece being unpacked; 0 when it is used up. */
 static int piece_next(struct deframer *d, struct frame *frame, struct error *e)
 {
 	size_t room, got;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A deframer: finds the frames in a stream of bytes, plain or in pieces. Knows no sockets, so that
- * it can be fuzzed. */
+/* A deframer: finds the frames in a stream of bytes, plain or in pieces. Does not use sockets, so
+ * that it can be fuzzed. */
 #ifndef EVSPACE_DEFRAMER_H
 #define EVSPACE_DEFRAMER_H
 
@@ -14,60 +14,59 @@
 #include "tree/wire/packer.h"
 #include "tree/wire/wire.h"
 
-/** A frame that came in. Valid during the callback; keep the body by a reference on its buffer. */
+/** A received frame. Valid during the callback; to keep the body, take a reference on its
+ * buffer. */
 struct frame {
 	const Evspace__Frame *header;
-	struct buffer *buffer; /* NULL when there is no body */
+	struct buffer *buffer; /* NULL if there is no body */
 	size_t at, bytes;      /* the body, in native byte order and checked (batch_check) */
 };
 
-/** Bytes received and not yet understood. Bodies stay where they were received. */
+/** Received bytes before they are frames. Bodies stay where they were received. */
 struct deframer {
-	struct buffer *buffer; /* NULL: nothing is held */
-	size_t at;	       /* where the next frame begins, a multiple of 8 */
+	struct buffer *buffer; /* NULL if there are none */
+	size_t at;	       /* start of the next frame, a multiple of 8 */
 	const struct wire_limits *limits;
-	bool swap;		   /* the sender's byte order is not ours */
-	bool unpacks;		   /* pieces are expected; else they are refused */
+	bool swap;		   /* the sender has the other byte order */
+	bool unpacks;		   /* accept pieces */
 	struct arena *arena;	   /* for the headers; reset with every frame */
 	uint64_t bytes;		   /* of all frames so far, unpacked */
 	uint64_t frames;	   /* so far */
-	struct unpacker *unpacker; /* since the first piece, else NULL */
-	struct deframer *inner;	   /* what was unpacked and not yet understood */
+	struct unpacker *unpacker; /* from the first piece on, else NULL */
+	struct deframer *inner;	   /* for unpacked bytes */
 };
 
-/** @arena and @limits stay the caller's. */
+/** Borrows @arena and @limits. */
 void deframer_init(struct deframer *d, struct arena *arena, const struct wire_limits *limits);
 void deframer_fini(struct deframer *d);
 
-/** From the next frame on, these are the limits. */
+/** Change the limits from the next frame on. */
 void deframer_limits_set(struct deframer *d, const struct wire_limits *limits);
 
-/**
- * Where to put the next bytes that come: *@room of them, at least one. A frame that does not fit
- * into the rest of the buffer has its beginning moved into a new one. Call after deframer_next()
- * gave 0.
- */
+/** Memory for the next bytes received: *@room of them, at least one. Moves the beginning of a frame
+ * that does not fit into a new buffer. Call it after deframer_next() returned 0. */
 unsigned char *deframer_room(struct deframer *d, size_t *room);
 
-/** @bytes were put there. */
+/** Add the @bytes received there. */
 void deframer_filled(struct deframer *d, size_t bytes);
 
 /**
- * The next frame. Returns 1 and *@frame, valid until the next call; 0 when more bytes are needed;
- * -1 with EPROTO and @e when this is no frame, and then nothing behind it can be understood either.
+ * The next frame. Returns 1 and *@frame, valid until the next call; 0 if more bytes are needed; -1
+ * with EPROTO and @e if this is not a valid frame: then the rest of the stream cannot be read
+ * either.
  */
 int deframer_next(struct deframer *d, struct frame *frame, struct error *e);
 
-/** Is there the beginning of a frame? */
+/** Has a frame begun that is not complete? */
 bool deframer_partial(const struct deframer *d);
 
-/** Bytes of memory that are taken, or will be, for what is not whole yet. */
+/** Bytes of memory that the incomplete frame takes, or will take. */
 size_t deframer_unfinished(const struct deframer *d);
 
-/** Frames that were handed out so far. */
+/** Frames returned so far. */
 uint64_t deframer_frames(const struct deframer *d);
 
-/** Nothing more will come for a while: give the buffer back unless a frame has begun in it. */
+/** Free the buffer unless a frame has begun in it, as nothing will come for a while. */
 void deframer_rest(struct deframer *d);
 
 #endif

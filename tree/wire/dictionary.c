@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks over what has come to be known since the last answer. */
+/* Collects names and communicators that were learnt since the last answer. */
 #include "tree/wire/dictionary.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/names-comm.h"
 
-/* What an answer announces, in bytes: more would hold up whoever takes it. */
+/* Most bytes that an answer announces: more would delay its receiver. */
 #define DICTIONARY_NAMES (1u << 20)
 #define DICTIONARY_ALL	 (2u << 20)
-/* Communicators may each have to be looked for among many. */
+/* Most communicators of an answer: the receiver may have to compare each with many. */
 #define DICTIONARY_COMMS 4096u
 
-/* Bytes that the fields of an announcement take beside its text or members, and those of an answer
- * beside all lists, at most. */
+/* Bounds of the bytes of an announcement besides its text or members, and of an answer besides its
+ * lists. */
 #define DICTIONARY_EACH	 40u
 #define DICTIONARY_FRAME 256u
 
@@ -26,7 +26,7 @@ static size_t name_bytes(const char *text)
 	return DICTIONARY_EACH + strlen(text);
 }
 
-/* A world rank takes five bytes at most. */
+/* a world rank takes five bytes at most */
 static size_t comm_bytes(size_t members, const char *label)
 {
 	return DICTIONARY_EACH + 5 * members + (label ? strlen(label) : 0);
@@ -100,7 +100,7 @@ void dictionary_take(Evspace__Comm *const *comms, size_t n, struct names *names,
 	}
 }
 
-/* Of @room, @bytes are taken by names. */
+/* Names have taken @bytes of @room already. */
 static void fill_comms(struct dictionary *an, struct names *names, size_t room, size_t bytes,
 		       Evspace__Answer *a)
 {
@@ -111,7 +111,7 @@ static void fill_comms(struct dictionary *an, struct names *names, size_t room, 
 		bool alone = count == 0 && a->n_names == 0;
 
 		bytes += comm_bytes(c->members ? c->size : 0, c->label);
-		/* One that is alone goes whatever its size. */
+		/* the first one is sent whatever its size */
 		if (bytes > room || (!alone && bytes > DICTIONARY_ALL))
 			break;
 	}

@@ -8,7 +8,7 @@
 #include "tree/data/names-comm.h"
 #include "tree/wire/wire.h"
 
-/** How much has been said on a link. Plain data, usable when zeroed. */
+/** What was announced on a link. Plain data, usable when zeroed. */
 struct dictionary {
 	size_t names, comms;
 	Evspace__Name *name_items;
@@ -18,22 +18,22 @@ struct dictionary {
 };
 
 /**
- * Put into @answer what has not been said of @names, as much of it as a header has room for beside
- * what is in it, and as nobody is held up by; the rest goes with the next answer. What it points to
- * lasts until dictionary_clear().
+ * Put into @answer what @names has and was not announced yet, as much as a header has room for
+ * besides its other content and as does not delay the receiver; the rest goes into the next answer.
+ * The lists are valid until dictionary_clear().
  */
 void dictionary_fill(struct dictionary *said, struct names *names, Evspace__Answer *answer);
 void dictionary_clear(struct dictionary *said);
 
-/** Does @answer announce no more than dictionary_fill() puts into one? Returns 0, or -1 with EPROTO
- * and @e. */
+/** Does @answer announce no more than dictionary_fill() does? Returns 0, or -1 with EPROTO and
+ * @e. */
 int dictionary_check(const Evspace__Answer *answer, struct error *e);
 
-/** The communicator @comm as a message, which is initialised here; texts and members stay the
- * communicator's. */
+/** Make @message, which need not be initialised, of the communicator @comm; borrows its texts and
+ * members. */
 void dictionary_comm(Evspace__Comm *message, const struct name_comm *comm);
 
-/** Hear the @n communicators and labels of such messages, as far as @talk lasts. */
+/** Learn the @n communicators and labels in such messages, up to the limits of @talk. */
 void dictionary_take(Evspace__Comm *const *comms, size_t n, struct names *names,
 		     struct names_talk *talk);
 

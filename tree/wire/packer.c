@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* zstd's streaming encoder and decoder: each piece is a block that can be unpacked when it is
- * there.
- */
+/* zstd's streaming encoder and decoder: each piece is a block that can be unpacked when it
+ * arrives. */
 #include "tree/wire/packer.h"
 
 #include <stdlib.h>
@@ -13,9 +12,9 @@
 #include "pathmap/base/memory.h"
 #include "tree/wire/wire.h"
 
-/* 40-byte tuples become 6 times smaller, at 300 MB/s; more effort hardly helps. */
+/* 40-byte tuples become 6 times smaller at 300 MB/s; higher levels hardly help. */
 #define LEVEL 3
-/* What zstd may add to what cannot be compressed: the head of its frame, a block's head. */
+/* What zstd may add to incompressible data: frame header and block header. */
 #define PIECE_ROOM (WIRE_FRONT_BYTES + ZSTD_COMPRESSBOUND(WIRE_PIECE_PLAIN) + 64u)
 
 _Static_assert(ZSTD_COMPRESSBOUND(WIRE_PIECE_PLAIN) + 64u <= WIRE_PIECE_PACKED,
@@ -23,8 +22,8 @@ _Static_assert(ZSTD_COMPRESSBOUND(WIRE_PIECE_PLAIN) + 64u <= WIRE_PIECE_PACKED,
 
 struct packer {
 	ZSTD_CCtx *context;
-	unsigned char *piece;	/* where the piece in the making is; NULL: none is */
-	ZSTD_outBuffer out;	/* behind its front */
+	unsigned char *piece;	/* the piece being made; NULL: none */
+	ZSTD_outBuffer out;	/* after its front */
 	size_t plain;		/* bytes in it */
 	uint64_t before, after; /* bytes of all frames, plain and packed */
 };
@@ -49,7 +48,7 @@ void packer_free(struct packer *p)
 	free(p);
 }
 
-/** What remains is how much zstd still holds: nothing, as there is room for all. */
+/** The output has room for everything, so zstd holds nothing back. */
 static void pack(struct packer *p, ZSTD_inBuffer *in, ZSTD_EndDirective how)
 {
 	size_t left = ZSTD_compressStream2(p->context, &p->out, in, how);
@@ -120,10 +119,10 @@ void packer_end(struct packer *p, struct bytes *to)
 /* ---- unpacking ---- */
 
 struct unpacker {
-	ZSTD_DCtx *context; /* NULL: the peer begins anew */
+	ZSTD_DCtx *context; /* NULL: the peer starts anew */
 	ZSTD_inBuffer in;
-	size_t left; /* plain bytes of the piece that are still to come */
-	bool ended;  /* what was unpacked last was the end of what refers to each other */
+	size_t left; /* plain bytes of the piece that are not unpacked yet */
+	bool ended;  /* the last unpacked bytes ended zstd's frame */
 };
 
 struct unpacker *unpacker_new(void)
@@ -178,7 +177,7 @@ size_t unpacker_bytes(const struct unpacker *u)
 	return unpacker_is_open(u) ? ZSTD_sizeof_DCtx(u->context) : 0;
 }
 
-/** What zstd makes of what is left of the piece. Returns what it gave, -1 with @e. */
+/** Unpack more of the piece. Returns the number of bytes, or -1 with @e. */
 static ssize_t unpack(struct unpacker *u, unsigned char *to, size_t room, struct error *e)
 {
 	ZSTD_outBuffer out = {to, room, 0};
@@ -208,7 +207,7 @@ int unpacker_more(struct unpacker *u, unsigned char *to, size_t room, size_t *go
 		return n > 0 || u->in.pos > before
 			       ? 0
 			       : errorf(e, "a compressed piece that is shorter than it says");
-	/* All is there: nothing may follow. */
+	/* the piece is complete: nothing may follow */
 	n = u->ended ? 0 : unpack(u, &more, 1, e);
 	if (n < 0)
 		return -1;

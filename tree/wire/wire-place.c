@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plan parts to and from the wire; what comes in is checked before anything is built from it. */
+/* Plan parts to and from the wire; received ones are checked before anything is built from them. */
 #include "tree/wire/wire-place.h"
 
 #include <errno.h>
@@ -89,7 +89,8 @@ void wire_place_free(Evspace__Place *place)
 		evspace__place__free_unpacked(place, NULL);
 }
 
-/** Is @text shorter than @room and without characters that would disturb a terminal or a log? */
+/** Is @text shorter than @room and without control characters, which would disturb a terminal or a
+ * log? */
 static int text_check(const char *what, const char *text, size_t room, struct error *e)
 {
 	size_t n = strnlen(text, room);

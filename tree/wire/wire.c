@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fronts and headers of frames, checked before memory is taken for what they announce. */
+/* Fronts and headers of frames, checked before memory is taken for them. */
 #include "tree/wire/wire.h"
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
 
-/* Names and patterns that somebody has typed. */
+/* Bytes for names and patterns that people type. */
 #define WORDS (256u << 10)
-/* Each place as one that owes, and as one that is asked. */
+/* Bytes for each place as one that owes waves, and as one that is asked. */
 #define ASKS (512u << 10)
-/* Three files. */
+/* Bytes for three map files. */
 #define MAPS (3 * MAPFILE_MAX + WORDS)
 
 const struct wire_limits wire_hello_limits = {.frame = WIRE_HELLO_MAX};
@@ -94,7 +94,7 @@ int wire_front_check(const struct wire_front *front, size_t limit, struct error 
 	return 0;
 }
 
-/** The kind that the first WIRE_KIND_BYTES of a header say. */
+/** The kind of a header, from its first WIRE_KIND_BYTES. */
 static unsigned wire_kind(const unsigned char *header)
 {
 	unsigned tag =
@@ -163,12 +163,12 @@ unsigned char *wire_frame_put(const struct wire_front *front, const Evspace__Fra
 	return to + wire_pad(front->header_bytes);
 }
 
-/** Bytes of protobuf that are being walked over. */
+/** The rest of a protobuf message. */
 struct wire_walk {
 	const unsigned char *at, *end;
 };
 
-/** Take a varint of at most @most bytes. Returns 0, or -1 when it is malformed. */
+/** Read a varint of at most @most bytes. Returns 0, or -1 if it is malformed. */
 static int walk_varint(struct wire_walk *w, unsigned most, uint64_t *value)
 {
 	*value = 0;
@@ -180,7 +180,8 @@ static int walk_varint(struct wire_walk *w, unsigned most, uint64_t *value)
 	return -1;
 }
 
-/** Take one field. *@inner is what is inside if it is length-delimited, else NULL. */
+/** Read one field. *@inner is its content if it is length-delimited, else NULL. Returns 0, or -1 if
+ * it is malformed. */
 static int walk_field(struct wire_walk *w, uint64_t *number, struct wire_walk *inner)
 {
 	uint64_t tag, skip = 0;
@@ -212,15 +213,15 @@ static int walk_field(struct wire_walk *w, uint64_t *number, struct wire_walk *i
 	return 0;
 }
 
-/** A message that is walked over, and those that it is in. */
+/** A message being checked, and those around it. */
 struct nest {
 	const ProtobufCMessageDescriptor *type;
 	const struct nest *within;
 	bool in_answer;
-	unsigned *work; /* that is left for answers in this frame */
+	unsigned *work; /* work left for answers in this frame */
 };
 
-/** How many messages of the type of @n are within each other. */
+/** How many messages of the type of @n are nested. */
 static unsigned nest_depth(const struct nest *n)
 {
 	const ProtobufCMessageDescriptor *type = n->type;
@@ -231,8 +232,8 @@ static unsigned nest_depth(const struct nest *n)
 	return depth;
 }
 
-/** Is this a message of that type in which none is too deep, none says twice which of several
- * things it is, and whose answers are soon unpacked? */
+/** Is this a message of that type that is not nested too deep, sets only one member of each oneof,
+ * and has answers that unpack fast? */
 static int walk_message(struct wire_walk w, const ProtobufCMessageDescriptor *type,
 			const struct nest *within)
 {
@@ -278,10 +279,8 @@ static void value_clean(const ProtobufCFieldDescriptor *field, void *value)
 		message_clean(value);
 }
 
-/**
- * All text that others send comes in here, and may end up in a log or on a terminal: nothing in it
- * begins another line or is obeyed. Maps alone have lines; who reads them says what is no text.
- */
+/** Makes all text from peers safe for logs and terminals: no line breaks, no control sequences.
+ * Only maps keep their lines; their reader reports what is not text. */
 static void message_clean(ProtobufCMessage *m)
 {
 	char *base = (char *)m;
@@ -311,7 +310,7 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 {
 	Evspace__Frame *frame;
 
-	/* protobuf-c recurses as deep as its input is nested, so the depth is checked before. */
+	/* protobuf-c recurses as deep as its input is nested, so check the depth before */
 	if (bytes > WIRE_HEADER_MAX || walk_message((struct wire_walk){data, data + bytes},
 						    &evspace__frame__descriptor, NULL) < 0) {
 		errno = EPROTO;
