@@ -80,7 +80,7 @@ static int host_find(struct address *a, const char *host, const char *port, int 
 	return 0;
 }
 
-/* Take @text, which is no Unix socket's, apart. */
+/* Split @text, which is not a Unix socket, into host and port. */
 static int address_split(const char *text, bool listen, char *host, size_t room, const char **port,
 			 struct error *e)
 {
@@ -149,7 +149,7 @@ void address_format(const union address_any *at, char *text, size_t room)
 		snprintf(text, room, "%s:%u", host, ntohs(at->in4.sin_port));
 		break;
 	case AF_INET6:
-		/* Who comes by IPv4 is known by that, also to a socket that hears both. */
+		/* report IPv4 peers as IPv4, also on a socket that accepts both */
 		mapped = IN6_IS_ADDR_V4MAPPED(&at->in6.sin6_addr);
 		inet_ntop(mapped ? AF_INET : AF_INET6, &at->in6.sin6_addr.s6_addr[mapped ? 12 : 0],
 			  host, sizeof(host));

@@ -12,7 +12,7 @@
 
 #include "pathmap/base/error.h"
 
-/** The most addresses of one host name that are tried one after the other. */
+/** Most addresses of one host name that are tried in turn. */
 #define ADDRESS_MOST 4
 
 union address_any {
@@ -22,7 +22,7 @@ union address_any {
 	struct sockaddr_un local;
 };
 
-/** Where to connect to or to listen. Plain data. */
+/** Where to connect or listen. Plain data. */
 struct address {
 	bool local; /* a Unix socket */
 	size_t n;
@@ -33,28 +33,29 @@ struct address {
 
 /**
  * Read @text: "HOST:PORT", "[IPV6]:PORT" or "unix:PATH". An empty host means any address, for
- * listening only (@listen). Only a host that is a name is looked up (getaddrinfo(3), which may
- * block). Returns 0, or -1 with EINVAL (or EHOSTUNREACH for an unknown host) and what would be
- * right in @e.
+ * listening only (@listen). A host name is looked up (getaddrinfo(3), which may block); numbers are
+ * not. Returns 0, or -1 with EINVAL (EHOSTUNREACH for an unknown host) and @e, which says what is
+ * valid.
  */
 int address_parse(struct address *a, const char *text, bool listen, struct error *e);
 
-/** Is @text an address, as far as can be told without looking its host up? As address_parse(). */
+/** Is @text an address, as far as can be checked without looking its host up? Returns as
+ * address_parse(). */
 int address_check(const char *text, bool listen, struct error *e);
 
-/** What @text says by itself, a socket or a host that is a number, to be dialled. Returns 0, or -1:
- * a name is to be looked up (tree/link/resolver.h), or it is no address. */
+/** Read @text, to be dialled, if it needs no lookup: a socket or a numeric host. Returns 0, or -1:
+ * it is a name to be looked up (tree/link/resolver.h), or not an address. */
 int address_read(struct address *a, const char *text);
 
-/** The host of @text into @host if it is a name; false: a number, a socket's path, or no address.
- */
+/** Write the host of @text to @host if it is a name; false: it is a number, a socket's path, or not
+ * an address. */
 bool address_name(const char *text, char *host, size_t room);
 
-/** Does somebody listen on the Unix socket @path? One that was killed leaves it, and one that is
- * busy may have no place free. */
+/** Does somebody listen on the Unix socket @path? A killed agent leaves its file, and a busy one
+ * may have a full queue. */
 bool address_is_served(const char *path);
 
-/** "10.0.0.1:7440", "[::1]:7440" or "unix:PATH" into @text. */
+/** Write "10.0.0.1:7440", "[::1]:7440" or "unix:PATH" to @text. */
 void address_format(const union address_any *at, char *text, size_t room);
 
 /** The port, 0 for a Unix socket. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads lists of users and groups, and looks who is in them. */
+/* Reads lists of users and groups, and checks who is in them. */
 #include "tree/link/allow.h"
 
 #include <errno.h>

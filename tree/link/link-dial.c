@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calling side of a link: to the first address of the agent that answers. */
+/* The dialling side of a link: connects to the first address of the agent that answers. */
 #include "tree/link/link-private.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #include "pathmap/base/memory.h"
 
-/* A host that lost its power is noticed after about this long, by the kernel: no timer of ours. */
+/* The kernel notices a host without power after about this long, without a timer of ours. */
 #define DEAD_AFTER_S  15
 #define PROBE_EVERY_S 5
 
@@ -21,7 +21,7 @@ void socket_tune(int fd)
 	int one = 1, idle = PROBE_EVERY_S, count = DEAD_AFTER_S / PROBE_EVERY_S - 1;
 	int timeout_ms = DEAD_AFTER_S * 1000;
 
-	/* Best effort: a link works without any of these. */
+	/* a link works without any of these */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
@@ -30,7 +30,7 @@ void socket_tune(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
 }
 
-/** Who listens on the Unix socket? Only what we or root started is believed to be an agent. */
+/** Who listens on the Unix socket? It is believed to be an agent only if we or root started it. */
 static int local_peer(struct link *link, struct error *e)
 {
 	struct ucred who;
@@ -49,10 +49,8 @@ static int local_peer(struct link *link, struct error *e)
 	return 0;
 }
 
-/**
- * What connect() failed with, in words. Those about a node come to consumers outside its cluster,
- * who are not told where it is: by its name.
- */
+/** Put a failure of connect() into words. Consumers outside the cluster see these, and must not
+ * learn addresses, so a node is called by its name. */
 static int dial_explain(const struct link *link, int code, struct error *e)
 {
 	char where[256];
@@ -79,7 +77,7 @@ static int dial_explain(const struct link *link, int code, struct error *e)
 	}
 }
 
-/** The same when nobody knows where it is. */
+/** The same for an address that was not found. */
 static void nowhere(const struct link *link, const struct error *why, struct error *e)
 {
 	if (link->expect)
@@ -88,7 +86,7 @@ static void nowhere(const struct link *link, const struct error *why, struct err
 		*e = *why;
 }
 
-/** One connect(). Returns 0 when it is under way or done, -1 with errno. */
+/** One connect(). Returns 0 if it succeeded or goes on, -1 with errno. */
 static int dial_one(struct link *link, const union address_any *at, socklen_t bytes)
 {
 	int fd = socket(at->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -161,8 +159,7 @@ struct link *link_dial(struct link_hub *hub, const char *address, const char *na
 
 	link->to = memory_new(1, sizeof(*link->to));
 	link->part = PART_CHILD;
-	/* Who dials waits longer: others that say nothing may hold all places of a listener first.
-	 */
+	/* Wait longer than the listener: peers that say nothing may hold its places first. */
 	link->proof_ms = 2 * hub->proof_ms;
 	link->expect = memory_copy(name);
 	link->address = memory_copy(address);

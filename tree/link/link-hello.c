@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first frame of both sides: do they speak the same, and is the peer who it says it is? */
+/* The first frame of both sides: do they speak the same version, and is the peer who it claims to
+ * be? */
 #include "tree/link/link-private.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@
 #define BIG_ENDIAN_HERE (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #define BOOT_ID_MAX	64u
 
-/** May it be sent pieces? Only those that were asked have much to say; 40 bytes of one who asks
- * could be thousands of questions. */
+/** May the peer send pieces? Only to one who asks: answers are large, while 40 bytes from an asking
+ * peer could unpack to thousands of questions. */
 static enum wire_unpacks link_unpacks(const struct link *link)
 {
 	return link->to ? link->hub->unpacks : UNPACKS_NEVER;
@@ -45,7 +46,7 @@ static int text_check(const char *text, size_t most)
 	return n > most ? -1 : 0;
 }
 
-/** Do both speak a version that the other understands, and the same tuples? */
+/** Do both sides understand each other's version, and use the same tuples? */
 static int version_check(const struct link *link, const Evspace__Hello *hello, struct error *e)
 {
 	errno = EPROTONOSUPPORT;
@@ -63,7 +64,7 @@ static int version_check(const struct link *link, const Evspace__Hello *hello, s
 	return 0;
 }
 
-/** An agent is the one that its certificate says, and the one that was dialled. */
+/** An agent must have the name in its certificate, and the name that was dialled. */
 static int name_check(struct link *link, const Evspace__Hello *hello, struct error *e)
 {
 	struct peer *peer = &link->peer;
@@ -139,8 +140,8 @@ void link_hello_received(struct link *link, const struct frame *frame)
 		link_refuse(link, errno, &e);
 		return;
 	}
-	/* The frame is borrowed, the hello is kept: unknown fields of a newer version make it
-	 * longer. */
+	/* keep a copy, since the frame is borrowed; unknown fields of a newer version make the
+	 * hello longer */
 	n = evspace__frame__get_packed_size(header);
 	if (n <= sizeof(packed)) {
 		evspace__frame__pack(header, packed);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hub: what all links of a process share, and the end of a round when all of them are written.
- */
+/* The hub: shared by all links of a process; writes them all at the end of a turn of the loop. */
 #include "tree/link/link-private.h"
 
 #include <errno.h>
@@ -12,7 +11,7 @@
 #include "tree/data/clock.h"
 
 #define PROOF_MS 5000u
-/* Memory that the unpacked header of one frame may take. */
+/* Most memory for the unpacked header of one frame. */
 #define HEADER_MEMORY (64u << 20)
 #define SAY_AGAIN_NS  UINT64_C(1000000000)
 #define SAY_SELDOM_NS (60 * SAY_AGAIN_NS)
@@ -163,7 +162,7 @@ void link_hub_rest(struct link_hub *hub)
 {
 	struct link *link;
 
-	/* OpenSSL's, which refuses where something is pending and makes them again when needed. */
+	/* OpenSSL keeps buffers with pending data, and makes new ones when needed */
 	LIST_FOREACH (link, &hub->links, entry) {
 		link_pack_end(link);
 		if (link->transport.ssl)
@@ -192,7 +191,7 @@ void link_hub_flush(struct link_hub *hub)
 		hub_reap(hub);
 }
 
-/** The entry for @text: the one that has it, else the one that was said longest ago. */
+/** The entry for @text: its own, else the one that was logged longest ago. */
 static struct refusal *refusal_find(struct link_hub *hub, const char *text)
 {
 	struct refusal *oldest = &hub->refusals[0];
@@ -238,7 +237,7 @@ void hub_refused(struct link_hub *hub, const char *where, const struct error *wh
 
 /* ---- the lobby ---- */
 
-/* Places that those from a known address have before they count. */
+/* Places that do not count for a known address. */
 #define KNOWN_BONUS 16u
 
 void lobby_init(struct lobby *l)
@@ -306,7 +305,7 @@ static unsigned share(const struct lobby *l, const struct in6_addr *origin)
 
 bool lobby_place(const struct lobby *l, const struct in6_addr *origin, struct link **victim)
 {
-	unsigned most = share(l, origin) + 2, n; /* with this one */
+	unsigned most = share(l, origin) + 2, n; /* counting this one */
 	struct link *link;
 
 	*victim = NULL;

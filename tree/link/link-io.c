@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the loop calls on a link: bytes can be read or written, or too much time has passed. */
+/* What the loop calls on a link: bytes can be read or written, or time is up. */
 #include "tree/link/link-private.h"
 
 #include <errno.h>
@@ -11,30 +11,31 @@
 #include "tree/data/clock.h"
 #include "tree/data/turn.h"
 
-/* Bytes of all frames that are not whole yet. Consumers do not take the parents' room; answers of
- * those whom we have dialled may come all at once. */
+/* Most bytes of incomplete frames. Consumers do not use up the parents' budget; answers of those
+ * whom we dialled may come all at once. */
 static const size_t unfinished_most[LINK_PARTS] = {
 	[PART_CONSUMER] = 64u << 20,
 	[PART_PARENT] = 64u << 20,
 	[PART_CHILD] = 4u * WIRE_FRAME_MAX,
 };
 
-/* Who asks has no bodies to send: a few KiB of a piece would become 64 MiB of memory. */
+/* A peer that asks has no bodies to send; from one, a piece of a few KiB could become 64 MiB of
+ * memory. */
 static const struct wire_limits *const limits[LINK_PARTS] = {
 	[PART_CONSUMER] = &wire_consumer_limits,
 	[PART_PARENT] = &wire_parent_limits,
 	[PART_CHILD] = &wire_child_limits,
 };
 
-/* How long a frame may take, in times that a proof may take: a question, an answer. */
+/* Most time for a frame, as a multiple of that for a proof: of a question, of an answer. */
 #define QUESTION_PROOFS 6u
 #define ANSWER_PROOFS	24u
 
-/* The frames of those who have many take a turn (turn.h) before others have theirs: there may be
- * thousands in a portion, each of them much work. */
+/* Frames of links with many are handled for a turn (turn.h), then others go on: there may be
+ * thousands in a portion, each much work. */
 
-/* Until when a link may go on, as one of @n that have frames left: thus all of them together take
- * little longer than one alone, however many there are. */
+/* The end of a link's time if @n links have frames left: all of them together take little longer
+ * than one alone, whatever their number. */
 static uint64_t turn_until(unsigned n)
 {
 	return clock_mono_ns() + TURN_NS / n;
@@ -71,8 +72,8 @@ static bool link_hears(const struct link *link)
 	return link->state == LINK_HELLO || link->state == LINK_READY;
 }
 
-/** Hand out the frames that are whole, at least one, until @until_ns. Returns 0 when there is none
- * left, 1 when there may be, -1 when the link does not go on. */
+/** Hand out complete frames, at least one, until @until_ns. Returns 0 if none is left, 1 if there
+ * may be, -1 if the link ends. */
 static int link_frames(struct link *link, uint64_t until_ns)
 {
 	struct frame frame;
@@ -96,16 +97,16 @@ static int link_frames(struct link *link, uint64_t until_ns)
 	return -1;
 }
 
-/** What to receive before others have their turn. */
+/** How many bytes to receive before others go on. */
 static size_t link_portion(const struct link *link)
 {
 	return !link->to || unpacker_is_open(link->deframer.unpacker) ? LINK_RECEIVE_LITTLE
 								      : LINK_RECEIVE;
 }
 
-/* ---- frames that are not whole ---- */
+/* ---- incomplete frames ---- */
 
-/** @bytes of frames that are not whole are the link's now. */
+/** Count @bytes of incomplete frames for the link, instead of the last count. */
 static void link_count(struct link *link, size_t bytes)
 {
 	link->hub->unfinished[link->part] += bytes - link->unfinished;
@@ -136,7 +137,8 @@ void link_forget(struct link *link)
 	deframer_fini(&link->deframer);
 }
 
-/** By name, one peer's beside each other. Those of this host are called by their user. */
+/** Sorts by name, so that links of one peer are adjacent. Peers on this host are named after their
+ * user. */
 static int by_peer(const void *a, const void *b)
 {
 	const struct link *x = *(struct link *const *)a, *y = *(struct link *const *)b;
@@ -144,7 +146,8 @@ static int by_peer(const void *a, const void *b)
 	return strcmp(x->peer.name, y->peer.name);
 }
 
-/** All that hold something in @part, sorted by peer, to be freed; @n of them. */
+/** All links in @part with incomplete frames, @n of them, sorted by peer; for the caller to
+ * free. */
 static struct link **hub_holders(const struct link_hub *hub, enum link_part part, size_t *n)
 {
 	struct link *link, **list = NULL;
@@ -161,7 +164,7 @@ static struct link **hub_holders(const struct link_hub *hub, enum link_part part
 	return list;
 }
 
-/** Of the peer whose connections hold most together, the one that holds most. */
+/** Of the peer whose links hold most together, the link that holds most. */
 static struct link *hub_worst(const struct link_hub *hub, enum link_part part)
 {
 	struct link *worst = NULL, *largest, **list;
@@ -184,8 +187,7 @@ static struct link *hub_worst(const struct link_hub *hub, enum link_part part)
 	return worst;
 }
 
-/** All together hold more than they may: the peer that holds most makes way, as others may be
- * honest. */
+/** Too much is held: close a link of the peer that holds most, as others may be honest. */
 static void hub_relieve(struct link_hub *hub, enum link_part part)
 {
 	size_t most = unfinished_most[part];
@@ -202,7 +204,7 @@ static void hub_relieve(struct link_hub *hub, enum link_part part)
 	}
 }
 
-/** What was received ends, maybe within a frame. */
+/** The end of what was received, perhaps within a frame. */
 static void link_account(struct link *link)
 {
 	unsigned proofs = link->to ? ANSWER_PROOFS : QUESTION_PROOFS;
@@ -216,14 +218,14 @@ static void link_account(struct link *link)
 	hub_relieve(link->hub, link->part);
 }
 
-/** A frame has begun some time ago. Is it the same still? */
+/** A frame began some time ago. Is it still incomplete? */
 static void link_frame_check(struct link *link)
 {
 	struct error why;
 
 	if (!deframer_partial(&link->deframer))
 		return;
-	/* While it is paused, it is we who take long. */
+	/* a paused link waits for us, not for the peer */
 	if (link->paused || deframer_frames(&link->deframer) != link->frames) {
 		link_account(link);
 		return;
@@ -235,7 +237,7 @@ static void link_frame_check(struct link *link)
 
 /* ---- reading ---- */
 
-/** Frames are left: others have their turn before, and nothing more is received meanwhile. */
+/** Frames are left: let others go on first, and receive nothing meanwhile. */
 static void link_pause(struct link *link)
 {
 	static const struct timeval now = {0, 0};
@@ -246,7 +248,7 @@ static void link_pause(struct link *link)
 	TAILQ_INSERT_TAIL(&hub->paused, link, paused_entry);
 	hub->n_paused++;
 	link->paused = true;
-	/* No event_active(): it would be run before the loop looks at the sockets again. */
+	/* not event_active(), which would run before the loop polls the sockets */
 	if (!evtimer_pending(&hub->turn, NULL))
 		evtimer_add(&hub->turn, &now);
 }
@@ -260,8 +262,8 @@ void link_unpause(struct link *link)
 	link->paused = false;
 }
 
-/** Read a portion of what was received, decrypting it if need be. Returns how many bytes, 0 when
- * there are none, -1 when the link does not go on. */
+/** Read a portion of what was received, and decrypt it. Returns the number of bytes, 0 if there are
+ * none, -1 if the link ends. */
 static ssize_t link_receive(struct link *link)
 {
 	size_t room, portion = link_portion(link);
@@ -277,7 +279,7 @@ static ssize_t link_receive(struct link *link)
 	return n;
 }
 
-/** Hand out what has come, until @until_ns; @fresh: some of it may be in the socket. */
+/** Hand out what was received, until @until_ns; @fresh: there may be more in the socket. */
 static void link_read(struct link *link, bool fresh, uint64_t until_ns)
 {
 	ssize_t n = 1;
@@ -294,7 +296,7 @@ static void link_read(struct link *link, bool fresh, uint64_t until_ns)
 		link_pause(link);
 	else
 		deframer_rest(&link->deframer);
-	/* TLS itself may have to answer something, however little the peer reads. */
+	/* TLS itself may have to answer, however little the peer reads */
 	if (link_waiting(link) && !link_crowded(link))
 		hub_queue(link->hub, link);
 	if (link_hears(link))
@@ -311,8 +313,8 @@ void hub_turn(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* Those that have frames left still come behind them. Each handles a frame at least, so
-	 * that very many of them would take long: the rest come in the next turn. */
+	/* Links that still have frames queue behind the rest. Each handles at least one frame, so
+	 * many links would take long: the rest goes on in the next turn. */
 	for (unsigned left = n; left > 0 && (link = TAILQ_FIRST(&hub->paused)); left--) {
 		if (clock_mono_ns() >= end)
 			break;
@@ -339,7 +341,7 @@ static void link_handshake(struct link *link)
 		return;
 	link->state = LINK_HELLO;
 	if (t->ssl && (tls_peer(t->ssl, &link->peer, &e) < 0 ||
-		       /* What was revoked since the handshake began. */
+		       /* revoked since the handshake began */
 		       (tls_is_outdated(link->hub->tls, t->ssl) &&
 			!tls_trusts(link->hub->tls, t->ssl, &e)))) {
 		link_refuse(link, EACCES, &e);
@@ -368,7 +370,7 @@ void link_connected(struct link *link)
 	link_handshake(link);
 }
 
-/** All is said; what still comes is dropped until the other side closes, too. */
+/** Everything is sent; drop what is received until the other side closes, too. */
 static void link_drain(struct link *link)
 {
 	ssize_t n = recv(link->transport.fd, scratch(link->hub), LINK_RECEIVE, 0);
@@ -409,7 +411,7 @@ void link_flush(struct link *link)
 	if (result == 0) {
 		event_add(&link->writable, NULL);
 	} else if (result < 0 && !link->paused) {
-		/* The other side may have said why before it went. */
+		/* the other side may have said why before it left */
 		if (link->state == LINK_HANDSHAKE || link_hears(link))
 			link_readable(link->transport.fd, EV_READ, link);
 		link_fail(link, &e);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts frames into what a link is to send: as they are, or compressed where the connection is slow.
- */
+/* Queues frames for sending: as they are, or compressed if the connection is slow. */
 #include "tree/link/link-private.h"
 
-/* The kernel's tcp.h, not the C library's, whose struct tcp_info ends before these fields. */
+/* the kernel's tcp.h, since struct tcp_info of the C library ends before these fields */
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -13,9 +12,9 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
-/* Bytes of a frame that is worth compressing: less fits into a packet anyway. */
+/* Smaller frames are not worth compressing: they fit into a packet anyway. */
 #define PACK_LEAST 256u
-/* What is tried on any connection: the kernel knows how fast it is only when something was sent. */
+/* Bytes tried on any connection: the kernel knows its speed only after something was sent. */
 #define CARRIES_LEAST (16u << 10)
 
 #define LOOK_AGAIN_NS  UINT64_C(100000000)
@@ -39,12 +38,10 @@ static bool looks_slow(struct speed *s, int fd, size_t waiting)
 	return waiting > 0 && info.tcpi_delivery_rate < SLOW_AT_BYTES;
 }
 
-/*
- * Is the connection slow: is the other side 5 ms away or more (the least round trip that was seen),
- * or are there @waiting bytes that do not fit into the socket @fd, and what arrives is below 50
- * MB/s? Once slow, it is so for 5 s after that was true last. Looks once in 100 ms. False for what
- * is no TCP.
- */
+/* Is the connection slow? It is if the other side is 5 ms away or more (the least round trip seen),
+ * or if the @waiting bytes do not fit into the socket @fd and less than 50 MB/s arrive. Once slow,
+ * it stays so until 5 s after the last time that this was true. Checks once in 100 ms. Always false
+ * if it is not TCP. */
 static bool speed_is_slow(struct speed *s, int fd, size_t waiting)
 {
 	uint64_t now = clock_mono_ns();
@@ -117,7 +114,7 @@ void link_pack_end(struct link *link)
 
 bool link_is_slow(struct link *link)
 {
-	/* Unix sockets have no TLS. What was added since the last flush has not been tried yet. */
+	/* Unix sockets have no TLS. Bytes queued since the last flush were not tried yet. */
 	return link->transport.ssl && link->state == LINK_READY &&
 	       speed_is_slow(&link->speed, link->transport.fd, bytes_held(&link->transport.out));
 }
@@ -128,14 +125,14 @@ size_t link_carries(struct link *link, unsigned ms)
 
 	if (!link_is_slow(link))
 		return SIZE_MAX;
-	/* What waits is compressed already. */
+	/* the waiting bytes are compressed already */
 	bytes = (double)link->speed.rate * ms * 1e-3 - (double)link_waiting(link);
 	if (link->packer)
 		bytes *= packer_ratio(link->packer);
 	return bytes > CARRIES_LEAST ? (size_t)bytes : CARRIES_LEAST;
 }
 
-/** Is a frame of so many bytes to be compressed? */
+/** Is a frame of @bytes to be compressed? */
 static bool link_packs(struct link *link, size_t bytes)
 {
 	const Evspace__Hello *hello = link_hello(link);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a link, and what its owner does with it: send, ask who is there, close. */
+/* The life of a link, and its owner's calls: send, ask about the peer, close. */
 #include "tree/link/link-private.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ const char *link_noun(const struct link *link)
 	return link->to ? "the agent" : "the peer";
 }
 
-/** Give back everything but the memory that callers up the stack may look at. */
+/** Free everything but the memory that callers up the stack may look at. */
 void link_bury(struct link *link)
 {
 	struct link_hub *hub = link->hub;
@@ -78,11 +78,8 @@ void link_bury(struct link *link)
 		event_active(&hub->flush, EV_TIMEOUT, 0);
 }
 
-/**
- * Nothing more is to be said. A socket that is closed while something unread lies in it is reset,
- * and then the other side may never read why: so read on until it closes as well, for a second at
- * most.
- */
+/** Everything is said. Closing a socket with unread bytes resets the connection, and the other side
+ * may lose the reason: so read on until it closes as well, for a second at most. */
 static void link_linger(struct link *link)
 {
 	if (link->state == LINK_CONNECTING || transport_shutdown(&link->transport) <= 0) {
@@ -103,7 +100,7 @@ void link_fail(struct link *link, const struct error *why)
 		return;
 	if (link->state == LINK_CONNECTING)
 		transport_fini(&link->transport);
-	/* It never was what was meant: the name may lead somewhere else by now. */
+	/* it was never ready, so the name may mean another host by now */
 	if (link->to && link->state < LINK_READY)
 		resolver_doubt(link->hub->resolver, link->address);
 	resolver_forget(&link->lookup);
@@ -121,7 +118,8 @@ void link_fail(struct link *link, const struct error *why)
 static void link_report(struct link *link)
 {
 	if (link->listener) {
-		/* One of this host that goes without a word only looked whether we are here. */
+		/* a peer on this host that leaves without a word only checked whether we are
+		 * here */
 		if (link->refused || !link->peer.local || link->transport.received)
 			hub_refused(link->hub, link->peer.where, &link->why);
 	} else if (link->events->closed) {
@@ -131,7 +129,7 @@ static void link_report(struct link *link)
 	}
 	if (link->state == LINK_DEAD)
 		return;
-	/* Not while somebody up the stack may look at a frame. */
+	/* not while somebody up the stack may look at a frame */
 	if (!link->hub->calls)
 		link_forget(link);
 	if (link->transport.fd >= 0)
@@ -228,7 +226,7 @@ void link_send_pass(struct link *link, ProtobufCBinaryData pass, ProtobufCBinary
 {
 	Evspace__Ping ping = EVSPACE__PING__INIT;
 
-	/* It is no question. */
+	/* it needs no answer */
 	ping.answer = true;
 	ping.pass = pass;
 	ping.signer = signer;

@@ -18,10 +18,10 @@ struct link;
 struct link_hub; /* tree/link/link-hub.h */
 
 /**
- * What a link tells its owner, all from within the loop or link_hub_flush(), never from within
- * link_send() or another call of its own. After `closed` the link is gone: it is freed when the
- * callback returns. @why does not name the peer ("the agent refused: our certificate has expired;
- * …"): the owner knows where it dialled, or asks link_peer().
+ * What a link tells its owner: always from the loop or link_hub_flush(), never from within a call
+ * of the owner's such as link_send(). The link is freed when `closed` returns. @why does not name
+ * the peer ("the agent refused: our certificate has expired; …"): the owner knows where it dialled,
+ * or asks link_peer().
  */
 struct link_events {
 	void (*ready)(struct link *link,
@@ -31,50 +31,47 @@ struct link_events {
 };
 
 /**
- * Start a connection. @address is "HOST:PORT" (TLS; the peer's certificate must bear @name if not
- * NULL) or "unix:PATH". Never blocks: a name is looked up aside (tree/link/resolver.h). Failures
- * come later through `closed`, or at once as NULL with @e.
+ * Start a connection. @address is "HOST:PORT" (TLS; the peer's certificate must have the name @name
+ * if not NULL) or "unix:PATH". Never blocks: a name is looked up in a thread
+ * (tree/link/resolver.h). Failures come later through `closed`, or at once as NULL with @e.
  */
 struct link *link_dial(struct link_hub *hub, const char *address, const char *name,
 		       const struct link_events *events, void *arg, struct error *e);
 
-/** Whether the peer, who has dialled us, is an agent that may stand above us: what it asks may be
- * as large as what parents ask (wire_parent_limits), which else is as little as what consumers ask.
- */
+/** Say whether the peer, which dialled us, is an agent that may stand above us: then its questions
+ * may be as large as those of parents (wire_parent_limits), else only as large as those of
+ * consumers. */
 void link_parent_set(struct link *link, bool is);
 
-/** Set a link's events and their argument (from within `accepted`, or later). @events is borrowed.
- */
+/** Set a link's events and their argument (from within `accepted`, or later). Borrows @events. */
 void link_events_set(struct link *link, const struct link_events *events, void *arg);
 
 /**
- * Send a frame: @header packed now, @body's runs copied out now (they may be dropped afterwards);
- * @body may be NULL. It leaves at the next flush. Returns 0, or -1: more than 64 MiB wait already
- * because the peer does not read (ENOBUFS; `closed` follows at the next flush), the frame is too
- * large (EMSGSIZE), the link is not ready (ENOTCONN) or has failed (EPIPE, `closed` follows).
+ * Send a frame: packs @header and copies @body's runs, so that both may be freed; @body may be
+ * NULL. It leaves at the next flush. Returns 0, or -1: more than 64 MiB wait already, since the
+ * peer does not read (ENOBUFS; `closed` follows at the next flush), the frame is too large
+ * (EMSGSIZE), the link is not ready (ENOTCONN) or has failed (EPIPE; `closed` follows).
  */
 int link_send(struct link *link, const Evspace__Frame *header, const struct batch *body);
 
 /** Send an Error frame with @text. */
 int link_send_error(struct link *link, uint32_t scope, int code, const char *text);
 
-/**
- * link_send() what answers a question of @scope, since who asks waits: where it is more than fits
- * into a frame, an error says so, and in @text what to do.
- */
+/** link_send() for the answer to a question of @scope, as the peer waits for it: if the answer does
+ * not fit into a frame, sends an error with @text instead, which says what to do. */
 void link_reply(struct link *link, uint32_t scope, const Evspace__Frame *header,
 		const struct batch *body, const char *text);
 
-/** Ask whether anybody is there, or @answer that. */
+/** Ask whether the peer is there, or @answer that. */
 void link_send_ping(struct link *link, bool answer);
 
-/** Show a pass (tree/link/pass.h) with its signer's certificate, if there is one: ahead of a part
- * of a tree, which may be larger than who has none may send. */
+/** Show a pass (tree/link/pass.h) with its signer's certificate, if any: before the part of a tree
+ * that may be larger than a peer without a pass may send. */
 void link_send_pass(struct link *link, ProtobufCBinaryData pass, ProtobufCBinaryData signer);
 
-/** Who is at the other end; valid once `ready` was called. */
+/** Who is at the other end; valid from `ready` on. */
 const struct peer *link_peer(const struct link *link);
-/** Does its certificate bear @name? False for this host's sockets. */
+/** Does its certificate have the name @name? False for Unix sockets. */
 bool link_peer_is(const struct link *link, const char *name);
 const Evspace__Hello *link_hello(const struct link *link);
 
@@ -84,20 +81,18 @@ size_t link_waiting(const struct link *link);
 /** Bytes sent and received on the wire so far. */
 void link_bytes(const struct link *link, uint64_t *sent, uint64_t *received);
 
-/** Bytes of the frames that were received so far, unpacked. */
+/** Bytes of the frames received so far, unpacked. */
 uint64_t link_unpacked(const struct link *link);
 
 /** Is the connection slow (tree/link/link-private.h)? */
 bool link_is_slow(struct link *link);
 
-/** How many bytes of frames more it carries within @ms, as it has gone so far; SIZE_MAX if it is
- * not slow. */
+/** How many more bytes of frames it carries within @ms, by its speed so far; SIZE_MAX if it is not
+ * slow. */
 size_t link_carries(struct link *link, unsigned ms);
 
-/**
- * Close without calling `closed`, from anywhere, callbacks of the same link included. What waits is
- * written if it fits into the socket. Not after `closed`. NULL is fine.
- */
+/** Close without calling `closed`, from anywhere, also from the link's own callbacks. Writes what
+ * waits if it fits into the socket. Not after `closed`. NULL is fine. */
 void link_close(struct link *link);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The called side of links: listening sockets, and how many may be there without proof of who they
- * are. */
+/* The accepting side of links: listening sockets, and how many peers may be there without proof of
+ * who they are. */
 #include "tree/link/link-private.h"
 
 #include <errno.h>
@@ -18,13 +18,12 @@
 
 #define BACKLOG 512
 
-/* That may wait for one of these places, and how many are let in before others of the loop have
- * their turn. */
+/* Most connections that wait for a place, and most that are accepted in one turn of the loop. */
 #define WAITING_MOST 448u
 #define ACCEPT_MOST  64u
 
-/* When so many places are taken from one address, who comes from there has a tenth of the time: a
- * crowd that says nothing is through the queue before those give up that have something to say. */
+/* If one address takes this many places, peers from it get a tenth of the time: a silent crowd must
+ * be through before honest peers in the queue give up. */
 #define CROWD	    16u
 #define CROWD_HURRY 10u
 
@@ -40,13 +39,13 @@ struct link_listener {
 	link_accepted *accepted;
 	void *arg;
 	int fd;
-	int spare; /* closed to be able to accept, and drop, one when descriptors are out */
+	int spare; /* closed to accept, and drop, a connection when there are no descriptors */
 	struct event acceptable;
 	struct lobby lobby; /* those without proof */
 	STAILQ_HEAD(, waiting) waiting;
 	unsigned n_waiting;
 	struct address address;
-	struct stat file; /* of a Unix socket: which one is ours */
+	struct stat file; /* of a Unix socket: to recognize our own */
 };
 
 void listener_release(struct link_listener *l, struct link *link)
@@ -62,10 +61,8 @@ void listener_accepted(struct link_listener *l, struct link *link)
 	l->accepted(link, l->arg);
 }
 
-/**
- * Out of descriptors: without a spare one the connection would wake us for ever. Returns false when
- * there was none (accept4(2) looks for a descriptor first).
- */
+/** There are no descriptors: accept and drop a connection by the spare one, since it would wake us
+ * for ever. Returns false if there was none (accept4(2) takes a descriptor first). */
 static bool accept_drop(struct link_listener *l)
 {
 	struct error e;
@@ -152,7 +149,7 @@ static struct waiting waiting_take(struct link_listener *l)
 	return taken;
 }
 
-/* Who has waited longest has most likely given up. */
+/* Drop the one that has waited longest: its peer has most likely given up. */
 static void waiting_drop(struct link_listener *l)
 {
 	struct waiting w = waiting_take(l);
@@ -165,7 +162,7 @@ static void waiting_drop(struct link_listener *l)
 	hub_refused(l->hub, where, &e);
 }
 
-/* There is no place: it waits for one, in the order of coming. */
+/* There is no place: let it wait, in the order of coming. */
 static void waiting_add(struct link_listener *l, int fd, const union address_any *from)
 {
 	struct waiting *w = memory_new(1, sizeof(*w));
@@ -224,7 +221,7 @@ static void listener_acceptable(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/** Is a live agent behind the socket file, or only what a dead one left? Then it is removed. */
+/** Remove the socket file if a dead agent left it; fails if a live one serves it. */
 static int local_clear(const struct address *a, struct error *e)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -254,7 +251,7 @@ static int local_clear(const struct address *a, struct error *e)
 	return result;
 }
 
-/** A socket file is safe in a folder in which nobody else can put one. */
+/** A socket file is safe only in a folder where nobody else can create one. */
 static int local_folder_check(const struct address *a, struct error *e)
 {
 	char folder[sizeof(a->path)];
@@ -276,8 +273,8 @@ static int local_folder_check(const struct address *a, struct error *e)
 	return 0;
 }
 
-/** A socket that listens at one address, only for us if it is a file. Returns it, or -1 with errno.
- */
+/** A socket that listens at one address; a file gets access for us alone. Returns it, or -1 with
+ * errno. */
 static int socket_listen(const union address_any *at, socklen_t bytes)
 {
 	int fd = socket(at->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -299,7 +296,7 @@ static int socket_listen(const union address_any *at, socklen_t bytes)
 	return -1;
 }
 
-/* Whoever may not is told so: who it is, is asked of each. */
+/* Let everybody connect: each peer is checked, and told if it is refused. */
 static int listener_open(const struct link_listener *l, struct error *e)
 {
 	const struct address *a = &l->address;
@@ -319,7 +316,7 @@ static int listener_bind(struct link_listener *l, const char *text, struct error
 		return listener_open(l, e);
 	if (a->local && (local_folder_check(a, e) < 0 || local_clear(a, e) < 0))
 		return -1;
-	/* A host name may stand for addresses of a protocol that this host does not have. */
+	/* a host name may have addresses of a protocol that this host lacks */
 	for (size_t i = 0; i < a->n && l->fd < 0; i++)
 		l->fd = socket_listen(&a->at[i], a->bytes[i]);
 	if (l->fd < 0 && errno == EADDRINUSE)

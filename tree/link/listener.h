@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A listener: a socket on which peers become links once they have proved who they are. */
+/* A listener: a socket whose peers become links once they have proved who they are. */
 #ifndef EVSPACE_LISTENER_H
 #define EVSPACE_LISTENER_H
 
 #include "tree/link/link.h"
 
 /**
- * A listening socket, at "HOST:PORT" or "unix:PATH". A peer that has proved who it is, by
- * certificate or by the Unix socket's credentials, and said hello, becomes a link: @accepted gives
- * it its events, `ready` follows at once. Others are logged. At most 64 may be without proof, 5 s
- * each (docs/guarantees.md), or a tenth of that where 16 from one address are; up to 448 more wait.
- * Who comes when all places are taken gets that of the oldest of those that have most of them, by
- * address and by what is near it (a /24, or a /48 of IPv6), if it would have less; from where
- * somebody has proved who he is, 16 do not count. NULL with @e. A socket file that a dead agent
- * left is replaced. A socket that the service manager holds there for us is taken
- * (tree/link/notify.h).
+ * Listen at @address, "HOST:PORT" or "unix:PATH". A peer that has proved who it is, by certificate
+ * or by the Unix socket's credentials, and said hello, becomes a link: @accepted sets its events,
+ * `ready` follows at once. Others are logged.
+ *
+ * At most 64 peers may be without proof, for 5 s each (docs/guarantees.md), or a tenth of that if
+ * 16 come from one address; up to 448 more wait. When all places are taken, a new peer replaces the
+ * oldest one of those with the largest share of places, by address and by network (a /24, or a /48
+ * of IPv6), if its own share would be smaller; 16 peers from an address with a proven peer do not
+ * count.
+ *
+ * A socket file that a dead agent left is replaced. A socket that the service manager holds for us
+ * is used (tree/link/notify.h). Returns NULL with @e.
  */
 struct link_listener;
 typedef void link_accepted(struct link *link, void *arg);
 struct link_listener *link_listen(struct link_hub *hub, const char *address,
 				  link_accepted *accepted, void *arg, struct error *e);
-/** The port that was bound (for address "HOST:0"), 0 for a Unix socket. */
+/** The port (for address "HOST:0"), 0 for a Unix socket. */
 unsigned link_listener_port(const struct link_listener *listener);
 /**
- * A socket file that somebody has removed, while its folder is there (again), is made again. What
- * the service manager holds is its own affair. Returns 1 when it was made, 0 when there was nothing
- * to do, or -1 with errno and @e.
+ * Make a socket file again that somebody has removed, if its folder exists. The service manager's
+ * sockets are left alone. Returns 1 if it was made, 0 if there was nothing to do, or -1 with errno
+ * and @e.
  */
 int link_listener_renew(struct link_listener *listener, struct error *e);
 void link_listener_free(struct link_listener *listener);

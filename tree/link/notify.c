@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two protocols of systemd's that its manual allows to be spoken without its library. */
+/* systemd's two protocols that its manual allows to be implemented without its library. */
 #include "tree/link/notify.h"
 
 #include <fcntl.h>
@@ -10,10 +10,10 @@
 
 /* sd_listen_fds(3) */
 #define FIRST_FD 3
-/* More than any unit has; what is beyond belongs to somebody else's idea of LISTEN_FDS. */
+/* More than any unit has; a larger LISTEN_FDS is not systemd's. */
 #define FDS_MOST 64
 
-/* The number that a variable says, 0 if it says none. */
+/* The number in a variable, 0 if there is none. */
 static long variable_number(const char *name)
 {
 	const char *text = getenv(name);
@@ -23,8 +23,8 @@ static long variable_number(const char *name)
 	return text && end != text && !*end ? number : 0;
 }
 
-/* Does who listens at @bound hear what is sent to @at? At "any address" it hears all of the port.
- */
+/* Does a socket bound to @bound receive connections to @at? At "any address" it gets all of the
+ * port. */
 static bool hears(const union address_any *bound, const union address_any *at)
 {
 	const struct in6_addr *to = &bound->in6.sin6_addr;
@@ -59,7 +59,7 @@ static bool listens_at(int fd, const union address_any *at)
 	       getsockname(fd, &bound.any, &room) == 0 && hears(&bound, at);
 }
 
-/* The process that has what was handed to the one that forked it. */
+/* The process that inherited sockets from its parent. */
 static pid_t heir;
 
 void notify_inherit(pid_t parent)

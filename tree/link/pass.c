@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs passes, and checks them: an end and names on lines, an ECDSA signature by a certificate. */
+/* Signs and checks passes: an end and names on lines, with an ECDSA signature by a certificate. */
 #include "tree/link/pass.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 
-/* No other text that an agent's key signs begins so. */
+/* No other text that an agent's key signs begins with this. */
 #define TITLE "evspace pass 1\n"
 
-/* Passes that are kept; one of a map's largest tree takes a few hundred bytes. */
+/* Most passes that are kept; one for the largest tree of a map takes a few hundred bytes. */
 #define BOOK_MOST 65536u
 
 struct pass_entry {
@@ -30,8 +30,8 @@ struct pass_entry {
 struct pass_book {
 	const struct tls *tls;
 	struct pass_entry *entries;
-	int64_t until;		    /* when those in it end */
-	ProtobufCBinaryData signer; /* by what they are checked */
+	int64_t until;		    /* when its passes end */
+	ProtobufCBinaryData signer; /* the certificate to check them by */
 };
 
 /* "TITLE, until, node, above…", each on a line. Names have no line ends in them. */
@@ -96,7 +96,7 @@ static void book_clear(struct pass_book *book)
 	book->signer.len = 0;
 }
 
-/* What is in it must be of today, and of the certificate that the agent has now. */
+/* Empty it if its passes are not of today, or not of the agent's present certificate. */
 static void book_renew(struct pass_book *book)
 {
 	int64_t until = ((int64_t)time(NULL) / PASS_DAY + PASS_DAYS + 1) * PASS_DAY;
@@ -161,7 +161,7 @@ struct plan_pass pass_new(struct pass_book *book, const char *node, const char *
 
 /* ---- checking ---- */
 
-/* Is @name, with the line's end, what stands at *@at? Then *@at is behind it. */
+/* Is @name, with a line end, at *@at? Moves *@at past it. */
 static bool line_is(const unsigned char **at, const unsigned char *end, const char *name)
 {
 	size_t n = strlen(name);
@@ -172,7 +172,7 @@ static bool line_is(const unsigned char **at, const unsigned char *end, const ch
 	return true;
 }
 
-/* What stands at *@at, up to the line's end; *@at is behind it then. NULL: there is no end. */
+/* The text at *@at up to the line end; moves *@at past that. NULL: there is no line end. */
 static const unsigned char *line_end(const unsigned char **at, const unsigned char *end)
 {
 	const unsigned char *next = memchr(*at, '\n', (size_t)(end - *at));
@@ -182,7 +182,7 @@ static const unsigned char *line_end(const unsigned char **at, const unsigned ch
 	return next;
 }
 
-/* A time of Unix, 0 if it is none. */
+/* A Unix time, 0 if it is not valid. */
 static int64_t line_time(const unsigned char **at, const unsigned char *end)
 {
 	const unsigned char *digit = *at, *last = line_end(at, end);
@@ -235,7 +235,7 @@ static bool is_signed(const Evspace__Pass *pass, X509 *cert)
 	return good;
 }
 
-/* Would who has signed be let in as an agent, and has it? */
+/* Would the signer be accepted as an agent, and has it signed this? */
 static int signer_check(const struct tls *tls, const Evspace__Pass *pass, X509 *cert,
 			struct peer *who, struct error *e)
 {

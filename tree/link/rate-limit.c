@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts lines, and earns them back with time. */
+/* Counts lines, and regains them with time. */
 #include "tree/link/rate-limit.h"
 
 #include "tree/data/clock.h"

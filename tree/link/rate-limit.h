@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rate limit: how many lines may be said of one thing, so that what goes wrong over and over does
- * not fill a log. */
+/* A rate limit: how many lines may be logged about one thing, so that repeated trouble does not
+ * fill a log. */
 #ifndef EVSPACE_RATE_LIMIT_H
 #define EVSPACE_RATE_LIMIT_H
 
@@ -10,14 +10,12 @@
 /** All zero at first. */
 struct rate_limit {
 	unsigned spent;
-	uint64_t since_ns;    /* CLOCK_MONOTONIC, from which on lines have been earned back */
-	unsigned long unsaid; /* lines that were not said since the last one that was */
+	uint64_t since_ns;    /* CLOCK_MONOTONIC of the last regained line */
+	unsigned long unsaid; /* lines dropped since the last one that was logged */
 };
 
-/**
- * May one more line be said? Ten at once may, then one more each minute. Those that may not are
- * counted; *@unsaid is how many were not said before this one.
- */
+/** May one more line be logged? Ten may at once, then one each minute. Others are counted: *@unsaid
+ * is the number dropped before this one. */
 bool rate_limit_take(struct rate_limit *r, unsigned long *unsaid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps what is known of names, and threads that each find out about one. */
+/* Keeps what is known of names; each lookup runs in a thread. */
 #include "tree/link/resolver.h"
 
 #include <errno.h>
@@ -15,28 +15,28 @@
 #include "pathmap/plan/plan.h"
 #include "tree/data/clock.h"
 
-#define AT_ONCE	       16u  /* looks that have just begun */
-#define THREADS_MOST   128u /* those that take long, too */
+#define AT_ONCE	       16u  /* lookups that began within the last second */
+#define THREADS_MOST   128u /* also those that take longer */
 #define LONG_NS	       UINT64_C(1000000000)
-#define NAMES_MOST     (2 * PLAN_PLACES) /* that are remembered */
+#define NAMES_MOST     (2 * PLAN_PLACES) /* names that are kept */
 #define NOT_FOUND_NS   UINT64_C(10000000000)
 #define DOUBT_AGAIN_NS UINT64_C(5000000000)
 
 /** What is known of one name. */
 struct name_known {
-	TAILQ_ENTRY(name_known) entry;	       /* the longest there first */
+	TAILQ_ENTRY(name_known) entry;	       /* the oldest first */
 	TAILQ_ENTRY(name_known) looking_entry; /* while `looking` */
 	char *text;
-	struct address address; /* n is 0 when nothing was found, */
-	struct error why;	/* then this says why */
-	uint64_t looked_ns;	/* when the last look ended, 0: there was none */
-	uint64_t began_ns;	/* when the one that is under way began */
+	struct address address; /* n is 0 if nothing was found, … */
+	struct error why;	/* … then this says why */
+	uint64_t looked_ns;	/* end of the last lookup, 0: none yet */
+	uint64_t began_ns;	/* start of the present one */
 	bool doubted, looking, queued;
-	bool telling; /* those who wait are being told, who may ask for other names */
+	bool telling; /* its waiters are being told, and may ask for other names */
 	LIST_HEAD(, resolver_wait) waits;
 };
 
-/** One look: a thread's until it is done. */
+/** One lookup: the thread owns it until it is done. */
 struct resolver_look {
 	STAILQ_ENTRY(resolver_look) entry;
 	struct looks *looks;
@@ -46,22 +46,22 @@ struct resolver_look {
 	struct error why;
 };
 
-/** What threads and the loop share; the last one who lets go frees it. */
+/** Shared by threads and the loop; the last one to let go frees it. */
 struct looks {
 	pthread_mutex_t lock;
 	unsigned users;
-	int done_fd; /* an eventfd: there is something in: */
+	int done_fd; /* an eventfd: readable when there is something in: */
 	STAILQ_HEAD(, resolver_look) done;
 };
 
 struct resolver {
 	struct event_base *base;
 	TAILQ_HEAD(, name_known) names;
-	TAILQ_HEAD(names_looking, name_known) looking; /* in the order in which they began */
+	TAILQ_HEAD(names_looking, name_known) looking; /* in the order of their start */
 	unsigned n_names, n_looking;
-	struct looks *looks; /* NULL: no name was ever looked up */
+	struct looks *looks; /* NULL: no lookup yet */
 	struct event *done;
-	struct event *patience; /* names are queued: some looks will have taken long */
+	struct event *patience; /* set while names are queued: some lookups will have taken long */
 };
 
 /* ---- threads ---- */
@@ -72,7 +72,7 @@ static void look_free(struct resolver_look *look)
 	free(look);
 }
 
-/* The lock is held; it is free afterwards. */
+/* Call it with the lock held; it unlocks. */
 static void looks_let_go(struct looks *looks)
 {
 	bool last = --looks->users == 0;
@@ -109,7 +109,7 @@ static void *look_run(void *arg)
 	return NULL;
 }
 
-/* Signals are the loop's. */
+/* block signals, which are for the loop */
 static int look_start(struct resolver_look *look)
 {
 	pthread_attr_t attr;
@@ -149,7 +149,7 @@ static void look_take(struct resolver *r, struct resolver_look *look)
 	TAILQ_REMOVE(&r->looking, known, looking_entry);
 	known->looking = false;
 	known->looked_ns = clock_mono_ns();
-	/* No answer is no news: what there was may be right still, and is looked up again. */
+	/* keep the last address, which may still be right, and look it up again */
 	known->doubted = look->address.n == 0;
 	if (look->address.n || !known->address.n) {
 		known->address = look->address;
@@ -180,7 +180,7 @@ static void known_look(struct resolver *r, struct name_known *known)
 	look_end(look);
 }
 
-/* May another look begin? One that takes long is not waited for by those behind it. */
+/* May another lookup begin? Lookups that take long do not hold up others. */
 static bool looks_have_room(const struct resolver *r)
 {
 	const struct name_known *known;
@@ -284,7 +284,7 @@ static void known_drop(struct resolver *r, struct name_known *known)
 	free(known);
 }
 
-/* One that nobody waits for, if there are too many. */
+/* Drop a name that nobody waits for, if there are too many. */
 static void known_make_room(struct resolver *r)
 {
 	struct name_known *known;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads lists of revoked certificates with OpenSSL, and keeps them when their file is gone. */
+/* Loads lists of revoked certificates with OpenSSL, and keeps them if their file disappears. */
 #include "tree/link/revoked.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ int revoked_load(struct revoked *r, X509_STORE *store, const char *path, const c
 	r->lists = sk_X509_CRL_new_null();
 	if (!r->lists)
 		abort();
-	/* Whoever is in ca.pem is trusted, be it signed by others. */
+	/* a certificate in ca.pem is trusted even if another CA signed it */
 	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
 	if (!file)
 		return errno == ENOENT ? 0 : errorf(e, "%s: %s", path, strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads who a peer is from its certificate: name, roles, and what these are limited to. */
+/* Reads who a peer is from its certificate: name, roles, and their limits. */
 #include "tree/link/tls.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static const char *ia5_text(const ASN1_IA5STRING *s)
 	return strlen(text) == (size_t)ASN1_STRING_length(s) ? text : "";
 }
 
-/** One of our URIs. Returns -1 when it says what is not understood: that might be a limit. */
+/** Read one of our URIs. Returns -1 if it is not understood, since it may be a limit. */
 static int uri_read(const char *uri, struct peer *peer)
 {
 	static const struct {
@@ -36,7 +36,7 @@ static int uri_read(const char *uri, struct peer *peer)
 	};
 
 	if (!strncmp(uri, "role=", strlen("role="))) {
-		/* A role of another version gives no right here. */
+		/* an unknown role, of another version, gives no right here */
 		for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
 			if (!strcmp(uri + strlen("role="), roles[i].name))
 				peer->roles |= roles[i].roles;
@@ -45,7 +45,7 @@ static int uri_read(const char *uri, struct peer *peer)
 	return limits_add(&peer->limits, uri);
 }
 
-/** The roles, limits and the first DNS name that a certificate's alternative names say. */
+/** Read the roles, limits and the first DNS name from a certificate's alternative names. */
 static int names_read(X509 *cert, struct peer *peer, struct error *e)
 {
 	GENERAL_NAMES *names = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
@@ -203,7 +203,7 @@ const char *limits_own_name(void)
 	static bool asked;
 	const struct passwd *user;
 
-	/* Users come from afar on some hosts: asked once. */
+	/* asked once, since users may come from a remote directory */
 	if (!asked) {
 		/* cppcheck-suppress getpwuidCalled */ /* other threads look up hosts only */
 		user = getpwuid(geteuid());

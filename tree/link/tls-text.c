@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What TLS has to say, in words that a user can act on: alerts, certificate checks, garbage. */
+/* Errors of TLS in words that a user can act on: alerts, certificate checks, garbage. */
 #include "tree/link/tls.h"
 
 #include <openssl/err.h>
@@ -12,13 +12,13 @@
 
 #define RENEW "make a new one with evspace-certs"
 
-/** A number of OpenSSL's and the words for it. */
+/** An error number of OpenSSL and its words. */
 struct words {
 	long number;
 	const char *text;
 };
 
-/** Why we do not accept the peer's certificate (X509_verify_cert_error_string(3)). */
+/** Why we refuse the peer's certificate (X509_verify_cert_error_string(3)). */
 static const struct words verify_words[] = {
 	{X509_V_ERR_CERT_HAS_EXPIRED, "its certificate has expired; " RENEW " --force"},
 	{X509_V_ERR_CERT_REVOKED, "its certificate was revoked; " RENEW},
@@ -44,7 +44,7 @@ static const struct words verify_words[] = {
 	 "its certificate is for another purpose (an agent's is made by: evspace-certs agent)"},
 };
 
-/** Alerts that the peer refused us with (RFC 8446 section 6.2). */
+/** Alerts by which the peer refused us (RFC 8446 section 6.2). */
 static const struct words alert_words[] = {
 	{ALERT_REASON(SSL_AD_CERTIFICATE_EXPIRED),
 	 "our certificate has expired; " RENEW " --force"},
@@ -67,7 +67,7 @@ static const struct words alert_words[] = {
 	{ALERT_REASON(SSL_AD_ACCESS_DENIED), "our certificate gives no right there; " RENEW},
 };
 
-/** What the peer does wrong before there is any certificate. */
+/** Errors of the peer before there is any certificate. */
 static const struct words reason_words[] = {
 	{SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE,
 	 "it showed no certificate; make one for it with evspace-certs observe"},
@@ -96,7 +96,7 @@ const char *tls_verify_text(long code)
 	return text ? text : X509_verify_cert_error_string(code);
 }
 
-/** Does this failure mean that what came is no TLS at all? */
+/** Does this failure mean that the peer does not speak TLS? */
 static int reason_is_garbage(int reason)
 {
 	switch (reason) {

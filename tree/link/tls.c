@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loads an identity and makes connections from it: TLS 1.3, P-256, both certificates (RFC 8446). */
+/* Loads an identity and makes connections from it: TLS 1.3, P-256, certificates on both sides (RFC
+ * 8446). */
 #include "tree/link/tls.h"
 
 #include <errno.h>
@@ -17,10 +18,10 @@
 #include "pathmap/base/plural.h"
 #include "tree/link/revoked.h"
 
-/* Who is about to expire is told so long before. */
+/* Warn this long before something expires. */
 #define WARN_S (14 * 86400L)
 
-/** By this it is seen that a file is another one. All zero: it is not there. */
+/** To notice that a file was replaced. All zero: it does not exist. */
 struct stamp {
 	dev_t device;
 	ino_t inode;
@@ -35,7 +36,7 @@ struct files {
 };
 
 struct tls {
-	SSL_CTX *context; /* both ends': they differ in nothing */
+	SSL_CTX *context; /* for both ends, which do not differ */
 	X509 *own;
 	struct revoked revoked;
 	struct files files;
@@ -60,10 +61,8 @@ static int file_check(const char *path, int secret, const char *make, struct err
 	return 0;
 }
 
-/**
- * A list that has ended still says who is revoked, and one CA of several may have none: neither is
- * a reason to lock everybody out.
- */
+/** A revocation list that has expired still counts, and one of several CAs may have none: neither
+ * is a reason to refuse everybody. */
 static int verify(int ok, X509_STORE_CTX *store)
 {
 	switch (X509_STORE_CTX_get_error(store)) {
@@ -85,10 +84,8 @@ static int options_set(SSL_CTX *ctx)
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, verify);
 	SSL_CTX_set_verify_depth(ctx, 1);
 	SSL_CTX_set_max_cert_list(ctx, 16 << 10);
-	/*
-	 * 34 kB a connection are kept: to give them back and take them again with every record
-	 * costs more than all else that a short wave does. A record is read in one piece.
-	 */
+	/* Keep the 34 kB of buffers of each connection: freeing and allocating them with every
+	 * record costs more than all else that a short wave does. Read a record in one piece. */
 	SSL_CTX_set_mode(ctx, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_read_ahead(ctx, 1);
 	return SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) &&
@@ -122,7 +119,7 @@ static void files_fini(struct files *f)
 	free(f->make);
 }
 
-/** What the files are now. */
+/** Stamp the files as they are now. */
 static void files_stamp(const struct files *f, struct stamp stamps[4])
 {
 	const char *paths[4] = {f->ca, f->pem, f->key, f->crl};
@@ -202,7 +199,7 @@ static int own_take(struct tls *tls, struct error *e)
 	return 0;
 }
 
-/** All but the own certificate. */
+/** Load all but the own certificate. */
 static int tls_load(struct tls *tls, struct error *e)
 {
 	struct files *f = &tls->files;
@@ -259,7 +256,7 @@ int tls_refresh(struct tls *tls, struct error *e)
 	}
 	revoked_keep(&next.revoked, SSL_CTX_get_cert_store(next.context), &tls->revoked);
 	if (own_take(&next, e) < 0) {
-		/* Whom to trust counts all the same. */
+		/* the trusted certificates are updated all the same */
 		result = -1;
 		if (SSL_CTX_use_certificate(next.context, tls->own) != 1 ||
 		    SSL_CTX_use_PrivateKey(next.context, SSL_CTX_get0_privatekey(tls->context)) !=

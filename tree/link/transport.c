@@ -13,7 +13,7 @@
 
 #include "pathmap/base/memory.h"
 
-/* What is encrypted ahead of a socket that may not take it, and what TLS adds to 16 KiB of it. */
+/* Most bytes encrypted before the socket takes them, and most plain bytes of a TLS record. */
 #define FLUSH_CHUNK	(256u << 10)
 #define RECORD_PLAIN	(16u << 10)
 #define RECORD_OVERHEAD 64u
@@ -55,7 +55,7 @@ static long bio_ctrl(BIO *bio, int command, long number, void *pointer)
 	return command == BIO_CTRL_FLUSH;
 }
 
-/** Made once per process, never freed: OpenSSL's own cleanup at exit is without it, too. */
+/** Made once per process, never freed, since OpenSSL's cleanup at exit does not include it. */
 static BIO_METHOD *transport_method(void)
 {
 	static BIO_METHOD *method;
@@ -98,10 +98,8 @@ void transport_fini(struct transport *t)
 	bytes_free(&t->out);
 }
 
-/**
- * What a call of OpenSSL that did not succeed means: 0 to go on later, -1 with @e. Its queue of
- * errors is empty afterwards, as it has to be before the next call.
- */
+/** The meaning of a failed call of OpenSSL: 0 to retry later, -1 with @e. Empties OpenSSL's error
+ * queue, as the next call requires. */
 static int tls_result(struct transport *t, int result, const char *where, struct error *e)
 {
 	switch (SSL_get_error(t->ssl, result)) {
@@ -192,7 +190,7 @@ void transport_keep(struct transport *t)
 	t->in = (const unsigned char *)t->kept;
 }
 
-/** 1: all of @b is out, 0: the socket is full, -1. */
+/** Returns 1: all of @b is sent, 0: the socket is full, -1. */
 static int socket_send(struct transport *t, struct bytes *b)
 {
 	while (bytes_held(b)) {
@@ -208,7 +206,7 @@ static int socket_send(struct transport *t, struct bytes *b)
 	return 1;
 }
 
-/** Turn up to FLUSH_CHUNK of what waits into records. */
+/** Encrypt up to FLUSH_CHUNK of what waits. */
 static int encrypt(struct transport *t)
 {
 	size_t n = bytes_held(&t->plain), done;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks asks, looks leaves up in them, and divides what a slow connection carries in time among
- * the leaves that are to bring it. */
+/* Checks asks, finds leaves in them, and divides what a slow connection can carry in time among the
+ * leaves behind it. */
 #include "tree/scope/ask.h"
 
 #include <errno.h>
@@ -59,10 +59,10 @@ uint64_t ask_have(const Evspace__Ask *ask, uint32_t leaf)
 
 /* ---- room ---- */
 
-/* Tuples that a leaf may bring in a wave at least, however slow the way up is. */
+/* Tuples that a leaf may always bring in a wave, however slow the way up is. */
 #define ROOM_LEAST 16u
 
-/* Do fewer tuples go up than leaves read? */
+/* Do the stages let fewer tuples go up than leaves read? */
 static bool stages_thin(const struct plan_stage *stages, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists the places of a part of a tree, in order, and looks answers up in that. */
+/* Lists the places of a part of a tree, in order, and checks answers against them. */
 #include "tree/scope/below.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static void below_add(struct below *below, const struct plan_place *root)
 		if (walk.place->leaf)
 			below->leaves[below->n++] = index;
 		below->places[below->n_places++] = index;
-		/* Who stands in for the part as a whole is another child's, or our own, part. */
+		/* a stand-in for the whole part belongs to another child, or to us */
 		if (walk.parent && index < PLAN_PLACES)
 			below->places[below->n_places++] = index + PLAN_PLACES;
 	}
@@ -61,7 +61,7 @@ static void below_add_hosts(struct below *below, const struct plan_place *root)
 		if (!p->leaf)
 			continue;
 		i = (size_t)(index_find(p->index, below->leaves, below->n) - below->leaves);
-		/* No two places have one index, but what came from elsewhere might. */
+		/* indexes are unique, but not surely in a place from a peer */
 		if (!below->hosts[i].place) {
 			below->hosts[i].place = p;
 			interval_set_read(&below->hosts[i].holds, p->holds ? p->holds : "");
@@ -119,7 +119,7 @@ static const struct below_host *host_find(const struct below *below, uint32_t id
 	return at ? &below->hosts[at - below->leaves] : NULL;
 }
 
-/* The second part of @text into @node. Returns false when it has none: then it is no name. */
+/* The second part of @text into @node. Returns false if it has none: then it is not a name. */
 static bool node_of(const char *text, char node[NAME_BYTES])
 {
 	const char *from = text[0] == '/' ? strchr(text + 1, '/') : NULL;
@@ -168,12 +168,12 @@ static int stranger(uint32_t leaf, struct error *e)
 struct spoken {
 	const struct below *below;
 	const Evspace__Answer *answer;
-	bool *of;	 /* by leaf: spoken for */
-	uint32_t leaves; /* that have a part */
+	bool *of;	 /* by leaf: it was spoken for */
+	uint32_t leaves; /* leaves with a part */
 	size_t parts;	 /* since the last mark */
 };
 
-/* An answer speaks once for a leaf: that it is missing, or as a part. */
+/* An answer speaks once for a leaf: says that it is missing, or brings its part. */
 static int leaf_check(struct spoken *s, uint32_t leaf, struct error *e)
 {
 	const uint32_t *at = index_find(leaf, s->below->leaves, s->below->n);
@@ -205,7 +205,7 @@ static int missing_check(struct spoken *s, struct error *e)
 	return 0;
 }
 
-/* A part is of the wave that is answered, asked for again or not. */
+/* A part must be of the wave that is answered, whether asked for the first time or again. */
 static int part_check(struct spoken *s, const struct run_view *view, struct error *e)
 {
 	errno = EPROTO;
@@ -242,8 +242,7 @@ static int body_check(struct spoken *s, const struct names *names, const struct 
 {
 	struct batch_cursor c = {0};
 	struct run_view view;
-	uint32_t good =
-		0; /* the last place that was looked up, and one: runs come place by place */
+	uint32_t good = 0; /* index of the last place + 1: runs come place by place */
 
 	while (batch_next_packed(body, &c, &view)) {
 		const struct run *run = view.run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps connections to child agents up, with backoff, for as long as a scope needs them. */
+/* Keeps connections to child agents, with backoff, for as long as a scope needs them. */
 #include "tree/scope/child.h"
 
 #include <event2/event.h>
@@ -14,8 +14,8 @@
 #define RETRY_FIRST_MS 50
 #define RETRY_LAST_MS  2000
 
-/* After a cut, TCP itself looks for the other side ever more seldom: whoever has been silent for so
- * long is dialled anew. */
+/* After a cut, TCP itself retries less and less often: dial a peer again that was silent for so
+ * long. */
 #define GIVE_UP_MS 3000
 
 TAILQ_HEAD(child_users, child_user);
@@ -30,14 +30,15 @@ struct child {
 	struct event *retry;
 	unsigned retry_ms;
 	uint64_t down_since;
-	struct event *watch; /* runs while an answer is awaited */
+	struct event *watch; /* pending while an answer is expected */
 	bool watching, silent;
-	uint64_t expecting_ns; /* since when something is awaited and nothing came, 0: nothing is */
+	uint64_t expecting_ns; /* since when an answer is expected and nothing has come, 0: none
+				* is */
 	uint64_t pinged_ns;    /* when it was asked whether it is there, 0: it was not */
-	uint64_t received;     /* bytes, when it was looked at last */
+	uint64_t received;     /* bytes received at the last check */
 	uint32_t next_scope;
-	struct error diagnostic; /* the last one, so that it is not said again on every try */
-	bool complained;	 /* since it was connected, and it was said */
+	struct error diagnostic; /* the last one, so that it is not repeated on every try */
+	bool complained;	 /* it was logged since the last connection */
 	struct rate_limit said;
 	struct child_users users;
 };
@@ -68,7 +69,7 @@ void child_set_free(struct child_set *set)
 	free(set);
 }
 
-/* One line on stderr, but not too many. Returns whether it was said. */
+/* Log one line on stderr, within limits. Returns whether it was logged. */
 static bool child_say_line(struct child *c, const char *text, const char *then)
 {
 	unsigned long unsaid;
@@ -104,7 +105,7 @@ static void child_complain(struct child *c, const struct error *why)
 		c->complained = true;
 }
 
-/* ---- whether it speaks ---- */
+/* ---- does the child answer? ---- */
 
 static void child_watch_for(struct child *c, unsigned ms)
 {
@@ -120,7 +121,7 @@ static void child_fall_silent(struct child *c, uint64_t now)
 
 	c->silent = true;
 	child_watch_for(c, GIVE_UP_MS);
-	/* Not since the question: what was asked after that may have reached it, too. */
+	/* not since the question: it may have received what was sent later */
 	c->down_since = now;
 	TAILQ_FOREACH (u, &c->users, entry) {
 		if (u->events->silent)
@@ -128,7 +129,7 @@ static void child_fall_silent(struct child *c, uint64_t now)
 	}
 }
 
-/* Part of a frame is a word, too: a large answer may take long on a slow link. */
+/* Part of a frame counts, too: a large answer may take long on a slow link. */
 static bool child_receives(struct child *c)
 {
 	uint64_t sent, received;
@@ -179,13 +180,13 @@ static void child_watch(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* What was awaited came, or a word that it is there. */
+/* An answer came, or a sign that the child is there. */
 static void child_hear(struct child *c)
 {
 	struct child_user *u;
 
 	c->expecting_ns = c->pinged_ns = 0;
-	/* Not as soon as it is connected: it may be so ill that it does no more than that. */
+	/* only now, not when it connected: it may be able to do no more than that */
 	c->retry_ms = RETRY_FIRST_MS;
 	if (!c->silent)
 		return;
@@ -211,7 +212,7 @@ void child_expect(struct child_user *user)
 		child_watch_for(c, CHILD_PATIENCE_MS);
 }
 
-/* ---- whether it is connected ---- */
+/* ---- connections ---- */
 
 static void child_retry_later(struct child *c)
 {
@@ -272,7 +273,7 @@ static void child_frame(struct link *link, void *arg, const struct frame *frame)
 			return;
 		}
 	}
-	/* A frame for nobody is an answer that crossed a close, or nothing that anybody awaits. */
+	/* other frames here are answers that crossed a close, or unexpected */
 	if (frame->header->kind_case == EVSPACE__FRAME__KIND_PING && frame->header->ping->answer)
 		child_hear(c);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adds classes up, names them, and takes their names apart. */
+/* Adds classes up, names them, and parses their names. */
 #include "tree/scope/classes.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/op.h"
 
-/* Worlds are one: each program of a run has one of its own. */
+/* All worlds count as one, since each program of a run has its own. */
 struct classes_key {
 	uint32_t comm; /* 0: none, or a world */
 	uint16_t channel;
@@ -26,7 +26,7 @@ struct classes_entry {
 
 struct classes {
 	struct classes_entry *entries;
-	const struct class_sum **sorted; /* NULL: not yet */
+	const struct class_sum **sorted; /* NULL: not sorted yet */
 };
 
 struct classes *classes_new(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens a child's part on a stand-in when the child is away, and gives it back when it returns. */
+/* Opens a child's part on a stand-in while the child is away, and gives it back when it returns. */
 #include "tree/scope/failover.h"
 #include "tree/wire/wire-place.h"
 
@@ -12,16 +12,16 @@
 /* The ways by which an answer may come. */
 enum way { WAY_CHILD = 1, WAY_STANDIN };
 
-/* How soon a stand-in that is not needed any more is looked at again, or the next one is tried. */
+/* After this, a stand-in that is not needed is checked again, or the next one is tried. */
 #define TIDY_AGAIN_MS 50u
 
-/* How long a stand-in may take until it can be asked. */
+/* A stand-in must be reachable within this time. */
 #define REACH_MS 400u
 
-/* The same, for the child when all hosts are dialled at once. */
+/* The same for the child, while all hosts are dialled at once. */
 #define FIRST_MS 1000u
 
-/* All of these become longer with each round of all that there are, up to so many times. */
+/* All of these times grow with each round of the stand-ins, up to this factor. */
 #define ROUNDS_MAX 16u
 
 struct failover {
@@ -29,16 +29,16 @@ struct failover {
 	const struct plan_place *place;
 	size_t input;
 	struct hop *child;
-	struct hop *standin;	  /* NULL: not needed, or not there yet */
+	struct hop *standin;	  /* NULL: not needed, or not made yet */
 	struct plan_place *aside; /* the stand-in's part */
-	unsigned tries;		  /* stand-ins that were tried since the child was there */
+	unsigned tries;		  /* stand-ins tried since the child was there */
 	bool standing_in;	  /* asks go to the stand-in */
 	bool settled;
-	uint64_t until_ns;  /* whoever cannot be asked by then is given up */
+	uint64_t until_ns;  /* the child or stand-in that cannot be asked by then is given up */
 	struct event *tidy; /* frees and makes stand-ins, from the loop */
 };
 
-/* ---- the part as another host runs it ---- */
+/* ---- the part for the stand-in ---- */
 
 static void text_set(char **text, const char *to)
 {
@@ -46,7 +46,8 @@ static void text_set(char **text, const char *to)
 	*text = memory_copy(to);
 }
 
-/* What the child holds itself stays with it: a part of its own below the stand-in's. */
+/* The elements that the child itself holds stay with it: it becomes a place of its own below the
+ * stand-in's. */
 static void part_split_leaf(Evspace__Place *part, const struct plan_place *place)
 {
 	struct plan_place alone = *place;
@@ -90,7 +91,7 @@ static struct plan_place *part_aside(const struct plan_place *place,
 
 /* ---- standing in ---- */
 
-/* Nobody is put in a leaf's place, nor in a gateway's unless the map names who. */
+/* A leaf has no stand-in; a gateway has one only if the map names it. */
 static bool failover_replaceable(const struct failover *b)
 {
 	return b->place->n_children > 0 && (!b->place->gateway || b->place->n_alternates > 0);
@@ -98,13 +99,13 @@ static bool failover_replaceable(const struct failover *b)
 
 static const struct hop_events standin_events;
 
-/* Hosts that may stand in: the alternates, then this one. */
+/* Number of hosts that may stand in: the alternates, then this one. */
 static unsigned failover_choices(const struct failover *b)
 {
 	return (unsigned)b->place->n_alternates + !b->place->gateway;
 }
 
-/* Look at it in @ms, longer after rounds in vain. */
+/* Run `tidy` in @ms, or later after rounds without success. */
 static void failover_wait(struct failover *b, unsigned ms)
 {
 	unsigned rounds = b->tries / failover_choices(b) + 1;
@@ -140,7 +141,7 @@ static void standin_end(struct failover *b, bool keep)
 	b->standing_in = false;
 }
 
-/* What the stand-in was asked for before comes through it still. */
+/* The stand-in still answers what it was asked before. */
 static void failover_give_back(struct failover *b)
 {
 	struct timeval wait = {0, TIDY_AGAIN_MS * 1000};
@@ -182,7 +183,7 @@ static void failover_settle(struct failover *b)
 	b->scope->settled(b->scope->arg);
 }
 
-/* ---- what hops tell ---- */
+/* ---- events of hops ---- */
 
 static void child_settled(void *arg, struct hop *hop)
 {
@@ -216,7 +217,7 @@ static void standin_changed(void *arg, struct hop *hop)
 {
 	struct failover *b = arg;
 
-	/* Its children may take a while: it is asked at once, for those that it has. */
+	/* ask it at once for the children that it has, while others connect */
 	b->standing_in = hop_reachable(hop) && !hop_ready(b->child);
 	if (!hop_reachable(hop) && !hop_ready(b->child))
 		failover_wait(b, TIDY_AGAIN_MS);
@@ -232,7 +233,7 @@ static const struct hop_events standin_events = {
 	.changed = standin_changed,
 };
 
-/* ---- as one input ---- */
+/* ---- calls of the scope ---- */
 
 static struct hop *failover_hop(const struct failover *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Carries a command out here, passes it on to child agents, and joins their answers. */
+/* Carries out a command here, passes it on to child agents, and joins their answers. */
 #include "tree/scope/fanout-command.h"
 
 #include <errno.h>
@@ -12,23 +12,23 @@
 #include "pathmap/base/utf8.h"
 #include "tree/scope/fanout.h"
 
-/* What a command may take when it does not say. */
+/* The deadline of a command that has none. */
 #define DEADLINE_MS 1000u
 
-/* Texts that child agents send are cut at this. */
+/* Texts from child agents are cut at this. */
 #define TEXT_MOST 255
 
 struct fanout_command {
-	struct fanout fanout; /* first: callbacks get back to the command from it */
+	struct fanout fanout; /* first: callbacks cast it to the command */
 	const struct fanout_command_host *host;
 	Evspace__SwitchAsk *ask; /* a copy, without its place */
 	char run[64];
 	struct classes *classes;
-	Evspace__Host *here; /* what came of it here; NULL: this is no leaf */
+	Evspace__Host *here; /* what was done here; NULL: this is not a leaf */
 	size_t n_leaves;
 };
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static char *leaf_name(const struct plan_place *p)
 {
@@ -45,7 +45,7 @@ static Evspace__Host *host_new(const struct plan_place *p, const char *text)
 	return h;
 }
 
-/* What @from says, but for its texts. */
+/* Copy @from except for its texts. */
 static void host_count(Evspace__Host *h, const Evspace__Host *from)
 {
 	h->processes = from->processes;
@@ -57,7 +57,7 @@ static void host_count(Evspace__Host *h, const Evspace__Host *from)
 	h->why = from->why;
 }
 
-/* Leaves of which nothing was said have not answered. */
+/* A leaf without a result has not answered. */
 static void *command_miss(const struct fanout_branch *b, const struct plan_place *p,
 			  enum missing_why why, const char *text, const char *behind)
 {
@@ -69,7 +69,7 @@ static void *command_miss(const struct fanout_branch *b, const struct plan_place
 	return h;
 }
 
-/* Where the entry has nothing of the run, who has says which it is. */
+/* If the entry has nothing of the run, the hosts that have say its name. */
 static void command_run(struct fanout_command *c, const char *run)
 {
 	if (!c->run[0] && c->host->is_run(run))
@@ -92,7 +92,7 @@ static void command_carry(struct fanout *f)
 	free(said.name);
 }
 
-/* Those that have said something so far; the list is the caller's to free. */
+/* The hosts with a result so far; for the caller to free the list. */
 static Evspace__Host **command_hosts(const struct fanout_command *c, size_t *n)
 {
 	Evspace__Host **list = memory_new(c->n_leaves + 1, sizeof(*list));
@@ -151,7 +151,7 @@ static int command_ask(struct fanout_branch *b, Evspace__Place *place, uint32_t 
 	return link_send(child_link(&b->user), &WIRE_FRAME(SWITCH_ASK, switch_ask, &ask), NULL);
 }
 
-/* Returns whether it is what the child may say. */
+/* Returns whether the child may say this. */
 static bool branch_take(struct fanout_branch *b, const Evspace__Host *from)
 {
 	const char *node = strrchr(from->name, '/');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passes a question on to child agents, and waits for their answers as long as it may. */
+/* Passes a question on to child agents, and waits for their answers until the deadline. */
 #include "tree/scope/fanout.h"
 
 #include <errno.h>
@@ -10,12 +10,13 @@
 #include "tree/data/clock.h"
 #include "tree/wire/wire-place.h"
 
-/* What a question may take at most. */
+/* Most time for a question. */
 #define DEADLINE_MOST_MS 600000u
 
 #define BEHIND "it is behind one that does not answer"
 
-/* Nothing was said of who has no word yet: why of the child itself, and of those behind it. */
+/* Give reasons for the hosts without an answer: one for the child itself, one for those behind
+ * it. */
 static void branch_miss(struct fanout_branch *b, enum missing_why why, const char *text,
 			const char *behind)
 {
@@ -29,7 +30,7 @@ static void branch_miss(struct fanout_branch *b, enum missing_why why, const cha
 
 static void fanout_settle(struct fanout *f)
 {
-	/* from the loop only, so that branches may be left */
+	/* from the loop only, so that users may leave their children */
 	if (--f->pending == 0)
 		event_active(f->end, EV_TIMEOUT, 1);
 }

@@ -9,21 +9,21 @@
 #include "tree/data/clock.h"
 #include "tree/scope/fanout.h"
 
-/* What it may take when that is not said. */
+/* The deadline if the question has none. */
 #define DEADLINE_MS 2000u
 
-/* Clocks show times from 1970 on, and are further apart than this only when one of them lies. */
+/* Clocks show times after 1970; a difference beyond this means that one of them lies. */
 #define CLOCK_MOST_NS (INT64_C(1) << 62)
 #define APART_MOST_NS (INT64_C(1) << 61)
 
 struct gather_status {
-	struct fanout fanout; /* first: callbacks get back to the gather from it */
+	struct fanout fanout; /* first: callbacks cast it to the gather */
 	const struct gather_status_host *host;
 	int64_t asked_ns;
-	Evspace__StatusAsk *ask; /* what is passed on of it, but for the place */
+	Evspace__StatusAsk *ask; /* the question for children, without place */
 };
 
-/* ---- those that do not answer ---- */
+/* ---- hosts without an answer ---- */
 
 static Evspace__Status *status_missing(const char *node, const char *cluster, enum missing_why why,
 				       const char *text)
@@ -54,15 +54,15 @@ static int64_t bounded(int64_t ns, int64_t least, int64_t most)
 	return ns < least ? least : ns > most ? most : ns;
 }
 
-/* How far the child's clock is ahead of ours: the mean of the way there and the way back, wrong by
- * half of what both took at most. */
+/* Set how far the child's clock is ahead of ours: the mean of the way there and the way back, with
+ * half of the total time as error. */
 static void status_relate(Evspace__Status *s, int64_t clock_ns, uint64_t error_ns)
 {
 	s->clock_ns = bounded(s->clock_ns, -APART_MOST_NS, APART_MOST_NS) + clock_ns;
 	s->clock_error_ns += error_ns;
 }
 
-/* Takes @s over, which has no more below it. Returns whether it is one that the child may say. */
+/* Take over @s, without the statuses below it. Returns whether the child may say it. */
 static bool branch_take(struct fanout_branch *b, Evspace__Status *s)
 {
 	struct seat *seat = seats_vacant(&b->seats, s->node);
@@ -90,7 +90,7 @@ static bool gather_take(struct fanout_branch *b, const Evspace__Frame *frame, si
 	clock_ns =
 		bounded((asked - b->sent_ns) / 2 + (sent - now) / 2, -APART_MOST_NS, APART_MOST_NS);
 	error_ns = away > there ? (uint64_t)(away - there) / 2 + 1 : 1;
-	/* those below are the branch's now */
+	/* the branch owns those below */
 	below = s->below;
 	n = s->n_below;
 	s->n_below = 0;
@@ -118,7 +118,7 @@ static int gather_ask(struct fanout_branch *b, Evspace__Place *place, uint32_t d
 
 /* ---- life ---- */
 
-/* What was said on the branch is below @status now. */
+/* Move the statuses of the branch below @status. */
 static void branch_give(struct fanout_branch *b, Evspace__Status *status)
 {
 	for (size_t i = 0; i < b->seats.n; i++) {
@@ -191,14 +191,14 @@ void gather_status_free(struct gather_status *g)
 	free(g);
 }
 
-/* ---- what fits ---- */
+/* ---- fitting into a frame ---- */
 
 struct gather_share {
 	Evspace__Status **status;
 	size_t bytes;
 };
 
-/* The largest first. */
+/* Sorts the largest first. */
 static int share_order(const void *a, const void *b)
 {
 	const struct gather_share *left = a, *right = b;
@@ -206,7 +206,7 @@ static int share_order(const void *a, const void *b)
 	return (left->bytes < right->bytes) - (left->bytes > right->bytes);
 }
 
-/* Returns by how many bytes it is less now. */
+/* Returns by how many bytes it shrinks. */
 static size_t share_cut(struct gather_share *share)
 {
 	Evspace__Status *s = *share->status;

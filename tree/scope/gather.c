@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wave slots, preallocated: which inputs a wave waits for, and one timer for the oldest deadline.
- */
+/* Wave slots, preallocated: which inputs a wave waits for, and one timer for the nearest
+ * deadline. */
 #include "tree/scope/gather.h"
 
 #include <event2/event.h>
@@ -15,18 +15,18 @@
 /* Slots of waves asked for the first time, then slots of those asked for again. */
 #define SLOTS (2 * GATHER_WINDOW)
 
-/* Of why a leaf refuses, so much is passed on. */
+/* Most bytes of a leaf's refusal. */
 #define TEXT_MAX 300
 
 struct gather {
 	size_t inputs;
 	const struct gather_events *events;
 	void *arg;
-	struct quota *quota; /* NULL: nobody counts */
+	struct quota *quota; /* NULL: not counted */
 	struct event *timer;
-	uint64_t until_ns; /* what the timer waits for, 0: it does not run */
+	uint64_t until_ns; /* when the timer ends, 0: it is not set */
 	unsigned busy;
-	uint8_t *waiting; /* SLOTS x inputs, where the waves' `waiting` point to */
+	uint8_t *waiting; /* SLOTS x inputs, for the waves' `waiting` */
 	struct wave slots[SLOTS];
 };
 
@@ -111,7 +111,7 @@ static void gather_finish(struct gather *g, struct wave *w)
 	held_clear(g, w);
 	w->busy = false;
 	if (--g->busy == 0 && g->until_ns) {
-		/* At rest no timer may wake the agent. */
+		/* no timer may wake an idle agent */
 		evtimer_del(g->timer);
 		g->until_ns = 0;
 	}
@@ -209,14 +209,14 @@ int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct er
 
 	if (g->quota && quota_take(g->quota, bytes, e) < 0)
 		return -1;
-	/* A frame's header lies in the buffer, too, and may be far larger than its body. */
+	/* the buffer has the frame's header, too, which may be far larger than its body */
 	batch_unpin(body);
 	w->held += bytes;
 	batch_link(&w->batch, body);
 	return 0;
 }
 
-/* One input less to wait for: ask the next ones, or end the wave. */
+/* One input has answered or is given up: ask the next ones, or end the wave. */
 static void gather_go_on(struct gather *g, struct wave *w)
 {
 	if (w->next < g->inputs)
@@ -260,7 +260,7 @@ unsigned gather_awaits(const struct gather *g, size_t input, unsigned way)
 	return n;
 }
 
-/* A copy of @text; of what was said of the leaf before, too, there is one. */
+/* A copy of @text; the previous leaf's copy if that is the same. */
 static char *text_cut(const struct wave *w, const char *text)
 {
 	char *copy = text && *text ? memory_copy_bytes(text, strnlen(text, TEXT_MAX)) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A gather: joins what a scope's inputs on one host bring for each wave; it alone knows deadlines
+/* A gather: joins what a scope's inputs on one host bring for each wave. It alone handles deadlines
  * and coverage. */
 #ifndef EVSPACE_GATHER_H
 #define EVSPACE_GATHER_H
@@ -15,8 +15,7 @@ struct event_base;
 struct gather;
 struct quota;
 
-/** Waves that may be under way at once in a scope; slots are preallocated (docs/architecture.md).
- */
+/** Most waves of a scope under way; slots are preallocated (docs/architecture.md). */
 #define GATHER_WINDOW 64u
 
 /** A leaf that a wave lacks. */
@@ -24,36 +23,36 @@ struct missing {
 	uint32_t leaf;
 	enum missing_why why;
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
-	char *text;	   /* why it refuses, the wave's; NULL: no more is known */
+	char *text;	   /* why it refuses, owned by the wave; NULL: unknown */
 };
 
-/** One wave in the making. Plain data; belongs to its gather. */
+/** One wave under way. Plain data, owned by its gather. */
 struct wave {
 	uint64_t number;
 	uint64_t have;
-	bool again; /* asked for once more, of some leaves only */
+	bool again; /* asked for again, of some leaves only */
 	bool busy;
 	unsigned pending; /* inputs that have not answered yet */
-	uint8_t *waiting; /* per input: by which way its answer is to come, 0: none is awaited */
-	size_t next;	  /* the input that is to be asked next; from here on none was */
+	uint8_t *waiting; /* per input: by which way its answer is to come, 0: none is expected */
+	size_t next;	  /* the next input to ask; this and the following ones are not asked yet */
 	struct batch batch;
-	size_t held;	 /* bytes that it has brought, until it is done */
-	unsigned leaves; /* that are in the batch */
+	size_t held;	 /* bytes that it holds until it is done */
+	unsigned leaves; /* leaves in the batch */
 	uint32_t cpu_us; /* used by the agents below */
-	uint32_t fill;	 /* of the fullest element, see Answer in wire.proto */
+	uint32_t fill;	 /* of the fullest element (see Answer in wire.proto) */
 	uint64_t asked_ns, deadline_ns;
 	struct missing *missing;
 	size_t n_missing, room_missing;
 };
 
-/** An input was so full when it was read. */
+/** Add the fill of an input's fullest element. */
 static inline void wave_fill(struct wave *w, uint32_t fill)
 {
 	if (fill > w->fill)
 		w->fill = fill;
 }
 
-/** So much was used below. */
+/** Add CPU time used below. */
 static inline void wave_cpu(struct wave *w, uint32_t us)
 {
 	w->cpu_us = us < UINT32_MAX - w->cpu_us ? w->cpu_us + us : UINT32_MAX;
@@ -61,38 +60,39 @@ static inline void wave_cpu(struct wave *w, uint32_t us)
 
 /** What a gather asks of its owner. */
 struct gather_events {
-	/* An answer is there, and inputs from w->next on have not been asked: ask some. May be NULL
-	   when w->next is never set. */
+	/* An answer has come, and inputs from w->next on are not asked yet: ask some. May be NULL
+	 * if w->next is never set. */
 	void (*more)(void *arg, struct wave *w);
 	/* The input has not answered in time: note its leaves with wave_miss(). */
 	void (*late)(void *arg, struct wave *w, size_t input);
-	/* All is there, or the deadline has passed. The wave is free again when this returns. */
+	/* All inputs have answered, or the deadline has passed. The wave is freed when this
+	 * returns. */
 	void (*done)(void *arg, struct wave *w);
 };
 
-/** A gather of @inputs inputs. Aborts when memory is out. */
+/** A gather of @inputs inputs. Aborts when there is no memory. */
 struct gather *gather_new(struct event_base *base, size_t inputs,
 			  const struct gather_events *events, void *arg);
 void gather_free(struct gather *g);
 
-/** Count what its waves hold in @quota, which outlives it; nowhere unless set. */
+/** Count the bytes that its waves hold in @quota, which must outlive it. Default: not counted. */
 void gather_quota_set(struct gather *g, struct quota *quota);
 
 /**
- * Begin a wave. Should its slot still hold a wave 64 numbers older, that one is ended now. Returns
- * the wave: say for each input that is asked gather_expect() with the way (1 to 255: an input may
- * have more than one, its child's and its child's stand-in's), then gather_seal(). When not all are
- * to be asked at once, set `next`.
+ * Begin a wave. If its slot still has the wave 64 numbers before, that ends now. For each input
+ * that you ask, call gather_expect() on the result with the way (1 to 255, as an input may have
+ * more than one: its child's and its stand-in's), then gather_seal(). If not all are asked at once,
+ * set `next`.
  */
 struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_t have,
 			  unsigned deadline_ms);
 void gather_expect(struct gather *g, struct wave *w, size_t input, unsigned way);
 
-/** No more inputs: ends the wave at once if none is expected, else starts its deadline. */
+/** No more inputs: ends the wave if none is expected, else starts its deadline. */
 void gather_seal(struct gather *g, struct wave *w);
 
-/** The wave that still waits for this input by this way, or NULL (late, asked for twice, or never
- * asked for). */
+/** The wave that waits for this input by this way, or NULL (late, answered twice, or never
+ * asked). */
 struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input,
 			    unsigned way);
 
@@ -103,15 +103,15 @@ int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct er
 /** The input's part is in the wave: ends it if it was the last. */
 void gather_answered(struct gather *g, struct wave *w, size_t input);
 
-/** The input will not answer anything that it was asked for by this way (its connection broke):
- * late() for each. */
+/** The input will not answer anything that it was asked by this way, as its connection broke: calls
+ * late() for each wave. */
 void gather_lost(struct gather *g, size_t input, unsigned way);
 
-/** How many waves are in the making; of them, how many wait for this input by this way. */
+/** How many waves are under way, and how many of them wait for this input by this way. */
 unsigned gather_busy(const struct gather *g);
 unsigned gather_awaits(const struct gather *g, size_t input, unsigned way);
 
-/** Note that a leaf is not in the wave; of @text (NULL, "": no more is known) a copy is kept. */
+/** Note that a leaf is not in the wave; copies @text (NULL or "": no reason is known). */
 void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns,
 	       const char *text);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Learns names and communicators from answers, and keeps count of whom they are from. */
+/* Learns names and communicators from answers, and counts them by child. */
 #include "tree/scope/hearsay.h"
 
 #include <errno.h>
@@ -10,8 +10,7 @@
 #include "tree/scope/quota.h"
 #include "tree/wire/dictionary.h"
 
-/* A host that has two parts of a scope may know a group by the name that another part's host was
- * first to give it. */
+/* A host with two parts of a scope may use a group's name that another part's host gave first. */
 static bool is_nobodys(const struct hearsay_child *child, const struct names *names,
 		       const struct name *name)
 {
@@ -19,7 +18,7 @@ static bool is_nobodys(const struct hearsay_child *child, const struct names *na
 	       !names_find(names, name->id);
 }
 
-/* Who is below the child alone says what that is called, and calls it by its own name. */
+/* Only the host itself says its own name, by way of the child that it is below. */
 static void name_take(struct hearsay *said, const struct hearsay_child *child, uint32_t teller,
 		      struct names *names, const struct name *name)
 {
@@ -50,7 +49,7 @@ static void names_take(struct hearsay *said, const struct hearsay_child *child, 
 	}
 }
 
-/* What the child has used of @most, of which @all is used. */
+/* Has the child used no more of @most than it leaves? @all is what all use. */
 static bool has_room(size_t used, size_t all, size_t most)
 {
 	return all < most && used <= most - all;
@@ -62,7 +61,7 @@ static bool names_have_room(const struct hearsay *said, const struct names_use *
 	       has_room(said->use.changes, all->changes, NAMES_CHANGES_MAX);
 }
 
-/* How much more it may use, so that as much is left as it has used. */
+/* How much more it may use, so that it leaves as much as it uses. */
 static size_t room_left(size_t used, size_t all, size_t most)
 {
 	return has_room(used, all, most) ? (most - all - used) / 2 : 0;
@@ -70,13 +69,13 @@ static size_t room_left(size_t used, size_t all, size_t most)
 
 static void count(size_t *used, size_t before, size_t now)
 {
-	/* The names may be others than those of old. */
+	/* the names may have been replaced */
 	if (*used > before)
 		*used = before;
 	*used += now > before ? now - before : 0;
 }
 
-/* It is said again when it is sixteen times as many. */
+/* The number of hexadecimal digits: logs again when it grows sixteenfold. */
 static unsigned sixteens(size_t n)
 {
 	unsigned digits = 0;
@@ -86,7 +85,7 @@ static unsigned sixteens(size_t n)
 	return digits;
 }
 
-/* What the child did for the first time now. */
+/* Report what the child did for the first time. */
 static int hearsay_judge(const struct hearsay *said, const struct hearsay *was, uint32_t teller,
 			 struct names *names, struct error *e)
 {

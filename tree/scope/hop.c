@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends asks to a child agent, takes its answers into waves, and relates its clock to ours. */
+/* Sends asks to a child agent, puts its answers into waves, and relates its clock to ours. */
 #include "tree/scope/hop.h"
 
 #include <errno.h>
@@ -18,13 +18,13 @@
 #include "tree/scope/seats.h"
 #include "tree/data/span.h"
 
-/* A child that has refused is asked to open the scope again after this, then later and later: a
- * part that is in the way may go. */
+/* A child that has refused is asked to open the scope again after this, then less and less often: a
+ * part that is in the way may end. */
 #define REOPEN_FIRST_MS 100u
 #define REOPEN_LAST_MS	5000u
 
 struct hop {
-	struct child_user user; /* first: callbacks get back to the hop from it */
+	struct child_user user; /* first: callbacks cast it to the hop */
 	const struct hop_scope *scope;
 	const struct plan_place *place;
 	size_t input;
@@ -34,17 +34,17 @@ struct hop {
 	struct below below;
 	bool same_clock;
 	struct probe probe;
-	uint64_t up_ns;		/* when the connection came that is there now */
-	uint64_t *asked_ns;	/* by wave; NULL: it was never recorded */
-	uint64_t late_asked_ns; /* when the last wave that came late was asked for */
-	uint64_t late_since; /* first wave in a row that came late; 0: the last one was in time */
-	bool opened;	     /* on the connection that is there now */
+	uint64_t up_ns;		/* when the present connection was made */
+	uint64_t *asked_ns;	/* by wave; NULL: not recorded */
+	uint64_t late_asked_ns; /* when the last late wave was asked for */
+	uint64_t late_since;	/* first of the late waves in a row; 0: the last one was in time */
+	bool opened;		/* on the present connection */
 	bool settled;
-	uint64_t owes; /* answers that it was asked for on that connection, and has not given */
+	uint64_t owes; /* answers that it owes on the present connection */
 	struct hearsay heard;
 	struct error refused;
-	struct error told;    /* of why it was shut, last, on that connection */
-	struct event *reopen; /* pending while it has refused */
+	struct error told;    /* the last reason why it was shut, on the present connection */
+	struct event *reopen; /* pending after a refusal */
 	unsigned reopen_ms;
 	struct unready_list unready;
 };
@@ -63,13 +63,13 @@ size_t hop_unready(const struct hop *hop, const struct unready **list)
 	return hop->unready.n;
 }
 
-/* Nothing comes from there for a while. @say tells it, unless that was so already. */
+/* Expect nothing from the child for a while. @say logs why, unless it was shut before. */
 static void hop_shut(struct hop *hop, uint32_t code, const struct error *why,
 		     void (*say)(struct child_user *user, const char *text))
 {
 	struct timeval wait = {hop->reopen_ms / 1000, hop->reopen_ms % 1000 * 1000};
 
-	/* Asks that were sent behind the open are refused for that reason, in other words. */
+	/* asks sent after the open are refused for the same reason, in other words */
 	if (evtimer_pending(hop->reopen, NULL))
 		return;
 	evtimer_add(hop->reopen, &wait);
@@ -85,7 +85,7 @@ static void hop_shut(struct hop *hop, uint32_t code, const struct error *why,
 	hop->events->changed(hop->arg, hop);
 }
 
-/* ---- the way down ---- */
+/* ---- down ---- */
 
 static void hop_open(struct hop *hop)
 {
@@ -97,7 +97,7 @@ static void hop_open(struct hop *hop)
 	link_send_pass(child_link(&hop->user), open.place->pass, open.signer);
 	if (link_send(child_link(&hop->user), &WIRE_FRAME(OPEN, open, &open), NULL) == 0)
 		child_expect(&hop->user);
-	/* Else the link has failed, which is said of it next. */
+	/* else the link has failed, which is reported next */
 	else if (errno == EMSGSIZE) {
 		errorf(&e, "its part of the tree is more than fits into a frame; let the mapping "
 			   "put fewer hosts below it");
@@ -128,7 +128,7 @@ static void hop_up(struct child_user *user)
 	hop->events->changed(hop->arg, hop);
 }
 
-/* What was refused may have been an ask, too: then the scope is open there still. */
+/* The refusal may have been of an ask: then the scope is still open there. */
 static void hop_reopen(evutil_socket_t fd, short what, void *arg)
 {
 	struct hop *hop = arg;
@@ -152,7 +152,7 @@ static void hop_down(struct child_user *user)
 	hop->events->changed(hop->arg, hop);
 }
 
-/* It may be stopped, or cut off: what it holds comes when it speaks again, or is asked for anew. */
+/* It may be stopped or cut off: what it holds comes when it speaks again, or is asked for again. */
 static void hop_silent(struct child_user *user)
 {
 	struct hop *hop = (struct hop *)user;
@@ -161,7 +161,7 @@ static void hop_silent(struct child_user *user)
 		unready_clear(&hop->unready);
 		unready_add(&hop->unready, hop->place->node, "it does not answer", 0);
 	}
-	/* Its stand-in will be asked for what it owes. A leaf has none, and until its deadline. */
+	/* Its stand-in is asked for what it owes. A leaf has none, and has until its deadline. */
 	if (hop->place->n_children > 0)
 		gather_lost(hop->scope->gather, hop->input, hop->way);
 	hop_settle(hop);
@@ -175,8 +175,8 @@ static void hop_heard(struct child_user *user)
 	hop->events->changed(hop->arg, hop);
 }
 
-/* A leaf has no stand-in: one wave has waited for it in vain, the others do not before it speaks.
- */
+/* A leaf has no stand-in: after one wave has waited for it in vain, the others do not until it
+ * speaks. */
 static bool hop_left_out(const struct hop *hop)
 {
 	uint64_t owes = child_owes_since(&hop->user);
@@ -185,7 +185,7 @@ static bool hop_left_out(const struct hop *hop)
 	       (hop->place->n_children == 0 && owes && owes <= hop->late_asked_ns);
 }
 
-/* ---- what is recorded ---- */
+/* ---- records ---- */
 
 static void trace_ask(struct hop *hop, const Evspace__Ask *ask)
 {
@@ -199,7 +199,7 @@ static void trace_ask(struct hop *hop, const Evspace__Ask *ask)
 		hop->asked_ns[(ask->wave + k) % GATHER_WINDOW] = now;
 }
 
-/* Where not all are asked at once, it is asked after the wave began. */
+/* If not all are asked at once, it is asked after the wave began. */
 static void trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes, bool late)
 {
 	uint64_t since = hop->asked_ns ? hop->asked_ns[w->number % GATHER_WINDOW] : 0;
@@ -251,7 +251,7 @@ bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n)
 	return n == 0;
 }
 
-/* ---- the way up ---- */
+/* ---- up ---- */
 
 static void hop_relate(struct hop *hop, const struct batch *batch)
 {
@@ -291,7 +291,7 @@ static void wave_add(struct wave *w, const Evspace__Answer *a)
 	}
 }
 
-/* None of the leaves there is in the wave. */
+/* Note all leaves there as missing in the wave. */
 static void miss_all(const struct hop *hop, struct wave *w, enum missing_why why, uint64_t since,
 		     const char *text)
 {
@@ -309,14 +309,14 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 
 	w = gather_waiting(g, a->wave, a->again, hop->input, hop->way);
 	sure = w && !a->again;
-	/* What comes late serves an ask for it that came meanwhile. */
+	/* a late answer serves a repeated ask for the wave */
 	if (!w && !a->again)
 		w = gather_waiting(g, a->wave, true, hop->input, hop->way);
-	/* Too late: its leaves are named as missing already, and hold a stream's ranges until asked
-	 * again. */
+	/* Too late: its leaves are already reported as missing, and keep their ranges until they
+	 * are asked again. */
 	if (!w)
 		return;
-	/* Which ask it was that this answers is not sure, but that it was not before this. */
+	/* it is unknown which ask this answers, but not an earlier one */
 	if (!hop->same_clock)
 		probe_take(&hop->probe, sure ? w->asked_ns : hop->up_ns, a->clock_ns, a->sent_ns,
 			   clock_mono_ns());
@@ -331,8 +331,8 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 	gather_answered(g, w, hop->input);
 }
 
-/* Nobody speaks for leaves that are not below it, nor unasked. What comes late says names still, as
- * these are said once. */
+/* Refuses answers for leaves that are not below the child, and answers that were not asked for.
+ * Names in a late answer still count, as they are said only once. */
 static int hop_answer_check(struct hop *hop, const Evspace__Answer *a, const struct batch *body,
 			    struct error *e)
 {
@@ -419,12 +419,12 @@ void hop_miss(struct hop *hop, struct wave *w, bool late)
 		hop->late_asked_ns = w->asked_ns;
 	if (why != MISSING_UNREACHABLE)
 		since = why == MISSING_LATE ? hop->late_since : w->asked_ns;
-	/* Since before the wave was asked for would mean that its leaves have not been asked. */
+	/* an earlier time would mean that its leaves were not asked */
 	else if (late && since < w->asked_ns)
 		since = w->asked_ns;
 	else if (!late && leaf && hop_left_out(hop))
 		since = child_owes_since(&hop->user);
-	/* The connection breaks just now. */
+	/* the connection is just breaking */
 	if (since == 0)
 		since = w->asked_ns;
 	miss_all(hop, w, why, since, why == MISSING_REFUSED ? hop->refused.text : NULL);

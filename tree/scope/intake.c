@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goes on with what a source takes in, in turns of the loop, and keeps the waves that wait for
- * that. */
+/* Copies a source's new data in turns of the loop, and keeps the waves that wait for that. */
 #include "tree/scope/intake.h"
 
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/scope/ask.h"
 
-/* There is no other way to a source. */
+/* the only way to a source */
 #define WAY_SOURCE 1u
 
 struct intake_wave {
@@ -28,7 +27,7 @@ static void intake_follow_map(struct intake *r, const struct ask *ask)
 		scope_shared_turn(r->scope_shared, r->generation, r->place);
 }
 
-/* Can the wave of @ask be read as things are? */
+/* Can the wave of @ask be read at once? */
 static bool intake_ready(struct intake *r, const struct ask *ask)
 {
 	struct stage *source = r->scope_shared->source;
@@ -37,8 +36,8 @@ static bool intake_ready(struct intake *r, const struct ask *ask)
 	return !source->ops->take || source->ops->ready(source);
 }
 
-/* Take in some, for the wave of @ask. Returns whether all is in, else it goes on in another turn.
- */
+/* Copy some for the wave of @ask. Returns whether that is all; if not, it goes on in another
+ * turn. */
 static bool intake_take(struct intake *r, const struct ask *ask)
 {
 	struct stage *source = r->scope_shared->source;
@@ -104,7 +103,7 @@ void intake_ask(struct intake *r, const Evspace__Ask *asked, struct wave *w)
 	};
 	struct intake_wave *waiting;
 
-	/* Waves are made in order, and whoever has something to take in does so in his turn. */
+	/* waves are read in order, and those that need a turn wait for it */
 	if (r->has_begun && TAILQ_EMPTY(&r->waves) && intake_ready(r, &ask)) {
 		r->read(r->arg, &ask, w);
 		return;

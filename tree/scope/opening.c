@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps who has not opened a scope, and why; lists leaves, and says all that upstream. */
+/* Keeps which hosts have not opened a scope and why, lists leaves, and reports both upstream. */
 #include "tree/scope/opening.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/scope/seats.h"
 
-/* What the child says of one that is not ready is cut at this. */
+/* Most bytes of a child's text about a host that is not ready. */
 #define TEXT_BYTES 512
 
 void unready_clear(struct unready_list *list)
@@ -60,9 +60,9 @@ size_t unready_hear(struct unready_list *list, const struct plan_place *place,
 	return refused;
 }
 
-/* ---- saying so upstream ---- */
+/* ---- reporting upstream ---- */
 
-/* Names of the leaves from @root on, into @leaves (and their number into *@n). */
+/* Add the names of the leaves from @root on to @leaves, and their number to *@n. */
 static void place_list(const struct plan_place *root, Evspace__Leaf *leaves, size_t *n)
 {
 	PLAN_FOREACH (walk, root) {

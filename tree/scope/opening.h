@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An opening: which hosts of a part of a tree have not opened a scope, and why; what a scope says
- * upstream of that, and of its leaves. */
+/* An opening: which hosts of a part of a tree have not opened a scope, and why; reported upstream
+ * with the scope's leaves. */
 #ifndef EVSPACE_OPENING_H
 #define EVSPACE_OPENING_H
 
@@ -14,10 +14,10 @@
 /** A host that has not opened its part, and why. */
 struct unready {
 	char *node, *text;
-	uint32_t code; /* of the error that it answered; 0: it has not */
+	uint32_t code; /* of the error that it answered; 0: it has not answered */
 };
 
-/** Zeroed it is empty; unready_clear() frees all that is in it. */
+/** Empty if zeroed; free with unready_clear(). */
 struct unready_list {
 	struct unready *items;
 	size_t n;
@@ -28,11 +28,8 @@ void unready_clear(struct unready_list *list);
 /** Add a host; the texts are copied. */
 void unready_add(struct unready_list *list, const char *node, const char *text, uint32_t code);
 
-/**
- * Make it what a child says of @place and what is below it. Nobody is named twice, nor whoever is
- * not below: so there is room for each once. Returns how often the child has named such all the
- * same.
- */
+/** Replace the list by what a child says of @place and below. Skips hosts that are named twice or
+ * are not below, so the list is bounded. Returns how many were skipped. */
 size_t unready_hear(struct unready_list *list, const struct plan_place *place,
 		    const Evspace__Opened *opened);
 
@@ -42,10 +39,10 @@ struct opening {
 	size_t n_unready;
 };
 
-/** Note one of them: a failover_report whose argument is the opening. The texts are copied. */
+/** Add one: a failover_report whose argument is the opening. The texts are copied. */
 void opening_unready(void *opening, const struct unready *who);
 
-/** Say `Opened` of the scope @number at @place to @up, and free what was noted. */
+/** Send `Opened` of the scope @number at @place to @up, and free the list. */
 void opening_say(struct opening *opening, struct link *up, uint32_t number,
 		 const Evspace__Open *open, const struct plan_place *place);
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Clocks of different hosts may drift apart by this much. */
+/* Bound of the drift between clocks of two hosts. */
 #define DRIFT_PPM 50.0
 
 double probe_error_ns(const struct probe *p, uint64_t now_ns)
@@ -23,7 +23,7 @@ void probe_take(struct probe *p, uint64_t asked_ns, uint64_t began_ns, uint64_t 
 		return;
 	offset = ((began - asked) + (sent - now)) / 2;
 	known = probe_error_ns(p, now_ns);
-	/* when both cannot be right, one of the hosts has been suspended since */
+	/* if they contradict each other, one of the hosts was suspended meanwhile */
 	if (!p->valid || error < known || fabs(offset - p->offset_ns) > error + known)
 		*p = (struct probe){true, offset, error, now_ns};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts what is held for consumers, and what is left of the room that all of them share. */
+/* Counts what is held for each consumer, and for all together. */
 #include "tree/scope/quota.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ void quota_leave(struct quota *q)
 	free(q);
 }
 
-/* Beyond QUOTA_ALL is only what those have who have little. */
+/* May @q hold @bytes more? QUOTA_LITTLE is granted in any case. */
 static bool quota_fits(const struct quota *q, enum quota_kind kind, size_t bytes)
 {
 	size_t other = all_held[kind == QUOTA_WAVES ? QUOTA_NAMES : QUOTA_WAVES];

@@ -49,7 +49,8 @@ static bool same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b)
 	return n_a == n_b;
 }
 
-/* Rows of a source have numbers, which are in its cursors: it cannot become another one. */
+/* The rows of a source have numbers, which are in its cursors: it cannot be replaced by another
+ * one. */
 static int scope_shared_check(const struct scope_shared *s, const Evspace__Open *open,
 			      const struct plan_place *place, struct error *e)
 {
@@ -66,7 +67,7 @@ static int scope_shared_check(const struct scope_shared *s, const Evspace__Open 
 	return errorf(e, "the scope is open here already, for other elements");
 }
 
-/* Each costs memory here, and a file. */
+/* Each scope costs memory here, and a file. */
 static int scope_shared_room(const struct scope_shared_list *scopes_shared, const char *peer,
 			     struct error *e)
 {
@@ -168,7 +169,7 @@ void scope_shared_leave(struct scope_shared *s, uint64_t generation, bool keep)
 	if (!s)
 		return;
 	if (--s->parts > 0) {
-		/* Who counts maps anew may be who asks next. */
+		/* the next asker may number maps from the start again */
 		if (generation == s->generation)
 			s->generation = 0;
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wires one host's part of a gather tree together and turns asks from above into answers. */
+/* Connects one host's part of a gather tree, and turns asks from above into answers. */
 #include "tree/scope/scope.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct scope {
 	uint32_t number;
 	Evspace__Open *open; /* a copy, without its place */
 	struct plan_place *place;
-	struct scope_shared *scope_shared; /* names, and the source: */
+	struct scope_shared *scope_shared; /* has names and source */
 	struct intake intake;
 	struct dictionary said;
 	struct span span;
@@ -34,18 +34,18 @@ struct scope {
 	struct hop_scope shared;
 	struct failover **failovers;
 	size_t n_branches;
-	size_t unsettled;     /* branches of which nothing has been heard yet */
-	struct event *settle; /* how long the first `Opened` waits for them; NULL: it was said */
+	size_t unsettled;     /* branches that have not settled yet */
+	struct event *settle; /* how long the first `Opened` waits for them; NULL: it was sent */
 	scope_call *settled, *idle;
 	void *settled_arg, *idle_arg;
-	struct event *drain; /* until no wave is under way */
+	struct event *drain; /* pending until no wave is under way */
 	uint64_t cpu_us;     /* of this process when the last answer left */
 	struct batch scratch;
-	/* By wave, where its first answer, if all were in it, ends among all bytes of the link. */
+	/* by wave: where its first answer, if complete, ends among all bytes of the link */
 	struct answered {
 		uint64_t wave, end;
 	} answered[GATHER_WINDOW];
-	Evspace__Ask *last; /* a copy, when not all branches are asked at once; else NULL */
+	Evspace__Ask *last; /* a copy while not all branches are asked at once, else NULL */
 };
 
 /* ---- answers ---- */
@@ -68,7 +68,7 @@ static void answer_missing(const struct wave *w, Evspace__Answer *a, Evspace__Mi
 	a->missing = list;
 }
 
-/* What cannot be sent is not: its leaves are late, and can be asked one by one. */
+/* A wave that cannot be sent is dropped: its leaves are late, and can be asked one by one. */
 static void wave_drop(struct wave *w)
 {
 	struct batch_cursor c = {0};
@@ -82,7 +82,7 @@ static void wave_drop(struct wave *w)
 	w->leaves = 0;
 }
 
-/* The wave is complete; @cpu_us is what it has taken of this process. */
+/* The wave is complete; @cpu_us is the time that it took in this process. */
 static void scope_trace(struct scope *s, const struct wave *w, uint32_t cpu_us)
 {
 	uint64_t now = span_since(&s->span);
@@ -116,7 +116,7 @@ static void scope_answered(struct scope *s, const struct wave *w)
 		(struct answered){w->number, sent + link_waiting(s->up)};
 }
 
-/* Are answers that were given to all waves of an ask on their way still? */
+/* Are answers to all waves of an ask already on their way? */
 static bool scope_is_answering(const struct scope *s, const Evspace__Ask *ask)
 {
 	uint64_t sent, received;
@@ -131,7 +131,7 @@ static bool scope_is_answering(const struct scope *s, const Evspace__Ask *ask)
 	return true;
 }
 
-/* What is mixed in this part gets this part's names: those above know who is in it. */
+/* Marks get the index of this part, as those above know which places are below it. */
 static int scope_apply(struct scope *s, struct chain *chain, const struct ask *ask, struct batch *b)
 {
 	names_place_set(s->scope_shared->names, s->place->index);
@@ -147,7 +147,7 @@ static void scope_done(void *arg, struct wave *w)
 	uint64_t cpu = clock_cpu_us();
 	uint32_t below_us = w->cpu_us;
 
-	/* Stages have checked their arguments: what fails here is memory or a broken body. */
+	/* stages have checked their arguments: this fails for lack of memory, or a broken body */
 	if (scope_apply(s, &s->joined, &ask, &w->batch) < 0 || w->batch.bytes > WIRE_BODY_MAX)
 		wave_drop(w);
 	if (w->n_missing) {
@@ -243,7 +243,7 @@ static void scope_read(void *arg, const struct ask *ask, struct wave *w)
 	}
 }
 
-/* Not more children at once than the map says: it takes longer, and disturbs less. */
+/* The map may limit how many children are asked at once: that takes longer, and disturbs less. */
 static bool scope_is_throttled(const struct scope *s, const Evspace__Ask *ask)
 {
 	return s->place->concurrency > 0 && s->place->concurrency < s->n_branches &&
@@ -280,8 +280,7 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 	if (ask_check(asked, e) < 0)
 		return -1;
 	limited.deadline_ms = ask_deadline(asked);
-	/* Who asks again for what a slow way has not carried yet gets that: the same behind it
-	 * would hold up all that comes later. */
+	/* A slow link still carries the answers: repeating them would delay all that follow. */
 	if (ask->n_only && scope_is_answering(s, ask))
 		return 0;
 	limited.room = ask_room(s->place, s->up, ask);
@@ -334,7 +333,7 @@ static void scope_settled(void *arg)
 {
 	struct scope *s = arg;
 
-	/* Not said from here: this may be within scope_new(), before the caller knows the scope. */
+	/* not from here: this may run within scope_new(), before the caller knows the scope */
 	if (s->unsettled > 0 && --s->unsettled == 0 && s->settle)
 		event_active(s->settle, EV_TIMEOUT, 1);
 }

@@ -17,57 +17,57 @@ struct event_base;
 struct scope;
 struct tracer;
 
-/** What the process that runs scopes gives to them. Outlives its scopes. */
+/** What the process provides that runs scopes. Outlives its scopes. */
 struct scope_host {
 	struct event_base *base;
 	struct child_set *children;
 	struct scope_shared_list *scopes_shared;
 	struct turns *turns;
-	const char *self, *self_address; /* its node, and how it is reached from itself */
+	const char *self, *self_address; /* its node, and how to connect to it from itself */
 	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */
-	struct tracer *tracer;		 /* records what is done for scopes; NULL: nobody does */
-	/* The source over this host's elements for a leaf place; NULL with @e. */
+	struct tracer *tracer;		 /* records what is done for scopes; NULL: nothing does */
+	/* Make the source of this host's elements for a leaf place. NULL with @e. */
 	struct stage *(*source_new)(void *arg, const Evspace__Open *open,
 				    const struct plan_place *place, struct names *names,
 				    struct error *e);
-	/* The source goes by another place of the same node from now on, which outlives it. */
+	/* Change the source to another place of the same node, which outlives it. */
 	void (*source_replace)(void *arg, struct stage *source, const struct plan_place *place);
-	/* Free it; @keep: its cursors stay, because the consumer may come back with the same scope
+	/* Free it; @keep: its cursors stay, as the consumer may come back with the same scope
 	 * id. */
 	void (*source_free)(void *arg, struct stage *source, bool keep);
 	void *arg;
 };
 
-/** Called from the loop, never from within a call of the scope's. It may free the scope. */
+/** Called from the loop, never from within a call of the scope's. May free the scope. */
 typedef void scope_call(void *arg, struct scope *scope);
 
 /**
- * Build the part that @open (with its place) describes; answers go to @up. Hops to children are
- * opened at once and as often as their agents come back. When all children have opened it, cannot
- * be reached, or have not settled within a second, and a leaf has taken in what there is, @settled
- * is called, or if that is NULL `Opened` is said. Returns NULL with @e and errno (EINVAL, EPROTO,
+ * Build the part that @open (with its place) describes; answers go to @up. Opens hops to children
+ * at once, and again whenever their agents come back. Calls @settled, or sends `Opened` if that is
+ * NULL, when all children have settled (opened it, refused, or cannot be reached) or a second has
+ * passed, and a leaf has copied all that there is. Returns NULL with @e and errno (EINVAL, EPROTO,
  * …).
  */
 struct scope *scope_new(const struct scope_host *host, struct link *up, const Evspace__Open *open,
 			scope_call *settled, void *arg, struct error *e);
 
-/** Say `Opened` upstream: which leaves there are, and who has not opened its part. */
+/** Send `Opened` upstream: which leaves there are, and which hosts have not opened their parts. */
 void scope_say_opened(struct scope *scope);
 
-/** Name the hosts of the plan that have not opened their parts. */
+/** Report the hosts of the plan that have not opened their parts. */
 void scope_unready(const struct scope *scope, failover_report *report, void *arg);
 
-/** Call @idle once, when no wave is under way any more. */
+/** Call @idle once, when no wave is under way. */
 void scope_drain(struct scope *scope, scope_call *idle, void *arg);
 
-/** Tear down here and at the children; @keep: cursors stay. NULL is fine. */
+/** Close it here and at the children; @keep: cursors stay. NULL is fine. */
 void scope_free(struct scope *scope, bool keep);
 
-/** Begin the waves of an ask: each gives one answer upstream. Returns 0, or -1 with EPROTO and @e.
- */
+/** Begin the waves of an ask: each gives one answer upstream. Returns 0, or -1 with EPROTO and
+ * @e. */
 int scope_ask(struct scope *scope, const Evspace__Ask *ask, struct error *e);
 
-/** What it was opened with, but for its place. */
+/** The Open that it was made of, without its place. */
 const Evspace__Open *scope_opened_with(const struct scope *scope);
 
 /** Its number on the upstream link. */

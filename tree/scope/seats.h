@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Seats: one for what is said of each host of a part of a tree. So a child speaks for those that
- * are below it, once for each, and for nobody else. */
+/* Seats: one for the answer of each host of a part of a tree, so that a child speaks once for each
+ * host below it, and for nobody else. */
 #ifndef EVSPACE_SEATS_H
 #define EVSPACE_SEATS_H
 
@@ -11,7 +11,7 @@
 
 struct child_user;
 
-/** What was said of a host: the owner's, NULL as long as it is nothing. */
+/** The answer of a host, owned by the seats' owner; NULL: none yet. */
 struct seat {
 	const struct plan_place *place;
 	void *said;
@@ -19,22 +19,22 @@ struct seat {
 
 /** Plain data. */
 struct seats {
-	struct seat *list; /* by the nodes' names */
+	struct seat *list; /* sorted by the nodes' names */
 	size_t n;
 };
 
-/** For @place, which stays the caller's, and all below it; @leaves: for the leaves alone.
- * seats_fini() frees them, not what was said. */
+/** Make seats for @place, which is borrowed, and all below it; @leaves: for leaves only.
+ * seats_fini() frees them, but not the answers. */
 void seats_init(struct seats *seats, const struct plan_place *place, bool leaves);
 void seats_fini(struct seats *seats);
 
-/** The seat of @node if nothing was said of it yet; NULL: it has been, or has none here. */
+/** The seat of @node if it has no answer yet; NULL: it has one, or no seat here. */
 struct seat *seats_vacant(const struct seats *seats, const char *node);
 
-/** Say that the child has spoken @n times for whom it may not, unless that is 0. */
+/** Log that the child has given @n answers that it may not give, unless that is 0. */
 void seats_refuse(struct child_user *user, size_t n);
 
-/** Texts for those of which nothing is said: their parent did not; it could not be asked. */
+/** Reasons for hosts without an answer: their parent gives none; it could not be asked. */
 #define SEAT_UNSAID "the agent above it says nothing of it"
 #define SEAT_UNSENT "its part of the tree is more than fits into a frame"
 
