@@ -27,80 +27,81 @@ extern "C" {
 #endif
 
 /**
- * A scope over a view, as one consumer sees it. Blocking, for one thread; evspace_stop() alone may
- * be called from a signal handler. The connection is made again by itself when it breaks.
+ * A client: one consumer's scope over a view. Calls block. Use a client in one thread only;
+ * evspace_stop() alone may be called from a signal handler. A broken connection is made again
+ * automatically.
  */
 struct evspace_client;
 
 /** When agents compress what they send to this client (zstd). */
 enum evspace_compress {
-	EVSPACE_COMPRESS_AUTO = 0, /* on a slow connection, as the agent's kernel sees it */
+	EVSPACE_COMPRESS_AUTO = 0, /* if the agent's kernel finds the connection slow */
 	EVSPACE_COMPRESS_NEVER,
-	EVSPACE_COMPRESS_ALWAYS, /* through a tunnel, whose near end only the agent sees */
+	EVSPACE_COMPRESS_ALWAYS, /* for a tunnel, of which the agent sees only the near end */
 };
 
 /** What to look at, and how. Zero and NULL mean the default. Strings are copied. */
 struct evspace_options {
-	const char *connect;  /* "HOST:PORT" or "unix:PATH" of the entry agent; NULL: this host's
-				 only agent */
-	const char *tls;      /* folder of certificates (evspace-certs); NULL: $EVSPACE_TLS,
-				 ~/.config/evspace/tls */
-	const char *identity; /* NAME of NAME.pem there; NULL: "observe", else the only one */
-	const char *entry;    /* node whose certificate must answer at HOST:PORT; NULL:
-				 $EVSPACE_ENTRY, else HOST, which is a name then */
-	const char *run;      /* NULL: the only live run */
-	const char *view;     /* NULL: "events" */
-	const char *const
-		*select; /* patterns: only names that match one of them; NULL: all of the view */
+	const char *connect;	   /* "HOST:PORT" or "unix:PATH" of the entry agent; NULL: the only
+				    * agent of this host */
+	const char *tls;	   /* folder of certificates (evspace-certs); NULL: $EVSPACE_TLS,
+				    * else ~/.config/evspace/tls */
+	const char *identity;	   /* NAME of the certificate NAME.pem there; NULL: "observe", else
+				    * the only one */
+	const char *entry;	   /* node that the certificate of the agent at HOST:PORT must name;
+				    * NULL: $EVSPACE_ENTRY, else HOST, if that is a name */
+	const char *run;	   /* name of the run to look at; NULL: the only live one */
+	const char *view;	   /* name of the view; NULL: "events" */
+	const char *const *select; /* patterns of names to deliver; NULL: all of the view */
 	size_t n_select;
-	int backlog;	/* streams: from what the elements still hold, not from now on */
-	double rate_hz; /* waves per second asked for; 0: as many as there can be */
-	int hurry;	/* streams: ask more often than that while elements fill faster, for at most
-			   a tenth of a core of the busiest host's agent */
-	unsigned window;      /* waves under way at once, 1 to 64 (streams: 32); 0: 1 */
-	unsigned deadline_ms; /* for each wave, 60000 at most; 0: 1000 */
-	unsigned patience_ms; /* how long a broken connection is tried again; 0: 120000 */
+	int backlog;	      /* streams: begin with what the elements still hold; 0: begin now */
+	double rate_hz;	      /* waves per second to ask for; 0: as many as possible */
+	int hurry;	      /* streams: ask more often while elements fill faster, using up to a
+			       * tenth of a core of the busiest host's agent */
+	unsigned window;      /* waves under way at once, 1 to 64 (streams: to 32); 0: 1 */
+	unsigned deadline_ms; /* time for each wave, up to 60000; 0: 1000 */
+	unsigned patience_ms; /* how long to retry a broken connection; 0: 120000 */
 	enum evspace_compress compress;
-	int monitored; /* record this client's waves in the run "evspace" of this host: the command
-			  evspace can, for other programs evspace_open() fails */
-	int wait;      /* the run need not be there yet */
+	int monitored; /* record this client's waves in the run "evspace" of this host; only the
+			* command evspace can, for other programs evspace_open() fails */
+	int wait;      /* the run need not exist yet */
 };
 
 /** Why a call failed. */
 enum evspace_failure {
 	EVSPACE_FINE = 0,
-	EVSPACE_NO_CONNECTION, /* no agent there, it refused us, or it was lost and not found again
-				*/
-	EVSPACE_WRONG,	/* what was asked for does not exist, or is not clear (several runs) */
-	EVSPACE_NO_RUN, /* no host has the run that was asked for */
+	EVSPACE_NO_CONNECTION, /* no agent there, refused by it, or lost and not found again */
+	EVSPACE_WRONG,	       /* no such view, or several runs to choose from, or a wrong option */
+	EVSPACE_NO_RUN,	       /* no host has this run */
 };
 
-/**
- * Connect and open the view. Returns the client, or NULL with *@failure and one line of text, with
- * the remedy, in @why (@n bytes).
- */
+/** Connect and open the view. Returns the client, or NULL with *@failure, and in @why (@n bytes)
+ * one line of text that says what happened and what to do. Free the client with evspace_close(). */
 struct evspace_client *evspace_open(const struct evspace_options *options,
 				    enum evspace_failure *failure, char *why, size_t n);
 
-/** Close the scope (its cursors are given up) and the connection. NULL is fine. */
+/** Close the scope, so that agents free its cursors, and the connection, and free @client. NULL is
+ * fine. */
 void evspace_close(struct evspace_client *client);
 
 /**
- * Wait for the next wave. Waves come in order of their numbers; one that was asked for again comes
- * behind that of its number, and before later waves of its hosts unless they fail once more. In a
- * stream every tuple comes once, or is counted as lost. Returns 1 when there is a wave, 0 when
- * @timeout_ms have passed (-1: wait for ever) or evspace_stop() was called, and -1 with
- * evspace_why() when the connection is lost for good.
+ * Wait for the next wave, until @timeout_ms have passed (-1: for ever). Returns 1 with a wave; 0
+ * when the time has passed or evspace_stop() was called; -1 when the connection is lost for good
+ * (see evspace_why()).
+ *
+ * Waves come in the order of their numbers. What a host could not deliver in time is asked for
+ * again, and comes as a wave of its own: after the wave with its number, and before later waves of
+ * that host unless it fails again. In a stream every tuple comes once, or is counted as lost.
  */
 int evspace_next(struct evspace_client *client, int timeout_ms);
 
-/** The run that is watched, "" while it is not known. */
+/** The run that is looked at, "" while it is unknown. Valid until evspace_close(). */
 const char *evspace_run(const struct evspace_client *client);
 
-/** Why the last call failed, in one line. */
+/** Why the last call failed, in one line. Valid until the next call. */
 const char *evspace_why(const struct evspace_client *client);
 
-/** Make evspace_next() return 0 now and from now on. Safe in signal handlers. */
+/** Make evspace_next() return 0 from now on. Safe in signal handlers. */
 void evspace_stop(struct evspace_client *client);
 
 #ifdef __cplusplus

@@ -77,8 +77,8 @@ int names_label_learn(struct names *names, uint32_t id, const char *text);
 const struct name_comm *names_comm_find(const struct names *names, uint32_t id);
 const char *names_label_find(const struct names *names, uint32_t id);
 
-/** Number of log entries so far, and the entry at @i: those from names_comm_said()'s @n on are to
- * be announced. */
+/** The log: its length, and its entry @i. Entries beyond those of names_comm_said() are to be
+ * announced. */
 size_t names_comm_count(const struct names *names);
 const struct name_comm *names_comm_at(const struct names *names, size_t i);
 

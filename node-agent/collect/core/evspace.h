@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a program can say of itself, to be seen among its communication: regions, phases and
- * iterations. Nothing is linked: when the program runs under `evspace run` the collector that is
- * preloaded takes what is said, else each call is a load and a branch. From any thread, before
- * MPI_Init and after MPI_Finalize too (nothing is collected then). C11, C++11; Fortran:
- *evspace.f90.
+ * Regions, phases and iterations that a program records among its communication.
  *
  *	evspace_phase("solve");
  *	for (i = 0; i < n; i++) {
@@ -15,8 +11,12 @@
  *	}
  *	evspace_phase(NULL);
  *
- * Each is a tuple of channel "user": a region at its end, a phase when the next one begins, an
- * iteration when it is over; each with the time that it took. Compile with -ldl before glibc 2.34.
+ * Each is a tuple of the channel "user", with the time that it took: of a region at its end, of a
+ * phase when the next one begins, of an iteration at its end. They are recorded by the collector
+ * that `evspace run` preloads; without it, each call costs a load and a branch. No library is
+ * linked, except with -ldl before glibc 2.34. The functions may be called from any thread, also
+ * before MPI_Init and after MPI_Finalize, when nothing is recorded. For C11 and C++11; Fortran has
+ * evspace.f90.
  */
 #ifndef EVSPACE_H
 #define EVSPACE_H
@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/** Of a region. */
+/** Values of `begin` for evspace_region(). */
 #define EVSPACE_END   0
 #define EVSPACE_BEGIN 1
 
@@ -42,7 +42,7 @@ struct evspace_calls {
 	void (*iteration)(uint64_t number);
 };
 
-/* Found once in each program and library; every file of one shares it. */
+/* found once in each program or library, and shared by all its files */
 __attribute__((weak, visibility("hidden"))) const struct evspace_calls *evspace_found;
 __attribute__((weak, visibility("hidden"))) struct evspace_calls evspace_absent = {NULL, NULL,
 										   NULL};
