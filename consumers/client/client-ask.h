@@ -9,8 +9,9 @@
 #include "tree/wire/wire.h"
 
 /**
- * Ask an agent @question, without opening a scope. Returns its answer, which is of the kind @answer
- * (free it with evspace__frame__free_unpacked()), or NULL as evspace_open() does.
+ * Ask an agent @question without opening a scope. Returns its answer of the kind @answer (free it
+ * with evspace__frame__free_unpacked()), or NULL with *@failure and @why (@n bytes) as
+ * evspace_open().
  */
 Evspace__Frame *client_ask(const struct evspace_options *options, const Evspace__Frame *question,
 			   Evspace__Frame__KindCase answer, enum evspace_failure *failure,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the agent to talk to, connects, opens the scope, notices when nothing comes any more, and
- * connects again after a break, with backoff. */
+/* Finds the agent, connects, opens the scope, notices when the agent is silent, and connects again
+ * after a break, with backoff. */
 #include "consumers/client/client.h"
 
 #include <errno.h>
@@ -19,12 +19,13 @@
 
 #define RETRY_LAST_MS 2000u
 
-/* After a cut TCP itself looks for the other side ever more seldom: an agent that owes waves, and
- * of which nothing comes, is pinged, then given up. */
+/* After a cut, TCP itself retries less and less often: an agent that owes waves and sends nothing
+ * is pinged, then given up. */
 #define LOOK_NS	   UINT64_C(1000000000)
 #define PING_AFTER UINT64_C(2000000000)
 #define SILENT_FOR UINT64_C(5000000000)
-/* Who looks that late was not running himself, and what has come meanwhile is still to be read. */
+/* A check this late means that we did not run ourselves, and what came meanwhile is still to be
+ * read. */
 #define LOOKED_LATE (3 * LOOK_NS)
 
 static const struct timeval look_again = {LOOK_NS / 1000000000u, 0};
@@ -34,14 +35,14 @@ static void closed(struct evspace_client *c, struct link *link, const struct err
 
 /* ---- where ---- */
 
-/* The agents that listen in the base folder, as addresses with blanks between them. */
+/* The agents that listen in the base folder, as addresses separated by blanks. */
 static char *list_agents(const glob_t *found, size_t *n)
 {
 	char *list = memory_copy(""), *longer;
 
 	*n = 0;
 	for (size_t i = 0; i < found->gl_pathc; i++) {
-		/* A single one is worth a try, whose failure says more. */
+		/* a single one is worth a try, whose failure says more */
 		if (found->gl_pathc > 1 && !address_is_served(found->gl_pathv[i]))
 			continue;
 		longer = memory_format("%s%sunix:%s", list, *n ? " " : "", found->gl_pathv[i]);
@@ -83,7 +84,7 @@ static int find_agent(struct evspace_client *c)
 	return -1;
 }
 
-/* The name of the certificate to show: "observe", else the only one that has a key. */
+/* The name of our certificate: "observe", else the only one that has a key. */
 static char *find_identity(const char *dir)
 {
 	char *pattern = memory_format("%s/*.key", dir), *name = NULL;
@@ -112,7 +113,7 @@ static char *find_identity(const char *dir)
 	return memory_copy("observe");
 }
 
-/* On stderr, and not again in this process. */
+/* Say it on stderr, once in a process. */
 static void note_once(bool *told, const char *text)
 {
 	if (!*told)
@@ -140,9 +141,9 @@ static int load_identity(struct evspace_client *c)
 	return 0;
 }
 
-/* ---- does the agent still speak? ---- */
+/* ---- does the agent still answer? ---- */
 
-/* Part of a frame is a word, too: a large answer may take long on a slow link. */
+/* Part of a frame counts, too: a large answer may take long on a slow link. */
 static bool hears(struct evspace_client *c)
 {
 	uint64_t sent, received, before = c->heard_bytes;
@@ -170,7 +171,7 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* Until it is ready, the link itself looks after its time. */
+	/* until it is ready, the link has its own timeout */
 	if (!c->link || !link_hello(c->link))
 		return;
 	c->looked_ns = now;
@@ -222,12 +223,12 @@ static void client_ready(struct evspace_client *c)
 	open.n_select = c->n_select;
 	open.select = c->select;
 	link_send(c->link, &WIRE_FRAME(OPEN, open, &open), NULL);
-	/* The first time, who opens it waits no longer than client_begin() says. */
+	/* the first time, client_begin() limits the wait */
 	if (c->was_open && watch_begin(c) < 0)
 		abort();
 }
 
-/* Answers come in the order of asks, so what is not here yet is the new tree's. */
+/* Answers come in the order of asks, so those that are still to come are the new tree's. */
 static void on_remapped(struct evspace_client *c, uint64_t generation)
 {
 	c->remap_wave = c->next_take;
@@ -241,7 +242,7 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 	bool other = c->was_open && o->generation != c->generation;
 
 	snprintf(c->opened_run, sizeof(c->opened_run), "%s", o->run);
-	/* Come back to the same run, whichever others may be live by then. */
+	/* come back to the same run, whichever others may be live by then */
 	if (o->run[0] && !c->run[0]) {
 		free(c->run);
 		c->run = strdup(o->run);
@@ -255,7 +256,7 @@ static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
 	if (other)
 		on_remapped(c, o->generation);
 	c->generation = o->generation;
-	/* The tree was changed under us: what was asked for will be answered. */
+	/* the tree was changed while open: earlier asks will be answered */
 	if (c->opened)
 		return;
 	c->counts.reconnections += c->was_open;
@@ -306,7 +307,7 @@ static void client_frame(struct evspace_client *c, const struct frame *frame)
 
 /* ---- connecting ---- */
 
-/* Is it the agent that is meant? For TLS any other one of the same CA would do. */
+/* Is it the agent that was asked for? TLS would accept any agent of the same CA. */
 static int entry_check(const struct evspace_client *c, const struct link *link, struct error *e)
 {
 	const char *name = link_peer(link)->name, *meant = c->entry;
@@ -380,8 +381,8 @@ static void client_dial(struct evspace_client *c)
 {
 	struct error e;
 
-	/* A long break: the certificates may be new ones. What is wrong with them, the agent says.
-	 */
+	/* after a long break, certificates may have been replaced; the agent says what is wrong
+	 * with them */
 	if (c->tls)
 		(void)tls_refresh(c->tls, &e);
 	c->link = link_dial(c->hub, c->address, NULL, &events, c, &e);
@@ -406,7 +407,7 @@ static void client_lost(struct evspace_client *c, const struct error *why)
 	errorf(&c->why, "%s: %s", c->address, why->text);
 	if (c->lost_ns == 0)
 		c->lost_ns = now;
-	/* What never worked is not waited for: the user wants to know now. */
+	/* do not retry what never worked: the user wants to know now */
 	if (!c->was_open || now - c->lost_ns > (uint64_t)c->patience_ms * 1000000u) {
 		c->failed = true;
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tells the recorder of a client's waves: for whoever looks at the monitors. */
+/* Passes a client's waves to the recorder, for views of the monitors. */
 #include "consumers/client/client-monitor.h"
 
 #include <string.h>
@@ -29,8 +29,7 @@ int client_monitor_begin(struct evspace_client *c, struct error *e)
 
 	if (!c->monitored)
 		return 0;
-	/* Of several agents on this host one shows it: the one that it talks to, if that is here.
-	 */
+	/* of several agents on this host, the one that it talks to shows it, if that is here */
 	clock_boot_id(here, sizeof(here));
 	if (entry && here[0] && strcmp(entry->boot_id, here) == 0)
 		host = entry->name;

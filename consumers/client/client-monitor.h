@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client records of itself, and the hook for who can: this library cannot. */
+/* What a client records of itself, by a hook for programs that can record; this library cannot. */
 #ifndef EVSPACE_CLIENT_MONITOR_H
 #define EVSPACE_CLIENT_MONITOR_H
 
@@ -12,7 +12,7 @@ struct evspace_client;
 struct frame;
 struct monitor;
 
-/** Who keeps what clients of this process record. */
+/** Keeps what clients of this process record. */
 struct client_recorder {
 	/* Begin; the agent of the node @host (NULL: any of this host) shows it. NULL with @e. */
 	struct monitor *(*begin)(const char *host, struct error *e);
@@ -20,7 +20,8 @@ struct client_recorder {
 	void (*end)(struct monitor *monitor); /* NULL is fine */
 };
 
-/** Set it (borrowed) before evspace_open(): without it no client of this process is `monitored`. */
+/** Set the recorder (borrowed) before evspace_open(): without it no client of this process can be
+ * `monitored`. */
 void client_recorder_set(const struct client_recorder *recorder);
 
 /** Can clients of this process be monitored? Returns 0, or -1 with @e. */

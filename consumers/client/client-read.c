@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts what waves bring, and turns their runs into events, totals, bins, medians,
- * cells and classes. */
+/* Counts what waves bring, and turns their runs into events, totals, bins, medians, cells and
+ * classes. */
 #include "consumers/client/client.h"
 
 #include <stdlib.h>
@@ -97,7 +97,7 @@ int evspace_leaf(const struct evspace_client *c, size_t i, struct evspace_leaf *
 
 /* ---- reading ---- */
 
-/* A clock line is taken when a host is read: its base says when. */
+/* The base of a clock line is the time when the host was read. */
 static void part_enter(struct evspace_client *c)
 {
 	int64_t read_ns;
@@ -127,7 +127,7 @@ static const void *client_record(struct evspace_client *c, enum run_kind kind)
 	return NULL;
 }
 
-/* The text of a name and, if it is wanted, its rank; "?" and -1 if it is unknown. */
+/* The text of a name and, unless NULL, its rank; "?" and -1 if it is unknown. */
 static const char *client_name(const struct evspace_client *c, uint32_t element, int32_t *rank)
 {
 	const struct name *n = names_find(c->names, element);
@@ -237,7 +237,7 @@ int evspace_is_world(const struct evspace_client *c, uint32_t comm)
 	return names_comm_is_world(names_comm_find(c->names, comm));
 }
 
-/* ---- what stages that fold have made ---- */
+/* ---- records of stages that fold ---- */
 
 int evspace_is_stream(const struct evspace_client *c)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps waves under way at the rate that is wanted, and gets what a leaf could not deliver in time.
- */
+/* Asks for waves at the wanted rate, and again for what a leaf could not deliver in time. */
 #include "consumers/client/client.h"
 
 #include <errno.h>
@@ -14,14 +13,13 @@
 #include "tree/data/clock.h"
 #include "tree/data/tellers.h"
 
-/* What was asked for again in vain has twice the time, until it has so much: all that comes later
- * waits for it. */
+/* A repeated ask that fails gets twice the time, up to this: all later waves wait for it. */
 #define AGAIN_MOST_MS 8000u
 
-/* As fast as they come means so many waves apart while no host answers. */
+/* While no host answers, waves asked for as often as possible are at least this far apart. */
 #define NOBODY_THERE_NS UINT64_C(100000000)
 
-/* A stream begins with what comes in so long, rather than with nothing. */
+/* A stream waits this long for its first wave, so that it is not empty. */
 #define FIRST_NS 20000000u
 
 static struct client_answer *slot_of(struct evspace_client *c, uint64_t wave)
@@ -62,7 +60,7 @@ void client_waves_fini(struct evspace_client *c)
 
 /* ---- asking ---- */
 
-/* So many tuples may a leaf bring that all waves under way fit into what we would hold. */
+/* How many tuples a leaf may bring so that all waves under way fit into what we may hold. */
 static uint32_t leaf_room(const struct evspace_client *c)
 {
 	size_t shares = (size_t)c->window * (delivery_leaves(c->delivery) + 1);
@@ -101,10 +99,8 @@ static bool again_under_way(const struct evspace_client *c)
 	return c->again_next < c->again_end;
 }
 
-/*
- * Leaves that are back may have made waves that never reached us: ask them for these. One ask at a
- * time, to all that owe its waves: answers do not say which ask they belong to.
- */
+/* Leaves that are back may have made waves that never reached us: ask them for these. One ask at a
+ * time, to all leaves that owe its waves, since answers do not say which ask they belong to. */
 static void ask_again(struct evspace_client *c)
 {
 	struct delivery_again again;
@@ -113,7 +109,7 @@ static void ask_again(struct evspace_client *c)
 		return;
 	if (!delivery_again(c->delivery, CLIENT_WINDOW_STREAM, &again))
 		return;
-	/* They bring what they once read, however long that takes on a way that has become slow. */
+	/* old ranges may take long on a connection that has become slow */
 	if (c->again_ms == 0 || c->again_came)
 		c->again_ms = c->deadline_ms;
 	else if (c->again_ms < AGAIN_MOST_MS)
@@ -126,15 +122,15 @@ static void ask_again(struct evspace_client *c)
 
 void client_ask_unanswered(struct evspace_client *c)
 {
-	/* Leaves that made these waves give the same ranges again: nothing is lost, nothing comes
-	 * twice. */
+	/* leaves that made these waves give the same ranges again: nothing is lost, and nothing
+	 * comes twice */
 	for (uint64_t w = c->next_take; w < c->next_ask; w++) {
 		if (slot_of(c, w)->here)
 			continue;
 		slot_of(c, w)->sure = false;
 		send_ask(c, w, 1, NULL, 0);
 	}
-	/* What was asked for again is not answered any more. */
+	/* repeated asks are not answered any more */
 	c->again_next = c->again_end = 0;
 	ask_again(c);
 }
@@ -144,10 +140,8 @@ static uint64_t wave_ns(const struct evspace_client *c)
 	return (uint64_t)(1e9 * (c->hurry ? c->tempo.interval_s : 1 / c->rate_hz));
 }
 
-/*
- * How many waves are due by the rate. What was held up is made up for, so that the rate is kept on
- * average; but behind by more than a window, go on from now, not in a burst.
- */
+/* How many waves are due by the rate. Catches up, so that the rate holds on average; but when
+ * behind by more than a window, goes on from now, not in a burst. */
 static uint64_t due(struct evspace_client *c, uint64_t now)
 {
 	if (now > c->due_ns + c->window * wave_ns(c))
@@ -167,7 +161,7 @@ static uint32_t flow_control(struct evspace_client *c, uint64_t now)
 	}
 	if (now < c->due_ns)
 		return 0;
-	/* Refill by halves, so that one frame brings many waves. */
+	/* refill by halves, so that one frame asks for many waves */
 	return c->window == 1 || under_way <= c->window / 2 ? (uint32_t)room : 0;
 }
 
@@ -207,8 +201,8 @@ void client_pump(struct evspace_client *c)
 
 /* ---- names ---- */
 
-/* "/A/a0/rank3/t0/p2p" is called "/A/a0/rank3.4711/t0/p2p" once another process is rank 3, and
- * "/B/a0/rank3/t0/p2p" when the node belongs to another cluster. */
+/* "/A/a0/rank3/t0/p2p" becomes "/A/a0/rank3.4711/t0/p2p" when another process is rank 3, too, and
+ * "/B/a0/rank3/t0/p2p" when the node moves to another cluster. */
 static bool is_renamed(const char *old, const char *new)
 {
 	const char *node = old + 1 + strcspn(old + 1, "/"), *to = new + 1 + strcspn(new + 1, "/");
@@ -226,12 +220,12 @@ static bool is_renamed(const char *old, const char *new)
 
 static bool is_stream_element(const struct evspace_client *c, const Evspace__Name *n)
 {
-	/* Those of the monitors are called alike on all hosts. */
+	/* names of monitors are the same on all hosts */
 	return c->reading == READ_STREAM && n->level == LEVEL_ELEMENT &&
 	       n->channel < CHANNEL_PROGRAMS;
 }
 
-/* Returns false when there is no memory for it. */
+/* Returns false if there is no memory for it. */
 static bool learn_name(struct evspace_client *c, const Evspace__Name *n)
 {
 	const struct name *known = names_find(c->names, n->id);
@@ -241,8 +235,8 @@ static bool learn_name(struct evspace_client *c, const Evspace__Name *n)
 
 	if (n->level >= LEVEL_COUNT)
 		return true;
-	/* A leaf whose cursors are gone numbers its elements anew; one that took an element over
-	 * begins where another one has stopped. */
+	/* A leaf that has lost its cursors numbers its elements anew; one that took over an element
+	 * begins where the other one stopped. */
 	if (other)
 		delivery_forget(c->delivery, n->id);
 	if (names_hear(c->names, &name) < 0)
@@ -254,7 +248,8 @@ static bool learn_name(struct evspace_client *c, const Evspace__Name *n)
 
 static void learn(struct evspace_client *c, const Evspace__Answer *a)
 {
-	/* Whichever entry it is, its word changes when hosts below contradict each other. */
+	/* any entry counts as the same teller, whose word changes when hosts below contradict each
+	 * other */
 	struct names_talk talk = {
 		.teller = tellers_number(names_tellers(c->names), "entry"),
 		.comms = NAMES_COMM_MAX,
@@ -298,7 +293,7 @@ static void take_missing(const struct evspace_client *c, const Evspace__Answer *
 	to->wave.n_missing = n;
 }
 
-/* An answer to what was asked for again; those of one ask come in order. */
+/* The place of an answer to a repeated ask; those of one ask come in order. */
 static struct client_answer *again_place(struct evspace_client *c, uint64_t wave)
 {
 	struct client_answer *to, *after = NULL, *a;
@@ -320,8 +315,8 @@ static struct client_answer *again_place(struct evspace_client *c, uint64_t wave
 	return to;
 }
 
-/* Where an answer goes: the slot of its wave, or behind those asked for again; NULL: it is not
- * awaited. */
+/* The place of an answer: the slot of its wave, or after the other repeated ones; NULL: not
+ * expected. */
 static struct client_answer *answer_place(struct evspace_client *c, const Evspace__Answer *a)
 {
 	if (a->again)
@@ -340,7 +335,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	learn(c, a);
 	if (!to)
 		return;
-	/* Only now it is sure that the connection is good for something. */
+	/* only now the connection has proved to be of use */
 	c->lost_ns = 0;
 	c->retry_ms = CLIENT_RETRY_FIRST_MS;
 	times.asked_ns = to->asked_ns;
@@ -349,7 +344,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 		batch_append(&to->batch, frame->buffer, frame->at, frame->bytes);
 	delivery_take(c->delivery, a, &times, &to->batch, &to->sums);
 	c->again_came |= a->again && a->leaves > 0;
-	/* Where nobody is, answers come at once, and would be all that anybody does. */
+	/* without hosts, answers come at once: do not do nothing but ask */
 	if (c->rate_hz <= 0 && a->leaves == 0 && !a->again)
 		c->due_ns = to->asked_ns + NOBODY_THERE_NS;
 	client_monitor_wave(c, frame, times.asked_ns);
@@ -374,14 +369,14 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	ask_again(c);
 }
 
-/* Is what a leaf in the answer owes of older waves on its way? Then that goes first. */
+/* Are older waves that a leaf in the answer owes on their way? Then they go first. */
 static bool is_early(const struct evspace_client *c, const struct client_answer *a)
 {
 	return !c->failed && (again_under_way(c) || !c->opened) &&
 	       delivery_is_early(c->delivery, &a->batch);
 }
 
-/* The next answer in order: a wave, then what was asked for again of it, then the next wave. */
+/* The next answer in order: a wave, then its repeated answers, then the next wave. */
 static struct client_answer *next_answer(struct evspace_client *c)
 {
 	struct client_answer *a = STAILQ_FIRST(&c->again);
@@ -412,7 +407,7 @@ void client_tempo_begin(struct evspace_client *c)
 		c->due_ns = clock_mono_ns() + wait;
 }
 
-/* The next wave is due as the tempo has it now, however it was when the last one was asked for. */
+/* The next wave is due by the present tempo, not by that at the last ask. */
 static void hurry(struct evspace_client *c)
 {
 	uint64_t due_ns = c->asked_ns + (uint64_t)(c->tempo.interval_s * 1e9);
@@ -423,7 +418,7 @@ static void hurry(struct evspace_client *c)
 		c->window = c->tempo.window;
 }
 
-/* The wave @a has been taken, and has used @cpu_us of its busiest host: the rate follows. */
+/* Adjust the rate after the wave @a, which has used @cpu_us of its busiest host. */
 static void judge(struct evspace_client *c, struct client_answer *a, uint32_t cpu_us)
 {
 	struct tempo_wave w = {
@@ -436,7 +431,7 @@ static void judge(struct evspace_client *c, struct client_answer *a, uint32_t cp
 
 	if (c->reading != READ_STREAM || a->wave.again)
 		return;
-	/* What was overwritten before anybody looked is nobody's fault. */
+	/* tuples overwritten before the first look do not count */
 	if (c->judged_ns == 0 && c->backlog)
 		w.lost = 0;
 	if (c->judged_ns && a->asked_ns > c->judged_ns)
@@ -460,7 +455,7 @@ bool client_take(struct evspace_client *c)
 
 	if (!a)
 		return false;
-	/* The slot is free for the next answer; what was taken before stays until now. */
+	/* free the slot for the next answer; the wave before stays until now */
 	answer_clear(&c->taken);
 	taken = c->taken;
 	c->taken = *a;

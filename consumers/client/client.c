@@ -281,7 +281,7 @@ void evspace_stop(struct evspace_client *c)
 	uint64_t one = 1;
 
 	c->stopping = 1;
-	/* Fails only when the counter is full: then the loop wakes anyway. */
+	/* fails only if the counter is full: then the loop wakes anyway */
 	if (write(c->wake_fd, &one, sizeof(one)) < 0)
 		errno = saved;
 	errno = saved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a client: its connection, the waves under way, and the one that is read. */
+/* The inside of a client: its connection, the waves under way, and the one being read. */
 #ifndef EVSPACE_CLIENT_PRIVATE_H
 #define EVSPACE_CLIENT_PRIVATE_H
 
@@ -18,21 +18,21 @@
 #include "tree/data/names.h"
 #include "tree/data/span.h"
 
-/** Each leaf may bring so many tuples in a wave at least. */
+/** Least number of tuples that a leaf may bring in a wave. */
 #define CLIENT_ROOM_LEAST 64u
 
-/** Waves under way at most, as many as a gather has slots … */
+/** Most waves under way: as many as a gather has slots … */
 #define CLIENT_WINDOW_MAX 64u
 
-/** … and of streams, or asked for again: leaves remember 63 waves that the consumer lacks. */
+/** … and of streams, and of repeated asks: leaves remember 63 waves that the consumer lacks. */
 #define CLIENT_WINDOW_STREAM 32u
 
-/** How long to wait before dialling again at first; doubles. */
+/** Time before the first new try to dial; doubles with each. */
 #define CLIENT_RETRY_FIRST_MS 50u
 
-/** An answer that is awaited, or that came and was not taken yet. */
+/** An answer that is expected, or came and was not taken yet. */
 struct client_answer {
-	STAILQ_ENTRY(client_answer) entry; /* of those asked for again */
+	STAILQ_ENTRY(client_answer) entry; /* in the list of repeated ones */
 	bool here;
 	bool sure; /* see evspace-wave.h */
 	uint64_t asked_ns;
@@ -63,7 +63,7 @@ struct evspace_client {
 	struct event *retry, *pace, *wake, *limit, *watch;
 	uint64_t looked_ns, heard_ns, heard_bytes; /* by the watch */
 	bool pinged, told_lost;
-	bool told_left_out; /* names, for want of memory */
+	bool told_left_out; /* told about names that there was no memory for */
 	bool opened;	    /* the scope is open on this connection */
 	bool was_open;
 	bool failed; /* for good */
@@ -71,7 +71,7 @@ struct evspace_client {
 	enum evspace_failure failure;
 	struct error why;
 	unsigned retry_ms;
-	uint64_t lost_ns; /* when it was lost, 0 while it is there */
+	uint64_t lost_ns; /* when it was lost, 0 while connected */
 	struct flow_control flow_control;
 	/* what it records of itself */
 	bool monitored;
@@ -87,42 +87,45 @@ struct evspace_client {
 	struct delivery *delivery;
 	struct namesakes *namesakes;	       /* of elements, for streams */
 	uint64_t next_ask, next_take;	       /* wave numbers */
-	uint64_t generation;		       /* of the map that the scope is open by */
+	uint64_t generation;		       /* of the map of the open scope */
 	uint64_t remap_wave, remap_generation; /* the first wave by another map */
 	uint64_t due_ns;		       /* when the next wave may be asked for */
-	uint64_t asked_ns;		       /* when the newest one was */
-	uint64_t judged_ns;		       /* when the one that tempo has seen last was */
+	uint64_t asked_ns;		       /* when the newest wave was asked for */
+	uint64_t judged_ns;		       /* when the last wave that the tempo has seen was
+						* asked for */
 	struct tempo tempo;
 	struct client_answer slots[CLIENT_WINDOW_MAX];
-	uint64_t again_next, again_end; /* waves asked for again, and not answered yet */
-	unsigned again_ms;		/* the time that the last ones had, 0: there were none */
-	bool again_came;		/* any of them came in it */
-	STAILQ_HEAD(, client_answer) again; /* answers to these, taken before all others */
-	struct client_answer taken; /* the wave that evspace_next() brought, until the next one */
+	uint64_t again_next, again_end; /* repeated waves that are not answered yet */
+	unsigned again_ms;		/* the time that the last of these had, 0: none so far */
+	bool again_came;		/* at least one of those came in time */
+	STAILQ_HEAD(, client_answer)
+	again;			    /* repeated answers, which are taken before all
+				     * others */
+	struct client_answer taken; /* the wave of the last evspace_next() */
 	/* reading the current wave */
 	struct batch_cursor cursor;
 	struct run_view at_run;
 	uint32_t record;
 	struct part part;
-	int64_t read_ns, first_read_ns; /* of the part, of the wave's first one */
+	int64_t read_ns, first_read_ns; /* of the present part, of the wave's first one */
 	/* counts */
 	struct evspace_counts counts;
 	uint64_t begun_ns, bytes_sent, bytes_received, bytes_unpacked;
-	/* instead of opening a scope: ask one question, and keep its answer */
+	/* instead of opening a scope: one question, and its answer */
 	const Evspace__Frame *question;
 	Evspace__Frame *reply;
 };
 
-/** client-link.c: find an agent, connect and open the scope, again whenever it breaks. */
+/** client-link.c: find an agent, connect and open the scope; repeated after each break. */
 int client_connect(struct evspace_client *c);
 
-/* client-wave.c: asking and taking waves */
+/* client-wave.c: ask for waves, and take them */
 void client_pump(struct evspace_client *c);
 void client_answer(struct evspace_client *c, const struct frame *frame);
 void client_ask_unanswered(struct evspace_client *c);
 bool client_take(struct evspace_client *c);
 
-/** How long a stream that begins now waits, so that its first wave has something. */
+/** How long a stream waits for its first wave, so that it is not empty. */
 void client_tempo_begin(struct evspace_client *c);
 void client_waves_fini(struct evspace_client *c);
 

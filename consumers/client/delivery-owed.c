@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who owes which waves, and which of them to ask for again. */
+/* Which leaf owes which waves, and which of them to ask for again. */
 #include "consumers/client/delivery-private.h"
 
 bool delivery_is_early(const struct delivery *l, const struct batch *batch)
@@ -57,7 +57,7 @@ bool delivery_again(struct delivery *l, uint32_t most, struct delivery_again *ag
 	if (first == UINT64_MAX)
 		return false;
 	*again = (struct delivery_again){.wave = first, .leaves = l->again};
-	/* All leaves that owe the first one, for as long as none comes or goes. */
+	/* all leaves that owe the first one, as long as their set does not change */
 	for (size_t i = 0; i < l->n_present; i++) {
 		const struct delivery_leaf *leaf = l->leaves[i];
 

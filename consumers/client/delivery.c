@@ -38,7 +38,7 @@ void delivery_free(struct delivery *l)
 
 /* ---- leaves ---- */
 
-/* Nodes have unique names; one that has moved to another cluster keeps its name here. */
+/* Names of nodes are unique; a node that has moved to another cluster keeps its name. */
 static bool same_node(const char *a, const char *b)
 {
 	const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
@@ -123,7 +123,7 @@ static struct delivery_entry *entry_add(struct delivery *l)
 	return &l->entries[l->n_entries++];
 }
 
-/* A part comes once: as the wave that is answered, or because it is owed. */
+/* A part comes once: as the answered wave, or because it is owed. */
 static bool part_is_new(const struct delivery *l, const Evspace__Answer *a,
 			struct delivery_leaf *leaf, uint64_t wave)
 {
@@ -135,7 +135,7 @@ static bool part_is_new(const struct delivery *l, const Evspace__Answer *a,
 	return interval_set_have(&leaf->owed, wave);
 }
 
-/* What a mark joins cannot be told apart: it is new as a whole, or not at all. */
+/* The parts of a mark cannot be told apart: they are all new, or none is. */
 static void judge_mark(struct delivery *l, uint32_t joins)
 {
 	struct delivery_entry *mark = entry_add(l);
@@ -177,7 +177,7 @@ static void judge(struct delivery *l, const Evspace__Answer *a, const struct bat
 
 /* ---- keeping ---- */
 
-/* Begin to copy: what came before the run at @until stays as it is. */
+/* Begin to copy: keeps the runs before @until as they are. */
 static void keep_all_before(struct delivery *l, const struct batch *batch,
 			    const struct batch_cursor *until)
 {
@@ -189,7 +189,7 @@ static void keep_all_before(struct delivery *l, const struct batch *batch,
 		batch_keep(&l->kept, &view);
 }
 
-/* Put in what is new of a run: its end, because what came before are lower numbers. */
+/* Add what is new of a run: its end, since earlier tuples have lower numbers. */
 static void keep_new(struct delivery *l, const struct run_view *view, uint32_t fresh, uint64_t lost)
 {
 	uint32_t old = view->run->count - fresh;
@@ -205,7 +205,7 @@ static void keep_new(struct delivery *l, const struct run_view *view, uint32_t f
 	       view->tuples + old, fresh * sizeof(struct tuple));
 }
 
-/* Numbers are whole only where nothing takes tuples out on the way. */
+/* Numbers are without gaps only if no stage filters. */
 static bool has_numbers(const struct delivery *l, const struct run_view *view)
 {
 	const struct delivery_leaf *leaf = delivery_leaf_at(l, name_place(view->run->element));
@@ -215,7 +215,7 @@ static bool has_numbers(const struct delivery *l, const struct run_view *view)
 	       leaf->sums.filtered == 0 && leaf->sums.reduced == 0;
 }
 
-/* What is mixed was judged as a whole; and who sends it is who gave out its name. */
+/* Mixed parts are judged as a whole; and the index in the name is that of the leaf. */
 static bool is_single(const struct delivery *l, const struct delivery_entry *e,
 		      const struct run_view *view)
 {
@@ -223,7 +223,7 @@ static bool is_single(const struct delivery *l, const struct delivery_entry *e,
 	       e->leaf == delivery_leaf_at(l, name_place(view->run->element));
 }
 
-/* Take out of the sums what a run says to be lost, or discarded, once more. */
+/* Subtract from the sums what a run reports again as lost, or discarded. */
 static void sums_repeat(struct delivery_sums *sums, const struct run_view *view, uint32_t fresh,
 			uint64_t lost)
 {
@@ -264,12 +264,12 @@ static void keep_tuples(struct delivery *l, struct delivery_entry *e, const stru
 	uint32_t fresh = view->run->count;
 
 	if (has_numbers(l, view) && e->mixed) {
-		/* A view's stages may change: its numbers must be known then. */
+		/* a view's stages may change: its numbers must be known then */
 		intervals_take_run(l->numbers, view, l->backlog, &lost);
 		lost = view->lost;
 	} else if (has_numbers(l, view) && is_single(l, e, view)) {
 		fresh = intervals_take_run(l->numbers, view, l->backlog, &lost);
-		/* What comes once more was counted as read, or lost, once more. */
+		/* tuples that come again were counted again as read, or lost */
 		sums->repeated += view->run->count - fresh;
 		sums_repeat(sums, view, fresh, lost);
 		sums_repeat(&e->leaf->sums, view, fresh, lost);
@@ -285,7 +285,7 @@ static void keep_tuples(struct delivery *l, struct delivery_entry *e, const stru
 		keep_new(l, view, fresh, lost);
 }
 
-/* These have no predecessors that could be missing: numbers say nothing. */
+/* The newest tuples have no predecessors that could be missing: their numbers do not count. */
 static void take_newest(const struct delivery_entry *e, const struct run_view *view,
 			struct delivery_sums *sums)
 {
@@ -294,7 +294,7 @@ static void take_newest(const struct delivery_entry *e, const struct run_view *v
 		e->leaf->sums.tuples += view->run->count;
 }
 
-/* Walk over the answer once more, and take in what is new. */
+/* Go through the answer again, and keep what is new. */
 static void keep(struct delivery *l, struct batch *batch, struct delivery_sums *sums)
 {
 	struct batch_cursor cursor = {0}, at = {0};
@@ -330,7 +330,7 @@ static void keep(struct delivery *l, struct batch *batch, struct delivery_sums *
 
 /* ---- owing ---- */
 
-/* Its connection was down before the wave was asked for, so the leaf knows nothing of that wave. */
+/* Was its connection down before the wave was asked for? Then the leaf does not know the wave. */
 static bool never_asked(const Evspace__Missing *m, const struct delivery_times *times)
 {
 	uint64_t since_ns = m->since_ms * 1000000u;
@@ -342,7 +342,7 @@ static bool never_asked(const Evspace__Missing *m, const struct delivery_times *
 static void note_answered(struct delivery *l, const Evspace__Answer *a,
 			  const struct delivery_times *times)
 {
-	/* Whoever is not in the answer may have the wave all the same. */
+	/* a leaf that is not in the answer may still have the wave */
 	for (size_t i = 0; i < l->n_present && !a->again; i++)
 		interval_set_add(&l->leaves[i]->owed, a->wave, a->wave + 1);
 	for (size_t i = 0; i < a->n_missing; i++) {
@@ -351,8 +351,8 @@ static void note_answered(struct delivery *l, const Evspace__Answer *a,
 
 		if (!leaf)
 			continue;
-		/* Once late is no reason not to ask it again, but twice is. Answers may come in
-		 * another order: what is older says nothing of now. */
+		/* Ask a late leaf again, but not if it is late twice. Answers may come in another
+		 * order: an older one says nothing about now. */
 		if (a->again || (a->missing[i]->why != MISSING_LATE && leaf->newest < a->wave))
 			leaf->back = false;
 		if (!a->again && never_asked(a->missing[i], times))

@@ -2,7 +2,7 @@
 /* More credit while waves come at once, less when they queue on their way. */
 #include "consumers/client/flow-control.h"
 
-/* What a slow connection is tried with, and what is left of it at least. */
+/* First credit for a slow connection, and the least credit, in bytes. */
 #define FLOW_CONTROL_SLOW  ((size_t)256 << 10)
 #define FLOW_CONTROL_LEAST ((size_t)64 << 10)
 #define QUEUED_S	   1.0
@@ -19,7 +19,7 @@ void flow_control_begin(struct flow_control *c, bool slow)
 void flow_control_wave(struct flow_control *c, uint64_t number, size_t bytes, double seconds,
 		       unsigned shares, double deadline_s, uint64_t next)
 {
-	/* It says nothing of the credit that there is now. */
+	/* asked for with other credit than the present one */
 	if (number < c->since)
 		return;
 	if (seconds > deadline_s + QUEUED_S && c->bytes > FLOW_CONTROL_LEAST) {

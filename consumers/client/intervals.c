@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeps for each element the next number that is expected, and the gaps before it. */
+/* Keeps for each element the next expected number, and the gaps before it. */
 #include "consumers/client/intervals.h"
 
 #include <stdlib.h>
@@ -9,22 +9,22 @@
 #include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 
-/* Gaps that are remembered one by one in each element; a source that makes more is out of its mind,
- * and what lies in the oldest stays a gap. */
+/* Most gaps remembered for each element; a source that makes more is faulty, and tuples in its
+ * oldest gaps stay missing. */
 #define GAPS_MAX 4096u
 
 struct element {
 	uint32_t id;
-	bool forgotten; /* `next` says nothing */
+	bool forgotten; /* `next` is void */
 	uint64_t next;
 	struct interval_set gaps;
-	uint64_t buried; /* in gaps that are not remembered */
+	uint64_t buried; /* tuples in gaps that are no longer remembered */
 	UT_hash_handle hh;
 };
 
 struct intervals {
 	struct element *elements;
-	struct element *last; /* that was taken: the next one is the same, mostly */
+	struct element *last; /* taken last: the next one is mostly the same */
 };
 
 struct intervals *intervals_new(void)

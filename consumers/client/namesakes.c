@@ -10,7 +10,7 @@
 
 struct namesake {
 	UT_hash_handle hh;
-	char rest[]; /* of the name, behind cluster and node */
+	char rest[]; /* the name after cluster and node */
 };
 
 struct namesakes {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks so often that elements are read before they are full, and no more often than it may cost. */
+/* Asks often enough to read elements before they are full, within a bound of the cost. */
 #include "consumers/client/tempo.h"
 
-/* So much longer may the next wave take to come when there is less to read. */
+/* Most growth of the interval from one wave to the next. */
 #define SLOWER 1.1
 
-/* What a new wave counts for in the average of their costs. */
+/* Weight of a new wave in the average cost. */
 #define COST_NEW 0.25
 
 void tempo_begin(struct tempo *t, double base_s)
@@ -14,7 +14,8 @@ void tempo_begin(struct tempo *t, double base_s)
 		.base_s = base_s, .needed_s = base_s, .interval_s = base_s, .window = 1};
 }
 
-/* How full the fullest element was. What was lost is shared by all, so that this is the least. */
+/* The fill of the fullest element. Lost tuples are counted over all elements, so this is a lower
+ * bound. */
 static double fill_of(const struct tempo_wave *w)
 {
 	if (w->fill > 0 || w->lost == 0)
@@ -35,7 +36,7 @@ void tempo_wave(struct tempo *t, const struct tempo_wave *w)
 {
 	double least;
 
-	/* Of the first one nobody knows for how long the elements have filled. */
+	/* it is unknown for how long the elements filled before the first wave */
 	if (w->apart_s <= 0)
 		return;
 	t->cpu_s += (w->cpu_s - t->cpu_s) * (t->cpu_s > 0 ? COST_NEW : 1);

@@ -15,10 +15,10 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
 
-/* Names of one program and second that are tried. */
+/* Names tried for one program and second. */
 #define TRIES 100
 
-/* "app-142305": the program's name, as far as it can be a name here, and the time. */
+/* "app-142305": the program's name, without what a run's name may not have, and the time. */
 static char *name_default(const char *program)
 {
 	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -36,7 +36,8 @@ static char *name_default(const char *program)
 	return memory_format("%s%s-%s", name[0] == '.' ? "_" : "", name, when);
 }
 
-/* Make the run's folder and lock it. Returns 0, or -1 with errno: EBUSY when another one has it. */
+/* Make the run's folder and lock it. Returns 0, or -1 with errno: EBUSY if another process has
+ * it. */
 static int folder_take(struct claim *claim, struct error *e)
 {
 	const struct settings *s = &claim->settings;
@@ -54,7 +55,7 @@ static int folder_take(struct claim *claim, struct error *e)
 		      s->run);
 }
 
-/* How many processes a run of this name has left; -1 with EBUSY when it lives. */
+/* How many processes of an earlier run of this name there are; -1 with EBUSY if it is live. */
 static int left_by(const struct store *store, const char *name, struct error *e)
 {
 	const struct store_segment *s;
@@ -73,7 +74,7 @@ static int left_by(const struct store *store, const char *name, struct error *e)
 		      name, alive, plural((uint64_t)alive, "es"));
 }
 
-/* Look into the folder, whose lock we have; @replace: what an ended run left makes way. */
+/* Look into the folder, which we have locked; @replace: remove what an ended run left. */
 static int folder_clear(const struct claim *claim, bool replace, struct error *e)
 {
 	const char *name = claim->settings.run;
@@ -94,12 +95,12 @@ static int folder_clear(const struct claim *claim, bool replace, struct error *e
 	return errorf(e, "an ended run is named %s", name);
 }
 
-/* Have the folder to ourselves. */
+/* Make the folder ours. */
 static int folder_claim(struct claim *claim, bool replace, struct error *e)
 {
 	int left = 1, saved;
 
-	/* Clearing may take the folder away and its lock with it: then both are taken again. */
+	/* clearing may remove the folder and its lock: then make both again */
 	for (int tries = 0; tries < 3 && left > 0; tries++) {
 		claim_fini(claim);
 		if (folder_take(claim, e))

@@ -19,7 +19,7 @@ static const char exec_help[] =
 	"Become PROGRAM, with its communication on record: for launchers that start each process,\n"
 	"where evspace run cannot stand in front. All processes of a job share a run.\n";
 
-/* Behind its options. */
+/* after its options */
 static const char exec_more[] =
 	"The exit code is the program's; 125 when it could not be started. The elements stay "
 	"until\n"
@@ -63,7 +63,7 @@ static int exec_prepare(const struct preload_options *o, struct error *e)
 
 	if (preload_library(library, sizeof(library), e) || preload_settings(o, &settings, e))
 		return -1;
-	/* What the program starts in its turn belongs to the same run. */
+	/* programs that it starts belong to the same run */
 	setenv("EVSPACE_RUN", settings.run, 1);
 	preload = preload_value(library, getenv("LD_PRELOAD"));
 	setenv("LD_PRELOAD", preload, 1);

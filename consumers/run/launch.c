@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes launchers' command lines apart and adds to them what collectors need on other hosts. */
+/* Parses launchers' command lines, and adds what collectors need on other hosts. */
 #include "consumers/run/launch.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "consumers/cli/subprocess.h"
 #include "pathmap/base/memory.h"
 
-/* How long a launcher may take to say which one it is. */
+/* Time for a launcher to print its version. */
 #define VERSION_WITHIN_S 10
 
 #define ENV_LIST     "mca_base_env_list"
@@ -52,8 +52,8 @@ static enum launcher find_launcher(const char *command)
 		return LAUNCHER_INHERITS;
 	if (!is_one_of(name, mpis))
 		return LAUNCHER_NONE;
-	/* "mpirun (Open MPI) 4.1.4", "HYDRA build details:" …; the launcher of Open MPI's version 5
-	 * calls itself "prterun (PRRTE)" */
+	/* "mpirun (Open MPI) 4.1.4", "HYDRA build details:" …; Open MPI 5's launcher calls itself
+	 * "prterun (PRRTE)" */
 	words = subprocess_run(argv, VERSION_WITHIN_S, &e);
 	if (words &&
 	    (strstr(words, "Open MPI") || strstr(words, "OpenRTE") || strstr(words, "PRRTE")))
@@ -69,8 +69,7 @@ static enum launcher find_launcher(const char *command)
 	return launcher;
 }
 
-/* Behind a launcher: the first word that is something to start, and no word that an option takes.
- */
+/* After a launcher: the first word that names a program and is not an option's value. */
 static const char *find_program(const struct launch *launch)
 {
 	static const char *const takers[] = {"--map-by",
@@ -135,7 +134,7 @@ char *launch_complaint(const struct launch *launch)
 
 /* ---- forwarding ---- */
 
-/* The value behind "-mca KEY" or "--mca KEY", NULL: it is not given. */
+/* The value after "-mca KEY" or "--mca KEY", or NULL. */
 static char **find_mca(const struct launch *launch, const char *key)
 {
 	static const char *const options[] = {"-mca", "--mca", "-gmca", "--gmca", NULL};
@@ -152,7 +151,7 @@ static void replace(char **text, char *by)
 	*text = by;
 }
 
-/* Does the list "A;B=1;C" name @variable? */
+/* Is @variable in the list "A;B=1;C"? */
 static bool list_names(const char *list, const char *variable, char delimiter)
 {
 	size_t n = strlen(variable);
@@ -181,12 +180,12 @@ static char list_delimiter(const struct launch *launch)
 	return delimiter && *delimiter ? *delimiter : ';';
 }
 
-/* The options of one part of a command line, in front of which new ones are put. */
+/* The options of one part of a command line; new ones go before them. */
 struct launch_part {
-	char **from, **to; /* from the word behind "mpirun" or ":" to the next ":" or the end */
+	char **from, **to; /* from the word after "mpirun" or ":" to the next ":" or the end */
 };
 
-/* The "-x NAME" or "-x NAME=value" of the user, NULL: none. */
+/* The user's "-x NAME" or "-x NAME=value", or NULL. */
 static char **find_x(const struct launch_part *part, const char *name)
 {
 	size_t n = strlen(name);
@@ -205,7 +204,7 @@ static char **add_x(char **to, char *text)
 	return to;
 }
 
-/* Copy the options that @part lacks to @to. Returns the place behind them. */
+/* Copy the options that @part lacks to @to. Returns the place after them. */
 static char **add_missing(char **to, const struct launch_part *part, const char *preload,
 			  const char *const *variables)
 {
@@ -214,7 +213,7 @@ static char **add_missing(char **to, const struct launch_part *part, const char 
 	if (!theirs) {
 		to = add_x(to, memory_format("LD_PRELOAD=%s", preload));
 	} else {
-		/* "-x LD_PRELOAD" alone means what is in the environment, which @preload has. */
+		/* "-x LD_PRELOAD" means the environment's value, which @preload includes */
 		value = strchr(*theirs, '=');
 		value = value ? preload_value(preload, value + 1) : memory_copy(preload);
 		replace(theirs, memory_format("LD_PRELOAD=%s", value));
@@ -252,7 +251,7 @@ static void forward_by_x(struct launch *launch, const char *preload, const char 
 	launch->argv = argv;
 }
 
-/* The value in "-genv NAME VALUE" or, of one part, "-env NAME VALUE"; from @word on. NULL: none. */
+/* The value in "-genv NAME VALUE", or "-env NAME VALUE" of one part, from @word on; or NULL. */
 static char **find_genv(char **word, const char *name)
 {
 	static const char *const options[] = {"-genv", "-env", NULL};
@@ -271,7 +270,7 @@ static char **add_genv(char **to, const char *name, const char *value)
 	return to;
 }
 
-/* What the user gives is behind ours, and therefore holds. */
+/* The user's options come after ours, and therefore hold. */
 static void forward_by_genv(struct launch *launch, const char *preload,
 			    const char *const *variables)
 {
@@ -306,8 +305,8 @@ void launch_forward(struct launch *launch, const char *preload, const char *cons
 		forward_by_genv(launch, preload, variables);
 	if (launch->launcher != LAUNCHER_OPEN_MPI)
 		return;
-	/* An application file has options of its own for each part: only what is inherited gets
-	 * there. */
+	/* an application file has its own options for each part: only inherited variables get
+	 * there */
 	for (char **word = launch->argv; *word; word++)
 		launch->inherits |= is_one_of(*word, files);
 	given = find_mca(launch, ENV_LIST);
@@ -324,7 +323,7 @@ void launch_forward(struct launch *launch, const char *preload, const char *cons
 
 /* ---- hosts ---- */
 
-/* "a:2,b[0-3]" or a line of a hostfile, "a slots=2": names without what is behind them. */
+/* "a:2,b[0-3]" or a line of a hostfile, "a slots=2": names, without what follows them. */
 static void add_hosts(struct hostlist *hosts, char *text)
 {
 	char *save = NULL, *word;

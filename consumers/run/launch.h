@@ -8,42 +8,37 @@
 #include "pathmap/base/error.h"
 #include "pathmap/model/hostlist.h"
 
-/** Who starts the processes, and so how they get their environment. */
+/** The launcher, which determines how processes get their environment. */
 enum launcher {
-	LAUNCHER_NONE,	   /* nobody we know: whoever it starts inherits the environment */
-	LAUNCHER_INHERITS, /* srun and others: these carry the environment everywhere */
-	LAUNCHER_OPEN_MPI, /* mpirun: ranks on other hosts get what -x says */
-	LAUNCHER_HYDRA,	   /* MPICH's mpiexec: ranks get what -genv says, too */
+	LAUNCHER_NONE,	   /* an unknown program: what it starts inherits the environment */
+	LAUNCHER_INHERITS, /* srun and others, which pass the environment on everywhere */
+	LAUNCHER_OPEN_MPI, /* mpirun: ranks on other hosts get what -x names */
+	LAUNCHER_HYDRA,	   /* MPICH's mpiexec: ranks get what -genv names, too */
 };
 
-/** A command line, looked at. */
+/** A parsed command line. */
 struct launch {
 	enum launcher launcher;
-	char **argv;	     /* what to start, ended by NULL; owned */
-	const char *program; /* which of it is probably the program; points into argv */
-	bool inherits;	     /* the launcher itself must have LD_PRELOAD in its environment */
+	char **argv;	     /* the command, ended by NULL; owned */
+	const char *program; /* the word that is probably the program; points into argv */
+	bool inherits;	     /* the launcher itself needs LD_PRELOAD in its environment */
 };
 
-/**
- * Look at the command @argv (ended by NULL, copied). To know Open MPI's mpirun from others it is
- * asked for its version.
- */
+/** Parse the command @argv (ended by NULL, copied). Asks mpirun for its version, to recognize Open
+ * MPI's. */
 void launch_init(struct launch *launch, char *const *argv);
 void launch_fini(struct launch *launch);
 
 /**
- * Have the launcher give LD_PRELOAD=@preload and @variables to ranks on other hosts: for Open MPI
- * by
- * `-x` options in every part of its command line; what the user forwards already is left, but for
- * LD_PRELOAD, where @preload comes in front. If the user has mca_base_env_list, which excludes -x,
- * that is made longer instead. For MPICH's Hydra by `-genv` options.
+ * Make the launcher give LD_PRELOAD=@preload and @variables to ranks on other hosts. For Open MPI,
+ * adds `-x` options to every part of its command line, except for what the user forwards already;
+ * in the user's LD_PRELOAD, puts @preload first. If the user has mca_base_env_list, which excludes
+ * -x, extends that instead. For MPICH's Hydra, adds `-genv` options.
  */
 void launch_forward(struct launch *launch, const char *preload, const char *const *variables);
 
-/**
- * Append the hosts that the command line or the launcher's variables name (-host, -hostfile,
- * Slurm's allocation) to @hosts. None are named: nothing is appended.
- */
+/** Append the hosts in the command line or the launcher's variables (-host, -hostfile, Slurm's
+ * allocation) to @hosts, if there are any. */
 void launch_hosts(const struct launch *launch, struct hostlist *hosts);
 
 /** Why nothing can be preloaded into the program (program_complaint()). */
@@ -51,9 +46,8 @@ char *launch_complaint(const struct launch *launch);
 
 /**
  * Why nothing can be preloaded into @command: it is statically linked, has its MPI linked into it
- * (libmpich.a), or gets another user's rights; of a script, that it names such a program. Returns a
- * text for the caller to free(), or NULL: nothing speaks against it, or that cannot be told.
- * (program.c)
+ * (libmpich.a), or gets another user's rights; for a script: it names such a program. Returns a
+ * text for the caller to free(), or NULL: no reason is known. (program.c)
  */
 char *program_complaint(const char *command);
 

@@ -15,7 +15,7 @@
 #include "consumers/cli/subprocess.h"
 #include "pathmap/base/memory.h"
 
-/** Of a script that is longer, the rest is not looked at. */
+/** Bytes of a script that are read. */
 #define SCRIPT_BYTES 65536
 
 /** A file in memory. */
@@ -43,8 +43,8 @@ static bool image_open(struct image *image, const char *path)
 	return true;
 }
 
-/* @n entries of @size bytes at @offset of the file, NULL: it is not that long, or they lie askew.
- */
+/* @n entries of @size bytes at @offset of the file, NULL: it is shorter, or they are not
+ * aligned. */
 static const void *image_at(const struct image *image, uint64_t offset, uint64_t n, size_t size)
 {
 	if (offset % 8 || offset > image->n || n > (image->n - offset) / size)
@@ -62,7 +62,7 @@ static const Elf64_Ehdr *image_elf(const struct image *image)
 	return elf;
 }
 
-/* Does nobody load libraries for it? */
+/* Is it started without a loader of libraries? */
 static bool elf_is_static(const struct image *image, const Elf64_Ehdr *elf)
 {
 	const Elf64_Phdr *part = image_at(image, elf->e_phoff, elf->e_phnum, sizeof(*part));
@@ -73,7 +73,7 @@ static bool elf_is_static(const struct image *image, const Elf64_Ehdr *elf)
 	return part != NULL;
 }
 
-/* Is a symbol @name in the table of section @s, with something behind it? */
+/* Does section @s, a table of symbols, define @name? */
 static bool section_defines(const struct image *image, const Elf64_Shdr *sections, unsigned n,
 			    const Elf64_Shdr *s, const char *name)
 {
@@ -104,7 +104,7 @@ static bool elf_defines(const struct image *image, const Elf64_Ehdr *elf, const 
 	return false;
 }
 
-/* What speaks against preloading into it, NULL: nothing. */
+/* Why nothing can be preloaded into it, or NULL. */
 static const char *elf_complaint(const struct image *image, const Elf64_Ehdr *elf)
 {
 	/* PVM's collector is linked into static programs (pkg-config --libs evspace-pvm) */
@@ -124,7 +124,7 @@ static const char *elf_complaint(const struct image *image, const Elf64_Ehdr *el
 
 static char *file_complaint(const char *path, bool is_inner);
 
-/* A program that a script names, with a path, is probably what it starts. */
+/* A program that a script names with a path is probably what it starts. */
 static char *script_complaint(const struct image *image)
 {
 	size_t n = image->n < SCRIPT_BYTES ? image->n : SCRIPT_BYTES;

@@ -26,7 +26,7 @@
 #include "tree/data/clock.h"
 #include "tree/stage/stage.h"
 
-/* How long the ranks of a launcher that has returned may take to end. */
+/* Time for ranks to end after their launcher has returned. */
 #define GONE_WITHIN_NS 3000000000u
 
 static const char run_help[] =
@@ -39,7 +39,7 @@ static const char run_help[] =
 	"without evspace; the exit code is its own (128 + N when signal N ended it, 125 when\n"
 	"evspace itself failed).\n";
 
-/* Behind its options. */
+/* after its options */
 static const char run_more[] =
 	"Open MPI's mpirun passes the collector on to other hosts (by -x options that are added\n"
 	"for you), srun does so by itself, and PVM's tasks pass it on to those they spawn. There\n"
@@ -56,7 +56,7 @@ struct job {
 	const char *pathmap;
 	bool keep, quiet;
 	const char *summary_path;
-	FILE *out; /* where the summary goes */
+	FILE *out; /* for the summary */
 	struct pathmap *map;
 	struct launch launch;
 	struct claim claim;
@@ -65,8 +65,8 @@ struct job {
 	struct error no_room; /* why there is no folder, so that nothing is collected */
 	struct summary_span span;
 	bool served; /* an agent listened while the program ran */
-	int told;    /* the signal by which the user told it to end, 0: none */
-	int status;  /* of the child, as waitpid(2) gives it */
+	int told;    /* the signal by which the user ended it, 0: none */
+	int status;  /* of the child, as from waitpid(2) */
 };
 
 /* ---- options ---- */
@@ -101,7 +101,7 @@ static const struct usage run_usage = {
 
 /* ---- preparing ---- */
 
-/* Before it starts: what will not be seen, said where nothing of the program's is in between. */
+/* Before it starts: say what will not be collected, while the program prints nothing yet. */
 static void warn(const struct launch *launch)
 {
 	char *why = launch_complaint(launch);
@@ -134,7 +134,7 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 	if (claim_take(&job->claim, &job->collect, job->launch.program, e)) {
 		if (errno == EBUSY || errno == EINVAL)
 			return errno == EINVAL ? EXIT_USAGE : EXIT_RUN_FAILED;
-		/* What keeps a program from being collected does not keep it from running. */
+		/* the program runs even if it cannot be collected */
 		job->no_room = *e;
 		return EXIT_FINE;
 	}
@@ -163,7 +163,7 @@ static bool agent_serves(const char *base)
 	return served;
 }
 
-/* What the child and we are told while it runs. */
+/* Signals that are passed on, and the child's end. */
 static void signals_of_interest(sigset_t *set)
 {
 	static const int numbers[] = {SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -178,10 +178,8 @@ static bool is_told_to_end(int number)
 	return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
 }
 
-/*
- * The child stays in our process group: Ctrl-C reaches it as it would without us. What a terminal
- * sends it has got already; what somebody sent to us alone is passed on.
- */
+/* The child stays in our process group, so Ctrl-C reaches it as it would without us. Signals from
+ * the terminal have reached it already; those sent to us alone are passed on. */
 static void child_wait(struct job *job, pid_t child, const sigset_t *set)
 {
 	static const struct timespec second = {.tv_sec = 1};
@@ -189,7 +187,7 @@ static void child_wait(struct job *job, pid_t child, const sigset_t *set)
 	int number;
 
 	for (;;) {
-		/* Elements that an agent has served stay, also when that is gone at the end. */
+		/* elements that an agent has served stay, even if it is gone at the end */
 		job->served = job->served || agent_serves(job->claim.settings.base);
 		number = job->served ? sigwaitinfo(set, &info) : sigtimedwait(set, &info, &second);
 		if (number == SIGCHLD) {
@@ -204,7 +202,7 @@ static void child_wait(struct job *job, pid_t child, const sigset_t *set)
 	}
 }
 
-/* Start the program and wait for its end. Returns -1 with @e when it could not be started. */
+/* Start the program and wait for its end. Returns 0, or -1 with @e if it could not be started. */
 static int job_program(struct job *job, struct error *e)
 {
 	sigset_t set, before;
@@ -234,7 +232,7 @@ static int job_program(struct job *job, struct error *e)
 
 /* ---- the end ---- */
 
-/* Why nothing was collected, if that can be told; text for the caller to free(), or NULL. */
+/* Why nothing was collected, as text for the caller to free(), or NULL if unknown. */
 static char *why_none(const struct job *job, const struct summary *summary,
 		      const struct summary_about *about)
 {
@@ -302,7 +300,7 @@ static void report(const struct job *job, const struct summary *summary,
 			job->summary_path ? job->summary_path : "", strerror(errno));
 }
 
-/* Where the mapping has ranks that are not here. What nodes are called need be no host's name. */
+/* Where the mapping has ranks that are not here. Names of nodes need not be names of hosts. */
 static void add_mapped(const struct job *job, const struct summary *summary, struct hostlist *hosts)
 {
 	const char *const *nodes;
@@ -360,7 +358,7 @@ static int job_end(struct job *job)
 	struct error e = {""};
 	char *why, *stays_why;
 
-	/* Who does not read the summary to its end must not keep us from clearing up after it. */
+	/* a reader that closes the pipe early must not keep us from clearing up */
 	signal(SIGPIPE, SIG_IGN);
 	if (store_init(&store, job->claim.settings.base, false, &e) && job->claim.folder >= 0) {
 		fprintf(stderr, "evspace run: no summary: %s\n", e.text);
@@ -383,7 +381,7 @@ static int job_end(struct job *job)
 	report(job, &summary, &about);
 	if (!about.stays && job->claim.folder >= 0)
 		store_purge(&store, about.run, 0, true);
-	/* what nobody has put anything into is of no use to the agent either */
+	/* an empty folder is of no use to the agent either */
 	claim_drop(&job->claim);
 	free(why);
 	free(stays_why);

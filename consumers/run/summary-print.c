@@ -15,7 +15,7 @@
 #include "pathmap/base/table.h"
 #include "tree/data/process.h"
 
-/* Classes that people are shown. */
+/* Most classes that are shown. */
 #define CLASS_LINES 8
 
 static uint64_t overwritten(const struct summary *s)
@@ -59,7 +59,7 @@ static void print_head(const struct summary *s, const struct summary_about *abou
 		fprintf(out, ", %s, exit code %d\n", time, about->exit_code);
 }
 
-/* What is known of hosts that are not looked at from here, then those of which nothing is. */
+/* First what is known of other hosts, then those that nothing is known of. */
 static void print_other_hosts(const struct summary *s, const struct summary_about *about, FILE *out)
 {
 	const struct hostlist *hosts = about->hosts;
@@ -110,8 +110,8 @@ static void print_missing(const struct summary *s, const struct summary_about *a
 	print_other_hosts(s, about, out);
 }
 
-/* The signal that has ended the first one: a launcher's exit code says it. Who was ended by the
- * user is none who died. 0: none. */
+/* The signal that killed the first process, from a launcher's exit code. 0: none, or the user ended
+ * the run. */
 static int signal_of(const struct summary_about *about)
 {
 	int number = about->signal || about->exit_code <= 128 ? 0 : about->exit_code - 128;
@@ -123,7 +123,8 @@ static bool is_ended_by_user(const struct summary_about *about)
 {
 	int number = about->signal ? about->signal : signal_of(about);
 
-	/* Launchers that are told to end have exit codes of their own, and kill who does not. */
+	/* launchers that are told to end have exit codes of their own, and kill processes that do
+	 * not end */
 	if (about->told && (!number || number == SIGKILL || number == about->told))
 		return true;
 	return number == SIGINT || number == SIGTERM || number == SIGHUP;
@@ -330,7 +331,7 @@ static json_t *json_other_hosts(const struct summary *s, const struct hostlist *
 	return array;
 }
 
-/* How many processes the agents of other hosts hold, by host; those that say so. */
+/* How many processes the agents of other hosts hold, by host; without hosts that do not say. */
 static json_t *json_elsewhere(const struct summary *s, const struct summary_about *about)
 {
 	json_t *object = json_object();
@@ -364,7 +365,7 @@ static json_t *json_signal(int number)
 	return number ? json_integer(number) : json_null();
 }
 
-/* Who died first, as far as that can be told; null: nobody, or that cannot. */
+/* The process that died first; null: none, or unknown. */
 static json_t *json_died(const struct summary *s, const struct summary_about *about)
 {
 	const struct summary_process *first = summary_died_first(s);

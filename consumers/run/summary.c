@@ -13,10 +13,11 @@
 #include "tree/data/clock.h"
 #include "consumers/client/client-ask.h"
 
-/* Tuples are copied out of a ring so many at a time. */
+/* Tuples copied out of a ring at a time. */
 #define CHUNK 256
 
-/* What is being done, in one place: a guarded reader must hold nothing that a jump would leak. */
+/* The state of the work, in one struct: a guarded reader must hold nothing that a jump would
+ * leak. */
 struct summary_look {
 	struct summary *summary;
 	const struct store_segment *s;
@@ -59,7 +60,7 @@ static size_t op_rank(struct summary_op *ops, size_t n, size_t max, const struct
 	return n;
 }
 
-/* Beginning and ending are always slow, and a completion lasts since its request was started. */
+/* Start and end of MPI are always slow, and a completion lasts since the start of its request. */
 static bool may_be_slow(const struct tuple *tuple, unsigned channel)
 {
 	return channel != CHANNEL_ENV && channel != CHANNEL_COMPLETION &&
@@ -72,7 +73,7 @@ static void look_at_tuple(struct summary_look *look, const struct tuple *tuple, 
 	const struct summary_op *last = &sum->slowest[SUMMARY_SLOWEST - 1];
 	struct summary_op op;
 
-	/* Most are not among the slowest: that must be said without much ado. */
+	/* fast path: most are not among the slowest */
 	if (sum->n_slowest == SUMMARY_SLOWEST &&
 	    (double)(tuple->end - tuple->start) * look->line.ns_per_tick <=
 		    (double)last->duration_ns)
@@ -133,7 +134,7 @@ static void look_at_elements(struct summary_look *look)
 	}
 }
 
-/* Of a thread, or of all of those beyond the reserve. */
+/* Of one thread, or of all beyond the reserve. */
 static void look_at_counts(struct summary_look *look, uint32_t thread)
 {
 	struct summary *sum = look->summary;
@@ -259,9 +260,9 @@ void summary_fini(struct summary *summary)
 	summary->classes = NULL;
 }
 
-/* ---- what is not there ---- */
+/* ---- missing ranks ---- */
 
-/* Where the processes of the @i-th world begin; *end is behind them. */
+/* The first process of the @i-th world; *end is after its last. */
 static const struct summary_process *world_begin(const struct summary *summary, size_t i,
 						 const struct summary_process **end)
 {
@@ -300,14 +301,14 @@ char *summary_missing(const struct summary *summary, size_t i, size_t *count)
 			text = add_range(text, next, rank - 1);
 			*count += (size_t)(rank - next);
 		}
-		/* Several processes may have been of one rank. */
+		/* several processes may have had one rank */
 		if (rank >= next)
 			next = rank + 1;
 	}
 	return text;
 }
 
-/* Did @a die before @b, as far as that can be told? */
+/* Did @a die before @b, as far as that is known? */
 static bool is_before(const struct summary_process *a, const struct summary_process *b)
 {
 	return a->aborts != b->aborts ? a->aborts : a->last_ns < b->last_ns;
