@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The evspace command: finds the subcommand and hands over to it. */
+/* The evspace command: finds the subcommand and runs it. */
 #include "config.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "tree/data/process.h"
 #include "consumers/client/client-monitor.h"
 
-/* In the order of a user's day. */
+/* in the order of a user's day */
 static const struct command commands[] = {
 	{"run", "start a program, monitored: evspace run -- mpirun -np 2 ./app", run_main, false},
 	{"exec", "the same per process: mpirun -np 2 evspace exec ./app", exec_main, false},
@@ -81,10 +81,10 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
-/* Who speaks: "evspace", or with the command behind it. */
+/* "evspace", or with the command after it, for messages */
 static char speaker[32] = "evspace";
 
-/* Who does not read to its end knows; of all else that was not written nobody would. */
+/* Report a failed write to stdout: only a reader that closed the pipe knows of it already. */
 static void output_end(void)
 {
 	bool failed = ferror(stdout);
@@ -92,7 +92,7 @@ static void output_end(void)
 	errno = 0;
 	if (fflush(stdout) == 0 && !failed)
 		return;
-	/* What has failed before is tried once more, to know why. */
+	/* try once more to get the error of an earlier failure */
 	if (errno == 0 && write(STDOUT_FILENO, "\n", 1) > 0)
 		errno = 0;
 	if (errno == EPIPE)
@@ -102,7 +102,7 @@ static void output_end(void)
 	_exit(EXIT_BAD_NEWS);
 }
 
-/* With a first word that getopt(3) may begin its messages with. */
+/* getopt(3) begins its messages with argv[0]. */
 static int command_run(const struct command *command, int argc, char **argv)
 {
 	snprintf(speaker, sizeof(speaker), "evspace %s", command->name);
@@ -110,8 +110,8 @@ static int command_run(const struct command *command, int argc, char **argv)
 	return command->main(argc, argv);
 }
 
-/* `--profile NAME` before the command is the same as behind it. Returns how many words it takes, or
- * -1 when there is no name. */
+/* Take `--profile NAME` before the command, which is the same as after it. Returns how many words
+ * it takes, or -1 if there is no name. */
 static int profile_take(int argc, char **argv, const char **name)
 {
 	static const char flag[] = "--profile";
@@ -148,7 +148,7 @@ static int command_unknown(const char *name)
 	return EXIT_USAGE;
 }
 
-/* What clients record of themselves (--monitored) goes where agents show it. */
+/* Put what clients record of themselves (--monitored) where agents show it. */
 static struct monitor *recorder_begin(const char *host, struct error *e)
 {
 	char base[FOLDER_BASE];
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	int taken = profile_take(argc, argv, &profile);
 
 	client_recorder_set(&recorder);
-	/* Where it is ignored, as some that start us have it, children would be gone unheard. */
+	/* if a parent left it ignored, we would not notice the end of children */
 	signal(SIGCHLD, SIG_DFL);
 	argc -= taken > 0 ? taken : 0;
 	argv += taken > 0 ? taken : 0;

@@ -22,7 +22,7 @@ static const char agent_help[] =
 	"Hold this node's trace elements and serve views of them, until SIGTERM or Ctrl-C.\n"
 	"Without options: this host alone, through a Unix socket that the other commands find.\n";
 
-/* Behind its options. */
+/* after its options */
 static const char agent_more[] =
 	"The elements are files below $EVSPACE_DIR (default /dev/shm/evspace-UID). They outlive "
 	"the\n"
@@ -38,7 +38,7 @@ static const char agent_more[] =
 	"  evspace agent &                                        # this host\n"
 	"  evspace agent --pathmap maps --node w3 --tls ~/certs   # a node of a cluster\n";
 
-/* Names of nodes, more of them. */
+/* Add names of nodes. */
 static int nodes_parse(const char *text, struct hostlist *nodes, struct error *e)
 {
 	size_t at;
@@ -61,7 +61,7 @@ static int nodes_check(const struct agent_options *o, const struct hostlist *nod
 	return -1;
 }
 
-/* What the command line says, and the lists that its options point to. */
+/* The command line, and the lists that its options point to. */
 struct said {
 	struct common common;
 	struct agent_options options;
@@ -152,7 +152,7 @@ static int agent_serve(const struct agent_options *o)
 	return EXIT_FINE;
 }
 
-/* Where the node's elements are, or those of several nodes. */
+/* The folder of the node's elements, or of several nodes' elements. */
 static const char *agent_base(const struct agent_options *o, const struct hostlist *nodes,
 			      char *buf, size_t n, struct error *e)
 {
@@ -181,7 +181,7 @@ int agent_main(int argc, char **argv)
 	if (code < 0 && nodes_check(o, &said.nodes) < 0)
 		code = EXIT_USAGE;
 	if (code >= 0) {
-		; /* --help, or it is wrong */
+		; /* --help, or a fault */
 	} else if (!(o->base = agent_base(o, &said.nodes, base, sizeof(base), &e))) {
 		fprintf(stderr, "evspace agent: %s\n", e.text);
 		code = EXIT_BAD_NEWS;

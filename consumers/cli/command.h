@@ -6,24 +6,24 @@
 #include <stdbool.h>
 
 /**
- * Exit codes of all subcommands (docs/consumers.md). What can be known without looking, such as a
- * wrong option or a view that is in no map, is wrong usage; what only looking shows is bad news: so
- * is a run that nobody has, now, or by the end of --wait.
+ * Exit codes of all subcommands (docs/consumers.md). A fault that is known without looking at a
+ * run, such as a wrong option or a view that is in no map, is wrong usage; one that only looking
+ * shows is bad news, also that no host has the run, now or by the end of --wait.
  */
 enum exit_code {
 	EXIT_FINE = 0,
-	EXIT_BAD_NEWS = 1, /* it failed, there is no such run, or the answer of a check is bad */
-	EXIT_USAGE = 2,	   /* wrong options or arguments, no such view, or several runs */
+	EXIT_BAD_NEWS = 1,	/* failed, no such run, or a check found trouble */
+	EXIT_USAGE = 2,		/* wrong options or arguments, no such view, or several runs */
 	EXIT_NO_CONNECTION = 3, /* no agent, refused, or lost and not found again */
-	EXIT_RUN_FAILED = 125,	/* from `run` and `exec`: evspace itself failed, not the program */
+	EXIT_RUN_FAILED = 125,	/* of `run` and `exec`: evspace itself failed, not the program */
 };
 
-/** A subcommand: argv[0] is "evspace NAME", with which messages begin. Returns the exit code. */
+/** A subcommand: argv[0] is "evspace NAME", for messages. Returns the exit code. */
 struct command {
 	const char *name;
 	const char *summary; /* one line for `evspace --help` */
 	int (*main)(int argc, char **argv);
-	bool looks; /* it goes by a profile */
+	bool looks; /* it uses a profile */
 };
 
 int agent_main(int argc, char **argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes JSON objects a line each. */
+/* Writes JSON objects, one a line. */
 #include "consumers/cli/json.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #define JSON_SCHEMA 1
 
-/* Digits of a figure: 0.1 stays 0.1. */
+/* Digits of a figure, so that 0.1 stays 0.1. */
 #define JSON_DIGITS 15
 
 /* Whole figures below this are exact. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON: how all commands say something to programs. What is not there or not known is null. */
+/* JSON output, common to all commands. Unknown values are null. */
 #ifndef EVSPACE_JSON_H
 #define EVSPACE_JSON_H
 
@@ -9,17 +9,16 @@
 
 #include "consumers/client/evspace-client.h"
 
-/** Write @object, whose reference is taken, on a line of its own, with "schema":1 before all else.
- */
+/** Write @object, taking its reference, on a line of its own, with "schema":1 first. */
 void json_print(json_t *object, FILE *out);
 
-/** @text, which somebody else may have said: what is no UTF-8 is replaced. NULL or "": null. */
+/** @text as a string, with invalid UTF-8 replaced, as it may be from a peer. NULL or "": null. */
 json_t *json_text(const char *text);
 
 /** A number that may be too large for an integer of JSON. */
 json_t *json_count(uint64_t n);
 
-/** A figure, without a point where it is whole; null below 0. */
+/** A figure, without a point if it is whole; null below 0. */
 json_t *json_figure(double value);
 
 /** "1a2b3c4d", as tables show the communicator @id; 0: null. */

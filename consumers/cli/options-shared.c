@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options that consumers share, and how they turn failures into messages and exit codes. */
+/* The options that consumers share, and the messages and exit codes for failures. */
 #include "consumers/cli/options.h"
 
 #include <limits.h>
@@ -91,7 +91,7 @@ static int set_milliseconds(const char *text, uint64_t plain_ns, unsigned *ms, s
 	return 0;
 }
 
-/* Agents wait no longer. */
+/* agents wait no longer */
 static int set_deadline(void *into, const char *text, struct error *e)
 {
 	struct common *c = into;
@@ -114,7 +114,7 @@ static int set_patience(void *into, const char *text, struct error *e)
 	return set_milliseconds(text, QUANTITY_SECONDS, &c->look.patience_ms, e);
 }
 
-/* Without it there is no limit. */
+/* 0 would mean no limit */
 static int set_duration(void *into, const char *text, struct error *e)
 {
 	struct common *c = into;
@@ -126,7 +126,7 @@ static int set_duration(void *into, const char *text, struct error *e)
 
 #define AT(member) .at = offsetof(struct common, member)
 
-/* In the order in which --help has them. */
+/* in the order of --help */
 const struct option_row options_shared[] = {
 	{"connect", "ADDR", OPTION_TEXT, AT(look.connect), .group = OPTIONS_LOOK,
 	 .help = "HOST:PORT or unix:PATH of the entry agent (default: $EVSPACE_CONNECT, else this "
@@ -190,7 +190,7 @@ int options_settle(struct common *c, unsigned takes, struct error *e)
 		o->connect = config_variable("EVSPACE_CONNECT");
 	if (!o->connect)
 		o->connect = profile->connect;
-	/* Who answers at another address is not who answers at the profile's. */
+	/* another address may have another entry agent than the profile's */
 	if (!o->entry && !config_variable("EVSPACE_ENTRY") && o->connect == profile->connect)
 		o->entry = profile->entry;
 	if (!o->run)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads command lines by tables of options, says what is wrong with them, and prints --help. */
+/* Reads command lines by tables of options, reports faults, and prints --help. */
 #include "consumers/cli/options.h"
 
 #include <getopt.h>
@@ -12,17 +12,17 @@
 #include "pathmap/base/quantity.h"
 #include "pathmap/grammar/directive.h"
 
-/* Rows that a command has at most, shared ones among them. */
+/* Most rows of a command, with shared ones. */
 #define ROWS_MOST 64
 
-/* What getopt_long(3) returns for the first row: no character. */
+/* getopt_long(3) returns this for the first row: above any character. */
 #define FIRST_CODE 256
 
-/* Where --help says what an option is for. */
+/* Column of the descriptions in --help. */
 #define HELP_COLUMN 20
 
-/* All rows of a command, in the order of --help, where each stores, and their names as
- * getopt_long(3) takes them. */
+/* All rows of a command, in the order of --help, where each stores, and their names for
+ * getopt_long(3). */
 struct option_table {
 	const struct option_row *rows[ROWS_MOST];
 	void *into[ROWS_MOST];
@@ -30,7 +30,7 @@ struct option_table {
 	size_t n, n_table;
 };
 
-/* ---- what is wrong ---- */
+/* ---- faults ---- */
 
 int options_word(const char *command, const char *word, const char *const *words, size_t n)
 {
@@ -50,7 +50,7 @@ int options_word(const char *command, const char *word, const char *const *words
 	return -1;
 }
 
-/* No option begins with it, or several do. */
+/* No option begins with @word, or several do. */
 static void option_unknown(const char *command, const char *word, const struct option_table *rows)
 {
 	size_t length = strcspn(word, "="), could_be = 0;
@@ -73,12 +73,12 @@ static void option_unknown(const char *command, const char *word, const struct o
 		fprintf(stderr, "there is no option '--%s';", name);
 }
 
-/* The word of short options in which getopt_long(3) has stopped. */
+/* The word of short options at which getopt_long(3) has stopped. */
 static const char *option_short(int argc, char **argv)
 {
 	const char *word = optind < argc ? argv[optind] : "";
 
-	/* it goes on to the next word with the last letter */
+	/* after its last letter it moves on to the next word */
 	return word[0] != '-' || word[1] != optopt || !word[2] ? argv[optind - 1] : word;
 }
 
@@ -102,16 +102,16 @@ static void option_wrong(int argc, char **argv, const struct usage *usage, bool 
 #define WIDTH	  80
 #define LINE_MOST 1024
 
-/* What stands behind the name of an option or column begins no further right. */
+/* The description of an option or column begins at most here. */
 #define HANG_MOST 24
 
-/* With less, but some, a line is an example: it is no paragraph with the next one. */
+/* A smaller indent, if any, marks an example, which is not joined with the next line. */
 #define INDENT_LEAST 8
 
 struct fill {
 	char line[LINE_MOST];
-	size_t hang; /* where its words begin, and go on */
-	bool open;   /* words of the line before are in it, which the next one may follow */
+	size_t hang; /* column where its words begin, and continue */
+	bool open;   /* it has words of the line before, and the next line may be joined */
 };
 
 static size_t hang_of(const char *line)
@@ -127,8 +127,8 @@ static size_t hang_of(const char *line)
 	return indent;
 }
 
-/* The space at which the line can be broken best, 0: it fits, or there is none. What is to be
- * pasted is broken before its comment. */
+/* The best space to break the line at, 0: it fits, or there is none. Breaks a command to be pasted
+ * before its comment. */
 static size_t break_of(const struct fill *f)
 {
 	const char *comment = strstr(f->line, " # ");
@@ -179,7 +179,8 @@ static void fill_line(struct fill *f, const char *line, size_t n)
 	fill_break(f);
 }
 
-/* Print @text. Lines that are too wide go on in the next one, below where their words begin. */
+/* Print @text. Too wide lines continue in the next one, below the column where their words
+ * begin. */
 static void help_print(const char *text)
 {
 	struct fill f = {.open = false};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the collector library and sets the environment that a monitored program gets. */
+/* Finds the collector library, and sets the environment of a monitored program. */
 #include "consumers/cli/preload.h"
 
 #include <errno.h>
@@ -18,12 +18,12 @@
 #include "pathmap/model/pathmap.h"
 
 #define LIBRARY "libevspace-mpi.so"
-/* With less no process has room for anything. */
+/* With a smaller quota, no process has room for anything. */
 #define QUOTA_LEAST (64u << 10)
 
 #define LIBRARY_PVM "libevspace-pvm.so"
 
-/* ---- what can be said ---- */
+/* ---- settings ---- */
 
 #define CHANNELS                                                                                 \
 	"(channels: p2p, collective, wait, completion, comm, env, rma, io, user, pack; all for " \
@@ -41,7 +41,7 @@ const char *const flag_variables[FLAGS + 1] = {
 	[FLAG_QUOTA] = "EVSPACE_QUOTA",
 };
 
-/* Those without a name are variables alone. */
+/* those without a name can only be set by their variable */
 static const struct {
 	const char *name;
 	const char *right;
@@ -104,7 +104,7 @@ const struct option_row flag_rows[] = {
 
 /* ---- the library ---- */
 
-/* Is DIR/libevspace-mpi.so there? Then its path is in @buf. */
+/* Does DIR/libevspace-mpi.so exist? Sets @buf to its path. */
 static int library_in(char *buf, size_t n, const char *dir, const char *below)
 {
 	int length = snprintf(buf, n, "%s%s/" LIBRARY, dir, below);
@@ -112,7 +112,7 @@ static int library_in(char *buf, size_t n, const char *dir, const char *below)
 	return length >= 0 && (size_t)length < n && !access(buf, R_OK);
 }
 
-/* Beside the program as it is built: in the top of the build tree, or below a libtool's .libs. */
+/* In a build tree: in its top, or below libtool's .libs. */
 static int library_built(char *buf, size_t n)
 {
 	char self[PATH_MAX];
@@ -132,7 +132,7 @@ static int library_built(char *buf, size_t n)
 	return library_in(buf, n, self, "/.libs");
 }
 
-/* ld.so takes blanks and colons for separators (ld.so(8)). */
+/* ld.so separates paths by blanks and colons (ld.so(8)) */
 static int check_path(const char *path, struct error *e)
 {
 	if (!strpbrk(path, ": \t"))
@@ -144,7 +144,7 @@ static int check_path(const char *path, struct error *e)
 		      path);
 }
 
-/* Beside the collector for MPI is that for PVM: it costs nobody anything who is no PVM task. */
+/* The collector for PVM is next to that for MPI; programs without PVM do not notice it. */
 static void add_pvm(char *buf, size_t n)
 {
 	size_t used = strlen(buf), directory = (size_t)(strrchr(buf, '/') - buf) + 1;
@@ -203,7 +203,7 @@ char *preload_value(const char *library, const char *before)
 	return memory_format("%s:%s", library, before);
 }
 
-/* Is @name in @list, which has colons between its names? */
+/* Is @name in @list, whose names are separated by colons? */
 static int is_listed(const char *list, const char *name)
 {
 	size_t n = strlen(name), length;
@@ -241,7 +241,8 @@ void preload_export(void)
 
 /* ---- the variables ---- */
 
-/* Programs change their folder, and other hosts start them in another. */
+/* Absolute, since programs change their folder, and launchers start them in another one on other
+ * hosts. */
 static char *absolute_base(const char *base)
 {
 	char *here, *path;
@@ -256,8 +257,7 @@ static char *absolute_base(const char *base)
 	return path;
 }
 
-/* What the application map says of a channel for a variable, the caller's to free; NULL: nothing.
- */
+/* The application map's value for a variable, for the caller to free(); NULL: none. */
 static char *map_value(const struct recording *recording, enum flag flag)
 {
 	switch (flag) {
@@ -274,7 +274,7 @@ static char *map_value(const struct recording *recording, enum flag flag)
 	}
 }
 
-/* "p2p=1000,collective=500,…" as the application map has it. */
+/* "p2p=1000,collective=500,…", from the application map */
 static char *map_values(const struct pathmap *map, enum flag flag)
 {
 	char *text = memory_copy(""), *longer, *value;
@@ -309,7 +309,8 @@ static bool is_understood(enum flag flag, const char *value, struct settings *se
 	       (flag != FLAG_QUOTA || !settings->quota || settings->quota >= QUOTA_LEAST);
 }
 
-/* "p2p=fast" of "wait=off,p2p=fast": the part that is wrong by itself, to free(), or NULL. */
+/* "p2p=fast" of "wait=off,p2p=fast": the part that is wrong by itself, for the caller to free(), or
+ * NULL. */
 static char *wrong_part(enum flag flag, const char *value)
 {
 	struct settings settings;
@@ -322,7 +323,7 @@ static char *wrong_part(enum flag flag, const char *value)
 	return wrong;
 }
 
-/* Try each alone, so that it is clear which one is not understood. */
+/* Try each alone, to find out which one is wrong. */
 static int check_each(char *const values[FLAGS], const char *const flags[FLAGS],
 		      struct settings *settings, struct error *e)
 {

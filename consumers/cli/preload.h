@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What makes a program collect: the preloaded library, and the variables that its collector reads.
- */
+/* What makes a program collect: the preloaded library, and the variables that its collector
+ * reads. */
 #ifndef EVSPACE_PRELOAD_H
 #define EVSPACE_PRELOAD_H
 
@@ -10,21 +10,21 @@
 
 struct pathmap;
 
-/** What collectors read from their environment. */
+/** Settings that collectors read from their environment. */
 enum flag {
 	FLAG_DIR,
 	FLAG_RUN,
-	FLAG_CAPACITY, /* from here to … */
+	FLAG_CAPACITY, /* from here to FLAG_MODES an application map may set it, too */
 	FLAG_ELEMENTS,
 	FLAG_LIFETIMES,
-	FLAG_MODES, /* … here an application map may say it, too */
+	FLAG_MODES,
 	FLAG_RESERVE,
 	FLAG_THREADS,
 	FLAG_QUOTA,
 	FLAGS
 };
 
-/** What was said on the command line; NULL: nothing. Borrowed texts. */
+/** Settings of the command line; NULL: not given. Borrowed texts. */
 struct flags {
 	const char *said[FLAGS];
 };
@@ -32,51 +32,47 @@ struct flags {
 /** Names of the variables, by enum flag, ended by NULL. */
 extern const char *const flag_variables[FLAGS + 1];
 
-/** The flags as options of a command, but for --run, which means something else in each; what they
- * say goes into a struct flags. */
+/** The flags as options of a command, stored in a struct flags; without --run, whose meaning
+ * differs between commands. */
 extern const struct option_row flag_rows[];
 
-/** What a user says of collecting. */
+/** A user's settings of collecting. */
 struct preload_options {
 	struct flags flags;
-	const struct pathmap *map; /* says what neither flags nor variables say; NULL: none */
+	const struct pathmap *map; /* for settings without flag and variable; NULL: none */
 };
 
 /**
- * Find the MPI collector: $EVSPACE_LIB, else the build tree that this evspace is from, else where
- * `make install` put it. Returns 0 with its path in @buf, and behind a colon that of the PVM
- * collector which is beside it, or -1 with the places that were tried in @e.
+ * Find the MPI collector: $EVSPACE_LIB, else in the build tree of this evspace, else where `make
+ * install` put it. Returns 0 with its path in @buf, and after a colon that of the PVM collector
+ * next to it, or -1 with @e: the places that were tried.
  */
 int preload_library(char *buf, size_t n, struct error *e);
 
-/**
- * The value of LD_PRELOAD with @library in front of what @before (NULL: nothing) has, and not
- * twice. Returns it for the caller to free().
- */
+/** The value of LD_PRELOAD with @library before the libraries in @before (NULL: none), and not
+ * twice. Returns it for the caller to free(). */
 char *preload_value(const char *library, const char *before);
 
 /**
- * Put EVSPACE_DIR (made absolute), EVSPACE_RUN and the others into the environment: flags before
- * variables before map. What collectors will read from that is in *@settings. Returns 0, or -1
- * (EINVAL) when one of them is not understood, with what would be right in @e.
+ * Put EVSPACE_DIR (made absolute), EVSPACE_RUN and the others into the environment: from flags,
+ * else variables, else the map. Sets *@settings to what collectors will read from that. Returns 0,
+ * or -1 (EINVAL) with @e if one is wrong, which says what is valid.
  */
 int preload_settings(const struct preload_options *options, struct settings *settings,
 		     struct error *e);
 
 /**
- * The pathmap in @dir, or the one that was applied (evspace map apply) at its entry agent since
- * that was started with it, if that is on this host: then this is said for @command ("run").
+ * The pathmap in @dir; or the one that was applied (evspace map apply) at its entry agent since
+ * that started with it, if the agent is on this host: then says so for @command ("run").
  * Diagnostics go to stderr. Returns NULL with errno and @e.
  */
 struct pathmap *preload_pathmap(const char *command, const char *dir, struct error *e);
 
-/** Say on stderr for @command if the usual folder of all runs is passed over, and why. */
+/** Say on stderr for @command if the usual folder of all runs is not used, and why. */
 void preload_folder_tell(const char *command);
 
-/**
- * Have the tasks that a PVM program spawns get what is in the environment of LD_PRELOAD and of the
- * variables: by PVM_EXPORT (pvm_spawn(3)), behind what that has.
- */
+/** Pass LD_PRELOAD and the variables on to tasks that a PVM program spawns: adds them to PVM_EXPORT
+ * (pvm_spawn(3)). */
 void preload_export(void);
 
 #endif

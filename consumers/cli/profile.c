@@ -40,7 +40,7 @@ void profile_fini(struct profile *p)
 	*p = (struct profile){NULL};
 }
 
-/* ---- what is right ---- */
+/* ---- checks ---- */
 
 static bool has_controls(const char *text)
 {

@@ -34,8 +34,8 @@ static const char profiles_help[] =
 struct profiles {
 	struct common common;
 	struct profile said;	/* borrowed texts */
-	struct profile profile; /* to be saved */
-	bool any;		/* a setting was said */
+	struct profile profile; /* to save */
+	bool any;		/* a setting was given */
 };
 
 static const struct option_row profiles_rows[] = {
@@ -57,7 +57,7 @@ static const struct option_row profiles_rows[] = {
 static const struct usage profiles_usage = {
 	.help = profiles_help, .own = profiles_rows, .takes = OPTIONS_JSON, .words_max = INT_MAX};
 
-/* The profile will be used elsewhere: a folder is the same from everywhere. */
+/* Make folders absolute, as the profile will be used from elsewhere. */
 static int settings_take(struct profiles *p)
 {
 	struct error e;

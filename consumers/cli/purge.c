@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace purge: removes runs that are over and gives their shared memory back. */
+/* evspace purge: removes runs that have ended, and frees their shared memory. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
-/* Runs that people are told by name, and that are removed between two looks at the store. */
+/* Most runs listed by name, and most runs removed between two scans of the store. */
 #define NAMES_SHOWN 10u
 #define AT_ONCE	    256u
 
@@ -30,7 +30,7 @@ static const char purge_help[] =
 	"gave\n"
 	"back. evspace runs lists the runs.\n";
 
-/* Behind its options. */
+/* after its options */
 static const char purge_more[] =
 	"Exit code 1 when a run that was named does not exist or is living.\n"
 	"\n"
@@ -45,7 +45,7 @@ struct purge {
 	struct store store;
 	struct store_run *runs;
 	size_t n_runs;
-	const char **go; /* names of those that go */
+	const char **go; /* names of those to remove */
 	size_t n_go;
 	uint64_t freed;
 	json_t *removed, *kept;
@@ -68,7 +68,7 @@ static const struct usage purge_usage = {.help = purge_help,
 					 .takes = OPTIONS_JSON,
 					 .words_max = INT_MAX};
 
-/* All runs, or some: one of both. */
+/* Either all runs, or some. */
 static int purge_check(const struct purge *p)
 {
 	if ((p->common.n_words > 0) != p->all)
@@ -88,7 +88,7 @@ static const struct store_run *find_run(const struct purge *p, const char *name)
 	return NULL;
 }
 
-/* Of @n names NAMES_SHOWN were printed. */
+/* NAMES_SHOWN of @n names were printed. */
 static void print_more(size_t n, FILE *out)
 {
 	char more[UNIT_TEXT];
@@ -97,7 +97,7 @@ static void print_more(size_t n, FILE *out)
 		fprintf(out, " and %s more", unit_count(more, n - NAMES_SHOWN));
 }
 
-/* Note that @run stays: @why is freed. */
+/* Note that @run stays; frees @why. */
 static void keep_run(struct purge *p, const char *run, char *why)
 {
 	json_array_append_new(p->kept, json_pack("{s:o,s:s}", "run", json_text(run), "why", why));
@@ -133,7 +133,7 @@ static void purge_run(struct purge *p, const struct store_run *run, bool named)
 	}
 }
 
-/* A name that is not there: say which are. */
+/* No run has this name: say which there are. */
 static void unknown_run(struct purge *p, const char *name)
 {
 	p->bad_news = true;
@@ -144,7 +144,7 @@ static void unknown_run(struct purge *p, const char *name)
 	fputs(p->n_runs ? "\n" : "; there are none at all\n", stderr);
 }
 
-/* Remove what was found that goes; with many a line every second says how far it is. */
+/* Remove what was found; with many, report progress every second. */
 static void purge_go(struct purge *p)
 {
 	uint64_t told_ns = clock_mono_ns();
@@ -171,7 +171,7 @@ static void purge_all(struct purge *p)
 		living |= p->runs[i].alive != 0;
 	}
 	purge_go(p);
-	/* Empty folders, and what half-made segments left, are of no run that could be listed. */
+	/* empty folders and incomplete segments belong to no run in the list */
 	if (!living)
 		p->freed += store_purge(&p->store, NULL, p->older_than_ns, p->force);
 }

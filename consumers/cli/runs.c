@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace runs: lists the runs whose elements this host holds. */
+/* evspace runs: lists the runs whose elements this host, or all hosts, hold. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,12 +46,12 @@ static const char runs_help[] =
 
 struct runs {
 	struct common common;
-	struct store store; /* this host's, if it is */
-	bool here;	    /* that is looked at */
-	bool folder;	    /* where they are is all that is asked for */
+	struct store store; /* of this host, if `here` */
+	bool here;	    /* look at this host */
+	bool folder;	    /* asked only for the folder */
 	struct store_run *list;
 	size_t n;
-	bool partial; /* somebody has not said what he holds */
+	bool partial; /* a host has not answered */
 };
 
 static const char *state_of(const struct store_run *run)
@@ -94,7 +94,7 @@ static void refusals_add(const struct runs *all, const char *run, struct table *
 			table_line(t, "  %s", r->text);
 }
 
-/* Its name stays, and its state. */
+/* name and state are always shown */
 static const struct table_column run_columns[] = {
 	{.least = 12}, {.pad = -8},	      {.pad = 9, .drop = 4}, {.pad = 5, .drop = 1},
 	{.pad = 15},   {.pad = 8, .drop = 3}, {.pad = 8, .drop = 2}, {.least = 7, .drop = 5},
@@ -106,7 +106,7 @@ static void run_add(struct table *t, const struct store_run *r, unsigned refused
 
 	table_cell(t, "%s", r->name);
 	table_cell(t, "%s", state_of(r));
-	/* nobody knows how many tasks of PVM there will be */
+	/* the final number of PVM tasks is unknown */
 	if (r->world_size)
 		table_cell(t, "%u/%d", r->processes, r->world_size);
 	else if (!r->processes && refused)
@@ -171,7 +171,7 @@ static void print_json(const struct runs *all)
 	}
 }
 
-/* The newest first, and those of EventSpace itself last. */
+/* The newest first, and EventSpace's own last. */
 static void runs_order(struct runs *r)
 {
 	size_t n = r->n;
@@ -275,7 +275,7 @@ static void runs_miss(struct runs *r, Evspace__Status *status)
 			   stdout);
 }
 
-/* What an agent has said of its runs, or that it has not. */
+/* Add an agent's runs, or note that it has not answered. */
 static void runs_add_all(struct runs *r, Evspace__Status *status)
 {
 	if (status->why)

@@ -29,7 +29,7 @@ static const char status_help[] = "usage: evspace status [options]\n"
 
 struct status {
 	struct common common;
-	bool all; /* classes are shown */
+	bool all; /* show all classes */
 };
 
 static const struct option_row status_rows[] = {
@@ -46,7 +46,7 @@ static const char *process_state(const Evspace__Process *p)
 	return p->alive ? p->finished ? "finishing" : "running" : p->finished ? "finished" : "died";
 }
 
-/* What it is stays, and how it is. */
+/* name and state are always shown */
 static const struct table_column process_columns[] = {
 	{.pad = -16, .least = 8},
 	{.pad = -10, .gap = 1},
@@ -98,7 +98,7 @@ static void print_processes(const Evspace__Status *s)
 	table_fini(&t);
 }
 
-/* The classes of the run that those at @from are of; *to is behind them. */
+/* The classes of the same run as those at @from; *to is after its last. */
 static struct classes *run_classes(const Evspace__Status *s, size_t from, size_t *to)
 {
 	struct classes *classes = classes_new();
@@ -174,7 +174,7 @@ static void print_status(const Evspace__Status *s, bool all)
 		table_say(stdout, "remote: %s", s->remote[i]);
 }
 
-/* What an agent says in ms, in ns. */
+/* A time in ms, in ns. */
 static json_t *ms_json(uint64_t ms)
 {
 	return json_count(ms < UINT64_MAX / 1000000 ? ms * 1000000 : UINT64_MAX);

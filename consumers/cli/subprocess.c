@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts programs; reads what one prints until it has ended or its time is over. */
+/* Starts programs, and reads the output of one until it ends or its time is over. */
 #include "consumers/cli/subprocess.h"
 
 #include <errno.h>
@@ -20,10 +20,10 @@
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
 
-/* What is taken of what a program prints: much more than all jobs of a large machine. */
+/* Most output that is read: far more than all jobs of a large machine. */
 #define OUTPUT_MOST (16u << 20)
 
-/* What comes out of one pipe. */
+/* The output of one pipe. */
 struct stream {
 	int fd; /* -1: it has ended */
 	char *text;
@@ -46,7 +46,7 @@ bool subprocess_find(const char *command, char *buf, size_t n)
 	for (; dir && *command; dir = colon ? colon + 1 : NULL) {
 		colon = strchr(dir, ':');
 		length = colon ? (int)(colon - dir) : (int)strlen(dir);
-		/* an empty one is the folder where we are */
+		/* an empty one is the current folder */
 		snprintf(buf, n, "%.*s%s%s", length, dir, length ? "/" : "", command);
 		if (!stat(buf, &st) && S_ISREG(st.st_mode) && !access(buf, X_OK))
 			return true;
@@ -58,7 +58,7 @@ static _Noreturn void child_exec(char *const *argv, const struct subprocess_way 
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC), failure;
 
-	/* where a standard stream was closed, these may be in its place */
+	/* in a process with a closed standard stream, the pipes may have its number */
 	nothing = fcntl(nothing, F_DUPFD_CLOEXEC, 3);
 	told = fcntl(told, F_DUPFD_CLOEXEC, 3);
 	for (int i = 0; i < 3; i++) {
@@ -78,7 +78,7 @@ static _Noreturn void child_exec(char *const *argv, const struct subprocess_way 
 	execvp(argv[0], argv);
 	failure = errno;
 	if (write(told, &failure, sizeof(failure)) < 0)
-		failure = 0; /* nobody is left to hear of it */
+		failure = 0; /* nobody is left to tell */
 	_exit(127);
 }
 
@@ -109,7 +109,7 @@ int subprocess_start(char *const *argv, const struct subprocess_way *way, pid_t 
 	return -1;
 }
 
-/* ---- what one prints ---- */
+/* ---- output ---- */
 
 static void close_both(int one, int other)
 {

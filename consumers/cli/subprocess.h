@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Subprocesses: other programs are found, started, and run for what they print. */
+/* Subprocesses: finds and starts other programs, and reads their output. */
 #ifndef EVSPACE_SUBPROCESS_H
 #define EVSPACE_SUBPROCESS_H
 
@@ -12,9 +12,9 @@
 
 /** How a program is started. */
 struct subprocess_way {
-	int fds[3];	      /* its standard input, output and error; -1: /dev/null */
-	bool session;	      /* its own one, without a terminal, and SIGPIPE ends it */
-	const sigset_t *mask; /* signals that are blocked in it; NULL: those that are here */
+	int fds[3];	      /* standard input, output and error; -1: /dev/null */
+	bool session;	      /* new session, without a terminal, and SIGPIPE ends it */
+	const sigset_t *mask; /* signals blocked in it; NULL: those blocked here */
 };
 
 /** Find the file that execvp(3) would start for @command. Returns true with its path in @buf. */
@@ -24,14 +24,14 @@ bool subprocess_find(const char *command, char *buf, size_t n);
 int subprocess_start(char *const *argv, const struct subprocess_way *way, pid_t *pid);
 
 /**
- * Run @argv (ended by NULL, looked for in $PATH) for @seconds at most. Returns all that it printed
- * on standard output, the caller's to free(), or NULL with @e: it cannot be started (errno ENOENT:
- * there is no such program), it has not ended in time and was killed, or it failed: then @e has the
- * last line of what it said on standard error.
+ * Run @argv (ended by NULL, searched in $PATH) for @seconds at most. Returns its standard output
+ * for the caller to free(), or NULL with @e: it cannot be started (errno ENOENT: there is no such
+ * program), it did not end in time and was killed, or it failed: then @e has the last line of its
+ * standard error.
  */
 char *subprocess_run(char *const *argv, unsigned seconds, struct error *e);
 
-/** The last line of @text that has something to say, cut out of it and cleaned; NULL: none has. */
+/** The last line of @text that is not empty, cut out of it and cleaned; NULL: none. */
 char *subprocess_last_line(char *text);
 
 #endif

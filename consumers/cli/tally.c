@@ -23,7 +23,7 @@ static uint64_t recorded(const struct class_sum *sum)
 	return sum->calls > sum->skipped ? sum->calls - sum->skipped : 0;
 }
 
-/* Which class it is stays, its mode and its calls. */
+/* class, mode and calls are always shown */
 #define TALLY_COLUMNS 8
 static const struct table_column tally_columns[TALLY_COLUMNS] = {
 	{.pad = -20, .least = 12},	  {.pad = -6, .gap = 1},
@@ -43,7 +43,7 @@ static void class_add(struct table *t, const struct class_sum *sum, const char *
 	table_cell(t, "%s", unit_bytes(text, sum->bytes));
 	table_cell(t, "%s", unit_count(text, recorded(sum)));
 	table_cell(t, "%s", unit_count(text, sum->skipped));
-	/* a nonblocking call is over when it returns; it ends later, and others meanwhile */
+	/* its time is that of the call, while the operation of a nonblocking one goes on */
 	table_cell(t, "%s%s", sum->time_ns ? unit_duration(text, sum->time_ns) : "",
 		   !sum->time_ns			? ""
 		   : sum->channel == CHANNEL_COMPLETION ? " outstanding"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tallies: what classes of operations are and have counted, as a table and as JSON. */
+/* Tallies: modes and counts of classes of operations, as a table and as JSON. */
 #ifndef EVSPACE_TALLY_H
 #define EVSPACE_TALLY_H
 
@@ -9,18 +9,18 @@
 #include "node-agent/source/accounting.h"
 #include "tree/scope/classes.h"
 
-/** Classes that a table shows unless all are asked for: more would flood a terminal. */
+/** Most classes in a table, unless all are asked for. */
 #define TALLY_MOST 20
 
 /**
- * A line for each class that was used or is not traced, with @indent before each; at most @most
- * lines (0: all), of which those with the most calls are shown, and @how to see the others is said.
- * Nothing when there are none.
+ * Print a line for each class that was used or is not traced, with @indent before each; at most
+ * @most lines (0: all), for those with the most calls, and @how to see the others. Prints nothing
+ * if there are none.
  */
 void tally_print(struct classes *classes, const char *indent, size_t most, const char *how,
 		 FILE *out);
 
-/** A line that says what became of the tuples that were recorded; nothing when there are none. */
+/** Print a line about what became of the recorded tuples; nothing if there are none. */
 void tally_print_fate(const struct accounting *accounting, const char *indent, FILE *out);
 
 /** The same as members of an object: written = held + overwritten + discarded + lost. */

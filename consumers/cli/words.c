@@ -14,12 +14,12 @@
 #include "tree/data/process.h"
 #include "tree/data/tuple.h"
 
-/* Ranks or ranges of ranks that a list names. */
+/* Most ranks, or ranges of them, in a list. */
 #define RANGES 6
 
 #define NS_PER_S 1000000000
 
-/* A host that is missing for less than that was there at the last look. */
+/* A host missing for less than this was there at the last look. */
 #define JUST_NOW_S 0.05
 
 void words_add(char buf[WORDS_TEXT], const char *format, ...)
@@ -117,7 +117,7 @@ static void add_collective(char *buf, const struct evspace_client *client,
 		words_add(buf, " on %08x", a->comm);
 }
 
-/* evspace.h: the number of an iteration, the name of a region or phase. */
+/* of evspace.h: the number of an iteration, the name of a region or phase */
 static void add_user(char *buf, const struct evspace_client *client, const struct words_about *a)
 {
 	const char *label = evspace_label(client, a->seq_or_tag);
@@ -130,7 +130,7 @@ static void add_user(char *buf, const struct evspace_client *client, const struc
 		words_add(buf, " %08x", a->seq_or_tag);
 }
 
-/* What monitors record: the wave and the view that it was of. */
+/* of monitors: the wave, and the view that it is of */
 static void add_monitor(char *buf, const struct evspace_client *client, const struct words_about *a)
 {
 	const char *view = evspace_label(client, a->comm);
@@ -189,7 +189,7 @@ void words_clock(char *buf, size_t room, int64_t ns, int digits)
 	char clock[16] = "";
 	struct tm tm;
 
-	/* what is before 1970 came from a broken clock */
+	/* a time before 1970 is from a broken clock */
 	if (rest < 0)
 		rest = 0;
 	for (int i = digits; i < 9; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the files that hosts are to have, and takes their checksums. */
+/* Reads files to copy to hosts, and computes their checksums. */
 #include "consumers/deploy/target.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include "pathmap/base/memory.h"
 
-/* Nothing that is copied is nearly as large. */
+/* Nothing that is copied comes near this size. */
 #define FILE_MOST ((off_t)1 << 30)
 
 static void file_sum(struct bundle_file *file)
@@ -28,7 +28,7 @@ static void file_sum(struct bundle_file *file)
 		snprintf(file->sum + i * 2, 3, "%02x", digest[i]);
 }
 
-/* Takes @bytes over. */
+/* Takes ownership of @bytes. */
 static void file_add(struct bundle *bundle, const char *name, char *bytes, size_t size)
 {
 	struct bundle_file *file;

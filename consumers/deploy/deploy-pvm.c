@@ -11,14 +11,14 @@
 
 #include "pathmap/base/plural.h"
 
-/* Messages of pvm_notify. */
+/* Tags of pvm_notify's messages. */
 enum { TAG_EXIT = 1, TAG_HOST = 2 };
 
-/* How long agents may take to end when they are told to. */
+/* Time for agents to end when they are told to. */
 #define END_TRIES 100
 #define END_TRY	  (&(const struct timespec){.tv_nsec = 100000000})
 
-/* As deploy/launch gives them. */
+/* from deploy/launch */
 struct deploy_pvm_command {
 	char *launch, *now, *program, *nodes, *hosts;
 };
@@ -27,16 +27,16 @@ struct deploy_pvm_command {
 struct deploy_pvm_member {
 	char *node, *host;
 	int task, daemon; /* task ids; 0: it has ended */
-	int was;	  /* its task id, also when it has ended */
-	bool added;	  /* the host is of the virtual machine because of us */
+	int was;	  /* its task id, also after its end */
+	bool added;	  /* we added the host to the virtual machine */
 };
 
 struct crew {
 	const struct deploy_pvm_command *command;
 	struct deploy_pvm_member *members;
-	char *nodes, *hosts; /* what the members' names are in */
+	char *nodes, *hosts; /* the memory of the members' names */
 	size_t n, living;
-	bool started; /* the virtual machine is ours */
+	bool started; /* we started the virtual machine */
 };
 
 static volatile sig_atomic_t told_to_end, told_to_look;
@@ -49,7 +49,7 @@ static void on_signal(int number)
 		told_to_end = 1;
 }
 
-/* Say on stderr what could not be done, of what, by PVM's error number. Returns -1. */
+/* Say on stderr what failed, on what, by PVM's error number. Returns -1. */
 static int machine_complain(const char *what, const char *of, int code)
 {
 	fprintf(stderr, "evspace-pvm: %s%s%s: PVM error %d%s\n", what, *of ? " " : "", of, code,
@@ -92,7 +92,7 @@ static int machine_join(struct crew *c)
 	return 0;
 }
 
-/* The daemon of a host, 0: it is not of the virtual machine. */
+/* The daemon of a host, 0: the host is not in the virtual machine. */
 static int machine_daemon(const char *host)
 {
 	struct pvmhostinfo *info;
@@ -150,7 +150,7 @@ static int crew_start(struct crew *c)
 	return 0;
 }
 
-/* ---- what becomes of it ---- */
+/* ---- events ---- */
 
 static void member_gone(struct crew *c, struct deploy_pvm_member *m, const char *why)
 {
@@ -180,7 +180,7 @@ static void crew_heard(struct crew *c)
 	}
 }
 
-/* Until something comes from pvmd, a signal, or @limit has passed (NULL: never). */
+/* Wait for a message from pvmd, a signal, or @limit (NULL: for ever). */
 static void crew_wait(const struct timespec *limit, const sigset_t *during)
 {
 	struct pollfd polls[8];
@@ -211,7 +211,7 @@ static void crew_serve(struct crew *c, const sigset_t *during)
 	}
 }
 
-/* How many tasks there are on the host of @daemon (0: on all) that are not ours. */
+/* How many tasks on the host of @daemon (0: on all) are not ours. */
 static int machine_others(const struct crew *c, int daemon)
 {
 	struct pvmtaskinfo *tasks;
@@ -224,13 +224,14 @@ static int machine_others(const struct crew *c, int daemon)
 
 		for (size_t k = 0; !ours && k < c->n; k++)
 			ours = tasks[i].ti_tid == c->members[k].was;
-		/* the group server is nobody's program, and stays as long as the machine does */
+		/* the group server is no program, and stays as long as the machine */
 		others += !ours && (!tasks[i].ti_a_out || strcmp(tasks[i].ti_a_out, "pvmgs") != 0);
 	}
 	return others;
 }
 
-/* Programs that others have started meanwhile go on: halting would kill them (pvm_halt(3PVM)). */
+/* Keep the machine if others have started programs meanwhile: halting would kill them
+ * (pvm_halt(3PVM)). */
 static void machine_leave(const struct crew *c)
 {
 	int code, others = c->started ? machine_others(c, 0) : 0;
@@ -274,7 +275,7 @@ static void crew_end(struct crew *c, const sigset_t *during)
 	machine_leave(c);
 }
 
-/* ---- beginning ---- */
+/* ---- start ---- */
 
 static void crew_init(struct crew *c, const struct deploy_pvm_command *command)
 {
@@ -299,9 +300,8 @@ static void crew_free(struct crew *c)
 	free(c->hosts);
 }
 
-/* Print the hosts and tasks of the machine that runs, a line each: "host TID NAME", "task TID
- * HOST-TID PROGRAM" ("-": not known), for evspace map discover. Starts none. Returns the exit code.
- */
+/* Print the hosts and tasks of the running machine for evspace map discover, a line each: "host TID
+ * NAME", "task TID HOST-TID PROGRAM" ("-": unknown). Does not start one. Returns the exit code. */
 static int machine_list(void)
 {
 	struct pvmhostinfo *hosts;

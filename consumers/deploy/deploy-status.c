@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace deploy status: asks all agents of a map through its entry, and shows them side by side.
- */
+/* evspace deploy status: asks all agents of a map through its entry, and lists them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +13,14 @@
 #include "pathmap/base/plural.h"
 #include "pathmap/base/table.h"
 
-/* When somebody should make a new certificate. */
+/* A certificate should be renewed when it expires within this time. */
 #define EXPIRES_SOON_S (14 * 86400)
 
 #define DAY_S 86400
 
 /* ---- asking ---- */
 
-/* Those of the map's nodes that are wanted, in the map's order. */
+/* Is it one of the wanted nodes? */
 static bool is_wanted(const struct deploy_options *o, const Evspace__Status *s)
 {
 	for (size_t i = 0; i < o->only.n; i++)
@@ -63,7 +62,7 @@ static Evspace__Frame *status_ask(const struct deploy_options *o, const struct p
 
 /* ---- showing ---- */
 
-/* "+0.12 ms (0.05 ms)": ahead of the entry's, right within. */
+/* "+0.12 ms (0.05 ms)": ahead of the entry's clock, and the error. */
 static const char *clock_text(char *buf, size_t n, const Evspace__Status *s)
 {
 	char offset[UNIT_TEXT], error[UNIT_TEXT];
@@ -92,7 +91,7 @@ static const char *expiry_text(char *buf, size_t n, const Evspace__Status *s)
 	return buf;
 }
 
-/* Which agent it is stays, and how it is. */
+/* name and state are always shown */
 static const struct table_column agent_columns[] = {
 	{.pad = -16, .parts = 1},
 	{.pad = -8, .gap = 1, .drop = 7},
@@ -167,7 +166,7 @@ static void print_json(const Evspace__Status *s)
 	json_print(o, stdout);
 }
 
-/* Agents of several releases, and of programs that are not there any more. */
+/* Report if agents are of several releases, or their programs were replaced. */
 static void print_mix(const Evspace__Status *const *all, size_t n)
 {
 	const Evspace__Status *first = NULL;

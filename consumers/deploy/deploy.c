@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace deploy: starts and ends the agents of a pathmap on their hosts, and shows how they are.
- */
+/* evspace deploy: starts and ends the agents of a pathmap on their hosts, and shows their state. */
 #include "consumers/deploy/deploy.h"
 
 #include <stdio.h>
@@ -49,7 +48,7 @@ static const char deploy_help[] =
 	"agents,\n"
 	"and removes sockets and copied files.\n";
 
-/* Behind its options. */
+/* after its options */
 static const char deploy_examples[] =
 	"examples:\n"
 	"  evspace deploy up maps --tls certs\n"
@@ -105,7 +104,7 @@ static const struct usage deploy_usage = {.help = deploy_help,
 					  .takes = OPTIONS_JSON,
 					  .words_max = 2};
 
-/* What is to be done with which pathmap. */
+/* Take the action and the pathmap. */
 static int words_take(const char *command, struct deploy_options *o)
 {
 	static const char *const actions[] = {"up", "down", "restart", "status"};
@@ -153,7 +152,7 @@ static void progress_json(const struct target *post)
 	fflush(stdout);
 }
 
-/* A line for each host as it ends. */
+/* Print a line for each host when it ends. */
 static void progress_done(void *arg, const struct target *post)
 {
 	struct progress *p = arg;
@@ -231,7 +230,7 @@ static int deploy_change(const struct deploy_options *o, const struct pathmap *m
 	return code;
 }
 
-/* Who we are, where that is not said; which agent is the entry, the map says. */
+/* Take the identity from the profile if it is not given; the map names the entry. */
 static int profile_apply(struct deploy_options *o, struct error *e)
 {
 	const struct profile *profile = profile_chosen(o->common.profile, e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of `evspace deploy` share: its command line. */
+/* The command line of `evspace deploy`, shared by its parts. */
 #ifndef EVSPACE_DEPLOY_H
 #define EVSPACE_DEPLOY_H
 
@@ -8,7 +8,7 @@
 #include "pathmap/model/pathmap.h"
 #include "consumers/deploy/target.h"
 
-/** What was said. Borrowed texts, but for the names. */
+/** The options. Borrowed texts, except for the names. */
 struct deploy_options {
 	struct common common; /* --json, --profile, words */
 	const char *action;   /* "up", "down", "restart" or "status" */
@@ -21,21 +21,21 @@ struct deploy_options {
 /** `evspace deploy status`: ask all agents of the map. Returns the exit code. (deploy-status.c) */
 int deploy_status(const struct deploy_options *o, const struct pathmap *map);
 
-/** Called with each post that has ended, well or not. */
+/** Called with each target that has ended, with or without success. */
 typedef void parallel_done(void *arg, const struct target *post);
 
-/** How it is done. */
+/** How targets are run. */
 struct parallel_way {
-	unsigned at_once;   /* posts under way at most */
-	unsigned timeout_s; /* until a host answers at all */
+	unsigned at_once;   /* most targets at once */
+	unsigned timeout_s; /* time for a host to answer */
 	parallel_done *done;
 	void *arg;
 };
 
 /**
- * Have every post do what its header says. What came of each is in post->result and post->text.
- * Returns 0 when all have ended, or -1 when SIGINT or SIGTERM came: then those that were under way
- * have been broken off, and have failed.
+ * Run every target's header on its host. Results are in target->result and target->text. Returns 0
+ * when all have ended, or -1 after SIGINT or SIGTERM: then targets under way were aborted, and have
+ * failed.
  */
 int parallel_run(struct targets *posts, const struct parallel_way *way);
 

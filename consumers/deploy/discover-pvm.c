@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the hosts and tasks of a virtual machine of PVM, by evspace-pvm, which is linked with it.
- */
+/* Finds the hosts and tasks of a virtual machine of PVM, by evspace-pvm, which is linked with
+ * PVM. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define WITHIN_S 20
 
-/* Where pvmd says how it is reached (PVM 3.4, pvmd.c). */
+/* The file in which pvmd has its address (PVM 3.4, pvmd.c). */
 static char *pvmd_file(void)
 {
 	const char *folder = getenv("PVM_TMP"), *machine = getenv("PVM_VMID");
@@ -53,7 +53,8 @@ static void line_take(struct finding *f, const char *line, unsigned *hosts)
 
 		for (i = 0; i < f->n_nodes && hosts[i] != host; i++)
 			;
-		p.node = i < f->n_nodes ? i : 0; /* a host that has just come is not there yet */
+		p.node = i < f->n_nodes ? i : 0; /* a host that has just been added is not
+						  * listed yet */
 		finding_process(f, &p);
 	}
 }

@@ -17,10 +17,10 @@
 #include "tree/data/process.h"
 #include "tree/data/span.h"
 
-/* How long agents may take. */
+/* Time for agents to answer. */
 #define AGENTS_WITHIN_MS 5000
 
-/* ---- what both have in common ---- */
+/* ---- common to both ---- */
 
 static char *cpus_text(const Evspace__Process *p)
 {
@@ -62,7 +62,7 @@ static void comms_take(struct finding *f, Evspace__Comm *const *comms, size_t n)
 	dictionary_take(comms, n, f->comms, &talk);
 }
 
-/* All of it is there, or should be. Returns 0, or -1 with @e. */
+/* Check that all ranks were found. Returns 0, or -1 with @e. */
 static int run_end(struct finding *f, const char *run, struct error *e)
 {
 	const struct finding_process *first = f->processes;
@@ -116,7 +116,7 @@ static int run_choose(const struct store *store, const char *run, char *chosen, 
 	return code;
 }
 
-/* One host needs no address and no certificates: its agent is on a Unix socket. */
+/* A single host needs no address and no certificates: its agent is on a Unix socket. */
 static void hosts_are(struct finding *f)
 {
 	char own[64] = "";
@@ -166,7 +166,7 @@ static int agents_ask(const struct evspace_options *look, const Evspace__Frame *
 	return *reply ? EXIT_FINE : options_failure(failure);
 }
 
-/* The maps that they go by: what is found is written into these. */
+/* Get the agents' maps, in which what is found is written. */
 static int maps_ask(struct finding *f, const struct evspace_options *look, struct error *e)
 {
 	Evspace__Frame *reply;
@@ -186,7 +186,7 @@ static int maps_ask(struct finding *f, const struct evspace_options *look, struc
 	return EXIT_FINE;
 }
 
-/* Where nobody has named a run, each host tells of its only live one. */
+/* Without a name for the run, each host reports its only live one. */
 static int status_take(struct finding *f, const Evspace__Status *s, char *run, size_t room,
 		       struct error *e)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the nodes of a job of Slurm, and on which of them its tasks are, by Slurm's own commands.
- */
+/* Finds the nodes of a job of Slurm, and which of them have its tasks, by Slurm's own commands. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,14 +13,14 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
 
-/* A controller that is gone is tried for 18 s by Slurm itself. */
+/* Slurm's commands try a dead controller for 18 s. */
 #define WITHIN_S 10
 
-/* Steps in which no ranks are: the job's own shells, what mpirun and mpiexec start, and agents. */
+/* Steps without ranks: the job's own shells, what mpirun and mpiexec start, and agents. */
 static const char *const no_ranks[] = {"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy",
 				       "evspace-agents"};
 
-/* Run one of Slurm's commands. NULL with what helps in @e. */
+/* Run one of Slurm's commands. NULL with @e, which says what to do. */
 static char *slurm_ask(const char *const *words, struct error *e)
 {
 	char *argv[8] = {NULL}, *text;
@@ -49,7 +48,7 @@ static char *slurm_ask(const char *const *words, struct error *e)
 
 /* ---- Slurm's texts ---- */
 
-/* The value of KEY=VALUE in @text, up to the next blank; the caller's to free(), NULL: none. */
+/* The value of KEY=VALUE in @text, up to the next blank, for the caller to free(); NULL: none. */
 static char *value_of(const char *text, const char *key)
 {
 	size_t n = strlen(key);
@@ -69,10 +68,8 @@ static unsigned number_of(const char *text, const char *key)
 	return n;
 }
 
-/*
- * What scontrol says of a job, without its name: anything can be in that, also what looks like
- * Slurm's own words. The caller's to free(), NULL with @e.
- */
+/* scontrol's text about a job, without the job's name, which may look like Slurm's own words. For
+ * the caller to free(); NULL with @e. */
 static char *text_nameless(const char *text, struct error *e)
 {
 	const char *name = strstr(text, " JobName="), *end = name ? strstr(name, " UserId=") : NULL;
@@ -107,7 +104,7 @@ static void task_add(struct finding *f, unsigned rank, size_t node)
 
 	if (rank >= f->ranks)
 		f->ranks = rank + 1;
-	/* finding_order() refuses them all: see there */
+	/* finding_order() refuses them all */
 	if (rank >= RANKS_MAX)
 		return;
 	p = (struct finding_process){
@@ -121,7 +118,7 @@ static void task_add(struct finding *f, unsigned rank, size_t node)
 	finding_process(f, &p);
 }
 
-/* "\tNode 0 (b0), 2 task(s): 0 1": so sattach --layout says where a step's tasks are. */
+/* "\tNode 0 (b0), 2 task(s): 0 1": sattach --layout prints where a step's tasks are. */
 static void layout_take(struct finding *f, const char *text)
 {
 	for (const char *p = text; (p = strstr(p, "Node ")) != NULL; p++) {
@@ -144,7 +141,7 @@ static void layout_take(struct finding *f, const char *text)
 	}
 }
 
-/* CPUs of the job on each node, as `scontrol show job -d` says: "Nodes=b[1-2] CPU_IDs=0,2-3". */
+/* CPUs of the job on each node, from `scontrol show job -d`: "Nodes=b[1-2] CPU_IDs=0,2-3". */
 static int cpus_read(const struct finding *f, const char *job, unsigned *cpus, struct error *e)
 {
 	int rc = 0;
@@ -166,10 +163,8 @@ static int cpus_read(const struct finding *f, const char *job, unsigned *cpus, s
 	return rc;
 }
 
-/*
- * Where srun would put the job's tasks (srun(1), --distribution block): one on each node, then as
- * many as it has CPUs for, node by node.
- */
+/* Where srun would put the job's tasks (srun(1), --distribution block): one on each node, then node
+ * by node as many as it has CPUs for. */
 static int layout_plan(struct finding *f, const char *job, struct error *e)
 {
 	unsigned *room = memory_new(f->n_nodes + 1, sizeof(*room)), rank = 0;
@@ -204,8 +199,8 @@ static bool has_ranks(const char *step, const char *name)
 	return true;
 }
 
-/* The only step of the job in which ranks may be: the caller's to free(), NULL: there is none, or
- * with *@several what there are. */
+/* The only step of the job that may have ranks, for the caller to free(); NULL: there is none, or
+ * several, which are listed in *@several. */
 static char *step_find(const char *job, char **several, struct error *e)
 {
 	const char *words[] = {"squeue", "-h", "-s", "-j", job, "-o", "%i %j", NULL};
@@ -247,7 +242,7 @@ static int step_take(struct finding *f, const char *step, struct error *e)
 
 /* ---- the job ---- */
 
-/* How nodes are reached: by their names, unless Slurm itself has other addresses. */
+/* The nodes' addresses: their names, unless Slurm itself has others. */
 static int nodes_take(struct finding *f, const char *list, struct error *e)
 {
 	const char *words[] = {"scontrol", "show", "node", "-o", list, NULL};
@@ -266,7 +261,7 @@ static int nodes_take(struct finding *f, const char *list, struct error *e)
 		for (size_t i = 0; name && address && i < f->n_nodes; i++) {
 			if (strcmp(f->nodes[i].name, name) != 0 || strcmp(name, address) == 0)
 				continue;
-			/* Slurm's own name of it is what srun takes */
+			/* srun needs Slurm's own name of it */
 			f->nodes[i].address = memory_copy(address);
 			f->nodes[i].host = memory_copy(name);
 		}
@@ -316,7 +311,7 @@ static void job_describe(struct finding *f, const char *job, const char *step)
 					job, f->n_nodes, plural(f->n_nodes, "s"));
 }
 
-/* Where its tasks are: those of the step that is named, of its only one, or where they would be. */
+/* Where its tasks are: those of the named step, of its only one, or where they would be. */
 static int tasks_take(struct finding *f, const char *text, const char *job, const char *named,
 		      struct error *e)
 {

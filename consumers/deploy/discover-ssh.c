@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes hosts that a person names, to be reached by ssh: the map to begin with. */
+/* Takes hosts that the user names, to be reached by ssh, for a first map. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,7 @@ static int label_order(const void *a, const void *b)
 	return rc ? rc : (n > m) - (n < m);
 }
 
-/* Do hosts that are not the same have the label of @host? Between @sorted ones they are together.
- */
+/* Do different hosts have the label of @host? In @sorted they are adjacent. */
 static bool is_ambiguous(char *const *sorted, size_t n, const char *host)
 {
 	char *const *at = bsearch(&host, sorted, n, sizeof(*sorted), label_order);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace map discover: writes the pathmap of what runs, for a person to edit and agents to use. */
+/* evspace map discover: writes a pathmap of what is running, for the user to edit and for
+ * agents. */
 #include "consumers/deploy/discover.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ static const char discover_help[] =
 	"  evspace map apply now --connect front:7440 --identity control\n"
 	"  evspace map discover --slurm 42 maps && evspace deploy up maps --job 42\n";
 
-/* Lists of hosts that --ssh takes. */
+/* Most lists of hosts for --ssh. */
 #define HOSTS_MOST 64
 
 struct discover {
@@ -100,7 +101,7 @@ static const struct usage discover_usage = {.help = discover_help,
 
 /* ---- looking ---- */
 
-/* What there is when nothing is said. */
+/* Look for something without options. */
 static int look_around(struct finding *f, struct error *e)
 {
 	const char *job = getenv("SLURM_JOB_ID");
@@ -146,17 +147,17 @@ static int look(const struct discover *d, struct finding *f, struct error *e)
 
 enum { FILES = 3 };
 
-/* In the place of a cluster.map whose addresses are made up. */
+/* Shown instead of a cluster.map whose addresses are invented. */
 static const char hidden_words[] =
 	"# Not shown: where hosts are is told to control only (--identity control).\n";
 
 static const char *const file_names[FILES] = {"application.map", "cluster.map", "mapping.map"};
 
-/* A file of the pathmap while it is written. */
+/* A file of the pathmap being written. */
 struct draft {
 	char *path, *new;
-	bool there;  /* before */
-	bool placed; /* it is what is written now */
+	bool there;  /* it existed before */
+	bool placed; /* the new file is in place */
 };
 
 static int draft_write(const struct draft *d, const char *text, struct error *e)
@@ -171,7 +172,7 @@ static int draft_write(const struct draft *d, const char *text, struct error *e)
 	return rc;
 }
 
-/* All are written before the first of them is seen. */
+/* Write all files before the first is put in place. */
 static int drafts_place(struct draft drafts[FILES], char *const texts[FILES], struct error *e)
 {
 	for (size_t i = 0; i < FILES; i++)
@@ -185,7 +186,7 @@ static int drafts_place(struct draft drafts[FILES], char *const texts[FILES], st
 	return 0;
 }
 
-/* Leave nothing of what was begun: neither a file that was not there before, nor the folder. */
+/* Remove what was begun: files that were not there before, and the folder. */
 static void drafts_undo(const struct draft drafts[FILES], const char *made)
 {
 	for (size_t i = 0; i < FILES; i++) {
@@ -257,7 +258,7 @@ static json_t *comms_json(const struct finding *f)
 	return list;
 }
 
-/* Which file's text is told: not that of hosts whose addresses are made up. */
+/* Is the text of this file shown? Not if addresses of hosts are invented. */
 static bool is_told(const struct finding *f, size_t file)
 {
 	return !f->hidden || strcmp(file_names[file], "cluster.map") != 0;
@@ -280,7 +281,7 @@ static void print_json(const struct finding *f, char *const texts[FILES], const 
 	json_print(o, stdout);
 }
 
-/* @text as a word of sh, to be pasted; the caller's to free(). */
+/* @text as a word of sh, for pasting; for the caller to free(). */
 static char *sh_word(const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -300,7 +301,7 @@ static char *sh_word(const char *text)
 	return word;
 }
 
-/* What the next command needs to find certificates: nothing, where it finds them by itself. */
+/* The options by which the next command finds certificates; none if it finds them itself. */
 static char *tls_words(const struct finding *f, const struct discover *d)
 {
 	char *folder = config_tls_folder(), *word, *words;

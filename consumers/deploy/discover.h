@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of `evspace map discover` share: where it looks. */
+/* Where `evspace map discover` looks, shared by its parts. */
 #ifndef EVSPACE_DISCOVER_H
 #define EVSPACE_DISCOVER_H
 
@@ -7,10 +7,8 @@
 #include "consumers/client/evspace-client.h"
 #include "consumers/deploy/finding.h"
 
-/**
- * Each of these looks into one kind of thing and fills in @f. Returns EXIT_FINE, or the exit code
- * with what is wrong, and what helps, in @e.
- */
+/** Each of these looks into one kind of thing and fills in @f. Returns EXIT_FINE, or the exit code
+ * with @e: what is wrong, and what to do. */
 
 /** A run, from the segments in $EVSPACE_DIR; NULL: the only live one. ENOENT: none is live. */
 int discover_segments(struct finding *f, const char *run, struct error *e);
@@ -21,16 +19,16 @@ int discover_agents(struct finding *f, const struct evspace_options *look, struc
 /** The user's virtual machine of PVM. */
 int discover_pvm(struct finding *f, struct error *e);
 
-/** Is there one, as far as files tell? */
+/** Is there a virtual machine, judging by files? */
 bool discover_pvm_is_there(void);
 
 /** A job of Slurm, or one of its steps: "42", "42.0". */
 int discover_slurm(struct finding *f, const char *job, struct error *e);
 
-/** @n lists of hosts that a person names, as "w[0-7]" or "w[0-7].example.org". */
+/** @n lists of hosts from the user, as "w[0-7]" or "w[0-7].example.org". */
 int discover_ssh(struct finding *f, const char *const *hosts, size_t n, struct error *e);
 
-/** Runs `evspace map discover`, whose words are from "discover" on. Returns its exit code. */
+/** Run `evspace map discover`, whose words are from "discover" on. Returns its exit code. */
 int discover_main(int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Says in a map which processes are where: in its comments, and in few statements. */
+/* Writes into a map which processes are where: as comments, and as few statements. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "tree/data/process.h"
 #include "pathmap/model/hostlist.h"
 
-/* Lines of communicators, and of processes that no map places, that a person may want to read. */
+/* Most lines of communicators, and of processes that no map places. */
 #define LINES_MOST 64
 
-/* A comment that is broken between its words. */
+/* A comment that is wrapped between words. */
 struct line {
 	FILE *out;
 	size_t column;
@@ -46,7 +46,7 @@ static bool is_placed(const struct finding *f, const struct finding_process *p)
 	return f->ranks > 0 && p->spawned == 0 && !process_is_task(p->number);
 }
 
-/* Consecutive ranks on the same CPUs are said together. */
+/* Consecutive ranks on the same CPUs are listed together. */
 static void print_node(FILE *out, const struct finding *f, size_t node)
 {
 	unsigned *ranks = memory_new(f->n_processes + 1, sizeof(*ranks));
@@ -84,7 +84,7 @@ static void print_node(FILE *out, const struct finding *f, size_t node)
 	free(ranks);
 }
 
-/* Tasks of PVM, and worlds that the program spawns, are where they are: no map says it. */
+/* Tasks of PVM, and worlds that the program spawns, are not placed by maps. */
 static void print_others(FILE *out, const struct finding *f)
 {
 	size_t n = 0;
@@ -115,7 +115,7 @@ static int number_order(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* In the order of ranks, not of the communicator: who is in it is asked. */
+/* In the order of ranks, not of the communicator, to show who is in it. */
 static char *members_text(const struct name_comm *c)
 {
 	unsigned *ranks;
@@ -161,7 +161,7 @@ static void print_comms(FILE *out, const struct finding *f)
 	for (size_t i = 0; f->comms && i < names_comm_count(f->comms); i++) {
 		const struct name_comm *c = names_comm_at(f->comms, i);
 
-		/* a process alone, and regions of the program */
+		/* not a process alone, and not a region of the program */
 		if (c->label || (c->size == 1 && c->parent))
 			continue;
 		if (n++ == 0)
@@ -197,11 +197,11 @@ char *finding_words(const struct finding *f)
 	return text;
 }
 
-/* ---- where ranks are, in few statements: in blocks, in turn, or node by node ---- */
+/* ---- where ranks are, in few statements: by blocks, in turn, or node by node ---- */
 
-/* The ranks that one `place` is about, and their nodes. */
+/* The ranks of one `place` statement, and their nodes. */
 struct finding_place_block {
-	size_t first, end; /* processes */
+	size_t first, end; /* indexes of processes */
 	size_t by;	   /* consecutive ranks on each node */
 };
 
@@ -246,7 +246,7 @@ static bool is_used(const struct finding *f, size_t first, size_t at)
 	return false;
 }
 
-/* The longest block from @first on: as many ranks on each node, the last one may have less. */
+/* The longest block from @first on: the same number of ranks on each node, fewer on the last. */
 static struct finding_place_block block_from(const struct finding *f, size_t first, size_t end)
 {
 	struct finding_place_block b = {
@@ -294,7 +294,7 @@ static void print_block(FILE *out, const struct finding *f, const struct finding
 	free(nodes);
 }
 
-/* Ranks in turn on the first so many nodes: how many, or 0. */
+/* How many nodes, from the first, have the ranks in turn; 0: they do not. */
 static size_t turn_length(const struct finding *f, size_t n)
 {
 	size_t turn = 0;
@@ -319,7 +319,7 @@ static void print_turns(FILE *out, const struct finding *f, size_t n, size_t tur
 	free(nodes);
 }
 
-/* A statement for each node. */
+/* Write a statement for each node. */
 static void print_each(FILE *out, const struct finding *f, size_t n)
 {
 	unsigned *ranks = memory_new(n, sizeof(*ranks));

@@ -51,7 +51,7 @@ static void index_free(struct finding_index **index)
 	}
 }
 
-/* ---- what was found ---- */
+/* ---- adding ---- */
 
 static void process_fini(struct finding_process *p)
 {
@@ -114,7 +114,7 @@ void finding_process(struct finding *f, struct finding_process *p)
 	const uint32_t key[] = {(uint32_t)p->number, p->spawned};
 	const struct finding_index *known = index_find(f->by_number, key, sizeof(key));
 
-	/* texts of programs, which end up in files and on terminals */
+	/* texts of programs, which get into files and onto terminals */
 	utf8_clean(p->name);
 	utf8_clean(p->program);
 	utf8_clean(p->cpus);
@@ -150,7 +150,7 @@ static int node_order(const void *a, const void *b)
 	return strverscmp(x->name, y->name);
 }
 
-/* w2 before w10. */
+/* w2 before w10 */
 static void nodes_order(struct finding *f)
 {
 	const char **names = memory_new(f->n_nodes + 1, sizeof(*names));
@@ -200,7 +200,7 @@ int finding_order(struct finding *f, struct error *e)
 
 /* ---- names and lists ---- */
 
-/* What maps take as a name, made of @text. */
+/* Turn @text into a valid name for maps. */
 static void name_make(char **text)
 {
 	struct error e;
@@ -227,7 +227,7 @@ static const char *node_column(const struct finding_node *node, enum column colu
 	return text ? text : node->name;
 }
 
-/* One column of the nodes as a host list, each with @suffix; the caller's to free(). */
+/* One column of the nodes as a host list, each with @suffix; for the caller to free(). */
 static char *column_text(const struct finding *f, enum column column, const char *suffix)
 {
 	struct hostlist list = {0};
@@ -243,7 +243,7 @@ static char *column_text(const struct finding *f, enum column column, const char
 	return text;
 }
 
-/* What launches agents takes the hosts of the addresses unless others are said. */
+/* A launcher uses the hosts of the addresses unless others are given. */
 static bool has_hosts(const struct finding *f)
 {
 	for (size_t i = 0; i < f->n_nodes; i++)
@@ -281,7 +281,7 @@ static void print_address(FILE *out, const struct finding *f)
 
 	snprintf(port, sizeof(port), ":%u", f->port);
 	list = column_text(f, COLUMN_ADDRESS, port);
-	/* one word, where that is possible */
+	/* as one word if possible */
 	if (!strchr(list, ' ') && hostlist_add(&all, list, &at, &e) == 0)
 		fprintf(out, "\taddress %s;\n", list);
 	else
@@ -352,7 +352,7 @@ static char *text_of(const struct finding *f, void (*print)(FILE *, const struct
 	return text;
 }
 
-/* Of maps that there are, only what says where ranks are is changed. */
+/* In existing maps, only the placement of ranks changes. */
 static void texts_revise(const struct finding *f, struct pathmap_texts *texts)
 {
 	char *places = finding_places(f), *words = finding_words(f), *mapping;

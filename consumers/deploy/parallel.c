@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs ssh for each post in one loop, carries on its dialogue with deploy/host, and notes the end.
- */
+/* Runs ssh for each target in one loop, talks to deploy/host there, and notes the result. */
 #include "consumers/deploy/deploy.h"
 
 #include <errno.h>
@@ -20,9 +19,9 @@
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
 
-/* ---- why a host could not be reached, in words that say what to do ---- */
+/* ---- why a host could not be reached, and what to do ---- */
 
-/* What ssh says, in the order in which it is looked for, and what helps. */
+/* Messages of ssh, in the order in which they are searched, and what to do. */
 static const struct {
 	const char *said;
 	const char *advice;
@@ -44,8 +43,8 @@ static const struct {
 	{"sha256sum: not found", "it has no sha256sum(1); install coreutils there"},
 };
 
-/* What of @said, which ssh or the host's shell has written on stderr, tells why; @otherwise when
- * nothing does. The caller's to free. */
+/* The reason in @said, which ssh or the host's shell has written on stderr; @otherwise if it has
+ * none. For the caller to free(). */
 static char *said_words(const struct target *post, const char *said, const char *otherwise)
 {
 	char *copy = memory_copy(said), *line = subprocess_last_line(copy), *text = NULL;
@@ -60,27 +59,27 @@ static char *said_words(const struct target *post, const char *said, const char 
 	return text ? text : memory_copy(otherwise);
 }
 
-/* ---- talks ---- */
+/* ---- dialogues ---- */
 
-/* What a host may take between two lines: it waits 30 s for agents, and 15 s for their end. */
+/* Most time between two lines of a host, which waits 30 s for agents, and 15 s for their end. */
 #define PATIENCE_S 60
 
-/* What a login takes at most, once there is a connection, which ssh itself gives up in time. */
+/* Most time for a login, after ssh has connected, for which it has its own timeout. */
 #define LOGIN_S 15
 
-/* Of what ssh says on stderr, and of a line that a host says. */
+/* Most bytes of ssh's stderr, and of a line from a host. */
 #define WORDS_MOST 4096
 
 struct parallel;
 
-/* One post under way. */
+/* A target under way. */
 struct talk {
 	struct parallel *dispatch;
 	struct target *post;
 	struct bufferevent *io, *errors;
 	struct event *limit;
 	pid_t pid;
-	bool greeted; /* deploy/host has spoken: what comes before that is a login's */
+	bool greeted; /* deploy/host has begun: earlier lines are from the login */
 	uint64_t begun_ns;
 	const struct bundle_file **needed;
 	size_t n_needed;
@@ -93,14 +92,14 @@ struct parallel {
 	const struct parallel_way *way;
 	struct event_base *base;
 	struct event *signals[2];
-	struct talk *talks; /* one for each post */
+	struct talk *talks; /* one for each target */
 	size_t next, under_way;
 	bool stopped;
 };
 
 static void parallel_more(struct parallel *d);
 
-/* ---- its end ---- */
+/* ---- end ---- */
 
 static void talk_end(struct talk *t, enum target_result result, const char *text)
 {
@@ -119,7 +118,7 @@ static void talk_end(struct talk *t, enum target_result result, const char *text
 		event_free(t->limit);
 	free(t->needed);
 	if (t->pid > 0) {
-		/* The ssh that leads through the gateway is in its group. */
+		/* the ssh that leads through the gateway is in its group */
 		kill(-t->pid, SIGTERM);
 		while (waitpid(t->pid, NULL, 0) < 0 && errno == EINTR)
 			;
@@ -130,7 +129,7 @@ static void talk_end(struct talk *t, enum target_result result, const char *text
 	parallel_more(d);
 }
 
-/* It said nothing of how it ended: what ssh says tells why. */
+/* It did not report its end: ssh's message says why. */
 static void talk_broken(struct talk *t, const char *otherwise)
 {
 	char *text = said_words(t->post, t->said, otherwise);
@@ -158,7 +157,7 @@ static void talk_limit(evutil_socket_t fd, short what, void *arg)
 	talk_broken(t, text);
 }
 
-/* ---- what it says ---- */
+/* ---- lines from the host ---- */
 
 static const struct bundle_file *talk_file(const struct talk *t, const char *name)
 {
@@ -181,7 +180,7 @@ static void talk_need(struct talk *t, const char *name)
 	t->needed[t->n_needed++] = file;
 }
 
-/* A slow line is no host that says nothing: what leaves counts. */
+/* On a slow connection, bytes that leave count as a sign of life. */
 static void talk_sent(struct evbuffer *out, const struct evbuffer_cb_info *info, void *arg)
 {
 	(void)out;
@@ -199,7 +198,7 @@ static void talk_send(struct talk *t)
 	}
 }
 
-/* Returns false when the talk has ended with it. */
+/* Returns false when the dialogue has ended. */
 static bool talk_line(struct talk *t, char *line)
 {
 	static const struct {
@@ -249,7 +248,7 @@ static void talk_read(struct bufferevent *io, void *arg)
 
 static void talk_event(struct bufferevent *io, short what, void *arg)
 {
-	/* Who takes no more may have said why. */
+	/* the peer may say why it reads no more */
 	if (what & BEV_EVENT_WRITING)
 		bufferevent_disable(io, EV_WRITE);
 	else if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
@@ -266,7 +265,7 @@ static void talk_errors(struct bufferevent *errors, void *arg)
 	evbuffer_drain(in, evbuffer_get_length(in));
 }
 
-/* ---- its beginning ---- */
+/* ---- start ---- */
 
 static struct bufferevent *talk_stream(struct talk *t, int fd, bufferevent_data_cb read,
 				       bufferevent_event_cb event)
@@ -299,8 +298,8 @@ static void talk_begin(struct talk *t)
 		talk_end(t, TARGET_FAILED, strerror(errno));
 		return;
 	}
-	/* In a session of its own, so that ssh asks no terminal, and ends together with its
-	 * helpers. */
+	/* in a session of its own, so that ssh does not ask on the terminal, and ends with its
+	 * helpers */
 	way = (struct subprocess_way){.fds = {io[1], io[1], errors[1]}, .session = true};
 	rc = subprocess_start(t->post->argv, &way, &t->pid) < 0 ? errno : 0;
 	t->pid = rc ? 0 : t->pid;
@@ -319,7 +318,7 @@ static void talk_begin(struct talk *t)
 	bufferevent_write(t->io, t->post->header, strlen(t->post->header));
 }
 
-/* ---- all of them ---- */
+/* ---- all targets ---- */
 
 static void parallel_more(struct parallel *d)
 {

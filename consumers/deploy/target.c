@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes posts of a pathmap: command lines of ssh, and what deploy/host is told on each. */
+/* Makes the targets of a pathmap: command lines of ssh, and the input of deploy/host on each. */
 #include "config.h"
 #include "consumers/deploy/target.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- texts ---- */
 
-/* Put @more behind the text *@text, with @between unless it is the first. */
+/* Append @more to *@text, with @between unless it is the first. */
 static void text_append(char **text, const char *between, const char *more)
 {
 	char *longer = memory_format("%s%s%s", *text, **text ? between : "", more);
@@ -31,9 +31,9 @@ static void words_append(char ***words, size_t *n, char *word)
 	(*words)[(*n)++] = word;
 }
 
-/* ---- how to get there ---- */
+/* ---- reaching a host ---- */
 
-/* One host as -J takes it: USER@HOST:PORT. */
+/* One host for ssh -J: USER@HOST:PORT. */
 static char *jump_text(const struct target_plan *plan, const char *node)
 {
 	const struct deployment *d = pathmap_deployment(plan->map, node);
@@ -49,7 +49,7 @@ static char *jump_text(const struct target_plan *plan, const char *node)
 	return text;
 }
 
-/* The gateways on the way to @node, the outermost first; "" where there are none. */
+/* The gateways on the way to @node, the outermost first; "" if there are none. */
 static char *jumps_text(const struct target_plan *plan, const char *node)
 {
 	const char *gateway = pathmap_gateway(plan->map, node);
@@ -66,7 +66,7 @@ static char *jumps_text(const struct target_plan *plan, const char *node)
 	return list;
 }
 
-/* The script comes first on standard input, so that no quoting of any login shell is in its way. */
+/* The script comes first on standard input, so that no login shell interprets it. */
 static char *remote_command(void)
 {
 	return memory_format("exec /bin/sh -c 'eval \"$(head -c %zu)\"'", strlen(deploy_host));
@@ -119,7 +119,7 @@ static char **local_words(void)
 	return words;
 }
 
-/* ---- what goes there ---- */
+/* ---- files ---- */
 
 static int own_add(struct target *post, const struct target_plan *plan, const char *file,
 		   const char *node, struct error *e)
@@ -146,7 +146,7 @@ static int target_certificates(struct target *post, const struct target_plan *pl
 
 	if (!bundle_find(&post->own, "tls/ca.pem"))
 		rc = own_add(post, plan, "ca.pem", node, e);
-	/* Which certificates count no more, where there is such a list. */
+	/* the list of revoked certificates, if there is one */
 	if (rc == 0 && access(crl, F_OK) == 0 && !bundle_find(&post->own, "tls/ca.crl"))
 		rc = own_add(post, plan, "ca.crl", node, e);
 	if (rc == 0)
@@ -159,7 +159,7 @@ static int target_certificates(struct target *post, const struct target_plan *pl
 	return rc;
 }
 
-/* Does anybody listen off their host? Unix sockets need no certificates. */
+/* Does nobody listen off their host? Unix sockets need no certificates. */
 static bool is_private(const struct pathmap *map)
 {
 	const char *const *nodes;
@@ -211,14 +211,14 @@ static int starter_init(struct targets *posts, struct error *e)
 	return rc;
 }
 
-/* ---- posts ---- */
+/* ---- targets ---- */
 
 static bool is_launched(enum engine engine)
 {
 	return engine == ENGINE_MPI || engine == ENGINE_PVM || engine == ENGINE_SLURM;
 }
 
-/* The post that the nodes of the deployment share, or NULL. */
+/* The target that the nodes of the deployment share, or NULL. */
 static struct target *target_shared(struct targets *posts, const struct target_plan *plan,
 				    const char *node)
 {
@@ -257,7 +257,7 @@ static struct target *target_new(struct targets *posts, const struct target_plan
 	return post;
 }
 
-/* What deploy/host reads before it answers. */
+/* The input that deploy/host reads before it answers. */
 static void target_header(struct target *post, const struct target_plan *plan, const char *hosts,
 			  const struct deployment *d)
 {
@@ -281,7 +281,7 @@ static void target_header(struct target *post, const struct target_plan *plan, c
 	free(wants);
 }
 
-/* What a launcher starts are all nodes of a cluster: who names one of them means all. */
+/* A launcher starts all nodes of a cluster, so naming one of them means all. */
 static bool is_meant(const struct target_plan *plan, const char *only, const char *node)
 {
 	const char *cluster = pathmap_cluster(plan->map, node);
@@ -300,7 +300,7 @@ static bool is_wanted(const struct target_plan *plan, const char *node)
 	return plan->n_only == 0;
 }
 
-/* The hosts of what a launcher starts, in the order of its nodes. */
+/* The hosts for a launcher, in the order of its nodes. */
 static char *target_hosts(const struct target *post, const struct target_plan *plan)
 {
 	char *hosts = memory_copy(""), *nodes = memory_copy(post->nodes), *rest = nodes, *node;
@@ -315,7 +315,7 @@ static char *target_hosts(const struct target *post, const struct target_plan *p
 	return hosts;
 }
 
-/* The host and the gateways on the way to it become words of command lines. */
+/* Check the names of the host and the gateways, as they become words of command lines. */
 static int hosts_check(const struct target_plan *plan, const char *node, struct error *e)
 {
 	char *host;
@@ -358,7 +358,7 @@ static int target_node(struct targets *posts, const struct target_plan *plan, co
 	return is_private(plan->map) ? 0 : target_certificates(post, plan, node, e);
 }
 
-/* The deployment that a post's nodes have in common. */
+/* The common deployment of a target's nodes. */
 static const struct deployment *target_deployment(const struct target *post,
 						  const struct target_plan *plan)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Posts: where agents are started from, one for each host of ssh, one for a cluster that has a
- * launcher; how each is reached, what goes there, and what came of it. */
+/* Targets: where agents are started from, one for each host of ssh, one for a cluster with a
+ * launcher; how each is reached, what it gets, and the result. */
 #ifndef EVSPACE_TARGET_H
 #define EVSPACE_TARGET_H
 
@@ -11,37 +11,37 @@
 #include "pathmap/model/deployment.h"
 #include "pathmap/base/error.h"
 
-/* ---- bundles: files for hosts, with the checksums that they are verified by there ---- */
+/* ---- bundles: files for hosts, and checksums to verify them there ---- */
 
-/** A file as it arrives. */
+/** A file to copy. */
 struct bundle_file {
-	char *name; /* its path there: "maps/cluster.map" */
+	char *name; /* its path on the host: "maps/cluster.map" */
 	char *bytes;
 	size_t size;
 	char sum[65]; /* SHA-256, in hex */
 };
 
-/** Some files. Zero-initialise; bundle_fini() frees. */
+/** A set of files. Zero-initialise; bundle_fini() frees. */
 struct bundle {
 	struct bundle_file *files;
 	size_t n;
 };
 
-/** Add what is in the file @path, as @name. Returns 0, or -1 with @e. */
+/** Add the file @path as @name. Returns 0, or -1 with @e. */
 int bundle_add(struct bundle *bundle, const char *name, const char *path, struct error *e);
 
-/** Add @size bytes at @bytes (copied), as @name. */
+/** Add @size bytes at @bytes (copied) as @name. */
 void bundle_add_bytes(struct bundle *bundle, const char *name, const void *bytes, size_t size);
 
-/** The file that has this name there, or NULL. */
+/** The file with the name @name, or NULL. */
 const struct bundle_file *bundle_find(const struct bundle *bundle, const char *name);
 
-/** Free the files; their bytes are overwritten first, as some are keys. */
+/** Free the files; overwrites their bytes first, as some are keys. */
 void bundle_fini(struct bundle *bundle);
 
 /* ---- targets ---- */
 
-/** What a host may end with (deploy/host). */
+/** Results of a host (deploy/host). */
 enum target_result {
 	TARGET_NONE,
 	TARGET_UP,
@@ -51,7 +51,7 @@ enum target_result {
 	TARGET_FAILED
 };
 
-/** What is wanted of hosts, and how they are reached. Borrowed texts. */
+/** What to do on which hosts, and how to reach them. Borrowed texts. */
 struct target_plan {
 	const char *action;	/* "up", "down" or "restart" */
 	const char *maps;	/* folder of the pathmap */
@@ -64,20 +64,20 @@ struct target_plan {
 	size_t n_only;
 };
 
-/** One of them. */
+/** One target. */
 struct target {
 	char *name;  /* the node, or "@" and the cluster */
-	char *nodes; /* that it serves, with blanks between them */
+	char *nodes; /* its nodes, separated by blanks */
 	size_t n_nodes;
 	enum engine engine;
-	char *host;		     /* in words: where that is */
-	char **argv;		     /* what leads there: ssh, or sh; ended by NULL */
-	char *header;		     /* what deploy/host reads first, that script included */
-	const struct bundle *common; /* for all: the maps; NULL: nothing */
+	char *host;		     /* in words: where it is */
+	char **argv;		     /* the command that reaches it: ssh, or sh; ended by NULL */
+	char *header;		     /* input of deploy/host, which begins with that script */
+	const struct bundle *common; /* for all targets: the maps; NULL: none */
 	const struct bundle *program;
-	const struct bundle *starter; /* of PVM's tasks */
+	const struct bundle *starter; /* for PVM's tasks */
 	struct bundle own;	      /* certificates */
-	/* what came of it */
+	/* results: */
 	enum target_result result;
 	char *text;	/* why it failed, or what was done */
 	uint64_t bytes; /* of files that were sent */
@@ -90,24 +90,22 @@ struct targets {
 	struct bundle common, program, starter;
 };
 
-/**
- * The posts of @plan. Reads the files that are to be copied: what is missing is found before any
- * host is asked. Returns 0, or -1 with @e; targets_fini() is called by the caller in both cases.
- */
+/** The targets of @plan. Reads the files to copy, so that missing ones are found before any host is
+ * asked. Returns 0, or -1 with @e; call targets_fini() in both cases. */
 int targets_init(struct targets *posts, const struct target_plan *plan, struct error *e);
 void targets_fini(struct targets *posts);
 
-/** Bundles of one post. */
+/** Bundles of one target. */
 #define TARGET_PARCELS 4
 
-/** Where evspace-pvm is: beside evspace where that was built, else where it is installed. The
- * caller's to free(). */
+/** The path of evspace-pvm: in the build tree of evspace, else where it is installed. For the
+ * caller to free(). */
 char *target_starter(void);
 
-/** All that goes there; some may be NULL. */
+/** All bundles for this target; some may be NULL. */
 void target_parcels(const struct target *post, const struct bundle *all[TARGET_PARCELS]);
 
-/** Does the post succeed? */
+/** Has the target succeeded? */
 bool target_is_fine(const struct target *post);
 
 #endif

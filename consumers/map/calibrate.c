@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures what the parts of a wave cost: CPU time, not time that passes, since others run here. */
+/* Measures the cost of the parts of a wave in CPU time, which other processes do not affect. */
 #include "consumers/map/map.h"
 
 #include <errno.h>
@@ -20,15 +20,15 @@
 #include "tree/data/names.h"
 #include "tree/stage/stage.h"
 
-/* How long each is repeated, in ns of CPU time; messages to and fro take longer than that. */
+/* How long each is repeated, in ns of CPU time; the exchange of messages takes longer. */
 #define REPEAT_NS 60000000u
-/* Checked before the clock is looked at again. */
+/* Repetitions between two looks at the clock. */
 #define ROUND 16u
-/* Messages to and fro. */
+/* Messages exchanged. */
 #define TURNS 1500u
-/* Of a message: about what a request takes. */
+/* Bytes of a message: about those of a request. */
 #define MESSAGE_BYTES 128u
-/* More than a cache near a core holds, as rings that others write are not there either. */
+/* More than a core's own cache holds, since rings that others write are not in it either. */
 #define BLOCK_BYTES  262144u
 #define RECORD_BYTES 16384u
 #define ELEMENTS     512u
@@ -59,7 +59,7 @@ static double repeat(void (*once)(void *arg), void *arg)
 
 /* ---- messages ---- */
 
-/* One end: waits as an event loop does, receives, sends. False: the other end is gone. */
+/* One end: waits as an event loop does, receives, sends. False: the other end is closed. */
 struct end {
 	int fd, epoll;
 };
@@ -89,7 +89,7 @@ static bool end_put(const struct end *end)
 	return send(end->fd, message, sizeof(message), MSG_NOSIGNAL) == (ssize_t)sizeof(message);
 }
 
-/* A message that nobody must be woken for: put in at one end, taken out at the other. */
+/* A message without waking anybody: sent at one end, received at the other. */
 struct pair {
 	struct end ends[2];
 	bool failed;
@@ -102,7 +102,7 @@ static void message_pass(void *arg)
 	pair->failed |= !end_put(&pair->ends[0]) || !end_take(&pair->ends[1]);
 }
 
-/* Stay on the @i-th of the cores that we may use; -1 if there is none. */
+/* Move to the @i-th of the cores that we may use; -1 if there is none. */
 static int core_choose(const cpu_set_t *cores, int i)
 {
 	cpu_set_t one;
@@ -135,7 +135,7 @@ static double used_us(const struct rusage *r)
 	       (double)(r->ru_utime.tv_usec + r->ru_stime.tv_usec);
 }
 
-/* CPU time of both processes for one message from one to the other, in us; below 0 on failure. */
+/* CPU time of both processes for one message between them, in us; below 0 on failure. */
 static double turns_measure(int fd, int other)
 {
 	struct rusage used;
@@ -146,7 +146,7 @@ static double turns_measure(int fd, int other)
 	pid_t child;
 	unsigned n = 0;
 
-	/* On one core, a message comes for nothing when the sender goes to sleep next. */
+	/* use two cores: on one, a message costs nothing extra if the sender sleeps next */
 	CPU_ZERO(&cores);
 	sched_getaffinity(0, sizeof(cores), &cores);
 	child = fork();
@@ -191,7 +191,7 @@ static int messages_measure(struct calibration *c, struct error *e)
 	if (woken < 0)
 		return errorf(e, "messages to another process: %s", strerror(errno));
 	c->frame_us += message;
-	/* What is more when somebody sleeps at the other end. */
+	/* the additional time if the receiver sleeps */
 	c->wake_us = woken > message + 0.1 ? woken - message : 0.1;
 	return 0;
 }
@@ -225,7 +225,7 @@ static void block_copy(void *arg)
 	struct cipher *cipher = arg;
 
 	memcpy(cipher->out, cipher->in, BLOCK_BYTES);
-	/* Or else nobody would need the copy. */
+	/* or the compiler would remove the copy */
 	__asm__ volatile("" : : "r"(cipher->out) : "memory");
 }
 
@@ -244,7 +244,7 @@ static int bytes_measure(struct calibration *c, struct error *e)
 	cipher.bytes = RECORD_BYTES;
 	large = repeat(record_encrypt, &cipher);
 	c->encrypt_ns = (large - small) / (RECORD_BYTES - MESSAGE_BYTES);
-	/* Each message is a record of its own. */
+	/* each message is a record of its own */
 	c->frame_us += small / 1e3;
 	c->copy_ns = repeat(block_copy, &cipher) / BLOCK_BYTES;
 	EVP_CIPHER_CTX_free(cipher.context);
@@ -286,7 +286,7 @@ static void reading_measure(struct calibration *c)
 	free(rings);
 }
 
-/* What a leaf has: threads with some elements each, and the newest tuple of each. */
+/* Elements of a leaf: threads with some elements each, and the newest tuple of each. */
 #define ELEMENTS_OF_THREAD 8u
 
 struct staged {
@@ -307,7 +307,7 @@ static void names_set(struct names *names)
 	}
 }
 
-/* The batch is made anew each time, which is part of what a tuple costs. */
+/* Makes the batch anew each time, as that is part of the cost of a tuple. */
 static void batch_reduce(void *arg)
 {
 	struct staged *staged = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace doctor: checks what this host has for EventSpace, and measures what waves cost on it. */
+/* evspace doctor: checks what EventSpace needs on this host, and measures the cost of waves. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -30,7 +30,7 @@
 #include "tree/data/clock.h"
 #include "tree/link/tls.h"
 
-/* Below these, something will be refused sooner or later. */
+/* With less than these, something will fail sooner or later. */
 #define SPACE_LEAST	  (64u << 20)
 #define DESCRIPTORS_LEAST 4096u
 #define EXPIRY_SOON_DAYS  30
@@ -60,13 +60,13 @@ struct doctor {
 	unsigned found[3]; /* by state */
 };
 
-/* What one check found; what to do is "" where nothing is. */
+/* The finding of one check; what to do is "" if there is nothing to do. */
 struct doctor_finding {
 	enum state state;
 	struct error text, remedy;
 };
 
-/* Looks at one thing, and says in *f what was found. */
+/* Checks one thing, and sets *f. */
 typedef void check(struct doctor *doctor, struct doctor_finding *f);
 
 /* ---- the checks ---- */
@@ -110,7 +110,7 @@ static void space_check(struct doctor *doctor, struct doctor_finding *f)
 	uint64_t bytes;
 
 	(void)doctor;
-	/* What is not there yet will be in the shared memory of all. */
+	/* a folder that does not exist yet will be in /dev/shm */
 	if (dir == NULL || statvfs(dir, &fs) < 0) {
 		dir = "/dev/shm";
 		if (statvfs(dir, &fs) < 0) {
@@ -223,7 +223,7 @@ static void inotify_check(struct doctor *doctor, struct doctor_finding *f)
 	errorf(&f->remedy, "mount /proc, or have a kernel with inotify");
 }
 
-/* One certificate of the folder: when does it expire? */
+/* When does one certificate of the folder expire? */
 static void certificate_check(struct doctor_finding *f, const char *dir, const char *key)
 {
 	const char *file = strrchr(key, '/') + 1;
@@ -286,7 +286,7 @@ static void agent_check(struct doctor *doctor, struct doctor_finding *f)
 		errorf(&f->text, "%.200s answers, %zu process%s", reply->status->node,
 		       reply->status->n_processes, plural(reply->status->n_processes, "es"));
 	} else {
-		/* That none was started yet is no fault, that one named does not answer is. */
+		/* no agent at all is a warning; a named one that does not answer is a failure */
 		f->state = doctor->common.look.connect != NULL ? STATE_FAIL : STATE_WARN;
 		errorf(&f->remedy, "evspace agent & starts one; --connect says which one is meant");
 	}
@@ -324,7 +324,7 @@ static const struct {
 	{"agent", agent_check},	    {"cost", cost_check},
 };
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 static void finding_print(const struct doctor *doctor, const char *name,
 			  const struct doctor_finding *f)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace map diff, apply and rollback: what another map would change, and going by it. */
+/* evspace map diff, apply and rollback: shows what another map would change, and puts it into
+ * effect. */
 #include "consumers/map/map.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include "pathmap/texts.h"
 #include "tree/stage/stage.h"
 
-/* Hosts are given 3 s to answer, and waves that are under way their deadlines to end. */
+/* Time for hosts to answer (3 s), and for waves under way to end by their deadlines. */
 #define CHANGE_WITHIN_MS 30000u
 
 static const char change_help[] =
@@ -64,7 +65,7 @@ struct change {
 	bool dry_run;
 	Evspace__Map *now; /* within reply */
 	Evspace__Frame *reply;
-	struct pathmap_texts texts; /* the new map's */
+	struct pathmap_texts texts; /* of the new map */
 	struct pathmap *from, *to;
 	struct map_fold fold;
 	bool verbose;
@@ -100,7 +101,7 @@ static int change_end(const struct change *c, enum exit_code code, const char *w
 
 /* ---- the agent ---- */
 
-/* Ask the entry agent. Returns EXIT_FINE with c->reply, or the exit code, said why. */
+/* Ask the entry agent. Returns EXIT_FINE with c->reply, or the exit code after a message. */
 static int change_ask(struct change *c, const Evspace__Frame *question,
 		      Evspace__Frame__KindCase answer)
 {
@@ -111,7 +112,7 @@ static int change_ask(struct change *c, const Evspace__Frame *question,
 	if (c->reply)
 		evspace__frame__free_unpacked(c->reply, NULL);
 	c->reply = options_ask(c->command, &look, question, answer, &code);
-	/* What the agent refuses is the answer. */
+	/* a refusal of the agent is the answer */
 	return c->reply ? EXIT_FINE : code == EXIT_USAGE ? EXIT_BAD_NEWS : code;
 }
 
@@ -129,7 +130,7 @@ static int change_ask_map(struct change *c)
 	return EXIT_FINE;
 }
 
-/* ---- what is different ---- */
+/* ---- differences ---- */
 
 static int texts_parse_message(const struct change *c, const Evspace__MapTexts *m,
 			       struct pathmap **map)
@@ -143,7 +144,7 @@ static int texts_parse_message(const struct change *c, const Evspace__MapTexts *
 	return *map ? EXIT_FINE : change_end(c, EXIT_BAD_NEWS, e.text);
 }
 
-/* What the agent does not say of its map is not compared. */
+/* Do not compare what the agent does not show of its map. */
 static int change_hide(struct change *c)
 {
 	struct pathmap_texts texts;
@@ -159,7 +160,7 @@ static int change_hide(struct change *c)
 	return c->to ? EXIT_FINE : change_end(c, EXIT_BAD_NEWS, e.text);
 }
 
-/* Read the new map: DIR, or the one before. */
+/* Read the new map: from DIR, or the one before. */
 static int change_read(struct change *c)
 {
 	const Evspace__MapTexts *before = c->now->previous;
@@ -198,7 +199,7 @@ static void difference_take(void *arg, const struct difference *d)
 	map_fold_take(&c->fold, d);
 }
 
-/* How many views there are by both maps. */
+/* How many views both maps have. */
 static size_t views_both(const struct change *c)
 {
 	const char *const *from, *const *to;
@@ -210,7 +211,7 @@ static size_t views_both(const struct change *c)
 	return n;
 }
 
-/* Returns how much is different. */
+/* Returns the number of differences. */
 static size_t change_print(struct change *c)
 {
 	size_t n = 0;
@@ -227,7 +228,7 @@ static size_t change_print(struct change *c)
 		json_print(json_pack("{ss sI sI}", "type", "map", "generation",
 				     (json_int_t)generation, "differences", (json_int_t)n),
 			   stdout);
-	/* before what is said of it on the other stream */
+	/* before messages on stderr */
 	fflush(stdout);
 	return n;
 }
@@ -299,7 +300,7 @@ static int change(struct change *c)
 		return code;
 	n = change_print(c);
 	if (c->action == DIFF || (n == 0 && !c->dry_run)) {
-		/* the map before stays the one to go back to */
+		/* the previous map stays the one for rollback */
 		if (c->action != DIFF && !c->common.json)
 			printf("nothing is applied: map generation %llu stays\n",
 			       (unsigned long long)c->now->generation);

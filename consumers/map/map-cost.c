@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints predicted costs: what evspace map show says below each view's tree. */
+/* Prints predicted costs, which evspace map show has below each view's tree. */
 #include "consumers/map/map.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/table.h"
 
-/* Hosts and links that a person is shown. */
+/* Most hosts and links shown. */
 #define SHOWN 4u
 
 void map_calibration(struct calibration *c)
@@ -33,7 +33,8 @@ char *map_amount(double value, const char *unit)
 	return memory_format("%.*f %s%s", value < 9.995 ? 1 : 0, value, prefixes[i], unit);
 }
 
-/* The @rank-th by @value among the hosts from @first on, or n_hosts. */
+/* The next host in descending order of @value, after the one with the value @below and the index
+ * @after; n_hosts: none. */
 static size_t host_ranked(const struct cost *cost, size_t first, double (*value)(const void *),
 			  double below, size_t after)
 {
@@ -59,7 +60,7 @@ static double host_bytes(const void *host)
 	return ((const struct cost_host *)host)->bytes;
 }
 
-/* The hosts from @first on with the most of something, the most first. */
+/* Print the hosts from @first on with the largest values, in descending order. */
 static void ranked_print(const struct cost *cost, size_t first, double (*value)(const void *),
 			 const char *unit, FILE *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folds the differences between two maps that are alike into lines. */
+/* Joins similar differences between two maps into lines. */
 #include "consumers/map/map.h"
 
 #include <stdint.h>
@@ -22,11 +22,11 @@ struct map_fold_line {
 	bool printed;
 };
 
-/* What differences are about, in the order in which they are said. */
+/* Kinds of differences, in the order of output. */
 struct kind {
 	const char *what;
-	size_t most;		     /* so many lines are shown */
-	const char *about, *changes; /* the others, around their hosts */
+	size_t most;		     /* most lines shown */
+	const char *about, *changes; /* for the others: words before and after their hosts */
 };
 
 static const struct kind kinds[] = {
@@ -60,7 +60,7 @@ void map_fold_take(struct map_fold *fold, const struct difference *d)
 	line->n_views++;
 }
 
-/* What is said of a host behind its name. */
+/* The text after a host's name. */
 static const char *line_rest(const struct map_fold_line *line)
 {
 	size_t length = strlen(line->subject);
@@ -74,7 +74,7 @@ static bool lines_alike(const struct map_fold_line *a, const struct map_fold_lin
 	       strcmp(a->views ? a->views : "", b->views ? b->views : "") == 0;
 }
 
-/* A difference, with all hosts of which the same is said, of the same views. */
+/* Print a difference with all hosts and views that have the same. */
 static void line_print(struct map_fold_line *line, size_t n_views, FILE *out)
 {
 	const char **subjects = NULL;
@@ -104,7 +104,7 @@ static bool is_left(const struct map_fold_line *line, const struct kind *kind)
 	return !line->printed && strcmp(line->what, kind->what) == 0;
 }
 
-/* Those of a kind that are not shown one by one. */
+/* Print how many of a kind are not shown. */
 static void rest_print(const struct map_fold *fold, const struct kind *kind, FILE *out)
 {
 	const char **subjects = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace map suggest: mappings of a view that are predicted to be better, and what to write. */
+/* evspace map suggest: mappings for a view with better predicted costs, and what to write. */
 #include <stdlib.h>
 
 #include "consumers/cli/json.h"

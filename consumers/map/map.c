@@ -18,7 +18,7 @@
 #include "pathmap/base/utf8.h"
 #include "tree/stage/stage.h"
 
-/* Waves that can be under way. */
+/* Most waves under way. */
 #define WINDOW_MOST 64
 
 static const char map_help[] =
@@ -47,7 +47,7 @@ static const char map_help[] =
 	"all\n"
 	"channels, one for each view.\n";
 
-/* Behind its options. */
+/* after its options */
 static const char map_examples[] = "examples:\n"
 				   "  evspace map check maps\n"
 				   "  evspace map show maps --view heartbeat\n";
@@ -56,7 +56,7 @@ struct map_options {
 	struct common common;
 	const char *dir;
 	const char *view; /* NULL: all */
-	unsigned window;  /* waves under way that are predicted for, too */
+	unsigned window;  /* waves under way to predict for */
 	bool dot;
 };
 
@@ -141,13 +141,13 @@ static json_t *stages_json(const struct plan_stage *stages, size_t n)
 	return array;
 }
 
-/* The ranks that the mapping names, by node: {"w0": [0, 1], ...}. */
+/* The ranks in the mapping, by node: {"w0": [0, 1], ...}. */
 static json_t *ranks_json(const struct pathmap *map)
 {
 	unsigned n = pathmap_ranks(map);
 	json_t *nodes = json_object();
 
-	/* When they are left open, those that are somewhere, unless all are on one node. */
+	/* if their number is open, those that are placed, unless all are on one node */
 	if (n == 0 && pathmap_rank_node(map, RANKS_MAX) == NULL)
 		n = RANKS_MAX;
 	for (unsigned rank = 0; rank < n; rank++) {
@@ -233,7 +233,7 @@ static void recordings_json(const struct pathmap *map)
 	json_print(json_pack("{so}", "channels", channels), stdout);
 }
 
-/* What is collected, which no view changes. */
+/* What is collected, which does not depend on views. */
 static void recordings_show(const struct map_options *options, const struct pathmap *map)
 {
 	if (options->common.json)
@@ -317,14 +317,14 @@ static int show(const struct map_options *options)
 	return result;
 }
 
-/* What can be done with maps, in the order of --help: the first ones have the options here. */
+/* Actions, in the order of --help; the first ones use the options here. */
 enum { CHECK, SHOW, SUGGEST, DISCOVER };
 static const char *const actions[] = {"check", "show",	"suggest", "discover",
 				      "diff",  "apply", "rollback"};
 
 #define ACTIONS (sizeof(actions) / sizeof(actions[0]))
 
-/* What is wrong with the words, or goes not together; NULL: nothing. */
+/* What is wrong with the words or their combination; NULL: nothing. */
 static const char *words_wrong(const struct map_options *o, int action)
 {
 	if (o->dot && o->common.json)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace collect: says what is collected of a running program, class by class, and switches it. */
+/* evspace collect: shows what is collected of a running program, by class, and switches it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ struct collect_run {
 	Evspace__Choice choices[CHOICES_MAX];
 	char names[CHOICES_MAX][CLASS_TEXT];
 	size_t n;
-	int mode; /* -1: only say what is */
-	bool all; /* classes are shown */
+	int mode; /* -1: only show it */
+	bool all; /* show all classes */
 };
 
 /* ---- options ---- */
@@ -152,7 +152,7 @@ static struct classes *answer_classes(const Evspace__Switched *s)
 	return classes;
 }
 
-/* What became of the events of what was asked about. */
+/* The account of the events of the classes that were asked about. */
 static struct accounting host_fate(const Evspace__Host *h)
 {
 	return (struct accounting){
@@ -238,7 +238,7 @@ static void print_text(const struct collect_run *c, const Evspace__Switched *s,
 	tally_print_fate(&accounting, "", stdout);
 }
 
-/* Is there something that was asked for and is not so? Then it is said. */
+/* Is there a class that did not get the wanted mode? Says so. */
 static bool bad_news(const struct collect_run *c, const Evspace__Switched *s)
 {
 	uint32_t changed = 0;

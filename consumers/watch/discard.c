@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace discard: drops what elements hold, for all who look: the paper's explicit removal. */
+/* evspace discard: drops what elements hold, for all consumers: the paper's explicit removal. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -66,7 +66,7 @@ static void print_host(const Evspace__Host *h, const char *run, bool json)
 		   stdout);
 }
 
-/* Print what came of it. Returns the exit code. */
+/* Print the result. Returns the exit code. */
 static int print(Evspace__Switched *s, bool json)
 {
 	uint32_t elements = 0;

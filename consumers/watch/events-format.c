@@ -26,19 +26,19 @@ static double figure(const struct evspace_total *t)
 
 /* ---- text ---- */
 
-/* How an event stands in lines of some width: those of the first that is no wider. */
+/* The layout of an event in lines of some width: the first one that is no wider. */
 static const struct layout {
 	size_t width;
-	int digits; /* of the second that it began in */
+	int digits; /* decimals of its start */
 	size_t name;
-	int bytes; /* their column; 0: they are said where there are any */
+	int bytes; /* width of their column; 0: in the text, if there are any */
 } layouts[] = {
 	{100, 6, 30, 9},
 	{76, 3, 24, 0},
 	{0, 1, 17, 0},
 };
 
-/* Parts of a name that are told anywhere: of whom, the thread, the element. */
+/* Most parts of a name that are shown: host, thread, element. */
 #define NAME_PARTS 3
 
 static const struct layout *layout_of(size_t width)
@@ -96,7 +96,7 @@ static void text_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 	free(line);
 }
 
-/* With its unit: a variance has none that anybody knows. */
+/* With its unit; a variance has no usual one. */
 static const char *figure_text(char buf[UNIT_TEXT], const struct evspace_total *t)
 {
 	double value = figure(t);
@@ -126,7 +126,7 @@ static void text_total(const struct evspace_total *t, size_t width, FILE *out)
 	free(line);
 }
 
-/* That is said on stderr. */
+/* text has it on stderr */
 static void no_summary(const struct evspace_counts *counts, FILE *out)
 {
 	(void)counts;
@@ -137,8 +137,8 @@ const struct events_format events_text = {"", text_event, text_loss, text_total,
 
 /* ---- JSON ---- */
 
-/* Tuples, of which there may be millions, are written by hand, all else by jansson: that takes 5
- * to 6 us a tuple, this 0.9 us (100,000 of them, 2026-11-23). */
+/* Tuples, of which there may be millions, are written by hand, all else by jansson, which takes 5
+ * to 6 us a tuple, while this takes 0.9 us (100,000 of them, 2026-11-23). */
 
 static const char *truth(unsigned is)
 {
@@ -251,7 +251,7 @@ static void csv_event(const struct evspace_client *client, const struct evspace_
 		ev->seq_or_tag, ev->comm, ev->bytes, ev->flags);
 }
 
-/* A table has no room for what is not there: the gap in the numbers shows it. */
+/* CSV has no row for a loss: the gap in the numbers shows it. */
 static void csv_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 {
 	(void)loss;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace events: the paper's GetEvent monitor, every tuple of a view without further processing.
- */
+/* evspace events: the paper's GetEvent monitor, every tuple of a view without further
+ * processing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +36,12 @@ static const char events_help[] =
 	"before\n"
 	"one), total, or at the end summary; times are Unix time in ns.\n";
 
-/* Rates over less than this say nothing. */
+/* A rate over a shorter time means nothing. */
 #define RATE_AFTER_S 0.5
 
 #define BUFFER_BYTES (1u << 16)
 
-/* An event, and where it came in its wave. */
+/* An event, and its index in its wave. */
 struct timed {
 	struct evspace_event event;
 	size_t place;
@@ -81,7 +81,7 @@ static int64_t news(const struct evspace_event *ev)
 	return ev->end_ns ? ev->end_ns : ev->start_ns;
 }
 
-/* By time; those of an element stay in their order. */
+/* By time; those of an element keep their order. */
 static int compare(const void *a, const void *b)
 {
 	const struct timed *x = a, *y = b;
@@ -116,7 +116,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 	struct follower *f = &v->follow;
 	struct evspace_total total;
 	struct evspace_loss loss;
-	size_t width = table_width(stdout); /* which may have changed */
+	size_t width = table_width(stdout); /* may change at any time */
 	bool any = false;
 
 	*seen = evspace_wave(f->client)->number;
@@ -169,7 +169,7 @@ static void summary_write(FILE *line, const void *arg)
 		fprintf(line, " (%.1f/s)", (double)(n.waves - 1) / n.seconds);
 	fprintf(line, ", the last from %u of %u host%s, each %s on the wire", w ? w->answered : 0,
 		n.leaves, plural(n.leaves, "s"), unit_bytes(bytes, n.received_bytes / each));
-	/* TLS alone makes it more. */
+	/* TLS alone makes it larger */
 	if (n.unpacked_bytes > n.received_bytes)
 		fprintf(line, " (%s before compression)",
 			unit_bytes(bytes, n.unpacked_bytes / each));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How evspace events writes what it gets: as text, JSON or CSV. */
+/* The formats of evspace events: text, JSON or CSV. */
 #ifndef EVSPACE_EVENTS_H
 #define EVSPACE_EVENTS_H
 
@@ -7,15 +7,15 @@
 
 #include "consumers/client/evspace-client.h"
 
-/** Writes one kind of thing each to @out, in lines of @width characters if people read it; 0: any.
- * Each may do nothing. */
+/** Functions that write to @out, each one kind of record, in lines of at most @width characters; 0:
+ * no limit. Each may do nothing. */
 struct events_format {
-	const char *begin; /* before all, "" for nothing */
+	const char *begin; /* written first, "" for nothing */
 	void (*event)(const struct evspace_client *client, const struct evspace_event *event,
 		      size_t width, FILE *out);
 	void (*loss)(const struct evspace_loss *loss, size_t width, FILE *out);
 	void (*total)(const struct evspace_total *total, size_t width, FILE *out);
-	/* What came of all, at the end. */
+	/* The counts of all, at the end. */
 	void (*summary)(const struct evspace_counts *counts, FILE *out);
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Follows a run: takes its waves until it is over and all that is left of it has come. */
+/* Follows a run: takes its waves until it has ended and all that is left of it has come. */
 #include "consumers/watch/follow.h"
 
 #include <errno.h>
@@ -11,16 +11,15 @@
 #include "pathmap/base/plural.h"
 #include "tree/data/clock.h"
 
-/* One wave may have been asked for just before the last tuple was written: twice, to be sure. */
+/* One wave may have been asked for just before the last tuple was written, so wait for two. */
 #define QUIET_WAVES 2u
 
 #define TELL_NS 10000000000u
 
 /* ---- the end ---- */
 
-/* @any: the wave brought something. Those that bring nothing are counted, but for those that need
- * not say that there is nothing. Does no process live that could write more, is nobody missing, and
- * nothing left to come? */
+/* Is the run over: does no live process write more, is no host missing, and is nothing left to
+ * come? @any: the wave brought something. Counts waves that bring nothing, and are sure of it. */
 static bool follow_is_quiet(struct follower *f, bool any)
 {
 	const struct evspace_wave *w = evspace_wave(f->client);
@@ -28,7 +27,7 @@ static bool follow_is_quiet(struct follower *f, bool any)
 	uint64_t passed_by;
 
 	evspace_counts(f->client, &n);
-	/* What was filtered out of a stream was read all the same: there may be more behind it. */
+	/* tuples filtered from a stream were still read: there may be more after them */
 	passed_by = n.read + n.lost + n.discarded;
 	any = any || (evspace_is_stream(f->client) && passed_by != f->passed_by);
 	f->passed_by = passed_by;
@@ -41,7 +40,7 @@ static bool follow_is_quiet(struct follower *f, bool any)
 	return f->quiet >= QUIET_WAVES && n.owing == 0;
 }
 
-/* Of a run that had ended before there is no other end than this, unless the user has said one. */
+/* A run that had ended before we began ends now, unless the user has set another end. */
 static bool follow_is_over(struct follower *f, bool any)
 {
 	return follow_is_quiet(f, any) &&
@@ -50,8 +49,8 @@ static bool follow_is_over(struct follower *f, bool any)
 
 /* ---- the waves ---- */
 
-/* Wait for the next one. Returns 1 when it is there, 0 when somebody has ended it or the time is
- * over, or -1. */
+/* Wait for the next wave. Returns 1 when it has come, 0 when interrupted or the time is over, or
+ * -1. */
 static int follow_next(struct follower *f)
 {
 	uint64_t now;
@@ -71,7 +70,7 @@ static int follow_next(struct follower *f)
 	return rc;
 }
 
-/* Who has waited for the run has the whole time from its first wave on. */
+/* With --wait, the time begins with the run's first wave. */
 static void follow_begin(struct follower *f)
 {
 	const struct evspace_wave *w = evspace_wave(f->client);
@@ -83,7 +82,7 @@ static void follow_begin(struct follower *f)
 		f->end_ns = clock_mono_ns() + f->common.duration_ns;
 }
 
-/* The time is over, or somebody has ended it. Returns the exit code. */
+/* The time is over, or it was interrupted. Returns the exit code. */
 static int follow_end(struct follower *f, const char *name)
 {
 	if ((f->end_ns && clock_mono_ns() >= f->end_ns) || (f->common.look.wait && !f->begun))
@@ -108,7 +107,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 		f->loss.lost += evspace_wave(f->client)->lost;
 		f->loss.read += evspace_wave(f->client)->read;
 		any = take(arg, &seen);
-		/* What was seen is shown at once. A reader that has gone, such as head(1), has seen
+		/* Show it at once. A reader that has closed the pipe, such as head(1), has seen
 		 * what it wanted. */
 		errno = 0;
 		f->unread = fflush(stdout) != 0 || ferror(stdout);
@@ -132,7 +131,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 
 /* ---- what was lost ---- */
 
-/* It depends on who has said how often to look. */
+/* What to do about losses depends on who has set the rate. */
 static void what_helps(const struct common *common, const struct evspace_wave *w, char *buf,
 		       size_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shows heartbeats: a table that is drawn over on a terminal, blocks elsewhere, or JSON: an object
- * for the wave, then one for each thread. */
+/* Shows heartbeats: a table, redrawn in place on a terminal, else in blocks; or JSON: an object for
+ * the wave, then one for each thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 #include "tree/data/clock.h"
 #include "tree/data/op-table.h"
 
-/* Where the table is not drawn over, not more often than this unless something happens: each of
- * those that come once a second. */
+/* Least time between two blocks, unless something happens: each wave that comes once a second is
+ * shown. */
 #define BLOCK_EVERY_NS 900000000u
 
-/* Rates over less than this say nothing. */
+/* A rate over a shorter time means nothing. */
 #define RATE_AFTER_S 0.5
 
-/* Between the first look and the last, and so much less than one for each. */
+/* Intervals between the first look and the last: one less than looks. */
 static double looks_per_second(const struct evspace_counts *n)
 {
 	return n->waves > 1 && n->seconds > RATE_AFTER_S ? (double)(n->waves - 1) / n->seconds : 0;
@@ -35,7 +35,7 @@ static void heartbeat_rates(struct heartbeat *h)
 	double s = (double)(w->taken_ns - h->last_ns) * 1e-9;
 	struct evspace_counts counts;
 
-	/* Between two waves that come in one gulp there is no time to speak of. */
+	/* two waves may arrive together, without any time between them */
 	if (h->last_ns && s < 0.02)
 		return;
 	evspace_counts(h->client, &counts);
@@ -57,7 +57,7 @@ static void heartbeat_rates(struct heartbeat *h)
 struct screen {
 	const struct heartbeat *h;
 	int lines, rows;
-	size_t width; /* characters of a line; 0: any number */
+	size_t width; /* of a line; 0: no limit */
 };
 
 static void screen_part(struct screen *s, const char *colour, const char *line, size_t length)
@@ -70,7 +70,7 @@ static void screen_part(struct screen *s, const char *colour, const char *line, 
 	s->lines++;
 }
 
-/* Lines no wider than the terminal, so that drawing over them works. */
+/* Cuts lines at the terminal's width, so that redrawing works. */
 static void screen_line(struct screen *s, const char *colour, const char *line)
 {
 	do {
@@ -158,7 +158,7 @@ static const char *thread_state_word(const struct heartbeat *h, const struct thr
 	return p->stuck ? "STUCK" : p->running ? "inside" : "";
 }
 
-/* Which thread it is stays, and whom it waits for. */
+/* the thread and whom it waits for are always shown */
 static const struct table_column thread_columns[] = {
 	{.parts = 2},
 	{.pad = -8, .gap = 1},
@@ -177,20 +177,20 @@ static void thread_add(const struct screen *s, struct table *t, const struct thr
 	table_cell(t, "%s", p->name);
 	table_cell(t, "%s", thread_state_word(h, p));
 	table_cell(t, "%s", unit_duration(ago, (uint64_t)p->still_ns));
-	/* where there is no end of a line, one sentence says all */
+	/* lines without a limit say it in one sentence */
 	table_cell(t, "%s%s%s%s%s", heartbeat_doing(h, p, doing), p->region_op ? "; in " : "",
 		   heartbeat_region(h, p, region), !s->width && waits[0] ? "; " : "",
 		   s->width ? "" : waits);
 	table_cell(t, "%s", s->width ? waits : "");
 }
 
-/* What stands first where there is no room for all: who is awaited, then who is stuck. */
+/* Sorts what is shown first if there is no room for all: who is awaited, then who is stuck. */
 static int thread_state_place(const struct thread_state *p)
 {
 	return p->stuck ? p->culprit ? 0 : 1 : 2;
 }
 
-/* The threads in the order in which they are shown, all that are on a screen or more. */
+/* The threads in order of display, at least as many as fit on a screen. */
 static size_t screen_order(const struct screen *s, const struct thread_state **order)
 {
 	const struct thread_states *p = &s->h->thread_states;
@@ -204,7 +204,7 @@ static size_t screen_order(const struct screen *s, const struct thread_state **o
 	return all || n < (size_t)s->rows ? n : (size_t)s->rows;
 }
 
-/* How many lines the table's next row takes: where one goes on, it begins with a blank. */
+/* How many lines the table's next row takes: a continued line begins with a blank. */
 static int row_lines(char *const *lines, size_t n)
 {
 	size_t taken = 1;
@@ -214,7 +214,7 @@ static int row_lines(char *const *lines, size_t n)
 	return (int)taken;
 }
 
-/* The heads, then the threads that there is room for. Returns how many. */
+/* Print the heads, then as many threads as there is room for. Returns how many. */
 static size_t screen_table(struct screen *s, const struct table *t,
 			   const struct thread_state **order)
 {
@@ -226,10 +226,10 @@ static size_t screen_table(struct screen *s, const struct table *t,
 		lines = memory_room(lines, n, sizeof(*lines));
 		lines[n++] = line;
 	}
-	/* names may have newlines: no more threads than there are */
+	/* names may have newlines, so count threads, too */
 	for (int taken; at < n && shown < threads; shown++) {
 		taken = row_lines(&lines[at], n - at);
-		/* the last two are for what is left out, and the cursor */
+		/* the last two lines are for what is left out, and the cursor */
 		if (s->h->redraw && s->lines + taken > s->rows - 2 &&
 		    (at + (size_t)taken < n || s->lines + taken > s->rows - 1))
 			break;
@@ -241,7 +241,7 @@ static size_t screen_table(struct screen *s, const struct table *t,
 	return shown;
 }
 
-/* How many threads, and how many of them are stuck, there was no room for. */
+/* How many threads, and how many of the stuck ones, had no room. */
 static void screen_hidden(struct screen *s, const struct thread_state **order, size_t shown)
 {
 	const struct thread_state *items = s->h->thread_states.items;
@@ -284,7 +284,7 @@ static void show_screen(struct heartbeat *h)
 
 	if (h->redraw) {
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-		s.width--; /* no terminal goes to the next line by itself */
+		s.width--; /* a full line would wrap on some terminals */
 	}
 	s.rows = size.ws_row > 10 ? size.ws_row : 24;
 	if (h->redraw && h->lines)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Says in words what a thread does, whom it waits for, and who is to blame. */
+/* Puts into words what a thread does, whom it waits for, and who is to blame. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "tree/data/op-table.h"
 #include "tree/data/process.h"
 
-/* Lines of a verdict at most: a thousand ranks behind one are no more news than forty. */
+/* Most lines of a verdict: a thousand ranks behind one are no more news than forty. */
 #define VERDICT_LINES 40
 
 const char *heartbeat_doing(const struct heartbeat *h, const struct thread_state *p,
@@ -172,7 +172,7 @@ static void print_stuck(const struct heartbeat *h, const struct thread_state *p)
 	printf("; %s\n", heartbeat_waits(h, p, text));
 }
 
-/* Of threads by world and rank: which processes those are that ended without finishing. */
+/* List processes that ended without finishing; threads are sorted by world and rank. */
 static void print_dead(const struct heartbeat *h)
 {
 	const struct thread_state *p = h->thread_states.items;
@@ -196,7 +196,7 @@ static void print_dead(const struct heartbeat *h)
 	free(ranks);
 }
 
-/* Its processes are there. */
+/* Its processes are there, but none was selected. */
 static bool is_unmatched(const struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);
@@ -246,7 +246,7 @@ size_t heartbeat_awaited(const struct heartbeat *h)
 	return n;
 }
 
-/* Of whom nothing is known is bad news, too. */
+/* A host of which nothing is known is bad news, too. */
 static void print_missing(const struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);

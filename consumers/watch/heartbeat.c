@@ -27,7 +27,7 @@ static const char heartbeat_help[] =
 	"  evspace heartbeat --check || mail -s stuck me  # exit code 1 if a thread is stuck\n"
 	"  evspace heartbeat --once --json | jq 'select(.stuck == true)'\n";
 
-/* How long after its deadline the answer to a check's last look is waited for. */
+/* How long after its deadline the last answer of a check is waited for. */
 #define LAST_NS 2000000000u
 
 static int stuck_take(void *into, const char *value, struct error *e)
@@ -80,14 +80,13 @@ static size_t heartbeat_members(void *arg, uint32_t comm, int32_t *members, size
 	return evspace_members(h->client, comm, members, room);
 }
 
-/* Whoever is inside an operation at the first look has gone on by the end, or is stuck. */
+/* A thread inside an operation at the first look has either gone on by the end, or is stuck. */
 static void heartbeat_limit(struct heartbeat *h)
 {
 	h->end_ns = clock_mono_ns() + (uint64_t)h->stuck_after_ns + 1000000000u;
 }
 
-/* The first look that sees a process.
- * Who has waited for it has the whole time and all looks yet. */
+/* The first look that sees a process. With --wait, the whole time and all looks begin here. */
 static void heartbeat_begin(struct heartbeat *h)
 {
 	h->begun = true;
@@ -100,13 +99,13 @@ static void heartbeat_begin(struct heartbeat *h)
 		heartbeat_limit(h);
 }
 
-/* Who waits for a run is told nothing of one that had ended before. */
+/* With --wait, a run that had ended before is not shown. */
 static bool is_passed_over(const struct heartbeat *h)
 {
 	return heartbeat_is_waiting(h) && evspace_wave(h->client)->elements > 0;
 }
 
-/* Take a wave in: every thread's last event, for how long it has been that, who waits for whom. */
+/* Take a wave: every thread's last event, how old it is, who waits for whom. */
 static void heartbeat_take(struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);
@@ -135,8 +134,8 @@ static void heartbeat_take(struct heartbeat *h)
 
 /* ---- looking ---- */
 
-/* A check ends with a look that was answered, or that it knows was not: hosts that fell silent
- * after the one before are no good news. */
+/* A check ends with a look that was answered, or that is known not to be: if hosts fell silent
+ * after the look before, that is not good news. */
 static int look_last(struct heartbeat *h)
 {
 	const struct evspace_options *look = &h->common.look;
@@ -147,14 +146,14 @@ static int look_last(struct heartbeat *h)
 	if (look->rate_hz > 0)
 		until += (uint64_t)(1e9 / look->rate_hz);
 	rc = evspace_next(h->client, (int)((until - clock_mono_ns()) / 1000000u) + 1);
-	/* else somebody has ended it */
+	/* else it was interrupted */
 	h->silent = rc == 0 && clock_mono_ns() >= until;
 	if (rc > 0)
 		heartbeat_take(h);
 	return rc < 0 ? rc : 0;
 }
 
-/* The time is over, or the user has waited long enough. */
+/* The time is over, or the user interrupts. */
 static int look_end(struct heartbeat *h)
 {
 	if (h->check)
@@ -189,15 +188,14 @@ static int look_once(struct heartbeat *h)
 		return rc;
 	options_note_remapped("heartbeat", &h->common, h->client);
 	heartbeat_take(h);
-	/* One look tells a check whether somebody is stuck; that all make progress takes the whole
-	 * time. */
+	/* one look shows whether a thread is stuck; that all make progress takes the whole time */
 	if (h->check)
 		return !h->ended && !h->stuck && !is_last(h);
 	if (is_passed_over(h))
 		return 1;
 	h->code =
 		standing_take(&h->standing, "evspace heartbeat", &h->common, h->client, is_last(h));
-	/* Those that are counted are those that are shown. */
+	/* only looks that are shown count */
 	if (h->code < 0 && h->common.count && heartbeat_is_waiting(h))
 		return 1;
 	if ((h->common.json || !standing_is_empty(h->client)) && heartbeat_show(h) < 0)
@@ -205,8 +203,8 @@ static int look_once(struct heartbeat *h)
 	return h->code < 0 && !h->ended && !is_last(h);
 }
 
-/* A check that has not seen all hosts and processes in its last look cannot say that all is well.
- */
+/* A check that has not seen all hosts and processes in its last look cannot say that all is
+ * well. */
 static bool is_whole(const struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The heartbeat monitor's state, shared by its looking (heartbeat.c), its words
- * (heartbeat-words.c) and its showing (heartbeat-show.c). */
+/* The heartbeat monitor's state, shared by looking (heartbeat.c), words (heartbeat-words.c) and
+ * display (heartbeat-show.c). */
 #ifndef EVSPACE_HEARTBEAT_H
 #define EVSPACE_HEARTBEAT_H
 
@@ -20,18 +20,18 @@ struct heartbeat {
 	bool timed;  /* no --count or --duration: a check ends by itself */
 	int64_t stuck_after_ns;
 	uint64_t end_ns; /* CLOCK_MONOTONIC, 0: no limit */
-	uint64_t passed; /* waves before the run that was waited for */
+	uint64_t passed; /* waves before the awaited run */
 	struct thread_states thread_states;
 	struct stall *stall;
 	struct standing standing;
-	const char *run;	      /* the standing's */
-	int code;		      /* of an end before the time, -1: none */
+	const char *run;	      /* from standing_run() */
+	int code;		      /* exit code of an early end, -1: none */
 	size_t stuck;		      /* threads of the last wave */
 	size_t dead;		      /* of these: their processes ended without finishing */
-	bool begun;		      /* a process of the run was seen alive */
-	uint64_t begun_ns, looked_ns; /* when first, and the last look; CLOCK_MONOTONIC */
-	bool ended;		      /* all hosts answered, and no process of the run lives */
-	/* of the table that was drawn last */
+	bool begun;		      /* a live process of the run was seen */
+	uint64_t begun_ns, looked_ns; /* first and last look; CLOCK_MONOTONIC */
+	bool ended;		      /* all hosts answered, and no process of the run is alive */
+	/* of the last table */
 	int lines;
 	uint64_t shown_ns;
 	size_t shown_stuck;
@@ -41,43 +41,43 @@ struct heartbeat {
 	double written_rate, cost_share, cpu_share; /* -1: not known yet */
 };
 
-/** "in MPI_Recv from rank 3 (tag 7)", "MPI_Barrier #17 on the world". Returns @buf. */
+/** Write "in MPI_Recv from rank 3 (tag 7)", "MPI_Barrier #17 on the world". Returns @buf. */
 const char *heartbeat_doing(const struct heartbeat *h, const struct thread_state *p,
 			    char buf[WORDS_TEXT]);
 
-/** What the program says that the thread is in (evspace.h): "region exchange", "" if nothing.
- * Returns @buf. */
+/** Write the program's name for what the thread is in (evspace.h): "region exchange", "" if
+ * nothing. Returns @buf. */
 const char *heartbeat_region(const struct heartbeat *h, const struct thread_state *p,
 			     char buf[WORDS_TEXT]);
 
-/** "waits for rank 3, in the end for rank 7, outside any operation"; "" if it does not wait.
+/** Write "waits for rank 3, in the end for rank 7, outside any operation"; "" if it does not wait.
  * Returns @buf. */
 const char *heartbeat_waits(const struct heartbeat *h, const struct thread_state *p,
 			    char buf[WORDS_TEXT]);
 
-/** Does it wait for a run (--wait) of which no process was seen alive yet? */
+/** Does it wait for a run (--wait) of which no live process was seen yet? */
 bool heartbeat_is_waiting(const struct heartbeat *h);
 
-/** Have those that live been looked at for so long that who is stuck was seen to be? */
+/** Were the live processes watched long enough to know which are stuck? */
 bool heartbeat_is_known(const struct heartbeat *h);
 
-/** Say on @out that they have not. */
+/** Say on @out that they were not. */
 void heartbeat_unknown(const struct heartbeat *h, FILE *out);
 
-/** How many are stuck for another one that does no communication, and is not inside anything. */
+/** How many are stuck because of a thread that is in no operation. */
 size_t heartbeat_awaited(const struct heartbeat *h);
 
-/** Say on stdout who is stuck, a line each, or that nobody is. */
+/** Print on stdout who is stuck, a line each, or that nobody is. */
 void heartbeat_verdict(const struct heartbeat *h);
 
-/** Show the wave that was taken in: a table, or JSON. Returns 0, or -1 when nobody reads it any
- * more. */
+/** Show the last wave: as a table, or as JSON. Returns 0, or -1 if the reader has closed the
+ * pipe. */
 int heartbeat_show(struct heartbeat *h);
 
 /** The wave as JSON objects: one for the wave, one for each thread. */
 void heartbeat_json(const struct heartbeat *h);
 
-/** Say on stderr how often was looked, and what it cost. */
+/** Say on stderr how many looks there were, and what they cost. */
 void heartbeat_summary(const struct heartbeat *h);
 
 #endif

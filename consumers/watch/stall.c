@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reasons over one look at all threads: who is stuck, who is waited for, where the chains end. */
+/* Analyses one look at all threads: who is stuck, who is waited for, where the chains end. */
 #include "consumers/watch/stall.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "tree/data/op.h"
 #include "tree/data/tuple.h"
 
-/* A tag that matches all (MPI_ANY_TAG is -1 in every MPI that we know). */
+/* A tag that matches all (MPI_ANY_TAG is -1 in all known MPIs). */
 #define ANY_TAG UINT32_MAX
 
 struct stall {
@@ -17,9 +17,9 @@ struct stall {
 	size_t n;
 	stall_members *members;
 	void *arg;
-	int32_t **lists; /* of awaited ranks, shared by those in the same collective */
+	int32_t **lists; /* of awaited ranks, shared by threads in the same collective */
 	size_t n_lists;
-	size_t *order; /* stuck threads in collectives, the same ones beside each other */
+	size_t *order; /* stuck threads in collectives, those in the same one adjacent */
 	bool *blocked; /* per thread: cannot go on, as far as is known */
 };
 
@@ -56,7 +56,7 @@ static int compare_where(const struct thread_state *p, uint32_t world, int32_t r
 	return (p->rank > rank) - (p->rank < rank);
 }
 
-/* The first thread of @rank in the world of @of, and in *@count how many it has. */
+/* The first thread of @rank in the world of @of; *@count is how many it has. */
 static size_t rank_threads(const struct stall *s, const struct thread_state *of, int32_t rank,
 			   size_t *count)
 {
@@ -112,7 +112,7 @@ static int compare_seq(uint32_t a, uint32_t b)
 	return a == b ? 0 : (int32_t)(a - b) > 0 ? 1 : -1;
 }
 
-/* Where a rank is, seen from a collective. */
+/* Where a rank is, relative to a collective. */
 enum whereabouts { UNSEEN, BEFORE, ELSEWHERE, UNSURE, INSIDE, IN_ANOTHER, PAST };
 
 static enum whereabouts thread_whereabouts(const struct thread_state *p,
@@ -132,7 +132,7 @@ static enum whereabouts thread_whereabouts(const struct thread_state *p,
 	return t->op_number == p->op_number ? INSIDE : IN_ANOTHER;
 }
 
-/* The thread that is farthest speaks for its rank. */
+/* The farthest thread stands for its rank. */
 static enum whereabouts rank_whereabouts(const struct stall *s, const struct thread_state *p,
 					 int32_t rank)
 {
@@ -154,7 +154,8 @@ static int compare_ranks(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Ranks of its world that take part in @p's collective: a list of the stall's, and its length. */
+/* Ranks of its world that take part in @p's collective: a list owned by the stall, and its
+ * length. */
 static int32_t *participants(struct stall *s, const struct thread_state *p, size_t *n)
 {
 	size_t room = is_finalize(p) ? s->n : s->members(s->arg, p->comm, NULL, 0);
@@ -195,7 +196,7 @@ static void await_members(struct stall *s, struct thread_state *p)
 		if (w == INSIDE || w == PAST)
 			continue;
 		p->mismatch = p->mismatch || w == IN_ANOTHER;
-		/* where numbers say nothing, it may have left already */
+		/* without valid numbers, it may have left already */
 		if (w == UNSURE && p->why == STALL_MEMBERS)
 			p->why = STALL_SOME;
 		list[kept++] = rank;
@@ -221,7 +222,7 @@ static unsigned halves(const struct thread_state *p)
 	return (receives ? RECEIVES : 0u) | (strstr(name, "end") || !receives ? SENDS : 0u);
 }
 
-/* Could the two be the two ends of one message? */
+/* Could the two operations be the two ends of one message? */
 static bool thread_meets(const struct thread_state *p, const struct thread_state *t)
 {
 	unsigned mine = halves(p), theirs = halves(t);
@@ -230,7 +231,8 @@ static bool thread_meets(const struct thread_state *p, const struct thread_state
 		return false;
 	if (!((mine & SENDS && theirs & RECEIVES) || (mine & RECEIVES && theirs & SENDS)))
 		return false;
-	/* A Wait's number counts requests, an exchange has two tags: only plain ones must agree. */
+	/* a Wait's number counts requests, and an exchange has two tags: only plain tags must
+	 * agree */
 	if (mine == (SENDS | RECEIVES) || theirs == (SENDS | RECEIVES))
 		return true;
 	return p->comm == t->comm && (p->seq == t->seq || p->seq == ANY_TAG || t->seq == ANY_TAG);
@@ -285,8 +287,8 @@ int64_t stall_since(const struct thread_state *p)
 
 /* ---- chains ---- */
 
-/* Rather one that is in no operation: it is the one to look at; then the one that is still longest.
- */
+/* Prefer one that is in no operation, as that is the one to look at; then the one that is still
+ * longest. */
 static bool blamed_rather(const struct thread_state *a, const struct thread_state *b)
 {
 	if (a->running != b->running)
@@ -350,7 +352,7 @@ static void follow(struct stall *s, size_t at, int64_t after_ns)
 
 /* ---- deadlocks ---- */
 
-/* All threads of the rank that are on record, and there are some. */
+/* Are all known threads of the rank blocked, and is there one? */
 static bool rank_blocked(const struct stall *s, const struct thread_state *of, int32_t rank)
 {
 	size_t count, first = rank_threads(s, of, rank, &count);
@@ -373,7 +375,7 @@ static bool can_go_on(const struct stall *s, const struct thread_state *p)
 	return p->why == STALL_ANY ? blocked < p->n_awaits : blocked == 0;
 }
 
-/* Suppose that all who wait can never go on, and take out who can, until nothing changes. */
+/* Suppose that all who wait can never go on, and remove those that can, until nothing changes. */
 static void find_deadlocks(struct stall *s)
 {
 	bool changed = true;
@@ -416,7 +418,7 @@ static int by_collective(const void *a, const void *b, void *arg)
 	return x->op_number - y->op_number;
 }
 
-/* Those in the same collective wait for the same others: find them once. */
+/* Threads in the same collective wait for the same others: find these once. */
 static void await_all(struct stall *s)
 {
 	size_t n = 0;

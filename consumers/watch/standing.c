@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks the agents which runs there are when the waves bring nothing of the one that is meant. */
+/* Asks the agents which runs there are, while the waves bring nothing of the wanted one. */
 #include "consumers/watch/standing.h"
 
 #include <stdio.h>
@@ -20,23 +20,23 @@
 #include "tree/data/op.h"
 #include "tree/data/span.h"
 
-/* So long a program that was started just now may take to begin. */
+/* A program that was just started may take this long to begin. */
 #define GRACE_NS UINT64_C(3000000000)
 
-/* Runs and hosts that a message names. */
+/* Most runs and hosts named in a message. */
 #define NAMED_MOST  8
 #define HOSTS_NAMED 4
 
-/* The runs of all hosts, each once, and what is known of the one that is meant. */
+/* The runs of all hosts, each once, and what is known of the wanted one. */
 struct standing_runs {
 	const char **names;
 	size_t n;
-	uint64_t idle_ns, events; /* of that one */
+	uint64_t idle_ns, events; /* of the wanted one */
 	bool known, alive;
-	const Evspace__Run *newest; /* of those that live, else of all */
+	const Evspace__Run *newest; /* of the live ones, else of all */
 };
 
-/* As hosts choose among theirs. */
+/* The order by which hosts choose the newest of their runs. */
 static bool is_newer(const Evspace__Run *run, const Evspace__Run *than)
 {
 	if (!run->alive != !than->alive)
@@ -68,7 +68,7 @@ static void runs_add(struct standing_runs *runs, Evspace__Run *run, const char *
 	runs->names[runs->n++] = run->name;
 }
 
-/* Ask all hosts how they are, and for the processes of the run. Returns the answer, or NULL. */
+/* Ask all hosts for their status, and for the processes of the run. Returns the answer, or NULL. */
 static Evspace__Frame *status_ask(const struct evspace_options *look, bool processes)
 {
 	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
@@ -85,7 +85,7 @@ static Evspace__Frame *status_ask(const struct evspace_options *look, bool proce
 			  EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
 }
 
-/* Ask all hosts for their runs. Returns the answer, which has the names, or NULL. */
+/* Ask all hosts for their runs. Returns the answer, which owns the names, or NULL. */
 static Evspace__Frame *runs_ask(const struct evspace_options *look, const char *wanted,
 				struct standing_runs *runs)
 {
@@ -101,8 +101,8 @@ static Evspace__Frame *runs_ask(const struct evspace_options *look, const char *
 	return reply;
 }
 
-/* The processes of @run, of all runs for NULL, that could not be collected on this host: nobody
- * else says why. Returns whether there are any. */
+/* List the processes of @run, or of all runs for NULL, that could not be collected on this host:
+ * nothing else says why. Returns whether there are any. */
 static bool say_refused(const char *command, const struct evspace_options *look, const char *run)
 {
 	const struct store_refusal *r, *other;
@@ -118,7 +118,7 @@ static bool say_refused(const char *command, const struct evspace_options *look,
 	TAILQ_FOREACH (r, &store.refusals, link) {
 		if (said == NAMED_MOST || (run && strcmp(r->run, run) != 0))
 			continue;
-		/* each run once, with its last one's reason */
+		/* each run once, with its last reason */
 		n = 1;
 		for (other = TAILQ_FIRST(&store.refusals); other != r;
 		     other = TAILQ_NEXT(other, link))
@@ -171,7 +171,7 @@ static void say_waiting(struct standing *s, const char *command, const char *run
 	s->awaiting = true;
 }
 
-/* Only of a stream is there anything left to be read that was not shown. */
+/* Only a stream can have something left to read. */
 static void say_ended(const char *command, const char *run, const struct standing_runs *runs,
 		      bool stream, bool backlog)
 {
@@ -259,15 +259,15 @@ void standing_note_unreadable(struct standing *s, const char *command,
 	s->unreadable = w->unreadable > s->unreadable ? w->unreadable : s->unreadable;
 }
 
-/* ---- nothing is there that is selected ---- */
+/* ---- nothing is selected ---- */
 
-/* rank2 before rank10. */
+/* rank2 before rank10 */
 static int name_order(const void *a, const void *b)
 {
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "/A/a0/rank[0-1]". The caller's to free(). */
+/* "/A/a0/rank[0-1]", for the caller to free(). */
 static char *host_text(const Evspace__Status *s)
 {
 	const char **names = memory_new(s->n_processes, sizeof(*names));
@@ -306,7 +306,7 @@ static size_t hosts_write(FILE *line, const Evspace__Status *all)
 
 struct unmatched {
 	const char *command;
-	const Evspace__Frame *reply; /* NULL: there is none */
+	const Evspace__Frame *reply; /* NULL: none */
 };
 
 static void unmatched_write(FILE *line, const void *arg)
@@ -321,7 +321,7 @@ static void unmatched_write(FILE *line, const void *arg)
 		fprintf(line, "%s %s", i ? "," : "", channel_name(i));
 }
 
-/* Say on stderr, for @command, that nothing which @look selects is there so far, and what is: the
+/* Say on stderr, for @command, that nothing of what @look selects is there so far, and what is: the
  * processes of the run, by asking all hosts. */
 static void unmatched_tell(const char *command, const struct evspace_options *look)
 {
@@ -334,7 +334,7 @@ static void unmatched_tell(const char *command, const struct evspace_options *lo
 
 /* ---- */
 
-/* Nobody who answers has it. Returns the exit code, or -1 to go on. */
+/* No host that answers has it. Returns the exit code, or -1 to go on. */
 static int take_none(const char *command, const char *wanted, const struct common *common,
 		     const struct standing_runs *runs, const struct evspace_client *client)
 {
@@ -350,7 +350,7 @@ static int take_none(const char *command, const char *wanted, const struct commo
 	return EXIT_BAD_NEWS;
 }
 
-/* Its processes are there: is anything that was selected? */
+/* Its processes are there: is anything of what was selected? */
 static void take_selected(struct standing *s, const char *command, const struct common *common,
 			  const struct evspace_client *client, bool last)
 {
@@ -366,7 +366,7 @@ static void take_selected(struct standing *s, const char *command, const struct 
 	unmatched_tell(command, &common->look);
 }
 
-/* It has ended, and nothing that was selected is there. */
+/* It has ended, and nothing of what was selected is there. */
 static int take_nothing(const char *command, const struct common *common)
 {
 	unmatched_tell(command, &common->look);
@@ -398,7 +398,7 @@ int standing_take(struct standing *s, const char *command, const struct common *
 	s->since_ns = s->since_ns ? s->since_ns : clock_mono_ns();
 	if (!ended && !last && clock_mono_ns() - s->since_ns < GRACE_NS)
 		return -1;
-	/* Each of them may be the one that has it. */
+	/* any host that has not answered may have it */
 	if (w->answered < w->leaves && !last) {
 		say_awaited(s, command, w);
 		return -1;
@@ -406,7 +406,7 @@ int standing_take(struct standing *s, const char *command, const struct common *
 	if (*standing_run(s, common, client))
 		wanted = standing_run(s, common, client);
 	reply = runs_ask(&common->look, wanted, &runs);
-	/* Who does not say has not said that there is none. */
+	/* a host that does not say whether it has the run may have it */
 	s->settled = runs.known || !reply;
 	if (runs.known && !runs.alive && ended && wanted)
 		say_ended(command, wanted, &runs, evspace_is_stream(client), common->look.backlog);

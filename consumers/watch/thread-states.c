@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds each thread's newest event in a wave, and compares with the wave before. */
+/* Finds each thread's newest event in a wave, and compares it with the wave before. */
 #include "consumers/watch/thread-states.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "pathmap/model/pattern.h"
 
-/* "/cluster/node/rank/thread": how many parts name a thread. */
+/* The parts that name a thread: "/cluster/node/rank/thread". */
 #define THREAD_PARTS 4
 
 void thread_states_fini(struct thread_states *p)
@@ -31,7 +31,7 @@ void thread_states_begin(struct thread_states *p)
 	p->n = p->fresh = 0;
 }
 
-/* @name without what is below its thread. */
+/* @name up to its thread. */
 static void thread_name(const char *name, char *to, size_t room)
 {
 	const char *end = name;
@@ -43,7 +43,7 @@ static void thread_name(const char *name, char *to, size_t room)
 	snprintf(to, room, "%.*s", (int)(end - name), name);
 }
 
-/* Of "/cluster/node/rank3.w1a2b3c4d/thread", a process that others spawned: its rank and world. */
+/* Take rank and world of a spawned process from "/cluster/node/rank3.w1a2b3c4d/thread". */
 static void find_world(struct thread_state *p)
 {
 	const char *part = strstr(p->name, "/rank");
@@ -108,7 +108,7 @@ static int compare_threads(const struct thread_state *x, const struct thread_sta
 	return strverscmp(x->name, y->name);
 }
 
-/* The same; a thread's newest event first, the region that it is in last. */
+/* The same; then a thread's newest event first, its region last. */
 static int compare(const void *a, const void *b)
 {
 	const struct thread_state *x = a, *y = b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The histograms of a view's answer: quantiles, bars, and their bins as they are. */
+/* The histograms of a view's answer: quantiles, bars, and bins. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "pathmap/base/table.h"
 #include "tree/data/bin.h"
 
-/* Characters of a bar, and of its line before it. */
+/* Width of a bar, and of the text before it. */
 #define BAR_WIDTH 50u
 #define BAR_AT	  32u
 
@@ -27,10 +27,11 @@ struct view_bins_histogram {
 	char *name, *op, *what; /* in the key */
 	uint32_t comm;
 	uint64_t count, sum, most;
-	struct view_bins_bin *bins; /* by number; with room for all, memory would run out */
+	struct view_bins_bin *bins; /* sorted by number; room for all bins would take too much
+				     * memory */
 	size_t n_bins;
 	size_t key_bytes;
-	char key[]; /* the three texts, each with its end, then the communicator */
+	char key[]; /* the three texts, each with its final 0, then the communicator */
 };
 
 static struct view_bins_histogram *histograms;
@@ -59,7 +60,7 @@ static struct view_bins_histogram *histogram_at(const struct evspace_bin *bin)
 	return h;
 }
 
-/* Bin @number, a new one if there is none yet. */
+/* Bin @number, which is added if it is new. */
 static struct view_bins_bin *bin_at(struct view_bins_histogram *h, unsigned number)
 {
 	size_t at = 0, end = h->n_bins;
@@ -130,7 +131,7 @@ static uint64_t quantile(const struct view_bins_histogram *h, double share)
 	return middle < h->most ? middle : h->most;
 }
 
-/* By name, then what takes most in all. */
+/* By name, then by the largest sum. */
 static int compare(const void *a, const void *b)
 {
 	const struct view_bins_histogram *x = *(const struct view_bins_histogram *const *)a;
@@ -164,7 +165,7 @@ static const char *value_text(char buf[UNIT_TEXT], const struct view_bins_histog
 	return strcmp(h->what, "bytes") == 0 ? unit_bytes(buf, value) : unit_duration(buf, value);
 }
 
-/* What it is of stays, and its quantiles. */
+/* what it is of, and the quantiles, are always shown */
 static const struct table_column quantile_columns[] = {
 	{.pad = -24, .least = 10, .parts = 2},
 	{.pad = -24, .gap = 1, .least = 12},
@@ -204,7 +205,7 @@ static void quantiles_add(const struct viewer *v, const struct view_bins_histogr
 	table_cell(t, "%s", value_text(text, h, h->most));
 }
 
-/* A bar for each power of two, as long as its share of the longest. */
+/* A bar for each power of two; its length is its share of the longest. */
 static void bars_add(const struct view_bins_histogram *h, unsigned most, struct table *t)
 {
 	uint64_t powers[BIN_COUNT / BIN_STEPS] = {0}, longest = 1;

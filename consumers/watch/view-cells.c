@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The matrices of a view's answer: a table where it fits, else the largest cells. */
+/* The matrices of a view's answer: drawn as squares if they fit, else a table of the largest
+ * cells. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #include "pathmap/base/table.h"
 #include "tree/data/process.h"
 
-/* A matrix of up to so many senders and receivers is drawn. */
+/* A matrix of up to this many senders and receivers is drawn. */
 #define DRAWN_MOST    16u
 #define DRAWN_COLUMNS 200u
 
@@ -21,7 +22,7 @@ struct view_cells_entry {
 	char *name, *from, *to; /* in the key */
 	uint64_t calls, bytes;
 	size_t key_bytes;
-	char key[]; /* the three texts, each with its end */
+	char key[]; /* the three texts, each with its final 0 */
 };
 
 static struct view_cells_entry *entries;
@@ -87,7 +88,7 @@ static size_t cells_take(const struct viewer *v)
 	return n;
 }
 
-/* By name, then as people count. */
+/* By name, with numbers in their natural order. */
 static int compare_names(const void *a, const void *b)
 {
 	const struct view_cells_entry *x = *(const struct view_cells_entry *const *)a;
@@ -125,7 +126,7 @@ static size_t cells_list(struct view_cells_entry ***list,
 
 /* ---- text ---- */
 
-/* From whom and to whom stays, and how much. */
+/* sender, receiver and bytes are always shown */
 static const struct table_column cell_columns[] = {
 	{.pad = -12, .drop = 1},
 	{.pad = -24, .gap = 1, .least = 10, .parts = 1},
@@ -188,7 +189,7 @@ static size_t ends_list(struct view_cells_entry **list, size_t n,
 	return n_ends;
 }
 
-/* Columns that all of these fit into. */
+/* The width of columns for all of these. */
 static int ends_width(const char *const *ends, size_t n)
 {
 	size_t widest = 10;
@@ -222,7 +223,7 @@ static void cells_draw(const char *name, const char *const *ends, size_t n, FILE
 	}
 }
 
-/* A square that is wider than its terminal is none. */
+/* The square must not be wider than its terminal. */
 static size_t drawn_columns(FILE *out)
 {
 	size_t width = table_width(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counts of a view's answer: what they have become since the last wave, per second. */
+/* The counts of a view's answer: their growth per second since the last wave. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/table.h"
 
-/* What a class has counted. */
+/* The counts of a class. */
 struct view_classes_counted {
 	uint64_t calls, bytes, time_ns, skipped;
 };
@@ -21,13 +21,13 @@ struct view_classes_entry {
 	char *name, *channel; /* in the key */
 	uint32_t comm;
 	bool here;  /* in this wave */
-	bool known; /* in the last one, too, and grown since: there is a rate */
+	bool known; /* in the last one, too, and not less since: there is a rate */
 	struct view_classes_counted now, before;
 	double seconds; /* between the two */
 	int64_t taken_ns;
-	uint64_t from; /* who it was summed up from */
+	uint64_t from; /* the hosts that it was summed up from */
 	size_t key_bytes;
-	char key[]; /* the two texts, each with its end, then the communicator */
+	char key[]; /* the two texts, each with its final 0, then the communicator */
 };
 
 static struct view_classes_entry *entries;
@@ -54,7 +54,7 @@ static struct view_classes_entry *entry_at(const struct evspace_class *c)
 	return e;
 }
 
-/* Sums over other hosts than before have no difference that means anything. */
+/* A difference between sums over different hosts means nothing. */
 static uint64_t answering(const struct evspace_wave *w)
 {
 	uint64_t hash = 14695981039346656037u;
@@ -65,7 +65,7 @@ static uint64_t answering(const struct evspace_wave *w)
 	return hash;
 }
 
-/* The wave begins: what was counted until now is what was before. */
+/* A wave begins: the present counts become the previous ones. */
 static void classes_turn(const struct evspace_wave *w, uint64_t from)
 {
 	for (struct view_classes_entry *e = entries; e; e = e->hh.next) {
@@ -98,11 +98,11 @@ static size_t classes_take(const struct viewer *v)
 		e->now.time_ns += c.time_ns;
 		e->now.skipped += c.skipped;
 	}
-	/* A process whose elements were removed takes its counts with it. */
+	/* a process whose elements were removed takes its counts with it */
 	for (struct view_classes_entry *e = entries; e; e = e->hh.next) {
 		if (e->now.calls < e->before.calls || e->now.bytes < e->before.bytes)
 			e->known = false;
-		/* Its clock is known better and better. */
+		/* a clock is known better and better */
 		if (e->now.time_ns < e->before.time_ns)
 			e->now.time_ns = e->before.time_ns;
 	}
@@ -119,7 +119,7 @@ static double calls_rate(const struct view_classes_entry *e)
 	return rate(e, e->now.calls, e->before.calls);
 }
 
-/* By name, then the busiest, then what has counted most. */
+/* By name, then the busiest, then by counts. */
 static int compare(const void *a, const void *b)
 {
 	const struct view_classes_entry *x = *(const struct view_classes_entry *const *)a;
@@ -158,7 +158,7 @@ static size_t classes_list(struct view_classes_entry ***list,
 
 /* ---- text ---- */
 
-/* What it is the rate of stays, and the rates. */
+/* what it is of, and the rates, are always shown */
 static const struct table_column class_columns[] = {
 	{.pad = -28, .least = 10, .parts = 2},
 	{.pad = -20, .gap = 1, .least = 12},
@@ -183,8 +183,8 @@ static void class_add(const struct viewer *v, const struct view_classes_entry *e
 	if (e->known)
 		unit_bytes(text, (uint64_t)(rate(e, e->now.bytes, e->before.bytes) + 0.5));
 	table_cell(t, "%s", text);
-	/* A call's time counts when it ends, and may be that of many waves: as a share it says
-	   nothing. */
+	/* The time of a call counts when it ends, and may span many waves: a share of time would
+	 * mean nothing. */
 	if (e->known && e->now.calls > e->before.calls && e->now.time_ns)
 		unit_duration(text, (e->now.time_ns - e->before.time_ns) /
 					    (e->now.calls - e->before.calls));
@@ -206,7 +206,7 @@ static void classes_text(const struct viewer *v, FILE *out)
 	if (!entries)
 		return;
 	n = classes_list(&list, compare);
-	/* Of more than are shown, the busiest. */
+	/* of more than are shown, the busiest */
 	if (v->top && n > v->top)
 		qsort(list, n, sizeof(*list), compare_busy);
 	table_heads(&t, class_columns, heads, sizeof(heads) / sizeof(heads[0]));

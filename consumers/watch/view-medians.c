@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The medians of a view's answer: those of its last wave, since medians of waves do not add up. */
+/* The medians of a view's answer: those of its last wave, since medians of waves cannot be
+ * added. */
 #include <string.h>
 
 #include "consumers/cli/json.h"

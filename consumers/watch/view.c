@@ -97,7 +97,7 @@ static void records_text(const struct viewer *v, FILE *out)
 
 static const struct figure figure_tuples = {records_take, false, records_text, records_json, NULL};
 
-/* ---- what there is ---- */
+/* ---- which views there are ---- */
 
 static const struct figure *const figures[] = {
 	&figure_classes, &figure_bins, &figure_medians, &figure_cells, &figure_tuples,
@@ -120,7 +120,7 @@ static int top_take(void *into, const char *value, struct error *e)
 	return 0;
 }
 
-/* Those that a view can be cut at. */
+/* Levels that a view can be cut at. */
 static int level_take(void *into, const char *value, struct error *e)
 {
 	struct viewer *v = into;
@@ -167,7 +167,7 @@ void viewer_more(const struct viewer *v, size_t n, FILE *out)
 
 /* ---- one wave ---- */
 
-/* What stands above the answer. */
+/* Prints what stands above the answer. */
 struct head {
 	struct viewer *v;
 	const struct evspace_wave *wave;
@@ -244,8 +244,8 @@ static void show_wave(struct viewer *v)
 	v->follow.loss.lost = v->follow.loss.read = 0;
 }
 
-/* A stream that hurries looks more often than people can read: waves that add up wait for others.
- */
+/* A stream with --hurry looks more often than people can read: waves that can be added are shown
+ * together. */
 static bool is_time(const struct viewer *v, bool alone)
 {
 	if (v->follow.common.json || !v->follow.common.look.hurry || alone)
@@ -253,7 +253,7 @@ static bool is_time(const struct viewer *v, bool alone)
 	return (double)(clock_mono_ns() - v->shown_ns) * 1e-9 * v->follow.common.look.rate_hz > 0.9;
 }
 
-/* Is there nothing to show yet, or nothing any more? A table that says something stays. */
+/* Is there nothing to show, or nothing more? A table with content stays. */
 static bool is_empty(const struct viewer *v, bool any)
 {
 	const struct evspace_wave *w = evspace_wave(v->follow.client);
@@ -262,7 +262,7 @@ static bool is_empty(const struct viewer *v, bool any)
 		return false;
 	if (standing_is_empty(v->follow.client))
 		return true;
-	/* What is no stream brings the same for ever. */
+	/* a view that is not a stream brings the same for ever */
 	if (any && (evspace_is_stream(v->follow.client) || !v->follow.quiet))
 		return false;
 	return v->shown && !v->follow.loss.lost && w->processes == 0 && w->n_missing == 0;
@@ -290,7 +290,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 			show_wave(v);
 	}
 	*seen = v->shown;
-	/* What is no stream brings the same for ever. */
+	/* a view that is not a stream brings the same for ever */
 	return any && evspace_is_stream(v->follow.client);
 }
 
@@ -301,7 +301,7 @@ static void summary_write(FILE *line, const void *arg)
 
 	evspace_counts(v->follow.client, &n);
 	fprintf(line, "%llu wave%s", (unsigned long long)n.waves, plural(n.waves, "s"));
-	/* those that bring nothing new, or come too fast for people, are not */
+	/* waves without news, or too close for people, are not shown */
 	if (v->drawn != n.waves)
 		fprintf(line, " (%llu shown)", (unsigned long long)v->drawn);
 	if (n.read || n.lost)
