@@ -32,7 +32,7 @@ static const struct command commands[] = {
 	 true},
 	{"runs", "the runs whose elements this host holds, or all hosts of a map", runs_main, true},
 	{"purge", "remove the elements of runs that ended", purge_main, false},
-	{"profile", "remember where to look and as who, for --profile NAME", profile_main, false},
+	{"profile", "remember where to look and as whom, for --profile NAME", profile_main, false},
 	{"map", "check a pathmap, show the gather trees that it makes", map_main, true},
 	{"doctor", "check what this host has for EventSpace; measure what waves cost", doctor_main,
 	 true},
@@ -66,7 +66,7 @@ static void help(FILE *out)
 	      "  0    all is well, or it was done\n"
 	      "  1    it failed, there is no such run, or bad news: somebody is stuck, a host\n"
 	      "       does not answer\n"
-	      "  2    wrong options or arguments: no such view, several runs and none said\n"
+	      "  2    wrong options or arguments: no such view, several runs and none named\n"
 	      "  3    no connection to an agent, or it refuses\n"
 	      "  125  run, exec: evspace itself failed; else the program's exit code\n",
 	      out);
@@ -135,7 +135,8 @@ static int command_unknown(const char *name)
 	if (name[0] == '-') {
 		fprintf(stderr,
 			"evspace: there is no option '%s' before a command, but --profile, --help "
-			"and --version; others stand behind it: evspace heartbeat --connect ADDR\n",
+			"and --version; others come after the command: evspace heartbeat --connect "
+			"ADDR\n",
 			name);
 		return EXIT_USAGE;
 	}
@@ -185,9 +186,7 @@ int main(int argc, char **argv)
 	if (atexit(output_end))
 		return EXIT_BAD_NEWS;
 	if (taken < 0) {
-		fputs("evspace: --profile takes a name, which is missing; evspace profile lists "
-		      "those that there are\n",
-		      stderr);
+		fputs("evspace: --profile needs a name; evspace profile lists them\n", stderr);
 		return EXIT_USAGE;
 	}
 	if (argc < 2) {
@@ -212,7 +211,7 @@ int main(int argc, char **argv)
 	if (!command)
 		return command_unknown(argv[1]);
 	if (profile && !command->looks) {
-		fprintf(stderr, "evspace: `%s` goes by no profile\n", command->name);
+		fprintf(stderr, "evspace: `%s` does not use profiles\n", command->name);
 		return EXIT_USAGE;
 	}
 	if (profile)

@@ -282,7 +282,7 @@ other_authority() {
 	evspace status --connect "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp" >"$tap_dir/why" 2>&1 || { cat "$tap_dir/why"; return 1; }
 	rm "$bed_dir/corp/ca.crl"
 	# Whom it listed is refused on, until a restart.
-	bed_until grep -q 'ca.crl is gone; whom it listed is refused until this ends' "$bed_dir/corp.err" &&
+	bed_until grep -q 'ca.crl is gone; its certificates are refused until this process ends' "$bed_dir/corp.err" &&
 		! evspace status --connect "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp" --identity zed &&
 		bed_kill TERM corp || return
 	EVSPACE_DIR=$bed_dir/elsewhere bed_start corp evspace agent --node w0 --listen "127.0.0.1:$((port + 1))" --tls "$bed_dir/corp"
@@ -339,7 +339,7 @@ foreign_list() {
 tap_case "another CA's list" foreign_list
 old_list() {
 	"$certs" crl "$bed_dir/ca" --days 0 && sleep_until_over && cp "$bed_dir/ca/ca.crl" "$EVSPACE_TLS" &&
-		logged 'ca.crl has ended; whom it lists is refused all the same'
+		logged 'ca.crl has ended; its certificates stay refused'
 }
 # It ends with the second in which it was made.
 sleep_until_over() {
@@ -555,7 +555,7 @@ else
 	bed_kill TERM w0
 	tap_case "its owner may allow a user" agent_start --allow "nobody,$other"
 	tap_case "... who sees the run" eval 'stranger && [ "$(wc -l <"$tap_dir/seen")" -gt 1 ]'
-	tap_case "... is told whose agent it is" grep -F "is that of uid $(id -u)" "$tap_dir/why"
+	tap_case "... is told whose agent it is" grep -F "belongs to uid $(id -u)" "$tap_dir/why"
 	tap_case "... may not control" eval '! as "$other" evspace collect --connect "$socket" --run one --class p2p off >"$tap_dir/why" 2>&1 &&
 		grep -F "lets other users observe only" "$tap_dir/why" && logged "audit: uid $other (unix, .*): switch p2p to off in run \"one\": failed"'
 	tap_case "... and has no other way to the elements" eval '! as "$other" ls "$EVSPACE_DIR" 2>/dev/null && ! as "$other" cat "$EVSPACE_DIR"/one/*.seg 2>/dev/null'

@@ -361,12 +361,12 @@ static void broken_headers_are_found(void)
 	EXPECT_FAULT(data, b.bytes, "longer than what is left");
 	run->count = 3;
 	part->count = 2;
-	EXPECT_FAULT(data, b.bytes, "not exactly one");
+	EXPECT_FAULT(data, b.bytes, "not have exactly one");
 	part->count = 1;
 	part->flags = RUN_LOST;
-	EXPECT_FAULT(data, b.bytes, "not exactly one");
+	EXPECT_FAULT(data, b.bytes, "not have exactly one");
 	part->flags = RUN_FOLD;
-	EXPECT_FAULT(data, b.bytes, "is a mark and counts as if it had read");
+	EXPECT_FAULT(data, b.bytes, "is a mark and counts tuples as read");
 	((struct part *)(void *)(part + 1))->read = 0;
 	CU_ASSERT_STRING_EQUAL(check(data, b.bytes), "");
 	batch_fini(&b);
@@ -423,13 +423,13 @@ static void numbers_to_stumble_over_are_found(void)
 	part = (struct part *)(void *)(b.last + 1);
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		part->clock = lines[i];
-		EXPECT_FAULT(b.own->data, b.bytes, "clock that is none");
+		EXPECT_FAULT(b.own->data, b.bytes, "clock that is not valid");
 	}
 	part->clock = CLOCK_LINE_NS;
 	total = batch_add(&b, RUN_TOTALS, 1, 0, 1, 0);
 	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++) {
 		*total = totals[i];
-		EXPECT_FAULT(b.own->data, b.bytes, "total that is none");
+		EXPECT_FAULT(b.own->data, b.bytes, "total that is not valid");
 	}
 	batch_fini(&b);
 }

@@ -279,10 +279,10 @@ found_again() {
 # Who may see one run only is told of no other.
 limited() {
 	discover out 3 "${asks[@]}" --identity guest --run wind && said 'limited to other runs' || return
-	discover out 1 "${asks[@]}" --identity guest --force "$found" && said 'where hosts are is told to control only' &&
-		discover out 1 "${asks[@]}" --identity deputy --force "$found" && said 'where hosts are is told to control only' &&
+	discover out 1 "${asks[@]}" --identity guest --force "$found" && said 'only control (without limits to runs or users) may see where hosts are' &&
+		discover out 1 "${asks[@]}" --identity deputy --force "$found" && said 'only control (without limits to runs or users) may see where hosts are' &&
 		discover out 0 "${asks[@]}" --identity guest && has "$cluster_dir/out.txt" \
-			'# Not shown: where hosts are is told to control only (--identity control).' && has "$cluster_dir/out.txt" '# run other, 1 rank of guest.'
+			'# Not shown: only control may see where hosts are (--identity control).' && has "$cluster_dir/out.txt" '# run other, 1 rank of guest.'
 }
 
 a_host_is_missing() {

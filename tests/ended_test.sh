@@ -153,7 +153,7 @@ of_nothing() {
 
 	shift
 	says 1 evspace "$@" --run "$run" --select '/nosuch/**' &&
-		has err "^evspace $1: nothing is there so far that --select says; there is /.*/rank\[0-2\], with threads such as /t0, which have p2p, "
+		has err "^evspace $1: so far nothing is there that --select matches; there is /.*/rank\[0-2\], with threads such as /t0, which have p2p, "
 }
 tap_case "a pattern that matches nothing of it" of_nothing calls events --backlog --until-end
 tap_case "... for a view" of_nothing calls view latest
@@ -232,7 +232,7 @@ tap_case "heartbeat counts looks by the time between them" looks
 tap_case "... shows each, and has no cost that it has not seen" eval '[ "$(grep -c "^run live: " "$tap_dir/out")" -eq 3 ] &&
 	says 0 evspace heartbeat --run live --count 1 && ! has err " 0 us of CPU"'
 tap_case "a pattern that matches nothing of what lives" eval \
-	'says 0 evspace events --run live --select "/nosuch/**" --duration 1 && has err "nothing is there so far that --select says; there is /.*/rank\[0-1\]"'
+	'says 0 evspace events --run live --select "/nosuch/**" --duration 1 && has err "so far nothing is there that --select matches; there is /.*/rank\[0-1\]"'
 tap_case "... in a check" eval \
 	'says 1 evspace heartbeat --run live --select "/nosuch/**" --check --count 1 && has out "no thread of a program is seen that --select says, of run live"'
 tap_case "one wave, one host" eval \

@@ -234,7 +234,7 @@ static void status_too_large(void)
 	bed_gather(&bed);
 	CU_ASSERT_EQUAL(bed.status->n_below, 4);
 	CU_ASSERT_EQUAL(status_of(&bed, "w0")->why, MISSING_REFUSED);
-	CU_ASSERT_PTR_NOT_NULL(strstr(status_of(&bed, "w0")->text, "more than fits"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(status_of(&bed, "w0")->text, "does not fit"));
 	CU_ASSERT_EQUAL(status_of(&bed, "x")->why, 0);
 	bed_close(&bed);
 }
@@ -258,7 +258,7 @@ static void order_done(void *arg, struct fanout_command *command)
 	char text[200];
 
 	CU_ASSERT_STRING_EQUAL(fanout_command_outcome(command, text, sizeof(text)),
-			       "7 processes on 1 of 3 hosts; \"the agent above it says nothing of "
+			       "7 processes on 1 of 3 hosts; \"the agent above it does not report "
 			       "it\"");
 	((struct bed *)arg)->done = true;
 }

@@ -135,7 +135,7 @@ static void channels_above_elements(void)
 static void bad_conditions(void)
 {
 	static const char *const bad[][2] = {
-		{"", "nothing to filter by"},
+		{"", "not a key to filter by"},
 		{"size>1k", "there are op, channel, comm"},
 		{"bytes", "must be followed by =, !=, <, <=, >, >="},
 		{"op", "must be followed by =, != and a value"},
@@ -153,7 +153,7 @@ static void bad_conditions(void)
 		{"peer=-1", "is not a number"},
 		{"peer=[0-3", "peer: "},
 		{"peer=[3-0]", "backwards"},
-		{"peer=[0-3]x", "too much behind the brackets"},
+		{"peer=[0-3]x", "must not follow the brackets"},
 		{"peer<[0-3]", "only = and != go with several values"},
 		{"peer<1|2", "only = and != go with several values"},
 		{"bytes=1T", "write it like `1k`"},
@@ -166,7 +166,7 @@ static void bad_conditions(void)
 		{"name=4W", "name: "},
 		{"rank=[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24]",
 		 "more than 24 values"},
-		{"op=Send bytes>1k wrong", "`wrong` is nothing to filter by"},
+		{"op=Send bytes>1k wrong", "`wrong` is not a key to filter by"},
 	};
 	char longest[2000] = "op=";
 	struct error e;

@@ -97,7 +97,7 @@ static void open_that_fits_no_frame(void)
 	WAIT(&bed.w, hop_bed_settled == 1);
 	CU_ASSERT_FALSE(hop_reachable(bed.hop));
 	CU_ASSERT(hop_unready(bed.hop, &unready) == 1 && unready->code == EMSGSIZE &&
-		  strstr(unready->text, "more than fits into a frame"));
+		  strstr(unready->text, "does not fit into a frame"));
 	free(bed.place.holds);
 	bed.place.holds = NULL;
 	hop_bed_close(&bed);

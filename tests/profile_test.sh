@@ -113,8 +113,8 @@ bad_words() {
 		mkdir "$profiles/folder" && says 2 'is not a file' evspace status --profile folder && rmdir "$profiles/folder" &&
 		says 2 'not one of save, remove' evspace profile drop lab &&
 		says 2 'save NAME' evspace profile save &&
-		says 2 'goes by no profile' evspace --profile lab agent &&
-		says 2 'takes a name' evspace --profile && [ ! -e "$profiles/x" ]
+		says 2 'does not use profiles' evspace --profile lab agent &&
+		says 2 'needs a name' evspace --profile && [ ! -e "$profiles/x" ]
 }
 
 is_removed() {

@@ -83,12 +83,12 @@ tap_case "a rate that is none" usage "'fast' is not a rate" evspace events --rat
 tap_case "a count that is none" usage '`-1` is not a number from 1' evspace heartbeat --count -1
 tap_case "a time of nothing" usage "--duration: '0' is not a time to look" evspace heartbeat --duration 0
 tap_case "... of events, too" usage "--duration: '0s' is not a time to look" evspace events --duration 0s
-tap_case "a wait that no agent grants" usage "--deadline: '61s' is longer than the 60 s that hosts are waited for at most" \
+tap_case "a wait that no agent grants" usage "--deadline: '61s' is longer than 60 s, the most that a wave waits for hosts" \
 	evspace view latest --deadline 61s
 tap_case "a launcher's options in front of it" usage "there is no option '-np'; did you mean: evspace run -- mpirun -np 2 …?" \
 	evspace run -np 4 true
 tap_case "short options behind another" usage "there is no option '-np'" evspace events --json -np
-tap_case "no name of a profile" usage "--profile takes a name, which is missing" evspace --profile
+tap_case "no name of a profile" usage "--profile needs a name" evspace --profile
 tap_case "an option before the command" usage "there is no option '--conect' before a command" evspace --conect x heartbeat
 tap_case "a short one there" usage "there is no option '-V' before a command" evspace -V
 tap_case "a time that is none" usage '`soon` is not a time' evspace agent --retention soon

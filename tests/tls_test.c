@@ -129,7 +129,7 @@ static void names_and_authorities_are_checked(void)
 	struct world w;
 
 	world_open(&w);
-	says(dial_as(&w, peers_certs(), "alice", "w1"), "its certificate bears another name");
+	says(dial_as(&w, peers_certs(), "alice", "w1"), "its certificate has another name");
 	WAIT(&w, w.log_lines == 1);
 	says(w.log, "the peer refused: our certificate is not valid there");
 	says(dial_as(&w, peers_other_certs(), "alice", "w0"), "use certificates of one CA");

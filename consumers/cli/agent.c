@@ -119,8 +119,8 @@ static const struct option_row agent_rows[] = {
 	 .help = "certificates made by evspace-certs: ca.pem, NAME.pem, NAME.key (default: "
 		 "$EVSPACE_TLS)"},
 	{"above", "NAMES", .take = above_take,
-	 .help = "agents that may ask this one for its part of a tree, such as front,ga: beside "
-		 "those of its map; without a map nobody else may"},
+	 .help = "agents that may ask this one for its part of a tree, such as front,ga, besides "
+		 "those of its map; without a map only these"},
 	{"retention", "TIME", OPTION_TIME, AT(retention_ns),
 	 .help = "how long elements of ended processes are kept, such as 90s, 1h, 2d (default 1h)"},
 	{"monitored", NULL, OPTION_FLAG, AT(monitored),

@@ -101,7 +101,7 @@ static int set_deadline(void *into, const char *text, struct error *e)
 		return -1;
 	if (said > ASK_DEADLINE_MOST_MS)
 		return errorf(e,
-			      "'%.60s' is longer than the %u s that hosts are waited for at most",
+			      "'%.60s' is longer than %u s, the most that a wave waits for hosts",
 			      text, ASK_DEADLINE_MOST_MS / 1000);
 	c->look.deadline_ms = said;
 	return 0;
@@ -132,8 +132,8 @@ const struct option_row options_shared[] = {
 	 .help = "HOST:PORT or unix:PATH of the entry agent (default: $EVSPACE_CONNECT, else this "
 		 "host's only agent)"},
 	{"profile", "NAME", OPTION_TEXT, AT(profile), .group = OPTIONS_LOOK,
-	 .help = "as `evspace profile save NAME` has noted, but for what is said here or in "
-		 "variables (default: $EVSPACE_PROFILE)"},
+	 .help = "settings of `evspace profile save NAME`, which options and variables override "
+		 "(default: $EVSPACE_PROFILE)"},
 	{"tls", "DIR", OPTION_TEXT, AT(look.tls), .group = OPTIONS_LOOK,
 	 .help = "certificates made by evspace-certs, for HOST:PORT (default: $EVSPACE_TLS, else "
 		 "~/.config/evspace/tls)"},

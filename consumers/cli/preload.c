@@ -90,8 +90,8 @@ const struct option_row flag_rows[] = {
 	 .help = "threads of a process that get elements of their own (default 8)"},
 	{"quota", "SIZE", OPTION_TEXT, .at = offsetof(struct flags, said[FLAG_QUOTA]),
 	 .help = "shared memory that all your runs on a host may take, as 500M or 2G "
-		 "(default: a quarter of it). Where it is used up, the oldest runs that have "
-		 "ended make way"},
+		 "(default: a quarter of it). When it is used up, the oldest ended runs are "
+		 "removed"},
 	{.help = "Channels are groups of operations: p2p, collective, wait, completion, comm, env, "
 		 "rma, io, user, pack, or all. The variables are EVSPACE_RUN, EVSPACE_CAPACITY, "
 		 "EVSPACE_ELEMENTS, EVSPACE_LIFETIMES, EVSPACE_MODES, EVSPACE_RESERVE, "

@@ -57,8 +57,8 @@ static const struct option_row purge_rows[] = {
 	{"older-than", "TIME", OPTION_TIME, .at = offsetof(struct purge, older_than_ns),
 	 .help = "only what was seen ended at least so long ago: 90s, 1h, 2d"},
 	{"force", .at = offsetof(struct purge, force),
-	 .help = "also runs whose processes live: these go on undisturbed, but nobody can "
-		 "look at them any more"},
+	 .help = "also runs with live processes, which go on undisturbed but can no longer be "
+		 "looked at"},
 	{0},
 };
 
@@ -141,7 +141,7 @@ static void unknown_run(struct purge *p, const char *name)
 	for (size_t i = 0; i < p->n_runs && i < NAMES_SHOWN; i++)
 		fprintf(stderr, "%s%s", i ? ", " : "; there are: ", p->runs[i].name);
 	print_more(p->n_runs, stderr);
-	fputs(p->n_runs ? "\n" : "; there are none at all\n", stderr);
+	fputs(p->n_runs ? "\n" : "; there are no runs\n", stderr);
 }
 
 /* Remove what was found; with many, report progress every second. */

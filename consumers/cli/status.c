@@ -16,7 +16,7 @@
 
 static const char status_help[] = "usage: evspace status [options]\n"
 				  "\n"
-				  "Show the agent that is connected to: its node, its load, the "
+				  "Show an agent: its node, its load, the "
 				  "processes whose elements it holds,\n"
 				  "and why something is not, or not fully, collected: what is "
 				  "switched off (evspace collect), what\n"

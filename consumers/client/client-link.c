@@ -337,7 +337,7 @@ static void on_ready(struct link *link, void *arg)
 	struct error e;
 
 	if (peer->local && peer->uid != geteuid()) {
-		errorf(&e, "the agent at %s is that of uid %u", c->address, peer->uid);
+		errorf(&e, "the agent at %s belongs to uid %u", c->address, peer->uid);
 		note_once(&told, e.text);
 	}
 	if (entry_check(c, link, &e) == 0) {

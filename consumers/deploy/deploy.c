@@ -70,7 +70,7 @@ static int job_take(void *into, const char *value, struct error *e)
 
 	o->job = value;
 	if (!*value || value[strspn(value, "0123456789")])
-		return errorf(e, "'%s' is not a number of a job", value);
+		return errorf(e, "'%s' is not the number of a job", value);
 	return 0;
 }
 
@@ -91,8 +91,8 @@ static const struct option_row deploy_rows[] = {
 	{"connect", "ADDR", OPTION_TEXT, .at = offsetof(struct deploy_options, connect),
 	 .help = "status: where the map's entry is asked (default: its address there)"},
 	{"profile", "NAME", OPTION_TEXT, .at = offsetof(struct deploy_options, common.profile),
-	 .help = "certificates as `evspace profile save NAME` has noted, but for what is said "
-		 "here or in $EVSPACE_TLS (default: $EVSPACE_PROFILE)"},
+	 .help = "certificates of `evspace profile save NAME`, unless given here or in "
+		 "$EVSPACE_TLS (default: $EVSPACE_PROFILE)"},
 	{"identity", "NAME", OPTION_TEXT, .at = offsetof(struct deploy_options, identity),
 	 .help = "status: NAME.pem and NAME.key in the folder of certificates"},
 	{0},

@@ -20,17 +20,17 @@
 static const char discover_help[] =
 	"usage: evspace map discover [options] [DIR]\n"
 	"\n"
-	"Find what runs, and write the pathmap that it has: application.map, cluster.map and\n"
+	"Find what runs, and write its pathmap: application.map, cluster.map and\n"
 	"mapping.map in DIR, for evspace deploy, evspace agent --pathmap and evspace map apply, "
 	"and "
 	"for\n"
 	"you to edit. Comments in mapping.map say which process is where, on which cores, and in "
 	"which\n"
-	"communicators. Without DIR they are printed. Files that are there are not overwritten.\n"
+	"communicators. Without DIR they are printed. Existing files are not overwritten.\n"
 	"\n"
-	"Looked at is, if nothing is said, what there is, in this order: the only live run of this "
-	"host;\n"
-	"the job of Slurm that this shell is in; your virtual machine of PVM.\n"
+	"Without options it looks for these, in this order: the only live run of this host; the "
+	"job\n"
+	"of Slurm that this shell is in; your virtual machine of PVM.\n"
 	"\n"
 	"examples:\n"
 	"  evspace map discover maps\n"
@@ -149,7 +149,7 @@ enum { FILES = 3 };
 
 /* Shown instead of a cluster.map whose addresses are invented. */
 static const char hidden_words[] =
-	"# Not shown: where hosts are is told to control only (--identity control).\n";
+	"# Not shown: only control may see where hosts are (--identity control).\n";
 
 static const char *const file_names[FILES] = {"application.map", "cluster.map", "mapping.map"};
 
@@ -346,8 +346,8 @@ static int discover_write(const struct discover *d, struct finding *f, struct er
 	int code = EXIT_BAD_NEWS;
 
 	if (dir && f->hidden) {
-		errorf(e, "where hosts are is told to control only (that is not limited to runs or "
-			  "users), so there is no cluster.map to write: --identity control, or "
+		errorf(e, "only control (without limits to runs or users) may see where hosts are, "
+			  "so there is no cluster.map to write: --identity control, or "
 			  "leave out DIR to see the rest");
 		return EXIT_BAD_NEWS;
 	}

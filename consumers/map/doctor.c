@@ -82,7 +82,7 @@ static void folder_check(struct doctor *doctor, struct doctor_finding *f)
 		f->state = STATE_WARN;
 		f->text = passed;
 		errorf(&f->remedy,
-		       "have it removed, by root or whose it is; EVSPACE_DIR names another folder");
+		       "have root or its owner remove it; EVSPACE_DIR names another folder");
 		return;
 	}
 	if (folder_base_path(base, sizeof(base), &f->text) == NULL) {
@@ -302,7 +302,7 @@ static void cost_check(struct doctor *doctor, struct doctor_finding *f)
 	(void)doctor;
 	if (calibrate_all(&c, &f->text) < 0 || calibration_write(&c, path, &f->text) < 0) {
 		f->state = STATE_WARN;
-		errorf(&f->remedy, "predictions go by what is built in");
+		errorf(&f->remedy, "predictions use built-in costs");
 	} else {
 		errorf(&f->text,
 		       "wake-up %.1f us, frame %.1f us, a byte encrypted %.2f ns, copied %.2f ns, "

@@ -26,21 +26,21 @@ static const char change_help[] =
 	"       evspace map apply DIR [--dry-run] [options]\n"
 	"       evspace map rollback [--dry-run] [options]\n"
 	"\n"
-	"diff says what would be different if the entry agent went by the pathmap in DIR: hosts, "
+	"diff shows what would change if the entry agent used the pathmap in DIR: hosts, "
 	"ranks,\n"
 	"what is collected, and for each view which host is below which other one and what runs "
 	"where.\n"
 	"\n"
-	"apply has it go by that map, while the program runs and consumers look: new trees are "
+	"apply puts that map into effect, while the program runs and consumers look: new trees are "
 	"prepared\n"
-	"beside the old ones, and each consumer goes over between two waves; nothing is lost, "
+	"beside the old ones, and each consumer changes over between two waves; nothing is lost, "
 	"nothing comes\n"
 	"twice. When a host does not answer, is not who it should be, or has ranks of a live run "
 	"that the\n"
-	"map puts elsewhere, nothing is changed: exit code 1. Hosts that did not answer before "
-	"either are\n"
+	"map puts elsewhere, nothing is changed: exit code 1. Hosts that had not answered before, "
+	"either, are only\n"
 	"named.\n"
-	"A map by which nothing is different is not applied.\n"
+	"A map without differences is not applied.\n"
 	"\n"
 	"rollback goes back to the map before, one step: a second rollback undoes the first. Both\n"
 	"need a control certificate (evspace-certs), or to be the agent's user on its host.\n"
@@ -126,7 +126,7 @@ static int change_ask_map(struct change *c)
 		return code;
 	c->now = c->reply->map;
 	if (!c->now->texts)
-		return change_end(c, EXIT_NO_CONNECTION, "the agent says nothing of its map");
+		return change_end(c, EXIT_NO_CONNECTION, "the agent does not show its map");
 	return EXIT_FINE;
 }
 

@@ -17,7 +17,7 @@ void map_calibration(struct calibration *c)
 	struct error e;
 
 	if (calibration_read(c, path, &e) < 0)
-		fprintf(stderr, "evspace map: %s; predicting by what is built in\n", e.text);
+		fprintf(stderr, "evspace map: %s; predicting with built-in costs\n", e.text);
 	free(path);
 }
 

@@ -73,8 +73,8 @@ struct job {
 
 static const struct option_row run_rows[] = {
 	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct job, collect.flags.said[FLAG_RUN]),
-	 .help = "what the run is called (default: the program's name and the time); a run of "
-		 "that name that has ended makes way, one that lives is an error"},
+	 .help = "what the run is called (default: the program's name and the time); an ended run "
+		 "of that name is replaced, a live one is an error"},
 	{"pathmap", "DIR", OPTION_TEXT, .at = offsetof(struct job, pathmap),
 	 .help = "take what is collected from DIR/application.map"},
 	{"keep", .at = offsetof(struct job, keep),

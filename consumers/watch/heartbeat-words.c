@@ -260,7 +260,7 @@ static void print_missing(const struct heartbeat *h)
 	if (w && w->unreadable)
 		standing_say_unreadable(h->client, "", stdout);
 	if (h->silent)
-		printf("no host can be told: the last look was not answered\n");
+		printf("no host is known: the last look was not answered\n");
 }
 
 void heartbeat_verdict(const struct heartbeat *h)

@@ -313,7 +313,7 @@ static void unmatched_write(FILE *line, const void *arg)
 {
 	const struct unmatched *u = arg;
 
-	fprintf(line, "%s: nothing is there so far that --select says", u->command);
+	fprintf(line, "%s: so far nothing is there that --select matches", u->command);
 	if (!u->reply || hosts_write(line, u->reply->status) == 0)
 		return;
 	fputs(", with threads such as /t0, which have", line);

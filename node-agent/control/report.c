@@ -175,7 +175,7 @@ static void runs_hide(const struct peer *peer, Evspace__Status *status, bool rec
 static void report_say(struct link *link, const Evspace__Frame *frame)
 {
 	link_reply(link, frame->status->scope, frame, NULL,
-		   "its status is more than fits into a frame; remove ended runs "
+		   "its status does not fit into a frame; remove ended runs "
 		   "(evspace purge)");
 }
 

@@ -10,13 +10,13 @@
 /* A line beyond these is not a clock: ticks of 10 s, times after the year 2100. */
 #define NS_PER_TICK_MOST 1e10
 
-#define RECORD(NAME, kind, widths, is_sound, merges)     \
-	[RUN_##NAME] = {                                 \
-		.bytes = sizeof(struct kind),            \
-		.fields = widths,                        \
-		.sound = is_sound,                       \
-		.fault = "has a " #kind " that is none", \
-		.merge = merges,                         \
+#define RECORD(NAME, kind, widths, is_sound, merges)          \
+	[RUN_##NAME] = {                                      \
+		.bytes = sizeof(struct kind),                 \
+		.fields = widths,                             \
+		.sound = is_sound,                            \
+		.fault = "has a " #kind " that is not valid", \
+		.merge = merges,                              \
 	},
 
 const struct run_record run_records[RUN_KINDS] = {RUN_TABLE(RECORD)};
@@ -348,12 +348,12 @@ static const char *run_fault(const struct run *run, size_t left, int first)
 	if (first && run->kind != RUN_PART)
 		return "comes before any part";
 	if (run->kind == RUN_PART && (run->count != 1 || run->flags & ~RUN_FOLD))
-		return "is a part and holds not exactly one";
+		return "is a part and does not have exactly one record";
 	if (run->kind != RUN_PART && run->flags & RUN_FOLD)
-		return "is marked as a part but is none";
+		return "is marked as a part but is not one";
 	if (run->flags & RUN_DISCARDED &&
 	    (run->kind != RUN_TUPLES || run->count || run->flags != (RUN_DISCARDED | RUN_LOST)))
-		return "counts what was discarded and is not only that";
+		return "counts discarded tuples and has others";
 	if (run->kind == RUN_NEWEST && (run->count == 0 || run->flags))
 		return "holds newest tuples and has none, or flags";
 	if (run->kind == RUN_NEWEST && run->element > UINT32_MAX - run->count)
@@ -367,9 +367,9 @@ static const char *part_fault(const struct run *run, const unsigned char *record
 
 	memcpy(&part, record, sizeof(part));
 	if (!clock_sound(&part.clock))
-		return "has a clock that is none";
+		return "has a clock that is not valid";
 	if (run->flags & RUN_FOLD && (part.read > 0 || part.lost > 0 || part.discarded > 0))
-		return "is a mark and counts as if it had read";
+		return "is a mark and counts tuples as read";
 	return NULL;
 }
 

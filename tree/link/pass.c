@@ -240,11 +240,11 @@ static int signer_check(const struct tls *tls, const Evspace__Pass *pass, X509 *
 			struct peer *who, struct error *e)
 {
 	if (!tls_accepts(tls, cert, NULL, false, e))
-		return error_prefix(e, "who signed its pass is");
+		return error_prefix(e, "the signer of its pass is");
 	if (tls_peer_read(cert, who, e) < 0)
 		return -1;
 	if (!(who->roles & ROLE_AGENT))
-		return errorf(e, "%s, who signed its pass, is no agent", who->name);
+		return errorf(e, "%s, which signed its pass, is not an agent", who->name);
 	if (!is_signed(pass, cert))
 		return errorf(e, "its pass is not signed by %s", who->name);
 	return 0;

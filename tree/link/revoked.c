@@ -51,8 +51,8 @@ static int crls_add(struct revoked *r, X509_STORE *store, FILE *file, const char
 		return 0;
 	}
 	return errorf(e,
-		      "%s is damaged (%s): it says who is revoked; copy it again from where it was "
-		      "made, or make it again: evspace-certs crl DIR",
+		      "%s is damaged (%s); this list of revoked certificates is needed: copy it "
+		      "again from where it was made, or make it again: evspace-certs crl DIR",
 		      path, tls_says());
 }
 

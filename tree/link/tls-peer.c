@@ -61,7 +61,7 @@ static int names_read(X509 *cert, struct peer *peer, struct error *e)
 			continue;
 		uri = ia5_text(name->d.uniformResourceIdentifier);
 		if (!uri[0])
-			result = errorf(e, "its certificate has a URI that is no text");
+			result = errorf(e, "its certificate has a URI that is not text");
 		if (!strncmp(uri, URI_PREFIX, strlen(URI_PREFIX)) &&
 		    uri_read(uri + strlen(URI_PREFIX), peer) < 0)
 			result = errorf(e,

@@ -24,7 +24,7 @@ static const struct words verify_words[] = {
 	{X509_V_ERR_CERT_REVOKED, "its certificate was revoked; " RENEW},
 	{X509_V_ERR_CERT_NOT_YET_VALID,
 	 "its certificate is not valid yet; set the clocks of both hosts right"},
-	{X509_V_ERR_HOSTNAME_MISMATCH, "its certificate bears another name; cluster.map must name "
+	{X509_V_ERR_HOSTNAME_MISMATCH, "its certificate has another name; cluster.map must name "
 				       "the node as its certificate does "
 				       "(evspace-certs agent DIR NODE)"},
 	{X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,

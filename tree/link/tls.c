@@ -404,7 +404,8 @@ int tls_warning(const struct tls *tls, struct error *e)
 	}
 	if (tls->revoked.gone) {
 		errorf(e,
-		       "%s is gone; whom it listed is refused until this ends: copy it again from "
+		       "%s is gone; its certificates are refused until this process ends: copy it "
+		       "again from "
 		       "where it was made, or make it again: evspace-certs crl DIR",
 		       tls->files.crl);
 		return 1;
@@ -417,7 +418,7 @@ int tls_warning(const struct tls *tls, struct error *e)
 		if (left >= WARN_S)
 			continue;
 		errorf(e,
-		       "%s %s; whom it lists is refused all the same, but make it again: "
+		       "%s %s; its certificates stay refused; make it again: "
 		       "evspace-certs crl DIR, and copy it here",
 		       tls->files.crl, end_text(left, when, sizeof(when)));
 		return 1;

@@ -122,9 +122,9 @@ static void command_answer(struct fanout_command *c)
 	switched.classes = classes_wire(c->classes, NULL);
 	if (link_send(c->fanout.up, &WIRE_FRAME(SWITCHED, switched, &switched), NULL) < 0 &&
 	    errno == EMSGSIZE)
-		link_send_error(c->fanout.up, c->fanout.number, EMSGSIZE,
-				"what came of the order is more than fits into a frame; order "
-				"fewer hosts at once");
+		link_send_error(
+			c->fanout.up, c->fanout.number, EMSGSIZE,
+			"the results of the command do not fit into a frame; select fewer hosts");
 	free(switched.classes);
 	free(switched.hosts);
 }

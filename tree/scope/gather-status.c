@@ -210,7 +210,7 @@ static int share_order(const void *a, const void *b)
 static size_t share_cut(struct gather_share *share)
 {
 	Evspace__Status *s = *share->status;
-	char *text = memory_format("its status, %zu bytes, is more than fits into an answer beside "
+	char *text = memory_format("its status, %zu bytes, does not fit into an answer besides "
 				   "those of the others; remove ended runs there (evspace purge)",
 				   share->bytes);
 	size_t bytes;

@@ -94,37 +94,36 @@ static int hearsay_judge(const struct hearsay *said, const struct hearsay *was, 
 
 	if (said->many_names > was->many_names || said->many_comms > was->many_comms) {
 		errorf(e,
-		       "it has said more %s than it leaves for all others; what is beyond that is "
-		       "not learnt",
+		       "it has said more %s than it leaves for all others; further ones are "
+		       "ignored",
 		       said->many_names > was->many_names ? "names" : "communicators");
 		return 1;
 	}
 	if (sixteens(said->left_out) > sixteens(was->left_out)) {
 		errorf(e,
-		       "%zu names and communicators that it says are left out by now: names have "
-		       "%zu MiB here for all consumers, and one leaves as much as it has to others",
+		       "%zu of its names and communicators are ignored so far: names have %zu MiB "
+		       "here for all consumers, and one consumer must leave as much as it uses",
 		       said->left_out, QUOTA_KIND >> 20);
 		return 1;
 	}
 	if (sixteens(said->stolen) > sixteens(was->stolen)) {
 		errorf(e,
-		       "names that it gives are of hosts that it is not, %zu by now, the last is "
-		       "\"%s\"; such are not learnt",
+		       "%zu of its names so far claim other hosts, the last is \"%s\"; they are "
+		       "ignored",
 		       said->stolen, said->theft);
 		return 1;
 	}
 	if (said->slow > was->slow) {
-		errorf(e, "whose the processes in its communicators are took too long to find out; "
-			  "what is said at once beyond that is not learnt");
+		errorf(e, "checking who owns the processes in its communicators takes too long; "
+			  "the rest of its message is ignored");
 		return 1;
 	}
 	other = tellers_contradicted(names_tellers(names), teller, &comm);
 	if (!other)
 		return 0;
 	errorf(e,
-	       "it and %s contradict each other about communicator %08x: who has a process in it "
-	       "is "
-	       "believed, if one alone has; more of the kind is not told",
+	       "it and %s contradict each other about communicator %08x: if only one of them has a "
+	       "process in it, that one is believed; further cases are not logged",
 	       other, comm);
 	return 1;
 }

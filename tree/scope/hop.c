@@ -99,8 +99,8 @@ static void hop_open(struct hop *hop)
 		child_expect(&hop->user);
 	/* else the link has failed, which is reported next */
 	else if (errno == EMSGSIZE) {
-		errorf(&e, "its part of the tree is more than fits into a frame; let the mapping "
-			   "put fewer hosts below it");
+		errorf(&e, "its part of the tree does not fit into a frame; let the mapping put "
+			   "fewer hosts below it");
 		hop_shut(hop, EMSGSIZE, &e, child_say);
 	}
 	wire_place_free(open.place);

@@ -116,8 +116,8 @@ void opening_say(struct opening *o, struct link *up, uint32_t number, const Evsp
 	opened.unready = o->unready;
 	opened.n_unready = o->n_unready;
 	link_reply(up, number, &WIRE_FRAME(OPENED, opened, &opened), NULL,
-		   "its leaves, and who is not ready, are more than fits into a "
-		   "frame; open fewer hosts");
+		   "its leaves, and the hosts that are not ready, do not fit into a frame; open "
+		   "fewer hosts");
 	for (size_t i = 0; i < n; i++)
 		free(leaves[i].name);
 	for (size_t i = 0; i < o->n_unready; i++)

@@ -168,7 +168,7 @@ static void scope_done(void *arg, struct wave *w)
 	s->cpu_us = cpu;
 	scope_trace(s, w, w->cpu_us - below_us);
 	link_reply(s->up, s->number, &WIRE_FRAME(ANSWER, answer, &answer), &w->batch,
-		   "an answer is more than fits into a frame; ask for fewer hosts");
+		   "an answer does not fit into a frame; ask for fewer hosts");
 	scope_answered(s, w);
 	free(messages);
 	free(list);

@@ -51,7 +51,7 @@ void seats_refuse(struct child_user *user, size_t n)
 
 	if (n == 0)
 		return;
-	errorf(&e, "refused: %zu times it speaks for hosts that are not below it, or again for one",
+	errorf(&e, "refused: it speaks %zu times for hosts that are not below it, or twice for one",
 	       n);
 	child_say(user, e.text);
 }

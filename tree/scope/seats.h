@@ -35,7 +35,7 @@ struct seat *seats_vacant(const struct seats *seats, const char *node);
 void seats_refuse(struct child_user *user, size_t n);
 
 /** Reasons for hosts without an answer: their parent gives none; it could not be asked. */
-#define SEAT_UNSAID "the agent above it says nothing of it"
-#define SEAT_UNSENT "its part of the tree is more than fits into a frame"
+#define SEAT_UNSAID "the agent above it does not report it"
+#define SEAT_UNSENT "its part of the tree does not fit into a frame"
 
 #endif

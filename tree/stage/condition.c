@@ -82,7 +82,7 @@ static int read_numbers(struct condition *c, const char *word, struct error *e)
 			if (more < 0 || add_range(c, range.first, range.last, e) < 0)
 				return -1;
 		}
-		return *word ? errorf(e, "`%s` is too much behind the brackets", word) : 0;
+		return *word ? errorf(e, "`%s` must not follow the brackets", word) : 0;
 	}
 	if (quantity_count(word, 0, INT32_MAX, &number, e) < 0)
 		return -1;
@@ -141,10 +141,11 @@ static int parse_key(struct condition *c, const char **text, struct error *e)
 		    strncmp(keys[c->key].name, *text, length) == 0)
 			break;
 	if (c->key == KEY_COUNT)
-		return errorf(e,
-			      "`%.*s` is nothing to filter by; there are op, channel, comm, peer, "
-			      "tag, bytes, duration, rank and name",
-			      (int)(length < WORD_BYTES ? length : WORD_BYTES), *text);
+		return errorf(
+			e,
+			"`%.*s` is not a key to filter by; there are op, channel, comm, peer, "
+			"tag, bytes, duration, rank and name",
+			(int)(length < WORD_BYTES ? length : WORD_BYTES), *text);
 	*text = skip_blanks(*text + length);
 	return 0;
 }

@@ -119,7 +119,7 @@ static int body_check(const struct deframer *d, const struct frame *frame, struc
 	unsigned char *body = frame->buffer->data + frame->at;
 
 	if (frame->header->kind_case != EVSPACE__FRAME__KIND_ANSWER)
-		return errorf(e, "a body in a frame that is no answer");
+		return errorf(e, "a body in a frame that is not an answer");
 	if (d->swap && convert_swap(body, frame->bytes, e) < 0)
 		return -1;
 	return batch_check(body, frame->bytes, e);

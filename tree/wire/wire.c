@@ -118,7 +118,7 @@ int wire_kind_check(const struct wire_front *front, const unsigned char *header,
 		return errorf(e, "a frame of kind %u with a header of %u bytes (up to %u)", kind,
 			      front->header_bytes, most);
 	if (front->body_bytes && kind != EVSPACE__FRAME__KIND_ANSWER)
-		return errorf(e, "a body in a frame of kind %u, which is no answer", kind);
+		return errorf(e, "a body in a frame of kind %u, which is not an answer", kind);
 	return 0;
 }
 
