@@ -59,7 +59,9 @@ static inline unsigned collect_class_after(const struct collect_classes *classes
 
 static inline unsigned collect_mode(unsigned class)
 {
-	return atomic_load_explicit(&collect.mode[class], memory_order_relaxed);
+	const _Atomic uint8_t *mode = atomic_load_explicit(&collect.mode, memory_order_relaxed);
+
+	return atomic_load_explicit(&mode[class], memory_order_relaxed);
 }
 
 /** The mode that this thread's operation was entered in. */

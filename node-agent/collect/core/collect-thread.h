@@ -66,8 +66,8 @@ struct collect_classes {
 
 /** What a process needs. */
 struct collect {
-	const _Atomic uint8_t *mode; /* by class, enum segment_mode; never NULL */
-	bool sites;		     /* some channel is split by call sites */
+	const _Atomic uint8_t *_Atomic mode; /* by class, enum segment_mode; never NULL */
+	bool sites;			     /* some channel is split by call sites */
 	bool alone; /* only the program itself calls functions by these names, not the library */
 	enum clock_kind clock;
 	struct segment *_Atomic segment; /* never NULL; header NULL: nothing is collected */
