@@ -172,14 +172,15 @@ static void bad_conditions(void)
 	struct error e;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		CU_ASSERT_EQUAL(stage_check("filter", bad[i][0], NULL, &e), -1);
+		CU_ASSERT_EQUAL(stage_check("filter", bad[i][0], NULL, NULL, &e), -1);
 		if (!strstr(e.text, bad[i][1]))
 			tap_note("%s: %s", bad[i][0], e.text);
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, bad[i][1]));
 	}
 	memset(longest + 3, 'x', sizeof(longest) - 4);
-	CU_ASSERT_EQUAL(stage_check("filter", longest, NULL, &e), -1);
-	CU_ASSERT_EQUAL(stage_check("filter", " op=Send  bytes>1k\trank=[0-7] ", NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("filter", longest, NULL, NULL, &e), -1);
+	CU_ASSERT_EQUAL(stage_check("filter", " op=Send  bytes>1k\trank=[0-7] ", NULL, NULL, &e),
+			0);
 }
 
 /* Tuples whose `bytes` are 10 times their number; those of odd `peer` go. */

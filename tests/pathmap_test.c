@@ -249,12 +249,14 @@ static void views_of_views(void)
 
 static char checked[256];
 
-static int stage_noted(const char *kind, const char *args, struct stage_traits *traits,
-		       struct error *e)
+static int stage_noted(const char *kind, const char *args, const struct stage_traits *below,
+		       struct stage_traits *traits, struct error *e)
 {
 	size_t length = strlen(checked);
 
 	(void)traits;
+	if (below)
+		return 0;
 	snprintf(checked + length, sizeof(checked) - length, "%s(%s)", kind, args);
 	if (strcmp(kind, "melt") == 0)
 		return errorf(e, "nothing melts here");

@@ -181,9 +181,9 @@ static void arguments(void)
 	struct error e;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		CU_ASSERT_EQUAL(stage_check("reduce", good[i], NULL, &e), 0);
+		CU_ASSERT_EQUAL(stage_check("reduce", good[i], NULL, NULL, &e), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		CU_ASSERT_EQUAL(stage_check("reduce", bad[i], NULL, &e), -1);
+		CU_ASSERT_EQUAL(stage_check("reduce", bad[i], NULL, NULL, &e), -1);
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "write `reduce first`"));
 	}
 }

@@ -129,17 +129,17 @@ static void kinds(void)
 
 	CU_ASSERT_PTR_EQUAL(stage_find("reduce"), &reduce_ops);
 	CU_ASSERT_PTR_NULL(stage_find("reduces"));
-	CU_ASSERT_EQUAL(stage_check("reduce", "last", NULL, &e), 0);
-	CU_ASSERT_EQUAL(stage_check("sort", "", NULL, &e), 0);
-	CU_ASSERT_EQUAL(stage_check("sort", NULL, NULL, &e), 0);
-	CU_ASSERT_EQUAL(stage_check("shrink", "", NULL, &e), -1);
+	CU_ASSERT_EQUAL(stage_check("reduce", "last", NULL, NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("sort", "", NULL, NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("sort", NULL, NULL, NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("shrink", "", NULL, NULL, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "there are reduce, filter, sort, convert, "));
-	CU_ASSERT_EQUAL(stage_check("medain", "", NULL, &e), -1);
+	CU_ASSERT_EQUAL(stage_check("medain", "", NULL, NULL, &e), -1);
 	CU_ASSERT_EQUAL(errno, EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "\"medain\"; did you mean \"median\"?"));
-	CU_ASSERT_EQUAL(stage_check("sort", "upwards", NULL, &e), -1);
+	CU_ASSERT_EQUAL(stage_check("sort", "upwards", NULL, NULL, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "by the time of start"));
-	CU_ASSERT_EQUAL(stage_check("convert", "bytes", NULL, &e), -1);
+	CU_ASSERT_EQUAL(stage_check("convert", "bytes", NULL, NULL, &e), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "convert time"));
 }
 
@@ -150,11 +150,13 @@ static void traits(void)
 		const char *kind, *args;
 		struct stage_traits traits;
 	} all[] = {
-		{"reduce", "last", {.records = 1, .bytes = 72}},
-		{"reduce", "sum by comm by op", {.records = 4, .bytes = 72}},
-		{"histogram", "", {.records = 12, .bytes = 34}},
-		{"histogram", "of bytes by op", {.records = 48, .bytes = 34}},
-		{"counts", "by channel", {.counts = true, .records = 16, .bytes = 56}},
+		{"reduce", "last", {.makes = RUN_TUPLES, .records = 1, .bytes = 72}},
+		{"reduce", "sum by comm by op", {.makes = RUN_TOTALS, .records = 4, .bytes = 72}},
+		{"histogram", "", {.makes = RUN_BINS, .records = 12, .bytes = 34}},
+		{"histogram", "of bytes by op", {.makes = RUN_BINS, .records = 48, .bytes = 34}},
+		{"counts",
+		 "by channel",
+		 {.counts = true, .makes = RUN_COUNTS, .records = 16, .bytes = 56}},
 		{"slowest", "7 by bytes", {.records = 7, .bytes = 56}},
 		{"sort", "", {.keeps = true}},
 		{"convert", "time", {.keeps = true}},
@@ -165,9 +167,10 @@ static void traits(void)
 		const struct stage_traits *wanted = &all[i].traits;
 		struct stage_traits found;
 
-		CU_ASSERT_EQUAL(stage_check(all[i].kind, all[i].args, &found, NULL), 0);
+		CU_ASSERT_EQUAL(stage_check(all[i].kind, all[i].args, NULL, &found, NULL), 0);
 		CU_ASSERT_EQUAL(found.keeps, wanted->keeps);
 		CU_ASSERT_EQUAL(found.counts, wanted->counts);
+		CU_ASSERT_EQUAL(found.makes, wanted->makes);
 		CU_ASSERT_DOUBLE_EQUAL(found.records, wanted->records, 1e-9);
 		CU_ASSERT_DOUBLE_EQUAL(found.bytes, wanted->bytes, 1e-9);
 	}

@@ -160,31 +160,33 @@ static void stage_apply(struct reader *reader, void *target, const struct statem
 		((const struct application_map *)reader->map)->application;
 	const struct word *words = statement->words;
 	struct view *view = target;
-	struct stage_traits traits = {0};
-	enum level level = LEVEL_ELEMENT;
-	char *args = memory_copy(statement->n_words > 2 ? words[2].text : "");
+	struct plan_stage stage = {
+		.kind = words[1].text,
+		.args = memory_copy(statement->n_words > 2 ? words[2].text : ""),
+		.offset = words[1].offset,
+	};
 	struct error e;
 
-	while (strcmp(level_name(level), words[0].text) != 0)
-		level++;
+	while (strcmp(level_name(stage.level), words[0].text) != 0)
+		stage.level++;
 	for (size_t i = 3; i < statement->n_words; i++) {
-		char *longer = memory_format("%s %s", args, words[i].text);
+		char *longer = memory_format("%s %s", stage.args, words[i].text);
 
-		free(args);
-		args = longer;
+		free(stage.args);
+		stage.args = longer;
 	}
-	if (view->n_stages > 0 && level < view->stages[view->n_stages - 1].level)
+	if (view->n_stages > 0 && stage.level < view->stages[view->n_stages - 1].level)
 		reader_complain(
 			reader, &words[0],
 			"a stage at level `%s` behind one at level `%s`; order them from the "
 			"elements up: element, thread, node, cluster, all",
 			words[0].text, level_name(view->stages[view->n_stages - 1].level));
 	else if (application->check != NULL &&
-		 application->check(words[1].text, args, &traits, &e) < 0)
+		 application->check(stage.kind, stage.args, NULL, &stage.traits, &e) < 0)
 		reader_complain(reader, &words[1], "%s", e.text);
 	else
-		view_stage(view, level, words[1].text, args, &traits);
-	free(args);
+		view_stage(view, &stage);
+	free(stage.args);
 }
 
 static void view_apply(struct reader *reader, void *target, const struct statement *statement)

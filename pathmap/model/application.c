@@ -3,6 +3,7 @@
  * `use` in views. */
 #include "pathmap/model/application.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,13 +116,16 @@ static void views_ship(struct application *application)
 		view->reading = shipped[i].reading;
 		view_select(view, "/**");
 		for (size_t k = 0; shipped[i].stages[k].kind != NULL; k++) {
-			const char *kind = shipped[i].stages[k].kind;
-			const char *args = shipped[i].stages[k].args;
-			struct stage_traits traits = {0};
+			struct plan_stage stage = {
+				.level = shipped[i].stages[k].level,
+				.kind = (char *)(uintptr_t)shipped[i].stages[k].kind,
+				.args = (char *)(uintptr_t)shipped[i].stages[k].args,
+			};
 
 			if (application->check != NULL)
-				application->check(kind, args, &traits, NULL);
-			view_stage(view, shipped[i].stages[k].level, kind, args, &traits);
+				application->check(stage.kind, stage.args, NULL, &stage.traits,
+						   NULL);
+			view_stage(view, &stage);
 		}
 		application_add(application, view);
 	}
@@ -260,7 +264,7 @@ static void take_stage(struct view_use_resolver *r, struct view *view,
 			"them from the elements up: element, thread, node, cluster, all",
 			use->view, level_name(stage->level), level_name(last));
 	else
-		view_stage(view, stage->level, stage->kind, stage->args, &stage->traits);
+		view_stage(view, stage);
 }
 
 static void take_use(struct view_use_resolver *r, struct view *view, const struct view_use *use,
@@ -273,8 +277,12 @@ static void take_use(struct view_use_resolver *r, struct view *view, const struc
 	take_reading(r, view, other, use);
 	for (size_t i = 0; i < other->n_select && !selects; i++)
 		view_select(view, other->select[i]);
-	for (size_t i = 0; i < other->n_stages; i++)
-		take_stage(r, view, &other->stages[i], use);
+	for (size_t i = 0; i < other->n_stages; i++) {
+		struct plan_stage stage = other->stages[i];
+
+		stage.offset = use->offset;
+		take_stage(r, view, &stage, use);
+	}
 }
 
 /* Merges the view's own stages with those of the views that it uses, in their order. */
@@ -307,26 +315,29 @@ static void view_resolve(struct view_use_resolver *r, struct view *view)
 	view->state = VIEW_RESOLVED;
 }
 
-/* Checks that each stage takes what the view reads, counts or tuples, by the stage's traits. */
+/* Checks that each stage takes what comes to it from below: at first what the view reads. */
 static void view_check(const struct view_use_resolver *r, const struct view *view)
 {
-	for (size_t i = 0; i < view->n_stages && !view->shipped && r->application->check; i++) {
-		const char *kind = view->stages[i].kind;
-		bool counts = view->stages[i].traits.counts;
+	struct stage_traits below = {.counts = view->reading == READ_COUNTS};
 
-		if (counts == (view->reading == READ_COUNTS))
+	for (size_t i = 0; i < view->n_stages && !view->shipped && r->application->check; i++) {
+		const struct plan_stage *stage = &view->stages[i];
+		struct error e;
+
+		/* what one `use` brings is checked where it is from */
+		if ((i > 0 && stage->offset == stage[-1].offset) ||
+		    r->application->check(stage->kind, stage->args, &below, NULL, &e) == 0) {
+			below = stage->traits;
 			continue;
-		if (counts)
-			complain(r->diagnostics, r->source, view->offset,
-				 "view `%.60s` has a stage `%.60s`, which adds up what `read "
-				 "counts;` reads, but it reads `%s`",
-				 view->name, kind, reading_name(view->reading));
+		}
+		if (i == 0)
+			complain(r->diagnostics, r->source, stage->offset,
+				 "view `%.60s` reads `%s`: %s", view->name,
+				 reading_name(view->reading), e.text);
 		else
-			complain(
-				r->diagnostics, r->source, view->offset,
-				"view `%.60s` reads counts, which its stage `%.60s` does not take; "
-				"write `counts`, or `read stream;`",
-				view->name, kind);
+			complain(r->diagnostics, r->source, stage->offset,
+				 "view `%.60s`, behind `%s%s%.60s`: %s", view->name, stage[-1].kind,
+				 *stage[-1].args ? " " : "", stage[-1].args, e.text);
 		return;
 	}
 }

@@ -61,16 +61,15 @@ void view_select(struct view *view, const char *pattern)
 	view->select[view->n_select++] = memory_copy(pattern);
 }
 
-void view_stage(struct view *view, enum level level, const char *kind, const char *args,
-		const struct stage_traits *traits)
+void view_stage(struct view *view, const struct plan_stage *stage)
 {
+	struct plan_stage *copy;
+
 	view->stages = memory_room(view->stages, view->n_stages, sizeof(*view->stages));
-	view->stages[view->n_stages++] = (struct plan_stage){
-		.level = level,
-		.kind = memory_copy(kind),
-		.args = memory_copy(args),
-		.traits = *traits,
-	};
+	copy = &view->stages[view->n_stages++];
+	*copy = *stage;
+	copy->kind = memory_copy(stage->kind);
+	copy->args = memory_copy(stage->args);
 }
 
 void view_use(struct view *view, const char *name, size_t offset)

@@ -28,16 +28,20 @@ enum reading { READ_LATEST, READ_STREAM, READ_COUNTS, READ_COUNT };
 struct stage_traits {
 	bool keeps;	/* it keeps all tuples */
 	bool counts;	/* it takes only what `read counts` reads */
+	unsigned makes; /* records of this kind (tree/data/run.h), which it takes from below, too;
+			   0: tuples, and it takes nothing else */
 	double records; /* records for each thing of its level; 0: not known from maps */
 	double bytes;	/* of each record, with its share of the header */
 };
 
 /**
  * Checks one stage of a view by its kind ("reduce") and arguments ("last"), since a pathmap does
- * not know which kinds exist. Returns 0 and its traits in @traits (may be NULL), or -1 with what
+ * not know which kinds exist: do they exist, and does it take what a stage of traits @below makes
+ * (NULL: that is not asked)? Returns 0 and its traits in @traits (may be NULL), or -1 with what
  * would be right in @e.
  */
-typedef int pathmap_stage_check(const char *kind, const char *args, struct stage_traits *traits,
+typedef int pathmap_stage_check(const char *kind, const char *args,
+				const struct stage_traits *below, struct stage_traits *traits,
 				struct error *e);
 
 /** One stage of a view: a kind ("reduce"), its arguments ("last"), and its level. */
@@ -46,6 +50,7 @@ struct plan_stage {
 	char *kind;
 	char *args;
 	struct stage_traits traits; /* zero without a pathmap_stage_check */
+	size_t offset;		    /* in the map, of its kind or of the `use` that it comes by */
 };
 
 /** The level's keyword in a view ("element", "thread", "node", "cluster", "all"). */
@@ -88,8 +93,7 @@ void view_free(struct view *view);
 void view_select(struct view *view, const char *pattern);
 
 /** Append a stage; copies its texts. */
-void view_stage(struct view *view, enum level level, const char *kind, const char *args,
-		const struct stage_traits *traits);
+void view_stage(struct view *view, const struct plan_stage *stage);
 
 /** Append a `use` of another view after the stages so far. */
 void view_use(struct view *view, const char *name, size_t offset);

@@ -14,10 +14,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static FILE *nowhere;
 
 /* Any stage with arguments of an even length is one. */
-static int stage_of_a_kind(const char *kind, const char *args, struct stage_traits *traits,
-			   struct error *e)
+static int stage_of_a_kind(const char *kind, const char *args, const struct stage_traits *below,
+			   struct stage_traits *traits, struct error *e)
 {
-	traits->counts = strcmp(kind, "counts") == 0;
+	if (traits)
+		traits->counts = strcmp(kind, "counts") == 0;
+	if (below && below->counts != (strcmp(kind, "counts") == 0))
+		return errorf(e, "`%s` does nothing here", kind);
 	if (strlen(args) % 2 == 0)
 		return 0;
 	return errorf(e, "`%s` does not take `%s`", kind, args);

@@ -12,6 +12,7 @@
 
 #define RECORD(NAME, kind, widths, is_sound, merges)          \
 	[RUN_##NAME] = {                                      \
+		.name = #kind,                                \
 		.bytes = sizeof(struct kind),                 \
 		.fields = widths,                             \
 		.sound = is_sound,                            \

@@ -98,6 +98,7 @@ _Static_assert(sizeof(struct part) == 104, "a part is 104 bytes");
 
 /** What is known of a kind of record. */
 struct run_record {
+	const char *name;
 	size_t bytes;
 	const char *fields; /* width of each in bytes, one digit each, in order, for swapping
 			     * byte order */

@@ -68,7 +68,6 @@ static void count_key(struct stage *s, void *record, uint32_t name, uint64_t key
 }
 
 static const struct fold_ops count_ops = {
-	.kind = RUN_COUNTS,
 	.tuples = take_tuples,
 	.key = count_key,
 };
@@ -81,7 +80,7 @@ static int counts_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops counts_ops = {
 	.name = "counts",
 	.op = OP_EVSPACE_COUNTS,
-	.traits = {.counts = true, .records = STAGE_CLASSES, .bytes = 56},
+	.traits = {.counts = true, .makes = RUN_COUNTS, .records = STAGE_CLASSES, .bytes = 56},
 	.size = sizeof(struct counts),
 	.init = counts_init,
 	.apply = counts_apply,

@@ -132,14 +132,14 @@ void fold_put(struct fold *fold, enum run_kind kind, const uint64_t key[2], cons
 static void take_records(struct stage *s, const struct fold_ops *ops, const struct run_view *view,
 			 uint32_t name)
 {
-	size_t bytes = run_record_bytes(ops->kind);
+	size_t bytes = run_record_bytes(s->traits.makes);
 
 	for (unsigned i = 0; i < view->run->count; i++) {
 		struct group g;
 
 		memcpy(g.record, view->records + i * bytes, bytes);
 		ops->key(s, g.record, name, g.key);
-		fold_put(fold_of(s), ops->kind, g.key, g.record);
+		fold_put(fold_of(s), s->traits.makes, g.key, g.record);
 	}
 }
 
@@ -152,7 +152,7 @@ static void take_run(struct stage *s, const struct fold_ops *ops, const struct r
 		name = view->run->element;
 	if (view->run->kind == RUN_TUPLES)
 		ops->tuples(s, view, name);
-	else if (view->run->kind == ops->kind)
+	else if (view->run->kind == s->traits.makes)
 		take_records(s, ops, view, name);
 	else
 		batch_keep(&fold_of(s)->others, view);
@@ -213,7 +213,7 @@ int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *as
 	if (ops->emit)
 		ops->emit(s);
 	else
-		fold_emit(fold, ops->kind);
+		fold_emit(fold, s->traits.makes);
 	batch_link(&fold->out, &fold->others);
 	batch_clear(b);
 	batch_link(b, &fold->out);

@@ -27,6 +27,13 @@ struct group {
 	};
 };
 
+/* What is not merged has NULL for a function. */
+#define GROUP_HOLDS(NAME, kind, fields, sound, merge)                                      \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(merge), void *) ||          \
+			       sizeof(struct kind) <= sizeof(((struct group *)0)->record), \
+		       "a " #kind " is larger than a group has room for (CONTRIBUTING.md)");
+RUN_TABLE(GROUP_HOLDS)
+
 /** Plain data, usable when zeroed. The tables are kept from wave to wave. */
 struct groups {
 	struct group *items;
@@ -68,9 +75,9 @@ struct fold {
 	struct batch out;
 };
 
-/** What a kind of fold does. @name is the group of a run's element at the stage's level. */
+/** What a kind of fold does. It makes and merges records of its stage's traits.makes. @name is the
+ * group of a run's element at the stage's level. */
 struct fold_ops {
-	enum run_kind kind; /* of the records that it makes and merges; RUN_TUPLES: none */
 	/* Take the tuples of a run. Each is reduced, filtered or kept, and counted in
 	 * fold_part(). */
 	void (*tuples)(struct stage *s, const struct run_view *view, uint32_t name);

@@ -54,7 +54,7 @@ void histogram_key(struct stage *s, void *record, uint32_t name, uint64_t key[2]
 	group_key_of(key, name, bin->comm, (uint64_t)bin->op << 16 | bin->slot);
 }
 
-void histogram_take(struct stage *s, const struct run_view *view, uint32_t name, enum run_kind kind)
+void histogram_take(struct stage *s, const struct run_view *view, uint32_t name)
 {
 	struct histogram *h = histogram_of(s);
 	struct part *part = fold_part(&h->fold);
@@ -78,19 +78,13 @@ void histogram_take(struct stage *s, const struct run_view *view, uint32_t name,
 			.slot = (uint16_t)(h->value * BIN_COUNT + bin_number(value)),
 		};
 		histogram_key(s, &one, name, key);
-		fold_put(&h->fold, kind, key, &one);
+		fold_put(&h->fold, s->traits.makes, key, &one);
 		part->reduced++;
 	}
 }
 
-static void take_tuples(struct stage *s, const struct run_view *view, uint32_t name)
-{
-	histogram_take(s, view, name, RUN_BINS);
-}
-
 static const struct fold_ops bin_ops = {
-	.kind = RUN_BINS,
-	.tuples = take_tuples,
+	.tuples = histogram_take,
 	.key = histogram_key,
 };
 
@@ -102,7 +96,7 @@ static int histogram_apply(struct stage *s, const struct ask *ask, struct batch 
 const struct stage_ops histogram_ops = {
 	.name = "histogram",
 	.op = OP_EVSPACE_HISTOGRAM,
-	.traits = {.records = HISTOGRAM_BINS, .bytes = 34},
+	.traits = {.makes = RUN_BINS, .records = HISTOGRAM_BINS, .bytes = 34},
 	.size = sizeof(struct histogram),
 	.init = histogram_init,
 	.apply = histogram_apply,

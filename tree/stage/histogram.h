@@ -25,10 +25,9 @@ int histogram_init(struct stage *s, const char *args, struct error *e);
 
 void histogram_fini(struct stage *s);
 
-/** Add the values of a run's tuples, each as a record of @kind that begins with a struct bin, at
- * its histogram_key(). */
-void histogram_take(struct stage *s, const struct run_view *view, uint32_t name,
-		    enum run_kind kind);
+/** Add the values of a run's tuples, each as a record that begins with a struct bin, at its
+ * histogram_key(). */
+void histogram_take(struct stage *s, const struct run_view *view, uint32_t name);
 
 /** For struct fold_ops, for records that begin with a struct bin. */
 void histogram_key(struct stage *s, void *record, uint32_t name, uint64_t key[2]);

@@ -180,7 +180,6 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 }
 
 static const struct fold_ops cell_ops = {
-	.kind = RUN_CELLS,
 	.tuples = take_tuples,
 	.key = cell_key,
 };
@@ -193,7 +192,7 @@ static int matrix_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops matrix_ops = {
 	.name = "matrix",
 	.op = OP_EVSPACE_MATRIX,
-	.traits = {.records = STAGE_CLASSES, .bytes = 34},
+	.traits = {.makes = RUN_CELLS, .records = STAGE_CLASSES, .bytes = 34},
 	.size = sizeof(struct matrix),
 	.init = matrix_init,
 	.apply = matrix_apply,

@@ -78,11 +78,6 @@ static void emit_medians(struct stage *s)
 	fold_emit(fold, RUN_MEDIANS);
 }
 
-static void take_tuples(struct stage *s, const struct run_view *view, uint32_t name)
-{
-	histogram_take(s, view, name, RUN_MEDIANS);
-}
-
 static void median_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])
 {
 	struct median *median = record;
@@ -92,8 +87,7 @@ static void median_key(struct stage *s, void *record, uint32_t name, uint64_t ke
 }
 
 static const struct fold_ops median_fold = {
-	.kind = RUN_MEDIANS,
-	.tuples = take_tuples,
+	.tuples = histogram_take,
 	.key = median_key,
 	.emit = emit_medians,
 };
@@ -106,7 +100,7 @@ static int median_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops median_ops = {
 	.name = "median",
 	.op = OP_EVSPACE_MEDIAN,
-	.traits = {.records = HISTOGRAM_BINS, .bytes = 42},
+	.traits = {.makes = RUN_MEDIANS, .records = HISTOGRAM_BINS, .bytes = 42},
 	.size = sizeof(struct histogram),
 	.init = histogram_init,
 	.apply = median_apply,

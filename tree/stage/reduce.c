@@ -66,6 +66,8 @@ static int reduce_init(struct stage *s, const char *args, struct error *e)
 		    reduce_option(r, word, what) < 0)
 			return reduce_complain(args, e);
 	}
+	if (r->kind != REDUCE_TOTAL)
+		s->traits.makes = RUN_TUPLES;
 	if (r->by_op)
 		s->traits.records *= STAGE_CLASSES;
 	return 0;
@@ -242,14 +244,12 @@ static void emit_chosen(struct stage *s)
 }
 
 static const struct fold_ops choose_ops = {
-	.kind = RUN_TUPLES,
 	.tuples = take_chosen,
 	.mixed = chosen_to_ns,
 	.emit = emit_chosen,
 };
 
 static const struct fold_ops sum_ops = {
-	.kind = RUN_TOTALS,
 	.tuples = sum_tuples,
 	.key = total_key,
 };
@@ -262,7 +262,7 @@ static int reduce_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops reduce_ops = {
 	.name = "reduce",
 	.op = OP_EVSPACE_REDUCE,
-	.traits = {.records = 1, .bytes = 72},
+	.traits = {.makes = RUN_TOTALS, .records = 1, .bytes = 72},
 	.size = sizeof(struct reduce),
 	.init = reduce_init,
 	.apply = reduce_apply,

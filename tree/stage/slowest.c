@@ -229,7 +229,6 @@ static void emit_kept(struct stage *s)
 }
 
 static const struct fold_ops keep_ops = {
-	.kind = RUN_TUPLES,
 	.tuples = take_tuples,
 	.mixed = kept_to_ns,
 	.emit = emit_kept,

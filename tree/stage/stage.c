@@ -25,6 +25,38 @@ const struct stage_ops *stage_find(const char *kind)
 	return NULL;
 }
 
+/* What comes from below: the name of one. */
+static const char *made(const struct stage_traits *below)
+{
+	return run_records[below->counts ? RUN_COUNTS : below->makes].name;
+}
+
+/* Does a stage of these traits do something with what one of @below makes? Records of a kind are
+ * merged by those that make them. */
+static bool takes(const struct stage_traits *traits, const struct stage_traits *below)
+{
+	return traits->counts == below->counts &&
+	       (below->makes == RUN_TUPLES || traits->makes == below->makes);
+}
+
+/* Append "median, sort and convert", of the stages that take what one of @below makes; of all for
+ * NULL. */
+static void kinds_add(char *text, size_t size, const struct stage_traits *below)
+{
+	const char *list[KINDS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < KINDS; i++)
+		if (!below || takes(&kinds[i]->traits, below))
+			list[n++] = kinds[i]->name;
+	for (size_t i = 0; i < n; i++)
+		snprintf(text + strlen(text), size - strlen(text), "%s%s",
+			 i == 0	     ? ""
+			 : i < n - 1 ? ", "
+				     : " and ",
+			 list[i]);
+}
+
 static const struct stage_ops *stage_find_or_say(const char *kind, struct error *e)
 {
 	const struct stage_ops *ops = stage_find(kind);
@@ -41,27 +73,31 @@ static const struct stage_ops *stage_find_or_say(const char *kind, struct error 
 		errorf(e, "there is no stage \"%.60s\"; did you mean \"%s\"?", kind, nearest);
 		return NULL;
 	}
-	for (size_t i = 0; i < KINDS; i++)
-		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
-			 i == 0		 ? ""
-			 : i < KINDS - 1 ? ", "
-					 : " and ",
-			 all[i]);
+	kinds_add(names, sizeof(names), NULL);
 	errorf(e, "there is no stage \"%.60s\"; there are %s", kind, names);
 	return NULL;
 }
 
-int stage_check(const char *kind, const char *args, struct stage_traits *traits, struct error *e)
+int stage_check(const char *kind, const char *args, const struct stage_traits *below,
+		struct stage_traits *traits, struct error *e)
 {
 	const struct stage_ops *ops = stage_find_or_say(kind, e);
 	struct stage *s = ops ? stage_new(ops, LEVEL_ELEMENT, NULL, args, e) : NULL;
+	char fits[128] = "";
+	bool right;
 
 	if (!s)
 		return -1;
-	if (traits)
+	right = !below || takes(&s->traits, below);
+	if (right && traits)
 		*traits = s->traits;
 	stage_free(s);
-	return 0;
+	if (right)
+		return 0;
+	kinds_add(fits, sizeof(fits), below);
+	errno = EINVAL;
+	return errorf(e, "`%s%s%.60s` does nothing with %ss; what takes %ss: %s", kind,
+		      args && *args ? " " : "", args ? args : "", made(below), made(below), fits);
 }
 
 struct stage *stage_new(const struct stage_ops *ops, enum level level, struct names *names,

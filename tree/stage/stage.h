@@ -78,8 +78,10 @@ struct stage {
  */
 const struct stage_ops *stage_find(const char *kind);
 
-/** Is "@kind @args" a stage with valid arguments? A pathmap_stage_check. */
-int stage_check(const char *kind, const char *args, struct stage_traits *traits, struct error *e);
+/** Is "@kind @args" a stage with valid arguments, which takes what a stage of @below makes? A
+ * pathmap_stage_check. */
+int stage_check(const char *kind, const char *args, const struct stage_traits *below,
+		struct stage_traits *traits, struct error *e);
 
 /** Make an instance of @ops. Returns NULL with @e if the arguments are wrong. */
 struct stage *stage_new(const struct stage_ops *ops, enum level level, struct names *names,
