@@ -336,6 +336,19 @@ static void a_circle_is_a_deadlock(void)
 	}
 }
 
+/* One of them speaks for its rank; both wait in the circle. */
+static void alike_threads_are_in_one_circle(void)
+{
+	begin(2);
+	in_message(0, "MPI_Recv", 1, 7, 4);
+	in_message(0, "MPI_Recv", 1, 8, 3);
+	in_message(1, "MPI_Recv", 0, 7, 4);
+	in_message(1, "MPI_Recv", 0, 8, 3);
+	CU_ASSERT_EQUAL(find(), 4);
+	for (size_t i = 0; i < 4; i++)
+		CU_ASSERT_TRUE(threads[i].circle);
+}
+
 static void both_sending_is_a_deadlock(void)
 {
 	begin(2);
@@ -471,6 +484,7 @@ int main(void)
 	static CU_TestInfo messages[] = {
 		{"chains are followed to the end", chains_are_followed},
 		{"a circle is a deadlock", a_circle_is_a_deadlock},
+		{"alike threads are in one circle", alike_threads_are_in_one_circle},
 		{"both sending is a deadlock", both_sending_is_a_deadlock},
 		{"a long message is no deadlock", a_long_message_is_no_deadlock},
 		{"tags that differ are a deadlock", tags_that_differ_are_a_deadlock},

@@ -314,13 +314,21 @@ static size_t choose_next(const struct stall *s, const struct thread_state *p)
 	return best;
 }
 
+/* Are they threads of one rank in the same operation with the same peer? One of them speaks for
+ * all, but all wait for the same. */
+static bool is_alike(const struct thread_state *a, const struct thread_state *b)
+{
+	return compare_where(a, b->world, b->rank) == 0 && a->op_number == b->op_number &&
+	       a->comm == b->comm && a->peer == b->peer;
+}
+
 /* Does the chain that begins at @at come back to it? */
 static bool comes_back(const struct stall *s, size_t at)
 {
 	size_t i = s->thread_states[at].next;
 
 	for (size_t steps = 0; i != STALL_NOBODY && steps < s->n; steps++) {
-		if (i == at)
+		if (is_alike(&s->thread_states[i], &s->thread_states[at]))
 			return true;
 		i = s->thread_states[i].next;
 	}
