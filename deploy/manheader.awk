@@ -12,11 +12,55 @@ function expand(line,   at) {
 	return line
 }
 
+# fold(LINE, REST): in lines that fit on a page of 80 columns, which has 11 of its own before code; the others begin with REST.
+function fold(line, rest,   out, at) {
+	while (length(line) > 69) {
+		for (at = 69; at > length(rest) + 1 && substr(line, at, 1) != " ";)
+			at--
+		if (at <= length(rest) + 1)
+			break
+		out = out substr(line, 1, at - 1) "\n"
+		line = rest substr(line, at + 1)
+	}
+	return out line
+}
+
+# lay(CODE): a declaration, folded: a comment that has no room behind its line stands before it.
+function lay(code,   lines, n, i, line, pad, at, said, out) {
+	n = split(code, lines, "\n")
+	for (i = 1; i <= n; i++) {
+		line = lines[i]
+		match(line, /^ */)
+		line = substr(line, int(RLENGTH / 2) + 1)
+		match(line, /^ */)
+		pad = substr(line, 1, RLENGTH)
+		at = index(line, "/*")
+		if (at == 0 || (length(line) <= 69 && line ~ /\*\/ *$/)) {
+			out = out (i > 1 ? "\n" : "") fold(line, length(pad) > 8 ? pad : pad "        ")
+			continue
+		}
+		said = substr(line, at + 2)
+		line = substr(line, 1, at - 1)
+		sub(/ +$/, "", line)
+		while (said !~ /\*\// && i < n) {
+			sub(/^ *(\* )?/, "", lines[++i])
+			said = said " " lines[i]
+		}
+		sub(/ *\*\/.*/, "", said)
+		gsub(/  +/, " ", said)
+		out = out (out == "" ? "" : "\n") fold(pad "/*" said " */", pad "   ")
+		if (line != "")
+			out = out "\n" line
+	}
+	return out
+}
+
 # say(LINE): a line of a comment, without its stars; what is indented by a tab is code.
 function say(line) {
 	sub(/^[ \t]*\/?\*+\/? ?/, "", line)
 	sub(/ *\*+\/[ \t]*$/, "", line)
-	sub(/^\t/, "    ", line)
+	if (sub(/^\t/, "    ", line))
+		line = fold(expand(line), "            ")
 	line = expand(line)
 	while (match(line, /@[a-z_]+/))
 		line = substr(line, 1, RSTART - 1) "`" substr(line, RSTART + 1, RLENGTH - 1) "`" substr(line, RSTART + RLENGTH)
@@ -27,6 +71,7 @@ function say(line) {
 function declare(   name) {
 	name = code
 	sub(/^static inline /, "", code)
+	code = lay(code)
 	gsub(/\n/, "\n    ", code)
 	if (name !~ /\{/ && match(name, /[a-z_]+\(/)) {
 		name = substr(name, RSTART, RLENGTH - 1)

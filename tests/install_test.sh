@@ -42,6 +42,14 @@ pages_have_no_faults() {
 	done
 }
 
+pages_have_80_columns() {
+	local page
+
+	for page in $(found '/man3/evspace-*'); do
+		! MANWIDTH=80 man -l "$page" 2>/dev/null | col -bx | LC_ALL=C.UTF-8 grep '.\{81\}' || return
+	done
+}
+
 # Whatever a public header declares has a page, by its own name, too.
 functions_have_pages() {
 	local header name page
@@ -211,6 +219,7 @@ if found /man1/evspace.1 >/dev/null; then
 	tap_case "each command has a man page with all its options" pages_are_good
 	if command -v man >/dev/null; then
 		tap_case "man finds no fault in them" pages_have_no_faults
+		tap_case "pages of section 3 have 80 columns" pages_have_80_columns
 	else
 		tap_skip "man finds no fault in them" "no man here"
 	fi

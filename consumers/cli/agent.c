@@ -19,20 +19,20 @@
 static const char agent_help[] =
 	"usage: evspace agent [options]\n"
 	"\n"
-	"Hold this node's trace elements and serve views of them, until SIGTERM or Ctrl-C.\n"
-	"Without options: this host alone, through a Unix socket that the other commands find.\n";
+	"Hold this node's trace elements and serve views of them, until SIGTERM or\n"
+	"Ctrl-C. Without options: this host alone, through a Unix socket that the other\n"
+	"commands find.\n";
 
 /* after its options */
 static const char agent_more[] =
-	"The elements are files below $EVSPACE_DIR (default /dev/shm/evspace-UID). They outlive "
-	"the\n"
-	"agent: a new one goes on where the old one was. \"%n\" in EVSPACE_DIR is the node's "
-	"name:\n"
-	"for nodes on one machine that do not see each other's programs. Where somebody else has\n"
-	"made /dev/shm/evspace-UID, all is in /run/user/UID/evspace ($XDG_RUNTIME_DIR).\n"
+	"The elements are files below $EVSPACE_DIR (default /dev/shm/evspace-UID). They\n"
+	"outlive the agent: a new one goes on where the old one was. \"%n\" in EVSPACE_DIR\n"
+	"is the node's name: for nodes on one machine that do not see each other's\n"
+	"programs. Where somebody else has made /dev/shm/evspace-UID, all is in\n"
+	"/run/user/UID/evspace ($XDG_RUNTIME_DIR).\n"
 	"\n"
-	"On SIGHUP, and when files in the folder of --tls change, certificates and the list of\n"
-	"revoked ones are loaded again.\n"
+	"On SIGHUP, and when files in the folder of --tls change, certificates and the\n"
+	"list of revoked ones are loaded again.\n"
 	"\n"
 	"examples:\n"
 	"  evspace agent &                                        # this host\n"

@@ -151,10 +151,9 @@ const struct option_row options_shared[] = {
 	{"select", "PATTERN", .take = set_select, .group = OPTIONS_VIEW,
 	 .help = "only these elements, such as '/*/*/rank[0-3]/**'; may be repeated"},
 	{"rate", "HZ|max", .take = set_rate, .group = OPTIONS_WAVES,
-	 .help = "how often to look, in waves per second (default: heartbeat 1, events 10; without "
-		 "it a stream looks more often while elements fill faster, for at most 10 % of a "
-		 "core "
-		 "of the busiest host)"},
+	 .help = "how often to look, in waves per second (default: heartbeat 1, events 10; "
+		 "without it a stream looks more often while elements fill faster, for at most "
+		 "10 % of a core of the busiest host)"},
 	{"window", "N", OPTION_COUNT, AT(look.window), .most = 64, .group = OPTIONS_WAVES,
 	 .help = "waves under way at once, 1 to 64 (default 1)"},
 	{"deadline", "TIME", .take = set_deadline, .group = OPTIONS_VIEW,

@@ -9,6 +9,7 @@
 
 #include "consumers/cli/command.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/table.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/grammar/directive.h"
 
@@ -99,104 +100,13 @@ static void option_wrong(int argc, char **argv, const struct usage *usage, bool 
 
 /* ---- --help ---- */
 
-#define WIDTH	  80
-#define LINE_MOST 1024
-
-/* The description of an option or column begins at most here. */
-#define HANG_MOST 24
-
-/* A smaller indent, if any, marks an example, which is not joined with the next line. */
-#define INDENT_LEAST 8
-
-struct fill {
-	char line[LINE_MOST];
-	size_t hang; /* column where its words begin, and continue */
-	bool open;   /* it has words of the line before, and the next line may be joined */
-};
-
-static size_t hang_of(const char *line)
-{
-	size_t indent = strspn(line, " "), i;
-
-	for (i = indent; i < HANG_MOST && line[i]; i++) {
-		size_t gap = strspn(line + i, " ");
-
-		if (gap > 1 && line[i + gap] != '#')
-			return i + gap;
-	}
-	return indent;
-}
-
-/* The best space to break the line at, 0: it fits, or there is none. Breaks a command to be pasted
- * before its comment. */
-static size_t break_of(const struct fill *f)
-{
-	const char *comment = strstr(f->line, " # ");
-	size_t column = 0, at = 0, i;
-
-	for (i = 0; f->line[i] && column <= WIDTH; i++) {
-		if (f->line[i] == ' ' && i > f->hang)
-			at = i;
-		column += ((unsigned char)f->line[i] & 0xc0) != 0x80;
-	}
-	if (column > WIDTH && comment && comment >= f->line + f->hang)
-		at = (size_t)(comment - f->line);
-	return column > WIDTH ? at : 0;
-}
-
-static void fill_break(struct fill *f)
-{
-	char rest[sizeof(f->line)];
-	size_t at, end;
-
-	f->open = false;
-	while ((at = break_of(f)) > 0) {
-		for (end = at; end > 0 && f->line[end - 1] == ' '; end--)
-			;
-		printf("%.*s\n", (int)end, f->line);
-		snprintf(rest, sizeof(rest), "%s", f->line + at + 1);
-		snprintf(f->line, sizeof(f->line), "%*s%.900s", (int)f->hang, "", rest);
-		f->open = true;
-	}
-	if (!f->open)
-		puts(f->line);
-}
-
-static void fill_line(struct fill *f, const char *line, size_t n)
-{
-	size_t indent = strspn(line, " "), used = strlen(f->line);
-	bool paragraph = indent == 0 || indent >= INDENT_LEAST;
-
-	if (f->open && n > 0 && paragraph && indent == f->hang) {
-		snprintf(f->line + used, sizeof(f->line) - used, " %.*s", (int)(n - indent),
-			 line + indent);
-	} else {
-		if (f->open)
-			puts(f->line);
-		snprintf(f->line, sizeof(f->line), "%.*s", (int)n, line);
-		f->hang = hang_of(f->line);
-	}
-	fill_break(f);
-}
-
-/* Print @text. Too wide lines continue in the next one, below the column where their words
- * begin. */
-static void help_print(const char *text)
-{
-	struct fill f = {.open = false};
-	size_t n;
-
-	for (; *text; text += n + (text[n] == '\n')) {
-		n = strcspn(text, "\n");
-		fill_line(&f, text, n);
-	}
-	if (f.open)
-		puts(f.line);
-}
+#define WIDTH 80
 
 static void row_print(const struct option_row *row)
 {
-	char head[64] = "", *text;
+	char head[64] = "", *text, *line;
+	int hang = row->name ? HELP_COLUMN : 0;
+	size_t n;
 
 	if (row->name)
 		snprintf(head, sizeof(head), "  --%s%s%s", row->name, row->value ? " " : "",
@@ -205,20 +115,25 @@ static void row_print(const struct option_row *row)
 		puts(head);
 		*head = '\0';
 	}
-	text = memory_format("%-*s%s", row->name ? HELP_COLUMN : 0, head, row->help);
-	help_print(text);
+	text = memory_format("%-*s%s", hang, head, row->help);
+	for (line = text; *line; line += line[n] == ' ' ? n + 1 : n) {
+		int indent = line == text ? 0 : hang;
+
+		n = table_break(line, WIDTH - (size_t)indent);
+		printf("%*s%.*s\n", indent, "", (int)n, line);
+	}
 	free(text);
 }
 
 static void usage_print(const struct usage *usage, const struct option_table *rows)
 {
-	help_print(usage->help);
+	fputs(usage->help, stdout);
 	putchar('\n');
 	for (size_t i = 0; i < rows->n; i++)
 		row_print(rows->rows[i]);
 	if (usage->after) {
 		putchar('\n');
-		help_print(usage->after);
+		fputs(usage->after, stdout);
 	}
 }
 

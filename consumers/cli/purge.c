@@ -26,9 +26,8 @@ static const char purge_help[] =
 	"usage: evspace purge [options] RUN...\n"
 	"       evspace purge [options] --all\n"
 	"\n"
-	"Remove the trace elements of runs that are over, and say how much shared memory that "
-	"gave\n"
-	"back. evspace runs lists the runs.\n";
+	"Remove the trace elements of runs that are over, and say how much shared memory\n"
+	"that gave back. evspace runs lists the runs.\n";
 
 /* after its options */
 static const char purge_more[] =

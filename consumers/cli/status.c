@@ -14,18 +14,17 @@
 #include "pathmap/base/plural.h"
 #include "pathmap/base/table.h"
 
-static const char status_help[] = "usage: evspace status [options]\n"
-				  "\n"
-				  "Show an agent: its node, its load, the "
-				  "processes whose elements it holds,\n"
-				  "and why something is not, or not fully, collected: what is "
-				  "switched off (evspace collect), what\n"
-				  "had no room, and which processes have the collector but no "
-				  "elements.\n"
-				  "\n"
-				  "examples:\n"
-				  "  evspace status                          # this host's agent\n"
-				  "  evspace status --connect gw4w:7440 --json\n";
+static const char status_help[] =
+	"usage: evspace status [options]\n"
+	"\n"
+	"Show an agent: its node, its load, the processes whose elements it holds,\n"
+	"and why something is not, or not fully, collected: what is switched off (evspace\n"
+	"collect), what had no room, and which processes have the collector but no\n"
+	"elements.\n"
+	"\n"
+	"examples:\n"
+	"  evspace status                          # this host's agent\n"
+	"  evspace status --connect gw4w:7440 --json\n";
 
 struct status {
 	struct common common;

@@ -242,9 +242,8 @@ static void machine_leave(const struct crew *c)
 	}
 	if (c->started)
 		fprintf(stderr,
-			"evspace launch: left: the virtual machine of PVM runs on with %d task%s "
-			"of "
-			"others; halt ends it (echo halt | pvm)\n",
+			"evspace launch: left: the virtual machine of PVM runs on with %d "
+			"task%s of others; halt ends it (echo halt | pvm)\n",
 			others, plural(others, "s"));
 	for (size_t i = 0; !c->started && i < c->n; i++) {
 		struct deploy_pvm_member *m = &c->members[i];
@@ -255,8 +254,7 @@ static void machine_leave(const struct crew *c)
 		else if (m->added)
 			fprintf(stderr,
 				"evspace launch: left: %s stays in the virtual machine of PVM, "
-				"with "
-				"%d task%s of others\n",
+				"with %d task%s of others\n",
 				m->host, others, plural(others, "s"));
 	}
 	pvm_exit();

@@ -16,14 +16,14 @@
 static const char exec_help[] =
 	"usage: evspace exec [options] [--] PROGRAM [ARG...]\n"
 	"\n"
-	"Become PROGRAM, with its communication on record: for launchers that start each process,\n"
-	"where evspace run cannot stand in front. All processes of a job share a run.\n";
+	"Become PROGRAM, with its communication on record: for launchers that start each\n"
+	"process, where evspace run cannot stand in front. All processes of a job share a\n"
+	"run.\n";
 
 /* after its options */
 static const char exec_more[] =
-	"The exit code is the program's; 125 when it could not be started. The elements stay "
-	"until\n"
-	"an agent's retention ends, or evspace purge.\n"
+	"The exit code is the program's; 125 when it could not be started. The elements\n"
+	"stay until an agent's retention ends, or evspace purge.\n"
 	"\n"
 	"examples:\n"
 	"  mpirun -np 2 evspace exec ./app\n"

@@ -33,20 +33,19 @@ static const char run_help[] =
 	"usage: evspace run [options] [--] COMMAND [ARG...]\n"
 	"\n"
 	"Start an MPI or PVM program, unmodified, with its communication on record: every\n"
-	"process gets trace elements in shared memory, which evspace heartbeat, events and the\n"
-	"others read while it runs. At its end a summary goes to stderr. COMMAND is what you would "
-	"type\n"
-	"without evspace; the exit code is its own (128 + N when signal N ended it, 125 when\n"
-	"evspace itself failed).\n";
+	"process gets trace elements in shared memory, which evspace heartbeat, events\n"
+	"and the others read while it runs. At its end a summary goes to stderr. COMMAND\n"
+	"is what you would type without evspace; the exit code is its own (128 + N when\n"
+	"signal N ended it, 125 when evspace itself failed).\n";
 
 /* after its options */
 static const char run_more[] =
-	"Open MPI's mpirun passes the collector on to other hosts (by -x options that are added\n"
-	"for you), srun does so by itself, and PVM's tasks pass it on to those they spawn. There\n"
-	"an agent holds what is collected.\n"
+	"Open MPI's mpirun passes the collector on to other hosts (by -x options that are\n"
+	"added for you), srun does so by itself, and PVM's tasks pass it on to those they\n"
+	"spawn. There an agent holds what is collected.\n"
 	"\n"
 	"examples:\n"
-	"  evspace run -- mpirun -np 2 ./app            # then, elsewhere: evspace heartbeat\n"
+	"  evspace run -- mpirun -np 2 ./app            # see: evspace heartbeat\n"
 	"  evspace run --run test --capacity 10000 -- mpirun -np 2 ./app\n"
 	"  evspace run --json --summary run.json -- srun -n 64 ./app\n";
 

@@ -11,16 +11,14 @@
 static const char discard_help[] =
 	"usage: evspace discard [options]\n"
 	"\n"
-	"Discard the events that the elements of a view hold now: nobody gets them any more. They "
-	"are\n"
-	"counted as discarded wherever they would have been read; what comes later is not "
-	"touched. Needs\n"
-	"a control certificate (evspace-certs), or to be the agent's user on its host. Exit code 1 "
-	"when a\n"
-	"host does not answer, or nothing was selected.\n"
+	"Discard the events that the elements of a view hold now: nobody gets them any\n"
+	"more. They are counted as discarded wherever they would have been read; what\n"
+	"comes later is not touched. Needs a control certificate (evspace-certs), or to\n"
+	"be the agent's user on its host. Exit code 1 when a host does not answer, or\n"
+	"nothing was selected.\n"
 	"\n"
 	"examples:\n"
-	"  evspace discard                                 # all that the view `events` selects\n"
+	"  evspace discard                                 # all of the run\n"
 	"  evspace discard --select '/**/rank[0-3]/**'     # of some ranks\n"
 	"  evspace discard --view volume --select '/**/p2p.MPI_Send'\n";
 

@@ -16,25 +16,20 @@
 static const char events_help[] =
 	"usage: evspace events [options]\n"
 	"\n"
-	"Print every communication event of a run as it is collected, until Ctrl-C: when it began "
-	"(the\n"
-	"reference agent's time), in which thread and class, how long it took, how many bytes, "
-	"what, "
-	"with\n"
-	"whom. In each wave they are in order of their ends. At the end, on stderr: how many there "
-	"were,\n"
-	"and how many were overwritten before they could be read.\n"
+	"Print every communication event of a run as it is collected, until Ctrl-C: when\n"
+	"it began (the reference agent's time), in which thread and class, how long it\n"
+	"took, how many bytes, what, with whom. In each wave they are in order of their\n"
+	"ends. At the end, on stderr: how many there were, and how many were overwritten\n"
+	"before they could be read.\n"
 	"\n"
 	"examples:\n"
-	"  evspace events --backlog --until-end --json >events.json    # all there is and will be\n"
-	"  evspace events --select '/**/collective' --duration 10s     # collectives of all "
-	"threads\n"
-	"  evspace events --select '/**/rank3/t0/**'                   # one thread\n"
-	"  evspace events --connect front:7440 --view volume           # totals of a reduced view\n"
+	"  evspace events --backlog --until-end --json >all.json   # the whole run\n"
+	"  evspace events --select '/**/collective' --duration 10s # of all threads\n"
+	"  evspace events --select '/**/rank3/t0/**'               # of one thread\n"
+	"  evspace events --connect front:7440 --view volume       # totals of a view\n"
 	"\n"
-	"JSON: \"type\" is tuple, loss (so many lost before a tuple), discard (so many discarded "
-	"before\n"
-	"one), total, or at the end summary; times are Unix time in ns.\n";
+	"JSON: \"type\" is tuple, loss (so many lost before a tuple), discard (so many\n"
+	"discarded before one), total, or at the end summary; times are Unix time in ns.\n";
 
 /* A rate over a shorter time means nothing. */
 #define RATE_AFTER_S 0.5

@@ -14,17 +14,14 @@
 static const char heartbeat_help[] =
 	"usage: evspace heartbeat [options]\n"
 	"\n"
-	"Show what each thread of a run does now, for how long already, and who is stuck waiting "
-	"for whom,\n"
-	"until Ctrl-C or the run's end. A thread is stuck when it has been inside one operation "
-	"for "
-	"longer\n"
-	"than --stuck-after; AWAITED is the one that others are stuck for while it does no "
-	"communication.\n"
+	"Show what each thread of a run does now, for how long already, and who is stuck\n"
+	"waiting for whom, until Ctrl-C or the run's end. A thread is stuck when it has\n"
+	"been inside one operation for longer than --stuck-after; AWAITED is the one that\n"
+	"others are stuck for while it does no communication.\n"
 	"\n"
 	"examples:\n"
-	"  evspace heartbeat                              # this host's agent, the only live run\n"
-	"  evspace heartbeat --check || mail -s stuck me  # exit code 1 if a thread is stuck\n"
+	"  evspace heartbeat                              # the live run of this host\n"
+	"  evspace heartbeat --check || mail -s stuck me  # exit code 1: one is stuck\n"
 	"  evspace heartbeat --once --json | jq 'select(.stuck == true)'\n";
 
 /* How long after its deadline the last answer of a check is waited for. */

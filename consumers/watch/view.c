@@ -19,14 +19,15 @@
 static const char view_help[] =
 	"usage: evspace view NAME [options]\n"
 	"\n"
-	"Show the answer of a view, wave by wave, until Ctrl-C. Views are defined by the "
-	"pathmap's\n"
-	"application map; these are shipped:\n"
+	"Show the answer of a view, wave by wave, until Ctrl-C. Views are defined by the\n"
+	"pathmap's application map; these are shipped:\n"
 	"\n"
-	"  rates        calls and bytes per second by class (operation group and communicator)\n"
+	"  rates        calls and bytes per second by class (operation group and\n"
+	"               communicator)\n"
 	"  histogram    how long operations take, by operation: quantiles\n"
 	"  sizes        the same of how many bytes they have\n"
-	"  slowest      the 10 operations that took longest since the last wave: who, where\n"
+	"  slowest      the 10 operations that took longest since the last wave: who,\n"
+	"               where\n"
 	"  largest      the 10 with the most bytes\n"
 	"  matrix       messages and bytes from each process to each other\n"
 	"  traffic      the same from node to node\n"
@@ -34,16 +35,17 @@ static const char view_help[] =
 	"  heartbeat    the last of every thread\n"
 	"  events       all events (see also: evspace events, evspace heartbeat)\n"
 	"\n"
-	"Figures are those of what came since the wave before (rates: of what was counted between\n"
-	"the two); quantiles are off by 3.1 % at most.\n"
+	"Figures are those of what came since the wave before (rates: of what was counted\n"
+	"between the two); quantiles are off by 3.1 % at most.\n"
 	"\n"
 	"examples:\n"
 	"  evspace view rates                              # of the whole program\n"
-	"  evspace view rates --level thread --top 5       # of each thread, the 5 busiest\n"
+	"  evspace view rates --level thread --top 5       # of the 5 busiest threads\n"
 	"  evspace view sizes --backlog --until-end --sum  # of all messages of a run\n"
 	"  evspace view matrix --sum --count 10 --json\n"
 	"\n"
-	"JSON: \"type\" is wave, then rate, bin, median, cell, total or tuple; times are in ns.\n";
+	"JSON: \"type\" is wave, then rate, bin, median, cell, total or tuple; times are in\n"
+	"ns.\n";
 
 #define BUFFER_BYTES (1u << 16)
 
