@@ -66,7 +66,8 @@ static void help(FILE *out)
 	      "  0    all is well, or it was done\n"
 	      "  1    it failed, there is no such run, or bad news: somebody is stuck, a host\n"
 	      "       does not answer\n"
-	      "  2    wrong options or arguments: no such view, several runs and none named\n"
+	      "  2    wrong options or arguments: no such view or certificate, several runs\n"
+	      "       and none named\n"
 	      "  3    no connection to an agent, or it refuses\n"
 	      "  125  run, exec: evspace itself failed; else the program's exit code\n",
 	      out);

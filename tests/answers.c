@@ -87,7 +87,8 @@ static struct tuple tuple_of(const json_t *o)
 		.start = number(o, "start_ns"),
 		.end = number(o, "end_ns"),
 		.bytes = number(o, "bytes"),
-		.peer = (int32_t)json_integer_value(json_object_get(o, "peer")),
+		.peer = json_is_null(json_object_get(o, "peer")) ? TUPLE_NO_PEER
+								 : (int32_t)number(o, "peer"),
 		.comm = comm(o),
 		.op = op_find(text(o, "op")),
 		.flags = (uint16_t)(flag(o, "running", TUPLE_RUNNING) |

@@ -220,7 +220,7 @@ several_runs() {
 		discover b0 0 --run other && grep -qx 'place rank0 on b0;' "$cluster_dir/out.txt" || return
 	program_end b0 tunnel
 	# what has ended is still there to be looked at, when it is named
-	discover b0 0 --run tunnel && discover b0 1 --run nobody && said "there is no run 'nobody'"
+	discover b0 0 --run tunnel && discover b0 1 --run nobody && said "there is no run nobody"
 }
 
 a_segment_is_gone() {

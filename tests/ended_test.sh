@@ -78,7 +78,7 @@ evspace run --run calls --capacity 100 -- mpirun -np 3 "$top_builddir/tests/apps
 
 tap_case "heartbeat --wait waits for a run where others are" waits "run other" --run other
 tap_case "... and without it is told what there is" eval \
-	'says 1 evspace heartbeat --run other && has err "there is no run .other.; there are: calls"'
+	'says 1 evspace heartbeat --run other && has err "there is no run other; there are calls"'
 
 # --- what it counted ---
 
@@ -178,8 +178,9 @@ tap_case "collect counts it" eval 'adds_up && [ "$(sum discarded)" -gt 0 ] && [ 
 # A rank is killed while it is in no operation: it is said to be dead, not only silent.
 bed_start waits evspace heartbeat --wait --check
 bed_start once evspace heartbeat --wait --once --run stuck --rate 10
+bed_start counts evspace events --wait --count 3 --run stuck --rate 20 --json
 bed_until grep '^evspace heartbeat: waiting for run stuck$' "$bed_dir/once.err" || cat "$bed_dir/once.err"
-bed_until eval 'evspace status --json | grep "\"scopes\":2"'
+bed_until eval 'evspace status --json | grep "\"scopes\":3"'
 bed_start stuck evspace run --run stuck -- mpirun -np 2 "$top_builddir/tests/apps/stuck" --seconds 3000
 bed_until grep -q '^stuck: rank' "$bed_dir/stuck.err"
 bed_wait waits
@@ -187,12 +188,14 @@ tap_case "heartbeat --wait --check tells of the run that comes" eval \
 	'bed_ended waits 1 && grep "^rank 0 .* is stuck: in MPI_Barrier" "$bed_dir/waits.out"'
 tap_case "heartbeat --wait --once waits for the run, and shows it once" eval \
 	'bed_wait once; bed_ended once 0 && [ "$(grep -c "^run stuck: " "$bed_dir/once.out")" -eq 1 ]'
+tap_case "events --wait --count counts from the first wave of the run on" eval \
+	'bed_wait counts; bed_ended counts 0 && grep -q "\"type\":\"tuple\"" "$bed_dir/counts.out" || { cat "$bed_dir"/counts.*; false; }'
 kill -KILL "$(ls "$EVSPACE_DIR/stuck" | sed -n 's/^rank1\.\([0-9]*\)\.seg$/\1/p')"
 bed_wait stuck
 dead() {
 	says 0 evspace heartbeat --run stuck --once && has out '/rank1/t0 *DEAD' &&
 		has out '/rank0/t0 *DEAD .* in MPI_Barrier ' && says 0 evspace heartbeat --run stuck --once --json &&
-		has out '"op":"MPI_Barrier","running":false,"start_ns":[0-9]*,"end_ns":0,.*"dead":true,"died_inside":true' \
+		has out '"op":"MPI_Barrier","running":false,"start_ns":[0-9]*,"end_ns":null,.*"dead":true,"died_inside":true' \
 			'rank1/t0.*"dead":true,"died_inside":false'
 }
 tap_case "heartbeat shows who was killed outside any operation" bed_until dead

@@ -360,6 +360,10 @@ check_PROGRAMS += tests/account
 tests_account_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_account_LDADD = $(EVSPACE_LIBS) $(JANSSON_LIBS)
 # What views say, and what the events do.
+check_PROGRAMS += tests/json_rows
+tests_json_rows_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+tests_json_rows_LDADD = $(JANSSON_LIBS)
+
 check_PROGRAMS += tests/answers
 tests_answers_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_answers_LDADD = $(EVSPACE_LIBS) $(JANSSON_LIBS)

@@ -102,6 +102,13 @@ for command in collect discard status; do
 	tap_case "evspace $command --help lists only what it takes" eval \
 		'evspace $command --help | grep -q -e "^  --connect" && ! evspace $command --help | grep -e "^  --rate" -e "^  --count"'
 done
+fits() {
+	! "$@" --help | LC_ALL=C.UTF-8 grep '.\{81\}'
+}
+tap_case "evspace --help has 80 columns" fits evspace
+for command in $(evspace --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
+	tap_case "evspace $command --help has 80 columns" fits evspace "$command"
+done
 tap_case "evspace status: --view means nothing there" usage "there is no option '--view'" evspace status --view events
 tap_case "no program" usage "which program?" evspace run
 tap_case "a word too many" usage "'extra' is not wanted here" evspace status extra
@@ -110,19 +117,19 @@ tap_case "a view that does not exist" usage "no view \`nonsense\`; there are vol
 # Where hosts are many, one that has no such run cannot say that nobody has it.
 bed_start alone evspace agent --node alone
 bed_until bed_ready alone
-tap_case "a run that does not exist, and those that do" refused 1 "there is no run 'nonsense'; there are: steady" \
+tap_case "a run that does not exist, and those that do" refused 1 "there is no run nonsense; there are steady" \
 	evspace events --connect "unix:$EVSPACE_DIR/agent-alone.sock" --run nonsense
 # One rule for all commands: a run that nobody has is found out by looking, so it is bad news.
 for entry in "unix:$EVSPACE_DIR/agent-alone.sock" "$bed_entry"; do
-	for command in heartbeat 'heartbeat --check --count 2' events 'view rates' 'events --wait --count 2' 'view rates --wait --count 2' \
-		'view rates --wait --duration 1' collect 'collect --identity control off' 'discard --identity control' \
+	for command in heartbeat 'heartbeat --check --count 2' events 'view rates' 'events --wait --duration 1' 'view rates --wait --duration 1' \
+		collect 'collect --identity control off' 'discard --identity control' \
 		'map discover --identity control'; do
 		tap_case "evspace $command, of ${entry/$EVSPACE_DIR/…}: a run that does not exist" \
 			refused 1 '' sh -c "evspace $command --connect '$entry' --run nonsense >&2"
 	done
 done
 tap_case "evspace purge: a run that does not exist" refused 1 "there is no run nonsense" evspace purge nonsense
-tap_case "evspace map discover: the same of this host" refused 1 "there is no run 'nonsense'" evspace map discover --run nonsense
+tap_case "evspace map discover: the same of this host" refused 1 "there is no run nonsense in " evspace map discover --run nonsense
 tap_case "a view with a letter too many" usage 'no view `ratess`; did you mean `rates`?' \
 	evspace view ratess --connect "unix:$EVSPACE_DIR/agent-alone.sock"
 tap_case "several agents on this host" usage "say which with --connect: unix:" evspace events

@@ -81,6 +81,20 @@ names_the_missing() {
 	bed_kill KILL b1 && bed_until shows '/B/b1 ' rates --count 3
 }
 
+# Of what all this has said.
+json_has_one_rule() {
+	local what
+
+	{
+		cat "$bed_dir/events.out" "$tap_dir/rates"
+		for what in rates matrix middle slowest; do
+			view "$what" --backlog --count 2 --json 2>"$tap_dir/err" || return
+		done
+	} | "$top_builddir/tests/json_rows" &&
+		evspace heartbeat --connect "$bed_entry" --run tunnel --count 2 --json 2>"$tap_dir/err" |
+		"$top_builddir/tests/json_rows"
+}
+
 bed_begin
 sed -i '/^}/d; s/capacity 1000/capacity 50000/' "$bed_dir/maps/application.map"
 printf '%s}\n' "$views" >>"$bed_dir/maps/application.map"
@@ -108,6 +122,7 @@ tap_case "a view of one thread's channels has no others" \
 tap_case "quantiles as text" shows '^/ *MPI_Isend .* B *272 B' sizes --backlog --count 1
 tap_case "medians as text" shows '^/ *MPI_Isend *[0-9,]* *272 B$' middle --backlog --count 1
 tap_case "medians as JSON" medians_are_told
+tap_case "rows of JSON have the same keys, each of one kind" json_has_one_rule
 tap_case "bars" shows ' ####' sizes --backlog --count 1 --bars
 tap_case "a matrix as text" shows '^rank1 .* KiB' matrix --backlog --count 1
 tap_case "no more lines than wanted" shows '^and [0-9]* more ' rates --level thread --top 3 --count 1

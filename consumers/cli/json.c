@@ -7,14 +7,12 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
+#include "tree/data/tuple.h"
 
 #define JSON_SCHEMA 1
 
 /* Digits of a figure, so that 0.1 stays 0.1. */
 #define JSON_DIGITS 15
-
-/* Whole figures below this are exact. */
-#define JSON_WHOLE 9e15
 
 void json_print(json_t *object, FILE *out)
 {
@@ -44,16 +42,23 @@ json_t *json_text(const char *text)
 
 json_t *json_count(uint64_t n)
 {
-	return n <= INT64_MAX ? json_integer((json_int_t)n) : json_real((double)n);
+	return json_integer(n <= INT64_MAX ? (json_int_t)n : INT64_MAX);
 }
 
 json_t *json_figure(double value)
 {
-	if (!isfinite(value) || value < 0)
-		return json_null();
-	return value < JSON_WHOLE && value == (double)(json_int_t)value
-		       ? json_integer((json_int_t)value)
-		       : json_real(value);
+	return isfinite(value) && value >= 0 ? json_real(value) : json_null();
+}
+
+json_t *json_process(int32_t number)
+{
+	return number == TUPLE_NO_PEER || number == TUPLE_ANY_PEER ? json_null()
+								   : json_integer(number);
+}
+
+json_t *json_time(int64_t ns)
+{
+	return ns ? json_integer(ns) : json_null();
 }
 
 json_t *json_comm(uint32_t id)

@@ -15,11 +15,17 @@ void json_print(json_t *object, FILE *out);
 /** @text as a string, with invalid UTF-8 replaced, as it may be from a peer. NULL or "": null. */
 json_t *json_text(const char *text);
 
-/** A number that may be too large for an integer of JSON. */
+/** What is counted: an integer always; what is too large for one of JSON is the largest. */
 json_t *json_count(uint64_t n);
 
-/** A figure, without a point if it is whole; null below 0. */
+/** What is measured or computed: with a point always; null below 0. */
 json_t *json_figure(double value);
+
+/** A rank, a task or a peer; null: none, or not known yet. */
+json_t *json_process(int32_t number);
+
+/** A time of some clock; 0: null. */
+json_t *json_time(int64_t ns);
 
 /** "1a2b3c4d", as tables show the communicator @id; 0: null. */
 json_t *json_comm(uint32_t id);

@@ -170,9 +170,8 @@ const struct option_row options_shared[] = {
 	{"monitored", NULL, OPTION_ONE, AT(look.monitored), .group = OPTIONS_WAVES,
 	 .help = "record what this command itself does, for others' --of evspace"},
 	{"wait", NULL, OPTION_ONE, AT(look.wait), .group = OPTIONS_WAVES,
-	 .help = "wait for the run if it is not there yet, for --duration at most, which then "
-		 "begins anew (as do heartbeat's --count and --once, which wait without an end); "
-		 "without --run for one that lives"},
+	 .help = "wait for the run if it is not there yet, for --duration at most; --duration and "
+		 "--count begin with its first wave; without --run for one that lives"},
 	{"json", NULL, OPTION_FLAG, AT(json), .group = OPTIONS_JSON,
 	 .help = "one JSON object a line, with \"schema\":1"},
 	{0},

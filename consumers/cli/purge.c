@@ -138,7 +138,7 @@ static void unknown_run(struct purge *p, const char *name)
 	p->bad_news = true;
 	fprintf(stderr, "evspace purge: there is no run %s in %s", name, p->store.base);
 	for (size_t i = 0; i < p->n_runs && i < NAMES_SHOWN; i++)
-		fprintf(stderr, "%s%s", i ? ", " : "; there are: ", p->runs[i].name);
+		fprintf(stderr, "%s%s", i ? ", " : "; there are ", p->runs[i].name);
 	print_more(p->n_runs, stderr);
 	fputs(p->n_runs ? "\n" : "; there are no runs\n", stderr);
 }

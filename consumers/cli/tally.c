@@ -46,7 +46,7 @@ static void class_add(struct table *t, const struct class_sum *sum, const char *
 	/* its time is that of the call, while the operation of a nonblocking one goes on */
 	table_cell(t, "%s%s", sum->time_ns ? unit_duration(text, sum->time_ns) : "",
 		   !sum->time_ns			? ""
-		   : sum->channel == CHANNEL_COMPLETION ? " outstanding"
+		   : sum->channel == CHANNEL_COMPLETION ? " from start to end"
 							: " in them");
 }
 

@@ -430,11 +430,9 @@ int client_connect(struct evspace_client *c)
 	if (!named && find_agent(c) < 0)
 		return -1;
 	c->failure = EVSPACE_WRONG;
-	if (address_check(c->address, false, &c->why) < 0)
+	if (address_check(c->address, false, &c->why) < 0 || load_identity(c) < 0)
 		return -1;
 	c->failure = EVSPACE_NO_CONNECTION;
-	if (load_identity(c) < 0)
-		return -1;
 	c->retry_ms = CLIENT_RETRY_FIRST_MS;
 	c->retry = evtimer_new(c->base, on_retry, c);
 	c->hub = link_hub_new(c->base, c->tls, &self);

@@ -152,16 +152,16 @@ static void print_json(const Evspace__Status *s)
 		(int)s->elements, "scopes", (int)s->scopes, "links", (int)s->links, "cpu_us",
 		(json_int_t)s->cpu_us, "memory", (json_int_t)s->memory, "certificate_expires_s",
 		s->certified ? json_integer(s->expires_s) : json_null());
+	const char *key;
+	json_t *value;
 
-	json_t *build = json_pack("{s:i,s:b}", "wire", (int)s->wire, "replaced", (int)s->replaced);
-
-	if (!o || !more || !build)
+	json_object_update_new(
+		more, json_pack("{s:i,s:b}", "wire", (int)s->wire, "replaced", (int)s->replaced));
+	if (!o || !more)
 		abort();
-	if (s->why == 0) {
-		json_object_update(o, more);
-		json_object_update(o, build);
-	}
-	json_decref(build);
+	/* who does not answer says none of it */
+	json_object_foreach(more, key, value)
+		json_object_set_new(o, key, s->why ? json_null() : json_incref(value));
 	json_decref(more);
 	json_print(o, stdout);
 }

@@ -107,7 +107,7 @@ static int run_choose(const struct store *store, const char *run, char *chosen, 
 	} else if (live == 0) {
 		errno = ENOENT;
 		if (run)
-			errorf(e, "there is no run '%s' in %s; evspace runs lists them", run,
+			errorf(e, "there is no run %s in %s; evspace runs lists them", run,
 			       store->base);
 		else
 			errorf(e, "no run is live in %s", store->base);

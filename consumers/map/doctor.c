@@ -329,12 +329,10 @@ static void finding_print(const struct doctor *doctor, const char *name,
 			  const struct doctor_finding *f)
 {
 	if (doctor->common.json) {
-		json_t *object = json_pack("{ss ss so}", "check", name, "state", states[f->state],
-					   "text", json_text(f->text.text));
-
-		if (*f->remedy.text != '\0')
-			json_object_set_new(object, "remedy", json_text(f->remedy.text));
-		json_print(object, stdout);
+		json_print(json_pack("{ss ss so so}", "check", name, "state", states[f->state],
+				     "text", json_text(f->text.text), "remedy",
+				     json_text(f->remedy.text)),
+			   stdout);
 	} else {
 		table_say(stdout, "%-4s  %-12s  %s", states[f->state], name, f->text.text);
 		if (*f->remedy.text != '\0')

@@ -81,16 +81,15 @@ static const struct usage map_usage = {
 
 static void fault_print(const struct pathmap_fault *fault, void *arg)
 {
-	json_t *object = json_pack("{so so}", "file", json_text(fault->file), "text",
-				   json_text(fault->text));
+	bool placed = fault->line > 0;
 	size_t *faults = arg;
 
 	++*faults;
-	if (fault->line > 0) {
-		json_object_set_new(object, "line", json_integer((json_int_t)fault->line));
-		json_object_set_new(object, "column", json_integer((json_int_t)fault->column));
-	}
-	json_print(object, stdout);
+	json_print(json_pack("{so so so so}", "file", json_text(fault->file), "text",
+			     json_text(fault->text), "line",
+			     placed ? json_count(fault->line) : json_null(), "column",
+			     placed ? json_count(fault->column) : json_null()),
+		   stdout);
 }
 
 static int check_json(const char *dir)
@@ -222,13 +221,11 @@ static void recordings_json(const struct pathmap *map)
 
 		if (!r->collected)
 			continue;
-		channel = json_pack("{ss si sI ss}", "element", r->element, "capacity",
+		channel = json_pack("{ss si sI ss so so}", "element", r->element, "capacity",
 				    (int)r->capacity, "lifetime_ns", (json_int_t)r->lifetime_ns,
-				    "mode", r->mode);
-		if (r->remote[0])
-			json_object_update_new(channel, json_pack("{ss si}", "remote", r->remote,
-								  "remote_capacity",
-								  (int)r->remote_capacity));
+				    "mode", r->mode, "remote", json_text(r->remote),
+				    "remote_capacity",
+				    r->remote[0] ? json_count(r->remote_capacity) : json_null());
 		json_object_set_new(channels, names[i], channel);
 	}
 	json_print(json_pack("{so}", "channels", channels), stdout);

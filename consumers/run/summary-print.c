@@ -188,8 +188,8 @@ static void print_events(const struct summary *s, FILE *out)
 	table_say_of(out, events_write, s);
 	if (overwritten(s))
 		table_say(out,
-			  "  kept        %s of %s event%s: the rest was overwritten; connect a "
-			  "consumer (evspace events) or raise --capacity",
+			  "  kept        %s of %s event%s, the newest: older ones have only "
+			  "consumers that read them in time; --capacity keeps more",
 			  unit_count(kept, s->kept), unit_count(count, s->written),
 			  plural(s->written, "s"));
 	if (s->overflowed)
@@ -201,6 +201,11 @@ static void print_events(const struct summary *s, FILE *out)
 	if (!overwritten(s) && !s->overflowed)
 		table_say(out, "  kept        all%s, 0 lost",
 			  s->inside || s->left ? " that were recorded" : "");
+	if (s->polls)
+		table_say(out,
+			  "  not recorded  %s poll%s that found nothing (MPI_Test, MPI_Iprobe and "
+			  "the like)",
+			  unit_count(count, s->polls), plural(s->polls, "s"));
 	if (s->inside)
 		table_say(
 			out,
@@ -283,13 +288,14 @@ static json_t *json_ops(const struct summary_op *ops, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct tuple *t = &ops[i].tuple;
 
-		json_array_append_new(
-			array, json_pack("{s:o,s:s,s:i,s:I,s:o,s:I,s:I,s:I}", "name",
-					 json_text(ops[i].name), "op", op_name(t->op), "peer",
-					 (int)t->peer, "seq_or_tag", (json_int_t)t->seq_or_tag,
-					 "comm", json_comm(t->comm), "bytes", (json_int_t)t->bytes,
-					 "start_ns", (json_int_t)ops[i].start_ns, "duration_ns",
-					 (json_int_t)ops[i].duration_ns));
+		json_array_append_new(array,
+				      json_pack("{s:o,s:s,s:o,s:I,s:o,s:I,s:I,s:I}", "name",
+						json_text(ops[i].name), "op", op_name(t->op),
+						"peer", json_process(t->peer), "seq_or_tag",
+						(json_int_t)t->seq_or_tag, "comm",
+						json_comm(t->comm), "bytes", (json_int_t)t->bytes,
+						"start_ns", (json_int_t)ops[i].start_ns,
+						"duration_ns", (json_int_t)ops[i].duration_ns));
 	}
 	return array;
 }
@@ -300,8 +306,9 @@ static json_t *json_channels(const struct summary *s)
 
 	for (unsigned c = 0; c < CHANNEL_PROGRAMS; c++)
 		json_object_set_new(object, channel_name(c),
-				    json_pack("{s:I,s:I}", "events",
-					      (json_int_t)s->channel_events[c], "bytes",
+				    json_pack("{s:I,s:I,s:I}", "events",
+					      (json_int_t)s->channel_events[c], "calls",
+					      (json_int_t)s->channel_calls[c], "bytes",
 					      (json_int_t)s->channel_bytes[c]));
 	return object;
 }
@@ -408,6 +415,7 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 			  json_text(segment_notes(s->notes, s->removed, notes, sizeof(notes))),
 			  "refused", json_refused(about), "stays", (int)about->stays, "stays_why",
 			  json_text(about->stays_why)));
+	json_object_set_new(object, "polls_in_vain", json_integer((json_int_t)s->polls));
 	json_object_set_new(object, "died_first", json_died(s, about));
 	json_object_set_new(object, "elsewhere", json_elsewhere(s, about));
 	json_object_set_new(object, "classes", tally_json(s->classes));

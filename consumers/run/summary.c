@@ -144,6 +144,7 @@ static void look_at_counts(struct summary_look *look, uint32_t thread)
 
 		segment_channel_sum(&look->s->segment, thread, c, &counts);
 		sum->channel_events[c] += counts.calls - counts.skipped;
+		sum->channel_calls[c] += counts.calls;
 		sum->channel_bytes[c] += counts.bytes;
 	}
 }
@@ -160,6 +161,7 @@ static void look_at_threads(struct summary_look *look)
 		const struct segment_thread *thread = segment_thread(s, i);
 
 		look_at_counts(look, i);
+		sum->polls += thread ? atomic_load(&thread->state.polls) : 0;
 		if (!thread || !segment_state(thread, &tuple))
 			continue;
 		op = op_of(look, &tuple, i);

@@ -40,12 +40,14 @@ struct summary_op {
 struct summary {
 	struct summary_process *processes; /* by world and rank */
 	size_t n_processes, alive;
-	size_t worlds, expected; /* expected: sum of the worlds' sizes */
-	uint64_t channel_events[CHANNEL_MAX];
-	uint64_t channel_bytes[CHANNEL_MAX];
-	uint64_t written;      /* tuples: kept + overwritten + overflowed */
-	uint64_t kept;	       /* still in the elements */
-	uint64_t overflowed;   /* had no element */
+	size_t worlds, expected;	      /* expected: sum of the worlds' sizes */
+	uint64_t channel_events[CHANNEL_MAX]; /* recorded */
+	uint64_t channel_calls[CHANNEL_MAX];  /* all: recorded or not */
+	uint64_t channel_bytes[CHANNEL_MAX];  /* of all calls */
+	uint64_t polls;			      /* that found nothing: no calls of any class */
+	uint64_t written;		      /* tuples: kept + overwritten + overflowed */
+	uint64_t kept;			      /* still in the elements */
+	uint64_t overflowed;		      /* had no element */
 	uint64_t inside, left; /* calls that were not recorded (struct segment_header) */
 	struct summary_op slowest[SUMMARY_SLOWEST];
 	size_t n_slowest;

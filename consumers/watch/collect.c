@@ -38,7 +38,7 @@ static const char collect_help[] =
 	"or a class that no process has.\n"
 	"\n"
 	"examples:\n"
-	"  evspace collect                              # what is, and what was not recorded\n"
+	"  evspace collect                              # what is collected\n"
 	"  evspace collect --class p2p,wait off         # of all processes\n"
 	"  evspace collect --class p2p@world count      # only on MPI_COMM_WORLD\n"
 	"  evspace collect --select '/**/rank[0-3]/**' --class collective time\n";
@@ -200,6 +200,17 @@ static void print_json(const Evspace__Switched *s, struct classes *classes)
 	}
 }
 
+/* All processes of a program mostly have the same classes. */
+static void print_switched(const Evspace__Host *h)
+{
+	bool alike = h->processes > 1 && h->changed % h->processes == 0;
+	uint32_t classes = alike ? h->changed / h->processes : h->changed;
+
+	printf("%s: %u class%s switched in %s%u process%s%s\n", h->name, classes,
+	       plural(classes, "es"), alike ? "each of " : "", h->processes,
+	       plural(h->processes, "es"), alike || h->processes <= 1 ? "" : ", taken together");
+}
+
 static void print_host(const Evspace__Host *h, bool changed)
 {
 	if (h->why)
@@ -208,8 +219,7 @@ static void print_host(const Evspace__Host *h, bool changed)
 	else if (h->text[0])
 		fprintf(stderr, "evspace collect: %s: %s\n", h->name, h->text);
 	if (changed && !h->why)
-		printf("%s: %u class%s switched in %u process%s\n", h->name, h->changed,
-		       plural(h->changed, "es"), h->processes, plural(h->processes, "es"));
+		print_switched(h);
 }
 
 static uint32_t processes(const Evspace__Switched *s)

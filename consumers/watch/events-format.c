@@ -12,6 +12,7 @@
 #include "pathmap/base/plural.h"
 #include "pathmap/base/table.h"
 #include "tree/data/op.h"
+#include "tree/data/tuple.h"
 
 /* The figure that the view asks for. */
 static double figure(const struct evspace_total *t)
@@ -162,6 +163,14 @@ static void text_json(FILE *out, const char *text)
 	putc_unlocked('"', out);
 }
 
+static void null_json(FILE *out, const char *key, int64_t value, bool known)
+{
+	if (known)
+		fprintf(out, ",\"%s\":%" PRId64, key, value);
+	else
+		fprintf(out, ",\"%s\":null", key);
+}
+
 static void json_event(const struct evspace_client *client, const struct evspace_event *ev,
 		       size_t width, FILE *out)
 {
@@ -178,17 +187,20 @@ static void json_event(const struct evspace_client *client, const struct evspace
 	text_json(out, ev->name);
 	fputs(",\"op\":", out);
 	text_json(out, ev->op);
-	if (label) {
-		fputs(",\"label\":", out);
+	fputs(",\"label\":", out);
+	if (label)
 		text_json(out, label);
-	}
+	else
+		fputs("null", out);
+	null_json(out, "rank", ev->rank, ev->rank >= 0);
+	fprintf(out, ",\"number\":%" PRIu64 ",\"start_ns\":%" PRId64, ev->number, ev->start_ns);
+	null_json(out, "end_ns", ev->end_ns, ev->end_ns != 0);
+	fprintf(out, ",\"error_ns\":%.0f", ev->error_ns);
+	null_json(out, "peer", ev->peer, ev->peer != TUPLE_NO_PEER && ev->peer != TUPLE_ANY_PEER);
 	fprintf(out,
-		",\"rank\":%" PRId32 ",\"number\":%" PRIu64 ",\"start_ns\":%" PRId64
-		",\"end_ns\":%" PRId64 ",\"error_ns\":%.0f,\"peer\":%" PRId32
 		",\"seq_or_tag\":%" PRIu32 ",\"comm\":%s,\"bytes\":%" PRIu64
 		",\"running\":%s,\"completion\":%s,\"failed\":%s,\"unattributed\":%s,"
 		"\"cancelled\":%s}\n",
-		ev->rank, ev->number, ev->start_ns, ev->end_ns, ev->error_ns, ev->peer,
 		ev->seq_or_tag, comm, ev->bytes, truth(ev->flags & EVSPACE_RUNNING),
 		truth(ev->flags & EVSPACE_COMPLETION), truth(ev->flags & EVSPACE_FAILED),
 		truth(ev->flags & EVSPACE_UNATTRIBUTED), truth(ev->flags & EVSPACE_CANCELLED));
@@ -197,10 +209,10 @@ static void json_event(const struct evspace_client *client, const struct evspace
 static void json_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 {
 	(void)width;
-	json_print(json_pack("{s:s,s:o,s:i,s:o,s:o}", "type", loss->discarded ? "discard" : "loss",
-			     "name", json_text(loss->name), "rank", loss->rank, "first",
-			     json_count(loss->first), loss->discarded ? "discarded" : "lost",
-			     json_count(loss->lost)),
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o}", "type", loss->discarded ? "discard" : "loss",
+			     "name", json_text(loss->name), "rank", json_process(loss->rank),
+			     "first", json_count(loss->first),
+			     loss->discarded ? "discarded" : "lost", json_count(loss->lost)),
 		   out);
 }
 

@@ -70,16 +70,26 @@ static int follow_next(struct follower *f)
 	return rc;
 }
 
-/* With --wait, the time begins with the run's first wave. */
-static void follow_begin(struct follower *f)
+/* With --wait, the time and the count begin with the run's first wave; @seen came before it. */
+static void follow_begin(struct follower *f, uint64_t seen)
 {
 	const struct evspace_wave *w = evspace_wave(f->client);
 
 	if (f->begun || (w->processes == 0 && w->elements == 0))
 		return;
 	f->begun = true;
-	if (f->common.look.wait && f->end_ns)
+	if (!f->common.look.wait)
+		return;
+	f->passed = seen;
+	if (f->end_ns)
 		f->end_ns = clock_mono_ns() + f->common.duration_ns;
+}
+
+/* Was this the last wave of those that are counted? */
+static bool follow_is_last(const struct follower *f, uint64_t seen)
+{
+	return f->common.count && (f->begun || !f->common.look.wait) &&
+	       seen >= f->passed + f->common.count;
 }
 
 /* The time is over, or it was interrupted. Returns the exit code. */
@@ -102,7 +112,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 	if (f->common.duration_ns)
 		f->end_ns = clock_mono_ns() + f->common.duration_ns;
 	while ((rc = follow_next(f)) > 0) {
-		follow_begin(f);
+		follow_begin(f, seen);
 		options_note_remapped(f->command, &f->common, f->client);
 		f->loss.lost += evspace_wave(f->client)->lost;
 		f->loss.read += evspace_wave(f->client)->read;
@@ -113,7 +123,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 		f->unread = fflush(stdout) != 0 || ferror(stdout);
 		if (f->unread)
 			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
-		last = f->common.count && seen >= f->common.count;
+		last = follow_is_last(f, seen);
 		rc = standing_take(&f->standing, name, &f->common, f->client, last);
 		if (rc >= 0)
 			return rc;

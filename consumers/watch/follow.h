@@ -23,6 +23,7 @@ struct follower {
 	uint64_t passed_by; /* tuples read so far, delivered or not */
 	bool lived;	    /* a live process was seen */
 	bool begun;	    /* something of the run was seen */
+	uint64_t passed;    /* waves before that, which --count does not mean */
 	struct {
 		uint64_t lost, read; /* tuples since follow_tell_loss(), or since the last
 				      * display */

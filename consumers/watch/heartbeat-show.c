@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shows heartbeats: a table, redrawn in place on a terminal, else in blocks; or JSON: an object for
  * the wave, then one for each thread. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static void screen_line(struct screen *s, const char *colour, const char *line)
 static void screen_program(struct screen *s, const struct evspace_wave *w)
 {
 	const struct heartbeat *h = s->h;
-	char line[WORDS_TEXT], rate[UNIT_TEXT] = "?", total[UNIT_TEXT], awaiting[48] = "";
+	char line[WORDS_TEXT], rate[UNIT_TEXT] = "", total[UNIT_TEXT], awaiting[48] = "";
 	int n;
 
 	if (heartbeat_awaited(h))
@@ -106,8 +107,8 @@ static void screen_program(struct screen *s, const struct evspace_wave *w)
 	if (h->written_rate >= 0)
 		unit_count(rate, (uint64_t)h->written_rate);
 	n = snprintf(line, sizeof(line),
-		     "program: %s events/s, %s so far; collecting costs %.1f ns an event", rate,
-		     unit_count(total, w->written),
+		     "program: %s%s%s events so far; collecting costs %.1f ns an event", rate,
+		     *rate ? " events/s, " : "", unit_count(total, w->written),
 		     w->written ? (double)w->cost_ns / (double)w->written : 0);
 	if (h->cost_share >= 0 && n > 0)
 		snprintf(line + n, sizeof(line) - (size_t)n, ", %s of its time",
@@ -346,48 +347,51 @@ static json_t *ranks_json(const struct thread_state *p)
 	return ranks;
 }
 
+/* The innermost region that it is in. */
 static json_t *region_json(const struct heartbeat *h, const struct thread_state *p)
 {
-	const char *label = evspace_label(h->client, p->region);
+	const char *label = p->region_op ? evspace_label(h->client, p->region) : NULL;
 
-	return json_pack("{s:s,s:o,s:I}", "region_kind",
-			 p->region_op == OP_EVSPACE_PHASE ? "phase" : "region", "region",
-			 label ? json_text(label) : json_sprintf("%08x", p->region),
-			 "region_since_ns", (json_int_t)p->region_ns);
+	if (!p->region_op)
+		return json_null();
+	return label ? json_text(label) : json_sprintf("%08x", p->region);
+}
+
+static json_t *cause_json(const struct heartbeat *h, const struct thread_state *p)
+{
+	bool has = p->cause != STALL_NOBODY;
+
+	return json_pack("{s:o,s:o}", "cause",
+			 json_text(has ? h->thread_states.items[p->cause].name : NULL),
+			 "cause_is_silent_since", json_text(has ? order_words[p->order] : NULL));
 }
 
 static void thread_json(const struct heartbeat *h, const struct thread_state *p, uint64_t wave)
 {
-	json_t *o = json_pack("{s:s,s:I,s:o,s:i,s:b,s:s,s:b,s:I,s:I,s:I,s:o}", "type", "thread",
+	const char *kind = p->region_op == OP_EVSPACE_PHASE ? "phase" : "region";
+	json_t *o = json_pack("{s:s,s:I,s:o,s:o,s:b,s:s,s:b,s:o,s:o,s:I,s:I}", "type", "thread",
 			      "wave", (json_int_t)wave, "thread", json_text(p->name), "rank",
-			      p->rank, "missing", p->wave != wave, "op", p->op, "running",
-			      p->running, "start_ns", (json_int_t)p->start_ns, "end_ns",
-			      (json_int_t)p->end_ns, "still_ns", (json_int_t)p->still_ns,
-			      "error_ns", json_figure(p->error_ns));
+			      json_process(p->rank), "missing", p->wave != wave, "op", p->op,
+			      "running", p->running, "start_ns", json_time(p->start_ns), "end_ns",
+			      json_time(p->end_ns), "still_ns", (json_int_t)p->still_ns, "error_ns",
+			      (json_int_t)fmin(p->error_ns, (double)INT64_MAX / 2));
 
 	if (!o)
 		abort();
 	json_object_update_new(
-		o, json_pack("{s:i,s:I,s:o,s:I,s:b,s:b,s:b,s:b,s:b,s:b,s:s,s:o}", "peer", p->peer,
-			     "seq_or_tag", (json_int_t)p->seq, "comm", json_comm(p->comm), "bytes",
-			     (json_int_t)p->bytes, "stuck", p->stuck && !p->culprit, "culprit",
-			     p->culprit, "deadlock", p->deadlock, "circle", p->circle, "meets",
-			     p->meets, "mismatch", p->mismatch, "why", why_words[p->why],
-			     "waits_for", ranks_json(p)));
-	if (p->cause != STALL_NOBODY)
-		json_object_update_new(o,
-				       json_pack("{s:o,s:s}", "cause",
-						 json_text(h->thread_states.items[p->cause].name),
-						 "cause_is_silent_since", order_words[p->order]));
-	if (p->gone)
-		json_object_update_new(
-			o, json_pack("{s:b,s:b}", "dead", 1, "died_inside", (int)p->died_inside));
-	if (p->region_op)
-		json_object_update_new(o, region_json(h, p));
-	if (p->world)
-		json_object_set_new(o, "world", json_sprintf("%08x", p->world));
-	if (p->holds_up)
-		json_object_set_new(o, "holds_up", json_integer((json_int_t)p->holds_up));
+		o, json_pack("{s:o,s:I,s:o,s:I,s:b,s:b,s:b,s:b,s:b,s:b,s:s,s:o}", "peer",
+			     json_process(p->peer), "seq_or_tag", (json_int_t)p->seq, "comm",
+			     json_comm(p->comm), "bytes", (json_int_t)p->bytes, "stuck",
+			     p->stuck && !p->culprit, "culprit", p->culprit, "deadlock",
+			     p->deadlock, "circle", p->circle, "meets", p->meets, "mismatch",
+			     p->mismatch, "why", why_words[p->why], "waits_for", ranks_json(p)));
+	json_object_update_new(o, cause_json(h, p));
+	json_object_update_new(
+		o, json_pack("{s:b,s:b,s:o,s:o,s:o,s:o,s:I}", "dead", (int)p->gone, "died_inside",
+			     p->gone && p->died_inside, "region_kind",
+			     json_text(p->region_op ? kind : NULL), "region", region_json(h, p),
+			     "region_since_ns", json_time(p->region_op ? p->region_ns : 0), "world",
+			     json_comm(p->world), "holds_up", (json_int_t)p->holds_up));
 	json_print(o, stdout);
 }
 

@@ -228,15 +228,14 @@ static json_t *rate_json(const struct view_classes_entry *e, uint64_t now, uint6
 static json_t *class_json(const struct viewer *v, const struct view_classes_entry *e)
 {
 	const char *label = e->comm ? evspace_label(v->follow.client, e->comm) : NULL;
-	json_t *o = json_pack(
-		"{s:s,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "type", "rate", "name", json_text(e->name),
-		"channel", json_text(e->channel), "comm", json_comm(e->comm), "world",
-		e->comm && evspace_is_world(v->follow.client, e->comm), "calls",
-		json_count(e->now.calls), "bytes", json_count(e->now.bytes), "time_ns",
-		json_count(e->now.time_ns), "not_recorded", json_count(e->now.skipped));
+	json_t *o =
+		json_pack("{s:s,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:o,s:o}", "type", "rate", "name",
+			  json_text(e->name), "channel", json_text(e->channel), "comm",
+			  json_comm(e->comm), "label", json_text(label), "world",
+			  e->comm && evspace_is_world(v->follow.client, e->comm), "calls",
+			  json_count(e->now.calls), "bytes", json_count(e->now.bytes), "time_ns",
+			  json_count(e->now.time_ns), "not_recorded", json_count(e->now.skipped));
 
-	if (label)
-		json_object_set_new(o, "label", json_text(label));
 	json_object_update_new(o,
 			       json_pack("{s:o,s:o,s:o}", "calls_per_s",
 					 rate_json(e, e->now.calls, e->before.calls), "bytes_per_s",

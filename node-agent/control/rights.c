@@ -66,7 +66,7 @@ static void list_add(char *list, size_t room, const char *name)
 {
 	size_t used = strlen(list);
 
-	snprintf(list + used, room - used, " %s", name);
+	snprintf(list + used, room - used, "%s%s", used ? ", " : " ", name);
 }
 
 static int run_named(const struct peer *peer, const struct store *store, const char *run,
@@ -94,7 +94,7 @@ static int run_named(const struct peer *peer, const struct store *store, const c
 	if (found || n == 0 || !alone || span_is_run(run))
 		return 0;
 	errno = ESRCH;
-	return errorf(e, "there is no run '%s'%s%s", run, list[0] ? "; there are:" : "", list);
+	return errorf(e, "there is no run %s%s%s", run, list[0] ? "; there are" : "", list);
 }
 
 static int run_unnamed(const struct peer *peer, const struct store *store, char *chosen,
