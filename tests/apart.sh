@@ -9,6 +9,10 @@
 # Root alone may. The folders are in memory and empty, but for those of the build; in the network
 # there is this host alone, with the addresses that it has outside, as its name leads to these.
 
+# Also when it is called by hand.
+export top_srcdir=${top_srcdir:-$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)}
+export top_builddir=${top_builddir:-$top_srcdir/build}
+
 folders=(/tmp /var/tmp /dev/shm)
 
 allowed() {

@@ -33,14 +33,14 @@ has_segments() {
 # in_vain VIEW OPTION...: wait for a program, while there is none; $waves are what was taken meanwhile.
 in_vain() {
 	evspace view "$@" --connect "$bed_entry" --wait >/dev/null 2>"$tap_dir/vain"
-	[ $? -eq 1 ] || { cat "$tap_dir/vain"; return 1; }
+	[ $? -le 1 ] || { cat "$tap_dir/vain"; return 1; } # 0: of one that has ended
 	waves=$(sed -n 's/^\([0-9]*\) waves.*/\1/p' "$tap_dir/vain")
-	[ "$waves" -gt 1 ] || { cat "$tap_dir/vain"; return 1; }
+	[ "$waves" -ge 1 ] || { cat "$tap_dir/vain"; return 1; }
 }
 
 # The waves of the views that are looked at leave no trace, for nobody looks at the looking.
 nothing_recorded() {
-	in_vain latest --duration 1s && [ ! -e "$EVSPACE_DIR/evspace" ] || { ls -R "$EVSPACE_DIR/evspace"; return 1; }
+	in_vain latest --rate 10 --duration 1s && [ ! -e "$EVSPACE_DIR/evspace" ] || { ls -R "$EVSPACE_DIR/evspace"; return 1; }
 }
 
 # An observer makes all agents record, and sees the waves of somebody else, but not its own.

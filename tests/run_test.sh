@@ -378,7 +378,7 @@ tap_case "... with the remedy" says err 'another --run NAME'
 tap_case "purge spares it" exits 1 evspace purge living
 tap_case "... with the reason" says err '2 of its processes are living.*--force'
 tap_case "purge of a run that is not there" exits 1 evspace purge nowhere
-tap_case "... lists those that are" says err 'there are: .*kept.*living'
+tap_case "... lists those that are" says err 'there are .*kept.*living'
 tap_case "purge --older-than spares the young" exits 0 evspace purge --all --older-than 1h
 tap_case "... with the reason" says err 'kept stays: first seen ended'
 tap_case "purge wants a name" exits 2 evspace purge

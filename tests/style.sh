@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests the sources of a git checkout: format, cppcheck, shell syntax, SPDX lines, that all tests are run.
 
+# Also when it is called by hand.
+export top_srcdir=${top_srcdir:-$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)}
+export top_builddir=${top_builddir:-$top_srcdir/build}
 . "$top_srcdir/tests/tap.sh"
 
 # .clang-format is written for it; other versions format differently.
