@@ -30,12 +30,12 @@ has_segments() {
 	[ "$(segments)" = "$1" ]
 }
 
-# in_vain VIEW OPTION...: wait for a program, while there is none; $waves are what was taken meanwhile.
+# in_vain VIEW OPTION...: wait for a program, while none lives; $tap_dir/waves says how many waves were taken meanwhile.
 in_vain() {
 	evspace view "$@" --connect "$bed_entry" --wait >/dev/null 2>"$tap_dir/vain"
 	[ $? -le 1 ] || { cat "$tap_dir/vain"; return 1; } # 0: of one that has ended
-	waves=$(sed -n 's/^\([0-9]*\) waves.*/\1/p' "$tap_dir/vain")
-	[ "$waves" -ge 1 ] || { cat "$tap_dir/vain"; return 1; }
+	sed -n 's/^\([0-9]*\) waves* .*/\1/p' "$tap_dir/vain" >"$tap_dir/waves"
+	[ "$(cat "$tap_dir/waves")" -ge 1 ] || { cat "$tap_dir/vain"; return 1; }
 }
 
 # The waves of the views that are looked at leave no trace, for nobody looks at the looking.
@@ -86,7 +86,11 @@ name_of() {
 waves_agree() {
 	local node
 
+	local waves
+
 	in_vain sizes --deadline 20000 --rate 20 --duration 2s --monitored || return
+	cp "$tap_dir/waves" "$tap_dir/waves_made"
+	waves=$(cat "$tap_dir/waves")
 	look rates --level thread --count 1 >"$tap_dir/look" || { cat "$tap_dir/err"; return 1; }
 	for node in $nodes; do
 		case $(counted calls "$(name_of "$node" agent)" gather) in
@@ -102,7 +106,7 @@ waves_agree() {
 bytes_agree() {
 	look events --backlog --count 1 >"$tap_dir/look" || { cat "$tap_dir/err"; return 1; }
 	grep '"label":"sizes"' "$tap_dir/look" >"$tap_dir/sizes"
-	awk -v waves_made="$waves" '
+	awk -v waves_made="$(cat "$tap_dir/waves_made")" '
 		function number(key) {
 			match($0, "\"" key "\":[0-9]*")
 			return substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0
@@ -136,7 +140,7 @@ durations_agree() {
 	for op in wave ask cpu source filter histogram; do
 		grep -q "\"op\":\"evspace_$op\"" "$tap_dir/sizes" || { echo "no $op"; head "$tap_dir/sizes"; return 1; }
 	done
-	awk -v waves_made="$waves" '
+	awk -v waves_made="$(cat "$tap_dir/waves_made")" '
 		function number(key) {
 			match($0, "\"" key "\":[0-9]*")
 			return substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0
@@ -219,11 +223,14 @@ collect_switches_it() {
 
 # A killed agent's elements stay, and those of the one after it are told from them.
 survives_kill() {
+	local before waves
+
 	bed_kill KILL a0 && bed_start a0 evspace agent --pathmap "$bed_dir/maps" --node a0 --monitored &&
 		bed_until grep -q 'ready on' "$bed_dir/a0.err" || return
 	bed_until whole || { cat "$tap_dir/text"; return 1; }
-	before=$waves
+	before=$(cat "$tap_dir/waves_made")
 	in_vain sizes --deadline 20000 --rate 10 --duration 0.5 || return
+	waves=$(cat "$tap_dir/waves")
 	look rates --level thread --count 1 >"$tap_dir/look"
 	[ "$(counted calls /A/a0/agent gather)" -ge "$waves" ] && [ "$(counted calls /A/a0/agent gather)" -le $((waves + 1)) ] &&
 		[ "$(counted calls '/A/a0/agent\.[0-9]*' gather)" -ge "$before" ] || { cat "$tap_dir/look"; return 1; }
