@@ -241,17 +241,17 @@ tap_case "a check of a run that nobody has is bad news" check_of_nobody
 	openssl x509 -req -in plain.csr -CA ca.pem -CAkey ca.key -sha256 -days 20 -out plain.pem &&
 	chmod 600 plain.key plain.pem) >>"$bed_dir/certs.log" 2>&1
 
-tap_case "no certificate, for a consumer" unreachable "/ca.pem: No such file or directory; make it with: evspace-certs" \
+tap_case "no certificate, for a consumer" usage "/ca.pem: No such file or directory; make it with: evspace-certs" \
 	env -u EVSPACE_TLS HOME="$bed_dir/elsewhere" evspace events --connect "$bed_entry"
 # The node's own agent would be in its way first.
 tap_case "no certificate, for an agent" refused 1 "needs a certificate: make one with 'evspace-certs agent" \
 	env -u EVSPACE_TLS EVSPACE_DIR="$bed_dir/elsewhere" evspace agent --pathmap "$bed_dir/maps" --node b1
-tap_case "no such identity" unreachable "/nobody.pem: No such file or directory; make it with: evspace-certs" \
+tap_case "no such identity" usage "/nobody.pem: No such file or directory; make it with: evspace-certs" \
 	evspace events --connect "$bed_entry" --identity nobody
 tap_case "another CA" unreachable "from a CA that is not ours; use certificates of one CA on all hosts" \
 	evspace events --connect "$bed_entry" --tls "$bed_dir/other"
 tap_case "the agent says so, too" logged front "our certificate is from another CA"
-tap_case "an expired certificate" unreachable "late.pem has expired; make a new one with: evspace-certs" \
+tap_case "an expired certificate" usage "late.pem has expired; make a new one with: evspace-certs" \
 	evspace events --connect "$bed_entry" --identity late
 tap_case "a certificate without a role" unreachable 'the certificate of "plain" gives no role' \
 	evspace events --connect "$bed_entry" --identity plain
@@ -259,7 +259,7 @@ tap_case "an agent's certificate does not observe" unreachable 'the certificate 
 	evspace events --connect "$bed_entry" --identity a0
 tap_case "a control certificate does" consumer --identity control
 cp -r "$EVSPACE_TLS" "$bed_dir/open" && chmod 644 "$bed_dir/open/observe.key"
-tap_case "a key that others can read" unreachable "chmod 600" \
+tap_case "a key that others can read" usage "chmod 600" \
 	evspace events --connect "$bed_entry" --tls "$bed_dir/open"
 
 # Of an agent with a certificate of another CA the tree says that it is missing, and why.
