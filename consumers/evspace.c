@@ -13,6 +13,7 @@
 #include "pathmap/grammar/directive.h"
 #include "node-agent/store/monitor.h"
 #include "pathmap/base/folder-base.h"
+#include "pathmap/base/memory.h"
 #include "tree/data/process.h"
 #include "consumers/client/client-monitor.h"
 
@@ -173,12 +174,47 @@ static const struct client_recorder recorder = {
 	.end = monitor_free,
 };
 
+/* Words of the command line, and names of files, are shown in messages: a terminal does not obey
+ * them. C1 in UTF-8 is the lead 0xc2 and one of these; alone they are no text. */
+static ssize_t messages_write(void *arg, const char *text, size_t n)
+{
+	static unsigned char last;
+	char *clean = memory_copy_bytes(text, n);
+	ssize_t said = 1;
+
+	(void)arg;
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)text[i];
+		bool is_c0 = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+		bool is_c1 = c >= 0x80 && c < 0xa0 && (last < 0x80 || last == 0xc2);
+
+		if (is_c0 || is_c1)
+			clean[i] = '?';
+		last = c;
+	}
+	for (size_t done = 0; done < n && said > 0; done += said > 0 ? (size_t)said : 0)
+		said = write(STDERR_FILENO, clean + done, n - done);
+	free(clean);
+	return said > 0 ? (ssize_t)n : 0;
+}
+
+static void messages_begin(void)
+{
+	FILE *messages = fopencookie(NULL, "w", (cookie_io_functions_t){.write = messages_write});
+
+	if (!messages)
+		abort();
+	setvbuf(messages, NULL, _IONBF, 0);
+	stderr = messages;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	const char *profile;
 	int taken = profile_take(argc, argv, &profile);
 
+	messages_begin();
 	client_recorder_set(&recorder);
 	/* if a parent left it ignored, we would not notice the end of children */
 	signal(SIGCHLD, SIG_DFL);

@@ -154,7 +154,16 @@ no_grant() {
 tap_case "control asks for what agents ask: refused" no_grant
 tap_case "failures in plenty are rationed" eval '
 	for ((i = 0; i < 20; i++)); do no_orders observe || exit 1; done
-	[ "$(grep -c "audit: .*failed" "$bed_dir/w0.err")" -le 12 ] || { grep audit "$bed_dir/w0.err"; exit 1; }'
+	[ "$(grep -c "audit: observe (.*failed" "$bed_dir/w0.err")" -le 12 ] || { grep audit "$bed_dir/w0.err"; exit 1; }'
+# One that is refused over and over has used up what is said of it, not what is said of others.
+of_others() {
+	local before
+
+	before=$(grep -c 'audit: two (.*failed' "$bed_dir/w0.err")
+	! evspace collect --connect "$bed_entry" --identity two --run one --class p2p off >"$tap_dir/why" 2>&1 &&
+		bed_until eval '[ "$(grep -c "audit: two (.*failed" "$bed_dir/w0.err")" -eq $((before + 1)) ]' || { cat "$tap_dir/why"; grep audit "$bed_dir/w0.err"; return 1; }
+}
+tap_case "... and what others do is told all the same" of_others
 unknown_limit() {
 	(cd "$EVSPACE_TLS" && printf 'subjectAltName=URI:evspace:role=observe,URI:evspace:hours=9-17\nextendedKeyUsage=clientAuth\n' >ext &&
 		openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout later.key -subj /CN=later -out later.csr -config /dev/null &&

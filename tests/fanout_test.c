@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests status gathers, orders and opens of which a child says what is not true: it speaks for who
  * is below it, once, and holds up nobody else. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/base/folder-base.h"
 #include "pathmap/base/memory.h"
 #include "tests/peers.h"
+#include "tree/scope/ask.h"
 #include "tree/scope/failover.h"
+#include "tree/scope/fanout.h"
 #include "tree/scope/gather-status.h"
 #include "tree/scope/fanout-command.h"
 #include "tree/wire/wire-place.h"
+#include "tree/scope/quota.h"
 #include "tree/scope/seats.h"
 
 /* What the liar w0, which has x and y below it, says of whom; c is a sibling of it. */
@@ -305,6 +309,92 @@ static void orders_of_others(void)
 	bed_close(&bed);
 }
 
+/* Bytes of a text in each question. */
+#define LONG (4u << 20)
+
+/* Ask as @peer until that is too much: returns how many there are, in @questions. */
+static size_t ask_much(struct bed *bed, struct fanout_command_host *host, const char *peer,
+		       struct fanout_command **questions, size_t most)
+{
+	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
+	struct error e = {""};
+	size_t n = 0;
+
+	ask.place = bed->place;
+	ask.deadline_ms = UINT32_MAX;
+	ask.peer = (char *)(uintptr_t)peer;
+	ask.who = memory_new(LONG + 1, 1);
+	memset(ask.who, 'x', LONG);
+	while (n < most && (questions[n] = fanout_command_new(host, bed->up.link, &ask, &e)))
+		n++;
+	CU_ASSERT(n == most || errno == ENOBUFS);
+	CU_ASSERT(n == most || strstr(e.text, "ask for less at once, or with a shorter deadline"));
+	free(ask.who);
+	return n;
+}
+
+static void questions_are_bounded(void)
+{
+	enum { MOST = 200 };
+	struct fanout_command *alice[MOST], *bob[MOST];
+	struct fanout_command_host host = {.carry = order_carry, .is_run = folder_is_run};
+	struct bed bed;
+	size_t n, k;
+
+	bed_open(&bed);
+	host.base = bed.w.base;
+	host.children = bed.children;
+	n = ask_much(&bed, &host, "alice", alice, MOST);
+	CU_ASSERT(n > 4 && n * LONG <= QUOTA_KIND / 2);
+	/* Who asked on another connection has no more, and others have something yet. */
+	CU_ASSERT_EQUAL(ask_much(&bed, &host, "alice", bob, MOST), 0);
+	k = ask_much(&bed, &host, "bob", bob, MOST);
+	CU_ASSERT(k > 4 && (n + k) * LONG <= QUOTA_KIND);
+	CU_ASSERT(((const struct fanout *)alice[0])->deadline_ms <= ASK_DEADLINE_MOST_MS);
+	while (n > 0)
+		fanout_command_free(alice[--n]);
+	while (k > 0)
+		fanout_command_free(bob[--k]);
+	n = ask_much(&bed, &host, "alice", alice, 5);
+	CU_ASSERT_EQUAL(n, 5);
+	while (n > 0)
+		fanout_command_free(alice[--n]);
+	bed_close(&bed);
+}
+
+/* What a child answers is held until all have answered. */
+static void answers_are_bounded(void)
+{
+	struct gather_status_host hosts = {.answer = status_answered, .done = status_done};
+	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
+	struct quota *alice;
+	struct error e = {""};
+	struct gather_status *m;
+	size_t taken = 0;
+	struct bed bed;
+
+	bed_open(&bed);
+	boast = 1 << 20;
+	hosts.base = bed.w.base;
+	hosts.children = bed.children;
+	hosts.arg = &bed;
+	alice = quota_join("alice");
+	while (quota_take(alice, 64 << 10, &e) == 0)
+		taken += 64 << 10;
+	quota_give(alice, QUOTA_WAVES, 256 << 10);
+	ask.place = bed.place;
+	ask.peer = (char *)(uintptr_t) "alice";
+	m = gather_status_new(&hosts, bed.up.link, &ask, &e);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	WAIT(&bed.w, bed.done);
+	gather_status_free(m);
+	CU_ASSERT_EQUAL(status_of(&bed, "w0")->why, MISSING_REFUSED);
+	CU_ASSERT_PTR_NOT_NULL(strstr(status_of(&bed, "w0")->text, "ask for less at once"));
+	quota_give(alice, QUOTA_WAVES, taken - (256 << 10));
+	quota_leave(alice);
+	bed_close(&bed);
+}
+
 /* ---- opens ---- */
 
 static void opens_settled(void *arg)
@@ -356,6 +446,9 @@ int main(void)
 		{"a child's status is of those below it, once each", statuses_of_others},
 		{"one that is too large holds up no other", status_too_large},
 		{"who is not ready is told once, and in short", opens_of_others},
+		{"questions that wait hold a share for each consumer, a minute at most",
+		 questions_are_bounded},
+		{"... and so do answers to them", answers_are_bounded},
 		{"what an order has done is said by those who have done it", orders_of_others},
 		CU_TEST_INFO_NULL,
 	};

@@ -4,7 +4,8 @@
  *
  *	hostile client HOST:PORT DIR NAME SEED SECONDS	dials, and says frames at random
  *	hostile child HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
- *	hostile forger HOST:PORT DIR NODE SEED SECONDS	the same, refuses with a line of a log
+ *	hostile forger HOST:PORT DIR NODE SEED SECONDS	the same, refuses with a line of a log,
+ *						has a live run that would be a path
  *	hostile deep HOST:PORT DIR NAME		says what would exhaust a stack, once each way
  *	hostile deepchild HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
  *	hostile hoard HOST:PORT DIR NAME N	N connections that each begin the largest header
@@ -39,6 +40,7 @@ static struct tls *tls;
 static const char *name;
 static unsigned char *out;
 static bool forges;
+static Evspace__Frame__KindCase asked; /* what is answered */
 static enum wire_unpacks unpacks;
 
 static _Noreturn void die(const char *what)
@@ -166,8 +168,28 @@ static size_t refuse(uint32_t scope)
 	struct wire_front front = {0, 0};
 
 	error.scope = scope;
-	error.code = EACCES;
+	error.code = EXDEV; /* ranks are here that a new map puts elsewhere */
 	error.text = text;
+	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
+	wire_frame_put(&front, &frame, out);
+	return wire_frame_bytes(&front);
+}
+
+static size_t run_forge(uint32_t scope)
+{
+	static char no_run[] = "../none";
+	Evspace__Status status = EVSPACE__STATUS__INIT;
+	Evspace__Run run = EVSPACE__RUN__INIT, *runs = &run;
+	const Evspace__Frame frame = WIRE_FRAME(STATUS, status, &status);
+	struct wire_front front = {0, 0};
+
+	run.name = no_run;
+	run.processes = run.alive = 1;
+	status.scope = scope;
+	status.node = (char *)(uintptr_t)name;
+	status.wire = WIRE_VERSION;
+	status.n_runs = 1;
+	status.runs = &runs;
 	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
 	wire_frame_put(&front, &frame, out);
 	return wire_frame_bytes(&front);
@@ -178,7 +200,8 @@ static size_t reply(struct random_frame *r, unsigned deep)
 	unsigned kind = replies[random_below(&r->dice, sizeof(replies))];
 
 	if (forges)
-		return refuse(r->scope);
+		return asked == EVSPACE__FRAME__KIND_STATUS_ASK ? run_forge(r->scope)
+								: refuse(r->scope);
 	/* Other kinds than a child's are refused for their length. */
 	for (unsigned i = 0; deep && i < random_rounds(); i++) {
 		if (random_round_kind(i) == EVSPACE__FRAME__KIND_STATUS)
@@ -229,9 +252,11 @@ static void child_speak(struct speech *l, struct random_frame *r, uint64_t end_n
 				packs = f->hello->unpacks != UNPACKS_NEVER;
 				continue;
 			}
+			asked = f->kind_case;
 			r->scope = frame_scope(f);
 			r->wave = f->kind_case == EVSPACE__FRAME__KIND_ASK ? f->ask->wave : 1;
-			for (size_t i = random_below(&r->dice, 4); i > 0 || deep; i--) {
+			for (size_t i = forges ? 1 : random_below(&r->dice, 4); i > 0 || deep;
+			     i--) {
 				if (!reply_say(l, r, deep, packs) || !random_below(&r->dice, 500))
 					return;
 			}

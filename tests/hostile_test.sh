@@ -94,6 +94,24 @@ forger() {
 	bed_until eval 'looks; grep -a "^evspace: agent w1 at .*: it says \"x?evspace agent: audit: mallory" "$bed_dir/w0.err"' || { tail "$bed_dir/w0.err"; return 1; }
 	not_forged
 }
+# It says that ranks are there that the new map puts elsewhere, in words of its own.
+stays() {
+	mkdir -p "$tap_dir/maps"
+	cp "$bed_dir/maps"/* "$tap_dir/maps" && echo "$1" >"$tap_dir/maps/cluster.map"
+	evspace map apply "$tap_dir/maps" --dry-run --connect "$bed_entry" --identity control >"$tap_dir/applied" 2>&1
+}
+stays_not() {
+	stays "cluster local { nodes w0; address $bed_entry; }" && grep '^evspace map apply: w1 is not in the new map, but says: x' "$tap_dir/applied" ||
+		{ cat "$tap_dir/applied"; return 1; }
+}
+stays_quoted() {
+	! stays "$(cat "$bed_dir/maps/cluster.map") # again" &&
+		grep -a '^evspace agent: audit: control (.*: prepare a map: failed: w1: "x?evspace agent: audit: mallory [^"]*"; nothing has changed$' "$bed_dir/w0.err" ||
+		{ cat "$tap_dir/applied"; tail "$bed_dir/w0.err"; return 1; }
+}
+only_run() {
+	evspace events --connect "$bed_entry" --identity observe --count 1 --csv >"$tap_dir/seen" 2>"$tap_dir/why" || { cat "$tap_dir/why"; return 1; }
+}
 not_forged() {
 	! grep -a "^evspace agent: audit: mallory" "$bed_dir/w0.err" && ! grep -aP "\x1b" "$bed_dir/w0.err"
 }
@@ -151,6 +169,9 @@ bed_kill TERM w1
 tap_case "a reply to something else is no answer" odd_replies
 bed_kill TERM w1
 tap_case "a line of the log that a child says is quoted in one" forger
+tap_case "... in the audit, too, where it says that a map cannot be" stays_quoted
+tap_case "... but not of a map without it" stays_not
+tap_case "a live run of a child that would be a path is none" only_run
 bed_kill TERM w1
 tap_case "observers hold little by frames that are not whole" hoarders observe
 tap_case "... and agents" hoarders w1

@@ -68,6 +68,15 @@ done
 tap_case "an option with a letter missing" usage "there is no option '--conect'; did you mean '--connect'? try 'evspace events --help'" \
 	evspace events --conect x
 tap_case "the same of run" usage "did you mean '--capacity'?" evspace run --capcity 3 -- true
+# obeyed COMMAND...: a terminal would obey what it says.
+obeyed() {
+	timeout 60 "$@" 2>&1 | LC_ALL=C grep -aP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]'
+}
+esc=$'x\e]0;mine\a\xc2\x9b2J\r'
+tap_case "words of the command line are shown, and not obeyed by a terminal" eval '! obeyed evspace "$esc" && ! obeyed evspace events "--$esc" &&
+	! obeyed evspace status "$esc" && ! obeyed evspace map check "$esc" && ! obeyed evspace view "$esc" && ! obeyed evspace events --level "$esc" &&
+	! obeyed evspace runs "$esc" && ! obeyed evspace collect "$esc" && ! obeyed evspace --profile "$esc" events && ! obeyed evspace map "$esc"'
+tap_case "... what is no control character stays" usage "there is no command 'übermäßig…'" evspace übermäßig…
 tap_case "an option that could be several" usage "--connect, --count, --compress: which of these is '--co'" evspace events --co x
 tap_case "an option without its value" usage "--connect takes a value, which is missing" evspace events --connect
 tap_case "... of several that are alike" usage "--run takes a value, which is missing" evspace profile save lab --run

@@ -66,6 +66,36 @@ static void headers_of_a_known_kind(void)
 	CU_ASSERT_FALSE(header_ok(endless, sizeof(endless)));
 }
 
+/** Bytes that are left of a header when it is read and said again. */
+static size_t said_again(const unsigned char *data, size_t bytes, ProtobufCAllocator *allocator)
+{
+	struct error e = {""};
+	Evspace__Frame *frame = wire_header_parse_in(allocator, data, bytes, &e);
+	size_t left;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(frame);
+	left = evspace__frame__get_packed_size(frame);
+	evspace__frame__free_unpacked(frame, allocator);
+	return left;
+}
+
+/* Fields 31 of an ask, and of a place and a stage of an open, would go on to all children. */
+static void unknown_is_dropped(void)
+{
+	static const unsigned char ask[] = {4 << 3 | 2, 2 + 6, 2 << 3 | 0, 3,	0xfa,
+					    1,		3,     'b',	   'a', 'd'};
+	static const unsigned char nested[] = {2 << 3 | 2, 2 + 6 + 5, 8 << 3 | 2, 6 + 5, 0xfa,
+					       1,	   3,	      'b',	  'a',	 'd',
+					       6 << 3 | 2, 3,	      0xf8,	  1,	 9};
+	struct arena arena;
+
+	CU_ASSERT_EQUAL(said_again(ask, sizeof(ask), NULL), 4);
+	CU_ASSERT_EQUAL(said_again(nested, sizeof(nested), NULL), 6);
+	arena_init(&arena, 1 << 20);
+	CU_ASSERT_EQUAL(said_again(nested, sizeof(nested), &arena.allocator), 6);
+	arena_fini(&arena);
+}
+
 /* Fields that lead from a frame to a message, and round from there to one of the same type. */
 struct way {
 	const ProtobufCFieldDescriptor *fields[8];
@@ -399,6 +429,7 @@ int main(void)
 	CU_TestInfo headers[] = {
 		{"fronts are held to the limits", fronts_within_limits},
 		{"headers are whole and of a known kind", headers_of_a_known_kind},
+		{"what is not known is dropped, however deep", unknown_is_dropped},
 		{"nesting is limited before anything recurses",
 		 nesting_is_limited_before_it_recurses},
 		{"no text in a header is obeyed by a terminal", texts_can_be_printed},

@@ -342,6 +342,8 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	take_missing(c, a, to);
 	if (frame->bytes)
 		batch_append(&to->batch, frame->buffer, frame->at, frame->bytes);
+	/* Until it is read, which may be late. */
+	batch_unpin(&to->batch);
 	delivery_take(c->delivery, a, &times, &to->batch, &to->sums);
 	c->again_came |= a->again && a->leaves > 0;
 	/* without hosts, answers come at once: do not do nothing but ask */

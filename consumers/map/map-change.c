@@ -244,8 +244,10 @@ static json_t *missing_json(const Evspace__MapApplied *a)
 static void applied_print(const struct change *c, const Evspace__MapApplied *a)
 {
 	for (size_t i = 0; i < a->n_missing; i++) {
-		fprintf(stderr, "%s: %s did not answer before, and does not now: %s\n", c->command,
-			a->missing[i]->node, a->missing[i]->text);
+		fprintf(stderr, "%s: %s %s: %s\n", c->command, a->missing[i]->node,
+			a->missing[i]->code == EXDEV ? "is not in the new map, but says"
+						     : "did not answer before, and does not now",
+			a->missing[i]->text);
 	}
 	if (c->common.json) {
 		json_print(json_pack("{ss sb sI si si si so}", "type", "applied", "dry_run",

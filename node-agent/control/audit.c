@@ -92,12 +92,13 @@ void audit_done(const char *who, const char *what, bool nothing, const char *out
 	line_say(line);
 }
 
-void audit_failed(struct rate_limit *rate, const char *who, const char *what, const char *why)
+void audit_failed(struct rate_limits *rates, const char *peer, const char *who, const char *what,
+		  const char *why)
 {
 	unsigned long unsaid;
 	char line[2048], more[64] = "";
 
-	if (!rate_limit_take(rate, &unsaid))
+	if (!rate_limit_take(rate_limit_of(rates, peer), &unsaid))
 		return;
 	if (unsaid)
 		snprintf(more, sizeof(more), " (and %lu before that, not shown)", unsaid);
@@ -105,12 +106,12 @@ void audit_failed(struct rate_limit *rate, const char *who, const char *what, co
 	line_say(line);
 }
 
-void audit_refused(struct rate_limit *rate, const struct peer *peer, const char *what,
+void audit_refused(struct rate_limits *rates, const struct peer *peer, const char *what,
 		   const char *why)
 {
 	char who[300];
 
-	audit_failed(rate, audit_who(peer, who, sizeof(who)), what, why);
+	audit_failed(rates, peer->name, audit_who(peer, who, sizeof(who)), what, why);
 }
 
 void audit_left(const char *who, const char *what, const char *outcome)

@@ -27,11 +27,12 @@ const char *audit_map(const Evspace__MapApply *apply);
  * to do. */
 void audit_done(const char *who, const char *what, bool nothing, const char *outcome);
 
-/** Log that it failed, and why; at most as often as @rate allows. */
-void audit_failed(struct rate_limit *rate, const char *who, const char *what, const char *why);
+/** Log that it failed, and why; at most as often as @rates allow @peer, whose name that is. */
+void audit_failed(struct rate_limits *rates, const char *peer, const char *who, const char *what,
+		  const char *why);
 
 /** The same for a @peer that was refused. */
-void audit_refused(struct rate_limit *rate, const struct peer *peer, const char *what,
+void audit_refused(struct rate_limits *rates, const struct peer *peer, const char *what,
 		   const char *why);
 
 /** Log that its sender left before all hosts had answered; @outcome says how far it went. */

@@ -267,9 +267,8 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 		o->who = memory_copy(who);
 		o->what = memory_copy(audit_order(ask, run, what, sizeof(what)));
 	}
-	/* What is not known here is ignored, and not multiplied by the number of children. */
-	whole.base.n_unknown_fields = 0;
 	whole.run = run;
+	whole.peer = (char *)(uintptr_t)peer->name;
 	whole.within = ask->select;
 	whole.n_within = ask->n_select;
 	whole.select = plan->select;

@@ -40,6 +40,7 @@ static void held_free(struct opened *o)
 	free(o->held);
 	o->held = NULL;
 	o->n_held = 0;
+	quota_release(&o->quota);
 }
 
 void opened_free(struct opened *o, bool keep)
@@ -52,6 +53,9 @@ void opened_free(struct opened *o, bool keep)
 
 int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
 {
+	Evspace__Ask *copy;
+	size_t bytes;
+
 	if (!o->switching)
 		return scope_ask(o->scope, ask, e);
 	if (ask_check(ask, e) < 0)
@@ -60,8 +64,13 @@ int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
 		errno = EPROTO;
 		return errorf(e, "%u asks wait for a remap of the tree already", HELD_MAX);
 	}
+	copy = (Evspace__Ask *)wire_copy_counted(&ask->base, &bytes);
+	if (quota_hold(&o->quota, link_peer(o->link)->name, bytes, e) < 0) {
+		evspace__ask__free_unpacked(copy, NULL);
+		return -1;
+	}
 	o->held = memory_room(o->held, o->n_held, sizeof(struct opened *));
-	o->held[o->n_held++] = (Evspace__Ask *)wire_copy(&ask->base);
+	o->held[o->n_held++] = copy;
 	return 0;
 }
 

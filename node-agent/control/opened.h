@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "tree/scope/quota.h"
 #include "tree/scope/scope.h"
 
 /** Sessions and remaps may read it; only the functions here change it. */
@@ -23,6 +24,7 @@ struct opened {
 	bool switching; /* the old tree drains, and asks wait for the new one */
 	Evspace__Ask **held;
 	size_t n_held;
+	struct quota_held quota; /* of the consumer, for those */
 	void (*changed)(void *arg);
 	void *arg;
 };

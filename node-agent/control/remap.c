@@ -10,9 +10,11 @@
 #include <sys/random.h>
 
 #include "node-agent/control/audit.h"
+#include "node-agent/control/judgement.h"
 #include "node-agent/control/session.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
+#include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
 #include "tree/stage/stage.h"
 #include "tree/wire/wire-place.h"
@@ -26,6 +28,7 @@ enum state { REST, PREPARING, SWITCHING };
 /* A tree without consumer, to see whether all hosts answer and agree. */
 struct remap_probe {
 	struct scope *scope;
+	struct plan *plan;
 	bool settled;
 	struct remap *remap;
 };
@@ -35,104 +38,29 @@ struct remap {
 	struct event *look;
 	enum state state;
 	struct link *asker; /* NULL: it has left */
-	char who[300];
+	char peer[128], who[300];
 	const char *what;
 	bool dry_run;
 	struct active_map_draft draft;
 	struct remap_probe before, after;
 	uint64_t began_ns, committed_ns;
 	unsigned switched;
-	Evspace__Unready **missing; /* hosts that do not answer by the old map either */
-	size_t n_missing;
+	struct judgement judgement; /* of the hosts, as they answered last */
 };
 
-/* ---- hosts that do not answer ---- */
-
-static void missing_add(struct remap *r, const struct unready *who)
-{
-	Evspace__Unready *u = memory_new(1, sizeof(*u));
-
-	evspace__unready__init(u);
-	u->node = memory_copy(who->node);
-	u->text = memory_copy(who->text);
-	u->code = who->code;
-	r->missing = memory_room(r->missing, r->n_missing, sizeof(struct remap *));
-	r->missing[r->n_missing++] = u;
-}
-
-static void missing_clear(struct remap *r)
-{
-	for (size_t i = 0; i < r->n_missing; i++)
-		evspace__unready__free_unpacked(r->missing[i], NULL);
-	free(r->missing);
-	r->missing = NULL;
-	r->n_missing = 0;
-}
-
-/* Answers of the old and the new trees. */
-struct judgement {
-	struct remap *remap;
-	char *refused, *absent; /* text about the first such host; NULL: none */
-	char **was;		/* nodes that are not ready in the old trees */
-	size_t n_was;
-};
-
-static void judge_before(void *arg, const struct unready *who)
-{
-	struct judgement *j = arg;
-
-	if (who->code == SOURCE_ELSEWHERE && !j->refused)
-		j->refused = memory_format("%s: %s", who->node, who->text);
-	j->was = memory_room(j->was, j->n_was, sizeof(char *));
-	j->was[j->n_was++] = memory_copy(who->node);
-}
-
-static bool is_among(const struct judgement *j, const char *node)
-{
-	for (size_t i = 0; i < j->n_was; i++)
-		if (strcmp(j->was[i], node) == 0)
-			return true;
-	return false;
-}
-
-static bool is_missing(const struct remap *r, const char *node)
-{
-	for (size_t i = 0; i < r->n_missing; i++)
-		if (strcmp(r->missing[i]->node, node) == 0)
-			return true;
-	return false;
-}
-
-static void judge_after(void *arg, const struct unready *who)
-{
-	struct judgement *j = arg;
-	bool was = is_among(j, who->node);
-
-	if (who->code == SOURCE_ELSEWHERE || (who->code && !was)) {
-		if (!j->refused)
-			j->refused = memory_format("%s: %s", who->node, who->text);
-	} else if (!was && !j->absent) {
-		j->absent = memory_format("%s does not answer: %s", who->node, who->text);
-	}
-	if (was && !is_missing(j->remap, who->node))
-		missing_add(j->remap, who);
-}
-
-static void judge(struct remap *r, struct judgement *j)
+/* Hear the old trees and the new ones, which have settled, or have had their time. */
+static void remap_judge(struct remap *r)
 {
 	struct opened *o;
 
-	*j = (struct judgement){.remap = r};
-	missing_clear(r);
-	scope_unready(r->before.scope, judge_before, j);
+	judgement_fini(&r->judgement);
+	r->judgement = (struct judgement){.before = r->before.plan->root, .map = r->draft.map};
+	scope_unready(r->before.scope, judgement_before, &r->judgement);
 	LIST_FOREACH (o, &r->host->views, view)
-		scope_unready(o->scope, judge_before, j);
-	scope_unready(r->after.scope, judge_after, j);
+		scope_unready(o->scope, judgement_was, &r->judgement);
+	scope_unready(r->after.scope, judgement_after, &r->judgement);
 	LIST_FOREACH (o, &r->host->views, view)
-		scope_unready(o->next, judge_after, j);
-	for (size_t i = 0; i < j->n_was; i++)
-		free(j->was[i]);
-	free(j->was);
+		scope_unready(o->next, judgement_after, &r->judgement);
 }
 
 /* ---- ending ---- */
@@ -140,7 +68,9 @@ static void judge(struct remap *r, struct judgement *j)
 static void probe_end(struct remap_probe *p)
 {
 	scope_free(p->scope, false);
+	plan_free(p->plan);
 	p->scope = NULL;
+	p->plan = NULL;
 	p->settled = false;
 }
 
@@ -156,21 +86,39 @@ static void remap_rest(struct remap *r)
 			opened_give_up(o);
 	}
 	active_map_draft_fini(&r->draft);
-	missing_clear(r);
+	judgement_fini(&r->judgement);
 	event_del(r->look);
 	r->asker = NULL;
 	r->state = REST;
 }
 
-static void remap_fail(struct remap *r, int number, const char *why)
+/* @audited: how it stands in the log. */
+static void remap_give_up(struct remap *r, int number, const char *why, const char *audited)
 {
 	struct error e;
 
+	errorf(&e, "%s; nothing has changed", audited);
+	audit_failed(&r->host->failed, r->peer, r->who, r->what, e.text);
 	errorf(&e, "%s; nothing has changed", why);
-	audit_failed(&r->host->failed, r->who, r->what, e.text);
 	if (r->asker)
 		link_send_error(r->asker, 0, number, e.text);
 	remap_rest(r);
+}
+
+static void remap_fail(struct remap *r, int number, const char *why)
+{
+	remap_give_up(r, number, why, why);
+}
+
+/* Who asked gets all of a host's words. */
+static void remap_refused(struct remap *r, int number, const struct judgement_fault *f)
+{
+	char quoted[UTF8_QUOTED];
+	struct error why, audited;
+
+	errorf(&why, "%s%s: %.900s", f->node, f->what, f->text);
+	errorf(&audited, "%s%s: %s", f->node, f->what, utf8_quote(f->text, quoted));
+	remap_give_up(r, number, why.text, audited.text);
 }
 
 static unsigned elapsed_ms(uint64_t from, uint64_t to)
@@ -186,8 +134,8 @@ static void remap_reply(struct remap *r, uint64_t committed_ns, uint64_t now)
 	applied.scopes = r->switched;
 	applied.prepared_ms = elapsed_ms(r->began_ns, committed_ns);
 	applied.switched_ms = elapsed_ms(committed_ns, now);
-	applied.missing = r->missing;
-	applied.n_missing = r->n_missing;
+	applied.missing = r->judgement.missing;
+	applied.n_missing = r->judgement.n_missing;
 	if (r->asker)
 		link_send(r->asker, &WIRE_FRAME(MAP_APPLIED, map_applied, &applied), NULL);
 }
@@ -237,8 +185,9 @@ static int probe_begin(struct remap_probe *p, const struct active_map_draft *dra
 
 	if (getrandom(id, sizeof(id), 0) != sizeof(id))
 		abort();
-	if (active_map_plan(host->active_map, draft, "events", "", other, &plan, e) < 0)
+	if (active_map_plan(host->active_map, draft, "events", "", other, &p->plan, e) < 0)
 		return -1;
+	plan = p->plan;
 	open.id.data = id;
 	open.id.len = sizeof(id);
 	open.run = none;
@@ -251,7 +200,6 @@ static int probe_begin(struct remap_probe *p, const struct active_map_draft *dra
 	if (!p->scope)
 		error_prefix(e, "%s", plan->root->node);
 	wire_place_free(open.place);
-	plan_free(plan);
 	return p->scope ? 0 : -1;
 }
 
@@ -319,7 +267,7 @@ static void look_preparing(struct remap *r)
 {
 	static const struct timeval again = {0, LOOK_AGAIN_MS * 1000};
 	bool late = clock_mono_ns() - r->began_ns > PREPARE_NS;
-	struct judgement j;
+	const struct judgement *j = &r->judgement;
 	struct error e;
 	int settled = remap_prepare(r, &e);
 
@@ -329,11 +277,13 @@ static void look_preparing(struct remap *r)
 	}
 	if (!settled && !late)
 		return;
-	judge(r, &j);
+	remap_judge(r);
 	r->committed_ns = clock_mono_ns();
-	if (j.refused || (j.absent && late)) {
-		remap_fail(r, j.refused ? EEXIST : EHOSTUNREACH, j.refused ? j.refused : j.absent);
-	} else if (j.absent) {
+	if (j->refused.node) {
+		remap_refused(r, EEXIST, &j->refused);
+	} else if (j->absent.node && late) {
+		remap_refused(r, EHOSTUNREACH, &j->absent);
+	} else if (j->absent.node) {
 		/* look again: a host further down may have been waited for meanwhile */
 		evtimer_add(r->look, &again);
 	} else if (r->dry_run) {
@@ -342,8 +292,6 @@ static void look_preparing(struct remap *r)
 	} else {
 		remap_commit(r);
 	}
-	free(j.refused);
-	free(j.absent);
 }
 
 static void look_switching(struct remap *r)
@@ -440,6 +388,7 @@ int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *ap
 		errno = EBUSY;
 		return errorf(e, "%s is applying a map already; nothing has changed", r->who);
 	}
+	snprintf(r->peer, sizeof(r->peer), "%s", link_peer(asker)->name);
 	audit_who(link_peer(asker), r->who, sizeof(r->who));
 	r->what = audit_map(apply);
 	r->state = PREPARING;

@@ -385,9 +385,8 @@ int report_take(const struct session_host *host, struct underway_list *list, str
 	if (ask->process_tables && rights_run(link_peer(link), host->sources->store, ask->run,
 					      false, run, sizeof(run), e) < 0)
 		return -1;
-	/* What is not known here is ignored, and not multiplied by the number of children. */
-	whole.base.n_unknown_fields = 0;
 	whole.run = run;
+	whole.peer = (char *)(uintptr_t)link_peer(link)->name;
 	whole.users = limits ? limits->users : NULL;
 	whole.n_users = limits ? limits->n_users : 0;
 	whole.runs = limits ? limits->runs : NULL;

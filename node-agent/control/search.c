@@ -10,8 +10,10 @@
 #include "node-agent/control/rights.h"
 #include "node-agent/control/session.h"
 #include "node-agent/store/store-run.h"
+#include "pathmap/base/folder-base.h"
 #include "pathmap/base/memory.h"
 #include "tree/scope/gather-status.h"
+#include "tree/scope/quota.h"
 #include "tree/data/span.h"
 #include "tree/wire/wire-place.h"
 
@@ -25,6 +27,7 @@ struct search {
 	struct gather_status_host host;
 	struct gather_status *gather;
 	Evspace__Frame *frame;
+	struct quota_held held; /* of the peer, for the frame */
 	void (*found)(void *arg, const Evspace__Frame *frame, const struct error *e);
 	void *arg;
 	/* found so far: live runs, each once, and the run that began last */
@@ -40,6 +43,7 @@ static void search_free(struct search *s)
 {
 	gather_status_free(s->gather);
 	evspace__frame__free_unpacked(s->frame, NULL);
+	quota_release(&s->held);
 	free(s);
 }
 
@@ -121,7 +125,7 @@ bool search_needed(const struct session_host *host, const Evspace__Frame *frame)
 
 static void search_add(struct search *s, const char *run, bool alive, int64_t born_ns)
 {
-	if (span_is_run(run) || strlen(run) >= sizeof(s->last))
+	if (span_is_run(run) || !folder_is_run(run) || strlen(run) >= sizeof(s->last))
 		return;
 	if (born_ns > s->last_ns) {
 		s->last_ns = born_ns;
@@ -226,6 +230,7 @@ int search_begin(const struct session_host *host, struct underway_list *list, st
 	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
 	struct plan_place *all;
 	struct search *s;
+	size_t bytes;
 
 	if (underway_check(list, &kind, e) < 0)
 		return -1;
@@ -233,7 +238,11 @@ int search_begin(const struct session_host *host, struct underway_list *list, st
 	s->underway.kind = &kind;
 	s->sessions = host;
 	s->link = link;
-	s->frame = (Evspace__Frame *)wire_copy(&frame->base);
+	s->frame = (Evspace__Frame *)wire_copy_counted(&frame->base, &bytes);
+	if (quota_hold(&s->held, link_peer(link)->name, bytes, e) < 0) {
+		search_free(s);
+		return -1;
+	}
 	s->found = found;
 	s->arg = arg;
 	s->host = (struct gather_status_host){
@@ -246,6 +255,7 @@ int search_begin(const struct session_host *host, struct underway_list *list, st
 	all = active_map_all(host->active_map);
 	ask.place = wire_place_new(all);
 	ask.signer = active_map_signer(host->active_map);
+	ask.peer = (char *)(uintptr_t)link_peer(link)->name;
 	ask.deadline_ms = SEARCH_WITHIN_MS;
 	s->gather = gather_status_new(&s->host, link, &ask, e);
 	wire_place_free(ask.place);

@@ -159,8 +159,6 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	*monitors = span_is_run(run);
 	if (*monitors)
 		session_monitor(s);
-	/* What is not known here is ignored, and not multiplied by the number of children. */
-	whole.base.n_unknown_fields = 0;
 	whole.run = run;
 	whole.fetch = (char *)(uintptr_t) "";
 	whole.reading = plan->reading;

@@ -40,7 +40,7 @@ struct session_host {
 	struct session_list sessions;
 	size_t n_sessions, n_scopes;   /* current, of all sessions */
 	struct rate_limit said;	       /* for messages about broken connections */
-	struct rate_limit failed;      /* for messages about failed control actions */
+	struct rate_limits failed;     /* for messages about failed control actions */
 	struct active_map *active_map; /* for the trees of views */
 	const struct hostlist
 		*above; /* agents that may stand above this one besides those of its map, or NULL */

@@ -359,10 +359,12 @@ size_t table_width(FILE *out)
 	const char *said = getenv("COLUMNS");
 	struct winsize size = {.ws_col = 0};
 	long width;
+	/* The evspace command's has a filter before it, which has no number. */
+	int fd = out == stderr ? STDERR_FILENO : fileno(out);
 
-	if (!isatty(fileno(out)))
+	if (!isatty(fd))
 		return 0;
-	if (ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		width = size.ws_col;
 	else
 		width = said != NULL ? strtol(said, NULL, 10) : 0;

@@ -140,8 +140,7 @@ void link_hello_received(struct link *link, const struct frame *frame)
 		link_refuse(link, errno, &e);
 		return;
 	}
-	/* keep a copy, since the frame is borrowed; unknown fields of a newer version make the
-	 * hello longer */
+	/* keep a copy, since the frame is borrowed */
 	n = evspace__frame__get_packed_size(header);
 	if (n <= sizeof(packed)) {
 		evspace__frame__pack(header, packed);

@@ -18,4 +18,20 @@ struct rate_limit {
  * is the number dropped before this one. */
 bool rate_limit_take(struct rate_limit *r, unsigned long *unsaid);
 
+/** Limits of peers by name, so that none silences what is said of another. */
+#define RATE_LIMIT_PEERS 64
+#define RATE_LIMIT_NAME	 128
+
+/** All zero at first. */
+struct rate_limits {
+	struct {
+		char name[RATE_LIMIT_NAME];
+		struct rate_limit limit;
+	} of[RATE_LIMIT_PEERS];
+	struct rate_limit others; /* for whom there is no room */
+};
+
+/** The limit of that peer. Who has earned all lines back makes room for another one. */
+struct rate_limit *rate_limit_of(struct rate_limits *all, const char *name);
+
 #endif

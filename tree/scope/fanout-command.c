@@ -201,6 +201,10 @@ static const struct fanout_kind kind = {
 struct fanout_command *fanout_command_new(const struct fanout_command_host *host, struct link *up,
 					  const Evspace__SwitchAsk *ask, struct error *e)
 {
+	struct fanout_asked asked = {.number = ask->scope,
+				     .deadline_ms = ask->deadline_ms,
+				     .place = ask->place,
+				     .peer = ask->peer};
 	Evspace__SwitchAsk bare = *ask;
 	struct fanout_command *c;
 
@@ -210,13 +214,14 @@ struct fanout_command *fanout_command_new(const struct fanout_command_host *host
 		return NULL;
 	}
 	c = memory_new(1, sizeof(*c));
-	if (fanout_init(&c->fanout, &kind, up, ask->scope, ask->deadline_ms, ask->place, e) < 0) {
+	bare.place = NULL;
+	c->ask = (Evspace__SwitchAsk *)wire_copy_counted(&bare.base, &asked.bytes);
+	if (fanout_init(&c->fanout, &kind, up, &asked, e) < 0) {
+		evspace__switch_ask__free_unpacked(c->ask, NULL);
 		free(c);
 		return NULL;
 	}
 	c->host = host;
-	bare.place = NULL;
-	c->ask = (Evspace__SwitchAsk *)wire_copy(&bare.base);
 	c->fanout.signer = c->ask->signer;
 	snprintf(c->run, sizeof(c->run), "%s", ask->run);
 	c->n_leaves = plan_size(c->fanout.place).leaves;

@@ -8,10 +8,8 @@
 
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
+#include "tree/scope/ask.h"
 #include "tree/wire/wire-place.h"
-
-/* Most time for a question. */
-#define DEADLINE_MOST_MS 600000u
 
 #define BEHIND "it is behind one that does not answer"
 
@@ -26,6 +24,16 @@ static void branch_miss(struct fanout_branch *b, enum missing_why why, const cha
 		if (!seat->said)
 			seat->said = b->fanout->kind->miss(b, seat->place, why, text, behind);
 	}
+}
+
+bool fanout_hold(struct fanout_branch *b, size_t bytes)
+{
+	struct error e;
+
+	if (quota_hold(&b->fanout->held, "", bytes, &e) == 0)
+		return true;
+	branch_miss(b, MISSING_REFUSED, e.text, BEHIND);
+	return false;
 }
 
 static void fanout_settle(struct fanout *f)
@@ -120,15 +128,28 @@ static void fanout_end(evutil_socket_t fd, short what, void *arg)
 	f->kind->end(f);
 }
 
-int fanout_init(struct fanout *f, const struct fanout_kind *kind, struct link *up, uint32_t number,
-		uint32_t deadline_ms, const Evspace__Place *place, struct error *e)
+/* What is kept for each place, besides its texts: the place, its seat, a branch. */
+#define PLACE_BYTES 512
+
+int fanout_init(struct fanout *f, const struct fanout_kind *kind, struct link *up,
+		const struct fanout_asked *asked, struct error *e)
 {
-	*f = (struct fanout){.kind = kind, .up = up, .number = number};
-	f->deadline_ms = deadline_ms ? deadline_ms : kind->deadline_ms;
-	if (f->deadline_ms > DEADLINE_MOST_MS)
-		f->deadline_ms = DEADLINE_MOST_MS;
-	f->place = wire_plan_place(place, e);
-	return f->place ? 0 : -1;
+	const char *peer = asked->peer[0] ? asked->peer : link_peer(up)->name;
+	size_t bytes = asked->bytes;
+
+	*f = (struct fanout){.kind = kind, .up = up, .number = asked->number};
+	f->deadline_ms = asked->deadline_ms ? asked->deadline_ms : kind->deadline_ms;
+	if (f->deadline_ms > ASK_DEADLINE_MOST_MS)
+		f->deadline_ms = ASK_DEADLINE_MOST_MS;
+	f->place = wire_plan_place(asked->place, e);
+	if (!f->place)
+		return -1;
+	bytes += evspace__place__get_packed_size(asked->place) +
+		 plan_size(f->place).places * PLACE_BYTES;
+	if (quota_hold(&f->held, peer, bytes, e) == 0)
+		return 0;
+	wire_plan_place_free(f->place);
+	return -1;
 }
 
 void fanout_begin(struct fanout *f, struct event_base *base, struct child_set *children)
@@ -177,4 +198,5 @@ void fanout_fini(struct fanout *f)
 	}
 	free(f->branches);
 	wire_plan_place_free(f->place);
+	quota_release(&f->held);
 }

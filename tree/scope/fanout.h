@@ -10,6 +10,7 @@
 #include "pathmap/base/error.h"
 #include "pathmap/plan/plan.h"
 #include "tree/scope/child.h"
+#include "tree/scope/quota.h"
 #include "tree/scope/seats.h"
 
 struct event;
@@ -51,7 +52,8 @@ struct fanout_kind {
 /** A question under way. Embed it as the first member. */
 struct fanout {
 	const struct fanout_kind *kind;
-	struct link *up; /* where the answer goes */
+	struct link *up;	/* where the answer goes */
+	struct quota_held held; /* of the consumer that asks */
 	uint32_t number, deadline_ms;
 	struct plan_place *place;
 	ProtobufCBinaryData signer; /* of the places' passes; borrowed */
@@ -60,10 +62,22 @@ struct fanout {
 	struct event *end; /* triggered by the deadline, or when all have answered */
 };
 
-/** Prepare a question of @kind that came from @up with @number and @deadline_ms (0: the kind's) for
- * @place, which is here. Returns 0, or -1 with EPROTO and @e. */
-int fanout_init(struct fanout *f, const struct fanout_kind *kind, struct link *up, uint32_t number,
-		uint32_t deadline_ms, const Evspace__Place *place, struct error *e);
+/** What the question says. */
+struct fanout_asked {
+	uint32_t number, deadline_ms; /* 0: the kind's; more than that of a wave is cut */
+	const Evspace__Place *place;  /* this host's */
+	const char *peer;	      /* the consumer; "": the peer of the link */
+	size_t bytes;		      /* kept of it besides the place */
+};
+
+/** Prepare a question of @kind that came from @up. Returns 0, or -1 with EPROTO or ENOBUFS, and
+ * @e. */
+int fanout_init(struct fanout *f, const struct fanout_kind *kind, struct link *up,
+		const struct fanout_asked *asked, struct error *e);
+
+/** Count @bytes more of answers on the branch. False: that is too much, and all who have not
+ * answered on it are said to be missing for that reason. */
+bool fanout_hold(struct fanout_branch *b, size_t bytes);
 
 /** Ask all children. The kind's end() follows from the loop, never before this returns. */
 void fanout_begin(struct fanout *f, struct event_base *base, struct child_set *children);

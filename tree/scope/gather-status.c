@@ -79,11 +79,15 @@ static bool gather_take(struct fanout_branch *b, const Evspace__Frame *frame, si
 	Evspace__Status *s, **below;
 	int64_t now = clock_real_ns(), away = now - b->sent_ns, asked, sent, there, clock_ns;
 	uint64_t error_ns;
-	size_t n;
+	size_t n, bytes;
 
 	if (frame->kind_case != EVSPACE__FRAME__KIND_STATUS)
 		return false;
-	s = (Evspace__Status *)wire_copy(&frame->status->base);
+	s = (Evspace__Status *)wire_copy_counted(&frame->status->base, &bytes);
+	if (!fanout_hold(b, bytes)) {
+		evspace__status__free_unpacked(s, NULL);
+		return true;
+	}
 	asked = bounded(s->asked_ns, 0, CLOCK_MOST_NS);
 	sent = bounded(s->sent_ns, 0, CLOCK_MOST_NS);
 	there = sent - asked;
@@ -167,16 +171,21 @@ struct gather_status *gather_status_new(const struct gather_status_host *host, s
 					const Evspace__StatusAsk *ask, struct error *e)
 {
 	struct gather_status *g = memory_new(1, sizeof(*g));
+	struct fanout_asked asked = {.number = ask->scope,
+				     .deadline_ms = ask->deadline_ms,
+				     .place = ask->place,
+				     .peer = ask->peer};
 	Evspace__StatusAsk bare = *ask;
 
-	if (fanout_init(&g->fanout, &kind, up, ask->scope, ask->deadline_ms, ask->place, e) < 0) {
+	bare.place = NULL;
+	g->ask = (Evspace__StatusAsk *)wire_copy_counted(&bare.base, &asked.bytes);
+	if (fanout_init(&g->fanout, &kind, up, &asked, e) < 0) {
+		evspace__status_ask__free_unpacked(g->ask, NULL);
 		free(g);
 		return NULL;
 	}
 	g->host = host;
 	g->asked_ns = clock_real_ns();
-	bare.place = NULL;
-	g->ask = (Evspace__StatusAsk *)wire_copy(&bare.base);
 	g->fanout.signer = g->ask->signer;
 	fanout_begin(&g->fanout, host->base, host->children);
 	return g;

@@ -72,10 +72,35 @@ int quota_take(struct quota *q, size_t bytes, struct error *e)
 		return 0;
 	errno = ENOBUFS;
 	return errorf(e,
-		      "waves that wait for slow hosts hold %zu MiB for %s here already, of %zu for "
-		      "all, and one consumer leaves as much as it has to others; ask for fewer "
-		      "waves at once, or with a shorter deadline",
+		      "waves and questions that wait for slow hosts hold %zu MiB for %s here "
+		      "already, of %zu for all, and one consumer leaves as much as it has to "
+		      "others; ask for less at once, or with a shorter deadline",
 		      q->held[QUOTA_WAVES] >> 20, q->peer, all_held[QUOTA_WAVES] >> 20);
+}
+
+int quota_hold(struct quota_held *held, const char *peer, size_t bytes, struct error *e)
+{
+	struct quota *quota = held->quota ? held->quota : quota_join(peer);
+
+	if (quota_take(quota, bytes, e) < 0) {
+		if (!held->quota)
+			quota_leave(quota);
+		return -1;
+	}
+	held->quota = quota;
+	held->bytes += bytes;
+	return 0;
+}
+
+void quota_release(struct quota_held *held)
+{
+	int saved = errno;
+
+	if (held->quota)
+		quota_give(held->quota, QUOTA_WAVES, held->bytes);
+	quota_leave(held->quota);
+	*held = (struct quota_held){NULL, 0};
+	errno = saved;
 }
 
 bool quota_grant(void *quota, size_t bytes)

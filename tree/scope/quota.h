@@ -9,7 +9,8 @@
 #include "pathmap/base/error.h"
 #include "tree/data/names.h"
 
-/** What is held: waves under way, and names from children, which stay as long as a scope. */
+/** What is held: waves and questions under way, and names from children, which stay as long as a
+ * scope. */
 enum quota_kind { QUOTA_WAVES, QUOTA_NAMES, QUOTA_KINDS };
 
 /**
@@ -29,11 +30,24 @@ struct quota *quota_join(const char *peer);
 /** Call it when all was given back. NULL is fine. */
 void quota_leave(struct quota *q);
 
-/** Count @bytes more for waves. Returns 0, or -1 with ENOBUFS and @e: that is too much. */
+/** Count @bytes more for waves and questions. Returns 0, or -1 with ENOBUFS and @e: that is too
+ * much. */
 int quota_take(struct quota *q, size_t bytes, struct error *e);
 
 /** The same for names and what belongs to them: a names_granter. */
 bool quota_grant(void *quota, size_t bytes);
+
+/** What one question holds of a quota; zeroed it is nothing. */
+struct quota_held {
+	struct quota *quota;
+	size_t bytes;
+};
+
+/** quota_take() of @bytes more from the quota of @peer. */
+int quota_hold(struct quota_held *held, const char *peer, size_t bytes, struct error *e);
+
+/** It holds nothing any more. Keeps errno. */
+void quota_release(struct quota_held *held);
 
 /** Names at @place whose memory is counted in @q until they are freed. */
 struct names *quota_names_new(struct quota *q, uint32_t place);

@@ -3,6 +3,7 @@
 #include "tree/wire/wire.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,22 +270,43 @@ static int walk_message(struct wire_walk w, const ProtobufCMessageDescriptor *ty
 	return 0;
 }
 
-static void message_clean(ProtobufCMessage *m);
+static void piece_free(ProtobufCAllocator *allocator, void *piece)
+{
+	if (allocator)
+		allocator->free(allocator->allocator_data, piece);
+	else
+		free(piece);
+}
 
-static void value_clean(const ProtobufCFieldDescriptor *field, void *value)
+/** What this version does not know is neither kept nor passed on to all who are asked in turn. */
+static void unknown_drop(ProtobufCMessage *m, ProtobufCAllocator *allocator)
+{
+	for (unsigned i = 0; i < m->n_unknown_fields; i++)
+		piece_free(allocator, m->unknown_fields[i].data);
+	if (m->unknown_fields)
+		piece_free(allocator, m->unknown_fields);
+	m->n_unknown_fields = 0;
+	m->unknown_fields = NULL;
+}
+
+static void message_clean(ProtobufCMessage *m, ProtobufCAllocator *allocator);
+
+static void value_clean(const ProtobufCFieldDescriptor *field, void *value,
+			ProtobufCAllocator *allocator)
 {
 	if (value && field->type == PROTOBUF_C_TYPE_STRING)
 		utf8_clean(value);
 	else if (value && field->type == PROTOBUF_C_TYPE_MESSAGE)
-		message_clean(value);
+		message_clean(value, allocator);
 }
 
 /** Makes all text from peers safe for logs and terminals: no line breaks, no control sequences.
  * Only maps keep their lines; their reader reports what is not text. */
-static void message_clean(ProtobufCMessage *m)
+static void message_clean(ProtobufCMessage *m, ProtobufCAllocator *allocator)
 {
 	char *base = (char *)m;
 
+	unknown_drop(m, allocator);
 	if (m->descriptor == &evspace__map_texts__descriptor)
 		return;
 	for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
@@ -297,10 +319,10 @@ static void message_clean(ProtobufCMessage *m)
 		memcpy(&value, base + field->offset, sizeof(value));
 		if (field->label == PROTOBUF_C_LABEL_REPEATED) {
 			for (size_t k = 0; k < *(const size_t *)n; k++)
-				value_clean(field, ((void **)value)[k]);
+				value_clean(field, ((void **)value)[k], allocator);
 		} else if (!(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) ||
 			   *(const uint32_t *)n == field->id) {
-			value_clean(field, value);
+			value_clean(field, value, allocator);
 		}
 	}
 }
@@ -320,7 +342,7 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 	frame = evspace__frame__unpack(allocator, bytes, data);
 	if (frame && frame->kind_case != EVSPACE__FRAME__KIND__NOT_SET &&
 	    frame->kind_case == wire_kind(data)) {
-		message_clean(&frame->base);
+		message_clean(&frame->base, allocator);
 		return frame;
 	}
 	errorf(e, frame ? "a frame of a kind that this version does not know"
@@ -342,18 +364,41 @@ void wire_header_free(Evspace__Frame *frame)
 		evspace__frame__free_unpacked(frame, NULL);
 }
 
-ProtobufCMessage *wire_copy(const ProtobufCMessage *message)
+static void *counted_alloc(void *taken, size_t bytes)
+{
+	void *piece = memory_new(bytes, 1);
+
+	*(size_t *)taken += malloc_usable_size(piece) + sizeof(size_t);
+	return piece;
+}
+
+static void counted_free(void *taken, void *piece)
+{
+	*(size_t *)taken -= piece ? malloc_usable_size(piece) + sizeof(size_t) : 0;
+	free(piece);
+}
+
+ProtobufCMessage *wire_copy_counted(const ProtobufCMessage *message, size_t *taken)
 {
 	size_t bytes = protobuf_c_message_get_packed_size(message);
 	uint8_t *packed = memory_new(bytes + 1, 1);
+	ProtobufCAllocator counted = {counted_alloc, counted_free, taken};
 	ProtobufCMessage *copy;
 
+	*taken = 0;
 	protobuf_c_message_pack(message, packed);
-	copy = protobuf_c_message_unpack(message->descriptor, NULL, bytes, packed);
+	copy = protobuf_c_message_unpack(message->descriptor, &counted, bytes, packed);
 	free(packed);
 	if (!copy)
 		abort();
 	return copy;
+}
+
+ProtobufCMessage *wire_copy(const ProtobufCMessage *message)
+{
+	size_t taken;
+
+	return wire_copy_counted(message, &taken);
 }
 
 Evspace__Open *wire_open_bare(const Evspace__Open *open)

@@ -126,7 +126,8 @@ int wire_kind_check(const struct wire_front *front, const unsigned char *header,
  * Parse a header. Returns it (free with wire_header_free()), or NULL with EPROTO and @e. Checks
  * that only one kind is set, the one in its first bytes (protobuf takes the last, limits the
  * first), and the depth of nesting (WIRE_DEPTH) before protobuf-c recurses into it. Texts other
- * than maps are made printable (utf8_clean()).
+ * than maps are made printable (utf8_clean()). Unknown fields are dropped, however deep they are:
+ * they would be passed on to every child.
  */
 Evspace__Frame *wire_header_parse(const unsigned char *data, size_t bytes, struct error *e);
 void wire_header_free(Evspace__Frame *frame);
@@ -138,6 +139,9 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 /** A copy of any message, since frames do not outlive their callbacks. Free it with its type's
  * free_unpacked(). Aborts when there is no memory. */
 ProtobufCMessage *wire_copy(const ProtobufCMessage *message);
+
+/** The same; @taken is how many bytes the copy takes, which may be far more than on the wire. */
+ProtobufCMessage *wire_copy_counted(const ProtobufCMessage *message, size_t *taken);
 
 /** A copy of @open without its place. Free it with evspace__open__free_unpacked(). */
 Evspace__Open *wire_open_bare(const Evspace__Open *open);
