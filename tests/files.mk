@@ -63,6 +63,7 @@ unit_tests = \
 	tests/gather_test \
 	tests/finding_test \
 	tests/fold_test \
+	tests/joining_test \
 	tests/median_test \
 	tests/heartbeat_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hostlist_test \
@@ -185,6 +186,7 @@ tests_tls_test_SOURCES = tests/tls_test.c tests/forge.c tests/forge.h tests/peer
 tests_filter_test_SOURCES = tests/filter_test.c tests/random.h
 tests_columns_test_SOURCES = tests/columns_test.c tests/random.h
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
+tests_joining_test_SOURCES = tests/joining_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_reduce_test_SOURCES = tests/random-trees.c tests/random-trees.h tests/random.h tests/reduce_test.c
 tests_sort_test_SOURCES = tests/random.h tests/sort_test.c

@@ -85,7 +85,7 @@ static void play(const char *path)
 	batch_init(&wanted);
 	CU_ASSERT_EQUAL_FATAL(chain_init(&chain, r.stages, r.n, names, &e), 0);
 	CU_ASSERT_EQUAL(wave_read(r.in, names, &batch), 0);
-	CU_ASSERT_EQUAL(chain_apply(&chain, &ask, &batch), 0);
+	CU_ASSERT_EQUAL(chain_apply(&chain, &ask, &batch, 0), 0);
 	CU_ASSERT_EQUAL(wave_read(r.out, names, &wanted), 0);
 	is = wave_text(&batch, names);
 	should = wave_text(&wanted, names);

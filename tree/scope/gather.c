@@ -108,8 +108,14 @@ static void gather_finish(struct gather *g, struct wave *w)
 		g->events->late(g->arg, w, i);
 	}
 	g->events->done(g->arg, w);
+	if (!w->ending)
+		gather_end(g, w);
+}
+
+void gather_end(struct gather *g, struct wave *w)
+{
 	held_clear(g, w);
-	w->busy = false;
+	w->busy = w->ending = false;
 	if (--g->busy == 0 && g->until_ns) {
 		/* no timer may wake an idle agent */
 		evtimer_del(g->timer);
@@ -135,8 +141,10 @@ static void gather_time(struct gather *g)
 	uint64_t first = UINT64_MAX;
 
 	for (size_t i = 0; i < SLOTS; i++) {
-		if (g->slots[i].busy && g->slots[i].deadline_ns < first)
-			first = g->slots[i].deadline_ns;
+		const struct wave *w = &g->slots[i];
+
+		if (w->busy && !w->ending && w->deadline_ns < first)
+			first = w->deadline_ns;
 	}
 	if (first != UINT64_MAX)
 		gather_wait(g, first);
@@ -151,8 +159,10 @@ static void gather_expire(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	g->until_ns = 0;
 	for (size_t i = 0; i < SLOTS; i++) {
-		if (g->slots[i].busy && g->slots[i].deadline_ns <= now)
-			gather_finish(g, &g->slots[i]);
+		struct wave *w = &g->slots[i];
+
+		if (w->busy && !w->ending && w->deadline_ns <= now)
+			gather_finish(g, w);
 	}
 	gather_time(g);
 }

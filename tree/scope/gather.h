@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "tree/data/batch.h"
 #include "tree/wire/wire.h"
@@ -32,7 +33,9 @@ struct wave {
 	uint64_t have;
 	bool again; /* asked for again, of some leaves only */
 	bool busy;
-	unsigned pending; /* inputs that have not answered yet */
+	bool ending; /* set by done(): the owner still needs it, and calls gather_end() later */
+	TAILQ_ENTRY(wave) entry; /* for the owner, while it is ending */
+	unsigned pending;	 /* inputs that have not answered yet */
 	uint8_t *waiting; /* per input: by which way its answer is to come, 0: none is expected */
 	size_t next;	  /* the next input to ask; this and the following ones are not asked yet */
 	struct batch batch;
@@ -66,7 +69,7 @@ struct gather_events {
 	/* The input has not answered in time: note its leaves with wave_miss(). */
 	void (*late)(void *arg, struct wave *w, size_t input);
 	/* All inputs have answered, or the deadline has passed. The wave is freed when this
-	 * returns. */
+	 * returns, unless it is `ending`; then this is called again if the slot is needed now. */
 	void (*done)(void *arg, struct wave *w);
 };
 
@@ -102,6 +105,9 @@ int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct er
 
 /** The input's part is in the wave: ends it if it was the last. */
 void gather_answered(struct gather *g, struct wave *w, size_t input);
+
+/** Free a wave that is `ending`. */
+void gather_end(struct gather *g, struct wave *w);
 
 /** The input will not answer anything that it was asked by this way, as its connection broke: calls
  * late() for each wave. */

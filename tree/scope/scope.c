@@ -16,6 +16,7 @@
 #include "tree/data/clock.h"
 #include "tree/scope/gather.h"
 #include "tree/scope/intake.h"
+#include "tree/scope/joining.h"
 #include "tree/scope/opening.h"
 #include "tree/data/span.h"
 
@@ -29,7 +30,8 @@ struct scope {
 	struct intake intake;
 	struct dictionary said;
 	struct span span;
-	struct chain local, joined;
+	struct chain local;
+	struct joining joining;
 	struct gather *gather;
 	struct hop_scope shared;
 	struct failover **failovers;
@@ -131,24 +133,16 @@ static bool scope_is_answering(const struct scope *s, const Evspace__Ask *ask)
 	return true;
 }
 
-/* Marks get the index of this part, as those above know which places are below it. */
-static int scope_apply(struct scope *s, struct chain *chain, const struct ask *ask, struct batch *b)
-{
-	names_place_set(s->scope_shared->names, s->place->index);
-	return chain_apply(chain, ask, b);
-}
-
-static void scope_done(void *arg, struct wave *w)
+static void scope_joined(void *arg, struct wave *w, bool whole)
 {
 	struct scope *s = arg;
-	struct ask ask = {.wave = w->number, .have = w->have, .again = w->again};
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	Evspace__Missing *messages = NULL, **list = NULL;
 	uint64_t cpu = clock_cpu_us();
 	uint32_t below_us = w->cpu_us;
 
 	/* stages have checked their arguments: this fails for lack of memory, or a broken body */
-	if (scope_apply(s, &s->joined, &ask, &w->batch) < 0 || w->batch.bytes > WIRE_BODY_MAX)
+	if (!whole || w->batch.bytes > WIRE_BODY_MAX)
 		wave_drop(w);
 	if (w->n_missing) {
 		messages = memory_new(w->n_missing, sizeof(*messages));
@@ -175,6 +169,13 @@ static void scope_done(void *arg, struct wave *w)
 	dictionary_clear(&s->said);
 	if (s->drain && gather_busy(s->gather) <= 1)
 		event_active(s->drain, EV_TIMEOUT, 1);
+}
+
+static void scope_done(void *arg, struct wave *w)
+{
+	struct scope *s = arg;
+
+	joining_take(&s->joining, w);
 }
 
 static void scope_late(void *arg, struct wave *w, size_t input)
@@ -233,7 +234,8 @@ static void scope_read(void *arg, const struct ask *ask, struct wave *w)
 				     .peer = TUPLE_NO_PEER,
 				     .wave = w->number,
 			     });
-	if (rc == 0 && scope_apply(s, &s->local, ask, &s->scratch) == 0 &&
+	names_place_set(s->scope_shared->names, s->place->index);
+	if (rc == 0 && chain_apply(&s->local, ask, &s->scratch, 0) == 0 &&
 	    gather_bring(s->gather, w, &s->scratch, &e) == 0) {
 		w->leaves++;
 		wave_fill(w, source->fill);
@@ -348,12 +350,19 @@ static int scope_build(struct scope *s, struct error *e)
 	s->scope_shared = scope_shared_join(s->host, s->host->scopes_shared, s->open, p, e);
 	if (!s->scope_shared ||
 	    chain_init(&s->local, p->local, p->n_local, s->scope_shared->names, e) < 0 ||
-	    chain_init(&s->joined, p->joined, p->n_joined, s->scope_shared->names, e) < 0)
+	    chain_init(&s->joining.chain, p->joined, p->n_joined, s->scope_shared->names, e) < 0)
 		return -1;
 	span_init(&s->span, s->host->tracer, s->open->view, s->open->run);
-	s->local.span = s->joined.span = &s->span;
+	s->local.span = s->joining.chain.span = &s->span;
 	s->gather = gather_new(s->host->base, p->n_children + 1, &scope_gather_events, s);
 	gather_quota_set(s->gather, s->scope_shared->quota);
+	s->joining.turns = s->host->turns;
+	s->joining.gather = s->gather;
+	s->joining.names = s->scope_shared->names;
+	s->joining.place = p->index;
+	s->joining.joined = scope_joined;
+	s->joining.arg = s;
+	joining_begin(&s->joining);
 	s->shared = (struct hop_scope){
 		.base = s->host->base,
 		.self = s->host->self,
@@ -441,7 +450,7 @@ void scope_free(struct scope *s, bool keep)
 	gather_free(s->gather);
 	span_fini(&s->span);
 	chain_fini(&s->local);
-	chain_fini(&s->joined);
+	joining_fini(&s->joining);
 	batch_fini(&s->scratch);
 	if (s->last)
 		evspace__ask__free_unpacked(s->last, NULL);

@@ -18,6 +18,9 @@ struct filter {
 	bool by_name;	       /* a condition needs the element's name */
 	struct batch out;      /* kept from wave to wave, as is the next */
 	bool keep[UINT16_MAX]; /* which tuples of a run are kept */
+	/* progress in the current wave */
+	struct batch_cursor next;
+	struct part *part;
 };
 
 static int filter_init(struct stage *s, const char *args, struct error *e)
@@ -116,37 +119,47 @@ static void put_some(struct filter *filter, const struct run_view *view, uint32_
 	}
 }
 
+static void filter_run(struct stage *s, const struct run_view *view)
+{
+	static const struct clock_line ns = CLOCK_LINE_NS;
+	struct filter *filter = (struct filter *)(void *)s->private;
+	struct part *part = filter->part;
+	struct condition_subject subject = {.names = s->names, .line = part ? &part->clock : &ns};
+	uint32_t kept, pieces;
+
+	if (view->run->kind != RUN_TUPLES || view->run->count == 0) {
+		batch_keep(&filter->out, view);
+		return;
+	}
+	kept = choose(filter, view, &subject, &pieces);
+	if (part)
+		part->filtered += view->run->count - kept;
+	if (kept == view->run->count)
+		batch_keep(&filter->out, view);
+	else if (kept > 0)
+		put_some(filter, view, kept, pieces);
+	else if (view->lost > 0)
+		batch_add(&filter->out, RUN_TUPLES, view->run->element, view->run->first, 0,
+			  view->lost);
+}
+
 static int filter_apply(struct stage *s, const struct ask *ask, struct batch *b)
 {
 	struct filter *filter = (struct filter *)(void *)s->private;
-	struct clock_line line = CLOCK_LINE_NS;
-	struct condition_subject subject = {.names = s->names, .line = &line};
-	struct part *part = NULL;
-	struct batch_cursor c = {0};
 	struct run_view view;
 
 	(void)ask;
-	while (batch_next(b, &c, &view)) {
-		uint32_t kept, pieces;
-
-		if (view.run->kind == RUN_PART) {
-			part = view.part;
-			line = part->clock;
-		}
-		if (view.run->kind != RUN_TUPLES || view.run->count == 0) {
-			batch_keep(&filter->out, &view);
-			continue;
-		}
-		kept = choose(filter, &view, &subject, &pieces);
-		if (part)
-			part->filtered += view.run->count - kept;
-		if (kept == view.run->count)
-			batch_keep(&filter->out, &view);
-		else if (kept > 0)
-			put_some(filter, &view, kept, pieces);
-		else if (view.lost > 0)
-			batch_add(&filter->out, RUN_TUPLES, view.run->element, view.run->first, 0,
-				  view.lost);
+	if (!s->paused) {
+		batch_clear(&filter->out);
+		filter->next = (struct batch_cursor){0};
+		filter->part = NULL;
+	}
+	while (batch_next(b, &filter->next, &view)) {
+		if (view.run->kind == RUN_PART)
+			filter->part = view.part;
+		filter_run(s, &view);
+		if (stage_over(s, 1 + view.run->count))
+			return 1;
 	}
 	batch_clear(b);
 	batch_link(b, &filter->out);

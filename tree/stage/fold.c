@@ -17,8 +17,17 @@
 /* Begin a new wave. O(groups of the last one). */
 static void groups_reset(struct groups *groups)
 {
-	for (size_t i = 0; i < groups->n; i++)
-		groups->index[groups->items[i].slot] = 0;
+	size_t entries = groups->bits ? (size_t)1 << groups->bits : 0;
+
+	if (groups->n > entries / 16)
+		memset(groups->index, 0, entries * sizeof(*groups->index));
+	for (size_t i = 0; groups->n <= entries / 16 && i < groups->n; i++) {
+		size_t slot = groups->items[i].hash;
+
+		while (groups->index[slot & (entries - 1)] != i + 1)
+			slot++;
+		groups->index[slot & (entries - 1)] = 0;
+	}
 	groups->n = 0;
 }
 
@@ -29,33 +38,38 @@ static void groups_fini(struct groups *groups)
 	*groups = (struct groups){0};
 }
 
-/* The slot of the key, or the free one where it belongs. */
-static uint32_t find(const struct groups *groups, const uint64_t key[2])
+/* The slot of the key with this hash, or the free one where it belongs. */
+static uint32_t find(const struct groups *groups, const uint64_t key[2], uint32_t hash)
 {
 	uint32_t mask = (UINT32_C(1) << groups->bits) - 1;
-	/* unpredictable, since peers choose keys */
-	uint32_t slot = hash_bytes(key, 2 * sizeof(*key)) & mask;
+	uint32_t slot = hash & mask;
 
 	while (groups->index[slot]) {
 		const struct group *g = &groups->items[groups->index[slot] - 1];
 
-		if (g->key[0] == key[0] && g->key[1] == key[1])
+		if (g->hash == hash && g->key[0] == key[0] && g->key[1] == key[1])
 			break;
 		slot = (slot + 1) & mask;
 	}
 	return slot;
 }
 
+/* Double the table. Compares no keys, as all are different: with a million of them that would take
+ * too long for one turn. */
 static void grow(struct groups *groups)
 {
+	uint32_t mask;
+
 	groups->bits = groups->bits ? groups->bits + 1 : FIRST_BITS;
+	mask = (UINT32_C(1) << groups->bits) - 1;
 	free(groups->index);
 	groups->index = memory_new((size_t)1 << groups->bits, sizeof(*groups->index));
 	for (size_t i = 0; i < groups->n; i++) {
-		struct group *g = &groups->items[i];
+		uint32_t slot = groups->items[i].hash & mask;
 
-		g->slot = find(groups, g->key);
-		groups->index[g->slot] = (uint32_t)i + 1;
+		while (groups->index[slot])
+			slot = (slot + 1) & mask;
+		groups->index[slot] = (uint32_t)i + 1;
 	}
 	/* half full at most */
 	groups->room = (size_t)1 << (groups->bits - 1);
@@ -66,17 +80,19 @@ static void grow(struct groups *groups)
 
 struct group *groups_at(struct groups *groups, const uint64_t key[2], bool *is_new)
 {
+	uint32_t hash =
+		hash_bytes(key, 2 * sizeof(*key)); /* unpredictable, since peers choose keys */
 	struct group *g;
 	uint32_t slot;
 
 	if (groups->n == groups->room)
 		grow(groups);
-	slot = find(groups, key);
+	slot = find(groups, key, hash);
 	*is_new = groups->index[slot] == 0;
 	if (!*is_new)
 		return &groups->items[groups->index[slot] - 1];
 	g = &groups->items[groups->n++];
-	*g = (struct group){.key = {key[0], key[1]}, .slot = slot};
+	*g = (struct group){.key = {key[0], key[1]}, .hash = hash};
 	groups->index[slot] = (uint32_t)groups->n;
 	return g;
 }
@@ -129,91 +145,117 @@ void fold_put(struct fold *fold, enum run_kind kind, const uint64_t key[2], cons
 		run_records[kind].merge(g->record, record);
 }
 
-static void take_records(struct stage *s, const struct fold_ops *ops, const struct run_view *view,
-			 uint32_t name)
+static int take_records(struct stage *s, const struct fold_ops *ops, const struct run_view *view,
+			uint32_t name)
 {
+	struct fold *fold = fold_of(s);
 	size_t bytes = run_record_bytes(s->traits.makes);
 
-	for (unsigned i = 0; i < view->run->count; i++) {
+	for (uint32_t *i = &fold->done.record; *i < view->run->count;) {
 		struct group g;
 
-		memcpy(g.record, view->records + i * bytes, bytes);
+		memcpy(g.record, view->records + *i * bytes, bytes);
 		ops->key(s, g.record, name, g.key);
-		fold_put(fold_of(s), s->traits.makes, g.key, g.record);
+		fold_put(fold, s->traits.makes, g.key, g.record);
+		if (++*i < view->run->count && stage_over(s, 1))
+			return 1;
 	}
+	fold->done.record = 0;
+	return 0;
 }
 
-static void take_run(struct stage *s, const struct fold_ops *ops, const struct run_view *view)
+static int take_run(struct stage *s, const struct fold_ops *ops, const struct run_view *view)
 {
 	/* a name that is not known yet is its own group */
 	uint32_t name = names_group(s->names, view->run->element, s->level);
 
 	if (name == 0)
 		name = view->run->element;
+	if (view->run->kind == s->traits.makes && view->run->kind != RUN_TUPLES)
+		return take_records(s, ops, view, name);
 	if (view->run->kind == RUN_TUPLES)
 		ops->tuples(s, view, name);
-	else if (view->run->kind == s->traits.makes)
-		take_records(s, ops, view, name);
 	else
 		batch_keep(&fold_of(s)->others, view);
+	return 0;
 }
 
+static void take_part(struct stage *s, const struct fold_ops *ops, const struct run_view *view)
+{
+	if (parts_add(&fold_of(s)->parts, view) && ops->mixed)
+		ops->mixed(s);
+}
+
+/* Returns 0 when all is in, 1 or -1 as apply() does. */
 static int take(struct stage *s, const struct fold_ops *ops, const struct batch *b)
 {
 	struct fold *fold = fold_of(s);
-	struct batch_cursor c = {0};
-	struct run_view view;
+	struct run_view *view = &fold->done.view;
 
-	parts_reset(&fold->parts);
-	groups_reset(&fold->groups);
-	while (batch_next(b, &c, &view)) {
-		if (view.run->kind == RUN_PART) {
-			if (parts_add(&fold->parts, &view) && ops->mixed)
-				ops->mixed(s);
-			continue;
-		}
-		if (fold->parts.n == 0) {
+	while (fold->done.record || batch_next(b, &fold->done.next, view)) {
+		if (view->run->kind == RUN_PART) {
+			take_part(s, ops, view);
+		} else if (fold->parts.n == 0) {
 			errno = EPROTO;
 			return -1;
+		} else if (view->run->count > 0 && take_run(s, ops, view) > 0) {
+			return 1;
 		}
-		if (view.run->count > 0)
-			take_run(s, ops, &view);
+		if (stage_over(s, view->run->kind == RUN_TUPLES ? view->run->count : 1))
+			return 1;
 	}
 	return 0;
 }
 
 /* Consecutive records of one name become one run. */
-void fold_emit(struct fold *fold, enum run_kind kind)
+int fold_emit(struct stage *s, enum run_kind kind)
 {
+	struct fold *fold = fold_of(s);
 	const struct group *g = fold->groups.items;
 	size_t bytes = run_record_bytes(kind);
-	uint32_t n;
+	uint32_t n = 0;
 
-	for (size_t at = 0; at < fold->groups.n; at += n) {
+	for (size_t *at = &fold->done.out; *at < fold->groups.n; *at += n) {
 		unsigned char *out;
 
-		for (n = 1; at + n < fold->groups.n && n < UINT16_MAX; n++)
-			if (group_name(&g[at + n]) != group_name(&g[at]))
+		if (stage_over(s, 1 + n))
+			return 1;
+		for (n = 1; *at + n < fold->groups.n && n < UINT16_MAX; n++)
+			if (group_name(&g[*at + n]) != group_name(&g[*at]))
 				break;
-		out = batch_add(&fold->out, kind, group_name(&g[at]), 0, n, 0);
+		out = batch_add(&fold->out, kind, group_name(&g[*at]), 0, n, 0);
 		for (uint32_t i = 0; i < n; i++)
-			memcpy(out + i * bytes, g[at + i].record, bytes);
+			memcpy(out + i * bytes, g[*at + i].record, bytes);
 	}
+	return 0;
+}
+
+static void fold_begin(struct fold *fold)
+{
+	parts_reset(&fold->parts);
+	groups_reset(&fold->groups);
+	batch_clear(&fold->others);
+	batch_clear(&fold->out);
+	memset(&fold->done, 0, sizeof(fold->done));
 }
 
 int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *ask, struct batch *b)
 {
 	struct fold *fold = fold_of(s);
+	int rc;
 
-	if (take(s, ops, b) < 0) {
+	if (!s->paused)
+		fold_begin(fold);
+	rc = fold->done.taken ? 0 : take(s, ops, b);
+	if (rc < 0)
 		batch_clear(&fold->others);
-		return -1;
-	}
-	parts_emit(&fold->parts, names_place(s->names), ask->wave, &fold->out);
-	if (ops->emit)
-		ops->emit(s);
-	else
-		fold_emit(fold, s->traits.makes);
+	if (rc != 0)
+		return rc;
+	if (!fold->done.taken)
+		parts_emit(&fold->parts, names_place(s->names), ask->wave, &fold->out);
+	fold->done.taken = true;
+	if ((ops->emit ? ops->emit(s) : fold_emit(s, s->traits.makes)) > 0)
+		return 1;
 	batch_link(&fold->out, &fold->others);
 	batch_clear(b);
 	batch_link(b, &fold->out);

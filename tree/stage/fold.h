@@ -15,7 +15,7 @@
 /** One group of a fold. */
 struct group {
 	uint64_t key[2]; /* group_key() */
-	uint32_t slot;	 /* in groups->index */
+	uint32_t hash;	 /* of the key */
 	uint32_t part;	 /* first and last: index in the wave's parts of the tuple's part */
 	union {
 		unsigned char record[sizeof(struct total)]; /* of any kind that is merged */
@@ -73,6 +73,14 @@ struct fold {
 	struct groups groups;
 	struct batch others; /* runs that are not folded; they follow the others */
 	struct batch out;
+	struct fold_progress {
+		struct batch_cursor next;
+		struct run_view view;
+		uint32_t record;	       /* the next of the view */
+		bool taken;		       /* all runs are taken */
+		size_t heaped, sorted, marked; /* groups, for medians */
+		size_t out;		       /* groups whose results are in `out` */
+	} done;				       /* progress in the current wave */
 };
 
 /** What a kind of fold does. It makes and merges records of its stage's traits.makes. @name is the
@@ -87,8 +95,8 @@ struct fold_ops {
 	/* A part with another clock follows: convert the tuples taken so far to nanoseconds, by
 	 * fold->parts.line. NULL: none are kept. */
 	void (*mixed)(struct stage *s);
-	/* Put the results into fold->out. NULL: fold_emit(). */
-	void (*emit)(struct stage *s);
+	/* Put the results into fold->out. Returns 0, or 1 if stage_over(). NULL: fold_emit(). */
+	int (*emit)(struct stage *s);
 };
 
 static inline struct fold *fold_of(struct stage *s)
@@ -105,11 +113,11 @@ static inline struct part *fold_part(struct fold *fold)
 /** Merge @record, of @kind, into the group at @key, whose first bytes it is. */
 void fold_put(struct fold *fold, enum run_kind kind, const uint64_t key[2], const void *record);
 
-/** Put the groups' records, of @kind, into fold->out. */
-void fold_emit(struct fold *fold, enum run_kind kind);
+/** Put the groups' records, of @kind, into fold->out. Returns 0, or 1 if stage_over(). */
+int fold_emit(struct stage *s, enum run_kind kind);
 
 /** Fold a wave in place: parts and a mark first, then the results, then runs that are not folded.
- * Returns 0, or -1 with EPROTO: a run without a part. */
+ * Returns 0, 1 if stage_over(), or -1 with EPROTO: a run without a part. */
 int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *ask, struct batch *b);
 
 /** Take the next word of a stage's arguments at *@rest into @word, cut at @room bytes, and move

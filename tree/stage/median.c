@@ -24,18 +24,30 @@ static void sink(struct group *heap, size_t n, size_t at)
 	heap[at] = down;
 }
 
-/* A heap sort, since qsort() allocates. Sorts by name, communicator, operation, value and bin. */
-static void groups_sort(struct group *items, size_t n)
+/* A heap sort, since qsort() allocates. Sorts by name, communicator, operation, value and bin.
+ * Returns 0, or 1 if stage_over(). */
+static int groups_sort(struct stage *s)
 {
-	for (size_t at = n / 2; at > 0; at--)
-		sink(items, n, at - 1);
-	for (; n > 1; n--) {
-		struct group last = items[n - 1];
+	struct fold_progress *done = &fold_of(s)->done;
+	struct group *items = fold_of(s)->groups.items;
+	size_t n = fold_of(s)->groups.n;
 
-		items[n - 1] = items[0];
-		items[0] = last;
-		sink(items, n - 1, 0);
+	for (; done->heaped < n / 2; done->heaped++) {
+		if (stage_over(s, 1))
+			return 1;
+		sink(items, n, n / 2 - 1 - done->heaped);
 	}
+	for (; done->sorted + 1 < n; done->sorted++) {
+		size_t end = n - 1 - done->sorted;
+		struct group last = items[end];
+
+		if (stage_over(s, 1))
+			return 1;
+		items[end] = items[0];
+		items[0] = last;
+		sink(items, end, 0);
+	}
+	return 0;
 }
 
 static struct median *median_of(struct group *g)
@@ -67,15 +79,21 @@ static size_t mark(struct group *at, size_t n)
 	return bins;
 }
 
-static void emit_medians(struct stage *s)
+static int emit_medians(struct stage *s)
 {
-	struct fold *fold = fold_of(s);
-	struct group *items = fold->groups.items;
+	struct groups *groups = &fold_of(s)->groups;
+	size_t *marked = &fold_of(s)->done.marked;
 
-	groups_sort(items, fold->groups.n);
-	for (size_t at = 0; at < fold->groups.n;)
-		at += mark(&items[at], fold->groups.n - at);
-	fold_emit(fold, RUN_MEDIANS);
+	if (groups_sort(s) > 0)
+		return 1;
+	while (*marked < groups->n) {
+		size_t n = mark(&groups->items[*marked], groups->n - *marked);
+
+		*marked += n;
+		if (stage_over(s, n))
+			return 1;
+	}
+	return fold_emit(s, RUN_MEDIANS);
 }
 
 static void median_key(struct stage *s, void *record, uint32_t name, uint64_t key[2])

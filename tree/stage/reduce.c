@@ -230,17 +230,20 @@ static void take_chosen(struct stage *s, const struct run_view *view, uint32_t n
 	choose(reduce_of(s), view, name);
 }
 
-static void emit_chosen(struct stage *s)
+static int emit_chosen(struct stage *s)
 {
 	struct fold *fold = fold_of(s);
 
-	for (size_t i = 0; i < fold->groups.n; i++) {
-		const struct group *g = &fold->groups.items[i];
-		struct tuple *out =
-			batch_add(&fold->out, RUN_TUPLES, group_name(g), g->number, 1, 0);
+	for (size_t *i = &fold->done.out; *i < fold->groups.n; ++*i) {
+		const struct group *g = &fold->groups.items[*i];
+		struct tuple *out;
 
+		if (stage_over(s, 1))
+			return 1;
+		out = batch_add(&fold->out, RUN_TUPLES, group_name(g), g->number, 1, 0);
 		*out = g->tuple;
 	}
+	return 0;
 }
 
 static const struct fold_ops choose_ops = {

@@ -208,24 +208,33 @@ static void kept_to_ns(struct stage *s)
 			tuple_to_ns(&l->keeps[i].heap[k].tuple, &l->fold.parts.line);
 }
 
-/* By name, the largest first: each a run of its own, with its number. */
-static void emit_kept(struct stage *s)
+/* The largest first: each a run of its own, with its number. */
+static void keep_emit(struct slowest *l, const struct keep *keep)
+{
+	struct kept *heap = keep->heap;
+
+	for (size_t n = keep->n; n > 1; n--) {
+		swap(&heap[0], &heap[n - 1]);
+		sink(heap, n - 1, 0);
+	}
+	for (size_t k = 0; k < keep->n; k++) {
+		*(struct tuple *)batch_add(&l->fold.out, RUN_TUPLES, heap[k].element,
+					   heap[k].number, 1, 0) = heap[k].tuple;
+		l->fold.out.last->flags |= RUN_SPARSE;
+	}
+}
+
+/* By name. */
+static int emit_kept(struct stage *s)
 {
 	struct slowest *l = slowest_of(s);
 
-	for (size_t i = 0; i < l->fold.groups.n; i++) {
-		struct kept *heap = l->keeps[i].heap;
-
-		for (size_t n = l->keeps[i].n; n > 1; n--) {
-			swap(&heap[0], &heap[n - 1]);
-			sink(heap, n - 1, 0);
-		}
-		for (size_t k = 0; k < l->keeps[i].n; k++) {
-			*(struct tuple *)batch_add(&l->fold.out, RUN_TUPLES, heap[k].element,
-						   heap[k].number, 1, 0) = heap[k].tuple;
-			l->fold.out.last->flags |= RUN_SPARSE;
-		}
+	for (size_t *i = &l->fold.done.out; *i < l->fold.groups.n; ++*i) {
+		if (stage_over(s, 1 + l->keeps[*i].n))
+			return 1;
+		keep_emit(l, &l->keeps[*i]);
 	}
+	return 0;
 }
 
 static const struct fold_ops keep_ops = {

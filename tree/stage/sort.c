@@ -28,10 +28,18 @@ struct sort_key {
 struct sort {
 	struct parts parts;
 	struct item *items; /* kept from wave to wave, like the tables below */
-	struct sort_key *keys;
+	struct sort_key *keys, *merged;
 	size_t n, room;
 	struct batch others; /* records other than tuples, and runs with losses only */
 	struct batch out;
+	struct sort_progress {
+		struct batch_cursor next;
+		struct clock_line line;
+		bool taken;	  /* all was taken in */
+		size_t keyed;	  /* items that have keys */
+		size_t width, at; /* keys are in order by so many; up to here, by two times that */
+		size_t out;	  /* keys whose items have come out */
+	} done;			  /* of the wave that is under way */
 };
 
 static int sort_init(struct stage *s, const char *args, struct error *e)
@@ -51,6 +59,7 @@ static void sort_fini(struct stage *s)
 	batch_fini(&sort->out);
 	free(sort->items);
 	free(sort->keys);
+	free(sort->merged);
 }
 
 static void take_run(struct sort *sort, const struct run_view *view, const struct clock_line *line)
@@ -79,49 +88,86 @@ static void make_room(struct sort *sort, size_t bytes)
 		return;
 	free(sort->items);
 	free(sort->keys);
+	free(sort->merged);
 	sort->items = memory_new(most, sizeof(*sort->items));
 	sort->keys = memory_new(most, sizeof(*sort->keys));
+	sort->merged = memory_new(most, sizeof(*sort->merged));
 	sort->room = most;
 }
 
-static void take(struct sort *sort, const struct batch *b)
+static void take_part(struct sort *sort, const struct run_view *view)
 {
-	struct batch_cursor c = {0};
-	struct run_view view;
-	struct clock_line line = CLOCK_LINE_NS;
-
-	parts_reset(&sort->parts);
-	make_room(sort, b->bytes);
-	sort->n = 0;
-	while (batch_next(b, &c, &view)) {
-		if (view.run->kind == RUN_PART) {
-			line = view.part->clock;
-			if (parts_add(&sort->parts, &view))
-				for (size_t i = 0; i < sort->n; i++)
-					tuple_to_ns(&sort->items[i].tuple, &sort->parts.line);
-		} else if (view.run->kind == RUN_TUPLES && view.run->count > 0) {
-			take_run(sort, &view, &line);
-		} else {
-			batch_keep(&sort->others, &view);
-		}
-	}
-}
-
-static int key_compare(const void *a, const void *b)
-{
-	const struct sort_key *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->item < y->item ? -1 : 1;
-}
-
-static void order(struct sort *sort)
-{
+	sort->done.line = view->part->clock;
+	if (!parts_add(&sort->parts, view))
+		return;
 	for (size_t i = 0; i < sort->n; i++)
-		sort->keys[i] = (struct sort_key){sort->items[i].tuple.start, i};
-	if (sort->n > 1)
-		qsort(sort->keys, sort->n, sizeof(*sort->keys), key_compare);
+		tuple_to_ns(&sort->items[i].tuple, &sort->parts.line);
+}
+
+/* This and what follows returns 0 when it is done, 1 when stage_over(). */
+static int take(struct stage *s, const struct batch *b)
+{
+	struct sort *sort = (struct sort *)(void *)s->private;
+	struct run_view view;
+
+	while (batch_next(b, &sort->done.next, &view)) {
+		if (view.run->kind == RUN_PART)
+			take_part(sort, &view);
+		else if (view.run->kind == RUN_TUPLES && view.run->count > 0)
+			take_run(sort, &view, &sort->done.line);
+		else
+			batch_keep(&sort->others, &view);
+		if (stage_over(s, 1 + view.run->count))
+			return 1;
+	}
+	return 0;
+}
+
+/* Merge two stretches of keys that are in order, from @at on: @width of them, and at most so many
+ * behind these. */
+static void merge(struct sort *sort, size_t at, size_t width)
+{
+	size_t middle = sort->n - at < width ? sort->n : at + width;
+	size_t end = sort->n - middle < width ? sort->n : middle + width;
+	const struct sort_key *a = &sort->keys[at], *b = &sort->keys[middle];
+	const struct sort_key *a_end = b, *b_end = &sort->keys[end];
+	struct sort_key *out = &sort->merged[at];
+
+	/* they mostly are in order as a whole */
+	if (a == a_end || b == b_end || a_end[-1].start <= b->start) {
+		memcpy(out, a, (end - at) * sizeof(*out));
+		return;
+	}
+	while (a < a_end && b < b_end)
+		*out++ = b->start < a->start ? *b++ : *a++;
+	memcpy(out, a, (size_t)(a_end - a) * sizeof(*out));
+	memcpy(out + (a_end - a), b, (size_t)(b_end - b) * sizeof(*out));
+}
+
+static int order(struct stage *s)
+{
+	struct sort *sort = (struct sort *)(void *)s->private;
+	struct sort_progress *done = &sort->done;
+
+	for (; done->keyed < sort->n; done->keyed++) {
+		if (stage_over(s, 1))
+			return 1;
+		sort->keys[done->keyed] =
+			(struct sort_key){sort->items[done->keyed].tuple.start, done->keyed};
+	}
+	for (; done->width < sort->n; done->width *= 2) {
+		struct sort_key *keys = sort->keys;
+
+		for (; done->at < sort->n; done->at += 2 * done->width) {
+			if (stage_over(s, 2 * done->width))
+				return 1;
+			merge(sort, done->at, done->width);
+		}
+		sort->keys = sort->merged;
+		sort->merged = keys;
+		done->at = 0;
+	}
+	return 0;
 }
 
 static const struct item *item_at(const struct sort *sort, size_t at)
@@ -146,26 +192,51 @@ static uint32_t run_length(const struct sort *sort, size_t at)
 	return n;
 }
 
-static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
+static int emit(struct stage *s)
 {
 	struct sort *sort = (struct sort *)(void *)s->private;
 	uint32_t n;
 
-	take(sort, b);
-	order(sort);
-	parts_emit(&sort->parts, names_place(s->names), ask->wave, &sort->out);
-	for (size_t at = 0; at < sort->n; at += n) {
-		const struct item *first = item_at(sort, at);
+	for (size_t *at = &sort->done.out; *at < sort->n; *at += n) {
+		const struct item *first = item_at(sort, *at);
 		struct tuple *out;
 
-		n = run_length(sort, at);
+		n = run_length(sort, *at);
+		if (stage_over(s, n))
+			return 1;
 		out = batch_add(&sort->out, RUN_TUPLES, first->element, first->number, n,
 				first->lost);
 		if (first->sparse)
 			sort->out.last->flags |= RUN_SPARSE;
 		for (uint32_t i = 0; i < n; i++)
-			out[i] = item_at(sort, at + i)->tuple;
+			out[i] = item_at(sort, *at + i)->tuple;
 	}
+	return 0;
+}
+
+static void sort_begin(struct sort *sort, const struct batch *b)
+{
+	parts_reset(&sort->parts);
+	batch_clear(&sort->others);
+	batch_clear(&sort->out);
+	make_room(sort, b->bytes);
+	sort->n = 0;
+	sort->done = (struct sort_progress){.line = CLOCK_LINE_NS, .width = 1};
+}
+
+static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
+{
+	struct sort *sort = (struct sort *)(void *)s->private;
+
+	if (!s->paused)
+		sort_begin(sort, b);
+	if (!sort->done.taken && take(s, b) > 0)
+		return 1;
+	if (!sort->done.taken)
+		parts_emit(&sort->parts, names_place(s->names), ask->wave, &sort->out);
+	sort->done.taken = true;
+	if (order(s) > 0 || emit(s) > 0)
+		return 1;
 	batch_link(&sort->out, &sort->others);
 	batch_clear(b);
 	batch_link(b, &sort->out);

@@ -158,19 +158,34 @@ void chain_fini(struct chain *chain)
 	*chain = (struct chain){0};
 }
 
-int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b)
+void chain_drop(struct chain *chain)
 {
-	for (size_t i = 0; i < chain->n; i++) {
-		struct stage *s = chain->stages[i];
-		uint64_t since = span_since(chain->span);
+	if (chain->at < chain->n)
+		chain->stages[chain->at]->paused = false;
+	chain->at = 0;
+}
 
-		if (s->ops->apply(s, ask, b) < 0)
-			return -1;
+int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b, uint64_t until_ns)
+{
+	for (; chain->at < chain->n; chain->at++) {
+		struct stage *s = chain->stages[chain->at];
+		int rc;
+
+		if (!s->paused)
+			chain->since_ns = span_since(chain->span);
+		s->until_ns = until_ns;
+		rc = s->ops->apply(s, ask, b);
+		s->paused = rc > 0;
+		if (rc < 0)
+			chain_drop(chain);
+		if (rc != 0)
+			return rc;
 		span_write(chain->span, &(struct trace){.op = s->ops->op,
-							.since_ns = since,
+							.since_ns = chain->since_ns,
 							.bytes = b->bytes,
-							.peer = (int32_t)i,
+							.peer = (int32_t)chain->at,
 							.wave = ask->wave});
 	}
+	chain->at = 0;
 	return 0;
 }

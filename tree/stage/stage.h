@@ -11,6 +11,7 @@
 #include "pathmap/base/error.h"
 #include "pathmap/plan/plan.h"
 #include "tree/data/batch.h"
+#include "tree/data/clock.h"
 #include "tree/data/names.h"
 #include "tree/data/op-table.h"
 
@@ -25,6 +26,9 @@ struct ask {
 
 /** Typical number of classes of a thread, for the traits of stages that split by class. */
 #define STAGE_CLASSES 4.0
+
+/** Number of records or runs between two looks at the clock. */
+#define STAGE_STEPS 256u
 
 struct stage;
 struct span;
@@ -49,7 +53,8 @@ struct stage_ops {
 	/* Source only: put the runs of this wave into @out, the leaf's RUN_PART first. Returns 0,
 	 * or -1 with errno and @e; then @out is void. */
 	int (*read)(struct stage *s, const struct ask *ask, struct batch *out, struct error *e);
-	/* Change @b in place: replace runs, keep all parts, and update their counts. */
+	/* Change @b in place: replace runs, keep all parts, and update their counts. Returns 0, -1,
+	 * or 1 if stage_over(): call it again with the same arguments in another turn. */
 	int (*apply)(struct stage *s, const struct ask *ask, struct batch *b);
 	/* Must be safe after a failed init and on zeroed private bytes. */
 	void (*fini)(struct stage *s);
@@ -62,6 +67,9 @@ struct stage {
 	enum level level;
 	struct names *names; /* of the place; borrowed */
 	uint32_t fill;	     /* of a source: fill of what it read last (see Answer in wire.proto) */
+	bool paused;	     /* apply() must continue the current wave */
+	uint64_t until_ns;   /* CLOCK_MONOTONIC: end of this turn; 0: no limit */
+	size_t steps;	     /* since the clock was read */
 	_Alignas(16) unsigned char private[];
 };
 
@@ -88,10 +96,22 @@ struct stage *stage_new(const struct stage_ops *ops, enum level level, struct na
 			const char *args, struct error *e);
 void stage_free(struct stage *s);
 
+/** For apply(), after @steps more records or runs: is this turn over? Reads the clock now and
+ * then. */
+static inline bool stage_over(struct stage *s, size_t steps)
+{
+	s->steps += steps;
+	if (s->steps < STAGE_STEPS)
+		return false;
+	s->steps = 0;
+	return s->until_ns && clock_mono_ns() >= s->until_ns;
+}
+
 /** Stages in order. */
 struct chain {
 	struct stage **stages;
-	size_t n;
+	size_t n, at;	   /* at: the stage that continues, while a batch is on its way */
+	uint64_t since_ns; /* when that began, if it is recorded */
 	struct span *span; /* records them; NULL after chain_init(); borrowed */
 };
 
@@ -100,8 +120,13 @@ int chain_init(struct chain *chain, const struct plan_stage *list, size_t n, str
 	       struct error *e);
 void chain_fini(struct chain *chain);
 
-/** Pass @b through all stages. Returns 0, or -1 with errno from the stage that failed. */
-int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b);
+/** Pass @b through all stages. Returns 0, or -1 with errno from the stage that failed, or 1 if
+ * @until_ns (CLOCK_MONOTONIC, 0: no limit) comes first: then call it again with the same @b, or
+ * chain_drop(). */
+int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b, uint64_t until_ns);
+
+/** Give up the batch that is on its way. */
+void chain_drop(struct chain *chain);
 
 #define STAGE_EXTERN(kind) extern const struct stage_ops kind##_ops;
 STAGE_TABLE(STAGE_EXTERN)

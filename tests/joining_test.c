@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests waves of very much: stages go through them in turns of the loop, and make of them what they
+ * make at once. */
+#include "tree/scope/joining.h"
+
+#include <event2/event.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/random-trees.h"
+#include "tests/tap.h"
+#include "tree/data/op-table.h"
+
+/* Far more than a turn's work. */
+#define MANY 400000u
+
+/* Stages, and what each of them is told. */
+static const struct {
+	const char *kind, *args;
+	enum level level;
+	enum run_kind records;
+} stages[] = {
+	{"histogram", "by comm", LEVEL_THREAD, RUN_BINS},
+	{"median", "by comm", LEVEL_THREAD, RUN_MEDIANS},
+	{"matrix", "by rank", LEVEL_THREAD, RUN_CELLS},
+	{"counts", "by comm", LEVEL_THREAD, RUN_COUNTS},
+	{"reduce", "count by comm", LEVEL_THREAD, RUN_TOTALS},
+	{"reduce", "last", LEVEL_ELEMENT, RUN_TUPLES},
+	{"slowest", "10", LEVEL_ELEMENT, RUN_TUPLES},
+	{"sort", "", LEVEL_ALL, RUN_TUPLES},
+	{"filter", "bytes>=1", LEVEL_ALL, RUN_TUPLES},
+};
+
+#define STAGES (sizeof(stages) / sizeof(stages[0]))
+
+/* Record number @i of what one child brings: each of a key of its own, in no order. */
+static void record_write(enum run_kind kind, uint32_t i, void *out)
+{
+	uint32_t key = i * UINT32_C(2654435761);
+
+	switch (kind) {
+	case RUN_BINS:
+		*(struct bin *)out = (struct bin){.count = 1, .comm = key};
+		break;
+	case RUN_MEDIANS:
+		*(struct median *)out = (struct median){.bin = {.count = 1, .comm = key}};
+		break;
+	case RUN_CELLS:
+		*(struct cell *)out = (struct cell){.calls = 1, .from = key, .to = i};
+		break;
+	case RUN_COUNTS:
+		*(struct count *)out = (struct count){.calls = 1, .comm = key};
+		break;
+	case RUN_TOTALS:
+		*(struct total *)out = (struct total){.count = 1, .comm = key};
+		break;
+	default:
+		*(struct tuple *)out = (struct tuple){
+			.start = key, .end = key + UINT64_C(5), .bytes = i % 5, .op = OP_MPI_SEND};
+	}
+}
+
+static void place_bring(struct place *p, enum run_kind kind)
+{
+	const uint32_t at_once = kind == RUN_TUPLES ? 4 : 50000;
+	struct part part = {.clock = CLOCK_LINE_NS, .read = MANY};
+
+	memcpy(batch_add(&p->batch, RUN_PART, 1, 1, 1, 0), &part, sizeof(part));
+	for (uint32_t i = 0; i < MANY; i += at_once) {
+		unsigned char *out =
+			batch_add(&p->batch, kind, name_id(1, i / at_once), 1, at_once, 0);
+
+		for (uint32_t k = 0; k < at_once; k++)
+			record_write(kind, i + k, out + k * run_record_bytes(kind));
+	}
+}
+
+/* Are all bytes the same? However they are cut into extents. */
+static bool batch_same(const struct batch *a, const struct batch *b)
+{
+	struct batch_cursor x = {0}, y = {0};
+	struct run_view is, should;
+
+	while (batch_next_packed(a, &x, &is)) {
+		if (!batch_next_packed(b, &y, &should) || is.bytes != should.bytes ||
+		    memcmp(is.run, should.run, is.bytes) != 0)
+			return false;
+	}
+	return !batch_next_packed(b, &y, &should);
+}
+
+/* A chain of the stage number @i. */
+static void chain_begin(struct chain *chain, size_t i, struct names *names)
+{
+	const struct plan_stage stage = {
+		.kind = (char *)(uintptr_t)stages[i].kind,
+		.args = (char *)(uintptr_t)stages[i].args,
+		.level = stages[i].level,
+	};
+	struct error e;
+
+	CU_ASSERT_EQUAL_FATAL(chain_init(chain, &stage, 1, names, &e), 0);
+}
+
+/* ---- one stage ---- */
+
+/* A turn is far shorter than all, by this process's own time, as others may use the machine. */
+static void by_turns(void)
+{
+	for (size_t i = 0; i < STAGES; i++) {
+		const struct ask ask = {.wave = 1};
+		double longest = 0, all = 0;
+		unsigned turns = 0;
+		struct place once, turned;
+		struct chain chain;
+		int rc = 1;
+
+		place_init(&once, 0);
+		place_init(&turned, 0);
+		place_bring(&once, stages[i].records);
+		place_bring(&turned, stages[i].records);
+		place_apply(&once, stage_find(stages[i].kind), stages[i].level, stages[i].args);
+		chain_begin(&chain, i, turned.names);
+		for (; rc > 0; turns++) {
+			clock_t begun = clock();
+			double took;
+
+			rc = chain_apply(&chain, &ask, &turned.batch, clock_mono_ns() + TURN_NS);
+			took = (double)(clock() - begun) / CLOCKS_PER_SEC;
+			longest = took > longest ? took : longest;
+			all += took;
+		}
+		tap_note("%s: %u turns of %.4f s, the longest of %.4f s", stages[i].kind, turns,
+			 all, longest);
+		CU_ASSERT_EQUAL(rc, 0);
+		CU_ASSERT(longest < 4e-9 * TURN_NS || longest < all / 3);
+		CU_ASSERT(batch_same(&once.batch, &turned.batch));
+		chain_fini(&chain);
+		place_fini(&once);
+		place_fini(&turned);
+	}
+}
+
+/* ---- waves ---- */
+
+static struct joining joining;
+static struct event *other;
+static unsigned others, joined, whole;
+static uint64_t order[3];
+static size_t bytes;
+
+static void other_runs(evutil_socket_t fd, short what, void *arg)
+{
+	static const struct timeval now = {0, 0};
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	others++;
+	evtimer_add(other, &now);
+}
+
+static void on_joined(void *arg, struct wave *w, bool is_whole)
+{
+	(void)arg;
+	if (joined < 3)
+		order[joined] = w->number;
+	joined++;
+	whole += is_whole;
+	bytes += w->batch.bytes;
+}
+
+static void on_done(void *arg, struct wave *w)
+{
+	(void)arg;
+	joining_take(&joining, w);
+}
+
+static void on_late(void *arg, struct wave *w, size_t input)
+{
+	(void)arg;
+	(void)w;
+	(void)input;
+}
+
+static const struct gather_events events = {.late = on_late, .done = on_done};
+
+static void wave_begin(struct place *p, uint64_t number)
+{
+	struct wave *w = gather_begin(joining.gather, number, false, 0, 10000);
+	struct error e;
+
+	place_bring(p, RUN_MEDIANS);
+	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, &p->batch, &e), 0);
+	gather_seal(joining.gather, w);
+}
+
+/* Others have their turns while a wave is folded, whose answer is whole; later ones wait behind it,
+ * and who takes its slot takes it at once. */
+static void others_have_turns(void)
+{
+	struct event_base *base = event_base_new();
+	struct turns *turns = turns_new(base);
+	struct place p;
+
+	place_init(&p, 0);
+	joining = (struct joining){.turns = turns,
+				   .gather = gather_new(base, 1, &events, NULL),
+				   .names = p.names,
+				   .joined = on_joined};
+	chain_begin(&joining.chain, 1, p.names);
+	joining_begin(&joining);
+	other = evtimer_new(base, other_runs, NULL);
+	wave_begin(&p, 1);
+	wave_begin(&p, 2);
+	CU_ASSERT_EQUAL(joined, 0);
+	CU_ASSERT_EQUAL(gather_busy(joining.gather), 2);
+	other_runs(-1, 0, NULL);
+	while (joined < 2)
+		event_base_loop(base, EVLOOP_ONCE);
+	tap_note("others had %u turns", others);
+	CU_ASSERT(others > 4);
+	CU_ASSERT_EQUAL(whole, 2);
+	CU_ASSERT(order[0] == 1 && order[1] == 2);
+	CU_ASSERT(bytes > 2 * MANY * sizeof(struct median));
+	CU_ASSERT_EQUAL(gather_busy(joining.gather), 0);
+	wave_begin(&p, 3);
+	CU_ASSERT_EQUAL(joined, 2);
+	wave_begin(&p, 3 + GATHER_WINDOW);
+	CU_ASSERT_EQUAL(joined, 3);
+	CU_ASSERT_EQUAL(whole, 2);
+	while (joined < 4)
+		event_base_loop(base, EVLOOP_ONCE);
+	CU_ASSERT_EQUAL(whole, 3);
+	event_free(other);
+	gather_free(joining.gather);
+	joining_fini(&joining);
+	turns_free(turns);
+	event_base_free(base);
+	place_fini(&p);
+}
+
+int main(void)
+{
+	static CU_TestInfo cases[] = {
+		{"a stage makes the same of it in turns", by_turns},
+		{"others have turns meanwhile", others_have_turns},
+		CU_TEST_INFO_NULL,
+	};
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "joining", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
