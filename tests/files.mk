@@ -72,6 +72,7 @@ unit_tests = \
 	tests/library_test \
 	tests/link_test tests/link_flood_test \
 	tests/listener_test \
+	tests/child_test \
 	tests/fanout_test \
 	tests/names_test tests/names_comm_test \
 	tests/op_test \
@@ -174,6 +175,7 @@ tests-list:
 tests_hop_test_SOURCES = tests/hop_test.c tests/hop-bed.c tests/hop-bed.h tests/peers.c tests/peers.h
 tests_hop_answer_test_SOURCES = tests/hop_answer_test.c tests/hop-bed.c tests/hop-bed.h \
 	tests/hop-sayer.c tests/hop-sayer.h tests/peers.c tests/peers.h
+tests_child_test_SOURCES = tests/child_test.c tests/peers.c tests/peers.h
 tests_fanout_test_SOURCES = tests/fanout_test.c tests/peers.c tests/peers.h
 tests_pass_test_SOURCES = tests/maps.c tests/maps.h tests/pass_test.c tests/peers.c tests/peers.h
 tests_link_flood_test_SOURCES = tests/link_flood_test.c tests/peers.c tests/peers.h

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/base/hash.h"
+#include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
+#include "tree/data/turn.h"
 #include "tree/link/rate-limit.h"
 
 /* How long to wait before dialling again: doubles from the first to the last. */
@@ -18,11 +21,18 @@
  * long. */
 #define GIVE_UP_MS 3000
 
+/* Agents that cannot be reached have a line each in the log, as far as struct rate_limit allows.
+ * The others are summed up in one line after this time, and then once a minute. */
+#define SUM_UP_MS	1000u
+#define SUM_UP_AGAIN_MS 60000u
+
 TAILQ_HEAD(child_users, child_user);
 
 struct child {
-	LIST_ENTRY(child) entry;
+	UT_hash_handle hh;
+	char *key; /* "NODE\nADDRESS" */
 	struct child_set *set;
+	struct turn dial; /* a parent may name thousands at once */
 	char *node;
 	char *address;
 	struct link *link;
@@ -46,26 +56,37 @@ struct child {
 struct child_set {
 	struct event_base *base;
 	struct link_hub *hub;
-	LIST_HEAD(, child) children;
+	struct turns *turns;
+	struct child *children; /* by key */
+	struct rate_limit complaints;
+	unsigned long unsaid; /* complaints since the last sum */
+	struct error last;    /* the last of them */
+	struct event *sum_up; /* pending if there are some, or were lately */
 };
 
-static void child_dial(struct child *c);
+static void child_dial(void *arg);
+static void child_set_sum_up(evutil_socket_t fd, short what, void *arg);
 static void child_closed(struct link *link, void *arg, const struct error *why);
 
 struct child_set *child_set_new(struct event_base *base, struct link_hub *hub)
 {
-	struct child_set *set = calloc(1, sizeof(*set));
+	struct child_set *set = memory_new(1, sizeof(*set));
 
-	if (!set)
-		abort();
 	set->base = base;
 	set->hub = hub;
-	LIST_INIT(&set->children);
+	set->turns = turns_new(base);
+	set->sum_up = evtimer_new(base, child_set_sum_up, set);
+	if (!set->sum_up)
+		abort();
 	return set;
 }
 
 void child_set_free(struct child_set *set)
 {
+	if (!set)
+		return;
+	event_free(set->sum_up);
+	turns_free(set->turns);
 	free(set);
 }
 
@@ -96,11 +117,46 @@ void child_quote(struct child_user *user, const char *text)
 	child_say_line(user->child, line.text, "");
 }
 
+static void child_set_sum_up(evutil_socket_t fd, short what, void *arg)
+{
+	static const struct timeval again = {SUM_UP_AGAIN_MS / 1000, 0};
+	struct child_set *set = arg;
+
+	(void)fd;
+	(void)what;
+	if (!set->unsaid)
+		return;
+	fprintf(stderr,
+		"evspace: agents below could not be reached %lu times more; the last was %s; "
+		"trying again\n",
+		set->unsaid, set->last.text);
+	set->unsaid = 0;
+	evtimer_add(set->sum_up, &again);
+}
+
+/* May @c have a line of its own? If not, count it for the sum. */
+static bool child_set_may_say(struct child *c, const struct error *why)
+{
+	static const struct timeval soon = {SUM_UP_MS / 1000, 0};
+	struct child_set *set = c->set;
+	unsigned long unsaid;
+
+	if (rate_limit_take(&set->complaints, &unsaid))
+		return true;
+	set->unsaid++;
+	errorf(&set->last, "%s at %s: %.700s", c->node, c->address, why->text);
+	if (!evtimer_pending(set->sum_up, NULL))
+		evtimer_add(set->sum_up, &soon);
+	return false;
+}
+
 static void child_complain(struct child *c, const struct error *why)
 {
 	if (strcmp(c->diagnostic.text, why->text) == 0)
 		return;
 	c->diagnostic = *why;
+	if (!child_set_may_say(c, why))
+		return;
 	if (child_say_line(c, why->text, "; trying again"))
 		c->complained = true;
 }
@@ -280,20 +336,26 @@ static void child_frame(struct link *link, void *arg, const struct frame *frame)
 		child_receives(c);
 }
 
+static void child_fail(struct child *c, const struct error *why)
+{
+	struct child_user *u;
+
+	child_complain(c, why);
+	child_retry_later(c);
+	TAILQ_FOREACH (u, &c->users, entry)
+		u->events->down(u);
+}
+
 static void child_closed(struct link *link, void *arg, const struct error *why)
 {
 	struct child *c = arg;
-	struct child_user *u;
 
 	(void)link;
 	c->link = NULL;
 	c->ready = c->silent = c->watching = false;
 	c->expecting_ns = c->pinged_ns = 0;
 	evtimer_del(c->watch);
-	child_complain(c, why);
-	child_retry_later(c);
-	TAILQ_FOREACH (u, &c->users, entry)
-		u->events->down(u);
+	child_fail(c, why);
 }
 
 static const struct link_events child_link_events = {
@@ -302,67 +364,72 @@ static const struct link_events child_link_events = {
 	.closed = child_closed,
 };
 
-static void child_dial(struct child *c)
+static void child_dial(void *arg)
 {
+	struct child *c = arg;
 	struct error e;
 
 	c->link = link_dial(c->set->hub, c->address, c->node, &child_link_events, c, &e);
-	if (!c->link) {
-		child_complain(c, &e);
-		child_retry_later(c);
-	}
+	if (!c->link)
+		child_fail(c, &e);
 }
 
 static void child_retry(evutil_socket_t fd, short what, void *arg)
 {
+	struct child *c = arg;
+
 	(void)fd;
 	(void)what;
-	child_dial(arg);
+	turn_ask(c->set->turns, &c->dial);
 }
 
-static struct child *child_new(struct child_set *set, const char *node, const char *address)
+/* @key becomes its own. */
+static struct child *child_new(struct child_set *set, const char *node, const char *address,
+			       char *key)
 {
-	struct child *c = calloc(1, sizeof(*c));
+	struct child *c = memory_new(1, sizeof(*c));
 
-	if (!c)
-		abort();
 	c->set = set;
-	c->node = strdup(node);
-	c->address = strdup(address);
+	c->key = key;
+	c->node = memory_copy(node);
+	c->address = memory_copy(address);
+	c->dial = (struct turn){.go = child_dial, .arg = c};
 	c->retry = evtimer_new(set->base, child_retry, c);
 	c->watch = evtimer_new(set->base, child_watch, c);
-	if (!c->node || !c->address || !c->retry || !c->watch)
+	if (!c->retry || !c->watch)
 		abort();
 	c->retry_ms = RETRY_FIRST_MS;
 	c->down_since = clock_mono_ns();
 	TAILQ_INIT(&c->users);
-	LIST_INSERT_HEAD(&set->children, c, entry);
+	HASH_ADD_KEYPTR(hh, set->children, key, strlen(key), c);
 	return c;
 }
 
 static void child_free(struct child *c)
 {
-	LIST_REMOVE(c, entry);
+	HASH_DEL(c->set->children, c);
+	turn_drop(c->set->turns, &c->dial);
 	event_free(c->retry);
 	event_free(c->watch);
 	link_close(c->link);
 	free(c->node);
 	free(c->address);
+	free(c->key);
 	free(c);
 }
 
 void child_join(struct child_set *set, struct child_user *user, const char *node,
 		const char *address, const struct child_events *events)
 {
+	char *key = memory_format("%s\n%s", node, address);
 	struct child *c;
 
-	LIST_FOREACH (c, &set->children, entry) {
-		if (strcmp(c->node, node) == 0 && strcmp(c->address, address) == 0)
-			break;
-	}
-	if (!c) {
-		c = child_new(set, node, address);
-		child_dial(c);
+	HASH_FIND_STR(set->children, key, c);
+	if (c) {
+		free(key);
+	} else {
+		c = child_new(set, node, address, key);
+		turn_ask(set->turns, &c->dial);
 	}
 	user->child = c;
 	user->events = events;

@@ -47,9 +47,9 @@ struct child_set *child_set_new(struct event_base *base, struct link_hub *hub);
 void child_set_free(struct child_set *set);
 
 /**
- * Use the child agent named @node at @address (both are copied). Dials for the first user. `up`
- * follows, from within this call if the connection is there already, or `down` if the last try to
- * connect has failed.
+ * Use the child agent named @node at @address (both are copied). Dials for the first user, in a
+ * turn of the loop (tree/data/turn.h). `up` follows, from within this call if the connection is
+ * there already, or `down` if the last try to connect has failed.
  */
 void child_join(struct child_set *set, struct child_user *user, const char *node,
 		const char *address, const struct child_events *events);

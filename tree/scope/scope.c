@@ -342,6 +342,17 @@ static void scope_settled(void *arg)
 
 /* ---- building ---- */
 
+static void scope_join(struct scope *s)
+{
+	s->joining.turns = s->host->turns;
+	s->joining.gather = s->gather;
+	s->joining.names = s->scope_shared->names;
+	s->joining.place = s->place->index;
+	s->joining.joined = scope_joined;
+	s->joining.arg = s;
+	joining_begin(&s->joining);
+}
+
 static int scope_build(struct scope *s, struct error *e)
 {
 	static const struct timeval settle_within = {1, 0};
@@ -356,13 +367,7 @@ static int scope_build(struct scope *s, struct error *e)
 	s->local.span = s->joining.chain.span = &s->span;
 	s->gather = gather_new(s->host->base, p->n_children + 1, &scope_gather_events, s);
 	gather_quota_set(s->gather, s->scope_shared->quota);
-	s->joining.turns = s->host->turns;
-	s->joining.gather = s->gather;
-	s->joining.names = s->scope_shared->names;
-	s->joining.place = p->index;
-	s->joining.joined = scope_joined;
-	s->joining.arg = s;
-	joining_begin(&s->joining);
+	scope_join(s);
 	s->shared = (struct hop_scope){
 		.base = s->host->base,
 		.self = s->host->self,
