@@ -81,9 +81,11 @@ exact() {
 	local writer
 
 	writer=$(bed_pid writer)
-	bed_start checker "$top_builddir/tests/checker" -c "unix:$bed_dir/front" -d "$run" -w "$1" -v -r 20 -s 0.4 a0 a1
+	bed_start checker "$top_builddir/tests/checker" -c "unix:$bed_dir/front" -d "$run" -w "$1" -v -r 20 a0 a1
 	bed_until eval '[ "$(grep -c "^wave" "$bed_dir/checker.out")" -ge 3 ]'
+	# what it has and what the segments hold are compared when nothing comes any more
 	kill -STOP "$writer"
+	kill -TERM "$(bed_pid checker)"
 	bed_until bed_gone "$(bed_pid checker)"
 	kill -CONT "$writer"
 	! grep '^fault' "$bed_dir/checker.out" && grep -q '[1-9][0-9]* of them whole' "$bed_dir/checker.out" ||
