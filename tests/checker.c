@@ -34,6 +34,7 @@ struct leaf {
 	struct oracle_element element;
 	uint64_t heads[HEADS]; /* written, after each of the last waves */
 	uint64_t read;
+	uint64_t written; /* when it was looked whether all is here: the writer may go on */
 	bool owing, missing;
 	double missing_s;
 	struct oracle so_far; /* of what it has read */
@@ -266,13 +267,14 @@ static void wave_take(void)
 static bool is_all_here(void)
 {
 	uint64_t written = 0;
+	bool here = true;
 
 	for (int i = 0; i < me.n_leaves; i++) {
-		if (me.leaves[i].owing || me.leaves[i].missing)
-			return false;
-		written += oracle_written(&me.leaves[i].element);
+		me.leaves[i].written = oracle_written(&me.leaves[i].element);
+		written += me.leaves[i].written;
+		here = here && !me.leaves[i].owing && !me.leaves[i].missing;
 	}
-	return me.got.count == written;
+	return here && me.got.count == written;
 }
 
 /* What stands in the segments, tuple by tuple. */
@@ -284,12 +286,13 @@ static void end_check(void)
 
 	evspace_counts(me.client, &counts);
 	for (int i = 0; i < me.n_leaves; i++) {
-		if (oracle_read(&me.leaves[i].element, me.leaves[i].rank, &all, &e) < 0)
+		const struct leaf *leaf = &me.leaves[i];
+
+		if (oracle_read(&leaf->element, leaf->rank, leaf->written, &all, &e) < 0)
 			fault("%s", e.text);
-		if (me.leaves[i].read != oracle_written(&me.leaves[i].element))
-			fault("%s has read %" PRIu64 " of %" PRIu64 " tuples%s", me.leaves[i].name,
-			      me.leaves[i].read, oracle_written(&me.leaves[i].element),
-			      me.leaves[i].owing ? ", and owes some" : "");
+		if (leaf->read != leaf->written)
+			fault("%s has read %" PRIu64 " of %" PRIu64 " tuples%s", leaf->name,
+			      leaf->read, leaf->written, leaf->owing ? ", and owes some" : "");
 	}
 	if (all.count != me.got.count || all.sum != me.got.sum)
 		fault("%" PRIu64 " tuples with %" PRIu64 " bytes are in the segments; %" PRIu64
@@ -322,7 +325,7 @@ static int run(double seconds)
 			wave_take();
 		if (!last && (ending || now >= until))
 			last = now + END_WITHIN_S * UINT64_C(1000000000);
-		if (last && (now > last || is_all_here()))
+		if (last && (is_all_here() || now > last))
 			break;
 	}
 	end_check();

@@ -94,9 +94,10 @@ uint64_t oracle_written(const struct oracle_element *t)
 	return element_head(t->ring);
 }
 
-int oracle_read(const struct oracle_element *t, int rank, struct oracle *oracle, struct error *e)
+int oracle_read(const struct oracle_element *t, int rank, uint64_t end, struct oracle *oracle,
+		struct error *e)
 {
-	uint64_t end = oracle_written(t), n = 0;
+	uint64_t n = 0;
 	struct tuple tuples[READ_AT_ONCE];
 	struct element_range range;
 

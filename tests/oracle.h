@@ -39,8 +39,9 @@ void oracle_close(struct oracle_element *t);
 /** How many tuples were written so far. */
 uint64_t oracle_written(const struct oracle_element *t);
 
-/** Read all tuples that are there into @oracle. Returns 0, or -1 with @e when some are not what was
- * to be written, or not there any more. */
-int oracle_read(const struct oracle_element *t, int rank, struct oracle *oracle, struct error *e);
+/** Read the first @end tuples, which are written, into @oracle. Returns 0, or -1 with @e when some
+ * are not what was to be written, or not there any more. */
+int oracle_read(const struct oracle_element *t, int rank, uint64_t end, struct oracle *oracle,
+		struct error *e);
 
 #endif
