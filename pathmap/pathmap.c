@@ -179,7 +179,7 @@ struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap
 		application_read(&map->application, &sources[SOURCE_APPLICATION], check,
 				 diagnostics);
 	else
-		application_init(&map->application, "");
+		application_init(&map->application, "", check);
 	if (sources[SOURCE_CLUSTER].usable)
 		cluster_map_read(&map->clusters, &sources[SOURCE_CLUSTER], diagnostics);
 	else
@@ -276,11 +276,11 @@ struct pathmap *pathmap_examine(const char *dir, pathmap_stage_check *check, pat
 	return pathmap_read(dir, check, &outlet, e);
 }
 
-struct pathmap *pathmap_local(const char *node)
+struct pathmap *pathmap_local(const char *node, pathmap_stage_check *check)
 {
 	struct pathmap *map = memory_new(1, sizeof(*map));
 
-	application_init(&map->application, "local");
+	application_init(&map->application, "local", check);
 	cluster_map_init(&map->clusters, "local", node);
 	map->mapping.entry = map->clusters.nodes[0];
 	map->mapping.everywhere = map->clusters.nodes[0];

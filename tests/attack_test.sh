@@ -183,6 +183,19 @@ as_agent() {
 tap_case "another agent's certificate opens, orders and discards nothing" eval 'as_agent 0 7 &&
 	[ "$(grep -c "refused: agent w1 may not stand above w0.*--above w1" "$tap_dir/orders")" -eq 3 ] || { cat "$tap_dir/orders"; exit 1; }'
 tap_case "... and is named in the log" logged '127\.0\.0\.1:[0-9]*: agent w1 may not stand above w0: '
+# Views that are none are refused one by one, and who has sent them is served like anybody.
+defines() {
+	"$attacker" defines "$bed_entry" "$EVSPACE_TLS" observe >"$tap_dir/defined" 2>&1 &&
+		grep 'refused: --define: 90000 bytes; the text of a view has 4096 at most' "$tap_dir/defined" &&
+		grep 'refused: --define:1:77: more than 8 stages' "$tap_dir/defined" &&
+		grep 'refused: --define:1:7: a zero byte' "$tap_dir/defined" &&
+		grep 'refused: --define:1:5: the byte 0xff is not UTF-8' "$tap_dir/defined" &&
+		grep 'refused: --define:1:.*: more than 16 blocks in one another\|refused: --define:1:1: `view`' "$tap_dir/defined" &&
+		[ "$(grep -c '^refused: ' "$tap_dir/defined")" -eq 5 ] && [ "$(grep -c '^granted: a frame of kind 3' "$tap_dir/defined")" -eq 1 ] ||
+		{ cat "$tap_dir/defined"; return 1; }
+}
+tap_case "views that nobody would define" defines
+
 # large TEXT: w1 selects by many patterns, and asks with a large part; so it is answered.
 large() {
 	"$attacker" large "$bed_entry" "$EVSPACE_TLS" w1 >"$tap_dir/large" 2>&1

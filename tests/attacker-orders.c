@@ -223,6 +223,44 @@ static void large_ready(struct link *link, void *arg)
 	say(link, arg, &frame);
 }
 
+/* Texts that no client library would send on, as views of its own; and in the end one that is
+ * right. */
+static void defines_ready(struct link *link, void *arg)
+{
+	enum { STAGES = 10000 };
+	static const char
+		zero[] = "all so\0rt",
+		bytes[] = "all \xff\xfe", right[] = "all sort",
+		deep[] = "view{view{view{view{view{view{view{view{view{view{view{view{view{"
+			 "view{view{view{view{view{view{view{view{";
+	char *stages = memory_new(STAGES * strlen("all sort;") + 1, 1);
+	const ProtobufCBinaryData texts[] = {
+		{STAGES * strlen("all sort;"), (uint8_t *)stages},
+		{450, (uint8_t *)stages},
+		{sizeof(zero) - 1, (uint8_t *)(uintptr_t)zero},
+		{sizeof(bytes) - 1, (uint8_t *)(uintptr_t)bytes},
+		{sizeof(deep) - 1, (uint8_t *)(uintptr_t)deep},
+		{sizeof(right) - 1, (uint8_t *)(uintptr_t)right},
+	};
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+	unsigned char id[16] = {3};
+
+	for (size_t i = 0; i < STAGES; i++)
+		memcpy(stages + i * strlen("all sort;"), "all sort;", strlen("all sort;"));
+	open.id = (ProtobufCBinaryData){sizeof(id), id};
+	open.run = (char *)(uintptr_t) "one";
+	frame.kind_case = EVSPACE__FRAME__KIND_OPEN;
+	frame.open = &open;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		open.scope = (uint32_t)i + 1;
+		open.define = texts[i];
+		say(link, arg, &frame);
+	}
+	free(stages);
+}
+
+static const struct link_events defines_events = {defines_ready, orders_frame, orders_closed};
 static const struct link_events large_events = {large_ready, orders_frame, orders_closed};
 static const struct link_events orders_events = {orders_ready, orders_frame, orders_closed};
 static const struct link_events frames_events = {frames_ready, frames_frame, orders_closed};
@@ -231,9 +269,10 @@ int attacker_orders(const char *what, const char *address, const char *dir, cons
 		    const char *elsewhere)
 {
 	bool large = !strcmp(what, "large"), is_agent = large || !strcmp(what, "agent");
-	const struct link_events *events = large       ? &large_events
-					   : elsewhere ? &frames_events
-						       : &orders_events;
+	const struct link_events *events = large		      ? &large_events
+					   : !strcmp(what, "defines") ? &defines_events
+					   : elsewhere		      ? &frames_events
+								      : &orders_events;
 	const struct link_self self = {is_agent ? name : "", 0};
 	static const struct timeval most = {.tv_sec = ANSWERS_MS / 1000};
 	struct orders o = {.base = event_base_new(), .elsewhere = elsewhere};

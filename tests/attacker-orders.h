@@ -4,9 +4,9 @@
 #define EVSPACE_TESTS_ATTACKER_ORDERS_H
 
 /**
- * Do "orders", "agent", "large" or "frames" (@what; see attacker.c) at @address as @name, whose
- * certificate is in @dir, and print what comes. @elsewhere is for "frames", else NULL. Returns how
- * to exit.
+ * Do "orders", "agent", "large", "defines" or "frames" (@what; see attacker.c) at @address as
+ * @name, whose certificate is in @dir, and print what comes. @elsewhere is for "frames", else NULL.
+ * Returns how to exit.
  */
 int attacker_orders(const char *what, const char *address, const char *dir, const char *name,
 		    const char *elsewhere);

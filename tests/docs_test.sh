@@ -270,12 +270,12 @@ short() {
 	[ "$(wc -l <"$top_srcdir/README.md")" -le 150 ]
 }
 
-# compiles: the program of docs/consumers.md, by the headers that are installed.
+# compiles NUMBER NAME: that program of docs/consumers.md, by the headers that are installed.
 compiles() {
-	awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$top_srcdir/docs/consumers.md" >"$tap_dir/look.c" &&
-		grep -q evspace_open "$tap_dir/look.c" &&
+	awk -v wanted="$1" '/^```c$/ { on = ++n == wanted; next } /^```$/ { on = 0 } on' "$top_srcdir/docs/consumers.md" >"$tap_dir/$2.c" &&
+		grep -q evspace_open "$tap_dir/$2.c" &&
 		cc -Wall -Werror -I"$top_srcdir/consumers/client" -L"$top_builddir/.libs" -Wl,-rpath,"$top_builddir/.libs" \
-			-o "$tap_dir/look" "$tap_dir/look.c" -levspace
+			-o "$tap_dir/$2" "$tap_dir/$2.c" -levspace
 }
 
 # looks: what is compiled shows the events of the run that README.md has kept; it goes on until it is ended.
@@ -287,11 +287,14 @@ tap_case "README.md has 150 lines at most" short
 tap_case "links of documents lead somewhere" links
 tap_case "documents name files that there are" files
 tap_case "all of docs is installed" shipped
-tap_case "docs/consumers.md: the program compiles" compiles
+tap_case "docs/consumers.md: the program compiles" compiles 1 look
+tap_case "docs/consumers.md: so does the one with a view of its own" compiles 2 own
 tap_case "docs/tour.md: what is shown of maps and profiles is what comes" session docs/tour.md maps
 tap_case "commands in documents have options that there are" options
 tap_case "docs/rights.md: certificates are made so" eval 'corporate && session docs/rights.md rights'
 tap_case "README.md: what is shown of one host is what comes" session README.md one-host
 tap_case "docs/consumers.md: the program shows events" looks
+tap_case "docs/consumers.md: the one with a view of its own shows sums" eval \
+	'EVSPACE_RUN=wt timeout 60 "$tap_dir/own" | grep -m 1 "^/: [1-9][0-9]* messages of [1-9]"'
 tap_case "docs/tour.md: what is shown of two clusters is what comes" eval 'two_clusters && session docs/tour.md two-clusters'
 tap_done

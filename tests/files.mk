@@ -55,7 +55,7 @@ unit_tests = \
 	tests/convert_test \
 	tests/cost_test \
 	tests/cursor_test tests/shelf_test \
-	tests/deframer_test \
+	tests/definition_test tests/deframer_test \
 	tests/element_test tests/element_tsan_test \
 	tests/subprocess_test \
 	tests/error_test \
@@ -116,7 +116,7 @@ script_tests = \
 	tests/systemd_test.sh \
 	tests/apps_test.sh \
 	tests/attack_test.sh \
-	tests/certs_test.sh \
+	tests/certs_test.sh tests/define_test.sh \
 	tests/chaos_test.sh \
 	tests/check_test.sh \
 	tests/collect_test.sh \
@@ -228,6 +228,7 @@ tests_table_test_SOURCES = tests/table_test.c
 tests_pattern_test_SOURCES = tests/pattern_test.c tests/random.h
 tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
 tests_cost_test_SOURCES = tests/cost_test.c tests/maps.c tests/maps.h
+tests_definition_test_SOURCES = tests/definition_test.c tests/maps.c tests/maps.h
 tests_plan_test_SOURCES = tests/maps.c tests/maps.h tests/plan_test.c
 tests_plan_random_test_SOURCES = tests/maps.c tests/maps.h tests/plan_random_test.c tests/random.h
 EXTRA_DIST += tests/recorded/pathmap tests/fuzz/seeds/pathmap

@@ -184,7 +184,7 @@ int plan_verify(const struct plan *plan, const struct pathmap *map, struct error
 	struct verifier v = {
 		.plan = plan,
 		.map = map,
-		.view = application_view(&map->application, plan->view),
+		.view = plan->of,
 		.places = memory_new(plan->n_places, sizeof(struct plan_place *)),
 		.sorted = memory_new(plan->n_places, sizeof(struct plan_place *)),
 		.e = e,

@@ -291,7 +291,7 @@ static void stages_are_checked(void)
 
 static void local(void)
 {
-	struct pathmap *map = pathmap_local("here");
+	struct pathmap *map = pathmap_local("here", NULL);
 	const char *const *names;
 
 	CU_ASSERT_EQUAL(pathmap_nodes(map, &names), 1);

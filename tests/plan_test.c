@@ -248,7 +248,7 @@ static void concurrency_and_alternates(void)
 
 static void local_plan(void)
 {
-	struct pathmap *map = pathmap_local("here");
+	struct pathmap *map = pathmap_local("here", NULL);
 	struct plan *plan;
 	struct error e;
 
@@ -264,7 +264,7 @@ static void local_plan(void)
 
 static void unknown_view(void)
 {
-	struct pathmap *map = pathmap_local("here");
+	struct pathmap *map = pathmap_local("here", NULL);
 	struct plan *plan = NULL;
 	struct error e;
 

@@ -22,7 +22,7 @@ struct batch source_bed_batch;
 void source_bed_begin(void)
 {
 	fixture_begin();
-	map = pathmap_local(node);
+	map = pathmap_local(node, NULL);
 	source_bed_names = names_new(NAME_PLACE_MAX);
 	batch_init(&source_bed_batch);
 }

@@ -196,6 +196,28 @@ static void chain_with_a_fault(void)
 	stage_free(NULL);
 }
 
+/* Of what an entry of a later release sends: which release is here, and what to do. */
+static void chain_of_another_release(void)
+{
+	char sort[] = "sort", sketch[] = "sketch", none[] = "";
+	const struct plan_stage list[] = {
+		{.kind = sort, .args = none},
+		{.kind = sketch, .args = none},
+	};
+	struct chain chain;
+	struct error e;
+
+	errno = 0;
+	CU_ASSERT_EQUAL(chain_init(&chain, list, 2, NULL, &e), -1);
+	CU_ASSERT_EQUAL(errno, EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(e.text, ") has no stage \"sketch\"; start it from the entry's"));
+	CU_ASSERT_EQUAL(chain.n, 0);
+	CU_ASSERT_EQUAL(stage_check("sort", NULL, NULL, NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("filter", NULL, NULL, NULL, &e), 0);
+	CU_ASSERT_EQUAL(stage_check("sketch", NULL, NULL, NULL, &e), -1);
+}
+
 static void nothing_in_a_wave(void)
 {
 	static const char *const all[][2] = {
@@ -224,6 +246,7 @@ static CU_TestInfo stage_cases[] = {
 	{"kinds and their arguments are checked", kinds},
 	{"traits are what the arguments make of them", traits},
 	{"a chain with a fault is not made", chain_with_a_fault},
+	{"a chain with a stage of another release", chain_of_another_release},
 	{"a wave without anything", nothing_in_a_wave},
 	CU_TEST_INFO_NULL,
 };

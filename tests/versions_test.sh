@@ -146,6 +146,18 @@ foreign_leaf() {
 	proxy a1 "$newest" "$oldest" "$layout"
 }
 
+# What an entry of the version before would not look at is not sent to it; hosts below need not know of it.
+defined_by() {
+	local defines
+
+	defines=$(sed -n 's/^#define WIRE_DEFINES[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire/wire.h")
+	proxy front "$((defines - 1))" "$oldest" "$layout" &&
+		says 3 "agent \"front\" speaks version $((defines - 1)) of the wire protocol, and takes no view's text (from version $defines on)" \
+			evspace view --define 'use latest' --count 1 &&
+		proxies "$oldest" "$oldest" "$layout" && proxy front "$newest" "$oldest" "$layout" &&
+		says 0 '"answered":2,' evspace view --define 'read latest; thread reduce last' --rate 4 --count 2 --json
+}
+
 bed_begun() {
 	maps_make
 	agent front && agent a0 && agent a1 && writes
@@ -161,6 +173,7 @@ tap_case "one of the other byte order among ours" eval 'proxies "$newest" "$olde
 tap_case "a foreign release is named on both sides, and what helps" foreign_consumer
 tap_case "so is one that is too old" older_than_old
 tap_case "and other tuples" other_tuples
+tap_case "an entry that is too old for a view's text is named, leaves may be" defined_by
 tap_case "an agent of a foreign release is named, the others answer" foreign_leaf
 
 # A package has come under an agent that runs.

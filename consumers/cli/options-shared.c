@@ -15,10 +15,12 @@
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+#include "pathmap/model/definition.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/model/recording.h"
 #include "tree/data/span.h"
 #include "tree/scope/ask.h"
+#include "tree/stage/stage.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_MOST	  (UINT64_C(2678400) * QUANTITY_SECONDS) /* 31 days */
@@ -230,6 +232,15 @@ Evspace__Frame *options_ask(const char *command, const struct evspace_options *l
 	fprintf(stderr, "%s: %s\n", command, why);
 	*code = options_failure(failure);
 	return NULL;
+}
+
+bool options_definition(const char *text, const struct pathmap *map)
+{
+	const struct definition definition = {text, strlen(text)};
+	struct view *view = definition_read(&definition, map, stage_check, stderr, NULL);
+
+	view_free(view);
+	return view != NULL;
 }
 
 struct evspace_client *options_open(const char *command, const struct common *common, int *code)

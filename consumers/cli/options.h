@@ -101,6 +101,10 @@ Evspace__Frame *options_ask(const char *command, const struct evspace_options *l
 			    const Evspace__Frame *question, Evspace__Frame__KindCase answer,
 			    int *code);
 
+/** Is @text a view that can be defined, with @map (NULL: whatever the entry's map says)? Says on
+ * stderr what is wrong. */
+bool options_definition(const char *text, const struct pathmap *map);
+
 /** Open the view. Returns the client, or NULL after a message, with the exit code in *@code. */
 struct evspace_client *options_open(const char *command, const struct common *common, int *code);
 

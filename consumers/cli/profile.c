@@ -190,7 +190,7 @@ static int profile_parse(struct profile *p, const char *folder, const char *name
 
 	mapfile_read(&source, folder, name, &diagnostics);
 	if (source.usable) {
-		reader_begin(&reader, p);
+		reader_begin(&reader, 0, p);
 		reader_end(&reader);
 	}
 	if (diagnostics.total > 0)

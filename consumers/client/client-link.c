@@ -220,6 +220,8 @@ static void client_ready(struct evspace_client *c)
 	open.backlog = c->backlog;
 	open.wait = c->wait;
 	open.patience_ms = c->patience_ms;
+	if (c->define)
+		open.define = (ProtobufCBinaryData){strlen(c->define), (uint8_t *)c->define};
 	open.n_select = c->n_select;
 	open.select = c->select;
 	link_send(c->link, &WIRE_FRAME(OPEN, open, &open), NULL);
@@ -329,6 +331,21 @@ static int entry_check(const struct evspace_client *c, const struct link *link, 
 		      name, name, name);
 }
 
+/* Does it know what a definition is? An older one would not look at it. */
+static int define_check(const struct evspace_client *c, const struct link *link, struct error *e)
+{
+	uint32_t version = link_hello(link)->version;
+
+	if (!c->define || version >= WIRE_DEFINES)
+		return 0;
+	errno = EPROTONOSUPPORT;
+	return errorf(
+		e,
+		"agent \"%s\" speaks version %u of the wire protocol, and takes no view's text "
+		"(from version %u on); put this release on its host, or name a view of its map",
+		link_hello(link)->name, version, WIRE_DEFINES);
+}
+
 static void on_ready(struct link *link, void *arg)
 {
 	const struct peer *peer = link_peer(link);
@@ -340,7 +357,7 @@ static void on_ready(struct link *link, void *arg)
 		errorf(&e, "the agent at %s belongs to uid %u", c->address, peer->uid);
 		note_once(&told, e.text);
 	}
-	if (entry_check(c, link, &e) == 0) {
+	if (entry_check(c, link, &e) == 0 && define_check(c, link, &e) == 0) {
 		client_ready(c);
 		return;
 	}

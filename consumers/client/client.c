@@ -13,8 +13,11 @@
 #include "consumers/client/client-ask.h"
 #include "consumers/client/client-monitor.h"
 #include "pathmap/base/config.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/definition.h"
 #include "tree/link/link-hub.h"
 #include "tree/scope/ask.h"
+#include "tree/stage/stage.h"
 #include "tree/data/clock.h"
 
 /* How long a view may take to open, beyond a wave's deadline: children may have to be dialled. */
@@ -99,6 +102,17 @@ static char *copy_text(const char *text, const char *otherwise)
 	return copy;
 }
 
+/* Of the view's name the level counts. An agent that knows no definitions knows no such name. */
+static void client_define(struct evspace_client *c, const char *text)
+{
+	const char *at = strrchr(c->view, '@');
+	char *view = memory_format("%s%s", DEFINITION_VIEW, at ? at : "");
+
+	free(c->view);
+	c->view = view;
+	c->define = copy_text(text, NULL);
+}
+
 static void client_options(struct evspace_client *c, const struct evspace_options *o)
 {
 	c->address = copy_text(o->connect, NULL);
@@ -107,6 +121,8 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->entry = copy_text(o->entry, config_variable("EVSPACE_ENTRY"));
 	c->run = copy_text(o->run, "");
 	c->view = copy_text(o->view, "events");
+	if (o->define)
+		client_define(c, o->define);
 	c->select = calloc(o->n_select + 1, sizeof(*c->select));
 	if (!c->select)
 		abort();
@@ -185,12 +201,25 @@ static struct evspace_client *client_begin(const struct evspace_options *options
 	return NULL;
 }
 
+/* Is it a view that can be defined, as far as can be seen from here? */
+static int define_check(const char *text, struct error *e)
+{
+	const struct definition definition = {text, text ? strlen(text) : 0};
+	struct view *view = text ? definition_read(&definition, NULL, stage_check, NULL, e) : NULL;
+
+	if (text && !view)
+		return -1;
+	view_free(view);
+	return 0;
+}
+
 struct evspace_client *evspace_open(const struct evspace_options *options,
 				    enum evspace_failure *failure, char *why, size_t n)
 {
 	struct error e;
 
-	if (options->monitored && client_monitor_check(&e) < 0) {
+	if (define_check(options->define, &e) < 0 ||
+	    (options->monitored && client_monitor_check(&e) < 0)) {
 		*failure = EVSPACE_WRONG;
 		snprintf(why, n, "%s", e.text);
 		return NULL;
@@ -262,6 +291,7 @@ void evspace_close(struct evspace_client *c)
 	free(c->entry);
 	free(c->run);
 	free(c->view);
+	free(c->define);
 	free(c);
 }
 

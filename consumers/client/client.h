@@ -45,7 +45,7 @@ struct client_answer {
 
 struct evspace_client {
 	/* what was asked for */
-	char *address, *tls_dir, *identity, *entry, *run, *view;
+	char *address, *tls_dir, *identity, *entry, *run, *view, *define; /* NULL: by name */
 	char **select;
 	size_t n_select;
 	bool backlog, wait;

@@ -51,7 +51,12 @@ struct evspace_options {
 	const char *entry;	   /* node that the certificate of the agent at HOST:PORT must name;
 				    * NULL: $EVSPACE_ENTRY, else HOST, if that is a name */
 	const char *run;	   /* name of the run to look at; NULL: the only live one */
-	const char *view;	   /* name of the view; NULL: "events" */
+	const char *view;	   /* name of the view, or "NAME@LEVEL": its stages up to that level
+				    * only; NULL: "events" */
+	const char *define;	   /* the text of a view of your own instead, as in `view NAME
+				    * { ... }` of a map: "thread filter bytes>=10k; all slowest 5".
+				    * The map says who may define which; of `view` only "@LEVEL" is
+				    * used then */
 	const char *const *select; /* patterns of names to deliver; NULL: all of the view */
 	size_t n_select;
 	int backlog;	      /* streams: begin with what the elements still hold; 0: begin now */

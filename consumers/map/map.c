@@ -14,6 +14,7 @@
 #include "pathmap/model/pathmap.h"
 #include "pathmap/plan/plan.h"
 #include "pathmap/base/plural.h"
+#include "pathmap/base/table.h"
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/utf8.h"
 #include "tree/stage/stage.h"
@@ -23,7 +24,7 @@
 
 static const char map_help[] =
 	"usage: evspace map check DIR [--json]\n"
-	"       evspace map show DIR [--view VIEW] [--window N] [--dot | --json]\n"
+	"       evspace map show DIR [--view VIEW | --define TEXT] [--window N] [--dot | --json]\n"
 	"       evspace map suggest DIR --view VIEW [--window N] [--json]\n"
 	"       evspace map discover ...   (see evspace map discover --help)\n"
 	"       evspace map diff | apply | rollback ...   (see evspace map apply --help)\n"
@@ -56,14 +57,17 @@ static const char map_examples[] = "examples:\n"
 struct map_options {
 	struct common common;
 	const char *dir;
-	const char *view; /* NULL: all */
-	unsigned window;  /* waves under way to predict for */
+	const char *view;   /* NULL: all */
+	const char *define; /* NULL: a view of the map */
+	unsigned window;    /* waves under way to predict for */
 	bool dot;
 };
 
 static const struct option_row map_rows[] = {
 	{"view", "VIEW", OPTION_TEXT, .at = offsetof(struct map_options, view),
 	 .help = "only this view"},
+	{"define", "TEXT", OPTION_TEXT, .at = offsetof(struct map_options, define),
+	 .help = "only what `evspace view --define TEXT` would be"},
 	{"window", "N", OPTION_COUNT, .at = offsetof(struct map_options, window),
 	 .most = WINDOW_MOST, .help = "predict for N waves under way, too, 1 to 64 (default 16)"},
 	{"dot", .at = offsetof(struct map_options, dot),
@@ -231,25 +235,46 @@ static void recordings_json(const struct pathmap *map)
 	json_print(json_pack("{so}", "channels", channels), stdout);
 }
 
+/* What consumers may define, where the map says it. */
+static void definable_show(const struct map_options *options, const struct pathmap *map)
+{
+	char *text;
+
+	if (!pathmap_definable(map)->said)
+		return;
+	text = definable_text(pathmap_definable(map));
+	if (options->common.json)
+		json_print(json_pack("{so}", "definable", json_text(text)), stdout);
+	else
+		table_say(stdout, "consumers may define views %s", text);
+	free(text);
+}
+
 /* What is collected, which does not depend on views. */
 static void recordings_show(const struct map_options *options, const struct pathmap *map)
 {
+	if (options->dot)
+		return;
 	if (options->common.json)
 		recordings_json(map);
-	if (options->common.json || options->dot)
-		return;
-	pathmap_print_recordings(map, stdout);
-	putchar('\n');
+	else
+		pathmap_print_recordings(map, stdout);
+	definable_show(options, map);
+	if (!options->common.json)
+		putchar('\n');
 }
 
 static int view_show(const struct pathmap *map, const char *view, const struct map_options *options,
 		     const struct calibration *c)
 {
+	struct plan_wish wish = {.view = view};
 	struct plan *plan;
 	struct cost cost;
 	struct error e;
 
-	if (plan_make(map, view, &plan, &e) < 0) {
+	if (options->define != NULL)
+		wish.definition = (struct definition){options->define, strlen(options->define)};
+	if (plan_make_wish(map, &wish, &plan, &e) < 0) {
 		fprintf(stderr, "evspace map: %s\n", e.text);
 		return EXIT_USAGE;
 	}
@@ -287,6 +312,7 @@ static int show(const struct map_options *options)
 {
 	struct error e;
 	struct pathmap *map = pathmap_load(options->dir, stage_check, stderr, &e);
+	const char *const only[] = {options->define != NULL ? DEFINITION_VIEW : options->view};
 	const char *const *views;
 	struct calibration c;
 	int result = EXIT_FINE;
@@ -298,14 +324,16 @@ static int show(const struct map_options *options)
 	}
 	map_calibration(&c);
 	n = pathmap_views(map, &views);
-	if (options->view != NULL) {
-		views = &options->view;
+	if (only[0] != NULL) {
+		views = only;
 		n = 1;
 	} else {
 		recordings_show(options, map);
 	}
+	if (options->define != NULL && !options_definition(options->define, map))
+		result = EXIT_USAGE;
 	for (size_t i = 0; i < n && result == EXIT_FINE; i++) {
-		if (options->view == NULL && pathmap_view_is_quiet(map, views[i]))
+		if (only[0] == NULL && pathmap_view_is_quiet(map, views[i]))
 			continue;
 		if (i > 0 && !options->common.json && !options->dot)
 			putchar('\n');
@@ -335,8 +363,10 @@ static const char *words_wrong(const struct map_options *o, int action)
 		return "say which directory the maps are in";
 	if (o->common.n_words > 2)
 		return "one directory at a time";
-	if (action == CHECK && (o->dot || o->view != NULL))
-		return "--view and --dot go with 'show'";
+	if (o->view != NULL && o->define != NULL)
+		return "--view and --define exclude each other";
+	if (action == CHECK && (o->dot || o->view != NULL || o->define != NULL))
+		return "--view, --define and --dot go with 'show'";
 	if (action == SUGGEST && (o->dot || o->view == NULL))
 		return "'suggest' needs --view VIEW, and draws no graph";
 	return NULL;

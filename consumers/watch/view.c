@@ -18,9 +18,10 @@
 
 static const char view_help[] =
 	"usage: evspace view NAME [options]\n"
+	"       evspace view --define TEXT [options]\n"
 	"\n"
 	"Show the answer of a view, wave by wave, until Ctrl-C. Views are defined by the\n"
-	"pathmap's application map; these are shipped:\n"
+	"pathmap's application map, or here; these are shipped:\n"
 	"\n"
 	"  rates        calls and bytes per second by class (operation group and\n"
 	"               communicator)\n"
@@ -43,6 +44,7 @@ static const char view_help[] =
 	"  evspace view rates --level thread --top 5       # of the 5 busiest threads\n"
 	"  evspace view sizes --backlog --until-end --sum  # of all messages of a run\n"
 	"  evspace view matrix --sum --count 10 --json\n"
+	"  evspace view --define 'select /**/p2p; thread filter bytes>=10k; all slowest 5'\n"
 	"\n"
 	"JSON: \"type\" is wave, then rate, bin, median, cell, total or tuple; times are in\n"
 	"ns.\n";
@@ -135,6 +137,9 @@ static int level_take(void *into, const char *value, struct error *e)
 }
 
 static const struct option_row view_rows[] = {
+	{"define", "TEXT", OPTION_TEXT, .at = offsetof(struct viewer, follow.common.look.define),
+	 .help = "a view of your own, as a map has it in `view NAME { ... }` (pathmap(5)): select, "
+		 "read, use, and stages; the entry's map says who may"},
 	{"level", "LEVEL", .take = level_take,
 	 .help = "only the view's stages up to thread, node, cluster: one answer each"},
 	{"sum", .at = offsetof(struct viewer, sum), .help = "add up bins and cells over all waves"},
@@ -322,8 +327,17 @@ static int view_open(struct viewer *v, const char *command)
 {
 	const char *name =
 		v->follow.common.n_words ? v->follow.common.words[0] : v->follow.common.look.view;
+	const char *text = v->follow.common.look.define;
 	int code = EXIT_FINE;
 
+	if (name && text) {
+		fprintf(stderr, "%s: a view's name and --define exclude each other\n", command);
+		return EXIT_USAGE;
+	}
+	if (text && !options_definition(text, NULL))
+		return EXIT_USAGE;
+	if (text)
+		name = "defined";
 	if (!name) {
 		fprintf(stderr, "%s: which view? such as `%s rates`; try '%s --help'\n", command,
 			command, command);

@@ -185,15 +185,15 @@ static const struct underway_kind kind = {
 };
 
 struct plan *commanded_plan(const struct session_host *host, const struct link *link,
-			    const char *view, const char *run, bool awaited, char *chosen,
-			    size_t room, struct error *e)
+			    const struct plan_wish *wish, const char *run, bool awaited,
+			    char *chosen, size_t room, struct error *e)
 {
 	struct active_map *active_map = host->active_map;
 	struct plan *plan = NULL;
 
 	if (active_map_is_entry(active_map, e) < 0)
 		return NULL;
-	if (active_map_plan(active_map, NULL, view, run, NULL, &plan, e) < 0)
+	if (active_map_plan(active_map, NULL, wish, NULL, &plan, e) < 0)
 		return NULL;
 	if (rights_run(link_peer(link), host->sources->store, run, plan->n_places == 1, chosen,
 		       room, e) == 0 ||
@@ -253,13 +253,15 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 	const struct peer *peer = link_peer(link);
 	Evspace__SwitchAsk whole = *ask;
 	struct fanout_command *command;
+	struct plan_wish wish;
 	struct plan *plan;
 
 	if (ask->place) {
 		o->relay = memory_copy(audit_who(peer, who, sizeof(who)));
 		return fanout_command_new(&o->host, link, ask, e);
 	}
-	plan = commanded_plan(host, link, ask->view, ask->run, false, run, sizeof(run), e);
+	wish = active_map_wish(ask->view, (ProtobufCBinaryData){0, NULL}, ask->run);
+	plan = commanded_plan(host, link, &wish, ask->run, false, run, sizeof(run), e);
 	if (!plan)
 		return NULL;
 	whole.who = (char *)(uintptr_t)audit_who(peer, who, sizeof(who));

@@ -11,6 +11,7 @@
 
 struct link;
 struct plan;
+struct plan_wish;
 struct session_host;
 
 /**
@@ -26,10 +27,10 @@ int commanded_take(struct session_host *host, struct underway_list *list, struct
 void commanded_refused(struct session_host *host, struct link *link, const Evspace__SwitchAsk *ask,
 		       const struct error *e);
 
-/** The plan, from here down, of the view that the peer of @link names, if any. Writes the run to
+/** The plan, from here down, of what the peer of @link wishes to see of @run. Writes the run to
  * @chosen if it is known; @awaited: it need not exist yet. NULL with @e. */
 struct plan *commanded_plan(const struct session_host *host, const struct link *link,
-			    const char *view, const char *run, bool awaited, char *chosen,
-			    size_t room, struct error *e);
+			    const struct plan_wish *wish, const char *run, bool awaited,
+			    char *chosen, size_t room, struct error *e);
 
 #endif

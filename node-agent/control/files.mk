@@ -3,7 +3,8 @@
 
 libagent_la_SOURCES += \
 	%D%/uncollected.c %D%/uncollected.h %D%/audit.c %D%/audit.h %D%/commanded.c %D%/commanded.h \
-	%D%/judgement.c %D%/judgement.h %D%/opened.c %D%/opened.h %D%/remap.c %D%/remap.h \
+	%D%/defined.c %D%/defined.h %D%/judgement.c %D%/judgement.h %D%/opened.c %D%/opened.h \
+	%D%/remap-check.c %D%/remap-check.h %D%/remap.c %D%/remap.h \
 	%D%/report.c %D%/report.h %D%/process-table.c %D%/process-table.h %D%/rights.c %D%/rights.h \
 	%D%/search.c %D%/search.h %D%/session.c %D%/session.h \
 	%D%/survey.c %D%/survey.h %D%/switch.c %D%/switch.h \

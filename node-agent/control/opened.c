@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "pathmap/base/memory.h"
@@ -25,11 +26,31 @@ struct opened *opened_new(struct scope *scope, struct link *link)
 	return o;
 }
 
+bool opened_is(const struct opened *o, ProtobufCBinaryData id)
+{
+	const ProtobufCBinaryData *its = &scope_opened_with(o->scope)->id;
+
+	return its->len == id.len && memcmp(its->data, id.data, id.len) == 0;
+}
+
+int opened_again(const struct opened_list *views, ProtobufCBinaryData id, struct error *e)
+{
+	const struct opened *o;
+	unsigned n = 0;
+
+	LIST_FOREACH (o, views, view)
+		n += opened_is(o, id);
+	if (n < VIEW_AGAIN_MOST)
+		return 0;
+	errno = EMFILE;
+	return errorf(e, "this scope is open %u times here already, which is the most", n);
+}
+
 bool opened_is_old(const struct opened *o)
 {
 	const Evspace__Open *open = scope_opened_with(o->scope);
 
-	return !o->switching && open->generation > 1 && open->signer.len &&
+	return !o->switching && (open->generation > 1 || open->define.len) && open->signer.len &&
 	       time(NULL) - o->since >= PASS_DAYS * PASS_DAY / 2;
 }
 
@@ -46,6 +67,7 @@ static void held_free(struct opened *o)
 void opened_free(struct opened *o, bool keep)
 {
 	held_free(o);
+	free(o->barred);
 	scope_free(o->next, keep);
 	scope_free(o->scope, keep);
 	free(o);
@@ -105,6 +127,13 @@ void opened_give_up(struct opened *o)
 	 * back. */
 	scope_free(o->next, true);
 	o->next = NULL;
+	free(o->barred);
+	o->barred = NULL;
+}
+
+void opened_bar(struct opened *o, const char *why)
+{
+	o->barred = memory_copy(why);
 }
 
 static void opened_drained(void *arg, struct scope *scope)
@@ -129,6 +158,10 @@ static void opened_drained(void *arg, struct scope *scope)
 
 void opened_switch(struct opened *o)
 {
+	if (o->barred) {
+		o->end(o->session, o, o->barred);
+		return;
+	}
 	o->switching = true;
 	scope_drain(o->scope, opened_drained, o);
 }

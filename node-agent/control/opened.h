@@ -10,6 +10,9 @@
 #include "tree/scope/quota.h"
 #include "tree/scope/scope.h"
 
+/** How often one scope may be open for consumers. */
+#define VIEW_AGAIN_MOST 4u
+
 /** Sessions and remaps may read it; only the functions here change it. */
 struct opened {
 	LIST_ENTRY(opened) entry; /* in its session's list */
@@ -27,12 +30,26 @@ struct opened {
 	struct quota_held quota; /* of the consumer, for those */
 	void (*changed)(void *arg);
 	void *arg;
+	char *barred; /* a map that may come has no place for what its consumer has defined: why */
+	/* It ends, for a reason that its consumer is told. NULL: of a parent's part. */
+	void (*end)(void *session, struct opened *o, const char *why);
+	void *session;
 };
 
 LIST_HEAD(opened_list, opened);
 
 /** Take over a scope, which answers on @link. */
 struct opened *opened_new(struct scope *scope, struct link *link);
+
+/** Is it the scope of this id? */
+bool opened_is(const struct opened *o, ProtobufCBinaryData id);
+
+/**
+ * May a consumer open the scope of this id, besides those of @views? It opens it again when it
+ * comes back before the old connection is known to be dead; a map that is applied doubles all of
+ * them, for which there has to be room (SCOPE_SHARED_PARTS). Returns 0, or -1 with EMFILE and @e.
+ */
+int opened_again(const struct opened_list *views, ProtobufCBinaryData id, struct error *e);
 
 /** Does its tree have passes (tree/link/pass.h), and is half of their time over? */
 bool opened_is_old(const struct opened *o);
@@ -55,8 +72,11 @@ struct opened_tree {
 int opened_prepare(struct opened *o, const struct scope_host *host, const struct opened_tree *tree,
 		   void (*changed)(void *arg), void *arg, struct error *e);
 
-/** Drop the prepared tree; nothing else changes. */
+/** Drop the prepared tree, or why there is none; nothing else changes. */
 void opened_give_up(struct opened *o);
+
+/** By the map that may come it cannot stay: switched, it ends. */
+void opened_bar(struct opened *o, const char *why);
 
 /** Switch to the prepared tree: the old one answers waves asked for before, then `Opened` is
  * sent, and the new one answers all others. The old one is closed when it has drained. */

@@ -10,7 +10,9 @@
 #include <sys/random.h>
 
 #include "node-agent/control/audit.h"
+#include "node-agent/control/defined.h"
 #include "node-agent/control/judgement.h"
+#include "node-agent/control/remap-check.h"
 #include "node-agent/control/session.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/plural.h"
@@ -59,8 +61,10 @@ static void remap_judge(struct remap *r)
 	LIST_FOREACH (o, &r->host->views, view)
 		scope_unready(o->scope, judgement_was, &r->judgement);
 	scope_unready(r->after.scope, judgement_after, &r->judgement);
-	LIST_FOREACH (o, &r->host->views, view)
-		scope_unready(o->next, judgement_after, &r->judgement);
+	LIST_FOREACH (o, &r->host->views, view) {
+		if (o->next)
+			scope_unready(o->next, judgement_after, &r->judgement);
+	}
 }
 
 /* ---- ending ---- */
@@ -82,7 +86,7 @@ static void remap_rest(struct remap *r)
 	probe_end(&r->before);
 	probe_end(&r->after);
 	LIST_FOREACH (o, &r->host->views, view) {
-		if (r->state == PREPARING && o->next)
+		if (r->state == PREPARING)
 			opened_give_up(o);
 	}
 	active_map_draft_fini(&r->draft);
@@ -181,11 +185,12 @@ static int probe_begin(struct remap_probe *p, const struct active_map_draft *dra
 	struct session_host *host = p->remap->host;
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 	unsigned char id[16];
+	const struct plan_wish wish = {.view = "events"};
 	struct plan *plan;
 
 	if (getrandom(id, sizeof(id), 0) != sizeof(id))
 		abort();
-	if (active_map_plan(host->active_map, draft, "events", "", other, &p->plan, e) < 0)
+	if (active_map_plan(host->active_map, draft, &wish, other, &p->plan, e) < 0)
 		return -1;
 	plan = p->plan;
 	open.id.data = id;
@@ -203,16 +208,34 @@ static int probe_begin(struct remap_probe *p, const struct active_map_draft *dra
 	return p->scope ? 0 : -1;
 }
 
+static int scope_bar(struct opened *o, const struct error *why)
+{
+	char *text = memory_format("the map has been changed to one by which this view cannot stay "
+				   "open: %s",
+				   why->text);
+
+	opened_bar(o, text);
+	free(text);
+	return 0;
+}
+
 static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 {
 	struct active_map *active_map = r->host->active_map;
 	const Evspace__Open *open = scope_opened_with(o->scope);
+	const struct plan_wish wish = active_map_wish(open->view, open->define, open->run);
 	const char *view = open->view;
 	struct opened_tree tree;
 	struct plan *plan;
 	int rc;
 
-	if (active_map_plan(active_map, &r->draft, view, open->run, NULL, &plan, e) < 0)
+	/* What is in no map keeps nobody from another one. */
+	if (open->define.len && defined_role(r->draft.map, link_peer(o->link), e) < 0)
+		return scope_bar(o, e);
+	rc = active_map_plan(active_map, &r->draft, &wish, NULL, &plan, e);
+	if (rc < 0 && open->define.len)
+		return scope_bar(o, e);
+	if (rc < 0)
 		return error_prefix(e, "the view `%s` is open by %s", view,
 				    link_peer(o->link)->name[0] ? link_peer(o->link)->name
 								: "a consumer");
@@ -230,9 +253,9 @@ static int remap_prepare(struct remap *r, struct error *e)
 	struct opened *o;
 
 	LIST_FOREACH (o, &r->host->views, view) {
-		if (!o->next && scope_prepare(r, o, e) < 0)
+		if (!o->next && !o->barred && scope_prepare(r, o, e) < 0)
 			return -1;
-		settled = settled && o->next_settled;
+		settled = settled && (o->barred || o->next_settled);
 	}
 	return settled;
 }
@@ -242,7 +265,6 @@ static int remap_prepare(struct remap *r, struct error *e)
 static void remap_commit(struct remap *r)
 {
 	struct active_map *active_map = r->host->active_map;
-	struct opened *o;
 	struct error e;
 
 	if (active_map_take(active_map, &r->draft, &e) < 0) {
@@ -251,11 +273,12 @@ static void remap_commit(struct remap *r)
 	}
 	r->state = SWITCHING;
 	r->host->map_changed(r->host);
-	LIST_FOREACH (o, &r->host->views, view) {
+	for (struct opened *o = LIST_FIRST(&r->host->views), *next; o; o = next) {
+		next = LIST_NEXT(o, view);
 		/* a scope that was opened after the last look has the new map already */
-		if (!o->next)
+		if (!o->next && !o->barred)
 			continue;
-		r->switched++;
+		r->switched += o->next != NULL;
 		opened_switch(o);
 	}
 	probe_end(&r->before);
@@ -344,43 +367,6 @@ static int remap_texts(struct remap *r, const Evspace__MapApply *apply, struct e
 	return active_map_draft_make(&r->draft, active_map, e);
 }
 
-/* `remote` cannot change: each agent fetches by the map that it was started with. */
-static int remap_check_remote(const struct remap *r, struct error *e)
-{
-	const char *const *channels;
-	size_t n = pathmap_channels(&channels);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct recording *is =
-			pathmap_recording(r->host->active_map->map, channels[i]);
-		const struct recording *would = pathmap_recording(r->draft.map, channels[i]);
-
-		if (strcmp(is->collected ? is->remote : "",
-			   would->collected ? would->remote : "") != 0)
-			return errorf(
-				e,
-				"`remote` of %s would change, which running agents cannot do; "
-				"start all agents anew with these maps",
-				channels[i]);
-	}
-	return 0;
-}
-
-static int remap_check(const struct remap *r, struct error *e)
-{
-	const char *node = r->host->sources->node, *entry = pathmap_entry(r->draft.map);
-
-	errno = EINVAL;
-	if (strcmp(entry, node) != 0)
-		return errorf(
-			e,
-			"mapping.map:%u: `entry %s;`, but consumers are connected to %s, which "
-			"stays the entry while it runs: write `entry %s;` here, or end the "
-			"agents of %s and %s and start them again with these maps",
-			pathmap_entry_line(r->draft.map), entry, node, node, node, entry);
-	return remap_check_remote(r, e);
-}
-
 int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *apply,
 		struct error *e)
 {
@@ -397,7 +383,8 @@ int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *ap
 	r->began_ns = clock_mono_ns();
 	r->switched = 0;
 	if (active_map_is_entry(r->host->active_map, e) < 0 || remap_texts(r, apply, e) < 0 ||
-	    remap_check(r, e) < 0 || probe_begin(&r->before, NULL, r->draft.map, e) < 0 ||
+	    remap_check(r->host, r->draft.map, e) < 0 ||
+	    probe_begin(&r->before, NULL, r->draft.map, e) < 0 ||
 	    probe_begin(&r->after, &r->draft, NULL, e) < 0) {
 		int number = errno;
 

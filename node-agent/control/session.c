@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "node-agent/control/audit.h"
+#include "node-agent/control/defined.h"
 #include "pathmap/base/folder-base.h"
 #include "node-agent/store/monitor.h"
 #include "node-agent/control/rights.h"
@@ -148,18 +149,22 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 				       struct error *e)
 {
 	char run[sizeof(((struct store_run *)0)->name)] = "";
-	struct plan *plan = commanded_plan(s->host, s->link, open->view, open->run, open->wait, run,
-					   sizeof(run), e);
+	struct plan_wish wish = active_map_wish(open->view, open->define, open->run);
 	const struct limits *limits = link_peer(s->link)->limits;
 	Evspace__Open whole = *open;
 	struct scope *scope;
+	struct plan *plan;
 
+	if (open->define.len && defined_may(s->host, s->link, open, e) < 0)
+		return NULL;
+	plan = commanded_plan(s->host, s->link, &wish, open->run, open->wait, run, sizeof(run), e);
 	if (!plan)
 		return NULL;
 	*monitors = span_is_run(run);
 	if (*monitors)
 		session_monitor(s);
 	whole.run = run;
+	whole.view = plan->view;
 	whole.fetch = (char *)(uintptr_t) "";
 	whole.reading = plan->reading;
 	whole.within = open->select;
@@ -190,23 +195,13 @@ static struct scope *session_open_part(struct session *s, const Evspace__Open *o
 	return scope_new(s->host->scopes, s->link, &part, NULL, NULL, e);
 }
 
-/* A consumer that comes back opens its scope again before the old connection is known to be dead.
- * A map that is applied doubles all of them, for which there has to be room (SCOPE_SHARED_PARTS).
- */
-static int session_view_again(const struct session *s, const Evspace__Open *open, struct error *e)
+/* A map has come that has no place for it. */
+static void session_bar(void *session, struct opened *o, const char *why)
 {
-	const struct opened *o;
-	unsigned n = 0;
+	struct session *s = session;
 
-	LIST_FOREACH (o, &s->host->views, view) {
-		const ProtobufCBinaryData *id = &scope_opened_with(o->scope)->id;
-
-		n += id->len == open->id.len && memcmp(id->data, open->id.data, id->len) == 0;
-	}
-	if (n < VIEW_AGAIN_MOST)
-		return 0;
-	errno = EMFILE;
-	return errorf(e, "this scope is open %u times here already, which is the most", n);
+	link_send_error(s->link, scope_number(o->scope), EACCES, why);
+	session_close_scope(s, o, false);
 }
 
 static int session_open(struct session *s, const Evspace__Open *open, struct error *e)
@@ -226,7 +221,7 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	if (open->place ? session_above(s, open->place, open->signer, "open parts of gather trees",
 					e) < 0
 			: session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", e) < 0 ||
-				  session_view_again(s, open, e) < 0)
+				  opened_again(&s->host->views, open->id, e) < 0)
 		return -1;
 	if (monitors)
 		session_monitor(s);
@@ -238,6 +233,8 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 		return -1;
 	o = opened_new(scope, s->link);
 	o->is_view = !open->place;
+	o->session = s;
+	o->end = session_bar;
 	LIST_INSERT_HEAD(&s->scopes, o, entry);
 	if (o->is_view) {
 		LIST_INSERT_HEAD(&s->host->views, o, view);

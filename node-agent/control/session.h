@@ -18,8 +18,6 @@
 
 /** Most open scopes of one connection: a parent agent has those of all its consumers. */
 #define SESSION_SCOPES 1024u
-/** How often one scope may be open for consumers. */
-#define VIEW_AGAIN_MOST 4u
 
 struct event_base;
 struct hostlist;

@@ -11,11 +11,9 @@
 #include <unistd.h>
 
 #include "pathmap/model/deployment.h"
-#include "pathmap/plan/holding.h"
 #include "pathmap/plan/lineage.h"
 #include "pathmap/base/memory.h"
 #include "tree/stage/stage.h"
-#include "tree/data/span.h"
 
 /* Six texts and the names of 8,192 nodes fit. */
 #define KEPT_MAX (16u << 20)
@@ -281,7 +279,8 @@ struct active_map *active_map_open(const char *base, const char *node, const cha
 	c->node = memory_copy(node);
 	c->path = kept_path(base, node);
 	c->roster = roster_new();
-	c->map = dir ? pathmap_load(dir, stage_check, diagnostics, e) : pathmap_local(node);
+	c->map = dir ? pathmap_load(dir, stage_check, diagnostics, e)
+		     : pathmap_local(node, stage_check);
 	if (!c->map || started_read(&c->started, node, dir, e) < 0)
 		goto fail;
 	active_map_choose(c);
@@ -420,31 +419,6 @@ void active_map_draft_fini(struct active_map_draft *draft)
 	texts_fini(&draft->texts);
 	roster_free(draft->roster);
 	*draft = (struct active_map_draft){.map = NULL};
-}
-
-int active_map_plan(struct active_map *c, const struct active_map_draft *draft, const char *view,
-		    const char *run, const struct pathmap *other, struct plan **plan,
-		    struct error *e)
-{
-	const struct pathmap *map = draft ? draft->map : c->map;
-	bool monitors = strcmp(run, SPAN_RUN) == 0;
-	struct plan *made;
-
-	view = view[0] ? view : "events";
-	if ((monitors ? plan_make_monitors(map, view, &made, e) : plan_make(map, view, &made, e)) <
-	    0)
-		return -1;
-	if (roster_number(draft ? draft->roster : c->roster, made, e) < 0) {
-		plan_free(made);
-		return -1;
-	}
-	holding_set(made, map);
-	if (other)
-		holding_compare(made, map, other);
-	if (draft || c->generation > 1)
-		active_map_passes(c, made->root);
-	*plan = made;
-	return 0;
 }
 
 int active_map_take(struct active_map *c, struct active_map_draft *draft, struct error *e)

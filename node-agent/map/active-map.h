@@ -82,14 +82,20 @@ bool active_map_has_above(struct active_map *active_map, const char *other);
 struct pathmap *active_map_pathmap(const char *base, const char *dir, FILE *diagnostics,
 				   char **note, struct error *e);
 
+/** What a peer asks for of @run: a view by name ("": events), or one that it defines (empty: it
+ * does not). Borrows all of that. */
+struct plan_wish active_map_wish(const char *view, ProtobufCBinaryData define, const char *run);
+
 /**
- * The plan of a view by @draft (NULL: by the active map), with the node indexes of all of this
- * agent's plans, and with what each leaf holds of @run ("": the program's). @other, NULL or a map:
- * see holding_compare(). Returns 0 or -1 with @e.
+ * The plan of @wish by @draft (NULL: by the active map), with the node indexes of all of this
+ * agent's plans, and with what each leaf holds of the program. What a consumer has defined may cost
+ * no more than the map says. @other, NULL or a map: see holding_compare(). Returns 0, or -1 with
+ * errno and
+ * @e.
  */
 int active_map_plan(struct active_map *active_map, const struct active_map_draft *draft,
-		    const char *view, const char *run, const struct pathmap *other,
-		    struct plan **plan, struct error *e);
+		    const struct plan_wish *wish, const struct pathmap *other, struct plan **plan,
+		    struct error *e);
 
 /** Sign passes (tree/link/pass.h) for all places below @root, of a plan by an applied map or a
  * draft. */

@@ -252,14 +252,14 @@ void directives_apply(struct reader *reader, unsigned context, const struct stat
 	}
 }
 
-void reader_begin(struct reader *reader, void *target)
+void reader_begin(struct reader *reader, unsigned context, void *target)
 {
 	const struct keywords keywords = {reader_keyword, reader};
 
 	reader->before = reader->diagnostics->total;
 	reader->n_statements = statements_read(reader->source, &keywords, reader->diagnostics,
 					       &reader->statements);
-	directives_apply(reader, 0, reader->statements, reader->n_statements, target);
+	directives_apply(reader, context, reader->statements, reader->n_statements, target);
 }
 
 bool reader_is_clean(const struct reader *reader)

@@ -47,9 +47,9 @@ struct reader {
 	size_t before; /* number of diagnostics before this file */
 };
 
-/** Read the whole file, and apply the statements outside blocks (context number 0) to @target.
- * Statements are valid until reader_end(), which must follow. */
-void reader_begin(struct reader *reader, void *target);
+/** Read the whole file, and apply the statements outside blocks to @target: they are those of the
+ * block @context (of a map 0). Statements are valid until reader_end(), which must follow. */
+void reader_begin(struct reader *reader, unsigned context, void *target);
 
 /** Are there no diagnostics about this file so far? */
 bool reader_is_clean(const struct reader *reader);

@@ -22,7 +22,8 @@ struct mapfile {
 	size_t length;
 	size_t *lines; /* offsets of line starts */
 	size_t n_lines;
-	bool usable; /* it could be read and is text */
+	bool usable;   /* it could be read and is text */
+	bool fragment; /* its last statement needs no `;` */
 };
 
 /** Read DIR/NAME. A file that cannot be read, is too large, is not UTF-8 or has control

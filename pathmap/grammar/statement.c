@@ -216,7 +216,8 @@ static void statement_end(struct parser *parser, struct statement *statement, si
 		statement->has_body = true;
 		statement->body = body.items;
 		statement->n_body = body.n;
-	} else {
+	} else if (parser->token.kind != TOKEN_END || depth > 0 ||
+		   !parser->lexer.source->fragment) {
 		complain(parser->lexer.diagnostics, parser->lexer.source, last->offset,
 			 "no `;` behind `%.60s`; a statement ends with `;` or has a block in `{ }`",
 			 last->text);

@@ -3,27 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/model/application.h"
-#include "pathmap/grammar/directive.h"
+#include "pathmap/model/application-read.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/model/hostlist.h"
 
-/* The blocks of an application map. */
-enum context { IN_MAP, IN_APPLICATION, IN_COLLECT, IN_VIEW };
-
 static const char *const contexts[] = {
-	[IN_MAP] = "application.map",
-	[IN_APPLICATION] = "application",
-	[IN_COLLECT] = "collect",
-	[IN_VIEW] = "view",
-	NULL,
-};
-
-/* What all rows of the table work on, besides their block. */
-struct application_map {
-	struct application *application;
-	bool has_ranks;
+	[IN_MAP] = "application.map", [IN_APPLICATION] = "application",
+	[IN_COLLECT] = "collect",     [IN_VIEW] = "view",
+	[IN_VIEWS] = "views",	      NULL,
 };
 
 /* Add the ranks of one word to @list. Returns whether all are new and valid. */
@@ -104,91 +92,6 @@ static void collect_apply(struct reader *reader, void *target, const struct stat
 	}
 }
 
-static void select_apply(struct reader *reader, void *target, const struct statement *statement)
-{
-	struct view *view = target;
-
-	for (size_t i = 1; i < statement->n_words; i++) {
-		const struct word *word = &statement->words[i];
-		struct error e;
-		size_t at;
-
-		if (pattern_check_at(word->text, &at, &e) < 0 ||
-		    recording_pattern_check(word->text, &at, &e) < 0)
-			reader_complain_at(reader, word, at, "%s", e.text);
-		else if (view->n_select == PATTERNS_MAX)
-			reader_complain(reader, word,
-					"more than %u patterns; use `*` or `[0-7]` for several "
-					"names at once",
-					PATTERNS_MAX);
-		else
-			view_select(view, word->text);
-	}
-}
-
-static void read_apply(struct reader *reader, void *target, const struct statement *statement)
-{
-	const struct word *word = &statement->words[1];
-	struct view *view = target;
-
-	view->has_reading = true;
-	if (strcmp(word->text, "latest") == 0)
-		view->reading = READ_LATEST;
-	else if (strcmp(word->text, "stream") == 0)
-		view->reading = READ_STREAM;
-	else if (strcmp(word->text, "counts") == 0)
-		view->reading = READ_COUNTS;
-	else
-		reader_complain(
-			reader, word,
-			"unknown reading `%.60s`; write `read latest;` (the newest tuple of "
-			"each element), `read stream;` (all since the last wave) or `read "
-			"counts;` (what classes of operations have counted)",
-			word->text);
-}
-
-static void use_apply(struct reader *reader, void *target, const struct statement *statement)
-{
-	(void)reader;
-	for (size_t i = 1; i < statement->n_words; i++)
-		view_use(target, statement->words[i].text, statement->words[i].offset);
-}
-
-static void stage_apply(struct reader *reader, void *target, const struct statement *statement)
-{
-	const struct application *application =
-		((const struct application_map *)reader->map)->application;
-	const struct word *words = statement->words;
-	struct view *view = target;
-	struct plan_stage stage = {
-		.kind = words[1].text,
-		.args = memory_copy(statement->n_words > 2 ? words[2].text : ""),
-		.offset = words[1].offset,
-	};
-	struct error e;
-
-	while (strcmp(level_name(stage.level), words[0].text) != 0)
-		stage.level++;
-	for (size_t i = 3; i < statement->n_words; i++) {
-		char *longer = memory_format("%s %s", stage.args, words[i].text);
-
-		free(stage.args);
-		stage.args = longer;
-	}
-	if (view->n_stages > 0 && stage.level < view->stages[view->n_stages - 1].level)
-		reader_complain(
-			reader, &words[0],
-			"a stage at level `%s` behind one at level `%s`; order them from the "
-			"elements up: element, thread, node, cluster, all",
-			words[0].text, level_name(view->stages[view->n_stages - 1].level));
-	else if (application->check != NULL &&
-		 application->check(stage.kind, stage.args, NULL, &stage.traits, &e) < 0)
-		reader_complain(reader, &words[1], "%s", e.text);
-	else
-		view_stage(view, &stage);
-	free(stage.args);
-}
-
 static void view_apply(struct reader *reader, void *target, const struct statement *statement)
 {
 	struct application *application = target;
@@ -214,6 +117,15 @@ static void view_apply(struct reader *reader, void *target, const struct stateme
 				"`read stream;` or `read counts;`",
 				word->text);
 	application_add(application, view);
+}
+
+static void views_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct application *application = target;
+
+	application->definable.said = true;
+	directives_apply(reader, IN_VIEWS, statement->body, statement->n_body,
+			 &application->definable);
 }
 
 static void application_apply(struct reader *reader, void *target,
@@ -292,6 +204,47 @@ static const struct directive directives[] = {
 	 .most = 1,
 	 .body = BODY_REQUIRED,
 	 .apply = view_apply},
+	{.keyword = "views",
+	 .usage = "views { defined by observe; stages at most 8; ... }",
+	 .contexts = 1u << IN_APPLICATION,
+	 .body = BODY_REQUIRED,
+	 .once = true,
+	 .apply = views_apply},
+	{.keyword = "defined",
+	 .usage = "defined by observe|control|none;",
+	 .contexts = 1u << IN_VIEWS,
+	 .least = 2,
+	 .most = 2,
+	 .once = true,
+	 .apply = definable_by_apply},
+	{.keyword = "stages",
+	 .usage = "stages at most N;",
+	 .contexts = 1u << IN_VIEWS,
+	 .least = 3,
+	 .most = 3,
+	 .once = true,
+	 .apply = definable_stages_apply},
+	{.keyword = "open",
+	 .usage = "open at most N;",
+	 .contexts = 1u << IN_VIEWS,
+	 .least = 3,
+	 .most = 3,
+	 .once = true,
+	 .apply = definable_open_apply},
+	{.keyword = "cost",
+	 .usage = "cost at most TIME;",
+	 .contexts = 1u << IN_VIEWS,
+	 .least = 3,
+	 .most = 3,
+	 .once = true,
+	 .apply = definable_cost_apply},
+	{.keyword = "kinds",
+	 .usage = "kinds STAGE ...;",
+	 .contexts = 1u << IN_VIEWS,
+	 .least = 1,
+	 .most = DIRECTIVE_ANY,
+	 .once = true,
+	 .apply = definable_kinds_apply},
 	{.keyword = "select",
 	 .usage = "select PATTERN ...;",
 	 .contexts = 1u << IN_VIEW,
@@ -366,21 +319,28 @@ static void application_apply(struct reader *reader, void *target,
 			word->text);
 }
 
-void application_read(struct application *application, const struct mapfile *source,
-		      pathmap_stage_check *check, struct diagnostics *diagnostics)
+void application_reader(struct reader *reader, struct application_map *map,
+			const struct mapfile *source, struct diagnostics *diagnostics)
 {
-	struct application_map map = {.application = application};
-	struct reader reader = {
+	*reader = (struct reader){
 		.source = source,
 		.diagnostics = diagnostics,
 		.table = directives,
 		.n_table = sizeof(directives) / sizeof(directives[0]),
 		.contexts = contexts,
-		.map = &map,
+		.map = map,
 	};
+}
 
+void application_read(struct application *application, const struct mapfile *source,
+		      pathmap_stage_check *check, struct diagnostics *diagnostics)
+{
+	struct application_map map = {.application = application, .check = check};
+	struct reader reader;
+
+	application_reader(&reader, &map, source, diagnostics);
 	*application = (struct application){.check = check};
-	reader_begin(&reader, NULL);
+	reader_begin(&reader, IN_MAP, NULL);
 	if (application->name == NULL) {
 		application->name = memory_copy("");
 		if (reader_is_clean(&reader))

@@ -9,6 +9,7 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/grammar/directive.h"
+#include "pathmap/model/pattern.h"
 
 const struct view *application_view(const struct application *application, const char *name)
 {
@@ -141,9 +142,7 @@ const struct view *application_view_to(const struct application *application, co
 	*top = LEVEL_ALL;
 	if (view != NULL || at == NULL)
 		return view;
-	while (*top > LEVEL_ELEMENT && strcmp(level_name(*top), at + 1) != 0)
-		(*top)--;
-	if (strcmp(level_name(*top), at + 1) != 0)
+	if (!view_top(name, top))
 		return NULL;
 	base = memory_format("%.*s", (int)(at - name), name);
 	view = application_view(application, base);
@@ -163,12 +162,13 @@ void application_finish(struct application *application)
 		recording->collected = recording->collected || !any;
 		recording_finish(recording, application->capacity);
 	}
+	definable_finish(&application->definable);
 	views_ship(application);
 }
 
-void application_init(struct application *application, const char *name)
+void application_init(struct application *application, const char *name, pathmap_stage_check *check)
 {
-	*application = (struct application){.name = memory_copy(name)};
+	*application = (struct application){.name = memory_copy(name), .check = check};
 	application_finish(application);
 }
 
@@ -177,6 +177,7 @@ void application_fini(struct application *application)
 	for (size_t i = 0; i < application->n_views; i++)
 		view_free(application->views[i]);
 	free(application->views);
+	definable_fini(&application->definable);
 	free(application->name);
 	*application = (struct application){0};
 }
@@ -184,7 +185,7 @@ void application_fini(struct application *application)
 /* ---- `use` in views ---- */
 
 struct view_use_resolver {
-	struct application *application;
+	const struct application *application;
 	const struct mapfile *source;
 	struct diagnostics *diagnostics;
 };
@@ -257,6 +258,9 @@ static void take_stage(struct view_use_resolver *r, struct view *view,
 {
 	enum level last = view->n_stages > 0 ? view->stages[view->n_stages - 1].level : 0;
 
+	/* one too many is enough to be said, and views that use views would be more and more */
+	if (view->n_stages > VIEW_STAGES_MAX)
+		return;
 	if (stage->level < last)
 		complain(
 			r->diagnostics, r->source, use->offset,
@@ -265,6 +269,17 @@ static void take_stage(struct view_use_resolver *r, struct view *view,
 			use->view, level_name(stage->level), level_name(last));
 	else
 		view_stage(view, stage);
+}
+
+/* Once is enough; one too many is enough to be said, as of stages. */
+static void take_select(struct view *view, const char *pattern)
+{
+	bool known = view->n_select > PATTERNS_MAX;
+
+	for (size_t i = 0; i < view->n_select && !known; i++)
+		known = strcmp(view->select[i], pattern) == 0;
+	if (!known)
+		view_select(view, pattern);
 }
 
 static void take_use(struct view_use_resolver *r, struct view *view, const struct view_use *use,
@@ -276,7 +291,7 @@ static void take_use(struct view_use_resolver *r, struct view *view, const struc
 		return;
 	take_reading(r, view, other, use);
 	for (size_t i = 0; i < other->n_select && !selects; i++)
-		view_select(view, other->select[i]);
+		take_select(view, other->select[i]);
 	for (size_t i = 0; i < other->n_stages; i++) {
 		struct plan_stage stage = other->stages[i];
 
@@ -320,6 +335,16 @@ static void view_check(const struct view_use_resolver *r, const struct view *vie
 {
 	struct stage_traits below = {.counts = view->reading == READ_COUNTS};
 
+	if (view->n_stages > VIEW_STAGES_MAX)
+		complain(r->diagnostics, r->source, view->offset,
+			 "view `%.60s` has more than %u stages, with those of views that it uses; "
+			 "leave some out",
+			 view->name, VIEW_STAGES_MAX);
+	if (view->n_select > PATTERNS_MAX)
+		complain(r->diagnostics, r->source, view->offset,
+			 "view `%.60s` has more than %u patterns, with those of views that it "
+			 "uses; leave some out",
+			 view->name, PATTERNS_MAX);
 	for (size_t i = 0; i < view->n_stages && !view->shipped && r->application->check; i++) {
 		const struct plan_stage *stage = &view->stages[i];
 		struct error e;
@@ -351,4 +376,13 @@ void application_resolve(struct application *application, const struct mapfile *
 		view_resolve(&r, application->views[i]);
 		view_check(&r, application->views[i]);
 	}
+}
+
+void application_resolve_view(const struct application *application, struct view *view,
+			      const struct mapfile *source, struct diagnostics *diagnostics)
+{
+	struct view_use_resolver r = {application, source, diagnostics};
+
+	view_resolve(&r, view);
+	view_check(&r, view);
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "pathmap/grammar/mapfile.h"
+#include "pathmap/model/definable.h"
 #include "pathmap/model/pathmap.h"
 #include "pathmap/model/recording.h"
 #include "pathmap/model/view.h"
@@ -24,6 +25,7 @@ struct application {
 	struct recording recordings[RECORDING_CHANNELS];
 	struct view **views;
 	size_t n_views;
+	struct definable definable;
 };
 
 /** Make an application of the map in @source. Faults become diagnostics. */
@@ -31,7 +33,8 @@ void application_read(struct application *application, const struct mapfile *sou
 		      pathmap_stage_check *check, struct diagnostics *diagnostics);
 
 /** Make an application with all defaults and the shipped views. */
-void application_init(struct application *application, const char *name);
+void application_init(struct application *application, const char *name,
+		      pathmap_stage_check *check);
 
 /** Free what it owns. */
 void application_fini(struct application *application);
@@ -53,6 +56,10 @@ const struct view *application_view_to(const struct application *application, co
  * stages replace it. Missing views, circles, and views that do not fit become diagnostics. */
 void application_resolve(struct application *application, const struct mapfile *source,
 			 struct diagnostics *diagnostics);
+
+/** The same for one view that is not among @application's, but may use these. */
+void application_resolve_view(const struct application *application, struct view *view,
+			      const struct mapfile *source, struct diagnostics *diagnostics);
 
 /** The names of all views, in the map's order; the caller must free the array. */
 const char **application_view_names(const struct application *application);

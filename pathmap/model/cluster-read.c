@@ -263,7 +263,7 @@ void cluster_map_read(struct cluster_map *map, const struct mapfile *source,
 	};
 
 	*map = (struct cluster_map){0};
-	reader_begin(&reader, map);
+	reader_begin(&reader, IN_MAP, map);
 	for (size_t i = 0; i < reading.n_pending && diagnostics->total < COMPLAINTS_SHOWN; i++) {
 		const struct pending *pending = &reading.pending[i];
 

@@ -230,7 +230,7 @@ void mapping_read(struct mapping *mapping, const struct mapfile *source,
 	};
 
 	*mapping = (struct mapping){0};
-	reader_begin(&reader, mapping);
+	reader_begin(&reader, IN_MAP, mapping);
 	if (reader_is_clean(&reader) && !clusters->incomplete)
 		unplaced_check(&reader);
 	if (!reading.has_entry)

@@ -106,6 +106,11 @@ size_t pathmap_nodes(const struct pathmap *map, const char *const **names)
 	return map->clusters.n_nodes;
 }
 
+const struct definable *pathmap_definable(const struct pathmap *map)
+{
+	return &map->application.definable;
+}
+
 bool pathmap_view_is_quiet(const struct pathmap *map, const char *name)
 {
 	const struct view *view = application_view(&map->application, name);

@@ -13,6 +13,7 @@
 
 /** A checked pathmap. Opaque, immutable, freed with pathmap_free(). */
 struct pathmap;
+struct definable;
 
 /**
  * Read and check DIR/application.map, cluster.map and mapping.map. All faults are written to
@@ -38,8 +39,9 @@ struct pathmap *pathmap_examine(const char *dir, pathmap_stage_check *check, pat
 				void *arg, struct error *e);
 
 /** The pathmap of a machine without map files: one cluster "local" with one node @node that
- * holds all ranks, and the shipped views. Aborts when memory is out; no other failure. */
-struct pathmap *pathmap_local(const char *node);
+ * holds all ranks, and the shipped views. @check as of pathmap_load(). Aborts when memory is out;
+ * no other failure. */
+struct pathmap *pathmap_local(const char *node, pathmap_stage_check *check);
 
 /** Free a pathmap. NULL is fine. */
 void pathmap_free(struct pathmap *map);
@@ -97,6 +99,9 @@ size_t pathmap_nodes(const struct pathmap *map, const char *const **names);
 
 /** Names of all views, in the order of the map. */
 size_t pathmap_views(const struct pathmap *map, const char *const **names);
+
+/** What the map lets consumers define (pathmap/model/definable.h). */
+const struct definable *pathmap_definable(const struct pathmap *map);
 
 /** Is this a shipped view that lists should leave out? */
 bool pathmap_view_is_quiet(const struct pathmap *map, const char *name);

@@ -3,6 +3,7 @@
 #include "pathmap/model/view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
@@ -80,6 +81,16 @@ void view_use(struct view *view, const char *name, size_t offset)
 		.offset = offset,
 		.before = view->n_stages,
 	};
+}
+
+bool view_top(const char *name, enum level *top)
+{
+	const char *at = strrchr(name, '@');
+
+	*top = LEVEL_ALL;
+	while (at != NULL && *top > LEVEL_ELEMENT && strcmp(level_name(*top), at + 1) != 0)
+		(*top)--;
+	return at == NULL || strcmp(level_name(*top), at + 1) == 0;
 }
 
 bool view_reaches(const struct view *view, const char *prefix)

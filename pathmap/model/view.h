@@ -8,6 +8,12 @@
 
 #include "pathmap/base/error.h"
 
+/** Most stages of a view, with those of views that it uses; a host's part has no more
+ * (WIRE_PLACE_STAGES). */
+#define VIEW_STAGES_MAX 64u
+/** Most views that one may name behind `use`. */
+#define VIEW_USES_MAX 64u
+
 /** The levels of a view, from the elements up. A stage has one result for each thing of its
  * level. */
 enum level {
@@ -36,9 +42,9 @@ struct stage_traits {
 
 /**
  * Checks one stage of a view by its kind ("reduce") and arguments ("last"), since a pathmap does
- * not know which kinds exist: do they exist, and does it take what a stage of traits @below makes
- * (NULL: that is not asked)? Returns 0 and its traits in @traits (may be NULL), or -1 with what
- * would be right in @e.
+ * not know which kinds exist: do they exist (without @args, NULL, that alone), and does it take
+ * what a stage of traits @below makes (NULL: that is not asked)? Returns 0 and its traits in
+ * @traits (may be NULL), or -1 with what would be right in @e.
  */
 typedef int pathmap_stage_check(const char *kind, const char *args,
 				const struct stage_traits *below, struct stage_traits *traits,
@@ -88,6 +94,10 @@ struct view *view_new(const char *name);
 
 /** Free a view. NULL is fine. */
 void view_free(struct view *view);
+
+/** The last level to run of the view that is asked for as @name, "NAME@LEVEL" or "NAME" (all of
+ * them). Returns whether there is such a level. */
+bool view_top(const char *name, enum level *top);
 
 /** Add a copy of a pattern to the selection. */
 void view_select(struct view *view, const char *pattern);

@@ -129,6 +129,18 @@ static void recordings_compare(struct difference_walk *w)
 	}
 }
 
+static void definable_compare(struct difference_walk *w)
+{
+	char *from = definable_text(pathmap_definable(w->from));
+	char *to = definable_text(pathmap_definable(w->to));
+
+	if (strcmp(from, to) != 0)
+		differ(w, "definable", "views", from, to,
+		       memory_format("consumers may define views %s instead of %s", to, from));
+	free(from);
+	free(to);
+}
+
 /* ---- views ---- */
 
 /* A place and its position in the tree. */
@@ -337,6 +349,7 @@ size_t difference_walk(const struct pathmap *from, const struct pathmap *to,
 				     pathmap_entry(from)));
 	nodes_compare(&w);
 	recordings_compare(&w);
+	definable_compare(&w);
 	views_compare(&w);
 	return w.n;
 }

@@ -21,8 +21,8 @@ typedef void difference_report(void *arg, const struct difference *difference);
 
 /**
  * Report all differences that matter to users: nodes with their clusters and addresses, ranks, what
- * is collected, views, and for each view of both the tree and what runs where. Returns their
- * number.
+ * is collected, what consumers may define, views, and for each view of both the tree and what runs
+ * where. Returns their number.
  */
 size_t difference_walk(const struct pathmap *from, const struct pathmap *to,
 		       difference_report *report, void *arg);

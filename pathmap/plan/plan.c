@@ -24,7 +24,6 @@ struct plan_site {
 struct builder {
 	const struct pathmap *map;
 	const struct view *view;
-	enum level top; /* of its stages */
 	struct plan *plan;
 	struct route route;
 	struct plan_site *sites; /* by node index */
@@ -73,6 +72,7 @@ void plan_free(struct plan *plan)
 		free(plan->select[i]);
 	free(plan->select);
 	free(plan->view);
+	view_free(plan->defined);
 	free(plan);
 	errno = saved;
 }
@@ -196,7 +196,7 @@ static void stages_copy(const struct builder *builder, enum level place, struct 
 	for (size_t i = 0; i < view->n_stages; i++) {
 		const struct plan_stage *stage = &view->stages[i];
 
-		if (stage->level > builder->top ||
+		if (stage->level > builder->plan->top ||
 		    mapping_stage_place(&builder->map->mapping, view->name, stage->level) != place)
 			continue;
 		*stages = memory_room(*stages, *n, sizeof(**stages));
@@ -322,54 +322,69 @@ static int view_unknown(const struct pathmap *map, const char *name, struct erro
 	return errorf(e, "no view `%.60s`; there are %s", name, names);
 }
 
-static int plan_build(const struct pathmap *map, const char *view_name, bool monitors,
-		      struct plan **plan, struct error *e)
+/* Find the view of the wish, or read it. Returns 0, or -1 with errno and @e. */
+static int plan_view(struct plan *plan, const struct pathmap *map, const struct plan_wish *wish,
+		     struct error *e)
 {
-	enum level top;
-	const struct view *view = application_view_to(&map->application, view_name, &top);
-	struct builder builder = {.map = map, .view = view, .top = top};
+	const char *at = strrchr(wish->view, '@');
+
+	if (wish->definition.text == NULL) {
+		plan->of = application_view_to(&map->application, wish->view, &plan->top);
+		plan->view = memory_copy(wish->view);
+		return plan->of != NULL ? 0 : view_unknown(map, wish->view, e);
+	}
+	errno = ENOENT;
+	if (!view_top(wish->view, &plan->top))
+		return errorf(e, "no level `%.60s`; there are element, thread, node, cluster, all",
+			      at + 1);
+	plan->defined = definition_read(&wish->definition, map, NULL, NULL, e);
+	plan->of = plan->defined;
+	plan->view = memory_format("%s%s", DEFINITION_VIEW, at != NULL ? at : "");
+	return plan->of != NULL ? 0 : -1;
+}
+
+static int plan_build(struct plan *plan, const struct pathmap *map, bool monitors, struct error *e)
+{
+	const struct view *view = plan->of;
+	struct builder builder = {.map = map, .view = view, .plan = plan};
 	int result;
 
-	if (view == NULL)
-		return view_unknown(map, view_name, e);
-	builder.plan = memory_new(1, sizeof(*builder.plan));
-	builder.plan->view = memory_copy(view_name);
-	builder.plan->reading = view->reading;
+	plan->reading = view->reading;
 	for (size_t i = 0; i < view->n_select; i++) {
-		builder.plan->select = memory_room(builder.plan->select, i, sizeof(char *));
-		builder.plan->select[builder.plan->n_select++] = memory_copy(view->select[i]);
+		plan->select = memory_room(plan->select, i, sizeof(char *));
+		plan->select[plan->n_select++] = memory_copy(view->select[i]);
 	}
 	builder.sites = memory_new(map->clusters.n_nodes, sizeof(*builder.sites));
 	route_init(&builder.route, map, view, monitors);
 	result = leaves_place(&builder, e);
 	route_fini(&builder.route);
 	free(builder.sites);
-	if (result < 0) {
-		plan_free(builder.plan);
-		errno = EINVAL;
+	errno = EINVAL;
+	if (result < 0)
+		return -1;
+	plan->n_places = places_number(plan->root);
+	if (plan->n_places > PLAN_PLACES)
+		return errorf(e, "the tree of view `%s` has %zu hosts; at most %u are possible",
+			      plan->view, plan->n_places, PLAN_PLACES);
+	return 0;
+}
+
+int plan_make_wish(const struct pathmap *map, const struct plan_wish *wish, struct plan **plan,
+		   struct error *e)
+{
+	struct plan *made = memory_new(1, sizeof(*made));
+
+	if (plan_view(made, map, wish, e) < 0 || plan_build(made, map, wish->monitors, e) < 0) {
+		plan_free(made);
 		return -1;
 	}
-	builder.plan->n_places = places_number(builder.plan->root);
-	if (builder.plan->n_places > PLAN_PLACES) {
-		errorf(e, "the tree of view `%s` has %zu hosts; at most %u are possible", view_name,
-		       builder.plan->n_places, PLAN_PLACES);
-		plan_free(builder.plan);
-		errno = EINVAL;
-		return -1;
-	}
-	*plan = builder.plan;
+	*plan = made;
 	return 0;
 }
 
 int plan_make(const struct pathmap *map, const char *view, struct plan **plan, struct error *e)
 {
-	return plan_build(map, view, false, plan, e);
-}
-
-int plan_make_monitors(const struct pathmap *map, const char *view, struct plan **plan,
-		       struct error *e)
-{
-	return plan_build(map, view, true, plan, e);
+	return plan_make_wish(map, &(struct plan_wish){.view = view}, plan, e);
 }
 
 /* ---- paths between agents ---- */

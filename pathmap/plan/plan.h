@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "pathmap/base/error.h"
+#include "pathmap/model/definition.h"
 #include "pathmap/model/view.h"
 
 struct pathmap;
@@ -59,9 +60,12 @@ struct plan_place {
 	struct plan_pass pass;
 };
 
-/** The whole gather tree of a view. Owns everything that it points to. */
+/** The whole gather tree of a view. Owns everything that it points to, but for @of. */
 struct plan {
-	char *view; /* with "@LEVEL" if only up to that level */
+	char *view;	       /* with "@LEVEL" if only up to that level */
+	const struct view *of; /* that view: of the map, or: */
+	enum level top;	       /* of its stages that run */
+	struct view *defined;  /* what its consumer has defined; NULL: it is of the map */
 	enum reading reading;
 	char **select; /* patterns: an element is read if one matches its name */
 	size_t n_select;
@@ -78,9 +82,18 @@ struct plan {
  */
 int plan_make(const struct pathmap *map, const char *view, struct plan **plan, struct error *e);
 
-/** The same for the monitors of the hosts of the view's tree: all hosts are leaves. */
-int plan_make_monitors(const struct pathmap *map, const char *view, struct plan **plan,
-		       struct error *e);
+/** What is planned, for whom. Zero and NULL: the default. */
+struct plan_wish {
+	const char *view; /* "NAME" or "NAME@LEVEL" */
+	struct definition
+		definition; /* instead of that view's, of which "@LEVEL" alone counts then */
+	bool monitors;	    /* of the monitors of the tree's hosts: all are leaves */
+};
+
+/** The same by a wish. A definition is checked against what the map allows, but for who may define
+ * (EACCES if nobody may). */
+int plan_make_wish(const struct pathmap *map, const struct plan_wish *wish, struct plan **plan,
+		   struct error *e);
 
 /** Free a plan. NULL is fine. */
 void plan_free(struct plan *plan);

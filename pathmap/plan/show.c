@@ -128,16 +128,14 @@ static void stages_add(struct show *show, enum level first, enum level last)
 		[LEVEL_CLUSTER] = "where a cluster is whole",
 		[LEVEL_ALL] = "the entry",
 	};
-	enum level top;
-	const struct view *view =
-		application_view_to(&show->map->application, show->plan->view, &top);
+	const struct view *view = show->plan->of;
 
 	for (size_t i = 0; i < view->n_stages; i++) {
 		const struct plan_stage *stage = &view->stages[i];
 		enum level place =
 			mapping_stage_place(&show->map->mapping, view->name, stage->level);
 
-		if (place < first || place > last || stage->level > top)
+		if (place < first || place > last || stage->level > show->plan->top)
 			continue;
 		table_cell(&show->table, "%s %s", level_name(stage->level), stage->kind);
 		table_cell(&show->table, "%s", wheres[place]);

@@ -194,7 +194,7 @@ static int reader_source(struct reader *r, const char *base, struct error *e)
 	open.reading = READ_LATEST;
 	open.select = select;
 	open.n_select = 1;
-	r->map = pathmap_local(node);
+	r->map = pathmap_local(node, NULL);
 	clock_host_init(&r->clock);
 	r->host = (struct source_host){
 		.store = &r->store, .node = node, .map = r->map, .clock = &r->clock};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fuzz target: the three maps from one buffer, cut at lines "%%"; what is accepted makes good
- * plans. */
+/* Fuzz target: the three maps from one buffer, cut at lines "%%", and behind them a view that a
+ * consumer defines; what is accepted makes good plans. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,8 @@ static FILE *nowhere;
 static int stage_of_a_kind(const char *kind, const char *args, const struct stage_traits *below,
 			   struct stage_traits *traits, struct error *e)
 {
+	if (args == NULL)
+		return strlen(kind) % 2 == 0 ? 0 : errorf(e, "no `%s`", kind);
 	if (traits)
 		traits->counts = strcmp(kind, "counts") == 0;
 	if (below && below->counts != (strcmp(kind, "counts") == 0))
@@ -45,6 +47,24 @@ static void views_try(const struct pathmap *map)
 	}
 }
 
+static void definition_try(const struct pathmap *map, const struct map_text *text)
+{
+	const struct definable *definable = pathmap_definable(map);
+	struct plan_wish wish = {.view = "", .definition = {text->text, text->length}};
+	struct plan *plan;
+	struct error e;
+
+	if (plan_make_wish(map, &wish, &plan, &e) < 0)
+		return;
+	if (plan->of->n_stages > definable->stages || definable->by == DEFINER_NONE ||
+	    plan_verify(plan, map, &e) < 0) {
+		fprintf(stderr, "a definition beyond what the map allows, or without a plan\n");
+		abort();
+	}
+	plan_print(plan, map, nowhere);
+	plan_free(plan);
+}
+
 /* Patterns besides: what does not match everything below a name cannot match the name. */
 static void pattern_try(const char *text)
 {
@@ -60,14 +80,14 @@ static void pattern_try(const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char cut[] = "%%\n";
-	struct map_text texts[3] = {{"", 0}, {"", 0}, {"", 0}};
+	struct map_text texts[4] = {{"", 0}, {"", 0}, {"", 0}, {"", 0}};
 	const char *text = (const char *)data;
 	struct pathmap *map;
 
 	if (nowhere == NULL)
 		nowhere = fopen("/dev/null", "w");
-	for (size_t i = 0; i < 3 && size > 0; i++) {
-		const char *end = i < 2 ? memmem(text, size, cut, strlen(cut)) : NULL;
+	for (size_t i = 0; i < 4 && size > 0; i++) {
+		const char *end = i < 3 ? memmem(text, size, cut, strlen(cut)) : NULL;
 		size_t length = end != NULL ? (size_t)(end - text) : size;
 		size_t used = end != NULL ? length + strlen(cut) : size;
 
@@ -79,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (map != NULL) {
 		pathmap_print_recordings(map, nowhere);
 		views_try(map);
+		definition_try(map, &texts[3]);
 	}
 	pathmap_free(map);
 	if (texts[2].length > 0) {

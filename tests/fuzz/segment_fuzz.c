@@ -425,7 +425,7 @@ static void segment_live(const struct segment *s, const uint8_t *data, size_t si
 	TAILQ_INIT(&store.mirrors);
 	TAILQ_INIT(&store.refusals);
 	TAILQ_INSERT_TAIL(&store.segments, &one, link);
-	host.map = pathmap_local("n");
+	host.map = pathmap_local("n", NULL);
 	open.id = (ProtobufCBinaryData){sizeof(id), id};
 	open.run = run;
 	open.select = patterns;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stages by kind, their instances, and chains of them. */
+#include "config.h"
+
 #include "tree/stage/stage.h"
 
 #include <errno.h>
@@ -82,10 +84,13 @@ int stage_check(const char *kind, const char *args, const struct stage_traits *b
 		struct stage_traits *traits, struct error *e)
 {
 	const struct stage_ops *ops = stage_find_or_say(kind, e);
-	struct stage *s = ops ? stage_new(ops, LEVEL_ELEMENT, NULL, args, e) : NULL;
+	struct stage *s;
 	char fits[128] = "";
 	bool right;
 
+	if (ops && !args)
+		return 0;
+	s = ops ? stage_new(ops, LEVEL_ELEMENT, NULL, args, e) : NULL;
 	if (!s)
 		return -1;
 	right = !below || takes(&s->traits, below);
@@ -132,13 +137,20 @@ int chain_init(struct chain *chain, const struct plan_stage *list, size_t n, str
 	*chain = (struct chain){.stages = memory_new(n, sizeof(*chain->stages))};
 	for (size_t i = 0; i < n; i++) {
 		const struct plan_stage *wanted = &list[i];
-		const struct stage_ops *ops = stage_find_or_say(wanted->kind, e);
+		const struct stage_ops *ops = stage_find(wanted->kind);
 		struct stage *s =
 			ops ? stage_new(ops, wanted->level, names, wanted->args, e) : NULL;
 
 		if (!s) {
-			error_prefix(e, "stage \"%s %s\"", wanted->kind,
-				     wanted->args ? wanted->args : "");
+			if (ops)
+				error_prefix(e, "stage \"%s %s\"", wanted->kind,
+					     wanted->args ? wanted->args : "");
+			else
+				errorf(e,
+				       "this agent (release " PACKAGE_VERSION
+				       ") has no stage \"%.60s\"; start it from the entry's "
+				       "release, or leave the stage out",
+				       wanted->kind);
 			chain_fini(chain);
 			errno = EINVAL;
 			return -1;

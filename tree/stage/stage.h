@@ -86,8 +86,8 @@ struct stage {
  */
 const struct stage_ops *stage_find(const char *kind);
 
-/** Is "@kind @args" a stage with valid arguments, which takes what a stage of @below makes? A
- * pathmap_stage_check. */
+/** Is "@kind @args" a stage with valid arguments (NULL: is there such a kind?), which takes what a
+ * stage of @below makes? A pathmap_stage_check. */
 int stage_check(const char *kind, const char *args, const struct stage_traits *below,
 		struct stage_traits *traits, struct error *e);
 
@@ -115,7 +115,8 @@ struct chain {
 	struct span *span; /* records them; NULL after chain_init(); borrowed */
 };
 
-/** Make the stages of a plan's list. Returns 0, or -1 with @e and an empty chain. */
+/** Make the stages of a plan's list. Returns 0, or -1 with @e (of a kind that is not here, too:
+ * what to do) and an empty chain. */
 int chain_init(struct chain *chain, const struct plan_stage *list, size_t n, struct names *names,
 	       struct error *e);
 void chain_fini(struct chain *chain);

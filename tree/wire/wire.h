@@ -12,8 +12,9 @@
 #include "pathmap/plan/plan.h"
 #include "tree/wire/wire.pb-c.h"
 
-/** Version 4 adds pieces, which are sent only to peers whose hello says that they unpack. */
-#define WIRE_VERSION	4u
+/** Version 4 adds pieces, for peers whose hello says that they unpack; 5 adds definitions. */
+#define WIRE_VERSION	5u
+#define WIRE_DEFINES	5u
 #define WIRE_OLDEST	3u
 #define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
@@ -136,8 +137,7 @@ void wire_header_free(Evspace__Frame *frame);
 Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsigned char *data,
 				     size_t bytes, struct error *e);
 
-/** A copy of any message, since frames do not outlive their callbacks. Free it with its type's
- * free_unpacked(). Aborts when there is no memory. */
+/** A copy of any message, since frames do not outlive their callbacks, for free_unpacked(). */
 ProtobufCMessage *wire_copy(const ProtobufCMessage *message);
 
 /** The same; @taken is how many bytes the copy takes, which may be far more than on the wire. */

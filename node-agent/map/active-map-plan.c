@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes the plans of views by the map in effect, or by one that may come. */
+#include "node-agent/map/active-map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "pathmap/cost/cost.h"
+#include "pathmap/plan/holding.h"
+#include "tree/data/span.h"
+
+struct plan_wish active_map_wish(const char *view, ProtobufCBinaryData define, const char *run)
+{
+	struct plan_wish wish = {
+		.view = view[0] || define.len ? view : "events",
+		.monitors = span_is_run(run),
+	};
+
+	if (define.len)
+		wish.definition = (struct definition){(const char *)define.data, define.len};
+	return wish;
+}
+
+/* Does a wave of what a consumer has defined cost no more than the map allows? */
+static int cost_check(const struct plan *plan, const struct pathmap *map, struct error *e)
+{
+	double most_us = (double)pathmap_definable(map)->cost_ns * 1e-3;
+	char *path = calibration_path();
+	struct calibration calibration;
+	struct cost cost;
+	double us;
+
+	/* a file that is wrong is what doctor tells; the built-in costs are there */
+	(void)calibration_read(&calibration, path, NULL);
+	free(path);
+	cost_predict(&cost, plan, map, &calibration, 1);
+	us = cost.cpu_us;
+	cost_fini(&cost);
+	if (us <= most_us)
+		return 0;
+	errno = EDQUOT;
+	return errorf(
+		e,
+		"a wave of this view takes %.2g ms of CPU time of all %zu hosts, as predicted; "
+		"the map lets consumers define what takes %.2g ms: select fewer elements, or "
+		"reduce them at lower levels",
+		us * 1e-3, plan->n_places, most_us * 1e-3);
+}
+
+int active_map_plan(struct active_map *c, const struct active_map_draft *draft,
+		    const struct plan_wish *wish, const struct pathmap *other, struct plan **plan,
+		    struct error *e)
+{
+	const struct pathmap *map = draft ? draft->map : c->map;
+	struct plan *made;
+
+	if (plan_make_wish(map, wish, &made, e) < 0)
+		return -1;
+	if ((made->defined && pathmap_definable(map)->cost_ns && cost_check(made, map, e) < 0) ||
+	    roster_number(draft ? draft->roster : c->roster, made, e) < 0) {
+		plan_free(made);
+		return -1;
+	}
+	holding_set(made, map);
+	if (other)
+		holding_compare(made, map, other);
+	/* The trees of what is in no map are in no map that a host knows. */
+	if (draft || c->generation > 1 || made->defined)
+		active_map_passes(c, made->root);
+	*plan = made;
+	return 0;
+}

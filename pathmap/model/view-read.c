@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and checks what a view says: which elements, how they are read, its stages. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/model/application-read.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
+
+void select_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct view *view = target;
+
+	for (size_t i = 1; i < statement->n_words; i++) {
+		const struct word *word = &statement->words[i];
+		struct error e;
+		size_t at;
+
+		if (pattern_check_at(word->text, &at, &e) < 0 ||
+		    recording_pattern_check(word->text, &at, &e) < 0)
+			reader_complain_at(reader, word, at, "%s", e.text);
+		else if (view->n_select == PATTERNS_MAX)
+			reader_complain(reader, word,
+					"more than %u patterns; use `*` or `[0-7]` for several "
+					"names at once",
+					PATTERNS_MAX);
+		else
+			view_select(view, word->text);
+	}
+}
+
+void read_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	const struct word *word = &statement->words[1];
+	struct view *view = target;
+
+	view->has_reading = true;
+	if (strcmp(word->text, "latest") == 0)
+		view->reading = READ_LATEST;
+	else if (strcmp(word->text, "stream") == 0)
+		view->reading = READ_STREAM;
+	else if (strcmp(word->text, "counts") == 0)
+		view->reading = READ_COUNTS;
+	else
+		reader_complain(
+			reader, word,
+			"unknown reading `%.60s`; write `read latest;` (the newest tuple of "
+			"each element), `read stream;` (all since the last wave) or `read "
+			"counts;` (what classes of operations have counted)",
+			word->text);
+}
+
+void use_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct view *view = target;
+
+	for (size_t i = 1; i < statement->n_words; i++) {
+		const struct word *word = &statement->words[i];
+
+		if (view->n_uses == VIEW_USES_MAX)
+			reader_complain(reader, word, "more than %u views; leave some out",
+					VIEW_USES_MAX);
+		else
+			view_use(view, word->text, word->offset);
+	}
+}
+
+/* Say it if a view may not have this stage as well. Returns whether it may. */
+static bool stage_allow(struct reader *reader, const struct view *view, const struct word *kind)
+{
+	const struct application_map *map = reader->map;
+	const struct definable *definable = map->definable;
+
+	if (view->n_stages == (definable ? definable->stages : VIEW_STAGES_MAX)) {
+		reader_complain(reader, kind, "more than %zu stages%s; leave some out",
+				view->n_stages,
+				definable ? ", which is what the map lets consumers define" : "");
+		return false;
+	}
+	if (definable && !definable_has(definable, kind->text)) {
+		reader_complain_unknown(reader, kind, "stage for a consumer's own view",
+					(const char *const *)definable->kinds, definable->n_kinds);
+		return false;
+	}
+	return true;
+}
+
+/* The arguments behind a stage's kind, for the caller to free(). */
+static char *stage_args(const struct statement *statement)
+{
+	char *args = memory_copy(statement->n_words > 2 ? statement->words[2].text : "");
+
+	for (size_t i = 3; i < statement->n_words; i++) {
+		char *longer = memory_format("%s %s", args, statement->words[i].text);
+
+		free(args);
+		args = longer;
+	}
+	return args;
+}
+
+void stage_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	const struct application_map *map = reader->map;
+	const struct word *words = statement->words;
+	struct view *view = target;
+	struct plan_stage stage = {
+		.kind = words[1].text,
+		.args = stage_args(statement),
+		.offset = words[1].offset,
+	};
+	struct error e;
+
+	while (strcmp(level_name(stage.level), words[0].text) != 0)
+		stage.level++;
+	if (view->n_stages > 0 && stage.level < view->stages[view->n_stages - 1].level)
+		reader_complain(
+			reader, &words[0],
+			"a stage at level `%s` behind one at level `%s`; order them from the "
+			"elements up: element, thread, node, cluster, all",
+			words[0].text, level_name(view->stages[view->n_stages - 1].level));
+	else if (map->check != NULL &&
+		 map->check(stage.kind, stage.args, NULL, &stage.traits, &e) < 0)
+		reader_complain(reader, &words[1], "%s", e.text);
+	else if (stage_allow(reader, view, &words[1]))
+		view_stage(view, &stage);
+	free(stage.args);
+}

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests views that consumers define: they say what the same ones of the map say, the map says who may and what, and a
+# map that is changed under them keeps them or ends them.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+own='element filter op=MPI_Send|MPI_Isend; node reduce sum of bytes by op; all reduce sum of bytes by op'
+new=$tap_dir/new
+
+view() {
+	timeout -k 5 120 evspace view --connect "$bed_entry" --run tunnel --rate 20 "$@"
+}
+
+# answer OPTIONS...: what a view has said of the whole run, in any order, and without what is of the moment.
+answer() {
+	view "$@" --backlog --until-end --json 2>"$tap_dir/err" | grep -v '"type":"wave"' |
+		sed -E 's/"(start|end|error|time)_ns":[0-9]*,|,"ns_per_s":[^}]*//g' | sort >"$tap_dir/answer"
+	[ "$(wc -l <"$tap_dir/answer")" -gt 0 ] && ! grep UNACCOUNTED "$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+}
+
+# is_as VIEW TEXT OPTIONS...: the view defined so says what that one of the map does.
+is_as() {
+	local name=$1 text=$2
+
+	shift 2
+	answer "$name" "$@" && mv "$tap_dir/answer" "$tap_dir/wanted" && answer --define "$text" "$@" &&
+		diff "$tap_dir/wanted" "$tap_dir/answer"
+}
+
+# says CODE TEXT OPTIONS...: it ends with that code, and has said the text.
+says() {
+	local code=$1 text=$2 got
+
+	shift 2
+	view "$@" >"$tap_dir/said" 2>&1
+	got=$?
+	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
+	echo "exit code $got, not $code, or no '$text' in:"
+	head -c 2000 "$tap_dir/said"
+	return 1
+}
+
+# by STATEMENTS: the entry goes by the map with these in `views { }` from now on.
+by() {
+	rm -rf "$new"
+	cp -r "$bed_dir/maps" "$new"
+	sed -i "s/^\tview volume/\tviews { $1 }\n&/" "$new/application.map"
+	evspace map apply "$new" --connect "$bed_entry" --identity control >"$tap_dir/applied" 2>&1 ||
+		{ cat "$tap_dir/applied"; return 1; }
+}
+
+issue_example() {
+	view --define 'select /**/p2p; thread filter bytes>=10k; node slowest 5; all slowest 5' --backlog \
+		--until-end >"$tap_dir/said" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	grep -q '^defined of tunnel, wave 1 ' "$tap_dir/said" && ! grep UNACCOUNTED "$tap_dir/err"
+}
+
+# Nobody is asked: there is nobody.
+told_before() {
+	local code=0
+
+	evspace view --connect unix:/nowhere --define "$2" >"$tap_dir/said" 2>&1 || code=$?
+	[ "$code" -eq 2 ] && grep -q -F -e "$1" "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+}
+
+# Whom its host's map does not know above it: the entry's word is enough.
+other_heads() {
+	says 0 '"name":"/B"' --define 'select /B/b[1-2]/**; cluster reduce count' --level cluster --backlog --count 1 --json &&
+		grep -q '"hosts":2,"answered":2,' "$tap_dir/said" || { cat "$tap_dir/said" "$bed_dir/b2.err"; return 1; }
+}
+
+watchers_start() {
+	local i
+
+	for i in 1 2 3 4; do
+		bed_start "own$i" evspace view --connect "$bed_entry" --run tunnel --rate 1 --duration 100s --define 'use latest' --json
+	done
+	for i in 1 2 3 4; do
+		bed_until grep -q '"type":"wave"' "$bed_dir/own$i.out" || { cat "$bed_dir/own$i.err"; return 1; }
+	done
+}
+
+one_less() {
+	bed_kill INT own4 && bed_until says 0 wave --define 'use latest' --count 1
+}
+
+# Those that were open go on by the new map; the consumer is told.
+stays() {
+	by 'stages at most 1;' && bed_until grep -q '"type":"remapped"' "$bed_dir/own1.out"
+}
+
+ends() {
+	local i
+
+	by 'defined by none;' || return
+	for i in 1 2 3; do
+		bed_until bed_gone "$(bed_pid "own$i")" &&
+			grep 'the map has been changed to one by which this view cannot stay open: .*the map lets no consumer' \
+				"$bed_dir/own$i.err" || { cat "$bed_dir/own$i.err"; return 1; }
+	done
+}
+
+bed_begin
+sed -i 's/nodes   b\[0-1\]/nodes   b[0-2]/; s/:\[\([0-9]*\)4-\([0-9]*\)5\]/:[\14-\16]/' "$bed_dir/maps/cluster.map"
+sed -i 's/ranks rank\[0-3\]/ranks rank[0-4]/; s/capacity 1000/capacity 50000/' "$bed_dir/maps/application.map"
+sed -i 's/^place rank\[2-3\] on b\[0-1\]/place rank[2-4] on b[0-2]/' "$bed_dir/maps/mapping.map"
+"$top_srcdir/deploy/certs" agent "$EVSPACE_TLS" b2 >>"$bed_dir/certs.log" 2>&1
+bed_agents front ga a0 a1 b0 b1 b2 || exit 99
+bed_start tunnel evspace run --pathmap "$bed_dir/maps" --run tunnel --threads 2 -- mpirun -np 5 \
+	"$top_builddir/tests/apps/windtunnel" --threads 2 --steps 60 --pause 20
+bed_wait tunnel
+
+tap_case "the example of the manual" issue_example
+tap_case "a defined view is as the map's" is_as volume "select /**/p2p; read stream; $own"
+tap_case "... without saying how it reads" is_as volume "select /**/p2p; $own;"
+tap_case "... up to a level" is_as volume "select /**/p2p; $own" --level node
+tap_case "... that uses others" is_as largest 'use largest'
+tap_case "... of counts" is_as rates 'thread counts by channel by comm; node counts by channel by comm; cluster counts by channel by comm;
+	all counts by channel by comm # in lines'
+tap_case "hosts that their own maps do not have above others" other_heads
+tap_case "what is wrong is told before anything is sent: a stage" told_before \
+	'--define:1:6: there is no stage "reduc"; did you mean "reduce"?' 'node reduc max of bytes'
+tap_case "... a level" told_before '--define:1:1: unknown word in `view`: `nod`; did you mean `node`?' 'nod reduce max'
+tap_case "... in the second line" told_before '--define:2:6: `reduce maximum`' $'read stream;\nnode reduce maximum'
+tap_case "... a control character" told_before '--define:1:6: a control character' $'node \a reduce max'
+tap_case "... too long a text" told_before 'the text of a view has 4096 at most' "$(printf 'select /**/p2p; %.0s' {1..300})"
+tap_case "... none" told_before '--define: no text' ''
+tap_case "what is wrong by the entry's map is told by it: a view" says 2 '--define:1:5: there is no view `volum`; did you mean `volume`?' \
+	--define 'use volum'
+tap_case "... too many stages" says 2 '--define:1:.*: more than 8 stages, which is what the map lets consumers define' \
+	--define 'thread sort; thread sort; thread sort; thread sort; thread sort; thread sort; thread sort; thread sort; thread sort'
+tap_case "... with those of a view that it uses" says 2 'more than 8 stages with those of the views that it uses' \
+	--define "use volume; all sort; all sort; all sort; all sort; all sort; all sort"
+tap_case "... nothing that is there" says 2 'view `(defined)` selects nothing' --define 'select /C/**'
+tap_case "... a name and a text" says 2 'exclude each other' volume --define 'use volume'
+tap_case "no more than the map says" by 'stages at most 2; kinds filter reduce;'
+tap_case "... stages" says 2 '--define:1:[0-9]*: more than 2 stages' --define "$own"
+tap_case "... kinds" says 2 '--define:1:6: unknown stage for a consumer.s own view `matrix`; there can be `filter`, `reduce`' \
+	--define 'node matrix by node'
+tap_case "... cost" eval 'by "cost at most 10us;" && says 2 "a wave of this view takes .* the map lets consumers define what takes 0.01 ms" \
+	--define "use events"'
+tap_case "... and what costs less is allowed" eval 'by "cost at most 1s;" && says 0 wave --define "use latest" --count 1'
+tap_case "by control alone" eval 'by "defined by control;" && says 3 "may not define views" --define "use latest" --count 1'
+tap_case "... who has it, may" says 0 wave --identity control --define 'use latest' --count 1
+tap_case "by nobody" eval 'by "defined by none;" && says 3 "the map lets no consumer define views" --identity control --define "use latest"'
+tap_case "a map says so" eval 'evspace map show "$new" >"$tap_dir/said" && grep "^consumers may define views by none$" "$tap_dir/said" &&
+	evspace map diff "$bed_dir/maps" --connect "$bed_entry" >"$tap_dir/said" 2>&1 &&
+	grep "^  consumers may define views by observe, 8 stages and 4 views at once at most instead of by none$" "$tap_dir/said"'
+tap_case "four at once" eval 'by "" && watchers_start'
+tap_case "... the fifth is refused" says 2 'observe has 4 views of its own open already, which is the most by the map' --define 'use latest'
+tap_case "... another consumer has its own four" says 0 wave --identity control --define 'use latest' --count 1
+tap_case "... and one of the map does not count" says 0 wave latest --count 1
+tap_case "... until one is closed" one_less
+tap_case "a map that allows less, and enough, keeps them open" stays
+tap_case "a map that forbids them ends them" ends
+tap_case "what is shown of one" eval 'evspace map show "$bed_dir/maps" --define "$own" >"$tap_dir/said" && grep "^view (defined): stream of /\*\*" "$tap_dir/said" &&
+	grep "^predicted: " "$tap_dir/said"'
+tap_case "... by a map that does not allow it" eval '! evspace map show "$new" --define "$own" >"$tap_dir/said" 2>&1 && grep "lets no consumer" "$tap_dir/said"'
+tap_done
