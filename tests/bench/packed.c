@@ -51,7 +51,8 @@ const char *packed_name(enum packed_program program)
 static int program_run(enum packed_program program, const char *dir, struct error *e)
 {
 	char evspace[4096], tunnel[4096], folder[200], log[256], command[400];
-	char *argv[] = {(char[]){"/bin/sh"}, (char[]){"-c"}, command, folder, evspace, tunnel, NULL};
+	char *argv[] = {
+		(char[]){"/bin/sh"}, (char[]){"-c"}, command, folder, evspace, tunnel, NULL};
 
 	bench_mpi();
 	snprintf(command, sizeof(command), "%s", commands[program]);

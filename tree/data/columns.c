@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tree/data/bits.h"
+
 /* Bytes before the first block; of a block its head, and of a column what comes before its bits. */
 #define HEAD	    4u
 #define BLOCK_HEAD  2u
@@ -13,12 +15,7 @@
 #define COLUMN_HEAD (1 + 2 * NUMBER_MOST)
 #define COLUMNS	    9u
 
-/* Wider values do not always fit into the 8 bytes from where they begin. */
-#define WIDTH_WHOLE 56u
-#define WIDTH_LOWER 32u
-
-/* What a store of 8 bytes may write behind the last bits. */
-#define SPARE 8u
+_Static_assert(COLUMNS_BLOCK <= BITS_VALUES, "a block is put and got at once");
 
 enum { START, END, SEQUENCE = 4, NUMBER = 8 };
 
@@ -68,24 +65,10 @@ size_t columns_room(enum run_kind kind, size_t n)
 	size_t blocks = (n + COLUMNS_BLOCK - 1) / COLUMNS_BLOCK;
 
 	return HEAD + n * run_record_bytes(kind) +
-	       blocks * (BLOCK_HEAD + COLUMNS * (COLUMN_HEAD + 1)) + 2 * SPARE;
+	       blocks * (BLOCK_HEAD + COLUMNS * (COLUMN_HEAD + 1)) + 2 * BITS_SPARE;
 }
 
 /* ---- numbers ---- */
-
-static uint64_t load64(const unsigned char *from)
-{
-	uint64_t le;
-
-	memcpy(&le, from, sizeof(le));
-	return le64toh(le);
-}
-
-static void store64(unsigned char *to, uint64_t value)
-{
-	value = htole64(value);
-	memcpy(to, &value, sizeof(value));
-}
 
 static unsigned char *number_put(unsigned char *to, uint64_t value)
 {
@@ -101,11 +84,6 @@ static unsigned char *number_put(unsigned char *to, uint64_t value)
 static unsigned width_of(uint64_t range)
 {
 	return range ? 64 - (unsigned)__builtin_clzll(range) : 0;
-}
-
-static size_t bits_bytes(size_t n, unsigned width)
-{
-	return (n * width + 7) / 8;
 }
 
 /* ---- into columns ---- */
@@ -145,57 +123,13 @@ static bool column_gather(const struct column *c, const unsigned char *records, 
 	return other == 0;
 }
 
-/* Values of up to 2^width - 1, one behind the other. They are changed; there is room for one more.
- */
-static unsigned char *bits_put(unsigned char *to, uint64_t *values, size_t n, unsigned width)
-{
-	unsigned char *end = to + bits_bytes(n, width);
-	uint64_t held = 0;
-	unsigned fill = 0;
-
-	/* Two by two while they fit: the loop below waits for itself. */
-	for (; width <= WIDTH_WHOLE / 2 && n > 1; n = (n + 1) / 2, width *= 2) {
-		values[n] = 0;
-		for (size_t i = 0; i < (n + 1) / 2; i++)
-			values[i] = values[2 * i] | values[2 * i + 1] << width;
-	}
-	for (size_t i = 0; i < n; i++) {
-		held |= values[i] << fill;
-		fill += width;
-		store64(to, held);
-		to += fill / 8;
-		held >>= fill & ~7u;
-		fill &= 7;
-	}
-	return end;
-}
-
-static unsigned char *column_bits_put(unsigned char *to, uint64_t *values, size_t n,
-				      uint64_t reference, unsigned width)
-{
-	uint64_t upper[COLUMNS_BLOCK + 1];
-
-	if (width == 0)
-		return to;
-	for (size_t i = 0; i < n; i++)
-		values[i] -= reference;
-	if (width <= WIDTH_WHOLE)
-		return bits_put(to, values, n, width);
-	for (size_t i = 0; i < n; i++) {
-		upper[i] = values[i] >> WIDTH_LOWER;
-		values[i] &= UINT32_MAX;
-	}
-	to = bits_put(to, values, n, WIDTH_LOWER);
-	return bits_put(to, upper, n, width - WIDTH_LOWER);
-}
-
-struct range {
+struct extremes {
 	int64_t least, most;
 };
 
-static struct range range_of(const uint64_t *values, size_t n)
+static struct extremes extremes_of(const uint64_t *values, size_t n)
 {
-	struct range r = {(int64_t)values[0], (int64_t)values[0]};
+	struct extremes r = {(int64_t)values[0], (int64_t)values[0]};
 
 	for (size_t i = 1; i < n; i++) {
 		int64_t v = (int64_t)values[i];
@@ -206,7 +140,7 @@ static struct range range_of(const uint64_t *values, size_t n)
 	return r;
 }
 
-static unsigned range_width(struct range r)
+static unsigned extremes_width(struct extremes r)
 {
 	return width_of((uint64_t)r.most - (uint64_t)r.least);
 }
@@ -216,14 +150,14 @@ static unsigned range_width(struct range r)
 #define STEPS_ONLY (1u << START)
 
 static unsigned char *steps_put(unsigned char *to, uint64_t *steps, size_t n, uint64_t first,
-				struct range range)
+				struct extremes range)
 {
-	unsigned width = range_width(range);
+	unsigned width = extremes_width(range);
 
 	*to++ = (unsigned char)(width | COLUMNS_STEPS);
 	to = number_put(to, first);
 	to = number_put(to, (uint64_t)range.least);
-	return column_bits_put(to, steps, n, (uint64_t)range.least, width);
+	return bits_put(to, steps, n, width, (uint64_t)range.least);
 }
 
 /* @starts: of `end`, those of the same tuples. */
@@ -231,13 +165,13 @@ static unsigned char *column_put(unsigned char *to, unsigned c, uint64_t *values
 				 uint64_t last, const uint64_t *starts)
 {
 	uint64_t steps[COLUMNS_BLOCK + 1], first = values[0] - last;
-	struct range of_values, of_steps = {0, 0};
+	struct extremes of_values, of_steps = {0, 0};
 	unsigned width;
 
 	if (TRY_STEPS & 1u << c && n > 1) {
 		for (size_t i = 1; i < n; i++)
 			steps[i - 1] = values[i] - values[i - 1];
-		of_steps = range_of(steps, n - 1);
+		of_steps = extremes_of(steps, n - 1);
 		if (STEPS_ONLY & 1u << c)
 			return steps_put(to, steps, n - 1, first, of_steps);
 	}
@@ -246,20 +180,20 @@ static unsigned char *column_put(unsigned char *to, unsigned c, uint64_t *values
 			values[i] -= starts[i];
 		last = 0;
 	}
-	of_values = range_of(values, n);
-	width = range_width(of_values);
-	if (TRY_STEPS & 1u << c && n > 1 && (n - 1) * range_width(of_steps) + 8 < n * width)
+	of_values = extremes_of(values, n);
+	width = extremes_width(of_values);
+	if (TRY_STEPS & 1u << c && n > 1 && (n - 1) * extremes_width(of_steps) + 8 < n * width)
 		return steps_put(to, steps, n - 1, first, of_steps);
 	*to++ = (unsigned char)width;
 	to = number_put(to, (uint64_t)of_values.least - last);
-	return column_bits_put(to, values, n, (uint64_t)of_values.least, width);
+	return bits_put(to, values, n, width, (uint64_t)of_values.least);
 }
 
 static unsigned char *block_put(enum run_kind kind, const unsigned char *records, size_t n,
 				uint64_t *last, unsigned char *to)
 {
 	const struct column *table = columns_table(kind);
-	uint64_t starts[COLUMNS_BLOCK + 1], others[COLUMNS_BLOCK + 1];
+	uint64_t starts[COLUMNS_BLOCK + 1] = {0}, others[COLUMNS_BLOCK + 1] = {0};
 	unsigned char *head = to;
 	uint16_t there = 0;
 
@@ -325,48 +259,17 @@ static bool number_get(struct left *left, uint64_t *value)
 	return false;
 }
 
-/* The bits, which are there, as values from @reference on. */
-static void bits_get(struct left *left, uint64_t *values, size_t n, unsigned width,
-		     uint64_t reference)
+/* @values NULL: only look. Returns false where not all are there. */
+static bool values_get(struct left *left, uint64_t *values, size_t n, unsigned width,
+		       uint64_t reference)
 {
-	const unsigned char *from = left->at;
-	size_t room = (size_t)(left->end - from), i = 0, bit = 0;
-	uint64_t mask = (UINT64_C(1) << width) - 1;
-	size_t whole = room < SPARE ? 0 : ((room - SPARE) * 8 + 7) / width + 1;
+	size_t bytes = bits_bytes(n, width);
 
-	left->at += bits_bytes(n, width);
-	for (whole = whole < n ? whole : n; i < whole; i++, bit += width)
-		values[i] = reference + (load64(from + bit / 8) >> bit % 8 & mask);
-	for (; i < n; i++, bit += width) {
-		unsigned char last[SPARE] = {0};
-
-		memcpy(last, from + bit / 8, room - bit / 8);
-		values[i] = reference + (load64(last) >> bit % 8 & mask);
-	}
-}
-
-static bool column_bits_get(struct left *left, uint64_t *values, size_t n, unsigned width,
-			    uint64_t reference)
-{
-	uint64_t upper[COLUMNS_BLOCK];
-	size_t lower_bytes = width <= WIDTH_WHOLE ? 0 : bits_bytes(n, WIDTH_LOWER);
-	unsigned last = width <= WIDTH_WHOLE ? width : width - WIDTH_LOWER;
-
-	if (width > 64 || lower_bytes + bits_bytes(n, last) > (size_t)(left->end - left->at))
+	if (width > 64 || bytes > (size_t)(left->end - left->at))
 		return false;
-	if (!values) {
-		left->at += lower_bytes + bits_bytes(n, last);
-	} else if (width == 0) {
-		for (size_t i = 0; i < n; i++)
-			values[i] = reference;
-	} else if (width <= WIDTH_WHOLE) {
-		bits_get(left, values, n, width, reference);
-	} else {
-		bits_get(left, values, n, WIDTH_LOWER, reference);
-		bits_get(left, upper, n, last, 0);
-		for (size_t i = 0; i < n; i++)
-			values[i] += upper[i] << WIDTH_LOWER;
-	}
+	if (values)
+		bits_get(left->at, left->end, values, n, width, reference);
+	left->at += bytes;
 	return true;
 }
 
@@ -382,8 +285,8 @@ static bool column_get(struct left *left, uint64_t *values, size_t n, uint64_t l
 	how = *left->at++;
 	if (how & COLUMNS_STEPS) {
 		if (!number_get(left, &first) || !number_get(left, &reference) ||
-		    !column_bits_get(left, values ? values + 1 : NULL, n - 1, how & ~COLUMNS_STEPS,
-				     reference))
+		    !values_get(left, values ? values + 1 : NULL, n - 1, how & ~COLUMNS_STEPS,
+				reference))
 			return false;
 		if (!values)
 			return true;
@@ -393,7 +296,7 @@ static bool column_get(struct left *left, uint64_t *values, size_t n, uint64_t l
 		return true;
 	}
 	if (!number_get(left, &reference) ||
-	    !column_bits_get(left, values, n, how, reference + (starts ? 0 : last)))
+	    !values_get(left, values, n, how, reference + (starts ? 0 : last)))
 		return false;
 	for (size_t i = 0; values && starts && i < n; i++)
 		values[i] += starts[i];
@@ -450,7 +353,7 @@ static bool block_get(struct left *left, enum run_kind kind, unsigned char *reco
 {
 	const struct column *table = columns_table(kind);
 	size_t stride = run_record_bytes(kind);
-	uint64_t starts[COLUMNS_BLOCK], others[COLUMNS_BLOCK];
+	uint64_t starts[COLUMNS_BLOCK] = {0}, others[COLUMNS_BLOCK] = {0};
 	unsigned there;
 
 	if (left->end - left->at < (ptrdiff_t)BLOCK_HEAD)
@@ -479,6 +382,11 @@ static bool block_get(struct left *left, enum run_kind kind, unsigned char *reco
 	return true;
 }
 
+struct columns columns_head(const unsigned char *data)
+{
+	return (struct columns){data[2], data[0] | (uint32_t)data[1] << 8};
+}
+
 static int broken(struct error *e)
 {
 	errno = EPROTO;
@@ -495,7 +403,7 @@ int columns_get(const unsigned char *data, size_t bytes, struct columns *what, v
 
 	if (bytes < HEAD || !columns_possible(data[2]) || data[3])
 		return broken(e);
-	*what = (struct columns){data[2], data[0] | (uint32_t)data[1] << 8};
+	*what = columns_head(data);
 	for (size_t at = 0; at < what->count; at += n) {
 		n = what->count - at < COLUMNS_BLOCK ? what->count - at : COLUMNS_BLOCK;
 		if (!block_get(&left, what->kind, to, n, last))

@@ -42,6 +42,9 @@ struct columns {
 /** Are there columns of such records? */
 bool columns_possible(unsigned kind);
 
+/** What checked columns stand for. */
+struct columns columns_head(const unsigned char *data);
+
 /** Room that columns_put() needs for @n records. */
 size_t columns_room(enum run_kind kind, size_t n);
 

@@ -4,8 +4,10 @@
 # Without turn.c, which needs libevent.
 data_sources = \
 	%D%/arena.c %D%/arena.h %D%/batch.c %D%/batch.h %D%/bin.c %D%/bin.h \
+	%D%/bits.c %D%/bits.h \
 	%D%/cell.h \
-	%D%/clock.c %D%/clock.h %D%/columns.c %D%/columns.h %D%/count.h %D%/label-id.h \
+	%D%/clock.c %D%/clock.h \
+	%D%/columns.c %D%/columns.h %D%/count.h %D%/label-id.h \
 	%D%/median.h %D%/members.c %D%/names-comm.c %D%/names-comm.h %D%/names-judge.c \
 	%D%/names-private.h %D%/names.c %D%/names.h \
 	%D%/op.c %D%/op.h %D%/part.c %D%/part.h %D%/process.h %D%/run.h \
