@@ -13,5 +13,5 @@ include node-agent/segment/files.mk
 libagent_la_SOURCES += \
 	node-agent/agent.c node-agent/agent.h \
 	node-agent/identity.c node-agent/identity.h \
-	node-agent/prefork.c node-agent/prefork.h
+	node-agent/prefork.c
 EXTRA_DIST += %D%/README.md

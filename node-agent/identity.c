@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "tree/link/link-hub.h"
 
 /* Files are copied one after the other: wait until the last one. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forks agents, waits until all are ready, and then for their end. */
-#include "node-agent/prefork.h"
+#include "node-agent/agent.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/model/parts.h"
 #include "pathmap/plan/plan.h"
-#include "pathmap/base/plural.h"
 
 static void names_fill(struct pathmap *map)
 {

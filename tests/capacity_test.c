@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests how much elements hold when nobody says it. */
-#include "node-agent/collect/core/capacity.h"
+#include "node-agent/collect/core/member.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests that counts are exact: of threads beyond the reserve, and of communicators that come and
  * go; and that numbers which cannot be compared are known. */
-#include "node-agent/collect/core/collect-class.h"
+#include "node-agent/collect/core/collect.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef EVSPACE_TESTS_COLLECTOR_BED_H
 #define EVSPACE_TESTS_COLLECTOR_BED_H
 
-#include "node-agent/collect/core/collect-class.h"
+#include "node-agent/collect/core/collect.h"
 #include "node-agent/segment/segment-class.h"
 
 /** Begin to collect, in an empty folder, with a reserve of so many @threads. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the collector's path without MPI: reserves, nesting, modes. */
-#include "node-agent/collect/core/collect-class.h"
+#include "node-agent/collect/core/collect.h"
 
 #include <errno.h>
 #include <pthread.h>

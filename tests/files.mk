@@ -216,7 +216,7 @@ tests_bench_test_SOURCES = tests/bench/bench.c tests/bench/bench.h tests/bench_t
 tests_subprocess_test_SOURCES = consumers/cli/subprocess.c consumers/cli/subprocess.h tests/subprocess_test.c
 tests_finding_test_SOURCES = consumers/deploy/finding.c consumers/deploy/finding.h \
 	consumers/deploy/finding-words.c tests/finding_test.c tests/random.h
-tests_capacity_test_SOURCES = node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
+tests_capacity_test_SOURCES = node-agent/collect/core/capacity.c \
 	tests/capacity_test.c
 tests_thread_states_test_SOURCES = consumers/watch/thread-states.c consumers/watch/thread-states.h tests/thread_states_test.c
 tests_stage_test_SOURCES = tests/stage_test.c tests/wave.c tests/wave.h
@@ -243,10 +243,9 @@ tests_site_test_SOURCES = tests/site_test.c tests/segments.c tests/segments.h \
 # A collector without an MPI or PVM.
 collector_core = \
 	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
-	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
+	node-agent/collect/core/collect-class.c \
 	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
-	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
-	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
+	node-agent/collect/core/capacity.c \
 	node-agent/collect/core/modules.c node-agent/collect/core/modules.h
 # gcc 12 tests the address of a thread-local variable with flags that it has just overwritten.
 tests_collector_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null

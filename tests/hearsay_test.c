@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what is believed of a child that lies about names, and what that takes. */
-#include "tree/scope/hearsay.h"
 #include "tests/tap.h"
+#include "tree/scope/below.h"
 
 #include <malloc.h>
 #include <stdio.h>

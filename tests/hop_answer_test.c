@@ -9,7 +9,6 @@
 #include "pathmap/base/memory.h"
 #include "tests/hop-sayer.h"
 #include "tree/data/clock.h"
-#include "tree/data/label-id.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/tellers.h"
 #include "tree/scope/quota.h"

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests communicators and labels: learning, who is believed, members, limits. */
-#include "tree/data/names-comm.h"
 #include "tests/tap.h"
+#include "tree/data/names-comm.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "tree/data/label-id.h"
 #include "tree/data/tellers.h"
 
 /* Each task of PVM says only that itself is in a group. */

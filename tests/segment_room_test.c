@@ -2,7 +2,7 @@
 /* Tests how room is made for a program's segment: which ended runs make way, which do not. */
 #include "node-agent/segment/folder.h"
 #include "node-agent/segment/segment-read.h"
-#include "node-agent/segment/segment-room.h"
+#include "node-agent/segment/segment-file.h"
 #include "node-agent/store/cursor.h"
 #include "pathmap/base/memory.h"
 #include "tests/tap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests how often a stream asks: against elements that fill as programs fill them. */
-#include "consumers/client/tempo.h"
+#include "consumers/client/flow-control.h"
 
 #include "tests/tap.h"
 

@@ -8,12 +8,11 @@
 #include "consumers/cli/options.h"
 #include "consumers/cli/preload.h"
 #include "node-agent/agent.h"
-#include "node-agent/prefork.h"
 #include "node-agent/store/store.h"
 #include "pathmap/base/config.h"
 #include "pathmap/model/pattern.h"
 #include "tree/link/address.h"
-#include "tree/link/allow.h"
+#include "tree/link/listener.h"
 #include "tree/link/notify.h"
 
 static const char agent_help[] =

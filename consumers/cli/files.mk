@@ -7,6 +7,5 @@ evspace_SOURCES += \
 	%D%/subprocess.c %D%/subprocess.h %D%/tally.c %D%/tally.h %D%/words.c %D%/words.h
 
 run_sources += \
-	%D%/preload.c %D%/preload.h %D%/purge.c %D%/runs.c \
-	%D%/unit.c %D%/unit.h
+	%D%/preload.c %D%/preload.h %D%/purge.c %D%/runs.c
 EXTRA_DIST += %D%/README.md

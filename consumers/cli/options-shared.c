@@ -11,7 +11,6 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/profile.h"
-#include "consumers/cli/unit.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "consumers/cli/unit.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/config.h"
 #include "pathmap/grammar/directive.h"
 #include "pathmap/base/memory.h"
@@ -158,19 +158,15 @@ static void setting_apply(struct reader *reader, void *target, const struct stat
 		*profile_setting(target, name) = memory_copy(value);
 }
 
-#define SETTING(word, how)                                                                         \
-	{                                                                                          \
-		.keyword = word, .usage = how, .contexts = 1, .least = 1, .most = 1, .once = true, \
-		.apply = setting_apply                                                             \
+#define SETTING(how)                                                               \
+	{                                                                          \
+		.usage = how, .contexts = 1, .once = true, .apply = setting_apply, \
 	}
 
 static const struct directive directives[] = {
-	SETTING("connect", "connect HOST:PORT;"),
-	SETTING("tls", "tls \"/home/me/certs\";"),
-	SETTING("identity", "identity observe;"),
-	SETTING("entry", "entry front;"),
-	SETTING("run", "run NAME;"),
-	SETTING("rate", "rate 5;"),
+	SETTING("connect HOST:PORT;"), SETTING("tls \"/home/me/certs\";"),
+	SETTING("identity observe;"),  SETTING("entry front;"),
+	SETTING("run NAME;"),	       SETTING("rate 5;"),
 };
 
 static int profile_parse(struct profile *p, const char *folder, const char *name, struct error *e)

@@ -8,7 +8,7 @@
 #include "consumers/cli/json.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
-#include "consumers/cli/unit.h"
+#include "pathmap/base/quantity.h"
 #include "consumers/cli/words.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/store/store.h"

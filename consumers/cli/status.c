@@ -10,8 +10,7 @@
 #include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/tally.h"
-#include "consumers/cli/unit.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 
 static const char status_help[] =

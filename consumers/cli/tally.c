@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "consumers/cli/json.h"
-#include "consumers/cli/unit.h"
 #include "consumers/cli/words.h"
 #include "node-agent/segment/segment-class.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/op.h"
 

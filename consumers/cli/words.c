@@ -6,9 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "consumers/cli/unit.h"
 #include "pathmap/base/interval.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "tree/data/op-table.h"
 #include "tree/data/op.h"
 #include "tree/data/process.h"

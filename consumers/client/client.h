@@ -12,7 +12,6 @@
 #include "consumers/client/evspace-client.h"
 #include "consumers/client/delivery.h"
 #include "consumers/client/namesakes.h"
-#include "consumers/client/tempo.h"
 #include "tree/data/batch.h"
 #include "tree/link/link.h"
 #include "tree/data/names.h"

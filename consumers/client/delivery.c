@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Judges each part of an answer, keeps what is new, and notes what is owed. */
-#include "consumers/client/delivery-private.h"
+/* Judges each part of an answer, keeps what is new, and says who owes what. */
+#include "consumers/client/delivery.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,31 @@
 #include "consumers/client/intervals.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/names.h"
+
+/** A part of an answer while it is judged. */
+struct delivery_entry {
+	struct delivery_leaf *leaf; /* NULL: a mark, or of an unknown leaf */
+	uint64_t wave;
+	bool is_new;
+	bool mixed; /* the runs after it are of several parts: it is one of these, or their mark */
+	uint32_t joins; /* of a mark: how many parts before it */
+};
+
+struct delivery {
+	enum reading reading;
+	bool backlog;
+	struct delivery_leaf **leaves; /* all so far, the present ones first */
+	struct delivery_leaf **places; /* by index */
+	size_t n_leaves, n_present, n_places;
+	struct intervals *numbers;
+	uint64_t serial; /* number of answers */
+	bool thinned;	 /* stages filter where parts are mixed: numbers do not show whose
+			  * tuples are missing */
+	uint32_t *again;
+	struct delivery_entry *entries;
+	size_t n_entries, room_entries;
+	struct batch kept;
+};
 
 struct delivery *delivery_new(void)
 {
@@ -48,17 +73,13 @@ static bool same_node(const char *a, const char *b)
 
 static size_t leaf_by_name(struct delivery *l, const char *text)
 {
-	char *name = memory_copy(text);
-
 	for (size_t i = l->n_present; i < l->n_leaves; i++) {
-		if (same_node(l->leaves[i]->name, name)) {
-			free(name);
+		if (same_node(l->leaves[i]->name, text))
 			return i;
-		}
 	}
 	l->leaves = memory_room(l->leaves, l->n_leaves, sizeof(*l->leaves));
 	l->leaves[l->n_leaves] = memory_new(1, sizeof(struct delivery_leaf));
-	l->leaves[l->n_leaves]->name = name;
+	l->leaves[l->n_leaves]->name = memory_copy(text);
 	return l->n_leaves++;
 }
 
@@ -402,4 +423,76 @@ static bool owes_nothing(void *arg, uint32_t element)
 uint64_t delivery_unaccounted(const struct delivery *l)
 {
 	return intervals_gaps(l->numbers, owes_nothing, (void *)(uintptr_t)l);
+}
+
+bool delivery_is_early(const struct delivery *l, const struct batch *batch)
+{
+	struct batch_cursor cursor = {0};
+	const struct delivery_leaf *leaf;
+	struct run_view view;
+
+	while (batch_next_part(batch, &cursor, &view)) {
+		if (view.run->flags & RUN_FOLD)
+			continue;
+		leaf = delivery_leaf_at(l, view.run->element);
+		if (leaf && leaf->owed.n && leaf->owed.items[0].from < view.run->first)
+			return true;
+	}
+	return false;
+}
+
+bool delivery_owed(const struct delivery *l)
+{
+	for (size_t i = 0; i < l->n_present; i++) {
+		if (l->leaves[i]->owed.n > 0)
+			return true;
+	}
+	return false;
+}
+
+size_t delivery_owing(const struct delivery *l, Evspace__Owing *owing)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct delivery_leaf *leaf = l->leaves[i];
+
+		if (leaf->owed.n == 0)
+			continue;
+		evspace__owing__init(&owing[n]);
+		owing[n].leaf = leaf->index;
+		owing[n].wave = leaf->owed.items[0].from;
+		n++;
+	}
+	return n;
+}
+
+bool delivery_again(struct delivery *l, uint32_t most, struct delivery_again *again)
+{
+	uint64_t first = UINT64_MAX, end = UINT64_MAX;
+
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct delivery_leaf *leaf = l->leaves[i];
+
+		if (leaf->back && leaf->owed.n && leaf->owed.items[0].from < first)
+			first = leaf->owed.items[0].from;
+	}
+	if (first == UINT64_MAX)
+		return false;
+	*again = (struct delivery_again){.wave = first, .leaves = l->again};
+	/* all leaves that owe the first one, as long as their set does not change */
+	for (size_t i = 0; i < l->n_present; i++) {
+		const struct delivery_leaf *leaf = l->leaves[i];
+
+		if (!leaf->back || leaf->owed.n == 0)
+			continue;
+		if (leaf->owed.items[0].from > first) {
+			end = leaf->owed.items[0].from < end ? leaf->owed.items[0].from : end;
+			continue;
+		}
+		end = leaf->owed.items[0].to < end ? leaf->owed.items[0].to : end;
+		again->leaves[again->n++] = leaf->index;
+	}
+	again->count = end - first < most ? (uint32_t)(end - first) : most;
+	return true;
 }

@@ -5,6 +5,5 @@ libclient_la_SOURCES += \
 	%D%/client-ask.h %D%/client-link.c %D%/client-monitor.c %D%/client-monitor.h %D%/client-read.c \
 	%D%/client-wave.c %D%/client.c %D%/client.h \
 	%D%/flow-control.c %D%/flow-control.h %D%/evspace-client.h %D%/evspace-record.h %D%/evspace-wave.h \
-	%D%/delivery-owed.c %D%/delivery-private.h %D%/delivery.c %D%/delivery.h %D%/namesakes.c %D%/namesakes.h %D%/intervals.c %D%/intervals.h \
-	%D%/tempo.c %D%/tempo.h
+	%D%/delivery.c %D%/delivery.h %D%/namesakes.c %D%/namesakes.h %D%/intervals.c %D%/intervals.h
 EXTRA_DIST += %D%/README.md

@@ -9,7 +9,7 @@
 
 #include <pvm3.h>
 
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 
 /* Tags of pvm_notify's messages. */
 enum { TAG_EXIT = 1, TAG_HOST = 2 };

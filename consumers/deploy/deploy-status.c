@@ -8,9 +8,8 @@
 #include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/deploy/deploy.h"
-#include "consumers/cli/unit.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 
 /* A certificate should be renewed when it expires within this time. */

@@ -10,7 +10,7 @@
 #include "consumers/cli/subprocess.h"
 #include "consumers/deploy/target.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 
 #define WITHIN_S 20
 

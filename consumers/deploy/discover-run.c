@@ -11,7 +11,7 @@
 #include "node-agent/control/process-table.h"
 #include "node-agent/store/store-run.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "tree/data/names-comm.h"
 #include "tree/wire/dictionary.h"
 #include "tree/data/process.h"

@@ -11,7 +11,7 @@
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 
 /* Slurm's commands try a dead controller for 18 s. */
 #define WITHIN_S 10

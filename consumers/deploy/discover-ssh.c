@@ -8,7 +8,7 @@
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 
 /* The bytes of "w0" in "w0.example.org": the node w0 at that address. */
 static size_t label_bytes(const char *host)

@@ -7,7 +7,7 @@
 
 #include "consumers/deploy/finding.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/process.h"
 #include "pathmap/model/hostlist.h"

@@ -14,7 +14,7 @@
 #include "consumers/cli/options.h"
 #include "pathmap/plan/difference.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/texts.h"
 #include "tree/stage/stage.h"
 

@@ -9,7 +9,7 @@
 #include "pathmap/base/hash.h"
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 
 /* One difference, and all views that have it. */

@@ -13,7 +13,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pathmap.h"
 #include "pathmap/plan/plan.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/utf8.h"

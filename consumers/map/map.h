@@ -9,9 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pathmap/cost/cost.h"
-#include "pathmap/cost/calibration.h"
 #include "pathmap/base/error.h"
+#include "pathmap/cost/cost.h"
 #include "pathmap/plan/difference.h"
 
 /** Read costs from the user's file, else take the built-in ones. Reports a file that is not
@@ -24,10 +23,7 @@ void map_cost_print(const struct cost *cost, const struct calibration *c, FILE *
 /** The same for all hosts, as an object that the caller owns. */
 json_t *map_cost_json(const struct cost *cost, const struct calibration *c);
 
-/** An amount for people, "640 us", "14 kB", for the caller to free(). */
-char *map_amount(double value, const char *unit);
-
-/** Print the mappings of @view that may be better. Returns the exit code. (map-suggest.c) */
+/** Print the mappings of @view that may be better. Returns the exit code. */
 int map_suggest(const struct pathmap *map, const char *view, unsigned window, bool json);
 
 /**

@@ -13,7 +13,7 @@
 
 #include "node-agent/store/store.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 
 /* Names tried for one program and second. */
 #define TRIES 100

@@ -9,9 +9,8 @@
 
 #include "consumers/cli/json.h"
 #include "consumers/cli/tally.h"
-#include "consumers/cli/unit.h"
 #include "node-agent/segment/segment-read.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/process.h"
 

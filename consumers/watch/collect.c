@@ -11,7 +11,7 @@
 #include "consumers/cli/tally.h"
 #include "node-agent/segment/segment-class.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 
 static const char collect_help[] =
 	"usage: evspace collect [options] [off | count | time | sample | trace]\n"

@@ -6,7 +6,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 
 static const char discard_help[] =
 	"usage: evspace discard [options]\n"

@@ -6,10 +6,9 @@
 
 #include "consumers/watch/events.h"
 #include "consumers/cli/json.h"
-#include "consumers/cli/unit.h"
 #include "consumers/cli/words.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/op.h"
 #include "tree/data/tuple.h"

@@ -8,8 +8,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/watch/events.h"
 #include "consumers/watch/follow.h"
-#include "consumers/cli/unit.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
 

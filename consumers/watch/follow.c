@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/unit.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "tree/data/clock.h"
 
 /* One wave may have been asked for just before the last tuple was written, so wait for two. */

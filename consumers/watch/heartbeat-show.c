@@ -10,9 +10,8 @@
 
 #include "consumers/watch/heartbeat.h"
 #include "consumers/cli/json.h"
-#include "consumers/cli/unit.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
 #include "tree/data/op-table.h"

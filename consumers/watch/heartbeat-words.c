@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "consumers/watch/heartbeat.h"
-#include "consumers/cli/unit.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "tree/data/op-table.h"
 #include "tree/data/process.h"
 

@@ -8,12 +8,11 @@
 
 #include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
-#include "consumers/cli/unit.h"
 #include "node-agent/store/store.h"
 #include "pathmap/grammar/directive.h"
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"

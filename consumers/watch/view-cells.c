@@ -6,7 +6,7 @@
 
 #include "pathmap/base/hash.h"
 #include "consumers/cli/json.h"
-#include "consumers/cli/unit.h"
+#include "pathmap/base/quantity.h"
 #include "consumers/watch/view.h"
 #include "consumers/cli/words.h"
 #include "pathmap/base/memory.h"

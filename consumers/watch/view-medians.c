@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "consumers/cli/json.h"
-#include "consumers/cli/unit.h"
 #include "consumers/cli/words.h"
 #include "consumers/watch/view.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 
 static size_t n_medians;

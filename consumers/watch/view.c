@@ -12,7 +12,7 @@
 #include "consumers/watch/events.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
 

@@ -19,7 +19,7 @@ libevspace_mpi_la_CFLAGS = $(COLLECT_CFLAGS) -ffunction-sections
 libevspace_mpi_la_LDFLAGS = -shared -avoid-version -Wl,-z,defs -Wl,-z,now -Wl,--gc-sections
 libevspace_mpi_la_SOURCES = \
 	node-agent/collect/core/door.c node-agent/collect/core/door.h \
-	node-agent/collect/core/objects.c node-agent/collect/core/objects.h \
+	node-agent/collect/core/objects.c \
 	node-agent/collect/core/settings.c node-agent/collect/core/settings.h \
 	$(collect_sources)
 nodist_libevspace_mpi_la_SOURCES = node-agent/collect/core/mpi-door.c
@@ -99,7 +99,7 @@ libevspace_pvm_la_CPPFLAGS = $(PVM_COLLECT_CPPFLAGS)
 libevspace_pvm_la_CFLAGS = $(COLLECT_CFLAGS)
 libevspace_pvm_la_LDFLAGS = $(COLLECT_LINKFLAGS)
 libevspace_pvm_la_SOURCES = $(pvm_collect_sources) \
-	node-agent/collect/core/objects.c node-agent/collect/core/objects.h
+	node-agent/collect/core/objects.c
 nodist_libevspace_pvm_la_SOURCES = node-agent/collect/pvm/pvm-wrappers.c
 
 # One object in which nothing but the wrappers has a name that could meet one of the program's.

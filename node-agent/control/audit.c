@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "node-agent/segment/segment-class.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/utf8.h"
 #include "tree/scope/classes.h"
 #include "tree/data/op.h"

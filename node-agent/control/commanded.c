@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Begins commands that peers may give, logs them in the audit, and discards tuples of this
  * host's elements. */
-#include "node-agent/control/commanded.h"
+#include "node-agent/control/underway.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
 # What is built of this room.
 
 libagent_la_SOURCES += \
-	%D%/uncollected.c %D%/uncollected.h %D%/audit.c %D%/audit.h %D%/commanded.c %D%/commanded.h \
+	%D%/uncollected.c %D%/uncollected.h %D%/audit.c %D%/audit.h %D%/commanded.c \
 	%D%/defined.c %D%/defined.h %D%/judgement.c %D%/judgement.h %D%/opened.c %D%/opened.h \
 	%D%/remap-check.c %D%/remap-check.h %D%/remap.c %D%/remap.h \
-	%D%/report.c %D%/report.h %D%/process-table.c %D%/process-table.h %D%/rights.c %D%/rights.h \
-	%D%/search.c %D%/search.h %D%/session.c %D%/session.h \
+	%D%/report.c %D%/process-table.c %D%/process-table.h %D%/rights.c %D%/rights.h \
+	%D%/search.c %D%/session.c %D%/session.h \
 	%D%/survey.c %D%/survey.h %D%/switch.c %D%/switch.h \
 	%D%/underway.c %D%/underway.h
 EXTRA_DIST += %D%/README.md

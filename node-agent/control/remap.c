@@ -15,7 +15,7 @@
 #include "node-agent/control/remap-check.h"
 #include "node-agent/control/session.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
 #include "tree/stage/stage.h"

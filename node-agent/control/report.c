@@ -2,7 +2,7 @@
 /* Makes an agent's Status of its store, its sessions and the kernel's accounts, and begins
  * status gathers. */
 #include "config.h"
-#include "node-agent/control/report.h"
+#include "node-agent/control/underway.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +15,7 @@
 #include "node-agent/remote/fetch.h"
 #include "node-agent/control/process-table.h"
 #include "node-agent/control/rights.h"
+#include "node-agent/control/session.h"
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/survey.h"

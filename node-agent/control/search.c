@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asks all agents for the runs that they hold, and chooses one. */
-#include "node-agent/control/search.h"
+#include "node-agent/control/underway.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "node-agent/map/active-map.h"
 #include "node-agent/source/reaper.h"
 #include "node-agent/control/opened.h"
-#include "node-agent/control/commanded.h"
+#include "node-agent/control/underway.h"
 #include "node-agent/control/remap.h"
 #include "node-agent/source/source.h"
 #include "tree/link/link.h"

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "pathmap/base/error.h"
+
 /** segment_header.byte_order as the writer stores it. */
 #define SEGMENT_BYTE_ORDER 0x0102030405060708u
 
@@ -45,5 +47,26 @@ uint64_t segment_quota(const struct statvfs *fs);
  * the CPUs that it may run on, "0-3,8", or "" when they are not known or more than fit.
  */
 void segment_cpus(uint32_t *cpu, char *list, size_t n);
+
+/** What to reserve. */
+struct segment_room {
+	int dir;	  /* the run's folder, open */
+	const char *path; /* its name in messages */
+	int fd;		  /* the file, which has its name in dir already */
+	uint64_t size;	  /* bytes */
+	uint64_t quota;	  /* bytes of all of the user's files; 0: segment_usage()'s default */
+	bool replaces;	  /* ended runs may be removed */
+	unsigned n_removed, n_named; /* how many were; how many are in the list: */
+	char removed[128];	     /* "a, b and 12 more" */
+};
+
+/**
+ * Reserve it, allocated and within the quota. If there is no room and r->replaces, remove the
+ * oldest runs beside the folder until there is: those that have ended, that no `evspace run` holds,
+ * and that have no mirrors of other nodes. Those that an agent reads, or still passes on to another
+ * node, go last. Removes none if all of them would not be enough. Takes three seconds at most.
+ * Returns 0, or -1 with errno (ENOSPC, EDQUOT …) and the remedy in @e.
+ */
+int segment_room_reserve(struct segment_room *r, struct error *e);
 
 #endif

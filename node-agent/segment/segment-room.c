@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes room by removing ended runs, oldest first. Uses only libc, for collectors. */
-#include "node-agent/segment/segment-room.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "tree/data/label-id.h"
+#include "tree/data/names-comm.h"
 
 static struct segment_label *labels_of(const struct segment *s)
 {

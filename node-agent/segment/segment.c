@@ -18,7 +18,6 @@
 #include "node-agent/segment/segment-file.h"
 #include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-mark.h"
-#include "node-agent/segment/segment-room.h"
 #include "tree/data/process.h"
 
 #define DEFAULT_THREADS 8u

@@ -7,7 +7,7 @@
 
 #include "node-agent/source/row.h"
 #include "node-agent/source/source.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/plan/holding.h"
 #include "tree/data/process.h"
 #include "tree/link/rate-limit.h"

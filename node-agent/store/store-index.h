@@ -54,7 +54,7 @@ void store_segment_close(struct store *store, struct store_segment *s);
 /** Call store.gone with all segments that go, then unmap and free them. */
 void store_segments_end(struct store *store);
 
-/** Find out which refusals are of processes that do have a file (store-refusal.c). */
+/** Find out which refusals are of processes that do have a file. */
 void store_refusals_match(struct store *store);
 
 /** Name all segments: the newest process of a rank in a run gets the rank's name. */

@@ -4,8 +4,8 @@
 libpathmap_la_SOURCES += \
 	%D%/config.c %D%/config.h %D%/error.c %D%/error.h %D%/folder-base.c %D%/folder-base.h \
 	%D%/hash.c %D%/hash.h %D%/interval.c %D%/interval.h \
-	%D%/memory.c %D%/memory.h %D%/plural.h %D%/quantity.c %D%/quantity.h \
-	%D%/range.c %D%/range.h %D%/table.c %D%/table.h %D%/utf8.c %D%/utf8.h
+	%D%/memory.c %D%/memory.h %D%/quantity.c %D%/quantity.h \
+	%D%/table.c %D%/table.h %D%/utf8.c %D%/utf8.h
 
 collect_sources += \
 	%D%/error.c %D%/error.h %D%/folder-base.c %D%/folder-base.h %D%/interval.h %D%/quantity.c \

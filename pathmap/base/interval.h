@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Intervals of numbers, "0-3,7", and sets of them. */
+/* Intervals of numbers, "0-3,7", and sets of them; ranges in brackets, "[0-3,6]", of names. */
 #ifndef EVSPACE_INTERVAL_H
 #define EVSPACE_INTERVAL_H
 
@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "pathmap/base/error.h"
 
 /** The numbers [from, to). */
 struct interval {
@@ -55,5 +57,24 @@ void interval_set_read(struct interval_set *set, const char *text);
 
 /** "0-3,7", "" for the empty set; for the caller to free(). */
 char *interval_set_text(const struct interval_set *set);
+
+/** The largest number in brackets. */
+#define RANGE_MAX 999999999u
+
+/** The numbers from @first to @last, both included. */
+struct range {
+	unsigned first, last;
+	unsigned width; /* digits of each number, with leading zeros; 0: as needed */
+};
+
+/**
+ * Read one range at *@text, which is after a `[` or a `,`, and move *@text past the `,` or `]` that
+ * ends it. Returns 1 after a `,` (there is another range), 0 after the `]`, or -1 with @e and
+ * *@text at the fault.
+ */
+int range_next(const char **text, struct range *range, struct error *e);
+
+/** Is the number of the @length digits at @digits in @range, with the range's width? */
+bool range_holds(const struct range *range, const char *digits, size_t length);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads and writes the file of costs: a name and a number per line. */
-#include "pathmap/cost/calibration.h"
+#include "pathmap/cost/cost.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,13 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cost: what a plan's waves cost its hosts and links, and their greatest rate. */
+/* Cost: what a plan's waves cost its hosts and links, by what was measured, and what costs less. */
 #ifndef EVSPACE_COST_H
 #define EVSPACE_COST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "pathmap/cost/calibration.h"
+#include "pathmap/base/error.h"
 #include "pathmap/model/pathmap.h"
 #include "pathmap/plan/plan.h"
+
+/** CPU times on the measured host. */
+struct calibration {
+	double wake_us;	   /* to wake a process by a message, until it sleeps again */
+	double frame_us;   /* to make and send a frame, or to receive and parse it */
+	double encrypt_ns; /* to encrypt or decrypt a byte */
+	double copy_ns;	   /* to copy a byte */
+	double read_ns;	   /* to read a tuple from an element */
+	double stage_ns;   /* to run a stage on a tuple */
+	unsigned cores;
+	bool measured; /* else built in */
+};
+
+/** The path of the file: $XDG_CONFIG_HOME/evspace/cost, or ~/.config/evspace/cost; for the
+ * caller to free(). */
+char *calibration_path(void);
+
+/** Read the file @path with lines "wake_us 7.5". Without the file, use the built-in values.
+ * Returns 0, or -1 with @e (file, line, and what would be right) and the built-in values. */
+int calibration_read(struct calibration *c, const char *path, struct error *e);
+
+/** Write it to the file @path, making its folder. Returns 0, or -1 with errno and @e. */
+int calibration_write(const struct calibration *c, const char *path, struct error *e);
 
 /** One host of a plan, per wave. */
 struct cost_host {
@@ -47,5 +71,37 @@ void cost_fini(struct cost *cost);
 
 /** Bytes per wave on all links of the host: to it, and from it to its children. */
 double cost_host_bytes(const struct cost *cost, size_t host);
+
+/** One mapping of a view, and its prediction. */
+struct suggestion {
+	char *lines;		   /* what to write into `view NAME { ... }` of mapping.map */
+	bool present;		   /* the map's own; then lines is "" */
+	double waves_per_s;	   /* with one wave under way */
+	double window_waves_per_s; /* with the window under way */
+	double cpu_us;		   /* of all hosts, per wave */
+	double busiest_cpu_us;	   /* of the busiest host */
+	double busiest_bytes;	   /* on that host's links, per wave */
+	char *busiest;		   /* its name */
+};
+
+/** Owns its suggestions. */
+struct suggestions {
+	struct suggestion *items;
+	size_t n;
+	size_t tried;
+};
+
+/**
+ * Try the shapes by-cluster, flat and fan-outs from 2 to 32 for @view, each with all places of
+ * stages that make a different tree. Keep those that no other one equals or beats in all of: the
+ * rate with one wave and with @window waves under way, the CPU time of the busiest host and of all
+ * hosts, and the bytes on the busiest host's links. The present mapping is always the first; then
+ * the fastest come first. suggestions_fini() frees. Returns 0, or -1 with @e (unknown view).
+ */
+int suggestions_make(struct suggestions *s, const struct pathmap *map, const char *view,
+		     const struct calibration *calibration, unsigned window, struct error *e);
+
+/** Free what it owns. */
+void suggestions_fini(struct suggestions *s);
 
 #endif

@@ -2,6 +2,6 @@
 # What is built of this room.
 
 libpathmap_la_SOURCES += \
-	%D%/calibration.c %D%/calibration.h %D%/cost.c %D%/cost.h \
-	%D%/suggestion.c %D%/suggestion.h
+	%D%/calibration.c %D%/cost.c %D%/cost.h \
+	%D%/suggestion.c
 EXTRA_DIST += %D%/README.md

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tries mappings of one view on a copy of the mapping, and keeps the Pareto set of them. */
-#include "pathmap/cost/suggestion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pathmap/cost/cost.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/cost/cost.h"
 #include "pathmap/model/parts.h"
 #include "pathmap/plan/plan.h"
 

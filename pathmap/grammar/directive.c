@@ -130,6 +130,14 @@ void reader_complain_unknown(struct reader *reader, const struct word *word, con
 			text);
 }
 
+/* Does the row's usage begin with @word? */
+static bool directive_is(const struct directive *directive, const char *word)
+{
+	size_t length = strcspn(directive->usage, " ");
+
+	return strlen(word) == length && strncmp(directive->usage, word, length) == 0;
+}
+
 /* The row of @word for the block, else any row of @word, or NULL. */
 static const struct directive *directive_find(const struct directive *table, size_t n,
 					      const char *word, unsigned context)
@@ -137,7 +145,7 @@ static const struct directive *directive_find(const struct directive *table, siz
 	const struct directive *found = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		if (strcmp(table[i].keyword, word) != 0)
+		if (!directive_is(&table[i], word))
 			continue;
 		if ((table[i].contexts & 1u << context) != 0)
 			return &table[i];
@@ -153,7 +161,7 @@ static enum keyword reader_keyword(const void *arg, const char *word)
 	enum keyword keyword = KEYWORD_NONE;
 
 	for (size_t i = 0; i < reader->n_table; i++) {
-		if (strcmp(reader->table[i].keyword, word) != 0)
+		if (!directive_is(&reader->table[i], word))
 			continue;
 		if (reader->table[i].contexts != 1u << 0)
 			return KEYWORD_INNER;
@@ -165,12 +173,13 @@ static enum keyword reader_keyword(const void *arg, const char *word)
 /* Report an unknown keyword, or one that is not allowed in this block. */
 static void directive_unknown(struct reader *reader, unsigned context, const struct word *word)
 {
-	const char *keywords[DIRECTIVES_MAX];
+	char keywords[DIRECTIVES_MAX][NEAREST_LENGTH];
+	const char *words[DIRECTIVES_MAX] = {NULL};
 	char text[512] = "";
 	unsigned known = 0;
 
 	for (size_t i = 0; i < reader->n_table && !word->quoted; i++) {
-		if (strcmp(reader->table[i].keyword, word->text) == 0)
+		if (directive_is(&reader->table[i], word->text))
 			known |= reader->table[i].contexts;
 	}
 	if (known != 0) {
@@ -183,12 +192,15 @@ static void directive_unknown(struct reader *reader, unsigned context, const str
 		return;
 	}
 	for (size_t i = 0; i < reader->n_table; i++) {
-		bool here = (reader->table[i].contexts & 1u << context) != 0;
+		const char *usage = reader->table[i].usage;
 
-		keywords[i] = here ? reader->table[i].keyword : NULL;
+		if ((reader->table[i].contexts & 1u << context) == 0)
+			continue;
+		snprintf(keywords[i], sizeof(keywords[i]), "%.*s", (int)strcspn(usage, " "), usage);
+		words[i] = keywords[i];
 	}
 	snprintf(text, sizeof(text), "word in `%s`:", reader->contexts[context]);
-	reader_complain_unknown(reader, word, text, keywords, reader->n_table);
+	reader_complain_unknown(reader, word, text, words, reader->n_table);
 }
 
 /* Check the statement by its row. Returns whether it may be applied. */
@@ -196,15 +208,18 @@ static bool directive_check(struct reader *reader, const struct directive *direc
 			    const struct statement *statement)
 {
 	const struct word *keyword = &statement->words[0];
-	size_t n = statement->n_words - 1;
+	size_t n = statement->n_words - 1, least = directive->least ? directive->least : 1;
+	size_t most = directive->most ? directive->most : least;
 
-	if (n < directive->least) {
+	if (directive->most == DIRECTIVE_BARE)
+		least = most = 0;
+	if (n < least) {
 		reader_complain(reader, keyword, "`%s` is not complete; write `%s`", keyword->text,
 				directive->usage);
 		return false;
 	}
-	if (n > directive->most) {
-		const struct word *extra = &statement->words[1 + directive->most];
+	if (n > most) {
+		const struct word *extra = &statement->words[1 + most];
 
 		reader_complain(reader, extra, "`%.60s` is one word too many; write `%s`",
 				extra->text, directive->usage);

@@ -16,6 +16,9 @@
 /** The `most` of a directive that takes any number of words. */
 #define DIRECTIVE_ANY (SIZE_MAX - 1)
 
+/** The `most` of a directive that is a keyword alone. */
+#define DIRECTIVE_BARE SIZE_MAX
+
 /** May a directive have a block? */
 enum body { BODY_NONE, BODY_OPTIONAL, BODY_REQUIRED };
 
@@ -24,10 +27,10 @@ struct reader;
 /** One keyword in some blocks (other rows may have it for other blocks). The row checks number
  * and place of words; `apply` does the rest. */
 struct directive {
-	const char *keyword;
-	const char *usage;  /* its syntax, for diagnostics */
-	unsigned contexts;  /* bits: the blocks that may have it */
-	size_t least, most; /* number of words after the keyword */
+	const char *usage; /* its syntax, which begins with the keyword; for diagnostics */
+	unsigned contexts; /* bits: the blocks that may have it */
+	size_t least,
+		most; /* number of words after the keyword; 0: one, and no more than `least` */
 	enum body body;
 	bool once; /* at most once in its block */
 	void (*apply)(struct reader *reader, void *target, const struct statement *statement);

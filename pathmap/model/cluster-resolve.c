@@ -5,7 +5,6 @@
 
 #include "pathmap/model/cluster-read.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
 #include "pathmap/base/quantity.h"
 
 struct cluster_map *reader_cluster_map(const struct reader *reader)

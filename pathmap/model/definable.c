@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/model/application-read.h"
 

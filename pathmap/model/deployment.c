@@ -8,7 +8,6 @@
 #include "pathmap/model/cluster-read.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/parts.h"
-#include "pathmap/base/plural.h"
 #include "pathmap/base/quantity.h"
 
 const char *const engine_names[ENGINE_COUNT + 1] = {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
-#include "pathmap/base/range.h"
 
 /* Most brackets in a list: rack, chassis, node and one more. */
 #define HOSTLIST_GROUPS 4

@@ -7,7 +7,6 @@
 #include "pathmap/model/mapping-read.h"
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
 #include "pathmap/base/quantity.h"
 
 const struct node *mapped_node(struct reader *reader, const struct word *word, const char *name)
@@ -228,7 +227,7 @@ static void everywhere_apply(struct reader *reader, const struct word *all, cons
 void place_apply(struct reader *reader, void *target, const struct statement *statement)
 {
 	struct mapping_reading *reading = reader->map;
-	struct mapping *mapping = target;
+	struct mapping *mapping = reading->mapping;
 	struct rank_list ranks = {0};
 	const struct node **nodes = NULL;
 	size_t n_nodes = 0, at;
@@ -236,6 +235,7 @@ void place_apply(struct reader *reader, void *target, const struct statement *st
 	struct deal deal;
 	struct error e;
 
+	(void)target;
 	if (reading->n_places++ == 0)
 		reading->place_offset = statement->words[0].offset;
 	mapping->places = true;

@@ -16,48 +16,12 @@ static const char *const contexts[] = {[IN_MAP] = "mapping.map", [IN_VIEW] = "vi
 static void entry_apply(struct reader *reader, void *target, const struct statement *statement)
 {
 	struct mapping_reading *reading = reader->map;
-	struct mapping *mapping = target;
+	struct mapping *mapping = reading->mapping;
 
+	(void)target;
 	reading->has_entry = true;
 	mapping->entry = mapped_node(reader, &statement->words[1], statement->words[1].text);
 	mapping->entry_line = mapfile_line(reader->source, statement->words[1].offset);
-}
-
-static void map_tree_apply(struct reader *reader, void *target, const struct statement *statement)
-{
-	struct mapping *mapping = target;
-
-	tree_apply(reader, &mapping->tree, statement);
-}
-
-static void map_head_apply(struct reader *reader, void *target, const struct statement *statement)
-{
-	struct mapping *mapping = target;
-
-	head_apply(reader, &mapping->tree, statement);
-}
-
-static void map_stages_apply(struct reader *reader, void *target, const struct statement *statement)
-{
-	struct mapping *mapping = target;
-
-	stages_apply(reader, &mapping->tree, statement);
-}
-
-static void map_concurrency_apply(struct reader *reader, void *target,
-				  const struct statement *statement)
-{
-	struct mapping *mapping = target;
-
-	concurrency_apply(reader, &mapping->tree, statement);
-}
-
-static void map_alternate_apply(struct reader *reader, void *target,
-				const struct statement *statement)
-{
-	struct mapping *mapping = target;
-
-	alternate_apply(reader, &mapping->tree, statement);
 }
 
 /* Report a view that the application map does not have, or that was there before. */
@@ -83,9 +47,10 @@ static void view_check(struct reader *reader, const struct word *word)
 
 static void view_apply(struct reader *reader, void *target, const struct statement *statement)
 {
-	struct mapping *mapping = target;
+	struct mapping *mapping = ((struct mapping_reading *)reader->map)->mapping;
 	struct view_tree view = {.view = memory_copy(statement->words[1].text)};
 
+	(void)target;
 	view_check(reader, &statement->words[1]);
 	directives_apply(reader, IN_VIEW, statement->body, statement->n_body, &view.tree);
 	mapping->views = memory_room(mapping->views, mapping->n_views, sizeof(*mapping->views));
@@ -93,90 +58,38 @@ static void view_apply(struct reader *reader, void *target, const struct stateme
 }
 
 static const struct directive directives[] = {
-	{.keyword = "place",
-	 .usage = "place rank[0-7] on w[0-7];",
+	{.usage = "place rank[0-7] on w[0-7];",
 	 .contexts = 1u << IN_MAP,
 	 .least = 3,
 	 .most = DIRECTIVE_ANY,
 	 .apply = place_apply},
-	{.keyword = "entry",
-	 .usage = "entry NODE;",
-	 .contexts = 1u << IN_MAP,
-	 .least = 1,
-	 .most = 1,
-	 .once = true,
-	 .apply = entry_apply},
-	{.keyword = "tree",
-	 .usage = "tree by-cluster;",
-	 .contexts = 1u << IN_MAP,
-	 .least = 1,
-	 .most = 3,
-	 .body = BODY_OPTIONAL,
-	 .once = true,
-	 .apply = map_tree_apply},
-	{.keyword = "tree",
-	 .usage = "tree by-cluster;",
-	 .contexts = 1u << IN_VIEW,
-	 .least = 1,
+	{.usage = "entry NODE;", .contexts = 1u << IN_MAP, .once = true, .apply = entry_apply},
+	{.usage = "tree by-cluster;",
+	 .contexts = 1u << IN_MAP | 1u << IN_VIEW,
 	 .most = 3,
 	 .body = BODY_OPTIONAL,
 	 .once = true,
 	 .apply = tree_apply},
-	{.keyword = "cluster",
-	 .usage = "cluster on NODE;",
-	 .contexts = 1u << IN_MAP,
+	{.usage = "cluster on NODE;",
+	 .contexts = 1u << IN_MAP | 1u << IN_VIEW,
 	 .least = 2,
-	 .most = 2,
-	 .apply = map_head_apply},
-	{.keyword = "cluster",
-	 .usage = "cluster on NODE;",
-	 .contexts = 1u << IN_VIEW,
-	 .least = 2,
-	 .most = 2,
 	 .apply = head_apply},
-	{.keyword = "stages",
-	 .usage = "stages thread node at cluster;",
-	 .contexts = 1u << IN_MAP,
-	 .least = 3,
-	 .most = 2 + LEVEL_COUNT,
-	 .apply = map_stages_apply},
-	{.keyword = "stages",
-	 .usage = "stages thread node at cluster;",
-	 .contexts = 1u << IN_VIEW,
+	{.usage = "stages thread node at cluster;",
+	 .contexts = 1u << IN_MAP | 1u << IN_VIEW,
 	 .least = 3,
 	 .most = 2 + LEVEL_COUNT,
 	 .apply = stages_apply},
-	{.keyword = "concurrency",
-	 .usage = "concurrency 8;",
-	 .contexts = 1u << IN_MAP,
-	 .least = 1,
-	 .most = 1,
-	 .once = true,
-	 .apply = map_concurrency_apply},
-	{.keyword = "concurrency",
-	 .usage = "concurrency 8;",
-	 .contexts = 1u << IN_VIEW,
-	 .least = 1,
-	 .most = 1,
+	{.usage = "concurrency 8;",
+	 .contexts = 1u << IN_MAP | 1u << IN_VIEW,
 	 .once = true,
 	 .apply = concurrency_apply},
-	{.keyword = "alternate",
-	 .usage = "alternate w1 for w0;",
-	 .contexts = 1u << IN_MAP,
-	 .least = 3,
-	 .most = DIRECTIVE_ANY,
-	 .apply = map_alternate_apply},
-	{.keyword = "alternate",
-	 .usage = "alternate w1 for w0;",
-	 .contexts = 1u << IN_VIEW,
+	{.usage = "alternate w1 for w0;",
+	 .contexts = 1u << IN_MAP | 1u << IN_VIEW,
 	 .least = 3,
 	 .most = DIRECTIVE_ANY,
 	 .apply = alternate_apply},
-	{.keyword = "view",
-	 .usage = "view NAME { tree flat; cluster on NODE; }",
+	{.usage = "view NAME { tree flat; cluster on NODE; }",
 	 .contexts = 1u << IN_MAP,
-	 .least = 1,
-	 .most = 1,
 	 .body = BODY_REQUIRED,
 	 .apply = view_apply},
 };
@@ -230,7 +143,7 @@ void mapping_read(struct mapping *mapping, const struct mapfile *source,
 	};
 
 	*mapping = (struct mapping){0};
-	reader_begin(&reader, IN_MAP, mapping);
+	reader_begin(&reader, IN_MAP, &mapping->tree);
 	if (reader_is_clean(&reader) && !clusters->incomplete)
 		unplaced_check(&reader);
 	if (!reading.has_entry)

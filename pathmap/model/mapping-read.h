@@ -17,7 +17,8 @@ struct mapping_reading {
 	size_t *rank_offsets; /* where the map places each rank, by rank */
 };
 
-/** `place RANKS on NODES [by N | cyclic];` into the mapping @target. */
+/** `place RANKS on NODES [by N | cyclic];` into the mapping; its target is the tree of all views.
+ */
 void place_apply(struct reader *reader, void *target, const struct statement *statement);
 
 /** `tree SHAPE;` or `tree by-hand { ... }` into the tree @target. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "pathmap/base/range.h"
+#include "pathmap/base/interval.h"
 
 /* One part of a name or pattern, between two slashes. */
 struct pattern_part {

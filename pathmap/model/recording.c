@@ -8,7 +8,6 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
-#include "pathmap/base/plural.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 

@@ -8,7 +8,7 @@
 #include "pathmap/model/parts.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/plan/plan.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 
 /* In a path: it has no such stage. */

@@ -61,10 +61,9 @@ tests_bench_tradeoff_LDADD = $(EVSPACE_LIBS)
 # The collector's own code, as it is compiled for programs.
 tests_bench_collect_SOURCES = \
 	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
-	node-agent/collect/core/collect-class.c node-agent/collect/core/collect-class.h \
+	node-agent/collect/core/collect-class.c \
 	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
-	node-agent/collect/core/capacity.c node-agent/collect/core/capacity.h \
-	node-agent/collect/core/collect-fault.c node-agent/collect/core/collect-fault.h \
+	node-agent/collect/core/capacity.c \
 	node-agent/collect/core/collect-swift.h \
 	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
 	tests/bench/bench.c tests/bench/bench.h \

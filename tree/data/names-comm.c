@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
-#include "tree/data/label-id.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/names-private.h"
 #include "tree/data/process.h"

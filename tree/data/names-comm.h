@@ -60,7 +60,7 @@ struct names_talk {
  * again. A process that several tellers claim counts for none. A teller other than TELLER_SELF may
  * change its own word, unless another one with a process in it has agreed.
  *
- * Ids of labels are hashes of their texts (tree/data/label-id.h). For a text in which characters
+ * Ids of labels are hashes of their texts (tree/data/names-comm.h). For a text in which characters
  * were replaced by '?', any id is accepted; the first one holds.
  *
  * Returns 0, or -1 (EPROTO): id 0; a label that is too long, not printable ASCII, or has another
@@ -99,5 +99,15 @@ size_t members_moved(const int32_t *list, size_t n, const int32_t *more);
 /** Merge the @n_more at @more into the @n at @list, which has room for them; no number is in
  * both. */
 void members_merge(int32_t *list, size_t n, const int32_t *more, size_t n_more);
+
+/** The number of the label @text of @length bytes: FNV-1a (Fowler, Noll, Vo), never 0. */
+static inline uint32_t label_id(const char *text, size_t length)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+	return hash ? hash : 1;
+}
 
 #endif

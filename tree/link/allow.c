@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads lists of users and groups, and checks who is in them. */
-#include "tree/link/allow.h"
+#include "tree/link/listener.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -2,7 +2,7 @@
 # What is built of this room.
 
 libtree_la_SOURCES += \
-	%D%/address.c %D%/address.h %D%/allow.c %D%/allow.h \
+	%D%/address.c %D%/address.h %D%/allow.c \
 	%D%/link-dial.c %D%/link-hello.c %D%/link-hub.c %D%/link-hub.h %D%/link-hub-private.h %D%/link-io.c %D%/link-pack.c \
 	%D%/link-private.h %D%/link.c %D%/link.h %D%/listener.c %D%/listener.h \
 	%D%/notify.c %D%/notify.h %D%/pass.c %D%/pass.h \

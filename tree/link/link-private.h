@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "tree/link/address.h"
-#include "tree/link/allow.h"
 #include "tree/link/link-hub-private.h"
 #include "tree/link/listener.h"
 #include "tree/wire/packer.h"

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A listener: a socket whose peers become links once they have proved who they are. */
+/* A listener: a socket whose peers become links once they have proved who they are; which users of
+ * this host may. */
 #ifndef EVSPACE_LISTENER_H
 #define EVSPACE_LISTENER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "pathmap/base/error.h"
 #include "tree/link/link.h"
 
 /**
@@ -32,5 +38,21 @@ unsigned link_listener_port(const struct link_listener *listener);
  */
 int link_listener_renew(struct link_listener *listener, struct error *e);
 void link_listener_free(struct link_listener *listener);
+
+/** Nobody if all zero. */
+struct allow {
+	uid_t *users;
+	gid_t *groups;
+	size_t n_users, n_groups;
+};
+
+/** Add the users and groups in @text: "USER,@GROUP,…", by name or number. Returns 0, or -1 with
+ * EINVAL and @e. */
+int allow_parse(struct allow *allow, const char *text, struct error *e);
+void allow_fini(struct allow *allow);
+
+/** Is the process at the other end of the Unix socket @fd, of user @uid and group @gid, allowed, by
+ * its user or one of its groups (SO_PEERGROUPS, unix(7))? NULL: no. */
+bool allow_has(const struct allow *allow, uid_t uid, gid_t gid, int fd);
 
 #endif

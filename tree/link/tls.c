@@ -15,7 +15,7 @@
 #include <openssl/x509v3.h>
 
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "tree/link/revoked.h"
 
 /* Warn this long before something expires. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The places of a part of a tree, and checks whether answers speak for these alone. */
+/* The places of a part of a tree; checks whether answers, and what they say that names stand for
+ * (hearsay), are of these alone. */
 #ifndef EVSPACE_BELOW_H
 #define EVSPACE_BELOW_H
 
@@ -7,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pathmap/base/error.h"
 #include "pathmap/plan/plan.h"
 #include "tree/data/batch.h"
 #include "tree/data/names.h"
@@ -33,17 +35,6 @@ void below_fini(struct below *below);
 /** Is this a leaf there? */
 bool below_has(const struct below *below, uint32_t leaf);
 
-/** Is @id a name id of one of the places? */
-bool below_names(const struct below *below, uint32_t id);
-
-/** May @name, whose id passed below_names(), have that text? It must name the node of the leaf with
- * the element, or of any leaf there; elements fetched from others have the names of these. */
-bool below_spells(const struct below *below, const struct name *name);
-
-/** May process @number be on the host that gave out the name @id? The map says where ranks are, but
- * not tasks. */
-bool below_holds(const struct below *below, uint32_t id, int32_t number);
-
 /**
  * Does @answer with @body speak only for leaves there? It must name each once, as missing or by one
  * part of the answered wave, and have as many as it says; its marks must be for its own parts, its
@@ -52,5 +43,33 @@ bool below_holds(const struct below *below, uint32_t id, int32_t number);
  */
 int below_check(const struct below *below, const struct names *names, const Evspace__Answer *answer,
 		const struct batch *body, struct error *e);
+
+/** What was learnt from one child. Plain data, usable when zeroed. */
+struct hearsay {
+	struct names_use use; /* of the names, by this child alone */
+	/* limits that were reached, so that some was not learnt: room, room, time */
+	bool many_names, many_comms, slow;
+	size_t left_out; /* names and communicators not learnt since there was no memory */
+	size_t stolen;	 /* names that claim another host, and the last of them: */
+	char theft[NAME_BYTES];
+};
+
+/** A child of place @own: its node, and what is below. */
+struct hearsay_child {
+	const char *node;
+	const struct below *below;
+	uint32_t own;
+};
+
+/**
+ * Learn what @answer from @child announces, except: names of places that are not below it (groups
+ * that nobody has named are accepted) or of this place; names of hosts that are not there; names
+ * for which @names are granted no memory; and names beyond the room that it leaves for all others.
+ * Returns 0; 1 with @e if some of these are left out for the first time, or many more than at the
+ * last report, or somebody contradicts it for the first time; or -1 with EPROTO and @e: it
+ * announces more than one answer may.
+ */
+int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
+		  const Evspace__Answer *answer, struct names *names, struct error *e);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
-#include "pathmap/base/plural.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/base/utf8.h"
 #include "tree/scope/fanout.h"
 

@@ -5,8 +5,8 @@ libtree_la_SOURCES += \
 	%D%/ask.c %D%/ask.h %D%/below.c %D%/below.h %D%/failover.c %D%/failover.h \
 	%D%/fanout.c %D%/fanout.h \
 	%D%/child.c %D%/child.h %D%/classes.c %D%/classes.h %D%/gather.c %D%/gather.h \
-	%D%/hearsay.c %D%/hearsay.h %D%/quota.c %D%/quota.h %D%/hop.c %D%/hop.h \
-	%D%/intake.c %D%/intake.h %D%/joining.c %D%/joining.h \
+	%D%/quota.c %D%/quota.h %D%/hop.c %D%/hop.h \
+	%D%/joining.c %D%/joining.h \
 	%D%/gather-status.c %D%/gather-status.h \
 	%D%/fanout-command.c %D%/fanout-command.h %D%/probe.c %D%/probe.h \
 	%D%/scope.c %D%/scope.h %D%/seats.c %D%/seats.h %D%/scope-shared.c %D%/scope-shared.h \

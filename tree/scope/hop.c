@@ -13,7 +13,6 @@
 #include "tree/scope/below.h"
 #include "tree/wire/wire-place.h"
 #include "tree/data/clock.h"
-#include "tree/scope/hearsay.h"
 #include "tree/scope/probe.h"
 #include "tree/scope/seats.h"
 #include "tree/data/span.h"

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared scope state: names and source, common to all parts of one consumer's scope on one host. */
+/* Shared scope state: names and source, common to all parts of one consumer's scope on one host,
+ * and the intake of what the source reads. */
 #ifndef EVSPACE_SCOPE_SHARED_H
 #define EVSPACE_SCOPE_SHARED_H
 
+#include <stdbool.h>
 #include <sys/queue.h>
 
 #include "pathmap/base/error.h"
 #include "tree/data/names.h"
+#include "tree/data/turn.h"
+#include "tree/scope/gather.h"
 #include "tree/stage/stage.h"
 #include "tree/wire/wire.h"
 
@@ -50,16 +54,40 @@ struct scope_shared *scope_shared_join(const struct scope_host *host,
 				       const Evspace__Open *open, const struct plan_place *place,
 				       struct error *e);
 
-/**
- * A new wave is read for the part at @place of map @generation. With the first one of a newer map,
- * the source changes to that place: on each host, waves of the old tree are read by the old place,
- * waves of the new tree by the new one.
- */
-void scope_shared_turn(struct scope_shared *scope_shared, uint64_t generation,
-		       const struct plan_place *place);
-
 /** The part of map @generation ends; with the last one the shared state is freed; @keep: its
  * cursors stay. NULL is fine. */
 void scope_shared_leave(struct scope_shared *scope_shared, uint64_t generation, bool keep);
+
+struct intake_wave;
+
+/** Plain data, part of the scope; what it points to outlives it. */
+struct intake {
+	struct turns *turns;
+	struct scope_shared *scope_shared; /* has the source */
+	const struct plan_place *place;
+	uint64_t generation; /* of the place's map */
+	struct gather *gather;
+	size_t input; /* index in the gather, for waves that wait */
+	/* `begun`: all is copied for the first time; `read`: read the wave now */
+	void (*begun)(void *arg);
+	void (*read)(void *arg, const struct ask *ask, struct wave *w);
+	void *arg;
+	/* internal: */
+	struct turn turn;
+	bool has_begun;
+	TAILQ_HEAD(, intake_wave) waves; /* waiting, in the order in which they were asked for */
+};
+
+/** Begin to copy, from the loop. */
+void intake_begin(struct intake *r);
+
+/** Safe on zeroed data. */
+void intake_fini(struct intake *r);
+
+/** Read @w for the ask @asked, now or when all is copied; then the gather is told. */
+void intake_ask(struct intake *r, const Evspace__Ask *asked, struct wave *w);
+
+/** It is late: if @w still waits for the source, note its leaf as missing. */
+void intake_late(struct intake *r, struct wave *w);
 
 #endif

@@ -15,8 +15,8 @@
 #include "tree/wire/wire-place.h"
 #include "tree/data/clock.h"
 #include "tree/scope/gather.h"
-#include "tree/scope/intake.h"
 #include "tree/scope/joining.h"
+#include "tree/scope/scope-shared.h"
 #include "tree/scope/opening.h"
 #include "tree/data/span.h"
 

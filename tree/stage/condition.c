@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/base/interval.h"
 #include "pathmap/base/quantity.h"
-#include "pathmap/base/range.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/op.h"
 

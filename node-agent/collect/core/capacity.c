@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Divides memory among the elements of a process, by how busy their channels are. */
-#include "node-agent/collect/core/capacity.h"
+#include "node-agent/collect/core/member.h"
 
 #include <stdlib.h>
 #include <sys/statvfs.h>

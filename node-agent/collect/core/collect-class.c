@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes the classes of a communicator when first needed, and tracks whether its numbers compare. */
-#include "node-agent/collect/core/collect-class.h"
+#include "node-agent/collect/core/collect.h"
 
 /* The first classes of every segment have these numbers. */
 struct collect_classes collect_none = {

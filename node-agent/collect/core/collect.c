@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node-agent/collect/core/collect-class.h"
-#include "node-agent/collect/core/collect-fault.h"
 #include "node-agent/collect/core/collect-space.h"
 #include "node-agent/collect/core/modules.h"
 
@@ -314,7 +312,7 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 		collect_space_free(space);
 		return -1;
 	}
-	collect_fault_catch(s);
+	collect_fault_catch(s, collect_finish);
 	collect.sites = false;
 	for (int i = 0; i < CHANNEL_MAX; i++) {
 		collect.capacity[i] = plan->capacity[i] ? plan->capacity[i] : SEGMENT_CAPACITY;

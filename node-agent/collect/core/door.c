@@ -12,8 +12,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "node-agent/collect/core/objects.h"
-#include "node-agent/collect/core/user.h"
+#include "node-agent/collect/core/member.h"
 #include "node-agent/collect/core/settings.h"
 
 /* The rank by the launcher's variables: an unknown MPI cannot be asked. */

@@ -87,4 +87,11 @@ void evspace_door_watch(const _Atomic uint8_t *quiet) __attribute__((visibility(
 /** The MPI library's own @symbol, past all tools: a PMPI_ function or data. NULL: there is none. */
 void *evspace_door_own(const char *symbol) __attribute__((visibility("default")));
 
+/**
+ * Call @look with a handle of each loaded object but the program, in the order of loading, until it
+ * returns something other than NULL. Returns that, and leaves the object open so that it stays
+ * valid; or NULL: nothing was found, or there is no memory. Not for the collector's path.
+ */
+void *objects_search(void *(*look)(void *object, const char *path, void *arg), void *arg);
+
 #endif

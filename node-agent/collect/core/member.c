@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node-agent/collect/core/capacity.h"
 #include "node-agent/collect/core/collect.h"
 
 /* Like an agent, by the control page: that is what collectors read. */

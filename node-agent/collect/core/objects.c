@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Searches all objects of the process without holding a lock of the loader. */
-#include "node-agent/collect/core/objects.h"
+#include "node-agent/collect/core/door.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records regions, phases and iterations as tuples, and keeps open ones in the thread's entry. */
-#include "node-agent/collect/core/user.h"
+#include "node-agent/collect/core/member.h"
 
 #include "node-agent/collect/core/collect.h"
 #include "node-agent/segment/segment-table.h"

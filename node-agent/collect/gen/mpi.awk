@@ -181,7 +181,7 @@ function resolver(resolve, prefix,    i)
 		print "#endif"
 	line("};\n")
 	line("for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {")
-	line("\tvoid *real = mpi_library_next(all[i].name);\n")
+	line("\tvoid *real = evspace_door_next(all[i].name);\n")
 	line("\tif (real)")
 	line("\t\t*(void **)all[i].real = real;")
 	line("}")
@@ -192,8 +192,8 @@ BEGIN {
 	print "/* Generated from tree/data/ops.tab by node-agent/collect/gen/mpi.awk. */"
 	print "#include \"node-agent/collect/mpi/mpi-calls.h\""
 	print "#include \"node-agent/collect/mpi/mpi-process.h\""
-	print "#include \"node-agent/collect/mpi/mpi-spawn.h\""
-	print "#include \"node-agent/collect/mpi/mpi-start.h\""
+	print "#include \"node-agent/collect/mpi/mpi-request.h\""
+	print "#include \"node-agent/collect/mpi/mpi-process.h\""
 	print "#include \"node-agent/collect/mpi/mpi-wait.h\""
 	print "#include \"tree/data/op-table.h\""
 	print "#if MPI_VERSION < 4 && defined(OPEN_MPI)"

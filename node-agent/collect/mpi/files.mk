@@ -2,9 +2,9 @@
 # What is built of this room.
 
 mpi_collect_sources += \
-	%D%/mpi-bytes.c %D%/mpi-bytes.h %D%/mpi-calls.h %D%/mpi-comm.c %D%/mpi-comm.h \
-	%D%/mpi-fortran.c %D%/mpi-fortran.h %D%/mpi-handle.h %D%/mpi-library.c %D%/mpi-library.h \
-	%D%/mpi-place.h %D%/mpi-ranks.h %D%/mpi-process.c %D%/mpi-process.h %D%/mpi-request-table.h \
-	%D%/mpi-request.c %D%/mpi-request.h %D%/mpi-spawn.c %D%/mpi-spawn.h \
-	%D%/mpi-start.c %D%/mpi-start.h %D%/mpi-status.h %D%/mpi-table.h %D%/mpi-type.h \
+	%D%/mpi-bytes.h %D%/mpi-calls.h %D%/mpi-comm.c %D%/mpi-comm.h \
+	%D%/mpi-fortran.h %D%/mpi-handle.h %D%/mpi-library.c %D%/mpi-library.h \
+	%D%/mpi-place.h %D%/mpi-process.c %D%/mpi-process.h %D%/mpi-request-table.h \
+	%D%/mpi-request.c %D%/mpi-request.h \
+	%D%/mpi-status.h %D%/mpi-table.h %D%/mpi-type.h \
 	%D%/mpi-wait.c %D%/mpi-wait.h

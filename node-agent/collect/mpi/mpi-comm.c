@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "node-agent/collect/core/collect-class.h"
+#include "node-agent/collect/core/collect.h"
 #include "node-agent/collect/mpi/mpi-library.h"
 #include "node-agent/collect/mpi/mpi-table.h"
 #include "node-agent/segment/segment-table.h"

@@ -28,9 +28,6 @@ extern struct mpi_fortran mpi_fortran;
 #define MPI_FORTRAN_FIRST 1
 #endif
 
-/** Find the addresses. Call it when the library was found. */
-void mpi_fortran_find(void);
-
 /** Set the generated wrappers' pointers to the real functions (mpi-fortran-*.c). */
 void mpi_fortran_resolve(void);
 

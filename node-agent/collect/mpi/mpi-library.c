@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds functions and handles of the MPI library through the door. */
+/* Finds functions, handles and special addresses of the MPI library through the door, and asks it
+ * for sizes of datatypes. */
 #include "node-agent/collect/mpi/mpi-library.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "node-agent/collect/core/door.h"
+#include "node-agent/collect/mpi/mpi-bytes.h"
 #include "node-agent/collect/mpi/mpi-fortran.h"
 
 struct mpi_library mpi;
-
-void *mpi_library_next(const char *name)
-{
-	return evspace_door_next(name);
-}
 
 static bool functions_find(void)
 {
@@ -25,6 +23,45 @@ static bool functions_find(void)
 	} while (0);
 	MPI_LIBRARY_FUNCTIONS(MPI_LIBRARY_FIND)
 	return all;
+}
+
+struct mpi_fortran mpi_fortran;
+
+/* The address that the library's variable @symbol holds. */
+static const void *pointer_find(const char *symbol)
+{
+	void *const *pointer = evspace_door_own(symbol);
+
+	return pointer ? *pointer : NULL;
+}
+
+const char *mpi_fortran_text(char out[MPI_FORTRAN_TEXT], const char *text, size_t n)
+{
+	while (n > 0 && text[n - 1] == ' ')
+		n--;
+	while (n > 0 && *text == ' ') {
+		text++;
+		n--;
+	}
+	if (n >= MPI_FORTRAN_TEXT)
+		n = MPI_FORTRAN_TEXT - 1;
+	memcpy(out, text, n);
+	out[n] = '\0';
+	return out;
+}
+
+/* Find the addresses. Call it when the library was found. */
+static void mpi_fortran_find(void)
+{
+#if defined(OPEN_MPI)
+	mpi_fortran.status_ignore = pointer_find("MPI_F_STATUS_IGNORE");
+	mpi_fortran.statuses_ignore = pointer_find("MPI_F_STATUSES_IGNORE");
+	mpi_fortran.in_place = evspace_door_own("mpi_fortran_in_place_");
+#else
+	/* only mpi_f08's functions without choice buffers (mpi-fortran.awk) */
+	mpi_fortran.status_ignore = pointer_find("MPI_F08_STATUS_IGNORE");
+	mpi_fortran.statuses_ignore = pointer_find("MPI_F08_STATUSES_IGNORE");
+#endif
 }
 
 bool mpi_library_find(void)
@@ -43,4 +80,24 @@ bool mpi_library_find(void)
 	mpi.ready = functions_find() && mpi.world && mpi.self && mpi.comm_null && mpi.byte &&
 		    mpi.datatype_null && mpi.request_null && mpi.message_null;
 	return mpi.ready;
+}
+
+_Atomic uint32_t mpi_type_epoch = 1;
+
+uint64_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry)
+{
+	uint32_t epoch = atomic_load_explicit(&mpi_type_epoch, memory_order_acquire);
+	MPI_Count size = 0;
+
+	/* The real call reports an invalid type to the program's error handler; our question
+	 * would report it to that of MPI_COMM_WORLD, so do not ask. */
+	if (type == mpi.datatype_null || !mpi_type_is_one(type))
+		return 0;
+	if (mpi.Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
+		return 0;
+	/* larger ones are rare, and asked for each time */
+	if (size <= UINT32_MAX)
+		*entry = (struct mpi_type_cache){
+			.type = type, .epoch = epoch, .size = (uint32_t)size};
+	return (uint64_t)size;
 }

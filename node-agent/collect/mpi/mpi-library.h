@@ -51,9 +51,6 @@ static inline bool mpi_request_is_shared(MPI_Request request)
 	return mpi_request_like(request, mpi.request_shared);
 }
 
-/** The next MPI_X behind us in the order of loading, else PMPI_X, else NULL. @name is "PMPI_X". */
-void *mpi_library_next(const char *name);
-
 /** Set the generated wrappers' pointers to the real functions (mpi-wrappers.c). */
 void mpi_wrappers_resolve(void);
 

@@ -72,14 +72,8 @@ void mpi_request_publish(struct mpi_request *r);
  * NULL: there is none (as for MPI_REQUEST_NULL). */
 struct mpi_request *mpi_request_hold(MPI_Request handle, struct mpi_place where);
 
-/** Return a held record, under the handle that is at @where now. */
-void mpi_request_return(struct mpi_request *r, struct mpi_place where);
-
 /** Free a held record. */
 void mpi_request_remove(struct mpi_request *r);
-
-/** The record of the request at @where, not held: no other thread may complete it. NULL: none. */
-struct mpi_request *mpi_request_look(struct mpi_place where);
 
 /** Note that the completion of the caller's held record makes a communicator. */
 static inline void mpi_request_brings(struct mpi_request *r, struct mpi_comm_coming *coming)
@@ -93,5 +87,29 @@ static inline void mpi_request_brings(struct mpi_request *r, struct mpi_comm_com
 void mpi_message_add(MPI_Message message, const struct tuple *t, struct mpi_comm *at,
 		     struct mpi_ranks ranks);
 struct mpi_request *mpi_message_hold(MPI_Message message);
+
+/** One such call, on the stack of its wrapper. */
+struct mpi_start {
+	struct mpi_place requests;
+	struct mpi_request *first; /* held records, by position */
+};
+
+/** Begin to start @n persistent requests, and hold them. Sets the tuple but its times: it has
+ * their bytes, and its tag is @n if there are several. */
+void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
+		     struct mpi_place requests);
+
+/** They were started at t->start, unless @rc is an error. */
+void mpi_start_end(struct mpi_start *s, const struct tuple *t, int rc);
+
+/** MPI_Request_free: remove the request's record, as no completion follows. */
+void mpi_drop_begin(struct mpi_start *s, struct tuple *t, uint16_t op, struct mpi_place request);
+void mpi_drop_end(struct mpi_start *s, int rc);
+
+/** MPI_Cancel: the completion will check in the status whether it came in time. */
+void mpi_cancel_begin(struct tuple *t, uint16_t op, struct mpi_place request);
+
+/** For a call on a request: set all of @t but its times from the request's record. */
+void mpi_about(struct tuple *t, uint16_t op, MPI_Request request);
 
 #endif

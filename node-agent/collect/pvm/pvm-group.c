@@ -2,7 +2,7 @@
 /* Keeps groups in a fixed table by the hash of their names, and members in the segment. */
 #include "node-agent/collect/pvm/pvm-group.h"
 
-#include "node-agent/collect/core/collect-class.h"
+#include "node-agent/collect/core/collect.h"
 #include "node-agent/segment/segment-table.h"
 
 #define GROUPS 256u

@@ -29,7 +29,7 @@ struct pvm_library pvm = {
 #include <dlfcn.h>
 #include <stddef.h>
 
-#include "node-agent/collect/core/objects.h"
+#include "node-agent/collect/core/door.h"
 
 struct pvm_library pvm;
 

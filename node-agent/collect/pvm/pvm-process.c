@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the segment when the process has become a PVM task; drops it in forked children. */
+/* Makes the segment when the process has become a PVM task, and drops it in forked children; calls
+ * before that. */
 #include "node-agent/collect/pvm/pvm-process.h"
 
 #include <errno.h>
@@ -10,9 +11,9 @@
 
 #include "node-agent/collect/core/collect.h"
 #include "node-agent/collect/core/member.h"
+#include "node-agent/collect/pvm/pvm-calls.h"
 #include "node-agent/collect/pvm/pvm-group.h"
 #include "node-agent/collect/pvm/pvm-library.h"
-#include "node-agent/collect/core/user.h"
 
 /** Most tasks, one after the other, that are collected of a process: each keeps its addresses,
  * and a program may leave and enrol forever. */
@@ -62,7 +63,8 @@ static bool segment_make(void)
 	return true;
 }
 
-bool pvm_process_entered(void)
+/* That call has returned. True: the process is a task now, and collects. */
+static bool pvm_process_entered(void)
 {
 	pvm_process.joining = false;
 	if (!pvm.ready || *pvm.tid < 0)
@@ -194,4 +196,37 @@ static __attribute__((destructor)) void process_ends(void)
 {
 	if (pvm_process.task)
 		member_finished();
+}
+
+void pvm_end_first(struct collect_caller caller, struct tuple *t, struct pvm_group *at,
+		   unsigned channel)
+{
+	struct collect_classes *classes = at ? &at->classes : &collect_none;
+
+	if (!pvm_process_entered() || collect_enter(caller, classes, channel) != COLLECT_RECORD)
+		return;
+	t->comm = classes->comm;
+	collect_end(caller, t, classes, channel);
+}
+
+void pvm_vain(struct collect_caller caller, unsigned channel)
+{
+	if (!pvm_process.task &&
+	    (!pvm_process_entered() ||
+	     collect_enter(caller, &pvm_world.classes, channel) != COLLECT_RECORD))
+		return;
+	atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
+	collect_poll(caller);
+}
+
+void pvm_ask_first(struct collect_caller caller, const struct pvm_ask *ask, uint16_t op)
+{
+	struct tuple t = {
+		.start = ask->start,
+		.end = clock_ticks(clock_kind()),
+		.peer = TUPLE_NO_PEER,
+		.op = op,
+	};
+
+	pvm_end_first(caller, &t, NULL, CHANNEL_ENV);
 }

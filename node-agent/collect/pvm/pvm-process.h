@@ -22,9 +22,6 @@ extern struct pvm_process pvm_process;
 /** Enter a call of a process that is no task yet. False: it is not to be recorded. */
 bool pvm_process_enter(void);
 
-/** That call has returned. True: the process is a task now, and collects. */
-bool pvm_process_entered(void);
-
 /** pvm_exit has returned well: the segment is finished; the next call may make another task. */
 void pvm_process_left(void);
 
