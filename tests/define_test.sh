@@ -51,9 +51,21 @@ by() {
 }
 
 issue_example() {
-	view --define 'select /**/p2p; thread filter bytes>=10k; node slowest 5; all slowest 5' --backlog \
+	view --define 'select /**/p2p; thread filter bytes>=10k; node reduce max of duration; all slowest 5' --backlog \
 		--until-end >"$tap_dir/said" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
 	grep -q '^defined of tunnel, wave 1 ' "$tap_dir/said" && ! grep UNACCOUNTED "$tap_dir/err"
+}
+
+# largest TEXT: names of a view's totals, the largest maximum first. (Each time clocks are related anew, to a ns or so.)
+largest() {
+	view --define "$1" --backlog --until-end --json 2>"$tap_dir/err" |
+		sed -n 's/.*"type":"total","name":"\([^"]*\)".*"max":\([0-9]*\).*/\2 \1/p' | sort -k 1,1nr | cut -d ' ' -f 2
+}
+
+largest_groups() {
+	largest 'thread reduce max' >"$tap_dir/wanted"
+	largest 'thread reduce max; all slowest 3' >"$tap_dir/got"
+	[ "$(grep -c . "$tap_dir/wanted")" -gt 3 ] && head -n 3 "$tap_dir/wanted" | diff - "$tap_dir/got"
 }
 
 # Nobody is asked: there is nobody.
@@ -112,6 +124,7 @@ bed_start tunnel evspace run --pathmap "$bed_dir/maps" --run tunnel --threads 2 
 bed_wait tunnel
 
 tap_case "the example of the manual" issue_example
+tap_case "slowest of totals are those with the largest figure" largest_groups
 tap_case "a defined view is as the map's" is_as volume "select /**/p2p; read stream; $own"
 tap_case "... without saying how it reads" is_as volume "select /**/p2p; $own;"
 tap_case "... up to a level" is_as volume "select /**/p2p; $own" --level node

@@ -68,6 +68,9 @@ static void record_text(const struct place *p, const struct run_view *view, unsi
 			 view->medians[i].bin.comm, view->medians[i].bin.count,
 			 view->medians[i].bin.sum, view->medians[i].bin.most, view->medians[i].all);
 		break;
+	case RUN_TOTALS:
+		snprintf(out, LINE, "total %" PRIu64, view->totals[i].max);
+		break;
 	case RUN_CELLS:
 		end_text(p, from, sizeof(from), view->cells[i].from,
 			 view->cells[i].named & CELL_FROM_NAMED);
@@ -138,6 +141,17 @@ static void add_counts(struct place *p, uint32_t index)
 	}
 }
 
+/* What a reduce below has made, besides the tuples. */
+static void add_totals(struct place *p, uint32_t index)
+{
+	for (uint32_t i = 0; i < RANDOM_TREES_ELEMENTS; i++)
+		*(struct total *)batch_add(&p->batch, RUN_TOTALS, name_id(index, i), 0, 1, 0) =
+			(struct total){.count = 1,
+				       .max = random_below(&grove_seed, 1000),
+				       .op = OP_MPI_SEND,
+				       .fold = FOLD_MAX};
+}
+
 static void folds_alike(const struct stage_ops *ops, enum level level, const char *args,
 			int same_clock)
 {
@@ -153,6 +167,8 @@ static void folds_alike(const struct stage_ops *ops, enum level level, const cha
 			place_fill(&leaves[i], i, same_clock);
 			if (ops == &counts_ops)
 				add_counts(&leaves[i], i);
+			if (ops == &slowest_ops)
+				add_totals(&leaves[i], i);
 			place_copy(&flat, &leaves[i]);
 		}
 		place_apply(&flat, ops, level, args);

@@ -195,6 +195,33 @@ static void wave_begin(struct place *p, uint64_t number)
 	gather_seal(joining.gather, w);
 }
 
+/* What takes the slot of a wave waits for its own input: of a wave that is being folded, and of one
+ * whose input has not answered, which has much. Nothing of those is left. */
+static void slots_are_needed(struct event_base *base, struct place *p)
+{
+	struct wave *w;
+	struct error e;
+
+	wave_begin(p, 100);
+	w = gather_begin(joining.gather, 100 + GATHER_WINDOW, false, 0, 10000);
+	gather_expect(joining.gather, w, 0, 1);
+	CU_ASSERT(w->busy && !w->ending);
+	CU_ASSERT_EQUAL(w->batch.bytes, 0);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	place_bring(p, RUN_MEDIANS);
+	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, &p->batch, &e), 0);
+	w = gather_begin(joining.gather, 100 + 2 * GATHER_WINDOW, false, 0, 10000);
+	CU_ASSERT(w->busy && !w->ending);
+	CU_ASSERT_EQUAL(w->batch.bytes, 0);
+	gather_expect(joining.gather, w, 0, 1);
+	event_base_loop(base, EVLOOP_NONBLOCK);
+	CU_ASSERT_EQUAL(gather_busy(joining.gather), 1);
+	gather_answered(joining.gather, w, 0);
+	while (gather_busy(joining.gather))
+		event_base_loop(base, EVLOOP_ONCE);
+	CU_ASSERT(TAILQ_EMPTY(&joining.waves));
+}
+
 /* Others have their turns while a wave is folded, whose answer is whole; later ones wait behind it,
  * and who takes its slot takes it at once. */
 static void others_have_turns(void)
@@ -233,6 +260,7 @@ static void others_have_turns(void)
 		event_base_loop(base, EVLOOP_ONCE);
 	CU_ASSERT_EQUAL(whole, 3);
 	event_free(other);
+	slots_are_needed(base, &p);
 	gather_free(joining.gather);
 	joining_fini(&joining);
 	turns_free(turns);

@@ -54,6 +54,26 @@ void total_merge(void *into, const void *of)
 	to->m2 = fmin(to->m2 + from->m2 + delta * delta * (a * b / (a + b)), M2_MOST);
 }
 
+uint64_t total_rank(const struct total *t)
+{
+	double figure = t->fold == FOLD_MEAN ? t->mean : t->m2 / (double)(t->count | !t->count);
+	uint64_t rank;
+
+	switch (t->fold) {
+	case FOLD_COUNT:
+		return t->count;
+	case FOLD_SUM:
+		return t->sum;
+	case FOLD_MIN:
+		return t->min;
+	case FOLD_MAX:
+		return t->max;
+	default: /* the bits of doubles that are not negative have the order of their values */
+		memcpy(&rank, &figure, sizeof(rank));
+		return rank;
+	}
+}
+
 bool total_sound(const void *total)
 {
 	const struct total *t = total;

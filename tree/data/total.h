@@ -44,6 +44,9 @@ void total_add(struct total *t, uint64_t value);
  */
 void total_merge(void *into, const void *of);
 
+/** A number by which totals of one figure are ordered as by that figure. */
+uint64_t total_rank(const struct total *t);
+
 /** Is this record from a peer a valid total? */
 bool total_sound(const void *total);
 

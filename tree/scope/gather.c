@@ -10,6 +10,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
+#include "tree/data/turn.h"
 #include "tree/scope/quota.h"
 
 /* Slots of waves asked for the first time, then slots of those asked for again. */
@@ -161,8 +162,12 @@ static void gather_expire(evutil_socket_t fd, short what, void *arg)
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct wave *w = &g->slots[i];
 
-		if (w->busy && !w->ending && w->deadline_ns <= now)
-			gather_finish(g, w);
+		if (!w->busy || w->ending || w->deadline_ns > now)
+			continue;
+		gather_finish(g, w);
+		/* the others in another turn of the loop */
+		if (clock_mono_ns() >= now + TURN_NS)
+			break;
 	}
 	gather_time(g);
 }
@@ -172,7 +177,8 @@ struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_
 {
 	struct wave *w = gather_slot(g, number, again);
 
-	if (w->busy)
+	/* the first time, it may only have begun to end */
+	while (w->busy)
 		gather_finish(g, w);
 	w->number = number;
 	w->again = again;

@@ -5,6 +5,9 @@
 
 #include "tree/data/clock.h"
 
+/* Of these, any number may be joined in one turn of the loop. */
+#define QUICK_NS (TURN_NS / 8)
+
 /* What chain_apply() returns, of one turn. What is mixed in this part gets this part's names: those
  * above know who is in it. */
 static int join(struct joining *j, struct wave *w)
@@ -45,6 +48,21 @@ void joining_fini(struct joining *j)
 	chain_fini(&j->chain);
 }
 
+/* What join() returns, or 1 if others come first: waves before it, or who has waited for one that
+ * took long. Many waves may end in one turn of the loop. */
+static int join_at_once(struct joining *j, struct wave *w)
+{
+	uint64_t begun = clock_mono_ns(), took;
+	int rc;
+
+	if (!TAILQ_EMPTY(&j->waves) || begun < j->rest_ns)
+		return 1;
+	rc = join(j, w);
+	took = clock_mono_ns() - begun;
+	j->rest_ns = took > QUICK_NS ? begun + 2 * took : 0;
+	return rc;
+}
+
 void joining_take(struct joining *j, struct wave *w)
 {
 	int rc = -1;
@@ -54,8 +72,10 @@ void joining_take(struct joining *j, struct wave *w)
 			chain_drop(&j->chain);
 		TAILQ_REMOVE(&j->waves, w, entry);
 		w->ending = false;
+		if (TAILQ_EMPTY(&j->waves))
+			turn_drop(j->turns, &j->turn);
 	} else {
-		rc = TAILQ_EMPTY(&j->waves) ? join(j, w) : 1;
+		rc = join_at_once(j, w);
 	}
 	if (rc <= 0) {
 		j->joined(j->arg, w, rc == 0);

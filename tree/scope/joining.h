@@ -23,6 +23,7 @@ struct joining {
 	void *arg;
 	/* its own */
 	struct turn turn;
+	uint64_t rest_ns;	  /* CLOCK_MONOTONIC: until then none is joined at once */
 	TAILQ_HEAD(, wave) waves; /* that are not through, in the order in which they came */
 };
 

@@ -166,15 +166,21 @@ static int take_records(struct stage *s, const struct fold_ops *ops, const struc
 
 static int take_run(struct stage *s, const struct fold_ops *ops, const struct run_view *view)
 {
-	/* a name that is not known yet is its own group */
-	uint32_t name = names_group(s->names, view->run->element, s->level);
+	struct fold_progress *done = &fold_of(s)->done;
+	uint32_t name = done->name;
 
+	/* a name that is not known yet is its own group, for all of the run */
+	if (done->record == 0)
+		name = names_group(s->names, view->run->element, s->level);
 	if (name == 0)
 		name = view->run->element;
+	done->name = name;
 	if (view->run->kind == s->traits.makes && view->run->kind != RUN_TUPLES)
 		return take_records(s, ops, view, name);
 	if (view->run->kind == RUN_TUPLES)
 		ops->tuples(s, view, name);
+	else if (view->run->kind == RUN_TOTALS && ops->totals)
+		ops->totals(s, view, name);
 	else
 		batch_keep(&fold_of(s)->others, view);
 	return 0;
@@ -201,7 +207,7 @@ static int take(struct stage *s, const struct fold_ops *ops, const struct batch 
 		} else if (view->run->count > 0 && take_run(s, ops, view) > 0) {
 			return 1;
 		}
-		if (stage_over(s, view->run->kind == RUN_TUPLES ? view->run->count : 1))
+		if (stage_over(s, view->run->kind <= RUN_TOTALS ? view->run->count : 1))
 			return 1;
 	}
 	return 0;

@@ -76,7 +76,7 @@ struct fold {
 	struct fold_progress {
 		struct batch_cursor next;
 		struct run_view view;
-		uint32_t record;	       /* the next of the view */
+		uint32_t record, name;	       /* the next of the view, and the view's group */
 		bool taken;		       /* all runs are taken */
 		size_t heaped, sorted, marked; /* groups, for medians */
 		size_t out;		       /* groups whose results are in `out` */
@@ -89,6 +89,8 @@ struct fold_ops {
 	/* Take the tuples of a run. Each is reduced, filtered or kept, and counted in
 	 * fold_part(). */
 	void (*tuples)(struct stage *s, const struct run_view *view, uint32_t name);
+	/* Take the totals of a run (traits.totals). NULL: they are passed on as they are. */
+	void (*totals)(struct stage *s, const struct run_view *view, uint32_t name);
 	/* Turn @record, of a run from below, into one of this stage (without what is not asked
 	 * for), and make its key: group_key_of(@key, @name, ...). */
 	void (*key)(struct stage *s, void *record, uint32_t name, uint64_t key[2]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Slowest: the tuples of a wave that took longest, or were largest, with their writers and
- * numbers. */
+ * numbers; of totals, those with the largest figures. */
 #include "tree/stage/stage.h"
 
 #include <stdlib.h>
@@ -16,16 +16,20 @@
 /* Most bytes of an argument: the longest has 8. */
 #define WORD_BYTES 16
 
-/* A kept tuple and its origin. */
+/* A kept tuple or total, and its origin. */
 struct kept {
-	struct tuple tuple;
+	union {
+		struct tuple tuple;
+		struct total total;
+	};
 	uint64_t value;
-	uint64_t number; /* its number in its element */
+	uint64_t number; /* of a tuple in its element; of a total its key */
 	uint32_t element;
-	uint32_t part; /* index in the wave's parts */
+	uint32_t part;	    /* of a tuple: index in the wave's parts */
+	enum run_kind kind; /* RUN_TUPLES or RUN_TOTALS */
 };
 
-/* The kept tuples of one name: a heap, the least on top. Its memory is kept from wave to wave. */
+/* What is kept of one name: a heap, the least on top. Its memory is kept from wave to wave. */
 struct keep {
 	struct kept *heap;
 	size_t n, room;
@@ -67,12 +71,18 @@ static int slowest_init(struct stage *s, const char *args, struct error *e)
 		      args, SLOWEST_MOST);
 }
 
+/* Keep the memory of as many groups, as a wave like this one needs. */
+static void keeps_cut(struct slowest *l, size_t n)
+{
+	while (l->n_keeps > n)
+		free(l->keeps[--l->n_keeps].heap);
+}
+
 static void slowest_fini(struct stage *s)
 {
 	struct slowest *l = slowest_of(s);
 
-	for (size_t i = 0; i < l->n_keeps; i++)
-		free(l->keeps[i].heap);
+	keeps_cut(l, 0);
 	free(l->keeps);
 	fold_fini(&l->fold);
 }
@@ -139,12 +149,16 @@ static struct keep *keep_of(struct slowest *l, uint32_t name)
 	return &l->keeps[at];
 }
 
-/* Keep @one, unless it is less than all kept ones. The tuple that goes counts as filtered in its
- * part. */
+/* A tuple that is not kept counts in its part; those of a total have been counted below. */
+static void drop(struct slowest *l, const struct kept *one)
+{
+	if (one->kind == RUN_TUPLES)
+		l->fold.parts.items[one->part].part.reduced++;
+}
+
+/* Keep @one, unless it is less than all kept ones. */
 static void keep_put(struct slowest *l, struct keep *keep, const struct kept *one)
 {
-	struct part_item *items = l->fold.parts.items;
-
 	if (keep->n < l->most) {
 		if (keep->n == keep->room) {
 			keep->room = keep->room ? 2 * keep->room : 16;
@@ -157,10 +171,10 @@ static void keep_put(struct slowest *l, struct keep *keep, const struct kept *on
 		return;
 	}
 	if (is_less(one, &keep->heap[0])) {
-		items[one->part].part.reduced++;
+		drop(l, one);
 		return;
 	}
-	items[keep->heap[0].part].part.reduced++;
+	drop(l, &keep->heap[0]);
 	keep->heap[0] = *one;
 	sink(keep->heap, keep->n, 0);
 }
@@ -185,6 +199,7 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 			.number = view->run->first + i,
 			.element = view->run->element,
 			.part = (uint32_t)l->fold.parts.n - 1,
+			.kind = RUN_TUPLES,
 		};
 
 		if (one.tuple.flags & TUPLE_RUNNING || one.tuple.end == 0) {
@@ -199,13 +214,39 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 	}
 }
 
+static void take_totals(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	struct slowest *l = slowest_of(s);
+	struct keep *keep = keep_of(l, name);
+
+	for (unsigned i = 0; i < view->run->count; i++) {
+		struct kept one = {.element = view->run->element, .kind = RUN_TOTALS};
+
+		memcpy(&one.total, view->records + i * sizeof(one.total), sizeof(one.total));
+		one.value = total_rank(&one.total);
+		one.number = (uint64_t)one.total.op << 32 | one.total.comm;
+		keep_put(l, keep, &one);
+	}
+}
+
 static void kept_to_ns(struct stage *s)
 {
 	struct slowest *l = slowest_of(s);
 
 	for (size_t i = 0; i < l->fold.groups.n; i++)
 		for (size_t k = 0; k < l->keeps[i].n; k++)
-			tuple_to_ns(&l->keeps[i].heap[k].tuple, &l->fold.parts.line);
+			if (l->keeps[i].heap[k].kind == RUN_TUPLES)
+				tuple_to_ns(&l->keeps[i].heap[k].tuple, &l->fold.parts.line);
+}
+
+static void kept_emit(struct batch *out, const struct kept *one)
+{
+	if (one->kind == RUN_TOTALS) {
+		*(struct total *)batch_add(out, RUN_TOTALS, one->element, 0, 1, 0) = one->total;
+		return;
+	}
+	*(struct tuple *)batch_add(out, RUN_TUPLES, one->element, one->number, 1, 0) = one->tuple;
+	out->last->flags |= RUN_SPARSE;
 }
 
 /* The largest first: each a run of its own, with its number. */
@@ -217,11 +258,8 @@ static void keep_emit(struct slowest *l, const struct keep *keep)
 		swap(&heap[0], &heap[n - 1]);
 		sink(heap, n - 1, 0);
 	}
-	for (size_t k = 0; k < keep->n; k++) {
-		*(struct tuple *)batch_add(&l->fold.out, RUN_TUPLES, heap[k].element,
-					   heap[k].number, 1, 0) = heap[k].tuple;
-		l->fold.out.last->flags |= RUN_SPARSE;
-	}
+	for (size_t k = 0; k < keep->n; k++)
+		kept_emit(&l->fold.out, &heap[k]);
 }
 
 /* By name. */
@@ -239,19 +277,24 @@ static int emit_kept(struct stage *s)
 
 static const struct fold_ops keep_ops = {
 	.tuples = take_tuples,
+	.totals = take_totals,
 	.mixed = kept_to_ns,
 	.emit = emit_kept,
 };
 
 static int slowest_apply(struct stage *s, const struct ask *ask, struct batch *b)
 {
-	return fold_apply(s, &keep_ops, ask, b);
+	int rc = fold_apply(s, &keep_ops, ask, b);
+
+	if (rc == 0)
+		keeps_cut(slowest_of(s), slowest_of(s)->fold.groups.n);
+	return rc;
 }
 
 const struct stage_ops slowest_ops = {
 	.name = "slowest",
 	.op = OP_EVSPACE_SLOWEST,
-	.traits = {.bytes = 56},
+	.traits = {.totals = true, .bytes = 56},
 	.size = sizeof(struct slowest),
 	.init = slowest_init,
 	.apply = slowest_apply,

@@ -38,7 +38,8 @@ static const char *made(const struct stage_traits *below)
 static bool takes(const struct stage_traits *traits, const struct stage_traits *below)
 {
 	return traits->counts == below->counts &&
-	       (below->makes == RUN_TUPLES || traits->makes == below->makes);
+	       (below->makes == RUN_TUPLES || traits->makes == below->makes ||
+		(traits->totals && below->makes == RUN_TOTALS));
 }
 
 /* Append "median, sort and convert", of the stages that take what one of @below makes; of all for
@@ -94,6 +95,8 @@ int stage_check(const char *kind, const char *args, const struct stage_traits *b
 	if (!s)
 		return -1;
 	right = !below || takes(&s->traits, below);
+	if (below && s->traits.totals)
+		s->traits.makes = below->makes;
 	if (right && traits)
 		*traits = s->traits;
 	stage_free(s);
@@ -170,11 +173,20 @@ void chain_fini(struct chain *chain)
 	*chain = (struct chain){0};
 }
 
+/* A stage that has paused lets go of what it holds when the next wave begins: here an empty one. */
 void chain_drop(struct chain *chain)
 {
-	if (chain->at < chain->n)
-		chain->stages[chain->at]->paused = false;
+	struct stage *s = chain->at < chain->n ? chain->stages[chain->at] : NULL;
+	struct batch empty;
+
 	chain->at = 0;
+	if (!s || !s->paused)
+		return;
+	s->paused = false;
+	s->until_ns = 0;
+	batch_init(&empty);
+	(void)s->ops->apply(s, &(struct ask){0}, &empty);
+	batch_fini(&empty);
 }
 
 int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b, uint64_t until_ns)
