@@ -2,12 +2,15 @@
 /* Tests a hop whose child says more than it may. */
 #include "tree/scope/hop.h"
 
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "pathmap/base/memory.h"
 #include "tests/hop-sayer.h"
+#include "tests/tap.h"
 #include "tree/data/clock.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/tellers.h"
@@ -379,6 +382,67 @@ static void parts_of_others(void)
 	hop_sayer_close(&bed);
 }
 
+/* ---- how long it takes ---- */
+
+/* CPU time of this process between two turns of the loop: the longest, and all. */
+static struct event *ticking;
+static double longest, all;
+static clock_t last;
+
+static void tick(evutil_socket_t fd, short what, void *arg)
+{
+	static const struct timeval now = {0, 0};
+	clock_t at = clock();
+	double took = (double)(at - last) / CLOCKS_PER_SEC;
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	longest = took > longest ? took : longest;
+	all += took;
+	last = at;
+	evtimer_add(ticking, &now);
+}
+
+/* Runs of groups in no order: a look at a name for each of them. */
+static void say_groups(struct names *names, uint32_t groups, uint32_t runs)
+{
+	char text[NAME_BYTES];
+
+	for (uint32_t i = 0; i < groups; i++) {
+		snprintf(text, sizeof(text), "/c/w1/rank%u/t0", i);
+		names_learn(names, name_id(1, i), LEVEL_THREAD, (int32_t)i, 0, text);
+	}
+	say_run(RUN_TUPLES, name_id(4, 0), 1);
+	for (uint32_t i = 0; i < runs; i++)
+		batch_add(&hop_sayer_body, RUN_TUPLES,
+			  name_id(1, i * UINT32_C(2654435761) % groups), i, 0, 0);
+}
+
+/* However much is to be checked of an answer, the loop goes on meanwhile. */
+static void others_go_on(void)
+{
+	struct hop_bed bed;
+
+	hop_sayer_own = true;
+	hop_sayer_open(&bed);
+	hop_sayer_own = false;
+	say_groups(bed.scope.names, 50000, 1000000);
+	ticking = evtimer_new(bed.scope.base, tick, NULL);
+	last = clock();
+	longest = all = 0;
+	tick(-1, 0, NULL);
+	CU_ASSERT_PTR_NULL(hop_sayer_asked(&bed));
+	tap_note("all took %.3f s, the longest turn %.3f s", all, longest);
+	CU_ASSERT_EQUAL(hop_sayer_done.leaves, 1);
+	CU_ASSERT(longest < all / 3);
+	/* the last of many runs is another's */
+	batch_add(&hop_sayer_body, RUN_TUPLES, name_id(9, 1), 1, 0, 0);
+	CU_ASSERT_PTR_NOT_NULL(hop_sayer_asked(&bed));
+	event_free(ticking);
+	hop_sayer_close(&bed);
+}
+
 /* The next agent would refuse us for a time that no clock shows. */
 static void clock_of_nowhen(void)
 {
@@ -408,6 +472,7 @@ int main(void)
 		{"nobody says more names at once than agents do", too_many_names},
 		{"nobody lacks more than there is", missing_more_than_there_are},
 		{"nobody speaks twice for a leaf, nor for another wave", parts_of_others},
+		{"others go on while very much is checked", others_go_on},
 		{"a clock of nowhen stays within what clocks show", clock_of_nowhen},
 		CU_TEST_INFO_NULL,
 	};

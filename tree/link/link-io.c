@@ -72,19 +72,32 @@ static bool link_hears(const struct link *link)
 	return link->state == LINK_HELLO || link->state == LINK_READY;
 }
 
+void link_frame_again(struct link *link)
+{
+	link->again = true;
+}
+
+/** The frame to hand out now. Returns as deframer_next() does. */
+static int link_frame_next(struct link *link, struct error *e)
+{
+	if (!link->again)
+		return deframer_next(&link->deframer, &link->current, e);
+	link->again = false;
+	return 1;
+}
+
 /** Hand out complete frames, at least one, until @until_ns. Returns 0 if none is left, 1 if there
  * may be, -1 if the link ends. */
 static int link_frames(struct link *link, uint64_t until_ns)
 {
-	struct frame frame;
 	struct error e, why;
 	int result;
 
-	while ((result = deframer_next(&link->deframer, &frame, &e)) > 0) {
-		link_frame(link, &frame);
+	while ((result = link_frame_next(link, &e)) > 0) {
+		link_frame(link, &link->current);
 		if (!link_hears(link))
 			return -1;
-		if (clock_mono_ns() >= until_ns)
+		if (link->again || clock_mono_ns() >= until_ns)
 			return 1;
 	}
 	if (result == 0)

@@ -46,7 +46,9 @@ struct link {
 	TAILQ_ENTRY(link) queued_entry; /* in the hub's queue, to be handled at the flush */
 	bool queued;
 	TAILQ_ENTRY(link) paused_entry;
-	bool paused;	   /* one of those whose frames wait for the next turn */
+	bool paused; /* one of those whose frames wait for the next turn */
+	bool again;  /* … of which `current` is the first, as its receiver asked for */
+	struct frame current;
 	bool refused;	   /* we closed it */
 	unsigned proof_ms; /* how long the peer may take to prove who it is */
 	enum link_state state;

@@ -30,6 +30,10 @@ struct link_events {
 	void (*closed)(struct link *link, void *arg, const struct error *why);
 };
 
+/** From within `frame`, which is not done with the frame: hand out the same one again, before any
+ * other, in a later turn of the loop (tree/data/turn.h). */
+void link_frame_again(struct link *link);
+
 /**
  * Start a connection. @address is "HOST:PORT" (TLS; the peer's certificate must have the name @name
  * if not NULL) or "unix:PATH". Never blocks: a name is looked up in a thread

@@ -9,6 +9,7 @@
 
 #include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/process.h"
 #include "tree/data/tellers.h"
@@ -174,17 +175,11 @@ static int stranger(uint32_t leaf, struct error *e)
 	return errorf(e, "refused: its answer speaks for leaf %u, which is not below it", leaf);
 }
 
-/* What an answer has said so far. */
-struct spoken {
-	const struct below *below;
-	const Evspace__Answer *answer;
-	bool *of;	 /* by leaf: it was spoken for */
-	uint32_t leaves; /* leaves with a part */
-	size_t parts;	 /* since the last mark */
-};
+/* How many runs to check before looking at the clock. */
+#define RUNS_AT_ONCE 4096u
 
 /* An answer speaks once for a leaf: says that it is missing, or brings its part. */
-static int leaf_check(struct spoken *s, uint32_t leaf, struct error *e)
+static int leaf_check(struct below_spoken *s, uint32_t leaf, struct error *e)
 {
 	const uint32_t *at = index_find(leaf, s->below->leaves, s->below->n);
 
@@ -197,7 +192,7 @@ static int leaf_check(struct spoken *s, uint32_t leaf, struct error *e)
 	return 0;
 }
 
-static int missing_check(struct spoken *s, struct error *e)
+static int missing_check(struct below_spoken *s, struct error *e)
 {
 	const Evspace__Answer *answer = s->answer;
 	size_t n = s->below->n;
@@ -216,7 +211,7 @@ static int missing_check(struct spoken *s, struct error *e)
 }
 
 /* A part must be of the wave that is answered, whether asked for the first time or again. */
-static int part_check(struct spoken *s, const struct run_view *view, struct error *e)
+static int part_check(struct below_spoken *s, const struct run_view *view, struct error *e)
 {
 	errno = EPROTO;
 	if (!(view->run->flags & RUN_FOLD)) {
@@ -247,43 +242,69 @@ static bool run_is_below(const struct below *below, const struct names *names,
 	return name && name->level > LEVEL_ELEMENT && below_spells(below, name);
 }
 
-static int body_check(struct spoken *s, const struct names *names, const struct batch *body,
-		      struct error *e)
+/* Returns 1 when it is time for others. */
+static int runs_check(struct below_spoken *s, const struct names *names, const struct batch *body,
+		      uint64_t until_ns, struct error *e)
 {
-	struct batch_cursor c = {0};
 	struct run_view view;
-	uint32_t good = 0; /* index of the last place + 1: runs come place by place */
+	unsigned left = RUNS_AT_ONCE;
 
-	while (batch_next_packed(body, &c, &view)) {
+	while (batch_next_packed(body, &s->at, &view)) {
 		const struct run *run = view.run;
 
 		if (run->kind == RUN_PART) {
 			if (part_check(s, &view, e) < 0)
 				return -1;
-		} else if (run->kind == RUN_NEWEST || name_place(run->element) + 1 != good) {
+		} else if (run->kind == RUN_NEWEST || name_place(run->element) + 1 != s->good) {
 			if (!run_is_below(s->below, names, run))
 				return stranger(name_place(run->element), e);
-			good = below_names(s->below, run->element) ? name_place(run->element) + 1
-								   : 0;
+			s->good = below_names(s->below, run->element) ? name_place(run->element) + 1
+								      : 0;
 		}
+		if (--left == 0 && clock_mono_ns() >= until_ns)
+			return 1;
+		if (left == 0)
+			left = RUNS_AT_ONCE;
 	}
-	errno = EPROTO;
-	if (s->leaves != s->answer->leaves)
-		return errorf(e, "refused: its answer has %u leaves, but parts of %u",
-			      s->answer->leaves, s->leaves);
 	return 0;
 }
 
-int below_check(const struct below *below, const struct names *names, const Evspace__Answer *answer,
-		const struct batch *body, struct error *e)
+static int body_check(struct below_spoken *s, const struct names *names, const struct batch *body,
+		      uint64_t until_ns, struct error *e)
 {
-	struct spoken s = {below, answer, memory_new(below->n, sizeof(bool)), 0, 0};
-	int result = missing_check(&s, e);
+	int result = runs_check(s, names, body, until_ns, e);
 
+	if (result != 0 || s->leaves == s->answer->leaves)
+		return result;
+	errno = EPROTO;
+	return errorf(e, "refused: its answer has %u leaves, but parts of %u", s->answer->leaves,
+		      s->leaves);
+}
+
+int below_check(const struct below *below, struct below_spoken *s, const struct names *names,
+		const Evspace__Answer *answer, const struct batch *body, uint64_t until_ns,
+		struct error *e)
+{
+	bool first = !s->of;
+	int result = 0;
+
+	s->below = below;
+	s->answer = answer;
+	if (first) {
+		s->of = memory_new(below->n + 1, sizeof(bool));
+		result = missing_check(s, e);
+	}
 	if (result == 0)
-		result = body_check(&s, names, body, e);
-	free(s.of);
+		result = body_check(s, names, body, until_ns, e);
+	if (result <= 0)
+		below_spoken_fini(s);
 	return result;
+}
+
+void below_spoken_fini(struct below_spoken *s)
+{
+	free(s->of);
+	*s = (struct below_spoken){0};
 }
 
 /* A host with two parts of a scope may use a group's name that another part's host gave first. */

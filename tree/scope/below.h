@@ -35,14 +35,30 @@ void below_fini(struct below *below);
 /** Is this a leaf there? */
 bool below_has(const struct below *below, uint32_t leaf);
 
+/** What an answer has said as far as it was checked. Plain data, zeroed before it begins. */
+struct below_spoken {
+	const struct below *below;
+	const Evspace__Answer *answer;
+	bool *of;	 /* by leaf: it was spoken for; NULL: nothing was checked */
+	uint32_t leaves; /* leaves with a part */
+	size_t parts;	 /* since the last mark */
+	uint32_t good;	 /* index of the last place + 1: runs come place by place */
+	struct batch_cursor at;
+};
+
 /**
  * Does @answer with @body speak only for leaves there? It must name each once, as missing or by one
  * part of the answered wave, and have as many as it says; its marks must be for its own parts, its
  * runs for elements there, or for groups in @names (of which another host may have been the first
- * to say the name). Returns 0, or -1 with EPROTO and @e.
+ * to say the name). Returns 0; 1 at @until_ns (CLOCK_MONOTONIC), to be called again with the same;
+ * or -1 with EPROTO and @e. Zeroes @spoken unless that is 1.
  */
-int below_check(const struct below *below, const struct names *names, const Evspace__Answer *answer,
-		const struct batch *body, struct error *e);
+int below_check(const struct below *below, struct below_spoken *spoken, const struct names *names,
+		const Evspace__Answer *answer, const struct batch *body, uint64_t until_ns,
+		struct error *e);
+
+/** Check no further. */
+void below_spoken_fini(struct below_spoken *spoken);
 
 /** What was learnt from one child. Plain data, usable when zeroed. */
 struct hearsay {

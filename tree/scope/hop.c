@@ -13,6 +13,7 @@
 #include "tree/scope/below.h"
 #include "tree/wire/wire-place.h"
 #include "tree/data/clock.h"
+#include "tree/data/turn.h"
 #include "tree/scope/probe.h"
 #include "tree/scope/seats.h"
 #include "tree/data/span.h"
@@ -39,7 +40,8 @@ struct hop {
 	uint64_t late_since;	/* first of the late waves in a row; 0: the last one was in time */
 	bool opened;		/* on the present connection */
 	bool settled;
-	uint64_t owes; /* answers that it owes on the present connection */
+	uint64_t owes;		    /* answers that it owes on the present connection */
+	struct below_spoken spoken; /* of the answer that is checked */
 	struct hearsay heard;
 	struct error refused;
 	struct error told;    /* the last reason why it was shut, on the present connection */
@@ -123,6 +125,7 @@ static void hop_up(struct child_user *user)
 	hop->refused.text[0] = hop->told.text[0] = '\0';
 	hop->reopen_ms = REOPEN_FIRST_MS;
 	hop->owes = 0;
+	below_spoken_fini(&hop->spoken);
 	hop->probe.valid = false;
 	hop->up_ns = clock_mono_ns();
 	hop_open(hop);
@@ -332,13 +335,10 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 	gather_answered(g, w, hop->input);
 }
 
-/* Refuses answers for leaves that are not below the child, and answers that were not asked for.
- * Names in a late answer still count, as they are said only once. */
-static int hop_answer_check(struct hop *hop, const Evspace__Answer *a, const struct batch *body,
-			    struct error *e)
+/* Names in a late answer still count, as they are said only once. */
+static int hop_answer_begin(struct hop *hop, const Evspace__Answer *a, struct error *e)
 {
 	const struct hearsay_child child = {hop->place->node, &hop->below, hop->scope->place};
-	struct names *names = hop->scope->names;
 	int learnt;
 
 	if (hop->owes == 0) {
@@ -346,10 +346,21 @@ static int hop_answer_check(struct hop *hop, const Evspace__Answer *a, const str
 		return errorf(e, "refused: it answers what it was not asked");
 	}
 	hop->owes--;
-	learnt = hearsay_learn(&hop->heard, &child, a, names, e);
+	learnt = hearsay_learn(&hop->heard, &child, a, hop->scope->names, e);
 	if (learnt > 0)
 		child_say(&hop->user, e->text);
-	return learnt < 0 ? -1 : below_check(&hop->below, names, a, body, e);
+	return learnt < 0 ? -1 : 0;
+}
+
+/* Refuses answers for leaves that are not below the child, and answers that were not asked for.
+ * Returns 1 if a part of it remains to be checked. */
+static int hop_answer_check(struct hop *hop, const Evspace__Answer *a, const struct batch *body,
+			    struct error *e)
+{
+	if (!hop->spoken.of && hop_answer_begin(hop, a, e) < 0)
+		return -1;
+	return below_check(&hop->below, &hop->spoken, hop->scope->names, a, body,
+			   clock_mono_ns() + TURN_NS, e);
 }
 
 static void hop_answer(struct hop *hop, const struct frame *frame)
@@ -357,12 +368,16 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 	const Evspace__Answer *a = frame->header->answer;
 	struct batch body;
 	struct error e;
+	int result;
 
 	batch_init(&body);
 	if (frame->bytes)
 		batch_append(&body, frame->buffer, frame->at, frame->bytes);
-	if (hop_answer_check(hop, a, &body, &e) == 0)
+	result = hop_answer_check(hop, a, &body, &e);
+	if (result == 0)
 		hop_take(hop, frame, &body);
+	else if (result > 0)
+		link_frame_again(child_link(&hop->user));
 	else
 		hop_shut(hop, EPROTO, &e, child_say);
 	batch_fini(&body);
@@ -470,6 +485,7 @@ void hop_free(struct hop *hop, bool keep)
 	child_leave(&hop->user);
 	unready_clear(&hop->unready);
 	free(hop->asked_ns);
+	below_spoken_fini(&hop->spoken);
 	below_fini(&hop->below);
 	free(hop);
 }
