@@ -14,20 +14,11 @@
 
 #define FIRST_BITS 6
 
-/* Begin a new wave. O(groups of the last one). */
+/* Begin a new wave. */
 static void groups_reset(struct groups *groups)
 {
-	size_t entries = groups->bits ? (size_t)1 << groups->bits : 0;
-
-	if (groups->n > entries / 16)
-		memset(groups->index, 0, entries * sizeof(*groups->index));
-	for (size_t i = 0; groups->n <= entries / 16 && i < groups->n; i++) {
-		size_t slot = groups->items[i].hash;
-
-		while (groups->index[slot & (entries - 1)] != i + 1)
-			slot++;
-		groups->index[slot & (entries - 1)] = 0;
-	}
+	if (groups->bits)
+		memset(groups->index, 0, sizeof(*groups->index) << groups->bits);
 	groups->n = 0;
 }
 
@@ -265,5 +256,7 @@ int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *as
 	batch_link(&fold->out, &fold->others);
 	batch_clear(b);
 	batch_link(b, &fold->out);
+	if (fold->groups.room > STAGE_KEPT)
+		groups_fini(&fold->groups);
 	return 0;
 }

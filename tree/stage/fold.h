@@ -34,7 +34,7 @@ struct group {
 		       "a " #kind " is larger than a group has room for (CONTRIBUTING.md)");
 RUN_TABLE(GROUP_HOLDS)
 
-/** Plain data, usable when zeroed. The tables are kept from wave to wave. */
+/** Plain data, usable when zeroed. The tables are kept from wave to wave, up to STAGE_KEPT. */
 struct groups {
 	struct group *items;
 	size_t n, room;

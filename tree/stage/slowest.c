@@ -284,10 +284,14 @@ static const struct fold_ops keep_ops = {
 
 static int slowest_apply(struct stage *s, const struct ask *ask, struct batch *b)
 {
+	struct slowest *l = slowest_of(s);
 	int rc = fold_apply(s, &keep_ops, ask, b);
+	size_t kept = 0;
 
+	for (size_t i = 0; rc == 0 && i < l->n_keeps; i++)
+		kept += l->keeps[i].room;
 	if (rc == 0)
-		keeps_cut(slowest_of(s), slowest_of(s)->fold.groups.n);
+		keeps_cut(l, kept > STAGE_KEPT ? 0 : l->fold.groups.n);
 	return rc;
 }
 

@@ -80,12 +80,8 @@ static void take_run(struct sort *sort, const struct run_view *view, const struc
 	}
 }
 
-static void make_room(struct sort *sort, size_t bytes)
+static void set_room(struct sort *sort, size_t most)
 {
-	size_t most = bytes / sizeof(struct tuple);
-
-	if (most <= sort->room)
-		return;
 	free(sort->items);
 	free(sort->keys);
 	free(sort->merged);
@@ -216,10 +212,13 @@ static int emit(struct stage *s)
 
 static void sort_begin(struct sort *sort, const struct batch *b)
 {
+	size_t most = b->bytes / sizeof(struct tuple);
+
 	parts_reset(&sort->parts);
 	batch_clear(&sort->others);
 	batch_clear(&sort->out);
-	make_room(sort, b->bytes);
+	if (most > sort->room)
+		set_room(sort, most);
 	sort->n = 0;
 	sort->done = (struct sort_progress){.line = CLOCK_LINE_NS, .width = 1};
 }
@@ -240,6 +239,8 @@ static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
 	batch_link(&sort->out, &sort->others);
 	batch_clear(b);
 	batch_link(b, &sort->out);
+	if (sort->room > STAGE_KEPT)
+		set_room(sort, 0);
 	return 0;
 }
 

@@ -30,6 +30,10 @@ struct ask {
 /** Number of records or runs between two looks at the clock. */
 #define STAGE_STEPS 256u
 
+/** Most records for which a stage keeps its memory from wave to wave: views stay open for long, and
+ * what they keep counts nowhere. */
+#define STAGE_KEPT 8192u
+
 struct stage;
 struct span;
 
