@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,11 +72,36 @@ static unsigned lines_in(int fd)
 	return lines;
 }
 
+/* CLOCK_MONOTONIC of this process is ahead by so many seconds. */
+static time_t ahead_s;
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int rc = (int)syscall(SYS_clock_gettime, id, t);
+
+	if (rc == 0 && (id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_COARSE))
+		t->tv_sec += ahead_s;
+	return rc;
+}
+
+/* Who was only in the sum has a line when there is room for it, also for the same reason. */
+static void lines_come_later(struct world *w, int fd)
+{
+	unsigned before = lines_in(fd);
+
+	ahead_s = 3600;
+	/* all are dialled again within so many turns */
+	for (unsigned i = 0; i < 10 * THOUSANDS && lines_in(fd) < before + 9; i++)
+		event_base_loop(w->base, EVLOOP_ONCE);
+	CU_ASSERT(lines_in(fd) >= before + 9 && lines_in(fd) <= before + 12);
+}
+
 static void thousands_of_children(void)
 {
 	double all, longest;
 	struct child_set *set;
 	struct world w;
+	unsigned at_first;
 	int was, fd;
 
 	world_open(&w);
@@ -84,9 +110,11 @@ static void thousands_of_children(void)
 	set = child_set_new(w.base, w.consumer);
 	dup2(fd, STDERR_FILENO);
 	all = children_fail(w.base, set, &longest);
+	at_first = lines_in(fd);
+	lines_come_later(&w, fd);
 	dup2(was, STDERR_FILENO);
-	tap_note("%.4f s, the longest turn %.4f s, %u lines", all, longest, lines_in(fd));
-	CU_ASSERT(lines_in(fd) > 0 && lines_in(fd) <= 12);
+	tap_note("%.4f s, the longest turn %.4f s, %u lines", all, longest, at_first);
+	CU_ASSERT(at_first > 0 && at_first <= 12);
 	CU_ASSERT(longest < 4e-9 * TURN_NS || longest < all / 3);
 	for (unsigned i = 0; i < THOUSANDS; i++)
 		child_leave(&users[i]);

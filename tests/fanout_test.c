@@ -362,15 +362,39 @@ static void questions_are_bounded(void)
 	bed_close(&bed);
 }
 
+/* Whose waves hold all that they may can still end collecting and discard. */
+static void waves_leave_room_for_commands(void)
+{
+	struct fanout_command_host host = {.carry = order_carry, .is_run = folder_is_run};
+	struct quota *alice = quota_join("alice");
+	struct fanout_command *command;
+	struct error e = {""};
+	size_t taken = 0;
+	struct bed bed;
+
+	bed_open(&bed);
+	host.base = bed.w.base;
+	host.children = bed.children;
+	while (quota_take(alice, 64 << 10, &e) == 0)
+		taken += 64 << 10;
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "waves that wait for slow hosts"));
+	if (ask_much(&bed, &host, "alice", &command, 1) == 1)
+		fanout_command_free(command);
+	else
+		CU_FAIL("there is room for no command");
+	quota_give(alice, QUOTA_WAVES, taken);
+	quota_leave(alice);
+	bed_close(&bed);
+}
+
 /* What a child answers is held until all have answered. */
 static void answers_are_bounded(void)
 {
 	struct gather_status_host hosts = {.answer = status_answered, .done = status_done};
 	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
-	struct quota *alice;
+	struct quota_held little = {NULL, 0}, alice = {NULL, 0};
 	struct error e = {""};
 	struct gather_status *m;
-	size_t taken = 0;
 	struct bed bed;
 
 	bed_open(&bed);
@@ -378,10 +402,10 @@ static void answers_are_bounded(void)
 	hosts.base = bed.w.base;
 	hosts.children = bed.children;
 	hosts.arg = &bed;
-	alice = quota_join("alice");
-	while (quota_take(alice, 64 << 10, &e) == 0)
-		taken += 64 << 10;
-	quota_give(alice, QUOTA_WAVES, 256 << 10);
+	CU_ASSERT_EQUAL(quota_hold(&little, "alice", 256 << 10, &e), 0);
+	while (quota_hold(&alice, "alice", 64 << 10, &e) == 0) {
+	}
+	quota_release(&little);
 	ask.place = bed.place;
 	ask.peer = (char *)(uintptr_t) "alice";
 	m = gather_status_new(&hosts, bed.up.link, &ask, &e);
@@ -390,8 +414,7 @@ static void answers_are_bounded(void)
 	gather_status_free(m);
 	CU_ASSERT_EQUAL(status_of(&bed, "w0")->why, MISSING_REFUSED);
 	CU_ASSERT_PTR_NOT_NULL(strstr(status_of(&bed, "w0")->text, "ask for less at once"));
-	quota_give(alice, QUOTA_WAVES, taken - (256 << 10));
-	quota_leave(alice);
+	quota_release(&alice);
 	bed_close(&bed);
 }
 
@@ -448,6 +471,7 @@ int main(void)
 		{"who is not ready is told once, and in short", opens_of_others},
 		{"questions that wait hold a share for each consumer, a minute at most",
 		 questions_are_bounded},
+		{"... beside waves", waves_leave_room_for_commands},
 		{"... and so do answers to them", answers_are_bounded},
 		{"what an order has done is said by those who have done it", orders_of_others},
 		CU_TEST_INFO_NULL,

@@ -11,6 +11,7 @@
 
 #include "tests/peers.h"
 #include "tree/link/link-hub.h"
+#include "tree/link/rate-limit.h"
 #include "tree/data/tuple.h"
 
 static void both_know_each_other(void)
@@ -367,6 +368,21 @@ static void nobody_there(void)
 	world_close(&w);
 }
 
+/* A peer whose lines are earned back makes room: what was not said of it is said with the others.
+ */
+static void unsaid_lines_are_kept(void)
+{
+	static struct rate_limits all;
+	unsigned long unsaid = 0;
+	struct rate_limit *mine = rate_limit_of(&all, "mine");
+
+	while (rate_limit_take(mine, &unsaid)) {
+	}
+	mine->since_ns -= UINT64_C(3600000000000);
+	CU_ASSERT_PTR_EQUAL(rate_limit_of(&all, "another"), mine);
+	CU_ASSERT(rate_limit_take(&all.others, &unsaid) && unsaid == 1);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -382,6 +398,7 @@ int main(void)
 		{"a reset is said", a_reset_is_said},
 		{"links close in any callback", links_close_in_any_callback},
 		{"nobody there: said at once", nobody_there},
+		{"lines that were not said are counted", unsaid_lines_are_kept},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -59,6 +59,12 @@ static void is_of_the_same_elements(void)
 	other = opened();
 	other.reading = first.reading + 1;
 	CU_ASSERT_FALSE(joins(&other));
+	other = opened();
+	other.view = node;
+	CU_ASSERT_FALSE(joins(&other));
+	other = opened();
+	other.define = (ProtobufCBinaryData){sizeof(id), id};
+	CU_ASSERT_FALSE(joins(&other));
 	scope_shared_leave(scope_shared, first.generation, false);
 	CU_ASSERT_TRUE(LIST_EMPTY(&scopes_shared));
 }

@@ -131,8 +131,9 @@ void opened_give_up(struct opened *o)
 	o->barred = NULL;
 }
 
-void opened_bar(struct opened *o, const char *why)
+void opened_bar(struct opened *o, int code, const char *why)
 {
+	o->barred_code = code;
 	o->barred = memory_copy(why);
 }
 
@@ -159,7 +160,7 @@ static void opened_drained(void *arg, struct scope *scope)
 void opened_switch(struct opened *o)
 {
 	if (o->barred) {
-		o->end(o->session, o, o->barred);
+		o->end(o->session, o, o->barred_code, o->barred);
 		return;
 	}
 	o->switching = true;

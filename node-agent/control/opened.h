@@ -30,9 +30,10 @@ struct opened {
 	struct quota_held quota; /* of the consumer, for those */
 	void (*changed)(void *arg);
 	void *arg;
-	char *barred; /* a map that may come has no place for what its consumer has defined: why */
+	char *barred;	 /* a map that may come has no place for it: why */
+	int barred_code; /* the errno of that */
 	/* It ends, for a reason that its consumer is told. NULL: of a parent's part. */
-	void (*end)(void *session, struct opened *o, const char *why);
+	void (*end)(void *session, struct opened *o, int code, const char *why);
 	void *session;
 };
 
@@ -75,8 +76,8 @@ int opened_prepare(struct opened *o, const struct scope_host *host, const struct
 /** Drop the prepared tree, or why there is none; nothing else changes. */
 void opened_give_up(struct opened *o);
 
-/** By the map that may come it cannot stay: switched, it ends. */
-void opened_bar(struct opened *o, const char *why);
+/** By the map that may come it cannot stay: switched, it ends, for the errno @code. */
+void opened_bar(struct opened *o, int code, const char *why);
 
 /** Switch to the prepared tree: the old one answers waves asked for before, then `Opened` is
  * sent, and the new one answers all others. The old one is closed when it has drained. */

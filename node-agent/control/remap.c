@@ -18,6 +18,7 @@
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
+#include "tree/scope/scope-shared.h"
 #include "tree/stage/stage.h"
 #include "tree/wire/wire-place.h"
 
@@ -210,13 +211,25 @@ static int probe_begin(struct remap_probe *p, const struct active_map_draft *dra
 
 static int scope_bar(struct opened *o, const struct error *why)
 {
+	int code = errno;
 	char *text = memory_format("the map has been changed to one by which this view cannot stay "
 				   "open: %s",
 				   why->text);
 
-	opened_bar(o, text);
+	opened_bar(o, code, text);
 	free(text);
 	return 0;
+}
+
+/* Rows and cursors of an open scope are of what it has read from the first. */
+static bool reads_as_before(const struct plan *plan, const Evspace__Open *open, struct error *e)
+{
+	if (plan->reading == open->reading &&
+	    scope_shared_same_texts(plan->select, plan->n_select, open->select, open->n_select))
+		return true;
+	errno = EINVAL;
+	errorf(e, "it reads or selects otherwise by that map; open it again");
+	return false;
 }
 
 static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
@@ -239,6 +252,10 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 		return error_prefix(e, "the view `%s` is open by %s", view,
 				    link_peer(o->link)->name[0] ? link_peer(o->link)->name
 								: "a consumer");
+	if (!reads_as_before(plan, open, e)) {
+		plan_free(plan);
+		return scope_bar(o, e);
+	}
 	tree = (struct opened_tree){plan->root, active_map->generation + 1,
 				    active_map_signer(active_map)};
 	rc = opened_prepare(o, r->host->scopes, &tree, look_soon, r, e);

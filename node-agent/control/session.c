@@ -195,11 +195,11 @@ static struct scope *session_open_part(struct session *s, const Evspace__Open *o
 }
 
 /* A map has come that has no place for it. */
-static void session_bar(void *session, struct opened *o, const char *why)
+static void session_bar(void *session, struct opened *o, int code, const char *why)
 {
 	struct session *s = session;
 
-	link_send_error(s->link, scope_number(o->scope), EACCES, why);
+	link_send_error(s->link, scope_number(o->scope), code, why);
 	session_close_scope(s, o, false);
 }
 

@@ -48,6 +48,7 @@ struct rate_limit *rate_limit_of(struct rate_limits *all, const char *name)
 	}
 	if (vacant == RATE_LIMIT_PEERS)
 		return &all->others;
+	all->others.unsaid += all->of[vacant].limit.unsaid;
 	snprintf(all->of[vacant].name, RATE_LIMIT_NAME, "%s", name);
 	all->of[vacant].limit = (struct rate_limit){.spent = 0};
 	return &all->of[vacant].limit;

@@ -31,7 +31,8 @@ struct rate_limits {
 	struct rate_limit others; /* for whom there is no room */
 };
 
-/** The limit of that peer. Who has earned all lines back makes room for another one. */
+/** The limit of that peer. Who has earned all lines back makes room for another one;
+ * what was not said of it is counted with the others. */
 struct rate_limit *rate_limit_of(struct rate_limits *all, const char *name);
 
 #endif

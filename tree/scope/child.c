@@ -48,6 +48,7 @@ struct child {
 	uint64_t received;     /* bytes received at the last check */
 	uint32_t next_scope;
 	struct error diagnostic; /* the last one, so that it is not repeated on every try */
+	bool told;		 /* that had a line of its own, and is not only in the sum */
 	bool complained;	 /* it was logged since the last connection */
 	struct rate_limit said;
 	struct child_users users;
@@ -134,8 +135,8 @@ static void child_set_sum_up(evutil_socket_t fd, short what, void *arg)
 	evtimer_add(set->sum_up, &again);
 }
 
-/* May @c have a line of its own? If not, count it for the sum. */
-static bool child_set_may_say(struct child *c, const struct error *why)
+/* May @c have a line of its own? If not, count what is @fresh for the sum. */
+static bool child_set_may_say(struct child *c, const struct error *why, bool fresh)
 {
 	static const struct timeval soon = {SUM_UP_MS / 1000, 0};
 	struct child_set *set = c->set;
@@ -143,6 +144,8 @@ static bool child_set_may_say(struct child *c, const struct error *why)
 
 	if (rate_limit_take(&set->complaints, &unsaid))
 		return true;
+	if (!fresh)
+		return false;
 	set->unsaid++;
 	errorf(&set->last, "%s at %s: %.700s", c->node, c->address, why->text);
 	if (!evtimer_pending(set->sum_up, NULL))
@@ -152,12 +155,13 @@ static bool child_set_may_say(struct child *c, const struct error *why)
 
 static void child_complain(struct child *c, const struct error *why)
 {
-	if (strcmp(c->diagnostic.text, why->text) == 0)
+	bool fresh = strcmp(c->diagnostic.text, why->text) != 0;
+
+	if (!fresh && c->told)
 		return;
 	c->diagnostic = *why;
-	if (!child_set_may_say(c, why))
-		return;
-	if (child_say_line(c, why->text, "; trying again"))
+	c->told = child_set_may_say(c, why, fresh);
+	if (c->told && child_say_line(c, why->text, "; trying again"))
 		c->complained = true;
 }
 

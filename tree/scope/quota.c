@@ -45,14 +45,22 @@ void quota_leave(struct quota *q)
 	free(q);
 }
 
-/* May @q hold @bytes more? QUOTA_LITTLE is granted in any case. */
-static bool quota_fits(const struct quota *q, enum quota_kind kind, size_t bytes)
+/* How much all may hold of that kind now. */
+static size_t quota_most(enum quota_kind kind)
 {
 	size_t other = all_held[kind == QUOTA_WAVES ? QUOTA_NAMES : QUOTA_WAVES];
 	size_t most = other < QUOTA_ALL ? QUOTA_ALL - other : 0;
-	size_t all = all_held[kind], own = q->held[kind];
 
-	most = most < QUOTA_KIND ? most : QUOTA_KIND;
+	if (kind == QUOTA_QUESTIONS)
+		return QUOTA_ASKED;
+	return most < QUOTA_KIND ? most : QUOTA_KIND;
+}
+
+/* May @q hold @bytes more? QUOTA_LITTLE is granted in any case. */
+static bool quota_fits(const struct quota *q, enum quota_kind kind, size_t bytes)
+{
+	size_t most = quota_most(kind), all = all_held[kind], own = q->held[kind];
+
 	return bytes <= QUOTA_ALL && (own + bytes <= QUOTA_LITTLE ||
 				      (all + bytes <= most && own + bytes <= most - all - bytes));
 }
@@ -66,23 +74,29 @@ static bool quota_add(struct quota *q, enum quota_kind kind, size_t bytes)
 	return true;
 }
 
-int quota_take(struct quota *q, size_t bytes, struct error *e)
+static int quota_try(struct quota *q, enum quota_kind kind, size_t bytes, struct error *e)
 {
-	if (quota_add(q, QUOTA_WAVES, bytes))
+	if (quota_add(q, kind, bytes))
 		return 0;
 	errno = ENOBUFS;
 	return errorf(e,
-		      "waves and questions that wait for slow hosts hold %zu MiB for %s here "
+		      "%s that wait for slow hosts hold %zu MiB for %s here "
 		      "already, of %zu for all, and one consumer leaves as much as it has to "
 		      "others; ask for less at once, or with a shorter deadline",
-		      q->held[QUOTA_WAVES] >> 20, q->peer, all_held[QUOTA_WAVES] >> 20);
+		      kind == QUOTA_WAVES ? "waves" : "questions", q->held[kind] >> 20, q->peer,
+		      all_held[kind] >> 20);
+}
+
+int quota_take(struct quota *q, size_t bytes, struct error *e)
+{
+	return quota_try(q, QUOTA_WAVES, bytes, e);
 }
 
 int quota_hold(struct quota_held *held, const char *peer, size_t bytes, struct error *e)
 {
 	struct quota *quota = held->quota ? held->quota : quota_join(peer);
 
-	if (quota_take(quota, bytes, e) < 0) {
+	if (quota_try(quota, QUOTA_QUESTIONS, bytes, e) < 0) {
 		if (!held->quota)
 			quota_leave(quota);
 		return -1;
@@ -97,7 +111,7 @@ void quota_release(struct quota_held *held)
 	int saved = errno;
 
 	if (held->quota)
-		quota_give(held->quota, QUOTA_WAVES, held->bytes);
+		quota_give(held->quota, QUOTA_QUESTIONS, held->bytes);
 	quota_leave(held->quota);
 	*held = (struct quota_held){NULL, 0};
 	errno = saved;

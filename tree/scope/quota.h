@@ -9,17 +9,18 @@
 #include "pathmap/base/error.h"
 #include "tree/data/names.h"
 
-/** What is held: waves and questions under way, and names from children, which stay as long as a
- * scope. */
-enum quota_kind { QUOTA_WAVES, QUOTA_NAMES, QUOTA_KINDS };
+/** What is held: waves under way; names from children, which stay as long as a scope; questions and
+ * commands under way, which waves shall not shut out. */
+enum quota_kind { QUOTA_WAVES, QUOTA_NAMES, QUOTA_QUESTIONS, QUOTA_KINDS };
 
 /**
- * Bytes for all consumers together; each kind leaves a quarter to the other one. A single consumer
- * may have half of that, as it must leave as much as it has to all others; QUOTA_LITTLE is granted
- * in any case.
+ * Bytes for all consumers together: of waves and names, each of which leaves a quarter to the other
+ * one; and of questions, beside these. A single consumer may have half of what a kind has, as it
+ * must leave as much as it has to all others; QUOTA_LITTLE is granted in any case.
  */
 #define QUOTA_ALL    ((size_t)512 << 20)
 #define QUOTA_KIND   (QUOTA_ALL / 4 * 3)
+#define QUOTA_ASKED  (QUOTA_ALL / 4)
 #define QUOTA_LITTLE ((size_t)1 << 20)
 
 struct quota;
@@ -30,8 +31,7 @@ struct quota *quota_join(const char *peer);
 /** Call it when all was given back. NULL is fine. */
 void quota_leave(struct quota *q);
 
-/** Count @bytes more for waves and questions. Returns 0, or -1 with ENOBUFS and @e: that is too
- * much. */
+/** Count @bytes more for waves. Returns 0, or -1 with ENOBUFS and @e: that is too much. */
 int quota_take(struct quota *q, size_t bytes, struct error *e);
 
 /** The same for names and what belongs to them: a names_granter. */
@@ -43,7 +43,7 @@ struct quota_held {
 	size_t bytes;
 };
 
-/** quota_take() of @bytes more from the quota of @peer. */
+/** The same for questions and commands, of the quota of @peer. */
 int quota_hold(struct quota_held *held, const char *peer, size_t bytes, struct error *e);
 
 /** It holds nothing any more. Keeps errno. */

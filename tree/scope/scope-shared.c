@@ -41,13 +41,19 @@ static struct plan_place *leaf_copy(const struct plan_place *place)
 	return copy;
 }
 
-static bool same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b)
+bool scope_shared_same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b)
 {
 	for (size_t i = 0; i < n_a && n_a == n_b; i++) {
 		if (strcmp(a[i], b[i]) != 0)
 			return false;
 	}
 	return n_a == n_b;
+}
+
+static bool same_view(const Evspace__Open *a, const Evspace__Open *b)
+{
+	return strcmp(a->view, b->view) == 0 && a->define.len == b->define.len &&
+	       (!a->define.len || memcmp(a->define.data, b->define.data, a->define.len) == 0);
 }
 
 /* The rows of a source have numbers, which are in its cursors: it cannot be replaced by another
@@ -57,15 +63,15 @@ static int scope_shared_check(const struct scope_shared *s, const Evspace__Open 
 {
 	const Evspace__Open *was = s->open;
 
-	if (was->reading == open->reading &&
+	if (same_view(was, open) && was->reading == open->reading &&
 	    (!was->run[0] || !open->run[0] || strcmp(was->run, open->run) == 0) &&
 	    (!place->leaf || !s->place || s->place->index == place->index) &&
-	    same_texts(was->select, was->n_select, open->select, open->n_select) &&
-	    same_texts(was->within, was->n_within, open->within, open->n_within) &&
-	    same_texts(was->users, was->n_users, open->users, open->n_users))
+	    scope_shared_same_texts(was->select, was->n_select, open->select, open->n_select) &&
+	    scope_shared_same_texts(was->within, was->n_within, open->within, open->n_within) &&
+	    scope_shared_same_texts(was->users, was->n_users, open->users, open->n_users))
 		return 0;
 	errno = EEXIST;
-	return errorf(e, "the scope is open here already, for other elements");
+	return errorf(e, "the scope is open here already, for other elements or as another view");
 }
 
 /* Each scope costs memory here, and a file. */

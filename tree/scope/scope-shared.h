@@ -43,11 +43,14 @@ struct scope_shared {
 
 LIST_HEAD(scope_shared_list, scope_shared);
 
+/** Are two lists of patterns or names the same? */
+bool scope_shared_same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b);
+
 /**
  * Join the shared state of the scope that @open opens, for one more part of it at @place; makes the
- * source if that is a leaf. Returns NULL with errno and @e: no source could be made; the part asks
- * for other elements or other users' than the parts before (EEXIST); or there are too many
- * (EMFILE).
+ * source if that is a leaf. Returns NULL with errno and @e: no source could be made; the part is of
+ * another view, or for other elements or other users', than the parts before (EEXIST); or there are
+ * too many (EMFILE).
  */
 struct scope_shared *scope_shared_join(const struct scope_host *host,
 				       struct scope_shared_list *scopes_shared,
