@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "node-agent/store/monitor.h"
 #include "pathmap/base/folder-base.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/utf8.h"
 #include "tree/data/process.h"
 #include "consumers/client/client-monitor.h"
 
@@ -174,28 +176,70 @@ static const struct client_recorder recorder = {
 	.end = monitor_free,
 };
 
+/* How long a reader that is slow is waited for: nobody is held up by one that does not read. */
+#define READER_MS 1000
+
+/* Write all of it to stderr, or as much as its reader takes. */
+static bool message_write(const char *text, size_t n)
+{
+	struct pollfd reader = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	while (n > 0) {
+		ssize_t said = write(STDERR_FILENO, text, n);
+
+		if (said > 0) {
+			text += said;
+			n -= (size_t)said;
+		} else if (said == 0 || (errno != EINTR && errno != EAGAIN) ||
+			   (errno == EAGAIN && poll(&reader, 1, READER_MS) == 0)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Are these bytes, which are no character yet, the beginning of one? */
+static bool is_begun(const char *text, size_t n)
+{
+	unsigned char lead = (unsigned char)text[0];
+	size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < n && i < length; i++) {
+		if (((unsigned char)text[i] & 0xc0) != 0x80)
+			return false;
+	}
+	return n < length;
+}
+
 /* Words of the command line, and names of files, are shown in messages: a terminal does not obey
- * them. C1 in UTF-8 is the lead 0xc2 and one of these; alone they are no text. */
+ * them, nor one of 8 bits, to which any byte from 0x80 to 0x9f that is in no character says
+ * something. A character may come in two pieces. */
 static ssize_t messages_write(void *arg, const char *text, size_t n)
 {
-	static unsigned char last;
-	char *clean = memory_copy_bytes(text, n);
-	ssize_t said = 1;
+	static char begun[4];
+	static size_t n_begun;
+	size_t all = n_begun + n, i = 0;
+	char *clean = memory_new(all + 1, 1);
+	bool said;
 
 	(void)arg;
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)text[i];
-		bool is_c0 = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
-		bool is_c1 = c >= 0x80 && c < 0xa0 && (last < 0x80 || last == 0xc2);
+	memcpy(clean, begun, n_begun);
+	memcpy(clean + n_begun, text, n);
+	while (i < all) {
+		size_t length = utf8_length(clean + i, all - i), bytes = length ? length : 1;
 
-		if (is_c0 || is_c1)
-			clean[i] = '?';
-		last = c;
+		if (length == 0 && is_begun(clean + i, all - i))
+			break;
+		if (length == 0 ||
+		    (utf8_is_control(clean + i, length) && clean[i] != '\n' && clean[i] != '\t'))
+			memset(clean + i, '?', bytes);
+		i += bytes;
 	}
-	for (size_t done = 0; done < n && said > 0; done += said > 0 ? (size_t)said : 0)
-		said = write(STDERR_FILENO, clean + done, n - done);
+	n_begun = all - i;
+	memcpy(begun, clean + i, n_begun);
+	said = message_write(clean, i);
 	free(clean);
-	return said > 0 ? (ssize_t)n : 0;
+	return said ? (ssize_t)n : 0;
 }
 
 static void messages_begin(void)

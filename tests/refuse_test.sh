@@ -73,6 +73,12 @@ obeyed() {
 	timeout 60 "$@" 2>&1 | LC_ALL=C grep -aP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]'
 }
 esc=$'x\e]0;mine\a\xc2\x9b2J\r'
+# A terminal of 8 bits obeys a byte that is in no character.
+only_text() {
+	timeout 60 evspace $'\xe9\x9b31m \xc3\xa9\xe2\x82\xac \xe2\x82' 2>&1 | tee "$tap_dir/said" | iconv -f UTF-8 -t UTF-8 >/dev/null &&
+		grep -q $'\'??31m \xc3\xa9\xe2\x82\xac ??\'' "$tap_dir/said" || { od -c "$tap_dir/said"; return 1; }
+}
+tap_case "what is no text is shown as question marks" only_text
 tap_case "words of the command line are shown, and not obeyed by a terminal" eval '! obeyed evspace "$esc" && ! obeyed evspace events "--$esc" &&
 	! obeyed evspace status "$esc" && ! obeyed evspace map check "$esc" && ! obeyed evspace view "$esc" && ! obeyed evspace events --level "$esc" &&
 	! obeyed evspace runs "$esc" && ! obeyed evspace collect "$esc" && ! obeyed evspace --profile "$esc" events && ! obeyed evspace map "$esc"'

@@ -2,12 +2,34 @@
 /* Decides whom to believe that a map cannot be. */
 #include "node-agent/control/judgement.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "node-agent/source/source.h"
+#include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
+
+struct judged {
+	UT_hash_handle hh;
+	char *node;
+	bool was;     /* it is not ready in the old trees */
+	bool missing; /* it is noted as such */
+	bool placed;  /* it is in the tree by the old map */
+	bool kept;    /* ... reached by way of such alone that the new map has */
+};
+
+static struct judged *judged_of(struct judgement *j, const char *node)
+{
+	struct judged *n;
+
+	HASH_FIND_STR(j->nodes, node, n);
+	if (n)
+		return n;
+	n = memory_new(1, sizeof(*n));
+	n->node = memory_copy(node);
+	HASH_ADD_KEYPTR(hh, j->nodes, n->node, strlen(n->node), n);
+	return n;
+}
 
 /* Only the first is told. */
 static void fault_note(struct judgement_fault *f, const char *what, const struct unready *who)
@@ -19,12 +41,12 @@ static void fault_note(struct judgement_fault *f, const char *what, const struct
 
 static void missing_note(struct judgement *j, const struct unready *who)
 {
+	struct judged *n = judged_of(j, who->node);
 	Evspace__Unready *u;
 
-	for (size_t i = 0; i < j->n_missing; i++) {
-		if (strcmp(j->missing[i]->node, who->node) == 0)
-			return;
-	}
+	if (n->missing)
+		return;
+	n->missing = true;
 	u = memory_new(1, sizeof(*u));
 	evspace__unready__init(u);
 	u->node = memory_copy(who->node);
@@ -34,27 +56,37 @@ static void missing_note(struct judgement *j, const struct unready *who)
 	j->missing[j->n_missing++] = u;
 }
 
-/* Is it reached by way of such alone that the new map has? */
-static bool is_kept(const struct judgement *j, const char *node)
+/* Walk the old tree, once for all who are asked for. */
+static void kept_mark(struct judgement *j)
 {
+	bool kept[PLAN_DEPTH];
+
 	PLAN_FOREACH (walk, j->before) {
-		if (strcmp(walk.place->node, node) != 0)
-			continue;
-		for (size_t i = 0; i <= walk.depth; i++) {
-			if (!pathmap_cluster(j->map, walk.way[i]->node))
-				return false;
-		}
-		return true;
+		struct judged *n = judged_of(j, walk.place->node);
+
+		kept[walk.depth] = (walk.depth == 0 || kept[walk.depth - 1]) &&
+				   pathmap_cluster(j->map, walk.place->node);
+		/* of several places the first counts */
+		if (!n->placed)
+			n->kept = kept[walk.depth];
+		n->placed = true;
 	}
-	return false;
+	j->marked = true;
+}
+
+/* Is it reached by way of such alone that the new map has? */
+static bool is_kept(struct judgement *j, const char *node)
+{
+	if (!j->marked)
+		kept_mark(j);
+	return judged_of(j, node)->kept;
 }
 
 void judgement_was(void *judgement, const struct unready *who)
 {
 	struct judgement *j = judgement;
 
-	j->was = memory_room(j->was, j->n_was, sizeof(*j->was));
-	j->was[j->n_was++] = memory_copy(who->node);
+	judged_of(j, who->node)->was = true;
 }
 
 void judgement_before(void *judgement, const struct unready *who)
@@ -70,19 +102,10 @@ void judgement_before(void *judgement, const struct unready *who)
 		missing_note(j, who);
 }
 
-static bool was_unready(const struct judgement *j, const char *node)
-{
-	for (size_t i = 0; i < j->n_was; i++) {
-		if (strcmp(j->was[i], node) == 0)
-			return true;
-	}
-	return false;
-}
-
 void judgement_after(void *judgement, const struct unready *who)
 {
 	struct judgement *j = judgement;
-	bool was = was_unready(j, who->node);
+	bool was = judged_of(j, who->node)->was;
 
 	if (who->code == SOURCE_ELSEWHERE || (who->code && !was))
 		fault_note(&j->refused, "", who);
@@ -94,9 +117,14 @@ void judgement_after(void *judgement, const struct unready *who)
 
 void judgement_fini(struct judgement *j)
 {
-	for (size_t i = 0; i < j->n_was; i++)
-		free(j->was[i]);
-	free(j->was);
+	struct judged *n, *next;
+
+	HASH_ITER(hh, j->nodes, n, next)
+	{
+		HASH_DEL(j->nodes, n);
+		free(n->node);
+		free(n);
+	}
 	for (size_t i = 0; i < j->n_missing; i++)
 		evspace__unready__free_unpacked(j->missing[i], NULL);
 	free(j->missing);

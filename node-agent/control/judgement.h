@@ -4,6 +4,7 @@
 #ifndef EVSPACE_JUDGEMENT_H
 #define EVSPACE_JUDGEMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "pathmap/model/pathmap.h"
@@ -22,8 +23,8 @@ struct judgement {
 	const struct plan_place *before;	/* the tree by the old map */
 	const struct pathmap *map;		/* the new one */
 	struct judgement_fault refused, absent; /* the first of each */
-	char **was;				/* nodes that are not ready in the old trees */
-	size_t n_was;
+	struct judged *nodes;			/* what is known of each, by name */
+	bool marked;				/* which of them are kept is known */
 	/* Those of the new map that were not ready before either, and those that it lacks and that
 	   have ranks which it puts elsewhere. */
 	Evspace__Unready **missing;
