@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "pathmap/cost/cost.h"
 #include "pathmap/plan/holding.h"
 #include "tree/data/span.h"
 
@@ -22,18 +21,14 @@ struct plan_wish active_map_wish(const char *view, ProtobufCBinaryData define, c
 }
 
 /* Does a wave of what a consumer has defined cost no more than the map allows? */
-static int cost_check(const struct plan *plan, const struct pathmap *map, struct error *e)
+static int cost_check(const struct plan *plan, const struct pathmap *map,
+		      const struct calibration *costs, struct error *e)
 {
 	double most_us = (double)pathmap_definable(map)->cost_ns * 1e-3;
-	char *path = calibration_path();
-	struct calibration calibration;
 	struct cost cost;
 	double us;
 
-	/* a file that is wrong is what doctor tells; the built-in costs are there */
-	(void)calibration_read(&calibration, path, NULL);
-	free(path);
-	cost_predict(&cost, plan, map, &calibration, 1);
+	cost_predict(&cost, plan, map, costs, 1);
 	us = cost.cpu_us;
 	cost_fini(&cost);
 	if (us <= most_us)
@@ -56,7 +51,8 @@ int active_map_plan(struct active_map *c, const struct active_map_draft *draft,
 
 	if (plan_make_wish(map, wish, &made, e) < 0)
 		return -1;
-	if ((made->defined && pathmap_definable(map)->cost_ns && cost_check(made, map, e) < 0) ||
+	if ((made->defined && pathmap_definable(map)->cost_ns &&
+	     cost_check(made, map, &c->costs, e) < 0) ||
 	    roster_number(draft ? draft->roster : c->roster, made, e) < 0) {
 		plan_free(made);
 		return -1;

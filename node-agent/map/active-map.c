@@ -270,6 +270,16 @@ static void active_map_choose(struct active_map *c)
 		evspace__map_kept__free_unpacked(kept, NULL);
 }
 
+/* Read the file of costs, not for each view, since it may be on a slow file system. */
+static void active_map_costs(struct active_map *c)
+{
+	char *path = calibration_path();
+
+	/* a file that is wrong is what doctor tells; the built-in costs are there */
+	(void)calibration_read(&c->costs, path, NULL);
+	free(path);
+}
+
 struct active_map *active_map_open(const char *base, const char *node, const char *dir,
 				   FILE *diagnostics, struct error *e)
 {
@@ -289,6 +299,7 @@ struct active_map *active_map_open(const char *base, const char *node, const cha
 		texts_fini(&c->started);
 		return c;
 	}
+	active_map_costs(c);
 	if (roster_fill(c->roster, c->map, e) < 0 || (c->before && active_map_keep(c, e) < 0))
 		goto fail;
 	return c;
@@ -439,6 +450,7 @@ int active_map_take(struct active_map *c, struct active_map_draft *draft, struct
 	texts_fini(&c->previous);
 	roster_free(c->roster);
 	*c = next;
+	active_map_costs(c);
 	*draft = (struct active_map_draft){.map = NULL};
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "pathmap/cost/cost.h"
 #include "pathmap/plan/plan.h"
 #include "pathmap/plan/roster.h"
 #include "pathmap/texts.h"
@@ -24,6 +25,8 @@ struct active_map {
 	struct roster *roster;
 	struct pass_book *passes; /* signed ones; NULL: no agent has a certificate */
 	struct lineage *above; /* nodes that the map puts above this one; NULL: not computed yet */
+	struct calibration costs; /* of this host, by which the cost of views is predicted; the
+				   * entry's, as they were when the map came */
 	char *node;
 	char *path;	/* of the file that stores it */
 	char note[512]; /* where the map is from, if that is not obvious; else "" */
