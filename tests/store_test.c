@@ -4,6 +4,7 @@
 #include "tests/tap.h"
 #include "tests/fixture.h"
 #include "tree/data/clock.h"
+#include "tree/data/turn.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- coming and going ---- */
@@ -250,6 +252,53 @@ static void many(void)
 	maker_end(m);
 }
 
+/* Files that no collector has made: however many there are, others have turns meanwhile, and those
+ * who need all find all. */
+static void very_many_forged(void)
+{
+	enum { FORGED = 20000 };
+	double longest = 0, all = 0, took;
+	unsigned turns = 0, n = 0;
+	const struct store_refusal *r;
+	char path[400];
+	clock_t begun;
+	bool more;
+
+	fixture_start(true);
+	snprintf(path, sizeof(path), "%s/forged", fixture.base);
+	CU_ASSERT_EQUAL_FATAL(mkdir(path, 0700), 0);
+	for (int i = 0; i < FORGED; i++) {
+		snprintf(path, sizeof(path), "%s/forged/rank%d.%d.seg", fixture.base, i, i + 10);
+		CU_ASSERT_EQUAL_FATAL(close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600)), 0);
+	}
+	do {
+		begun = clock();
+		more = store_refresh_part(&fixture.store, clock_mono_ns() + TURN_NS);
+		took = (double)(clock() - begun) / CLOCKS_PER_SEC;
+		longest = took > longest ? took : longest;
+		all += took;
+		if (++turns == 3)
+			CU_ASSERT(more);
+	} while (more);
+	TAILQ_FOREACH (r, &fixture.store.refusals, link)
+		n++;
+	CU_ASSERT_EQUAL(n, FORGED);
+	tap_note("%u turns of %.4f s, the longest of %.4f s", turns, all, longest);
+	CU_ASSERT(longest < all / 3);
+	/* Who needs all at once gets it, in the middle of a scan, too. */
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	CU_ASSERT(store_refresh_part(&fixture.store, 0));
+	CU_ASSERT_EQUAL(store_refresh(&fixture.store), 0);
+	n = 0;
+	TAILQ_FOREACH (r, &fixture.store.refusals, link)
+		n++;
+	CU_ASSERT_EQUAL(n, FORGED - 1);
+	/* One that is under way ends with the store. */
+	snprintf(path, sizeof(path), "%s/forged/rank0.10.seg", fixture.base);
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	CU_ASSERT(store_refresh_part(&fixture.store, 0));
+}
+
 static CU_TestInfo life_cases[] = {
 	{"a base that is missing is empty", no_base},
 	{"segments are found at the start", found_at_start},
@@ -262,6 +311,7 @@ static CU_TestInfo life_cases[] = {
 	{"users are told before a segment is unmapped", told_before},
 	{"the newest process of a rank has its name", same_rank},
 	{"1,000 segments", many},
+	{"20,000 forged files", very_many_forged},
 	CU_TEST_INFO_NULL,
 };
 

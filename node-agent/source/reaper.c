@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "pathmap/base/hash.h"
+#include "tree/data/clock.h"
+#include "tree/data/turn.h"
 
 #include "node-agent/source/row.h"
 
@@ -30,6 +32,8 @@ struct reaper {
 	struct watched_process *watched;
 	void (*looked)(void *arg);
 	void *looked_arg;
+	struct turns *turns;
+	struct turn look; /* goes on with what has changed in the store */
 };
 
 static void watched_free(struct reaper *k, struct watched_process *p)
@@ -146,12 +150,26 @@ static void reaper_watch(struct reaper *k)
 	reaper_arm(k);
 }
 
-void reaper_look(struct reaper *k)
+static void reaper_looked(struct reaper *k)
 {
-	store_refresh(k->store);
 	reaper_watch(k);
 	if (k->looked)
 		k->looked(k->looked_arg);
+}
+
+void reaper_look(struct reaper *k)
+{
+	store_refresh(k->store);
+	reaper_looked(k);
+}
+
+static void reaper_look_on(void *arg)
+{
+	struct reaper *k = arg;
+
+	if (store_refresh_part(k->store, clock_mono_ns() + TURN_NS))
+		turn_ask(k->turns, &k->look);
+	reaper_looked(k);
 }
 
 void reaper_tell(struct reaper *k, void (*looked)(void *arg), void *arg)
@@ -164,7 +182,7 @@ static void reaper_changed(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	reaper_look(arg);
+	reaper_look_on(arg);
 }
 
 static void reaper_due(evutil_socket_t fd, short what, void *arg)
@@ -190,6 +208,8 @@ struct reaper *reaper_new(struct event_base *base, const struct source_host *sou
 	k->store = store;
 	k->shelf = sources->shelf;
 	k->retention_ns = retention_ns;
+	k->turns = turns_new(base);
+	k->look = (struct turn){.go = reaper_look_on, .arg = k};
 	k->changed = event_new(base, store->inotify, EV_READ | EV_PERSIST, reaper_changed, k);
 	k->due = evtimer_new(base, reaper_due, k);
 	if (!k->changed || !k->due)
@@ -213,6 +233,7 @@ void reaper_free(struct reaper *k)
 	k->store->gone = NULL;
 	event_free(k->changed);
 	event_free(k->due);
+	turns_free(k->turns);
 	free(k);
 }
 

@@ -3,6 +3,8 @@
 #ifndef EVSPACE_STORE_INDEX_H
 #define EVSPACE_STORE_INDEX_H
 
+#include <dirent.h>
+
 #include "node-agent/store/proc.h"
 #include "node-agent/store/store.h"
 #include "pathmap/base/hash.h"
@@ -35,6 +37,8 @@ struct store_index {
 	int above_wd;		      /* nearest folder above a missing base, else -1 */
 	bool by_signals;	      /* no inotify: watches are open folders that send SIGIO */
 	bool base_dirty;
+	struct store_folder *scanned; /* a scan of it is under way */
+	DIR *scan;		      /* NULL: there is nothing in it */
 	struct proc_apart apart;
 	bool changed; /* a segment, mirror or refusal came or went since the last refresh */
 	uint64_t turn;
@@ -53,6 +57,10 @@ void store_segment_close(struct store *store, struct store_segment *s);
 
 /** Call store.gone with all segments that go, then unmap and free them. */
 void store_segments_end(struct store *store);
+
+/** Say why a collector could not make a segment, by the reason in its file's name, and what to do.
+ */
+void store_refusal_say(const struct store *store, const char *reason, char *text, size_t room);
 
 /** Find out which refusals are of processes that do have a file. */
 void store_refusals_match(struct store *store);

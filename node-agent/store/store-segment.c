@@ -276,6 +276,47 @@ void store_segments_name(struct store *store)
 	free(sorted);
 }
 
+/* Why the collector could not make a segment, and what to do; "%s" is the base folder. */
+static const struct {
+	const char *reason, *text;
+} reasons[] = {
+	{"no-space",
+	 "no room left in %s: free some (evspace purge), take a smaller --capacity, or set "
+	 "EVSPACE_DIR to a larger tmpfs"},
+	{"quota",
+	 "the quota of %s is used up: evspace purge old runs, take a smaller --capacity, or "
+	 "raise --quota (EVSPACE_QUOTA)"},
+	{"limits", "too much for one segment in %s: take a smaller --capacity or fewer --threads"},
+	{"other-mpi",
+	 "its MPI is neither Open MPI nor MPICH, and there are collectors for these two alone"},
+	{"no-openmpi",
+	 "its MPI is Open MPI, but libevspace-openmpi.so cannot be loaded from the folder of "
+	 "libevspace-mpi.so"},
+	{"no-mpich",
+	 "its MPI is MPICH, but libevspace-mpich.so cannot be loaded from the folder of "
+	 "libevspace-mpi.so: it is built where libmpich-dev is installed"},
+	{"cut-off",
+	 "its file in %s was cut short: what it had recorded is lost, the program runs on"},
+	{"tasks",
+	 "it has been 1000 tasks, one after the other, which is all that is collected of one "
+	 "process: start it anew"},
+	{"denied",
+	 "no right to make a file in %s: it must be a folder of the program's user, mode 0700"},
+};
+
+void store_refusal_say(const struct store *store, const char *reason, char *text, size_t room)
+{
+	snprintf(text, room, "%s", reason);
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		if (strcmp(reason, reasons[i].reason))
+			continue;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(text, room, reasons[i].text, store->base);
+#pragma GCC diagnostic pop
+	}
+}
+
 /* A process that has a file. */
 struct refusal_owner {
 	const char *run;

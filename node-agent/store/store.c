@@ -15,11 +15,15 @@
 #include "node-agent/segment/folder.h"
 #include "node-agent/store/store-index.h"
 #include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
 #include "tree/data/process.h"
 
 /* Names of our own folders and files are shorter than this. */
 #define RUN_BYTES  sizeof(((struct store_segment *)0)->run)
 #define FILE_BYTES sizeof(((struct store_segment *)0)->file)
+
+/* How many files to look at before looking at the clock. */
+#define FILES_AT_ONCE 64u
 
 /* ---- files ---- */
 
@@ -140,49 +144,12 @@ static void add_mirror(struct store *store, struct store_file *file, const char 
 	store->index->changed = true;
 }
 
-/* Why the collector could not make a segment, and what to do; "%s" is the base folder. */
-static const struct {
-	const char *reason, *text;
-} reasons[] = {
-	{"no-space",
-	 "no room left in %s: free some (evspace purge), take a smaller --capacity, or set "
-	 "EVSPACE_DIR to a larger tmpfs"},
-	{"quota",
-	 "the quota of %s is used up: evspace purge old runs, take a smaller --capacity, or "
-	 "raise --quota (EVSPACE_QUOTA)"},
-	{"limits", "too much for one segment in %s: take a smaller --capacity or fewer --threads"},
-	{"other-mpi",
-	 "its MPI is neither Open MPI nor MPICH, and there are collectors for these two alone"},
-	{"no-openmpi",
-	 "its MPI is Open MPI, but libevspace-openmpi.so cannot be loaded from the folder of "
-	 "libevspace-mpi.so"},
-	{"no-mpich",
-	 "its MPI is MPICH, but libevspace-mpich.so cannot be loaded from the folder of "
-	 "libevspace-mpi.so: it is built where libmpich-dev is installed"},
-	{"cut-off",
-	 "its file in %s was cut short: what it had recorded is lost, the program runs on"},
-	{"tasks",
-	 "it has been 1000 tasks, one after the other, which is all that is collected of one "
-	 "process: start it anew"},
-	{"denied",
-	 "no right to make a file in %s: it must be a folder of the program's user, mode 0700"},
-};
-
 static void add_refusal(struct store *store, struct store_file *file, const char *run,
 			const struct folder_file *maker)
 {
 	char why[sizeof(store->base) + 160], who[PROCESS_NAME];
-	size_t i;
 
-	snprintf(why, sizeof(why), "%s", maker->reason);
-	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-		if (strcmp(maker->reason, reasons[i].reason))
-			continue;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		snprintf(why, sizeof(why), reasons[i].text, store->base);
-#pragma GCC diagnostic pop
-	}
+	store_refusal_say(store, maker->reason, why, sizeof(why));
 	refuse(store, file, run, "%s (pid %d) is not collected: %.200s",
 	       process_words(who, maker->rank), (int)maker->pid, why);
 	file->refusal->pid = maker->pid;
@@ -241,11 +208,11 @@ static void folder_refuse(struct store *store, struct store_folder *folder, cons
 		refuse(store, file, folder->name, "%.250s", why);
 }
 
-static void scan_folder(struct store *store, int base, struct store_folder *folder)
+/* Begin to look into @folder. Returns NULL if it cannot be read, or is not there. */
+static DIR *scan_open(struct store *store, int base, struct store_folder *folder)
 {
 	char path[sizeof(store->base) + sizeof(folder->name) + 1];
 	struct error e = {""};
-	struct dirent *entry;
 	DIR *dir = NULL;
 	int fd;
 
@@ -261,16 +228,63 @@ static void scan_folder(struct store *store, int base, struct store_folder *fold
 			"raise the sysctl fs.inotify.max_user_watches");
 	if (fd >= 0)
 		dir = fdopendir(fd);
-	if (dir) {
-		while ((entry = folder_next(dir)))
-			scan_file(store, folder->name, entry);
-		closedir(dir);
-	} else if (fd >= 0) {
+	if (!dir && fd >= 0)
 		close(fd);
-	} else if (errno != ENOENT) {
+	else if (fd < 0 && errno != ENOENT)
 		folder_refuse(store, folder, e.text);
+	return dir;
+}
+
+static void scan_close(struct store_index *index)
+{
+	if (index->scan)
+		closedir(index->scan);
+	index->scan = NULL;
+	index->scanned = NULL;
+}
+
+/* Go on with the folder that is scanned, or begin with the first one that is to be. Returns it when
+ * it is done, NULL if there is none, or at @until_ns. */
+static struct store_folder *scan_folder(struct store *store, int base, struct store_folder *from,
+					uint64_t until_ns)
+{
+	struct store_index *index = store->index;
+	struct store_folder *folder = index->scanned;
+	struct dirent *entry;
+
+	if (!folder) {
+		while (from && !from->dirty)
+			from = from->hh.next;
+		if (!from)
+			return NULL;
+		folder = index->scanned = from;
+		index->scan = scan_open(store, base, from);
 	}
-	folder_drop_files(store, folder->name, store->index->turn);
+	for (unsigned n = 1; index->scan && (entry = folder_next(index->scan)); n++) {
+		scan_file(store, folder->name, entry);
+		if (n % FILES_AT_ONCE == 0 && clock_mono_ns() >= until_ns)
+			return NULL;
+	}
+	folder_drop_files(store, folder->name, index->turn);
+	scan_close(index);
+	return folder;
+}
+
+/* Returns false if some remain at @until_ns. Who changes one folder all the time does not keep the
+ * others from being scanned: they come after it. */
+static bool scan_folders(struct store *store, int base, uint64_t until_ns)
+{
+	struct store_index *index = store->index;
+	struct store_folder *folder = index->folders;
+
+	while ((folder = scan_folder(store, base, folder, until_ns))) {
+		folder = folder->hh.next;
+		if (clock_mono_ns() >= until_ns)
+			break;
+	}
+	for (folder = index->folders; folder && !folder->dirty; folder = folder->hh.next) {
+	}
+	return !folder && !index->scanned;
 }
 
 static bool is_folder(int base, const struct dirent *entry)
@@ -356,36 +370,59 @@ static int open_base(struct store *store, struct error *e)
 	return -1;
 }
 
-static int refresh(struct store *store, struct error *e)
+/* Tell what has changed. Segments have names at any time, the rest when a folder is done. */
+static void refreshed(struct store *store)
 {
 	struct store_index *index = store->index;
-	struct store_folder *folder;
+
+	store_segments_end(store);
+	if (!index->changed)
+		return;
+	store_segments_name(store);
+	if (index->scanned)
+		return;
+	store_refusals_match(store);
+	store->version++;
+	index->changed = false;
+}
+
+/* Returns 1 if some remains to be done at @until_ns. */
+static int refresh(struct store *store, uint64_t until_ns, struct error *e)
+{
+	struct store_index *index = store->index;
+	bool whole;
 	int fd, saved;
 
 	store_watch_read(store);
 	fd = open_base(store, e);
 	saved = errno;
-	if (fd < 0 || index->base_dirty)
+	if (fd < 0 || (index->base_dirty && !index->scanned)) {
+		scan_close(index);
 		scan_base(store, fd);
-	for (folder = index->folders; folder; folder = folder->hh.next)
-		if (folder->dirty)
-			scan_folder(store, fd, folder);
-	store_segments_end(store);
-	if (index->changed) {
-		store_segments_name(store);
-		store_refusals_match(store);
-		store->version++;
-		index->changed = false;
 	}
+	whole = scan_folders(store, fd, until_ns) && !index->base_dirty;
+	refreshed(store);
 	if (fd >= 0)
 		close(fd);
 	errno = saved;
-	return fd < 0 && saved != ENOENT ? -1 : 0;
+	if (fd < 0 && saved != ENOENT)
+		return -1;
+	return whole ? 0 : 1;
 }
 
 int store_refresh(struct store *store)
 {
-	return refresh(store, NULL);
+	int rc;
+
+	do {
+		rc = refresh(store, UINT64_MAX, NULL);
+	} while (rc > 0);
+	return rc;
+}
+
+bool store_refresh_part(struct store *store, uint64_t until_ns)
+{
+	return refresh(store, until_ns, NULL) > 0;
 }
 
 int store_init(struct store *store, const char *base, bool watch, struct error *e)
@@ -414,7 +451,7 @@ int store_init(struct store *store, const char *base, bool watch, struct error *
 		errorf(e, "%s cannot be watched: %s", base, strerror(errno));
 		goto fail;
 	}
-	if (!refresh(store, e))
+	if (refresh(store, UINT64_MAX, e) >= 0)
 		return 0;
 fail:
 	saved = errno;
@@ -430,6 +467,7 @@ void store_fini(struct store *store)
 
 	if (!store || !store->index)
 		return;
+	scan_close(store->index);
 	for (file = store->index->files; file; file = next_file) {
 		next_file = file->hh.next;
 		file_forget(store, file);

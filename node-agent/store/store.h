@@ -107,6 +107,10 @@ void store_fini(struct store *store);
  */
 int store_refresh(struct store *store);
 
+/** Does a part of that, until @until_ns (CLOCK_MONOTONIC): folders may have very many files.
+ * Returns whether some remains; `version` grows with each folder that is done. */
+bool store_refresh_part(struct store *store, uint64_t until_ns);
+
 /** Note that @s is being read: until store_release(), a program that needs room removes all
  * other ended runs first. Holds are counted, and end with the segment. */
 void store_hold(struct store_segment *s);
