@@ -159,6 +159,12 @@ tap_case "a pattern that matches nothing of it" of_nothing calls events --backlo
 tap_case "... for a view" of_nothing calls view latest
 tap_case "... for heartbeat" of_nothing calls heartbeat
 
+of_no_view() {
+	says 1 timeout 20 evspace view --define 'select /**/rank9/**; all reduce count' --backlog --until-end --run calls &&
+		has err '^evspace view: so far nothing is there that the view selects; there is '
+}
+tap_case "a view that selects nothing of it" of_no_view
+
 # --- nothing can be switched ---
 
 only_the_error() {

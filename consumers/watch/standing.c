@@ -305,6 +305,7 @@ static size_t hosts_write(FILE *line, const Evspace__Status *all)
 
 struct unmatched {
 	const char *command;
+	const char *what;	     /* selects */
 	const Evspace__Frame *reply; /* NULL: none */
 };
 
@@ -312,7 +313,7 @@ static void unmatched_write(FILE *line, const void *arg)
 {
 	const struct unmatched *u = arg;
 
-	fprintf(line, "%s: so far nothing is there that --select matches", u->command);
+	fprintf(line, "%s: so far nothing is there that %s", u->command, u->what);
 	if (!u->reply || hosts_write(line, u->reply->status) == 0)
 		return;
 	fputs(", with threads such as /t0, which have", line);
@@ -325,7 +326,8 @@ static void unmatched_write(FILE *line, const void *arg)
 static void unmatched_tell(const char *command, const struct evspace_options *look)
 {
 	Evspace__Frame *reply = status_ask(look, true);
-	const struct unmatched u = {command, reply};
+	const char *what = look->n_select ? "--select matches" : "the view selects";
+	const struct unmatched u = {command, what, reply};
 
 	table_say_of(stderr, unmatched_write, &u);
 	evspace__frame__free_unpacked(reply, NULL);
@@ -409,7 +411,8 @@ int standing_take(struct standing *s, const char *command, const struct common *
 	s->settled = runs.known || !reply;
 	if (runs.known && !runs.alive && ended && wanted)
 		say_ended(command, wanted, &runs, evspace_is_stream(client), common->look.backlog);
-	else if (runs.known && !runs.alive && common->look.n_select)
+	else if (runs.known && !runs.alive &&
+		 (common->look.n_select || (!ended && w->n_missing == 0)))
 		code = take_nothing(command, common);
 	else if (!ended && reply)
 		code = take_none(command, wanted, common, &runs, client);
