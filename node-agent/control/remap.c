@@ -18,7 +18,6 @@
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/utf8.h"
 #include "tree/data/clock.h"
-#include "tree/scope/scope-shared.h"
 #include "tree/stage/stage.h"
 #include "tree/wire/wire-place.h"
 
@@ -224,11 +223,10 @@ static int scope_bar(struct opened *o, const struct error *why)
 /* Rows and cursors of an open scope are of what it has read from the first. */
 static bool reads_as_before(const struct plan *plan, const Evspace__Open *open, struct error *e)
 {
-	if (plan->reading == open->reading &&
-	    scope_shared_same_texts(plan->select, plan->n_select, open->select, open->n_select))
+	if (plan->reading == open->reading)
 		return true;
 	errno = EINVAL;
-	errorf(e, "it reads or selects otherwise by that map; open it again");
+	errorf(e, "by that map it reads otherwise; open it again");
 	return false;
 }
 

@@ -41,7 +41,7 @@ static struct plan_place *leaf_copy(const struct plan_place *place)
 	return copy;
 }
 
-bool scope_shared_same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b)
+static bool same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b)
 {
 	for (size_t i = 0; i < n_a && n_a == n_b; i++) {
 		if (strcmp(a[i], b[i]) != 0)
@@ -66,9 +66,9 @@ static int scope_shared_check(const struct scope_shared *s, const Evspace__Open 
 	if (same_view(was, open) && was->reading == open->reading &&
 	    (!was->run[0] || !open->run[0] || strcmp(was->run, open->run) == 0) &&
 	    (!place->leaf || !s->place || s->place->index == place->index) &&
-	    scope_shared_same_texts(was->select, was->n_select, open->select, open->n_select) &&
-	    scope_shared_same_texts(was->within, was->n_within, open->within, open->n_within) &&
-	    scope_shared_same_texts(was->users, was->n_users, open->users, open->n_users))
+	    same_texts(was->select, was->n_select, open->select, open->n_select) &&
+	    same_texts(was->within, was->n_within, open->within, open->n_within) &&
+	    same_texts(was->users, was->n_users, open->users, open->n_users))
 		return 0;
 	errno = EEXIST;
 	return errorf(e, "the scope is open here already, for other elements or as another view");

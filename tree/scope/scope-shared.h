@@ -43,9 +43,6 @@ struct scope_shared {
 
 LIST_HEAD(scope_shared_list, scope_shared);
 
-/** Are two lists of patterns or names the same? */
-bool scope_shared_same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b);
-
 /**
  * Join the shared state of the scope that @open opens, for one more part of it at @place; makes the
  * source if that is a leaf. Returns NULL with errno and @e: no source could be made; the part is of
