@@ -68,7 +68,7 @@ on_terminal() {
 # pasted: the block of docs/tour.md that says so, in a shell of somebody who is in the clone.
 pasted() {
 	cd "$top_srcdir" &&
-		awk '/to be pasted as it is/ { on = 1 } on && /^```/ { if (inside) exit; inside = 1; next } inside' docs/tour.md \
+		awk '/paste it as it is/ { on = 1 } on && /^```/ { if (inside) exit; inside = 1; next } inside' docs/tour.md \
 			>"$tap_dir/block" && grep -q 'evspace heartbeat' "$tap_dir/block" || { cat "$tap_dir/block"; return 1; }
 	env -i HOME="$tap_dir" TMPDIR="$tap_dir" TERM=vt100 PATH="$PATH" bash "$tap_dir/block" >"$tap_dir/screen" 2>&1
 	shows ' on 4 of 4 hosts' 'rank3/t1.* MPI_' 'tuples delivered' ' 4 of 4 processes collected' &&
