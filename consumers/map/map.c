@@ -24,8 +24,8 @@
 
 static const char map_help[] =
 	"usage: evspace map check DIR [--json]\n"
-	"       evspace map show DIR [--view VIEW | --define TEXT] [--window N]\n"
-	"                        [--dot | --json]\n"
+	"       evspace map show DIR [--view VIEW] [--window N] [--dot | --json]\n"
+	"       evspace map show DIR --define TEXT [--window N] [--dot | --json]\n"
 	"       evspace map suggest DIR --view VIEW [--window N] [--json]\n"
 	"       evspace map discover ...   (see evspace map discover --help)\n"
 	"       evspace map diff | apply | rollback ...   (see evspace map apply --help)\n"

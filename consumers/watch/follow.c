@@ -74,7 +74,7 @@ static void follow_begin(struct follower *f, uint64_t seen)
 {
 	const struct evspace_wave *w = evspace_wave(f->client);
 
-	if (f->begun || (w->processes == 0 && w->elements == 0))
+	if (f->begun || (w->processes == 0 && w->elements == 0 && w->unreadable == 0))
 		return;
 	f->begun = true;
 	if (!f->common.look.wait)

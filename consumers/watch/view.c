@@ -44,7 +44,7 @@ static const char view_help[] =
 	"  evspace view rates --level thread --top 5       # of the 5 busiest threads\n"
 	"  evspace view sizes --backlog --until-end --sum  # of all messages of a run\n"
 	"  evspace view matrix --sum --count 10 --json\n"
-	"  evspace view --define 'select /**/p2p; thread filter bytes>=10k; all slowest 5'\n"
+	"  evspace view --define 'thread filter bytes>=10k; all slowest 5'\n"
 	"\n"
 	"JSON: \"type\" is wave, then rate, bin, median, cell, total or tuple; times are in\n"
 	"ns.\n";
