@@ -536,7 +536,7 @@ scopes_take_little() {
 tap_memory "... in little memory" scopes_take_little
 # of_one_id: somebody opens one scope again and again; a map that is applied has room for as many more.
 of_one_id() {
-	rm -f "$tap_dir/end" && mkfifo "$tap_dir/end"
+	rm -f "$tap_dir/end" "$tap_dir/scopes" && mkfifo "$tap_dir/end"
 	"$top_builddir/tests/opener" "$bed_entry" "$EVSPACE_TLS" one one events 2 10 same \
 		<"$tap_dir/end" >"$tap_dir/scopes" 2>"$tap_dir/why" &
 	exec 3>"$tap_dir/end"
