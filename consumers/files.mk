@@ -16,7 +16,10 @@ lib_LTLIBRARIES += libevspace.la
 include_HEADERS += consumers/client/evspace-client.h consumers/client/evspace-record.h consumers/client/evspace-wave.h
 libevspace_la_SOURCES =
 libevspace_la_LIBADD = libclient.la libtree.la libpathmap.la
-libevspace_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^evspace_[a-z]'
+libevspace_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+	-Wl,--version-script=$(top_srcdir)/consumers/client/evspace.map
+EXTRA_libevspace_la_DEPENDENCIES = consumers/client/evspace.map
+EXTRA_DIST += consumers/client/evspace.map
 
 bin_PROGRAMS += evspace
 # What `evspace deploy` sends where agents are tasks of PVM; evspace itself needs no PVM.

@@ -418,8 +418,9 @@ int batch_check(const unsigned char *data, size_t bytes, struct error *e)
 /* Enough for the waves under way of a few scopes; more are freed. */
 #define FREE_MOST 16
 
-static struct buffer *free_list[FREE_MOST];
-static unsigned n_free;
+/* Of each thread: clients may be in several. */
+static _Thread_local struct buffer *free_list[FREE_MOST];
+static _Thread_local unsigned n_free;
 
 struct buffer *buffer_new(size_t size)
 {

@@ -99,7 +99,7 @@ int64_t clock_real_ns(void)
 
 uint64_t clock_cpu_us(void)
 {
-	static uint64_t asked_ns, us;
+	static _Thread_local uint64_t asked_ns, us;
 	uint64_t now = clock_mono_ns();
 	struct timespec t;
 

@@ -59,7 +59,7 @@ int channel_find(const char *name)
 
 const char *op_name(uint16_t op)
 {
-	static char unknown[16];
+	static _Thread_local char unknown[16];
 	const struct op_row *row = op_row(op);
 
 	if (row)

@@ -12,7 +12,7 @@
 #define SPARE_MOST (512u << 10)
 #define SPARES	   3u
 
-static struct bytes spares[SPARES];
+static _Thread_local struct bytes spares[SPARES]; /* clients may be in several threads */
 
 /** Free the memory of @b, or keep it as a spare one. */
 static void bytes_spare(struct bytes *b)
