@@ -298,10 +298,10 @@ static const char *check(const void *data, size_t bytes)
 
 	e.text[0] = '\0';
 	errno = 0;
-	if (batch_check(data, bytes, &e) == 0)
+	if (batch_check(data, bytes, NULL, &e) == 0)
 		return "";
 	CU_ASSERT_EQUAL(errno, EPROTO);
-	CU_ASSERT_EQUAL(batch_check(data, bytes, NULL), -1);
+	CU_ASSERT_EQUAL(batch_check(data, bytes, NULL, NULL), -1);
 	return e.text;
 }
 

@@ -2,6 +2,8 @@
 /* Tests columns: whatever is in tuples comes out again, by a second reader of the format, too; what
  * is none is refused, and nothing is read or written beyond. */
 #include "tree/data/columns.h"
+#include "tree/data/columns-batch.h"
+#include "tests/columns-naive.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 
@@ -12,101 +14,6 @@
 #define MOST 700u
 
 static uint64_t seed = 1;
-
-/* ---- a reader that goes bit by bit, by what tree/data/columns.h says ---- */
-
-struct naive {
-	const unsigned char *data;
-	size_t bytes, bit;
-	bool broken;
-};
-
-static uint64_t naive_bits(struct naive *r, unsigned n)
-{
-	uint64_t value = 0;
-
-	for (unsigned i = 0; i < n; i++, r->bit++) {
-		if (r->bit / 8 >= r->bytes) {
-			r->broken = true;
-			return 0;
-		}
-		value |= (uint64_t)(r->data[r->bit / 8] >> r->bit % 8 & 1) << i;
-	}
-	return value;
-}
-
-static uint64_t naive_number(struct naive *r)
-{
-	uint64_t value = 0, byte = 0x80;
-
-	for (unsigned i = 0; i < 10 && byte & 0x80; i++) {
-		byte = naive_bits(r, 8);
-		value |= (byte & 0x7f) << 7 * i;
-	}
-	r->broken |= byte >= 0x80;
-	return value & 1 ? ~(value >> 1) : value >> 1;
-}
-
-static void naive_column(struct naive *r, uint64_t *values, size_t n, uint64_t before,
-			 const uint64_t *starts)
-{
-	uint64_t how = naive_bits(r, 8), first = 0, reference;
-	size_t from = how >= 128;
-	unsigned width = how & 127, lower = width > 56 ? 32 : width;
-
-	if (from)
-		first = naive_number(r);
-	reference = naive_number(r);
-	r->broken |= width > 64;
-	for (size_t i = from; i < n && !r->broken; i++)
-		values[i] = naive_bits(r, lower);
-	r->bit = (r->bit + 7) / 8 * 8;
-	for (size_t i = from; i < n && !r->broken; i++)
-		values[i] += width > 56 ? naive_bits(r, width - 32) << 32 : 0;
-	r->bit = (r->bit + 7) / 8 * 8;
-	if (from)
-		values[0] = before + first;
-	for (size_t i = from; i < n; i++)
-		values[i] += reference + (from ? values[i - 1] : starts ? starts[i] : before);
-}
-
-static const size_t widths[] = {8, 8, 8, 4, 4, 4, 2, 2, 8};
-
-/* Returns how many records there are, 0: these are no columns. */
-static size_t naive_get(const unsigned char *data, size_t bytes, unsigned *kind, void *records)
-{
-	struct naive r = {.data = data, .bytes = bytes};
-	uint64_t last[9] = {0}, starts[128], values[128];
-	size_t count = naive_bits(&r, 16), n, columns, record, at;
-	unsigned char *to = records;
-
-	*kind = (unsigned)naive_bits(&r, 8);
-	if (naive_bits(&r, 8) || (*kind != RUN_TUPLES && *kind != RUN_NEWEST))
-		return 0;
-	columns = *kind == RUN_NEWEST ? 9 : 8;
-	record = *kind == RUN_NEWEST ? 48 : 40;
-	for (size_t done = 0; done < count && !r.broken; done += n, to += n * record) {
-		uint64_t there = naive_bits(&r, 16);
-
-		n = count - done < 128 ? count - done : 128;
-		r.broken |= there >> columns > 0;
-		at = record - 40;
-		for (size_t c = 0; c < columns && !r.broken; at += widths[c++]) {
-			for (size_t i = 0; i < n; i++)
-				values[i] = last[c];
-			if (there >> c & 1)
-				naive_column(&r, values, n, last[c], c == 1 ? starts : NULL);
-			last[c] = values[n - 1];
-			if (c == 0)
-				memcpy(starts, values, sizeof(starts));
-			for (size_t i = 0; i < n && !r.broken; i++)
-				memcpy(to + i * record + (c == 8 ? 0 : at), &values[i], widths[c]);
-		}
-	}
-	if (r.broken || bytes - r.bit / 8 >= 8)
-		return 0;
-	return naive_bits(&r, (unsigned)(bytes * 8 - r.bit)) ? 0 : count;
-}
 
 /* ---- records ---- */
 
@@ -341,6 +248,236 @@ static void what_is_none_is_refused(void)
 		CU_ASSERT_FALSE(agree(good, bytes));
 }
 
+/* ---- in batches ---- */
+
+static void part_add(struct batch *b)
+{
+	*(struct part *)batch_add(b, RUN_PART, 1, 7, 1, 0) = (struct part){.clock = CLOCK_LINE_NS};
+}
+
+/* Runs that become columns, and some that do not. */
+static void batch_make(struct batch *b)
+{
+	struct newest *newest;
+
+	batch_init(b);
+	part_add(b);
+	tuples_like_real_ones(batch_add(b, RUN_TUPLES, 1, 100, 400, 5), 400);
+	b->last->flags |= RUN_SPARSE;
+	batch_discard(b, 2, 30, 10);
+	tuples_like_real_ones(batch_add(b, RUN_TUPLES, 3, 1, 2, 0), 2);
+	records_make(batch_add(b, RUN_TUPLES, 4, 1, 12, 0), 12, sizeof(struct tuple));
+	part_add(b);
+	newest = batch_add(b, RUN_NEWEST, 5, 0, 50, 0);
+	for (unsigned i = 0; i < 50; i++) {
+		newest[i].number = 70 + i;
+		tuples_like_real_ones(&newest[i].tuple, 1);
+	}
+	tuples_like_real_ones(batch_add(b, RUN_TUPLES, 90, 1, 9000, 0), 9000);
+}
+
+static void expect_batches_alike(const struct batch *a, const struct batch *b)
+{
+	struct batch_cursor of_a = {0}, of_b = {0};
+	struct run_view x, y;
+
+	CU_ASSERT_EQUAL(a->bytes, b->bytes);
+	while (batch_next_packed(a, &of_a, &x)) {
+		CU_ASSERT_EQUAL_FATAL(batch_next_packed(b, &of_b, &y), 1);
+		CU_ASSERT_EQUAL_FATAL(x.bytes, y.bytes);
+		CU_ASSERT_EQUAL(memcmp(x.run, y.run, x.bytes), 0);
+	}
+	CU_ASSERT_EQUAL(batch_next_packed(b, &of_b, &y), 0);
+}
+
+/* All bytes of a batch one behind the other, as they are on the wire. */
+static struct buffer *sent(const struct batch *b)
+{
+	struct buffer *to = buffer_new(b->bytes);
+
+	for (size_t i = 0; i < b->n; i++) {
+		memcpy(to->data + to->used, b->extents[i].buffer->data + b->extents[i].at,
+		       b->extents[i].bytes);
+		to->used += b->extents[i].bytes;
+	}
+	return to;
+}
+
+static void runs_through_columns(void)
+{
+	struct batch plain, packed, linked, got;
+	size_t all = 0;
+	struct buffer *buffer;
+	uint64_t as_before = seed;
+
+	batch_make(&plain);
+	seed = as_before;
+	batch_make(&packed);
+	columns_batch_open(&packed);
+	expect_batches_alike(&packed, &plain);
+	columns_batch_pack(&packed);
+	CU_ASSERT_EQUAL(packed.plain, plain.bytes);
+	CU_ASSERT(packed.bytes * 4 < plain.bytes);
+	/* Over the wire, unopened through another batch, and once more into columns. */
+	buffer = sent(&packed);
+	CU_ASSERT_EQUAL(batch_check(buffer->data, buffer->used, &all, NULL), 0);
+	CU_ASSERT_EQUAL(all, plain.bytes);
+	batch_init(&linked);
+	batch_init(&got);
+	batch_append_columns(&got, buffer, 0, buffer->used, all);
+	batch_link(&linked, &got);
+	columns_batch_pack(&linked);
+	CU_ASSERT_EQUAL(linked.bytes, packed.bytes);
+	CU_ASSERT_EQUAL(linked.plain, plain.bytes);
+	columns_batch_open(&linked);
+	CU_ASSERT_EQUAL(linked.plain, linked.bytes);
+	expect_batches_alike(&linked, &plain);
+	buffer_unref(buffer);
+	batch_fini(&plain);
+	batch_fini(&packed);
+	batch_fini(&linked);
+	batch_fini(&got);
+}
+
+static void long_make(struct batch *b)
+{
+	batch_init(b);
+	part_add(b);
+	tuples_like_real_ones(batch_add(b, RUN_TUPLES, 9, 1000, UINT16_MAX, 5), UINT16_MAX);
+	b->last->flags |= RUN_SPARSE;
+	records_make(batch_add(b, RUN_NEWEST, 20, 0, 30000, 0), 30000, sizeof(struct newest));
+}
+
+/* Columns of very many could be more words than a run may have. */
+static void long_runs_are_cut(void)
+{
+	struct batch plain, packed;
+	struct batch_cursor of_a = {0}, of_b = {0};
+	struct run_view x, y = {0};
+	uint64_t as_before = seed;
+
+	long_make(&plain);
+	seed = as_before;
+	long_make(&packed);
+	columns_batch_pack(&packed);
+	CU_ASSERT(packed.bytes < plain.bytes - UINT16_MAX * 30);
+	columns_batch_open(&packed);
+	while (batch_next(&plain, &of_a, &x)) {
+		for (uint32_t i = 0; i < x.run->count; i += y.run->count) {
+			CU_ASSERT_EQUAL_FATAL(batch_next(&packed, &of_b, &y), 1);
+			CU_ASSERT_EQUAL(y.run->element, x.run->element);
+			CU_ASSERT_EQUAL(y.run->first, x.run->first + i);
+			CU_ASSERT_EQUAL(y.run->flags & RUN_SPARSE, x.run->flags & RUN_SPARSE);
+			CU_ASSERT_EQUAL(y.lost, i == 0 ? x.lost : 0);
+			CU_ASSERT_FATAL(i + y.run->count <= x.run->count);
+			CU_ASSERT_EQUAL(memcmp(y.tuples, x.tuples + i,
+					       y.run->count * run_record_bytes(y.run->kind)),
+					0);
+		}
+	}
+	CU_ASSERT_EQUAL(batch_next(&packed, &of_b, &y), 0);
+	batch_fini(&plain);
+	batch_fini(&packed);
+}
+
+/* A run with @columns behind a part. */
+static int columns_check(const unsigned char *columns, size_t bytes, uint32_t element,
+			 unsigned flags, struct error *e)
+{
+	struct batch b;
+	int result;
+
+	batch_init(&b);
+	part_add(&b);
+	memcpy(batch_add(&b, RUN_COLUMNS, element, 1, (uint32_t)(bytes / 8), 0), columns, bytes);
+	b.last->flags |= flags;
+	result = batch_check(b.own->data, b.bytes, NULL, e);
+	batch_fini(&b);
+	return result;
+}
+
+static void runs_that_are_refused(void)
+{
+	unsigned char tuples[] = {1, 0, RUN_TUPLES, 0, 8, 0, 0, 14};
+	unsigned char newest[] = {2, 0, RUN_NEWEST, 0, 8, 0, 0, 14};
+	/* One tuple: three columns of 64 bits, one of none. */
+	unsigned char large[40] = {1, 0,	RUN_TUPLES, 0,	       0x0f,
+				   0, [6] = 64, [16] = 64,  [26] = 64, [37] = 2};
+	struct error e = {""};
+
+	CU_ASSERT_EQUAL(columns_check(tuples, sizeof(tuples), 1, RUN_SPARSE, &e), 0);
+	CU_ASSERT_EQUAL(columns_check(tuples, 0, 1, 0, &e), -1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "broken columns"));
+	CU_ASSERT_EQUAL(columns_check(tuples, sizeof(tuples), 1, RUN_FOLD, &e), -1);
+	CU_ASSERT_EQUAL(columns_check(tuples, sizeof(tuples), 1, RUN_DISCARDED, &e), -1);
+	CU_ASSERT_EQUAL(columns_check(newest, sizeof(newest), UINT32_MAX - 2, 0, &e), 0);
+	CU_ASSERT_EQUAL(columns_check(newest, sizeof(newest), UINT32_MAX - 1, 0, &e), -1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "past the last name"));
+	CU_ASSERT_EQUAL(columns_check(newest, sizeof(newest), 1, RUN_SPARSE, &e), -1);
+	CU_ASSERT(agree(large, sizeof(large)));
+	CU_ASSERT_EQUAL(columns_check(large, sizeof(large), 1, 0, &e), -1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "no smaller than what they stand for"));
+}
+
+/* What has come over the wire may count none as lost. */
+static void none_lost(void)
+{
+	static const uint64_t none = 0;
+	struct batch b;
+	struct buffer *buffer;
+
+	batch_init(&b);
+	part_add(&b);
+	tuples_like_real_ones(batch_add(&b, RUN_TUPLES, 1, 100, 40, 5), 40);
+	memcpy(b.last + 1, &none, sizeof(none));
+	for (unsigned i = 0; i < 2; i++) {
+		if (i == 0)
+			columns_batch_pack(&b);
+		else
+			columns_batch_open(&b);
+		buffer = sent(&b);
+		CU_ASSERT_EQUAL(batch_check(buffer->data, buffer->used, NULL, NULL), 0);
+		buffer_unref(buffer);
+	}
+	CU_ASSERT_EQUAL(b.bytes, b.plain);
+	batch_fini(&b);
+}
+
+/* A small batch that stands for very much is refused at the run that is too much: what is behind it
+ * is not looked at. */
+static void far_too_much(void)
+{
+	unsigned char columns[2048] = {0xff, 0xff, RUN_TUPLES};
+	const size_t runs = BATCH_PLAIN_MOST / sizeof(struct tuple) / 65535 + 1;
+	char place[64];
+	struct error e = {""};
+	struct buffer *buffer;
+	struct batch b;
+
+	batch_init(&b);
+	part_add(&b);
+	for (size_t i = 0; i <= 10 * runs; i++)
+		memcpy(batch_add(&b, RUN_COLUMNS, 1, 1, 1032 / 8, 0), columns, 1032);
+	buffer = sent(&b);
+	CU_ASSERT_EQUAL(batch_check(buffer->data, buffer->used, NULL, &e), -1);
+	buffer_unref(buffer);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "stand for more than a batch may have"));
+	snprintf(place, sizeof(place), "the run at byte %zu ",
+		 sizeof(struct run) + sizeof(struct part) +
+			 (runs - 1) * (sizeof(struct run) + 1032));
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, place));
+	batch_fini(&b);
+}
+
+static CU_TestInfo batch_cases[] = {
+	{"much in few bytes", far_too_much},
+	{"a count of none that are lost", none_lost},
+	{"runs through columns and back, unopened on the way", runs_through_columns},
+	{"long runs are cut", long_runs_are_cut},
+	{"runs of columns that are refused", runs_that_are_refused},
+	CU_TEST_INFO_NULL,
+};
+
 static CU_TestInfo columns_cases[] = {
 	{"whatever is in records comes out again", all_comes_out_again},
 	{"few bytes a tuple, none for what does not change", few_bytes_a_tuple},
@@ -353,6 +490,7 @@ int main(void)
 {
 	static const CU_SuiteInfo suites[] = {
 		{.pName = "columns", .pTests = columns_cases},
+		{.pName = "columns in batches", .pTests = batch_cases},
 		CU_SUITE_INFO_NULL,
 	};
 

@@ -188,7 +188,7 @@ static void every_field(void)
 	CU_ASSERT_NOT_EQUAL(memcmp(sent, data, bytes), 0);
 	CU_ASSERT_EQUAL(convert_swap(sent, bytes, &e), 0);
 	CU_ASSERT_EQUAL(memcmp(sent, data, bytes), 0);
-	CU_ASSERT_EQUAL(batch_check(sent, bytes, &e), 0);
+	CU_ASSERT_EQUAL(batch_check(sent, bytes, NULL, &e), 0);
 	batch_fini(&b);
 }
 
@@ -229,7 +229,7 @@ static void garbage(void)
 			data[k] = (unsigned char)random_below(&seed,
 							      random_below(&seed, 2) ? 4 : 256);
 		convert_swap(data, bytes, NULL);
-		batch_check(data, bytes, NULL);
+		batch_check(data, bytes, NULL, NULL);
 	}
 }
 

@@ -91,6 +91,26 @@ static void by_hand(void)
 	pathmap_free(map);
 }
 
+/* Eight newest tuples of a host become columns. */
+static void columns(void)
+{
+	struct pathmap *map =
+		maps_make_of("application one { ranks rank[0-3]; collect p2p; collect wait; "
+			     "view v { read latest; } }",
+			     "cluster A { nodes a0; }", "entry a0; place rank[0-3] on a0;", stderr);
+	struct plan *plan;
+	struct cost cost;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "v", &plan, NULL), 0);
+	cost_predict(&cost, plan, map, &simple, 1);
+	CU_ASSERT_DOUBLE_EQUAL(cost.hosts[0].records, 8, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(cost.hosts[0].bytes, 120 + 8 * 12.2 + 130, 1e-9);
+	cost_fini(&cost);
+	plan_free(plan);
+	pathmap_free(map);
+}
+
 static void better_mappings(void)
 {
 	static const char chain[] =
@@ -205,6 +225,7 @@ int main(void)
 {
 	CU_TestInfo cases[] = {
 		{"one host, computed by hand", by_hand},
+		{"newest tuples become columns", columns},
 		{"better mappings are predicted to be faster", better_mappings},
 		{"links: latency there and back, bandwidth", links},
 		{"hosts of one machine share its cores", shared_machine},

@@ -6,18 +6,41 @@
 #include "pathmap/base/memory.h"
 #include "tests/tap.h"
 #include "tree/data/batch.h"
+#include "tree/data/columns.h"
 #include "tree/wire/deframer.h"
 #include "tree/stage/stage.h"
 #include "tree/data/tuple.h"
 
-/** A frame as bytes: an answer of wave @wave with @tuples tuples. The caller frees. */
-static unsigned char *answer_bytes(uint64_t wave, uint32_t tuples, size_t *bytes, size_t *body_at)
+/** A frame as bytes: an answer of wave @wave with @body. The caller frees. */
+static unsigned char *body_bytes(uint64_t wave, const struct batch *body, size_t *bytes,
+				 size_t *body_at)
 {
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	const Evspace__Frame frame = WIRE_FRAME(ANSWER, answer, &answer);
 	struct wire_front front;
-	struct batch batch;
 	unsigned char *data, *to;
+
+	answer.wave = wave;
+	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
+	front.body_bytes = (uint32_t)body->bytes;
+	*bytes = wire_frame_bytes(&front);
+	data = memory_new(*bytes, 1);
+	to = wire_frame_put(&front, &frame, data);
+	*body_at = (size_t)(to - data);
+	for (size_t i = 0; i < body->n; i++) {
+		const struct extent *x = &body->extents[i];
+
+		memcpy(to, x->buffer->data + x->at, x->bytes);
+		to += x->bytes;
+	}
+	return data;
+}
+
+/** The same with @tuples tuples. */
+static unsigned char *answer_bytes(uint64_t wave, uint32_t tuples, size_t *bytes, size_t *body_at)
+{
+	struct batch batch;
+	unsigned char *data;
 
 	batch_init(&batch);
 	if (tuples) {
@@ -25,19 +48,7 @@ static unsigned char *answer_bytes(uint64_t wave, uint32_t tuples, size_t *bytes
 		memset(batch_add(&batch, RUN_TUPLES, 5, wave, tuples, 0), (int)(wave & 0x7f),
 		       tuples * sizeof(struct tuple));
 	}
-	answer.wave = wave;
-	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
-	front.body_bytes = (uint32_t)batch.bytes;
-	*bytes = wire_frame_bytes(&front);
-	data = memory_new(*bytes, 1);
-	to = wire_frame_put(&front, &frame, data);
-	*body_at = (size_t)(to - data);
-	for (size_t i = 0; i < batch.n; i++) {
-		const struct extent *x = &batch.extents[i];
-
-		memcpy(to, x->buffer->data + x->at, x->bytes);
-		to += x->bytes;
-	}
+	data = body_bytes(wave, &batch, bytes, body_at);
 	batch_fini(&batch);
 	return data;
 }
@@ -207,6 +218,38 @@ static int damaged(const unsigned char *data, size_t bytes, size_t limit)
 	return result;
 }
 
+/** A few KiB stand for 2.5 MiB in each run: all of them together for no more than a plain body. */
+static void columns_stand_for_no_more_than_a_body(void)
+{
+	static unsigned char zeros[4096];
+	struct tuple *tuples = memory_new(UINT16_MAX, sizeof(*tuples));
+	size_t words = columns_put(RUN_TUPLES, tuples, UINT16_MAX, zeros) / 8;
+
+	free(tuples);
+	for (size_t runs = 25; runs <= 26; runs++) {
+		size_t bytes, body_at;
+		unsigned char *data;
+		struct deframer d;
+		struct arena arena;
+		struct batch body;
+		uint64_t wave = 1;
+
+		batch_init(&body);
+		memset(batch_add(&body, RUN_PART, 0, 1, 1, 0), 0, sizeof(struct part));
+		for (size_t i = 0; i < runs; i++)
+			memcpy(batch_add(&body, RUN_COLUMNS, 5, 1, (uint32_t)words, 0), zeros,
+			       words * 8);
+		data = body_bytes(1, &body, &bytes, &body_at);
+		arena_init(&arena, 1 << 20);
+		deframer_init(&d, &arena, &wire_child_limits);
+		CU_ASSERT_EQUAL(feed(&d, data, bytes, bytes, &wave), runs == 25 ? 1 : -1);
+		deframer_fini(&d);
+		arena_fini(&arena);
+		batch_fini(&body);
+		free(data);
+	}
+}
+
 static void what_is_no_frame_is_refused(void)
 {
 	static const char http[] = "GET / HTTP/1.1\r\nHost: w0\r\n\r\n";
@@ -309,6 +352,7 @@ int main(void)
 		{"frames are found however the bytes come", frames_are_found_however_they_come},
 		{"bodies that are held stay as they were", bodies_that_are_held_stay},
 		{"the other byte order is swapped", the_other_byte_order_is_swapped},
+		{"columns stand for no more than a body", columns_stand_for_no_more_than_a_body},
 		{"what is no frame is refused", what_is_no_frame_is_refused},
 		{"a frame is of one kind", a_frame_is_of_one_kind},
 		{"headers are at most as large as their kind needs",

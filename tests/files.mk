@@ -187,7 +187,7 @@ tests_packer_test_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_tls_test_SOURCES = tests/tls_test.c tests/forge.c tests/forge.h tests/peers.c tests/peers.h
 
 tests_filter_test_SOURCES = tests/filter_test.c tests/random.h
-tests_columns_test_SOURCES = tests/columns_test.c tests/random.h
+tests_columns_test_SOURCES = tests/columns-naive.h tests/columns_test.c tests/random.h
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_joining_test_SOURCES = tests/joining_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h

@@ -437,7 +437,7 @@ static void garbage_from_the_wire(void)
 			memcpy(batch_add(&b, RUN_PART, 0, 1, 1, 0), &part, sizeof(part));
 			memcpy(batch_add(&b, kinds[k].kind, 1, 0, 1, 0),
 			       (const char *)kinds[k].records + i * bytes, bytes);
-			CU_ASSERT_EQUAL(batch_check(b.own->data, b.bytes, &e), wanted);
+			CU_ASSERT_EQUAL(batch_check(b.own->data, b.bytes, NULL, &e), wanted);
 			batch_fini(&b);
 		}
 	}

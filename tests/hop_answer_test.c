@@ -12,6 +12,7 @@
 #include "tests/hop-sayer.h"
 #include "tests/tap.h"
 #include "tree/data/clock.h"
+#include "tree/data/columns-batch.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/tellers.h"
 #include "tree/scope/quota.h"
@@ -105,6 +106,15 @@ static void elements_of_others(void)
 		CU_ASSERT_EQUAL(why == NULL, cases[i].taken);
 		CU_ASSERT(!why || strstr(why, "which is not below it"));
 	}
+	/* The same as columns. */
+	say_run(RUN_NEWEST, name_id(4, NAME_LOCAL_MAX - 19), 20);
+	columns_batch_pack(&hop_sayer_body);
+	CU_ASSERT(hop_sayer_body.plain > hop_sayer_body.bytes);
+	CU_ASSERT_PTR_NULL(hop_sayer_asked(&bed));
+	say_run(RUN_NEWEST, name_id(4, NAME_LOCAL_MAX - 18), 20);
+	columns_batch_pack(&hop_sayer_body);
+	why = hop_sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "which is not below it"));
 	/* A mark says what of its own is mixed, not what came before. */
 	say_run(RUN_TUPLES, name_id(4, 0), 1);
 	mark = batch_add(&hop_sayer_body, RUN_PART, 4, 1, 1, 0);

@@ -355,10 +355,10 @@ static void other_versions_are_told(void)
 
 	n = raw_hello(data, sizeof(data), 9, 7, TUPLE_LAYOUT);
 	answers_with(data, n,
-		     "the peer speaks versions 7 to 9 of the wire protocol, this side 3 to 5");
+		     "the peer speaks versions 7 to 9 of the wire protocol, this side 3 to 6");
 	n = raw_hello(data, sizeof(data), 0, 0, TUPLE_LAYOUT);
 	answers_with(data, n,
-		     "the peer speaks versions 0 to 0 of the wire protocol, this side 3 to 5");
+		     "the peer speaks versions 0 to 0 of the wire protocol, this side 3 to 6");
 	n = raw_hello(data, sizeof(data), WIRE_VERSION, WIRE_OLDEST, 77);
 	answers_with(data, n, "the peer has tuple layout 77, this side 1");
 	n = raw_hello(data, sizeof(data), WIRE_VERSION, WIRE_OLDEST, TUPLE_LAYOUT);

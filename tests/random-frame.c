@@ -8,6 +8,7 @@
 
 #include "tests/random.h"
 #include "tree/data/batch.h"
+#include "tree/data/columns-batch.h"
 #include "tree/data/part.h"
 #include "tree/data/tuple.h"
 #include "tree/wire/wire.h"
@@ -217,12 +218,16 @@ size_t random_answer(struct random_frame *r, unsigned char *to)
 		uint32_t count = kind == RUN_PART ? 1 : (uint32_t)below(r, 30);
 		size_t one = kind == RUN_PART ? sizeof(struct part) : sizeof(struct tuple);
 		uint64_t element = UINT64_MAX >> below(r, 64);
+		bool alike = below(r, 2);
 		unsigned char *records = batch_add(&body, kind, (uint32_t)element, below(r, 1000),
 						   count, below(r, 3));
 
 		for (size_t i = 0; i < count * one; i++)
-			records[i] = kind == RUN_PART ? 0 : (unsigned char)below(r, 256);
+			records[i] =
+				kind == RUN_PART ? 0 : (unsigned char)(alike ? i : below(r, 256));
 	}
+	if (below(r, 2))
+		columns_batch_pack(&body);
 	bytes = body.bytes;
 	n = header(r, EVSPACE__FRAME__KIND_ANSWER, bytes, to);
 	for (size_t i = 0; i < body.n; i++) {

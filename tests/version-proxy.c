@@ -77,6 +77,22 @@ static unsigned char *field_swap(unsigned char *p, size_t width)
 	return p + width;
 }
 
+/* Those of a version before them are sent no columns. */
+static void body_check(const unsigned char *p, size_t bytes)
+{
+	const unsigned char *end = p + bytes;
+
+	while (version < WIRE_COLUMNS && p < end) {
+		struct run run;
+
+		memcpy(&run, p, sizeof(run));
+		if (run.kind == RUN_COLUMNS)
+			die("columns that it does not know");
+		p += sizeof(run) + (run.flags & RUN_LOST ? 8 : 0) +
+		     run.count * run_record_bytes(run.kind);
+	}
+}
+
 static void body_swap(unsigned char *p, size_t bytes)
 {
 	const unsigned char *end = p + bytes;
@@ -134,6 +150,8 @@ static void frame_pass(const struct side *from, int to, const struct wire_front 
 	if (frame->kind_case == EVSPACE__FRAME__KIND_HELLO) {
 		hello_pass(from, to, frame->hello);
 	} else {
+		body_check(from->data + WIRE_FRONT_BYTES + wire_pad(front->header_bytes),
+			   front->body_bytes);
 		if (swaps && from->is_target)
 			body_swap(from->data + WIRE_FRONT_BYTES + wire_pad(front->header_bytes),
 				  front->body_bytes);

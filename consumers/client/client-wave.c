@@ -10,6 +10,7 @@
 #include "consumers/client/client-monitor.h"
 #include "pathmap/base/memory.h"
 #include "tree/wire/dictionary.h"
+#include "tree/data/columns-batch.h"
 #include "tree/data/clock.h"
 #include "tree/data/tellers.h"
 
@@ -341,9 +342,11 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	times.asked_ns = to->asked_ns;
 	take_missing(c, a, to);
 	if (frame->bytes)
-		batch_append(&to->batch, frame->buffer, frame->at, frame->bytes);
+		batch_append_columns(&to->batch, frame->buffer, frame->at, frame->bytes,
+				     frame->plain);
 	/* Until it is read, which may be late. */
 	batch_unpin(&to->batch);
+	columns_batch_open(&to->batch);
 	delivery_take(c->delivery, a, &times, &to->batch, &to->sums);
 	c->again_came |= a->again && a->leaves > 0;
 	/* without hosts, answers come at once: do not do nothing but ask */

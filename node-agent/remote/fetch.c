@@ -11,6 +11,7 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
+#include "tree/data/columns-batch.h"
 #include "tree/scope/gather.h"
 #include "tree/scope/hop.h"
 #include "node-agent/source/row.h"
@@ -125,6 +126,7 @@ static void fetch_done(void *arg, struct wave *w)
 	struct fetch *f = arg;
 	double fill = 0;
 
+	columns_batch_open(&w->batch);
 	if (w->leaves > 0 && fetch_take(f->take, &w->batch, &fill) == 0) {
 		if (w->fill)
 			fill = w->fill * 1e-3;

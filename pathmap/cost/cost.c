@@ -14,10 +14,13 @@
 
 /* ---- flow: the records of a wave in a tree, before and after stages ---- */
 
-/* Bytes of records on the wire (tree/data/run.h): a tuple with its number; others with a header. */
-#define NEWEST_BYTES 48.0
-#define RUN_BYTES    56.0
-#define PART_BYTES   120.0
+/* Bytes of records on the wire (tree/data/run.h): a tuple with its number, and as columns, as real
+ * ones took (tree/data/columns-batch.c: from 8 on); others with a header. */
+#define NEWEST_BYTES  48.0
+#define NEWEST_PACKED 12.2
+#define PACKED_LEAST  8
+#define RUN_BYTES     56.0
+#define PART_BYTES    120.0
 
 /* What passes one point of a tree in one wave, and how much is below that point. */
 struct flow {
@@ -55,6 +58,7 @@ static struct flow flow_read(const struct plan *plan, const struct plan_place *p
 	const struct node *node = cluster_map_node(&map->clusters, place->node);
 	struct flow flow = {0};
 	char name[NAME_BYTES];
+	double each;
 
 	for (size_t i = placement->first[node->index]; i < placement->first[node->index + 1]; i++) {
 		snprintf(name, sizeof(name), "/%s/%s/rank%u", place->cluster, place->node,
@@ -73,8 +77,8 @@ static struct flow flow_read(const struct plan *plan, const struct plan_place *p
 	}
 	flow.below[LEVEL_NODE] = flow.below[LEVEL_CLUSTER] = flow.below[LEVEL_ALL] = 1;
 	flow.records = flow.below[LEVEL_ELEMENT];
-	flow.bytes = PART_BYTES +
-		     flow.records * (plan->reading == READ_LATEST ? NEWEST_BYTES : RUN_BYTES);
+	each = flow.records < PACKED_LEAST ? NEWEST_BYTES : NEWEST_PACKED;
+	flow.bytes = PART_BYTES + flow.records * (plan->reading == READ_LATEST ? each : RUN_BYTES);
 	return flow;
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/data/columns.h"
+#include "tree/data/columns-batch.h"
 #include "tree/data/names-comm.h"
 #include "tree/stage/stage.h"
 
@@ -34,8 +36,11 @@ static const struct {
 
 #define STAGES (sizeof(wanted) / sizeof(wanted[0]))
 
-/* Which stages, the byte order, and room to keep the batch aligned. */
+/* Which stages, the byte order, whether runs become columns before, and room to keep the batch
+ * aligned. */
 #define FRONT 8
+/* A body is opened to no more than this. */
+#define PLAIN_MOST (64u << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t room, unsigned seed);
@@ -82,6 +87,8 @@ static uint64_t unaccounted(const struct batch *b)
 			n += view.part->read - view.part->filtered - view.part->reduced;
 		else if (view.run->kind == RUN_TUPLES)
 			n -= view.run->count;
+		else if (view.run->kind == RUN_COLUMNS)
+			n -= columns_head(view.records).count;
 	}
 	return n;
 }
@@ -96,15 +103,34 @@ static void check_extents(const struct batch *b)
 
 		bytes += x->bytes;
 		/* An extent after the first need not begin with a part. */
-		if (i == 0 && batch_check(x->buffer->data + x->at, x->bytes, &e) < 0)
+		if (i == 0 && batch_check(x->buffer->data + x->at, x->bytes, NULL, &e) < 0)
 			must(false, e.text);
 	}
 	must(bytes == b->bytes, "the size of the batch");
 }
 
+/* Nothing of what is in it changes by columns; @packs: first into them. */
+static void through_columns(struct batch *b, bool packs)
+{
+	uint64_t balance = unaccounted(b);
+	size_t plain = b->plain;
+
+	must(b->plain >= b->bytes, "columns are larger than what they stand for");
+	if (packs)
+		columns_batch_pack(b);
+	/* A lost count that is 0 is left out. */
+	must(b->plain <= plain && unaccounted(b) == balance, "packing changes what is there");
+	check_extents(b);
+	columns_batch_open(b);
+	must(b->plain <= plain && b->bytes == b->plain, "columns that are left");
+	check_extents(b);
+	must(unaccounted(b) == balance, "opening changes what is there");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct ask ask = {.wave = 1};
+	size_t plain;
 	struct buffer *buffer;
 	struct batch b;
 	uint64_t balance;
@@ -119,9 +145,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	batch_init(&b);
 	wished = (unsigned)data[0] | (unsigned)data[2] << 8;
 	if ((data[1] == 0 || convert_swap(buffer->data, bytes, NULL) == 0) &&
-	    batch_check(buffer->data, bytes, NULL) == 0) {
-		batch_append(&b, buffer, 0, bytes);
+	    batch_check(buffer->data, bytes, &plain, NULL) == 0 && plain <= PLAIN_MOST) {
+		batch_append_columns(&b, buffer, 0, bytes, plain);
 		balance = unaccounted(&b);
+		through_columns(&b, data[3] & 1);
 		for (size_t i = 0; i < STAGES; i++) {
 			if (!(wished >> i & 1))
 				continue;
@@ -147,6 +174,8 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 		struct tuple *tuple;
 		struct newest *newest;
 		struct total *total;
+		unsigned char columns[1024];
+		size_t n;
 
 		*part = (struct part){.clock = {100 * i, 5, i < 2 ? 1 + i : 1, 3}};
 		if (i == 2)
@@ -165,6 +194,9 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 			(struct median){{3, 60, 21, 1, 1, (uint16_t)bin_number(21)}, seed % 5};
 		*(struct cell *)batch_add(&b, RUN_CELLS, 4 * i, 0, 1, 0) =
 			(struct cell){3, 60, seed % 7, 5 * i, seed % 4, 0};
+		n = columns_put(RUN_TUPLES, tuple, 2, columns);
+		memcpy(batch_add(&b, RUN_COLUMNS, 5 * i, 90, (uint32_t)n / 8, seed % 3), columns,
+		       n);
 		*(struct count *)batch_add(&b, RUN_COUNTS, 4 * i, 0, 1, 0) =
 			(struct count){3, 60, 21, 1, seed % 3, CHANNEL_P2P, 0};
 	}

@@ -71,7 +71,7 @@ static void try_body(const struct frame *frame, struct outcome *outcome)
 	must(frame->at % 8 == 0 && frame->at + frame->bytes <= frame->buffer->used,
 	     "a body that is aligned and in its buffer");
 	batch_init(&batch);
-	batch_append(&batch, frame->buffer, frame->at, frame->bytes);
+	batch_append_columns(&batch, frame->buffer, frame->at, frame->bytes, frame->plain);
 	while (batch_next(&batch, &cursor, &view))
 		outcome->sum = outcome->sum * 31 + view.run->count + view.run->first + view.lost;
 	batch_fini(&batch);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/data/columns.h"
+
 /* A line beyond these is not a clock: ticks of 10 s, times after the year 2100. */
 #define NS_PER_TICK_MOST 1e10
 
@@ -36,6 +38,16 @@ static inline size_t run_bytes(const struct run *run)
 	return run_head(run) + (size_t)run->count * run_records[run->kind].bytes;
 }
 
+/* Bytes of the whole run when its columns, if it has any, are opened. */
+static size_t run_plain(const struct run *run, const unsigned char *records)
+{
+	struct columns what = {run->kind, run->count};
+
+	if (run->kind == RUN_COLUMNS)
+		what = columns_head(records);
+	return run_head(run) + what.count * run_record_bytes(what.kind);
+}
+
 void batch_init(struct batch *b)
 {
 	*b = (struct batch){0};
@@ -46,8 +58,7 @@ void batch_clear(struct batch *b)
 	for (size_t i = 0; i < b->n; i++)
 		buffer_unref(b->extents[i].buffer);
 	buffer_unref(b->own);
-	b->n = 0;
-	b->bytes = 0;
+	b->n = b->bytes = b->plain = 0;
 	b->own = NULL;
 	b->last = NULL;
 }
@@ -78,11 +89,18 @@ static void batch_reserve(struct batch *b, size_t more)
 
 void batch_append(struct batch *b, struct buffer *buffer, size_t at, size_t bytes)
 {
+	batch_append_columns(b, buffer, at, bytes, bytes);
+}
+
+void batch_append_columns(struct batch *b, struct buffer *buffer, size_t at, size_t bytes,
+			  size_t plain)
+{
 	struct extent *end = b->n ? &b->extents[b->n - 1] : NULL;
 
 	if (bytes == 0)
 		return;
 	b->bytes += bytes;
+	b->plain += plain;
 	b->last = NULL;
 	if (end && end->buffer == buffer && (size_t)end->at + end->bytes == at) {
 		end->bytes += (uint32_t)bytes;
@@ -105,8 +123,9 @@ void batch_keep(struct batch *b, const struct run_view *view)
 		*tuple = view->tuples[0];
 		return;
 	}
-	batch_append(b, view->buffer, (size_t)((unsigned char *)view->run - view->buffer->data),
-		     view->bytes);
+	batch_append_columns(b, view->buffer,
+			     (size_t)((unsigned char *)view->run - view->buffer->data), view->bytes,
+			     run_plain(view->run, view->records));
 }
 
 void batch_link(struct batch *to, struct batch *from)
@@ -128,15 +147,15 @@ void batch_link(struct batch *to, struct batch *from)
 		to->n += from->n;
 	}
 	to->bytes += from->bytes;
-	from->n = 0;
-	from->bytes = 0;
+	to->plain += from->plain;
+	from->n = from->bytes = from->plain = 0;
 }
 
 void batch_unpin(struct batch *b)
 {
 	const struct buffer *large = NULL;
 	struct buffer *copy;
-	size_t pinned = 0;
+	size_t pinned = 0, plain = b->plain;
 
 	for (size_t i = 0; i < b->n; i++) {
 		const struct buffer *buffer = b->extents[i].buffer;
@@ -156,17 +175,15 @@ void batch_unpin(struct batch *b)
 		copy->used += x->bytes;
 	}
 	batch_clear(b);
-	batch_append(b, copy, 0, copy->used);
+	batch_append_columns(b, copy, 0, copy->used, plain);
 	buffer_unref(copy);
 }
 
 /* Make the end of the batch a place in a buffer of its own with room for @bytes. */
 static void batch_open(struct batch *b, size_t bytes)
 {
-	if (!b->own || b->own->size - b->own->used < bytes) {
-		buffer_unref(b->own);
-		b->own = buffer_new(bytes);
-	}
+	buffer_unref(b->own);
+	b->own = buffer_new(bytes);
 }
 
 void *batch_add(struct batch *b, enum run_kind kind, uint32_t element, uint64_t first,
@@ -225,6 +242,7 @@ void batch_settle(struct batch *b, uint64_t first, uint32_t count, uint64_t lost
 	end->bytes = (uint32_t)(end->bytes - old_bytes + bytes);
 	b->own->used = b->own->used - old_bytes + bytes;
 	b->bytes = b->bytes - old_bytes + bytes;
+	b->plain = b->plain - old_bytes + bytes;
 	if (end->bytes == 0) {
 		buffer_unref(end->buffer);
 		b->n--;
@@ -337,6 +355,13 @@ static int clock_sound(const struct clock_line *line)
 	       line->base_ns >= -CLOCK_BASE_MOST && line->base_ns <= CLOCK_BASE_MOST;
 }
 
+static const char *newest_fault(const struct run *run, uint32_t count)
+{
+	if (count == 0 || run->flags)
+		return "holds newest tuples and has none, or flags";
+	return run->element > UINT32_MAX - count ? "has elements past the last name" : NULL;
+}
+
 /* The fault of the header of a run with @left bytes from its start, or NULL. */
 static const char *run_fault(const struct run *run, size_t left, int first)
 {
@@ -355,10 +380,8 @@ static const char *run_fault(const struct run *run, size_t left, int first)
 	if (run->flags & RUN_DISCARDED &&
 	    (run->kind != RUN_TUPLES || run->count || run->flags != (RUN_DISCARDED | RUN_LOST)))
 		return "counts discarded tuples and has others";
-	if (run->kind == RUN_NEWEST && (run->count == 0 || run->flags))
-		return "holds newest tuples and has none, or flags";
-	if (run->kind == RUN_NEWEST && run->element > UINT32_MAX - run->count)
-		return "has elements past the last name";
+	if (run->kind == RUN_NEWEST && newest_fault(run, run->count))
+		return newest_fault(run, run->count);
 	return run_bytes(run) > left ? "is longer than what is left" : NULL;
 }
 
@@ -374,11 +397,27 @@ static const char *part_fault(const struct run *run, const unsigned char *record
 	return NULL;
 }
 
+/* @all: bytes that the runs before stand for. */
+static const char *columns_fault(const struct run *run, const unsigned char *records, size_t all)
+{
+	struct columns what;
+
+	if (run->count > 0 && all + run_plain(run, records) > BATCH_PLAIN_MOST)
+		return "has columns that stand for more than a batch may have";
+	if (columns_get(records, run->count * sizeof(struct column_word), &what, NULL, NULL) < 0)
+		return "has broken columns";
+	if (run_plain(run, records) <= run_bytes(run))
+		return "has columns that are no smaller than what they stand for";
+	return what.kind == RUN_NEWEST ? newest_fault(run, what.count) : NULL;
+}
+
 /* The fault of a run's records, or NULL. */
-static const char *records_fault(const struct run *run, const unsigned char *records)
+static const char *records_fault(const struct run *run, const unsigned char *records, size_t all)
 {
 	const struct run_record *kind = &run_records[run->kind];
 
+	if (run->kind == RUN_COLUMNS)
+		return columns_fault(run, records, all);
 	if (run->kind == RUN_PART)
 		return part_fault(run, records);
 	for (unsigned i = 0; kind->sound && i < run->count; i++)
@@ -387,30 +426,27 @@ static const char *records_fault(const struct run *run, const unsigned char *rec
 	return NULL;
 }
 
-int batch_check(const unsigned char *data, size_t bytes, struct error *e)
+int batch_check(const unsigned char *data, size_t bytes, size_t *plain, struct error *e)
 {
-	size_t at = 0;
+	size_t at = 0, all = 0;
 	const char *fault = NULL;
 
-	if (bytes > 0 && (uintptr_t)data % sizeof(uint64_t) != 0) {
-		errno = EPROTO;
+	errno = EPROTO;
+	if (bytes > 0 && (uintptr_t)data % sizeof(uint64_t) != 0)
 		return errorf(e, "a batch must lie at a multiple of 8 bytes");
-	}
-	while (at < bytes) {
+	while (at < bytes && !fault) {
 		const struct run *run = (const struct run *)(const void *)(data + at);
 
 		fault = run_fault(run, bytes - at, at == 0);
-		if (!fault)
-			fault = records_fault(run, data + at + run_head(run));
-		if (fault)
-			break;
-		at += run_bytes(run);
+		fault = fault ? fault : records_fault(run, data + at + run_head(run), all);
+		all += fault ? 0 : run_plain(run, data + at + run_head(run));
+		at += fault ? 0 : run_bytes(run);
 	}
-	if (!fault)
-		return 0;
-	errno = EPROTO;
-	return errorf(e, "a batch of %zu bytes is broken: the run at byte %zu %s", bytes, at,
-		      fault);
+	if (plain)
+		*plain = all;
+	return !fault ? 0
+		      : errorf(e, "a batch of %zu bytes is broken: the run at byte %zu %s", bytes,
+			       at, fault);
 }
 
 /* ---- buffers ---- */
@@ -429,8 +465,7 @@ struct buffer *buffer_new(size_t size)
 	if (size <= BUFFER_COMMON && n_free > 0) {
 		b = free_list[--n_free];
 	} else {
-		if (size < BUFFER_COMMON)
-			size = BUFFER_COMMON;
+		size = size < BUFFER_COMMON ? BUFFER_COMMON : size;
 		if (size > SIZE_MAX - sizeof(*b))
 			abort();
 		b = malloc(sizeof(*b) + size);

@@ -46,6 +46,7 @@ struct batch {
 	struct extent *extents;
 	size_t n, room;
 	size_t bytes;	    /* sum over extents */
+	size_t plain;	    /* the same when all columns are opened; more only if there are any */
 	struct buffer *own; /* where batch_add() writes, NULL before the first */
 	struct run *last;   /* the run that batch_add() added last */
 };
@@ -81,8 +82,12 @@ void batch_clear(struct batch *b);
 /** batch_clear() and free the table. NULL-safe. */
 void batch_fini(struct batch *b);
 
-/** Append a range of @buffer that holds whole runs; takes a reference. */
+/** Append a range of @buffer that holds whole runs, none of columns; takes a reference. */
 void batch_append(struct batch *b, struct buffer *buffer, size_t at, size_t bytes);
+
+/** The same with columns; @plain is what batch_check() says. */
+void batch_append_columns(struct batch *b, struct buffer *buffer, size_t at, size_t bytes,
+			  size_t plain);
 
 /** Move everything in @from to the end of @to without copying runs. */
 void batch_link(struct batch *to, struct batch *from);
@@ -127,11 +132,16 @@ int batch_next_packed(const struct batch *b, struct batch_cursor *c, struct run_
 /** The next RUN_PART; skips other runs. */
 int batch_next_part(const struct batch *b, struct batch_cursor *c, struct run_view *view);
 
+/** Most bytes that the columns of a batch from a peer may stand for: what is small must not become
+ * large where it is opened, nor cost much to look through. */
+#define BATCH_PLAIN_MOST (64u << 20)
+
 /**
  * Check @bytes at @data from a peer, 8-byte aligned and in native byte order: each run is whole and
  * of a known kind, a part comes first, nothing follows the last run, and numbers in parts and
- * records are safe to calculate with. Returns 0, or -1 with EPROTO and the place in @e.
+ * records are safe to calculate with. Returns 0 and in *@plain (if not NULL) the bytes when all
+ * columns are opened, @bytes at least; or -1 with EPROTO and the place in @e.
  */
-int batch_check(const unsigned char *data, size_t bytes, struct error *e);
+int batch_check(const unsigned char *data, size_t bytes, size_t *plain, struct error *e);
 
 #endif

@@ -29,14 +29,17 @@
 	KIND(BINS, bin, "888422", bin_sound, bin_merge)             \
 	KIND(CELLS, cell, "884444", cell_sound, cell_merge)         \
 	KIND(COUNTS, count, "8888422", count_sound, count_merge)    \
-	KIND(MEDIANS, median, "8884228", median_sound, bin_merge)
+	KIND(MEDIANS, median, "8884228", median_sound, bin_merge)   \
+	KIND(COLUMNS, column_word, "11111111", NULL, NULL)
 
 #define RUN_NUMBER(NAME, ...) RUN_##NAME,
 
 /**
  * The kind of a run's records. Tuples are numbered from the run's `first`. A RUN_PART is one part:
  * where the runs up to the next part are from. A RUN_NEWEST has one tuple each of the elements from
- * `element` on; batch_next() shows each as a run of one tuple.
+ * `element` on; batch_next() shows each as a run of one tuple. A RUN_COLUMNS has
+ * tuples, or newest tuples, as columns (tree/data/columns.h): `count` is the number of words, all
+ * else is as in the plain run. tree/data/columns-batch.h opens them.
  */
 enum run_kind { RUN_TABLE(RUN_NUMBER) RUN_KINDS };
 
@@ -59,6 +62,11 @@ struct run {
 	uint8_t kind;
 	uint8_t flags;
 	uint64_t first;
+};
+
+/** A word of columns: the same bytes on all machines. */
+struct column_word {
+	unsigned char bytes[8];
 };
 
 /** The newest tuple of an element, and its number there. */

@@ -244,6 +244,11 @@ bool link_peer_is(const struct link *link, const char *name)
 	return link->transport.ssl && tls_peer_is(link->transport.ssl, name);
 }
 
+bool link_takes_columns(const struct link *link)
+{
+	return link->hello && link->hello->hello->version >= WIRE_COLUMNS;
+}
+
 const Evspace__Hello *link_hello(const struct link *link)
 {
 	return link->hello ? link->hello->hello : NULL;

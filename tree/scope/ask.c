@@ -85,14 +85,15 @@ static bool place_thins(const struct plan_place *root)
 	return false;
 }
 
-uint32_t ask_room(const struct plan_place *place, struct link *up, const Evspace__Ask *ask)
+uint32_t ask_room(const struct plan_place *place, struct link *up, const Evspace__Ask *ask,
+		  double packed)
 {
 	size_t bytes = link_carries(up, ask->deadline_ms / 2), room;
 	size_t leaves = plan_size(place).leaves;
 
 	if (bytes == SIZE_MAX || leaves == 0 || place_thins(place))
 		return ask->room;
-	room = bytes / sizeof(struct tuple) / ask->count / leaves;
+	room = (size_t)((double)bytes / (sizeof(struct tuple) * packed)) / ask->count / leaves;
 	room = room > ROOM_LEAST ? room : ROOM_LEAST;
 	return ask->room && ask->room < room ? ask->room : (uint32_t)room;
 }

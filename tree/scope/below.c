@@ -10,6 +10,7 @@
 #include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
+#include "tree/data/columns.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/process.h"
 #include "tree/data/tellers.h"
@@ -230,15 +231,22 @@ static int part_check(struct below_spoken *s, const struct run_view *view, struc
 	return 0;
 }
 
+/* What a run holds, open or not. */
+static struct columns run_holds(const struct run_view *view)
+{
+	return view->run->kind == RUN_COLUMNS ? columns_head(view->records)
+					      : (struct columns){view->run->kind, view->run->count};
+}
+
 static bool run_is_below(const struct below *below, const struct names *names,
-			 const struct run *run)
+			 const struct run *run, const struct columns *holds)
 {
 	const struct name *name;
 
 	if (below_names(below, run->element))
-		return run->kind != RUN_NEWEST ||
-		       name_place(run->element) == name_place(run->element + run->count - 1);
-	name = run->kind == RUN_NEWEST ? NULL : names_find(names, run->element);
+		return holds->kind != RUN_NEWEST ||
+		       name_place(run->element) == name_place(run->element + holds->count - 1);
+	name = holds->kind == RUN_NEWEST ? NULL : names_find(names, run->element);
 	return name && name->level > LEVEL_ELEMENT && below_spells(below, name);
 }
 
@@ -251,12 +259,13 @@ static int runs_check(struct below_spoken *s, const struct names *names, const s
 
 	while (batch_next_packed(body, &s->at, &view)) {
 		const struct run *run = view.run;
+		struct columns holds = run_holds(&view);
 
 		if (run->kind == RUN_PART) {
 			if (part_check(s, &view, e) < 0)
 				return -1;
-		} else if (run->kind == RUN_NEWEST || name_place(run->element) + 1 != s->good) {
-			if (!run_is_below(s->below, names, run))
+		} else if (holds.kind == RUN_NEWEST || name_place(run->element) + 1 != s->good) {
+			if (!run_is_below(s->below, names, run, &holds))
 				return stranger(name_place(run->element), e);
 			s->good = below_names(s->below, run->element) ? name_place(run->element) + 1
 								      : 0;

@@ -221,7 +221,8 @@ struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_
 
 int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct error *e)
 {
-	size_t bytes = body->bytes;
+	/* As if its columns were open: stages open them. */
+	size_t bytes = body->plain;
 
 	if (g->quota && quota_take(g->quota, bytes, e) < 0)
 		return -1;
@@ -305,4 +306,17 @@ void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t sin
 	}
 	w->missing[w->n_missing] = (struct missing){leaf, why, since_ns, text_cut(w, text)};
 	w->n_missing++;
+}
+
+void wave_drop(struct wave *w)
+{
+	struct batch_cursor c = {0};
+	struct run_view run;
+
+	while (batch_next_part(&w->batch, &c, &run)) {
+		if (!(run.run->flags & RUN_FOLD))
+			wave_miss(w, run.run->element, MISSING_LATE, w->asked_ns, NULL);
+	}
+	batch_clear(&w->batch);
+	w->leaves = 0;
 }

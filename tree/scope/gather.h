@@ -121,4 +121,7 @@ unsigned gather_awaits(const struct gather *g, size_t input, unsigned way);
 void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns,
 	       const char *text);
 
+/** A wave that cannot be sent is dropped: its leaves are late, and can be asked one by one. */
+void wave_drop(struct wave *w);
+
 #endif

@@ -372,7 +372,7 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 
 	batch_init(&body);
 	if (frame->bytes)
-		batch_append(&body, frame->buffer, frame->at, frame->bytes);
+		batch_append_columns(&body, frame->buffer, frame->at, frame->bytes, frame->plain);
 	result = hop_answer_check(hop, a, &body, &e);
 	if (result == 0)
 		hop_take(hop, frame, &body);

@@ -42,6 +42,7 @@ struct scope {
 	void *settled_arg, *idle_arg;
 	struct event *drain; /* pending until no wave is under way */
 	uint64_t cpu_us;     /* of this process when the last answer left */
+	double bytes, plain; /* of the last answers: on the wire, and if all columns were open */
 	struct batch scratch;
 	/* by wave: where its first answer, if complete, ends among all bytes of the link */
 	struct answered {
@@ -68,20 +69,6 @@ static void answer_missing(const struct wave *w, Evspace__Answer *a, Evspace__Mi
 	}
 	a->n_missing = w->n_missing;
 	a->missing = list;
-}
-
-/* A wave that cannot be sent is dropped: its leaves are late, and can be asked one by one. */
-static void wave_drop(struct wave *w)
-{
-	struct batch_cursor c = {0};
-	struct run_view run;
-
-	while (batch_next_part(&w->batch, &c, &run)) {
-		if (!(run.run->flags & RUN_FOLD))
-			wave_miss(w, run.run->element, MISSING_LATE, w->asked_ns, NULL);
-	}
-	batch_clear(&w->batch);
-	w->leaves = 0;
 }
 
 /* The wave is complete; @cpu_us is the time that it took in this process. */
@@ -142,8 +129,11 @@ static void scope_joined(void *arg, struct wave *w, bool whole)
 	uint32_t below_us = w->cpu_us;
 
 	/* stages have checked their arguments: this fails for lack of memory, or a broken body */
-	if (!whole || w->batch.bytes > WIRE_BODY_MAX)
+	if (!whole || w->batch.plain > WIRE_BODY_MAX)
 		wave_drop(w);
+	/* slowly: large ones say more than those that have next to nothing */
+	s->bytes += ((double)w->batch.bytes - s->bytes) / 8;
+	s->plain += ((double)w->batch.plain - s->plain) / 8;
 	if (w->n_missing) {
 		messages = memory_new(w->n_missing, sizeof(*messages));
 		list = memory_new(w->n_missing, sizeof(*list));
@@ -285,7 +275,7 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 	/* A slow link still carries the answers: repeating them would delay all that follow. */
 	if (ask->n_only && scope_is_answering(s, ask))
 		return 0;
-	limited.room = ask_room(s->place, s->up, ask);
+	limited.room = ask_room(s->place, s->up, ask, s->plain > 0 ? s->bytes / s->plain : 1);
 	if (scope_is_throttled(s, ask)) {
 		if (s->last)
 			evspace__ask__free_unpacked(s->last, NULL);
@@ -357,6 +347,7 @@ static int scope_build(struct scope *s, struct error *e)
 {
 	static const struct timeval settle_within = {1, 0};
 	const struct plan_place *p = s->place;
+	const bool columns = link_takes_columns(s->up);
 
 	s->scope_shared = scope_shared_join(s->host, s->host->scopes_shared, s->open, p, e);
 	if (!s->scope_shared ||
@@ -365,6 +356,10 @@ static int scope_build(struct scope *s, struct error *e)
 		return -1;
 	span_init(&s->span, s->host->tracer, s->open->view, s->open->run);
 	s->local.span = s->joining.chain.span = &s->span;
+	/* As who is above takes it; once, when the last stage here has looked. */
+	s->joining.chain.opens = !columns;
+	s->joining.chain.packs = columns && (p->n_joined > 0 || p->n_children == 0);
+	s->local.packs = columns && !s->joining.chain.packs;
 	s->gather = gather_new(s->host->base, p->n_children + 1, &scope_gather_events, s);
 	gather_quota_set(s->gather, s->scope_shared->quota);
 	scope_join(s);

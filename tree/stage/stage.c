@@ -170,6 +170,7 @@ void chain_fini(struct chain *chain)
 	for (size_t i = 0; i < chain->n; i++)
 		stage_free(chain->stages[i]);
 	free(chain->stages);
+	columns_turn_drop(&chain->columns);
 	*chain = (struct chain){0};
 }
 
@@ -179,6 +180,7 @@ void chain_drop(struct chain *chain)
 	struct stage *s = chain->at < chain->n ? chain->stages[chain->at] : NULL;
 	struct batch empty;
 
+	columns_turn_drop(&chain->columns);
 	chain->at = 0;
 	if (!s || !s->paused)
 		return;
@@ -191,6 +193,8 @@ void chain_drop(struct chain *chain)
 
 int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b, uint64_t until_ns)
 {
+	if ((chain->opens || chain->n > 0) && columns_turn_open(b, &chain->columns, until_ns) > 0)
+		return 1;
 	for (; chain->at < chain->n; chain->at++) {
 		struct stage *s = chain->stages[chain->at];
 		int rc;
@@ -210,6 +214,8 @@ int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b, uin
 							.peer = (int32_t)chain->at,
 							.wave = ask->wave});
 	}
+	if (chain->packs && columns_turn_pack(b, &chain->columns, until_ns) > 0)
+		return 1;
 	chain->at = 0;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "pathmap/base/error.h"
 #include "pathmap/plan/plan.h"
 #include "tree/data/batch.h"
+#include "tree/data/columns-batch.h"
 #include "tree/data/clock.h"
 #include "tree/data/names.h"
 #include "tree/data/op-table.h"
@@ -117,6 +118,10 @@ struct chain {
 	size_t n, at;	   /* at: the stage that continues, while a batch is on its way */
 	uint64_t since_ns; /* when that began, if it is recorded */
 	struct span *span; /* records them; NULL after chain_init(); borrowed */
+	/* What else is done, false after chain_init(): columns are opened even if there are no
+	   stages; at the end runs become columns. */
+	bool opens, packs;
+	struct columns_turn columns;
 };
 
 /** Make the stages of a plan's list. Returns 0, or -1 with @e (of a kind that is not here, too:

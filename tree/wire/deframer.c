@@ -114,15 +114,22 @@ void deframer_rest(struct deframer *d)
 }
 
 /** Only answers have a body, and it must be a batch. */
-static int body_check(const struct deframer *d, const struct frame *frame, struct error *e)
+static int body_check(const struct deframer *d, struct frame *frame, struct error *e)
 {
 	unsigned char *body = frame->buffer->data + frame->at;
 
+	errno = EPROTO;
 	if (frame->header->kind_case != EVSPACE__FRAME__KIND_ANSWER)
 		return errorf(e, "a body in a frame that is not an answer");
 	if (d->swap && convert_swap(body, frame->bytes, e) < 0)
 		return -1;
-	return batch_check(body, frame->bytes, e);
+	if (batch_check(body, frame->bytes, &frame->plain, e) < 0)
+		return -1;
+	/* What is small must not become large where it is opened. */
+	if (frame->plain > WIRE_BODY_MAX)
+		return errorf(e, "columns of %zu bytes; a body stands for at most %u", frame->plain,
+			      WIRE_BODY_MAX);
+	return 0;
 }
 
 /** The frame at @data, which is complete. */

@@ -20,6 +20,7 @@ struct frame {
 	const Evspace__Frame *header;
 	struct buffer *buffer; /* NULL if there is no body */
 	size_t at, bytes;      /* the body, in native byte order and checked (batch_check) */
+	size_t plain;	       /* bytes of it when its columns are opened */
 };
 
 /** Received bytes before they are frames. Bodies stay where they were received. */

@@ -12,14 +12,14 @@
 #include "pathmap/plan/plan.h"
 #include "tree/wire/wire.pb-c.h"
 
-/** Version 4 adds pieces, for peers whose hello says that they unpack; 5 adds definitions. */
-#define WIRE_VERSION	5u
+/** Version 4 adds pieces, for peers whose hello says that they unpack; 5 definitions; 6 columns. */
+#define WIRE_VERSION	6u
 #define WIRE_DEFINES	5u
+#define WIRE_COLUMNS	6u
 #define WIRE_OLDEST	3u
 #define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
-/** Most bytes of a frame before the hello. */
-#define WIRE_HELLO_MAX 4096u
+#define WIRE_HELLO_MAX	4096u /* before the hello */
 /** Most bytes of a pass (tree/link/pass.h), and of the certificate that it is checked by. */
 #define WIRE_PASS_MAX (32u << 10)
 /** Bytes of a frame's front, and of the largest frame. */
