@@ -113,6 +113,30 @@ ends() {
 	done
 }
 
+# waves OPTIONS...: what the view `events` has of the whole run, whichever tree answers it.
+waves() {
+	view events --backlog --until-end --json "$@" 2>"$tap_dir/err" | grep -c '"type":"tuple"'
+}
+
+# All of it, by another tree than the hosts below know of.
+chosen() {
+	local all got
+
+	by 'trees flat fanout; concurrency at most 3;' && all=$(waves) || return
+	for tree in flat 'fanout 2' by-cluster; do
+		got=$(waves --tree "$tree" --concurrency 3)
+		[ "$all" -gt 100 ] && [ "$got" = "$all" ] || { echo "$tree: $got of $all"; cat "$tap_dir/err"; return 1; }
+	done
+}
+
+# No other map is kept away by a tree that it does not allow; who has chosen it is told.
+chosen_ends() {
+	bed_start flat evspace view --connect "$bed_entry" --run tunnel --rate 1 --duration 100s latest --tree flat --json
+	bed_until grep -q '"type":"wave"' "$bed_dir/flat.out" && by 'trees fanout;' && bed_until bed_gone "$(bed_pid flat)" &&
+		grep 'by which this view cannot stay open: .*the map lets consumers choose trees fanout, and' "$bed_dir/flat.err" ||
+		{ cat "$bed_dir/flat.err"; return 1; }
+}
+
 bed_begin
 sed -i 's/nodes   b\[0-1\]/nodes   b[0-2]/; s/:\[\([0-9]*\)4-\([0-9]*\)5\]/:[\14-\16]/' "$bed_dir/maps/cluster.map"
 sed -i 's/ranks rank\[0-3\]/ranks rank[0-4]/; s/capacity 1000/capacity 50000/' "$bed_dir/maps/application.map"
@@ -160,6 +184,20 @@ tap_case "by nobody" eval 'by "defined by none;" && says 3 "the map lets no cons
 tap_case "a map says so" eval 'evspace map show "$new" >"$tap_dir/said" && grep "^consumers may define views by none$" "$tap_dir/said" &&
 	evspace map diff "$bed_dir/maps" --connect "$bed_entry" >"$tap_dir/said" 2>&1 &&
 	grep "^  consumers may define views by observe, 8 stages and 4 views at once at most instead of by none$" "$tap_dir/said"'
+tap_case "another tree than the map's is refused" says 2 \
+	'the map lets consumers choose for view `latest` its own tree, by-cluster, not `flat`; whoever keeps the map' latest --tree flat --count 1
+tap_case "... more at once is" eval 'by "concurrency at most 3;" && sed -i "s/^entry/concurrency 2; &/" "$new/mapping.map" &&
+	evspace map apply "$new" --connect "$bed_entry" --identity control >"$tap_dir/applied" 2>&1 &&
+	says 2 "the map lets consumers ask 3 children at once in view .latest., not 4" latest --concurrency 4 --count 1 &&
+	says 0 wave latest --concurrency sequential --count 1'
+tap_case "... what is none is told before anything is sent" eval 'code=0; evspace view latest --connect unix:/nowhere --tree flet \
+	>"$tap_dir/said" 2>&1 || code=$?; [ "$code" -eq 2 ] && grep "no tree .flet.; did you mean .flat.?" "$tap_dir/said"'
+tap_case "... which the map allows, brings the same" chosen
+tap_case "... of a view of its own" says 0 '"hosts":5,"answered":5,' --define 'use latest' --tree flat --concurrency sequential --count 1 --json
+tap_case "... can be seen before" eval 'evspace map show "$new" --view events --tree flat --concurrency 2 >"$tap_dir/said" &&
+	grep "at most 2 asked at once by each" "$tap_dir/said" && grep "^  b1 " "$tap_dir/said" &&
+	evspace map show "$new" >"$tap_dir/said" && grep "^consumers may choose for any view: trees flat fanout, concurrency 3 at most$" "$tap_dir/said"'
+tap_case "... a map that allows less ends it" chosen_ends
 tap_case "four at once" eval 'by "" && watchers_start'
 tap_case "... the fifth is refused" says 2 'observe has 4 views of its own open already, which is the most by the map' --define 'use latest'
 tap_case "... another consumer has its own four" says 0 wave --identity control --define 'use latest' --count 1

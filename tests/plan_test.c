@@ -359,11 +359,106 @@ static void lineage_is_cheap(void)
 	pathmap_free(map);
 }
 
+/* What becomes of a consumer's wish by a map with @views in `views { }` and @tree in its mapping:
+ * the shape, and what the entry asks at once, or why not. */
+static char *wished(const char *views, const char *tree, const char *shape_wished,
+		    const char *concurrency)
+{
+	struct plan_wish wish = {
+		.view = "v",
+		.tree = shape_wished,
+		.concurrency = concurrency,
+	};
+	char *program = memory_format("%.*s views { %s } }", (int)sizeof(application) - 3,
+				      application, views);
+	char *mapping = memory_format("%s %s", places, tree), *text, *said;
+	struct pathmap *map = maps_make_of(program, cluster, mapping, stderr);
+	struct plan *plan;
+	struct error e;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	if (plan_make_wish(map, &wish, &plan, &e) < 0) {
+		said = memory_format("%s: %s", errno == EPERM ? "not allowed" : "wrong", e.text);
+	} else {
+		CU_ASSERT_EQUAL(plan_verify(plan, map, &e), 0);
+		text = shape(plan->root);
+		said = memory_format("%u %s", plan->root->concurrency, text);
+		free(text);
+		plan_free(plan);
+	}
+	pathmap_free(map);
+	free(program);
+	free(mapping);
+	return said;
+}
+
+/* @expected may be the beginning. */
+static void becomes(char *said, const char *expected)
+{
+	if (strncmp(said, expected, strlen(expected)) != 0) {
+		tap_note("%s", said);
+		CU_FAIL("is not what was expected");
+	}
+	free(said);
+}
+
+#define BY_CLUSTER "front(ga(a0,a1,a2,a3,a4,a5),b0(b1,b2,b3))"
+#define FLAT	   "front(ga(a0,a1,a2,a3,a4,a5),b0,b1,b2,b3)"
+#define BY_TWO	   "front(ga(a0(a2,a3),a1(a4,a5)),b0(b1(b3),b2))"
+
+static void wishes(void)
+{
+	becomes(wished("trees flat;", "", NULL, NULL), "0 " BY_CLUSTER);
+	becomes(wished("trees flat;", "", "", ""), "0 " BY_CLUSTER);
+	becomes(wished("trees flat;", "", "flat", NULL), "0 " FLAT);
+	becomes(wished("trees fanout;", "tree flat ignoring gateways;", "fanout 2", "sequential"),
+		"1 " BY_TWO);
+	becomes(wished("trees fanout flat;", "", "by-cluster", NULL), "0 " BY_CLUSTER);
+	becomes(wished("", "tree fanout 2;", "fanout 2", NULL), "0 " BY_TWO);
+	becomes(wished("trees by-cluster;", "view v { tree flat; }", "by-cluster", NULL),
+		"0 " BY_CLUSTER);
+}
+
+static void wishes_that_the_map_refuses(void)
+{
+	becomes(wished("", "", "flat", NULL),
+		"not allowed: the map lets consumers choose for view `v` its own tree, "
+		"by-cluster, not `flat`; whoever keeps the map can allow it by `views { trees "
+		"flat; }` in application.map");
+	becomes(wished("trees flat by-cluster;", "", "fanout 3", NULL),
+		"not allowed: the map lets consumers choose trees by-cluster flat, and for view "
+		"`v` its own tree, by-cluster, not `fanout 3`");
+	becomes(wished("", "tree fanout 2;", "fanout 3", NULL), "not allowed: ");
+	becomes(wished("", "concurrency 4;", NULL, "5"),
+		"not allowed: the map lets consumers ask 4 children at once in view `v`, not 5;");
+	becomes(wished("concurrency at most 8;", "concurrency 4;", NULL, "all"), "not allowed: ");
+	becomes(wished("trees flat;", "", "flat ignoring gateways", NULL),
+		"wrong: `ignoring gateways` cannot follow `flat`");
+	becomes(wished("", "", "by-hand", NULL), "wrong: there is no tree `by-hand`");
+	becomes(wished("", "", "fanout 1", NULL), "wrong: the most children of a host");
+	becomes(wished("", "", NULL, "0"), "wrong: `0` is not a number from 1 to 4096");
+	becomes(wished("", "", NULL, "some"), "wrong: `some` is not a number");
+}
+
+/* As many as the map says, or fewer; or as many as it lets consumers choose. */
+static void wishes_of_concurrency(void)
+{
+	becomes(wished("", "concurrency 4;", NULL, "4"), "4 ");
+	becomes(wished("", "concurrency 4;", NULL, "sequential"), "1 ");
+	becomes(wished("", "", NULL, "100"), "100 ");
+	becomes(wished("concurrency at most 8;", "concurrency 4;", NULL, "8"), "8 ");
+	becomes(wished("concurrency at most 2;", "concurrency 4;", NULL, "4"), "4 ");
+	becomes(wished("concurrency at most all;", "concurrency 4;", NULL, "all"), "0 ");
+}
+
 static CU_TestInfo plan_cases[] = {
 	{"the shapes of trees", shapes},
 	{"the shape of a view's own tree", shape_of_a_view},
 	{"the shape with a gateway inside its cluster", shape_with_a_gateway_inside},
 	{"whose elements a host has", whose_elements},
+	{"the shape that a consumer chooses", wishes},
+	{"... which the map does not allow", wishes_that_the_map_refuses},
+	{"... how many children are asked at once", wishes_of_concurrency},
 	{"stages: where they run, in which order", stages_of_a_plan},
 	{"stages where the mapping puts them", places_of_stages},
 	{"how many are asked at once, and who stands in", concurrency_and_alternates},

@@ -158,6 +158,18 @@ defined_by() {
 		says 0 '"answered":2,' evspace view --define 'read latest; thread reduce last' --rate 4 --count 2 --json
 }
 
+# Likewise the tree that a consumer chooses.
+chosen_by() {
+	local chooses
+
+	chooses=$(sed -n 's/^#define WIRE_CHOOSES[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire/wire.h")
+	proxy front "$((chooses - 1))" "$oldest" "$layout" &&
+		says 3 "agent \"front\" speaks version $((chooses - 1)) of the wire protocol, and takes no tree that a consumer chooses (from" \
+			evspace view latest --concurrency sequential --count 1 &&
+		proxies "$oldest" "$oldest" "$layout" && proxy front "$newest" "$oldest" "$layout" &&
+		says 0 '"answered":2,' evspace view latest --concurrency sequential --rate 4 --count 2 --json
+}
+
 bed_begun() {
 	maps_make
 	agent front && agent a0 && agent a1 && writes
@@ -174,6 +186,7 @@ tap_case "a foreign release is named on both sides, and what helps" foreign_cons
 tap_case "so is one that is too old" older_than_old
 tap_case "and other tuples" other_tuples
 tap_case "an entry that is too old for a view's text is named, leaves may be" defined_by
+tap_case "... for a tree that a consumer chooses, likewise" chosen_by
 tap_case "an agent of a foreign release is named, the others answer" foreign_leaf
 
 # A package has come under an agent that runs.

@@ -157,6 +157,12 @@ const struct option_row options_shared[] = {
 		 "10 % of a core of the busiest host)"},
 	{"window", "N", OPTION_COUNT, AT(look.window), .most = 64, .group = OPTIONS_WAVES,
 	 .help = "waves under way at once, 1 to 64 (default 1)"},
+	{"tree", "SHAPE", OPTION_TEXT, AT(look.tree), .group = OPTIONS_WAVES,
+	 .help = "the view's tree: by-cluster, flat, or \"fanout 8\", if the map lets consumers "
+		 "choose it (default: as the map has it)"},
+	{"concurrency", "N", OPTION_TEXT, AT(look.concurrency), .group = OPTIONS_WAVES,
+	 .help = "children that each host asks at once for a wave: sequential, 8, all (default: "
+		 "as the map has it; more only if it allows that)"},
 	{"deadline", "TIME", .take = set_deadline, .group = OPTIONS_VIEW,
 	 .help = "how long hosts are waited for, such as 500ms, or 500 (default 1s, 60s at most)"},
 	{"count", "N", OPTION_COUNT, AT(count), .most = UINT_MAX, .group = OPTIONS_WAVES,

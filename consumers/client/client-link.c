@@ -222,6 +222,8 @@ static void client_ready(struct evspace_client *c)
 	open.patience_ms = c->patience_ms;
 	if (c->define)
 		open.define = (ProtobufCBinaryData){strlen(c->define), (uint8_t *)c->define};
+	open.tree = c->tree;
+	open.concurrency = c->concurrency;
 	open.n_select = c->n_select;
 	open.select = c->select;
 	link_send(c->link, &WIRE_FRAME(OPEN, open, &open), NULL);
@@ -331,19 +333,22 @@ static int entry_check(const struct evspace_client *c, const struct link *link, 
 		      name, name, name);
 }
 
-/* Does it know what a definition is? An older one would not look at it. */
-static int define_check(const struct evspace_client *c, const struct link *link, struct error *e)
+/* Does it know what a definition is, and a wish of a tree? An older one would not look at them. */
+static int wish_check(const struct evspace_client *c, const struct link *link, struct error *e)
 {
+	bool chooses = *c->tree || *c->concurrency;
 	uint32_t version = link_hello(link)->version;
+	uint32_t needed = chooses ? WIRE_CHOOSES : c->define ? WIRE_DEFINES : 0;
 
-	if (!c->define || version >= WIRE_DEFINES)
+	if (version >= needed)
 		return 0;
 	errno = EPROTONOSUPPORT;
-	return errorf(
-		e,
-		"agent \"%s\" speaks version %u of the wire protocol, and takes no view's text "
-		"(from version %u on); put this release on its host, or name a view of its map",
-		link_hello(link)->name, version, WIRE_DEFINES);
+	return errorf(e,
+		      "agent \"%s\" speaks version %u of the wire protocol, and takes no %s (from "
+		      "version %u on); put this release on its host, or %s",
+		      link_hello(link)->name, version,
+		      chooses ? "tree that a consumer chooses" : "view's text", needed,
+		      chooses ? "leave --tree and --concurrency out" : "name a view of its map");
 }
 
 static void on_ready(struct link *link, void *arg)
@@ -357,7 +362,7 @@ static void on_ready(struct link *link, void *arg)
 		errorf(&e, "the agent at %s belongs to uid %u", c->address, peer->uid);
 		note_once(&told, e.text);
 	}
-	if (entry_check(c, link, &e) == 0 && define_check(c, link, &e) == 0) {
+	if (entry_check(c, link, &e) == 0 && wish_check(c, link, &e) == 0) {
 		client_ready(c);
 		return;
 	}

@@ -15,6 +15,7 @@
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/definition.h"
+#include "pathmap/model/shape.h"
 #include "tree/link/link-hub.h"
 #include "tree/scope/ask.h"
 #include "tree/stage/stage.h"
@@ -123,6 +124,8 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->view = copy_text(o->view, "events");
 	if (o->define)
 		client_define(c, o->define);
+	c->tree = copy_text(o->tree, "");
+	c->concurrency = copy_text(o->concurrency, "");
 	c->select = calloc(o->n_select + 1, sizeof(*c->select));
 	if (!c->select)
 		abort();
@@ -213,13 +216,25 @@ static int define_check(const char *text, struct error *e)
 	return 0;
 }
 
+/* The same of all that is wished. */
+static int wish_check(const struct evspace_options *o, struct error *e)
+{
+	struct shape shape;
+	unsigned children;
+
+	if ((o->tree && *o->tree && shape_read(o->tree, &shape, e) < 0) ||
+	    (o->concurrency && *o->concurrency &&
+	     shape_concurrency(o->concurrency, &children, e) < 0))
+		return -1;
+	return define_check(o->define, e);
+}
+
 struct evspace_client *evspace_open(const struct evspace_options *options,
 				    enum evspace_failure *failure, char *why, size_t n)
 {
 	struct error e;
 
-	if (define_check(options->define, &e) < 0 ||
-	    (options->monitored && client_monitor_check(&e) < 0)) {
+	if (wish_check(options, &e) < 0 || (options->monitored && client_monitor_check(&e) < 0)) {
 		*failure = EVSPACE_WRONG;
 		snprintf(why, n, "%s", e.text);
 		return NULL;
@@ -292,6 +307,8 @@ void evspace_close(struct evspace_client *c)
 	free(c->run);
 	free(c->view);
 	free(c->define);
+	free(c->tree);
+	free(c->concurrency);
 	free(c);
 }
 

@@ -45,6 +45,7 @@ struct client_answer {
 struct evspace_client {
 	/* what was asked for */
 	char *address, *tls_dir, *identity, *entry, *run, *view, *define; /* NULL: by name */
+	char *tree, *concurrency;					  /* "": as the map says */
 	char **select;
 	size_t n_select;
 	bool backlog, wait;

@@ -59,6 +59,12 @@ struct evspace_options {
 				    * used then */
 	const char *const *select; /* patterns of names to deliver; NULL: all of the view */
 	size_t n_select;
+	const char *tree;	 /* the shape of the view's tree, as a map says it: "flat",
+				  * "by-cluster", "fanout 8"; NULL: as the map has it, which
+				  * also says which others there may be */
+	const char *concurrency; /* children that each host asks at once for a wave, likewise:
+				  * "sequential", "8", "all"; more than the map says only if it
+				  * allows that */
 	int backlog;	      /* streams: begin with what the elements still hold; 0: begin now */
 	double rate_hz;	      /* waves per second to ask for; 0: as many as possible */
 	int hurry;	      /* streams: ask more often while elements fill faster, using up to a

@@ -58,9 +58,10 @@ static const char map_examples[] = "examples:\n"
 struct map_options {
 	struct common common;
 	const char *dir;
-	const char *view;   /* NULL: all */
-	const char *define; /* NULL: a view of the map */
-	unsigned window;    /* waves under way to predict for */
+	const char *view;		/* NULL: all */
+	const char *define;		/* NULL: a view of the map */
+	unsigned window;		/* waves under way to predict for */
+	const char *tree, *concurrency; /* as consumers choose them; NULL: as the map says */
 	bool dot;
 };
 
@@ -71,6 +72,10 @@ static const struct option_row map_rows[] = {
 	 .help = "only what `evspace view --define TEXT` would be"},
 	{"window", "N", OPTION_COUNT, .at = offsetof(struct map_options, window),
 	 .most = WINDOW_MOST, .help = "predict for N waves under way, too, 1 to 64 (default 16)"},
+	{"tree", "SHAPE", OPTION_TEXT, .at = offsetof(struct map_options, tree),
+	 .help = "what a consumer's --tree would make of it: by-cluster, flat, \"fanout 8\""},
+	{"concurrency", "N", OPTION_TEXT, .at = offsetof(struct map_options, concurrency),
+	 .help = "likewise: sequential, 8, all"},
 	{"dot", .at = offsetof(struct map_options, dot),
 	 .help = "the tree as a graph for Graphviz: ... --dot | dot -Tsvg >tree.svg"},
 	{0},
@@ -236,19 +241,25 @@ static void recordings_json(const struct pathmap *map)
 	json_print(json_pack("{so}", "channels", channels), stdout);
 }
 
-/* What consumers may define, where the map says it. */
+/* What consumers may define and choose, where the map says it. */
 static void definable_show(const struct map_options *options, const struct pathmap *map)
 {
-	char *text;
+	char *text, *shapes;
 
 	if (!pathmap_definable(map)->said)
 		return;
 	text = definable_text(pathmap_definable(map));
+	shapes = definable_shapes(pathmap_definable(map));
 	if (options->common.json)
-		json_print(json_pack("{so}", "definable", json_text(text)), stdout);
+		json_print(json_pack("{so so}", "definable", json_text(text), "choosable",
+				     json_text(shapes)),
+			   stdout);
 	else
 		table_say(stdout, "consumers may define views %s", text);
+	if (!options->common.json && *shapes)
+		table_say(stdout, "consumers may choose for any view: %s", shapes);
 	free(text);
+	free(shapes);
 }
 
 /* What is collected, which does not depend on views. */
@@ -268,7 +279,11 @@ static void recordings_show(const struct map_options *options, const struct path
 static int view_show(const struct pathmap *map, const char *view, const struct map_options *options,
 		     const struct calibration *c)
 {
-	struct plan_wish wish = {.view = view};
+	struct plan_wish wish = {
+		.view = view,
+		.tree = options->tree,
+		.concurrency = options->concurrency,
+	};
 	struct plan *plan;
 	struct cost cost;
 	struct error e;
@@ -368,6 +383,8 @@ static const char *words_wrong(const struct map_options *o, int action)
 		return "--view and --define exclude each other";
 	if (action == CHECK && (o->dot || o->view != NULL || o->define != NULL))
 		return "--view, --define and --dot go with 'show'";
+	if (action != SHOW && (o->tree != NULL || o->concurrency != NULL))
+		return "--tree and --concurrency go with 'show'";
 	if (action == SUGGEST && (o->dot || o->view == NULL))
 		return "'suggest' needs --view VIEW, and draws no graph";
 	return NULL;

@@ -253,6 +253,7 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 	const struct peer *peer = link_peer(link);
 	Evspace__SwitchAsk whole = *ask;
 	struct fanout_command *command;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
 	struct plan_wish wish;
 	struct plan *plan;
 
@@ -260,7 +261,9 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 		o->relay = memory_copy(audit_who(peer, who, sizeof(who)));
 		return fanout_command_new(&o->host, link, ask, e);
 	}
-	wish = active_map_wish(ask->view, (ProtobufCBinaryData){0, NULL}, ask->run);
+	open.view = ask->view;
+	open.run = ask->run;
+	wish = active_map_wish(&open);
 	plan = commanded_plan(host, link, &wish, ask->run, false, run, sizeof(run), e);
 	if (!plan)
 		return NULL;

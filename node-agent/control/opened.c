@@ -50,8 +50,8 @@ bool opened_is_old(const struct opened *o)
 {
 	const Evspace__Open *open = scope_opened_with(o->scope);
 
-	return !o->switching && (open->generation > 1 || open->define.len) && open->signer.len &&
-	       time(NULL) - o->since >= PASS_DAYS * PASS_DAY / 2;
+	return !o->switching && (open->generation > 1 || open->define.len || open->tree[0]) &&
+	       open->signer.len && time(NULL) - o->since >= PASS_DAYS * PASS_DAY / 2;
 }
 
 static void held_free(struct opened *o)

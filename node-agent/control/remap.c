@@ -234,7 +234,7 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 {
 	struct active_map *active_map = r->host->active_map;
 	const Evspace__Open *open = scope_opened_with(o->scope);
-	const struct plan_wish wish = active_map_wish(open->view, open->define, open->run);
+	const struct plan_wish wish = active_map_wish(open);
 	const char *view = open->view;
 	struct opened_tree tree;
 	struct plan *plan;
@@ -244,7 +244,7 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 	if (open->define.len && defined_role(r->draft.map, link_peer(o->link), e) < 0)
 		return scope_bar(o, e);
 	rc = active_map_plan(active_map, &r->draft, &wish, NULL, &plan, e);
-	if (rc < 0 && open->define.len)
+	if (rc < 0 && (open->define.len || errno == EPERM))
 		return scope_bar(o, e);
 	if (rc < 0)
 		return error_prefix(e, "the view `%s` is open by %s", view,

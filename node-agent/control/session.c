@@ -148,7 +148,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 				       struct error *e)
 {
 	char run[sizeof(((struct store_run *)0)->name)] = "";
-	struct plan_wish wish = active_map_wish(open->view, open->define, open->run);
+	struct plan_wish wish = active_map_wish(open);
 	const struct limits *limits = link_peer(s->link)->limits;
 	Evspace__Open whole = *open;
 	struct scope *scope;

@@ -8,15 +8,18 @@
 #include "pathmap/plan/holding.h"
 #include "tree/data/span.h"
 
-struct plan_wish active_map_wish(const char *view, ProtobufCBinaryData define, const char *run)
+struct plan_wish active_map_wish(const Evspace__Open *open)
 {
+	const ProtobufCBinaryData *define = &open->define;
 	struct plan_wish wish = {
-		.view = view[0] || define.len ? view : "events",
-		.monitors = span_is_run(run),
+		.view = open->view[0] || define->len ? open->view : "events",
+		.monitors = span_is_run(open->run),
+		.tree = open->tree,
+		.concurrency = open->concurrency,
 	};
 
-	if (define.len)
-		wish.definition = (struct definition){(const char *)define.data, define.len};
+	if (define->len)
+		wish.definition = (struct definition){(const char *)define->data, define->len};
 	return wish;
 }
 
@@ -61,7 +64,7 @@ int active_map_plan(struct active_map *c, const struct active_map_draft *draft,
 	if (other)
 		holding_compare(made, map, other);
 	/* The trees of what is in no map are in no map that a host knows. */
-	if (draft || c->generation > 1 || made->defined)
+	if (draft || c->generation > 1 || made->defined || (wish->tree && wish->tree[0]))
 		active_map_passes(c, made->root);
 	*plan = made;
 	return 0;

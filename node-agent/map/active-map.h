@@ -85,9 +85,9 @@ bool active_map_has_above(struct active_map *active_map, const char *other);
 struct pathmap *active_map_pathmap(const char *base, const char *dir, FILE *diagnostics,
 				   char **note, struct error *e);
 
-/** What a peer asks for of @run: a view by name ("": events), or one that it defines (empty: it
- * does not). Borrows all of that. */
-struct plan_wish active_map_wish(const char *view, ProtobufCBinaryData define, const char *run);
+/** What a peer asks for: a view by name ("": events), or one that it defines, and its tree. Borrows
+ * all of that. */
+struct plan_wish active_map_wish(const Evspace__Open *open);
 
 /**
  * The plan of @wish by @draft (NULL: by the active map), with the node indexes of all of this

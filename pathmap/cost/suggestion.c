@@ -86,11 +86,8 @@ static char *lines_of(const struct candidate *candidate, const struct tree *tree
 
 	if (tree->kind == TREE_FANOUT)
 		snprintf(fanout, sizeof(fanout), " %u", tree->fanout);
-	return memory_format("tree %s%s;%s%s%s%s%s%s",
-			     tree->kind == TREE_FANOUT ? "fanout"
-			     : tree->kind == TREE_FLAT ? "flat"
-						       : "by-cluster",
-			     fanout, low ? " stages element thread node at " : "",
+	return memory_format("tree %s%s;%s%s%s%s%s%s", tree_kinds[tree->kind], fanout,
+			     low ? " stages element thread node at " : "",
 			     low ? level_name(at->node) : "", low ? ";" : "",
 			     high ? " stages cluster at " : "", high ? level_name(at->cluster) : "",
 			     high ? ";" : "");

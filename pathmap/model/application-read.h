@@ -29,12 +29,16 @@ void read_apply(struct reader *reader, void *target, const struct statement *sta
 void use_apply(struct reader *reader, void *target, const struct statement *statement);
 void stage_apply(struct reader *reader, void *target, const struct statement *statement);
 
-/** `defined by ROLE;`, `stages at most N;`, `open at most N;`, `cost at most TIME;` and
- * `kinds STAGE ...;` into the definable @target. */
+/** `defined by ROLE;`, `stages at most N;`, `open at most N;`, `cost at most TIME;`,
+ * `kinds STAGE ...;`, `trees SHAPE ...;` and `concurrency at most N;` into the definable @target.
+ */
 void definable_by_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_stages_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_open_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_cost_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_kinds_apply(struct reader *reader, void *target, const struct statement *statement);
+void definable_trees_apply(struct reader *reader, void *target, const struct statement *statement);
+void definable_concurrency_apply(struct reader *reader, void *target,
+				 const struct statement *statement);
 
 #endif

@@ -73,6 +73,29 @@ char *definable_text(const struct definable *definable)
 	return text;
 }
 
+char *definable_shapes(const struct definable *definable)
+{
+	char *text = NULL;
+	bool any = false;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (out == NULL)
+		abort();
+	for (size_t i = 0; i < TREE_BY_HAND; i++) {
+		if (definable->trees[i])
+			fprintf(out, "%s %s", any ? "" : "trees", tree_kinds[i]);
+		any = any || definable->trees[i];
+	}
+	if (definable->concurrency_said && definable->concurrency == 0)
+		fprintf(out, "%sany concurrency", any ? ", " : "");
+	else if (definable->concurrency_said)
+		fprintf(out, "%sconcurrency %u at most", any ? ", " : "", definable->concurrency);
+	if (fclose(out) == EOF)
+		abort();
+	return text;
+}
+
 /* ---- `views { ... }` ---- */
 
 void definable_by_apply(struct reader *reader, void *target, const struct statement *statement)
@@ -160,4 +183,35 @@ void definable_kinds_apply(struct reader *reader, void *target, const struct sta
 					       sizeof(*definable->kinds));
 		definable->kinds[definable->n_kinds++] = memory_copy(word->text);
 	}
+}
+
+void definable_trees_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct definable *definable = target;
+
+	for (size_t i = 1; i < statement->n_words; i++) {
+		size_t kind = 0;
+
+		while (kind < TREE_BY_HAND &&
+		       strcmp(tree_kinds[kind], statement->words[i].text) != 0)
+			kind++;
+		if (kind == TREE_BY_HAND)
+			reader_complain_unknown(reader, &statement->words[i],
+						"tree for consumers to choose", tree_kinds,
+						TREE_BY_HAND);
+		else
+			definable->trees[kind] = true;
+	}
+}
+
+void definable_concurrency_apply(struct reader *reader, void *target,
+				 const struct statement *statement)
+{
+	struct definable *definable = target;
+	struct error e;
+
+	definable->concurrency_said = true;
+	if (at_most(reader, statement->words) &&
+	    shape_concurrency(statement->words[3].text, &definable->concurrency, &e) < 0)
+		reader_complain(reader, &statement->words[3], "%s", e.text);
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pathmap/model/shape.h"
+
 /** Who may define views. */
 enum definer { DEFINER_OBSERVE, DEFINER_CONTROL, DEFINER_NONE };
 
@@ -19,6 +21,10 @@ struct definable {
 	uint64_t cost_ns; /* CPU time of all hosts for a wave, as predicted; 0: any */
 	char **kinds;	  /* of stages, as the definition itself names them; none: all */
 	size_t n_kinds;
+	/* how the tree of any view may be, besides as the mapping has it */
+	bool trees[TREE_BY_HAND]; /* by kind */
+	bool concurrency_said;
+	unsigned concurrency; /* most children asked at once, 0: all */
 };
 
 /** Fill in defaults. */
@@ -30,5 +36,8 @@ bool definable_has(const struct definable *definable, const char *kind);
 
 /** "by observe, 8 stages and 4 views at most": for people; the caller must free() it. */
 char *definable_text(const struct definable *definable);
+
+/** "trees flat fanout, concurrency 8 at most", "" for none of both; likewise. */
+char *definable_shapes(const struct definable *definable);
 
 #endif

@@ -92,23 +92,16 @@ static void fanout_read(struct reader *reader, struct tree *tree, const struct s
 
 void tree_apply(struct reader *reader, void *target, const struct statement *statement)
 {
-	static const char *const kinds[] = {
-		[TREE_BY_CLUSTER] = "by-cluster",
-		[TREE_FLAT] = "flat",
-		[TREE_FANOUT] = "fanout",
-		[TREE_BY_HAND] = "by-hand",
-	};
-	const size_t n_kinds = sizeof(kinds) / sizeof(kinds[0]);
 	const struct word *kind = &statement->words[1];
 	struct tree *tree = target;
 	size_t i = 0;
 
 	tree->said = true;
 	tree->offset = statement->words[0].offset;
-	while (i < n_kinds && strcmp(kinds[i], kind->text) != 0)
+	while (i < TREE_KINDS && strcmp(tree_kinds[i], kind->text) != 0)
 		i++;
-	if (i == n_kinds)
-		reader_complain_unknown(reader, kind, "tree", kinds, n_kinds);
+	if (i == TREE_KINDS)
+		reader_complain_unknown(reader, kind, "tree", tree_kinds, TREE_KINDS);
 	else if (i == TREE_BY_HAND)
 		hand_read(reader, tree, statement);
 	else if (statement->has_body)
@@ -156,9 +149,6 @@ void head_apply(struct reader *reader, void *target, const struct statement *sta
 	tree->heads = memory_room(tree->heads, tree->n_heads, sizeof(*tree->heads));
 	tree->heads[tree->n_heads++] = node;
 }
-
-/* Most children asked at once. */
-#define CONCURRENCY_MAX FANOUT_MAX
 
 /* Find the word @between in the statement; NULL if it is missing, or has no words before or
  * after it. */
@@ -225,14 +215,8 @@ void concurrency_apply(struct reader *reader, void *target, const struct stateme
 	struct error e;
 
 	tree->concurrency_said = true;
-	if (strcmp(word->text, "all") == 0)
-		tree->concurrency = 0;
-	else if (strcmp(word->text, "sequential") == 0)
-		tree->concurrency = 1;
-	else if (quantity_count(word->text, 1, CONCURRENCY_MAX, &tree->concurrency, &e) < 0)
-		reader_complain(reader, word,
-				"%s, as a concurrency has to be; or write `sequential` or `all`",
-				e.text);
+	if (shape_concurrency(word->text, &tree->concurrency, &e) < 0)
+		reader_complain(reader, word, "%s", e.text);
 }
 
 /* ---- alternates ---- */

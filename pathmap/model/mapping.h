@@ -10,13 +10,8 @@
 
 #include "pathmap/model/application.h"
 #include "pathmap/model/cluster.h"
+#include "pathmap/model/shape.h"
 #include "pathmap/grammar/mapfile.h"
-
-/** Most children of a place with `fanout`. */
-#define FANOUT_MAX 4096u
-
-/** The shapes of trees. */
-enum tree_kind { TREE_BY_CLUSTER, TREE_FLAT, TREE_FANOUT, TREE_BY_HAND };
 
 /** A node's place in a tree drawn by hand. */
 struct drawn {

@@ -129,6 +129,19 @@ static void recordings_compare(struct difference_walk *w)
 	}
 }
 
+static void shapes_compare(struct difference_walk *w)
+{
+	char *from = definable_shapes(pathmap_definable(w->from));
+	char *to = definable_shapes(pathmap_definable(w->to));
+
+	if (strcmp(from, to) != 0)
+		differ(w, "definable", "trees", from, to,
+		       memory_format("consumers may choose for any view: %s instead of %s",
+				     *to ? to : "nothing", *from ? from : "nothing"));
+	free(from);
+	free(to);
+}
+
 static void definable_compare(struct difference_walk *w)
 {
 	char *from = definable_text(pathmap_definable(w->from));
@@ -350,6 +363,7 @@ size_t difference_walk(const struct pathmap *from, const struct pathmap *to,
 	nodes_compare(&w);
 	recordings_compare(&w);
 	definable_compare(&w);
+	shapes_compare(&w);
 	views_compare(&w);
 	return w.n;
 }

@@ -67,7 +67,7 @@ static void view_add(struct lineage *lineage, const struct view *view, bool moni
 	struct climb c = {.lineage = lineage, .view = view};
 	struct error e;
 
-	route_init(&c.route, map, view, monitors);
+	route_init(&c.route, map, view, mapping_tree(&map->mapping, view->name), monitors);
 	climb_from(&c, node);
 	/* As an alternate it is asked by the nodes above the one that it replaces, but not by
 	 * that node, nor by other alternates of it. */

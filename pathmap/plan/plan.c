@@ -12,6 +12,7 @@
 #include "pathmap/model/parts.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/plan/route.h"
+#include "pathmap/plan/wish.h"
 
 /* A node's state while a plan is made. */
 struct plan_site {
@@ -163,7 +164,7 @@ static void runs_set(struct builder *builder)
 
 		if (place == NULL || place->n_children == 0)
 			continue;
-		place->concurrency = mapping_concurrency(mapping, builder->view->name);
+		place->concurrency = builder->route.tree->concurrency;
 		while ((by = mapping_alternate(mapping, builder->view->name, clusters->nodes[i],
 					       place->n_alternates)) != NULL) {
 			place->alternates = memory_room(place->alternates, place->n_alternates,
@@ -343,25 +344,32 @@ static int plan_view(struct plan *plan, const struct pathmap *map, const struct 
 	return plan->of != NULL ? 0 : -1;
 }
 
-static int plan_build(struct plan *plan, const struct pathmap *map, bool monitors, struct error *e)
+static int plan_build(struct plan *plan, const struct pathmap *map, const struct plan_wish *wish,
+		      struct error *e)
 {
 	const struct view *view = plan->of;
 	struct builder builder = {.map = map, .view = view, .plan = plan};
+	struct tree tree;
 	int result;
 
+	if (wish_tree(&tree, map, view->name, wish, e) < 0)
+		return -1;
 	plan->reading = view->reading;
 	for (size_t i = 0; i < view->n_select; i++) {
 		plan->select = memory_room(plan->select, i, sizeof(char *));
 		plan->select[plan->n_select++] = memory_copy(view->select[i]);
 	}
 	builder.sites = memory_new(map->clusters.n_nodes, sizeof(*builder.sites));
-	route_init(&builder.route, map, view, monitors);
+	route_init(&builder.route, map, view, &tree, wish->monitors);
 	result = leaves_place(&builder, e);
 	route_fini(&builder.route);
 	free(builder.sites);
 	errno = EINVAL;
 	if (result < 0)
 		return -1;
+	if (wish->tree != NULL && wish_reaches(plan, map, e) < 0)
+		return -1;
+	errno = EINVAL;
 	plan->n_places = places_number(plan->root);
 	if (plan->n_places > PLAN_PLACES)
 		return errorf(e, "the tree of view `%s` has %zu hosts; at most %u are possible",
@@ -374,7 +382,7 @@ int plan_make_wish(const struct pathmap *map, const struct plan_wish *wish, stru
 {
 	struct plan *made = memory_new(1, sizeof(*made));
 
-	if (plan_view(made, map, wish, e) < 0 || plan_build(made, map, wish->monitors, e) < 0) {
+	if (plan_view(made, map, wish, e) < 0 || plan_build(made, map, wish, e) < 0) {
 		plan_free(made);
 		return -1;
 	}

@@ -88,6 +88,7 @@ struct plan_wish {
 	struct definition
 		definition; /* instead of that view's, of which "@LEVEL" alone counts then */
 	bool monitors;	    /* of the monitors of the tree's hosts: all are leaves */
+	const char *tree, *concurrency; /* "fanout 8", "all", which the map must allow; "" */
 };
 
 /** The same by a wish. A definition is checked against what the map allows, but for who may define

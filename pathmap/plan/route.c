@@ -100,7 +100,7 @@ static bool is_above(const struct route *route, const struct node *node)
 }
 
 void route_init(struct route *route, const struct pathmap *map, const struct view *view,
-		bool monitors)
+		const struct tree *tree, bool monitors)
 {
 	const struct cluster_map *clusters = &map->clusters;
 	size_t n = 0;
@@ -108,7 +108,7 @@ void route_init(struct route *route, const struct pathmap *map, const struct vie
 	*route = (struct route){
 		.map = map,
 		.monitors = monitors,
-		.tree = mapping_tree(&map->mapping, view->name),
+		.tree = tree,
 		.leaves = memory_new(clusters->n_nodes, sizeof(*route->leaves)),
 		.mirrors = memory_new(clusters->n_nodes, sizeof(*route->mirrors)),
 		.heads = memory_new(clusters->n_clusters, sizeof(*route->heads)),

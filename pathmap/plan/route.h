@@ -12,7 +12,7 @@
 /** The routes of one view. */
 struct route {
 	const struct pathmap *map;
-	const struct tree *tree;
+	const struct tree *tree; /* its shape, borrowed */
 	bool monitors;
 	bool *leaves;		   /* by node index: it has elements that the view reads */
 	bool *mirrors;		   /* by node index: some of these are fetched from others */
@@ -22,10 +22,10 @@ struct route {
 	size_t *first_follower;	       /* by cluster index: start of its followers */
 };
 
-/** Find the leaves of the view and the head of each cluster. @monitors: read elements of the
- * hosts' monitors instead of the program's. */
+/** Find the leaves of the view and the head of each cluster, for a tree of the shape @tree.
+ * @monitors: read elements of the hosts' monitors instead of the program's. */
 void route_init(struct route *route, const struct pathmap *map, const struct view *view,
-		bool monitors);
+		const struct tree *tree, bool monitors);
 
 /** Free what it owns. */
 void route_fini(struct route *route);

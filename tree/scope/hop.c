@@ -97,6 +97,7 @@ static void hop_open(struct hop *hop)
 	open.place = wire_place_new(hop->place);
 	/* below the entry stages alone count */
 	open.define = (ProtobufCBinaryData){0, NULL};
+	open.tree = open.concurrency = (char *)(uintptr_t) "";
 	link_send_pass(child_link(&hop->user), open.place->pass, open.signer);
 	if (link_send(child_link(&hop->user), &WIRE_FRAME(OPEN, open, &open), NULL) == 0)
 		child_expect(&hop->user);

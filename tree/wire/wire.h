@@ -12,10 +12,11 @@
 #include "pathmap/plan/plan.h"
 #include "tree/wire/wire.pb-c.h"
 
-/** Version 4 adds pieces, for peers whose hello says that they unpack; 5 definitions; 6 columns. */
+/** Version 4 adds pieces, for peers that say that they unpack; 5 definitions; 6 columns, trees. */
 #define WIRE_VERSION	6u
 #define WIRE_DEFINES	5u
 #define WIRE_COLUMNS	6u
+#define WIRE_CHOOSES	6u
 #define WIRE_OLDEST	3u
 #define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
