@@ -30,20 +30,22 @@ size_t bits_bytes(size_t n, unsigned width)
 	return (n * width + 7) / 8;
 }
 
-static unsigned char *whole_put(unsigned char *to, uint64_t *values, size_t n, unsigned width)
+static unsigned char *whole_put(unsigned char *to, uint64_t *values, size_t n, unsigned width,
+				uint64_t reference)
 {
 	unsigned char *end = to + bits_bytes(n, width);
 	uint64_t held = 0;
 	unsigned fill = 0;
 
 	/* Two by two while they fit: the loop below waits for itself. */
-	for (; width <= WHOLE / 2 && n > 1; n = (n + 1) / 2, width *= 2) {
-		values[n] = 0;
+	for (; width <= WHOLE / 2 && n > 1; n = (n + 1) / 2, width *= 2, reference = 0) {
+		values[n] = reference;
 		for (size_t i = 0; i < (n + 1) / 2; i++)
-			values[i] = values[2 * i] | values[2 * i + 1] << width;
+			values[i] = (values[2 * i] - reference) | (values[2 * i + 1] - reference)
+									  << width;
 	}
 	for (size_t i = 0; i < n; i++) {
-		held |= values[i] << fill;
+		held |= (values[i] - reference) << fill;
 		fill += width;
 		store64(to, held);
 		to += fill / 8;
@@ -60,16 +62,14 @@ unsigned char *bits_put(unsigned char *to, uint64_t *values, size_t n, unsigned 
 
 	if (width == 0)
 		return to;
-	for (size_t i = 0; i < n; i++)
-		values[i] -= reference;
 	if (width <= WHOLE)
-		return whole_put(to, values, n, width);
+		return whole_put(to, values, n, width, reference);
 	for (size_t i = 0; i < n; i++) {
-		upper[i] = values[i] >> LOWER;
-		values[i] &= UINT32_MAX;
+		upper[i] = (values[i] - reference) >> LOWER;
+		values[i] = (values[i] - reference) & UINT32_MAX;
 	}
-	to = whole_put(to, values, n, LOWER);
-	return whole_put(to, upper, n, width - LOWER);
+	to = whole_put(to, values, n, LOWER, 0);
+	return whole_put(to, upper, n, width - LOWER, 0);
 }
 
 static void whole_get(const unsigned char *from, const unsigned char *end, uint64_t *values,

@@ -17,7 +17,7 @@
 
 _Static_assert(COLUMNS_BLOCK <= BITS_VALUES, "a block is put and got at once");
 
-enum { START, END, SEQUENCE = 4, NUMBER = 8 };
+enum { START, END, NUMBER = 8 };
 
 /* A field of a record. */
 struct column {
@@ -127,37 +127,33 @@ struct extremes {
 	int64_t least, most;
 };
 
+static void extremes_add(struct extremes *r, uint64_t value)
+{
+	int64_t v = (int64_t)value;
+
+	r->least = v < r->least ? v : r->least;
+	r->most = v > r->most ? v : r->most;
+}
+
+/* Two and two: a comparison does not wait for the one before. */
 static struct extremes extremes_of(const uint64_t *values, size_t n)
 {
-	struct extremes r = {(int64_t)values[0], (int64_t)values[0]};
+	struct extremes a = {(int64_t)values[0], (int64_t)values[0]}, b = a;
 
-	for (size_t i = 1; i < n; i++) {
-		int64_t v = (int64_t)values[i];
-
-		r.least = v < r.least ? v : r.least;
-		r.most = v > r.most ? v : r.most;
+	for (size_t i = 1; i + 1 < n; i += 2) {
+		extremes_add(&a, values[i]);
+		extremes_add(&b, values[i + 1]);
 	}
-	return r;
+	extremes_add(&a, values[n - 1]);
+	extremes_add(&a, (uint64_t)b.least);
+	extremes_add(&a, (uint64_t)b.most);
+	return a;
 }
 
-static unsigned extremes_width(struct extremes r)
+/* Do they go on evenly, as sequence numbers do? By the looks of it: either way comes out right. */
+static bool values_are_even(const uint64_t *values, size_t n)
 {
-	return width_of((uint64_t)r.most - (uint64_t)r.least);
-}
-
-/* Columns of which steps are tried, and those of which nothing else is. */
-#define TRY_STEPS  (1u << START | 1u << END | 1u << SEQUENCE | 1u << NUMBER)
-#define STEPS_ONLY (1u << START)
-
-static unsigned char *steps_put(unsigned char *to, uint64_t *steps, size_t n, uint64_t first,
-				struct extremes range)
-{
-	unsigned width = extremes_width(range);
-
-	*to++ = (unsigned char)(width | COLUMNS_STEPS);
-	to = number_put(to, first);
-	to = number_put(to, (uint64_t)range.least);
-	return bits_put(to, steps, n, width, (uint64_t)range.least);
+	return values[n - 1] - values[0] == (values[1] - values[0]) * (n - 1);
 }
 
 /* @starts: of `end`, those of the same tuples. */
@@ -165,28 +161,28 @@ static unsigned char *column_put(unsigned char *to, unsigned c, uint64_t *values
 				 uint64_t last, const uint64_t *starts)
 {
 	uint64_t steps[COLUMNS_BLOCK + 1], first = values[0] - last;
-	struct extremes of_values, of_steps = {0, 0};
-	unsigned width;
+	struct extremes range;
+	unsigned how = 0, width;
 
-	if (TRY_STEPS & 1u << c && n > 1) {
+	if (n > 1 && (c == START || (c != END && values_are_even(values, n)))) {
 		for (size_t i = 1; i < n; i++)
 			steps[i - 1] = values[i] - values[i - 1];
-		of_steps = extremes_of(steps, n - 1);
-		if (STEPS_ONLY & 1u << c)
-			return steps_put(to, steps, n - 1, first, of_steps);
-	}
-	if (c == END) {
+		values = steps;
+		n--;
+		how = COLUMNS_STEPS;
+		last = 0;
+	} else if (c == END) {
 		for (size_t i = 0; i < n; i++)
 			values[i] -= starts[i];
 		last = 0;
 	}
-	of_values = extremes_of(values, n);
-	width = extremes_width(of_values);
-	if (TRY_STEPS & 1u << c && n > 1 && (n - 1) * extremes_width(of_steps) + 8 < n * width)
-		return steps_put(to, steps, n - 1, first, of_steps);
-	*to++ = (unsigned char)width;
-	to = number_put(to, (uint64_t)of_values.least - last);
-	return bits_put(to, values, n, width, (uint64_t)of_values.least);
+	range = extremes_of(values, n);
+	width = width_of((uint64_t)range.most - (uint64_t)range.least);
+	*to++ = (unsigned char)(width | how);
+	if (how)
+		to = number_put(to, first);
+	to = number_put(to, (uint64_t)range.least - last);
+	return bits_put(to, values, n, width, (uint64_t)range.least);
 }
 
 static unsigned char *block_put(enum run_kind kind, const unsigned char *records, size_t n,
@@ -329,22 +325,17 @@ static void column_scatter(const struct column *c, unsigned char *records, size_
 	}
 }
 
-/* The field has the same value in all records. */
-static void column_fill(const struct column *c, unsigned char *records, size_t stride, size_t n,
-			uint64_t value)
+/* All records are as their columns were last: this is all that those which are not there need. */
+static void records_fill(enum run_kind kind, unsigned char *records, size_t n, const uint64_t *last)
 {
-	unsigned char *to = records + c->at;
-	uint32_t v4 = (uint32_t)value;
-	uint16_t v2 = (uint16_t)value;
+	unsigned char like[sizeof(struct newest)] = {0};
 
-	for (size_t i = 0; i < n; i++, to += stride) {
-		if (c->bytes == 8)
-			memcpy(to, &value, 8);
-		else if (c->bytes == 4)
-			memcpy(to, &v4, 4);
-		else
-			memcpy(to, &v2, 2);
-	}
+	for (unsigned c = 0; c < columns_number(kind); c++)
+		column_scatter(&columns_table(kind)[c], like, 0, 1, &last[c]);
+	for (size_t i = 0; kind == RUN_TUPLES && i < n; i++)
+		memcpy(records + i * sizeof(struct tuple), like, sizeof(struct tuple));
+	for (size_t i = 0; kind == RUN_NEWEST && i < n; i++)
+		memcpy(records + i * sizeof(struct newest), like, sizeof(struct newest));
 }
 
 /* @records NULL: only look. */
@@ -353,7 +344,7 @@ static bool block_get(struct left *left, enum run_kind kind, unsigned char *reco
 {
 	const struct column *table = columns_table(kind);
 	size_t stride = run_record_bytes(kind);
-	uint64_t starts[COLUMNS_BLOCK] = {0}, others[COLUMNS_BLOCK] = {0};
+	uint64_t starts[COLUMNS_BLOCK], others[COLUMNS_BLOCK] = {0};
 	unsigned there;
 
 	if (left->end - left->at < (ptrdiff_t)BLOCK_HEAD)
@@ -364,14 +355,13 @@ static bool block_get(struct left *left, enum run_kind kind, unsigned char *reco
 		return false;
 	for (size_t i = 0; i < n && !(there & 1u << START); i++)
 		starts[i] = last[START];
+	if (records)
+		records_fill(kind, records, n, last);
 	for (unsigned c = 0; c < columns_number(kind); c++) {
 		uint64_t *values = !records ? NULL : c == START ? starts : others;
 
-		if (!(there & 1u << c)) {
-			if (records)
-				column_fill(&table[c], records, stride, n, last[c]);
+		if (!(there & 1u << c))
 			continue;
-		}
 		if (!column_get(left, values, n, last[c], c == END ? starts : NULL))
 			return false;
 		if (!records)
