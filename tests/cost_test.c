@@ -26,6 +26,7 @@ static const char places[] = "entry front; place rank[0-15] on a[0-7] b[0-7];";
 
 static const struct calibration simple = {
 	.wake_us = 10,
+	.latency_us = 1,
 	.frame_us = 5,
 	.encrypt_ns = 1,
 	.copy_ns = 1,
@@ -82,8 +83,8 @@ static void by_hand(void)
 	CU_ASSERT_DOUBLE_EQUAL(cost.hosts[0].bytes, 120 + 2 * 48 + 130, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(cost.hosts[0].cpu_us, 20.2 + 346 * 2e-3, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(cost.cpu_us, cost.hosts[0].cpu_us, 1e-9);
-	/* And the consumer: woken, two frames, the bytes. */
-	CU_ASSERT_DOUBLE_EQUAL(1e6 / cost.waves_per_s, cost.cpu_us + 20 + 346 * 2e-3, 1e-6);
+	/* And the consumer: woken, two frames, the bytes; and both wake up late. */
+	CU_ASSERT_DOUBLE_EQUAL(1e6 / cost.waves_per_s, cost.cpu_us + 20 + 2 + 346 * 2e-3, 1e-6);
 	/* Two under way: half of that, as long as the host keeps up with 15.9 us each. */
 	CU_ASSERT_DOUBLE_EQUAL(cost.window_waves_per_s, 2 * cost.waves_per_s, 1e-6);
 	cost_fini(&cost);
@@ -185,15 +186,81 @@ static void stages(void)
 	CU_ASSERT_DOUBLE_EQUAL(root_records("stages thread at all;", "lasts", 1), 16, 1e-9);
 }
 
+/* A file of costs in a folder of its own. */
+static char *file_make(void)
+{
+	char path[] = "/tmp/evspace-cost-XXXXXX";
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(path));
+	return memory_format("%s/evspace/cost", path);
+}
+
+static void file_remove(char *file)
+{
+	remove(file);
+	*strrchr(file, '/') = '\0';
+	rmdir(file);
+	*strrchr(file, '/') = '\0';
+	rmdir(file);
+	free(file);
+}
+
+/* The same map on hosts of two kinds: who is slower is predicted to be, whatever the others are. */
+static void own_costs(void)
+{
+	struct calibration slow = simple, all;
+	char *file = file_make();
+	struct pathmap *map;
+	struct plan *plan;
+	struct cost cost;
+	struct error e;
+
+	slow.wake_us = 1000;
+	slow.cores = 1;
+	snprintf(slow.nodes, sizeof(slow.nodes), "b[0-3] x*");
+	CU_ASSERT_EQUAL(calibration_write(&slow, file, &e), 0);
+	CU_ASSERT_EQUAL(calibration_read(&all, file, &e), 0);
+	CU_ASSERT_FALSE(all.measured);
+	calibration_fini(&all);
+	CU_ASSERT_EQUAL(calibration_write(&simple, file, &e), 0);
+	CU_ASSERT_EQUAL(calibration_write(&slow, file, &e), 0);
+	CU_ASSERT_EQUAL(calibration_read(&all, file, &e), 0);
+	CU_ASSERT_TRUE(all.measured);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(all.next);
+	CU_ASSERT_PTR_NULL(all.next->next);
+	CU_ASSERT_PTR_EQUAL(calibration_of(&all, "b3"), all.next);
+	CU_ASSERT_PTR_EQUAL(calibration_of(&all, "x17"), all.next);
+	CU_ASSERT_PTR_EQUAL(calibration_of(&all, "b4"), &all);
+	CU_ASSERT_PTR_EQUAL(calibration_of(&all, "ab3"), &all);
+	map = maps_make_of(application, cluster, places, stderr);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "each", &plan, NULL), 0);
+	cost_predict(&cost, plan, map, &all, 16);
+	CU_ASSERT_TRUE(cost.measured);
+	for (size_t i = 0; i < cost.n_hosts; i++) {
+		const char *node = cost.hosts[i].place->node;
+
+		CU_ASSERT_EQUAL(cost.hosts[i].cpu_us > 1000,
+				node[0] == 'b' && node[1] >= '0' && node[1] <= '3');
+	}
+	cost_fini(&cost);
+	plan_free(plan);
+	pathmap_free(map);
+	calibration_fini(&all);
+	snprintf(slow.nodes, sizeof(slow.nodes), "a/b");
+	CU_ASSERT_EQUAL(calibration_write(&slow, file, &e), -1);
+	CU_ASSERT_EQUAL(calibration_nodes_check("  ", &e), -1);
+	CU_ASSERT_EQUAL(calibration_nodes_check("w[0-", &e), -1);
+	file_remove(file);
+}
+
 static void file_of_costs(void)
 {
-	char path[] = "/tmp/evspace-cost-XXXXXX", *file;
+	char *file = file_make();
 	struct calibration c;
 	struct error e;
 	FILE *out;
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(path));
-	file = memory_format("%s/evspace/cost", path);
 	CU_ASSERT_EQUAL(calibration_read(&c, file, &e), 0);
 	CU_ASSERT_FALSE(c.measured);
 	CU_ASSERT_EQUAL(calibration_write(&simple, file, &e), 0);
@@ -204,7 +271,7 @@ static void file_of_costs(void)
 	CU_ASSERT_EQUAL(c.cores, 2);
 	for (const char *const *wrong =
 		     (const char *const[]){"wake_us -1\n", "wake 1\n", "cores 0\n", "read_ns nan\n",
-					   "copy_ns 1 2\n", NULL};
+					   "copy_ns 1 2\n", "nodes a/b\n", "nodes \n", NULL};
 	     *wrong != NULL; wrong++) {
 		out = fopen(file, "w");
 		CU_ASSERT_PTR_NOT_NULL_FATAL(out);
@@ -214,11 +281,7 @@ static void file_of_costs(void)
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "cost:3: not a line"));
 		CU_ASSERT_FALSE(c.measured);
 	}
-	remove(file);
-	*strrchr(file, '/') = '\0';
-	rmdir(file);
-	rmdir(path);
-	free(file);
+	file_remove(file);
 }
 
 int main(void)
@@ -231,6 +294,7 @@ int main(void)
 		{"hosts of one machine share its cores", shared_machine},
 		{"what stages leave", stages},
 		{"the file of costs", file_of_costs},
+		{"nodes with costs of their own", own_costs},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

@@ -135,9 +135,18 @@ static double used_us(const struct rusage *r)
 	       (double)(r->ru_utime.tv_usec + r->ru_stime.tv_usec);
 }
 
-/* CPU time of both processes for one message between them, in us; below 0 on failure. */
-static double turns_measure(int fd, int other)
+static int by_value(const void *a, const void *b)
 {
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* CPU time of both processes for one message between them, in us; below 0 on failure. Half of the
+ * median time there and back is in *@passed_us. */
+static double turns_measure(int fd, int other, double *passed_us)
+{
+	double times[TURNS];
 	struct rusage used;
 	struct end end;
 	uint64_t begin;
@@ -159,14 +168,23 @@ static double turns_measure(int fd, int other)
 	if (child < 0 || !end_init(&end, fd))
 		return -1;
 	begin = cpu_ns();
-	while (n < TURNS && end_put(&end) && end_take(&end))
-		n++;
+	for (; n < TURNS; n++) {
+		uint64_t sent = clock_mono_ns();
+
+		if (!end_put(&end) || !end_take(&end))
+			break;
+		times[n] = (double)(clock_mono_ns() - sent) / 2e3;
+	}
 	us = (double)(cpu_ns() - begin) / 1e3;
 	sched_setaffinity(0, sizeof(cores), &cores);
 	close(end.epoll);
 	shutdown(fd, SHUT_RDWR);
 	while (wait4(child, NULL, 0, &used) < 0 && errno == EINTR)
 		continue;
+	if (n == TURNS) {
+		qsort(times, TURNS, sizeof(*times), by_value);
+		*passed_us = times[TURNS / 2];
+	}
 	return n == TURNS ? (us + used_us(&used)) / (2.0 * TURNS) : -1;
 }
 
@@ -174,7 +192,7 @@ static int messages_measure(struct calibration *c, struct error *e)
 {
 	struct pair pair = {.ends = {{-1, -1}, {-1, -1}}};
 	int fds[2], turns[2];
-	double message, woken;
+	double message, woken, passed;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
 		return errorf(e, "no socket pair: %s", strerror(errno));
@@ -186,13 +204,14 @@ static int messages_measure(struct calibration *c, struct error *e)
 	}
 	if (pair.failed || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, turns) < 0)
 		return errorf(e, "messages over a socket pair: %s", strerror(errno));
-	woken = turns_measure(turns[0], turns[1]);
+	woken = turns_measure(turns[0], turns[1], &passed);
 	close(turns[0]);
 	if (woken < 0)
 		return errorf(e, "messages to another process: %s", strerror(errno));
 	c->frame_us += message;
 	/* the additional time if the receiver sleeps */
 	c->wake_us = woken > message + 0.1 ? woken - message : 0.1;
+	c->latency_us = passed > woken + 0.1 ? passed - woken : 0.1;
 	return 0;
 }
 

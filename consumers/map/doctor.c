@@ -44,10 +44,12 @@ static const char doctor_help[] =
 	"\n"
 	"It also measures, in a second or two, what the parts of a wave cost here, and\n"
 	"writes that to $XDG_CONFIG_HOME/evspace/cost (else ~/.config/evspace/cost), by\n"
-	"which evspace map show and suggest predict.\n"
+	"which evspace map show and suggest predict. With --nodes, that is said of these\n"
+	"nodes of maps alone: run it on a host of each kind, with one such file.\n"
 	"\n"
 	"examples:\n"
 	"  evspace doctor\n"
+	"  evspace doctor --nodes 'w[0-63]'\n"
 	"  evspace doctor --json | jq -r 'select(.state == \"fail\").remedy'\n";
 
 enum state { STATE_OK, STATE_WARN, STATE_FAIL };
@@ -55,6 +57,7 @@ static const char *const states[] = {"ok", "warn", "fail"};
 
 struct doctor {
 	struct common common;
+	const char *nodes;
 	unsigned found[3]; /* by state */
 };
 
@@ -297,16 +300,23 @@ static void cost_check(struct doctor *doctor, struct doctor_finding *f)
 	char *path = calibration_path();
 	struct calibration c;
 
-	(void)doctor;
-	if (calibrate_all(&c, &f->text) < 0 || calibration_write(&c, path, &f->text) < 0) {
+	if (calibrate_all(&c, &f->text) < 0) {
+		f->state = STATE_WARN;
+		free(path);
+		return;
+	}
+	if (doctor->nodes != NULL)
+		snprintf(c.nodes, sizeof(c.nodes), "%s", doctor->nodes);
+	if (calibration_write(&c, path, &f->text) < 0) {
 		f->state = STATE_WARN;
 		errorf(&f->remedy, "predictions use built-in costs");
 	} else {
 		errorf(&f->text,
-		       "wake-up %.1f us, frame %.1f us, a byte encrypted %.2f ns, copied %.2f ns, "
+		       "wake-up %.1f us and %.1f us later, frame %.1f us, a byte encrypted %.2f "
+		       "ns, copied %.2f ns, "
 		       "a tuple read %.0f ns, a stage %.0f ns, %u core%s; written to %s",
-		       c.wake_us, c.frame_us, c.encrypt_ns, c.copy_ns, c.read_ns, c.stage_ns,
-		       c.cores, plural(c.cores, "s"), path);
+		       c.wake_us, c.latency_us, c.frame_us, c.encrypt_ns, c.copy_ns, c.read_ns,
+		       c.stage_ns, c.cores, plural(c.cores, "s"), path);
 	}
 	free(path);
 }
@@ -339,8 +349,20 @@ static void finding_print(const struct doctor *doctor, const char *name,
 	}
 }
 
-static const struct usage doctor_usage = {.help = doctor_help,
-					  .takes = OPTIONS_LOOK | OPTIONS_JSON};
+static int nodes_take(void *into, const char *value, struct error *e)
+{
+	((struct doctor *)into)->nodes = value;
+	return calibration_nodes_check(value, e);
+}
+
+static const struct option_row doctor_rows[] = {
+	{"nodes", "LIST", .take = nodes_take,
+	 .help = "what waves cost here holds for these nodes of maps: `w0`, `w[0-7] x*`"},
+	{0},
+};
+
+static const struct usage doctor_usage = {
+	.help = doctor_help, .own = doctor_rows, .takes = OPTIONS_LOOK | OPTIONS_JSON};
 
 int doctor_main(int argc, char **argv)
 {

@@ -96,7 +96,7 @@ static void ranked_print(const struct cost *cost, size_t first, double (*value)(
 	free(text);
 }
 
-void map_cost_print(const struct cost *cost, const struct calibration *c, FILE *out)
+void map_cost_print(const struct cost *cost, FILE *out)
 {
 	char *all = map_amount(cost->cpu_us, "us");
 
@@ -104,14 +104,14 @@ void map_cost_print(const struct cost *cost, const struct calibration *c, FILE *
 		  "predicted: %.0f waves/s, %.0f with %u under way; CPU time of all hosts %s a "
 		  "wave%s",
 		  cost->waves_per_s, cost->window_waves_per_s, cost->window, all,
-		  c->measured ? "" : " (by built-in costs; `evspace doctor` measures)");
+		  cost->measured ? "" : " (by built-in costs; `evspace doctor` measures)");
 	ranked_print(cost, 0, host_cpu, "us", out);
 	if (cost->n_hosts > 1)
 		ranked_print(cost, 1, host_bytes, "B", out);
 	free(all);
 }
 
-json_t *map_cost_json(const struct cost *cost, const struct calibration *c)
+json_t *map_cost_json(const struct cost *cost)
 {
 	json_t *hosts = json_array();
 
@@ -126,7 +126,7 @@ json_t *map_cost_json(const struct cost *cost, const struct calibration *c)
 	}
 	return json_pack("{sf sI sf sf sb so}", "waves_per_s", cost->waves_per_s, "window",
 			 (json_int_t)cost->window, "window_waves_per_s", cost->window_waves_per_s,
-			 "cpu_us", cost->cpu_us, "calibrated", (int)c->measured, "hosts", hosts);
+			 "cpu_us", cost->cpu_us, "calibrated", (int)cost->measured, "hosts", hosts);
 }
 
 static void suggestion_json(const struct suggestion *s, const char *view, unsigned window)
@@ -196,6 +196,7 @@ int map_suggest(const struct pathmap *map, const char *view, unsigned window, bo
 	map_calibration(&c);
 	if (suggestions_make(&s, map, view, &c, window, &e) < 0) {
 		fprintf(stderr, "evspace map: %s\n", e.text);
+		calibration_fini(&c);
 		return EXIT_USAGE;
 	}
 	if (json) {
@@ -210,5 +211,6 @@ int map_suggest(const struct pathmap *map, const char *view, unsigned window, bo
 		}
 	}
 	suggestions_fini(&s);
+	calibration_fini(&c);
 	return EXIT_FINE;
 }

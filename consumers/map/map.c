@@ -205,8 +205,7 @@ static json_t *place_json(const struct plan_place *place, json_t *ranks)
 	return object;
 }
 
-static void plan_json(const struct plan *plan, const struct pathmap *map, const struct cost *cost,
-		      const struct calibration *c)
+static void plan_json(const struct plan *plan, const struct pathmap *map, const struct cost *cost)
 {
 	json_t *select = json_array(), *ranks = ranks_json(map);
 
@@ -215,7 +214,7 @@ static void plan_json(const struct plan *plan, const struct pathmap *map, const 
 	json_print(json_pack("{ss ss so sI so so}", "view", plan->view, "read",
 			     reading_name(plan->reading), "select", select, "hosts",
 			     (json_int_t)plan->n_places, "root", place_json(plan->root, ranks),
-			     "predicted", map_cost_json(cost, c)),
+			     "predicted", map_cost_json(cost)),
 		   stdout);
 	json_decref(ranks);
 }
@@ -296,13 +295,13 @@ static int view_show(const struct pathmap *map, const char *view, const struct m
 	}
 	cost_predict(&cost, plan, map, c, options->window);
 	if (options->common.json) {
-		plan_json(plan, map, &cost, c);
+		plan_json(plan, map, &cost);
 	} else if (options->dot) {
 		plan_dot(plan, map, stdout);
 	} else {
 		plan_print(plan, map, stdout);
 		putchar('\n');
-		map_cost_print(&cost, c, stdout);
+		map_cost_print(&cost, stdout);
 	}
 	cost_fini(&cost);
 	plan_free(plan);
@@ -355,6 +354,7 @@ static int show(const struct map_options *options)
 			putchar('\n');
 		result = view_show(map, views[i], options, &c);
 	}
+	calibration_fini(&c);
 	pathmap_free(map);
 	return result;
 }

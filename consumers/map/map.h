@@ -14,14 +14,14 @@
 #include "pathmap/plan/difference.h"
 
 /** Read costs from the user's file, else take the built-in ones. Reports a file that is not
- * valid. */
+ * valid. calibration_fini() frees. */
 void map_calibration(struct calibration *c);
 
 /** Print rates, the busiest hosts, and the links that carry the most. */
-void map_cost_print(const struct cost *cost, const struct calibration *c, FILE *out);
+void map_cost_print(const struct cost *cost, FILE *out);
 
 /** The same for all hosts, as an object that the caller owns. */
-json_t *map_cost_json(const struct cost *cost, const struct calibration *c);
+json_t *map_cost_json(const struct cost *cost);
 
 /** Print the mappings of @view that may be better. Returns the exit code. */
 int map_suggest(const struct pathmap *map, const char *view, unsigned window, bool json);

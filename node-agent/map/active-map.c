@@ -275,6 +275,7 @@ static void active_map_costs(struct active_map *c)
 {
 	char *path = calibration_path();
 
+	calibration_fini(&c->costs);
 	/* a file that is wrong is what doctor tells; the built-in costs are there */
 	(void)calibration_read(&c->costs, path, NULL);
 	free(path);
@@ -368,6 +369,7 @@ void active_map_free(struct active_map *c)
 	texts_fini(&c->started);
 	roster_free(c->roster);
 	pass_book_free(c->passes);
+	calibration_fini(&c->costs);
 	free(c->node);
 	free(c->path);
 	free(c);

@@ -126,6 +126,7 @@ struct forecast {
 	struct machine *machines;
 	size_t n_machines;
 	double *machine_us; /* CPU time per machine and wave */
+	unsigned *cores;    /* of each machine */
 };
 
 /* An answer under way, in the order of a host's children. */
@@ -199,20 +200,18 @@ static struct cluster_link link_find(const struct forecast *f, const struct plan
 
 /* ---- one wave ---- */
 
-static double bytes_us(const struct forecast *f, double bytes, bool plain)
+static double bytes_us(const struct calibration *c, double bytes, bool plain)
 {
-	const struct calibration *c = f->calibration;
-
 	return bytes * (c->copy_ns + (plain ? 0 : c->encrypt_ns)) / 1e3;
 }
 
-static double stages_us(const struct forecast *f, const struct plan_stage *stages, size_t n,
+static double stages_us(const struct calibration *c, const struct plan_stage *stages, size_t n,
 			struct flow *flow)
 {
 	double us = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		us += flow->records * f->calibration->stage_ns / 1e3;
+		us += flow->records * c->stage_ns / 1e3;
 		flow_stage(flow, &stages[i]);
 	}
 	return us;
@@ -255,6 +254,7 @@ static struct answer child_answer(struct forecast *f, const struct plan_place *c
 static double children_wave(struct forecast *f, size_t index, double *now, struct flow *flow)
 {
 	const struct plan_place *place = f->cost->hosts[index].place;
+	const struct calibration *c = f->cost->hosts[index].calibration;
 	size_t n = place->n_children, asked = 0;
 	size_t most = place->concurrency > 0 ? place->concurrency : n;
 	struct answer *answers = memory_new(n, sizeof(*answers));
@@ -265,18 +265,18 @@ static double children_wave(struct forecast *f, size_t index, double *now, struc
 		double start = *now;
 
 		for (; asked < n && asked - taken < most; asked++) {
-			*now += f->calibration->frame_us;
+			*now += c->frame_us;
 			answers[asked] = child_answer(f, place->children[asked], index, *now);
 		}
 		cpu += *now - start;
 		next = answer_next(answers, asked);
 		if (next->at > *now) {
 			wakes++;
-			cpu += f->calibration->wake_us;
-			*now = next->at + f->calibration->wake_us;
+			cpu += c->wake_us;
+			*now = next->at + c->latency_us + c->wake_us;
 		}
 		start = *now;
-		*now += f->calibration->frame_us + bytes_us(f, next->bytes, next->plain);
+		*now += c->frame_us + bytes_us(c, next->bytes, next->plain);
 		cpu += *now - start;
 		flow_join(flow, &next->flow);
 		next->at = INFINITY;
@@ -290,27 +290,28 @@ static double children_wave(struct forecast *f, size_t index, double *now, struc
 static double host_wave(struct forecast *f, const struct plan_place *place, size_t parent,
 			struct flow *flow)
 {
-	const struct calibration *c = f->calibration;
+	const struct calibration *c = calibration_of(f->calibration, place->node);
 	size_t index = f->cost->n_hosts++;
 	struct cost_host *host = &f->cost->hosts[index];
 	double now, cpu, work = 0;
 
-	*host = (struct cost_host){.place = place, .wakes = 1};
+	*host = (struct cost_host){.place = place, .wakes = 1, .calibration = c};
 	host->parent = index > 0 ? f->cost->hosts[parent].place : NULL;
 	host->machine = machine_find(f, index, parent);
 	*flow = (struct flow){0};
-	now = cpu = c->wake_us + c->frame_us;
+	cpu = c->wake_us + c->frame_us;
+	now = cpu + c->latency_us;
 	if (place->leaf) {
 		*flow = flow_read(f->plan, place, f->map, &f->placement);
 		work = flow->records * c->read_ns / 1e3;
-		work += stages_us(f, place->local, place->n_local, flow);
+		work += stages_us(c, place->local, place->n_local, flow);
 	}
 	if (place->n_children > 0)
 		cpu += children_wave(f, index, &now, flow);
-	work += stages_us(f, place->joined, place->n_joined, flow) + c->frame_us;
+	work += stages_us(c, place->joined, place->n_joined, flow) + c->frame_us;
 	host->records = flow->records;
 	host->bytes = flow->bytes + FRAME_BYTES;
-	work += bytes_us(f, host->bytes, address_is_unix(place->address));
+	work += bytes_us(c, host->bytes, address_is_unix(place->address));
 	host->cpu_us = cpu + work;
 	return now + work;
 }
@@ -318,9 +319,9 @@ static double host_wave(struct forecast *f, const struct plan_place *place, size
 /* ---- rates ---- */
 
 /* The CPU time of a wave when @window waves share wake-ups. */
-static double shared_us(const struct forecast *f, const struct cost_host *host, unsigned window)
+static double shared_us(const struct cost_host *host, unsigned window)
 {
-	return host->cpu_us - host->wakes * f->calibration->wake_us * (1 - 1.0 / window);
+	return host->cpu_us - host->wakes * host->calibration->wake_us * (1 - 1.0 / window);
 }
 
 /* The shortest time between two waves, in us, by the limits of machines, hosts and links. */
@@ -331,21 +332,53 @@ static double least_us(struct forecast *f, unsigned window, double link_us)
 
 	memset(f->machine_us, 0, f->n_machines * sizeof(*f->machine_us));
 	for (size_t i = 0; i < cost->n_hosts; i++) {
-		double us = shared_us(f, &cost->hosts[i], window);
+		const struct cost_host *host = &cost->hosts[i];
+		double us = shared_us(host, window);
 
 		least = fmax(least, us);
-		f->machine_us[cost->hosts[i].machine] += us;
+		f->machine_us[host->machine] += us;
+		f->cores[host->machine] = host->calibration->cores;
 	}
 	for (size_t i = 0; i < f->n_machines; i++)
-		least = fmax(least, f->machine_us[i] / f->calibration->cores);
+		least = fmax(least, f->machine_us[i] / f->cores[i]);
 	return least;
+}
+
+/* How much longer a wave of @wave_us takes because machines have more to do meanwhile than one core
+ * does in that time. After least_us() with one wave. */
+static double crowd_us(const struct forecast *f, double wave_us)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < f->n_machines; i++)
+		most = fmax(most, (f->machine_us[i] - wave_us) / f->cores[i]);
+	return most;
+}
+
+/* Sums, and the busiest host. Returns the time of the slowest link. */
+static double hosts_sum(struct cost *cost)
+{
+	double link_us = 0;
+
+	cost->measured = true;
+	for (size_t i = 0; i < cost->n_hosts; i++) {
+		const struct cost_host *host = &cost->hosts[i];
+
+		if (host->bits_per_s > 0)
+			link_us = fmax(link_us, host->bytes * 8 / host->bits_per_s * 1e6);
+		cost->cpu_us += host->cpu_us;
+		cost->measured = cost->measured && host->calibration->measured;
+		if (host->cpu_us > cost->hosts[cost->busiest].cpu_us)
+			cost->busiest = i;
+	}
+	return link_us;
 }
 
 void cost_predict(struct cost *cost, const struct plan *plan, const struct pathmap *map,
 		  const struct calibration *calibration, unsigned window)
 {
 	struct forecast f = {.cost = cost, .plan = plan, .map = map, .calibration = calibration};
-	double wave_us, link_us = 0;
+	double wave_us, link_us;
 	struct flow flow;
 
 	*cost = (struct cost){.window = window};
@@ -353,22 +386,17 @@ void cost_predict(struct cost *cost, const struct plan *plan, const struct pathm
 	placement_init(&f.placement, map);
 	wave_us = host_wave(&f, plan->root, 0, &flow);
 	/* the consumer asks, wakes up, and takes the answer */
-	wave_us += calibration->wake_us + 2 * calibration->frame_us +
-		   bytes_us(&f, cost->hosts[0].bytes, false);
+	wave_us += calibration->latency_us + calibration->wake_us + 2 * calibration->frame_us +
+		   bytes_us(calibration, cost->hosts[0].bytes, false);
 	f.machine_us = memory_new(f.n_machines, sizeof(*f.machine_us));
-	for (size_t i = 0; i < cost->n_hosts; i++) {
-		const struct cost_host *host = &cost->hosts[i];
-
-		if (host->bits_per_s > 0)
-			link_us = fmax(link_us, host->bytes * 8 / host->bits_per_s * 1e6);
-		cost->cpu_us += host->cpu_us;
-		if (host->cpu_us > cost->hosts[cost->busiest].cpu_us)
-			cost->busiest = i;
-	}
+	f.cores = memory_new(f.n_machines, sizeof(*f.cores));
+	link_us = hosts_sum(cost);
 	wave_us = fmax(wave_us, least_us(&f, 1, link_us));
+	wave_us += crowd_us(&f, wave_us);
 	cost->waves_per_s = 1e6 / wave_us;
 	cost->window_waves_per_s = 1e6 / fmax(wave_us / window, least_us(&f, window, link_us));
 	free(f.machine_us);
+	free(f.cores);
 	machines_free(&f);
 	placement_fini(&f.placement);
 }

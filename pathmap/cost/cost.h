@@ -10,32 +10,49 @@
 #include "pathmap/model/pathmap.h"
 #include "pathmap/plan/plan.h"
 
-/** CPU times on the measured host. */
+/** Bytes of the list of nodes, with its final 0. */
+#define CALIBRATION_NODES_BYTES 112
+
+/** CPU times on the measured host, and a latency. */
 struct calibration {
 	double wake_us;	   /* to wake a process by a message, until it sleeps again */
+	double latency_us; /* from a message until who sleeps runs, without CPU time of the two */
 	double frame_us;   /* to make and send a frame, or to receive and parse it */
 	double encrypt_ns; /* to encrypt or decrypt a byte */
 	double copy_ns;	   /* to copy a byte */
 	double read_ns;	   /* to read a tuple from an element */
 	double stage_ns;   /* to run a stage on a tuple */
 	unsigned cores;
-	bool measured; /* else built in */
+	bool measured;			     /* else built in */
+	char nodes[CALIBRATION_NODES_BYTES]; /* "w[0-3] x*": where it holds; "": all others */
+	struct calibration *next;	     /* of other nodes; owned */
 };
 
 /** The path of the file: $XDG_CONFIG_HOME/evspace/cost, or ~/.config/evspace/cost; for the
  * caller to free(). */
 char *calibration_path(void);
 
-/** Read the file @path with lines "wake_us 7.5". Without the file, use the built-in values.
- * Returns 0, or -1 with @e (file, line, and what would be right) and the built-in values. */
+/** Read the file @path with lines "wake_us 7.5"; those behind a line "nodes w[0-3] x*" hold for
+ * these nodes alone. Without the file, use the built-in values. Returns 0, or -1 with @e (file,
+ * line, and what would be right) and the built-in values. calibration_fini() frees. */
 int calibration_read(struct calibration *c, const char *path, struct error *e);
+void calibration_fini(struct calibration *c);
 
-/** Write it to the file @path, making its folder. Returns 0, or -1 with errno and @e. */
-int calibration_write(const struct calibration *c, const char *path, struct error *e);
+/** Write what @measured says to the file @path, making its folder, instead of what the file says
+ * for the same nodes; what it says for others stays, unless it is not valid. Returns 0, or -1 with
+ * errno and @e. */
+int calibration_write(const struct calibration *measured, const char *path, struct error *e);
+
+/** Are these names of nodes, as in maps, divided by spaces? Returns 0, or -1 with @e. */
+int calibration_nodes_check(const char *nodes, struct error *e);
+
+/** What holds for @node: the last that names it, else @c itself. */
+const struct calibration *calibration_of(const struct calibration *c, const char *node);
 
 /** One host of a plan, per wave. */
 struct cost_host {
 	const struct plan_place *place, *parent; /* parent NULL: the consumer */
+	const struct calibration *calibration;	 /* that holds for it; the caller's */
 	size_t machine;				 /* hosts on one machine share its cores */
 	double records;				 /* sent up */
 	double bytes;				 /* of these, on the link to it */
@@ -53,13 +70,14 @@ struct cost {
 	double window_waves_per_s; /* `window` waves under way */
 	double cpu_us;		   /* of all hosts, per wave */
 	size_t busiest;		   /* index of the host with most CPU time */
+	bool measured;		   /* the calibrations of all hosts are */
 };
 
 /**
  * Predict the cost of @plan, made of @map. A wave takes as long as the slowest path down and up: at
  * each host wake-ups, frames, encryption (not on Unix sockets), reading and stages, and on links
  * the latency and bandwidth of the cluster map; the plan says how many children are asked at once.
- * It takes at least its CPU time on any machine, divided by the cores. With more waves under way,
+ * What a machine has to do besides that path shares its cores. With more waves under way,
  * these share wake-ups, and the busiest host (agents have one thread), machine or link is the
  * limit. cost_fini() frees.
  */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "consumers/client/evspace-client.h"
+#include "consumers/map/map.h"
 #include "pathmap/base/memory.h"
 #include "tests/bench/bed.h"
 #include "tests/bench/bench.h"
@@ -43,6 +44,9 @@ static const char about[] =
 	"names\n"
 	"  rest     CPU time that all agents take at rest, per second\n"
 	"  waves/s  of one wave at a time, in which each agent has an event\n"
+	"  CPU us   of an agent for a wave; bytes: of a wave on the way to the consumer\n"
+	"  said     what is predicted of these three, by what doctor measures, right before;\n"
+	"           as ratios to what was measured then\n"
 	"\n"
 	"Growth: agents on one machine share its processors. A wave wakes every agent once for "
 	"the\n"
@@ -61,7 +65,11 @@ struct result {
 	size_t agents;
 	double setup_s, built_s, started_s, first_s, again_s;
 	double waves_per_s, cpu_us; /* per agent and wave */
-	double rest_us;		    /* per second */
+	double bytes;		    /* of a wave, received by the consumer */
+	struct {
+		double waves_per_s, cpu_us, bytes;
+	} said;		/* predicted */
+	double rest_us; /* per second */
 	double started_cpu_s, built_cpu_s;
 	struct census_size size, entry; /* the largest of all others; the entry agent */
 };
@@ -144,6 +152,26 @@ static void planting_end(struct planting *p)
 	free(p->elements);
 }
 
+/* What is predicted for them, by what things cost now. */
+static int predict(const struct planting *p, struct result *r, struct error *e)
+{
+	struct calibration c;
+	struct plan *plan;
+	struct cost cost;
+
+	if (calibrate_all(&c, e) < 0)
+		return -1;
+	if (plan_make(p->bed.map, "look", &plan, e) < 0)
+		return -1;
+	cost_predict(&cost, plan, p->bed.map, &c, 1);
+	r->said.waves_per_s = cost.waves_per_s;
+	r->said.cpu_us = cost.cpu_us / (double)r->agents;
+	r->said.bytes = cost.hosts[0].bytes;
+	cost_fini(&cost);
+	plan_free(plan);
+	return 0;
+}
+
 /* ---- looking ---- */
 
 static struct evspace_client *look(const struct planting *p, struct error *e)
@@ -203,14 +231,18 @@ static int waves_measure(struct evspace_client *client, const struct census *cen
 			 struct result *r, struct error *e)
 {
 	double begin = bench_seconds(), cpu = census_cpu(census), took;
+	struct evspace_counts before, after;
 	unsigned waves = 0;
 
+	evspace_counts(client, &before);
 	do {
 		if (answer(client, census->n, e) < 0)
 			return -1;
 		waves++;
 		took = bench_seconds() - begin;
 	} while (took < seconds);
+	evspace_counts(client, &after);
+	r->bytes = (double)(after.received_bytes - before.received_bytes) / waves;
 	r->waves_per_s = waves / took;
 	r->cpu_us = (census_cpu(census) - cpu) * 1e6 / (double)census->n / waves;
 	return 0;
@@ -276,6 +308,8 @@ static int measure(size_t n, const struct bench_options *o, struct result *r, st
 	rc = planting_begin(&p, n, e);
 	r->setup_s = bench_seconds() - begin;
 	if (rc == 0)
+		rc = predict(&p, r, e);
+	if (rc == 0)
 		rc = planting_measure(&p, o, r, e);
 	planting_end(&p);
 	return rc == 0 ? 0 : error_prefix(e, "%zu agents", n);
@@ -292,20 +326,25 @@ static void result_print(const struct result *r, bool json)
 		"\"entry_pss_mb\":%.3f,\"entry_private_mb\":%.3f,\"threads\":%u,"
 		"\"started_s\":%.3f,\"started_cpu_s\":%.3f,\"built_cpu_s\":%.3f,"
 		"\"again_ms\":%.1f,\"rest_cpu_us_per_s\":%.1f,"
-		"\"cpu_us_per_agent_and_wave\":%.1f,\"setup_s\":%.2f}\n";
+		"\"cpu_us_per_agent_and_wave\":%.1f,\"bytes_per_wave\":%.0f,"
+		"\"predicted_waves_per_s\":%.1f,\"predicted_cpu_us\":%.1f,"
+		"\"predicted_bytes\":%.0f,\"setup_s\":%.2f}\n";
 
 	if (json)
 		printf(line, r->agents, r->built_s, r->first_s * 1e3, r->size.pss_mb,
 		       r->size.private_mb, r->size.median_mb, r->waves_per_s, r->entry.pss_mb,
 		       r->entry.private_mb, r->size.threads, r->started_s, r->started_cpu_s,
-		       r->built_cpu_s, r->again_s * 1e3, r->rest_us, r->cpu_us, r->setup_s);
+		       r->built_cpu_s, r->again_s * 1e3, r->rest_us, r->cpu_us, r->bytes,
+		       r->said.waves_per_s, r->said.cpu_us, r->said.bytes, r->setup_s);
 	else
 		printf("%6zu %8.3f %9.3f %8.3f %8.1f %8.1f %8.3f %10.3f %9.3f %8.3f %7u %8.1f "
 		       "%8.1f "
-		       "%9.1f\n",
+		       "%9.1f %9.0f %6.2f %6.2f %6.2f\n",
 		       r->agents, r->built_s, r->started_s, r->built_cpu_s, r->first_s * 1e3,
 		       r->again_s * 1e3, r->size.pss_mb, r->size.private_mb, r->size.median_mb,
-		       r->entry.private_mb, r->size.threads, r->rest_us, r->waves_per_s, r->cpu_us);
+		       r->entry.private_mb, r->size.threads, r->rest_us, r->waves_per_s, r->cpu_us,
+		       r->bytes, r->said.waves_per_s / r->waves_per_s, r->said.cpu_us / r->cpu_us,
+		       r->said.bytes / r->bytes);
 	fflush(stdout);
 }
 
@@ -326,10 +365,10 @@ int main(int argc, char **argv)
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 	if (!o.json)
-		printf("%6s %8s %9s %8s %8s %8s %8s %10s %9s %8s %7s %8s %8s %9s\n", "agents",
-		       "built s", "started s", "CPU s", "first ms", "again ms", "PSS MB",
+		printf("%6s %8s %9s %8s %8s %8s %8s %10s %9s %8s %7s %8s %8s %9s %9s %6s %6s %6s\n",
+		       "agents", "built s", "started s", "CPU s", "first ms", "again ms", "PSS MB",
 		       "private MB", "median MB", "entry MB", "threads", "rest us", "waves/s",
-		       "CPU us");
+		       "CPU us", "bytes", "said/s", "said", "said");
 	for (unsigned round = 0; round < o.rounds; round++) {
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && result == 0; i++) {
 			result = measure(sizes[i], &o, &r, &e);

@@ -23,7 +23,7 @@ bench_sources = \
 	tests/bench/puller.c tests/bench/puller.h \
 	tests/bench/traffic.c tests/bench/traffic.h
 
-tests_bench_agents_SOURCES = tests/bench/agents.c \
+tests_bench_agents_SOURCES = tests/bench/agents.c consumers/map/calibrate.c \
 	tests/bench/bed.c tests/bench/bed.h tests/bench/bench.c tests/bench/bench.h \
 	tests/bench/census.c tests/bench/census.h \
 	tests/bench/figures.c tests/bench/figures.h \

@@ -97,7 +97,7 @@ static int fail(const struct tree_processes *tree, struct error *e)
 	return tally_failed(tree->tally) ? errorf(e, "the consumer: %s", tree->tally->why) : -1;
 }
 
-int meter_run(const struct tree_processes *tree, double seconds, struct cost *cost, struct error *e)
+int meter_run(const struct tree_processes *tree, double seconds, struct spent *cost, struct error *e)
 {
 	struct tree_processes copy = *tree;
 	struct reading a, b;

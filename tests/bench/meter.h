@@ -40,7 +40,7 @@ struct tree_processes {
 };
 
 /** What the waves of one measurement cost, per wave. */
-struct cost {
+struct spent {
 	double waves_per_s;
 	double cpu_us;	    /* of all processes, the consumer too */
 	double root_us;	    /* of the entry agent, or what stands for it */
@@ -53,7 +53,7 @@ struct cost {
  * counted for the processes (clock_getcpuclockid(3), in nanoseconds, system calls included).
  * Returns 0, or -1 with @e: interrupted, the consumer failed, a process ended.
  */
-int meter_run(const struct tree_processes *tree, double seconds, struct cost *cost,
+int meter_run(const struct tree_processes *tree, double seconds, struct spent *cost,
 	      struct error *e);
 
 #endif

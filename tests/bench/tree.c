@@ -57,7 +57,7 @@ struct cell {
 	bool reduce, is_floor;	   /* what is measured is a floor, too */
 	char shape[16];		   /* found out */
 	unsigned leaves, tuples;   /* likewise */
-	struct cost *real, *floor; /* of each round */
+	struct spent *real, *floor; /* of each round */
 };
 
 static struct cell cells[] = {
@@ -108,7 +108,7 @@ static const struct trees *grove_of(const struct cell *cell)
 
 /* ---- measuring ---- */
 
-static int floor_measure(struct cell *cell, enum floor_net net, double seconds, struct cost *cost,
+static int floor_measure(struct cell *cell, enum floor_net net, double seconds, struct spent *cost,
 			 struct error *e)
 {
 	const struct trees *g = grove_of(cell);
@@ -160,7 +160,7 @@ static struct puller_options puller_options(const struct cell *cell)
 	};
 }
 
-static int real_measure(const struct cell *cell, double seconds, struct cost *cost, struct error *e)
+static int real_measure(const struct cell *cell, double seconds, struct spent *cost, struct error *e)
 {
 	const struct bed *bed = &grove_of(cell)->bed;
 	struct puller_options o = puller_options(cell);
@@ -189,7 +189,7 @@ static int real_measure(const struct cell *cell, double seconds, struct cost *co
 static int cell_measure(struct cell *cell, unsigned round, double seconds, struct error *e)
 {
 	enum floor_net bare = cell->net == FLOOR_UNIX ? FLOOR_UNIX : FLOOR_TCP;
-	struct cost *real = &cell->real[round];
+	struct spent *real = &cell->real[round];
 
 	if (floor_measure(cell, bare, seconds, &cell->floor[round], e) < 0)
 		return error_prefix(e, "floor of %s %s", cell->name, cell->view);
@@ -260,7 +260,7 @@ static int measure(const struct bench_options *o, struct error *e)
 /* ---- what came out ---- */
 
 /* Medians over the rounds, figure by figure. */
-static struct cost cost_median(const struct cost *costs, unsigned rounds)
+static struct spent cost_median(const struct spent *costs, unsigned rounds)
 {
 	static const size_t figures[] = {
 		offsetof(struct cost, waves_per_s), offsetof(struct cost, cpu_us),
@@ -268,7 +268,7 @@ static struct cost cost_median(const struct cost *costs, unsigned rounds)
 		offsetof(struct cost, bytes),
 	};
 	double *values = memory_new(rounds, sizeof(*values));
-	struct cost median = {0};
+	struct spent median = {0};
 
 	for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]); f++) {
 		for (unsigned i = 0; i < rounds; i++)
@@ -292,8 +292,8 @@ static double ratio_median(const struct cell *cell, unsigned rounds)
 
 static void cell_print(const struct cell *cell, const struct bench_options *o)
 {
-	struct cost real = cost_median(cell->real, o->rounds);
-	struct cost floor = cost_median(cell->floor, o->rounds);
+	struct spent real = cost_median(cell->real, o->rounds);
+	struct spent floor = cost_median(cell->floor, o->rounds);
 	double ratio = ratio_median(cell, o->rounds);
 
 	if (!o->json) {
