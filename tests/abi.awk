@@ -75,7 +75,7 @@ function declare(text,   name, body) {
 
 BEGIN {
 	print "#include <stddef.h>\n#include <stdio.h>\n#include \"consumers/client/evspace-client.h\""
-	print "int main(void)\n{"
+	print "#include \"consumers/client/evspace-control.h\"\nint main(void)\n{"
 }
 
 /^# [0-9]/ {

@@ -239,6 +239,27 @@ Evspace__Frame *options_ask(const char *command, const struct evspace_options *l
 	return NULL;
 }
 
+bool options_answered(const char *command, const struct evspace_reply *reply, int *code)
+{
+	if (reply->failure == EVSPACE_FINE)
+		return true;
+	fprintf(stderr, "%s: %s\n", command, reply->why);
+	*code = options_failure(reply->failure);
+	return false;
+}
+
+void options_await(struct evspace_connection *connection)
+{
+	(void)evspace_wait(connection, -1);
+	evspace_disconnect(connection);
+}
+
+struct evspace_among options_among(const struct evspace_options *look)
+{
+	return (struct evspace_among){look->run, look->view, look->select, look->n_select,
+				      look->deadline_ms};
+}
+
 bool options_definition(const char *text, const struct pathmap *map)
 {
 	const struct definition definition = {text, strlen(text)};

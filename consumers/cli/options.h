@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "consumers/client/client-ask.h"
+#include "consumers/client/evspace-control.h"
 #include "pathmap/base/error.h"
 
 /** Most patterns of --select. */
@@ -100,6 +101,15 @@ int options_failure(enum evspace_failure failure);
 Evspace__Frame *options_ask(const char *command, const struct evspace_options *look,
 			    const Evspace__Frame *question, Evspace__Frame__KindCase answer,
 			    int *code);
+
+/** Has the agent answered? Else says why not, with the exit code in *@code. */
+bool options_answered(const char *command, const struct evspace_reply *reply, int *code);
+
+/** Wait until the one question on @connection is answered, and end it. */
+void options_await(struct evspace_connection *connection);
+
+/** What a command is about. */
+struct evspace_among options_among(const struct evspace_options *look);
 
 /** Is @text a view that can be defined, with @map (NULL: whatever the entry's map says)? Says on
  * stderr what is wrong. */

@@ -28,6 +28,8 @@ static const char status_help[] =
 struct status {
 	struct common common;
 	bool all; /* show all classes */
+	const char *command;
+	int code;
 };
 
 static const struct option_row status_rows[] = {
@@ -39,7 +41,7 @@ static const struct option_row status_rows[] = {
 static const struct usage status_usage = {
 	.help = status_help, .own = status_rows, .takes = OPTIONS_LOOK | OPTIONS_JSON};
 
-static const char *process_state(const Evspace__Process *p)
+static const char *process_state(const struct evspace_process *p)
 {
 	return p->alive ? p->finished ? "finishing" : "running" : p->finished ? "finished" : "died";
 }
@@ -58,7 +60,7 @@ static const struct table_column process_columns[] = {
 	{.least = 7, .drop = 6},
 };
 
-static void process_add(struct table *t, const Evspace__Process *p)
+static void process_add(struct table *t, const struct evspace_process *p)
 {
 	char events[UNIT_TEXT], bytes[UNIT_TEXT], age[UNIT_TEXT];
 
@@ -78,11 +80,11 @@ static void process_add(struct table *t, const Evspace__Process *p)
 			   p->overflowed == 1 ? "is" : "are");
 	if (p->notes[0])
 		table_line(t, "%-16s   not fully collected: %s", "", p->notes);
-	if (p->modes[0])
-		table_line(t, "%-16s   not traced: %s", "", p->modes);
+	if (p->not_traced[0])
+		table_line(t, "%-16s   not traced: %s", "", p->not_traced);
 }
 
-static void print_processes(const Evspace__Status *s)
+static void print_processes(const struct evspace_agent *s)
 {
 	static const char *const heads[] = {"run",	"process", "pid",    "state", "threads",
 					    "elements", "events",  "memory", "age",   "program"};
@@ -90,31 +92,31 @@ static void print_processes(const Evspace__Status *s)
 
 	table_heads(&t, process_columns, heads, sizeof(heads) / sizeof(heads[0]));
 	for (size_t i = 0; i < s->n_processes; i++)
-		process_add(&t, s->processes[i]);
+		process_add(&t, &s->processes[i]);
 	putchar('\n');
 	table_print(&t, stdout);
 	table_fini(&t);
 }
 
 /* The classes of the same run as those at @from; *to is after its last. */
-static struct classes *run_classes(const Evspace__Status *s, size_t from, size_t *to)
+static struct classes *run_classes(const struct evspace_agent *s, size_t from, size_t *to)
 {
 	struct classes *classes = classes_new();
 
 	for (*to = from; *to < s->n_classes; ++*to) {
-		if (strcmp(s->classes[*to]->run, s->classes[from]->run) != 0)
+		if (strcmp(s->classes[*to].run, s->classes[from].run) != 0)
 			break;
-		classes_add_wire(classes, s->classes[*to]);
+		tally_add(classes, &s->classes[*to]);
 	}
 	return classes;
 }
 
-static struct accounting run_fate(const Evspace__Status *s, const char *run)
+static struct accounting run_fate(const struct evspace_agent *s, const char *run)
 {
 	struct accounting sum = {0};
 
 	for (size_t i = 0; i < s->n_processes; i++) {
-		const Evspace__Process *p = s->processes[i];
+		const struct evspace_process *p = &s->processes[i];
 
 		if (strcmp(p->run, run) != 0)
 			continue;
@@ -126,7 +128,7 @@ static struct accounting run_fate(const Evspace__Status *s, const char *run)
 	return sum;
 }
 
-static void print_classes(const Evspace__Status *s, bool all)
+static void print_classes(const struct evspace_agent *s, bool all)
 {
 	struct accounting accounting;
 	size_t next;
@@ -134,15 +136,15 @@ static void print_classes(const Evspace__Status *s, bool all)
 	for (size_t i = 0; i < s->n_classes; i = next) {
 		struct classes *classes = run_classes(s, i, &next);
 
-		printf("\nrun %s:\n", s->classes[i]->run);
+		printf("\nrun %s:\n", s->classes[i].run);
 		tally_print(classes, "  ", all ? 0 : TALLY_MOST, "--all shows them", stdout);
-		accounting = run_fate(s, s->classes[i]->run);
+		accounting = run_fate(s, s->classes[i].run);
 		tally_print_fate(&accounting, "  ", stdout);
 		classes_free(classes);
 	}
 }
 
-static void print_status(const Evspace__Status *s, bool all)
+static void print_status(const struct evspace_agent *s, bool all)
 {
 	char uptime[UNIT_TEXT], memory[UNIT_TEXT], cpu[UNIT_TEXT], kept[UNIT_TEXT];
 
@@ -178,7 +180,7 @@ static json_t *ms_json(uint64_t ms)
 	return json_count(ms < UINT64_MAX / 1000000 ? ms * 1000000 : UINT64_MAX);
 }
 
-static json_t *process_json(const Evspace__Process *p)
+static json_t *process_json(const struct evspace_process *p)
 {
 	return json_pack(
 		"{s:o,s:i,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:f,s:o,s:o,s:o,s:o}", "name",
@@ -188,11 +190,11 @@ static json_t *process_json(const Evspace__Process *p)
 		(json_int_t)p->events, "overflowed", (json_int_t)p->overflowed, "held",
 		(json_int_t)p->held, "discarded", (json_int_t)p->discarded, "bytes",
 		(json_int_t)p->bytes, "cost_ns", (double)p->cost_ps / 1000, "notes",
-		json_text(p->notes), "not_traced", json_text(p->modes), "age_ns",
+		json_text(p->notes), "not_traced", json_text(p->not_traced), "age_ns",
 		ms_json(p->age_ms), "dead_ns", p->dead_ms ? ms_json(p->dead_ms) : json_null());
 }
 
-static json_t *classes_json(const Evspace__Status *s)
+static json_t *classes_json(const struct evspace_agent *s)
 {
 	json_t *array = json_array(), *each, *object;
 	size_t next, k;
@@ -202,7 +204,7 @@ static json_t *classes_json(const Evspace__Status *s)
 
 		each = tally_json(classes);
 		json_array_foreach(each, k, object)
-			json_object_set_new(object, "run", json_text(s->classes[i]->run));
+			json_object_set_new(object, "run", json_text(s->classes[i].run));
 		json_array_extend(array, each);
 		json_decref(each);
 		classes_free(classes);
@@ -210,12 +212,12 @@ static json_t *classes_json(const Evspace__Status *s)
 	return array;
 }
 
-static void print_json(const Evspace__Status *s)
+static void print_json(const struct evspace_agent *s)
 {
 	json_t *processes = json_array(), *refused = json_array(), *remote = json_array(), *o;
 
 	for (size_t i = 0; i < s->n_processes; i++)
-		json_array_append_new(processes, process_json(s->processes[i]));
+		json_array_append_new(processes, process_json(&s->processes[i]));
 	for (size_t i = 0; i < s->n_refused; i++)
 		json_array_append_new(refused, json_text(s->refused[i]));
 	for (size_t i = 0; i < s->n_remote; i++)
@@ -231,24 +233,28 @@ static void print_json(const Evspace__Status *s)
 	json_print(o, stdout);
 }
 
+static void status_answered(const struct evspace_reply *reply, void *arg)
+{
+	struct status *status = arg;
+
+	if (!options_answered(status->command, reply, &status->code))
+		return;
+	if (status->common.json)
+		print_json(reply->status);
+	else
+		print_status(reply->status, status->all);
+}
+
 int status_main(int argc, char **argv)
 {
-	struct status status = {.all = false};
+	struct status status = {.command = argv[0], .code = EXIT_FINE};
 	int code = options_parse(argc, argv, &status_usage, &status, &status.common);
-	Evspace__Frame *reply;
-	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
+	struct evspace_connection *connection;
 
 	if (code >= 0)
 		return code;
-	reply = options_ask(argv[0], &status.common.look,
-			    &WIRE_FRAME(STATUS_ASK, status_ask, &status_ask),
-			    EVSPACE__FRAME__KIND_STATUS, &code);
-	if (!reply)
-		return code;
-	if (status.common.json)
-		print_json(reply->status);
-	else
-		print_status(reply->status, status.all);
-	evspace__frame__free_unpacked(reply, NULL);
-	return EXIT_FINE;
+	connection = evspace_connect(&status.common.look);
+	evspace_status(connection, status_answered, &status);
+	options_await(connection);
+	return status.code;
 }

@@ -13,6 +13,31 @@
 #include "pathmap/base/table.h"
 #include "tree/data/op.h"
 
+_Static_assert((int)EVSPACE_TRACE == MODE_TRACE && (int)EVSPACE_OFF == MODE_OFF &&
+		       (int)EVSPACE_COUNT == MODE_COUNT && (int)EVSPACE_TIME == MODE_TIME &&
+		       (int)EVSPACE_SAMPLE == MODE_SAMPLE,
+	       "modes have the same numbers everywhere");
+
+void tally_add(struct classes *classes, const struct evspace_collected *c)
+{
+	int channel = channel_find(c->channel);
+	const struct class_sum sum = {
+		.comm = c->comm,
+		.channel = (uint16_t)channel,
+		.mode = (uint8_t)c->mode,
+		.world = c->world != 0,
+		.processes = c->processes,
+		.calls = c->calls,
+		.bytes = c->bytes,
+		.time_ns = c->time_ns,
+		.skipped = c->skipped,
+	};
+
+	/* of a channel that this release does not know */
+	if (channel >= 0 && c->mode >= 0 && c->mode <= UINT8_MAX)
+		classes_add(classes, &sum);
+}
+
 bool tally_shows(const struct class_sum *sum)
 {
 	return sum->calls > 0 || sum->mode != MODE_TRACE;

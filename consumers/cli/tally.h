@@ -6,8 +6,12 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "consumers/client/evspace-control.h"
 #include "node-agent/source/accounting.h"
 #include "tree/scope/classes.h"
+
+/** Add one of an agent's answer. */
+void tally_add(struct classes *classes, const struct evspace_collected *collected);
 
 /** Most classes in a table, unless all are asked for. */
 #define TALLY_MOST 20

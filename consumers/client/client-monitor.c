@@ -23,7 +23,7 @@ int client_monitor_check(struct error *e)
 
 int client_monitor_begin(struct evspace_client *c, struct error *e)
 {
-	const Evspace__Hello *entry = c->link ? link_hello(c->link) : NULL;
+	const Evspace__Hello *entry = c->connection->link ? link_hello(c->connection->link) : NULL;
 	const char *host = NULL;
 	char here[64];
 

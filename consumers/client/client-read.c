@@ -59,14 +59,15 @@ void evspace_rewind(struct evspace_client *c)
 
 void evspace_counts(struct evspace_client *c, struct evspace_counts *counts)
 {
+	const struct evspace_connection *on = c->connection;
 	uint64_t sent = 0, received = 0;
 
 	*counts = c->counts;
-	if (c->link)
-		link_bytes(c->link, &sent, &received);
-	counts->sent_bytes = c->bytes_sent + sent;
-	counts->received_bytes = c->bytes_received + received;
-	counts->unpacked_bytes = c->bytes_unpacked + (c->link ? link_unpacked(c->link) : 0);
+	if (on->link)
+		link_bytes(on->link, &sent, &received);
+	counts->sent_bytes = on->bytes_sent + sent;
+	counts->received_bytes = on->bytes_received + received;
+	counts->unpacked_bytes = on->bytes_unpacked + (on->link ? link_unpacked(on->link) : 0);
 	counts->leaves = (unsigned)delivery_leaves(c->delivery);
 	counts->seconds = c->begun_ns ? (double)(clock_mono_ns() - c->begun_ns) * 1e-9 : 0;
 	counts->unaccounted += delivery_unaccounted(c->delivery);

@@ -90,7 +90,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	ask.only = only;
 	ask.n_only = n_only;
 	ask.room = leaf_room(c);
-	link_send(c->link, &WIRE_FRAME(ASK, ask, &ask), NULL);
+	link_send(c->connection->link, &WIRE_FRAME(ASK, ask, &ask), NULL);
 	free(owing);
 	free(list);
 }
@@ -179,7 +179,8 @@ static void pace(struct evspace_client *c, uint64_t now)
 void client_pump(struct evspace_client *c)
 {
 	uint64_t now = clock_mono_ns();
-	uint32_t n = c->opened && !c->stopping ? flow_control(c, now) : 0;
+	bool asks = c->opened && !c->failed && !c->stopping;
+	uint32_t n = asks ? flow_control(c, now) : 0;
 
 	if (n > 0) {
 		bool sure = !delivery_owed(c->delivery);
@@ -196,7 +197,7 @@ void client_pump(struct evspace_client *c)
 		if (c->rate_hz > 0)
 			c->due_ns += n * wave_ns(c);
 	}
-	if (c->opened)
+	if (asks)
 		pace(c, now);
 }
 
@@ -262,10 +263,10 @@ static void learn(struct evspace_client *c, const Evspace__Answer *a)
 		talk.left_out += !learn_name(c, a->names[i]);
 	dictionary_take(a->comms, a->n_comms, c->names, &talk);
 	if (talk.left_out && !c->told_left_out)
-		fprintf(stderr,
-			"evspace: %s: some names and communicators that it says are left out from "
-			"now on: they have %zu MiB here at most\n",
-			c->address, NAMES_BYTES_MAX >> 20);
+		connection_note(c->connection,
+				"%s: some names and communicators that it says are left out from "
+				"now on: they have %zu MiB here at most",
+				c->connection->address, NAMES_BYTES_MAX >> 20);
 	c->told_left_out |= talk.left_out > 0;
 }
 
@@ -337,8 +338,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	if (!to)
 		return;
 	/* only now the connection has proved to be of use */
-	c->lost_ns = 0;
-	c->retry_ms = CLIENT_RETRY_FIRST_MS;
+	connection_useful(c->connection);
 	times.asked_ns = to->asked_ns;
 	take_missing(c, a, to);
 	if (frame->bytes)
@@ -363,7 +363,8 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	if (!a->again && a->wave == c->remap_wave)
 		to->wave.remapped = c->remap_generation;
 	to->wave.cpu_us = a->cpu_us;
-	to->wave.taken_ns = (int64_t)((uint64_t)link_hello(c->link)->epoch_ns + a->sent_ns);
+	to->wave.taken_ns =
+		(int64_t)((uint64_t)link_hello(c->connection->link)->epoch_ns + a->sent_ns);
 	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
 	to->here = true;
 	if (!a->again)
@@ -372,6 +373,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 				  c->window * ((unsigned)delivery_leaves(c->delivery) + 1),
 				  c->deadline_ms * 1e-3, c->next_ask);
 	ask_again(c);
+	client_news(c, EVSPACE_WAVE);
 }
 
 /* Are older waves that a leaf in the answer owes on their way? Then they go first. */
@@ -386,17 +388,21 @@ static struct client_answer *next_answer(struct evspace_client *c)
 {
 	struct client_answer *a = STAILQ_FIRST(&c->again);
 
-	if (a && a->wave.number < c->next_take) {
-		if (is_early(c, a))
-			return NULL;
-		STAILQ_REMOVE_HEAD(&c->again, entry);
-		return a;
-	}
-	a = slot_of(c, c->next_take);
-	if (c->next_take == c->next_ask || !a->here || is_early(c, a))
+	if (!a || a->wave.number >= c->next_take)
+		a = slot_of(c, c->next_take);
+	if (!a->wave.again && (c->next_take == c->next_ask || !a->here))
 		return NULL;
-	c->next_take++;
-	return a;
+	return is_early(c, a) ? NULL : a;
+}
+
+bool client_has_wave(struct evspace_client *c)
+{
+	return next_answer(c) != NULL;
+}
+
+bool client_owed(const struct evspace_client *c)
+{
+	return !c->failed && (!c->opened || c->next_ask > c->next_take || again_under_way(c));
 }
 
 /* ---- how often ---- */
@@ -460,6 +466,10 @@ bool client_take(struct evspace_client *c)
 
 	if (!a)
 		return false;
+	if (a->wave.again)
+		STAILQ_REMOVE_HEAD(&c->again, entry);
+	else
+		c->next_take++;
 	/* free the slot for the next answer; the wave before stays until now */
 	answer_clear(&c->taken);
 	taken = c->taken;

@@ -10,7 +10,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "consumers/client/client-ask.h"
 #include "consumers/client/client-monitor.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
@@ -20,9 +19,6 @@
 #include "tree/scope/ask.h"
 #include "tree/stage/stage.h"
 #include "tree/data/clock.h"
-
-/* How long a view may take to open, beyond a wave's deadline: children may have to be dialled. */
-#define OPEN_WITHIN_MS 9000
 
 /* ---- the loop ---- */
 
@@ -40,46 +36,38 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 	(void)arg;
 }
 
-static void on_limit(evutil_socket_t fd, short what, void *arg)
+/* Without waiting. */
+static int next_now(struct evspace_client *c)
 {
-	struct evspace_client *c = arg;
+	bool took = !c->stopping && client_take(c);
 
-	(void)fd;
-	(void)what;
-	c->timed_out = true;
-}
-
-static void limit_set(struct evspace_client *c, int timeout_ms)
-{
-	struct timeval wait = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
-
-	c->timed_out = false;
-	if (timeout_ms >= 0)
-		evtimer_add(c->limit, &wait);
-	else
-		evtimer_del(c->limit);
+	c->wave_told = false;
+	client_pump(c);
+	client_news(c, EVSPACE_WAVE);
+	return took ? 1 : c->failed ? -1 : 0;
 }
 
 int evspace_next(struct evspace_client *c, int timeout_ms)
 {
 	bool waiting = false;
 
-	for (;;) {
+	while (c->own) {
 		if (!c->stopping && client_take(c)) {
 			client_pump(c);
-			link_hub_flush(c->hub);
+			link_hub_flush(c->connection->hub);
 			return 1;
 		}
 		client_pump(c);
 		if (!waiting)
-			limit_set(c, timeout_ms);
+			connection_limit(c->connection, timeout_ms);
 		waiting = true;
 		if (c->failed)
 			return -1;
-		if (c->stopping || c->timed_out)
+		if (c->stopping || c->connection->timed_out)
 			return 0;
-		event_base_loop(c->base, EVLOOP_ONCE);
+		connection_turn(c->connection);
 	}
+	return next_now(c);
 }
 
 const struct evspace_wave *evspace_wave(const struct evspace_client *c)
@@ -116,10 +104,6 @@ static void client_define(struct evspace_client *c, const char *text)
 
 static void client_options(struct evspace_client *c, const struct evspace_options *o)
 {
-	c->address = copy_text(o->connect, NULL);
-	c->tls_dir = copy_text(o->tls, NULL);
-	c->identity = copy_text(o->identity, NULL);
-	c->entry = copy_text(o->entry, config_variable("EVSPACE_ENTRY"));
 	c->run = copy_text(o->run, "");
 	c->view = copy_text(o->view, "events");
 	if (o->define)
@@ -141,19 +125,16 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->deadline_ms = o->deadline_ms ? o->deadline_ms : 1000;
 	if (c->deadline_ms > ASK_DEADLINE_MOST_MS)
 		c->deadline_ms = ASK_DEADLINE_MOST_MS;
-	c->patience_ms = o->patience_ms ? o->patience_ms : 120000;
 	c->monitored = o->monitored;
-	c->unpacks = o->compress == EVSPACE_COMPRESS_NEVER    ? UNPACKS_NEVER
-		     : o->compress == EVSPACE_COMPRESS_ALWAYS ? UNPACKS_ALWAYS
-							      : UNPACKS_SLOW;
 }
 
-static struct evspace_client *client_new(const struct evspace_options *o)
-{
-	struct evspace_client *c = calloc(1, sizeof(*c));
+static void client_tell(void *of);
 
-	if (!c)
-		abort();
+static struct evspace_client *client_new(const struct evspace_options *o,
+					 struct evspace_connection *on)
+{
+	struct evspace_client *c = memory_new(1, sizeof(*c));
+
 	client_options(c, o);
 	for (size_t i = 0; i < CLIENT_WINDOW_MAX; i++)
 		batch_init(&c->slots[i].batch);
@@ -163,45 +144,24 @@ static struct evspace_client *client_new(const struct evspace_options *o)
 	batch_init(&c->taken.batch);
 	c->next_ask = c->next_take = 1;
 	c->names = names_new(NAME_PLACE_MAX);
-	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	c->base = event_base_new();
-	if (c->wake_fd < 0 || !c->base || getrandom(c->id, sizeof(c->id), 0) != sizeof(c->id))
+	c->connection = on;
+	c->wake_fd = -1;
+	c->pace = evtimer_new(on->base, on_pace, c);
+	if (!c->pace || getrandom(c->id, sizeof(c->id), 0) != sizeof(c->id))
 		abort();
-	c->pace = evtimer_new(c->base, on_pace, c);
-	c->limit = evtimer_new(c->base, on_limit, c);
-	c->wake = event_new(c->base, c->wake_fd, EV_READ | EV_PERSIST, on_wake, c);
-	if (!c->pace || !c->limit || !c->wake)
-		abort();
-	event_add(c->wake, NULL);
 	return c;
 }
 
-/* Connect, and wait until the scope is open or @question (NULL: none) is answered. */
-static struct evspace_client *client_begin(const struct evspace_options *options,
-					   const Evspace__Frame *question,
-					   enum evspace_failure *failure, char *why, size_t n)
+/* Let evspace_stop() end its waiting. */
+static void client_wakes(struct evspace_client *c)
 {
-	struct evspace_client *c = client_new(options);
-
-	c->question = question;
-	*failure = EVSPACE_FINE;
-	if (client_connect(c) < 0)
-		c->failed = true;
-	limit_set(c, (int)c->deadline_ms + OPEN_WITHIN_MS);
-	while (!c->failed && !c->opened && !c->reply && !c->timed_out)
-		event_base_loop(c->base, EVLOOP_ONCE);
-	if (c->reply || (c->opened && client_monitor_begin(c, &c->why) == 0))
-		return c;
-	if (c->opened) {
-		c->failed = true;
-		c->failure = EVSPACE_WRONG;
-	}
-	if (!c->failed)
-		errorf(&c->why, "%s does not answer; is it an agent?", c->address);
-	*failure = c->failed && c->failure ? c->failure : EVSPACE_NO_CONNECTION;
-	snprintf(why, n, "%s", c->why.text);
-	evspace_close(c);
-	return NULL;
+	c->own = true;
+	c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (c->wake_fd < 0)
+		abort();
+	c->wake = event_new(c->connection->base, c->wake_fd, EV_READ | EV_PERSIST, on_wake, c);
+	if (!c->wake || event_add(c->wake, NULL) < 0)
+		abort();
 }
 
 /* Is it a view that can be defined, as far as can be seen from here? */
@@ -229,87 +189,129 @@ static int wish_check(const struct evspace_options *o, struct error *e)
 	return define_check(o->define, e);
 }
 
+static int client_check(const struct evspace_options *options, struct error *e)
+{
+	if (wish_check(options, e) < 0)
+		return -1;
+	return options->monitored ? client_monitor_check(e) : 0;
+}
+
 struct evspace_client *evspace_open(const struct evspace_options *options,
 				    enum evspace_failure *failure, char *why, size_t n)
 {
+	struct evspace_client *c;
 	struct error e;
 
-	if (wish_check(options, &e) < 0 || (options->monitored && client_monitor_check(&e) < 0)) {
-		*failure = EVSPACE_WRONG;
+	*failure = EVSPACE_WRONG;
+	if (client_check(options, &e) < 0) {
 		snprintf(why, n, "%s", e.text);
 		return NULL;
 	}
-	return client_begin(options, NULL, failure, why, n);
-}
-
-Evspace__Frame *client_ask(const struct evspace_options *options, const Evspace__Frame *question,
-			   Evspace__Frame__KindCase answer, enum evspace_failure *failure,
-			   char *why, size_t n)
-{
-	struct evspace_client *c = client_begin(options, question, failure, why, n);
-	Evspace__Frame *reply = c ? c->reply : NULL;
-
-	if (c)
-		c->reply = NULL;
-	if (reply && reply->kind_case != answer) {
-		snprintf(why, n, "%s answers something else; is it of another release?",
-			 c->address);
-		*failure = EVSPACE_NO_CONNECTION;
-		evspace__frame__free_unpacked(reply, NULL);
-		reply = NULL;
-	}
+	c = client_new(options, connection_new(options, NULL));
+	client_wakes(c);
+	client_begin(c);
+	connection_begin(c->connection);
+	while (!c->failed && !c->opened)
+		connection_turn(c->connection);
+	*failure = c->failure;
+	if (!c->failed)
+		return c;
+	snprintf(why, n, "%s", c->why.text);
 	evspace_close(c);
-	return reply;
+	return NULL;
 }
 
-static void say_close(struct evspace_client *c)
+struct evspace_client *evspace_open_on(struct evspace_connection *on,
+				       const struct evspace_options *options,
+				       evspace_notify *notify, void *arg)
+{
+	struct evspace_client *c = client_new(options, on);
+	struct error e;
+
+	c->notify = notify;
+	c->notify_arg = arg;
+	c->news = (struct news){.tell = client_tell, .of = c};
+	client_begin(c);
+	if (client_check(options, &e) < 0)
+		client_fail(c, EVSPACE_WRONG, e.text);
+	return c;
+}
+
+static void say_close(const struct evspace_client *c)
 {
 	Evspace__Close close = EVSPACE__CLOSE__INIT;
 
-	close.scope = 1;
-	link_send(c->link, &WIRE_FRAME(CLOSE, close, &close), NULL);
-	link_hub_flush(c->hub);
+	close.scope = c->number;
+	link_send(c->connection->link, &WIRE_FRAME(CLOSE, close, &close), NULL);
 }
 
-void evspace_close(struct evspace_client *c)
+void client_free(struct evspace_client *c)
 {
-	struct event *events[5];
+	struct event *const events[] = {c->pace, c->patience, c->wake};
 
-	if (!c)
-		return;
-	if (c->link && c->opened)
+	if (c->connection->link && c->opened)
 		say_close(c);
 	client_monitor_end(c);
-	link_close(c->link);
-	link_hub_free(c->hub);
-	tls_free(c->tls);
+	connection_tell_not(c->connection, &c->news);
+	LIST_REMOVE(c, entry);
 	client_waves_fini(c);
 	names_free(c->names);
 	delivery_free(c->delivery);
 	namesakes_free(c->namesakes);
-	memcpy(events, (struct event *[]){c->retry, c->pace, c->limit, c->wake, c->watch},
-	       sizeof(events));
-	for (size_t i = 0; i < 5; i++) {
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		if (events[i])
 			event_free(events[i]);
 	}
-	event_base_free(c->base);
-	close(c->wake_fd);
+	if (c->wake_fd >= 0)
+		close(c->wake_fd);
 	for (size_t i = 0; i < c->n_select; i++)
 		free(c->select[i]);
-	if (c->reply)
-		evspace__frame__free_unpacked(c->reply, NULL);
 	free(c->select);
-	free(c->address);
-	free(c->tls_dir);
-	free(c->identity);
-	free(c->entry);
 	free(c->run);
 	free(c->view);
 	free(c->define);
 	free(c->tree);
 	free(c->concurrency);
 	free(c);
+}
+
+void evspace_close(struct evspace_client *c)
+{
+	if (c && c->own)
+		evspace_disconnect(c->connection);
+	else if (c)
+		client_free(c);
+}
+
+/* ---- news ---- */
+
+void client_news(struct evspace_client *c, enum evspace_news news)
+{
+	if (!c->notify)
+		return;
+	/* what came before the end comes before it */
+	if (news == EVSPACE_ENDED)
+		client_news(c, EVSPACE_WAVE);
+	if (news == EVSPACE_WAVE && (c->wave_told || !client_has_wave(c)))
+		return;
+	c->wave_told |= news == EVSPACE_WAVE;
+	c->new |= 1u << news;
+	connection_tell(c->connection, &c->news);
+}
+
+/* The first of what is new. The user may close the client: after that it is not touched. */
+static void client_tell(void *of)
+{
+	struct evspace_client *c = of;
+	enum evspace_news news = EVSPACE_OPENED;
+
+	while (!(c->new & 1u << news))
+		news++;
+	c->new &= ~(1u << news);
+	if (c->new)
+		connection_tell(c->connection, &c->news);
+	if (news != EVSPACE_WAVE || client_has_wave(c))
+		c->notify(c, news, c->notify_arg);
 }
 
 const char *evspace_run(const struct evspace_client *c)
@@ -322,6 +324,11 @@ const char *evspace_why(const struct evspace_client *c)
 	return c->why.text;
 }
 
+enum evspace_failure evspace_failed(const struct evspace_client *c)
+{
+	return c->failed ? c->failure : EVSPACE_FINE;
+}
+
 void evspace_stop(struct evspace_client *c)
 {
 	int saved = errno;
@@ -329,7 +336,7 @@ void evspace_stop(struct evspace_client *c)
 
 	c->stopping = 1;
 	/* fails only if the counter is full: then the loop wakes anyway */
-	if (write(c->wake_fd, &one, sizeof(one)) < 0)
+	if (c->wake_fd >= 0 && write(c->wake_fd, &one, sizeof(one)) < 0)
 		errno = saved;
 	errno = saved;
 }

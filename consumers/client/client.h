@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a client: its connection, the waves under way, and the one being read. */
+/* The inside of a client: the waves under way, and the one being read. */
 #ifndef EVSPACE_CLIENT_PRIVATE_H
 #define EVSPACE_CLIENT_PRIVATE_H
 
@@ -9,7 +9,10 @@
 #include <sys/queue.h>
 
 #include "consumers/client/flow-control.h"
+#include "consumers/client/client-answer.h"
+#include "consumers/client/connection.h"
 #include "consumers/client/evspace-client.h"
+#include "consumers/client/evspace-loop.h"
 #include "consumers/client/delivery.h"
 #include "consumers/client/namesakes.h"
 #include "tree/data/batch.h"
@@ -17,68 +20,45 @@
 #include "tree/data/names.h"
 #include "tree/data/span.h"
 
-/** Least number of tuples that a leaf may bring in a wave. */
-#define CLIENT_ROOM_LEAST 64u
-
-/** Most waves under way: as many as a gather has slots … */
-#define CLIENT_WINDOW_MAX 64u
-
-/** … and of streams, and of repeated asks: leaves remember 63 waves that the consumer lacks. */
-#define CLIENT_WINDOW_STREAM 32u
-
-/** Time before the first new try to dial; doubles with each. */
-#define CLIENT_RETRY_FIRST_MS 50u
-
-/** An answer that is expected, or came and was not taken yet. */
-struct client_answer {
-	STAILQ_ENTRY(client_answer) entry; /* in the list of repeated ones */
-	bool here;
-	bool sure; /* see evspace-wave.h */
-	uint64_t asked_ns;
-	uint32_t fill; /* see Answer in wire.proto */
-	struct evspace_wave wave;
-	struct delivery_sums sums;
-	struct batch batch;
-	struct evspace_missing *missing;
-};
-
 struct evspace_client {
 	/* what was asked for */
-	char *address, *tls_dir, *identity, *entry, *run, *view, *define; /* NULL: by name */
-	char *tree, *concurrency;					  /* "": as the map says */
+	char *run, *view, *define;
+	char *tree, *concurrency; /* "": as the map says */
 	char **select;
 	size_t n_select;
 	bool backlog, wait;
-	enum wire_unpacks unpacks;
 	double rate_hz;
 	bool hurry;
-	unsigned window, deadline_ms, patience_ms;
+	unsigned window, deadline_ms;
 	bool window_said;
 	unsigned char id[16];
-	/* the connection */
-	struct event_base *base;
-	struct tls *tls;
-	struct link_hub *hub;
-	struct link *link;
-	struct event *retry, *pace, *wake, *limit, *watch;
-	uint64_t looked_ns, heard_ns, heard_bytes; /* by the watch */
-	bool pinged, told_lost;
-	bool told_left_out; /* told about names that there was no memory for */
-	bool opened;	    /* the scope is open on this connection */
+	/* where it is open */
+	struct evspace_connection *connection;
+	LIST_ENTRY(evspace_client) entry;
+	bool own;	 /* the connection is for it alone: evspace_next() waits */
+	uint32_t number; /* on the connection */
+	struct event *pace, *patience;
+	bool opened; /* on the present link */
 	bool was_open;
 	bool failed; /* for good */
-	bool timed_out;
 	enum evspace_failure failure;
 	struct error why;
-	unsigned retry_ms;
-	uint64_t lost_ns; /* when it was lost, 0 while connected */
+	bool told_left_out; /* told about names that there was no memory for */
 	struct flow_control flow_control;
+	/* what its user is told */
+	evspace_notify *notify;
+	void *notify_arg;
+	struct news news;
+	unsigned new;	/* a bit for each enum evspace_news */
+	bool wave_told; /* since the last evspace_next() */
 	/* what it records of itself */
 	bool monitored;
 	struct monitor *monitor; /* NULL: nothing */
 	struct span span;
 	uint64_t cpu_us; /* of this process when the last answer came */
-	int wake_fd;	 /* an eventfd that evspace_stop() writes to */
+	/* evspace_stop() */
+	struct event *wake;
+	int wake_fd; /* an eventfd */
 	volatile sig_atomic_t stopping;
 	/* the scope */
 	enum reading reading;
@@ -110,20 +90,44 @@ struct evspace_client {
 	int64_t read_ns, first_read_ns; /* of the present part, of the wave's first one */
 	/* counts */
 	struct evspace_counts counts;
-	uint64_t begun_ns, bytes_sent, bytes_received, bytes_unpacked;
-	/* instead of opening a scope: one question, and its answer */
-	const Evspace__Frame *question;
-	Evspace__Frame *reply;
+	uint64_t begun_ns;
 };
 
-/** client-link.c: find an agent, connect and open the scope; repeated after each break. */
-int client_connect(struct evspace_client *c);
+/* ---- client.c ---- */
 
-/* client-wave.c: ask for waves, and take them */
+/** Close it and free it. */
+void client_free(struct evspace_client *c);
+
+/** Tell its user @news. */
+void client_news(struct evspace_client *c, enum evspace_news news);
+
+/* ---- client-open.c ---- */
+
+/** Put it on its connection. */
+void client_begin(struct evspace_client *c);
+
+/** The link is ready: open it. */
+void client_ready(struct evspace_client *c);
+void client_opened(struct evspace_client *c, const Evspace__Opened *o);
+
+/** The link is lost; it will be made again. */
+void client_lost(struct evspace_client *c);
+
+/** It is lost for good. */
+void client_fail(struct evspace_client *c, enum evspace_failure failure, const char *why);
+
+/* ---- client-wave.c: ask for waves, and take them ---- */
+
 void client_pump(struct evspace_client *c);
 void client_answer(struct evspace_client *c, const struct frame *frame);
 void client_ask_unanswered(struct evspace_client *c);
 bool client_take(struct evspace_client *c);
+
+/** Is there a wave to take? */
+bool client_has_wave(struct evspace_client *c);
+
+/** Has it asked for something? */
+bool client_owed(const struct evspace_client *c);
 
 /** How long a stream waits for its first wave, so that it is not empty. */
 void client_tempo_begin(struct evspace_client *c);

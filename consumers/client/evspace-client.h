@@ -76,6 +76,10 @@ struct evspace_options {
 	int monitored; /* record this client's waves in the run "evspace" of this host; only the
 			* command evspace can, for other programs evspace_open() fails */
 	int wait;      /* the run need not exist yet */
+	void (*log)(void *arg, const char *line); /* gets a line when the connection breaks or comes
+						   * back, and warnings; it calls nothing of this.
+						   * NULL: they are written to stderr */
+	void *log_arg;
 };
 
 /** Why a call failed. */

@@ -58,9 +58,13 @@ struct change {
 	enum action action;
 	const char *command; /* "evspace map apply" */
 	bool dry_run;
-	Evspace__Map *now; /* within reply */
-	Evspace__Frame *reply;
-	struct pathmap_texts texts; /* of the new map */
+	int code;
+	/* of the agent */
+	struct evspace_connection *connection;
+	uint64_t generation;
+	bool hidden;
+	struct pathmap_texts now, before; /* NULL: not shown, or none */
+	struct pathmap_texts texts;	  /* of the new map */
 	struct pathmap *from, *to;
 	struct map_fold fold;
 	bool verbose;
@@ -96,46 +100,53 @@ static int change_end(const struct change *c, enum exit_code code, const char *w
 
 /* ---- the agent ---- */
 
-/* Ask the entry agent. Returns EXIT_FINE with c->reply, or the exit code after a message. */
-static int change_ask(struct change *c, const Evspace__Frame *question,
-		      Evspace__Frame__KindCase answer)
+/* Wait for its answer. Returns EXIT_FINE, or the exit code after a message. */
+static int change_await(struct change *c)
 {
-	struct evspace_options look = c->common.look;
-	int code = EXIT_FINE;
-
-	look.deadline_ms = CHANGE_WITHIN_MS;
-	if (c->reply)
-		evspace__frame__free_unpacked(c->reply, NULL);
-	c->reply = options_ask(c->command, &look, question, answer, &code);
+	c->code = EXIT_FINE;
+	(void)evspace_wait(c->connection, -1);
 	/* a refusal of the agent is the answer */
-	return c->reply ? EXIT_FINE : code == EXIT_USAGE ? EXIT_BAD_NEWS : code;
+	return c->code == EXIT_USAGE ? EXIT_BAD_NEWS : c->code;
+}
+
+static void texts_take(struct pathmap_texts *to, const struct evspace_texts *from)
+{
+	if (from->application)
+		texts_set(to, from->application, from->cluster, from->mapping);
+}
+
+static void map_answered(const struct evspace_reply *reply, void *arg)
+{
+	struct change *c = arg;
+
+	if (!options_answered(c->command, reply, &c->code))
+		return;
+	c->generation = reply->map->generation;
+	c->hidden = reply->map->hidden;
+	texts_take(&c->now, &reply->map->texts);
+	texts_take(&c->before, &reply->map->previous);
 }
 
 static int change_ask_map(struct change *c)
 {
-	Evspace__MapAsk ask = EVSPACE__MAP_ASK__INIT;
 	int code;
 
-	code = change_ask(c, &WIRE_FRAME(MAP_ASK, map_ask, &ask), EVSPACE__FRAME__KIND_MAP);
-	if (code != EXIT_FINE)
-		return code;
-	c->now = c->reply->map;
-	if (!c->now->texts)
+	c->connection = evspace_connect(&c->common.look);
+	evspace_map(c->connection, map_answered, c);
+	code = change_await(c);
+	if (code == EXIT_FINE && !c->now.application)
 		return change_end(c, EXIT_NO_CONNECTION, "the agent does not show its map");
-	return EXIT_FINE;
+	return code;
 }
 
 /* ---- differences ---- */
 
-static int texts_parse_message(const struct change *c, const Evspace__MapTexts *m,
-			       struct pathmap **map)
+static int change_parse(const struct change *c, const struct pathmap_texts *texts,
+			struct pathmap **map)
 {
-	struct pathmap_texts texts;
 	struct error e;
 
-	texts_set(&texts, m->application, m->cluster, m->mapping);
-	*map = texts_parse(&texts, stage_check, &e);
-	texts_fini(&texts);
+	*map = texts_parse(texts, stage_check, &e);
 	return *map ? EXIT_FINE : change_end(c, EXIT_BAD_NEWS, e.text);
 }
 
@@ -158,22 +169,22 @@ static int change_hide(struct change *c)
 /* Read the new map: from DIR, or the one before. */
 static int change_read(struct change *c)
 {
-	const Evspace__MapTexts *before = c->now->previous;
+	const struct pathmap_texts *before = &c->before;
 	struct error e;
-	int code = texts_parse_message(c, c->now->texts, &c->from);
+	int code = change_parse(c, &c->now, &c->from);
 
 	if (code != EXIT_FINE)
 		return code;
 	if (c->action == ROLLBACK) {
-		if (!before)
+		if (!before->application)
 			return change_end(c, EXIT_BAD_NEWS, "there is no map before this one");
 		texts_set(&c->texts, before->application, before->cluster, before->mapping);
-		return texts_parse_message(c, before, &c->to);
+		return change_parse(c, before, &c->to);
 	}
 	c->to = pathmap_load(c->common.words[0], stage_check, stderr, &e);
 	if (!c->to || texts_read(&c->texts, c->common.words[0], &e) < 0)
 		return change_end(c, EXIT_BAD_NEWS, e.text);
-	return c->now->hidden ? change_hide(c) : EXIT_FINE;
+	return c->hidden ? change_hide(c) : EXIT_FINE;
 }
 
 static void difference_take(void *arg, const struct difference *d)
@@ -210,7 +221,7 @@ static size_t views_both(const struct change *c)
 static size_t change_print(struct change *c)
 {
 	size_t n = 0;
-	unsigned long long generation = c->now->generation;
+	unsigned long long generation = c->generation;
 	const char *to = c->action == ROLLBACK ? "the map before" : c->common.words[0];
 
 	if (!c->common.json)
@@ -230,24 +241,24 @@ static size_t change_print(struct change *c)
 
 /* ---- applying ---- */
 
-static json_t *missing_json(const Evspace__MapApplied *a)
+static json_t *missing_json(const struct evspace_applied *a)
 {
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < a->n_missing; i++)
 		json_array_append_new(array,
-				      json_pack("{so so}", "node", json_text(a->missing[i]->node),
-						"why", json_text(a->missing[i]->text)));
+				      json_pack("{so so}", "node", json_text(a->missing[i].node),
+						"why", json_text(a->missing[i].why)));
 	return array;
 }
 
-static void applied_print(const struct change *c, const Evspace__MapApplied *a)
+static void applied_print(const struct change *c, const struct evspace_applied *a)
 {
 	for (size_t i = 0; i < a->n_missing; i++) {
-		fprintf(stderr, "%s: %s %s: %s\n", c->command, a->missing[i]->node,
-			a->missing[i]->code == EXDEV ? "is not in the new map, but says"
-						     : "did not answer before, and does not now",
-			a->missing[i]->text);
+		fprintf(stderr, "%s: %s %s: %s\n", c->command, a->missing[i].node,
+			a->missing[i].left_out ? "is not in the new map, but says"
+					       : "did not answer before, and does not now",
+			a->missing[i].why);
 	}
 	if (c->common.json) {
 		json_print(json_pack("{ss sb sI si si si so}", "type", "applied", "dry_run",
@@ -267,23 +278,27 @@ static void applied_print(const struct change *c, const Evspace__MapApplied *a)
 		       plural(a->scopes, "s"), a->switched_ms);
 }
 
+static void apply_answered(const struct evspace_reply *reply, void *arg)
+{
+	struct change *c = arg;
+
+	if (options_answered(c->command, reply, &c->code))
+		applied_print(c, reply->applied);
+}
+
 static int change_apply(struct change *c)
 {
-	Evspace__MapApply apply = EVSPACE__MAP_APPLY__INIT;
-	Evspace__MapTexts texts = EVSPACE__MAP_TEXTS__INIT;
-	int code;
+	const struct evspace_texts texts = {c->texts.application, c->texts.cluster,
+					    c->texts.mapping};
+	const struct evspace_apply apply = {
+		.texts = c->action == ROLLBACK ? NULL : &texts,
+		.expected = c->generation,
+		.dry_run = c->dry_run,
+		.within_ms = CHANGE_WITHIN_MS,
+	};
 
-	texts.application = c->texts.application;
-	texts.cluster = c->texts.cluster;
-	texts.mapping = c->texts.mapping;
-	apply.texts = c->action == ROLLBACK ? NULL : &texts;
-	apply.expected = c->now->generation;
-	apply.dry_run = c->dry_run;
-	code = change_ask(c, &WIRE_FRAME(MAP_APPLY, map_apply, &apply),
-			  EVSPACE__FRAME__KIND_MAP_APPLIED);
-	if (code == EXIT_FINE)
-		applied_print(c, c->reply->map_applied);
-	return code;
+	evspace_apply(c->connection, &apply, apply_answered, c);
+	return change_await(c);
 }
 
 static int change(struct change *c)
@@ -300,7 +315,7 @@ static int change(struct change *c)
 		/* the previous map stays the one for rollback */
 		if (c->action != DIFF && !c->common.json)
 			printf("nothing is applied: map generation %llu stays\n",
-			       (unsigned long long)c->now->generation);
+			       (unsigned long long)c->generation);
 		return EXIT_FINE;
 	}
 	return change_apply(c);
@@ -339,7 +354,8 @@ int map_change_main(int argc, char **argv)
 	texts_fini(&c.texts);
 	pathmap_free(c.from);
 	pathmap_free(c.to);
-	if (c.reply)
-		evspace__frame__free_unpacked(c.reply, NULL);
+	texts_fini(&c.now);
+	texts_fini(&c.before);
+	evspace_disconnect(c.connection);
 	return code;
 }

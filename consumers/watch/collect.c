@@ -45,20 +45,22 @@ static const char collect_help[] =
 
 struct collect_run {
 	struct common common;
-	Evspace__Choice choices[CHOICES_MAX];
 	char names[CHOICES_MAX][CLASS_TEXT];
 	size_t n;
 	int mode; /* -1: only show it */
 	bool all; /* show all classes */
+	int code;
 };
 
 /* ---- options ---- */
 
 static int take_class(struct collect_run *c, const char *name, struct error *e)
 {
+	Evspace__Choice choice;
+
 	if (c->n == CHOICES_MAX)
 		return errorf(e, "more than %u classes", CHOICES_MAX);
-	if (class_choice(name, &c->choices[c->n], e) < 0)
+	if (class_choice(name, &choice, e) < 0)
 		return -1;
 	snprintf(c->names[c->n++], CLASS_TEXT, "%s", name);
 	return 0;
@@ -114,43 +116,19 @@ static int take_mode(struct collect_run *c)
 	return -1;
 }
 
-/* ---- asking ---- */
-
-static Evspace__Frame *collect_ask(const struct collect_run *c, int *code)
-{
-	const struct evspace_options *look = &c->common.look;
-	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
-	const Evspace__Choice *choices[CHOICES_MAX];
-
-	for (size_t i = 0; i < c->n; i++)
-		choices[i] = &c->choices[i];
-	ask.scope = 1;
-	ask.run = (char *)(uintptr_t)(look->run ? look->run : "");
-	ask.view = (char *)(uintptr_t)(look->view ? look->view : "");
-	ask.n_select = look->n_select;
-	ask.select = (char **)(uintptr_t)look->select;
-	ask.n_choices = c->n;
-	ask.choices = (Evspace__Choice **)(uintptr_t)choices;
-	ask.change = c->mode >= 0;
-	ask.mode = c->mode >= 0 ? (uint32_t)c->mode : 0;
-	ask.deadline_ms = look->deadline_ms ? look->deadline_ms : 1000;
-	return options_ask("evspace collect", look, &WIRE_FRAME(SWITCH_ASK, switch_ask, &ask),
-			   EVSPACE__FRAME__KIND_SWITCHED, code);
-}
-
 /* ---- the answer ---- */
 
-static struct classes *answer_classes(const Evspace__Switched *s)
+static struct classes *answer_classes(const struct evspace_switched *s)
 {
 	struct classes *classes = classes_new();
 
 	for (size_t i = 0; i < s->n_classes; i++)
-		classes_add_wire(classes, s->classes[i]);
+		tally_add(classes, &s->classes[i]);
 	return classes;
 }
 
 /* The account of the events of the classes that were asked about. */
-static struct accounting host_fate(const Evspace__Host *h)
+static struct accounting host_fate(const struct evspace_host_reply *h)
 {
 	return (struct accounting){
 		.written = h->written,
@@ -160,31 +138,30 @@ static struct accounting host_fate(const Evspace__Host *h)
 	};
 }
 
-static struct accounting answer_fate(const Evspace__Switched *s)
+static struct accounting answer_fate(const struct evspace_switched *s)
 {
 	struct accounting sum = {0};
 
 	for (size_t i = 0; i < s->n_hosts; i++) {
-		sum.written += s->hosts[i]->written;
-		sum.held += s->hosts[i]->held;
-		sum.discarded += s->hosts[i]->discarded;
-		sum.lost += s->hosts[i]->lost;
+		sum.written += s->hosts[i].written;
+		sum.held += s->hosts[i].held;
+		sum.discarded += s->hosts[i].discarded;
+		sum.lost += s->hosts[i].lost;
 	}
 	return sum;
 }
 
-static void print_json(const Evspace__Switched *s, struct classes *classes)
+static void print_json(const struct evspace_switched *s, struct classes *classes)
 {
 	for (size_t i = 0; i < s->n_hosts; i++) {
-		const Evspace__Host *h = s->hosts[i];
+		const struct evspace_host_reply *h = &s->hosts[i];
 		const struct accounting accounting = host_fate(h);
 		json_t *object;
 
 		object = json_pack("{s:s,s:o,s:o,s:i,s:i,s:o,s:o}", "type", "host", "run",
 				   json_text(s->run), "host", json_text(h->name), "processes",
 				   (int)h->processes, "switched", (int)h->changed, "missing",
-				   json_text(h->why ? wire_missing(h->why) : NULL), "text",
-				   json_text(h->text));
+				   json_text(h->missing), "text", json_text(h->text));
 		tally_fate_json(&accounting, object);
 		json_print(object, stdout);
 	}
@@ -201,7 +178,7 @@ static void print_json(const Evspace__Switched *s, struct classes *classes)
 }
 
 /* All processes of a program mostly have the same classes. */
-static void print_switched(const Evspace__Host *h)
+static void print_switched(const struct evspace_host_reply *h)
 {
 	bool alike = h->processes > 1 && h->changed % h->processes == 0;
 	uint32_t classes = alike ? h->changed / h->processes : h->changed;
@@ -211,34 +188,34 @@ static void print_switched(const Evspace__Host *h)
 	       plural(h->processes, "es"), alike || h->processes <= 1 ? "" : ", taken together");
 }
 
-static void print_host(const Evspace__Host *h, bool changed)
+static void print_host(const struct evspace_host_reply *h, bool changed)
 {
-	if (h->why)
+	if (h->missing)
 		fprintf(stderr, "evspace collect: %s does not answer: %s%s%s\n", h->name,
-			wire_missing(h->why), h->text[0] ? ": " : "", h->text);
+			h->missing, h->text[0] ? ": " : "", h->text);
 	else if (h->text[0])
 		fprintf(stderr, "evspace collect: %s: %s\n", h->name, h->text);
-	if (changed && !h->why)
+	if (changed && !h->missing)
 		print_switched(h);
 }
 
-static uint32_t processes(const Evspace__Switched *s)
+static uint32_t processes(const struct evspace_switched *s)
 {
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < s->n_hosts; i++)
-		n += s->hosts[i]->processes;
+		n += s->hosts[i].processes;
 	return n;
 }
 
-static void print_text(const struct collect_run *c, const Evspace__Switched *s,
+static void print_text(const struct collect_run *c, const struct evspace_switched *s,
 		       struct classes *classes)
 {
 	const struct accounting accounting = answer_fate(s);
 	bool changed = c->mode >= 0 && processes(s) > 0;
 
 	for (size_t i = 0; i < s->n_hosts; i++)
-		print_host(s->hosts[i], changed);
+		print_host(&s->hosts[i], changed);
 	if (c->mode >= 0)
 		return;
 	tally_print(classes, "", c->all ? 0 : TALLY_MOST, "--all shows them", stdout);
@@ -246,14 +223,14 @@ static void print_text(const struct collect_run *c, const Evspace__Switched *s,
 }
 
 /* Is there a class that did not get the wanted mode? Says so. */
-static bool bad_news(const struct collect_run *c, const Evspace__Switched *s)
+static bool bad_news(const struct collect_run *c, const struct evspace_switched *s)
 {
 	uint32_t changed = 0;
 	bool bad = false;
 
 	for (size_t i = 0; i < s->n_hosts; i++) {
-		changed += s->hosts[i]->changed;
-		bad |= s->hosts[i]->why || s->hosts[i]->text[0];
+		changed += s->hosts[i].changed;
+		bad |= s->hosts[i].missing || s->hosts[i].text[0];
 	}
 	if (processes(s) == 0 && !s->run[0])
 		fprintf(stderr, "evspace collect: there is no run yet\n");
@@ -268,27 +245,40 @@ static bool bad_news(const struct collect_run *c, const Evspace__Switched *s)
 	return bad || processes(s) == 0 || (c->mode >= 0 && changed == 0);
 }
 
+static void collect_answered(const struct evspace_reply *reply, void *arg)
+{
+	struct collect_run *c = arg;
+	struct classes *classes;
+
+	if (!options_answered("evspace collect", reply, &c->code))
+		return;
+	classes = answer_classes(reply->switched);
+	if (c->common.json)
+		print_json(reply->switched, classes);
+	else
+		print_text(c, reply->switched, classes);
+	c->code = bad_news(c, reply->switched) ? EXIT_BAD_NEWS : EXIT_FINE;
+	classes_free(classes);
+}
+
 int collect_main(int argc, char **argv)
 {
 	struct collect_run c = {.mode = -1};
 	int code = options_parse(argc, argv, &collect_usage, &c, &c.common);
-	struct classes *classes;
-	Evspace__Frame *reply;
+	const char *names[CHOICES_MAX];
+	struct evspace_connection *connection;
+	struct evspace_among among;
 
 	if (code >= 0)
 		return code;
 	if (take_mode(&c) < 0)
 		return EXIT_USAGE;
-	reply = collect_ask(&c, &code);
-	if (!reply)
-		return code;
-	classes = answer_classes(reply->switched);
-	if (c.common.json)
-		print_json(reply->switched, classes);
-	else
-		print_text(&c, reply->switched, classes);
-	code = bad_news(&c, reply->switched) ? EXIT_BAD_NEWS : EXIT_FINE;
-	classes_free(classes);
-	evspace__frame__free_unpacked(reply, NULL);
-	return code;
+	for (size_t i = 0; i < c.n; i++)
+		names[i] = c.names[i];
+	among = options_among(&c.common.look);
+	connection = evspace_connect(&c.common.look);
+	evspace_switch(connection, &among, names, c.n, (enum evspace_mode)c.mode, collect_answered,
+		       &c);
+	options_await(connection);
+	return c.code;
 }

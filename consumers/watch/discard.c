@@ -25,31 +25,14 @@ static const char discard_help[] =
 static const struct usage discard_usage = {.help = discard_help,
 					   .takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW};
 
-static Evspace__Frame *discard_ask(const struct common *common, int *code)
+static void print_host(const struct evspace_host_reply *h, const char *run, bool json)
 {
-	const struct evspace_options *look = &common->look;
-	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
-
-	ask.scope = 1;
-	ask.run = (char *)(uintptr_t)(look->run ? look->run : "");
-	ask.view = (char *)(uintptr_t)(look->view ? look->view : "");
-	ask.n_select = look->n_select;
-	ask.select = (char **)(uintptr_t)look->select;
-	ask.change = true;
-	ask.discard = true;
-	ask.deadline_ms = look->deadline_ms ? look->deadline_ms : 1000;
-	return options_ask("evspace discard", look, &WIRE_FRAME(SWITCH_ASK, switch_ask, &ask),
-			   EVSPACE__FRAME__KIND_SWITCHED, code);
-}
-
-static void print_host(const Evspace__Host *h, const char *run, bool json)
-{
-	if (h->why)
+	if (h->missing)
 		fprintf(stderr, "evspace discard: %s does not answer\n", h->name);
 	else if (h->text[0])
 		fprintf(stderr, "evspace discard: %s: %s\n", h->name, h->text);
 	if (!json) {
-		if (!h->why)
+		if (!h->missing)
 			printf("%s: %llu tuple%s of %u element%s of %u process%s\n", h->name,
 			       (unsigned long long)h->discarded, plural(h->discarded, "s"),
 			       h->changed, plural(h->changed, "s"), h->processes,
@@ -57,25 +40,24 @@ static void print_host(const Evspace__Host *h, const char *run, bool json)
 		return;
 	}
 	json_print(json_pack("{s:s,s:o,s:o,s:o,s:i,s:i,s:I}", "type", "host", "run", json_text(run),
-			     "host", json_text(h->name), "missing",
-			     json_text(h->why ? wire_missing(h->why) : NULL), "processes",
-			     (int)h->processes, "elements", (int)h->changed, "discarded",
-			     (json_int_t)h->discarded),
+			     "host", json_text(h->name), "missing", json_text(h->missing),
+			     "processes", (int)h->processes, "elements", (int)h->changed,
+			     "discarded", (json_int_t)h->discarded),
 		   stdout);
 }
 
 /* Print the result. Returns the exit code. */
-static int print(Evspace__Switched *s, bool json)
+static int print(const struct evspace_switched *s, bool json)
 {
 	uint32_t elements = 0;
 	bool bad = false;
 
 	for (size_t i = 0; i < s->n_hosts; i++) {
-		Evspace__Host *h = s->hosts[i];
+		const struct evspace_host_reply *h = &s->hosts[i];
 
 		print_host(h, s->run, json);
 		elements += h->changed;
-		bad |= h->why || h->text[0];
+		bad |= h->missing || h->text[0];
 	}
 	if (elements == 0 && !s->run[0])
 		fprintf(stderr, "evspace discard: there is no run yet\n");
@@ -85,18 +67,31 @@ static int print(Evspace__Switched *s, bool json)
 	return bad || elements == 0 ? EXIT_BAD_NEWS : EXIT_FINE;
 }
 
+struct discard_run {
+	struct common common;
+	int code;
+};
+
+static void discard_answered(const struct evspace_reply *reply, void *arg)
+{
+	struct discard_run *d = arg;
+
+	if (options_answered("evspace discard", reply, &d->code))
+		d->code = print(reply->switched, d->common.json);
+}
+
 int discard_main(int argc, char **argv)
 {
-	struct common common = {.json = false};
-	int code = options_parse(argc, argv, &discard_usage, &common, &common);
-	Evspace__Frame *reply;
+	struct discard_run d = {.code = EXIT_FINE};
+	int code = options_parse(argc, argv, &discard_usage, &d.common, &d.common);
+	struct evspace_connection *connection;
+	struct evspace_among among;
 
 	if (code >= 0)
 		return code;
-	reply = discard_ask(&common, &code);
-	if (!reply)
-		return code;
-	code = print(reply->switched, common.json);
-	evspace__frame__free_unpacked(reply, NULL);
-	return code;
+	among = options_among(&d.common.look);
+	connection = evspace_connect(&d.common.look);
+	evspace_discard(connection, &among, discard_answered, &d);
+	options_await(connection);
+	return d.code;
 }

@@ -3,7 +3,7 @@
 
 # Without turn.c, which needs libevent.
 data_sources = \
-	%D%/arena.c %D%/arena.h %D%/batch.c %D%/batch.h %D%/bin.c %D%/bin.h \
+	%D%/arena.c %D%/arena.h %D%/batch.c %D%/batch.h %D%/buffer.c %D%/buffer.h %D%/bin.c %D%/bin.h \
 	%D%/bits.c %D%/bits.h \
 	%D%/cell.h \
 	%D%/clock.c %D%/clock.h \

@@ -2,6 +2,7 @@
 /* A queue of bytes in one block of memory, which others reuse when the queue is empty. */
 #include "tree/wire/bytes.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,17 +13,22 @@
 #define SPARE_MOST (512u << 10)
 #define SPARES	   3u
 
-static _Thread_local struct bytes spares[SPARES]; /* clients may be in several threads */
+static struct bytes spares[SPARES];
+
+/* Clients may be in several threads: who finds the spare ones taken does without them. */
+static atomic_flag spares_taken = ATOMIC_FLAG_INIT;
 
 /** Free the memory of @b, or keep it as a spare one. */
 static void bytes_spare(struct bytes *b)
 {
-	for (unsigned i = 0; b->room <= SPARE_MOST && i < SPARES; i++) {
-		if (spares[i].room)
-			continue;
-		spares[i] = *b;
-		*b = (struct bytes){0};
-		return;
+	if (b->room <= SPARE_MOST && !atomic_flag_test_and_set(&spares_taken)) {
+		for (unsigned i = 0; b->room && i < SPARES; i++) {
+			if (spares[i].room)
+				continue;
+			spares[i] = *b;
+			*b = (struct bytes){0};
+		}
+		atomic_flag_clear(&spares_taken);
 	}
 	bytes_free(b);
 }
@@ -30,17 +36,20 @@ static void bytes_spare(struct bytes *b)
 /** Memory of at least *@room bytes; sets *@room to its real size. */
 static unsigned char *bytes_new(size_t *room)
 {
-	unsigned char *data;
+	unsigned char *data = NULL;
 
-	for (unsigned i = 0; *room > BYTES_KEPT && i < SPARES; i++) {
-		if (spares[i].room < *room)
-			continue;
-		*room = spares[i].room;
-		data = spares[i].data;
-		spares[i] = (struct bytes){0};
-		return data;
+	if (*room > BYTES_KEPT && !atomic_flag_test_and_set(&spares_taken)) {
+		for (unsigned i = 0; !data && i < SPARES; i++) {
+			if (spares[i].room < *room)
+				continue;
+			*room = spares[i].room;
+			data = spares[i].data;
+			spares[i] = (struct bytes){0};
+		}
+		atomic_flag_clear(&spares_taken);
 	}
-	data = malloc(*room);
+	if (!data)
+		data = malloc(*room);
 	if (!data)
 		abort();
 	return data;
@@ -96,6 +105,9 @@ void bytes_free(struct bytes *b)
 
 void bytes_rest(void)
 {
+	if (atomic_flag_test_and_set(&spares_taken))
+		return;
 	for (unsigned i = 0; i < SPARES; i++)
 		bytes_free(&spares[i]);
+	atomic_flag_clear(&spares_taken);
 }

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the agent, connects, opens the scope, notices when the agent is silent, and connects again
- * after a break, with backoff. */
-#include "consumers/client/client.h"
+/* Finds the agent, connects, hands frames to whom they are for, notices when the agent is silent,
+ * and connects again after a break, with backoff. */
+#include "consumers/client/connection.h"
 
 #include <errno.h>
 #include <glob.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "pathmap/base/folder-base.h"
+#include "consumers/client/client.h"
 #include "pathmap/base/config.h"
+#include "pathmap/base/folder-base.h"
 #include "pathmap/base/memory.h"
 #include "tree/link/address.h"
 #include "tree/data/clock.h"
 #include "tree/link/link-hub.h"
 
-#define RETRY_LAST_MS 2000u
+/* Time before the first new try to dial; doubles with each, up to the last. */
+#define RETRY_FIRST_MS 50u
+#define RETRY_LAST_MS  2000u
 
 /* After a cut, TCP itself retries less and less often: an agent that owes waves and sends nothing
  * is pinged, then given up. */
@@ -30,8 +34,8 @@
 
 static const struct timeval look_again = {LOOK_NS / 1000000000u, 0};
 
-static void client_lost(struct evspace_client *c, const struct error *why);
-static void closed(struct evspace_client *c, struct link *link, const struct error *why);
+static void connection_lost(struct evspace_connection *c, const struct error *why);
+static void closed(struct evspace_connection *c, struct link *link, const struct error *why);
 
 /* ---- where ---- */
 
@@ -54,7 +58,7 @@ static char *list_agents(const glob_t *found, size_t *n)
 }
 
 /* This host's agent: the only socket in the base folder. */
-static int find_agent(struct evspace_client *c)
+static int find_agent(struct evspace_connection *c)
 {
 	char base[FOLDER_BASE], pattern[256];
 	glob_t found = {0};
@@ -113,17 +117,9 @@ static char *find_identity(const char *dir)
 	return memory_copy("observe");
 }
 
-/* Say it on stderr, once in a process. */
-static void note_once(bool *told, const char *text)
+static int load_identity(struct evspace_connection *c)
 {
-	if (!*told)
-		fprintf(stderr, "evspace: %s\n", text);
-	*told = true;
-}
-
-static int load_identity(struct evspace_client *c)
-{
-	static bool told;
+	static atomic_flag told = ATOMIC_FLAG_INIT; /* once in a process */
 	struct error e;
 	char *dir, *name;
 
@@ -136,15 +132,15 @@ static int load_identity(struct evspace_client *c)
 	free(name);
 	if (!c->tls)
 		return -1;
-	if (tls_warning(c->tls, &e))
-		note_once(&told, e.text);
+	if (tls_warning(c->tls, &e) && !atomic_flag_test_and_set(&told))
+		connection_note(c, "%s", e.text);
 	return 0;
 }
 
 /* ---- does the agent still answer? ---- */
 
 /* Part of a frame counts, too: a large answer may take long on a slow link. */
-static bool hears(struct evspace_client *c)
+static bool hears(struct evspace_connection *c)
 {
 	uint64_t sent, received, before = c->heard_bytes;
 
@@ -153,7 +149,7 @@ static bool hears(struct evspace_client *c)
 	return received != before;
 }
 
-static void watch_give_up(struct evspace_client *c)
+static void watch_give_up(struct evspace_connection *c)
 {
 	struct link *link = c->link;
 	struct error e;
@@ -163,11 +159,22 @@ static void watch_give_up(struct evspace_client *c)
 	link_close(link);
 }
 
+static bool is_owed(const struct evspace_connection *c)
+{
+	const struct evspace_client *client;
+
+	LIST_FOREACH (client, &c->scopes, entry) {
+		if (client_owed(client))
+			return true;
+	}
+	return questions_owed(c);
+}
+
 static void on_watch(evutil_socket_t fd, short what, void *arg)
 {
-	struct evspace_client *c = arg;
+	struct evspace_connection *c = arg;
 	uint64_t now = clock_mono_ns(), looked = c->looked_ns;
-	bool owed = !c->opened || c->next_ask > c->next_take || c->again_next < c->again_end;
+	bool owed = is_owed(c);
 
 	(void)fd;
 	(void)what;
@@ -190,7 +197,7 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 	evtimer_add(c->watch, &look_again);
 }
 
-static int watch_begin(struct evspace_client *c)
+static int watch_begin(struct evspace_connection *c)
 {
 	if (!c->watch)
 		c->watch = evtimer_new(c->base, on_watch, c);
@@ -202,117 +209,10 @@ static int watch_begin(struct evspace_client *c)
 	return evtimer_add(c->watch, &look_again);
 }
 
-/* ---- opening ---- */
-
-static void client_ready(struct evspace_client *c)
-{
-	Evspace__Open open = EVSPACE__OPEN__INIT;
-
-	if (c->question) {
-		link_send(c->link, c->question, NULL);
-		return;
-	}
-	open.scope = 1;
-	open.id.data = c->id;
-	open.id.len = sizeof(c->id);
-	open.run = c->run;
-	open.view = c->view;
-	open.backlog = c->backlog;
-	open.wait = c->wait;
-	open.patience_ms = c->patience_ms;
-	if (c->define)
-		open.define = (ProtobufCBinaryData){strlen(c->define), (uint8_t *)c->define};
-	open.tree = c->tree;
-	open.concurrency = c->concurrency;
-	open.n_select = c->n_select;
-	open.select = c->select;
-	link_send(c->link, &WIRE_FRAME(OPEN, open, &open), NULL);
-	/* the first time, client_begin() limits the wait */
-	if (c->was_open && watch_begin(c) < 0)
-		abort();
-}
-
-/* Answers come in the order of asks, so those that are still to come are the new tree's. */
-static void on_remapped(struct evspace_client *c, uint64_t generation)
-{
-	c->remap_wave = c->next_take;
-	while (c->remap_wave < c->next_ask && c->slots[c->remap_wave % CLIENT_WINDOW_MAX].here)
-		c->remap_wave++;
-	c->remap_generation = generation;
-}
-
-static void on_opened(struct evspace_client *c, const Evspace__Opened *o)
-{
-	bool other = c->was_open && o->generation != c->generation;
-
-	snprintf(c->opened_run, sizeof(c->opened_run), "%s", o->run);
-	/* come back to the same run, whichever others may be live by then */
-	if (o->run[0] && !c->run[0]) {
-		free(c->run);
-		c->run = strdup(o->run);
-	}
-	c->reading = o->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
-	if (c->reading == READ_STREAM && c->window > CLIENT_WINDOW_STREAM)
-		c->window = CLIENT_WINDOW_STREAM;
-	delivery_open(c->delivery, o, c->backlog);
-	if (!c->run)
-		abort();
-	if (other)
-		on_remapped(c, o->generation);
-	c->generation = o->generation;
-	/* the tree was changed while open: earlier asks will be answered */
-	if (c->opened)
-		return;
-	c->counts.reconnections += c->was_open;
-	if (c->told_lost)
-		fprintf(stderr, "evspace: %s: connected again\n", c->address);
-	c->told_lost = false;
-	if (!c->was_open)
-		client_tempo_begin(c);
-	c->opened = c->was_open = true;
-	flow_control_begin(&c->flow_control, link_is_slow(c->link));
-	if (watch_begin(c) < 0)
-		abort();
-	client_ask_unanswered(c);
-}
-
-static void on_error(struct evspace_client *c, const Evspace__Error *e)
-{
-	errorf(&c->why, "%s", e->text);
-	c->failure = e->code == EACCES	? EVSPACE_NO_CONNECTION
-		     : e->code == ESRCH ? EVSPACE_NO_RUN
-					: EVSPACE_WRONG;
-	c->failed = true;
-}
-
-static void client_frame(struct evspace_client *c, const struct frame *frame)
-{
-	switch (frame->header->kind_case) {
-	case EVSPACE__FRAME__KIND_OPENED:
-		on_opened(c, frame->header->opened);
-		break;
-	case EVSPACE__FRAME__KIND_ANSWER:
-		client_answer(c, frame);
-		break;
-	case EVSPACE__FRAME__KIND_ERROR:
-		on_error(c, frame->header->error);
-		break;
-	case EVSPACE__FRAME__KIND_STATUS:
-	case EVSPACE__FRAME__KIND_SWITCHED:
-	case EVSPACE__FRAME__KIND_MAP:
-	case EVSPACE__FRAME__KIND_MAP_APPLIED:
-		if (c->question && !c->reply)
-			c->reply = (Evspace__Frame *)wire_copy(&frame->header->base);
-		break;
-	default:
-		break;
-	}
-}
-
-/* ---- connecting ---- */
+/* ---- who is there ---- */
 
 /* Is it the agent that was asked for? TLS would accept any agent of the same CA. */
-static int entry_check(const struct evspace_client *c, const struct link *link, struct error *e)
+static int entry_check(const struct evspace_connection *c, const struct link *link, struct error *e)
 {
 	const char *name = link_peer(link)->name, *meant = c->entry;
 	char host[256];
@@ -333,50 +233,121 @@ static int entry_check(const struct evspace_client *c, const struct link *link, 
 		      name, name, name);
 }
 
-/* Does it know what a definition is, and a wish of a tree? An older one would not look at them. */
-static int wish_check(const struct evspace_client *c, const struct link *link, struct error *e)
-{
-	bool chooses = *c->tree || *c->concurrency;
-	uint32_t version = link_hello(link)->version;
-	uint32_t needed = chooses ? WIRE_CHOOSES : c->define ? WIRE_DEFINES : 0;
+/* ---- frames ---- */
 
-	if (version >= needed)
-		return 0;
-	errno = EPROTONOSUPPORT;
-	return errorf(e,
-		      "agent \"%s\" speaks version %u of the wire protocol, and takes no %s (from "
-		      "version %u on); put this release on its host, or %s",
-		      link_hello(link)->name, version,
-		      chooses ? "tree that a consumer chooses" : "view's text", needed,
-		      chooses ? "leave --tree and --concurrency out" : "name a view of its map");
+static struct evspace_client *scope_find(const struct evspace_connection *c, uint32_t number)
+{
+	struct evspace_client *client;
+
+	LIST_FOREACH (client, &c->scopes, entry) {
+		if (client->number == number)
+			break;
+	}
+	return client;
 }
 
-static void on_ready(struct link *link, void *arg)
+static void connection_fail(struct evspace_connection *c)
 {
-	const struct peer *peer = link_peer(link);
-	struct evspace_client *c = arg;
-	static bool told;
-	struct error e;
+	struct evspace_client *client;
 
-	if (peer->local && peer->uid != geteuid()) {
-		errorf(&e, "the agent at %s belongs to uid %u", c->address, peer->uid);
-		note_once(&told, e.text);
+	c->failed = true;
+	LIST_FOREACH (client, &c->scopes, entry)
+		client_fail(client, c->failure, c->why.text);
+	questions_lost(c, true);
+}
+
+void connection_useful(struct evspace_connection *c)
+{
+	c->lost_ns = 0;
+	c->retry_ms = RETRY_FIRST_MS;
+}
+
+/* Something has come that was asked for: it is worth to be tried again. */
+static void connection_prove(struct evspace_connection *c)
+{
+	if (c->told_lost)
+		connection_note(c, "%s: connected again", c->address);
+	c->told_lost = false;
+	if (!c->proved && watch_begin(c) < 0)
+		abort();
+	c->proved = true;
+}
+
+enum evspace_failure connection_failure(const Evspace__Error *e)
+{
+	return e->code == EACCES  ? EVSPACE_NO_CONNECTION
+	       : e->code == ESRCH ? EVSPACE_NO_RUN
+				  : EVSPACE_WRONG;
+}
+
+static void take_error(struct evspace_connection *c, const Evspace__Frame *header)
+{
+	const Evspace__Error *e = header->error;
+	struct evspace_client *client = scope_find(c, e->scope);
+	enum evspace_failure failure = connection_failure(e);
+
+	if (client) {
+		client_fail(client, failure, e->text);
+	} else if (!questions_take(c, header) && e->scope == 0) {
+		/* about all that is asked here */
+		errorf(&c->why, "%s", e->text);
+		c->failure = failure;
+		connection_fail(c);
 	}
-	if (entry_check(c, link, &e) == 0 && wish_check(c, link, &e) == 0) {
-		client_ready(c);
-		return;
-	}
-	closed(c, link, &e);
-	link_close(link);
 }
 
 static void on_frame(struct link *link, void *arg, const struct frame *frame)
 {
+	struct evspace_connection *c = arg;
+	const Evspace__Frame *header = frame->header;
+	struct evspace_client *client;
+
 	(void)link;
-	client_frame(arg, frame);
+	if (header->kind_case == EVSPACE__FRAME__KIND_OPENED) {
+		client = scope_find(c, header->opened->scope);
+		if (!client)
+			return;
+		connection_prove(c);
+		client_opened(client, header->opened);
+	} else if (header->kind_case == EVSPACE__FRAME__KIND_ANSWER) {
+		client = scope_find(c, header->answer->scope);
+		if (client)
+			client_answer(client, frame);
+	} else if (header->kind_case == EVSPACE__FRAME__KIND_ERROR) {
+		take_error(c, header);
+	} else if (questions_take(c, header)) {
+		connection_prove(c);
+		connection_useful(c);
+	}
 }
 
-static void closed(struct evspace_client *c, struct link *link, const struct error *why)
+/* ---- dialling ---- */
+
+static void on_ready(struct link *link, void *arg)
+{
+	const struct peer *peer = link_peer(link);
+	struct evspace_connection *c = arg;
+	static atomic_flag told = ATOMIC_FLAG_INIT; /* once in a process */
+	struct evspace_client *client;
+	struct error e;
+
+	if (peer->local && peer->uid != geteuid() && !atomic_flag_test_and_set(&told))
+		connection_note(c, "the agent at %s belongs to uid %u", c->address, peer->uid);
+	if (entry_check(c, link, &e) < 0) {
+		closed(c, link, &e);
+		link_close(link);
+		return;
+	}
+	c->ready = true;
+	LIST_FOREACH (client, &c->scopes, entry)
+		client_ready(client);
+	questions_send(c);
+	/* the first time, those that wait have their own limits */
+	if (c->proved && watch_begin(c) < 0)
+		abort();
+}
+
+static void closed(struct evspace_connection *c, struct link *link, const struct error *why)
 {
 	uint64_t sent, received;
 
@@ -385,7 +356,7 @@ static void closed(struct evspace_client *c, struct link *link, const struct err
 	c->bytes_received += received;
 	c->bytes_unpacked += link_unpacked(link);
 	c->link = NULL;
-	client_lost(c, why);
+	connection_lost(c, why);
 }
 
 static void on_closed(struct link *link, void *arg, const struct error *why)
@@ -399,7 +370,7 @@ static const struct link_events events = {
 	.closed = on_closed,
 };
 
-static void client_dial(struct evspace_client *c)
+static void connection_dial(struct evspace_connection *c)
 {
 	struct error e;
 
@@ -409,59 +380,70 @@ static void client_dial(struct evspace_client *c)
 		(void)tls_refresh(c->tls, &e);
 	c->link = link_dial(c->hub, c->address, NULL, &events, c, &e);
 	if (!c->link)
-		client_lost(c, &e);
+		connection_lost(c, &e);
 }
 
 static void on_retry(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	client_dial(arg);
+	connection_dial(arg);
 }
 
-static void client_lost(struct evspace_client *c, const struct error *why)
+static void connection_lost(struct evspace_connection *c, const struct error *why)
 {
 	uint64_t now = clock_mono_ns();
 	struct timeval wait = {c->retry_ms / 1000, c->retry_ms % 1000 * 1000};
+	struct evspace_client *client;
 
-	c->opened = false;
+	c->ready = false;
+	if (c->ended)
+		return;
 	c->failure = EVSPACE_NO_CONNECTION;
 	errorf(&c->why, "%s: %s", c->address, why->text);
 	if (c->lost_ns == 0)
 		c->lost_ns = now;
 	/* do not retry what never worked: the user wants to know now */
-	if (!c->was_open || now - c->lost_ns > (uint64_t)c->patience_ms * 1000000u) {
-		c->failed = true;
+	if (!c->proved || now - c->lost_ns > (uint64_t)c->patience_ms * 1000000u) {
+		connection_fail(c);
 		return;
 	}
+	LIST_FOREACH (client, &c->scopes, entry)
+		client_lost(client);
+	questions_lost(c, false);
 	if (!c->told_lost)
-		fprintf(stderr, "evspace: %s; trying again for %u s\n", c->why.text,
-			c->patience_ms / 1000);
+		connection_note(c, "%s; trying again for %u s", c->why.text, c->patience_ms / 1000);
 	c->told_lost = true;
 	evtimer_add(c->retry, &wait);
 	c->retry_ms = c->retry_ms * 2 > RETRY_LAST_MS ? RETRY_LAST_MS : c->retry_ms * 2;
 }
 
-int client_connect(struct evspace_client *c)
+static int connection_set_up(struct evspace_connection *c)
 {
 	struct link_self self = {.name = "",
 				 .epoch_ns = clock_real_ns() - (int64_t)clock_mono_ns()};
 
-	bool named = c->address != NULL;
-
-	if (!named && find_agent(c) < 0)
+	c->failure = EVSPACE_NO_CONNECTION;
+	if (!c->named && find_agent(c) < 0)
 		return -1;
 	c->failure = EVSPACE_WRONG;
 	if (address_check(c->address, false, &c->why) < 0 || load_identity(c) < 0)
 		return -1;
 	c->failure = EVSPACE_NO_CONNECTION;
-	c->retry_ms = CLIENT_RETRY_FIRST_MS;
+	c->retry_ms = RETRY_FIRST_MS;
 	c->retry = evtimer_new(c->base, on_retry, c);
 	c->hub = link_hub_new(c->base, c->tls, &self);
 	if (!c->retry || !c->hub)
 		return errorf(&c->why, "cannot set up a connection: %s", strerror(errno));
-	link_hub_foreign_set(c->hub, named);
+	link_hub_foreign_set(c->hub, c->named);
 	link_hub_unpacks_set(c->hub, c->unpacks);
-	client_dial(c);
 	return 0;
+}
+
+void connection_begin(struct evspace_connection *c)
+{
+	if (connection_set_up(c) < 0)
+		connection_fail(c);
+	else
+		connection_dial(c);
 }

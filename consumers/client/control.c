@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes questions of what programs want to know or to be done, and replies of the answers. */
+#include "consumers/client/evspace-control.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "consumers/client/connection.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/op.h"
+#include "tree/scope/classes.h"
+#include "tree/wire/wire.h"
+
+#define DEADLINE_MS 1000u
+#define APPLY_MS    60000u
+
+/* ---- replies ---- */
+
+static struct evspace_collected *collected_new(Evspace__Class *const *classes, size_t n)
+{
+	struct evspace_collected *list = memory_new(n + 1, sizeof(*list));
+
+	for (size_t i = 0; i < n; i++) {
+		const Evspace__Class *c = classes[i];
+
+		list[i] = (struct evspace_collected){
+			.run = c->run,
+			.channel = channel_name(c->channel),
+			.comm = c->comm,
+			.world = c->world,
+			.mode = (int)c->mode,
+			.processes = c->processes,
+			.calls = c->calls,
+			.bytes = c->bytes,
+			.time_ns = c->time_ns,
+			.skipped = c->skipped,
+		};
+	}
+	return list;
+}
+
+static void tell_switched(const struct asker *asker, const Evspace__Switched *s)
+{
+	struct evspace_host_reply *hosts = memory_new(s->n_hosts + 1, sizeof(*hosts));
+	struct evspace_collected *classes = collected_new(s->classes, s->n_classes);
+	const struct evspace_switched switched = {s->run, hosts, s->n_hosts, classes, s->n_classes};
+
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		const Evspace__Host *h = s->hosts[i];
+
+		hosts[i] = (struct evspace_host_reply){
+			.name = h->name,
+			.missing = h->why ? wire_missing(h->why) : NULL,
+			.text = h->text,
+			.processes = h->processes,
+			.changed = h->changed,
+			.discarded = h->discarded,
+			.written = h->written,
+			.held = h->held,
+			.lost = h->lost,
+		};
+	}
+	asker->reply(&(struct evspace_reply){.why = "", .switched = &switched}, asker->arg);
+	free(hosts);
+	free(classes);
+}
+
+static struct evspace_process *processes_new(Evspace__Process *const *processes, size_t n)
+{
+	struct evspace_process *list = memory_new(n + 1, sizeof(*list));
+
+	for (size_t i = 0; i < n; i++) {
+		const Evspace__Process *p = processes[i];
+
+		list[i] = (struct evspace_process){
+			.name = p->name,
+			.run = p->run,
+			.program = p->program,
+			.host = p->host,
+			.notes = p->notes,
+			.not_traced = p->modes,
+			.pid = p->pid,
+			.alive = p->alive,
+			.finished = p->finished,
+			.threads = p->threads,
+			.elements = p->elements,
+			.events = p->events,
+			.held = p->held,
+			.discarded = p->discarded,
+			.overflowed = p->overflowed,
+			.bytes = p->bytes,
+			.age_ms = p->age_ms,
+			.dead_ms = p->dead_ms,
+			.cost_ps = p->cost_ps,
+		};
+	}
+	return list;
+}
+
+static void tell_status(const struct asker *asker, const Evspace__Status *s)
+{
+	struct evspace_process *processes = processes_new(s->processes, s->n_processes);
+	struct evspace_collected *classes = collected_new(s->classes, s->n_classes);
+	const struct evspace_agent agent = {
+		.node = s->node,
+		.cluster = s->cluster,
+		.version = s->version,
+		.entry = s->entry,
+		.pid = s->pid,
+		.wire = s->wire,
+		.replaced = s->replaced,
+		.scopes = s->scopes,
+		.links = s->links,
+		.uptime_ms = s->uptime_ms,
+		.retention_ms = s->retention_ms,
+		.cpu_us = s->cpu_us,
+		.memory = s->memory,
+		.processes = processes,
+		.n_processes = s->n_processes,
+		.classes = classes,
+		.n_classes = s->n_classes,
+		.refused = (const char *const *)s->refused,
+		.n_refused = s->n_refused,
+		.remote = (const char *const *)s->remote,
+		.n_remote = s->n_remote,
+	};
+
+	asker->reply(&(struct evspace_reply){.why = "", .status = &agent}, asker->arg);
+	free(processes);
+	free(classes);
+}
+
+static struct evspace_texts texts_of(const Evspace__MapTexts *m)
+{
+	return m ? (struct evspace_texts){m->application, m->cluster, m->mapping}
+		 : (struct evspace_texts){NULL, NULL, NULL};
+}
+
+static void tell_map(const struct asker *asker, const Evspace__Map *m)
+{
+	const struct evspace_map_reply map = {
+		.generation = m->generation,
+		.texts = texts_of(m->texts),
+		.before = m->before,
+		.previous = texts_of(m->previous),
+		.hidden = m->hidden,
+	};
+
+	asker->reply(&(struct evspace_reply){.why = "", .map = &map}, asker->arg);
+}
+
+static void tell_applied(const struct asker *asker, const Evspace__MapApplied *a)
+{
+	struct evspace_unready *missing = memory_new(a->n_missing + 1, sizeof(*missing));
+	const struct evspace_applied applied = {a->generation,	a->scopes, a->prepared_ms,
+						a->switched_ms, missing,   a->n_missing};
+
+	for (size_t i = 0; i < a->n_missing; i++)
+		missing[i] = (struct evspace_unready){a->missing[i]->node, a->missing[i]->text,
+						      a->missing[i]->code == EXDEV};
+	asker->reply(&(struct evspace_reply){.why = "", .applied = &applied}, asker->arg);
+	free(missing);
+}
+
+static void control_answered(const struct asker *asker, Evspace__Frame **frame,
+			     enum evspace_failure failure, const char *why)
+{
+	const struct evspace_reply reply = {.failure = failure, .why = why};
+	const Evspace__Frame *f = *frame;
+
+	if (!f)
+		asker->reply(&reply, asker->arg);
+	else if (f->kind_case == EVSPACE__FRAME__KIND_SWITCHED)
+		tell_switched(asker, f->switched);
+	else if (f->kind_case == EVSPACE__FRAME__KIND_STATUS)
+		tell_status(asker, f->status);
+	else if (f->kind_case == EVSPACE__FRAME__KIND_MAP)
+		tell_map(asker, f->map);
+	else
+		tell_applied(asker, f->map_applied);
+}
+
+/* ---- questions ---- */
+
+static Evspace__SwitchAsk order_of(const struct evspace_among *among)
+{
+	Evspace__SwitchAsk order = EVSPACE__SWITCH_ASK__INIT;
+
+	order.run = (char *)(uintptr_t)(among->run ? among->run : "");
+	order.view = (char *)(uintptr_t)(among->view ? among->view : "");
+	order.n_select = among->n_select;
+	order.select = (char **)(uintptr_t)among->select;
+	order.deadline_ms = among->deadline_ms ? among->deadline_ms : DEADLINE_MS;
+	return order;
+}
+
+struct evspace_question *evspace_switch(struct evspace_connection *c,
+					const struct evspace_among *among,
+					const char *const *classes, size_t n,
+					enum evspace_mode mode, evspace_answered *answered,
+					void *arg)
+{
+	const struct asker asker = {control_answered, answered, arg};
+	Evspace__SwitchAsk order = order_of(among);
+	Evspace__Choice *choices = memory_new(n + 1, sizeof(*choices));
+	Evspace__Choice **list = memory_new(n + 1, sizeof(*list));
+	struct evspace_question *q;
+	struct error e = {""};
+
+	for (size_t i = 0; i < n && !e.text[0]; i++) {
+		list[order.n_choices++] = &choices[i];
+		evspace__choice__init(&choices[i]);
+		(void)class_choice(classes[i], &choices[i], &e);
+	}
+	order.choices = list;
+	order.change = mode != EVSPACE_AS_IT_IS;
+	order.mode = order.change ? (uint32_t)mode : 0;
+	q = question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
+			 EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, &e);
+	free(choices);
+	free(list);
+	return q;
+}
+
+struct evspace_question *evspace_discard(struct evspace_connection *c,
+					 const struct evspace_among *among,
+					 evspace_answered *answered, void *arg)
+{
+	const struct asker asker = {control_answered, answered, arg};
+	Evspace__SwitchAsk order = order_of(among);
+
+	order.change = true;
+	order.discard = true;
+	return question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
+			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
+}
+
+struct evspace_question *evspace_status(struct evspace_connection *c, evspace_answered *answered,
+					void *arg)
+{
+	const struct asker asker = {control_answered, answered, arg};
+	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
+
+	return question_new(c, &WIRE_FRAME(STATUS_ASK, status_ask, &ask),
+			    EVSPACE__FRAME__KIND_STATUS, DEADLINE_MS, &asker, NULL);
+}
+
+struct evspace_question *evspace_map(struct evspace_connection *c, evspace_answered *answered,
+				     void *arg)
+{
+	const struct asker asker = {control_answered, answered, arg};
+	Evspace__MapAsk ask = EVSPACE__MAP_ASK__INIT;
+
+	return question_new(c, &WIRE_FRAME(MAP_ASK, map_ask, &ask), EVSPACE__FRAME__KIND_MAP,
+			    DEADLINE_MS, &asker, NULL);
+}
+
+struct evspace_question *evspace_apply(struct evspace_connection *c,
+				       const struct evspace_apply *apply,
+				       evspace_answered *answered, void *arg)
+{
+	const struct asker asker = {control_answered, answered, arg};
+	const struct evspace_texts *t = apply->texts;
+	Evspace__MapApply order = EVSPACE__MAP_APPLY__INIT;
+	Evspace__MapTexts texts = EVSPACE__MAP_TEXTS__INIT;
+
+	if (t) {
+		texts.application = (char *)(uintptr_t)t->application;
+		texts.cluster = (char *)(uintptr_t)t->cluster;
+		texts.mapping = (char *)(uintptr_t)t->mapping;
+		order.texts = &texts;
+	}
+	order.expected = apply->expected;
+	order.dry_run = apply->dry_run != 0;
+	return question_new(c, &WIRE_FRAME(MAP_APPLY, map_apply, &order),
+			    EVSPACE__FRAME__KIND_MAP_APPLIED,
+			    apply->within_ms ? apply->within_ms : APPLY_MS, &asker, NULL);
+}
