@@ -2,8 +2,8 @@
 /* More credit and more waves while these come at once, less when they queue on their way. */
 #include "consumers/client/flow-control.h"
 
-/* First credit for a slow connection, and the least credit, in bytes. */
-#define FLOW_CONTROL_SLOW  ((size_t)256 << 10)
+/* First credit for a slow connection, and the least credit, in bytes of plain tuples. */
+#define FLOW_CONTROL_SLOW  ((size_t)1 << 20)
 #define FLOW_CONTROL_LEAST ((size_t)64 << 10)
 #define QUEUED_S	   1.0
 #define SOON_S		   0.5

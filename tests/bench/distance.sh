@@ -59,7 +59,7 @@ stream() {
 }
 
 cluster_allowed || { echo "tests/bench/distance.sh: not here: $cluster_why" >&2; exit 0; }
-far_begin && far_run past 120000 --steps 1500 && far_away && far_bare 5000000 || failed "the test bed"
+far_begin && far_run past 320000 --steps 4000 && far_away && far_bare 5000000 || failed "the test bed"
 report "a bare connection" "$far_bare" $((far_mbit * 125000)) B/s
 waves 1 100
 waves 32 2000

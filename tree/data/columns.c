@@ -189,12 +189,13 @@ static unsigned char *block_put(enum run_kind kind, const unsigned char *records
 				uint64_t *last, unsigned char *to)
 {
 	const struct column *table = columns_table(kind);
-	uint64_t starts[COLUMNS_BLOCK + 1] = {0}, others[COLUMNS_BLOCK + 1] = {0};
+	uint64_t starts[COLUMNS_BLOCK + 1], others[COLUMNS_BLOCK + 1];
 	unsigned char *head = to;
 	uint16_t there = 0;
 
 	to += BLOCK_HEAD;
 	for (unsigned c = 0; c < columns_number(kind); c++) {
+		/* cppcheck-suppress legacyUninitvar */
 		uint64_t before = last[c], *values = c == START ? starts : others;
 
 		if (column_gather(&table[c], records, run_record_bytes(kind), n, before, values))
@@ -344,7 +345,7 @@ static bool block_get(struct left *left, enum run_kind kind, unsigned char *reco
 {
 	const struct column *table = columns_table(kind);
 	size_t stride = run_record_bytes(kind);
-	uint64_t starts[COLUMNS_BLOCK], others[COLUMNS_BLOCK] = {0};
+	uint64_t starts[COLUMNS_BLOCK], others[COLUMNS_BLOCK];
 	unsigned there;
 
 	if (left->end - left->at < (ptrdiff_t)BLOCK_HEAD)
@@ -358,6 +359,7 @@ static bool block_get(struct left *left, enum run_kind kind, unsigned char *reco
 	if (records)
 		records_fill(kind, records, n, last);
 	for (unsigned c = 0; c < columns_number(kind); c++) {
+		/* cppcheck-suppress legacyUninitvar */
 		uint64_t *values = !records ? NULL : c == START ? starts : others;
 
 		if (!(there & 1u << c))

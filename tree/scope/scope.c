@@ -275,7 +275,7 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 	/* A slow link still carries the answers: repeating them would delay all that follow. */
 	if (ask->n_only && scope_is_answering(s, ask))
 		return 0;
-	limited.room = ask_room(s->place, s->up, ask, s->plain > 0 ? s->bytes / s->plain : 1);
+	limited.room = ask_room(s->place, s->up, ask, s->bytes / s->plain);
 	if (scope_is_throttled(s, ask)) {
 		if (s->last)
 			evspace__ask__free_unpacked(s->last, NULL);
@@ -427,6 +427,9 @@ struct scope *scope_new(const struct scope_host *host, struct link *up, const Ev
 	s->open = wire_open_bare(open);
 	s->place = place;
 	s->cpu_us = clock_cpu_us();
+	/* as real tuples were, until these are known; so few say nothing then */
+	s->plain = 40;
+	s->bytes = link_takes_columns(up) ? 8 : 40;
 	batch_init(&s->scratch);
 	if (scope_build(s, e) < 0) {
 		scope_free(s, true);
