@@ -53,6 +53,7 @@ struct agent {
 	struct source_host sources;
 	struct scope_host scopes;
 	struct scope_shared_list scopes_shared;
+	struct trunk_list trunks;
 	struct session_host sessions;
 };
 
@@ -267,11 +268,13 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.keep = o->monitored,
 	});
 	LIST_INIT(&a->scopes_shared);
+	LIST_INIT(&a->trunks);
 	LIST_INIT(&a->fetched);
 	LIST_INIT(&a->streams);
 	a->scopes = (struct scope_host){
 		.base = a->base,
 		.scopes_shared = &a->scopes_shared,
+		.trunks = &a->trunks,
 		.turns = turns_new(a->base),
 		.self = a->node,
 		.self_address = a->socket,

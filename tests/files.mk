@@ -93,7 +93,7 @@ unit_tests = \
 	tests/monitor_test \
 	tests/source_test tests/source_damage_test tests/source_many_test \
 	tests/stage_test \
-	tests/scope_shared_test \
+	tests/riding_test tests/scope_shared_test \
 	tests/store_test tests/store_purge_test tests/segment_room_test \
 	tests/tls_test \
 	tests/view_bins_test \
@@ -148,6 +148,7 @@ script_tests = \
 	tests/remote_test.sh \
 	tests/rest_test.sh \
 	tests/run_test.sh \
+	tests/share_test.sh \
 	tests/sigkill_test.sh \
 	tests/stack_test.sh \
 	tests/stuck_test.sh \

@@ -70,6 +70,20 @@ static uint32_t leaf_room(const struct evspace_client *c)
 	return room < CLIENT_ROOM_LEAST ? CLIENT_ROOM_LEAST : (uint32_t)room;
 }
 
+/* How long there is from one wave to the next. */
+static uint64_t wave_ns(const struct evspace_client *c)
+{
+	return (uint64_t)(1e9 * (c->hurry ? c->tempo.interval_s : 1 / c->rate_hz));
+}
+
+/* The same for the entry, which may let an ask wait as long; 0: as short as possible. */
+static uint32_t every_us(const struct evspace_client *c)
+{
+	uint64_t us = c->rate_hz > 0 ? wave_ns(c) / 1000 : 0;
+
+	return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
 static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, uint32_t *only,
 		     size_t n_only)
 {
@@ -90,6 +104,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	ask.only = only;
 	ask.n_only = n_only;
 	ask.room = leaf_room(c);
+	ask.every_us = every_us(c);
 	link_send(c->connection->link, &WIRE_FRAME(ASK, ask, &ask), NULL);
 	free(owing);
 	free(list);
@@ -134,11 +149,6 @@ void client_ask_unanswered(struct evspace_client *c)
 	/* repeated asks are not answered any more */
 	c->again_next = c->again_end = 0;
 	ask_again(c);
-}
-
-static uint64_t wave_ns(const struct evspace_client *c)
-{
-	return (uint64_t)(1e9 * (c->hurry ? c->tempo.interval_s : 1 / c->rate_hz));
 }
 
 /* How many waves are due by the rate. Catches up, so that the rate holds on average; but when

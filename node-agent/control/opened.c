@@ -22,7 +22,6 @@ struct opened *opened_new(struct scope *scope, struct link *link)
 
 	o->scope = scope;
 	o->link = link;
-	o->since = time(NULL);
 	return o;
 }
 
@@ -51,7 +50,7 @@ bool opened_is_old(const struct opened *o)
 	const Evspace__Open *open = scope_opened_with(o->scope);
 
 	return !o->switching && (open->generation > 1 || open->define.len || open->tree[0]) &&
-	       open->signer.len && time(NULL) - o->since >= PASS_DAYS * PASS_DAY / 2;
+	       open->signer.len && time(NULL) - scope_since(o->scope) >= PASS_DAYS * PASS_DAY / 2;
 }
 
 static void held_free(struct opened *o)
@@ -105,8 +104,8 @@ static void opened_settled(void *arg, struct scope *scope)
 	o->changed(o->arg);
 }
 
-int opened_prepare(struct opened *o, const struct scope_host *host, const struct opened_tree *tree,
-		   void (*changed)(void *arg), void *arg, struct error *e)
+int opened_prepare(struct opened *o, const struct opened_tree *tree, void (*changed)(void *arg),
+		   void *arg, struct error *e)
 {
 	Evspace__Open open = *scope_opened_with(o->scope);
 
@@ -116,7 +115,7 @@ int opened_prepare(struct opened *o, const struct scope_host *host, const struct
 	o->changed = changed;
 	o->arg = arg;
 	o->next_settled = false;
-	o->next = scope_new(host, o->link, &open, opened_settled, o, e);
+	o->next = scope_next(o->scope, &open, opened_settled, o, e);
 	wire_place_free(open.place);
 	return o->next ? 0 : -1;
 }
@@ -144,7 +143,6 @@ static void opened_drained(void *arg, struct scope *scope)
 
 	o->scope = o->next;
 	o->next = NULL;
-	o->since = time(NULL);
 	o->switching = false;
 	scope_say_opened(o->scope);
 	/* asks were checked when they came; if one fails now, its waves are missing */

@@ -19,7 +19,6 @@ struct opened {
 	LIST_ENTRY(opened)
 	view; /* in the list of scopes that consumers have opened here by a view's name */
 	bool is_view;
-	int64_t since; /* Unix time when its tree was made */
 	struct link *link;
 	struct scope *scope; /* asks go there */
 	struct scope *next;  /* the prepared one, NULL: none */
@@ -70,8 +69,8 @@ struct opened_tree {
 
 /** Open @tree beside the current one. @changed is called from the loop when it has settled, and
  * after a switch. Returns 0, or -1 with errno and @e. */
-int opened_prepare(struct opened *o, const struct scope_host *host, const struct opened_tree *tree,
-		   void (*changed)(void *arg), void *arg, struct error *e);
+int opened_prepare(struct opened *o, const struct opened_tree *tree, void (*changed)(void *arg),
+		   void *arg, struct error *e);
 
 /** Drop the prepared tree, or why there is none; nothing else changes. */
 void opened_give_up(struct opened *o);

@@ -256,7 +256,7 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 	}
 	tree = (struct opened_tree){plan->root, active_map->generation + 1,
 				    active_map_signer(active_map)};
-	rc = opened_prepare(o, r->host->scopes, &tree, look_soon, r, e);
+	rc = opened_prepare(o, &tree, look_soon, r, e);
 	plan_free(plan);
 	return rc;
 }

@@ -3,7 +3,7 @@
 
 # Benches are built and run by `make bench` alone; each takes --json, --quick and --help. They print
 # ratios to a limit or floor measured in the same run, and fail no build.
-bench_programs = tests/bench/agents tests/bench/collect tests/bench/failure tests/bench/tree tests/bench/remap tests/bench/tradeoff
+bench_programs = tests/bench/agents tests/bench/collect tests/bench/failure tests/bench/tree tests/bench/remap tests/bench/share tests/bench/tradeoff
 # What tests/bench/collect starts, and what is preloaded into that.
 bench_helpers = tests/bench/solo tests/bench/duo tests/bench/pvm-duo
 bench_preloads = tests/bench/alternate.la tests/bench/forward.la
@@ -53,6 +53,11 @@ tests_bench_remap_SOURCES = tests/bench/remap.c tests/bench/follower.c tests/ben
 	tests/bench/certificate.c tests/bench/certificate.h
 tests_bench_remap_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_remap_LDADD = $(EVSPACE_LIBS)
+
+tests_bench_share_SOURCES = tests/bench/share.c $(bench_sources) \
+	tests/bench/space.c tests/bench/space.h
+tests_bench_share_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_share_LDADD = $(EVSPACE_LIBS)
 
 tests_bench_tradeoff_SOURCES = tests/bench/tradeoff.c $(bench_sources)
 tests_bench_tradeoff_CPPFLAGS = $(BENCH_CPPFLAGS)

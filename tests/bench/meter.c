@@ -53,8 +53,7 @@ bool tally_failed(const struct tally *tally)
 	return atomic_load_explicit(&tally->failed, memory_order_acquire);
 }
 
-/* CPU time of a process in seconds, added to *@sum. */
-static int cpu_add(pid_t pid, double *sum, struct error *e)
+int meter_cpu(pid_t pid, double *sum, struct error *e)
 {
 	struct timespec t;
 	clockid_t clock;
@@ -73,10 +72,11 @@ static int reading_take(const struct tree_processes *tree, struct reading *r, st
 {
 	*r = (struct reading){.seconds = bench_seconds()};
 	r->waves = atomic_load_explicit(&tree->tally->waves, memory_order_relaxed);
-	if (cpu_add(tree->consumer, &r->consumer, e) < 0 || cpu_add(tree->root, &r->root, e) < 0)
+	if (meter_cpu(tree->consumer, &r->consumer, e) < 0 ||
+	    meter_cpu(tree->root, &r->root, e) < 0)
 		return -1;
 	for (size_t i = 0; i < tree->n_others; i++) {
-		if (cpu_add(tree->others[i], &r->others, e) < 0)
+		if (meter_cpu(tree->others[i], &r->others, e) < 0)
 			return -1;
 	}
 	r->has_bytes = traffic_sum(tree->ends, tree->n_ends, &r->bytes, NULL) == 0;
@@ -97,7 +97,8 @@ static int fail(const struct tree_processes *tree, struct error *e)
 	return tally_failed(tree->tally) ? errorf(e, "the consumer: %s", tree->tally->why) : -1;
 }
 
-int meter_run(const struct tree_processes *tree, double seconds, struct spent *cost, struct error *e)
+int meter_run(const struct tree_processes *tree, double seconds, struct spent *cost,
+	      struct error *e)
 {
 	struct tree_processes copy = *tree;
 	struct reading a, b;

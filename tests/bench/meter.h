@@ -48,6 +48,9 @@ struct spent {
 	double bytes;	    /* on all connections, both ways; < 0: this kernel does not say */
 };
 
+/** Add the CPU time of a process, in seconds, to *@sum. Returns 0, or -1 with @e. */
+int meter_cpu(pid_t pid, double *sum, struct error *e);
+
 /**
  * Wait until some waves have come, then measure for @seconds. CPU time is what the scheduler has
  * counted for the processes (clock_getcpuclockid(3), in nanoseconds, system calls included).

@@ -82,8 +82,8 @@ static int scope_shared_room(const struct scope_shared_list *scopes_shared, cons
 	const struct scope_shared *s;
 
 	LIST_FOREACH (s, scopes_shared, entry) {
-		all++;
-		own += strcmp(s->open->peer, peer) == 0;
+		all += 1 + s->others;
+		own += strcmp(s->open->peer, peer) == 0 ? 1 + s->others : 0;
 	}
 	if (all < SCOPE_SHARED_MOST && own < SCOPE_SHARED_PEER)
 		return 0;
@@ -97,6 +97,20 @@ static int scope_shared_room(const struct scope_shared_list *scopes_shared, cons
 		      "%u scopes are open on this host already, which is the most for all "
 		      "consumers; try again when some are closed",
 		      all);
+}
+
+int scope_shared_more(struct scope_shared *s, const struct scope_shared_list *scopes_shared,
+		      struct error *e)
+{
+	if (scope_shared_room(scopes_shared, s->open->peer, e) < 0)
+		return -1;
+	s->others++;
+	return 0;
+}
+
+void scope_shared_less(struct scope_shared *s)
+{
+	s->others--;
 }
 
 static int part_room(const struct scope_shared *s, struct error *e)

@@ -39,6 +39,7 @@ struct scope_shared {
 	struct stage *source;
 	struct quota *quota; /* its consumer's */
 	unsigned parts;
+	unsigned others; /* scopes that share its trunk with the first one */
 };
 
 LIST_HEAD(scope_shared_list, scope_shared);
@@ -57,6 +58,12 @@ struct scope_shared *scope_shared_join(const struct scope_host *host,
 /** The part of map @generation ends; with the last one the shared state is freed; @keep: its
  * cursors stay. NULL is fine. */
 void scope_shared_leave(struct scope_shared *scope_shared, uint64_t generation, bool keep);
+
+/** Another scope of the same consumer shares the trunk, or one does no more. Returns 0, or -1 with
+ * EMFILE and @e: the consumer, or all, have too many. */
+int scope_shared_more(struct scope_shared *scope_shared,
+		      const struct scope_shared_list *scopes_shared, struct error *e);
+void scope_shared_less(struct scope_shared *scope_shared);
 
 struct intake_wave;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A scope's part on one host: source, local stages, gather over hops, joined stages, answers
- * upstream. */
+/* A scope's part on one host: what one link has asked of a tree, and is answered. */
 #ifndef EVSPACE_SCOPE_H
 #define EVSPACE_SCOPE_H
 
@@ -12,6 +11,7 @@
 #include "tree/scope/child.h"
 #include "tree/stage/stage.h"
 #include "tree/scope/scope-shared.h"
+#include "tree/scope/trunk.h"
 
 struct event_base;
 struct scope;
@@ -22,6 +22,7 @@ struct scope_host {
 	struct event_base *base;
 	struct child_set *children;
 	struct scope_shared_list *scopes_shared;
+	struct trunk_list *trunks;
 	struct turns *turns;
 	const char *self, *self_address; /* its node, and how to connect to it from itself */
 	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */
@@ -42,14 +43,20 @@ struct scope_host {
 typedef void scope_call(void *arg, struct scope *scope);
 
 /**
- * Build the part that @open (with its place) describes; answers go to @up. Opens hops to children
- * at once, and again whenever their agents come back. Calls @settled, or sends `Opened` if that is
- * NULL, when all children have settled (opened it, refused, or cannot be reached) or a second has
- * passed, and a leaf has copied all that there is. Returns NULL with @e and errno (EINVAL, EPROTO,
- * …).
+ * Build the part that @open (with its place) describes, or share one that answers the same
+ * question; answers go to @up. Opens hops to children at once, and again whenever their agents come
+ * back. Calls @settled, or sends `Opened` if that is NULL, when all children have settled (opened
+ * it, refused, or cannot be reached) or a second has passed, and a leaf has copied all that there
+ * is. Returns NULL with @e and errno (EINVAL, EPROTO, …).
  */
 struct scope *scope_new(const struct scope_host *host, struct link *up, const Evspace__Open *open,
 			scope_call *settled, void *arg, struct error *e);
+
+/** The same for the tree that is to replace that of @was, by @open, which differs from what that
+ * was opened with in place, generation and signer: who has shared the old one shares the new one.
+ */
+struct scope *scope_next(const struct scope *was, const Evspace__Open *open, scope_call *settled,
+			 void *arg, struct error *e);
 
 /** Send `Opened` upstream: which leaves there are, and which hosts have not opened their parts. */
 void scope_say_opened(struct scope *scope);
@@ -57,7 +64,7 @@ void scope_say_opened(struct scope *scope);
 /** Report the hosts of the plan that have not opened their parts. */
 void scope_unready(const struct scope *scope, failover_report *report, void *arg);
 
-/** Call @idle once, when no wave is under way. */
+/** Call @idle once, when no wave of it is under way; none waits for other scopes any more. */
 void scope_drain(struct scope *scope, scope_call *idle, void *arg);
 
 /** Close it here and at the children; @keep: cursors stay. NULL is fine. */
@@ -69,6 +76,9 @@ int scope_ask(struct scope *scope, const Evspace__Ask *ask, struct error *e);
 
 /** The Open that it was made of, without its place. */
 const Evspace__Open *scope_opened_with(const struct scope *scope);
+
+/** Unix time when its tree was made, and the passes in it. */
+int64_t scope_since(const struct scope *scope);
 
 /** Its number on the upstream link. */
 uint32_t scope_number(const struct scope *scope);

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Consumers with the same question share everything below the entry, and do not disturb each other; others have trees of their own.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+# look NAME RATE OPTIONS...: somebody looks; each wave is a line with "type":"wave".
+look() {
+	local name=$1 rate=$2
+
+	shift 2
+	bed_start "$name" evspace heartbeat --connect "$bed_entry" --run run --rate "$rate" --deadline 20000 --json "$@"
+}
+
+# scopes NODE NUMBER: so many are open there.
+scopes() {
+	evspace status --connect "unix:$EVSPACE_DIR/agent-$1.sock" --json >"$tap_dir/status" &&
+		grep -q "\"scopes\":$2," "$tap_dir/status"
+}
+
+# shared ABOVE BELOW: so many scopes at the entry, and at each host below it.
+shared() {
+	local node
+
+	scopes front "$1" || return
+	for node in ga a0 a1 b0 b1; do
+		scopes "$node" "$2" || return
+	done
+}
+
+waves() {
+	grep -c "\"type\":\"wave\".*\"answered\":${2-4}," "$bed_dir/$1.out"
+}
+
+# more NAME NUMBER [HOSTS]: so many more waves come, of so many hosts.
+more() {
+	local had
+
+	had=$(waves "$1" "${3-4}")
+	bed_until eval '[ "$(waves '"$1 ${3-4}"')" -ge '"$((had + $2))"' ]'
+}
+
+ends() {
+	kill "-$1" "$(bed_pid "$2")" && bed_until bed_gone "$(bed_pid "$2")"
+}
+
+each_its_rate() {
+	local fast slow
+
+	fast=$(waves fast) slow=$(waves slow)
+	more slow 10 || return
+	fast=$(($(waves fast) - fast)) slow=$(($(waves slow) - slow))
+	# ten times as often; the machine has other things to do
+	[ "$fast" -ge $((slow * 5)) ] && [ "$fast" -le $((slow * 12)) ] || { echo "$fast and $slow waves"; return 1; }
+}
+
+all_hosts_in_all_waves() {
+	local name
+
+	for name; do
+		grep '"type":"wave"' "$bed_dir/$name.out" | grep -v '"answered":4,' && return 1
+		grep '"type":"wave"' "$bed_dir/$name.out" | sed 's/.*"written":\([0-9]*\).*/\1/' | sort -nc || return
+	done
+}
+
+the_others_go_on() {
+	kill -STOP "$(bed_pid fast)"
+	more slow 5 && more other 5
+	set -- $?
+	kill -CONT "$(bed_pid fast)"
+	more fast 5 && return "$1"
+}
+
+inner_node_dies() {
+	bed_kill KILL b0 && more slow 3 3 && more fast 3 3 && bed_agents b0 && more slow 3 && more fast 3 && shared 2 1
+}
+
+map_comes() {
+	cp -r "$bed_dir/maps" "$bed_dir/maps2" && sed -i 's/^tree .*/tree flat;/' "$bed_dir/maps2/mapping.map" &&
+		evspace map apply "$bed_dir/maps2" --connect "$bed_entry" --identity control >"$tap_dir/said" 2>&1 ||
+		{ cat "$tap_dir/said"; return 1; }
+	more slow 3 && more fast 3 && bed_until shared 2 1
+}
+
+# Another entry, with a map of its own, above the same hosts.
+other_entry() {
+	local port=${bed_entry##*:}
+
+	cp -r "$bed_dir/maps" "$bed_dir/other" &&
+		sed -i "s/front/second/; s/:$port;/:$((port + 6));/" "$bed_dir/other/"*.map &&
+		bed_start second evspace agent --pathmap "$bed_dir/other" --node second &&
+		bed_until grep -q 'ready on' "$bed_dir/second.err" || { cat "$bed_dir/second.err"; return 1; }
+	look one 10
+	EVSPACE_ENTRY=second look two 5 --connect "127.0.0.1:$((port + 6))"
+	# the gateway has a scope of each, what is behind it has one
+	bed_limit=10 bed_until eval 'scopes front 1 && scopes second 1 && scopes ga 2 && scopes a0 1 && scopes a1 1' &&
+		more one 5 && more two 5 && all_hosts_in_all_waves one two ||
+		{ for n in front second ga a0; do scopes $n 9; cat $tap_dir/status; done; cat "$bed_dir"/{one,two,ga}.err; return 1; }
+}
+
+one_entry_dies() {
+	bed_kill KILL second && more one 5 && scopes a0 1
+}
+
+bed_begin
+"$top_srcdir/deploy/certs" agent "$EVSPACE_TLS" second >>"$bed_dir/certs.log" 2>&1 || exit 99
+bed_agents front a0 a1 b1 || exit 99
+for node in ga b0; do
+	bed_start "$node" evspace agent --pathmap "$bed_dir/maps" --node "$node" --above second
+	bed_until grep -q 'ready on' "$bed_dir/$node.err" || { cat "$bed_dir/$node.err"; exit 99; }
+done
+bed_start writer "$top_builddir/tests/writer" "$EVSPACE_DIR/run" 4 100 600
+bed_until eval '[ "$(ls "$EVSPACE_DIR/run" | grep -c "\.seg$")" -eq 4 ]'
+
+tap_case "two entries share what is behind a gateway" other_entry
+tap_case "one entry is killed: the other goes on" one_entry_dies
+ends INT one
+ends INT two
+look fast 20
+look slow 2
+tap_case "two with one question: two scopes at the entry, one below it" bed_until shared 2 1
+tap_case "each gets its rate" each_its_rate
+look other 10 --select '/**/p2p'
+tap_case "who selects otherwise has a tree of its own" bed_until shared 3 2
+tap_case "all hosts are in all waves, and numbers only grow" all_hosts_in_all_waves fast slow
+look control 10 --identity control
+tap_case "who has another certificate has one, too" bed_until shared 4 3
+ends INT control
+tap_case "one that does not read holds up nobody" the_others_go_on
+ends INT other
+tap_case "an inner node is killed, and comes back: both are whole again, and share" inner_node_dies
+tap_case "a map comes: both go over to it, and share" map_comes
+ends INT fast
+tap_case "the first leaves: the other goes on" more slow 5
+look late 10
+tap_case "a third comes" bed_until shared 2 1
+ends KILL slow
+tap_case "one is killed: the other goes on" more late 5
+tap_case "and its scope is gone" bed_until shared 1 1
+ends INT late
+tap_case "nothing is left of them" bed_until shared 0 0
+tap_done

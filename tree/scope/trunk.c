@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Builds one host's part of a tree for the first scope with a question, and lets others join it. */
+#include "tree/scope/trunk-private.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+#include "tree/link/pass.h"
+#include "tree/wire/wire-place.h"
+
+/* ---- asks ---- */
+
+/* Begin what is due, and wake up when something else is. */
+static void trunk_go(struct trunk *t)
+{
+	uint64_t now = clock_mono_ns(), due;
+	struct ride ride;
+	struct timeval wait;
+
+	while (riding_begin(&t->riding, gather_busy(t->gather), now, &ride)) {
+		Evspace__Ask ask = EVSPACE__ASK__INIT;
+
+		ask.wave = ride.wave;
+		ask.count = ride.count;
+		ask.deadline_ms = ride.deadline_ms;
+		ask.every_us = (uint32_t)(ride.every_ns / 1000u);
+		trunk_begin(t, &ask);
+	}
+	due = riding_due(&t->riding, gather_busy(t->gather), now);
+	if (due == UINT64_MAX)
+		return;
+	wait.tv_sec = (time_t)((due - now) / 1000000000u);
+	wait.tv_usec = (suseconds_t)((due - now) % 1000000000u / 1000u) + 1;
+	evtimer_add(t->go, &wait);
+}
+
+static void trunk_gone_on(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	trunk_go(arg);
+}
+
+int trunk_ask(struct trunk *t, struct trunk_asker *asker, const Evspace__Ask *ask, struct error *e)
+{
+	const struct ride ride = {
+		.wave = ask->wave,
+		.count = ask->count,
+		.deadline_ms = ask->deadline_ms,
+		.every_ns = ask->every_us * UINT64_C(1000),
+	};
+	Evspace__Ask alone = *ask;
+
+	if (question_is(&t->question) && ask->n_only == 0) {
+		if (riding_ask(&t->riding, &asker->rider, &ride, clock_mono_ns(), e) < 0)
+			return -1;
+		trunk_go(t);
+		return 0;
+	}
+	if (question_is(&t->question) &&
+	    riding_alone(&t->riding, &asker->rider, &ride, &alone.wave, e) < 0)
+		return -1;
+	trunk_begin(t, &alone);
+	return 0;
+}
+
+void trunk_hurry(struct trunk *t)
+{
+	riding_hurry(&t->riding);
+	trunk_go(t);
+}
+
+unsigned trunk_awaits(const struct trunk *t, const struct trunk_asker *asker)
+{
+	return question_is(&t->question) ? asker->rider.waiting + asker->rider.seats
+					 : gather_busy(t->gather);
+}
+
+/* ---- building ---- */
+
+static void trunk_settled(void *arg)
+{
+	struct trunk *t = arg;
+	struct trunk_asker *asker;
+
+	if (t->unsettled == 0 || --t->unsettled > 0)
+		return;
+	TAILQ_FOREACH (asker, &t->askers, entry)
+		asker->settled(asker->arg);
+}
+
+static void trunk_joining(struct trunk *t)
+{
+	t->joining.turns = t->host->turns;
+	t->joining.gather = t->gather;
+	t->joining.names = t->scope_shared->names;
+	t->joining.place = t->place->index;
+	t->joining.joined = trunk_joined;
+	t->joining.arg = t;
+	joining_begin(&t->joining);
+}
+
+static int trunk_build(struct trunk *t, struct error *e)
+{
+	const struct plan_place *p = t->place;
+
+	t->scope_shared = scope_shared_join(t->host, t->host->scopes_shared, t->open, p, e);
+	if (!t->scope_shared ||
+	    chain_init(&t->local, p->local, p->n_local, t->scope_shared->names, e) < 0 ||
+	    chain_init(&t->joining.chain, p->joined, p->n_joined, t->scope_shared->names, e) < 0)
+		return -1;
+	span_init(&t->span, t->host->tracer, t->open->view, t->open->run);
+	t->local.span = t->joining.chain.span = &t->span;
+	/* As who is above takes it; once, when the last stage here has looked. */
+	t->joining.chain.opens = !t->columns;
+	t->joining.chain.packs = t->columns && (p->n_joined > 0 || p->n_children == 0);
+	t->local.packs = t->columns && !t->joining.chain.packs;
+	t->gather = gather_new(t->host->base, p->n_children + 1, &trunk_gather_events, t);
+	gather_quota_set(t->gather, t->scope_shared->quota);
+	trunk_joining(t);
+	t->shared = (struct hop_scope){
+		.base = t->host->base,
+		.self = t->host->self,
+		.self_address = t->host->self_address,
+		.children = t->host->children,
+		.gather = t->gather,
+		.names = t->scope_shared->names,
+		.place = p->index,
+		.span = &t->span,
+		.open = t->open,
+		.epoch_ns = t->host->epoch_ns,
+		.settled = trunk_settled,
+		.arg = t,
+	};
+	t->go = evtimer_new(t->host->base, trunk_gone_on, t);
+	if (!t->go)
+		abort();
+	t->unsettled = p->n_children + 1;
+	t->failovers = memory_new(p->n_children, sizeof(struct failover *));
+	for (size_t i = 0; i < p->n_children; i++)
+		t->failovers[t->n_branches++] = failover_new(&t->shared, p->children[i], i);
+	if (!p->leaf) {
+		trunk_settled(t);
+		return 0;
+	}
+	t->intake = (struct intake){
+		.turns = t->host->turns,
+		.scope_shared = t->scope_shared,
+		.place = p,
+		.generation = t->open->generation,
+		.gather = t->gather,
+		.input = p->n_children,
+		.begun = trunk_settled,
+		.read = trunk_read,
+		.arg = t,
+	};
+	intake_begin(&t->intake);
+	return 0;
+}
+
+static void trunk_free(struct trunk *t, bool keep)
+{
+	LIST_REMOVE(t, entry);
+	if (t->go)
+		event_free(t->go);
+	intake_fini(&t->intake);
+	for (size_t i = 0; i < t->n_branches; i++)
+		failover_free(t->failovers[i], keep);
+	free(t->failovers);
+	gather_free(t->gather);
+	span_fini(&t->span);
+	chain_fini(&t->local);
+	joining_fini(&t->joining);
+	batch_fini(&t->scratch);
+	if (t->last)
+		evspace__ask__free_unpacked(t->last, NULL);
+	scope_shared_leave(t->scope_shared, t->open->generation, keep);
+	wire_plan_place_free(t->place);
+	question_fini(&t->question);
+	evspace__open__free_unpacked(t->open, NULL);
+	free(t);
+}
+
+static struct trunk *trunk_new(const struct scope_host *host, const Evspace__Open *open,
+			       struct plan_place *place, const ProtobufCBinaryData *id,
+			       struct question_packed question, bool columns, struct error *e)
+{
+	struct trunk *t = memory_new(1, sizeof(*t));
+	Evspace__Open its = *open;
+
+	if (id)
+		its.id = *id;
+	t->host = host;
+	t->open = wire_open_bare(&its);
+	t->place = place;
+	t->question = question;
+	t->columns = columns;
+	t->since = time(NULL);
+	t->cpu_us = clock_cpu_us();
+	batch_init(&t->scratch);
+	TAILQ_INIT(&t->askers);
+	/* who asks the root, index 0, is a consumer */
+	riding_init(&t->riding, place->index != 0);
+	LIST_INSERT_HEAD(host->trunks, t, entry);
+	if (trunk_build(t, e) == 0)
+		return t;
+	trunk_free(t, true);
+	return NULL;
+}
+
+/* With old passes it could not come back to hosts that were away. */
+static bool trunk_is_young(const struct trunk *t)
+{
+	return t->open->signer.len == 0 || time(NULL) - t->since < PASS_DAYS * PASS_DAY / 4;
+}
+
+static struct trunk *trunk_find(const struct trunk_list *trunks,
+				const struct question_packed *question,
+				const ProtobufCBinaryData *id, bool columns)
+{
+	struct trunk *t;
+
+	LIST_FOREACH (t, trunks, entry) {
+		if (t->columns == columns && question_same(&t->question, question) &&
+		    (id ? id->len == t->open->id.len &&
+				     memcmp(id->data, t->open->id.data, id->len) == 0
+			: trunk_is_young(t)))
+			return t;
+	}
+	return NULL;
+}
+
+struct trunk *trunk_join(const struct scope_host *host, const Evspace__Open *open,
+			 struct plan_place *place, const ProtobufCBinaryData *id,
+			 struct trunk_asker *asker, struct error *e)
+{
+	struct question_packed question = question_of(open, place);
+	struct trunk *t = NULL;
+
+	if (question_is(&question))
+		t = trunk_find(host->trunks, &question, id, asker->columns);
+	if (t) {
+		wire_plan_place_free(place);
+		question_fini(&question);
+		if (scope_shared_more(t->scope_shared, host->scopes_shared, e) < 0)
+			return NULL;
+	} else {
+		t = trunk_new(host, open, place, id, question, asker->columns, e);
+	}
+	if (!t)
+		return NULL;
+	TAILQ_INSERT_TAIL(&t->askers, asker, entry);
+	riding_join(&t->riding, &asker->rider);
+	return t;
+}
+
+void trunk_leave(struct trunk *t, struct trunk_asker *asker, bool keep)
+{
+	if (!t)
+		return;
+	TAILQ_REMOVE(&t->askers, asker, entry);
+	riding_leave(&t->riding, &asker->rider);
+	if (TAILQ_EMPTY(&t->askers)) {
+		trunk_free(t, keep);
+		return;
+	}
+	scope_shared_less(t->scope_shared);
+	/* it may have been waited for */
+	trunk_go(t);
+}
+
+/* ---- what it is ---- */
+
+bool trunk_has_settled(const struct trunk *t)
+{
+	return t->unsettled == 0;
+}
+
+void trunk_unready(const struct trunk *t, failover_report *report, void *arg)
+{
+	for (size_t i = 0; i < t->n_branches; i++)
+		failover_unready(t->failovers[i], report, arg);
+}
+
+int64_t trunk_since(const struct trunk *t)
+{
+	return t->since;
+}
+
+const ProtobufCBinaryData *trunk_id(const struct trunk *t)
+{
+	return &t->open->id;
+}
+
+const struct plan_place *trunk_place(const struct trunk *t)
+{
+	return t->place;
+}
+
+struct names *trunk_names(const struct trunk *t)
+{
+	return t->scope_shared->names;
+}
