@@ -40,4 +40,5 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0024-wrappers-from-a-table.md \
 	docs/decisions/0025-views-of-consumers.md \
 	docs/decisions/0026-tuples-as-columns.md \
+	docs/decisions/0027-parts-fold.md \
 	docs/decisions/0029-same-question-one-tree.md

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Chaos: agents are killed and stopped, wires cut and made slow, all at random, while three consumers
+# Chaos: agents are killed and stopped, wires cut and made slow, all at random, while four consumers
 # compare what they sum up with what stands in the segments. CHAOS_SEED=N does the same things again,
 # CHAOS_SECONDS=N says for how long (15; `make soak`: 300).
 
@@ -9,9 +9,9 @@
 
 seconds=${CHAOS_SECONDS:-15}
 seed=${CHAOS_SEED:-$((SRANDOM % 32768))}
-views=(total spread events)
+views=(total spread events folded)
 # Of each: waves a second, and how many may be under way.
-declare -A rates=([total]="-r 100 -n 1" [spread]="-r 300 -n 8" [events]="-r 50 -n 2")
+declare -A rates=([total]="-r 100 -n 1" [spread]="-r 300 -n 8" [events]="-r 50 -n 2" [folded]="-r 100 -n 4 -f")
 
 # What ails a node ("kill", "stop", "cut", "slow"), and until which tick of 50 ms.
 declare -A ail until count
@@ -111,7 +111,7 @@ RANDOM=$seed
 tap_case "agents start" hosts_agents "${hosts_nodes[@]}"
 hosts_write 500 $((seconds + 580))
 for view in "${views[@]}"; do
-	hosts_checker "$view" "$view" ${rates[$view]} -v
+	hosts_checker "$view" "${view/folded/total}" ${rates[$view]} -v
 done
 for view in "${views[@]}"; do
 	tap_case "$view is seen whole" bed_until hosts_sees "$view" '4 of 4'

@@ -63,12 +63,13 @@ unit_tests = \
 	tests/gather_test \
 	tests/finding_test \
 	tests/fold_test \
+	tests/part_test \
 	tests/joining_test \
 	tests/median_test \
 	tests/heartbeat_test \
-	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hostlist_test \
+	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
-	tests/delivery_test \
+	tests/delivery_test tests/delivery_fold_test \
 	tests/library_test \
 	tests/link_test tests/link_flood_test \
 	tests/listener_test \
@@ -177,6 +178,8 @@ tests-list:
 tests_hop_test_SOURCES = tests/hop_test.c tests/hop-bed.c tests/hop-bed.h tests/peers.c tests/peers.h
 tests_hop_answer_test_SOURCES = tests/hop_answer_test.c tests/hop-bed.c tests/hop-bed.h \
 	tests/hop-sayer.c tests/hop-sayer.h tests/peers.c tests/peers.h
+tests_hop_fold_test_SOURCES = tests/hop_fold_test.c tests/hop-bed.c tests/hop-bed.h \
+	tests/hop-sayer.c tests/hop-sayer.h tests/peers.c tests/peers.h
 tests_child_test_SOURCES = tests/child_test.c tests/peers.c tests/peers.h
 tests_fanout_test_SOURCES = tests/fanout_test.c tests/peers.c tests/peers.h
 tests_pass_test_SOURCES = tests/maps.c tests/maps.h tests/pass_test.c tests/peers.c tests/peers.h
@@ -192,6 +195,7 @@ tests_columns_test_SOURCES = tests/columns-naive.h tests/columns_test.c tests/ra
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_joining_test_SOURCES = tests/joining_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h
+tests_part_test_SOURCES = tests/part_test.c tests/random.h
 tests_reduce_test_SOURCES = tests/random-trees.c tests/random-trees.h tests/random.h tests/reduce_test.c
 tests_sort_test_SOURCES = tests/random.h tests/sort_test.c
 tests_monitor_test_SOURCES = tests/monitor_test.c tests/fixture.c tests/fixture.h
@@ -210,6 +214,7 @@ tests_view_bins_test_SOURCES = tests/view_bins_test.c $(fake_sources)
 tests_client_test_SOURCES = tests/client_test.c tests/client-bed.c tests/client-bed.h $(fake_sources)
 tests_client_connection_test_SOURCES = tests/client_connection_test.c tests/client-bed.c tests/client-bed.h \
 	$(fake_sources)
+tests_delivery_fold_test_SOURCES = tests/delivery_fold_test.c tests/random.h
 tests_delivery_test_SOURCES = tests/delivery_test.c tests/random.h
 # As programs of others: linked with the library alone.
 tests_library_test_LDADD = libtap.la libevspace.la

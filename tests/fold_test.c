@@ -107,6 +107,8 @@ static void answer_take(struct answer *a, const struct place *p)
 			line = view.part->clock;
 			continue;
 		}
+		if (view.run->kind == RUN_LEAVES || view.run->kind == RUN_WORST)
+			continue;
 		if (view.run->kind == RUN_TUPLES)
 			a->delivered += view.run->count;
 		for (unsigned i = 0; i < view.run->count; i++) {
@@ -161,6 +163,7 @@ static void folds_alike(const struct stage_ops *ops, enum level level, const cha
 		struct place leaves[RANDOM_TREES_LEAVES], flat;
 
 		grove_seed = tree * UINT64_C(1000003);
+		random_trees_folds = tree % 2;
 		place_init(&flat, RANDOM_TREES_LEAVES);
 		for (uint32_t i = 0; i < RANDOM_TREES_LEAVES; i++) {
 			place_init(&leaves[i], i);

@@ -10,6 +10,7 @@
 #include "tree/data/op-table.h"
 
 uint64_t grove_seed;
+bool random_trees_folds;
 
 void place_init(struct place *p, uint32_t index)
 {
@@ -27,6 +28,9 @@ void place_apply(struct place *p, const struct stage_ops *ops, enum level level,
 {
 	struct error e;
 	struct ask ask = {.wave = RANDOM_TREES_WAVE};
+	/* whoever folds parts, answers stay the same */
+	ask.folds = random_trees_folds && random_below(&grove_seed, 2);
+	ask.bare = ask.folds && names_place(p->names) >= RANDOM_TREES_LEAVES;
 	struct stage *s = stage_new(ops, level, p->names, args, &e);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);

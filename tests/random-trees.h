@@ -16,6 +16,9 @@
 /** What the groves are made of; set it first. */
 extern uint64_t grove_seed;
 
+/** Do some places fold parts? */
+extern bool random_trees_folds;
+
 /** One place of a tree: its names, and its part of the wave. */
 struct place {
 	struct names *names;

@@ -77,7 +77,7 @@ static unsigned char *field_swap(unsigned char *p, size_t width)
 	return p + width;
 }
 
-/* Those of a version before them are sent no columns. */
+/* Those of a version before them are sent no columns, and no folded parts. */
 static void body_check(const unsigned char *p, size_t bytes)
 {
 	const unsigned char *end = p + bytes;
@@ -88,6 +88,8 @@ static void body_check(const unsigned char *p, size_t bytes)
 		memcpy(&run, p, sizeof(run));
 		if (run.kind == RUN_COLUMNS)
 			die("columns that it does not know");
+		if (run.kind == RUN_LEAVES)
+			die("folded parts that it does not know");
 		p += sizeof(run) + (run.flags & RUN_LOST ? 8 : 0) +
 		     run.count * run_record_bytes(run.kind);
 	}

@@ -76,12 +76,12 @@ writes() {
 	bed_until eval '[ "$(find "$run" -name "*.seg" | wc -l)" = 2 ]'
 }
 
-# Every tuple comes, by what the segments hold in the end.
+# exact VIEW [OPTION...]: every tuple comes, by what the segments hold in the end.
 exact() {
 	local writer
 
 	writer=$(bed_pid writer)
-	bed_start checker "$top_builddir/tests/checker" -c "unix:$bed_dir/front" -d "$run" -w "$1" -v -r 20 a0 a1
+	bed_start checker "$top_builddir/tests/checker" -c "unix:$bed_dir/front" -d "$run" -w "$1" -v -r 20 "${@:2}" a0 a1
 	bed_until eval '[ "$(grep -c "^wave" "$bed_dir/checker.out")" -ge 3 ]'
 	# what it has and what the segments hold are compared when nothing comes any more
 	kill -STOP "$writer"
@@ -106,7 +106,7 @@ says() {
 }
 
 all_works() {
-	exact events && exact total && exact spread &&
+	exact events && exact total && exact total -f && exact spread && exact spread -f &&
 		says 0 '"answered":2,' evspace view latest --rate 4 --count 2 --json && grep -q '"/A/a0/rank0/t0' "$tap_dir/said" &&
 		says 0 rank1 evspace heartbeat --rate 4 --count 2 --json &&
 		says 0 '"node":"front"' evspace status --json &&

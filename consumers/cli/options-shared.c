@@ -207,6 +207,7 @@ int options_settle(struct common *c, unsigned takes, struct error *e)
 	if (!o->identity)
 		o->identity = profile->identity;
 	o->hurry = !c->rate_said && !profile->rate;
+	o->folded = 1;
 	if (!c->rate_said && profile->rate && (takes & OPTIONS_WAVES))
 		return unit_rate(profile->rate, &o->rate_hz, e);
 	return 0;

@@ -101,6 +101,7 @@ void client_ready(struct evspace_client *c)
 	open.view = c->view;
 	open.backlog = c->backlog;
 	open.wait = c->wait;
+	open.folds = c->folded;
 	open.patience_ms = c->connection->patience_ms;
 	if (c->define)
 		open.define = (ProtobufCBinaryData){strlen(c->define), (uint8_t *)c->define};

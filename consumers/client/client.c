@@ -117,6 +117,7 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 		c->select[c->n_select++] = copy_text(o->select[i], "");
 	c->backlog = o->backlog;
 	c->wait = o->wait;
+	c->folded = o->folded;
 	c->rate_hz = o->rate_hz > 0 ? o->rate_hz : 0;
 	c->hurry = o->hurry && c->rate_hz > 0;
 	c->window_said = o->window != 0;

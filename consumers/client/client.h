@@ -26,7 +26,7 @@ struct evspace_client {
 	char *tree, *concurrency; /* "": as the map says */
 	char **select;
 	size_t n_select;
-	bool backlog, wait;
+	bool backlog, wait, folded;
 	double rate_hz;
 	bool hurry;
 	unsigned window, deadline_ms;

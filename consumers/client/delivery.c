@@ -1,38 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Judges each part of an answer, keeps what is new, and says who owes what. */
-#include "consumers/client/delivery.h"
+#include "consumers/client/delivery-private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/client/intervals.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/names.h"
-
-/** A part of an answer while it is judged. */
-struct delivery_entry {
-	struct delivery_leaf *leaf; /* NULL: a mark, or of an unknown leaf */
-	uint64_t wave;
-	bool is_new;
-	bool mixed; /* the runs after it are of several parts: it is one of these, or their mark */
-	uint32_t joins; /* of a mark: how many parts before it */
-};
-
-struct delivery {
-	enum reading reading;
-	bool backlog;
-	struct delivery_leaf **leaves; /* all so far, the present ones first */
-	struct delivery_leaf **places; /* by index */
-	size_t n_leaves, n_present, n_places;
-	struct intervals *numbers;
-	uint64_t serial; /* number of answers */
-	bool thinned;	 /* stages filter where parts are mixed: numbers do not show whose
-			  * tuples are missing */
-	uint32_t *again;
-	struct delivery_entry *entries;
-	size_t n_entries, room_entries;
-	struct batch kept;
-};
 
 struct delivery *delivery_new(void)
 {
@@ -132,6 +106,38 @@ const struct delivery_leaf *delivery_leaf_at(const struct delivery *l, uint32_t 
 
 /* ---- judging ---- */
 
+struct delivery_leaf *delivery_walk_next(const struct delivery *l, const struct delivery_entry *e,
+					 struct delivery_walk *walk)
+{
+	for (; walk->range < e->n_leaves; walk->range++, walk->place = 0) {
+		const struct leaf_range *range = &e->leaves[walk->range];
+
+		while (walk->place < range->count && range->from + walk->place < l->n_places) {
+			struct delivery_leaf *leaf = l->places[range->from + walk->place++];
+
+			if (leaf)
+				return leaf;
+		}
+	}
+	return NULL;
+}
+
+struct delivery_entry delivery_entry_of(const struct delivery *l, const struct batch *batch,
+					struct batch_cursor *cursor, const struct run_view *view)
+{
+	struct delivery_entry e = {.wave = view->run->first};
+	struct run_view leaves;
+
+	if (view->run->flags & RUN_MANY && batch_next_packed(batch, cursor, &leaves)) {
+		e.mixed = true;
+		e.leaves = leaves.leaf_ranges;
+		e.n_leaves = leaves.run->count;
+	} else if (view->run->element < l->n_places) {
+		e.leaf = l->places[view->run->element];
+	}
+	return e;
+}
+
 static struct delivery_entry *entry_add(struct delivery *l)
 {
 	if (l->n_entries == l->room_entries) {
@@ -144,16 +150,31 @@ static struct delivery_entry *entry_add(struct delivery *l)
 	return &l->entries[l->n_entries++];
 }
 
-/* A part comes once: as the answered wave, or because it is owed. */
+/* A part comes once in an answer: as the answered wave, or because it is owed. */
 static bool part_is_new(const struct delivery *l, const Evspace__Answer *a,
 			struct delivery_leaf *leaf, uint64_t wave)
 {
 	bool twice = leaf->seen == l->serial;
 
 	leaf->seen = l->serial;
-	if (l->reading == READ_LATEST || (!a->again && wave == a->wave))
+	if (twice || l->reading == READ_LATEST || (!a->again && wave == a->wave))
 		return !twice;
 	return interval_set_have(&leaf->owed, wave);
+}
+
+/* Its leaves cannot be told apart: they are all new, or none is. */
+static bool folded_is_new(const struct delivery *l, const Evspace__Answer *a,
+			  const struct delivery_entry *e)
+{
+	struct delivery_walk walk = {0, 0};
+	struct delivery_leaf *leaf;
+	bool all = true, any = false;
+
+	while ((leaf = delivery_walk_next(l, e, &walk))) {
+		any = true;
+		all = part_is_new(l, a, leaf, e->wave) && all;
+	}
+	return any && all;
 }
 
 /* The parts of a mark cannot be told apart: they are all new, or none is. */
@@ -181,6 +202,8 @@ static void judge(struct delivery *l, const Evspace__Answer *a, const struct bat
 
 	l->serial++;
 	l->n_entries = 0;
+	if (!a->again)
+		l->unnamed = 0;
 	while (batch_next_part(batch, &cursor, &view)) {
 		struct delivery_entry *e;
 
@@ -189,10 +212,8 @@ static void judge(struct delivery *l, const Evspace__Answer *a, const struct bat
 			continue;
 		}
 		e = entry_add(l);
-		e->wave = view.run->first;
-		if (view.run->element < l->n_places)
-			e->leaf = l->places[view.run->element];
-		e->is_new = e->leaf && part_is_new(l, a, e->leaf, e->wave);
+		*e = delivery_entry_of(l, batch, &cursor, &view);
+		e->is_new = e->leaf ? part_is_new(l, a, e->leaf, e->wave) : folded_is_new(l, a, e);
 	}
 }
 
@@ -255,6 +276,33 @@ static void sums_repeat(struct delivery_sums *sums, const struct run_view *view,
 		sums->lost -= view->lost - lost;
 }
 
+/* Of the leaves of a folded part those that are named have unreadable processes, and others. */
+static void folded_take(struct delivery *l, const struct delivery_entry *e, const struct part *part)
+{
+	struct delivery_walk walk = {0, 0};
+	struct delivery_leaf *leaf;
+
+	l->unnamed += e->n_leaves ? part->unreadable : 0;
+	while ((leaf = delivery_walk_next(l, e, &walk)))
+		leaf->unreadable = 0;
+}
+
+static void worst_take(struct delivery *l, const struct run_view *view)
+{
+	for (unsigned i = 0; i < view->run->count; i++) {
+		const struct leaf_worst *worst = &view->leaf_worsts[i];
+		struct delivery_leaf *leaf =
+			worst->leaf < l->n_places ? l->places[worst->leaf] : NULL;
+
+		if (leaf && worst->figure == LEAF_UNREADABLE) {
+			leaf->unreadable = (uint32_t)worst->value;
+			l->unnamed -= worst->value < l->unnamed ? worst->value : l->unnamed;
+		}
+		if (leaf && worst->figure == LEAF_LOST)
+			leaf->sums.lost += worst->value;
+	}
+}
+
 static void take_part(struct delivery *l, const struct delivery_entry *e, const struct part *part,
 		      struct delivery_sums *sums)
 {
@@ -265,6 +313,7 @@ static void take_part(struct delivery *l, const struct delivery_entry *e, const 
 	sums->discarded += part->discarded;
 	sums->filtered += part->filtered;
 	sums->reduced += part->reduced;
+	folded_take(l, e, part);
 	if (!of_leaf) {
 		l->thinned = l->thinned || part->filtered || part->reduced;
 		return;
@@ -336,6 +385,8 @@ static void keep(struct delivery *l, struct batch *batch, struct delivery_sums *
 		}
 		if (view.run->kind == RUN_PART)
 			take_part(l, e, view.part, sums);
+		if (view.run->kind == RUN_WORST)
+			worst_take(l, &view);
 		if (view.run->kind == RUN_NEWEST)
 			take_newest(e, &view, sums);
 		if (view.run->kind == RUN_TUPLES)
@@ -360,6 +411,13 @@ static bool never_asked(const Evspace__Missing *m, const struct delivery_times *
 	       times->came_ns - since_ns < times->asked_ns;
 }
 
+static void leaf_answered(struct delivery_leaf *leaf, uint64_t wave)
+{
+	interval_set_remove(&leaf->owed, wave, wave + 1);
+	leaf->back = true;
+	leaf->newest = wave > leaf->newest ? wave : leaf->newest;
+}
+
 static void note_answered(struct delivery *l, const Evspace__Answer *a,
 			  const struct delivery_times *times)
 {
@@ -380,13 +438,16 @@ static void note_answered(struct delivery *l, const Evspace__Answer *a,
 			interval_set_remove(&leaf->owed, a->wave, a->wave + 1);
 	}
 	for (size_t i = 0; i < l->n_entries; i++) {
-		struct delivery_entry *e = &l->entries[i];
+		const struct delivery_entry *e = &l->entries[i];
+		struct delivery_walk walk = {0, 0};
+		struct delivery_leaf *leaf;
 
-		if (!e->leaf || !e->is_new)
+		if (!e->is_new)
 			continue;
-		interval_set_remove(&e->leaf->owed, e->wave, e->wave + 1);
-		e->leaf->back = true;
-		e->leaf->newest = e->wave > e->leaf->newest ? e->wave : e->leaf->newest;
+		if (e->leaf)
+			leaf_answered(e->leaf, e->wave);
+		while ((leaf = delivery_walk_next(l, e, &walk)))
+			leaf_answered(leaf, e->wave);
 	}
 }
 
@@ -402,97 +463,4 @@ void delivery_take(struct delivery *l, const Evspace__Answer *a, const struct de
 	keep(l, batch, sums);
 	left = sums->read - sums->filtered - sums->reduced;
 	sums->unaccounted = left > sums->tuples ? left - sums->tuples : sums->tuples - left;
-}
-
-/* ---- accounts ---- */
-
-void delivery_forget(struct delivery *l, uint32_t element)
-{
-	intervals_forget(l->numbers, element);
-}
-
-static bool owes_nothing(void *arg, uint32_t element)
-{
-	const struct delivery *l = arg;
-	const struct delivery_leaf *leaf = delivery_leaf_at(l, name_place(element));
-
-	return !l->thinned && leaf && leaf->owed.n == 0 && leaf->sums.filtered == 0 &&
-	       leaf->sums.reduced == 0;
-}
-
-uint64_t delivery_unaccounted(const struct delivery *l)
-{
-	return intervals_gaps(l->numbers, owes_nothing, (void *)(uintptr_t)l);
-}
-
-bool delivery_is_early(const struct delivery *l, const struct batch *batch)
-{
-	struct batch_cursor cursor = {0};
-	const struct delivery_leaf *leaf;
-	struct run_view view;
-
-	while (batch_next_part(batch, &cursor, &view)) {
-		if (view.run->flags & RUN_FOLD)
-			continue;
-		leaf = delivery_leaf_at(l, view.run->element);
-		if (leaf && leaf->owed.n && leaf->owed.items[0].from < view.run->first)
-			return true;
-	}
-	return false;
-}
-
-bool delivery_owed(const struct delivery *l)
-{
-	for (size_t i = 0; i < l->n_present; i++) {
-		if (l->leaves[i]->owed.n > 0)
-			return true;
-	}
-	return false;
-}
-
-size_t delivery_owing(const struct delivery *l, Evspace__Owing *owing)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->n_present; i++) {
-		const struct delivery_leaf *leaf = l->leaves[i];
-
-		if (leaf->owed.n == 0)
-			continue;
-		evspace__owing__init(&owing[n]);
-		owing[n].leaf = leaf->index;
-		owing[n].wave = leaf->owed.items[0].from;
-		n++;
-	}
-	return n;
-}
-
-bool delivery_again(struct delivery *l, uint32_t most, struct delivery_again *again)
-{
-	uint64_t first = UINT64_MAX, end = UINT64_MAX;
-
-	for (size_t i = 0; i < l->n_present; i++) {
-		const struct delivery_leaf *leaf = l->leaves[i];
-
-		if (leaf->back && leaf->owed.n && leaf->owed.items[0].from < first)
-			first = leaf->owed.items[0].from;
-	}
-	if (first == UINT64_MAX)
-		return false;
-	*again = (struct delivery_again){.wave = first, .leaves = l->again};
-	/* all leaves that owe the first one, as long as their set does not change */
-	for (size_t i = 0; i < l->n_present; i++) {
-		const struct delivery_leaf *leaf = l->leaves[i];
-
-		if (!leaf->back || leaf->owed.n == 0)
-			continue;
-		if (leaf->owed.items[0].from > first) {
-			end = leaf->owed.items[0].from < end ? leaf->owed.items[0].from : end;
-			continue;
-		}
-		end = leaf->owed.items[0].to < end ? leaf->owed.items[0].to : end;
-		again->leaves[again->n++] = leaf->index;
-	}
-	again->count = end - first < most ? (uint32_t)(end - first) : most;
-	return true;
 }

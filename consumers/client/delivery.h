@@ -28,11 +28,13 @@ struct delivery_leaf {
 	char *name;	/* "/cluster/node" */
 	bool present;	/* in the present scope */
 	bool back;	/* it was in the newest answer that it could be in: it can be asked again */
-	struct interval_set owed; /* waves that it may have made, and that have not come */
-	uint64_t newest;	  /* the last wave that came */
-	uint64_t seen;		  /* the last answer with it */
-	struct delivery_sums sums;
-	uint32_t unreadable; /* processes that it reported so last */
+	struct interval_set owed;  /* waves that it may have made, and that have not come */
+	uint64_t newest;	   /* the last wave that came */
+	uint64_t seen;		   /* the last answer with it */
+	struct delivery_sums sums; /* without what came in folded parts, but for `lost` of those
+				    * that these name as the worst */
+	uint32_t unreadable; /* processes that it reported so last; or 0, if a folded part did not
+			      * name it */
 };
 
 /** Waves of some leaves to ask for again. */
@@ -66,8 +68,8 @@ struct delivery_times {
 /**
  * Take the answer @a with its body in @batch; removes from that what had come before. A leaf that
  * is not in it now owes the wave, unless it cannot have been asked; a leaf in a repeated answer no
- * longer owes that wave. If a stage has mixed new parts with old ones, the leaves of the new ones
- * still owe their wave.
+ * longer owes that wave. If a stage has mixed new parts with old ones, or folded them, the leaves
+ * of the new ones still owe their wave.
  */
 void delivery_take(struct delivery *delivery, const Evspace__Answer *a,
 		   const struct delivery_times *times, struct batch *batch,
@@ -89,6 +91,9 @@ bool delivery_again(struct delivery *delivery, uint32_t most, struct delivery_ag
 
 /** From now on the name @element means another element, or one that another leaf began. */
 void delivery_forget(struct delivery *delivery, uint32_t element);
+
+/** Unreadable processes, of all leaves of the present scope. */
+uint64_t delivery_unreadable(const struct delivery *delivery);
 
 /** Tuples that are missing without a report: gaps in the numbers of elements of leaves that owe no
  * wave. Always 0, except for bugs. */

@@ -76,6 +76,8 @@ struct evspace_options {
 	int monitored; /* record this client's waves in the run "evspace" of this host; only the
 			* command evspace can, for other programs evspace_open() fails */
 	int wait;      /* the run need not exist yet */
+	int folded;    /* counts of hosts may come summed where their records are mixed, so that an
+			* answer does not grow with their number: see evspace_leaf() */
 	void (*log)(void *arg, const char *line); /* gets a line when the connection breaks or comes
 						   * back, and warnings; it calls nothing of this.
 						   * NULL: they are written to stderr */

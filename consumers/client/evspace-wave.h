@@ -72,7 +72,9 @@ const struct evspace_wave *evspace_wave(const struct evspace_client *client);
 /** Get the counts so far. */
 void evspace_counts(struct evspace_client *client, struct evspace_counts *counts);
 
-/** Counts of the tuples of one host. */
+/** Counts of the tuples of one host. With `folded` (evspace-client.h), what hosts have sent summed
+ * is in evspace_counts() and evspace_wave() alone; here are `lost` and `unreadable` of those few
+ * that had the most, in each wave. */
 struct evspace_leaf {
 	const char *name; /* "/cluster/node", valid until evspace_close() */
 	uint64_t read, lost, discarded;

@@ -231,18 +231,24 @@ bool standing_is_empty(const struct evspace_client *client)
 bool standing_say_unreadable(const struct evspace_client *client, const char *prefix, FILE *out)
 {
 	struct evspace_leaf leaf;
+	const struct evspace_wave *w = evspace_wave(client);
+	unsigned others = w ? w->unreadable : 0;
 	bool any = false;
 
 	for (size_t i = 0; evspace_leaf(client, i, &leaf); i++) {
 		if (!leaf.unreadable)
 			continue;
 		any = true;
+		others -= leaf.unreadable < others ? leaf.unreadable : others;
 		fprintf(out,
 			"%s%s: the elements of %u process%s cannot be read: %s; evspace status "
 			"there says why\n",
 			prefix, leaf.name, leaf.unreadable, plural(leaf.unreadable, "es"),
 			STANDING_UNREADABLE);
 	}
+	if (any && others)
+		fprintf(out, "%sother hosts: the elements of %u process%s cannot be read either\n",
+			prefix, others, plural(others, "es"));
 	return any;
 }
 

@@ -21,6 +21,7 @@
 #define PACKED_LEAST  8
 #define RUN_BYTES     56.0
 #define PART_BYTES    120.0
+#define FOLDED_BYTES  24.0 /* more if it is folded */
 
 /* What passes one point of a tree in one wave, and how much is below that point. */
 struct flow {
@@ -102,8 +103,9 @@ static void flow_stage(struct flow *flow, const struct plan_stage *stage)
 	if (records <= 0 || records > flow->records)
 		return;
 	flow->records = records;
-	/* each node's part stays, with a mark that records are mixed */
-	flow->bytes = records * stage->traits.bytes + flow->below[LEVEL_NODE] * PART_BYTES;
+	/* parts of several nodes are folded into one, which says which nodes */
+	flow->bytes = records * stage->traits.bytes + PART_BYTES +
+		      (flow->below[LEVEL_NODE] > 1 ? FOLDED_BYTES : 0);
 }
 
 /* ---- waves ---- */

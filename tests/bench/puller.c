@@ -68,6 +68,7 @@ static _Noreturn void pull(const struct puller_options *o, struct tally *tally)
 		.window = o->window,
 		.rate_hz = o->rate,
 		.deadline_ms = DEADLINE_MS,
+		.folded = 1,
 	};
 	struct error e = {""};
 	enum evspace_failure failure;

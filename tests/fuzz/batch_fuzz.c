@@ -36,8 +36,8 @@ static const struct {
 
 #define STAGES (sizeof(wanted) / sizeof(wanted[0]))
 
-/* Which stages, the byte order, whether runs become columns before, and room to keep the batch
- * aligned. */
+/* Which stages, the byte order, whether runs become columns before and parts are folded, and room
+ * to keep the batch aligned. */
 #define FRONT 8
 /* A body is opened to no more than this. */
 #define PLAIN_MOST (64u << 20)
@@ -93,20 +93,23 @@ static uint64_t unaccounted(const struct batch *b)
 	return n;
 }
 
+/* As if it was sent. */
 static void check_extents(const struct batch *b)
 {
-	size_t bytes = 0;
+	struct buffer *whole = buffer_new(b->bytes);
+	struct error e;
 
 	for (size_t i = 0; i < b->n; i++) {
 		const struct extent *x = &b->extents[i];
-		struct error e;
 
-		bytes += x->bytes;
-		/* An extent after the first need not begin with a part. */
-		if (i == 0 && batch_check(x->buffer->data + x->at, x->bytes, NULL, &e) < 0)
-			must(false, e.text);
+		must(whole->used + x->bytes <= b->bytes, "the size of the batch");
+		memcpy(whole->data + whole->used, x->buffer->data + x->at, x->bytes);
+		whole->used += x->bytes;
 	}
-	must(bytes == b->bytes, "the size of the batch");
+	must(whole->used == b->bytes, "the size of the batch");
+	if (batch_check(whole->data, whole->used, NULL, &e) < 0)
+		must(false, e.text);
+	buffer_unref(whole);
 }
 
 /* Nothing of what is in it changes by columns; @packs: first into them. */
@@ -129,7 +132,7 @@ static void through_columns(struct batch *b, bool packs)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct ask ask = {.wave = 1};
+	struct ask ask = {.wave = 7};
 	size_t plain;
 	struct buffer *buffer;
 	struct batch b;
@@ -148,6 +151,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	    batch_check(buffer->data, bytes, &plain, NULL) == 0 && plain <= PLAIN_MOST) {
 		batch_append_columns(&b, buffer, 0, bytes, plain);
 		balance = unaccounted(&b);
+		ask.folds = data[3] & 2;
+		ask.bare = data[3] & 4;
 		through_columns(&b, data[3] & 1);
 		for (size_t i = 0; i < STAGES; i++) {
 			if (!(wished >> i & 1))
@@ -162,7 +167,29 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	return 0;
 }
 
-/* A sound batch of two leaves and a mark, so that mutations start from one of today's layout. */
+/* A folded part of three leaves. */
+static void sound_folded(struct batch *b, unsigned seed)
+{
+	struct leaf_range *leaves;
+	struct leaf_worst *worst;
+
+	*(struct part *)batch_add(b, RUN_PART, 3, 7, 1, 0) =
+		(struct part){.clock = {seed % 3, seed % 3, 1, 0},
+			      .read = 9,
+			      .reduced = 8,
+			      .lost = 7,
+			      .unreadable = 3};
+	b->last->flags |= RUN_MANY;
+	leaves = batch_add(b, RUN_LEAVES, 3, 7, 2, 0);
+	leaves[0] = (struct leaf_range){4 + seed % 2, 1};
+	leaves[1] = (struct leaf_range){7, 2};
+	worst = batch_add(b, RUN_WORST, 3, 7, 2, 0);
+	worst[0] = (struct leaf_worst){3, 7, LEAF_UNREADABLE};
+	worst[1] = (struct leaf_worst){5, 8, LEAF_LOST};
+}
+
+/* A sound batch of two leaves and a mark, and of a folded part, so that mutations start from one of
+ * today's layout. */
 static size_t sound(uint8_t *data, size_t room, unsigned seed)
 {
 	struct batch b;
@@ -180,6 +207,8 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 		*part = (struct part){.clock = {100 * i, 5, i < 2 ? 1 + i : 1, 3}};
 		if (i == 2)
 			b.last->flags |= RUN_FOLD;
+		if (i == 1)
+			sound_folded(&b, seed);
 		tuple = batch_add(&b, RUN_TUPLES, 5 * i, 40, 2, i);
 		tuple[0] = (struct tuple){1 + seed % 5, 9, 64, 3, 1, 1, 1, 0};
 		tuple[1] = (struct tuple){4 + seed % 3, 0, 8, -1, 2, 1, 2, TUPLE_RUNNING};
@@ -205,6 +234,7 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 		memset(data, 0, FRONT);
 		data[0] = (uint8_t)seed;
 		data[2] = (uint8_t)(seed >> 8);
+		data[3] = (uint8_t)(seed >> 16);
 		memcpy(data + FRONT, b.own->data, b.bytes);
 	}
 	batch_fini(&b);

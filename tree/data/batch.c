@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Batches: build them run by run, link them, iterate over them, check those from peers. */
+/* Batches: build them run by run, link them, iterate over them. */
 #include "tree/data/batch.h"
 
-#include <errno.h>
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tree/data/columns.h"
-
-/* A line beyond these is not a clock: ticks of 10 s, times after the year 2100. */
-#define NS_PER_TICK_MOST 1e10
 
 #define RECORD(NAME, kind, widths, is_sound, merges)          \
 	[RUN_##NAME] = {                                      \
@@ -23,30 +18,6 @@
 	},
 
 const struct run_record run_records[RUN_KINDS] = {RUN_TABLE(RECORD)};
-
-/* Bytes of header and lost count, and of the whole run: tuples first, since their size is a
- * constant. */
-static inline size_t run_head(const struct run *run)
-{
-	return sizeof(*run) + (run->flags & RUN_LOST ? sizeof(uint64_t) : 0);
-}
-
-static inline size_t run_bytes(const struct run *run)
-{
-	if (__builtin_expect(run->kind == RUN_TUPLES, 1))
-		return run_head(run) + run->count * sizeof(struct tuple);
-	return run_head(run) + (size_t)run->count * run_records[run->kind].bytes;
-}
-
-/* Bytes of the whole run when its columns, if it has any, are opened. */
-static size_t run_plain(const struct run *run, const unsigned char *records)
-{
-	struct columns what = {run->kind, run->count};
-
-	if (run->kind == RUN_COLUMNS)
-		what = columns_head(records);
-	return run_head(run) + what.count * run_record_bytes(what.kind);
-}
 
 void batch_init(struct batch *b)
 {
@@ -125,7 +96,7 @@ void batch_keep(struct batch *b, const struct run_view *view)
 	}
 	batch_append_columns(b, view->buffer,
 			     (size_t)((unsigned char *)view->run - view->buffer->data), view->bytes,
-			     run_plain(view->run, view->records));
+			     columns_plain(view->run, view->records));
 }
 
 void batch_link(struct batch *to, struct batch *from)
@@ -345,106 +316,4 @@ int batch_next_part(const struct batch *b, struct batch_cursor *c, struct run_vi
 		return 0;
 	run_show(b, run, c, view);
 	return 1;
-}
-
-static int clock_sound(const struct clock_line *line)
-{
-	/* a NaN fails these comparisons */
-	return line->ns_per_tick >= 0 && line->ns_per_tick <= NS_PER_TICK_MOST &&
-	       line->error_ns >= 0 && line->error_ns <= DBL_MAX &&
-	       line->base_ns >= -CLOCK_BASE_MOST && line->base_ns <= CLOCK_BASE_MOST;
-}
-
-static const char *newest_fault(const struct run *run, uint32_t count)
-{
-	if (count == 0 || run->flags)
-		return "holds newest tuples and has none, or flags";
-	return run->element > UINT32_MAX - count ? "has elements past the last name" : NULL;
-}
-
-/* The fault of the header of a run with @left bytes from its start, or NULL. */
-static const char *run_fault(const struct run *run, size_t left, int first)
-{
-	if (left < sizeof(*run))
-		return "is longer than what is left";
-	if (run->kind >= RUN_KINDS)
-		return "is of a kind that does not exist";
-	if (run->flags & ~(RUN_LOST | RUN_SPARSE | RUN_FOLD | RUN_DISCARDED))
-		return "has flags that do not exist";
-	if (first && run->kind != RUN_PART)
-		return "comes before any part";
-	if (run->kind == RUN_PART && (run->count != 1 || run->flags & ~RUN_FOLD))
-		return "is a part and does not have exactly one record";
-	if (run->kind != RUN_PART && run->flags & RUN_FOLD)
-		return "is marked as a part but is not one";
-	if (run->flags & RUN_DISCARDED &&
-	    (run->kind != RUN_TUPLES || run->count || run->flags != (RUN_DISCARDED | RUN_LOST)))
-		return "counts discarded tuples and has others";
-	if (run->kind == RUN_NEWEST && newest_fault(run, run->count))
-		return newest_fault(run, run->count);
-	return run_bytes(run) > left ? "is longer than what is left" : NULL;
-}
-
-static const char *part_fault(const struct run *run, const unsigned char *record)
-{
-	struct part part;
-
-	memcpy(&part, record, sizeof(part));
-	if (!clock_sound(&part.clock))
-		return "has a clock that is not valid";
-	if (run->flags & RUN_FOLD && (part.read > 0 || part.lost > 0 || part.discarded > 0))
-		return "is a mark and counts tuples as read";
-	return NULL;
-}
-
-/* @all: bytes that the runs before stand for. */
-static const char *columns_fault(const struct run *run, const unsigned char *records, size_t all)
-{
-	struct columns what;
-
-	if (run->count > 0 && all + run_plain(run, records) > BATCH_PLAIN_MOST)
-		return "has columns that stand for more than a batch may have";
-	if (columns_get(records, run->count * sizeof(struct column_word), &what, NULL, NULL) < 0)
-		return "has broken columns";
-	if (run_plain(run, records) <= run_bytes(run))
-		return "has columns that are no smaller than what they stand for";
-	return what.kind == RUN_NEWEST ? newest_fault(run, what.count) : NULL;
-}
-
-/* The fault of a run's records, or NULL. */
-static const char *records_fault(const struct run *run, const unsigned char *records, size_t all)
-{
-	const struct run_record *kind = &run_records[run->kind];
-
-	if (run->kind == RUN_COLUMNS)
-		return columns_fault(run, records, all);
-	if (run->kind == RUN_PART)
-		return part_fault(run, records);
-	for (unsigned i = 0; kind->sound && i < run->count; i++)
-		if (!kind->sound(records + i * kind->bytes))
-			return kind->fault;
-	return NULL;
-}
-
-int batch_check(const unsigned char *data, size_t bytes, size_t *plain, struct error *e)
-{
-	size_t at = 0, all = 0;
-	const char *fault = NULL;
-
-	errno = EPROTO;
-	if (bytes > 0 && (uintptr_t)data % sizeof(uint64_t) != 0)
-		return errorf(e, "a batch must lie at a multiple of 8 bytes");
-	while (at < bytes && !fault) {
-		const struct run *run = (const struct run *)(const void *)(data + at);
-
-		fault = run_fault(run, bytes - at, at == 0);
-		fault = fault ? fault : records_fault(run, data + at + run_head(run), all);
-		all += fault ? 0 : run_plain(run, data + at + run_head(run));
-		at += fault ? 0 : run_bytes(run);
-	}
-	if (plain)
-		*plain = all;
-	return !fault ? 0
-		      : errorf(e, "a batch of %zu bytes is broken: the run at byte %zu %s", bytes,
-			       at, fault);
 }

@@ -379,6 +379,15 @@ struct columns columns_head(const unsigned char *data)
 	return (struct columns){data[2], data[0] | (uint32_t)data[1] << 8};
 }
 
+size_t columns_plain(const struct run *run, const unsigned char *records)
+{
+	struct columns what = {run->kind, run->count};
+
+	if (run->kind == RUN_COLUMNS)
+		what = columns_head(records);
+	return run_head(run) + what.count * run_record_bytes(what.kind);
+}
+
 static int broken(struct error *e)
 {
 	errno = EPROTO;

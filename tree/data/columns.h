@@ -45,6 +45,9 @@ bool columns_possible(unsigned kind);
 /** What checked columns stand for. */
 struct columns columns_head(const unsigned char *data);
 
+/** Bytes of a whole checked run when its columns, if it has any, are opened. */
+size_t columns_plain(const struct run *run, const unsigned char *records);
+
 /** Room that columns_put() needs for @n records. */
 size_t columns_room(enum run_kind kind, size_t n);
 

@@ -3,12 +3,12 @@
 
 # Without turn.c, which needs libevent.
 data_sources = \
-	%D%/arena.c %D%/arena.h %D%/batch.c %D%/batch.h %D%/buffer.c %D%/buffer.h %D%/bin.c %D%/bin.h \
+	%D%/arena.c %D%/arena.h %D%/batch.c %D%/batch-check.c %D%/batch.h %D%/buffer.c %D%/buffer.h %D%/bin.c %D%/bin.h \
 	%D%/bits.c %D%/bits.h \
 	%D%/cell.h \
 	%D%/clock.c %D%/clock.h \
 	%D%/columns.c %D%/columns.h %D%/columns-batch.c %D%/columns-batch.h %D%/count.h \
-	%D%/median.h %D%/members.c %D%/names-comm.c %D%/names-comm.h %D%/names-judge.c \
+	%D%/leaves.c %D%/leaves.h %D%/median.h %D%/members.c %D%/names-comm.c %D%/names-comm.h %D%/names-judge.c \
 	%D%/names-private.h %D%/names.c %D%/names.h \
 	%D%/op.c %D%/op.h %D%/part.c %D%/part.h %D%/process.h %D%/run.h \
 	%D%/tellers.c %D%/tellers.h %D%/total.c %D%/total.h %D%/span.h %D%/tuple.c %D%/tuple.h

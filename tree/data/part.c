@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts: kept aside while runs are mixed, then put before them again. */
+/* Parts: kept aside while runs are mixed, then put before them again, or one for all of them. */
 #include "tree/data/part.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void parts_reset(struct parts *parts)
 {
 	parts->n = 0;
 	parts->leaves = 0;
 	parts->mixed = false;
+	batch_clear(&parts->more);
 }
 
 void parts_fini(struct parts *parts)
 {
 	free(parts->items);
+	free(parts->joined.items);
+	batch_fini(&parts->more);
 	*parts = (struct parts){0};
 }
 
@@ -28,7 +32,7 @@ int parts_add(struct parts *parts, const struct run_view *view)
 		if (!parts->items)
 			abort();
 	}
-	parts->items[parts->n++] = (struct part_item){*view->run, *view->part};
+	parts->items[parts->n++] = (struct part_item){*view->run, *view->part, 0, 0};
 	if (!(view->run->flags & RUN_FOLD))
 		parts->leaves++;
 	if (parts->n == 1)
@@ -61,21 +65,181 @@ static struct part parts_mark(const struct parts *parts)
 	return mark;
 }
 
-void parts_emit(const struct parts *parts, uint32_t place, uint64_t wave, struct batch *b)
+bool parts_more(struct parts *parts, const struct run_view *view)
 {
+	struct part_item *item = parts->n ? &parts->items[parts->n - 1] : NULL;
+
+	if (!item || (view->run->kind != RUN_LEAVES && view->run->kind != RUN_WORST))
+		return false;
+	if (view->run->kind == RUN_LEAVES)
+		item->leaves = view->run->count;
+	else
+		item->worst = view->run->count;
+	batch_keep(&parts->more, view);
+	return true;
+}
+
+/* ---- folding ---- */
+
+bool part_adds_up(const struct part *part)
+{
+	return part->filtered <= part->read && part->reduced <= part->read - part->filtered;
+}
+
+/* Returns false if that is more than fits. */
+static bool part_add(struct part *to, const struct part *from)
+{
+	bool over = __builtin_add_overflow(to->read, from->read, &to->read);
+
+	over |= __builtin_add_overflow(to->lost, from->lost, &to->lost);
+	over |= __builtin_add_overflow(to->discarded, from->discarded, &to->discarded);
+	over |= __builtin_add_overflow(to->filtered, from->filtered, &to->filtered);
+	over |= __builtin_add_overflow(to->reduced, from->reduced, &to->reduced);
+	over |= __builtin_add_overflow(to->written, from->written, &to->written);
+	over |= __builtin_add_overflow(to->cost_ns, from->cost_ns, &to->cost_ns);
+	over |= __builtin_add_overflow(to->processes, from->processes, &to->processes);
+	over |= __builtin_add_overflow(to->unreadable, from->unreadable, &to->unreadable);
+	over |= __builtin_add_overflow(to->elements, from->elements, &to->elements);
+	to->cpu_us = from->cpu_us > to->cpu_us ? from->cpu_us : to->cpu_us;
+	return !over;
+}
+
+/* Which leaves are in the parts, into parts->joined. Returns false if they cannot be folded. */
+static bool leaves_join(struct parts *parts, const struct parts_place *place)
+{
+	struct batch_cursor next = {0};
+	struct run_view view;
+
+	parts->joined.n = 0;
+	for (size_t i = 0; i < parts->n; i++) {
+		const struct run *run = &parts->items[i].run;
+
+		if (run->flags & RUN_FOLD)
+			continue;
+		if (run->first != place->wave ||
+		    (!(run->flags & RUN_MANY) &&
+		     !leaf_ranges_add(&parts->joined, (struct leaf_range){run->element, 1})))
+			return false;
+	}
+	while (batch_next_packed(&parts->more, &next, &view)) {
+		for (unsigned i = 0; view.run->kind == RUN_LEAVES && i < view.run->count; i++)
+			if (!leaf_ranges_add(&parts->joined, view.leaf_ranges[i]))
+				return false;
+	}
+	return !place->bare ||
+	       leaf_ranges_add(&parts->joined, (struct leaf_range){place->index, 1});
+}
+
+/* Returns false if what hosts say does not add up. */
+static bool parts_sum(const struct parts *parts, struct part *sum)
+{
+	int64_t first_ns = INT64_MAX;
+
+	*sum = (struct part){.clock = parts->line};
+	sum->clock.error_ns = 0;
+	for (size_t i = 0; i < parts->n; i++) {
+		struct part part = parts->items[i].part;
+		bool is_mark = parts->items[i].run.flags & RUN_FOLD;
+
+		if (is_mark)
+			part.elements = 0;
+		else if (part.clock.base_ns < first_ns)
+			first_ns = part.clock.base_ns;
+		if (part.clock.error_ns > sum->clock.error_ns)
+			sum->clock.error_ns = part.clock.error_ns;
+		if (!part_add(sum, &part))
+			return false;
+	}
+	/* ticks are nanoseconds then, and the base is when the first was read */
+	if (parts->mixed)
+		sum->clock =
+			(struct clock_line){first_ns, (uint64_t)first_ns, 1, sum->clock.error_ns};
+	return part_adds_up(sum);
+}
+
+static void worst_emit(const struct parts *parts, const struct parts_place *place, struct batch *b)
+{
+	struct leaf_worsts worsts = {.n = {0}};
+	struct batch_cursor next = {0};
+	struct leaf_worst *out;
+	struct run_view view;
+	unsigned n = 0;
+
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct part_item *item = &parts->items[i];
-		struct part *out;
 
-		if (item->run.flags & RUN_FOLD)
+		if (item->run.flags & (RUN_FOLD | RUN_MANY))
 			continue;
-		out = batch_add(b, RUN_PART, item->run.element, item->run.first, 1, 0);
-		*out = item->part;
+		leaf_worsts_add(&worsts, (struct leaf_worst){item->part.unreadable,
+							     item->run.element, LEAF_UNREADABLE});
+		leaf_worsts_add(&worsts,
+				(struct leaf_worst){item->part.lost, item->run.element, LEAF_LOST});
 	}
-	if (parts->n > 1 || parts->n > parts->leaves) {
-		struct part *out = batch_add(b, RUN_PART, place, wave, 1, 0);
+	while (batch_next_packed(&parts->more, &next, &view)) {
+		for (unsigned i = 0; view.run->kind == RUN_WORST && i < view.run->count; i++)
+			leaf_worsts_add(&worsts, view.leaf_worsts[i]);
+	}
+	for (unsigned i = 0; i < LEAF_FIGURES; i++)
+		n += worsts.n[i];
+	if (n == 0)
+		return;
+	out = batch_add(b, RUN_WORST, place->index, place->wave, n, 0);
+	for (unsigned i = 0; i < LEAF_FIGURES; i++) {
+		memcpy(out, worsts.items[i], worsts.n[i] * sizeof(*out));
+		out += worsts.n[i];
+	}
+}
 
-		*out = parts_mark(parts);
+/* Returns false if they must stay apart. */
+static bool parts_fold(struct parts *parts, const struct parts_place *place, struct batch *b)
+{
+	const struct leaf_ranges *joined = &parts->joined;
+	struct part sum;
+
+	if (!leaves_join(parts, place) || !parts_sum(parts, &sum))
+		return false;
+	*(struct part *)batch_add(b, RUN_PART, place->index, place->wave, 1, 0) = sum;
+	b->last->flags |= RUN_MANY;
+	memcpy(batch_add(b, RUN_LEAVES, place->index, place->wave, (uint32_t)joined->n, 0),
+	       joined->items, joined->n * sizeof(*joined->items));
+	worst_emit(parts, place, b);
+	return true;
+}
+
+/* ---- emitting ---- */
+
+/* A folded part with what follows it; @next is at that. */
+static void part_emit(const struct parts *parts, const struct part_item *item,
+		      struct batch_cursor *next, struct batch *b)
+{
+	struct run_view view;
+
+	*(struct part *)batch_add(b, RUN_PART, item->run.element, item->run.first, 1, 0) =
+		item->part;
+	b->last->flags |= item->run.flags;
+	for (int i = (item->leaves > 0) + (item->worst > 0); i > 0; i--) {
+		batch_next_packed(&parts->more, next, &view);
+		batch_keep(b, &view);
+	}
+}
+
+void parts_emit(struct parts *parts, const struct parts_place *place, struct batch *b)
+{
+	bool several = parts->n > 1 || parts->n > parts->leaves;
+	struct batch_cursor next = {0};
+
+	if (several && place->folds && parts_fold(parts, place, b)) {
+		batch_clear(&parts->more);
+		return;
+	}
+	for (size_t i = 0; i < parts->n; i++) {
+		if (!(parts->items[i].run.flags & RUN_FOLD))
+			part_emit(parts, &parts->items[i], &next, b);
+	}
+	if (several) {
+		*(struct part *)batch_add(b, RUN_PART, place->index, place->wave, 1, 0) =
+			parts_mark(parts);
 		b->last->flags |= RUN_FOLD;
 	}
+	batch_clear(&parts->more);
 }

@@ -12,6 +12,7 @@
 #include "tree/data/cell.h"
 #include "tree/data/clock.h"
 #include "tree/data/count.h"
+#include "tree/data/leaves.h"
 #include "tree/data/median.h"
 #include "tree/data/total.h"
 #include "tree/data/tuple.h"
@@ -30,7 +31,9 @@
 	KIND(CELLS, cell, "884444", cell_sound, cell_merge)         \
 	KIND(COUNTS, count, "8888422", count_sound, count_merge)    \
 	KIND(MEDIANS, median, "8884228", median_sound, bin_merge)   \
-	KIND(COLUMNS, column_word, "11111111", NULL, NULL)
+	KIND(COLUMNS, column_word, "11111111", NULL, NULL)          \
+	KIND(LEAVES, leaf_range, "44", leaf_range_sound, NULL)      \
+	KIND(WORST, leaf_worst, "844", leaf_worst_sound, NULL)
 
 #define RUN_NUMBER(NAME, ...) RUN_##NAME,
 
@@ -48,7 +51,8 @@ enum run_flag {
 	RUN_SPARSE = 1 << 1, /* tuples were removed: numbers after `first` have gaps */
 	RUN_FOLD = 1 << 2,   /* on a RUN_PART: a mark, see struct part */
 	RUN_DISCARDED =
-		1 << 3, /* no tuples, and those counted by RUN_LOST were discarded instead */
+		1 << 3,	   /* no tuples, and those counted by RUN_LOST were discarded instead */
+	RUN_MANY = 1 << 4, /* on a RUN_PART: it is folded, see struct part */
 };
 
 /**
@@ -87,6 +91,11 @@ struct newest {
  * RUN_FOLD, `element` being the place that mixed, `elements` how many of the parts right before the
  * mark are mixed, `clock` that of the runs after it, `filtered` and `reduced` what was removed
  * later, all else 0. Then the sums over all parts fulfil the line above.
+ *
+ * If who asks takes that, it folds these parts into one instead (docs/decisions/0027): a RUN_PART
+ * with RUN_MANY, `element` as of a mark, the sums of the parts (of `cpu_us` the most), their worst
+ * error and, as base_ns of the clock, when the first of them was read. Its leaves follow as a
+ * RUN_LEAVES, and, if any figure is not 0, the worst of them as a RUN_WORST.
  */
 struct part {
 	struct clock_line clock; /* converts times of the runs that follow to nanoseconds */
@@ -122,6 +131,20 @@ extern const struct run_record run_records[RUN_KINDS];
 static inline size_t run_record_bytes(unsigned kind)
 {
 	return kind < RUN_KINDS ? run_records[kind].bytes : 0;
+}
+
+/** Bytes of header and lost count, and of the whole run: tuples first, since their size is a
+ * constant. */
+static inline size_t run_head(const struct run *run)
+{
+	return sizeof(*run) + (run->flags & RUN_LOST ? sizeof(uint64_t) : 0);
+}
+
+static inline size_t run_bytes(const struct run *run)
+{
+	if (__builtin_expect(run->kind == RUN_TUPLES, 1))
+		return run_head(run) + run->count * sizeof(struct tuple);
+	return run_head(run) + (size_t)run->count * run_records[run->kind].bytes;
 }
 
 #endif

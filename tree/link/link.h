@@ -78,7 +78,7 @@ const struct peer *link_peer(const struct link *link);
 /** Does its certificate have the name @name? False for Unix sockets. */
 bool link_peer_is(const struct link *link, const char *name);
 const Evspace__Hello *link_hello(const struct link *link);
-/** May it be sent runs as columns (tree/data/columns.h)? */
+/** May it be sent runs as columns (tree/data/columns.h), and folded parts (tree/data/part.h)? */
 bool link_takes_columns(const struct link *link);
 
 /** Bytes that wait to be written. */

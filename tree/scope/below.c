@@ -10,7 +10,6 @@
 #include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
-#include "tree/data/columns.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/process.h"
 #include "tree/data/tellers.h"
@@ -51,6 +50,21 @@ static const uint32_t *index_find(uint32_t index, const uint32_t *list, size_t n
 	return bsearch(&index, list, n, sizeof(index), index_order);
 }
 
+size_t below_first(const struct below *below, uint32_t index)
+{
+	size_t low = 0, high = below->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (below->leaves[middle] < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static int node_order(const void *a, const void *b)
 {
 	const char *const *left = a, *const *right = b;
@@ -67,7 +81,7 @@ static void below_add_hosts(struct below *below, const struct plan_place *root)
 
 		if (!p->leaf)
 			continue;
-		i = (size_t)(index_find(p->index, below->leaves, below->n) - below->leaves);
+		i = below_first(below, p->index);
 		/* indexes are unique, but not surely in a place from a peer */
 		if (!below->hosts[i].place) {
 			below->hosts[i].place = p;
@@ -109,22 +123,31 @@ void below_fini(struct below *below)
 
 bool below_has(const struct below *below, uint32_t leaf)
 {
-	return index_find(leaf, below->leaves, below->n) != NULL;
+	size_t at = below_first(below, leaf);
+
+	return at < below->n && below->leaves[at] == leaf;
 }
 
-/* Is @id a name id of one of the places? */
-static bool below_names(const struct below *below, uint32_t id)
+bool below_names(const struct below *below, uint32_t id)
 {
 	return index_find(name_place(id), below->places, below->n_places) != NULL;
+}
+
+/* Stand-ins' indexes are above all others, so that these are without gaps where places are. */
+bool below_places(const struct below *below, uint32_t from, uint32_t count)
+{
+	const uint32_t *at = index_find(from, below->places, below->n_places);
+	size_t left = at ? below->n_places - (size_t)(at - below->places) : 0;
+
+	return count <= left && from + count <= PLAN_PLACES && at[count - 1] == from + count - 1;
 }
 
 /* ---- names ---- */
 
 static const struct below_host *host_find(const struct below *below, uint32_t id)
 {
-	const uint32_t *at = index_find(name_place(id), below->leaves, below->n);
-
-	return at ? &below->hosts[at - below->leaves] : NULL;
+	return below_has(below, name_place(id)) ? &below->hosts[below_first(below, name_place(id))]
+						: NULL;
 }
 
 /* The second part of @text into @node. Returns false if it has none: then it is not a name. */
@@ -140,9 +163,7 @@ static bool node_of(const char *text, char node[NAME_BYTES])
 	return true;
 }
 
-/* May @name, whose id passed below_names(), have that text? It must name the node of the leaf with
- * the element, or of any leaf there; elements fetched from others have the names of these. */
-static bool below_spells(const struct below *below, const struct name *name)
+bool below_spells(const struct below *below, const struct name *name)
 {
 	const struct below_host *by = host_find(below, name->id);
 	char text[NAME_BYTES];
@@ -168,153 +189,7 @@ static bool below_holds(const struct below *below, uint32_t id, int32_t number)
 	return number >= 0 && interval_set_have(&by->holds, (uint64_t)number);
 }
 
-/* ---- answers ---- */
-
-static int stranger(uint32_t leaf, struct error *e)
-{
-	errno = EPROTO;
-	return errorf(e, "refused: its answer speaks for leaf %u, which is not below it", leaf);
-}
-
-/* How many runs to check before looking at the clock. */
-#define RUNS_AT_ONCE 4096u
-
-/* An answer speaks once for a leaf: says that it is missing, or brings its part. */
-static int leaf_check(struct below_spoken *s, uint32_t leaf, struct error *e)
-{
-	const uint32_t *at = index_find(leaf, s->below->leaves, s->below->n);
-
-	errno = EPROTO;
-	if (!at)
-		return stranger(leaf, e);
-	if (s->of[at - s->below->leaves])
-		return errorf(e, "refused: its answer speaks for leaf %u twice", leaf);
-	s->of[at - s->below->leaves] = true;
-	return 0;
-}
-
-static int missing_check(struct below_spoken *s, struct error *e)
-{
-	const Evspace__Answer *answer = s->answer;
-	size_t n = s->below->n;
-
-	errno = EPROTO;
-	if (answer->n_missing > n || answer->leaves > n - answer->n_missing)
-		return errorf(e,
-			      "refused: its answer has %u leaves and lacks %zu, but %zu are "
-			      "below it",
-			      answer->leaves, answer->n_missing, n);
-	for (size_t i = 0; i < answer->n_missing; i++) {
-		if (leaf_check(s, answer->missing[i]->leaf, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* A part must be of the wave that is answered, whether asked for the first time or again. */
-static int part_check(struct below_spoken *s, const struct run_view *view, struct error *e)
-{
-	errno = EPROTO;
-	if (!(view->run->flags & RUN_FOLD)) {
-		s->parts++;
-		s->leaves++;
-		if (view->run->first == s->answer->wave)
-			return leaf_check(s, view->run->element, e);
-		return errorf(e, "refused: its answer to wave %llu has a part of wave %llu",
-			      (unsigned long long)s->answer->wave,
-			      (unsigned long long)view->run->first);
-	}
-	if (view->part->elements > s->parts)
-		return errorf(e, "refused: its answer has a mark over %u parts behind %zu",
-			      view->part->elements, s->parts);
-	s->parts = 0;
-	return 0;
-}
-
-/* What a run holds, open or not. */
-static struct columns run_holds(const struct run_view *view)
-{
-	return view->run->kind == RUN_COLUMNS ? columns_head(view->records)
-					      : (struct columns){view->run->kind, view->run->count};
-}
-
-static bool run_is_below(const struct below *below, const struct names *names,
-			 const struct run *run, const struct columns *holds)
-{
-	const struct name *name;
-
-	if (below_names(below, run->element))
-		return holds->kind != RUN_NEWEST ||
-		       name_place(run->element) == name_place(run->element + holds->count - 1);
-	name = holds->kind == RUN_NEWEST ? NULL : names_find(names, run->element);
-	return name && name->level > LEVEL_ELEMENT && below_spells(below, name);
-}
-
-/* Returns 1 when it is time for others. */
-static int runs_check(struct below_spoken *s, const struct names *names, const struct batch *body,
-		      uint64_t until_ns, struct error *e)
-{
-	struct run_view view;
-	unsigned left = RUNS_AT_ONCE;
-
-	while (batch_next_packed(body, &s->at, &view)) {
-		const struct run *run = view.run;
-		struct columns holds = run_holds(&view);
-
-		if (run->kind == RUN_PART) {
-			if (part_check(s, &view, e) < 0)
-				return -1;
-		} else if (holds.kind == RUN_NEWEST || name_place(run->element) + 1 != s->good) {
-			if (!run_is_below(s->below, names, run, &holds))
-				return stranger(name_place(run->element), e);
-			s->good = below_names(s->below, run->element) ? name_place(run->element) + 1
-								      : 0;
-		}
-		if (--left == 0 && clock_mono_ns() >= until_ns)
-			return 1;
-		if (left == 0)
-			left = RUNS_AT_ONCE;
-	}
-	return 0;
-}
-
-static int body_check(struct below_spoken *s, const struct names *names, const struct batch *body,
-		      uint64_t until_ns, struct error *e)
-{
-	int result = runs_check(s, names, body, until_ns, e);
-
-	if (result != 0 || s->leaves == s->answer->leaves)
-		return result;
-	errno = EPROTO;
-	return errorf(e, "refused: its answer has %u leaves, but parts of %u", s->answer->leaves,
-		      s->leaves);
-}
-
-int below_check(const struct below *below, struct below_spoken *s, const struct names *names,
-		const Evspace__Answer *answer, const struct batch *body, uint64_t until_ns,
-		struct error *e)
-{
-	bool first = !s->of;
-	int result = 0;
-
-	s->below = below;
-	s->answer = answer;
-	if (first) {
-		s->of = memory_new(below->n + 1, sizeof(bool));
-		result = missing_check(s, e);
-	}
-	if (result == 0)
-		result = body_check(s, names, body, until_ns, e);
-	if (result <= 0)
-		below_spoken_fini(s);
-	return result;
-}
-
-void below_spoken_fini(struct below_spoken *s)
-{
-	free(s->of);
-	*s = (struct below_spoken){0};
-}
+/* ---- names that are said ---- */
 
 /* A host with two parts of a scope may use a group's name that another part's host gave first. */
 static bool is_nobodys(const struct hearsay_child *child, const struct names *names,

@@ -26,6 +26,7 @@ struct below {
 	bool own;	  /* none of them fetches elements from others */
 	uint32_t *places; /* places that may give out names there: all, and their stand-ins */
 	size_t n_places;
+	bool folds; /* answers may have folded parts, as that was asked for; false at first */
 };
 
 /** Collect the places at @place and below it. Free with below_fini(). */
@@ -34,6 +35,19 @@ void below_fini(struct below *below);
 
 /** Is this a leaf there? */
 bool below_has(const struct below *below, uint32_t leaf);
+
+/** The position of the first leaf there that is not below @index, their number if there is none. */
+size_t below_first(const struct below *below, uint32_t index);
+
+/** Is @id a name id of one of the places? */
+bool below_names(const struct below *below, uint32_t id);
+
+/** Are these @count places from @from on all there? (Not their stand-ins.) */
+bool below_places(const struct below *below, uint32_t from, uint32_t count);
+
+/** May @name, whose id passed below_names(), have that text? It must name the node of the leaf with
+ * the element, or of any leaf there; elements fetched from others have the names of these. */
+bool below_spells(const struct below *below, const struct name *name);
 
 /** What an answer has said as far as it was checked. Plain data, zeroed before it begins. */
 struct below_spoken {

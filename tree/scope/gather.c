@@ -308,13 +308,25 @@ void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t sin
 	w->n_missing++;
 }
 
-void wave_drop(struct wave *w)
+/* Those below @place that are in the ranges, where other places may be, too. */
+static void leaves_drop(struct wave *w, const struct plan_place *place, const struct run_view *in)
+{
+	PLAN_FOREACH (walk, place) {
+		if (walk.place->leaf &&
+		    leaf_ranges_have(in->leaf_ranges, in->run->count, walk.place->index))
+			wave_miss(w, walk.place->index, MISSING_LATE, w->asked_ns, NULL);
+	}
+}
+
+void wave_drop(struct wave *w, const struct plan_place *place)
 {
 	struct batch_cursor c = {0};
 	struct run_view run;
 
-	while (batch_next_part(&w->batch, &c, &run)) {
-		if (!(run.run->flags & RUN_FOLD))
+	while (batch_next_packed(&w->batch, &c, &run)) {
+		if (run.run->kind == RUN_LEAVES)
+			leaves_drop(w, place, &run);
+		else if (run.run->kind == RUN_PART && !(run.run->flags & (RUN_FOLD | RUN_MANY)))
 			wave_miss(w, run.run->element, MISSING_LATE, w->asked_ns, NULL);
 	}
 	batch_clear(&w->batch);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "pathmap/plan/plan.h"
 #include "tree/data/batch.h"
 #include "tree/wire/wire.h"
 
@@ -121,7 +122,8 @@ unsigned gather_awaits(const struct gather *g, size_t input, unsigned way);
 void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns,
 	       const char *text);
 
-/** A wave that cannot be sent is dropped: its leaves are late, and can be asked one by one. */
-void wave_drop(struct wave *w);
+/** A wave of @place that cannot be sent is dropped: its leaves are late, and can be asked one by
+ * one. */
+void wave_drop(struct wave *w, const struct plan_place *place);
 
 #endif

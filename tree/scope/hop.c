@@ -98,6 +98,7 @@ static void hop_open(struct hop *hop)
 	/* below the entry stages alone count */
 	open.define = (ProtobufCBinaryData){0, NULL};
 	open.tree = open.concurrency = (char *)(uintptr_t) "";
+	open.folds = hop->scope->folds;
 	link_send_pass(child_link(&hop->user), open.place->pass, open.signer);
 	if (link_send(child_link(&hop->user), &WIRE_FRAME(OPEN, open, &open), NULL) == 0)
 		child_expect(&hop->user);
@@ -469,6 +470,7 @@ struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *plac
 	hop->events = events;
 	hop->arg = arg;
 	below_init(&hop->below, place);
+	hop->below.folds = scope->folds;
 	hop->reopen = evtimer_new(scope->base, hop_reopen, hop);
 	if (!hop->reopen)
 		abort();

@@ -33,6 +33,7 @@ struct hop_scope {
 	uint32_t place;			 /* index of the scope's own place */
 	struct span *span;		 /* records asks; NULL: nothing does */
 	const Evspace__Open *open;	 /* of the scope: id, run, view, backlog, reading, select */
+	bool folds;			 /* folded parts may come */
 	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */
 	const char *self, *self_address; /* this agent's node, and how to connect to it from
 					  * itself */

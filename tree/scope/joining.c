@@ -12,7 +12,13 @@
  * above know who is in it. */
 static int join(struct joining *j, struct wave *w)
 {
-	struct ask ask = {.wave = w->number, .have = w->have, .again = w->again};
+	struct ask ask = {
+		.wave = w->number,
+		.have = w->have,
+		.again = w->again,
+		.folds = j->folds && !w->again,
+		.bare = j->bare,
+	};
 
 	names_place_set(j->names, j->place);
 	return chain_apply(&j->chain, &ask, &w->batch, clock_mono_ns() + TURN_NS);

@@ -16,6 +16,7 @@ struct joining {
 	struct gather *gather;
 	struct names *names;
 	uint32_t place;	    /* of the part that the scope is */
+	bool folds, bare;   /* of waves that are asked for the first time; see struct ask */
 	struct chain chain; /* zeroed at first */
 	/* The wave is through, and free when this returns; @whole: else a stage has failed, or the
 	   wave's slot was needed before. */

@@ -75,7 +75,7 @@ void trunk_joined(void *arg, struct wave *w, bool whole)
 
 	/* stages have checked their arguments: this fails for lack of memory, or a broken body */
 	if (!whole || w->batch.plain > WIRE_BODY_MAX)
-		wave_drop(w);
+		wave_drop(w, t->place);
 	wave_cpu(w, (uint32_t)(cpu - t->cpu_us));
 	t->cpu_us = cpu;
 	trunk_trace(t, w, w->cpu_us - below_us);

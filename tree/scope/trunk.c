@@ -99,6 +99,9 @@ static void trunk_joining(struct trunk *t)
 	t->joining.gather = t->gather;
 	t->joining.names = t->scope_shared->names;
 	t->joining.place = t->place->index;
+	/* all above take them, up to the consumer, if the one above does and wants them */
+	t->joining.folds = t->columns && t->open->folds;
+	t->joining.bare = !t->place->leaf && t->place->index < PLAN_PLACES;
 	t->joining.joined = trunk_joined;
 	t->joining.arg = t;
 	joining_begin(&t->joining);
@@ -132,6 +135,7 @@ static int trunk_build(struct trunk *t, struct error *e)
 		.place = p->index,
 		.span = &t->span,
 		.open = t->open,
+		.folds = t->joining.folds,
 		.epoch_ns = t->host->epoch_ns,
 		.settled = trunk_settled,
 		.arg = t,

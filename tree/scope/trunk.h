@@ -23,7 +23,8 @@ LIST_HEAD(trunk_list, trunk);
 struct trunk_asker {
 	struct rider rider; /* first: the trunk casts it */
 	TAILQ_ENTRY(trunk_asker) entry;
-	bool columns; /* it takes runs as columns (tree/data/columns.h) */
+	bool columns; /* it takes runs as columns (tree/data/columns.h), and may want folded parts
+		       */
 	/* All children have opened it, refused, or cannot be reached, and a leaf has copied all. */
 	void (*settled)(void *arg);
 	/* The answer to the wave that the asker calls @number. From within trunk_ask(), too. */

@@ -192,6 +192,8 @@ static int take(struct stage *s, const struct fold_ops *ops, const struct batch 
 	while (fold->done.record || batch_next(b, &fold->done.next, view)) {
 		if (view->run->kind == RUN_PART) {
 			take_part(s, ops, view);
+		} else if (parts_more(&fold->parts, view)) {
+			continue;
 		} else if (fold->parts.n == 0) {
 			errno = EPROTO;
 			return -1;
@@ -238,6 +240,7 @@ static void fold_begin(struct fold *fold)
 
 int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *ask, struct batch *b)
 {
+	const struct parts_place place = {names_place(s->names), ask->wave, ask->folds, ask->bare};
 	struct fold *fold = fold_of(s);
 	int rc;
 
@@ -249,7 +252,7 @@ int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *as
 	if (rc != 0)
 		return rc;
 	if (!fold->done.taken)
-		parts_emit(&fold->parts, names_place(s->names), ask->wave, &fold->out);
+		parts_emit(&fold->parts, &place, &fold->out);
 	fold->done.taken = true;
 	if ((ops->emit ? ops->emit(s) : fold_emit(s, s->traits.makes)) > 0)
 		return 1;

@@ -111,7 +111,7 @@ static int take(struct stage *s, const struct batch *b)
 			take_part(sort, &view);
 		else if (view.run->kind == RUN_TUPLES && view.run->count > 0)
 			take_run(sort, &view, &sort->done.line);
-		else
+		else if (!parts_more(&sort->parts, &view))
 			batch_keep(&sort->others, &view);
 		if (stage_over(s, 1 + view.run->count))
 			return 1;
@@ -225,6 +225,8 @@ static void sort_begin(struct sort *sort, const struct batch *b)
 
 static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
 {
+	/* all tuples come, and each says whose it is: so do the parts */
+	const struct parts_place place = {.index = names_place(s->names), .wave = ask->wave};
 	struct sort *sort = (struct sort *)(void *)s->private;
 
 	if (!s->paused)
@@ -232,7 +234,7 @@ static int sort_apply(struct stage *s, const struct ask *ask, struct batch *b)
 	if (!sort->done.taken && take(s, b) > 0)
 		return 1;
 	if (!sort->done.taken)
-		parts_emit(&sort->parts, names_place(s->names), ask->wave, &sort->out);
+		parts_emit(&sort->parts, &place, &sort->out);
 	sort->done.taken = true;
 	if (order(s) > 0 || emit(s) > 0)
 		return 1;

@@ -23,6 +23,8 @@ struct ask {
 	uint32_t room; /* tuples from this leaf that the consumer has room for, 0: any number */
 	int again;     /* a repeated request: give the same ranges, or count what was overwritten
 			* since */
+	/* for stages that mix (struct parts_place): parts become one; the place is no leaf */
+	bool folds, bare;
 };
 
 /** Typical number of classes of a thread, for the traits of stages that split by class. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames: a length, a protobuf header (tree/wire/wire.proto) and a raw body
- * (docs/architecture.md). */
+/* Frames: length, protobuf header (tree/wire/wire.proto), raw body (docs/architecture.md). */
 #ifndef EVSPACE_WIRE_H
 #define EVSPACE_WIRE_H
 
@@ -12,7 +11,7 @@
 #include "pathmap/plan/plan.h"
 #include "tree/wire/wire.pb-c.h"
 
-/** Version 4 adds pieces, for peers that say that they unpack; 5 definitions; 6 columns, trees. */
+/** Version 4 adds pieces, for who says that it unpacks; 5 definitions; 6 columns, trees, folds. */
 #define WIRE_VERSION	6u
 #define WIRE_DEFINES	5u
 #define WIRE_COLUMNS	6u
