@@ -11,6 +11,7 @@
 #include "pathmap/base/quantity.h"
 #include "pathmap/model/parts.h"
 #include "pathmap/plan/plan.h"
+#include "pathmap/plan/rules.h"
 
 static void names_fill(struct pathmap *map)
 {
@@ -190,6 +191,8 @@ struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap
 	if (map->mapping.entry != NULL && !map->clusters.incomplete) {
 		remotes_check(map, sources, diagnostics);
 		plans_check(map, sources, diagnostics);
+		if (diagnostics->total == 0)
+			rules_check(map, &sources[SOURCE_APPLICATION], diagnostics);
 	}
 	if (diagnostics->total > 0) {
 		pathmap_free(map);

@@ -126,7 +126,7 @@ script_tests = \
 	tests/ids_test.sh \
 	tests/docs_test.sh \
 	tests/doctor_test.sh \
-	tests/elements_test.sh \
+	tests/elements_test.sh tests/properties_test.sh \
 	tests/hurry_test.sh tests/ended_test.sh \
 	tests/failure_test.sh \
 	tests/fault_test.sh \
@@ -253,7 +253,8 @@ collector_core = \
 	node-agent/collect/core/collect-class.c \
 	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
 	node-agent/collect/core/capacity.c \
-	node-agent/collect/core/modules.c node-agent/collect/core/modules.h
+	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
+	node-agent/collect/core/properties.c node-agent/collect/core/properties.h
 # gcc 12 tests the address of a thread-local variable with flags that it has just overwritten.
 tests_collector_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_collector_test_SOURCES = $(collector_core) tests/collector_test.c tests/collector-bed.c tests/collector-bed.h \

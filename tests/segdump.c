@@ -2,7 +2,8 @@
 /*
  * Prints what the segments of a folder hold, as JSON, one object a line: counts per operation in
  * the form of tests/apps (--counts), every tuple (--tuples), communicators (--comms), the segment's
- * own numbers (--headers); or, as plain text, what was sent and what was received (--messages).
+ * own numbers (--headers), its elements (--elements); or, as plain text, what was sent and what was
+ * received (--messages).
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -11,11 +12,12 @@
 #include <string.h>
 
 #include "node-agent/segment/segment-class.h"
+#include "node-agent/segment/segment-mark.h"
 #include "node-agent/segment/segment.h"
 #include "node-agent/segment/segment-read.h"
 #include "tree/data/op.h"
 
-enum what { HEADERS, COUNTS, TUPLES, COMMS, MESSAGES };
+enum what { HEADERS, COUNTS, TUPLES, COMMS, MESSAGES, ELEMENTS };
 
 struct count {
 	uint64_t calls, bytes, completions, completed_bytes;
@@ -137,6 +139,20 @@ static void comms_print(const struct segment *s)
 	}
 }
 
+static void elements_print(const struct segment *s)
+{
+	for (uint32_t i = 0; i < segment_elements(s); i++) {
+		const struct segment_element *e = segment_element(s, i);
+		const _Atomic uint64_t *lifetime = segment_lifetime(s, i);
+
+		if (e && e->thread != SEGMENT_NO_THREAD)
+			printf("{\"rank\":%d,\"thread\":%u,\"channel\":\"%s\",\"capacity\":%u,"
+			       "\"lifetime_ns\":%" PRIu64 "}\n",
+			       s->header->rank, e->thread, channel_name(e->channel), e->capacity,
+			       lifetime ? atomic_load(lifetime) : 0);
+	}
+}
+
 static void header_print(const struct segment *s, uint64_t lost)
 {
 	uint64_t events = 0, polls = 0;
@@ -175,6 +191,8 @@ static void segment_print(const struct segment *s, enum what what)
 		counts_print(s);
 	else if (what == COMMS)
 		comms_print(s);
+	else if (what == ELEMENTS)
+		elements_print(s);
 	else if (what == HEADERS)
 		header_print(s, lost);
 }
@@ -188,19 +206,19 @@ static int is_segment(const struct dirent *entry)
 
 int main(int argc, char **argv)
 {
-	static const char *const names[] = {"--headers", "--counts", "--tuples", "--comms",
-					    "--messages"};
+	static const char *const names[] = {"--headers", "--counts",   "--tuples",
+					    "--comms",	 "--messages", "--elements"};
 	struct dirent **names_found;
 	enum what what = HEADERS;
 	int n, status = 0;
 
-	for (int i = 0; argc > 2 && i < 5; i++)
+	for (int i = 0; argc > 2 && i < 6; i++)
 		if (strcmp(argv[2], names[i]) == 0)
 			what = (enum what)i;
 	n = argc < 2 ? -1 : scandir(argv[1], &names_found, is_segment, alphasort);
 	if (n < 0) {
-		fprintf(stderr,
-			"usage: segdump DIR [--headers|--counts|--tuples|--comms|--messages]\n");
+		fprintf(stderr, "usage: segdump DIR "
+				"[--headers|--counts|--tuples|--comms|--messages|--elements]\n");
 		return 2;
 	}
 	for (int i = 0; i < n; i++) {

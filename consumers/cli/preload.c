@@ -16,6 +16,7 @@
 #include "node-agent/store/store.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pathmap.h"
+#include "pathmap/plan/rules.h"
 
 #define LIBRARY "libevspace-mpi.so"
 /* With a smaller quota, no process has room for anything. */
@@ -36,6 +37,9 @@ const char *const flag_variables[FLAGS + 1] = {
 	[FLAG_ELEMENTS] = "EVSPACE_ELEMENTS",
 	[FLAG_LIFETIMES] = "EVSPACE_LIFETIMES",
 	[FLAG_MODES] = "EVSPACE_MODES",
+	[FLAG_PROPERTIES] = "EVSPACE_PROPERTIES",
+	[FLAG_RANKS] = "EVSPACE_RANKS",
+	[FLAG_THREADS_ONLY] = "EVSPACE_THREADS_ONLY",
 	[FLAG_RESERVE] = "EVSPACE_RESERVE",
 	[FLAG_THREADS] = "EVSPACE_THREADS",
 	[FLAG_QUOTA] = "EVSPACE_QUOTA",
@@ -60,6 +64,9 @@ static const struct {
 	[FLAG_MODES] = {"--modes",
 			"trace, time, count, sample or off, or one of these by channel, as "
 			"p2p=trace,wait=count or all=count,p2p=trace " CHANNELS},
+	[FLAG_PROPERTIES] = {"", "what `elements` of an application map is made into"},
+	[FLAG_RANKS] = {"--ranks", "a list of ranks, as 0-7,12"},
+	[FLAG_THREADS_ONLY] = {"", "a number from 1 to 4096"},
 	[FLAG_RESERVE] = {"--reserve", "a number of elements from 1 to 1048576"},
 	[FLAG_THREADS] = {"--threads", "a number from 1 to 4096"},
 	[FLAG_QUOTA] =
@@ -84,6 +91,9 @@ const struct option_row flag_rows[] = {
 	{"modes", "MODES", OPTION_TEXT, .at = offsetof(struct flags, said[FLAG_MODES]),
 	 .help = "what is recorded at first: trace (default), time, count, sample or off; or "
 		 "by channel, as all=count,p2p=trace (see evspace collect --help)"},
+	{"ranks", "LIST", OPTION_TEXT, .at = offsetof(struct flags, said[FLAG_RANKS]),
+	 .help = "only these ranks are collected, as 0-7,12 (default: all); the others cost "
+		 "nothing"},
 	{"reserve", "N", OPTION_TEXT, .at = offsetof(struct flags, said[FLAG_RESERVE]),
 	 .help = "elements that each channel may be split into by --elements (default 256)"},
 	{"threads", "N", OPTION_TEXT, .at = offsetof(struct flags, said[FLAG_THREADS]),
@@ -94,7 +104,8 @@ const struct option_row flag_rows[] = {
 		 "removed"},
 	{.help = "Channels are groups of operations: p2p, collective, wait, completion, comm, env, "
 		 "rma, io, user, pack, or all. The variables are EVSPACE_RUN, EVSPACE_CAPACITY, "
-		 "EVSPACE_ELEMENTS, EVSPACE_LIFETIMES, EVSPACE_MODES, EVSPACE_RESERVE, "
+		 "EVSPACE_ELEMENTS, EVSPACE_LIFETIMES, EVSPACE_MODES, EVSPACE_RANKS, "
+		 "EVSPACE_RESERVE, "
 		 "EVSPACE_THREADS and EVSPACE_QUOTA. Without a flag there are EVSPACE_DIR, the "
 		 "folder of all runs, for agents and all commands the same (default "
 		 "/dev/shm/evspace-UID, or where that is another user's, /run/user/UID/evspace), "
@@ -293,6 +304,25 @@ static char *map_values(const struct pathmap *map, enum flag flag)
 	return text;
 }
 
+/* The same of all that a map may say. What of elements by name @values say of all is left out. */
+static char *map_said(const struct pathmap *map, enum flag flag, char *const values[FLAGS])
+{
+	unsigned threads = pathmap_only_threads(map);
+
+	switch (flag) {
+	case FLAG_PROPERTIES:
+		return rules_text(map, (values[FLAG_CAPACITY] ? 0 : RULES_CAPACITY) |
+					       (values[FLAG_LIFETIMES] ? 0 : RULES_LIFETIME) |
+					       (values[FLAG_MODES] ? 0 : RULES_MODE));
+	case FLAG_RANKS:
+		return pathmap_only_ranks(map);
+	case FLAG_THREADS_ONLY:
+		return threads ? memory_format("%u", threads) : NULL;
+	default:
+		return map_values(map, flag);
+	}
+}
+
 static void put(const char *name, const char *value)
 {
 	if (value)
@@ -359,9 +389,9 @@ int preload_settings(const struct preload_options *options, struct settings *set
 		values[i] = i == FLAG_DIR ? absolute_base(set && *set ? set : NULL)
 					  : memory_copy(set && *set ? set : NULL);
 	}
-	for (i = FLAG_CAPACITY; options->map && i <= FLAG_MODES; i++)
+	for (i = FLAG_THREADS_ONLY; options->map && i >= FLAG_CAPACITY; i--)
 		if (!values[i])
-			values[i] = map_values(options->map, (enum flag)i);
+			values[i] = map_said(options->map, (enum flag)i, values);
 	rc = check_each(values, flags, settings, e);
 	for (i = 0; i < FLAGS; i++)
 		free(values[i]);

@@ -14,10 +14,13 @@ struct pathmap;
 enum flag {
 	FLAG_DIR,
 	FLAG_RUN,
-	FLAG_CAPACITY, /* from here to FLAG_MODES an application map may set it, too */
+	FLAG_CAPACITY, /* from here to FLAG_THREADS_ONLY an application map may set it, too */
 	FLAG_ELEMENTS,
 	FLAG_LIFETIMES,
 	FLAG_MODES,
+	FLAG_PROPERTIES, /* of elements by name */
+	FLAG_RANKS,
+	FLAG_THREADS_ONLY,
 	FLAG_RESERVE,
 	FLAG_THREADS,
 	FLAG_QUOTA,

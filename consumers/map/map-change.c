@@ -43,8 +43,10 @@ static const char change_help[] =
 	"user on its host.\n"
 	"\n"
 	"The agent keeps the map: one that is started again with the same files goes on\n"
-	"with it. If the files were changed meanwhile, they count. What is selected by a\n"
-	"view and collected holds for what is opened and started later.\n"
+	"with it. If the files were changed meanwhile, they count. What a view selects\n"
+	"holds for what is opened later. Lifetimes and modes of elements change at once,\n"
+	"in all live runs; capacities, and which ranks and channels are collected, for\n"
+	"programs that are started later: the differences say which is which.\n"
 	"\n"
 	"examples:\n"
 	"  evspace map diff maps\n"
@@ -296,9 +298,14 @@ static int change_apply(struct change *c)
 		.dry_run = c->dry_run,
 		.within_ms = CHANGE_WITHIN_MS,
 	};
+	int code;
 
 	evspace_apply(c->connection, &apply, apply_answered, c);
-	return change_await(c);
+	code = change_await(c);
+	if (code != EXIT_FINE || c->dry_run)
+		return code;
+	return map_elements_change(
+		&(struct map_change){c->command, &c->common.look, c->from, c->to, c->common.json});
 }
 
 static int change(struct change *c)

@@ -33,6 +33,7 @@ static const struct kind kinds[] = {
 	{"node", 4, "nodes", "change"},
 	{"rank", 4, "the ranks of", "change"},
 	{"channel", 4, "what is collected of", "changes"},
+	{"elements", 8, "what elements are like,", "changes"},
 	{"definable", 1, "what consumers may define in", "changes"},
 	{"view", 4, "views", "change"},
 	{"place", 8, "where in the trees", "are changes"},

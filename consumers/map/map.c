@@ -240,6 +240,59 @@ static void recordings_json(const struct pathmap *map)
 	json_print(json_pack("{so}", "channels", channels), stdout);
 }
 
+static void elements_json(const struct pathmap *map)
+{
+	const struct element_rule *rules;
+	size_t n = pathmap_rules(map, &rules);
+	char *ranks = pathmap_only_ranks(map);
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < n; i++) {
+		const struct recording *says = &rules[i].says;
+
+		json_array_append_new(
+			array,
+			json_pack("{so so so so}", "pattern", json_text(rules[i].pattern),
+				  "capacity",
+				  says->capacity ? json_count(says->capacity) : json_null(),
+				  "lifetime_ns",
+				  says->lifetime_ns ? json_count(says->lifetime_ns) : json_null(),
+				  "mode", says->mode ? json_text(says->mode) : json_null()));
+	}
+	json_print(json_pack("{so so so}", "elements", array, "collected_ranks",
+			     ranks != NULL ? json_text(ranks) : json_null(), "collected_threads",
+			     pathmap_only_threads(map) ? json_count(pathmap_only_threads(map))
+						       : json_null()),
+		   stdout);
+	free(ranks);
+}
+
+/* What elements are like by name, and which are collected at all, where the map says it. */
+static void elements_show(const struct map_options *options, const struct pathmap *map)
+{
+	const struct element_rule *rules;
+	size_t n = pathmap_rules(map, &rules);
+	char *ranks = pathmap_only_ranks(map), *text;
+	bool only = ranks != NULL || pathmap_only_threads(map) > 0;
+
+	free(ranks);
+	if (n == 0 && !only)
+		return;
+	if (options->common.json) {
+		elements_json(map);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		text = element_rule_text(&rules[i]);
+		table_say(stdout, "elements %s", text);
+		free(text);
+	}
+	text = pathmap_only_text(map);
+	if (only)
+		table_say(stdout, "collected are %s", text);
+	free(text);
+}
+
 /* What consumers may define and choose, where the map says it. */
 static void definable_show(const struct map_options *options, const struct pathmap *map)
 {
@@ -270,6 +323,7 @@ static void recordings_show(const struct map_options *options, const struct path
 		recordings_json(map);
 	else
 		pathmap_print_recordings(map, stdout);
+	elements_show(options, map);
 	definable_show(options, map);
 	if (!options->common.json)
 		putchar('\n');

@@ -10,6 +10,7 @@
 #include "consumers/cli/json.h"
 #include "consumers/cli/tally.h"
 #include "node-agent/segment/segment-read.h"
+#include "pathmap/base/interval.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/process.h"
@@ -150,6 +151,24 @@ static void print_died(const struct summary *s, const struct summary_about *abou
 	fputc('\n', out);
 }
 
+/* Ranks that are not to be collected. */
+static void print_left_out(const struct summary_about *about, FILE *out)
+{
+	const struct store_refusal *r;
+	struct interval_set ranks = {0};
+	char *list;
+
+	TAILQ_FOREACH (r, &about->store->refusals, link)
+		if (r->unwanted && r->rank >= 0 && !strcmp(r->run, about->run))
+			interval_set_add(&ranks, (uint64_t)r->rank, (uint64_t)r->rank + 1);
+	list = interval_set_text(&ranks);
+	if (ranks.n)
+		table_say(out, "  left out    rank %s: not among those that are to be collected",
+			  list);
+	free(list);
+	interval_set_fini(&ranks);
+}
+
 static void print_reasons(const struct summary *s, const struct summary_about *about, FILE *out)
 {
 	const struct store_refusal *r;
@@ -158,8 +177,9 @@ static void print_reasons(const struct summary *s, const struct summary_about *a
 	if (about->why_none)
 		table_say(out, "  why         %s", about->why_none);
 	TAILQ_FOREACH (r, &about->store->refusals, link)
-		if (!strcmp(r->run, about->run))
+		if (!r->unwanted && !strcmp(r->run, about->run))
 			table_say(out, "  refused     %s", r->text);
+	print_left_out(about, out);
 	if (s->notes)
 		table_say(out, "  note        %s",
 			  segment_notes(s->notes, s->removed, notes, sizeof(notes)));

@@ -64,6 +64,8 @@ const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *bu
 	run = run_quote(run, quoted);
 	if (ask->discard)
 		snprintf(buf, n, "discard what is held of run %s", run);
+	else if (ask->n_lifetimes)
+		snprintf(buf, n, "change lifetimes of elements in run %s", run);
 	else
 		snprintf(buf, n, "switch %s to %s in run %s", classes, mode_name(ask), run);
 	return buf;
@@ -138,6 +140,12 @@ void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspa
 			 relay, who, (unsigned long long)host->discarded,
 			 plural(host->discarded, "s"), host->changed, plural(host->changed, "s"),
 			 host->processes, plural(host->processes, "es"), run);
+	} else if (ask->n_lifetimes) {
+		snprintf(line, sizeof(line),
+			 "relayed by %s: %s changed the lifetimes of %u element%s in %u process%s "
+			 "of run %s",
+			 relay, who, host->changed, plural(host->changed, "s"), host->processes,
+			 plural(host->processes, "es"), run);
 	} else {
 		choices_name(ask, classes, sizeof(classes));
 		snprintf(line, sizeof(line),

@@ -18,6 +18,7 @@
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/switch.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
 #include "pathmap/plan/plan.h"
 #include "tree/scope/fanout-command.h"
 #include "tree/wire/wire-place.h"
@@ -33,7 +34,8 @@ struct discarding {
 	struct segment_mark *marks;
 	uint32_t at, n; /* the current element, and their number */
 	struct segment_element element;
-	bool complete;
+	bool complete, changed;
+	char name[NAME_BYTES]; /* its name, if it is selected */
 	uint64_t discarded;
 };
 
@@ -54,6 +56,7 @@ static int discard_mark(void *arg)
 {
 	struct discarding *d = arg;
 
+	d->changed = true;
 	d->discarded = segment_discard(&d->s->segment, d->marks, d->at);
 	return 0;
 }
@@ -64,16 +67,38 @@ static bool discard_selects_name(const Evspace__SwitchAsk *a, const char *name)
 	       (a->n_within == 0 || source_selects(a->within, a->n_within, name));
 }
 
+/* Set what the command says of the element with this name. Returns whether that is another
+ * lifetime. */
+static bool lifetime_set(const Evspace__SwitchAsk *a, _Atomic uint64_t *lifetime, const char *name)
+{
+	uint64_t ns = 0;
+	bool said = false;
+
+	for (size_t i = 0; i < a->n_lifetimes; i++) {
+		if (!pattern_match(a->lifetimes[i]->pattern, name))
+			continue;
+		ns = a->lifetimes[i]->ns;
+		said = true;
+	}
+	return said && atomic_exchange_explicit(lifetime, ns, memory_order_relaxed) != ns;
+}
+
+static int lifetime_mark(void *arg)
+{
+	struct discarding *d = arg;
+	_Atomic uint64_t *lifetime = segment_marks_lifetime(&d->s->segment, d->marks, d->at);
+
+	d->changed = lifetime && lifetime_set(d->ask, lifetime, d->name);
+	return 0;
+}
+
 /* Does the command select the element, by its name in sources? Fetched ones are discarded where
  * they are read. */
-static bool discard_selects(const struct discarding *d)
+static bool discard_selects(struct discarding *d)
 {
-	const Evspace__SwitchAsk *a = d->ask;
-	char name[NAME_BYTES];
-
 	return !source_remote(d->here, &d->element) &&
-	       label_name(name, d->place, d->s, &d->element, d->here->sites) == 0 &&
-	       discard_selects_name(a, name);
+	       label_name(d->name, d->place, d->s, &d->element, d->here->sites) == 0 &&
+	       discard_selects_name(d->ask, d->name);
 }
 
 /* Returns 0, or -1 with errno when the process's segment cannot be read or written. */
@@ -86,10 +111,10 @@ static int discard_process(struct discarding *d, Evspace__Host *host)
 			return -1;
 		if (!d->complete || d->element.thread == SEGMENT_NO_THREAD || !discard_selects(d))
 			continue;
-		if (segment_guarded(discard_mark, d) < 0)
+		if (segment_guarded(d->ask->n_lifetimes ? lifetime_mark : discard_mark, d) < 0)
 			return -1;
 		any = true;
-		host->changed++;
+		host->changed += d->changed;
 		host->discarded += d->discarded;
 	}
 	host->processes += any;
@@ -119,8 +144,8 @@ static void discard_mirrors(const struct discarding *d, const char *run, Evspace
 
 /*
  * Mark the elements that @ask selects on the leaf @place: what they hold now is discarded, for all
- * readers. Adds to @host the numbers of processes, elements (`changed`) and tuples. The run is that
- * of @said, which also gets the reasons for failures.
+ * readers; or they get other lifetimes. Adds to @host the numbers of processes, elements
+ * (`changed`) and tuples. The run is that of @said, which also gets the reasons for failures.
  */
 static void discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 			  const struct plan_place *place, Evspace__Host *host,
@@ -134,11 +159,12 @@ static void discard_carry(const struct source_host *here, const Evspace__SwitchA
 		d.marks = segment_marks_map(&d.s->segment);
 		if (!d.marks || discard_process(&d, host) < 0)
 			snprintf(said->why, sizeof(said->why),
-				 "%s (pid %d): nothing can be discarded: %s", d.s->name,
+				 "%s (pid %d): its marks cannot be changed: %s", d.s->name,
 				 (int)d.s->pid, strerror(errno));
 		segment_marks_unmap(&d.s->segment, d.marks);
 	}
-	discard_mirrors(&d, said->run, host);
+	if (ask->discard)
+		discard_mirrors(&d, said->run, host);
 	sites_rest(here->sites);
 }
 
@@ -218,12 +244,13 @@ static void commanded_carry(void *arg, const Evspace__SwitchAsk *ask,
 	snprintf(said->run, sizeof(said->run), "%s",
 		 ask->run[0] ? ask->run : store_run_newest(here->store, false));
 	host->text = said->why;
-	if (ask->discard)
+	if (ask->discard || ask->n_lifetimes)
 		discard_carry(here, ask, place, host, said);
 	else
 		switch_carry(here, ask, place, classes, host, said);
 	/* the agent where it began logs the outcome of all */
-	if (o->relay && (ask->discard ? host->changed : ask->change && host->processes))
+	if (o->relay &&
+	    (ask->discard || ask->n_lifetimes ? host->changed : ask->change && host->processes))
 		audit_carried(o->relay, ask, host, said->run);
 }
 
@@ -241,7 +268,7 @@ static void commanded_done(void *arg, struct fanout_command *command)
 /* Does it change anything? */
 static bool changes(const Evspace__SwitchAsk *ask)
 {
-	return ask->change || ask->discard;
+	return ask->change || ask->discard || ask->n_lifetimes;
 }
 
 /* Make a command that begins here, at the root of the view's tree if it names a view. */

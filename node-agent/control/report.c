@@ -19,6 +19,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/survey.h"
+#include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
 #include "tree/scope/gather-status.h"
@@ -218,6 +219,8 @@ struct report {
 	Evspace__Status status;
 	struct uncollected absent;
 	struct remote_report remote;
+	char **unwanted; /* lines about ranks that are not to be collected */
+	size_t n_unwanted;
 };
 
 static void report_processes(const struct peer *peer, const Evspace__Status *all,
@@ -235,6 +238,28 @@ static void report_processes(const struct peer *peer, const Evspace__Status *all
 	}
 }
 
+/* One line of all such ranks from @first on that follow each other; *@last is its last one. */
+static char *unwanted_text(const struct store_refusal *first, const struct store_refusal **last)
+{
+	const struct store_refusal *r = first;
+	struct interval_set ranks = {0};
+	char *list, *text;
+
+	for (; r && r->unwanted && strcmp(r->run, first->run) == 0; r = TAILQ_NEXT(r, link)) {
+		if (r->rank >= 0)
+			interval_set_add(&ranks, (uint64_t)r->rank, (uint64_t)r->rank + 1);
+		*last = r;
+	}
+	list = interval_set_text(&ranks);
+	text = memory_format(
+		"run %s: ranks %s are not collected: they are not among those that are "
+		"to be (`collect` of the application map, --ranks)",
+		first->run, list);
+	interval_set_fini(&ranks);
+	free(list);
+	return text;
+}
+
 static void report_refused(const struct session_host *host, struct report *r)
 {
 	const struct store *store = host->sources->store;
@@ -245,8 +270,14 @@ static void report_refused(const struct session_host *host, struct report *r)
 	TAILQ_FOREACH (refusal, &store->refusals, link)
 		n++;
 	r->status.refused = memory_new(n + r->absent.n + 1, sizeof(char *));
-	TAILQ_FOREACH (refusal, &store->refusals, link)
-		r->status.refused[r->status.n_refused++] = (char *)(uintptr_t)refusal->text;
+	r->unwanted = memory_new(n + 1, sizeof(char *));
+	TAILQ_FOREACH (refusal, &store->refusals, link) {
+		char *text = (char *)(uintptr_t)refusal->text;
+
+		if (refusal->unwanted)
+			text = r->unwanted[r->n_unwanted++] = unwanted_text(refusal, &refusal);
+		r->status.refused[r->status.n_refused++] = text;
+	}
 	for (size_t i = 0; i < r->absent.n; i++)
 		r->status.refused[r->status.n_refused++] = r->absent.texts[i];
 }
@@ -258,6 +289,9 @@ static void report_fini(struct report *r)
 	free(r->status.processes);
 	free(r->status.classes);
 	free(r->status.refused);
+	for (size_t i = 0; i < r->n_unwanted; i++)
+		free(r->unwanted[i]);
+	free(r->unwanted);
 }
 
 /* Send the agent's Status, with its processes. */

@@ -333,7 +333,8 @@ static int patterns_check(const Evspace__Frame *f, struct error *e)
 		f->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK ? f->switch_ask : NULL;
 
 	if ((!open || (open->n_select <= PATTERNS_MAX && open->n_within <= PATTERNS_MAX)) &&
-	    (!ask || (ask->n_select <= PATTERNS_MAX && ask->n_within <= PATTERNS_MAX)))
+	    (!ask || (ask->n_select <= PATTERNS_MAX && ask->n_within <= PATTERNS_MAX &&
+		      ask->n_lifetimes <= PATTERNS_MAX)))
 		return choices_check(ask, e);
 	errno = E2BIG;
 	return errorf(e, "more than %u patterns; use `*` or `[0-7]` for several names at once",

@@ -80,6 +80,9 @@ struct segment_header {
 	_Atomic uint64_t inside, left;
 	uint64_t pid_space; /* inode of pid's namespace; 0: not known */
 	char removed[128];  /* runs that were removed to make room for it, "a, b and 12 more" */
+	/* 1: behind the marks is the lifetime of each element's tuples; 0 in segments of releases
+	 * that had none there */
+	uint32_t lifetimes;
 };
 
 /** Why a process is not (fully) collected; `evspace status` prints them as text. */

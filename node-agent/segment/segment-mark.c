@@ -17,9 +17,38 @@ const struct segment_mark *segment_mark(const struct segment *s, uint32_t i)
 					  : NULL;
 }
 
-static size_t marks_bytes(const struct segment *s)
+/* Bytes of the marks alone, of both tables. */
+static size_t marks_only(const struct segment *s)
 {
 	return s->layout.elements_max * sizeof(struct segment_mark);
+}
+
+static bool has_lifetimes(const struct segment *s)
+{
+	size_t n = s->layout.elements_max * sizeof(uint64_t);
+
+	return s->said.lifetimes == 1 && s->layout.marks_at + marks_only(s) + n <= s->size;
+}
+
+static size_t marks_bytes(const struct segment *s)
+{
+	return marks_only(s) + (has_lifetimes(s) ? s->layout.elements_max * sizeof(uint64_t) : 0);
+}
+
+_Atomic uint64_t *segment_marks_lifetime(const struct segment *s, struct segment_mark *marks,
+					 uint32_t i)
+{
+	char *at = (char *)marks + marks_only(s);
+
+	return i < s->layout.elements_max && has_lifetimes(s) ? (_Atomic uint64_t *)(void *)at + i
+							      : NULL;
+}
+
+const _Atomic uint64_t *segment_lifetime(const struct segment *s, uint32_t i)
+{
+	char *marks = (char *)s->header + s->layout.marks_at;
+
+	return segment_marks_lifetime(s, (struct segment_mark *)(void *)marks, i);
 }
 
 struct segment_mark *segment_marks_map(const struct segment *s)

@@ -15,7 +15,15 @@ _Static_assert(sizeof(struct segment_mark) == 8, "marks are 8 bytes");
 /** The mark of element @i, NULL: out of range. */
 const struct segment_mark *segment_mark(const struct segment *s, uint32_t i);
 
-/** Map all marks writable. Returns NULL with errno. Unmapped by segment_marks_unmap(). */
+/** The lifetime of the tuples of element @i; NULL: the segment has none for each. */
+const _Atomic uint64_t *segment_lifetime(const struct segment *s, uint32_t i);
+
+/** Likewise among the @marks that are mapped. */
+_Atomic uint64_t *segment_marks_lifetime(const struct segment *s, struct segment_mark *marks,
+					 uint32_t i);
+
+/** Map all marks writable, with the lifetimes. Returns NULL with errno. Unmapped by
+ * segment_marks_unmap(). */
 struct segment_mark *segment_marks_map(const struct segment *s);
 void segment_marks_unmap(const struct segment *s, struct segment_mark *marks);
 

@@ -3,6 +3,8 @@
  * agents. */
 #include "node-agent/segment/segment-table.h"
 
+#include "node-agent/segment/segment-mark.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -222,4 +224,14 @@ void segment_comm_leave(struct segment *s, uint32_t id)
 
 	if (c)
 		atomic_store_explicit(&c->left, 1, memory_order_release);
+}
+
+void segment_lifetime_set(struct segment *s, const struct segment_element *entry, uint64_t ns)
+{
+	const struct segment_layout *l = &s->layout;
+	char *file = (char *)s->header;
+	uint64_t i = (uint64_t)((const char *)entry - file - l->elements_at) / sizeof(*entry);
+	char *at = file + l->marks_at + l->elements_max * sizeof(struct segment_mark);
+
+	atomic_store_explicit((_Atomic uint64_t *)(void *)at + i, ns, memory_order_relaxed);
 }

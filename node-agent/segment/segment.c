@@ -104,7 +104,9 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 		uint32_t n = plan->channels >> i & 1 ? segment_plan_elements(plan, i) : 0;
 
 		l->elements_max += n;
-		l->rings_bytes += n * (uint64_t)element_ring_bytes(plan->capacity[i]);
+		l->rings_bytes += plan->rings[i] && n
+					  ? plan->rings[i]
+					  : n * (uint64_t)element_ring_bytes(plan->capacity[i]);
 	}
 	l->control_at = SEGMENT_PAGE;
 	l->threads_at = 2 * (uint64_t)SEGMENT_PAGE;
@@ -120,7 +122,9 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->rings_at = l->labels_at + l->labels_max * sizeof(struct segment_label);
 	/* agents map the marks writable, so they have pages of their own */
 	l->marks_at = round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);
-	return round_up(l->marks_at + l->elements_max * sizeof(struct segment_mark), SEGMENT_PAGE);
+	return round_up(l->marks_at +
+				l->elements_max * (sizeof(struct segment_mark) + sizeof(uint64_t)),
+			SEGMENT_PAGE);
 }
 
 static void header_fill(struct segment_header *h, const struct making *m)
@@ -141,6 +145,7 @@ static void header_fill(struct segment_header *h, const struct making *m)
 	h->rank = plan->rank;
 	h->world_size = plan->world_size;
 	h->world = plan->world;
+	h->lifetimes = 1;
 	h->parent = plan->parent;
 	memcpy(h->lifetime_ns, plan->lifetime_ns, sizeof(h->lifetime_ns));
 	h->clock_kind = clock_kind();
@@ -403,6 +408,7 @@ struct segment_element *segment_element_add(struct segment *s, const struct segm
 	entry->channel = like->channel;
 	entry->split = like->split;
 	entry->key = like->key;
+	segment_lifetime_set(s, entry, s->header->lifetime_ns[entry->channel % CHANNEL_MAX]);
 	atomic_store_explicit(&entry->used, 1, memory_order_release);
 	return entry;
 }

@@ -36,6 +36,8 @@ struct segment_plan {
 	uint32_t classes;		/* default 256 */
 	uint32_t comms;			/* default 256 */
 	uint32_t members;		/* default 16 x world_size, 4096 at least */
+	/* bytes of all elements, if their capacities differ; 0: of that one */
+	uint64_t rings[CHANNEL_MAX];
 	/* of tuples, by channel; 0: until they are overwritten */
 	uint64_t lifetime_ns[CHANNEL_MAX];
 	uint64_t quota; /* bytes that all of the user's segments may take; default a quarter of the
@@ -85,6 +87,10 @@ struct segment_thread *segment_thread_add(struct segment *s, uint32_t tid);
  * header).
  */
 struct segment_element *segment_element_add(struct segment *s, const struct segment_element *like);
+
+/** The lifetime of an element's tuples, which is the channel's at first; 0: until they are
+ * overwritten. */
+void segment_lifetime_set(struct segment *s, const struct segment_element *entry, uint64_t ns);
 
 /**
  * The ring of an entry, for writers and readers; NULL if its place or capacity does not fit the

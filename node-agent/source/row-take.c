@@ -92,6 +92,7 @@ static void take_element(struct rows *r, struct follow *f, const struct row_take
 		.finished = &c->segment->header->finished,
 		.mark = segment_mark(c->segment, f->elements),
 		.other = source_ticks_alike(f->segment) ? NULL : f->segment,
+		.lifetime = segment_lifetime(c->segment, f->elements),
 		.lifetime_ns = c->segment->said.lifetime_ns[e->channel % CHANNEL_MAX],
 		.capacity = e->capacity,
 		.inverse = element_inverse(e->capacity),

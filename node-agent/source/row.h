@@ -20,8 +20,9 @@ struct row {
 	const struct segment_mark *mark;     /* of the element: up to where it was discarded */
 	const struct store_segment
 		*other;	      /* its segment if that has other ticks than the agent; else NULL */
-	uint64_t lifetime_ns; /* of its tuples; 0: unlimited */
-	uint64_t inverse;     /* element_inverse() of: */
+	uint64_t lifetime_ns; /* of its tuples; 0: unlimited; unless it has one that may change: */
+	const _Atomic uint64_t *lifetime;
+	uint64_t inverse; /* element_inverse() of: */
 	uint32_t capacity;
 	uint32_t name;	  /* name id */
 	uint32_t cost_ps; /* of one event in its process */

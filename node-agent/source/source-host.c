@@ -140,7 +140,8 @@ uint32_t source_unreadable(const struct source_host *host, const struct plan_pla
 	uint32_t n = 0;
 
 	TAILQ_FOREACH (r, &host->store->refusals, link) {
-		if (strcmp(r->run, run) == 0 && (r->unreadable || (r->pid > 0 && !r->filed)) &&
+		if (strcmp(r->run, run) == 0 && !r->unwanted &&
+		    (r->unreadable || (r->pid > 0 && !r->filed)) &&
 		    (r->rank < 0 || process_is_task(r->rank) ||
 		     source_may_hold(host, place, r->rank)))
 			n++;

@@ -66,14 +66,21 @@ static void row_ticks(const struct source *src, const struct row *row, struct tu
 	}
 }
 
+/* It may be changed while the row is read (segment_lifetime()). */
+static inline uint64_t row_lifetime(const struct row *row)
+{
+	return row->lifetime ? atomic_load_explicit(row->lifetime, memory_order_relaxed)
+			     : row->lifetime_ns;
+}
+
 /* Tuples of the row that ended before this time have exceeded their lifetime. */
 static uint64_t row_oldest(const struct source *src, const struct row *row)
 {
 	/* the lifetime is from a file, and may exceed any clock */
-	double lifetime = fmin((double)row->lifetime_ns * src->ticks_per_ns, 0x1p63);
-	uint64_t ticks = (uint64_t)lifetime;
+	uint64_t ns = row_lifetime(row);
+	uint64_t ticks = (uint64_t)fmin((double)ns * src->ticks_per_ns, 0x1p63);
 
-	return row->lifetime_ns && ticks < src->now ? src->now - ticks : 0;
+	return ns && ticks < src->now ? src->now - ticks : 0;
 }
 
 /* Tuples below this number were discarded on request. */
@@ -120,7 +127,7 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 	if (__builtin_expect(row->other != NULL, 0))
 		row_ticks(src, row, &out->tuple, 1);
 	mark = row_mark(row);
-	if (__builtin_expect(out->number >= mark && !row->lifetime_ns, 1))
+	if (__builtin_expect(out->number >= mark && !row_lifetime(row), 1))
 		return 1;
 	if (out->number >= mark && out->tuple.end >= row_oldest(src, row))
 		return 1;

@@ -300,6 +300,9 @@ static const struct {
 	{"tasks",
 	 "it has been 1000 tasks, one after the other, which is all that is collected of one "
 	 "process: start it anew"},
+	{STORE_UNWANTED,
+	 "it is not among the ranks that are to be collected (`collect` of the application map, "
+	 "--ranks)"},
 	{"denied",
 	 "no right to make a file in %s: it must be a folder of the program's user, mode 0700"},
 };

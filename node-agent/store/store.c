@@ -154,6 +154,7 @@ static void add_refusal(struct store *store, struct store_file *file, const char
 	       process_words(who, maker->rank), (int)maker->pid, why);
 	file->refusal->pid = maker->pid;
 	file->refusal->rank = maker->rank;
+	file->refusal->unwanted = strcmp(maker->reason, STORE_UNWANTED) == 0;
 }
 
 /* ---- folders ---- */

@@ -56,6 +56,9 @@ struct store_mirror {
 
 TAILQ_HEAD(store_mirrors, store_mirror);
 
+/** The reason of a process that is not to be collected. */
+#define STORE_UNWANTED "map"
+
 /** A process that could not be collected ("rankR.PID.refused-REASON"), or a file that is not
  * valid. */
 struct store_refusal {
@@ -65,6 +68,7 @@ struct store_refusal {
 	int32_t rank;	 /* its rank or task id; -1: not known */
 	bool unreadable; /* it may have been collected, but its file is not valid */
 	bool filed;	 /* if not unreadable: the process does have a file, valid or not */
+	bool unwanted;	 /* its rank is not to be collected */
 	char text[256];	 /* "rank 3 (pid 4711): /dev/shm is full: …" with the remedy */
 };
 

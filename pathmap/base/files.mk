@@ -8,6 +8,6 @@ libpathmap_la_SOURCES += \
 	%D%/table.c %D%/table.h %D%/utf8.c %D%/utf8.h
 
 collect_sources += \
-	%D%/error.c %D%/error.h %D%/folder-base.c %D%/folder-base.h %D%/interval.h %D%/quantity.c \
+	%D%/error.c %D%/error.h %D%/folder-base.c %D%/folder-base.h %D%/interval.c %D%/interval.h %D%/quantity.c \
 	%D%/quantity.h %D%/utf8.c %D%/utf8.h
 EXTRA_DIST += %D%/README.md

@@ -9,9 +9,13 @@
 #include "pathmap/model/hostlist.h"
 
 static const char *const contexts[] = {
-	[IN_MAP] = "application.map", [IN_APPLICATION] = "application",
-	[IN_COLLECT] = "collect",     [IN_VIEW] = "view",
-	[IN_VIEWS] = "views",	      NULL,
+	[IN_MAP] = "application.map",
+	[IN_APPLICATION] = "application",
+	[IN_COLLECT] = "collect",
+	[IN_ELEMENTS] = "elements",
+	[IN_VIEW] = "view",
+	[IN_VIEWS] = "views",
+	NULL,
 };
 
 /* Add the ranks of one word to @list. Returns whether all are new and valid. */
@@ -76,6 +80,8 @@ static void collect_apply(struct reader *reader, void *target, const struct stat
 	struct application *application = target;
 	struct recording recording = {.collected = true};
 
+	if (only_apply(reader, application, statement))
+		return;
 	directives_apply(reader, IN_COLLECT, statement->body, statement->n_body, &recording);
 	for (size_t i = 1; i < statement->n_words; i++) {
 		const struct word *word = &statement->words[i];
@@ -147,7 +153,7 @@ static const struct directive directives[] = {
 	 .once = true,
 	 .apply = application_capacity_apply},
 	{.usage = "capacity TUPLES;",
-	 .contexts = 1u << IN_COLLECT,
+	 .contexts = 1u << IN_COLLECT | 1u << IN_ELEMENTS,
 	 .once = true,
 	 .apply = recording_capacity_apply},
 	{.usage = "element thread|comm|op|site;",
@@ -155,11 +161,11 @@ static const struct directive directives[] = {
 	 .once = true,
 	 .apply = recording_element_apply},
 	{.usage = "lifetime TIME;",
-	 .contexts = 1u << IN_COLLECT,
+	 .contexts = 1u << IN_COLLECT | 1u << IN_ELEMENTS,
 	 .once = true,
 	 .apply = recording_lifetime_apply},
 	{.usage = "mode trace|time|count|sample|off;",
-	 .contexts = 1u << IN_COLLECT,
+	 .contexts = 1u << IN_COLLECT | 1u << IN_ELEMENTS,
 	 .once = true,
 	 .apply = recording_mode_apply},
 	{.usage = "remote NODE;` or `remote NODE capacity TUPLES;",
@@ -167,11 +173,17 @@ static const struct directive directives[] = {
 	 .most = 3,
 	 .once = true,
 	 .apply = recording_remote_apply},
-	{.usage = "collect CHANNEL ...;` or `collect CHANNEL ... { element KIND; ... }",
+	{.usage = "collect CHANNEL ...;`, `collect CHANNEL ... { element KIND; ... }` or `collect "
+		  "rank[0-7];",
 	 .contexts = 1u << IN_APPLICATION,
 	 .most = DIRECTIVE_ANY,
 	 .body = BODY_OPTIONAL,
 	 .apply = collect_apply},
+	{.usage = "elements PATTERN ... { capacity TUPLES; lifetime TIME; mode MODE; }",
+	 .contexts = 1u << IN_APPLICATION,
+	 .most = DIRECTIVE_ANY,
+	 .body = BODY_REQUIRED,
+	 .apply = elements_apply},
 	{.usage = "view NAME { use VIEW; select PATTERN; read latest|stream|counts; LEVEL STAGE; "
 		  "... }",
 	 .contexts = 1u << IN_APPLICATION,

@@ -7,7 +7,7 @@
 #include "pathmap/model/application.h"
 
 /** The blocks of an application map. */
-enum application_context { IN_MAP, IN_APPLICATION, IN_COLLECT, IN_VIEW, IN_VIEWS };
+enum application_context { IN_MAP, IN_APPLICATION, IN_COLLECT, IN_ELEMENTS, IN_VIEW, IN_VIEWS };
 
 /** What all rows of the table work on, besides their block: reader->map. */
 struct application_map {
@@ -28,6 +28,13 @@ void select_apply(struct reader *reader, void *target, const struct statement *s
 void read_apply(struct reader *reader, void *target, const struct statement *statement);
 void use_apply(struct reader *reader, void *target, const struct statement *statement);
 void stage_apply(struct reader *reader, void *target, const struct statement *statement);
+
+/** `collect rank[0-7] t[0-1];`, if that is what the statement says: true, and it is applied. */
+bool only_apply(struct reader *reader, struct application *application,
+		const struct statement *statement);
+
+/** `elements PATTERN ... { ... }` into the application @target. */
+void elements_apply(struct reader *reader, void *target, const struct statement *statement);
 
 /** `defined by ROLE;`, `stages at most N;`, `open at most N;`, `cost at most TIME;`,
  * `kinds STAGE ...;`, `trees SHAPE ...;` and `concurrency at most N;` into the definable @target.

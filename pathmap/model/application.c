@@ -177,6 +177,10 @@ void application_fini(struct application *application)
 	for (size_t i = 0; i < application->n_views; i++)
 		view_free(application->views[i]);
 	free(application->views);
+	for (size_t i = 0; i < application->n_rules; i++)
+		free(application->rules[i].pattern);
+	free(application->rules);
+	interval_set_fini(&application->only_ranks);
 	definable_fini(&application->definable);
 	free(application->name);
 	*application = (struct application){0};

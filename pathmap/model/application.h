@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pathmap/base/interval.h"
 #include "pathmap/grammar/mapfile.h"
 #include "pathmap/model/definable.h"
 #include "pathmap/model/pathmap.h"
@@ -23,6 +24,11 @@ struct application {
 	bool incomplete; /* there were faults, so missing things may be their consequence */
 	unsigned capacity;
 	struct recording recordings[RECORDING_CHANNELS];
+	struct element_rule *rules;
+	size_t n_rules;
+	struct interval_set only_ranks; /* that are collected; empty: all */
+	unsigned only_threads;		/* of each rank, 0: all */
+	size_t only_offset;		/* of the last rank in the map */
 	struct view **views;
 	size_t n_views;
 	struct definable definable;

@@ -50,6 +50,54 @@ const struct recording *pathmap_recording(const struct pathmap *map, const char 
 	return number < 0 ? NULL : &map->application.recordings[number];
 }
 
+size_t pathmap_rules(const struct pathmap *map, const struct element_rule **rules)
+{
+	*rules = map->application.rules;
+	return map->application.n_rules;
+}
+
+char *pathmap_only_ranks(const struct pathmap *map)
+{
+	const struct interval_set *ranks = &map->application.only_ranks;
+
+	return ranks->n > 0 ? interval_set_text(ranks) : NULL;
+}
+
+unsigned pathmap_only_threads(const struct pathmap *map)
+{
+	return map->application.only_threads;
+}
+
+char *element_rule_text(const struct element_rule *rule)
+{
+	const struct recording *says = &rule->says;
+	char capacity[32] = "", lifetime[40] = "";
+
+	if (says->capacity > 0)
+		snprintf(capacity, sizeof(capacity), " capacity %u", says->capacity);
+	if (says->lifetime_ns > 0)
+		snprintf(lifetime, sizeof(lifetime), " lifetime %g s",
+			 (double)says->lifetime_ns * 1e-9);
+	return memory_format("%s%s%s%s%s", rule->pattern, capacity, lifetime,
+			     says->mode != NULL ? " mode " : "",
+			     says->mode != NULL ? says->mode : "");
+}
+
+char *pathmap_only_text(const struct pathmap *map)
+{
+	char *ranks = pathmap_only_ranks(map), *text;
+	unsigned threads = pathmap_only_threads(map);
+	char of[48] = "";
+
+	if (threads > 0)
+		snprintf(of, sizeof(of), ", of each the first %u thread%s", threads,
+			 threads == 1 ? "" : "s");
+	text = memory_format("%s%s%s", ranks != NULL ? "ranks " : "all ranks",
+			     ranks != NULL ? ranks : "", of);
+	free(ranks);
+	return text;
+}
+
 void pathmap_print_recordings(const struct pathmap *map, FILE *out)
 {
 	recordings_print(map->application.recordings, out);

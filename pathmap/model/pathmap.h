@@ -64,6 +64,31 @@ struct recording {
 	size_t remote_offset;	  /* of that statement in the map */
 };
 
+/** What `elements PATTERN { ... }` says of elements; later ones go before earlier ones. */
+struct element_rule {
+	char *pattern;	       /* of whole channels: nothing behind the channel's name */
+	struct recording says; /* capacity, lifetime_ns and mode: 0 and NULL if it does not */
+	size_t offset;	       /* of the pattern in the map */
+};
+
+/** Most of these. */
+#define ELEMENT_RULES_MAX 64u
+
+/** All of them, in the order of the map. */
+size_t pathmap_rules(const struct pathmap *map, const struct element_rule **rules);
+
+/** "PATTERN capacity 5000 lifetime 10 s mode count", for the caller to free(). */
+char *element_rule_text(const struct element_rule *rule);
+
+/** "ranks 0-7, of each the first 2 threads", "all ranks"; likewise. */
+char *pathmap_only_text(const struct pathmap *map);
+
+/** The ranks that are collected, "0-7,12", for the caller to free(); NULL: all. */
+char *pathmap_only_ranks(const struct pathmap *map);
+
+/** Threads of each rank that are collected, 0: all. */
+unsigned pathmap_only_threads(const struct pathmap *map);
+
 /** Names of the channels, in the order of their numbers. */
 size_t pathmap_channels(const char *const **names);
 

@@ -151,6 +151,12 @@ static bool part_may_match(struct pattern_part pattern, unsigned number)
 	}
 }
 
+/* Does it stand for any number of parts? */
+static bool is_stars(struct pattern_part part)
+{
+	return part.length == 2 && memcmp(part.text, "**", 2) == 0;
+}
+
 /* On a mismatch the last `**` takes one more part. */
 static bool path_match(struct pattern_parts pattern, struct pattern_parts name)
 {
@@ -164,7 +170,7 @@ static bool path_match(struct pattern_parts pattern, struct pattern_parts name)
 		bool has_pattern = part_next(&pattern_rest, &p);
 		bool has_name = part_next(&name_rest, &n);
 
-		if (has_pattern && p.length == 2 && memcmp(p.text, "**", 2) == 0) {
+		if (has_pattern && is_stars(p)) {
 			stars = pattern = pattern_rest;
 			taken = name;
 			continue;
@@ -228,6 +234,48 @@ bool pattern_reaches(const char *pattern, const char *prefix)
 	struct pattern_parts name_parts = {.rest = prefix, .least = NAME_PARTS};
 
 	return pattern_check(pattern, NULL) == 0 && path_match(pattern_parts, name_parts);
+}
+
+const char *pattern_end(const char *pattern, unsigned i)
+{
+	while (i-- > 0 && *pattern != '\0')
+		pattern += 1 + strcspn(pattern + 1, "/");
+	return pattern;
+}
+
+/* Where in the pattern one can be after one more part of the name. */
+static uint64_t ends_after(const char *pattern, uint64_t ends, struct pattern_part name)
+{
+	struct pattern_parts parts = {.rest = pattern};
+	struct pattern_part part;
+	uint64_t after = 0;
+
+	while (part_next(&parts, &part) && part.number < 63) {
+		uint64_t here = UINT64_C(1) << part.number;
+
+		if (!(ends & here))
+			continue;
+		if (is_stars(part)) {
+			after |= here;
+			ends |= here << 1; /* it may stand for nothing */
+		} else if (part_match(part, name)) {
+			after |= here << 1;
+		}
+	}
+	return after;
+}
+
+uint64_t pattern_ends(const char *pattern, const char *prefix)
+{
+	struct pattern_parts names = {.rest = prefix}, parts = {.rest = pattern};
+	struct pattern_part part;
+	uint64_t ends = 1, all = 0;
+
+	while (part_next(&names, &part))
+		ends = ends_after(pattern, ends, part);
+	while (part_next(&parts, &part) && part.number < 63)
+		all |= UINT64_C(1) << part.number;
+	return ends & all;
 }
 
 /* Is the part at *@at well formed? Moves *@at to its end, or to the fault. */

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pathmap/base/error.h"
 
@@ -40,6 +41,16 @@ bool pattern_reaches(const char *pattern, const char *prefix);
 
 /** Can @c be in a pattern literally: in a node's name, or after a channel's (`@`, `:`, `+`)? */
 bool name_char(char c);
+
+/**
+ * The ends of @pattern that match what may follow the parts of @prefix ("/4W/w0") in names which it
+ * matches: bit i is for the end that begins with part i (from 0), with its slash. Ends that others
+ * include are left out.
+ */
+uint64_t pattern_ends(const char *pattern, const char *prefix);
+
+/** The end that begins with part @i. */
+const char *pattern_end(const char *pattern, unsigned i);
 
 /** Longest part of a name that users choose (cluster, node, view), without the final 0. */
 #define NAME_PART_MAX 63

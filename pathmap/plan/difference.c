@@ -111,22 +111,95 @@ static char *recording_text(const struct recording *r)
 			     lifetime);
 }
 
+/* When it takes effect: `map apply` changes mode and lifetime of elements that exist. */
+static const char *recording_when(const struct recording *from, const struct recording *to)
+{
+	return from->collected != to->collected || from->capacity != to->capacity ||
+			       strcmp(from->element, to->element) != 0
+		       ? "for what starts later"
+		       : "now";
+}
+
 static void recordings_compare(struct difference_walk *w)
 {
 	const char *const *names;
 	size_t n = pathmap_channels(&names);
 
 	for (size_t i = 0; i < n; i++) {
-		char *from = recording_text(pathmap_recording(w->from, names[i]));
-		char *to = recording_text(pathmap_recording(w->to, names[i]));
+		const struct recording *was = pathmap_recording(w->from, names[i]);
+		const struct recording *is = pathmap_recording(w->to, names[i]);
+		char *from = recording_text(was), *to = recording_text(is);
 
 		if (strcmp(from, to) != 0)
 			differ(w, "channel", names[i], from, to,
-			       memory_format("%s: %s instead of %s, for what starts later",
-					     names[i], to, from));
+			       memory_format("%s: %s instead of %s, %s", names[i], to, from,
+					     recording_when(was, is)));
 		free(from);
 		free(to);
 	}
+}
+
+/* ---- what is said of elements by name ---- */
+
+/* What of it does not wait for a program that starts later. */
+static const char *rule_when(const struct element_rule *rule)
+{
+	const struct recording *says = &rule->says;
+
+	if (says->capacity == 0)
+		return "now";
+	return says->lifetime_ns > 0 || says->mode != NULL
+		       ? "now, but its capacity for what starts later"
+		       : "for what starts later";
+}
+
+static bool rules_have(const struct pathmap *map, const char *text)
+{
+	const struct element_rule *rules;
+	size_t n = pathmap_rules(map, &rules);
+	bool found = false;
+
+	for (size_t i = 0; i < n && !found; i++) {
+		char *other = element_rule_text(&rules[i]);
+
+		found = strcmp(other, text) == 0;
+		free(other);
+	}
+	return found;
+}
+
+/* Report the rules of @map that @other does not have. */
+static void rules_report(struct difference_walk *w, const struct pathmap *map,
+			 const struct pathmap *other)
+{
+	const struct element_rule *rules;
+	size_t n = pathmap_rules(map, &rules);
+	bool added = map == w->to;
+
+	for (size_t i = 0; i < n; i++) {
+		char *text = element_rule_text(&rules[i]);
+
+		if (!rules_have(other, text))
+			differ(w, "elements", rules[i].pattern, added ? "" : text,
+			       added ? text : "",
+			       memory_format("%selements %s, %s", added ? "" : "no longer ", text,
+					     rule_when(&rules[i])));
+		free(text);
+	}
+}
+
+static void elements_compare(struct difference_walk *w)
+{
+	char *from = pathmap_only_text(w->from), *to = pathmap_only_text(w->to);
+
+	rules_report(w, w->from, w->to);
+	rules_report(w, w->to, w->from);
+	if (strcmp(from, to) != 0)
+		differ(w, "elements", "ranks", from, to,
+		       memory_format("%s are collected instead of %s, for what starts later", to,
+				     from));
+	free(from);
+	free(to);
 }
 
 static void shapes_compare(struct difference_walk *w)
@@ -362,6 +435,7 @@ size_t difference_walk(const struct pathmap *from, const struct pathmap *to,
 				     pathmap_entry(from)));
 	nodes_compare(&w);
 	recordings_compare(&w);
+	elements_compare(&w);
 	definable_compare(&w);
 	shapes_compare(&w);
 	views_compare(&w);

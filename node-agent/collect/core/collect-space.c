@@ -14,6 +14,7 @@
 
 #include "node-agent/collect/core/collect.h"
 #include "node-agent/collect/core/modules.h"
+#include "node-agent/collect/core/properties.h"
 
 /* Elements of split channels, by thread and key: an open hash table as large as the reserve
  * needs, made at the start. A slot belongs forever to the thread that took it. */
@@ -41,11 +42,20 @@ static struct segment_element *element_find(const struct segment_element *like)
 	return NULL;
 }
 
+/* What the map says of this thread's elements of the channel by their name. */
+static struct property property_of(unsigned channel)
+{
+	if (!collect.properties)
+		return (struct property){.mode = -1};
+	return properties_of(collect.properties, collect_self.index, channel);
+}
+
 /* Find or make this thread's element with @key. False: there is no room. */
 static bool element_prepare(struct element_writer *w, unsigned channel, uint64_t key)
 {
+	const struct property says = property_of(channel);
 	const struct segment_element like = {
-		.capacity = collect.capacity[channel],
+		.capacity = says.capacity ? says.capacity : collect.capacity[channel],
 		.thread = collect_self.index,
 		.channel = (uint16_t)channel,
 		.split = collect.split[channel],
@@ -56,8 +66,11 @@ static bool element_prepare(struct element_writer *w, unsigned channel, uint64_t
 	const struct element_ring *ring;
 	struct segment_element taken;
 
-	if (!element)
+	if (!element) {
 		element = segment_element_add(s, &like);
+		if (element && says.lifetime_ns)
+			segment_lifetime_set(s, element, says.lifetime_ns);
+	}
 	if (!element)
 		return false;
 	/* other threads may be dropping the segment now: then it is all zero */

@@ -16,6 +16,7 @@
 #define COLLECT_CAREFUL 1u /* idle, and enters all operations out of line */
 #define COLLECT_IDLE	2u
 #define COLLECT_ENDED	(~(uint64_t)7 | MODE_OFF) /* inside forever: no frame is above it */
+#define COLLECT_BARRED	(COLLECT_ENDED - 8)	  /* likewise: it is not to be collected */
 
 /** Tracing with another clock than the TSC; a mode in a thread's state only. */
 #define COLLECT_TRACE_MONO MODE_COUNT_OF
@@ -43,8 +44,9 @@ enum door_place {
 
 /** What a thread needs to write its elements. All zero in a thread that has not written yet. */
 struct collect_thread {
-	uint64_t state;	  /* COLLECT_NEW, _CAREFUL, _IDLE, _ENDED, or collect_caller.frame + mode */
-	const void *site; /* where the operation that it is in was called from */
+	uint64_t state; /* COLLECT_NEW, _CAREFUL, _IDLE, _ENDED, _BARRED, or collect_caller.frame +
+			   mode */
+	const void *site;	      /* where the operation that it is in was called from */
 	struct segment *segment;      /* that it writes to, if it is not COLLECT_NEW */
 	struct segment_thread *entry; /* set before the state leaves COLLECT_NEW */
 	struct segment_count *counts; /* by class; unread of one beyond the reserve */
@@ -64,6 +66,8 @@ struct collect_classes {
 	_Atomic uint16_t of[CHANNEL_MAX];
 };
 
+struct properties;
+
 /** What a process needs. */
 struct collect {
 	const _Atomic uint8_t *_Atomic mode; /* by class, enum segment_mode; never NULL */
@@ -72,6 +76,8 @@ struct collect {
 	enum clock_kind clock;
 	struct segment *_Atomic segment; /* never NULL; header NULL: nothing is collected */
 	uint32_t capacity[CHANNEL_MAX];
+	const struct properties *properties; /* of elements by name; NULL: none */
+	bool bars;		    /* threads beyond the reserve are not to be collected */
 	uint8_t split[CHANNEL_MAX]; /* enum segment_split */
 };
 
@@ -101,7 +107,7 @@ static inline __attribute__((no_sanitize("address"))) bool collect_is_left(
 {
 	uint64_t outer = self->state & ~(uint64_t)7;
 
-	if (self->state == COLLECT_ENDED)
+	if (self->state >= COLLECT_BARRED)
 		return false;
 	if (frame + COLLECT_ARGUMENTS >= outer)
 		return true;

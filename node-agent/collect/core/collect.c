@@ -109,6 +109,11 @@ static void thread_attach(struct collect_thread *self, struct segment *s, uint32
 	struct segment_thread *entry =
 		used < s->layout.threads_max ? NULL : entry_reuse(collect_space_of(s));
 
+	if (!entry && collect.bars && used >= s->layout.threads_max) {
+		*self = (struct collect_thread){
+			.segment = s, .place = self->place, .state = COLLECT_BARRED};
+		return;
+	}
 	if (!entry)
 		entry = segment_thread_add(s, tid);
 	*self = (struct collect_thread){.segment = s, .place = self->place};
@@ -158,6 +163,8 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 
 	if (!s->header)
 		return COLLECT_PASS;
+	if (self->state == COLLECT_BARRED && self->segment == s)
+		return COLLECT_PASS;
 	if (is_nested(self, caller)) {
 		if (collect.alone && collect_wants(classes, channel))
 			unrecorded(s->header, &s->header->inside, SEGMENT_NOTE_INSIDE);
@@ -165,6 +172,8 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 	}
 	if (self->segment != s)
 		thread_attach(self, s, 0);
+	if (self->state == COLLECT_BARRED)
+		return COLLECT_PASS;
 	class = collect_class_ready(classes, channel);
 	mode = collect_mode(class);
 	if (mode & MODE_MISSED)
@@ -191,6 +200,8 @@ bool collect_enter_quietly(struct collect_caller caller)
 		return false;
 	if (self->segment != s)
 		thread_attach(self, s, 0);
+	if (self->state == COLLECT_BARRED)
+		return false;
 	self->site = caller.site;
 	atomic_signal_fence(memory_order_seq_cst);
 	self->state = caller.frame + MODE_OFF;

@@ -13,6 +13,7 @@
 
 #include "pathmap/base/folder-base.h"
 #include "node-agent/segment/segment-class.h"
+#include "pathmap/base/interval.h"
 #include "pathmap/base/quantity.h"
 #include "tree/data/op.h"
 #include "tree/data/span.h"
@@ -111,6 +112,31 @@ static bool bytes_read(const char *text, uint64_t *out)
 static bool count_read(const char *text, uint32_t max, uint32_t *out)
 {
 	return quantity_count(text, 1, max, out, NULL) == 0;
+}
+
+/* Is it "0-7,12"? */
+static bool ranks_read(const char *text, const char **out)
+{
+	const char *at = text;
+	struct interval next;
+
+	while (interval_next(&at, &next) && next.from < next.to)
+		;
+	if (*at || at[-1] == ',')
+		return false;
+	*out = text;
+	return true;
+}
+
+bool settings_have_rank(const struct settings *settings, int32_t rank)
+{
+	const char *at = settings->ranks;
+	struct interval next;
+	bool have = !at;
+
+	while (!have && interval_next(&at, &next))
+		have = rank >= 0 && (uint64_t)rank >= next.from && (uint64_t)rank < next.to;
+	return have;
 }
 
 /* Reads a run's name; that of the monitors (tree/data/span.h) is not allowed. */
@@ -290,6 +316,10 @@ void settings_read_job(struct settings *out, const char *job)
 	good = good && (!text || list_read(&s, text, split_set));
 	text = variable("EVSPACE_LIFETIMES");
 	good = good && (!text || list_read(&s, text, lifetime_set));
+	text = variable("EVSPACE_RANKS");
+	good = good && (!text || ranks_read(text, &s.ranks));
+	text = variable("EVSPACE_THREADS_ONLY");
+	good = good && (!text || count_read(text, SETTINGS_THREADS_MAX, &s.only_threads));
 	text = variable("EVSPACE_RESERVE");
 	good = good && (!text || count_read(text, SETTINGS_RESERVE_MAX, &s.reserve));
 	text = variable("EVSPACE_THREADS");

@@ -32,18 +32,24 @@ struct settings {
 	uint8_t modes[CHANNEL_MAX];	/* EVSPACE_MODES: "count" or "p2p=trace,wait=off" */
 	uint8_t split[CHANNEL_MAX];	/* EVSPACE_ELEMENTS: "op" or "p2p=site,collective=comm" */
 	uint64_t lifetime_ns[CHANNEL_MAX]; /* EVSPACE_LIFETIMES: "10s" or "p2p=500ms"; 0: none */
-	uint32_t reserve; /* EVSPACE_RESERVE: elements of each split channel; 0: default */
-	uint32_t parent;  /* id of the intercommunicator to its parents; 0: none */
-	uint32_t threads; /* EVSPACE_THREADS; 0: default */
-	uint64_t quota;	  /* EVSPACE_QUOTA: "500M"; 0: default */
-	uint32_t note;	  /* SEGMENT_NOTE_SETTINGS if one is not valid */
+	const char *ranks;     /* EVSPACE_RANKS: "0-7,12": those that are collected; NULL: all */
+	uint32_t only_threads; /* EVSPACE_THREADS_ONLY: so many of each process; 0: all */
+	uint32_t reserve;      /* EVSPACE_RESERVE: elements of each split channel; 0: default */
+	uint32_t parent;       /* id of the intercommunicator to its parents; 0: none */
+	uint32_t threads;      /* EVSPACE_THREADS; 0: default */
+	uint64_t quota;	       /* EVSPACE_QUOTA: "500M"; 0: default */
+	uint32_t note;	       /* SEGMENT_NOTE_SETTINGS if one is not valid */
 };
 
-/** Read the environment. A value that is not valid is ignored and noted. */
+/** Read the environment, which some of it points into. A value that is not valid is ignored and
+ * noted. */
 void settings_read(struct settings *out);
 
 /** The same with a job name that the process knows. */
 void settings_read_job(struct settings *out, const char *job);
+
+/** Is a process of this rank to be collected? */
+bool settings_have_rank(const struct settings *settings, int32_t rank);
 
 /** The job name of a user's PVM virtual machine: the same in all tasks, on every host. */
 void settings_job_pvm(char *out, size_t n);
