@@ -365,6 +365,19 @@ static void hostile_patterns(void)
 	CU_ASSERT_FALSE(pattern_match(pattern, name));
 }
 
+/* Ends are numbered by parts. */
+static void ends_after_a_node(void)
+{
+	CU_ASSERT_EQUAL(pattern_ends("/A/w0/rank0/t0/p2p", "/A/w0"), 1u << 2);
+	CU_ASSERT_EQUAL(pattern_ends("/A/**/p2p", "/A/w0"), 1u << 1);
+	CU_ASSERT_EQUAL(pattern_ends("/B/**/p2p", "/A/w0"), 0);
+	CU_ASSERT_EQUAL(pattern_ends("/**/p2p", "/A/w0"), 1u << 0);
+	CU_ASSERT_EQUAL(pattern_ends("/**/w[0-3]/**/t0/*", "/A/w2"), 1u << 0 | 1u << 2);
+	CU_ASSERT_EQUAL(pattern_ends("/A/w0", "/A/w0"), 0);
+	CU_ASSERT_STRING_EQUAL(pattern_end("/A/w0/rank0/t0/p2p", 2), "/rank0/t0/p2p");
+	CU_ASSERT_STRING_EQUAL(pattern_end("/**/p2p", 0), "/**/p2p");
+}
+
 static CU_TestInfo pattern_cases[] = {
 	{"names without wildcards", plain_names},
 	{"* and ? stay within a part", wildcards_in_a_part},
@@ -378,6 +391,7 @@ static CU_TestInfo pattern_cases[] = {
 	{"200,000 random matches agree with a model", as_the_model},
 	{"brackets match what host lists stand for", as_host_lists},
 	{"hostile patterns are matched at once", hostile_patterns},
+	{"what may follow a node", ends_after_a_node},
 	CU_TEST_INFO_NULL,
 };
 

@@ -20,7 +20,7 @@ struct row {
 	const struct segment_mark *mark;     /* of the element: up to where it was discarded */
 	const struct store_segment
 		*other;	      /* its segment if that has other ticks than the agent; else NULL */
-	uint64_t lifetime_ns; /* of its tuples; 0: unlimited; unless it has one that may change: */
+	uint64_t lifetime_ns; /* of its tuples; 0: unlimited; unless this, which may change, is: */
 	const _Atomic uint64_t *lifetime;
 	uint64_t inverse; /* element_inverse() of: */
 	uint32_t capacity;
@@ -37,7 +37,6 @@ struct row {
 
 /** The rows of one source. Row numbers are those of its cursors. */
 struct rows;
-
 /** Reads nothing yet: call rows_begin(). Aborts when memory is out. */
 struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 		      const struct plan_place *place, struct names *names);
