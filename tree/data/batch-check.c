@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tree/data/columns.h"
-#include "tree/data/part.h"
 
 /* A line beyond these is not a clock: ticks of 10 s, times after the year 2100. */
 #define NS_PER_TICK_MOST 1e10
@@ -154,9 +153,6 @@ static const char *order_fault(struct before *before, const struct run *run)
 		return NULL;
 	if (run->kind == RUN_PART && run->flags & RUN_MANY) {
 		before->folded = run;
-		fault = part_adds_up(run_records_of(run))
-				? NULL
-				: "is a folded part and lets more go than was read";
 	} else if (run->kind == RUN_LEAVES) {
 		before->leaves = run;
 		fault = leaves_fault(run);

@@ -81,7 +81,8 @@ bool parts_more(struct parts *parts, const struct run_view *view)
 
 /* ---- folding ---- */
 
-bool part_adds_up(const struct part *part)
+/* Does it let go, of what was read, no more than that? */
+static bool part_adds_up(const struct part *part)
 {
 	return part->filtered <= part->read && part->reduced <= part->read - part->filtered;
 }
@@ -104,6 +105,13 @@ static bool part_add(struct part *to, const struct part *from)
 	return !over;
 }
 
+static bool leaf_join(struct leaf_ranges *joined, uint32_t leaf)
+{
+	const struct leaf_range range = {leaf, 1};
+
+	return leaf_range_sound(&range) && leaf_ranges_add(joined, range);
+}
+
 /* Which leaves are in the parts, into parts->joined. Returns false if they cannot be folded. */
 static bool leaves_join(struct parts *parts, const struct parts_place *place)
 {
@@ -117,8 +125,7 @@ static bool leaves_join(struct parts *parts, const struct parts_place *place)
 		if (run->flags & RUN_FOLD)
 			continue;
 		if (run->first != place->wave ||
-		    (!(run->flags & RUN_MANY) &&
-		     !leaf_ranges_add(&parts->joined, (struct leaf_range){run->element, 1})))
+		    (!(run->flags & RUN_MANY) && !leaf_join(&parts->joined, run->element)))
 			return false;
 	}
 	while (batch_next_packed(&parts->more, &next, &view)) {
@@ -126,8 +133,7 @@ static bool leaves_join(struct parts *parts, const struct parts_place *place)
 			if (!leaf_ranges_add(&parts->joined, view.leaf_ranges[i]))
 				return false;
 	}
-	return !place->bare ||
-	       leaf_ranges_add(&parts->joined, (struct leaf_range){place->index, 1});
+	return !place->bare || leaf_join(&parts->joined, place->index);
 }
 
 /* Returns false if what hosts say does not add up. */

@@ -38,9 +38,6 @@ struct parts_place {
 	bool bare;  /* the place is no leaf, so that it may be in a range of leaves */
 };
 
-/** Does it let go, of what was read, no more than that? */
-bool part_adds_up(const struct part *part);
-
 /** Begin a new wave. */
 void parts_reset(struct parts *parts);
 void parts_fini(struct parts *parts);
