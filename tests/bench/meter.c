@@ -114,7 +114,7 @@ int meter_run(const struct tree_processes *tree, double seconds, struct spent *c
 	}
 	waves = (double)(b.waves - a.waves);
 	us = 1e6 / waves;
-	*cost = (struct cost){
+	*cost = (struct spent){
 		.waves_per_s = waves / (b.seconds - a.seconds),
 		.cpu_us = (b.consumer + b.root + b.others - a.consumer - a.root - a.others) * us,
 		.root_us = (b.root - a.root) * us,

@@ -53,10 +53,10 @@ struct cell {
 	const char *name, *view;
 	enum grove_run run;
 	unsigned window;
-	enum floor_net net;	   /* of what is measured */
-	bool reduce, is_floor;	   /* what is measured is a floor, too */
-	char shape[16];		   /* found out */
-	unsigned leaves, tuples;   /* likewise */
+	enum floor_net net;	    /* of what is measured */
+	bool reduce, is_floor;	    /* what is measured is a floor, too */
+	char shape[16];		    /* found out */
+	unsigned leaves, tuples;    /* likewise */
 	struct spent *real, *floor; /* of each round */
 };
 
@@ -160,7 +160,8 @@ static struct puller_options puller_options(const struct cell *cell)
 	};
 }
 
-static int real_measure(const struct cell *cell, double seconds, struct spent *cost, struct error *e)
+static int real_measure(const struct cell *cell, double seconds, struct spent *cost,
+			struct error *e)
 {
 	const struct bed *bed = &grove_of(cell)->bed;
 	struct puller_options o = puller_options(cell);
@@ -237,8 +238,8 @@ static int measure(const struct bench_options *o, struct error *e)
 	few = memory_new(o->rounds, sizeof(*few));
 	many = memory_new(o->rounds, sizeof(*many));
 	for (size_t i = 0; i < CELLS; i++) {
-		cells[i].real = memory_new(o->rounds, sizeof(struct cost));
-		cells[i].floor = memory_new(o->rounds, sizeof(struct cost));
+		cells[i].real = memory_new(o->rounds, sizeof(struct spent));
+		cells[i].floor = memory_new(o->rounds, sizeof(struct spent));
 	}
 	for (unsigned round = 0; round < o->rounds; round++) {
 		char base[160];
@@ -263,9 +264,9 @@ static int measure(const struct bench_options *o, struct error *e)
 static struct spent cost_median(const struct spent *costs, unsigned rounds)
 {
 	static const size_t figures[] = {
-		offsetof(struct cost, waves_per_s), offsetof(struct cost, cpu_us),
-		offsetof(struct cost, root_us),	    offsetof(struct cost, consumer_us),
-		offsetof(struct cost, bytes),
+		offsetof(struct spent, waves_per_s), offsetof(struct spent, cpu_us),
+		offsetof(struct spent, root_us),     offsetof(struct spent, consumer_us),
+		offsetof(struct spent, bytes),
 	};
 	double *values = memory_new(rounds, sizeof(*values));
 	struct spent median = {0};
