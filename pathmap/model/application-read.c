@@ -189,6 +189,10 @@ static const struct directive directives[] = {
 	 .contexts = 1u << IN_APPLICATION,
 	 .body = BODY_REQUIRED,
 	 .apply = view_apply},
+	{.usage = "stage NAME from \"FILE.so\";",
+	 .contexts = 1u << IN_APPLICATION,
+	 .least = 3,
+	 .apply = stage_alias_apply},
 	{.usage = "views { defined by observe; stages at most 8; ... }",
 	 .contexts = 1u << IN_APPLICATION,
 	 .most = DIRECTIVE_BARE,
@@ -303,7 +307,8 @@ void application_reader(struct reader *reader, struct application_map *map,
 void application_read(struct application *application, const struct mapfile *source,
 		      pathmap_stage_check *check, struct diagnostics *diagnostics)
 {
-	struct application_map map = {.application = application, .check = check};
+	struct application_map map = {
+		.application = application, .check = check, .aliases = &application->aliases};
 	struct reader reader;
 
 	application_reader(&reader, &map, source, diagnostics);

@@ -11,9 +11,10 @@ enum application_context { IN_MAP, IN_APPLICATION, IN_COLLECT, IN_ELEMENTS, IN_V
 
 /** What all rows of the table work on, besides their block: reader->map. */
 struct application_map {
-	struct application *application;   /* NULL: a view is read by itself */
-	pathmap_stage_check *check;	   /* NULL: stages are not checked */
-	const struct definable *definable; /* what may be in a consumer's view; NULL: anything */
+	struct application *application;     /* NULL: a view is read by itself */
+	pathmap_stage_check *check;	     /* NULL: stages are not checked */
+	const struct definable *definable;   /* what may be in a consumer's view; NULL: anything */
+	const struct stage_aliases *aliases; /* NULL: those of a map that is elsewhere */
 	bool has_ranks;
 };
 
@@ -47,5 +48,8 @@ void definable_kinds_apply(struct reader *reader, void *target, const struct sta
 void definable_trees_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_concurrency_apply(struct reader *reader, void *target,
 				 const struct statement *statement);
+
+/** `stage NAME from "FILE.so";` into the application @target. */
+void stage_alias_apply(struct reader *reader, void *target, const struct statement *statement);
 
 #endif

@@ -182,6 +182,7 @@ void application_fini(struct application *application)
 	free(application->rules);
 	interval_set_fini(&application->only_ranks);
 	definable_fini(&application->definable);
+	stage_alias_fini(&application->aliases);
 	free(application->name);
 	*application = (struct application){0};
 }

@@ -11,6 +11,7 @@
 #include "pathmap/model/definable.h"
 #include "pathmap/model/pathmap.h"
 #include "pathmap/model/recording.h"
+#include "pathmap/model/stage-alias.h"
 #include "pathmap/model/view.h"
 
 /** Most views of a map. */
@@ -32,6 +33,7 @@ struct application {
 	struct view **views;
 	size_t n_views;
 	struct definable definable;
+	struct stage_aliases aliases;
 };
 
 /** Make an application of the map in @source. Faults become diagnostics. */

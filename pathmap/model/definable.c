@@ -177,7 +177,8 @@ void definable_kinds_apply(struct reader *reader, void *target, const struct sta
 		const struct word *word = &statement->words[i];
 		struct error e;
 
-		if (map->check != NULL && map->check(word->text, NULL, NULL, NULL, &e) < 0)
+		if (map->check != NULL && stage_alias_file(map->aliases, word->text) == NULL &&
+		    map->check(word->text, NULL, NULL, NULL, &e) < 0)
 			reader_complain(reader, word, "%s", e.text);
 		definable->kinds = memory_room(definable->kinds, definable->n_kinds,
 					       sizeof(*definable->kinds));

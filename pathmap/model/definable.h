@@ -19,7 +19,7 @@ struct definable {
 	unsigned stages;  /* of one view, with those of views that it uses */
 	unsigned open;	  /* views of one consumer at once */
 	uint64_t cost_ns; /* CPU time of all hosts for a wave, as predicted; 0: any */
-	char **kinds;	  /* of stages, as the definition itself names them; none: all */
+	char **kinds;	  /* of stages, as the definition itself names them; none: all of ours */
 	size_t n_kinds;
 	/* how the tree of any view may be, besides as the mapping has it */
 	bool trees[TREE_BY_HAND]; /* by kind */

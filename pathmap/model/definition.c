@@ -26,6 +26,7 @@ static struct view *text_read(const struct mapfile *source, const struct pathmap
 	struct application_map reading = {
 		.check = map != NULL ? map->application.check : check,
 		.definable = map != NULL ? &map->application.definable : NULL,
+		.aliases = map != NULL ? &map->application.aliases : NULL,
 	};
 	struct view *view = view_new(DEFINITION_VIEW);
 	struct reader reader;

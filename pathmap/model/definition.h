@@ -28,8 +28,9 @@ struct definition {
 /**
  * Read a definition as the map's grammar has it. Without `read` it is of tuples (`stream`), or of
  * counts if its stages take those. By a @map: what the map allows, and with the views that it uses;
- * NULL: grammar and stages alone, by @check. Faults are written to @diagnostics (NULL: nowhere) as
- * pathmap_load() does. Returns the view, for view_free(), or NULL with errno and the first fault in
+ * NULL: grammar alone, and stages that @check knows. Faults are written to @diagnostics (NULL:
+ * nowhere) as pathmap_load() does. Returns the view, for view_free(), or NULL with errno and the
+ * first fault in
  * @e ("--define:1:6: ...").
  */
 struct view *definition_read(const struct definition *definition, const struct pathmap *map,

@@ -66,7 +66,8 @@ void use_apply(struct reader *reader, void *target, const struct statement *stat
 }
 
 /* Say it if a view may not have this stage as well. Returns whether it may. */
-static bool stage_allow(struct reader *reader, const struct view *view, const struct word *kind)
+static bool stage_allow(struct reader *reader, const struct view *view, const struct word *kind,
+			bool foreign)
 {
 	const struct application_map *map = reader->map;
 	const struct definable *definable = map->definable;
@@ -77,12 +78,50 @@ static bool stage_allow(struct reader *reader, const struct view *view, const st
 				definable ? ", which is what the map lets consumers define" : "");
 		return false;
 	}
+	if (definable && definable->n_kinds == 0 && foreign) {
+		reader_complain(
+			reader, kind,
+			"`%.60s` is a stage of others, which the map lets consumers use only "
+			"if `kinds` in its `views { ... }` names it",
+			kind->text);
+		return false;
+	}
 	if (definable && !definable_has(definable, kind->text)) {
 		reader_complain_unknown(reader, kind, "stage for a consumer's own view",
 					(const char *const *)definable->kinds, definable->n_kinds);
 		return false;
 	}
 	return true;
+}
+
+/* Make @stage, whose kind is @word, one of the file that the map says, or see whether it is one of
+ * ours. Returns 0, or -1 after a diagnostic. */
+static int stage_find_kind(struct reader *reader, const struct word *word, struct plan_stage *stage)
+{
+	const struct application_map *map = reader->map;
+	const char *file = map->aliases ? stage_alias_file(map->aliases, word->text) : NULL;
+	struct error e;
+
+	if (name_part_check(word->text, &e) == 0 && strchr(word->text, '.')) {
+		reader_complain(reader, word,
+				"`%.60s` is no stage; give the file a name by `stage NAME from "
+				"\"%.60s\";` in the application, and write that",
+				word->text, word->text);
+		return -1;
+	}
+	if (file)
+		stage->kind = (char *)(uintptr_t)file;
+	if (map->check == NULL)
+		return 0;
+	/* a map that is elsewhere may have a stage of others by this name */
+	if (!map->aliases && map->check(word->text, NULL, NULL, NULL, &e) < 0) {
+		stage->traits.foreign = "";
+		return 0;
+	}
+	if (map->check(stage->kind, stage->args, NULL, &stage->traits, &e) == 0)
+		return 0;
+	reader_complain(reader, word, "%s", e.text);
+	return -1;
 }
 
 /* The arguments behind a stage's kind, for the caller to free(). */
@@ -101,7 +140,6 @@ static char *stage_args(const struct statement *statement)
 
 void stage_apply(struct reader *reader, void *target, const struct statement *statement)
 {
-	const struct application_map *map = reader->map;
 	const struct word *words = statement->words;
 	struct view *view = target;
 	struct plan_stage stage = {
@@ -109,7 +147,6 @@ void stage_apply(struct reader *reader, void *target, const struct statement *st
 		.args = stage_args(statement),
 		.offset = words[1].offset,
 	};
-	struct error e;
 
 	while (strcmp(level_name(stage.level), words[0].text) != 0)
 		stage.level++;
@@ -119,10 +156,8 @@ void stage_apply(struct reader *reader, void *target, const struct statement *st
 			"a stage at level `%s` behind one at level `%s`; order them from the "
 			"elements up: element, thread, node, cluster, all",
 			words[0].text, level_name(view->stages[view->n_stages - 1].level));
-	else if (map->check != NULL &&
-		 map->check(stage.kind, stage.args, NULL, &stage.traits, &e) < 0)
-		reader_complain(reader, &words[1], "%s", e.text);
-	else if (stage_allow(reader, view, &words[1]))
+	else if (stage_find_kind(reader, &words[1], &stage) == 0 &&
+		 stage_allow(reader, view, &words[1], stage.kind != words[1].text))
 		view_stage(view, &stage);
 	free(stage.args);
 }

@@ -36,9 +36,11 @@ struct stage_traits {
 	bool counts;	/* it takes only what `read counts` reads */
 	unsigned makes; /* records of this kind (tree/data/run.h), which it takes from below, too;
 			   0: tuples, and it takes nothing else, but for: */
-	bool totals;	/* it also takes totals, and makes totals of those */
-	double records; /* records for each thing of its level; 0: not known from maps */
-	double bytes;	/* of each record, with its share of the header */
+	const char *foreign; /* which foreign records; "": only hosts that have the stage know what
+				it makes, and takes; NULL: no stage of others */
+	bool totals;	     /* it also takes totals, and makes totals of those */
+	double records;	     /* records for each thing of its level; 0: not known from maps */
+	double bytes;	     /* of each record, with its share of the header */
 };
 
 /**

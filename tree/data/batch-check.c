@@ -80,11 +80,15 @@ static const char *columns_fault(const struct run *run, const unsigned char *rec
 static const char *records_fault(const struct run *run, const unsigned char *records, size_t all)
 {
 	const struct run_record *kind = &run_records[run->kind];
+	struct foreign_kind of;
 
 	if (run->kind == RUN_COLUMNS)
 		return columns_fault(run, records, all);
 	if (run->kind == RUN_PART)
 		return part_fault(run, records);
+	if (run->kind == RUN_FOREIGN &&
+	    !foreign_read((const struct foreign *)(const void *)records, run->count, &of))
+		return "has foreign records that are not valid";
 	for (unsigned i = 0; kind->sound && i < run->count; i++)
 		if (!kind->sound(records + i * kind->bytes))
 			return kind->fault;

@@ -12,6 +12,7 @@
 #include "tree/data/cell.h"
 #include "tree/data/clock.h"
 #include "tree/data/count.h"
+#include "tree/data/foreign.h"
 #include "tree/data/leaves.h"
 #include "tree/data/median.h"
 #include "tree/data/total.h"
@@ -33,7 +34,8 @@
 	KIND(MEDIANS, median, "8884228", median_sound, bin_merge)   \
 	KIND(COLUMNS, column_word, "11111111", NULL, NULL)          \
 	KIND(LEAVES, leaf_range, "44", leaf_range_sound, NULL)      \
-	KIND(WORST, leaf_worst, "844", leaf_worst_sound, NULL)
+	KIND(WORST, leaf_worst, "844", leaf_worst_sound, NULL)      \
+	KIND(FOREIGN, foreign, "8", NULL, NULL)
 
 #define RUN_NUMBER(NAME, ...) RUN_##NAME,
 
@@ -42,7 +44,8 @@
  * where the runs up to the next part are from. A RUN_NEWEST has one tuple each of the elements from
  * `element` on; batch_next() shows each as a run of one tuple. A RUN_COLUMNS has
  * tuples, or newest tuples, as columns (tree/data/columns.h): `count` is the number of words, all
- * else is as in the plain run. tree/data/columns-batch.h opens them.
+ * else is as in the plain run. tree/data/columns-batch.h opens them. A RUN_FOREIGN, too, is
+ * counted in words (tree/data/foreign.h).
  */
 enum run_kind { RUN_TABLE(RUN_NUMBER) RUN_KINDS };
 

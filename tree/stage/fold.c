@@ -166,6 +166,8 @@ static int take_run(struct stage *s, const struct fold_ops *ops, const struct ru
 	if (name == 0)
 		name = view->run->element;
 	done->name = name;
+	if (ops->run)
+		return ops->run(s, view, name);
 	if (view->run->kind == s->traits.makes && view->run->kind != RUN_TUPLES)
 		return take_records(s, ops, view, name);
 	if (view->run->kind == RUN_TUPLES)
@@ -188,6 +190,7 @@ static int take(struct stage *s, const struct fold_ops *ops, const struct batch 
 {
 	struct fold *fold = fold_of(s);
 	struct run_view *view = &fold->done.view;
+	int rc;
 
 	while (fold->done.record || batch_next(b, &fold->done.next, view)) {
 		if (view->run->kind == RUN_PART) {
@@ -197,8 +200,8 @@ static int take(struct stage *s, const struct fold_ops *ops, const struct batch 
 		} else if (fold->parts.n == 0) {
 			errno = EPROTO;
 			return -1;
-		} else if (view->run->count > 0 && take_run(s, ops, view) > 0) {
-			return 1;
+		} else if (view->run->count > 0 && (rc = take_run(s, ops, view)) != 0) {
+			return rc;
 		}
 		if (stage_over(s, view->run->kind <= RUN_TOTALS ? view->run->count : 1))
 			return 1;
@@ -254,8 +257,9 @@ int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *as
 	if (!fold->done.taken)
 		parts_emit(&fold->parts, &place, &fold->out);
 	fold->done.taken = true;
-	if ((ops->emit ? ops->emit(s) : fold_emit(s, s->traits.makes)) > 0)
-		return 1;
+	rc = ops->emit ? ops->emit(s) : fold_emit(s, s->traits.makes);
+	if (rc != 0)
+		return rc;
 	batch_link(&fold->out, &fold->others);
 	batch_clear(b);
 	batch_link(b, &fold->out);

@@ -94,10 +94,13 @@ struct fold_ops {
 	/* Turn @record, of a run from below, into one of this stage (without what is not asked
 	 * for), and make its key: group_key_of(@key, @name, ...). */
 	void (*key)(struct stage *s, void *record, uint32_t name, uint64_t key[2]);
+	/* Instead of these: take a run, from fold->done.record on, which is where it goes on if it
+	 * returns 1. Returns as apply() does. */
+	int (*run)(struct stage *s, const struct run_view *view, uint32_t name);
 	/* A part with another clock follows: convert the tuples taken so far to nanoseconds, by
 	 * fold->parts.line. NULL: none are kept. */
 	void (*mixed)(struct stage *s);
-	/* Put the results into fold->out. Returns 0, or 1 if stage_over(). NULL: fold_emit(). */
+	/* Put the results into fold->out. Returns as apply() does. NULL: fold_emit(). */
 	int (*emit)(struct stage *s);
 };
 

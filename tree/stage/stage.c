@@ -12,6 +12,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/grammar/directive.h"
 #include "tree/data/span.h"
+#include "tree/stage/stage-object.h"
 
 #define KIND(kind) &kind##_ops,
 
@@ -24,21 +25,37 @@ const struct stage_ops *stage_find(const char *kind)
 	for (size_t i = 0; i < KINDS; i++)
 		if (strcmp(kinds[i]->name, kind) == 0)
 			return kinds[i];
-	return NULL;
+	return stage_object_find(kind);
 }
 
 /* What comes from below: the name of one. */
 static const char *made(const struct stage_traits *below)
 {
+	if (below->foreign)
+		return below->foreign;
 	return run_records[below->counts ? RUN_COUNTS : below->makes].name;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Is only known elsewhere what it makes? */
+static bool is_elsewhere(const struct stage_traits *traits)
+{
+	return traits->foreign && !*traits->foreign;
 }
 
 /* Does a stage of these traits do something with what one of @below makes? Records of a kind are
  * merged by those that make them. */
 static bool takes(const struct stage_traits *traits, const struct stage_traits *below)
 {
+	if (is_elsewhere(traits) || is_elsewhere(below))
+		return true;
 	return traits->counts == below->counts &&
-	       (below->makes == RUN_TUPLES || traits->makes == below->makes ||
+	       (below->makes == RUN_TUPLES ||
+		(traits->makes == below->makes && is_same(traits->foreign, below->foreign)) ||
 		(traits->totals && below->makes == RUN_TOTALS));
 }
 
@@ -84,11 +101,17 @@ static const struct stage_ops *stage_find_or_say(const char *kind, struct error 
 int stage_check(const char *kind, const char *args, const struct stage_traits *below,
 		struct stage_traits *traits, struct error *e)
 {
-	const struct stage_ops *ops = stage_find_or_say(kind, e);
+	const struct stage_ops *ops;
 	struct stage *s;
 	char fits[128] = "";
 	bool right;
 
+	if (stage_object_is(kind) && !stage_object_find(kind)) {
+		if (traits)
+			*traits = (struct stage_traits){.foreign = ""};
+		return 0;
+	}
+	ops = stage_find_or_say(kind, e);
 	if (ops && !args)
 		return 0;
 	s = ops ? stage_new(ops, LEVEL_ELEMENT, NULL, args, e) : NULL;
@@ -146,8 +169,11 @@ int chain_init(struct chain *chain, const struct plan_stage *list, size_t n, str
 
 		if (!s) {
 			if (ops)
-				error_prefix(e, "stage \"%s %s\"", wanted->kind,
+				error_prefix(e, "stage \"%s%s%s\"", wanted->kind,
+					     wanted->args && *wanted->args ? " " : "",
 					     wanted->args ? wanted->args : "");
+			else if (stage_object_is(wanted->kind))
+				stage_object_missing(wanted->kind, e);
 			else
 				errorf(e,
 				       "this agent (release " PACKAGE_VERSION
@@ -193,6 +219,10 @@ void chain_drop(struct chain *chain)
 
 int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b, uint64_t until_ns)
 {
+	if (chain->failed) {
+		errno = EPROTO;
+		return -1;
+	}
 	if ((chain->opens || chain->n > 0) && columns_turn_open(b, &chain->columns, until_ns) > 0)
 		return 1;
 	for (; chain->at < chain->n; chain->at++) {
@@ -204,6 +234,8 @@ int chain_apply(struct chain *chain, const struct ask *ask, struct batch *b, uin
 		s->until_ns = until_ns;
 		rc = s->ops->apply(s, ask, b);
 		s->paused = rc > 0;
+		if (rc < 0 && s->fault)
+			chain->failed = s;
 		if (rc < 0)
 			chain_drop(chain);
 		if (rc != 0)

@@ -75,6 +75,7 @@ struct stage {
 	struct names *names; /* of the place; borrowed */
 	uint32_t fill;	     /* of a source: fill of what it read last (see Answer in wire.proto) */
 	bool paused;	     /* apply() must continue the current wave */
+	const char *fault;   /* of a stage of others: what it has done so that apply() fails */
 	uint64_t until_ns;   /* CLOCK_MONOTONIC: end of this turn; 0: no limit */
 	size_t steps;	     /* since the clock was read */
 	_Alignas(16) unsigned char private[];
@@ -82,7 +83,8 @@ struct stage {
 
 /**
  * The kind with this name, or NULL; tree/data/ops.tab lists them, pathmap/examples/README.md says
- * what each does.
+ * what each does. The name of a stage of others is that of its file, "NAME.so"
+ * (tree/stage/stage-object.h).
  *
  * The figures of all are exact in any tree. Operations under way are left out of them, and so are,
  * in a matrix, tuples that stand for no message: they count as filtered. Stages that fold
@@ -94,7 +96,8 @@ struct stage {
 const struct stage_ops *stage_find(const char *kind);
 
 /** Is "@kind @args" a stage with valid arguments (NULL: is there such a kind?), which takes what a
- * stage of @below makes? A pathmap_stage_check. */
+ * stage of @below makes? A pathmap_stage_check. A stage of others that is not here passes: the
+ * hosts that run it know. */
 int stage_check(const char *kind, const char *args, const struct stage_traits *below,
 		struct stage_traits *traits, struct error *e);
 
@@ -124,6 +127,7 @@ struct chain {
 	   stages; at the end runs become columns. */
 	bool opens, packs;
 	struct columns_turn columns;
+	const struct stage *failed; /* has a fault: no more batches pass */
 };
 
 /** Make the stages of a plan's list. Returns 0, or -1 with @e (of a kind that is not here, too:

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds stage objects in a folder, checks who may have changed them, and loads what was checked. */
+#include "tree/stage/stage-object.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/stage/foreign-stage.h"
+
+#define SUFFIX ".so"
+
+/* A file of the folder. */
+struct stage_object {
+	char file[NAME_MAX + 1];
+	int fd; /* stays open: dlopen() takes two files for one if their names are the same */
+	struct foreign_stage_kind kind; /* without a name: it was not loaded */
+	struct error why;
+};
+
+static struct {
+	char dir[PATH_MAX];
+	struct stage_object *list[STAGE_OBJECTS_MAX];
+	size_t n;
+} objects;
+
+/* ---- who may change it ---- */
+
+/* What others may do with the file or folder of this state, or NULL. In a folder above, with the
+ * sticky bit, they cannot replace what is ours or root's. */
+static const char *fault_of(const struct stat *st, bool above)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return "belongs to another user than root and this agent's; chown it";
+	if ((st->st_mode & (S_IWGRP | S_IWOTH)) && !(above && st->st_mode & S_ISVTX))
+		return "can be written by others; chmod go-w";
+	return NULL;
+}
+
+/* Open the folder @name in the one at @at, which is closed, and check it. Returns it, or -1. */
+static int folder_enter(int at, const char *name, bool above, const char **fault)
+{
+	int fd = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	*fault = NULL;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		*fault = errno == ENOTDIR || errno == ELOOP
+				 ? "is no folder, or a symbolic link; name the folder itself"
+				 : strerror(errno);
+	else
+		*fault = fault_of(&st, above);
+	if (at >= 0)
+		close(at);
+	if (*fault && fd >= 0)
+		close(fd);
+	errno = EACCES;
+	return *fault ? -1 : fd;
+}
+
+/* Open the folder objects.dir, checking each one on the way from the root. Returns it, or -1 with
+ * errno and @e. */
+static int folder_open(struct error *e)
+{
+	char *path = objects.dir, *end = path;
+	const char *fault;
+	int fd = folder_enter(AT_FDCWD, "/", true, &fault);
+
+	while (fd >= 0 && *end) {
+		char *name = end + strspn(end, "/"), last;
+
+		end = name + strcspn(name, "/");
+		last = *end;
+		*end = '\0';
+		if (*name)
+			fd = folder_enter(fd, name, last != '\0', &fault);
+		if (fd < 0)
+			return errorf(e, "%s: %s", path, fault);
+		*end = last;
+	}
+	if (fd < 0)
+		return errorf(e, "/: %s", fault);
+	return fd;
+}
+
+/* ---- loading ---- */
+
+bool stage_object_is(const char *kind)
+{
+	size_t n = strlen(kind);
+
+	return n > strlen(SUFFIX) && strcmp(kind + n - strlen(SUFFIX), SUFFIX) == 0;
+}
+
+static int object_load(int folder, struct stage_object *o)
+{
+	const struct evspace_stage_table *table;
+	const char *fault;
+	char path[64];
+	struct stat st;
+	void *handle;
+
+	o->fd = openat(folder, o->file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (o->fd < 0 || fstat(o->fd, &st) < 0)
+		return errorf(&o->why, "%s",
+			      errno == ELOOP ? "is a symbolic link; put the file itself there"
+					     : strerror(errno));
+	fault = S_ISREG(st.st_mode) ? fault_of(&st, false) : "is no file";
+	if (fault)
+		return errorf(&o->why, "%s", fault);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", o->fd);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		return errorf(&o->why, "cannot be loaded: %s", dlerror());
+	table = dlsym(handle, "evspace_stage");
+	if (!table)
+		errorf(&o->why, "has no table `evspace_stage` (evspace-stage.h)");
+	else if (foreign_stage_init(&o->kind, o->file, table, &o->why) == 0)
+		return 0;
+	dlclose(handle);
+	return -1;
+}
+
+static int is_object(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && stage_object_is(entry->d_name);
+}
+
+/* Remember the file, loaded or why not. */
+static void object_take(int folder, const char *file, FILE *told)
+{
+	struct stage_object *o = memory_new(1, sizeof(*o));
+
+	snprintf(o->file, sizeof(o->file), "%s", file);
+	if (object_load(folder, o) < 0) {
+		fprintf(told, "%s/%s: %s\n", objects.dir, o->file, o->why.text);
+		if (o->fd >= 0)
+			close(o->fd);
+	}
+	objects.list[objects.n++] = o;
+}
+
+int stage_objects_load(const char *dir, FILE *told, struct error *e)
+{
+	struct dirent **files = NULL;
+	char here[PATH_MAX] = "";
+	int folder, n;
+
+	if (*dir != '/' && !getcwd(here, sizeof(here)))
+		return errorf(e, "%s: %s", dir, strerror(errno));
+	errno = ENAMETOOLONG;
+	if (snprintf(objects.dir, sizeof(objects.dir), "%s%s%s", here, *here ? "/" : "", dir) >=
+	    (int)sizeof(objects.dir))
+		return errorf(e, "%.60s…: %s", dir, strerror(errno));
+	for (size_t end = strlen(objects.dir); end > 1 && objects.dir[end - 1] == '/'; end--)
+		objects.dir[end - 1] = '\0';
+	folder = folder_open(e);
+	if (folder < 0)
+		return error_prefix(e, "the folder of stages");
+	n = scandirat(folder, ".", &files, is_object, alphasort);
+	if (n < 0)
+		errorf(e, "the folder of stages: %s: %s", dir, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		if (objects.n < STAGE_OBJECTS_MAX)
+			object_take(folder, files[i]->d_name, told);
+		else
+			fprintf(told, "%s/%s: more than %u objects; left out\n", objects.dir,
+				files[i]->d_name, STAGE_OBJECTS_MAX);
+		free(files[i]);
+	}
+	free(files);
+	close(folder);
+	return n < 0 ? -1 : 0;
+}
+
+static struct stage_object *object_find(const char *file)
+{
+	for (size_t i = 0; i < objects.n; i++)
+		if (strcmp(objects.list[i]->file, file) == 0)
+			return objects.list[i];
+	return NULL;
+}
+
+const struct stage_ops *stage_object_find(const char *file)
+{
+	const struct stage_object *o = object_find(file);
+
+	return o && o->kind.table ? &o->kind.ops : NULL;
+}
+
+void stage_object_missing(const char *file, struct error *e)
+{
+	const struct stage_object *o = object_find(file);
+
+	if (o)
+		errorf(e, "this agent cannot take stage \"%.60s\": %s; then start it again", file,
+		       o->why.text);
+	else if (*objects.dir)
+		errorf(e,
+		       "this agent has no stage \"%.60s\"; put the file into its folder %s, and "
+		       "start it again",
+		       file, objects.dir);
+	else
+		errorf(e,
+		       "this agent has no stage \"%.60s\", nor a folder of stages; start it with "
+		       "--stages DIR, and the file in that",
+		       file);
+}
