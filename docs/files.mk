@@ -41,4 +41,8 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0025-views-of-consumers.md \
 	docs/decisions/0026-tuples-as-columns.md \
 	docs/decisions/0027-parts-fold.md \
-	docs/decisions/0029-same-question-one-tree.md
+	docs/decisions/0029-same-question-one-tree.md \
+	docs/examples/stage/Makefile \
+	docs/examples/stage/peers.c \
+	docs/examples/stage/sketch.c \
+	docs/examples/stage/sketch.h

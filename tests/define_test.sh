@@ -156,15 +156,14 @@ tap_case "... that uses others" is_as largest 'use largest'
 tap_case "... of counts" is_as rates 'thread counts by channel by comm; node counts by channel by comm; cluster counts by channel by comm;
 	all counts by channel by comm # in lines'
 tap_case "hosts that their own maps do not have above others" other_heads
-tap_case "what is wrong is told before anything is sent: a stage" told_before \
-	'--define:1:6: there is no stage "reduc"; did you mean "reduce"?' 'node reduc max of bytes'
-tap_case "... a level" told_before '--define:1:1: unknown word in `view`: `nod`; did you mean `node`?' 'nod reduce max'
+tap_case "what is wrong is told before anything is sent: a level" told_before '--define:1:1: unknown word in `view`: `nod`; did you mean `node`?' 'nod reduce max'
 tap_case "... in the second line" told_before '--define:2:6: `reduce maximum`' $'read stream;\nnode reduce maximum'
 tap_case "... a control character" told_before '--define:1:6: a control character' $'node \a reduce max'
 tap_case "... too long a text" told_before 'the text of a view has 4096 at most' "$(printf 'select /**/p2p; %.0s' {1..300})"
 tap_case "... none" told_before '--define: no text' ''
 tap_case "what is wrong by the entry's map is told by it: a view" says 2 '--define:1:5: there is no view `volum`; did you mean `volume`?' \
 	--define 'use volum'
+tap_case "... a stage" says 2 '--define:1:6: there is no stage "reduc"; did you mean "reduce"?' --define 'node reduc max of bytes'
 tap_case "... too many stages" says 2 '--define:1:.*: more than 8 stages, which is what the map lets consumers define' \
 	--define 'thread sort; thread sort; thread sort; thread sort; thread sort; thread sort; thread sort; thread sort; thread sort'
 tap_case "... with those of a view that it uses" says 2 'more than 8 stages with those of the views that it uses' \

@@ -131,7 +131,29 @@ static void without_a_map_grammar_counts(void)
 
 	CU_ASSERT_PTR_NOT_NULL(view);
 	view_free(view);
-	is_refused(NULL, "use whatever; all sor", "did you mean \"sort\"?");
+	view = read_by(NULL, "use whatever; all sketch 5", NULL);
+	CU_ASSERT_PTR_NOT_NULL(view);
+	view_free(view);
+	is_refused(NULL, "use whatever; all sort upwards", "sort \"upwards\" is unknown");
+	is_refused(NULL, "all sketch.so", "`sketch.so` is no stage");
+}
+
+/* A map names stages of others, and says whether consumers may. */
+static void stages_of_others(void)
+{
+	struct pathmap *map = map_with("stage sketch from \"sketch.so\";", NULL);
+	struct view *view;
+
+	is_refused(map, "all sketch", "`sketch` is a stage of others, which the map lets");
+	is_refused(map, "all sketch.so", "`sketch.so` is no stage");
+	pathmap_free(map);
+	map = map_with("stage sketch from \"sketch.so\"; views { kinds sort sketch; }", NULL);
+	view = read_by(map, "all sketch 5", NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(view);
+	CU_ASSERT_STRING_EQUAL(view->stages[0].kind, "sketch.so");
+	CU_ASSERT_STRING_EQUAL(view->stages[0].args, "5");
+	view_free(view);
+	pathmap_free(map);
 }
 
 /* @n times @text, for free(). */
@@ -293,6 +315,7 @@ static CU_TestInfo definition_cases[] = {
 	{"how it reads is found", reading_is_found},
 	{"faults have their column", faults_have_their_column},
 	{"without a map grammar and stages count", without_a_map_grammar_counts},
+	{"stages of others are those that the map names", stages_of_others},
 	{"hostile texts are refused", hostile_texts_are_refused},
 	{"a map says what may be", a_map_says_what_may_be},
 	{"faults of a map are told", faults_of_a_map_are_told},

@@ -15,6 +15,7 @@ check_PROGRAMS += tests/cluster/wire
 tests_cluster_wire_LDADD =
 # Not what make would make of bed.sh by a rule of its own.
 tests/cluster/bed: ;
+EXTRA_DIST += tests/stages/bad.c
 EXTRA_DIST += tests/abi.awk tests/recorded/abi tests/calls.awk tests/circles.awk tests/code.awk tests/rules.awk tests/rooms tests/figures.sh
 EXTRA_DIST += tests/apart.sh tests/exempt.tab tests/cppcheck.cfg tests/copy.sh tests/counts.sh tests/driver.sh tests/durations \
 	tests/limit.sh tests/machine.sh tests/tap.sh $(script_tests) $(idle_tests) $(lone_tests) $(dear_tests)
@@ -62,7 +63,7 @@ unit_tests = \
 	tests/filter_test \
 	tests/gather_test \
 	tests/finding_test \
-	tests/fold_test \
+	tests/fold_test tests/foreign_stage_test \
 	tests/part_test \
 	tests/joining_test \
 	tests/median_test \
@@ -151,6 +152,7 @@ script_tests = \
 	tests/run_test.sh \
 	tests/share_test.sh \
 	tests/sigkill_test.sh \
+	tests/stages_test.sh \
 	tests/stack_test.sh \
 	tests/stuck_test.sh \
 	tests/user_test.sh \
@@ -196,6 +198,7 @@ tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/rando
 tests_joining_test_SOURCES = tests/joining_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_part_test_SOURCES = tests/part_test.c tests/random.h
+tests_foreign_stage_test_SOURCES = tests/foreign_stage_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_reduce_test_SOURCES = tests/random-trees.c tests/random-trees.h tests/random.h tests/reduce_test.c
 tests_sort_test_SOURCES = tests/random.h tests/sort_test.c
 tests_monitor_test_SOURCES = tests/monitor_test.c tests/fixture.c tests/fixture.h

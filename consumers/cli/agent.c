@@ -14,6 +14,7 @@
 #include "tree/link/address.h"
 #include "tree/link/listener.h"
 #include "tree/link/notify.h"
+#include "tree/stage/stage-object.h"
 
 static const char agent_help[] =
 	"usage: evspace agent [options]\n"
@@ -35,7 +36,8 @@ static const char agent_more[] =
 	"\n"
 	"examples:\n"
 	"  evspace agent &                                        # this host\n"
-	"  evspace agent --pathmap maps --node w3 --tls ~/certs   # a node of a cluster\n";
+	"  evspace agent --pathmap maps --node w3 --tls ~/certs   # a node of a cluster\n"
+	"  evspace agent --stages /usr/local/lib/evspace/stages   # with stages of others\n";
 
 /* Add names of nodes. */
 static int nodes_parse(const char *text, struct hostlist *nodes, struct error *e)
@@ -103,6 +105,12 @@ static int allow_take(void *into, const char *value, struct error *e)
 	return allow_parse(&said->allow, value, e);
 }
 
+static int stages_take(void *into, const char *value, struct error *e)
+{
+	(void)into;
+	return stage_objects_load(value, stderr, e);
+}
+
 #define AT(member) .at = offsetof(struct said, options.member)
 
 static const struct option_row agent_rows[] = {
@@ -125,6 +133,9 @@ static const struct option_row agent_rows[] = {
 	{"monitored", NULL, OPTION_FLAG, AT(monitored),
 	 .help = "record what it does itself from now on, for --of evspace (default: while "
 		 "somebody looks)"},
+	{"stages", "DIR", .take = stages_take,
+	 .help = "stages that others have written, NAME.so: a folder that only root and you can "
+		 "change, as those above it (default: none)"},
 	{"allow", "WHO", .take = allow_take,
 	 .help = "other users of this host that may observe (not control) through the Unix "
 		 "socket: USER,@GROUP,... (default: only you and root)"},

@@ -322,3 +322,26 @@ int evspace_class(struct evspace_client *c, struct evspace_class *class_of)
 	};
 	return 1;
 }
+
+int evspace_foreign(struct evspace_client *c, struct evspace_foreign *record)
+{
+	const struct foreign *words = client_record(c, RUN_FOREIGN);
+
+	if (!words)
+		return 0;
+	/* the run's head, which was checked with the batch */
+	if (c->record == 1) {
+		foreign_read(words, c->at_run.run->count, &c->foreign);
+		words += FOREIGN_HEAD;
+		c->record += FOREIGN_HEAD;
+	}
+	c->record += c->foreign.words - 1;
+	*record = (struct evspace_foreign){
+		.name = client_name(c, c->at_run.run->element, NULL),
+		.kind = c->foreign.name,
+		.words = &words->word,
+		.n_words = c->foreign.words,
+		.keyed = c->foreign.keyed,
+	};
+	return 1;
+}

@@ -46,8 +46,8 @@ static const char view_help[] =
 	"  evspace view matrix --sum --count 10 --json\n"
 	"  evspace view --define 'thread filter bytes>=10k; all slowest 5'\n"
 	"\n"
-	"JSON: \"type\" is wave, then rate, bin, median, cell, total or tuple; times are in\n"
-	"ns.\n";
+	"JSON: \"type\" is wave, then rate, bin, median, cell, total, foreign or tuple;\n"
+	"times are in ns.\n";
 
 #define BUFFER_BYTES (1u << 16)
 
@@ -104,7 +104,8 @@ static const struct figure figure_tuples = {records_take, false, records_text, r
 /* ---- which views there are ---- */
 
 static const struct figure *const figures[] = {
-	&figure_classes, &figure_bins, &figure_medians, &figure_cells, &figure_tuples,
+	&figure_classes, &figure_bins,	  &figure_medians,
+	&figure_cells,	 &figure_foreign, &figure_tuples,
 };
 
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))

@@ -11,5 +11,6 @@ libtree_la_SOURCES += \
 	%D%/fanout-command.c %D%/fanout-command.h %D%/probe.c %D%/probe.h \
 	%D%/scope.c %D%/scope.h %D%/seats.c %D%/seats.h %D%/scope-shared.c %D%/scope-shared.h \
 	%D%/opening.c %D%/opening.h %D%/riding.c %D%/riding.h %D%/trunk.c %D%/trunk.h \
-	%D%/trunk-private.h %D%/trunk-wave.c %D%/question.c %D%/question.h
+	%D%/trunk-private.h %D%/trunk-wave.c %D%/question.c %D%/question.h \
+	%D%/stage-fault.c %D%/stage-fault.h
 EXTRA_DIST += %D%/README.md

@@ -12,11 +12,13 @@
 #include "tree/wire/wire-place.h"
 #include "tree/data/clock.h"
 #include "tree/scope/opening.h"
+#include "tree/scope/stage-fault.h"
 #include "tree/scope/trunk.h"
 
 struct scope {
 	const struct scope_host *host;
 	struct link *up;
+	bool broken; /* it was told that its tree has ended by a fault */
 	uint32_t number;
 	Evspace__Open *open; /* a copy, without its place */
 	struct trunk *trunk;
@@ -83,6 +85,7 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 	struct scope *s = arg;
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	Evspace__Missing *messages = NULL, **list = NULL;
+	struct error e;
 
 	/* slowly: large ones say more than those that have next to nothing */
 	s->bytes += ((double)w->batch.bytes - s->bytes) / 8;
@@ -107,6 +110,9 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 	free(messages);
 	free(list);
 	dictionary_clear(&s->said);
+	if (!s->broken && trunk_is_broken(s->trunk, &e))
+		link_send_error(s->up, s->number, ELIBBAD, e.text);
+	s->broken = trunk_is_broken(s->trunk, &e);
 	if (s->drain)
 		event_active(s->drain, EV_TIMEOUT, 1);
 }
@@ -182,8 +188,10 @@ static struct scope *scope_make(const struct scope_host *host, struct link *up,
 		return NULL;
 	}
 	place = wire_plan_place(open->place, e);
-	if (!place)
+	if (!place || stage_fault_expect(place, up, e) < 0) {
+		wire_plan_place_free(place);
 		return NULL;
+	}
 	s = memory_new(1, sizeof(*s));
 	s->host = host;
 	s->up = up;

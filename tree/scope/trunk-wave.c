@@ -159,6 +159,7 @@ void trunk_read(void *arg, const struct ask *ask, struct wave *w)
 		wave_fill(w, source->fill);
 	} else {
 		batch_clear(&t->scratch);
+		(void)trunk_is_broken(t, &e);
 		wave_miss(w, t->place->index, MISSING_REFUSED, w->asked_ns, e.text);
 	}
 }

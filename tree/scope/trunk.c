@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Builds one host's part of a tree for the first scope with a question, and lets others join it. */
+#include "tree/scope/stage-fault.h"
 #include "tree/scope/trunk-private.h"
 
 #include <event2/event.h>
@@ -282,6 +283,11 @@ void trunk_leave(struct trunk *t, struct trunk_asker *asker, bool keep)
 bool trunk_has_settled(const struct trunk *t)
 {
 	return t->unsettled == 0;
+}
+
+bool trunk_is_broken(const struct trunk *t, struct error *e)
+{
+	return stage_fault_is(&t->local, e) || stage_fault_is(&t->joining.chain, e);
 }
 
 void trunk_unready(const struct trunk *t, failover_report *report, void *arg)

@@ -57,6 +57,9 @@ unsigned trunk_awaits(const struct trunk *t, const struct trunk_asker *asker);
 /** Have all settled? */
 bool trunk_has_settled(const struct trunk *t);
 
+/** Has one of its stages a fault, by which it has ended? That goes into @e. */
+bool trunk_is_broken(const struct trunk *t, struct error *e);
+
 /** Report the hosts of the plan that have not opened their parts. */
 void trunk_unready(const struct trunk *t, failover_report *report, void *arg);
 

@@ -51,8 +51,10 @@ struct evspace_tuple {
 	uint32_t seq_or_tag; /* collective: its number on this communicator; p2p: tag */
 	uint32_t comm;	     /* communicator, 0: none */
 	uint16_t op;	     /* see op_name() */
-	uint16_t flags;	     /* EVSPACE_RUNNING … of evspace-record.h */
+	uint16_t flags;	     /* EVSPACE_STAGE_RUNNING, others as in evspace-record.h */
 };
+
+#define EVSPACE_STAGE_RUNNING 0x01u /* under way: of a view that reads `latest` */
 
 /** Tuples of one element, in order. They are a copy, valid until take() returns. */
 struct evspace_stage_run {

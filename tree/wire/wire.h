@@ -11,11 +11,13 @@
 #include "pathmap/plan/plan.h"
 #include "tree/wire/wire.pb-c.h"
 
-/** Version 4 adds pieces, for who says that it unpacks; 5 definitions; 6 columns, trees, folds. */
+/** Version 4 adds pieces, for who says that it unpacks; 5 definitions; 6 columns, trees, folds, foreign
+ * records. */
 #define WIRE_VERSION	6u
 #define WIRE_DEFINES	5u
 #define WIRE_COLUMNS	6u
 #define WIRE_CHOOSES	6u
+#define WIRE_FOREIGN	6u
 #define WIRE_OLDEST	3u
 #define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
