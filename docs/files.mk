@@ -45,4 +45,10 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/examples/stage/Makefile \
 	docs/examples/stage/peers.c \
 	docs/examples/stage/sketch.c \
-	docs/examples/stage/sketch.h
+	docs/examples/stage/sketch.h \
+	docs/examples/stage/volume.c \
+	docs/examples/stage/maps/application.map \
+	docs/examples/stage/maps/cluster.map \
+	docs/examples/stage/maps/mapping.map \
+	docs/extending.md \
+	docs/decisions/0028-stages-of-others.md

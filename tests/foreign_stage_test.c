@@ -230,6 +230,7 @@ static void writing_past_is_found(void)
 {
 	struct evspace_stage_table table = sums_table;
 	struct foreign_stage_kind kind;
+	struct names *names;
 	const char *fault;
 	struct error e;
 
@@ -245,8 +246,10 @@ static void writing_past_is_found(void)
 			strstr(fault, past < 4 ? "written past what it was given" : "more tuples"));
 		if (past > 3)
 			continue;
-		CU_ASSERT_PTR_NULL(stage_new(&kind.ops, LEVEL_NODE, NULL, "", &e));
+		names = names_new(0);
+		CU_ASSERT_PTR_NULL(stage_new(&kind.ops, LEVEL_NODE, names, "", &e));
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "has written past"));
+		names_free(names);
 	}
 }
 

@@ -28,10 +28,6 @@ says() {
 
 # As docs/extending.md says.
 builds() {
-	local lib
-
-	lib=$(dirname "$(find "$root" -name evspace-stage.pc)") || return
-	export PKG_CONFIG_PATH=$lib PKG_CONFIG_SYSROOT_DIR=$root LD_LIBRARY_PATH=${lib%/pkgconfig}
 	cp -r "$(find "$root" -path '*/docs/examples/stage')" "$own" && make -s -C "$own" CFLAGS='-O2 -Wall -Wextra -Werror' &&
 		mkdir -m 755 "$stages" && cp "$own/sketch.so" "$stages"
 }
@@ -110,10 +106,12 @@ ends_by() {
 
 bed_begin
 tap_case "it installs below DESTDIR" tap_install "$root"
+lib=$(dirname "$(find "$root" -name evspace-stage.pc)")
+export PKG_CONFIG_PATH=$lib PKG_CONFIG_SYSROOT_DIR=$root LD_LIBRARY_PATH=${lib%/pkgconfig}
 tap_case "the example is built by what is installed" builds
 [ -f "$stages/sketch.so" ] || exit 1
 mkdir -m 755 "$tap_dir/empty"
-sed -i 's/capacity 1000/capacity 50000/; s/^\tview volume/\tstage sketch from "sketch.so";\n\tstage past from "past.so";\n\tstage refuses from refuses.so;\n\tview sent { select \/**\/p2p; read stream; element filter op=MPI_Send|MPI_Isend; node sketch; cluster sketch; all sketch; }\n\tview narrow { select \/**\/p2p; read stream; element filter op=MPI_Send|MPI_Isend; thread sketch 100; all sketch 100; }\n\tview low { read stream; node past; }\n\tview high { read stream; all past; }\n\tview none { read stream; node refuses well; }\n&/' \
+sed -i 's/capacity 1000/capacity 50000/; s/^\tview volume/\tstage sketch from "sketch.so";\n\tstage past from "past.so";\n\tstage refuses from refuses.so;\n\tview sent { select \/**\/p2p; read stream; element filter op=MPI_Send|MPI_Isend; node sketch; cluster sketch; all sketch; }\n\tview narrow { select \/**\/p2p; read stream; element filter op=MPI_Send|MPI_Isend; thread sketch 100; all sketch 100; }\n\tview low { read stream; node past; }\n\tview high { read stream; all past; }\n&/' \
 	"$bed_dir/maps/application.map"
 tap_case "a map names it" eval 'evspace map check "$bed_dir/maps" && evspace map show "$bed_dir/maps" --view sent >"$tap_dir/said" &&
 	grep "node sketch.so" "$tap_dir/said"'
@@ -136,13 +134,16 @@ tap_case "its consumer from out of tree says what the events say" estimates_are_
 tap_case "... by any tree, with arguments" estimates_are_right narrow
 tap_case "evspace view shows its numbers" json_has_numbers
 tap_case "... in a table" says 0 '^/ .*sketch .*\.\.\. (258)$' sent --backlog --until-end
-tap_case "arguments are the stage's to check" says 2 'stage.*sketch.*no number of counters' --define 'all sketch 1'
+tap_case "arguments are the stage's to check" says 2 '--define:1:5: `1` is no number of counters; write 2 to 1000' --define 'all sketch 1'
 tap_case "a consumer may not use it unless the map says so" says 2 '`sketch` is a stage of others' --define 'all sketch 100'
 tap_case "what writes past its records ends the view, not the agent: at the hosts" ends_by low 'stage "past.so" has written past what it was given'
 tap_case "... at the entry" ends_by high 'stage "past.so" has written past what it was given'
-tap_case "what refuses to begin says why" ends_by none 'stage "refuses.so well": no `well` ? today'
 sed 's/^\tview volume/\tviews { kinds filter sketch; }\n&/' "$bed_dir/maps/application.map" >"$tap_dir/application.map"
 cp -r "$bed_dir/maps" "$tap_dir/new" && mv "$tap_dir/application.map" "$tap_dir/new"
+sed 's/^\tview volume/\tview none { read stream; node refuses well; }\n&/' "$bed_dir/maps/application.map" >"$tap_dir/application.map"
+cp -r "$bed_dir/maps" "$tap_dir/not" && mv "$tap_dir/application.map" "$tap_dir/not"
+tap_case "what refuses to begin says why" eval '! evspace map apply "$tap_dir/not" --connect "$bed_entry" --identity control >"$tap_dir/said" 2>&1 &&
+	grep "application.map:14:[0-9]*: no .well. ? today" "$tap_dir/said" || { cat "$tap_dir/said"; false; }'
 tap_case "a consumer may if it does" eval 'evspace map apply "$tap_dir/new" --connect "$bed_entry" --identity control &&
 	says 0 "^/ .*sketch " --define "select /**/p2p; all sketch 100" --backlog --until-end'
 chmod 777 "$stages"

@@ -278,7 +278,8 @@ static int foreign_init(struct stage *s, const char *args, struct error *e)
 	const struct evspace_stage_table *table = kind_of(s)->table;
 	char why[256] = "";
 
-	if (kind_of(s)->broken)
+	/* a map that has it stays a map */
+	if (kind_of(s)->broken && s->names)
 		return errorf(e, "has written past what it was given before; mend it, and start "
 				 "this agent again");
 	f->own.each = (table->own_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
