@@ -239,6 +239,23 @@ uint64_t riding_due(const struct riding *r, unsigned under_way, uint64_t now)
 	return begin;
 }
 
+uint64_t riding_patience(const struct riding *r, unsigned under_way)
+{
+	uint64_t due = UINT64_MAX;
+
+	(void)ask_first(r, under_way, &due);
+	return due;
+}
+
+uint64_t riding_expected(const struct riding *r, uint64_t now, uint64_t due)
+{
+	uint64_t next = r->began_ns + r->every_ns, late = next + r->every_ns / 4;
+
+	if (r->n == 0 || next <= now || next > due)
+		return 0;
+	return late < due ? late : due;
+}
+
 /* All asks with the deadline of *@ride board, each rider's in a row. Makes *@ride what they need
  * together. */
 static void board(struct riding *r, uint64_t now, struct ride *ride)
@@ -278,6 +295,8 @@ bool riding_begin(struct riding *r, unsigned under_way, uint64_t now, struct rid
 	deadline_ms = ride->deadline_ms;
 	board(r, now, ride);
 	ride->wave = number_take(r, ride, ride->count);
+	r->began_ns = now;
+	r->every_ns = ride->every_ns;
 	for (ask = TAILQ_FIRST(&r->asks); ask; ask = next) {
 		next = TAILQ_NEXT(ask, entry);
 		if (ask->ride.deadline_ms != deadline_ms)

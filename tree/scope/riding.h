@@ -48,6 +48,7 @@ struct riding {
 	bool timed;	  /* deadlines run while asks wait, as those who ask wait for an answer */
 	uint64_t last;	  /* number of the last wave that has begun */
 	uint64_t took_ns; /* how long the last wave took that has ended */
+	uint64_t began_ns, every_ns; /* when one began last, and how often they are asked for */
 };
 
 /** @timed: those who ask, agents, count the time that their asks wait. */
@@ -73,6 +74,13 @@ void riding_hurry(struct riding *r);
 /** When waves are to begin, with @under_way of them: at @now or later; UINT64_MAX: not before
  * somebody asks, a wave ends, or a rider leaves. */
 uint64_t riding_due(const struct riding *r, unsigned under_way, uint64_t now);
+
+/** Until when what waits may wait; UINT64_MAX: nothing does. */
+uint64_t riding_patience(const struct riding *r, unsigned under_way);
+
+/** When waves will begin again, if asks come as they did so far, from @now to @due; the time when
+ * they surely have. 0: not then. */
+uint64_t riding_expected(const struct riding *r, uint64_t now, uint64_t due);
 
 /** If waves are to begin @now, seat who rides on them, and say in @ride which they are. */
 bool riding_begin(struct riding *r, unsigned under_way, uint64_t now, struct ride *ride);

@@ -15,12 +15,41 @@
 
 /* ---- asks ---- */
 
-/* Begin what is due, and wake up when something else is. */
-static void trunk_go(struct trunk *t)
+/* When waves of the trunk are to begin. What a wave costs is wake-ups, and one is enough for waves
+ * of several trunks: a consumer's, whose asks may wait, begin together. */
+static uint64_t trunk_due(const struct trunk *t, uint64_t now)
 {
-	uint64_t now = clock_mono_ns(), due;
-	struct ride ride;
+	uint64_t due = riding_due(&t->riding, gather_busy(t->gather), now), patience;
+	const struct trunk *other;
+
+	if (due > now || t->riding.timed)
+		return due;
+	patience = riding_patience(&t->riding, gather_busy(t->gather));
+	LIST_FOREACH (other, t->host->trunks, entry) {
+		uint64_t expected = riding_expected(&other->riding, now, patience);
+
+		if (other != t && !other->riding.timed && expected > due)
+			due = expected;
+	}
+	return due;
+}
+
+/* Wake up when waves are to begin. */
+static void trunk_wait(struct trunk *t, uint64_t now)
+{
+	uint64_t due = trunk_due(t, now);
 	struct timeval wait;
+
+	if (due == UINT64_MAX)
+		return;
+	wait.tv_sec = (time_t)((due - now) / 1000000000u);
+	wait.tv_usec = (suseconds_t)((due - now) % 1000000000u / 1000u) + 1;
+	evtimer_add(t->go, &wait);
+}
+
+static void trunk_board(struct trunk *t, uint64_t now)
+{
+	struct ride ride;
 
 	while (riding_begin(&t->riding, gather_busy(t->gather), now, &ride)) {
 		Evspace__Ask ask = EVSPACE__ASK__INIT;
@@ -31,12 +60,22 @@ static void trunk_go(struct trunk *t)
 		ask.every_us = (uint32_t)(ride.every_ns / 1000u);
 		trunk_begin(t, &ask);
 	}
-	due = riding_due(&t->riding, gather_busy(t->gather), now);
-	if (due == UINT64_MAX)
-		return;
-	wait.tv_sec = (time_t)((due - now) / 1000000000u);
-	wait.tv_usec = (suseconds_t)((due - now) % 1000000000u / 1000u) + 1;
-	evtimer_add(t->go, &wait);
+}
+
+/* Begin what is due here, and with it what others have ready. */
+static void trunk_go(struct trunk *t)
+{
+	uint64_t now = clock_mono_ns();
+	struct trunk *other;
+
+	if (trunk_due(t, now) <= now) {
+		trunk_board(t, now);
+		LIST_FOREACH (other, t->host->trunks, entry) {
+			if (other != t && !t->riding.timed && !other->riding.timed)
+				trunk_board(other, now);
+		}
+	}
+	trunk_wait(t, now);
 }
 
 static void trunk_gone_on(evutil_socket_t fd, short what, void *arg)
