@@ -347,6 +347,8 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
 	const Evspace__Frame *f = frame->header;
 
 	(void)arg;
+	if (fake.script->frame && fake.script->frame(link, f))
+		return;
 	if (link != fake.link)
 		return;
 	if (f->kind_case == EVSPACE__FRAME__KIND_OPEN)

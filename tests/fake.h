@@ -45,6 +45,8 @@ struct fake_script {
 	/* Instead of opening, or answering: return true when that is done. */
 	bool (*open)(struct link *link, const Evspace__Open *open);
 	bool (*ask)(struct link *link, const Evspace__Ask *ask);
+	/* The same for any frame, of any connection. */
+	bool (*frame)(struct link *link, const Evspace__Frame *frame);
 };
 
 /** Start it. Returns its process, listening at *@address already, a static text. */

@@ -73,6 +73,7 @@ unit_tests = \
 	tests/delivery_test tests/delivery_fold_test \
 	tests/library_test \
 	tests/link_test tests/link_flood_test \
+	tests/loop_test \
 	tests/listener_test \
 	tests/child_test \
 	tests/fanout_test \
@@ -213,6 +214,8 @@ tests_segment_room_test_SOURCES = tests/segment_room_test.c tests/fixture.c test
 tests_store_purge_test_SOURCES = tests/store_purge_test.c tests/fixture.c tests/fixture.h
 fake_sources = tests/fake.c tests/fake.h tests/fake-words.c tests/fake-words.h tests/random.h
 tests_client_break_test_SOURCES = tests/client_break_test.c $(fake_sources)
+tests_loop_test_SOURCES = tests/loop_test.c tests/loop-bed.c tests/loop-bed.h $(fake_sources)
+tests_loop_test_LDADD = $(LDADD) -lpthread
 tests_view_bins_test_SOURCES = tests/view_bins_test.c $(fake_sources)
 tests_client_test_SOURCES = tests/client_test.c tests/client-bed.c tests/client-bed.h $(fake_sources)
 tests_client_connection_test_SOURCES = tests/client_connection_test.c tests/client-bed.c tests/client-bed.h \

@@ -92,7 +92,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	Evspace__Owing *owing = memory_new(room, sizeof(*owing));
 	Evspace__Owing **list = memory_new(room, sizeof(*list));
 
-	ask.scope = 1;
+	ask.scope = c->number;
 	ask.wave = wave;
 	ask.count = count;
 	ask.deadline_ms = only ? c->again_ms : c->deadline_ms;
