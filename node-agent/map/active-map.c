@@ -37,7 +37,8 @@ static Evspace__MapKept *kept_parse(int fd, size_t bytes)
 	if (n == bytes)
 		kept = evspace__map_kept__unpack(NULL, bytes, packed);
 	free(packed);
-	if (!kept || (kept->map && kept->map->texts && kept->started && kept->map->generation))
+	if (!kept || (kept->map && kept->map->texts && kept->started && kept->map->generation &&
+		      kept->map->generation < INT64_MAX))
 		return kept;
 	evspace__map_kept__free_unpacked(kept, NULL);
 	return NULL;

@@ -70,8 +70,8 @@ int cursor_head_read(int fd, struct cursor_head *head)
 	if (read_all(fd, &h, sizeof(h), 0) < 0)
 		return -1;
 	if (h.magic != CURSOR_MAGIC || h.version != CURSOR_VERSION ||
-	    h.line_bytes != sizeof(struct cursor_line) || h.rows > ROWS_MAX || h.left > 1 ||
-	    !memchr(h.peer, '\0', sizeof(h.peer))) {
+	    h.line_bytes != sizeof(struct cursor_line) || h.rows > ROWS_MAX || h.made > INT64_MAX ||
+	    h.left > 1 || !memchr(h.peer, '\0', sizeof(h.peer))) {
 		errno = EINVAL;
 		return -1;
 	}

@@ -133,7 +133,11 @@ static bool is_text(const char *text, size_t n)
 
 static bool origin_sound(const struct mirror_origin *o)
 {
-	return is_text(o->run, sizeof(o->run)) && is_text(o->node, sizeof(o->node)) &&
+	unsigned char ended;
+
+	/* as a bool it may have no other value */
+	memcpy(&ended, &o->ended, sizeof(ended));
+	return ended <= 1 && is_text(o->run, sizeof(o->run)) && is_text(o->node, sizeof(o->node)) &&
 	       is_text(o->process, sizeof(o->process)) && is_text(o->rest, sizeof(o->rest)) &&
 	       o->pid > 0 && o->rank >= -1 && o->channel < CHANNEL_COUNT;
 }

@@ -150,10 +150,10 @@ TSAN_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fsanitize=thread
 FUZZ_BUILD = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(CLANG) -std=gnu11 -g -O1 $(DEFS) $(AM_CPPFLAGS) \
 	$(CPPFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 
-fuzz_targets = tests/fuzz/batch_fuzz tests/fuzz/columns_fuzz tests/fuzz/pathmap_fuzz \
-	tests/fuzz/segment_fuzz tests/fuzz/wire_fuzz
-EXTRA_DIST += tests/fuzz/batch_fuzz.c tests/fuzz/columns_fuzz.c tests/fuzz/pathmap_fuzz.c \
-	tests/fuzz/segment_fuzz.c tests/fuzz/wire_fuzz.c tests/fuzz/seeds/columns tests/fuzz/seeds/segment
+fuzz_targets = tests/fuzz/batch_fuzz tests/fuzz/columns_fuzz tests/fuzz/cursor_fuzz \
+	tests/fuzz/kept_fuzz tests/fuzz/mirror_fuzz tests/fuzz/pathmap_fuzz tests/fuzz/segment_fuzz tests/fuzz/wire_fuzz
+EXTRA_DIST += tests/fuzz/batch_fuzz.c tests/fuzz/columns_fuzz.c tests/fuzz/cursor_fuzz.c \
+	tests/fuzz/kept_fuzz.c tests/fuzz/mirror_fuzz.c tests/fuzz/pathmap_fuzz.c tests/fuzz/segment_fuzz.c tests/fuzz/wire_fuzz.c tests/fuzz/seeds/columns tests/fuzz/seeds/segment
 if FUZZER
 check_DATA += $(fuzz_targets)
 CLEANFILES += $(fuzz_targets)
@@ -164,6 +164,27 @@ tests/fuzz/batch_fuzz: tests/fuzz/batch_fuzz.c $(data_sources) $(stage_sources) 
 	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
 
 tests/fuzz/columns_fuzz: tests/fuzz/columns_fuzz.c $(data_sources) $(libpathmap_la_SOURCES)
+	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
+
+tests/fuzz/cursor_fuzz: tests/fuzz/cursor_fuzz.c node-agent/store/cursor.c \
+		node-agent/store/cursor-file.c node-agent/store/shelf.c \
+		node-agent/segment/folder.c $(data_sources) $(libpathmap_la_SOURCES)
+	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
+
+# The room of maps, as instrumented; what it needs besides, as it is.
+tests/fuzz/kept_fuzz: tests/fuzz/kept_fuzz.c node-agent/map/active-map.c \
+		node-agent/map/active-map-pass.c node-agent/map/active-map-plan.c \
+		$(libpathmap_la_SOURCES) libtree.la
+	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) $(EVENT_CFLAGS) -o $@ $(filter %.c,$^) .libs/libtree.a \
+		$(PROTOBUF_C_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(ZSTD_LIBS) -lm
+
+tests/fuzz/mirror_fuzz: tests/fuzz/mirror_fuzz.c node-agent/store/mirror.c \
+		node-agent/segment/element.c node-agent/segment/folder.c \
+		node-agent/segment/segment-file.c node-agent/segment/segment-mark.c \
+		node-agent/segment/segment-read.c node-agent/segment/segment-room.c \
+		node-agent/segment/segment.c node-agent/segment/segment-class.c \
+		node-agent/segment/segment-table.c node-agent/store/proc.c \
+		$(data_sources) $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
 
 tests/fuzz/pathmap_fuzz: tests/fuzz/pathmap_fuzz.c tests/maps.c $(libpathmap_la_SOURCES)
