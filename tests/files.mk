@@ -154,6 +154,7 @@ script_tests = \
 	tests/share_test.sh \
 	tests/sigkill_test.sh \
 	tests/stages_test.sh \
+	tests/examples_test.sh \
 	tests/stack_test.sh \
 	tests/stuck_test.sh \
 	tests/user_test.sh \

@@ -238,7 +238,7 @@ static void what_is_wrong_is_told(void)
 {
 	static const char *const classes[] = {"nonsense"};
 	const struct evspace_among all = {.run = "some"};
-	const struct evspace_options wrong = {.define = "all nonsense"};
+	const struct evspace_options wrong = {.define = "all reduce nonsense"};
 	struct evspace_connection *connection;
 
 	begin();

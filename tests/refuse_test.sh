@@ -83,7 +83,7 @@ tap_case "words of the command line are shown, and not obeyed by a terminal" eva
 	! obeyed evspace status "$esc" && ! obeyed evspace map check "$esc" && ! obeyed evspace view "$esc" && ! obeyed evspace events --level "$esc" &&
 	! obeyed evspace runs "$esc" && ! obeyed evspace collect "$esc" && ! obeyed evspace --profile "$esc" events && ! obeyed evspace map "$esc"'
 tap_case "... what is no control character stays" usage "there is no command 'übermäßig…'" evspace übermäßig…
-tap_case "an option that could be several" usage "--connect, --count, --compress: which of these is '--co'" evspace events --co x
+tap_case "an option that could be several" usage "--connect, --concurrency, --count, --compress: which of these is '--co'" evspace events --co x
 tap_case "an option without its value" usage "--connect takes a value, which is missing" evspace events --connect
 tap_case "... of several that are alike" usage "--run takes a value, which is missing" evspace profile save lab --run
 tap_case "a class that is no option" usage "write: evspace collect --class p2p@world off" evspace collect p2p@world off

@@ -99,14 +99,15 @@ int64_t clock_real_ns(void)
 
 uint64_t clock_cpu_us(void)
 {
-	static _Thread_local uint64_t asked_ns, us;
-	uint64_t now = clock_mono_ns();
+	static _Atomic uint64_t asked_ns, us;
+	uint64_t now = clock_mono_ns(),
+		 asked = atomic_load_explicit(&asked_ns, memory_order_acquire);
 	struct timespec t;
 
-	if (asked_ns == 0 || now - asked_ns >= CPU_AGE_NS) {
+	if (asked == 0 || now - asked >= CPU_AGE_NS) {
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 		us = (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-		asked_ns = now;
+		atomic_store_explicit(&asked_ns, now, memory_order_release);
 	}
 	return us;
 }

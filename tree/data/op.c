@@ -3,6 +3,7 @@
  * tree/data/ops.tab. */
 #include "tree/data/op.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -57,16 +58,23 @@ int channel_find(const char *name)
 	return -1;
 }
 
+/* Names of unknown operations that are valid at a time. */
+#define UNKNOWN_NAMES 16u
+
 const char *op_name(uint16_t op)
 {
-	static _Thread_local char unknown[16];
+	/* in turn, for threads beside each other; thread-local memory is none of a collector's */
+	static char names[UNKNOWN_NAMES][16];
+	static _Atomic unsigned next;
 	const struct op_row *row = op_row(op);
+	char *unknown;
 
 	if (row)
 		return row->name;
 	if (op == OP_NONE)
 		return "unknown";
-	snprintf(unknown, sizeof(unknown), "op %u", op);
+	unknown = names[atomic_fetch_add(&next, 1) % UNKNOWN_NAMES];
+	snprintf(unknown, sizeof(names[0]), "op %u", op);
 	return unknown;
 }
 

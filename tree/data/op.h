@@ -37,8 +37,8 @@ const char *channel_name(unsigned channel);
 /** The channel with this name ("state" included), or -1. */
 int channel_find(const char *name);
 
-/** The operation's name ("MPI_Send"), "unknown" for 0 (not attributed), or "op N" in a static
- * buffer. */
+/** The operation's name ("MPI_Send"), "unknown" for 0 (not attributed), or "op N", which is valid
+ * for the next 15 of these. */
 const char *op_name(uint16_t op);
 
 /** The operation with this name (case ignored, "MPI_" may be left out), or 0. */

@@ -42,10 +42,9 @@
 /**
  * The kind of a run's records. Tuples are numbered from the run's `first`. A RUN_PART is one part:
  * where the runs up to the next part are from. A RUN_NEWEST has one tuple each of the elements from
- * `element` on; batch_next() shows each as a run of one tuple. A RUN_COLUMNS has
- * tuples, or newest tuples, as columns (tree/data/columns.h): `count` is the number of words, all
- * else is as in the plain run. tree/data/columns-batch.h opens them. A RUN_FOREIGN, too, is
- * counted in words (tree/data/foreign.h).
+ * `element` on; batch_next() shows each as a run of one tuple. A RUN_COLUMNS has tuples, or newest
+ * tuples, as columns (tree/data/columns.h): `count` is the number of words, all else is as in the
+ * plain run. A RUN_FOREIGN, too, is counted in words (tree/data/foreign.h).
  */
 enum run_kind { RUN_TABLE(RUN_NUMBER) RUN_KINDS };
 
@@ -83,7 +82,6 @@ struct newest {
 };
 
 /**
- *
  * Where runs come from, and what became of the tuples: in this wave, at this leaf,
  *  read = delivered + filtered + reduced     (docs/guarantees.md: every tuple is accounted for)
  * `lost` tuples were overwritten before they could be read; `discarded` ones outlived their
@@ -136,8 +134,7 @@ static inline size_t run_record_bytes(unsigned kind)
 	return kind < RUN_KINDS ? run_records[kind].bytes : 0;
 }
 
-/** Bytes of header and lost count, and of the whole run: tuples first, since their size is a
- * constant. */
+/** Bytes of header and lost count, and of the whole run: tuples, of constant size, first. */
 static inline size_t run_head(const struct run *run)
 {
 	return sizeof(*run) + (run->flags & RUN_LOST ? sizeof(uint64_t) : 0);

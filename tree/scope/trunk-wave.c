@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes waves through a trunk: asks children and source, and answers all scopes that ride on them.
  */
+#include "tree/scope/stage-fault.h"
 #include "tree/scope/trunk-private.h"
 
 #include <event2/event.h>
@@ -159,7 +160,7 @@ void trunk_read(void *arg, const struct ask *ask, struct wave *w)
 		wave_fill(w, source->fill);
 	} else {
 		batch_clear(&t->scratch);
-		(void)trunk_is_broken(t, &e);
+		(void)stage_fault_is(&t->local, &e);
 		wave_miss(w, t->place->index, MISSING_REFUSED, w->asked_ns, e.text);
 	}
 }

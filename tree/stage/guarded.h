@@ -30,7 +30,7 @@ static inline uint64_t *guarded_at(const struct guarded *g, size_t i)
 /** Are the guards whole around the @n blocks from @first on? */
 bool guarded_holds(const struct guarded *g, size_t first, size_t n);
 
-/** Free all; @each stays. */
+/** Free all; the size of blocks stays. */
 void guarded_fini(struct guarded *g);
 
 #endif

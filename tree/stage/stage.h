@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stages: the steps that process tuples on their path (the papers' wrappers;
- * docs/architecture.md). */
+/* Stages: the steps on the tuples' path (the papers' wrappers; docs/architecture.md). */
 #ifndef EVSPACE_STAGE_H
 #define EVSPACE_STAGE_H
 
@@ -21,8 +20,7 @@ struct ask {
 	uint64_t wave; /* counts from 1 in its scope */
 	uint64_t have; /* the last wave that the consumer has; it has all before, too */
 	uint32_t room; /* tuples from this leaf that the consumer has room for, 0: any number */
-	int again;     /* a repeated request: give the same ranges, or count what was overwritten
-			* since */
+	int again;     /* a repeated request: give the same ranges, count what is gone since */
 	/* for stages that mix (struct parts_place): parts become one; the place is no leaf */
 	bool folds, bare;
 };
@@ -33,8 +31,7 @@ struct ask {
 /** Number of records or runs between two looks at the clock. */
 #define STAGE_STEPS 256u
 
-/** Most records for which a stage keeps its memory from wave to wave: views stay open for long, and
- * what they keep counts nowhere. */
+/** Most records for which a stage keeps its memory from wave to wave: that counts nowhere. */
 #define STAGE_KEPT 8192u
 
 struct stage;
@@ -123,8 +120,7 @@ struct chain {
 	size_t n, at;	   /* at: the stage that continues, while a batch is on its way */
 	uint64_t since_ns; /* when that began, if it is recorded */
 	struct span *span; /* records them; NULL after chain_init(); borrowed */
-	/* What else is done, false after chain_init(): columns are opened even if there are no
-	   stages; at the end runs become columns. */
+	/* False after chain_init(): open columns even without stages; make columns at the end. */
 	bool opens, packs;
 	struct columns_turn columns;
 	const struct stage *failed; /* has a fault: no more batches pass */

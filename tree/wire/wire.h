@@ -11,8 +11,7 @@
 #include "pathmap/plan/plan.h"
 #include "tree/wire/wire.pb-c.h"
 
-/** Version 4 adds pieces, for who says that it unpacks; 5 definitions; 6 columns, trees, folds,
- * foreign records. */
+/** Version 4 adds pieces; 5 definitions; 6 columns, trees, folds, foreign records. */
 #define WIRE_VERSION	6u
 #define WIRE_DEFINES	5u
 #define WIRE_COLUMNS	6u
