@@ -159,10 +159,11 @@ static void stages_of_others(void)
 /* @n times @text, for free(). */
 static char *repeated(const char *text, size_t n)
 {
-	char *all = memory_new(n * strlen(text) + 1, 1);
+	const size_t length = strlen(text);
+	char *all = memory_new(n * length + 1, 1);
 
 	for (size_t i = 0; i < n; i++)
-		strcat(all + i * strlen(text), text);
+		memcpy(all + i * length, text, length);
 	return all;
 }
 

@@ -4,6 +4,7 @@
 #include "tree/stage/foreign-stage.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tree/data/op.h"
@@ -299,7 +300,7 @@ static int foreign_init(struct stage *s, const char *args, struct error *e)
 			      FOREIGN_WORDS);
 	f->kind.words = f->stage.words;
 	f->kind.keyed = table->keyed;
-	strcpy(f->kind.name, table->kind);
+	snprintf(f->kind.name, sizeof(f->kind.name), "%s", table->kind);
 	f->records.each = f->from.each = f->kind.words;
 	f->tuples.each = EVSPACE_STAGE_TUPLES * sizeof(struct tuple) / sizeof(uint64_t);
 	guarded_add(&f->from);
