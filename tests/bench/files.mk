@@ -3,15 +3,17 @@
 
 # Benches are built and run by `make bench` alone; each takes --json, --quick and --help. They print
 # ratios to a limit or floor measured in the same run, and fail no build.
-bench_programs = tests/bench/agents tests/bench/collect tests/bench/failure tests/bench/tree tests/bench/remap tests/bench/share tests/bench/tradeoff
+bench_programs = tests/bench/agents tests/bench/collect tests/bench/failure tests/bench/tree tests/bench/remap tests/bench/share tests/bench/stage tests/bench/tradeoff
 # What tests/bench/collect starts, and what is preloaded into that.
 bench_helpers = tests/bench/solo tests/bench/duo tests/bench/pvm-duo
 bench_preloads = tests/bench/alternate.la tests/bench/forward.la
+# What tests/bench/stage loads.
+bench_stages = tests/bench/stage-sum.la tests/bench/stage-sum-by-op.la
 if LTTNG
 bench_preloads += tests/bench/lttng.la
 endif
 EXTRA_PROGRAMS = $(bench_programs) $(bench_helpers)
-EXTRA_LTLIBRARIES = tests/bench/alternate.la tests/bench/forward.la tests/bench/lttng.la
+EXTRA_LTLIBRARIES = tests/bench/alternate.la tests/bench/forward.la tests/bench/lttng.la $(bench_stages)
 CLEANFILES += $(bench_programs) $(bench_helpers) $(EXTRA_LTLIBRARIES)
 BENCH_CPPFLAGS = $(libtree_la_CPPFLAGS) -DBENCH_SOURCES='"$(abs_top_srcdir)"'
 bench_sources = \
@@ -58,6 +60,18 @@ tests_bench_share_SOURCES = tests/bench/share.c $(bench_sources) \
 	tests/bench/space.c tests/bench/space.h
 tests_bench_share_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_share_LDADD = $(EVSPACE_LIBS)
+
+tests_bench_stage_SOURCES = tests/bench/stage.c \
+	tests/bench/bench.c tests/bench/bench.h tests/bench/figures.c tests/bench/figures.h
+tests_bench_stage_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_stage_LDADD = $(EVSPACE_LIBS)
+tests_bench_stage_sum_la_SOURCES = tests/bench/stage-sum.c tree/data/total.c tree/data/total.h
+tests_bench_stage_sum_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_bench_stage_sum_la_LIBADD = -lm
+tests_bench_stage_sum_by_op_la_SOURCES = $(tests_bench_stage_sum_la_SOURCES)
+tests_bench_stage_sum_by_op_la_CPPFLAGS = $(AM_CPPFLAGS) -DBY_OP
+tests_bench_stage_sum_by_op_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_bench_stage_sum_by_op_la_LIBADD = -lm
 
 tests_bench_tradeoff_SOURCES = tests/bench/tradeoff.c $(bench_sources)
 tests_bench_tradeoff_CPPFLAGS = $(BENCH_CPPFLAGS)
@@ -127,7 +141,7 @@ tests_bench_lttng_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
 tests_bench_lttng_la_LIBADD = $(LTTNG_LIBS) -ldl
 
 .PHONY: bench
-bench: all $(bench_programs) $(bench_helpers) $(bench_preloads)
+bench: all $(bench_programs) $(bench_helpers) $(bench_preloads) $(bench_stages)
 	@$(AM_TESTS_ENVIRONMENT) for program in $(bench_programs); do \
 		$$program $(BENCH_ARGS) || echo "$$program: no result"; echo; \
 	done

@@ -71,17 +71,23 @@ static void grow(struct groups *groups)
 
 struct group *groups_at(struct groups *groups, const uint64_t key[2], bool *is_new)
 {
-	uint32_t hash =
-		hash_bytes(key, 2 * sizeof(*key)); /* unpredictable, since peers choose keys */
-	struct group *g;
-	uint32_t slot;
+	struct group *g = groups->items + groups->at;
+	uint32_t hash, slot;
+
+	*is_new = false;
+	if (groups->at < groups->n && g->key[0] == key[0] && g->key[1] == key[1])
+		return g;
+	hash = hash_bytes(key, 2 * sizeof(*key)); /* unpredictable, since peers choose keys */
 
 	if (groups->n == groups->room)
 		grow(groups);
 	slot = find(groups, key, hash);
 	*is_new = groups->index[slot] == 0;
-	if (!*is_new)
-		return &groups->items[groups->index[slot] - 1];
+	if (!*is_new) {
+		groups->at = groups->index[slot] - 1;
+		return &groups->items[groups->at];
+	}
+	groups->at = groups->n;
 	g = &groups->items[groups->n++];
 	*g = (struct group){.key = {key[0], key[1]}, .hash = hash};
 	groups->index[slot] = (uint32_t)groups->n;

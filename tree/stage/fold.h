@@ -38,6 +38,7 @@ RUN_TABLE(GROUP_HOLDS)
 struct groups {
 	struct group *items;
 	size_t n, room;
+	size_t at;	 /* the one that was asked for last */
 	uint32_t *index; /* open addressing; 0: free, else the index of an item + 1 */
 	unsigned bits;	 /* 1 << bits entries, 0: none yet */
 };

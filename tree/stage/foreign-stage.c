@@ -21,12 +21,12 @@ struct foreign_stage {
 	struct fold fold;
 	struct evspace_stage stage; /* what the table's functions see */
 	struct foreign_kind kind;
+	struct foreign head[FOREIGN_HEAD];	   /* of runs of that kind */
 	struct guarded own, tuples, records, from; /* from: a record of a host below */
 	/* while take() runs: */
 	const struct stage *in;
 	const struct run_view *view;
 	uint32_t name;
-	size_t at; /* the record that it had last */
 	bool full;
 };
 
@@ -78,8 +78,7 @@ static uint64_t *host_record(struct evspace_stage *stage, uint64_t key)
 	f->full |= f->records.n * f->records.each >= RECORDS_BYTES / sizeof(uint64_t);
 	if (!f->view || f->full)
 		return guarded_at(&f->from, 0);
-	f->at = record_at(f, key, &is_new);
-	return guarded_at(&f->records, f->at);
+	return guarded_at(&f->records, record_at(f, key, &is_new));
 }
 
 static const char *host_element(const struct evspace_stage *stage, int32_t *rank)
@@ -120,6 +119,15 @@ static int fail_broken(struct stage *s)
 	return fail(s, "has written past what it was given; mend it, and start this agent again");
 }
 
+/* Runs of views that read the newest tuples have one each: not worth a call. */
+static inline void tuples_copy(void *to, const struct tuple *from, size_t n)
+{
+	if (n == 1)
+		memcpy(to, from, sizeof(*from));
+	else
+		memcpy(to, from, n * sizeof(*from));
+}
+
 static int take_tuples(struct stage *s, const struct run_view *view)
 {
 	struct foreign_stage *f = foreign_of(s);
@@ -137,11 +145,8 @@ static int take_tuples(struct stage *s, const struct run_view *view)
 		};
 		size_t count = run.count, taken;
 
-		memcpy(guarded_at(&f->tuples, 0), view->tuples + *i, count * sizeof(struct tuple));
+		tuples_copy(guarded_at(&f->tuples, 0), view->tuples + *i, count);
 		taken = kind_of(s)->table->take(&f->stage, &run);
-		if (!guarded_holds(&f->tuples, 0, 1) || !guarded_holds(&f->from, 0, 1) ||
-		    (f->records.n > 0 && !guarded_holds(&f->records, f->at, 1)))
-			return fail_broken(s);
 		if (taken > count)
 			return fail(s, "says that it has taken more tuples than it was given");
 		if (f->full)
@@ -193,14 +198,11 @@ static int take_records(struct stage *s, const struct run_view *view)
 		uint64_t *from = record_copy(f, view, *i), *to;
 		bool is_new;
 
-		f->at = record_at(f, from[0], &is_new);
-		to = guarded_at(&f->records, f->at);
+		to = guarded_at(&f->records, record_at(f, from[0], &is_new));
 		if (is_new)
 			memcpy(to, from, f->kind.words * sizeof(*to));
 		else
 			kind_of(s)->table->merge(&f->stage, to, from);
-		if (!guarded_holds(&f->from, 0, 1) || !guarded_holds(&f->records, f->at, 1))
-			return fail_broken(s);
 		if (++*i < n && stage_over(s, 1 + f->kind.words / STEP_WORDS))
 			return 1;
 	}
@@ -226,7 +228,8 @@ static int take_run(struct stage *s, const struct run_view *view, uint32_t name)
 	return rc;
 }
 
-/* Consecutive records of one name become one run. */
+/* Consecutive records of one name become one run. Guards are looked at here, once for each wave: so
+ * a tuple costs next to nothing, and nothing of a stage that has written past is sent. */
 static int emit(struct stage *s)
 {
 	struct foreign_stage *f = foreign_of(s);
@@ -234,8 +237,8 @@ static int emit(struct stage *s)
 	size_t words = f->kind.words, most = (UINT16_MAX - FOREIGN_HEAD) / words;
 	uint32_t n = 0;
 
-	if (f->fold.done.out == 0 &&
-	    (!guarded_holds(&f->own, 0, 1) || !guarded_holds(&f->records, 0, f->records.n)))
+	if (!guarded_holds(&f->own, 0, 1) || !guarded_holds(&f->tuples, 0, 1) ||
+	    !guarded_holds(&f->from, 0, 1))
 		return fail_broken(s);
 	for (size_t *at = &f->fold.done.out; *at < f->fold.groups.n; *at += n) {
 		struct foreign *out;
@@ -247,10 +250,15 @@ static int emit(struct stage *s)
 				break;
 		out = batch_add(&f->fold.out, RUN_FOREIGN, group_name(&g[*at]), 0,
 				(uint32_t)(FOREIGN_HEAD + n * words), 0);
-		foreign_head(out, &f->kind);
-		for (uint32_t i = 0; i < n; i++)
-			memcpy(out + FOREIGN_HEAD + i * words,
-			       guarded_at(&f->records, g[*at + i].number), words * sizeof(*out));
+		memcpy(out, f->head, sizeof(f->head));
+		for (uint32_t i = 0; i < n; i++) {
+			size_t record = g[*at + i].number;
+
+			if (!guarded_holds(&f->records, record, 1))
+				return fail_broken(s);
+			memcpy(out + FOREIGN_HEAD + i * words, guarded_at(&f->records, record),
+			       words * sizeof(*out));
+		}
 	}
 	return 0;
 }
@@ -301,6 +309,7 @@ static int foreign_init(struct stage *s, const char *args, struct error *e)
 	f->kind.words = f->stage.words;
 	f->kind.keyed = table->keyed;
 	snprintf(f->kind.name, sizeof(f->kind.name), "%s", table->kind);
+	foreign_head(f->head, &f->kind);
 	f->records.each = f->from.each = f->kind.words;
 	f->tuples.each = EVSPACE_STAGE_TUPLES * sizeof(struct tuple) / sizeof(uint64_t);
 	guarded_add(&f->from);

@@ -20,6 +20,16 @@ static const uint64_t *guard(void)
 	return words;
 }
 
+/* In fewer instructions than a call of memcmp(): there is one for each record. */
+static inline bool is_whole(const uint64_t *words, const uint64_t *whole)
+{
+	uint64_t other = 0;
+
+	for (unsigned i = 0; i < GUARDED_WORDS; i++)
+		other |= words[i] ^ whole[i];
+	return other == 0;
+}
+
 static inline uint64_t *guard_before(const struct guarded *g, size_t i)
 {
 	return guarded_at(g, i) - GUARDED_WORDS;
@@ -44,8 +54,10 @@ size_t guarded_add(struct guarded *g)
 
 bool guarded_holds(const struct guarded *g, size_t first, size_t n)
 {
+	const uint64_t *whole = guard();
+
 	for (size_t i = first; n > 0 && i <= first + n; i++)
-		if (memcmp(guard_before(g, i), guard(), GUARD_BYTES) != 0)
+		if (!is_whole(guard_before(g, i), whole))
 			return false;
 	return true;
 }
