@@ -100,7 +100,7 @@ wrong_sequences() {
 		says 2 '"A" is there twice' evspace entropy --events A,A </dev/null && says 2 '"" is no name' evspace entropy --events A,,B </dev/null &&
 		says 2 'a window of 4 needs 4' evspace entropy --events A --alpha 0.5 </dev/null && says 2 'from .* to' evspace entropy --events A --alpha 1 --window 1 </dev/null &&
 		says 2 'alpha .* is no number' evspace entropy --events A --alpha x --window 1 </dev/null && says 2 'window' evspace entropy --events A --window 17 </dev/null &&
-		printf '%0300d' 1 | says 2 'more than 255 bytes' evspace entropy --events A && says 0 '' true && says 2 'No such file' evspace entropy --events A none
+		printf '%0300d' 1 | says 2 'more than 255 bytes' evspace entropy --events A && says 2 'No such file' evspace entropy --events A none
 }
 
 # The document's examples: what it shows of a file is the file, and of a command what it prints.
