@@ -72,7 +72,7 @@ static size_t joined_at(const struct verifier *v, const struct plan_place *at, e
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < at->n_joined; i++)
+	for (size_t i = 0; i < at->n_joined && !at->early; i++)
 		n += where(v, at->joined[i].level) == place;
 	return n;
 }
@@ -144,6 +144,27 @@ static int place_verify(const struct verifier *v, const struct plan_place *place
 	return 0;
 }
 
+/* What runs early is the first stage of the next host above that has any, and folds. */
+static int early_verify(const struct verifier *v, const struct plan_place *place,
+			const struct plan_place *above)
+{
+	const struct plan_stage *stage = place->early ? &place->joined[0] : NULL;
+
+	if (stage != NULL &&
+	    (place->n_joined != 1 || place->n_children == 0 || !stage->traits.folds ||
+	     above == NULL || strcmp(stage->kind, above->joined[0].kind) != 0 ||
+	     strcmp(stage->args, above->joined[0].args) != 0 ||
+	     stage->level != above->joined[0].level || where(v, stage->level) != stage->level))
+		return errorf(v->e, "%s has a stage too early", place->node);
+	if (place->n_joined > 0 && !place->early)
+		above = place;
+	for (size_t i = 0; i < place->n_children; i++) {
+		if (early_verify(v, place->children[i], above) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* On each way up from a leaf there are all stages that run at clusters once. @above: so far. */
 static int cluster_stages_verify(const struct verifier *v, const struct plan_place *place,
 				 size_t above)
@@ -203,6 +224,8 @@ int plan_verify(const struct plan *plan, const struct pathmap *map, struct error
 		result = hosts_once(&v);
 	if (result == 0)
 		result = cluster_stages_verify(&v, plan->root, 0);
+	if (result == 0)
+		result = early_verify(&v, plan->root, NULL);
 	if (result == 0)
 		result = ranks_verify(&v);
 	free(v.places);

@@ -11,24 +11,8 @@
 #include "pathmap/grammar/directive.h"
 #include "pathmap/model/parts.h"
 #include "pathmap/model/pattern.h"
-#include "pathmap/plan/route.h"
+#include "pathmap/plan/plan-private.h"
 #include "pathmap/plan/wish.h"
-
-/* A node's state while a plan is made. */
-struct plan_site {
-	struct plan_place *place; /* NULL: not in the plan */
-	struct plan_site *parent;
-	size_t depth;
-	bool head; /* the lowest place that has all leaves of some cluster below it */
-};
-
-struct builder {
-	const struct pathmap *map;
-	const struct view *view;
-	struct plan *plan;
-	struct route route;
-	struct plan_site *sites; /* by node index */
-};
 
 static void place_free(struct plan_place *place)
 {
@@ -123,7 +107,8 @@ static struct plan_place *place_new(const struct node *node)
 
 /* The node's site, whose place and all places above it are made if missing. NULL with the reason
  * in @e. */
-static struct plan_site *site_get(struct builder *builder, const struct node *node, struct error *e)
+static struct plan_site *site_get(struct plan_builder *builder, const struct node *node,
+				  struct error *e)
 {
 	struct plan_site *site = &builder->sites[node->index];
 	const struct node *above;
@@ -153,7 +138,7 @@ static struct plan_site *site_get(struct builder *builder, const struct node *no
 }
 
 /* Set how the tree is run at hosts with children. */
-static void runs_set(struct builder *builder)
+static void runs_set(struct plan_builder *builder)
 {
 	const struct cluster_map *clusters = &builder->map->clusters;
 	const struct mapping *mapping = &builder->map->mapping;
@@ -177,93 +162,15 @@ static void runs_set(struct builder *builder)
 	}
 }
 
-static struct plan_site *site_join(struct plan_site *a, struct plan_site *b)
-{
-	while (a != b) {
-		if (a->depth >= b->depth)
-			a = a->parent;
-		else
-			b = b->parent;
-	}
-	return a;
-}
-
-/* Copy the stages that the mapping puts on hosts of the level @place. */
-static void stages_copy(const struct builder *builder, enum level place, struct plan_stage **stages,
-			size_t *n)
-{
-	const struct view *view = builder->view;
-
-	for (size_t i = 0; i < view->n_stages; i++) {
-		const struct plan_stage *stage = &view->stages[i];
-
-		if (stage->level > builder->plan->top ||
-		    mapping_stage_place(&builder->map->mapping, view->name, stage->level) != place)
-			continue;
-		*stages = memory_room(*stages, *n, sizeof(**stages));
-		(*stages)[(*n)++] = (struct plan_stage){
-			.level = stage->level,
-			.kind = memory_copy(stage->kind),
-			.args = memory_copy(stage->args),
-			.traits = stage->traits,
-		};
-	}
-}
-
-/* Nodes that fetch may have elements of any cluster, so the head must be above them, too. */
-static struct plan_site *head_with_mirrors(const struct builder *builder, struct plan_site *head)
-{
-	for (size_t i = 0; i < builder->map->clusters.n_nodes; i++) {
-		if (builder->route.mirrors[i])
-			head = site_join(head, &builder->sites[i]);
-	}
-	return head;
-}
-
-/* Cluster stages run on the host that joins a whole cluster. If that is below the one of another
- * cluster, they run on the upper one, where a stage could not tell what is folded already. */
-static void joined_stages_set(struct builder *builder)
-{
-	const struct cluster_map *clusters = &builder->map->clusters;
-
-	for (size_t i = 0; i < clusters->n_clusters; i++) {
-		const struct cluster *cluster = clusters->clusters[i];
-		struct plan_site *head = NULL;
-
-		for (size_t j = 0; j < cluster->n_nodes; j++) {
-			struct plan_site *site = &builder->sites[cluster->nodes[j]->index];
-
-			if (site->place != NULL && site->place->leaf)
-				head = head != NULL ? site_join(head, site) : site;
-		}
-		if (head != NULL)
-			head_with_mirrors(builder, head)->head = true;
-	}
-	for (size_t i = 0; i < clusters->n_nodes; i++) {
-		const struct plan_site *site = &builder->sites[i], *above;
-
-		if (!site->head)
-			continue;
-		above = site->parent;
-		while (above != NULL && !above->head)
-			above = above->parent;
-		if (above == NULL)
-			stages_copy(builder, LEVEL_CLUSTER, &site->place->joined,
-				    &site->place->n_joined);
-	}
-	stages_copy(builder, LEVEL_ALL, &builder->plan->root->joined,
-		    &builder->plan->root->n_joined);
-}
-
-static void leaf_place(const struct builder *builder, size_t node, struct plan_place *place)
+static void leaf_place(const struct plan_builder *builder, size_t node, struct plan_place *place)
 {
 	place->leaf = true;
 	place->own = !builder->route.mirrors[node];
-	stages_copy(builder, LEVEL_NODE, &place->local, &place->n_local);
+	plan_stages_copy(builder, LEVEL_NODE, &place->local, &place->n_local);
 }
 
 /* Every host of the tree has a monitor, also without ranks. */
-static void monitors_place(const struct builder *builder)
+static void monitors_place(const struct plan_builder *builder)
 {
 	for (size_t i = 0; i < builder->map->clusters.n_nodes; i++) {
 		struct plan_place *place = builder->sites[i].place;
@@ -273,7 +180,7 @@ static void monitors_place(const struct builder *builder)
 	}
 }
 
-static int leaves_place(struct builder *builder, struct error *e)
+static int leaves_place(struct plan_builder *builder, struct error *e)
 {
 	const struct cluster_map *clusters = &builder->map->clusters;
 	size_t n_leaves = 0;
@@ -302,7 +209,8 @@ static int leaves_place(struct builder *builder, struct error *e)
 				      : "NODE");
 	if (builder->route.monitors)
 		monitors_place(builder);
-	joined_stages_set(builder);
+	plan_stages_joined(builder);
+	plan_stages_early(builder);
 	runs_set(builder);
 	return 0;
 }
@@ -348,7 +256,7 @@ static int plan_build(struct plan *plan, const struct pathmap *map, const struct
 		      struct error *e)
 {
 	const struct view *view = plan->of;
-	struct builder builder = {.map = map, .view = view, .plan = plan};
+	struct plan_builder builder = {.map = map, .view = view, .plan = plan};
 	struct tree tree;
 	int result;
 

@@ -46,6 +46,7 @@ struct plan_place {
 	size_t n_local;
 	struct plan_stage *joined;
 	size_t n_joined;
+	bool early; /* its joined stage runs above, too, where more is joined */
 	struct plan_place **children;
 	size_t n_children;
 	/* in the order of trying; the last is the parent's own host, if allowed */
@@ -118,12 +119,11 @@ void plan_walk_next(struct plan_walk *walk);
 #define PLAN_FOREACH(walk, root) \
 	for (struct plan_walk walk = plan_walk_begin(root); (walk).place; plan_walk_next(&(walk)))
 
-/** The number of places, and of leaves among them. */
+/** The number of places below @place, with it, and of leaves among them. */
 struct plan_size {
 	size_t places, leaves;
 };
 
-/** The size of the tree below @place, with @place. */
 struct plan_size plan_size(const struct plan_place *place);
 
 /** The place with this index, or NULL. */

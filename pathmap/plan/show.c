@@ -24,6 +24,7 @@ struct show {
 	size_t depth; /* of the deepest place; root 0 */
 	size_t n_leaves;
 	bool alternates;		  /* some place has one */
+	bool early[LEVEL_COUNT];	  /* some places run the first stage of this level early */
 	bool *gathers;			  /* by depth: a place there joins answers */
 	const struct plan_place **joined; /* by depth: a place there with joined stages, or NULL */
 	const struct plan_place **path;	  /* by depth: the places of the current path */
@@ -47,7 +48,9 @@ static void show_columns(struct show *show)
 	PLAN_FOREACH (walk, show->plan->root) {
 		if (walk.place->n_children > 0 || walk.depth == 0)
 			show->gathers[walk.depth] = true;
-		if (walk.place->n_joined > 0)
+		if (walk.place->early)
+			show->early[walk.place->joined[0].level] = true;
+		else if (walk.place->n_joined > 0)
 			show->joined[walk.depth] = walk.place;
 		if (walk.place->leaf)
 			show->leaf = walk.place;
@@ -128,8 +131,10 @@ static void stages_add(struct show *show, enum level first, enum level last)
 		[LEVEL_CLUSTER] = "where a cluster is whole",
 		[LEVEL_ALL] = "the entry",
 	};
+	bool early[LEVEL_COUNT];
 	const struct view *view = show->plan->of;
 
+	memcpy(early, show->early, sizeof(early));
 	for (size_t i = 0; i < view->n_stages; i++) {
 		const struct plan_stage *stage = &view->stages[i];
 		enum level place =
@@ -138,7 +143,9 @@ static void stages_add(struct show *show, enum level first, enum level last)
 		if (place < first || place > last || stage->level > show->plan->top)
 			continue;
 		table_cell(&show->table, "%s %s", level_name(stage->level), stage->kind);
-		table_cell(&show->table, "%s", wheres[place]);
+		table_cell(&show->table, "%s%s", wheres[place],
+			   early[stage->level] ? ", and below" : "");
+		early[stage->level] = false;
 		table_cell(&show->table, "%s", stage->args);
 	}
 }
@@ -199,7 +206,9 @@ static void path_hosts(struct show *show, size_t depth)
 			table_cell(&show->table, "%s", gathers ? place->node : NO_STAGE);
 		for (size_t i = 0; joined != NULL && i < joined->n_joined; i++)
 			table_cell(&show->table, "%s",
-				   place != NULL && place->n_joined > 0 ? place->node : NO_STAGE);
+				   place != NULL && place->n_joined > 0 && !place->early
+					   ? place->node
+					   : NO_STAGE);
 	}
 	show->n_paths++;
 }

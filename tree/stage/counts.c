@@ -80,7 +80,11 @@ static int counts_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops counts_ops = {
 	.name = "counts",
 	.op = OP_EVSPACE_COUNTS,
-	.traits = {.counts = true, .makes = RUN_COUNTS, .records = STAGE_CLASSES, .bytes = 56},
+	.traits = {.folds = true,
+		   .counts = true,
+		   .makes = RUN_COUNTS,
+		   .records = STAGE_CLASSES,
+		   .bytes = 56},
 	.size = sizeof(struct counts),
 	.init = counts_init,
 	.apply = counts_apply,

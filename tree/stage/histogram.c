@@ -96,7 +96,7 @@ static int histogram_apply(struct stage *s, const struct ask *ask, struct batch 
 const struct stage_ops histogram_ops = {
 	.name = "histogram",
 	.op = OP_EVSPACE_HISTOGRAM,
-	.traits = {.makes = RUN_BINS, .records = HISTOGRAM_BINS, .bytes = 34},
+	.traits = {.folds = true, .makes = RUN_BINS, .records = HISTOGRAM_BINS, .bytes = 34},
 	.size = sizeof(struct histogram),
 	.init = histogram_init,
 	.apply = histogram_apply,

@@ -192,7 +192,7 @@ static int matrix_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops matrix_ops = {
 	.name = "matrix",
 	.op = OP_EVSPACE_MATRIX,
-	.traits = {.makes = RUN_CELLS, .records = STAGE_CLASSES, .bytes = 34},
+	.traits = {.folds = true, .makes = RUN_CELLS, .records = STAGE_CLASSES, .bytes = 34},
 	.size = sizeof(struct matrix),
 	.init = matrix_init,
 	.apply = matrix_apply,

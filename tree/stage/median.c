@@ -118,7 +118,7 @@ static int median_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops median_ops = {
 	.name = "median",
 	.op = OP_EVSPACE_MEDIAN,
-	.traits = {.makes = RUN_MEDIANS, .records = HISTOGRAM_BINS, .bytes = 42},
+	.traits = {.folds = true, .makes = RUN_MEDIANS, .records = HISTOGRAM_BINS, .bytes = 42},
 	.size = sizeof(struct histogram),
 	.init = histogram_init,
 	.apply = median_apply,

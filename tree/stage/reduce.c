@@ -265,7 +265,7 @@ static int reduce_apply(struct stage *s, const struct ask *ask, struct batch *b)
 const struct stage_ops reduce_ops = {
 	.name = "reduce",
 	.op = OP_EVSPACE_REDUCE,
-	.traits = {.makes = RUN_TOTALS, .records = 1, .bytes = 72},
+	.traits = {.folds = true, .makes = RUN_TOTALS, .records = 1, .bytes = 72},
 	.size = sizeof(struct reduce),
 	.init = reduce_init,
 	.apply = reduce_apply,

@@ -298,7 +298,7 @@ static int slowest_apply(struct stage *s, const struct ask *ask, struct batch *b
 const struct stage_ops slowest_ops = {
 	.name = "slowest",
 	.op = OP_EVSPACE_SLOWEST,
-	.traits = {.totals = true, .bytes = 56},
+	.traits = {.folds = true, .totals = true, .bytes = 56},
 	.size = sizeof(struct slowest),
 	.init = slowest_init,
 	.apply = slowest_apply,
