@@ -71,8 +71,7 @@ void evspace_counts(struct evspace_client *c, struct evspace_counts *counts)
 	counts->leaves = (unsigned)delivery_leaves(c->delivery);
 	counts->seconds = c->begun_ns ? (double)(clock_mono_ns() - c->begun_ns) * 1e-9 : 0;
 	counts->unaccounted += delivery_unaccounted(c->delivery);
-	for (size_t i = 0; i < counts->leaves; i++)
-		counts->owing += delivery_leaf(c->delivery, i)->owed.n > 0;
+	counts->owing += (unsigned)delivery_owed(c->delivery);
 	counts->unreadable += (unsigned)delivery_unreadable(c->delivery);
 }
 

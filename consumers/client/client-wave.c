@@ -88,7 +88,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 		     size_t n_only)
 {
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
-	size_t room = delivery_leaves(c->delivery) + 1;
+	size_t room = delivery_owed(c->delivery) + 1;
 	Evspace__Owing *owing = memory_new(room, sizeof(*owing));
 	Evspace__Owing **list = memory_new(room, sizeof(*list));
 
@@ -193,7 +193,7 @@ void client_pump(struct evspace_client *c)
 	uint32_t n = asks ? flow_control(c, now) : 0;
 
 	if (n > 0) {
-		bool sure = !delivery_owed(c->delivery);
+		bool sure = delivery_owed(c->delivery) == 0;
 
 		for (uint32_t i = 0; i < n; i++) {
 			slot_of(c, c->next_ask + i)->asked_ns = now;

@@ -23,43 +23,47 @@ uint64_t delivery_unaccounted(const struct delivery *l)
 	return intervals_gaps(l->numbers, owes_nothing, (void *)(uintptr_t)l);
 }
 
+static bool owes_older(const struct delivery_leaf *leaf, uint64_t wave)
+{
+	return leaf->owed.n > 0 && leaf->owed.items[0].from < wave;
+}
+
 bool delivery_is_early(const struct delivery *l, const struct batch *batch)
 {
 	struct batch_cursor cursor = {0};
-	const struct delivery_leaf *leaf;
 	struct run_view view;
 
-	while (batch_next_part(batch, &cursor, &view)) {
-		struct delivery_walk walk = {0, 0};
+	while (l->n_noted > 0 && batch_next_part(batch, &cursor, &view)) {
 		struct delivery_entry e;
 
 		if (view.run->flags & RUN_FOLD)
 			continue;
 		e = delivery_entry_of(l, batch, &cursor, &view);
-		leaf = e.leaf ? e.leaf : delivery_walk_next(l, &e, &walk);
-		for (; leaf; leaf = delivery_walk_next(l, &e, &walk)) {
-			if (leaf->owed.n && leaf->owed.items[0].from < e.wave)
+		if (e.leaf && owes_older(e.leaf, e.wave))
+			return true;
+		for (size_t i = 0; i < l->n_noted && e.n_leaves > 0; i++) {
+			if (owes_older(l->noted[i], e.wave) && delivery_entry_has(&e, l->noted[i]))
 				return true;
 		}
 	}
 	return false;
 }
 
-bool delivery_owed(const struct delivery *l)
+size_t delivery_owed(const struct delivery *l)
 {
-	for (size_t i = 0; i < l->n_present; i++) {
-		if (l->leaves[i]->owed.n > 0)
-			return true;
-	}
-	return false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->n_noted; i++)
+		n += l->noted[i]->owed.n > 0;
+	return n;
 }
 
 size_t delivery_owing(const struct delivery *l, Evspace__Owing *owing)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < l->n_present; i++) {
-		const struct delivery_leaf *leaf = l->leaves[i];
+	for (size_t i = 0; i < l->n_noted; i++) {
+		const struct delivery_leaf *leaf = l->noted[i];
 
 		if (leaf->owed.n == 0)
 			continue;
@@ -75,8 +79,8 @@ bool delivery_again(struct delivery *l, uint32_t most, struct delivery_again *ag
 {
 	uint64_t first = UINT64_MAX, end = UINT64_MAX;
 
-	for (size_t i = 0; i < l->n_present; i++) {
-		const struct delivery_leaf *leaf = l->leaves[i];
+	for (size_t i = 0; i < l->n_noted; i++) {
+		const struct delivery_leaf *leaf = l->noted[i];
 
 		if (leaf->back && leaf->owed.n && leaf->owed.items[0].from < first)
 			first = leaf->owed.items[0].from;
@@ -85,8 +89,8 @@ bool delivery_again(struct delivery *l, uint32_t most, struct delivery_again *ag
 		return false;
 	*again = (struct delivery_again){.wave = first, .leaves = l->again};
 	/* all leaves that owe the first one, as long as their set does not change */
-	for (size_t i = 0; i < l->n_present; i++) {
-		const struct delivery_leaf *leaf = l->leaves[i];
+	for (size_t i = 0; i < l->n_noted; i++) {
+		const struct delivery_leaf *leaf = l->noted[i];
 
 		if (!leaf->back || leaf->owed.n == 0)
 			continue;
@@ -105,7 +109,7 @@ uint64_t delivery_unreadable(const struct delivery *l)
 {
 	uint64_t n = l->unnamed;
 
-	for (size_t i = 0; i < l->n_present; i++)
-		n += l->leaves[i]->unreadable;
+	for (size_t i = 0; i < l->n_noted; i++)
+		n += l->noted[i]->unreadable;
 	return n;
 }

@@ -17,16 +17,31 @@ struct delivery_entry {
 	uint32_t joins; /* of a mark: how many parts before it */
 };
 
+/** Waves that may be under way at a time; a power of two. */
+#define DELIVERY_RECENT 64u
+
+/** Whose parts of a wave have come, for leaves without a list of their own. */
+struct delivery_recent {
+	uint64_t wave;
+	struct leaf_ranges leaves;
+};
+
+/** What a wave costs follows what has come, and who is noted: not the number of leaves. */
 struct delivery {
 	enum reading reading;
 	bool backlog;
 	struct delivery_leaf **leaves; /* all so far, the present ones first */
 	struct delivery_leaf **places; /* by index */
+	uint32_t *below;	       /* by index, and one more: leaves with a lower one */
 	size_t n_leaves, n_present, n_places;
+	/* present ones of which there is something to know (is_noted()), by index */
+	struct delivery_leaf **noted;
+	size_t n_noted;
+	struct leaf_ranges came;			/* leaves in this answer */
+	struct delivery_recent recent[DELIVERY_RECENT]; /* in streams, by wave */
 	struct intervals *numbers;
-	uint64_t serial; /* number of answers */
-	bool thinned;	 /* stages filter where parts are mixed: numbers do not show whose
-			  * tuples are missing */
+	bool thinned; /* stages filter where parts are mixed: numbers do not show whose
+		       * tuples are missing */
 	uint32_t *again;
 	uint64_t unnamed; /* unreadable processes of leaves that folded parts do not name */
 	struct delivery_entry *entries;
@@ -34,19 +49,26 @@ struct delivery {
 	struct batch kept;
 };
 
-/** The next leaf of the scope in a folded part. Start with {0}. */
-struct delivery_walk {
-	uint32_t range, place;
-};
-
-/** Of the entry that is folded; NULL: there are no more. */
-struct delivery_leaf *delivery_walk_next(const struct delivery *delivery,
-					 const struct delivery_entry *e,
-					 struct delivery_walk *walk);
-
 /** Make of @view, which is at a part of the batch, an entry without its judgement; @cursor moves
  * past what follows a folded part. */
 struct delivery_entry delivery_entry_of(const struct delivery *delivery, const struct batch *batch,
 					struct batch_cursor *cursor, const struct run_view *view);
+
+/** Is the leaf in the folded part? */
+static inline bool delivery_entry_has(const struct delivery_entry *e,
+				      const struct delivery_leaf *leaf)
+{
+	return leaf_ranges_have(e->leaves, e->n_leaves, leaf->index);
+}
+
+/** From now on the leaf is noted, until delivery_forgive(). */
+void delivery_note(struct delivery *delivery, struct delivery_leaf *leaf);
+
+/** After an answer: drop those from the noted of which there is nothing to know any more. */
+void delivery_forgive(struct delivery *delivery);
+
+/** In a stream: who owes what after the answer @a, of which delivery->entries are judged. */
+void delivery_settle(struct delivery *delivery, const Evspace__Answer *a,
+		     const struct delivery_times *times);
 
 #endif

@@ -8,12 +8,34 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/names.h"
 
+/* Tables by index: leaves may have others than before. */
+static void places_set(struct delivery *l)
+{
+	free(l->again);
+	free(l->below);
+	free(l->noted);
+	l->again = memory_new(l->n_present + 1, sizeof(*l->again));
+	l->below = memory_new(l->n_places + 1, sizeof(*l->below));
+	l->noted = memory_new(l->n_present + 1, sizeof(struct delivery_leaf *));
+	l->n_noted = 0;
+	for (size_t i = 0; i < DELIVERY_RECENT; i++)
+		l->recent[i].leaves.n = 0;
+	for (size_t i = 0; i < l->n_places; i++) {
+		struct delivery_leaf *leaf = l->places[i];
+
+		l->below[i + 1] = l->below[i] + (leaf != NULL);
+		if (leaf && (leaf->owed.n > 0 || leaf->unreadable))
+			delivery_note(l, leaf);
+	}
+}
+
 struct delivery *delivery_new(void)
 {
 	struct delivery *l = memory_new(1, sizeof(*l));
 
 	l->numbers = intervals_new();
 	batch_init(&l->kept);
+	places_set(l);
 	return l;
 }
 
@@ -27,6 +49,11 @@ void delivery_free(struct delivery *l)
 		free(l->leaves[i]);
 	}
 	free(l->leaves);
+	for (size_t i = 0; i < DELIVERY_RECENT; i++)
+		free(l->recent[i].leaves.items);
+	free(l->came.items);
+	free(l->noted);
+	free(l->below);
 	free(l->places);
 	free(l->again);
 	free(l->entries);
@@ -62,7 +89,7 @@ void delivery_open(struct delivery *l, const Evspace__Opened *opened, bool backl
 	l->reading = opened->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
 	l->backlog = backlog;
 	for (size_t i = 0; i < l->n_leaves; i++)
-		l->leaves[i]->present = false;
+		l->leaves[i]->present = l->leaves[i]->noted = false;
 	l->n_present = 0;
 	free(l->places);
 	l->n_places = 0;
@@ -85,8 +112,7 @@ void delivery_open(struct delivery *l, const Evspace__Opened *opened, bool backl
 		leaf->present = leaf->back = true;
 		l->places[index] = leaf;
 	}
-	free(l->again);
-	l->again = memory_new(l->n_present + 1, sizeof(*l->again));
+	places_set(l);
 }
 
 size_t delivery_leaves(const struct delivery *l)
@@ -105,22 +131,6 @@ const struct delivery_leaf *delivery_leaf_at(const struct delivery *l, uint32_t 
 }
 
 /* ---- judging ---- */
-
-struct delivery_leaf *delivery_walk_next(const struct delivery *l, const struct delivery_entry *e,
-					 struct delivery_walk *walk)
-{
-	for (; walk->range < e->n_leaves; walk->range++, walk->place = 0) {
-		const struct leaf_range *range = &e->leaves[walk->range];
-
-		while (walk->place < range->count && range->from + walk->place < l->n_places) {
-			struct delivery_leaf *leaf = l->places[range->from + walk->place++];
-
-			if (leaf)
-				return leaf;
-		}
-	}
-	return NULL;
-}
 
 struct delivery_entry delivery_entry_of(const struct delivery *l, const struct batch *batch,
 					struct batch_cursor *cursor, const struct run_view *view)
@@ -151,30 +161,44 @@ static struct delivery_entry *entry_add(struct delivery *l)
 }
 
 /* A part comes once in an answer: as the answered wave, or because it is owed. */
-static bool part_is_new(const struct delivery *l, const Evspace__Answer *a,
-			struct delivery_leaf *leaf, uint64_t wave)
+static bool part_is_new(struct delivery *l, const Evspace__Answer *a, struct delivery_leaf *leaf,
+			uint64_t wave)
 {
-	bool twice = leaf->seen == l->serial;
+	bool twice = !leaf_ranges_add(&l->came, (struct leaf_range){leaf->index, 1});
 
-	leaf->seen = l->serial;
 	if (twice || l->reading == READ_LATEST || (!a->again && wave == a->wave))
 		return !twice;
 	return interval_set_have(&leaf->owed, wave);
 }
 
+/* Leaves of the scope in a range, which may go beyond its places. */
+static size_t range_leaves(const struct delivery *l, struct leaf_range range)
+{
+	size_t from = range.from < l->n_places ? range.from : l->n_places;
+	size_t most = l->n_places - from;
+
+	return l->below[from + (range.count < most ? range.count : most)] - l->below[from];
+}
+
 /* Its leaves cannot be told apart: they are all new, or none is. */
-static bool folded_is_new(const struct delivery *l, const Evspace__Answer *a,
+static bool folded_is_new(struct delivery *l, const Evspace__Answer *a,
 			  const struct delivery_entry *e)
 {
-	struct delivery_walk walk = {0, 0};
-	struct delivery_leaf *leaf;
-	bool all = true, any = false;
+	size_t leaves = 0, owing = 0;
+	bool twice = false;
 
-	while ((leaf = delivery_walk_next(l, e, &walk))) {
-		any = true;
-		all = part_is_new(l, a, leaf, e->wave) && all;
+	for (uint32_t i = 0; i < e->n_leaves; i++) {
+		leaves += range_leaves(l, e->leaves[i]);
+		twice |= !leaf_ranges_add(&l->came, e->leaves[i]);
 	}
-	return any && all;
+	if (leaves == 0 || twice)
+		return false;
+	if (l->reading == READ_LATEST || (!a->again && e->wave == a->wave))
+		return true;
+	for (size_t i = 0; i < l->n_noted; i++)
+		owing += delivery_entry_has(e, l->noted[i]) &&
+			 interval_set_have(&l->noted[i]->owed, e->wave);
+	return owing == leaves;
 }
 
 /* The parts of a mark cannot be told apart: they are all new, or none is. */
@@ -200,7 +224,7 @@ static void judge(struct delivery *l, const Evspace__Answer *a, const struct bat
 	struct batch_cursor cursor = {0};
 	struct run_view view;
 
-	l->serial++;
+	l->came.n = 0;
 	l->n_entries = 0;
 	if (!a->again)
 		l->unnamed = 0;
@@ -279,12 +303,13 @@ static void sums_repeat(struct delivery_sums *sums, const struct run_view *view,
 /* Of the leaves of a folded part those that are named have unreadable processes, and others. */
 static void folded_take(struct delivery *l, const struct delivery_entry *e, const struct part *part)
 {
-	struct delivery_walk walk = {0, 0};
-	struct delivery_leaf *leaf;
-
-	l->unnamed += e->n_leaves ? part->unreadable : 0;
-	while ((leaf = delivery_walk_next(l, e, &walk)))
-		leaf->unreadable = 0;
+	if (e->n_leaves == 0)
+		return;
+	l->unnamed += part->unreadable;
+	for (size_t i = 0; i < l->n_noted; i++) {
+		if (delivery_entry_has(e, l->noted[i]))
+			l->noted[i]->unreadable = 0;
+	}
 }
 
 static void worst_take(struct delivery *l, const struct run_view *view)
@@ -296,6 +321,7 @@ static void worst_take(struct delivery *l, const struct run_view *view)
 
 		if (leaf && worst->figure == LEAF_UNREADABLE) {
 			leaf->unreadable = (uint32_t)worst->value;
+			delivery_note(l, leaf);
 			l->unnamed -= worst->value < l->unnamed ? worst->value : l->unnamed;
 		}
 		if (leaf && worst->figure == LEAF_LOST)
@@ -324,6 +350,8 @@ static void take_part(struct delivery *l, const struct delivery_entry *e, const 
 	of_leaf->filtered += part->filtered;
 	of_leaf->reduced += part->reduced;
 	e->leaf->unreadable = part->unreadable;
+	if (part->unreadable)
+		delivery_note(l, e->leaf);
 }
 
 static void keep_tuples(struct delivery *l, struct delivery_entry *e, const struct run_view *view,
@@ -400,57 +428,6 @@ static void keep(struct delivery *l, struct batch *batch, struct delivery_sums *
 	batch_link(batch, &l->kept);
 }
 
-/* ---- owing ---- */
-
-/* Was its connection down before the wave was asked for? Then the leaf does not know the wave. */
-static bool never_asked(const Evspace__Missing *m, const struct delivery_times *times)
-{
-	uint64_t since_ns = m->since_ms * 1000000u;
-
-	return m->why == MISSING_UNREACHABLE && since_ns < times->came_ns &&
-	       times->came_ns - since_ns < times->asked_ns;
-}
-
-static void leaf_answered(struct delivery_leaf *leaf, uint64_t wave)
-{
-	interval_set_remove(&leaf->owed, wave, wave + 1);
-	leaf->back = true;
-	leaf->newest = wave > leaf->newest ? wave : leaf->newest;
-}
-
-static void note_answered(struct delivery *l, const Evspace__Answer *a,
-			  const struct delivery_times *times)
-{
-	/* a leaf that is not in the answer may still have the wave */
-	for (size_t i = 0; i < l->n_present && !a->again; i++)
-		interval_set_add(&l->leaves[i]->owed, a->wave, a->wave + 1);
-	for (size_t i = 0; i < a->n_missing; i++) {
-		struct delivery_leaf *leaf =
-			a->missing[i]->leaf < l->n_places ? l->places[a->missing[i]->leaf] : NULL;
-
-		if (!leaf)
-			continue;
-		/* Ask a late leaf again, but not if it is late twice. Answers may come in another
-		 * order: an older one says nothing about now. */
-		if (a->again || (a->missing[i]->why != MISSING_LATE && leaf->newest < a->wave))
-			leaf->back = false;
-		if (!a->again && never_asked(a->missing[i], times))
-			interval_set_remove(&leaf->owed, a->wave, a->wave + 1);
-	}
-	for (size_t i = 0; i < l->n_entries; i++) {
-		const struct delivery_entry *e = &l->entries[i];
-		struct delivery_walk walk = {0, 0};
-		struct delivery_leaf *leaf;
-
-		if (!e->is_new)
-			continue;
-		if (e->leaf)
-			leaf_answered(e->leaf, e->wave);
-		while ((leaf = delivery_walk_next(l, e, &walk)))
-			leaf_answered(leaf, e->wave);
-	}
-}
-
 void delivery_take(struct delivery *l, const Evspace__Answer *a, const struct delivery_times *times,
 		   struct batch *batch, struct delivery_sums *sums)
 {
@@ -459,8 +436,9 @@ void delivery_take(struct delivery *l, const Evspace__Answer *a, const struct de
 	*sums = (struct delivery_sums){0};
 	judge(l, a, batch);
 	if (l->reading == READ_STREAM)
-		note_answered(l, a, times);
+		delivery_settle(l, a, times);
 	keep(l, batch, sums);
+	delivery_forgive(l);
 	left = sums->read - sums->filtered - sums->reduced;
 	sums->unaccounted = left > sums->tuples ? left - sums->tuples : sums->tuples - left;
 }

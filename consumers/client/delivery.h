@@ -27,10 +27,9 @@ struct delivery_leaf {
 	uint32_t index; /* of its place in the present scope */
 	char *name;	/* "/cluster/node" */
 	bool present;	/* in the present scope */
+	bool noted;	/* it owes a wave, or is not back, or has unreadable processes */
 	bool back;	/* it was in the newest answer that it could be in: it can be asked again */
 	struct interval_set owed;  /* waves that it may have made, and that have not come */
-	uint64_t newest;	   /* the last wave that came */
-	uint64_t seen;		   /* the last answer with it */
 	struct delivery_sums sums; /* without what came in folded parts, but for `lost` of those
 				    * that these name as the worst */
 	uint32_t unreadable; /* processes that it reported so last; or 0, if a folded part did not
@@ -78,10 +77,10 @@ void delivery_take(struct delivery *delivery, const Evspace__Answer *a,
 /** Does a leaf owe waves older than those that @batch, already taken, has of it? */
 bool delivery_is_early(const struct delivery *delivery, const struct batch *batch);
 
-/** Does any leaf of the present scope owe a wave? */
-bool delivery_owed(const struct delivery *delivery);
+/** How many leaves of the present scope owe a wave. */
+size_t delivery_owed(const struct delivery *delivery);
 
-/** Which leaves must keep which waves: fills @owing (room for delivery_leaves()). Returns how
+/** Which leaves must keep which waves: fills @owing (room for delivery_owed()). Returns how
  * many. */
 size_t delivery_owing(const struct delivery *delivery, Evspace__Owing *owing);
 
