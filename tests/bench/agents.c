@@ -17,6 +17,7 @@
 #include "tests/bench/bed.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/census.h"
+#include "tests/bench/reduced.h"
 #include "tests/bench/space.h"
 
 #define FANOUT	    10
@@ -48,6 +49,12 @@ static const char about[] =
 	"  said     what is predicted of these three, by what doctor measures, right before;\n"
 	"           as ratios to what was measured then\n"
 	"\n"
+	"Case reduced: each host passes on the newest tuple of all below it, 8 children, 64 waves "
+	"under\n"
+	"way: what a wave costs the root, beside that of a bare tree, and the bytes from there to "
+	"the\n"
+	"consumer and back. Case waves: all else.\n"
+	"\n"
 	"Growth: agents on one machine share its processors. A wave wakes every agent once for "
 	"the\n"
 	"request and each host above others once for all that it gets at a time, so that CPU time "
@@ -72,6 +79,7 @@ struct result {
 	double rest_us; /* per second */
 	double started_cpu_s, built_cpu_s;
 	struct census_size size, entry; /* the largest of all others; the entry agent */
+	struct reduced reduced;
 };
 
 struct planting {
@@ -99,14 +107,15 @@ static int maps_write(struct planting *p, size_t n, struct error *e)
 	snprintf(p->entry, sizeof(p->entry), "127.251.0.1:%d", port);
 	if (bed_map(&p->bed, "application.map", e,
 		    "application bench { ranks rank[0-%zu]; capacity %d;\n"
-		    "view look { select /**/p2p; read latest; } }\n",
+		    "view look { select /**/p2p; read latest; }\n" REDUCED_VIEW "}\n",
 		    n - 1, CAPACITY) < 0 ||
 	    bed_map(&p->bed, "cluster.map", e, "cluster c { nodes %s; address %s; }\n", p->list,
 		    address) < 0)
 		return -1;
 	return bed_map(&p->bed, "mapping.map", e,
-		       "entry n0;\nplace rank[0-%zu] on %s;\ntree fanout %d;\n", n - 1, p->list,
-		       FANOUT);
+		       "entry n0;\nplace rank[0-%zu] on %s;\ntree fanout %d;\n"
+		       "view reduced { tree fanout 8; }\n",
+		       n - 1, p->list, FANOUT);
 }
 
 /* A folder for each node, with the elements of its rank, as hosts have. */
@@ -269,6 +278,11 @@ static int rest_measure(const struct census *census, double seconds, struct resu
 	return census_sizes(&others, &r->size, e);
 }
 
+static bool is_wanted(const struct bench_options *o, const char *name)
+{
+	return !o->only || strcmp(o->only, name) == 0;
+}
+
 static int planting_measure(struct planting *p, const struct bench_options *o, struct result *r,
 			    struct error *e)
 {
@@ -290,10 +304,12 @@ static int planting_measure(struct planting *p, const struct bench_options *o, s
 		second = first_answer(p, r->agents, &r->again_s, e);
 	evspace_close(second);
 	if (second)
-		rc = waves_measure(first, &census, o->seconds, r, e);
+		rc = is_wanted(o, "waves") ? waves_measure(first, &census, o->seconds, r, e) : 0;
 	evspace_close(first);
-	if (rc == 0)
+	if (rc == 0 && is_wanted(o, "waves"))
 		rc = rest_measure(&census, o->seconds, r, e);
+	if (rc == 0 && is_wanted(o, "reduced"))
+		rc = reduced_measure(&p->bed, RUN, &census, o->seconds, &r->reduced, e);
 	census_fini(&census);
 	return rc;
 }
@@ -307,7 +323,7 @@ static int measure(size_t n, const struct bench_options *o, struct result *r, st
 	*r = (struct result){.agents = n};
 	rc = planting_begin(&p, n, e);
 	r->setup_s = bench_seconds() - begin;
-	if (rc == 0)
+	if (rc == 0 && is_wanted(o, "waves"))
 		rc = predict(&p, r, e);
 	if (rc == 0)
 		rc = planting_measure(&p, o, r, e);
@@ -348,6 +364,26 @@ static void result_print(const struct result *r, bool json)
 	fflush(stdout);
 }
 
+static void reduced_print(const struct result *r, bool json)
+{
+	const struct spent *real = &r->reduced.real, *floor = &r->reduced.floor;
+
+	printf(json ? "{\"bench\":\"agents\",\"case\":\"reduced\",\"agents\":%zu,\"window\":%u,"
+		      "\"waves_per_s\":%.1f,\"root_cpu_us_per_wave\":%.1f,"
+		      "\"floor_root_cpu_us_per_wave\":%.1f,\"ratio\":%.2f,"
+		      "\"consumer_cpu_us_per_wave\":%.1f,"
+		      "\"floor_consumer_cpu_us_per_wave\":%.1f,\"consumer_bytes_per_wave\":%.0f,"
+		      "\"floor_consumer_bytes_per_wave\":%.0f,\"cpu_us_per_wave\":%.0f,"
+		      "\"floor_cpu_us_per_wave\":%.0f,\"floor_waves_per_s\":%.1f}\n"
+		    : "%6zu reduced, %u under way: %.1f waves/s; us a wave: root %.1f, bare %.1f "
+		      "(%.2f); consumer %.1f, bare %.1f; bytes to it %.0f, bare %.0f; us of all "
+		      "%.0f, bare %.0f; bare %.1f waves/s\n",
+	       r->agents, REDUCED_WINDOW, real->waves_per_s, real->root_us, floor->root_us,
+	       real->root_us / floor->root_us, real->consumer_us, floor->consumer_us, real->bytes,
+	       floor->bytes, real->cpu_us, floor->cpu_us, floor->waves_per_s);
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct bench_options quick = {.seconds = 0.5, .rounds = 1};
@@ -364,7 +400,7 @@ int main(int argc, char **argv)
 		limit.rlim_cur = limit.rlim_max; /* a descriptor for each element's segment */
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	if (!o.json)
+	if (!o.json && is_wanted(&o, "waves"))
 		printf("%6s %8s %9s %8s %8s %8s %8s %10s %9s %8s %7s %8s %8s %9s %9s %6s %6s %6s\n",
 		       "agents", "built s", "started s", "CPU s", "first ms", "again ms", "PSS MB",
 		       "private MB", "median MB", "entry MB", "threads", "rest us", "waves/s",
@@ -372,8 +408,10 @@ int main(int argc, char **argv)
 	for (unsigned round = 0; round < o.rounds; round++) {
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && result == 0; i++) {
 			result = measure(sizes[i], &o, &r, &e);
-			if (result == 0)
+			if (result == 0 && is_wanted(&o, "waves"))
 				result_print(&r, o.json);
+			if (result == 0 && is_wanted(&o, "reduced"))
+				reduced_print(&r, o.json);
 		}
 	}
 	if (result < 0)

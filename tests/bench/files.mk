@@ -29,8 +29,14 @@ tests_bench_agents_SOURCES = tests/bench/agents.c consumers/map/calibrate.c \
 	tests/bench/bed.c tests/bench/bed.h tests/bench/bench.c tests/bench/bench.h \
 	tests/bench/census.c tests/bench/census.h \
 	tests/bench/figures.c tests/bench/figures.h \
+	tests/bench/floor.c tests/bench/floor.h \
+	tests/bench/meter.c tests/bench/meter.h \
 	tests/bench/certificate.c tests/bench/certificate.h \
-	tests/bench/space.c tests/bench/space.h
+	tests/bench/pipe.c tests/bench/pipe.h \
+	tests/bench/puller.c tests/bench/puller.h \
+	tests/bench/reduced.c tests/bench/reduced.h \
+	tests/bench/space.c tests/bench/space.h \
+	tests/bench/traffic.c tests/bench/traffic.h
 tests_bench_agents_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_agents_LDADD = $(EVSPACE_LIBS)
 

@@ -18,7 +18,7 @@
 
 struct reading {
 	double seconds, consumer, root, others;
-	uint64_t waves, bytes;
+	uint64_t waves, bytes, consumer_bytes;
 	bool has_bytes;
 };
 
@@ -79,7 +79,9 @@ static int reading_take(const struct tree_processes *tree, struct reading *r, st
 		if (meter_cpu(tree->others[i], &r->others, e) < 0)
 			return -1;
 	}
-	r->has_bytes = traffic_sum(tree->ends, tree->n_ends, &r->bytes, NULL) == 0;
+	r->has_bytes = traffic_sum(tree->ends, tree->n_ends, &r->bytes, NULL) == 0 &&
+		       traffic_sum(tree->ends + tree->root_end, tree->n_ends > 0,
+				   &r->consumer_bytes, NULL) == 0;
 	return 0;
 }
 
@@ -120,6 +122,9 @@ int meter_run(const struct tree_processes *tree, double seconds, struct spent *c
 		.root_us = (b.root - a.root) * us,
 		.consumer_us = (b.consumer - a.consumer) * us,
 		.bytes = a.has_bytes && b.has_bytes ? (double)(b.bytes - a.bytes) / waves : -1,
+		.consumer_bytes = a.has_bytes && b.has_bytes
+					  ? (double)(b.consumer_bytes - a.consumer_bytes) / waves
+					  : -1,
 	};
 	return 0;
 }

@@ -36,16 +36,18 @@ struct tree_processes {
 	size_t n_others;
 	struct sockaddr_in *ends; /* where all of them listen */
 	size_t n_ends;
+	size_t root_end; /* which of them is the root's */
 	struct tally *tally;
 };
 
 /** What the waves of one measurement cost, per wave. */
 struct spent {
 	double waves_per_s;
-	double cpu_us;	    /* of all processes, the consumer too */
-	double root_us;	    /* of the entry agent, or what stands for it */
-	double consumer_us; /* of the consumer */
-	double bytes;	    /* on all connections, both ways; < 0: this kernel does not say */
+	double cpu_us;	       /* of all processes, the consumer too */
+	double root_us;	       /* of the entry agent, or what stands for it */
+	double consumer_us;    /* of the consumer */
+	double bytes;	       /* on all connections, both ways; < 0: this kernel does not say */
+	double consumer_bytes; /* likewise, between root and consumer alone */
 };
 
 /** Add the CPU time of a process, in seconds, to *@sum. Returns 0, or -1 with @e. */

@@ -46,7 +46,8 @@ static const char about[] =
 	"\n"
 	"CPU time is that of all processes of the tree, the consumer included, per wave; root is "
 	"the\n"
-	"entry agent. Medians; real tree and floor are measured in turn.\n";
+	"entry agent; B to it: bytes between these two alone. Medians; real tree and floor are "
+	"measured in turn.\n";
 
 /* A measurement, and what came of it in each round. */
 struct cell {
@@ -176,6 +177,8 @@ static int real_measure(const struct cell *cell, double seconds, struct spent *c
 		tree.ends[i] = bed->agents[i].end;
 		if (bed->agents[i].pid != tree.root)
 			tree.others[tree.n_others++] = bed->agents[i].pid;
+		else
+			tree.root_end = i;
 	}
 	tree.consumer = puller_start(&o, tree.tally, e);
 	if (tree.consumer > 0)
@@ -266,7 +269,7 @@ static struct spent cost_median(const struct spent *costs, unsigned rounds)
 	static const size_t figures[] = {
 		offsetof(struct spent, waves_per_s), offsetof(struct spent, cpu_us),
 		offsetof(struct spent, root_us),     offsetof(struct spent, consumer_us),
-		offsetof(struct spent, bytes),
+		offsetof(struct spent, bytes),	     offsetof(struct spent, consumer_bytes),
 	};
 	double *values = memory_new(rounds, sizeof(*values));
 	struct spent median = {0};
@@ -298,9 +301,10 @@ static void cell_print(const struct cell *cell, const struct bench_options *o)
 	double ratio = ratio_median(cell, o->rounds);
 
 	if (!o->json) {
-		printf("%-9s %-6s %6u %9.0f %9.1f %9.1f %6.2f %8.1f %8.1f %8.1f\n", cell->name,
-		       cell->shape, cell->window, real.waves_per_s, real.cpu_us, floor.cpu_us,
-		       ratio, real.root_us, real.consumer_us, real.bytes / 1000);
+		printf("%-9s %-6s %6u %9.0f %9.1f %9.1f %6.2f %8.1f %8.1f %8.1f %9.0f\n",
+		       cell->name, cell->shape, cell->window, real.waves_per_s, real.cpu_us,
+		       floor.cpu_us, ratio, real.root_us, real.consumer_us, real.bytes / 1000,
+		       real.consumer_bytes);
 		return;
 	}
 	printf("{\"bench\":\"tree\",\"case\":\"%s\",\"shape\":\"%s\",\"window\":%u,"
@@ -308,10 +312,12 @@ static void cell_print(const struct cell *cell, const struct bench_options *o)
 	       "\"ratio\":%.2f,\"tuples\":%u,\"root_cpu_us_per_wave\":%.1f,"
 	       "\"consumer_cpu_us_per_wave\":%.1f,\"bytes_per_wave\":%.0f,"
 	       "\"floor_waves_per_s\":%.1f,\"floor_root_cpu_us_per_wave\":%.1f,"
-	       "\"floor_consumer_cpu_us_per_wave\":%.1f,\"floor_bytes_per_wave\":%.0f}\n",
+	       "\"floor_consumer_cpu_us_per_wave\":%.1f,\"floor_bytes_per_wave\":%.0f,"
+	       "\"consumer_bytes_per_wave\":%.0f,\"floor_consumer_bytes_per_wave\":%.0f}\n",
 	       cell->name, cell->shape, cell->window, real.waves_per_s, real.cpu_us, floor.cpu_us,
 	       ratio, cell->tuples, real.root_us, real.consumer_us, real.bytes, floor.waves_per_s,
-	       floor.root_us, floor.consumer_us, floor.bytes);
+	       floor.root_us, floor.consumer_us, floor.bytes, real.consumer_bytes,
+	       floor.consumer_bytes);
 }
 
 static void newest_print(const struct bench_options *o)
@@ -371,9 +377,9 @@ static void results_print(const struct bench_options *o)
 {
 	if (!o->json)
 		printf("CPU time in us per wave, all processes (of that root and consumer); "
-		       "medians of %u rounds\n\n%-9s %-6s %6s %9s %9s %9s %6s %8s %8s %8s\n",
+		       "medians of %u rounds\n\n%-9s %-6s %6s %9s %9s %9s %6s %8s %8s %8s %9s\n",
 		       o->rounds, "case", "shape", "window", "waves/s", "CPU us", "floor us",
-		       "ratio", "root us", "consumer", "kB/wave");
+		       "ratio", "root us", "consumer", "kB/wave", "B to it");
 	for (size_t i = 0; i < CELLS; i++) {
 		if (cell_is_wanted(o, &cells[i]))
 			cell_print(&cells[i], o);
