@@ -10,6 +10,7 @@ noinst_LTLIBRARIES += libclient.la
 libclient_la_CPPFLAGS = $(libtree_la_CPPFLAGS)
 include consumers/client/files.mk
 include consumers/watch/files.mk
+include consumers/perturb/files.mk
 
 # What a program of others links: the client alone is exported.
 lib_LTLIBRARIES += libevspace.la

@@ -7,6 +7,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/consumers.md \
 	docs/deploying.md \
 	docs/glossary.md \
+	docs/plans.md \
 	docs/guarantees.md \
 	docs/installing.md \
 	docs/pathmap.md \

@@ -57,6 +57,8 @@ unit_tests = \
 	tests/cost_test \
 	tests/cursor_test tests/shelf_test \
 	tests/definition_test tests/deframer_test \
+	tests/entropy_window_test \
+	tests/knapsack_test \
 	tests/element_test tests/element_tsan_test \
 	tests/subprocess_test \
 	tests/error_test \
@@ -112,6 +114,7 @@ script_tests = \
 	tests/switch_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \
+	tests/plans_test.sh \
 	tests/deploy_test.sh \
 	tests/discover_test.sh \
 	tests/mpich_test.sh \
@@ -241,6 +244,8 @@ tests_pathmap_test_SOURCES = tests/maps.c tests/maps.h tests/pathmap_test.c
 tests_table_test_SOURCES = tests/table_test.c
 tests_pattern_test_SOURCES = tests/pattern_test.c tests/random.h
 tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
+tests_knapsack_test_LDADD = $(LDADD) -lm
+tests_entropy_window_test_LDADD = $(LDADD) -lm
 tests_cost_test_SOURCES = tests/cost_test.c tests/maps.c tests/maps.h
 tests_definition_test_SOURCES = tests/definition_test.c tests/maps.c tests/maps.h
 tests_plan_test_SOURCES = tests/maps.c tests/maps.h tests/plan_test.c

@@ -10,6 +10,8 @@
  *	hostile deepchild HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
  *	hostile hoard HOST:PORT DIR NAME N	N connections that each begin the largest header
  *						that they may, until told on stdin to end
+ *	hostile deaf HOST:PORT DIR NAME RUN VIEW	asks for waves, and reads none, until
+ *dropped
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -341,6 +343,66 @@ static int wave_quota(unsigned n)
 	return 0;
 }
 
+/* ---- what does not read ---- */
+
+/* Unlike speech_say(), it reads nothing to make room. */
+static bool deaf_say(struct speech *l, const Evspace__Frame *frame)
+{
+	struct pollfd p = {.fd = l->fd, .events = POLLOUT};
+	struct wire_front front = {0, 0};
+	size_t said = 0, bytes;
+
+	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(frame);
+	wire_frame_put(&front, frame, out);
+	bytes = wire_frame_bytes(&front);
+	while (said < bytes) {
+		int n = SSL_write(l->ssl, out + said, (int)(bytes - said));
+
+		if (n > 0)
+			said += (size_t)n;
+		else if (SSL_get_error(l->ssl, n) != SSL_ERROR_WANT_WRITE ||
+			 poll(&p, 1, SPEECH_PATIENCE) != 1)
+			return false;
+		ERR_clear_error();
+	}
+	return true;
+}
+
+/* What it asks besides waves: the map, as that is long. */
+#define DEAF_MAPS 8
+
+/* Asks as the commands do, but that it takes nothing of what comes. */
+static int deaf(char *run, char *view)
+{
+	Evspace__MapAsk map = EVSPACE__MAP_ASK__INIT;
+	const Evspace__Frame maps = WIRE_FRAME(MAP_ASK, map_ask, &map);
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	Evspace__Ask ask = EVSPACE__ASK__INIT;
+	const Evspace__Frame opens = WIRE_FRAME(OPEN, open, &open);
+	const Evspace__Frame asks = WIRE_FRAME(ASK, ask, &ask);
+	unsigned char id[16] = {7};
+	struct speech l;
+
+	open.scope = ask.scope = 1;
+	open.id = (ProtobufCBinaryData){sizeof(id), id};
+	open.run = run;
+	open.view = view;
+	open.folds = true;
+	ask.count = 1;
+	ask.deadline_ms = 20000;
+	if (!link_dial(&l, "") || !deaf_say(&l, &opens))
+		die("no connection");
+	/* let others look who is there */
+	raise(SIGSTOP);
+	for (ask.wave = 1; deaf_say(&l, &asks); ask.wave++) {
+		for (unsigned i = 0; i < DEAF_MAPS && deaf_say(&l, &maps); i++)
+			;
+	}
+	printf("dropped after it had asked for %lu waves\n", (unsigned long)ask.wave - 1);
+	speech_end(&l);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 4 ? argv[1] : "";
@@ -368,5 +430,7 @@ int main(int argc, char **argv)
 		return deep();
 	if (!strcmp(what, "hoard") && argc == 6)
 		return wave_quota((unsigned)strtoul(argv[5], NULL, 10));
+	if (!strcmp(what, "deaf") && argc == 7)
+		return deaf(argv[5], argv[6]);
 	return 2;
 }

@@ -305,6 +305,52 @@ static void numbers_and_waves_are_bounded(void)
 	end_case(1);
 }
 
+/* An agent below allows so many of all riders together. */
+static void no_more_are_under_way_than_fit(void)
+{
+	struct ride ride;
+	uint64_t number;
+	struct error e;
+
+	begin_case(3, false);
+	CU_ASSERT_EQUAL(ask(0, 1, 60, 0, T0), 0);
+	CU_ASSERT_EQUAL(begins(T0, &ride), 60);
+	CU_ASSERT_EQUAL(ask(1, 1, 10, 0, T0 + 1), 0);
+	CU_ASSERT_EQUAL(begins(T0 + 1, &ride), 4);
+	CU_ASSERT_EQUAL(ask(2, 1, 1, 0, T0 + 2), 0);
+	CU_ASSERT_EQUAL(riding_due(&riding, under_way, T0 + 2), UINT64_MAX);
+	for (uint64_t number_of = 61; number_of < 65; number_of++)
+		end(number_of, T0 + 3, 1);
+	CU_ASSERT_EQUAL(answered[1].n, 4);
+	CU_ASSERT_EQUAL(answered[1].wave, 4);
+	riding_hurry(&riding);
+	CU_ASSERT_EQUAL(begins(T0 + 4, &ride), 4);
+	CU_ASSERT_EQUAL(riders[1].waiting, 2);
+	end(65, T0 + 5, 1);
+	CU_ASSERT_EQUAL(answered[1].wave, 5);
+	CU_ASSERT_EQUAL(answered[2].n, 1);
+	/* again, those of others count, too */
+	CU_ASSERT_EQUAL(riding_alone(&riding, &riders[1], &(struct ride){1, 50, 1, 0}, &number, &e),
+			0);
+	CU_ASSERT_EQUAL(riding_alone(&riding, &riders[2], &(struct ride){1, 15, 1, 0}, &number, &e),
+			-1);
+	end_case(3);
+}
+
+/* One that asks for its riders may have as many again. */
+static void agents_may_ask_for_twice_as_many(void)
+{
+	uint64_t number;
+	struct error e;
+
+	begin_case(1, true);
+	CU_ASSERT_EQUAL(ask(0, 1, 64, 0, T0), 0);
+	CU_ASSERT_EQUAL(riding_alone(&riding, &riders[0], &(struct ride){1, 64, 1, 0}, &number, &e),
+			0);
+	CU_ASSERT_EQUAL(ask(0, 65, 1, 0, T0), -1);
+	end_case(1);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -317,6 +363,8 @@ int main(void)
 		{"asks of one board in a row", asks_of_one_board_in_a_row},
 		{"deadlines stay apart", deadlines_stay_apart},
 		{"numbers and waves are bounded", numbers_and_waves_are_bounded},
+		{"no more are under way than fit", no_more_are_under_way_than_fit},
+		{"agents may ask for twice as many", agents_may_ask_for_twice_as_many},
 		CU_TEST_INFO_NULL,
 	};
 	const CU_SuiteInfo suites[] = {{.pName = "riding", .pTests = cases}, CU_SUITE_INFO_NULL};

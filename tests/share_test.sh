@@ -71,6 +71,16 @@ the_others_go_on() {
 	more fast 5 && return "$1"
 }
 
+# It is dropped at 64 MiB, and none that the others ask for comes later, or is another one's.
+deaf_one() {
+	bed_start deaf "$top_builddir/tests/hostile" deaf "$bed_entry" "$EVSPACE_TLS" observe run heartbeat
+	bed_until shared 3 1 && kill -CONT "$(bed_pid deaf)" && more fast 5 && more slow 2 &&
+		bed_until grep -q 'does not read: 671[0-9]* bytes wait for it' "$bed_dir/front.err" &&
+		bed_until shared 2 1 && bed_until bed_gone "$(bed_pid deaf)" && grep -q '^dropped after' "$bed_dir/deaf.out" &&
+		more fast 5 && more slow 2 && all_hosts_in_all_waves fast slow ||
+		{ scopes front 9; cat "$tap_dir/status" "$bed_dir"/{deaf.out,deaf.err,front.err}; return 1; }
+}
+
 inner_node_dies() {
 	bed_kill KILL b0 && more slow 3 3 && more fast 3 3 && bed_agents b0 && more slow 3 && more fast 3 && shared 2 1
 }
@@ -128,6 +138,7 @@ tap_case "who has another certificate has one, too" bed_until shared 4 3
 ends INT control
 tap_case "one that does not read holds up nobody" the_others_go_on
 ends INT other
+tap_case "one that asks, and never reads, is dropped at 64 MiB, and holds up nobody" deaf_one
 tap_case "an inner node is killed, and comes back: both are whole again, and share" inner_node_dies
 tap_case "a map comes: both go over to it, and share" map_comes
 ends INT fast

@@ -130,6 +130,25 @@ int bed_map(const struct bed *bed, const char *name, struct error *e, const char
 	return fclose(file) == 0 ? 0 : errorf(e, "cannot write %s: %s", path, strerror(errno));
 }
 
+int bed_clusters(const struct bed *bed, unsigned hosts, struct error *e)
+{
+	const char *net = bed->net;
+	unsigned n = hosts, port = BED_PORT;
+
+	if (bed_map(bed, "cluster.map", e,
+		    "cluster A { nodes a[0-%u]; address %s.[1-%u]:%u; gateway ga; }\n"
+		    "cluster B { nodes b[0-%u]; address %s.[%u-%u]:%u; gateway gb; }\n"
+		    "node ga { address %s.%u:%u; }\nnode gb { address %s.%u:%u; }\n"
+		    "node front { address %s.%u:%u; }\n",
+		    n - 1, net, n, port, n - 1, net, n + 1, 2 * n, port, net, 2 * n + 1, port, net,
+		    2 * n + 2, port, net, 2 * n + 3, port) < 0)
+		return -1;
+	return bed_map(bed, "mapping.map", e,
+		       "entry front;\nplace rank[0-%u] on a[0-%u];\nplace rank[%u-%u] on "
+		       "b[0-%u];\ntree by-cluster;\n",
+		       n - 1, n - 1, n, 2 * n - 1, n - 1);
+}
+
 /* ---- agents ---- */
 
 static void agent_log(const struct bed *bed, const struct bed_agent *a, char *log, size_t n)

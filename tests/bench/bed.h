@@ -50,6 +50,10 @@ int bed_begin(struct bed *bed, struct error *e);
 int bed_map(const struct bed *bed, const char *name, struct error *e, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/** Write the cluster.map and mapping.map of two clusters, A and B, of @hosts nodes each (a0, …; b0,
+ * …) behind gateways ga and gb; the entry is front, each node has one rank. */
+int bed_clusters(const struct bed *bed, unsigned hosts, struct error *e);
+
 /** Read the pathmap and start an agent for each of its nodes; returns when all of them listen. */
 int bed_start(struct bed *bed, struct error *e);
 

@@ -86,16 +86,7 @@ static int set_up(struct error *e)
 		    " node reduce last; cluster reduce last; all reduce last; }\n"
 		    "view messages { select /**/p2p /**/completion; read latest; }\n}\n",
 		    HOSTS - 1) < 0 ||
-	    bed_map(&bed, "cluster.map", e,
-		    "cluster A { nodes a[0-3]; address %s.[1-4]:%d; gateway ga; }\n"
-		    "cluster B { nodes b[0-3]; address %s.[5-8]:%d; gateway gb; }\n"
-		    "node ga { address %s.9:%d; }\nnode gb { address %s.10:%d; }\n"
-		    "node front { address %s.11:%d; }\n",
-		    bed.net, BED_PORT, bed.net, BED_PORT, bed.net, BED_PORT, bed.net, BED_PORT,
-		    bed.net, BED_PORT) < 0 ||
-	    bed_map(&bed, "mapping.map", e,
-		    "entry front;\nplace rank[0-3] on a[0-3];\nplace rank[4-7] on b[0-3];\n"
-		    "tree by-cluster;\n") < 0)
+	    bed_clusters(&bed, HOSTS / 2, e) < 0)
 		return -1;
 	if (space_make(&space, bed.space, RUN, HOSTS, elements, 200, e) < 0)
 		return -1;

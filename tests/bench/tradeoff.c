@@ -136,17 +136,8 @@ static int set_up(struct error *e)
 		    "application windtunnel { ranks rank[0-%d];\nview newest { " BED_NEWEST
 		    " } }\n",
 		    RANKS - 1) < 0 ||
-	    bed_map(&bed, "cluster.map", e,
-		    "cluster A { nodes a[0-1]; address %s.[1-2]:%d; gateway ga; }\n"
-		    "cluster B { nodes b[0-1]; address %s.[3-4]:%d; gateway gb; }\n"
-		    "node ga { address %s.5:%d; }\nnode gb { address %s.6:%d; }\n"
-		    "node front { address %s.7:%d; }\n",
-		    bed.net, BED_PORT, bed.net, BED_PORT, bed.net, BED_PORT, bed.net, BED_PORT,
-		    bed.net, BED_PORT) < 0 ||
-	    bed_map(&bed, "mapping.map", e,
-		    "entry front;\nplace rank[0-1] on a[0-1];\nplace rank[2-3] on b[0-1];\n"
-		    "tree by-cluster;\n") < 0 ||
-	    bed_start(&bed, e) < 0 || store_init(&store, bed.space, false, e) < 0)
+	    bed_clusters(&bed, RANKS / 2, e) < 0 || bed_start(&bed, e) < 0 ||
+	    store_init(&store, bed.space, false, e) < 0)
 		return -1;
 	return tunnel_start(e);
 }

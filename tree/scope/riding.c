@@ -75,15 +75,19 @@ void riding_leave(struct riding *r, struct rider *rider)
 
 /* ---- asking ---- */
 
-static int rider_room(const struct rider *rider, uint32_t count, struct error *e)
+/* An agent asks for those of its riders, and for some again. */
+static int rider_room(const struct riding *r, const struct rider *rider, uint32_t count,
+		      struct error *e)
 {
-	if (rider->waiting + rider->seats + count <= RIDING_WAVES)
+	unsigned most = r->timed ? 2 * RIDING_WAVES : RIDING_WAVES;
+
+	if (rider->waiting + rider->seats + count <= most)
 		return 0;
 	errno = EPROTO;
 	return errorf(e,
 		      "an ask for %u waves besides %u that have not been answered; %u at once are "
 		      "possible",
-		      count, rider->waiting + rider->seats, RIDING_WAVES);
+		      count, rider->waiting + rider->seats, most);
 }
 
 /* How long an ask may wait for others. */
@@ -104,7 +108,7 @@ int riding_ask(struct riding *r, struct rider *rider, const struct ride *ride, u
 	bool first = rider->asked_ns == 0;
 	struct riding_ask *ask;
 
-	if (rider_room(rider, ride->count, e) < 0)
+	if (rider_room(r, rider, ride->count, e) < 0)
 		return -1;
 	ask = memory_new(1, sizeof(*ask));
 	ask->rider = rider;
@@ -143,10 +147,26 @@ static uint64_t number_take(struct riding *r, const struct ride *ride, uint32_t 
 	return number;
 }
 
+/* Those of all riders together: an agent below counts them as one's. */
+static int alone_room(const struct riding *r, uint32_t count, struct error *e)
+{
+	const struct riding_seat *seat;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (seat, &r->seats, entry)
+		n += seat->alone;
+	if (n + count <= RIDING_WAVES)
+		return 0;
+	errno = EPROTO;
+	return errorf(e,
+		      "an ask for %u waves again, while %u are under way; %u at once are possible",
+		      count, n, RIDING_WAVES);
+}
+
 int riding_alone(struct riding *r, struct rider *rider, const struct ride *ride, uint64_t *number,
 		 struct error *e)
 {
-	if (rider_room(rider, ride->count, e) < 0)
+	if (rider_room(r, rider, ride->count, e) < 0 || alone_room(r, ride->count, e) < 0)
 		return -1;
 	*number = number_take(r, ride, ride->count);
 	for (uint32_t k = 0; k < ride->count; k++)
@@ -226,7 +246,7 @@ uint64_t riding_due(const struct riding *r, unsigned under_way, uint64_t now)
 	uint64_t due, begin = now;
 
 	first = ask_first(r, under_way, &due);
-	if (!first)
+	if (!first || under_way >= RIDING_WAVES)
 		return UINT64_MAX;
 	if (due != first->due_ns)
 		return due > now ? due : now;
@@ -283,6 +303,21 @@ static void board(struct riding *r, uint64_t now, struct ride *ride)
 	}
 }
 
+/* Seat its rider on those waves of @ride that there are; the others still wait. */
+static void ask_seat(struct riding *r, struct riding_ask *ask, const struct ride *ride)
+{
+	uint32_t left = ask->at < ride->count ? ride->count - ask->at : 0;
+	uint32_t n = ask->ride.count < left ? ask->ride.count : left;
+
+	for (uint32_t k = 0; k < n; k++)
+		seat_add(r, ask->rider, ride->wave + ask->at + k, ask->ride.wave + k, false);
+	ask->ride.wave += n;
+	ask->ride.count -= n;
+	ask->rider->waiting -= n;
+	if (ask->ride.count == 0)
+		ask_free(r, ask);
+}
+
 bool riding_begin(struct riding *r, unsigned under_way, uint64_t now, struct ride *ride)
 {
 	struct riding_ask *ask, *next;
@@ -294,17 +329,15 @@ bool riding_begin(struct riding *r, unsigned under_way, uint64_t now, struct rid
 	*ride = ask_first(r, under_way, &due)->ride;
 	deadline_ms = ride->deadline_ms;
 	board(r, now, ride);
+	if (ride->count > RIDING_WAVES - under_way)
+		ride->count = RIDING_WAVES - under_way;
 	ride->wave = number_take(r, ride, ride->count);
 	r->began_ns = now;
 	r->every_ns = ride->every_ns;
 	for (ask = TAILQ_FIRST(&r->asks); ask; ask = next) {
 		next = TAILQ_NEXT(ask, entry);
-		if (ask->ride.deadline_ms != deadline_ms)
-			continue;
-		for (uint32_t k = 0; k < ask->ride.count; k++)
-			seat_add(r, ask->rider, ride->wave + ask->at + k, ask->ride.wave + k,
-				 false);
-		ask_free(r, ask);
+		if (ask->ride.deadline_ms == deadline_ms)
+			ask_seat(r, ask, ride);
 	}
 	return true;
 }

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace plan: which event classes to trace and which to sample, under a budget. */
+#include <errno.h>
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/json.h"
+#include "consumers/cli/options.h"
+#include "consumers/perturb/plan-table.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "pathmap/base/table.h"
+
+/* Plans that are shown. */
+#define PLANS_DEFAULT 5u
+#define PLANS_MAX     100u
+
+static const char plan_help[] =
+	"usage: evspace plan FILE --max-frequency HZ [options]\n"
+	"       evspace plan FILE --budget PERCENT --t-report TIME [options]\n"
+	"\n"
+	"Say which classes of events to trace, so that each event is recorded, and which\n"
+	"to leave to one probe that looks at fixed intervals, so that what is collected\n"
+	"tells most and collecting costs no more than the budget (Metz, Lencevicius,\n"
+	"Gonzalez: Performance Data Collection Using a Hybrid Approach).\n"
+	"\n"
+	"FILE (- is standard input) has a line for each class below one with the names\n"
+	"of the columns: class, frequency (events a second), weight (what an event of it\n"
+	"tells), duty (event time over period, from 0 to 1). Columns that may be there:\n"
+	"t_trace (time to record an event, instead of --t-report), minimum (Hz that it\n"
+	"is to be seen with at least), interrupted (how often an event of it is on\n"
+	"average interrupted), deduced_from (the class that tells all of it, or -).\n";
+
+static const char plan_more[] =
+	"A plan's information is the sum over the classes of weight times the events a\n"
+	"second that are recorded; of what is left to the probe these are those that the\n"
+	"probe hits. The best plans are found exactly, or it is said by how much a plan\n"
+	"may at most be surpassed. The greedy plan of the paper tells at least half of\n"
+	"what the best one does, if all reports cost the same and no class has a\n"
+	"minimum. Exit code 1 when no plan keeps the budget.\n"
+	"\n"
+	"examples:\n"
+	"  evspace plan classes --max-frequency 925\n"
+	"  evspace plan classes --budget 5% --t-report 54us --t-sampling 200us\n"
+	"  evspace plan classes --budget 1% --t-report 20ns --reduce --t-detect 2ns\n";
+
+struct planning {
+	struct common common;
+	double max_hz, budget, t_report, t_sampling, t_detect; /* 0: not said */
+	bool reduce;
+	unsigned most;
+	struct plan_table table;
+	struct plan_budget limits;
+};
+
+static int max_frequency_take(void *into, const char *value, struct error *e)
+{
+	return plan_number(value, "frequency", DBL_MIN, DBL_MAX, &((struct planning *)into)->max_hz,
+			   e);
+}
+
+static int budget_take(void *into, const char *value, struct error *e)
+{
+	struct planning *p = into;
+	char number[32];
+	size_t length = strlen(value);
+
+	if (length > 0 && value[length - 1] == '%')
+		length--;
+	if (length >= sizeof(number))
+		return errorf(e, "it is no share in percent");
+	snprintf(number, sizeof(number), "%.*s", (int)length, value);
+	if (plan_number(number, "percentage", DBL_MIN, DBL_MAX, &p->budget, e))
+		return -1;
+	p->budget /= 100;
+	return 0;
+}
+
+static int t_report_take(void *into, const char *value, struct error *e)
+{
+	return plan_seconds(value, "time", &((struct planning *)into)->t_report, e);
+}
+
+static int t_sampling_take(void *into, const char *value, struct error *e)
+{
+	return plan_seconds(value, "time", &((struct planning *)into)->t_sampling, e);
+}
+
+static int t_detect_take(void *into, const char *value, struct error *e)
+{
+	return plan_seconds(value, "time", &((struct planning *)into)->t_detect, e);
+}
+
+static const struct option_row plan_rows[] = {
+	{"max-frequency", "HZ", .take = max_frequency_take,
+	 .help = "record at most so many events a second, all equally dear: the paper's MaxF"},
+	{"budget", "PERCENT", .take = budget_take,
+	 .help = "slow the program down by at most so much, with --t-report"},
+	{"t-report", "TIME", .take = t_report_take,
+	 .help = "time to record an event: 20ns, 54us, or seconds"},
+	{"t-sampling", "TIME", .take = t_sampling_take,
+	 .help = "time of a probe; else as --t-report"},
+	{"reduce", .at = offsetof(struct planning, reduce),
+	 .help = "there is no probe: reduce each class to the part of its events that fits, the "
+		 "rest being detected only (problem 1)"},
+	{"t-detect", "TIME", .take = t_detect_take,
+	 .help = "with --reduce: time for an event that is not recorded; else none"},
+	{"plans", "N", OPTION_COUNT, .at = offsetof(struct planning, most), .most = PLANS_MAX,
+	 .help = "show the best N plans; else 5"},
+	{0},
+};
+
+static const struct usage plan_usage = {.help = plan_help,
+					.after = plan_more,
+					.own = plan_rows,
+					.takes = OPTIONS_JSON,
+					.words_max = 1};
+
+static int plan_end(enum exit_code code, const char *why)
+{
+	fprintf(stderr, "evspace plan: %s\n", why);
+	return code;
+}
+
+/* What of the options does not go together, or NULL. */
+static const char *plan_wrong(const struct planning *p)
+{
+	if (p->common.n_words == 0)
+		return "it needs a file with event classes (- is standard input)";
+	if (p->max_hz > 0 && p->budget > 0)
+		return "--max-frequency and --budget are two budgets: give one";
+	if (p->max_hz <= 0 && p->budget <= 0)
+		return "it needs a budget: --max-frequency HZ, or --budget PERCENT with "
+		       "--t-report TIME";
+	if (p->budget > 0 && p->t_report <= 0)
+		return "--budget needs --t-report TIME, the time to record an event";
+	if (p->max_hz > 0 && (p->t_report > 0 || p->t_sampling > 0 || p->t_detect > 0))
+		return "--max-frequency counts all events alike: times go with --budget";
+	if (p->t_detect > 0 && !p->reduce)
+		return "--t-detect goes with --reduce";
+	if (p->t_sampling > 0 && p->reduce)
+		return "with --reduce nothing is probed: no --t-sampling";
+	return NULL;
+}
+
+/* Returns EXIT_FINE, or the exit code after a message. */
+static int plan_read(struct planning *p)
+{
+	const char *path = p->common.words[0];
+	bool given = strcmp(path, "-") == 0;
+	FILE *in = given ? stdin : fopen(path, "re");
+	struct error e;
+	int failed;
+
+	if (!in) {
+		fprintf(stderr, "evspace plan: %s: %s\n", path, strerror(errno));
+		return EXIT_USAGE;
+	}
+	failed = plan_table_read(&p->table, in, given ? "standard input" : path,
+				 p->max_hz > 0 ? 1 : p->t_report, &e);
+	if (!given)
+		fclose(in);
+	if (failed)
+		return plan_end(EXIT_USAGE, e.text);
+	if (p->max_hz > 0 && p->table.said_t_trace)
+		return plan_end(EXIT_USAGE, "--max-frequency counts all events alike: with "
+					    "a column t_trace, give --budget");
+	p->limits.share = p->max_hz > 0 ? p->max_hz : p->budget;
+	p->limits.t_sampling = p->max_hz > 0 ? 1 : p->t_sampling > 0 ? p->t_sampling : p->t_report;
+	p->limits.t_detect = p->t_detect;
+	return EXIT_FINE;
+}
+
+/* What the whole table takes if all of it is traced. */
+static double plan_tracing(const struct planning *p)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < p->table.n; i++)
+		all += p->table.classes[i].frequency * p->table.classes[i].t_trace;
+	return all;
+}
+
+/* ---- output ---- */
+
+/* An amount as of the budget: Hz or a share. Returns @buf. */
+static const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, double amount)
+{
+	if (p->max_hz <= 0)
+		return unit_share(buf, amount);
+	snprintf(buf, UNIT_TEXT, "%.6g Hz", amount);
+	return buf;
+}
+
+/* The names of classes that are traced, or that are not. The caller must free() it. */
+static char *plan_names(const struct planning *p, const bool *traced, bool which)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < p->table.n; i++)
+		if (traced[i] == which)
+			fprintf(out, "%s%s", ftell(out) > 0 ? ", " : "", p->table.names[i]);
+	if (ftell(out) == 0)
+		fputs("-", out);
+	fclose(out);
+	return text;
+}
+
+static json_t *json_classes(const struct planning *p, const bool *traced, bool which)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < p->table.n; i++)
+		if (traced[i] == which)
+			json_array_append_new(names, json_text(p->table.names[i]));
+	return names;
+}
+
+static json_t *json_deduced(const struct planning *p)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < p->table.n_deduced; i++)
+		json_array_append_new(names, json_text(p->table.deduced[i]));
+	return names;
+}
+
+static double plan_gap(const struct probing_plan *plan, double bound)
+{
+	return bound > plan->information ? bound / plan->information - 1 : 0;
+}
+
+static void print_json(const struct planning *p, const struct probing_plan *plans, size_t n,
+		       double bound, const struct probing_plan *greedy)
+{
+	for (size_t i = 0; i < n; i++) {
+		double gap = plan_gap(&plans[i], bound);
+
+		json_print(json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:b}", "type",
+				     "plan", "plan", (int)i + 1, "traced",
+				     json_classes(p, plans[i].traced, true), "sampled",
+				     json_classes(p, plans[i].traced, false), "deduced",
+				     json_deduced(p), "probing_hz",
+				     json_figure(plans[i].probing_hz), "information",
+				     json_figure(plans[i].information), "exact", gap <= 0, "gap",
+				     json_figure(gap), "greedy",
+				     greedy ? json_figure(greedy->information) : json_null(),
+				     "all_fit", plan_tracing(p) <= p->limits.share),
+			   stdout);
+	}
+}
+
+static void print_notes(const struct planning *p)
+{
+	char all[UNIT_TEXT], most[UNIT_TEXT];
+
+	plan_amount(all, p, plan_tracing(p));
+	plan_amount(most, p, p->limits.share);
+	if (plan_tracing(p) <= p->limits.share)
+		table_say(stdout,
+			  "Tracing all %zu class%s takes %s and fits the budget, %s: there is "
+			  "no need to sample.",
+			  p->table.n, plural(p->table.n, "es"), all, most);
+	else
+		table_say(stdout, "Tracing all %zu class%s takes %s; the budget is %s.", p->table.n,
+			  plural(p->table.n, "es"), all, most);
+	for (size_t i = 0; i < p->table.n_deduced; i++)
+		table_say(stdout, "%s is in no plan, as another class tells it.",
+			  p->table.deduced[i]);
+}
+
+static void print_greedy(const struct planning *p, const struct probing_plan *plans,
+			 const struct probing_plan *greedy)
+{
+	char share[UNIT_TEXT], *traced;
+
+	if (!greedy)
+		return;
+	traced = plan_names(p, greedy->traced, true);
+	table_say(stdout, "The paper's greedy plan tells %.6g, %s of plan 1; it traces %s.",
+		  greedy->information,
+		  unit_share(share, greedy->information / plans[0].information),
+		  strcmp(traced, "-") ? traced : "nothing");
+	free(traced);
+}
+
+static void print_text(const struct planning *p, const struct probing_plan *plans, size_t n,
+		       double bound, const struct probing_plan *greedy)
+{
+	static const char *const heads[] = {"plan", "information", "probe", "traced", "sampled"};
+	static const struct table_column columns[] = {
+		{.pad = 4},
+		{.pad = 11},
+		{0},
+		{.wraps = true, .least = 20},
+		{.wraps = true, .least = 20},
+	};
+	char share[UNIT_TEXT];
+	struct table table;
+
+	print_notes(p);
+	table_heads(&table, columns, heads, 5);
+	for (size_t i = 0; i < n; i++) {
+		char *traced = plan_names(p, plans[i].traced, true);
+		char *sampled = plan_names(p, plans[i].traced, false);
+
+		table_cell(&table, "%zu", i + 1);
+		table_cell(&table, "%.6g", plans[i].information);
+		table_cell(&table, "%.6g Hz", plans[i].probing_hz);
+		table_cell(&table, "%s", traced);
+		table_cell(&table, "%s", sampled);
+		free(traced);
+		free(sampled);
+	}
+	table_print(&table, stdout);
+	table_fini(&table);
+	if (plan_gap(&plans[0], bound) <= 0)
+		table_say(stdout, "No plan tells more than plan 1.");
+	else
+		table_say(stdout, "No plan tells more than %s above plan 1.",
+			  unit_share(share, plan_gap(&plans[0], bound)));
+	print_greedy(p, plans, greedy);
+}
+
+static void print_reduced(const struct planning *p, const double *hz,
+			  const struct reduced_plan *plan)
+{
+	json_t *frequencies = json_object();
+	struct table table;
+	char used[UNIT_TEXT];
+
+	for (size_t i = 0; i < p->table.n; i++)
+		json_object_set_new(frequencies, p->table.names[i], json_figure(hz[i]));
+	if (p->common.json) {
+		json_print(json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o}", "type", "plan", "plan", 1,
+				     "frequencies", frequencies, "deduced", json_deduced(p),
+				     "information", json_figure(plan->information), "used",
+				     json_figure(plan->used), "exact", 1, "gap", json_figure(0)),
+			   stdout);
+		return;
+	}
+	json_decref(frequencies);
+	print_notes(p);
+	table_heads(&table, NULL, (const char *const[]){"class", "events/s", "recorded/s"}, 3);
+	for (size_t i = 0; i < p->table.n; i++) {
+		table_cell(&table, "%s", p->table.names[i]);
+		table_cell(&table, "%.6g", p->table.classes[i].frequency);
+		table_cell(&table, "%.6g", hz[i]);
+	}
+	table_print(&table, stdout);
+	table_fini(&table);
+	table_say(stdout, "It tells %.6g and takes %s.", plan->information,
+		  plan_amount(used, p, plan->used));
+}
+
+/* ---- the plans ---- */
+
+static int plan_reduced(const struct planning *p)
+{
+	double *hz = memory_new(p->table.n, sizeof(*hz));
+	struct reduced_plan plan;
+	char used[UNIT_TEXT];
+	int code = EXIT_FINE;
+
+	if (knapsack_reduced(p->table.classes, p->table.n, &p->limits, hz, &plan)) {
+		fprintf(stderr,
+			"evspace plan: no plan keeps the budget: detecting all events, and the "
+			"minimums, take %s\n",
+			plan_amount(used, p, plan.used));
+		code = EXIT_BAD_NEWS;
+	} else {
+		print_reduced(p, hz, &plan);
+	}
+	free(hz);
+	return code;
+}
+
+static int plan_probing(const struct planning *p)
+{
+	size_t n = p->table.n, most = p->most, found;
+	struct probing_plan *plans = knapsack_plans_new(most + 1, n), *greedy = &plans[most];
+	double bound;
+
+	found = knapsack_probing(p->table.classes, n, &p->limits, plans, most, &bound);
+	if (!knapsack_greedy(p->table.classes, n, &p->limits, greedy))
+		greedy = NULL;
+	if (found == 0)
+		fprintf(stderr,
+			"evspace plan: no plan keeps the budget and each class's minimum: lower "
+			"the minimums, or raise the budget\n");
+	else if (p->common.json)
+		print_json(p, plans, found, bound, greedy);
+	else
+		print_text(p, plans, found, bound, greedy);
+	knapsack_plans_free(plans);
+	return found > 0 ? EXIT_FINE : EXIT_BAD_NEWS;
+}
+
+int plan_main(int argc, char **argv)
+{
+	struct planning p = {.most = PLANS_DEFAULT};
+	int code = options_parse(argc, argv, &plan_usage, &p, &p.common);
+	const char *wrong;
+
+	if (code >= 0)
+		return code;
+	wrong = plan_wrong(&p);
+	if (wrong)
+		return plan_end(EXIT_USAGE, wrong);
+	code = plan_read(&p);
+	if (code == EXIT_FINE)
+		code = p.reduce ? plan_reduced(&p) : plan_probing(&p);
+	plan_table_fini(&p.table);
+	return code;
+}

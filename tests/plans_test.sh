@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# evspace plan and evspace entropy: the papers' examples, and what is wrong with a table or a sequence.
+
+. "$top_srcdir/tests/tap.sh"
+
+cd "$tap_dir" || exit 99
+
+# table WEIGHT...: the servers of the paper's table 1, with these weights.
+table() {
+	printf '%s\n' '# table 1' 'class frequency weight duty' "file 359 $1 .30" "window 189 $2 .23" "kernel 153 $3 .09" "font 334 $4 .11" \
+		"others 630 $5 .27" >servers
+}
+
+# says CODE TEXT COMMAND...: it ends with that code, and has said the text.
+says() {
+	local code=$1 text=$2 got
+
+	shift 2
+	timeout -k 5 60 "$@" >said 2>&1
+	got=$?
+	[ "$got" -eq "$code" ] && grep -q -e "$text" said && return
+	echo "exit code $got, not $code, or no '$text' in:"
+	head -c 3000 said
+	return 1
+}
+
+# first TEXT: the first line has it.
+first() {
+	head -n 1 said | grep -q -e "$1" || { cat said; return 1; }
+}
+
+papers_plans() {
+	table 1 1 1 1 1 && says 0 '"plan":1' evspace plan servers --max-frequency 925 --json &&
+		first '"traced":\[\],.*"probing_hz":925.0,"information":925.0,"exact":true,"gap":0.0,"greedy":925.0' &&
+		table 2 1 1 1 1 && says 0 '"plan":5' evspace plan servers --max-frequency 925 --json &&
+		first '"traced":\["file","window","font"\],.*"probing_hz":43.0,"information":1256.48,"exact":true,"gap":0.0,"greedy":1202.5' &&
+		says 0 '"plan":1' evspace plan servers --max-frequency 641 --json &&
+		first '"traced":\["file","window"\],.*"information":950.71,'
+}
+
+budgets() {
+	table 2 1 1 1 1 && says 0 'file, window, font' evspace plan servers --budget 5% --t-report 54.054054us --plans 1 && [ "$(grep -c ' Hz ' said)" -eq 1 ] &&
+		says 0 'It tells 1284' evspace plan - --budget 5 --t-report 54.054054e-6 --reduce <servers &&
+		says 0 '"font":566.0.*"information"' evspace plan - --budget 9% --t-report 100e-6 --reduce --json <<-'EOF'
+			class frequency weight duty deduced_from
+			file 334 2 .3 -
+			opened 10 5 .1 file
+			font 900 1 .1 -
+		EOF
+	grep -q '"deduced":\["opened"\]' said
+}
+
+# wrong TEXT LINE...: a table of these lines is refused so.
+wrong() {
+	local text=$1
+
+	shift
+	printf '%s\n' "$@" >wrong
+	says 2 "$text" evspace plan wrong --max-frequency 100 && [ "$(wc -l <said)" -eq 1 ]
+}
+
+wrong_tables() {
+	local heads='class frequency weight duty'
+
+	wrong 'wrong:2: class "a": the weight "-1" is below 0' "$heads" 'a 1 -1 .5' &&
+		wrong 'wrong:2: class "a": the weight "nan" is no number' "$heads" 'a 1 nan .5' &&
+		wrong 'wrong:2: class "a": the frequency "0" is not above 0' "$heads" 'a 0 1 .5' &&
+		wrong 'wrong:2: class "a": the frequency "inf" is too large' "$heads" 'a inf 1 .5' &&
+		wrong 'wrong:2: class "a": the duty .* "1.5" is not from 0 to 1' "$heads" 'a 1 1 1.5' &&
+		wrong 'wrong:3: class "a" is in line 2 already' "$heads" 'a 1 1 .5' 'a 1 1 .5' &&
+		wrong 'wrong:2: there are 3 words, where the first line has 4' "$heads" 'a 1 1' &&
+		wrong 'wrong:1: "frequenzy" is no column' 'class frequenzy weight duty' &&
+		wrong 'wrong:1: the first line names no column duty' 'class frequency weight' &&
+		wrong 'wrong:1: there are two columns weight' 'class weight weight duty frequency' &&
+		wrong 'wrong:1: there is no class in it' "$heads" &&
+		wrong 'wrong:2: there is no class "b" to deduce from' "$heads deduced_from" 'a 1 1 .5 b' &&
+		wrong 'wrong:2: class "a" is in the end deduced from itself' "$heads deduced_from" 'a 1 1 .5 b' 'b 1 1 .5 a' &&
+		wrong 'with a column t_trace, give --budget' "$heads t_trace" 'a 1 1 .5 20ns' &&
+		wrong 'wrong:2: the line has more than 4095 bytes' "$heads" "$(printf '%5000d' 1)" &&
+		wrong 'wrong:1:' "$(head -c 3000 /dev/urandom | tr -d '\0\n')"
+}
+
+wrong_budgets() {
+	table 1 1 1 1 1 && says 2 'it needs a budget' evspace plan servers && says 2 'needs a file' evspace plan --budget 1 &&
+		says 2 'are two budgets' evspace plan servers --budget 1 --max-frequency 1 && says 2 'needs --t-report' evspace plan servers --budget 1 &&
+		says 2 'not above 0' evspace plan servers --max-frequency 0 && says 2 'no number' evspace plan servers --budget x% &&
+		says 2 'none: No such file' evspace plan none --max-frequency 1 && says 2 'goes with --reduce' evspace plan servers --budget 1 --t-report 1us --t-detect 1us &&
+		printf '%s\n' 'class frequency weight duty minimum' 'a 100 1 .5 50' >few && says 1 'no plan keeps the budget' evspace plan few --max-frequency 10 &&
+		says 1 'no plan keeps the budget: .* take 50 Hz' evspace plan few --max-frequency 10 --reduce
+}
+
+papers_entropy() {
+	echo A A A A B | says 0 '"at":1,"event":"A","s":0.0866' evspace entropy --events A,B,C,D --window 3 --json && [ "$(wc -l <said)" -eq 5 ] &&
+		sed -n 4p said | grep -q '"s":0.000259' && sed -n 5p said | grep -q '"s":0.000629' && [ "$(grep -c '"type":"entropy"' said)" -eq 5 ] &&
+		echo A A A A B >sequence && says 0 '4 of 5 events kept' evspace entropy --events A,B,C,D sequence --threshold 0.0005 --window 3
+}
+
+wrong_sequences() {
+	says 2 'it needs --events' evspace entropy </dev/null && echo A E | says 2 'event 2, "E", is none of --events' evspace entropy --events A,B &&
+		says 2 '"A" is there twice' evspace entropy --events A,A </dev/null && says 2 '"" is no name' evspace entropy --events A,,B </dev/null &&
+		says 2 'a window of 4 needs 4' evspace entropy --events A --alpha 0.5 </dev/null && says 2 'from .* to' evspace entropy --events A --alpha 1 --window 1 </dev/null &&
+		says 2 'alpha .* is no number' evspace entropy --events A --alpha x --window 1 </dev/null && says 2 'window' evspace entropy --events A --window 17 </dev/null &&
+		printf '%0300d' 1 | says 2 'more than 255 bytes' evspace entropy --events A && says 2 'No such file' evspace entropy --events A none
+}
+
+# The document's examples: what it shows of a file is the file, and of a command what it prints.
+documented() {
+	local page=$top_srcdir/docs/plans.md shown
+
+	sed -n '/^\$ cat classes/,/^\$ /p' "$page" | grep -v '^\$' >classes && [ -s classes ] || return 1
+	while read -r shown; do
+		awk -v first="\$ $shown" '$0 == first { on = 1; next } /^```|^\$ / { on = 0 } on' "$page" >shown
+		[ -s shown ] && eval "$shown" >said && diff shown said || return 1
+	done < <(sed -n 's/^\$ \(.*evspace .*\)/\1/p' "$page")
+}
+
+tap_case "the document's examples" documented
+tap_case "the paper's plans" papers_plans
+tap_case "budgets in percent, reduced frequencies, classes that others tell" budgets
+tap_case "wrong tables, each by its line" wrong_tables
+tap_case "wrong budgets" wrong_budgets
+tap_case "the paper's entropy" papers_entropy
+tap_case "wrong sequences" wrong_sequences
+tap_done
