@@ -113,6 +113,14 @@ ends() {
 	done
 }
 
+# Only b0 itself is missing, not those below it.
+stands_in() {
+	bed_start mine evspace view --connect "$bed_entry" --run tunnel --rate 10 --duration 200s --define 'use latest' --json
+	bed_until grep -q '"hosts":5,"answered":5,' "$bed_dir/mine.out" && bed_kill KILL b0 &&
+		bed_limit=30 bed_until grep -q '"hosts":5,"answered":4,' "$bed_dir/mine.out" ||
+		{ tail -n 1 "$bed_dir/mine.out"; grep -h 'open here already' "$bed_dir"/*.err; return 1; }
+}
+
 # waves OPTIONS...: what the view `events` has of the whole run, whichever tree answers it.
 waves() {
 	view events --backlog --until-end --json "$@" 2>"$tap_dir/err" | grep -c '"type":"tuple"'
@@ -204,7 +212,8 @@ tap_case "... and one of the map does not count" says 0 wave latest --count 1
 tap_case "... until one is closed" one_less
 tap_case "a map that allows less, and enough, keeps them open" stays
 tap_case "a map that forbids them ends them" ends
+tap_case "the entry stands in for a host of such a one" eval 'by "" && stands_in'
 tap_case "what is shown of one" eval 'evspace map show "$bed_dir/maps" --define "$own" >"$tap_dir/said" && grep "^view (defined): stream of /\*\*" "$tap_dir/said" &&
 	grep "^predicted: " "$tap_dir/said"'
-tap_case "... by a map that does not allow it" eval '! evspace map show "$new" --define "$own" >"$tap_dir/said" 2>&1 && grep "lets no consumer" "$tap_dir/said"'
+tap_case "... by a map that does not allow it" eval 'sed -i "s/views { .*/views { defined by none; }/" "$new/application.map" && ! evspace map show "$new" --define "$own" >"$tap_dir/said" 2>&1 && grep "lets no consumer" "$tap_dir/said"'
 tap_done

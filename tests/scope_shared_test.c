@@ -62,10 +62,51 @@ static void is_of_the_same_elements(void)
 	other = opened();
 	other.view = node;
 	CU_ASSERT_FALSE(joins(&other));
-	other = opened();
+	scope_shared_leave(scope_shared, first.generation, false);
+	CU_ASSERT_TRUE(LIST_EMPTY(&scopes_shared));
+}
+
+/* Only the entry knows the text of a view that its consumer defines, and has parts without it where
+ * it stands in for others. */
+static void is_of_the_same_definition(void)
+{
+	Evspace__Open first = opened(), other = opened();
+	uint8_t text[] = "all sort";
+	struct error e;
+	struct scope_shared *scope_shared;
+
+	first.define = (ProtobufCBinaryData){sizeof(text), text};
+	scope_shared = scope_shared_join(NULL, &scopes_shared, &first, &place, &e);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(scope_shared);
+	CU_ASSERT_TRUE(joins(&first));
+	CU_ASSERT_TRUE(joins(&other));
 	other.define = (ProtobufCBinaryData){sizeof(id), id};
 	CU_ASSERT_FALSE(joins(&other));
 	scope_shared_leave(scope_shared, first.generation, false);
+	CU_ASSERT_TRUE(LIST_EMPTY(&scopes_shared));
+}
+
+/* A consumer has so many scopes at most, but those that it has can go over to another tree. */
+static void all_can_go_over(void)
+{
+	Evspace__Open open = opened();
+	struct error e;
+	struct scope_shared *s = scope_shared_join(NULL, &scopes_shared, &open, &place, &e);
+	unsigned n = 1;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	while (n <= SCOPE_SHARED_PEER && scope_shared_more(s, &scopes_shared, &e) == 0)
+		n++;
+	CU_ASSERT_EQUAL(n, SCOPE_SHARED_PEER);
+	CU_ASSERT_EQUAL(errno, EMFILE);
+	for (unsigned i = 1; i < n; i++)
+		CU_ASSERT_EQUAL(scope_shared_more(s, NULL, &e), 0);
+	for (unsigned i = 1; i < n; i++)
+		scope_shared_less(s);
+	CU_ASSERT_EQUAL(scope_shared_more(s, &scopes_shared, &e), -1);
+	scope_shared_less(s);
+	CU_ASSERT_EQUAL(scope_shared_more(s, &scopes_shared, &e), 0);
+	scope_shared_leave(s, open.generation, false);
 	CU_ASSERT_TRUE(LIST_EMPTY(&scopes_shared));
 }
 
@@ -90,6 +131,8 @@ int main(void)
 	CU_TestInfo cases[] = {
 		{"parts are of the same elements", is_of_the_same_elements},
 		{"... and of the same users", is_of_the_same_users},
+		{"... and of the same definition, where it is known", is_of_the_same_definition},
+		{"all that are open can go over to another tree", all_can_go_over},
 		CU_TEST_INFO_NULL,
 	};
 	const CU_SuiteInfo suites[] = {{.pName = "stems", .pTests = cases}, CU_SUITE_INFO_NULL};

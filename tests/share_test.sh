@@ -92,6 +92,26 @@ map_comes() {
 	more slow 3 && more fast 3 && bed_until shared 2 1
 }
 
+# Each of them counts twice while there are two trees.
+many_go_over() {
+	local i=0
+
+	while [ $((i += 1)) -le 34 ]; do
+		look "many$i" 1
+	done
+	bed_until shared 36 1 || return
+	map_goes_back || return
+	while [ $((i -= 1)) -ge 1 ]; do
+		kill -INT "$(bed_pid "many$i")"
+	done
+	bed_until shared 2 1
+}
+
+map_goes_back() {
+	evspace map rollback --connect "$bed_entry" --identity control >"$tap_dir/said" 2>&1 || { cat "$tap_dir/said"; return 1; }
+	more many1 3 && bed_until shared 36 1
+}
+
 # Another entry, with a map of its own, above the same hosts.
 other_entry() {
 	local port=${bed_entry##*:}
@@ -141,6 +161,7 @@ ends INT other
 tap_case "one that asks, and never reads, is dropped at 64 MiB, and holds up nobody" deaf_one
 tap_case "an inner node is killed, and comes back: both are whole again, and share" inner_node_dies
 tap_case "a map comes: both go over to it, and share" map_comes
+tap_case "many come: a map can still be applied" many_go_over
 ends INT fast
 tap_case "the first leaves: the other goes on" more slow 5
 look late 10

@@ -258,7 +258,7 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 				    active_map_signer(active_map)};
 	rc = opened_prepare(o, &tree, look_soon, r, e);
 	plan_free(plan);
-	return rc;
+	return rc < 0 && open->define.len ? scope_bar(o, e) : rc;
 }
 
 /* Prepare scopes that are not prepared yet. Returns whether all have settled, or -1 with @e. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stages that are wrong, each in its own way: -DPAST, -DREFUSES, -DANOTHER, or without a table. */
+/* Stages that are wrong, each in its own way: -DPAST, -DREFUSES, -DANOTHER, -DWHILE='"FILE"' (as
+ * long as the file is there), or without a table. */
 #include <evspace-stage.h>
 
 #include <stdio.h>
+#include <unistd.h>
 
 #ifdef PAST
 #define WORDS 4
@@ -19,10 +21,14 @@ static int refuses(struct evspace_stage *stage, const char *args, char *why, siz
 }
 #endif
 
-#if defined(PAST) || defined(REFUSES) || defined(ANOTHER)
+#if defined(PAST) || defined(REFUSES) || defined(ANOTHER) || defined(WHILE)
 static size_t take(struct evspace_stage *stage, const struct evspace_stage_run *run)
 {
 	stage->host->record(stage, 0)[4] = run->count;
+#ifdef WHILE
+	if (access(WHILE, F_OK) == 0)
+		return run->count + 1;
+#endif
 	return run->count;
 }
 

@@ -50,10 +50,14 @@ static bool same_texts(char *const *a, size_t n_a, char *const *b, size_t n_b)
 	return n_a == n_b;
 }
 
+/* Parts below the entry have no definition; the entry may have such a part, too, as it stands in
+ * for a host. */
 static bool same_view(const Evspace__Open *a, const Evspace__Open *b)
 {
-	return strcmp(a->view, b->view) == 0 && a->define.len == b->define.len &&
-	       (!a->define.len || memcmp(a->define.data, b->define.data, a->define.len) == 0);
+	return strcmp(a->view, b->view) == 0 &&
+	       (!a->define.len || !b->define.len ||
+		(a->define.len == b->define.len &&
+		 memcmp(a->define.data, b->define.data, a->define.len) == 0));
 }
 
 /* The rows of a source have numbers, which are in its cursors: it cannot be replaced by another
@@ -102,7 +106,7 @@ static int scope_shared_room(const struct scope_shared_list *scopes_shared, cons
 int scope_shared_more(struct scope_shared *s, const struct scope_shared_list *scopes_shared,
 		      struct error *e)
 {
-	if (scope_shared_room(scopes_shared, s->open->peer, e) < 0)
+	if (scopes_shared && scope_shared_room(scopes_shared, s->open->peer, e) < 0)
 		return -1;
 	s->others++;
 	return 0;

@@ -60,7 +60,8 @@ struct scope_shared *scope_shared_join(const struct scope_host *host,
 void scope_shared_leave(struct scope_shared *scope_shared, uint64_t generation, bool keep);
 
 /** Another scope of the same consumer shares the trunk, or one does no more. Returns 0, or -1 with
- * EMFILE and @e: the consumer, or all, have too many. */
+ * EMFILE and @e: the consumer, or all, have too many. @scopes_shared NULL: it is open already, and
+ * goes over to another tree, so that it is not one more. */
 int scope_shared_more(struct scope_shared *scope_shared,
 		      const struct scope_shared_list *scopes_shared, struct error *e);
 void scope_shared_less(struct scope_shared *scope_shared);

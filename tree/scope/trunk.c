@@ -270,6 +270,7 @@ static struct trunk *trunk_find(const struct trunk_list *trunks,
 
 	LIST_FOREACH (t, trunks, entry) {
 		if (t->columns == columns && question_same(&t->question, question) &&
+		    !trunk_is_broken(t, NULL) &&
 		    (id ? id->len == t->open->id.len &&
 				     memcmp(id->data, t->open->id.data, id->len) == 0
 			: trunk_is_young(t)))
@@ -290,7 +291,7 @@ struct trunk *trunk_join(const struct scope_host *host, const Evspace__Open *ope
 	if (t) {
 		wire_plan_place_free(place);
 		question_fini(&question);
-		if (scope_shared_more(t->scope_shared, host->scopes_shared, e) < 0)
+		if (scope_shared_more(t->scope_shared, id ? NULL : host->scopes_shared, e) < 0)
 			return NULL;
 	} else {
 		t = trunk_new(host, open, place, id, question, asker->columns, e);

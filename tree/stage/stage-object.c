@@ -20,7 +20,9 @@
 /* A file of the folder. */
 struct stage_object {
 	char file[NAME_MAX + 1];
-	int fd; /* stays open: dlopen() takes two files for one if their names are the same */
+	/* Stays open once it was loaded, as it may stay loaded although it cannot be taken:
+	 * dlopen() takes two files for one if their names are the same. */
+	int fd;
 	struct foreign_stage_kind kind; /* without a name: it was not loaded */
 	struct error why;
 };
@@ -113,12 +115,16 @@ static int object_load(int folder, struct stage_object *o)
 			      errno == ELOOP ? "is a symbolic link; put the file itself there"
 					     : strerror(errno));
 	fault = S_ISREG(st.st_mode) ? fault_of(&st, false) : "is no file";
-	if (fault)
+	if (fault) {
+		close(o->fd);
 		return errorf(&o->why, "%s", fault);
+	}
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", o->fd);
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!handle)
+	if (!handle) {
+		close(o->fd);
 		return errorf(&o->why, "cannot be loaded: %s", dlerror());
+	}
 	table = dlsym(handle, "evspace_stage");
 	if (!table)
 		errorf(&o->why, "has no table `evspace_stage` (evspace-stage.h)");
@@ -139,11 +145,8 @@ static void object_take(int folder, const char *file, FILE *told)
 	struct stage_object *o = memory_new(1, sizeof(*o));
 
 	snprintf(o->file, sizeof(o->file), "%s", file);
-	if (object_load(folder, o) < 0) {
+	if (object_load(folder, o) < 0)
 		fprintf(told, "%s/%s: %s\n", objects.dir, o->file, o->why.text);
-		if (o->fd >= 0)
-			close(o->fd);
-	}
 	objects.list[objects.n++] = o;
 }
 
