@@ -263,6 +263,33 @@ static void what_is_wrong_is_told(void)
 	loop_bed_kill();
 }
 
+static bool are_closed(void *arg)
+{
+	return loop_bed_agent->closes >= *(unsigned *)arg;
+}
+
+/* The agent would keep them open as long as the connection. */
+static void who_closes_at_once_is_closed_there(void)
+{
+	struct evspace_connection *connection;
+	uint64_t waves = 1;
+	unsigned closes = 2;
+
+	begin();
+	connection = loop_bed_connect(0);
+	loop_bed_open(connection, &views[0], true);
+	CU_ASSERT_EQUAL(loop_bed_turn(connection, all_have, &waves), 0);
+	for (unsigned i = 1; i <= closes; i++) {
+		loop_bed_open(connection, &views[i], true);
+		evspace_close(views[i].client);
+		views[i].client = NULL;
+	}
+	CU_ASSERT_EQUAL(loop_bed_turn(connection, are_closed, &closes), 0);
+	CU_ASSERT_EQUAL(loop_bed_agent->closes, 2);
+	evspace_disconnect(connection);
+	loop_bed_kill();
+}
+
 /* ---- from within ---- */
 
 static void close_itself(struct loop_bed_view *view, enum evspace_news news)
@@ -436,6 +463,7 @@ int main(void)
 		{"a break is mended", a_break_is_mended},
 		{"nobody there is told", nobody_there_is_told},
 		{"what is wrong is told", what_is_wrong_is_told},
+		{"who closes at once is closed there, too", who_closes_at_once_is_closed_there},
 		{"views close from within", views_close_from_within},
 		{"answers end connections", answers_end_connections},
 		CU_TEST_INFO_NULL,

@@ -250,7 +250,8 @@ void client_free(struct evspace_client *c)
 {
 	struct event *const events[] = {c->pace, c->patience, c->wake};
 
-	if (c->connection->link && c->opened)
+	/* also if it has not answered yet: it may open still */
+	if (c->connection->ready)
 		say_close(c);
 	client_monitor_end(c);
 	connection_tell_not(c->connection, &c->news);

@@ -248,6 +248,7 @@ int evspace_wait(struct evspace_connection *c, int timeout_ms)
 struct waits {
 	struct epoll_event on[CONNECTION_WAITS];
 	unsigned n;
+	bool active;	 /* some are due, and their timers say nothing that could be read */
 	int64_t next_us; /* of the first timer; INT64_MAX: none */
 };
 
@@ -264,7 +265,7 @@ static int wait_add(const struct event_base *base, const struct event *event, vo
 	unsigned i;
 
 	(void)base;
-	if (event_pending(event, EV_TIMEOUT, &at) && us_of(&at) < w->next_us)
+	if (!w->active && event_pending(event, EV_TIMEOUT, &at) && us_of(&at) < w->next_us)
 		w->next_us = us_of(&at);
 	if (fd < 0)
 		return 0;
@@ -308,10 +309,11 @@ int evspace_timeout(struct evspace_connection *c)
 
 	if (!c->own)
 		return -1;
+	w.active = event_base_get_num_events(c->base, EVENT_BASE_COUNT_ACTIVE) > 0;
 	(void)event_base_foreach_event(c->base, wait_add, &w);
 	if (c->poll_fd >= 0)
 		poll_update(c, &w);
-	if (event_base_get_num_events(c->base, EVENT_BASE_COUNT_ACTIVE) > 0)
+	if (w.active)
 		return 0;
 	if (w.next_us == INT64_MAX)
 		return -1;
