@@ -276,6 +276,81 @@ static void too_many_records(void)
 	CU_ASSERT(!kind.broken);
 }
 
+/* Much memory for each of few bytes: what hosts below bring beyond that is passed on as it is. */
+static void records_from_below_are_bounded(void)
+{
+	enum { KEYS = 900000, RUN = 30000 };
+	const struct foreign_kind kind = {"peers", 2, true};
+	struct batch_cursor c = {0};
+	struct run_view view;
+	struct foreign_kind read;
+	struct place p;
+	size_t records = 0;
+	uint64_t sum = 0;
+
+	kinds_make();
+	grove_seed = 3;
+	place_init(&p, 0);
+	place_fill(&p, 0, 0);
+	for (uint64_t key = 0; key < 2 * KEYS; key++) {
+		static struct foreign *out;
+
+		if (key % RUN == 0) {
+			out = batch_add(&p.batch, RUN_FOREIGN, name_id(0, 0), 0,
+					FOREIGN_HEAD + 2 * RUN, 0);
+			foreign_head(out, &kind);
+			out += FOREIGN_HEAD;
+		}
+		*out++ = (struct foreign){(UINT64_C(1) << 40) + key % KEYS};
+		*out++ = (struct foreign){UINT64_C(1) << 40};
+	}
+	place_apply(&p, &peers.ops, LEVEL_ALL, "");
+	while (batch_next(&p.batch, &c, &view)) {
+		uint32_t n = view.run->kind == RUN_FOREIGN
+				     ? foreign_read(view.foreigns, view.run->count, &read)
+				     : 0;
+
+		records += n;
+		for (uint32_t i = 0; i < n; i++)
+			sum += (view.foreigns + FOREIGN_HEAD)[2 * i + 1].word >> 40;
+	}
+	CU_ASSERT_EQUAL(sum, 2 * KEYS);
+	CU_ASSERT(records > KEYS);
+	place_fini(&p);
+}
+
+/* What there is within take() alone does no harm elsewhere. */
+static int asks_early(struct evspace_stage *stage, const char *args, char *why, size_t n)
+{
+	int32_t rank;
+
+	(void)args;
+	(void)why;
+	(void)n;
+	memset(stage->host->record(stage, 1), 1, EVSPACE_STAGE_WORDS * sizeof(uint64_t));
+	CU_ASSERT_STRING_EQUAL(stage->host->element(stage, &rank), "");
+	return 0;
+}
+
+static void asks_within_merge(struct evspace_stage *stage, uint64_t *to, const uint64_t *from)
+{
+	for (uint64_t key = 0; key < 100; key++)
+		stage->host->record(stage, key)[1] = 1;
+	peers_merge(stage, to, from);
+}
+
+static void calls_at_other_times_do_no_harm(void)
+{
+	struct evspace_stage_table table = peers_table;
+	struct foreign_stage_kind kind;
+
+	kinds_make();
+	table.init = asks_early;
+	table.merge = asks_within_merge;
+	CU_ASSERT_EQUAL(foreign_stage_init(&kind, "early.so", &table, NULL), 0);
+	alike(&kind.ops, LEVEL_ALL);
+}
+
 static void bad_tables(void)
 {
 	static const struct {
@@ -398,6 +473,8 @@ static CU_TestInfo foreign_cases[] = {
 	{"records with keys are, too", keyed_records_in_any_tree},
 	{"writing past is found, and the kind is not used again", writing_past_is_found},
 	{"more records than an answer holds are an error", too_many_records},
+	{"what many hosts bring together is bounded", records_from_below_are_bounded},
+	{"calls at other times do no harm", calls_at_other_times_do_no_harm},
 	{"tables that cannot be used say why", bad_tables},
 	{"arguments are the stage's own", arguments},
 	{"records that it cannot merge are passed on", strange_records_are_kept},

@@ -232,9 +232,49 @@ static void names_of_other_hosts(void)
 	}
 }
 
+/* Few runs may have very many ranges, of hosts that hold nothing: others go on meanwhile. */
+static void many_ranges_take_turns(void)
+{
+	enum { PLACES = 4000, RUNS = 3 };
+	static struct plan_place places[PLACES], *below_root[PLACES];
+	struct plan_place root = leaf;
+	Evspace__Answer said = EVSPACE__ANSWER__INIT;
+	struct below_spoken spoken = {.below = NULL};
+	struct below below;
+	struct batch body;
+	struct error e;
+
+	for (uint32_t i = 0; i < PLACES; i++) {
+		places[i] = leaf;
+		places[i].index = 10 + i;
+		places[i].leaf = false;
+		below_root[i] = &places[i];
+	}
+	root.children = below_root;
+	root.n_children = PLACES;
+	below_init(&below, &root);
+	below.folds = true;
+	said.wave = 1;
+	batch_init(&body);
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct leaf_range *ranges;
+
+		memset(batch_add(&body, RUN_PART, 4, 1, 1, 0), 0, sizeof(struct part));
+		body.last->flags |= RUN_MANY;
+		ranges = batch_add(&body, RUN_LEAVES, 4, 1, PLACES / 2, 0);
+		for (uint32_t i = 0; i < PLACES / 2; i++)
+			ranges[i] = (struct leaf_range){10 + 2 * i, 1};
+	}
+	CU_ASSERT_EQUAL(below_check(&below, &spoken, NULL, &said, &body, 1, &e), 1);
+	CU_ASSERT_EQUAL(below_check(&below, &spoken, NULL, &said, &body, 1, &e), 0);
+	batch_fini(&body);
+	below_fini(&below);
+}
+
 static CU_TestInfo cases[] = {
 	{"nobody gives its elements another host's name", names_of_other_hosts},
 	{"what a child tells for one consumer is bounded in all scopes", many_scopes_of_one},
+	{"very many ranges of leaves are looked at in turns", many_ranges_take_turns},
 	CU_TEST_INFO_NULL,
 };
 

@@ -129,7 +129,15 @@ static void not_folded(void)
 		CU_ASSERT_EQUAL(count(&b, RUN_PART, RUN_MANY), 0);
 		batch_fini(&b);
 	}
+	/* marks of two clocks, of nobody */
 	batch_init(&b);
+	for (int i = 1; i <= 2; i++) {
+		put_part(&b, 5, WAVE, &(struct part){.clock = {i, 1, i, 0}});
+		b.last->flags |= RUN_FOLD;
+	}
+	mix(&b, &(struct parts_place){1, WAVE, true, true});
+	CU_ASSERT_STRING_EQUAL(check(&b), "");
+	batch_clear(&b);
 	put_part(&b, 5, WAVE, &part);
 	mix(&b, &(struct parts_place){1, WAVE, true, true});
 	CU_ASSERT_EQUAL(count(&b, RUN_PART, 0), 1);
@@ -442,6 +450,12 @@ static void what_cannot_be_is_found(void)
 	FAULT(runs[0]->flags, 0, "behind no folded part");
 	FAULT(runs[0]->flags, RUN_MANY | RUN_FOLD, "exactly one record");
 	FAULT(runs[2]->flags, RUN_MANY, "is not one");
+	batch_clear(&b);
+	put_part(&b, 1, WAVE, &(struct part){.read = 9});
+	b.last->flags |= RUN_MANY;
+	*(struct leaf_range *)batch_add(&b, RUN_LEAVES, 1, WAVE, 1, 0) = (struct leaf_range){1, 1};
+	batch_add(&b, RUN_WORST, 1, WAVE, 0, 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(check(&b), "as the worst"));
 	batch_clear(&b);
 	put_part(&b, 1, WAVE, &(struct part){.read = 9});
 	b.last->flags |= RUN_MANY;

@@ -127,8 +127,8 @@ static const char *worst_fault(const struct before *before, const struct run *ru
 	const struct leaf_worst *worst = run_records_of(run);
 	uint64_t left[] = {[LEAF_UNREADABLE] = part->unreadable, [LEAF_LOST] = part->lost};
 
-	if (run->count > LEAF_FIGURES * LEAF_WORST_MOST)
-		return "names too many leaves as the worst";
+	if (run->count == 0 || run->count > LEAF_FIGURES * LEAF_WORST_MOST)
+		return "names no leaves, or too many, as the worst";
 	for (unsigned i = 0; i < run->count; i++) {
 		if (!leaf_ranges_have(leaves, before->leaves->count, worst[i].leaf))
 			return "names a leaf that is not in its part";

@@ -119,6 +119,9 @@ static bool leaves_join(struct parts *parts, const struct parts_place *place)
 	struct run_view view;
 
 	parts->joined.n = 0;
+	/* marks alone say of nobody when he was read */
+	if (parts->leaves == 0)
+		return false;
 	for (size_t i = 0; i < parts->n; i++) {
 		const struct run *run = &parts->items[i].run;
 

@@ -16,7 +16,7 @@ static int stranger(uint32_t leaf, struct error *e)
 	return errorf(e, "refused: its answer speaks for leaf %u, which is not below it", leaf);
 }
 
-/* How many runs to check before looking at the clock. */
+/* How many runs, and ranges of leaves, to check before looking at the clock. */
 #define RUNS_AT_ONCE 4096u
 
 /* An answer speaks once for a leaf: says that it is missing, or brings its part. */
@@ -130,6 +130,7 @@ static int runs_check(struct below_spoken *s, const struct names *names, const s
 	while (batch_next_packed(body, &s->at, &view)) {
 		const struct run *run = view.run;
 		struct columns holds = run_holds(&view);
+		unsigned work = run->kind == RUN_LEAVES ? run->count : 1;
 
 		if (run->kind == RUN_PART) {
 			if (part_check(s, &view, e) < 0)
@@ -145,7 +146,8 @@ static int runs_check(struct below_spoken *s, const struct names *names, const s
 			s->good = below_names(s->below, run->element) ? name_place(run->element) + 1
 								      : 0;
 		}
-		if (--left == 0 && clock_mono_ns() >= until_ns)
+		left = left > work ? left - work : 0;
+		if (left == 0 && clock_mono_ns() >= until_ns)
 			return 1;
 		if (left == 0)
 			left = RUNS_AT_ONCE;

@@ -9,6 +9,7 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
+#include "tree/data/names.h"
 #include "tree/data/clock.h"
 #include "tree/data/turn.h"
 #include "tree/scope/quota.h"
@@ -308,27 +309,32 @@ void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t sin
 	w->n_missing++;
 }
 
-/* Those below @place that are in the ranges, where other places may be, too. */
-static void leaves_drop(struct wave *w, const struct plan_place *place, const struct run_view *in)
+/* Note places that the run says it has the data of. */
+static void places_note(bool *there, const struct run_view *view)
 {
-	PLAN_FOREACH (walk, place) {
-		if (walk.place->leaf &&
-		    leaf_ranges_have(in->leaf_ranges, in->run->count, walk.place->index))
-			wave_miss(w, walk.place->index, MISSING_LATE, w->asked_ns, NULL);
-	}
+	const struct run *run = view->run;
+
+	for (unsigned i = 0; run->kind == RUN_LEAVES && i < run->count; i++)
+		memset(there + view->leaf_ranges[i].from, 1, view->leaf_ranges[i].count);
+	if (run->kind == RUN_PART && !(run->flags & (RUN_FOLD | RUN_MANY)) &&
+	    run->element <= NAME_PLACE_MAX)
+		there[run->element] = true;
 }
 
+/* One walk, however many folded parts there are. Ranges may have places that are no leaves. */
 void wave_drop(struct wave *w, const struct plan_place *place)
 {
+	bool *there = memory_new(NAME_PLACE_MAX + 1, sizeof(*there));
 	struct batch_cursor c = {0};
 	struct run_view run;
 
-	while (batch_next_packed(&w->batch, &c, &run)) {
-		if (run.run->kind == RUN_LEAVES)
-			leaves_drop(w, place, &run);
-		else if (run.run->kind == RUN_PART && !(run.run->flags & (RUN_FOLD | RUN_MANY)))
-			wave_miss(w, run.run->element, MISSING_LATE, w->asked_ns, NULL);
+	while (batch_next_packed(&w->batch, &c, &run))
+		places_note(there, &run);
+	PLAN_FOREACH (walk, place) {
+		if (walk.place->leaf && there[walk.place->index])
+			wave_miss(w, walk.place->index, MISSING_LATE, w->asked_ns, NULL);
 	}
+	free(there);
 	batch_clear(&w->batch);
 	w->leaves = 0;
 }

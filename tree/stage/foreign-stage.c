@@ -70,13 +70,23 @@ static size_t record_at(struct foreign_stage *f, uint64_t value, bool *is_new)
 	return g->number;
 }
 
+/* Small records take more for what is around them. */
+static bool is_full(const struct foreign_stage *f)
+{
+	return f->records.n * (f->records.each + GUARDED_WORDS) >= RECORDS_BYTES / sizeof(uint64_t);
+}
+
 static uint64_t *host_record(struct evspace_stage *stage, uint64_t key)
 {
+	static uint64_t nowhere[FOREIGN_WORDS];
 	struct foreign_stage *f = foreign_at(stage);
 	bool is_new;
 
-	f->full |= f->records.n * f->records.each >= RECORDS_BYTES / sizeof(uint64_t);
-	if (!f->view || f->full)
+	/* from within another function than take() */
+	if (!f->view)
+		return nowhere;
+	f->full |= is_full(f);
+	if (f->full)
 		return guarded_at(&f->from, 0);
 	return guarded_at(&f->records, record_at(f, key, &is_new));
 }
@@ -169,7 +179,7 @@ static uint64_t *record_copy(struct foreign_stage *f, const struct run_view *vie
 		      f->kind.words * sizeof(uint64_t));
 }
 
-/* How many records the run has that this stage can merge. */
+/* How many records the run has that this stage can merge, and has room for. */
 static uint32_t records_of(struct stage *s, const struct run_view *view)
 {
 	struct foreign_stage *f = foreign_of(s);
@@ -178,7 +188,7 @@ static uint32_t records_of(struct stage *s, const struct run_view *view)
 	uint32_t n = foreign_read(view->foreigns, view->run->count, &kind);
 
 	if (strcmp(kind.name, f->kind.name) != 0 || kind.words != f->kind.words ||
-	    kind.keyed != f->kind.keyed)
+	    kind.keyed != f->kind.keyed || (f->fold.done.record == 0 && is_full(f)))
 		return 0;
 	/* once for each run, not for each turn */
 	for (uint32_t i = 0; table->sound && f->fold.done.record == 0 && i < n; i++)
@@ -217,8 +227,8 @@ static int take_run(struct stage *s, const struct run_view *view, uint32_t name)
 
 	f->name = name;
 	f->in = s;
-	f->view = view;
-	if (view->run->kind == RUN_TUPLES)
+	f->view = view->run->kind == RUN_TUPLES ? view : NULL;
+	if (f->view)
 		rc = take_tuples(s, view);
 	else if (view->run->kind == RUN_FOREIGN)
 		rc = take_records(s, view);
