@@ -38,6 +38,19 @@ field() {
 	dumped headers | sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p"
 }
 
+# own_completions: each thread has a communicator of its own, and completions on no other.
+own_completions() {
+	collected 2 "$apps/threads" --moved --threads 4 --rounds 50 >/dev/null && dumped tuples |
+		sed -n 's/.*"rank":\([0-9]*\),"thread":\([0-9]*\),"channel":"\([a-z0-9]*\)","op":"\(MPI_I[a-z]*\)".*"comm":\([0-9]*\).*/\1:\2 \3 \4 \5/p' |
+		awk '$2 == "p2p" { its[$1] = $4 } $2 == "completion" { n++; of[$1 " " $4] = $1 }
+			END {
+				for (i in of)
+					if (i != of[i] " " its[of[i]] && ++bad)
+						print "a thread (rank:number communicator) has completions of another: " i
+				exit bad || n != 2 * 4 * 50 * 2
+			}'
+}
+
 # --- peers, tags, communicators: of what has just run ---
 
 # From whom to whom, tag, communicator, bytes: by the senders and by the receivers.
@@ -121,6 +134,7 @@ same_output() {
 }
 
 tap_case "calls: the same output" same_output 0 2 "$apps/calls"
+tap_case "threads: copied handles are completed as of the thread that started them" own_completions
 tap_case "threads: the same output" same_output 0 2 "$apps/threads"
 tap_case "the program's own exit code" same_output 1 2 "$apps/windtunnel" --threads 2 --check 5 --break-exchange 0
 

@@ -2,7 +2,8 @@
 /*
  * Threads that call MPI at once (MPI_THREAD_MULTIPLE): each plays ping-pong with its twin on the
  * neighbouring rank, on a communicator of its own, and now and then one thread completes what
- * another one started. What they did is counted as in tests/apps/calls.
+ * another one started, or all wait for copies of their handles. What they did is counted as in
+ * tests/apps/calls.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -15,12 +16,13 @@
 enum { THREADS_MAX = 64, N = 32, TAG = 3, CROSSED = 4 };
 
 static struct {
-	long json, threads, rounds;
+	long json, threads, rounds, moved;
 } want = {.threads = 3, .rounds = 100};
 
 static const struct app_option options[] = {
 	{"threads", APP_NUMBER, &want.threads, 1, THREADS_MAX, NULL, "threads in each rank (3)"},
 	{"rounds", APP_NUMBER, &want.rounds, 1, 100000000, NULL, "messages each way (100)"},
+	{"moved", APP_FLAG, &want.moved, 0, 0, NULL, "wait for copies of handles"},
 	{"json", APP_FLAG, &want.json, 0, 0, NULL, "print the counts, a line per rank and call"},
 	{0},
 };
@@ -102,12 +104,38 @@ static void crossed(struct player *p, long round)
 	pthread_barrier_wait(&barrier);
 }
 
+/* Start one after the other; then, in the reverse order, each waits for its own, of which it has
+ * copied the handles. */
+static void moved(struct player *p, long round)
+{
+	MPI_Request copies[2];
+
+	for (int t = 0; t < want.threads; t++) {
+		if (t == p->number) {
+			start_receive(p);
+			start_send(p, round);
+		}
+		pthread_barrier_wait(&barrier);
+	}
+	copies[0] = p->requests[0];
+	copies[1] = p->requests[1];
+	for (long t = want.threads - 1; t >= 0; t--) {
+		if (t == p->number) {
+			wait_for(&copies[0], "MPI_Irecv");
+			wait_for(&copies[1], "MPI_Isend");
+		}
+		pthread_barrier_wait(&barrier);
+	}
+}
+
 static void *play(void *arg)
 {
 	struct player *p = arg;
 
 	for (long round = 0; round < want.rounds; round++) {
-		if (round % CROSSED == CROSSED - 1)
+		if (want.moved)
+			moved(p, round);
+		else if (round % CROSSED == CROSSED - 1)
 			crossed(p, round);
 		else
 			ping_pong(p, round);

@@ -22,12 +22,15 @@ static const struct mpi_table *const places = &mpi_requests_by_place;
 static struct mpi_request *const by_handle = mpi_request_records;
 static struct mpi_request *const by_place = mpi_request_records + MPI_REQUESTS;
 
-/* Slots of records by place, in the order of their turns; those from `oldest` on may still
- * exist. */
-static struct {
+/* Threads beyond that share a queue. */
+#define QUEUES 16u
+
+/* Slots of records by place that threads have started, in the order of their turns; those from
+ * `oldest` on may still exist. */
+static struct queue {
 	_Atomic uint32_t next, oldest;
 	_Atomic uint32_t slots[REQUESTS];
-} turns;
+} queues[QUEUES];
 
 _Atomic uint64_t mpi_requests_booked;
 
@@ -39,64 +42,90 @@ static void note_full(void)
 
 /* ---- requests with the shared handle, in starting order ---- */
 
-static uint32_t turn_next(void)
+static uint16_t queue_own(void)
 {
-	uint32_t turn = atomic_load_explicit(&turns.next, memory_order_relaxed);
+	return (uint16_t)(collect_self.index % QUEUES);
+}
+
+static uint32_t turn_next(struct queue *q)
+{
+	uint32_t turn = atomic_load_explicit(&q->next, memory_order_relaxed);
 
 	if (mpi.multiple)
-		return atomic_fetch_add_explicit(&turns.next, 1, memory_order_relaxed);
-	atomic_store_explicit(&turns.next, turn + 1, memory_order_relaxed);
+		return atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
+	atomic_store_explicit(&q->next, turn + 1, memory_order_relaxed);
 	return turn;
 }
 
-/* Set the turn of the record in @slot: a new one, or after a copy the same one. */
+/* Set the turn of the record in @slot, whose queue is set: a new one, or after a copy the same
+ * one. */
 static void turn_set(int slot, uint32_t turn)
 {
+	struct queue *q = &queues[by_place[slot].queue];
+
 	by_place[slot].turn = turn;
-	atomic_store_explicit(&turns.slots[turn % REQUESTS], (uint32_t)slot, memory_order_relaxed);
+	atomic_store_explicit(&q->slots[turn % REQUESTS], (uint32_t)slot, memory_order_relaxed);
+}
+
+/* Is it the record with @turn in the queue? */
+static bool turn_is(const struct mpi_request *r, const struct queue *q, uint32_t turn)
+{
+	return r->turn == turn && &queues[r->queue] == q;
 }
 
 /* Hold the record with @turn, if it still exists. */
-static struct mpi_request *turn_hold(uint32_t turn)
+static struct mpi_request *turn_hold(const struct queue *q, uint32_t turn)
 {
-	uint32_t slot = atomic_load_explicit(&turns.slots[turn % REQUESTS], memory_order_relaxed);
+	uint32_t slot = atomic_load_explicit(&q->slots[turn % REQUESTS], memory_order_relaxed);
 	uintptr_t key = atomic_load_explicit(mpi_table_key(places, slot), memory_order_acquire);
 	struct mpi_request *r = &by_place[slot];
 
-	if (key <= MPI_TABLE_HELD || r->turn != turn || !mpi_table_take(places, slot, key))
+	if (key <= MPI_TABLE_HELD || !turn_is(r, q, turn) || !mpi_table_take(places, slot, key))
 		return NULL;
-	if (r->turn == turn)
+	if (turn_is(r, q, turn))
 		return r;
 	mpi_table_release(places, (int)slot, key);
 	return NULL;
 }
 
-/* Hold the oldest one, assuming that the program has copied its handle to an unknown place. */
-static struct mpi_request *moved_hold(void)
+/* Hold the oldest one of a queue. */
+static struct mpi_request *queue_hold(struct queue *q)
 {
 	for (;;) {
-		uint32_t next = atomic_load_explicit(&turns.next, memory_order_relaxed);
-		uint32_t oldest = atomic_load_explicit(&turns.oldest, memory_order_relaxed);
+		uint32_t next = atomic_load_explicit(&q->next, memory_order_relaxed);
+		uint32_t oldest = atomic_load_explicit(&q->oldest, memory_order_relaxed);
 		uint32_t from = next - oldest > REQUESTS ? next - REQUESTS : oldest;
 		struct mpi_request *r;
 
 		if (from == next)
 			return NULL;
-		if (!atomic_compare_exchange_strong(&turns.oldest, &oldest, from + 1))
+		if (!atomic_compare_exchange_strong(&q->oldest, &oldest, from + 1))
 			continue;
-		r = turn_hold(from);
-		if (!r)
-			continue;
-		r->kind |= MPI_REQUEST_MOVED;
-		return r;
+		r = turn_hold(q, from);
+		if (r)
+			return r;
 	}
+}
+
+/* Hold the oldest one, assuming that the program has copied its handle to an unknown place: of
+ * those that this thread has started, as a thread mostly completes its own, else of others. */
+static struct mpi_request *moved_hold(void)
+{
+	struct mpi_request *r = NULL;
+
+	for (unsigned i = 0; i < QUEUES && !r; i++)
+		r = queue_hold(&queues[(queue_own() + i) % QUEUES]);
+	if (r)
+		r->kind |= MPI_REQUEST_MOVED;
+	return r;
 }
 
 /* The variable of the held record in @slot is reused: keep a copy of the record under its turn. */
 static void place_leave(int slot)
 {
 	struct mpi_request *old = &by_place[slot], *copy;
-	uintptr_t key = (uintptr_t)old->turn << 2 | 2; /* no variable has such an address */
+	/* no variable has such an address */
+	uintptr_t key = ((uintptr_t)old->turn * QUEUES + old->queue) << 2 | 2;
 	int to = mpi_table_claim(places, key);
 
 	if (to < 0)
@@ -147,7 +176,8 @@ static struct mpi_request *request_claim(MPI_Request handle, const void *where, 
 	if (slot < 0)
 		return NULL;
 	*kind |= MPI_REQUEST_LOCATED;
-	turn_set(slot, turn_next());
+	by_place[slot].queue = queue_own();
+	turn_set(slot, turn_next(&queues[queue_own()]));
 	return &by_place[slot];
 }
 
@@ -199,7 +229,7 @@ struct mpi_request *mpi_request_add(struct mpi_place where, const struct tuple *
 void mpi_request_publish(struct mpi_request *r)
 {
 	if (r && r->kind & MPI_REQUEST_MOVED)
-		turn_set((int)(r - by_place), turn_next());
+		turn_set((int)(r - by_place), turn_next(&queues[r->queue]));
 	if (r)
 		mpi_request_release(r, r->key);
 }

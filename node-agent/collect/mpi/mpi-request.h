@@ -43,7 +43,8 @@ struct mpi_request {
 	struct mpi_comm_coming *coming; /* of one that BRINGS: MPI_Comm_idup */
 	struct mpi_request *next;	/* in the list held by one Wait, by position */
 	int position;			/* in the program's array */
-	uint32_t turn;			/* if LOCATED: its ordinal */
+	uint32_t turn;			/* if LOCATED: its ordinal in its queue */
+	uint16_t queue;			/* and which that is: of the thread that started it */
 };
 
 /** How many there are, if only one thread at a time calls MPI. */
