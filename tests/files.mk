@@ -75,7 +75,7 @@ unit_tests = \
 	tests/delivery_test tests/delivery_fold_test \
 	tests/library_test \
 	tests/link_test tests/link_flood_test \
-	tests/loop_test \
+	tests/loop_test tests/loop_tsan_test \
 	tests/listener_test \
 	tests/child_test \
 	tests/fanout_test \
@@ -220,6 +220,14 @@ fake_sources = tests/fake.c tests/fake.h tests/fake-words.c tests/fake-words.h t
 tests_client_break_test_SOURCES = tests/client_break_test.c $(fake_sources)
 tests_loop_test_SOURCES = tests/loop_test.c tests/loop-bed.c tests/loop-bed.h $(fake_sources)
 tests_loop_test_LDADD = $(LDADD) -lpthread
+# The same with all of the library, so that whatever two connections in two threads share is found.
+tests_loop_tsan_test_CPPFLAGS = $(libtree_la_CPPFLAGS) $(CUNIT_CFLAGS)
+tests_loop_tsan_test_CFLAGS = $(TSAN_CFLAGS) -Wno-tsan
+tests_loop_tsan_test_LDFLAGS = -fsanitize=thread
+tests_loop_tsan_test_LDADD = $(libtree_la_LIBADD) $(CUNIT_LIBS) -lpthread
+tests_loop_tsan_test_SOURCES = $(tests_loop_test_SOURCES) tests/tap.c tests/tap.h \
+	$(libclient_la_SOURCES) $(libtree_la_SOURCES) $(libpathmap_la_SOURCES)
+nodist_tests_loop_tsan_test_SOURCES = $(nodist_libtree_la_SOURCES)
 tests_view_bins_test_SOURCES = tests/view_bins_test.c $(fake_sources)
 tests_client_test_SOURCES = tests/client_test.c tests/client-bed.c tests/client-bed.h $(fake_sources)
 tests_client_connection_test_SOURCES = tests/client_connection_test.c tests/client-bed.c tests/client-bed.h \

@@ -28,9 +28,9 @@ extern "C" {
 #endif
 
 /**
- * A client: one consumer's scope over a view. Calls block. Use a client in one thread only;
- * evspace_stop() alone may be called from a signal handler. A broken connection is made again
- * automatically.
+ * A client: one consumer's scope over a view. Calls block. Use a client in one thread at a time;
+ * several threads may each have their own. evspace_stop() alone may be called from a signal
+ * handler. A broken connection is made again automatically.
  */
 struct evspace_client;
 
