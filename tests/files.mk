@@ -112,6 +112,7 @@ script_tests = \
 	tests/distance_test.sh \
 	tests/conformance_test.sh \
 	tests/switch_test.sh \
+	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \
 	tests/plans_test.sh \
@@ -397,6 +398,8 @@ check_PROGRAMS += tests/json_rows
 tests_json_rows_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_json_rows_LDADD = $(JANSSON_LIBS)
 
+check_PROGRAMS += tests/asker
+tests_asker_LDADD = $(EVSPACE_LIBS)
 check_PROGRAMS += tests/answers
 tests_answers_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_answers_LDADD = $(EVSPACE_LIBS) $(JANSSON_LIBS)

@@ -23,11 +23,10 @@ int rights_may(const struct peer *peer, unsigned roles, const char *what, struct
 	if (peer->local)
 		return errorf(e, "%s may not %s: this agent lets other users observe only",
 			      peer->name, what);
-	return errorf(
-		e,
-		"%s may not %s: its certificate does not have the role for that; make one with "
-		"evspace-certs",
-		peer->name, what);
+	return errorf(e,
+		      "%s may not %s: its certificate does not have the role for that; make one: "
+		      "evspace-certs %s DIR NAME, and say --identity NAME",
+		      peer->name, what, roles & ROLE_OBSERVE ? "observe" : "control");
 }
 
 int rights_all(const struct peer *peer, const char *what, struct error *e)
