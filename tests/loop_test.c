@@ -189,11 +189,14 @@ static void an_end_is_told_once(void)
 
 static void a_break_is_mended(void)
 {
+	const struct evspace_options wrong = {.view = "wrong"};
 	struct evspace_connection *connection;
+	struct evspace_client *before;
 	uint64_t waves = WAVES;
 
 	begin();
 	connection = loop_bed_connect(20000);
+	before = evspace_open_on(connection, &wrong, NULL, NULL);
 	for (unsigned i = 0; i < 3; i++)
 		loop_bed_open(connection, &views[i], true);
 	CU_ASSERT_EQUAL(loop_bed_turn(connection, all_have, &waves), 0);
@@ -212,6 +215,8 @@ static void a_break_is_mended(void)
 	CU_ASSERT(all_have(&waves));
 	for (unsigned i = 0; i < 3; i++)
 		CU_ASSERT(views[i].opened == 1 && views[i].ended == 0);
+	/* what had ended before has not ended by it */
+	CU_ASSERT_STRING_EQUAL(evspace_why(before), "no such view");
 	evspace_disconnect(connection);
 	loop_bed_kill();
 }

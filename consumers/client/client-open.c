@@ -59,7 +59,8 @@ void client_fail(struct evspace_client *c, enum evspace_failure failure, const c
 void client_lost(struct evspace_client *c)
 {
 	c->opened = false;
-	errorf(&c->why, "%s", c->connection->why.text);
+	if (!c->failed)
+		errorf(&c->why, "%s", c->connection->why.text);
 }
 
 /* ---- opening ---- */
