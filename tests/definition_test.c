@@ -146,6 +146,9 @@ static void stages_of_others(void)
 
 	is_refused(map, "all sketch", "`sketch` is a stage of others, which the map lets");
 	is_refused(map, "all sketch.so", "`sketch.so` is no stage");
+	is_refused(map, "all \"_x.so\"", "`_x.so` is no stage");
+	is_refused(map, "all \"two words.so\"", "`two words.so` is no stage");
+	is_refused(map, "all \"../x.so\"", "`../x.so` is no stage");
 	pathmap_free(map);
 	map = map_with("stage sketch from \"sketch.so\"; views { kinds sort sketch; }", NULL);
 	view = read_by(map, "all sketch 5", NULL);

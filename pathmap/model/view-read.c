@@ -102,7 +102,8 @@ static int stage_find_kind(struct reader *reader, const struct word *word, struc
 	const char *file = map->aliases ? stage_alias_file(map->aliases, word->text) : NULL;
 	struct error e;
 
-	if (name_part_check(word->text, &e) == 0 && strchr(word->text, '.')) {
+	/* files are named by `stage NAME from "FILE.so"` alone */
+	if (strchr(word->text, '.')) {
 		reader_complain(reader, word,
 				"`%.60s` is no stage; give the file a name by `stage NAME from "
 				"\"%.60s\";` in the application, and write that",
