@@ -260,6 +260,46 @@ static void defines_ready(struct link *link, void *arg)
 	free(stages);
 }
 
+/* ---- views that share the tree of another one, which then goes ---- */
+
+static void again_open(struct link *link, const struct orders *o)
+{
+	static char text[] = "use latest          ";
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	const unsigned view = (unsigned)o->answered / 2;
+	unsigned char id[16] = {4};
+
+	/* each text is two views: one of an id of its own, then one of an id that others have */
+	id[1] = (unsigned char)(o->answered % 2 ? 1 + view / 4 : 100 + view);
+	open.scope = (uint32_t)o->answered + 1;
+	open.id = (ProtobufCBinaryData){sizeof(id), id};
+	open.run = (char *)(uintptr_t)o->elsewhere;
+	open.define = (ProtobufCBinaryData){strlen("use latest") + view, (uint8_t *)text};
+	link_send(link, &WIRE_FRAME(OPEN, open, &open), NULL);
+}
+
+static void again_ready(struct link *link, void *arg)
+{
+	struct orders *o = arg;
+
+	o->wanted = 16;
+	again_open(link, o);
+}
+
+static void again_frame(struct link *link, void *arg, const struct frame *frame)
+{
+	Evspace__Close close = EVSPACE__CLOSE__INIT;
+	struct orders *o = arg;
+
+	close.scope = (uint32_t)o->answered;
+	if (o->answered % 2)
+		link_send(link, &WIRE_FRAME(CLOSE, close, &close), NULL);
+	orders_frame(link, arg, frame);
+	if (o->answered < o->wanted)
+		again_open(link, o);
+}
+
+static const struct link_events again_events = {again_ready, again_frame, orders_closed};
 static const struct link_events defines_events = {defines_ready, orders_frame, orders_closed};
 static const struct link_events large_events = {large_ready, orders_frame, orders_closed};
 static const struct link_events orders_events = {orders_ready, orders_frame, orders_closed};
@@ -271,6 +311,7 @@ int attacker_orders(const char *what, const char *address, const char *dir, cons
 	bool large = !strcmp(what, "large"), is_agent = large || !strcmp(what, "agent");
 	const struct link_events *events = large		      ? &large_events
 					   : !strcmp(what, "defines") ? &defines_events
+					   : !strcmp(what, "again")   ? &again_events
 					   : elsewhere		      ? &frames_events
 								      : &orders_events;
 	const struct link_self self = {is_agent ? name : "", 0};

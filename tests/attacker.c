@@ -13,8 +13,10 @@
  *	attacker large HOST:PORT DIR NAME	as agent NAME selects by 300 patterns, asks with a
  *			part of 600 kB, and orders 65 classes at once
  *	attacker defines HOST:PORT DIR NAME	as NAME defines views: of 10,000 stages, with zeros,
- *nested; and one that is right attacker frames HOST:PORT DIR NAME ELSEWHERE	asks for all that
- *there is, also for parts of trees at the address ELSEWHERE, and prints all that comes as it is
+ *			nested; and one that is right
+ *	attacker again HOST:PORT DIR NAME RUN	as NAME defines views of RUN, many of one id
+ *	attacker frames HOST:PORT DIR NAME ELSEWHERE	asks for all that there is, also for parts
+ *of trees at the address ELSEWHERE, and prints all that comes as it is
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -258,7 +260,7 @@ int main(int argc, char **argv)
 	if (argc == 5 && (!strcmp(what, "orders") || !strcmp(what, "agent") ||
 			  !strcmp(what, "large") || !strcmp(what, "defines")))
 		return attacker_orders(what, argv[2], argv[3], argv[4], NULL);
-	if (!strcmp(what, "frames") && argc == 6)
+	if ((!strcmp(what, "frames") || !strcmp(what, "again")) && argc == 6)
 		return attacker_orders(what, argv[2], argv[3], argv[4], argv[5]);
 	fputs("attacker: see its source\n", stderr);
 	return 2;

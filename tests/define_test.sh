@@ -145,6 +145,12 @@ chosen_ends() {
 		{ cat "$bed_dir/flat.err"; return 1; }
 }
 
+# However many share an id: views of one id that came to others' trees count one by one.
+of_one_id() {
+	"$top_builddir/tests/attacker" again "$bed_entry" "$EVSPACE_TLS" observe tunnel >"$tap_dir/again" 2>&1 &&
+		[ "$(grep -c '^refused: observe has 4 views of its own open already' "$tap_dir/again")" -ge 4 ] || { cat "$tap_dir/again"; return 1; }
+}
+
 bed_begin
 sed -i 's/nodes   b\[0-1\]/nodes   b[0-2]/; s/:\[\([0-9]*\)4-\([0-9]*\)5\]/:[\14-\16]/' "$bed_dir/maps/cluster.map"
 sed -i 's/ranks rank\[0-3\]/ranks rank[0-4]/; s/capacity 1000/capacity 50000/' "$bed_dir/maps/application.map"
@@ -205,6 +211,7 @@ tap_case "... can be seen before" eval 'evspace map show "$new" --view events --
 	grep "at most 2 asked at once by each" "$tap_dir/said" && grep "^  b1 " "$tap_dir/said" &&
 	evspace map show "$new" >"$tap_dir/said" && grep "^consumers may choose for any view: trees flat fanout, concurrency 3 at most$" "$tap_dir/said"'
 tap_case "... a map that allows less ends it" chosen_ends
+tap_case "four at once, also if many have one id" eval 'by "" && of_one_id'
 tap_case "four at once" eval 'by "" && watchers_start'
 tap_case "... the fifth is refused" says 2 'observe has 4 views of its own open already, which is the most by the map' --define 'use latest'
 tap_case "... another consumer has its own four" says 0 wave --identity control --define 'use latest' --count 1

@@ -16,26 +16,52 @@ static bool is_same(const struct peer *a, const struct peer *b)
 	       strcmp(a->name, b->name) == 0;
 }
 
-/* Is the scope the first one of its id in the list? Who comes back has the same ones open twice. */
+static bool same_patterns(const Evspace__Open *a, const Evspace__Open *b)
+{
+	for (size_t i = 0; i < a->n_within && a->n_within == b->n_within; i++) {
+		if (strcmp(a->within[i], b->within[i]) != 0)
+			return false;
+	}
+	return a->n_within == b->n_within;
+}
+
+/* Is it one view, open again? Who comes back has the same ones open twice, by the same ids; but
+ * others can have the same id, too, if each came to the tree of one that had its own. */
+static bool is_view(const struct opened *o, const Evspace__Open *open)
+{
+	const Evspace__Open *its = scope_opened_with(o->scope);
+
+	return opened_is(o, open->id) && its->define.len == open->define.len &&
+	       memcmp(its->define.data, open->define.data, open->define.len) == 0 &&
+	       (!open->run[0] || strcmp(its->run, open->run) == 0) &&
+	       strcmp(its->tree, open->tree) == 0 &&
+	       strcmp(its->concurrency, open->concurrency) == 0 && same_patterns(its, open);
+}
+
+/* Is the scope the first one of its view in the list? */
 static bool is_first(const struct opened_list *views, const struct opened *scope)
 {
 	const struct opened *o = LIST_FIRST(views);
 
-	while (o != scope && !opened_is(o, scope_opened_with(scope->scope)->id))
+	while (o != scope && !is_view(o, scope_opened_with(scope->scope)))
 		o = LIST_NEXT(o, view);
 	return o == scope;
 }
 
-/* How many views of its own the peer has open, but for the one with this id. */
+/* How many views of its own the peer has open, but for @open. */
 static unsigned defined_count(const struct opened_list *views, const struct peer *peer,
-			      ProtobufCBinaryData id)
+			      const Evspace__Open *open)
 {
+	Evspace__Open within = *open;
 	const struct opened *o;
 	unsigned n = 0;
 
+	/* as scopes remember what a consumer selects */
+	within.within = open->select;
+	within.n_within = open->n_select;
 	LIST_FOREACH (o, views, view) {
 		if (scope_opened_with(o->scope)->define.len && is_same(link_peer(o->link), peer) &&
-		    !opened_is(o, id) && is_first(views, o))
+		    !is_view(o, &within) && is_first(views, o))
 			n++;
 	}
 	return n;
@@ -58,7 +84,7 @@ int defined_may(const struct session_host *host, const struct link *link, const 
 
 	if (active_map_is_entry(host->active_map, e) < 0 || defined_role(map, peer, e) < 0)
 		return -1;
-	n = defined_count(&host->views, peer, open->id);
+	n = defined_count(&host->views, peer, open);
 	if (n < pathmap_definable(map)->open)
 		return 0;
 	errno = EMFILE;
