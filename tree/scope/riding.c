@@ -13,8 +13,8 @@ struct riding_ask {
 	struct rider *rider;
 	struct ride ride;
 	uint64_t asked_ns, due_ns;
-	unsigned at; /* which of the waves that begin is its first */
-	bool fast;   /* of a rider that asks as fast as it can */
+	unsigned at, boards; /* which of the waves that begin is its first, and how many are its */
+	bool fast;	     /* of a rider that asks as fast as it can */
 };
 
 /* A rider's place on a wave that has begun. */
@@ -24,6 +24,15 @@ struct riding_seat {
 	uint64_t number, wave; /* of the trunk, and of the rider */
 	bool alone;
 };
+
+/* Of as many slots, all riders have a share for each; the others are for whoever asks first. */
+#define SHARED (RIDING_WAVES / 2)
+
+/* What one rider may be without that is an agent: it asks for its riders, also again, and its waves
+ * may have ended. */
+#define RIDING_BELOW ((RIDING_WAVES + 1) * RIDING_WAVES)
+
+_Static_assert(RIDING_WAVES == 64, "there is a bit for each slot");
 
 void riding_init(struct riding *r, bool timed)
 {
@@ -49,6 +58,11 @@ static void ask_free(struct riding *r, struct riding_ask *ask)
 
 static void seat_free(struct riding *r, struct riding_seat *seat)
 {
+	struct riding_slots *slots = &r->slots[seat->alone];
+	unsigned slot = seat->number % RIDING_WAVES;
+
+	if (--slots->seats[slot] == 0)
+		slots->busy &= ~(UINT64_C(1) << slot);
 	seat->rider->seats--;
 	TAILQ_REMOVE(&r->seats, seat, entry);
 	free(seat);
@@ -75,11 +89,10 @@ void riding_leave(struct riding *r, struct rider *rider)
 
 /* ---- asking ---- */
 
-/* An agent asks for those of its riders, and for some again. */
 static int rider_room(const struct riding *r, const struct rider *rider, uint32_t count,
 		      struct error *e)
 {
-	unsigned most = r->timed ? 2 * RIDING_WAVES : RIDING_WAVES;
+	const unsigned most = r->timed ? RIDING_BELOW : RIDING_WAVES;
 
 	if (rider->waiting + rider->seats + count <= most)
 		return 0;
@@ -132,43 +145,37 @@ static void seat_add(struct riding *r, struct rider *rider, uint64_t number, uin
 	*seat = (struct riding_seat){
 		.rider = rider, .number = number, .wave = wave, .alone = alone};
 	TAILQ_INSERT_TAIL(&r->seats, seat, entry);
+	r->slots[alone].seats[number % RIDING_WAVES]++;
+	r->slots[alone].busy |= UINT64_C(1) << number % RIDING_WAVES;
 	rider->seats++;
 }
 
-/* The number of the first of @ride's waves. Who is alone finds its own numbers again. */
-static uint64_t number_take(struct riding *r, const struct ride *ride, uint32_t count)
+static bool slot_is_busy(uint64_t busy, uint64_t number)
+{
+	return busy >> number % RIDING_WAVES & 1;
+}
+
+/* The number of the first of @ride's waves: the next one whose slot is free, if one is. Who is
+ * alone finds its own numbers again. */
+static uint64_t number_next(const struct riding *r, const struct ride *ride, uint64_t busy)
 {
 	uint64_t number = r->last + 1;
 
 	/* a far one could make numbers end */
 	if (r->n == 1 && ride->wave > r->last && ride->wave - r->last <= UINT32_MAX)
 		number = ride->wave;
-	r->last = number + count - 1;
+	while (busy != UINT64_MAX && slot_is_busy(busy, number))
+		number++;
 	return number;
-}
-
-/* Those of all riders together: an agent below counts them as one's. */
-static int alone_room(const struct riding *r, uint32_t count, struct error *e)
-{
-	const struct riding_seat *seat;
-	unsigned n = 0;
-
-	TAILQ_FOREACH (seat, &r->seats, entry)
-		n += seat->alone;
-	if (n + count <= RIDING_WAVES)
-		return 0;
-	errno = EPROTO;
-	return errorf(e,
-		      "an ask for %u waves again, while %u are under way; %u at once are possible",
-		      count, n, RIDING_WAVES);
 }
 
 int riding_alone(struct riding *r, struct rider *rider, const struct ride *ride, uint64_t *number,
 		 struct error *e)
 {
-	if (rider_room(r, rider, ride->count, e) < 0 || alone_room(r, ride->count, e) < 0)
+	if (rider_room(r, rider, ride->count, e) < 0)
 		return -1;
-	*number = number_take(r, ride, ride->count);
+	*number = number_next(r, ride, r->slots[true].busy);
+	r->last = *number + ride->count - 1;
 	for (uint32_t k = 0; k < ride->count; k++)
 		seat_add(r, rider, *number + k, ride->wave + k, true);
 	return 0;
@@ -205,14 +212,27 @@ static uint64_t ask_due(const struct riding_ask *ask, bool full)
 	return ask->due_ns + (ask->fast && full ? RIDING_WAIT_NS : 0);
 }
 
-/* The ask that may wait least, and until when; NULL: none. */
+/* How many waves the rider may begin now. */
+static unsigned rider_share(const struct riding *r, const struct rider *rider)
+{
+	const unsigned busy = (unsigned)__builtin_popcountll(r->slots[false].busy);
+	const unsigned share = SHARED / r->n ? SHARED / r->n : 1;
+	const unsigned own = rider->seats < share ? share - rider->seats : 0;
+	const unsigned open = busy < SHARED ? SHARED - busy : 0;
+
+	if (busy == RIDING_WAVES || r->n == 1)
+		return RIDING_WAVES - busy;
+	return own > open ? own : open;
+}
+
+/* The ask that may wait least of those that may begin, and until when; NULL: none. */
 static struct riding_ask *ask_first(const struct riding *r, unsigned under_way, uint64_t *due)
 {
 	struct riding_ask *ask, *first = NULL;
 	bool full = r->n > 1 && is_full(r, under_way);
 
 	TAILQ_FOREACH (ask, &r->asks, entry) {
-		if (first && ask_due(ask, full) >= *due)
+		if ((first && ask_due(ask, full) >= *due) || rider_share(r, ask->rider) == 0)
 			continue;
 		first = ask;
 		*due = ask_due(ask, full);
@@ -246,7 +266,7 @@ uint64_t riding_due(const struct riding *r, unsigned under_way, uint64_t now)
 	uint64_t due, begin = now;
 
 	first = ask_first(r, under_way, &due);
-	if (!first || under_way >= RIDING_WAVES)
+	if (!first)
 		return UINT64_MAX;
 	if (due != first->due_ns)
 		return due > now ? due : now;
@@ -276,24 +296,30 @@ uint64_t riding_expected(const struct riding *r, uint64_t now, uint64_t due)
 	return late < due ? late : due;
 }
 
-/* All asks with the deadline of *@ride board, each rider's in a row. Makes *@ride what they need
- * together. */
+/* All asks with the deadline of *@ride board, each rider's in a row, as far as there is room for
+ * their waves. Makes *@ride what they need together. */
 static void board(struct riding *r, uint64_t now, struct ride *ride)
 {
-	const uint32_t deadline_ms = ride->deadline_ms;
+	const uint32_t deadline_ms = ride->deadline_ms, room = ride->count;
 	struct riding_ask *ask;
 	struct rider *rider;
 
+	ride->count = 0;
 	TAILQ_FOREACH (rider, &r->riders, entry)
 		rider->boarding = 0;
 	TAILQ_FOREACH (ask, &r->asks, entry) {
 		uint64_t waited_ms = r->timed ? (now - ask->asked_ns) / 1000000u : 0;
 		uint64_t left_ms = waited_ms < deadline_ms ? deadline_ms - waited_ms : 1;
+		unsigned most = rider_share(r, ask->rider);
 
+		most = (most < room ? most : room) - ask->rider->boarding;
+		ask->boards = ask->ride.count < most ? ask->ride.count : most;
 		if (ask->ride.deadline_ms != deadline_ms)
+			ask->boards = 0;
+		if (ask->boards == 0)
 			continue;
 		ask->at = ask->rider->boarding;
-		ask->rider->boarding += ask->ride.count;
+		ask->rider->boarding += ask->boards;
 		if (ask->rider->boarding > ride->count)
 			ride->count = ask->rider->boarding;
 		if (ask->ride.every_ns < ride->every_ns)
@@ -303,41 +329,49 @@ static void board(struct riding *r, uint64_t now, struct ride *ride)
 	}
 }
 
-/* Seat its rider on those waves of @ride that there are; the others still wait. */
-static void ask_seat(struct riding *r, struct riding_ask *ask, const struct ride *ride)
+/* Seat the ask's rider on the waves that begin. What of it does not, waits on. */
+static void ask_seat(struct riding *r, struct riding_ask *ask, uint64_t number)
 {
-	uint32_t left = ask->at < ride->count ? ride->count - ask->at : 0;
-	uint32_t n = ask->ride.count < left ? ask->ride.count : left;
-
-	for (uint32_t k = 0; k < n; k++)
-		seat_add(r, ask->rider, ride->wave + ask->at + k, ask->ride.wave + k, false);
-	ask->ride.wave += n;
-	ask->ride.count -= n;
-	ask->rider->waiting -= n;
-	if (ask->ride.count == 0)
+	for (uint32_t k = 0; k < ask->boards; k++)
+		seat_add(r, ask->rider, number + ask->at + k, ask->ride.wave + k, false);
+	if (ask->boards == ask->ride.count) {
 		ask_free(r, ask);
+		return;
+	}
+	ask->rider->waiting -= ask->boards;
+	ask->ride.wave += ask->boards;
+	ask->ride.count -= ask->boards;
+}
+
+/* How many waves can begin with the number: behind it there may be one under way. */
+static unsigned numbers_free(uint64_t busy, uint64_t number)
+{
+	unsigned n = 0;
+
+	while (n < RIDING_WAVES && !slot_is_busy(busy, number + n))
+		n++;
+	return n;
 }
 
 bool riding_begin(struct riding *r, unsigned under_way, uint64_t now, struct ride *ride)
 {
+	const uint64_t busy = r->slots[false].busy;
 	struct riding_ask *ask, *next;
-	uint32_t deadline_ms;
 	uint64_t due;
 
 	if (riding_due(r, under_way, now) > now)
 		return false;
 	*ride = ask_first(r, under_way, &due)->ride;
-	deadline_ms = ride->deadline_ms;
+	ride->wave = number_next(r, ride, busy);
+	ride->count = numbers_free(busy, ride->wave);
 	board(r, now, ride);
-	if (ride->count > RIDING_WAVES - under_way)
-		ride->count = RIDING_WAVES - under_way;
-	ride->wave = number_take(r, ride, ride->count);
+	r->last = ride->wave + ride->count - 1;
 	r->began_ns = now;
 	r->every_ns = ride->every_ns;
 	for (ask = TAILQ_FIRST(&r->asks); ask; ask = next) {
 		next = TAILQ_NEXT(ask, entry);
-		if (ask->ride.deadline_ms == deadline_ms)
-			ask_seat(r, ask, ride);
+		if (ask->boards > 0)
+			ask_seat(r, ask, ride->wave);
 	}
 	return true;
 }

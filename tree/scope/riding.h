@@ -44,7 +44,11 @@ struct riding {
 	TAILQ_HEAD(, rider) riders;
 	TAILQ_HEAD(, riding_ask) asks;
 	TAILQ_HEAD(, riding_seat) seats;
-	unsigned n;	  /* riders */
+	unsigned n; /* riders */
+	struct riding_slots {
+		uint64_t busy; /* a bit for each that has seats */
+		unsigned seats[RIDING_WAVES];
+	} slots[2];	  /* of the numbers of waves that somebody waits for; of riding_alone() */
 	bool timed;	  /* deadlines run while asks wait, as those who ask wait for an answer */
 	uint64_t last;	  /* number of the last wave that has begun */
 	uint64_t took_ns; /* how long the last wave took that has ended */
@@ -58,7 +62,9 @@ void riding_init(struct riding *r, bool timed);
 void riding_join(struct riding *r, struct rider *rider);
 void riding_leave(struct riding *r, struct rider *rider);
 
-/** Its waves @ride are to be answered. Returns 0, or -1 with EPROTO and @e: too many are waited for
+/** Its waves @ride are to be answered. They begin as there is room: no wave gets a number that is
+ * RIDING_WAVES, or a multiple of it, behind that of one under way, and no rider has so many under
+ * way that others must wait for these. Returns 0, or -1 with EPROTO and @e: too many are waited for
  * already. */
 int riding_ask(struct riding *r, struct rider *rider, const struct ride *ride, uint64_t now,
 	       struct error *e);

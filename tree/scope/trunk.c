@@ -13,6 +13,8 @@
 #include "tree/link/pass.h"
 #include "tree/wire/wire-place.h"
 
+_Static_assert(RIDING_WAVES == GATHER_WINDOW, "riding keeps waves out of each other's slots");
+
 /* ---- asks ---- */
 
 /* When waves of the trunk are to begin. What a wave costs is wake-ups, and one is enough for waves
