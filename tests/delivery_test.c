@@ -380,6 +380,20 @@ static void what_is_mixed_is_taken_whole_or_not(void)
 	close_scope();
 }
 
+/* A mark is of parts behind the last one: what says otherwise would be looked at again and again.
+ */
+static void a_part_has_one_mark(void)
+{
+	open_scope(READ_LATEST);
+	put_part(1, 1, 5);
+	put_mark(1);
+	put_tuples(1, 0, 5, 0);
+	put_mark(1);
+	put_tuples(1, 5, 5, 0);
+	CU_ASSERT_EQUAL(take(1, false), 5);
+	close_scope();
+}
+
 static void older_waves_go_first(void)
 {
 	open_scope(READ_STREAM);
@@ -456,6 +470,7 @@ int main(void)
 		{"what comes twice is dropped", what_comes_twice_is_dropped},
 		{"numbers that came are dropped", numbers_that_came_are_dropped},
 		{"what is mixed is taken whole, or not", what_is_mixed_is_taken_whole_or_not},
+		{"a part has one mark", a_part_has_one_mark},
 		{"older waves go first", older_waves_go_first},
 		{"the newest owe nothing", the_newest_owe_nothing},
 		{"a scope may come back changed", a_scope_may_come_back_changed},

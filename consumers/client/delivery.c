@@ -101,11 +101,13 @@ void delivery_open(struct delivery *l, const Evspace__Opened *opened, bool backl
 	l->places = memory_new(l->n_places + 1, sizeof(struct delivery_leaf *));
 	for (size_t i = 0; i < opened->n_leaves; i++) {
 		uint32_t index = opened->leaves[i]->index;
-		size_t at = leaf_by_name(l, opened->leaves[i]->name);
-		struct delivery_leaf *leaf = l->leaves[at];
+		struct delivery_leaf *leaf;
+		size_t at;
 
 		if (index >= l->n_places || l->places[index])
 			continue;
+		at = leaf_by_name(l, opened->leaves[i]->name);
+		leaf = l->leaves[at];
 		l->leaves[at] = l->leaves[l->n_present];
 		l->leaves[l->n_present++] = leaf;
 		leaf->index = index;
@@ -201,15 +203,16 @@ static bool folded_is_new(struct delivery *l, const Evspace__Answer *a,
 	return owing == leaves;
 }
 
-/* The parts of a mark cannot be told apart: they are all new, or none is. */
-static void judge_mark(struct delivery *l, uint32_t joins)
+/* The parts of a mark cannot be told apart: they are all new, or none is. @since: the first entry
+ * behind the last mark. */
+static void judge_mark(struct delivery *l, uint32_t joins, size_t since)
 {
 	struct delivery_entry *mark = entry_add(l);
 	size_t at = l->n_entries - 1;
-	bool all = joins <= at;
+	bool all = joins <= at - since;
 
 	mark->mixed = true;
-	mark->joins = joins = all ? joins : (uint32_t)at;
+	mark->joins = joins = all ? joins : (uint32_t)(at - since);
 	for (size_t i = at - joins; i < at; i++)
 		all = all && l->entries[i].is_new;
 	for (size_t i = at - joins; i < at; i++) {
@@ -223,6 +226,7 @@ static void judge(struct delivery *l, const Evspace__Answer *a, const struct bat
 {
 	struct batch_cursor cursor = {0};
 	struct run_view view;
+	size_t since = 0;
 
 	l->came.n = 0;
 	l->n_entries = 0;
@@ -232,7 +236,8 @@ static void judge(struct delivery *l, const Evspace__Answer *a, const struct bat
 		struct delivery_entry *e;
 
 		if (view.run->flags & RUN_FOLD) {
-			judge_mark(l, view.part->elements);
+			judge_mark(l, view.part->elements, since);
+			since = l->n_entries;
 			continue;
 		}
 		e = entry_add(l);
