@@ -56,6 +56,24 @@ told() {
 	grep -e "$1" "$bed_dir/front.err" || { cat "$bed_dir/front.err"; return 1; }
 }
 
+# lacks TEXT MAPS: the agent of the map, started by deploy, says that of its view's stage; "": it has it.
+lacks() {
+	evspace deploy up "$2" || return
+	timeout -k 5 60 evspace view volumes --connect "unix:$tap_dir/here.sock" --run tunnel --backlog --until-end >"$tap_dir/said" 2>&1
+	[ $? -eq "$([ -z "$1" ] && echo 0 || echo 2)" ] && grep -e "${1:-^/ .*sketch }" "$tap_dir/said" || { cat "$tap_dir/said" "$tap_dir"/files/*/here/log; return 1; }
+}
+
+# deployed ENGINE: its agent gets the folder that the map says, and is started anew when the map says none.
+deployed() {
+	local maps=$tap_dir/deployed-$1
+
+	cp -r "$top_srcdir/docs/examples/stage/maps" "$maps" && chmod -R u+w "$maps" &&
+		echo "cluster local { nodes here; address unix:$tap_dir/here.sock; deploy $1 { host localhost; folder $tap_dir/files; stages $stages; } }" >"$maps/cluster.map" &&
+		sed -i 's/"volume.so"/"sketch.so"/' "$maps/application.map" &&
+		lacks "" "$maps" && sed -i "s,stages [^;]*;,," "$maps/cluster.map" &&
+		lacks 'this agent has no stage "sketch.so", nor a folder of stages' "$maps" && evspace deploy down "$maps"
+}
+
 # refused TEXT FOLDER: an agent with this folder of stages does not start.
 refused() {
 	! timeout -k 5 60 evspace agent --stages "$2" >"$tap_dir/said" 2>&1 && grep -e "$1" "$tap_dir/said" ||
@@ -134,7 +152,7 @@ mkdir -m 755 "$tap_dir/empty"
 sed -i 's/capacity 1000/capacity 50000/; s/^\tview volume/\tstage sketch from "sketch.so";\n\tstage past from "past.so";\n\tstage atimes from "atimes.so";\n\tstage refuses from refuses.so;\n\tview sent { select \/**\/p2p; read stream; element filter op=MPI_Send|MPI_Isend; node sketch; cluster sketch; all sketch; }\n\tview narrow { select \/**\/p2p; read stream; element filter op=MPI_Send|MPI_Isend; thread sketch 100; all sketch 100; }\n\tview low { read stream; node past; }\n\tview high { read stream; all past; }\n\tview shared { read latest; all atimes; }\n&/' \
 	"$bed_dir/maps/application.map"
 tap_case "a map names it" eval 'evspace map check "$bed_dir/maps" && evspace map show "$bed_dir/maps" --view sent >"$tap_dir/said" &&
-	grep "node sketch.so" "$tap_dir/said"'
+	grep "^node sketch  *hosts of elements.* of sketch.so" "$tap_dir/said" && ! grep "node sketch.so" "$tap_dir/said"'
 bad past PAST && bad atimes "WHILE=\"$tap_dir/wrong\"" && bad refuses REFUSES && bad another ANOTHER && bad tableless && echo nonsense >"$stages/nonsense.so" &&
 	cp "$own/sketch.so" "$stages/writable.so" && chmod 666 "$stages/writable.so" && ln -s sketch.so "$stages/link.so" || exit 99
 agents "$stages" front ga a0 a1 b0 && agents "$tap_dir/empty" b1 || exit 99
@@ -167,6 +185,8 @@ tap_case "what refuses to begin says why" eval '! evspace map apply "$tap_dir/no
 	grep "application.map:[0-9]*:[0-9]*: no .well. ? today" "$tap_dir/said" || { cat "$tap_dir/said"; false; }'
 tap_case "a consumer may if it does" eval 'evspace map apply "$tap_dir/new" --connect "$bed_entry" --identity control &&
 	says 0 "^/ .*sketch " --define "select /**/p2p; all sketch 100" --backlog --until-end'
+tap_case "evspace deploy has agents started with a folder of their hosts" deployed local
+tap_case "... by launchers, too" deployed mpi
 chmod 777 "$stages"
 tap_case "a folder that others can write to is refused" refused 'the folder of stages: .*stages: can be written by others; chmod go-w' "$stages"
 chmod 755 "$stages"

@@ -42,6 +42,7 @@ static const char deploy_help[] =
 	"                 copied\n"
 	"  folder PATH;   where evspace-agents-UID with all files is (/var/tmp); for mpi,\n"
 	"                 slurm and pvm one that all hosts of the cluster share\n"
+	"  stages PATH;   the hosts' folder of stages of others (evspace agent --stages)\n"
 	"\n"
 	"up copies the maps, each host its own certificate (0600, never on a command\n"
 	"line) and evspace, verifies their checksums and starts the agent. What runs\n"

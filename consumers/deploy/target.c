@@ -384,12 +384,15 @@ int targets_init(struct targets *posts, const struct target_plan *plan, struct e
 			return -1;
 	for (size_t i = 0; i < posts->n; i++) {
 		struct target *post = &posts->posts[i];
+		const struct deployment *d = target_deployment(post, plan);
 		char *hosts = target_hosts(post, plan);
 
+		if (d->stages && !down)
+			bundle_add_bytes(&post->own, "stages", d->stages, strlen(d->stages));
 		if (is_launched(post->engine) && !down)
 			bundle_add_bytes(&post->own, "launch", deploy_launch,
 					 strlen(deploy_launch));
-		target_header(post, plan, hosts, target_deployment(post, plan));
+		target_header(post, plan, hosts, d);
 		free(hosts);
 	}
 	return posts->n ? 0 : errorf(e, "no node or cluster of the map has such a name");

@@ -207,6 +207,10 @@ static const struct directive directives[] = {
 	 .contexts = 1u << IN_DEPLOY,
 	 .once = true,
 	 .apply = deploy_folder_read},
+	{.usage = "stages /usr/local/lib/evspace/stages;",
+	 .contexts = 1u << IN_DEPLOY,
+	 .once = true,
+	 .apply = deploy_stages_read},
 };
 
 void cluster_map_read(struct cluster_map *map, const struct mapfile *source,

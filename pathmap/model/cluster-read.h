@@ -56,13 +56,13 @@ cluster_resolve deploy_host_resolve;
 /** `deploy ENGINE`, without its block. */
 cluster_resolve deploy_read;
 
-/** `user NAME;`, `port N;`, `binary PATH;`, `folder PATH;` of the deployment of the cluster
- * @target.
- */
+/** `user NAME;`, `port N;`, `binary PATH;`, `folder PATH;`, `stages PATH;` of the deployment of the
+ * cluster @target. */
 void deploy_user_read(struct reader *reader, void *target, const struct statement *statement);
 void deploy_port_read(struct reader *reader, void *target, const struct statement *statement);
 void deploy_binary_read(struct reader *reader, void *target, const struct statement *statement);
 void deploy_folder_read(struct reader *reader, void *target, const struct statement *statement);
+void deploy_stages_read(struct reader *reader, void *target, const struct statement *statement);
 
 /** The map being read. */
 struct cluster_map *reader_cluster_map(const struct reader *reader);

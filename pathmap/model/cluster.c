@@ -56,6 +56,7 @@ static void cluster_free(struct cluster *cluster)
 	free(cluster->deployment.user);
 	free(cluster->deployment.binary);
 	free(cluster->deployment.folder);
+	free(cluster->deployment.stages);
 	free(cluster->nodes);
 	free(cluster->name);
 	free(cluster);

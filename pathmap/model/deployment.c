@@ -88,6 +88,13 @@ void deploy_folder_read(struct reader *reader, void *target, const struct statem
 	cluster->deployment.folder = path_read(reader, &statement->words[1]);
 }
 
+void deploy_stages_read(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct cluster *cluster = target;
+
+	cluster->deployment.stages = path_read(reader, &statement->words[1]);
+}
+
 void deploy_host_resolve(struct reader *reader, struct cluster *cluster,
 			 const struct statement *statement)
 {

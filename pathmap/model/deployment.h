@@ -27,6 +27,7 @@ struct deployment {
 	unsigned port; /* of sshd; 0: likewise */
 	char *binary;  /* installed evspace; NULL: ours is copied */
 	char *folder;  /* where files go there; NULL: see deploy/host */
+	char *stages;  /* its folder of stages of others; NULL: none */
 	bool said;     /* the map has an engine */
 };
 

@@ -27,6 +27,15 @@ const char *stage_alias_file(const struct stage_aliases *aliases, const char *na
 	return alias != NULL ? alias->file : NULL;
 }
 
+const char *stage_alias_name(const struct stage_aliases *aliases, const char *kind)
+{
+	for (size_t i = 0; i < aliases->n; i++) {
+		if (strcmp(aliases->items[i].file, kind) == 0)
+			return aliases->items[i].name;
+	}
+	return kind;
+}
+
 void stage_alias_fini(struct stage_aliases *aliases)
 {
 	for (size_t i = 0; i < aliases->n; i++) {

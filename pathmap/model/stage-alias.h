@@ -24,6 +24,9 @@ struct stage_aliases {
 /** The file that @name stands for, or NULL. */
 const char *stage_alias_file(const struct stage_aliases *aliases, const char *name);
 
+/** The name that @kind, a file, has in the map; else @kind. */
+const char *stage_alias_name(const struct stage_aliases *aliases, const char *kind);
+
 void stage_alias_fini(struct stage_aliases *aliases);
 
 #endif

@@ -123,6 +123,12 @@ static void hosts_print(struct show *show, FILE *out)
 	table_fini(&show->table);
 }
 
+/* The stage as the map calls it: one of others by its name there, not by its file's. */
+static const char *stage_word(const struct show *show, const struct plan_stage *stage)
+{
+	return stage_alias_name(&show->map->application.aliases, stage->kind);
+}
+
 /* Add the stages that run at the levels from @first to @last. */
 static void stages_add(struct show *show, enum level first, enum level last)
 {
@@ -133,6 +139,7 @@ static void stages_add(struct show *show, enum level first, enum level last)
 	};
 	bool early[LEVEL_COUNT];
 	const struct view *view = show->plan->of;
+	const char *name;
 
 	memcpy(early, show->early, sizeof(early));
 	for (size_t i = 0; i < view->n_stages; i++) {
@@ -142,11 +149,16 @@ static void stages_add(struct show *show, enum level first, enum level last)
 
 		if (place < first || place > last || stage->level > show->plan->top)
 			continue;
-		table_cell(&show->table, "%s %s", level_name(stage->level), stage->kind);
+		name = stage_word(show, stage);
+		table_cell(&show->table, "%s %s", level_name(stage->level), name);
 		table_cell(&show->table, "%s%s", wheres[place],
 			   early[stage->level] ? ", and below" : "");
 		early[stage->level] = false;
-		table_cell(&show->table, "%s", stage->args);
+		table_cell(&show->table, "%s%s%s", stage->args,
+			   name == stage->kind ? ""
+			   : *stage->args      ? ", of "
+					       : "of ",
+			   name == stage->kind ? "" : stage->kind);
 	}
 }
 
@@ -180,7 +192,7 @@ static void path_heads(struct show *show)
 	table_cell(&show->table, "source");
 	for (size_t i = 0; i < show->leaf->n_local; i++)
 		table_cell(&show->table, "%s %s", level_name(show->leaf->local[i].level),
-			   show->leaf->local[i].kind);
+			   stage_word(show, &show->leaf->local[i]));
 	for (size_t depth = show->depth + 1; depth-- > 0;) {
 		const struct plan_place *joined = show->joined[depth];
 
@@ -188,7 +200,7 @@ static void path_heads(struct show *show)
 			table_cell(&show->table, "gather");
 		for (size_t i = 0; joined != NULL && i < joined->n_joined; i++)
 			table_cell(&show->table, "%s %s", level_name(joined->joined[i].level),
-				   joined->joined[i].kind);
+				   stage_word(show, &joined->joined[i]));
 	}
 }
 
