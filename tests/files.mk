@@ -85,7 +85,7 @@ unit_tests = \
 	tests/pass_test \
 	tests/pathmap_test \
 	tests/pattern_test \
-	tests/table_test \
+	tests/table_test tests/tally_test \
 	tests/difference_test \
 	tests/plan_test tests/plan_early_test tests/plan_random_test \
 	tests/process_test \
@@ -244,6 +244,10 @@ tests_finding_test_SOURCES = consumers/deploy/finding.c consumers/deploy/finding
 	consumers/deploy/finding-words.c tests/finding_test.c tests/random.h
 tests_capacity_test_SOURCES = node-agent/collect/core/capacity.c \
 	tests/capacity_test.c
+tests_tally_test_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS) $(JANSSON_CFLAGS)
+tests_tally_test_SOURCES = consumers/cli/json.c consumers/cli/json.h consumers/cli/tally.c consumers/cli/tally.h \
+	consumers/cli/words.c consumers/cli/words.h tests/tally_test.c
+tests_tally_test_LDADD = $(LDADD) $(JANSSON_LIBS)
 tests_thread_states_test_SOURCES = consumers/watch/thread-states.c consumers/watch/thread-states.h tests/thread_states_test.c
 tests_stage_test_SOURCES = tests/stage_test.c tests/wave.c tests/wave.h
 tests_convert_test_SOURCES = tests/convert_test.c tests/random.h

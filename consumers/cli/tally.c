@@ -23,7 +23,8 @@ void tally_add(struct classes *classes, const struct evspace_collected *c)
 	int channel = channel_find(c->channel);
 	const struct class_sum sum = {
 		.comm = c->comm,
-		.channel = (uint16_t)channel,
+		/* "?": of a release that knows more than this one */
+		.channel = (uint16_t)(channel >= 0 ? channel : CHANNEL_COUNT),
 		.mode = (uint8_t)c->mode,
 		.world = c->world != 0,
 		.processes = c->processes,
@@ -33,8 +34,7 @@ void tally_add(struct classes *classes, const struct evspace_collected *c)
 		.skipped = c->skipped,
 	};
 
-	/* of a channel that this release does not know */
-	if (channel >= 0 && c->mode >= 0 && c->mode <= UINT8_MAX)
+	if (c->mode >= 0 && c->mode <= UINT8_MAX)
 		classes_add(classes, &sum);
 }
 

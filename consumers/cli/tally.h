@@ -10,7 +10,7 @@
 #include "node-agent/source/accounting.h"
 #include "tree/scope/classes.h"
 
-/** Add one of an agent's answer. */
+/** Add one of an agent's answer. All of groups that this release does not know are one, "?". */
 void tally_add(struct classes *classes, const struct evspace_collected *collected);
 
 /** Most classes in a table, unless all are asked for. */
