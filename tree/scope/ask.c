@@ -85,15 +85,18 @@ static bool place_thins(const struct plan_place *root)
 	return false;
 }
 
-uint32_t ask_room(const struct plan_place *place, struct link *up, const Evspace__Ask *ask,
-		  double packed)
+size_t ask_sharing(const struct plan_place *place)
 {
-	size_t bytes = link_carries(up, ask->deadline_ms / 2), room;
-	size_t leaves = plan_size(place).leaves;
+	return place_thins(place) ? 0 : plan_size(place).leaves;
+}
 
-	if (bytes == SIZE_MAX || leaves == 0 || place_thins(place))
+uint32_t ask_room(size_t sharing, struct link *up, const Evspace__Ask *ask, double packed)
+{
+	size_t bytes = sharing > 0 ? link_carries(up, ask->deadline_ms / 2) : SIZE_MAX, room;
+
+	if (bytes == SIZE_MAX)
 		return ask->room;
-	room = (size_t)((double)bytes / (sizeof(struct tuple) * packed)) / ask->count / leaves;
+	room = (size_t)((double)bytes / (sizeof(struct tuple) * packed)) / ask->count / sharing;
 	room = room > ROOM_LEAST ? room : ROOM_LEAST;
 	return ask->room && ask->room < room ? ask->room : (uint32_t)room;
 }

@@ -27,14 +27,16 @@ bool ask_names(const Evspace__Ask *ask, uint32_t leaf);
  * it still lacks of this leaf. */
 uint64_t ask_have(const Evspace__Ask *ask, uint32_t leaf);
 
+/** The leaves below @place that share the way up for all that they read; 0: stages reduce tuples,
+ * so that the way up says nothing about how many may be read. Goes through all places. */
+size_t ask_sharing(const struct plan_place *place);
+
 /**
  * How many tuples of this wave a leaf may bring: @ask's number (0: any), or fewer if the way @up is
- * slow, but always a few: those of all leaves below @place shall arrive within half of the
- * deadline. Tuples that were read already do not count. If stages reduce tuples, the way up says
- * nothing about how many may be read, so the number is @ask's. @packed: bytes of
- * answers, as part of their bytes with plain tuples.
+ * slow, but always a few: those of all leaves that share it (ask_sharing()) shall arrive within
+ * half of the deadline. Tuples that were read already do not count. @packed: bytes of answers, as
+ * part of their bytes with plain tuples.
  */
-uint32_t ask_room(const struct plan_place *place, struct link *up, const Evspace__Ask *ask,
-		  double packed);
+uint32_t ask_room(size_t sharing, struct link *up, const Evspace__Ask *ask, double packed);
 
 #endif

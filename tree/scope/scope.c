@@ -129,7 +129,7 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 	/* A slow link still carries the answers: repeating them would delay all that follow. */
 	if (ask->n_only && scope_is_answering(s, ask))
 		return 0;
-	limited.room = ask_room(trunk_place(s->trunk), s->up, ask, s->bytes / s->plain);
+	limited.room = ask_room(trunk_sharing(s->trunk), s->up, ask, s->bytes / s->plain);
 	return trunk_ask(s->trunk, &s->asker, ask, e);
 }
 

@@ -17,6 +17,7 @@ struct trunk {
 	Evspace__Open
 		*open; /* a copy of the first asker's, without its place, with the tree's id */
 	struct plan_place *place;
+	size_t sharing;
 	bool columns;			 /* all its askers take them, or none does */
 	struct question_packed question; /* empty: it has one asker for good */
 	TAILQ_HEAD(, trunk_asker) askers;

@@ -11,6 +11,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/link/pass.h"
+#include "tree/scope/ask.h"
 #include "tree/wire/wire-place.h"
 
 _Static_assert(RIDING_WAVES == GATHER_WINDOW, "riding keeps waves out of each other's slots");
@@ -153,6 +154,7 @@ static int trunk_build(struct trunk *t, struct error *e)
 {
 	const struct plan_place *p = t->place;
 
+	t->sharing = ask_sharing(p);
 	t->scope_shared = scope_shared_join(t->host, t->host->scopes_shared, t->open, p, e);
 	if (!t->scope_shared ||
 	    chain_init(&t->local, p->local, p->n_local, t->scope_shared->names, e) < 0 ||
@@ -346,6 +348,11 @@ int64_t trunk_since(const struct trunk *t)
 const ProtobufCBinaryData *trunk_id(const struct trunk *t)
 {
 	return &t->open->id;
+}
+
+size_t trunk_sharing(const struct trunk *t)
+{
+	return t->sharing;
 }
 
 const struct plan_place *trunk_place(const struct trunk *t)

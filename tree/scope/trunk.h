@@ -68,6 +68,9 @@ int64_t trunk_since(const struct trunk *t);
 
 const ProtobufCBinaryData *trunk_id(const struct trunk *t);
 const struct plan_place *trunk_place(const struct trunk *t);
+
+/** Of its place: ask_sharing(). */
+size_t trunk_sharing(const struct trunk *t);
 struct names *trunk_names(const struct trunk *t);
 
 #endif
