@@ -10,8 +10,8 @@
  *	hostile deepchild HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
  *	hostile hoard HOST:PORT DIR NAME N	N connections that each begin the largest header
  *						that they may, until told on stdin to end
- *	hostile deaf HOST:PORT DIR NAME RUN VIEW	asks for waves, and reads none, until
- *dropped
+ *	hostile deaf HOST:PORT DIR NAME RUN VIEW
+ *		opens a view, and stops itself; when it goes on, it asks and reads nothing
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -358,6 +358,20 @@ static void numbers_and_waves_are_bounded(void)
 	end_case(1);
 }
 
+/* A ring fills while a stream's ask waits. */
+static void streams_wait_for_half_as_long(void)
+{
+	struct ride ride;
+
+	begin_case(1, false);
+	riding.brief = true;
+	ask(0, 1, 1, 100 * MS, T0);
+	CU_ASSERT_EQUAL(begins(T0, &ride), 1);
+	ask(0, 2, 1, 100 * MS, T0 + 100 * MS);
+	CU_ASSERT_EQUAL(riding_patience(&riding, 0), T0 + 150 * MS);
+	end_case(1);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -372,6 +386,7 @@ int main(void)
 		{"nobody takes all waves", nobody_takes_all},
 		{"agents may wait for more", agents_may_wait_for_more},
 		{"numbers and waves are bounded", numbers_and_waves_are_bounded},
+		{"streams wait for half as long", streams_wait_for_half_as_long},
 		CU_TEST_INFO_NULL,
 	};
 	const CU_SuiteInfo suites[] = {{.pName = "riding", .pTests = cases}, CU_SUITE_INFO_NULL};

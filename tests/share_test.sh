@@ -132,6 +132,46 @@ one_entry_dies() {
 	bed_kill KILL second && more one 5 && scopes a0 1
 }
 
+# reads NAME RATE: a stream of all events of the run `read`, from the first one on.
+reads() {
+	bed_start "$1" evspace events --connect "$bed_entry" --run read --backlog --until-end --rate "$2" --json
+}
+
+# These streams go on.
+grow() {
+	local name had
+
+	for name; do
+		had=$(wc -l <"$bed_dir/$name.out")
+		bed_until eval '[ "$(wc -l <"$bed_dir/'"$name"'.out")" -gt '"$had"' ]' || return
+	done
+}
+
+# Streams of one question: of equal rates, a slow one, a late one. One stops for a while, one is killed, the entry is killed.
+streams() {
+	bed_start read "$top_builddir/tests/writer" "$EVSPACE_DIR/read" 4 400 300
+	bed_until eval '[ "$(ls "$EVSPACE_DIR/read" | grep -c "\.seg$")" -eq 4 ]' || return
+	reads even 20 && reads equal 20 && reads slow_one 2 && reads killed 20 && grow even equal slow_one killed || return
+	kill -STOP "$(bed_pid equal)" && bed_kill KILL killed && reads late 10 && grow even slow_one late || return
+	bed_kill KILL front && bed_agents front && grow even slow_one late || return
+	kill -CONT "$(bed_pid equal)" && grow equal || return
+	kill -TERM "$(bed_pid read)"
+}
+
+# What each of them got is what was written, and nothing came twice; the writer counts no classes.
+stream_is_exact() {
+	local name
+
+	for name in even equal slow_one late; do
+		bed_limit=300 bed_until bed_gone "$(bed_pid "$name")" || return
+		"$top_builddir/tests/account" "$EVSPACE_DIR/read" "all=$(bed_lost "$name")" <"$bed_dir/$name.out" >"$tap_dir/account" 2>&1
+		[ "$(bed_lost "$name")" = 0 ] && ! grep -i unaccounted "$bed_dir/$name.err" &&
+			grep -Eq '^all: ([0-9]+) written, \1 delivered, 0 lost' "$tap_dir/account" &&
+			! grep -v "^all: \|class's counter\|^4 faults" "$tap_dir/account" ||
+			{ echo "$name"; cat "$tap_dir/account"; tail -n 5 "$bed_dir/$name.err"; return 1; }
+	done
+}
+
 bed_begin
 "$top_srcdir/deploy/certs" agent "$EVSPACE_TLS" second >>"$bed_dir/certs.log" 2>&1 || exit 99
 bed_agents front a0 a1 b1 || exit 99
@@ -171,4 +211,6 @@ tap_case "one is killed: the other goes on" more late 5
 tap_case "and its scope is gone" bed_until shared 1 1
 ends INT late
 tap_case "nothing is left of them" bed_until shared 0 0
+tap_case "streams of one question, of other rates, late, stopped, killed, and the entry killed: they go on" streams
+tap_case "each stream has got all, and nothing twice" stream_is_exact
 tap_done

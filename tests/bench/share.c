@@ -23,6 +23,7 @@
 #define RUN	 "run"
 #define RATE	 50.0
 #define MOST	 32u
+#define WRITTEN	 50.0 /* a second to each element, as streams read them */
 #define WARM	 20u
 #define WARM_S	 20
 #define LIMIT	 1.2
@@ -32,10 +33,13 @@ static const char about[] =
 	"\n"
 	"A two-level tree of 8 hosts behind two inner ones, TLS on, 60 elements each; consumers\n"
 	"pull 50 waves a second, each when it likes. The figures are CPU time a second of all\n"
-	"hosts but the entry, and of the entry; and how many waves a second a consumer gets, on\n"
+	"hosts but the entry, and of the entry; 50 events a second come to each element; and how "
+	"many waves a second a consumer gets, on\n"
 	"average and at least.\n"
 	"\n"
 	"  one view  1, 2, 8 and 32 consumers of it; ratio: to one, 1.2 at most\n"
+	"  stream    the same of a view that reads all events: each has a tree of its own, which\n"
+	"            are asked at the same moments\n"
 	"  fast      1 and 8 consumers of it, as fast as they can; ratio: to one, 1.2 at most\n"
 	"  monitors  four different views, each alone, and all at once; ratio: to the dearest\n";
 
@@ -49,7 +53,7 @@ struct cell {
 	double *least, *waves;	     /* waves a second of the slowest, and on average */
 };
 
-static const char *const same[] = {"newest"};
+static const char *const same[] = {"newest"}, *const streams[] = {"all"};
 static const char *const monitors[] = {"newest", "heartbeat", "last", "messages"};
 #define MONITORS 4u
 
@@ -58,6 +62,10 @@ static struct cell cells[] = {
 	{.name = "one view", .views = same, .n_views = 1, .n = 2, .rate = RATE},
 	{.name = "one view", .views = same, .n_views = 1, .n = 8, .rate = RATE},
 	{.name = "one view", .views = same, .n_views = 1, .n = 32, .rate = RATE},
+	{.name = "stream", .views = streams, .n_views = 1, .n = 1, .rate = RATE},
+	{.name = "stream", .views = streams, .n_views = 1, .n = 2, .rate = RATE},
+	{.name = "stream", .views = streams, .n_views = 1, .n = 8, .rate = RATE},
+	{.name = "stream", .views = streams, .n_views = 1, .n = 32, .rate = RATE},
 	{.name = "fast", .views = same, .n_views = 1, .n = 1},
 	{.name = "fast", .views = same, .n_views = 1, .n = 8},
 	{.name = "monitors", .views = &monitors[0], .n_views = 1, .n = 1, .rate = RATE},
@@ -70,6 +78,7 @@ static struct cell cells[] = {
 
 static struct bed bed;
 static struct space space;
+static pid_t writer;
 
 /* ---- the bed ---- */
 
@@ -84,13 +93,15 @@ static int set_up(struct error *e)
 		    "application bench { ranks rank[0-%u];\nview newest { " BED_NEWEST " }\n"
 		    "view last { " BED_NEWEST
 		    " node reduce last; cluster reduce last; all reduce last; }\n"
+		    "view all { select /**; read stream; }\n"
 		    "view messages { select /**/p2p /**/completion; read latest; }\n}\n",
 		    HOSTS - 1) < 0 ||
 	    bed_clusters(&bed, HOSTS / 2, e) < 0)
 		return -1;
 	if (space_make(&space, bed.space, RUN, HOSTS, elements, 200, e) < 0)
 		return -1;
-	return bed_start(&bed, e);
+	writer = space_write(&space, WRITTEN, e);
+	return writer < 0 ? -1 : bed_start(&bed, e);
 }
 
 /* ---- measuring ---- */
@@ -314,6 +325,7 @@ int main(int argc, char **argv)
 		results_print(&o);
 	else
 		fprintf(stderr, "share: %s\n", e.text);
+	bench_end(writer, SIGKILL);
 	space_fini(&space);
 	bed_end(&bed);
 	for (size_t i = 0; i < CELLS; i++) {

@@ -3,13 +3,18 @@
 #include "tests/bench/space.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "node-agent/segment/element-writer.h"
+#include "node-agent/segment/segment-read.h"
 #include "pathmap/base/memory.h"
+#include "tests/bench/bench.h"
 
 /** Channels that every thread of a segment has room for. */
 #define COMMON CHANNEL_RMA
@@ -88,6 +93,37 @@ int space_make(struct space *space, const char *base, const char *run, unsigned 
 			return -1;
 	}
 	return 0;
+}
+
+/* @each to all elements of all segments. */
+static void space_add(const struct space *space, uint64_t each)
+{
+	for (unsigned i = 0; i < space->n; i++) {
+		struct segment *s = &space->segments[i];
+
+		for (unsigned k = 0; k < segment_elements(s); k++)
+			element_fill(s, segment_element(s, k), each);
+	}
+}
+
+pid_t space_write(const struct space *space, double rate, struct error *e)
+{
+	double began = bench_seconds();
+	uint64_t written = 0;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return errorf(e, "cannot fork: %s", strerror(errno));
+	if (pid > 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		uint64_t due = (uint64_t)((bench_seconds() - began) * rate);
+
+		space_add(space, due - written);
+		written = due;
+		usleep(1000);
+	}
 }
 
 void space_fini(struct space *space)

@@ -3,6 +3,8 @@
 #ifndef EVSPACE_BENCH_SPACE_H
 #define EVSPACE_BENCH_SPACE_H
 
+#include <sys/types.h>
+
 #include "node-agent/segment/segment.h"
 #include "pathmap/base/error.h"
 
@@ -18,6 +20,10 @@ struct space {
  */
 int space_make(struct space *space, const char *base, const char *run, unsigned ranks,
 	       const unsigned *elements, unsigned capacity, struct error *e);
+
+/** Begin a process that writes @rate tuples a second to each element, until it is killed. Returns
+ * its pid, or -1 with @e. */
+pid_t space_write(const struct space *space, double rate, struct error *e);
 
 /** Let go of them. The files stay. */
 void space_fini(struct space *space);

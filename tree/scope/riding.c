@@ -106,13 +106,13 @@ static int rider_room(const struct riding *r, const struct rider *rider, uint32_
 /* How long an ask may wait for others. */
 static uint64_t ride_patience(const struct riding *r, const struct ride *ride)
 {
-	uint64_t most = RIDING_WAIT_NS;
+	uint64_t most = RIDING_WAIT_NS, every_ns = ride->every_ns / (r->brief ? 2 : 1);
 
 	if (ride->every_ns == 0)
 		return r->took_ns / 2;
 	if (r->timed && ride->deadline_ms * UINT64_C(250000) < most)
 		most = ride->deadline_ms * UINT64_C(250000);
-	return ride->every_ns < most ? ride->every_ns : most;
+	return every_ns < most ? every_ns : most;
 }
 
 int riding_ask(struct riding *r, struct rider *rider, const struct ride *ride, uint64_t now,

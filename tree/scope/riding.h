@@ -50,6 +50,7 @@ struct riding {
 		unsigned seats[RIDING_WAVES];
 	} slots[2];	  /* of the numbers of waves that somebody waits for; of riding_alone() */
 	bool timed;	  /* deadlines run while asks wait, as those who ask wait for an answer */
+	bool brief;	  /* asks wait for half as long, as rings fill; the owner's to set */
 	uint64_t last;	  /* number of the last wave that has begun */
 	uint64_t took_ns; /* how long the last wave took that has ended */
 	uint64_t began_ns, every_ns; /* when one began last, and how often they are asked for */

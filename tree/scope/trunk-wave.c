@@ -67,6 +67,14 @@ static void trunk_answer(void *arg, struct rider *rider, uint64_t number)
 	asker->answer(asker->arg, tw->w, number);
 }
 
+/* The only asker has had it. */
+static void trunk_answered(void *arg, struct rider *rider, uint64_t number)
+{
+	(void)arg;
+	(void)rider;
+	(void)number;
+}
+
 void trunk_joined(void *arg, struct wave *w, bool whole)
 {
 	struct trunk *t = arg;
@@ -80,11 +88,14 @@ void trunk_joined(void *arg, struct wave *w, bool whole)
 	wave_cpu(w, (uint32_t)(cpu - t->cpu_us));
 	t->cpu_us = cpu;
 	trunk_trace(t, w, w->cpu_us - below_us);
-	if (!question_is(&t->question)) {
+	if (question_is(&t->question)) {
+		riding_end(&t->riding, w->number, w->again, now, now - w->asked_ns, trunk_answer,
+			   &tw);
+	} else {
 		trunk_answer(&tw, &TAILQ_FIRST(&t->askers)->rider, w->number);
-		return;
+		riding_end(&t->riding, w->number, w->again, now, now - w->asked_ns, trunk_answered,
+			   NULL);
 	}
-	riding_end(&t->riding, w->number, w->again, now, now - w->asked_ns, trunk_answer, &tw);
 	/* not from here: the wave still has its slot */
 	if (!TAILQ_EMPTY(&t->riding.asks))
 		event_active(t->go, EV_TIMEOUT, 1);

@@ -57,6 +57,8 @@ static void trunk_board(struct trunk *t, uint64_t now)
 	while (riding_begin(&t->riding, gather_busy(t->gather), now, &ride)) {
 		Evspace__Ask ask = EVSPACE__ASK__INIT;
 
+		if (t->stream)
+			ask = *t->stream;
 		ask.wave = ride.wave;
 		ask.count = ride.count;
 		ask.deadline_ms = ride.deadline_ms;
@@ -88,6 +90,45 @@ static void trunk_gone_on(evutil_socket_t fd, short what, void *arg)
 	trunk_go(arg);
 }
 
+/* A stream has one asker, whose numbers are those of its cursors. */
+static bool trunk_streams(const struct trunk *t)
+{
+	return !question_is(&t->question) && t->open->reading == READ_STREAM &&
+	       t->place->index == 0 && t->place->n_children > 0;
+}
+
+/* Can it wait, and keep its numbers? One at a time: they begin in the order of their numbers. */
+static bool stream_follows(struct trunk *t, const struct rider *rider, const Evspace__Ask *ask)
+{
+	const struct riding *r = &t->riding;
+	bool follows;
+
+	if (rider->waiting > 0)
+		trunk_hurry(t);
+	follows = ask->n_only == 0 && rider->waiting == 0 && ask->wave > r->last &&
+		  ask->wave - r->last < UINT32_MAX;
+	for (uint32_t k = 0; k < ask->count && follows; k++)
+		follows = (r->slots[false].busy >> (ask->wave + k) % RIDING_WAVES & 1) == 0;
+	return follows;
+}
+
+static void stream_note(struct trunk *t, const Evspace__Ask *ask)
+{
+	if (t->stream)
+		evspace__ask__free_unpacked(t->stream, NULL);
+	t->stream = (Evspace__Ask *)wire_copy(&ask->base);
+}
+
+/* Wait for waves of other trunks, to begin with them. */
+static int trunk_wait_ask(struct trunk *t, struct trunk_asker *asker, const struct ride *ride,
+			  struct error *e)
+{
+	if (riding_ask(&t->riding, &asker->rider, ride, clock_mono_ns(), e) < 0)
+		return -1;
+	trunk_go(t);
+	return 0;
+}
+
 int trunk_ask(struct trunk *t, struct trunk_asker *asker, const Evspace__Ask *ask, struct error *e)
 {
 	const struct ride ride = {
@@ -98,11 +139,11 @@ int trunk_ask(struct trunk *t, struct trunk_asker *asker, const Evspace__Ask *as
 	};
 	Evspace__Ask alone = *ask;
 
-	if (question_is(&t->question) && ask->n_only == 0) {
-		if (riding_ask(&t->riding, &asker->rider, &ride, clock_mono_ns(), e) < 0)
-			return -1;
-		trunk_go(t);
-		return 0;
+	if (question_is(&t->question) && ask->n_only == 0)
+		return trunk_wait_ask(t, asker, &ride, e);
+	if (trunk_streams(t) && stream_follows(t, &asker->rider, ask)) {
+		stream_note(t, ask);
+		return trunk_wait_ask(t, asker, &ride, e);
 	}
 	if (question_is(&t->question) &&
 	    riding_alone(&t->riding, &asker->rider, &ride, &alone.wave, e) < 0)
@@ -119,8 +160,8 @@ void trunk_hurry(struct trunk *t)
 
 unsigned trunk_awaits(const struct trunk *t, const struct trunk_asker *asker)
 {
-	return question_is(&t->question) ? asker->rider.waiting + asker->rider.seats
-					 : gather_busy(t->gather);
+	return asker->rider.waiting +
+	       (question_is(&t->question) ? asker->rider.seats : gather_busy(t->gather));
 }
 
 /* ---- building ---- */
@@ -226,6 +267,8 @@ static void trunk_free(struct trunk *t, bool keep)
 	batch_fini(&t->scratch);
 	if (t->last)
 		evspace__ask__free_unpacked(t->last, NULL);
+	if (t->stream)
+		evspace__ask__free_unpacked(t->stream, NULL);
 	scope_shared_leave(t->scope_shared, t->open->generation, keep);
 	wire_plan_place_free(t->place);
 	question_fini(&t->question);
@@ -253,6 +296,7 @@ static struct trunk *trunk_new(const struct scope_host *host, const Evspace__Ope
 	TAILQ_INIT(&t->askers);
 	/* who asks the root, index 0, is a consumer */
 	riding_init(&t->riding, place->index != 0);
+	t->riding.brief = open->reading == READ_STREAM;
 	LIST_INSERT_HEAD(host->trunks, t, entry);
 	if (trunk_build(t, e) == 0)
 		return t;
