@@ -141,7 +141,7 @@ chosen() {
 chosen_ends() {
 	bed_start flat evspace view --connect "$bed_entry" --run tunnel --rate 1 --duration 100s latest --tree flat --json
 	bed_until grep -q '"type":"wave"' "$bed_dir/flat.out" && by 'trees fanout;' && bed_until bed_gone "$(bed_pid flat)" &&
-		grep 'by which this view cannot stay open: .*the map lets consumers choose trees fanout, and' "$bed_dir/flat.err" ||
+		grep 'by which this view cannot stay open: .*the map lets no consumer choose the tree `flat` for view .*, or trees fanout;' "$bed_dir/flat.err" ||
 		{ cat "$bed_dir/flat.err"; return 1; }
 }
 
@@ -186,7 +186,7 @@ tap_case "... nothing that is there" says 2 'view `(defined)` selects nothing' -
 tap_case "... a name and a text" says 2 'exclude each other' volume --define 'use volume'
 tap_case "no more than the map says" by 'stages at most 2; kinds filter reduce;'
 tap_case "... stages" says 2 '--define:1:[0-9]*: more than 2 stages' --define "$own"
-tap_case "... kinds" says 2 '--define:1:6: unknown stage for a consumer.s own view `matrix`; there can be `filter`, `reduce`' \
+tap_case "... kinds" says 2 '--define:1:6: the map lets consumers. own views have no stage `matrix`, but `filter`, `reduce`' \
 	--define 'node matrix by node'
 tap_case "... cost" eval 'by "cost at most 10us;" && says 2 "a wave of this view takes .* the map lets consumers define what takes 0.01 ms" \
 	--define "use events"'
@@ -198,7 +198,7 @@ tap_case "a map says so" eval 'evspace map show "$new" >"$tap_dir/said" && grep 
 	evspace map diff "$bed_dir/maps" --connect "$bed_entry" >"$tap_dir/said" 2>&1 &&
 	grep "^  consumers may define views by observe, 8 stages and 4 views at once at most instead of by none$" "$tap_dir/said"'
 tap_case "another tree than the map's is refused" says 2 \
-	'the map lets consumers choose for view `latest` its own tree, by-cluster, not `flat`; whoever keeps the map' latest --tree flat --count 1
+	'the map lets no consumer choose the tree `flat` for view `latest`, only its own, by-cluster; whoever keeps the map' latest --tree flat --count 1
 tap_case "... more at once is" eval 'by "concurrency at most 3;" && sed -i "s/^entry/concurrency 2; &/" "$new/mapping.map" &&
 	evspace map apply "$new" --connect "$bed_entry" --identity control >"$tap_dir/applied" 2>&1 &&
 	says 2 "the map lets consumers ask 3 children at once in view .latest., not 4" latest --concurrency 4 --count 1 &&

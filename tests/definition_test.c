@@ -136,6 +136,8 @@ static void without_a_map_grammar_counts(void)
 	view_free(view);
 	is_refused(NULL, "use whatever; all sort upwards", "sort \"upwards\" is unknown");
 	is_refused(NULL, "all sketch.so", "`sketch.so` is no stage");
+	is_refused(NULL, "slowest 3",
+		   "--define:1:1: no level before the stage `slowest`; write `all slowest`");
 }
 
 /* A map names stages of others, and says whether consumers may. */
@@ -151,6 +153,8 @@ static void stages_of_others(void)
 	is_refused(map, "all \"../x.so\"", "`../x.so` is no stage");
 	pathmap_free(map);
 	map = map_with("stage sketch from \"sketch.so\"; views { kinds sort sketch; }", NULL);
+	is_refused(map, "all sketh", "there is no stage \"sketh\"; did you mean \"sketch\"?");
+	is_refused(map, "sketch 5", "no level before the stage `sketch`");
 	view = read_by(map, "all sketch 5", NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(view);
 	CU_ASSERT_STRING_EQUAL(view->stages[0].kind, "sketch.so");
@@ -182,7 +186,7 @@ static void hostile_texts_are_refused(void)
 	is_refused(map, stages, "the text of a view has 4096 at most");
 	stages[450] = '\0';
 	is_refused(map, stages, "--define:1:77: more than 8 stages, which is what the map lets");
-	is_refused(NULL, stages + 400, "unknown word");
+	is_refused(NULL, stages + 400, "no level before the stage");
 	is_refused(map, blocks, "--define:1:1: `all` is not complete");
 	is_refused(map, uses, "more than 64 views; leave some out");
 	is_refused(map, long_word, "unknown word in `view`");
@@ -219,7 +223,9 @@ static void a_map_says_what_may_be(void)
 	free(text);
 	is_refused(map, "all sort; all sort; all sort", "--define:1:25: more than 2 stages");
 	is_refused(map, "use low; all sort", "more than 2 stages with those of the views");
-	is_refused(map, "all slowest 5", "--define:1:5: unknown stage for a consumer's own view");
+	is_refused(
+		map, "all slowest 5",
+		"--define:1:5: the map lets consumers' own views have no stage `slowest`, but `");
 	/* what the map's own views do is the map's affair */
 	view = read_by(map, "use low", NULL);
 	CU_ASSERT_PTR_NOT_NULL(view);

@@ -72,5 +72,6 @@ bed_wait tunnel
 tap_case "who waits counts what evspace events prints" blocking_counts
 tap_case "poll: two views, a question, and its own input on one connection" poll_does_all
 tap_case "libevent: a view of its own beside a timer and a signal" libevent_sums
+tap_case "... a run that is nowhere is told" eval 'timeout -k 5 60 "$own/blocking" nowhere "$bed_entry" 2>"$tap_dir/err"; grep "no host has elements of this run" "$tap_dir/err"'
 tap_case "an agent that is not there is told" fails
 tap_done

@@ -267,7 +267,7 @@ static void arguments(void)
 		CU_ASSERT_EQUAL(stage_check(good[i][0], good[i][1], NULL, NULL, &e), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		CU_ASSERT_EQUAL(stage_check(bad[i][0], bad[i][1], NULL, NULL, &e), -1);
-		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "is unknown; write `"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "is not understood; write `"));
 	}
 }
 

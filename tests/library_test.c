@@ -16,10 +16,32 @@ static void a_program_can_use_it(void)
 	char why[200] = "";
 
 	setenv("EVSPACE_DIR", "/nowhere/at/all", 1);
+	unsetenv("EVSPACE_CONNECT");
 	CU_ASSERT_PTR_NULL(evspace_open(&options, &failure, why, sizeof(why)));
 	CU_ASSERT_EQUAL(failure, EVSPACE_NO_CONNECTION);
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "no agent runs on this host"));
 	evspace_close(NULL);
+}
+
+/* What a program does not say, variables do, as for commands. */
+static void variables_say_where(void)
+{
+	const struct evspace_options options = {.view = "heartbeat"};
+	enum evspace_failure failure = EVSPACE_FINE;
+	char why[200] = "";
+
+	setenv("EVSPACE_CONNECT", "unix:/nowhere/said.sock", 1);
+	CU_ASSERT_PTR_NULL(evspace_open(&options, &failure, why, sizeof(why)));
+	CU_ASSERT_EQUAL(failure, EVSPACE_NO_CONNECTION);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "/nowhere/said.sock"));
+	unsetenv("EVSPACE_CONNECT");
+}
+
+/* A stage's records may have operations for keys. */
+static void operations_have_names(void)
+{
+	CU_ASSERT_STRING_EQUAL(evspace_op_name(0), "unknown");
+	CU_ASSERT_STRING_EQUAL(evspace_op_name(1), "MPI_Send");
 }
 
 /* A message that is cut must not be written behind its end. */
@@ -73,6 +95,8 @@ int main(void)
 {
 	static CU_TestInfo cases[] = {
 		{"a program can use it", a_program_can_use_it},
+		{"variables say where", variables_say_where},
+		{"operations have names", operations_have_names},
 		{"messages are cut", messages_are_cut},
 		{"only its own names are exported", only_its_own_names_are_exported},
 		{"it brings nothing of the agent", it_brings_nothing_of_the_agent},

@@ -255,7 +255,8 @@ static int stage_noted(const char *kind, const char *args, const struct stage_tr
 	size_t length = strlen(checked);
 
 	(void)traits;
-	if (below)
+	/* whether there is such a kind may be asked as well */
+	if (below || !args)
 		return 0;
 	snprintf(checked + length, sizeof(checked) - length, "%s(%s)", kind, args);
 	if (strcmp(kind, "melt") == 0)

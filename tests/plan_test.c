@@ -422,12 +422,12 @@ static void wishes(void)
 static void wishes_that_the_map_refuses(void)
 {
 	becomes(wished("", "", "flat", NULL),
-		"not allowed: the map lets consumers choose for view `v` its own tree, "
-		"by-cluster, not `flat`; whoever keeps the map can allow it by `views { trees "
+		"not allowed: the map lets no consumer choose the tree `flat` for view `v`, only "
+		"its own, by-cluster; whoever keeps the map can allow it by `views { trees "
 		"flat; }` in application.map");
 	becomes(wished("trees flat by-cluster;", "", "fanout 3", NULL),
-		"not allowed: the map lets consumers choose trees by-cluster flat, and for view "
-		"`v` its own tree, by-cluster, not `fanout 3`");
+		"not allowed: the map lets no consumer choose the tree `fanout 3` for view `v`, "
+		"only its own, by-cluster, or trees by-cluster flat; ");
 	becomes(wished("", "tree fanout 2;", "fanout 3", NULL), "not allowed: ");
 	becomes(wished("", "concurrency 4;", NULL, "5"),
 		"not allowed: the map lets consumers ask 4 children at once in view `v`, not 5;");

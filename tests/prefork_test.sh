@@ -91,6 +91,7 @@ tap_case "several nodes need a map that says their addresses" \
 	refused 2 'several nodes' --node 'a[0-1]' --listen 127.0.0.1:0
 tap_case "what is no list of nodes is refused" refused 2 'node' --node 'a[1-0]'
 tap_case "%n in EVSPACE_DIR sets them apart" set_apart
+tap_case "... of agents alone" eval 'EVSPACE_DIR=$tap_dir/%n evspace run -- true 2>"$tap_dir/said"; [ $? -eq 2 ] && grep "folder of one node" "$tap_dir/said"'
 tap_case "and they end" bed_kill TERM all
 tap_case "they end also where SIGCHLD is ignored" childless
 tap_done

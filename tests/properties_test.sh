@@ -135,8 +135,15 @@ flags_go_before() {
 
 summary() {
 	grep -q '^  left out    rank 3: not among those that are to be collected$' "$bed_dir/tunnel.err" &&
+		! grep '^  not here' "$bed_dir/tunnel.err" &&
 		! grep refused "$bed_dir/tunnel.err" ||
 		{ cat "$bed_dir/tunnel.err"; return 1; }
+}
+
+# Agents at addresses of the map listen nowhere else.
+elements_stay() {
+	evspace run --pathmap "$maps" --run stays -- mpirun -np 1 "$top_builddir/tests/apps/windtunnel" --steps 2 >"$tap_dir/said" 2>&1 &&
+		grep 'elements    kept: the agent holds them' "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
 }
 
 wrong_ranks() {
@@ -161,5 +168,6 @@ tap_case "tuples stay as long as the map says now" expires
 tap_case "... when their process has ended, too, of which the summary says who was left out" summary
 tap_case "only the first thread" threads_only
 tap_case "flags go before the map" flags_go_before
+tap_case "elements stay where only agents of the map serve them" elements_stay
 tap_case "ranks that are none are told" wrong_ranks
 tap_done

@@ -71,7 +71,7 @@ deployed() {
 		echo "cluster local { nodes here; address unix:$tap_dir/here.sock; deploy $1 { host localhost; folder $tap_dir/files; stages $stages; } }" >"$maps/cluster.map" &&
 		sed -i 's/"volume.so"/"sketch.so"/' "$maps/application.map" &&
 		lacks "" "$maps" && sed -i "s,stages [^;]*;,," "$maps/cluster.map" &&
-		lacks 'this agent has no stage "sketch.so", nor a folder of stages' "$maps" && evspace deploy down "$maps"
+		lacks 'this agent has no stage "sketch.so", as it was started without --stages' "$maps" && evspace deploy down "$maps"
 }
 
 # refused TEXT FOLDER: an agent with this folder of stages does not start.
@@ -110,8 +110,8 @@ json_has_numbers() {
 }
 
 names_who_lacks_it() {
-	view sent --backlog --count 1 >"$tap_dir/said" 2>&1
-	grep 'b1.*this agent has no stage "sketch.so"; put the file into its folder' "$tap_dir/said" &&
+	view sent --backlog --rate 1 --count 4 >"$tap_dir/said" 2>&1
+	grep 'b1 refused for [0-9.]* s: this agent has no stage "sketch.so"; put the file into its folder' "$tap_dir/said" &&
 		grep '2 of 3 hosts\|3 of 4 hosts' "$tap_dir/said" || { cat "$tap_dir/said" "$bed_dir/front.err"; return 1; }
 }
 

@@ -231,6 +231,11 @@ const char *evspace_host(const struct evspace_client *c, int32_t place)
 	return l ? l->name : NULL;
 }
 
+const char *evspace_op_name(uint16_t op)
+{
+	return op_name(op);
+}
+
 int evspace_is_world(const struct evspace_client *c, uint32_t comm)
 {
 	return names_comm_is_world(names_comm_find(c->names, comm));

@@ -104,7 +104,7 @@ static void client_define(struct evspace_client *c, const char *text)
 
 static void client_options(struct evspace_client *c, const struct evspace_options *o)
 {
-	c->run = copy_text(o->run, "");
+	c->run = copy_text(o->run ? o->run : config_variable("EVSPACE_RUN"), "");
 	c->view = copy_text(o->view, "events");
 	if (o->define)
 		client_define(c, o->define);

@@ -395,12 +395,13 @@ static void connection_lost(struct evspace_connection *c, const struct error *wh
 	uint64_t now = clock_mono_ns();
 	struct timeval wait = {c->retry_ms / 1000, c->retry_ms % 1000 * 1000};
 	struct evspace_client *client;
+	bool said = strstr(why->text, c->address) != NULL;
 
 	c->ready = false;
 	if (c->ended)
 		return;
 	c->failure = EVSPACE_NO_CONNECTION;
-	errorf(&c->why, "%s: %s", c->address, why->text);
+	errorf(&c->why, "%s%s%s", said ? "" : c->address, said ? "" : ": ", why->text);
 	if (c->lost_ns == 0)
 		c->lost_ns = now;
 	/* do not retry what never worked: the user wants to know now */

@@ -102,8 +102,8 @@ struct evspace_connection *connection_new(const struct evspace_options *o, struc
 {
 	struct evspace_connection *c = memory_new(1, sizeof(*c));
 
-	c->address = copy_text(o->connect);
-	c->named = o->connect != NULL;
+	c->address = copy_text(o->connect ? o->connect : config_variable("EVSPACE_CONNECT"));
+	c->named = c->address != NULL;
 	c->tls_dir = copy_text(o->tls);
 	c->identity = copy_text(o->identity);
 	c->entry = copy_text(o->entry ? o->entry : config_variable("EVSPACE_ENTRY"));

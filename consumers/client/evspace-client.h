@@ -43,15 +43,16 @@ enum evspace_compress {
 
 /** What to look at, and how. Zero and NULL mean the default. Strings are copied. */
 struct evspace_options {
-	const char *connect;	   /* "HOST:PORT" or "unix:PATH" of the entry agent; NULL: the only
-				    * agent of this host */
+	const char *connect;	   /* "HOST:PORT" or "unix:PATH" of the entry agent; NULL:
+				    * $EVSPACE_CONNECT, else the only agent of this host */
 	const char *tls;	   /* folder of certificates (evspace-certs); NULL: $EVSPACE_TLS,
 				    * else ~/.config/evspace/tls */
 	const char *identity;	   /* NAME of the certificate NAME.pem there; NULL: "observe", else
 				    * the only one */
 	const char *entry;	   /* node that the certificate of the agent at HOST:PORT must name;
 				    * NULL: $EVSPACE_ENTRY, else HOST, if that is a name */
-	const char *run;	   /* name of the run to look at; NULL: the only live one */
+	const char *run;	   /* name of the run to look at; NULL: $EVSPACE_RUN, else the only
+				    * live one */
 	const char *view;	   /* name of the view, or "NAME@LEVEL": its stages up to that level
 				    * only; NULL: "events" */
 	const char *define;	   /* the text of a view of your own instead, as in `view NAME
@@ -90,7 +91,8 @@ enum evspace_failure {
 	EVSPACE_FINE = 0,
 	EVSPACE_NO_CONNECTION, /* no agent there, refused by it, or lost and not found again */
 	EVSPACE_WRONG,	       /* no such view, or several runs to choose from, or a wrong option */
-	EVSPACE_NO_RUN,	       /* no host has this run */
+	EVSPACE_NO_RUN,	       /* no host has this run: known at once with one host; with
+				* several, waves have no elements until one has it */
 };
 
 /** Connect and open the view. Returns the client, or NULL with *@failure, and in @why (@n bytes)

@@ -20,6 +20,10 @@ struct evspace_foreign {
 	int keyed; /* the first word is a key, by which the name has many records */
 };
 
+/** The name of an operation by its number, as stages have it (evspace_tuple.op): "MPI_Send". Valid
+ * for the next 15 calls. */
+const char *evspace_op_name(uint16_t op);
+
 /** Get the next foreign record of the wave. Returns 1, or 0 if there are no more. */
 int evspace_foreign(struct evspace_client *client, struct evspace_foreign *record);
 

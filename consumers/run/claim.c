@@ -122,6 +122,13 @@ static int claim_named(struct claim *claim, const struct preload_options *option
 		errno = EINVAL;
 		return -1;
 	}
+	if (strstr(claim->settings.base, "%n")) {
+		errno = EINVAL;
+		return errorf(e,
+			      "EVSPACE_DIR=%s: agents alone have a name to put for %%n; say the "
+			      "folder of one node",
+			      claim->settings.base);
+	}
 	return folder_claim(claim, replace, e);
 }
 

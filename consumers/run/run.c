@@ -145,10 +145,25 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 
 /* ---- the child ---- */
 
-/* Does an agent listen on one of the base's sockets? */
-static bool agent_serves(const char *base)
+/* Does an agent of the map listen at a Unix socket of its own? */
+static bool mapped_agent_serves(const struct pathmap *map)
 {
-	char *pattern = memory_format("%s/agent-*.sock", base);
+	const char *const *nodes;
+	size_t n = map ? pathmap_nodes(map, &nodes) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *address = pathmap_address(map, nodes[i]);
+
+		if (address && strncmp(address, "unix:", 5) == 0 && address_is_served(address + 5))
+			return true;
+	}
+	return false;
+}
+
+/* Does an agent listen on one of the base's sockets, or where the map says? */
+static bool agent_serves(const struct job *job)
+{
+	char *pattern = memory_format("%s/agent-*.sock", job->claim.settings.base);
 	bool served = false;
 	glob_t found;
 	size_t i;
@@ -159,7 +174,7 @@ static bool agent_serves(const char *base)
 		served = address_is_served(found.gl_pathv[i]);
 	globfree(&found);
 	free(pattern);
-	return served;
+	return served || mapped_agent_serves(job->map);
 }
 
 /* Signals that are passed on, and the child's end. */
@@ -187,7 +202,7 @@ static void child_wait(struct job *job, pid_t child, const sigset_t *set)
 
 	for (;;) {
 		/* elements that an agent has served stay, even if it is gone at the end */
-		job->served = job->served || agent_serves(job->claim.settings.base);
+		job->served = job->served || agent_serves(job);
 		number = job->served ? sigwaitinfo(set, &info) : sigtimedwait(set, &info, &second);
 		if (number == SIGCHLD) {
 			if (waitpid(child, &job->status, WNOHANG) == child)
@@ -324,7 +339,7 @@ static char *stays_words(const struct job *job, size_t alive)
 {
 	const struct settings *s = &job->claim.settings;
 
-	if (agent_serves(s->base))
+	if (agent_serves(job))
 		return memory_copy("the agent holds them for its retention time");
 	if (job->keep)
 		return memory_format("until evspace purge %s, or a later program needs the memory",
@@ -366,7 +381,7 @@ static int job_end(struct job *job)
 	wait_for_ranks(&store, about.run);
 	summary_init(&summary, &store, about.run, &about.span);
 	launch_hosts(&job->launch, &hosts);
-	job->served = job->served || agent_serves(about.base);
+	job->served = job->served || agent_serves(job);
 	about.store = &store;
 	about.stays = job->keep || job->served || summary.alive;
 	stays_why = stays_words(job, summary.alive);

@@ -10,7 +10,6 @@
 #include "consumers/cli/json.h"
 #include "consumers/cli/tally.h"
 #include "node-agent/segment/segment-read.h"
-#include "pathmap/base/interval.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/process.h"
@@ -152,21 +151,16 @@ static void print_died(const struct summary *s, const struct summary_about *abou
 }
 
 /* Ranks that are not to be collected. */
-static void print_left_out(const struct summary_about *about, FILE *out)
+static void print_left_out(const struct summary *s, FILE *out)
 {
-	const struct store_refusal *r;
-	struct interval_set ranks = {0};
-	char *list;
+	const struct interval_set *ranks = &s->unwanted;
+	char *list = interval_set_text(ranks);
 
-	TAILQ_FOREACH (r, &about->store->refusals, link)
-		if (r->unwanted && r->rank >= 0 && !strcmp(r->run, about->run))
-			interval_set_add(&ranks, (uint64_t)r->rank, (uint64_t)r->rank + 1);
-	list = interval_set_text(&ranks);
-	if (ranks.n)
-		table_say(out, "  left out    rank %s: not among those that are to be collected",
+	if (ranks->n)
+		table_say(out, "  left out    rank%s %s: not among those that are to be collected",
+			  ranks->n > 1 || ranks->items[0].to - ranks->items[0].from > 1 ? "s" : "",
 			  list);
 	free(list);
-	interval_set_fini(&ranks);
 }
 
 static void print_reasons(const struct summary *s, const struct summary_about *about, FILE *out)
@@ -179,7 +173,7 @@ static void print_reasons(const struct summary *s, const struct summary_about *a
 	TAILQ_FOREACH (r, &about->store->refusals, link)
 		if (!r->unwanted && !strcmp(r->run, about->run))
 			table_say(out, "  refused     %s", r->text);
-	print_left_out(about, out);
+	print_left_out(s, out);
 	if (s->notes)
 		table_say(out, "  note        %s",
 			  segment_notes(s->notes, s->removed, notes, sizeof(notes)));

@@ -224,6 +224,7 @@ void summary_init(struct summary *summary, const struct store *store, const char
 		  const struct summary_span *span)
 {
 	const struct store_segment *s;
+	const struct store_refusal *r;
 	struct summary_look *look = memory_new(1, sizeof(*look));
 	size_t n = 0;
 
@@ -252,10 +253,15 @@ void summary_init(struct summary *summary, const struct store *store, const char
 	qsort(summary->processes, summary->n_processes, sizeof(*summary->processes),
 	      compare_processes);
 	count_worlds(summary);
+	TAILQ_FOREACH (r, &store->refusals, link)
+		if (r->unwanted && r->rank >= 0 && strcmp(r->run, run) == 0)
+			interval_set_add(&summary->unwanted, (uint64_t)r->rank,
+					 (uint64_t)r->rank + 1);
 }
 
 void summary_fini(struct summary *summary)
 {
+	interval_set_fini(&summary->unwanted);
 	free(summary->processes);
 	summary->processes = NULL;
 	classes_free(summary->classes);
@@ -279,34 +285,32 @@ static const struct summary_process *world_begin(const struct summary *summary, 
 	}
 }
 
-static char *add_range(char *text, int32_t from, int32_t to)
-{
-	char last[16] = "", *longer;
-
-	if (to > from)
-		snprintf(last, sizeof(last), "-%d", to);
-	longer = memory_format("%s%s%d%s", text, *text ? ", " : "", from, last);
-	free(text);
-	return longer;
-}
-
 char *summary_missing(const struct summary *summary, size_t i, size_t *count)
 {
 	const struct summary_process *end, *p = world_begin(summary, i, &end);
-	int32_t size = p < end ? p->world_size : 0, next = 0, rank;
+	const struct interval_set *unwanted = &summary->unwanted;
+	struct interval_set ranks = {0};
 	char *text = memory_copy("");
 
 	*count = 0;
-	for (; p <= end && next < size; p++) {
-		rank = p < end ? p->rank : size;
-		if (rank > next) {
-			text = add_range(text, next, rank - 1);
-			*count += (size_t)(rank - next);
-		}
-		/* several processes may have had one rank */
-		if (rank >= next)
-			next = rank + 1;
+	if (p < end && p->world_size > 0)
+		interval_set_add(&ranks, 0, (uint64_t)p->world_size);
+	for (; p < end; p++)
+		if (p->rank >= 0)
+			interval_set_remove(&ranks, (uint64_t)p->rank, (uint64_t)p->rank + 1);
+	/* worlds that a program spawns are collected, whatever is said of ranks */
+	for (size_t k = 0; i == 0 && k < unwanted->n; k++)
+		interval_set_remove(&ranks, unwanted->items[k].from, unwanted->items[k].to);
+	for (size_t k = 0; k < ranks.n; k++) {
+		char range[INTERVAL_TEXT], *longer;
+
+		interval_text(range, ranks.items[k].from, ranks.items[k].to);
+		longer = memory_format("%s%s%s", text, *text ? ", " : "", range);
+		free(text);
+		text = longer;
+		*count += ranks.items[k].to - ranks.items[k].from;
 	}
+	interval_set_fini(&ranks);
 	return text;
 }
 
@@ -333,6 +337,8 @@ bool summary_lacks_rank(const struct summary *summary, int32_t rank)
 {
 	bool ought = false;
 
+	if (interval_set_have(&summary->unwanted, (uint64_t)rank))
+		return false;
 	for (size_t i = 0; i < summary->n_processes; i++) {
 		if (summary->processes[i].rank == rank)
 			return false;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "node-agent/store/store.h"
+#include "pathmap/base/interval.h"
 #include "pathmap/model/hostlist.h"
 #include "tree/scope/classes.h"
 #include "tree/wire/wire.pb-c.h"
@@ -56,9 +57,10 @@ struct summary {
 	uint64_t cost_ns;			/* all events together */
 	uint64_t life_ns;			/* all processes together, from MPI_Init on */
 	uint32_t notes;				/* enum segment_note of all processes */
-	char removed[128];	 /* runs that were removed for the first process that found no
-				  * room */
-	struct classes *classes; /* counts of all processes */
+	char removed[128];	      /* runs that were removed for the first process that found no
+				       * room */
+	struct classes *classes;      /* counts of all processes */
+	struct interval_set unwanted; /* ranks that are not to be collected */
 };
 
 /** When a run began and ended, on CLOCK_MONOTONIC. */
@@ -116,8 +118,9 @@ void summary_print(const struct summary *summary, const struct summary_about *ab
 /** Print it as one JSON object ("schema": 1) on a line. */
 void summary_json(const struct summary *summary, const struct summary_about *about, FILE *out);
 
-/** The missing ranks of the @i-th world (0 …) as "4-7, 9", "" if none is missing or there is no
- * such world. *@count is their number. Returns text for the caller to free(). */
+/** The missing ranks of the @i-th world (0 …) that are to be collected, as "4-7, 9", "" if none
+ * is missing or there is no such world. *@count is their number. Returns text for the caller to
+ * free(). */
 char *summary_missing(const struct summary *summary, size_t i, size_t *count);
 
 /**
@@ -127,7 +130,8 @@ char *summary_missing(const struct summary *summary, size_t i, size_t *count);
  */
 const struct summary_process *summary_died_first(const struct summary *summary);
 
-/** Is a process of this rank missing: is there a world with that many ranks, and none has it? */
+/** Is a process of this rank missing: is there a world with that many ranks, none has it, and it is
+ * to be collected? */
 bool summary_lacks_rank(const struct summary *summary, int32_t rank);
 
 /** Is @host (as a launcher names it) a host of the summary's processes, or this host? */

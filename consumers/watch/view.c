@@ -304,7 +304,9 @@ static bool take_wave(void *arg, uint64_t *seen)
 
 static void summary_write(FILE *line, const void *arg)
 {
+	char read[UNIT_TEXT], delivered[UNIT_TEXT], filtered[UNIT_TEXT], reduced[UNIT_TEXT];
 	const struct viewer *v = arg;
+	char lost[UNIT_TEXT];
 	struct evspace_counts n;
 
 	evspace_counts(v->follow.client, &n);
@@ -314,11 +316,11 @@ static void summary_write(FILE *line, const void *arg)
 		fprintf(line, " (%llu shown)", (unsigned long long)v->drawn);
 	if (n.read || n.lost)
 		fprintf(line,
-			", %llu tuple%s read: %llu delivered, %llu filtered, %llu reduced; "
-			"%llu lost (overwritten before they were read)",
-			(unsigned long long)n.read, plural(n.read, "s"),
-			(unsigned long long)n.delivered, (unsigned long long)n.filtered,
-			(unsigned long long)n.reduced, (unsigned long long)n.lost);
+			", %s tuple%s read: %s delivered, %s filtered, %s reduced; "
+			"%s lost (overwritten before they were read)",
+			unit_count(read, n.read), plural(n.read, "s"),
+			unit_count(delivered, n.delivered), unit_count(filtered, n.filtered),
+			unit_count(reduced, n.reduced), unit_count(lost, n.lost));
 	if (n.unaccounted)
 		fprintf(line, ", %llu UNACCOUNTED FOR (please report this)",
 			(unsigned long long)n.unaccounted);

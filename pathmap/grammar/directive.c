@@ -191,6 +191,8 @@ static void directive_unknown(struct reader *reader, unsigned context, const str
 				word->text, reader->contexts[context], text);
 		return;
 	}
+	if (reader->unknown != NULL && reader->unknown(reader, context, word))
+		return;
 	for (size_t i = 0; i < reader->n_table; i++) {
 		const char *usage = reader->table[i].usage;
 

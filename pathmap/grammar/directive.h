@@ -37,7 +37,7 @@ struct directive {
 };
 
 /** One map file being read: its table, and what all rows work on besides their target. The
- * caller sets the fields up to `map`. */
+ * caller sets the fields up to `unknown`. */
 struct reader {
 	const struct mapfile *source;
 	struct diagnostics *diagnostics;
@@ -45,6 +45,9 @@ struct reader {
 	size_t n_table;
 	const char *const *contexts; /* the contexts' names by bit number, ended by NULL */
 	void *map;		     /* the whole map being made */
+	/* Complain of a word that is no directive, if there is something better to say than which
+	 * are; returns whether it has. NULL: there is not. */
+	bool (*unknown)(struct reader *reader, unsigned context, const struct word *word);
 	struct statement *statements;
 	size_t n_statements;
 	size_t before; /* number of diagnostics before this file */

@@ -301,6 +301,7 @@ void application_reader(struct reader *reader, struct application_map *map,
 		.n_table = sizeof(directives) / sizeof(directives[0]),
 		.contexts = contexts,
 		.map = map,
+		.unknown = stage_alone,
 	};
 }
 

@@ -30,6 +30,9 @@ void read_apply(struct reader *reader, void *target, const struct statement *sta
 void use_apply(struct reader *reader, void *target, const struct statement *statement);
 void stage_apply(struct reader *reader, void *target, const struct statement *statement);
 
+/** Is the word a stage in a view, without its level? Then it is complained of. */
+bool stage_alone(struct reader *reader, unsigned context, const struct word *word);
+
 /** `collect rank[0-7] t[0-1];`, if that is what the statement says: true, and it is applied. */
 bool only_apply(struct reader *reader, struct application *application,
 		const struct statement *statement);

@@ -352,12 +352,13 @@ static void view_check(const struct view_use_resolver *r, const struct view *vie
 			 view->name, PATTERNS_MAX);
 	for (size_t i = 0; i < view->n_stages && !view->shipped && r->application->check; i++) {
 		const struct plan_stage *stage = &view->stages[i];
+		struct stage_traits makes = stage->traits;
 		struct error e;
 
-		/* what one `use` brings is checked where it is from */
-		if ((i > 0 && stage->offset == stage[-1].offset) ||
-		    r->application->check(stage->kind, stage->args, &below, NULL, &e) == 0) {
-			below = stage->traits;
+		/* what one `use` brings is complained of where it is from */
+		if (r->application->check(stage->kind, stage->args, &below, &makes, &e) == 0 ||
+		    (i > 0 && stage->offset == stage[-1].offset)) {
+			below = makes;
 			continue;
 		}
 		if (i == 0)

@@ -41,6 +41,14 @@ static struct node *node_named(struct reader *reader, const struct cluster *clus
 	}
 	if (node != NULL)
 		return node;
+	if (strchr(name, ':') != NULL) {
+		reader_complain(
+			reader, word,
+			"`%.60s` is no node, but an address: write one list of nodes, then one "
+			"of addresses, like `w[0-1] unix:/run/w[0-1].sock`, or the addresses alone",
+			name);
+		return NULL;
+	}
 	names = cluster_map_names(map);
 	nearest = word_nearest(name, names, map->n_nodes);
 	if (nearest != NULL)

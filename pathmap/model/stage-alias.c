@@ -27,13 +27,22 @@ const char *stage_alias_file(const struct stage_aliases *aliases, const char *na
 	return alias != NULL ? alias->file : NULL;
 }
 
-const char *stage_alias_name(const struct stage_aliases *aliases, const char *kind)
+const char *stage_alias_name(const struct stage_aliases *aliases, const char *file)
 {
 	for (size_t i = 0; i < aliases->n; i++) {
-		if (strcmp(aliases->items[i].file, kind) == 0)
+		if (strcmp(aliases->items[i].file, file) == 0)
 			return aliases->items[i].name;
 	}
-	return kind;
+	return file;
+}
+
+const char *stage_alias_nearest(const struct stage_aliases *aliases, const char *name)
+{
+	const char *names[STAGE_ALIASES_MAX];
+
+	for (size_t i = 0; i < aliases->n; i++)
+		names[i] = aliases->items[i].name;
+	return word_nearest(name, names, aliases->n);
 }
 
 void stage_alias_fini(struct stage_aliases *aliases)

@@ -24,8 +24,11 @@ struct stage_aliases {
 /** The file that @name stands for, or NULL. */
 const char *stage_alias_file(const struct stage_aliases *aliases, const char *name);
 
-/** The name that @kind, a file, has in the map; else @kind. */
-const char *stage_alias_name(const struct stage_aliases *aliases, const char *kind);
+/** The file's name in the map; without one, the file itself. */
+const char *stage_alias_name(const struct stage_aliases *aliases, const char *file);
+
+/** The name that @name was probably meant to be, or NULL. */
+const char *stage_alias_nearest(const struct stage_aliases *aliases, const char *name);
 
 void stage_alias_fini(struct stage_aliases *aliases);
 

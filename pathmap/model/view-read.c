@@ -65,6 +65,19 @@ void use_apply(struct reader *reader, void *target, const struct statement *stat
 	}
 }
 
+static void complain_forbidden(struct reader *reader, const struct word *kind)
+{
+	const struct application_map *map = reader->map;
+	char list[256] = "";
+
+	for (size_t i = 0; i < map->definable->n_kinds; i++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s`%.60s`",
+			 i ? ", " : "", map->definable->kinds[i]);
+	reader_complain(reader, kind,
+			"the map lets consumers' own views have no stage `%.60s`, but %s",
+			kind->text, list);
+}
+
 /* Say it if a view may not have this stage as well. Returns whether it may. */
 static bool stage_allow(struct reader *reader, const struct view *view, const struct word *kind,
 			bool foreign)
@@ -87,8 +100,7 @@ static bool stage_allow(struct reader *reader, const struct view *view, const st
 		return false;
 	}
 	if (definable && !definable_has(definable, kind->text)) {
-		reader_complain_unknown(reader, kind, "stage for a consumer's own view",
-					(const char *const *)definable->kinds, definable->n_kinds);
+		complain_forbidden(reader, kind);
 		return false;
 	}
 	return true;
@@ -100,7 +112,8 @@ static int stage_find_kind(struct reader *reader, const struct word *word, struc
 {
 	const struct application_map *map = reader->map;
 	const char *file = map->aliases ? stage_alias_file(map->aliases, word->text) : NULL;
-	struct error e;
+	const char *nearest = NULL;
+	struct error e, none;
 
 	/* files are named by `stage NAME from "FILE.so"` alone */
 	if (strchr(word->text, '.')) {
@@ -121,7 +134,13 @@ static int stage_find_kind(struct reader *reader, const struct word *word, struc
 	}
 	if (map->check(stage->kind, stage->args, NULL, &stage->traits, &e) == 0)
 		return 0;
-	reader_complain(reader, word, "%s", e.text);
+	if (!file && map->aliases && map->check(word->text, NULL, NULL, NULL, &none) < 0)
+		nearest = stage_alias_nearest(map->aliases, word->text);
+	if (nearest != NULL)
+		reader_complain(reader, word, "there is no stage \"%.60s\"; did you mean \"%s\"?",
+				word->text, nearest);
+	else
+		reader_complain(reader, word, "%s", e.text);
 	return -1;
 }
 
@@ -137,6 +156,22 @@ static char *stage_args(const struct statement *statement)
 		args = longer;
 	}
 	return args;
+}
+
+bool stage_alone(struct reader *reader, unsigned context, const struct word *word)
+{
+	const struct application_map *map = reader->map;
+	struct error e;
+
+	if (context != IN_VIEW || map->check == NULL ||
+	    (map->check(word->text, NULL, NULL, NULL, &e) < 0 &&
+	     (map->aliases == NULL || stage_alias_file(map->aliases, word->text) == NULL)))
+		return false;
+	reader_complain(reader, word,
+			"no level before the stage `%.60s`; write `all %.60s`, or element, thread, "
+			"node or cluster instead of all",
+			word->text, word->text);
+	return true;
 }
 
 void stage_apply(struct reader *reader, void *target, const struct statement *statement)

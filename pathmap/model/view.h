@@ -40,8 +40,10 @@ struct stage_traits {
 	const char *foreign; /* which foreign records; "": only hosts that have the stage know what
 				it makes, and takes; NULL: no stage of others */
 	bool totals;	     /* it also takes totals, and makes totals of those */
-	double records;	     /* records for each thing of its level; 0: not known from maps */
-	double bytes;	     /* of each record, with its share of the header */
+	const char *of; /* "duration" or "bytes": what its records are about; of one that is not
+			   checked yet what its arguments say, or NULL */
+	double records; /* records for each thing of its level; 0: not known from maps */
+	double bytes;	/* of each record, with its share of the header */
 };
 
 /**

@@ -19,9 +19,9 @@ static int tree_refused(const struct definable *definable, const char *view, con
 		trees.trees[i] = definable->trees[i];
 	allowed = definable_shapes(&trees);
 	errorf(e,
-	       "the map lets consumers choose %s%sfor view `%.60s` its own tree, %s, not "
-	       "`%.60s`; " KEEPER "`views { trees %.*s; }` in application.map",
-	       allowed, *allowed ? ", and " : "", view, tree_kinds[own->kind], wished,
+	       "the map lets no consumer choose the tree `%.60s` for view `%.60s`, only its own, "
+	       "%s%s%s; " KEEPER "`views { trees %.*s; }` in application.map",
+	       wished, view, tree_kinds[own->kind], *allowed ? ", or " : "", allowed,
 	       (int)strcspn(wished, " "), wished);
 	free(allowed);
 	errno = EPERM;

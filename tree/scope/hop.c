@@ -44,6 +44,7 @@ struct hop {
 	struct below_spoken spoken; /* of the answer that is checked */
 	struct hearsay heard;
 	struct error refused;
+	uint64_t refused_ns;  /* since when it has refused; 0: it has not */
 	struct error told;    /* the last reason why it was shut, on the present connection */
 	struct event *reopen; /* pending after a refusal */
 	unsigned reopen_ms;
@@ -78,6 +79,8 @@ static void hop_shut(struct hop *hop, uint32_t code, const struct error *why,
 	if (strcmp(hop->told.text, why->text) != 0)
 		say(&hop->user, why->text);
 	hop->refused = hop->told = *why;
+	if (hop->refused_ns == 0)
+		hop->refused_ns = clock_mono_ns();
 	hop->opened = false;
 	gather_lost(hop->scope->gather, hop->input, hop->way);
 	unready_clear(&hop->unready);
@@ -125,6 +128,7 @@ static void hop_up(struct child_user *user)
 	struct hop *hop = (struct hop *)user;
 
 	hop->refused.text[0] = hop->told.text[0] = '\0';
+	hop->refused_ns = 0;
 	hop->reopen_ms = REOPEN_FIRST_MS;
 	hop->owes = 0;
 	below_spoken_fini(&hop->spoken);
@@ -396,6 +400,7 @@ static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 	seats_refuse(&hop->user, unready_hear(&hop->unready, hop->place, o));
 	hop->opened = true;
 	hop->refused.text[0] = '\0';
+	hop->refused_ns = 0;
 	evtimer_del(hop->reopen);
 	hop_settle(hop);
 	hop->events->changed(hop->arg, hop);
@@ -436,7 +441,7 @@ void hop_miss(struct hop *hop, struct wave *w, bool late)
 	if (is_late && hop->late_asked_ns < w->asked_ns)
 		hop->late_asked_ns = w->asked_ns;
 	if (why != MISSING_UNREACHABLE)
-		since = why == MISSING_LATE ? hop->late_since : w->asked_ns;
+		since = why == MISSING_LATE ? hop->late_since : hop->refused_ns;
 	/* an earlier time would mean that its leaves were not asked */
 	else if (late && since < w->asked_ns)
 		since = w->asked_ns;

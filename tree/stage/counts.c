@@ -34,7 +34,7 @@ static int counts_init(struct stage *s, const char *args, struct error *e)
 			c->by_comm = true;
 		else
 			return errorf(e,
-				      "`counts %.60s` is unknown; write `counts`, then `by "
+				      "`counts %.60s` is not understood; write `counts`, then `by "
 				      "channel`, `by comm` as wanted",
 				      args);
 	}

@@ -130,6 +130,12 @@ int fold_apply(struct stage *s, const struct fold_ops *ops, const struct ask *as
  * *@rest past it. False if there are no more. */
 bool fold_word(const char **rest, char *word, size_t room);
 
+/** Note what the arguments say that the stage's records are about. */
+static inline void fold_about(struct stage *s, enum total_value value)
+{
+	s->traits.of = total_value_name(value);
+}
+
 /** Read "op" or "comm" after `by`. Returns whether @word is one of them. */
 bool fold_by(const char *word, bool *by_op, bool *by_comm);
 

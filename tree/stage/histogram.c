@@ -24,12 +24,13 @@ int histogram_init(struct stage *s, const char *args, struct error *e)
 		if (!fold_word(&rest, what, sizeof(what)))
 			what[0] = '\0';
 		if (of && total_value_find(what) >= 0)
-			h->value = (enum total_value)total_value_find(what);
+			fold_about(s, h->value = (enum total_value)total_value_find(what));
 		else if (!by || !fold_by(what, &h->by_op, &h->by_comm))
-			return errorf(e,
-				      "`%s %.60s` is unknown; write `%s`, then `of duration` or "
-				      "`of bytes`, `by op`, `by comm` as wanted",
-				      s->ops->name, args, s->ops->name);
+			return errorf(
+				e,
+				"`%s %.60s` is not understood; write `%s`, then `of duration` or "
+				"`of bytes`, `by op`, `by comm` as wanted",
+				s->ops->name, args, s->ops->name);
 	}
 	if (h->by_op)
 		s->traits.records *= STAGE_CLASSES;

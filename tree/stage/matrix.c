@@ -57,10 +57,11 @@ static int matrix_init(struct stage *s, const char *args, struct error *e)
 	while (fold_word(&rest, word, sizeof(word))) {
 		if (!fold_word(&rest, what, sizeof(what)) ||
 		    matrix_option(matrix_of(s), word, what) < 0)
-			return errorf(e,
-				      "`matrix %.60s` is unknown; write `matrix`, then `of sends` "
-				      "or `of receives`, `by rank` or `by node` as wanted",
-				      args);
+			return errorf(
+				e,
+				"`matrix %.60s` is not understood; write `matrix`, then `of sends` "
+				"or `of receives`, `by rank` or `by node` as wanted",
+				args);
 	}
 	if (!matrix_of(s)->by_rank && s->level >= LEVEL_NODE)
 		matrix_of(s)->by_node = true;

@@ -28,18 +28,20 @@ static inline struct reduce *reduce_of(struct stage *s)
 
 static int reduce_complain(const char *args, struct error *e)
 {
-	return errorf(
-		e,
-		"`reduce %.60s` is unknown; write `reduce first`, `reduce last`, or `reduce` with "
-		"count, sum, min, max, mean or variance, then `of duration` or `of bytes`, "
-		"`by op`, `by comm` as wanted",
-		args);
+	return errorf(e,
+		      "`reduce%s%.60s` is not understood; write `reduce first`, `reduce last`, or "
+		      "`reduce` with "
+		      "count, sum, min, max, mean or variance, then `of duration` or `of bytes`, "
+		      "`by op`, `by comm` as wanted",
+		      *args ? " " : "", args);
 }
 
-static int reduce_option(struct reduce *r, const char *word, const char *what)
+static int reduce_option(struct stage *s, const char *word, const char *what)
 {
+	struct reduce *r = reduce_of(s);
+
 	if (strcmp(word, "of") == 0 && total_value_find(what) >= 0)
-		r->value = (enum total_value)total_value_find(what);
+		fold_about(s, r->value = (enum total_value)total_value_find(what));
 	else if (strcmp(word, "by") != 0 || !fold_by(what, &r->by_op, &r->by_comm))
 		return -1;
 	return 0;
@@ -63,7 +65,7 @@ static int reduce_init(struct stage *s, const char *args, struct error *e)
 	}
 	while (fold_word(&rest, word, sizeof(word))) {
 		if (r->kind != REDUCE_TOTAL || !fold_word(&rest, what, sizeof(what)) ||
-		    reduce_option(r, word, what) < 0)
+		    reduce_option(s, word, what) < 0)
 			return reduce_complain(args, e);
 	}
 	if (r->kind != REDUCE_TOTAL)

@@ -60,15 +60,16 @@ static int slowest_init(struct stage *s, const char *args, struct error *e)
 		right = strcmp(word, "by") == 0 && fold_word(&rest, what, sizeof(what)) &&
 			total_value_find(what) >= 0 && !fold_word(&rest, word, sizeof(word));
 		if (right)
-			l->value = (enum total_value)total_value_find(what);
+			fold_about(s, l->value = (enum total_value)total_value_find(what));
 	}
 	s->traits.records = l->most;
 	if (right)
 		return 0;
-	return errorf(e,
-		      "`slowest %.60s` is unknown; write `slowest K`, K from 1 to %u, then `by "
-		      "duration` or `by bytes` as wanted",
-		      args, SLOWEST_MOST);
+	return errorf(
+		e,
+		"`slowest%s%.60s` is not understood; write `slowest K`, K from 1 to %u, then `by "
+		"duration` or `by bytes` as wanted",
+		*args ? " " : "", args, SLOWEST_MOST);
 }
 
 /* Keep the memory of as many groups, as a wave like this one needs. */

@@ -212,7 +212,7 @@ void stage_object_missing(const char *file, struct error *e)
 		       file, objects.dir);
 	else
 		errorf(e,
-		       "this agent has no stage \"%.60s\", nor a folder of stages; start it with "
-		       "--stages DIR, and the file in that",
+		       "this agent has no stage \"%.60s\", as it was started without --stages; put "
+		       "the file into a folder there, and start it again with --stages DIR",
 		       file);
 }

@@ -12,6 +12,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/grammar/directive.h"
 #include "tree/data/span.h"
+#include "tree/data/total.h"
 #include "tree/stage/stage-object.h"
 
 #define KIND(kind) &kind##_ops,
@@ -103,6 +104,7 @@ int stage_check(const char *kind, const char *args, const struct stage_traits *b
 {
 	const struct stage_ops *ops;
 	struct stage *s;
+	const char *about, *other;
 	char fits[128] = "";
 	bool right;
 
@@ -120,14 +122,26 @@ int stage_check(const char *kind, const char *args, const struct stage_traits *b
 	right = !below || takes(&s->traits, below);
 	if (below && s->traits.totals)
 		s->traits.makes = below->makes;
+	about = right && below && below->makes != RUN_TUPLES ? below->of : NULL;
+	other = about && s->traits.of && strcmp(about, s->traits.of) != 0 ? s->traits.of : NULL;
+	if (about || !s->traits.of)
+		s->traits.of = about ? about : total_value_name(TOTAL_DURATION);
 	if (right && traits)
 		*traits = s->traits;
 	stage_free(s);
+	if (other) {
+		errno = EINVAL;
+		return errorf(
+			e,
+			"`%s %.60s` gets %ss of %s, which say nothing of %s; write %s here, or "
+			"%s there",
+			kind, args, made(below), about, other, about, other);
+	}
 	if (right)
 		return 0;
 	kinds_add(fits, sizeof(fits), below);
 	errno = EINVAL;
-	return errorf(e, "`%s%s%.60s` does nothing with %ss; what takes %ss: %s", kind,
+	return errorf(e, "`%s%s%.60s` does nothing with %ss; these stages take %ss: %s", kind,
 		      args && *args ? " " : "", args ? args : "", made(below), made(below), fits);
 }
 

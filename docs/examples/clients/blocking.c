@@ -56,6 +56,8 @@ int main(int argc, char **argv)
 	}
 	if (evspace_why(client)[0])
 		fprintf(stderr, "blocking: %s\n", evspace_why(client));
+	else if (evspace_wave(client) && evspace_wave(client)->elements == 0)
+		fprintf(stderr, "blocking: no host has elements of this run\n");
 	for (size_t i = 0; i < OPERATIONS && counts[i].name[0]; i++)
 		printf("%s %llu\n", counts[i].name, counts[i].events);
 	/* whoever shows figures says what is not in them */
