@@ -57,7 +57,7 @@ unit_tests = \
 	tests/cost_test \
 	tests/cursor_test tests/shelf_test \
 	tests/definition_test tests/deframer_test \
-	tests/entropy_window_test \
+	tests/effect_test tests/entropy_window_test \
 	tests/knapsack_test \
 	tests/element_test tests/element_tsan_test \
 	tests/subprocess_test \
@@ -257,6 +257,7 @@ tests_pathmap_test_SOURCES = tests/maps.c tests/maps.h tests/pathmap_test.c
 tests_table_test_SOURCES = tests/table_test.c
 tests_pattern_test_SOURCES = tests/pattern_test.c tests/random.h
 tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
+tests_effect_test_LDADD = $(LDADD) -lm
 tests_knapsack_test_LDADD = $(LDADD) -lm
 tests_entropy_window_test_LDADD = $(LDADD) -lm
 tests_cost_test_SOURCES = tests/cost_test.c tests/maps.c tests/maps.h

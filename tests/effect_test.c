@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests slowdowns and their intervals on a simulated program whose slowdown is known. */
+#include "tests/random.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+#include "consumers/perturb/effect.h"
+
+#define RUNS  400u
+#define PAIRS 300u
+
+static uint64_t seed;
+
+static double share(void)
+{
+	return ((double)random_below(&seed, 1u << 30) + 0.5) / (1u << 30);
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(share())) * cos(2 * M_PI * share());
+}
+
+/* What other things do to the time of a block, as a factor's logarithm. */
+static double noise(unsigned kind)
+{
+	if (kind == 0)
+		return 0.01 * normal();
+	if (kind == 1) /* now and then something long */
+		return share() < 0.03 ? 0.2 * share() : 0.005 * normal();
+	return -0.01 * log(share());
+}
+
+/* A run of the program, with an arm that slows it down by @slowdown, on a machine that drifts.
+ * Returns whether the interval held that each time it was looked at. */
+static bool run(unsigned kind, double slowdown, struct effect *effect)
+{
+	uint64_t order_seed = random_below(&seed, UINT32_MAX);
+	unsigned char order[2];
+	double log_s = log1p(slowdown), drift = 0, took[2] = {0};
+	bool held = true;
+
+	*effect = (struct effect){0};
+	for (uint64_t block = 0; block < UINT64_C(2) * PAIRS; block++) {
+		unsigned arm = effect_arm(block, 2, &order_seed, order);
+
+		drift = 0.98 * drift + 0.004 * normal();
+		took[arm] = exp(drift + noise(kind) + (arm ? log_s : 0));
+		if (block % 2 == 1) {
+			struct effect_interval interval;
+
+			effect_add(effect, took[1], took[0]);
+			interval = effect_interval(effect, 0.95);
+			held = held && interval.low <= slowdown && slowdown <= interval.high;
+		}
+	}
+	return held;
+}
+
+/* 93 of 100, although it was looked at after each pair. */
+static void planted_ones_are_in_it(void)
+{
+	static const double planted[] = {0, 0.005, 0.01, 0.02, 0.05};
+
+	seed = 3;
+	for (unsigned kind = 0; kind < 3; kind++)
+		for (unsigned i = 0; i < 5; i++) {
+			unsigned held = 0, seen = 0;
+			double visible = 0;
+
+			for (unsigned r = 0; r < RUNS; r++) {
+				struct effect_interval interval;
+				struct effect effect;
+
+				held += run(kind, planted[i], &effect);
+				interval = effect_interval(&effect, 0.95);
+				seen += interval.low > 0;
+				visible += interval.visible / RUNS;
+			}
+			tap_note("noise %u, %.1f %%: held in %u of %u, told from none in %u; visible %.2f %%",
+				 kind, planted[i] * 100, held, RUNS, seen, visible * 100);
+			CU_ASSERT(held >= RUNS * 93 / 100);
+			CU_ASSERT(planted[i] > 0 || seen <= RUNS * 7 / 100);
+			CU_ASSERT(planted[i] < 2 * visible || seen >= RUNS * 9 / 10);
+		}
+}
+
+static void few_pairs_say_nothing(void)
+{
+	struct effect effect = {0};
+	struct effect_interval interval;
+
+	for (unsigned i = 1; i < EFFECT_PAIRS_LEAST; i++) {
+		effect_add(&effect, 1.01, 1);
+		interval = effect_interval(&effect, 0.95);
+		CU_ASSERT(isinf(interval.low) && isinf(interval.high) && isinf(interval.visible));
+		CU_ASSERT(fabs(interval.estimate - 0.01) < 1e-9);
+	}
+	effect_add(&effect, 1.01, 1);
+	interval = effect_interval(&effect, 0.95);
+	CU_ASSERT(interval.n == EFFECT_PAIRS_LEAST && fabs(interval.high - 0.01) < 1e-9);
+}
+
+/* Each arm once in so many blocks, in all orders, and by the seed alone. */
+static void arms_are_in_random_order(void)
+{
+	unsigned orders[6] = {0};
+	unsigned char order[3], again[3];
+	uint64_t one = 5, other = 5;
+
+	for (uint64_t block = 0; block < 6000; block += 3) {
+		unsigned arms[3];
+
+		for (unsigned i = 0; i < 3; i++) {
+			arms[i] = effect_arm(block + i, 3, &one, order);
+			CU_ASSERT_EQUAL(arms[i], effect_arm(block + i, 3, &other, again));
+		}
+		CU_ASSERT_FATAL(arms[0] < 3 && arms[0] + arms[1] + arms[2] == 3 &&
+				arms[0] != arms[1] && arms[1] != arms[2]);
+		orders[arms[0] * 2 + (arms[1] > arms[2])]++;
+	}
+	for (unsigned i = 0; i < 6; i++)
+		CU_ASSERT(orders[i] > 250 && orders[i] < 420);
+}
+
+static CU_TestInfo cases[] = {
+	{"planted slowdowns are in the interval, at all times", planted_ones_are_in_it},
+	{"few pairs say nothing", few_pairs_say_nothing},
+	{"arms come in random order", arms_are_in_random_order},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "effect", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
