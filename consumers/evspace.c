@@ -33,6 +33,8 @@ static const struct command commands[] = {
 	{"discard", "drops the events that elements hold", discard_main, true},
 	{"status", "an agent, its processes, and why something is not collected", status_main,
 	 true},
+	{"perturb", "what collecting and looking do to a running program, by experiment",
+	 perturb_main, true},
 	{"plan", "which event classes to trace and which to sample, under a budget", plan_main,
 	 false},
 	{"entropy", "how much each event of a sequence tells", entropy_main, false},

@@ -20,6 +20,7 @@
 #include "node-agent/control/session.h"
 #include "node-agent/source/source.h"
 #include "node-agent/control/survey.h"
+#include "node-agent/control/trials.h"
 #include "pathmap/plan/holding.h"
 #include "tree/scope/child.h"
 #include "tree/link/listener.h"
@@ -302,6 +303,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	a->sessions.arg = a;
 	a->sessions.remap = remap_new(&a->sessions);
 	a->sessions.survey = survey_new(a->base, &a->sources);
+	a->sessions.trials = trials_new(a->base, &a->sources);
 	agent_map_changed(&a->sessions);
 }
 
@@ -352,6 +354,7 @@ void agent_free(struct agent *a)
 		session_end_all(&a->sessions);
 	remap_free(a->sessions.remap);
 	survey_free(a->sessions.survey);
+	trials_free(a->sessions.trials);
 	monitor_free(a->monitor);
 	fetches_free(a->fetches);
 	reaper_free(a->reaper);

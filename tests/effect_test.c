@@ -4,8 +4,10 @@
 #include "tests/tap.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "consumers/perturb/effect.h"
+#include "tree/data/trial.h"
 
 #define RUNS  400u
 #define PAIRS 300u
@@ -37,13 +39,12 @@ static double noise(unsigned kind)
 static bool run(unsigned kind, double slowdown, struct effect *effect)
 {
 	uint64_t order_seed = random_below(&seed, UINT32_MAX);
-	unsigned char order[2];
 	double log_s = log1p(slowdown), drift = 0, took[2] = {0};
 	bool held = true;
 
 	*effect = (struct effect){0};
-	for (uint64_t block = 0; block < UINT64_C(2) * PAIRS; block++) {
-		unsigned arm = effect_arm(block, 2, &order_seed, order);
+	for (uint32_t block = 0; block < 2 * PAIRS; block++) {
+		unsigned arm = trial_arm(order_seed, block, 2);
 
 		drift = 0.98 * drift + 0.004 * normal();
 		took[arm] = exp(drift + noise(kind) + (arm ? log_s : 0));
@@ -78,7 +79,8 @@ static void planted_ones_are_in_it(void)
 				seen += interval.low > 0;
 				visible += interval.visible / RUNS;
 			}
-			tap_note("noise %u, %.1f %%: held in %u of %u, told from none in %u; visible %.2f %%",
+			tap_note("noise %u, %.1f %%: held in %u of %u, told from none in %u; "
+				 "visible %.2f %%",
 				 kind, planted[i] * 100, held, RUNS, seen, visible * 100);
 			CU_ASSERT(held >= RUNS * 93 / 100);
 			CU_ASSERT(planted[i] > 0 || seen <= RUNS * 7 / 100);
@@ -102,26 +104,23 @@ static void few_pairs_say_nothing(void)
 	CU_ASSERT(interval.n == EFFECT_PAIRS_LEAST && fabs(interval.high - 0.01) < 1e-9);
 }
 
-/* Each arm once in so many blocks, in all orders, and by the seed alone. */
+/* Each arm once in so many blocks, in all orders alike. */
 static void arms_are_in_random_order(void)
 {
 	unsigned orders[6] = {0};
-	unsigned char order[3], again[3];
-	uint64_t one = 5, other = 5;
 
-	for (uint64_t block = 0; block < 6000; block += 3) {
+	for (uint32_t block = 0; block < 6000; block += 3) {
 		unsigned arms[3];
 
-		for (unsigned i = 0; i < 3; i++) {
-			arms[i] = effect_arm(block + i, 3, &one, order);
-			CU_ASSERT_EQUAL(arms[i], effect_arm(block + i, 3, &other, again));
-		}
+		for (uint32_t i = 0; i < 3; i++)
+			arms[i] = trial_arm(5, block + i, 3);
 		CU_ASSERT_FATAL(arms[0] < 3 && arms[0] + arms[1] + arms[2] == 3 &&
 				arms[0] != arms[1] && arms[1] != arms[2]);
 		orders[arms[0] * 2 + (arms[1] > arms[2])]++;
 	}
 	for (unsigned i = 0; i < 6; i++)
-		CU_ASSERT(orders[i] > 250 && orders[i] < 420);
+		CU_ASSERT(orders[i] > 260 && orders[i] < 410);
+	CU_ASSERT_EQUAL(trial_arm(7, 12345, 1), 0);
 }
 
 static CU_TestInfo cases[] = {

@@ -100,6 +100,7 @@ unit_tests = \
 	tests/stage_test \
 	tests/riding_test tests/scope_shared_test \
 	tests/store_test tests/store_purge_test tests/segment_room_test \
+	tests/trial_test \
 	tests/tls_test \
 	tests/view_bins_test \
 	tests/wire_test
@@ -115,7 +116,7 @@ script_tests = \
 	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \
-	tests/plans_test.sh \
+	tests/perturb_test.sh tests/plans_test.sh \
 	tests/deploy_test.sh \
 	tests/discover_test.sh \
 	tests/mpich_test.sh \
@@ -281,13 +282,17 @@ collector_core = \
 	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
 	node-agent/collect/core/capacity.c \
 	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
-	node-agent/collect/core/properties.c node-agent/collect/core/properties.h
+	node-agent/collect/core/properties.c node-agent/collect/core/properties.h \
+	node-agent/collect/core/trial.c node-agent/collect/core/trial.h
 # gcc 12 tests the address of a thread-local variable with flags that it has just overwritten.
 tests_collector_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_collector_test_SOURCES = $(collector_core) tests/collector_test.c tests/collector-bed.c tests/collector-bed.h \
 	tests/segments.c tests/segments.h
 tests_collector_thread_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_collector_thread_test_SOURCES = $(collector_core) tests/collector_thread_test.c tests/collector-bed.c tests/collector-bed.h \
+	tests/segments.c tests/segments.h
+tests_trial_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
+tests_trial_test_SOURCES = $(collector_core) tests/trial_test.c tests/collector-bed.c tests/collector-bed.h \
 	tests/segments.c tests/segments.h
 tests_collect_class_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_collect_class_test_SOURCES = $(collector_core) tests/collect_class_test.c tests/segments.c tests/segments.h

@@ -222,6 +222,28 @@ struct evspace_question *evspace_switch(struct evspace_connection *c,
 	return q;
 }
 
+struct evspace_question *evspace_try(struct evspace_connection *c,
+				     const struct evspace_among *among,
+				     const struct evspace_trial *trial, evspace_answered *answered,
+				     void *arg)
+{
+	const struct asker asker = {control_answered, answered, arg};
+	Evspace__SwitchAsk order = order_of(among);
+	Evspace__Trial its = EVSPACE__TRIAL__INIT;
+	uint32_t arms[EVSPACE_ARMS_MAX];
+
+	its.arms = arms;
+	for (; its.n_arms < trial->n_arms && its.n_arms < EVSPACE_ARMS_MAX; its.n_arms++)
+		arms[its.n_arms] = (uint32_t)trial->arms[its.n_arms];
+	its.length = trial->length;
+	its.wash = trial->wash;
+	its.seed = trial->seed;
+	its.lease_ms = trial->lease_ms;
+	order.trial = &its;
+	return question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
+			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
+}
+
 struct evspace_question *evspace_discard(struct evspace_connection *c,
 					 const struct evspace_among *among,
 					 evspace_answered *answered, void *arg)

@@ -55,6 +55,32 @@ struct evspace_question *evspace_switch(struct evspace_connection *connection,
 					enum evspace_mode mode, evspace_answered *answered,
 					void *arg);
 
+/** Most arms of an experiment. */
+#define EVSPACE_ARMS_MAX 8
+
+/** An experiment: what collecting does to the time of a program's iterations. */
+struct evspace_trial {
+	enum evspace_mode arms[EVSPACE_ARMS_MAX]; /* trace, off or count, of all classes */
+	unsigned n_arms;			  /* 0: end the one with this seed */
+	unsigned length;	 /* collectives on MPI_COMM_WORLD that make a block */
+	unsigned wash;		 /* of each block's begin, that do not count; below length */
+	unsigned long long seed; /* of the random order of arms */
+	unsigned lease_ms;	 /* it ends by itself after so long, an hour at most */
+};
+
+/**
+ * Begin an experiment in a run that makes collectives on MPI_COMM_WORLD. Block k begins with
+ * collective number k times `length` on all ranks, has one arm, and is an event evspace_block when
+ * it is over: from the end of its wash-out to its own, with the number of its arm as peer and its
+ * own number as tag. All arms come once in as many blocks. Then, and when the lease is over, modes
+ * are as before. Collectives are counted in all arms. Answered with `switched`: `changed` are the
+ * processes where it began.
+ */
+struct evspace_question *evspace_try(struct evspace_connection *connection,
+				     const struct evspace_among *among,
+				     const struct evspace_trial *trial, evspace_answered *answered,
+				     void *arg);
+
 /** Discard what elements hold now, for all consumers. Answered with `switched`. */
 struct evspace_question *evspace_discard(struct evspace_connection *connection,
 					 const struct evspace_among *among,

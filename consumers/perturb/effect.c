@@ -23,8 +23,7 @@ static double effect_half(const struct effect *effect, double confidence)
 	double tail = -2 * log(miss), rho2 = (tail + log(tail) + 1) / NARROWEST;
 	double spread = sqrt(effect->m2 / (n - 1)) * (1 + 4 / n);
 
-	return spread * sqrt(2 * (n * rho2 + 1) / (n * n * rho2) *
-			     log(sqrt(n * rho2 + 1) / miss));
+	return spread * sqrt(2 * (n * rho2 + 1) / (n * n * rho2) * log(sqrt(n * rho2 + 1) / miss));
 }
 
 struct effect_interval effect_interval(const struct effect *effect, double confidence)
@@ -38,19 +37,4 @@ struct effect_interval effect_interval(const struct effect *effect, double confi
 	interval.high = expm1(effect->mean + half);
 	interval.visible = expm1(half);
 	return interval;
-}
-
-unsigned effect_arm(uint64_t block, unsigned arms, uint64_t *seed, unsigned char *order)
-{
-	unsigned at = (unsigned)(block % arms);
-
-	for (unsigned i = 0; at == 0 && i < arms; i++) {
-		unsigned j;
-
-		*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-		j = (unsigned)((*seed >> 33) % (i + 1));
-		order[i] = order[j];
-		order[j] = (unsigned char)i;
-	}
-	return order[at];
 }

@@ -4,7 +4,6 @@
 #ifndef EVSPACE_EFFECT_H
 #define EVSPACE_EFFECT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /** Pairs before there is an interval. */
@@ -39,12 +38,5 @@ void effect_add(struct effect *effect, double with, double without);
  * pairs widened as Student does.
  */
 struct effect_interval effect_interval(const struct effect *effect, double confidence);
-
-/**
- * Which arm the next block of a random order has: every @arms blocks in a row have each arm once, in
- * an order that @seed alone decides. @block counts from 0. @order is kept between calls and has room
- * for @arms.
- */
-unsigned effect_arm(uint64_t block, unsigned arms, uint64_t *seed, unsigned char *order);
 
 #endif

@@ -64,6 +64,9 @@ const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *bu
 	run = run_quote(run, quoted);
 	if (ask->discard)
 		snprintf(buf, n, "discard what is held of run %s", run);
+	else if (ask->trial)
+		snprintf(buf, n, "%s an experiment in run %s", ask->trial->n_arms ? "begin" : "end",
+			 run);
 	else if (ask->n_lifetimes)
 		snprintf(buf, n, "change lifetimes of elements in run %s", run);
 	else
@@ -140,6 +143,11 @@ void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspa
 			 relay, who, (unsigned long long)host->discarded,
 			 plural(host->discarded, "s"), host->changed, plural(host->changed, "s"),
 			 host->processes, plural(host->processes, "es"), run);
+	} else if (ask->trial) {
+		snprintf(line, sizeof(line),
+			 "relayed by %s: %s %s an experiment in %u process%s of run %s", relay, who,
+			 ask->trial->n_arms ? "began" : "ended", host->changed,
+			 plural(host->changed, "es"), run);
 	} else if (ask->n_lifetimes) {
 		snprintf(line, sizeof(line),
 			 "relayed by %s: %s changed the lifetimes of %u element%s in %u process%s "

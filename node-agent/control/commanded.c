@@ -17,6 +17,7 @@
 #include "node-agent/source/label.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/switch.h"
+#include "node-agent/control/trials.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/plan/plan.h"
@@ -244,13 +245,16 @@ static void commanded_carry(void *arg, const Evspace__SwitchAsk *ask,
 	snprintf(said->run, sizeof(said->run), "%s",
 		 ask->run[0] ? ask->run : store_run_newest(here->store, false));
 	host->text = said->why;
-	if (ask->discard || ask->n_lifetimes)
+	if (ask->trial)
+		trials_carry(o->sessions->trials, ask, place, host, said);
+	else if (ask->discard || ask->n_lifetimes)
 		discard_carry(here, ask, place, host, said);
 	else
 		switch_carry(here, ask, place, classes, host, said);
 	/* the agent where it began logs the outcome of all */
 	if (o->relay &&
-	    (ask->discard || ask->n_lifetimes ? host->changed : ask->change && host->processes))
+	    (ask->discard || ask->n_lifetimes || ask->trial ? host->changed
+							    : ask->change && host->processes))
 		audit_carried(o->relay, ask, host, said->run);
 }
 
@@ -268,7 +272,7 @@ static void commanded_done(void *arg, struct fanout_command *command)
 /* Does it change anything? */
 static bool changes(const Evspace__SwitchAsk *ask)
 {
-	return ask->change || ask->discard || ask->n_lifetimes;
+	return ask->change || ask->discard || ask->n_lifetimes || ask->trial;
 }
 
 /* Make a command that begins here, at the root of the view's tree if it names a view. */
@@ -320,6 +324,7 @@ static int commanded_begin(struct session_host *host, struct underway_list *list
 {
 	const char *what = ask->place	  ? "switch parts of the tree"
 			   : ask->discard ? "discard what is held"
+			   : ask->trial	  ? "make an experiment"
 			   : changes(ask) ? "switch what is collected"
 					  : "observe";
 	unsigned roles = ask->place	? ROLE_AGENT

@@ -8,5 +8,5 @@ libagent_la_SOURCES += \
 	%D%/report.c %D%/process-table.c %D%/process-table.h %D%/rights.c %D%/rights.h \
 	%D%/search.c %D%/session.c %D%/session.h \
 	%D%/survey.c %D%/survey.h %D%/switch.c %D%/switch.h \
-	%D%/underway.c %D%/underway.h
+	%D%/trials.c %D%/trials.h %D%/underway.c %D%/underway.h
 EXTRA_DIST += %D%/README.md

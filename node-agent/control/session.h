@@ -23,6 +23,7 @@ struct event_base;
 struct hostlist;
 struct session;
 struct survey;
+struct trials;
 LIST_HEAD(session_list, session);
 
 /** What all sessions of an agent share. */
@@ -44,6 +45,7 @@ struct session_host {
 		*above; /* agents that may stand above this one besides those of its map, or NULL */
 	struct remap *remap;
 	struct survey *survey;
+	struct trials *trials;
 	struct opened_list views;			/* all open scopes of consumers */
 	void (*map_changed)(struct session_host *host); /* its map has changed */
 	void (*rests)(struct session_host *host);	/* its last scope was closed */

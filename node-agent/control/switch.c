@@ -11,6 +11,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/accounting.h"
 #include "node-agent/segment/segment-class.h"
+#include "node-agent/segment/segment-trial.h"
 #include "node-agent/store/store-run.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
@@ -207,6 +208,8 @@ static int switch_guarded(void *arg)
 	struct carrying *c = arg;
 
 	c->changed = 0;
+	if (segment_trial_late(c->control, UINT64_MAX))
+		return 1;
 	if (c->ask->n_choices == 0)
 		switch_choice(c, NULL);
 	for (size_t i = 0; i < c->ask->n_choices; i++)
@@ -225,8 +228,12 @@ static int switch_process(struct carrying *c, char *why, size_t n)
 	if (rc < 0)
 		snprintf(why, n, "%s (pid %d) cannot be switched: %s", c->s->name, (int)c->s->pid,
 			 strerror(errno));
+	if (rc > 0)
+		snprintf(why, n,
+			 "%s (pid %d): an experiment is under way, which switches by itself",
+			 c->s->name, (int)c->s->pid);
 	segment_control_unmap(c->control);
-	return rc;
+	return rc ? -1 : 0;
 }
 
 /* The channels that are chosen; all if there is no choice. */

@@ -15,6 +15,8 @@ static const char *const mode_names[MODE_COUNT_OF] = {
 
 const char *segment_mode_name(unsigned mode)
 {
+	if (mode == MODE_TRIAL)
+		return "trial";
 	return mode < MODE_COUNT_OF ? mode_names[mode] : "?";
 }
 

@@ -10,7 +10,8 @@ struct segment_sum {
 	uint64_t calls, bytes, ticks, skipped;
 };
 
-/** The name of a mode ("trace", "off", "count", "time", "sample"), or "?". */
+/** The name of a mode ("trace", "off", "count", "time", "sample"), "trial" of a class that an
+ * experiment counts by, or "?". */
 const char *segment_mode_name(unsigned mode);
 
 /** The mode with this name, or -1. */

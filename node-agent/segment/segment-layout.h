@@ -9,6 +9,7 @@
 #include "node-agent/segment/segment-entry.h"
 #include "tree/data/clock.h"
 #include "tree/data/op.h"
+#include "tree/data/trial.h"
 
 #define SEGMENT_MAGIC	"EVSPACE"
 #define SEGMENT_VERSION 3u
@@ -83,6 +84,7 @@ struct segment_header {
 	/* 1: behind the marks is the lifetime of each element's tuples; 0 in segments of releases
 	 * that had none there */
 	uint32_t lifetimes;
+	uint32_t trials; /* 1: the control page has an experiment; 0 likewise */
 };
 
 /** Why a process is not (fully) collected; `evspace status` prints them as text. */
@@ -110,6 +112,7 @@ enum segment_mode {
 	MODE_TIME,   /* as count, plus the time spent and the state line */
 	MODE_SAMPLE, /* counts and the state line, for external samplers */
 	MODE_COUNT_OF,
+	MODE_TRIAL = 32,  /* of the class whose calls an experiment counts by */
 	MODE_MISSED = 64, /* added to one of these: it was off, and is entered out of line */
 	MODE_FRESH = 255, /* the class of a communicator that has not been made yet */
 };
@@ -117,6 +120,24 @@ enum segment_mode {
 /** Classes that a segment can have at most; the last number stands for those not made yet. */
 #define SEGMENT_CLASSES_MAX 2048u
 #define SEGMENT_CLASS_FRESH (SEGMENT_CLASSES_MAX - 1)
+
+/**
+ * An experiment on the control page: blocks of calls of one class, each with the modes of an arm,
+ * in random order (tree/data/trial.h). Block k begins with the call whose number is k times length.
+ * The agent writes all of it and then the class; who sets the class to 0 puts the modes back.
+ */
+struct segment_trial {
+	_Atomic uint32_t class;	       /* 1 + its number; 0: there is none */
+	_Atomic uint32_t serial;       /* another one for each experiment */
+	_Atomic uint32_t length, wash; /* calls of a block, and of its begin that do not count */
+	_Atomic uint64_t seed;
+	_Atomic uint64_t until_mono_ns;		    /* it ends then by itself */
+	_Atomic uint8_t arms, mode[TRIAL_ARMS_MAX]; /* enum segment_mode of all other classes */
+	/* what was before: classes, and their modes in 4 bits each */
+	_Atomic uint32_t classes;
+	_Atomic uint8_t fresh[CHANNEL_MAX], quiet[CHANNEL_MAX];
+	_Atomic uint8_t before[SEGMENT_CLASSES_MAX / 2];
+};
 
 /** The second page. Agents may write only this and the marks. */
 struct segment_control {
@@ -126,6 +147,7 @@ struct segment_control {
 		died_mono_ns; /* when an agent first saw the process gone, 0 while it lives */
 	/* by channel, 1: all its classes are off, also later ones; 0: see the class */
 	_Atomic uint8_t quiet[CHANNEL_MAX];
+	struct segment_trial trial;
 };
 
 _Static_assert(sizeof(struct segment_header) <= SEGMENT_PAGE, "the header is one page");

@@ -6,7 +6,7 @@ APP_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 APP_LINKFLAGS = -pthread
 
 # Part of `make all`: people try them out, deploy/quickstart as well.
-noinst_PROGRAMS += tests/apps/calls tests/apps/comms tests/apps/guest tests/apps/meet tests/apps/spawn tests/apps/stuck tests/apps/threads tests/apps/windtunnel
+noinst_PROGRAMS += tests/apps/calls tests/apps/comms tests/apps/guest tests/apps/iterate tests/apps/meet tests/apps/spawn tests/apps/stuck tests/apps/threads tests/apps/windtunnel
 
 tests_apps_windtunnel_SOURCES = \
 	tests/apps/app.c tests/apps/app.h \
@@ -22,6 +22,10 @@ tests_apps_guest_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_guest_CFLAGS = $(APP_CFLAGS)
 tests_apps_guest_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_guest_LDADD = $(MPI_LIBS)
+tests_apps_iterate_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_iterate_CFLAGS = $(APP_CFLAGS)
+tests_apps_iterate_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_iterate_LDADD = $(MPI_LIBS)
 tests_apps_stuck_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/stuck.c
 tests_apps_stuck_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_stuck_CFLAGS = $(APP_CFLAGS)

@@ -12,10 +12,10 @@ data_sources = \
 	%D%/leaves.c %D%/leaves.h %D%/median.h %D%/members.c %D%/names-comm.c %D%/names-comm.h %D%/names-judge.c \
 	%D%/names-private.h %D%/names.c %D%/names.h \
 	%D%/op.c %D%/op.h %D%/part.c %D%/part.h %D%/process.h %D%/run.h \
-	%D%/tellers.c %D%/tellers.h %D%/total.c %D%/total.h %D%/span.h %D%/tuple.c %D%/tuple.h
+	%D%/tellers.c %D%/tellers.h %D%/total.c %D%/total.h %D%/span.h %D%/trial.h %D%/tuple.c %D%/tuple.h
 
 collect_sources += \
 	%D%/clock.c %D%/clock.h %D%/op.c %D%/op.h \
-	%D%/process.h
+	%D%/process.h %D%/trial.h
 libtree_la_SOURCES += $(data_sources) %D%/turn.c %D%/turn.h
 EXTRA_DIST += %D%/README.md

@@ -72,6 +72,7 @@ void collect_classes_init(struct collect_classes *classes, uint32_t comm)
 {
 	classes->comm = comm;
 	classes->numbered = 0;
+	atomic_store_explicit(&classes->next, 0, memory_order_relaxed);
 	atomic_store_explicit(&classes->on, element_word(comm, 0), memory_order_relaxed);
 	for (int i = 0; i < CHANNEL_MAX; i++)
 		atomic_store_explicit(&classes->of[i],

@@ -9,6 +9,7 @@
 
 #include "node-agent/collect/core/collect-space.h"
 #include "node-agent/collect/core/modules.h"
+#include "node-agent/collect/core/trial.h"
 
 /** glibc keeps keys below this in the thread descriptor: setting one allocates nothing. */
 #define INLINE_KEYS 32
@@ -178,6 +179,8 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 	mode = collect_mode(class);
 	if (mode & MODE_MISSED)
 		mode = collect_class_resumed(classes, class, channel);
+	if (mode == MODE_TRIAL)
+		mode = collect_trial(caller, classes);
 	if (mode == MODE_OFF || mode >= MODE_COUNT_OF)
 		return COLLECT_PASS;
 	if (mode == MODE_COUNT && is_shared())

@@ -346,7 +346,6 @@ static struct mpi_comm copy_make(struct mpi_comm *parent, uint32_t n)
 	struct mpi_comm c = *parent;
 
 	c.id = hash_id(parent->id, n, parent->leader);
-	c.collectives = 0;
 	c.made = 0;
 	segment_comm_add(collect.segment, c.id, parent->id, parent->all, parent->members);
 	return c;

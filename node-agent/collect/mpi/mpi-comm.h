@@ -40,7 +40,6 @@ struct mpi_comm {
 	uint32_t members;   /* segment_comm.members */
 	uint32_t all;	    /* members of both sides */
 	bool foreign;	    /* some members are of other worlds */
-	_Atomic uint32_t collectives; /* number of the next one */
 	_Atomic uint32_t made;	      /* communicators made from it */
 	struct collect_classes classes;
 };
@@ -95,9 +94,9 @@ static inline struct mpi_comm *mpi_comm_at(uintptr_t key)
  * (MPI-3.1 5.12). Not given while its class is off: later ones are then TUPLE_UNNUMBERED. */
 static inline uint32_t mpi_comm_next(struct mpi_comm *at)
 {
-	uint32_t n = atomic_load_explicit(&at->collectives, memory_order_relaxed);
+	uint32_t n = atomic_load_explicit(&at->classes.next, memory_order_relaxed);
 
-	atomic_store_explicit(&at->collectives, n + 1, memory_order_relaxed);
+	atomic_store_explicit(&at->classes.next, n + 1, memory_order_relaxed);
 	return n;
 }
 

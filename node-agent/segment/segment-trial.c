@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sets modes for an experiment, and puts back what was there before. */
+#include "node-agent/segment/segment-trial.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+/* Channels whose calls are numbered. */
+#define NUMBERED (1u << CHANNEL_COLLECTIVE | 1u << CHANNEL_RMA | 1u << CHANNEL_IO)
+
+/* A mode in 4 bits. */
+#define NIBBLE_FRESH  15u
+#define NIBBLE_MISSED 8u
+
+static unsigned nibble_of(uint8_t mode)
+{
+	if (mode == MODE_FRESH)
+		return NIBBLE_FRESH;
+	return (mode & 7u) | (mode & MODE_MISSED ? NIBBLE_MISSED : 0);
+}
+
+static uint8_t nibble_mode(unsigned nibble)
+{
+	if (nibble == NIBBLE_FRESH)
+		return MODE_FRESH;
+	return (uint8_t)((nibble & 7u) | (nibble & NIBBLE_MISSED ? MODE_MISSED : 0));
+}
+
+/* The class of collectives on @comm; UINT32_MAX: there is none. */
+static uint32_t class_of(const struct segment *s, uint32_t comm)
+{
+	uint32_t n = segment_classes(s);
+	struct segment_class_sum sum;
+
+	for (uint32_t i = CHANNEL_MAX; i < n; i++)
+		if (segment_class_read(s, i, &sum) == 0 && sum.comm == comm &&
+		    sum.channel == CHANNEL_COLLECTIVE)
+			return i;
+	return UINT32_MAX;
+}
+
+static void keep(struct segment_control *control, const struct segment *s)
+{
+	struct segment_trial *t = &control->trial;
+
+	atomic_store(&t->classes, segment_classes(s));
+	for (unsigned i = 0; i < CHANNEL_MAX; i++) {
+		atomic_store(&t->fresh[i], atomic_load(&control->fresh[i]));
+		atomic_store(&t->quiet[i], atomic_load(&control->quiet[i]));
+	}
+	for (unsigned i = 0; i < SEGMENT_CLASSES_MAX; i += 2)
+		atomic_store(&t->before[i / 2],
+			     (uint8_t)(nibble_of(atomic_load(&control->mode[i])) |
+				       nibble_of(atomic_load(&control->mode[i + 1])) << 4));
+}
+
+static int plan_check(const struct segment_trial_plan *plan, struct error *e)
+{
+	bool good = plan->length > 0 && plan->length <= TRIAL_LENGTH_MAX &&
+		    plan->wash < plan->length && plan->arms > 0 && plan->arms <= TRIAL_ARMS_MAX;
+
+	for (unsigned i = 0; good && i < plan->arms; i++)
+		good = plan->mode[i] <= MODE_COUNT;
+	if (good)
+		return 0;
+	errno = EINVAL;
+	return errorf(e, "the experiment's blocks or arms are not valid");
+}
+
+int segment_trial_begin(struct segment_control *control, const struct segment *s,
+			const struct segment_trial_plan *plan, struct error *e)
+{
+	struct segment_trial *t = &control->trial;
+	uint32_t class = class_of(s, plan->comm);
+
+	if (plan_check(plan, e))
+		return -1;
+	if (s->said.trials != 1) {
+		errno = ENOTSUP;
+		return errorf(e, "the program's collector is of a release without experiments");
+	}
+	if (atomic_load(&t->class)) {
+		errno = EBUSY;
+		return errorf(e, "another experiment is under way");
+	}
+	if (class == UINT32_MAX) {
+		errno = ENOENT;
+		return errorf(e, "the program has made no collective there yet");
+	}
+	keep(control, s);
+	atomic_store(&t->length, plan->length);
+	atomic_store(&t->wash, plan->wash);
+	atomic_store(&t->seed, plan->seed);
+	atomic_store(&t->until_mono_ns, plan->until_mono_ns);
+	for (unsigned i = 0; i < plan->arms; i++)
+		atomic_store(&t->mode[i], plan->mode[i]);
+	atomic_store(&t->arms, (uint8_t)plan->arms);
+	atomic_store(&t->serial, (uint32_t)clock_mono_ns());
+	atomic_store(&t->class, class + 1);
+	atomic_store(&control->mode[class], MODE_TRIAL);
+	atomic_store(&control->quiet[CHANNEL_COLLECTIVE], 0);
+	return 0;
+}
+
+int segment_trial_late(const struct segment_control *control, uint64_t now_ns)
+{
+	const struct segment_trial *t = &control->trial;
+
+	return atomic_load(&t->class) && atomic_load(&t->until_mono_ns) <= now_ns;
+}
+
+/* Put the modes back. */
+static void restore(struct segment_control *control, const struct segment *s)
+{
+	struct segment_trial *t = &control->trial;
+	uint32_t classes = atomic_load(&t->classes);
+
+	for (unsigned i = 0; i < CHANNEL_MAX; i++) {
+		atomic_store(&control->fresh[i], atomic_load(&t->fresh[i]));
+		atomic_store(&control->quiet[i], atomic_load(&t->quiet[i]));
+	}
+	for (uint32_t i = 0; i < segment_classes(s) && i < SEGMENT_CLASSES_MAX; i++) {
+		const struct segment_class *c = segment_class(s, i);
+		unsigned kept = atomic_load(&t->before[i / 2]) >> (i % 2 * 4) & 15u;
+		unsigned channel = c ? *(const volatile uint16_t *)&c->channel : CHANNEL_MAX;
+
+		if (i < classes)
+			atomic_store(&control->mode[i], nibble_mode(kept));
+		else if (channel < CHANNEL_MAX)
+			atomic_store(&control->mode[i], atomic_load(&t->fresh[channel]));
+	}
+}
+
+int segment_trial_end(struct segment_control *control, const struct segment *s)
+{
+	if (!atomic_exchange(&control->trial.class, 0))
+		return 0;
+	restore(control, s);
+	return 1;
+}
+
+void segment_trial_arm(struct segment *s, unsigned arm)
+{
+	struct segment_control *control = (void *)((char *)s->header + s->layout.control_at);
+	struct segment_trial *t = &control->trial;
+	uint32_t own = atomic_load(&t->class);
+	uint8_t mode = atomic_load(&t->mode[arm % TRIAL_ARMS_MAX]);
+
+	if (mode > MODE_COUNT)
+		return;
+	for (unsigned i = 0; i < CHANNEL_MAX; i++) {
+		uint8_t its = mode == MODE_OFF && NUMBERED >> i & 1 ? MODE_COUNT : mode;
+
+		atomic_store(&control->fresh[i], its);
+		atomic_store(&control->quiet[i], its == MODE_OFF);
+	}
+	for (uint32_t i = 0; i < segment_classes(s) && i < SEGMENT_CLASSES_MAX; i++) {
+		const struct segment_class *c = segment_class(s, i);
+		unsigned channel = c ? c->channel : CHANNEL_MAX;
+
+		if (channel < CHANNEL_MAX && i + 1 != own)
+			atomic_store(&control->mode[i], atomic_load(&control->fresh[channel]));
+	}
+	/* ended meanwhile: who did may not have seen all of this */
+	if (own && !atomic_load(&t->class))
+		restore(control, s);
+}

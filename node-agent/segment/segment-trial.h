@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Experiments in a segment: begins and ends one, and sets the modes of an arm. */
+#ifndef EVSPACE_SEGMENT_TRIAL_H
+#define EVSPACE_SEGMENT_TRIAL_H
+
+#include "node-agent/segment/segment-class.h"
+#include "pathmap/base/error.h"
+
+/** What an experiment is to do. */
+struct segment_trial_plan {
+	uint32_t comm;	       /* communicator whose collectives are counted by */
+	uint32_t length, wash; /* calls, from 1 to TRIAL_LENGTH_MAX; wash is less than length */
+	uint64_t seed;
+	uint64_t until_mono_ns;	      /* CLOCK_MONOTONIC of this host */
+	unsigned arms;		      /* 1 to TRIAL_ARMS_MAX */
+	uint8_t mode[TRIAL_ARMS_MAX]; /* enum segment_mode: trace, off or count */
+};
+
+/** Agent: announce @plan to the program, which begins with its next block. Returns 0, or -1 with
+ * errno and @e: EBUSY (another one is under way), ENOENT (no collective there yet), ENOTSUP (its
+ * collector is of a release that cannot), EINVAL. */
+int segment_trial_begin(struct segment_control *control, const struct segment *s,
+			const struct segment_trial_plan *plan, struct error *e);
+
+/** Is one under way that is over at @now_ns? */
+int segment_trial_late(const struct segment_control *control, uint64_t now_ns);
+
+/** End the one under way, if there is one: all modes are as before it; classes made since then get
+ * those of later ones. Program and agent may do so at once. Returns whether this call did. */
+int segment_trial_end(struct segment_control *control, const struct segment *s);
+
+/** Program: set the modes of @arm. Classes whose calls are numbered are counted where others are
+ * off, as their numbers could not be told any more. */
+void segment_trial_arm(struct segment *s, unsigned arm);
+
+/** The mode of a class's calls that an experiment counts by, in an arm of mode @mode: they are
+ * always counted. */
+static inline unsigned segment_trial_mode(unsigned mode)
+{
+	return mode == MODE_TRACE ? MODE_TRACE : MODE_COUNT;
+}
+
+#endif

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# evspace perturb: experiments on running programs, what ends them, and that afterwards all is as before.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+# says CODE TEXT COMMAND...: it ends with that code, and has said the text.
+says() {
+	local code=$1 text=$2 got
+
+	shift 2
+	timeout -k 5 120 "$@" >"$tap_dir/said" 2>&1
+	got=$?
+	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
+	echo "exit code $got, not $code, or no '$text' in:"
+	head -c 3000 "$tap_dir/said"
+	return 1
+}
+
+modes() {
+	evspace collect --run iterate --json | grep '"type":"class"' | grep -o '"mode":"[a-z]*"' | sort -u | tr -d '\n'
+}
+
+all_traced() {
+	[ "$(modes)" = '"mode":"trace"' ]
+}
+
+bed_begin
+bed_start agent evspace agent
+bed_until bed_ready agent
+bed_start iterate evspace run --run iterate --capacity 2000 -- mpirun -np 2 "$top_builddir/tests/apps/iterate" 100 100000
+bed_until eval 'evspace collect --run iterate 2>/dev/null | grep -q "collective@world *trace *2"'
+
+# An interval for each arm, and 0 for the slowdown of nothing is not far off: within what could be seen.
+measures() {
+	says 0 '"arm":"collect"' evspace perturb --run iterate --ab 12s --block 100ms --json || return
+	[ "$(grep -c '"type":"effect"' "$tap_dir/said")" -eq 2 ] &&
+		grep '"arm":"off again"' "$tap_dir/said" | sed 's/.*"rounds":\([0-9]*\),"slowdown":\([^,]*\),"low":\([^,]*\),"high":\([^,]*\),.*/\1 \2 \3 \4/' |
+		awk '$1 >= 8 && $3 <= $2 && $2 <= $4 && $3 < 0.05 && $4 > -0.05 { good = 1 } END { exit !good }' ||
+		{ cat "$tap_dir/said"; return 1; }
+}
+
+observes() {
+	says 0 'observe' evspace perturb --run iterate --ab 15s --block 100ms --view heartbeat --rate 20 &&
+		grep -q 'cannot be told from nothing' "$tap_dir/said"
+}
+
+# One at a time; nobody switches meanwhile; Ctrl-C ends it, and it says what it has.
+is_alone() {
+	bed_start first evspace perturb --run iterate --ab 100s --block 100ms
+	bed_until eval 'modes | grep -q trial' || { cat "$bed_dir/first.err"; return 1; }
+	says 1 'another experiment is under way' evspace perturb --run iterate --ab 1s --block 100ms &&
+		says 1 'an experiment is under way, which switches by itself' evspace collect --run iterate --class p2p off &&
+		bed_kill INT first && bed_wait first
+	grep -q '^off again' "$bed_dir/first.out" && bed_until all_traced
+}
+
+# The agent ends the experiment of a command that was killed.
+is_ended() {
+	bed_start killed evspace perturb --run iterate --ab 2s --block 100ms
+	bed_until eval 'modes | grep -q trial' && bed_kill KILL killed && bed_wait killed
+	bed_until all_traced
+}
+
+tap_case "slowdowns with their intervals" measures
+tap_case "afterwards everything is recorded as before" all_traced
+tap_case "looking has a slowdown of its own" observes
+tap_case "one experiment at a time, which Ctrl-C ends" is_alone
+tap_case "when its command was killed it ends by its lease" is_ended
+bed_kill TERM iterate
+bed_wait iterate
+tap_case "without a program: 1" says 1 'there is no' evspace perturb --run iterate --ab 1s
+bed_start steady evspace run --run steady --capacity 200 -- mpirun -np 1 "$top_builddir/tests/apps/steady"
+bed_until eval 'evspace collect --run steady 2>/dev/null | grep -q p2p'
+tap_case "a program without collectives: 1" says 1 'makes no collectives on MPI_COMM_WORLD' evspace perturb --run steady --ab 1s
+tap_done

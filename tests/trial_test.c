@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests experiments in a process: blocks, modes of each arm, and that all is as before afterwards.
+ */
+#include "node-agent/collect/core/collect.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "node-agent/segment/segment-read.h"
+#include "node-agent/segment/segment-trial.h"
+#include "tests/collector-bed.h"
+#include "tests/segments.h"
+#include "tests/tap.h"
+#include "tree/data/op-table.h"
+
+#define COMM   0x1234u
+#define LENGTH 10u
+#define WASH   3u
+#define ARMS   3u
+
+static const uint8_t arm_modes[ARMS] = {MODE_OFF, MODE_COUNT, MODE_TRACE};
+
+static struct collect_classes world;
+
+static struct segment_control *control(void)
+{
+	return (void *)((char *)collect.segment->header + collect.segment->layout.control_at);
+}
+
+/* A collective as its wrapper makes it. Returns the mode that it was collected in. */
+static __attribute__((noinline)) unsigned collective(void)
+{
+	const struct collect_caller caller = COLLECT_CALLER;
+	struct tuple t = {.op = OP_MPI_BARRIER, .peer = TUPLE_NO_PEER, .comm = COMM};
+	unsigned mode;
+
+	if (collect_enter(caller, &world, CHANNEL_COLLECTIVE) != COLLECT_RECORD)
+		return MODE_OFF;
+	mode = collect_mode_inside();
+	t.seq_or_tag = atomic_load(&world.next);
+	atomic_store(&world.next, t.seq_or_tag + 1);
+	collect_begin(&t);
+	collect_stamp(&t);
+	collect_end(caller, &t, &world, CHANNEL_COLLECTIVE);
+	return mode;
+}
+
+static void start(void)
+{
+	collector_bed_start(2);
+	/* an agent has read this of the file */
+	collect.segment->said = *collect.segment->header;
+	collect_classes_init(&world, COMM);
+	collective();
+}
+
+static struct segment_trial_plan plan_of(uint64_t lease_ns)
+{
+	struct segment_trial_plan plan = {
+		.comm = COMM,
+		.length = LENGTH,
+		.wash = WASH,
+		.seed = 99,
+		.until_mono_ns = clock_mono_ns() + lease_ns,
+		.arms = ARMS,
+	};
+
+	memcpy(plan.mode, arm_modes, sizeof(arm_modes));
+	return plan;
+}
+
+static int begin(uint64_t lease_ns, struct error *e)
+{
+	struct segment_trial_plan plan = plan_of(lease_ns);
+
+	return segment_trial_begin(control(), collect.segment, &plan, e);
+}
+
+/* Collectives up to the one with this number. */
+static void collectives_to(uint32_t n)
+{
+	while (atomic_load(&world.next) < n)
+		collective();
+}
+
+static void each_block_has_its_arm(void)
+{
+	struct error e;
+
+	start();
+	CU_ASSERT_EQUAL_FATAL(begin(UINT64_C(60000000000), &e), 0);
+	collectives_to(LENGTH);
+	CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_USER), 0);
+	for (uint32_t block = 1; block < 40; block++) {
+		unsigned mode = arm_modes[trial_arm(99, block, ARMS)];
+		uint64_t before = collector_bed_events(0, CHANNEL_P2P);
+		uint64_t tuples = collector_bed_head(0, CHANNEL_P2P);
+
+		CU_ASSERT_EQUAL(collective(), segment_trial_mode(mode));
+		CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_USER), block - 1);
+		collector_bed_operate(CHANNEL_P2P, 1, NULL);
+		CU_ASSERT_EQUAL(collector_bed_events(0, CHANNEL_P2P) - before, mode != MODE_OFF);
+		CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_P2P) - tuples, mode == MODE_TRACE);
+		/* a communicator that is made now */
+		CU_ASSERT_EQUAL(atomic_load(&control()->fresh[CHANNEL_P2P]), mode);
+		CU_ASSERT_EQUAL(atomic_load(&control()->fresh[CHANNEL_COLLECTIVE]),
+				mode == MODE_OFF ? MODE_COUNT : mode);
+		collectives_to((block + 1) * LENGTH);
+	}
+	CU_ASSERT_EQUAL(segment_trial_end(control(), collect.segment), 1);
+	CU_ASSERT_EQUAL(segment_trial_end(control(), collect.segment), 0);
+	CU_ASSERT_EQUAL(collective(), MODE_TRACE);
+	CU_ASSERT_EQUAL(atomic_load(&control()->fresh[CHANNEL_P2P]), MODE_TRACE);
+	collect_stop();
+}
+
+/* Tuples of whole blocks: their number, arm, and how many collectives they are about. */
+static void blocks_are_events(void)
+{
+	const struct element_ring *ring = NULL;
+	struct tuple tuples[16];
+	struct error e;
+	uint32_t n = 0;
+
+	start();
+	CU_ASSERT_EQUAL_FATAL(begin(UINT64_C(60000000000), &e), 0);
+	collectives_to(6 * LENGTH + 1);
+	for (uint32_t i = 0; i < segment_elements(collect.segment); i++) {
+		const struct segment_element *element = segment_element(collect.segment, i);
+
+		if (element->channel == CHANNEL_USER && element->thread == 0)
+			ring = segment_ring(collect.segment, element);
+	}
+	CU_ASSERT_PTR_NOT_NULL_FATAL(ring);
+	CU_ASSERT_EQUAL(element_head(ring), 5);
+	for (; n < 5; n++) {
+		const struct tuple *t = &tuples[n];
+
+		memcpy(&tuples[n], (const char *)ring + sizeof(*ring) + n * sizeof(*t), sizeof(*t));
+		CU_ASSERT_EQUAL(t->op, OP_EVSPACE_BLOCK);
+		CU_ASSERT_EQUAL(t->seq_or_tag, n + 1);
+		CU_ASSERT_EQUAL(t->bytes, LENGTH - WASH);
+		CU_ASSERT_EQUAL((unsigned)t->peer, trial_arm(99, n + 1, ARMS));
+		CU_ASSERT(t->comm == COMM && t->end >= t->start);
+		CU_ASSERT(n == 0 || t->start >= tuples[n - 1].end);
+	}
+	collect_stop();
+}
+
+/* Modes that were set by hand before are there again; classes made meanwhile are as later ones. */
+static void all_is_as_before(void)
+{
+	struct collect_classes other;
+	struct error e;
+	unsigned class;
+
+	start();
+	segment_class_switch(control(), collect.segment, CHANNEL_P2P, NULL, MODE_TIME);
+	segment_class_quiet(control(), collect.segment);
+	CU_ASSERT_EQUAL_FATAL(begin(0, &e), 0);
+	collect_classes_init(&other, COMM + 1);
+	class = collect_class_ready(&other, CHANNEL_P2P);
+	/* its lease is over: the program itself ends it */
+	collectives_to(3 * LENGTH);
+	CU_ASSERT_FALSE(segment_trial_late(control(), UINT64_MAX));
+	CU_ASSERT_EQUAL(collect_mode(CHANNEL_P2P), MODE_TIME);
+	CU_ASSERT_EQUAL(collect_mode(class), MODE_TIME);
+	CU_ASSERT_EQUAL(collect_mode(collect_class_ready(&world, CHANNEL_COLLECTIVE)), MODE_TRACE);
+	CU_ASSERT_EQUAL(atomic_load(&control()->fresh[CHANNEL_P2P]), MODE_TIME);
+	CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_USER), 0);
+	collect_stop();
+}
+
+static void wrong_ones_are_refused(void)
+{
+	struct segment_trial_plan plan = plan_of(1000000000);
+	struct error e;
+
+	start();
+	plan.comm = COMM + 7;
+	CU_ASSERT(segment_trial_begin(control(), collect.segment, &plan, &e) && errno == ENOENT);
+	plan = plan_of(1000000000);
+	plan.wash = LENGTH;
+	CU_ASSERT(segment_trial_begin(control(), collect.segment, &plan, &e) && errno == EINVAL);
+	plan = plan_of(1000000000);
+	plan.mode[1] = MODE_MISSED;
+	CU_ASSERT(segment_trial_begin(control(), collect.segment, &plan, &e) && errno == EINVAL);
+	plan.arms = 0;
+	CU_ASSERT(segment_trial_begin(control(), collect.segment, &plan, &e) && errno == EINVAL);
+	CU_ASSERT_EQUAL(begin(1000000000, &e), 0);
+	CU_ASSERT(begin(1000000000, &e) && errno == EBUSY);
+	collect_stop();
+}
+
+/* Whatever is on the control page, the program goes on. */
+static void rubbish_is_survived(void)
+{
+	struct segment_trial *t;
+	struct error e;
+
+	start();
+	CU_ASSERT_EQUAL_FATAL(begin(UINT64_C(60000000000), &e), 0);
+	t = &control()->trial;
+	for (unsigned i = 0; i < 2000; i++) {
+		atomic_store(&t->length, i % 7 ? i % 5 : UINT32_MAX);
+		atomic_store(&t->wash, i % 3 ? i % 6 : UINT32_MAX);
+		atomic_store(&t->arms, (uint8_t)(i * 37));
+		atomic_store(&t->mode[i % TRIAL_ARMS_MAX], (uint8_t)(i * 11));
+		atomic_store(&t->class, i * 2654435761u);
+		atomic_store(&t->classes, i * 40503u);
+		atomic_fetch_add(&t->serial, i % 4 == 0);
+		collective();
+		collector_bed_operate(CHANNEL_P2P, 1, NULL);
+	}
+	CU_PASS("it goes on");
+	collect_stop();
+}
+
+static CU_TestInfo cases[] = {
+	{"each block has the modes of its arm", each_block_has_its_arm},
+	{"blocks are events", blocks_are_events},
+	{"afterwards all is as before, also when the lease is over", all_is_as_before},
+	{"wrong experiments are refused", wrong_ones_are_refused},
+	{"rubbish on the control page is survived", rubbish_is_survived},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "trial",
+		 .pInitFunc = segments_folder_make,
+		 .pCleanupFunc = segments_folder_remove,
+		 .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
