@@ -220,7 +220,7 @@ tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
 		node-agent/segment/segment-file.c \
 		node-agent/segment/segment-table.c node-agent/segment/segment-mark.c \
 		node-agent/segment/segment-read.c \
-		node-agent/segment/segment-room.c \
+		node-agent/segment/segment-room.c node-agent/segment/segment-trial.c \
 		node-agent/segment/segment.c node-agent/store/shelf.c node-agent/source/source.c \
 		node-agent/source/source-host.c node-agent/store/store-segment.c \
 		node-agent/control/switch.c tree/scope/classes.c tree/link/rate-limit.c \
