@@ -40,7 +40,7 @@ static const char entropy_more[] =
 	"  evspace entropy --events send,recv,calc --threshold 0.01 --json sequence\n";
 
 /* An event that is possible. */
-struct name {
+struct event_name {
 	UT_hash_handle hh;
 	uint32_t number;
 	char text[];
@@ -51,7 +51,7 @@ struct sequence {
 	const char *events, *alphas;
 	unsigned window;
 	double scale, threshold; /* threshold below 0: none */
-	struct name *names;
+	struct event_name *names;
 	struct entropy_table table;
 	uint64_t n, kept;
 };
@@ -104,7 +104,7 @@ static int event_take(void *arg, const char *word, struct error *e)
 {
 	struct sequence *s = arg;
 	char quoted[UTF8_QUOTED];
-	struct name *name;
+	struct event_name *name;
 
 	HASH_FIND_STR(s->names, word, name);
 	if (!*word || strlen(word) >= NAME_MAX_BYTES || word[strcspn(word, " \t\r\n")])
@@ -191,7 +191,7 @@ static int sequence_read(struct sequence *s, FILE *in, struct error *e)
 	struct entropy_window window = {0};
 	char word[NAME_MAX_BYTES], quoted[UTF8_QUOTED];
 	double p = 1.0 / HASH_COUNT(s->names);
-	struct name *name;
+	struct event_name *name;
 
 	for (s->n = 1;; s->n++) {
 		if (word_next(in, word))
@@ -218,7 +218,7 @@ int entropy_main(int argc, char **argv)
 {
 	struct sequence s = {.window = ENTROPY_WINDOW_DEFAULT, .scale = 1, .threshold = -1};
 	int code = options_parse(argc, argv, &entropy_usage, &s, &s.common);
-	struct name *name, *next;
+	struct event_name *name, *next;
 	FILE *in = stdin;
 	struct error e;
 

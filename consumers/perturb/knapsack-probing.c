@@ -20,7 +20,7 @@
 
 enum choice { UNDECIDED, SAMPLED, TRACED };
 
-struct node {
+struct plan_node {
 	double bound;		/* no plan of it tells more */
 	double low, high;	/* range of the probe's frequency */
 	double split;		/* where to divide the range; 0: divide by a class */
@@ -41,20 +41,20 @@ struct cut {
 	size_t class;
 };
 
-struct search {
+struct plan_search {
 	const struct event_class *classes;
 	size_t n;
 	const struct plan_budget *budget;
 	double capacity;	       /* the probe's frequency if nothing is traced */
 	double *probes, *value, *hits; /* of each class */
 	struct cut *cuts;
-	struct node **heap; /* the one with the highest bound first */
+	struct plan_node **heap; /* the one with the highest bound first */
 	size_t n_heap;
 	struct probing_plan *plans, tried;
 	size_t most, n_plans;
 };
 
-static void heap_add(struct search *s, struct node *node)
+static void heap_add(struct plan_search *s, struct plan_node *node)
 {
 	size_t at = s->n_heap;
 
@@ -67,9 +67,9 @@ static void heap_add(struct search *s, struct node *node)
 	s->heap[at] = node;
 }
 
-static struct node *heap_take(struct search *s)
+static struct plan_node *heap_take(struct plan_search *s)
 {
-	struct node *first = s->heap[0], *last = s->heap[--s->n_heap];
+	struct plan_node *first = s->heap[0], *last = s->heap[--s->n_heap];
 	size_t at = 0, below;
 
 	while ((below = 2 * at + 1) < s->n_heap) {
@@ -86,13 +86,13 @@ static struct node *heap_take(struct search *s)
 }
 
 /* What a plan must tell more than to be among the best. */
-static double search_least(const struct search *s)
+static double search_least(const struct plan_search *s)
 {
 	return s->n_plans < s->most ? -1 : s->plans[s->n_plans - 1].information;
 }
 
 /* May the node hold a plan that is among the best? */
-static bool search_hopes(const struct search *s, const struct node *node)
+static bool search_hopes(const struct plan_search *s, const struct plan_node *node)
 {
 	double least = search_least(s);
 
@@ -100,7 +100,7 @@ static bool search_hopes(const struct search *s, const struct node *node)
 }
 
 /* Keep the plan that is tried, if it is allowed, new, and among the best. */
-static void search_try(struct search *s)
+static void search_try(struct plan_search *s)
 {
 	struct probing_plan *plans = s->plans;
 	size_t size = s->n * sizeof(*s->tried.traced), at;
@@ -124,7 +124,7 @@ static void search_try(struct search *s)
 }
 
 /* Sum up the node, and narrow its range to what its decisions leave. */
-static struct sums node_sums(const struct search *s, struct node *node)
+static struct sums node_sums(const struct plan_search *s, struct plan_node *node)
 {
 	struct sums sums = {0};
 
@@ -166,7 +166,7 @@ struct relaxed {
 };
 
 /* The knapsack with the plane value + by_probing p + by_hits Z + @level over the node's range. */
-static struct relaxed node_relaxed(struct search *s, const struct node *node,
+static struct relaxed node_relaxed(struct plan_search *s, const struct plan_node *node,
 				   const struct sums *sums, double by_probing, double by_hits,
 				   double level)
 {
@@ -207,7 +207,7 @@ static struct relaxed node_relaxed(struct search *s, const struct node *node,
 }
 
 /* Try the plan of the classes that a node's knapsack traces whole. */
-static void node_round(struct search *s, const struct node *node, const struct relaxed *r)
+static void node_round(struct plan_search *s, const struct plan_node *node, const struct relaxed *r)
 {
 	for (size_t i = 0; i < s->n; i++)
 		s->tried.traced[i] = node->choice[i] == TRACED;
@@ -217,7 +217,8 @@ static void node_round(struct search *s, const struct node *node, const struct r
 }
 
 /* How to divide the node whose knapsack is @r. */
-static void node_divide(const struct search *s, struct node *node, const struct relaxed *r)
+static void node_divide(const struct plan_search *s, struct plan_node *node,
+			const struct relaxed *r)
 {
 	double off = r->bound - (r->value + r->probing * r->hits);
 	double width = node->high - node->low, at = r->probing;
@@ -237,7 +238,7 @@ static void node_divide(const struct search *s, struct node *node, const struct 
 }
 
 /* Bound the node, and keep it for later, or free it. */
-static void search_add(struct search *s, struct node *node)
+static void search_add(struct plan_search *s, struct plan_node *node)
 {
 	struct sums sums = node_sums(s, node);
 	struct relaxed r, other;
@@ -261,17 +262,17 @@ static void search_add(struct search *s, struct node *node)
 		free(node);
 }
 
-static struct node *node_copy(const struct search *s, const struct node *from)
+static struct plan_node *node_copy(const struct plan_search *s, const struct plan_node *from)
 {
-	struct node *node = memory_new(1, sizeof(*node) + s->n);
+	struct plan_node *node = memory_new(1, sizeof(*node) + s->n);
 
 	memcpy(node, from, sizeof(*node) + s->n);
 	return node;
 }
 
-static void search_divide(struct search *s, struct node *node)
+static void search_divide(struct plan_search *s, struct plan_node *node)
 {
-	struct node *other = node_copy(s, node);
+	struct plan_node *other = node_copy(s, node);
 
 	if (node->split > 0) {
 		node->high = node->split;
@@ -284,7 +285,7 @@ static void search_divide(struct search *s, struct node *node)
 	search_add(s, other);
 }
 
-static void search_init(struct search *s)
+static void search_init(struct plan_search *s)
 {
 	s->capacity = s->budget->share / s->budget->t_sampling;
 	s->probes = memory_new(3 * s->n + 1, sizeof(double));
@@ -301,7 +302,7 @@ static void search_init(struct search *s)
 	}
 }
 
-static void search_fini(struct search *s)
+static void search_fini(struct plan_search *s)
 {
 	while (s->n_heap > 0)
 		free(s->heap[--s->n_heap]);
@@ -315,10 +316,10 @@ size_t knapsack_probing(const struct event_class *classes, size_t n,
 			const struct plan_budget *budget, struct probing_plan *plans, size_t most,
 			double *bound)
 {
-	struct search s = {
+	struct plan_search s = {
 		.classes = classes, .n = n, .budget = budget, .plans = plans, .most = most};
 	size_t steps = SEARCH_WORK / (n + 1) + SEARCH_STEPS_LEAST;
-	struct node *root = memory_new(1, sizeof(*root) + n);
+	struct plan_node *root = memory_new(1, sizeof(*root) + n);
 	size_t found;
 
 	search_init(&s);

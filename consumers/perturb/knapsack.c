@@ -10,7 +10,7 @@
 #include "pathmap/base/memory.h"
 
 /* A class's reports above its minimum. */
-struct item {
+struct class_item {
 	double density; /* information a second of reporting */
 	double cost;	/* seconds of each second if all are reported */
 };
@@ -33,13 +33,13 @@ static double class_more(const struct event_class *c)
 
 /* Put the items of at least @least, or of more than it, in front of the others, without a branch
  * that depends on them. Returns how many, and what they cost. */
-static size_t items_part(struct item *items, size_t n, double least, bool more, double *cost)
+static size_t items_part(struct class_item *items, size_t n, double least, bool more, double *cost)
 {
 	size_t front = 0;
 
 	*cost = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct item item = items[i];
+		struct class_item item = items[i];
 		bool is = more ? item.density > least : item.density >= least;
 
 		items[i] = items[front];
@@ -52,7 +52,7 @@ static size_t items_part(struct item *items, size_t n, double least, bool more, 
 
 /* The density of the item that does not fit whole when @room is filled with the densest first;
  * below 0: all fit. */
-static double items_critical(struct item *items, size_t n, double room)
+static double items_critical(struct class_item *items, size_t n, double room)
 {
 	uint64_t seed = 1;
 
@@ -110,14 +110,14 @@ int knapsack_reduced(const struct event_class *classes, size_t n, const struct p
 		     double *frequency, struct reduced_plan *plan)
 {
 	double least = reduced_floor(classes, n, budget), critical, room = budget->share - least;
-	struct item *items;
+	struct class_item *items;
 
 	*plan = (struct reduced_plan){.used = least};
 	if (room < -budget->share * KNAPSACK_ROUNDING)
 		return -1;
 	items = memory_new(n + 1, sizeof(*items));
 	for (size_t i = 0; i < n; i++)
-		items[i] = (struct item){class_density(&classes[i]), class_more(&classes[i])};
+		items[i] = (struct class_item){class_density(&classes[i]), class_more(&classes[i])};
 	critical = items_critical(items, n, room);
 	free(items);
 	for (size_t i = 0; i < n; i++)

@@ -18,7 +18,7 @@
 
 #define AB_NS	    (60 * UINT64_C(1000000000))
 #define BLOCK_NS    UINT64_C(1000000000)
-#define LOOK_MS	    1000 /* to count collectives, and so often if there are none */
+#define LOOK_S	    1 /* to count collectives, and so often if there are none */
 #define LOOKS	    5u
 #define LEAST_CALLS 8u /* of a block */
 #define CONFIDENCE  0.95
@@ -28,9 +28,10 @@ static const char perturb_help[] =
 	"\n"
 	"Measure what collecting, and looking with --rate, do to the time of a running\n"
 	"program's iterations: an experiment on the program itself. Blocks of collectives\n"
-	"on MPI_COMM_WORLD, the same ones on all ranks, come with collecting off, off once\n"
-	"more, on, and on while a view is looked at, in random order; the first quarter of\n"
-	"each block does not count. Then all is as before, also when this command dies.\n"
+	"on MPI_COMM_WORLD, the same ones on all ranks, come with collecting off, off\n"
+	"once more, on, and on while a view is looked at, in random order; the first\n"
+	"quarter of each block does not count. Then all is as before, also when this\n"
+	"command dies.\n"
 	"\n"
 	"Each slowdown comes with an interval that holds it with 95 % however often it is\n"
 	"looked at, so Ctrl-C may end the experiment when it says enough. That of \"off\n"
@@ -170,7 +171,7 @@ static double count_each(struct perturb *p)
 		return 0;
 	first = p->calls;
 	for (unsigned i = 0; i < LOOKS && p->processes > 0 && p->calls <= first; i++) {
-		usleep(LOOK_MS * 1000);
+		sleep(LOOK_S);
 		if (!count_calls(p))
 			return 0;
 	}

@@ -30,7 +30,7 @@ static const char *const column_names[COLUMNS_MAX] = {
 };
 
 /* A class of the table, by name. */
-struct row {
+struct class_row {
 	UT_hash_handle hh;
 	struct event_class class;
 	unsigned line;
@@ -44,8 +44,8 @@ struct reading {
 	double t_trace;
 	bool said[COLUMNS_MAX];
 	enum column columns[COLUMNS_MAX];
-	size_t n_columns; /* 0: the first line is still to come */
-	struct row *rows; /* in their order */
+	size_t n_columns;	/* 0: the first line is still to come */
+	struct class_row *rows; /* in their order */
 };
 
 int plan_number(const char *text, const char *what, double least, double most, double *number,
@@ -117,8 +117,8 @@ static int reading_heads(struct reading *r, char *const *words, size_t n, struct
 }
 
 /* One value of a class. Its name has been taken. */
-static int row_take(struct row *row, enum column column, const char *word, double *interrupted,
-		    struct error *e)
+static int row_take(struct class_row *row, enum column column, const char *word,
+		    double *interrupted, struct error *e)
 {
 	struct event_class *c = &row->class;
 
@@ -150,7 +150,7 @@ static int reading_row(struct reading *r, char *const *words, size_t n, struct e
 	const char *name = "";
 	char quoted[UTF8_QUOTED];
 	double interrupted = 0;
-	struct row *row;
+	struct class_row *row;
 
 	if (n != r->n_columns)
 		return errorf(e, "there are %zu words, where the first line has %zu", n,
@@ -198,9 +198,9 @@ static int reading_line(struct reading *r, char *line, struct error *e)
 }
 
 /* Does what a class is deduced from exist, and is it in the end not deduced itself? */
-static int reading_deduced(struct reading *r, const struct row *row, struct error *e)
+static int reading_deduced(struct reading *r, const struct class_row *row, struct error *e)
 {
-	const struct row *from = row;
+	const struct class_row *from = row;
 	char quoted[UTF8_QUOTED];
 
 	for (unsigned steps = 0; from && from->deduced_from; steps++) {
@@ -229,7 +229,7 @@ static int reading_end(struct reading *r, struct plan_table *table, struct error
 	table->names = memory_new(n, sizeof(*table->names));
 	table->deduced = memory_new(n, sizeof(*table->deduced));
 	table->said_t_trace = r->said[T_TRACE];
-	for (const struct row *row = r->rows; row; row = row->hh.next) {
+	for (const struct class_row *row = r->rows; row; row = row->hh.next) {
 		if (reading_deduced(r, row, e))
 			return -1;
 		if (row->deduced_from) {
@@ -244,7 +244,7 @@ static int reading_end(struct reading *r, struct plan_table *table, struct error
 
 static void reading_fini(struct reading *r)
 {
-	struct row *row, *next;
+	struct class_row *row, *next;
 
 	HASH_ITER(hh, r->rows, row, next)
 	{

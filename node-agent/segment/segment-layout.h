@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "node-agent/segment/segment-entry.h"
+#include "node-agent/segment/segment-mode.h"
 #include "tree/data/clock.h"
 #include "tree/data/op.h"
-#include "tree/data/trial.h"
 
 #define SEGMENT_MAGIC	"EVSPACE"
 #define SEGMENT_VERSION 3u
@@ -102,41 +102,6 @@ enum segment_note {
 	SEGMENT_NOTE_INSIDE = 1 << 7,	/* segment_header.inside */
 	SEGMENT_NOTE_LEFT = 1 << 8,	/* segment_header.left */
 	SEGMENT_NOTE_ROOM = 1 << 9,	/* ended runs were removed to make room for it */
-};
-
-/** What is recorded of a class of operations. */
-enum segment_mode {
-	MODE_TRACE,  /* everything: a tuple each, state line, counts */
-	MODE_OFF,    /* nothing */
-	MODE_COUNT,  /* calls and bytes; no clock is read */
-	MODE_TIME,   /* as count, plus the time spent and the state line */
-	MODE_SAMPLE, /* counts and the state line, for external samplers */
-	MODE_COUNT_OF,
-	MODE_TRIAL = 32,  /* of the class whose calls an experiment counts by */
-	MODE_MISSED = 64, /* added to one of these: it was off, and is entered out of line */
-	MODE_FRESH = 255, /* the class of a communicator that has not been made yet */
-};
-
-/** Classes that a segment can have at most; the last number stands for those not made yet. */
-#define SEGMENT_CLASSES_MAX 2048u
-#define SEGMENT_CLASS_FRESH (SEGMENT_CLASSES_MAX - 1)
-
-/**
- * An experiment on the control page: blocks of calls of one class, each with the modes of an arm,
- * in random order (tree/data/trial.h). Block k begins with the call whose number is k times length.
- * The agent writes all of it and then the class; who sets the class to 0 puts the modes back.
- */
-struct segment_trial {
-	_Atomic uint32_t class;	       /* 1 + its number; 0: there is none */
-	_Atomic uint32_t serial;       /* another one for each experiment */
-	_Atomic uint32_t length, wash; /* calls of a block, and of its begin that do not count */
-	_Atomic uint64_t seed;
-	_Atomic uint64_t until_mono_ns;		    /* it ends then by itself */
-	_Atomic uint8_t arms, mode[TRIAL_ARMS_MAX]; /* enum segment_mode of all other classes */
-	/* what was before: classes, and their modes in 4 bits each */
-	_Atomic uint32_t classes;
-	_Atomic uint8_t fresh[CHANNEL_MAX], quiet[CHANNEL_MAX];
-	_Atomic uint8_t before[SEGMENT_CLASSES_MAX / 2];
 };
 
 /** The second page. Agents may write only this and the marks. */

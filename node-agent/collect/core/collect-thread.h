@@ -60,10 +60,10 @@ struct collect_thread {
 
 /** The numbers of a communicator's classes; SEGMENT_CLASS_FRESH: not made yet. */
 struct collect_classes {
-	uint32_t comm;	     /* its id; 0: none on record */
-	uint32_t numbered;   /* channels (bits) whose calls are numbered only while collected */
+	uint32_t comm;	       /* its id; 0: none on record */
+	uint32_t numbered;     /* channels (bits) whose calls are numbered only while collected */
 	_Atomic uint32_t next; /* number of the next collective */
-	_Atomic uint64_t on; /* what tuples with numbers say: the id, TUPLE_UNNUMBERED perhaps */
+	_Atomic uint64_t on;   /* what tuples with numbers say: the id, TUPLE_UNNUMBERED perhaps */
 	_Atomic uint16_t of[CHANNEL_MAX];
 };
 

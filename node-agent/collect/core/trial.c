@@ -20,15 +20,15 @@ static struct {
 } trial;
 
 /* A consistent copy of what the control page says. */
-struct said {
+struct trial_order {
 	uint32_t serial, length, wash;
 	unsigned arms;
 	uint64_t seed, until_mono_ns;
 };
 
-static bool trial_said(const struct segment_trial *t, struct said *said)
+static bool trial_said(const struct segment_trial *t, struct trial_order *said)
 {
-	*said = (struct said){
+	*said = (struct trial_order){
 		.serial = atomic_load(&t->serial),
 		.length = atomic_load(&t->length),
 		.wash = atomic_load(&t->wash),
@@ -41,7 +41,7 @@ static bool trial_said(const struct segment_trial *t, struct said *said)
 }
 
 /* Write the block that ends with the call of number @n. */
-static void block_write(const struct said *said, uint32_t comm)
+static void block_write(const struct trial_order *said, uint32_t comm)
 {
 	struct tuple t;
 
@@ -54,7 +54,7 @@ static void block_write(const struct said *said, uint32_t comm)
 }
 
 /* The call of number @n, with which a block may begin. */
-static void block_begin(struct segment *s, const struct said *said, uint32_t n)
+static void block_begin(struct segment *s, const struct trial_order *said, uint32_t n)
 {
 	if (n % said->length) {
 		trial.stage = WAITING;
@@ -68,8 +68,8 @@ static void block_begin(struct segment *s, const struct said *said, uint32_t n)
 	segment_trial_arm(s, trial.arm);
 }
 
-static void trial_step(struct segment *s, struct segment_control *control, const struct said *said,
-		       uint32_t comm, uint32_t n)
+static void trial_step(struct segment *s, struct segment_control *control,
+		       const struct trial_order *said, uint32_t comm, uint32_t n)
 {
 	if (trial.stage == TIMING && n == trial.next)
 		block_write(said, comm);
@@ -93,7 +93,7 @@ unsigned collect_trial(struct collect_caller caller, const struct collect_classe
 	struct segment_control *control = (void *)((char *)s->header + s->layout.control_at);
 	uint32_t n = atomic_load_explicit(&classes->next, memory_order_relaxed);
 	uint64_t state = collect_self.state;
-	struct said said;
+	struct trial_order said;
 	unsigned mode;
 
 	if (!trial_said(&control->trial, &said) || atomic_exchange(&trial.busy, 1))

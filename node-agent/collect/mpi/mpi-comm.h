@@ -40,7 +40,7 @@ struct mpi_comm {
 	uint32_t members;   /* segment_comm.members */
 	uint32_t all;	    /* members of both sides */
 	bool foreign;	    /* some members are of other worlds */
-	_Atomic uint32_t made;	      /* communicators made from it */
+	_Atomic uint32_t made; /* communicators made from it */
 	struct collect_classes classes;
 };
 
