@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,18 +157,22 @@ static void agent_log(const struct bed *bed, const struct bed_agent *a, char *lo
 	snprintf(log, n, "%s/%s.log", bed->dir, a->node);
 }
 
-static int agent_start(const struct bed *bed, struct bed_agent *a, struct error *e)
+/* @by: NULL, or the command that runs it, ended by NULL. */
+static int agent_start(const struct bed *bed, struct bed_agent *a, const char *const *by,
+		       struct error *e)
 {
-	char program[4096], maps[sizeof(bed->maps)], tls[sizeof(bed->tls)], log[256], node[64];
-	char command[] = "agent", o1[] = "--pathmap", o2[] = "--tls", o3[] = "--node";
-	char *argv[] = {program, command, o1, maps, o2, tls, o3, node, NULL};
+	char program[4096], log[256];
+	const char *const own[] = {program,  "agent",  "--pathmap", bed->maps, "--tls",
+				   bed->tls, "--node", a->node,	    NULL};
+	const char *argv[16];
+	size_t n = 0;
 
 	bench_built("evspace", program, sizeof(program));
-	memcpy(maps, bed->maps, sizeof(maps));
-	memcpy(tls, bed->tls, sizeof(tls));
-	snprintf(node, sizeof(node), "%s", a->node);
 	agent_log(bed, a, log, sizeof(log));
-	a->pid = bench_start(argv, log, e);
+	while (by && *by)
+		argv[n++] = *by++;
+	memcpy(&argv[n], own, sizeof(own));
+	a->pid = bench_start((char *const *)(uintptr_t)argv, log, e);
 	return a->pid < 0 ? -1 : 0;
 }
 
@@ -303,7 +308,7 @@ int bed_start(struct bed *bed, struct error *e)
 			a->local = where + 5;
 		else
 			inet_pton(AF_INET, address, &a->end.sin_addr);
-		if (agent_start(bed, a, e) < 0)
+		if (agent_start(bed, a, NULL, e) < 0)
 			return -1;
 		bed->n_agents++;
 	}
@@ -332,13 +337,13 @@ static struct bed_agent *agent_find(struct bed *bed, const char *node, struct er
 	return NULL;
 }
 
-int bed_kill(struct bed *bed, const char *node, struct error *e)
+int bed_stop(struct bed *bed, const char *node, int signal, struct error *e)
 {
 	struct bed_agent *a = agent_find(bed, node, e);
 
 	if (!a)
 		return -1;
-	bench_end(a->pid, SIGKILL);
+	bench_end(a->pid, signal);
 	a->pid = 0;
 	return 0;
 }
@@ -350,11 +355,11 @@ static bool one_listens(void *arg)
 	return listens(a);
 }
 
-int bed_restart(struct bed *bed, const char *node, struct error *e)
+int bed_restart(struct bed *bed, const char *node, const char *const *by, struct error *e)
 {
 	struct bed_agent *a = agent_find(bed, node, e);
 
-	if (!a || agent_start(bed, a, e) < 0)
+	if (!a || agent_start(bed, a, by, e) < 0)
 		return -1;
 	return bench_until(one_listens, a, READY_S, "the agent is ready again", e);
 }

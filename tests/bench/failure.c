@@ -139,9 +139,9 @@ static int happen(const struct step *step, struct error *e)
 
 	switch (step->what) {
 	case KILL:
-		return bed_kill(&bed, step->node, e);
+		return bed_stop(&bed, step->node, SIGKILL, e);
 	case START:
-		return bed_restart(&bed, step->node, e);
+		return bed_restart(&bed, step->node, NULL, e);
 	case STOP:
 		return kill(agent->pid, SIGSTOP);
 	case GO_ON:
