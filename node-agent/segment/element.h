@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "tree/data/tuple.h"
 
@@ -67,18 +68,20 @@ void element_read(const struct element_ring *ring, uint32_t capacity, uint64_t f
 /** How often element_latest() tries again when the writer laps it. */
 #define ELEMENT_TRIES 4
 
-/** Copy a tuple word by word, since it may be written meanwhile. */
+/** Copy a tuple word by word, since it may be written meanwhile. No loop: compilers keep it. */
 static inline void element_copy(struct tuple *to, const struct tuple *from)
 {
 	const _Atomic uint64_t *words = (const _Atomic uint64_t *)(const void *)from;
-	union {
-		uint64_t words[5];
-		struct tuple tuple;
-	} copy;
+	const uint64_t copy[] = {
+		atomic_load_explicit(&words[0], memory_order_relaxed),
+		atomic_load_explicit(&words[1], memory_order_relaxed),
+		atomic_load_explicit(&words[2], memory_order_relaxed),
+		atomic_load_explicit(&words[3], memory_order_relaxed),
+		atomic_load_explicit(&words[4], memory_order_relaxed),
+	};
 
-	for (int i = 0; i < 5; i++)
-		copy.words[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
-	*to = copy.tuple;
+	_Static_assert(sizeof(copy) == sizeof(*to), "all words of a tuple");
+	memcpy(to, copy, sizeof(copy));
 }
 
 /**

@@ -46,10 +46,10 @@ struct source {
 
 /* ---- one wave ---- */
 
-static void count_written(struct source *src, const struct row *row, uint64_t head)
+static inline void count_written(struct part *part, const struct row *row, uint64_t head)
 {
-	src->part->written += head;
-	src->part->cost_ns += head * row->cost_ps / 1000u;
+	part->written += head;
+	part->cost_ns += head * row->cost_ps / 1000u;
 }
 
 /* Convert ticks of another clock to the agent's: a wave has ticks of one kind. */
@@ -111,8 +111,9 @@ static inline void row_mark_gone(const struct row *row, struct tuple *newest)
 		newest->flags |= TUPLE_GONE;
 }
 
-/* Read a row's newest tuple. Returns 1, or 0 when there is none. */
-static inline int row_newest(struct source *src, const struct row *row, struct newest *out)
+/* Read a row's newest tuple, and count it in @part. Returns 1, or 0 when there is none. */
+static inline int row_newest(const struct source *src, const struct row *row, struct newest *out,
+			     struct part *part)
 {
 	uint64_t mark;
 
@@ -122,7 +123,7 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 	if (!element_latest(row->ring, row->capacity, row->inverse, &out->tuple, &out->number) ||
 	    (row->mirrored && mirror_hole(&out->tuple) != HOLE_NONE))
 		return 0;
-	count_written(src, row, out->number + 1);
+	count_written(part, row, out->number + 1);
 	row_mark_gone(row, &out->tuple);
 	if (__builtin_expect(row->other != NULL, 0))
 		row_ticks(src, row, &out->tuple, 1);
@@ -131,8 +132,21 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 		return 1;
 	if (out->number >= mark && out->tuple.end >= row_oldest(src, row))
 		return 1;
-	src->part->discarded++;
+	part->discarded++;
 	return 0;
+}
+
+/* Fetch what rows after @i need. This loads a head: if its file was cut short, that row must be
+ * dropped. */
+static inline void fetch_ahead(struct source *src, const struct row *row, uint32_t i, uint32_t n)
+{
+	if (i + AHEAD_HEAD < n)
+		__builtin_prefetch(row[i + AHEAD_HEAD].ring);
+	if (i + AHEAD_SLOT < n && row[i + AHEAD_SLOT].ring) {
+		src->at = i + AHEAD_SLOT;
+		row_prefetch(&row[i + AHEAD_SLOT]);
+	}
+	src->at = i;
 }
 
 /* Consecutive rows have consecutive names, so that their tuples make one run. */
@@ -140,24 +154,18 @@ static void read_latest(struct source *src)
 {
 	const struct row *row = rows_table(src->rows);
 	uint32_t n = rows_count(src->rows), count = 0, room = 0;
+	struct part part = *src->part; /* closer than in the batch */
 	struct newest *out = NULL;
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (i + AHEAD_HEAD < n && row[i + AHEAD_HEAD].ring)
-			__builtin_prefetch(row[i + AHEAD_HEAD].ring);
-		/* this loads its head: if its file was cut short, this row must be dropped */
-		if (i + AHEAD_SLOT < n && row[i + AHEAD_SLOT].ring) {
-			src->at = i + AHEAD_SLOT;
-			row_prefetch(&row[i + AHEAD_SLOT]);
-		}
-		src->at = i;
+		fetch_ahead(src, row, i, n);
 		if (count == room) {
 			room = n - i < RUN_ROOM ? n - i : RUN_ROOM;
 			out = batch_add(src->out, RUN_NEWEST, row[i].name, 0, room, 0);
 			count = 0;
 		}
-		if (row_newest(src, &row[i], &out[count])) {
-			src->part->read++;
+		if (row_newest(src, &row[i], &out[count], &part)) {
+			part.read++;
 			count++;
 		} else {
 			batch_trim(src->out, count);
@@ -166,6 +174,7 @@ static void read_latest(struct source *src)
 	}
 	if (count < room)
 		batch_trim(src->out, count);
+	*src->part = part;
 }
 
 static void put_discarded(struct source *src, const struct row *row, uint64_t first, uint64_t n)
@@ -276,7 +285,7 @@ static int read_new(struct source *src, const struct row *row, uint64_t *at, uin
 	row_fill(row, *at, head, &src->fill);
 	if (head < *at || read_range(src, row, at, head, room) < 0)
 		return -1;
-	count_written(src, row, head);
+	count_written(src->part, row, head);
 	return 0;
 }
 
