@@ -219,7 +219,12 @@ struct nest {
 	const ProtobufCMessageDescriptor *type;
 	const struct nest *within;
 	bool in_answer;
-	unsigned *work; /* work left for answers in this frame */
+};
+
+/* What is found out of a frame while it is checked. */
+struct wire_found {
+	unsigned work; /* left for answers */
+	bool text;     /* there are words, or fields that this version does not know */
 };
 
 /** How many messages of the type of @n are nested. */
@@ -236,17 +241,15 @@ static unsigned nest_depth(const struct nest *n)
 /** Is this a message of that type that is not nested too deep, sets only one member of each oneof,
  * and has answers that unpack fast? */
 static int walk_message(struct wire_walk w, const ProtobufCMessageDescriptor *type,
-			const struct nest *within)
+			const struct nest *within, struct wire_found *found)
 {
-	unsigned work = WIRE_ANSWER_WORK, costs;
 	struct nest here = {
 		.type = type,
 		.within = within,
 		.in_answer = type == &evspace__answer__descriptor || (within && within->in_answer),
-		.work = within ? within->work : &work,
 	};
 	struct wire_walk inner;
-	unsigned kinds = 0;
+	unsigned kinds = 0, costs;
 	uint64_t number;
 
 	if (nest_depth(&here) > WIRE_DEPTH)
@@ -257,14 +260,15 @@ static int walk_message(struct wire_walk w, const ProtobufCMessageDescriptor *ty
 		if (walk_field(&w, &number, &inner) < 0)
 			return -1;
 		costs = !here.in_answer ? 0 : inner.at ? WIRE_WORK_TEXT : 1;
-		if (costs > *here.work)
+		if (costs > found->work)
 			return -1;
-		*here.work -= costs;
+		found->work -= costs;
 		field = protobuf_c_message_descriptor_get_field(type, (unsigned)number);
 		if (field && field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF && ++kinds > 1)
 			return -1;
+		found->text |= !field || field->type == PROTOBUF_C_TYPE_STRING;
 		if (inner.at && field && field->type == PROTOBUF_C_TYPE_MESSAGE &&
-		    walk_message(inner, field->descriptor, &here) < 0)
+		    walk_message(inner, field->descriptor, &here, found) < 0)
 			return -1;
 	}
 	return 0;
@@ -330,11 +334,13 @@ static void message_clean(ProtobufCMessage *m, ProtobufCAllocator *allocator)
 Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsigned char *data,
 				     size_t bytes, struct error *e)
 {
+	struct wire_found found = {WIRE_ANSWER_WORK, false};
 	Evspace__Frame *frame;
 
 	/* protobuf-c recurses as deep as its input is nested, so check the depth before */
-	if (bytes > WIRE_HEADER_MAX || walk_message((struct wire_walk){data, data + bytes},
-						    &evspace__frame__descriptor, NULL) < 0) {
+	if (bytes > WIRE_HEADER_MAX ||
+	    walk_message((struct wire_walk){data, data + bytes}, &evspace__frame__descriptor, NULL,
+			 &found) < 0) {
 		errno = EPROTO;
 		errorf(e, "a frame header that is malformed, too long or too deep");
 		return NULL;
@@ -342,7 +348,8 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 	frame = evspace__frame__unpack(allocator, bytes, data);
 	if (frame && frame->kind_case != EVSPACE__FRAME__KIND__NOT_SET &&
 	    frame->kind_case == wire_kind(data)) {
-		message_clean(&frame->base, allocator);
+		if (found.text)
+			message_clean(&frame->base, allocator);
 		return frame;
 	}
 	errorf(e, frame ? "a frame of a kind that this version does not know"
