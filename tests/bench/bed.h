@@ -69,8 +69,8 @@ int bed_prepare(struct bed *bed, struct error *e);
  */
 int bed_start_together(struct bed *bed, const char *list, const char *space, struct error *e);
 
-/** End the agent of @node with @signal; start it again, which returns when it listens. @by: NULL, or
- * the command that runs it ("/usr/bin/env", "valgrind"), ended by NULL, of 7 words at most. */
+/** End the agent of @node with @signal; start it again, which returns when it listens. @by: NULL,
+ * or the command that runs it ("/usr/bin/env", "valgrind"), ended by NULL, of 7 words at most. */
 int bed_stop(struct bed *bed, const char *node, int signal, struct error *e);
 int bed_restart(struct bed *bed, const char *node, const char *const *by, struct error *e);
 
