@@ -35,6 +35,16 @@ has_all_events() {
 		[ "$(wc -l <"$bed_dir/events.out")" -gt 1000 ]
 }
 
+# numbers OPTIONS...: each tuple of the view with a number is an event of that number.
+numbers() {
+	local key='s/.*"type":"tuple","name":"\([^"]*\)","op":"\([^"]*\)".*"number":\([0-9]*\),.*"peer":\([^,]*\),"seq_or_tag":\([0-9]*\),.*/\1 \3 \2 \4 \5/p'
+
+	view "$@" --backlog --until-end --json >"$tap_dir/view" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	sed -n "$key" "$tap_dir/view" | sort >"$tap_dir/numbers"
+	[ "$(wc -l <"$tap_dir/numbers")" -gt 0 ] &&
+		! sed -n "$key" "$bed_dir/events.out" | sort | comm -13 - "$tap_dir/numbers" | grep -m 3 .
+}
+
 all_accounted_for() {
 	view slowest --backlog --until-end >/dev/null 2>"$tap_dir/err" || return
 	awk '/ tuples read/ { gsub(/[,;:]/, ""); for (i = 1; i < NF; i++) n[$(i + 1)] = $i }
@@ -116,6 +126,8 @@ tap_case "a matrix of nodes is exact" agrees nodes traffic
 tap_case "what classes counted is what was written" agrees counts calls
 tap_case "the time that classes counted is that of the events" agrees times calls
 tap_case "the largest are the largest" agrees largest=7 big
+tap_case "filtered tuples have their numbers, or none" numbers --define 'element filter op!=MPI_Irecv'
+tap_case "... also in a second stage" numbers --define 'element filter op!=MPI_Irecv; thread filter bytes>0; all slowest 1000'
 tap_case "all tuples are accounted for" all_accounted_for
 tap_case "a view of one thread's channels has no others" \
 	eval '[ "$(view of-one --count 1 --json 2>/dev/null | grep -c "\"name\":\"/A/a1/rank1/t1/")" -eq 2 ]'

@@ -143,7 +143,7 @@ int evspace_event(struct evspace_client *c, struct evspace_event *event)
 	if (!t)
 		return 0;
 	*event = (struct evspace_event){
-		.number = c->at_run.run->first + c->record - 1,
+		.number = run_number(c->at_run.run, c->record - 1),
 		.start_ns = clock_line_ns(&c->part.clock, t->start),
 		.end_ns = t->end && !(t->flags & TUPLE_RUNNING)
 				  ? clock_line_ns(&c->part.clock, t->end)

@@ -16,7 +16,8 @@ struct evspace_client;
 struct evspace_event {
 	const char *name;	  /* "/cluster/node/rank/thread/channel", or its group if reduced */
 	int32_t rank;		  /* world rank, -1 if the group is above ranks */
-	uint64_t number;	  /* the tuple's number in its element, from 0 */
+	uint64_t number;	  /* the tuple's number in its element, from 0; UINT64_MAX: not
+				   * known, as a filter has left out others before it */
 	int64_t start_ns, end_ns; /* Unix time on the reference agent's clock; the end is 0
 				   * while the operation is under way */
 	double error_ns;	  /* bound of the error of both, relative to other hosts */

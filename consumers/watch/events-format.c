@@ -192,7 +192,8 @@ static void json_event(const struct evspace_client *client, const struct evspace
 	else
 		fputs("null", out);
 	null_json(out, "rank", ev->rank, ev->rank >= 0);
-	fprintf(out, ",\"number\":%" PRIu64 ",\"start_ns\":%" PRId64, ev->number, ev->start_ns);
+	null_json(out, "number", (int64_t)ev->number, ev->number != UINT64_MAX);
+	fprintf(out, ",\"start_ns\":%" PRId64, ev->start_ns);
 	null_json(out, "end_ns", ev->end_ns, ev->end_ns != 0);
 	fprintf(out, ",\"error_ns\":%.0f", ev->error_ns);
 	null_json(out, "peer", ev->peer, ev->peer != TUPLE_NO_PEER && ev->peer != TUPLE_ANY_PEER);
@@ -256,7 +257,10 @@ static void csv_event(const struct evspace_client *client, const struct evspace_
 	(void)client;
 	(void)width;
 	words_csv(out, ev->name);
-	fprintf(out, ",%" PRIu64 ",%" PRId64 ",%" PRId64 ",", ev->number, ev->start_ns, ev->end_ns);
+	putc(',', out);
+	if (ev->number != UINT64_MAX)
+		fprintf(out, "%" PRIu64, ev->number);
+	fprintf(out, ",%" PRId64 ",%" PRId64 ",", ev->start_ns, ev->end_ns);
 	words_csv(out, ev->op);
 	fprintf(out, ",%" PRId32 ",%" PRIu32 ",%08" PRIx32 ",%" PRIu64 ",%u\n", ev->peer,
 		ev->seq_or_tag, ev->comm, ev->bytes, ev->flags);

@@ -31,7 +31,7 @@ static void piece_pack(struct batch *out, const struct run_view *view, uint32_t 
 	/* What was lost came before the first. */
 	const uint64_t lost = at == 0 ? view->lost : 0;
 	const uint32_t element = run->element + (run->kind == RUN_NEWEST ? at : 0);
-	const uint64_t first = run->first + (run->kind == RUN_NEWEST ? 0 : at);
+	const uint64_t first = run->kind == RUN_NEWEST ? run->first : run_number(run, at);
 	unsigned char *to = batch_add(out, RUN_COLUMNS, element, first, (uint32_t)room, lost);
 	const size_t bytes = columns_put(run->kind, records, n, to);
 

@@ -50,7 +50,7 @@ enum run_kind { RUN_TABLE(RUN_NUMBER) RUN_KINDS };
 
 enum run_flag {
 	RUN_LOST = 1 << 0,   /* a uint64_t follows the header: tuples overwritten before this run */
-	RUN_SPARSE = 1 << 1, /* tuples were removed: numbers after `first` have gaps */
+	RUN_SPARSE = 1 << 1, /* tuples were removed: numbers after `first` are not known */
 	RUN_FOLD = 1 << 2,   /* on a RUN_PART: a mark, see struct part */
 	RUN_DISCARDED =
 		1 << 3,	   /* no tuples, and those counted by RUN_LOST were discarded instead */
@@ -113,6 +113,15 @@ struct part {
 _Static_assert(sizeof(struct run) == 16, "a run header is 16 bytes");
 _Static_assert(sizeof(struct newest) == 48, "a newest tuple is 48 bytes");
 _Static_assert(sizeof(struct part) == 104, "a part is 104 bytes");
+
+/** As `first`: not known, since others were removed before. */
+#define RUN_UNKNOWN UINT64_MAX
+
+/** The number of the tuple @at of a run, or RUN_UNKNOWN. */
+static inline uint64_t run_number(const struct run *run, uint32_t at)
+{
+	return at > 0 && run->flags & RUN_SPARSE ? RUN_UNKNOWN : run->first + at;
+}
 
 /** What is known of a kind of record. */
 struct run_record {

@@ -60,7 +60,8 @@ struct evspace_tuple {
 struct evspace_stage_run {
 	const struct evspace_tuple *tuples;
 	size_t count;
-	uint64_t first; /* the first one's number in its element; the next ones', if not sparse */
+	uint64_t first; /* the first one's number in its element (UINT64_MAX: not known); the next
+			 * ones', if not sparse */
 	int sparse;	/* tuples have been left out between */
 	double ns_per_tick;
 };

@@ -86,7 +86,7 @@ static void put(struct filter *filter, const struct run_view *view, unsigned fro
 		uint32_t count, uint64_t lost)
 {
 	struct tuple *out = batch_add(&filter->out, RUN_TUPLES, view->run->element,
-				      view->run->first + from, count, lost);
+				      run_number(view->run, from), count, lost);
 
 	for (unsigned i = from; i < to; i++)
 		if (filter->keep[i])
@@ -102,6 +102,11 @@ static void put_some(struct filter *filter, const struct run_view *view, uint32_
 	uint64_t lost = view->lost;
 	unsigned end, count = view->run->count;
 
+	/* what is lost was before the first, kept or not */
+	if (lost > 0 && !filter->keep[0]) {
+		batch_add(&filter->out, RUN_TUPLES, view->run->element, view->run->first, 0, lost);
+		lost = 0;
+	}
 	for (unsigned at = 0; at < count; at = end) {
 		while (at < count && !filter->keep[at])
 			at++;

@@ -149,7 +149,7 @@ static int take_tuples(struct stage *s, const struct run_view *view)
 		struct evspace_stage_run run = {
 			.tuples = (void *)guarded_at(&f->tuples, 0),
 			.count = n < EVSPACE_STAGE_TUPLES ? n : EVSPACE_STAGE_TUPLES,
-			.first = view->run->first + *i,
+			.first = run_number(view->run, *i),
 			.sparse = (view->run->flags & RUN_SPARSE) != 0,
 			.ns_per_tick = part->clock.ns_per_tick,
 		};

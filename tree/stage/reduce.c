@@ -152,7 +152,7 @@ static void choose(struct reduce *r, const struct run_view *view, uint32_t name)
 			items[g->part].part.reduced++;
 		is_new = false;
 		g->tuple = tuple;
-		g->number = view->run->first + i;
+		g->number = run_number(view->run, i);
 		g->part = part;
 	}
 }

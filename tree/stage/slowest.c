@@ -97,7 +97,9 @@ static bool is_less(const struct kept *a, const struct kept *b)
 		return a->value < b->value;
 	if (a->element != b->element)
 		return a->element > b->element;
-	return a->number > b->number;
+	if (a->number != b->number)
+		return a->number > b->number;
+	return a->kind == RUN_TUPLES && a->tuple.start > b->tuple.start;
 }
 
 static void swap(struct kept *a, struct kept *b)
@@ -197,7 +199,7 @@ static void take_tuples(struct stage *s, const struct run_view *view, uint32_t n
 		struct kept one = {
 			.tuple = view->tuples[i],
 			.value = view->tuples[i].bytes,
-			.number = view->run->first + i,
+			.number = run_number(view->run, i),
 			.element = view->run->element,
 			.part = (uint32_t)l->fold.parts.n - 1,
 			.kind = RUN_TUPLES,

@@ -16,7 +16,7 @@ struct item {
 	uint64_t number; /* its number in its element */
 	uint64_t lost;	 /* before it */
 	uint32_t element;
-	bool sparse; /* the number is only a lower bound */
+	bool sparse; /* others were removed between it and the next */
 };
 
 /* A sort key. Equal times keep the order of the items. */
@@ -69,7 +69,7 @@ static void take_run(struct sort *sort, const struct run_view *view, const struc
 
 		*item = (struct item){
 			.tuple = view->tuples[i],
-			.number = view->run->first + i,
+			.number = run_number(view->run, i),
 			.lost = i == 0 ? view->lost : 0,
 			.element = view->run->element,
 			.sparse = view->run->flags & RUN_SPARSE,
@@ -180,8 +180,9 @@ static uint32_t run_length(const struct sort *sort, size_t at)
 	while (at + n < sort->n && n < UINT16_MAX) {
 		const struct item *next = item_at(sort, at + n);
 
-		if (next->element != first->element || next->number != first->number + n ||
-		    next->lost > 0 || next->sparse != first->sparse)
+		if (next->element != first->element || next->lost > 0 ||
+		    next->sparse != first->sparse ||
+		    next->number != (first->sparse ? RUN_UNKNOWN : first->number + n))
 			break;
 		n++;
 	}
