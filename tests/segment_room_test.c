@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A run of one process, which has ended. Returns its file's size. */
@@ -73,6 +74,33 @@ static void oldest_make_way(void)
 	CU_ASSERT_TRUE(fixture_exists("newest"));
 	CU_ASSERT_TRUE(fixture_exists("live/rank0.%d.seg", (int)live));
 	maker_end(live);
+}
+
+/* Another process makes room for longer than one waits for its turn; what it has made is enough. */
+static void others_make_room(void)
+{
+	uint64_t size = ended_run("old");
+	int turn = open(fixture.base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint32_t note;
+	pid_t maker;
+
+	CU_ASSERT_EQUAL(flock(turn, LOCK_EX), 0);
+	maker = fork();
+	if (maker == 0) {
+		char command[512];
+
+		/* until its file has its bytes, which are too many */
+		snprintf(command, sizeof(command),
+			 "until [ \"$(du -sk %s/next 2>/dev/null | cut -f 1)\" -gt 100 ]; do :; "
+			 "done; "
+			 "rm -r %s/old",
+			 fixture.base, fixture.base);
+		_exit(system(command));
+	}
+	CU_ASSERT_EQUAL(next_program(size, 15, true, &note), 0);
+	CU_ASSERT_EQUAL(note, 0);
+	CU_ASSERT_EQUAL(waitpid(maker, NULL, 0), maker);
+	close(turn);
 }
 
 static void none_goes_in_vain(void)
@@ -284,6 +312,7 @@ static void those_that_went_are_named(void)
 
 static CU_TestInfo cases[] = {
 	{"the oldest ended runs make way for the next program", oldest_make_way},
+	{"what others make room for meanwhile is enough", others_make_room},
 	{"none goes in vain", none_goes_in_vain},
 	{"what is in use stays", what_is_in_use_stays},
 	{"cursors take no quota", cursors_take_no_quota},

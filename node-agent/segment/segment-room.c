@@ -25,6 +25,7 @@
 /* How long to wait for another process that makes room, and for readers to unmap what was
  * removed. */
 #define TURN_WAIT_NS 2000000000u
+#define TURN_LOOK_NS 100000000u
 #define LET_GO_NS    1000000000u
 
 /* A run that may be removed for a segment. */
@@ -280,24 +281,32 @@ static uint64_t reserve(const struct segment_room *r, struct error *e)
 	return used - quota;
 }
 
-/* One process at a time makes room: several that start at once must not remove a run each. */
-static DIR *turn_take(int dir)
+static DIR *runs_open(int dir)
 {
 	int base = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *runs = base < 0 ? NULL : fdopendir(base);
-	uint64_t end = clock_mono_ns() + TURN_WAIT_NS;
 
 	if (!runs && base >= 0)
 		close(base);
-	while (runs && flock(base, LOCK_EX | LOCK_NB) < 0) {
-		if (clock_mono_ns() < end) {
-			nap();
-			continue;
-		}
-		closedir(runs);
-		return NULL;
-	}
 	return runs;
+}
+
+/* One process at a time makes room: several that start at once must not remove a run each. Returns
+ * 1 when it is our turn, 0 when the others have made room for us, too, -1 after a while. */
+static int turn_take(const struct segment_room *r, DIR *runs, struct error *e)
+{
+	uint64_t now = clock_mono_ns(), end = now + TURN_WAIT_NS, look = now + TURN_LOOK_NS;
+
+	while (flock(dirfd(runs), LOCK_EX | LOCK_NB) < 0) {
+		now = clock_mono_ns();
+		if (now >= look && reserve(r, e) == 0)
+			return 0;
+		if (now >= end)
+			return -1;
+		look = now >= look ? now + TURN_LOOK_NS : look;
+		nap();
+	}
+	return 1;
 }
 
 /* Call it after turn_take(). Returns 0, or -1 with errno and @e. */
@@ -330,7 +339,7 @@ static int reserve_replacing(struct segment_room *r, DIR *runs, struct error *e)
 
 int segment_room_reserve(struct segment_room *r, struct error *e)
 {
-	int rc, saved;
+	int rc = -1, saved, turn;
 	DIR *runs;
 
 	r->n_removed = r->n_named = 0;
@@ -340,13 +349,16 @@ int segment_room_reserve(struct segment_room *r, struct error *e)
 	if (!r->replaces || (errno != ENOSPC && errno != EDQUOT))
 		return -1;
 	saved = errno;
-	runs = can_tell() ? turn_take(r->dir) : NULL;
+	runs = can_tell() ? runs_open(r->dir) : NULL;
 	if (!runs) {
 		errno = saved;
 		return -1;
 	}
-	rc = reserve_replacing(r, runs, e);
-	saved = errno;
+	turn = turn_take(r, runs, e);
+	if (turn >= 0) {
+		rc = turn > 0 ? reserve_replacing(r, runs, e) : 0;
+		saved = errno;
+	}
 	removed_end(r);
 	closedir(runs);
 	errno = saved;
