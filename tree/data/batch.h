@@ -28,6 +28,15 @@ struct batch {
 
 #define RUN_POINTER(NAME, kind, ...) struct kind *kind##s;
 
+/** As `first`: not known, since others were removed before. */
+#define RUN_UNKNOWN UINT64_MAX
+
+/** The number of the tuple @at of a run, or RUN_UNKNOWN. */
+static inline uint64_t run_number(const struct run *run, uint32_t at)
+{
+	return at > 0 && run->flags & RUN_SPARSE ? RUN_UNKNOWN : run->first + at;
+}
+
 /** A run found in a batch: pointers into its buffer, writable by stages that own the batch. */
 struct run_view {
 	struct run *run;

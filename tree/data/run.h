@@ -114,15 +114,6 @@ _Static_assert(sizeof(struct run) == 16, "a run header is 16 bytes");
 _Static_assert(sizeof(struct newest) == 48, "a newest tuple is 48 bytes");
 _Static_assert(sizeof(struct part) == 104, "a part is 104 bytes");
 
-/** As `first`: not known, since others were removed before. */
-#define RUN_UNKNOWN UINT64_MAX
-
-/** The number of the tuple @at of a run, or RUN_UNKNOWN. */
-static inline uint64_t run_number(const struct run *run, uint32_t at)
-{
-	return at > 0 && run->flags & RUN_SPARSE ? RUN_UNKNOWN : run->first + at;
-}
-
 /** What is known of a kind of record. */
 struct run_record {
 	const char *name;
