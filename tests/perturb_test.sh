@@ -26,7 +26,7 @@ all_traced() {
 }
 
 bed_begin
-bed_start agent evspace agent
+bed_start agent evspace agent --urgency batch
 bed_until bed_ready agent
 bed_start iterate evspace run --run iterate --capacity 2000 -- mpirun -np 2 "$top_builddir/tests/apps/iterate" 100 100000
 bed_until eval 'evspace collect --run iterate 2>/dev/null | grep -q "collective@world *trace *2"'
@@ -62,6 +62,13 @@ is_ended() {
 	bed_until all_traced
 }
 
+# Field 41 of proc(5): SCHED_BATCH.
+is_batch() {
+	[ "$(sed 's/.*) //' "/proc/$(bed_pid agent)/stat" | cut -d' ' -f39)" -eq 3 ]
+}
+
+tap_case "an agent has the scheduling class that it is to have" is_batch
+tap_case "... which is one that there is" says 2 "it is normal, batch or idle" evspace agent --urgency nice
 tap_case "slowdowns with their intervals" measures
 tap_case "afterwards everything is recorded as before" all_traced
 tap_case "looking has a slowdown of its own" observes

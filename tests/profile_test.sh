@@ -43,8 +43,8 @@ works_everywhere() {
 
 # A flag counts before a variable, and that before a profile; of profiles, the last that was named.
 precedes() {
-	says 3 "127.0.0.1:1:" evspace status --profile lab --connect 127.0.0.1:1 &&
-		EVSPACE_CONNECT=127.0.0.1:2 says 3 "127.0.0.1:2:" evspace status --profile lab &&
+	says 3 "at 127.0.0.1:1;" evspace status --profile lab --connect 127.0.0.1:1 &&
+		EVSPACE_CONNECT=127.0.0.1:2 says 3 "at 127.0.0.1:2;" evspace status --profile lab &&
 		EVSPACE_CONNECT=127.0.0.1:2 says 0 front evspace status --profile lab --connect "$bed_entry" --entry front &&
 		says 3 'this is agent "front".* --entry front' evspace status --profile lab --connect "$bed_entry" &&
 		EVSPACE_ENTRY=ga says 3 'this is agent "front", not "ga"' evspace status --profile lab &&

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace agent: starts this node's agent and serves until it is told to stop. */
+#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +113,26 @@ static int stages_take(void *into, const char *value, struct error *e)
 	return stage_objects_load(value, stderr, e);
 }
 
+/* The scheduling class of sched(7); agents of other nodes that are started here inherit it. */
+static int urgency_take(void *into, const char *value, struct error *e)
+{
+	static const struct {
+		const char *word;
+		int policy;
+	} classes[] = {{"normal", SCHED_OTHER}, {"batch", SCHED_BATCH}, {"idle", SCHED_IDLE}};
+	const struct sched_param none = {.sched_priority = 0};
+
+	(void)into;
+	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
+		if (strcmp(value, classes[i].word) != 0)
+			continue;
+		if (sched_setscheduler(0, classes[i].policy, &none) == 0)
+			return 0;
+		return errorf(e, "this host does not allow it: %s", strerror(errno));
+	}
+	return errorf(e, "it is normal, batch or idle");
+}
+
 #define AT(member) .at = offsetof(struct said, options.member)
 
 static const struct option_row agent_rows[] = {
@@ -133,6 +155,10 @@ static const struct option_row agent_rows[] = {
 	{"monitored", NULL, OPTION_FLAG, AT(monitored),
 	 .help = "record what it does itself from now on, for --of evspace (default: while "
 		 "somebody looks)"},
+	{"urgency", "CLASS", .take = urgency_take,
+	 .help = "how it competes with programs for processors (sched(7)): normal; batch, which "
+		 "takes none from a running program at once; idle, only what they leave over: "
+		 "then answers come late on full processors (default: as it was started)"},
 	{"stages", "DIR", .take = stages_take,
 	 .help = "stages that others have written, NAME.so: a folder that only root and you can "
 		 "change, as those above it (default: none)"},

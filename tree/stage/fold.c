@@ -71,14 +71,13 @@ static void grow(struct groups *groups)
 
 struct group *groups_at(struct groups *groups, const uint64_t key[2], bool *is_new)
 {
-	struct group *g = groups->items + groups->at;
+	struct group *g = groups->n > 0 ? &groups->items[groups->at] : NULL;
 	uint32_t hash, slot;
 
 	*is_new = false;
-	if (groups->at < groups->n && g->key[0] == key[0] && g->key[1] == key[1])
+	if (g && groups->at < groups->n && g->key[0] == key[0] && g->key[1] == key[1])
 		return g;
 	hash = hash_bytes(key, 2 * sizeof(*key)); /* unpredictable, since peers choose keys */
-
 	if (groups->n == groups->room)
 		grow(groups);
 	slot = find(groups, key, hash);
