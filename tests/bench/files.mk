@@ -97,6 +97,7 @@ tests_bench_collect_SOURCES = \
 	node-agent/collect/core/capacity.c \
 	node-agent/collect/core/collect-swift.h \
 	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
+	node-agent/collect/core/trial.c node-agent/collect/core/trial.h \
 	tests/bench/bench.c tests/bench/bench.h \
 	tests/bench/collect.c tests/bench/collect-case.h \
 	tests/bench/collect-elements.c \
