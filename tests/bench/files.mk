@@ -91,13 +91,7 @@ tests_bench_tradeoff_LDADD = $(EVSPACE_LIBS)
 
 # The collector's own code, as it is compiled for programs.
 tests_bench_collect_SOURCES = \
-	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
-	node-agent/collect/core/collect-class.c \
-	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
-	node-agent/collect/core/capacity.c \
-	node-agent/collect/core/collect-swift.h \
-	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
-	node-agent/collect/core/trial.c node-agent/collect/core/trial.h \
+	$(collector_core) node-agent/collect/core/collect-swift.h \
 	tests/bench/bench.c tests/bench/bench.h \
 	tests/bench/collect.c tests/bench/collect-case.h \
 	tests/bench/collect-elements.c \
