@@ -10,7 +10,7 @@ struct event_base;
 struct trials;
 
 /** Look after the experiments in the segments of @here from @base's loop. No timer runs unless one
- * is under way; those that an agent before this one has begun are looked for once. */
+ * is under way that this agent has begun; programs end those of an agent before it themselves. */
 struct trials *trials_new(struct event_base *base, const struct source_host *here);
 void trials_free(struct trials *trials);
 
