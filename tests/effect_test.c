@@ -1,71 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests slowdowns and their intervals on a simulated program whose slowdown is known. */
-#include "tests/random.h"
+#include "tests/simulated.h"
 #include "tests/tap.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 #include "consumers/perturb/effect.h"
 #include "tree/data/trial.h"
 
-#define RUNS  400u
-#define PAIRS 300u
-
-static uint64_t seed;
-
-static double share(void)
-{
-	return ((double)random_below(&seed, 1u << 30) + 0.5) / (1u << 30);
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(share())) * cos(2 * M_PI * share());
-}
-
-/* What other things do to the time of a block, as a factor's logarithm. */
-static double noise(unsigned kind)
-{
-	if (kind == 0)
-		return 0.01 * normal();
-	if (kind == 1) /* now and then something long */
-		return share() < 0.03 ? 0.2 * share() : 0.005 * normal();
-	return -0.01 * log(share());
-}
-
-/* A run of the program, with an arm that slows it down by @slowdown, on a machine that drifts.
- * Returns whether the interval held that each time it was looked at. */
-static bool run(unsigned kind, double slowdown, struct effect *effect)
-{
-	uint64_t order_seed = random_below(&seed, UINT32_MAX);
-	double log_s = log1p(slowdown), drift = 0, took[2] = {0};
-	bool held = true;
-
-	*effect = (struct effect){0};
-	for (uint32_t block = 0; block < 2 * PAIRS; block++) {
-		unsigned arm = trial_arm(order_seed, block, 2);
-
-		drift = 0.98 * drift + 0.004 * normal();
-		took[arm] = exp(drift + noise(kind) + (arm ? log_s : 0));
-		if (block % 2 == 1) {
-			struct effect_interval interval;
-
-			effect_add(effect, took[1], took[0]);
-			interval = effect_interval(effect, 0.95);
-			held = held && interval.low <= slowdown && slowdown <= interval.high;
-		}
-	}
-	return held;
-}
+#define RUNS 400u
 
 /* 93 of 100, although it was looked at after each pair. */
 static void planted_ones_are_in_it(void)
 {
 	static const double planted[] = {0, 0.005, 0.01, 0.02, 0.05};
+	uint64_t seed = 3;
 
-	seed = 3;
-	for (unsigned kind = 0; kind < 3; kind++)
+	for (unsigned kind = 0; kind < SIMULATED_NOISES; kind++)
 		for (unsigned i = 0; i < 5; i++) {
 			unsigned held = 0, seen = 0;
 			double visible = 0;
@@ -74,7 +25,7 @@ static void planted_ones_are_in_it(void)
 				struct effect_interval interval;
 				struct effect effect;
 
-				held += run(kind, planted[i], &effect);
+				held += simulated_run(&seed, kind, planted[i], &effect);
 				interval = effect_interval(&effect, 0.95);
 				seen += interval.low > 0;
 				visible += interval.visible / RUNS;

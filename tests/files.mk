@@ -258,6 +258,7 @@ tests_pathmap_test_SOURCES = tests/maps.c tests/maps.h tests/pathmap_test.c
 tests_table_test_SOURCES = tests/table_test.c
 tests_pattern_test_SOURCES = tests/pattern_test.c tests/random.h
 tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
+tests_effect_test_SOURCES = tests/effect_test.c tests/simulated.c tests/simulated.h tests/random.h
 tests_effect_test_LDADD = $(LDADD) -lm
 tests_knapsack_test_LDADD = $(LDADD) -lm
 tests_entropy_window_test_LDADD = $(LDADD) -lm
@@ -312,7 +313,7 @@ tests_element_tsan_test_SOURCES = \
 
 # What tests/collect_test.sh looks with, and what else may be there when an MPI program is collected.
 check_PROGRAMS += tests/segdump tests/killed tests/preload/late
-check_LTLIBRARIES += tests/preload/failing.la tests/preload/plugin.la tests/preload/tool.la
+check_LTLIBRARIES += tests/preload/failing.la tests/preload/plant.la tests/preload/plugin.la tests/preload/tool.la
 tests_killed_LDADD = $(EVSPACE_LIBS)
 # gcc 12 tests the address of a thread-local variable with flags that it has just overwritten.
 tests_killed_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
@@ -327,6 +328,11 @@ tests_preload_failing_la_CPPFLAGS = $(APP_CPPFLAGS)
 tests_preload_failing_la_CFLAGS = $(APP_CFLAGS)
 tests_preload_failing_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
 tests_preload_failing_la_LIBADD = $(MPI_LIBS)
+tests_preload_plant_la_SOURCES = tests/preload/plant.c
+tests_preload_plant_la_CPPFLAGS = $(APP_CPPFLAGS)
+tests_preload_plant_la_CFLAGS = $(APP_CFLAGS)
+tests_preload_plant_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_plant_la_LIBADD = -ldl
 tests_preload_plugin_la_SOURCES = tests/preload/plugin.c
 tests_preload_plugin_la_CPPFLAGS = $(APP_CPPFLAGS)
 tests_preload_plugin_la_CFLAGS = $(APP_CFLAGS)

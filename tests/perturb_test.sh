@@ -76,6 +76,21 @@ tap_case "one experiment at a time, which Ctrl-C ends" is_alone
 tap_case "when its command was killed it ends by its lease" is_ended
 bed_kill TERM iterate
 bed_wait iterate
+# A busy loop in the collector's path, for 30 % of the processor time of an iteration while collecting is on: that much
+# is told from none on a machine of any load (tests/bench/perturb has smaller ones). The interval holds it.
+finds_planted() {
+	says 0 '"arm":"collect"' evspace perturb --run planted --ab 20s --block 50ms --json &&
+		grep '"arm":"collect"' "$tap_dir/said" | sed 's/.*"low":\([^,]*\),"high":\([^,]*\),.*/\1 \2/' |
+		awk '$1 > 0 && $1 <= 0.3 && 0.3 <= $2 { good = 1 } END { exit !good }' && return
+	cat "$tap_dir/said"
+	return 1
+}
+
+bed_start planted env PLANT_PERCENT=30 LD_PRELOAD="$top_builddir/tests/preload/.libs/plant.so" evspace run --run planted --capacity 200 -- mpirun -np 1 "$top_builddir/tests/apps/iterate" 1 100000
+bed_until eval 'evspace collect --run planted 2>/dev/null | grep -q "collective@world *trace *1"'
+tap_case "a slowdown that was planted is found" finds_planted
+bed_kill TERM planted
+bed_wait planted
 tap_case "without a program: 1" says 1 'there is no' evspace perturb --run iterate --ab 1s
 bed_start steady evspace run --run steady --capacity 200 -- mpirun -np 1 "$top_builddir/tests/apps/steady"
 bed_until eval 'evspace collect --run steady 2>/dev/null | grep -q p2p'

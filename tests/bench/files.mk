@@ -3,10 +3,10 @@
 
 # Benches are built and run by `make bench` alone; each takes --json, --quick and --help. They print
 # ratios to a limit or floor measured in the same run, and fail no build.
-bench_programs = tests/bench/agents tests/bench/collect tests/bench/failure tests/bench/instructions tests/bench/tree tests/bench/remap tests/bench/share tests/bench/stage tests/bench/tradeoff
+bench_programs = tests/bench/agents tests/bench/collect tests/bench/failure tests/bench/instructions tests/bench/perturb tests/bench/tree tests/bench/remap tests/bench/share tests/bench/stage tests/bench/tradeoff
 # What tests/bench/collect starts, and what is preloaded into that.
 bench_helpers = tests/bench/solo tests/bench/duo tests/bench/pvm-duo
-bench_preloads = tests/bench/alternate.la tests/bench/forward.la
+bench_preloads = tests/bench/alternate.la tests/bench/forward.la tests/preload/plant.la
 # What tests/bench/stage loads.
 bench_stages = tests/bench/stage-sum.la tests/bench/stage-sum-by-op.la
 if LTTNG
@@ -56,6 +56,12 @@ tests_bench_instructions_SOURCES = tests/bench/instructions.c $(bench_sources) \
 	tests/bench/space.c tests/bench/space.h
 tests_bench_instructions_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_instructions_LDADD = $(EVSPACE_LIBS)
+
+tests_bench_perturb_SOURCES = tests/bench/perturb.c $(bench_sources) \
+	tests/bench/slowdown-planted.c tests/bench/slowdown.h \
+	tests/simulated.c tests/simulated.h tests/random.h
+tests_bench_perturb_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_perturb_LDADD = $(EVSPACE_LIBS) -lm
 
 tests_bench_failure_SOURCES = tests/bench/failure.c $(bench_sources) \
 	tests/bench/space.c tests/bench/space.h
