@@ -5,6 +5,7 @@
 #include <event2/event.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool silent = true, fickle_is_known = true;
 
+static _Atomic time_t ahead_s;
+
+/* The time, and how far the test has turned its clock. */
+int clock_gettime(clockid_t id, struct timespec *at)
+{
+	int (*real)(clockid_t, struct timespec *);
+	int status;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
+	status = real(id, at);
+	at->tv_sec += atomic_load(&ahead_s);
+	return status;
+}
+
 /* Names that begin with "silent" are not answered for while `silent`. */
 int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
 		struct addrinfo **found_list)
@@ -188,7 +203,6 @@ static void names_that_hang_hold_no_others_up(void)
 /* What was found counts while nobody can say that something else is right. */
 static void no_answer_is_no_news(void)
 {
-	static const struct timespec pause = {0, 20000000};
 	struct asked a = {.base = event_base_new(), .wait = {.found = found, .arg = &a}};
 	struct resolver *resolver = resolver_new(a.base);
 	struct address again;
@@ -201,8 +215,9 @@ static void no_answer_is_no_news(void)
 	fickle_is_known = false;
 	pthread_mutex_unlock(&lock);
 	resolver_doubt(resolver, "fickle:1");
-	while (resolver_find(resolver, "fickle:1", &again, &a.wait, &e) == 1)
-		nanosleep(&pause, NULL);
+	CU_ASSERT_EQUAL(resolver_find(resolver, "fickle:1", &again, &a.wait, &e), 1);
+	atomic_store(&ahead_s, 6);
+	CU_ASSERT_EQUAL(resolver_find(resolver, "fickle:1", &again, &a.wait, &e), 0);
 	event_base_dispatch(a.base);
 	CU_ASSERT_EQUAL(a.told, 2);
 	CU_ASSERT_TRUE(a.address.n > 0);

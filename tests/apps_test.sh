@@ -22,16 +22,6 @@ exits_with() {
 	[ "$status" -eq "$want" ] || { echo "exit status $status, not $want"; false; }
 }
 
-# says STATUS TEXT COMMAND...: it exits with STATUS and prints TEXT.
-says() {
-	local status=$1 text=$2 output
-
-	shift 2
-	output=$(exits_with "$status" "$@" 2>&1) && grep -qF -e "$text" <<<"$output" && return
-	echo "no '$text' in: $output"
-	return 1
-}
-
 # --- windtunnel ---
 
 # result RANKS THREADS OPTION...: the last line from "steps/s" on.
@@ -65,16 +55,16 @@ other_steps_differ() {
 
 tap_case "windtunnel: the checksum follows the steps" other_steps_differ
 tap_case "windtunnel: a wrong exchange between ranks is seen" \
-	says 1 "matrix 3 at step 20" run 2 windtunnel --break-exchange 12
+	tap_says 1 "matrix 3 at step 20" run 2 windtunnel --break-exchange 12
 tap_case "windtunnel: a wrong exchange between threads is seen" \
-	says 1 "matrix 4 at step 5" run 1 windtunnel --threads 3 --check 5 --break-exchange 0
-tap_case "windtunnel: stops after --seconds" says 0 "mass and momentum conserved" \
+	tap_says 1 "matrix 4 at step 5" run 1 windtunnel --threads 3 --check 5 --break-exchange 0
+tap_case "windtunnel: stops after --seconds" tap_says 0 "mass and momentum conserved" \
 	run 2 windtunnel --seconds 1 --report
 tap_case "windtunnel: says what is wrong with an option" \
-	says 2 "--size wants one of small|medium|large, not 'huge'" run 2 windtunnel --size huge
+	tap_says 2 "--size wants one of small|medium|large, not 'huge'" run 2 windtunnel --size huge
 tap_case "windtunnel: more threads than rows" \
-	says 2 "more than the 1920 rows of size small" run 8 windtunnel --threads 256
-tap_case "windtunnel: --help" says 0 "usage: mpirun" run 2 windtunnel --help
+	tap_says 2 "more than the 1920 rows of size small" run 8 windtunnel --threads 256
+tap_case "windtunnel: --help" tap_says 0 "usage: mpirun" run 2 windtunnel --help
 
 # --- calls and threads ---
 
@@ -118,11 +108,11 @@ gets_stuck() {
 }
 
 tap_case "stuck: in a barrier, until it is ended" gets_stuck --seconds 300
-tap_case "stuck: in a receive" says 0 "stuck: rank 1 sleeps before send" \
+tap_case "stuck: in a receive" tap_says 0 "stuck: rank 1 sleeps before send" \
 	run 3 stuck --rank 1 --in recv --seconds 0
-tap_case "stuck: the last rank, and all go on" says 0 "stuck: rank 2 sleeps before barrier" \
+tap_case "stuck: the last rank, and all go on" tap_says 0 "stuck: rank 2 sleeps before barrier" \
 	run 3 stuck --seconds 0
-tap_case "stuck: the rank ends without MPI_Finalize" says 3 "stuck: rank 0 sleeps" \
+tap_case "stuck: the rank ends without MPI_Finalize" tap_says 3 "stuck: rank 0 sleeps" \
 	run 2 stuck --rank 0 --seconds 0 --then-exit
-tap_case "stuck: no such rank" says 2 "--rank 3: there are only 3 ranks" run 3 stuck --rank 3
+tap_case "stuck: no such rank" tap_says 2 "--rank 3: there are only 3 ranks" run 3 stuck --rank 3
 tap_done

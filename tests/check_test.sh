@@ -84,15 +84,9 @@ check() {
 	[ "$status" -eq "$code" ] || { echo "exit code $status"; cat "$tap_dir/out" "$tap_dir/said"; return 1; }
 }
 
+# says PATTERN...: it was printed.
 says() {
-	local text
-
-	for text; do
-		grep -qE -e "$text" "$tap_dir/out" "$tap_dir/said" && continue
-		echo "no '$text' in:"
-		cat "$tap_dir/out" "$tap_dir/said"
-		return 1
-	done
+	tap_printed "$tap_dir/out" "$tap_dir/said" -- "$@"
 }
 
 # As quickstart leaves it: configured without what only check installs.

@@ -28,17 +28,9 @@ is_as() {
 		diff "$tap_dir/wanted" "$tap_dir/answer"
 }
 
-# says CODE TEXT OPTIONS...: it ends with that code, and has said the text.
+# says CODE TEXT OPTIONS...: a view ends with that code, and has said the text.
 says() {
-	local code=$1 text=$2 got
-
-	shift 2
-	view "$@" >"$tap_dir/said" 2>&1
-	got=$?
-	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
-	echo "exit code $got, not $code, or no '$text' in:"
-	head -c 2000 "$tap_dir/said"
-	return 1
+	tap_says "$1" "$2" view "${@:3}"
 }
 
 # by STATEMENTS: the entry goes by the map with these in `views { }` from now on.

@@ -70,21 +70,13 @@ outside() {
 	cluster_on out env EVSPACE_TLS="$cluster_dir/tls" EVSPACE_CONNECT=front:7440 timeout -k 5 120 "$@" \
 		>"$cluster_dir/said" 2>&1
 	code=$?
-	cat "$cluster_dir/said" >>"$cluster_dir/all"
+	tee -a "$cluster_dir/all" <"$cluster_dir/said"
 	return $code
 }
 
-# says CODE TEXT COMMAND...: it ends with that code, and has said the text.
+# says CODE TEXT COMMAND...: as tap_says, from outside.
 says() {
-	local code=$1 text=$2 got
-
-	shift 2
-	outside "$@"
-	got=$?
-	[ "$got" -eq "$code" ] && grep -aq -e "$text" "$cluster_dir/said" && return
-	echo "exit code $got, not $code, or no '$text' in:"
-	head -c 3000 "$cluster_dir/said"
-	return 1
+	tap_says "$1" "$2" outside "${@:3}"
 }
 
 # Nothing that has been said outside names an address inside. Without a word there would be none.

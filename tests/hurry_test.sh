@@ -29,8 +29,9 @@ first_has_something() {
 }
 tap_case "its first wave has more than some events" first_has_something
 
+# says FILE PATTERN: the last command printed it.
 says() {
-	grep -qE -e "$2" "$tap_dir/$1" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+	tap_printed "$tap_dir/$1" -- "$2"
 }
 evspace view sizes --rate 1 --count 3 >"$tap_dir/out" 2>"$tap_dir/err"
 tap_case "a rate that was given is kept, and what helps is said" \

@@ -169,14 +169,9 @@ no_view_is_empty() {
 	done
 }
 
-# says CODE TEXT...: of a command that ends by itself.
+# says CODE TEXT COMMAND...: as tap_says, of the entry.
 says() {
-	local code=$1 text=$2 status=0
-
-	shift 2
-	timeout 60 "$@" --connect "$bed_entry" >"$tap_dir/told" 2>&1 || status=$?
-	[ "$status" -eq "$code" ] && grep -qe "$text" "$tap_dir/told" ||
-		{ echo "exit code $status"; cat "$tap_dir/told"; return 1; }
+	tap_says "$1" "$2" "${@:3}" --connect "$bed_entry"
 }
 
 no_such_run() {

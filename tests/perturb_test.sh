@@ -4,19 +4,6 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
 
-# says CODE TEXT COMMAND...: it ends with that code, and has said the text.
-says() {
-	local code=$1 text=$2 got
-
-	shift 2
-	timeout -k 5 120 "$@" >"$tap_dir/said" 2>&1
-	got=$?
-	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
-	echo "exit code $got, not $code, or no '$text' in:"
-	head -c 3000 "$tap_dir/said"
-	return 1
-}
-
 modes() {
 	evspace collect --run iterate --json | grep '"type":"class"' | grep -o '"mode":"[a-z]*"' | sort -u | tr -d '\n'
 }
@@ -33,7 +20,7 @@ bed_until eval 'evspace collect --run iterate 2>/dev/null | grep -q "collective@
 
 # An interval for each arm, and 0 for the slowdown of nothing is not far off: within what could be seen.
 measures() {
-	says 0 '"arm":"collect"' evspace perturb --run iterate --ab 12s --block 100ms --json || return
+	tap_says 0 '"arm":"collect"' evspace perturb --run iterate --ab 12s --block 100ms --json || return
 	[ "$(grep -c '"type":"effect"' "$tap_dir/said")" -eq 2 ] &&
 		grep '"arm":"off again"' "$tap_dir/said" | sed 's/.*"rounds":\([0-9]*\),"slowdown":\([^,]*\),"low":\([^,]*\),"high":\([^,]*\),.*/\1 \2 \3 \4/' |
 		awk '$1 >= 8 && $3 <= $2 && $2 <= $4 && $3 < 0.05 && $4 > -0.05 { good = 1 } END { exit !good }' ||
@@ -41,7 +28,7 @@ measures() {
 }
 
 observes() {
-	says 0 'observe' evspace perturb --run iterate --ab 15s --block 100ms --view heartbeat --rate 20 &&
+	tap_says 0 'observe' evspace perturb --run iterate --ab 15s --block 100ms --view heartbeat --rate 20 &&
 		grep -q 'cannot be told from nothing' "$tap_dir/said"
 }
 
@@ -49,8 +36,8 @@ observes() {
 is_alone() {
 	bed_start first evspace perturb --run iterate --ab 100s --block 100ms
 	bed_until eval 'modes | grep -q trial' || { cat "$bed_dir/first.err"; return 1; }
-	says 1 'another experiment is under way' evspace perturb --run iterate --ab 1s --block 100ms &&
-		says 1 'an experiment is under way, which switches by itself' evspace collect --run iterate --class p2p off &&
+	tap_says 1 'another experiment is under way' evspace perturb --run iterate --ab 1s --block 100ms &&
+		tap_says 1 'an experiment is under way, which switches by itself' evspace collect --run iterate --class p2p off &&
 		bed_kill INT first && bed_wait first
 	grep -q '^off again' "$bed_dir/first.out" && bed_until all_traced
 }
@@ -68,7 +55,7 @@ is_batch() {
 }
 
 tap_case "an agent has the scheduling class that it is to have" is_batch
-tap_case "... which is one that there is" says 2 "it is normal, batch or idle" evspace agent --urgency nice
+tap_case "... which is one that there is" tap_says 2 "it is normal, batch or idle" evspace agent --urgency nice
 tap_case "slowdowns with their intervals" measures
 tap_case "afterwards everything is recorded as before" all_traced
 tap_case "looking has a slowdown of its own" observes
@@ -79,7 +66,7 @@ bed_wait iterate
 # A busy loop in the collector's path, for 30 % of the processor time of an iteration while collecting is on: that much
 # is told from none on a machine of any load (tests/bench/perturb has smaller ones). The interval holds it.
 finds_planted() {
-	says 0 '"arm":"collect"' evspace perturb --run planted --ab 20s --block 50ms --json &&
+	tap_says 0 '"arm":"collect"' evspace perturb --run planted --ab 20s --block 50ms --json &&
 		grep '"arm":"collect"' "$tap_dir/said" | sed 's/.*"low":\([^,]*\),"high":\([^,]*\),.*/\1 \2/' |
 		awk '$1 > 0 && $1 <= 0.3 && 0.3 <= $2 { good = 1 } END { exit !good }' && return
 	cat "$tap_dir/said"
@@ -91,8 +78,8 @@ bed_until eval 'evspace collect --run planted 2>/dev/null | grep -q "collective@
 tap_case "a slowdown that was planted is found" finds_planted
 bed_kill TERM planted
 bed_wait planted
-tap_case "without a program: 1" says 1 'there is no' evspace perturb --run iterate --ab 1s
+tap_case "without a program: 1" tap_says 1 'there is no' evspace perturb --run iterate --ab 1s
 bed_start steady evspace run --run steady --capacity 200 -- mpirun -np 1 "$top_builddir/tests/apps/steady"
 bed_until eval 'evspace collect --run steady 2>/dev/null | grep -q p2p'
-tap_case "a program without collectives: 1" says 1 'makes no collectives on MPI_COMM_WORLD' evspace perturb --run steady --ab 1s
+tap_case "a program without collectives: 1" tap_says 1 'makes no collectives on MPI_COMM_WORLD' evspace perturb --run steady --ab 1s
 tap_done

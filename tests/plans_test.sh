@@ -11,37 +11,24 @@ table() {
 		"others 630 $5 .27" >servers
 }
 
-# says CODE TEXT COMMAND...: it ends with that code, and has said the text.
-says() {
-	local code=$1 text=$2 got
-
-	shift 2
-	timeout -k 5 60 "$@" >said 2>&1
-	got=$?
-	[ "$got" -eq "$code" ] && grep -q -e "$text" said && return
-	echo "exit code $got, not $code, or no '$text' in:"
-	head -c 3000 said
-	return 1
-}
-
 # first TEXT: the first line has it.
 first() {
 	head -n 1 said | grep -q -e "$1" || { cat said; return 1; }
 }
 
 papers_plans() {
-	table 1 1 1 1 1 && says 0 '"plan":1' evspace plan servers --max-frequency 925 --json &&
+	table 1 1 1 1 1 && tap_says 0 '"plan":1' evspace plan servers --max-frequency 925 --json &&
 		first '"traced":\[\],.*"probing_hz":925.0,"information":925.0,"exact":true,"gap":0.0,"greedy":925.0' &&
-		table 2 1 1 1 1 && says 0 '"plan":5' evspace plan servers --max-frequency 925 --json &&
+		table 2 1 1 1 1 && tap_says 0 '"plan":5' evspace plan servers --max-frequency 925 --json &&
 		first '"traced":\["file","window","font"\],.*"probing_hz":43.0,"information":1256.48,"exact":true,"gap":0.0,"greedy":1202.5' &&
-		says 0 '"plan":1' evspace plan servers --max-frequency 641 --json &&
+		tap_says 0 '"plan":1' evspace plan servers --max-frequency 641 --json &&
 		first '"traced":\["file","window"\],.*"information":950.71,'
 }
 
 budgets() {
-	table 2 1 1 1 1 && says 0 'file, window, font' evspace plan servers --budget 5% --t-report 54.054054us --plans 1 && [ "$(grep -c ' Hz ' said)" -eq 1 ] &&
-		says 0 'It tells 1284' evspace plan - --budget 5 --t-report 54.054054e-6 --reduce <servers &&
-		says 0 '"font":566.0.*"information"' evspace plan - --budget 9% --t-report 100e-6 --reduce --json <<-'EOF'
+	table 2 1 1 1 1 && tap_says 0 'file, window, font' evspace plan servers --budget 5% --t-report 54.054054us --plans 1 && [ "$(grep -c ' Hz ' said)" -eq 1 ] &&
+		tap_says 0 'It tells 1284' evspace plan - --budget 5 --t-report 54.054054e-6 --reduce <servers &&
+		tap_says 0 '"font":566.0.*"information"' evspace plan - --budget 9% --t-report 100e-6 --reduce --json <<-'EOF'
 			class frequency weight duty deduced_from
 			file 334 2 .3 -
 			opened 10 5 .1 file
@@ -56,7 +43,7 @@ wrong() {
 
 	shift
 	printf '%s\n' "$@" >wrong
-	says 2 "$text" evspace plan wrong --max-frequency 100 && [ "$(wc -l <said)" -eq 1 ]
+	tap_says 2 "$text" evspace plan wrong --max-frequency 100 && [ "$(wc -l <said)" -eq 1 ]
 }
 
 wrong_tables() {
@@ -81,26 +68,26 @@ wrong_tables() {
 }
 
 wrong_budgets() {
-	table 1 1 1 1 1 && says 2 'it needs a budget' evspace plan servers && says 2 'needs a file' evspace plan --budget 1 &&
-		says 2 'are two budgets' evspace plan servers --budget 1 --max-frequency 1 && says 2 'needs --t-report' evspace plan servers --budget 1 &&
-		says 2 'not above 0' evspace plan servers --max-frequency 0 && says 2 'no number' evspace plan servers --budget x% &&
-		says 2 'none: No such file' evspace plan none --max-frequency 1 && says 2 'goes with --reduce' evspace plan servers --budget 1 --t-report 1us --t-detect 1us &&
-		printf '%s\n' 'class frequency weight duty minimum' 'a 100 1 .5 50' >few && says 1 'no plan keeps the budget' evspace plan few --max-frequency 10 &&
-		says 1 'no plan keeps the budget: .* take 50 Hz' evspace plan few --max-frequency 10 --reduce
+	table 1 1 1 1 1 && tap_says 2 'it needs a budget' evspace plan servers && tap_says 2 'needs a file' evspace plan --budget 1 &&
+		tap_says 2 'are two budgets' evspace plan servers --budget 1 --max-frequency 1 && tap_says 2 'needs --t-report' evspace plan servers --budget 1 &&
+		tap_says 2 'not above 0' evspace plan servers --max-frequency 0 && tap_says 2 'no number' evspace plan servers --budget x% &&
+		tap_says 2 'none: No such file' evspace plan none --max-frequency 1 && tap_says 2 'goes with --reduce' evspace plan servers --budget 1 --t-report 1us --t-detect 1us &&
+		printf '%s\n' 'class frequency weight duty minimum' 'a 100 1 .5 50' >few && tap_says 1 'no plan keeps the budget' evspace plan few --max-frequency 10 &&
+		tap_says 1 'no plan keeps the budget: .* take 50 Hz' evspace plan few --max-frequency 10 --reduce
 }
 
 papers_entropy() {
-	echo A A A A B | says 0 '"at":1,"event":"A","s":0.0866' evspace entropy --events A,B,C,D --window 3 --json && [ "$(wc -l <said)" -eq 5 ] &&
+	echo A A A A B | tap_says 0 '"at":1,"event":"A","s":0.0866' evspace entropy --events A,B,C,D --window 3 --json && [ "$(wc -l <said)" -eq 5 ] &&
 		sed -n 4p said | grep -q '"s":0.000259' && sed -n 5p said | grep -q '"s":0.000629' && [ "$(grep -c '"type":"entropy"' said)" -eq 5 ] &&
-		echo A A A A B >sequence && says 0 '4 of 5 events kept' evspace entropy --events A,B,C,D sequence --threshold 0.0005 --window 3
+		echo A A A A B >sequence && tap_says 0 '4 of 5 events kept' evspace entropy --events A,B,C,D sequence --threshold 0.0005 --window 3
 }
 
 wrong_sequences() {
-	says 2 'it needs --events' evspace entropy </dev/null && echo A E | says 2 'event 2, "E", is none of --events' evspace entropy --events A,B &&
-		says 2 '"A" is there twice' evspace entropy --events A,A </dev/null && says 2 '"" is no name' evspace entropy --events A,,B </dev/null &&
-		says 2 'a window of 4 needs 4' evspace entropy --events A --alpha 0.5 </dev/null && says 2 'from .* to' evspace entropy --events A --alpha 1 --window 1 </dev/null &&
-		says 2 'alpha .* is no number' evspace entropy --events A --alpha x --window 1 </dev/null && says 2 'window' evspace entropy --events A --window 17 </dev/null &&
-		printf '%0300d' 1 | says 2 'more than 255 bytes' evspace entropy --events A && says 2 'No such file' evspace entropy --events A none
+	tap_says 2 'it needs --events' evspace entropy </dev/null && echo A E | tap_says 2 'event 2, "E", is none of --events' evspace entropy --events A,B &&
+		tap_says 2 '"A" is there twice' evspace entropy --events A,A </dev/null && tap_says 2 '"" is no name' evspace entropy --events A,,B </dev/null &&
+		tap_says 2 'a window of 4 needs 4' evspace entropy --events A --alpha 0.5 </dev/null && tap_says 2 'from .* to' evspace entropy --events A --alpha 1 --window 1 </dev/null &&
+		tap_says 2 'alpha .* is no number' evspace entropy --events A --alpha x --window 1 </dev/null && tap_says 2 'window' evspace entropy --events A --window 17 </dev/null &&
+		printf '%0300d' 1 | tap_says 2 'more than 255 bytes' evspace entropy --events A && tap_says 2 'No such file' evspace entropy --events A none
 }
 
 # The document's examples: what it shows of a file is the file, and of a command what it prints.

@@ -10,19 +10,6 @@ unset EVSPACE_TLS EVSPACE_CONNECT EVSPACE_ENTRY EVSPACE_RUN EVSPACE_PROFILE
 export XDG_CONFIG_HOME=$tap_dir/config HOME=$tap_dir/home
 profiles=$XDG_CONFIG_HOME/evspace/profiles
 
-# says CODE TEXT COMMAND...: it ends with that code, and has said the text.
-says() {
-	local code=$1 text=$2 got
-
-	shift 2
-	timeout -k 5 120 "$@" >"$tap_dir/said" 2>&1
-	got=$?
-	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
-	echo "exit code $got, not $code, or no '$text' in:"
-	head -c 3000 "$tap_dir/said"
-	return 1
-}
-
 saves() {
 	(cd "$bed_dir" && evspace profile save lab --connect "$bed_entry" --tls tls --identity observe --entry front)
 }
@@ -36,43 +23,43 @@ is_private() {
 }
 
 works_everywhere() {
-	says 0 front evspace --profile lab status && says 0 front evspace --profile=lab status &&
-		says 0 front evspace status --profile lab && EVSPACE_PROFILE=lab says 0 front evspace status &&
-		says 2 "$HOME/.config/evspace/tls" evspace status --connect 127.0.0.1:1
+	tap_says 0 front evspace --profile lab status && tap_says 0 front evspace --profile=lab status &&
+		tap_says 0 front evspace status --profile lab && EVSPACE_PROFILE=lab tap_says 0 front evspace status &&
+		tap_says 2 "$HOME/.config/evspace/tls" evspace status --connect 127.0.0.1:1
 }
 
 # A flag counts before a variable, and that before a profile; of profiles, the last that was named.
 precedes() {
-	says 3 "at 127.0.0.1:1;" evspace status --profile lab --connect 127.0.0.1:1 &&
-		EVSPACE_CONNECT=127.0.0.1:2 says 3 "at 127.0.0.1:2;" evspace status --profile lab &&
-		EVSPACE_CONNECT=127.0.0.1:2 says 0 front evspace status --profile lab --connect "$bed_entry" --entry front &&
-		says 3 'this is agent "front".* --entry front' evspace status --profile lab --connect "$bed_entry" &&
-		EVSPACE_ENTRY=ga says 3 'this is agent "front", not "ga"' evspace status --profile lab &&
-		EVSPACE_ENTRY=ga says 0 front evspace status --profile lab --entry front &&
-		EVSPACE_TLS=/nowhere says 2 /nowhere evspace status --profile lab &&
-		EVSPACE_TLS=/nowhere says 0 front evspace status --profile lab --tls "$tls" &&
-		says 2 nobody evspace status --profile lab --identity nobody &&
-		EVSPACE_PROFILE=none says 0 front evspace status --profile lab &&
-		EVSPACE_PROFILE=none says 0 front evspace --profile lab status &&
-		says 2 none evspace --profile lab status --profile none &&
-		EVSPACE_CONNECT='' EVSPACE_TLS='' EVSPACE_RUN='' says 0 front evspace status --profile lab
+	tap_says 3 "at 127.0.0.1:1;" evspace status --profile lab --connect 127.0.0.1:1 &&
+		EVSPACE_CONNECT=127.0.0.1:2 tap_says 3 "at 127.0.0.1:2;" evspace status --profile lab &&
+		EVSPACE_CONNECT=127.0.0.1:2 tap_says 0 front evspace status --profile lab --connect "$bed_entry" --entry front &&
+		tap_says 3 'this is agent "front".* --entry front' evspace status --profile lab --connect "$bed_entry" &&
+		EVSPACE_ENTRY=ga tap_says 3 'this is agent "front", not "ga"' evspace status --profile lab &&
+		EVSPACE_ENTRY=ga tap_says 0 front evspace status --profile lab --entry front &&
+		EVSPACE_TLS=/nowhere tap_says 2 /nowhere evspace status --profile lab &&
+		EVSPACE_TLS=/nowhere tap_says 0 front evspace status --profile lab --tls "$tls" &&
+		tap_says 2 nobody evspace status --profile lab --identity nobody &&
+		EVSPACE_PROFILE=none tap_says 0 front evspace status --profile lab &&
+		EVSPACE_PROFILE=none tap_says 0 front evspace --profile lab status &&
+		tap_says 2 none evspace --profile lab status --profile none &&
+		EVSPACE_CONNECT='' EVSPACE_TLS='' EVSPACE_RUN='' tap_says 0 front evspace status --profile lab
 }
 
 run_and_rate() {
 	evspace profile save slow --connect "$bed_entry" --entry front --tls "$tls" --run nosuch --rate 4 &&
 		# 8 pauses of 250 ms, not of 100 ms
-		says 1 'waves ([0-4]\.[0-9]/s)' evspace events --profile slow --wait --duration 3s --csv
+		tap_says 1 'waves ([0-4]\.[0-9]/s)' evspace events --profile slow --wait --duration 3s --csv
 }
 
 run_is_asked_for() {
-	says 1 '"run":"nosuch"' evspace collect --profile slow --json &&
-		EVSPACE_RUN=other says 1 '"run":"other"' evspace collect --profile slow --json &&
-		EVSPACE_RUN=other says 1 '"run":"third"' evspace collect --profile slow --json --run third
+	tap_says 1 '"run":"nosuch"' evspace collect --profile slow --json &&
+		EVSPACE_RUN=other tap_says 1 '"run":"other"' evspace collect --profile slow --json &&
+		EVSPACE_RUN=other tap_says 1 '"run":"third"' evspace collect --profile slow --json --run third
 }
 
 shows() {
-	says 0 '^lab$' evspace profile && grep -q "^  connect  $bed_entry$" "$tap_dir/said" &&
-		says 0 '"profile":"lab"' evspace profile --json && [ "$(grep -c '"schema":1' "$tap_dir/said")" -eq 2 ]
+	tap_says 0 '^lab$' evspace profile && grep -q "^  connect  $bed_entry$" "$tap_dir/said" &&
+		tap_says 0 '"profile":"lab"' evspace profile --json && [ "$(grep -c '"schema":1' "$tap_dir/said")" -eq 2 ]
 }
 
 is_replaced() {
@@ -85,7 +72,7 @@ wrong() {
 
 	shift
 	printf '%s\n' "$@" >"$profiles/bad"
-	says 2 "$profiles/bad:$text" evspace heartbeat --profile bad
+	tap_says 2 "$profiles/bad:$text" evspace heartbeat --profile bad
 }
 
 bad_files() {
@@ -95,36 +82,36 @@ bad_files() {
 		wrong '1:6: .*not a rate' 'rate often;' &&
 		wrong '1:5: .*not an absolute path' 'tls certs;' &&
 		wrong '1:1: ' 'tls;' && head -c 100000 /dev/urandom >"$profiles/bad" &&
-		says 2 "$profiles/bad" evspace status --profile bad &&
-		says 1 "$profiles/bad" evspace profile && grep -q '^lab' "$tap_dir/said" && rm "$profiles/bad"
+		tap_says 2 "$profiles/bad" evspace status --profile bad &&
+		tap_says 1 "$profiles/bad" evspace profile && grep -q '^lab' "$tap_dir/said" && rm "$profiles/bad"
 }
 
 bad_words() {
-	says 2 'there are: lab, slow' evspace status --profile nobody &&
-		says 2 'is not a name of a profile' evspace status --profile ../lab &&
-		says 2 'is not a name of a profile' evspace profile save a/b --run x &&
-		says 2 'there are: lab, slow' evspace profile remove nobody &&
-		says 2 'what shall x remember' evspace profile save x &&
-		says 2 'not an address' evspace profile save x --connect front &&
-		says 2 'No such file' evspace profile save x --tls /nowhere/at/all &&
-		says 2 'control characters' evspace profile save x --run $'tab\e[31m' &&
-		says 2 'is not a name' evspace profile save x --identity ../../else/secret &&
-		mkfifo "$profiles/fifo" && says 2 'is not a file' evspace status --profile fifo && rm "$profiles/fifo" &&
-		mkdir "$profiles/folder" && says 2 'is not a file' evspace status --profile folder && rmdir "$profiles/folder" &&
-		says 2 'not one of save, remove' evspace profile drop lab &&
-		says 2 'save NAME' evspace profile save &&
-		says 2 'does not use profiles' evspace --profile lab agent &&
-		says 2 'needs a name' evspace --profile && [ ! -e "$profiles/x" ]
+	tap_says 2 'there are: lab, slow' evspace status --profile nobody &&
+		tap_says 2 'is not a name of a profile' evspace status --profile ../lab &&
+		tap_says 2 'is not a name of a profile' evspace profile save a/b --run x &&
+		tap_says 2 'there are: lab, slow' evspace profile remove nobody &&
+		tap_says 2 'what shall x remember' evspace profile save x &&
+		tap_says 2 'not an address' evspace profile save x --connect front &&
+		tap_says 2 'No such file' evspace profile save x --tls /nowhere/at/all &&
+		tap_says 2 'control characters' evspace profile save x --run $'tab\e[31m' &&
+		tap_says 2 'is not a name' evspace profile save x --identity ../../else/secret &&
+		mkfifo "$profiles/fifo" && tap_says 2 'is not a file' evspace status --profile fifo && rm "$profiles/fifo" &&
+		mkdir "$profiles/folder" && tap_says 2 'is not a file' evspace status --profile folder && rmdir "$profiles/folder" &&
+		tap_says 2 'not one of save, remove' evspace profile drop lab &&
+		tap_says 2 'save NAME' evspace profile save &&
+		tap_says 2 'does not use profiles' evspace --profile lab agent &&
+		tap_says 2 'needs a name' evspace --profile && [ ! -e "$profiles/x" ]
 }
 
 is_removed() {
 	evspace profile remove slow && [ ! -e "$profiles/slow" ] && evspace profile remove lab &&
-		says 2 'nor any other; make one: evspace profile save lab' evspace status --profile lab &&
-		says 0 'there are no profiles' evspace profile
+		tap_says 2 'nor any other; make one: evspace profile save lab' evspace status --profile lab &&
+		tap_says 0 'there are no profiles' evspace profile
 }
 
 cannot_be_written() {
-	XDG_CONFIG_HOME=/proc says 1 'cannot be written' evspace profile save lab --run x
+	XDG_CONFIG_HOME=/proc tap_says 1 'cannot be written' evspace profile save lab --run x
 }
 
 # Without $HOME it is where the user's home is by the password file; where that is may not be written to.

@@ -93,8 +93,9 @@ apply() {
 	evspace map apply "$maps" --connect "unix:$bed_dir/n0" "$@" >"$tap_dir/applied" 2>&1 || { cat "$tap_dir/applied"; return 1; }
 }
 
+# says PATTERN...: it was printed.
 says() {
-	grep -q -e "$1" "$tap_dir/applied" || { cat "$tap_dir/applied"; return 1; }
+	tap_printed "$tap_dir/applied" -- "$@"
 }
 
 applied() {

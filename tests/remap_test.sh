@@ -44,15 +44,9 @@ ended() {
 	return 1
 }
 
+# says PATTERN...: it was printed.
 says() {
-	local text
-
-	for text; do
-		grep -q -e "$text" "$tap_dir/said" && continue
-		echo "no '$text' in:"
-		cat "$tap_dir/said"
-		return 1
-	done
+	tap_printed "$tap_dir/said" -- "$@"
 }
 
 lines() {

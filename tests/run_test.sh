@@ -21,12 +21,9 @@ exits() {
 	return 1
 }
 
-# says FILE REGEX: the last command printed it.
+# says FILE PATTERN: the last command printed it.
 says() {
-	grep -qE -e "$2" "$tap_dir/$1" && return
-	echo "no '$2' in:"
-	cat "$tap_dir/$1"
-	return 1
+	tap_printed "$tap_dir/$1" -- "$2"
 }
 
 silent() {

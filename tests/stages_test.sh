@@ -13,17 +13,9 @@ view() {
 	timeout -k 5 120 evspace view --connect "$bed_entry" --run tunnel --rate 20 "$@"
 }
 
-# says CODE TEXT OPTIONS...: it ends with that code, and has said the text.
+# says CODE TEXT OPTIONS...: a view ends with that code, and has said the text.
 says() {
-	local code=$1 text=$2 got
-
-	shift 2
-	view "$@" >"$tap_dir/said" 2>&1
-	got=$?
-	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
-	echo "exit code $got, not $code, or no '$text' in:"
-	head -c 2000 "$tap_dir/said"
-	return 1
+	tap_says "$1" "$2" view "${@:3}"
 }
 
 # As docs/extending.md says.

@@ -26,15 +26,9 @@ ended() {
 	return 1
 }
 
+# says PATTERN...: it was printed.
 says() {
-	local text
-
-	for text; do
-		cat "$tap_dir/switched" "$tap_dir/switched.err" | grep -q -e "$text" && continue
-		echo "no '$text' in:"
-		cat "$tap_dir/switched" "$tap_dir/switched.err"
-		return 1
-	done
+	tap_printed "$tap_dir/switched" "$tap_dir/switched.err" -- "$@"
 }
 
 # number FIELD CLASS FILE: a field of a class in JSON lines, summed up over its modes.

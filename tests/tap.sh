@@ -5,6 +5,8 @@
 #	tap_case "what must be true" COMMAND [ARG...]	# passes when COMMAND succeeds
 #	tap_skip "what would be tested" "why not here"
 #	tap_memory "how much memory it takes" COMMAND [ARG...]	# not with sanitizers
+#	tap_says CODE TEXT COMMAND [ARG...]	# to be used in a case, as the next one
+#	tap_printed FILE... -- PATTERN...
 #	tap_done
 #	tap_install DIR			# make install below DIR; other tests do not notice
 #
@@ -62,6 +64,35 @@ tap_memory() {
 	else
 		tap_case "$@"
 	fi
+}
+
+# tap_says CODE TEXT COMMAND...: it ends with that code, within two minutes, and has said the text; all that
+# it said is in $tap_dir/said. A function minds the time itself.
+tap_says() {
+	local code=$1 text=$2 got=0
+
+	shift 2
+	[ "$(type -t "$1")" = function ] || set -- timeout -k 5 120 "$@"
+	"$@" >"$tap_dir/said" 2>&1 || got=$?
+	[ "$got" -eq "$code" ] && grep -aq -e "$text" "$tap_dir/said" && return
+	echo "exit code $got, not $code, or no '$text' in:"
+	head -c 3000 "$tap_dir/said"
+	return 1
+}
+
+# tap_printed FILE... -- PATTERN...: lines like each of these are in one of the files.
+tap_printed() {
+	local files=()
+
+	while [ "$1" != -- ]; do
+		files+=("$1")
+		shift
+	done
+	shift
+	while [ $# -gt 0 ]; do
+		grep -qaE -e "$1" "${files[@]}" || { echo "no '$1' in:"; cat "${files[@]}"; return 1; }
+		shift
+	done
 }
 
 # tap_done: print the plan and end the script.

@@ -92,17 +92,9 @@ exact() {
 		{ tail -n 5 "$bed_dir/checker.out"; return 1; }
 }
 
-# says CODE TEXT COMMAND...: it ends with that code, and has said the text.
+# says CODE TEXT COMMAND...: as tap_says, of the front agent.
 says() {
-	local code=$1 text=$2 got
-
-	shift 2
-	timeout -k 5 120 env EVSPACE_CONNECT="unix:$bed_dir/front" "$@" >"$tap_dir/said" 2>&1
-	got=$?
-	[ "$got" -eq "$code" ] && grep -q -e "$text" "$tap_dir/said" && return
-	echo "exit code $got, not $code, or no '$text' in:"
-	head -c 3000 "$tap_dir/said"
-	return 1
+	tap_says "$1" "$2" env EVSPACE_CONNECT="unix:$bed_dir/front" "${@:3}"
 }
 
 all_works() {
