@@ -168,6 +168,45 @@ silent_elsewhere() {
 rm -rf "$EVSPACE_DIR"
 tap_case "in a program without MPI: nothing" silent_elsewhere
 
+# --- one event in two ---
+
+# What is recorded of a collective is recorded by all members, and its completion with it; of the
+# others their number is.
+recorded_whole() {
+	dumped tuples | sed -n 's/.*"rank":\([0-9]*\),.*"channel":"\(collective\|completion\)","op":"\([A-Za-z_]*\)".*"tag":\([0-9]*\),"comm":\([0-9]*\),.*/\2 \5.\4 \3/p' |
+		awk -v members="$(dumped comms | sed 's/^{"rank":\([0-9]*\),"comm":\([0-9]*\),.*"members":\[\(.*\)\]}/\2 \3/' | tr '\n' ';')" '
+			BEGIN {
+				lines = split(members, line, ";")
+				for (i = 1; i <= lines; i++)
+					if (split(line[i], word, " ") == 2)
+						size[word[1]] = split(word[2], each, ",")
+			}
+			$1 == "collective" { n[$2]++; its[$2] = $3; all++ }
+			$1 == "completion" { completed[$2 " " $3]++ }
+			END {
+				for (key in n) {
+					comm = key
+					sub(/[.].*/, "", comm)
+					if (comm in size && n[key] != size[comm]) {
+						print key, its[key] ": recorded by " n[key] " of " size[comm]
+						bad = 1
+					}
+					if (its[key] ~ /^MPI_I/ && completed[key " " its[key]] != n[key]) {
+						print key, its[key] ": " completed[key " " its[key]] + 0 " completions of " n[key]
+						bad = 1
+					}
+				}
+				exit bad || all < 100
+			}'
+}
+
+one_in_two() {
+	export EVSPACE_MODES=1/2
+	same_output 0 2 "$apps/calls" && recorded_whole
+}
+
+tap_case "one event in two: the same output, and collectives are recorded by all members or by none" eval '(one_in_two)'
+
 # --- reserves ---
 
 small_rings() {

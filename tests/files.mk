@@ -100,7 +100,7 @@ unit_tests = \
 	tests/stage_test \
 	tests/riding_test tests/scope_shared_test \
 	tests/store_test tests/store_purge_test tests/segment_room_test \
-	tests/trial_test \
+	tests/trial_test tests/one_in_test \
 	tests/tls_test \
 	tests/view_bins_test \
 	tests/wire_test
@@ -295,6 +295,10 @@ tests_collector_thread_test_SOURCES = $(collector_core) tests/collector_thread_t
 tests_trial_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_trial_test_SOURCES = $(collector_core) tests/trial_test.c tests/collector-bed.c tests/collector-bed.h \
 	tests/segments.c tests/segments.h
+tests_one_in_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
+tests_one_in_test_SOURCES = $(collector_core) tests/one_in_test.c tests/collector-bed.c tests/collector-bed.h \
+	tests/segments.c tests/segments.h
+tests_one_in_test_LDADD = $(LDADD) -lm
 tests_collect_class_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_collect_class_test_SOURCES = $(collector_core) tests/collect_class_test.c tests/segments.c tests/segments.h
 tests_collect_hazard_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null

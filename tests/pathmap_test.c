@@ -153,6 +153,7 @@ static void words_of_collectors(void)
 			 segment_mode_name(mode));
 		pathmap_free(made(text));
 	}
+	pathmap_free(made("application demo { ranks any; collect p2p { mode 1/65536; } }"));
 	for (unsigned split = 0; split < SPLIT_COUNT; split++) {
 		snprintf(text, sizeof(text),
 			 "application demo { ranks any; collect p2p { element %s; } }",

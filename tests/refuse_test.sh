@@ -226,7 +226,7 @@ tap_case "two formats" usage "--json or --csv, not both" evspace events --json -
 tap_case "messages of options say who speaks" refused 2 "evspace events: there is no option" evspace events --nonsense
 tap_case "a mode that is none" usage "--modes p2p=fast" evspace run --modes p2p=fast -- true
 tap_case "one of several that is none, and the good ones" \
-	refused 2 "--modes wait=count,p2p=fast: 'p2p=fast' is not understood; it must be trace, time, count, sample or off" \
+	refused 2 "--modes wait=count,p2p=fast: 'p2p=fast' is not understood; it must be trace, time, count, sample, off, or 1/2 to 1/65536" \
 	evspace run --modes wait=count,p2p=fast -- true
 tap_case "a channel that is none, and the good ones" refused 2 "(channels: p2p, collective, wait," \
 	evspace run --modes send=off -- true

@@ -173,7 +173,7 @@ tap_case "an unknown class" ended 2 switch --class p2p,sendrecv off
 tap_case "it says which there are" says "'sendrecv' is not a class; write one of p2p, collective, wait, .*p2p@world"
 tap_case "what is no communicator" ended 2 switch --class p2p@moon off
 tap_case "an unknown mode" ended 2 switch fast
-tap_case "it says which there are" says "'fast' is not a mode; write off, count, time, sample or trace"
+tap_case "it says which there are" says "'fast' is not a mode; write off, count, time, sample, 1/8 or trace"
 tap_case "a class that nobody has" ended 1 switch --class p2p@12345678 off
 tap_case "it says so" says 'no process of run wind has used such a class yet'
 tap_case "a run that nobody has" ended 1 switch --run nobody off

@@ -61,9 +61,9 @@ static const struct {
 	[FLAG_LIFETIMES] = {"--lifetimes",
 			    "a time such as 90s, 5 (seconds), 500ms or 10m, or times by channel, "
 			    "as p2p=10s,wait=500ms, at most a year " CHANNELS},
-	[FLAG_MODES] = {"--modes",
-			"trace, time, count, sample or off, or one of these by channel, as "
-			"p2p=trace,wait=count or all=count,p2p=trace " CHANNELS},
+	[FLAG_MODES] = {"--modes", "trace, time, count, sample, off, or 1/2 to 1/65536, or one of "
+				   "these by channel, as "
+				   "p2p=trace,wait=count or all=count,p2p=trace " CHANNELS},
 	[FLAG_PROPERTIES] = {"", "what `elements` of an application map is made into"},
 	[FLAG_RANKS] = {"--ranks", "a list of ranks, as 0-7,12"},
 	[FLAG_THREADS_ONLY] = {"", "a number from 1 to 4096"},
@@ -89,7 +89,9 @@ const struct option_row flag_rows[] = {
 	 .help = "for how long events stay, as 10s (default: until they are overwritten); or "
 		 "by channel, as p2p=10s,wait=500ms"},
 	{"modes", "MODES", OPTION_TEXT, .at = offsetof(struct flags, said[FLAG_MODES]),
-	 .help = "what is recorded at first: trace (default), time, count, sample or off; or "
+	 .help = "what is recorded at first: trace (default), time, count, sample, off, or 1/8 "
+		 "(one "
+		 "event in eight); or "
 		 "by channel, as all=count,p2p=trace (see evspace collect --help)"},
 	{"ranks", "LIST", OPTION_TEXT, .at = offsetof(struct flags, said[FLAG_RANKS]),
 	 .help = "only these ranks are collected, as 0-7,12 (default: all); the others cost "

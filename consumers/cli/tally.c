@@ -15,7 +15,7 @@
 
 _Static_assert((int)EVSPACE_TRACE == MODE_TRACE && (int)EVSPACE_OFF == MODE_OFF &&
 		       (int)EVSPACE_COUNT == MODE_COUNT && (int)EVSPACE_TIME == MODE_TIME &&
-		       (int)EVSPACE_SAMPLE == MODE_SAMPLE,
+		       (int)EVSPACE_SAMPLE == MODE_SAMPLE && (int)EVSPACE_ONE_IN == MODE_ONE_IN,
 	       "modes have the same numbers everywhere");
 
 void tally_add(struct classes *classes, const struct evspace_collected *c)

@@ -43,6 +43,9 @@ enum evspace_mode {
 	EVSPACE_COUNT,	       /* calls and bytes; no clock is read */
 	EVSPACE_TIME,	       /* the time spent in them, too, and who is in one now */
 	EVSPACE_SAMPLE,	       /* calls and bytes, and who is in one now */
+	EVSPACE_ONE_IN = 8,    /* plus k, from 1 to 16: calls and bytes, and one call in 2^k,
+				* chosen at random, is an event; a collective is one on all its
+				* members or on none */
 };
 
 /**

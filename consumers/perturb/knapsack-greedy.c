@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The paper's approximation of problem 2: trace the heaviest classes that fit, or one alone. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,24 @@ static bool greedy_better(struct greedy *g, double least)
 	return true;
 }
 
+/* The class at @i in @order is traced, too, and stays so if @stays and there is room. Notes the
+ * plan in *@best as 1 + @i if it is the best one so far; *@before is the highest minimum of those
+ * before that are not traced. Returns whether it stays. */
+static bool greedy_try(struct greedy *g, const struct ranked *order, size_t i, bool stays,
+		       double *before, size_t *best)
+{
+	const struct event_class *c = &g->classes[order[i].class];
+
+	greedy_trace(g, c, 1);
+	if (greedy_better(g, fmax(*before, order[i + 1].least_after)))
+		*best = i + 1;
+	if (stays && knapsack_left(g->budget, g->used) >= 0)
+		return true;
+	greedy_trace(g, c, -1);
+	*before = fmax(*before, c->minimum);
+	return false;
+}
+
 /* The plans that trace one class alone, S(i,0). Returns 1 + the best one's index in @order, or 0.
  */
 static size_t greedy_one(struct greedy *g, const struct ranked *order, size_t n)
@@ -73,16 +92,8 @@ static size_t greedy_one(struct greedy *g, const struct ranked *order, size_t n)
 	size_t best = 0;
 	double before = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct event_class *c = &g->classes[order[i].class];
-		double after = order[i + 1].least_after;
-
-		greedy_trace(g, c, 1);
-		if (greedy_better(g, before > after ? before : after))
-			best = i + 1;
-		greedy_trace(g, c, -1);
-		before = c->minimum > before ? c->minimum : before;
-	}
+	for (size_t i = 0; i < n; i++)
+		greedy_try(g, order, i, false, &before, &best);
 	return best;
 }
 
@@ -93,20 +104,8 @@ static size_t greedy_many(struct greedy *g, const struct ranked *order, size_t n
 	size_t best = 0;
 	double before = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct event_class *c = &g->classes[order[i].class];
-		double after = order[i + 1].least_after;
-
-		greedy_trace(g, c, 1);
-		if (knapsack_left(g->budget, g->used) < 0) {
-			greedy_trace(g, c, -1);
-			before = c->minimum > before ? c->minimum : before;
-			continue;
-		}
-		traced[order[i].class] = true;
-		if (greedy_better(g, before > after ? before : after))
-			best = i + 1;
-	}
+	for (size_t i = 0; i < n; i++)
+		traced[order[i].class] = greedy_try(g, order, i, true, &before, &best);
 	return best;
 }
 

@@ -151,6 +151,7 @@ static int reading_row(struct reading *r, char *const *words, size_t n, struct e
 	char quoted[UTF8_QUOTED];
 	double interrupted = 0;
 	struct class_row *row;
+	size_t length;
 
 	if (n != r->n_columns)
 		return errorf(e, "there are %zu words, where the first line has %zu", n,
@@ -164,8 +165,9 @@ static int reading_row(struct reading *r, char *const *words, size_t n, struct e
 			      row->line);
 	if (HASH_COUNT(r->rows) == PLAN_CLASSES_MAX)
 		return errorf(e, "there are more than %u classes", PLAN_CLASSES_MAX);
-	row = memory_new(1, sizeof(*row) + strlen(name) + 1);
-	strcpy(row->name, name);
+	length = strlen(name);
+	row = memory_new(1, sizeof(*row) + length + 1);
+	memcpy(row->name, name, length);
 	row->line = r->line;
 	row->class.t_trace = r->t_trace;
 	HASH_ADD_STR(r->rows, name, row);

@@ -14,7 +14,7 @@
 #include "pathmap/base/quantity.h"
 
 static const char collect_help[] =
-	"usage: evspace collect [options] [off | count | time | sample | trace]\n"
+	"usage: evspace collect [options] [off | count | time | sample | 1/N | trace]\n"
 	"\n"
 	"Say what is collected of a running program, class by class; with a mode: switch\n"
 	"it, while the program runs. A class is an operation group on a communicator:\n"
@@ -25,6 +25,8 @@ static const char collect_help[] =
 	"  count   calls and bytes are counted; no clock is read\n"
 	"  time    the time spent in them, too, and who is in one now (heartbeat)\n"
 	"  sample  calls and bytes, and who is in one now (heartbeat)\n"
+	"  1/N     calls and bytes; one call in N, at random, is an event: 1/2, 1/4, 1/8\n"
+	"          to 1/65536. A collective is one on all ranks, or on none\n"
 	"  trace   everything: each call is an event\n"
 	"\n"
 	"Without a mode: \"recorded\" are the calls that left an event, \"not recorded\"\n"
@@ -111,7 +113,8 @@ static int take_mode(struct collect_run *c)
 	if (c->mode >= 0)
 		word = c->common.words[1];
 	fprintf(stderr,
-		"evspace collect: '%s' is not a mode; write off, count, time, sample or trace\n",
+		"evspace collect: '%s' is not a mode; write off, count, time, sample, 1/8 or "
+		"trace\n",
 		word);
 	return -1;
 }

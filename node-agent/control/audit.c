@@ -47,7 +47,7 @@ static void choices_name(const Evspace__SwitchAsk *ask, char *buf, size_t n)
 
 static const char *mode_name(const Evspace__SwitchAsk *ask)
 {
-	return ask->mode < MODE_COUNT_OF ? segment_mode_name(ask->mode) : "an unknown mode";
+	return segment_mode_valid(ask->mode) ? segment_mode_name(ask->mode) : "an unknown mode";
 }
 
 /* Quotes the run's name, which the peer can choose freely. */

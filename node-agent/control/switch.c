@@ -276,7 +276,7 @@ void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 	struct carrying c = {
 		.here = here, .ask = ask, .place = place, .classes = classes, .host = host};
 
-	if (ask->change && ask->mode >= MODE_COUNT_OF) {
+	if (ask->change && !segment_mode_valid(ask->mode)) {
 		snprintf(said->why, sizeof(said->why), "it does not know the mode %u", ask->mode);
 		return;
 	}

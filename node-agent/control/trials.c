@@ -78,7 +78,7 @@ static void trials_look(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	TAILQ_FOREACH (s, &trials->here->store->segments, link)
-		if (s->alive && s->segment.said.trials == 1 && try_process(&t, s) == 0)
+		if (s->alive && s->segment.said.trials == SEGMENT_TRIALS && try_process(&t, s) == 0)
 			active |= t.active;
 	if (active)
 		trials_watch(trials);

@@ -17,7 +17,14 @@ const char *segment_mode_name(unsigned mode)
 {
 	if (mode == MODE_TRIAL)
 		return "trial";
-	return mode < MODE_COUNT_OF ? mode_names[mode] : "?";
+	if (mode < MODE_COUNT_OF)
+		return mode_names[mode];
+	return segment_mode_valid(mode) ? one_in_word(mode - MODE_ONE_IN) : "?";
+}
+
+int segment_mode_valid(unsigned mode)
+{
+	return mode < MODE_COUNT_OF || (mode > MODE_ONE_IN && mode <= MODE_ONE_IN + ONE_IN_MOST);
 }
 
 int segment_mode_find(const char *name)
@@ -25,7 +32,7 @@ int segment_mode_find(const char *name)
 	for (int i = 0; i < MODE_COUNT_OF; i++)
 		if (strcmp(mode_names[i], name) == 0)
 			return i;
-	return -1;
+	return one_in_find(name) ? MODE_ONE_IN + (int)one_in_find(name) : -1;
 }
 
 static const char *const split_names[SPLIT_COUNT] = {

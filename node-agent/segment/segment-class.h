@@ -10,12 +10,15 @@ struct segment_sum {
 	uint64_t calls, bytes, ticks, skipped;
 };
 
-/** The name of a mode ("trace", "off", "count", "time", "sample"), "trial" of a class that an
- * experiment counts by, or "?". */
+/** The name of a mode ("trace", "off", "count", "time", "sample", "1/2" to "1/65536"), "trial" of a
+ * class that an experiment counts by, or "?". */
 const char *segment_mode_name(unsigned mode);
 
 /** The mode with this name, or -1. */
 int segment_mode_find(const char *name);
+
+/** Can a class be switched to @mode? */
+int segment_mode_valid(unsigned mode);
 
 /** The name of what a channel is split by ("thread", "comm", "op", "site"), or "?"; and back. */
 const char *segment_split_name(unsigned split);

@@ -15,6 +15,7 @@
 #define SEGMENT_VERSION 3u
 #define SEGMENT_SUFFIX	".seg"
 #define SEGMENT_PAGE	4096u
+#define SEGMENT_TRIALS	2u
 
 /** Offsets into the file, and how many entries fit. */
 struct segment_layout {
@@ -84,7 +85,7 @@ struct segment_header {
 	/* 1: behind the marks is the lifetime of each element's tuples; 0 in segments of releases
 	 * that had none there */
 	uint32_t lifetimes;
-	uint32_t trials; /* 1: the control page has an experiment; 0 likewise */
+	uint32_t trials; /* SEGMENT_TRIALS: the control page has what it has now; else it has not */
 };
 
 /** Why a process is not (fully) collected; `evspace status` prints them as text. */

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "pathmap/base/one-in.h"
 #include "tree/data/op.h"
 #include "tree/data/trial.h"
 
@@ -17,6 +18,8 @@ enum segment_mode {
 	MODE_TIME,   /* as count, plus the time spent and the state line */
 	MODE_SAMPLE, /* counts and the state line, for external samplers */
 	MODE_COUNT_OF,
+	/* added to 1 to ONE_IN_MOST: all are counted, and one in 2^k at random is traced */
+	MODE_ONE_IN = 8,
 	MODE_TRIAL = 32,  /* of the class whose calls an experiment counts by */
 	MODE_MISSED = 64, /* added to one of these: it was off, and is entered out of line */
 	MODE_FRESH = 255, /* the class of a communicator that has not been made yet */
@@ -38,10 +41,10 @@ struct segment_trial {
 	_Atomic uint64_t seed;
 	_Atomic uint64_t until_mono_ns;		    /* it ends then by itself */
 	_Atomic uint8_t arms, mode[TRIAL_ARMS_MAX]; /* enum segment_mode of all other classes */
-	/* what was before: classes, and their modes in 4 bits each */
+	/* what was before: classes, and their modes in 6 bits each (segment-trial.c) */
 	_Atomic uint32_t classes;
 	_Atomic uint8_t fresh[CHANNEL_MAX], quiet[CHANNEL_MAX];
-	_Atomic uint8_t before[SEGMENT_CLASSES_MAX / 2];
+	_Atomic uint32_t before[(SEGMENT_CLASSES_MAX + 4) / 5];
 };
 
 #endif

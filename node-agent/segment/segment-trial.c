@@ -8,22 +8,29 @@
 /* Channels whose calls are numbered. */
 #define NUMBERED (1u << CHANNEL_COLLECTIVE | 1u << CHANNEL_RMA | 1u << CHANNEL_IO)
 
-/* A mode in 4 bits. */
-#define NIBBLE_FRESH  15u
-#define NIBBLE_MISSED 8u
+/* A mode in 6 bits, five in a word. */
+#define KEPT_BITS   6u
+#define KEPT_WORD   5u
+#define KEPT_MASK   63u
+#define KEPT_FRESH  63u
+#define KEPT_MISSED 32u
 
-static unsigned nibble_of(uint8_t mode)
+_Static_assert(MODE_ONE_IN + ONE_IN_MOST < KEPT_MISSED, "modes of classes have 5 bits");
+
+static uint32_t kept_of(uint8_t mode)
 {
 	if (mode == MODE_FRESH)
-		return NIBBLE_FRESH;
-	return (mode & 7u) | (mode & MODE_MISSED ? NIBBLE_MISSED : 0);
+		return KEPT_FRESH;
+	return (mode & (KEPT_MISSED - 1)) | (mode & MODE_MISSED ? KEPT_MISSED : 0);
 }
 
-static uint8_t nibble_mode(unsigned nibble)
+static uint8_t kept_mode(const struct segment_trial *t, uint32_t i)
 {
-	if (nibble == NIBBLE_FRESH)
+	uint32_t kept = atomic_load(&t->before[i / KEPT_WORD]) >> i % KEPT_WORD * KEPT_BITS;
+
+	if ((kept & KEPT_MASK) == KEPT_FRESH)
 		return MODE_FRESH;
-	return (uint8_t)((nibble & 7u) | (nibble & NIBBLE_MISSED ? MODE_MISSED : 0));
+	return (uint8_t)((kept & (KEPT_MISSED - 1)) | (kept & KEPT_MISSED ? MODE_MISSED : 0));
 }
 
 /* The class of collectives on @comm; UINT32_MAX: there is none. */
@@ -48,10 +55,13 @@ static void keep(struct segment_control *control, const struct segment *s)
 		atomic_store(&t->fresh[i], atomic_load(&control->fresh[i]));
 		atomic_store(&t->quiet[i], atomic_load(&control->quiet[i]));
 	}
-	for (unsigned i = 0; i < SEGMENT_CLASSES_MAX; i += 2)
-		atomic_store(&t->before[i / 2],
-			     (uint8_t)(nibble_of(atomic_load(&control->mode[i])) |
-				       nibble_of(atomic_load(&control->mode[i + 1])) << 4));
+	for (unsigned i = 0; i < SEGMENT_CLASSES_MAX; i += KEPT_WORD) {
+		uint32_t word = 0;
+
+		for (unsigned k = 0; k < KEPT_WORD && i + k < SEGMENT_CLASSES_MAX; k++)
+			word |= kept_of(atomic_load(&control->mode[i + k])) << k * KEPT_BITS;
+		atomic_store(&t->before[i / KEPT_WORD], word);
+	}
 }
 
 static int plan_check(const struct segment_trial_plan *plan, struct error *e)
@@ -75,7 +85,7 @@ int segment_trial_begin(struct segment_control *control, const struct segment *s
 
 	if (plan_check(plan, e))
 		return -1;
-	if (s->said.trials != 1) {
+	if (s->said.trials != SEGMENT_TRIALS) {
 		errno = ENOTSUP;
 		return errorf(e, "the program's collector is of a release without experiments");
 	}
@@ -121,11 +131,10 @@ static void restore(struct segment_control *control, const struct segment *s)
 	}
 	for (uint32_t i = 0; i < segment_classes(s) && i < SEGMENT_CLASSES_MAX; i++) {
 		const struct segment_class *c = segment_class(s, i);
-		unsigned kept = atomic_load(&t->before[i / 2]) >> (i % 2 * 4) & 15u;
 		unsigned channel = c ? *(const volatile uint16_t *)&c->channel : CHANNEL_MAX;
 
 		if (i < classes)
-			atomic_store(&control->mode[i], nibble_mode(kept));
+			atomic_store(&control->mode[i], kept_mode(t, i));
 		else if (channel < CHANNEL_MAX)
 			atomic_store(&control->mode[i], atomic_load(&t->fresh[channel]));
 	}

@@ -146,7 +146,7 @@ static void header_fill(struct segment_header *h, const struct making *m)
 	h->world_size = plan->world_size;
 	h->world = plan->world;
 	h->lifetimes = 1;
-	h->trials = 1;
+	h->trials = SEGMENT_TRIALS;
 	h->parent = plan->parent;
 	memcpy(h->lifetime_ns, plan->lifetime_ns, sizeof(h->lifetime_ns));
 	h->clock_kind = clock_kind();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "pathmap/base/one-in.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
@@ -19,6 +20,9 @@ const char *const recording_channels[RECORDING_CHANNELS] = {
 static const char *const other_channels[] = {"state", "gather", "hop", "stage", "cpu"};
 
 #define OTHER_CHANNELS (sizeof(other_channels) / sizeof(other_channels[0]))
+
+/* The first of one-in.h stands for all in messages. */
+#define ONE_IN "1/2"
 
 /* A keyword of maps, and its meaning for `map show`. */
 struct choice {
@@ -38,6 +42,7 @@ static const struct choice modes[] = {
 	{"count", "calls and bytes"},
 	{"sample", "calls, bytes and what is under way"},
 	{"off", "nothing until it is switched on"},
+	{ONE_IN, "calls and bytes, and one event in so many"},
 };
 
 #define N_ELEMENTS (sizeof(elements) / sizeof(elements[0]))
@@ -139,7 +144,11 @@ void recording_mode_apply(struct reader *reader, void *target, const struct stat
 {
 	struct recording *recording = target;
 
-	recording->mode = choice_read(reader, &statement->words[1], "mode", modes, N_MODES);
+	const struct word *word = &statement->words[1];
+
+	recording->mode = one_in_word(one_in_find(word->text));
+	if (recording->mode == NULL)
+		recording->mode = choice_read(reader, word, "mode", modes, N_MODES);
 }
 
 void recording_lifetime_apply(struct reader *reader, void *target,
@@ -301,7 +310,8 @@ void recordings_print(const struct recording *recordings, FILE *out)
 			table_cell(&table, "by memory");
 		lifetime_cell(&table, recording->lifetime_ns);
 		table_cell(&table, "%s: %s", recording->mode,
-			   choice_meaning(modes, recording->mode));
+			   choice_meaning(modes,
+					  one_in_find(recording->mode) ? ONE_IN : recording->mode));
 		if (remote)
 			remote_cell(&table, recording);
 	}

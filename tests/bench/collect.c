@@ -20,6 +20,8 @@ static const struct collect_case cases[] = {
 	{"count", 0.25, collect_mode_case, "an event whose class is only counted : one traced"},
 	{"time", 0, collect_mode_case, "one whose class is timed : one traced"},
 	{"sample", 0, collect_mode_case, "one whose class is sampled : one traced"},
+	{"1/1024", 0, collect_mode_case,
+	 "one whose class records one in 1024 at random : one traced"},
 	{"threads", 1.15, collect_threads_case, "an event while another thread has some : alone"},
 	{"read", 1.02, collect_read_case,
 	 "an event while another core reads every ring at 1 kHz : alone"},

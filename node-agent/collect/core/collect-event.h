@@ -6,6 +6,12 @@
 #include "node-agent/collect/core/collect-enter.h"
 #include "node-agent/collect/core/collect-tuple.h"
 
+/** Is it one in which the operation is only counted? */
+static inline bool collect_counts_inside(void)
+{
+	return (collect_self.state & 3) == MODE_COUNT;
+}
+
 /* Write @t, under way since @start, to the state line. */
 static inline __attribute__((always_inline)) void collect_show(const struct tuple *t,
 							       uint64_t start)
@@ -23,7 +29,7 @@ static inline __attribute__((always_inline)) void collect_show(const struct tupl
 /** Begin @t (all but its times are set): take the time, and write it to the state line. */
 static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
 {
-	if (__builtin_expect(collect_mode_inside() == MODE_COUNT, 0)) {
+	if (__builtin_expect(collect_counts_inside(), 0)) {
 		t->start = t->end = 0;
 		return;
 	}
@@ -34,11 +40,16 @@ static inline __attribute__((always_inline)) void collect_begin(struct tuple *t)
 /** Take the time of the end of @t, if the mode needs it. */
 static inline __attribute__((always_inline)) void collect_stamp(struct tuple *t)
 {
-	const unsigned mode = collect_mode_inside();
-
 	t->end = 0;
-	if (__builtin_expect(mode != MODE_COUNT && mode != MODE_SAMPLE, 1))
+	if (__builtin_expect(!collect_counts_inside() && collect_mode_inside() != MODE_SAMPLE, 1))
 		t->end = collect_now();
+}
+
+/** When the operation under way began, of which @t is: now, if it is one that is passed over but
+ * what it has started may be recorded; 0 in a mode without a clock. */
+static inline uint64_t collect_started(const struct tuple *t)
+{
+	return t->start || collect_mode_inside() != COLLECT_PASSED ? t->start : collect_now();
 }
 
 /* Class and channel in one word, for collect_append_slow(). */

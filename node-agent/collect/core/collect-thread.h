@@ -20,10 +20,14 @@
 
 /** Tracing with another clock than the TSC; a mode in a thread's state only. */
 #define COLLECT_TRACE_MONO MODE_COUNT_OF
+/** Likewise: counted, as another one of its class is recorded (MODE_ONE_IN). No clock is read, but
+ * for what outlives the call (collect_started()). */
+#define COLLECT_PASSED (MODE_COUNT | 4)
 /** Likewise, of a thread beyond the reserve: its counts are shared, and added to out of line. */
-#define COLLECT_SHARED (MODE_COUNT_OF + 1)
+#define COLLECT_SHARED 7
 
 _Static_assert(COLLECT_SHARED < 8, "modes fit below a frame, which is a multiple of 8");
+_Static_assert(COLLECT_TRACE_MONO < COLLECT_PASSED, "modes differ");
 
 /** The caller of an operation. */
 struct collect_caller {
@@ -54,6 +58,7 @@ struct collect_thread {
 		writers[CHANNEL_PROGRAMS]; /* next == end: see collect_append_slow() */
 	uint32_t index;			   /* in the segment's thread table */
 	uint32_t spilling;		   /* bit per channel: no room for its element */
+	uint64_t chance;		   /* the last random number; 0: none yet */
 	uint8_t idle;  /* what it is outside of operations: COLLECT_CAREFUL or COLLECT_IDLE */
 	uint8_t place; /* enum door_place */
 };

@@ -155,6 +155,58 @@ void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t 
 			&(struct segment_sum){.calls = 1, .bytes = bytes, .ticks = end - start});
 }
 
+/* Is the word, in which all bits are random, one in 2^(mode - MODE_ONE_IN)? */
+static bool is_chosen(uint64_t word, unsigned mode)
+{
+	return word >> (64 + MODE_ONE_IN - mode) == 0;
+}
+
+/* The same of all members: what is recorded of a collective is recorded of all of it. */
+static bool is_number_chosen(uint32_t comm, uint32_t number, unsigned mode)
+{
+	uint64_t x = ((uint64_t)comm << 32 | number) + UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return is_chosen(x ^ x >> 31, mode);
+}
+
+/* Random, as every n-th one of a program that repeats itself would always be the same one. */
+static bool is_next_chosen(unsigned mode)
+{
+	uint64_t x = collect_self.chance;
+
+	if (!x)
+		x = (collect_now() ^ (uintptr_t)&collect_self) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	collect_self.chance = x;
+	return is_chosen(x * UINT64_C(0x2545f4914f6cdd1d), mode);
+}
+
+/* The mode of the next call of a class that records one in some. */
+static unsigned reduced_mode(unsigned mode, const struct collect_classes *classes, unsigned channel)
+{
+	uint32_t next = atomic_load_explicit(&classes->next, memory_order_relaxed);
+	bool numbered = channel == CHANNEL_COLLECTIVE && classes->numbered >> channel & 1;
+
+	if (numbered ? is_number_chosen(classes->comm, next, mode) : is_next_chosen(mode))
+		return MODE_TRACE;
+	return COLLECT_PASSED;
+}
+
+/* The same of the completion @t. */
+static unsigned reduced_extra(unsigned mode, const struct tuple *t)
+{
+	bool numbered = !(t->flags & (TUPLE_UNNUMBERED | TUPLE_UNATTRIBUTED)) &&
+			op_channel(t->op) == CHANNEL_COLLECTIVE;
+
+	if (numbered ? is_number_chosen(t->comm, t->seq_or_tag, mode) : is_next_chosen(mode))
+		return MODE_TRACE;
+	return MODE_COUNT;
+}
+
 enum collect_entry collect_enter_slow(struct collect_caller caller, struct collect_classes *classes,
 				      unsigned channel)
 {
@@ -181,9 +233,11 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 		mode = collect_class_resumed(classes, class, channel);
 	if (mode == MODE_TRIAL)
 		mode = collect_trial(caller, classes);
-	if (mode == MODE_OFF || mode >= MODE_COUNT_OF)
+	else if (mode > MODE_ONE_IN && mode <= MODE_ONE_IN + ONE_IN_MOST)
+		mode = reduced_mode(mode, classes, channel);
+	if (mode == MODE_OFF || (mode >= MODE_COUNT_OF && mode != COLLECT_PASSED))
 		return COLLECT_PASS;
-	if (mode == MODE_COUNT && is_shared())
+	if ((mode & 3) == MODE_COUNT && is_shared())
 		mode = COLLECT_SHARED;
 	else if (mode == MODE_TRACE && collect.clock != CLOCK_TICKS_TSC)
 		mode = COLLECT_TRACE_MONO;
@@ -259,6 +313,8 @@ void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, 
 	 * on again. */
 	if (mode & MODE_MISSED)
 		mode = collect_class_resumed(classes, class, channel);
+	if (mode > MODE_ONE_IN && mode <= MODE_ONE_IN + ONE_IN_MOST)
+		mode = reduced_extra(mode, t);
 	if (mode == MODE_TRACE)
 		collect_append(t, channel, class);
 	else if (mode != MODE_OFF && mode < MODE_COUNT_OF)

@@ -37,7 +37,8 @@ static uint64_t user_now(void)
 	struct tuple t = {.op = OP_NONE};
 
 	collect_stamp(&t);
-	return t.end;
+	t.start = t.end;
+	return collect_started(&t);
 }
 
 /* Writes a tuple from @since until now; @since is 0 if the mode had no clock then. */

@@ -194,7 +194,7 @@ static void request_fill(struct mpi_request *r, const struct tuple *t, struct mp
 		mpi_requests_book(1);
 	else
 		coming_give_up(r); /* its handle was freed unnoticed */
-	r->start = t->start;
+	r->start = collect_started(t);
 	r->bytes = t->bytes;
 	r->peer = t->peer;
 	r->tag = t->seq_or_tag;
@@ -353,7 +353,7 @@ void mpi_start_end(struct mpi_start *s, const struct tuple *t, int rc)
 		next = r->next;
 		if (rc == MPI_SUCCESS) {
 			r->kind |= MPI_REQUEST_ACTIVE;
-			r->start = t->start;
+			r->start = collect_started(t);
 		}
 		mpi_request_return(r, mpi_place_request_at(s->requests, r->position));
 	}
