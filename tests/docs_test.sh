@@ -14,14 +14,14 @@
 patience=20
 space=$(mktemp -d /dev/shm/evspace-docs.XXXXXX) || exit 99
 pids=()
+: >"$tap_dir/started"
 
 tap_cleanup() {
-	local i tries
+	local pid tries
 
 	# The last first: the agent serves until programs have ended.
-	for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
-		kill "${pids[i]}" 2>/dev/null
-		wait "${pids[i]}"
+	for pid in $(tac "$tap_dir/started"); do
+		kill "$pid" 2>/dev/null && timeout 20 tail --pid="$pid" -f /dev/null || kill -KILL "$pid" 2>/dev/null
 	done
 	# Ranks that mpirun has left behind may be in there a little longer.
 	for ((tries = 0; tries < 100; tries++)); do
@@ -96,6 +96,7 @@ background() {
 	: >"$tap_dir/back.${#pids[@]}"
 	(eval "exec ${1%&}") >"$tap_dir/back.${#pids[@]}" 2>&1 &
 	pids+=($!)
+	echo $! >>"$tap_dir/started" # a case is a shell of its own
 	printed=1
 	background_prints "$1"
 }
