@@ -63,6 +63,7 @@ unit_tests = \
 	tests/subprocess_test \
 	tests/error_test \
 	tests/filter_test \
+	tests/thinning_test \
 	tests/gather_test \
 	tests/finding_test \
 	tests/fold_test tests/foreign_stage_test \
@@ -200,6 +201,7 @@ tests_packer_test_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_tls_test_SOURCES = tests/tls_test.c tests/forge.c tests/forge.h tests/peers.c tests/peers.h
 
 tests_filter_test_SOURCES = tests/filter_test.c tests/random.h
+tests_thinning_test_SOURCES = tests/thinning_test.c tests/random.h
 tests_columns_test_SOURCES = tests/columns-naive.h tests/columns_test.c tests/random.h
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_joining_test_SOURCES = tests/joining_test.c tests/random-trees.c tests/random-trees.h tests/random.h

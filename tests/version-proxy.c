@@ -77,18 +77,21 @@ static unsigned char *field_swap(unsigned char *p, size_t width)
 	return p + width;
 }
 
-/* Those of a version before them are sent no columns, and no folded parts. */
+/* Those of a version before them are sent no columns, no folded parts, and not what was sampled
+ * out. */
 static void body_check(const unsigned char *p, size_t bytes)
 {
 	const unsigned char *end = p + bytes;
 
-	while (version < WIRE_COLUMNS && p < end) {
+	while (version < WIRE_SAMPLES && p < end) {
 		struct run run;
 
 		memcpy(&run, p, sizeof(run));
-		if (run.kind == RUN_COLUMNS)
+		if (run.kind == RUN_PART && run.flags & RUN_LOST)
+			die("counts of what was sampled out, which it does not know");
+		if (version < WIRE_COLUMNS && run.kind == RUN_COLUMNS)
 			die("columns that it does not know");
-		if (run.kind == RUN_LEAVES)
+		if (version < WIRE_COLUMNS && run.kind == RUN_LEAVES)
 			die("folded parts that it does not know");
 		p += sizeof(run) + (run.flags & RUN_LOST ? 8 : 0) +
 		     run.count * run_record_bytes(run.kind);

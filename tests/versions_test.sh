@@ -29,6 +29,7 @@ maps_make() {
 			view total { select /**/p2p; read stream; all reduce sum of bytes; }
 			view spread { select /**/p2p; read stream; node histogram of bytes; all histogram of bytes; }
 			view cells { select /**/p2p; read stream; node matrix; all matrix; }
+			view thin { read stream; element filter entropy; }
 			view top { select /**/p2p; read stream; node slowest 5; all slowest 5; }
 		}
 	END
@@ -98,7 +99,7 @@ says() {
 }
 
 all_works() {
-	exact events && exact total && exact total -f && exact spread && exact spread -f &&
+	says 0 tuples evspace view thin --rate 4 --count 2 && exact events && exact total && exact total -f && exact spread && exact spread -f &&
 		says 0 '"answered":2,' evspace view latest --rate 4 --count 2 --json && grep -q '"/A/a0/rank0/t0' "$tap_dir/said" &&
 		says 0 rank1 evspace heartbeat --rate 4 --count 2 --json &&
 		says 0 '"node":"front"' evspace status --json &&

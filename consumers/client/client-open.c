@@ -103,6 +103,7 @@ void client_ready(struct evspace_client *c)
 	open.backlog = c->backlog;
 	open.wait = c->wait;
 	open.folds = c->folded;
+	open.sampled = true;
 	open.patience_ms = c->connection->patience_ms;
 	if (c->define)
 		open.define = (ProtobufCBinaryData){strlen(c->define), (uint8_t *)c->define};

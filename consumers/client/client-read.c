@@ -43,6 +43,7 @@ uint32_t client_count_wave(struct evspace_client *c, struct client_answer *a)
 	n->discarded += a->sums.discarded;
 	n->filtered += a->sums.filtered;
 	n->reduced += a->sums.reduced;
+	c->sampled += a->sums.sampled;
 	n->repeated += a->sums.repeated;
 	n->unaccounted += a->sums.unaccounted;
 	evspace_rewind(c);
@@ -73,6 +74,11 @@ void evspace_counts(struct evspace_client *c, struct evspace_counts *counts)
 	counts->unaccounted += delivery_unaccounted(c->delivery);
 	counts->owing += (unsigned)delivery_owed(c->delivery);
 	counts->unreadable += (unsigned)delivery_unreadable(c->delivery);
+}
+
+uint64_t evspace_sampled(const struct evspace_client *c)
+{
+	return c->sampled;
 }
 
 int evspace_leaf(const struct evspace_client *c, size_t i, struct evspace_leaf *leaf)

@@ -91,6 +91,7 @@ struct evspace_client {
 	int64_t read_ns, first_read_ns; /* of the present part, of the wave's first one */
 	/* counts */
 	struct evspace_counts counts;
+	uint64_t sampled; /* out, likewise */
 	uint64_t begun_ns;
 };
 

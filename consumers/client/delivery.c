@@ -334,9 +334,10 @@ static void worst_take(struct delivery *l, const struct run_view *view)
 	}
 }
 
-static void take_part(struct delivery *l, const struct delivery_entry *e, const struct part *part,
-		      struct delivery_sums *sums)
+static void take_part(struct delivery *l, const struct delivery_entry *e,
+		      const struct run_view *view, struct delivery_sums *sums)
 {
+	const struct part *part = view->part;
 	struct delivery_sums *of_leaf = e->leaf ? &e->leaf->sums : NULL;
 
 	sums->read += part->read;
@@ -344,6 +345,7 @@ static void take_part(struct delivery *l, const struct delivery_entry *e, const 
 	sums->discarded += part->discarded;
 	sums->filtered += part->filtered;
 	sums->reduced += part->reduced;
+	sums->sampled += view->lost;
 	folded_take(l, e, part);
 	if (!of_leaf) {
 		l->thinned = l->thinned || part->filtered || part->reduced;
@@ -417,7 +419,7 @@ static void keep(struct delivery *l, struct batch *batch, struct delivery_sums *
 			continue;
 		}
 		if (view.run->kind == RUN_PART)
-			take_part(l, e, view.part, sums);
+			take_part(l, e, &view, sums);
 		if (view.run->kind == RUN_WORST)
 			worst_take(l, &view);
 		if (view.run->kind == RUN_NEWEST)

@@ -17,6 +17,7 @@
 struct delivery_sums {
 	uint64_t tuples; /* delivered */
 	uint64_t read, lost, discarded, filtered, reduced;
+	uint64_t sampled;     /* out; of `filtered` */
 	uint64_t repeated;    /* tuples that had come before, and were removed */
 	uint64_t unaccounted; /* difference between the parts' counts and the tuples that are
 			       * there */

@@ -72,6 +72,10 @@ const struct evspace_wave *evspace_wave(const struct evspace_client *client);
 /** Get the counts so far. */
 void evspace_counts(struct evspace_client *client, struct evspace_counts *counts);
 
+/** How many of the tuples that are counted as filtered were sampled out so far: by `read sample` or
+ * `filter entropy`, since they tell next to nothing. */
+uint64_t evspace_sampled(const struct evspace_client *client);
+
 /** Counts of the tuples of one host. With `folded` (evspace-client.h), what hosts have sent summed
  * is in evspace_counts() and evspace_wave() alone; here are `lost` and `unreadable` of those few
  * that had the most, in each wave. */

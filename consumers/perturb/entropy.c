@@ -104,17 +104,18 @@ static int event_take(void *arg, const char *word, struct error *e)
 {
 	struct sequence *s = arg;
 	char quoted[UTF8_QUOTED];
+	size_t length = strlen(word);
 	struct event_name *name;
 
 	HASH_FIND_STR(s->names, word, name);
-	if (!*word || strlen(word) >= NAME_MAX_BYTES || word[strcspn(word, " \t\r\n")])
+	if (!*word || length >= NAME_MAX_BYTES || word[strcspn(word, " \t\r\n")])
 		return errorf(e, "--events: %s is no name", utf8_quote(word, quoted));
 	if (name)
 		return errorf(e, "--events: %s is there twice", utf8_quote(word, quoted));
 	if (HASH_COUNT(s->names) == EVENTS_MAX)
 		return errorf(e, "--events: there are more than %u", EVENTS_MAX);
-	name = memory_new(1, sizeof(*name) + strlen(word) + 1);
-	strcpy(name->text, word);
+	name = memory_new(1, sizeof(*name) + length + 1);
+	memcpy(name->text, word, length + 1);
 	name->number = HASH_COUNT(s->names);
 	HASH_ADD_STR(s->names, text, name);
 	return 0;

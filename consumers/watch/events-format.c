@@ -127,8 +127,9 @@ static void text_total(const struct evspace_total *t, size_t width, FILE *out)
 }
 
 /* text has it on stderr */
-static void no_summary(const struct evspace_counts *counts, FILE *out)
+static void no_summary(const struct evspace_counts *counts, uint64_t sampled, FILE *out)
 {
+	(void)sampled;
 	(void)counts;
 	(void)out;
 }
@@ -229,16 +230,17 @@ static void json_total(const struct evspace_total *t, size_t width, FILE *out)
 		   out);
 }
 
-static void json_summary(const struct evspace_counts *n, FILE *out)
+static void json_summary(const struct evspace_counts *n, uint64_t sampled, FILE *out)
 {
 	json_t *o =
 		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "summary", "seconds",
 			  json_figure(n->seconds), "waves", json_count(n->waves), "again",
 			  json_count(n->again), "delivered", json_count(n->delivered), "lost",
 			  json_count(n->lost), "discarded", json_count(n->discarded), "filtered",
-			  json_count(n->filtered), "reduced", json_count(n->reduced));
+			  json_count(n->filtered - sampled), "reduced", json_count(n->reduced));
 
-	json_object_update_new(o, json_pack("{s:o,s:o,s:o,s:o,s:o}", "unaccounted",
+	json_object_update_new(o, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "sampled_out",
+					    json_count(sampled), "unaccounted",
 					    json_count(n->unaccounted), "received_bytes",
 					    json_count(n->received_bytes), "unpacked_bytes",
 					    json_count(n->unpacked_bytes), "reconnections",

@@ -139,8 +139,8 @@ static void summary_write(FILE *line, const void *arg)
 	const struct evspace_wave *w = evspace_wave(v->follow.client);
 	char delivered[UNIT_TEXT], lost[UNIT_TEXT], bytes[UNIT_TEXT];
 	char share[UNIT_TEXT], own_share[UNIT_TEXT];
+	uint64_t sampled = evspace_sampled(v->follow.client), each;
 	struct evspace_counts n;
-	uint64_t each;
 
 	evspace_counts(v->follow.client, &n);
 	each = n.waves ? n.waves : 1;
@@ -153,8 +153,10 @@ static void summary_write(FILE *line, const void *arg)
 		fprintf(line, ", %s discarded (by their lifetime or evspace discard)",
 			unit_count(lost, n.discarded));
 	if (n.filtered || n.reduced)
-		fprintf(line, ", %llu filtered, %llu reduced", (unsigned long long)n.filtered,
-			(unsigned long long)n.reduced);
+		fprintf(line, ", %llu filtered, %llu reduced",
+			(unsigned long long)(n.filtered - sampled), (unsigned long long)n.reduced);
+	if (sampled)
+		fprintf(line, ", %s sampled out", unit_count(lost, sampled));
 	if (n.unaccounted)
 		fprintf(line, ", %llu UNACCOUNTED FOR (please report this)",
 			(unsigned long long)n.unaccounted);
@@ -184,7 +186,7 @@ static void summary(const struct events *v)
 	struct evspace_leaf leaf;
 
 	evspace_counts(v->follow.client, &n);
-	v->format->summary(&n, stdout);
+	v->format->summary(&n, evspace_sampled(v->follow.client), stdout);
 	table_say_of(stderr, summary_write, v);
 	for (size_t i = 0; n.owing && evspace_leaf(v->follow.client, i, &leaf); i++) {
 		if (leaf.owing)

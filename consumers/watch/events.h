@@ -16,7 +16,7 @@ struct events_format {
 	void (*loss)(const struct evspace_loss *loss, size_t width, FILE *out);
 	void (*total)(const struct evspace_total *total, size_t width, FILE *out);
 	/* The counts of all, at the end. */
-	void (*summary)(const struct evspace_counts *counts, FILE *out);
+	void (*summary)(const struct evspace_counts *counts, uint64_t sampled, FILE *out);
 };
 
 extern const struct events_format events_text, events_json, events_csv;

@@ -306,7 +306,8 @@ static void summary_write(FILE *line, const void *arg)
 {
 	char read[UNIT_TEXT], delivered[UNIT_TEXT], filtered[UNIT_TEXT], reduced[UNIT_TEXT];
 	const struct viewer *v = arg;
-	char lost[UNIT_TEXT];
+	uint64_t sampled = evspace_sampled(v->follow.client);
+	char lost[UNIT_TEXT], out[UNIT_TEXT + 16] = "";
 	struct evspace_counts n;
 
 	evspace_counts(v->follow.client, &n);
@@ -314,13 +315,16 @@ static void summary_write(FILE *line, const void *arg)
 	/* waves without news, or too close for people, are not shown */
 	if (v->drawn != n.waves)
 		fprintf(line, " (%llu shown)", (unsigned long long)v->drawn);
+	if (sampled)
+		snprintf(out, sizeof(out), ", %s sampled out", unit_count(lost, sampled));
 	if (n.read || n.lost)
 		fprintf(line,
-			", %s tuple%s read: %s delivered, %s filtered, %s reduced; "
+			", %s tuple%s read: %s delivered, %s filtered, %s reduced%s; "
 			"%s lost (overwritten before they were read)",
 			unit_count(read, n.read), plural(n.read, "s"),
-			unit_count(delivered, n.delivered), unit_count(filtered, n.filtered),
-			unit_count(reduced, n.reduced), unit_count(lost, n.lost));
+			unit_count(delivered, n.delivered),
+			unit_count(filtered, n.filtered - sampled), unit_count(reduced, n.reduced),
+			out, unit_count(lost, n.lost));
 	if (n.unaccounted)
 		fprintf(line, ", %llu UNACCOUNTED FOR (please report this)",
 			(unsigned long long)n.unaccounted);

@@ -32,6 +32,7 @@ static const struct {
 	{LEVEL_ALL, "histogram", "of bytes by comm"},
 	{LEVEL_NODE, "counts", "by channel by comm"},
 	{LEVEL_ALL, "counts", ""},
+	{LEVEL_ELEMENT, "filter", "entropy window 3"},
 };
 
 #define STAGES (sizeof(wanted) / sizeof(wanted[0]))
@@ -152,6 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		batch_append_columns(&b, buffer, 0, bytes, plain);
 		balance = unaccounted(&b);
 		ask.folds = data[3] & 2;
+		ask.sampled = data[3] & 8;
 		ask.bare = data[3] & 4;
 		through_columns(&b, data[3] & 1);
 		for (size_t i = 0; i < STAGES; i++) {

@@ -37,8 +37,8 @@ static const char *run_fault(const struct run *run, size_t left, int first)
 		return "has flags that do not exist";
 	if (first && run->kind != RUN_PART)
 		return "comes before any part";
-	if (run->kind == RUN_PART &&
-	    (run->count != 1 || (run->flags & ~RUN_FOLD && run->flags != RUN_MANY)))
+	if (run->kind == RUN_PART && (run->count != 1 || (run->flags & ~(RUN_FOLD | RUN_LOST) &&
+							  (run->flags & ~RUN_LOST) != RUN_MANY)))
 		return "is a part and does not have exactly one record";
 	if (run->kind != RUN_PART && run->flags & (RUN_FOLD | RUN_MANY))
 		return "is marked as a part but is not one";
@@ -52,13 +52,18 @@ static const char *run_fault(const struct run *run, size_t left, int first)
 
 static const char *part_fault(const struct run *run, const unsigned char *record)
 {
+	uint64_t sampled = 0;
 	struct part part;
 
 	memcpy(&part, record, sizeof(part));
+	if (run->flags & RUN_LOST)
+		memcpy(&sampled, run + 1, sizeof(sampled));
 	if (!clock_sound(&part.clock))
 		return "has a clock that is not valid";
 	if (run->flags & RUN_FOLD && (part.read > 0 || part.lost > 0 || part.discarded > 0))
 		return "is a mark and counts tuples as read";
+	if (sampled > part.filtered)
+		return "has more sampled out than filtered";
 	return NULL;
 }
 

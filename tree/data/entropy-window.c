@@ -45,3 +45,10 @@ double entropy_window_next(const struct entropy_table *table, struct entropy_win
 	window->any = true;
 	return s;
 }
+
+double entropy_threshold(const struct entropy_table *table, double p)
+{
+	unsigned last = table->size - 1;
+
+	return sqrt(table->same[last] * table->other[last]) * pow(p, table->size);
+}

@@ -46,4 +46,11 @@ void entropy_table_init(struct entropy_table *table, unsigned size, double scale
 double entropy_window_next(const struct entropy_table *table, struct entropy_window *window,
 			   uint32_t event, double p);
 
+/**
+ * The S between that of one more of the same event in a full window and that of another one there,
+ * their geometric mean: who keeps what is above it keeps every change, and of what is repeated the
+ * first size - 1. Such an S exists for windows of 2 and more.
+ */
+double entropy_threshold(const struct entropy_table *table, double p);
+
 #endif

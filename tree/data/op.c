@@ -114,3 +114,20 @@ int op_is_collective(uint16_t op)
 	return row && (row->collective || row->channel == CHANNEL_COLLECTIVE ||
 		       row->channel == CHANNEL_COMM);
 }
+
+/* Whose operation it is, by its number. */
+static unsigned op_library(uint16_t op)
+{
+	return op_is_pvm(op) ? 2
+			     : op_channel(op) >= CHANNEL_PROGRAMS || op_channel(op) == CHANNEL_USER;
+}
+
+unsigned op_count(uint16_t op, int channel)
+{
+	unsigned library = op_library(op), n = 0;
+
+	for (unsigned i = 1; i < OP_ROWS; i++)
+		n += rows[i].name && op_library((uint16_t)i) == library &&
+		     (channel < 0 || rows[i].channel == channel);
+	return n;
+}

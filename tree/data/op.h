@@ -64,4 +64,8 @@ int op_synchronizes(uint16_t op);
  */
 int op_is_collective(uint16_t op);
 
+/** How many operations there are of the library of @op: MPI, PVM, a program's own, or EventSpace;
+ * @channel: of this operation group alone, -1: of all. */
+unsigned op_count(uint16_t op, int channel);
+
 #endif

@@ -32,7 +32,7 @@ int parts_add(struct parts *parts, const struct run_view *view)
 		if (!parts->items)
 			abort();
 	}
-	parts->items[parts->n++] = (struct part_item){*view->run, *view->part, 0, 0};
+	parts->items[parts->n++] = (struct part_item){*view->run, *view->part, view->lost, 0, 0};
 	if (!(view->run->flags & RUN_FOLD))
 		parts->leaves++;
 	if (parts->n == 1)
@@ -44,7 +44,7 @@ int parts_add(struct parts *parts, const struct run_view *view)
 
 /* The mark after the parts: the counts of the marks that it replaces, and the clock of the runs
  * after it. */
-static struct part parts_mark(const struct parts *parts)
+static struct part parts_mark(const struct parts *parts, uint64_t *sampled)
 {
 	struct part mark = {
 		.clock = parts->mixed ? CLOCK_LINE_NS : parts->line,
@@ -60,6 +60,7 @@ static struct part parts_mark(const struct parts *parts)
 		if (item->run.flags & RUN_FOLD) {
 			mark.filtered += item->part.filtered;
 			mark.reduced += item->part.reduced;
+			*sampled += item->sampled;
 		}
 	}
 	return mark;
@@ -82,9 +83,10 @@ bool parts_more(struct parts *parts, const struct run_view *view)
 /* ---- folding ---- */
 
 /* Does it let go, of what was read, no more than that? */
-static bool part_adds_up(const struct part *part)
+static bool part_adds_up(const struct part *part, uint64_t sampled)
 {
-	return part->filtered <= part->read && part->reduced <= part->read - part->filtered;
+	return sampled <= part->filtered && part->filtered <= part->read &&
+	       part->reduced <= part->read - part->filtered;
 }
 
 /* Returns false if that is more than fits. */
@@ -140,7 +142,7 @@ static bool leaves_join(struct parts *parts, const struct parts_place *place)
 }
 
 /* Returns false if what hosts say does not add up. */
-static bool parts_sum(const struct parts *parts, struct part *sum)
+static bool parts_sum(const struct parts *parts, struct part *sum, uint64_t *sampled)
 {
 	int64_t first_ns = INT64_MAX;
 
@@ -156,14 +158,15 @@ static bool parts_sum(const struct parts *parts, struct part *sum)
 			first_ns = part.clock.base_ns;
 		if (part.clock.error_ns > sum->clock.error_ns)
 			sum->clock.error_ns = part.clock.error_ns;
-		if (!part_add(sum, &part))
+		if (!part_add(sum, &part) ||
+		    __builtin_add_overflow(*sampled, parts->items[i].sampled, sampled))
 			return false;
 	}
 	/* ticks are nanoseconds then, and the base is when the first was read */
 	if (parts->mixed)
 		sum->clock =
 			(struct clock_line){first_ns, (uint64_t)first_ns, 1, sum->clock.error_ns};
-	return part_adds_up(sum);
+	return part_adds_up(sum, *sampled);
 }
 
 static void worst_emit(const struct parts *parts, const struct parts_place *place, struct batch *b)
@@ -203,11 +206,12 @@ static void worst_emit(const struct parts *parts, const struct parts_place *plac
 static bool parts_fold(struct parts *parts, const struct parts_place *place, struct batch *b)
 {
 	const struct leaf_ranges *joined = &parts->joined;
+	uint64_t sampled = 0;
 	struct part sum;
 
-	if (!leaves_join(parts, place) || !parts_sum(parts, &sum))
+	if (!leaves_join(parts, place) || !parts_sum(parts, &sum, &sampled))
 		return false;
-	*(struct part *)batch_add(b, RUN_PART, place->index, place->wave, 1, 0) = sum;
+	*(struct part *)batch_add(b, RUN_PART, place->index, place->wave, 1, sampled) = sum;
 	b->last->flags |= RUN_MANY;
 	memcpy(batch_add(b, RUN_LEAVES, place->index, place->wave, (uint32_t)joined->n, 0),
 	       joined->items, joined->n * sizeof(*joined->items));
@@ -223,9 +227,9 @@ static void part_emit(const struct parts *parts, const struct part_item *item,
 {
 	struct run_view view;
 
-	*(struct part *)batch_add(b, RUN_PART, item->run.element, item->run.first, 1, 0) =
-		item->part;
-	b->last->flags |= item->run.flags;
+	*(struct part *)batch_add(b, RUN_PART, item->run.element, item->run.first, 1,
+				  item->sampled) = item->part;
+	b->last->flags |= item->run.flags & ~RUN_LOST;
 	for (int i = (item->leaves > 0) + (item->worst > 0); i > 0; i--) {
 		batch_next_packed(&parts->more, next, &view);
 		batch_keep(b, &view);
@@ -236,6 +240,8 @@ void parts_emit(struct parts *parts, const struct parts_place *place, struct bat
 {
 	bool several = parts->n > 1 || parts->n > parts->leaves;
 	struct batch_cursor next = {0};
+	uint64_t sampled = 0;
+	struct part mark;
 
 	if (several && place->folds && parts_fold(parts, place, b)) {
 		batch_clear(&parts->more);
@@ -246,8 +252,9 @@ void parts_emit(struct parts *parts, const struct parts_place *place, struct bat
 			part_emit(parts, &parts->items[i], &next, b);
 	}
 	if (several) {
-		*(struct part *)batch_add(b, RUN_PART, place->index, place->wave, 1, 0) =
-			parts_mark(parts);
+		mark = parts_mark(parts, &sampled);
+		*(struct part *)batch_add(b, RUN_PART, place->index, place->wave, 1, sampled) =
+			mark;
 		b->last->flags |= RUN_FOLD;
 	}
 	batch_clear(&parts->more);

@@ -15,6 +15,7 @@
 struct part_item {
 	struct run run;
 	struct part part;
+	uint64_t sampled;	/* out; of part.filtered */
 	uint32_t leaves, worst; /* of a folded one: how many records of these it has */
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run: packed records of one kind from one element, and the part that says where runs are
- * from. */
+/* A run: packed records of a kind from one element, and the part that says where runs are from. */
 #ifndef EVSPACE_RUN_H
 #define EVSPACE_RUN_H
 
@@ -87,6 +86,7 @@ struct newest {
  * `lost` tuples were overwritten before they could be read; `discarded` ones outlived their
  * element's lifetime or were dropped on request; so written = read + lost + discarded.
  * With READ_LATEST, older tuples are not read and not counted; with READ_COUNTS, none are read.
+ * Who asks for it (struct ask) is told how many `filtered` ones were sampled out: by RUN_LOST.
  *
  * A stage that mixes runs of several leaves puts their parts first and then a mark: a RUN_PART with
  * RUN_FOLD, `element` being the place that mixed, `elements` how many of the parts right before the

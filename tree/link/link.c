@@ -249,6 +249,11 @@ bool link_takes_columns(const struct link *link)
 	return link->hello && link->hello->hello->version >= WIRE_COLUMNS;
 }
 
+bool link_takes_samples(const struct link *link)
+{
+	return link->hello && link->hello->hello->version >= WIRE_SAMPLES;
+}
+
 const Evspace__Hello *link_hello(const struct link *link)
 {
 	return link->hello ? link->hello->hello : NULL;

@@ -81,6 +81,9 @@ const Evspace__Hello *link_hello(const struct link *link);
 /** May it be sent runs as columns (tree/data/columns.h), and folded parts (tree/data/part.h)? */
 bool link_takes_columns(const struct link *link);
 
+/** Does the other side know samples, and what was sampled out? */
+bool link_takes_samples(const struct link *link);
+
 /** Bytes that wait to be written. */
 size_t link_waiting(const struct link *link);
 

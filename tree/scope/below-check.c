@@ -58,6 +58,9 @@ static int part_check(struct below_spoken *s, const struct run_view *view, struc
 	bool is_folded = view->run->flags & RUN_MANY;
 
 	errno = EPROTO;
+	if (view->run->flags & RUN_LOST && !s->below->sampled)
+		return errorf(e, "refused: its answer has counts of what was sampled out, which "
+				 "nobody asked for");
 	if (view->run->flags & RUN_FOLD) {
 		if (view->part->elements > s->parts)
 			return errorf(e, "refused: its answer has a mark over %u parts behind %zu",

@@ -26,7 +26,8 @@ struct below {
 	bool own;	  /* none of them fetches elements from others */
 	uint32_t *places; /* places that may give out names there: all, and their stand-ins */
 	size_t n_places;
-	bool folds; /* answers may have folded parts, as that was asked for; false at first */
+	bool folds;   /* answers may have folded parts, as that was asked for; false at first */
+	bool sampled; /* likewise, parts may say what was sampled out */
 };
 
 /** Collect the places at @place and below it. Free with below_fini(). */

@@ -476,6 +476,7 @@ struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *plac
 	hop->arg = arg;
 	below_init(&hop->below, place);
 	hop->below.folds = scope->folds;
+	hop->below.sampled = scope->open->sampled;
 	hop->reopen = evtimer_new(scope->base, hop_reopen, hop);
 	if (!hop->reopen)
 		abort();

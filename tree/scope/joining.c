@@ -18,6 +18,7 @@ static int join(struct joining *j, struct wave *w)
 		.again = w->again,
 		.folds = j->folds && !w->again,
 		.bare = j->bare,
+		.sampled = j->sampled,
 	};
 
 	names_place_set(j->names, j->place);

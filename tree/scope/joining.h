@@ -17,6 +17,7 @@ struct joining {
 	struct names *names;
 	uint32_t place;	    /* of the part that the scope is */
 	bool folds, bare;   /* of waves that are asked for the first time; see struct ask */
+	bool sampled;	    /* see there, too */
 	struct chain chain; /* zeroed at first */
 	/* The wave is through, and free when this returns; @whole: else a stage has failed, or the
 	   wave's slot was needed before. */

@@ -197,6 +197,7 @@ static struct scope *scope_make(const struct scope_host *host, struct link *up,
 	s->up = up;
 	s->number = open->scope;
 	s->open = wire_open_bare(open);
+	s->open->sampled = s->open->sampled && link_takes_samples(up);
 	/* as real tuples were, until these are known; so few say nothing then */
 	s->plain = 40;
 	s->bytes = link_takes_columns(up) ? 8 : 40;

@@ -149,13 +149,17 @@ const struct gather_events trunk_gather_events = {
 
 /* ---- asks ---- */
 
-void trunk_read(void *arg, const struct ask *ask, struct wave *w)
+void trunk_read(void *arg, const struct ask *asked, struct wave *w)
 {
 	struct trunk *t = arg;
+	struct ask ask = *asked;
 	struct stage *source = t->scope_shared->source;
 	uint64_t since = span_since(&t->span);
 	struct error e = {""};
-	int rc = source->ops->read(source, ask, &t->scratch, &e);
+	int rc;
+
+	ask.sampled = t->open->sampled;
+	rc = source->ops->read(source, &ask, &t->scratch, &e);
 
 	span_write(&t->span, &(struct trace){
 				     .op = source->ops->op,
@@ -165,7 +169,7 @@ void trunk_read(void *arg, const struct ask *ask, struct wave *w)
 				     .wave = w->number,
 			     });
 	names_place_set(t->scope_shared->names, t->place->index);
-	if (rc == 0 && chain_apply(&t->local, ask, &t->scratch, 0) == 0 &&
+	if (rc == 0 && chain_apply(&t->local, &ask, &t->scratch, 0) == 0 &&
 	    gather_bring(t->gather, w, &t->scratch, &e) == 0) {
 		w->leaves++;
 		wave_fill(w, source->fill);

@@ -185,6 +185,7 @@ static void trunk_joining(struct trunk *t)
 	t->joining.place = t->place->index;
 	/* all above take them, up to the consumer, if the one above does and wants them */
 	t->joining.folds = t->columns && t->open->folds;
+	t->joining.sampled = t->open->sampled;
 	t->joining.bare = !t->place->leaf && t->place->index < PLAN_PLACES;
 	t->joining.joined = trunk_joined;
 	t->joining.arg = t;

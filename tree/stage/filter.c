@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Filter: keeps the tuples that fulfil all conditions, and counts the others. */
+/* Filter: keeps the tuples that fulfil all conditions, or those that tell something new, and counts
+ * the others. */
 #include "tree/stage/stage.h"
 
 #include <stdlib.h>
@@ -7,26 +8,37 @@
 
 #include "pathmap/base/memory.h"
 #include "tree/stage/condition.h"
+#include "tree/stage/thinning.h"
 
 /* Runs are split at gaps as long as the pieces hold this many tuples on average; a header takes 16
  * bytes. */
 #define SPLIT_LEAST 2
 
+/* The word for thinning. */
+#define ENTROPY "entropy"
+
 struct filter {
 	struct condition *conditions;
 	size_t n;
-	bool by_name;	       /* a condition needs the element's name */
-	struct batch out;      /* kept from wave to wave, as is the next */
-	bool keep[UINT16_MAX]; /* which tuples of a run are kept */
+	bool by_name;		   /* a condition needs the element's name */
+	struct thinning *thinning; /* instead of conditions, or NULL */
+	struct batch out;	   /* kept from wave to wave, as is the next */
+	bool keep[UINT16_MAX];	   /* which tuples of a run are kept */
 	/* progress in the current wave */
 	struct batch_cursor next;
 	struct part *part;
+	uint64_t *sampled; /* of the part; NULL: that is not asked for */
 };
 
 static int filter_init(struct stage *s, const char *args, struct error *e)
 {
 	struct filter *filter = (struct filter *)(void *)s->private;
+	size_t entropy = strlen(ENTROPY);
 
+	if (strncmp(args, ENTROPY, entropy) == 0 && strchr(" \t", args[entropy])) {
+		filter->thinning = thinning_new(args + entropy, e);
+		return filter->thinning ? 0 : error_prefix(e, ENTROPY);
+	}
 	do {
 		filter->conditions =
 			memory_room(filter->conditions, filter->n, sizeof(*filter->conditions));
@@ -43,6 +55,7 @@ static void filter_fini(struct stage *s)
 	struct filter *filter = (struct filter *)(void *)s->private;
 
 	free(filter->conditions);
+	thinning_free(filter->thinning);
 	batch_fini(&filter->out);
 }
 
@@ -56,29 +69,31 @@ static bool all_hold(const struct filter *filter, const struct condition_subject
 	return true;
 }
 
-/* Mark the tuples to keep. Returns their number; *@pieces is the number of their pieces without
- * gaps. */
+/* Mark the tuples to keep. Returns their number. */
 static uint32_t choose(struct filter *filter, const struct run_view *view,
-		       struct condition_subject *subject, uint32_t *pieces)
+		       struct condition_subject *subject)
 {
 	uint32_t kept = 0;
-	bool before = false;
 
-	*pieces = 0;
 	subject->name = filter->by_name ? names_find(subject->names, view->run->element) : NULL;
 	if (!all_hold(filter, subject, true))
 		return 0;
 	for (unsigned i = 0; i < view->run->count; i++) {
-		bool keep;
-
 		subject->tuple = &view->tuples[i];
-		keep = all_hold(filter, subject, false);
-		filter->keep[i] = keep;
-		kept += keep;
-		*pieces += keep && !before;
-		before = keep;
+		filter->keep[i] = all_hold(filter, subject, false);
+		kept += filter->keep[i];
 	}
 	return kept;
+}
+
+/* Of the kept ones: pieces without gaps. */
+static uint32_t count_pieces(const struct filter *filter, const struct run_view *view)
+{
+	uint32_t pieces = 0;
+
+	for (unsigned i = 0; i < view->run->count; i++)
+		pieces += filter->keep[i] && (i == 0 || !filter->keep[i - 1]);
+	return pieces;
 }
 
 /* Add the kept tuples of [from, to), @count of them, as a run. */
@@ -95,10 +110,9 @@ static void put(struct filter *filter, const struct run_view *view, unsigned fro
 		filter->out.last->flags |= RUN_SPARSE;
 }
 
-static void put_some(struct filter *filter, const struct run_view *view, uint32_t kept,
-		     uint32_t pieces)
+static void put_some(struct filter *filter, const struct run_view *view, uint32_t kept)
 {
-	bool split = kept >= SPLIT_LEAST * pieces;
+	bool split = kept >= SPLIT_LEAST * count_pieces(filter, view);
 	uint64_t lost = view->lost;
 	unsigned end, count = view->run->count;
 
@@ -130,22 +144,42 @@ static void filter_run(struct stage *s, const struct run_view *view)
 	struct filter *filter = (struct filter *)(void *)s->private;
 	struct part *part = filter->part;
 	struct condition_subject subject = {.names = s->names, .line = part ? &part->clock : &ns};
-	uint32_t kept, pieces;
+	uint32_t kept;
 
 	if (view->run->kind != RUN_TUPLES || view->run->count == 0) {
 		batch_keep(&filter->out, view);
 		return;
 	}
-	kept = choose(filter, view, &subject, &pieces);
+	kept = filter->thinning ? thinning_choose(filter->thinning, s->names, view, filter->keep)
+				: choose(filter, view, &subject);
 	if (part)
 		part->filtered += view->run->count - kept;
+	if (filter->sampled)
+		*filter->sampled += view->run->count - kept;
 	if (kept == view->run->count)
 		batch_keep(&filter->out, view);
 	else if (kept > 0)
-		put_some(filter, view, kept, pieces);
+		put_some(filter, view, kept);
 	else if (view->lost > 0)
 		batch_add(&filter->out, RUN_TUPLES, view->run->element, view->run->first, 0,
 			  view->lost);
+}
+
+/* A part that says what was sampled out needs a count for that. */
+static void filter_part(struct filter *filter, const struct run_view *view, bool sampled)
+{
+	filter->part = view->part;
+	filter->sampled = NULL;
+	if (!filter->thinning || !sampled) {
+		batch_keep(&filter->out, view);
+		return;
+	}
+	filter->part = batch_add(&filter->out, RUN_PART, view->run->element, view->run->first, 1,
+				 UINT64_MAX);
+	*filter->part = *view->part;
+	filter->out.last->flags |= view->run->flags;
+	filter->sampled = (uint64_t *)(void *)(filter->out.last + 1);
+	*filter->sampled = view->lost;
 }
 
 static int filter_apply(struct stage *s, const struct ask *ask, struct batch *b)
@@ -153,16 +187,17 @@ static int filter_apply(struct stage *s, const struct ask *ask, struct batch *b)
 	struct filter *filter = (struct filter *)(void *)s->private;
 	struct run_view view;
 
-	(void)ask;
 	if (!s->paused) {
 		batch_clear(&filter->out);
 		filter->next = (struct batch_cursor){0};
 		filter->part = NULL;
+		filter->sampled = NULL;
 	}
 	while (batch_next(b, &filter->next, &view)) {
 		if (view.run->kind == RUN_PART)
-			filter->part = view.part;
-		filter_run(s, &view);
+			filter_part(filter, &view, ask->sampled);
+		else
+			filter_run(s, &view);
 		if (stage_over(s, 1 + view.run->count))
 			return 1;
 	}

@@ -23,6 +23,7 @@ struct ask {
 	int again;     /* a repeated request: give the same ranges, count what is gone since */
 	/* for stages that mix (struct parts_place): parts become one; the place is no leaf */
 	bool folds, bare;
+	bool sampled; /* parts say what was sampled out */
 };
 
 /** Typical number of classes of a thread, for the traits of stages that split by class. */
@@ -30,7 +31,6 @@ struct ask {
 
 /** Number of records or runs between two looks at the clock. */
 #define STAGE_STEPS 256u
-
 /** Most records for which a stage keeps its memory from wave to wave: that counts nowhere. */
 #define STAGE_KEPT 8192u
 

@@ -11,17 +11,18 @@
 #include "pathmap/plan/plan.h"
 #include "tree/wire/wire.pb-c.h"
 
-/** Version 4 adds pieces; 5 definitions; 6 columns, trees, folds, foreign records. */
-#define WIRE_VERSION	6u
+/** 4 adds pieces; 5 definitions; 6 columns, trees, folds, foreign records; 7 samples. */
+#define WIRE_VERSION	7u
 #define WIRE_DEFINES	5u
 #define WIRE_COLUMNS	6u
 #define WIRE_CHOOSES	6u
 #define WIRE_FOREIGN	6u
+#define WIRE_SAMPLES	7u
 #define WIRE_OLDEST	3u
 #define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
 #define WIRE_HELLO_MAX	4096u /* before the hello */
-/** Most bytes of a pass (tree/link/pass.h), and of the certificate that it is checked by. */
+/** Most bytes of a pass (tree/link/pass.h), and of its signer's certificate. */
 #define WIRE_PASS_MAX (32u << 10)
 /** Bytes of a frame's front, and of the largest frame. */
 #define WIRE_FRONT_BYTES 8u
@@ -29,8 +30,7 @@
 /** Bytes of a header that determine its kind. */
 #define WIRE_KIND_BYTES 2u
 
-/** What one side may send: bytes of a whole frame, and of a header of each kind, where 0 means
- * WIRE_HELLO_MAX. */
+/** What one side may send: bytes of a frame, and of a header of each kind (0: WIRE_HELLO_MAX). */
 struct wire_limits {
 	size_t frame;
 	uint32_t header[EVSPACE__FRAME__KIND_MAP_APPLIED + 1];
