@@ -88,6 +88,7 @@ unit_tests = \
 	tests/pattern_test \
 	tests/table_test tests/tally_test \
 	tests/difference_test \
+	tests/order_test \
 	tests/plan_test tests/plan_early_test tests/plan_random_test \
 	tests/process_test \
 	tests/thread_states_test tests/tempo_test tests/capacity_test \
@@ -259,6 +260,7 @@ EXTRA_DIST += tests/recorded/stages tests/fuzz/seeds/wire tests/fuzz/seeds/segme
 tests_pathmap_test_SOURCES = tests/maps.c tests/maps.h tests/pathmap_test.c
 tests_table_test_SOURCES = tests/table_test.c
 tests_pattern_test_SOURCES = tests/pattern_test.c tests/random.h
+tests_order_test_SOURCES = tests/order_test.c tests/maps.c tests/maps.h
 tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
 tests_effect_test_SOURCES = tests/effect_test.c tests/simulated.c tests/simulated.h tests/random.h
 tests_effect_test_LDADD = $(LDADD) -lm

@@ -102,12 +102,34 @@ applied() {
 	map 'collect rank[0-2]; elements /A/**/p2p { capacity 7000; lifetime 5s; } elements /**/rank2/*/wait /**/rank1/**/p2p { mode count; }' &&
 		apply && says 'elements /A/\*\*/p2p capacity 7000 lifetime 5 s, now, but its capacity for what starts later' &&
 		says 'elements /\*\*/rank2/\*/wait mode count, now' && says 'no longer elements /B/\*\*/t0/p2p capacity 300, for what starts later' &&
-		says '^run tunnel: 4 elements with another lifetime, [1-9][0-9]* classes switched$'
+		says '^4 elements with another lifetime, [1-9][0-9]* classes switched$'
 }
 
 now_is() {
 	has tunnel '"rank":[01],"thread":[0-9]*,"channel":"p2p"' 5000 5000000000 && has tunnel '"rank":2,"thread":0,"channel":"p2p"' 300 0 &&
 		not_traced n1 rank2 '"wait[^"]* count[^"]*"' && not_traced n0 rank1 '"p2p[^"]* count[^"]*"' && not_traced n0 rank0 null
+}
+
+# What the map before says of elements holds again.
+restored() {
+	evspace map rollback --connect "unix:$bed_dir/n0" --json >"$tap_dir/applied" 2>&1 &&
+		says '"type":"applied".*"lifetimes":4,"classes":[1-9][0-9]*,"unchanged":\[\]' && by_pattern &&
+		not_traced n0 rank1 '"collective[^"]* count[^"]*"' && not_traced n1 rank2 null &&
+		evspace map rollback --connect "unix:$bed_dir/n0" >"$tap_dir/applied" 2>&1 && now_is || { cat "$tap_dir/applied"; return 1; }
+}
+
+# Who is not there stays as it is, and is named; the others do not.
+is_away() {
+	local code=0
+
+	bed_kill TERM n1
+	evspace map apply "$maps" --connect "unix:$bed_dir/n0" >"$tap_dir/applied" 2>&1 || code=$?
+	[ "$code" -eq 1 ] && says 'elements of /B/n1 stay as they are: ' && says '^4 elements with another' &&
+		has tunnel '"rank":[01],"thread":[0-9]*,"channel":"p2p"' 5000 6000000000 || { cat "$tap_dir/applied"; return 1; }
+}
+
+comes_back() {
+	agent n1 && evspace map rollback --connect "unix:$bed_dir/n0" >"$tap_dir/applied" 2>&1 && now_is
 }
 
 # discarded WORD: that many of the tuples that the ranks of A hold are too old, in a program that has ended.
@@ -118,7 +140,7 @@ discards() {
 
 # The tuples of a program that has ended are older than 1 ms, and were younger than ten minutes.
 expires() {
-	map 'elements /A/**/p2p { lifetime 10m; }' && apply && says 'run tunnel: 4 elements with' && over tunnel && discards '0,'
+	map 'elements /A/**/p2p { lifetime 10m; }' && apply && says '^4 elements with' && over tunnel && discards '0,'
 }
 
 threads_only() {
@@ -164,6 +186,11 @@ tap_case "a rank that the map does not collect has nothing, and status says so" 
 tap_case "... heartbeat does not miss it" looks
 tap_case "a map that is applied says what is changed now, and what later" applied
 tap_case "... and that is so" now_is
+tap_case "... rollback puts back what it was" restored
+map 'collect rank[0-2]; elements /A/**/p2p { capacity 7000; lifetime 6s; } elements /**/rank2/*/wait /**/rank1/**/p2p { mode count; }' >/dev/null
+tap_case "... a host that is away is named" is_away
+tap_case "... rollback puts back what was done elsewhere" comes_back
+map 'collect rank[0-2]; elements /A/**/p2p { capacity 7000; lifetime 5s; } elements /**/rank2/*/wait /**/rank1/**/p2p { mode count; }' >/dev/null
 tap_case "... a second time there is nothing to do" eval 'apply && says "nothing is applied"'
 tap_case "tuples stay as long as the map says now" expires
 tap_case "... when their process has ended, too, of which the summary says who was left out" summary

@@ -102,6 +102,27 @@ follow late --run fine --backlog --until-end
 bed_wait late
 tap_case "who comes late sees what the mirror holds" bed_accounted late fine all
 
+# --- another map is applied ---
+
+# lifetime TIME N: another map gives that to the mirrors of all four ranks, and N elements change.
+lifetime() {
+	remote "capacity 400; remote front capacity 20000; $1"
+	evspace map apply "$bed_dir/maps" --connect "unix:$EVSPACE_DIR/agent-front.sock" --json >"$tap_dir/applied" 2>&1 &&
+		grep -q "\"lifetimes\":4,\"classes\":0,\"unchanged\":\[\]" "$tap_dir/applied" || { cat "$tap_dir/applied"; return 1; }
+}
+
+# discards REGEX: that many tuples are too old for one that comes now.
+discards() {
+	evspace events --connect "$bed_entry" --run fine --backlog --until-end --json >"$tap_dir/said" 2>"$tap_dir/err" &&
+		grep '"type":"summary"' "$tap_dir/said" | grep -qE "\"discarded\":$1" || { tail -n 1 "$tap_dir/said"; cat "$tap_dir/err"; return 1; }
+}
+
+tap_case "mirrors get the lifetime of a map that is applied" eval 'lifetime "lifetime 1ms;" && discards "[1-9]"'
+tap_case "... of patterns, too" eval 'remote "capacity 400; remote front capacity 20000; } elements /**/p2p { lifetime 1h;" &&
+	evspace map apply "$bed_dir/maps" --connect "unix:$EVSPACE_DIR/agent-front.sock" >"$tap_dir/applied" && discards "0,"'
+tap_case "... and of the map before" eval 'evspace map rollback --connect "unix:$EVSPACE_DIR/agent-front.sock" >"$tap_dir/applied" && discards "[1-9]"'
+tap_case "... and none" lifetime ''
+
 # --- agents die ---
 
 program long --seconds 100000 --pause 20

@@ -149,17 +149,36 @@ static void tell_map(const struct asker *asker, const Evspace__Map *m)
 	asker->reply(&(struct evspace_reply){.why = "", .map = &map}, asker->arg);
 }
 
+static struct evspace_unready *unready_new(Evspace__Unready *const *hosts, size_t n)
+{
+	struct evspace_unready *list = memory_new(n + 1, sizeof(*list));
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct evspace_unready){hosts[i]->node, hosts[i]->text,
+						   hosts[i]->code == EXDEV};
+	return list;
+}
+
 static void tell_applied(const struct asker *asker, const Evspace__MapApplied *a)
 {
-	struct evspace_unready *missing = memory_new(a->n_missing + 1, sizeof(*missing));
-	const struct evspace_applied applied = {a->generation,	a->scopes, a->prepared_ms,
-						a->switched_ms, missing,   a->n_missing};
+	struct evspace_unready *missing = unready_new(a->missing, a->n_missing);
+	struct evspace_unready *unchanged = unready_new(a->unchanged, a->n_unchanged);
+	const struct evspace_applied applied = {
+		.generation = a->generation,
+		.scopes = a->scopes,
+		.prepared_ms = a->prepared_ms,
+		.switched_ms = a->switched_ms,
+		.missing = missing,
+		.n_missing = a->n_missing,
+		.lifetimes = a->lifetimes,
+		.classes = a->classes,
+		.unchanged = unchanged,
+		.n_unchanged = a->n_unchanged,
+	};
 
-	for (size_t i = 0; i < a->n_missing; i++)
-		missing[i] = (struct evspace_unready){a->missing[i]->node, a->missing[i]->text,
-						      a->missing[i]->code == EXDEV};
 	asker->reply(&(struct evspace_reply){.why = "", .applied = &applied}, asker->arg);
 	free(missing);
+	free(unchanged);
 }
 
 static void control_answered(const struct asker *asker, Evspace__Frame **frame,

@@ -111,6 +111,11 @@ struct evspace_applied {
 	unsigned switched_ms; /* from then until the old ones had drained */
 	const struct evspace_unready *missing;
 	size_t n_missing;
+	/* elements that existed already, of all runs */
+	unsigned lifetimes;			 /* have another one */
+	unsigned classes;			 /* of operations were switched */
+	const struct evspace_unready *unchanged; /* hosts where they stay as they were, or some */
+	size_t n_unchanged;
 };
 
 /** An answer: one of the pointers if nothing failed, the others are NULL. */

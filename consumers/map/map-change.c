@@ -45,8 +45,9 @@ static const char change_help[] =
 	"The agent keeps the map: one that is started again with the same files goes on\n"
 	"with it. If the files were changed meanwhile, they count. What a view selects\n"
 	"holds for what is opened later. Lifetimes and modes of elements change at once,\n"
-	"in all live runs; capacities, and which ranks and channels are collected, for\n"
-	"programs that are started later: the differences say which is which.\n"
+	"in all runs, and rollback puts them back; capacities, and which ranks and\n"
+	"channels are collected, change for programs that are started later: the\n"
+	"differences say which is which.\n"
 	"\n"
 	"examples:\n"
 	"  evspace map diff maps\n"
@@ -243,18 +244,18 @@ static size_t change_print(struct change *c)
 
 /* ---- applying ---- */
 
-static json_t *missing_json(const struct evspace_applied *a)
+static json_t *unready_json(const struct evspace_unready *hosts, size_t n)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < a->n_missing; i++)
-		json_array_append_new(array,
-				      json_pack("{so so}", "node", json_text(a->missing[i].node),
-						"why", json_text(a->missing[i].why)));
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(array, json_pack("{so so}", "node", json_text(hosts[i].node),
+						       "why", json_text(hosts[i].why)));
 	return array;
 }
 
-static void applied_print(const struct change *c, const struct evspace_applied *a)
+/* Who is not as the map says, on stderr. */
+static void unready_print(const struct change *c, const struct evspace_applied *a)
 {
 	for (size_t i = 0; i < a->n_missing; i++) {
 		fprintf(stderr, "%s: %s %s: %s\n", c->command, a->missing[i].node,
@@ -262,12 +263,23 @@ static void applied_print(const struct change *c, const struct evspace_applied *
 					       : "did not answer before, and does not now",
 			a->missing[i].why);
 	}
+	for (size_t i = 0; i < a->n_unchanged; i++)
+		fprintf(stderr, "%s: elements of %s stay as they are: %s\n", c->command,
+			a->unchanged[i].node, a->unchanged[i].why);
+}
+
+static void applied_print(const struct change *c, const struct evspace_applied *a)
+{
+	unready_print(c, a);
 	if (c->common.json) {
-		json_print(json_pack("{ss sb sI si si si so}", "type", "applied", "dry_run",
-				     (int)c->dry_run, "generation", (json_int_t)a->generation,
-				     "scopes", (int)a->scopes, "prepared_ms", (int)a->prepared_ms,
-				     "switched_ms", (int)a->switched_ms, "missing",
-				     missing_json(a)),
+		json_print(json_pack("{ss sb sI si si si so sI sI so}", "type", "applied",
+				     "dry_run", (int)c->dry_run, "generation",
+				     (json_int_t)a->generation, "scopes", (int)a->scopes,
+				     "prepared_ms", (int)a->prepared_ms, "switched_ms",
+				     (int)a->switched_ms, "missing",
+				     unready_json(a->missing, a->n_missing), "lifetimes",
+				     (json_int_t)a->lifetimes, "classes", (json_int_t)a->classes,
+				     "unchanged", unready_json(a->unchanged, a->n_unchanged)),
 			   stdout);
 		return;
 	}
@@ -278,14 +290,20 @@ static void applied_print(const struct change *c, const struct evspace_applied *
 		       "%u ms\n",
 		       (unsigned long long)a->generation, a->prepared_ms, a->scopes,
 		       plural(a->scopes, "s"), a->switched_ms);
+	if (a->lifetimes || a->classes)
+		printf("%u element%s with another lifetime, %u class%s switched\n", a->lifetimes,
+		       plural(a->lifetimes, "s"), a->classes, plural(a->classes, "es"));
 }
 
 static void apply_answered(const struct evspace_reply *reply, void *arg)
 {
 	struct change *c = arg;
 
-	if (options_answered(c->command, reply, &c->code))
-		applied_print(c, reply->applied);
+	if (!options_answered(c->command, reply, &c->code))
+		return;
+	applied_print(c, reply->applied);
+	if (reply->applied->n_unchanged)
+		c->code = EXIT_BAD_NEWS;
 }
 
 static int change_apply(struct change *c)
@@ -298,14 +316,9 @@ static int change_apply(struct change *c)
 		.dry_run = c->dry_run,
 		.within_ms = CHANGE_WITHIN_MS,
 	};
-	int code;
 
 	evspace_apply(c->connection, &apply, apply_answered, c);
-	code = change_await(c);
-	if (code != EXIT_FINE || c->dry_run)
-		return code;
-	return map_elements_change(
-		&(struct map_change){c->command, &c->common.look, c->from, c->to, c->common.json});
+	return change_await(c);
 }
 
 static int change(struct change *c)

@@ -37,18 +37,6 @@ int calibrate_all(struct calibration *c, struct error *e);
 /** Run the command whose words are from "diff", "apply" or "rollback" on. Returns its exit code. */
 int map_change_main(int argc, char **argv);
 
-/** A map that was applied. */
-struct map_change {
-	const char *command; /* for messages */
-	const struct evspace_options *look;
-	const struct pathmap *from, *to;
-	bool json;
-};
-
-/** Give the elements of live runs the lifetimes and modes by which the maps differ, and print how
- * many. Returns the exit code. */
-int map_elements_change(const struct map_change *change);
-
 /** The differences so far. Zero-initialise; map_fold_fini() frees. */
 struct map_fold {
 	struct map_fold_line *lines; /* by their text */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node-agent/control/properties.h"
 #include "node-agent/segment/segment-class.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/utf8.h"
@@ -67,8 +68,8 @@ const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *bu
 	else if (ask->trial)
 		snprintf(buf, n, "%s an experiment in run %s", ask->trial->n_arms ? "begin" : "end",
 			 run);
-	else if (ask->n_lifetimes)
-		snprintf(buf, n, "change lifetimes of elements in run %s", run);
+	else if (properties_are(ask))
+		snprintf(buf, n, "give elements other lifetimes and modes");
 	else
 		snprintf(buf, n, "switch %s to %s in run %s", classes, mode_name(ask), run);
 	return buf;
@@ -148,12 +149,12 @@ void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspa
 			 "relayed by %s: %s %s an experiment in %u process%s of run %s", relay, who,
 			 ask->trial->n_arms ? "began" : "ended", host->changed,
 			 plural(host->changed, "es"), run);
-	} else if (ask->n_lifetimes) {
+	} else if (properties_are(ask)) {
 		snprintf(line, sizeof(line),
-			 "relayed by %s: %s changed the lifetimes of %u element%s in %u process%s "
-			 "of run %s",
-			 relay, who, host->changed, plural(host->changed, "s"), host->processes,
-			 plural(host->processes, "es"), run);
+			 "relayed by %s: %s gave %u element%s another lifetime, and switched %u "
+			 "class%s%s%s",
+			 relay, who, host->changed, plural(host->changed, "s"), host->switched,
+			 plural(host->switched, "es"), text[0] ? "; " : "", text);
 	} else {
 		choices_name(ask, classes, sizeof(classes));
 		snprintf(line, sizeof(line),

@@ -10,6 +10,7 @@
 
 #include "node-agent/control/audit.h"
 #include "pathmap/base/folder-base.h"
+#include "node-agent/control/properties.h"
 #include "node-agent/control/rights.h"
 #include "node-agent/control/session.h"
 #include "node-agent/segment/segment-mark.h"
@@ -19,7 +20,6 @@
 #include "node-agent/control/switch.h"
 #include "node-agent/control/trials.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/model/pattern.h"
 #include "pathmap/plan/plan.h"
 #include "tree/scope/fanout-command.h"
 #include "tree/wire/wire-place.h"
@@ -68,28 +68,15 @@ static bool discard_selects_name(const Evspace__SwitchAsk *a, const char *name)
 	       (a->n_within == 0 || source_selects(a->within, a->n_within, name));
 }
 
-/* Set what the command says of the element with this name. Returns whether that is another
- * lifetime. */
-static bool lifetime_set(const Evspace__SwitchAsk *a, _Atomic uint64_t *lifetime, const char *name)
-{
-	uint64_t ns = 0;
-	bool said = false;
-
-	for (size_t i = 0; i < a->n_lifetimes; i++) {
-		if (!pattern_match(a->lifetimes[i]->pattern, name))
-			continue;
-		ns = a->lifetimes[i]->ns;
-		said = true;
-	}
-	return said && atomic_exchange_explicit(lifetime, ns, memory_order_relaxed) != ns;
-}
-
+/* Set what the command says of the element with this name. */
 static int lifetime_mark(void *arg)
 {
 	struct discarding *d = arg;
 	_Atomic uint64_t *lifetime = segment_marks_lifetime(&d->s->segment, d->marks, d->at);
+	uint64_t ns;
 
-	d->changed = lifetime && lifetime_set(d->ask, lifetime, d->name);
+	d->changed = lifetime && properties_lifetime(d->ask, d->name, &ns) &&
+		     atomic_exchange_explicit(lifetime, ns, memory_order_relaxed) != ns;
 	return 0;
 }
 
@@ -99,7 +86,7 @@ static bool discard_selects(struct discarding *d)
 {
 	return !source_remote(d->here, &d->element) &&
 	       label_name(d->name, d->place, d->s, &d->element, d->here->sites) == 0 &&
-	       discard_selects_name(d->ask, d->name);
+	       (!d->ask->discard || discard_selects_name(d->ask, d->name));
 }
 
 /* Returns 0, or -1 with errno when the process's segment cannot be read or written. */
@@ -112,7 +99,7 @@ static int discard_process(struct discarding *d, Evspace__Host *host)
 			return -1;
 		if (!d->complete || d->element.thread == SEGMENT_NO_THREAD || !discard_selects(d))
 			continue;
-		if (segment_guarded(d->ask->n_lifetimes ? lifetime_mark : discard_mark, d) < 0)
+		if (segment_guarded(d->ask->discard ? discard_mark : lifetime_mark, d) < 0)
 			return -1;
 		any = true;
 		host->changed += d->changed;
@@ -122,30 +109,39 @@ static int discard_process(struct discarding *d, Evspace__Host *host)
 	return 0;
 }
 
-/* Discard what this node's mirrors of the run hold. */
+/* Returns whether the command is about the mirror's element. */
+static bool discard_mirror(const struct discarding *d, struct mirror *m, Evspace__Host *host)
+{
+	char name[2 * NAME_BYTES];
+	uint64_t ns;
+
+	mirror_name(m, d->here->map, name, sizeof(name));
+	if (d->ask->discard ? !discard_selects_name(d->ask, name)
+			    : !properties_lifetime(d->ask, name, &ns))
+		return false;
+	host->changed += d->ask->discard || mirror_lifetime_set(m, ns);
+	host->discarded += d->ask->discard ? mirror_discard(m) : 0;
+	return true;
+}
+
+/* The same in this node's mirrors. */
 static void discard_mirrors(const struct discarding *d, const char *run, Evspace__Host *host)
 {
 	struct store_mirror *s;
-	char name[2 * NAME_BYTES];
 	bool any = false;
 
 	TAILQ_FOREACH (s, &d->here->store->mirrors, link) {
-		if (strcmp(s->mirror.origin.run, run) != 0 ||
-		    strcmp(s->mirror.holder, d->here->node) != 0)
-			continue;
-		mirror_name(&s->mirror, d->here->map, name, sizeof(name));
-		if (!discard_selects_name(d->ask, name))
-			continue;
-		host->changed++;
-		host->discarded += mirror_discard(&s->mirror);
-		any = true;
+		if (properties_mean(d->ask, run, s->mirror.origin.run) &&
+		    strcmp(s->mirror.holder, d->here->node) == 0)
+			any |= discard_mirror(d, &s->mirror, host);
 	}
 	host->processes += any;
 }
 
 /*
- * Mark the elements that @ask selects on the leaf @place: what they hold now is discarded, for all
- * readers; or they get other lifetimes. Adds to @host the numbers of processes, elements
+ * Mark elements on the leaf @place: what those hold that @ask selects is discarded, for all
+ * readers; or they get other lifetimes by their names. Adds to @host the numbers of processes,
+ * elements
  * (`changed`) and tuples. The run is that of @said, which also gets the reasons for failures.
  */
 static void discard_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
@@ -155,7 +151,7 @@ static void discard_carry(const struct source_host *here, const Evspace__SwitchA
 	struct discarding d = {.here = here, .ask = ask, .place = place};
 
 	TAILQ_FOREACH (d.s, &here->store->segments, link) {
-		if (strcmp(d.s->run, said->run) != 0 || !source_holds(here, place, d.s))
+		if (!properties_mean(ask, said->run, d.s->run) || !source_holds(here, place, d.s))
 			continue;
 		d.marks = segment_marks_map(&d.s->segment);
 		if (!d.marks || discard_process(&d, host) < 0)
@@ -164,8 +160,7 @@ static void discard_carry(const struct source_host *here, const Evspace__SwitchA
 				 (int)d.s->pid, strerror(errno));
 		segment_marks_unmap(&d.s->segment, d.marks);
 	}
-	if (ask->discard)
-		discard_mirrors(&d, said->run, host);
+	discard_mirrors(&d, said->run, host);
 	sites_rest(here->sites);
 }
 
@@ -230,12 +225,11 @@ struct plan *commanded_plan(const struct session_host *host, const struct link *
 	return NULL;
 }
 
-static void commanded_carry(void *arg, const Evspace__SwitchAsk *ask,
-			    const struct plan_place *place, struct classes *classes,
-			    Evspace__Host *host, struct fanout_command_said *said)
+void commanded_carry(const struct session_host *sessions, const Evspace__SwitchAsk *ask,
+		     const struct plan_place *place, struct classes *classes, Evspace__Host *host,
+		     struct fanout_command_said *said)
 {
-	const struct commanded *o = arg;
-	const struct source_host *here = o->sessions->sources;
+	const struct source_host *here = sessions->sources;
 
 	if (!limits_own_user(ask->users, ask->n_users)) {
 		host->text =
@@ -246,15 +240,24 @@ static void commanded_carry(void *arg, const Evspace__SwitchAsk *ask,
 		 ask->run[0] ? ask->run : store_run_newest(here->store, false));
 	host->text = said->why;
 	if (ask->trial)
-		trials_carry(o->sessions->trials, ask, place, host, said);
+		trials_carry(sessions->trials, ask, place, host, said);
 	else if (ask->discard || ask->n_lifetimes)
 		discard_carry(here, ask, place, host, said);
-	else
+	if (ask->n_details)
+		switch_details(here, ask, place, host, said);
+	else if (!ask->trial && !ask->discard && !ask->n_lifetimes)
 		switch_carry(here, ask, place, classes, host, said);
+}
+
+static void carry(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
+		  struct classes *classes, Evspace__Host *host, struct fanout_command_said *said)
+{
+	const struct commanded *o = arg;
+	bool counts = ask->discard || ask->trial || properties_are(ask);
+
+	commanded_carry(o->sessions, ask, place, classes, host, said);
 	/* the agent where it began logs the outcome of all */
-	if (o->relay &&
-	    (ask->discard || ask->n_lifetimes || ask->trial ? host->changed
-							    : ask->change && host->processes))
+	if (o->relay && (counts ? host->changed || host->switched : ask->change && host->processes))
 		audit_carried(o->relay, ask, host, said->run);
 }
 
@@ -272,7 +275,7 @@ static void commanded_done(void *arg, struct fanout_command *command)
 /* Does it change anything? */
 static bool changes(const Evspace__SwitchAsk *ask)
 {
-	return ask->change || ask->discard || ask->n_lifetimes || ask->trial;
+	return ask->change || ask->discard || ask->trial || properties_are(ask);
 }
 
 /* Make a command that begins here, at the root of the view's tree if it names a view. */
@@ -340,7 +343,7 @@ static int commanded_begin(struct session_host *host, struct underway_list *list
 	o->host = (struct fanout_command_host){
 		.base = host->base,
 		.children = host->scopes->children,
-		.carry = commanded_carry,
+		.carry = carry,
 		.is_run = folder_is_run,
 		.done = commanded_done,
 		.arg = o,

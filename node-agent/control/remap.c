@@ -13,6 +13,7 @@
 #include "node-agent/control/defined.h"
 #include "node-agent/control/judgement.h"
 #include "node-agent/control/remap-check.h"
+#include "node-agent/control/remap-elements.h"
 #include "node-agent/control/session.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
@@ -47,6 +48,7 @@ struct remap {
 	struct remap_probe before, after;
 	uint64_t began_ns, committed_ns;
 	unsigned switched;
+	struct remap_elements elements;
 	struct judgement judgement; /* of the hosts, as they answered last */
 };
 
@@ -91,6 +93,7 @@ static void remap_rest(struct remap *r)
 	}
 	active_map_draft_fini(&r->draft);
 	judgement_fini(&r->judgement);
+	remap_elements_end(&r->elements);
 	event_del(r->look);
 	r->asker = NULL;
 	r->state = REST;
@@ -140,6 +143,10 @@ static void remap_reply(struct remap *r, uint64_t committed_ns, uint64_t now)
 	applied.switched_ms = elapsed_ms(committed_ns, now);
 	applied.missing = r->judgement.missing;
 	applied.n_missing = r->judgement.n_missing;
+	applied.lifetimes = r->elements.lifetimes;
+	applied.classes = r->elements.classes;
+	applied.unchanged = r->elements.unchanged;
+	applied.n_unchanged = r->elements.n_unchanged;
 	if (r->asker)
 		link_send(r->asker, &WIRE_FRAME(MAP_APPLIED, map_applied, &applied), NULL);
 }
@@ -147,13 +154,16 @@ static void remap_reply(struct remap *r, uint64_t committed_ns, uint64_t now)
 static void remap_finish(struct remap *r)
 {
 	uint64_t now = clock_mono_ns();
-	char outcome[128];
+	const struct remap_elements *x = &r->elements;
+	char outcome[256];
 
 	snprintf(outcome, sizeof(outcome),
-		 "map generation %llu: prepared in %u ms, %u open scope%s switched in %u ms",
+		 "map generation %llu: prepared in %u ms, %u open scope%s switched in %u ms, %u "
+		 "element%s with another lifetime, %u class%s switched",
 		 (unsigned long long)r->host->active_map->generation,
 		 elapsed_ms(r->began_ns, r->committed_ns), r->switched, plural(r->switched, "s"),
-		 elapsed_ms(r->committed_ns, now));
+		 elapsed_ms(r->committed_ns, now), x->lifetimes, plural(x->lifetimes, "s"),
+		 x->classes, plural(x->classes, "es"));
 	audit_done(r->who, r->what, false, outcome);
 	remap_reply(r, r->committed_ns, now);
 	remap_rest(r);
@@ -282,6 +292,7 @@ static void remap_commit(struct remap *r)
 	struct active_map *active_map = r->host->active_map;
 	struct error e;
 
+	remap_elements_prepare(&r->elements, active_map->map, r->draft.map);
 	if (active_map_take(active_map, &r->draft, &e) < 0) {
 		remap_fail(r, errno, e.text);
 		return;
@@ -296,6 +307,7 @@ static void remap_commit(struct remap *r)
 		r->switched += o->next != NULL;
 		opened_switch(o);
 	}
+	remap_elements_begin(&r->elements, r->after.plan, r->peer, r->who);
 	probe_end(&r->before);
 	probe_end(&r->after);
 	look_soon(r);
@@ -340,7 +352,8 @@ static void look_switching(struct remap *r)
 		if (o->switching)
 			return;
 	}
-	remap_finish(r);
+	if (!r->elements.command)
+		remap_finish(r);
 }
 
 static void remap_look(evutil_socket_t fd, short what, void *arg)
@@ -432,6 +445,7 @@ struct remap *remap_new(struct session_host *host)
 
 	r->host = host;
 	r->before.remap = r->after.remap = r;
+	r->elements = (struct remap_elements){.host = host, .done = look_soon, .arg = r};
 	r->look = evtimer_new(host->base, remap_look, r);
 	if (!r->look)
 		abort();

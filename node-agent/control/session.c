@@ -334,7 +334,7 @@ static int patterns_check(const Evspace__Frame *f, struct error *e)
 
 	if ((!open || (open->n_select <= PATTERNS_MAX && open->n_within <= PATTERNS_MAX)) &&
 	    (!ask || (ask->n_select <= PATTERNS_MAX && ask->n_within <= PATTERNS_MAX &&
-		      ask->n_lifetimes <= PATTERNS_MAX)))
+		      ask->n_lifetimes <= PATTERNS_MAX && ask->n_details <= PATTERNS_MAX)))
 		return choices_check(ask, e);
 	errno = E2BIG;
 	return errorf(e, "more than %u patterns; use `*` or `[0-7]` for several names at once",

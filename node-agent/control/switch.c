@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/control/properties.h"
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/accounting.h"
 #include "node-agent/segment/segment-class.h"
@@ -35,6 +36,8 @@ struct carrying {
 	/* the current process */
 	const struct store_segment *s;
 	uint32_t channels; /* bits: selected ones */
+	bool details;	   /* each channel has a mode of its own */
+	int modes[CHANNEL_COUNT];
 	struct segment_control *control;
 	uint32_t changed;
 	struct accounting accounting; /* of all processes */
@@ -166,19 +169,25 @@ const char *switch_modes(const struct store_segment *s, char *buf, size_t n)
 
 #define ALL_CHANNELS ((1u << CHANNEL_COUNT) - 1)
 
+/* Write the name of elements of the process. False: it is too long. */
+static bool element_name(const struct carrying *c, uint32_t thread, unsigned channel,
+			 char name[NAME_BYTES])
+{
+	const char *cluster = c->place->cluster[0] ? c->place->cluster : "-";
+
+	return snprintf(name, NAME_BYTES, "/%s/%s/%s/t%u/%s", cluster, c->place->node, c->s->name,
+			thread, channel_name(channel)) < NAME_BYTES;
+}
+
 /* The channels of a process that have a selected element. */
 static uint32_t select_channels(const struct carrying *c, uint32_t threads)
 {
-	const char *cluster = c->place->cluster[0] ? c->place->cluster : "-";
 	char name[NAME_BYTES];
 	uint32_t channels = 0;
 
 	for (uint32_t t = 0; (t == 0 || t < threads) && channels != ALL_CHANNELS; t++) {
 		for (unsigned channel = 0; channel < CHANNEL_COUNT; channel++) {
-			int length = snprintf(name, sizeof(name), "/%s/%s/%s/t%u/%s", cluster,
-					      c->place->node, c->s->name, t, channel_name(channel));
-
-			if ((size_t)length < sizeof(name) && !(channels >> channel & 1) &&
+			if (element_name(c, t, channel, name) && !(channels >> channel & 1) &&
 			    source_selects(c->ask->select, c->ask->n_select, name) &&
 			    (c->ask->n_within == 0 ||
 			     source_selects(c->ask->within, c->ask->n_within, name)))
@@ -203,6 +212,17 @@ static void switch_choice(struct carrying *c, const Evspace__Choice *choice)
 	}
 }
 
+/* Switch each class once. */
+static void switch_each(struct carrying *c)
+{
+	for (int channel = 0; channel < CHANNEL_COUNT; channel++) {
+		if (c->modes[channel] >= 0)
+			c->changed +=
+				segment_class_switch(c->control, &c->s->segment, channel, NULL,
+						     (enum segment_mode)c->modes[channel]);
+	}
+}
+
 static int switch_guarded(void *arg)
 {
 	struct carrying *c = arg;
@@ -210,7 +230,9 @@ static int switch_guarded(void *arg)
 	c->changed = 0;
 	if (segment_trial_late(c->control, UINT64_MAX))
 		return 1;
-	if (c->ask->n_choices == 0)
+	if (c->details)
+		switch_each(c);
+	else if (c->ask->n_choices == 0)
 		switch_choice(c, NULL);
 	for (size_t i = 0; i < c->ask->n_choices; i++)
 		switch_choice(c, c->ask->choices[i]);
@@ -289,4 +311,33 @@ void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 	host->held = c.accounting.held;
 	host->discarded = c.accounting.discarded;
 	host->lost = c.accounting.lost;
+}
+
+/* A mode is of all threads, so the name of the first one's element will do. */
+static bool details_find(struct carrying *c)
+{
+	char name[NAME_BYTES];
+	bool any = false;
+
+	for (unsigned channel = 0; channel < CHANNEL_COUNT; channel++) {
+		c->modes[channel] =
+			element_name(c, 0, channel, name) ? properties_mode(c->ask, name) : -1;
+		any |= c->modes[channel] >= 0;
+	}
+	return any;
+}
+
+void switch_details(const struct source_host *here, const Evspace__SwitchAsk *ask,
+		    const struct plan_place *place, Evspace__Host *host,
+		    struct fanout_command_said *said)
+{
+	struct carrying c = {.here = here, .ask = ask, .place = place, .details = true};
+
+	TAILQ_FOREACH (c.s, &here->store->segments, link) {
+		if (!c.s->alive || !properties_mean(ask, said->run, c.s->run) ||
+		    !source_holds(here, place, c.s) || !details_find(&c))
+			continue;
+		if (switch_process(&c, said->why, sizeof(said->why)) == 0)
+			host->switched += c.changed;
+	}
 }

@@ -26,4 +26,10 @@ void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 		  const struct plan_place *place, struct classes *classes, Evspace__Host *host,
 		  struct fanout_command_said *said);
 
+/** Switch the classes of all living processes of @place to what @ask says of their elements' names,
+ * each once (node-agent/control/properties.h); add their number to @host. */
+void switch_details(const struct source_host *here, const Evspace__SwitchAsk *ask,
+		    const struct plan_place *place, Evspace__Host *host,
+		    struct fanout_command_said *said);
+
 #endif

@@ -9,6 +9,7 @@
 #include <sys/queue.h>
 
 #include "pathmap/base/error.h"
+#include "tree/scope/fanout-command.h"
 #include "tree/wire/wire.h"
 
 struct underway;
@@ -46,6 +47,11 @@ struct session_host;
  */
 int commanded_take(struct session_host *host, struct underway_list *list, struct link *link,
 		   const Evspace__SwitchAsk *ask, struct error *e);
+
+/** Carry out the command @ask in the processes of this host, as fanout_command_host says. */
+void commanded_carry(const struct session_host *sessions, const Evspace__SwitchAsk *ask,
+		     const struct plan_place *place, struct classes *classes, Evspace__Host *host,
+		     struct fanout_command_said *said);
 
 /** Log in the audit that a command that would change something was refused because of @e. Keeps
  * errno. */

@@ -173,7 +173,7 @@ static void take_mirror(struct rows *r, const struct store_mirror *s)
 		.ring = m->ring,
 		.alive = &alive,
 		.mark = &m->header->mark,
-		.lifetime_ns = m->lifetime_ns,
+		.lifetime = &m->header->lifetime_ns,
 		.capacity = m->capacity,
 		.inverse = element_inverse(m->capacity),
 		.cost_ps = m->cost_ps,

@@ -181,7 +181,6 @@ static int fd_map(struct mirror *m, int fd, const char *file, struct error *e)
 		.size = h.size,
 		.capacity = h.capacity,
 		.cost_ps = h.cost_ps,
-		.lifetime_ns = h.lifetime_ns,
 		.error_ns = h.error_ns,
 		.born = h.born,
 		.origin = h.origin,
@@ -339,6 +338,22 @@ uint64_t mirror_died(const struct mirror *m)
 	struct work work = {.m = (struct mirror *)(uintptr_t)m};
 
 	return segment_guarded(look_died, &work) < 0 ? 1 : work.done;
+}
+
+static int lifetime_set(void *arg)
+{
+	struct work *work = arg;
+
+	work->done = atomic_exchange_explicit(&work->m->header->lifetime_ns, work->done,
+					      memory_order_relaxed);
+	return 0;
+}
+
+bool mirror_lifetime_set(struct mirror *m, uint64_t ns)
+{
+	struct work work = {.m = m, .done = ns};
+
+	return segment_guarded(lifetime_set, &work) == 0 && work.done != ns;
 }
 
 static int discard(void *arg)

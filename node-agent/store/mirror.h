@@ -40,7 +40,7 @@ struct mirror_header {
 	struct mirror_origin origin;
 	uint32_t capacity;
 	uint32_t cost_ps; /* cost of one event in its process, on average */
-	uint64_t lifetime_ns;
+	_Atomic uint64_t lifetime_ns;
 	struct clock_pair born;	       /* times are ticks of this host's clock */
 	_Atomic uint64_t error_ns;     /* bound of the error of times */
 	_Atomic uint64_t died_mono_ns; /* since when its process is not seen alive; 0: it lives */
@@ -62,7 +62,6 @@ struct mirror {
 	struct element_ring *ring;
 	size_t size;
 	uint32_t capacity, cost_ps;
-	uint64_t lifetime_ns;
 	uint64_t error_ns;
 	struct clock_pair born;
 	struct mirror_origin origin;
@@ -117,6 +116,10 @@ uint64_t mirror_head(const struct mirror *m);
 
 /** Since when its process is not seen alive, 0: it lives. */
 uint64_t mirror_died(const struct mirror *m);
+
+/** Give its tuples this lifetime, 0: they stay until they are overwritten. Returns whether that is
+ * another one. */
+bool mirror_lifetime_set(struct mirror *m, uint64_t ns);
 
 /** Discard all that it holds. Returns how many tuples that were, without those of earlier
  * discards. */

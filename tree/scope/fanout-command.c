@@ -50,6 +50,7 @@ static void host_count(Evspace__Host *h, const Evspace__Host *from)
 {
 	h->processes = from->processes;
 	h->changed = from->changed;
+	h->switched = from->switched;
 	h->discarded = from->discarded;
 	h->written = from->written;
 	h->held = from->held;
@@ -92,8 +93,7 @@ static void command_carry(struct fanout *f)
 	free(said.name);
 }
 
-/* The hosts with a result so far; for the caller to free the list. */
-static Evspace__Host **command_hosts(const struct fanout_command *c, size_t *n)
+Evspace__Host **fanout_command_hosts(const struct fanout_command *c, size_t *n)
 {
 	Evspace__Host **list = memory_new(c->n_leaves + 1, sizeof(*list));
 
@@ -117,7 +117,7 @@ static void command_answer(struct fanout_command *c)
 
 	switched.scope = c->fanout.number;
 	switched.run = c->run;
-	switched.hosts = command_hosts(c, &switched.n_hosts);
+	switched.hosts = fanout_command_hosts(c, &switched.n_hosts);
 	switched.n_classes = classes_count(c->classes);
 	switched.classes = classes_wire(c->classes, NULL);
 	if (link_send(c->fanout.up, &WIRE_FRAME(SWITCHED, switched, &switched), NULL) < 0 &&
@@ -133,7 +133,8 @@ static void command_end(struct fanout *f)
 {
 	struct fanout_command *c = (struct fanout_command *)f;
 
-	command_answer(c);
+	if (f->up)
+		command_answer(c);
 	c->host->done(c->host->arg, c);
 }
 
@@ -236,9 +237,9 @@ bool fanout_command_changed(const struct fanout_command *c)
 	bool changed = false;
 	size_t n;
 
-	hosts = command_hosts(c, &n);
+	hosts = fanout_command_hosts(c, &n);
 	for (size_t i = 0; i < n; i++)
-		changed |= hosts[i]->changed > 0;
+		changed |= hosts[i]->changed > 0 || hosts[i]->switched > 0;
 	free(hosts);
 	return changed;
 }
@@ -250,7 +251,7 @@ const char *fanout_command_outcome(const struct fanout_command *c, char *buf, si
 	Evspace__Host **hosts;
 	size_t n_hosts;
 
-	hosts = command_hosts(c, &n_hosts);
+	hosts = fanout_command_hosts(c, &n_hosts);
 	for (size_t i = 0; i < n_hosts; i++) {
 		processes += hosts[i]->processes;
 		answered += hosts[i]->why == 0;

@@ -42,11 +42,14 @@ struct fanout_command_host {
 /**
  * Carry out @ask (with its place) here, pass it on to all children, and answer with Switched to @up
  * when all have answered or its deadline has passed, never before this returns. The answer names
- * hosts that have not answered. Returns NULL with EPROTO and @e. The caller frees it, at the latest
- * when @up is gone.
+ * hosts that have not answered. @up may be NULL: then done() is all. Returns NULL with EPROTO and
+ * @e. The caller frees it, at the latest when @up is gone.
  */
 struct fanout_command *fanout_command_new(const struct fanout_command_host *host, struct link *up,
 					  const Evspace__SwitchAsk *ask, struct error *e);
+
+/** The hosts with a result so far. For the caller to free() the list; the hosts stay. */
+Evspace__Host **fanout_command_hosts(const struct fanout_command *command, size_t *n);
 
 /** Has any host that answered carried out anything? */
 bool fanout_command_changed(const struct fanout_command *command);

@@ -134,7 +134,7 @@ static void fanout_end(evutil_socket_t fd, short what, void *arg)
 int fanout_init(struct fanout *f, const struct fanout_kind *kind, struct link *up,
 		const struct fanout_asked *asked, struct error *e)
 {
-	const char *peer = asked->peer[0] ? asked->peer : link_peer(up)->name;
+	const char *peer = asked->peer[0] || !up ? asked->peer : link_peer(up)->name;
 	size_t bytes = asked->bytes;
 
 	*f = (struct fanout){.kind = kind, .up = up, .number = asked->number};

@@ -52,7 +52,7 @@ struct fanout_kind {
 /** A question under way. Embed it as the first member. */
 struct fanout {
 	const struct fanout_kind *kind;
-	struct link *up;	/* where the answer goes */
+	struct link *up;	/* where the answer goes; NULL: nowhere */
 	struct quota_held held; /* of the consumer that asks */
 	uint32_t number, deadline_ms;
 	struct plan_place *place;

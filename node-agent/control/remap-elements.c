@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends elements what a map that was applied says of them, and sums up what has come of it. */
+#include "node-agent/control/remap-elements.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "node-agent/control/properties.h"
+#include "node-agent/control/session.h"
+#include "pathmap/base/memory.h"
+#include "tree/wire/wire-place.h"
+
+/* Time for hosts to answer. */
+#define ELEMENTS_WITHIN_MS 3000u
+
+void remap_elements_prepare(struct remap_elements *x, const struct pathmap *from,
+			    const struct pathmap *to)
+{
+	x->order = properties_order(from, to);
+}
+
+static void unchanged_add(struct remap_elements *x, const char *node, const char *text)
+{
+	Evspace__Unready *u = memory_new(1, sizeof(*u));
+
+	evspace__unready__init(u);
+	u->node = memory_copy(node);
+	u->text = memory_copy(text);
+	x->unchanged = memory_room(x->unchanged, x->n_unchanged, sizeof(*x->unchanged));
+	x->unchanged[x->n_unchanged++] = u;
+}
+
+static void elements_done(void *arg, struct fanout_command *command)
+{
+	struct remap_elements *x = arg;
+	Evspace__Host **hosts;
+	size_t n;
+
+	hosts = fanout_command_hosts(command, &n);
+	for (size_t i = 0; i < n; i++) {
+		const Evspace__Host *h = hosts[i];
+
+		x->lifetimes += h->changed;
+		x->classes += h->switched;
+		if (h->text[0] || h->why)
+			unchanged_add(x, h->name, h->text[0] ? h->text : wire_missing(h->why));
+	}
+	free(hosts);
+	fanout_command_free(command);
+	x->command = NULL;
+	x->done(x->arg);
+}
+
+static void carry(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
+		  struct classes *classes, Evspace__Host *host, struct fanout_command_said *said)
+{
+	const struct remap_elements *x = arg;
+
+	commanded_carry(x->host, ask, place, classes, host, said);
+}
+
+static bool is_run(const char *name)
+{
+	(void)name;
+	return false;
+}
+
+void remap_elements_begin(struct remap_elements *x, const struct plan *plan, const char *peer,
+			  const char *who)
+{
+	Evspace__SwitchAsk ask;
+	struct error e;
+
+	if (!x->order)
+		return;
+	ask = *x->order;
+	x->carrier = (struct fanout_command_host){
+		.base = x->host->base,
+		.children = x->host->scopes->children,
+		.carry = carry,
+		.is_run = is_run,
+		.done = elements_done,
+		.arg = x,
+	};
+	ask.deadline_ms = ELEMENTS_WITHIN_MS;
+	ask.who = (char *)(uintptr_t)who;
+	ask.peer = (char *)(uintptr_t)peer;
+	ask.place = wire_place_new(plan->root);
+	ask.signer = active_map_signer(x->host->active_map);
+	x->command = fanout_command_new(&x->carrier, NULL, &ask, &e);
+	wire_place_free(ask.place);
+	if (!x->command)
+		unchanged_add(x, plan->root->node, e.text);
+}
+
+void remap_elements_end(struct remap_elements *x)
+{
+	fanout_command_free(x->command);
+	x->command = NULL;
+	if (x->order)
+		evspace__switch_ask__free_unpacked(x->order, NULL);
+	x->order = NULL;
+	for (size_t i = 0; i < x->n_unchanged; i++)
+		evspace__unready__free_unpacked(x->unchanged[i], NULL);
+	free(x->unchanged);
+	x->unchanged = NULL;
+	x->n_unchanged = x->lifetimes = x->classes = 0;
+}
