@@ -27,6 +27,7 @@
 #include "tree/link/link-hub.h"
 #include "tree/data/process.h"
 #include "tree/scope/scope.h"
+#include "tree/scope/urgent.h"
 #include "tree/data/turn.h"
 
 struct agent {
@@ -280,6 +281,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.self = a->node,
 		.self_address = a->socket,
 		.epoch_ns = a->sources.epoch_ns,
+		.urgent = urgent_new(),
 		.tracer = monitor_tracer(a->monitor),
 		.source_new = agent_source_new,
 		.source_replace = agent_source_replace,
@@ -377,6 +379,7 @@ void agent_free(struct agent *a)
 	if (a->rest)
 		event_free(a->rest);
 	turns_free(a->scopes.turns);
+	urgent_free(a->scopes.urgent);
 	if (a->base)
 		event_base_free(a->base);
 	free(a);

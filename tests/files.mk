@@ -58,6 +58,7 @@ unit_tests = \
 	tests/cursor_test tests/shelf_test \
 	tests/definition_test tests/deframer_test \
 	tests/effect_test tests/entropy_window_test \
+	tests/urgency_test \
 	tests/knapsack_test \
 	tests/element_test tests/element_tsan_test \
 	tests/subprocess_test \
@@ -138,6 +139,7 @@ script_tests = \
 	tests/elements_test.sh tests/properties_test.sh \
 	tests/hurry_test.sh tests/ended_test.sh \
 	tests/failure_test.sh \
+	tests/urgency_test.sh \
 	tests/fault_test.sh \
 	tests/folder_test.sh \
 	tests/fortran_test.sh \

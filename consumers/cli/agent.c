@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace agent: starts this node's agent and serves until it is told to stop. */
-#include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +11,7 @@
 #include "node-agent/store/store.h"
 #include "pathmap/base/config.h"
 #include "pathmap/model/pattern.h"
+#include "tree/data/schedule.h"
 #include "tree/link/address.h"
 #include "tree/link/listener.h"
 #include "tree/link/notify.h"
@@ -113,24 +112,13 @@ static int stages_take(void *into, const char *value, struct error *e)
 	return stage_objects_load(value, stderr, e);
 }
 
-/* The scheduling class of sched(7); agents of other nodes that are started here inherit it. */
+/* Agents of other nodes that are started here inherit it. */
 static int urgency_take(void *into, const char *value, struct error *e)
 {
-	static const struct {
-		const char *word;
-		int policy;
-	} classes[] = {{"normal", SCHED_OTHER}, {"batch", SCHED_BATCH}, {"idle", SCHED_IDLE}};
-	const struct sched_param none = {.sched_priority = 0};
+	enum urgency urgency;
 
 	(void)into;
-	for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++) {
-		if (strcmp(value, classes[i].word) != 0)
-			continue;
-		if (sched_setscheduler(0, classes[i].policy, &none) == 0)
-			return 0;
-		return errorf(e, "this host does not allow it: %s", strerror(errno));
-	}
-	return errorf(e, "it is normal, batch or idle");
+	return urgency_parse(value, &urgency, e) < 0 ? -1 : schedule_class_set(urgency, e);
 }
 
 #define AT(member) .at = offsetof(struct said, options.member)
@@ -156,9 +144,9 @@ static const struct option_row agent_rows[] = {
 	 .help = "record what it does itself from now on, for --of evspace (default: while "
 		 "somebody looks)"},
 	{"urgency", "CLASS", .take = urgency_take,
-	 .help = "how it competes with programs for processors (sched(7)): normal; batch, which "
-		 "takes none from a running program at once; idle, only what they leave over: "
-		 "then answers come late on full processors (default: as it was started)"},
+	 .help = "how it may compete with programs for processors at most, whatever consumers ask "
+		 "for (their --urgency): idle, batch or normal (sched(7); default: as it was "
+		 "started)"},
 	{"stages", "DIR", .take = stages_take,
 	 .help = "stages that others have written, NAME.so: a folder that only root and you can "
 		 "change, as those above it (default: none)"},

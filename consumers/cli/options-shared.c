@@ -17,6 +17,7 @@
 #include "pathmap/model/definition.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/model/recording.h"
+#include "tree/data/schedule.h"
 #include "tree/data/span.h"
 #include "tree/scope/ask.h"
 #include "tree/stage/stage.h"
@@ -92,6 +93,18 @@ static int set_milliseconds(const char *text, uint64_t plain_ns, unsigned *ms, s
 	return 0;
 }
 
+/* The command itself takes no more than it asks for. */
+static int set_urgency(void *into, const char *text, struct error *e)
+{
+	struct common *c = into;
+	enum urgency urgency;
+
+	if (urgency_parse(text, &urgency, e) < 0 || schedule_class_set(urgency, e) < 0)
+		return -1;
+	c->look.urgency = (enum evspace_urgency)urgency;
+	return 0;
+}
+
 /* agents wait no longer */
 static int set_deadline(void *into, const char *text, struct error *e)
 {
@@ -163,6 +176,11 @@ const struct option_row options_shared[] = {
 	{"concurrency", "N", OPTION_TEXT, AT(look.concurrency), .group = OPTIONS_WAVES,
 	 .help = "children that each host asks at once for a wave: sequential, 8, all (default: "
 		 "as the map has it; more only if it allows that)"},
+	{"urgency", "CLASS", .take = set_urgency, .group = OPTIONS_WAVES,
+	 .help = "how agents, and this command, compete with the program for processors: idle, "
+		 "which takes none from it (answers come late on full ones; an agent that would "
+		 "miss --deadline by that takes batch for a while); batch (agents' default); "
+		 "normal"},
 	{"deadline", "TIME", .take = set_deadline, .group = OPTIONS_VIEW,
 	 .help = "how long hosts are waited for, such as 500ms, or 500 (default 1s, 60s at most)"},
 	{"count", "N", OPTION_COUNT, AT(count), .most = UINT_MAX, .group = OPTIONS_WAVES,

@@ -19,7 +19,8 @@
 #define NS_PER_S 1000000000
 
 /* A host missing for less than this was there at the last look. */
-#define JUST_NOW_S 0.05
+#define JUST_NOW_S	0.05
+#define WAITED_LEAST_US 100000u
 
 void words_add(char buf[WORDS_TEXT], const char *format, ...)
 {
@@ -54,6 +55,15 @@ void words_add_missing(char buf[WORDS_TEXT], const struct evspace_missing *m)
 		words_add(buf, ": no answer within --deadline; is that host very busy?");
 	else
 		words_add(buf, ": no connection to it, or to an agent on the way, for now");
+}
+
+void words_add_waited(char buf[WORDS_TEXT], const struct evspace_wave *w)
+{
+	char waited[UNIT_TEXT];
+
+	if (w->waited_us >= WAITED_LEAST_US)
+		words_add(buf, "; an agent waited %s for a core",
+			  unit_duration(waited, w->waited_us * UINT64_C(1000)));
 }
 
 void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n)

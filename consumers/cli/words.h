@@ -23,6 +23,9 @@ struct words_about {
 /** Write "late for 1.2 s: why", for a host that a wave lacks. */
 void words_add_missing(char buf[WORDS_TEXT], const struct evspace_missing *missing);
 
+/** Add how long an agent has waited for a core before this wave, if that is worth a word. */
+void words_add_waited(char buf[WORDS_TEXT], const struct evspace_wave *wave);
+
 /** Append a formatted text to @buf, cut at its size. */
 void words_add(char buf[WORDS_TEXT], const char *format, ...) __attribute__((format(printf, 2, 3)));
 

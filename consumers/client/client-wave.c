@@ -105,6 +105,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	ask.n_only = n_only;
 	ask.room = leaf_room(c);
 	ask.every_us = every_us(c);
+	ask.urgency = c->urgency;
 	link_send(c->connection->link, &WIRE_FRAME(ASK, ask, &ask), NULL);
 	free(owing);
 	free(list);
@@ -373,6 +374,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	if (!a->again && a->wave == c->remap_wave)
 		to->wave.remapped = c->remap_generation;
 	to->wave.cpu_us = a->cpu_us;
+	to->wave.waited_us = a->waited_us;
 	to->wave.taken_ns =
 		(int64_t)((uint64_t)link_hello(c->connection->link)->epoch_ns + a->sent_ns);
 	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;

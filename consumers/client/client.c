@@ -127,6 +127,7 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	if (c->deadline_ms > ASK_DEADLINE_MOST_MS)
 		c->deadline_ms = ASK_DEADLINE_MOST_MS;
 	c->monitored = o->monitored;
+	c->urgency = o->urgency;
 }
 
 static void client_tell(void *of);

@@ -53,6 +53,7 @@ struct evspace_client {
 	bool wave_told; /* since the last evspace_next() */
 	/* what it records of itself */
 	bool monitored;
+	enum evspace_urgency urgency;
 	struct monitor *monitor; /* NULL: nothing */
 	struct span span;
 	uint64_t cpu_us; /* of this process when the last answer came */

@@ -41,6 +41,16 @@ enum evspace_compress {
 	EVSPACE_COMPRESS_ALWAYS, /* for a tunnel, of which the agent sees only the near end */
 };
 
+/** In which scheduling class (sched(7)) agents answer: how they compete with the program for
+ * processors. An agent that several clients ask is in the most urgent class of theirs. */
+enum evspace_urgency {
+	EVSPACE_URGENCY_DEFAULT = 0, /* batch */
+	EVSPACE_URGENCY_IDLE,	     /* only on cores that are idle, and what the program leaves
+				      * over; batch for a while where a deadline would be missed */
+	EVSPACE_URGENCY_BATCH,	     /* their share of cores, but none is taken at once */
+	EVSPACE_URGENCY_NORMAL,	     /* as any program */
+};
+
 /** What to look at, and how. Zero and NULL mean the default. Strings are copied. */
 struct evspace_options {
 	const char *connect;	   /* "HOST:PORT" or "unix:PATH" of the entry agent; NULL:
@@ -80,6 +90,7 @@ struct evspace_options {
 	int wait;      /* the run need not exist yet */
 	int folded;    /* counts of hosts may come summed where their records are mixed, so that an
 			* answer does not grow with their number: see evspace_leaf() */
+	enum evspace_urgency urgency;
 	void (*log)(void *arg, const char *line); /* gets a line when the connection breaks or comes
 						   * back, and warnings; it calls nothing of this.
 						   * NULL: they are written to stderr */

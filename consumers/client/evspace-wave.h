@@ -17,7 +17,7 @@ struct evspace_missing {
 	const char *leaf;   /* "/cluster/node" */
 	const char *why;    /* "unreachable", "late", "refused" */
 	double since_s;	    /* for how long already, in s */
-	const char *reason; /* why it refuses, and what to do; "" if unknown */
+	const char *reason; /* why it refuses or is late, and what to do; "" if unknown */
 };
 
 /** One wave: one look at the whole view. Valid until evspace_next() brings another one. */
@@ -47,6 +47,7 @@ struct evspace_wave {
 	/* The wave was asked for once only, and no host owed a wave: it has all that was left to
 	 * read. A repeated one may be empty because its tuples are in a later one. */
 	int sure;
+	uint32_t waited_us; /* for processors, before the wave: the agent that waited longest */
 };
 
 /** Counts of all tuples so far; read = delivered + filtered + reduced, written = read + lost +

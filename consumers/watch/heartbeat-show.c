@@ -133,6 +133,7 @@ static void screen_looking(struct screen *s, const struct evspace_wave *w)
 	if (h->cpu_share >= 0)
 		snprintf(line + used, sizeof(line) - (size_t)used,
 			 "; all agents together use %s of a core", unit_share(share, h->cpu_share));
+	words_add_waited(line, w);
 	screen_line(s, "", line);
 	for (size_t i = 0; i < w->n_missing; i++) {
 		snprintf(line, sizeof(line), "missing: %s, ", w->missing[i].leaf);
@@ -318,13 +319,13 @@ static void wave_json(const struct heartbeat *h, const struct evspace_wave *w)
 	json_t *o;
 
 	evspace_counts(h->client, &n);
-	o = json_pack("{s:s,s:I,s:I,s:o,s:i,s:i,s:o,s:i,s:i,s:i,s:i,s:b,s:i}", "type", "wave",
+	o = json_pack("{s:s,s:I,s:I,s:o,s:i,s:i,s:o,s:i,s:i,s:i,s:i,s:b,s:i,s:I}", "type", "wave",
 		      "wave", (json_int_t)w->number, "time_ns", (json_int_t)w->taken_ns, "run",
 		      json_text(h->run), "hosts", (int)w->leaves, "answered", (int)w->answered,
 		      "missing", json_missing(w), "processes", (int)w->processes, "threads",
 		      (int)h->thread_states.n, "stuck", (int)(h->stuck - heartbeat_awaited(h)),
 		      "awaited", (int)heartbeat_awaited(h), "ended", (int)h->ended, "unreadable",
-		      (int)w->unreadable);
+		      (int)w->unreadable, "waited_us", (json_int_t)w->waited_us);
 	if (!o)
 		abort();
 	json_object_update_new(

@@ -187,7 +187,7 @@ static void head_write(FILE *line, const void *arg)
 	struct follower *f = &head->v->follow;
 	const struct evspace_wave *w = head->wave;
 	const char *run = standing_run(&f->standing, &f->common, f->client);
-	char clock[32], lost[FOLLOW_LOSS];
+	char clock[32], lost[FOLLOW_LOSS], waited[WORDS_TEXT] = "";
 
 	words_clock(clock, sizeof(clock), w->taken_ns, 1);
 	fprintf(line, "%s of %s, wave %llu%s at %s, %u of %u host%s", head->v->view,
@@ -200,6 +200,8 @@ static void head_write(FILE *line, const void *arg)
 		words_add_missing(text, &w->missing[i]);
 		fprintf(line, "%s %s %s", i ? "," : ";", w->missing[i].leaf, text);
 	}
+	words_add_waited(waited, w);
+	fputs(waited, line);
 	if (w->unreadable)
 		fprintf(line,
 			"; not seen: %u process%s: " STANDING_UNREADABLE
@@ -218,13 +220,13 @@ static void head_text(struct viewer *v, const struct evspace_wave *w)
 
 static void head_json(const struct viewer *v, const struct evspace_wave *w)
 {
-	json_print(json_pack("{s:s,s:o,s:I,s:b,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o}", "type", "wave",
-			     "view", json_text(v->view), "wave", (json_int_t)w->number, "again",
-			     w->again, "taken_ns", (json_int_t)w->taken_ns, "hosts",
+	json_print(json_pack("{s:s,s:o,s:I,s:b,s:I,s:I,s:I,s:o,s:I,s:I,s:I,s:o,s:I}", "type",
+			     "wave", "view", json_text(v->view), "wave", (json_int_t)w->number,
+			     "again", w->again, "taken_ns", (json_int_t)w->taken_ns, "hosts",
 			     (json_int_t)w->leaves, "answered", (json_int_t)w->answered, "missing",
 			     json_missing(w), "unreadable", (json_int_t)w->unreadable, "read",
 			     (json_int_t)w->read, "lost", (json_int_t)w->lost, "rate_hz",
-			     json_figure(w->rate_hz)),
+			     json_figure(w->rate_hz), "waited_us", (json_int_t)w->waited_us),
 		   stdout);
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What is built of this room.
 
-# Without turn.c, which needs libevent.
+# Without turn.c, which needs libevent, and what only agents and consumers do.
 data_sources = \
 	%D%/arena.c %D%/arena.h %D%/batch.c %D%/batch-check.c %D%/batch.h %D%/buffer.c %D%/buffer.h %D%/bin.c %D%/bin.h \
 	%D%/bits.c %D%/bits.h \
@@ -17,5 +17,5 @@ data_sources = \
 collect_sources += \
 	%D%/clock.c %D%/clock.h %D%/op.c %D%/op.h \
 	%D%/process.h %D%/trial.h
-libtree_la_SOURCES += $(data_sources) %D%/turn.c %D%/turn.h
+libtree_la_SOURCES += $(data_sources) %D%/schedule.c %D%/schedule.h %D%/turn.c %D%/turn.h %D%/urgency.c %D%/urgency.h
 EXTRA_DIST += %D%/README.md

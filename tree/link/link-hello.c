@@ -33,7 +33,21 @@ void link_hello_send(struct link *link)
 	hello.boot_id = link->hub->boot_id;
 	hello.epoch_ns = link->hub->epoch_ns;
 	hello.unpacks = link_unpacks(link);
+	if (hello.name[0]) {
+		hello.pid = (uint32_t)link->hub->process.pid;
+		hello.started = link->hub->process.started;
+	}
 	link_send(link, &WIRE_FRAME(HELLO, hello, &hello), NULL);
+}
+
+char link_peer_state(const struct link *link)
+{
+	const Evspace__Hello *hello = link_hello(link);
+	const struct schedule_process peer = {(pid_t)hello->pid, hello->started};
+
+	if (!link->hub->boot_id[0] || strcmp(hello->boot_id, link->hub->boot_id) != 0)
+		return '?';
+	return schedule_state(&peer);
 }
 
 static int text_check(const char *text, size_t most)

@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 
 #include "tree/data/arena.h"
+#include "tree/data/schedule.h"
 #include "tree/link/link-hub.h"
 #include "tree/link/rate-limit.h"
 #include "tree/link/resolver.h"
@@ -76,6 +77,7 @@ struct link_hub {
 	struct event_base *base;
 	struct tls *tls;
 	char *name, boot_id[64];
+	struct schedule_process process; /* this one */
 	int64_t epoch_ns;
 	struct event flush; /* active while the queue is not empty: runs last in a turn of the
 			     * loop */

@@ -56,6 +56,7 @@ struct link_hub *link_hub_new(struct event_base *base, struct tls *tls,
 	    event_assign(&hub->turn, base, -1, 0, hub_turn, hub) < 0)
 		abort();
 	boot_id_read(hub->boot_id, sizeof(hub->boot_id));
+	hub->process = schedule_self();
 	TAILQ_INIT(&hub->queue);
 	TAILQ_INIT(&hub->paused);
 	LIST_INIT(&hub->links);

@@ -17,6 +17,9 @@
 /* Bytes tried on any connection: the kernel knows its speed only after something was sent. */
 #define CARRIES_LEAST (16u << 10)
 
+/* A kernel that is there acknowledges sooner. */
+#define ACK_WITHIN_MS 200u
+
 #define LOOK_AGAIN_NS  UINT64_C(100000000)
 #define SLOW_AT_ROUND  5000u /* us */
 #define SLOW_AT_BYTES  (50u * 1000 * 1000)
@@ -56,6 +59,17 @@ static bool speed_is_slow(struct speed *s, int fd, size_t waiting)
 		s->slow = false;
 	}
 	return s->slow;
+}
+
+/* Something was not acknowledged, and it is not that the kernel has just sent it. */
+bool link_is_acknowledged(const struct link *link)
+{
+	struct tcp_info info = {0};
+	socklen_t room = sizeof(info);
+
+	if (getsockopt(link->transport.fd, IPPROTO_TCP, TCP_INFO, &info, &room) < 0)
+		return true;
+	return info.tcpi_unacked == 0 || info.tcpi_last_ack_recv < ACK_WITHIN_MS;
 }
 
 /* ---- frames ---- */

@@ -100,6 +100,14 @@ bool link_is_slow(struct link *link);
  * slow. */
 size_t link_carries(struct link *link, unsigned ms);
 
+/** Does the other side's kernel acknowledge what we send? Always true if it is not TCP. It does so
+ * for a process that does not run as well. */
+bool link_is_acknowledged(const struct link *link);
+
+/** The state of the process at the other end (schedule_state()), an agent of this host; '?' if it
+ * is none. */
+char link_peer_state(const struct link *link);
+
 /** Close without calling `closed`, from anywhere, also from the link's own callbacks. Writes what
  * waits if it fits into the socket. Not after `closed`. NULL is fine. */
 void link_close(struct link *link);

@@ -12,6 +12,7 @@
 #include "tree/data/clock.h"
 #include "tree/data/turn.h"
 #include "tree/link/rate-limit.h"
+#include "tree/scope/complaints.h"
 
 /* How long to wait before dialling again: doubles from the first to the last. */
 #define RETRY_FIRST_MS 50
@@ -21,10 +22,8 @@
  * long. */
 #define GIVE_UP_MS 3000
 
-/* Agents that cannot be reached have a line each in the log, as far as struct rate_limit allows.
- * The others are summed up in one line after this time, and then once a minute. */
-#define SUM_UP_MS	1000u
-#define SUM_UP_AGAIN_MS 60000u
+/* How often a child that gets no core is looked at. */
+#define STARVED_LOOK_MS 400u
 
 TAILQ_HEAD(child_users, child_user);
 
@@ -59,14 +58,10 @@ struct child_set {
 	struct link_hub *hub;
 	struct turns *turns;
 	struct child *children; /* by key */
-	struct rate_limit complaints;
-	unsigned long unsaid; /* complaints since the last sum */
-	struct error last;    /* the last of them */
-	struct event *sum_up; /* pending if there are some, or were lately */
+	struct complaints complaints;
 };
 
 static void child_dial(void *arg);
-static void child_set_sum_up(evutil_socket_t fd, short what, void *arg);
 static void child_closed(struct link *link, void *arg, const struct error *why);
 
 struct child_set *child_set_new(struct event_base *base, struct link_hub *hub)
@@ -76,9 +71,7 @@ struct child_set *child_set_new(struct event_base *base, struct link_hub *hub)
 	set->base = base;
 	set->hub = hub;
 	set->turns = turns_new(base);
-	set->sum_up = evtimer_new(base, child_set_sum_up, set);
-	if (!set->sum_up)
-		abort();
+	complaints_init(&set->complaints, base);
 	return set;
 }
 
@@ -86,7 +79,7 @@ void child_set_free(struct child_set *set)
 {
 	if (!set)
 		return;
-	event_free(set->sum_up);
+	complaints_fini(&set->complaints);
 	turns_free(set->turns);
 	free(set);
 }
@@ -118,49 +111,16 @@ void child_quote(struct child_user *user, const char *text)
 	child_say_line(user->child, line.text, "");
 }
 
-static void child_set_sum_up(evutil_socket_t fd, short what, void *arg)
-{
-	static const struct timeval again = {SUM_UP_AGAIN_MS / 1000, 0};
-	struct child_set *set = arg;
-
-	(void)fd;
-	(void)what;
-	if (!set->unsaid)
-		return;
-	fprintf(stderr,
-		"evspace: agents below could not be reached %lu times more; the last was %s; "
-		"trying again\n",
-		set->unsaid, set->last.text);
-	set->unsaid = 0;
-	evtimer_add(set->sum_up, &again);
-}
-
-/* May @c have a line of its own? If not, count what is @fresh for the sum. */
-static bool child_set_may_say(struct child *c, const struct error *why, bool fresh)
-{
-	static const struct timeval soon = {SUM_UP_MS / 1000, 0};
-	struct child_set *set = c->set;
-	unsigned long unsaid;
-
-	if (rate_limit_take(&set->complaints, &unsaid))
-		return true;
-	if (!fresh)
-		return false;
-	set->unsaid++;
-	errorf(&set->last, "%s at %s: %.700s", c->node, c->address, why->text);
-	if (!evtimer_pending(set->sum_up, NULL))
-		evtimer_add(set->sum_up, &soon);
-	return false;
-}
-
 static void child_complain(struct child *c, const struct error *why)
 {
 	bool fresh = strcmp(c->diagnostic.text, why->text) != 0;
+	struct error line;
 
 	if (!fresh && c->told)
 		return;
 	c->diagnostic = *why;
-	c->told = child_set_may_say(c, why, fresh);
+	errorf(&line, "%s at %s: %.700s", c->node, c->address, why->text);
+	c->told = complaints_may(&c->set->complaints, &line, fresh);
 	if (c->told && child_say_line(c, why->text, "; trying again"))
 		c->complained = true;
 }
@@ -211,6 +171,24 @@ static void child_give_up(struct child *c)
 	link_close(link);
 }
 
+static enum silence child_judge(const struct child *c)
+{
+	struct silence_signs signs = {link_is_acknowledged(c->link), link_peer_state(c->link),
+				      false};
+	const struct child_user *u;
+
+	TAILQ_FOREACH (u, &c->users, entry)
+		signs.meek = signs.meek || u->meek;
+	return silence_judge(&signs);
+}
+
+/* It gets no core, but not for too long yet. */
+static bool child_is_starved(const struct child *c, uint64_t now)
+{
+	return now - c->expecting_ns < SILENCE_STARVED_MS * UINT64_C(1000000) &&
+	       silence_is_late(child_judge(c));
+}
+
 static void child_watch(evutil_socket_t fd, short what, void *arg)
 {
 	struct child *c = arg;
@@ -235,6 +213,10 @@ static void child_watch(evutil_socket_t fd, short what, void *arg)
 		c->pinged_ns = now;
 		link_send_ping(c->link, false);
 		child_watch_for(c, CHILD_SILENT_MS - CHILD_PATIENCE_MS);
+	} else if (child_is_starved(c, now)) {
+		/* that its host acknowledges this shows that it is not cut off meanwhile */
+		link_send_ping(c->link, false);
+		child_watch_for(c, STARVED_LOOK_MS);
 	} else {
 		child_fall_silent(c, now);
 	}
@@ -460,6 +442,11 @@ void child_leave(struct child_user *user)
 struct link *child_link(const struct child_user *user)
 {
 	return user->child && user->child->ready ? user->child->link : NULL;
+}
+
+enum silence child_silence(const struct child_user *user)
+{
+	return child_judge(user->child);
 }
 
 bool child_is_silent(const struct child_user *user)

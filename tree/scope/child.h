@@ -10,6 +10,7 @@
 
 #include "pathmap/base/error.h"
 #include "tree/link/link.h"
+#include "tree/scope/silence.h"
 
 struct event_base;
 struct child;
@@ -28,7 +29,8 @@ struct child_events {
 };
 
 /** How long a child may owe an answer before it is asked whether it is there, and how long it may
- * take to say so, in ms. A busy child does, one that is stopped or cut off does not. */
+ * take to say so, in ms. A busy child does, one that is stopped or cut off does not. One that gets
+ * no core has SILENCE_STARVED_MS instead. */
 #define CHILD_PATIENCE_MS 250u
 #define CHILD_SILENT_MS	  600u
 
@@ -38,6 +40,7 @@ struct child_user {
 	const struct child_events *events;
 	struct child *child;
 	uint32_t scope; /* its number on the child's link */
+	bool meek;	/* set by the user: the child answers on idle cores only */
 };
 
 /** The children of an agent. Borrows @hub and @base. */
@@ -64,6 +67,9 @@ void child_expect(struct child_user *user);
 
 /** The link while connected, else NULL. */
 struct link *child_link(const struct child_user *user);
+
+/** Why it says nothing, as far as can be seen now; it must be connected. */
+enum silence child_silence(const struct child_user *user);
 
 /** Is the child silent: was `silent` the last event? */
 bool child_is_silent(const struct child_user *user);

@@ -188,6 +188,7 @@ struct wave *gather_begin(struct gather *g, uint64_t number, bool again, uint64_
 	w->leaves = 0;
 	w->cpu_us = 0;
 	w->fill = 0;
+	w->waited_us = 0;
 	missing_clear(w);
 	w->asked_ns = clock_mono_ns();
 	w->deadline_ns = w->asked_ns + (uint64_t)deadline_ms * 1000000u;

@@ -40,10 +40,11 @@ struct wave {
 	uint8_t *waiting; /* per input: by which way its answer is to come, 0: none is expected */
 	size_t next;	  /* the next input to ask; this and the following ones are not asked yet */
 	struct batch batch;
-	size_t held;	 /* bytes that it holds until it is done */
-	unsigned leaves; /* leaves in the batch */
-	uint32_t cpu_us; /* used by the agents below */
-	uint32_t fill;	 /* of the fullest element (see Answer in wire.proto) */
+	size_t held;	    /* bytes that it holds until it is done */
+	unsigned leaves;    /* leaves in the batch */
+	uint32_t cpu_us;    /* used by the agents below */
+	uint32_t fill;	    /* of the fullest element (see Answer in wire.proto) */
+	uint32_t waited_us; /* for cores, the most of the agents below */
 	uint64_t asked_ns, deadline_ns;
 	struct missing *missing;
 	size_t n_missing, room_missing;

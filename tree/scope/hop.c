@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends asks to a child agent, puts its answers into waves, and relates its clock to ours. */
-#include "tree/scope/hop.h"
+#include "tree/scope/hop-private.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -14,6 +14,7 @@
 #include "tree/wire/wire-place.h"
 #include "tree/data/clock.h"
 #include "tree/data/turn.h"
+#include "tree/data/urgency.h"
 #include "tree/scope/probe.h"
 #include "tree/scope/seats.h"
 #include "tree/data/span.h"
@@ -22,34 +23,6 @@
  * part that is in the way may end. */
 #define REOPEN_FIRST_MS 100u
 #define REOPEN_LAST_MS	5000u
-
-struct hop {
-	struct child_user user; /* first: callbacks cast it to the hop */
-	const struct hop_scope *scope;
-	const struct plan_place *place;
-	size_t input;
-	unsigned way;
-	const struct hop_events *events;
-	void *arg;
-	struct below below;
-	bool same_clock;
-	struct probe probe;
-	uint64_t up_ns;		/* when the present connection was made */
-	uint64_t *asked_ns;	/* by wave; NULL: not recorded */
-	uint64_t late_asked_ns; /* when the last late wave was asked for */
-	uint64_t late_since;	/* first of the late waves in a row; 0: the last one was in time */
-	bool opened;		/* on the present connection */
-	bool settled;
-	uint64_t owes;		    /* answers that it owes on the present connection */
-	struct below_spoken spoken; /* of the answer that is checked */
-	struct hearsay heard;
-	struct error refused;
-	uint64_t refused_ns;  /* since when it has refused; 0: it has not */
-	struct error told;    /* the last reason why it was shut, on the present connection */
-	struct event *reopen; /* pending after a refusal */
-	unsigned reopen_ms;
-	struct unready_list unready;
-};
 
 static void hop_settle(struct hop *hop)
 {
@@ -185,16 +158,6 @@ static void hop_heard(struct child_user *user)
 	hop->events->changed(hop->arg, hop);
 }
 
-/* A leaf has no stand-in: after one wave has waited for it in vain, the others do not until it
- * speaks. */
-static bool hop_left_out(const struct hop *hop)
-{
-	uint64_t owes = child_owes_since(&hop->user);
-
-	return child_is_silent(&hop->user) ||
-	       (hop->place->n_children == 0 && owes && owes <= hop->late_asked_ns);
-}
-
 /* ---- records ---- */
 
 static void trace_ask(struct hop *hop, const Evspace__Ask *ask)
@@ -210,7 +173,7 @@ static void trace_ask(struct hop *hop, const Evspace__Ask *ask)
 }
 
 /* If not all are asked at once, it is asked after the wave began. */
-static void trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes, bool late)
+void hop_trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes, bool late)
 {
 	uint64_t since = hop->asked_ns ? hop->asked_ns[w->number % GATHER_WINDOW] : 0;
 
@@ -247,6 +210,8 @@ unsigned hop_ask(struct hop *hop, const Evspace__Ask *ask)
 	if (link_send(link, &WIRE_FRAME(ASK, ask, &down), NULL) < 0)
 		return 0;
 	hop->owes += ask->count;
+	if (hop->said == URGENCY_UNSAID)
+		hop->user.meek = ask->urgency == URGENCY_IDLE;
 	child_expect(&hop->user);
 	trace_ask(hop, ask);
 	return hop->way;
@@ -294,19 +259,12 @@ static void wave_add(struct wave *w, const Evspace__Answer *a)
 	w->leaves += a->leaves;
 	wave_cpu(w, a->cpu_us);
 	wave_fill(w, a->fill);
+	w->waited_us = a->waited_us > w->waited_us ? a->waited_us : w->waited_us;
 	for (size_t i = 0; i < a->n_missing; i++) {
 		const Evspace__Missing *m = a->missing[i];
 
 		wave_miss(w, m->leaf, m->why, clock_mono_ago_ns(m->since_ms), m->text);
 	}
-}
-
-/* Note all leaves there as missing in the wave. */
-static void miss_all(const struct hop *hop, struct wave *w, enum missing_why why, uint64_t since,
-		     const char *text)
-{
-	for (size_t i = 0; i < hop->below.n; i++)
-		wave_miss(w, hop->below.leaves[i], why, since, text);
 }
 
 static void hop_take(struct hop *hop, const struct frame *frame, struct batch *body)
@@ -332,12 +290,12 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 			   clock_mono_ns());
 	hop->late_since = 0;
 	hop->reopen_ms = REOPEN_FIRST_MS;
-	trace_answer(hop, w, frame->bytes, false);
+	hop_trace_answer(hop, w, frame->bytes, false);
 	hop_relate(hop, body);
 	if (gather_bring(g, w, body, &e) == 0)
 		wave_add(w, a);
 	else
-		miss_all(hop, w, MISSING_REFUSED, w->asked_ns, e.text);
+		hop_miss_all(hop, w, MISSING_REFUSED, w->asked_ns, e.text);
 	gather_answered(g, w, hop->input);
 }
 
@@ -352,6 +310,9 @@ static int hop_answer_begin(struct hop *hop, const Evspace__Answer *a, struct er
 		return errorf(e, "refused: it answers what it was not asked");
 	}
 	hop->owes--;
+	hop->said = a->urgency ? urgency_asked(a->urgency) : URGENCY_UNSAID;
+	hop->user.meek = hop->said == URGENCY_IDLE;
+	hop_note_waited(hop, a->waited_us);
 	learnt = hearsay_learn(&hop->heard, &child, a, hop->scope->names, e);
 	if (learnt > 0)
 		child_say(&hop->user, e->text);
@@ -423,34 +384,6 @@ static void hop_frame(struct child_user *user, const struct frame *frame)
 	default:
 		break;
 	}
-}
-
-void hop_miss(struct hop *hop, struct wave *w, bool late)
-{
-	bool leaf = hop->place->n_children == 0;
-	uint64_t since = child_down_since(&hop->user);
-	bool is_late = late && (since == 0 || (leaf && child_link(&hop->user)));
-	enum missing_why why = hop->refused.text[0] ? MISSING_REFUSED
-			       : is_late	    ? MISSING_LATE
-						    : MISSING_UNREACHABLE;
-
-	if (late)
-		trace_answer(hop, w, 0, true);
-	if (is_late && hop->late_since == 0)
-		hop->late_since = w->asked_ns;
-	if (is_late && hop->late_asked_ns < w->asked_ns)
-		hop->late_asked_ns = w->asked_ns;
-	if (why != MISSING_UNREACHABLE)
-		since = why == MISSING_LATE ? hop->late_since : hop->refused_ns;
-	/* an earlier time would mean that its leaves were not asked */
-	else if (late && since < w->asked_ns)
-		since = w->asked_ns;
-	else if (!late && leaf && hop_left_out(hop))
-		since = child_owes_since(&hop->user);
-	/* the connection is just breaking */
-	if (since == 0)
-		since = w->asked_ns;
-	miss_all(hop, w, why, since, why == MISSING_REFUSED ? hop->refused.text : NULL);
 }
 
 static const struct child_events hop_events = {

@@ -14,6 +14,7 @@
 #include "tree/scope/opening.h"
 #include "tree/scope/stage-fault.h"
 #include "tree/scope/trunk.h"
+#include "tree/scope/urgent.h"
 
 struct scope {
 	const struct scope_host *host;
@@ -23,6 +24,7 @@ struct scope {
 	Evspace__Open *open; /* a copy, without its place */
 	struct trunk *trunk;
 	struct trunk_asker asker;
+	struct urgent_wish wish;
 	struct dictionary said;
 	struct event *settle; /* how long the first `Opened` waits for all; NULL: it was sent */
 	scope_call *settled, *idle;
@@ -101,6 +103,10 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 	answer.leaves = w->leaves;
 	answer.cpu_us = w->cpu_us;
 	answer.fill = w->fill;
+	answer.waited_us = urgent_waited_us(s->host->urgent);
+	if (answer.waited_us < w->waited_us)
+		answer.waited_us = w->waited_us;
+	answer.urgency = urgent_class(s->host->urgent);
 	answer.clock_ns = w->asked_ns;
 	answer.sent_ns = clock_mono_ns();
 	dictionary_fill(&s->said, trunk_names(s->trunk), &answer);
@@ -126,6 +132,10 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 	if (ask_check(asked, e) < 0)
 		return -1;
 	limited.deadline_ms = ask_deadline(asked);
+	s->asker.urgency = urgency_asked(asked->urgency);
+	urgent_ask(s->host->urgent, &s->wish,
+		   &(struct urgent_wish){.urgency = s->asker.urgency,
+					 .deadline_ms = limited.deadline_ms});
 	/* A slow link still carries the answers: repeating them would delay all that follow. */
 	if (ask->n_only && scope_is_answering(s, ask))
 		return 0;
@@ -253,6 +263,7 @@ void scope_free(struct scope *s, bool keep)
 		event_free(s->settle);
 	if (s->drain)
 		event_free(s->drain);
+	urgent_leave(s->host->urgent, &s->wish);
 	trunk_leave(s->trunk, &s->asker, keep);
 	evspace__open__free_unpacked(s->open, NULL);
 	free(s);

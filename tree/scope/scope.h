@@ -26,6 +26,7 @@ struct scope_host {
 	struct turns *turns;
 	const char *self, *self_address; /* its node, and how to connect to it from itself */
 	int64_t epoch_ns;		 /* event-space time at this host's CLOCK_MONOTONIC 0 */
+	struct urgent *urgent;		 /* its scheduling class; NULL: nothing changes it */
 	struct tracer *tracer;		 /* records what is done for scopes; NULL: nothing does */
 	/* Make the source of this host's elements for a leaf place. NULL with @e. */
 	struct stage *(*source_new)(void *arg, const Evspace__Open *open,

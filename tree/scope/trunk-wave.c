@@ -209,9 +209,24 @@ static void trunk_wave(struct trunk *t, const Evspace__Ask *ask, uint64_t number
 	gather_seal(t->gather, w);
 }
 
-void trunk_begin(struct trunk *t, const Evspace__Ask *ask)
+/* The most urgent of all that are asked for here. */
+static enum urgency trunk_urgency(const struct trunk *t)
 {
+	enum urgency most = URGENCY_UNSAID;
+	const struct trunk_asker *asker;
+
+	TAILQ_FOREACH (asker, &t->askers, entry)
+		most = asker->urgency > most ? asker->urgency : most;
+	return most;
+}
+
+void trunk_begin(struct trunk *t, const Evspace__Ask *asked)
+{
+	Evspace__Ask urgent = *asked;
+	const Evspace__Ask *ask = &urgent;
 	unsigned *ways = NULL;
+
+	urgent.urgency = trunk_urgency(t);
 
 	if (trunk_is_throttled(t, ask)) {
 		if (t->last)

@@ -12,6 +12,7 @@
 #include "tree/scope/failover.h"
 #include "tree/scope/gather.h"
 #include "tree/scope/riding.h"
+#include "tree/data/urgency.h"
 #include "tree/wire/wire.h"
 
 struct scope_host;
@@ -23,6 +24,7 @@ LIST_HEAD(trunk_list, trunk);
 struct trunk_asker {
 	struct rider rider; /* first: the trunk casts it */
 	TAILQ_ENTRY(trunk_asker) entry;
+	enum urgency urgency; /* of its last ask; URGENCY_UNSAID: it has not asked */
 	bool columns; /* it takes runs as columns (tree/data/columns.h), and may want folded parts
 		       */
 	/* All children have opened it, refused, or cannot be reached, and a leaf has copied all. */

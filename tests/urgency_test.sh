@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Urgency: agents are in the scheduling class that consumers ask for, below their own; one that gets no core is late and
+# keeps its part, one that is stopped or cut off does not, and which it was is said.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+. "$top_srcdir/tests/hosts-bed.sh"
+
+# Field 41 of proc(5): 0 normal, 3 batch, 5 idle.
+class_of() {
+	sed 's/.*) //' "/proc/$(bed_pid "$1")/stat" | cut -d' ' -f39
+}
+
+# in_class NUMBER NODE...: all of them are.
+in_class() {
+	local class=$1 node
+
+	shift
+	for node; do
+		[ "$(class_of "$node")" = "$class" ] || { echo "$node is in class $(class_of "$node"), not $class"; return 1; }
+	done
+}
+
+are_in_class() {
+	bed_until in_class "$@" || in_class "$@"
+}
+
+# look NAME OPTION...: a consumer that goes on.
+look() {
+	hosts_start eye "$1" evspace view total --connect "$bed_entry" --run run --json "${@:2}"
+}
+
+look_ends() {
+	bed_kill INT "$1" && bed_wait "$1"
+}
+
+# Waves that the checker has seen so far.
+waves() {
+	tail -n 1 "$bed_dir/total.out" | sed -n 's/^wave \([0-9]*\):.*/\1/p'
+}
+
+sees_now() {
+	[ "$(waves)" -gt "$1" ] && hosts_sees total "$2"
+}
+
+# What the consumer has been told since its line NUMBER.
+told() {
+	tail -n "+$1" "$bed_dir/watch.out" | grep -q -e "$2"
+}
+
+lines() {
+	wc -l <"$bed_dir/watch.out"
+}
+
+tells() {
+	bed_until told "$@" || { tail -n 3 "$bed_dir/watch.out"; return 1; }
+}
+
+whole() {
+	bed_until sees_now "$(($(waves) + 20))" '4 of 4' || { tail -n 3 "$bed_dir/total.out"; return 1; }
+}
+
+sockets() {
+	ls -l "/proc/$(bed_pid m)/fd" | grep -c socket:
+}
+
+# starve NODE: programs that leave its core next to nothing for who takes idle ones only.
+starve() {
+	local i
+
+	taskset -p -c 0 "$(bed_pid "$1")" >/dev/null || return
+	for i in 1 2 3 4 5 6 7 8; do
+		bed_start "hog$i" taskset -c 0 bash -c 'while :; do :; done'
+	done
+}
+
+feed() {
+	local i
+
+	for i in 1 2 3 4 5 6 7 8; do
+		bed_kill KILL "hog$i"
+	done
+}
+
+# What waits too long for an idle core takes its share of a busy one.
+is_lifted() {
+	starve b1 || return
+	look soon --rate 20 --urgency idle --deadline 500ms
+	are_in_class 3 b1
+	lifted=$?
+	look_ends soon
+	feed
+	return "$lifted"
+}
+
+# An agent that could not leave idle again does not go there, and says what to do.
+stays_out() {
+	bed_kill TERM b0
+	hosts_start b0 b0 prlimit --nice="$1" setpriv --bounding-set -sys_nice --inh-caps -sys_nice \
+		evspace agent --pathmap "$bed_dir/maps" --node b0
+	bed_until hosts_ready b0 && are_in_class "$2" b0 || return
+	[ "$(grep -c 'LimitNICE' "$bed_dir/b0.err")" = "$3" ]
+}
+
+# No host stood in for it: m has no connections to those below.
+is_late() {
+	local from=$(lines) before=$(sockets)
+
+	starve ga || return
+	tells "$from" '"host":"/A/a0","why":"late".*"reason":"ga above it: starved: it waits for a core"'
+	late=$?
+	[ "$(sockets)" = "$before" ] || { echo "$(sockets) sockets, not $before"; late=1; }
+	feed
+	return "$late"
+}
+
+returns() {
+	whole && grep -q 'agent ga at .* waited [0-9.]* s for a core' "$bed_dir/m.err"
+}
+
+# takes_over SIGNAL...: the checker sees all leaves while ga is silent, well before a starved one would be replaced.
+is_replaced() {
+	local from=$(lines) since=$SECONDS
+
+	"$@" || return
+	whole && [ $((SECONDS - since)) -lt 5 ] || { echo "after $((SECONDS - since)) s"; return 1; }
+}
+
+hosts_begin
+tap_case "agents start" hosts_agents "${hosts_nodes[@]}"
+hosts_write 500 600
+are_in_class 0 "${hosts_nodes[@]}"
+
+# With time enough, nobody is lifted while others use this machine.
+look default --rate 20 --deadline 60s
+tap_case "agents that are asked are in batch" are_in_class 3 "${hosts_nodes[@]}"
+look idle --rate 20 --urgency idle --deadline 60s
+tap_case "... the command itself is as it asks, and the most urgent of two asks counts" eval 'are_in_class 5 idle && are_in_class 3 "${hosts_nodes[@]}"'
+look_ends default
+tap_case "... until it ends" are_in_class 5 "${hosts_nodes[@]}"
+tap_case "one that waits too long for an idle core takes its share of a busy one" is_lifted
+tap_case "... and tries idle again" are_in_class 5 b1
+if prlimit --nice=20 setpriv --bounding-set -sys_nice true 2>/dev/null; then
+	tap_case "who could not leave idle again stays out of it, and says so" stays_out 0 3 1
+	tap_case "... but not who could" stays_out 20 5 0
+else
+	tap_skip "who could not leave idle again stays out of it, and says so" "no setpriv"
+	tap_skip "... but not who could" "no setpriv"
+fi
+look normal --rate 20 --urgency normal --deadline 60s
+tap_case "normal is more than idle" are_in_class 0 "${hosts_nodes[@]}"
+look_ends normal
+look_ends idle
+tap_case "nobody asks: they are as they were started" are_in_class 0 "${hosts_nodes[@]}"
+
+bed_kill TERM ga
+cp "$bed_dir/ga.err" "$bed_dir/ga.all"
+hosts_start ga ga evspace agent --pathmap "$bed_dir/maps" --node ga --urgency idle
+bed_until hosts_ready ga
+hosts_checker total total -v -r 100
+look watch --rate 20 --deadline 300ms
+tap_case "an agent's --urgency is the most that it takes" eval 'whole && are_in_class 5 ga && ! in_class 5 m'
+tap_case "it gets no core: it is late, and nobody takes over" is_late
+tap_case "... it says how long it waited" returns
+since=$(lines)
+tap_case "it is stopped: others take over" is_replaced kill -STOP "$(bed_pid ga)"
+kill -CONT "$(bed_pid ga)"
+tap_case "... and it was the stop" tells "$since" '"reason":"ga above it: stopped: by a signal"'
+tap_case "... it goes on" whole
+kill -STOP "$(bed_pid a0)"
+tap_case "a leaf is stopped: that is said" tells "$(lines)" '"host":"/A/a0".*"reason":"stopped: by a signal"'
+kill -CONT "$(bed_pid a0)"
+whole
+if [ "$hosts_real" = 1 ]; then
+	since=$(lines)
+	tap_case "it is cut off: others take over" is_replaced hosts_cut ga
+	tap_case "... and it was the wire" tells "$since" '"reason":"ga above it: cut off: its host acknowledges nothing"'
+	hosts_mend ga
+	whole
+else
+	tap_skip "it is cut off: others take over" "no network namespaces here"
+	tap_skip "... and it was the wire" "no network namespaces here"
+fi
+look_ends watch
+bed_kill TERM total
+bed_wait total
+tap_case "nothing was lost, and nothing came twice" bed_ended total 0
+tap_case "agents end" hosts_clean
+tap_done
