@@ -131,7 +131,9 @@ static void the_kernel_says_what_a_process_does(void)
 	pid = fork();
 	if (pid == 0) {
 		child = schedule_self();
-		_exit(write(pipes[1], &child, sizeof(child)) < 0 || raise(SIGSTOP) != 0);
+		if (write(pipes[1], &child, sizeof(child)) == sizeof(child))
+			raise(SIGSTOP);
+		_exit(0);
 	}
 	CU_ASSERT(read(pipes[0], &child, sizeof(child)) == sizeof(child) && child.pid == pid);
 	waitpid(pid, &status, WUNTRACED);

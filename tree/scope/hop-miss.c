@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "tree/data/span.h"
+
 /* A leaf has no stand-in: after one wave has waited for it in vain, the others do not until it
  * speaks. */
 bool hop_left_out(const struct hop *hop)
@@ -12,6 +14,21 @@ bool hop_left_out(const struct hop *hop)
 
 	return child_is_silent(&hop->user) ||
 	       (hop->place->n_children == 0 && owes && owes <= hop->late_asked_ns);
+}
+
+/* If not all are asked at once, it is asked after the wave began. */
+void hop_trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes, bool late)
+{
+	uint64_t since = hop->asked_ns ? hop->asked_ns[w->number % GATHER_WINDOW] : 0;
+
+	span_write(hop->scope->span, &(struct trace){
+					     .op = OP_EVSPACE_ASK,
+					     .flags = late ? TUPLE_FAILED : 0,
+					     .since_ns = since > w->asked_ns ? since : w->asked_ns,
+					     .bytes = bytes,
+					     .peer = (int32_t)hop->place->index,
+					     .wave = w->number,
+				     });
 }
 
 /* Note all leaves there as missing in the wave. */

@@ -42,7 +42,7 @@ struct hop {
 /** Is the child not asked for now, as it says nothing? (hop-miss.c) */
 bool hop_left_out(const struct hop *hop);
 
-/** Record that a wave was answered, or not in time. */
+/** Record that a wave was answered, or not in time. (hop-miss.c) */
 void hop_trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes, bool late);
 
 /** Note all leaves behind the hop as missing in the wave. (hop-miss.c) */

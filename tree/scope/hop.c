@@ -172,21 +172,6 @@ static void trace_ask(struct hop *hop, const Evspace__Ask *ask)
 		hop->asked_ns[(ask->wave + k) % GATHER_WINDOW] = now;
 }
 
-/* If not all are asked at once, it is asked after the wave began. */
-void hop_trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes, bool late)
-{
-	uint64_t since = hop->asked_ns ? hop->asked_ns[w->number % GATHER_WINDOW] : 0;
-
-	span_write(hop->scope->span, &(struct trace){
-					     .op = OP_EVSPACE_ASK,
-					     .flags = late ? TUPLE_FAILED : 0,
-					     .since_ns = since > w->asked_ns ? since : w->asked_ns,
-					     .bytes = bytes,
-					     .peer = (int32_t)hop->place->index,
-					     .wave = w->number,
-				     });
-}
-
 bool hop_reachable(const struct hop *hop)
 {
 	return child_link(&hop->user) && !hop_left_out(hop) && !hop->refused.text[0];
