@@ -91,7 +91,9 @@ tests_bench_stage_sum_by_op_la_CPPFLAGS = $(AM_CPPFLAGS) -DBY_OP
 tests_bench_stage_sum_by_op_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
 tests_bench_stage_sum_by_op_la_LIBADD = -lm
 
-tests_bench_tradeoff_SOURCES = tests/bench/tradeoff.c $(bench_sources)
+tests_bench_tradeoff_SOURCES = tests/bench/tradeoff.c $(bench_sources) \
+	tests/bench/floor.c tests/bench/floor.h tests/bench/pipe.c tests/bench/pipe.h \
+	tests/bench/space.c tests/bench/space.h tests/bench/tunnel.c tests/bench/tunnel.h
 tests_bench_tradeoff_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_tradeoff_LDADD = $(EVSPACE_LIBS)
 

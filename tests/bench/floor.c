@@ -3,6 +3,7 @@
 #include "tests/bench/floor.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,12 +11,15 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "node-agent/segment/element-writer.h"
 #include "pathmap/base/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/pipe.h"
+#include "tree/data/schedule.h"
 #include "tree/link/tls.h"
 
 #define EVENTS 64
@@ -186,33 +190,72 @@ static _Noreturn void node_loop(struct node *node)
 	}
 }
 
-/* Credit is given back when half of it is used up, so that one ask stands for several waves. */
-static _Noreturn void consumer_loop(struct pipe *root, unsigned window, struct tally *tally)
+/* How many waves have come. */
+static uint32_t waves_take(struct pipe *root)
+{
+	struct floor_frame frame;
+	uint32_t n = 0;
+	size_t at;
+
+	for (at = 0; root->in_bytes - at >= sizeof(frame); at += sizeof(frame) + frame.n) {
+		memcpy(&frame, root->in + at, sizeof(frame));
+		if (root->in_bytes - at < sizeof(frame) + frame.n)
+			break;
+		n++;
+	}
+	pipe_drop(root, at);
+	return n;
+}
+
+/* A clock that ticks @rate times a second. */
+static int pace_begin(int epoll, double rate)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	struct timespec each = {(time_t)(1 / rate), (long)(fmod(1 / rate, 1) * 1e9)};
+	struct itimerspec ticks = {each, each};
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+
+	if (fd < 0 || timerfd_settime(fd, 0, &ticks, NULL) < 0 ||
+	    epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0)
+		abort();
+	return fd;
+}
+
+/* Without a rate, credit is given back when half of it is used up, so that one ask stands for
+ * several waves. */
+static _Noreturn void consumer_loop(struct pipe *root, const struct floor_options *o,
+				    struct tally *tally)
 {
 	struct floor_frame frame;
 	uint32_t asked = 0, came = 0;
+	uint64_t due = 0;
 	struct epoll_event event;
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
-	size_t at;
+	int clock = o->rate > 0 ? pace_begin(epoll, o->rate) : -1;
 
 	watch(epoll, root, EPOLL_CTL_ADD, EPOLLIN);
 	for (;;) {
-		if (asked - came <= window / 2) {
-			frame = (struct floor_frame){window - (asked - came), asked};
+		uint32_t room = o->window - (asked - came);
+
+		if (clock < 0 && room >= (o->window + 1) / 2)
+			due = room;
+		frame = (struct floor_frame){due < room ? due : room, asked};
+		if (frame.n > 0) {
 			asked += frame.n;
 			memcpy(pipe_room(root, sizeof(frame)), &frame, sizeof(frame));
 			pipe_flush(root);
 		}
+		/* what it had no room for is not made up for */
+		due = 0;
 		if (epoll_wait(epoll, &event, 1, -1) < 1)
 			continue;
-		pipe_fill(root);
-		for (at = 0; root->in_bytes - at >= sizeof(frame); at += sizeof(frame) + frame.n) {
-			memcpy(&frame, root->in + at, sizeof(frame));
-			if (root->in_bytes - at < sizeof(frame) + frame.n)
-				break;
-			came++;
+		if (!event.data.ptr) {
+			if (read(clock, &due, sizeof(due)) < 0)
+				due = 0;
+			continue;
 		}
-		pipe_drop(root, at);
+		pipe_fill(root);
+		came += waves_take(root);
 		atomic_store_explicit(&tally->waves, came, memory_order_relaxed);
 	}
 }
@@ -313,7 +356,7 @@ static _Noreturn void consumer_run(const struct floor *floor)
 	struct pipe root;
 
 	dial(&root, &floor->ends[0], floor->consumer_tls);
-	consumer_loop(&root, floor->options->window, floor->processes.tally);
+	consumer_loop(&root, floor->options, floor->processes.tally);
 }
 
 /* ---- life ---- */
@@ -367,6 +410,9 @@ static int floor_start(struct floor *floor, struct error *e)
 
 		if (pid < 0)
 			return errorf(e, "cannot fork: %s", strerror(errno));
+		if (pid == 0 && floor->options->urgency &&
+		    schedule_class_set(floor->options->urgency, e) < 0)
+			_exit(1);
 		if (pid == 0 && i < floor->n)
 			node_run(floor, i);
 		if (pid == 0)

@@ -10,6 +10,7 @@
 
 #include "consumers/client/evspace-client.h"
 #include "tests/bench/bench.h"
+#include "tree/data/schedule.h"
 
 #define DEADLINE_MS 10000
 
@@ -36,7 +37,7 @@ static int wave_check(struct evspace_client *c, const struct puller_options *o, 
 	tuples = counts.delivered - *delivered;
 	*delivered = counts.delivered;
 	atomic_store_explicit(&tally->tuples, (uint32_t)tuples, memory_order_relaxed);
-	if (w->n_missing > 0 && is_first)
+	if (w->n_missing > 0 && (is_first || o->lenient))
 		return 0;
 	if (w->n_missing > 0)
 		return errorf(e, "wave %llu lacks %s: %s", (unsigned long long)w->number,
@@ -67,15 +68,20 @@ static _Noreturn void pull(const struct puller_options *o, struct tally *tally)
 		.view = o->view,
 		.window = o->window,
 		.rate_hz = o->rate,
-		.deadline_ms = DEADLINE_MS,
+		.deadline_ms = o->deadline_ms ? o->deadline_ms : DEADLINE_MS,
+		.urgency = o->urgency,
 		.folded = 1,
 	};
 	struct error e = {""};
 	enum evspace_failure failure;
-	struct evspace_client *c = evspace_open(&options, &failure, e.text, sizeof(e.text));
+	struct evspace_client *c;
 	uint64_t delivered = 0, waves = 0;
 	int whole;
 
+	if (o->urgency && schedule_class_set((enum urgency)o->urgency, &e) < 0)
+		give_up(tally, &e);
+
+	c = evspace_open(&options, &failure, e.text, sizeof(e.text));
 	if (!c)
 		give_up(tally, &e);
 	while (evspace_next(c, -1) == 1) {

@@ -3,8 +3,10 @@
 #ifndef EVSPACE_BENCH_PULLER_H
 #define EVSPACE_BENCH_PULLER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
+#include "consumers/client/evspace-client.h"
 #include "pathmap/base/error.h"
 #include "tests/bench/meter.h"
 
@@ -15,10 +17,13 @@ struct puller_options {
 	const char *name;    /* of the consumer's certificate */
 	const char *view;
 	const char *run;
-	unsigned window; /* waves under way */
-	double rate;	 /* waves a second; 0: as fast as they come */
-	unsigned hosts;	 /* leaves that answer; 0: not checked */
-	unsigned tuples; /* in each wave; 0: not checked */
+	unsigned window;	      /* waves under way */
+	double rate;		      /* waves a second; 0: as fast as they come */
+	unsigned hosts;		      /* leaves that answer; 0: not checked */
+	unsigned tuples;	      /* in each wave; 0: not checked */
+	unsigned deadline_ms;	      /* of a wave; 0: so long that it is no matter */
+	bool lenient;		      /* waves that lack hosts are not counted, and no failure */
+	enum evspace_urgency urgency; /* of agents, and of the process itself, if said */
 };
 
 /**

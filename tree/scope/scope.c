@@ -135,7 +135,8 @@ int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 	s->asker.urgency = urgency_asked(asked->urgency);
 	urgent_ask(s->host->urgent, &s->wish,
 		   &(struct urgent_wish){.urgency = s->asker.urgency,
-					 .deadline_ms = limited.deadline_ms});
+					 .deadline_ms = limited.deadline_ms,
+					 .every_ns = asked->every_us * UINT64_C(1000)});
 	/* A slow link still carries the answers: repeating them would delay all that follow. */
 	if (ask->n_only && scope_is_answering(s, ask))
 		return 0;

@@ -13,6 +13,10 @@
 /* How long it waited is looked at no more often. */
 #define LOOK_NS UINT64_C(10000000)
 
+/* A wish counts for so many intervals after its last ask, and so long. */
+#define WISH_INTERVALS 4
+#define WISH_NS	       UINT64_C(100000000)
+
 struct urgent {
 	LIST_HEAD(, urgent_wish) wishes;
 	enum urgency ceiling, now; /* URGENCY_UNSAID: leave it as it is */
@@ -103,6 +107,8 @@ static void urgent_settle(struct urgent *u)
 	if (u->ceiling == URGENCY_UNSAID)
 		return;
 	LIST_FOREACH (w, &u->wishes, entry) {
+		if (w->until_ns < seen.now_ns)
+			continue;
 		seen.asked = w->urgency > seen.asked ? w->urgency : seen.asked;
 		deadline_ms = w->deadline_ms < deadline_ms ? w->deadline_ms : deadline_ms;
 	}
@@ -114,6 +120,7 @@ void urgent_ask(struct urgent *u, struct urgent_wish *wish, const struct urgent_
 {
 	wish->urgency = wanted->urgency;
 	wish->deadline_ms = wanted->deadline_ms;
+	wish->until_ns = clock_mono_ns() + WISH_INTERVALS * wanted->every_ns + WISH_NS;
 	if (!u)
 		return;
 	if (!wish->open)

@@ -11,12 +11,15 @@
 
 struct urgent;
 
-/** What one scope wants. Plain data of its owner, zeroed at first. */
+/** What one scope wants, while it asks: four times its interval, and a little, after the last time.
+ * Plain data of its owner, zeroed at first. */
 struct urgent_wish {
 	LIST_ENTRY(urgent_wish) entry;
 	bool open;
 	enum urgency urgency;
 	uint32_t deadline_ms; /* of its waves */
+	uint64_t every_ns;    /* how often it asks; 0: as fast as it can */
+	uint64_t until_ns;    /* it counts as asked for until then; for urgent_ask() to set */
 };
 
 /** Of this process, whose class at this time is the most urgent that it takes. */
