@@ -55,7 +55,7 @@ is_batch() {
 }
 
 tap_case "an agent has the scheduling class that it is to have" is_batch
-tap_case "... which is one that there is" tap_says 2 "it is normal, batch or idle" evspace agent --urgency nice
+tap_case "... which is one that there is" tap_says 2 "it is idle, batch or normal" evspace agent --urgency nice
 tap_case "slowdowns with their intervals" measures
 tap_case "afterwards everything is recorded as before" all_traced
 tap_case "looking has a slowdown of its own" observes

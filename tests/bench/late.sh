@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Equal information at less cost: which planted late ranks of the wind tunnel are named under a budget, and by full tracing.
+
+usage='usage: tests/bench/late.sh [--json] [--rounds N] [--seconds S] [--late RANK:US,...]
+The wind tunnel (small, 4 ranks) computes longer in some ranks, by so many microseconds a step. Two ways of
+looking take turns with none, in random order: "full" traces all and reads all of it 25 times a second;
+"budget" counts all but collectives, and reads these once a second from idle cores alone (--urgency idle). Of
+each: steps a second beside those without, in pairs, and the ranks that come to collectives later than the
+mean, by 95 % intervals (a t-test of their times of arrival), which should be the planted ones.'
+json='' rounds=10 seconds=5 late=1:1500,2:500
+while [ $# -gt 0 ]; do
+	case $1 in
+	--json) json=yes ;;
+	--rounds | --seconds | --late) declare "${1#--}=${2-}" && shift ;;
+	*) echo "$usage" && exit 2 ;;
+	esac
+	shift
+done
+
+top_srcdir=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+top_builddir=${top_builddir:-$top_srcdir/build}
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+PATH=$top_builddir:$PATH
+export EVSPACE_LIBDIR=${EVSPACE_LIBDIR:-$top_builddir/.libs} OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+tap_cleanup() {
+	bed_end
+	rm -rf "$EVSPACE_DIR"
+}
+
+modes() {
+	evspace collect --run tunnel --class all "$1" >/dev/null && evspace collect --run tunnel --class collective@world "$2" >/dev/null
+}
+
+# Steps a second, a line for each whole second so far.
+rates() {
+	sed -n 's/^windtunnel: step .*, \([0-9.]*\) steps.*/\1/p' "$bed_dir/tunnel.err"
+}
+
+has_rates() {
+	[ "$(rates | wc -l)" -ge "$1" ]
+}
+
+# The mean of so many seconds; not of the one that has begun, nor of the next.
+pace() {
+	local from
+
+	from=$(rates | wc -l)
+	bed_until has_rates $((from + 2 + seconds)) &&
+		rates | tail -n "+$((from + 3))" | head -n "$seconds" | awk '{ s += $1 } END { print s / NR }'
+}
+
+# look ARM: what it costs, and what it has seen, which is appended.
+look() {
+	case $1 in
+	none)
+		modes count count && pace
+		return
+		;;
+	full)
+		modes trace trace
+		bed_start look evspace events --run tunnel --json --rate 25
+		;;
+	budget)
+		modes count trace
+		bed_start look evspace events --run tunnel --json --select '/**/collective' --rate 1 --urgency idle
+		;;
+	esac
+	pace
+	bed_kill INT look
+	grep '"op":"MPI_Allreduce"' "$bed_dir/look.out" >>"$bed_dir/$1.seen"
+}
+
+# A round: the arms in random order, each beside a stretch of none.
+round() {
+	local arm
+
+	for arm in $(shuf -e full budget); do
+		if [ $((RANDOM % 2)) = 0 ]; then
+			echo "$arm $(look none) $(look "$arm")"
+		else
+			look "$arm" >"$bed_dir/with"
+			echo "$arm $(look none) $(cat "$bed_dir/with")"
+		fi
+	done
+}
+
+# cost ARM: median of the paired slowdowns with a distribution-free 95 % interval.
+cost() {
+	awk -v arm="$1" '$1 == arm && $3 > 0 { print $2 / $3 }' "$bed_dir/pairs" | sort -g | awk '
+		{ v[NR] = $1 }
+		END {
+			k = int((NR - 1.96 * sqrt(NR)) / 2); k = k < 1 ? 1 : k
+			printf "%.4f %.4f %.4f", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[k], v[NR + 1 - k]
+		}'
+}
+
+# lateness ARM: "rank us low high" of each, of the collectives that all ranks were seen in.
+lateness() {
+	sed -n 's/.*"rank":\([0-9]*\),.*"start_ns":\([0-9]*\),.*"seq_or_tag":\([0-9]*\),.*/\2 \1 \3/p' "$bed_dir/$1.seen" | awk '
+		# the last 14 digits, as awk computes in doubles
+		{ t[$3, $2] = substr($1, 6); n[$3]++ }
+		END {
+			for (c in n) {
+				if (n[c] != 4) continue
+				mean = (t[c, 0] + t[c, 1] + t[c, 2] + t[c, 3]) / 4
+				for (r = 0; r < 4; r++) { x = (t[c, r] - mean) / 1000; sum[r] += x; square[r] += x * x }
+				m++
+			}
+			for (r = 0; r < 4 && m > 2; r++) {
+				mean = sum[r] / m; half = 1.96 * sqrt((square[r] / m - mean * mean) / m)
+				printf "%d %.0f %.0f %.0f %d\n", r, mean, mean - half, mean + half, m
+			}
+		}'
+}
+
+report() {
+	local arm=$1 named seen
+
+	lateness "$arm" >"$bed_dir/$arm.late"
+	named=$(awk '$3 > 0 { printf "%s%d", n++ ? "," : "", $1 }' "$bed_dir/$arm.late")
+	seen=$(awk '{ print $5; exit }' "$bed_dir/$arm.late")
+	set -- $(cost "$arm")
+	if [ "$json" ]; then
+		printf '{"schema":1,"bench":"late","case":"%s","planted":"%s","named":"%s","collectives":%d,"slowdown":%s,"low":%s,"high":%s,"pairs":%d}\n' \
+			"$arm" "$late" "$named" "${seen:-0}" "$@" "$rounds"
+	else
+		printf '%-7s names %-7s of %d collectives; slowdown %s (%s to %s)\n' "$arm" "${named:-none}" "${seen:-0}" "$@"
+		sed 's/^\([0-9]*\) \(\S*\) \(\S*\) \(\S*\) .*/        rank \1: \2 us later than the mean (\3 to \4)/' "$bed_dir/$arm.late"
+	fi
+}
+
+mkdir -p "$bed_dir/pids"
+EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 1
+export EVSPACE_DIR
+bed_start agent evspace agent
+bed_until bed_ready agent
+bed_start tunnel evspace run --run tunnel --capacity 20000 -- mpirun -np 4 "$top_builddir/tests/apps/windtunnel" \
+	--size small --check 5 --report --seconds 100000 --late "$late"
+bed_until has_rates 1 || { cat "$bed_dir/tunnel.err" >&2; exit 1; }
+for ((i = 0; i < rounds; i++)); do
+	round >>"$bed_dir/pairs"
+done
+[ "$json" ] || echo "planted: $late"
+report full
+report budget
