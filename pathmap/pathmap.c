@@ -133,8 +133,6 @@ static void remote_check(const struct pathmap *map, const struct recording *reco
 			 const struct mapfile *sources, bool *complained,
 			 struct diagnostics *diagnostics)
 {
-	if (!recording->remote[0])
-		return;
 	if (cluster_map_node(&map->clusters, recording->remote) == NULL) {
 		complain(diagnostics, &sources[SOURCE_APPLICATION], recording->remote_offset,
 			 "no node `%s` in cluster.map to fetch elements to; name one that is there",
@@ -155,18 +153,19 @@ static void remote_check(const struct pathmap *map, const struct recording *reco
 static void remotes_check(const struct pathmap *map, const struct mapfile *sources,
 			  struct diagnostics *diagnostics)
 {
-	const struct recording *recordings = map->application.recordings;
 	bool *complained = memory_new(map->clusters.n_nodes, sizeof(*complained));
+	const struct recording *says, *before;
+	const char *of;
 
-	/* a block `collect` of several channels has it only once */
-	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {
-		size_t before = 0;
+	/* a block of several channels or patterns has it only once */
+	for (size_t i = 0; (says = pathmap_remote(map, &i, &of)) != NULL;) {
+		size_t k = 0;
 
-		while (before < i &&
-		       recordings[before].remote_offset != recordings[i].remote_offset)
-			before++;
-		if (before == i)
-			remote_check(map, &recordings[i], sources, complained, diagnostics);
+		do
+			before = pathmap_remote(map, &k, &of);
+		while (before->remote_offset != says->remote_offset);
+		if (before == says)
+			remote_check(map, says, sources, complained, diagnostics);
 	}
 	free(complained);
 }

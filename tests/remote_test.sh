@@ -123,6 +123,39 @@ tap_case "... of patterns, too" eval 'remote "capacity 400; remote front capacit
 tap_case "... and of the map before" eval 'evspace map rollback --connect "unix:$EVSPACE_DIR/agent-front.sock" >"$tap_dir/applied" && discards "[1-9]"'
 tap_case "... and none" lifetime ''
 
+# --- what is remote is said of names ---
+
+# What was remote stays so; the agents are started with other maps.
+named() {
+	local node
+
+	for node in front ga a0 a1 b0 b1; do
+		bed_kill TERM "$node"
+	done
+	remote 'capacity 400; } elements /A/**/rank0/**/p2p { remote front capacity 20000; lifetime 1h;'
+	evspace map show "$bed_dir/maps" >"$tap_dir/show" && grep -q 'elements /A/\*\*/rank0/\*\*/p2p lifetime 3600 s remote front capacity 20000' "$tap_dir/show" &&
+		bed_agents front ga a0 a1 b0 b1
+}
+
+# Only rank 0 has a mirror, as large as the map says; all else is read where it is.
+named_is_remote() {
+	program names --steps 60 && bed_wait names && follow names-all --run names --backlog --until-end && bed_wait names-all &&
+		bed_accounted names-all names all && [ "$(mirrors names)" -eq 1 ] && ls "$EVSPACE_DIR/names" | grep -q '^rank0\..*mirror$' &&
+		[ "$(stat -c %s "$EVSPACE_DIR"/names/rank0.*.mirror)" -gt 800000 ] && says a0 'run names, rank0: /A/\*\*/rank0/\*\*/p2p drained to front, at' &&
+		status_of a1 >"$tap_dir/status" && ! grep 'remote:.*drained\|remote:.*kept' "$tap_dir/status" || { cat "$tap_dir/status" "$tap_dir/show"; return 1; }
+}
+
+tap_case "a pattern may say whose home is elsewhere" named
+tap_case "... and these elements alone are fetched" named_is_remote
+tap_case "... which no map that is applied changes" eval 'remote "capacity 400; } elements /A/**/rank1/**/p2p { remote front;"
+	! evspace map apply "$bed_dir/maps" --connect "unix:$EVSPACE_DIR/agent-front.sock" >"$tap_dir/applied" 2>&1 &&
+	grep -q "\`remote\` of /A/\*\*/rank0/\*\*/p2p would change" "$tap_dir/applied"'
+for node in front ga a0 a1 b0 b1; do
+	bed_kill TERM "$node"
+done
+remote 'capacity 400; remote front capacity 20000;'
+bed_agents front ga a0 a1 b0 b1 || exit 99
+
 # --- agents die ---
 
 program long --seconds 100000 --pause 20

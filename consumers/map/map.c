@@ -252,12 +252,14 @@ static void elements_json(const struct pathmap *map)
 
 		json_array_append_new(
 			array,
-			json_pack("{so so so so}", "pattern", json_text(rules[i].pattern),
+			json_pack("{so so so so so}", "pattern", json_text(rules[i].pattern),
 				  "capacity",
 				  says->capacity ? json_count(says->capacity) : json_null(),
 				  "lifetime_ns",
 				  says->lifetime_ns ? json_count(says->lifetime_ns) : json_null(),
-				  "mode", says->mode ? json_text(says->mode) : json_null()));
+				  "mode", says->mode ? json_text(says->mode) : json_null(),
+				  "remote",
+				  says->remote[0] ? json_text(says->remote) : json_null()));
 	}
 	json_print(json_pack("{so so so}", "elements", array, "collected_ranks",
 			     ranks != NULL ? json_text(ranks) : json_null(), "collected_threads",

@@ -84,7 +84,9 @@ static int lifetime_mark(void *arg)
  * they are read. */
 static bool discard_selects(struct discarding *d)
 {
-	return !source_remote(d->here, &d->element) &&
+	char node[SOURCE_NODE];
+
+	return !source_remote(d->here, d->s, &d->element, node) &&
 	       label_name(d->name, d->place, d->s, &d->element, d->here->sites) == 0 &&
 	       (!d->ask->discard || discard_selects_name(d->ask, d->name));
 }

@@ -129,8 +129,9 @@ int properties_mode(const Evspace__SwitchAsk *ask, const char *name)
 {
 	for (size_t i = ask->n_details; i-- > 0;) {
 		if (pattern_match(ask->details[i]->pattern, name))
-			return ask->details[i]->mode < MODE_COUNT_OF ? (int)ask->details[i]->mode
-								     : -1;
+			return segment_mode_valid(ask->details[i]->mode)
+				       ? (int)ask->details[i]->mode
+				       : -1;
 	}
 	return -1;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Properties of elements that exist already: the command by which they get those of a map that was
  * applied, and what it says of a name. */
-#ifndef EVSPACE_PROPERTIES_H
-#define EVSPACE_PROPERTIES_H
+#ifndef EVSPACE_CONTROL_PROPERTIES_H
+#define EVSPACE_CONTROL_PROPERTIES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,22 +11,20 @@
 static int remap_check_remote(const struct session_host *host, const struct pathmap *map,
 			      struct error *e)
 {
-	const char *const *channels;
-	size_t n = pathmap_channels(&channels);
+	const struct recording *is, *would;
+	const char *of, *then;
+	size_t i = 0, k = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		const struct recording *is = pathmap_recording(host->active_map->map, channels[i]);
-		const struct recording *would = pathmap_recording(map, channels[i]);
-
-		if (strcmp(is->collected ? is->remote : "",
-			   would->collected ? would->remote : "") != 0)
-			return errorf(
-				e,
-				"`remote` of %s would change, which running agents cannot do; "
-				"start all agents anew with these maps",
-				channels[i]);
-	}
-	return 0;
+	do {
+		is = pathmap_remote(host->active_map->map, &i, &of);
+		would = pathmap_remote(map, &k, &then);
+	} while (is && would && strcmp(of, then) == 0 && strcmp(is->remote, would->remote) == 0);
+	if (!is && !would)
+		return 0;
+	return errorf(e,
+		      "`remote` of %s would change, which running agents cannot do; start all "
+		      "agents anew with these maps",
+		      is ? of : then);
 }
 
 int remap_check(const struct session_host *host, const struct pathmap *map, struct error *e)

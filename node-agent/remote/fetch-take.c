@@ -11,6 +11,7 @@
 #include "node-agent/store/store-index.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
+#include "tree/data/process.h"
 #include "tree/scope/quota.h"
 
 /* A fetched element. */
@@ -20,6 +21,7 @@ struct taken {
 	struct mirror_origin origin; /* pid 0: not one of ours */
 	uint64_t version;	     /* of the store, when the mirror was looked up */
 	struct store_mirror *mirror; /* NULL: there is none */
+	unsigned capacity;	     /* of the element there, as far as the map says it */
 };
 
 struct fetch_take {
@@ -70,6 +72,19 @@ void fetch_take_free(struct fetch_take *t)
 struct names *fetch_take_names(struct fetch_take *t)
 {
 	return t->names;
+}
+
+/* What the map says of it. */
+static struct recording taken_recording(const struct fetch_take *t, const struct taken *k)
+{
+	const struct pathmap *map = t->host->sources->map;
+	const struct mirror_origin *o = &k->origin;
+	const char *cluster = pathmap_cluster(map, o->node);
+	char name[2 * NAME_BYTES];
+
+	snprintf(name, sizeof(name), "/%s/%s/%.*s/%s", cluster && cluster[0] ? cluster : "-",
+		 o->node, process_own(o->process, o->pid), o->process, o->rest);
+	return pathmap_element(map, name, channel_name(o->channel));
 }
 
 /* ---- names ---- */
@@ -151,10 +166,14 @@ static void names_take(struct fetch_take *t)
 			continue;
 		k->version = UINT64_MAX;
 		k->mirror = NULL;
-		if (!origin_read(&k->origin, name, t->node, t->host->sources->map))
-			k->origin.pid = 0;
-		else
+		if (origin_read(&k->origin, name, t->node, t->host->sources->map)) {
+			struct recording is = taken_recording(t, k);
+
+			k->capacity = is.capacity ? is.capacity : is.remote_capacity;
 			taken_note(t, k);
+		} else {
+			k->origin.pid = 0;
+		}
 	}
 }
 
@@ -173,28 +192,15 @@ void fetch_take_lost(struct fetch_take *t)
 
 /* ---- mirrors ---- */
 
-static const struct recording *taken_recording(const struct fetch_take *t, const struct taken *k)
-{
-	return pathmap_recording(t->host->sources->map, channel_name(k->origin.channel));
-}
-
-/* The capacity of an element there, as far as the map says it. */
-static unsigned taken_capacity(const struct fetch_take *t, const struct taken *k)
-{
-	const struct recording *r = taken_recording(t, k);
-
-	return r->capacity ? r->capacity : r->remote_capacity;
-}
-
 static int mirror_make(struct fetch_take *t, struct taken *k, struct error *e)
 {
 	const struct source_host *here = t->host->sources;
-	const struct recording *recording = taken_recording(t, k);
+	const struct recording is = taken_recording(t, k);
 	struct mirror_plan plan = {
 		.origin = k->origin,
 		.holder = here->node,
-		.capacity = recording->remote_capacity,
-		.lifetime_ns = recording->lifetime_ns,
+		.capacity = is.remote_capacity,
+		.lifetime_ns = is.lifetime_ns,
 	};
 	char dir[sizeof(here->store->base) + sizeof(k->origin.run) + 1];
 
@@ -258,7 +264,7 @@ static int run_take(struct fetch_take *t, const struct run_view *view, double *f
 	news_count = mirror_append(&m->mirror, &news);
 	if (news_count < 0)
 		return -1;
-	part = (double)news_count / taken_capacity(t, k);
+	part = (double)news_count / k->capacity;
 	if (part > *fill)
 		*fill = part;
 	return 0;

@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 
 #include "pathmap/base/memory.h"
+#include "pathmap/model/pattern.h"
 #include "pathmap/plan/plan.h"
 #include "tree/data/columns-batch.h"
+#include "tree/data/process.h"
 #include "tree/scope/gather.h"
 #include "tree/scope/hop.h"
 #include "node-agent/source/row.h"
@@ -176,20 +178,6 @@ static void fetch_init(struct fetch *f, struct fetches *all, struct plan_place *
 	fetch_arm(f, FETCH_FIRST_NS);
 }
 
-static bool is_wanted(const struct pathmap *map, const char *node)
-{
-	const char *const *channels;
-	size_t n = pathmap_channels(&channels);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct recording *r = pathmap_recording(map, channels[i]);
-
-		if (r->collected && strcmp(r->remote, node) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Mark the processes of mirrors from an earlier agent as not seen alive. */
 static void mirrors_doubt(const struct source_host *host)
 {
@@ -213,7 +201,7 @@ struct fetches *fetches_new(struct event_base *base, const struct source_host *h
 	struct fetches *all;
 
 	mirrors_doubt(host);
-	if (!is_wanted(host->map, host->node))
+	if (!pathmap_fetches(host->map, host->node))
 		return NULL;
 	all = memory_new(1, sizeof(*all));
 	all->base = base;
@@ -255,31 +243,24 @@ static void add(struct remote_report *report, char *text)
 	report->texts[report->n++] = text;
 }
 
-/* Does a channel before @channel name @node, too? */
-static bool is_said(const struct pathmap *map, const char *const *channels, size_t channel)
+/* What @node fetches of the process: channels and patterns, "p2p wait"; "": nothing. The caller
+ * must free() the text. */
+static char *elements_of(const struct source_host *host, const struct store_segment *s,
+			 const char *node)
 {
-	const char *node = pathmap_recording(map, channels[channel])->remote;
+	const char *cluster = pathmap_cluster(host->map, host->node), *of;
+	char *text = memory_copy(""), prefix[2 * NAME_BYTES];
+	const struct recording *says;
 
-	for (size_t i = 0; i < channel; i++) {
-		if (strcmp(pathmap_recording(map, channels[i])->remote, node) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* The channels that @node fetches: "p2p wait". The caller must free() the text. */
-static char *channels_of(const struct pathmap *map, const char *node)
-{
-	const char *const *channels;
-	size_t n = pathmap_channels(&channels);
-	char *text = memory_copy("");
-
-	for (size_t i = 0; i < n; i++) {
+	snprintf(prefix, sizeof(prefix), "/%s/%s/%.*s", cluster && cluster[0] ? cluster : "-",
+		 host->node, process_own(s->name, s->pid), s->name);
+	for (size_t i = 0; (says = pathmap_remote(host->map, &i, &of)) != NULL;) {
 		char *longer;
 
-		if (strcmp(pathmap_recording(map, channels[i])->remote, node) != 0)
+		if (strcmp(says->remote, node) != 0 ||
+		    (of[0] == '/' && !pattern_reaches(of, prefix)))
 			continue;
-		longer = memory_format("%s%s%s", text, *text ? " " : "", channels[i]);
+		longer = memory_format("%s%s%s", text, *text ? " " : "", of);
 		free(text);
 		text = longer;
 	}
@@ -289,18 +270,18 @@ static char *channels_of(const struct pathmap *map, const char *node)
 static void add_process(struct remote_report *report, const struct source_host *host,
 			const struct store_segment *s, const char *node)
 {
-	char *channels = channels_of(host->map, node);
+	char *elements = elements_of(host, s, node);
 	uint64_t got, written;
 
-	if (rows_fetched(host, s, node, &got, &written))
+	if (*elements && rows_fetched(host, s, node, &got, &written))
 		add(report, memory_format("run %s, %s: %s drained to %s, at %llu of %llu", s->run,
-					  s->name, channels, node, (unsigned long long)got,
+					  s->name, elements, node, (unsigned long long)got,
 					  (unsigned long long)written));
-	else
+	else if (*elements)
 		add(report,
 		    memory_format("run %s, %s: %s kept for %s, which does not fetch at present",
-				  s->run, s->name, channels, node));
-	free(channels);
+				  s->run, s->name, elements, node));
+	free(elements);
 }
 
 static void add_mirrors(struct remote_report *report, const struct source_host *host)
@@ -321,15 +302,15 @@ static void add_mirrors(struct remote_report *report, const struct source_host *
 
 void remote_report_init(struct remote_report *report, const struct source_host *host)
 {
-	const char *const *channels;
-	size_t n = pathmap_channels(&channels);
 	const struct store_segment *s;
+	const char *const *nodes;
+	size_t n = pathmap_nodes(host->map, &nodes);
 
 	*report = (struct remote_report){0};
 	for (size_t i = 0; i < n; i++) {
-		const char *node = pathmap_recording(host->map, channels[i])->remote;
+		const char *node = nodes[i];
 
-		if (!*node || strcmp(node, host->node) == 0 || is_said(host->map, channels, i))
+		if (strcmp(node, host->node) == 0 || !pathmap_fetches(host->map, node))
 			continue;
 		TAILQ_FOREACH (s, &host->store->segments, link) {
 			if (source_holds(host, NULL, s))

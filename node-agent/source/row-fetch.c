@@ -7,11 +7,13 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/row-private.h"
 
-bool rows_read_here(const struct rows *r, const struct segment_element *e)
+bool rows_read_here(const struct rows *r, const struct store_segment *s,
+		    const struct segment_element *e)
 {
-	const char *remote = source_remote(r->host, e);
+	char node[SOURCE_NODE];
+	bool remote = source_remote(r->host, s, e, node);
 
-	return r->fetch[0] ? remote && strcmp(remote, r->fetch) == 0 : !remote;
+	return r->fetch[0] ? remote && strcmp(node, r->fetch) == 0 : !remote;
 }
 
 void rows_process(const struct rows *r, const struct store_segment *s, char *buf, size_t n)

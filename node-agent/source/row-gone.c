@@ -71,7 +71,7 @@ static void rest_add(struct row_gone_rest *rest, uint32_t i, const struct segmen
 	const struct element_ring *ring = segment_ring(s, e);
 	uint64_t head, mark, oldest, from = 0;
 
-	if (!ring || !rows_read_here(rest->r, e))
+	if (!ring || !rows_read_here(rest->r, rest->f->segment, e))
 		return;
 	head = element_head(ring);
 	if (rest->r->from_now && i < rest->f->older)

@@ -113,7 +113,8 @@ void rows_take_mirrors(struct rows *r);
 size_t rows_count_mirrors(const struct rows *r);
 
 /** Do these rows read the element? Others do if another node fetches it. (row-fetch.c) */
-bool rows_read_here(const struct rows *r, const struct segment_element *e);
+bool rows_read_here(const struct rows *r, const struct store_segment *s,
+		    const struct segment_element *e);
 
 /** Write the process name of @s; if it is fetched, with its pid and whether it has ended. */
 void rows_process(const struct rows *r, const struct store_segment *s, char *buf, size_t n);

@@ -52,7 +52,7 @@ static void rows_add(struct rows *r, struct follow *f, uint32_t element,
 	char text[NAME_BYTES];
 	struct row_name name = {text, store_segment_rank(f->segment), e->channel};
 
-	if (!rows_read_here(r, e) ||
+	if (!rows_read_here(r, f->segment, e) ||
 	    label_name(text, r->place, f->segment, e, r->host->sites) < 0 ||
 	    (r->fetch[0] && rows_fetch_name(r, f->segment, text) < 0))
 		return;

@@ -198,15 +198,23 @@ bool source_selects(char *const *patterns, size_t n, const char *name)
 
 /* The overflow element has no channel; state lines and regions have no capacity, and are read in
  * place. */
-const char *source_remote(const struct source_host *host, const struct segment_element *e)
+bool source_remote(const struct source_host *host, const struct store_segment *s,
+		   const struct segment_element *e, char node[SOURCE_NODE])
 {
-	const struct recording *recording = pathmap_recording(host->map, channel_name(e->channel));
+	const char *cluster = pathmap_cluster(host->map, host->node);
+	const char *channel = channel_name(e->channel);
+	char name[2 * NAME_BYTES];
+	struct recording is;
 
-	if (!recording || !recording->collected || !recording->remote[0] ||
-	    e->thread == SEGMENT_NO_THREAD || e->capacity == 0 ||
-	    strcmp(recording->remote, host->node) == 0)
-		return NULL;
-	return recording->remote;
+	if (e->thread == SEGMENT_NO_THREAD || e->capacity == 0)
+		return false;
+	snprintf(name, sizeof(name), "/%s/%s/%.*s/t%u/%s", cluster && cluster[0] ? cluster : "-",
+		 host->node, process_own(s->name, s->pid), s->name, e->thread, channel);
+	is = pathmap_element(host->map, name, channel);
+	if (!is.collected || !is.remote[0] || strcmp(is.remote, host->node) == 0)
+		return false;
+	snprintf(node, SOURCE_NODE, "%s", is.remote);
+	return true;
 }
 
 void source_socket(const struct store *store, const char *node, char *path)

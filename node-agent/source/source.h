@@ -86,8 +86,10 @@ struct clock_line source_line(const struct source_host *host, const struct store
 #define SOURCE_SOCKET 250
 void source_socket(const struct store *store, const char *node, char *path);
 
-/** The node that fetches the channel's elements from here, or NULL: they are read here. */
-const char *source_remote(const struct source_host *host, const struct segment_element *e);
+/** Does another node fetch the element from here? Writes its name; else it is read here. */
+#define SOURCE_NODE 64
+bool source_remote(const struct source_host *host, const struct store_segment *s,
+		   const struct segment_element *e, char node[SOURCE_NODE]);
 
 /** Does one of the @n patterns match the element name @name? */
 bool source_selects(char *const *patterns, size_t n, const char *name);

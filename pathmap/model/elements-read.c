@@ -155,7 +155,7 @@ void elements_apply(struct reader *reader, void *target, const struct statement 
 	if (statement->n_body == 0 && reader->diagnostics->total == before)
 		reader_complain(reader, &statement->words[0],
 				"nothing is said of these elements; write `capacity TUPLES;`, "
-				"`lifetime TIME;` or `mode MODE;` into the block");
+				"`lifetime TIME;`, `mode MODE;` or `remote NODE;` into the block");
 	for (size_t i = 1; i < statement->n_words; i++) {
 		const struct word *word = &statement->words[i];
 

@@ -11,6 +11,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/parts.h"
 #include "pathmap/model/hostlist.h"
+#include "pathmap/model/pattern.h"
 
 void pathmap_free(struct pathmap *map)
 {
@@ -56,6 +57,56 @@ size_t pathmap_rules(const struct pathmap *map, const struct element_rule **rule
 	return map->application.n_rules;
 }
 
+struct recording pathmap_element(const struct pathmap *map, const char *name, const char *channel)
+{
+	const struct recording *of = pathmap_recording(map, channel);
+	struct recording is = of != NULL ? *of : (struct recording){.collected = false};
+
+	for (size_t i = 0; i < map->application.n_rules && is.collected; i++) {
+		const struct recording *says = &map->application.rules[i].says;
+
+		if (!pattern_match(map->application.rules[i].pattern, name))
+			continue;
+		is.capacity = says->capacity > 0 ? says->capacity : is.capacity;
+		is.lifetime_ns = says->lifetime_ns > 0 ? says->lifetime_ns : is.lifetime_ns;
+		is.mode = says->mode != NULL ? says->mode : is.mode;
+		if (says->remote[0])
+			memcpy(is.remote, says->remote, sizeof(is.remote));
+		if (says->remote_capacity > 0)
+			is.remote_capacity = says->remote_capacity;
+	}
+	return is;
+}
+
+const struct recording *pathmap_remote(const struct pathmap *map, size_t *i, const char **of)
+{
+	const struct application *a = &map->application;
+
+	while (*i < RECORDING_CHANNELS + a->n_rules) {
+		size_t at = (*i)++;
+		const struct element_rule *rule =
+			at < RECORDING_CHANNELS ? NULL : &a->rules[at - RECORDING_CHANNELS];
+		const struct recording *says = rule ? &rule->says : &a->recordings[at];
+
+		*of = rule ? rule->pattern : recording_channels[at];
+		if (says->collected && says->remote[0])
+			return says;
+	}
+	return NULL;
+}
+
+bool pathmap_fetches(const struct pathmap *map, const char *node)
+{
+	const struct recording *says;
+	const char *of;
+
+	for (size_t i = 0; (says = pathmap_remote(map, &i, &of)) != NULL;) {
+		if (strcmp(says->remote, node) == 0)
+			return true;
+	}
+	return false;
+}
+
 char *pathmap_only_ranks(const struct pathmap *map)
 {
 	const struct interval_set *ranks = &map->application.only_ranks;
@@ -71,16 +122,23 @@ unsigned pathmap_only_threads(const struct pathmap *map)
 char *element_rule_text(const struct element_rule *rule)
 {
 	const struct recording *says = &rule->says;
-	char capacity[32] = "", lifetime[40] = "";
+	char capacity[32] = "", lifetime[40] = "", remote[128] = "";
+	int n;
 
+	if (says->remote[0]) {
+		n = snprintf(remote, sizeof(remote), " remote %s", says->remote);
+		if (says->remote_capacity > 0)
+			snprintf(remote + n, sizeof(remote) - (size_t)n, " capacity %u",
+				 says->remote_capacity);
+	}
 	if (says->capacity > 0)
 		snprintf(capacity, sizeof(capacity), " capacity %u", says->capacity);
 	if (says->lifetime_ns > 0)
 		snprintf(lifetime, sizeof(lifetime), " lifetime %g s",
 			 (double)says->lifetime_ns * 1e-9);
-	return memory_format("%s%s%s%s%s", rule->pattern, capacity, lifetime,
+	return memory_format("%s%s%s%s%s%s", rule->pattern, capacity, lifetime,
 			     says->mode != NULL ? " mode " : "",
-			     says->mode != NULL ? says->mode : "");
+			     says->mode != NULL ? says->mode : "", remote);
 }
 
 char *pathmap_only_text(const struct pathmap *map)

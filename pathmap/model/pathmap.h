@@ -67,7 +67,8 @@ struct recording {
 /** What `elements PATTERN { ... }` says of elements; later ones go before earlier ones. */
 struct element_rule {
 	char *pattern;	       /* of whole channels: nothing behind the channel's name */
-	struct recording says; /* capacity, lifetime_ns and mode: 0 and NULL if it does not */
+	struct recording says; /* capacity, lifetime_ns, mode, remote, remote_capacity: 0, NULL and
+				  "" if it does not */
 	size_t offset;	       /* of the pattern in the map */
 };
 
@@ -76,6 +77,19 @@ struct element_rule {
 
 /** All of them, in the order of the map. */
 size_t pathmap_rules(const struct pathmap *map, const struct element_rule **rules);
+
+/**
+ * What the map says of the element @name, "/cluster/node/rank3/t0/p2p": of its @channel, and by the
+ * rules that match it. Of a channel that is not collected nothing else counts.
+ */
+struct recording pathmap_element(const struct pathmap *map, const char *name, const char *channel);
+
+/** What says of elements which node fetches them: from number *@i on, which becomes that of the
+ * next one; NULL: no more. *@of: of which, a channel's name or the pattern of a rule. */
+const struct recording *pathmap_remote(const struct pathmap *map, size_t *i, const char **of);
+
+/** Does @node fetch any? */
+bool pathmap_fetches(const struct pathmap *map, const char *node);
 
 /** "PATTERN capacity 5000 lifetime 10 s mode count", for the caller to free(). */
 char *element_rule_text(const struct element_rule *rule);

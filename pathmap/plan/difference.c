@@ -146,6 +146,8 @@ static const char *rule_when(const struct element_rule *rule)
 {
 	const struct recording *says = &rule->says;
 
+	if (says->remote[0])
+		return "for agents that are started anew";
 	if (says->capacity == 0)
 		return "now";
 	return says->lifetime_ns > 0 || says->mode != NULL

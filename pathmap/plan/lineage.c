@@ -81,13 +81,7 @@ static void view_add(struct lineage *lineage, const struct view *view, bool moni
 
 static bool fetches(const struct pathmap *map, const struct node *node)
 {
-	const struct recording *recordings = map->application.recordings;
-
-	for (size_t i = 0; i < RECORDING_CHANNELS; i++) {
-		if (recordings[i].collected && strcmp(recordings[i].remote, node->name) == 0)
-			return true;
-	}
-	return false;
+	return pathmap_fetches(map, node->name);
 }
 
 struct lineage *lineage_new(const struct pathmap *map, const char *name)

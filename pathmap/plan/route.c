@@ -28,16 +28,15 @@ static bool rank_reached(const struct view *view, const struct node *node, size_
 static void mirrors_find(struct route *route)
 {
 	const struct cluster_map *clusters = &route->map->clusters;
+	const struct recording *says;
+	const char *of;
 	bool any = false;
 
 	for (size_t i = 0; i < clusters->n_nodes; i++)
 		any = any || route->leaves[i];
-	for (size_t i = 0; i < RECORDING_CHANNELS && any; i++) {
-		const struct recording *recording = &route->map->application.recordings[i];
-		const struct node *node = NULL;
+	for (size_t i = 0; any && (says = pathmap_remote(route->map, &i, &of)) != NULL;) {
+		const struct node *node = cluster_map_node(clusters, says->remote);
 
-		if (recording->collected && recording->remote[0])
-			node = cluster_map_node(clusters, recording->remote);
 		if (node != NULL)
 			route->mirrors[node->index] = route->leaves[node->index] = true;
 	}

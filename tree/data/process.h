@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 /** The first task id: task 0 on host 1 (PVM 3.4: bits 18 to 29 are the host, from 1). */
 #define PROCESS_TASKS 0x40000
@@ -38,6 +39,16 @@ static inline const char *process_name(char buf[PROCESS_NAME], int32_t number)
 	else
 		snprintf(buf, PROCESS_NAME, "rank%d", number);
 	return buf;
+}
+
+/** The length of a process's name without the ".PID" that it has if a newer process has its rank.
+ */
+static inline int process_own(const char *name, int pid)
+{
+	char behind[16];
+	int n = snprintf(behind, sizeof(behind), ".%d", pid), all = (int)strlen(name);
+
+	return all > n && strcmp(name + all - n, behind) == 0 ? all - n : all;
 }
 
 /** The same for people: "rank 3", "task t40003". Returns @buf. */
