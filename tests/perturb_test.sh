@@ -36,8 +36,8 @@ observes() {
 is_alone() {
 	bed_start first evspace perturb --run iterate --ab 100s --block 100ms
 	bed_until eval 'modes | grep -q trial' || { cat "$bed_dir/first.err"; return 1; }
-	tap_says 1 'another experiment is under way' evspace perturb --run iterate --ab 1s --block 100ms &&
-		tap_says 1 'an experiment is under way, which switches by itself' evspace collect --run iterate --class p2p off &&
+	tap_says 1 'an experiment is under way by' evspace perturb --run iterate --ab 1s --block 100ms &&
+		tap_says 1 'an experiment is under way by' evspace collect --run iterate --class p2p off &&
 		bed_kill INT first && bed_wait first
 	grep -q '^off again' "$bed_dir/first.out" && bed_until all_traced
 }

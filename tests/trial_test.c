@@ -60,8 +60,7 @@ static struct segment_trial_plan plan_of(uint64_t lease_ns)
 		.comm = COMM,
 		.length = LENGTH,
 		.wash = WASH,
-		.seed = 99,
-		.until_mono_ns = clock_mono_ns() + lease_ns,
+		.lease = {99, clock_mono_ns() + lease_ns, "a test"},
 		.arms = ARMS,
 	};
 
@@ -192,6 +191,50 @@ static void wrong_ones_are_refused(void)
 	collect_stop();
 }
 
+static uint8_t mode_now(unsigned channel)
+{
+	return atomic_load(&control()->mode[channel]);
+}
+
+/* Modes that a planner holds: others are told who it is; when it ends they are as before, those of
+ * all kinds, unless they are to stay. */
+static void modes_are_held(void)
+{
+	const struct segment_lease one = {7, clock_mono_ns() + 60000000000, "planner one"};
+	const struct segment_lease other = {8, one.until_mono_ns, "planner other"};
+	struct segment_lease longer = one;
+	struct error e;
+
+	start();
+	segment_class_switch(control(), collect.segment, CHANNEL_P2P, NULL,
+			     (enum segment_mode)(MODE_ONE_IN + ONE_IN_MOST));
+	segment_class_switch(control(), collect.segment, CHANNEL_WAIT, NULL, MODE_OFF);
+	CU_ASSERT_EQUAL(segment_lease_check(control(), 0, &e), 0);
+	CU_ASSERT_EQUAL_FATAL(segment_lease_take(control(), collect.segment, &one, &e), 0);
+	segment_class_switch(control(), collect.segment, -1, NULL, MODE_SAMPLE);
+	CU_ASSERT(segment_lease_take(control(), collect.segment, &other, &e) && errno == EBUSY);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "modes are held by planner one for up to 60 s"));
+	CU_ASSERT(segment_lease_check(control(), 0, &e) && errno == EBUSY);
+	CU_ASSERT(begin(1000000000, &e) && errno == EBUSY);
+	longer.until_mono_ns += 60000000000;
+	CU_ASSERT_EQUAL(segment_lease_take(control(), collect.segment, &longer, &e), 0);
+	CU_ASSERT_FALSE(segment_trial_late(control(), one.until_mono_ns + 1));
+	CU_ASSERT_TRUE(segment_trial_late(control(), longer.until_mono_ns));
+	CU_ASSERT_EQUAL(mode_now(CHANNEL_P2P), MODE_SAMPLE);
+	CU_ASSERT_EQUAL(segment_trial_end(control(), collect.segment), 1);
+	CU_ASSERT_EQUAL(mode_now(CHANNEL_P2P), MODE_ONE_IN + ONE_IN_MOST);
+	CU_ASSERT_EQUAL(mode_now(CHANNEL_WAIT), MODE_OFF);
+	CU_ASSERT_EQUAL(mode_now(CHANNEL_COMPLETION), MODE_TRACE);
+	CU_ASSERT_EQUAL(mode_now(SEGMENT_CLASS_FRESH), MODE_FRESH);
+	CU_ASSERT_EQUAL(segment_lease_take(control(), collect.segment, &other, &e), 0);
+	segment_class_switch(control(), collect.segment, -1, NULL, MODE_SAMPLE);
+	CU_ASSERT_EQUAL(segment_lease_keep(control(), one.id), 0);
+	CU_ASSERT_EQUAL(segment_lease_keep(control(), other.id), 1);
+	CU_ASSERT_EQUAL(segment_trial_end(control(), collect.segment), 0);
+	CU_ASSERT_EQUAL(mode_now(CHANNEL_P2P), MODE_SAMPLE);
+	collect_stop();
+}
+
 /* Whatever is on the control page, the program goes on. */
 static void rubbish_is_survived(void)
 {
@@ -221,6 +264,7 @@ static CU_TestInfo cases[] = {
 	{"blocks are events", blocks_are_events},
 	{"afterwards all is as before, also when the lease is over", all_is_as_before},
 	{"wrong experiments are refused", wrong_ones_are_refused},
+	{"modes are held by a lease, and are as before after it", modes_are_held},
 	{"rubbish on the control page is survived", rubbish_is_survived},
 	CU_TEST_INFO_NULL,
 };

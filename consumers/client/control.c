@@ -213,6 +213,29 @@ static Evspace__SwitchAsk order_of(const struct evspace_among *among)
 	return order;
 }
 
+/* Ask @order, with these classes of it. */
+static struct evspace_question *order_ask(struct evspace_connection *c, Evspace__SwitchAsk *order,
+					  const struct evspace_order *classes, size_t n,
+					  const struct asker *asker)
+{
+	Evspace__Choice *choices = memory_new(n + 1, sizeof(*choices));
+	Evspace__Choice **list = memory_new(n + 1, sizeof(*list));
+	struct evspace_question *q;
+	struct error e = {""};
+
+	for (size_t i = 0; i < n && !e.text[0]; i++) {
+		list[order->n_choices++] = &choices[i];
+		evspace__choice__init(&choices[i]);
+		(void)class_choice(classes[i].classes, &choices[i], &e);
+	}
+	order->choices = list;
+	q = question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, order),
+			 EVSPACE__FRAME__KIND_SWITCHED, order->deadline_ms, asker, &e);
+	free(choices);
+	free(list);
+	return q;
+}
+
 struct evspace_question *evspace_switch(struct evspace_connection *c,
 					const struct evspace_among *among,
 					const char *const *classes, size_t n,
@@ -221,23 +244,42 @@ struct evspace_question *evspace_switch(struct evspace_connection *c,
 {
 	const struct asker asker = {control_answered, answered, arg};
 	Evspace__SwitchAsk order = order_of(among);
-	Evspace__Choice *choices = memory_new(n + 1, sizeof(*choices));
-	Evspace__Choice **list = memory_new(n + 1, sizeof(*list));
+	struct evspace_order *orders = memory_new(n + 1, sizeof(*orders));
 	struct evspace_question *q;
-	struct error e = {""};
 
-	for (size_t i = 0; i < n && !e.text[0]; i++) {
-		list[order.n_choices++] = &choices[i];
-		evspace__choice__init(&choices[i]);
-		(void)class_choice(classes[i], &choices[i], &e);
-	}
-	order.choices = list;
+	for (size_t i = 0; i < n; i++)
+		orders[i].classes = classes[i];
 	order.change = mode != EVSPACE_AS_IT_IS;
 	order.mode = order.change ? (uint32_t)mode : 0;
-	q = question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
-			 EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, &e);
-	free(choices);
-	free(list);
+	q = order_ask(c, &order, orders, n, &asker);
+	free(orders);
+	return q;
+}
+
+struct evspace_question *evspace_switch_all(struct evspace_connection *c,
+					    const struct evspace_among *among,
+					    const struct evspace_order *orders, size_t n,
+					    const struct evspace_lease *lease,
+					    evspace_answered *answered, void *arg)
+{
+	const struct asker asker = {control_answered, answered, arg};
+	Evspace__SwitchAsk order = order_of(among);
+	Evspace__Lease its = EVSPACE__LEASE__INIT;
+	uint32_t *modes = memory_new(n + 1, sizeof(*modes));
+	struct evspace_question *q;
+
+	for (size_t i = 0; i < n; i++)
+		modes[i] = (uint32_t)orders[i].mode;
+	order.modes = modes;
+	order.n_modes = n;
+	if (lease) {
+		its.id = lease->id;
+		its.ms = lease->ms;
+		its.keep = lease->keep != 0;
+		order.lease = &its;
+	}
+	q = order_ask(c, &order, orders, n, &asker);
+	free(modes);
 	return q;
 }
 

@@ -58,6 +58,31 @@ struct evspace_question *evspace_switch(struct evspace_connection *connection,
 					enum evspace_mode mode, evspace_answered *answered,
 					void *arg);
 
+/** A mode for some classes. */
+struct evspace_order {
+	const char *classes; /* as of evspace_switch(): "p2p@world", "wait", "all" */
+	enum evspace_mode mode;
+};
+
+/** Modes are held: nobody else can switch, and afterwards all are as they were before. */
+struct evspace_lease {
+	unsigned long long id; /* of who holds them, chosen at random */
+	unsigned ms;	       /* for so long from now on, an hour at most; 0: it ends */
+	int keep;	       /* when it ends so, modes stay as they are now */
+};
+
+/**
+ * Switch classes by the @n @orders, 64 at most, in one command: all of them in a process at once.
+ * Of orders about the same class the last counts. With a @lease modes are held; ask again with its
+ * id, without orders perhaps, before it is over, and it goes on. If its owner dies it ends by
+ * itself. Answered with `switched`; a host's text says who holds modes already, and until when.
+ */
+struct evspace_question *evspace_switch_all(struct evspace_connection *connection,
+					    const struct evspace_among *among,
+					    const struct evspace_order *orders, size_t n,
+					    const struct evspace_lease *lease,
+					    evspace_answered *answered, void *arg);
+
 /** Most arms of an experiment. */
 #define EVSPACE_ARMS_MAX 8
 

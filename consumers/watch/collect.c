@@ -15,6 +15,7 @@
 
 static const char collect_help[] =
 	"usage: evspace collect [options] [off | count | time | sample | 1/N | trace]\n"
+	"       evspace collect [options] CLASS=MODE...\n"
 	"\n"
 	"Say what is collected of a running program, class by class; with a mode: switch\n"
 	"it, while the program runs. A class is an operation group on a communicator:\n"
@@ -42,15 +43,21 @@ static const char collect_help[] =
 	"examples:\n"
 	"  evspace collect                              # what is collected\n"
 	"  evspace collect --class p2p,wait off         # of all processes\n"
+	"  evspace collect p2p=1/8 wait=off             # both at once\n"
 	"  evspace collect --class p2p@world count      # only on MPI_COMM_WORLD\n"
 	"  evspace collect --select '/**/rank[0-3]/**' --class collective time\n";
+
+/* For messages. */
+#define MODES "off, count, time, sample, 1/8 or trace"
 
 struct collect_run {
 	struct common common;
 	char names[CHOICES_MAX][CLASS_TEXT];
 	size_t n;
 	int mode; /* -1: only show it */
-	bool all; /* show all classes */
+	struct evspace_order orders[CHOICES_MAX];
+	size_t n_orders; /* CLASS=MODE; else 0 */
+	bool all;	 /* show all classes */
 	int code;
 };
 
@@ -92,8 +99,43 @@ static const struct usage collect_usage = {
 	.help = collect_help,
 	.own = collect_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW,
-	.words_max = 2,
+	.words_max = (int)CHOICES_MAX,
 };
+
+/* A word CLASS=MODE. */
+static int take_order(struct collect_run *c, const char *word, struct error *e)
+{
+	const char *equal = strchr(word, '=');
+	char name[CLASS_TEXT];
+	int mode;
+
+	if (!equal)
+		return errorf(e, "'%.60s' is not CLASS=MODE, as the words before it are", word);
+	mode = segment_mode_find(equal + 1);
+	if (mode < 0)
+		return errorf(e, "'%.60s' is not a mode; write " MODES, equal + 1);
+	snprintf(name, sizeof(name), "%.*s", (int)(equal - word), word);
+	if (take_class(c, name, e) < 0)
+		return -1;
+	c->orders[c->n_orders] =
+		(struct evspace_order){c->names[c->n - 1], (enum evspace_mode)mode};
+	c->n_orders++;
+	return 0;
+}
+
+static int take_orders(struct collect_run *c)
+{
+	struct error e = {""};
+
+	if (c->n > 0)
+		errorf(&e, "--class and CLASS=MODE are two ways to say it: use one");
+	for (int i = 0; i < c->common.n_words && !e.text[0]; i++)
+		(void)take_order(c, c->common.words[i], &e);
+	if (!e.text[0])
+		return 0;
+	fprintf(stderr, "evspace collect: %s\n", e.text);
+	return -1;
+}
 
 static int take_mode(struct collect_run *c)
 {
@@ -101,6 +143,8 @@ static int take_mode(struct collect_run *c)
 	Evspace__Choice choice;
 	struct error e;
 
+	if (word && strchr(word, '='))
+		return take_orders(c);
 	c->mode = word ? segment_mode_find(word) : -1;
 	if (c->common.n_words < 2 && (!word || c->mode >= 0))
 		return 0;
@@ -112,10 +156,7 @@ static int take_mode(struct collect_run *c)
 	}
 	if (c->mode >= 0)
 		word = c->common.words[1];
-	fprintf(stderr,
-		"evspace collect: '%s' is not a mode; write off, count, time, sample, 1/8 or "
-		"trace\n",
-		word);
+	fprintf(stderr, "evspace collect: '%s' is not a mode; write " MODES "\n", word);
 	return -1;
 }
 
@@ -211,15 +252,20 @@ static uint32_t processes(const struct evspace_switched *s)
 	return n;
 }
 
+static bool changes(const struct collect_run *c)
+{
+	return c->mode >= 0 || c->n_orders > 0;
+}
+
 static void print_text(const struct collect_run *c, const struct evspace_switched *s,
 		       struct classes *classes)
 {
 	const struct accounting accounting = answer_fate(s);
-	bool changed = c->mode >= 0 && processes(s) > 0;
+	bool changed = changes(c) && processes(s) > 0;
 
 	for (size_t i = 0; i < s->n_hosts; i++)
 		print_host(&s->hosts[i], changed);
-	if (c->mode >= 0)
+	if (changes(c))
 		return;
 	tally_print(classes, "", c->all ? 0 : TALLY_MOST, "--all shows them", stdout);
 	tally_print_fate(&accounting, "", stdout);
@@ -239,13 +285,13 @@ static bool bad_news(const struct collect_run *c, const struct evspace_switched 
 		fprintf(stderr, "evspace collect: there is no run yet\n");
 	else if (processes(s) == 0)
 		fprintf(stderr, "evspace collect: no %sprocess of run %s that the view selects\n",
-			c->mode >= 0 ? "living " : "", s->run);
-	else if (c->mode >= 0 && changed == 0)
+			changes(c) ? "living " : "", s->run);
+	else if (changes(c) && changed == 0)
 		fprintf(stderr,
 			"evspace collect: no process of run %s has used such a class yet: switch "
 			"the whole group (without @), or see what there is: evspace collect\n",
 			s->run);
-	return bad || processes(s) == 0 || (c->mode >= 0 && changed == 0);
+	return bad || processes(s) == 0 || (changes(c) && changed == 0);
 }
 
 static void collect_answered(const struct evspace_reply *reply, void *arg)
@@ -280,8 +326,12 @@ int collect_main(int argc, char **argv)
 		names[i] = c.names[i];
 	among = options_among(&c.common.look);
 	connection = evspace_connect(&c.common.look);
-	evspace_switch(connection, &among, names, c.n, (enum evspace_mode)c.mode, collect_answered,
-		       &c);
+	if (c.n_orders > 0)
+		evspace_switch_all(connection, &among, c.orders, c.n_orders, NULL, collect_answered,
+				   &c);
+	else
+		evspace_switch(connection, &among, names, c.n, (enum evspace_mode)c.mode,
+			       collect_answered, &c);
 	options_await(connection);
 	return c.code;
 }

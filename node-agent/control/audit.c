@@ -33,7 +33,12 @@ static void choice_name(const Evspace__Choice *choice, char *buf, size_t n)
 		snprintf(buf, n, "%s", channel);
 }
 
-/* The classes that a command selects, separated by commas. */
+static const char *mode_name(unsigned mode)
+{
+	return segment_mode_valid(mode) ? segment_mode_name(mode) : "an unknown mode";
+}
+
+/* The classes that a command selects, separated by commas, and what it switches them to. */
 static void choices_name(const Evspace__SwitchAsk *ask, char *buf, size_t n)
 {
 	char name[CLASS_TEXT];
@@ -43,12 +48,12 @@ static void choices_name(const Evspace__SwitchAsk *ask, char *buf, size_t n)
 	for (size_t i = 0; i < ask->n_choices && used < n; i++) {
 		choice_name(ask->choices[i], name, sizeof(name));
 		used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "," : "", name);
+		if (i < ask->n_modes && used < n)
+			used += (size_t)snprintf(buf + used, n - used, " to %s",
+						 mode_name(ask->modes[i]));
 	}
-}
-
-static const char *mode_name(const Evspace__SwitchAsk *ask)
-{
-	return segment_mode_valid(ask->mode) ? segment_mode_name(ask->mode) : "an unknown mode";
+	if (ask->change && used < n)
+		snprintf(buf + strlen(buf), n - strlen(buf), " to %s", mode_name(ask->mode));
 }
 
 /* Quotes the run's name, which the peer can choose freely. */
@@ -70,8 +75,12 @@ const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *bu
 			 run);
 	else if (properties_are(ask))
 		snprintf(buf, n, "give elements other lifetimes and modes");
+	else if (ask->lease && ask->lease->ms == 0)
+		snprintf(buf, n, "%s in run %s",
+			 ask->lease->keep ? "leave modes as they are" : "put modes back", run);
 	else
-		snprintf(buf, n, "switch %s to %s in run %s", classes, mode_name(ask), run);
+		snprintf(buf, n, "switch %s%s in run %s", classes,
+			 ask->lease ? ", and hold all modes" : "", run);
 	return buf;
 }
 
@@ -158,9 +167,9 @@ void audit_carried(const char *relay, const Evspace__SwitchAsk *ask, const Evspa
 	} else {
 		choices_name(ask, classes, sizeof(classes));
 		snprintf(line, sizeof(line),
-			 "relayed by %s: %s switched %s to %s in %u process%s of run %s%s%s", relay,
-			 who, classes, mode_name(ask), host->processes,
-			 plural(host->processes, "es"), run, text[0] ? "; " : "", text);
+			 "relayed by %s: %s switched %s in %u process%s of run %s%s%s", relay, who,
+			 classes, host->processes, plural(host->processes, "es"), run,
+			 text[0] ? "; " : "", text);
 	}
 	line_say(line);
 }

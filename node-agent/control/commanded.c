@@ -227,6 +227,19 @@ struct plan *commanded_plan(const struct session_host *host, const struct link *
 	return NULL;
 }
 
+bool commanded_changes(const Evspace__SwitchAsk *ask)
+{
+	return ask->change || ask->discard || ask->trial || ask->n_modes || ask->lease ||
+	       properties_are(ask);
+}
+
+/* A lease that goes on is no news for the audit. */
+static bool is_news(const Evspace__SwitchAsk *ask)
+{
+	return commanded_changes(ask) &&
+	       (!ask->lease || ask->lease->ms == 0 || ask->change || ask->n_modes);
+}
+
 void commanded_carry(const struct session_host *sessions, const Evspace__SwitchAsk *ask,
 		     const struct plan_place *place, struct classes *classes, Evspace__Host *host,
 		     struct fanout_command_said *said)
@@ -249,6 +262,8 @@ void commanded_carry(const struct session_host *sessions, const Evspace__SwitchA
 		switch_details(here, ask, place, host, said);
 	else if (!ask->trial && !ask->discard && !ask->n_lifetimes)
 		switch_carry(here, ask, place, classes, host, said);
+	if (ask->lease)
+		trials_watch(sessions->trials);
 }
 
 static void carry(void *arg, const Evspace__SwitchAsk *ask, const struct plan_place *place,
@@ -259,7 +274,8 @@ static void carry(void *arg, const Evspace__SwitchAsk *ask, const struct plan_pl
 
 	commanded_carry(o->sessions, ask, place, classes, host, said);
 	/* the agent where it began logs the outcome of all */
-	if (o->relay && (counts ? host->changed || host->switched : ask->change && host->processes))
+	if (o->relay &&
+	    (counts ? host->changed || host->switched : is_news(ask) && host->processes))
 		audit_carried(o->relay, ask, host, said->run);
 }
 
@@ -272,12 +288,6 @@ static void commanded_done(void *arg, struct fanout_command *command)
 		audit_done(o->who, o->what, !fanout_command_changed(command),
 			   fanout_command_outcome(command, outcome, sizeof(outcome)));
 	commanded_free(o);
-}
-
-/* Does it change anything? */
-static bool changes(const Evspace__SwitchAsk *ask)
-{
-	return ask->change || ask->discard || ask->trial || properties_are(ask);
 }
 
 /* Make a command that begins here, at the root of the view's tree if it names a view. */
@@ -304,7 +314,7 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 	if (!plan)
 		return NULL;
 	whole.who = (char *)(uintptr_t)audit_who(peer, who, sizeof(who));
-	if (changes(ask)) {
+	if (is_news(ask)) {
 		o->who = memory_copy(who);
 		o->what = memory_copy(audit_order(ask, run, what, sizeof(what)));
 	}
@@ -327,14 +337,14 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 static int commanded_begin(struct session_host *host, struct underway_list *list, struct link *link,
 			   const Evspace__SwitchAsk *ask, struct error *e)
 {
-	const char *what = ask->place	  ? "switch parts of the tree"
-			   : ask->discard ? "discard what is held"
-			   : ask->trial	  ? "make an experiment"
-			   : changes(ask) ? "switch what is collected"
-					  : "observe";
-	unsigned roles = ask->place	? ROLE_AGENT
-			 : changes(ask) ? ROLE_CONTROL
-					: ROLE_OBSERVE | ROLE_CONTROL;
+	const char *what = ask->place		    ? "switch parts of the tree"
+			   : ask->discard	    ? "discard what is held"
+			   : ask->trial		    ? "make an experiment"
+			   : commanded_changes(ask) ? "switch what is collected"
+						    : "observe";
+	unsigned roles = ask->place		  ? ROLE_AGENT
+			 : commanded_changes(ask) ? ROLE_CONTROL
+						  : ROLE_OBSERVE | ROLE_CONTROL;
 	struct commanded *o;
 
 	if (rights_may(link_peer(link), roles, what, e) < 0 || underway_check(list, &kind, e) < 0)
@@ -364,7 +374,7 @@ void commanded_refused(struct session_host *host, struct link *link, const Evspa
 	char what[AUDIT_WHAT];
 	int saved = errno;
 
-	if (changes(ask))
+	if (commanded_changes(ask))
 		audit_refused(&host->failed, link_peer(link),
 			      audit_order(ask, ask->run, what, sizeof(what)), e->text);
 	errno = saved;

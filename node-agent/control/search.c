@@ -181,7 +181,7 @@ static void search_answer(void *arg, struct link *up, Evspace__Frame *frame)
 static bool search_changes(const struct search *s)
 {
 	return s->frame->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK &&
-	       (s->frame->switch_ask->change || s->frame->switch_ask->discard);
+	       commanded_changes(s->frame->switch_ask);
 }
 
 static int search_choose(const struct search *s, struct error *e)

@@ -10,6 +10,7 @@
 
 #include "node-agent/control/properties.h"
 #include "node-agent/segment/segment-read.h"
+#include "node-agent/control/trials.h"
 #include "node-agent/source/accounting.h"
 #include "node-agent/segment/segment-class.h"
 #include "node-agent/segment/segment-trial.h"
@@ -38,8 +39,10 @@ struct carrying {
 	uint32_t channels; /* bits: selected ones */
 	bool details;	   /* each channel has a mode of its own */
 	int modes[CHANNEL_COUNT];
+	bool changes;
 	struct segment_control *control;
 	uint32_t changed;
+	struct error e;
 	struct accounting accounting; /* of all processes */
 };
 
@@ -197,8 +200,8 @@ static uint32_t select_channels(const struct carrying *c, uint32_t threads)
 	return channels;
 }
 
-/* Switch the classes of one choice (NULL: all). */
-static void switch_choice(struct carrying *c, const Evspace__Choice *choice)
+/* Switch the classes of one choice (NULL: all) to @mode. */
+static void switch_choice(struct carrying *c, const Evspace__Choice *choice, uint32_t mode)
 {
 	const struct segment *s = &c->s->segment;
 	uint32_t comm = choice && choice->world ? s->said.world : choice ? choice->comm : 0;
@@ -208,7 +211,7 @@ static void switch_choice(struct carrying *c, const Evspace__Choice *choice)
 		if ((c->channels >> channel & 1) &&
 		    (!choice || choice->channel < 0 || choice->channel == channel))
 			c->changed += segment_class_switch(c->control, s, channel, only,
-							   (enum segment_mode)c->ask->mode);
+							   (enum segment_mode)mode);
 	}
 }
 
@@ -223,20 +226,45 @@ static void switch_each(struct carrying *c)
 	}
 }
 
+/* Take the modes for who asks, or see that nobody else has them. Returns 0, or -1 with errno and
+ * c->e. */
+static int lease_begin(struct carrying *c)
+{
+	const Evspace__Lease *lease = c->ask->lease;
+	const struct segment_lease its = {lease ? lease->id : 0,
+					  lease ? trials_until(lease->ms) : 0, c->ask->who};
+
+	if (!lease || lease->ms == 0)
+		return segment_lease_check(c->control, its.id, &c->e);
+	return segment_lease_take(c->control, &c->s->segment, &its, &c->e);
+}
+
+static void lease_end(struct carrying *c)
+{
+	const Evspace__Lease *lease = c->ask->lease;
+
+	if (!lease || lease->ms > 0)
+		return;
+	c->changed += lease->keep ? segment_lease_keep(c->control, lease->id)
+				  : segment_trial_end(c->control, &c->s->segment);
+}
+
 static int switch_guarded(void *arg)
 {
 	struct carrying *c = arg;
+	const Evspace__SwitchAsk *ask = c->ask;
 
 	c->changed = 0;
-	if (segment_trial_late(c->control, UINT64_MAX))
-		return 1;
+	if (lease_begin(c))
+		return -1;
 	if (c->details)
 		switch_each(c);
-	else if (c->ask->n_choices == 0)
-		switch_choice(c, NULL);
-	for (size_t i = 0; i < c->ask->n_choices; i++)
-		switch_choice(c, c->ask->choices[i]);
+	else if (ask->change && ask->n_choices == 0)
+		switch_choice(c, NULL, ask->mode);
+	for (size_t i = 0; i < ask->n_choices && (ask->change || ask->n_modes); i++)
+		switch_choice(c, ask->choices[i], ask->n_modes ? ask->modes[i] : ask->mode);
 	segment_class_quiet(c->control, &c->s->segment);
+	lease_end(c);
 	return 0;
 }
 
@@ -245,15 +273,12 @@ static int switch_process(struct carrying *c, char *why, size_t n)
 {
 	int rc;
 
+	c->e.text[0] = '\0';
 	c->control = segment_control_map(&c->s->segment);
 	rc = c->control ? segment_guarded(switch_guarded, c) : -1;
 	if (rc < 0)
-		snprintf(why, n, "%s (pid %d) cannot be switched: %s", c->s->name, (int)c->s->pid,
-			 strerror(errno));
-	if (rc > 0)
-		snprintf(why, n,
-			 "%s (pid %d): an experiment is under way, which switches by itself",
-			 c->s->name, (int)c->s->pid);
+		snprintf(why, n, "%s (pid %d) cannot be switched: %.110s", c->s->name,
+			 (int)c->s->pid, c->e.text[0] ? c->e.text : strerror(errno));
 	segment_control_unmap(c->control);
 	return rc ? -1 : 0;
 }
@@ -276,11 +301,11 @@ static void carry_process(struct carrying *c, char *why, size_t n)
 {
 	struct switch_look look;
 
-	if ((c->ask->change && !c->s->alive) || look_init(&look, &c->s->segment) < 0)
+	if ((c->changes && !c->s->alive) || look_init(&look, &c->s->segment) < 0)
 		return;
 	c->channels = select_channels(c, look.threads) & chosen_channels(c->ask);
 	free(look.sums);
-	if (!c->channels || (c->ask->change && switch_process(c, why, n) < 0))
+	if (!c->channels || (c->changes && switch_process(c, why, n) < 0))
 		return;
 	c->host->processes++;
 	c->host->changed += c->changed;
@@ -291,15 +316,31 @@ static void carry_process(struct carrying *c, char *why, size_t n)
 	(void)accounting_read(&c->s->segment, c->channels, &c->accounting);
 }
 
+/* A mode that there is none of, or 0; modes that do not go with choices are none either. */
+static unsigned unknown_mode(const Evspace__SwitchAsk *ask)
+{
+	if (ask->change && !segment_mode_valid(ask->mode))
+		return ask->mode;
+	for (size_t i = 0; i < ask->n_modes; i++)
+		if (ask->n_modes != ask->n_choices || !segment_mode_valid(ask->modes[i]))
+			return i < ask->n_choices ? ask->modes[i] : UINT32_MAX;
+	return 0;
+}
+
 void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 		  const struct plan_place *place, struct classes *classes, Evspace__Host *host,
 		  struct fanout_command_said *said)
 {
-	struct carrying c = {
-		.here = here, .ask = ask, .place = place, .classes = classes, .host = host};
+	struct carrying c = {.here = here,
+			     .ask = ask,
+			     .place = place,
+			     .classes = classes,
+			     .host = host,
+			     .changes = ask->change || ask->n_modes || ask->lease};
+	unsigned unknown = unknown_mode(ask);
 
-	if (ask->change && !segment_mode_valid(ask->mode)) {
-		snprintf(said->why, sizeof(said->why), "it does not know the mode %u", ask->mode);
+	if (unknown) {
+		snprintf(said->why, sizeof(said->why), "it does not know the mode %u", unknown);
 		return;
 	}
 	TAILQ_FOREACH (c.s, &here->store->segments, link) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Carries experiments out, and ends those whose lease is over, as their planner may have died. */
+/* Carries experiments out, and ends leases that are over, as who had them may have died. */
 #include "node-agent/control/trials.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static int try_process(struct trying *t, const struct store_segment *s)
 	return rc;
 }
 
-static void trials_watch(struct trials *trials)
+void trials_watch(struct trials *trials)
 {
 	static const struct timeval after = {.tv_sec = LOOK_S};
 
@@ -92,6 +92,7 @@ struct trials *trials_new(struct event_base *base, const struct source_host *her
 	trials->timer = evtimer_new(base, trials_look, trials);
 	if (!trials->timer)
 		abort();
+	trials_watch(trials);
 	return trials;
 }
 
@@ -103,15 +104,18 @@ void trials_free(struct trials *trials)
 	free(trials);
 }
 
+uint64_t trials_until(uint32_t ms)
+{
+	return clock_mono_ns() + UINT64_C(1000000) * (ms < LEASE_MS ? ms : LEASE_MS);
+}
+
 static struct segment_trial_plan plan_of(const Evspace__SwitchAsk *ask)
 {
 	const Evspace__Trial *trial = ask->trial;
-	uint32_t lease = trial->lease_ms < LEASE_MS ? trial->lease_ms : LEASE_MS;
 	struct segment_trial_plan plan = {
 		.length = trial->length,
 		.wash = trial->wash,
-		.seed = trial->seed,
-		.until_mono_ns = clock_mono_ns() + UINT64_C(1000000) * lease,
+		.lease = {trial->seed, trials_until(trial->lease_ms), ask->who},
 	};
 
 	for (size_t i = 0; i < trial->n_arms && i < TRIAL_ARMS_MAX; i++)

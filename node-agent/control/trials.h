@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Experiments in this host's processes: begins and ends them, and sees to it that each one ends. */
+/* Leases on the modes of this host's processes, and experiments: begins and ends these, and sees to
+ * it that each one ends. */
 #ifndef EVSPACE_TRIALS_H
 #define EVSPACE_TRIALS_H
 
@@ -9,10 +10,16 @@
 struct event_base;
 struct trials;
 
-/** Look after the experiments in the segments of @here from @base's loop. No timer runs unless one
- * is under way that this agent has begun; programs end those of an agent before it themselves. */
+/** Look after leases in the segments of @here from @base's loop: once, as an agent before this one
+ * may have given some, and then while there are any. */
 struct trials *trials_new(struct event_base *base, const struct source_host *here);
 void trials_free(struct trials *trials);
+
+/** A lease was given: end it when it is over. */
+void trials_watch(struct trials *trials);
+
+/** The end of a lease of @ms from now, on CLOCK_MONOTONIC: no longer than an hour. */
+uint64_t trials_until(uint32_t ms);
 
 /**
  * Carry out @ask, which has a trial, on the leaf @place: in the living processes of the run in

@@ -53,6 +53,9 @@ void commanded_carry(const struct session_host *sessions, const Evspace__SwitchA
 		     const struct plan_place *place, struct classes *classes, Evspace__Host *host,
 		     struct fanout_command_said *said);
 
+/** Does the command change anything? */
+bool commanded_changes(const Evspace__SwitchAsk *ask);
+
 /** Log in the audit that a command that would change something was refused because of @e. Keeps
  * errno. */
 void commanded_refused(struct session_host *host, struct link *link, const Evspace__SwitchAsk *ask,

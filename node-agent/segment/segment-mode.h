@@ -29,17 +29,25 @@ enum segment_mode {
 #define SEGMENT_CLASSES_MAX 2048u
 #define SEGMENT_CLASS_FRESH (SEGMENT_CLASSES_MAX - 1)
 
+/** Instead of an experiment's class: modes are held by a planner, which switches them itself. */
+#define SEGMENT_TRIAL_HELD UINT32_MAX
+
+/** Bytes of the name of who holds modes. */
+#define SEGMENT_HOLDER 64
+
 /**
- * An experiment on the control page: blocks of calls of one class, each with the modes of an arm,
+ * A lease on all modes, on the control page: until it is over, nobody else switches; then they are
+ * as before. Mostly for an experiment: blocks of calls of one class, each with the modes of an arm,
  * in random order (tree/data/trial.h). Block k begins with the call whose number is k times length.
  * The agent writes all of it and then the class; who sets the class to 0 puts the modes back.
  */
 struct segment_trial {
-	_Atomic uint32_t class;	       /* 1 + its number; 0: there is none */
-	_Atomic uint32_t serial;       /* another one for each experiment */
-	_Atomic uint32_t length, wash; /* calls of a block, and of its begin that do not count */
-	_Atomic uint64_t seed;
-	_Atomic uint64_t until_mono_ns;		    /* it ends then by itself */
+	_Atomic uint32_t class;		/* 1 + its number, or SEGMENT_TRIAL_HELD; 0: none */
+	_Atomic uint32_t serial;	/* another one for each experiment */
+	_Atomic uint32_t length, wash;	/* calls of a block, and of its begin that do not count */
+	_Atomic uint64_t seed;		/* who holds it: chosen at random */
+	_Atomic uint64_t until_mono_ns; /* it ends then by itself */
+	_Atomic uint8_t holder[SEGMENT_HOLDER];	    /* who that is; the last one is 0 */
 	_Atomic uint8_t arms, mode[TRIAL_ARMS_MAX]; /* enum segment_mode of all other classes */
 	/* what was before: classes, and their modes in 6 bits each (segment-trial.c) */
 	_Atomic uint32_t classes;

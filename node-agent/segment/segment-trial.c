@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* Channels whose calls are numbered. */
 #define NUMBERED (1u << CHANNEL_COLLECTIVE | 1u << CHANNEL_RMA | 1u << CHANNEL_IO)
@@ -46,6 +47,8 @@ static uint32_t class_of(const struct segment *s, uint32_t comm)
 	return UINT32_MAX;
 }
 
+/* ---- the lease ---- */
+
 static void keep(struct segment_control *control, const struct segment *s)
 {
 	struct segment_trial *t = &control->trial;
@@ -63,6 +66,66 @@ static void keep(struct segment_control *control, const struct segment *s)
 		atomic_store(&t->before[i / KEPT_WORD], word);
 	}
 }
+
+int segment_lease_check(const struct segment_control *control, uint64_t id, struct error *e)
+{
+	const struct segment_trial *t = &control->trial;
+	uint32_t class = atomic_load(&t->class);
+	uint64_t now = clock_mono_ns(), until = atomic_load(&t->until_mono_ns);
+	char holder[SEGMENT_HOLDER];
+
+	if (!class || (class == SEGMENT_TRIAL_HELD && atomic_load(&t->seed) == id))
+		return 0;
+	for (unsigned i = 0; i < SEGMENT_HOLDER; i++)
+		holder[i] = (char)atomic_load(&t->holder[i]);
+	holder[SEGMENT_HOLDER - 1] = '\0';
+	errno = EBUSY;
+	return errorf(e, "%s by %s for up to %llu s more",
+		      class == SEGMENT_TRIAL_HELD ? "modes are held" : "an experiment is under way",
+		      holder,
+		      (unsigned long long)(until > now ? (until - now) / 1000000000 + 1 : 0));
+}
+
+/* Write who holds the modes, and what was before. The class says then that it is complete. */
+static int lease_begin(struct segment_control *control, const struct segment *s,
+		       const struct segment_lease *lease, struct error *e)
+{
+	struct segment_trial *t = &control->trial;
+	size_t length = strnlen(lease->holder, SEGMENT_HOLDER - 1);
+
+	if (s->said.trials != SEGMENT_TRIALS) {
+		errno = ENOTSUP;
+		return errorf(e, "the program's collector is of a release without experiments");
+	}
+	if (atomic_load(&t->class))
+		return segment_lease_check(control, lease->id, e);
+	keep(control, s);
+	atomic_store(&t->seed, lease->id);
+	atomic_store(&t->until_mono_ns, lease->until_mono_ns);
+	for (unsigned i = 0; i < SEGMENT_HOLDER; i++)
+		atomic_store(&t->holder[i], (uint8_t)(i < length ? lease->holder[i] : '\0'));
+	return 0;
+}
+
+int segment_lease_take(struct segment_control *control, const struct segment *s,
+		       const struct segment_lease *lease, struct error *e)
+{
+	if (lease_begin(control, s, lease, e))
+		return -1;
+	atomic_store(&control->trial.until_mono_ns, lease->until_mono_ns);
+	atomic_store(&control->trial.class, SEGMENT_TRIAL_HELD);
+	return 0;
+}
+
+int segment_lease_keep(struct segment_control *control, uint64_t id)
+{
+	uint32_t held = SEGMENT_TRIAL_HELD;
+
+	return atomic_load(&control->trial.seed) == id &&
+	       atomic_compare_exchange_strong(&control->trial.class, &held, 0);
+}
+
+/* ---- experiments ---- */
 
 static int plan_check(const struct segment_trial_plan *plan, struct error *e)
 {
@@ -85,23 +148,14 @@ int segment_trial_begin(struct segment_control *control, const struct segment *s
 
 	if (plan_check(plan, e))
 		return -1;
-	if (s->said.trials != SEGMENT_TRIALS) {
-		errno = ENOTSUP;
-		return errorf(e, "the program's collector is of a release without experiments");
-	}
-	if (atomic_load(&t->class)) {
-		errno = EBUSY;
-		return errorf(e, "another experiment is under way");
-	}
 	if (class == UINT32_MAX) {
 		errno = ENOENT;
 		return errorf(e, "the program has made no collective there yet");
 	}
-	keep(control, s);
+	if (lease_begin(control, s, &plan->lease, e))
+		return -1;
 	atomic_store(&t->length, plan->length);
 	atomic_store(&t->wash, plan->wash);
-	atomic_store(&t->seed, plan->seed);
-	atomic_store(&t->until_mono_ns, plan->until_mono_ns);
 	for (unsigned i = 0; i < plan->arms; i++)
 		atomic_store(&t->mode[i], plan->mode[i]);
 	atomic_store(&t->arms, (uint8_t)plan->arms);

@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Experiments in a segment: begins and ends one, and sets the modes of an arm. */
+/* Leases on the modes of a segment, and experiments, which have one: begins and ends them, and sets
+ * the modes of an arm. */
 #ifndef EVSPACE_SEGMENT_TRIAL_H
 #define EVSPACE_SEGMENT_TRIAL_H
 
 #include "node-agent/segment/segment-class.h"
 #include "pathmap/base/error.h"
 
+/** Who is to hold the modes. */
+struct segment_lease {
+	uint64_t id;		/* random; of an experiment its seed */
+	uint64_t until_mono_ns; /* CLOCK_MONOTONIC of this host */
+	const char *holder;	/* who that is, in words */
+};
+
 /** What an experiment is to do. */
 struct segment_trial_plan {
 	uint32_t comm;	       /* communicator whose collectives are counted by */
 	uint32_t length, wash; /* calls, from 1 to TRIAL_LENGTH_MAX; wash is less than length */
-	uint64_t seed;
-	uint64_t until_mono_ns;	      /* CLOCK_MONOTONIC of this host */
+	struct segment_lease lease;   /* its id is the seed of the order of arms */
 	unsigned arms;		      /* 1 to TRIAL_ARMS_MAX */
 	uint8_t mode[TRIAL_ARMS_MAX]; /* enum segment_mode: trace, off or count */
 };
+
+/** Agent: hold the modes for @lease, or longer if its id holds them already. Returns 0, or -1 with
+ * errno and @e: EBUSY (another one holds them), ENOTSUP (a collector of a release without). */
+int segment_lease_take(struct segment_control *control, const struct segment *s,
+		       const struct segment_lease *lease, struct error *e);
+
+/** Agent: may @id switch modes? Returns 0, or -1 with EBUSY and @e, which says who holds them and
+ * until when. */
+int segment_lease_check(const struct segment_control *control, uint64_t id, struct error *e);
+
+/** Agent: end the lease of @id, and leave the modes as they are. Returns whether it had one. */
+int segment_lease_keep(struct segment_control *control, uint64_t id);
 
 /** Agent: announce @plan to the program, which begins with its next block. Returns 0, or -1 with
  * errno and @e: EBUSY (another one is under way), ENOENT (no collective there yet), ENOTSUP (its
