@@ -18,6 +18,7 @@
 #include "node-agent/source/reaper.h"
 #include "node-agent/store/monitor.h"
 #include "node-agent/control/session.h"
+#include "node-agent/source/sampler.h"
 #include "node-agent/source/source.h"
 #include "node-agent/control/survey.h"
 #include "node-agent/control/trials.h"
@@ -335,6 +336,9 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 	a->scopes.children = a->children;
 	a->sessions.tls = a->tls;
 	a->active_map->passes = a->tls ? pass_book_new(a->tls) : NULL;
+	a->sources.sampler = sampler_new(a->base, &a->sources, e);
+	if (!a->sources.sampler)
+		fprintf(stderr, "evspace agent: %s; it cannot sample\n", e->text);
 	a->sources.shelf = shelf_new(a->store.base, a->node, o->retention_ns);
 	a->reaper = reaper_new(a->base, &a->sources, o->retention_ns);
 	a->sessions.reaper = a->reaper;
@@ -361,6 +365,7 @@ void agent_free(struct agent *a)
 	fetches_free(a->fetches);
 	reaper_free(a->reaper);
 	shelf_free(a->sources.shelf);
+	sampler_free(a->sources.sampler);
 	link_listener_free(a->remote);
 	link_listener_free(a->local);
 	child_set_free(a->children);

@@ -16,7 +16,7 @@ tests_cluster_wire_LDADD =
 # Not what make would make of bed.sh by a rule of its own.
 tests/cluster/bed: ;
 EXTRA_DIST += tests/stages/bad.c
-EXTRA_DIST += tests/abi.awk tests/recorded/abi tests/calls.awk tests/circles.awk tests/code.awk tests/rules.awk tests/rooms tests/figures.sh
+EXTRA_DIST += tests/abi.awk tests/sampler.awk tests/recorded/abi tests/calls.awk tests/circles.awk tests/code.awk tests/rules.awk tests/rooms tests/figures.sh
 EXTRA_DIST += tests/apart.sh tests/exempt.tab tests/cppcheck.cfg tests/copy.sh tests/counts.sh tests/driver.sh tests/durations \
 	tests/limit.sh tests/machine.sh tests/tap.sh $(script_tests) $(idle_tests) $(lone_tests) $(dear_tests)
 
@@ -65,6 +65,7 @@ unit_tests = \
 	tests/error_test \
 	tests/filter_test \
 	tests/thinning_test \
+	tests/sieve_test \
 	tests/gather_test \
 	tests/finding_test \
 	tests/fold_test tests/foreign_stage_test \
@@ -154,6 +155,7 @@ script_tests = \
 	tests/programs_test.sh \
 	tests/prolog_test.sh \
 	tests/pvm_test.sh \
+	tests/sampler_test.sh \
 	tests/quickstart_test.sh \
 	tests/reconnect_test.sh \
 	tests/refuse_test.sh \
@@ -204,6 +206,7 @@ tests_packer_test_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_tls_test_SOURCES = tests/tls_test.c tests/forge.c tests/forge.h tests/peers.c tests/peers.h
 
 tests_filter_test_SOURCES = tests/filter_test.c tests/random.h
+tests_sieve_test_SOURCES = tests/sieve_test.c tests/random.h
 tests_thinning_test_SOURCES = tests/thinning_test.c tests/random.h
 tests_columns_test_SOURCES = tests/columns-naive.h tests/columns_test.c tests/random.h
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h

@@ -212,9 +212,9 @@ static void plan_json(const struct plan *plan, const struct pathmap *map, const 
 	for (size_t i = 0; i < plan->n_select; i++)
 		json_array_append_new(select, json_string(plan->select[i]));
 	json_print(json_pack("{ss ss so sI so so}", "view", plan->view, "read",
-			     reading_name(plan->reading), "select", select, "hosts",
-			     (json_int_t)plan->n_places, "root", place_json(plan->root, ranks),
-			     "predicted", map_cost_json(cost)),
+			     reading_name(plan->reading, plan->of->sample), "select", select,
+			     "hosts", (json_int_t)plan->n_places, "root",
+			     place_json(plan->root, ranks), "predicted", map_cost_json(cost)),
 		   stdout);
 	json_decref(ranks);
 }

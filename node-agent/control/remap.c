@@ -233,7 +233,8 @@ static int scope_bar(struct opened *o, const struct error *why)
 /* Rows and cursors of an open scope are of what it has read from the first. */
 static bool reads_as_before(const struct plan *plan, const Evspace__Open *open, struct error *e)
 {
-	if (plan->reading == open->reading)
+	if (plan->reading == open->reading &&
+	    strcmp(plan->of->sample ? plan->of->sample : "", open->sample) == 0)
 		return true;
 	errno = EINVAL;
 	errorf(e, "by that map it reads otherwise; open it again");

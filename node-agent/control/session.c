@@ -166,6 +166,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.view = plan->view;
 	whole.fetch = (char *)(uintptr_t) "";
 	whole.reading = plan->reading;
+	whole.sample = (char *)(uintptr_t)(plan->of->sample ? plan->of->sample : "");
 	whole.within = open->select;
 	whole.n_within = open->n_select;
 	whole.select = plan->select;

@@ -289,7 +289,8 @@ static void add_mirrors(struct remote_report *report, const struct source_host *
 	const struct store_mirror *m;
 
 	TAILQ_FOREACH (m, &host->store->mirrors, link) {
-		if (strcmp(m->mirror.holder, host->node) != 0)
+		if (strcmp(m->mirror.holder, host->node) != 0 ||
+		    m->mirror.origin.channel == CHANNEL_SAMPLE)
 			continue;
 		add(report, memory_format("run %s, %s/%s: from %s, pid %d there%s, at %llu",
 					  m->mirror.origin.run, m->mirror.origin.process,

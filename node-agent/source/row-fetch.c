@@ -130,7 +130,8 @@ bool rows_streamed(const struct source_host *host, const struct store_segment *s
 static bool rows_mirrors(const struct rows *r, const struct mirror *m)
 {
 	return !r->fetch[0] && strcmp(m->origin.run, r->run) == 0 &&
-	       strcmp(m->holder, r->host->node) == 0;
+	       strcmp(m->holder, r->host->node) == 0 &&
+	       r->samples == (m->origin.channel == CHANNEL_SAMPLE);
 }
 
 size_t rows_count_mirrors(const struct rows *r)

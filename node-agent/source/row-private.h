@@ -40,6 +40,8 @@ struct rows {
 			   fetched */
 	unsigned char id[16];
 	bool from_now;
+	bool samples; /* only what the sampler keeps is read */
+	bool sampled; /* and it was asked to */
 	bool begun;   /* existing segments were noted: those that come now are read from their first
 			 tuple on */
 	bool resting; /* nothing is new; else with sites_hold() */
@@ -95,6 +97,14 @@ void rows_note_older(struct rows *r);
 
 /** Free these heads. */
 void follow_forget_heads(struct rows *r, struct follow *f);
+
+/** Report why there are no cursors, or samples, by @e and errno; waves say it, too. */
+void rows_complain(struct rows *r, const struct error *e);
+
+/** Have the run's threads sampled as soon as it is there, if samples are read; and no longer
+ * (@lost: the reader may come back). (row-sample.c) */
+void rows_sample(struct rows *r);
+void rows_sample_end(struct rows *r, bool lost);
 
 /** Stop reading the segment of this serial. */
 void rows_drop(struct rows *r, uint64_t serial);

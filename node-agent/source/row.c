@@ -36,6 +36,7 @@ struct rows *rows_new(const struct source_host *host, const Evspace__Open *open,
 	if (r->reading == READ_STREAM && host->streams)
 		LIST_INSERT_HEAD(host->streams, r, stream);
 	r->open = open;
+	r->samples = open->sample[0] != '\0';
 	r->resting = true;
 	r->born = host->clock->born;
 	return r;
@@ -74,6 +75,7 @@ void rows_free(struct rows *r, bool keep)
 {
 	if (!r)
 		return;
+	rows_sample_end(r, keep);
 	for (size_t i = 0; i < r->n_follows; i++)
 		follow_release(r, &r->follows[i]);
 	if (!r->resting)
@@ -111,8 +113,7 @@ static void rows_choose_run(struct rows *r)
 			 store_run_newest(r->host->store, r->open->wait));
 }
 
-/* Report that there are no cursors; waves say it, too. */
-static void rows_complain(struct rows *r, const struct error *e)
+void rows_complain(struct rows *r, const struct error *e)
 {
 	bool again = strcmp(r->diagnostic.text, e->text) == 0;
 
@@ -312,7 +313,7 @@ void rows_put(struct rows *r, const struct cursor_key *key, const struct row_nam
 	const struct row *old;
 	uint32_t number;
 
-	if (!rows_selects(r, name->text))
+	if (r->samples != (name->channel == CHANNEL_SAMPLE) || !rows_selects(r, name->text))
 		return;
 	number = cursor_row(r->cursor, key, start);
 	if (number > NAME_LOCAL_MAX) {
@@ -352,6 +353,7 @@ bool rows_begin(struct rows *r)
 
 	if (changed) {
 		rows_choose_run(r);
+		rows_sample(r);
 		r->unreadable = source_unreadable(r->host, rows_place(r), r->run);
 	}
 	/* if it is fetched, a process also changes its name when it ends */
@@ -414,7 +416,7 @@ int rows_refused(const struct rows *r, struct error *e)
 {
 	/* If two scopes have the same id the other one has the cursors: later waves of this
 	 * bring what is new. */
-	if (r->cursor || r->refused == 0 || r->refused == EWOULDBLOCK)
+	if ((r->cursor && r->sampled == r->samples) || r->refused == 0 || r->refused == EWOULDBLOCK)
 		return 0;
 	*e = r->diagnostic;
 	errno = r->refused;

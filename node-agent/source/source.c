@@ -10,6 +10,8 @@
 
 #include "node-agent/store/cursor.h"
 #include "node-agent/source/row.h"
+#include "node-agent/source/sampler.h"
+#include "node-agent/source/sieve.h"
 #include "node-agent/segment/segment-read.h"
 #include "tree/data/op-table.h"
 
@@ -31,12 +33,14 @@ struct source {
 	struct rows *rows;
 	uint32_t place;
 	enum reading reading;
+	bool samples; /* it reads what the sampler keeps */
 	uint64_t cpu_us;
 	/* state of the current read, here because a jump may leave a guarded read */
 	const struct ask *ask;
 	struct batch *out;
 	struct part *part;
-	uint64_t now; /* ticks */
+	uint64_t *left; /* of samples: how many were left out; NULL: that is not asked for */
+	uint64_t now;	/* ticks */
 	double ticks_per_ns;
 	uint32_t fill;
 	volatile uint32_t at; /* the row that is being read, or prefetched */
@@ -203,6 +207,8 @@ static uint32_t put_range(struct source *src, const struct row *row, const struc
 		       tuples + old, left * sizeof(struct tuple));
 	src->part->read += left;
 	src->part->lost += got->lost;
+	if (src->samples)
+		sieve_count(tuples + old, left, src->part, src->left);
 	return left;
 }
 
@@ -342,7 +348,13 @@ static void source_part(struct source *src)
 {
 	uint64_t cpu = clock_cpu_us();
 
-	src->part = batch_add(src->out, RUN_PART, src->place, src->ask->wave, 1, 0);
+	bool says = src->ask->sampled && src->samples;
+
+	src->part =
+		batch_add(src->out, RUN_PART, src->place, src->ask->wave, 1, says ? UINT64_MAX : 0);
+	src->left = says ? (uint64_t *)(void *)(src->out->last + 1) : NULL;
+	if (says)
+		*src->left = 0;
 	memset(src->part, 0, sizeof(*src->part));
 	src->part->clock = rows_clock(src->rows);
 	src->part->elements = rows_count(src->rows);
@@ -442,6 +454,8 @@ struct stage *source_new(const struct source_host *host, const Evspace__Open *op
 
 	if (source_check(host, open, place, e) < 0)
 		return NULL;
+	if (open->sample[0] && sampler_check(host, open, e) < 0)
+		return NULL;
 	if (open->reading == READ_COUNTS)
 		return counter_new(host, open, place, names, e);
 	stage = stage_new(&source_ops, LEVEL_ELEMENT, names, "", e);
@@ -451,6 +465,7 @@ struct stage *source_new(const struct source_host *host, const Evspace__Open *op
 	src->host = host;
 	src->place = place->index;
 	src->reading = open->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
+	src->samples = open->sample[0] != '\0';
 	src->rows = rows_new(host, open, place, names);
 	/* "from now on" starts at the opening, not at the first wave */
 	(void)rows_begin(src->rows);

@@ -18,6 +18,7 @@
 #define SOURCE_ELSEWHERE EXDEV
 
 struct rate_limit;
+struct sampler;
 struct rows;
 LIST_HEAD(rows_list, rows);
 
@@ -32,6 +33,7 @@ struct source_host {
 	struct sites *sites;	   /* call sites for names */
 	struct rows_list *fetched; /* what other nodes fetch at present */
 	struct rows_list *streams; /* all open streams; NULL: removed files are not reported */
+	struct sampler *sampler;   /* the agent's; NULL: none */
 	struct shelf *shelf;	   /* of cursor files; NULL: left files are not limited */
 	struct rate_limit
 		*said; /* of messages about what cannot be kept or read; NULL: there are none */

@@ -139,7 +139,8 @@ static bool origin_sound(const struct mirror_origin *o)
 	memcpy(&ended, &o->ended, sizeof(ended));
 	return ended <= 1 && is_text(o->run, sizeof(o->run)) && is_text(o->node, sizeof(o->node)) &&
 	       is_text(o->process, sizeof(o->process)) && is_text(o->rest, sizeof(o->rest)) &&
-	       o->pid > 0 && o->rank >= -1 && o->channel < CHANNEL_COUNT;
+	       o->pid > 0 && o->rank >= -1 &&
+	       (o->channel < CHANNEL_COUNT || o->channel == CHANNEL_SAMPLE);
 }
 
 static int header_check(const struct mirror_header *h, const struct stat *st, const char *file,

@@ -120,7 +120,7 @@ static void view_apply(struct reader *reader, void *target, const struct stateme
 	if (!view->has_reading && view->n_uses == 0 && reader->diagnostics->total == before)
 		reader_complain(reader, word,
 				"view `%s` does not say how it reads; add `read latest;`, "
-				"`read stream;` or `read counts;`",
+				"`read stream;`, `read counts;` or `read sample;`",
 				word->text);
 	application_add(application, view);
 }
@@ -185,7 +185,8 @@ static const struct directive directives[] = {
 	 .most = DIRECTIVE_ANY,
 	 .body = BODY_REQUIRED,
 	 .apply = elements_apply},
-	{.usage = "view NAME { use VIEW; select PATTERN; read latest|stream|counts; LEVEL STAGE; "
+	{.usage = "view NAME { use VIEW; select PATTERN; read latest|stream|counts|sample; LEVEL "
+		  "STAGE; "
 		  "... }",
 	 .contexts = 1u << IN_APPLICATION,
 	 .body = BODY_REQUIRED,
@@ -239,8 +240,10 @@ static const struct directive directives[] = {
 	 .contexts = 1u << IN_VIEW,
 	 .most = DIRECTIVE_ANY,
 	 .apply = select_apply},
-	{.usage = "read latest;`, `read stream;` or `read counts;",
+	{.usage = "read latest;`, `read stream;`, `read counts;` or `read sample every 100us to "
+		  "10ms;",
 	 .contexts = 1u << IN_VIEW,
+	 .most = DIRECTIVE_ANY,
 	 .once = true,
 	 .apply = read_apply},
 	{.usage = "use VIEW ...;",

@@ -246,15 +246,17 @@ static const struct view *used(struct view_use_resolver *r, const struct view *v
 static void take_reading(struct view_use_resolver *r, struct view *view, const struct view *other,
 			 const struct view_use *use)
 {
-	if (!view->has_reading)
+	if (!view->has_reading) {
 		view->reading = other->reading;
-	else if (view->reading != other->reading)
+		view->sample = memory_copy(other->sample);
+	} else if (view->reading != other->reading || !view->sample != !other->sample) {
 		complain(
 			r->diagnostics, r->source, use->offset,
 			"view `%.60s` reads `%s`, but `%.60s`, which uses it, `%s`; a view has one "
 			"reading",
-			other->name, reading_name(other->reading), view->name,
-			reading_name(view->reading));
+			other->name, reading_name(other->reading, other->sample), view->name,
+			reading_name(view->reading, view->sample));
+	}
 	view->has_reading = true;
 }
 
@@ -364,7 +366,7 @@ static void view_check(const struct view_use_resolver *r, const struct view *vie
 		if (i == 0)
 			complain(r->diagnostics, r->source, stage->offset,
 				 "view `%.60s` reads `%s`: %s", view->name,
-				 reading_name(view->reading), e.text);
+				 reading_name(view->reading, view->sample), e.text);
 		else
 			complain(r->diagnostics, r->source, stage->offset,
 				 "view `%.60s`, behind `%s%s%.60s`: %s", view->name, stage[-1].kind,

@@ -6,6 +6,7 @@
 #include "pathmap/model/application-read.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
+#include "pathmap/model/sampling.h"
 
 void select_apply(struct reader *reader, void *target, const struct statement *statement)
 {
@@ -29,13 +30,49 @@ void select_apply(struct reader *reader, void *target, const struct statement *s
 	}
 }
 
+/* What stands behind word @from, for the caller to free(). */
+static char *words_join(const struct statement *statement, size_t from)
+{
+	char *text = memory_copy(statement->n_words > from ? statement->words[from].text : "");
+
+	for (size_t i = from + 1; i < statement->n_words; i++) {
+		char *longer = memory_format("%s %s", text, statement->words[i].text);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+/* How samples are taken; nothing said is said, too. */
+static void sample_apply(struct reader *reader, struct view *view,
+			 const struct statement *statement)
+{
+	char *text = words_join(statement, 2);
+	struct sampling sampling;
+	struct error e;
+
+	if (sampling_parse(&sampling, text, true, &e) < 0)
+		reader_complain(reader, &statement->words[1], "%s", e.text);
+	view->reading = READ_STREAM;
+	free(view->sample);
+	view->sample = *text ? text : memory_format("window %u", sampling.window);
+	if (view->sample != text)
+		free(text);
+}
+
 void read_apply(struct reader *reader, void *target, const struct statement *statement)
 {
 	const struct word *word = &statement->words[1];
 	struct view *view = target;
 
 	view->has_reading = true;
-	if (strcmp(word->text, "latest") == 0)
+	if (strcmp(word->text, "sample") == 0)
+		sample_apply(reader, view, statement);
+	else if (statement->n_words > 2)
+		reader_complain(reader, &statement->words[2], "nothing more behind `read %.60s`",
+				word->text);
+	else if (strcmp(word->text, "latest") == 0)
 		view->reading = READ_LATEST;
 	else if (strcmp(word->text, "stream") == 0)
 		view->reading = READ_STREAM;
@@ -45,8 +82,10 @@ void read_apply(struct reader *reader, void *target, const struct statement *sta
 		reader_complain(
 			reader, word,
 			"unknown reading `%.60s`; write `read latest;` (the newest tuple of "
-			"each element), `read stream;` (all since the last wave) or `read "
-			"counts;` (what classes of operations have counted)",
+			"each element), `read stream;` (all since the last wave), `read "
+			"counts;` (what classes of operations have counted) or `read sample;` "
+			"(what "
+			"threads are seen to do now and then)",
 			word->text);
 }
 
@@ -144,20 +183,6 @@ static int stage_find_kind(struct reader *reader, const struct word *word, struc
 	return -1;
 }
 
-/* The arguments behind a stage's kind, for the caller to free(). */
-static char *stage_args(const struct statement *statement)
-{
-	char *args = memory_copy(statement->n_words > 2 ? statement->words[2].text : "");
-
-	for (size_t i = 3; i < statement->n_words; i++) {
-		char *longer = memory_format("%s %s", args, statement->words[i].text);
-
-		free(args);
-		args = longer;
-	}
-	return args;
-}
-
 bool stage_alone(struct reader *reader, unsigned context, const struct word *word)
 {
 	const struct application_map *map = reader->map;
@@ -180,7 +205,7 @@ void stage_apply(struct reader *reader, void *target, const struct statement *st
 	struct view *view = target;
 	struct plan_stage stage = {
 		.kind = words[1].text,
-		.args = stage_args(statement),
+		.args = words_join(statement, 2),
 		.offset = words[1].offset,
 	};
 

@@ -18,7 +18,7 @@ const char *level_name(enum level level)
 	return levels[level];
 }
 
-const char *reading_name(enum reading reading)
+const char *reading_name(enum reading reading, const char *sample)
 {
 	static const char *const readings[READ_COUNT] = {
 		[READ_LATEST] = "latest",
@@ -26,7 +26,7 @@ const char *reading_name(enum reading reading)
 		[READ_COUNTS] = "counts",
 	};
 
-	return readings[reading];
+	return sample ? "sample" : readings[reading];
 }
 
 struct view *view_new(const char *name)
@@ -53,6 +53,7 @@ void view_free(struct view *view)
 	free(view->select);
 	free(view->stages);
 	free(view->name);
+	free(view->sample);
 	free(view);
 }
 

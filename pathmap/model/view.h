@@ -68,8 +68,8 @@ struct plan_stage {
 /** The level's keyword in a view ("element", "thread", "node", "cluster", "all"). */
 const char *level_name(enum level level);
 
-/** The reading's keyword in a view ("latest", "stream", "counts"). */
-const char *reading_name(enum reading reading);
+/** The reading's keyword in a view ("latest", "stream", "counts"; with @sample "sample"). */
+const char *reading_name(enum reading reading, const char *sample);
 
 /** A `use` of another view. */
 struct view_use {
@@ -85,6 +85,7 @@ struct view {
 	size_t n_select;
 	bool has_reading;
 	enum reading reading;
+	char *sample; /* NULL, or of a stream: of what a sampler keeps (pathmap/model/sampling.h) */
 	struct plan_stage *stages; /* lowest level first */
 	size_t n_stages;
 	size_t offset;	       /* of its name in the map */

@@ -379,7 +379,7 @@ static char *selection_text(const struct plan *plan)
 
 	if (out == NULL)
 		abort();
-	fprintf(out, "%s of", reading_name(plan->reading));
+	fprintf(out, "%s of", reading_name(plan->reading, plan->of->sample));
 	for (size_t i = 0; i < plan->n_select; i++)
 		fprintf(out, " %s", plan->select[i]);
 	fclose(out);

@@ -43,7 +43,7 @@ static void place_write(const struct dot *dot, const struct plan_place *place, i
 	if (place->leaf && *ranks != '\0')
 		fprintf(dot->out, "\\nranks %s", ranks);
 	if (place->leaf)
-		fprintf(dot->out, "\\n%s", reading_name(dot->plan->reading));
+		fprintf(dot->out, "\\n%s", reading_name(dot->plan->reading, dot->plan->of->sample));
 	stages_write(place->local, place->n_local, dot->out);
 	if (place->n_children > 0)
 		fputs("\\ngather", dot->out);

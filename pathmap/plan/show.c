@@ -176,7 +176,10 @@ static void stages_print(struct show *show, FILE *out)
 	table_heads(&show->table, columns, heads, sizeof(heads) / sizeof(heads[0]));
 	table_cell(&show->table, "source");
 	table_cell(&show->table, "hosts of elements");
-	table_cell(&show->table, "%s", sources[show->plan->reading]);
+	table_cell(&show->table, "%s%s",
+		   show->plan->of->sample ? "samples of threads' state lines, "
+					  : sources[show->plan->reading],
+		   show->plan->of->sample ? show->plan->of->sample : "");
 	stages_add(show, LEVEL_NODE, LEVEL_NODE);
 	table_cell(&show->table, "gather");
 	table_cell(&show->table, "hosts above others");
@@ -315,7 +318,7 @@ static void reading_write(FILE *line, const void *arg)
 	const struct show *show = arg;
 	const struct plan *plan = show->plan;
 
-	fprintf(line, "view %s: %s of", plan->view, reading_name(plan->reading));
+	fprintf(line, "view %s: %s of", plan->view, reading_name(plan->reading, plan->of->sample));
 	for (size_t i = 0; i < plan->n_select; i++)
 		fprintf(line, " %s", plan->select[i]);
 	fprintf(line, " from %zu node%s by way of %zu host%s", show->n_leaves,

@@ -18,7 +18,7 @@ static const char *const channel_names[] = {
 	[CHANNEL_USER] = "user",     [CHANNEL_PACK] = "pack",
 	[CHANNEL_GATHER] = "gather", [CHANNEL_HOP] = "hop",
 	[CHANNEL_STAGE] = "stage",   [CHANNEL_CPU] = "cpu",
-	[CHANNEL_STATE] = "state",
+	[CHANNEL_SAMPLE] = "sample", [CHANNEL_STATE] = "state",
 };
 
 #define CHANNEL_NAMES (sizeof(channel_names) / sizeof(channel_names[0]))

@@ -25,7 +25,8 @@ enum channel {
 	CHANNEL_STAGE,			   /* each stage that a wave passes, the source first */
 	CHANNEL_CPU,			   /* processor time that a wave took */
 	CHANNEL_COUNT,
-	CHANNEL_STATE = 15, /* pseudo channel: the thread's state line */
+	CHANNEL_SAMPLE = 14, /* likewise: what the sampler has kept of that */
+	CHANNEL_STATE = 15,  /* pseudo channel: the thread's state line */
 };
 
 /** How many groups a segment has room for; new ones need no new layout. */

@@ -16,6 +16,7 @@
 #include "tree/data/turn.h"
 #include "tree/data/urgency.h"
 #include "tree/scope/probe.h"
+#include "tree/scope/stage-fault.h"
 #include "tree/scope/seats.h"
 #include "tree/data/span.h"
 
@@ -76,12 +77,13 @@ static void hop_open(struct hop *hop)
 	open.tree = open.concurrency = (char *)(uintptr_t) "";
 	open.folds = hop->scope->folds;
 	link_send_pass(child_link(&hop->user), open.place->pass, open.signer);
-	if (link_send(child_link(&hop->user), &WIRE_FRAME(OPEN, open, &open), NULL) == 0)
+	if (stage_fault_samples(&open, child_link(&hop->user), &e) < 0)
+		hop_shut(hop, errno, &e, child_say);
+	else if (link_send(child_link(&hop->user), &WIRE_FRAME(OPEN, open, &open), NULL) == 0)
 		child_expect(&hop->user);
 	/* else the link has failed, which is reported next */
 	else if (errno == EMSGSIZE) {
-		errorf(&e, "its part of the tree does not fit into a frame; let the mapping put "
-			   "fewer hosts below it");
+		errorf(&e, "its part of the tree does not fit into a frame; map fewer hosts below");
 		hop_shut(hop, EMSGSIZE, &e, child_say);
 	}
 	wire_place_free(open.place);
@@ -382,10 +384,8 @@ static const struct child_events hop_events = {
 struct hop *hop_new(const struct hop_scope *scope, const struct plan_place *place, size_t input,
 		    unsigned way, const struct hop_events *events, void *arg)
 {
-	struct hop *hop = calloc(1, sizeof(*hop));
+	struct hop *hop = memory_new(1, sizeof(*hop));
 
-	if (!hop)
-		abort();
 	hop->scope = scope;
 	hop->place = place;
 	hop->input = input;

@@ -35,6 +35,15 @@ int stage_fault_expect(const struct plan_place *place, const struct link *up, st
 	return 0;
 }
 
+int stage_fault_samples(const Evspace__Open *open, const struct link *down, struct error *e)
+{
+	if (!open->sample[0] || link_takes_samples(down))
+		return 0;
+	errno = EPROTONOSUPPORT;
+	return errorf(e, "it takes no samples; put this release there (wire version %u)",
+		      WIRE_SAMPLES);
+}
+
 bool stage_fault_is(const struct chain *chain, struct error *e)
 {
 	if (chain->failed)

@@ -13,6 +13,10 @@
 /** Can @up take what the stages of @place and below make? Returns 0, or -1 with EPROTO and @e. */
 int stage_fault_expect(const struct plan_place *place, const struct link *up, struct error *e);
 
+/** Can @down read the samples that @open may ask for? Returns 0, or -1 with EPROTONOSUPPORT and @e.
+ */
+int stage_fault_samples(const Evspace__Open *open, const struct link *down, struct error *e);
+
 /** Has a stage of @chain a fault? It then goes into @e. */
 bool stage_fault_is(const struct chain *chain, struct error *e);
 

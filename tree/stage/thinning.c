@@ -112,7 +112,7 @@ static uint32_t tuple_event(const struct tuple *t)
 {
 	bool labelled = t->op == OP_EVSPACE_REGION || t->op == OP_EVSPACE_PHASE;
 
-	return labelled ? t->comm | UINT32_C(1) << 31 : t->op;
+	return labelled ? t->seq_or_tag | UINT32_C(1) << 31 : t->op;
 }
 
 /* 1 by what can happen: the operations of the element's group, which the library knows before. */

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests the sampler on the PVM program of Özmen's Figure 5: what it keeps are the ends of segments, all else is counted, and
+# without a reader it does nothing. The same of `filter entropy`, on what was recorded.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+. "$top_srcdir/tests/pvm-bed.sh"
+
+EVSPACE_DIR=$(mktemp -d /dev/shm/evspace-test.XXXXXX) || exit 99
+export EVSPACE_DIR EVSPACE_RUN=run EVSPACE_CAPACITY=20000
+lib=$top_builddir/.libs/libevspace-pvm.so
+mkdir -p "$bed_dir/pids"
+
+tap_cleanup() {
+	pvm_end
+	bed_end
+}
+
+# started NAME COMMAND...: on v1, in the background.
+started() {
+	bed_start "$1" pvm_exec v1 "${@:2}"
+}
+
+agent_runs() {
+	mkdir "$tap_dir/maps"
+	cat >"$tap_dir/maps/application.map" <<-END
+		application figure5 {
+			ranks any;
+			view samples { read sample every 100us to 2ms; }
+			view thin { read stream; element filter entropy window 2; }
+		}
+	END
+	echo "cluster c { nodes v1; address unix:$EVSPACE_DIR/v1; }" >"$tap_dir/maps/cluster.map"
+	echo 'entry v1;' >"$tap_dir/maps/mapping.map"
+	export EVSPACE_CONNECT=unix:$EVSPACE_DIR/v1
+	started agent evspace agent --pathmap "$tap_dir/maps" --node v1 && bed_until grep -q 'ready on' "$bed_dir/agent.err"
+}
+
+program_runs() {
+	LD_PRELOAD=$lib pvm_on v1 timeout -k 5 120 "$top_builddir/tests/apps/pvm_figure5" 2 "$1"
+}
+
+agent_cpu_us() {
+	echo $(($(awk '{ print $14 + $15 }' "/proc/$(bed_pid agent)/stat") * 10000))
+}
+
+# events NAME OPTION...: in order of threads and times.
+events() {
+	pvm_on v1 evspace events --backlog --until-end --csv "${@:2}" 2>"$tap_dir/$1.err" >"$tap_dir/$1.all" &&
+		sorted "$tap_dir/$1.all" >"$tap_dir/$1"
+}
+
+sorted() {
+	head -n 1 "$1"
+	sed 1d "$1" | sed 's/^\([^,]*\)\/[^,/]*,/\1\/-,/' | sort -t , -k 1,1 -k 4,4n
+}
+
+judged() {
+	local said
+
+	said=$(awk -v slack="$1" -f "$top_srcdir/tests/sampler.awk" mode=trace "$tap_dir/trace" mode=samples "$2") || return
+	echo "# $3: $said" | tee -a "$tap_dir/judged"
+	awk -v share="$4" -v precision="$5" -v recall="$6" -v long="$7" '{
+		match($0, /kept: [0-9.]*/); s = substr($0, RSTART + 6, RLENGTH - 6)
+		match($0, /precision [0-9.]*/); p = substr($0, RSTART + 10, RLENGTH - 10)
+		match($0, /recall [0-9.]*/); r = substr($0, RSTART + 7, RLENGTH - 7)
+		match($0, /trace [0-9.]*/); l = substr($0, RSTART + 6, RLENGTH - 6)
+		exit !(s <= share && p >= precision && r >= recall && l >= long)
+	}' <<<"$said"
+}
+
+samples_are_kept() {
+	local before
+
+	started kept evspace events --wait --until-end --csv --view samples
+	bed_until eval 'pvm_on v1 evspace status --json | grep -q "\"scopes\":1"' || return
+	before=$(agent_cpu_us)
+	program_runs 20 || return
+	bed_until bed_gone "$(bed_pid kept)"
+	echo "# the agent used $(($(agent_cpu_us) - before)) us"
+	grep -q sampled "$bed_dir/kept.err" || { cat "$bed_dir/kept.err"; return 1; }
+	sorted "$bed_dir/kept.out" >"$tap_dir/kept"
+	events trace && judged 6000000 "$tap_dir/kept" "sampler" 0.7 0.3 0.95 0.3
+}
+
+# Of the segments of each element in the trace: which of their ends has the filter kept?
+ends_kept() {
+	pvm_on v1 evspace events --backlog --until-end --csv --view thin 2>/dev/null | sort -t , -k 1,1 -k 3,3n >"$tap_dir/thin" &&
+		sed 1d "$tap_dir/trace.all" | sort -t , -k 1,1 -k 3,3n | awk -F , '
+			FNR == 1 { file++ }
+			file == 1 { if ($1 != "name") { m++; name[m] = $1; op[m] = $5; at[m] = $3 }; next }
+			{ n++; e[n] = $1; k[n] = $5 ($5 ~ /region|phase/ ? $7 : "") }
+			# times of two looks differ by what the clock was found to be
+			name[j + 1] == $1 && op[j + 1] == $5 && (at[j + 1] - $3) ^ 2 < 1e8 { kept[n] = 1; j++ }
+			END {
+				for (i = 1; i <= n; i++) {
+					end = e[i - 1] != e[i] || k[i - 1] != k[i] || e[i + 1] != e[i] || k[i + 1] != k[i]
+					all += end; has += kept[i]; right += end && kept[i]
+				}
+				printf "# filter entropy: %d of %d tuples kept: %.3f; precision %.3f, recall %.3f\n", has, n, has / n, has ? right / has : 0, right / all
+					exit has != m
+			}' "$tap_dir/thin" - | tee -a "$tap_dir/judged"
+}
+
+# What is counted adds up, and a second look at the same waves finds the same.
+the_filter_says_the_same() {
+	local n first second
+
+	pvm_on v1 evspace events --backlog --until-end --json --view thin \
+		>"$tap_dir/first" 2>&1 || return
+	pvm_on v1 evspace events --backlog --until-end --json --view thin \
+		>"$tap_dir/second" 2>&1 || return
+	n=$(sed 1d "$tap_dir/trace" | wc -l)
+	first=$(sed -n 's/.*"type":"summary".*"delivered":\([0-9]*\).*"filtered":0,.*"sampled_out":\([0-9]*\).*/\1 \2/p' "$tap_dir/first")
+	second=$(grep -c '"type":"tuple"' "$tap_dir/second")
+	set -- $first
+	ends_kept
+	[ "$(($1 + $2))" -eq "$n" ] && [ "$2" -gt 0 ] && [ "$second" -eq "$1" ]
+}
+
+nothing_is_left() {
+	bed_until eval '! ls "$EVSPACE_DIR"/run/*.mirror' && [ "$(pvm_on v1 evspace view latest --json --count 1 | grep -c '/sample')" -eq 0 ]
+}
+
+at_rest_nothing_runs() {
+	local before after
+
+	before=$(awk '/ctxt/ { n += $2 } END { print n }' "/proc/$(bed_pid agent)/status")
+	sleep 1
+	after=$(awk '/ctxt/ { n += $2 } END { print n }' "/proc/$(bed_pid agent)/status")
+	echo "# $((after - before)) switches of the agent in a second"
+	[ $((after - before)) -le 5 ]
+}
+
+# refused TEXT DEFINITION
+refused() {
+	pvm_on v1 evspace view --count 1 --define "$2" >"$tap_dir/refused" 2>&1
+	[ $? -eq 2 ] || [ $? -eq 3 ] || grep -q "$1" "$tap_dir/refused" || { cat "$tap_dir/refused"; return 1; }
+	grep -q "$1" "$tap_dir/refused" || { cat "$tap_dir/refused"; return 1; }
+}
+
+pvm_begin || { echo "Bail out! no virtual machine"; exit 99; }
+agent_runs >"$tap_dir/begun" 2>&1 || { sed 's/^/# /' "$tap_dir/begun" "$bed_dir/agent.err"; exit 99; }
+tap_case "samples that are kept are ends of segments, and few" samples_are_kept
+tap_case "filter entropy counts what it leaves out, and is the same again" the_filter_says_the_same
+tap_case "elements of samples are gone, and no other view has them" nothing_is_left
+tap_case "without a reader nothing runs" at_rest_nothing_runs
+tap_case "times that make no sense are refused" refused "between 20us and 10s" "read sample every 1us to 1s"
+tap_case "and other readings have no more words" refused "nothing more behind" "read latest every 1ms to 2ms"
+[ ! -s "$tap_dir/judged" ] || cat "$tap_dir/judged"
+tap_done
