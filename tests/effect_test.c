@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "consumers/perturb/effect.h"
+#include "consumers/budget/effect.h"
 #include "tree/data/trial.h"
 
 #define RUNS 400u

@@ -57,7 +57,7 @@ unit_tests = \
 	tests/cost_test \
 	tests/cursor_test tests/shelf_test \
 	tests/definition_test tests/deframer_test \
-	tests/effect_test tests/entropy_window_test \
+	tests/budget_test tests/effect_test tests/entropy_window_test \
 	tests/urgency_test \
 	tests/knapsack_test \
 	tests/element_test tests/element_tsan_test \
@@ -268,6 +268,8 @@ tests_pattern_test_SOURCES = tests/pattern_test.c tests/random.h
 tests_order_test_SOURCES = tests/order_test.c tests/maps.c tests/maps.h
 tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
 tests_effect_test_SOURCES = tests/effect_test.c tests/simulated.c tests/simulated.h tests/random.h
+tests_budget_test_SOURCES = tests/budget_test.c tests/random.h
+tests_budget_test_LDADD = $(LDADD) -lm
 tests_effect_test_LDADD = $(LDADD) -lm
 tests_knapsack_test_LDADD = $(LDADD) -lm
 tests_entropy_window_test_LDADD = $(LDADD) -lm

@@ -32,6 +32,23 @@ observes() {
 		grep -q 'cannot be told from nothing' "$tap_dir/said"
 }
 
+# A consumer with a budget looks and pauses in turn, by the program's collectives, and says which rate that allows; modes stay.
+keeps_budget() {
+	evspace collect --run iterate --class p2p time >/dev/null &&
+		tap_says 0 'cannot be told\|there is room\|was over\|all that was asked for\|which slow' \
+			evspace heartbeat --run iterate --rate 50 --budget 2% --duration 40s || return
+	modes | grep -q '"mode":"time"' || { modes; return 1; }
+	evspace collect --run iterate --class p2p trace >/dev/null
+}
+
+wrong_budgets() {
+	local budget
+
+	for budget in 0 -1% nan 200 much; do
+		tap_says 2 'is not a share' evspace heartbeat --run iterate --budget "$budget" || return
+	done
+}
+
 # One at a time; nobody switches meanwhile; Ctrl-C ends it, and it says what it has.
 is_alone() {
 	bed_start first evspace perturb --run iterate --ab 100s --block 100ms
@@ -59,6 +76,9 @@ tap_case "... which is one that there is" tap_says 2 "it is idle, batch or norma
 tap_case "slowdowns with their intervals" measures
 tap_case "afterwards everything is recorded as before" all_traced
 tap_case "looking has a slowdown of its own" observes
+tap_case "a budget is kept by an experiment" keeps_budget
+bed_until all_traced
+tap_case "budgets that are none: 2" wrong_budgets
 tap_case "one experiment at a time, which Ctrl-C ends" is_alone
 tap_case "when its command was killed it ends by its lease" is_ended
 bed_kill TERM iterate
@@ -82,4 +102,5 @@ tap_case "without a program: 1" tap_says 1 'there is no' evspace perturb --run i
 bed_start steady evspace run --run steady --capacity 200 -- mpirun -np 1 "$top_builddir/tests/apps/steady"
 bed_until eval 'evspace collect --run steady 2>/dev/null | grep -q p2p'
 tap_case "a program without collectives: 1" tap_says 1 'makes no collectives on MPI_COMM_WORLD' evspace perturb --run steady --ab 1s
+tap_case "... whose budget is kept by direct cost" tap_says 0 'cannot be measured on the program (it makes no collectives' evspace heartbeat --run steady --rate 20 --budget 1% --duration 12s
 tap_done

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "consumers/perturb/effect.h"
+#include "consumers/budget/effect.h"
 
 /** Kinds of what other things do to the time of a block. */
 enum simulated_noise {

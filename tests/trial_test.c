@@ -95,7 +95,7 @@ static void each_block_has_its_arm(void)
 		uint64_t before = collector_bed_events(0, CHANNEL_P2P);
 		uint64_t tuples = collector_bed_head(0, CHANNEL_P2P);
 
-		CU_ASSERT_EQUAL(collective(), segment_trial_mode(mode));
+		CU_ASSERT_EQUAL(collective(), mode == MODE_TRACE ? MODE_TRACE : MODE_COUNT);
 		CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_USER), block - 1);
 		collector_bed_operate(CHANNEL_P2P, 1, NULL);
 		CU_ASSERT_EQUAL(collector_bed_events(0, CHANNEL_P2P) - before, mode != MODE_OFF);
@@ -167,6 +167,28 @@ static void all_is_as_before(void)
 	CU_ASSERT_EQUAL(collect_mode(collect_class_ready(&world, CHANNEL_COLLECTIVE)), MODE_TRACE);
 	CU_ASSERT_EQUAL(atomic_load(&control()->fresh[CHANNEL_P2P]), MODE_TIME);
 	CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_USER), 0);
+	collect_stop();
+}
+
+/* Who only looks, and does not, in turn, leaves the modes alone. */
+static void an_arm_may_leave_all_as_it_is(void)
+{
+	struct segment_trial_plan plan = plan_of(UINT64_C(60000000000));
+	struct error e;
+
+	start();
+	segment_class_switch(control(), collect.segment, CHANNEL_P2P, NULL, MODE_TIME);
+	segment_class_quiet(control(), collect.segment);
+	memset(plan.mode, MODE_FRESH, sizeof(plan.mode));
+	CU_ASSERT_EQUAL_FATAL(segment_trial_begin(control(), collect.segment, &plan, &e), 0);
+	collectives_to(LENGTH);
+	for (uint32_t block = 1; block < 10; block++) {
+		CU_ASSERT_EQUAL(collective(), MODE_TRACE);
+		CU_ASSERT_EQUAL(collect_mode(CHANNEL_P2P), MODE_TIME);
+		collectives_to((block + 1) * LENGTH);
+	}
+	CU_ASSERT_EQUAL(segment_trial_end(control(), collect.segment), 1);
+	CU_ASSERT_EQUAL(collect_mode(CHANNEL_P2P), MODE_TIME);
 	collect_stop();
 }
 
@@ -263,6 +285,7 @@ static CU_TestInfo cases[] = {
 	{"each block has the modes of its arm", each_block_has_its_arm},
 	{"blocks are events", blocks_are_events},
 	{"afterwards all is as before, also when the lease is over", all_is_as_before},
+	{"an arm may leave all as it is", an_arm_may_leave_all_as_it_is},
 	{"wrong experiments are refused", wrong_ones_are_refused},
 	{"modes are held by a lease, and are as before after it", modes_are_held},
 	{"rubbish on the control page is survived", rubbish_is_survived},

@@ -60,6 +60,13 @@ static int set_rate(void *into, const char *value, struct error *e)
 	return unit_rate(value, &c->look.rate_hz, e);
 }
 
+static int set_budget(void *into, const char *value, struct error *e)
+{
+	struct common *c = into;
+
+	return quantity_share(value, &c->look.budget, e);
+}
+
 static int set_compress(void *into, const char *when, struct error *e)
 {
 	static const char *const names[] = {
@@ -168,6 +175,10 @@ const struct option_row options_shared[] = {
 	 .help = "how often to look, in waves per second (default: heartbeat 1, events 10; "
 		 "without it a stream looks more often while elements fill faster, for at most "
 		 "10 % of a core of the busiest host)"},
+	{"budget", "PERCENT", .take = set_budget, .group = OPTIONS_WAVES,
+	 .help = "look as often as slows the program down by that at most, such as 1%: measured "
+		 "on the program itself while it is looked at (docs/plans.md); --rate is the most "
+		 "then"},
 	{"window", "N", OPTION_COUNT, AT(look.window), .most = 64, .group = OPTIONS_WAVES,
 	 .help = "waves under way at once, 1 to 64 (default 1)"},
 	{"tree", "SHAPE", OPTION_TEXT, AT(look.tree), .group = OPTIONS_WAVES,

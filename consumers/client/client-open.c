@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "consumers/client/client.h"
+#include "consumers/client/client-budget.h"
 #include "consumers/client/client-monitor.h"
+#include "consumers/client/client-pace.h"
 #include "consumers/client/connection.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
@@ -134,6 +136,7 @@ static void client_begun(struct evspace_client *c)
 		client_fail(c, EVSPACE_WRONG, e.text);
 		return;
 	}
+	client_budget_begin(c);
 	client_news(c, EVSPACE_OPENED);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Asks for waves at the wanted rate, and again for what a leaf could not deliver in time. */
 #include "consumers/client/client.h"
+#include "consumers/client/client-pace.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,9 +20,6 @@
 
 /* While no host answers, waves asked for as often as possible are at least this far apart. */
 #define NOBODY_THERE_NS UINT64_C(100000000)
-
-/* A stream waits this long for its first wave, so that it is not empty. */
-#define FIRST_NS 20000000u
 
 static struct client_answer *slot_of(struct evspace_client *c, uint64_t wave)
 {
@@ -70,20 +68,6 @@ static uint32_t leaf_room(const struct evspace_client *c)
 	return room < CLIENT_ROOM_LEAST ? CLIENT_ROOM_LEAST : (uint32_t)room;
 }
 
-/* How long there is from one wave to the next. */
-static uint64_t wave_ns(const struct evspace_client *c)
-{
-	return (uint64_t)(1e9 * (c->hurry ? c->tempo.interval_s : 1 / c->rate_hz));
-}
-
-/* The same for the entry, which may let an ask wait as long; 0: as short as possible. */
-static uint32_t every_us(const struct evspace_client *c)
-{
-	uint64_t us = c->rate_hz > 0 ? wave_ns(c) / 1000 : 0;
-
-	return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
-}
-
 static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, uint32_t *only,
 		     size_t n_only)
 {
@@ -104,7 +88,7 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	ask.only = only;
 	ask.n_only = n_only;
 	ask.room = leaf_room(c);
-	ask.every_us = every_us(c);
+	ask.every_us = client_every_us(c);
 	ask.urgency = c->urgency;
 	link_send(c->connection->link, &WIRE_FRAME(ASK, ask, &ask), NULL);
 	free(owing);
@@ -152,46 +136,11 @@ void client_ask_unanswered(struct evspace_client *c)
 	ask_again(c);
 }
 
-/* How many waves are due by the rate. Catches up, so that the rate holds on average; but when
- * behind by more than a window, goes on from now, not in a burst. */
-static uint64_t due(struct evspace_client *c, uint64_t now)
-{
-	if (now > c->due_ns + c->window * wave_ns(c))
-		c->due_ns = now;
-	return now < c->due_ns ? 0 : (now - c->due_ns) / wave_ns(c) + 1;
-}
-
-/* How many waves may be asked for now. */
-static uint32_t flow_control(struct evspace_client *c, uint64_t now)
-{
-	uint64_t under_way = c->next_ask - c->next_take, n;
-	uint64_t room = under_way < c->window ? c->window - under_way : 0;
-
-	if (c->rate_hz > 0) {
-		n = due(c, now);
-		return (uint32_t)(n < room ? n : room);
-	}
-	if (now < c->due_ns)
-		return 0;
-	/* refill by halves, so that one frame asks for many waves */
-	return c->window == 1 || under_way <= c->window / 2 ? (uint32_t)room : 0;
-}
-
-static void pace(struct evspace_client *c, uint64_t now)
-{
-	uint64_t left = c->due_ns > now ? c->due_ns - now : 0;
-	struct timeval wait = {(time_t)(left / 1000000000u),
-			       (suseconds_t)(left % 1000000000u / 1000u)};
-
-	if ((c->rate_hz > 0 || left > 0) && c->next_ask - c->next_take < c->window)
-		evtimer_add(c->pace, &wait);
-}
-
 void client_pump(struct evspace_client *c)
 {
 	uint64_t now = clock_mono_ns();
 	bool asks = c->opened && !c->failed && !c->stopping;
-	uint32_t n = asks ? flow_control(c, now) : 0;
+	uint32_t n = asks ? client_due(c, now) : 0;
 
 	if (n > 0) {
 		bool sure = delivery_owed(c->delivery) == 0;
@@ -205,11 +154,10 @@ void client_pump(struct evspace_client *c)
 		c->asked_ns = now;
 		send_ask(c, c->next_ask, n, NULL, 0);
 		c->next_ask += n;
-		if (c->rate_hz > 0)
-			c->due_ns += n * wave_ns(c);
+		client_asked(c, n);
 	}
 	if (asks)
-		pace(c, now);
+		client_pace(c, now);
 }
 
 /* ---- names ---- */
@@ -417,59 +365,6 @@ bool client_owed(const struct evspace_client *c)
 	return !c->failed && (!c->opened || c->next_ask > c->next_take || again_under_way(c));
 }
 
-/* ---- how often ---- */
-
-void client_tempo_begin(struct evspace_client *c)
-{
-	double base_s = c->rate_hz > 0 ? 1 / c->rate_hz : 0;
-	uint64_t wait = base_s * 1e9 < FIRST_NS ? (uint64_t)(base_s * 1e9) : FIRST_NS;
-
-	c->hurry = c->hurry && c->reading == READ_STREAM;
-	tempo_begin(&c->tempo, base_s);
-	if (c->reading == READ_STREAM && !c->backlog)
-		c->due_ns = clock_mono_ns() + wait;
-}
-
-/* The next wave is due by the present tempo, not by that at the last ask. */
-static void hurry(struct evspace_client *c)
-{
-	uint64_t due_ns = c->asked_ns + (uint64_t)(c->tempo.interval_s * 1e9);
-
-	if (due_ns < c->due_ns)
-		c->due_ns = due_ns;
-	if (!c->window_said)
-		c->window = c->tempo.window;
-}
-
-/* Adjust the rate after the wave @a, which has used @cpu_us of its busiest host. */
-static void judge(struct evspace_client *c, struct client_answer *a, uint32_t cpu_us)
-{
-	struct tempo_wave w = {
-		.latency_s = a->wave.latency_s,
-		.cpu_s = cpu_us * 1e-6,
-		.fill = a->fill * 1e-3,
-		.read = a->sums.read,
-		.lost = a->sums.lost,
-	};
-
-	if (c->reading != READ_STREAM || a->wave.again)
-		return;
-	/* tuples overwritten before the first look do not count */
-	if (c->judged_ns == 0 && c->backlog)
-		w.lost = 0;
-	if (c->judged_ns && a->asked_ns > c->judged_ns)
-		w.apart_s = (double)(a->asked_ns - c->judged_ns) * 1e-9;
-	c->judged_ns = a->asked_ns;
-	tempo_wave(&c->tempo, &w);
-	if (c->hurry)
-		hurry(c);
-	a->wave.read = w.read;
-	a->wave.lost = w.lost;
-	a->wave.rate_hz = c->hurry ? 1 / c->tempo.interval_s : c->rate_hz;
-	a->wave.needed_hz = c->tempo.needed_s > 0 ? 1 / c->tempo.needed_s : 0;
-	a->wave.held_back = c->hurry && c->tempo.held_back;
-}
-
 /* ---- taking ---- */
 
 bool client_take(struct evspace_client *c)
@@ -491,6 +386,6 @@ bool client_take(struct evspace_client *c)
 		answer_fini(a);
 		free(a);
 	}
-	judge(c, &c->taken, client_count_wave(c, &c->taken));
+	client_judge(c, &c->taken, client_count_wave(c, &c->taken));
 	return true;
 }

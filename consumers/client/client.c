@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "consumers/client/client-budget.h"
 #include "consumers/client/client-monitor.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
@@ -120,6 +121,7 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->folded = o->folded;
 	c->rate_hz = o->rate_hz > 0 ? o->rate_hz : 0;
 	c->hurry = o->hurry && c->rate_hz > 0;
+	c->share = o->budget > 0 ? o->budget : 0;
 	c->window_said = o->window != 0;
 	c->window = o->window == 0 ? 1 : o->window;
 	c->window = c->window > CLIENT_WINDOW_MAX ? CLIENT_WINDOW_MAX : c->window;
@@ -251,6 +253,7 @@ void client_free(struct evspace_client *c)
 {
 	struct event *const events[] = {c->pace, c->patience, c->wake};
 
+	client_budget_end(c);
 	/* also if it has not answered yet: it may open still */
 	if (c->connection->ready)
 		say_close(c);

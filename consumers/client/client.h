@@ -28,6 +28,10 @@ struct evspace_client {
 	size_t n_select;
 	bool backlog, wait, folded;
 	double rate_hz;
+	double share; /* of the program's time that looking may take; 0: any */
+	struct client_budget *budget;
+	double limit_hz; /* by that; 0: none */
+	bool quiet;	 /* for its experiment */
 	bool hurry;
 	unsigned window, deadline_ms;
 	bool window_said;
@@ -132,8 +136,6 @@ bool client_has_wave(struct evspace_client *c);
 /** Has it asked for something? */
 bool client_owed(const struct evspace_client *c);
 
-/** How long a stream waits for its first wave, so that it is not empty. */
-void client_tempo_begin(struct evspace_client *c);
 void client_waves_fini(struct evspace_client *c);
 
 /** client-read.c: count what is in the wave @a. Returns the CPU time of the busiest host, in us. */

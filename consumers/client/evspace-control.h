@@ -88,7 +88,8 @@ struct evspace_question *evspace_switch_all(struct evspace_connection *connectio
 
 /** An experiment: what collecting does to the time of a program's iterations. */
 struct evspace_trial {
-	enum evspace_mode arms[EVSPACE_ARMS_MAX]; /* trace, off or count, of all classes */
+	enum evspace_mode arms[EVSPACE_ARMS_MAX]; /* trace, off, count of all classes, or
+						   * as it is */
 	unsigned n_arms;			  /* 0: end the one with this seed */
 	unsigned length;	 /* collectives on MPI_COMM_WORLD that make a block */
 	unsigned wash;		 /* of each block's begin, that do not count; below length */

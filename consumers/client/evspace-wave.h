@@ -92,6 +92,22 @@ struct evspace_leaf {
  * there is no such host. */
 int evspace_leaf(const struct evspace_client *client, size_t i, struct evspace_leaf *leaf);
 
+/** What a client with a budget spends. */
+struct evspace_spending {
+	double budget;	/* share of the program's time: 0.01 is 1 %; 0: it has none */
+	double rate_hz; /* waves a second that it asks for at most now */
+	/* what looking at that rate costs, and its interval, valid at all times; infinite while
+	 * there are too few pairs of blocks */
+	double slowdown, low, high;
+	uint64_t pairs;
+	double collecting; /* what collecting costs besides, by the program's own measure */
+	const char *why;   /* why there is no experiment now; "": there is, or will be one. Valid
+			    * until the next call */
+};
+
+/** Get what the client spends. Returns 1, or 0 if it has no budget, or is not open yet. */
+int evspace_spending(const struct evspace_client *client, struct evspace_spending *spending);
+
 #ifdef __cplusplus
 }
 #endif

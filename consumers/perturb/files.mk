@@ -2,7 +2,7 @@
 # What is built of this room.
 
 libclient_la_SOURCES += \
-	%D%/blocks.c %D%/blocks.h %D%/effect.c %D%/effect.h %D%/knapsack-greedy.c %D%/knapsack-probing.c %D%/knapsack.c %D%/knapsack.h %D%/plan-table.c %D%/plan-table.h
+	%D%/knapsack-greedy.c %D%/knapsack-probing.c %D%/knapsack.c %D%/knapsack.h %D%/plan-table.c %D%/plan-table.h
 
 evspace_SOURCES += \
 	%D%/entropy.c %D%/perturb.c %D%/plan.c

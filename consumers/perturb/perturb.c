@@ -11,17 +11,16 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
-#include "consumers/perturb/blocks.h"
+#include "consumers/budget/blocks.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
 
-#define AB_NS	    (60 * UINT64_C(1000000000))
-#define BLOCK_NS    UINT64_C(1000000000)
-#define LOOK_S	    1 /* to count collectives, and so often if there are none */
-#define LOOKS	    5u
-#define LEAST_CALLS 8u /* of a block */
-#define CONFIDENCE  0.95
+#define AB_NS	   (60 * UINT64_C(1000000000))
+#define BLOCK_NS   UINT64_C(1000000000)
+#define LOOK_S	   1 /* to count collectives, and so often if there are none */
+#define LOOKS	   5u
+#define CONFIDENCE 0.95
 
 static const char perturb_help[] =
 	"usage: evspace perturb [options]\n"
@@ -184,7 +183,8 @@ static double count_each(struct perturb *p)
  * message. */
 static int perturb_plan(struct perturb *p)
 {
-	double each = count_each(p) * (double)p->block_ns / 1e9;
+	double each = count_each(p);
+	struct blocks_plan plan;
 
 	if (p->code != EXIT_FINE)
 		return p->code;
@@ -195,15 +195,18 @@ static int perturb_plan(struct perturb *p)
 			p, EXIT_BAD_NEWS,
 			"the program makes no collectives on MPI_COMM_WORLD now, so there "
 			"is nothing to tell its iterations by");
+	plan = blocks_plan(each, (double)p->block_ns / 1e9, p->view ? ARM_COUNT : ARM_OBSERVE,
+			   clock_mono_ns());
+	plan.again = true;
 	p->trial = (struct evspace_trial){
 		.arms = {EVSPACE_OFF, EVSPACE_OFF, EVSPACE_TRACE, EVSPACE_TRACE},
-		.n_arms = p->view ? ARM_COUNT : ARM_OBSERVE,
-		.length = each > LEAST_CALLS ? (unsigned)fmin(each, 1e9) : LEAST_CALLS,
-		.seed = clock_mono_ns(),
+		.n_arms = plan.arms,
+		.length = plan.length,
+		.wash = plan.wash,
+		.seed = plan.seed,
 		.lease_ms = (unsigned)(p->ab_ns / 1000000 + 10000),
 	};
-	p->trial.wash = p->trial.length / 4;
-	p->blocks = blocks_new(&p->trial, p->processes);
+	p->blocks = blocks_new(&plan, p->processes);
 	return EXIT_FINE;
 }
 
@@ -256,7 +259,8 @@ static int perturb_measure(struct perturb *p)
 	int rc = 1;
 
 	while (rc >= 0 && spent < p->ab_ns && !stopped) {
-		bool looks = p->view && blocks_arm_now(p->blocks, clock_real_ns()) == ARM_OBSERVE;
+		bool looks =
+			p->view && blocks_arm_now(p->blocks, clock_real_ns(), NULL) == ARM_OBSERVE;
 
 		if (looks) {
 			rc = evspace_next(p->view, 50);

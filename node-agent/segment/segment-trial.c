@@ -133,7 +133,7 @@ static int plan_check(const struct segment_trial_plan *plan, struct error *e)
 		    plan->wash < plan->length && plan->arms > 0 && plan->arms <= TRIAL_ARMS_MAX;
 
 	for (unsigned i = 0; good && i < plan->arms; i++)
-		good = plan->mode[i] <= MODE_COUNT;
+		good = plan->mode[i] <= MODE_COUNT || plan->mode[i] == MODE_FRESH;
 	if (good)
 		return 0;
 	errno = EINVAL;
@@ -173,20 +173,24 @@ int segment_trial_late(const struct segment_control *control, uint64_t now_ns)
 	return atomic_load(&t->class) && atomic_load(&t->until_mono_ns) <= now_ns;
 }
 
-/* Put the modes back. */
-static void restore(struct segment_control *control, const struct segment *s)
+/* Put the modes back, but for that of class number @own less 1; 0: of all. */
+static void restore(struct segment_control *control, const struct segment *s, uint32_t own)
 {
 	struct segment_trial *t = &control->trial;
 	uint32_t classes = atomic_load(&t->classes);
 
 	for (unsigned i = 0; i < CHANNEL_MAX; i++) {
+		bool counted = own && i == CHANNEL_COLLECTIVE;
+
 		atomic_store(&control->fresh[i], atomic_load(&t->fresh[i]));
-		atomic_store(&control->quiet[i], atomic_load(&t->quiet[i]));
+		atomic_store(&control->quiet[i], counted ? 0 : atomic_load(&t->quiet[i]));
 	}
 	for (uint32_t i = 0; i < segment_classes(s) && i < SEGMENT_CLASSES_MAX; i++) {
 		const struct segment_class *c = segment_class(s, i);
 		unsigned channel = c ? *(const volatile uint16_t *)&c->channel : CHANNEL_MAX;
 
+		if (i + 1 == own)
+			continue;
 		if (i < classes)
 			atomic_store(&control->mode[i], kept_mode(t, i));
 		else if (channel < CHANNEL_MAX)
@@ -198,7 +202,7 @@ int segment_trial_end(struct segment_control *control, const struct segment *s)
 {
 	if (!atomic_exchange(&control->trial.class, 0))
 		return 0;
-	restore(control, s);
+	restore(control, s, 0);
 	return 1;
 }
 
@@ -208,16 +212,18 @@ void segment_trial_arm(struct segment *s, unsigned arm)
 	struct segment_trial *t = &control->trial;
 	uint32_t own = atomic_load(&t->class);
 	uint8_t mode = atomic_load(&t->mode[arm % TRIAL_ARMS_MAX]);
+	uint32_t n;
 
-	if (mode > MODE_COUNT)
-		return;
-	for (unsigned i = 0; i < CHANNEL_MAX; i++) {
+	if (mode == MODE_FRESH)
+		restore(control, s, own);
+	for (unsigned i = 0; i < CHANNEL_MAX && mode <= MODE_COUNT; i++) {
 		uint8_t its = mode == MODE_OFF && NUMBERED >> i & 1 ? MODE_COUNT : mode;
 
 		atomic_store(&control->fresh[i], its);
 		atomic_store(&control->quiet[i], its == MODE_OFF);
 	}
-	for (uint32_t i = 0; i < segment_classes(s) && i < SEGMENT_CLASSES_MAX; i++) {
+	n = mode <= MODE_COUNT ? segment_classes(s) : 0;
+	for (uint32_t i = 0; i < n && i < SEGMENT_CLASSES_MAX; i++) {
 		const struct segment_class *c = segment_class(s, i);
 		unsigned channel = c ? c->channel : CHANNEL_MAX;
 
@@ -226,5 +232,19 @@ void segment_trial_arm(struct segment *s, unsigned arm)
 	}
 	/* ended meanwhile: who did may not have seen all of this */
 	if (own && !atomic_load(&t->class))
-		restore(control, s);
+		restore(control, s, 0);
+}
+
+unsigned segment_trial_mode(const struct segment_control *control, unsigned arm)
+{
+	const struct segment_trial *t = &control->trial;
+	uint32_t own = atomic_load(&t->class);
+	unsigned mode = atomic_load(&t->mode[arm % TRIAL_ARMS_MAX]);
+
+	if (mode == MODE_FRESH && own && own <= SEGMENT_CLASSES_MAX)
+		mode = kept_mode(t, own - 1) & ~(unsigned)MODE_MISSED;
+	if (mode == MODE_OFF || mode >= MODE_TRIAL ||
+	    (mode >= MODE_COUNT_OF && mode <= MODE_ONE_IN))
+		return MODE_COUNT;
+	return mode;
 }

@@ -20,7 +20,8 @@ struct segment_trial_plan {
 	uint32_t length, wash; /* calls, from 1 to TRIAL_LENGTH_MAX; wash is less than length */
 	struct segment_lease lease;   /* its id is the seed of the order of arms */
 	unsigned arms;		      /* 1 to TRIAL_ARMS_MAX */
-	uint8_t mode[TRIAL_ARMS_MAX]; /* enum segment_mode: trace, off or count */
+	uint8_t mode[TRIAL_ARMS_MAX]; /* enum segment_mode: trace, off, count; fresh: as it was
+				       * before */
 };
 
 /** Agent: hold the modes for @lease, or longer if its id holds them already. Returns 0, or -1 with
@@ -52,11 +53,8 @@ int segment_trial_end(struct segment_control *control, const struct segment *s);
  * off, as their numbers could not be told any more. */
 void segment_trial_arm(struct segment *s, unsigned arm);
 
-/** The mode of a class's calls that an experiment counts by, in an arm of mode @mode: they are
- * always counted. */
-static inline unsigned segment_trial_mode(unsigned mode)
-{
-	return mode == MODE_TRACE ? MODE_TRACE : MODE_COUNT;
-}
+/** Program: the mode of the calls that the experiment counts by, in @arm: they are counted at
+ * least. */
+unsigned segment_trial_mode(const struct segment_control *control, unsigned arm);
 
 #endif

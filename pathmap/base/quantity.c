@@ -144,6 +144,20 @@ struct unit {
 	double size;
 };
 
+int quantity_share(const char *text, double *share, struct error *e)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end != text)
+		end += strspn(end, " ");
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent > 0) || percent > 100)
+		return errorf(e, "'%.60s' is not a share; write percent above 0, such as 1%%",
+			      text);
+	*share = percent / 100;
+	return 0;
+}
+
 int unit_rate(const char *text, double *rate, struct error *e)
 {
 	char *end;

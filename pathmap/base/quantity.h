@@ -23,6 +23,10 @@ int quantity_duration(const char *text, uint64_t plain_ns, uint64_t *ns, struct 
  * with @e. */
 int quantity_bytes(const char *text, uint64_t *bytes, struct error *e);
 
+/** Read a share in percent ("1%", "0.5 %", "2") into @share, where 1 is all: above 0, and 1 at
+ * most. Returns 0, or -1 with @e. */
+int quantity_share(const char *text, double *share, struct error *e);
+
 /** Read a whole number from @least to @most. Returns 0, or -1 with @e. */
 int quantity_count(const char *text, unsigned least, unsigned most, unsigned *count,
 		   struct error *e);

@@ -233,7 +233,7 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 		mode = collect_class_resumed(classes, class, channel);
 	if (mode == MODE_TRIAL)
 		mode = collect_trial(caller, classes);
-	else if (mode > MODE_ONE_IN && mode <= MODE_ONE_IN + ONE_IN_MOST)
+	if (mode > MODE_ONE_IN && mode <= MODE_ONE_IN + ONE_IN_MOST)
 		mode = reduced_mode(mode, classes, channel);
 	if (mode == MODE_OFF || (mode >= MODE_COUNT_OF && mode != COLLECT_PASSED))
 		return COLLECT_PASS;

@@ -113,9 +113,7 @@ unsigned collect_trial(struct collect_caller caller, const struct collect_classe
 		atomic_signal_fence(memory_order_seq_cst);
 		collect_self.state = state;
 	}
-	mode = trial.stage == WAITING
-		       ? MODE_TRACE
-		       : segment_trial_mode(atomic_load(&control->trial.mode[trial.arm]));
+	mode = trial.stage == WAITING ? MODE_TRACE : segment_trial_mode(control, trial.arm);
 	atomic_store(&trial.busy, 0);
 	return mode;
 }

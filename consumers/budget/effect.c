@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Estimates of slowdowns with intervals that are valid at all times. */
-#include "consumers/perturb/effect.h"
+#include "consumers/budget/effect.h"
 
 #include <math.h>
 

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps a budget: a pure controller from measurements of a slowdown to levers. */
+#ifndef EVSPACE_BUDGET_H
+#define EVSPACE_BUDGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "consumers/budget/effect.h"
+#include "consumers/budget/levers.h"
+
+/** What is to be kept. */
+struct budget_plan {
+	double share;	/* of the program's time: 0.01 is 1 % */
+	double most_hz; /* what the consumer would ask for; 0: as often as possible */
+};
+
+/** What is known otherwise than by the experiment. */
+struct budget_direct {
+	double collecting; /* share of the program's time that events cost it, by its own measure */
+	double wave_s;	   /* processor time of a host's agents for one wave; 0: unknown */
+	double latency_s;  /* of a wave */
+};
+
+/** Why the levers are where they are. */
+enum budget_why {
+	BUDGET_BEGINS,	  /* by direct cost: nothing is measured yet */
+	BUDGET_ROOM,	  /* the upper bound leaves room */
+	BUDGET_OVER,	  /* the upper bound is above the budget */
+	BUDGET_SURGE,	  /* all of the last pairs together are: load has changed */
+	BUDGET_WANTED,	  /* all that is wanted fits */
+	BUDGET_IDLE,	  /* collecting alone costs it: the least rate */
+	BUDGET_UNCERTAIN, /* what is spent cannot be told from more than the budget: the least rate
+			   */
+};
+
+/** The cost of a wave is taken to be so many times its processor time at most, until pairs say
+ * better: one rank that is held up holds up all. */
+#define BUDGET_DIRECT_MOST 4.0
+
+/** The last pairs, which a change of load is seen by. */
+#define BUDGET_RECENT 8u
+
+/**
+ * A model of what looking costs: a factor that grows with the rate, slowdown = cost x rate, fitted
+ * to the pairs of blocks with and without looking at whatever rates they had, older ones counting
+ * less. Plain data.
+ */
+struct budget {
+	struct budget_plan plan;
+	struct levers levers;
+	enum budget_why why;
+	/* sums over pairs, with weights that halve in 256 of them: count, rate^2, rate x log
+	 * factor, log factor^2 */
+	double n, rr, rd, dd;
+	uint64_t pairs, quiet; /* all; and since the last move */
+	double recent[BUDGET_RECENT], recent_hz[BUDGET_RECENT];
+	struct budget_direct direct;
+};
+
+/** Begin with @plan, whose share is above 0. */
+void budget_begin(struct budget *budget, const struct budget_plan *plan,
+		  const struct budget_direct *direct);
+
+/** A pair of blocks, with looks at @rate_hz and without any, of which the first took exp(@log)
+ * times as long. */
+void budget_pair(struct budget *budget, double log, double rate_hz);
+
+/** What looking at @rate_hz costs, with the bound that holds at all times; infinite while there are
+ * fewer than EFFECT_PAIRS_LEAST pairs. */
+struct effect_interval budget_effect(const struct budget *budget, double rate_hz);
+
+/**
+ * Where the levers should be now. Returns whether they moved; then budget->why says why. The rate
+ * is the one whose upper bound, with @direct's collecting, is the budget: down at once, up by half
+ * at most and never by less than an eighth, so that it does not oscillate.
+ */
+bool budget_step(struct budget *budget, const struct budget_direct *direct);
+
+/** The step in words, for people: "12 looks a second: 0.41 % (0.1 to 0.8) in 64 pairs, 1 % to
+ * spend". Returns @buf (of @n bytes). */
+const char *budget_words(const struct budget *budget, char *buf, size_t n);
+
+#endif

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is built of this room.
+
+libclient_la_SOURCES += \
+	%D%/blocks.c %D%/blocks.h %D%/budget.c %D%/budget.h %D%/effect.c %D%/effect.h %D%/levers.c %D%/levers.h
+EXTRA_DIST += %D%/README.md

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keeps a client's budget: experiments on the program, by pauses in looking, set its rate. */
+#ifndef EVSPACE_CLIENT_BUDGET_H
+#define EVSPACE_CLIENT_BUDGET_H
+
+#include <stdint.h>
+
+struct evspace_client;
+struct evspace_wave;
+
+/** The client is open: if it has a budget, begin to keep it. */
+void client_budget_begin(struct evspace_client *c);
+
+/** The client is closed: end the experiment. Also if it is the experiment's own. */
+void client_budget_end(struct evspace_client *c);
+
+/** It has asked for @n waves now. */
+void client_budget_asked(struct evspace_client *c, uint32_t n);
+
+/** A wave is taken. */
+void client_budget_wave(struct evspace_client *c, const struct evspace_wave *w);
+
+#endif

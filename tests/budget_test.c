@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests the controller of budgets on simulated programs: noise, delay, steps of load. */
+#include "tests/random.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+#include "consumers/budget/budget.h"
+#include "pathmap/base/quantity.h"
+
+#define RUNS  60u
+#define PAIRS 600u
+
+/* A program that looking at r Hz slows down by cost x r. */
+struct plant {
+	uint64_t seed;
+	double cost, noise;
+	unsigned delay;	    /* pairs until a move is felt */
+	double later;	    /* cost from half of the time on */
+	double wave_s;	    /* what its waves say that they cost */
+	double rates[8];    /* the last ones */
+	double ideal, over; /* rate that costs the budget; pairs over 1.1 of it */
+	unsigned turns;	    /* of the rate's direction in the last third */
+	double rate;	    /* at the end */
+};
+
+static double uniform(struct plant *p)
+{
+	return ((double)random_below(&p->seed, 1u << 30) + 0.5) / (1u << 30);
+}
+
+/* Near enough to normal, of variance 1. */
+static double noise(struct plant *p)
+{
+	double sum = -6;
+
+	for (unsigned i = 0; i < 12; i++)
+		sum += uniform(p);
+	return sum;
+}
+
+static void run(struct plant *p, double share, double most_hz)
+{
+	struct budget_direct direct = {.wave_s = p->wave_s, .latency_s = 0.001};
+	struct budget b;
+	double before = 0, last = 0;
+	int way = 0;
+
+	budget_begin(&b, &(struct budget_plan){share, most_hz}, &direct);
+	for (unsigned i = 0; i < 8; i++)
+		p->rates[i] = b.levers.rate_hz;
+	for (unsigned i = 0; i < PAIRS; i++) {
+		double cost = p->later > 0 && i >= PAIRS / 2 ? p->later : p->cost, rate;
+
+		p->rates[i % 8] = b.levers.rate_hz;
+		rate = p->rates[(i + 8 - p->delay) % 8];
+		/* half of the time is to find the change */
+		if (i % (PAIRS / 2) > 60)
+			p->over += cost * b.levers.rate_hz > 1.1 * share;
+		budget_pair(&b, log1p(cost * rate) + p->noise * noise(p), b.levers.rate_hz);
+		budget_step(&b, &direct);
+		last = b.levers.rate_hz;
+		if (i > 2 * PAIRS / 3 && last != before) {
+			int now = last > before ? 1 : -1;
+
+			p->turns += way && now != way;
+			way = now;
+		}
+		before = last;
+		p->ideal = share / cost;
+	}
+	p->rate = last;
+}
+
+/* What a wave costs is from a third to three times the processor time that it says. */
+static void budget_is_kept(void)
+{
+	double over = 0, reached = 0;
+	unsigned turns = 0;
+
+	for (unsigned i = 0; i < RUNS; i++) {
+		struct plant p = {.seed = i + 1, .noise = 0.01, .delay = i % 4, .wave_s = 1e-4};
+
+		p.cost = p.wave_s * exp(log(9) * (uniform(&p) - 0.5));
+		run(&p, 0.01, 0);
+		over += p.over / (PAIRS - 120);
+		reached += p.rate / p.ideal / RUNS;
+		turns += p.turns;
+		CU_ASSERT(p.rate > 0.2 * p.ideal);
+	}
+	tap_note("over the budget %.2f %% of the time, %.0f %% of the rate that would do, %u turns",
+		 100 * over / RUNS, 100 * reached, turns);
+	CU_ASSERT(over / RUNS < 0.02);
+	CU_ASSERT(reached > 0.6);
+	CU_ASSERT(turns <= RUNS);
+}
+
+/* It costs four times as much from the middle on. */
+static void steps_of_load_are_followed(void)
+{
+	double over = 0;
+
+	for (unsigned i = 0; i < RUNS; i++) {
+		struct plant p = {.seed = i + 1, .noise = 0.005, .cost = 1e-4, .wave_s = 1e-4};
+
+		p.later = 4e-4;
+		run(&p, 0.01, 0);
+		over += p.over / (PAIRS - 120);
+		CU_ASSERT(p.rate > 0.2 * p.ideal && p.rate < 1.2 * p.ideal);
+	}
+	tap_note("over the budget %.2f %% of the time", 100 * over / RUNS);
+	CU_ASSERT(over / RUNS < 0.1);
+}
+
+/* A machine on which nothing can be told does not make it look as often as it likes, nor never. */
+static void noise_alone_moves_little(void)
+{
+	for (unsigned i = 0; i < RUNS; i++) {
+		struct plant p = {.seed = i + 1, .noise = 0.2, .cost = 1e-4, .wave_s = 1e-4};
+
+		run(&p, 0.01, 0);
+		CU_ASSERT(p.rate >= 0.1 && p.rate < 3 * p.ideal);
+	}
+}
+
+static void no_more_than_wanted(void)
+{
+	struct plant p = {.seed = 1, .noise = 0.001, .cost = 1e-6, .wave_s = 1e-6};
+
+	run(&p, 0.01, 25);
+	CU_ASSERT_DOUBLE_EQUAL(p.rate, 25, 1e-9);
+	CU_ASSERT_EQUAL(p.turns, 0);
+}
+
+static void collecting_may_take_all(void)
+{
+	struct budget_direct direct = {.collecting = 0.02, .wave_s = 1e-4};
+	char words[300];
+	struct budget b;
+
+	budget_begin(&b, &(struct budget_plan){0.01, 25}, &direct);
+	CU_ASSERT_EQUAL(b.why, BUDGET_IDLE);
+	CU_ASSERT_DOUBLE_EQUAL(b.levers.rate_hz, lever_rows[LEVER_RATE].least, 1e-9);
+	CU_ASSERT_PTR_NOT_NULL(strstr(budget_words(&b, words, sizeof(words)), "collecting alone"));
+	CU_ASSERT(!budget_step(&b, &direct));
+	direct.collecting = 0.001;
+	CU_ASSERT(budget_step(&b, &direct));
+	CU_ASSERT(b.levers.rate_hz > lever_rows[LEVER_RATE].least);
+}
+
+static void shares_are_read(void)
+{
+	static const char *const wrong[] = {"",	   "-1%",  "0", "nan", "inf",
+					    "101", "1 %%", "x", "1kB"};
+	struct error e;
+	double share = 0.5;
+
+	CU_ASSERT(quantity_share("1%", &share, &e) == 0 && fabs(share - 0.01) < 1e-12);
+	CU_ASSERT(quantity_share("0.5 %", &share, &e) == 0 && fabs(share - 0.005) < 1e-12);
+	CU_ASSERT(quantity_share("2", &share, &e) == 0 && fabs(share - 0.02) < 1e-12);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CU_ASSERT(quantity_share(wrong[i], &share, &e) == -1);
+	CU_ASSERT(fabs(share - 0.02) < 1e-12);
+}
+
+static CU_TestInfo cases[] = {
+	{"a budget is kept, and used, without oscillation", budget_is_kept},
+	{"steps of load are followed", steps_of_load_are_followed},
+	{"noise alone moves little", noise_alone_moves_little},
+	{"no more than wanted", no_more_than_wanted},
+	{"collecting may take all of it", collecting_may_take_all},
+	{"budgets are read", shares_are_read},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "budget", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
