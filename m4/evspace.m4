@@ -48,6 +48,13 @@ AC_DEFUN([EVSPACE_HAVE_LTTNG],
 PKG_CHECK_MODULES([LTTNG], [lttng-ust >= 2.13], [], [have_lttng=no])
 AM_CONDITIONAL([LTTNG], [test "$have_lttng" = yes])])
 
+# EVSPACE_HAVE_CAIRO
+# cairo may be there, for `evspace tune --plot`: set CAIRO_CFLAGS, CAIRO_LIBS and have_cairo.
+AC_DEFUN([EVSPACE_HAVE_CAIRO],
+[have_cairo=yes
+PKG_CHECK_MODULES([CAIRO], [cairo cairo-svg cairo-png], [], [have_cairo=no])
+AM_CONDITIONAL([CAIRO], [test "$have_cairo" = yes])])
+
 # EVSPACE_REPORT_MISSING
 # End configure with everything that was noted, if anything was.
 AC_DEFUN([EVSPACE_REPORT_MISSING],

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "consumers/budget/budget.h"
+#include "consumers/budget/pareto.h"
 #include "pathmap/base/quantity.h"
 
 #define RUNS  60u
@@ -163,12 +164,26 @@ static void shares_are_read(void)
 	CU_ASSERT(fabs(share - 0.02) < 1e-12);
 }
 
+static void the_best_are_marked(void)
+{
+	struct pareto_point p[] = {
+		{.rate_hz = 10, .slowdown = 1.01}, {.rate_hz = 20, .slowdown = 1.005},
+		{.rate_hz = 30, .slowdown = 1.02}, {.rate_hz = 25, .slowdown = 1.03},
+		{.rate_hz = 30, .slowdown = 1.02},
+	};
+
+	pareto_mark(p, 5);
+	CU_ASSERT(!p[0].best && p[1].best && p[2].best && !p[3].best && p[4].best);
+	pareto_mark(p, 0);
+}
+
 static CU_TestInfo cases[] = {
 	{"a budget is kept, and used, without oscillation", budget_is_kept},
 	{"steps of load are followed", steps_of_load_are_followed},
 	{"noise alone moves little", noise_alone_moves_little},
 	{"no more than wanted", no_more_than_wanted},
 	{"collecting may take all of it", collecting_may_take_all},
+	{"no other point beats the best", the_best_are_marked},
 	{"budgets are read", shares_are_read},
 	CU_TEST_INFO_NULL,
 };

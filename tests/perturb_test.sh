@@ -49,6 +49,22 @@ wrong_budgets() {
 	done
 }
 
+# Points of each rate, and their drawing; Ctrl-C leaves what is measured so far, and all modes as before.
+tunes() {
+	tap_says 0 '"type":"point"' evspace tune --run iterate --view heartbeat --rates 5,50 --each 15s --block 50ms --json || return
+	[ "$(grep -c '"type":"point"' "$tap_dir/said")" -eq 2 ] && grep -q '"type":"paper","rate_hz":106' "$tap_dir/said" &&
+		grep -q '"best":true' "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
+}
+
+tune_is_interrupted() {
+	local plot=$tap_dir/curve.svg
+
+	bed_start tune evspace tune --run iterate --view heartbeat --rates 5,50 --each 12s --block 50ms --plot "$plot"
+	bed_until eval '[ "$(grep -c "waves a second" "$bed_dir/tune.err")" -eq 2 ]' && bed_until eval 'modes | grep -q trial' || { cat "$bed_dir/tune.err"; return 1; }
+	bed_kill INT tune && bed_wait tune && bed_until all_traced
+	grep -q 'no other setting' "$bed_dir/tune.out" && grep -q '<svg' "$plot" || { cat "$bed_dir/tune.err" "$bed_dir/tune.out"; return 1; }
+}
+
 # One at a time; nobody switches meanwhile; Ctrl-C ends it, and it says what it has.
 is_alone() {
 	bed_start first evspace perturb --run iterate --ab 100s --block 100ms
@@ -79,6 +95,13 @@ tap_case "looking has a slowdown of its own" observes
 tap_case "a budget is kept by an experiment" keeps_budget
 bed_until all_traced
 tap_case "budgets that are none: 2" wrong_budgets
+tap_case "tune measures what looking costs at each rate" tunes
+tap_case "... not what is no drawing: 2" tap_says 2 "neither .svg nor .png" evspace tune --plot curve.gif
+if [ -e "$top_builddir/.libs/libevspace-draw.so" ]; then
+	tap_case "... and draws what it has when it is interrupted" tune_is_interrupted
+else
+	tap_skip "... and draws what it has when it is interrupted" "this was built without cairo"
+fi
 tap_case "one experiment at a time, which Ctrl-C ends" is_alone
 tap_case "when its command was killed it ends by its lease" is_ended
 bed_kill TERM iterate

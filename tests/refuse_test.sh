@@ -173,7 +173,7 @@ tap_case "who does not read to the end is not told" eval \
 wide() {
 	local command
 
-	for command in "" "map apply" "map discover" agent collect deploy discard doctor entropy events exec heartbeat map perturb plan profile purge run runs status view; do
+	for command in "" "map apply" "map discover" agent collect deploy discard doctor entropy events exec heartbeat map perturb plan profile purge run runs status tune view; do
 		evspace $command --help | LC_ALL=C.UTF-8 awk '
 			length > 80 || (FNR > 1 && !text && !/^(       evspace |$)/) || (example && /^  --/) { print; n = 1 }
 			/^$/ { text = 1; example = 0 }

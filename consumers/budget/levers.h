@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /** In the order in which they are thought of where the budget is too small. */
-enum lever { LEVER_RATE, LEVER_WINDOW, LEVER_CLASSES, LEVER_COUNT };
+enum lever { LEVER_RATE, LEVER_WINDOW, LEVER_URGENCY, LEVER_ONE_IN, LEVER_CLASSES, LEVER_COUNT };
 
 /** One of them. */
 struct lever_row {

@@ -339,7 +339,7 @@ static void budget_turn(struct client_budget *k)
 		budget_measure(k);
 		return;
 	}
-	if (k->why[0])
+	if (k->why[0] || k->budget.pairs == 0)
 		levers_step(k);
 	if (k->stage == STAGE_RESTS && clock_mono_ns() < k->until_ns) {
 		budget_after(k, TURN_S);

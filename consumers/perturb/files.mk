@@ -5,5 +5,17 @@ libclient_la_SOURCES += \
 	%D%/knapsack-greedy.c %D%/knapsack-probing.c %D%/knapsack.c %D%/knapsack.h %D%/plan-table.c %D%/plan-table.h
 
 evspace_SOURCES += \
-	%D%/entropy.c %D%/perturb.c %D%/plan.c
+	%D%/curve.h %D%/draw.c %D%/entropy.c %D%/experiment.c %D%/experiment.h %D%/perturb.c %D%/plan.c %D%/tune.c
 EXTRA_DIST += %D%/README.md
+
+# What draws, loaded by `evspace tune --plot` alone.
+if CAIRO
+pkglib_LTLIBRARIES += libevspace-draw.la
+libevspace_draw_la_SOURCES = %D%/curve.c %D%/curve.h
+libevspace_draw_la_CPPFLAGS = $(AM_CPPFLAGS) $(CAIRO_CFLAGS)
+libevspace_draw_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fvisibility=hidden
+libevspace_draw_la_LDFLAGS = -module -shared -avoid-version -Wl,-z,now
+libevspace_draw_la_LIBADD = $(CAIRO_LIBS) -lm
+else
+EXTRA_DIST += %D%/curve.c
+endif

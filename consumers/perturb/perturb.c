@@ -11,7 +11,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
-#include "consumers/budget/blocks.h"
+#include "consumers/perturb/experiment.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
@@ -47,27 +47,10 @@ static const char perturb_more[] =
 	"  evspace perturb --ab 60s\n"
 	"  evspace perturb --ab 5m --view heartbeat --rate 25 --json\n";
 
-/* The experiment's arms. */
-enum arm { ARM_OFF, ARM_AGAIN, ARM_COLLECT, ARM_OBSERVE, ARM_COUNT };
-
-struct perturb {
-	struct common common;
-	uint64_t ab_ns, block_ns;
-	struct evspace_connection *control;
-	struct evspace_client *told, *view; /* of the blocks; of the observing arm, or NULL */
-	uint64_t calls, before;		    /* collectives of all processes, and a second ago */
-	unsigned processes;
-	unsigned refused; /* processes in which it did not begin */
-	struct evspace_trial trial;
-	struct blocks *blocks;
-	int code;
-	uint64_t waves;
-};
-
 static const struct option_row perturb_rows[] = {
-	{"ab", "TIME", OPTION_TIME, .at = offsetof(struct perturb, ab_ns),
+	{"ab", "TIME", OPTION_TIME, .at = offsetof(struct experiment, ab_ns),
 	 .help = "how long to measure; else 60s"},
-	{"block", "TIME", OPTION_TIME, .at = offsetof(struct perturb, block_ns),
+	{"block", "TIME", OPTION_TIME, .at = offsetof(struct experiment, block_ns),
 	 .help = "how long a block is to be, about; else 1s"},
 	{0},
 };
@@ -79,211 +62,7 @@ static const struct usage perturb_usage = {
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
 };
 
-/* Ctrl-C ends the experiment, which is then reported. */
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int number)
-{
-	(void)number;
-	stopped = 1;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
-static int perturb_end(struct perturb *p, enum exit_code code, const char *why)
-{
-	fprintf(stderr, "evspace perturb: %s\n", why);
-	return p->code = code;
-}
-
-/* ---- the experiment's begin and end ---- */
-
-static void classes_answered(const struct evspace_reply *reply, void *arg)
-{
-	struct perturb *p = arg;
-
-	p->calls = 0;
-	p->processes = 0;
-	if (!options_answered("evspace perturb", reply, &p->code))
-		return;
-	for (size_t i = 0; i < reply->switched->n_hosts; i++)
-		p->processes += reply->switched->hosts[i].processes;
-	for (size_t i = 0; i < reply->switched->n_classes; i++)
-		p->calls += reply->switched->classes[i].calls;
-}
-
-static void trial_answered(const struct evspace_reply *reply, void *arg)
-{
-	struct perturb *p = arg;
-
-	if (!options_answered("evspace perturb", reply, &p->code))
-		return;
-	for (size_t i = 0; i < reply->switched->n_hosts; i++) {
-		const struct evspace_host_reply *h = &reply->switched->hosts[i];
-
-		if (h->missing || h->text[0])
-			fprintf(stderr, "evspace perturb: %s: %s\n", h->name,
-				h->text[0] ? h->text : h->missing);
-		p->refused += h->missing ? 1 : h->processes - h->changed;
-	}
-}
-
-/* Wait for what was asked. Returns whether it was answered. */
-static bool perturb_await(struct perturb *p)
-{
-	(void)evspace_wait(p->control, -1);
-	return p->code == EXIT_FINE;
-}
-
-static bool count_calls(struct perturb *p)
-{
-	static const char *const classes[] = {"collective@world"};
-	struct evspace_among among = options_among(&p->common.look);
-
-	among.view = NULL;
-	evspace_switch(p->control, &among, classes, 1, EVSPACE_AS_IT_IS, classes_answered, p);
-	return perturb_await(p);
-}
-
-static bool order(struct perturb *p)
-{
-	struct evspace_among among = options_among(&p->common.look);
-
-	among.view = NULL;
-	evspace_try(p->control, &among, &p->trial, trial_answered, p);
-	return perturb_await(p);
-}
-
-/* Count the collectives of a process in a second, or in up to LOOKS if there are none. Returns how
- * many there were each second; 0: none, or after a message with an exit code. */
-static double count_each(struct perturb *p)
-{
-	uint64_t since = clock_mono_ns(), first;
-
-	if (!count_calls(p))
-		return 0;
-	first = p->calls;
-	for (unsigned i = 0; i < LOOKS && p->processes > 0 && p->calls <= first; i++) {
-		sleep(LOOK_S);
-		if (!count_calls(p))
-			return 0;
-	}
-	if (p->processes == 0 || p->calls <= first)
-		return 0;
-	return (double)(p->calls - first) / p->processes * 1e9 / (double)(clock_mono_ns() - since);
-}
-
-/* Find out how many collectives there are in a block. Returns EXIT_FINE, or the exit code after a
- * message. */
-static int perturb_plan(struct perturb *p)
-{
-	double each = count_each(p);
-	struct blocks_plan plan;
-
-	if (p->code != EXIT_FINE)
-		return p->code;
-	if (p->processes == 0)
-		return perturb_end(p, EXIT_BAD_NEWS, "there is no live program to measure");
-	if (each <= 0)
-		return perturb_end(
-			p, EXIT_BAD_NEWS,
-			"the program makes no collectives on MPI_COMM_WORLD now, so there "
-			"is nothing to tell its iterations by");
-	plan = blocks_plan(each, (double)p->block_ns / 1e9, p->view ? ARM_COUNT : ARM_OBSERVE,
-			   clock_mono_ns());
-	plan.again = true;
-	p->trial = (struct evspace_trial){
-		.arms = {EVSPACE_OFF, EVSPACE_OFF, EVSPACE_TRACE, EVSPACE_TRACE},
-		.n_arms = plan.arms,
-		.length = plan.length,
-		.wash = plan.wash,
-		.seed = plan.seed,
-		.lease_ms = (unsigned)(p->ab_ns / 1000000 + 10000),
-	};
-	p->blocks = blocks_new(&plan, p->processes);
-	return EXIT_FINE;
-}
-
-/* Open a view. Returns NULL after a message. */
-static struct evspace_client *perturb_open(struct perturb *p, bool told)
-{
-	static const char *const regions[] = {"/**/user"};
-	struct common common = p->common;
-
-	if (told) {
-		common.look.view = "events";
-		common.look.define = NULL;
-		common.look.select = regions;
-		common.look.n_select = 1;
-		common.look.rate_hz = 4;
-		common.look.hurry = 0;
-	}
-	return options_open("evspace perturb", &common, &p->code);
-}
-
-/* ---- measuring ---- */
-
-/* Take what has come of blocks. Returns evspace_next(). */
-static int take_blocks(struct perturb *p, int timeout_ms)
-{
-	int rc = evspace_next(p->told, timeout_ms);
-	struct evspace_event event;
-
-	while (rc == 1 && evspace_event(p->told, &event))
-		if (strcmp(event.op, "evspace_block") == 0)
-			blocks_add(p->blocks, event.seq_or_tag, event.peer, event.start_ns,
-				   event.end_ns);
-	return rc;
-}
-
-static void print_progress(const struct perturb *p, uint64_t spent_ns)
-{
-	struct effect_interval i = blocks_effect(p->blocks, ARM_COLLECT, CONFIDENCE);
-
-	fprintf(stderr, "\r%3.0f of %.0f s, %llu rounds: collecting %+.2f %% (%+.2f to %+.2f)   ",
-		(double)spent_ns / 1e9, (double)p->ab_ns / 1e9, (unsigned long long)i.n,
-		i.estimate * 100, i.low * 100, i.high * 100);
-}
-
-/* Returns EXIT_FINE, or the exit code after a message. */
-static int perturb_measure(struct perturb *p)
-{
-	uint64_t since = clock_mono_ns(), spent = 0, said = 0;
-	bool shows = isatty(STDERR_FILENO) && !p->common.json;
-	int rc = 1;
-
-	while (rc >= 0 && spent < p->ab_ns && !stopped) {
-		bool looks =
-			p->view && blocks_arm_now(p->blocks, clock_real_ns(), NULL) == ARM_OBSERVE;
-
-		if (looks) {
-			rc = evspace_next(p->view, 50);
-			p->waves += rc == 1;
-		}
-		if (rc >= 0)
-			rc = take_blocks(p, looks ? 0 : 50);
-		spent = clock_mono_ns() - since;
-		if (shows && spent - said > UINT64_C(1000000000)) {
-			print_progress(p, spent);
-			said = spent;
-		}
-	}
-	if (shows)
-		fputs("\n", stderr);
-	if (rc < 0)
-		return perturb_end(p, EXIT_NO_CONNECTION, evspace_why(p->told));
-	return EXIT_FINE;
-}
-
-/* ---- output ---- */
-
-static const char *const arm_names[ARM_COUNT] = {"off", "off again", "collect", "observe"};
+static const char *const arm_names[EXPERIMENT_ARMS] = {"off", "off again", "collect", "observe"};
 
 static const char *percent(char buf[UNIT_TEXT], double share)
 {
@@ -299,31 +78,31 @@ static json_t *json_share(double share)
 	return isfinite(share) ? json_real(share) : json_null();
 }
 
-static void print_json(const struct perturb *p)
+static void print_json(const struct experiment *p)
 {
-	for (unsigned arm = ARM_AGAIN; arm < p->trial.n_arms; arm++) {
-		struct effect_interval i = blocks_effect(p->blocks, arm, CONFIDENCE);
+	for (unsigned arm = EXPERIMENT_AGAIN; arm < p->trial.n_arms; arm++) {
+		struct effect_interval i = experiment_effect(p, arm);
 
 		json_print(json_pack("{s:s,s:s,s:I,s:o,s:o,s:o,s:o,s:f,s:i,s:i}", "type", "effect",
 				     "arm", arm_names[arm], "rounds", (json_int_t)i.n, "slowdown",
 				     json_share(i.n ? i.estimate : NAN), "low", json_share(i.low),
 				     "high", json_share(i.high), "visible", json_share(i.visible),
-				     "confidence", CONFIDENCE, "length", (int)p->trial.length,
-				     "processes", (int)p->processes),
+				     "confidence", EXPERIMENT_CONFIDENCE, "length",
+				     (int)p->trial.length, "processes", (int)p->processes),
 			   stdout);
 	}
 }
 
-static void print_text(const struct perturb *p)
+static void print_text(const struct experiment *p)
 {
 	static const char *const heads[] = {"", "slowdown", "from", "to", "rounds"};
 	char a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
-	struct effect_interval null = blocks_effect(p->blocks, ARM_AGAIN, CONFIDENCE);
+	struct effect_interval null = experiment_effect(p, EXPERIMENT_AGAIN);
 	struct table table;
 
 	table_heads(&table, NULL, heads, 5);
-	for (unsigned arm = ARM_AGAIN; arm < p->trial.n_arms; arm++) {
-		struct effect_interval i = blocks_effect(p->blocks, arm, CONFIDENCE);
+	for (unsigned arm = EXPERIMENT_AGAIN; arm < p->trial.n_arms; arm++) {
+		struct effect_interval i = experiment_effect(p, arm);
 
 		table_cell(&table, "%s", arm_names[arm]);
 		table_cell(&table, "%s", percent(a, i.estimate));
@@ -343,62 +122,40 @@ static void print_text(const struct perturb *p)
 				  "step with the blocks. Try another --block.");
 }
 
-static int perturb_report(struct perturb *p)
+static int perturb_report(struct experiment *p)
 {
-	if (blocks_effect(p->blocks, ARM_AGAIN, CONFIDENCE).n < EFFECT_PAIRS_LEAST)
+	if (experiment_effect(p, EXPERIMENT_AGAIN).n < EFFECT_PAIRS_LEAST)
 		fprintf(stderr,
 			"evspace perturb: %llu rounds are too few for an interval, which needs %u: "
 			"measure longer (--ab), or in shorter blocks (--block)\n",
-			(unsigned long long)blocks_effect(p->blocks, ARM_AGAIN, CONFIDENCE).n,
+			(unsigned long long)experiment_effect(p, EXPERIMENT_AGAIN).n,
 			EFFECT_PAIRS_LEAST);
 	if (p->common.json)
 		print_json(p);
 	else
 		print_text(p);
-	return blocks_effect(p->blocks, ARM_AGAIN, CONFIDENCE).n < EFFECT_PAIRS_LEAST
-		       ? EXIT_BAD_NEWS
-		       : EXIT_FINE;
-}
-
-/* All but opening and closing. */
-static int perturb_run(struct perturb *p)
-{
-	int code = perturb_plan(p);
-
-	if (code != EXIT_FINE)
-		return code;
-	if (!order(p))
-		return p->code;
-	if (p->refused == 0)
-		code = perturb_measure(p);
-	p->trial.n_arms = 0;
-	p->code = EXIT_FINE;
-	if (p->refused)
-		code = perturb_end(p, EXIT_BAD_NEWS, "the experiment did not begin everywhere");
-	(void)order(p);
-	p->trial.n_arms = p->view ? ARM_COUNT : ARM_OBSERVE;
-	return code == EXIT_FINE ? perturb_report(p) : code;
+	return experiment_effect(p, EXPERIMENT_AGAIN).n < EFFECT_PAIRS_LEAST ? EXIT_BAD_NEWS
+									     : EXIT_FINE;
 }
 
 int perturb_main(int argc, char **argv)
 {
-	struct perturb p = {.ab_ns = AB_NS, .block_ns = BLOCK_NS, .code = EXIT_FINE};
+	struct experiment p = {.command = "evspace perturb",
+			       .ab_ns = AB_NS,
+			       .block_ns = BLOCK_NS,
+			       .mode = EVSPACE_TRACE,
+			       .code = EXIT_FINE};
 	int code = options_parse(argc, argv, &perturb_usage, &p, &p.common);
 
 	if (code >= 0)
 		return code;
-	catch_signals();
-	p.told = perturb_open(&p, true);
-	if (p.told && p.common.rate_said)
-		p.view = perturb_open(&p, false);
-	code = p.code;
-	if (p.told && (p.view || !p.common.rate_said)) {
-		p.control = evspace_connect(&p.common.look);
-		code = perturb_run(&p);
-		evspace_disconnect(p.control);
-	}
-	evspace_close(p.view);
-	options_close(&p.common, p.told);
-	blocks_free(p.blocks);
+	code = experiment_open(&p);
+	if (code == EXIT_FINE && p.common.rate_said)
+		code = experiment_view(&p);
+	if (code == EXIT_FINE)
+		code = experiment_run(&p);
+	if (code == EXIT_FINE)
+		code = perturb_report(&p);
+	experiment_close(&p);
 	return code;
 }

@@ -115,6 +115,13 @@ int bed_begin(struct bed *bed, struct error *e)
 	return bed_certs(bed, "observe", &consumer, 1, e);
 }
 
+int bed_control(struct bed *bed, struct error *e)
+{
+	static const char *const control = "control";
+
+	return bed_certs(bed, "control", &control, 1, e);
+}
+
 int bed_map(const struct bed *bed, const char *name, struct error *e, const char *format, ...)
 {
 	char path[sizeof(bed->maps) + 64];

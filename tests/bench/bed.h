@@ -46,6 +46,9 @@ struct bed {
  */
 int bed_begin(struct bed *bed, struct error *e);
 
+/** Make a certificate for consumers that switch, too: "control". */
+int bed_control(struct bed *bed, struct error *e);
+
 /** Write a file of the pathmap ("cluster.map"). */
 int bed_map(const struct bed *bed, const char *name, struct error *e, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -58,7 +58,7 @@ tests_bench_instructions_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_instructions_LDADD = $(EVSPACE_LIBS)
 
 tests_bench_perturb_SOURCES = tests/bench/perturb.c $(bench_sources) \
-	tests/bench/slowdown-planted.c tests/bench/slowdown.h \
+	tests/bench/slowdown-budget.c tests/bench/slowdown-planted.c tests/bench/slowdown.h \
 	tests/simulated.c tests/simulated.h tests/random.h
 tests_bench_perturb_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_perturb_LDADD = $(EVSPACE_LIBS) -lm

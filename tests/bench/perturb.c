@@ -15,6 +15,12 @@ static const char about[] =
 	"             of a simulated program, and in real ones for --seconds each\n"
 	"  aa         the same without a loop\n"
 	"  simulated, iterate, windtunnel: the same of this program only\n"
+	"  budget     a consumer that pulls all newest tuples with --budget 0.5, 1, 2 and 5 %, "
+	"and\n"
+	"             the wind tunnel (small, medium; each run has --seconds) and hpcc: five "
+	"pairs\n"
+	"             of runs with it and without (fewer by --rounds); held: the median is\n"
+	"             within the budget. small, medium, hpcc: this program only\n"
 	"\n"
 	"All figures are in percent.\n";
 
@@ -88,6 +94,8 @@ int main(int argc, char **argv)
 	simulated(&o);
 	bench_begin();
 	result = slowdown_planted(&o, &e);
+	if (result == 0)
+		result = slowdown_budgets(&o, &e);
 	if (result < 0)
 		fprintf(stderr, "perturb: %s\n", e.text);
 	return result < 0 ? 1 : 0;

@@ -25,4 +25,7 @@ void slowdown_print(const struct slowdown *s, bool json);
 /** Planted slowdowns and none in real programs, by `evspace perturb`. Returns 0, or -1 with @e. */
 int slowdown_planted(const struct bench_options *o, struct error *e);
 
+/** Runs of programs with a consumer that has a budget, and without, in pairs. Likewise. */
+int slowdown_budgets(const struct bench_options *o, struct error *e);
+
 #endif

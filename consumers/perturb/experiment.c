@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes an experiment: counts collectives, orders blocks, takes what they took, looks in some. */
+#include "consumers/perturb/experiment.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "consumers/cli/command.h"
+#include "tree/data/clock.h"
+
+#define LOOK_S 1 /* to count collectives, and so often if there are none */
+#define LOOKS  5u
+
+volatile sig_atomic_t experiment_stopped;
+
+static void on_signal(int number)
+{
+	(void)number;
+	experiment_stopped = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+static int experiment_end(struct experiment *x, enum exit_code code, const char *why)
+{
+	fprintf(stderr, "%s: %s\n", x->command, why);
+	return x->code = code;
+}
+
+/* ---- the experiment's begin and end ---- */
+
+static void classes_answered(const struct evspace_reply *reply, void *arg)
+{
+	struct experiment *x = arg;
+
+	x->calls = 0;
+	x->processes = 0;
+	if (!options_answered(x->command, reply, &x->code))
+		return;
+	for (size_t i = 0; i < reply->switched->n_hosts; i++)
+		x->processes += reply->switched->hosts[i].processes;
+	for (size_t i = 0; i < reply->switched->n_classes; i++)
+		x->calls += reply->switched->classes[i].calls;
+}
+
+static void trial_answered(const struct evspace_reply *reply, void *arg)
+{
+	struct experiment *x = arg;
+
+	if (!options_answered(x->command, reply, &x->code))
+		return;
+	for (size_t i = 0; i < reply->switched->n_hosts; i++) {
+		const struct evspace_host_reply *h = &reply->switched->hosts[i];
+
+		if (h->missing || h->text[0])
+			fprintf(stderr, "%s: %s: %s\n", x->command, h->name,
+				h->text[0] ? h->text : h->missing);
+		x->refused += h->missing ? 1 : h->processes - h->changed;
+	}
+}
+
+/* Wait for what was asked. Returns whether it was answered. */
+static bool experiment_await(struct experiment *x)
+{
+	(void)evspace_wait(x->control, -1);
+	return x->code == EXIT_FINE;
+}
+
+static bool count_calls(struct experiment *x)
+{
+	static const char *const classes[] = {"collective@world"};
+	struct evspace_among among = options_among(&x->common.look);
+
+	among.view = NULL;
+	evspace_switch(x->control, &among, classes, 1, EVSPACE_AS_IT_IS, classes_answered, x);
+	return experiment_await(x);
+}
+
+static bool order(struct experiment *x)
+{
+	struct evspace_among among = options_among(&x->common.look);
+
+	among.view = NULL;
+	evspace_try(x->control, &among, &x->trial, trial_answered, x);
+	return experiment_await(x);
+}
+
+/* Count the collectives of a process in a second, or in up to LOOKS if there are none. Returns how
+ * many there were each second; 0: none, or after a message with an exit code. */
+static double count_each(struct experiment *x)
+{
+	uint64_t since = clock_mono_ns(), first;
+
+	if (!count_calls(x))
+		return 0;
+	first = x->calls;
+	for (unsigned i = 0; i < LOOKS && x->processes > 0 && x->calls <= first; i++) {
+		sleep(LOOK_S);
+		if (!count_calls(x))
+			return 0;
+	}
+	if (x->processes == 0 || x->calls <= first)
+		return 0;
+	return (double)(x->calls - first) / x->processes * 1e9 / (double)(clock_mono_ns() - since);
+}
+
+/* Find out how many collectives there are in a block. Returns EXIT_FINE, or the exit code after a
+ * message. */
+static int experiment_plan(struct experiment *x)
+{
+	double each = count_each(x);
+	struct blocks_plan plan;
+
+	if (x->code != EXIT_FINE)
+		return x->code;
+	if (x->processes == 0)
+		return experiment_end(x, EXIT_BAD_NEWS, "there is no live program to measure");
+	if (each <= 0)
+		return experiment_end(
+			x, EXIT_BAD_NEWS,
+			"the program makes no collectives on MPI_COMM_WORLD now, so there "
+			"is nothing to tell its iterations by");
+	plan = blocks_plan(each, (double)x->block_ns / 1e9,
+			   x->view ? EXPERIMENT_ARMS : EXPERIMENT_OBSERVE, clock_mono_ns());
+	plan.again = true;
+	x->trial = (struct evspace_trial){
+		.arms = {EVSPACE_OFF, EVSPACE_OFF, x->mode, x->mode},
+		.n_arms = plan.arms,
+		.length = plan.length,
+		.wash = plan.wash,
+		.seed = plan.seed,
+		.lease_ms = (unsigned)(x->ab_ns / 1000000 + 10000),
+	};
+	blocks_free(x->blocks);
+	x->blocks = blocks_new(&plan, x->processes);
+	return EXIT_FINE;
+}
+
+/* Open a view. Returns NULL after a message. */
+static struct evspace_client *view_open(struct experiment *x, bool told)
+{
+	static const char *const regions[] = {"/**/user"};
+	struct common common = x->common;
+
+	if (told) {
+		common.look.view = "events";
+		common.look.define = NULL;
+		common.look.select = regions;
+		common.look.n_select = 1;
+		common.look.rate_hz = 4;
+		common.look.hurry = 0;
+	}
+	return options_open(x->command, &common, &x->code);
+}
+
+/* ---- measuring ---- */
+
+/* Take what has come of blocks. Returns evspace_next(). */
+static int take_blocks(struct experiment *x, int timeout_ms)
+{
+	int rc = evspace_next(x->told, timeout_ms);
+	struct evspace_event event;
+
+	while (rc == 1 && evspace_event(x->told, &event))
+		if (strcmp(event.op, "evspace_block") == 0)
+			blocks_add(x->blocks, event.seq_or_tag, event.peer, event.start_ns,
+				   event.end_ns);
+	return rc;
+}
+
+static void print_progress(const struct experiment *x, uint64_t spent_ns)
+{
+	struct effect_interval i = experiment_effect(x, EXPERIMENT_COLLECT);
+
+	fprintf(stderr, "\r%3.0f of %.0f s, %llu rounds: collecting %+.2f %% (%+.2f to %+.2f)   ",
+		(double)spent_ns / 1e9, (double)x->ab_ns / 1e9, (unsigned long long)i.n,
+		i.estimate * 100, i.low * 100, i.high * 100);
+}
+
+/* Returns EXIT_FINE, or the exit code after a message. */
+static int experiment_measure(struct experiment *x)
+{
+	uint64_t since = clock_mono_ns(), spent = 0, said = 0;
+	bool shows = isatty(STDERR_FILENO) && !x->common.json;
+	int rc = 1;
+
+	x->waves = 0;
+	x->looked_ns = 0;
+	while (rc >= 0 && spent < x->ab_ns && !experiment_stopped) {
+		bool looks = x->view &&
+			     blocks_arm_now(x->blocks, clock_real_ns(), NULL) == EXPERIMENT_OBSERVE;
+
+		if (looks) {
+			uint64_t from = clock_mono_ns();
+
+			rc = evspace_next(x->view, 50);
+			x->waves += rc == 1;
+			x->looked_ns += clock_mono_ns() - from;
+		}
+		if (rc >= 0)
+			rc = take_blocks(x, looks ? 0 : 50);
+		spent = clock_mono_ns() - since;
+		if (shows && spent - said > UINT64_C(1000000000)) {
+			print_progress(x, spent);
+			said = spent;
+		}
+	}
+	if (shows)
+		fputs("\n", stderr);
+	if (rc < 0)
+		return experiment_end(x, EXIT_NO_CONNECTION, evspace_why(x->told));
+	return EXIT_FINE;
+}
+
+int experiment_run(struct experiment *x)
+{
+	int code = experiment_plan(x);
+
+	if (code != EXIT_FINE)
+		return code;
+	x->refused = 0;
+	if (!order(x))
+		return x->code;
+	if (x->refused == 0)
+		code = experiment_measure(x);
+	x->trial.n_arms = 0;
+	x->code = EXIT_FINE;
+	if (x->refused)
+		code = experiment_end(x, EXIT_BAD_NEWS, "the experiment did not begin everywhere");
+	(void)order(x);
+	x->trial.n_arms = x->view ? EXPERIMENT_ARMS : EXPERIMENT_OBSERVE;
+	return code;
+}
+
+int experiment_open(struct experiment *x)
+{
+	if (x->common.look.budget > 0)
+		return experiment_end(x, EXIT_USAGE,
+				      "--budget is for consumers that look; here it is measured "
+				      "what looking costs");
+	catch_signals();
+	x->told = view_open(x, true);
+	if (!x->told)
+		return x->code;
+	x->control = evspace_connect(&x->common.look);
+	return EXIT_FINE;
+}
+
+int experiment_view(struct experiment *x)
+{
+	evspace_close(x->view);
+	x->code = EXIT_FINE;
+	x->view = view_open(x, false);
+	return x->code;
+}
+
+void experiment_close(struct experiment *x)
+{
+	evspace_close(x->view);
+	evspace_disconnect(x->control);
+	options_close(&x->common, x->told);
+	blocks_free(x->blocks);
+}
+
+struct effect_interval experiment_effect(const struct experiment *x, unsigned arm)
+{
+	return blocks_effect(x->blocks, arm, EXPERIMENT_CONFIDENCE);
+}
+
+double experiment_rate(const struct experiment *x)
+{
+	return x->looked_ns ? (double)x->waves * 1e9 / (double)x->looked_ns : 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An experiment on a running program, by a command: blocks without collecting, with it, and with
+ * looks at a view as well. */
+#ifndef EVSPACE_EXPERIMENT_H
+#define EVSPACE_EXPERIMENT_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "consumers/budget/blocks.h"
+#include "consumers/cli/options.h"
+
+/** Of its intervals. */
+#define EXPERIMENT_CONFIDENCE 0.95
+
+/** Its arms; the last one only with a view. */
+enum experiment_arm {
+	EXPERIMENT_OFF,
+	EXPERIMENT_AGAIN,
+	EXPERIMENT_COLLECT,
+	EXPERIMENT_OBSERVE,
+	EXPERIMENT_ARMS
+};
+
+/** One of them, or several in turn. Zeroed but for the first five. */
+struct experiment {
+	const char *command; /* "evspace perturb" */
+	uint64_t ab_ns, block_ns;
+	enum evspace_mode mode; /* of collecting: trace or count */
+	int code;		/* EXIT_FINE */
+	struct common common;
+	struct evspace_connection *control;
+	struct evspace_client *told, *view; /* of the blocks; of the observing arm, or NULL */
+	uint64_t calls;			    /* collectives of all processes */
+	unsigned processes;
+	unsigned refused; /* processes in which it did not begin */
+	struct evspace_trial trial;
+	struct blocks *blocks;
+	uint64_t waves, looked_ns; /* that came in so much time of looking */
+};
+
+/** Ctrl-C was pressed: the experiment ends, and is reported. */
+extern volatile sig_atomic_t experiment_stopped;
+
+/** Connect. Returns EXIT_FINE, or the exit code after a message; experiment_close() is due in any
+ * case. */
+int experiment_open(struct experiment *x);
+void experiment_close(struct experiment *x);
+
+/** Open the view of @x->common for the observing arm, in place of the one before. Likewise. */
+int experiment_view(struct experiment *x);
+
+/** Make the experiment for its time, or until Ctrl-C; all modes are as before then. Likewise. */
+int experiment_run(struct experiment *x);
+
+/** What an arm did, afterwards. */
+struct effect_interval experiment_effect(const struct experiment *x, unsigned arm);
+
+/** The waves a second that came while it looked. */
+double experiment_rate(const struct experiment *x);
+
+#endif
