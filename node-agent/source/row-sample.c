@@ -14,6 +14,8 @@ void rows_sample(struct rows *r)
 		     sampler_want(r->host->sampler, r->run, &sampling, &e) == 0;
 	if (!r->sampled)
 		rows_complain(r, &e);
+	else
+		r->refused = 0;
 }
 
 void rows_sample_end(struct rows *r, bool lost)

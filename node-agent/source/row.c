@@ -353,7 +353,6 @@ bool rows_begin(struct rows *r)
 
 	if (changed) {
 		rows_choose_run(r);
-		rows_sample(r);
 		r->unreadable = source_unreadable(r->host, rows_place(r), r->run);
 	}
 	/* if it is fetched, a process also changes its name when it ends */
@@ -363,6 +362,7 @@ bool rows_begin(struct rows *r)
 	r->replaced = false;
 	if (!rows_open_cursor(r))
 		return false;
+	rows_sample(r);
 	if (changed || !r->begun)
 		rows_take_mirrors(r);
 	if (!r->begun)

@@ -283,12 +283,26 @@ static void run_break(struct sampler *s, struct sampler_run *run, size_t at)
 	run->threads[at] = run->threads[--run->n];
 }
 
+/* What is left of ended processes may be removed. */
+static void run_note(struct sampler_run *run)
+{
+	for (size_t i = 0; i < run->n; i++) {
+		struct mirror_origin now = run->threads[i]->mirror.origin;
+
+		if (*run->threads[i]->alive || now.ended)
+			continue;
+		now.ended = true;
+		(void)mirror_note(&run->threads[i]->mirror, &now);
+	}
+}
+
 static void run_round(struct sampler *s, struct sampler_run *run, uint64_t now_ns)
 {
 	struct sampler_round r = {.run = run, .now = clock_ticks(clock_kind())};
 
 	while (segment_guarded(samples_take, &r) < 0)
 		run_break(s, run, r.at);
+	run_note(run);
 	run->interval_ns = sieve_interval(&run->sampling, run->interval_ns, r.changed, s->cost_ns);
 	run->due_ns = now_ns + run->interval_ns;
 }
