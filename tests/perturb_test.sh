@@ -5,11 +5,11 @@
 . "$top_srcdir/tests/bed.sh"
 
 modes() {
-	evspace collect --run iterate --json | grep '"type":"class"' | grep -o '"mode":"[a-z]*"' | sort -u | tr -d '\n'
+	evspace collect --run "${1:-iterate}" --json | grep '"type":"class"' | grep -o '"mode":"[a-z]*"' | sort -u | tr -d '\n'
 }
 
 all_traced() {
-	[ "$(modes)" = '"mode":"trace"' ]
+	[ "$(modes "$@")" = '"mode":"trace"' ]
 }
 
 bed_begin
@@ -34,11 +34,11 @@ observes() {
 
 # A consumer with a budget looks and pauses in turn, by the program's collectives, and says which rate that allows; modes stay.
 keeps_budget() {
-	evspace collect --run iterate --class p2p time >/dev/null &&
+	evspace collect --run planted --class p2p time >/dev/null &&
 		tap_says 0 'cannot be told\|there is room\|was over\|all that was asked for\|which slow' \
-			evspace heartbeat --run iterate --rate 50 --budget 2% --duration 40s || return
-	modes | grep -q '"mode":"time"' || { modes; return 1; }
-	evspace collect --run iterate --class p2p trace >/dev/null
+			evspace heartbeat --run planted --rate 50 --budget 2% --duration 40s || return
+	modes planted | grep -q '"mode":"time"' || { modes planted; return 1; }
+	evspace collect --run planted --class p2p trace >/dev/null
 }
 
 wrong_budgets() {
@@ -51,7 +51,7 @@ wrong_budgets() {
 
 # Points of each rate, and their drawing; Ctrl-C leaves what is measured so far, and all modes as before.
 tunes() {
-	tap_says 0 '"type":"point"' evspace tune --run iterate --view heartbeat --rates 5,50 --each 15s --block 50ms --json || return
+	tap_says 0 '"type":"point"' evspace tune --run planted --view heartbeat --rates 5,50 --each 15s --block 50ms --json || return
 	[ "$(grep -c '"type":"point"' "$tap_dir/said")" -eq 2 ] && grep -q '"type":"paper","rate_hz":106' "$tap_dir/said" &&
 		grep -q '"best":true' "$tap_dir/said" || { cat "$tap_dir/said"; return 1; }
 }
@@ -59,9 +59,9 @@ tunes() {
 tune_is_interrupted() {
 	local plot=$tap_dir/curve.svg
 
-	bed_start tune evspace tune --run iterate --view heartbeat --rates 5,50 --each 12s --block 50ms --plot "$plot"
-	bed_until eval '[ "$(grep -c "waves a second" "$bed_dir/tune.err")" -eq 2 ]' && bed_until eval 'modes | grep -q trial' || { cat "$bed_dir/tune.err"; return 1; }
-	bed_kill INT tune && bed_wait tune && bed_until all_traced
+	bed_start tune evspace tune --run planted --view heartbeat --rates 5,50 --each 12s --block 50ms --plot "$plot"
+	bed_until eval '[ "$(grep -c "waves a second" "$bed_dir/tune.err")" -eq 2 ]' && bed_until eval 'modes planted | grep -q trial' || { cat "$bed_dir/tune.err"; return 1; }
+	bed_kill INT tune && bed_wait tune && bed_until all_traced planted
 	grep -q 'no other setting' "$bed_dir/tune.out" && grep -q '<svg' "$plot" || { cat "$bed_dir/tune.err" "$bed_dir/tune.out"; return 1; }
 }
 
@@ -92,16 +92,7 @@ tap_case "... which is one that there is" tap_says 2 "it is idle, batch or norma
 tap_case "slowdowns with their intervals" measures
 tap_case "afterwards everything is recorded as before" all_traced
 tap_case "looking has a slowdown of its own" observes
-tap_case "a budget is kept by an experiment" keeps_budget
-bed_until all_traced
 tap_case "budgets that are none: 2" wrong_budgets
-tap_case "tune measures what looking costs at each rate" tunes
-tap_case "... not what is no drawing: 2" tap_says 2 "neither .svg nor .png" evspace tune --plot curve.gif
-if [ -e "$top_builddir/.libs/libevspace-draw.so" ]; then
-	tap_case "... and draws what it has when it is interrupted" tune_is_interrupted
-else
-	tap_skip "... and draws what it has when it is interrupted" "this was built without cairo"
-fi
 tap_case "one experiment at a time, which Ctrl-C ends" is_alone
 tap_case "when its command was killed it ends by its lease" is_ended
 bed_kill TERM iterate
@@ -119,6 +110,15 @@ finds_planted() {
 bed_start planted env PLANT_PERCENT=30 LD_PRELOAD="$top_builddir/tests/preload/.libs/plant.so" evspace run --run planted --capacity 200 -- mpirun -np 1 "$top_builddir/tests/apps/iterate" 1 100000
 bed_until eval 'evspace collect --run planted 2>/dev/null | grep -q "collective@world *trace *1"'
 tap_case "a slowdown that was planted is found" finds_planted
+tap_case "a budget is kept by an experiment" keeps_budget
+bed_until all_traced planted
+tap_case "tune measures what looking costs at each rate" tunes
+tap_case "... not what is no drawing: 2" tap_says 2 "neither .svg nor .png" evspace tune --plot curve.gif
+if [ -e "$top_builddir/.libs/libevspace-draw.so" ]; then
+	tap_case "... and draws what it has when it is interrupted" tune_is_interrupted
+else
+	tap_skip "... and draws what it has when it is interrupted" "this was built without cairo"
+fi
 bed_kill TERM planted
 bed_wait planted
 tap_case "without a program: 1" tap_says 1 'there is no' evspace perturb --run iterate --ab 1s
