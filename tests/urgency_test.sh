@@ -126,6 +126,16 @@ is_replaced() {
 	whole && [ $((SECONDS - since)) -lt 5 ] || { echo "after $((SECONDS - since)) s"; return 1; }
 }
 
+is_replaced_late() {
+	local since=$SECONDS
+
+	"$@" && whole && [ $((SECONDS - since)) -ge 4 ] || { echo "after $((SECONDS - since)) s"; return 1; }
+}
+
+ga_is_hidden() {
+	hosts_ready ga || ! kill -0 "$(bed_pid ga)"
+}
+
 hosts_begin
 tap_case "agents start" hosts_agents "${hosts_nodes[@]}"
 hosts_write 500 600
@@ -180,6 +190,24 @@ if [ "$hosts_real" = 1 ]; then
 else
 	tap_skip "it is cut off: others take over" "no network namespaces here"
 	tap_skip "... and it was the wire" "no network namespaces here"
+fi
+
+# From here on ga cannot be seen, as on another host.
+bed_kill TERM ga
+cat "$bed_dir/ga.err" >>"$bed_dir/ga.all"
+hosts_start ga ga unshare -pf --kill-child evspace agent --pathmap "$bed_dir/maps" --node ga --urgency idle
+if bed_until ga_is_hidden && whole; then
+	inner=$(cat "/proc/$(bed_pid ga)/task/$(bed_pid ga)/children")
+	since=$(lines)
+	tap_case "elsewhere, in idle: it is waited for, and others take over at last" is_replaced_late kill -STOP $inner
+	tap_case "... it may have been starved" tells "$since" '"why":"late".*"reason":"ga above it: starved, perhaps'
+	kill -CONT $inner
+	whole
+	kill -TERM $inner
+	bed_until bed_gone "$(bed_pid ga)"
+else
+	tap_skip "elsewhere, in idle: it is waited for, and others take over at last" "no process namespaces here"
+	tap_skip "... it may have been starved" "no process namespaces here"
 fi
 look_ends watch
 bed_kill TERM total

@@ -346,7 +346,8 @@ void options_note_missing(const char *command, struct common *common,
 	for (size_t i = 0; i < w->n_missing; i++) {
 		char *before = text;
 
-		if (!w->missing[i].reason[0])
+		/* who is late only may be so at any wave, and then not */
+		if (!w->missing[i].reason[0] || strcmp(w->missing[i].why, "late") == 0)
 			continue;
 		text = memory_format("%sevspace %s: %s is missing: %s\n", before, command,
 				     w->missing[i].leaf, w->missing[i].reason);

@@ -121,7 +121,7 @@ struct evspace_client *options_open(const char *command, const struct common *co
 /** Close what options_open() has opened, and free its notes. */
 void options_close(struct common *common, struct evspace_client *client);
 
-/** Say on stderr which hosts refuse, and why, whenever that changes. */
+/** Say on stderr which hosts refuse, are stopped or cut off, and why, whenever that changes. */
 void options_note_missing(const char *command, struct common *common,
 			  const struct evspace_client *client);
 
