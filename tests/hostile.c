@@ -388,6 +388,7 @@ static int deaf(char *run, char *view)
 	open.run = run;
 	open.view = view;
 	open.folds = true;
+	open.sampled = true;
 	ask.count = 1;
 	ask.deadline_ms = 20000;
 	if (!link_dial(&l, "") || !deaf_say(&l, &opens))
