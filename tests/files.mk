@@ -104,7 +104,7 @@ unit_tests = \
 	tests/stage_test \
 	tests/riding_test tests/scope_shared_test \
 	tests/store_test tests/store_purge_test tests/segment_room_test \
-	tests/trial_test tests/one_in_test \
+	tests/trial_test tests/one_in_test tests/drift_test \
 	tests/tls_test \
 	tests/view_bins_test \
 	tests/wire_test
@@ -120,7 +120,7 @@ script_tests = \
 	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \
-	tests/perturb_test.sh tests/plans_test.sh \
+	tests/plan_live_test.sh tests/perturb_test.sh tests/plans_test.sh \
 	tests/deploy_test.sh \
 	tests/discover_test.sh \
 	tests/mpich_test.sh \

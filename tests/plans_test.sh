@@ -68,7 +68,7 @@ wrong_tables() {
 }
 
 wrong_budgets() {
-	table 1 1 1 1 1 && tap_says 2 'it needs a budget' evspace plan servers && tap_says 2 'needs a file' evspace plan --budget 1 &&
+	table 1 1 1 1 1 && tap_says 2 'it needs a budget' evspace plan servers && tap_says 2 'give --budget PERCENT alone' evspace plan --budget 1 --t-report 1 &&
 		tap_says 2 'are two budgets' evspace plan servers --budget 1 --max-frequency 1 && tap_says 2 'needs --t-report' evspace plan servers --budget 1 &&
 		tap_says 2 'not above 0' evspace plan servers --max-frequency 0 && tap_says 2 'no number' evspace plan servers --budget x% &&
 		tap_says 2 'none: No such file' evspace plan none --max-frequency 1 && tap_says 2 'goes with --reduce' evspace plan servers --budget 1 --t-report 1us --t-detect 1us &&

@@ -2,10 +2,10 @@
 # What is built of this room.
 
 libclient_la_SOURCES += \
-	%D%/knapsack-greedy.c %D%/knapsack-probing.c %D%/knapsack.c %D%/knapsack.h %D%/plan-table.c %D%/plan-table.h
+	%D%/drift.c %D%/drift.h %D%/knapsack-greedy.c %D%/knapsack-probing.c %D%/knapsack.c %D%/knapsack.h %D%/plan-table.c %D%/plan-table.h
 
 evspace_SOURCES += \
-	%D%/curve.h %D%/draw.c %D%/entropy.c %D%/experiment.c %D%/experiment.h %D%/perturb.c %D%/plan.c %D%/tune.c
+	%D%/curve.h %D%/draw.c %D%/entropy.c %D%/experiment.c %D%/experiment.h %D%/perturb.c %D%/plan-apply.c %D%/plan-live.c %D%/plan-live.h %D%/planning.h %D%/plan.c %D%/tune.c
 EXTRA_DIST += %D%/README.md
 
 # What draws, loaded by `evspace tune --plot` alone.

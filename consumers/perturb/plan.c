@@ -9,18 +9,22 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
-#include "consumers/perturb/plan-table.h"
+#include "consumers/perturb/planning.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
+#include "tree/scope/classes.h"
 
 /* Plans that are shown. */
 #define PLANS_DEFAULT 5u
 #define PLANS_MAX     100u
+/* A lease outlives two measurements by so much. */
+#define LEASE_MS 5000u
 
 static const char plan_help[] =
 	"usage: evspace plan FILE --max-frequency HZ [options]\n"
 	"       evspace plan FILE --budget PERCENT --t-report TIME [options]\n"
+	"       evspace plan --budget PERCENT [--apply] [options]\n"
 	"\n"
 	"Say which classes of events to trace, so that each event is recorded, and which\n"
 	"to leave to one probe that looks at fixed intervals, so that what is collected\n"
@@ -35,6 +39,12 @@ static const char plan_help[] =
 	"average interrupted), deduced_from (the class that tells all of it, or -).\n";
 
 static const char plan_more[] =
+	"Without FILE the classes of a running program are measured: of a process on\n"
+	"average, the channels on MPI_COMM_WORLD (p2p@world) and elsewhere (p2p), with what\n"
+	"an event costs it, and a look at its heartbeat. --apply traces and samples them as\n"
+	"the best plan says, looks at them at its rate, and plans again as frequencies\n"
+	"change. Nobody else can switch meanwhile; Ctrl-C, or its death, puts all back.\n"
+	"\n"
 	"A plan's information is the sum over the classes of weight times the events a\n"
 	"second that are recorded; of what is left to the probe these are those that the\n"
 	"probe hits. The best plans are found exactly, or it is said by how much a plan\n"
@@ -44,17 +54,9 @@ static const char plan_more[] =
 	"\n"
 	"examples:\n"
 	"  evspace plan classes --max-frequency 925\n"
+	"  evspace plan --budget 0.5% --weight p2p@world=2 --apply\n"
 	"  evspace plan classes --budget 5% --t-report 54us --t-sampling 200us\n"
 	"  evspace plan classes --budget 1% --t-report 20ns --reduce --t-detect 2ns\n";
-
-struct planning {
-	struct common common;
-	double max_hz, budget, t_report, t_sampling, t_detect; /* 0: not said */
-	bool reduce;
-	unsigned most;
-	struct plan_table table;
-	struct plan_budget limits;
-};
 
 static int max_frequency_take(void *into, const char *value, struct error *e)
 {
@@ -94,6 +96,24 @@ static int t_detect_take(void *into, const char *value, struct error *e)
 	return plan_seconds(value, "time", &((struct planning *)into)->t_detect, e);
 }
 
+static int weight_take(void *into, const char *value, struct error *e)
+{
+	struct planning *p = into;
+	const char *equal = strchr(value, '=');
+	struct plan_weight *w = &p->weights[p->n_weights];
+	Evspace__Choice choice;
+
+	if (!equal)
+		return errorf(e, "it is CLASS=WEIGHT, as p2p@world=2");
+	if (p->n_weights == PLAN_WEIGHTS_MAX)
+		return errorf(e, "there are more than %u weights", PLAN_WEIGHTS_MAX);
+	if (plan_number(equal + 1, "weight", 0, DBL_MAX, &w->weight, e))
+		return -1;
+	w->name = memory_format("%.*s", (int)(equal - value), value);
+	p->n_weights++;
+	return class_choice(w->name, &choice, e);
+}
+
 static const struct option_row plan_rows[] = {
 	{"max-frequency", "HZ", .take = max_frequency_take,
 	 .help = "record at most so many events a second, all equally dear: the paper's MaxF"},
@@ -108,6 +128,16 @@ static const struct option_row plan_rows[] = {
 		 "rest being detected only (problem 1)"},
 	{"t-detect", "TIME", .take = t_detect_take,
 	 .help = "with --reduce: time for an event that is not recorded; else none"},
+	{"weight", "CLASS=W", .take = weight_take,
+	 .help = "without FILE: what an event of the class tells; else 1; may be repeated"},
+	{"duration", "TIME", OPTION_TIME, .at = offsetof(struct planning, duration_ns),
+	 .help = "without FILE: measure for so long, and with --apply so often; else 5s"},
+	{"table", .at = offsetof(struct planning, print_table),
+	 .help = "without FILE: print the table, as FILE is to be, and the costs, and end"},
+	{"apply", .at = offsetof(struct planning, apply),
+	 .help = "without FILE: switch the program by the best plan, and go on planning"},
+	{"keep", .at = offsetof(struct planning, keep),
+	 .help = "with --apply: leave modes as they are at its end"},
 	{"plans", "N", OPTION_COUNT, .at = offsetof(struct planning, most), .most = PLANS_MAX,
 	 .help = "show the best N plans; else 5"},
 	{0},
@@ -116,20 +146,34 @@ static const struct option_row plan_rows[] = {
 static const struct usage plan_usage = {.help = plan_help,
 					.after = plan_more,
 					.own = plan_rows,
-					.takes = OPTIONS_JSON,
+					.takes = OPTIONS_LOOK | OPTIONS_VIEW | OPTIONS_JSON,
 					.words_max = 1};
 
-static int plan_end(enum exit_code code, const char *why)
+int plan_end(enum exit_code code, const char *why)
 {
 	fprintf(stderr, "evspace plan: %s\n", why);
 	return code;
 }
 
+/* The same without a file. */
+static const char *plan_live_wrong(const struct planning *p)
+{
+	if (p->max_hz > 0 || p->t_report > 0 || p->t_sampling > 0 || p->t_detect > 0 || p->reduce)
+		return "a running program is measured: without FILE, give --budget PERCENT alone";
+	if (p->budget <= 0 && !p->print_table)
+		return "it needs a budget: --budget PERCENT, or a FILE and --max-frequency HZ";
+	return NULL;
+}
+
 /* What of the options does not go together, or NULL. */
 static const char *plan_wrong(const struct planning *p)
 {
+	if (p->common.n_words > 0 && (p->apply || p->print_table || p->n_weights > 0))
+		return "--apply, --table and --weight are about a running program: no FILE";
+	if (p->keep && !p->apply)
+		return "--keep goes with --apply";
 	if (p->common.n_words == 0)
-		return "it needs a file with event classes (- is standard input)";
+		return plan_live_wrong(p);
 	if (p->max_hz > 0 && p->budget > 0)
 		return "--max-frequency and --budget are two budgets: give one";
 	if (p->max_hz <= 0 && p->budget <= 0)
@@ -195,8 +239,7 @@ static const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, do
 	return buf;
 }
 
-/* The names of classes that are traced, or that are not. The caller must free() it. */
-static char *plan_names(const struct planning *p, const bool *traced, bool which)
+char *plan_names(const struct planning *p, const bool *traced, bool which)
 {
 	char *text = NULL;
 	size_t size;
@@ -211,7 +254,7 @@ static char *plan_names(const struct planning *p, const bool *traced, bool which
 	return text;
 }
 
-static json_t *json_classes(const struct planning *p, const bool *traced, bool which)
+json_t *plan_json_classes(const struct planning *p, const bool *traced, bool which)
 {
 	json_t *names = json_array();
 
@@ -243,8 +286,8 @@ static void print_json(const struct planning *p, const struct probing_plan *plan
 
 		json_print(json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:b}", "type",
 				     "plan", "plan", (int)i + 1, "traced",
-				     json_classes(p, plans[i].traced, true), "sampled",
-				     json_classes(p, plans[i].traced, false), "deduced",
+				     plan_json_classes(p, plans[i].traced, true), "sampled",
+				     plan_json_classes(p, plans[i].traced, false), "deduced",
 				     json_deduced(p), "probing_hz",
 				     json_figure(plans[i].probing_hz), "information",
 				     json_figure(plans[i].information), "exact", gap <= 0, "gap",
@@ -380,7 +423,7 @@ static int plan_reduced(const struct planning *p)
 	return code;
 }
 
-static int plan_probing(const struct planning *p)
+int plan_probing(const struct planning *p)
 {
 	size_t n = p->table.n, most = p->most, found;
 	struct probing_plan *plans = knapsack_plans_new(most + 1, n), *greedy = &plans[most];
@@ -403,7 +446,7 @@ static int plan_probing(const struct planning *p)
 
 int plan_main(int argc, char **argv)
 {
-	struct planning p = {.most = PLANS_DEFAULT};
+	struct planning p = {.most = PLANS_DEFAULT, .duration_ns = UINT64_C(5000000000)};
 	int code = options_parse(argc, argv, &plan_usage, &p, &p.common);
 	const char *wrong;
 
@@ -412,6 +455,11 @@ int plan_main(int argc, char **argv)
 	wrong = plan_wrong(&p);
 	if (wrong)
 		return plan_end(EXIT_USAGE, wrong);
+	if (p.common.n_words == 0) {
+		code = planning_live(&p);
+		plan_table_fini(&p.table);
+		return code;
+	}
 	code = plan_read(&p);
 	if (code == EXIT_FINE)
 		code = p.reduce ? plan_reduced(&p) : plan_probing(&p);

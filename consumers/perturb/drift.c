@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A plan that costs too much goes at once; one that tells less has to do so for some time. */
+#include "consumers/perturb/drift.h"
+
+enum drift_why drift_step(struct drift *drift, const struct drift_look *look)
+{
+	enum drift_why why = DRIFT_STAYS;
+
+	drift->better = look->best > look->now * (1 + DRIFT_GAIN) ? drift->better + 1 : 0;
+	if (look->fresh)
+		why = DRIFT_FRESH;
+	else if (look->used > look->budget * (1 + DRIFT_OVER_SHARE))
+		why = DRIFT_OVER;
+	else if (drift->better >= DRIFT_PATIENCE)
+		why = DRIFT_BETTER;
+	if (why != DRIFT_STAYS)
+		drift->better = 0;
+	return why;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a plan that is in effect should change, as frequencies drift. Pure. */
+#ifndef EVSPACE_DRIFT_H
+#define EVSPACE_DRIFT_H
+
+#include <stdbool.h>
+
+/** A plan above the budget by more than this share of it is changed at once. */
+#define DRIFT_OVER_SHARE 0.05
+
+/** Another plan must tell more by this share, DRIFT_PATIENCE looks in a row. */
+#define DRIFT_GAIN     0.1
+#define DRIFT_PATIENCE 2u
+
+/** What is remembered between looks; begins as zero. */
+struct drift {
+	unsigned better; /* looks in a row at which another plan told enough more */
+};
+
+/** One look at the plan in effect, by the frequencies of now. */
+struct drift_look {
+	double budget, used; /* seconds of each second; used by what is traced */
+	double now, best;    /* information of the plan in effect, and of the best one */
+	bool fresh;	     /* there are classes that it is not about */
+};
+
+/** What to do, and why. */
+enum drift_why { DRIFT_STAYS, DRIFT_FRESH, DRIFT_OVER, DRIFT_BETTER };
+
+/** Decide, and remember. After all but DRIFT_STAYS the best plan is to be in effect. */
+enum drift_why drift_step(struct drift *drift, const struct drift_look *look);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Event classes of a running program, measured, and switched as a plan says. */
+#ifndef EVSPACE_PLAN_LIVE_H
+#define EVSPACE_PLAN_LIVE_H
+
+#include "consumers/cli/options.h"
+#include "consumers/perturb/plan-table.h"
+
+/** Most weights that can be said. */
+#define PLAN_WEIGHTS_MAX 64u
+
+/** What an event of a class tells. */
+struct plan_weight {
+	char *name; /* "p2p@world", or "p2p" for all other communicators */
+	double weight;
+};
+
+struct plan_live;
+
+/** Connect, and find how many processes there are, and what an event and a probe cost them. @code
+ * is EXIT_FINE, or the exit code after a message. Free it with plan_live_free() in any case. */
+struct plan_live *plan_live_new(const struct common *common, const struct plan_weight *weights,
+				size_t n_weights, int *code);
+void plan_live_free(struct plan_live *live);
+
+/** Seconds that one event, and one probe, cost each process. */
+double plan_live_t_report(const struct plan_live *live);
+double plan_live_t_sampling(const struct plan_live *live);
+
+/**
+ * Measure for @ns, or until *@stop. @table gets the classes that had calls: events a second of a
+ * process, on average, and the share of its time in them; of a class whose calls have no times now,
+ * that of before. After the first time, new figures count half. A lease that this holds goes on.
+ * Returns EXIT_FINE, or the exit code after a message.
+ */
+int plan_live_measure(struct plan_live *live, uint64_t ns, const volatile int *stop,
+		      struct plan_table *table);
+
+/** Is a class of @table one that has not been switched by plan_live_switch()? */
+bool plan_live_is_fresh(const struct plan_live *live, const struct plan_table *table);
+
+/** What of @table is traced by what was switched last. */
+void plan_live_traced(const struct plan_live *live, const struct plan_table *table, bool *traced);
+
+/** Switch the classes of @table in one command: those that are @traced to trace, others to sample;
+ * look @probing_hz times a second (1 to 1000), and hold all modes for @lease_ms, which each
+ * measuring begins again. Returns as above. */
+int plan_live_switch(struct plan_live *live, const struct plan_table *table, const bool *traced,
+		     double probing_hz, unsigned lease_ms);
+
+/** End the lease: modes are as before, or stay if @keep. Returns as above. */
+int plan_live_end(struct plan_live *live, bool keep);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of evspace plan share: its settings, and how plans are shown. */
+#ifndef EVSPACE_PLANNING_H
+#define EVSPACE_PLANNING_H
+
+#include <jansson.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/options.h"
+#include "consumers/perturb/plan-live.h"
+
+struct planning {
+	struct common common;
+	double max_hz, budget, t_report, t_sampling, t_detect; /* 0: not said */
+	bool reduce;
+	unsigned most;
+	bool apply, keep, print_table;
+	uint64_t duration_ns;
+	struct plan_weight weights[PLAN_WEIGHTS_MAX];
+	size_t n_weights;
+	struct plan_live *live; /* NULL: from a file */
+	struct plan_table table;
+	struct plan_budget limits;
+};
+
+/** Say @why. Returns @code. */
+int plan_end(enum exit_code code, const char *why);
+
+/** The names of classes that are traced, or that are not. The caller must free() it. */
+char *plan_names(const struct planning *p, const bool *traced, bool which);
+
+/** The same as JSON. */
+json_t *plan_json_classes(const struct planning *p, const bool *traced, bool which);
+
+/** Find plans of the table by problem 2, and print them. Returns the exit code. */
+int plan_probing(const struct planning *p);
+
+/** Do what the options say with a running program. Returns the exit code. */
+int planning_live(struct planning *p);
+
+#endif

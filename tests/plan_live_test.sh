@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# evspace plan of a running program: measured, applied under a lease, and what ends that; classes switched at once.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+modes() {
+	evspace collect --run iterate --json | grep '"type":"class"' | grep -o '"mode":"[^"]*"' | sort -u | tr -d '\n'
+}
+
+all_traced() {
+	[ "$(modes)" = '"mode":"trace"' ]
+}
+
+is_planned() {
+	modes | grep -q sample
+}
+
+bed_begin
+bed_start agent evspace agent
+bed_until bed_ready agent
+bed_start iterate evspace run --run iterate --capacity 2000 -- mpirun -np 2 "$top_builddir/tests/apps/iterate" 100 1000000
+bed_until eval 'evspace collect --run iterate 2>/dev/null | grep -q "collective@world *trace *2"'
+
+# As many point-to-point events as completions, each a hundred times as often as collectives; the table is one that
+# FILE may be.
+measures() {
+	evspace plan --table --duration 2s >"$tap_dir/table" &&
+		awk '$1 == "p2p" { p = $2 } $1 == "completion" { c = $2 } $1 == "collective@world" { w = $2; d = $4 }
+			END { exit !(p > 90 * w && p < 110 * w && c > 90 * w && c < 110 * w && d > 0 && d <= 1) }' "$tap_dir/table" &&
+		tap_says 0 'No plan tells more' evspace plan "$tap_dir/table" --budget 50% --t-report 20ns ||
+		{ cat "$tap_dir/table"; return 1; }
+}
+
+# What is not recorded is counted: nothing is missing of what was called.
+one_in_eight() {
+	evspace collect p2p=1/8 collective=1/2 wait=off >"$tap_dir/said" || return
+	bed_until eval 'evspace collect --run iterate --json | grep "\"group\":\"p2p\"" | grep -q "\"not_recorded\":[0-9]\{4\}"'
+	evspace collect --run iterate --json | grep '"type":"class"' |
+		sed 's/.*"group":"\([a-z0-9]*\)".*"mode":"\([^"]*\)".*"calls":\([0-9]*\).*"recorded":\([0-9]*\),"not_recorded":\([0-9]*\).*/\1 \2 \3 \4 \5/' |
+		awk '$4 + $5 != $3 { print; bad = 1 } $1 == "p2p" && $2 == "1/8" { n++ } END { exit bad || n < 2 }' &&
+		tap_says 2 "'fast' is not a mode" evspace collect p2p=fast &&
+		tap_says 2 'is not CLASS=MODE' evspace collect p2p=off wait &&
+		evspace collect trace >/dev/null && bed_until all_traced
+}
+
+# The modes of before are no others than those that are there again.
+applies() {
+	evspace collect wait=count env=1/4 >/dev/null && modes >"$tap_dir/before"
+	bed_start planner evspace plan --budget 0.01% --duration 1s --apply --json
+	bed_until is_planned || { cat "$bed_dir"/planner.*; return 1; }
+	tap_says 1 'modes are held by uid .* for up to [0-9]* s more' evspace plan --budget 1% --duration 1s --apply &&
+		tap_says 1 'modes are held by' evspace collect --run iterate --class p2p off &&
+		tap_says 1 'modes are held by' evspace perturb --run iterate --ab 1s --block 100ms &&
+		is_planned && bed_kill INT planner && bed_wait planner
+	grep -q '"type":"change","why":"there are classes' "$bed_dir/planner.out" &&
+		[ "$(modes)" = "$(cat "$tap_dir/before")" ]
+}
+
+killed() {
+	bed_start killed evspace plan --budget 0.01% --duration 1s --apply
+	bed_until is_planned && bed_kill KILL killed && bed_wait killed
+	is_planned && bed_until eval '[ "$(modes)" = "$(cat "$tap_dir/before")" ]'
+}
+
+# Agent and planner die: the next agent puts the modes back.
+both_killed() {
+	bed_start killed2 evspace plan --budget 0.01% --duration 1s --apply
+	bed_until is_planned && bed_kill KILL killed2 && bed_wait killed2
+	bed_kill KILL agent && bed_wait agent
+	bed_start again evspace agent
+	bed_until bed_ready again
+	bed_until eval '[ "$(modes)" = "$(cat "$tap_dir/before")" ]'
+}
+
+keeps() {
+	bed_start keeper evspace plan --budget 0.01% --duration 1s --apply --keep
+	bed_until is_planned && bed_kill INT keeper && bed_wait keeper
+	is_planned && evspace collect trace >/dev/null && bed_until all_traced
+}
+
+tap_case "classes are measured, as a table that can be planned from" measures
+tap_case "classes switched at once, one event in eight recorded, all counted" one_in_eight
+tap_case "a plan is in effect until Ctrl-C; others are told who holds the modes" applies
+tap_case "a planner is killed: its lease ends, and modes are as before" killed
+tap_case "planner and agent are killed: the next agent puts them back" both_killed
+tap_case "with --keep they stay" keeps
+tap_case "no budget: 2" tap_says 2 'it needs a budget' evspace plan
+tap_case "a weight below 0: 2" tap_says 2 'below 0' evspace plan --budget 1% --weight p2p=-1
+tap_case "a weight of no class: 2" tap_says 2 'is not a class' evspace plan --budget 1% --weight fast=1
+tap_case "of a file nothing is applied: 2" tap_says 2 'no FILE' evspace plan "$tap_dir/table" --budget 1% --t-report 1us --apply
+bed_kill TERM iterate
+bed_wait iterate
+tap_case "no program: 1" tap_says 1 'there is no' evspace plan --budget 1%
+tap_done
