@@ -26,7 +26,7 @@
 #define PROBE_MOST_HZ  1000.0
 
 /* Counts of a class, and what is known of it. */
-struct slot {
+struct plan_slot {
 	uint64_t calls, recorded, time_ns;
 	enum evspace_mode mode; /* as it was switched; EVSPACE_AS_IT_IS: it was not */
 	double frequency, duty; /* frequency 0: not measured yet */
@@ -40,7 +40,7 @@ struct plan_live {
 	const struct plan_weight *weights;
 	size_t n_weights;
 	struct evspace_lease lease; /* ms 0: none */
-	struct slot slots[SLOTS];
+	struct plan_slot slots[SLOTS];
 	uint64_t probes;
 	unsigned processes;
 	double t_report, t_sampling;
@@ -177,7 +177,7 @@ static void live_answered(const struct evspace_reply *reply, void *arg)
 	for (size_t i = 0; i < reply->switched->n_classes; i++) {
 		const struct evspace_collected *c = &reply->switched->classes[i];
 		int channel = channel_find(c->channel);
-		struct slot *slot;
+		struct plan_slot *slot;
 
 		if (channel < 0 || channel >= CHANNEL_COUNT)
 			continue;
@@ -212,7 +212,7 @@ static double half(double before, double now)
 }
 
 /* What has happened since @before, in @seconds of all processes, which were probed so often. */
-static void slot_measure(struct slot *slot, const struct slot *before, double seconds,
+static void slot_measure(struct plan_slot *slot, const struct plan_slot *before, double seconds,
 			 double probed)
 {
 	double calls = slot->calls > before->calls ? (double)(slot->calls - before->calls) : 0;
@@ -249,7 +249,7 @@ static void table_make(const struct plan_live *live, struct plan_table *table)
 		.said_t_trace = true,
 	};
 	for (unsigned i = 0; i < SLOTS; i++) {
-		const struct slot *slot = &live->slots[i];
+		const struct plan_slot *slot = &live->slots[i];
 
 		if (slot->frequency <= 0)
 			continue;
@@ -267,7 +267,7 @@ static void table_make(const struct plan_live *live, struct plan_table *table)
 int plan_live_measure(struct plan_live *live, uint64_t ns, const volatile int *stop,
 		      struct plan_table *table)
 {
-	struct slot before[SLOTS];
+	struct plan_slot before[SLOTS];
 	uint64_t since;
 	double seconds;
 
