@@ -170,6 +170,8 @@ tap_case "... none" told_before '--define: no text' ''
 tap_case "what is wrong by the entry's map is told by it: a view" says 2 '--define:1:5: there is no view `volum`; did you mean `volume`?' \
 	--define 'use volum'
 tap_case "... a stage" says 2 '--define:1:6: there is no stage "reduc"; did you mean "reduce"?' --define 'node reduc max of bytes'
+tap_case "... with its line, and a mark under it" eval 'view --define "thread sort;
+node reduc max of bytes" >"$tap_dir/said" 2>&1; grep -A 1 -x "	node reduc max of bytes" "$tap_dir/said" | grep -x "	     ^"'
 tap_case "... too many stages" says 2 '--define:1:.*: more than 8 stages, which is what the map lets consumers define' \
 	--define 'thread sort; thread sort; thread sort; thread sort; thread sort; thread sort; thread sort; thread sort; thread sort'
 tap_case "... with those of a view that it uses" says 2 'more than 8 stages with those of the views that it uses' \
@@ -183,6 +185,9 @@ tap_case "... kinds" says 2 '--define:1:6: the map lets consumers. own views hav
 tap_case "... cost" eval 'by "cost at most 10us;" && says 2 "a wave of this view takes .* the map lets consumers define what takes 0.01 ms" \
 	--define "use events"'
 tap_case "... and what costs less is allowed" eval 'by "cost at most 1s;" && says 0 wave --define "use latest" --count 1'
+tap_case "... waves under way" eval 'by "window at most 2;" && says 0 wave --define "use latest" --rate max --window 32 --count 40 --json &&
+	evspace map show "$new" >"$tap_dir/said" && grep "^consumers may define views .*, 2 waves of each under way" "$tap_dir/said"'
+tap_case "... of streams, too" says 0 wave --define "use volume" --rate max --window 32 --count 40 --backlog --json
 tap_case "by control alone" eval 'by "defined by control;" && says 3 "may not define views" --define "use latest" --count 1'
 tap_case "... who has it, may" says 0 wave --identity control --define 'use latest' --count 1
 tap_case "by nobody" eval 'by "defined by none;" && says 3 "the map lets no consumer define views" --identity control --define "use latest"'

@@ -14,6 +14,7 @@
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+#include "pathmap/grammar/mapfile.h"
 #include "pathmap/model/definition.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/model/recording.h"
@@ -299,6 +300,16 @@ bool options_definition(const char *text, const struct pathmap *map)
 	return view != NULL;
 }
 
+/* Show the place in a definition that the entry finds wrong: "--define:1:6: ...", as here. */
+static void definition_mark(const char *text, const char *why)
+{
+	size_t line, column;
+
+	if (text && sscanf(why, "--define:%zu:%zu: ", &line, &column) == 2 && line && column &&
+	    strlen(text) <= DEFINITION_BYTES)
+		excerpt_print(text, strlen(text), line, column, stderr);
+}
+
 struct evspace_client *options_open(const char *command, const struct common *common, int *code)
 {
 	enum evspace_failure failure;
@@ -308,8 +319,18 @@ struct evspace_client *options_open(const char *command, const struct common *co
 	if (client)
 		return client;
 	fprintf(stderr, "%s: %s\n", command, why);
+	definition_mark(common->look.define, why);
 	*code = options_failure(failure);
 	return NULL;
+}
+
+int options_ended(const char *command, const struct evspace_client *client)
+{
+	bool lost = evspace_failed(client) == EVSPACE_NO_CONNECTION;
+
+	fprintf(stderr, "%s: %s%s\n", command, lost ? "the connection is lost: " : "",
+		evspace_why(client));
+	return EXIT_NO_CONNECTION;
 }
 
 void options_close(struct common *common, struct evspace_client *client)

@@ -118,6 +118,10 @@ bool options_definition(const char *text, const struct pathmap *map);
 /** Open the view. Returns the client, or NULL after a message, with the exit code in *@code. */
 struct evspace_client *options_open(const char *command, const struct common *common, int *code);
 
+/** Say why there are no more waves of @client: that the connection is lost, or what has ended it.
+ * Returns the exit code. */
+int options_ended(const char *command, const struct evspace_client *client);
+
 /** Close what options_open() has opened, and free its notes. */
 void options_close(struct common *common, struct evspace_client *client);
 

@@ -151,8 +151,10 @@ void client_opened(struct evspace_client *c, const Evspace__Opened *o)
 		c->run = memory_copy(o->run);
 	}
 	c->reading = o->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
-	if (c->reading == READ_STREAM && c->window > CLIENT_WINDOW_STREAM)
-		c->window = CLIENT_WINDOW_STREAM;
+	c->window_most = c->reading == READ_STREAM ? CLIENT_WINDOW_STREAM : CLIENT_WINDOW_MAX;
+	if (o->window && o->window < c->window_most)
+		c->window_most = o->window;
+	client_window(c, c->window_said ? c->window_said : c->window);
 	delivery_open(c->delivery, o, c->backlog);
 	if (other)
 		on_remapped(c, o->generation);

@@ -91,7 +91,7 @@ static void hurry(struct evspace_client *c)
 	if (due_ns < c->due_ns)
 		c->due_ns = due_ns;
 	if (!c->window_said)
-		c->window = c->tempo.window;
+		client_window(c, c->tempo.window);
 }
 
 void client_judge(struct evspace_client *c, struct client_answer *a, uint32_t cpu_us)

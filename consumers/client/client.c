@@ -122,9 +122,9 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->rate_hz = o->rate_hz > 0 ? o->rate_hz : 0;
 	c->hurry = o->hurry && c->rate_hz > 0;
 	c->share = o->budget > 0 ? o->budget : 0;
-	c->window_said = o->window != 0;
-	c->window = o->window == 0 ? 1 : o->window;
-	c->window = c->window > CLIENT_WINDOW_MAX ? CLIENT_WINDOW_MAX : c->window;
+	c->window_said = o->window;
+	c->window_most = CLIENT_WINDOW_MAX;
+	client_window(c, o->window ? o->window : 1);
 	c->deadline_ms = o->deadline_ms ? o->deadline_ms : 1000;
 	if (c->deadline_ms > ASK_DEADLINE_MOST_MS)
 		c->deadline_ms = ASK_DEADLINE_MOST_MS;

@@ -34,7 +34,8 @@ struct evspace_client {
 	bool quiet;	 /* for its experiment */
 	bool hurry;
 	unsigned window, deadline_ms;
-	bool window_said;
+	unsigned window_said; /* by the user; 0: as the tempo has it */
+	unsigned window_most; /* by the entry's map, and as waves have slots */
 	unsigned char id[16];
 	/* where it is open */
 	struct evspace_connection *connection;
@@ -127,6 +128,7 @@ void client_fail(struct evspace_client *c, enum evspace_failure failure, const c
 
 void client_pump(struct evspace_client *c);
 void client_answer(struct evspace_client *c, const struct frame *frame);
+void client_window(struct evspace_client *c, unsigned window);
 void client_ask_unanswered(struct evspace_client *c);
 bool client_take(struct evspace_client *c);
 

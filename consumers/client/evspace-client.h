@@ -83,7 +83,8 @@ struct evspace_options {
 			       * tenth of a core of the busiest host's agent */
 	double budget;	      /* share of the program's time that looking may take at most: 0.01
 			       * is 1 %; rate_hz is the most then. 0: any */
-	unsigned window;      /* waves under way at once, 1 to 64 (streams: to 32); 0: 1 */
+	unsigned window;      /* waves under way at once, 1 to 64 (streams: to 32), or
+			       * as the map has it for a view of one's own; 0: 1 */
 	unsigned deadline_ms; /* time for each wave, up to 60000; 0: 1000 */
 	unsigned patience_ms; /* how long to retry a broken connection; 0: 120000 */
 	enum evspace_compress compress;

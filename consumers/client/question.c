@@ -199,8 +199,8 @@ static uint32_t number_of(const Evspace__Frame *frame)
 	}
 }
 
-/* An agent does not repeat the number of a question for its own status alone: these are answered in
- * their order. */
+/* An agent of release 0.1 does not repeat the number of a question for its own status alone: these
+ * are answered in their order. */
 static bool fits(const struct evspace_question *q, const Evspace__Frame *frame)
 {
 	uint32_t number = number_of(frame);

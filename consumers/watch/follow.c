@@ -131,11 +131,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 		if (last)
 			return EXIT_FINE;
 	}
-	if (rc < 0)
-		fprintf(stderr, "%s: the connection is lost: %s\n", name, evspace_why(f->client));
-	if (rc < 0)
-		return EXIT_NO_CONNECTION;
-	return follow_end(f, name);
+	return rc < 0 ? options_ended(name, f->client) : follow_end(f, name);
 }
 
 /* ---- what was lost ---- */

@@ -216,11 +216,8 @@ static int heartbeat_look(struct heartbeat *h)
 	do
 		rc = look_once(h);
 	while (rc > 0);
-	if (rc < 0) {
-		fprintf(stderr, "evspace heartbeat: the connection is lost: %s\n",
-			evspace_why(h->client));
-		return EXIT_NO_CONNECTION;
-	}
+	if (rc < 0)
+		return options_ended("evspace heartbeat", h->client);
 	if (!h->check)
 		return h->code >= 0 ? h->code : EXIT_FINE;
 	if (h->common.json)

@@ -75,6 +75,11 @@ int defined_role(const struct pathmap *map, const struct peer *peer, struct erro
 			  e);
 }
 
+uint32_t defined_window(const struct pathmap *map, const struct plan *plan)
+{
+	return plan->defined ? pathmap_definable(map)->window : 0;
+}
+
 int defined_may(const struct session_host *host, const struct link *link, const Evspace__Open *open,
 		struct error *e)
 {

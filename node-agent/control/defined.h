@@ -4,10 +4,10 @@
 #define EVSPACE_DEFINED_H
 
 #include "pathmap/base/error.h"
+#include "pathmap/plan/plan.h"
 #include "tree/wire/wire.h"
 
 struct link;
-struct pathmap;
 struct peer;
 struct session_host;
 
@@ -21,5 +21,8 @@ int defined_role(const struct pathmap *map, const struct peer *peer, struct erro
  */
 int defined_may(const struct session_host *host, const struct link *link, const Evspace__Open *open,
 		struct error *e);
+
+/** Most waves under way in the view of @plan, by @map; 0: any number. */
+uint32_t defined_window(const struct pathmap *map, const struct plan *plan);
 
 #endif

@@ -112,6 +112,7 @@ int opened_prepare(struct opened *o, const struct opened_tree *tree, void (*chan
 	open.place = wire_place_new(tree->root);
 	open.generation = tree->generation;
 	open.signer = tree->signer;
+	open.window = tree->window;
 	o->changed = changed;
 	o->arg = arg;
 	o->next_settled = false;

@@ -60,11 +60,13 @@ void opened_free(struct opened *o, bool keep);
 /** Pass an ask on, or hold it while trees are switched. Returns 0, or -1 with errno and @e. */
 int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e);
 
-/** A new tree: its places, the map that they are of, and the signer of their passes. */
+/** A new tree: its places, the map that they are of, the signer of their passes, and what the map
+ * allows. */
 struct opened_tree {
 	const struct plan_place *root;
 	uint64_t generation;
 	ProtobufCBinaryData signer;
+	uint32_t window; /* as in Open */
 };
 
 /** Open @tree beside the current one. @changed is called from the loop when it has settled, and

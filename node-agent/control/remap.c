@@ -266,7 +266,8 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 		return scope_bar(o, e);
 	}
 	tree = (struct opened_tree){plan->root, active_map->generation + 1,
-				    active_map_signer(active_map)};
+				    active_map_signer(active_map),
+				    defined_window(r->draft.map, plan)};
 	rc = opened_prepare(o, &tree, look_soon, r, e);
 	plan_free(plan);
 	return rc < 0 && open->define.len ? scope_bar(o, e) : rc;

@@ -294,12 +294,13 @@ static void report_fini(struct report *r)
 	free(r->unwanted);
 }
 
-/* Send the agent's Status, with its processes. */
-static void report_send(const struct session_host *host, struct link *link)
+/* Send the agent's Status, with its processes, as the answer to question @number. */
+static void report_send(const struct session_host *host, struct link *link, uint32_t number)
 {
 	struct report r = {.status = EVSPACE__STATUS__INIT};
 	const struct peer *peer = link_peer(link);
 
+	r.status.scope = number;
 	report_fill(host, &r.status);
 	report_count(host, peer->limits, &r.status);
 	report_processes(peer, survey_take(host->survey), &r.status);
@@ -407,7 +408,7 @@ int report_take(const struct session_host *host, struct underway_list *list, str
 	int rc;
 
 	if (!ask->place && !ask->all) {
-		report_send(host, link);
+		report_send(host, link, ask->scope);
 		return 0;
 	}
 	/* check the limit before any work */

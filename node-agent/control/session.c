@@ -177,6 +177,7 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.place = wire_place_new(plan->root);
 	whole.generation = s->host->active_map->generation;
 	whole.signer = active_map_signer(s->host->active_map);
+	whole.window = defined_window(s->host->active_map->map, plan);
 	scope = scope_new(s->host->scopes, s->link, &whole, NULL, NULL, e);
 	wire_place_free(whole.place);
 	plan_free(plan);
@@ -190,6 +191,7 @@ static struct scope *session_open_part(struct session *s, const Evspace__Open *o
 {
 	Evspace__Open part = *open;
 
+	part.window = 0;
 	if (!part.peer[0])
 		part.peer = (char *)(uintptr_t)link_peer(s->link)->name;
 	return scope_new(s->host->scopes, s->link, &part, NULL, NULL, e);

@@ -256,30 +256,38 @@ static const char *character_next(const char *text, const char *end)
 	return text + (n > 0 ? n : 1);
 }
 
-/* Print the line of the fault, cut around it, and a caret. */
-static void excerpt_print(const struct diagnostic *diagnostic, FILE *out)
+/* Where line @n of the text begins; @end: there is none. */
+static const char *line_find(const char *text, const char *end, size_t n)
 {
-	const struct mapfile *source = diagnostic->source;
-	const char *from = source->text + source->lines[diagnostic->line - 1];
-	const char *fault = source->text + diagnostic->offset;
-	const char *end = memchr(from, '\n', source->length - (size_t)(from - source->text));
-	const char *until;
+	while (--n > 0 && text < end) {
+		text = memchr(text, '\n', (size_t)(end - text));
+		text = text != NULL ? text + 1 : end;
+	}
+	return text;
+}
 
-	if (end == NULL)
-		end = source->text + source->length;
-	for (size_t column = diagnostic->column; column > EXCERPT_BEFORE; column--)
+void excerpt_print(const char *text, size_t length, size_t line, size_t column, FILE *out)
+{
+	const char *end = text + length, *from = line_find(text, end, line), *fault, *until;
+
+	if (memchr(from, '\n', (size_t)(end - from)) != NULL)
+		end = memchr(from, '\n', (size_t)(end - from));
+	fault = from;
+	for (size_t i = 1; i < column && fault < end; i++)
+		fault = character_next(fault, end);
+	for (; column > EXCERPT_BEFORE && from < end; column--)
 		from = character_next(from, end);
 	until = from;
 	for (size_t i = 0; i < EXCERPT_WIDTH && until < end; i++)
 		until = character_next(until, end);
 	fputc('\t', out);
 	for (const char *p = from; p < until; p = character_next(p, end)) {
-		size_t length = utf8_length(p, (size_t)(end - p));
+		size_t bytes = utf8_length(p, (size_t)(end - p));
 
-		if (length == 0 || (utf8_is_control(p, length) && *p != '\t'))
+		if (bytes == 0 || (utf8_is_control(p, bytes) && *p != '\t'))
 			fputc(*p == '\r' ? ' ' : '?', out);
 		else
-			fwrite(p, 1, length, out);
+			fwrite(p, 1, bytes, out);
 	}
 	fputs("\n\t", out);
 	for (const char *p = from; p < fault && p < end; p = character_next(p, end))
@@ -294,7 +302,8 @@ static void diagnostic_print(const struct diagnostic *diagnostic, FILE *out)
 		fprintf(out, ":%zu:%zu", diagnostic->line, diagnostic->column);
 	fprintf(out, ": %s\n", diagnostic->text);
 	if (diagnostic->line > 0)
-		excerpt_print(diagnostic, out);
+		excerpt_print(diagnostic->source->text, diagnostic->source->length,
+			      diagnostic->line, diagnostic->column, out);
 }
 
 void diagnostics_sort(struct diagnostics *diagnostics)

@@ -78,6 +78,10 @@ int diagnostics_error(struct diagnostics *diagnostics, struct error *e);
 /** Print them: "FILE:LINE:COLUMN: TEXT", with the line and a caret under it. */
 void diagnostics_print(const struct diagnostics *diagnostics, FILE *out);
 
+/** Print line @line of @text, cut around character @column (both from 1), and a caret under that.
+ */
+void excerpt_print(const char *text, size_t length, size_t line, size_t column, FILE *out);
+
 /** Free all diagnostics. */
 void diagnostics_fini(struct diagnostics *diagnostics);
 

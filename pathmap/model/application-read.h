@@ -46,6 +46,7 @@ void elements_apply(struct reader *reader, void *target, const struct statement 
 void definable_by_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_stages_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_open_apply(struct reader *reader, void *target, const struct statement *statement);
+void definable_window_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_cost_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_kinds_apply(struct reader *reader, void *target, const struct statement *statement);
 void definable_trees_apply(struct reader *reader, void *target, const struct statement *statement);

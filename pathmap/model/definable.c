@@ -17,6 +17,9 @@
 #define OPEN_DEFAULT   4u
 #define OPEN_MOST      1024u
 
+/* No consumer has more under way. */
+#define WINDOW_MOST 64u
+
 static const char *const definers[] = {
 	[DEFINER_OBSERVE] = "observe",
 	[DEFINER_CONTROL] = "control",
@@ -64,6 +67,9 @@ char *definable_text(const struct definable *definable)
 	fprintf(out, "by %s, %u stage%s and %u view%s at once at most", definers[definable->by],
 		definable->stages, plural(definable->stages, "s"), definable->open,
 		plural(definable->open, "s"));
+	if (definable->window > 0)
+		fprintf(out, ", %u wave%s of each under way", definable->window,
+			plural(definable->window, "s"));
 	if (definable->cost_ns > 0)
 		fprintf(out, ", %g ms of CPU time a wave", (double)definable->cost_ns * 1e-6);
 	for (size_t i = 0; i < definable->n_kinds; i++)
@@ -150,6 +156,13 @@ void definable_open_apply(struct reader *reader, void *target, const struct stat
 	struct definable *definable = target;
 
 	count_apply(reader, statement, OPEN_MOST, &definable->open);
+}
+
+void definable_window_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct definable *definable = target;
+
+	count_apply(reader, statement, WINDOW_MOST, &definable->window);
 }
 
 void definable_cost_apply(struct reader *reader, void *target, const struct statement *statement)

@@ -18,6 +18,7 @@ struct definable {
 	enum definer by;
 	unsigned stages;  /* of one view, with those of views that it uses */
 	unsigned open;	  /* views of one consumer at once */
+	unsigned window;  /* waves under way in each of them; 0: any number */
 	uint64_t cost_ns; /* CPU time of all hosts for a wave, as predicted; 0: any */
 	char **kinds;	  /* of stages, as the definition itself names them; none: all of ours */
 	size_t n_kinds;

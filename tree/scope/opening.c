@@ -113,6 +113,7 @@ void opening_say(struct opening *o, struct link *up, uint32_t number, const Evsp
 	opened.entry = place->node;
 	opened.places = (uint32_t)places;
 	opened.generation = open->generation;
+	opened.window = open->window;
 	opened.unready = o->unready;
 	opened.n_unready = o->n_unready;
 	link_reply(up, number, &WIRE_FRAME(OPENED, opened, &opened), NULL,

@@ -42,7 +42,7 @@ struct question_packed question_of(const Evspace__Open *open, const struct plan_
 		return q;
 	asked.scope = 0;
 	asked.id = asked.signer = (ProtobufCBinaryData){0, NULL};
-	asked.patience_ms = 0;
+	asked.patience_ms = asked.window = 0;
 	asked.backlog = asked.wait = false;
 	asked.place = wire_place_new(place);
 	place_strip(asked.place);

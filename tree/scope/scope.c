@@ -125,11 +125,25 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 
 /* ---- asks ---- */
 
+/* Waves that are asked for again are under way no longer, or are not counted twice. */
+static int scope_window(const struct scope *s, const Evspace__Ask *ask, struct error *e)
+{
+	uint32_t most = s->open->window;
+
+	if (!most || ask->n_only || trunk_awaits(s->trunk, &s->asker) + ask->count <= most)
+		return 0;
+	errno = EPROTO;
+	return errorf(e,
+		      "more than %u wave%s under way, which the map lets views of one's own have "
+		      "(`window at most %u` in application.map)",
+		      most, most == 1 ? "" : "s", most);
+}
+
 int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 {
 	Evspace__Ask limited = *asked, *ask = &limited;
 
-	if (ask_check(asked, e) < 0)
+	if (ask_check(asked, e) < 0 || scope_window(s, asked, e) < 0)
 		return -1;
 	limited.deadline_ms = ask_deadline(asked);
 	s->asker.urgency = urgency_asked(asked->urgency);
