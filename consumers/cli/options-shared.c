@@ -11,6 +11,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/profile.h"
+#include "consumers/client/connection.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
@@ -255,17 +256,29 @@ int options_failure(enum evspace_failure failure)
 	return codes[failure];
 }
 
+Evspace__Frame *options_ask_once(const struct evspace_options *look, const Evspace__Frame *question,
+				 Evspace__Frame__KindCase answer, enum evspace_failure *failure,
+				 struct error *e)
+{
+	struct evspace_connection *c = evspace_connect(look);
+	unsigned deadline_ms = look->deadline_ms ? look->deadline_ms : 1000;
+	Evspace__Frame *reply = question_ask(c, question, answer, deadline_ms, NULL, failure, e);
+
+	evspace_disconnect(c);
+	return reply;
+}
+
 Evspace__Frame *options_ask(const char *command, const struct evspace_options *look,
 			    const Evspace__Frame *question, Evspace__Frame__KindCase answer,
 			    int *code)
 {
 	enum evspace_failure failure = EVSPACE_FINE;
-	char why[sizeof(((struct error *)0)->text)];
-	Evspace__Frame *reply = client_ask(look, question, answer, &failure, why, sizeof(why));
+	struct error e;
+	Evspace__Frame *reply = options_ask_once(look, question, answer, &failure, &e);
 
 	if (reply)
 		return reply;
-	fprintf(stderr, "%s: %s\n", command, why);
+	fprintf(stderr, "%s: %s\n", command, e.text);
 	*code = options_failure(failure);
 	return NULL;
 }

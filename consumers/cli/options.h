@@ -8,9 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "consumers/client/client-ask.h"
 #include "consumers/client/evspace-control.h"
 #include "pathmap/base/error.h"
+#include "tree/wire/wire.h"
+
+struct pathmap;
 
 /** Most patterns of --select. */
 #define OPTIONS_SELECT_MAX 32
@@ -96,8 +98,13 @@ int options_settle(struct common *common, unsigned takes, struct error *e);
 /** The exit code for a failure of the client library. */
 int options_failure(enum evspace_failure failure);
 
-/** Ask an agent as client_ask() does. Returns its answer, or NULL after a message, with the exit
- * code in *@code. */
+/** Ask an agent @question on a connection of its own. Returns its answer of the kind @answer, for
+ * evspace__frame__free_unpacked(), or NULL with *@failure and @e. */
+Evspace__Frame *options_ask_once(const struct evspace_options *look, const Evspace__Frame *question,
+				 Evspace__Frame__KindCase answer, enum evspace_failure *failure,
+				 struct error *e);
+
+/** The same. Returns its answer, or NULL after a message, with the exit code in *@code. */
 Evspace__Frame *options_ask(const char *command, const struct evspace_options *look,
 			    const Evspace__Frame *question, Evspace__Frame__KindCase answer,
 			    int *code);

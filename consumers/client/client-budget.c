@@ -108,7 +108,7 @@ static void levers_apply(struct client_budget *k)
 
 	k->c->limit_hz = k->budget.levers.rate_hz;
 	if (!k->c->window_said && k->budget.levers.window > k->c->window)
-		k->c->window = k->budget.levers.window;
+		client_window(k->c, k->budget.levers.window);
 	connection_note(k->c->connection, "%s%s%s", budget_words(&k->budget, words, sizeof(words)),
 			k->why[0] ? "; direct cost only: " : "", k->why);
 }

@@ -121,12 +121,6 @@ static void ask_again(struct evspace_client *c)
 	send_ask(c, again.wave, again.count, again.leaves, again.n);
 }
 
-/* The map may let it have fewer. */
-void client_window(struct evspace_client *c, unsigned window)
-{
-	c->window = window < c->window_most ? window : c->window_most;
-}
-
 void client_ask_unanswered(struct evspace_client *c)
 {
 	/* leaves that made these waves give the same ranges again: nothing is lost, and nothing

@@ -103,6 +103,12 @@ static void client_define(struct evspace_client *c, const char *text)
 	c->define = copy_text(text, NULL);
 }
 
+/* The map may let it have fewer. */
+void client_window(struct evspace_client *c, unsigned window)
+{
+	c->window = window < c->window_most ? window : c->window_most;
+}
+
 static void client_options(struct evspace_client *c, const struct evspace_options *o)
 {
 	c->run = copy_text(o->run ? o->run : config_variable("EVSPACE_RUN"), "");
@@ -318,6 +324,16 @@ static void client_tell(void *of)
 		connection_tell(c->connection, &c->news);
 	if (news != EVSPACE_WAVE || client_has_wave(c))
 		c->notify(c, news, c->notify_arg);
+}
+
+Evspace__Frame *client_beside(struct evspace_client *c, const Evspace__Frame *question,
+			      Evspace__Frame__KindCase answer)
+{
+	enum evspace_failure failure;
+	struct error e;
+
+	return question_ask(c->connection, question, answer, c->deadline_ms, &c->stopping, &failure,
+			    &e);
 }
 
 const char *evspace_run(const struct evspace_client *c)

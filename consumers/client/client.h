@@ -114,6 +114,13 @@ void client_news(struct evspace_client *c, enum evspace_news news);
 /** Put it on its connection. */
 void client_begin(struct evspace_client *c);
 
+/** Ask the agent something beside the view, and wait until evspace_stop(). NULL: no answer. */
+Evspace__Frame *client_beside(struct evspace_client *c, const Evspace__Frame *question,
+			      Evspace__Frame__KindCase answer);
+
+/** Have so many waves under way, or as many as the map lets it have. */
+void client_window(struct evspace_client *c, unsigned window);
+
 /** The link is ready: open it. */
 void client_ready(struct evspace_client *c);
 void client_opened(struct evspace_client *c, const Evspace__Opened *o);
@@ -128,7 +135,6 @@ void client_fail(struct evspace_client *c, enum evspace_failure failure, const c
 
 void client_pump(struct evspace_client *c);
 void client_answer(struct evspace_client *c, const struct frame *frame);
-void client_window(struct evspace_client *c, unsigned window);
 void client_ask_unanswered(struct evspace_client *c);
 bool client_take(struct evspace_client *c);
 

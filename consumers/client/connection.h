@@ -6,6 +6,7 @@
 
 #include <event2/event.h>
 #include <stdarg.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/queue.h>
 
@@ -124,6 +125,14 @@ struct asker {
 struct evspace_question *question_new(struct evspace_connection *c, const Evspace__Frame *frame,
 				      Evspace__Frame__KindCase kind, unsigned deadline_ms,
 				      const struct asker *asker, const struct error *wrong);
+
+/** Ask @frame on a connection with a loop of its own, and wait for the answer, or until *@stopping
+ * is set (NULL: never) and evspace_stop() wakes the loop. Returns the answer, or NULL with
+ * *@failure and @e. */
+Evspace__Frame *question_ask(struct evspace_connection *c, const Evspace__Frame *frame,
+			     Evspace__Frame__KindCase kind, unsigned deadline_ms,
+			     const volatile sig_atomic_t *stopping, enum evspace_failure *failure,
+			     struct error *e);
 
 /** The link is ready: ask what was not asked yet. */
 void questions_send(struct evspace_connection *c);

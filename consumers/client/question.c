@@ -142,6 +142,44 @@ struct evspace_question *question_new(struct evspace_connection *c, const Evspac
 	return q;
 }
 
+/* One who waits. */
+struct question_wait {
+	bool answered;
+	Evspace__Frame *reply;
+	enum evspace_failure failure;
+	struct error why;
+};
+
+static void waiting_answered(const struct asker *asker, Evspace__Frame **reply,
+			     enum evspace_failure failure, const char *why)
+{
+	struct question_wait *w = asker->arg;
+
+	w->answered = true;
+	w->reply = *reply;
+	*reply = NULL;
+	w->failure = failure;
+	errorf(&w->why, "%s", why);
+}
+
+Evspace__Frame *question_ask(struct evspace_connection *c, const Evspace__Frame *frame,
+			     Evspace__Frame__KindCase kind, unsigned deadline_ms,
+			     const volatile sig_atomic_t *stopping, enum evspace_failure *failure,
+			     struct error *e)
+{
+	struct question_wait w = {.failure = EVSPACE_FINE, .why = {"interrupted"}};
+	const struct asker asker = {.answered = waiting_answered, .arg = &w};
+	struct evspace_question *q = question_new(c, frame, kind, deadline_ms, &asker, NULL);
+
+	while (!w.answered && !(stopping && *stopping))
+		connection_turn(c);
+	if (!w.answered)
+		evspace_cancel(q);
+	*failure = w.failure;
+	*e = w.why;
+	return w.reply;
+}
+
 void questions_send(struct evspace_connection *c)
 {
 	struct evspace_question *q;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "consumers/cli/json.h"
-#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/deploy/deploy.h"
 #include "pathmap/base/memory.h"
@@ -45,16 +44,16 @@ static Evspace__Frame *status_ask(const struct deploy_options *o, const struct p
 	Evspace__Frame *reply;
 	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
 	enum evspace_failure failure = EVSPACE_FINE;
-	char why[sizeof(((struct error *)0)->text)];
+	struct error e;
 
 	status_ask.all = true;
 	status_ask.deadline_ms = o->timeout_s * 1000;
-	reply = client_ask(&look, &WIRE_FRAME(STATUS_ASK, status_ask, &status_ask),
-			   EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+	reply = options_ask_once(&look, &WIRE_FRAME(STATUS_ASK, status_ask, &status_ask),
+				 EVSPACE__FRAME__KIND_STATUS, &failure, &e);
 	if (reply)
 		return reply;
 	fprintf(stderr, "evspace deploy: the entry of the map, %s, cannot be asked: %s\n",
-		pathmap_entry(map), why);
+		pathmap_entry(map), e.text);
 	*code = options_failure(failure);
 	return NULL;
 }

@@ -162,7 +162,7 @@ static int agents_ask(const struct evspace_options *look, const Evspace__Frame *
 {
 	enum evspace_failure failure = EVSPACE_FINE;
 
-	*reply = client_ask(look, question, answer, &failure, e->text, sizeof(e->text));
+	*reply = options_ask_once(look, question, answer, &failure, e);
 	return *reply ? EXIT_FINE : options_failure(failure);
 }
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "consumers/cli/json.h"
-#include "consumers/client/client-ask.h"
 #include "consumers/cli/command.h"
 #include "consumers/map/map.h"
 #include "consumers/cli/options.h"
@@ -280,9 +279,9 @@ static void agent_check(struct doctor *doctor, struct doctor_finding *f)
 	Evspace__StatusAsk status_ask = EVSPACE__STATUS_ASK__INIT;
 	enum evspace_failure failure = EVSPACE_FINE;
 
-	reply = client_ask(&doctor->common.look, &WIRE_FRAME(STATUS_ASK, status_ask, &status_ask),
-			   EVSPACE__FRAME__KIND_STATUS, &failure, f->text.text,
-			   sizeof(f->text.text));
+	reply = options_ask_once(&doctor->common.look,
+				 &WIRE_FRAME(STATUS_ASK, status_ask, &status_ask),
+				 EVSPACE__FRAME__KIND_STATUS, &failure, &f->text);
 	if (reply != NULL) {
 		errorf(&f->text, "%.200s answers, %zu process%s", reply->status->node,
 		       reply->status->n_processes, plural(reply->status->n_processes, "es"));

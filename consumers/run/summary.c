@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums a run up from its segments, which outlive the program. */
+#include "consumers/cli/options.h"
 #include "consumers/run/summary.h"
 
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include "node-agent/segment/segment-read.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
-#include "consumers/client/client-ask.h"
 
 /* Tuples copied out of a ring at a time. */
 #define CHUNK 256
@@ -376,12 +376,12 @@ void elsewhere_ask(struct elsewhere *elsewhere, const char *run)
 	const struct evspace_options options = {.connect = NULL};
 	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
 	enum evspace_failure failure;
-	char why[sizeof(((struct error *)0)->text)];
+	struct error e;
 
 	all.all = true;
 	elsewhere->run = run;
-	elsewhere->reply = client_ask(&options, &WIRE_FRAME(STATUS_ASK, status_ask, &all),
-				      EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+	elsewhere->reply = options_ask_once(&options, &WIRE_FRAME(STATUS_ASK, status_ask, &all),
+					    EVSPACE__FRAME__KIND_STATUS, &failure, &e);
 }
 
 void elsewhere_fini(struct elsewhere *elsewhere)

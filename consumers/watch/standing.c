@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/client/client-ask.h"
+#include "consumers/client/client.h"
 #include "consumers/cli/command.h"
 #include "node-agent/store/store.h"
 #include "pathmap/grammar/directive.h"
@@ -68,27 +68,24 @@ static void runs_add(struct standing_runs *runs, Evspace__Run *run, const char *
 }
 
 /* Ask all hosts for their status, and for the processes of the run. Returns the answer, or NULL. */
-static Evspace__Frame *status_ask(const struct evspace_options *look, bool processes)
+static Evspace__Frame *status_ask(const struct evspace_options *look, struct evspace_client *client,
+				  bool processes)
 {
 	Evspace__StatusAsk all = EVSPACE__STATUS_ASK__INIT;
-	struct evspace_options once = *look;
-	char why[sizeof(((struct error *)0)->text)];
-	enum evspace_failure failure;
 
-	once.patience_ms = 1;
 	all.all = true;
 	all.process_tables = processes;
 	if (processes && look->run)
 		all.run = (char *)(uintptr_t)look->run;
-	return client_ask(&once, &WIRE_FRAME(STATUS_ASK, status_ask, &all),
-			  EVSPACE__FRAME__KIND_STATUS, &failure, why, sizeof(why));
+	return client_beside(client, &WIRE_FRAME(STATUS_ASK, status_ask, &all),
+			     EVSPACE__FRAME__KIND_STATUS);
 }
 
 /* Ask all hosts for their runs. Returns the answer, which owns the names, or NULL. */
-static Evspace__Frame *runs_ask(const struct evspace_options *look, const char *wanted,
-				struct standing_runs *runs)
+static Evspace__Frame *runs_ask(const struct evspace_options *look, struct evspace_client *client,
+				const char *wanted, struct standing_runs *runs)
 {
-	Evspace__Frame *reply = status_ask(look, false);
+	Evspace__Frame *reply = status_ask(look, client, false);
 
 	if (!reply)
 		return NULL;
@@ -202,7 +199,7 @@ int standing_none(const char *command, const struct common *common)
 }
 
 const char *standing_run(struct standing *s, const struct common *common,
-			 const struct evspace_client *client)
+			 struct evspace_client *client)
 {
 	const struct evspace_wave *w = evspace_wave(client);
 	struct standing_runs runs = {0};
@@ -213,7 +210,7 @@ const char *standing_run(struct standing *s, const struct common *common,
 	if (s->asked || !w || w->elements == 0)
 		return s->run;
 	s->asked = true;
-	reply = runs_ask(&common->look, NULL, &runs);
+	reply = runs_ask(&common->look, client, NULL, &runs);
 	if (runs.newest)
 		snprintf(s->run, sizeof(s->run), "%s", runs.newest->name);
 	free(runs.names);
@@ -329,9 +326,10 @@ static void unmatched_write(FILE *line, const void *arg)
 
 /* Say on stderr, for @command, that nothing of what @look selects is there so far, and what is: the
  * processes of the run, by asking all hosts. */
-static void unmatched_tell(const char *command, const struct evspace_options *look)
+static void unmatched_tell(const char *command, const struct evspace_options *look,
+			   struct evspace_client *client)
 {
-	Evspace__Frame *reply = status_ask(look, true);
+	Evspace__Frame *reply = status_ask(look, client, true);
 	const char *what = look->n_select ? "--select matches" : "the view selects";
 	const struct unmatched u = {command, what, reply};
 
@@ -359,7 +357,7 @@ static int take_none(const char *command, const char *wanted, const struct commo
 
 /* Its processes are there: is anything of what was selected? */
 static void take_selected(struct standing *s, const char *command, const struct common *common,
-			  const struct evspace_client *client, bool last)
+			  struct evspace_client *client, bool last)
 {
 	const struct evspace_wave *w = evspace_wave(client);
 
@@ -370,18 +368,19 @@ static void take_selected(struct standing *s, const char *command, const struct 
 	if (!last && clock_mono_ns() - s->since_ns < GRACE_NS)
 		return;
 	s->matched = true;
-	unmatched_tell(command, &common->look);
+	unmatched_tell(command, &common->look, client);
 }
 
 /* It has ended, and nothing of what was selected is there. */
-static int take_nothing(const char *command, const struct common *common)
+static int take_nothing(const char *command, const struct common *common,
+			struct evspace_client *client)
 {
-	unmatched_tell(command, &common->look);
+	unmatched_tell(command, &common->look, client);
 	return EXIT_BAD_NEWS;
 }
 
 int standing_take(struct standing *s, const char *command, const struct common *common,
-		  const struct evspace_client *client, bool last)
+		  struct evspace_client *client, bool last)
 {
 	const struct evspace_wave *w = evspace_wave(client);
 	const char *wanted = common->look.run;
@@ -412,14 +411,14 @@ int standing_take(struct standing *s, const char *command, const struct common *
 	}
 	if (*standing_run(s, common, client))
 		wanted = standing_run(s, common, client);
-	reply = runs_ask(&common->look, wanted, &runs);
+	reply = runs_ask(&common->look, client, wanted, &runs);
 	/* a host that does not say whether it has the run may have it */
 	s->settled = runs.known || !reply;
 	if (runs.known && !runs.alive && ended && wanted)
 		say_ended(command, wanted, &runs, evspace_is_stream(client), common->look.backlog);
 	else if (runs.known && !runs.alive &&
 		 (common->look.n_select || (!ended && w->n_missing == 0)))
-		code = take_nothing(command, common);
+		code = take_nothing(command, common, client);
 	else if (!ended && reply)
 		code = take_none(command, wanted, common, &runs, client);
 	free(runs.names);
@@ -428,7 +427,7 @@ int standing_take(struct standing *s, const char *command, const struct common *
 }
 
 int standing_end(struct standing *s, const char *command, const struct common *common,
-		 const struct evspace_client *client)
+		 struct evspace_client *client)
 {
 	const struct evspace_wave *w = evspace_wave(client);
 	int code = w ? standing_take(s, command, common, client, true) : -1;

@@ -26,11 +26,11 @@ struct standing {
  * after a message. Hosts that do not answer are waited for.
  */
 int standing_take(struct standing *standing, const char *command, const struct common *common,
-		  const struct evspace_client *client, bool last);
+		  struct evspace_client *client, bool last);
 
 /** The time is over: the last wave is final. Returns the exit code. */
 int standing_end(struct standing *standing, const char *command, const struct common *common,
-		 const struct evspace_client *client);
+		 struct evspace_client *client);
 
 /** Say once, on stderr, that it waits for the run. */
 void standing_wait(struct standing *standing, const char *command, const struct common *common);
@@ -42,7 +42,7 @@ int standing_none(const char *command, const struct common *common);
  * none was live at the start, asks for its name once, when something of it is seen. Valid until the
  * next call. */
 const char *standing_run(struct standing *standing, const struct common *common,
-			 const struct evspace_client *client);
+			 struct evspace_client *client);
 
 /** Why elements cannot be read. */
 #define STANDING_UNREADABLE "not collected, or their files are damaged or of another release"
