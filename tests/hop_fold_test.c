@@ -101,6 +101,13 @@ static void beside_others(void)
 	hop_sayer_body.last->flags |= RUN_FOLD;
 	why = hop_sayer_asked(&bed);
 	CU_ASSERT(why && strstr(why, "a mark over 2 parts behind 1"));
+	/* nor does what it has dropped overflow in a sum with others */
+	say(all, 1, 3);
+	*(struct part *)batch_add(&hop_sayer_body, RUN_PART, 3, 1, 1, 0) =
+		(struct part){.elements = 1, .filtered = UINT64_MAX};
+	hop_sayer_body.last->flags |= RUN_FOLD;
+	why = hop_sayer_asked(&bed);
+	CU_ASSERT(why && strstr(why, "more than can be"));
 	say(all, 1, 3);
 	hop_sayer_off = 1;
 	why = hop_sayer_asked(&bed);

@@ -2,6 +2,7 @@
 /* Tests urgency: when an agent is lifted above what is asked of it, and why one says nothing. */
 #include "tests/tap.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -150,6 +151,20 @@ static void the_kernel_says_what_a_process_does(void)
 	close(pipes[1]);
 }
 
+/* As a process finds that tries it on itself. */
+static void who_can_leave_idle(void)
+{
+	const struct sched_param none = {.sched_priority = 0};
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(sched_setscheduler(0, SCHED_IDLE, &none) < 0 ||
+		      sched_setscheduler(0, SCHED_BATCH, &none) < 0);
+	CU_ASSERT_FATAL(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CU_ASSERT(schedule_returns() == (status == 0));
+}
+
 int main(void)
 {
 	static CU_TestInfo tests[] = {
@@ -159,6 +174,7 @@ int main(void)
 		{"words", words_and_numbers},
 		{"why one says nothing", silence_by_signs},
 		{"what the kernel says of a process", the_kernel_says_what_a_process_does},
+		{"who can leave the class idle again", who_can_leave_idle},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

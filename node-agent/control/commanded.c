@@ -349,6 +349,9 @@ static int commanded_begin(struct session_host *host, struct underway_list *list
 
 	if (rights_may(link_peer(link), roles, what, e) < 0 || underway_check(list, &kind, e) < 0)
 		return -1;
+	/* these are of the elements of all runs */
+	if (!ask->place && properties_are(ask) && rights_all(link_peer(link), what, e) < 0)
+		return -1;
 	o = memory_new(1, sizeof(*o));
 	o->underway.kind = &kind;
 	o->sessions = host;

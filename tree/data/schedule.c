@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* In /proc/PID/stat, counted from the state on, which follows the name in brackets. */
@@ -44,17 +46,35 @@ int schedule_class_set(enum urgency urgency, struct error *e)
 	return errorf(e, "this host does not allow it: %s", strerror(errno));
 }
 
+static void *wait_for_end(void *end)
+{
+	while (sem_wait(end) < 0)
+		;
+	return NULL;
+}
+
 bool schedule_returns(void)
 {
-	pid_t pid = fork(), ended;
-	int status = 0;
+	/* stays: a thread that is idle for good may get a core only later */
+	static sem_t end;
+	const struct sched_param none = {.sched_priority = 0};
+	sigset_t all, before;
+	pthread_t thread;
+	bool returns;
 
-	if (pid == 0)
-		_exit(policy_set(URGENCY_IDLE) == 0 && policy_set(URGENCY_BATCH) == 0 ? 0 : 1);
-	do {
-		ended = pid < 0 ? -1 : waitpid(pid, &status, 0);
-	} while (ended < 0 && pid > 0 && errno == EINTR);
-	return ended > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	if (sem_init(&end, 0, 0) < 0)
+		return false;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	returns = pthread_create(&thread, NULL, wait_for_end, &end) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!returns)
+		return false;
+	returns = pthread_setschedparam(thread, SCHED_IDLE, &none) == 0 &&
+		  pthread_setschedparam(thread, SCHED_BATCH, &none) == 0;
+	pthread_detach(thread);
+	sem_post(&end);
+	return returns;
 }
 
 int schedule_waited_open(void)

@@ -18,7 +18,8 @@ enum urgency schedule_class(void);
 int schedule_class_set(enum urgency urgency, struct error *e);
 
 /** Once idle, could this process become more urgent again? Without CAP_SYS_NICE it needs a limit of
- * RLIMIT_NICE that has its nice value in it. Finds out by a child process; 0: it could not. */
+ * RLIMIT_NICE that has its nice value in it. Finds out by a thread, for which it does not wait;
+ * false: it could not. Call it once. */
 bool schedule_returns(void);
 
 /** Open what schedule_waited() reads, of the calling process. Returns a descriptor, or -1 with

@@ -16,6 +16,9 @@ static int stranger(uint32_t leaf, struct error *e)
 	return errorf(e, "refused: its answer speaks for leaf %u, which is not below it", leaf);
 }
 
+/* No wave drops more tuples of a host, so that sums fit (struct part). */
+#define FILTERED_MOST (UINT64_C(1) << 40)
+
 /* How many runs, and ranges of leaves, to check before looking at the clock. */
 #define RUNS_AT_ONCE 4096u
 
@@ -61,6 +64,9 @@ static int part_check(struct below_spoken *s, const struct run_view *view, struc
 	if (view->run->flags & RUN_LOST && !s->below->sampled)
 		return errorf(e, "refused: its answer has counts of what was sampled out, which "
 				 "nobody asked for");
+	if (view->part->filtered > FILTERED_MOST)
+		return errorf(e, "refused: its answer has filtered %llu tuples, more than can be",
+			      (unsigned long long)view->part->filtered);
 	if (view->run->flags & RUN_FOLD) {
 		if (view->part->elements > s->parts)
 			return errorf(e, "refused: its answer has a mark over %u parts behind %zu",
