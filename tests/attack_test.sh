@@ -140,7 +140,7 @@ no_such_name() {
 tap_case "... what cannot be one is refused before that" no_such_name
 no_orders() {
 	"$attacker" orders "$bed_entry" "$EVSPACE_TLS" "$1" >"$tap_dir/orders" 2>&1 &&
-		[ "$(grep -c '^refused: ' "$tap_dir/orders")" -eq 7 ] && ! grep granted "$tap_dir/orders" ||
+		[ "$(grep -c '^refused: ' "$tap_dir/orders")" -eq 8 ] && ! grep granted "$tap_dir/orders" ||
 		{ cat "$tap_dir/orders"; return 1; }
 }
 tap_case "observe asks for control, and for what agents ask: refused, each" no_orders observe
@@ -152,6 +152,11 @@ no_grant() {
 	[ "$(grep -c 'refused: control may not .* parts' "$tap_dir/orders")" -eq 3 ] || { cat "$tap_dir/orders"; return 1; }
 }
 tap_case "control asks for what agents ask: refused" no_grant
+no_other_runs() {
+	"$attacker" orders "$bed_entry" "$EVSPACE_TLS" two >"$tap_dir/orders" 2>&1
+	grep -q 'refused: two may not switch what is collected: its certificate is limited to some runs' "$tap_dir/orders" || { cat "$tap_dir/orders"; return 1; }
+}
+tap_case "control limited to a run asks for elements of all: refused" no_other_runs
 tap_case "failures in plenty are rationed" eval '
 	for ((i = 0; i < 20; i++)); do no_orders observe || exit 1; done
 	[ "$(grep -c "audit: observe (.*failed" "$bed_dir/w0.err")" -le 12 ] || { grep audit "$bed_dir/w0.err"; exit 1; }'

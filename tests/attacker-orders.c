@@ -26,6 +26,24 @@ static void say(struct link *link, struct orders *o, Evspace__Frame *frame)
 	link_send(link, frame, NULL);
 }
 
+/* As a map says it of elements, and only who may apply a map. */
+static void elements_of_all_runs(struct link *link, struct orders *o)
+{
+	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
+	Evspace__Detail detail = EVSPACE__DETAIL__INIT, *details = &detail;
+	Evspace__Frame frame = EVSPACE__FRAME__INIT;
+
+	detail.pattern = (char *)(uintptr_t) "/**/wait";
+	ask.view = (char *)(uintptr_t) "events";
+	ask.run = (char *)(uintptr_t) "two";
+	ask.scope = 6;
+	ask.details = &details;
+	ask.n_details = 1;
+	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
+	frame.switch_ask = &ask;
+	say(link, o, &frame);
+}
+
 /* What a program of ours would not send with this certificate, or would not send at all. */
 static void orders_ready(struct link *link, void *arg)
 {
@@ -60,6 +78,8 @@ static void orders_ready(struct link *link, void *arg)
 		ask.who = (char *)(uintptr_t)(ask.place ? "bob (10.0.0.7:51422)" : "");
 		say(link, o, &frame);
 	}
+
+	elements_of_all_runs(link, o);
 
 	frame.kind_case = EVSPACE__FRAME__KIND_MAP_APPLY;
 	frame.map_apply = &apply;
