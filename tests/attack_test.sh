@@ -185,7 +185,7 @@ as_agent() {
 		[ "$(grep -c '^granted: ' "$tap_dir/orders")" -eq "$1" ] && [ "$(grep -c '^refused: ' "$tap_dir/orders")" -eq "$2" ] ||
 		{ cat "$tap_dir/orders"; return 1; }
 }
-tap_case "another agent's certificate opens, orders and discards nothing" eval 'as_agent 0 7 &&
+tap_case "another agent's certificate opens, orders and discards nothing" eval 'as_agent 0 8 &&
 	[ "$(grep -c "refused: agent w1 may not stand above w0.*--above w1" "$tap_dir/orders")" -eq 3 ] || { cat "$tap_dir/orders"; exit 1; }'
 tap_case "... and is named in the log" logged '127\.0\.0\.1:[0-9]*: agent w1 may not stand above w0: '
 # Views that are none are refused one by one, and who has sent them is served like anybody.
@@ -212,7 +212,7 @@ bed_kill TERM w0
 agent_start --above w1 >/dev/null
 tap_case "... parents may, but for patterns beyond count" large "granted: a frame of kind 9"
 tap_case "... nor order more classes at once than the command does" large "refused: 65 classes in one command; at most 64 are possible"
-tap_case "unless this one was started with --above" as_agent 3 4
+tap_case "unless this one was started with --above" as_agent 3 5
 tap_case "... the audit has who it is, beside whom it names" \
 	logged 'audit: relayed by w1 (127\.0\.0\.1:[0-9]*): "bob (10\.0\.0\.7:51422)" discarded '
 bed_kill TERM w0
