@@ -22,6 +22,7 @@
 #include "node-agent/source/source.h"
 #include "node-agent/control/survey.h"
 #include "node-agent/control/trials.h"
+#include "node-agent/control/waits.h"
 #include "pathmap/plan/holding.h"
 #include "tree/scope/child.h"
 #include "tree/link/listener.h"
@@ -307,6 +308,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	a->sessions.remap = remap_new(&a->sessions);
 	a->sessions.survey = survey_new(a->base, &a->sources);
 	a->sessions.trials = trials_new(a->base, &a->sources);
+	a->sessions.waits = waits_new();
 	agent_map_changed(&a->sessions);
 }
 
@@ -361,6 +363,7 @@ void agent_free(struct agent *a)
 	remap_free(a->sessions.remap);
 	survey_free(a->sessions.survey);
 	trials_free(a->sessions.trials);
+	waits_free(a->sessions.waits);
 	monitor_free(a->monitor);
 	fetches_free(a->fetches);
 	reaper_free(a->reaper);

@@ -35,8 +35,6 @@ static void events_are_written(void)
 	CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_ENV), 1);
 	/* the overflow element, and what was used: lazily */
 	CU_ASSERT_EQUAL(segment_elements(collect.segment), 3);
-	CU_ASSERT_TRUE(collect.segment->header->cost_ps > 1000);
-	CU_ASSERT_TRUE(collect.segment->header->cost_ps < 100000000);
 	collect_stop();
 }
 

@@ -92,7 +92,7 @@ unit_tests = \
 	tests/difference_test \
 	tests/order_test \
 	tests/plan_test tests/plan_early_test tests/plan_random_test \
-	tests/process_test \
+	tests/price_test tests/process_test \
 	tests/thread_states_test tests/tempo_test tests/capacity_test \
 	tests/reduce_test \
 	tests/segment_test tests/segment_hostile_test \
@@ -104,7 +104,7 @@ unit_tests = \
 	tests/stage_test \
 	tests/riding_test tests/scope_shared_test \
 	tests/store_test tests/store_purge_test tests/segment_room_test \
-	tests/trial_test tests/one_in_test tests/drift_test \
+	tests/timing_test tests/trial_test tests/one_in_test tests/drift_test \
 	tests/tls_test \
 	tests/view_bins_test \
 	tests/wire_test
@@ -271,6 +271,8 @@ tests_effect_test_SOURCES = tests/effect_test.c tests/simulated.c tests/simulate
 tests_budget_test_SOURCES = tests/budget_test.c tests/random.h
 tests_budget_test_LDADD = $(LDADD) -lm
 tests_effect_test_LDADD = $(LDADD) -lm
+tests_price_test_SOURCES = tests/price_test.c tests/random.h
+tests_price_test_LDADD = $(LDADD) -lm
 tests_knapsack_test_LDADD = $(LDADD) -lm
 tests_entropy_window_test_LDADD = $(LDADD) -lm
 tests_cost_test_SOURCES = tests/cost_test.c tests/maps.c tests/maps.h
@@ -292,6 +294,7 @@ collector_core = \
 	node-agent/collect/core/collect.c node-agent/collect/core/collect.h \
 	node-agent/collect/core/collect-class.c \
 	node-agent/collect/core/collect-space.c node-agent/collect/core/collect-space.h \
+	node-agent/collect/core/collect-timing.c node-agent/collect/core/collect-timing.h \
 	node-agent/collect/core/capacity.c \
 	node-agent/collect/core/modules.c node-agent/collect/core/modules.h \
 	node-agent/collect/core/properties.c node-agent/collect/core/properties.h \
@@ -302,6 +305,9 @@ tests_collector_test_SOURCES = $(collector_core) tests/collector_test.c tests/co
 	tests/segments.c tests/segments.h
 tests_collector_thread_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_collector_thread_test_SOURCES = $(collector_core) tests/collector_thread_test.c tests/collector-bed.c tests/collector-bed.h \
+	tests/segments.c tests/segments.h
+tests_timing_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
+tests_timing_test_SOURCES = $(collector_core) tests/timing_test.c tests/collector-bed.c tests/collector-bed.h \
 	tests/segments.c tests/segments.h
 tests_trial_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_trial_test_SOURCES = $(collector_core) tests/trial_test.c tests/collector-bed.c tests/collector-bed.h \

@@ -183,13 +183,14 @@ static json_t *ms_json(uint64_t ms)
 static json_t *process_json(const struct evspace_process *p)
 {
 	return json_pack(
-		"{s:o,s:i,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:f,s:o,s:o,s:o,s:o}", "name",
+		"{s:o,s:i,s:o,s:o,s:o,s:s,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "name",
 		json_text(p->name), "pid", (int)p->pid, "run", json_text(p->run), "program",
 		json_text(p->program), "host", json_text(p->host), "state", process_state(p),
 		"threads", (int)p->threads, "elements", (int)p->elements, "events",
 		(json_int_t)p->events, "overflowed", (json_int_t)p->overflowed, "held",
 		(json_int_t)p->held, "discarded", (json_int_t)p->discarded, "bytes",
-		(json_int_t)p->bytes, "cost_ns", (double)p->cost_ps / 1000, "notes",
+		(json_int_t)p->bytes, "cost_ns",
+		json_figure(p->cost_ps ? (double)p->cost_ps / 1000 : -1), "notes",
 		json_text(p->notes), "not_traced", json_text(p->not_traced), "age_ns",
 		ms_json(p->age_ms), "dead_ns", p->dead_ms ? ms_json(p->dead_ms) : json_null());
 }

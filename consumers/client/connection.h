@@ -118,6 +118,7 @@ struct asker {
 			 enum evspace_failure failure, const char *why);
 	evspace_answered *reply; /* as the user wants it */
 	void *arg;
+	char run[64]; /* that is asked about, if the answer has several; "": any */
 };
 
 /** Ask @frame, which is copied; it gets a number. Answered once, from the loop, unless it is

@@ -242,7 +242,7 @@ struct evspace_question *evspace_switch(struct evspace_connection *c,
 					enum evspace_mode mode, evspace_answered *answered,
 					void *arg)
 {
-	const struct asker asker = {control_answered, answered, arg};
+	const struct asker asker = {control_answered, answered, arg, ""};
 	Evspace__SwitchAsk order = order_of(among);
 	struct evspace_order *orders = memory_new(n + 1, sizeof(*orders));
 	struct evspace_question *q;
@@ -288,7 +288,7 @@ struct evspace_question *evspace_try(struct evspace_connection *c,
 				     const struct evspace_trial *trial, evspace_answered *answered,
 				     void *arg)
 {
-	const struct asker asker = {control_answered, answered, arg};
+	const struct asker asker = {control_answered, answered, arg, ""};
 	Evspace__SwitchAsk order = order_of(among);
 	Evspace__Trial its = EVSPACE__TRIAL__INIT;
 	uint32_t arms[EVSPACE_ARMS_MAX];
@@ -309,7 +309,7 @@ struct evspace_question *evspace_discard(struct evspace_connection *c,
 					 const struct evspace_among *among,
 					 evspace_answered *answered, void *arg)
 {
-	const struct asker asker = {control_answered, answered, arg};
+	const struct asker asker = {control_answered, answered, arg, ""};
 	Evspace__SwitchAsk order = order_of(among);
 
 	order.change = true;
@@ -321,7 +321,7 @@ struct evspace_question *evspace_discard(struct evspace_connection *c,
 struct evspace_question *evspace_status(struct evspace_connection *c, evspace_answered *answered,
 					void *arg)
 {
-	const struct asker asker = {control_answered, answered, arg};
+	const struct asker asker = {control_answered, answered, arg, ""};
 	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
 
 	return question_new(c, &WIRE_FRAME(STATUS_ASK, status_ask, &ask),
@@ -331,7 +331,7 @@ struct evspace_question *evspace_status(struct evspace_connection *c, evspace_an
 struct evspace_question *evspace_map(struct evspace_connection *c, evspace_answered *answered,
 				     void *arg)
 {
-	const struct asker asker = {control_answered, answered, arg};
+	const struct asker asker = {control_answered, answered, arg, ""};
 	Evspace__MapAsk ask = EVSPACE__MAP_ASK__INIT;
 
 	return question_new(c, &WIRE_FRAME(MAP_ASK, map_ask, &ask), EVSPACE__FRAME__KIND_MAP,
@@ -342,7 +342,7 @@ struct evspace_question *evspace_apply(struct evspace_connection *c,
 				       const struct evspace_apply *apply,
 				       evspace_answered *answered, void *arg)
 {
-	const struct asker asker = {control_answered, answered, arg};
+	const struct asker asker = {control_answered, answered, arg, ""};
 	const struct evspace_texts *t = apply->texts;
 	Evspace__MapApply order = EVSPACE__MAP_APPLY__INIT;
 	Evspace__MapTexts texts = EVSPACE__MAP_TEXTS__INIT;

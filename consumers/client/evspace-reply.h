@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "evspace-client.h"
+#include "evspace-cost.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,7 +62,7 @@ struct evspace_process {
 	uint64_t bytes;	     /* of memory */
 	uint64_t age_ms;     /* since its start */
 	uint64_t dead_ms;    /* since it was first seen dead; 0: it lives */
-	unsigned cost_ps;    /* time that an event costs it, in ps */
+	unsigned cost_ps;    /* time that an event costs it on average, in ps; 0: not known yet */
 };
 
 /** The answer to evspace_status(). */
@@ -126,6 +127,7 @@ struct evspace_reply {
 	const struct evspace_agent *status;
 	const struct evspace_map_reply *map;
 	const struct evspace_applied *applied;
+	const struct evspace_costs *costs;
 };
 
 #ifdef __cplusplus

@@ -42,7 +42,8 @@ struct evspace_wave {
 	unsigned unreadable; /* processes that are not collected, or whose files are damaged */
 	uint64_t elements;   /* in the view */
 	uint64_t written;    /* tuples written to these since the program began */
-	uint64_t cost_ns;    /* time that collecting those has cost the program, as it measured */
+	uint64_t cost_ns;    /* time that collecting those has cost the program: what those cost
+			      * that it timed, for all of them; 0: not known yet */
 	uint64_t remapped;   /* in the first wave by another map: that map's generation; else 0 */
 	/* The wave was asked for once only, and no host owed a wave: it has all that was left to
 	 * read. A repeated one may be empty because its tuples are in a later one. */

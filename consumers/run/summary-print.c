@@ -3,6 +3,7 @@
 #include "consumers/run/summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +25,13 @@ static uint64_t overwritten(const struct summary *s)
 
 static double cost_share(const struct summary *s)
 {
-	return s->life_ns ? (double)s->cost_ns / (double)s->life_ns : 0;
+	return s->life_ns && s->cost_ns ? (double)s->cost_ns / (double)s->life_ns : NAN;
 }
 
+/* NAN: of so few events none was timed. */
 static double cost_per_event(const struct summary *s)
 {
-	return s->written ? (double)s->cost_ns / (double)s->written : 0;
+	return s->written && s->cost_ns ? (double)s->cost_ns / (double)s->written : NAN;
 }
 
 /* ---- for people ---- */
@@ -273,8 +275,11 @@ static void print_cost(const struct summary *s, FILE *out)
 {
 	char share[UNIT_TEXT];
 
-	fprintf(out, "  cost        %.0f ns an event, %s of the processes' time\n",
-		cost_per_event(s), unit_share(share, cost_share(s)));
+	if (isfinite(cost_per_event(s)))
+		fprintf(out, "  cost        %.0f ns an event, %s of the processes' time\n",
+			cost_per_event(s), unit_share(share, cost_share(s)));
+	else
+		fputs("  cost        not known: of so few events none was timed\n", out);
 }
 
 void summary_print(const struct summary *s, const struct summary_about *about, FILE *out)
@@ -416,12 +421,12 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 			  "kept", (json_int_t)s->kept, "overwritten", (json_int_t)overwritten(s),
 			  "overflowed", (json_int_t)s->overflowed, "inside", (json_int_t)s->inside,
 			  "left", (json_int_t)s->left, "channels", json_channels(s)));
-	json_object_update_new(object,
-			       json_pack("{s:o,s:o,s:I,s:f,s:f}", "slowest",
-					 json_ops(s->slowest, s->n_slowest), "stuck",
-					 json_ops(s->stuck, s->n_stuck), "stuck_threads",
-					 (json_int_t)s->all_stuck, "cost_ns_per_event",
-					 cost_per_event(s), "cost_percent", 100 * cost_share(s)));
+	json_object_update_new(object, json_pack("{s:o,s:o,s:I,s:o,s:o}", "slowest",
+						 json_ops(s->slowest, s->n_slowest), "stuck",
+						 json_ops(s->stuck, s->n_stuck), "stuck_threads",
+						 (json_int_t)s->all_stuck, "cost_ns_per_event",
+						 json_figure(cost_per_event(s)), "cost_percent",
+						 json_figure(100 * cost_share(s))));
 	json_object_update_new(
 		object,
 		json_pack("{s:o,s:o,s:o,s:b,s:o}", "why_none", json_text(about->why_none), "notes",

@@ -39,16 +39,15 @@ static void heartbeat_rates(struct heartbeat *h)
 	if (h->last_ns && s < 0.02)
 		return;
 	evspace_counts(h->client, &counts);
-	if (h->last_ns && w->written >= h->last_written && w->cost_ns >= h->last_cost_ns) {
+	if (h->last_ns && w->written >= h->last_written) {
 		h->written_rate = (double)(w->written - h->last_written) / s;
 		h->cpu_share = (double)(counts.cpu_us - h->last_cpu_us) * 1e-6 / s;
-		if (w->processes)
-			h->cost_share =
-				(double)(w->cost_ns - h->last_cost_ns) * 1e-9 / s / w->processes;
+		if (w->processes && w->cost_ns)
+			h->cost_share = h->written_rate * (double)w->cost_ns / (double)w->written *
+					1e-9 / w->processes;
 	}
 	h->last_ns = w->taken_ns;
 	h->last_written = w->written;
-	h->last_cost_ns = w->cost_ns;
 	h->last_cpu_us = counts.cpu_us;
 }
 
@@ -105,11 +104,13 @@ static void screen_program(struct screen *s, const struct evspace_wave *w)
 	screen_line(s, "\033[1m", line);
 	if (h->written_rate >= 0)
 		unit_count(rate, (uint64_t)h->written_rate);
-	n = snprintf(line, sizeof(line),
-		     "program: %s%s%s events so far; collecting costs %.1f ns an event", rate,
-		     *rate ? " events/s, " : "", unit_count(total, w->written),
-		     w->written ? (double)w->cost_ns / (double)w->written : 0);
-	if (h->cost_share >= 0 && n > 0)
+	n = snprintf(line, sizeof(line), "program: %s%s%s events so far", rate,
+		     *rate ? " events/s, " : "", unit_count(total, w->written));
+	if (w->cost_ns)
+		n += snprintf(line + n, sizeof(line) - (size_t)n,
+			      "; collecting costs %.1f ns an event",
+			      (double)w->cost_ns / (double)w->written);
+	if (h->cost_share >= 0)
 		snprintf(line + n, sizeof(line) - (size_t)n, ", %s of its time",
 			 unit_share(rate, h->cost_share));
 	screen_line(s, "", line);
@@ -331,7 +332,7 @@ static void wave_json(const struct heartbeat *h, const struct evspace_wave *w)
 	json_object_update_new(
 		o, json_pack("{s:I,s:o,s:o,s:o,s:o,s:I,s:I}", "written", (json_int_t)w->written,
 			     "events_per_s", json_figure(h->written_rate), "ns_per_event",
-			     json_figure(w->written ? (double)w->cost_ns / (double)w->written : -1),
+			     json_figure(w->cost_ns ? (double)w->cost_ns / (double)w->written : -1),
 			     "collecting_share", json_figure(h->cost_share), "agents_cpu_share",
 			     json_figure(h->cpu_share), "lost", (json_int_t)n.lost, "latency_us",
 			     (json_int_t)(w->latency_s * 1e6)));

@@ -37,7 +37,7 @@ struct heartbeat {
 	size_t shown_stuck;
 	/* of the wave before, for rates */
 	int64_t last_ns;
-	uint64_t last_written, last_cost_ns, last_cpu_us;
+	uint64_t last_written, last_cpu_us;
 	double written_rate, cost_share, cpu_share; /* -1: not known yet */
 };
 

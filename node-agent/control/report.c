@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "node-agent/control/costs.h"
 #include "node-agent/control/uncollected.h"
 #include "node-agent/remote/fetch.h"
 #include "node-agent/control/process-table.h"
@@ -163,7 +164,7 @@ static void report_runs_fini(struct report_runs *r)
 /* Remove the runs that @peer may not see, and free them if they were @received. */
 static void runs_hide(const struct peer *peer, Evspace__Status *status, bool received)
 {
-	size_t kept = 0;
+	size_t kept = 0, costs = 0;
 
 	for (size_t i = 0; i < status->n_runs; i++) {
 		if (rights_see_there(peer, status, status->runs[i]->name))
@@ -172,6 +173,13 @@ static void runs_hide(const struct peer *peer, Evspace__Status *status, bool rec
 			evspace__run__free_unpacked(status->runs[i], NULL);
 	}
 	status->n_runs = kept;
+	for (size_t i = 0; i < status->n_costs; i++) {
+		if (rights_see_there(peer, status, status->costs[i]->run))
+			status->costs[costs++] = status->costs[i];
+		else if (received)
+			evspace__cost__free_unpacked(status->costs[i], NULL);
+	}
+	status->n_costs = costs;
 }
 
 static void report_say(struct link *link, const Evspace__Frame *frame)
@@ -183,15 +191,16 @@ static void report_say(struct link *link, const Evspace__Frame *frame)
 
 /*
  * Fill in the agent's own part of the Status in @frame, and send it: without processes, or with the
- * process table of @run (NULL: none; node-agent/control/process-table.h). Counts only what is
- * within @limits (NULL: none).
+ * process table of @run (NULL: none; node-agent/control/process-table.h), and with @costs. Counts
+ * only what is within @limits (NULL: none).
  */
 static void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
-			  const struct limits *limits, const char *run)
+			  const struct limits *limits, const char *run, bool with_costs)
 {
 	const struct peer *peer = link_peer(link);
 	struct process_tables process_tables = {.n = 0};
 	Evspace__Status *status = frame->status;
+	struct costs costs = {.n_runs = 0};
 	struct report_runs runs;
 
 	report_fill(host, status);
@@ -206,9 +215,16 @@ static void report_answer(const struct session_host *host, struct link *link, Ev
 	status->processes = process_tables.processes;
 	status->n_comms = process_tables.n_comms;
 	status->comms = process_tables.comms;
+	if (with_costs)
+		costs_init(&costs, host, peer, limits);
+	status->n_costs = costs.n_runs;
+	status->costs = costs.runs;
+	status->n_carried = costs.n_links;
+	status->carried = costs.links;
 	gather_status_fit(frame);
 	report_say(link, frame);
 	process_tables_fini(&process_tables);
+	costs_fini(&costs);
 	report_runs_fini(&runs);
 }
 
@@ -323,7 +339,7 @@ struct report_gather {
 	struct gather_status_host host;
 	struct gather_status *gather;
 	struct limits *limits; /* of the peer that asked; NULL: none */
-	bool process_tables;
+	bool process_tables, costs;
 	char run[sizeof(((struct store_run *)0)->name)]; /* whose process tables are asked for */
 };
 
@@ -350,7 +366,8 @@ static void report_gather_answer(void *arg, struct link *up, Evspace__Frame *fra
 {
 	const struct report_gather *r = arg;
 
-	report_answer(r->sessions, up, frame, r->limits, r->process_tables ? r->run : NULL);
+	report_answer(r->sessions, up, frame, r->limits, r->process_tables ? r->run : NULL,
+		      r->costs);
 }
 
 static void report_gather_done(void *arg, struct gather_status *gather)
@@ -388,6 +405,7 @@ static int report_gather_begin(const struct session_host *host, struct underway_
 	LIST_INSERT_HEAD(list, &r->underway, entry);
 	report_gather_limit(r, "user", ask->users, ask->n_users);
 	report_gather_limit(r, "run", ask->runs, ask->n_runs);
+	r->costs = ask->costs;
 	r->process_tables = ask->process_tables && limits_own_user(ask->users, ask->n_users);
 	if (!r->process_tables || rights_run(link_peer(link), host->sources->store, ask->run, false,
 					     r->run, sizeof(r->run), e) == 0)

@@ -21,16 +21,6 @@
 #include "tree/scope/classes.h"
 #include "tree/wire/wire-place.h"
 
-struct session {
-	LIST_ENTRY(session) entry;
-	struct session_host *host;
-	struct link *link;
-	struct opened_list scopes;
-	size_t n_scopes;
-	struct superior superior;
-	struct underway_list underway;
-};
-
 /* A reader of the monitors' run makes this agent's monitor record until it has gone. */
 static void session_monitor(const struct session *s)
 {

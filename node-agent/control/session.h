@@ -11,6 +11,7 @@
 #include "node-agent/control/opened.h"
 #include "node-agent/control/underway.h"
 #include "node-agent/control/remap.h"
+#include "node-agent/control/rights.h"
 #include "node-agent/source/source.h"
 #include "tree/link/link.h"
 #include "tree/link/rate-limit.h"
@@ -24,6 +25,7 @@ struct hostlist;
 struct session;
 struct survey;
 struct trials;
+struct waits_all;
 LIST_HEAD(session_list, session);
 
 /** What all sessions of an agent share. */
@@ -46,10 +48,22 @@ struct session_host {
 	struct remap *remap;
 	struct survey *survey;
 	struct trials *trials;
+	struct waits_all *waits;
 	struct opened_list views;			/* all open scopes of consumers */
 	void (*map_changed)(struct session_host *host); /* its map has changed */
 	void (*rests)(struct session_host *host);	/* its last scope was closed */
 	void *arg;
+};
+
+/** A session: others may read it. */
+struct session {
+	LIST_ENTRY(session) entry;
+	struct session_host *host;
+	struct link *link;
+	struct opened_list scopes;
+	size_t n_scopes;
+	struct superior superior;
+	struct underway_list underway;
 };
 
 /** Serve an accepted link. It is a link_accepted whose argument is the session_host. */

@@ -204,9 +204,6 @@ static int mirror_make(struct fetch_take *t, struct taken *k, struct error *e)
 	};
 	char dir[sizeof(here->store->base) + sizeof(k->origin.run) + 1];
 
-	if (t->part && t->part->written)
-		plan.cost_ps =
-			(uint32_t)((double)t->part->cost_ns * 1000 / (double)t->part->written);
 	snprintf(dir, sizeof(dir), "%s/%s", here->store->base, k->origin.run);
 	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
 		return errorf(e, "cannot make the folder %s: %s", dir, strerror(errno));
@@ -239,6 +236,14 @@ static struct store_mirror *taken_mirror(struct fetch_take *t, struct taken *k)
 	return NULL;
 }
 
+/* What an event of the elements in @part costs its process, in ps. */
+static uint32_t event_cost(const struct part *part)
+{
+	double ps = part->written ? (double)part->cost_ns * 1000 / (double)part->written : 0;
+
+	return ps < UINT32_MAX ? (uint32_t)ps : UINT32_MAX;
+}
+
 static int run_take(struct fetch_take *t, const struct run_view *view, double *fill)
 {
 	struct taken *k = taken_at(t, view->run->element);
@@ -250,6 +255,7 @@ static int run_take(struct fetch_take *t, const struct run_view *view, double *f
 		.discarded = (view->run->flags & RUN_DISCARDED) != 0,
 		.line = t->part->clock,
 		.local = t->local,
+		.cost_ps = event_cost(t->part),
 	};
 	struct store_mirror *m;
 	int64_t news_count;

@@ -8,8 +8,9 @@
 /** A writer's private view of its ring: where the next tuple goes. */
 struct element_writer {
 	struct element_ring *ring;
-	struct tuple *next;	 /* == end: the first slot is next */
-	const struct tuple *end; /* after the last slot */
+	struct tuple *next;	  /* == end: the first slot is next */
+	const struct tuple *stop; /* it, or one before it: who writes there goes out of line */
+	const struct tuple *end;  /* after the last slot */
 };
 
 /** Start writing on a ring of @capacity >= 1 slots at its present head. */
@@ -18,7 +19,7 @@ static inline void element_writer_init(struct element_writer *w, struct element_
 {
 	w->ring = ring;
 	w->next = &ring->slots[atomic_load_explicit(&ring->head, memory_order_relaxed) % capacity];
-	w->end = &ring->slots[capacity];
+	w->stop = w->end = &ring->slots[capacity];
 }
 
 /** Two 32-bit fields as one word, in memory order. */

@@ -51,10 +51,10 @@ struct segment_header {
 	uint32_t clock_kind;
 	struct clock_pair born; /* when the segment was made */
 	int64_t born_real_ns;
-	uint32_t cost_ps; /* picoseconds that one event costs, measured in this process at its start
-			   */
-	uint32_t parent;  /* id of the intercommunicator to its parents (MPI-3.1 10.3); 0: not
-			     spawned */
+	_Atomic uint32_t cost_ps; /* picoseconds that one event costs on average, as measured so
+				     far; 0: not known yet */
+	uint32_t parent; /* id of the intercommunicator to its parents (MPI-3.1 10.3); 0: not
+			    spawned */
 	char run[64];
 	char host[64];
 	char program[128];
@@ -86,6 +86,7 @@ struct segment_header {
 	 * that had none there */
 	uint32_t lifetimes;
 	uint32_t trials; /* SEGMENT_TRIALS: the control page has what it has now; else it has not */
+	uint64_t timed_at; /* segment-timed.h; 0 in segments of releases that had none */
 };
 
 /** Why a process is not (fully) collected; `evspace status` prints them as text. */

@@ -380,7 +380,7 @@ const struct segment_comm *segment_comm(const struct segment *s, uint32_t i)
 
 uint32_t segment_cost(const struct segment *s)
 {
-	return *(const volatile uint32_t *)&s->header->cost_ps;
+	return atomic_load_explicit(&s->header->cost_ps, memory_order_relaxed);
 }
 
 int32_t segment_member(const struct segment *s, const struct segment_comm *comm, uint32_t i)

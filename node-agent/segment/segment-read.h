@@ -32,7 +32,7 @@ const struct segment_element *segment_element(const struct segment *s, uint32_t 
 uint32_t segment_comms(const struct segment *s);
 const struct segment_comm *segment_comm(const struct segment *s, uint32_t i);
 
-/** What an event costs the process (ps), which it measures once it has its segment. */
+/** What an event costs the process on average (ps), as measured so far; 0: not known yet. */
 uint32_t segment_cost(const struct segment *s);
 
 /** World rank of member @i of @comm, -1: unknown. */

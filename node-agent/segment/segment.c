@@ -18,6 +18,7 @@
 #include "node-agent/segment/segment-file.h"
 #include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-timed.h"
 #include "tree/data/process.h"
 
 #define DEFAULT_THREADS 8u
@@ -119,7 +120,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->members_at = l->comms_at + l->comms_max * sizeof(struct segment_comm);
 	l->modules_at = round_up(l->members_at + l->members_max * sizeof(int32_t), 64);
 	l->labels_at = round_up(l->modules_at + l->modules_max * sizeof(struct segment_module), 64);
-	l->rings_at = l->labels_at + l->labels_max * sizeof(struct segment_label);
+	l->rings_at = segment_timed_place(l) + segment_timed_bytes(l);
 	/* agents map the marks writable, so they have pages of their own */
 	l->marks_at = round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);
 	return round_up(l->marks_at +
@@ -147,6 +148,7 @@ static void header_fill(struct segment_header *h, const struct making *m)
 	h->world = plan->world;
 	h->lifetimes = 1;
 	h->trials = SEGMENT_TRIALS;
+	h->timed_at = segment_timed_place(&h->layout);
 	h->parent = plan->parent;
 	memcpy(h->lifetime_ns, plan->lifetime_ns, sizeof(h->lifetime_ns));
 	h->clock_kind = clock_kind();

@@ -179,7 +179,7 @@ static void take_mirror(struct rows *r, const struct store_mirror *s)
 		.lifetime = &m->header->lifetime_ns,
 		.capacity = m->capacity,
 		.inverse = element_inverse(m->capacity),
-		.cost_ps = m->cost_ps,
+		.cost_ps = &m->header->cost_ps,
 		.serial = s->serial,
 		.mirrored = true,
 	};

@@ -29,7 +29,6 @@ struct row_take_copy {
 	struct segment_element elements[COPY];
 	const struct segment_thread *threads[COPY];
 	uint64_t heads[COPY];
-	uint32_t cost_ps;
 };
 
 /* The heads of a segment's elements at the opening. */
@@ -65,7 +64,6 @@ static int copy_elements(void *arg)
 	struct row_take_copy *c = arg;
 	uint32_t total = segment_elements_readable(c->segment);
 
-	c->cost_ps = segment_cost(c->segment);
 	for (c->count = 0; c->count < COPY && c->from + c->count < total; c->count++) {
 		const struct segment_element *e = segment_element(c->segment, c->from + c->count);
 		const struct element_ring *ring;
@@ -96,7 +94,7 @@ static void take_element(struct rows *r, struct follow *f, const struct row_take
 		.lifetime_ns = c->segment->said.lifetime_ns[e->channel % CHANNEL_MAX],
 		.capacity = e->capacity,
 		.inverse = element_inverse(e->capacity),
-		.cost_ps = c->cost_ps,
+		.cost_ps = &c->segment->header->cost_ps,
 	};
 	uint64_t start = 0;
 

@@ -24,10 +24,10 @@ struct row {
 	const _Atomic uint64_t *lifetime;
 	uint64_t inverse; /* element_inverse() of: */
 	uint32_t capacity;
-	uint32_t name;	  /* name id */
-	uint32_t cost_ps; /* of one event in its process */
-	uint64_t serial;  /* of its segment or mirror in the store */
-	uint64_t acked;	  /* if it is fetched: tuples below this number have arrived */
+	uint32_t name;			 /* name id */
+	const _Atomic uint32_t *cost_ps; /* of one event in its process, as it is known so far */
+	uint64_t serial;		 /* of its segment or mirror in the store */
+	uint64_t acked; /* if it is fetched: tuples below this number have arrived */
 	/* of a removed file: tuples written, and below which they were discarded */
 	uint64_t end, discarded;
 	bool mirrored; /* it is a mirror, which may have holes */

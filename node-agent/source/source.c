@@ -53,7 +53,7 @@ struct source {
 static inline void count_written(struct part *part, const struct row *row, uint64_t head)
 {
 	part->written += head;
-	part->cost_ns += head * row->cost_ps / 1000u;
+	part->cost_ns += head * atomic_load_explicit(row->cost_ps, memory_order_relaxed) / 1000u;
 }
 
 /* Convert ticks of another clock to the agent's: a wave has ticks of one kind. */

@@ -59,7 +59,6 @@ static void header_fill(struct mirror_header *h, const struct mirror_plan *plan)
 	snprintf(h->holder, sizeof(h->holder), "%s", plan->holder);
 	h->origin = plan->origin;
 	h->capacity = plan->capacity;
-	h->cost_ps = plan->cost_ps;
 	h->lifetime_ns = plan->lifetime_ns;
 	h->born = clock_pair_take(clock_kind());
 	h->died_mono_ns = plan->origin.ended ? clock_mono_ns() : 0;
@@ -181,7 +180,6 @@ static int fd_map(struct mirror *m, int fd, const char *file, struct error *e)
 		.ring = (struct element_ring *)(void *)((char *)at + SEGMENT_PAGE),
 		.size = h.size,
 		.capacity = h.capacity,
-		.cost_ps = h.cost_ps,
 		.error_ns = h.error_ns,
 		.born = h.born,
 		.origin = h.origin,
@@ -267,6 +265,8 @@ static int append(void *arg)
 	}
 	if (work->m->error_ns != work->m->header->error_ns)
 		work->m->header->error_ns = work->m->error_ns;
+	if (n->cost_ps)
+		atomic_store_explicit(&work->m->header->cost_ps, n->cost_ps, memory_order_relaxed);
 	work->done = head - from;
 	return 0;
 }

@@ -39,7 +39,7 @@ struct mirror_header {
 	char holder[64]; /* the node whose agent fetches it */
 	struct mirror_origin origin;
 	uint32_t capacity;
-	uint32_t cost_ps; /* cost of one event in its process, on average */
+	_Atomic uint32_t cost_ps; /* of one event in its process, on average, as last heard */
 	_Atomic uint64_t lifetime_ns;
 	struct clock_pair born;	       /* times are ticks of this host's clock */
 	_Atomic uint64_t error_ns;     /* bound of the error of times */
@@ -52,7 +52,6 @@ struct mirror_plan {
 	struct mirror_origin origin;
 	const char *holder;
 	uint32_t capacity;
-	uint32_t cost_ps;
 	uint64_t lifetime_ns;
 };
 
@@ -61,7 +60,7 @@ struct mirror {
 	struct mirror_header *header;
 	struct element_ring *ring;
 	size_t size;
-	uint32_t capacity, cost_ps;
+	uint32_t capacity;
 	uint64_t error_ns;
 	struct clock_pair born;
 	struct mirror_origin origin;
@@ -99,6 +98,7 @@ struct mirror_news {
 	uint64_t first, gone;
 	bool discarded;
 	struct clock_line line, local; /* of their ticks, and of this host's */
+	uint32_t cost_ps;	       /* of one event, 0: not known */
 };
 
 /** Append what is new, by the tuples' numbers. Returns by how many numbers the mirror grew, or

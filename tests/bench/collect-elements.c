@@ -9,6 +9,7 @@
 #include "node-agent/segment/element-writer.h"
 #include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-mark.h"
+#include "node-agent/segment/segment-timed.h"
 #include "tests/bench/collect-case.h"
 #include "tests/bench/collect-path.h"
 
@@ -221,6 +222,7 @@ static double memory_computed(const struct segment_layout *l)
 	       l->comms_max * (double)sizeof(struct segment_comm) + l->members_max * 4.0 +
 	       l->modules_max * (double)sizeof(struct segment_module) +
 	       l->labels_max * (double)sizeof(struct segment_label) +
+	       (double)segment_timed_bytes(l) +
 	       l->elements_max * (double)sizeof(struct segment_mark) +
 	       (double)(l->elements_max - 1) * (double)element_ring_bytes(CAPACITY) +
 	       (double)element_ring_bytes(1);

@@ -29,8 +29,9 @@ struct scope {
 	struct event *settle; /* how long the first `Opened` waits for all; NULL: it was sent */
 	scope_call *settled, *idle;
 	void *settled_arg, *idle_arg;
-	struct event *drain; /* pending until no wave is under way */
-	double bytes, plain; /* of the last answers: on the wire, and if all columns were open */
+	struct event *drain;	/* pending until no wave is under way */
+	uint64_t sent, answers; /* bytes on the wire so far, and answers */
+	double bytes, plain;	/* of the last answers: on the wire, and if all columns were open */
 	/* by wave: where its first answer, if complete, ends among all bytes of the link */
 	struct answered {
 		uint64_t wave, end;
@@ -57,14 +58,20 @@ static void answer_missing(const struct wave *w, Evspace__Answer *a, Evspace__Mi
 	a->missing = list;
 }
 
-static void scope_answered(struct scope *s, const struct wave *w, uint64_t number)
+/* Bytes that were sent or wait to be, of the whole link. */
+static uint64_t bytes_said(const struct scope *s)
 {
 	uint64_t sent, received;
 
+	link_bytes(s->up, &sent, &received);
+	return sent + link_waiting(s->up);
+}
+
+static void scope_answered(struct scope *s, const struct wave *w, uint64_t number)
+{
 	if (w->again || w->n_missing)
 		return;
-	link_bytes(s->up, &sent, &received);
-	s->answered[number % GATHER_WINDOW] = (struct answered){number, sent + link_waiting(s->up)};
+	s->answered[number % GATHER_WINDOW] = (struct answered){number, bytes_said(s)};
 }
 
 /* Are answers to all waves of an ask already on their way? */
@@ -87,6 +94,7 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 	struct scope *s = arg;
 	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
 	Evspace__Missing *messages = NULL, **list = NULL;
+	uint64_t before = bytes_said(s);
 	struct error e;
 
 	/* slowly: large ones say more than those that have next to nothing */
@@ -113,6 +121,8 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 	link_reply(s->up, s->number, &WIRE_FRAME(ANSWER, answer, &answer), &w->batch,
 		   "an answer does not fit into a frame; ask for fewer hosts");
 	scope_answered(s, w, number);
+	s->sent += bytes_said(s) - before;
+	s->answers++;
 	free(messages);
 	free(list);
 	dictionary_clear(&s->said);
@@ -314,6 +324,12 @@ const Evspace__Open *scope_opened_with(const struct scope *s)
 uint32_t scope_number(const struct scope *s)
 {
 	return s->number;
+}
+
+void scope_sent(const struct scope *s, uint64_t *bytes, uint64_t *answers)
+{
+	*bytes = s->sent;
+	*answers = s->answers;
 }
 
 int64_t scope_since(const struct scope *s)

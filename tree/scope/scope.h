@@ -81,6 +81,9 @@ const Evspace__Open *scope_opened_with(const struct scope *scope);
 /** Unix time when its tree was made, and the passes in it. */
 int64_t scope_since(const struct scope *scope);
 
+/** Bytes on the wire, and number, of its answers so far. */
+void scope_sent(const struct scope *scope, uint64_t *bytes, uint64_t *answers);
+
 /** Its number on the upstream link. */
 uint32_t scope_number(const struct scope *scope);
 

@@ -4,6 +4,7 @@
 #define EVSPACE_COLLECT_ENTER_H
 
 #include "node-agent/collect/core/collect-thread.h"
+#include "node-agent/collect/core/collect-timing.h"
 
 /** Now, on the process's clock. */
 static inline uint64_t collect_now(void)

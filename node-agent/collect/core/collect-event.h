@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void collect_append(const struct tu
 	const struct element_writer *w = &collect_self.writers[channel];
 
 	collect_count(t, class);
-	if (__builtin_expect(w->next != w->end, 1))
+	if (__builtin_expect(w->next != w->stop, 1))
 		collect_put(t, channel);
 	else
 		collect_append_slow(t->start, t->end, t->bytes, collect_whom(t), collect_what(t),
@@ -106,6 +106,15 @@ static inline __attribute__((always_inline)) void collect_extra(const struct tup
 
 		collect_extra_slow(&copy, classes, channel);
 	}
+}
+
+/** After the operation that lasted from @start to @end, of @channel: what it cost, if that is
+ * measured (collect-timing.h). */
+static inline __attribute__((always_inline)) void collect_cost(uint64_t start, uint64_t end,
+							       unsigned channel)
+{
+	if (__builtin_expect(collect_self.timing != 0, 0))
+		collect_timing_end(start, end, channel);
 }
 
 /** End the operation that began with @t, stamped: append it, clear the state line, leave. */
@@ -132,6 +141,7 @@ static inline __attribute__((always_inline)) void collect_end(struct collect_cal
 		atomic_store_explicit(&collect_self.entry->state.what, 0, memory_order_relaxed);
 	}
 	collect_leave(caller);
+	collect_cost(t->start, t->end, channel);
 }
 
 #endif

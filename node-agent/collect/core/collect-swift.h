@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) bool collect_swift_room(unsigned ch
 {
 	const struct element_writer *w = &collect_self.writers[channel];
 
-	return __builtin_expect(w->next != w->end, 1);
+	return __builtin_expect(w->next != w->stop, 1) || collect_timing_room(channel);
 }
 
 /** Begin @t (all but its times are set). */
@@ -88,6 +88,7 @@ static inline __attribute__((always_inline)) void collect_swift_end(
 	collect_count(t, collect_class_after(classes, channel));
 	collect_put(t, channel);
 	collect_swift_leave();
+	collect_cost(t->start, t->end, channel);
 }
 
 /** The same without collect_swift_room() before. */
@@ -99,6 +100,7 @@ static inline __attribute__((always_inline)) void collect_swift_end_late(
 		return;
 	collect_append(t, channel, collect_class_after(classes, channel));
 	collect_swift_leave();
+	collect_cost(t->start, t->end, channel);
 }
 
 #endif

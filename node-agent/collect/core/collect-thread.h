@@ -8,6 +8,7 @@
 #include "node-agent/collect/core/collect-stack.h"
 #include "node-agent/segment/element-writer.h"
 #include "node-agent/segment/segment-class.h"
+#include "node-agent/segment/segment-timed.h"
 #include "node-agent/segment/segment.h"
 
 /** A thread's state. Greater values: it is inside an operation, and its state is the caller's
@@ -54,13 +55,20 @@ struct collect_thread {
 	struct segment *segment;      /* that it writes to, if it is not COLLECT_NEW */
 	struct segment_thread *entry; /* set before the state leaves COLLECT_NEW */
 	struct segment_count *counts; /* by class; unread of one beyond the reserve */
+	uint64_t timing;	      /* since when the present operation is timed, 0: it is not */
 	struct element_writer
-		writers[CHANNEL_PROGRAMS]; /* next == end: see collect_append_slow() */
+		writers[CHANNEL_PROGRAMS]; /* next == stop: see collect_append_slow() */
 	uint32_t index;			   /* in the segment's thread table */
 	uint32_t spilling;		   /* bit per channel: no room for its element */
 	uint64_t chance;		   /* the last random number; 0: none yet */
 	uint8_t idle;  /* what it is outside of operations: COLLECT_CAREFUL or COLLECT_IDLE */
 	uint8_t place; /* enum door_place */
+	/* of what collecting costs (collect-timing.h) */
+	bool armed;			/* the next operation that enters out of line is timed */
+	uint8_t left[CHANNEL_PROGRAMS]; /* events before one is timed, beyond those until stop */
+	uint16_t drawn;			/* channels (bits) of which one was chosen */
+	struct segment_timed *timed;	/* by channel; NULL: nowhere to write it */
+	uint64_t completions;		/* of this thread, when the present operation began */
 };
 
 /** The numbers of a communicator's classes; SEGMENT_CLASS_FRESH: not made yet. */

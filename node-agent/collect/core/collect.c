@@ -59,6 +59,7 @@ static void operation_left(struct collect_thread *self)
 	if (self->place == DOOR_ONWARD)
 		self->place = DOOR_OUTSIDE;
 	self->state = self->idle;
+	self->timing = 0;
 	unrecorded(self->segment->header, &self->segment->header->left, SEGMENT_NOTE_LEFT);
 }
 
@@ -121,12 +122,12 @@ static void thread_attach(struct collect_thread *self, struct segment *s, uint32
 	self->entry = entry ? entry : &no_entry;
 	self->index = entry ? (uint32_t)(entry - entry_at(s, 0)) : SEGMENT_NO_THREAD;
 	self->counts = entry ? segment_counts_of(s, self->index) : no_counts;
+	self->timed = entry ? segment_timed_of(s, self->index) : NULL;
 	/* forget the regions that an ended thread left open in this entry */
 	if (entry)
 		memset(&entry->user, 0, sizeof(entry->user));
 	/* the fast path reads its state line back, but threads without an entry share theirs */
-	self->idle = !entry || collect.sites || collect.clock != CLOCK_TICKS_TSC ? COLLECT_CAREFUL
-										 : COLLECT_IDLE;
+	self->idle = collect_timing_idle(self);
 	self->state = self->idle;
 	if (exit_key_made)
 		pthread_setspecific(exit_key, self);
@@ -143,11 +144,10 @@ void collect_append_slow(uint64_t start, uint64_t end, uint64_t bytes, uint64_t 
 	struct tuple t = {.start = start, .end = end};
 
 	collect_words(&t, bytes, whom, what);
-	if (collect_space_write(&t, where & 0xff))
+	if (collect_space_write(&t, where & 0xff)) {
+		collect_timing_written(where & 0xff);
 		return;
-	/* collect_self.segment is NULL while the cost is measured */
-	if (!collect_self.segment)
-		return;
+	}
 	segment_overflow_write(collect_self.segment);
 	if (is_shared())
 		segment_count_share(
@@ -174,15 +174,7 @@ static bool is_number_chosen(uint32_t comm, uint32_t number, unsigned mode)
 /* Random, as every n-th one of a program that repeats itself would always be the same one. */
 static bool is_next_chosen(unsigned mode)
 {
-	uint64_t x = collect_self.chance;
-
-	if (!x)
-		x = (collect_now() ^ (uintptr_t)&collect_self) * UINT64_C(0x9e3779b97f4a7c15) | 1;
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	collect_self.chance = x;
-	return is_chosen(x * UINT64_C(0x2545f4914f6cdd1d), mode);
+	return is_chosen(collect_timing_random(), mode);
 }
 
 /* The mode of the next call of a class that records one in some. */
@@ -245,6 +237,8 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 	atomic_signal_fence(memory_order_seq_cst);
 	self->state = caller.frame + mode;
 	atomic_signal_fence(memory_order_seq_cst);
+	if (self->armed && (mode == MODE_TRACE || mode == COLLECT_TRACE_MONO))
+		collect_timing_begin();
 	return COLLECT_RECORD;
 }
 
@@ -321,48 +315,6 @@ void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, 
 		skip(t, class, mode);
 }
 
-/* The time of one event: the best of a few batches, on a private ring. */
-static uint32_t cost_measure(void)
-{
-	enum { BATCHES = 6, EVENTS = 64 };
-	static union {
-		struct element_ring ring;
-		char bytes[sizeof(struct element_ring) + 200 * sizeof(struct tuple)];
-	} scratch;
-	static const _Atomic uint8_t all_on[SEGMENT_CLASSES_MAX];
-	const struct collect_caller caller = COLLECT_CALLER;
-	struct collect_thread saved = collect_self;
-	uint64_t best = UINT64_MAX;
-
-	collect.mode = all_on;
-	collect_self.entry = &no_entry;
-	collect_self.counts = no_counts;
-	collect_self.index = SEGMENT_NO_THREAD;
-	collect_self.state = collect_self.idle = COLLECT_IDLE;
-	element_writer_init(&collect_self.writers[CHANNEL_ENV], &scratch.ring, 200);
-	for (int batch = 0; batch < BATCHES; batch++) {
-		uint64_t ns = clock_mono_ns();
-
-		for (int i = 0; i < EVENTS; i++) {
-			struct tuple t = {.op = 1, .bytes = (uint64_t)i};
-
-			if (collect_enter(caller, &collect_none, CHANNEL_ENV) != COLLECT_RECORD)
-				break;
-			collect_begin(&t);
-			collect_stamp(&t);
-			collect_end(caller, &t, &collect_none, CHANNEL_ENV);
-		}
-		ns = clock_mono_ns() - ns;
-		if (ns < best)
-			best = ns;
-	}
-	collect_self = saved;
-	collect.mode = all_off;
-	memset(&no_entry, 0, sizeof(no_entry));
-	memset(no_counts, 0, sizeof(no_counts));
-	return (uint32_t)(best * 1000 / EVENTS);
-}
-
 int collect_start(const struct segment_plan *plan, struct error *e)
 {
 	struct collect_thread *self = &collect_self;
@@ -393,7 +345,6 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 	if (split)
 		collect_space_split(space);
 	collect.clock = clock_kind();
-	s->header->cost_ps = cost_measure();
 	if (collect.sites)
 		modules_note_all(s);
 	thread_attach(self, s, (uint32_t)getpid());

@@ -7,9 +7,8 @@
 #include "node-agent/collect/core/collect-event.h"
 
 /**
- * Make the process's segment by @plan and this thread its thread 0; measure what an event costs.
- * Not part of the path: it makes system calls. Returns 0, or -1 with errno and @e; the path then
- * does nothing.
+ * Make the process's segment by @plan and this thread its thread 0. Not part of the path: it makes
+ * system calls. Returns 0, or -1 with errno and @e; the path then does nothing.
  */
 int collect_start(const struct segment_plan *plan, struct error *e);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What collecting costs: a random one in 64 operations is timed in place, on the path that all
+ * others take.
+ *
+ * A thread's writers stop before an event that is to be timed as they do at the end of a ring, so
+ * that the path has no test more; out of line, the time is taken, and the operation goes on as any
+ * other. Its own time is that up to its start and that since its end. Of the four readings of the
+ * clock two are those of all operations, and between two readings lies the time of one: so the sum
+ * is what an operation costs that is not timed. Operations whose elements are split, and rare ones,
+ * are seen only at their ends: the next one of the thread is timed.
+ */
+#ifndef EVSPACE_COLLECT_TIMING_H
+#define EVSPACE_COLLECT_TIMING_H
+
+#include "node-agent/collect/core/collect-thread.h"
+
+/** The writer of @channel stands at its stop, and an operation begins: time it if it is that one.
+ * Returns whether there is a slot for its event now. */
+bool collect_timing_room(unsigned channel);
+
+/** An event of @channel was written out of line: is the next operation to be timed? */
+void collect_timing_written(unsigned channel);
+
+/** The operation that was just entered out of line is timed from now on. */
+void collect_timing_begin(void);
+
+/** The operation that is timed lasted from @start to @end, and has been recorded. */
+void collect_timing_end(uint64_t start, uint64_t end, unsigned channel);
+
+/** A random number in which all bits are random, out of this thread's own memory (xorshift64*,
+ * Vigna 2016). */
+uint64_t collect_timing_random(void);
+
+/** What @self is outside of operations: COLLECT_CAREFUL or COLLECT_IDLE. */
+static inline uint8_t collect_timing_idle(const struct collect_thread *self)
+{
+	/* the fast path reads its state line back, but threads without an entry share theirs */
+	if (self->armed || self->index == SEGMENT_NO_THREAD || collect.sites ||
+	    collect.clock != CLOCK_TICKS_TSC)
+		return COLLECT_CAREFUL;
+	return COLLECT_IDLE;
+}
+
+#endif
