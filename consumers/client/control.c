@@ -262,7 +262,7 @@ struct evspace_question *evspace_switch_all(struct evspace_connection *c,
 					    const struct evspace_lease *lease,
 					    evspace_answered *answered, void *arg)
 {
-	const struct asker asker = {control_answered, answered, arg};
+	const struct asker asker = {control_answered, answered, arg, ""};
 	Evspace__SwitchAsk order = order_of(among);
 	Evspace__Lease its = EVSPACE__LEASE__INIT;
 	uint32_t *modes = memory_new(n + 1, sizeof(*modes));
