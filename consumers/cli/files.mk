@@ -4,7 +4,7 @@
 evspace_SOURCES += \
 	%D%/agent.c %D%/command.h %D%/json.c %D%/json.h %D%/options-shared.c \
 	%D%/options.c %D%/options.h %D%/profile.c %D%/profile.h %D%/profiles.c %D%/status.c \
-	%D%/subprocess.c %D%/subprocess.h %D%/tally.c %D%/tally.h %D%/words.c %D%/words.h
+	%D%/subprocess.c %D%/subprocess.h %D%/tally.c %D%/tally.h %D%/toll.c %D%/toll.h %D%/words.c %D%/words.h
 
 run_sources += \
 	%D%/preload.c %D%/preload.h %D%/purge.c %D%/runs.c

@@ -11,12 +11,12 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
+#include "consumers/perturb/direct.h"
 #include "consumers/perturb/experiment.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
 
-#define AB_NS	   (60 * UINT64_C(1000000000))
 #define BLOCK_NS   UINT64_C(1000000000)
 #define LOOK_S	   1 /* to count collectives, and so often if there are none */
 #define LOOKS	   5u
@@ -25,8 +25,12 @@
 static const char perturb_help[] =
 	"usage: evspace perturb [options]\n"
 	"\n"
-	"Measure what collecting, and looking with --rate, do to the time of a running\n"
-	"program's iterations: an experiment on the program itself. Blocks of collectives\n"
+	"Say what collecting a running program, and looking at it, cost by direct\n"
+	"measurement: collectors' own time, agents' processor time, context switches,\n"
+	"bytes of each link and view. Nothing is switched, and no program is slowed.\n"
+	"\n"
+	"With --ab: measure what they do to the time of the program's iterations, waiting\n"
+	"included, by an experiment on the program itself. Blocks of collectives\n"
 	"on MPI_COMM_WORLD, the same ones on all ranks, come with collecting off, off\n"
 	"once more, on, and on while a view is looked at, in random order; the first\n"
 	"quarter of each block does not count. Then all is as before, also when this\n"
@@ -44,12 +48,14 @@ static const char perturb_more[] =
 	"when nothing could be measured.\n"
 	"\n"
 	"examples:\n"
+	"  evspace perturb\n"
 	"  evspace perturb --ab 60s\n"
 	"  evspace perturb --ab 5m --view heartbeat --rate 25 --json\n";
 
 static const struct option_row perturb_rows[] = {
 	{"ab", "TIME", OPTION_TIME, .at = offsetof(struct experiment, ab_ns),
-	 .help = "how long to measure; else 60s"},
+	 .help = "make the experiment, for so long; without it, measure directly, for --duration, "
+		 "else 2s"},
 	{"block", "TIME", OPTION_TIME, .at = offsetof(struct experiment, block_ns),
 	 .help = "how long a block is to be, about; else 1s"},
 	{0},
@@ -138,10 +144,25 @@ static int perturb_report(struct experiment *p)
 									     : EXIT_FINE;
 }
 
+/* Does it honour all that was said? Else says what it does not. */
+static bool perturb_check(const struct experiment *p)
+{
+	const char *wrong = NULL;
+
+	if (p->common.count)
+		wrong = "--count is not for it: --ab TIME or --duration TIME say how long";
+	else if (p->ab_ns && p->common.duration_ns)
+		wrong = "--ab or --duration, not both: each says how long";
+	else if (!p->ab_ns && p->common.rate_said)
+		wrong = "--rate needs --ab TIME: without the experiment nothing is looked at";
+	if (wrong)
+		fprintf(stderr, "evspace perturb: %s\n", wrong);
+	return !wrong;
+}
+
 int perturb_main(int argc, char **argv)
 {
 	struct experiment p = {.command = "evspace perturb",
-			       .ab_ns = AB_NS,
 			       .block_ns = BLOCK_NS,
 			       .mode = EVSPACE_TRACE,
 			       .code = EXIT_FINE};
@@ -149,6 +170,10 @@ int perturb_main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (!perturb_check(&p))
+		return EXIT_USAGE;
+	if (!p.ab_ns)
+		return direct_run(&p.common);
 	code = experiment_open(&p);
 	if (code == EXIT_FINE && p.common.rate_said)
 		code = experiment_view(&p);

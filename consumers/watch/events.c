@@ -218,6 +218,7 @@ int events_main(int argc, char **argv)
 	code = follow_run(&v.follow, take_wave, &v);
 	if (!v.follow.unread)
 		summary(&v);
+	follow_tell_cost(&v.follow);
 	options_close(&v.follow.common, v.follow.client);
 	free(v.timed);
 	return code;

@@ -108,10 +108,12 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 
 	snprintf(name, sizeof(name), "evspace %s", f->command);
 	options_catch_signals(f->client);
+	f->toll = toll_new(&f->common.look);
 	if (f->common.duration_ns)
 		f->end_ns = clock_mono_ns() + f->common.duration_ns;
 	while ((rc = follow_next(f)) > 0) {
 		follow_begin(f, seen);
+		toll_step(f->toll);
 		options_note_remapped(f->command, &f->common, f->client);
 		f->loss.lost += evspace_wave(f->client)->lost;
 		f->loss.read += evspace_wave(f->client)->read;
@@ -180,4 +182,15 @@ void follow_tell_loss(struct follower *f)
 	fprintf(stderr, "evspace %s: %s\n", f->command, follow_loss_words(f, words));
 	f->loss.lost = f->loss.read = 0;
 	f->loss.told_ns = now;
+}
+
+void follow_tell_cost(struct follower *f)
+{
+	struct evspace_counts n;
+
+	evspace_counts(f->client, &n);
+	if (!f->unread)
+		toll_say(f->toll, n.waves, f->common.json, stderr);
+	toll_free(f->toll);
+	f->toll = NULL;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "consumers/cli/options.h"
+#include "consumers/cli/toll.h"
 #include "consumers/client/evspace-client.h"
 #include "consumers/watch/standing.h"
 
@@ -19,6 +20,7 @@ struct follower {
 	struct standing standing;
 	bool unread;	    /* the reader has closed the pipe */
 	uint64_t end_ns;    /* of the given time, CLOCK_MONOTONIC; 0: none */
+	struct toll *toll;  /* what looking costs */
 	unsigned quiet;	    /* waves in a row without live processes and records */
 	uint64_t passed_by; /* tuples read so far, delivered or not */
 	bool lived;	    /* a live process was seen */
@@ -38,6 +40,10 @@ typedef bool follow_take(void *arg, uint64_t *seen);
 /** Follow the run by an open client: until its end, an interrupt, or the end of the time. Returns
  * the exit code. */
 int follow_run(struct follower *follow, follow_take *take, void *arg);
+
+/** Say what looking has cost, the last thing that is said of a run: on stderr, or with --json as an
+ * object on stdout. */
+void follow_tell_cost(struct follower *follow);
 
 /** Room for follow_loss_words(). */
 #define FOLLOW_LOSS 240

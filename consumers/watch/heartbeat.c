@@ -184,6 +184,7 @@ static int look_once(struct heartbeat *h)
 	if (rc <= 0)
 		return rc;
 	options_note_remapped("heartbeat", &h->common, h->client);
+	toll_step(h->toll);
 	heartbeat_take(h);
 	/* one look shows whether a thread is stuck; that all make progress takes the whole time */
 	if (h->check)
@@ -244,6 +245,7 @@ int heartbeat_main(int argc, char **argv)
 		.code = -1,
 		.run = "",
 	};
+	struct evspace_counts counts;
 	int code = options_parse(argc, argv, &heartbeat_usage, &h, &h.common);
 
 	if (code < 0)
@@ -258,10 +260,14 @@ int heartbeat_main(int argc, char **argv)
 		heartbeat_limit(&h);
 	if (h.common.duration_ns)
 		h.end_ns = clock_mono_ns() + h.common.duration_ns;
+	h.toll = toll_new(&h.common.look);
 	h.redraw = isatty(STDOUT_FILENO) && !h.common.json;
 	h.colour = h.redraw && !getenv("NO_COLOR");
 	code = heartbeat_look(&h);
 	heartbeat_summary(&h);
+	evspace_counts(h.client, &counts);
+	toll_say(h.toll, counts.waves, h.common.json, stderr);
+	toll_free(h.toll);
 	options_close(&h.common, h.client);
 	thread_states_fini(&h.thread_states);
 	stall_free(h.stall);

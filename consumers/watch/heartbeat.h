@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "consumers/cli/options.h"
+#include "consumers/cli/toll.h"
 #include "consumers/watch/thread-states.h"
 #include "consumers/watch/standing.h"
 #include "consumers/watch/stall.h"
@@ -25,6 +26,7 @@ struct heartbeat {
 	struct stall *stall;
 	struct standing standing;
 	const char *run;	      /* from standing_run() */
+	struct toll *toll;	      /* what looking costs */
 	int code;		      /* exit code of an early end, -1: none */
 	size_t stuck;		      /* threads of the last wave */
 	size_t dead;		      /* of these: their processes ended without finishing */

@@ -375,6 +375,7 @@ int view_main(int argc, char **argv)
 		if (v.waits)
 			show_wave(&v);
 		table_say_of(stderr, summary_write, &v);
+		follow_tell_cost(&v.follow);
 		options_close(&v.follow.common, v.follow.client);
 	}
 	for (size_t i = 0; i < FIGURES; i++)

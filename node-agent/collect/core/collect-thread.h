@@ -64,7 +64,8 @@ struct collect_thread {
 	uint8_t idle;  /* what it is outside of operations: COLLECT_CAREFUL or COLLECT_IDLE */
 	uint8_t place; /* enum door_place */
 	/* of what collecting costs (collect-timing.h) */
-	bool armed;			/* the next operation that enters out of line is timed */
+	uint8_t armed;	   /* 1 + channel: its next operation, entered out of line, is timed */
+	uint16_t patience; /* for so many other operations */
 	uint8_t left[CHANNEL_PROGRAMS]; /* events before one is timed, beyond those until stop */
 	uint16_t drawn;			/* channels (bits) of which one was chosen */
 	struct segment_timed *timed;	/* by channel; NULL: nowhere to write it */

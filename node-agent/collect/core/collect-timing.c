@@ -7,6 +7,9 @@
 /** Events from one that is timed to the next: 1 to this, 64 on average. */
 #define GAP_MOST 127u
 
+/** Operations of others after which one that is to be timed is no longer waited for. */
+#define PATIENCE 4096u
+
 /** Timed operations of a thread after which the mean of the process is written anew. */
 #define PUBLISH_EVERY 64u
 
@@ -80,18 +83,26 @@ void collect_timing_written(unsigned channel)
 {
 	struct collect_thread *self = &collect_self;
 
-	if (!is_timed(self, channel, true) || !self->timed)
+	/* completions are part of the operations that they come with */
+	if (!is_timed(self, channel, true) || !self->timed || self->armed ||
+	    channel == CHANNEL_COMPLETION)
 		return;
-	self->armed = true;
+	self->armed = (uint8_t)(channel + 1);
+	self->patience = PATIENCE;
 	self->idle = COLLECT_CAREFUL;
 }
 
-void collect_timing_begin(void)
+void collect_timing_begin(unsigned channel)
 {
 	struct collect_thread *self = &collect_self;
+	bool meant = self->armed == channel + 1;
 
-	self->armed = false;
+	if (!meant && --self->patience)
+		return;
+	self->armed = 0;
 	self->idle = collect_timing_idle(self);
+	if (!meant)
+		return;
 	self->completions = completions(self);
 	self->timing = collect_now();
 }

@@ -8,7 +8,7 @@
  * other. Its own time is that up to its start and that since its end. Of the four readings of the
  * clock two are those of all operations, and between two readings lies the time of one: so the sum
  * is what an operation costs that is not timed. Operations whose elements are split, and rare ones,
- * are seen only at their ends: the next one of the thread is timed.
+ * are seen only at their ends: the next one of the channel is timed.
  */
 #ifndef EVSPACE_COLLECT_TIMING_H
 #define EVSPACE_COLLECT_TIMING_H
@@ -19,11 +19,12 @@
  * Returns whether there is a slot for its event now. */
 bool collect_timing_room(unsigned channel);
 
-/** An event of @channel was written out of line: is the next operation to be timed? */
+/** An event of @channel was written out of line: is the next one to be timed? */
 void collect_timing_written(unsigned channel);
 
-/** The operation that was just entered out of line is timed from now on. */
-void collect_timing_begin(void);
+/** An operation of @channel was just entered out of line: it is timed from now on, if it is the one
+ * that is to be. */
+void collect_timing_begin(unsigned channel);
 
 /** The operation that is timed lasted from @start to @end, and has been recorded. */
 void collect_timing_end(uint64_t start, uint64_t end, unsigned channel);

@@ -238,7 +238,7 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 	self->state = caller.frame + mode;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (self->armed && (mode == MODE_TRACE || mode == COLLECT_TRACE_MONO))
-		collect_timing_begin();
+		collect_timing_begin(channel);
 	return COLLECT_RECORD;
 }
 
