@@ -97,7 +97,7 @@ static void what_a_time_costs(void)
 {
 	struct evspace_spent spent;
 
-	CU_ASSERT_EQUAL(evspace_spend(&early, &late, 0.06, &spent), 0);
+	CU_ASSERT_EQUAL(evspace_cost_between(&early, &late, 0.06, &spent), 0);
 	CU_ASSERT_DOUBLE_EQUAL(spent.seconds, 2, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(spent.events_hz, 5e5, 1e-3);
 	/* the newest mean, 40 ns, is that of all */
@@ -115,8 +115,8 @@ static void nothing_to_compare(void)
 {
 	struct evspace_spent spent;
 
-	CU_ASSERT_EQUAL(evspace_spend(&late, &early, 0, &spent), -1);
-	CU_ASSERT_EQUAL(evspace_spend(&late, &late, 0, &spent), -1);
+	CU_ASSERT_EQUAL(evspace_cost_between(&late, &early, 0, &spent), -1);
+	CU_ASSERT_EQUAL(evspace_cost_between(&late, &late, 0, &spent), -1);
 }
 
 static CU_TestInfo cases[] = {

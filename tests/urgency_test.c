@@ -160,7 +160,9 @@ static void who_can_leave_idle(void)
 
 	if (pid == 0)
 		_exit(sched_setscheduler(0, SCHED_IDLE, &none) < 0 ||
-		      sched_setscheduler(0, SCHED_BATCH, &none) < 0);
+				      sched_setscheduler(0, SCHED_BATCH, &none) < 0
+			      ? 1
+			      : 0);
 	CU_ASSERT_FATAL(pid > 0 && waitpid(pid, &status, 0) == pid);
 	CU_ASSERT(schedule_returns() == (status == 0));
 }

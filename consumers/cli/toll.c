@@ -127,7 +127,7 @@ int toll_spent(const struct toll *t, struct evspace_spent *spent)
 
 	for (size_t i = 0; i < t->n_agents; i++)
 		busiest = fmax(busiest, t->agents[i].last_s - t->agents[i].first_s);
-	return t->answers < 2 ? -1 : evspace_spend(&t->first, &t->last, busiest, spent);
+	return t->answers < 2 ? -1 : evspace_cost_between(&t->first, &t->last, busiest, spent);
 }
 
 void toll_json(const struct evspace_spent *spent, double rate)

@@ -137,13 +137,11 @@ void client_pump(struct evspace_client *c);
 void client_answer(struct evspace_client *c, const struct frame *frame);
 void client_ask_unanswered(struct evspace_client *c);
 bool client_take(struct evspace_client *c);
-
 /** Is there a wave to take? */
 bool client_has_wave(struct evspace_client *c);
 
 /** Has it asked for something? */
 bool client_owed(const struct evspace_client *c);
-
 void client_waves_fini(struct evspace_client *c);
 
 /** client-read.c: count what is in the wave @a. Returns the CPU time of the busiest host, in us. */

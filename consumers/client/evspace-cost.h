@@ -109,8 +109,9 @@ struct evspace_spent {
 /** What the time between @before and @after, of the same run, has cost; @busiest_s is the CPU time
  * that the agent that used most used in it (of evspace_agent_cost). Returns 0, or -1 if they are
  * no two such sums: then nothing is known. */
-int evspace_spend(const struct evspace_cost_sums *before, const struct evspace_cost_sums *after,
-		  double busiest_s, struct evspace_spent *spent);
+int evspace_cost_between(const struct evspace_cost_sums *before,
+			 const struct evspace_cost_sums *after, double busiest_s,
+			 struct evspace_spent *spent);
 
 #ifdef __cplusplus
 }

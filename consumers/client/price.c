@@ -59,8 +59,9 @@ void price_channels(const struct price_timed timed[CHANNEL_PROGRAMS],
 
 /* ---- what a time has cost ---- */
 
-int evspace_spend(const struct evspace_cost_sums *before, const struct evspace_cost_sums *after,
-		  double busiest_s, struct evspace_spent *spent)
+int evspace_cost_between(const struct evspace_cost_sums *before,
+			 const struct evspace_cost_sums *after, double busiest_s,
+			 struct evspace_spent *spent)
 {
 	double s = (double)(after->taken_ns - before->taken_ns) * 1e-9;
 	double lived = after->lived_s - before->lived_s;

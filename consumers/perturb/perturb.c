@@ -18,8 +18,6 @@
 #include "tree/data/clock.h"
 
 #define BLOCK_NS   UINT64_C(1000000000)
-#define LOOK_S	   1 /* to count collectives, and so often if there are none */
-#define LOOKS	   5u
 #define CONFIDENCE 0.95
 
 static const char perturb_help[] =
