@@ -102,6 +102,9 @@ tap_case "looking has a slowdown of its own" observes
 tap_case "budgets that are none: 2" wrong_budgets
 tap_case "one experiment at a time, which Ctrl-C ends" is_alone
 tap_case "when its command was killed it ends by its lease" is_ended
+tap_case "no longer than a lease can be: 2" tap_says 2 'at most: shorten --ab' evspace perturb --run iterate --ab 60m
+tap_case "not once ranks may count their collectives differently: 1" eval 'evspace collect --run iterate --class collective off >/dev/null &&
+	evspace collect --run iterate --class collective trace >/dev/null && tap_says 1 "count them differently" evspace perturb --run iterate --ab 20s --block 100ms'
 bed_kill TERM iterate
 bed_wait iterate
 # A busy loop in the collector's path, for 30 % of the processor time of an iteration while collecting is on: that much

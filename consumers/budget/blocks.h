@@ -11,6 +11,11 @@
 
 struct blocks;
 
+/** Why there can be no experiment if blocks come as EVSPACE_UNNUMBERED. */
+#define BLOCKS_UNNUMBERED                                                                       \
+	"its collectives were off for a while, so that ranks count them differently; start it " \
+	"anew"
+
 /** The experiment's blocks, as in struct evspace_trial. */
 struct blocks_plan {
 	uint64_t seed;

@@ -196,6 +196,10 @@ static void told_take(struct client_budget *k)
 		while (evspace_event(k->told, &e)) {
 			if (strcmp(e.op, "evspace_block") != 0 || e.end_ns <= e.start_ns)
 				continue;
+			if (e.flags & EVSPACE_UNNUMBERED) {
+				budget_refuse(k, BLOCKS_UNNUMBERED);
+				return;
+			}
 			looked_add(k, &e);
 			blocks_add(k->blocks, e.seq_or_tag, e.peer, e.start_ns, e.end_ns);
 			if (blocks_round(k->blocks)->n > k->rounds)

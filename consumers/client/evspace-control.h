@@ -102,8 +102,9 @@ struct evspace_trial {
  * collective number k times `length` on all ranks, has one arm, and is an event evspace_block when
  * it is over: from the end of its wash-out to its own, with the number of its arm as peer and its
  * own number as tag. All arms come once in as many blocks. Then, and when the lease is over, modes
- * are as before. Collectives are counted in all arms. Answered with `switched`: `changed` are the
- * processes where it began.
+ * are as before. Collectives are counted in all arms; of a process where they were off before,
+ * blocks have EVSPACE_UNNUMBERED: its ranks may count differently. Answered with `switched`:
+ * `changed` are the processes where it began.
  */
 struct evspace_question *evspace_try(struct evspace_connection *connection,
 				     const struct evspace_among *among,

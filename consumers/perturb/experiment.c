@@ -168,10 +168,12 @@ static int take_blocks(struct experiment *x, int timeout_ms)
 	int rc = evspace_next(x->told, timeout_ms);
 	struct evspace_event event;
 
-	while (rc == 1 && evspace_event(x->told, &event))
-		if (strcmp(event.op, "evspace_block") == 0)
-			blocks_add(x->blocks, event.seq_or_tag, event.peer, event.start_ns,
-				   event.end_ns);
+	while (rc == 1 && evspace_event(x->told, &event)) {
+		if (strcmp(event.op, "evspace_block") != 0)
+			continue;
+		x->unnumbered |= (event.flags & EVSPACE_UNNUMBERED) != 0;
+		blocks_add(x->blocks, event.seq_or_tag, event.peer, event.start_ns, event.end_ns);
+	}
 	return rc;
 }
 
@@ -193,7 +195,7 @@ static int experiment_measure(struct experiment *x)
 
 	x->waves = 0;
 	x->looked_ns = 0;
-	while (rc >= 0 && spent < x->ab_ns && !experiment_stopped) {
+	while (rc >= 0 && spent < x->ab_ns && !experiment_stopped && !x->unnumbered) {
 		bool looks = x->view &&
 			     blocks_arm_now(x->blocks, clock_real_ns(), NULL) == EXPERIMENT_OBSERVE;
 
@@ -216,6 +218,10 @@ static int experiment_measure(struct experiment *x)
 		fputs("\n", stderr);
 	if (rc < 0)
 		return experiment_end(x, EXIT_NO_CONNECTION, evspace_why(x->told));
+	if (x->unnumbered)
+		return experiment_end(
+			x, EXIT_BAD_NEWS,
+			"there is no experiment with this program: " BLOCKS_UNNUMBERED);
 	return EXIT_FINE;
 }
 
@@ -227,14 +233,16 @@ int experiment_run(struct experiment *x)
 		return code;
 	x->refused = 0;
 	if (!order(x))
-		return x->code;
-	if (x->refused == 0)
+		code = x->code;
+	else if (x->refused)
+		code = experiment_end(x, EXIT_BAD_NEWS, "the experiment did not begin everywhere");
+	else
 		code = experiment_measure(x);
 	x->trial.n_arms = 0;
 	x->code = EXIT_FINE;
-	if (x->refused)
-		code = experiment_end(x, EXIT_BAD_NEWS, "the experiment did not begin everywhere");
-	(void)order(x);
+	/* it may have begun somewhere in any case */
+	if (code != EXIT_NO_CONNECTION)
+		(void)order(x);
 	x->trial.n_arms = x->view ? EXPERIMENT_ARMS : EXPERIMENT_OBSERVE;
 	return code;
 }
@@ -245,6 +253,9 @@ int experiment_open(struct experiment *x)
 		return experiment_end(x, EXIT_USAGE,
 				      "--budget is for consumers that look; here it is measured "
 				      "what looking costs");
+	if (x->ab_ns > EXPERIMENT_MOST_S * UINT64_C(1000000000))
+		return experiment_end(x, EXIT_USAGE,
+				      "an experiment lasts 59 minutes at most: shorten --ab");
 	catch_signals();
 	x->told = view_open(x, true);
 	if (!x->told)

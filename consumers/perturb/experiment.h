@@ -5,6 +5,7 @@
 #define EVSPACE_EXPERIMENT_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "consumers/budget/blocks.h"
@@ -34,6 +35,7 @@ struct experiment {
 	uint64_t calls;			    /* collectives of all processes */
 	unsigned processes;
 	unsigned refused; /* processes in which it did not begin */
+	bool unnumbered;  /* ranks may count blocks differently: it is of no use */
 	struct evspace_trial trial;
 	struct blocks *blocks;
 	uint64_t waves, looked_ns; /* that came in so much time of looking */
@@ -41,6 +43,9 @@ struct experiment {
 
 /** Ctrl-C was pressed: the experiment ends, and is reported. */
 extern volatile sig_atomic_t experiment_stopped;
+
+/** How long one may last: its lease, which ends a little later, is an hour at most. */
+#define EXPERIMENT_MOST_S 3540u
 
 /** Connect. Returns EXIT_FINE, or the exit code after a message; experiment_close() is due in any
  * case. */

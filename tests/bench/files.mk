@@ -212,8 +212,8 @@ tests/fuzz/mirror_fuzz: tests/fuzz/mirror_fuzz.c node-agent/store/mirror.c \
 		node-agent/segment/segment-file.c node-agent/segment/segment-mark.c \
 		node-agent/segment/segment-read.c node-agent/segment/segment-room.c \
 		node-agent/segment/segment.c node-agent/segment/segment-class.c \
-		node-agent/segment/segment-table.c node-agent/store/proc.c \
-		$(data_sources) $(libpathmap_la_SOURCES)
+		node-agent/segment/segment-table.c node-agent/segment/segment-timed.c \
+		node-agent/store/proc.c $(data_sources) $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
 
 tests/fuzz/pathmap_fuzz: tests/fuzz/pathmap_fuzz.c tests/maps.c $(libpathmap_la_SOURCES)
@@ -225,16 +225,20 @@ tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
 		node-agent/segment/folder.c node-agent/source/label.c node-agent/store/mirror.c \
 		node-agent/store/proc.c node-agent/source/row.c node-agent/source/row-names.c \
 		node-agent/source/row-fetch.c node-agent/source/row-gone.c \
-		node-agent/source/row-take.c node-agent/segment/segment-class.c \
+		node-agent/source/row-take.c node-agent/source/row-sample.c \
+		node-agent/source/sampler.c node-agent/source/sieve.c \
+		node-agent/segment/segment-class.c \
 		node-agent/segment/segment-file.c \
 		node-agent/segment/segment-table.c node-agent/segment/segment-mark.c \
 		node-agent/segment/segment-read.c \
-		node-agent/segment/segment-room.c node-agent/segment/segment-trial.c \
+		node-agent/segment/segment-room.c node-agent/segment/segment-timed.c node-agent/segment/segment-trial.c \
 		node-agent/segment/segment.c node-agent/store/shelf.c node-agent/source/source.c \
 		node-agent/source/source-host.c node-agent/store/store-segment.c \
+		node-agent/control/properties.c node-agent/control/trials.c \
 		node-agent/control/switch.c tree/scope/classes.c tree/link/rate-limit.c \
 		tree/wire/wire.pb-c.c $(data_sources) $(stage_sources) $(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) -lm
+	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) $(EVENT_CFLAGS) -o $@ $(filter %.c,$^) \
+		$(PROTOBUF_C_LIBS) $(EVENT_LIBS) -lm
 
 tests/fuzz/wire_fuzz: tests/fuzz/wire_fuzz.c tree/wire/bytes.c tree/wire/deframer.c tree/wire/packer.c \
 		tree/wire/wire.c tree/wire/wire-place.c tree/wire/wire.pb-c.c $(data_sources) \

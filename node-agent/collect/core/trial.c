@@ -41,12 +41,16 @@ static bool trial_said(const struct segment_trial *t, struct trial_order *said)
 }
 
 /* Write the block that ends with the call of number @n. */
-static void block_write(const struct trial_order *said, uint32_t comm)
+static void block_write(const struct trial_order *said, const struct collect_classes *classes)
 {
+	uint64_t on = atomic_load_explicit(&classes->on, memory_order_relaxed);
 	struct tuple t;
 
-	collect_fill(&t, OP_EVSPACE_BLOCK, comm, (int32_t)trial.arm, trial.block,
+	collect_fill(&t, OP_EVSPACE_BLOCK, classes->comm, (int32_t)trial.arm, trial.block,
 		     said->length - said->wash);
+	/* then other ranks may have begun theirs elsewhere */
+	if (on & element_word(0, element_half(0, TUPLE_UNNUMBERED)))
+		t.flags |= TUPLE_UNNUMBERED;
 	t.start = trial.since;
 	t.end = collect_now();
 	if (t.end >= t.start)
@@ -69,10 +73,11 @@ static void block_begin(struct segment *s, const struct trial_order *said, uint3
 }
 
 static void trial_step(struct segment *s, struct segment_control *control,
-		       const struct trial_order *said, uint32_t comm, uint32_t n)
+		       const struct trial_order *said, const struct collect_classes *classes,
+		       uint32_t n)
 {
 	if (trial.stage == TIMING && n == trial.next)
-		block_write(said, comm);
+		block_write(said, classes);
 	if (trial.stage != WASHING || n != trial.next) {
 		if (said->until_mono_ns <= clock_mono_ns()) {
 			segment_trial_end(control, s);
@@ -109,7 +114,7 @@ unsigned collect_trial(struct collect_caller caller, const struct collect_classe
 		atomic_signal_fence(memory_order_seq_cst);
 		collect_self.state = caller.frame + MODE_OFF;
 		atomic_signal_fence(memory_order_seq_cst);
-		trial_step(s, control, &said, classes->comm, n);
+		trial_step(s, control, &said, classes, n);
 		atomic_signal_fence(memory_order_seq_cst);
 		collect_self.state = state;
 	}
