@@ -199,7 +199,7 @@ tap_case "... whatever is asked of them" inside_is_closed events --count 1
 # A compute node has a certificate, too; nothing puts it above another one.
 neighbour_is_no_superior() {
 	cluster_on a1 "$attacker" agent 10.81.1.10:7440 "$cluster_dir/tls" a1 >"$cluster_dir/neighbour" 2>&1
-	[ "$(grep -c '^refused: ' "$cluster_dir/neighbour")" -eq 7 ] && ! grep granted "$cluster_dir/neighbour" &&
+	[ "$(grep -c '^refused: ' "$cluster_dir/neighbour")" -eq 8 ] && ! grep granted "$cluster_dir/neighbour" &&
 		grep -q 'refused: agent a1 may not stand above a0' "$cluster_dir/neighbour" &&
 		grep '10.81.1.11:[0-9]*: agent a1 may not stand above a0' "$cluster_dir/a0/agent" ||
 		{ cat "$cluster_dir/neighbour" "$cluster_dir/a0/agent"; return 1; }

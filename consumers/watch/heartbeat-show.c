@@ -192,11 +192,11 @@ static int thread_state_place(const struct thread_state *p)
 	return p->stuck ? p->culprit ? 0 : 1 : 2;
 }
 
-/* The threads in order of display, at least as many as fit on a screen. */
-static size_t screen_order(const struct screen *s, const struct thread_state **order)
+/* The threads in order of display, @all in that of their names, or at least as many as fit on a
+ * screen. */
+static size_t screen_order(const struct screen *s, const struct thread_state **order, bool all)
 {
 	const struct thread_states *p = &s->h->thread_states;
-	bool all = !s->h->redraw || s->lines + 1 + (int)p->n < s->rows;
 	size_t n = 0;
 
 	for (int place = 0; place <= 2; place++)
@@ -262,18 +262,48 @@ static void screen_hidden(struct screen *s, const struct thread_state **order, s
 		screen_line(s, "", line);
 }
 
-static void screen_threads(struct screen *s)
+/* Is there room for @lines more, and the cursor? */
+static bool screen_holds(const struct screen *s, size_t lines)
+{
+	return !s->h->redraw || (size_t)s->lines + lines < (size_t)s->rows;
+}
+
+/* Does it fit as it is? */
+static bool table_fits(const struct screen *s, const struct table *t)
+{
+	char *text = table_text(t, s->width);
+	size_t lines = 0;
+
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	free(text);
+	return screen_holds(s, lines);
+}
+
+static void threads_table(const struct screen *s, struct table *t,
+			  const struct thread_state **order, bool all)
 {
 	static const char *const heads[] = {"thread", "", "for",
 					    "the operation that it is in, or the last one", ""};
+	size_t n = screen_order(s, order, all);
+
+	table_heads(t, thread_columns, heads, sizeof(heads) / sizeof(heads[0]));
+	for (size_t i = 0; i < n; i++)
+		thread_add(s, t, order[i]);
+}
+
+static void screen_threads(struct screen *s)
+{
 	const struct thread_state **order =
 		memory_new(s->h->thread_states.n + 1, sizeof(const struct thread_state *));
-	size_t n = screen_order(s, order);
+	bool all = screen_holds(s, 1 + s->h->thread_states.n);
 	struct table t;
 
-	table_heads(&t, thread_columns, heads, sizeof(heads) / sizeof(heads[0]));
-	for (size_t i = 0; i < n; i++)
-		thread_add(s, &t, order[i]);
+	threads_table(s, &t, order, all);
+	if (all && !table_fits(s, &t)) {
+		table_fini(&t);
+		threads_table(s, &t, order, false);
+	}
 	screen_hidden(s, order, screen_table(s, &t, order));
 	table_fini(&t);
 	free(order);
