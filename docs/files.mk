@@ -44,6 +44,8 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0027-parts-fold.md \
 	docs/decisions/0029-same-question-one-tree.md \
 	docs/decisions/0030-experiments-at-numbers.md \
+	docs/decisions/0031-urgency-by-scope.md \
+	docs/decisions/0032-samples-are-elements.md \
 	docs/decisions/0033-modes-are-leased.md \
 	docs/examples/clients/Makefile \
 	docs/examples/clients/blocking.c \

@@ -363,7 +363,7 @@ static void broken_headers_are_found(void)
 	part->count = 2;
 	EXPECT_FAULT(data, b.bytes, "not have exactly one");
 	part->count = 1;
-	part->flags = RUN_LOST;
+	part->flags = RUN_FOLD | RUN_MANY;
 	EXPECT_FAULT(data, b.bytes, "not have exactly one");
 	part->flags = RUN_FOLD;
 	EXPECT_FAULT(data, b.bytes, "is a mark and counts tuples as read");

@@ -134,7 +134,7 @@ static void what_is_asked_for_once_more_is_not_sure(void)
 /* Run a command with the fake's address. Returns what it prints. */
 static const char *command(const char *words, const char *address)
 {
-	static char text[4096];
+	static char text[16384];
 	char line[512];
 	FILE *from;
 	size_t n;

@@ -24,7 +24,7 @@ void tally_add(struct classes *classes, const struct evspace_collected *c)
 	const struct class_sum sum = {
 		.comm = c->comm,
 		/* "?": of a release that knows more than this one */
-		.channel = (uint16_t)(channel >= 0 ? channel : CHANNEL_COUNT),
+		.channel = (uint16_t)(channel >= 0 ? channel : CHANNEL_MAX),
 		.mode = (uint8_t)c->mode,
 		.world = c->world != 0,
 		.processes = c->processes,

@@ -40,10 +40,11 @@ static const char plan_help[] =
 
 static const char plan_more[] =
 	"Without FILE the classes of a running program are measured: of a process on\n"
-	"average, the channels on MPI_COMM_WORLD (p2p@world) and elsewhere (p2p), with what\n"
-	"an event costs it, and a look at its heartbeat. --apply traces and samples them as\n"
-	"the best plan says, looks at them at its rate, and plans again as frequencies\n"
-	"change. Nobody else can switch meanwhile; Ctrl-C, or its death, puts all back.\n"
+	"average, the channels on MPI_COMM_WORLD (p2p@world) and elsewhere (p2p), with\n"
+	"what an event costs it, and a look at its heartbeat. --apply traces and samples\n"
+	"them as the best plan says, looks at them at its rate, and plans again as\n"
+	"frequencies change. Nobody else can switch meanwhile; Ctrl-C, or its death, puts\n"
+	"all back.\n"
 	"\n"
 	"A plan's information is the sum over the classes of weight times the events a\n"
 	"second that are recorded; of what is left to the probe these are those that the\n"

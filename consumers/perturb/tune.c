@@ -25,17 +25,18 @@
 static const char tune_help[] =
 	"usage: evspace tune [options]\n"
 	"\n"
-	"Find out what looking at a view costs a running program: for each rate, tree and\n"
-	"mode of collecting, an experiment as of `evspace perturb` (blocks with nothing, with\n"
-	"collecting, and with looks as well, in random order). The settings that no other\n"
-	"one beats, as often for less, are the curve to choose from; --plot draws it, with\n"
-	"the points of the paper that EventSpace comes from (2003, two clusters).\n";
+	"Find out what looking at a view costs a running program: for each rate, tree\n"
+	"and mode of collecting, an experiment as of `evspace perturb` (blocks with\n"
+	"nothing, with collecting, and with looks as well, in random order). The\n"
+	"settings that no other one beats, as often for less, are the curve to choose\n"
+	"from; --plot draws it, with the points of the paper that EventSpace comes from\n"
+	"(2003, two clusters).\n";
 
 static const char tune_more[] =
-	"Ctrl-C ends it: modes are as before, and what was measured so far is printed and\n"
-	"drawn. Needs a control certificate, or to be the agent's user on its host. A tree\n"
-	"that the map does not let consumers choose is left out. Exit code 1 when nothing\n"
-	"could be measured.\n"
+	"Ctrl-C ends it: modes are as before, and what was measured so far is printed\n"
+	"and drawn. Needs a control certificate, or to be the agent's user on its host.\n"
+	"A tree that the map does not let consumers choose is left out. Exit code 1 when\n"
+	"nothing could be measured.\n"
 	"\n"
 	"examples:\n"
 	"  evspace tune --view heartbeat --plot curve.svg\n"
