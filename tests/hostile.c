@@ -42,6 +42,7 @@ static struct tls *tls;
 static const char *name;
 static unsigned char *out;
 static bool forges;
+static bool swaps;		       /* answers each question as if it were another one */
 static Evspace__Frame__KindCase asked; /* what is answered */
 static enum wire_unpacks unpacks;
 
@@ -201,9 +202,9 @@ static size_t reply(struct random_frame *r, unsigned deep)
 {
 	unsigned kind = replies[random_below(&r->dice, sizeof(replies))];
 
-	if (forges)
-		return asked == EVSPACE__FRAME__KIND_STATUS_ASK ? run_forge(r->scope)
-								: refuse(r->scope);
+	if (forges || swaps)
+		return (asked == EVSPACE__FRAME__KIND_STATUS_ASK) == forges ? run_forge(r->scope)
+									    : refuse(r->scope);
 	/* Other kinds than a child's are refused for their length. */
 	for (unsigned i = 0; deep && i < random_rounds(); i++) {
 		if (random_round_kind(i) == EVSPACE__FRAME__KIND_STATUS)
@@ -218,7 +219,7 @@ static bool reply_say(struct speech *l, struct random_frame *r, unsigned deep, b
 {
 	size_t n = reply(r, deep);
 
-	if (!deep && !forges)
+	if (!deep && !forges && !swaps)
 		return speech_frame(l, &r->dice, out, n, packs && random_below(&r->dice, 2));
 	speech_counts.frames++;
 	return speech_say(l, out, n);
@@ -423,7 +424,8 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "client"))
 		return client(&r, end_ns, argc > 7 ? argv[7] : "");
 	forges = !strcmp(what, "forger");
-	if (!strcmp(what, "child") || forges)
+	swaps = !strcmp(what, "swapper");
+	if (!strcmp(what, "child") || forges || swaps)
 		return child(&r, end_ns, 0);
 	if (!strcmp(what, "deepchild"))
 		return child(&r, end_ns, DEEP);

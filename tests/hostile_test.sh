@@ -74,7 +74,7 @@ deep_child() {
 odd_replies() {
 	local command
 
-	bed_start w1 "$hostile" child "$child" "$EVSPACE_TLS" w1 "$seed" 600
+	bed_start w1 "$hostile" swapper "$child" "$EVSPACE_TLS" w1 "$seed" 600
 	bed_until grep -q here "$bed_dir/w1.out"
 	for command in collect discard; do
 		bed_until eval "talks_nonsense $command" || { cat "$tap_dir/all"; return 1; }

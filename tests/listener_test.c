@@ -175,7 +175,8 @@ static void a_crowd_is_served(void)
 	world_close(&w);
 }
 
-/* A hundred connections from 127.0.0.2 that say nothing; for each that is dropped comes another one. */
+/* A hundred connections from 127.0.0.2 that say nothing; for each that is dropped comes another
+ * one. */
 static void floods(void *arg)
 {
 	enum { OPEN = 100 };

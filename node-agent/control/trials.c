@@ -92,7 +92,7 @@ struct trials *trials_new(struct event_base *base, const struct source_host *her
 	trials->timer = evtimer_new(base, trials_look, trials);
 	if (!trials->timer)
 		abort();
-	trials_watch(trials);
+	trials_look(-1, 0, trials);
 	return trials;
 }
 

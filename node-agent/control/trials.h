@@ -10,8 +10,8 @@
 struct event_base;
 struct trials;
 
-/** Look after leases in the segments of @here from @base's loop: once, as an agent before this one
- * may have given some, and then while there are any. */
+/** Look after leases in the segments of @here from @base's loop, while there are any: an agent
+ * before this one may have given some. */
 struct trials *trials_new(struct event_base *base, const struct source_host *here);
 void trials_free(struct trials *trials);
 
