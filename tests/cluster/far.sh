@@ -83,7 +83,7 @@ far_events() {
 }
 
 far_figure() {
-	tail -n 1 "$cluster_dir/$1.json" | sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p"
+	sed -n "/\"type\":\"summary\"/s/.*\"$2\":\([0-9.]*\).*/\1/p" "$cluster_dir/$1.json"
 }
 
 # per_second NAME FIELD
