@@ -5,21 +5,11 @@
 usage='usage: tests/bench/deploy.sh [--json] [--hosts N]
 Makes N hosts (64, at most 200) as network namespaces on this machine, as root, and times: up on one,
 up on all, up again, with one of them dead, down; each beside ssh HOST true on the same hosts, as many at once.'
-hosts=64 json=
-while [ $# -gt 0 ]; do
-	case $1 in
-	--json) json=yes ;;
-	--hosts) hosts=${2-} && shift ;;
-	*) echo "$usage" && exit 2 ;;
-	esac
-	shift
-done
-
-top_srcdir=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
-top_builddir=${top_builddir:-$top_srcdir/build}
+hosts=64
+. "${0%/*}/bench.sh"
+bench_options "hosts" "$@"
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/cluster/bed.sh"
-PATH=$top_builddir:$PATH
 at_once=8
 
 cluster_allowed || { echo "tests/bench/deploy.sh: not here: $cluster_why" >&2; exit 0; }

@@ -6,24 +6,12 @@ usage='usage: tests/bench/distance.sh [--json] [--cut SECONDS]
 Makes hosts as network namespaces on this machine, as root, one of them far away: 50 ms in each direction,
 1 % loss, 10 Mbit/s. Waves a second are beside one (32) a round trip; tuples a second beside those of 40
 bytes that a bare connection would carry there. Then the wire is cut (30 s) under a stream.'
-cut=30 json=
-while [ $# -gt 0 ]; do
-	case $1 in
-	--json) json=yes ;;
-	--cut) cut=${2-} && shift ;;
-	*) echo "$usage" && exit 2 ;;
-	esac
-	shift
-done
-
-top_srcdir=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
-top_builddir=${top_builddir:-$top_srcdir/build}
+cut=30
+. "${0%/*}/bench.sh"
+bench_options "cut" "$@"
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/cluster/bed.sh"
 . "$top_srcdir/tests/cluster/far.sh"
-PATH=$top_builddir:$PATH
-export EVSPACE_LIBDIR=${EVSPACE_LIBDIR:-$top_builddir/.libs} OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # report CASE FIGURE LIMIT UNIT
 report() {
@@ -39,7 +27,7 @@ report() {
 }
 
 failed() {
-	echo "tests/bench/distance.sh: $1 failed" >&2
+	echo "$0: $1 failed" >&2
 	exit 1
 }
 

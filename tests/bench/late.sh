@@ -8,23 +8,11 @@ looking take turns with none, in random order: "full" traces all and reads all o
 "budget" counts all but collectives, and reads these once a second from idle cores alone (--urgency idle). Of
 each: steps a second beside those without, in pairs, and the ranks that come to collectives later than the
 mean, by 95 % intervals (a t-test of their times of arrival), which should be the planted ones.'
-json='' rounds=10 seconds=5 late=1:1500,2:500
-while [ $# -gt 0 ]; do
-	case $1 in
-	--json) json=yes ;;
-	--rounds | --seconds | --late) declare "${1#--}=${2-}" && shift ;;
-	*) echo "$usage" && exit 2 ;;
-	esac
-	shift
-done
-
-top_srcdir=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
-top_builddir=${top_builddir:-$top_srcdir/build}
+rounds=10 seconds=5 late=1:1500,2:500
+. "${0%/*}/bench.sh"
+bench_options "rounds seconds late" "$@"
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
-PATH=$top_builddir:$PATH
-export EVSPACE_LIBDIR=${EVSPACE_LIBDIR:-$top_builddir/.libs} OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 tap_cleanup() {
 	bed_end
