@@ -139,12 +139,21 @@ static void usage_print(const struct usage *usage, const struct option_table *ro
 
 /* ---- the table ---- */
 
-/* Add those of @group, 0: all of them. */
+static bool row_is_lacking(const struct option_row *row, const char *lacks)
+{
+	char word[64];
+
+	snprintf(word, sizeof(word), " %s ", row->name);
+	return lacks && strstr(lacks, word);
+}
+
+/* Add those of @groups, 0: all of them, but not those in @lacks. */
 static void rows_add(struct option_table *rows, const struct option_row *row, unsigned groups,
-		     void *into)
+		     const char *lacks, void *into)
 {
 	for (; row && (row->name || row->help); row++) {
-		if ((groups && !(row->group & groups)) || rows->n == ROWS_MOST)
+		if ((groups && !(row->group & groups)) || row_is_lacking(row, lacks) ||
+		    rows->n == ROWS_MOST)
 			continue;
 		if (row->name)
 			rows->table[rows->n_table++] = (struct option){
@@ -200,11 +209,11 @@ int options_parse(int argc, char **argv, const struct usage *usage, void *into,
 	struct error e;
 	int c;
 
-	rows_add(&rows, usage->own, 0, into);
+	rows_add(&rows, usage->own, 0, NULL, into);
 	if (usage->takes)
-		rows_add(&rows, options_shared, usage->takes, common);
-	rows_add(&rows, help, 0, NULL);
-	rows_add(&rows, usage->more, 0, (char *)into + usage->more_at);
+		rows_add(&rows, options_shared, usage->takes, usage->lacks, common);
+	rows_add(&rows, help, 0, NULL, NULL);
+	rows_add(&rows, usage->more, 0, NULL, (char *)into + usage->more_at);
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, usage->program ? "+:h" : ":h", rows.table, NULL)) !=
 	       -1) {

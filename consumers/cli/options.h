@@ -58,6 +58,7 @@ struct usage {
 	const struct option_row *more; /* some more, below the shared ones; NULL: none */
 	size_t more_at;		       /* where their struct is in the command's */
 	unsigned takes;		       /* shared options: enum options_group bits */
+	const char *lacks;	       /* but not these of them: " rate count "; NULL: all */
 	int words_max;		       /* most words without "--" */
 	bool program; /* the first of them is a program, and the others its words */
 };

@@ -249,10 +249,6 @@ int experiment_run(struct experiment *x)
 
 int experiment_open(struct experiment *x)
 {
-	if (x->common.look.budget > 0)
-		return experiment_end(x, EXIT_USAGE,
-				      "--budget is for consumers that look; here it is measured "
-				      "what looking costs");
 	if (x->ab_ns > EXPERIMENT_MOST_S * UINT64_C(1000000000))
 		return experiment_end(x, EXIT_USAGE,
 				      "an experiment lasts 59 minutes at most: shorten --ab");

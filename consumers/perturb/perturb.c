@@ -64,6 +64,7 @@ static const struct usage perturb_usage = {
 	.after = perturb_more,
 	.own = perturb_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
+	.lacks = " budget count monitored wait ",
 };
 
 static const char *const arm_names[EXPERIMENT_ARMS] = {"off", "off again", "collect", "observe"};
@@ -147,9 +148,7 @@ static bool perturb_check(const struct experiment *p)
 {
 	const char *wrong = NULL;
 
-	if (p->common.count)
-		wrong = "--count is not for it: --ab TIME or --duration TIME say how long";
-	else if (p->ab_ns && p->common.duration_ns)
+	if (p->ab_ns && p->common.duration_ns)
 		wrong = "--ab or --duration, not both: each says how long";
 	else if (!p->ab_ns && p->common.rate_said)
 		wrong = "--rate needs --ab TIME: without the experiment nothing is looked at";

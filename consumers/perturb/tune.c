@@ -152,6 +152,7 @@ static const struct usage tune_usage = {
 	.after = tune_more,
 	.own = tune_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
+	.lacks = " rate budget window tree count duration monitored wait ",
 };
 
 /* ---- measuring ---- */
