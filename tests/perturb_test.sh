@@ -94,7 +94,7 @@ tap_case "... as JSON" tap_says 0 '"channel":"collective","events":[0-9]*,"timed
 tap_case "... with the slowdown" grep -q '"type":"cost","rate_hz":null,"slowdown":[0-9.e-]*,"low":[0-9.e-]*,"high":[0-9.e-]*,' "$tap_dir/said"
 tap_case "consumers end with what they cost" tap_says 0 'looks a second; slowdown about [0-9.]* %' evspace heartbeat --run iterate --duration 4s
 tap_case "... as JSON, too" tap_says 0 '"type":"cost","rate_hz":[0-9.]*,"slowdown":[0-9.e-]*,' evspace events --run iterate --duration 4s --json
-tap_case "what it does not honour is refused" tap_says 2 'is not for it' evspace perturb --run iterate --count 3
+tap_case "what it does not honour is refused" tap_says 2 "no option '--count'" evspace perturb --run iterate --count 3
 tap_case "... and so is a rate without looking" tap_says 2 'needs --ab' evspace perturb --run iterate --rate 3
 tap_case "slowdowns with their intervals" measures
 tap_case "afterwards everything is recorded as before" all_traced
