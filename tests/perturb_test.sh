@@ -124,6 +124,7 @@ tap_case "a budget is kept by an experiment" keeps_budget
 bed_until all_traced planted
 tap_case "tune measures what looking costs at each rate" tunes
 tap_case "... not what is no drawing: 2" tap_says 2 "neither .svg nor .png" evspace tune --plot curve.gif
+tap_case "... nor what cannot be written: 2, before it measures" tap_says 2 'No such file' evspace tune --plot /nonexistent/curve.svg
 if [ -e "$top_builddir/.libs/libevspace-draw.so" ]; then
 	tap_case "... and draws what it has when it is interrupted" tune_is_interrupted
 else

@@ -63,6 +63,15 @@ killed() {
 	is_planned && bed_until eval '[ "$(modes)" = "$(cat "$tap_dir/before")" ]'
 }
 
+# Stopped for longer than its lease, a planner finds modes as before, and does what it had done.
+stopped() {
+	bed_start stopped evspace plan --budget 0.01% --duration 100ms --apply --json
+	bed_until is_planned && kill -STOP "$(bed_pid stopped)" || return
+	bed_until eval '[ "$(modes)" = "$(cat "$tap_dir/before")" ]' && kill -CONT "$(bed_pid stopped)" && bed_until is_planned || return
+	bed_kill INT stopped && bed_wait stopped && [ "$(modes)" = "$(cat "$tap_dir/before")" ] &&
+		grep -q 'modes were not as planned' "$bed_dir/stopped.out" || { cat "$bed_dir"/stopped.*; return 1; }
+}
+
 # Agent and planner die: the next agent puts the modes back.
 both_killed() {
 	bed_start killed2 evspace plan --budget 0.01% --duration 1s --apply
@@ -83,9 +92,12 @@ tap_case "classes are measured, as a table that can be planned from" measures
 tap_case "classes switched at once, one event in eight recorded, all counted" one_in_eight
 tap_case "a plan is in effect until Ctrl-C; others are told who holds the modes" applies
 tap_case "a planner is killed: its lease ends, and modes are as before" killed
+tap_case "a planner is stopped for longer than its lease: it switches again" stopped
 tap_case "planner and agent are killed: the next agent puts them back" both_killed
 tap_case "with --keep they stay" keeps
 tap_case "no budget: 2" tap_says 2 'it needs a budget' evspace plan
+tap_case "a time that is too short, or no lease is as long: 2" eval "tap_says 2 '100ms at least' evspace plan --budget 1% --duration 1ms &&
+	tap_says 2 '25m at least' evspace plan --budget 1% --apply --duration 2h"
 tap_case "a weight below 0: 2" tap_says 2 'below 0' evspace plan --budget 1% --weight p2p=-1
 tap_case "a weight of no class: 2" tap_says 2 'is not a class' evspace plan --budget 1% --weight fast=1
 tap_case "of a file nothing is applied: 2" tap_says 2 'no FILE' evspace plan "$tap_dir/table" --budget 1% --t-report 1us --apply

@@ -4,12 +4,14 @@
 #include "tests/random.h"
 #include "tests/tap.h"
 
+#include <malloc.h>
 #include <string.h>
 
 #include "pathmap/model/sampling.h"
 #include "tree/data/op.h"
 #include "tree/data/part.h"
 #include "tree/stage/stage.h"
+#include "tree/stage/thinning.h"
 
 #define ELEMENT 1u
 
@@ -89,7 +91,7 @@ static void ends_of_segments_are_kept(void)
 	expect(s, 0, "AAAAAAAAAABABAAAAAA", "AAAA.....ABABAAAA..");
 	stage_free(s);
 	s = filter_new("entropy window 4 threshold 0.01 events 4");
-	expect(s, 0, "AAAAAB", "AA....");
+	expect(s, 0, "AAAAAB", "AA..A.");
 	stage_free(s);
 }
 
@@ -130,6 +132,36 @@ static void the_same_again(void)
 	filter_text(s, first[WAVES - 1], texts[WAVES - 1], again);
 	CU_ASSERT_STRING_EQUAL(again, kept[WAVES - 1]);
 	stage_free(s);
+}
+
+/* However many elements and waves there are, what is remembered of them has a bound. */
+static void memory_is_bounded(void)
+{
+	enum { ELEMENTS = 50000, RUNS = THINNING_WAVES };
+	struct names *names = names_new(0);
+	struct tuple tuple = {.op = 1};
+	struct run run = {.kind = RUN_TUPLES, .count = 1};
+	const struct run_view view = {.run = &run, .tuples = &tuple};
+	struct error e;
+	struct thinning *t = thinning_new("window 2", &e);
+	size_t before = mallinfo2().uordblks, after;
+	bool keep;
+
+	for (unsigned r = 0; r < RUNS; r++)
+		for (run.element = 1; run.element <= ELEMENTS; run.element++) {
+			run.first = r;
+			thinning_choose(t, names, &view, &keep);
+		}
+	after = mallinfo2().uordblks;
+	tap_note("%zu kB", (after - before) / 1024);
+	/* 64 windows of 16 bytes for each would be 51 MB */
+	CU_ASSERT(after - before < 20u << 20);
+	/* the newest wave is known of all of them */
+	run.element = ELEMENTS;
+	run.first = RUNS - 1;
+	CU_ASSERT_EQUAL(thinning_choose(t, names, &view, &keep), 0);
+	thinning_free(t);
+	names_free(names);
 }
 
 static void who_does_not_ask_is_not_told(void)
@@ -234,6 +266,7 @@ int main(void)
 		{"ends of segments are kept", ends_of_segments_are_kept},
 		{"windows reach from wave to wave", windows_reach_from_wave_to_wave},
 		{"a wave that comes again is answered as before", the_same_again},
+		{"memory is bounded", memory_is_bounded},
 		{"who does not ask is not told", who_does_not_ask_is_not_told},
 		{"parts add up what was sampled out", parts_add_them_up},
 		{"arguments are understood, or refused", what_is_said_is_understood},

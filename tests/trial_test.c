@@ -4,6 +4,8 @@
 #include "node-agent/collect/core/collect.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "node-agent/segment/segment-read.h"
@@ -161,7 +163,7 @@ static void all_is_as_before(void)
 	class = collect_class_ready(&other, CHANNEL_P2P);
 	/* its lease is over: the program itself ends it */
 	collectives_to(3 * LENGTH);
-	CU_ASSERT_FALSE(segment_trial_late(control(), UINT64_MAX));
+	CU_ASSERT_FALSE(segment_trial_active(control()));
 	CU_ASSERT_EQUAL(collect_mode(CHANNEL_P2P), MODE_TIME);
 	CU_ASSERT_EQUAL(collect_mode(class), MODE_TIME);
 	CU_ASSERT_EQUAL(collect_mode(collect_class_ready(&world, CHANNEL_COLLECTIVE)), MODE_TRACE);
@@ -257,6 +259,76 @@ static void modes_are_held(void)
 	collect_stop();
 }
 
+/* What of modes and lease somebody sees who looks again and again, in another thread. */
+struct watching {
+	_Atomic bool stops;
+	unsigned neither; /* times: nobody holds the modes, and they are not as before */
+};
+
+static void *watch(void *arg)
+{
+	struct watching *w = arg;
+
+	while (!atomic_load(&w->stops)) {
+		uint64_t id = atomic_load(&control()->trial.seed);
+		bool during = mode_now(CHANNEL_PACK) == MODE_SAMPLE;
+		bool over = during && !segment_trial_active(control());
+
+		w->neither += over && mode_now(CHANNEL_PACK) == MODE_SAMPLE &&
+			      atomic_load(&control()->trial.seed) == id;
+	}
+	return NULL;
+}
+
+/* When nobody holds the modes any more, they are as before: there is no time between. */
+static void the_end_comes_after_the_modes(void)
+{
+	struct segment_lease lease = {7, clock_mono_ns() + 60000000000, "one"};
+	struct watching w = {.neither = 0};
+	pthread_t thread;
+	struct error e;
+
+	start();
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, watch, &w), 0);
+	for (int i = 0; i < 50000; i++) {
+		lease.id++;
+		CU_ASSERT_EQUAL(segment_lease_take(control(), collect.segment, &lease, &e), 0);
+		atomic_store(&control()->mode[CHANNEL_PACK], MODE_SAMPLE);
+		segment_trial_end(control(), collect.segment);
+	}
+	atomic_store(&w.stops, true);
+	pthread_join(thread, NULL);
+	CU_ASSERT_EQUAL(w.neither, 0);
+	collect_stop();
+}
+
+/* Who ends a lease and dies over it: somebody else completes that at once. Nor does an end that no
+ * agent gives stay. */
+static void what_nobody_ends_is_ended(void)
+{
+	const struct segment_lease lease = {7, clock_mono_ns() + 60000000000, "one"};
+	uint64_t now = clock_mono_ns();
+	struct error e;
+
+	start();
+	CU_ASSERT_EQUAL_FATAL(segment_lease_take(control(), collect.segment, &lease, &e), 0);
+	CU_ASSERT_FALSE(segment_trial_late(control(), now));
+	atomic_store(&control()->mode[CHANNEL_PACK], MODE_SAMPLE);
+	atomic_store(&control()->trial.class, SEGMENT_TRIAL_ENDING);
+	CU_ASSERT(segment_lease_take(control(), collect.segment, &lease, &e) && errno == EBUSY);
+	CU_ASSERT_TRUE(segment_trial_late(control(), now));
+	/* a block that begins now leaves the modes alone */
+	segment_trial_arm(collect.segment, 0);
+	CU_ASSERT_EQUAL(segment_trial_end(control(), collect.segment), 1);
+	CU_ASSERT_EQUAL(mode_now(CHANNEL_PACK), MODE_TRACE);
+	segment_trial_arm(collect.segment, 0);
+	CU_ASSERT_EQUAL(mode_now(CHANNEL_PACK), MODE_TRACE);
+	CU_ASSERT_EQUAL_FATAL(segment_lease_take(control(), collect.segment, &lease, &e), 0);
+	atomic_store(&control()->trial.until_mono_ns, UINT64_MAX);
+	CU_ASSERT_TRUE(segment_trial_late(control(), now));
+	collect_stop();
+}
+
 /* Whatever is on the control page, the program goes on. */
 static void rubbish_is_survived(void)
 {
@@ -288,6 +360,10 @@ static CU_TestInfo cases[] = {
 	{"an arm may leave all as it is", an_arm_may_leave_all_as_it_is},
 	{"wrong experiments are refused", wrong_ones_are_refused},
 	{"modes are held by a lease, and are as before after it", modes_are_held},
+	{"a lease ends when the modes are as before, and not sooner",
+	 the_end_comes_after_the_modes},
+	{"an end that was begun is completed, one that never comes is over",
+	 what_nobody_ends_is_ended},
 	{"rubbish on the control page is survived", rubbish_is_survived},
 	CU_TEST_INFO_NULL,
 };

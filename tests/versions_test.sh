@@ -29,6 +29,7 @@ maps_make() {
 			view total { select /**/p2p; read stream; all reduce sum of bytes; }
 			view spread { select /**/p2p; read stream; node histogram of bytes; all histogram of bytes; }
 			view cells { select /**/p2p; read stream; node matrix; all matrix; }
+			view samples { read sample; }
 			view thin { read stream; element filter entropy; }
 			view top { select /**/p2p; read stream; node slowest 5; all slowest 5; }
 		}
@@ -151,6 +152,19 @@ defined_by() {
 		says 0 '"answered":2,' evspace view --define 'read latest; thread reduce last' --rate 4 --count 2 --json
 }
 
+# A host that would not know that samples are wanted is not asked for them: it is named, with what helps.
+sampled_by() {
+	local samples
+
+	samples=$(sed -n 's/^#define WIRE_SAMPLES[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire/wire.h")
+	proxy front "$newest" "$oldest" "$layout" && proxy a0 "$newest" "$oldest" "$layout" &&
+		proxy a1 "$((samples - 1))" "$oldest" "$layout" &&
+		says 0 "/A/a1 .*it takes no samples; put this release there (wire version $samples)" evspace view samples --rate 4 --count 2 &&
+		says 0 '"answered":1,' evspace view samples --rate 4 --count 2 --json && ! grep -q MPI_Send "$tap_dir/said" &&
+		says 0 'sampled_out":[1-9]' evspace events --view thin --backlog --count 400 --json &&
+		proxy a1 "$newest" "$oldest" "$layout" && says 0 '"answered":2,' evspace view samples --rate 4 --count 2 --json
+}
+
 # Likewise the tree that a consumer chooses.
 chosen_by() {
 	local chooses
@@ -179,6 +193,7 @@ tap_case "a foreign release is named on both sides, and what helps" foreign_cons
 tap_case "so is one that is too old" older_than_old
 tap_case "and other tuples" other_tuples
 tap_case "an entry that is too old for a view's text is named, leaves may be" defined_by
+tap_case "a host that is too old for samples is named, and what it filters is counted" sampled_by
 tap_case "... for a tree that a consumer chooses, likewise" chosen_by
 tap_case "an agent of a foreign release is named, the others answer" foreign_leaf
 

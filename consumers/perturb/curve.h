@@ -15,8 +15,8 @@ struct curve {
 	size_t n, n_others;
 };
 
-/** Can @path be drawn: does it end in .svg or .png, and is there an object that draws? Returns 0,
- * or -1 with @e. */
+/** Can @path be drawn: does it end in .svg or .png, may it be written, and is there an object that
+ * draws? Returns 0, or -1 with @e. */
 int draw_check(const char *path, struct error *e);
 
 /** Draw it. Returns 0, or -1 with @e. */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "consumers/cli/preload.h"
 #include "consumers/perturb/curve.h"
@@ -49,10 +50,23 @@ static curve_drawing *drawing_find(struct error *e)
 	return NULL;
 }
 
+/* Better now than when all has been measured. */
+static int path_check(const char *path, struct error *e)
+{
+	char folder[PATH_MAX] = ".";
+	const char *slash = strrchr(path, '/');
+
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
+	if (access(path, W_OK) == 0 || (errno == ENOENT && access(folder, W_OK) == 0))
+		return 0;
+	return errorf(e, "cannot write %.200s: %s", path, strerror(errno));
+}
+
 int draw_check(const char *path, struct error *e)
 {
 	if (ends_with(path, ".svg") || ends_with(path, ".png"))
-		return drawing_find(e) ? 0 : -1;
+		return path_check(path, e) < 0 || !drawing_find(e) ? -1 : 0;
 	errno = EINVAL;
 	return errorf(e, "'%.80s' ends in neither .svg nor .png", path);
 }

@@ -9,6 +9,8 @@ enum drift_why drift_step(struct drift *drift, const struct drift_look *look)
 	drift->better = look->best > look->now * (1 + DRIFT_GAIN) ? drift->better + 1 : 0;
 	if (look->fresh)
 		why = DRIFT_FRESH;
+	else if (look->strayed)
+		why = DRIFT_STRAYED;
 	else if (look->used > look->budget * (1 + DRIFT_OVER_SHARE))
 		why = DRIFT_OVER;
 	else if (drift->better >= DRIFT_PATIENCE)

@@ -22,10 +22,11 @@ struct drift_look {
 	double budget, used; /* seconds of each second; used by what is traced */
 	double now, best;    /* information of the plan in effect, and of the best one */
 	bool fresh;	     /* there are classes that it is not about */
+	bool strayed;	     /* it is not in effect everywhere */
 };
 
 /** What to do, and why. */
-enum drift_why { DRIFT_STAYS, DRIFT_FRESH, DRIFT_OVER, DRIFT_BETTER };
+enum drift_why { DRIFT_STAYS, DRIFT_FRESH, DRIFT_STRAYED, DRIFT_OVER, DRIFT_BETTER };
 
 /** Decide, and remember. After all but DRIFT_STAYS the best plan is to be in effect. */
 enum drift_why drift_step(struct drift *drift, const struct drift_look *look);

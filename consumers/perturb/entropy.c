@@ -170,7 +170,8 @@ static void print_event(struct sequence *s, const char *word, double value)
 		   stdout);
 }
 
-/* The next word of the file; an empty one at its end. Returns 0, or -1 if it is too long. */
+/* The next word of the file; an empty one at its end. Returns 0, or -1 if it is too long, or has a
+ * byte 0. */
 static int word_next(FILE *in, char word[NAME_MAX_BYTES])
 {
 	size_t n = 0;
@@ -179,7 +180,7 @@ static int word_next(FILE *in, char word[NAME_MAX_BYTES])
 	while ((c = getc(in)) != EOF && isspace(c))
 		;
 	for (; c != EOF && !isspace(c); c = getc(in)) {
-		if (n == NAME_MAX_BYTES - 1)
+		if (n == NAME_MAX_BYTES - 1 || c == '\0')
 			return -1;
 		word[n++] = (char)c;
 	}
@@ -196,7 +197,7 @@ static int sequence_read(struct sequence *s, FILE *in, struct error *e)
 
 	for (s->n = 1;; s->n++) {
 		if (word_next(in, word))
-			return errorf(e, "event %llu has a name of more than %u bytes",
+			return errorf(e, "event %llu has a name of more than %u bytes, or a byte 0",
 				      (unsigned long long)s->n, NAME_MAX_BYTES - 1);
 		if (!*word)
 			break;

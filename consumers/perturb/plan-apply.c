@@ -51,6 +51,7 @@ static int print_table(const struct planning *p)
 static const char *const reasons[] = {
 	[DRIFT_STAYS] = "",
 	[DRIFT_FRESH] = "there are classes that it was not about",
+	[DRIFT_STRAYED] = "modes were not as planned any more",
 	[DRIFT_OVER] = "what is traced takes more than the budget",
 	[DRIFT_BETTER] = "another plan tells more by now",
 };
@@ -96,6 +97,7 @@ static int live_step(struct planning *p, struct drift *drift)
 	if (knapsack_value(p->table.classes, p->table.n, &p->limits, now))
 		look.now = now->information;
 	look.fresh = plan_live_is_fresh(p->live, &p->table);
+	look.strayed = plan_live_has_strayed(p->live);
 	if (knapsack_probing(p->table.classes, p->table.n, &p->limits, plans, 1, &bound) == 0) {
 		knapsack_plans_free(plans);
 		return plan_end(EXIT_BAD_NEWS, "no plan keeps the budget: raise it");

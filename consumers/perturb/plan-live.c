@@ -29,6 +29,7 @@
 struct plan_slot {
 	uint64_t calls, recorded, time_ns;
 	enum evspace_mode mode; /* as it was switched; EVSPACE_AS_IT_IS: it was not */
+	bool strayed;		/* somewhere it is in another one */
 	double frequency, duty; /* frequency 0: not measured yet */
 	uint64_t hits;		/* of probes, while it was measured */
 };
@@ -157,6 +158,12 @@ double plan_live_t_sampling(const struct plan_live *live)
 
 /* ---- asking ---- */
 
+static void slot_forget(struct plan_slot *slot)
+{
+	slot->calls = slot->recorded = slot->time_ns = 0;
+	slot->strayed = false;
+}
+
 static void live_answered(const struct evspace_reply *reply, void *arg)
 {
 	struct plan_live *live = arg;
@@ -164,7 +171,7 @@ static void live_answered(const struct evspace_reply *reply, void *arg)
 	if (!options_answered("evspace plan", reply, &live->code))
 		return;
 	for (unsigned i = 0; i < SLOTS; i++)
-		live->slots[i].calls = live->slots[i].recorded = live->slots[i].time_ns = 0;
+		slot_forget(&live->slots[i]);
 	for (size_t i = 0; i < reply->switched->n_hosts; i++) {
 		const struct evspace_host_reply *h = &reply->switched->hosts[i];
 
@@ -185,6 +192,7 @@ static void live_answered(const struct evspace_reply *reply, void *arg)
 		slot->calls += c->calls;
 		slot->recorded += c->calls > c->skipped ? c->calls - c->skipped : 0;
 		slot->time_ns += c->time_ns;
+		slot->strayed |= slot->mode != EVSPACE_AS_IT_IS && c->mode != slot->mode;
 	}
 }
 
@@ -313,6 +321,14 @@ bool plan_live_is_fresh(const struct plan_live *live, const struct plan_table *t
 {
 	for (size_t i = 0; i < table->n; i++)
 		if (live->slots[slot_of(table->names[i])].mode == EVSPACE_AS_IT_IS)
+			return true;
+	return false;
+}
+
+bool plan_live_has_strayed(const struct plan_live *live)
+{
+	for (unsigned i = 0; i < SLOTS; i++)
+		if (live->slots[i].strayed)
 			return true;
 	return false;
 }

@@ -39,6 +39,10 @@ int plan_live_measure(struct plan_live *live, uint64_t ns, const volatile int *s
 /** Is a class of @table one that has not been switched by plan_live_switch()? */
 bool plan_live_is_fresh(const struct plan_live *live, const struct plan_table *table);
 
+/** Is a class somewhere not as it was switched? The lease was over before it was renewed, or a
+ * process has come. */
+bool plan_live_has_strayed(const struct plan_live *live);
+
 /** What of @table is traced by what was switched last. */
 void plan_live_traced(const struct plan_live *live, const struct plan_table *table, bool *traced);
 

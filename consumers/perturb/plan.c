@@ -18,8 +18,9 @@
 /* Plans that are shown. */
 #define PLANS_DEFAULT 5u
 #define PLANS_MAX     100u
-/* A lease outlives two measurements by so much. */
-#define LEASE_MS 5000u
+/* Time to measure: a lease, two of them and some more, is an hour at most. */
+#define DURATION_LEAST_NS UINT64_C(100000000)
+#define DURATION_MOST_NS  (UINT64_C(1500) * 1000000000)
 
 static const char plan_help[] =
 	"usage: evspace plan FILE --max-frequency HZ [options]\n"
@@ -161,6 +162,10 @@ static const char *plan_live_wrong(const struct planning *p)
 {
 	if (p->max_hz > 0 || p->t_report > 0 || p->t_sampling > 0 || p->t_detect > 0 || p->reduce)
 		return "a running program is measured: without FILE, give --budget PERCENT alone";
+	if (p->duration_ns < DURATION_LEAST_NS)
+		return "--duration: measure for 100ms at least";
+	if (p->apply && p->duration_ns > DURATION_MOST_NS)
+		return "--duration: with --apply measure each 25m at least";
 	if (p->budget <= 0 && !p->print_table)
 		return "it needs a budget: --budget PERCENT, or a FILE and --max-frequency HZ";
 	return NULL;

@@ -181,6 +181,7 @@ static void point_add(struct tune *t, const char *tree, const char *mode, double
 /* Returns EXIT_FINE, also if the map does not allow the tree, or the exit code after a message. */
 static int tune_one(struct tune *t, const char *tree, const char *mode, double asked_hz)
 {
+	char rate[32];
 	int code;
 
 	t->x.common.look.tree = tree;
@@ -191,8 +192,10 @@ static int tune_one(struct tune *t, const char *tree, const char *mode, double a
 	code = experiment_view(&t->x);
 	if (code != EXIT_FINE)
 		return tree && code == EXIT_USAGE ? EXIT_FINE : code;
-	fprintf(stderr, "evspace tune: %g waves a second%s%s, %s, for %.0f s\n", asked_hz,
-		tree ? ", " : "", tree ? tree : "", mode, (double)t->x.ab_ns / 1e9);
+	snprintf(rate, sizeof(rate), "%g", asked_hz);
+	fprintf(stderr, "evspace tune: %s waves a second%s%s, %s, for %.0f s\n",
+		asked_hz > 0 ? rate : "as many as can be", tree ? ", " : "", tree ? tree : "", mode,
+		(double)t->x.ab_ns / 1e9);
 	code = experiment_run(&t->x);
 	if (code == EXIT_FINE)
 		point_add(t, tree, mode, asked_hz);
@@ -254,7 +257,10 @@ static void print_text(const struct tune *t)
 
 		table_cell(&table, "%s", p->best ? "*" : "");
 		table_cell(&table, "%.1f", p->rate_hz);
-		table_cell(&table, "%g", t->of[i].asked_hz);
+		if (t->of[i].asked_hz > 0)
+			table_cell(&table, "%g", t->of[i].asked_hz);
+		else
+			table_cell(&table, "max");
 		table_cell(&table, "%.4f", p->slowdown);
 		table_cell(&table, "%.4f to %.4f", p->low, p->high);
 		table_cell(&table, "%s", t->of[i].tree);

@@ -12,9 +12,8 @@
 #include "node-agent/segment/segment-trial.h"
 #include "pathmap/base/memory.h"
 
-/* A lease is looked at so often, and is no longer than this. */
-#define LOOK_S	 1
-#define LEASE_MS UINT32_C(3600000)
+/* A lease is looked at so often. */
+#define LOOK_S 1
 
 struct trials {
 	const struct source_host *here;
@@ -42,7 +41,7 @@ static int try_guarded(void *arg)
 	else if (segment_trial_late(t->control, t->now_ns) &&
 		 (!t->seed || atomic_load(&t->control->trial.seed) == *t->seed))
 		t->result = segment_trial_end(t->control, t->s);
-	t->active = segment_trial_late(t->control, UINT64_MAX);
+	t->active = segment_trial_active(t->control);
 	return 0;
 }
 
@@ -106,7 +105,8 @@ void trials_free(struct trials *trials)
 
 uint64_t trials_until(uint32_t ms)
 {
-	return clock_mono_ns() + UINT64_C(1000000) * (ms < LEASE_MS ? ms : LEASE_MS);
+	ms = ms < SEGMENT_LEASE_MOST_MS ? ms : SEGMENT_LEASE_MOST_MS;
+	return clock_mono_ns() + UINT64_C(1000000) * ms;
 }
 
 static struct segment_trial_plan plan_of(const Evspace__SwitchAsk *ask)

@@ -32,6 +32,9 @@ enum segment_mode {
 /** Instead of an experiment's class: modes are held by a planner, which switches them itself. */
 #define SEGMENT_TRIAL_HELD UINT32_MAX
 
+/** Likewise: it has ended, and the modes are being put back. */
+#define SEGMENT_TRIAL_ENDING (UINT32_MAX - 1)
+
 /** Bytes of the name of who holds modes. */
 #define SEGMENT_HOLDER 64
 
@@ -39,7 +42,8 @@ enum segment_mode {
  * A lease on all modes, on the control page: until it is over, nobody else switches; then they are
  * as before. Mostly for an experiment: blocks of calls of one class, each with the modes of an arm,
  * in random order (tree/data/trial.h). Block k begins with the call whose number is k times length.
- * The agent writes all of it and then the class; who sets the class to 0 puts the modes back.
+ * The agent writes all of it and then the class; who sets the class to SEGMENT_TRIAL_ENDING puts
+ * the modes back, and then sets it to 0.
  */
 struct segment_trial {
 	_Atomic uint32_t class;		/* 1 + its number, or SEGMENT_TRIAL_HELD; 0: none */

@@ -80,6 +80,8 @@ int segment_lease_check(const struct segment_control *control, uint64_t id, stru
 		holder[i] = (char)atomic_load(&t->holder[i]);
 	holder[SEGMENT_HOLDER - 1] = '\0';
 	errno = EBUSY;
+	if (class == SEGMENT_TRIAL_ENDING)
+		return errorf(e, "modes are being put back, which %s held", holder);
 	return errorf(e, "%s by %s for up to %llu s more",
 		      class == SEGMENT_TRIAL_HELD ? "modes are held" : "an experiment is under way",
 		      holder,
@@ -166,11 +168,19 @@ int segment_trial_begin(struct segment_control *control, const struct segment *s
 	return 0;
 }
 
+int segment_trial_active(const struct segment_control *control)
+{
+	return atomic_load(&control->trial.class) != 0;
+}
+
 int segment_trial_late(const struct segment_control *control, uint64_t now_ns)
 {
 	const struct segment_trial *t = &control->trial;
+	uint32_t class = atomic_load(&t->class);
+	uint64_t until = atomic_load(&t->until_mono_ns);
 
-	return atomic_load(&t->class) && atomic_load(&t->until_mono_ns) <= now_ns;
+	return class && (class == SEGMENT_TRIAL_ENDING || until <= now_ns ||
+			 until - now_ns > 2 * SEGMENT_LEASE_MOST_MS * UINT64_C(1000000));
 }
 
 /* Put the modes back, but for that of class number @own less 1; 0: of all. */
@@ -200,10 +210,16 @@ static void restore(struct segment_control *control, const struct segment *s, ui
 
 int segment_trial_end(struct segment_control *control, const struct segment *s)
 {
-	if (!atomic_exchange(&control->trial.class, 0))
+	uint32_t class = atomic_load(&control->trial.class), ending = SEGMENT_TRIAL_ENDING;
+
+	/* a program that begins an arm meanwhile sees it, and puts back what it has set */
+	while (class && class != ending &&
+	       !atomic_compare_exchange_weak(&control->trial.class, &class, ending))
+		;
+	if (!class)
 		return 0;
 	restore(control, s, 0);
-	return 1;
+	return atomic_compare_exchange_strong(&control->trial.class, &ending, 0);
 }
 
 void segment_trial_arm(struct segment *s, unsigned arm)
@@ -214,6 +230,9 @@ void segment_trial_arm(struct segment *s, unsigned arm)
 	uint8_t mode = atomic_load(&t->mode[arm % TRIAL_ARMS_MAX]);
 	uint32_t n;
 
+	/* it has just ended, and modes are as before */
+	if (!own || own == SEGMENT_TRIAL_ENDING)
+		return;
 	if (mode == MODE_FRESH)
 		restore(control, s, own);
 	for (unsigned i = 0; i < CHANNEL_MAX && mode <= MODE_COUNT; i++) {
@@ -231,7 +250,7 @@ void segment_trial_arm(struct segment *s, unsigned arm)
 			atomic_store(&control->mode[i], atomic_load(&control->fresh[channel]));
 	}
 	/* ended meanwhile: who did may not have seen all of this */
-	if (own && !atomic_load(&t->class))
+	if (atomic_load(&t->class) != own)
 		restore(control, s, 0);
 }
 

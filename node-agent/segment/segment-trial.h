@@ -7,6 +7,10 @@
 #include "node-agent/segment/segment-class.h"
 #include "pathmap/base/error.h"
 
+/** The longest lease, in ms. One that ends later than twice so long from now is none of an agent,
+ * and over. */
+#define SEGMENT_LEASE_MOST_MS UINT32_C(3600000)
+
 /** Who is to hold the modes. */
 struct segment_lease {
 	uint64_t id;		/* random; of an experiment its seed */
@@ -42,11 +46,16 @@ int segment_lease_keep(struct segment_control *control, uint64_t id);
 int segment_trial_begin(struct segment_control *control, const struct segment *s,
 			const struct segment_trial_plan *plan, struct error *e);
 
-/** Is one under way that is over at @now_ns? */
+/** Is one under way? */
+int segment_trial_active(const struct segment_control *control);
+
+/** Is one under way that is over at @now_ns, or that somebody has begun to end, who may have died?
+ */
 int segment_trial_late(const struct segment_control *control, uint64_t now_ns);
 
-/** End the one under way, if there is one: all modes are as before it; classes made since then get
- * those of later ones. Program and agent may do so at once. Returns whether this call did. */
+/** End the one under way, if there is one: all modes are as before it, and then it is none any
+ * more; classes made since it began get those of later ones. Program and agent may do so at once.
+ * Returns whether this call did. */
 int segment_trial_end(struct segment_control *control, const struct segment *s);
 
 /** Program: set the modes of @arm. Classes whose calls are numbered are counted where others are

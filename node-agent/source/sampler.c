@@ -10,10 +10,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "node-agent/segment/element-writer.h"
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/segment/segment-table.h"
-#include "node-agent/source/sieve.h"
+#include "node-agent/source/sampled.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/op-table.h"
 #include "tree/data/process.h"
@@ -24,20 +23,6 @@
 
 /* What a round costs beside the samples: waking up, and setting the timer. */
 #define ROUND_NS 6000u
-
-/* A thread that is sampled. */
-struct sampled {
-	uint64_t serial; /* of its segment */
-	uint32_t number;
-	bool alike; /* its ticks are the agent's */
-	const bool *alive;
-	const struct segment_thread *thread;
-	uint64_t outside; /* since it was seen outside of all operations; 0: it is not */
-	struct sieve_rule *rule;
-	struct sieve sieve;
-	struct mirror mirror;
-	char file[MIRROR_FILE];
-};
 
 struct sampler_run {
 	char name[64];
@@ -51,6 +36,7 @@ struct sampler_run {
 	size_t n;
 	struct event *rest;
 	struct sampler *sampler;
+	bool crowded; /* it has more threads than are sampled, and that was said */
 };
 
 struct sampler {
@@ -103,7 +89,7 @@ static int element_make(const struct sampler *s, const struct sampler_run *run,
 		 channel_name(CHANNEL_SAMPLE));
 	mirror_file(k->file, &plan.origin, s->host->node);
 	run_folder(s, run, dir, sizeof(dir));
-	return mirror_create(dir, &plan, e) < 0 ? -1 : mirror_open(&k->mirror, dir, k->file, e);
+	return sampled_open(k, dir, &plan, e);
 }
 
 static const struct sampled *sampled_find(const struct sampler_run *run, uint64_t serial,
@@ -115,14 +101,33 @@ static const struct sampled *sampled_find(const struct sampler_run *run, uint64_
 	return NULL;
 }
 
+/* Say once that there are threads which are not sampled. */
+static void run_crowded(const struct sampler *s, struct sampler_run *run)
+{
+	struct error e;
+
+	if (run->crowded)
+		return;
+	run->crowded = true;
+	(void)errorf(&e,
+		     "run %s has too many threads on %s: %u are sampled at most, of all runs; the "
+		     "others are in no sample",
+		     run->name, s->host->node, SAMPLER_THREADS);
+	source_log(s->host, &e);
+}
+
 static void thread_add(struct sampler *s, struct sampler_run *run, struct store_segment *segment,
 		       uint32_t number, const struct segment_thread *thread)
 {
 	struct sampled *k;
 	struct error e;
 
-	if (s->n_threads == SAMPLER_THREADS || sampled_find(run, segment->serial, number))
+	if (sampled_find(run, segment->serial, number))
 		return;
+	if (s->n_threads == SAMPLER_THREADS) {
+		run_crowded(s, run);
+		return;
+	}
 	k = memory_new(1, sizeof(*k));
 	*k = (struct sampled){
 		.serial = segment->serial,
@@ -185,7 +190,7 @@ static void segment_take(struct sampler *s, struct sampler_run *run, struct stor
 		for (uint32_t i = 0; i < l.n; i++)
 			thread_add(s, run, segment, l.from + i, l.threads[i]);
 		l.from += l.n;
-	} while (l.n > 0 && s->n_threads < SAMPLER_THREADS);
+	} while (l.n > 0 && !run->crowded);
 }
 
 /* Let go of threads whose segments have gone: their memory is no longer there. */
@@ -228,51 +233,12 @@ struct sampler_round {
 	bool changed;
 };
 
-/* What a window sees of a thread: its operation, or its region, or that it is in none. */
-static uint32_t sample_take(struct sampled *k, uint64_t now, struct tuple *t)
-{
-	if (segment_state(k->thread, t)) {
-		k->outside = 0;
-	} else if (segment_region(k->thread, t)) {
-		k->outside = 0;
-	} else {
-		k->outside = k->outside ? k->outside : now;
-		*t = (struct tuple){
-			.start = k->outside, .peer = TUPLE_NO_PEER, .op = OP_EVSPACE_OUTSIDE};
-	}
-	t->flags &= (uint16_t)~TUPLE_RUNNING;
-	t->end = now;
-	/* the same clock cannot have started later, but other processors may read it so */
-	if (!k->alike || t->start > now)
-		t->start = now;
-	return t->flags & TUPLE_REGION ? t->seq_or_tag | UINT32_C(1) << 31 : t->op;
-}
-
 static int samples_take(void *arg)
 {
 	struct sampler_round *r = arg;
-	struct tuple sample, keep[2];
-	struct element_writer w;
 
-	for (; r->at < r->run->n; r->at++) {
-		struct sampled *k = r->run->threads[r->at];
-		unsigned n;
-		bool changed = false;
-
-		if (*k->alive) {
-			uint32_t event = sample_take(k, r->now, &sample);
-
-			n = sieve_take(&k->sieve, k->rule, &sample, event, keep, &changed);
-		} else {
-			n = sieve_end(&k->sieve, keep);
-		}
-		r->changed |= changed;
-		if (n == 0)
-			continue;
-		element_writer_init(&w, k->mirror.ring, k->mirror.capacity);
-		for (unsigned i = 0; i < n; i++)
-			element_write(&w, &keep[i]);
-	}
+	for (; r->at < r->run->n; r->at++)
+		r->changed |= sampled_take(r->run->threads[r->at], r->now);
 	return 0;
 }
 
@@ -283,17 +249,13 @@ static void run_break(struct sampler *s, struct sampler_run *run, size_t at)
 	run->threads[at] = run->threads[--run->n];
 }
 
-/* What is left of ended processes may be removed. */
-static void run_note(struct sampler_run *run)
+static unsigned runs_wanted(const struct sampler *s)
 {
-	for (size_t i = 0; i < run->n; i++) {
-		struct mirror_origin now = run->threads[i]->mirror.origin;
+	unsigned n = 0;
 
-		if (*run->threads[i]->alive || now.ended)
-			continue;
-		now.ended = true;
-		(void)mirror_note(&run->threads[i]->mirror, &now);
-	}
+	for (size_t i = 0; i < SAMPLER_RUNS; i++)
+		n += s->runs[i].wanted > 0;
+	return n;
 }
 
 static void run_round(struct sampler *s, struct sampler_run *run, uint64_t now_ns)
@@ -302,8 +264,10 @@ static void run_round(struct sampler *s, struct sampler_run *run, uint64_t now_n
 
 	while (segment_guarded(samples_take, &r) < 0)
 		run_break(s, run, r.at);
-	run_note(run);
-	run->interval_ns = sieve_interval(&run->sampling, run->interval_ns, r.changed, s->cost_ns);
+	for (size_t i = 0; i < run->n; i++)
+		sampled_note(run->threads[i]);
+	run->interval_ns = sieve_interval(&run->sampling, run->interval_ns, r.changed, s->cost_ns,
+					  runs_wanted(s));
 	run->due_ns = now_ns + run->interval_ns;
 }
 

@@ -30,7 +30,7 @@ unsigned sieve_take(struct sieve *s, const struct sieve_rule *rule, const struct
 	*changed = !s->window.any || s->window.last != event;
 	tells = entropy_window_next(&rule->table, &s->window, event, rule->p) > rule->threshold ||
 		s->left >= SIEVE_LEFT_MOST;
-	if (tells && *changed && s->left > 0) {
+	if (*changed && s->left > 0) {
 		last_keep(s, &keep[n++]);
 		s->left = 0;
 	}
@@ -57,7 +57,7 @@ void sieve_count(const struct tuple *samples, uint32_t n, struct part *part, uin
 	uint64_t left = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		left += samples[i].bytes;
+		left += samples[i].bytes < SIEVE_LEFT_MOST ? samples[i].bytes : SIEVE_LEFT_MOST;
 	part->read += left;
 	part->filtered += left;
 	if (sampled)
@@ -65,9 +65,9 @@ void sieve_count(const struct tuple *samples, uint32_t n, struct part *part, uin
 }
 
 uint64_t sieve_interval(const struct sampling *sampling, uint64_t ns, bool changed,
-			uint64_t cost_ns)
+			uint64_t cost_ns, unsigned runs)
 {
-	uint64_t least = (uint64_t)((double)cost_ns / SIEVE_SHARE);
+	uint64_t least = (uint64_t)((double)cost_ns * runs / SIEVE_SHARE);
 
 	ns = changed ? ns / 2 : ns + ns / 4;
 	if (ns < sampling->fastest_ns)

@@ -34,8 +34,8 @@ void sieve_rule_init(struct sieve_rule *rule, const struct sampling *sampling, u
 
 /**
  * Take a sample of what the window sees as @event. Returns how many tuples are to be kept, in
- * @keep: none; the sample, as its S is above the threshold; or, where something else begins, the
- * last one before and this one. In `bytes` each has how many samples of the same thing, taken
+ * @keep: none; where something else begins, the last one before; and the sample, if its S is above
+ * the threshold. In `bytes` each has how many samples of the same thing, taken
  * right before it, are left out for good. *@changed: it is not what the sample before was.
  */
 unsigned sieve_take(struct sieve *sieve, const struct sieve_rule *rule, const struct tuple *sample,
@@ -44,16 +44,16 @@ unsigned sieve_take(struct sieve *sieve, const struct sieve_rule *rule, const st
 /** The last sample, if it was left out: the thread has ended. Returns 1 with it in @keep, or 0. */
 unsigned sieve_end(struct sieve *sieve, struct tuple *keep);
 
-/** Add what @n kept samples say was left out to @part, where it counts as read and filtered, and to
- * *@sampled, unless that is NULL. */
+/** Add what @n kept samples say was left out, each SIEVE_LEFT_MOST at most, to @part, where it
+ * counts as read and filtered, and to *@sampled, unless that is NULL. */
 void sieve_count(const struct tuple *samples, uint32_t n, struct part *part, uint64_t *sampled);
 
 /**
  * The interval to the next sample, in ns: half of @ns if something has changed, else a quarter
- * longer, within the bounds; but so long that a round of samples, which costs @cost_ns, uses no
- * more than SIEVE_SHARE of a core.
+ * longer, within the bounds; but so long that rounds of samples of @runs, which cost @cost_ns each,
+ * use no more than SIEVE_SHARE of a core together.
  */
 uint64_t sieve_interval(const struct sampling *sampling, uint64_t ns, bool changed,
-			uint64_t cost_ns);
+			uint64_t cost_ns, unsigned runs);
 
 #endif

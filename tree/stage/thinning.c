@@ -23,9 +23,9 @@ struct thinning_before {
 struct thinned {
 	UT_hash_handle hh;
 	uint32_t element;
-	uint32_t n, room; /* of the runs; when there are THINNING_WAVES, the oldest goes */
-	uint64_t runs;	  /* so far */
-	uint64_t next;	  /* number of the next tuple, at least */
+	uint32_t n, room;	      /* of the runs; when there is no more room, the oldest goes */
+	uint64_t runs;		      /* so far */
+	uint64_t next;		      /* number of the next tuple, at least */
 	struct entropy_window window; /* after the newest */
 	struct thinning_before *before;
 };
@@ -34,6 +34,7 @@ struct thinning {
 	struct sampling sampling;
 	struct entropy_table table;
 	struct thinned *elements;
+	size_t windows; /* that there is room for beyond the first of each element */
 };
 
 struct thinning *thinning_new(const char *args, struct error *e)
@@ -88,20 +89,26 @@ static const struct thinning_before *thinned_before(const struct thinned *k, uin
 	return NULL;
 }
 
-static void thinned_note(struct thinned *k, uint64_t first)
+/* More room for runs of an element, unless there is enough, or too much of all of them. */
+static void thinned_grow(struct thinning *t, struct thinned *k)
 {
-	uint32_t at = k->n;
+	uint32_t more = k->room ? k->room : THINNING_LEAST;
 
-	if (k->n == THINNING_WAVES) {
-		at = (uint32_t)(k->runs % THINNING_WAVES);
-	} else if (k->n == k->room) {
-		k->room = k->room ? 2 * k->room : 4;
-		k->before = reallocarray(k->before, k->room, sizeof(*k->before));
-		if (!k->before)
-			abort();
-	}
-	k->n += at == k->n;
-	k->before[at] = (struct thinning_before){first, k->window};
+	if (k->room == THINNING_WAVES || (k->room && t->windows + more > THINNING_WINDOWS))
+		return;
+	t->windows += k->room ? more : 0;
+	k->room += more;
+	k->before = reallocarray(k->before, k->room, sizeof(*k->before));
+	if (!k->before)
+		abort();
+}
+
+static void thinned_note(struct thinning *t, struct thinned *k, uint64_t first)
+{
+	if (k->n == k->room && k->runs == k->n)
+		thinned_grow(t, k);
+	k->before[k->runs % k->room] = (struct thinning_before){first, k->window};
+	k->n += k->n < k->room;
 	k->runs++;
 }
 
@@ -145,14 +152,14 @@ uint32_t thinning_choose(struct thinning *t, const struct names *names, const st
 	else if (is_new)
 		window = k->window;
 	if (is_new)
-		thinned_note(k, view->run->first);
+		thinned_note(t, k, view->run->first);
 	for (uint32_t i = 0; i < view->run->count; i++) {
 		uint32_t event = tuple_event(&view->tuples[i]);
 		bool changes = window.any && window.last != event;
 
 		keep[i] = entropy_window_next(&t->table, &window, event, p) > threshold;
 		kept += keep[i];
-		if (i > 0 && changes && keep[i] && !keep[i - 1]) {
+		if (i > 0 && changes && !keep[i - 1]) {
 			keep[i - 1] = true;
 			kept++;
 		}

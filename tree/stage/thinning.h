@@ -8,8 +8,13 @@
 #include "tree/data/batch.h"
 #include "tree/data/names.h"
 
-/** Waves of an element that can be asked for again: as many as a cursor file keeps. */
+/** Runs of an element that can be asked for again: as many as waves that a cursor file keeps. */
 #define THINNING_WAVES 64u
+
+/** For elements beyond as many as there is memory for, only the last few are known:
+ * THINNING_WINDOWS are for all together, 2 MB. */
+#define THINNING_LEAST	 4u
+#define THINNING_WINDOWS 131072u
 
 /** Elements with windows that reach from wave to wave. Others begin with each run anew. */
 #define THINNING_ELEMENTS 65536u
