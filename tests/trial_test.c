@@ -259,6 +259,41 @@ static void modes_are_held(void)
 	collect_stop();
 }
 
+/* Who has an experiment whose arms change nothing moves modes while it runs; others cannot. It may
+ * begin where the same one holds the modes already, and its end puts back what was before that. */
+static void modes_move_during_ones_own(void)
+{
+	struct segment_trial_plan plan = plan_of(UINT64_C(60000000000));
+	const struct segment_lease other = {98, plan.lease.until_mono_ns, "another"};
+	uint32_t comm = COMM, traced = 0;
+	struct error e;
+
+	start();
+	memset(plan.mode, MODE_FRESH, sizeof(plan.mode));
+	CU_ASSERT_EQUAL_FATAL(segment_lease_take(control(), collect.segment, &plan.lease, &e), 0);
+	segment_class_switch(control(), collect.segment, CHANNEL_P2P, NULL, MODE_COUNT);
+	CU_ASSERT_EQUAL_FATAL(segment_trial_begin(control(), collect.segment, &plan, &e), 0);
+	CU_ASSERT(segment_trial_begin(control(), collect.segment, &plan, &e) && errno == EBUSY);
+	CU_ASSERT(segment_lease_take(control(), collect.segment, &other, &e) && errno == EBUSY);
+	CU_ASSERT_EQUAL(segment_lease_check(control(), plan.lease.id, &e), 0);
+	collectives_to(3 * LENGTH);
+	CU_ASSERT_EQUAL(mode_now(CHANNEL_P2P), MODE_COUNT);
+	CU_ASSERT_EQUAL(collective(), MODE_TRACE);
+	segment_class_switch(control(), collect.segment, CHANNEL_COLLECTIVE, &comm,
+			     (enum segment_mode)(MODE_ONE_IN + 2));
+	while (atomic_load(&world.next) < 103 * LENGTH)
+		traced += collective() == MODE_TRACE;
+	CU_ASSERT(traced > 150 && traced < 350);
+	CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_USER), 101);
+	CU_ASSERT_EQUAL(segment_lease_take(control(), collect.segment, &plan.lease, &e), 0);
+	collectives_to(105 * LENGTH);
+	CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_USER), 103);
+	CU_ASSERT_EQUAL(segment_trial_end(control(), collect.segment), 1);
+	CU_ASSERT_EQUAL(mode_now(CHANNEL_P2P), MODE_TRACE);
+	CU_ASSERT_EQUAL(collective(), MODE_TRACE);
+	collect_stop();
+}
+
 /* What of modes and lease somebody sees who looks again and again, in another thread. */
 struct watching {
 	_Atomic bool stops;
@@ -360,6 +395,7 @@ static CU_TestInfo cases[] = {
 	{"an arm may leave all as it is", an_arm_may_leave_all_as_it_is},
 	{"wrong experiments are refused", wrong_ones_are_refused},
 	{"modes are held by a lease, and are as before after it", modes_are_held},
+	{"who has an experiment may move modes during it", modes_move_during_ones_own},
 	{"a lease ends when the modes are as before, and not sooner",
 	 the_end_comes_after_the_modes},
 	{"an end that was begun is completed, one that never comes is over",

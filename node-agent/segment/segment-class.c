@@ -431,6 +431,23 @@ static void mode_switch(_Atomic uint8_t *at, enum segment_mode mode)
 	} while (!atomic_compare_exchange_weak(at, &old, new));
 }
 
+/* The class that an experiment counts by stays at it, and has the mode in all arms that leave modes
+ * alone. */
+static bool trial_switch(struct segment_trial *t, uint32_t i, enum segment_mode mode)
+{
+	uint32_t its = atomic_load(&t->class);
+
+	if (its != i + 1)
+		return false;
+	for (unsigned arm = 0; arm < TRIAL_ARMS_MAX; arm++) {
+		uint8_t old = atomic_load(&t->mode[arm]);
+
+		if (old != MODE_FRESH && old & MODE_LEFT)
+			atomic_store(&t->mode[arm], (uint8_t)(MODE_LEFT | (unsigned)mode));
+	}
+	return true;
+}
+
 /* Switch class @i, which is @c. If @comm is given, only if the class is of that communicator; if
  * @only is not -1, only if it is of that channel. */
 static bool class_switch(struct segment_control *control, const struct segment_class *c, uint32_t i,
@@ -443,6 +460,8 @@ static bool class_switch(struct segment_control *control, const struct segment_c
 		return false;
 	if (comm && (atomic_load(&c->comm) != *comm || class_use(c) != SEGMENT_CLASS_USED))
 		return false;
+	if (trial_switch(&control->trial, i, mode))
+		return true;
 	mode_switch(&control->mode[i], mode);
 	/* the class was reused for another communicator meanwhile */
 	if (comm && atomic_load(&c->made) != made)

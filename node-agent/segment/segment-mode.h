@@ -22,6 +22,8 @@ enum segment_mode {
 	MODE_ONE_IN = 8,
 	MODE_TRIAL = 32,  /* of the class whose calls an experiment counts by */
 	MODE_MISSED = 64, /* added to one of these: it was off, and is entered out of line */
+	MODE_LEFT = 128,  /* of an arm that leaves all modes alone, added to that of the class that
+			   * its experiment counts by */
 	MODE_FRESH = 255, /* the class of a communicator that has not been made yet */
 };
 
@@ -52,7 +54,8 @@ struct segment_trial {
 	_Atomic uint64_t seed;		/* who holds it: chosen at random */
 	_Atomic uint64_t until_mono_ns; /* it ends then by itself */
 	_Atomic uint8_t holder[SEGMENT_HOLDER];	    /* who that is; the last one is 0 */
-	_Atomic uint8_t arms, mode[TRIAL_ARMS_MAX]; /* enum segment_mode of all other classes */
+	_Atomic uint8_t arms, mode[TRIAL_ARMS_MAX]; /* enum segment_mode of all other classes, or
+						     * MODE_LEFT */
 	/* what was before: classes, and their modes in 6 bits each (segment-trial.c) */
 	_Atomic uint32_t classes;
 	_Atomic uint8_t fresh[CHANNEL_MAX], quiet[CHANNEL_MAX];

@@ -74,7 +74,7 @@ int segment_lease_check(const struct segment_control *control, uint64_t id, stru
 	uint64_t now = clock_mono_ns(), until = atomic_load(&t->until_mono_ns);
 	char holder[SEGMENT_HOLDER];
 
-	if (!class || (class == SEGMENT_TRIAL_HELD && atomic_load(&t->seed) == id))
+	if (!class || (class != SEGMENT_TRIAL_ENDING && atomic_load(&t->seed) == id))
 		return 0;
 	for (unsigned i = 0; i < SEGMENT_HOLDER; i++)
 		holder[i] = (char)atomic_load(&t->holder[i]);
@@ -88,7 +88,8 @@ int segment_lease_check(const struct segment_control *control, uint64_t id, stru
 		      (unsigned long long)(until > now ? (until - now) / 1000000000 + 1 : 0));
 }
 
-/* Write who holds the modes, and what was before. The class says then that it is complete. */
+/* Write who holds the modes, and what was before; who holds them already only goes on. The class
+ * says then that it is complete. */
 static int lease_begin(struct segment_control *control, const struct segment *s,
 		       const struct segment_lease *lease, struct error *e)
 {
@@ -99,11 +100,13 @@ static int lease_begin(struct segment_control *control, const struct segment *s,
 		errno = ENOTSUP;
 		return errorf(e, "the program's collector is of a release without experiments");
 	}
+	if (segment_lease_check(control, lease->id, e))
+		return -1;
+	atomic_store(&t->until_mono_ns, lease->until_mono_ns);
 	if (atomic_load(&t->class))
-		return segment_lease_check(control, lease->id, e);
+		return 0;
 	keep(control, s);
 	atomic_store(&t->seed, lease->id);
-	atomic_store(&t->until_mono_ns, lease->until_mono_ns);
 	for (unsigned i = 0; i < SEGMENT_HOLDER; i++)
 		atomic_store(&t->holder[i], (uint8_t)(i < length ? lease->holder[i] : '\0'));
 	return 0;
@@ -112,10 +115,12 @@ static int lease_begin(struct segment_control *control, const struct segment *s,
 int segment_lease_take(struct segment_control *control, const struct segment *s,
 		       const struct segment_lease *lease, struct error *e)
 {
+	uint32_t none = 0;
+
 	if (lease_begin(control, s, lease, e))
 		return -1;
-	atomic_store(&control->trial.until_mono_ns, lease->until_mono_ns);
-	atomic_store(&control->trial.class, SEGMENT_TRIAL_HELD);
+	/* an experiment of its own goes on */
+	atomic_compare_exchange_strong(&control->trial.class, &none, SEGMENT_TRIAL_HELD);
 	return 0;
 }
 
@@ -142,14 +147,31 @@ static int plan_check(const struct segment_trial_plan *plan, struct error *e)
 	return errorf(e, "the experiment's blocks or arms are not valid");
 }
 
+/* Does none of its arms change a mode? Then who has the experiment may do so while it runs. */
+static bool is_left(const struct segment_trial_plan *plan)
+{
+	for (unsigned i = 0; i < plan->arms; i++)
+		if (plan->mode[i] != MODE_FRESH)
+			return false;
+	return true;
+}
+
+static uint8_t left_mode(unsigned mode)
+{
+	return (uint8_t)(MODE_LEFT | (mode & (KEPT_MISSED - 1)));
+}
+
 int segment_trial_begin(struct segment_control *control, const struct segment *s,
 			const struct segment_trial_plan *plan, struct error *e)
 {
 	struct segment_trial *t = &control->trial;
-	uint32_t class = class_of(s, plan->comm);
+	uint32_t class = class_of(s, plan->comm), held = atomic_load(&t->class);
 
 	if (plan_check(plan, e))
 		return -1;
+	/* also if it is its own: the program reads its plan */
+	if (held && held != SEGMENT_TRIAL_HELD)
+		return segment_lease_check(control, ~atomic_load(&t->seed), e);
 	if (class == UINT32_MAX) {
 		errno = ENOENT;
 		return errorf(e, "the program has made no collective there yet");
@@ -159,7 +181,9 @@ int segment_trial_begin(struct segment_control *control, const struct segment *s
 	atomic_store(&t->length, plan->length);
 	atomic_store(&t->wash, plan->wash);
 	for (unsigned i = 0; i < plan->arms; i++)
-		atomic_store(&t->mode[i], plan->mode[i]);
+		atomic_store(&t->mode[i],
+			     is_left(plan) ? left_mode(atomic_load(&control->mode[class]))
+					   : plan->mode[i]);
 	atomic_store(&t->arms, (uint8_t)plan->arms);
 	atomic_store(&t->serial, (uint32_t)clock_mono_ns());
 	atomic_store(&t->class, class + 1);
@@ -262,8 +286,7 @@ unsigned segment_trial_mode(const struct segment_control *control, unsigned arm)
 
 	if (mode == MODE_FRESH && own && own <= SEGMENT_CLASSES_MAX)
 		mode = kept_mode(t, own - 1) & ~(unsigned)MODE_MISSED;
-	if (mode == MODE_OFF || mode >= MODE_TRIAL ||
-	    (mode >= MODE_COUNT_OF && mode <= MODE_ONE_IN))
-		return MODE_COUNT;
-	return mode;
+	if (mode & MODE_LEFT)
+		mode &= ~(unsigned)MODE_LEFT;
+	return mode == MODE_OFF || !segment_mode_valid(mode) ? MODE_COUNT : mode;
 }
