@@ -47,7 +47,7 @@ static void run(struct plant *p, double share, double most_hz)
 	double before = 0, last = 0;
 	int way = 0;
 
-	budget_begin(&b, &(struct budget_plan){share, most_hz}, &direct);
+	budget_begin(&b, &(struct budget_plan){.share = share, .most_hz = most_hz}, &direct);
 	for (unsigned i = 0; i < 8; i++)
 		p->rates[i] = b.levers.rate_hz;
 	for (unsigned i = 0; i < PAIRS; i++) {
@@ -139,7 +139,7 @@ static void collecting_may_take_all(void)
 	char words[300];
 	struct budget b;
 
-	budget_begin(&b, &(struct budget_plan){0.01, 25}, &direct);
+	budget_begin(&b, &(struct budget_plan){.share = 0.01, .most_hz = 25}, &direct);
 	CU_ASSERT_EQUAL(b.why, BUDGET_IDLE);
 	CU_ASSERT_DOUBLE_EQUAL(b.levers.rate_hz, lever_rows[LEVER_RATE].least, 1e-9);
 	CU_ASSERT_PTR_NOT_NULL(strstr(budget_words(&b, words, sizeof(words)), "collecting alone"));
@@ -147,6 +147,117 @@ static void collecting_may_take_all(void)
 	direct.collecting = 0.001;
 	CU_ASSERT(budget_step(&b, &direct));
 	CU_ASSERT(b.levers.rate_hz > lever_rows[LEVER_RATE].least);
+}
+
+/* ---- all levers ---- */
+
+/* A program whose events cost something, too, and whose cores agents share. */
+struct world {
+	struct plant p;
+	double collecting;
+	double idle; /* what a wave of idle agents costs, of that of others */
+	double late; /* share of theirs that come late */
+	bool steps;  /* its load changes now and then */
+};
+
+static struct world world_of(unsigned i)
+{
+	struct world w = {.p = {.seed = 1000 + i, .wave_s = 1e-4}};
+
+	w.p.noise = 0.002 * exp(log(20) * uniform(&w.p));
+	w.p.cost = 1e-4 * exp(log(9) * (uniform(&w.p) - 0.5));
+	w.collecting = 0.006 * uniform(&w.p);
+	w.idle = 0.1 + 0.9 * uniform(&w.p);
+	w.late = uniform(&w.p) < 0.3 ? 0.5 : 0;
+	w.steps = i % 2;
+	return w;
+}
+
+/* What is known of it without an experiment, with the noise of measurements. */
+static void world_direct(struct world *w, const struct levers *levers, struct budget_direct *direct)
+{
+	direct->collecting += 0.2 * (w->collecting - direct->collecting);
+	direct->wave_s += 0.1 * (w->p.wave_s * (0.7 + 0.6 * uniform(&w->p)) - direct->wave_s);
+	direct->latency_s += 0.1 * (0.01 * (0.5 + uniform(&w->p)) - direct->latency_s);
+	direct->late += 0.1 * ((levers->idle ? w->late : 0) - direct->late);
+}
+
+/* What came of @n pairs. */
+struct outcome {
+	unsigned changes, turns, other; /* of the rate, of its direction, of other levers, in the
+					 * last third */
+	double rate_hz;
+	bool up;
+	unsigned over, longest; /* pairs over the budget by its own estimate, in a row */
+	struct budget b;
+};
+
+static void outcome_step(struct outcome *o, unsigned i)
+{
+	struct budget *b = &o->b;
+	double spent = budget_effect(b, b->levers.rate_hz).estimate + b->direct.collecting;
+	bool least = b->levers.rate_hz <= lever_rows[LEVER_RATE].least;
+
+	if (i > 2 * PAIRS) {
+		bool changed = b->moved >> LEVER_RATE & 1, up = b->levers.rate_hz > o->rate_hz;
+
+		o->turns += changed && o->changes && up != o->up;
+		o->up = changed ? up : o->up;
+		o->changes += changed;
+		o->other += (b->moved & ~(1u << LEVER_RATE)) != 0;
+	}
+	o->over =
+		b->pairs > EFFECT_PAIRS_LEAST && !least && spent > b->plan.share ? o->over + 1 : 0;
+	o->longest = o->over > o->longest ? o->over : o->longest;
+}
+
+static struct outcome world_run(struct world *w, bool alone)
+{
+	struct budget_direct direct = {.wave_s = w->p.wave_s, .latency_s = 0.01, .alone = alone};
+	struct budget_plan plan = {0.01, 200, true};
+	struct outcome o = {0};
+	double cost;
+
+	budget_begin(&o.b, &plan, &direct);
+	for (unsigned i = 0; i < 3 * PAIRS; i++) {
+		if (w->steps && i < PAIRS && i % 300 == 299)
+			w->p.cost *= exp(log(16) * (uniform(&w->p) - 0.5));
+		cost = w->p.cost * (o.b.levers.idle ? w->idle : 1);
+		if (!alone)
+			budget_pair(&o.b,
+				    log1p(cost * o.b.levers.rate_hz) + w->p.noise * noise(&w->p),
+				    o.b.levers.rate_hz);
+		world_direct(w, &o.b.levers, &direct);
+		budget_step(&o.b, &direct);
+		outcome_step(&o, i);
+	}
+	return o;
+}
+
+/* Whatever a program costs: levers come to rest, and what it measures itself is never long over the
+ * budget. */
+static void levers_come_to_rest(void)
+{
+	unsigned longest = 0, changes = 0, turns = 0, idle = 0;
+
+	for (unsigned i = 0; i < 4 * RUNS; i++) {
+		struct world w = world_of(i);
+		struct outcome o = world_run(&w, i % 8 == 7);
+
+		longest = o.longest > longest ? o.longest : longest;
+		changes = o.changes > changes ? o.changes : changes;
+		turns = o.turns > turns ? o.turns : turns;
+		idle += o.b.levers.idle;
+		CU_ASSERT(o.longest <= BUDGET_OVER_MOST);
+		CU_ASSERT(o.changes <= PAIRS / 24);
+		CU_ASSERT(o.turns <= 6);
+		CU_ASSERT(o.other <= 3);
+		CU_ASSERT(!(o.b.levers.idle && w.late > 0));
+	}
+	tap_note("at most %u pairs over it in a row, %u changes of the rate in the last %u, %u of "
+		 "its direction; idle agents in %u of %u runs",
+		 longest, changes, PAIRS, turns, idle, 4 * RUNS);
+	CU_ASSERT(idle > RUNS);
 }
 
 static void shares_are_read(void)
@@ -183,6 +294,7 @@ static CU_TestInfo cases[] = {
 	{"noise alone moves little", noise_alone_moves_little},
 	{"no more than wanted", no_more_than_wanted},
 	{"collecting may take all of it", collecting_may_take_all},
+	{"levers come to rest, whatever a program costs", levers_come_to_rest},
 	{"no other point beats the best", the_best_are_marked},
 	{"budgets are read", shares_are_read},
 	CU_TEST_INFO_NULL,

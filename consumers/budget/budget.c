@@ -12,15 +12,24 @@
 /* Weight of the older pairs: halves in 256. */
 #define KEPT 0.9973
 
-/* Moves: what is aimed at, how far up at once, and from which difference on. */
-#define AIM	  0.95
-#define UP_MOST	  1.5
-#define UP_LEAST  1.125
-#define DOWN_MOST 4.0
+/* Moves: what is aimed at, how far up at once, and from which difference on; how far down, and how
+ * much lower than it must be. */
+#define AIM	   0.95
+#define UP_MOST	   1.5
+#define UP_LEAST   1.125
+#define UP_DIRECT  1.25
+#define DOWN_LEAST 1.05
+#define DOWN_BELOW 0.95
+#define DOWN_MOST  4.0
 
-/* Pairs from one move up to the next, and a move down. */
+/* Pairs from one move to the next one, up or down; after each move up that had to be taken back
+ * they are twice as many for the next one, up to so often. */
 #define UP_AFTER   8u
 #define DOWN_AFTER 4u
+#define TURNS_MOST 6u
+
+/* Idle agents that miss so many deadlines are woken. */
+#define LATE_MOST 0.2
 
 static double clamp(double x, double least, double most)
 {
@@ -53,22 +62,33 @@ static double direct_rate(const struct budget *b)
 	return AIM * left_over(b) / (BUDGET_DIRECT_MOST * b->direct.wave_s);
 }
 
-static void levers_set(struct budget *b, double rate_hz, enum budget_why why)
+static void rate_set(struct budget *b, double rate_hz, enum budget_why why)
 {
-	double way = rate_hz * b->direct.latency_s;
-
 	b->levers.rate_hz = rate_hz;
-	b->levers.window = (unsigned)clamp(1 + way, 1, lever_rows[LEVER_WINDOW].most);
 	b->why = why;
 	b->quiet = 0;
+}
+
+/* As many waves under way as come in a round trip. More at once, fewer only if a quarter would do.
+ */
+static bool window_step(struct budget *b)
+{
+	double way = b->levers.rate_hz * b->direct.latency_s;
+	unsigned needed = (unsigned)clamp(1 + way, 1, lever_rows[LEVER_WINDOW].most);
+
+	if (needed <= b->levers.window && needed * 4 > b->levers.window)
+		return false;
+	b->levers.window = needed;
+	return true;
 }
 
 void budget_begin(struct budget *b, const struct budget_plan *plan,
 		  const struct budget_direct *direct)
 {
 	*b = (struct budget){.plan = *plan, .direct = *direct};
-	levers_set(b, clamp(direct_rate(b), rate_least(b), rate_most(b)),
-		   left_over(b) > 0 ? BUDGET_BEGINS : BUDGET_IDLE);
+	rate_set(b, clamp(direct_rate(b), rate_least(b), rate_most(b)),
+		 left_over(b) > 0 ? BUDGET_BEGINS : BUDGET_IDLE);
+	window_step(b);
 }
 
 /* ---- the model ---- */
@@ -151,6 +171,7 @@ static bool is_surge(const struct budget *b)
 /* What was learnt before counts little from now on. */
 static void forget(struct budget *b)
 {
+	b->turns = 0;
 	b->n = b->rr = b->rd = b->dd = 0;
 	for (unsigned i = 0; i < BUDGET_RECENT; i++) {
 		b->n += 1;
@@ -163,62 +184,106 @@ static void forget(struct budget *b)
 /* ---- steps ---- */
 
 /* Move towards @rate_hz, if that is far enough and it is time. */
-static bool move(struct budget *b, double rate_hz, enum budget_why down, enum budget_why up)
+static void move(struct budget *b, double rate_hz, enum budget_why down, enum budget_why up)
 {
 	double now = b->levers.rate_hz, least = rate_least(b), most = rate_most(b);
 
 	rate_hz = clamp(rate_hz, least, most);
-	if (rate_hz < now / 1.05 && b->quiet >= DOWN_AFTER) {
-		levers_set(b, fmax(rate_hz, now / DOWN_MOST), down);
-		return true;
+	if (rate_hz < now / DOWN_LEAST && b->quiet >= DOWN_AFTER) {
+		b->turns += b->rose && b->turns < TURNS_MOST;
+		b->rose = false;
+		rate_set(b, fmax(rate_hz * DOWN_BELOW, fmax(now / DOWN_MOST, least)), down);
+		return;
 	}
-	if (b->quiet < UP_AFTER || rate_hz < now * UP_LEAST)
-		return false;
+	if (b->quiet < UP_AFTER << b->turns || rate_hz < now * UP_LEAST)
+		return;
+	b->rose = true;
 	rate_hz = fmin(rate_hz, now * UP_MOST);
-	levers_set(b, rate_hz, rate_hz >= most ? BUDGET_WANTED : up);
-	return true;
+	rate_set(b, rate_hz, rate_hz >= most ? BUDGET_WANTED : up);
 }
 
 /* By direct cost alone: there is no experiment, or none yet. */
-static bool step_direct(struct budget *b)
+static void step_direct(struct budget *b)
 {
 	double now = b->levers.rate_hz;
 	double rate_hz = clamp(direct_rate(b), rate_least(b), rate_most(b));
 
-	if (rate_hz > now / UP_LEAST && rate_hz < now * UP_LEAST)
-		return false;
-	levers_set(b, rate_hz, BUDGET_BEGINS);
-	return true;
+	if (rate_hz < now / DOWN_LEAST || rate_hz > now * UP_DIRECT)
+		rate_set(b, rate_hz, BUDGET_BEGINS);
+}
+
+static void rate_step(struct budget *b)
+{
+	double cost, error;
+
+	if (left_over(b) <= 0) {
+		rate_set(b, rate_least(b), BUDGET_IDLE);
+	} else if (!is_known(b)) {
+		step_direct(b);
+	} else if (is_surge(b)) {
+		forget(b);
+		rate_set(b, fmax(b->levers.rate_hz / 2, rate_least(b)), BUDGET_SURGE);
+	} else if ((cost = cost_most(b)) <= 0) {
+		move(b, rate_most(b), BUDGET_OVER, BUDGET_ROOM);
+	} else {
+		move(b, AIM * log1p(left_over(b)) / cost,
+		     cost_of(b, &error) > error ? BUDGET_OVER : BUDGET_UNCERTAIN, BUDGET_ROOM);
+	}
+}
+
+/* ---- the other levers ---- */
+
+/* Is less seen than is wanted, as that would cost too much? */
+static bool is_short(const struct budget *b)
+{
+	return b->levers.rate_hz * UP_LEAST < rate_most(b);
+}
+
+/* Agents leave cores to the program. What was learnt of those that did not counts little then. */
+static void idle_set(struct budget *b, bool idle, enum budget_why why)
+{
+	b->levers.idle = idle;
+	b->why = why;
+	b->quiet = 0;
+	if (b->pairs >= BUDGET_RECENT)
+		forget(b);
+}
+
+static void urgency_step(struct budget *b)
+{
+	double error = 0, cost = b->rr > 0 ? cost_of(b, &error) : 0;
+	bool settled = b->quiet >= 2 * UP_AFTER && cost > error;
+
+	if (!b->plan.urgency || left_over(b) <= 0)
+		return;
+	if (b->levers.idle && b->direct.late > LATE_MOST) {
+		b->was_late = true;
+		idle_set(b, false, BUDGET_LATE);
+	} else if (!b->levers.idle && !b->was_late && is_short(b) &&
+		   (b->direct.alone ? b->direct.wave_s > 0 : settled)) {
+		idle_set(b, true, BUDGET_MEEK);
+	}
 }
 
 bool budget_step(struct budget *b, const struct budget_direct *direct)
 {
-	double cost, error;
+	struct levers before = b->levers;
+	bool was_idle = b->why == BUDGET_IDLE;
 
 	b->direct = *direct;
-	if (left_over(b) <= 0) {
-		bool moves = b->why != BUDGET_IDLE;
-
-		levers_set(b, rate_least(b), BUDGET_IDLE);
-		return moves;
-	}
-	if (!is_known(b))
-		return step_direct(b);
-	if (is_surge(b)) {
-		forget(b);
-		levers_set(b, fmax(b->levers.rate_hz / 2, rate_least(b)), BUDGET_SURGE);
-		return true;
-	}
-	cost = cost_most(b);
-	if (cost <= 0)
-		return move(b, rate_most(b), BUDGET_OVER, BUDGET_ROOM);
-	return move(b, AIM * log1p(left_over(b)) / cost,
-		    cost_of(b, &error) > error ? BUDGET_OVER : BUDGET_UNCERTAIN, BUDGET_ROOM);
+	rate_step(b);
+	if (levers_moved(&before, &b->levers) == 0)
+		urgency_step(b);
+	b->moved = levers_moved(&before, &b->levers);
+	if (window_step(b) && b->moved == 0)
+		b->why = BUDGET_LATENCY;
+	b->moved = levers_moved(&before, &b->levers);
+	return b->moved || (b->why == BUDGET_IDLE && !was_idle);
 }
 
 /* ---- words ---- */
 
-const char *budget_words(const struct budget *b, char *buf, size_t n)
+static const char *reason(const struct budget *b)
 {
 	static const char *const whys[] = {
 		[BUDGET_BEGINS] = "by the processor time of agents",
@@ -229,17 +294,40 @@ const char *budget_words(const struct budget *b, char *buf, size_t n)
 		[BUDGET_IDLE] = "collecting alone takes the budget: `evspace collect --class "
 				"CLASS time` lessens that, or allow more",
 		[BUDGET_UNCERTAIN] = "what it costs cannot be told well enough yet",
+		[BUDGET_MEEK] = "agents now leave all cores to the program, as less is seen than "
+				"is wanted",
+		[BUDGET_LATE] = "idle agents miss deadlines here: they take their turn again",
+		[BUDGET_LATENCY] = "waves take so long now",
 	};
-	struct effect_interval i = budget_effect(b, b->levers.rate_hz);
-	char measured[96] = "", collecting[48] = "";
 
+	return whys[b->why];
+}
+
+/* What else is moved than the rate. */
+static void words_of_levers(const struct budget *b, char *buf, size_t n)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	if (b->levers.window > 1)
+		used += (size_t)snprintf(buf, n, ", %u under way", b->levers.window);
+	if (b->levers.idle)
+		snprintf(buf + used, n - used, ", from idle agents");
+}
+
+const char *budget_words(const struct budget *b, char *buf, size_t n)
+{
+	struct effect_interval i = budget_effect(b, b->levers.rate_hz);
+	char measured[96] = "", collecting[48] = "", levers[240];
+
+	words_of_levers(b, levers, sizeof(levers));
 	if (b->direct.collecting > 0)
 		snprintf(collecting, sizeof(collecting), " (%.2g %% for collecting)",
 			 b->direct.collecting * 100);
 	if (isfinite(i.high))
 		snprintf(measured, sizeof(measured), ", which slow down by %.2f %% (%.2f to %.2f)",
 			 i.estimate * 100, i.low * 100, i.high * 100);
-	snprintf(buf, n, "budget %.3g %%%s: up to %.3g waves a second%s: %s", b->plan.share * 100,
-		 collecting, b->levers.rate_hz, measured, whys[b->why]);
+	snprintf(buf, n, "budget %.3g %%%s: up to %.3g waves a second%s%s: %s", b->plan.share * 100,
+		 collecting, b->levers.rate_hz, levers, measured, reason(b));
 	return buf;
 }

@@ -3,6 +3,7 @@
 #ifndef EVSPACE_BUDGET_H
 #define EVSPACE_BUDGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@
 struct budget_plan {
 	double share;	/* of the program's time: 0.01 is 1 % */
 	double most_hz; /* what the consumer would ask for; 0: as often as possible */
+	bool urgency;	/* of agents may be moved: the user has not said it */
 };
 
 /** What is known otherwise than by the experiment. */
@@ -20,6 +22,8 @@ struct budget_direct {
 	double collecting; /* share of the program's time that events cost it, by its own measure */
 	double wave_s;	   /* processor time of a host's agents for one wave; 0: unknown */
 	double latency_s;  /* of a wave */
+	double late;	   /* share of waves that lack hosts */
+	bool alone;	   /* there is no experiment: this is all that is known */
 };
 
 /** Why the levers are where they are. */
@@ -32,6 +36,9 @@ enum budget_why {
 	BUDGET_IDLE,	  /* collecting alone costs it: the least rate */
 	BUDGET_UNCERTAIN, /* what is spent cannot be told from more than the budget: the least rate
 			   */
+	BUDGET_MEEK,	  /* less is seen than is wanted: agents leave cores to the program */
+	BUDGET_LATE,	  /* agents that do so miss deadlines */
+	BUDGET_LATENCY,	  /* waves take so long */
 };
 
 /** The cost of a wave is taken to be so many times its processor time at most, until pairs say
@@ -40,6 +47,9 @@ enum budget_why {
 
 /** The last pairs, which a change of load is seen by. */
 #define BUDGET_RECENT 8u
+
+/** By its own estimate it is over the budget for no more pairs than that, one after the other. */
+#define BUDGET_OVER_MOST 16u
 
 /**
  * A model of what looking costs: a factor that grows with the rate, slowdown = cost x rate, fitted
@@ -50,10 +60,14 @@ struct budget {
 	struct budget_plan plan;
 	struct levers levers;
 	enum budget_why why;
+	unsigned moved; /* in the last step: a bit for each enum lever */
+	bool was_late;	/* idle agents are too late here */
 	/* sums over pairs, with weights that halve in 256 of them: count, rate^2, rate x log
 	 * factor, log factor^2 */
 	double n, rr, rd, dd;
 	uint64_t pairs, quiet; /* all; and since the last move */
+	bool rose;	       /* in the last move of the rate by pairs */
+	unsigned turns;	       /* so often it had to fall after that */
 	double recent[BUDGET_RECENT], recent_hz[BUDGET_RECENT];
 	struct budget_direct direct;
 };
@@ -73,12 +87,14 @@ struct effect_interval budget_effect(const struct budget *budget, double rate_hz
 /**
  * Where the levers should be now. Returns whether they moved; then budget->why says why. The rate
  * is the one whose upper bound, with @direct's collecting, is the budget: down at once, up by half
- * at most and never by less than an eighth, so that it does not oscillate.
+ * at most and never by less than an eighth; and each time that it has to fall again it waits twice
+ * as long for the next rise, so that it does not oscillate. If that is less than is
+ * wanted, agents become idle, for good unless they are late.
  */
 bool budget_step(struct budget *budget, const struct budget_direct *direct);
 
-/** The step in words, for people: "12 looks a second: 0.41 % (0.1 to 0.8) in 64 pairs, 1 % to
- * spend". Returns @buf (of @n bytes). */
+/** The step in words, for people: "budget 1 %: up to 12 waves a second, which slow down by 0.41 %
+ * (0.1 to 0.8): there is room". Returns @buf (of @n bytes). */
 const char *budget_words(const struct budget *budget, char *buf, size_t n);
 
 #endif

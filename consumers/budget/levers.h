@@ -14,7 +14,6 @@ struct lever_row {
 	const char *costs, *gives; /* of a move that spends less */
 	const char *how;	   /* whose move it is, or the command that makes it */
 	double least, most;
-	bool own; /* a consumer with a budget moves it by itself */
 };
 
 extern const struct lever_row lever_rows[LEVER_COUNT];
@@ -23,6 +22,10 @@ extern const struct lever_row lever_rows[LEVER_COUNT];
 struct levers {
 	double rate_hz;	 /* waves a second */
 	unsigned window; /* waves under way */
+	bool idle;	 /* agents only take what the program leaves over; false: as ever */
 };
+
+/** What has moved from @before to @now: a bit for each enum lever. */
+unsigned levers_moved(const struct levers *before, const struct levers *now);
 
 #endif

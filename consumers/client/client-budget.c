@@ -109,6 +109,9 @@ static void levers_apply(struct client_budget *k)
 	k->c->limit_hz = k->budget.levers.rate_hz;
 	if (!k->c->window_said && k->budget.levers.window > k->c->window)
 		client_window(k->c, k->budget.levers.window);
+	if (k->budget.plan.urgency)
+		k->c->urgency =
+			k->budget.levers.idle ? EVSPACE_URGENCY_IDLE : EVSPACE_URGENCY_DEFAULT;
 	connection_note(k->c->connection, "%s%s%s", budget_words(&k->budget, words, sizeof(words)),
 			k->why[0] ? "; direct cost only: " : "", k->why);
 }
@@ -116,6 +119,7 @@ static void levers_apply(struct client_budget *k)
 static void levers_step(struct client_budget *k)
 {
 	k->budget.plan.most_hz = wanted_hz(k->c);
+	k->direct.alone = k->why[0] != '\0';
 	if (budget_step(&k->budget, &k->direct))
 		levers_apply(k);
 }
@@ -375,7 +379,10 @@ void client_budget_begin(struct evspace_client *c)
 	if (!k->timer)
 		abort();
 	c->budget = k;
-	budget_begin(&k->budget, &(struct budget_plan){c->share, wanted_hz(c)}, &k->direct);
+	budget_begin(&k->budget,
+		     &(struct budget_plan){
+			     .share = c->share, .most_hz = wanted_hz(c), .urgency = !c->urgency},
+		     &k->direct);
 	levers_apply(k);
 	budget_after(k, TURN_S);
 }
@@ -429,6 +436,7 @@ void client_budget_wave(struct evspace_client *c, const struct evspace_wave *w)
 		return;
 	k->skew_ns = w->taken_ns - clock_real_ns();
 	k->direct.wave_s = averaged(k->direct.wave_s, w->cpu_us * 1e-6 / w->answered);
+	k->direct.late += NEW * ((w->answered < w->leaves) - k->direct.late);
 	k->direct.latency_s = averaged(k->direct.latency_s, w->latency_s);
 	if (k->wave_ns && w->processes > 0 && w->cost_ns >= k->written_ns && now > k->wave_ns)
 		k->direct.collecting = averaged(k->direct.collecting,
