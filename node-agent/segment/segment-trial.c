@@ -181,9 +181,9 @@ int segment_trial_begin(struct segment_control *control, const struct segment *s
 	atomic_store(&t->length, plan->length);
 	atomic_store(&t->wash, plan->wash);
 	for (unsigned i = 0; i < plan->arms; i++)
-		atomic_store(&t->mode[i],
-			     is_left(plan) ? left_mode(atomic_load(&control->mode[class]))
-					   : plan->mode[i]);
+		atomic_store(&t->mode[i], is_left(plan)
+						  ? left_mode(atomic_load(&control->mode[class]))
+						  : plan->mode[i]);
 	atomic_store(&t->arms, (uint8_t)plan->arms);
 	atomic_store(&t->serial, (uint32_t)clock_mono_ns());
 	atomic_store(&t->class, class + 1);
